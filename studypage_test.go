@@ -12,6 +12,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -45,7 +46,7 @@ func pageRows(t *testing.T) map[string][]string {
 // for another.
 func TestStudyPageHasEveryKey(t *testing.T) {
 	rows := pageRows(t)
-	keys := append(keysOf(reflect.TypeFor[study.Spec](), ""), keysOf(reflect.TypeFor[study.Column](), "columns.")...)
+	keys := append(keysOf(reflect.TypeFor[proposal.Spec](), ""), keysOf(reflect.TypeFor[proposal.Column](), "columns.")...)
 	if len(keys) < 40 {
 		t.Fatalf("%d keys; the walk over the fields must be wrong", len(keys))
 	}
@@ -82,7 +83,7 @@ const plainStudy = "name = \"s\"\ndataset = \"rows\"\nepsilon = 1.0\ndelta = 1e-
 // resolvedKeys returns what every key of a study comes to, as docs/study.md would write it.
 func resolvedKeys(t *testing.T, lines, column string) map[string]string {
 	t.Helper()
-	spec, err := study.ParseSpec(fmt.Appendf(nil, plainStudy, lines, column))
+	spec, err := proposal.ParseSpec(fmt.Appendf(nil, plainStudy, lines, column))
 	if err != nil {
 		t.Fatalf("%s: %v", lines, err)
 	}
@@ -158,16 +159,16 @@ func TestStudyPageRules(t *testing.T) {
 	}
 	plan := func(sites, units int, lines string) *study.Plan {
 		t.Helper()
-		spec, err := study.ParseSpec(fmt.Appendf(nil, plainStudy, lines, "scale = 1"))
+		spec, err := proposal.ParseSpec(fmt.Appendf(nil, plainStudy, lines, "scale = 1"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		var roster []study.Member
+		var roster []proposal.Member
 		for i := range sites {
 			key := ed25519.NewKeyFromSeed(append(make([]byte, 30), byte(i), byte(i>>8))).Public().(ed25519.PublicKey)
-			roster = append(roster, study.Member{Name: fmt.Sprint("s", i), Identity: study.Key(key), Units: units})
+			roster = append(roster, proposal.Member{Name: fmt.Sprint("s", i), Identity: proposal.Key(key), Units: units})
 		}
-		body, err := study.Propose(spec, roster, ed25519.PublicKey(roster[0].Identity), [32]byte{})
+		body, err := proposal.Propose(spec, roster, ed25519.PublicKey(roster[0].Identity), [32]byte{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -218,7 +219,7 @@ func TestStudyPageRules(t *testing.T) {
 	}
 	says("dropout", "0.1")
 	const wide = "name = \"s\"\ndataset = \"rows\"\nepsilon = 1.0\ndelta = 1e-6\nmethod = \"covariance\"\ncolumns = [\"c1..c1000\"]\n[defaults]\nscale = 1\n"
-	spec, err := study.ParseSpec([]byte(wide))
+	spec, err := proposal.ParseSpec([]byte(wide))
 	if want := time.Millisecond + 500_500*2*time.Microsecond; err != nil || math.Abs(float64(time.Duration(spec.Deadlines.Tick)-want)) > float64(time.Millisecond) {
 		t.Errorf("a tick of %v for 500,500 values: %v", time.Duration(spec.Deadlines.Tick), err)
 	}

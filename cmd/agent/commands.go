@@ -23,6 +23,7 @@ import (
 	"covey/internal/ledger"
 	"covey/internal/memory"
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/internal/siteconfig"
 	"covey/internal/sitedata"
 	"covey/internal/study"
@@ -292,7 +293,7 @@ func (c *decision) agreed(t *terminal, question, undone string) (agent.StudyDeta
 		return s, err
 	}
 	if c.Yes {
-		if _, err := study.ParseDigest(c.Study); err != nil {
+		if _, err := proposal.ParseDigest(c.Study); err != nil {
 			// The coordinator may have put another study in the place of the one that was read.
 			return s, shared.Bad("--yes decides on what \"study show\" showed: give the whole digest that it printed, 64 hexadecimal digits, got %.80q", c.Study)
 		}
@@ -327,14 +328,14 @@ func (r ref) resolve(t *terminal) (agent.StudyDetail, error) {
 	if err != nil {
 		return s, err
 	}
-	if id, whole := study.ParseDigest(r.Study); whole == nil {
+	if id, whole := proposal.ParseDigest(r.Study); whole == nil {
 		return s, same(s.Digest, id)
 	}
 	return s, nil
 }
 
 // same compares the study that the agent answers about with the one that was meant.
-func same(got, want study.Digest) error {
+func same(got, want proposal.Digest) error {
 	if got != want {
 		return fmt.Errorf("the agent answers about study %s, not %s", got, want)
 	}

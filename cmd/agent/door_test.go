@@ -12,14 +12,14 @@ import (
 
 	shared "covey/cmd/internal/cli"
 	"covey/internal/agent"
+	"covey/internal/proposal"
 	"covey/internal/siteconfig"
-	"covey/internal/study"
 )
 
 // TestAnotherStudyIsNotDecided: an agent that answers about another study than the one that was
 // meant is not believed, before the decision or after it.
 func TestAnotherStudyIsNotDecided(t *testing.T) {
-	asked, other := study.DigestOf([]byte("asked")), study.DigestOf([]byte("other"))
+	asked, other := proposal.DigestOf([]byte("asked")), proposal.DigestOf([]byte("other"))
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, siteconfig.File), []byte("site = \"a\"\ncoordinator = [\"127.0.0.1:1\"]\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -32,7 +32,7 @@ func TestAnotherStudyIsNotDecided(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var found, decided study.Digest
+	var found, decided proposal.Digest
 	var posts []string
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := found
@@ -45,7 +45,7 @@ func TestAnotherStudyIsNotDecided(t *testing.T) {
 	go server.Serve(l) // ends with Close
 	t.Cleanup(func() { server.Close() })
 	for _, c := range []struct {
-		found, decided study.Digest
+		found, decided proposal.Digest
 		posts, code    int
 	}{
 		{other, other, 0, shared.ExitFailure},

@@ -19,7 +19,7 @@ func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
-			text, err := os.ReadFile("../../internal/study/testdata/result.json")
+			text, err := os.ReadFile("../../internal/result/testdata/result.json")
 			if err != nil {
 				return err
 			}

@@ -13,14 +13,14 @@ import (
 	"time"
 
 	"covey/internal/agent"
+	"covey/internal/proposal"
 	"covey/internal/siteconfig"
-	"covey/internal/study"
 	"covey/test/site"
 )
 
 // serving returns the directory of a joined site whose agent answers on its socket
 // and has one proposal pending, and the proposal's digest.
-func serving(t *testing.T) (dir string, id study.Digest) {
+func serving(t *testing.T) (dir string, id proposal.Digest) {
 	t.Helper()
 	check := func(err error) {
 		t.Helper()
@@ -44,7 +44,7 @@ func serving(t *testing.T) (dir string, id study.Digest) {
 }
 
 // joinedSite is serving without the agent.
-func joinedSite(t *testing.T) (dir string, id study.Digest) {
+func joinedSite(t *testing.T) (dir string, id proposal.Digest) {
 	t.Helper()
 	check := func(err error) {
 		t.Helper()
@@ -58,12 +58,12 @@ func joinedSite(t *testing.T) (dir string, id study.Digest) {
 	alpha := site.Issue(t, dir, "alpha", authority, time.Now())
 	other, _, err := ed25519.GenerateKey(nil)
 	check(err)
-	body, err := study.Propose(study.Spec{Center: study.CenterPublic, Name: "blood", Dataset: "rows", Epsilon: 0.5, Delta: 1e-6, Rounds: 3, Radius: "1", ExplainedVariance: study.VarianceNone,
-		Columns: []study.Column{{Name: "x", Scale: 1}, {Name: "y", Scale: 1}}},
-		[]study.Member{{Name: "alpha", Identity: study.Key(alpha.Identity().Public().(ed25519.PublicKey)), Units: 2}, {Name: "beta", Identity: study.Key(other), Units: 7}},
+	body, err := proposal.Propose(proposal.Spec{Center: proposal.CenterPublic, Name: "blood", Dataset: "rows", Epsilon: 0.5, Delta: 1e-6, Rounds: 3, Radius: "1", ExplainedVariance: proposal.VarianceNone,
+		Columns: []proposal.Column{{Name: "x", Scale: 1}, {Name: "y", Scale: 1}}},
+		[]proposal.Member{{Name: "alpha", Identity: proposal.Key(alpha.Identity().Public().(ed25519.PublicKey)), Units: 2}, {Name: "beta", Identity: proposal.Key(other), Units: 7}},
 		authority.SigningKey().Public().(ed25519.PublicKey), [32]byte{1})
 	check(err)
-	id = study.DigestOf(body)
+	id = proposal.DigestOf(body)
 	check(os.Mkdir(filepath.Join(dir, "pending"), 0o700))
 	check(os.WriteFile(filepath.Join(dir, "pending", id.String()+".toml"), body, 0o600))
 	check(os.WriteFile(filepath.Join(dir, "rows.csv"), []byte("x,y\n1,2\n3,4\n"), 0o600))

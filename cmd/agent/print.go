@@ -16,8 +16,8 @@ import (
 	"covey/internal/egress"
 	"covey/internal/frame"
 	"covey/internal/ledger"
+	"covey/internal/proposal"
 	"covey/internal/sitedata"
-	"covey/internal/study"
 )
 
 // table writes aligned columns.
@@ -112,7 +112,7 @@ func printFigures(w io.Writer, f sitedata.Figures) {
 		}
 	})
 	if stated {
-		fmt.Fprintln(w, "  * "+study.StatementsTitle)
+		fmt.Fprintln(w, "  * "+proposal.StatementsTitle)
 	}
 }
 
@@ -215,7 +215,7 @@ func printStudy(w io.Writer, s agent.StudyDetail) {
 		}
 		fmt.Fprintln(w, "\nIt is over here. What it asked for:")
 	}
-	fmt.Fprintf(w, "data     %s, %s\n", frame.Word(s.Dataset), study.ColumnsText(len(s.Plan.Proposal.Spec.Columns), s.Plan.D))
+	fmt.Fprintf(w, "data     %s, %s\n", frame.Word(s.Dataset), proposal.ColumnsText(len(s.Plan.Proposal.Spec.Columns), s.Plan.D))
 	if s.State == "pending" {
 		fmt.Fprintln(w, "rows     go into a sum once you approve, not before; a dry run: agent check --study FILE,\n         where FILE is pending/DIGEST.toml in the data folder")
 	}
@@ -269,7 +269,7 @@ func printStudy(w io.Writer, s agent.StudyDetail) {
 	}
 	printPolicy(w, s)
 	section(w, "Warnings", s.Warnings)
-	section(w, study.StatementsTitle, s.Plan.Proposal.Spec.Statements())
+	section(w, proposal.StatementsTitle, s.Plan.Proposal.Spec.Statements())
 }
 
 // printColumns shows offset and scale of every column, beside this site's own figures where they
@@ -282,7 +282,7 @@ func printColumns(w io.Writer, s agent.StudyDetail) {
 		return
 	}
 	fmt.Fprintln(w, "\nThe study's columns: (value - offset) / scale is used")
-	stated := slices.ContainsFunc(s.Plan.Proposal.Spec.Columns, func(c study.Column) bool { return c.Measure != "" || c.Range != nil })
+	stated := slices.ContainsFunc(s.Plan.Proposal.Spec.Columns, func(c proposal.Column) bool { return c.Measure != "" || c.Range != nil })
 	table(w, func(line func(string, ...any)) {
 		if stated {
 			line("  COLUMN\tOFFSET\tSCALE\tMEASURE*\tPLAUSIBLE*")
@@ -303,12 +303,12 @@ func printColumns(w io.Writer, s agent.StudyDetail) {
 			if stated {
 				words = "\t" + statedOf(c.Measure, c.Range)
 			}
-			offset, scale := constants(c.Offset, c.Scale, c.Standardize == study.StandardizePrivate)
+			offset, scale := constants(c.Offset, c.Scale, c.Standardize == proposal.StandardizePrivate)
 			line("  %s\t%s\t%s%s", frame.Word(c.Name), offset, scale, words)
 		}
 	})
 	if stated {
-		fmt.Fprintln(w, "  * "+study.StatementsTitle)
+		fmt.Fprintln(w, "  * "+proposal.StatementsTitle)
 	}
 	if s.FiguresError != "" {
 		section(w, "WARNING", []string{"This site's own figures cannot be computed: " + s.FiguresError})
@@ -317,7 +317,7 @@ func printColumns(w io.Writer, s agent.StudyDetail) {
 
 // printReadings shows what is read of the columns that are not of numbers: the proposer's texts,
 // quoted.
-func printReadings(w io.Writer, columns []study.Column) {
+func printReadings(w io.Writer, columns []proposal.Column) {
 	shown := 0
 	for _, c := range columns {
 		said := "as " + c.As
@@ -326,7 +326,7 @@ func printReadings(w io.Writer, columns []study.Column) {
 			if r := []rune(said); len(r) > levelsShown {
 				said = string(r[:levelsShown]) + "…"
 			}
-		} else if c.As == study.AsNumber {
+		} else if c.As == proposal.AsNumber {
 			continue
 		}
 		if shown++; shown == 1 {

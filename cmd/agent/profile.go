@@ -16,8 +16,8 @@ import (
 	"covey/internal/doctor"
 	"covey/internal/frame"
 	"covey/internal/profile"
+	"covey/internal/proposal"
 	"covey/internal/siteconfig"
-	"covey/internal/study"
 )
 
 type dataCmd struct {
@@ -49,7 +49,7 @@ func (c *profileCmd) Run(t *terminal) error {
 	if !ok {
 		return config.Errorf("dataset", "no data set is named %q", c.Dataset)
 	}
-	var spec *study.Spec
+	var spec *proposal.Spec
 	if c.Study != "" {
 		if spec, err = c.spec(config); err != nil {
 			return err
@@ -70,7 +70,7 @@ func (c *profileCmd) Run(t *terminal) error {
 }
 
 // spec reads the study, from a file or from the agent's pending proposals.
-func (c *profileCmd) spec(config *siteconfig.Config) (*study.Spec, error) {
+func (c *profileCmd) spec(config *siteconfig.Config) (*proposal.Spec, error) {
 	text, err := os.ReadFile(c.Study)
 	if errors.Is(err, fs.ErrNotExist) {
 		text, err = pendingStudy(config, c.Study)

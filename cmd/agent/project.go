@@ -22,6 +22,8 @@ import (
 	"covey/internal/egress"
 	"covey/internal/frame"
 	"covey/internal/ledger"
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/score"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
@@ -105,8 +107,8 @@ func (c *projectCmd) Run(t *terminal) error {
 
 // projection is project's --json.
 type projection struct {
-	File   string       `json:"file"`
-	Digest study.Digest `json:"digest"`
+	File   string          `json:"file"`
+	Digest proposal.Digest `json:"digest"`
 	*score.Summary
 	Rotated *score.Rotation `json:"rotated,omitempty"`
 	Bytes   int64           `json:"bytes"`
@@ -142,7 +144,7 @@ func (p *projection) text() string {
 }
 
 // say tells what a reader of scores should know of the result.
-func (c *projectCmd) say(t *terminal, r *study.Result, name string, spec study.Spec) {
+func (c *projectCmd) say(t *terminal, r *result.Result, name string, spec proposal.Spec) {
 	if spec.Dataset != name {
 		t.Say("The study was of data set %s; these are rows of %s, read with its own mapping.", frame.Quoted(spec.Dataset), frame.Quoted(name))
 	}
@@ -164,7 +166,7 @@ func rotationText(r *score.Rotation) string {
 }
 
 // result reads the result file, or fetches that of a study, and checks it.
-func (c *projectCmd) result(t *terminal) (*study.Result, *study.Plan, error) {
+func (c *projectCmd) result(t *terminal) (*result.Result, *study.Plan, error) {
 	text, err := readBounded(c.Result)
 	if errors.Is(err, fs.ErrNotExist) {
 		s, wrong := (ref{c.Result}).resolve(t)
@@ -176,7 +178,7 @@ func (c *projectCmd) result(t *terminal) (*study.Result, *study.Plan, error) {
 	if err != nil {
 		return nil, nil, &shared.InputError{Err: err}
 	}
-	v, err := study.Verify(text)
+	v, err := result.Verify(text)
 	if err != nil {
 		return nil, nil, (&shared.Verify{File: c.Result}).Refuse(t.Terminal, err)
 	}
@@ -193,7 +195,7 @@ func (c *projectCmd) result(t *terminal) (*study.Result, *study.Plan, error) {
 	default:
 		t.Say("This site did not approve study %s; its result is signed by the key in it, whosever that is.", v.Digest.String()[:12])
 	}
-	var r study.Result
+	var r result.Result
 	if err := json.Unmarshal(text, &r); err != nil {
 		return nil, nil, err
 	}

@@ -10,8 +10,8 @@ import (
 	shared "covey/cmd/internal/cli"
 	"covey/internal/agent"
 	"covey/internal/ledger"
+	"covey/internal/proposal"
 	"covey/internal/siteconfig"
-	"covey/internal/study"
 )
 
 // maxExport bounds what is read of an export.
@@ -43,11 +43,11 @@ type recovered struct {
 }
 
 type recoveredStudy struct {
-	Digest     study.Digest `json:"digest"`
-	Name       string       `json:"name,omitempty"`
-	Population string       `json:"population"`
-	Rho        float64      `json:"rho"`
-	SpentRho   float64      `json:"spent_rho"` // before
+	Digest     proposal.Digest `json:"digest"`
+	Name       string          `json:"name,omitempty"`
+	Population string          `json:"population"`
+	Rho        float64         `json:"rho"`
+	SpentRho   float64         `json:"spent_rho"` // before
 }
 
 type recoveredBudget struct {

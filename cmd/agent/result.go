@@ -11,8 +11,9 @@ import (
 	shared "covey/cmd/internal/cli"
 	"covey/internal/agent"
 	"covey/internal/ledger"
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/siteconfig"
-	"covey/internal/study"
 	"covey/internal/wire"
 )
 
@@ -48,7 +49,7 @@ func (c *studyResultCmd) Run(t *terminal) error {
 		_, err := t.Out.Write(file)
 		return err
 	}
-	var r study.Result
+	var r result.Result
 	if err := json.Unmarshal(file, &r); err != nil {
 		return err
 	}
@@ -57,7 +58,7 @@ func (c *studyResultCmd) Run(t *terminal) error {
 }
 
 // fetch returns the result file of a study, which the running agent has checked.
-func fetch(t *terminal, id study.Digest) ([]byte, error) {
+func fetch(t *terminal, id proposal.Digest) ([]byte, error) {
 	body, err := call(t, "GET", "studies", id.String(), "result")
 	if err != nil {
 		return nil, err
@@ -80,7 +81,7 @@ func writeNew(path string, mode os.FileMode, content func(io.Writer) error) erro
 
 // held returns what this site has on record of a study, of the running agent or, where none runs,
 // of the ledger in t.dir. It is nil where there is neither, with why in words.
-func held(t *terminal, id study.Digest) (*agent.Held, string) {
+func held(t *terminal, id proposal.Digest) (*agent.Held, string) {
 	config, err := siteconfig.Read(t.dir)
 	if err != nil {
 		return nil, "-C names no agent's folder"

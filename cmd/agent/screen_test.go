@@ -7,6 +7,7 @@ import (
 
 	"covey/internal/agent"
 	"covey/internal/egress"
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -15,7 +16,7 @@ import (
 func TestAttackNamesOnScreen(t *testing.T) {
 	v := agent.StudyView{Name: "a  approved  patients", State: "pending"}
 	plan := &study.Plan{}
-	plan.Proposal.Spec.Columns = []study.Column{{Name: "age, hr"}}
+	plan.Proposal.Spec.Columns = []proposal.Column{{Name: "age, hr"}}
 	d := agent.StudyDetail{StudyView: v, Dataset: "icu, 9 columns", Plan: plan, Roster: []agent.RosterLine{{Name: "beta (this site)"}}}
 	for name, print := range map[string]func(*bytes.Buffer){
 		"list":   func(w *bytes.Buffer) { printStudies(w, []agent.StudyView{v}) },

@@ -9,6 +9,7 @@ import (
 	"covey/internal/agent"
 	"covey/internal/dataset"
 	"covey/internal/doctor"
+	"covey/internal/proposal"
 	"covey/internal/sitedata"
 	"covey/internal/study"
 )
@@ -17,17 +18,17 @@ import (
 // was computed, under a title that says whose they are.
 func TestProposersWordsOnScreen(t *testing.T) {
 	plan := &study.Plan{}
-	plan.Proposal.Spec.About = study.About{Purpose: "Approved by your DPO", Ethics: "none"}
-	plan.Proposal.Spec.Columns = []study.Column{{Name: "age", Scale: 1, Measure: "years", Range: []float64{0, 120}}, {Name: "bmi", Scale: 1}}
+	plan.Proposal.Spec.About = proposal.About{Purpose: "Approved by your DPO", Ethics: "none"}
+	plan.Proposal.Spec.Columns = []proposal.Column{{Name: "age", Scale: 1, Measure: "years", Range: []float64{0, 120}}, {Name: "bmi", Scale: 1}}
 	d := agent.StudyDetail{StudyView: agent.StudyView{Name: "s", State: "pending"}, Plan: plan, Warnings: []string{"the last warning"}}
 	var out bytes.Buffer
 	printStudy(&out, d)
 	screen := out.String()
-	title := strings.LastIndex(screen, "\n"+study.StatementsTitle+"\n")
+	title := strings.LastIndex(screen, "\n"+proposal.StatementsTitle+"\n")
 	if title < strings.Index(screen, "the last warning") || !strings.HasSuffix(screen, "\n  purpose: \"Approved by your DPO\"\n  ethics: \"none\"\n") {
 		t.Errorf("the words are not last:\n%s", screen)
 	}
-	for _, part := range []string{"MEASURE*", `"years"`, "0 to 120", "* " + study.StatementsTitle} {
+	for _, part := range []string{"MEASURE*", `"years"`, "0 to 120", "* " + proposal.StatementsTitle} {
 		if !strings.Contains(screen, part) {
 			t.Errorf("no %q in\n%s", part, screen)
 		}
@@ -41,11 +42,11 @@ func TestProposersWordsOnScreen(t *testing.T) {
 		t.Errorf("no figures beside the proposer's:\n%s", screen)
 	}
 	// and none of it where nothing was written
-	plan.Proposal.Spec.About, plan.Proposal.Spec.Columns[0] = study.About{}, study.Column{Name: "age", Scale: 1}
+	plan.Proposal.Spec.About, plan.Proposal.Spec.Columns[0] = proposal.About{}, proposal.Column{Name: "age", Scale: 1}
 	d.Figures = nil
 	out.Reset()
 	printStudy(&out, d)
-	if strings.Contains(out.String(), study.StatementsTitle) || strings.Contains(out.String(), "MEASURE") {
+	if strings.Contains(out.String(), proposal.StatementsTitle) || strings.Contains(out.String(), "MEASURE") {
 		t.Errorf("words of nobody:\n%s", out.String())
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"covey/cmd/internal/cli"
 	"covey/internal/pki"
 	"covey/internal/report"
+	"covey/internal/result"
 	"covey/internal/sheet"
 	"covey/internal/study"
 	"covey/internal/worth"
@@ -103,10 +104,10 @@ func (c *exportCmd) Run(t *cli.Terminal) error {
 }
 
 // read returns a result that verifies, or a simulated one, which all that is written of it says.
-func (c *exportCmd) read(t *cli.Terminal, text []byte) (*study.Result, error) {
-	v, err := study.Verify(text)
-	if bad, ok := errors.AsType[*study.VerifyError](err); ok && bad.What == study.WhatSimulated {
-		r, err := study.ReadSimulated(text)
+func (c *exportCmd) read(t *cli.Terminal, text []byte) (*result.Result, error) {
+	v, err := result.Verify(text)
+	if bad, ok := errors.AsType[*result.VerifyError](err); ok && bad.What == result.WhatSimulated {
+		r, err := result.ReadSimulated(text)
 		if err != nil {
 			return nil, (&cli.Verify{File: c.File}).Refuse(t, err)
 		}
@@ -116,7 +117,7 @@ func (c *exportCmd) read(t *cli.Terminal, text []byte) (*study.Result, error) {
 	if err != nil {
 		return nil, (&cli.Verify{File: c.File}).Refuse(t, err)
 	}
-	var r study.Result
+	var r result.Result
 	if err := json.Unmarshal(text, &r); err != nil {
 		return nil, cli.Bad("%s: %w", c.File, err)
 	}
@@ -124,7 +125,7 @@ func (c *exportCmd) read(t *cli.Terminal, text []byte) (*study.Result, error) {
 	return &r, nil
 }
 
-func (c *exportCmd) plot(t *cli.Terminal, r *study.Result, of *worth.Report) error {
+func (c *exportCmd) plot(t *cli.Terminal, r *result.Result, of *worth.Report) error {
 	plots, err := report.Plots(r, of)
 	if err != nil {
 		return err

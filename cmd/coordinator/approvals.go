@@ -7,6 +7,7 @@ import (
 
 	shared "covey/cmd/internal/cli"
 	"covey/internal/coordinator"
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -16,7 +17,7 @@ type approvalsCmd struct {
 
 // approvalsReply is approvals --json.
 type approvalsReply struct {
-	Digest    study.Digest                 `json:"digest"`
+	Digest    proposal.Digest              `json:"digest"`
 	Decisions []coordinator.SignedDecision `json:"decisions"`
 }
 
@@ -35,7 +36,7 @@ func (c *approvalsCmd) Run(s *terminal) error {
 		return err
 	}
 	for _, d := range r.Decisions {
-		if !study.CheckDecision(study.Member{Name: d.Site, Identity: d.Identity}, r.Digest, d.Verdict, d.Code, d.Signature) {
+		if !study.CheckDecision(proposal.Member{Name: d.Site, Identity: d.Identity}, r.Digest, d.Verdict, d.Code, d.Signature) {
 			return fmt.Errorf("%s: the decision is not signed by the site's key", d.Site)
 		}
 	}

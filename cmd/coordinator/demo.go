@@ -21,6 +21,8 @@ import (
 
 	shared "covey/cmd/internal/cli"
 	"covey/internal/coordinator"
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/round"
 	"covey/internal/simulate"
 	"covey/internal/study"
@@ -77,7 +79,7 @@ type demoReport struct {
 	Output               string             `json:"output"`
 	Columns              []string           `json:"columns"`
 	Component            []float64          `json:"component"`
-	Digest               study.Digest       `json:"digest"`
+	Digest               proposal.Digest    `json:"digest"`
 	NoiseToSignal        float64            `json:"noise_to_signal"`
 	BytesPerSitePerRound float64            `json:"bytes_per_site_per_round"`
 	Seconds              float64            `json:"seconds"`
@@ -86,16 +88,16 @@ type demoReport struct {
 	// from the kill to the next released query
 	ResumeSeconds float64 `json:"resume_seconds"`
 
-	Components        [][]float64     `json:"components_"`
-	ExplainedVariance []float64       `json:"explained_variance_"`
-	LeftOut           []study.LeftOut `json:"left_out_,omitempty"`
-	Filled            []float64       `json:"filled_,omitempty"`
-	Method            string          `json:"method"`
-	MethodWhy         string          `json:"method_why"`
-	Center            string          `json:"center"`
-	Noise             string          `json:"noise"`
+	Components        [][]float64      `json:"components_"`
+	ExplainedVariance []float64        `json:"explained_variance_"`
+	LeftOut           []result.LeftOut `json:"left_out_,omitempty"`
+	Filled            []float64        `json:"filled_,omitempty"`
+	Method            string           `json:"method"`
+	MethodWhy         string           `json:"method_why"`
+	Center            string           `json:"center"`
+	Noise             string           `json:"noise"`
 
-	result *study.Result
+	result *result.Result
 	bytes  int         // uploaded by each site
 	best   [][]float64 // the pooled non-private components
 }
@@ -138,7 +140,7 @@ func (c *demoCmd) Run(s *terminal) error {
 	if c.Keep != "" {
 		fmt.Fprintf(s.Err, "kept everything in %s: see README.md there\n", dir)
 	}
-	if report.Captured < enough && report.Output == study.OutputRandom {
+	if report.Captured < enough && report.Output == proposal.OutputRandom {
 		return fmt.Errorf("the component captures %.3f of the best possible variance, under %g: Algorithm 1 returns a random iterate, x_0 among them, and promises no more than a constant probability; --output pooled costs nothing",
 			report.Captured, enough)
 	}
@@ -150,19 +152,19 @@ func (c *demoCmd) Run(s *terminal) error {
 
 // parsed returns the demo's study, and its study.toml: of a raw table as a person would write it,
 // else with every default in force.
-func (c *demoCmd) parsed() ([]byte, study.Spec, error) {
+func (c *demoCmd) parsed() ([]byte, proposal.Spec, error) {
 	if c.Raw {
 		text := c.rawStudy()
-		spec, err := study.ParseSpec(text)
+		spec, err := proposal.ParseSpec(text)
 		return text, spec, err
 	}
 	text, err := toml.Marshal(c.spec())
 	if err != nil {
-		return nil, study.Spec{}, err
+		return nil, proposal.Spec{}, err
 	}
-	spec, err := study.ParseSpec(text)
+	spec, err := proposal.ParseSpec(text)
 	if err != nil {
-		return nil, study.Spec{}, err
+		return nil, proposal.Spec{}, err
 	}
 	text, err = toml.Marshal(spec)
 	return text, spec, err
@@ -176,10 +178,10 @@ func (c *demoCmd) check() error {
 		}
 		most = cmp.Or(most, 24) // the study's default, which stays out of its study.toml
 	} else {
-		c.Method, c.Center, c.Noise = cmp.Or(c.Method, study.MethodPower), cmp.Or(c.Center, study.CenterPublic), cmp.Or(c.Noise, study.NoiseCentral)
+		c.Method, c.Center, c.Noise = cmp.Or(c.Method, proposal.MethodPower), cmp.Or(c.Center, proposal.CenterPublic), cmp.Or(c.Noise, proposal.NoiseCentral)
 		if c.Rounds == 0 {
 			c.Rounds = 12
-			if c.Profile == study.ProfilePaper {
+			if c.Profile == proposal.ProfilePaper {
 				c.Rounds = 10
 			}
 		}
@@ -215,45 +217,45 @@ func (c *demoCmd) check() error {
 }
 
 // spec is the demo's study.toml.
-func (c *demoCmd) spec() study.Spec {
-	s := study.Spec{
+func (c *demoCmd) spec() proposal.Spec {
+	s := proposal.Spec{
 		Name: "diamonds", Dataset: "diamonds", Epsilon: c.Epsilon, Delta: c.Delta, Profile: c.Profile, Rounds: c.Rounds, Output: c.Output,
-		Components: study.Components(c.Components), Method: c.Method, Subspace: c.Subspace, Center: c.Center, Noise: c.Noise, Unit: c.Unit, Picture: c.Picture,
+		Components: proposal.Components(c.Components), Method: c.Method, Subspace: c.Subspace, Center: c.Center, Noise: c.Noise, Unit: c.Unit, Picture: c.Picture,
 		Columns:   c.columns(),
 		Deadlines: c.deadlines(),
 		Sites:     diamondSites(),
 	}
-	if c.Profile == study.ProfilePaper {
+	if c.Profile == proposal.ProfilePaper {
 		// The trace of columns of unit variance: λ1 <= Λ without looking.
-		s.Lambda = study.Scalar(strconv.Itoa(len(diamondColumns)))
+		s.Lambda = proposal.Scalar(strconv.Itoa(len(diamondColumns)))
 		if c.Lambda != "" {
-			s.Lambda = study.Scalar(c.Lambda)
+			s.Lambda = proposal.Scalar(c.Lambda)
 		}
-		if c.Components > 1 || c.Method != study.MethodPower || c.Center == study.CenterPrivate || c.Noise != study.NoiseCentral {
-			s.Accountant = study.AccountantGDP // the paper's τ pays for its own steps alone
+		if c.Components > 1 || c.Method != proposal.MethodPower || c.Center == proposal.CenterPrivate || c.Noise != proposal.NoiseCentral {
+			s.Accountant = proposal.AccountantGDP // the paper's τ pays for its own steps alone
 		}
 	} else {
 		s.ExplainedVariance = c.Variance
 	}
 	if c.KillSite != 0 {
-		s.OnDropout = study.DropoutContinue
+		s.OnDropout = proposal.DropoutContinue
 	}
 	return s
 }
 
 // deadlines are short where a site will be missing.
-func (c *demoCmd) deadlines() study.Deadlines {
-	out := study.Deadlines{Round: study.Duration(30 * time.Second), Tick: study.Duration(20 * time.Millisecond)}
+func (c *demoCmd) deadlines() proposal.Deadlines {
+	out := proposal.Deadlines{Round: proposal.Duration(30 * time.Second), Tick: proposal.Duration(20 * time.Millisecond)}
 	if c.KillSite != 0 {
-		out.Round = study.Duration(2 * time.Second)
+		out.Round = proposal.Duration(2 * time.Second)
 	}
 	return out
 }
 
 // columns are the demo's, without what a private mean is to find.
-func (c *demoCmd) columns() []study.Column {
+func (c *demoCmd) columns() []proposal.Column {
 	columns := slices.Clone(diamondColumns)
-	if c.Center == study.CenterPrivate {
+	if c.Center == proposal.CenterPrivate {
 		for i := range columns {
 			columns[i].Offset = 0
 		}
@@ -262,7 +264,7 @@ func (c *demoCmd) columns() []study.Column {
 }
 
 // study runs the whole federation in dir, and the study of spec in it.
-func (c *demoCmd) study(s *terminal, dir string, spec study.Spec) (*demoReport, error) {
+func (c *demoCmd) study(s *terminal, dir string, spec proposal.Spec) (*demoReport, error) {
 	level := slog.LevelError
 	if c.Verbose {
 		level = slog.LevelInfo
@@ -330,7 +332,7 @@ func (c *demoCmd) study(s *terminal, dir string, spec study.Spec) (*demoReport, 
 	return report, nil
 }
 
-func keepResult(dir string, result *study.Result) error {
+func keepResult(dir string, result *result.Result) error {
 	text, err := json.MarshalIndent(result, "", "  ")
 	if err != nil {
 		return err
@@ -338,7 +340,7 @@ func keepResult(dir string, result *study.Result) error {
 	return os.WriteFile(filepath.Join(dir, "result.json"), append(text, '\n'), 0o600)
 }
 
-func newReport(data *simulate.Pooled, plan *study.Plan, r *study.Result, seconds float64) *demoReport {
+func newReport(data *simulate.Pooled, plan *study.Plan, r *result.Result, seconds float64) *demoReport {
 	out := &demoReport{
 		CapturedOutputs: map[string]float64{}, Epsilon: r.Epsilon, Delta: r.Delta, Adjacency: r.Adjacency, Rho: r.Rho, Profile: r.Profile,
 		Rounds: r.Rounds, Sites: len(r.Sites), FewestSurvivors: len(r.Sites), N: r.N, D: r.D, Output: r.Output,
@@ -401,8 +403,8 @@ digest        %s
 }
 
 var noiseText = map[string]string{
-	study.NoiseCentral:     "central: the coordinator that leads sees exact sums over all sites, nobody else does",
-	study.NoiseDistributed: "distributed: every site adds its share, nobody sees an exact sum",
+	proposal.NoiseCentral:     "central: the coordinator that leads sees exact sums over all sites, nobody else does",
+	proposal.NoiseDistributed: "distributed: every site adds its share, nobody sees an exact sum",
 }
 
 // freeAddress returns a loopback address that nothing listens on just now.
@@ -416,7 +418,7 @@ func freeAddress() (string, error) {
 }
 
 // connected waits until every site offers the data set.
-func (f *federation) connected(ctx context.Context, spec study.Spec) error {
+func (f *federation) connected(ctx context.Context, spec proposal.Spec) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	for {

@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"strings"
 
+	"covey/internal/proposal"
 	"covey/internal/simulate"
-	"covey/internal/study"
 )
 
 // The demo's data: see diamonds/NOTICE.md.
@@ -25,7 +25,7 @@ var diamondsCSV []byte
 var diamondCuts = []string{"Fair", "Good", "Very Good", "Premium", "Ideal"}
 
 // diamondColumns are the numeric columns with their public offset and scale.
-var diamondColumns = []study.Column{
+var diamondColumns = []proposal.Column{
 	{Name: "carat", Offset: 0.8, Scale: 0.5}, {Name: "depth", Offset: 62, Scale: 1.5}, {Name: "table", Offset: 57, Scale: 2.2},
 	{Name: "price", Offset: 4000, Scale: 4000}, {Name: "x", Offset: 5.7, Scale: 1.1}, {Name: "y", Offset: 5.7, Scale: 1.1}, {Name: "z", Offset: 3.5, Scale: 0.7},
 }
@@ -64,7 +64,7 @@ func readDiamonds() (rows [][]string, column map[string]int, err error) {
 // splitDiamonds writes each site's rows to dir/SITE.csv, 0600. Each three rows of a site are one
 // parcel, a unit that --unit can name. Of a raw table cells are emptied as they are written: what
 // the study is measured by are the rows before.
-func splitDiamonds(dir string, spec study.Spec, raw bool) (*simulate.Pooled, error) {
+func splitDiamonds(dir string, spec proposal.Spec, raw bool) (*simulate.Pooled, error) {
 	rows, column, err := readDiamonds()
 	if err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func splitDiamonds(dir string, spec study.Spec, raw bool) (*simulate.Pooled, err
 }
 
 // pooled computes what pooling the demo's rows would have, in the clear, which only a demo has.
-func pooled(rows [][]string, column map[string]int, spec study.Spec) (*simulate.Pooled, error) {
+func pooled(rows [][]string, column map[string]int, spec proposal.Spec) (*simulate.Pooled, error) {
 	at := spec.Coordinates()
 	y := make([]float64, len(at))
 	return simulate.NewPooled(spec, func(see func([]float64)) error {

@@ -13,8 +13,8 @@ import (
 
 	"covey/internal/agent"
 	"covey/internal/enroll"
+	"covey/internal/proposal"
 	"covey/internal/siteconfig"
-	"covey/internal/study"
 )
 
 // federation is the coordinators and the demo's agents in one process, over loopback
@@ -121,8 +121,8 @@ func (f *federation) join(site string) error {
 		// The site's own policy approves the demo's studies and nothing larger.
 		Policy: siteconfig.Policy{
 			Approve: siteconfig.ApproveWithinLimits, MaxEpsilon: f.demo.Epsilon, MaxDelta: f.demo.Delta,
-			OnDropout: []string{study.DropoutWait, study.DropoutContinue},
-			Noise:     []string{study.NoiseCentral, study.NoiseDistributed}, Peers: peers,
+			OnDropout: []string{proposal.DropoutWait, proposal.DropoutContinue},
+			Noise:     []string{proposal.NoiseCentral, proposal.NoiseDistributed}, Peers: peers,
 		},
 	}
 	text, err = toml.Marshal(config)

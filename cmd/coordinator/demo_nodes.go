@@ -10,7 +10,7 @@ import (
 
 	"covey/internal/coordinator"
 	"covey/internal/node"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 type runningNode struct {
@@ -131,7 +131,7 @@ func (f *federation) leader() *runningNode {
 }
 
 // watch follows the study from leader to leader.
-func (f *federation) watch(ctx context.Context, digest study.Digest, see func(coordinator.View) error) error {
+func (f *federation) watch(ctx context.Context, digest proposal.Digest, see func(coordinator.View) error) error {
 	for {
 		leader := f.leader()
 		err := coordinator.ErrNotLeader

@@ -10,14 +10,14 @@ import (
 	"time"
 
 	shared "covey/cmd/internal/cli"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // emptied is the share of cells that a raw table lacks.
 const emptied = 0.05
 
 // rawColumns are the diamonds' ten, in the file's order; those with levels are categories.
-var rawColumns = []study.Column{
+var rawColumns = []proposal.Column{
 	{Name: "carat"}, {Name: "cut", Levels: diamondCuts},
 	{Name: "color", Levels: []string{"D", "E", "F", "G", "H", "I", "J"}},
 	{Name: "clarity", Levels: []string{"I1", "SI2", "SI1", "VS2", "VS1", "VVS2", "VVS1", "IF"}},
@@ -46,15 +46,15 @@ func emptier() (func([]string) []string, error) {
 // checkRaw refuses flags that make no sense of a raw table.
 func (c *demoCmd) checkRaw() error {
 	switch {
-	case c.Noise == study.NoiseCentral:
+	case c.Noise == proposal.NoiseCentral:
 		return shared.Bad("--noise central does not go with --raw: each site alone has its level of cut, and the coordinator that leads would read that site's exact sums there. A study.toml can allow it, with central_detail = true")
-	case c.Profile != study.ProfilePractical:
+	case c.Profile != proposal.ProfilePractical:
 		return shared.Bad("--profile %s does not go with --raw: Algorithm 1 knows no constants that a study learns", c.Profile)
 	case c.Lambda != "":
 		return shared.Bad("--lambda goes with --profile paper, which does not go with --raw")
-	case c.Center != "" && c.Center != study.CenterPrivate:
+	case c.Center != "" && c.Center != proposal.CenterPrivate:
 		return shared.Bad("--center %s does not go with --raw: the columns' means are learned", c.Center)
-	case c.Method != study.MethodPower && (c.KillSite != 0 || c.KillLeaderAtRound != 0):
+	case c.Method != proposal.MethodPower && (c.KillSite != 0 || c.KillLeaderAtRound != 0):
 		return shared.Bad("--kill-site and --kill-leader-at-round wait for a round of power iteration: with --raw give --method power, too")
 	}
 	return nil
@@ -81,12 +81,12 @@ func (c *demoCmd) rawStudy() []byte {
 	if c.Rounds != 0 {
 		line("rounds = %d", c.Rounds)
 	}
-	if c.Subspace != study.SubspaceBlock {
+	if c.Subspace != proposal.SubspaceBlock {
 		text("subspace", c.Subspace)
 	}
 	text("output", c.Output)
 	text("unit", c.Unit)
-	if c.Variance != study.VariancePrivate {
+	if c.Variance != proposal.VariancePrivate {
 		text("explained_variance", c.Variance)
 	}
 	if c.Picture {

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	shared "covey/cmd/internal/cli"
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/simulate"
 	"covey/internal/study"
 )
@@ -30,7 +32,7 @@ func TestDemoRaw(t *testing.T) {
 	if r.D != 30 || len(r.Columns) != 30 || r.Columns[1] != "cut=Fair" || len(r.Filled) != 30 || r.N != 53940 {
 		t.Errorf("d %d, %q, %d shares of filled cells, n %d", r.D, r.Columns, len(r.Filled), r.N)
 	}
-	if r.Noise != study.NoiseDistributed || r.Center != study.CenterPrivate || r.Epsilon != 1 {
+	if r.Noise != proposal.NoiseDistributed || r.Center != proposal.CenterPrivate || r.Epsilon != 1 {
 		t.Errorf("noise %q, center %q, ε %v", r.Noise, r.Center, r.Epsilon)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "study.toml"))
@@ -42,8 +44,8 @@ func TestDemoRaw(t *testing.T) {
 			t.Errorf("study.toml gives %s:\n%s", key, text)
 		}
 	}
-	spec, err := study.ParseSpec(text)
-	if err != nil || spec.Method != study.MethodAuto || spec.Noise != study.NoiseDistributed || spec.CentralDetail || bytes.Count(text, []byte("\n")) > 25 {
+	spec, err := proposal.ParseSpec(text)
+	if err != nil || spec.Method != proposal.MethodAuto || spec.Noise != proposal.NoiseDistributed || spec.CentralDetail || bytes.Count(text, []byte("\n")) > 25 {
 		t.Errorf("study.toml: %v, method %q, noise %q:\n%s", err, spec.Method, spec.Noise, text)
 	}
 	var rows int
@@ -77,7 +79,7 @@ func TestDemoRaw(t *testing.T) {
 }
 
 // pooling is a demo's study, and what pooling its table finds.
-func pooling(t *testing.T, c demoCmd) (study.Spec, *simulate.Pooled) {
+func pooling(t *testing.T, c demoCmd) (proposal.Spec, *simulate.Pooled) {
 	t.Helper()
 	_, spec, err := c.parsed()
 	if err != nil {
@@ -97,7 +99,7 @@ func pooling(t *testing.T, c demoCmd) (study.Spec, *simulate.Pooled) {
 // TestDemoPooled: what a demo of public constants is held against has the eigenvalues of the pooled
 // second moments, by an independent program to four places.
 func TestDemoPooled(t *testing.T) {
-	c := demoCmd{Epsilon: 1, Delta: 1e-6, Components: 1, Rounds: 12, Subspace: study.SubspaceBlock, Profile: study.ProfilePractical, Coordinators: 1}
+	c := demoCmd{Epsilon: 1, Delta: 1e-6, Components: 1, Rounds: 12, Subspace: proposal.SubspaceBlock, Profile: proposal.ProfilePractical, Coordinators: 1}
 	if err := c.check(); err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +113,7 @@ func TestDemoPooled(t *testing.T) {
 		got = sum
 	}
 	_, best := data.Best(2)
-	r := &study.Result{Scale: make([]float64, len(spec.Columns))}
+	r := &result.Result{Scale: make([]float64, len(spec.Columns))}
 	for j, c := range spec.Columns {
 		r.Scale[j] = c.Scale
 	}
@@ -123,41 +125,41 @@ func TestDemoPooled(t *testing.T) {
 // TestDemoRawPooled: the pooled answer captures all of itself, whatever the scales that a result
 // divides by; another one does not.
 func TestDemoRawPooled(t *testing.T) {
-	c := demoCmd{Raw: true, Epsilon: 1, Delta: 1e-6, Components: 3, Subspace: study.SubspaceBlock}
+	c := demoCmd{Raw: true, Epsilon: 1, Delta: 1e-6, Components: 3, Subspace: proposal.SubspaceBlock}
 	spec, data := pooling(t, c)
 	_, best := data.Best(3)
-	at := slices.IndexFunc(spec.Coordinates(), func(c study.Coordinate) bool { return c.Name == "clarity=SI1" })
-	last := slices.IndexFunc(spec.Coordinates(), func(c study.Coordinate) bool { return c.Name == "clarity=other" })
+	at := slices.IndexFunc(spec.Coordinates(), func(c proposal.Coordinate) bool { return c.Name == "clarity=SI1" })
+	last := slices.IndexFunc(spec.Coordinates(), func(c proposal.Coordinate) bool { return c.Name == "clarity=other" })
 	for name, c := range map[string]struct {
-		change func(*study.Result, [][]float64)
+		change func(*result.Result, [][]float64)
 		most   float64
 	}{
-		"as it is": {func(*study.Result, [][]float64) {}, 1},
-		"divided by twice the scales": {func(r *study.Result, x [][]float64) {
+		"as it is": {func(*result.Result, [][]float64) {}, 1},
+		"divided by twice the scales": {func(r *result.Result, x [][]float64) {
 			for j := range r.Scale {
 				r.Scale[j] *= 2
 			}
 		}, 1},
-		"a scale and its loadings halved": {func(r *study.Result, x [][]float64) {
+		"a scale and its loadings halved": {func(r *result.Result, x [][]float64) {
 			r.Scale[0] /= 2
 			for k := range x {
 				x[k][0] /= 2
 			}
 		}, 1},
-		"a level that joined other": {func(r *study.Result, x [][]float64) {
-			r.LeftOut = []study.LeftOut{{Column: "clarity=SI1", Why: study.OutJoined}}
+		"a level that joined other": {func(r *result.Result, x [][]float64) {
+			r.LeftOut = []result.LeftOut{{Column: "clarity=SI1", Why: study.OutJoined}}
 			r.Scale[last] = r.Scale[at]
 			for k := range x {
 				x[k][at], x[k][last] = 0, x[k][at]
 			}
 		}, 1},
-		"without carat": {func(r *study.Result, x [][]float64) {
+		"without carat": {func(r *result.Result, x [][]float64) {
 			for k := range x {
 				x[k][0] = 0
 			}
 		}, 0.99},
 	} {
-		r := &study.Result{Scale: slices.Clone(data.Scale)}
+		r := &result.Result{Scale: slices.Clone(data.Scale)}
 		for j, s := range r.Scale {
 			if s == 0 {
 				r.Scale[j] = 1

@@ -13,7 +13,8 @@ import (
 	"testing"
 
 	shared "covey/cmd/internal/cli"
-	"covey/internal/study"
+	"covey/internal/proposal"
+	"covey/internal/result"
 )
 
 // demo runs the demo in this process and gives the one object on its stdout, as
@@ -55,7 +56,7 @@ func TestDemo(t *testing.T) {
 	if !(r.Captured >= 0.9 && r.Captured <= 1+1e-12) {
 		t.Errorf("captured %v, want 0.9 to 1", r.Captured)
 	}
-	if r.Epsilon != 1 || r.Delta != 1e-6 || r.Rounds != 12 || r.Profile != study.ProfilePractical {
+	if r.Epsilon != 1 || r.Delta != 1e-6 || r.Rounds != 12 || r.Profile != proposal.ProfilePractical {
 		t.Errorf("ε %v, δ %v, %d rounds, profile %q", r.Epsilon, r.Delta, r.Rounds, r.Profile)
 	}
 	if r.Sites != 5 || r.FewestSurvivors != 5 || r.N != 53940 || r.D != 7 || len(r.Columns) != 7 || len(r.Component) != 7 {
@@ -68,10 +69,10 @@ func TestDemo(t *testing.T) {
 	if math.Abs(norm-1) > 1e-9 {
 		t.Errorf("the component's squared length is %v", norm)
 	}
-	if !slices.Contains([]string{study.OutputLast, study.OutputPooled}, r.Output) || r.CapturedOutputs[r.Output] != r.Captured || len(r.CapturedOutputs) != 3 {
+	if !slices.Contains([]string{proposal.OutputLast, proposal.OutputPooled}, r.Output) || r.CapturedOutputs[r.Output] != r.Captured || len(r.CapturedOutputs) != 3 {
 		t.Errorf("output %q, captured %v of %v", r.Output, r.Captured, r.CapturedOutputs)
 	}
-	if r.Digest == (study.Digest{}) || !(r.BytesPerSitePerRound > 0) || !(r.Seconds > 0) || !(r.Rho > 0) || !(r.NoiseToSignal > 0 && r.NoiseToSignal < 1) {
+	if r.Digest == (proposal.Digest{}) || !(r.BytesPerSitePerRound > 0) || !(r.Seconds > 0) || !(r.Rho > 0) || !(r.NoiseToSignal > 0 && r.NoiseToSignal < 1) {
 		t.Errorf("digest %v, bytes %v, seconds %v, ρ %v, noise-to-signal %v", r.Digest, r.BytesPerSitePerRound, r.Seconds, r.Rho, r.NoiseToSignal)
 	}
 }
@@ -95,7 +96,7 @@ func TestDemoDropout(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var result study.Result
+	var result result.Result
 	if err := json.Unmarshal(text, &result); err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +163,7 @@ func checkKept(t *testing.T, dir string, r demoReport) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if spec, err := study.ParseSpec(text); err != nil || spec.Epsilon != r.Epsilon || len(spec.Sites) != 5 {
+	if spec, err := proposal.ParseSpec(text); err != nil || spec.Epsilon != r.Epsilon || len(spec.Sites) != 5 {
 		t.Errorf("study.toml: %v, ε %v, sites %q", err, spec.Epsilon, spec.Sites)
 	}
 	// It says what is in force, not what was left to defaults.
@@ -197,7 +198,7 @@ func TestDemoFailover(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := study.Verify(text); err != nil {
+	if _, err := result.Verify(text); err != nil {
 		t.Errorf("the result does not verify: %v", err)
 	}
 	readme, err := os.ReadFile(filepath.Join(dir, "README.md"))

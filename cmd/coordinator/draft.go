@@ -8,7 +8,7 @@ import (
 
 	shared "covey/cmd/internal/cli"
 	"covey/internal/draft"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 type studyInitCmd struct {
@@ -40,7 +40,7 @@ func (c *studyInitCmd) Run(s *terminal) error {
 		return shared.Bad("%s: %v", file, err)
 	}
 	text, err := d.Text(draft.Blanks{Name: c.Name, Dataset: c.Dataset, Unit: c.Unit, Epsilon: c.Epsilon, Delta: c.Delta, Public: c.Constants == "public"})
-	if bad, ok := errors.AsType[*study.FieldError](err); ok {
+	if bad, ok := errors.AsType[*proposal.FieldError](err); ok {
 		return shared.Bad("%s makes no study: %s: %s", file, bad.Field, bad.Reason)
 	}
 	if err != nil {

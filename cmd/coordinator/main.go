@@ -17,7 +17,7 @@ import (
 	"covey/internal/node"
 	"covey/internal/noise"
 	"covey/internal/pki"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 type cli struct {
@@ -63,7 +63,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 
 // badInput reports whether an error is the input's fault.
 func badInput(err error) bool {
-	return shared.Is[*study.FieldError](err) || shared.Is[*noise.ParameterError](err) || shared.Is[*coordinator.JoinError](err) ||
+	return shared.Is[*proposal.FieldError](err) || shared.Is[*noise.ParameterError](err) || shared.Is[*coordinator.JoinError](err) ||
 		shared.Is[*pki.NameError](err) || shared.Is[*pki.ExistsError](err) || shared.Is[*pki.HostError](err) || shared.Is[*pki.FileError](err) ||
 		shared.Is[*pki.ModeError](err) || shared.Is[*pki.JoinError](err) || shared.Is[*pki.ExpiredError](err) || shared.Is[*node.ConfigError](err)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -33,7 +34,7 @@ func printPlan(out io.Writer, p *study.Plan, prediction []string) error {
 	fmt.Fprintf(w, "privacy\tε = %g, δ = %g (%s accountant): ρ = %.6g in all\n", s.Epsilon, s.Delta, s.Accountant, p.Rho)
 	fmt.Fprintf(w, "\tadjacency %s: when one unit is replaced by another, their number being public\n", p.Adjacency)
 	fmt.Fprintf(w, "\t%s\n", study.AtSites(p.SitesPerUnit()))
-	fmt.Fprintf(w, "data\t%d units × %s at %d sites\n", p.N, study.ColumnsText(len(s.Columns), p.D), p.Thresholds.Sites)
+	fmt.Fprintf(w, "data\t%d units × %s at %d sites\n", p.N, proposal.ColumnsText(len(s.Columns), p.D), p.Thresholds.Sites)
 	if share := p.LevelsShare(); share > 0 {
 		fmt.Fprintf(w, "levels\tscaled by noised counts, which take %.3g%% of the budget; rare ones join \"other\"\n", 100*share)
 	}
@@ -44,10 +45,10 @@ func printPlan(out io.Writer, p *study.Plan, prediction []string) error {
 	if s.CenterShare > 0 {
 		center += fmt.Sprintf(", for %.3g%% of the budget", 100*s.CenterShare)
 	}
-	if s.Standardize == study.StandardizePrivate {
+	if s.Standardize == proposal.StandardizePrivate {
 		learned := 0
 		for _, c := range s.Columns {
-			if c.Standardize == study.StandardizePrivate {
+			if c.Standardize == proposal.StandardizePrivate {
 				learned++
 			}
 		}
@@ -57,12 +58,12 @@ func printPlan(out io.Writer, p *study.Plan, prediction []string) error {
 	fmt.Fprintf(w, "components\t%s, %s; center %s; explained variance %s\n", p.ComponentsWords(), s.Subspace, center, s.ExplainedVariance)
 	if share := p.FilledShare(); share > 0 {
 		what := "filled from the other cells of their row, by released components"
-		if s.Missing == study.MissingZero {
+		if s.Missing == proposal.MissingZero {
 			what = "taken as the center"
 		}
 		fmt.Fprintf(w, "missing\tcells without a value are %s; each column's share of them is released with noise, for %.3g%% of the budget\n", what, 100*share)
 	}
-	if s.Missing == study.MissingDropRow {
+	if s.Missing == proposal.MissingDropRow {
 		fmt.Fprintf(w, "missing\trows with a missing value are left out; how many are kept is released, noised, for %.3g%% of the budget\n", 100*p.RowsShare())
 	}
 	if share := p.PictureShare(); share > 0 {
@@ -102,7 +103,7 @@ func printPlan(out io.Writer, p *study.Plan, prediction []string) error {
 		fmt.Fprintf(w, "%d\t%s\t%d\t%.4g\t%.4g\t%d\t%s\n", q.Index, kind, q.Round, q.Multiplier, q.Rho, q.Bytes, only)
 	}
 	if said := s.Statements(); len(said) > 0 {
-		fmt.Fprintf(w, "\n%s\n  %s\n", study.StatementsTitle, strings.Join(said, "\n  "))
+		fmt.Fprintf(w, "\n%s\n  %s\n", proposal.StatementsTitle, strings.Join(said, "\n  "))
 	}
 	return w.Flush()
 }

@@ -8,15 +8,15 @@ import (
 	"testing"
 
 	shared "covey/cmd/internal/cli"
+	"covey/internal/proposal"
 	"covey/internal/simulate"
-	"covey/internal/study"
 )
 
 // TestValidateJSON: a plan as JSON has the score and the shares of the budget that its text has.
 func TestValidateJSON(t *testing.T) {
 	text := []byte("name = \"x\"\ndataset = \"rows\"\nepsilon = 1\ndelta = 1e-6\nstandardize = \"private\"\n" +
 		"missing = \"zero\"\n[[columns]]\nname = \"a\"\n[[columns]]\nname = \"b\"\nlevels = [\"x\", \"y\"]\n[[columns]]\nname = \"c\"\n")
-	spec, err := study.ParseSpec(text)
+	spec, err := proposal.ParseSpec(text)
 	if err != nil {
 		t.Fatal(err)
 	}

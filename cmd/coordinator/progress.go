@@ -9,6 +9,7 @@ import (
 
 	shared "covey/cmd/internal/cli"
 	"covey/internal/coordinator"
+	"covey/internal/result"
 	"covey/internal/round"
 	"covey/internal/study"
 )
@@ -111,7 +112,7 @@ func describe(v coordinator.View) string {
 	case round.StatusEnded: // in the midst of some round
 		return fmt.Sprintf("%s after %d of %d queries, %s", v.Status, v.Released, v.Queries, privacy(v))
 	default:
-		text := fmt.Sprintf("%s after %s, %d queries, %s", v.Status, study.DoneText(v.Method, v.Round), v.Released, privacy(v))
+		text := fmt.Sprintf("%s after %s, %d queries, %s", v.Status, result.DoneText(v.Method, v.Round), v.Released, privacy(v))
 		if v.NoiseToSignal != nil {
 			text += fmt.Sprintf(", noise-to-signal %.3f", *v.NoiseToSignal)
 		}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"covey/internal/node"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 type raftCmd struct {
@@ -86,15 +86,15 @@ func (c *raftAddCmd) Run(s *terminal) error {
 	if err := oneStdout(s, c.Out); err != nil {
 		return err
 	}
-	if _, err := k.saveJoin("/v1/raft/add", node.AddRequest{Name: c.Name, Valid: study.Duration(c.Valid)}, c.Out); err != nil {
+	if _, err := k.saveJoin("/v1/raft/add", node.AddRequest{Name: c.Name, Valid: proposal.Duration(c.Valid)}, c.Out); err != nil {
 		return err
 	}
 	fmt.Fprintf(s.Err, "wrote %s, good for %v and for one coordinator, which gets the federation's keys with it: hand it over privately\non the new machine: coordinator init DIR --join FILE --peer-listen :PORT --peer-address HOST:PORT --address HOST:PORT\n", written(c.Out), c.Valid)
 	return printDone(s, struct {
-		Name  string         `json:"name"`
-		File  string         `json:"file"`
-		Valid study.Duration `json:"valid"`
-	}{c.Name, c.Out, study.Duration(c.Valid)})
+		Name  string            `json:"name"`
+		File  string            `json:"file"`
+		Valid proposal.Duration `json:"valid"`
+	}{c.Name, c.Out, proposal.Duration(c.Valid)})
 }
 
 type raftRemoveCmd struct {

@@ -13,8 +13,8 @@ import (
 	"covey/internal/coordinator"
 	"covey/internal/frame"
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/internal/round"
-	"covey/internal/study"
 )
 
 type siteCmd struct {
@@ -51,7 +51,7 @@ func (c *inviteCmd) Run(s *terminal) error {
 	if err := oneStdout(s, out); err != nil {
 		return err
 	}
-	text, err := client.saveJoin("/v1/sites/invite", coordinator.InviteRequest{Site: c.Site, Valid: study.Duration(c.Valid), Again: c.Again}, out)
+	text, err := client.saveJoin("/v1/sites/invite", coordinator.InviteRequest{Site: c.Site, Valid: proposal.Duration(c.Valid), Again: c.Again}, out)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,8 @@ import (
 	shared "covey/cmd/internal/cli"
 	"covey/internal/coordinator"
 	"covey/internal/pki"
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/round"
 	"covey/internal/simulate"
 	"covey/internal/study"
@@ -89,7 +91,7 @@ func (c *validateCmd) plan(s *terminal, text []byte) (*study.Plan, error) {
 			return nil, shared.Bad("--units has %d counts, the study names %d sites", len(c.Units), len(spec.Sites))
 		}
 		plan, _, err := simulate.Plan(spec, c.Units, [32]byte{})
-		if shared.Is[*study.FieldError](err) {
+		if shared.Is[*proposal.FieldError](err) {
 			err = shared.InFile(c.File, err)
 		}
 		return plan, err
@@ -139,17 +141,17 @@ func (c *createCmd) Run(s *terminal) error {
 }
 
 // proposal returns a study's proposal.
-func (c *createCmd) proposal(client *client, id study.Digest) (study.Proposal, error) {
+func (c *createCmd) proposal(client *client, id proposal.Digest) (proposal.Proposal, error) {
 	body, err := client.call("GET", "/v1/studies/"+id.String()+"/proposal", nil)
 	if err != nil {
-		return study.Proposal{}, err
+		return proposal.Proposal{}, err
 	}
 	defer body.Close()
 	text, err := io.ReadAll(body)
 	if err != nil {
-		return study.Proposal{}, err
+		return proposal.Proposal{}, err
 	}
-	return study.Parse(text)
+	return proposal.Parse(text)
 }
 
 // again warns of studies that are most often the same one, proposed twice: those of the same name
@@ -198,11 +200,11 @@ func (c *studiesCmd) Run(s *terminal) error {
 				status += " until " + v.Expires.UTC().Format(time.RFC3339)
 			}
 		case round.StatusCompleted:
-			if at = study.DoneText(v.Method, v.Round); v.Method != study.MethodCovariance {
+			if at = result.DoneText(v.Method, v.Round); v.Method != proposal.MethodCovariance {
 				at = fmt.Sprintf("%d/%d", v.Round, max(v.Round, v.Rounds))
 			}
 		case round.StatusRunning:
-			if v.Method == study.MethodCovariance {
+			if v.Method == proposal.MethodCovariance {
 				at = v.Method
 				break
 			}
@@ -394,7 +396,7 @@ func (c *resultCmd) Run(s *terminal) error {
 	if err != nil {
 		return err
 	}
-	var r study.Result
+	var r result.Result
 	if err := client.do("GET", c.path("/result"), nil, &r); err != nil {
 		return err
 	}

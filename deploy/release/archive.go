@@ -53,11 +53,8 @@ func sorted(all []entry) []entry {
 // compressed returns gzip's form, without a name or a time.
 func compressed(raw []byte) ([]byte, error) {
 	var out bytes.Buffer
-	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
-	if err != nil {
-		return nil, err
-	}
-	_, err = w.Write(raw)
+	w := gzip.NewWriter(&out)
+	_, err := w.Write(raw)
 	err = errors.Join(err, w.Close())
 	return out.Bytes(), err
 }

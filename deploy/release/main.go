@@ -39,6 +39,7 @@ type release struct {
 	version string
 	time    time.Time
 	out     string
+	work    string // where programs are built
 	// manuals and completions, by the path that an installed package has for them
 	manuals map[string]map[string][]byte
 	modules map[module]bool
@@ -71,6 +72,11 @@ func (r *release) run(only string) error {
 	if there, err := os.ReadDir(r.out); err != nil || len(there) > 0 {
 		return fmt.Errorf("%s: is not an empty folder (%v)", r.out, err)
 	}
+	var err error
+	if r.work, err = os.MkdirTemp("", "covey-release-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(r.work)
 	if err := r.describe(); err != nil {
 		return err
 	}
@@ -95,15 +101,10 @@ func (r *release) run(only string) error {
 
 // describe prints each program's manual and completions, by a build for this machine.
 func (r *release) describe() error {
-	dir, err := os.MkdirTemp("", "covey-release-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
 	here := target{runtime.GOOS, runtime.GOARCH}
 	for _, name := range (target{system: "linux"}).programs() {
-		file := filepath.Join(dir, name)
-		if err := r.build(here, name, file); err != nil {
+		file, err := r.build(here, name)
+		if err != nil {
 			return err
 		}
 		pages := map[string][]byte{}
@@ -122,28 +123,27 @@ func (r *release) describe() error {
 	return nil
 }
 
-// build makes one static program.
-func (r *release) build(t target, name, file string) error {
+// build makes one static program, once, and returns its file.
+func (r *release) build(t target, name string) (file string, err error) {
+	file = filepath.Join(r.work, t.String(), name)
+	if _, err := os.Stat(file); err == nil {
+		return file, nil
+	}
 	c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid= -X covey/internal/frame.version="+r.version, "-o", file, "./cmd/"+name)
 	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOOS="+t.system, "GOARCH="+t.arch, "GOAMD64=v1", "GOARM64=v8.0")
 	if out, err := c.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w\n%s", name, err, out)
+		return "", fmt.Errorf("%s: %w\n%s", name, err, out)
 	}
-	return nil
+	return file, nil
 }
 
 // make makes what is for one target: an archive, and packages for Debian.
 func (r *release) make(t target) error {
-	dir, err := os.MkdirTemp("", "covey-release-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
 	top := "covey-" + r.version + "/"
 	var all []entry
 	for _, name := range t.programs() {
-		file := filepath.Join(dir, name)
-		if err := r.build(t, name, file); err != nil {
+		file, err := r.build(t, name)
+		if err != nil {
 			return err
 		}
 		program, err := os.ReadFile(file)

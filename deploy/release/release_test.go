@@ -4,6 +4,8 @@ package main
 
 import (
 	"bytes"
+	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -19,8 +21,11 @@ import (
 
 var (
 	made = flag.String("targets", "linux-amd64", "that are built")
+	cold = flag.Bool("cold", false, "the second release compiles dependencies too")
 	root = flag.String("root", "", "a Debian system's root folder, in which packages are installed")
 )
+
+const version = "1.2.3-rc1"
 
 // sh runs a command and returns what it prints.
 func sh(t *testing.T, dir string, env []string, command ...string) string {
@@ -45,18 +50,68 @@ func repository(t *testing.T) string {
 	return at
 }
 
-// Two releases of a commit, made in folders of other names by users of other habits from nothing
-// that was built before, are the same bytes.
-func TestReleaseIsReproducible(t *testing.T) {
-	there := filepath.Join(t.TempDir(), "another", "place")
-	sh(t, ".", nil, "git", "clone", "-q", repository(t), there)
-	one, two := t.TempDir(), t.TempDir()
-	common := []string{"TARGETS=" + *made, "COVEY_VERSION=1.2.3-rc1", "SOURCE_DATE_EPOCH=1767225600"}
-	here := filepath.Join(t.TempDir(), "first")
-	sh(t, ".", nil, "git", "clone", "-q", repository(t), here)
-	sh(t, here, common, "deploy/release.sh", one)
-	sh(t, there, append(common, "GOCACHE="+t.TempDir(), "TZ=Asia/Tokyo", "LANG=C", "HOME="+t.TempDir(), "GOFLAGS=-modcacherw", "GOPATH="+strings.TrimSpace(sh(t, ".", nil, "go", "env", "GOPATH"))),
-		"sh", "-c", "umask 077; exec deploy/release.sh "+two)
+// clone makes a release of a clone of this repository in a folder named place, and returns the
+// release's. umask and env are the habits of who makes it.
+func clone(t *testing.T, place, umask string, env ...string) string {
+	t.Helper()
+	place, out := filepath.Join(t.TempDir(), place), filepath.Join(t.TempDir(), "out")
+	sh(t, ".", nil, "git", "clone", "-q", repository(t), place)
+	sh(t, place, append(env, "TARGETS="+*made, "COVEY_VERSION="+version, "SOURCE_DATE_EPOCH=1767225600"), "sh", "-c", "umask "+umask+"; exec deploy/release.sh "+out)
+	return out
+}
+
+// cache returns a build cache that has of this user's the dependencies alone, Go's own packages among
+// them: their sources are the same files for both releases. None of Covey's packages is in it. What
+// is not found is not there, and is compiled.
+func cache(t *testing.T) string {
+	dir := t.TempDir()
+	if *cold {
+		return dir
+	}
+	from := strings.TrimSpace(sh(t, ".", nil, "go", "env", "GOCACHE"))
+	for _, name := range strings.Split(*made, ",") {
+		system, arch, _ := strings.Cut(name, "-")
+		// as release.build asks for them
+		env := []string{"CGO_ENABLED=0", "GOFLAGS=", "GOOS=" + system, "GOARCH=" + arch, "GOAMD64=v1", "GOARM64=v8.0"}
+		list := sh(t, repository(t), env, "go", "list", "-trimpath", "-deps", "-export", "-f", "{{if or .Standard (not .Module.Main)}}{{.BuildID}} {{.Export}}{{end}}",
+			"./cmd/agent", "./cmd/analyst", "./cmd/coordinator")
+		for _, line := range strings.Fields(strings.ReplaceAll(list, " ", "|")) {
+			id, export, _ := strings.Cut(line, "|")
+			action, _, _ := strings.Cut(id, "/")
+			raw, err := base64.RawURLEncoding.DecodeString(action)
+			if err != nil || export == "" {
+				continue
+			}
+			begins := hex.EncodeToString(raw)
+			found, _ := filepath.Glob(filepath.Join(from, begins[:2], begins+"*-a"))
+			for _, file := range append(found, export) {
+				content, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				at := filepath.Join(dir, strings.TrimPrefix(file, from))
+				if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o700), os.WriteFile(at, content, 0o600)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	return dir
+}
+
+// TestRelease: a release is the same bytes wherever it is made, and its packages install.
+func TestRelease(t *testing.T) {
+	release := clone(t, "first", "022")
+	t.Run("reproducible", func(t *testing.T) { reproducible(t, release) })
+	t.Run("packages", func(t *testing.T) { install(t, release) })
+}
+
+// reproducible fails unless two releases of a commit are the same bytes: made in folders of other names, by users of other
+// habits, the second with every package of Covey compiled and linked again. With -cold its
+// dependencies are too.
+func reproducible(t *testing.T, one string) {
+	two := clone(t, "another/place", "077", "GOCACHE="+cache(t), "TZ=Asia/Tokyo", "LANG=C", "HOME="+t.TempDir(), "GOFLAGS=-modcacherw -trimpath",
+		"GOPATH="+strings.TrimSpace(sh(t, ".", nil, "go", "env", "GOPATH")))
 	names := func(dir string) (out []string) {
 		list, err := os.ReadDir(dir)
 		if err != nil {
@@ -78,7 +133,7 @@ func TestReleaseIsReproducible(t *testing.T) {
 		}
 	}
 	sh(t, one, nil, "sha256sum", "-c", "--quiet", "SHA256SUMS")
-	raw, err := os.ReadFile(filepath.Join(one, "covey-1.2.3-rc1.cdx.json"))
+	raw, err := os.ReadFile(filepath.Join(one, "covey-"+version+".cdx.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,15 +154,13 @@ func TestReleaseIsReproducible(t *testing.T) {
 	}
 }
 
-// The packages install into a Debian system that has nothing else, run a study there, and leave
+// install fails unless a release's packages install into a Debian system that has nothing else, run a study there, and leave
 // keys and budgets where they are when they are purged.
-func TestPackagesInstall(t *testing.T) {
+func install(t *testing.T, release string) {
 	if *root == "" {
 		t.Fatal("-root names no Debian system: .ci/run release makes one")
 	}
-	out := t.TempDir()
-	sh(t, repository(t), []string{"TARGETS=linux-" + runtime.GOARCH, "COVEY_VERSION=1.2.3"}, "deploy/release.sh", out)
-	packages, err := filepath.Glob(filepath.Join(out, "*.deb"))
+	packages, err := filepath.Glob(filepath.Join(release, "*_"+runtime.GOARCH+".deb"))
 	if err != nil || len(packages) != 3 {
 		t.Fatal(packages, err)
 	}
@@ -129,7 +182,7 @@ func TestPackagesInstall(t *testing.T) {
 	}
 	in(append([]string{"dpkg", "-i"}, inside...)...)
 	for _, name := range []string{"agent", "analyst", "coordinator"} {
-		if got := in(name, "--version"); got != name+" 1.2.3\n" {
+		if got := in(name, "--version"); got != name+" "+version+"\n" {
 			t.Errorf("%s --version prints %q", name, got)
 		}
 		in("dpkg", "--verify", "covey-"+name)

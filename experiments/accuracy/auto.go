@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"covey/experiments/run"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // auto compares method = "auto" with the two methods that it chooses from, and the covariance with
@@ -34,7 +34,7 @@ func auto(f *flag.FlagSet) func(io.Writer) (int, error) {
 		}
 		var cells []cell
 		for _, l := range laws {
-			for _, mode := range []string{study.NoiseCentral, study.NoiseDistributed} {
+			for _, mode := range []string{proposal.NoiseCentral, proposal.NoiseDistributed} {
 				if strings.Contains(l.String(), *only) && l.D <= *most && (*noise == "" || *noise == mode) && (*held == "" || (*held == "yes") == l.Held) {
 					cells = append(cells, cell{l, mode})
 				}
@@ -86,20 +86,20 @@ func (c cell) compare(first uint64, times int) (compared, error) {
 		}
 		var line []float64
 		chose := 0.0
-		for i, method := range []string{study.MethodPower, study.MethodCovariance, study.MethodCovariance, study.MethodAuto} {
+		for i, method := range []string{proposal.MethodPower, proposal.MethodCovariance, proposal.MethodCovariance, proposal.MethodAuto} {
 			spec := run.Spec(c.law.D, 1)
-			spec.Components, spec.Method, spec.Noise = study.Components(c.law.K), method, c.noise
+			spec.Components, spec.Method, spec.Noise = proposal.Components(c.law.K), method, c.noise
 			if i == 2 {
-				spec.NormBound = study.Scalar(strconv.FormatFloat(m.NormQuantile(0.9), 'g', -1, 64))
+				spec.NormBound = proposal.Scalar(strconv.FormatFloat(m.NormQuantile(0.9), 'g', -1, 64))
 			}
 			plan, r, err := run.Study{Spec: spec, Fixed: true}.Planned(m, first+seed)
 			if err != nil {
 				return nil, err
 			}
 			line = append(line, m.Captured(r.Components))
-			if method == study.MethodAuto {
+			if method == proposal.MethodAuto {
 				iotas[seed] = plan.Iota
-				if r.Method == study.MethodPower {
+				if r.Method == proposal.MethodPower {
 					chose = 1
 				}
 			}

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"covey/experiments/run"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // TestAuto: where public sizes leave it open, auto takes power iteration on a flat spectrum of many
@@ -28,7 +28,7 @@ func TestAuto(t *testing.T) {
 			t.Fatal(err)
 		}
 		law := run.Law{Source: source, Family: family, N: c.n, K: c.k}
-		got, err := cell{law, study.NoiseCentral}.compare(0, 6)
+		got, err := cell{law, proposal.NoiseCentral}.compare(0, 6)
 		if err != nil {
 			t.Fatal(err)
 		}

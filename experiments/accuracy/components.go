@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"covey/experiments/run"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // spiked are laws for components = "auto", with the number of components that stand apart; 0 where
@@ -64,9 +64,9 @@ func countOf(f *flag.FlagSet) func(io.Writer) (int, error) {
 			}
 			for _, method := range strings.Split(*methods, ",") {
 				spec := run.Spec(l.d, *epsilon)
-				spec.Components, spec.ComponentsMax, spec.Method, spec.ExplainedVariance = study.ComponentsAuto, 0, method, study.VariancePrivate
+				spec.Components, spec.ComponentsMax, spec.Method, spec.ExplainedVariance = proposal.ComponentsAuto, 0, method, proposal.VariancePrivate
 				if *learned {
-					spec.Noise = study.NoiseCentral
+					spec.Noise = proposal.NoiseCentral
 					learnAll(&spec)
 				}
 				label := fmt.Sprintf("%s\t%d\t%d\t%s", l.law, l.d, l.n, method)

@@ -11,6 +11,8 @@ import (
 	"covey/experiments/run"
 	"covey/internal/noise"
 	"covey/internal/picture"
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
@@ -193,7 +195,7 @@ func histograms(f *flag.FlagSet) func(io.Writer) (int, error) {
 					return nil, err
 				}
 				here := func(sigma float64) (float64, []float64, error) {
-					p := study.Picture{Pair: [2]int{1, 2}, X: edges(), Y: edges(), Counts: [][]float64{noisy(counts, sigma, random)}, Sigma: sigma}
+					p := result.Picture{Pair: [2]int{1, 2}, X: edges(), Y: edges(), Counts: [][]float64{noisy(counts, sigma, random)}, Sigma: sigma}
 					d, err := picture.New(p)
 					if err != nil {
 						return 0, nil, err
@@ -241,7 +243,7 @@ func histograms(f *flag.FlagSet) func(io.Writer) (int, error) {
 			return missed, err
 		}
 		spec := run.Spec(m.D, *epsilon)
-		spec.Components, spec.ExplainedVariance, spec.Picture = 2, study.VariancePrivate, true
+		spec.Components, spec.ExplainedVariance, spec.Picture = 2, proposal.VariancePrivate, true
 		r, err := run.Study{Spec: spec, Fixed: true}.On(m, firstSeed)
 		if err != nil {
 			return missed, err

@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"covey/experiments/run"
-	"covey/internal/study"
+	"covey/internal/proposal"
+	"covey/internal/result"
 )
 
 // figure is one SVG and CSV of docs/figures.
@@ -102,7 +103,7 @@ func (e figure) write(w io.Writer, dir string, times int, drawn bool) error {
 // front of it or, without that too, what pooling all rows without privacy finds.
 type method struct {
 	name   string
-	spec   func(m *run.Data) study.Spec
+	spec   func(m *run.Data) proposal.Spec
 	output string
 }
 
@@ -110,37 +111,37 @@ var nonPrivate = method{name: "non-private"}
 
 // profile returns power iteration of twelve rounds on rows as they are, the practical profile's
 // default when the figures were measured, with some fields changed.
-func profile(name string, epsilon float64, k int, change func(*study.Spec)) method {
-	return method{name: name, spec: func(m *run.Data) study.Spec {
+func profile(name string, epsilon float64, k int, change func(*proposal.Spec)) method {
+	return method{name: name, spec: func(m *run.Data) proposal.Spec {
 		s := run.Spec(m.D, epsilon)
-		s.Components = study.Components(k)
+		s.Components = proposal.Components(k)
 		if change != nil {
 			change(&s)
 		}
 		if s.Method == "" {
-			s.Method = study.MethodPower
+			s.Method = proposal.MethodPower
 		}
-		if s.Method == study.MethodPower && (s.Radius == "" || s.Radius == study.RadiusPrivate) {
-			s.Rows, s.RadiusShare = study.RowsPlain, 0.1
+		if s.Method == proposal.MethodPower && (s.Radius == "" || s.Radius == proposal.RadiusPrivate) {
+			s.Rows, s.RadiusShare = proposal.RowsPlain, 0.1
 		}
-		if s.Method == study.MethodPower && s.Rounds == 0 {
+		if s.Method == proposal.MethodPower && s.Rounds == 0 {
 			s.Rounds = 12
 		}
 		return s
 	}}
 }
 
-func power(s *study.Spec)      { s.Method = study.MethodPower }
-func covariance(s *study.Spec) { s.Method = study.MethodCovariance }
-func automatic(s *study.Spec)  { s.Method = study.MethodAuto }
+func power(s *proposal.Spec)      { s.Method = proposal.MethodPower }
+func covariance(s *proposal.Spec) { s.Method = proposal.MethodCovariance }
+func automatic(s *proposal.Spec)  { s.Method = proposal.MethodAuto }
 
 // paper is Algorithm 1 to the letter with Λ = λ1 and α = 0.1: its R, τ and T. Its x_J may be the
 // first iterate, so the last one is another curve.
 func paper(epsilon float64) method {
-	return method{name: "paper", spec: func(m *run.Data) study.Spec {
+	return method{name: "paper", spec: func(m *run.Data) proposal.Spec {
 		s := run.Spec(m.D, epsilon)
-		s.Profile, s.Alpha = study.ProfilePaper, 0.1
-		s.Lambda = study.Scalar(fmt.Sprint(m.Top()))
+		s.Profile, s.Alpha = proposal.ProfilePaper, 0.1
+		s.Lambda = proposal.Scalar(fmt.Sprint(m.Top()))
 		return s
 	}}
 }
@@ -153,7 +154,7 @@ func lost(times int, source run.Source, n, k int, methods []method) ([]run.Sampl
 			return nil, err
 		}
 		var line []float64
-		var r *study.Result
+		var r *result.Result
 		for _, how := range methods {
 			var v [][]float64
 			switch {

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"covey/experiments/run"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // gapLoss is how far behind complete rows filled ones may be, of cells that are empty at random.
@@ -34,9 +34,9 @@ func gaps(f *flag.FlagSet) func(io.Writer) (int, error) {
 		w := columns(to, "data\tmethod\tnoise\tempty\tcomplete\tfill\tzero\tdrop-row\tfill behind\t± se\t")
 		for _, how := range []string{run.GapsRandom, run.GapsUneven, run.GapsSites, run.GapsOther, run.GapsUpper} {
 			for _, law := range []string{"pow1", "lowrank"} {
-				for _, method := range []string{study.MethodCovariance, study.MethodPower} {
-					for _, as := range []string{study.NoiseCentral, study.NoiseDistributed, learned} {
-						if as != study.NoiseCentral && how != run.GapsRandom {
+				for _, method := range []string{proposal.MethodCovariance, proposal.MethodPower} {
+					for _, as := range []string{proposal.NoiseCentral, proposal.NoiseDistributed, learned} {
+						if as != proposal.NoiseCentral && how != run.GapsRandom {
 							continue
 						}
 						if line := strings.Join([]string{law, method, as, how}, " "); !strings.Contains(line, *only) {
@@ -48,9 +48,9 @@ func gaps(f *flag.FlagSet) func(io.Writer) (int, error) {
 						}
 						source = run.Rotated(source)
 						spec := run.Spec(*d, 1)
-						spec.Components, spec.Method, spec.Center, spec.Noise = 3, method, study.CenterPrivate, as
+						spec.Components, spec.Method, spec.Center, spec.Noise = 3, method, proposal.CenterPrivate, as
 						if as == learned {
-							source, spec.Noise, spec.Standardize = run.Unit(source), study.NoiseCentral, study.StandardizePrivate
+							source, spec.Noise, spec.Standardize = run.Unit(source), proposal.NoiseCentral, proposal.StandardizePrivate
 							for j := range spec.Columns {
 								spec.Columns[j].Scale = 0
 							}
@@ -79,7 +79,7 @@ func gaps(f *flag.FlagSet) func(io.Writer) (int, error) {
 
 // gapped is what four studies of one data set capture: of complete rows, and of rows with empty
 // cells by each of the ways to treat them.
-func gapped(source run.Source, spec study.Spec, how string, share float64, n int, seed uint64) ([]float64, error) {
+func gapped(source run.Source, spec proposal.Spec, how string, share float64, n int, seed uint64) ([]float64, error) {
 	m, err := source.Draw(n, seed)
 	if err != nil {
 		return nil, err
@@ -92,12 +92,12 @@ func gapped(source run.Source, spec study.Spec, how string, share float64, n int
 	for _, c := range []struct {
 		data    *run.Data
 		missing string
-	}{{m, study.MissingError}, {empty, study.MissingFill}, {empty, study.MissingZero}, {empty.Dropped(), study.MissingDropRow}} {
-		if spec.Missing = c.missing; c.missing == study.MissingDropRow && spec.Standardize != "" {
+	}{{m, proposal.MissingError}, {empty, proposal.MissingFill}, {empty, proposal.MissingZero}, {empty.Dropped(), proposal.MissingDropRow}} {
+		if spec.Missing = c.missing; c.missing == proposal.MissingDropRow && spec.Standardize != "" {
 			out = append(out, math.NaN()) // too few rows are left to learn from: the study ends
 			continue
 		}
-		spec.CentralDetail = spec.Noise == study.NoiseCentral && (spec.KeepsGaps() || spec.Standardize != "")
+		spec.CentralDetail = spec.Noise == proposal.NoiseCentral && (spec.KeepsGaps() || spec.Standardize != "")
 		r, err := run.Study{Spec: spec, Fixed: true}.On(c.data, seed)
 		if err != nil {
 			return nil, err

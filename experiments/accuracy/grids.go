@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"covey/experiments/run"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // size measures (a): error against n on spectra without a gap, and what Theorem 1 promises of it.
@@ -25,7 +25,7 @@ func size(s sheet) error {
 				return err
 			}
 			title := fmt.Sprintf("%s, d = %d", name, c.d)
-			last := method{name: "paper, last", output: study.OutputLast}
+			last := method{name: "paper, last", output: proposal.OutputLast}
 			methods := []method{profile("practical", 1, 1, nil), profile("covariance", 1, 1, covariance), paper(1), last, nonPrivate}
 			err = s.panel(title, 1, c.ns, func(x float64) (run.Source, int, []method) { return source, int(x), methods })
 			if err != nil {
@@ -45,7 +45,7 @@ func epsilon(s sheet) error {
 		}
 		title := name + ", d = 64, n = 20,000"
 		err = s.panel(title, 1, []float64{0.125, 0.25, 0.5, 1, 2, 4, 8}, func(x float64) (run.Source, int, []method) {
-			distributed := profile("practical, distributed", x, 1, func(spec *study.Spec) { spec.Noise = study.NoiseDistributed })
+			distributed := profile("practical, distributed", x, 1, func(spec *proposal.Spec) { spec.Noise = proposal.NoiseDistributed })
 			return source, 20_000, []method{profile("practical", x, 1, nil), profile("covariance", x, 1, covariance), profile("auto", x, 1, automatic), nonPrivate, distributed}
 		})
 		if err != nil {
@@ -65,9 +65,9 @@ func rounds(s sheet) error {
 		title := fmt.Sprintf("flatq, d = 64, n = %d", n)
 		err = s.panel(title, 1, []float64{1, 2, 4, 8, 12, 16, 24, 48}, func(x float64) (run.Source, int, []method) {
 			output := func(name string) method {
-				return profile(name, 1, 1, func(spec *study.Spec) { spec.Rounds, spec.Output = int(x), name })
+				return profile(name, 1, 1, func(spec *proposal.Spec) { spec.Rounds, spec.Output = int(x), name })
 			}
-			return source, n, []method{output(study.OutputAuto), output(study.OutputPooled), output(study.OutputLast), output(study.OutputRandom)}
+			return source, n, []method{output(proposal.OutputAuto), output(proposal.OutputPooled), output(proposal.OutputLast), output(proposal.OutputRandom)}
 		})
 		if err != nil {
 			return err
@@ -89,7 +89,7 @@ func radius(s sheet) error {
 	for _, source := range []run.Source{flatq, heavy, run.Clusters(64, 12, 0.1)} {
 		title := source.Name + ", d = 64, n = 10,000"
 		err = s.panel(title, 1, []float64{0.125, 0.25, 0.5, 1, 2, 4, 8, 16}, func(x float64) (run.Source, int, []method) {
-			public := method{name: "public radius", spec: func(m *run.Data) study.Spec {
+			public := method{name: "public radius", spec: func(m *run.Data) proposal.Spec {
 				spec := run.Spec(m.D, 1)
 				spec.Radius = scalar(x * math.Sqrt(m.Trace()*m.Top()))
 				return spec
@@ -114,7 +114,7 @@ func components(s sheet) error {
 			title := fmt.Sprintf("%s, d = 64, k = %d", name, k)
 			methods := []method{
 				profile("block", 1, k, nil), profile("covariance", 1, k, covariance),
-				profile("deflation", 1, k, func(spec *study.Spec) { spec.Subspace = study.SubspaceDeflation }), nonPrivate, profile("auto", 1, k, automatic),
+				profile("deflation", 1, k, func(spec *proposal.Spec) { spec.Subspace = proposal.SubspaceDeflation }), nonPrivate, profile("auto", 1, k, automatic),
 			}
 			err = s.panel(title, k, []float64{5000, 20_000, 80_000}, func(x float64) (run.Source, int, []method) { return source, int(x), methods })
 			if err != nil {
@@ -144,4 +144,4 @@ func diamonds(s sheet) error {
 	return nil
 }
 
-func scalar(v float64) study.Scalar { return study.Scalar(strconv.FormatFloat(v, 'g', -1, 64)) }
+func scalar(v float64) proposal.Scalar { return proposal.Scalar(strconv.FormatFloat(v, 'g', -1, 64)) }

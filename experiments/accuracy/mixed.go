@@ -7,7 +7,7 @@ import (
 	"runtime"
 
 	"covey/experiments/run"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // mixed measures studies of a table of numbers and categories against the factor analysis of mixed
@@ -22,13 +22,13 @@ func mixed(f *flag.FlagSet) func(io.Writer) (int, error) {
 			name   string
 			n      int
 			least  float64
-			change func(*study.Spec)
+			change func(*proposal.Spec)
 		}{
-			{"constants", 50_000, 0.99, func(*study.Spec) {}},
-			{"constants, power", 50_000, 0, func(s *study.Spec) { s.Method = study.MethodPower }},
-			{"constants, central noise", 50_000, 0, func(s *study.Spec) { s.Noise, s.CentralDetail = study.NoiseCentral, true }},
-			{"constants, pairs", 50_000, 0, func(s *study.Spec) { s.Center = study.CenterPairs }},
-			{"constants", 10_000, 0, func(*study.Spec) {}},
+			{"constants", 50_000, 0.99, func(*proposal.Spec) {}},
+			{"constants, power", 50_000, 0, func(s *proposal.Spec) { s.Method = proposal.MethodPower }},
+			{"constants, central noise", 50_000, 0, func(s *proposal.Spec) { s.Noise, s.CentralDetail = proposal.NoiseCentral, true }},
+			{"constants, pairs", 50_000, 0, func(s *proposal.Spec) { s.Center = proposal.CenterPairs }},
+			{"constants", 10_000, 0, func(*proposal.Spec) {}},
 			{"standardized", 50_000, 0.99, standardized},
 			{"standardized", 10_000, 0, standardized},
 		} {
@@ -37,7 +37,7 @@ func mixed(f *flag.FlagSet) func(io.Writer) (int, error) {
 				if err != nil {
 					return nil, err
 				}
-				spec := study.Spec{Name: "mixed", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Components: 4, ExplainedVariance: study.VarianceNone, Columns: append([]study.Column(nil), m.Columns...)}
+				spec := proposal.Spec{Name: "mixed", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Components: 4, ExplainedVariance: proposal.VarianceNone, Columns: append([]proposal.Column(nil), m.Columns...)}
 				c.change(&spec)
 				rows, err := m.Rows(spec.Columns)
 				if err != nil {
@@ -67,8 +67,8 @@ func mixed(f *flag.FlagSet) func(io.Writer) (int, error) {
 }
 
 // standardized leaves the numbers' constants to the study.
-func standardized(s *study.Spec) {
-	s.Standardize = study.StandardizePrivate
+func standardized(s *proposal.Spec) {
+	s.Standardize = proposal.StandardizePrivate
 	for i := range s.Columns {
 		if c := &s.Columns[i]; len(c.Levels) == 0 {
 			c.Offset, c.Scale = 0, 0

@@ -11,6 +11,7 @@ import (
 
 	"covey/experiments/run"
 	"covey/internal/noise"
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -21,12 +22,12 @@ func noises(f *flag.FlagSet) func(io.Writer) (int, error) {
 	return func(to io.Writer) (missed int, err error) {
 		w := columns(to, "sites\ton_dropout\tshares that carry σ²\tstated\tmeasured\t")
 		for _, sites := range []int{4, 5, 20} {
-			central, _, err := spreads(sites, study.NoiseCentral, study.DropoutWait, *times)
+			central, _, err := spreads(sites, proposal.NoiseCentral, proposal.DropoutWait, *times)
 			if err != nil {
 				return missed, err
 			}
-			for _, dropout := range []string{study.DropoutWait, study.DropoutContinue} {
-				spread, plan, err := spreads(sites, study.NoiseDistributed, dropout, *times)
+			for _, dropout := range []string{proposal.DropoutWait, proposal.DropoutContinue} {
+				spread, plan, err := spreads(sites, proposal.NoiseDistributed, dropout, *times)
 				if err != nil {
 					return missed, err
 				}
@@ -49,18 +50,18 @@ func noises(f *flag.FlagSet) func(io.Writer) (int, error) {
 // central noise.
 func spreads(sites int, mode, dropout string, times int) (float64, *study.Plan, error) {
 	spec := run.Spec(64, 1)
-	spec.Noise, spec.OnDropout, spec.Method = mode, dropout, study.MethodPower
+	spec.Noise, spec.OnDropout, spec.Method = mode, dropout, proposal.MethodPower
 	public := func(i int) ed25519.PublicKey {
 		return ed25519.NewKeyFromSeed(binary.BigEndian.AppendUint64(make([]byte, 24), uint64(i))).Public().(ed25519.PublicKey)
 	}
-	var roster []study.Member
+	var roster []proposal.Member
 	for i := range sites {
-		roster = append(roster, study.Member{Name: fmt.Sprint("site-", i), Identity: study.Key(public(i)), Units: 4000})
+		roster = append(roster, proposal.Member{Name: fmt.Sprint("site-", i), Identity: proposal.Key(public(i)), Units: 4000})
 	}
 	sum, count := 0.0, 0
 	var plan *study.Plan
 	for seed := range times {
-		body, err := study.Propose(spec, roster, public(sites), [32]byte{byte(seed), byte(seed >> 8)})
+		body, err := proposal.Propose(spec, roster, public(sites), [32]byte{byte(seed), byte(seed >> 8)})
 		if err != nil {
 			return 0, nil, err
 		}

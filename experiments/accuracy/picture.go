@@ -9,7 +9,7 @@ import (
 
 	"covey/experiments/run"
 	"covey/internal/picture"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // pictureAim is the total variation that a picture may be off by, on average.
@@ -46,13 +46,13 @@ func pictures(f *flag.FlagSet) func(io.Writer) (int, error) {
 		sharp.Name = "20 sharp clusters"
 		w := columns(to, "rows\tnoise\ton dropout\t± a bin\tas released\tdrawn\tworst\t")
 		for _, source := range []run.Source{run.Rotated(normal), run.Rotated(power), run.Clusters(*d, 5, 0.15), sharp, heavy} {
-			for _, noise := range []string{study.NoiseCentral, study.NoiseDistributed} {
-				for _, dropout := range []string{study.DropoutWait, study.DropoutContinue} {
-					if noise == study.NoiseCentral && dropout == study.DropoutContinue || !strings.Contains(source.Name+" "+noise+" "+dropout, *only) {
+			for _, noise := range []string{proposal.NoiseCentral, proposal.NoiseDistributed} {
+				for _, dropout := range []string{proposal.DropoutWait, proposal.DropoutContinue} {
+					if noise == proposal.NoiseCentral && dropout == proposal.DropoutContinue || !strings.Contains(source.Name+" "+noise+" "+dropout, *only) {
 						continue
 					}
 					spec := run.Spec(*d, *epsilon)
-					spec.Components, spec.Center, spec.ExplainedVariance, spec.Noise, spec.OnDropout = study.Components(*k), study.CenterPrivate, study.VariancePrivate, noise, dropout
+					spec.Components, spec.Center, spec.ExplainedVariance, spec.Noise, spec.OnDropout = proposal.Components(*k), proposal.CenterPrivate, proposal.VariancePrivate, noise, dropout
 					spec.Picture, spec.PictureShare = true, *share
 					out, err := run.Repeat(*seeds, func(seed uint64) ([]float64, error) { return pictured(source, spec, *n, seed) })
 					if err != nil {
@@ -73,7 +73,7 @@ func pictures(f *flag.FlagSet) func(io.Writer) (int, error) {
 
 // pictured is the noise of a bin of one study's picture, and how far the picture is from the true
 // one: with negative counts as 0, and as it is drawn.
-func pictured(source run.Source, spec study.Spec, n int, seed uint64) ([]float64, error) {
+func pictured(source run.Source, spec proposal.Spec, n int, seed uint64) ([]float64, error) {
 	m, err := source.Draw(n, seed)
 	if err != nil {
 		return nil, err

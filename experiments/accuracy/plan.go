@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"covey/experiments/run"
+	"covey/internal/proposal"
 	"covey/internal/simulate"
 	"covey/internal/study"
 	"covey/internal/worth"
@@ -109,9 +110,9 @@ func plans(f *flag.FlagSet) func(io.Writer) (int, error) {
 }
 
 // studied is the spec of studies that plans judges.
-func studied(d, k int) study.Spec {
+func studied(d, k int) proposal.Spec {
 	spec := run.Spec(d, 1)
-	spec.Components, spec.Method = study.Components(k), study.MethodAuto
+	spec.Components, spec.Method = proposal.Components(k), proposal.MethodAuto
 	return spec
 }
 

@@ -7,7 +7,7 @@ import (
 	"math"
 
 	"covey/experiments/run"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // practical measures what docs/experiments.md says of the practical profile.
@@ -27,7 +27,7 @@ func practical(f *flag.FlagSet) func(io.Writer) (int, error) {
 }
 
 // captured draws times data sets and returns, for each spec, its studies' captured variance.
-func captured(source run.Source, n, times int, specs ...study.Spec) ([]run.Sample, error) {
+func captured(source run.Source, n, times int, specs ...proposal.Spec) ([]run.Sample, error) {
 	return run.Repeat(times, func(seed uint64) ([]float64, error) {
 		m, err := source.Draw(n, seed)
 		if err != nil {
@@ -54,19 +54,19 @@ func five(to io.Writer, times int) (missed int, err error) {
 	}
 	lines := []struct {
 		name   string
-		change func(*study.Spec)
+		change func(*proposal.Spec)
 	}{
-		{"practical", func(*study.Spec) {}},
-		{"with explained variance", func(s *study.Spec) { s.ExplainedVariance = study.VariancePrivate }},
-		{"output last", func(s *study.Spec) { s.Output = study.OutputLast }},
-		{"output pooled", func(s *study.Spec) { s.Output = study.OutputPooled }},
-		{"distributed noise", func(s *study.Spec) { s.Noise = study.NoiseDistributed }},
-		{"8 rounds", func(s *study.Spec) { s.Rounds = 8 }},
-		{"24 rounds", func(s *study.Spec) { s.Rounds = 24 }},
+		{"practical", func(*proposal.Spec) {}},
+		{"with explained variance", func(s *proposal.Spec) { s.ExplainedVariance = proposal.VariancePrivate }},
+		{"output last", func(s *proposal.Spec) { s.Output = proposal.OutputLast }},
+		{"output pooled", func(s *proposal.Spec) { s.Output = proposal.OutputPooled }},
+		{"distributed noise", func(s *proposal.Spec) { s.Noise = proposal.NoiseDistributed }},
+		{"8 rounds", func(s *proposal.Spec) { s.Rounds = 8 }},
+		{"24 rounds", func(s *proposal.Spec) { s.Rounds = 24 }},
 		{"power", power},
 		{"covariance", covariance},
 	}
-	specs := make([]study.Spec, len(lines))
+	specs := make([]proposal.Spec, len(lines))
 	for i, line := range lines {
 		specs[i] = run.Spec(d, 1)
 		specs[i].Components = 5
@@ -109,7 +109,7 @@ func centering(to io.Writer, times int) (missed int, err error) {
 			return missed, err
 		}
 		private, pairs := spec, spec
-		private.Center, pairs.Center = study.CenterPrivate, study.CenterPairs
+		private.Center, pairs.Center = proposal.CenterPrivate, proposal.CenterPairs
 		out, err := captured(run.Shifted(plain, 10), c.n, times, private, pairs)
 		if err != nil {
 			return missed, err
@@ -138,9 +138,9 @@ func subspaces(to io.Writer, times int) (int, error) {
 			return 0, err
 		}
 		block := run.Spec(c.d, 1)
-		block.Components, block.Method = study.Components(c.k), study.MethodPower
+		block.Components, block.Method = proposal.Components(c.k), proposal.MethodPower
 		deflation := block
-		deflation.Subspace = study.SubspaceDeflation
+		deflation.Subspace = proposal.SubspaceDeflation
 		short := deflation
 		short.Rounds = 6
 		out, err := captured(source, c.n, times, block, deflation, short)
@@ -161,8 +161,8 @@ func explained(to io.Writer, times int) (int, error) {
 		name    string
 		d, n, k int
 		method  string
-	}{{"pow1", 64, 20_000, 1, study.MethodPower}, {"pow1", 64, 20_000, 5, study.MethodPower}, {"flatq", 64, 5000, 1, study.MethodPower},
-		{"flatq", 256, 20_000, 1, study.MethodPower}, {"t-pow1", 32, 20_000, 2, study.MethodPower}, {"pow1", 64, 20_000, 5, study.MethodCovariance}} {
+	}{{"pow1", 64, 20_000, 1, proposal.MethodPower}, {"pow1", 64, 20_000, 5, proposal.MethodPower}, {"flatq", 64, 5000, 1, proposal.MethodPower},
+		{"flatq", 256, 20_000, 1, proposal.MethodPower}, {"t-pow1", 32, 20_000, 2, proposal.MethodPower}, {"pow1", 64, 20_000, 5, proposal.MethodCovariance}} {
 		var source run.Source
 		var err error
 		if c.name == "t-pow1" {
@@ -179,7 +179,7 @@ func explained(to io.Writer, times int) (int, error) {
 				return nil, err
 			}
 			spec := run.Spec(c.d, 1)
-			spec.Components, spec.Method, spec.ExplainedVariance = study.Components(c.k), c.method, study.VariancePrivate
+			spec.Components, spec.Method, spec.ExplainedVariance = proposal.Components(c.k), c.method, proposal.VariancePrivate
 			r, err := run.Study{Spec: spec, Fixed: true}.On(m, seed)
 			if err != nil {
 				return nil, err
@@ -202,7 +202,7 @@ func explained(to io.Writer, times int) (int, error) {
 			return 0, err
 		}
 		name := c.name
-		if c.method == study.MethodCovariance {
+		if c.method == proposal.MethodCovariance {
 			name += ", covariance"
 		}
 		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%.0f%%\t%+.3f\t%+.3f\t%.3f\t%+.4f\t\n", name, c.d, c.n, c.k, 100*out[0].Mean(), out[1].Mean(), out[2].Mean(), math.Abs(out[3].Mean()), out[4].Mean())

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"covey/experiments/run"
-	"covey/internal/study"
+	"covey/internal/proposal"
 	"covey/internal/worth"
 )
 
@@ -17,8 +17,8 @@ import (
 // the steepest case is put below that.
 func predictions(f *flag.FlagSet) func(io.Writer) (int, error) {
 	times := f.Int("times", 6, "studies a law")
-	method := f.String("method", study.MethodAuto, "power, covariance or auto")
-	noise := f.String("noise", study.NoiseCentral, "central or distributed")
+	method := f.String("method", proposal.MethodAuto, "power, covariance or auto")
+	noise := f.String("noise", proposal.NoiseCentral, "central or distributed")
 	columnsMost := f.Int("columns", 128, "only laws of so many columns at most")
 	units := f.Int("units", 20_000, "only laws of so many units at most")
 	only := f.String("data", "", "only laws whose name has this in it")
@@ -48,7 +48,7 @@ func predictions(f *flag.FlagSet) func(io.Writer) (int, error) {
 					return missed, err
 				}
 				spec := run.Spec(l.D, 1)
-				spec.Components, spec.Method, spec.Noise, spec.ExplainedVariance = study.Components(l.K), *method, *noise, study.VarianceNone
+				spec.Components, spec.Method, spec.Noise, spec.ExplainedVariance = proposal.Components(l.K), *method, *noise, proposal.VarianceNone
 				if *learned {
 					learnAll(&spec)
 				}

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"covey/experiments/run"
+	"covey/internal/proposal"
 	"covey/internal/standardize"
 	"covey/internal/study"
 )
@@ -98,11 +99,11 @@ func learn(f *flag.FlagSet) func(io.Writer) (int, error) {
 	}
 }
 
-func spec(p learning, distributed bool) study.Spec {
+func spec(p learning, distributed bool) proposal.Spec {
 	s := run.Spec(p.d, 1)
-	s.Components, s.Method, s.Noise = study.Components(p.k), study.MethodCovariance, study.NoiseCentral
+	s.Components, s.Method, s.Noise = proposal.Components(p.k), proposal.MethodCovariance, proposal.NoiseCentral
 	if distributed {
-		s.Noise = study.NoiseDistributed
+		s.Noise = proposal.NoiseDistributed
 	}
 	return s
 }
@@ -115,7 +116,7 @@ func captureLearned(source run.Source, p learning, seed uint64, distributed bool
 		return nil, err
 	}
 	s := spec(p, distributed)
-	s.Standardize, s.Center, s.CentralDetail = study.StandardizePrivate, "", !distributed
+	s.Standardize, s.Center, s.CentralDetail = proposal.StandardizePrivate, "", !distributed
 	for j := range s.Columns {
 		s.Columns[j].Scale = 0
 	}

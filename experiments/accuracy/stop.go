@@ -10,7 +10,7 @@ import (
 
 	"covey/experiments/run"
 	"covey/internal/noise"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // stops are the laws that stop measures one component of.
@@ -145,7 +145,7 @@ func stop(f *flag.FlagSet) func(io.Writer) (int, error) {
 }
 
 // fixed is a study by power iteration.
-func fixed(d, rounds int) study.Spec {
+func fixed(d, rounds int) proposal.Spec {
 	s := run.Spec(d, 1)
 	s.Rounds = rounds
 	return s

@@ -8,7 +8,7 @@ import (
 	"runtime"
 
 	"covey/experiments/run"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // target is an error, 1 - captured, that studies of a law may have.
@@ -22,17 +22,17 @@ type target struct {
 
 // points are at ε = 1, δ = 10^-6, d = 64, with central noise and no explained variance.
 var points = []target{
-	{"flatq", 5000, 5, study.MethodCovariance, 0.088, false},
-	{"pow1", 5000, 5, study.MethodCovariance, 0.0110, false},
-	{"ar0.95", 5000, 5, study.MethodCovariance, 0.0036, false},
-	{"flatq", 20_000, 5, study.MethodCovariance, 0.0142, false},
-	{"pow1", 20_000, 5, study.MethodCovariance, 0.0010, false},
-	{"t3-flatq", 10_000, 5, study.MethodCovariance, 0.037, false},
-	{"flatq", 20_000, 1, study.MethodPower, 0.0095, false},
-	{"flatq", 20_000, 1, study.MethodAuto, 0.0120, false},
-	{"t3-flatq", 10_000, 1, study.MethodPower, 0.020, false},
-	{"flatq", 4800, 1, study.MethodPower, 0.05, true},
-	{"flatq", 5200, 1, study.MethodAuto, 0.05, true},
+	{"flatq", 5000, 5, proposal.MethodCovariance, 0.088, false},
+	{"pow1", 5000, 5, proposal.MethodCovariance, 0.0110, false},
+	{"ar0.95", 5000, 5, proposal.MethodCovariance, 0.0036, false},
+	{"flatq", 20_000, 5, proposal.MethodCovariance, 0.0142, false},
+	{"pow1", 20_000, 5, proposal.MethodCovariance, 0.0010, false},
+	{"t3-flatq", 10_000, 5, proposal.MethodCovariance, 0.037, false},
+	{"flatq", 20_000, 1, proposal.MethodPower, 0.0095, false},
+	{"flatq", 20_000, 1, proposal.MethodAuto, 0.0120, false},
+	{"t3-flatq", 10_000, 1, proposal.MethodPower, 0.020, false},
+	{"flatq", 4800, 1, proposal.MethodPower, 0.05, true},
+	{"flatq", 5200, 1, proposal.MethodAuto, 0.05, true},
 }
 
 // targets prints each of the points with the error measured there and its standard error. One that
@@ -49,7 +49,7 @@ func targets(f *flag.FlagSet) func(io.Writer) (int, error) {
 				return missed, err
 			}
 			spec := run.Spec(64, 1)
-			spec.Components, spec.Method = study.Components(p.k), p.method
+			spec.Components, spec.Method = proposal.Components(p.k), p.method
 			out, err := captured(source, p.n, *seeds, spec)
 			if err != nil {
 				return missed, err

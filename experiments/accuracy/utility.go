@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"covey/experiments/run"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 //go:embed reference.csv
@@ -125,28 +125,28 @@ func (r row) measure(seed uint64, fixed bool) ([]float64, error) {
 	spec := run.Spec(r.d, r.epsilon)
 	spec.Rounds = r.rounds
 	if r.paper {
-		spec.Profile, spec.Lambda = study.ProfilePaper, "1"
+		spec.Profile, spec.Lambda = proposal.ProfilePaper, "1"
 	} else {
-		spec.Radius = study.Scalar(strconv.FormatFloat(2*math.Sqrt(m.Trace()*m.Top()), 'g', -1, 64))
+		spec.Radius = proposal.Scalar(strconv.FormatFloat(2*math.Sqrt(m.Trace()*m.Top()), 'g', -1, 64))
 	}
 	out := make([]float64, 6)
 	given, err := run.Study{Spec: spec, Fixed: fixed}.On(m, seed)
 	if err != nil {
 		return nil, err
 	}
-	out[0], out[1] = m.Captured(given.Outputs[study.OutputLast]), m.Captured(given.Outputs[study.OutputPooled])
+	out[0], out[1] = m.Captured(given.Outputs[proposal.OutputLast]), m.Captured(given.Outputs[proposal.OutputPooled])
 	if r.paper {
 		return out, nil
 	}
-	spec.Radius = study.RadiusPrivate
+	spec.Radius = proposal.RadiusPrivate
 	private, err := run.Study{Spec: spec, Fixed: fixed}.On(m, seed)
 	if err != nil {
 		return nil, err
 	}
-	out[3], out[4] = m.Captured(private.Outputs[study.OutputLast]), m.Captured(private.Outputs[study.OutputPooled])
+	out[3], out[4] = m.Captured(private.Outputs[proposal.OutputLast]), m.Captured(private.Outputs[proposal.OutputPooled])
 	out[5] = m.Captured(private.Components)
 	spec = run.Spec(r.d, r.epsilon)
-	spec.Method = study.MethodCovariance
+	spec.Method = proposal.MethodCovariance
 	covariance, err := run.Study{Spec: spec, Fixed: fixed}.On(m, seed)
 	if err != nil {
 		return nil, err

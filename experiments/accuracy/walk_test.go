@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"covey/experiments/run"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // TestWalk: a walk's median error is a study's within a factor of 1.65, and its two signs of
@@ -22,7 +22,7 @@ func TestWalk(t *testing.T) {
 		t.Fatal(err)
 	}
 	spec := run.Spec(d, 1)
-	spec.Method = study.MethodPower
+	spec.Method = proposal.MethodPower
 	out, err := captured(source, n, times, spec)
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"covey/experiments/run"
-	"covey/internal/study"
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/worth"
 )
 
@@ -25,10 +26,10 @@ func worthOf(f *flag.FlagSet) func(io.Writer) (int, error) {
 	times := f.Int("times", 8, "studies a law")
 	first := f.Uint64("seed", 0, "the first study's seed")
 	jobs := f.Int("jobs", 1, "studies side by side")
-	method := f.String("method", study.MethodCovariance, "power, covariance or auto")
-	noise := f.String("noise", study.NoiseCentral, "central or distributed")
-	center := f.String("center", study.CenterPublic, "public or private")
-	variance := f.String("variance", study.VarianceNone, "private or none: whether explained variance is bought")
+	method := f.String("method", proposal.MethodCovariance, "power, covariance or auto")
+	noise := f.String("noise", proposal.NoiseCentral, "central or distributed")
+	center := f.String("center", proposal.CenterPublic, "public or private")
+	variance := f.String("variance", proposal.VarianceNone, "private or none: whether explained variance is bought")
 	rounds := f.Int("rounds", 0, "of power iteration; the default if 0")
 	output := f.String("output", "", "of power iteration; the default if empty")
 	epsilon := f.Float64("epsilon", 1, "ε")
@@ -56,17 +57,17 @@ func worthOf(f *flag.FlagSet) func(io.Writer) (int, error) {
 				return 0, err
 			}
 		}
-		s := sheetOfWorth{jobs: *jobs, times: *times, first: *first, learned: *learned, change: func(spec *study.Spec) {
+		s := sheetOfWorth{jobs: *jobs, times: *times, first: *first, learned: *learned, change: func(spec *proposal.Spec) {
 			spec.Method, spec.Noise, spec.Center, spec.ExplainedVariance, spec.Epsilon = *method, *noise, *center, *variance, *epsilon
-			if *method != study.MethodCovariance {
+			if *method != proposal.MethodCovariance {
 				spec.Output, spec.Rows = *output, *rows
 				spec.Rounds = *rounds
 			}
 			if *components > 0 {
-				spec.Components = study.Components(min(*components, len(spec.Columns)-1))
+				spec.Components = proposal.Components(min(*components, len(spec.Columns)-1))
 			}
 			if *found {
-				spec.Components = study.ComponentsAuto
+				spec.Components = proposal.ComponentsAuto
 			}
 		}}
 		return s.measure(w, laws)
@@ -77,7 +78,7 @@ type sheetOfWorth struct {
 	jobs, times int
 	first       uint64
 	learned     bool // constants
-	change      func(*study.Spec)
+	change      func(*proposal.Spec)
 }
 
 // judged is what the bounds of one study were worth.
@@ -108,7 +109,7 @@ func (s sheetOfWorth) one(l run.Law, seed uint64) (judged, error) {
 		return judged{}, err
 	}
 	spec := run.Spec(l.D, 1)
-	spec.Components = study.Components(l.K)
+	spec.Components = proposal.Components(l.K)
 	s.change(&spec)
 	if s.learned {
 		learnAll(&spec)
@@ -135,9 +136,9 @@ func (s sheetOfWorth) one(l run.Law, seed uint64) (judged, error) {
 }
 
 // learnAll makes a study learn the constants of all columns, by covariance.
-func learnAll(spec *study.Spec) {
-	spec.Method, spec.Standardize, spec.Center = study.MethodCovariance, study.StandardizePrivate, ""
-	spec.CentralDetail = spec.Noise != study.NoiseDistributed
+func learnAll(spec *proposal.Spec) {
+	spec.Method, spec.Standardize, spec.Center = proposal.MethodCovariance, proposal.StandardizePrivate, ""
+	spec.CentralDetail = spec.Noise != proposal.NoiseDistributed
 	for j := range spec.Columns {
 		spec.Columns[j].Scale = 0
 	}
@@ -158,7 +159,7 @@ func tablesOf(kind string, laws []run.Law) ([]run.Law, error) {
 }
 
 // judge compares a report with the law.
-func judge(m *run.Data, r *study.Result, report *worth.Report, seconds float64) judged {
+func judge(m *run.Data, r *result.Result, report *worth.Report, seconds float64) judged {
 	out := judged{truth: m.Captured(r.Components), seconds: seconds, unfinished: report.Unfinished}
 	if report.Share != nil {
 		out.given, out.estimate, out.lower = true, report.Share.Estimate, report.Share.Lower

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // batch is how many runs share a setup.
@@ -151,9 +151,9 @@ func errorsAt(s statistic, seen [2][]evidence, threshold float64) (wrong [2]int)
 
 // distributed reports whether the scene's noise is distributed.
 func (s *scene) distributed() bool {
-	var spec study.Spec
+	var spec proposal.Spec
 	s.change(&spec)
-	return spec.Noise == study.NoiseDistributed
+	return spec.Noise == proposal.NoiseDistributed
 }
 
 // holds reports whether the bound does not exceed the claim.

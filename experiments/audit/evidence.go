@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
@@ -57,7 +58,7 @@ func (f *federation) newEvidence(all []answered, releases []study.Release, p pai
 	if !f.scene.output {
 		return e, nil
 	}
-	result, err := study.NewResult(f.plan, releases)
+	result, err := result.New(f.plan, releases)
 	if err != nil {
 		return e, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"covey/internal/answer"
 	"covey/internal/clip"
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -19,7 +20,7 @@ type scene struct {
 	sites   int
 	units   int // at each site
 	d       int
-	change  func(*study.Spec)
+	change  func(*proposal.Spec)
 	pair    func(x []float64) pair // given the public start x of the study's direction
 
 	drops   bool // all but one site that could go are in each sum
@@ -88,51 +89,53 @@ func once(x []float64) pair {
 // scenes are all that are audited.
 var scenes = []*scene{
 	{name: "power, 1 step", epsilon: 1, sites: 3, units: 8, d: 2, worst: true, pair: opposite,
-		change: func(s *study.Spec) { s.Radius, s.Rounds = "1", 1 }},
+		change: func(s *proposal.Spec) { s.Radius, s.Rounds = "1", 1 }},
 	{name: "power, 1 step, a second leader", epsilon: 8, sites: 3, units: 8, d: 2, worst: true, resends: 1, pair: opposite,
-		change: func(s *study.Spec) { s.Radius, s.Rounds = "1", 1 }},
+		change: func(s *proposal.Spec) { s.Radius, s.Rounds = "1", 1 }},
 	{name: "power, 3 steps", epsilon: 8, sites: 3, units: 1000, d: 3, worst: true, pair: opposite,
-		change: func(s *study.Spec) { s.Radius, s.Rounds = "1.2", 3 }},
+		change: func(s *proposal.Spec) { s.Radius, s.Rounds = "1.2", 3 }},
 	{name: "power, 2 steps, histograms", epsilon: 8, sites: 3, units: 1000, d: 3, worst: true, pair: opposite,
-		change: func(s *study.Spec) { s.Rounds, s.RadiusShare, s.Rows = 2, 0.5, study.RowsPlain }},
+		change: func(s *proposal.Spec) { s.Rounds, s.RadiusShare, s.Rows = 2, 0.5, proposal.RowsPlain }},
 	{name: "power, distributed, 1 site away, 1 corrupt", epsilon: 8, sites: 4, units: 8, d: 2, worst: true, drops: true, pair: opposite,
-		change: func(s *study.Spec) { s.Radius, s.Rounds, s.Noise = "1", 1, study.NoiseDistributed }},
+		change: func(s *proposal.Spec) { s.Radius, s.Rounds, s.Noise = "1", 1, proposal.NoiseDistributed }},
 	{name: "power, 2 steps, histograms, distributed, 1 away, 1 corrupt", epsilon: 8, sites: 4, units: 1000, d: 3, worst: true, drops: true, pair: opposite,
-		change: func(s *study.Spec) {
-			s.Rounds, s.RadiusShare, s.Noise, s.Rows = 2, 0.3, study.NoiseDistributed, study.RowsPlain
+		change: func(s *proposal.Spec) {
+			s.Rounds, s.RadiusShare, s.Noise, s.Rows = 2, 0.3, proposal.NoiseDistributed, proposal.RowsPlain
 		}},
 	{name: "covariance", epsilon: 8, sites: 3, units: 100, d: 2, worst: true, pair: orthogonal,
-		change: func(s *study.Spec) { s.Method, s.BoundShare = study.MethodCovariance, 0.3 }},
+		change: func(s *proposal.Spec) { s.Method, s.BoundShare = proposal.MethodCovariance, 0.3 }},
 	{name: "covariance, distributed, 1 away, 1 corrupt", epsilon: 8, sites: 4, units: 100, d: 2, worst: true, drops: true, pair: orthogonal,
-		change: func(s *study.Spec) {
-			s.Method, s.BoundShare, s.Noise = study.MethodCovariance, 0.3, study.NoiseDistributed
+		change: func(s *proposal.Spec) {
+			s.Method, s.BoundShare, s.Noise = proposal.MethodCovariance, 0.3, proposal.NoiseDistributed
 		}},
 	{name: "mean, histograms, power", epsilon: 8, sites: 3, units: 100, d: 2, worst: true, pair: opposite,
-		change: func(s *study.Spec) { s.Radius, s.Rounds, s.Center, s.CenterShare = "1", 1, study.CenterPrivate, 0.6 }},
+		change: func(s *proposal.Spec) {
+			s.Radius, s.Rounds, s.Center, s.CenterShare = "1", 1, proposal.CenterPrivate, 0.6
+		}},
 	{name: "mean, histograms, power, unit column", epsilon: 8, sites: 3, units: 100, d: 2, worst: true, grouped: true, pair: several,
-		change: func(s *study.Spec) {
-			s.Unit, s.Radius, s.Rounds, s.Center, s.CenterShare = "who", "1", 1, study.CenterPrivate, 0.6
+		change: func(s *proposal.Spec) {
+			s.Unit, s.Radius, s.Rounds, s.Center, s.CenterShare = "who", "1", 1, proposal.CenterPrivate, 0.6
 		}},
 	{name: "variance, total, histograms, power", epsilon: 8, sites: 3, units: 1000, d: 2, worst: true, pair: present,
-		change: func(s *study.Spec) {
-			s.Radius, s.Rounds, s.ExplainedVariance, s.VarianceShare = "1", 1, study.VariancePrivate, 0.89
+		change: func(s *proposal.Spec) {
+			s.Radius, s.Rounds, s.ExplainedVariance, s.VarianceShare = "1", 1, proposal.VariancePrivate, 0.89
 		}},
 	{name: "scale by groups, power", epsilon: 8, sites: 3, units: 400, d: 2, worst: true, pair: opposite,
-		change: func(s *study.Spec) {
-			s.Radius, s.Rounds, s.Lambda, s.LambdaShare = study.RadiusPaper, 1, study.LambdaPrivate, 0.4
+		change: func(s *proposal.Spec) {
+			s.Radius, s.Rounds, s.Lambda, s.LambdaShare = proposal.RadiusPaper, 1, proposal.LambdaPrivate, 0.4
 		}},
 	{name: "scale by choice, power", epsilon: 8, sites: 3, units: 400, d: 2, pair: opposite,
-		change: func(s *study.Spec) {
-			s.Radius, s.Rounds, s.Lambda, s.LambdaShare, s.LambdaRange = study.RadiusPaper, 1, study.LambdaPrivate, 0.2, []float64{0x1p-4, 0x1p10}
+		change: func(s *proposal.Spec) {
+			s.Radius, s.Rounds, s.Lambda, s.LambdaShare, s.LambdaRange = proposal.RadiusPaper, 1, proposal.LambdaPrivate, 0.2, []float64{0x1p-4, 0x1p10}
 		}},
 	{name: "power, sums at the ring's edge", epsilon: 8, sites: 3, units: 8, d: 2, edge: true, worst: true, pair: opposite,
-		change: func(s *study.Spec) { s.Radius, s.Rounds = "1", 1 }},
+		change: func(s *proposal.Spec) { s.Radius, s.Rounds = "1", 1 }},
 	{name: "power, 2 steps, a pair of the first alone", epsilon: 8, sites: 3, units: 1000, d: 3, pair: once,
-		change: func(s *study.Spec) { s.Radius, s.Rounds, s.Schedule = "1.2", 2, study.ScheduleEven }},
+		change: func(s *proposal.Spec) { s.Radius, s.Rounds, s.Schedule = "1.2", 2, proposal.ScheduleEven }},
 	{name: "power, 2 steps, output last alone", epsilon: 8, sites: 3, units: 1000, d: 3, pair: opposite, output: true,
-		change: func(s *study.Spec) { s.Radius, s.Rounds, s.Output = "1.2", 2, study.OutputLast }},
+		change: func(s *proposal.Spec) { s.Radius, s.Rounds, s.Output = "1.2", 2, proposal.OutputLast }},
 	{name: "power, 2 steps, output pooled alone", epsilon: 8, sites: 3, units: 1000, d: 3, pair: opposite, output: true,
-		change: func(s *study.Spec) { s.Radius, s.Rounds, s.Output = "1.2", 2, study.OutputPooled }},
+		change: func(s *proposal.Spec) { s.Radius, s.Rounds, s.Output = "1.2", 2, proposal.OutputPooled }},
 }
 
 // title tells the scene from all others.
@@ -140,19 +143,19 @@ func (s *scene) title() string { return fmt.Sprintf("%s, ε %g", s.name, s.epsil
 
 // newPlan returns the scene's study. The seed is its nonce, which sets the public start.
 func (s *scene) newPlan(seed uint64) (*study.Plan, error) {
-	spec := study.Spec{Center: study.CenterPublic, Name: "audit", Dataset: "rows", Epsilon: s.epsilon, Delta: delta, ExplainedVariance: study.VarianceNone}
+	spec := proposal.Spec{Center: proposal.CenterPublic, Name: "audit", Dataset: "rows", Epsilon: s.epsilon, Delta: delta, ExplainedVariance: proposal.VarianceNone}
 	for j := range s.d {
-		spec.Columns = append(spec.Columns, study.Column{Name: fmt.Sprint("y", j), Scale: 1})
+		spec.Columns = append(spec.Columns, proposal.Column{Name: fmt.Sprint("y", j), Scale: 1})
 	}
 	s.change(&spec)
-	var roster []study.Member
+	var roster []proposal.Member
 	for i := range s.sites {
 		public := identity(i).Public().(ed25519.PublicKey)
-		roster = append(roster, study.Member{Name: fmt.Sprint("site-", i), Identity: study.Key(public), Units: s.units})
+		roster = append(roster, proposal.Member{Name: fmt.Sprint("site-", i), Identity: proposal.Key(public), Units: s.units})
 	}
 	var nonce [32]byte
 	binary.BigEndian.PutUint64(nonce[:], seed)
-	body, err := study.Propose(spec, roster, ed25519.PublicKey(roster[0].Identity), nonce)
+	body, err := proposal.Propose(spec, roster, ed25519.PublicKey(roster[0].Identity), nonce)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ import (
 
 	"covey/experiments/bench/delay"
 	"covey/experiments/bench/plain"
-	"covey/internal/study"
+	"covey/internal/proposal"
 	"covey/test/fed"
 )
 
@@ -17,8 +17,8 @@ import (
 type mode struct{ dropout, noise string }
 
 var modes = []mode{
-	{study.DropoutWait, study.NoiseCentral}, {study.DropoutContinue, study.NoiseCentral},
-	{study.DropoutWait, study.NoiseDistributed}, {study.DropoutContinue, study.NoiseDistributed},
+	{proposal.DropoutWait, proposal.NoiseCentral}, {proposal.DropoutContinue, proposal.NoiseCentral},
+	{proposal.DropoutWait, proposal.NoiseDistributed}, {proposal.DropoutContinue, proposal.NoiseDistributed},
 }
 
 // BenchmarkLinks measures studies whose sites connect through a proxy that delivers every byte

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"covey/experiments/bench/plain"
+	"covey/internal/proposal"
 	"covey/internal/round"
-	"covey/internal/study"
 	"covey/test/fed"
 )
 
@@ -142,8 +142,8 @@ func (t task) study(c *fed.Federation) (o outcome, err error) {
 	const powerSteps = 2
 	spec := shape{t.Sites, 0, t.D, t.K, powerSteps}.spec(100 * time.Millisecond)
 	// all agents are on this machine; none is given up
-	spec.Deadlines.Round = study.Duration(2 * time.Hour)
-	spec.Radius, spec.ExplainedVariance, spec.Output = "1", study.VarianceNone, study.OutputLast
+	spec.Deadlines.Round = proposal.Duration(2 * time.Hour)
+	spec.Radius, spec.ExplainedVariance, spec.Output = "1", proposal.VarianceNone, proposal.OutputLast
 	spec.SpareSlots, spec.Corrupt, spec.Sites = max(1, t.Slots-powerSteps), t.Corrupted, fed.Names(t.Sites)
 	if err := c.Connected(spec); err != nil {
 		return o, err

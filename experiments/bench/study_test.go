@@ -13,6 +13,7 @@ import (
 	"covey/internal/answer"
 	"covey/internal/clip"
 	"covey/internal/coordinator"
+	"covey/internal/proposal"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
 	"covey/test/fed"
@@ -22,16 +23,16 @@ import (
 // shape is a study's size.
 type shape struct{ sites, rows, d, k, rounds int }
 
-func (s shape) spec(tick time.Duration) study.Spec {
-	return study.Spec{
-		Center: study.CenterPublic,
-		Name:   "bench", Dataset: site.Dataset, Epsilon: 1, Delta: 1e-6, Components: study.Components(s.k), Rounds: s.rounds, Columns: plain.Columns(s.d),
-		Deadlines: study.Deadlines{Round: study.Duration(5 * time.Minute), Tick: study.Duration(tick)},
+func (s shape) spec(tick time.Duration) proposal.Spec {
+	return proposal.Spec{
+		Center: proposal.CenterPublic,
+		Name:   "bench", Dataset: site.Dataset, Epsilon: 1, Delta: 1e-6, Components: proposal.Components(s.k), Rounds: s.rounds, Columns: plain.Columns(s.d),
+		Deadlines: proposal.Deadlines{Round: proposal.Duration(5 * time.Minute), Tick: proposal.Duration(tick)},
 	}
 }
 
 // plan returns the shape's study as its coordinator would plan it.
-func (s shape) plan(spec study.Spec) (*study.Plan, error) {
+func (s shape) plan(spec proposal.Spec) (*study.Plan, error) {
 	units := make([]int, s.sites)
 	for i := range units {
 		units[i] = s.rows
@@ -46,8 +47,8 @@ type spent struct {
 }
 
 // masked runs a study of a federation.
-func masked(f *fed.Federation, spec study.Spec) (s spent, err error) {
-	thresholds, err := study.NewThresholds(len(f.Sites), 0, 0)
+func masked(f *fed.Federation, spec proposal.Spec) (s spent, err error) {
+	thresholds, err := proposal.NewThresholds(len(f.Sites), 0, 0)
 	if err != nil {
 		return s, err
 	}

@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
@@ -13,7 +15,7 @@ import (
 // the components of numbers less their mean over their standard deviation, and of indicators less
 // their share over its root.
 type Mixed struct {
-	Columns []study.Column // as a study names them; numbers with the law's own constants
+	Columns []proposal.Column // as a study names them; numbers with the law's own constants
 	n       int
 	raw     []float64 // rows of coordinates: numbers as they are, and ones and zeros
 	scale   []float64 // of the factor analysis
@@ -53,10 +55,10 @@ func DrawMixed(n int, seed uint64) (*Mixed, error) {
 	var shares [][]float64
 	for j := range mixedNumbers {
 		unit := math.Pow(10, law.Float64()*3)
-		m.Columns = append(m.Columns, study.Column{Name: fmt.Sprint("number", j), Offset: unit * 3 * law.NormFloat64(), Scale: unit})
+		m.Columns = append(m.Columns, proposal.Column{Name: fmt.Sprint("number", j), Offset: unit * 3 * law.NormFloat64(), Scale: unit})
 	}
 	for _, levels := range mixedLevels {
-		c := study.Column{Name: fmt.Sprintf("of%d", levels), Scale: 1}
+		c := proposal.Column{Name: fmt.Sprintf("of%d", levels), Scale: 1}
 		own, sum := make([]float64, levels), 0.0
 		for l := range own {
 			c.Levels = append(c.Levels, fmt.Sprint("L", l))
@@ -73,7 +75,7 @@ func DrawMixed(n int, seed uint64) (*Mixed, error) {
 		shares = append(shares, own)
 		m.Columns = append(m.Columns, c)
 	}
-	d := study.Spec{Columns: m.Columns}.Width()
+	d := proposal.Spec{Columns: m.Columns}.Width()
 	m.raw = make([]float64, n*d)
 	var factors [mixedFactors]float64
 	for i := range n {
@@ -116,7 +118,7 @@ func (m *Mixed) analyze(d int) error {
 	for i, v := range m.raw {
 		m.scale[i%d] += (v - mean[i%d]) * (v - mean[i%d]) / float64(m.n)
 	}
-	for j, c := range (study.Spec{Columns: m.Columns}).Coordinates() {
+	for j, c := range (proposal.Spec{Columns: m.Columns}).Coordinates() {
 		if c.Level >= 0 {
 			m.scale[j] = mean[j] // a share p: indicators over √p
 		}
@@ -134,10 +136,10 @@ func (m *Mixed) analyze(d int) error {
 }
 
 // Rows are the rows as a study of columns with those constants has them.
-func (m *Mixed) Rows(columns []study.Column) (*Data, error) {
+func (m *Mixed) Rows(columns []proposal.Column) (*Data, error) {
 	d := m.famd.D
 	values := make([]float64, len(m.raw))
-	at := study.Spec{Columns: columns}.Coordinates()
+	at := proposal.Spec{Columns: columns}.Coordinates()
 	for i, v := range m.raw {
 		if c := columns[at[i%d].Column]; c.Scale != 0 {
 			v = (v - c.Offset) / c.Scale
@@ -150,13 +152,13 @@ func (m *Mixed) Rows(columns []study.Column) (*Data, error) {
 // Captured returns what a result's components capture of the factor analysis's variance, over the
 // most that as many could. A component says what of a row it adds up; that sum, of the factor
 // analysis's rows, is a vector there. A level that joined its column's other texts has their part.
-func (m *Mixed) Captured(r *study.Result) (float64, error) {
+func (m *Mixed) Captured(r *result.Result) (float64, error) {
 	d := m.famd.D
 	joined := map[string]bool{}
 	for _, l := range r.LeftOut {
 		joined[l.Column] = l.Why == study.OutJoined
 	}
-	at := study.Spec{Columns: m.Columns}.Coordinates()
+	at := proposal.Spec{Columns: m.Columns}.Coordinates()
 	vectors := mat.NewDense(d, len(r.Components), nil)
 	for k, x := range r.Components {
 		for j := range d {

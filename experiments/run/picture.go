@@ -4,12 +4,13 @@ import (
 	"math"
 
 	"covey/internal/query"
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
 // Counted returns what a picture of the rows would hold without noise, in its one group: how many
 // have their scores in each bin.
-func (m *Data) Counted(r *study.Result, p study.Picture) []float64 {
+func (m *Data) Counted(r *result.Result, p result.Picture) []float64 {
 	out := make([]float64, study.PictureBins*study.PictureBins)
 	for at := 0; at < len(m.values); at += m.D {
 		bin := 0

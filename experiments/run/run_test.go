@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // TestSources: the covariance that a source states is its rows'.
@@ -92,13 +92,13 @@ func TestStudy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, change := range map[string]func(*study.Spec){
-		"central":     func(*study.Spec) {},
-		"distributed": func(s *study.Spec) { s.Noise = study.NoiseDistributed },
-		"covariance":  func(s *study.Spec) { s.Method = study.MethodCovariance },
-		"pairs":       func(s *study.Spec) { s.Center = study.CenterPairs },
-		"selected Λ": func(s *study.Spec) {
-			s.Profile, s.Lambda, s.LambdaRange, s.Rounds, s.Output = study.ProfilePaper, study.LambdaPrivate, []float64{0.25, 16}, 8, study.OutputPooled
+	for name, change := range map[string]func(*proposal.Spec){
+		"central":     func(*proposal.Spec) {},
+		"distributed": func(s *proposal.Spec) { s.Noise = proposal.NoiseDistributed },
+		"covariance":  func(s *proposal.Spec) { s.Method = proposal.MethodCovariance },
+		"pairs":       func(s *proposal.Spec) { s.Center = proposal.CenterPairs },
+		"selected Λ": func(s *proposal.Spec) {
+			s.Profile, s.Lambda, s.LambdaRange, s.Rounds, s.Output = proposal.ProfilePaper, proposal.LambdaPrivate, []float64{0.25, 16}, 8, proposal.OutputPooled
 		},
 	} {
 		spec := Spec(10, 4)

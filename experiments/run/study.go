@@ -9,16 +9,18 @@ import (
 	"io"
 
 	"covey/internal/noise"
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/simulate"
 	"covey/internal/study"
 )
 
 // Spec returns a study of d columns without offsets, whose rows are centered: ε, δ = 10^-6, the
 // practical profile and no explained variance.
-func Spec(d int, epsilon float64) study.Spec {
-	s := study.Spec{Name: "experiment", Dataset: "rows", Epsilon: epsilon, Delta: 1e-6, Center: study.CenterPublic, ExplainedVariance: study.VarianceNone}
+func Spec(d int, epsilon float64) proposal.Spec {
+	s := proposal.Spec{Name: "experiment", Dataset: "rows", Epsilon: epsilon, Delta: 1e-6, Center: proposal.CenterPublic, ExplainedVariance: proposal.VarianceNone}
 	for j := range d {
-		s.Columns = append(s.Columns, study.Column{Name: fmt.Sprint("y", j), Scale: 1})
+		s.Columns = append(s.Columns, proposal.Column{Name: fmt.Sprint("y", j), Scale: 1})
 	}
 	return s
 }
@@ -26,18 +28,18 @@ func Spec(d int, epsilon float64) study.Spec {
 // Study runs a study over all five sites. The seed is its nonce, which sets the public start. Noise
 // is the operating system's or, with Fixed, drawn from the seed.
 type Study struct {
-	Spec  study.Spec
+	Spec  proposal.Spec
 	Fixed bool
 }
 
 // On runs the study on the data.
-func (s Study) On(m *Data, seed uint64) (*study.Result, error) {
+func (s Study) On(m *Data, seed uint64) (*result.Result, error) {
 	_, r, err := s.Planned(m, seed)
 	return r, err
 }
 
 // Planned is On with the study's plan.
-func (s Study) Planned(m *Data, seed uint64) (*study.Plan, *study.Result, error) {
+func (s Study) Planned(m *Data, seed uint64) (*study.Plan, *result.Result, error) {
 	plan, err := newPlan(s.Spec, m.units(), seed)
 	if err != nil {
 		return nil, nil, err
@@ -46,7 +48,7 @@ func (s Study) Planned(m *Data, seed uint64) (*study.Plan, *study.Result, error)
 	return plan, r, err
 }
 
-func (s Study) follow(plan *study.Plan, m *Data) (*study.Result, error) {
+func (s Study) follow(plan *study.Plan, m *Data) (*result.Result, error) {
 	sites, err := m.sites()
 	if err != nil {
 		return nil, err
@@ -60,15 +62,15 @@ func (s Study) follow(plan *study.Plan, m *Data) (*study.Result, error) {
 	return simulate.Run(plan, sites, sources)
 }
 
-func newPlan(spec study.Spec, units []int, seed uint64) (*study.Plan, error) {
-	var roster []study.Member
+func newPlan(spec proposal.Spec, units []int, seed uint64) (*study.Plan, error) {
+	var roster []proposal.Member
 	for i, n := range units {
 		key := ed25519.NewKeyFromSeed(append(make([]byte, 31), byte(i+1))).Public().(ed25519.PublicKey)
-		roster = append(roster, study.Member{Name: fmt.Sprint("site-", i), Identity: study.Key(key), Units: n})
+		roster = append(roster, proposal.Member{Name: fmt.Sprint("site-", i), Identity: proposal.Key(key), Units: n})
 	}
 	var nonce [32]byte
 	binary.BigEndian.PutUint64(nonce[:], seed)
-	body, err := study.Propose(spec, roster, ed25519.PublicKey(roster[0].Identity), nonce)
+	body, err := proposal.Propose(spec, roster, ed25519.PublicKey(roster[0].Identity), nonce)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"covey/internal/egress"
 	"covey/internal/ledger"
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/internal/proposals"
 	"covey/internal/rowcache"
 	"covey/internal/siteconfig"
@@ -60,7 +61,7 @@ type Agent struct {
 	once sync.Once      // Close
 
 	mu       sync.Mutex
-	sessions map[study.Digest]*session
+	sessions map[proposal.Digest]*session
 	link     *link                    // nil while there is none
 	calls    grpc.ClientConnInterface // of the link, for what is asked beside it; nil while there is none
 	address  string
@@ -73,8 +74,8 @@ type Agent struct {
 	// populations of each data set, by name and by place, since the start (reload.go)
 	charged map[string]map[string]bool
 	// strangers are the unknown studies that the log told about.
-	strangers map[study.Digest]bool
-	sizes     map[study.Digest]int // the longest message of each approved study (limit.go)
+	strangers map[proposal.Digest]bool
+	sizes     map[proposal.Digest]int // the longest message of each approved study (limit.go)
 
 	unrecorded pace       // of answers about studies that are not on record
 	idle       pace       // and about those that are, and not approved
@@ -90,7 +91,7 @@ func (a *Agent) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "agent of %s [redac
 func New(o Options) (*Agent, error) {
 	a := &Agent{
 		config: o.Config, log: o.Logger, now: o.Now, control: o.Control, dialOptions: o.DialOptions,
-		sessions: map[study.Digest]*session{}, units: map[source]counted{}, looks: map[string]look{}, charged: map[string]map[string]bool{}, strangers: map[study.Digest]bool{}, sizes: map[study.Digest]int{},
+		sessions: map[proposal.Digest]*session{}, units: map[source]counted{}, looks: map[string]look{}, charged: map[string]map[string]bool{}, strangers: map[proposal.Digest]bool{}, sizes: map[proposal.Digest]int{},
 		unrecorded: pace{burst: unknownBurst, every: unknownEvery}, idle: pace{burst: idleBurst, every: idleEvery},
 	}
 	a.current.Store(o.Config)
@@ -258,7 +259,7 @@ func (a *Agent) answer(r wire.Message) wire.Message {
 
 // session returns the session of a study that is pending or approved, from memory
 // or from what the data directory holds of it.
-func (a *Agent) session(id study.Digest) (*session, study.Code) {
+func (a *Agent) session(id proposal.Digest) (*session, study.Code) {
 	a.mu.Lock()
 	s := a.sessions[id]
 	a.mu.Unlock()
@@ -325,7 +326,7 @@ func (a *Agent) strange(r wire.Message, code study.Code) wire.Message {
 }
 
 // standing is the ledger's line on a study.
-func (a *Agent) standing(id study.Digest) (ledger.StudyEntry, bool) {
+func (a *Agent) standing(id proposal.Digest) (ledger.StudyEntry, bool) {
 	for _, e := range a.ledger.Studies() {
 		if e.Study == id {
 			return e, true
@@ -340,7 +341,7 @@ const maxMatches = 5
 // UnknownStudyError is a reference that names no study here, or several.
 type UnknownStudyError struct {
 	Ref     string
-	Matches []study.Digest // the newest first
+	Matches []proposal.Digest // the newest first
 }
 
 func (e *UnknownStudyError) Error() string {

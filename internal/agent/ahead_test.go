@@ -4,14 +4,14 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
 	"covey/internal/wire"
 )
 
 // late brings two of five sites' queries to the moment when the first one's result is on its way to
 // site 0's disk: the next query is asked in the background, and what it does waits in c.
 func late(t *testing.T) (*standIn, wire.Query, *recording) {
-	c, q := newFive(t, study.DropoutContinue)
+	c, q := newFive(t, proposal.DropoutContinue)
 	u := c.everyone()
 	c.tell(c.release(q, u, c.open(q, u)))
 	s := c.sites[0]

@@ -17,6 +17,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/wire"
 )
@@ -96,7 +97,7 @@ func TestBadRequests(t *testing.T) {
 	c.ready()
 	s, id := c.sites[0], c.plan.Digest.String()
 	// A second study, whose budget is not left, and one that was rejected.
-	second, err := study.Propose(c.plan.Proposal.Spec, c.plan.Proposal.Roster, c.key.Public().(ed25519.PublicKey), [32]byte{2})
+	second, err := proposal.Propose(c.plan.Proposal.Spec, c.plan.Proposal.Roster, c.key.Public().(ed25519.PublicKey), [32]byte{2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +118,7 @@ func TestBadRequests(t *testing.T) {
 		{"POST", "/v1/studies/nothing/approve", "nothing", 400},
 		{"POST", "/v1/studies/" + strings.Repeat("1", 64) + "/approve", "", 400},
 		{"POST", "/v1/studies/nothing/reject", "nothing", 400},
-		{"POST", "/v1/studies/" + study.DigestOf(second).String() + "/approve", "", 400},
+		{"POST", "/v1/studies/" + proposal.DigestOf(second).String() + "/approve", "", 400},
 		{"GET", "/v1/nothing", "", 404},
 		{"POST", "/v1/ledger", "", 405},
 		{"DELETE", "/v1/studies/" + id, "", 405},
@@ -145,8 +146,8 @@ func TestBadRequests(t *testing.T) {
 // TestBadMessages: whatever field of a coordinator's message is wrong, at each step of a study, the
 // answer is a refusal with a code of the list, and nothing in the ledger changes.
 func TestBadMessages(t *testing.T) {
-	c, q := newStandIn(t, 5, autoPolicy, func(s *study.Spec) { s.OnDropout = study.DropoutContinue }), wire.Query{}
-	s, id, other := c.sites[0], c.plan.Digest, study.Digest{1}
+	c, q := newStandIn(t, 5, autoPolicy, func(s *proposal.Spec) { s.OnDropout = proposal.DropoutContinue }), wire.Query{}
+	s, id, other := c.sites[0], c.plan.Digest, proposal.Digest{1}
 	codes := map[study.Code]int{}
 	count := 0
 	refusesAll := func(stage string, all map[string]badMessage) {

@@ -3,6 +3,7 @@ package agent
 import (
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/wire"
 )
@@ -10,11 +11,11 @@ import (
 // TestOneBranch: a site answers the branch of method = "auto" that it finds itself from the
 // released radii, and never the other: both together would cost more than the study's ρ.
 func TestOneBranch(t *testing.T) {
-	for _, method := range []string{study.MethodPower, study.MethodCovariance} {
+	for _, method := range []string{proposal.MethodPower, proposal.MethodCovariance} {
 		t.Run(method, func(t *testing.T) {
-			c := newStandIn(t, 3, autoPolicy, func(s *study.Spec) {
+			c := newStandIn(t, 3, autoPolicy, func(s *proposal.Spec) {
 				// so little budget that public sizes leave the method open
-				s.Method, s.Radius, s.Rounds, s.Epsilon = study.MethodAuto, study.RadiusPrivate, 1, 0.01
+				s.Method, s.Radius, s.Rounds, s.Epsilon = proposal.MethodAuto, proposal.RadiusPrivate, 1, 0.01
 			})
 			c.ready()
 			course := c.plan.Start()
@@ -42,7 +43,7 @@ func TestOneBranch(t *testing.T) {
 				earlier = append(earlier, r)
 			}
 			power, total := 200, 300 // the bins where norms are
-			if method == study.MethodCovariance {
+			if method == proposal.MethodCovariance {
 				power, total = total, power
 			}
 			step(total)
@@ -52,7 +53,7 @@ func TestOneBranch(t *testing.T) {
 			}
 			// Query 2 is the one branch, 3 the first of the other.
 			taken, other := 2, 3
-			if method == study.MethodCovariance {
+			if method == proposal.MethodCovariance {
 				taken, other = 3, 2
 			}
 			if c.plan.Queries[taken].Branch != method || c.plan.Queries[other].Branch == method {

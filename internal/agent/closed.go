@@ -3,6 +3,7 @@ package agent
 import (
 	"slices"
 
+	"covey/internal/proposal"
 	"covey/internal/proposals"
 	"covey/internal/study"
 )
@@ -33,7 +34,7 @@ func (s *session) closed(state string, code study.Code, by string, why error) {
 }
 
 // reopened forgets how a proposal ended that is pending or approved now.
-func (a *Agent) reopened(id study.Digest) {
+func (a *Agent) reopened(id proposal.Digest) {
 	if err := a.past.Remove(id); err != nil {
 		a.log.Error("the record of a proposal that is open again stays", "study", id, "error", err)
 	}
@@ -42,7 +43,7 @@ func (a *Agent) reopened(id study.Digest) {
 // ClosedError is a decision about a study that is over here. It is also an *UnknownStudyError:
 // nothing can be decided.
 type ClosedError struct {
-	Study study.Digest
+	Study proposal.Digest
 	State string
 	Code  study.Code
 }
@@ -55,7 +56,7 @@ func (e *ClosedError) Error() string {
 func (e *ClosedError) Unwrap() error { return &UnknownStudyError{Ref: e.Study.String()} }
 
 // unknown is the error for a study that is neither pending nor on the ledger.
-func (a *Agent) unknown(id study.Digest) error {
+func (a *Agent) unknown(id proposal.Digest) error {
 	if one, ok := a.past.Get(id); ok {
 		return &ClosedError{id, one.State, one.Code}
 	}
@@ -64,7 +65,7 @@ func (a *Agent) unknown(id study.Digest) error {
 
 // shown makes what is needed to show the proposal of a study that is over, nil if it is not kept: a
 // site that refused it may have no place in its roster, or no data set of its name.
-func (a *Agent) shown(id study.Digest) *session {
+func (a *Agent) shown(id proposal.Digest) *session {
 	body := a.past.Proposal(id)
 	if body == nil {
 		return nil
@@ -76,7 +77,7 @@ func (a *Agent) shown(id study.Digest) *session {
 	if err != nil {
 		return nil
 	}
-	self := slices.IndexFunc(plan.Proposal.Roster, func(m study.Member) bool { return m.Name == a.config.Site })
+	self := slices.IndexFunc(plan.Proposal.Roster, func(m proposal.Member) bool { return m.Name == a.config.Site })
 	if self < 0 {
 		return nil
 	}

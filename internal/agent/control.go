@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"covey/internal/proposal"
 	"covey/internal/siteconfig"
-	"covey/internal/study"
 )
 
 // The operator's interface is HTTP with JSON bodies on a unix socket. Who can
@@ -133,32 +133,32 @@ func (a *Agent) Control() http.Handler {
 		s, err := a.Studies()
 		reply(w, s, err)
 	})
-	mux.HandleFunc("GET /v1/studies/{ref}", a.withStudy(func(id study.Digest) (any, error) { return a.Study(id) }))
-	mux.HandleFunc("GET /v1/studies/{ref}/figures", exactly(func(id study.Digest) (any, error) { return a.Figures(id) }))
+	mux.HandleFunc("GET /v1/studies/{ref}", a.withStudy(func(id proposal.Digest) (any, error) { return a.Study(id) }))
+	mux.HandleFunc("GET /v1/studies/{ref}/figures", exactly(func(id proposal.Digest) (any, error) { return a.Figures(id) }))
 	mux.HandleFunc("GET /v1/studies/{ref}/result", a.result)
-	mux.HandleFunc("GET /v1/studies/{ref}/held", exactly(func(id study.Digest) (any, error) { return a.Holds(id), nil }))
+	mux.HandleFunc("GET /v1/studies/{ref}/held", exactly(func(id proposal.Digest) (any, error) { return a.Holds(id), nil }))
 	mux.HandleFunc("POST /v1/studies/{ref}/local/{bytes}/{sha256}", func(w http.ResponseWriter, r *http.Request) {
-		of, err := study.ParseDigest(r.PathValue("ref"))
+		of, err := proposal.ParseDigest(r.PathValue("ref"))
 		bytes, wrong := strconv.Atoi(r.PathValue("bytes"))
-		sha, odd := study.ParseDigest(r.PathValue("sha256"))
+		sha, odd := proposal.ParseDigest(r.PathValue("sha256"))
 		if err = errors.Join(err, wrong, odd); err == nil {
 			a.local(of, max(0, bytes), sha.String())
 		}
 		reply(w, struct{}{}, err)
 	})
-	mux.HandleFunc("POST /v1/studies/{ref}/approve", exactly(func(id study.Digest) (any, error) {
+	mux.HandleFunc("POST /v1/studies/{ref}/approve", exactly(func(id proposal.Digest) (any, error) {
 		if err := a.Approve(id); err != nil {
 			return nil, err
 		}
 		return a.Study(id)
 	}))
-	mux.HandleFunc("POST /v1/studies/{ref}/reject", exactly(func(id study.Digest) (any, error) {
+	mux.HandleFunc("POST /v1/studies/{ref}/reject", exactly(func(id proposal.Digest) (any, error) {
 		if err := a.Reject(id); err != nil {
 			return nil, err
 		}
 		return a.view(id), nil
 	}))
-	mux.HandleFunc("POST /v1/studies/{ref}/withdraw", exactly(func(id study.Digest) (any, error) {
+	mux.HandleFunc("POST /v1/studies/{ref}/withdraw", exactly(func(id proposal.Digest) (any, error) {
 		if err := a.Withdraw(id); err != nil {
 			return nil, err
 		}
@@ -169,7 +169,7 @@ func (a *Agent) Control() http.Handler {
 	return mux
 }
 
-func (a *Agent) withStudy(do func(study.Digest) (any, error)) http.HandlerFunc {
+func (a *Agent) withStudy(do func(proposal.Digest) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, err := a.Find(r.PathValue("ref"))
 		if err != nil {
@@ -184,9 +184,9 @@ func (a *Agent) withStudy(do func(study.Digest) (any, error)) http.HandlerFunc {
 // exactly takes a decision about one digest. Names and beginnings of digests are not looked up
 // here: which study they mean, and whether the one that was read is still there, is up to the
 // coordinator.
-func exactly(do func(study.Digest) (any, error)) http.HandlerFunc {
+func exactly(do func(proposal.Digest) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		id, err := study.ParseDigest(r.PathValue("ref"))
+		id, err := proposal.ParseDigest(r.PathValue("ref"))
 		if err != nil {
 			reply(w, nil, err)
 			return

@@ -14,6 +14,7 @@ import (
 
 	"covey/internal/egress"
 	"covey/internal/ledger"
+	"covey/internal/proposal"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
 	"covey/test/port"
@@ -28,8 +29,8 @@ func TestOperator(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	body := proposal(t, s, a, 1)
-	id := study.DigestOf(body)
+	body := proposed(t, s, a, 1)
+	id := proposal.DigestOf(body)
 	ctx, cancel := context.WithCancel(port.Bounded(t))
 	ran := make(chan error, 1)
 	go func() { ran <- a.Run(ctx) }()
@@ -111,19 +112,19 @@ func TestOperator(t *testing.T) {
 }
 
 // proposal makes a proposal to a and one other site.
-func proposal(t *testing.T, s *port.Server, a *Agent, nonce byte) []byte {
+func proposed(t *testing.T, s *port.Server, a *Agent, nonce byte) []byte {
 	t.Helper()
 	other, _, err := ed25519.GenerateKey(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	body, err := study.Propose(study.Spec{
-		Center: study.CenterPublic,
-		Name:   "s", Dataset: "rows", Epsilon: 0.5, Delta: 1e-6, Rounds: 1, Radius: "1", ExplainedVariance: study.VarianceNone,
-		Columns: []study.Column{{Name: "x", Scale: 1}, {Name: "y", Scale: 1}},
-	}, []study.Member{
-		{Name: "alpha", Identity: study.Key(a.identity.Public().(ed25519.PublicKey)), Units: 3},
-		{Name: "beta", Identity: study.Key(other), Units: 3},
+	body, err := proposal.Propose(proposal.Spec{
+		Center: proposal.CenterPublic,
+		Name:   "s", Dataset: "rows", Epsilon: 0.5, Delta: 1e-6, Rounds: 1, Radius: "1", ExplainedVariance: proposal.VarianceNone,
+		Columns: []proposal.Column{{Name: "x", Scale: 1}, {Name: "y", Scale: 1}},
+	}, []proposal.Member{
+		{Name: "alpha", Identity: proposal.Key(a.identity.Public().(ed25519.PublicKey)), Units: 3},
+		{Name: "beta", Identity: proposal.Key(other), Units: 3},
 	}, s.Authority.SigningKey().Public().(ed25519.PublicKey), [32]byte{nonce})
 	if err != nil {
 		t.Fatal(err)

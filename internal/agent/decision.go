@@ -8,6 +8,7 @@ import (
 
 	"covey/internal/ledger"
 	"covey/internal/noise"
+	"covey/internal/proposal"
 	"covey/internal/proposals"
 	"covey/internal/siteconfig"
 	"covey/internal/sitedata"
@@ -19,7 +20,7 @@ import (
 // it to the operator. A rejection that the operator did not make is not put on
 // record: the study ends with it, and a corrected one has another digest.
 func (a *Agent) offered(offer wire.Proposal) wire.Message {
-	body, id := offer.Body, study.DigestOf(offer.Body)
+	body, id := offer.Body, proposal.DigestOf(offer.Body)
 	a.offering.Lock()
 	s, code, why := a.makeSession(body)
 	a.offering.Unlock()
@@ -55,7 +56,7 @@ func (a *Agent) sign(d wire.Decision) wire.Decision {
 }
 
 // decided returns the verdict on record.
-func (a *Agent) decided(id study.Digest) (wire.Decision, bool) {
+func (a *Agent) decided(id proposal.Digest) (wire.Decision, bool) {
 	e, ok := a.standing(id)
 	if !ok {
 		return wire.Decision{}, false
@@ -236,7 +237,7 @@ func capOf(p siteconfig.Population, used ledger.Population, gdp bool) (rho float
 // tells the coordinator. Approving what is approved changes nothing. The error
 // is an *UnknownStudyError, a *DataError, or the ledger's *BudgetError or
 // *StateError.
-func (a *Agent) Approve(id study.Digest) error {
+func (a *Agent) Approve(id proposal.Digest) error {
 	s, code := a.session(id)
 	if s == nil {
 		if e, ok := a.standing(id); ok {
@@ -268,7 +269,7 @@ func (a *Agent) Approve(id study.Digest) error {
 
 // RefusedError is a proposal that this site cannot take part in as configured.
 type RefusedError struct {
-	Study study.Digest
+	Study proposal.Digest
 	Code  study.Code
 }
 
@@ -279,7 +280,7 @@ func (e *RefusedError) Error() string {
 // Reject records the operator's no and tells the coordinator. An approval is withdrawn, as Withdraw
 // does. A study whose setup has begun is left: what it charged stays charged, the rest is free
 // again, and its secrets are erased. Either way it cannot be entered again.
-func (a *Agent) Reject(id study.Digest) error {
+func (a *Agent) Reject(id proposal.Digest) error {
 	s, _ := a.session(id)
 	if s != nil {
 		s.mu.Lock()
@@ -318,9 +319,9 @@ func (a *Agent) Reject(id study.Digest) error {
 }
 
 // rejected keeps what the operator said no to.
-func (a *Agent) rejected(id study.Digest, body []byte) {
+func (a *Agent) rejected(id proposal.Digest, body []byte) {
 	one := proposals.Past{Digest: id, State: string(ledger.Rejected), Code: study.CodeRejected, By: "operator"}
-	if p, err := study.Parse(body); err == nil {
+	if p, err := proposal.Parse(body); err == nil {
 		one.Name = p.Spec.Name
 	}
 	a.closed(one, body, nil)
@@ -329,8 +330,8 @@ func (a *Agent) rejected(id study.Digest, body []byte) {
 // refused keeps a proposal that no session can be made of. Of bytes that are no proposal the digest
 // alone is kept.
 func (a *Agent) refused(body []byte, code study.Code, why error) {
-	one := proposals.Past{Digest: study.DigestOf(body), State: stateRefused, Code: code, By: "check"}
-	if p, err := study.Parse(body); err == nil {
+	one := proposals.Past{Digest: proposal.DigestOf(body), State: stateRefused, Code: code, By: "check"}
+	if p, err := proposal.Parse(body); err == nil {
 		one.Name = p.Spec.Name
 	} else {
 		body = nil
@@ -349,13 +350,13 @@ func outsideError(beyond []siteconfig.PolicyRule) error {
 
 // known returns the digests of all studies that this site knows: pending ones,
 // then the ledger's and then the others that are over, the newest first.
-func (a *Agent) known() ([]study.Digest, error) {
+func (a *Agent) known() ([]proposal.Digest, error) {
 	out, err := a.pending.List()
 	if err != nil {
 		return nil, err
 	}
 	for _, e := range a.ledger.Studies() {
-		if id := study.Digest(e.Study); !slices.Contains(out, id) {
+		if id := proposal.Digest(e.Study); !slices.Contains(out, id) {
 			out = append(out, id)
 		}
 	}

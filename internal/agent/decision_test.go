@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/wire"
 )
@@ -38,7 +39,7 @@ func TestRowsAreReadWhereTheStudyIsApproved(t *testing.T) {
 			s.restart()
 			spec, roster := f.plan.Proposal.Spec, f.plan.Proposal.Roster
 			said := func(column string) wire.Decision {
-				spec.Columns = []study.Column{{Name: column, Scale: 1}}
+				spec.Columns = []proposal.Column{{Name: column, Scale: 1}}
 				f.propose(spec, roster)
 				d := want[wire.Decision](s, wire.Proposal{Body: f.body})
 				if d.Verdict == study.VerdictApproved { // the budget is for one

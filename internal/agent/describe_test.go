@@ -3,6 +3,7 @@ package agent
 import (
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/wire"
 )
@@ -10,7 +11,7 @@ import (
 // TestEgressNamesTheStudy: what leaves is on record under its study, query, slot and code, a hello
 // under none. internal/wire's TestEveryMessageNamesItsStudy holds that every message states them.
 func TestEgressNamesTheStudy(t *testing.T) {
-	id := study.Digest{7}
+	id := proposal.Digest{7}
 	s := describe(wire.Refusal{Header: wire.Header{Study: id, Query: 3, Slot: 4}, Code: study.CodeHeld}, 100)
 	if s.Kind != "refusal" || s.Bytes != 100 || s.Study == nil || *s.Study != id || s.Query == nil || *s.Query != 3 || s.Slot == nil || *s.Slot != 4 ||
 		s.Code != study.CodeHeld {

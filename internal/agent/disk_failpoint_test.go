@@ -18,6 +18,7 @@ import (
 
 	"covey/internal/failpoint"
 	"covey/internal/ledger"
+	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/wire"
 )
@@ -170,7 +171,7 @@ func (d *diskFault) finals() (out []acked) {
 
 // study runs a whole study of two sites, and checks every sum and the ledger's end.
 func (d *diskFault) study(t *testing.T) {
-	c := newStandIn(t, 2, autoPolicy+"min_sites = 2\n", func(s *study.Spec) { s.Radius, s.Rounds = study.RadiusPrivate, 1 })
+	c := newStandIn(t, 2, autoPolicy+"min_sites = 2\n", func(s *proposal.Spec) { s.Radius, s.Rounds = proposal.RadiusPrivate, 1 })
 	d.c, d.s = c, c.sites[0]
 	d.run()
 	defer func() { d.cancel(); <-d.ran }()

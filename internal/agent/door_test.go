@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"covey/internal/ledger"
+	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/wire"
 )
@@ -41,7 +42,7 @@ func TestAttackNameIsADigest(t *testing.T) {
 		if refused && (d.Verdict != study.VerdictRejected || d.Code != study.CodePlanMismatch) || !refused && d.Verdict != study.VerdictPending {
 			t.Errorf("a proposal named %q: %+v", name, d)
 		}
-		for _, word := range []string{name, read.String(), study.DigestOf(other).String()[:63]} {
+		for _, word := range []string{name, read.String(), proposal.DigestOf(other).String()[:63]} {
 			if code := say(word, "approve"); code != http.StatusBadRequest {
 				t.Errorf("approving %q: status %d", word, code)
 			}
@@ -53,10 +54,10 @@ func TestAttackNameIsADigest(t *testing.T) {
 			t.Fatalf("on the ledger: %+v", all)
 		}
 		if !refused {
-			if code := say(strings.ToUpper(study.DigestOf(other).String()), "approve"); code != http.StatusOK {
+			if code := say(strings.ToUpper(proposal.DigestOf(other).String()), "approve"); code != http.StatusOK {
 				t.Errorf("the digest itself: status %d", code)
 			}
-			if _, ok := s.agent.ledger.Approved(study.DigestOf(other)); !ok {
+			if _, ok := s.agent.ledger.Approved(proposal.DigestOf(other)); !ok {
 				t.Error("it is not approved")
 			}
 		}

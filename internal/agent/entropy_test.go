@@ -21,6 +21,7 @@ import (
 
 	"covey/internal/ledger"
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
@@ -85,14 +86,14 @@ func TestNoEntropyNoAnnouncement(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	roster := []study.Member{{Name: "alpha", Identity: study.Key(site.Identity().Public().(ed25519.PublicKey)), Units: testUnits}}
+	roster := []proposal.Member{{Name: "alpha", Identity: proposal.Key(site.Identity().Public().(ed25519.PublicKey)), Units: testUnits}}
 	var peers []string
 	for _, name := range []string{"beta", "gamma"} {
 		public, _, err := ed25519.GenerateKey(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		roster = append(roster, study.Member{Name: name, Identity: study.Key(public), Units: testUnits})
+		roster = append(roster, proposal.Member{Name: name, Identity: proposal.Key(public), Units: testUnits})
 		peers = append(peers, fmt.Sprintf("%s = %q", name, pki.Fingerprint(public)))
 	}
 	rows := "x,y\n" + strings.Repeat("1,2\n3,4\n", testUnits/2)
@@ -103,10 +104,10 @@ func TestNoEntropyNoAnnouncement(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	body, err := study.Propose(study.Spec{
-		Center: study.CenterPublic,
-		Name:   "dry", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, Radius: "4", ExplainedVariance: study.VarianceNone, Noise: study.NoiseDistributed,
-		Columns: []study.Column{{Name: "x", Scale: 1}, {Name: "y", Scale: 1}},
+	body, err := proposal.Propose(proposal.Spec{
+		Center: proposal.CenterPublic,
+		Name:   "dry", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, Radius: "4", ExplainedVariance: proposal.VarianceNone, Noise: proposal.NoiseDistributed,
+		Columns: []proposal.Column{{Name: "x", Scale: 1}, {Name: "y", Scale: 1}},
 	}, roster, s.Authority.SigningKey().Public().(ed25519.PublicKey), [32]byte{1})
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/wire"
 )
@@ -14,7 +15,7 @@ import (
 func TestExpiredProposal(t *testing.T) {
 	at := testNow.Add(time.Hour)
 	for _, policy := range []string{`approve = "ask"`, autoPolicy} {
-		c := newStandIn(t, 3, policy, func(s *study.Spec) { s.Expires = study.Expiry(at.Format(time.RFC3339)) })
+		c := newStandIn(t, 3, policy, func(s *proposal.Spec) { s.Expires = proposal.Expiry(at.Format(time.RFC3339)) })
 		s, now := c.sites[0], at
 		s.agent.now = func() time.Time { return now }
 		if d := want[wire.Decision](s, wire.Proposal{Body: c.body}); d.Verdict != study.VerdictRejected || d.Code != study.CodeExpired || !c.signedBy(0, d) {
@@ -36,7 +37,7 @@ func TestExpiredProposal(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newStandIn(t, 3, `approve = "ask"`, func(s *study.Spec) { s.Expires = study.Expiry(at.Format(time.RFC3339)) })
+			c := newStandIn(t, 3, `approve = "ask"`, func(s *proposal.Spec) { s.Expires = proposal.Expiry(at.Format(time.RFC3339)) })
 			s, now := c.sites[0], testNow
 			s.agent.now = func() time.Time { return now }
 			if d := want[wire.Decision](s, wire.Proposal{Body: c.body}); d.Verdict != study.VerdictPending {
@@ -64,7 +65,7 @@ func TestExpiredProposal(t *testing.T) {
 // TestExpiryIsOfApprovals: what was approved in time takes part after it.
 func TestExpiryIsOfApprovals(t *testing.T) {
 	at := testNow.Add(time.Hour)
-	c := newStandIn(t, 3, `approve = "ask"`, func(s *study.Spec) { s.Expires = study.Expiry(at.Format(time.RFC3339)) })
+	c := newStandIn(t, 3, `approve = "ask"`, func(s *proposal.Spec) { s.Expires = proposal.Expiry(at.Format(time.RFC3339)) })
 	s, now := c.sites[0], testNow
 	s.agent.now = func() time.Time { return now }
 	want[wire.Decision](s, wire.Proposal{Body: c.body})

@@ -2,7 +2,7 @@ package agent
 
 import (
 	"covey/internal/ledger"
-	"covey/internal/study"
+	"covey/internal/proposal"
 	"covey/internal/wire"
 )
 
@@ -19,7 +19,7 @@ func (a *Agent) tellStudies(h *wire.Hello) {
 		a.log.Error("the proposals that wait cannot be listed", "error", err)
 		return
 	}
-	var over []study.Digest
+	var over []proposal.Digest
 	for _, e := range a.ledger.Studies() {
 		switch e.State {
 		case ledger.Approved:
@@ -41,7 +41,7 @@ func (a *Agent) tellStudies(h *wire.Hello) {
 	h.Over = tags(over[:min(room-len(h.Open), len(over))])
 }
 
-func tags(studies []study.Digest) []wire.Tag {
+func tags(studies []proposal.Digest) []wire.Tag {
 	out := make([]wire.Tag, len(studies))
 	for i, id := range studies {
 		out[i] = wire.TagOf(id)

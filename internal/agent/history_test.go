@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/wire"
 )
@@ -17,10 +18,10 @@ type told struct {
 	u []int
 }
 
-func newTold(t *testing.T, change func(*study.Spec)) *told {
+func newTold(t *testing.T, change func(*proposal.Spec)) *told {
 	t.Helper()
-	c := newStandIn(t, 5, autoPolicy, func(s *study.Spec) {
-		s.OnDropout, s.Rounds = study.DropoutContinue, 4
+	c := newStandIn(t, 5, autoPolicy, func(s *proposal.Spec) {
+		s.OnDropout, s.Rounds = proposal.DropoutContinue, 4
 		if change != nil {
 			change(s)
 		}
@@ -173,7 +174,7 @@ func TestForkBehindAGap(t *testing.T) {
 // TestResultsOffTheCourse: AG-13, AG-41. A signed result that the plan allows, and that does not
 // follow from those before it, is no result.
 func TestResultsOffTheCourse(t *testing.T) {
-	c := newTold(t, func(s *study.Spec) { s.Radius, s.Center = study.RadiusPrivate, study.CenterPrivate })
+	c := newTold(t, func(s *proposal.Spec) { s.Radius, s.Center = proposal.RadiusPrivate, proposal.CenterPrivate })
 	s := c.sites[0]
 	course, earlier := c.plan.Start(), []study.Release(nil)
 	slot := 0
@@ -199,7 +200,7 @@ func TestResultsOffTheCourse(t *testing.T) {
 	good, _ := c.plan.NewRelease(q.Ask, c.u, make([]int64, testColumns))
 	for name, change := range map[string]func(*study.Release){
 		"previous":    func(r *study.Release) { r.Previous[3] ^= 4 },
-		"no previous": func(r *study.Release) { r.Previous = study.Digest{} },
+		"no previous": func(r *study.Release) { r.Previous = proposal.Digest{} },
 		"x":           func(r *study.Release) { r.X = turn(r.X) },
 		"center":      func(r *study.Release) { r.Center = turn(r.Center) },
 		"radius": func(r *study.Release) {

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"covey/internal/ledger"
+	"covey/internal/proposal"
 	"covey/internal/proposals"
 	"covey/internal/study"
 	"covey/internal/wire"
@@ -54,7 +55,7 @@ func (a *Agent) ceiling() int {
 }
 
 // largest is what an approved study needs; it is kept until the study is forgotten.
-func (a *Agent) largest(id study.Digest) int {
+func (a *Agent) largest(id proposal.Digest) int {
 	a.mu.Lock()
 	size, ok := a.sizes[id]
 	a.mu.Unlock()

@@ -11,6 +11,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
@@ -185,7 +186,7 @@ func TestHeldBytes(t *testing.T) {
 // TestEntriesAreCounted: a message of more entries than two for each site of the largest roster is
 // not decoded.
 func TestEntriesAreCounted(t *testing.T) {
-	for n, pass := range map[int]bool{study.MaxSites: true, 2*study.MaxSites + 101: false} {
+	for n, pass := range map[int]bool{proposal.MaxSites: true, 2*proposal.MaxSites + 101: false} {
 		raw := coordinatorMessage(t, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Deal{Deal: &covey.Deal{Study: make([]byte, 32), Announcements: make([][]byte, n)}}})
 		if _, err := wire.DecodeCoordinator(raw); (err == nil) != pass {
 			t.Errorf("%d entries: %v", n, err)

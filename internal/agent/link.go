@@ -14,6 +14,7 @@ import (
 	"covey/internal/egress"
 	"covey/internal/enroll"
 	"covey/internal/failpoint"
+	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/wire"
 )
@@ -53,10 +54,10 @@ type link struct {
 	wake  chan struct{}
 
 	lanesMu sync.Mutex
-	lanes   map[study.Digest][]wire.Message // what waits, for studies being worked on
-	held    int                             // bytes of the messages read and not yet worked off
-	freed   *sync.Cond                      // held is less, or the link ended
-	waiting chan struct{}                   // one a message read and not yet worked off
+	lanes   map[proposal.Digest][]wire.Message // what waits, for studies being worked on
+	held    int                                // bytes of the messages read and not yet worked off
+	freed   *sync.Cond                         // held is less, or the link ended
+	waiting chan struct{}                      // one a message read and not yet worked off
 }
 
 // sized is a request, and how long its message was.
@@ -67,7 +68,7 @@ type sized struct {
 
 func newLink(ctx context.Context, a *Agent) *link {
 	l := &link{agent: a, ctx: ctx, wake: make(chan struct{}, 1),
-		lanes: map[study.Digest][]wire.Message{}, waiting: make(chan struct{}, maxWaiting)}
+		lanes: map[proposal.Digest][]wire.Message{}, waiting: make(chan struct{}, maxWaiting)}
 	l.taken, l.freed = sync.NewCond(&l.mu), sync.NewCond(&l.lanesMu)
 	context.AfterFunc(ctx, func() {
 		l.mu.Lock()
@@ -225,7 +226,7 @@ func (l *link) dispatch(r wire.Message) {
 
 // drain works a study's requests off. What is left when the link ends is
 // dropped; it is asked again on the next one.
-func (l *link) drain(id study.Digest) {
+func (l *link) drain(id proposal.Digest) {
 	for {
 		l.lanesMu.Lock()
 		lane := l.lanes[id]

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/wire"
 )
@@ -29,10 +30,10 @@ columns = { c0 = "x0", c1 = { from = "x1", multiply = -1e100, add = 1e300, names
 // TestValuesMoveNoMessageOfMappings: where a site maps its columns, files that differ in values
 // only give byte-equal messages up to the first upload, strict or not. AG-29.
 func TestValuesMoveNoMessageOfMappings(t *testing.T) {
-	drop := func(s *study.Spec) { s.Missing = study.MissingDropRow }
+	drop := func(s *proposal.Spec) { s.Missing = proposal.MissingDropRow }
 	for name, c := range map[string]struct {
 		policy, lines string
-		change        func(*study.Spec)
+		change        func(*proposal.Spec)
 		count         int
 	}{
 		"by policy":         {autoPolicy, europeLines, nil, 5},

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 	"google.golang.org/protobuf/proto"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
@@ -43,7 +44,7 @@ func uniform(t *testing.T, what string, b []byte) {
 // same data for the same query, in two slots, differ by uniform bytes.
 func TestWhatLeavesIsMasked(t *testing.T) {
 	const d = 2000
-	c := newStandIn(t, 3, autoPolicy, func(s *study.Spec) {
+	c := newStandIn(t, 3, autoPolicy, func(s *proposal.Spec) {
 		s.Columns = site.Columns(d, 1)
 		s.Radius = "100"
 	})

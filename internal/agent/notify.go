@@ -8,6 +8,7 @@ import (
 	"covey/internal/ledger"
 	"covey/internal/notify"
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -27,7 +28,7 @@ func (a *Agent) notifier() (*notify.Notifier, error) {
 		Facts:   func() ([]notify.Fact, bool) { return a.facts(), true },
 		Sent: func(id string, body []byte) {
 			line := egress.Line{Kind: "notification", Bytes: len(body)}
-			var d study.Digest
+			var d proposal.Digest
 			if raw, err := hex.DecodeString(id); err == nil && len(raw) == len(d) {
 				copy(d[:], raw)
 				line.Study = &d
@@ -70,7 +71,7 @@ func (a *Agent) facts() []notify.Fact {
 }
 
 // expires returns when a study that waits for a decision expires.
-func (a *Agent) expires(id study.Digest) (time.Time, bool) {
+func (a *Agent) expires(id proposal.Digest) (time.Time, bool) {
 	s, _ := a.session(id)
 	if s == nil {
 		return time.Time{}, false

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"covey/internal/egress"
+	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/wire"
 )
@@ -34,7 +35,7 @@ func TestAttackEgressGrows(t *testing.T) {
 		s.agent.egress.Record(describe(a, len(raw)).Of(raw), testNow)
 	}
 	for i := range asked {
-		id := study.Digest{1}
+		id := proposal.Digest{1}
 		binary.BigEndian.PutUint32(id[1:], uint32(i))
 		said(s.agent.handle(wire.Announce{Header: wire.Header{Study: id}}))
 		if i%100 == 0 {
@@ -95,7 +96,7 @@ func TestMadeUpStudies(t *testing.T) {
 	a := newStandIn(t, 3, `approve = "ask"`, nil).sites[0].agent
 	answered := 0
 	for i := range 2 * unknownBurst {
-		if a.handle(wire.Announce{Header: wire.Header{Study: study.Digest{byte(i), byte(i >> 8)}}}) != nil {
+		if a.handle(wire.Announce{Header: wire.Header{Study: proposal.Digest{byte(i), byte(i >> 8)}}}) != nil {
 			answered++
 		}
 	}

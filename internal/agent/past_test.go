@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"covey/internal/ledger"
+	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/wire"
 )
@@ -88,7 +89,7 @@ func TestNamesMeanWhatIsOpen(t *testing.T) {
 
 // TestReopened: a proposal that was refused and is taken now is not listed as refused any more.
 func TestReopened(t *testing.T) {
-	c := newStandIn(t, 3, autoPolicy, func(s *study.Spec) { s.Epsilon = 1.2 })
+	c := newStandIn(t, 3, autoPolicy, func(s *proposal.Spec) { s.Epsilon = 1.2 })
 	s := c.sites[0]
 	s.configured(autoPolicy, autoPolicy+"outside = \"reject\"\n")
 	s.restart()

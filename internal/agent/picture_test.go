@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/wire"
 )
@@ -14,8 +15,8 @@ import (
 // themselves: without it nobody there can approve one, not the operator either, also where the key
 // is taken back while it waits.
 func TestPictureBySiteNeedsItsPolicy(t *testing.T) {
-	bySite := func(s *study.Spec) {
-		s.Radius, s.Rounds, s.Components, s.ExplainedVariance, s.Picture, s.PictureBy = "", 0, 2, study.VariancePrivate, true, study.PictureBySite
+	bySite := func(s *proposal.Spec) {
+		s.Radius, s.Rounds, s.Components, s.ExplainedVariance, s.Picture, s.PictureBy = "", 0, 2, proposal.VariancePrivate, true, proposal.PictureBySite
 	}
 	const key = "picture_by_site = true\n"
 	for _, c := range []struct {

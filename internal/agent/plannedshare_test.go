@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"covey/internal/noise"
+	"covey/internal/proposal"
 	"covey/internal/secagg"
-	"covey/internal/study"
 	"covey/internal/wire"
 )
 
@@ -13,7 +13,7 @@ import (
 // under the key of its slot's secret and of ctx. (How much energy it has would not show a σ_i that
 // is a fifth too small.)
 func TestShareIsThePlans(t *testing.T) {
-	c := newStandIn(t, 3, autoPolicy, func(s *study.Spec) { s.Noise = study.NoiseDistributed })
+	c := newStandIn(t, 3, autoPolicy, func(s *proposal.Spec) { s.Noise = proposal.NoiseDistributed })
 	c.ready()
 	q := c.query(0, 0, c.plan.Start().X)
 	want[wire.Upload](c.sites[0], q)

@@ -9,6 +9,7 @@ import (
 	"covey/internal/clip"
 	"covey/internal/ledger"
 	"covey/internal/noise"
+	"covey/internal/proposal"
 	"covey/internal/secagg"
 	"covey/internal/study"
 	"covey/internal/wire"
@@ -187,7 +188,7 @@ func (s *session) sign(r wire.Release) wire.Message {
 	}
 	signed, err := s.journal.Sign(r.Query, r.Slot, s.open.query.Context, u.Bytes(), func() ([]byte, error) {
 		return s.setup.SignRelease(s.self, s.agent.identity, s.open.query, u)
-	}, ledger.SignOptions{OnlyFirst: s.plan.Proposal.Spec.OnDropout == study.DropoutWait})
+	}, ledger.SignOptions{OnlyFirst: s.plan.Proposal.Spec.OnDropout == proposal.DropoutWait})
 	if err != nil {
 		return s.forbidden(r, err)
 	}

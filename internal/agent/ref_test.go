@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // TestUnknownStudyNames: a reference that several studies match is answered with their digests, the
@@ -15,7 +15,7 @@ func TestUnknownStudyNames(t *testing.T) {
 		t.Errorf("%v", e)
 	}
 	for i := range maxMatches + 2 {
-		e.Matches = append(e.Matches, study.Digest{byte(i + 1)})
+		e.Matches = append(e.Matches, proposal.Digest{byte(i + 1)})
 	}
 	text := e.Error()
 	if !strings.Contains(text, "7 studies match") || !strings.Contains(text, "010000000000, 0200") || strings.Contains(text, "060000000000") || strings.Contains(text, "0100000000000") {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"covey/internal/ledger"
+	"covey/internal/proposal"
 	"covey/internal/secagg"
 	"covey/internal/study"
 	"covey/internal/wire"
@@ -17,8 +18,8 @@ import (
 // five sites, of which four may be in a sum, in a study that goes on without one.
 func newFive(t *testing.T, onDropout string) (*standIn, wire.Query) {
 	t.Helper()
-	c := newStandIn(t, 5, autoPolicy, func(s *study.Spec) { s.OnDropout = onDropout })
-	least := map[string]int{study.DropoutContinue: 4, study.DropoutWait: 5}[onDropout]
+	c := newStandIn(t, 5, autoPolicy, func(s *proposal.Spec) { s.OnDropout = onDropout })
+	least := map[string]int{proposal.DropoutContinue: 4, proposal.DropoutWait: 5}[onDropout]
 	if c.plan.Thresholds.MinSurvivors != least || c.plan.Thresholds.Quorum != 4 {
 		t.Fatalf("thresholds of five sites: %+v", c.plan.Thresholds)
 	}
@@ -29,7 +30,7 @@ func newFive(t *testing.T, onDropout string) (*standIn, wire.Query) {
 // TestDropout opens a sum without the site that did not upload, and with the help
 // of one that is outside of U.
 func TestDropout(t *testing.T) {
-	c, q := newFive(t, study.DropoutContinue)
+	c, q := newFive(t, proposal.DropoutContinue)
 	u := []int{0, 1, 3, 4}
 	if sum, plain := c.open(q, u), c.plain(q, u); !slices.Equal(sum, plain) {
 		t.Errorf("opened %v, plain %v", sum, plain)
@@ -39,7 +40,7 @@ func TestDropout(t *testing.T) {
 // TestOneSurvivorSetASlot checks promise P4: a second U in a slot gets what is held
 // in place of a signature, and a lost leader can adopt that.
 func TestOneSurvivorSetASlot(t *testing.T) {
-	c, q := newFive(t, study.DropoutContinue)
+	c, q := newFive(t, proposal.DropoutContinue)
 	s, first, second := c.sites[0], []int{0, 1, 2, 3}, []int{0, 1, 2, 4}
 	want[wire.Upload](s, q)
 	signed := want[wire.Signature](s, wire.Release{Header: wire.Header{Study: c.plan.Digest}, Survivors: first})
@@ -71,7 +72,7 @@ func TestOneSurvivorSetASlot(t *testing.T) {
 // TestWaitKeepsTheFirstSurvivors checks that with on_dropout = "wait" every U is all sites, from
 // the first query on: no site signs or opens another.
 func TestWaitKeepsTheFirstSurvivors(t *testing.T) {
-	c, q := newFive(t, study.DropoutWait)
+	c, q := newFive(t, proposal.DropoutWait)
 	u, other, all := []int{0, 1, 2, 3}, []int{0, 1, 2, 4}, c.everyone()
 	s := c.sites[0]
 	at := func(k int) wire.Header { return wire.Header{Study: c.plan.Digest, Query: k, Slot: k} }
@@ -85,7 +86,7 @@ func TestWaitKeepsTheFirstSurvivors(t *testing.T) {
 	refused(s, wire.Release{Header: at(1), Survivors: other}, study.CodeTooFewSurvivors)
 	want[wire.Signature](s, wire.Release{Header: at(1), Survivors: all})
 
-	free, q := newFive(t, study.DropoutContinue)
+	free, q := newFive(t, proposal.DropoutContinue)
 	free.tell(free.release(q, u, free.open(q, u)))
 	next = free.query(1, 1, free.plan.Start().X)
 	want[wire.Upload](free.sites[0], next)
@@ -93,7 +94,7 @@ func TestWaitKeepsTheFirstSurvivors(t *testing.T) {
 }
 
 func TestSurvivorsMustBeLawful(t *testing.T) {
-	c, q := newFive(t, study.DropoutContinue)
+	c, q := newFive(t, proposal.DropoutContinue)
 	s := c.sites[0]
 	want[wire.Upload](s, q)
 	for _, u := range [][]int{nil, {0, 1, 2}, {0, 1, 2, 2}, {3, 2, 1, 0}, {0, 1, 2, 5}, {0, 1, 2, 3, 4, 5}} {
@@ -107,7 +108,7 @@ func TestSurvivorsMustBeLawful(t *testing.T) {
 // TestNoSharesWithoutCertificate checks what shares need: q signatures of distinct
 // sites on this U in this query.
 func TestNoSharesWithoutCertificate(t *testing.T) {
-	c, q := newFive(t, study.DropoutContinue)
+	c, q := newFive(t, proposal.DropoutContinue)
 	u := []int{0, 1, 2, 3}
 	for _, s := range c.sites {
 		want[wire.Upload](s, q)
@@ -139,7 +140,7 @@ func TestNoSharesWithoutCertificate(t *testing.T) {
 // TestOneOpeningAQuery checks that shares leave for one slot and U of a query, and
 // that a signature for a later slot ends an earlier one.
 func TestOneOpeningAQuery(t *testing.T) {
-	c, q := newFive(t, study.DropoutContinue)
+	c, q := newFive(t, proposal.DropoutContinue)
 	u := []int{0, 1, 2, 3}
 	for _, s := range c.sites {
 		want[wire.Upload](s, q)

@@ -14,7 +14,8 @@ import (
 	"covey/internal/egress"
 	"covey/internal/enroll"
 	"covey/internal/ledger"
-	"covey/internal/study"
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/wire"
 )
 
@@ -22,7 +23,7 @@ import (
 const resultTime = 10 * time.Minute
 
 // NoResultError is a study whose result the coordinator does not have for this site.
-type NoResultError struct{ Study study.Digest }
+type NoResultError struct{ Study proposal.Digest }
 
 func (e *NoResultError) Error() string {
 	return "the coordinator has no result of study " + e.Study.String()[:12] + " for this site: it has not completed, or this site is not in it"
@@ -38,9 +39,9 @@ func (a *Agent) setCalls(conn grpc.ClientConnInterface) {
 }
 
 // Result fetches the result file of a study from the coordinator that this agent is linked to, and
-// checks it against this site's ledger. It keeps nothing of it. Errors: *[study.VerifyError],
+// checks it against this site's ledger. It keeps nothing of it. Errors: *[result.VerifyError],
 // *[NoResultError], [ErrNotLinked].
-func (a *Agent) Result(ctx context.Context, id study.Digest) ([]byte, error) {
+func (a *Agent) Result(ctx context.Context, id proposal.Digest) ([]byte, error) {
 	a.mu.Lock()
 	conn := a.calls
 	a.mu.Unlock()
@@ -57,12 +58,12 @@ func (a *Agent) Result(ctx context.Context, id study.Digest) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("the result did not come: %s", enroll.Plain(enroll.ExplainLeader(err)))
 	}
-	v, err := study.Verify(file)
+	v, err := result.Verify(file)
 	if err != nil {
 		return nil, err
 	}
 	if v.Digest != id {
-		return nil, &study.VerifyError{What: "digest", Query: -1, Reason: "the coordinator sent the result of another study, " + v.Digest.String()}
+		return nil, &result.VerifyError{What: "digest", Query: -1, Reason: "the coordinator sent the result of another study, " + v.Digest.String()}
 	}
 	if err := a.Holds(id).Check(v); err != nil {
 		return nil, err
@@ -80,15 +81,15 @@ type Held struct {
 
 // HeldRelease is a release on record: the SHA-256 of its exact signed bytes.
 type HeldRelease struct {
-	Query int          `json:"query"`
-	Hash  study.Digest `json:"hash"`
+	Query int             `json:"query"`
+	Hash  proposal.Digest `json:"hash"`
 }
 
 // Holds returns what this site has on record of a study.
-func (a *Agent) Holds(id study.Digest) Held { return HeldIn(a.ledger, id) }
+func (a *Agent) Holds(id proposal.Digest) Held { return HeldIn(a.ledger, id) }
 
 // HeldIn is [Agent.Holds] of a ledger that no agent has open.
-func HeldIn(l *ledger.Ledger, id study.Digest) Held {
+func HeldIn(l *ledger.Ledger, id proposal.Digest) Held {
 	h := Held{State: ledger.Unknown}
 	for _, s := range l.Studies() {
 		if s.Study == id {
@@ -103,7 +104,7 @@ func HeldIn(l *ledger.Ledger, id study.Digest) Held {
 			continue
 		}
 		if final, err := decodeFinal(stored); err == nil {
-			h.Releases = append(h.Releases, HeldRelease{query, study.DigestOf(final.Encoded)})
+			h.Releases = append(h.Releases, HeldRelease{query, proposal.DigestOf(final.Encoded)})
 		}
 	}
 	return h
@@ -116,14 +117,14 @@ func (h Held) Approved() bool { return h.State == ledger.Approved || h.State == 
 // coordinator's key, and every release that this site was told stands in it, byte for byte: each
 // holds the hash of the one before it, so that the last one told settles all before it. A release
 // that this site was not told, since it was away, is held by the next one's hash, or, at the end,
-// by the coordinator's signature alone. The error is a *[study.VerifyError].
-func (h Held) Check(v *study.Verified) error {
+// by the coordinator's signature alone. The error is a *[result.VerifyError].
+func (h Held) Check(v *result.Verified) error {
 	if !h.Approved() {
-		return &study.VerifyError{What: "digest", Query: -1, Reason: fmt.Sprintf("this site did not approve the study: on its ledger it is %q", h.State)}
+		return &result.VerifyError{What: "digest", Query: -1, Reason: fmt.Sprintf("this site did not approve the study: on its ledger it is %q", h.State)}
 	}
 	for _, r := range h.Releases {
 		if has, ok := v.Release(r.Query); !ok || has != r.Hash {
-			return &study.VerifyError{What: "signed", Query: r.Query, Reason: "is another release than the one that this site was told"}
+			return &result.VerifyError{What: "signed", Query: r.Query, Reason: "is another release than the one that this site was told"}
 		}
 	}
 	return nil
@@ -131,7 +132,7 @@ func (h Held) Check(v *study.Verified) error {
 
 // result answers with the file's exact bytes, which a signature is over.
 func (a *Agent) result(w http.ResponseWriter, r *http.Request) {
-	id, err := study.ParseDigest(r.PathValue("ref"))
+	id, err := proposal.ParseDigest(r.PathValue("ref"))
 	if err != nil {
 		reply(w, nil, err)
 		return
@@ -146,6 +147,6 @@ func (a *Agent) result(w http.ResponseWriter, r *http.Request) {
 }
 
 // local puts on record that a file of this site's rows was made here: nothing left.
-func (a *Agent) local(id study.Digest, bytes int, sha256 string) {
+func (a *Agent) local(id proposal.Digest, bytes int, sha256 string) {
 	a.egress.Record(egress.Line{Kind: egress.KindLocal, Study: &id, Bytes: bytes, SHA256: sha256}, a.now())
 }

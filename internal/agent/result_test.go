@@ -5,14 +5,15 @@ import (
 	"testing"
 
 	"covey/internal/ledger"
-	"covey/internal/study"
+	"covey/internal/proposal"
+	"covey/internal/result"
 )
 
 // TestHeldCheck: a result is good here if it was approved here, and has every release that this
 // site was told.
 func TestHeldCheck(t *testing.T) {
-	v := &study.Verified{} // of no release
-	told := []HeldRelease{{Query: 0, Hash: study.Digest{1}}}
+	v := &result.Verified{} // of no release
+	told := []HeldRelease{{Query: 0, Hash: proposal.Digest{1}}}
 	for name, c := range map[string]struct {
 		held Held
 		what string
@@ -24,7 +25,7 @@ func TestHeldCheck(t *testing.T) {
 		"other release": {Held{State: ledger.Finished, Releases: told}, "signed"},
 	} {
 		err := c.held.Check(v)
-		bad, _ := errors.AsType[*study.VerifyError](err)
+		bad, _ := errors.AsType[*result.VerifyError](err)
 		if c.what == "" && err != nil || c.what != "" && (bad == nil || bad.What != c.what) {
 			t.Errorf("%s: %v, want %q", name, err, c.what)
 		}

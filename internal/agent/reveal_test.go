@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/internal/secagg"
 	"covey/internal/study"
 	"covey/internal/wire"
@@ -37,7 +38,7 @@ func newGhosts(t *testing.T, n int) (*standIn, *ghosts) {
 	for i := 1; i < n; i++ {
 		seed := sha256.Sum256(fmt.Append(nil, "ghost ", i))
 		g.keys[i] = ed25519.NewKeyFromSeed(seed[:])
-		roster = append(roster, study.Member{Name: fmt.Sprintf("ghost-%d", i), Identity: study.Key(g.keys[i].Public().(ed25519.PublicKey)), Units: 10})
+		roster = append(roster, proposal.Member{Name: fmt.Sprintf("ghost-%d", i), Identity: proposal.Key(g.keys[i].Public().(ed25519.PublicKey)), Units: 10})
 	}
 	c.sites = c.sites[:1]
 	for _, m := range roster[1:] {

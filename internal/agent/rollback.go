@@ -8,6 +8,7 @@ import (
 
 	"covey/internal/egress"
 	"covey/internal/ledger"
+	"covey/internal/proposal"
 	"covey/internal/secagg"
 	"covey/internal/study"
 	"covey/internal/wire"
@@ -187,7 +188,7 @@ const maxStrangers = 100
 const askedBeyond = "the coordinator goes on with a study whose approval is not on this ledger; it is refused"
 
 // stranger logs, once a study, a sign that the ledger lost the study as a whole.
-func (a *Agent) stranger(id study.Digest, sign string) {
+func (a *Agent) stranger(id proposal.Digest, sign string) {
 	if a.ledger.Err() != nil {
 		return // a failed ledger knows no study
 	}

@@ -12,6 +12,7 @@ import (
 
 	"covey/internal/egress"
 	"covey/internal/ledger"
+	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/wire"
 )
@@ -175,7 +176,7 @@ func TestRolledBackConfirmation(t *testing.T) {
 // the certificate; once the site has signed another survivor set since.
 func TestRolledBackSignature(t *testing.T) {
 	for _, other := range []bool{false, true} {
-		c, q := newFive(t, study.DropoutContinue)
+		c, q := newFive(t, proposal.DropoutContinue)
 		s, u := c.sites[0], []int{0, 1, 2, 3}
 		backup := s.backup()
 		for _, site := range c.sites {
@@ -236,7 +237,7 @@ func TestRolledBackUpload(t *testing.T) {
 // TestLateResultsAreNoEvidence tells a site results late, out of order, twice, and of
 // sums that it was not in.
 func TestLateResultsAreNoEvidence(t *testing.T) {
-	c, q := newFive(t, study.DropoutContinue)
+	c, q := newFive(t, proposal.DropoutContinue)
 	s, u := c.sites[0], c.everyone()
 	first := c.release(q, u, c.open(q, u))
 	for _, site := range c.sites[1:] {
@@ -326,7 +327,7 @@ func TestStrangeStudy(t *testing.T) {
 				want[wire.Decision](s, wire.Proposal{Body: c.body})
 				code = study.CodeNotApproved
 			}
-			s.ask(wire.Ended{Header: wire.Header{Study: study.Digest{9}}, Code: study.CodeAborted})
+			s.ask(wire.Ended{Header: wire.Header{Study: proposal.Digest{9}}, Code: study.CodeAborted})
 			if strings.Contains(s.log.String(), "recover --from") {
 				t.Error("the end of an unknown study is no sign")
 			}

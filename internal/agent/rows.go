@@ -9,6 +9,7 @@ import (
 	exact "covey/internal/answer"
 	"covey/internal/clip"
 	"covey/internal/dataset"
+	"covey/internal/proposal"
 	"covey/internal/rowcache"
 	"covey/internal/siteconfig"
 	"covey/internal/sitedata"
@@ -189,7 +190,7 @@ func (s *session) owner() string {
 	return studyOwner(s.plan.Digest)
 }
 
-func studyOwner(id study.Digest) string { return "study-" + id.String() }
+func studyOwner(id proposal.Digest) string { return "study-" + id.String() }
 
 // openCache opens the cache and removes the rows of studies that are over and of data
 // sets that are not kept any more.
@@ -240,7 +241,7 @@ func (a *Agent) closeCache() error {
 
 // forget drops a study's session, and with it the rows and secrets in memory and the
 // study's own cache file. Called with the session's mu held, if there is one.
-func (a *Agent) forget(id study.Digest) {
+func (a *Agent) forget(id proposal.Digest) {
 	a.mu.Lock()
 	s := a.sessions[id]
 	delete(a.sessions, id)

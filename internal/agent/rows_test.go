@@ -11,6 +11,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"covey/internal/doctor"
+	"covey/internal/proposal"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
 	"covey/internal/wire"
@@ -214,7 +215,7 @@ func TestCacheWords(t *testing.T) {
 	if n := len(kept.cacheFiles()); n != 1 {
 		t.Errorf(`"keep" kept %d files`, n)
 	}
-	stray := filepath.Join(kept.config.CacheDir(), "0.0."+studyOwner(study.Digest{7})+".rows")
+	stray := filepath.Join(kept.config.CacheDir(), "0.0."+studyOwner(proposal.Digest{7})+".rows")
 	if err := os.WriteFile(stray, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/wire"
 )
@@ -40,7 +41,7 @@ func TestSchemaFaultsHaveCodes(t *testing.T) {
 			spec, roster := f.plan.Proposal.Spec, f.plan.Proposal.Roster
 			spec.Columns = nil
 			for _, name := range c.columns {
-				spec.Columns = append(spec.Columns, study.Column{Name: name, Scale: 1})
+				spec.Columns = append(spec.Columns, proposal.Column{Name: name, Scale: 1})
 			}
 			f.propose(spec, roster)
 			if d := want[wire.Decision](s, wire.Proposal{Body: f.body}); d.Code != c.code[k] {

@@ -13,6 +13,7 @@ import (
 	"covey/internal/dataset"
 	"covey/internal/frame"
 	"covey/internal/ledger"
+	"covey/internal/proposal"
 	"covey/internal/proposals"
 	"covey/internal/rowcache"
 	"covey/internal/secagg"
@@ -70,14 +71,14 @@ type openQuery struct {
 func (a *Agent) newSession(body []byte) (*session, study.Code) {
 	s, code, why := a.makeSession(body)
 	if code != "" {
-		a.log.Warn("a proposal is refused", "study", study.DigestOf(body), "code", code, "error", why)
+		a.log.Warn("a proposal is refused", "study", proposal.DigestOf(body), "code", code, "error", why)
 	}
 	return s, code
 }
 
 // makeSession is newSession that gives the reason in words in place of logging it.
 func (a *Agent) makeSession(body []byte) (*session, study.Code, error) {
-	id := study.DigestOf(body)
+	id := proposal.DigestOf(body)
 	if len(body) > proposals.MaxProposal {
 		return nil, study.CodePlanMismatch, errors.New("it is over 32 MiB")
 	}
@@ -88,7 +89,7 @@ func (a *Agent) makeSession(body []byte) (*session, study.Code, error) {
 	}
 	s := &session{agent: a, body: body, plan: plan, journal: a.ledger.Journal(id)}
 	public := a.identity.Public().(ed25519.PublicKey)
-	s.self = slices.IndexFunc(plan.Proposal.Roster, func(m study.Member) bool { return bytes.Equal(m.Identity, public) })
+	s.self = slices.IndexFunc(plan.Proposal.Roster, func(m proposal.Member) bool { return bytes.Equal(m.Identity, public) })
 	if s.self < 0 || plan.Proposal.Roster[s.self].Name != a.config.Site {
 		return nil, study.CodePlanMismatch, errors.New("its roster does not hold this site with its key")
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"covey/internal/ledger"
+	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/wire"
 )
@@ -17,7 +18,7 @@ import (
 // TestStudy runs a whole study of three sites, a histogram and power rounds, and
 // compares every opened sum with the plain one.
 func TestStudy(t *testing.T) {
-	c := newStandIn(t, 3, autoPolicy, func(s *study.Spec) { s.Radius = study.RadiusPrivate })
+	c := newStandIn(t, 3, autoPolicy, func(s *proposal.Spec) { s.Radius = proposal.RadiusPrivate })
 	c.ready()
 	course := c.plan.Start()
 	var earlier []study.Release
@@ -177,7 +178,7 @@ func TestProposalsThatDoNotFit(t *testing.T) {
 			if all, _ := s.agent.Studies(); len(all) != 1 || all[0].State != stateRefused || all[0].Code != string(c.code) || all[0].Why == "" {
 				t.Errorf("a refused proposal is listed as %+v", all)
 			}
-			refused(s, wire.Announce{Header: wire.Header{Study: study.DigestOf(body)}}, study.CodeUnknownStudy)
+			refused(s, wire.Announce{Header: wire.Header{Study: proposal.DigestOf(body)}}, study.CodeUnknownStudy)
 		})
 	}
 }
@@ -187,7 +188,7 @@ func TestProposalsThatDoNotFit(t *testing.T) {
 func TestBudget(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, nil)
 	c.approve()
-	second, err := study.Propose(c.plan.Proposal.Spec, c.plan.Proposal.Roster, c.key.Public().(ed25519.PublicKey), [32]byte{2})
+	second, err := proposal.Propose(c.plan.Proposal.Spec, c.plan.Proposal.Roster, c.key.Public().(ed25519.PublicKey), [32]byte{2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +196,7 @@ func TestBudget(t *testing.T) {
 	if d := want[wire.Decision](s, wire.Proposal{Body: second}); d.Verdict != study.VerdictRejected || d.Code != study.CodeBudget {
 		t.Errorf("a second study: %+v, want rejected for the budget", d)
 	}
-	refused(s, wire.Announce{Header: wire.Header{Study: study.DigestOf(second)}}, study.CodeUnknownStudy)
+	refused(s, wire.Announce{Header: wire.Header{Study: proposal.DigestOf(second)}}, study.CodeUnknownStudy)
 	// The reservation of a study that ends without a query is free again.
 	s.ask(wire.Ended{Header: wire.Header{Study: c.plan.Digest}, Code: study.CodeAborted})
 	if d := want[wire.Decision](s, wire.Proposal{Body: second}); d.Verdict != study.VerdictApproved {
@@ -207,7 +208,7 @@ func TestBudget(t *testing.T) {
 // proposals wait, one is approved, the other then does not fit.
 func TestBudgetIsTheLedgers(t *testing.T) {
 	c := newStandIn(t, 3, `approve = "ask"`, nil)
-	second, err := study.Propose(c.plan.Proposal.Spec, c.plan.Proposal.Roster, c.key.Public().(ed25519.PublicKey), [32]byte{2})
+	second, err := proposal.Propose(c.plan.Proposal.Spec, c.plan.Proposal.Roster, c.key.Public().(ed25519.PublicKey), [32]byte{2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,11 +218,11 @@ func TestBudgetIsTheLedgers(t *testing.T) {
 	if err := s.agent.Approve(c.plan.Digest); err != nil {
 		t.Fatal(err)
 	}
-	mustErr[*ledger.BudgetError](t, s.agent.Approve(study.DigestOf(second)))
+	mustErr[*ledger.BudgetError](t, s.agent.Approve(proposal.DigestOf(second)))
 	if d := want[wire.Decision](s, wire.Proposal{Body: second}); d.Verdict != study.VerdictRejected || d.Code != study.CodeBudget {
 		t.Errorf("offered again: %+v, want rejected for the budget", d)
 	}
-	refused(s, wire.Announce{Header: wire.Header{Study: study.DigestOf(second)}}, study.CodeNotApproved)
+	refused(s, wire.Announce{Header: wire.Header{Study: proposal.DigestOf(second)}}, study.CodeNotApproved)
 }
 
 // TestQueriesThatDoNotFit changes one thing about a good query at a time. Each must
@@ -246,7 +247,7 @@ func TestQueriesThatDoNotFit(t *testing.T) {
 		{"slot beyond", study.CodePlanMismatch, func(a *study.Ask) { a.Slot = c.plan.Slots }},
 		{"kind", study.CodePlanMismatch, func(a *study.Ask) { a.Kind = study.KindHistogram }},
 		{"history", study.CodeForked, func(a *study.Ask) { a.History[0] ^= 1 }},
-		{"no history", study.CodeForked, func(a *study.Ask) { a.History = study.Digest{} }},
+		{"no history", study.CodeForked, func(a *study.Ask) { a.History = proposal.Digest{} }},
 		{"x within the tolerance of a norm alone", study.CodePlanMismatch, func(a *study.Ask) {
 			least := 0 // across x, whichever way it points
 			for i, v := range a.X {

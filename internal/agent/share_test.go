@@ -10,6 +10,7 @@ import (
 	"covey/internal/egress"
 	"covey/internal/ledger"
 	"covey/internal/noise"
+	"covey/internal/proposal"
 	"covey/internal/secagg"
 	"covey/internal/study"
 	"covey/internal/terms"
@@ -17,12 +18,12 @@ import (
 )
 
 // distributed studies of five sites: η = 1, four in a sum, so three honest ones carry σ².
-var distributed = map[string]func(*study.Spec){
-	"power, mean, variance": func(s *study.Spec) {
-		s.Radius, s.Rounds, s.Center, s.ExplainedVariance = study.RadiusPrivate, 1, study.CenterPrivate, study.VariancePrivate
+var distributed = map[string]func(*proposal.Spec){
+	"power, mean, variance": func(s *proposal.Spec) {
+		s.Radius, s.Rounds, s.Center, s.ExplainedVariance = proposal.RadiusPrivate, 1, proposal.CenterPrivate, proposal.VariancePrivate
 		s.Components = 2
 	},
-	"covariance": func(s *study.Spec) { s.Method = study.MethodCovariance },
+	"covariance": func(s *proposal.Spec) { s.Method = proposal.MethodCovariance },
 }
 
 // TestCoordinatorSeesNoExactSum opens every query of distributed studies as a
@@ -36,8 +37,8 @@ var distributed = map[string]func(*study.Spec){
 func TestCoordinatorSeesNoExactSum(t *testing.T) {
 	for name, change := range distributed {
 		t.Run(name, func(t *testing.T) {
-			c := newStandIn(t, 5, autoPolicy, func(s *study.Spec) {
-				s.Noise = study.NoiseDistributed
+			c := newStandIn(t, 5, autoPolicy, func(s *proposal.Spec) {
+				s.Noise = proposal.NoiseDistributed
 				change(s)
 			})
 			if c.plan.Honest != 3 || c.plan.Thresholds.MinSurvivors != 4 {
@@ -158,7 +159,7 @@ func unsigned(v []int64) []uint64 {
 // TestUploadIsMadeAgainTheSame: a site that crashed before its upload was on disk makes
 // the same one, noise and all; another slot of the query has other noise.
 func TestUploadIsMadeAgainTheSame(t *testing.T) {
-	c := newStandIn(t, 3, autoPolicy, func(s *study.Spec) { s.Noise = study.NoiseDistributed })
+	c := newStandIn(t, 3, autoPolicy, func(s *proposal.Spec) { s.Noise = proposal.NoiseDistributed })
 	c.ready()
 	q := c.query(0, 0, c.plan.Start().X)
 	first := want[wire.Upload](c.sites[0], q)
@@ -180,7 +181,7 @@ func TestUploadIsMadeAgainTheSame(t *testing.T) {
 // TestDistributedWords: the operator is told that nobody sees exact sums, and of whom
 // that holds.
 func TestDistributedWords(t *testing.T) {
-	c := newStandIn(t, 5, autoPolicy, func(s *study.Spec) { s.Noise = study.NoiseDistributed })
+	c := newStandIn(t, 5, autoPolicy, func(s *proposal.Spec) { s.Noise = proposal.NoiseDistributed })
 	words := strings.Join(terms.Privacy(c.plan), "\n")
 	if !strings.Contains(words, "shares of 3 honest sites") || strings.Contains(words, "leader sees exact sums") {
 		t.Error(words)

@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/wire"
 )
@@ -15,27 +16,27 @@ func TestOnlySignedProposals(t *testing.T) {
 	ada := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{9}, ed25519.SeedSize))
 	for _, policy := range []string{`approve = "ask"`, autoPolicy} {
 		c := newStandIn(t, 3, policy, nil)
-		p, err := study.Parse(c.body)
+		p, err := proposal.Parse(c.body)
 		if err != nil {
 			t.Fatal(err)
 		}
-		by := &study.Party{Name: "ada", Identity: study.Key(ada.Public().(ed25519.PublicKey))}
-		body, err := study.ProposeAs(by, p.Spec, p.Roster, nil, c.key.Public().(ed25519.PublicKey), [32]byte{2})
+		by := &proposal.Party{Name: "ada", Identity: proposal.Key(ada.Public().(ed25519.PublicKey))}
+		body, err := proposal.ProposeAs(by, p.Spec, p.Roster, nil, c.key.Public().(ed25519.PublicKey), [32]byte{2})
 		if err != nil {
 			t.Fatal(err)
 		}
-		signed := study.SignProposal(ada, study.DigestOf(body))
+		signed := proposal.SignProposal(ada, proposal.DigestOf(body))
 		for name, offer := range map[string]wire.Proposal{
 			"without":               {Body: body},
-			"by the coordinator":    {Body: body, Signature: study.SignProposal(c.key, study.DigestOf(body))},
+			"by the coordinator":    {Body: body, Signature: proposal.SignProposal(c.key, proposal.DigestOf(body))},
 			"over other bytes":      {Body: append(bytes.Clone(body), '\n'), Signature: signed},
 			"where there is nobody": {Body: c.body, Signature: signed},
 		} {
 			s := c.sites[0]
-			if d := want[wire.Decision](s, offer); d.Verdict != study.VerdictRejected || d.Code != study.CodeBadSignature || d.Study != study.DigestOf(offer.Body) {
+			if d := want[wire.Decision](s, offer); d.Verdict != study.VerdictRejected || d.Code != study.CodeBadSignature || d.Study != proposal.DigestOf(offer.Body) {
 				t.Errorf("%s: a proposal with a signature %s is answered %+v", policy, name, d)
 			}
-			if s.agent.pending.Has(study.DigestOf(offer.Body)) {
+			if s.agent.pending.Has(proposal.DigestOf(offer.Body)) {
 				t.Errorf("%s: a proposal with a signature %s is kept", policy, name)
 			}
 		}

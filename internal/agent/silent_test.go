@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/cryptotest"
 
+	"covey/internal/proposal"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
 	"covey/internal/wire"
@@ -82,7 +83,7 @@ type course struct {
 
 // untilUpload brings a study to site-0's first upload, or to its verdict where that is no approval:
 // of a data set with further lines in agent.toml, and rows that are plain.
-func untilUpload(t *testing.T, policy, lines, plain string, change func(*study.Spec)) *course {
+func untilUpload(t *testing.T, policy, lines, plain string, change func(*proposal.Spec)) *course {
 	t.Helper()
 	c := newStandIn(t, 3, policy, change)
 	s := c.sites[0]
@@ -163,7 +164,7 @@ func moveNoMessage(t *testing.T, c *course, count int, files map[string]string) 
 }
 
 // northern is a column with levels.
-var northern = study.Column{Name: "c1", Levels: []string{"north", "1", "high"}}
+var northern = proposal.Column{Name: "c1", Levels: []string{"north", "1", "high"}}
 
 // TestValuesMoveNoMessage: files that differ in values only give byte-equal messages up to the
 // first upload. Whoever proposes chooses columns, offsets and scales: a verdict, a code or a wait
@@ -171,21 +172,21 @@ var northern = study.Column{Name: "c1", Levels: []string{"north", "1", "high"}}
 func TestValuesMoveNoMessage(t *testing.T) {
 	for name, c := range map[string]struct {
 		policy string
-		change func(*study.Spec)
+		change func(*proposal.Spec)
 		count  int
 	}{
 		"by policy":                      {autoPolicy, nil, 5},
-		"by policy, rows dropped":        {autoPolicy, func(s *study.Spec) { s.Missing = study.MissingDropRow }, 5},
-		"by policy, gaps filled":         {autoPolicy, func(s *study.Spec) { s.Missing, s.Noise = study.MissingFill, study.NoiseDistributed }, 5},
-		"by policy, gaps zero":           {autoPolicy, func(s *study.Spec) { s.Missing, s.Noise = study.MissingZero, study.NoiseDistributed }, 5},
-		"by policy, far constants":       {autoPolicy, func(s *study.Spec) { s.Columns[1].Offset, s.Columns[1].Scale = -1e90, 1e-90 }, 5},
-		cell + "levels, by policy":       {autoPolicy, func(s *study.Spec) { s.Columns[1] = northern; s.Noise = study.NoiseDistributed }, 5},
-		cell + "levels, by the operator": {`approve = "ask"`, func(s *study.Spec) { s.Columns[1] = northern; s.Noise = study.NoiseDistributed }, 1},
-		cell + "booleans, by policy":     {autoPolicy, func(s *study.Spec) { s.Columns[1].As = study.AsBoolean }, 5},
-		cell + "dates, by policy":        {autoPolicy, func(s *study.Spec) { s.Columns[1].As = "days since 2000-01-01" }, 5},
+		"by policy, rows dropped":        {autoPolicy, func(s *proposal.Spec) { s.Missing = proposal.MissingDropRow }, 5},
+		"by policy, gaps filled":         {autoPolicy, func(s *proposal.Spec) { s.Missing, s.Noise = proposal.MissingFill, proposal.NoiseDistributed }, 5},
+		"by policy, gaps zero":           {autoPolicy, func(s *proposal.Spec) { s.Missing, s.Noise = proposal.MissingZero, proposal.NoiseDistributed }, 5},
+		"by policy, far constants":       {autoPolicy, func(s *proposal.Spec) { s.Columns[1].Offset, s.Columns[1].Scale = -1e90, 1e-90 }, 5},
+		cell + "levels, by policy":       {autoPolicy, func(s *proposal.Spec) { s.Columns[1] = northern; s.Noise = proposal.NoiseDistributed }, 5},
+		cell + "levels, by the operator": {`approve = "ask"`, func(s *proposal.Spec) { s.Columns[1] = northern; s.Noise = proposal.NoiseDistributed }, 1},
+		cell + "booleans, by policy":     {autoPolicy, func(s *proposal.Spec) { s.Columns[1].As = proposal.AsBoolean }, 5},
+		cell + "dates, by policy":        {autoPolicy, func(s *proposal.Spec) { s.Columns[1].As = "days since 2000-01-01" }, 5},
 		"by the operator":                {`approve = "ask"`, nil, 1},
 		"rejected by policy":             {strings.Replace(autoPolicy, "1.0", "0.5", 1) + `outside = "reject"`, nil, 1},
-		"by policy, no plausible value":  {autoPolicy, func(s *study.Spec) { s.Columns[1].Measure, s.Columns[1].Range = "mg/dL", []float64{1e6, 2e6} }, 5},
+		"by policy, no plausible value":  {autoPolicy, func(s *proposal.Spec) { s.Columns[1].Measure, s.Columns[1].Range = "mg/dL", []float64{1e6, 2e6} }, 5},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := valueFiles()

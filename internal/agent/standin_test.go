@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc"
 
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/internal/secagg"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
@@ -65,14 +66,14 @@ const testUnits, testColumns = 40, 3
 
 // newStandIn makes n joined sites with fixed rows, and proposes a study of two
 // power rounds with a public radius, changed by change.
-func newStandIn(t *testing.T, n int, policy string, change func(*study.Spec)) *standIn {
+func newStandIn(t *testing.T, n int, policy string, change func(*proposal.Spec)) *standIn {
 	t.Helper()
 	c := &standIn{t: t, dir: t.TempDir()}
 	authority := site.Authority(t, filepath.Join(c.dir, "coordinator"), testNow)
 	c.key = authority.SigningKey()
-	spec := study.Spec{
-		Center: study.CenterPublic,
-		Name:   "test", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, Radius: "4", SpareSlots: 4, ExplainedVariance: study.VarianceNone,
+	spec := proposal.Spec{
+		Center: proposal.CenterPublic,
+		Name:   "test", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, Radius: "4", SpareSlots: 4, ExplainedVariance: proposal.VarianceNone,
 		Columns: site.Columns(testColumns, 1),
 	}
 	if change != nil {
@@ -82,11 +83,11 @@ func newStandIn(t *testing.T, n int, policy string, change func(*study.Spec)) *s
 	if strings.Contains(policy, siteconfig.ApproveWithinLimits) && !strings.Contains(policy, "peers") {
 		policy = c.peers(n) + policy
 	}
-	var roster []study.Member
+	var roster []proposal.Member
 	for i := range n {
 		s := newTestSite(t, c.dir, fmt.Sprintf("site-%d", i), authority, policy, spec, r)
 		c.sites = append(c.sites, s)
-		roster = append(roster, study.Member{Name: s.name, Identity: study.Key(s.agent.identity.Public().(ed25519.PublicKey)), Units: testUnits})
+		roster = append(roster, proposal.Member{Name: s.name, Identity: proposal.Key(s.agent.identity.Public().(ed25519.PublicKey)), Units: testUnits})
 	}
 	c.propose(spec, roster)
 	return c
@@ -110,10 +111,10 @@ func (c *standIn) peers(n int) string {
 	return "peers = { " + strings.Join(all, ", ") + " }\n"
 }
 
-func (c *standIn) propose(spec study.Spec, roster []study.Member) {
+func (c *standIn) propose(spec proposal.Spec, roster []proposal.Member) {
 	c.t.Helper()
 	var err error
-	if c.body, err = study.Propose(spec, roster, c.key.Public().(ed25519.PublicKey), [32]byte{1}); err != nil {
+	if c.body, err = proposal.Propose(spec, roster, c.key.Public().(ed25519.PublicKey), [32]byte{1}); err != nil {
 		c.t.Fatal(err)
 	}
 	if c.plan, err = study.NewPlan(c.body); err != nil {
@@ -128,7 +129,7 @@ on_dropout = ["wait", "continue"]
 noise = ["central", "distributed"]
 `
 
-func newTestSite(t *testing.T, root, name string, authority *pki.Authority, policy string, spec study.Spec, r *rand.Rand) *testSite {
+func newTestSite(t *testing.T, root, name string, authority *pki.Authority, policy string, spec proposal.Spec, r *rand.Rand) *testSite {
 	t.Helper()
 	s := &testSite{t: t, name: name, dir: filepath.Join(root, name)}
 	site.Issue(t, s.dir, name, authority, testNow)

@@ -6,8 +6,8 @@ import (
 
 	"covey/internal/dataset"
 	"covey/internal/ledger"
+	"covey/internal/proposal"
 	"covey/internal/siteconfig"
-	"covey/internal/study"
 )
 
 // DatasetStatus is a data set as its operator sees it; nothing of it is a value, and none of it
@@ -83,7 +83,7 @@ func (a *Agent) Datasets(hash bool) []DatasetStatus {
 		if e.State != ledger.Approved || !ok {
 			continue
 		}
-		if s, _ := a.session(study.Digest(e.Study)); s != nil {
+		if s, _ := a.session(proposal.Digest(e.Study)); s != nil {
 			_, d := s.terms()
 			u := find(d)
 			u.pins = append(u.pins, approval.DataSHA256)

@@ -12,6 +12,7 @@ import (
 	"covey/internal/ledger"
 	"covey/internal/noise"
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/internal/siteconfig"
 	"covey/internal/sitedata"
 	"covey/internal/study"
@@ -59,12 +60,12 @@ func (a *Agent) Status() (Status, error) {
 
 // StudyView is one study as listed.
 type StudyView struct {
-	Digest     study.Digest `json:"digest"`
-	Name       string       `json:"name,omitempty"`
-	State      string       `json:"state"` // pending, or the ledger's word
-	Code       string       `json:"code,omitempty"`
-	Population string       `json:"population,omitempty"`
-	Rho        float64      `json:"rho,omitempty"`
+	Digest     proposal.Digest `json:"digest"`
+	Name       string          `json:"name,omitempty"`
+	State      string          `json:"state"` // pending, or the ledger's word
+	Code       string          `json:"code,omitempty"`
+	Population string          `json:"population,omitempty"`
+	Rho        float64         `json:"rho,omitempty"`
 	// gdp where every charge has the bridge, else zcdp
 	Curve      string     `json:"curve,omitempty"`
 	SpentRho   float64    `json:"spent_rho"`             // forfeited ρ included
@@ -83,7 +84,7 @@ type StudyView struct {
 // statePending is a proposal that awaits the operator.
 const statePending = "pending"
 
-func (a *Agent) view(id study.Digest) StudyView {
+func (a *Agent) view(id proposal.Digest) StudyView {
 	v := a.stands(id)
 	switch v.State {
 	case statePending, string(ledger.Approved):
@@ -97,7 +98,7 @@ func (a *Agent) view(id study.Digest) StudyView {
 	return v
 }
 
-func (a *Agent) stands(id study.Digest) StudyView {
+func (a *Agent) stands(id proposal.Digest) StudyView {
 	before, over := a.past.Get(id)
 	if e, ok := a.standing(id); ok {
 		at := e.Time
@@ -146,14 +147,14 @@ func (a *Agent) Studies() ([]StudyView, error) {
 // Find resolves a digest, the beginning of one of at least 4 digits, or else a
 // study's name, for reading: a decision names its digest whole. The error is an
 // *UnknownStudyError.
-func (a *Agent) Find(ref string) (study.Digest, error) {
+func (a *Agent) Find(ref string) (proposal.Digest, error) {
 	all, err := a.Studies()
 	if err != nil {
-		return study.Digest{}, err
+		return proposal.Digest{}, err
 	}
-	var found, open []study.Digest
+	var found, open []proposal.Digest
 	for _, v := range all {
-		if study.Refers(ref, v.Digest, v.Name) {
+		if proposal.Refers(ref, v.Digest, v.Name) {
 			found = append(found, v.Digest)
 			if v.State == statePending || v.State == string(ledger.Approved) {
 				open = append(open, v.Digest)
@@ -164,7 +165,7 @@ func (a *Agent) Find(ref string) (study.Digest, error) {
 		return open[0], nil
 	}
 	if len(found) != 1 {
-		return study.Digest{}, &UnknownStudyError{ref, found}
+		return proposal.Digest{}, &UnknownStudyError{ref, found}
 	}
 	return found[0], nil
 }
@@ -193,7 +194,7 @@ type StudyDetail struct {
 
 // Figures reads this site's rows as a study that is not over would, for its operator's eyes. It
 // changes nothing, and nothing that leaves the site depends on it.
-func (a *Agent) Figures(id study.Digest) (sitedata.Figures, error) {
+func (a *Agent) Figures(id proposal.Digest) (sitedata.Figures, error) {
 	s, _ := a.session(id)
 	if s == nil {
 		return sitedata.Figures{}, a.unknown(id)
@@ -220,7 +221,7 @@ type RosterLine struct {
 }
 
 // Study tells all about one study. Of one that is over, only what the ledger keeps.
-func (a *Agent) Study(id study.Digest) (StudyDetail, error) {
+func (a *Agent) Study(id proposal.Digest) (StudyDetail, error) {
 	d := StudyDetail{StudyView: a.view(id)}
 	for _, e := range a.egress.Snapshot().Studies {
 		if e.Study == id {
@@ -278,7 +279,7 @@ func (a *Agent) again(p *study.Plan) []string {
 		if id == p.Digest || one.Code != study.CodeCompleted || one.Name != p.Proposal.Spec.Name {
 			continue
 		}
-		if before, err := study.Parse(a.past.Proposal(id)); err == nil && p.Proposal.Again(before) {
+		if before, err := proposal.Parse(a.past.Proposal(id)); err == nil && p.Proposal.Again(before) {
 			out = append(out, p.AgainText(id))
 		}
 	}
@@ -433,7 +434,7 @@ func (a *Agent) count(d siteconfig.Dataset) (int, error) {
 }
 
 func badInput(err error) bool {
-	_, field := errors.AsType[*study.FieldError](err)
+	_, field := errors.AsType[*proposal.FieldError](err)
 	_, unknown := errors.AsType[*UnknownStudyError](err)
 	_, budget := errors.AsType[*ledger.BudgetError](err)
 	_, state := errors.AsType[*ledger.StateError](err)

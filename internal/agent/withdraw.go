@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"covey/internal/ledger"
+	"covey/internal/proposal"
 	"covey/internal/proposals"
 	"covey/internal/study"
 	"covey/internal/wire"
@@ -12,7 +13,7 @@ import (
 // TooLateError is a withdrawal of an approval after the setup of its study began: every site had
 // approved.
 type TooLateError struct {
-	Study       study.Digest
+	Study       proposal.Digest
 	ReservedRho float64
 }
 
@@ -26,7 +27,7 @@ func (e *TooLateError) Error() string {
 // coordinator is told, now or on the next link, by a signed word that ends the study. Once this
 // site has answered in the setup it is a *TooLateError, and nothing changes. Withdrawing again
 // tells the coordinator again. Other errors: an *UnknownStudyError, or the ledger's.
-func (a *Agent) Withdraw(id study.Digest) error {
+func (a *Agent) Withdraw(id proposal.Digest) error {
 	s, _ := a.session(id)
 	if s != nil {
 		s.mu.Lock()
@@ -38,7 +39,7 @@ func (a *Agent) Withdraw(id study.Digest) error {
 // withdraw is Withdraw with the session's mu held; there may be none. A crash after the ledger's
 // line leaves a study that is withdrawn, and a coordinator that hears so when it asks on the next
 // link.
-func (a *Agent) withdraw(id study.Digest, s *session) error {
+func (a *Agent) withdraw(id proposal.Digest, s *session) error {
 	approval, approved := a.ledger.Approved(id)
 	if !approved {
 		e, ok := a.standing(id)
@@ -72,7 +73,7 @@ func (a *Agent) withdraw(id study.Digest, s *session) error {
 
 // finish ends an approved study here by its operator's word.
 func (a *Agent) finish(approval ledger.Approval, code study.Code) error {
-	id := study.Digest(approval.Study)
+	id := proposal.Digest(approval.Study)
 	if err := a.ledger.Finish(id, string(code)); err != nil {
 		a.failed(err)
 		return err
@@ -85,7 +86,7 @@ func (a *Agent) finish(approval ledger.Approval, code study.Code) error {
 
 // begun reports whether this site has said anything in a study's setup. From its announcement on
 // others may count on it.
-func (a *Agent) begun(id study.Digest) (bool, error) {
+func (a *Agent) begun(id proposal.Digest) (bool, error) {
 	journal := a.ledger.Journal(id)
 	for k := range uint32(maxAttempts) {
 		if _, ok, err := journal.Setup(k, setupAnnouncement); ok || err != nil {
@@ -101,7 +102,7 @@ func withdrew(e ledger.StudyEntry) bool {
 }
 
 // withdrawal is the signed word that ends a study that this site had approved.
-func (a *Agent) withdrawal(id study.Digest) wire.Decision {
+func (a *Agent) withdrawal(id proposal.Digest) wire.Decision {
 	return a.sign(wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: study.CodeWithdrawn})
 }
 
@@ -120,7 +121,7 @@ func (a *Agent) withdrawn(r wire.Message) (wire.Message, bool) {
 }
 
 // NotApprovedError is a withdrawal of an approval that was not given.
-type NotApprovedError struct{ Study study.Digest }
+type NotApprovedError struct{ Study proposal.Digest }
 
 func (e *NotApprovedError) Error() string {
 	return fmt.Sprintf("study %s is not approved here, so there is nothing to withdraw; \"agent study reject\" rejects it", e.Study.String()[:12])

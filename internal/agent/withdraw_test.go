@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"covey/internal/ledger"
+	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/wire"
 )
@@ -32,7 +33,7 @@ func approvedAt(t *testing.T) (*standIn, *testSite) {
 // and whatever the coordinator asks later is answered with the signed word, also when the first one
 // was lost with the process.
 func TestWithdrawal(t *testing.T) {
-	for name, no := range map[string]func(*Agent, study.Digest) error{"withdraw": (*Agent).Withdraw, "reject": (*Agent).Reject} {
+	for name, no := range map[string]func(*Agent, proposal.Digest) error{"withdraw": (*Agent).Withdraw, "reject": (*Agent).Reject} {
 		t.Run(name, func(t *testing.T) {
 			c, s := approvedAt(t)
 			id, waiting := c.plan.Digest, s.session(c)

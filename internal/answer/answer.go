@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"covey/internal/clip"
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -116,7 +117,7 @@ func (r *Rows) picture(p *study.Plan, site int, a study.Ask, rows *clip.Matrix, 
 		}
 	}
 	own, err := clip.Picture(rows, grid, x, y, groups, one, workers)
-	if err != nil || p.Proposal.Spec.PictureBy != study.PictureBySite {
+	if err != nil || p.Proposal.Spec.PictureBy != proposal.PictureBySite {
 		return own, err
 	}
 	out := make([]int64, q.Values)
@@ -206,7 +207,7 @@ func (r *Rows) as(p *study.Plan, site int, a study.Ask) (*clip.Matrix, error) {
 
 // joined returns the raw rows with levels joined and paired, where the study has any of it.
 func (r *Rows) joined(p *study.Plan, site int, joins []int) (*clip.Matrix, error) {
-	pairs := p.Proposal.Spec.Center == study.CenterPairs
+	pairs := p.Proposal.Spec.Center == proposal.CenterPairs
 	if !pairs && joins == nil {
 		return r.raw, nil
 	}

@@ -9,27 +9,28 @@ import (
 	"testing"
 
 	"covey/internal/clip"
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
 const d = 4
 
-func planOf(t *testing.T, units int, change func(*study.Spec)) *study.Plan {
+func planOf(t *testing.T, units int, change func(*proposal.Spec)) *study.Plan {
 	t.Helper()
-	spec := study.Spec{Center: study.CenterPublic, Name: "local", Dataset: "rows", Epsilon: 8, Delta: 1e-6, Rounds: 2}
+	spec := proposal.Spec{Center: proposal.CenterPublic, Name: "local", Dataset: "rows", Epsilon: 8, Delta: 1e-6, Rounds: 2}
 	for j := range d {
-		spec.Columns = append(spec.Columns, study.Column{Name: fmt.Sprint("c", j)})
+		spec.Columns = append(spec.Columns, proposal.Column{Name: fmt.Sprint("c", j)})
 	}
 	change(&spec)
 	if spec.Method == "" { // on rows as they are
-		spec.Method, spec.Rows = study.MethodPower, study.RowsPlain
+		spec.Method, spec.Rows = proposal.MethodPower, proposal.RowsPlain
 	}
-	var roster []study.Member
+	var roster []proposal.Member
 	for i := range 3 {
 		key := ed25519.NewKeyFromSeed(append(make([]byte, 31), byte(i+1))).Public().(ed25519.PublicKey)
-		roster = append(roster, study.Member{Name: fmt.Sprint("site-", i), Identity: study.Key(key), Units: units})
+		roster = append(roster, proposal.Member{Name: fmt.Sprint("site-", i), Identity: proposal.Key(key), Units: units})
 	}
-	body, err := study.Propose(spec, roster, ed25519.PublicKey(roster[0].Identity), [32]byte{1})
+	body, err := proposal.Propose(spec, roster, ed25519.PublicKey(roster[0].Identity), [32]byte{1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,9 +92,9 @@ func must(t *testing.T) func([]int64, error) []int64 {
 // TestAnswers: every planned kind meets its own map, about the ask's vectors and radius.
 func TestAnswers(t *testing.T) {
 	const n = 3000
-	p := planOf(t, n, func(s *study.Spec) {
+	p := planOf(t, n, func(s *proposal.Spec) {
 		// so little budget that public sizes leave the method open
-		s.Components, s.Center, s.Method, s.Unit, s.Epsilon = 2, study.CenterPrivate, study.MethodAuto, "unit", 0.003
+		s.Components, s.Center, s.Method, s.Unit, s.Epsilon = 2, proposal.CenterPrivate, proposal.MethodAuto, "unit", 0.003
 	})
 	values := valuesOf(n)
 	r := New(matrix(t, values))
@@ -146,8 +147,8 @@ func TestAnswers(t *testing.T) {
 // TestMovedRows: the copy of the rows that is kept is of the ask's centre and directions.
 func TestMovedRows(t *testing.T) {
 	const n = 500
-	p := planOf(t, n, func(s *study.Spec) {
-		s.Components, s.Subspace, s.Center = 2, study.SubspaceDeflation, study.CenterPrivate
+	p := planOf(t, n, func(s *proposal.Spec) {
+		s.Components, s.Subspace, s.Center = 2, proposal.SubspaceDeflation, proposal.CenterPrivate
 	})
 	values := valuesOf(n)
 	r := New(matrix(t, values))
@@ -177,8 +178,8 @@ func TestMovedRows(t *testing.T) {
 // was found is taken off; explained variance is of the rows themselves.
 func TestSphere(t *testing.T) {
 	const n = 500
-	p := planOf(t, n, func(s *study.Spec) {
-		s.Method, s.Components, s.Subspace, s.Center, s.Rows = study.MethodPower, 2, study.SubspaceDeflation, study.CenterPrivate, study.RowsSphere
+	p := planOf(t, n, func(s *proposal.Spec) {
+		s.Method, s.Components, s.Subspace, s.Center, s.Rows = proposal.MethodPower, 2, proposal.SubspaceDeflation, proposal.CenterPrivate, proposal.RowsSphere
 	})
 	values := valuesOf(n)
 	r := New(matrix(t, values))
@@ -228,7 +229,7 @@ func TestSphere(t *testing.T) {
 // TestPairedRows: pairs are the plan's, each site's its own, half as many.
 func TestPairedRows(t *testing.T) {
 	const n = 501
-	p := planOf(t, n, func(s *study.Spec) { s.Center = study.CenterPairs })
+	p := planOf(t, n, func(s *proposal.Spec) { s.Center = proposal.CenterPairs })
 	values := valuesOf(n)
 	r := New(matrix(t, values))
 	a := ask(t, p, study.KindPower, "", nil, nil)
@@ -261,15 +262,15 @@ func TestPairedRows(t *testing.T) {
 func TestCounts(t *testing.T) {
 	const n = 12_000
 	scale := func(noise string, limits ...float64) *study.Plan {
-		return planOf(t, n, func(s *study.Spec) {
-			s.Noise, s.Radius, s.Lambda, s.LambdaRange = noise, study.RadiusPaper, study.LambdaPrivate, limits
+		return planOf(t, n, func(s *proposal.Spec) {
+			s.Noise, s.Radius, s.Lambda, s.LambdaRange = noise, proposal.RadiusPaper, proposal.LambdaPrivate, limits
 			if len(limits) == 0 {
 				s.LambdaRange = nil
 			}
 		})
 	}
 	values := valuesOf(n)
-	all := scale(study.NoiseCentral)
+	all := scale(proposal.NoiseCentral)
 	r := New(matrix(t, values))
 	full := must(t)(r.Answer(all, 0, ask(t, all, study.KindLambda, "", nil, nil), 2))
 	total := int64(0)
@@ -286,17 +287,17 @@ func TestCounts(t *testing.T) {
 	if total != 256*int64(n/all.GroupSize) || last == first {
 		t.Fatalf("%d groups of %d, octaves %d to %d", total, all.GroupSize, first, last)
 	}
-	below := scale(study.NoiseCentral, 0.001, 0.002) // all lies above
+	below := scale(proposal.NoiseCentral, 0.001, 0.002) // all lies above
 	got := must(t)(r.Answer(below, 0, ask(t, below, study.KindSelect, "", nil, nil), 1))
 	if len(got) != 2 || got[0] != 0 || got[1] != int64(n/below.GroupSize) {
 		t.Errorf("groups above the range: %v", got)
 	}
-	above := scale(study.NoiseCentral, 1e6, 4e6)
+	above := scale(proposal.NoiseCentral, 1e6, 4e6)
 	got = must(t)(r.Answer(above, 0, ask(t, above, study.KindSelect, "", nil, nil), 1))
 	if got[0] != int64(n/above.GroupSize) || slices.Max(got[1:]) != 0 {
 		t.Errorf("groups below the range: %v", got)
 	}
-	shared := scale(study.NoiseDistributed)
+	shared := scale(proposal.NoiseDistributed)
 	scaled := must(t)(r.Answer(shared, 0, ask(t, shared, study.KindLambda, "", nil, nil), 1))
 	for j := range scaled {
 		if scaled[j] != full[j] {

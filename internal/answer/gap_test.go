@@ -8,17 +8,18 @@ import (
 	"testing"
 
 	"covey/internal/clip"
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
 // gapped makes a study's missing what it is, where its noise is whichever.
-func gapped(missing string, change func(*study.Spec)) func(*study.Spec) {
-	return func(s *study.Spec) {
+func gapped(missing string, change func(*proposal.Spec)) func(*proposal.Spec) {
+	return func(s *proposal.Spec) {
 		change(s)
 		s.Missing = missing
-		s.CentralDetail = s.Noise != study.NoiseDistributed
+		s.CentralDetail = s.Noise != proposal.NoiseDistributed
 		if s.CentralDetail {
-			s.Noise = study.NoiseCentral
+			s.Noise = proposal.NoiseCentral
 		}
 	}
 }
@@ -77,29 +78,29 @@ func TestReplacedUnitWithGapsMovesNoAnswerByMore(t *testing.T) {
 	kinds := map[string]float64{}
 	for seed, c := range []struct {
 		name   string
-		change func(*study.Spec)
+		change func(*proposal.Spec)
 	}{
-		{"block", func(s *study.Spec) {
-			s.Components, s.Method, s.Epsilon, s.Rows = 2, study.MethodAuto, 0.005, study.RowsPlain
+		{"block", func(s *proposal.Spec) {
+			s.Components, s.Method, s.Epsilon, s.Rows = 2, proposal.MethodAuto, 0.005, proposal.RowsPlain
 		}},
-		{"distributed", func(s *study.Spec) {
-			s.Components, s.Method, s.Noise, s.Epsilon = 2, study.MethodAuto, study.NoiseDistributed, 0.005
+		{"distributed", func(s *proposal.Spec) {
+			s.Components, s.Method, s.Noise, s.Epsilon = 2, proposal.MethodAuto, proposal.NoiseDistributed, 0.005
 		}},
-		{"deflation", func(s *study.Spec) {
-			s.Center, s.Components, s.Subspace = study.CenterPrivate, 2, study.SubspaceDeflation
+		{"deflation", func(s *proposal.Spec) {
+			s.Center, s.Components, s.Subspace = proposal.CenterPrivate, 2, proposal.SubspaceDeflation
 		}},
-		{"sphere", func(s *study.Spec) {
-			s.Center, s.Components, s.Method, s.Rows = study.CenterPrivate, 2, study.MethodPower, study.RowsSphere
+		{"sphere", func(s *proposal.Spec) {
+			s.Center, s.Components, s.Method, s.Rows = proposal.CenterPrivate, 2, proposal.MethodPower, proposal.RowsSphere
 		}},
-		{"pairs", func(s *study.Spec) { s.Center, s.Components = study.CenterPairs, 2 }},
-		{"people", func(s *study.Spec) {
-			s.Unit, s.Center, s.Method, s.Components, s.Epsilon = "who", study.CenterPrivate, study.MethodAuto, 2, 0.005
+		{"pairs", func(s *proposal.Spec) { s.Center, s.Components = proposal.CenterPairs, 2 }},
+		{"people", func(s *proposal.Spec) {
+			s.Unit, s.Center, s.Method, s.Components, s.Epsilon = "who", proposal.CenterPrivate, proposal.MethodAuto, 2, 0.005
 		}},
-		{"people, deflation", func(s *study.Spec) {
-			s.Unit, s.Center, s.Components, s.Subspace = "who", study.CenterPrivate, 2, study.SubspaceDeflation
+		{"people, deflation", func(s *proposal.Spec) {
+			s.Unit, s.Center, s.Components, s.Subspace = "who", proposal.CenterPrivate, 2, proposal.SubspaceDeflation
 		}},
 	} {
-		for _, missing := range []string{study.MissingFill, study.MissingZero} {
+		for _, missing := range []string{proposal.MissingFill, proposal.MissingZero} {
 			p, rng := planOf(t, units, gapped(missing, c.change)), rand.New(rand.NewPCG(23, uint64(seed)))
 			people := p.Proposal.Spec.Unit != ""
 			for range 25 {
@@ -121,12 +122,12 @@ func TestReplacedUnitWithGapsMovesNoAnswerByMore(t *testing.T) {
 				for i, q := range p.Queries {
 					c := p.Start()
 					c.Query, c.Radii = i, map[study.Kind]float64{q.Kind: math.Exp2(9*rng.Float64() - 3)}
-					if p.Proposal.Spec.Center == study.CenterPrivate && (q.Kind != study.KindMean && q.Of != study.KindMean || q.Round > 0) && q.Kind != study.KindRows && q.Of != study.KindRows && q.Kind != study.KindFilled {
+					if p.Proposal.Spec.Center == proposal.CenterPrivate && (q.Kind != study.KindMean && q.Of != study.KindMean || q.Round > 0) && q.Kind != study.KindRows && q.Of != study.KindRows && q.Kind != study.KindFilled {
 						c.Center = center
 					}
 					all := basis(rng, p.K(), d) // not what any release says
 					c.X = all
-					if p.Proposal.Spec.Subspace == study.SubspaceDeflation && (q.Kind == study.KindPower || q.Of == study.KindPower) {
+					if p.Proposal.Spec.Subspace == proposal.SubspaceDeflation && (q.Kind == study.KindPower || q.Of == study.KindPower) {
 						c.Found, c.X = all[:q.Run*d], all[q.Run*d:(q.Run+1)*d]
 					}
 					a, err := p.NewAsk(c, 0, 0)
@@ -175,8 +176,10 @@ func caseOf(p *study.Plan) string {
 // query but that of empty cells; with "fill" so it does until components are released.
 func TestGapIsTheCenter(t *testing.T) {
 	center := []float64{1, -2, 0.5, 3}
-	for _, missing := range []string{study.MissingZero, study.MissingFill} {
-		p := planOf(t, 40, gapped(missing, func(s *study.Spec) { s.Center, s.Components, s.Method = study.CenterPrivate, 2, study.MethodPower }))
+	for _, missing := range []string{proposal.MissingZero, proposal.MissingFill} {
+		p := planOf(t, 40, gapped(missing, func(s *proposal.Spec) {
+			s.Center, s.Components, s.Method = proposal.CenterPrivate, 2, proposal.MethodPower
+		}))
 		rng := rand.New(rand.NewPCG(3, 4))
 		rows, whole := make([][]gapRow, 40), make([][]gapRow, 40)
 		for u := range rows {
@@ -202,7 +205,7 @@ func TestGapIsTheCenter(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if (len(a.Fill) > 0) != (missing == study.MissingFill && (q.Round > 0 && q.Kind != study.KindMean && q.Of != study.KindMean || q.Kind == study.KindVariance || q.Of == study.KindVariance || q.Kind == study.KindTotal || q.Of == study.KindTotal)) {
+			if (len(a.Fill) > 0) != (missing == proposal.MissingFill && (q.Round > 0 && q.Kind != study.KindMean && q.Of != study.KindMean || q.Kind == study.KindVariance || q.Of == study.KindVariance || q.Kind == study.KindTotal || q.Of == study.KindTotal)) {
 				t.Errorf("%s: %s of %s in round %d is filled from %d numbers", missing, q.Kind, q.Of, q.Round, len(a.Fill))
 			}
 			same := slices.Equal(must(t)(with.Answer(p, 1, a, 1)), must(t)(without.Answer(p, 1, a, 1)))

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"covey/internal/clip"
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -18,9 +19,9 @@ import (
 func TestKeptRowsAreCounted(t *testing.T) {
 	const units = 30
 	for _, people := range []bool{false, true} {
-		for _, noise := range []string{study.NoiseCentral, study.NoiseDistributed} {
-			p := planOf(t, units, func(s *study.Spec) {
-				s.Missing, s.Noise = study.MissingDropRow, noise
+		for _, noise := range []string{proposal.NoiseCentral, proposal.NoiseDistributed} {
+			p := planOf(t, units, func(s *proposal.Spec) {
+				s.Missing, s.Noise = proposal.MissingDropRow, noise
 				if people {
 					s.Unit = "who"
 				}

@@ -9,24 +9,26 @@ import (
 	"testing"
 
 	"covey/internal/clip"
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
 // leveledColumns are a number, a column of three levels, a number and a column of one.
-var leveledColumns = []study.Column{
+var leveledColumns = []proposal.Column{
 	{Name: "x", Scale: 1}, {Name: "color", Levels: []string{"D", "E", "F"}}, {Name: "y", Scale: 1}, {Name: "sold", Levels: []string{"yes"}},
 }
 
 const leveledD = 8
 
 // leveledPlan is a plan of leveledColumns at three sites of so many units.
-func leveledPlan(t *testing.T, units int, change func(*study.Spec)) *study.Plan {
+func leveledPlan(t *testing.T, units int, change func(*proposal.Spec)) *study.Plan {
 	t.Helper()
-	return planOf(t, units, func(s *study.Spec) {
+	return planOf(t, units, func(s *proposal.Spec) {
 		s.Center, s.Rounds, s.Columns = "", 0, slices.Clone(leveledColumns)
 		s.Components = 2
 		change(s)
-		if s.Method == study.MethodPower {
+		if s.Method == proposal.MethodPower {
 			s.Rounds = 2
 		}
 	})
@@ -73,23 +75,23 @@ func TestReplacedUnitMovesNoLeveledAnswerByMore(t *testing.T) {
 	worst := map[study.Kind]float64{}
 	for seed, c := range []struct {
 		name   string
-		change func(*study.Spec)
+		change func(*proposal.Spec)
 	}{
-		{"covariance", func(s *study.Spec) { s.Method = study.MethodCovariance }},
-		{"central", func(s *study.Spec) {
-			s.Method, s.Noise, s.CentralDetail = study.MethodCovariance, study.NoiseCentral, true
+		{"covariance", func(s *proposal.Spec) { s.Method = proposal.MethodCovariance }},
+		{"central", func(s *proposal.Spec) {
+			s.Method, s.Noise, s.CentralDetail = proposal.MethodCovariance, proposal.NoiseCentral, true
 		}},
-		{"sphere", func(s *study.Spec) { s.Method, s.Rows = study.MethodPower, study.RowsSphere }},
-		{"deflation", func(s *study.Spec) {
-			s.Method, s.Subspace, s.Rows = study.MethodPower, study.SubspaceDeflation, study.RowsPlain
+		{"sphere", func(s *proposal.Spec) { s.Method, s.Rows = proposal.MethodPower, proposal.RowsSphere }},
+		{"deflation", func(s *proposal.Spec) {
+			s.Method, s.Subspace, s.Rows = proposal.MethodPower, proposal.SubspaceDeflation, proposal.RowsPlain
 		}},
-		{"public center", func(s *study.Spec) { s.Method, s.Center = study.MethodCovariance, study.CenterPublic }},
-		{"pairs", func(s *study.Spec) { s.Method, s.Center = study.MethodCovariance, study.CenterPairs }},
-		{"people", func(s *study.Spec) { s.Method, s.Unit = study.MethodCovariance, "who" }},
-		{"people, power", func(s *study.Spec) { s.Method, s.Unit, s.Rows = study.MethodPower, "who", study.RowsPlain }},
-		{"dropped", func(s *study.Spec) { s.Method, s.Missing = study.MethodCovariance, study.MissingDropRow }},
-		{"standardized", func(s *study.Spec) {
-			s.Method, s.Standardize, s.Epsilon = study.MethodCovariance, study.StandardizePrivate, 60
+		{"public center", func(s *proposal.Spec) { s.Method, s.Center = proposal.MethodCovariance, proposal.CenterPublic }},
+		{"pairs", func(s *proposal.Spec) { s.Method, s.Center = proposal.MethodCovariance, proposal.CenterPairs }},
+		{"people", func(s *proposal.Spec) { s.Method, s.Unit = proposal.MethodCovariance, "who" }},
+		{"people, power", func(s *proposal.Spec) { s.Method, s.Unit, s.Rows = proposal.MethodPower, "who", proposal.RowsPlain }},
+		{"dropped", func(s *proposal.Spec) { s.Method, s.Missing = proposal.MethodCovariance, proposal.MissingDropRow }},
+		{"standardized", func(s *proposal.Spec) {
+			s.Method, s.Standardize, s.Epsilon = proposal.MethodCovariance, proposal.StandardizePrivate, 60
 			s.Columns[0].Scale = 0
 		}},
 	} {
@@ -125,7 +127,7 @@ func TestReplacedUnitMovesNoLeveledAnswerByMore(t *testing.T) {
 					course.Radii[q.Kind] = 1
 				}
 				course.Center, course.Scale = anyShares(rng)
-				if p.Proposal.Spec.Center == study.CenterPairs {
+				if p.Proposal.Spec.Center == proposal.CenterPairs {
 					course.Center = nil
 				}
 				e := func(j int) []float64 {
@@ -182,9 +184,9 @@ func anyShares(rng *rand.Rand) (center, scale []float64) {
 // whose texts of that level are no level: the join is a function of the ask alone.
 func TestJoinedLevelIsOther(t *testing.T) {
 	const units = 300
-	for _, change := range []func(*study.Spec){
-		func(s *study.Spec) { s.Method = study.MethodCovariance },
-		func(s *study.Spec) { s.Method, s.Center = study.MethodCovariance, study.CenterPairs },
+	for _, change := range []func(*proposal.Spec){
+		func(s *proposal.Spec) { s.Method = proposal.MethodCovariance },
+		func(s *proposal.Spec) { s.Method, s.Center = proposal.MethodCovariance, proposal.CenterPairs },
 	} {
 		p, rng := leveledPlan(t, units, change), rand.New(rand.NewPCG(8, 8))
 		rows, renamed := make([][][]float64, units), make([][][]float64, units)
@@ -202,7 +204,7 @@ func TestJoinedLevelIsOther(t *testing.T) {
 			c := p.Start()
 			c.Query, c.Radii = at, map[study.Kind]float64{study.KindMoment: 40}
 			c.Center, c.Scale = make([]float64, leveledD), scale
-			if p.Proposal.Spec.Center == study.CenterPairs {
+			if p.Proposal.Spec.Center == proposal.CenterPairs {
 				c.Center = nil
 			}
 			a, err := p.NewAsk(c, 0, 0)
@@ -262,24 +264,24 @@ func TestStudyOfLevels(t *testing.T) {
 		}
 		data.sites, data.counts = append(data.sites, m), append(data.counts, perSite)
 	}
-	for i, standardize := range []string{"", study.StandardizePrivate, "", ""} {
-		spec := study.Spec{Name: "levels", Dataset: "rows", Epsilon: 4, Delta: 1e-6, Components: 1, Standardize: standardize, Columns: slices.Clone(leveledColumns)}
+	for i, standardize := range []string{"", proposal.StandardizePrivate, "", ""} {
+		spec := proposal.Spec{Name: "levels", Dataset: "rows", Epsilon: 4, Delta: 1e-6, Components: 1, Standardize: standardize, Columns: slices.Clone(leveledColumns)}
 		switch i {
 		case 1:
 			spec.Columns[0].Scale, spec.Columns[2].Scale = 0, 0
 		case 2:
-			spec.Method, spec.Components = study.MethodPower, 3
+			spec.Method, spec.Components = proposal.MethodPower, 3
 		case 3:
-			spec.Method, spec.Components, spec.Subspace = study.MethodPower, 2, study.SubspaceDeflation
+			spec.Method, spec.Components, spec.Subspace = proposal.MethodPower, 2, proposal.SubspaceDeflation
 		}
 		p, r := follow(t, spec, data)
-		if p.Proposal.Spec.Noise != study.NoiseDistributed {
+		if p.Proposal.Spec.Noise != proposal.NoiseDistributed {
 			t.Errorf("noise is %s", p.Proposal.Spec.Noise)
 		}
 		if want := []string{"x", "color=D", "color=E", "color=F", "color=other", "y", "sold=yes", "sold=other"}; !slices.Equal(r.Columns, want) {
 			t.Errorf("%q", r.Columns)
 		}
-		if len(r.LeftOut) != 1 || r.LeftOut[0] != (study.LeftOut{Column: "color=E", Why: study.OutJoined}) || !strings.Contains(r.LevelsText(), `in the column's other: "color=E"`) {
+		if len(r.LeftOut) != 1 || r.LeftOut[0] != (result.LeftOut{Column: "color=E", Why: study.OutJoined}) || !strings.Contains(r.LevelsText(), `in the column's other: "color=E"`) {
 			t.Errorf("%+v, %s", r.LeftOut, r.LevelsText())
 		}
 		for j, share := range map[int]float64{1: 1. / 3, 3: 1. / 3, 4: 1. / 3, 6: 0.5, 7: 0.5} {
@@ -296,7 +298,7 @@ func TestStudyOfLevels(t *testing.T) {
 		if x[0] < 0.4 || x[1] < 0.4 || math.Abs(x[5]) > 0.2 || math.Abs(x[6]) > 0.2 {
 			t.Errorf("%.3g", x)
 		}
-		if again, err := study.NewResult(p, r.Releases); err != nil || fmt.Sprint(again.Components) != fmt.Sprint(r.Components) {
+		if again, err := result.New(p, r.Releases); err != nil || fmt.Sprint(again.Components) != fmt.Sprint(r.Components) {
 			t.Errorf("%v", err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"covey/internal/clip"
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -78,19 +79,19 @@ func TestReplacedUnitMovesNoMixedAnswerByMore(t *testing.T) {
 	asked := map[study.Kind]int{}
 	for seed, c := range []struct {
 		name   string
-		change func(*study.Spec)
+		change func(*proposal.Spec)
 	}{
-		{"deflation", func(s *study.Spec) { s.Subspace = study.SubspaceDeflation }},
-		{"people, at two sites", func(s *study.Spec) { s.Unit, s.SitesPerUnit = "who", 2 }},
-		{"people, covariance, central", func(s *study.Spec) {
-			s.Unit, s.Method, s.CentralDetail, s.Noise = "who", study.MethodCovariance, true, study.NoiseCentral
+		{"deflation", func(s *proposal.Spec) { s.Subspace = proposal.SubspaceDeflation }},
+		{"people, at two sites", func(s *proposal.Spec) { s.Unit, s.SitesPerUnit = "who", 2 }},
+		{"people, covariance, central", func(s *proposal.Spec) {
+			s.Unit, s.Method, s.CentralDetail, s.Noise = "who", proposal.MethodCovariance, true, proposal.NoiseCentral
 		}},
-		{"sphere", func(s *study.Spec) { s.Method, s.Rows = study.MethodPower, study.RowsSphere }},
+		{"sphere", func(s *proposal.Spec) { s.Method, s.Rows = proposal.MethodPower, proposal.RowsSphere }},
 	} {
-		p := planOf(t, 40_000, func(s *study.Spec) {
-			s.Center, s.Standardize, s.Missing, s.Components, s.Noise = "", study.StandardizePrivate, study.MissingFill, 2, study.NoiseDistributed
-			s.Columns = []study.Column{
-				{Name: "a"}, {Name: "b", Levels: []string{"x", "y"}, Indicator: true}, {Name: "c", Scale: 2, Indicator: true}, {Name: "d", As: study.AsBoolean},
+		p := planOf(t, 40_000, func(s *proposal.Spec) {
+			s.Center, s.Standardize, s.Missing, s.Components, s.Noise = "", proposal.StandardizePrivate, proposal.MissingFill, 2, proposal.NoiseDistributed
+			s.Columns = []proposal.Column{
+				{Name: "a"}, {Name: "b", Levels: []string{"x", "y"}, Indicator: true}, {Name: "c", Scale: 2, Indicator: true}, {Name: "d", As: proposal.AsBoolean},
 			}
 			c.change(s)
 		})

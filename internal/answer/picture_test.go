@@ -8,40 +8,42 @@ import (
 	"testing"
 
 	"covey/internal/clip"
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
 // picturePlans are studies with pictures, over rows of columns with levels.
 var picturePlans = []struct {
 	name   string
-	change func(*study.Spec)
+	change func(*proposal.Spec)
 }{
-	{"covariance", func(s *study.Spec) { s.Method = study.MethodCovariance }},
-	{"central", func(s *study.Spec) {
-		s.Method, s.Noise, s.CentralDetail = study.MethodCovariance, study.NoiseCentral, true
+	{"covariance", func(s *proposal.Spec) { s.Method = proposal.MethodCovariance }},
+	{"central", func(s *proposal.Spec) {
+		s.Method, s.Noise, s.CentralDetail = proposal.MethodCovariance, proposal.NoiseCentral, true
 	}},
-	{"three pairs", func(s *study.Spec) {
-		s.Method, s.Components, s.PicturePairs = study.MethodCovariance, 3, [][]int{{1, 2}, {3, 1}, {2, 3}}
+	{"three pairs", func(s *proposal.Spec) {
+		s.Method, s.Components, s.PicturePairs = proposal.MethodCovariance, 3, [][]int{{1, 2}, {3, 1}, {2, 3}}
 	}},
-	{"by column", func(s *study.Spec) {
-		s.Method, s.PictureBy, s.PictureColumn = study.MethodCovariance, study.PictureByColumn, "color"
+	{"by column", func(s *proposal.Spec) {
+		s.Method, s.PictureBy, s.PictureColumn = proposal.MethodCovariance, proposal.PictureByColumn, "color"
 	}},
-	{"by column, people", func(s *study.Spec) {
-		s.Method, s.PictureBy, s.PictureColumn, s.Unit = study.MethodCovariance, study.PictureByColumn, "color", "who"
+	{"by column, people", func(s *proposal.Spec) {
+		s.Method, s.PictureBy, s.PictureColumn, s.Unit = proposal.MethodCovariance, proposal.PictureByColumn, "color", "who"
 	}},
-	{"by column, filled", func(s *study.Spec) {
-		s.Method, s.PictureBy, s.PictureColumn, s.Missing = study.MethodCovariance, study.PictureByColumn, "color", study.MissingFill
+	{"by column, filled", func(s *proposal.Spec) {
+		s.Method, s.PictureBy, s.PictureColumn, s.Missing = proposal.MethodCovariance, proposal.PictureByColumn, "color", proposal.MissingFill
 	}},
-	{"by site", func(s *study.Spec) { s.Method, s.PictureBy = study.MethodCovariance, study.PictureBySite }},
-	{"by site, people at two sites", func(s *study.Spec) {
-		s.Method, s.PictureBy, s.Unit, s.SitesPerUnit = study.MethodCovariance, study.PictureBySite, "who", 2
+	{"by site", func(s *proposal.Spec) { s.Method, s.PictureBy = proposal.MethodCovariance, proposal.PictureBySite }},
+	{"by site, people at two sites", func(s *proposal.Spec) {
+		s.Method, s.PictureBy, s.Unit, s.SitesPerUnit = proposal.MethodCovariance, proposal.PictureBySite, "who", 2
 	}},
-	{"sphere", func(s *study.Spec) { s.Method, s.Rows = study.MethodPower, study.RowsSphere }},
-	{"deflation, people", func(s *study.Spec) {
-		s.Method, s.Subspace, s.Rows, s.Unit = study.MethodPower, study.SubspaceDeflation, study.RowsPlain, "who"
+	{"sphere", func(s *proposal.Spec) { s.Method, s.Rows = proposal.MethodPower, proposal.RowsSphere }},
+	{"deflation, people", func(s *proposal.Spec) {
+		s.Method, s.Subspace, s.Rows, s.Unit = proposal.MethodPower, proposal.SubspaceDeflation, proposal.RowsPlain, "who"
 	}},
-	{"standardized, people", func(s *study.Spec) {
-		s.Method, s.Standardize, s.Epsilon, s.Unit = study.MethodCovariance, study.StandardizePrivate, 60, "who"
+	{"standardized, people", func(s *proposal.Spec) {
+		s.Method, s.Standardize, s.Epsilon, s.Unit = proposal.MethodCovariance, proposal.StandardizePrivate, 60, "who"
 		s.Columns[0].Scale = 0
 	}},
 }
@@ -54,7 +56,7 @@ func TestReplacedUnitMovesNoPictureByMore(t *testing.T) {
 	const units = 64
 	worst := map[string]float64{}
 	for seed, c := range picturePlans {
-		p, rng := leveledPlan(t, units, func(s *study.Spec) { s.Picture = true; c.change(s) }), rand.New(rand.NewPCG(44, uint64(seed)))
+		p, rng := leveledPlan(t, units, func(s *proposal.Spec) { s.Picture = true; c.change(s) }), rand.New(rand.NewPCG(44, uint64(seed)))
 		people := p.Proposal.Spec.Unit != ""
 		draw := func() [][]float64 {
 			n := 1
@@ -114,7 +116,7 @@ func TestReplacedUnitMovesNoPictureByMore(t *testing.T) {
 					}
 					for j := range x {
 						moved[a.Query][j] += float64(x[j] - y[j])
-						if p.Proposal.Spec.PictureBy == study.PictureBySite && a.Kind == study.KindPicture && j/256 != site && (x[j] != 0 || y[j] != 0) {
+						if p.Proposal.Spec.PictureBy == proposal.PictureBySite && a.Kind == study.KindPicture && j/256 != site && (x[j] != 0 || y[j] != 0) {
 							t.Fatalf("%s: site %d fills the block of site %d", c.name, site, j/256)
 						}
 					}
@@ -155,7 +157,7 @@ func TestStudyOfPictures(t *testing.T) {
 	const units = 3000
 	for seed, c := range picturePlans {
 		t.Run(c.name, func(t *testing.T) {
-			p := leveledPlan(t, units, func(s *study.Spec) {
+			p := leveledPlan(t, units, func(s *proposal.Spec) {
 				s.Picture, s.PictureShare, s.Epsilon = true, 0.3, 30
 				c.change(s)
 			})
@@ -198,7 +200,7 @@ func TestStudyOfPictures(t *testing.T) {
 							for j, v := range row {
 								if r.Components[l][j] != 0 {
 									z := (v-r.Offset[j])/r.Scale[j] - r.Mean[j]
-									if at := p.Coordinates()[j]; spec.Columns[at.Column].Standardize == study.StandardizePrivate {
+									if at := p.Coordinates()[j]; spec.Columns[at.Column].Standardize == proposal.StandardizePrivate {
 										z = max(-study.LearnedLimit, min(z, study.LearnedLimit))
 									}
 									sum += r.Components[l][j] * z
@@ -212,9 +214,9 @@ func TestStudyOfPictures(t *testing.T) {
 						}
 						group := 0
 						switch spec.PictureBy {
-						case study.PictureByColumn:
+						case proposal.PictureByColumn:
 							group = slices.Index(row[first:first+width], 1)
-						case study.PictureBySite:
+						case proposal.PictureBySite:
 							group = site
 						}
 						for i, picture := range r.Pictures {
@@ -252,7 +254,7 @@ func TestStudyOfPictures(t *testing.T) {
 }
 
 // followed is the result of a study over three sites, with noise from rng.
-func followed(t *testing.T, p *study.Plan, sites []*Rows, rng *rand.Rand) *study.Result {
+func followed(t *testing.T, p *study.Plan, sites []*Rows, rng *rand.Rand) *result.Result {
 	t.Helper()
 	c := p.Start()
 	var releases []study.Release
@@ -285,7 +287,7 @@ func followed(t *testing.T, p *study.Plan, sites []*Rows, rng *rand.Rand) *study
 	if c.End != "" {
 		t.Fatalf("the study ended: %s", c.End)
 	}
-	out, err := study.NewResult(p, releases)
+	out, err := result.New(p, releases)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,8 +297,8 @@ func followed(t *testing.T, p *study.Plan, sites []*Rows, rng *rand.Rand) *study
 // TestPictureLeavesDroppedRowsOut: a unit whose rows are all left out is in no bin, and a row
 // without a level in no group.
 func TestPictureLeavesDroppedRowsOut(t *testing.T) {
-	p := leveledPlan(t, 10, func(s *study.Spec) {
-		s.Method, s.Missing, s.Picture, s.PictureBy, s.PictureColumn = study.MethodCovariance, study.MissingDropRow, true, study.PictureByColumn, "color"
+	p := leveledPlan(t, 10, func(s *proposal.Spec) {
+		s.Method, s.Missing, s.Picture, s.PictureBy, s.PictureColumn = proposal.MethodCovariance, proposal.MissingDropRow, true, proposal.PictureByColumn, "color"
 	})
 	values := make([]float64, 3*leveledD) // the first is left out, the second has no level
 	values[leveledD], values[2*leveledD], values[2*leveledD+2] = 1, 1, 1

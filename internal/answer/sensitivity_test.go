@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"covey/internal/clip"
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -21,42 +22,42 @@ func TestReplacedUnitMovesNoAnswerByMore(t *testing.T) {
 	worst, center := map[string]float64{}, []float64{1, -2, 0.5, 3}
 	for seed, c := range []struct {
 		name   string
-		change func(*study.Spec)
+		change func(*proposal.Spec)
 	}{
-		{"block", func(s *study.Spec) {
-			s.Components, s.Method, s.Epsilon, s.Rows = 2, study.MethodAuto, 0.005, study.RowsPlain
+		{"block", func(s *proposal.Spec) {
+			s.Components, s.Method, s.Epsilon, s.Rows = 2, proposal.MethodAuto, 0.005, proposal.RowsPlain
 		}},
-		{"distributed", func(s *study.Spec) {
-			s.Components, s.Method, s.Noise, s.Epsilon, s.Rows = 2, study.MethodAuto, study.NoiseDistributed, 0.005, study.RowsPlain
+		{"distributed", func(s *proposal.Spec) {
+			s.Components, s.Method, s.Noise, s.Epsilon, s.Rows = 2, proposal.MethodAuto, proposal.NoiseDistributed, 0.005, proposal.RowsPlain
 		}},
-		{"centred", func(s *study.Spec) {
-			s.Center, s.Components, s.Subspace = study.CenterPrivate, 2, study.SubspaceDeflation
+		{"centred", func(s *proposal.Spec) {
+			s.Center, s.Components, s.Subspace = proposal.CenterPrivate, 2, proposal.SubspaceDeflation
 		}},
-		{"pairs", func(s *study.Spec) { s.Center, s.Components = study.CenterPairs, 2 }},
-		{"people", func(s *study.Spec) {
-			s.Unit, s.Center, s.Method, s.Components, s.Epsilon = "who", study.CenterPrivate, study.MethodAuto, 2, 0.005
+		{"pairs", func(s *proposal.Spec) { s.Center, s.Components = proposal.CenterPairs, 2 }},
+		{"people", func(s *proposal.Spec) {
+			s.Unit, s.Center, s.Method, s.Components, s.Epsilon = "who", proposal.CenterPrivate, proposal.MethodAuto, 2, 0.005
 		}},
-		{"standardized", func(s *study.Spec) {
-			s.Center, s.Standardize, s.Components, s.Subspace = "", study.StandardizePrivate, 2, study.SubspaceDeflation
+		{"standardized", func(s *proposal.Spec) {
+			s.Center, s.Standardize, s.Components, s.Subspace = "", proposal.StandardizePrivate, 2, proposal.SubspaceDeflation
 		}},
-		{"standardized, central", func(s *study.Spec) {
-			s.Center, s.Standardize, s.CentralDetail, s.Components, s.Method = "", study.StandardizePrivate, true, 2, study.MethodCovariance
+		{"standardized, central", func(s *proposal.Spec) {
+			s.Center, s.Standardize, s.CentralDetail, s.Components, s.Method = "", proposal.StandardizePrivate, true, 2, proposal.MethodCovariance
 			s.Columns[1].Scale = 2 // public
 		}},
-		{"standardized, people", func(s *study.Spec) {
-			s.Center, s.Standardize, s.Unit, s.Components, s.Rows = "", study.StandardizePrivate, "who", 2, study.RowsPlain
+		{"standardized, people", func(s *proposal.Spec) {
+			s.Center, s.Standardize, s.Unit, s.Components, s.Rows = "", proposal.StandardizePrivate, "who", 2, proposal.RowsPlain
 		}},
-		{"standardized, at two sites", func(s *study.Spec) {
-			s.Center, s.Standardize, s.SitesPerUnit, s.Method, s.Components = "", study.StandardizePrivate, 2, study.MethodCovariance, 1
+		{"standardized, at two sites", func(s *proposal.Spec) {
+			s.Center, s.Standardize, s.SitesPerUnit, s.Method, s.Components = "", proposal.StandardizePrivate, 2, proposal.MethodCovariance, 1
 		}},
-		{"scale", func(s *study.Spec) {
-			s.Radius, s.Lambda, s.Epsilon, s.LambdaShare = study.RadiusPaper, study.LambdaPrivate, 25, 0.3
+		{"scale", func(s *proposal.Spec) {
+			s.Radius, s.Lambda, s.Epsilon, s.LambdaShare = proposal.RadiusPaper, proposal.LambdaPrivate, 25, 0.3
 		}},
-		{"choice", func(s *study.Spec) {
-			s.Radius, s.Lambda, s.LambdaRange, s.Epsilon, s.LambdaShare = study.RadiusPaper, study.LambdaPrivate, []float64{0.5, 40}, 25, 0.3
+		{"choice", func(s *proposal.Spec) {
+			s.Radius, s.Lambda, s.LambdaRange, s.Epsilon, s.LambdaShare = proposal.RadiusPaper, proposal.LambdaPrivate, []float64{0.5, 40}, 25, 0.3
 		}},
-		{"choice, distributed", func(s *study.Spec) {
-			s.Radius, s.Lambda, s.LambdaRange, s.Epsilon, s.LambdaShare, s.Noise = study.RadiusPaper, study.LambdaPrivate, []float64{0.5, 40}, 25, 0.3, study.NoiseDistributed
+		{"choice, distributed", func(s *proposal.Spec) {
+			s.Radius, s.Lambda, s.LambdaRange, s.Epsilon, s.LambdaShare, s.Noise = proposal.RadiusPaper, proposal.LambdaPrivate, []float64{0.5, 40}, 25, 0.3, proposal.NoiseDistributed
 		}},
 	} {
 		name, p, rng := c.name, planOf(t, units, c.change), rand.New(rand.NewPCG(21, uint64(seed)))
@@ -72,7 +73,7 @@ func TestReplacedUnitMovesNoAnswerByMore(t *testing.T) {
 			if rng.IntN(2) == 0 { // as far apart as can be
 				var zero []float64
 				// also where constants are learned
-				if p.Proposal.Spec.Center == study.CenterPrivate {
+				if p.Proposal.Spec.Center == proposal.CenterPrivate {
 					zero = center
 				}
 				rows[u], other[u] = apart(rng, p.Start().X, zero)
@@ -83,7 +84,7 @@ func TestReplacedUnitMovesNoAnswerByMore(t *testing.T) {
 			before, after := New(unitsOf(t, rows, people)), New(unitsOf(t, other, people))
 			for i, q := range p.Queries {
 				c := p.Start()
-				learned := p.Proposal.Spec.Standardize == study.StandardizePrivate
+				learned := p.Proposal.Spec.Standardize == proposal.StandardizePrivate
 				octaves := 9.0
 				if learned && q.Kind != study.KindRows { // values are within limits
 					octaves = 5
@@ -94,7 +95,7 @@ func TestReplacedUnitMovesNoAnswerByMore(t *testing.T) {
 					if q.Kind.Definition().Centered && q.Of != study.KindRows {
 						c.Center, c.Scale = hostileConstants(rng, center)
 					}
-				} else if p.Proposal.Spec.Center == study.CenterPrivate && (q.Kind != study.KindMean && q.Of != study.KindMean || q.Round > 0) && q.Kind != study.KindRows && q.Of != study.KindRows {
+				} else if p.Proposal.Spec.Center == proposal.CenterPrivate && (q.Kind != study.KindMean && q.Of != study.KindMean || q.Round > 0) && q.Kind != study.KindRows && q.Of != study.KindRows {
 					c.Center = center
 				}
 				if q.Run > 0 {

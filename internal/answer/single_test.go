@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"covey/internal/clip"
+	"covey/internal/proposal"
 	"covey/internal/query"
 	"covey/internal/study"
 )
 
 // mixedColumns are three numbers, the second of a public scale, among columns with levels; the
 // first and the last have a coordinate for missing values.
-var mixedColumns = []study.Column{
+var mixedColumns = []proposal.Column{
 	{Name: "color", Levels: []string{"D", "E", "F"}, Indicator: true}, {Name: "x"}, {Name: "sold", Levels: []string{"yes"}},
 	{Name: "y", Scale: 2}, {Name: "cut", Levels: []string{"1", "2", "3", "4", "5", "6"}}, {Name: "z", Indicator: true},
 }
@@ -29,9 +30,9 @@ func TestReplacedUnitMovesMixedColumnsByNoMore(t *testing.T) {
 	numbers := []int{5, 8, 16}
 	worst := map[string]float64{}
 	for seed, unit := range []string{"", "who"} {
-		p := planOf(t, 30_000, func(s *study.Spec) {
-			s.Center, s.Standardize, s.Rounds, s.Columns, s.Unit = "", study.StandardizePrivate, 0, slices.Clone(mixedColumns), unit
-			s.Method, s.Missing = study.MethodCovariance, study.MissingZero
+		p := planOf(t, 30_000, func(s *proposal.Spec) {
+			s.Center, s.Standardize, s.Rounds, s.Columns, s.Unit = "", proposal.StandardizePrivate, 0, slices.Clone(mixedColumns), unit
+			s.Method, s.Missing = proposal.MethodCovariance, proposal.MissingZero
 		})
 		if p.D != mixedD || !slices.Equal(p.Single(study.KindTree), numbers) {
 			t.Fatalf("%d coordinates, %v are counted", p.D, p.Single(study.KindTree))

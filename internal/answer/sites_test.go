@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -20,32 +21,32 @@ func TestPersonAtSitesMovesNoTotalByMore(t *testing.T) {
 	for seed, c := range []struct {
 		name   string
 		sites  int
-		change func(*study.Spec)
+		change func(*proposal.Spec)
 	}{
-		{"block", 2, func(s *study.Spec) {
-			s.Components, s.Method, s.Epsilon, s.Rows = 2, study.MethodAuto, 0.005, study.RowsPlain
+		{"block", 2, func(s *proposal.Spec) {
+			s.Components, s.Method, s.Epsilon, s.Rows = 2, proposal.MethodAuto, 0.005, proposal.RowsPlain
 		}},
-		{"distributed", 3, func(s *study.Spec) {
-			s.Components, s.Method, s.Noise, s.Epsilon, s.Rows = 2, study.MethodAuto, study.NoiseDistributed, 0.005, study.RowsPlain
+		{"distributed", 3, func(s *proposal.Spec) {
+			s.Components, s.Method, s.Noise, s.Epsilon, s.Rows = 2, proposal.MethodAuto, proposal.NoiseDistributed, 0.005, proposal.RowsPlain
 		}},
-		{"pairs", 2, func(s *study.Spec) { s.Center = study.CenterPairs }},
-		{"people", 3, func(s *study.Spec) {
-			s.Unit, s.Center, s.Method, s.Components, s.Epsilon = "who", study.CenterPrivate, study.MethodAuto, 2, 0.005
+		{"pairs", 2, func(s *proposal.Spec) { s.Center = proposal.CenterPairs }},
+		{"people", 3, func(s *proposal.Spec) {
+			s.Unit, s.Center, s.Method, s.Components, s.Epsilon = "who", proposal.CenterPrivate, proposal.MethodAuto, 2, 0.005
 		}},
-		{"scale", 2, func(s *study.Spec) {
-			s.Radius, s.Lambda, s.Epsilon, s.LambdaShare = study.RadiusPaper, study.LambdaPrivate, 25, 0.5
+		{"scale", 2, func(s *proposal.Spec) {
+			s.Radius, s.Lambda, s.Epsilon, s.LambdaShare = proposal.RadiusPaper, proposal.LambdaPrivate, 25, 0.5
 		}},
-		{"choice", 3, func(s *study.Spec) {
-			s.Radius, s.Lambda, s.LambdaRange, s.Epsilon, s.LambdaShare = study.RadiusPaper, study.LambdaPrivate, []float64{0.5, 40}, 25, 0.5
+		{"choice", 3, func(s *proposal.Spec) {
+			s.Radius, s.Lambda, s.LambdaRange, s.Epsilon, s.LambdaShare = proposal.RadiusPaper, proposal.LambdaPrivate, []float64{0.5, 40}, 25, 0.5
 		}},
 	} {
 		plain, rng := planOf(t, 2*units, c.change), rand.New(rand.NewPCG(22, uint64(seed)))
-		p := planOf(t, 2*units, func(s *study.Spec) { c.change(s); s.SitesPerUnit = c.sites })
+		p := planOf(t, 2*units, func(s *proposal.Spec) { c.change(s); s.SitesPerUnit = c.sites })
 		people := p.Proposal.Spec.Unit != ""
 		for trial := range 12 {
 			var before, after []*Rows
 			var zero []float64
-			if p.Proposal.Spec.Center == study.CenterPrivate {
+			if p.Proposal.Spec.Center == proposal.CenterPrivate {
 				zero = center
 			}
 			one, two := apart(rng, p.Start().X, zero)
@@ -70,7 +71,7 @@ func TestPersonAtSitesMovesNoTotalByMore(t *testing.T) {
 			for i, q := range p.Queries {
 				c2 := p.Start()
 				c2.Query, c2.Radii = i, map[study.Kind]float64{q.Kind: math.Exp2(9*rng.Float64() - 3)}
-				if p.Proposal.Spec.Center == study.CenterPrivate && (q.Kind != study.KindMean && q.Of != study.KindMean || q.Round > 0) && q.Kind != study.KindRows && q.Of != study.KindRows {
+				if p.Proposal.Spec.Center == proposal.CenterPrivate && (q.Kind != study.KindMean && q.Of != study.KindMean || q.Round > 0) && q.Kind != study.KindRows && q.Of != study.KindRows {
 					c2.Center = center
 				}
 				if q.Kind == study.KindVariance || q.Of == study.KindVariance {

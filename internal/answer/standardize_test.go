@@ -12,6 +12,8 @@ import (
 
 	"covey/internal/clip"
 	"covey/internal/noise"
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
@@ -71,10 +73,10 @@ func newTable(t *testing.T, perSite int, people bool) table {
 	return out
 }
 
-func standardSpec(change func(*study.Spec)) study.Spec {
-	spec := study.Spec{Name: "any units", Dataset: "rows", Epsilon: 2, Delta: 1e-6, Standardize: study.StandardizePrivate, Components: 1}
+func standardSpec(change func(*proposal.Spec)) proposal.Spec {
+	spec := proposal.Spec{Name: "any units", Dataset: "rows", Epsilon: 2, Delta: 1e-6, Standardize: proposal.StandardizePrivate, Components: 1}
 	for j := range tableColumns {
-		spec.Columns = append(spec.Columns, study.Column{Name: fmt.Sprint("c", j)})
+		spec.Columns = append(spec.Columns, proposal.Column{Name: fmt.Sprint("c", j)})
 	}
 	change(&spec)
 	return spec
@@ -82,17 +84,17 @@ func standardSpec(change func(*study.Spec)) study.Spec {
 
 // follow runs a study to its end, with noise as in a real one, drawn from the plan's digest, and
 // checks each ask and each release as an agent does.
-func follow(t *testing.T, spec study.Spec, data table) (*study.Plan, *study.Result) {
+func follow(t *testing.T, spec proposal.Spec, data table) (*study.Plan, *result.Result) {
 	t.Helper()
 	signer := ed25519.NewKeyFromSeed(make([]byte, 32))
-	var roster []study.Member
+	var roster []proposal.Member
 	var keys []ed25519.PrivateKey
 	for i, n := range data.counts {
 		key := ed25519.NewKeyFromSeed(append(make([]byte, 31), byte(i+1)))
 		keys = append(keys, key)
-		roster = append(roster, study.Member{Name: fmt.Sprint("site-", i), Identity: study.Key(key.Public().(ed25519.PublicKey)), Units: n})
+		roster = append(roster, proposal.Member{Name: fmt.Sprint("site-", i), Identity: proposal.Key(key.Public().(ed25519.PublicKey)), Units: n})
 	}
-	body, err := study.Propose(spec, roster, signer.Public().(ed25519.PublicKey), [32]byte{4})
+	body, err := proposal.Propose(spec, roster, signer.Public().(ed25519.PublicKey), [32]byte{4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +121,7 @@ func follow(t *testing.T, spec study.Spec, data table) (*study.Plan, *study.Resu
 	}
 	c := p.Start()
 	var releases []study.Release
-	var signed []study.SignedRelease
+	var signed []result.SignedRelease
 	for c.Query < len(p.Queries) && c.End == "" {
 		a, err := p.NewAsk(c, len(releases), 0)
 		if err == nil {
@@ -163,16 +165,16 @@ func follow(t *testing.T, spec study.Spec, data table) (*study.Plan, *study.Resu
 		if err != nil {
 			t.Fatal(err)
 		}
-		signed = append(signed, study.SignedRelease{Encoded: encoded, Signature: ed25519.Sign(signer, study.SigningInput(encoded))})
+		signed = append(signed, result.SignedRelease{Encoded: encoded, Signature: ed25519.Sign(signer, study.SigningInput(encoded))})
 	}
 	if c.End != "" {
 		t.Fatalf("the study ended: %s", c.End)
 	}
-	var approvals []study.Blob
+	var approvals []result.Blob
 	for _, key := range keys {
 		approvals = append(approvals, study.SignDecision(key, p.Digest, study.VerdictApproved, ""))
 	}
-	r, err := study.SignResult(body, signed, signer, approvals...)
+	r, err := result.Sign(body, signed, signer, approvals...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,24 +188,24 @@ func follow(t *testing.T, spec study.Spec, data table) (*study.Plan, *study.Resu
 func TestStandardizedStudy(t *testing.T) {
 	const perSite = 3000
 	one, several := newTable(t, perSite, false), newTable(t, perSite, true)
-	for name, change := range map[string]func(*study.Spec){
-		"auto": func(s *study.Spec) {},
-		"covariance": func(s *study.Spec) {
-			s.Method, s.Noise, s.CentralDetail = study.MethodCovariance, study.NoiseCentral, true
+	for name, change := range map[string]func(*proposal.Spec){
+		"auto": func(s *proposal.Spec) {},
+		"covariance": func(s *proposal.Spec) {
+			s.Method, s.Noise, s.CentralDetail = proposal.MethodCovariance, proposal.NoiseCentral, true
 		},
-		"power":      func(s *study.Spec) { s.Method = study.MethodPower },
-		"central":    func(s *study.Spec) { s.Method, s.CentralDetail = study.MethodPower, true },
-		"plain rows": func(s *study.Spec) { s.Method, s.Rows = study.MethodPower, study.RowsPlain },
-		"sphere":     func(s *study.Spec) { s.Method, s.Rows = study.MethodPower, study.RowsSphere },
-		"deflation": func(s *study.Spec) {
-			s.Method, s.Subspace, s.Components = study.MethodPower, study.SubspaceDeflation, 2
+		"power":      func(s *proposal.Spec) { s.Method = proposal.MethodPower },
+		"central":    func(s *proposal.Spec) { s.Method, s.CentralDetail = proposal.MethodPower, true },
+		"plain rows": func(s *proposal.Spec) { s.Method, s.Rows = proposal.MethodPower, proposal.RowsPlain },
+		"sphere":     func(s *proposal.Spec) { s.Method, s.Rows = proposal.MethodPower, proposal.RowsSphere },
+		"deflation": func(s *proposal.Spec) {
+			s.Method, s.Subspace, s.Components = proposal.MethodPower, proposal.SubspaceDeflation, 2
 		},
-		"block":       func(s *study.Spec) { s.Method, s.Components = study.MethodPower, 2 },
-		"people":      func(s *study.Spec) { s.Unit = "who" },
-		"drop-row":    func(s *study.Spec) { s.Missing = study.MissingDropRow },
-		"zcdp":        func(s *study.Spec) { s.Accountant = study.AccountantZCDP },
-		"two sites":   func(s *study.Spec) { s.SitesPerUnit, s.Epsilon = 2, 4 },
-		"public norm": func(s *study.Spec) { s.Method, s.NormBound = study.MethodCovariance, "3" },
+		"block":       func(s *proposal.Spec) { s.Method, s.Components = proposal.MethodPower, 2 },
+		"people":      func(s *proposal.Spec) { s.Unit = "who" },
+		"drop-row":    func(s *proposal.Spec) { s.Missing = proposal.MissingDropRow },
+		"zcdp":        func(s *proposal.Spec) { s.Accountant = proposal.AccountantZCDP },
+		"two sites":   func(s *proposal.Spec) { s.SitesPerUnit, s.Epsilon = 2, 4 },
+		"public norm": func(s *proposal.Spec) { s.Method, s.NormBound = proposal.MethodCovariance, "3" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec := standardSpec(change)

@@ -10,6 +10,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/study"
 	"covey/internal/worth"
 )
@@ -61,7 +63,7 @@ func (e *Error) Error() string { return "compare: " + e.Reason }
 func refuse(format string, args ...any) error { return &Error{fmt.Sprintf(format, args...)} }
 
 // Of compares two results that verified, with what each is worth.
-func Of(a, b *study.Result, ofA, ofB *worth.Report) (*Report, error) {
+func Of(a, b *result.Result, ofA, ofB *worth.Report) (*Report, error) {
 	order, err := align(a, b)
 	if err != nil {
 		return nil, err
@@ -83,7 +85,7 @@ func Of(a, b *study.Result, ofA, ofB *worth.Report) (*Report, error) {
 
 // align returns, for each column of a, its place in b. It refuses columns that are not the same
 // numbers: loadings on them would not mean the same.
-func align(a, b *study.Result) ([]int, error) {
+func align(a, b *result.Result) ([]int, error) {
 	if a.Digest == b.Digest {
 		return nil, refuse("both files are of one study")
 	}
@@ -103,7 +105,7 @@ func align(a, b *study.Result) ([]int, error) {
 		return nil, err
 	}
 	of, other := p.Coordinates(), q.Coordinates()
-	centered := a.Center != study.CenterPublic && b.Center != study.CenterPublic
+	centered := a.Center != proposal.CenterPublic && b.Center != proposal.CenterPublic
 	order := make([]int, a.D)
 	for j, name := range a.Columns {
 		i, ok := at[name]
@@ -282,10 +284,10 @@ func dot(a, b []float64) float64 {
 	return sum
 }
 
-func notes(a, b *study.Result) []string {
+func notes(a, b *result.Result) []string {
 	out := []string{fmt.Sprintf("An interval holds the angle between the components of the laws which the rows come from with probability %.0f%%, for a pair picked before looking; it is given where both results' bounds are calibrated, and does not cover what the clip hides. Signs are arbitrary.", 100*Confidence)}
 	var fewer []string
-	for _, pair := range [][2]*study.Result{{a, b}, {b, a}} {
+	for _, pair := range [][2]*result.Result{{a, b}, {b, a}} {
 		for _, s := range pair[0].Sites {
 			if !slices.Contains(pair[1].Sites, s) {
 				fewer = append(fewer, fmt.Sprintf("%q", s))
@@ -312,8 +314,8 @@ func notes(a, b *study.Result) []string {
 	return append(out, "Of people in both studies the privacy losses add up; this comparison adds nothing to them.")
 }
 
-func sameLeftOut(a, b *study.Result) bool {
-	names := func(r *study.Result) []string {
+func sameLeftOut(a, b *result.Result) bool {
+	names := func(r *result.Result) []string {
 		var out []string
 		for _, l := range r.LeftOut {
 			out = append(out, l.Column)

@@ -8,35 +8,36 @@ import (
 	"strings"
 	"testing"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/worth"
 )
 
-// result is one of four columns at three sites, with the components given.
-func result(t *testing.T, change func(*study.Spec), nonce byte, sites []string, components ...[]float64) *study.Result {
+// resultOf is one of four columns at three sites, with the components given.
+func resultOf(t *testing.T, change func(*proposal.Spec), nonce byte, sites []string, components ...[]float64) *result.Result {
 	t.Helper()
-	s := study.Spec{Name: "compared", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Method: study.MethodCovariance, Center: study.CenterPrivate, Components: study.Components(len(components))}
+	s := proposal.Spec{Name: "compared", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Method: proposal.MethodCovariance, Center: proposal.CenterPrivate, Components: proposal.Components(len(components))}
 	for _, name := range []string{"a", "b", "c", "d"} {
-		s.Columns = append(s.Columns, study.Column{Name: name, Scale: 1})
+		s.Columns = append(s.Columns, proposal.Column{Name: name, Scale: 1})
 	}
 	change(&s)
-	var roster []study.Member
+	var roster []proposal.Member
 	for i, name := range sites {
 		key := ed25519.NewKeyFromSeed(append(make([]byte, 31), byte(i+1))).Public().(ed25519.PublicKey)
-		roster = append(roster, study.Member{Name: name, Identity: study.Key(key), Units: 1000})
+		roster = append(roster, proposal.Member{Name: name, Identity: proposal.Key(key), Units: 1000})
 	}
-	body, err := study.Propose(s, roster, ed25519.PublicKey(roster[0].Identity), [32]byte{nonce})
+	body, err := proposal.Propose(s, roster, ed25519.PublicKey(roster[0].Identity), [32]byte{nonce})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &study.Result{Digest: study.DigestOf(body), D: 4, K: len(components), Components: components, Sites: sites, Center: s.Center, Method: s.Method, Proposal: body}
+	r := &result.Result{Digest: proposal.DigestOf(body), D: 4, K: len(components), Components: components, Sites: sites, Center: s.Center, Method: s.Method, Proposal: body}
 	for _, c := range s.Columns {
 		r.Columns = append(r.Columns, c.Name)
 	}
 	return r
 }
 
-func same(*study.Spec) {}
+func same(*proposal.Spec) {}
 
 var three = []string{"east", "north", "west"}
 
@@ -63,7 +64,7 @@ func tied(bound float64) *worth.Report {
 	return &worth.Report{Components: []worth.Component{c, d}}
 }
 
-func compared(t *testing.T, a, b *study.Result, ofA, ofB *worth.Report) *Report {
+func compared(t *testing.T, a, b *result.Result, ofA, ofB *worth.Report) *Report {
 	t.Helper()
 	out, err := Of(a, b, ofA, ofB)
 	if err != nil {
@@ -74,7 +75,7 @@ func compared(t *testing.T, a, b *study.Result, ofA, ofB *worth.Report) *Report 
 
 func TestFlippedAndSwapped(t *testing.T) {
 	flipped := unit(90 + 180 + 3)
-	a, b := result(t, same, 1, three, unit(0), unit(90)), result(t, same, 2, three, flipped, unit(3))
+	a, b := resultOf(t, same, 1, three, unit(0), unit(90)), resultOf(t, same, 2, three, flipped, unit(3))
 	got := compared(t, a, b, separated(2.2, 2), separated(2, 2))
 	first, second := got.Pairs[0], got.Pairs[1]
 	if first.A != 1 || first.B != 2 || first.Flipped || second.B != 1 || !second.Flipped {
@@ -88,7 +89,7 @@ func TestFlippedAndSwapped(t *testing.T) {
 }
 
 func TestDifferent(t *testing.T) {
-	a, b := result(t, same, 1, three, unit(0)), result(t, same, 2, three, unit(30))
+	a, b := resultOf(t, same, 1, three, unit(0)), resultOf(t, same, 2, three, unit(30))
 	p := compared(t, a, b, separated(5, 1), separated(10, 1)).Pairs[0]
 	if math.Abs(p.Interval[0]-15) > 1e-9 || math.Abs(p.Interval[1]-45) > 1e-9 || p.Words != "they differ, by 15 degrees at least" && p.Words != "they differ, by 14 degrees at least" {
 		t.Errorf("%+v", p)
@@ -98,7 +99,7 @@ func TestDifferent(t *testing.T) {
 // TestTurnedTie: two directions of equal variance may come out turned by any angle. Singly nothing
 // is said of them; their plane is the same within its bounds, and that is not called the same.
 func TestTurnedTie(t *testing.T) {
-	a, b := result(t, same, 1, three, unit(0), unit(90)), result(t, same, 2, three, unit(40), unit(130))
+	a, b := resultOf(t, same, 1, three, unit(0), unit(90)), resultOf(t, same, 2, three, unit(40), unit(130))
 	got := compared(t, a, b, tied(3), tied(4))
 	for _, p := range got.Pairs {
 		if p.Interval != nil || !strings.Contains(p.Words, "no interval is calibrated") {
@@ -116,26 +117,26 @@ func TestTurnedTie(t *testing.T) {
 
 func TestOtherOrderOfColumns(t *testing.T) {
 	v := []float64{0.8, 0.6, 0, 0}
-	a := result(t, same, 1, three, v)
-	b := result(t, func(s *study.Spec) { slices.Reverse(s.Columns) }, 1, three, []float64{0, 0, 0.6, 0.8})
+	a := resultOf(t, same, 1, three, v)
+	b := resultOf(t, func(s *proposal.Spec) { slices.Reverse(s.Columns) }, 1, three, []float64{0, 0, 0.6, 0.8})
 	if p := compared(t, a, b, separated(1, 1), separated(1, 1)).Pairs[0]; p.Angle > 1e-6 {
 		t.Errorf("%+v", p)
 	}
 }
 
 func TestRefused(t *testing.T) {
-	a := result(t, same, 1, three, unit(0))
-	for want, b := range map[string]*study.Result{
+	a := resultOf(t, same, 1, three, unit(0))
+	for want, b := range map[string]*result.Result{
 		"one study":                a,
-		`column "a" is in one`:     result(t, func(s *study.Spec) { s.Columns[0].Name = "e" }, 1, three, unit(0)),
-		`is divided by 1 in one`:   result(t, func(s *study.Spec) { s.Columns[0].Scale = 2 }, 1, three, unit(0)),
-		`in "" in one and in "kg"`: result(t, func(s *study.Spec) { s.Columns[0].Measure = "kg" }, 1, three, unit(0)),
-		"read in two ways":         result(t, func(s *study.Spec) { s.Columns[0].As = "boolean" }, 1, three, unit(0)),
-		"has another offset":       result(t, func(s *study.Spec) { s.Columns[0].Offset, s.Center = 2, study.CenterPublic }, 1, three, unit(0)),
-		"a learned scale in one": result(t, func(s *study.Spec) {
-			s.Columns[0].Scale, s.Columns[0].Standardize, s.CentralDetail = 0, study.StandardizePrivate, true
+		`column "a" is in one`:     resultOf(t, func(s *proposal.Spec) { s.Columns[0].Name = "e" }, 1, three, unit(0)),
+		`is divided by 1 in one`:   resultOf(t, func(s *proposal.Spec) { s.Columns[0].Scale = 2 }, 1, three, unit(0)),
+		`in "" in one and in "kg"`: resultOf(t, func(s *proposal.Spec) { s.Columns[0].Measure = "kg" }, 1, three, unit(0)),
+		"read in two ways":         resultOf(t, func(s *proposal.Spec) { s.Columns[0].As = "boolean" }, 1, three, unit(0)),
+		"has another offset":       resultOf(t, func(s *proposal.Spec) { s.Columns[0].Offset, s.Center = 2, proposal.CenterPublic }, 1, three, unit(0)),
+		"a learned scale in one": resultOf(t, func(s *proposal.Spec) {
+			s.Columns[0].Scale, s.Columns[0].Standardize, s.CentralDetail = 0, proposal.StandardizePrivate, true
 		}, 1, three, unit(0)),
-		"one has 4 columns, the other": func() *study.Result { r := result(t, same, 3, three, unit(0)); r.D = 3; return r }(),
+		"one has 4 columns, the other": func() *result.Result { r := resultOf(t, same, 3, three, unit(0)); r.D = 3; return r }(),
 	} {
 		_, err := Of(a, b, separated(1, 1), separated(1, 1))
 		if bad, ok := errors.AsType[*Error](err); !ok || !strings.Contains(bad.Reason, want) {
@@ -146,7 +147,7 @@ func TestRefused(t *testing.T) {
 
 // TestOneSiteLess: R34.
 func TestOneSiteLess(t *testing.T) {
-	a, b := result(t, same, 1, three, unit(0)), result(t, same, 2, append([]string{"south"}, three...), unit(0))
+	a, b := resultOf(t, same, 1, three, unit(0)), resultOf(t, same, 2, append([]string{"south"}, three...), unit(0))
 	got := compared(t, a, b, separated(1, 1), separated(1, 1))
 	if !slices.ContainsFunc(got.Notes, func(s string) bool {
 		return strings.Contains(s, `one site, "south": what differs between the results shows that institution`)

@@ -15,8 +15,8 @@ import (
 
 	"covey/internal/admission"
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/internal/round"
-	"covey/internal/study"
 	"covey/internal/wire"
 )
 
@@ -56,7 +56,7 @@ func New(o Options) *Coordinator {
 	defer all.machine.unlock()
 	*m = leader{
 		core: all, replicated: m.replicated, term: m.term, links: map[string]*link{}, opened: map[string][]*link{}, paces: map[string]*pace{},
-		sessions: map[study.Digest]*session{}, changed: make(chan struct{}), sightings: map[string]Sighting{}, lasts: map[study.Digest]lastRelease{},
+		sessions: map[proposal.Digest]*session{}, changed: make(chan struct{}), sightings: map[string]Sighting{}, lasts: map[proposal.Digest]lastRelease{},
 	}
 	return &Coordinator{
 		core: all, registry: registry{all}, leader: m, log: all.log,
@@ -142,7 +142,7 @@ func (c *Coordinator) Server() *grpc.Server {
 
 // fromSite lets handle look at a site's message and gives its event to the study. A stream that has
 // not said hello, or was replaced since, speaks for nobody.
-func (c *Coordinator) fromSite(digest study.Digest, l *link, handle func(*session, int) round.Event) error {
+func (c *Coordinator) fromSite(digest proposal.Digest, l *link, handle func(*session, int) round.Event) error {
 	m := c.machine.lock()
 	defer c.machine.unlock()
 	if !m.leading {
@@ -203,7 +203,7 @@ func (c *Coordinator) dropped(l *link) {
 	delete(m.links, l.site)
 	c.log.Info("site disconnected", "site", l.site)
 	m.happened(Happening{Kind: HappenedDisconnected, Site: l.site})
-	m.each(l.site, func(_ int, digest study.Digest, state *round.State, site int) {
+	m.each(l.site, func(_ int, digest proposal.Digest, state *round.State, site int) {
 		if !state.Terminal() { // of one that is over no link is remembered
 			m.step(digest, state, round.Disconnected{Site: site})
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"covey/internal/noise"
+	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/secagg"
 	"covey/internal/study"
@@ -384,7 +385,7 @@ func TestShortUploadIsDropped(t *testing.T) {
 // both back at the next query.
 func TestDropAndReturn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFederation(t, 6, func(s *study.Spec) { s.Radius = "8.0"; s.Rounds = 4 })
+		f := newFederation(t, 6, func(s *proposal.Spec) { s.Radius = "8.0"; s.Rounds = 4 })
 		defer f.c.Close()
 		f.pump(func() bool { return f.state().Status == round.StatusRunning })
 		f.drop(2) // before uploading
@@ -417,7 +418,7 @@ func TestDropAndReturn(t *testing.T) {
 // TestRestartGoesOn: a restart at every length of the log ends in the same result.
 func TestRestartGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFederation(t, 3, func(s *study.Spec) { s.Radius = "8.0"; s.Rounds = 2 })
+		f := newFederation(t, 3, func(s *proposal.Spec) { s.Radius = "8.0"; s.Rounds = 2 })
 		defer func() { f.c.Close() }()
 		for range 40 {
 			n := len(f.log.all())
@@ -449,8 +450,8 @@ func TestJoin(t *testing.T) {
 		return err
 	}
 	invite := entry{Invite: &inviteEntry{Token: "t", Invite: Invite{Site: "north", Expires: now.Add(time.Hour)}}}
-	key, other := study.Key(make([]byte, 32)), study.Key(append(make([]byte, 31), 1))
-	join := func(token, site string, key study.Key, at time.Time) error {
+	key, other := proposal.Key(make([]byte, 32)), proposal.Key(append(make([]byte, 31), 1))
+	join := func(token, site string, key proposal.Key, at time.Time) error {
 		return apply(entry{Join: &joinEntry{Token: token, Site: site, Key: key, Now: at}})
 	}
 	if err := apply(invite); err != nil {

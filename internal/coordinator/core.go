@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/internal/round"
-	"covey/internal/study"
 )
 
 // core is what every part of a coordinator works with.
@@ -67,7 +67,7 @@ func (c *core) inTerm(term int, do func(*leader)) bool {
 }
 
 // event returns an event to a study, if it comes from the present term.
-func (c *core) event(term int, digest study.Digest, e round.Event) {
+func (c *core) event(term int, digest proposal.Digest, e round.Event) {
 	c.inTerm(term, func(m *leader) {
 		if state := m.studies[digest]; state != nil {
 			m.step(digest, state, e)

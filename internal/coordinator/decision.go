@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"covey/internal/pki"
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/round"
 	"covey/internal/study"
 )
@@ -68,8 +70,8 @@ func (m *leader) decide(e round.Entry, signature []byte, at time.Time) error {
 }
 
 // approvals returns the sites' signed approvals by roster index, or nil if one is missing.
-func (m *replicated) approvals(digest study.Digest, state *round.State) []study.Blob {
-	out := make([]study.Blob, len(state.Plan().Proposal.Roster))
+func (m *replicated) approvals(digest proposal.Digest, state *round.State) []result.Blob {
+	out := make([]result.Blob, len(state.Plan().Proposal.Roster))
 	for i := range out {
 		word, ok := m.words[digest][i]
 		if !ok || word.Verdict != study.VerdictApproved {
@@ -82,14 +84,14 @@ func (m *replicated) approvals(digest study.Digest, state *round.State) []study.
 
 // SignedDecision is one site's decision for people and programs to check.
 type SignedDecision struct {
-	Site        string    `json:"site"`
-	Identity    study.Key `json:"identity"`
-	Fingerprint string    `json:"fingerprint"`
+	Site        string       `json:"site"`
+	Identity    proposal.Key `json:"identity"`
+	Fingerprint string       `json:"fingerprint"`
 	Word
 }
 
 // Decisions returns a study's decisions so far, in the roster's order.
-func (c *Coordinator) Decisions(digest study.Digest) []SignedDecision {
+func (c *Coordinator) Decisions(digest proposal.Digest) []SignedDecision {
 	m := c.machine.lock()
 	defer c.machine.unlock()
 	out := []SignedDecision{}

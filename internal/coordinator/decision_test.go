@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/round"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
@@ -17,7 +19,7 @@ func TestDecisionsMustBeSigned(t *testing.T) {
 	for name, forge := range map[string]func(f *federation, d *covey.Decision){
 		"unsigned":      func(_ *federation, d *covey.Decision) { d.Signature = nil },
 		"another's":     func(f *federation, d *covey.Decision) { d.Signature = f.word(1, f.plan.Digest, "approved", "") },
-		"another study": func(f *federation, d *covey.Decision) { d.Signature = f.word(0, study.Digest{1}, "approved", "") },
+		"another study": func(f *federation, d *covey.Decision) { d.Signature = f.word(0, proposal.Digest{1}, "approved", "") },
 		"another word":  func(f *federation, d *covey.Decision) { d.Signature = f.word(0, f.plan.Digest, "rejected", "") },
 		"another reason": func(f *federation, d *covey.Decision) {
 			d.Verdict, d.Code = covey.Verdict_VERDICT_REJECTED, covey.Code_CODE_DATA
@@ -49,7 +51,7 @@ func TestDecisionsMustBeSigned(t *testing.T) {
 	}
 }
 
-func (f *federation) word(site int, d study.Digest, word study.Verdict, code study.Code) []byte {
+func (f *federation) word(site int, d proposal.Digest, word study.Verdict, code study.Code) []byte {
 	return study.SignDecision(f.sites[site].identity, d, word, code)
 }
 
@@ -78,7 +80,7 @@ func TestApprovalsAreKept(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if v, err := study.Verify(text); err != nil || !v.Approved {
+			if v, err := result.Verify(text); err != nil || !v.Approved {
 				t.Errorf("%s: the result: %+v, %v", where, v, err)
 			}
 		}

@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"time"
 
+	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/secagg"
-	"covey/internal/study"
 	"covey/internal/wire"
 )
 
@@ -19,7 +19,7 @@ var ErrNotLeader = errors.New("this coordinator does not lead just now, and know
 const retryPropose = time.Second
 
 // send queues a message for a site. A site without a link is asked when it connects.
-func (m *leader) send(digest study.Digest, s *session, e round.Send) {
+func (m *leader) send(digest proposal.Digest, s *session, e round.Send) {
 	l := m.links[s.plan.Proposal.Roster[e.Site].Name]
 	if l == nil {
 		return
@@ -83,7 +83,7 @@ func (m *leader) propose(e round.Entry) {
 }
 
 // verify checks all announcements, and with them makes the session's setup.
-func (m *leader) verify(digest study.Digest, s *session, announcements [][]byte) {
+func (m *leader) verify(digest proposal.Digest, s *session, announcements [][]byte) {
 	c, sparse, cfg, term := m.core, s.plan.Thresholds.Sparse(), s.plan.Setup(s.state.Attempt), m.term
 	c.background(func() {
 		var setup *secagg.Setup
@@ -110,7 +110,7 @@ func (m *leader) verify(digest study.Digest, s *session, announcements [][]byte)
 }
 
 // draw makes the setup of the sparse graph.
-func (m *leader) draw(digest study.Digest, s *session, nonces [][]byte) {
+func (m *leader) draw(digest proposal.Digest, s *session, nonces [][]byte) {
 	c, board, term := m.core, s.board, m.term
 	c.background(func() {
 		setup, err := board.Draw(nonces)
@@ -132,7 +132,7 @@ func (m *leader) draw(digest study.Digest, s *session, nonces [][]byte) {
 	})
 }
 
-func (m *leader) deadline(digest study.Digest, s *session, e round.SetDeadline) {
+func (m *leader) deadline(digest proposal.Digest, s *session, e round.SetDeadline) {
 	s.deadline = m.now().Add(e.After)
 	c, term := m.core, m.term
 	c.after(e.After, s.turned, func() { // a deadline is of up to 30 days, and a study has hundreds
@@ -141,7 +141,7 @@ func (m *leader) deadline(digest study.Digest, s *session, e round.SetDeadline) 
 }
 
 // expiry is deadline for the proposal. Whoever leads at that time ends the study by its own clock.
-func (m *leader) expiry(digest study.Digest, s *session, e round.SetExpiry) {
+func (m *leader) expiry(digest proposal.Digest, s *session, e round.SetExpiry) {
 	c, term := m.core, m.term
 	c.after(e.At.Sub(c.now()), s.turned, func() { c.event(term, digest, round.Lapsed{}) })
 }

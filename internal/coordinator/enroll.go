@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"covey/internal/pki"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // MaxInvite bounds how long a join file may be good for.
@@ -122,7 +122,7 @@ func (c registry) join(_ context.Context, token []byte, site string, csr, identi
 	// every study wait for its disk.
 	hash := t.Hash()
 	now := c.now()
-	attempt := joinEntry{Token: tokenKey(hash), Site: site, Key: study.Key(identity), TLS: requestKey(csr), Now: now}
+	attempt := joinEntry{Token: tokenKey(hash), Site: site, Key: proposal.Key(identity), TLS: requestKey(csr), Now: now}
 	again, err := c.machine.joinable(attempt)
 	if err != nil {
 		return nil, err
@@ -146,10 +146,10 @@ func (c registry) join(_ context.Context, token []byte, site string, csr, identi
 
 // requestKey is the key that a certificate request asks for; nothing of a request that is not in
 // order: Issue refuses it.
-func requestKey(csr []byte) study.Key {
+func requestKey(csr []byte) proposal.Key {
 	if r, err := x509.ParseCertificateRequest(csr); err == nil {
 		if key, ok := r.PublicKey.(ed25519.PublicKey); ok {
-			return study.Key(key)
+			return proposal.Key(key)
 		}
 	}
 	return nil

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // TestAbortNamesADigest: a study is ended by its whole digest alone; its name and the beginning of
@@ -21,7 +21,7 @@ func TestAbortNamesADigest(t *testing.T) {
 			f.c.Operator(func() []string { return nil }).ServeHTTP(w, httptest.NewRequest("POST", "/v1/studies/"+ref+"/abort", nil))
 			return w.Code
 		}
-		for _, ref := range []string{name, whole[:12], whole[:63], study.Digest{1}.String()} {
+		for _, ref := range []string{name, whole[:12], whole[:63], proposal.Digest{1}.String()} {
 			if code := abort(ref); code != http.StatusBadRequest {
 				t.Errorf("aborting %q: status %d", ref, code)
 			}

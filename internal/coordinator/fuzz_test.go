@@ -14,8 +14,8 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"covey/internal/proposal"
 	"covey/internal/round"
-	"covey/internal/study"
 	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
 	"covey/test/site"
@@ -74,7 +74,7 @@ func FuzzEntries(f *testing.F) {
 	for i, line := range lines {
 		f.Add(byte(i), line)
 	}
-	key := study.Key(bytes.Repeat([]byte{1}, ed25519.PublicKeySize))
+	key := proposal.Key(bytes.Repeat([]byte{1}, ed25519.PublicKeySize))
 	for _, e := range []entry{
 		{Spend: &spendEntry{Token: "x", Node: "2"}}, {Node: &Node{ID: "2", Addresses: []string{"a:1"}}}, {Forget: &forgetEntry{"2"}}, {Withdraw: &withdrawEntry{"site-1"}}, {Node: &Node{ID: "2", Key: key}},
 		{Join: &joinEntry{Token: "t", Site: "s", Key: key}}, {Revoke: &revokeEntry{"site-1"}}, {CA: &caEntry{}},

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"time"
 
+	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/study"
 )
@@ -14,9 +15,9 @@ type Happening struct {
 	At   time.Time `json:"at"`   // the leader's clock
 	Kind string    `json:"kind"` // a round.EntryKind, or one of the constants below
 	// Study is zero for what concerns no study.
-	Study study.Digest `json:"study,omitzero"`
-	Site  string       `json:"site,omitempty"`
-	Node  string       `json:"node,omitempty"` // a coordinator
+	Study proposal.Digest `json:"study,omitzero"`
+	Site  string          `json:"site,omitempty"`
+	Node  string          `json:"node,omitempty"` // a coordinator
 	// Accuser and Accused are as in View, of a study's end.
 	Accuser string     `json:"accuser,omitempty"`
 	Accused string     `json:"accused,omitempty"`
@@ -117,7 +118,7 @@ type dates struct {
 }
 
 // date notes what an applied entry of a study's says of its dates. What was noted first stays.
-func (m *replicated) date(digest study.Digest, e entry) {
+func (m *replicated) date(digest proposal.Digest, e entry) {
 	at := m.dates[digest]
 	if e.Round.Kind == round.EntryProposed && at.Proposed.IsZero() {
 		at.Proposed = e.At

@@ -17,6 +17,7 @@ import (
 
 	"covey/internal/noise"
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/secagg"
 	"covey/internal/study"
@@ -100,7 +101,7 @@ type fakeSite struct {
 	mute func(*covey.SiteMessage) bool
 }
 
-func newFederation(t *testing.T, sites int, change func(*study.Spec)) *federation {
+func newFederation(t *testing.T, sites int, change func(*proposal.Spec)) *federation {
 	t.Helper()
 	f := &federation{t: t}
 	dir := t.TempDir()
@@ -123,14 +124,14 @@ func newFederation(t *testing.T, sites int, change func(*study.Spec)) *federatio
 		f.sites = append(f.sites, s)
 		token := fmt.Sprint("token ", i)
 		f.apply(entry{Invite: &inviteEntry{Token: token, Invite: Invite{Site: s.name, Expires: time.Now().Add(time.Hour)}}})
-		f.apply(entry{Join: &joinEntry{Token: token, Site: s.name, Key: study.Key(s.identity.Public().(ed25519.PublicKey)), Now: time.Now()}})
+		f.apply(entry{Join: &joinEntry{Token: token, Site: s.name, Key: proposal.Key(s.identity.Public().(ed25519.PublicKey)), Now: time.Now()}})
 		f.connect(i)
 	}
-	spec := study.Spec{
-		Center: study.CenterPublic,
-		Name:   "test", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, OnDropout: study.DropoutContinue, ExplainedVariance: study.VarianceNone,
-		Columns:   []study.Column{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}},
-		Deadlines: study.Deadlines{Round: study.Duration(2 * time.Second), Tick: study.Duration(100 * time.Millisecond)},
+	spec := proposal.Spec{
+		Center: proposal.CenterPublic,
+		Name:   "test", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, OnDropout: proposal.DropoutContinue, ExplainedVariance: proposal.VarianceNone,
+		Columns:   []proposal.Column{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}},
+		Deadlines: proposal.Deadlines{Round: proposal.Duration(2 * time.Second), Tick: proposal.Duration(100 * time.Millisecond)},
 	}
 	if change != nil {
 		change(&spec)
@@ -310,7 +311,7 @@ func (s *fakeSite) handle(f *federation, m *covey.CoordinatorMessage) []*covey.S
 	}
 	switch b := m.GetBody().(type) {
 	case *covey.CoordinatorMessage_Proposal:
-		digest := study.DigestOf(b.Proposal.GetBody())
+		digest := proposal.DigestOf(b.Proposal.GetBody())
 		return []*covey.SiteMessage{{Body: &covey.SiteMessage_Decision{Decision: &covey.Decision{
 			Study: digest[:], Verdict: covey.Verdict_VERDICT_APPROVED,
 			Signature: study.SignDecision(s.identity, digest, study.VerdictApproved, "")}}}}
@@ -389,7 +390,7 @@ func (s *fakeSite) upload(f *federation, q *covey.Query) []*covey.SiteMessage {
 			Study: q.GetStudy(), Query: q.GetQuery(), Slot: q.GetSlot(), Code: covey.Code_CODE_FINAL, Final: final}}}}
 	}
 	plan := f.plan.Queries[q.GetQuery()]
-	ask := f.plan.Fill(study.Ask{Attempt: q.GetAttempt(), Query: int(q.GetQuery()), Slot: int(q.GetSlot()), History: study.Digest(q.GetHistory()),
+	ask := f.plan.Fill(study.Ask{Attempt: q.GetAttempt(), Query: int(q.GetQuery()), Slot: int(q.GetSlot()), History: proposal.Digest(q.GetHistory()),
 		X: q.GetX(), Center: q.GetCenter(), Found: q.GetFound(), Radius: q.GetRadius(), Grid: q.GetGrid(), Sigma: noise.Sigma(q.GetSigma())})
 	if err := f.plan.Check(ask); err != nil {
 		f.t.Fatalf("%s: %v", s.name, err)

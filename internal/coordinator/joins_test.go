@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // log is a machine with entries applied to it.
@@ -33,7 +33,7 @@ func (l log) apply(e entry) error {
 func TestJoinsOfTheLog(t *testing.T) {
 	now := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 	later := now.Add(time.Hour)
-	key := func(b byte) study.Key { return append(make(study.Key, ed25519.PublicKeySize-1), b) }
+	key := func(b byte) proposal.Key { return append(make(proposal.Key, ed25519.PublicKeySize-1), b) }
 	fresh := func(t *testing.T) log {
 		l := log{NewMachine(), t}
 		for token, i := range map[string]Invite{

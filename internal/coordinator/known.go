@@ -3,8 +3,8 @@ package coordinator
 import (
 	"slices"
 
+	"covey/internal/proposal"
 	"covey/internal/round"
-	"covey/internal/study"
 	"covey/internal/wire"
 )
 
@@ -26,7 +26,7 @@ func set(tags []wire.Tag) map[wire.Tag]bool {
 }
 
 // misses reports whether a site has to hear of a study that is over.
-func (k known) misses(digest study.Digest, state *round.State) bool {
+func (k known) misses(digest proposal.Digest, state *round.State) bool {
 	t := wire.TagOf(digest)
 	switch {
 	case k.open[t]:
@@ -45,7 +45,7 @@ func (k known) misses(digest study.Digest, state *round.State) bool {
 // are over the ones that it misses.
 func (m *leader) greet(l *link) {
 	l.untold = make([]bool, len(m.order))
-	m.each(l.site, func(at int, digest study.Digest, state *round.State, site int) {
+	m.each(l.site, func(at int, digest proposal.Digest, state *round.State, site int) {
 		if state.Terminal() && !l.known.misses(digest, state) {
 			l.untold[at] = true
 			return
@@ -56,7 +56,7 @@ func (m *leader) greet(l *link) {
 
 // tellEnd is for a site that says something about a study which is over: it has not heard so,
 // though it did not name the study when the link began. Once a link.
-func (m *leader) tellEnd(l *link, digest study.Digest, state *round.State, site int) {
+func (m *leader) tellEnd(l *link, digest proposal.Digest, state *round.State, site int) {
 	if !state.Terminal() {
 		return
 	}

@@ -9,15 +9,15 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"covey/internal/proposal"
 	"covey/internal/round"
-	"covey/internal/study"
 	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
 )
 
 // longLived returns a federation in which, beside the first study, so many others completed, and
 // one was aborted before it began: it is the last.
-func longLived(t *testing.T, completed int) (*federation, []study.Digest) {
+func longLived(t *testing.T, completed int) (*federation, []proposal.Digest) {
 	t.Helper()
 	f := newFederation(t, 5, nil)
 	if v := f.finish(); v.Status != round.StatusCompleted {
@@ -34,7 +34,7 @@ func longLived(t *testing.T, completed int) (*federation, []study.Digest) {
 	p := f.plan.Proposal
 	for k := range completed {
 		d := s.Studies[0]
-		if d.Body, err = study.Propose(p.Spec, p.Roster, ed25519.PublicKey(p.Coordinator), [32]byte{1, byte(k), byte(k >> 8)}); err != nil {
+		if d.Body, err = proposal.Propose(p.Spec, p.Roster, ed25519.PublicKey(p.Coordinator), [32]byte{1, byte(k), byte(k >> 8)}); err != nil {
 			t.Fatal(err)
 		}
 		s.Studies = append(s.Studies, d)
@@ -81,7 +81,7 @@ func (f *federation) sentOn(l *link) (messages, bytes int) {
 	return messages, bytes
 }
 
-func named(studies ...study.Digest) (out []byte) {
+func named(studies ...proposal.Digest) (out []byte) {
 	for _, d := range studies {
 		out = append(out, d[:wire.TagBytes]...)
 	}

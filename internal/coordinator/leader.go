@@ -1,8 +1,8 @@
 package coordinator
 
 import (
+	"covey/internal/proposal"
 	"covey/internal/round"
-	"covey/internal/study"
 )
 
 // leader is what a coordinator knows: what the log has committed, and what it remembers while it
@@ -21,12 +21,12 @@ type leader struct {
 	links    map[string]*link   // by site name
 	opened   map[string][]*link // all open streams, by site name, oldest first
 	paces    map[string]*pace   // by site name
-	sessions map[study.Digest]*session
+	sessions map[proposal.Digest]*session
 	changed  chan struct{} // closed and replaced at every change
 	seen     journal       // what this coordinator alone has seen
 	// sightings are of sites, while this coordinator led.
 	sightings map[string]Sighting
-	lasts     map[study.Digest]lastRelease
+	lasts     map[proposal.Digest]lastRelease
 }
 
 func (m *leader) led(s *session) round.Led {
@@ -40,7 +40,7 @@ func (m *leader) led(s *session) round.Led {
 }
 
 // session returns a study's leader memory.
-func (m *leader) session(digest study.Digest, state *round.State) *session {
+func (m *leader) session(digest proposal.Digest, state *round.State) *session {
 	s := m.sessions[digest]
 	if s == nil {
 		s = &session{leader: m, plan: state.Plan()}
@@ -51,7 +51,7 @@ func (m *leader) session(digest study.Digest, state *round.State) *session {
 }
 
 // step returns an event to a study and runs what follows.
-func (m *leader) step(digest study.Digest, state *round.State, e round.Event) {
+func (m *leader) step(digest proposal.Digest, state *round.State, e round.Event) {
 	effects, err := state.Step(e)
 	if err != nil {
 		m.log.Debug("stale", "study", digest, "error", err)
@@ -61,7 +61,7 @@ func (m *leader) step(digest study.Digest, state *round.State, e round.Event) {
 
 // each goes over the studies that a site is in: at is the place in the machine's order, site the
 // roster index.
-func (m *leader) each(name string, do func(at int, digest study.Digest, state *round.State, site int)) {
+func (m *leader) each(name string, do func(at int, digest proposal.Digest, state *round.State, site int)) {
 	if !m.leading {
 		return
 	}
@@ -80,7 +80,7 @@ func (m *leader) notify() {
 }
 
 // run does effects, of an event (step) or of a committed entry (commit).
-func (m *leader) run(digest study.Digest, state *round.State, effects []round.Effect) {
+func (m *leader) run(digest proposal.Digest, state *round.State, effects []round.Effect) {
 	if !m.leading {
 		return
 	}

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"covey/internal/pki"
-	"covey/internal/study"
+	"covey/internal/proposal"
 	covey "covey/proto/covey/v1"
 	"covey/test/site"
 )
@@ -59,10 +59,10 @@ func TestLargestMessage(t *testing.T) {
 // TestLargestOfPlans: the limit holds an upload, and a setup's messages, of plans of other sizes.
 func TestLargestOfPlans(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for name, change := range map[string]func(*study.Spec){
-			"covariance": func(s *study.Spec) { s.Method = study.MethodCovariance },
-			"components": func(s *study.Spec) { s.Components = 3 },
-			"rounds":     func(s *study.Spec) { s.Rounds = 100 },
+		for name, change := range map[string]func(*proposal.Spec){
+			"covariance": func(s *proposal.Spec) { s.Method = proposal.MethodCovariance },
+			"components": func(s *proposal.Spec) { s.Components = 3 },
+			"rounds":     func(s *proposal.Spec) { s.Rounds = 100 },
 		} {
 			f := newFederation(t, 7, change)
 			for _, q := range f.plan.Queries {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"covey/internal/admission"
-	"covey/internal/study"
+	"covey/internal/proposal"
 	"covey/internal/wire"
 )
 
@@ -52,7 +52,7 @@ type outgoing struct {
 
 // about says which slot a message asks about, or whose result it tells; the zero one is of neither.
 type about struct {
-	study study.Digest
+	study proposal.Digest
 	slot  int // from 1
 	final bool
 }

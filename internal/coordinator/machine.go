@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"covey/internal/proposal"
 	"covey/internal/round"
-	"covey/internal/study"
 )
 
 // Log is the replication that the coordinator needs. internal/replica
@@ -42,19 +42,19 @@ type Node struct {
 	Addresses []string `json:"addresses,omitempty"`
 	// Key is its own among coordinators (pki.Authority.NodeKey): whoever shows none of these keys
 	// is no coordinator.
-	Key study.Key `json:"key,omitempty"`
+	Key proposal.Key `json:"key,omitempty"`
 }
 
 // Site is an organization that joined.
 type Site struct {
-	Name     string    `json:"name"`
-	Identity study.Key `json:"identity"`
-	Joined   time.Time `json:"joined"`
-	Token    string    `json:"token"` // hash of the one it joined with
+	Name     string       `json:"name"`
+	Identity proposal.Key `json:"identity"`
+	Joined   time.Time    `json:"joined"`
+	Token    string       `json:"token"` // hash of the one it joined with
 	// TLS is the key of its certificates, so that those of an earlier membership of the name are
 	// none of this one.
-	TLS     study.Key `json:"tls,omitempty"`
-	Revoked bool      `json:"revoked,omitempty"`
+	TLS     proposal.Key `json:"tls,omitempty"`
+	Revoked bool         `json:"revoked,omitempty"`
 }
 
 // entry is one line of the coordinator's log. Exactly one field is set.
@@ -80,11 +80,11 @@ type inviteEntry struct {
 }
 
 type joinEntry struct {
-	Token string    `json:"token"` // hash, hex
-	Site  string    `json:"site"`
-	Key   study.Key `json:"identity"`
-	TLS   study.Key `json:"tls,omitempty"` // of the certificate that is given out
-	Now   time.Time `json:"now"`           // the leader's, so that Apply needs no clock
+	Token string       `json:"token"` // hash, hex
+	Site  string       `json:"site"`
+	Key   proposal.Key `json:"identity"`
+	TLS   proposal.Key `json:"tls,omitempty"` // of the certificate that is given out
+	Now   time.Time    `json:"now"`           // the leader's, so that Apply needs no clock
 }
 
 type revokeEntry struct {
@@ -141,11 +141,11 @@ type replicated struct {
 	sites   map[string]Site   // by name
 	nodes   map[string]Node   // by ID
 	changes uint64            // entries that changed nodes
-	studies map[study.Digest]*round.State
-	words   map[study.Digest]map[int]Word // decisions as signed, by roster index
-	order   []study.Digest                // as proposed
+	studies map[proposal.Digest]*round.State
+	words   map[proposal.Digest]map[int]Word // decisions as signed, by roster index
+	order   []proposal.Digest                // as proposed
 	cas     Authorities
-	dates   map[study.Digest]dates
+	dates   map[proposal.Digest]dates
 	journal journal // what was committed, for people
 
 	// regrouped is signaled, and nobody waits for, when nodes change.
@@ -160,7 +160,7 @@ func NewMachine() *Machine {
 func newReplicated() replicated {
 	return replicated{
 		invites: map[string]Invite{}, sites: map[string]Site{}, nodes: map[string]Node{},
-		studies: map[study.Digest]*round.State{}, words: map[study.Digest]map[int]Word{}, dates: map[study.Digest]dates{}, regrouped: make(chan struct{}, 1),
+		studies: map[proposal.Digest]*round.State{}, words: map[proposal.Digest]map[int]Word{}, dates: map[proposal.Digest]dates{}, regrouped: make(chan struct{}, 1),
 	}
 }
 
@@ -332,7 +332,7 @@ func (m *replicated) spend(e spendEntry) error {
 func (m *leader) commit(e round.Entry) error {
 	s := m.studies[e.Study]
 	if s == nil {
-		if e.Kind != round.EntryProposed || study.DigestOf(e.Body) != e.Study {
+		if e.Kind != round.EntryProposed || proposal.DigestOf(e.Body) != e.Study {
 			return &round.StaleError{Kind: e.Kind}
 		}
 		s = &round.State{}
@@ -368,15 +368,15 @@ func slim(d *round.Durable) {
 
 // snapshot is Machine's durable form.
 type snapshot struct {
-	Invites map[string]Invite             `json:"invites"`
-	Sites   []Site                        `json:"sites"`
-	Nodes   map[string]Node               `json:"nodes,omitempty"`
-	Changes uint64                        `json:"node_changes,omitempty"`
-	Studies []round.Durable               `json:"studies"` // as proposed
-	Words   map[study.Digest]map[int]Word `json:"words,omitempty"`
-	CAs     Authorities                   `json:"authorities,omitzero"`
-	Dates   map[study.Digest]dates        `json:"dates,omitempty"`
-	Journal journal                       `json:"journal,omitempty"`
+	Invites map[string]Invite                `json:"invites"`
+	Sites   []Site                           `json:"sites"`
+	Nodes   map[string]Node                  `json:"nodes,omitempty"`
+	Changes uint64                           `json:"node_changes,omitempty"`
+	Studies []round.Durable                  `json:"studies"` // as proposed
+	Words   map[proposal.Digest]map[int]Word `json:"words,omitempty"`
+	CAs     Authorities                      `json:"authorities,omitzero"`
+	Dates   map[proposal.Digest]dates        `json:"dates,omitempty"`
+	Journal journal                          `json:"journal,omitempty"`
 }
 
 // Snapshot returns the state's bytes. Nothing un-noised is in it: round.Durable holds none. With
@@ -437,7 +437,7 @@ func (m *Machine) Restore(raw []byte) error {
 		if err != nil {
 			return fmt.Errorf("coordinator: snapshot: %w", err)
 		}
-		digest := study.DigestOf(d.Body)
+		digest := proposal.DigestOf(d.Body)
 		fresh.studies[digest] = state
 		fresh.order = append(fresh.order, digest)
 	}

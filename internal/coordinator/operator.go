@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -19,9 +20,9 @@ const maxSpec = 16 << 20
 
 // InviteRequest asks for a join file.
 type InviteRequest struct {
-	Site  string         `json:"site"`
-	Valid study.Duration `json:"valid"`
-	Again bool           `json:"again,omitempty"` // of a site that has joined
+	Site  string            `json:"site"`
+	Valid proposal.Duration `json:"valid"`
+	Again bool              `json:"again,omitempty"` // of a site that has joined
 }
 
 // WithdrawReply is how many unused join files were withdrawn.
@@ -45,14 +46,14 @@ type ListedSite struct {
 
 // CreateReply is a new study.
 type CreateReply struct {
-	Digest   study.Digest `json:"digest"`
-	Plan     *study.Plan  `json:"plan"`
-	Warnings []string     `json:"warnings,omitempty"`
+	Digest   proposal.Digest `json:"digest"`
+	Plan     *study.Plan     `json:"plan"`
+	Warnings []string        `json:"warnings,omitempty"`
 }
 
 // AbortReply names the study that was ended.
 type AbortReply struct {
-	Digest study.Digest `json:"digest"`
+	Digest proposal.Digest `json:"digest"`
 }
 
 // ErrorReply is any failure. Bad says that the request was at fault.
@@ -91,13 +92,13 @@ func (c *Coordinator) Operator(addresses func() []string) *http.ServeMux {
 	})
 	handle("GET /v1/sites", func(*http.Request) (any, error) { return c.listSites(), nil })
 	handle("GET /v1/studies", func(*http.Request) (any, error) { return c.Views(), nil })
-	planned := func(pattern string, do func(study.Spec) (*study.Plan, error)) {
+	planned := func(pattern string, do func(proposal.Spec) (*study.Plan, error)) {
 		handle(pattern, func(r *http.Request) (any, error) {
 			text, err := io.ReadAll(io.LimitReader(r.Body, maxSpec))
 			if err != nil {
 				return nil, err
 			}
-			spec, err := study.ParseSpec(text)
+			spec, err := proposal.ParseSpec(text)
 			if err != nil {
 				return nil, err
 			}
@@ -110,7 +111,7 @@ func (c *Coordinator) Operator(addresses func() []string) *http.ServeMux {
 	}
 	planned("POST /v1/studies", c.Create)
 	planned("POST /v1/plan", c.Preview)
-	about := func(pattern string, do func(study.Digest) (any, error)) {
+	about := func(pattern string, do func(proposal.Digest) (any, error)) {
 		handle(pattern, func(r *http.Request) (any, error) {
 			d, err := c.Find(r.PathValue("ref"))
 			if err != nil {
@@ -119,13 +120,13 @@ func (c *Coordinator) Operator(addresses func() []string) *http.ServeMux {
 			return do(d)
 		})
 	}
-	about("GET /v1/studies/{ref}", func(d study.Digest) (any, error) { return c.View(d), nil })
-	about("GET /v1/studies/{ref}/decisions", func(d study.Digest) (any, error) { return c.Decisions(d), nil })
-	about("GET /v1/studies/{ref}/proposal", func(d study.Digest) (any, error) { return c.Body(d), nil })
-	about("GET /v1/studies/{ref}/result", func(d study.Digest) (any, error) { return c.Result(d) })
+	about("GET /v1/studies/{ref}", func(d proposal.Digest) (any, error) { return c.View(d), nil })
+	about("GET /v1/studies/{ref}/decisions", func(d proposal.Digest) (any, error) { return c.Decisions(d), nil })
+	about("GET /v1/studies/{ref}/proposal", func(d proposal.Digest) (any, error) { return c.Body(d), nil })
+	about("GET /v1/studies/{ref}/result", func(d proposal.Digest) (any, error) { return c.Result(d) })
 	handle("POST /v1/studies/{ref}/abort", func(r *http.Request) (any, error) {
 		// A decision names its digest whole: what a name means may change after it was read.
-		d, err := study.ParseDigest(r.PathValue("ref"))
+		d, err := proposal.ParseDigest(r.PathValue("ref"))
 		if err == nil {
 			err = c.Abort(d)
 		}
@@ -208,7 +209,7 @@ func Reply(w http.ResponseWriter, v any, err error) {
 }
 
 func badInput(err error) bool {
-	_, field := errors.AsType[*study.FieldError](err)
+	_, field := errors.AsType[*proposal.FieldError](err)
 	_, join := errors.AsType[*JoinError](err)
 	_, unknown := errors.AsType[*UnknownStudyError](err)
 	_, name := errors.AsType[*pki.NameError](err)

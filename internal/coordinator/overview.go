@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/study"
 )
@@ -119,7 +120,7 @@ type RoundView struct {
 }
 
 // Story returns a study's; false if there is none.
-func (c *Coordinator) Story(digest study.Digest) (Story, bool) {
+func (c *Coordinator) Story(digest proposal.Digest) (Story, bool) {
 	m := c.machine.lock()
 	state := m.studies[digest]
 	if state == nil {
@@ -145,7 +146,7 @@ func (c *Coordinator) Story(digest study.Digest) (Story, bool) {
 // roundCache reads each release once: the largest is of millions of numbers.
 type roundCache struct {
 	mu    sync.Mutex
-	known map[study.Digest]*knownRounds
+	known map[proposal.Digest]*knownRounds
 }
 
 type knownRounds struct {
@@ -154,11 +155,11 @@ type knownRounds struct {
 }
 
 // of returns a copy of a study's rounds. It runs outside of the machine's lock.
-func (r *roundCache) of(digest study.Digest, p *study.Plan, releases []round.Released) []RoundView {
+func (r *roundCache) of(digest proposal.Digest, p *study.Plan, releases []round.Released) []RoundView {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.known == nil {
-		r.known = map[study.Digest]*knownRounds{}
+		r.known = map[proposal.Digest]*knownRounds{}
 	}
 	k := r.known[digest]
 	if k == nil || len(k.rounds) > len(releases) { // an older snapshot was restored

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
@@ -148,10 +149,10 @@ func TestRetried(t *testing.T) {
 		releases = append(releases, round.Released{Encoded: raw})
 	}
 	var c roundCache
-	if got := c.of(study.Digest{}, plan, releases[:2]); len(got) != 2 || got[0].Retried != 1 || got[1].Retried != 0 {
+	if got := c.of(proposal.Digest{}, plan, releases[:2]); len(got) != 2 || got[0].Retried != 1 || got[1].Retried != 0 {
 		t.Errorf("%+v", got)
 	}
-	if got := c.of(study.Digest{}, plan, releases); len(got) != 3 || got[2].Retried != 2 {
+	if got := c.of(proposal.Digest{}, plan, releases); len(got) != 3 || got[2].Retried != 2 {
 		t.Errorf("%+v", got)
 	}
 }

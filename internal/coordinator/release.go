@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"covey/internal/noise"
+	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/secagg"
 	"covey/internal/study"
@@ -15,7 +16,7 @@ import (
 // open unmasks the sum of the open slot, makes it private and proposes the
 // release. The exact sum lives in one slice of this goroutine's until it is noised, and is
 // overwritten then: not in the log, not in a log line, not in an error, not in memory.
-func (m *leader) open(digest study.Digest, s *session, e round.Open) {
+func (m *leader) open(digest proposal.Digest, s *session, e round.Open) {
 	q, err := s.secaggQuery()
 	sum, opening := s.take()
 	helpers := 0
@@ -70,7 +71,7 @@ func (m *leader) open(digest study.Digest, s *session, e round.Open) {
 }
 
 // unshared goes on with an opening after one site's shares turned out to be wrong.
-func (m *leader) unshared(digest study.Digest, s *session, site int, e round.Open, sum []uint64, opening *secagg.Opening) {
+func (m *leader) unshared(digest proposal.Digest, s *session, site int, e round.Open, sum []uint64, opening *secagg.Opening) {
 	s.fault(site, study.CodeBadShare)
 	s.giveBack(e.Ask.Query, e.Ask.Slot, sum, opening)
 	m.step(digest, s.state, round.Unshared{Site: site, Query: e.Ask.Query, Slot: e.Ask.Slot})
@@ -78,7 +79,7 @@ func (m *leader) unshared(digest study.Digest, s *session, site int, e round.Ope
 
 // lacking goes on with an opening that needs a dealer's commitments: from memory, or from the
 // dealer, which sends its announcement as often as it is asked.
-func (m *leader) lacking(digest study.Digest, s *session, dealer int, e round.Open, sum []uint64, opening *secagg.Opening) {
+func (m *leader) lacking(digest proposal.Digest, s *session, dealer int, e round.Open, sum []uint64, opening *secagg.Opening) {
 	if !s.current(e.Ask.Query, e.Ask.Slot) {
 		wipe(sum, opening)
 		return

@@ -6,22 +6,23 @@ import (
 	"testing"
 
 	"covey/internal/noise"
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
 func choicePlan(t *testing.T) *study.Plan {
 	t.Helper()
-	spec := study.Spec{
-		Center: study.CenterPublic,
-		Name:   "choice", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, Radius: study.RadiusPaper, Lambda: study.LambdaPrivate, LambdaRange: []float64{1, 4},
-		Columns: []study.Column{{Name: "a"}, {Name: "b"}},
+	spec := proposal.Spec{
+		Center: proposal.CenterPublic,
+		Name:   "choice", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, Radius: proposal.RadiusPaper, Lambda: proposal.LambdaPrivate, LambdaRange: []float64{1, 4},
+		Columns: []proposal.Column{{Name: "a"}, {Name: "b"}},
 	}
-	var roster []study.Member
+	var roster []proposal.Member
 	for i := range 3 {
 		key := ed25519.NewKeyFromSeed(append(make([]byte, 31), byte(i+1))).Public().(ed25519.PublicKey)
-		roster = append(roster, study.Member{Name: fmt.Sprint("site-", i), Identity: study.Key(key), Units: 8000})
+		roster = append(roster, proposal.Member{Name: fmt.Sprint("site-", i), Identity: proposal.Key(key), Units: 8000})
 	}
-	body, err := study.Propose(spec, roster, ed25519.PublicKey(roster[0].Identity), [32]byte{1})
+	body, err := proposal.Propose(spec, roster, ed25519.PublicKey(roster[0].Identity), [32]byte{1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,8 +9,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"covey/internal/proposal"
 	"covey/internal/round"
-	"covey/internal/study"
 )
 
 // costResult is a read of a result, which computes it anew and signs it: eigenvectors of up to all
@@ -31,7 +31,7 @@ func (s server) Result(ctx context.Context, raw []byte) ([]byte, error) {
 	if err := pause(ctx, nil, s.c.paceOf(name).spend(time.Now(), costResult)); err != nil {
 		return nil, err
 	}
-	var digest study.Digest
+	var digest proposal.Digest
 	if len(raw) != len(digest) {
 		return nil, errNoResult
 	}
@@ -61,13 +61,13 @@ func (s server) Result(ctx context.Context, raw []byte) ([]byte, error) {
 // reads reports whether a site may read the result of a study, and there is one: it stands in the
 // roster, by its name and by the identity key that it has now, since another party may have joined
 // under the name of one that was revoked.
-func (c *Coordinator) reads(name string, digest study.Digest) bool {
+func (c *Coordinator) reads(name string, digest proposal.Digest) bool {
 	site, joined := c.machine.Site(name)
 	m := c.machine.lock()
 	defer c.machine.unlock()
 	state := m.studies[digest]
 	return joined && state != nil && state.Status == round.StatusCompleted &&
-		slices.ContainsFunc(state.Plan().Proposal.Roster, func(member study.Member) bool {
+		slices.ContainsFunc(state.Plan().Proposal.Roster, func(member proposal.Member) bool {
 			return member.Name == name && slices.Equal(member.Identity, site.Identity)
 		})
 }

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // TestReads: a completed study is read by the sites of its roster, under the key that they had
@@ -32,11 +32,11 @@ func TestReads(t *testing.T) {
 		if f.c.reads("stranger", id) {
 			t.Error("a site that is not in the roster reads the result")
 		}
-		if f.c.reads(name, study.Digest{1}) {
+		if f.c.reads(name, proposal.Digest{1}) {
 			t.Error("an unknown study is read")
 		}
 		m = f.c.machine.lock()
-		site.Identity = make(study.Key, 32)
+		site.Identity = make(proposal.Key, 32)
 		m.sites[name] = site
 		f.c.machine.unlock()
 		if f.c.reads(name, id) {

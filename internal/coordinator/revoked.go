@@ -3,8 +3,8 @@ package coordinator
 import (
 	"slices"
 
+	"covey/internal/proposal"
 	"covey/internal/round"
-	"covey/internal/study"
 )
 
 // RevokeReply tells what became of a site that was revoked.
@@ -17,9 +17,9 @@ type RevokeReply struct {
 // RevokedStudy is a study that a revoked site was in. Nobody can come back in its place: the roster
 // has its key.
 type RevokedStudy struct {
-	Digest study.Digest `json:"digest"`
-	Name   string       `json:"name"`
-	Status round.Status `json:"status"`
+	Digest proposal.Digest `json:"digest"`
+	Name   string          `json:"name"`
+	Status round.Status    `json:"status"`
 	// GoesOn reports whether the study needs the site no more: it runs, its on_dropout is
 	// "continue", and enough of its sites are not revoked. Any other study waits until it is ended.
 	GoesOn bool `json:"goes_on"`
@@ -33,7 +33,7 @@ func (c *Coordinator) AwaitedOf(site string) []RevokedStudy {
 	for _, digest := range m.order {
 		state := m.studies[digest]
 		p := state.Plan()
-		if state.Terminal() || !slices.ContainsFunc(p.Proposal.Roster, func(in study.Member) bool { return in.Name == site && m.is(in) }) {
+		if state.Terminal() || !slices.ContainsFunc(p.Proposal.Roster, func(in proposal.Member) bool { return in.Name == site && m.is(in) }) {
 			continue
 		}
 		left := 0
@@ -43,14 +43,14 @@ func (c *Coordinator) AwaitedOf(site string) []RevokedStudy {
 			}
 		}
 		out = append(out, RevokedStudy{Digest: digest, Name: p.Proposal.Spec.Name, Status: state.Status,
-			GoesOn: state.Status == round.StatusRunning && p.Proposal.Spec.OnDropout == study.DropoutContinue && left >= p.Thresholds.MinSurvivors})
+			GoesOn: state.Status == round.StatusRunning && p.Proposal.Spec.OnDropout == proposal.DropoutContinue && left >= p.Thresholds.MinSurvivors})
 	}
 	return out
 }
 
 // is reports whether a roster's member is the site that has its name now: the name may have joined
 // again with another key.
-func (m *replicated) is(member study.Member) bool {
+func (m *replicated) is(member proposal.Member) bool {
 	s, ok := m.sites[member.Name]
 	return ok && string(s.Identity) == string(member.Identity)
 }

@@ -11,8 +11,8 @@ import (
 	"google.golang.org/grpc/status"
 
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/internal/round"
-	"covey/internal/study"
 	"covey/internal/wire"
 )
 
@@ -196,7 +196,7 @@ func (c *Coordinator) receive(l *link, m wire.Message) error {
 			if err := checkDataset(d.Name); err != nil {
 				return err
 			}
-			if d.Units <= study.MaxUnits {
+			if d.Units <= proposal.MaxUnits {
 				units[d.Name] = int(d.Units)
 			}
 		}

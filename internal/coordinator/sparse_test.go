@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/secagg"
 	"covey/internal/study"
@@ -14,7 +15,7 @@ import (
 
 // newSparse is a federation of more sites than the complete graph has.
 func newSparse(t *testing.T) *federation {
-	return newFederation(t, study.MaxComplete+2, func(s *study.Spec) {
+	return newFederation(t, proposal.MaxComplete+2, func(s *proposal.Spec) {
 		s.Rounds, s.Radius, s.Corrupt, s.Dropout, s.SpareSlots = 1, "4", 3, 0.05, 1
 	})
 }

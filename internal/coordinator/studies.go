@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/round"
 	"covey/internal/study"
 )
@@ -19,7 +21,7 @@ const maxMatches = 5
 // UnknownStudyError is a reference that names no study, or several.
 type UnknownStudyError struct {
 	Ref     string
-	Matches []study.Digest
+	Matches []proposal.Digest
 }
 
 func (e *UnknownStudyError) Error() string {
@@ -35,7 +37,7 @@ func (e *UnknownStudyError) Error() string {
 
 // Roster fills a spec's roster in from the sites that are connected and offer
 // its data set: their identity keys, and their counts of units.
-func (c *Coordinator) Roster(spec study.Spec) ([]study.Member, error) {
+func (c *Coordinator) Roster(spec proposal.Spec) ([]proposal.Member, error) {
 	joined, _ := c.machine.Sites()
 	m := c.machine.lock()
 	defer c.machine.unlock()
@@ -47,27 +49,27 @@ func (c *Coordinator) Roster(spec study.Spec) ([]study.Member, error) {
 			}
 		}
 	}
-	var roster []study.Member
+	var roster []proposal.Member
 	for _, name := range names {
 		at := slices.IndexFunc(joined, func(s Site) bool { return s.Name == name && !s.Revoked })
 		if at < 0 {
-			return nil, &study.FieldError{Field: "sites", Reason: fmt.Sprintf("%q has not joined", name)}
+			return nil, &proposal.FieldError{Field: "sites", Reason: fmt.Sprintf("%q has not joined", name)}
 		}
 		l := m.links[name]
 		if l == nil {
-			return nil, &study.FieldError{Field: "sites", Reason: fmt.Sprintf("%q is not connected, so its count of units is not known: wait for it, or name the study's sites without it, sites = [...]; to plan before sites are connected, study validate --units 1610,4906,12082 (one count a site)", name)}
+			return nil, &proposal.FieldError{Field: "sites", Reason: fmt.Sprintf("%q is not connected, so its count of units is not known: wait for it, or name the study's sites without it, sites = [...]; to plan before sites are connected, study validate --units 1610,4906,12082 (one count a site)", name)}
 		}
 		units, ok := l.units[spec.Dataset]
 		if !ok {
-			return nil, &study.FieldError{Field: "dataset", Reason: fmt.Sprintf("site %q offers no data set %q", name, spec.Dataset)}
+			return nil, &proposal.FieldError{Field: "dataset", Reason: fmt.Sprintf("site %q offers no data set %q", name, spec.Dataset)}
 		}
-		roster = append(roster, study.Member{Name: name, Identity: joined[at].Identity, Units: units})
+		roster = append(roster, proposal.Member{Name: name, Identity: joined[at].Identity, Units: units})
 	}
 	return roster, nil
 }
 
 // Create proposes a study to its sites.
-func (c *Coordinator) Create(spec study.Spec) (*study.Plan, error) {
+func (c *Coordinator) Create(spec proposal.Spec) (*study.Plan, error) {
 	var nonce [32]byte
 	rand.Read(nonce[:])
 	body, plan, err := c.planned(spec, nonce)
@@ -78,13 +80,13 @@ func (c *Coordinator) Create(spec study.Spec) (*study.Plan, error) {
 }
 
 // Preview returns the plan that Create would propose now, with another nonce.
-func (c *Coordinator) Preview(spec study.Spec) (*study.Plan, error) {
+func (c *Coordinator) Preview(spec proposal.Spec) (*study.Plan, error) {
 	_, plan, err := c.planned(spec, [32]byte{})
 	return plan, err
 }
 
 // planned returns the proposal of a spec with the sites that are connected now, and its plan.
-func (c *Coordinator) planned(spec study.Spec, nonce [32]byte) (body []byte, plan *study.Plan, err error) {
+func (c *Coordinator) planned(spec proposal.Spec, nonce [32]byte) (body []byte, plan *study.Plan, err error) {
 	if spec, err = spec.Dated(c.now()); err != nil {
 		return nil, nil, err
 	}
@@ -93,7 +95,7 @@ func (c *Coordinator) planned(spec study.Spec, nonce [32]byte) (body []byte, pla
 		return nil, nil, err
 	}
 	public := c.authority.SigningKey().Public().(ed25519.PublicKey)
-	if body, err = study.Propose(spec, roster, public, nonce); err != nil {
+	if body, err = proposal.Propose(spec, roster, public, nonce); err != nil {
 		return nil, nil, err
 	}
 	plan, err = study.NewPlan(body)
@@ -102,24 +104,24 @@ func (c *Coordinator) planned(spec study.Spec, nonce [32]byte) (body []byte, pla
 
 // Find resolves a digest, the beginning of one of at least 4 digits, or else a study's name, for
 // reading: a decision names its digest whole.
-func (c *Coordinator) Find(ref string) (study.Digest, error) {
+func (c *Coordinator) Find(ref string) (proposal.Digest, error) {
 	m := c.machine.lock()
 	defer c.machine.unlock()
-	var found []study.Digest
+	var found []proposal.Digest
 	for _, d := range m.order {
 		name := m.studies[d].Plan().Proposal.Spec.Name
-		if study.Refers(ref, d, name) {
+		if proposal.Refers(ref, d, name) {
 			found = append(found, d)
 		}
 	}
 	if len(found) != 1 {
-		return study.Digest{}, &UnknownStudyError{ref, found}
+		return proposal.Digest{}, &UnknownStudyError{ref, found}
 	}
 	return found[0], nil
 }
 
 // Abort ends a study. What was charged stays charged.
-func (c *Coordinator) Abort(digest study.Digest) error {
+func (c *Coordinator) Abort(digest proposal.Digest) error {
 	m := c.machine.lock()
 	state := m.studies[digest]
 	over := state != nil && state.Terminal()
@@ -134,7 +136,7 @@ func (c *Coordinator) Abort(digest study.Digest) error {
 }
 
 // Body returns a proposal's exact bytes.
-func (c *Coordinator) Body(digest study.Digest) []byte {
+func (c *Coordinator) Body(digest proposal.Digest) []byte {
 	m := c.machine.lock()
 	defer c.machine.unlock()
 	return m.studies[digest].Body
@@ -153,8 +155,8 @@ func (e *UnfinishedError) Error() string {
 	return fmt.Sprintf("the study has no result yet: it is %s", e.Status)
 }
 
-// Result returns a completed study's result, signed: study.Verify checks it by itself.
-func (c *Coordinator) Result(digest study.Digest) (*study.Result, error) {
+// Result returns a completed study's result, signed: result.Verify checks it by itself.
+func (c *Coordinator) Result(digest proposal.Digest) (*result.Result, error) {
 	m := c.machine.lock()
 	state := m.studies[digest]
 	status, code, body, stored := state.Status, state.Code, state.Body, slices.Clone(state.Releases)
@@ -163,17 +165,17 @@ func (c *Coordinator) Result(digest study.Digest) (*study.Result, error) {
 	if status != round.StatusCompleted {
 		return nil, &UnfinishedError{status, code}
 	}
-	var signed []study.SignedRelease
+	var signed []result.SignedRelease
 	for _, r := range stored {
-		signed = append(signed, study.SignedRelease{Encoded: r.Encoded, Signature: r.Signature})
+		signed = append(signed, result.SignedRelease{Encoded: r.Encoded, Signature: r.Signature})
 	}
-	return study.SignResult(body, signed, c.authority.SigningKey(), approvals...)
+	return result.Sign(body, signed, c.authority.SigningKey(), approvals...)
 }
 
 // Watch calls see with the view of a study now and after every change, until it is over, see fails,
 // ctx ends or this node leads no more (ErrNotLeader). Changes that come faster than see returns are
 // seen together.
-func (c *Coordinator) Watch(ctx context.Context, digest study.Digest, see func(View) error) error {
+func (c *Coordinator) Watch(ctx context.Context, digest proposal.Digest, see func(View) error) error {
 	for {
 		m := c.machine.lock()
 		if !m.leading {

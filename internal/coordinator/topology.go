@@ -3,8 +3,8 @@ package coordinator
 import (
 	"slices"
 
+	"covey/internal/proposal"
 	"covey/internal/secagg"
-	"covey/internal/study"
 )
 
 // topology shows a drawn graph to round. It is the leader's.
@@ -17,7 +17,7 @@ type topology struct {
 	short     int // a dealer that had too few holders' shares when last asked: looked at first
 }
 
-func newTopology(g *secagg.Graph, t study.Thresholds) *topology {
+func newTopology(g *secagg.Graph, t proposal.Thresholds) *topology {
 	top := &topology{graph: g, threshold: t.Threshold, committee: g.Committee(), signs: make([]bool, t.Sites), holders: make([][]int, t.Sites)}
 	for _, i := range top.committee {
 		top.signs[i] = true

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/secagg"
 	"covey/internal/study"
@@ -46,7 +47,7 @@ func (f *federation) holds(site int, u ...int) *covey.Refusal {
 }
 
 // asked is a study whose sites are at a query, and have not answered.
-func asked(t *testing.T, sites int, change func(*study.Spec)) *federation {
+func asked(t *testing.T, sites int, change func(*proposal.Spec)) *federation {
 	f := newFederation(t, sites, change)
 	for _, s := range f.sites {
 		s.mute = muteUploads
@@ -74,12 +75,12 @@ func TestHeldOfOneSite(t *testing.T) {
 		u    []int
 		away int
 	}{
-		{study.DropoutContinue, []int{0, 4, 5, 6, 7, 8, 9}, -1},
-		{study.DropoutContinue, []int{0, 1, 2, 3, 4, 5, 9}, 9},
+		{proposal.DropoutContinue, []int{0, 4, 5, 6, 7, 8, 9}, -1},
+		{proposal.DropoutContinue, []int{0, 1, 2, 3, 4, 5, 9}, 9},
 	} {
 		t.Run(c.mode, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				f := asked(t, 10, func(s *study.Spec) { s.OnDropout = c.mode })
+				f := asked(t, 10, func(s *proposal.Spec) { s.OnDropout = c.mode })
 				defer func() { f.c.Close() }()
 				if c.away >= 0 {
 					f.drop(c.away)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/study"
 )
@@ -12,9 +13,9 @@ import (
 // View is what an operator may see of a study at a moment: nothing in it is
 // un-noised.
 type View struct {
-	Name   string       `json:"name"`
-	Digest study.Digest `json:"digest"`
-	Status round.Status `json:"status"`
+	Name   string          `json:"name"`
+	Digest proposal.Digest `json:"digest"`
+	Status round.Status    `json:"status"`
 	// Proposed and Ended are when the study was proposed, and when it was over; zero where that is
 	// not known, or not yet so.
 	Proposed time.Time  `json:"proposed,omitzero"`
@@ -97,7 +98,7 @@ type SiteView struct {
 }
 
 // View returns a study's.
-func (c *Coordinator) View(digest study.Digest) View {
+func (c *Coordinator) View(digest proposal.Digest) View {
 	m := c.machine.lock()
 	defer c.machine.unlock()
 	return m.view(digest, m.studies[digest])
@@ -114,7 +115,7 @@ func (c *Coordinator) Views() []View {
 	return out
 }
 
-func (m *leader) view(digest study.Digest, state *round.State) View {
+func (m *leader) view(digest proposal.Digest, state *round.State) View {
 	p := state.Plan()
 	s := m.session(digest, state)
 	spec := p.Proposal.Spec
@@ -174,7 +175,7 @@ func (m *leader) view(digest study.Digest, state *round.State) View {
 		})
 	}
 	v.Survivors = last.survivors
-	if v.Method != study.MethodCovariance { // of which a power round's figure says nothing
+	if v.Method != proposal.MethodCovariance { // of which a power round's figure says nothing
 		v.NoiseToSignal = last.noise
 	}
 	return v
@@ -188,7 +189,7 @@ type lastRelease struct {
 }
 
 // last reads releases once: they can be long.
-func (m *leader) last(digest study.Digest, p *study.Plan, releases []round.Released) lastRelease {
+func (m *leader) last(digest proposal.Digest, p *study.Plan, releases []round.Released) lastRelease {
 	l := m.lasts[digest]
 	if l.count > len(releases) { // an older snapshot was restored
 		l = lastRelease{}

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
@@ -20,7 +21,7 @@ import (
 func TestLateAfterAFailover(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		// deadline: 2 s
-		f := newFederation(t, 5, func(s *study.Spec) { s.OnDropout = study.DropoutWait })
+		f := newFederation(t, 5, func(s *proposal.Spec) { s.OnDropout = proposal.DropoutWait })
 		defer func() { f.c.Close() }()
 		f.sites[4].mute = func(m *covey.SiteMessage) bool { return m.GetUpload() != nil }
 		f.pump(nil)
@@ -77,7 +78,7 @@ func TestViewsReadReleasesOnce(t *testing.T) {
 // a deadline of weeks.
 func TestDeadlinesEndWithTheirSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFederation(t, 5, func(s *study.Spec) { s.Deadlines.Round = study.Duration(30 * 24 * time.Hour) })
+		f := newFederation(t, 5, func(s *proposal.Spec) { s.Deadlines.Round = proposal.Duration(30 * 24 * time.Hour) })
 		defer func() { f.c.Close() }()
 		under := func(what string, most int) {
 			t.Helper()
@@ -151,7 +152,7 @@ func TestAbortWhileASumIsOpened(t *testing.T) {
 // would be asked on a new link, and not every query that went on without it.
 func TestQueueHoldsTheOpenSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFederation(t, 5, func(s *study.Spec) { s.Rounds = 12 })
+		f := newFederation(t, 5, func(s *proposal.Spec) { s.Rounds = 12 })
 		defer func() { f.c.Close() }()
 		f.pump(func() bool { return f.view().Query == 1 })
 		stuck := f.sites[4]

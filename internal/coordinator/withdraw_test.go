@@ -7,13 +7,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
 )
 
 // undecided is a federation of three whose last site leaves the proposal to its operator.
-func undecided(t *testing.T, change func(*study.Spec)) *federation {
+func undecided(t *testing.T, change func(*proposal.Spec)) *federation {
 	f := newFederation(t, 3, change)
 	f.sites[2].corrupt = func(m *covey.SiteMessage) {
 		if d := m.GetDecision(); d != nil {
@@ -84,7 +85,7 @@ func TestWithdrawalMustBeSigned(t *testing.T) {
 		for name, signature := range map[string][]byte{
 			"unsigned":          nil,
 			"another site's":    f.word(1, f.plan.Digest, "rejected", study.CodeWithdrawn),
-			"another study's":   f.word(0, study.Digest{1}, "rejected", study.CodeWithdrawn),
+			"another study's":   f.word(0, proposal.Digest{1}, "rejected", study.CodeWithdrawn),
 			"another reason's":  f.word(0, f.plan.Digest, "rejected", study.CodeRejected),
 			"the approval's":    f.word(0, f.plan.Digest, "approved", ""),
 			"approved with it":  f.word(0, f.plan.Digest, "approved", study.CodeWithdrawn),
@@ -129,7 +130,7 @@ func TestWithdrawnWithoutALink(t *testing.T) {
 // TestProposalExpires: by the clock of whoever leads at that time, also after a failover; once all
 // approved it does not apply.
 func TestProposalExpires(t *testing.T) {
-	expiring := func(s *study.Spec) { s.Expires = "2h" }
+	expiring := func(s *proposal.Spec) { s.Expires = "2h" }
 	synctest.Test(t, func(t *testing.T) {
 		f := undecided(t, expiring)
 		defer func() { f.c.Close() }()
@@ -185,7 +186,7 @@ func TestExpiryIsAheadAtCreation(t *testing.T) {
 		defer f.c.Close()
 		for _, bad := range []time.Time{time.Now(), time.Now().Add(-time.Hour), time.Now().Add(91 * 24 * time.Hour)} {
 			spec := f.plan.Proposal.Spec
-			spec.Expires = study.Expiry(bad.UTC().Format(time.RFC3339))
+			spec.Expires = proposal.Expiry(bad.UTC().Format(time.RFC3339))
 			if _, err := f.c.Create(spec); err == nil || !strings.Contains(err.Error(), "expires") {
 				t.Errorf("%s: %v", spec.Expires, err)
 			}
@@ -208,7 +209,7 @@ func TestRevokeNamesTheStudies(t *testing.T) {
 		f.sites[3].mute = func(m *covey.SiteMessage) bool { return m.GetUpload() != nil }
 		f.pump(nil)
 		running := f.plan.Digest
-		create := func(name string, sites ...string) study.Digest {
+		create := func(name string, sites ...string) proposal.Digest {
 			spec := f.plan.Proposal.Spec
 			spec.Name, spec.Sites = name, sites
 			plan, err := f.c.Create(spec)

@@ -22,7 +22,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 var shots = flag.String("screenshots", "", "a folder for screenshots; none are kept without it")
@@ -247,7 +247,7 @@ func TestBrowser(t *testing.T) {
 
 	// A study that is stopped, one with a result, and one that appears in the list and runs under
 	// the reader's eyes.
-	stopped := f.Propose(func() study.Spec { s := spec("lipids-pilot", time.Second); s.Epsilon = 5; return s }())
+	stopped := f.Propose(func() proposal.Spec { s := spec("lipids-pilot", time.Second); s.Epsilon = 5; return s }())
 	f.Await("a refusal", func() bool { return len(leader.Node().View(stopped).Waiting) == len(siteNames) })
 	f.Must(leader.Node().Abort(stopped))
 	found := f.Propose(covariance("first-visits"))

@@ -9,7 +9,8 @@ import (
 	"strings"
 
 	"covey/internal/coordinator"
-	"covey/internal/study"
+	"covey/internal/proposal"
+	"covey/internal/result"
 )
 
 // chart is a small drawing: the template gives it the page's colours, light or dark. Its
@@ -60,7 +61,7 @@ func newChart(id, title, about string) chart {
 
 // charts draws the power steps so far: how far each turned its block, and its noise.
 func charts(s coordinator.Story) []chart {
-	if s.Method == study.MethodCovariance {
+	if s.Method == proposal.MethodCovariance {
 		return nil
 	}
 	var turns, noises [][]point
@@ -149,7 +150,7 @@ func (c *chart) draw(runs [][]point, left, right, low, high float64) {
 }
 
 // scree draws each component's explained variance with its interval; nil where it was not bought.
-func scree(r *study.Result) *chart {
+func scree(r *result.Result) *chart {
 	n := min(len(r.ExplainedVariance), mostExplained)
 	if n == 0 {
 		return nil

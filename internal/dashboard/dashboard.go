@@ -23,15 +23,16 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"covey/internal/coordinator"
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/sheet"
-	"covey/internal/study"
 )
 
 // Source is the coordinator that is shown. *coordinator.Coordinator is one.
 type Source interface {
 	Overview(most int) coordinator.Overview
-	Story(study.Digest) (coordinator.Story, bool)
-	Result(study.Digest) (*study.Result, error)
+	Story(proposal.Digest) (coordinator.Story, bool)
+	Result(proposal.Digest) (*result.Result, error)
 	Changed() <-chan struct{}
 }
 
@@ -215,7 +216,7 @@ const slowest = 16 << 10
 
 // result returns a completed study's result file, as `coordinator study result --json` does.
 func (d *Dashboard) result(w http.ResponseWriter, r *http.Request) {
-	digest, err := study.ParseDigest(r.PathValue("digest"))
+	digest, err := proposal.ParseDigest(r.PathValue("digest"))
 	if err != nil {
 		http.NotFound(w, r)
 		return

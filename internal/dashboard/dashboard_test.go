@@ -22,8 +22,9 @@ import (
 	"time"
 
 	"covey/internal/coordinator"
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/sheet"
-	"covey/internal/study"
 )
 
 // empty is a coordinator that knows nothing but its studies.
@@ -35,9 +36,9 @@ type empty struct {
 func (e *empty) Overview(int) coordinator.Overview {
 	return coordinator.Overview{Leading: true, Studies: e.views, Expires: time.Now().Add(1000 * time.Hour), Key: "key-print", CA: "ca-print"}
 }
-func (e *empty) Story(study.Digest) (coordinator.Story, bool) { return coordinator.Story{}, false }
-func (e *empty) Result(study.Digest) (*study.Result, error)   { return nil, errors.New("no") }
-func (e *empty) Changed() <-chan struct{}                     { return e.changed }
+func (e *empty) Story(proposal.Digest) (coordinator.Story, bool) { return coordinator.Story{}, false }
+func (e *empty) Result(proposal.Digest) (*result.Result, error)  { return nil, errors.New("no") }
+func (e *empty) Changed() <-chan struct{}                        { return e.changed }
 
 const goodToken = "the-token-of-these-tests-0123456789"
 

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"covey/internal/node"
+	"covey/internal/proposal"
 	"covey/internal/siteconfig"
-	"covey/internal/study"
 	"covey/test/fed"
 )
 
@@ -66,7 +66,7 @@ func newFederation(t *testing.T, coordinators int) *federation {
 			c.Policy.MaxEpsilon, c.Policy.MaxDelta = 3, 1e-6
 		},
 	})
-	f.Must(f.Connected(study.Spec{Dataset: "vitals", Sites: siteNames}))
+	f.Must(f.Connected(proposal.Spec{Dataset: "vitals", Sites: siteNames}))
 	return f
 }
 
@@ -103,12 +103,12 @@ func rows(i int) string {
 }
 
 // covariance is a study of all measures by one covariance.
-func covariance(name string) study.Spec {
+func covariance(name string) proposal.Spec {
 	var columns strings.Builder
 	for _, m := range measures {
 		fmt.Fprintf(&columns, "  { name = %q, offset = %g, scale = %g },\n", m.name, m.mean, m.sd)
 	}
-	s, err := study.ParseSpec([]byte(fmt.Sprintf(`
+	s, err := proposal.ParseSpec([]byte(fmt.Sprintf(`
 name = %q
 dataset = "vitals"
 epsilon = 2.0
@@ -129,7 +129,7 @@ columns = [
 }
 
 // spec is a study that moves on once a tick.
-func spec(name string, tick time.Duration) study.Spec {
+func spec(name string, tick time.Duration) proposal.Spec {
 	text := fmt.Sprintf(`
 name = %q
 dataset = "vitals"
@@ -147,7 +147,7 @@ columns = [
   { name = "pressure", offset = 120.0, scale = 12.0 },
 ]
 `, name, tick)
-	s, err := study.ParseSpec([]byte(text))
+	s, err := proposal.ParseSpec([]byte(text))
 	if err != nil {
 		panic(err)
 	}

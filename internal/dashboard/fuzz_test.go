@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // FuzzCookie: a cookie's value is one that was issued, or nobody's.
@@ -37,7 +37,7 @@ func FuzzNext(f *testing.F) {
 		if to == "/" {
 			return
 		}
-		if _, err := study.ParseDigest(strings.TrimPrefix(to, "/studies/")); err != nil || to != path {
+		if _, err := proposal.ParseDigest(strings.TrimPrefix(to, "/studies/")); err != nil || to != path {
 			t.Fatalf("%q goes on to %q", path, to)
 		}
 	})

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"covey/internal/coordinator"
+	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/study"
 )
@@ -20,7 +21,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{"short": s
 
 func mustTemplates() embed.FS { return files }
 
-func short(d study.Digest) string { return d.String()[:12] }
+func short(d proposal.Digest) string { return d.String()[:12] }
 
 // moment is a time as shown: in UTC, and machine-readable for the script, which adds how
 // long ago it was.
@@ -80,7 +81,7 @@ type notice struct {
 
 type studyRow struct {
 	Name, Path      string
-	Digest          study.Digest
+	Digest          proposal.Digest
 	Status          status
 	Proposed, Ended *moment
 	// Ending is how it ended without a result.
@@ -132,7 +133,7 @@ type happeningRow struct {
 	Text string
 	Code study.Code
 	// Where is the study's page.
-	Study study.Digest
+	Study proposal.Digest
 	About bool // it is about a study, on a page of several
 	Class string
 }
@@ -144,7 +145,7 @@ const (
 )
 
 // model makes the page of a study; of the zero digest, the list of all.
-func (d *Dashboard) model(digest study.Digest) page {
+func (d *Dashboard) model(digest proposal.Digest) page {
 	o, c := d.source.Overview(10*mostHappenings), d.cluster()
 	p := page{Title: "Studies · Covey", AsOf: d.moment(d.now(), false), Events: "/events", Key: o.Key, CA: o.CA, Stale: d.stale(o, c)}
 	if !o.Leading {
@@ -163,7 +164,7 @@ func (d *Dashboard) model(digest study.Digest) page {
 	if active > 0 {
 		p.Refresh = 5
 	}
-	if digest != (study.Digest{}) {
+	if digest != (proposal.Digest{}) {
 		p.Events += "?study=" + digest.String()
 		s, ok := d.source.Story(digest)
 		if !ok {
@@ -343,7 +344,7 @@ func (d *Dashboard) peers(p *page, o coordinator.Overview, c Cluster) {
 }
 
 func (d *Dashboard) happenings(p *page, o coordinator.Overview) {
-	names := map[study.Digest]string{}
+	names := map[proposal.Digest]string{}
 	for _, v := range o.Studies {
 		names[v.Digest] = v.Name
 	}
@@ -420,10 +421,10 @@ func count(n int, what string) string {
 
 // page serves the page about the study that the path names, or that matters most.
 func (d *Dashboard) page(w http.ResponseWriter, r *http.Request) {
-	var digest study.Digest
+	var digest proposal.Digest
 	if text := r.PathValue("digest"); text != "" {
 		var err error
-		if digest, err = study.ParseDigest(text); err != nil {
+		if digest, err = proposal.ParseDigest(text); err != nil {
 			http.NotFound(w, r)
 			return
 		}

@@ -15,8 +15,9 @@ import (
 	"time"
 
 	"covey/internal/node"
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/round"
-	"covey/internal/study"
 	"covey/test/fed"
 )
 
@@ -45,7 +46,7 @@ func TestPageOfAStudy(t *testing.T) {
 	}
 	seen := newStream(f, leader)
 	digest := f.Propose(spec("vitals", 50*time.Millisecond))
-	refused := f.Propose(func() study.Spec { s := spec("too-much", time.Second); s.Epsilon = 5; return s }())
+	refused := f.Propose(func() proposal.Spec { s := spec("too-much", time.Second); s.Epsilon = 5; return s }())
 	f.Await("a refusal", func() bool { return len(leader.Node().View(refused).Waiting) == len(siteNames) })
 	f.Must(leader.Node().Abort(refused))
 	if v := f.Finish(digest); v.Status != round.StatusCompleted {
@@ -101,7 +102,7 @@ func TestPageOfAStudy(t *testing.T) {
 	// What is downloaded verifies, on its own, with the key that the page names; from the
 	// follower it is the same file.
 	_, file := f.get(leader, path+"/result.json")
-	report, err := study.Verify([]byte(file))
+	report, err := result.Verify([]byte(file))
 	if err != nil {
 		t.Fatal(err)
 	}

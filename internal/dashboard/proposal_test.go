@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"covey/internal/coordinator"
+	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/study"
 )
@@ -14,7 +15,7 @@ import (
 // back.
 func TestProposalOnThePage(t *testing.T) {
 	show := func(change func(*coordinator.View, *coordinator.Overview, time.Time)) string {
-		d, s, now := newTold(t, study.DropoutWait)
+		d, s, now := newTold(t, proposal.DropoutWait)
 		v := &s.story.View
 		v.Status, v.Waiting = round.StatusProposed, []string{"north"}
 		v.Sites = []coordinator.SiteView{{Name: "north", Verdict: study.VerdictPending}, {Name: "south", Verdict: study.VerdictApproved}, {Name: "west", Verdict: study.VerdictPending}}

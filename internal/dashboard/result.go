@@ -14,6 +14,8 @@ import (
 	"covey/internal/coordinator"
 	"covey/internal/frame"
 	"covey/internal/picture"
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/round"
 	"covey/internal/sheet"
 	"covey/internal/study"
@@ -90,7 +92,7 @@ type shownResult struct {
 // shownResult returns it. A result never changes, and to make one again, and sign it, at every look
 // would keep a processor busy for as long as a page of a large study is open. Called with the
 // cache's lock held.
-func (d *Dashboard) shownResult(digest study.Digest) (shownResult, error) {
+func (d *Dashboard) shownResult(digest proposal.Digest) (shownResult, error) {
 	if shown, ok := d.cache.results[digest]; ok {
 		return shown, nil
 	}
@@ -105,16 +107,16 @@ func (d *Dashboard) shownResult(digest study.Digest) (shownResult, error) {
 }
 
 // show keeps what is shown of a result. Called with the cache's lock held.
-func (c *cache) show(digest study.Digest, shown shownResult) {
+func (c *cache) show(digest proposal.Digest, shown shownResult) {
 	if len(c.results) > keptPages || c.results == nil {
-		c.results = map[study.Digest]shownResult{}
+		c.results = map[proposal.Digest]shownResult{}
 	}
 	c.results[digest] = shown
 }
 
 // weigh returns what a result is worth, computed once and one at a time, away from the
 // coordinator's own work, since it can take seconds. Pages have it from their next look on.
-func (d *Dashboard) weigh(digest study.Digest, r *study.Result) *worth.Report {
+func (d *Dashboard) weigh(digest proposal.Digest, r *result.Result) *worth.Report {
 	d.weighing.Lock()
 	defer d.weighing.Unlock()
 	d.cache.mu.Lock()
@@ -137,7 +139,7 @@ func (d *Dashboard) weigh(digest study.Digest, r *study.Result) *worth.Report {
 
 // newResultModel makes what is shown of a result; of is nil where what it is worth is not known
 // yet.
-func newResultModel(r *study.Result, of *worth.Report) *resultModel {
+func newResultModel(r *result.Result, of *worth.Report) *resultModel {
 	m := &resultModel{Output: r.Output, Method: r.Method, More: max(0, len(r.Components)-mostShown)}
 	out := map[int]bool{} // coordinates that are left out
 	for _, l := range r.LeftOut {
@@ -184,7 +186,7 @@ func newResultModel(r *study.Result, of *worth.Report) *resultModel {
 }
 
 // draw fills in the pictures of scores, where they were bought. What noise explains is not drawn.
-func (m *resultModel) draw(r *study.Result) {
+func (m *resultModel) draw(r *result.Result) {
 	all, err := picture.Drawings(r)
 	if err != nil {
 		m.Undrawn = err.Error()
@@ -232,7 +234,7 @@ func newLoading(column string, v float64, at int, intervals [][2]float64, top fl
 }
 
 // explain fills in the explained variance, where it was bought.
-func (m *resultModel) explain(r *study.Result) {
+func (m *resultModel) explain(r *result.Result) {
 	m.Scree = scree(r)
 	for i, v := range r.ExplainedVariance[:min(len(r.ExplainedVariance), mostExplained)] {
 		row := explainedRow{Component: strconv.Itoa(i + 1), Variance: number(v), Ratio: "–"}
@@ -254,7 +256,7 @@ func number(v float64) string { return sheet.Number(v) }
 
 // report serves a study's one page for printing.
 func (d *Dashboard) report(w http.ResponseWriter, r *http.Request) {
-	digest, err := study.ParseDigest(r.PathValue("digest"))
+	digest, err := proposal.ParseDigest(r.PathValue("digest"))
 	if err != nil {
 		http.NotFound(w, r)
 		return

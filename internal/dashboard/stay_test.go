@@ -14,7 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
+	"covey/internal/result"
 )
 
 // pipes is a listener of connections in memory.
@@ -90,9 +91,9 @@ func TestSlowDownload(t *testing.T) {
 		whole bool
 	}{{64 << 10, true}, {1 << 10, false}} {
 		synctest.Test(t, func(t *testing.T) {
-			d, s, _ := newTold(t, study.DropoutWait)
+			d, s, _ := newTold(t, proposal.DropoutWait)
 			// 7 MB
-			s.result = &study.Result{Columns: slices.Repeat([]string{strings.Repeat("name", 16)}, 100_000)}
+			s.result = &result.Result{Columns: slices.Repeat([]string{strings.Repeat("name", 16)}, 100_000)}
 			l := &pipes{make(chan net.Conn), make(chan struct{})}
 			server := &http.Server{Handler: d.Handler()}
 			ended := make(chan struct{})

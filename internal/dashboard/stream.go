@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 const (
@@ -28,9 +28,9 @@ type streams struct{ open atomic.Int64 }
 // cache holds what was rendered last, by the study that is shown.
 type cache struct {
 	mu    sync.Mutex
-	known map[study.Digest]cached
+	known map[proposal.Digest]cached
 	// results are of completed studies.
-	results map[study.Digest]shownResult
+	results map[proposal.Digest]shownResult
 }
 
 // keptPages bounds how many of each are held.
@@ -43,7 +43,7 @@ type cached struct {
 }
 
 // main renders the page's changing part, or gives what was rendered just now.
-func (d *Dashboard) main(digest study.Digest) (cached, error) {
+func (d *Dashboard) main(digest proposal.Digest) (cached, error) {
 	d.cache.mu.Lock()
 	defer d.cache.mu.Unlock()
 	now := d.now()
@@ -57,7 +57,7 @@ func (d *Dashboard) main(digest study.Digest) (cached, error) {
 	}
 	c.main = b.Bytes()
 	if len(d.cache.known) > keptPages || d.cache.known == nil {
-		d.cache.known = map[study.Digest]cached{}
+		d.cache.known = map[proposal.Digest]cached{}
 	}
 	d.cache.known[digest] = c
 	return c, nil
@@ -65,10 +65,10 @@ func (d *Dashboard) main(digest study.Digest) (cached, error) {
 
 // events streams the page's changing part whenever it has changed, until the session ends.
 func (d *Dashboard) events(w http.ResponseWriter, r *http.Request) {
-	var digest study.Digest
+	var digest proposal.Digest
 	if text := r.URL.Query().Get("study"); text != "" {
 		var err error
-		if digest, err = study.ParseDigest(text); err != nil {
+		if digest, err = proposal.ParseDigest(text); err != nil {
 			http.NotFound(w, r)
 			return
 		}

@@ -10,6 +10,7 @@ import (
 	"covey/internal/coordinator"
 	"covey/internal/noise"
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/sheet"
 	"covey/internal/study"
@@ -18,7 +19,7 @@ import (
 // studyModel is one study as shown.
 type studyModel struct {
 	Name, Path      string
-	Digest          study.Digest
+	Digest          proposal.Digest
 	Status          status
 	Proposed, Ended *moment
 	Sentence        string // what goes on
@@ -88,7 +89,7 @@ func (d *Dashboard) study(s coordinator.Story, o coordinator.Overview) *studyMod
 	m.Expires = d.moment(s.Expires, true)
 	if o.Leading {
 		m.Deadline, m.Waiting = d.moment(s.Deadline, true), waiting(s.View, o)
-		m.Endless = s.Status != round.StatusRunning || s.Overdue || p.Proposal.Spec.OnDropout == study.DropoutWait
+		m.Endless = s.Status != round.StatusRunning || s.Overdue || p.Proposal.Spec.OnDropout == proposal.DropoutWait
 	}
 	m.Proposed, m.Ended = dated(s.View.Proposed, "2 Jan 2006 15:04 UTC"), dated(s.View.Ended, "2 Jan 2006 15:04 UTC")
 	m.Sentence, m.Over = sentence(s, o.Leading), s.Status == round.StatusEnded
@@ -166,11 +167,11 @@ func (m *studyModel) facts(s coordinator.Story) {
 	if s.Method != "" && s.Method != spec.Method {
 		method += ": " + s.Method
 	}
-	m.Stated, m.Statements = study.StatementsTitle, spec.Statements()
+	m.Stated, m.Statements = proposal.StatementsTitle, spec.Statements()
 	m.Facts = []fact{
 		{"Data set", spec.Dataset}, {"Units", sheet.Grouped(s.Plan.N)}, {"Columns", columnsText(s.Plan)},
 		{"Components", s.Plan.ComponentsWords()}, {"Method", method}, {"Sites in a sum", fmt.Sprintf("%d to %d", s.Plan.Thresholds.MinSurvivors, s.Plan.Thresholds.Sites)},
-		{"A missing site", map[string]string{study.DropoutWait: "is waited for", study.DropoutContinue: "is left out"}[spec.OnDropout]},
+		{"A missing site", map[string]string{proposal.DropoutWait: "is waited for", proposal.DropoutContinue: "is left out"}[spec.OnDropout]},
 	}
 }
 
@@ -230,7 +231,7 @@ func (m *studyModel) privacy(s coordinator.Story) {
 		m.Privacy.Unit = fmt.Sprintf("all rows of one %q at one site", spec.Unit)
 	}
 	m.Privacy.Unit += "; " + study.AtSites(s.Plan.SitesPerUnit())
-	if spec.Noise == study.NoiseDistributed {
+	if spec.Noise == proposal.NoiseDistributed {
 		m.Privacy.Noise = "distributed: every site adds its share, nobody sees an exact sum"
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"covey/internal/coordinator"
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/round"
 	"covey/internal/standardize"
 	"covey/internal/study"
@@ -16,9 +18,9 @@ import (
 )
 
 // found is a result of three columns and two components that looks as good as one can.
-func found() (*study.Result, *worth.Report) {
+func found() (*result.Result, *worth.Report) {
 	no, angle := false, 3.0
-	r := &study.Result{Columns: []string{"age", "height", "weight"}, D: 3, K: 2, Method: study.MethodCovariance, Output: study.OutputCovariance,
+	r := &result.Result{Columns: []string{"age", "height", "weight"}, D: 3, K: 2, Method: proposal.MethodCovariance, Output: proposal.OutputCovariance,
 		Components: [][]float64{{0.2, 0.1, 0.97}, {-0.3, 0.94, 0.1}}, ExplainedVariance: []float64{2, 1}, VarianceInterval: [][2]float64{{1.9, 2.1}, {0.9, 1.1}}, VarianceRatio: []float64{0.6, 0.3}}
 	of := &worth.Report{Share: &worth.Share{Estimate: 0.98, Lower: 0.96}, Alarm: &no, Sentences: []string{"It is good."}}
 	for i := range 2 {
@@ -49,25 +51,25 @@ func TestUntrustworthyDoesNotLookGood(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name   string
-		change func(*study.Result, *worth.Report)
+		change func(*result.Result, *worth.Report)
 		class  string
 		want   string
 		hollow int // components
 		bar    bool
 	}{
-		{"the alarm", func(_ *study.Result, o *worth.Report) { yes := true; o.Alarm = &yes }, "doubtful", "do not rely on the bounds", 0, true},
-		{"wide bounds", func(_ *study.Result, o *worth.Report) { o.Share.Lower = 0.3 }, "doubtful", "The bound is wide", 0, true},
-		{"not finished", func(_ *study.Result, o *worth.Report) { o.Unfinished = true }, "doubtful", "had not finished", 0, true},
-		{"one not separated", func(_ *study.Result, o *worth.Report) { o.Components[1] = worth.Component{Number: 2, Group: []int{2}} }, "doubtful", "1 of 2 components", 1, true},
-		{"none separated", func(_ *study.Result, o *worth.Report) {
+		{"the alarm", func(_ *result.Result, o *worth.Report) { yes := true; o.Alarm = &yes }, "doubtful", "do not rely on the bounds", 0, true},
+		{"wide bounds", func(_ *result.Result, o *worth.Report) { o.Share.Lower = 0.3 }, "doubtful", "The bound is wide", 0, true},
+		{"not finished", func(_ *result.Result, o *worth.Report) { o.Unfinished = true }, "doubtful", "had not finished", 0, true},
+		{"one not separated", func(_ *result.Result, o *worth.Report) { o.Components[1] = worth.Component{Number: 2, Group: []int{2}} }, "doubtful", "1 of 2 components", 1, true},
+		{"none separated", func(_ *result.Result, o *worth.Report) {
 			o.Components = []worth.Component{{Number: 1, Group: []int{1, 2}}, {Number: 2, Group: []int{1, 2}}}
 		}, "doubtful", "2 of 2 components", 2, true},
-		{"columns left out", func(r *study.Result, _ *worth.Report) {
-			r.LeftOut = []study.LeftOut{{Column: "height", Why: standardize.Weak}}
+		{"columns left out", func(r *result.Result, _ *worth.Report) {
+			r.LeftOut = []result.LeftOut{{Column: "height", Why: standardize.Weak}}
 			r.Components = [][]float64{{0.2, 0, 0.98}, {0.98, 0, -0.2}}
 		}, "doubtful", "Left out: height (its counts do not stand out of the noise)", 0, true},
-		{"noise alone", func(_ *study.Result, o *worth.Report) { o.Share, o.Components = nil, nil }, "unknown", "Nothing stands out of the noise", 2, false},
-		{"not calibrated", func(_ *study.Result, o *worth.Report) {
+		{"noise alone", func(_ *result.Result, o *worth.Report) { o.Share, o.Components = nil, nil }, "unknown", "Nothing stands out of the noise", 2, false},
+		{"not calibrated", func(_ *result.Result, o *worth.Report) {
 			o.Share, o.Components, o.Uncalibrated = nil, nil, "units of several rows"
 		}, "unknown", "not calibrated for this study: units of several rows", 2, false},
 	} {
@@ -101,7 +103,7 @@ func TestUntrustworthyDoesNotLookGood(t *testing.T) {
 // TestLeftOutColumnsHaveNoBar: a zero that no data gave is not shown as a loading.
 func TestLeftOutColumnsHaveNoBar(t *testing.T) {
 	r, of := found()
-	r.LeftOut = []study.LeftOut{{Column: "height", Why: standardize.Constant}}
+	r.LeftOut = []result.LeftOut{{Column: "height", Why: standardize.Constant}}
 	for _, c := range newResultModel(r, of).Components {
 		for _, row := range c.Rows {
 			if row.Column == "height" {
@@ -117,8 +119,8 @@ func TestPicturesAreText(t *testing.T) {
 	r, of := found()
 	const hostile = `</text><script>alert(1)</script><a href="x" onload='y'>`
 	r.Name, r.Columns = hostile, []string{hostile, "b", "c"}
-	p := study.Picture{Pair: [2]int{1, 2}, Groups: []string{hostile, "x"}, By: study.PictureBySite, Sigma: 1}
-	h := study.ScoreHistogram{Component: 1, Sigma: 1}
+	p := result.Picture{Pair: [2]int{1, 2}, Groups: []string{hostile, "x"}, By: proposal.PictureBySite, Sigma: 1}
+	h := result.ScoreHistogram{Component: 1, Sigma: 1}
 	for i := range study.PictureBins + 1 {
 		p.X, p.Y = append(p.X, float64(i)/2-4), append(p.Y, float64(i)/2-4)
 	}
@@ -134,7 +136,7 @@ func TestPicturesAreText(t *testing.T) {
 	}
 	h.Counts = make([]float64, study.ScoreBins)
 	h.Counts[15] = 1000
-	r.Pictures, r.Scores = []study.Picture{p}, []study.ScoreHistogram{h}
+	r.Pictures, r.Scores = []result.Picture{p}, []result.ScoreHistogram{h}
 	show := func(of *worth.Report) string {
 		var b bytes.Buffer
 		if err := templates.ExecuteTemplate(&b, "pictures", newResultModel(r, of)); err != nil {
@@ -192,7 +194,7 @@ func TestHeaviestFirst(t *testing.T) {
 
 // TestRoundsAreOneBar: 306 rounds are a bar with a stretch for each change, not 306 boxes.
 func TestRoundsAreOneBar(t *testing.T) {
-	_, s, now := newTold(t, study.DropoutContinue)
+	_, s, now := newTold(t, proposal.DropoutContinue)
 	story := s.story
 	for i := range 200 {
 		r := coordinator.RoundView{Query: i, Round: i, Kind: study.KindPower, Slot: i, Survivors: []int{0, 1, 2}, At: now.now(), NoiseToSignal: -1, Turn: -1}
@@ -229,7 +231,7 @@ func TestStoryInItsOrder(t *testing.T) {
 			before = at
 		}
 	}
-	d, s, now := newTold(t, study.DropoutContinue)
+	d, s, now := newTold(t, proposal.DropoutContinue)
 	s.story.View.Status, s.story.View.Waiting, s.story.View.Deadline = round.StatusRunning, []string{"south"}, now.now().Add(time.Minute)
 	main, err := d.main(s.story.Digest)
 	if err != nil {
@@ -251,12 +253,12 @@ func TestStoryInItsOrder(t *testing.T) {
 // TestEndedSaysHow: a study without a result says how it ended and what was charged, in the list
 // and on its page.
 func TestEndedSaysHow(t *testing.T) {
-	d, s, now := newTold(t, study.DropoutContinue)
+	d, s, now := newTold(t, proposal.DropoutContinue)
 	v := &s.story.View
 	v.Status, v.Code, v.Culprit, v.Rho, v.Released, v.Queries = round.StatusEnded, study.CodeWithdrawn, "south", s.story.Plan.Rho/2, 3, 9
 	v.Proposed, v.Ended = now.now().Add(-48*time.Hour), now.now()
 	s.overview.Studies = []coordinator.View{*v}
-	list, err := d.main(study.Digest{})
+	list, err := d.main(proposal.Digest{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -282,7 +284,7 @@ func TestEndedSaysHow(t *testing.T) {
 // TestStaleFollower: a follower that does not hear from a leader, or has not read what it knows of,
 // says so before everything else; a leader never does.
 func TestStaleFollower(t *testing.T) {
-	d, s, now := newTold(t, study.DropoutWait)
+	d, s, now := newTold(t, proposal.DropoutWait)
 	for _, c := range []struct {
 		name    string
 		leading bool
@@ -306,7 +308,7 @@ func TestStaleFollower(t *testing.T) {
 				}
 				return cluster
 			}
-			for _, digest := range []study.Digest{{}, s.story.Digest} {
+			for _, digest := range []proposal.Digest{{}, s.story.Digest} {
 				main, err := d.main(digest)
 				if err != nil {
 					t.Fatal(err)
@@ -323,7 +325,7 @@ func TestStaleFollower(t *testing.T) {
 // TestReportRoute: the report loads nothing but its style, has no script, and is for those alone
 // who may see the page.
 func TestReportRoute(t *testing.T) {
-	d, s, _ := newTold(t, study.DropoutWait)
+	d, s, _ := newTold(t, proposal.DropoutWait)
 	path := "/studies/" + s.story.Digest.String() + "/report"
 	answer := ask(d, "GET", path, bearer(goodToken))
 	var b bytes.Buffer

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"covey/internal/coordinator"
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/round"
 	"covey/internal/study"
 )
@@ -16,25 +18,25 @@ type told struct {
 	empty
 	overview coordinator.Overview
 	story    coordinator.Story
-	result   *study.Result
+	result   *result.Result
 	asked    int // for it
 }
 
-func (s *told) Overview(int) coordinator.Overview            { return s.overview }
-func (s *told) Story(study.Digest) (coordinator.Story, bool) { return s.story, true }
-func (s *told) Result(study.Digest) (result *study.Result, err error) {
+func (s *told) Overview(int) coordinator.Overview               { return s.overview }
+func (s *told) Story(proposal.Digest) (coordinator.Story, bool) { return s.story, true }
+func (s *told) Result(proposal.Digest) (result *result.Result, err error) {
 	s.asked++
 	return s.result, nil
 }
 
 func newTold(t *testing.T, dropout string) (*Dashboard, *told, *clock) {
-	var roster []study.Member
+	var roster []proposal.Member
 	for i, name := range []string{"north", "south", "west"} {
 		key := ed25519.NewKeyFromSeed(append(make([]byte, 31), byte(i+1))).Public().(ed25519.PublicKey)
-		roster = append(roster, study.Member{Name: name, Identity: study.Key(key), Units: 1000})
+		roster = append(roster, proposal.Member{Name: name, Identity: proposal.Key(key), Units: 1000})
 	}
-	body, err := study.Propose(study.Spec{Center: study.CenterPublic, Name: "test", Dataset: "rows", Epsilon: 1, Delta: 1e-6, OnDropout: dropout,
-		Columns: []study.Column{{Name: "a"}, {Name: "b"}, {Name: "c"}}}, roster, ed25519.PublicKey(roster[0].Identity), [32]byte{1})
+	body, err := proposal.Propose(proposal.Spec{Center: proposal.CenterPublic, Name: "test", Dataset: "rows", Epsilon: 1, Delta: 1e-6, OnDropout: dropout,
+		Columns: []proposal.Column{{Name: "a"}, {Name: "b"}, {Name: "c"}}}, roster, ed25519.PublicKey(roster[0].Identity), [32]byte{1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +46,7 @@ func newTold(t *testing.T, dropout string) (*Dashboard, *told, *clock) {
 	}
 	d, _, now := newTest(t)
 	view := coordinator.View{Name: "test", Digest: plan.Digest, Delta: 1e-6, Epsilon: 1, RhoPlanned: plan.Rho}
-	s := &told{result: &study.Result{}, story: coordinator.Story{View: view, Plan: plan}, overview: coordinator.Overview{
+	s := &told{result: &result.Result{}, story: coordinator.Story{View: view, Plan: plan}, overview: coordinator.Overview{
 		Leading: true, Expires: time.Now().Add(1000 * time.Hour), Sites: []coordinator.SiteStatus{{Name: "north", Connected: true}, {Name: "south"}, {Name: "west", Revoked: true}}}}
 	d.source = s
 	return d, s, now
@@ -60,11 +62,11 @@ func TestUntilWhen(t *testing.T) {
 		want          []string
 		no            string
 	}{
-		{"approvals", study.DropoutContinue, coordinator.View{Status: round.StatusProposed}, []string{"Awaiting <strong>north</strong>, <strong>west (revoked)</strong>" + endless, "without a deadline"}, "Until"},
-		{"a setup", study.DropoutContinue, coordinator.View{Status: round.StatusSetup}, []string{"Awaiting <strong>north</strong>, <strong>west (revoked)</strong>" + endless, "without a deadline"}, "Until"},
-		{"uploads", study.DropoutContinue, coordinator.View{Status: round.StatusRunning, Phase: "upload"}, []string{"Until <time", "awaiting <strong>north</strong>"}, endless},
-		{"uploads of all", study.DropoutWait, coordinator.View{Status: round.StatusRunning, Phase: "upload"}, []string{"Awaiting <strong>north</strong>", "due by <time", endless}, "Until"},
-		{"too few uploads", study.DropoutContinue, coordinator.View{Status: round.StatusRunning, Phase: "upload", Overdue: true}, []string{"Awaiting <strong>north</strong>", "overdue since <time", endless}, "Until"},
+		{"approvals", proposal.DropoutContinue, coordinator.View{Status: round.StatusProposed}, []string{"Awaiting <strong>north</strong>, <strong>west (revoked)</strong>" + endless, "without a deadline"}, "Until"},
+		{"a setup", proposal.DropoutContinue, coordinator.View{Status: round.StatusSetup}, []string{"Awaiting <strong>north</strong>, <strong>west (revoked)</strong>" + endless, "without a deadline"}, "Until"},
+		{"uploads", proposal.DropoutContinue, coordinator.View{Status: round.StatusRunning, Phase: "upload"}, []string{"Until <time", "awaiting <strong>north</strong>"}, endless},
+		{"uploads of all", proposal.DropoutWait, coordinator.View{Status: round.StatusRunning, Phase: "upload"}, []string{"Awaiting <strong>north</strong>", "due by <time", endless}, "Until"},
+		{"too few uploads", proposal.DropoutContinue, coordinator.View{Status: round.StatusRunning, Phase: "upload", Overdue: true}, []string{"Awaiting <strong>north</strong>", "overdue since <time", endless}, "Until"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d, s, now := newTold(t, c.dropout)
@@ -98,7 +100,7 @@ func TestUntilWhen(t *testing.T) {
 
 // TestResultIsMadeOnce: however long a page of a completed study is open.
 func TestResultIsMadeOnce(t *testing.T) {
-	d, s, now := newTold(t, study.DropoutWait)
+	d, s, now := newTold(t, proposal.DropoutWait)
 	s.story.Status = round.StatusCompleted
 	for range 100 {
 		if c, err := d.main(s.story.Digest); err != nil || c.page.Study.Result == nil {
@@ -114,11 +116,11 @@ func TestResultIsMadeOnce(t *testing.T) {
 // TestFormerLeaderWarnsOfNoCertificate: what a coordinator saw while it led, it shows no longer
 // than it leads.
 func TestFormerLeaderWarnsOfNoCertificate(t *testing.T) {
-	d, s, now := newTold(t, study.DropoutWait)
+	d, s, now := newTold(t, proposal.DropoutWait)
 	s.overview.Sites[0].Expires = now.now().Add(24 * time.Hour)
 	for _, s.overview.Leading = range []bool{true, false} {
 		now.add(time.Minute)
-		main, err := d.main(study.Digest{})
+		main, err := d.main(proposal.Digest{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,7 +132,7 @@ func TestFormerLeaderWarnsOfNoCertificate(t *testing.T) {
 
 // TestTookIsNotNegative: the leader of the next round may have a clock that is behind.
 func TestTookIsNotNegative(t *testing.T) {
-	d, s, now := newTold(t, study.DropoutWait)
+	d, s, now := newTold(t, proposal.DropoutWait)
 	for _, minutes := range []time.Duration{0, 1, -60} {
 		s.story.Rounds = append(s.story.Rounds, coordinator.RoundView{Kind: study.KindPower, At: now.now().Add(minutes * time.Minute), NoiseToSignal: -1, Turn: -1})
 	}

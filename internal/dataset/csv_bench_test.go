@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"covey/test/cost"
 )
 
 // benchCSV writes about size bytes of d columns.
@@ -53,7 +55,7 @@ func BenchmarkCSV(b *testing.B) {
 			b.Fatal(err)
 		}
 		b.Run(name, func(b *testing.B) {
-			perCore(b, info.Size(), func() {
+			cost.PerCore(b, info.Size(), func() {
 				if _, err := ReadCSV(path, columns, "", MissingError); err != nil {
 					b.Fatal(err)
 				}

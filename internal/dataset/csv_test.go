@@ -16,17 +16,12 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"covey/test/cost"
 )
 
 // write makes a file and gives its path.
-func write(t testing.TB, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "data.csv")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
+func write(t testing.TB, text string) string { return cost.File(t, "data.csv", []byte(text)) }
 
 func ReadCSV(path string, columns []Column, unit string, missing Missing) (*Rows, error) {
 	return ReadCSVWith(path, columns, unit, missing, ReadOptions{})

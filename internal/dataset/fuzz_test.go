@@ -3,29 +3,16 @@ package dataset
 import (
 	"bytes"
 	"errors"
-	"runtime/metrics"
 	"testing"
-)
 
-// bounded runs f and fails where it has taken more memory than limit: what a file says of its size
-// is no reason to take memory.
-func bounded(t *testing.T, limit uint64, f func()) {
-	t.Helper()
-	taken := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
-	metrics.Read(taken)
-	before := taken[0].Value.Uint64()
-	f()
-	metrics.Read(taken)
-	if n := taken[0].Value.Uint64() - before; n > limit {
-		t.Fatalf("%d MiB were taken", n>>20)
-	}
-}
+	"covey/test/cost"
+)
 
 // reads holds a reader to its word over any bytes: a typed error, or rows that fit together, of
 // which Inspect says the same.
 func reads(t *testing.T, name string, raw []byte, q Request) {
 	t.Helper()
-	s := Source{Path: writeAs(t, name, raw)}
+	s := Source{Path: cost.File(t, name, raw)}
 	r, err := Read(s, q, ReadOptions{})
 	if e, ok := errors.AsType[*Error](err); err != nil && (!ok || e.Reason == "" || r != nil) {
 		t.Fatalf("%+v, %#v", r, err)
@@ -59,12 +46,12 @@ func FuzzGzip(f *testing.F) {
 		packed := pack(t, string(text))
 		if flip != 0 {
 			packed[int(at)%len(packed)] ^= flip
-			bounded(t, 64<<20, func() { reads(t, "x.csv.gz", packed, q) })
+			cost.Bounded(t, 64<<20, func() { reads(t, "x.csv.gz", packed, q) })
 			reads(t, "x.csv.gz", text, q)
 			return
 		}
-		plain, err := Read(Source{Path: writeAs(t, "x.csv", text)}, q, ReadOptions{})
-		unpacked, err2 := Read(Source{Path: writeAs(t, "x.csv.gz", packed)}, q, ReadOptions{})
+		plain, err := Read(Source{Path: cost.File(t, "x.csv", text)}, q, ReadOptions{})
+		unpacked, err2 := Read(Source{Path: cost.File(t, "x.csv.gz", packed)}, q, ReadOptions{})
 		if (err == nil) != (err2 == nil) || err == nil && (plain.Rows != unpacked.Rows || !bytes.Equal(doubles(plain.Values...), doubles(unpacked.Values...))) {
 			t.Fatalf("plain: %v, packed: %v", err, err2)
 		}

@@ -5,11 +5,11 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"errors"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
+
+	"covey/test/cost"
 )
 
 // pack returns the members as gzip writes them.
@@ -26,15 +26,6 @@ func pack(t testing.TB, members ...string) []byte {
 	return out.Bytes()
 }
 
-func writeAs(t testing.TB, name string, content []byte) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 // What gzip packed is read as what it was, and pinned by the packed bytes.
 func TestGzip(t *testing.T) {
 	text := bigFile()
@@ -45,7 +36,7 @@ func TestGzip(t *testing.T) {
 	for name, content := range map[string][]byte{
 		"one member": pack(t, text), "two, cut in a row": pack(t, text[:len(text)/2+1], text[len(text)/2+1:]), "mark": pack(t, "\xef\xbb\xbf"+text),
 	} {
-		path := writeAs(t, "data.csv.gz", content)
+		path := cost.File(t, "data.csv.gz", content)
 		r, err := Read(Source{Path: path}, Request{Columns: ab, Missing: MissingError}, ReadOptions{})
 		if err != nil {
 			t.Fatal(name, err)
@@ -80,7 +71,7 @@ func TestBadGzip(t *testing.T) {
 		"an empty table": {pack(t, ""), "the file is empty"},
 	} {
 		count++
-		path := writeAs(t, "data.csv.gz", c.content)
+		path := cost.File(t, "data.csv.gz", c.content)
 		r, err := Read(Source{Path: path}, Request{Columns: ab, Missing: MissingError}, ReadOptions{})
 		if _, ok := errors.AsType[*Error](err); !ok || r != nil || err.Error() != path+": "+c.want {
 			t.Errorf("%s: %v, %v", name, r, err)
@@ -95,7 +86,7 @@ func TestFormatOf(t *testing.T) {
 			t.Errorf("%s: %q", path, got)
 		}
 	}
-	path := writeAs(t, "data.txt", []byte("a,b\n1,2\n"))
+	path := cost.File(t, "data.txt", []byte("a,b\n1,2\n"))
 	if _, err := Inspect(Source{Path: path}, "", ReadOptions{}); err == nil || !strings.Contains(err.Error(), "no format is given") {
 		t.Error(err)
 	}

@@ -12,12 +12,14 @@ import (
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
 	"pgregory.net/rapid"
+
+	"covey/test/cost"
 )
 
 // values reads columns a and b of a file by a mapping.
 func values(t testing.TB, name, text string, m Mapping, q Request) (*Rows, error) {
 	t.Helper()
-	return Read(Source{Path: writeAs(t, name, []byte(text)), Mapping: m}, q, ReadOptions{})
+	return Read(Source{Path: cost.File(t, name, []byte(text)), Mapping: m}, q, ReadOptions{})
 }
 
 // A table as a site has it becomes the one that a study asks for.
@@ -377,7 +379,7 @@ func TestEncodings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		path := writeAs(t, "x.csv", []byte(raw))
+		path := cost.File(t, "x.csv", []byte(raw))
 		info, err := Inspect(Source{Path: path, Mapping: Mapping{Encoding: e}}, "", ReadOptions{})
 		if err != nil || !slices.Equal(info.Header, []string{"a", name}) {
 			t.Errorf("%s: %q, %v", e, info.Header, err)

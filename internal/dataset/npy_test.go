@@ -16,6 +16,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"covey/test/cost"
 )
 
 // What NumPy wrote is read as what it holds: either order, either width, either end first,
@@ -191,7 +193,7 @@ func TestBadNPY(t *testing.T) {
 		"a missing unit":   {npy(header(f8, "False", "(1, 3)"), doubles(1, 1, math.NaN())), `row 1, column "who": the unit is missing`, "a b who", "who"},
 	} {
 		count++
-		path := writeAs(t, "data.npy", c.content)
+		path := cost.File(t, "data.npy", c.content)
 		r, err := Read(Source{Path: path, Names: strings.Fields(c.names)}, Request{Columns: ab, Unit: c.unit, Missing: MissingError}, ReadOptions{})
 		if e, ok := errors.AsType[*Error](err); !ok || r != nil || err.Error() != path+": "+c.want {
 			t.Errorf("%s: %v", name, err)
@@ -230,7 +232,7 @@ func TestBadNPZ(t *testing.T) {
 		"compressed and fortran": {npz(t, zip.Deflate, "x.npy", fortran), `array "x": is compressed and in Fortran order, so that rows are all over it; save it in C order (numpy.ascontiguousarray), or with numpy.savez`, "a b"},
 	} {
 		count++
-		path := writeAs(t, "data.npz", c.content)
+		path := cost.File(t, "data.npz", c.content)
 		r, err := Read(Source{Path: path, Names: strings.Fields(c.names)}, Request{Columns: ab, Missing: MissingError}, ReadOptions{})
 		if e, ok := errors.AsType[*Error](err); !ok || r != nil || err.Error() != path+": "+c.want {
 			t.Errorf("%s: %v", name, err)
@@ -245,7 +247,7 @@ func TestBadNPZ(t *testing.T) {
 // there is memory for it.
 func TestClaimedLength(t *testing.T) {
 	array := npy(header("'|S65535'", "False", "(1, 1048576)"), make([]byte, 8_000))
-	path := writeAs(t, "data.npz", claimed(t, "x.npy", array, 65535<<20-8_000))
+	path := cost.File(t, "data.npz", claimed(t, "x.npy", array, 65535<<20-8_000))
 	_, err := Inspect(Source{Path: path}, "c0", ReadOptions{})
 	if _, ok := errors.AsType[*Error](err); !ok || err.Error() != path+`: array "x": not NPZ, cut off, or damaged` {
 		t.Error(err)
@@ -349,7 +351,7 @@ func FuzzNPZ(f *testing.F) {
 	f.Add(npz(f, zip.Deflate, "a.npy", column, "b.npy", column))
 	f.Add(claimed(f, "x.npy", npy(header("'<f8'", "False", "(1, 2)"), nil), 16))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		path := writeAs(t, "data.npz", raw)
+		path := cost.File(t, "data.npz", raw)
 		r, err := Read(Source{Path: path}, Request{Columns: ab, Missing: MissingDropRow}, ReadOptions{})
 		if _, ok := errors.AsType[*Error](err); err != nil && !ok {
 			t.Fatal(err)

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"covey/test/cost"
 )
 
 // mixed asks for a number, levels, a boolean and a date.
@@ -108,7 +110,7 @@ func TestReadingsFormats(t *testing.T) {
 	for _, v := range []float64{1, 1, 2.5, 0, -3, 1, 7, 1, math.NaN(), 1, math.Inf(1), 1, 1, 2} {
 		raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(v))
 	}
-	array := writeAs(t, "x.npy", npy("{'descr': '<f8', 'fortran_order': False, 'shape': (7, 2), }", raw))
+	array := cost.File(t, "x.npy", npy("{'descr': '<f8', 'fortran_order': False, 'shape': (7, 2), }", raw))
 	for _, s := range []Source{{Path: csv}, {Path: array, Names: []string{"a", "b"}}} {
 		for _, precision := range []Precision{Float64, Float32} {
 			q.Precision = precision

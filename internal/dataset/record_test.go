@@ -7,6 +7,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"covey/test/cost"
 )
 
 // repeated is n times the same text.
@@ -114,7 +116,7 @@ func TestArrayBounds(t *testing.T) {
 		}
 	}
 	raw := append([]byte("\x93NUMPY\x02\x00"), 0xff, 0xff, 0xff, 0x7f)
-	bounded(t, 4<<20, func() {
+	cost.Bounded(t, 4<<20, func() {
 		if _, err := readArray(bytes.NewReader(append(raw, make([]byte, 100)...))); err != errNPYHeader {
 			t.Errorf("a header of 2 GiB: %v", err)
 		}

@@ -12,9 +12,9 @@ import (
 	"covey/internal/frame"
 	"covey/internal/pki"
 	"covey/internal/profile"
+	"covey/internal/proposal"
 	"covey/internal/siteconfig"
 	"covey/internal/sitedata"
-	"covey/internal/study"
 )
 
 // Check looks at all that an agent needs and changes nothing: it opens neither
@@ -40,7 +40,7 @@ func Check(ctx context.Context, c *siteconfig.Config, now time.Time, options ...
 		out = append(out, Finding{Code: CheckNoData, Check: "data sets", OK: true, Result: "none: this site offers nothing to studies yet", Do: remedies[CheckNoData]})
 	}
 	policy := Finding{Code: CheckPolicy, Check: "policy", OK: true, Result: c.Policy.Unattended()}
-	if c.Policy.Approve == siteconfig.ApproveWithinLimits && slices.Contains(c.Policy.Noise, study.NoiseCentral) {
+	if c.Policy.Approve == siteconfig.ApproveWithinLimits && slices.Contains(c.Policy.Noise, proposal.NoiseCentral) {
 		policy.Do = remedies[CheckPolicy]
 	}
 	out = append(out, policy)
@@ -69,7 +69,7 @@ func Check(ctx context.Context, c *siteconfig.Config, now time.Time, options ...
 // A fault in the rows is a *DataError that names file, line and column.
 // Where the rows are in order, one round is computed on them, and nothing is sent.
 func CheckStudy(c *siteconfig.Config, text []byte) []Finding {
-	spec, proposal, err := ReadStudy(text)
+	spec, proposed, err := ReadStudy(text)
 	if err != nil {
 		return []Finding{found(CheckStudyFile, "study", "", err)}
 	}
@@ -79,7 +79,7 @@ func CheckStudy(c *siteconfig.Config, text []byte) []Finding {
 	if err != nil {
 		return out
 	}
-	if !proposal {
+	if !proposed {
 		text = nil
 	}
 	detail, figures, err := dryRun(c, spec, text)
@@ -93,7 +93,7 @@ func CheckStudy(c *siteconfig.Config, text []byte) []Finding {
 // odd are all faults of the columns that a study asks for, each kind once, and what of a data set
 // should be looked at; of a data set that cannot be used also how its file is written. None of it
 // carries a value.
-func odd(c *siteconfig.Config, spec study.Spec, failed bool) []Finding {
+func odd(c *siteconfig.Config, spec proposal.Spec, failed bool) []Finding {
 	d, ok := c.Dataset(spec.Dataset)
 	if !ok || d.Query != "" { // a server was asked often enough
 		return nil
@@ -134,11 +134,11 @@ func odd(c *siteconfig.Config, spec study.Spec, failed bool) []Finding {
 }
 
 // ReadStudy reads a study.toml or a proposal, and reports which it is.
-func ReadStudy(text []byte) (spec study.Spec, proposal bool, err error) {
-	if spec, err = study.ParseSpec(text); err == nil {
+func ReadStudy(text []byte) (spec proposal.Spec, proposed bool, err error) {
+	if spec, err = proposal.ParseSpec(text); err == nil {
 		return spec, false, nil
 	}
-	if p, bad := study.Parse(text); bad == nil {
+	if p, bad := proposal.Parse(text); bad == nil {
 		return p.Spec, true, nil
 	}
 	return spec, false, err
@@ -172,7 +172,7 @@ func unitsOf(f sitedata.Figures) []Finding {
 	return out
 }
 
-func checkRows(c *siteconfig.Config, spec study.Spec) (string, error) {
+func checkRows(c *siteconfig.Config, spec proposal.Spec) (string, error) {
 	d, ok := c.Dataset(spec.Dataset)
 	if !ok {
 		return "", c.Errorf("dataset", "no data set %q, which the study asks for", spec.Dataset)
@@ -184,7 +184,7 @@ func checkRows(c *siteconfig.Config, spec study.Spec) (string, error) {
 	if err != nil {
 		return "", &sitedata.DataError{Dataset: d.Name, Err: err}
 	}
-	return fmt.Sprintf("data set %s: %s, %s, %d rows dropped for missing values", d.Name, sizeOf(rows.Rows, rows.Units, d.Unit), study.ColumnsText(len(spec.Columns), rows.D), rows.Dropped), nil
+	return fmt.Sprintf("data set %s: %s, %s, %d rows dropped for missing values", d.Name, sizeOf(rows.Rows, rows.Units, d.Unit), proposal.ColumnsText(len(spec.Columns), rows.D), rows.Dropped), nil
 }
 
 // sizeOf words a data set's size: its rows and, where they are not units, its units.

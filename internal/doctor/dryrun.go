@@ -8,6 +8,7 @@ import (
 
 	exact "covey/internal/answer"
 	"covey/internal/dataset"
+	"covey/internal/proposal"
 	"covey/internal/siteconfig"
 	"covey/internal/sitedata"
 	"covey/internal/study"
@@ -16,7 +17,7 @@ import (
 // dryRun computes this site's sum for the dearest query of a study, as in a round, and sends
 // nothing. body is the proposal; without one the roster is made up: this site, and two others like
 // it. figures are of the rows, for this site's operator alone.
-func dryRun(c *siteconfig.Config, spec study.Spec, body []byte) (detail string, figures *sitedata.Figures, err error) {
+func dryRun(c *siteconfig.Config, spec proposal.Spec, body []byte) (detail string, figures *sitedata.Figures, err error) {
 	d, ok := c.Dataset(spec.Dataset)
 	if !ok {
 		return "", nil, c.Errorf("dataset", "no data set %q, which the study asks for", spec.Dataset)
@@ -43,7 +44,7 @@ func dryRun(c *siteconfig.Config, spec study.Spec, body []byte) (detail string, 
 		return "", figures, err
 	}
 	figures.Central = plan.Honest == 0
-	self := slices.IndexFunc(plan.Proposal.Roster, func(m study.Member) bool { return m.Name == c.Site })
+	self := slices.IndexFunc(plan.Proposal.Roster, func(m proposal.Member) bool { return m.Name == c.Site })
 	if self < 0 {
 		return "", figures, fmt.Errorf("the proposal's roster has no site %q", c.Site)
 	}
@@ -90,9 +91,9 @@ func dearest(p *study.Plan) (study.Ask, error) {
 	if !q.Kind.Definition().Counts && c.Radii[q.Kind] == 0 {
 		c.Radii[q.Kind] = 1
 	}
-	if p.Proposal.Spec.Center == study.CenterPrivate && q.Kind != study.KindMean && q.Kind != study.KindOctaves {
+	if p.Proposal.Spec.Center == proposal.CenterPrivate && q.Kind != study.KindMean && q.Kind != study.KindOctaves {
 		c.Center = make([]float64, p.D)
-		if p.Proposal.Spec.Standardize == study.StandardizePrivate {
+		if p.Proposal.Spec.Standardize == proposal.StandardizePrivate {
 			c.Scale = slices.Repeat([]float64{1}, p.D)
 		}
 	}
@@ -100,17 +101,17 @@ func dearest(p *study.Plan) (study.Ask, error) {
 }
 
 // imagine makes a proposal for this site and others like it.
-func imagine(c *siteconfig.Config, spec study.Spec, units int) ([]byte, error) {
+func imagine(c *siteconfig.Config, spec proposal.Spec, units int) ([]byte, error) {
 	names := spec.Sites
 	if !slices.Contains(names, c.Site) {
 		names = []string{c.Site, "another-site", "a-third-site"}
 	}
 	spec.Sites = nil
-	var roster []study.Member
+	var roster []proposal.Member
 	for i, name := range names {
 		seed := [ed25519.SeedSize]byte{byte(i + 1), byte((i + 1) >> 8)}
-		roster = append(roster, study.Member{Name: name, Identity: study.Key(ed25519.NewKeyFromSeed(seed[:]).Public().(ed25519.PublicKey)), Units: units})
+		roster = append(roster, proposal.Member{Name: name, Identity: proposal.Key(ed25519.NewKeyFromSeed(seed[:]).Public().(ed25519.PublicKey)), Units: units})
 	}
 	nobody := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)).Public().(ed25519.PublicKey)
-	return study.Propose(spec, roster, nobody, [32]byte{})
+	return proposal.Propose(spec, roster, nobody, [32]byte{})
 }

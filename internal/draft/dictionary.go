@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // maxDictionary bounds a data dictionary.
@@ -227,7 +227,7 @@ func (b *book) row(line int, row []string) error {
 			b.note("%q has no range: it needs a lowest and a highest number, got %q and %q.", name, get(partLow), get(partHigh))
 		}
 	case aBoolean:
-		c.As = study.AsBoolean
+		c.As = proposal.AsBoolean
 	case aDate:
 		c.As = day
 	case aLevel:
@@ -238,7 +238,7 @@ func (b *book) row(line int, row []string) error {
 		}
 	case manyLevels:
 		for _, l := range levels {
-			b.draft.Columns = append(b.draft.Columns, Column{Name: name + "___" + l, As: study.AsBoolean, About: c.About})
+			b.draft.Columns = append(b.draft.Columns, Column{Name: name + "___" + l, As: proposal.AsBoolean, About: c.About})
 		}
 		if len(levels) == 0 {
 			b.leave(name, "its choices are not given")
@@ -256,8 +256,8 @@ func (b *book) row(line int, row []string) error {
 
 // measure returns a unit of measurement that a study can have.
 func (b *book) measure(name, text string) string {
-	if len([]rune(text)) > study.MaxMeasure || !printable(text) {
-		b.note("%q has no measure: it must be at most %d printed characters.", name, study.MaxMeasure)
+	if len([]rune(text)) > proposal.MaxMeasure || !printable(text) {
+		b.note("%q has no measure: it must be at most %d printed characters.", name, proposal.MaxMeasure)
 		return ""
 	}
 	return text
@@ -322,7 +322,7 @@ func levelsOf(text string) (out []string) {
 // usable returns levels that a study can have, or why it cannot.
 func usable(levels []string) (out []string, why string) {
 	for _, l := range levels {
-		if l == study.OtherLevel || l == "NA" || strings.EqualFold(l, "nan") || slices.Contains(out, l) {
+		if l == proposal.OtherLevel || l == "NA" || strings.EqualFold(l, "nan") || slices.Contains(out, l) {
 			continue // other and missing have places of their own
 		}
 		if !printable(l) {
@@ -333,8 +333,8 @@ func usable(levels []string) (out []string, why string) {
 	switch {
 	case len(out) == 0:
 		return nil, "its levels are not given"
-	case len(out) > study.MaxLevels:
-		return nil, fmt.Sprintf("it has more than %d levels", study.MaxLevels)
+	case len(out) > proposal.MaxLevels:
+		return nil, fmt.Sprintf("it has more than %d levels", proposal.MaxLevels)
 	}
 	return out, ""
 }

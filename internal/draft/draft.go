@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
 	"covey/internal/studyfile"
 )
 
@@ -65,7 +65,7 @@ func (d Draft) Text(b Blanks) ([]byte, error) {
 	if b.Epsilon == 0 {
 		b.Epsilon = 1
 	}
-	if _, err := study.ParseSpec(d.text(b)); err != nil {
+	if _, err := proposal.ParseSpec(d.text(b)); err != nil {
 		return nil, err
 	}
 	return text, nil
@@ -223,7 +223,7 @@ func (d Draft) learns(public bool) bool {
 
 func (d Draft) coordinates() (n int) {
 	for _, c := range d.Columns {
-		n += study.Column{Levels: c.Levels}.Width()
+		n += proposal.Column{Levels: c.Levels}.Width()
 	}
 	return n
 }

@@ -9,19 +9,19 @@ import (
 	"strings"
 	"testing"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 var filled = Blanks{Name: "s", Dataset: "rows", Epsilon: 1, Delta: 1e-6}
 
 // columnsOf returns the columns of a draft's text as a study has them.
-func columnsOf(t *testing.T, d Draft, b Blanks) study.Spec {
+func columnsOf(t *testing.T, d Draft, b Blanks) proposal.Spec {
 	t.Helper()
 	text, err := d.Text(b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, err := study.ParseSpec(text)
+	spec, err := proposal.ParseSpec(text)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
@@ -57,7 +57,7 @@ func TestHeader(t *testing.T) {
 	var names []string
 	for _, c := range spec.Columns {
 		names = append(names, c.Name)
-		if c.Standardize != study.StandardizePrivate {
+		if c.Standardize != proposal.StandardizePrivate {
 			t.Errorf("%+v is not learned", c)
 		}
 	}
@@ -131,7 +131,7 @@ func TestDictionary(t *testing.T) {
 		t.Fatal(err)
 	}
 	spec := columnsOf(t, d, filled)
-	want := []study.Column{
+	want := []proposal.Column{
 		{Name: "age", Range: []float64{18, 110}}, {Name: "sex", Levels: []string{"1", "2", "3"}}, {Name: "admitted", As: "days since 2000-01-01"}, {Name: "icu", As: "boolean"},
 		{Name: "comorb___1", As: "boolean"}, {Name: "comorb___2", As: "boolean"}, {Name: "bmi"}, {Name: "crea"},
 	}
@@ -162,7 +162,7 @@ func TestDictionary(t *testing.T) {
 	b.Public = true
 	spec = columnsOf(t, d, b)
 	if len(spec.Columns) != 5 || spec.Columns[0].Offset != 64 || math.Abs(spec.Columns[0].Scale-92.0/6) > 0.01 || spec.Columns[0].Measure != "years" || spec.Columns[0].Standardize != "" ||
-		spec.Columns[2].Standardize != study.StandardizePrivate || !slices.Equal(spec.Columns[3].Levels, []string{"f"}) {
+		spec.Columns[2].Standardize != proposal.StandardizePrivate || !slices.Equal(spec.Columns[3].Levels, []string{"f"}) {
 		t.Errorf("%+v", spec.Columns)
 	}
 	if said := strings.Join(d.Notes, "\n"); !strings.Contains(said, `it has more than 64 levels: "ward"`) || !strings.Contains(said, `"low" has no range`) {
@@ -183,7 +183,7 @@ func TestDictionary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if spec = columnsOf(t, d, filled); spec.Standardize != study.StandardizeNone {
+	if spec = columnsOf(t, d, filled); spec.Standardize != proposal.StandardizeNone {
 		t.Errorf("%+v", spec)
 	}
 }
@@ -215,7 +215,7 @@ func FuzzDraft(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, err := study.ParseSpec(out); err != nil {
+		if _, err := proposal.ParseSpec(out); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		for _, r := range string(out) {

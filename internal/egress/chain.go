@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -39,15 +40,15 @@ func hashOf(line []byte) string {
 
 // SentMessage is one message that left this site, or was on its way out when the agent stopped.
 type SentMessage struct {
-	Line   int           `json:"line"`
-	Time   time.Time     `json:"time"`
-	Kind   string        `json:"kind"`
-	Study  *study.Digest `json:"study,omitempty"`
-	Query  *int          `json:"query,omitempty"`
-	Slot   *int          `json:"slot,omitempty"`
-	Code   study.Code    `json:"code,omitempty"`
-	Bytes  int           `json:"bytes"`
-	SHA256 string        `json:"sha256"` // of those bytes
+	Line   int              `json:"line"`
+	Time   time.Time        `json:"time"`
+	Kind   string           `json:"kind"`
+	Study  *proposal.Digest `json:"study,omitempty"`
+	Query  *int             `json:"query,omitempty"`
+	Slot   *int             `json:"slot,omitempty"`
+	Code   study.Code       `json:"code,omitempty"`
+	Bytes  int              `json:"bytes"`
+	SHA256 string           `json:"sha256"` // of those bytes
 }
 
 // Chain is what [Verify] found.

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // TestEgressChain writes a log over two runs with a crash between, and finds every change to it:
@@ -25,7 +25,7 @@ func TestEgressChain(t *testing.T) {
 		}
 		for i := range n {
 			raw := []byte{byte(i)}
-			e.Record(Line{Kind: "upload", Study: &study.Digest{1}, Query: &i, Slot: &i, Bytes: len(raw)}.Of(raw), moment)
+			e.Record(Line{Kind: "upload", Study: &proposal.Digest{1}, Query: &i, Slot: &i, Bytes: len(raw)}.Of(raw), moment)
 		}
 		if err := e.Close(); err != nil {
 			t.Fatal(err)

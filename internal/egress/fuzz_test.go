@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -20,7 +21,7 @@ func FuzzEgress(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	id, one := study.Digest{1}, 1
+	id, one := proposal.Digest{1}, 1
 	for _, s := range []Line{{Kind: "hello", Bytes: 7}, {Kind: "upload", Study: &id, Query: &one, Slot: &one, Bytes: 9}, {Kind: "refusal", Study: &id, Code: study.CodeFinal}} {
 		e.Record(s.Of([]byte("x")), moment)
 	}

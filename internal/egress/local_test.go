@@ -5,13 +5,13 @@ import (
 	"testing"
 	"time"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // TestLocalIsNotSent: a line about a file that was made here is in the chain and in no count, now
 // and after a restart.
 func TestLocalIsNotSent(t *testing.T) {
-	dir, id := t.TempDir(), study.Digest{1}
+	dir, id := t.TempDir(), proposal.Digest{1}
 	for range 2 {
 		e, err := Open(dir, slog.New(slog.DiscardHandler))
 		if err != nil {

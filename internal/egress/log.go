@@ -15,19 +15,20 @@ import (
 	"sync"
 	"time"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
 // Line is one line of egress.jsonl: one message that left, or was on its
 // way out when the agent stopped. It tells its kind and size, never its content.
 type Line struct {
-	Time  time.Time     `json:"time"`
-	Kind  string        `json:"kind"`
-	Study *study.Digest `json:"study,omitempty"` // of all but hello
-	Query *int          `json:"query,omitempty"`
-	Slot  *int          `json:"slot,omitempty"`
-	Code  study.Code    `json:"code,omitempty"`
-	Bytes int           `json:"bytes"` // serialized, without TLS and gRPC's framing
+	Time  time.Time        `json:"time"`
+	Kind  string           `json:"kind"`
+	Study *proposal.Digest `json:"study,omitempty"` // of all but hello
+	Query *int             `json:"query,omitempty"`
+	Slot  *int             `json:"slot,omitempty"`
+	Code  study.Code       `json:"code,omitempty"`
+	Bytes int              `json:"bytes"` // serialized, without TLS and gRPC's framing
 	// SHA256 is of those bytes, Prev the link before this line (chain.go).
 	SHA256 string `json:"sha256"`
 	Prev   string `json:"prev"`
@@ -63,8 +64,8 @@ type Log struct {
 	failed bool
 	// by kind, of messages of no study, and of words about studies beyond maxCounted
 	link  map[string]Count
-	study map[study.Digest]map[string]Count // by kind
-	last  map[study.Digest]map[string]Spot  // by kind, of uploads and signatures
+	study map[proposal.Digest]map[string]Count // by kind
+	last  map[proposal.Digest]map[string]Spot  // by kind, of uploads and signatures
 }
 
 // maxCounted bounds the studies whose decisions and refusals alone are counted each by itself; the
@@ -88,7 +89,7 @@ const File = "egress.jsonl"
 // log.
 func Open(dir string, log *slog.Logger) (*Log, error) {
 	path := filepath.Join(dir, File)
-	e := &Log{log: log, prev: startOfChain, link: map[string]Count{}, study: map[study.Digest]map[string]Count{}, last: map[study.Digest]map[string]Spot{}}
+	e := &Log{log: log, prev: startOfChain, link: map[string]Count{}, study: map[proposal.Digest]map[string]Count{}, last: map[proposal.Digest]map[string]Spot{}}
 	if err := e.load(path); err != nil {
 		return nil, err
 	}
@@ -173,10 +174,10 @@ func (e *Log) Record(s Line, now time.Time) {
 }
 
 // Witness returns what left of each study.
-func (e *Log) Witness() map[study.Digest]Witness {
+func (e *Log) Witness() map[proposal.Digest]Witness {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	out := make(map[study.Digest]Witness, len(e.study))
+	out := make(map[proposal.Digest]Witness, len(e.study))
 	for id, counts := range e.study {
 		out[id] = Witness{maps.Clone(counts), maps.Clone(e.last[id])}
 	}
@@ -196,7 +197,7 @@ type Reply struct {
 
 // Study is what left for one study, by kind of message.
 type Study struct {
-	Study study.Digest     `json:"study"`
+	Study proposal.Digest  `json:"study"`
 	Name  string           `json:"name,omitempty"`
 	Sent  map[string]Count `json:"sent"`
 	// Planned is what the plan says will have left at the end, if the plan is at hand.

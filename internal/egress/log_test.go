@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -21,7 +22,7 @@ func TestEgressOutlivesACrash(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, query, slot := study.Digest{1}, 3, 4
+	id, query, slot := proposal.Digest{1}, 3, 4
 	e.Record(Line{Kind: "upload", Study: &id, Query: &query, Slot: &slot, Bytes: 100}.Of([]byte("masked")), moment)
 	e.Record(Line{Kind: "hello", Bytes: 10}, moment)
 	e.Record(Line{Kind: "upload", Study: &id, Query: &slot, Slot: &slot, Bytes: 50}, moment)
@@ -62,8 +63,8 @@ func TestEgressOutlivesACrash(t *testing.T) {
 // TestEgressCountsAreBounded: words about ever more studies are counted together at last; what else
 // leaves, never.
 func TestEgressCountsAreBounded(t *testing.T) {
-	e := &Log{link: map[string]Count{}, study: map[study.Digest]map[string]Count{}, last: map[study.Digest]map[string]Spot{}}
-	var first, id study.Digest
+	e := &Log{link: map[string]Count{}, study: map[proposal.Digest]map[string]Count{}, last: map[proposal.Digest]map[string]Spot{}}
+	var first, id proposal.Digest
 	for i := range maxCounted + 50 {
 		binary.BigEndian.PutUint32(id[:], uint32(i))
 		e.add(Line{Kind: "refusal", Study: &id, Bytes: 2})

@@ -19,7 +19,7 @@ import (
 	"covey/internal/coordinator"
 	"covey/internal/frame"
 	"covey/internal/pki"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // member is a coordinator as it tells the leader of itself.
@@ -31,7 +31,7 @@ type member struct {
 
 // selfNode is this coordinator as the log shall have it.
 func (n *Node) selfNode() coordinator.Node {
-	return coordinator.Node{ID: n.Config.Name, Addresses: n.Config.Addresses, Key: study.Key(n.authority.NodeKey())}
+	return coordinator.Node{ID: n.Config.Name, Addresses: n.Config.Addresses, Key: proposal.Key(n.authority.NodeKey())}
 }
 
 func (n *Node) self() member {

@@ -9,6 +9,7 @@ import (
 
 	"covey/internal/coordinator"
 	"covey/internal/notify"
+	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/study"
 )
@@ -29,7 +30,7 @@ func TestStudyFacts(t *testing.T) {
 		"completed":     {coordinator.View{Status: round.StatusCompleted}, "proposed completed"},
 		"ended in time": {coordinator.View{Status: round.StatusEnded, Expires: now, Code: study.CodeAborted}, "proposed ended"},
 	} {
-		c.view.Name, c.view.Digest = "heart", study.Digest{1}
+		c.view.Name, c.view.Digest = "heart", proposal.Digest{1}
 		var got []string
 		for _, f := range studyFacts([]coordinator.View{c.view}, now) {
 			if f.Name != "heart" || f.Study != c.view.Digest.String() {

@@ -14,8 +14,8 @@ import (
 
 	"covey/internal/coordinator"
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/internal/replica"
-	"covey/internal/study"
 )
 
 // PeersReply is the cluster as this coordinator knows it.
@@ -31,8 +31,8 @@ type PeersReply struct {
 
 // AddRequest asks for a new coordinator's join file.
 type AddRequest struct {
-	Name  string         `json:"name"`
-	Valid study.Duration `json:"valid"`
+	Name  string            `json:"name"`
+	Valid proposal.Duration `json:"valid"`
 }
 
 const (

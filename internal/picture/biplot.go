@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
@@ -15,7 +16,7 @@ import (
 // all groups together, and its groups side by side where it has several; and the histograms of all
 // components. There are none where a study bought no pictures. It returns an [*Error] for
 // histograms that no study released.
-func Drawings(r *study.Result) ([]Drawing, error) {
+func Drawings(r *result.Result) ([]Drawing, error) {
 	var out []Drawing
 	for _, p := range r.Pictures {
 		d, err := biplot(r, p)
@@ -41,7 +42,7 @@ func Drawings(r *study.Result) ([]Drawing, error) {
 }
 
 // Together returns the picture of all groups as one: their counts added up, with the noise of each.
-func Together(p study.Picture) study.Picture {
+func Together(p result.Picture) result.Picture {
 	if len(p.Counts) < 2 {
 		return p
 	}
@@ -68,7 +69,7 @@ const (
 // biplot draws the density of two components' scores and, as arrows, the loadings of the columns
 // times the components' standard deviations (Gabriel 1971: with scores in standard deviations these
 // are the markers whose products with scores approximate the columns).
-func biplot(r *study.Result, p study.Picture) (Drawing, error) {
+func biplot(r *result.Result, p result.Picture) (Drawing, error) {
 	for _, counts := range p.Counts {
 		if err := check(counts, bins*bins, p.Sigma); err != nil {
 			return Drawing{}, err
@@ -107,7 +108,7 @@ func biplot(r *study.Result, p study.Picture) (Drawing, error) {
 }
 
 // heading is the study's name, and of a simulated one says so.
-func heading(r *study.Result) string {
+func heading(r *result.Result) string {
 	name := short(r.Name, 40)
 	if r.Simulated {
 		return "SIMULATED, " + name
@@ -116,7 +117,7 @@ func heading(r *study.Result) string {
 }
 
 // shows says what the picture is of.
-func shows(r *study.Result, total, sigma float64) string {
+func shows(r *result.Result, total, sigma float64) string {
 	return fmt.Sprintf("Density of %s units' scores (%s by the roster), noised: ± %.3g units a bin (one standard deviation). Outermost bins also hold what lies beyond.", approx(total), thousands(r.N), sigma)
 }
 
@@ -148,7 +149,7 @@ func hides(hidden float64, peaks []int, sigma float64) string {
 func drawnBin(sigma float64) float64 { return 2 * Threshold * sigma }
 
 // axis names a component's axis.
-func axis(r *study.Result, component int) string {
+func axis(r *result.Result, component int) string {
 	s := fmt.Sprintf("component %d, in standard deviations", component)
 	if component <= len(r.VarianceRatio) {
 		s += fmt.Sprintf(" (%.1f%% of the variance)", 100*r.VarianceRatio[component-1])
@@ -209,7 +210,7 @@ func (d *Drawing) scale(most float64) {
 
 // arrows draws the longest columns' arrows with their names and returns how many. Their names are
 // moved apart.
-func (d *Drawing) arrows(r *study.Result, pair [2]int) int {
+func (d *Drawing) arrows(r *result.Result, pair [2]int) int {
 	type arrow struct {
 		name           string
 		x, y, length   float64

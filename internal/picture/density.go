@@ -3,12 +3,12 @@ package picture
 import (
 	"math"
 
-	"covey/internal/study"
+	"covey/internal/result"
 )
 
 // Density is a picture as it is drawn.
 type Density struct {
-	// Shown are for each group, bin (ix, iy) at ix·PictureBins+iy as in [study.Picture], how many
+	// Shown are for each group, bin (ix, iy) at ix·PictureBins+iy as in [result.Picture], how many
 	// units are drawn there: the noised counts without what noise explains, never below 0.
 	Shown [][]float64
 	// Total is each group's noised number of units, at least 0: the sum of its counts.
@@ -38,7 +38,7 @@ type Density struct {
 // highest peak, and each further one is a peak of the true counts, smoothed by that kernel.
 //
 // It returns an [*Error] for a picture that no study released.
-func New(p study.Picture) (*Density, error) {
+func New(p result.Picture) (*Density, error) {
 	if len(p.Counts) == 0 || len(p.Groups) != 0 && len(p.Groups) != len(p.Counts) {
 		return nil, fault("%d vectors of counts for %d groups", len(p.Counts), len(p.Groups))
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"covey/internal/study"
+	"covey/internal/result"
 )
 
 // sigma is the noise of one count in a study of ε = 1, δ = 10^-6 whose picture has 5% of ρ, and
@@ -53,8 +53,8 @@ func counted(random *rand.Rand, n int, draw func(*rand.Rand) (x, y float64)) []f
 }
 
 // released is a picture of counts with noise.
-func released(random *rand.Rand, sigma float64, counts ...[]float64) study.Picture {
-	p := study.Picture{Pair: [2]int{1, 2}, X: edges(bins), Y: edges(bins), Sigma: sigma}
+func released(random *rand.Rand, sigma float64, counts ...[]float64) result.Picture {
+	p := result.Picture{Pair: [2]int{1, 2}, X: edges(bins), Y: edges(bins), Sigma: sigma}
 	for _, c := range counts {
 		c = slices.Clone(c)
 		for i := range c {
@@ -65,7 +65,7 @@ func released(random *rand.Rand, sigma float64, counts ...[]float64) study.Pictu
 	return p
 }
 
-func drawn(t *testing.T, p study.Picture) *Density {
+func drawn(t *testing.T, p result.Picture) *Density {
 	t.Helper()
 	d, err := New(p)
 	if err != nil {
@@ -337,19 +337,19 @@ func TestHidden(t *testing.T) {
 
 // What no study released is an [*Error], never a panic.
 func TestBadPictures(t *testing.T) {
-	for name, change := range map[string]func(*study.Picture){
-		"no counts":     func(p *study.Picture) { p.Counts = nil },
-		"groups":        func(p *study.Picture) { p.Groups = []string{"a", "b"} },
-		"short":         func(p *study.Picture) { p.Counts[0] = p.Counts[0][1:] },
-		"not a number":  func(p *study.Picture) { p.Counts[0][3] = math.NaN() },
-		"huge":          func(p *study.Picture) { p.Counts[0][3] = 1e300 },
-		"no noise":      func(p *study.Picture) { p.Sigma = 0 },
-		"noise":         func(p *study.Picture) { p.Sigma = math.Inf(1) },
-		"edges":         func(p *study.Picture) { p.X = p.X[1:] },
-		"uneven":        func(p *study.Picture) { p.Y[3] += 0.1 },
-		"downwards":     func(p *study.Picture) { slices.Reverse(p.Y) },
-		"edge nowhere":  func(p *study.Picture) { p.X[0] = math.NaN() },
-		"endless edges": func(p *study.Picture) { p.X[0], p.X[bins] = -math.MaxFloat64, math.MaxFloat64 },
+	for name, change := range map[string]func(*result.Picture){
+		"no counts":     func(p *result.Picture) { p.Counts = nil },
+		"groups":        func(p *result.Picture) { p.Groups = []string{"a", "b"} },
+		"short":         func(p *result.Picture) { p.Counts[0] = p.Counts[0][1:] },
+		"not a number":  func(p *result.Picture) { p.Counts[0][3] = math.NaN() },
+		"huge":          func(p *result.Picture) { p.Counts[0][3] = 1e300 },
+		"no noise":      func(p *result.Picture) { p.Sigma = 0 },
+		"noise":         func(p *result.Picture) { p.Sigma = math.Inf(1) },
+		"edges":         func(p *result.Picture) { p.X = p.X[1:] },
+		"uneven":        func(p *result.Picture) { p.Y[3] += 0.1 },
+		"downwards":     func(p *result.Picture) { slices.Reverse(p.Y) },
+		"edge nowhere":  func(p *result.Picture) { p.X[0] = math.NaN() },
+		"endless edges": func(p *result.Picture) { p.X[0], p.X[bins] = -math.MaxFloat64, math.MaxFloat64 },
 	} {
 		p := released(rand.New(rand.NewPCG(1, 1)), sigma, make([]float64, bins*bins))
 		change(&p)

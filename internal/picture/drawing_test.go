@@ -14,22 +14,24 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
-// result has one picture without groups, one by site, and three histograms.
-func result() *study.Result {
+// sample has one picture without groups, one by site, and three histograms.
+func sample() *result.Result {
 	random := rand.New(rand.NewPCG(2, 2))
 	truth := counted(random, 20_000, unseen[3].draw)
-	r := &study.Result{
+	r := &result.Result{
 		Name: "made up", N: 20_000, D: 3, K: 3, Columns: []string{"length", "width", "age"},
 		Components:        [][]float64{{0.8, 0.6, 0}, {-0.6, 0.8, 0}, {0, 0, 1}},
 		ExplainedVariance: []float64{4, 1, 0.25}, VarianceRatio: []float64{0.7, 0.2, 0.05},
 	}
 	plain := released(random, sigma, truth)
 	sites := released(random, sigma, truth, truth, make([]float64, bins*bins))
-	sites.By, sites.Groups, sites.Pair = study.PictureBySite, []string{"amber", "bay", "cove"}, [2]int{3, 1}
-	r.Pictures = []study.Picture{plain, sites}
+	sites.By, sites.Groups, sites.Pair = proposal.PictureBySite, []string{"amber", "bay", "cove"}, [2]int{3, 1}
+	r.Pictures = []result.Picture{plain, sites}
 	line := make([]float64, study.ScoreBins)
 	for i := range line {
 		line[i] = 2000 * math.Exp(-math.Pow(float64(i)-15.5, 2)/32)
@@ -42,7 +44,7 @@ func result() *study.Result {
 	return r
 }
 
-func drawings(t *testing.T, r *study.Result) map[string]Drawing {
+func drawings(t *testing.T, r *result.Result) map[string]Drawing {
 	t.Helper()
 	all, err := Drawings(r)
 	if err != nil {
@@ -58,7 +60,7 @@ func drawings(t *testing.T, r *study.Result) map[string]Drawing {
 // Each drawing is an element of shapes and texts within its frame, the same every time, that no
 // name can leave; on a page it takes the page's color.
 func TestSVG(t *testing.T) {
-	r := result()
+	r := sample()
 	r.Name, r.Columns[0], r.Pictures[1].Groups[0] = `"><script>alert(1)</script>`, "</text><a href='x'>&amp;\x00\u202e", `<b onload="x">`
 	all := drawings(t, r)
 	if len(all) != 4 || all["biplot-1-2"].Name == "" || all["biplot-3-1"].Name == "" || all["groups-3-1"].Name == "" || all["scores"].Name == "" {
@@ -120,7 +122,7 @@ func TestSVG(t *testing.T) {
 
 // Every drawing of a simulated study says so, in its title and where that is written.
 func TestSimulatedIsMarked(t *testing.T) {
-	r := result()
+	r := sample()
 	for _, simulated := range []bool{false, true} {
 		r.Simulated = simulated
 		for name, d := range drawings(t, r) {
@@ -133,10 +135,10 @@ func TestSimulatedIsMarked(t *testing.T) {
 
 // All units in one bin are drawn there, the first component to the right and the second upwards.
 func TestPlace(t *testing.T) {
-	r := result()
+	r := sample()
 	truth := make([]float64, bins*bins)
 	truth[3*bins+12] = 20_000
-	r.Pictures = []study.Picture{released(rand.New(rand.NewPCG(1, 1)), sigma, truth)}
+	r.Pictures = []result.Picture{released(rand.New(rand.NewPCG(1, 1)), sigma, truth)}
 	d := drawings(t, r)["biplot-1-2"]
 	densest := slices.MaxFunc(d.Shapes, func(a, b Shape) int {
 		if a.Width > 0 || a.Hue != 0 || a.Points[0][0] > panelLeft+panelSide { // lines, arrows, the scale
@@ -152,7 +154,7 @@ func TestPlace(t *testing.T) {
 
 // Arrows are loadings times standard deviations at one scale, and the longest are drawn.
 func TestArrows(t *testing.T) {
-	r := result()
+	r := sample()
 	d := drawings(t, r)["biplot-1-2"]
 	var ends [][2]float64
 	for _, s := range d.Shapes {
@@ -193,7 +195,7 @@ func TestArrows(t *testing.T) {
 
 // The words have the noise, the units and what is hidden; by site, what that shows.
 func TestWords(t *testing.T) {
-	all := drawings(t, result())
+	all := drawings(t, sample())
 	for name, want := range map[string][]string{
 		"biplot-1-2": {"noised: ± 26.7 units a bin", "20,000 by the roster", "5 separate peaks", "Noise hides", "at most one picture in 100"},
 		"biplot-3-1": {"noised: ± 46.3 units a bin"}, // of three groups together
@@ -211,14 +213,14 @@ func TestWords(t *testing.T) {
 	if !hidden {
 		t.Error("a group of nobody does not say that noise hides it")
 	}
-	heavy, truth := result(), make([]float64, bins*bins)
+	heavy, truth := sample(), make([]float64, bins*bins)
 	truth[5*bins+5], truth[15*bins+5], truth[10*bins+15] = 9000, 9000, 9000
-	heavy.Pictures = []study.Picture{released(rand.New(rand.NewPCG(1, 1)), sigma, truth)}
+	heavy.Pictures = []result.Picture{released(rand.New(rand.NewPCG(1, 1)), sigma, truth)}
 	if text := strings.Join(drawings(t, heavy)["biplot-1-2"].Words, " "); !strings.Contains(text, "One peak stands out of the noise, and 2 in outermost bins") {
 		t.Errorf("of peaks at the edge it says %q", text)
 	}
-	empty := result()
-	empty.Pictures = []study.Picture{released(rand.New(rand.NewPCG(1, 1)), sigma, make([]float64, bins*bins))}
+	empty := sample()
+	empty.Pictures = []result.Picture{released(rand.New(rand.NewPCG(1, 1)), sigma, make([]float64, bins*bins))}
 	if text := strings.Join(drawings(t, empty)["biplot-1-2"].Words, " "); !strings.Contains(text, "Nothing stands out of the noise") {
 		t.Errorf("of nobody it says %q", text)
 	}
@@ -226,16 +228,16 @@ func TestWords(t *testing.T) {
 
 // A picture that does not fit its result is an [*Error].
 func TestBadResults(t *testing.T) {
-	for name, change := range map[string]func(*study.Result){
-		"component 4":      func(r *study.Result) { r.Pictures[0].Pair[1] = 4 },
-		"component 0":      func(r *study.Result) { r.Pictures[0].Pair[0] = 0 },
-		"no variance":      func(r *study.Result) { r.ExplainedVariance = nil },
-		"short group":      func(r *study.Result) { r.Pictures[1].Counts[1] = r.Pictures[1].Counts[1][:5] },
-		"huge group":       func(r *study.Result) { r.Pictures[1].Counts[1][0] = math.MaxFloat64 },
-		"short histogram":  func(r *study.Result) { r.Scores[1].Counts = nil },
-		"silent histogram": func(r *study.Result) { r.Scores[1].Sigma = 0 },
+	for name, change := range map[string]func(*result.Result){
+		"component 4":      func(r *result.Result) { r.Pictures[0].Pair[1] = 4 },
+		"component 0":      func(r *result.Result) { r.Pictures[0].Pair[0] = 0 },
+		"no variance":      func(r *result.Result) { r.ExplainedVariance = nil },
+		"short group":      func(r *result.Result) { r.Pictures[1].Counts[1] = r.Pictures[1].Counts[1][:5] },
+		"huge group":       func(r *result.Result) { r.Pictures[1].Counts[1][0] = math.MaxFloat64 },
+		"short histogram":  func(r *result.Result) { r.Scores[1].Counts = nil },
+		"silent histogram": func(r *result.Result) { r.Scores[1].Sigma = 0 },
 	} {
-		r := result()
+		r := sample()
 		change(r)
 		_, err := Drawings(r)
 		if _, ok := errors.AsType[*Error](err); !ok {

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
@@ -12,7 +14,7 @@ import (
 const mostPanels = 12
 
 // groups draws each group's density in a square of its own, with its own scale.
-func groups(r *study.Result, p study.Picture) (Drawing, error) {
+func groups(r *result.Result, p result.Picture) (Drawing, error) {
 	density, err := New(p)
 	if err != nil {
 		return Drawing{}, err
@@ -22,7 +24,7 @@ func groups(r *study.Result, p study.Picture) (Drawing, error) {
 	columns := min(3, shown)
 	rows := (shown + columns - 1) / columns
 	of := "by site"
-	if p.By == study.PictureByColumn {
+	if p.By == proposal.PictureByColumn {
 		of = "by " + short(p.Column, 30)
 	}
 	d := Drawing{
@@ -53,7 +55,7 @@ func groups(r *study.Result, p study.Picture) (Drawing, error) {
 	if shown < len(p.Counts) {
 		d.Words = append(d.Words, fmt.Sprintf("The first %d of %d groups; the data hold all.", shown, len(p.Counts)))
 	}
-	if p.By == study.PictureBySite {
+	if p.By == proposal.PictureBySite {
 		d.Words = append(d.Words, "Each square shows an institution. The blocks are not authenticated: a corrupt site can add to another's. Privacy protects units, not sites.")
 	}
 	return d, nil
@@ -63,7 +65,7 @@ func groups(r *study.Result, p study.Picture) (Drawing, error) {
 var stated = []float64{0.5, 0.95, 0.99}
 
 // histograms draws each component's scores, with the quantiles of their distance from the center.
-func histograms(r *study.Result) (Drawing, error) {
+func histograms(r *result.Result) (Drawing, error) {
 	const width, height, gap, left, top = 186.0, 84.0, 46.0, 46.0, 54.0
 	columns := min(2, len(r.Scores))
 	shown := min(mostPanels, len(r.Scores))

@@ -3,6 +3,7 @@ package picture
 import (
 	"math"
 
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
@@ -29,7 +30,7 @@ type Quantile struct {
 // center and the standard deviation is covered.
 //
 // It returns an [*Error] for a histogram that no study released.
-func QuantileOf(h study.ScoreHistogram, q float64) (Quantile, bool, error) {
+func QuantileOf(h result.ScoreHistogram, q float64) (Quantile, bool, error) {
 	if !(q > 0 && q < 1) {
 		return Quantile{}, false, fault("a quantile of %g, want between 0 and 1", q)
 	}

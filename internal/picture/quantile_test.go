@@ -7,11 +7,12 @@ import (
 	"slices"
 	"testing"
 
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
-func scores(random *rand.Rand, truth []float64, sigma float64) study.ScoreHistogram {
-	h := study.ScoreHistogram{Component: 1, Edges: edges(study.ScoreBins), Counts: slices.Clone(truth), Sigma: sigma}
+func scores(random *rand.Rand, truth []float64, sigma float64) result.ScoreHistogram {
+	h := result.ScoreHistogram{Component: 1, Edges: edges(study.ScoreBins), Counts: slices.Clone(truth), Sigma: sigma}
 	for i := range h.Counts {
 		h.Counts[i] += sigma * random.NormFloat64()
 	}
@@ -90,15 +91,15 @@ func TestQuantilesCover(t *testing.T) {
 }
 
 func TestBadHistograms(t *testing.T) {
-	for name, change := range map[string]func(*study.ScoreHistogram) float64{
-		"short":    func(h *study.ScoreHistogram) float64 { h.Counts = h.Counts[1:]; return 0.9 },
-		"edges":    func(h *study.ScoreHistogram) float64 { h.Edges = h.Edges[1:]; return 0.9 },
-		"uneven":   func(h *study.ScoreHistogram) float64 { h.Edges[2] = 3; return 0.9 },
-		"count":    func(h *study.ScoreHistogram) float64 { h.Counts[2] = math.Inf(-1); return 0.9 },
-		"noise":    func(h *study.ScoreHistogram) float64 { h.Sigma = math.NaN(); return 0.9 },
-		"quantile": func(h *study.ScoreHistogram) float64 { return 1 },
-		"below":    func(h *study.ScoreHistogram) float64 { return 0 },
-		"nowhere":  func(h *study.ScoreHistogram) float64 { return math.NaN() },
+	for name, change := range map[string]func(*result.ScoreHistogram) float64{
+		"short":    func(h *result.ScoreHistogram) float64 { h.Counts = h.Counts[1:]; return 0.9 },
+		"edges":    func(h *result.ScoreHistogram) float64 { h.Edges = h.Edges[1:]; return 0.9 },
+		"uneven":   func(h *result.ScoreHistogram) float64 { h.Edges[2] = 3; return 0.9 },
+		"count":    func(h *result.ScoreHistogram) float64 { h.Counts[2] = math.Inf(-1); return 0.9 },
+		"noise":    func(h *result.ScoreHistogram) float64 { h.Sigma = math.NaN(); return 0.9 },
+		"quantile": func(h *result.ScoreHistogram) float64 { return 1 },
+		"below":    func(h *result.ScoreHistogram) float64 { return 0 },
+		"nowhere":  func(h *result.ScoreHistogram) float64 { return math.NaN() },
 	} {
 		h := scores(rand.New(rand.NewPCG(1, 1)), make([]float64, study.ScoreBins), 1)
 		_, _, err := QuantileOf(h, change(&h))

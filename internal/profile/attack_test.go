@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // TestNoHeaderLine: of a file without a header line the first record is a person's, and nothing of
@@ -16,8 +16,8 @@ func TestNoHeaderLine(t *testing.T) {
 	for i := range 80 {
 		fmt.Fprintf(&text, "Canary%d,%d.77%03d,canary sex,2024-01-%02d\n", i, 40+i%20, i, 1+i%28)
 	}
-	spec := &study.Spec{Dataset: "icu", Missing: study.MissingError, Columns: []study.Column{{Name: "canary_sex", Levels: []string{"f"}}, {Name: "age", Scale: 1}}}
-	for _, s := range []*study.Spec{nil, spec} {
+	spec := &proposal.Spec{Dataset: "icu", Missing: proposal.MissingError, Columns: []proposal.Column{{Name: "canary_sex", Levels: []string{"f"}}, {Name: "age", Scale: 1}}}
+	for _, s := range []*proposal.Spec{nil, spec} {
 		for _, keys := range []string{"", "unit = \"Canary\"\n"} {
 			r := profiled(t, text.String(), keys, s)
 			said, err := json.Marshal(r)

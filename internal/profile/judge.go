@@ -11,7 +11,7 @@ import (
 	"unicode"
 
 	"covey/internal/dataset"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // remedies are for kinds of cells that are no numbers.
@@ -219,7 +219,7 @@ func (s *sight) judge(j int, c *column, p *paste) {
 		}
 		c.unreadable(r, name, wanted.reading, s.form(j), s.look)
 	}
-	if c.missing > 0 && s.spec != nil && s.spec.Missing == study.MissingError {
+	if c.missing > 0 && s.spec != nil && s.spec.Missing == proposal.MissingError {
 		r.Faults = append(r.Faults, Fault{Column: name, What: "missing value", Count: c.missing, First: c.gap, Do: `ask for missing = "drop-row" in the study`})
 	}
 	for _, text := range sorted(c.stand) {
@@ -255,13 +255,13 @@ func (s *sight) wanted(name string) *want {
 	if s.spec == nil {
 		return nil
 	}
-	i := slices.IndexFunc(s.spec.Columns, func(c study.Column) bool { return c.Name == name })
+	i := slices.IndexFunc(s.spec.Columns, func(c proposal.Column) bool { return c.Name == name })
 	if i < 0 {
 		return nil
 	}
 	c := s.spec.Columns[i]
-	number := len(c.Levels) == 0 && c.As == study.AsNumber
-	w := &want{number: number, texts: !number, constants: number && c.Standardize != study.StandardizePrivate && c.Scale > 0, offset: c.Offset, scale: c.Scale, measure: c.Measure}
+	number := len(c.Levels) == 0 && c.As == proposal.AsNumber
+	w := &want{number: number, texts: !number, constants: number && c.Standardize != proposal.StandardizePrivate && c.Scale > 0, offset: c.Offset, scale: c.Scale, measure: c.Measure}
 	if number && !w.constants && len(c.Range) == 2 {
 		w.plausible = c.Range
 	}

@@ -19,8 +19,8 @@ import (
 
 	"covey/internal/dataset"
 	_ "covey/internal/dataset/parquet"
+	"covey/internal/proposal"
 	"covey/internal/siteconfig"
-	"covey/internal/study"
 )
 
 // site is a site with one data set.
@@ -40,7 +40,7 @@ func site(t testing.TB, dir, file, text, keys string) (*siteconfig.Config, sitec
 	return c, d
 }
 
-func profiled(t testing.TB, text, keys string, spec *study.Spec) *Report {
+func profiled(t testing.TB, text, keys string, spec *proposal.Spec) *Report {
 	t.Helper()
 	c, d := site(t, t.TempDir(), "icu.csv", text, keys)
 	r, err := Of(c, d, spec, dataset.ReadOptions{})
@@ -121,7 +121,7 @@ func TestFactorsAreOfTheTable(t *testing.T) {
 			scale = math.Abs(0.2 * middle * c.multiply)
 		}
 		rng := rand.New(rand.NewPCG(1, rapid.Uint64().Draw(t, "seed")))
-		s := &sight{r: &Report{}, mapping: dataset.Mapping{}, random: rng, units: map[int]bool{}, spec: &study.Spec{Columns: []study.Column{{Name: name, Offset: offset, Scale: scale}}}}
+		s := &sight{r: &Report{}, mapping: dataset.Mapping{}, random: rng, units: map[int]bool{}, spec: &proposal.Spec{Columns: []proposal.Column{{Name: name, Offset: offset, Scale: scale}}}}
 		s.Header([]string{name}, -1)
 		for i := range 60 {
 			s.Row(i+2, i)
@@ -219,7 +219,7 @@ func TestProfileOfParquet(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, d := site(t, dir, "icu.parquet", "", "unit = \"id\"\n[dataset.columns]\nlab = { multiply = 2 }\n")
-	spec := &study.Spec{Missing: study.MissingError, Columns: []study.Column{{Name: "age", Offset: 70, Scale: 20}, {Name: "lab", Offset: 80, Scale: 50}, {Name: "word", Scale: 1}, {Name: "bmi", Scale: 1}}}
+	spec := &proposal.Spec{Missing: proposal.MissingError, Columns: []proposal.Column{{Name: "age", Offset: 70, Scale: 20}, {Name: "lab", Offset: 80, Scale: 50}, {Name: "word", Scale: 1}, {Name: "bmi", Scale: 1}}}
 	r, err := Of(c, d, spec, dataset.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -262,9 +262,9 @@ func TestUnitsByRange(t *testing.T) {
 	for i := range 100 {
 		fmt.Fprintf(&text, "%d,%d\n", 80+i%40, 30+i%20)
 	}
-	spec := &study.Spec{Missing: study.MissingError, Standardize: study.StandardizePrivate, Columns: []study.Column{
-		{Name: "glucose", Scale: 1, Standardize: study.StandardizePrivate, Measure: "mmol/L", Range: []float64{3, 9}},
-		{Name: "hba1c", Scale: 1, Standardize: study.StandardizePrivate},
+	spec := &proposal.Spec{Missing: proposal.MissingError, Standardize: proposal.StandardizePrivate, Columns: []proposal.Column{
+		{Name: "glucose", Scale: 1, Standardize: proposal.StandardizePrivate, Measure: "mmol/L", Range: []float64{3, 9}},
+		{Name: "hba1c", Scale: 1, Standardize: proposal.StandardizePrivate},
 	}}
 	paste := strings.Join(profiled(t, text.String(), "", spec).Paste, "\n")
 	if !strings.Contains(paste, "glucose = { multiply = 0.0555062166962") || strings.Contains(paste, "hba1c") {

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // TestProfileOfReadings: what a study would take for another level or for a missing value is said,
 // although no cell of it is a fault, and the lines to paste have the names that are plain.
 func TestProfileOfReadings(t *testing.T) {
-	spec, err := study.ParseSpec([]byte(`
+	spec, err := proposal.ParseSpec([]byte(`
 name = "s"
 dataset = "icu"
 epsilon = 1
@@ -99,7 +99,7 @@ func TestNearIsTheSame(t *testing.T) {
 // TestProfileOfDates: a form of dates is proposed where every text fits it and no other, and of
 // forms that differ in which number is the day none is chosen.
 func TestProfileOfDates(t *testing.T) {
-	spec, err := study.ParseSpec([]byte(`
+	spec, err := proposal.ParseSpec([]byte(`
 name = "s"
 dataset = "icu"
 epsilon = 1

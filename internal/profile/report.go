@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"covey/internal/dataset"
+	"covey/internal/proposal"
 	"covey/internal/siteconfig"
-	"covey/internal/study"
 )
 
 // Report is what a data set holds, and what of it does not fit.
@@ -85,7 +85,7 @@ type Level struct {
 
 // Of reads a data set once and reports on it; with a study, on the columns that it asks for. The
 // error is a *dataset.Error, or a *siteconfig.Error.
-func Of(c *siteconfig.Config, d siteconfig.Dataset, spec *study.Spec, o dataset.ReadOptions) (*Report, error) {
+func Of(c *siteconfig.Config, d siteconfig.Dataset, spec *proposal.Spec, o dataset.ReadOptions) (*Report, error) {
 	source := c.Source(d)
 	said := source.Mapping
 	guessed, err := dataset.Guess(source)
@@ -114,7 +114,7 @@ func textual(s dataset.Source) bool {
 // sight sees a data set's rows.
 type sight struct {
 	r        *Report
-	spec     *study.Spec
+	spec     *proposal.Spec
 	readings []dataset.Reading // of the study's columns
 	mapping  dataset.Mapping
 	random   *rand.Rand

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"covey/internal/frame"
+	"covey/internal/proposal"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
 )
@@ -31,16 +32,16 @@ const (
 
 // Past is how one proposal ended here.
 type Past struct {
-	Digest     study.Digest `json:"digest"`
-	Name       string       `json:"name,omitempty"` // empty where the bytes are no proposal
-	State      string       `json:"state"`
-	Code       study.Code   `json:"code"`
-	Why        string       `json:"why,omitempty"` // in words, for this site's operator
-	By         string       `json:"by,omitempty"`
-	Population string       `json:"population,omitempty"`
-	Rho        float64      `json:"rho,omitempty"` // the plan's
-	Time       time.Time    `json:"time"`
-	Proposal   []byte       `json:"proposal,omitempty"`
+	Digest     proposal.Digest `json:"digest"`
+	Name       string          `json:"name,omitempty"` // empty where the bytes are no proposal
+	State      string          `json:"state"`
+	Code       study.Code      `json:"code"`
+	Why        string          `json:"why,omitempty"` // in words, for this site's operator
+	By         string          `json:"by,omitempty"`
+	Population string          `json:"population,omitempty"`
+	Rho        float64         `json:"rho,omitempty"` // the plan's
+	Time       time.Time       `json:"time"`
+	Proposal   []byte          `json:"proposal,omitempty"`
 
 	bytes int // of its file
 }
@@ -49,7 +50,7 @@ type Past struct {
 type PastStore struct {
 	dir string
 	mu  sync.Mutex
-	all map[study.Digest]Past
+	all map[proposal.Digest]Past
 }
 
 // OpenPast makes the directory and reads it. A file that does not read is removed: nothing depends
@@ -62,10 +63,10 @@ func OpenPast(dir string) (*PastStore, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &PastStore{dir: dir, all: map[study.Digest]Past{}}
+	p := &PastStore{dir: dir, all: map[proposal.Digest]Past{}}
 	for _, e := range entries {
 		name, _ := strings.CutSuffix(e.Name(), ".json")
-		id, err := study.ParseDigest(name)
+		id, err := proposal.ParseDigest(name)
 		one, ok := Past{}, false
 		if err == nil {
 			one, ok = p.read(id)
@@ -79,16 +80,16 @@ func OpenPast(dir string) (*PastStore, error) {
 		one.Proposal = nil
 		p.all[id] = one
 	}
-	return p, p.trim(study.Digest{})
+	return p, p.trim(proposal.Digest{})
 }
 
-func (p *PastStore) path(id study.Digest) string { return filepath.Join(p.dir, id.String()+".json") }
+func (p *PastStore) path(id proposal.Digest) string { return filepath.Join(p.dir, id.String()+".json") }
 
 // read reads one file; false if it is not there, or not what its name says.
-func (p *PastStore) read(id study.Digest) (Past, bool) {
+func (p *PastStore) read(id proposal.Digest) (Past, bool) {
 	var one Past
 	raw, err := os.ReadFile(p.path(id))
-	if err != nil || json.Unmarshal(raw, &one) != nil || one.Digest != id || len(one.Proposal) > 0 && study.DigestOf(one.Proposal) != id {
+	if err != nil || json.Unmarshal(raw, &one) != nil || one.Digest != id || len(one.Proposal) > 0 && proposal.DigestOf(one.Proposal) != id {
 		return Past{}, false
 	}
 	one.bytes = len(raw)
@@ -121,7 +122,7 @@ func (p *PastStore) Put(one Past) error {
 
 // trim drops the oldest until the rest is within bounds; never the one just kept. Called with mu
 // held, or before there is another.
-func (p *PastStore) trim(kept study.Digest) error {
+func (p *PastStore) trim(kept proposal.Digest) error {
 	total := 0
 	for _, one := range p.all {
 		total += one.bytes
@@ -141,7 +142,7 @@ func (p *PastStore) trim(kept study.Digest) error {
 	return nil
 }
 
-func (p *PastStore) drop(id study.Digest) error {
+func (p *PastStore) drop(id proposal.Digest) error {
 	delete(p.all, id)
 	if err := os.Remove(p.path(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -150,7 +151,7 @@ func (p *PastStore) drop(id study.Digest) error {
 }
 
 // Remove forgets a study that is open again.
-func (p *PastStore) Remove(id study.Digest) error {
+func (p *PastStore) Remove(id proposal.Digest) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if _, ok := p.all[id]; !ok {
@@ -160,7 +161,7 @@ func (p *PastStore) Remove(id study.Digest) error {
 }
 
 // Get returns a record without its proposal.
-func (p *PastStore) Get(id study.Digest) (Past, bool) {
+func (p *PastStore) Get(id proposal.Digest) (Past, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	one, ok := p.all[id]
@@ -168,7 +169,7 @@ func (p *PastStore) Get(id study.Digest) (Past, bool) {
 }
 
 // Proposal returns the bytes that are kept with a record; nil for none.
-func (p *PastStore) Proposal(id study.Digest) []byte {
+func (p *PastStore) Proposal(id proposal.Digest) []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if _, ok := p.all[id]; !ok {
@@ -179,10 +180,10 @@ func (p *PastStore) Proposal(id study.Digest) []byte {
 }
 
 // List returns the digests, the newest first.
-func (p *PastStore) List() []study.Digest {
+func (p *PastStore) List() []proposal.Digest {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var out []study.Digest
+	var out []proposal.Digest
 	for _, one := range slices.SortedFunc(maps.Values(p.all), func(a, b Past) int { return b.Time.Compare(a.Time) }) {
 		out = append(out, one.Digest)
 	}

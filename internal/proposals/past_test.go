@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"covey/internal/frame"
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -23,7 +24,7 @@ func TestPastIsBounded(t *testing.T) {
 	}
 	one := func(i, length int) Past {
 		body := fmt.Appendf(bytes.Repeat([]byte{' '}, length), "proposal %d", i)
-		return Past{Digest: study.DigestOf(body), State: "refused", Code: study.CodeUnit, Time: moment.Add(time.Duration(i) * time.Second), Proposal: body}
+		return Past{Digest: proposal.DigestOf(body), State: "refused", Code: study.CodeUnit, Time: moment.Add(time.Duration(i) * time.Second), Proposal: body}
 	}
 	for i := range maxPast + 20 {
 		if err := p.Put(one(i, 0)); err != nil {
@@ -80,9 +81,9 @@ func TestPastIsBounded(t *testing.T) {
 // no start.
 func TestPastFilesAreWhatTheirNamesSay(t *testing.T) {
 	dir := t.TempDir()
-	id := study.DigestOf([]byte("proposal"))
+	id := proposal.DigestOf([]byte("proposal"))
 	for name, text := range map[string]string{
-		"x.json": "{}", id.String() + ".json": `{"digest":"` + study.DigestOf(nil).String() + `"}`, id.String() + ".json.1.tmp": "{",
+		"x.json": "{}", id.String() + ".json": `{"digest":"` + proposal.DigestOf(nil).String() + `"}`, id.String() + ".json.1.tmp": "{",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -103,7 +104,7 @@ func TestWhyIsCleaned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	id := study.DigestOf(nil)
+	id := proposal.DigestOf(nil)
 	if err := p.Put(Past{Digest: id, State: "refused", Code: study.CodeUnit, Why: "a\x1b[2Kb\nc\xff" + strings.Repeat("é", 10000)}); err != nil {
 		t.Fatal(err)
 	}

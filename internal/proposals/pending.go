@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"covey/internal/proposal"
 	"covey/internal/siteconfig"
-	"covey/internal/study"
 )
 
 // Proposals that await the operator are files: pending/<digest>.toml holds the
@@ -47,13 +47,13 @@ func OpenPending(dir string) (*PendingStore, error) {
 	return &PendingStore{dir}, nil
 }
 
-func (p *PendingStore) path(d study.Digest) string {
+func (p *PendingStore) path(d proposal.Digest) string {
 	return filepath.Join(p.dir, d.String()+".toml")
 }
 
 // Put stores a proposal; storing it again changes nothing.
 func (p *PendingStore) Put(body []byte) error {
-	d := study.DigestOf(body)
+	d := proposal.DigestOf(body)
 	if p.Has(d) {
 		return nil
 	}
@@ -74,19 +74,19 @@ func (p *PendingStore) Put(body []byte) error {
 }
 
 // Has reports whether a proposal is stored.
-func (p *PendingStore) Has(d study.Digest) bool {
+func (p *PendingStore) Has(d proposal.Digest) bool {
 	_, err := os.Stat(p.path(d))
 	return err == nil
 }
 
 // Get returns a proposal's bytes; false if it is not there or not what its name says.
-func (p *PendingStore) Get(d study.Digest) ([]byte, bool) {
+func (p *PendingStore) Get(d proposal.Digest) ([]byte, bool) {
 	body, err := os.ReadFile(p.path(d))
-	return body, err == nil && study.DigestOf(body) == d
+	return body, err == nil && proposal.DigestOf(body) == d
 }
 
 // Remove forgets a proposal that is decided or over.
-func (p *PendingStore) Remove(d study.Digest) error {
+func (p *PendingStore) Remove(d proposal.Digest) error {
 	if err := os.Remove(p.path(d)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -94,21 +94,21 @@ func (p *PendingStore) Remove(d study.Digest) error {
 }
 
 // List returns the digests, in order.
-func (p *PendingStore) List() ([]study.Digest, error) {
+func (p *PendingStore) List() ([]proposal.Digest, error) {
 	entries, err := os.ReadDir(p.dir)
 	if err != nil {
 		return nil, err
 	}
-	var out []study.Digest
+	var out []proposal.Digest
 	for _, e := range entries {
 		name, ok := strings.CutSuffix(e.Name(), ".toml")
 		if !ok {
 			continue
 		}
-		if d, err := study.ParseDigest(name); err == nil {
+		if d, err := proposal.ParseDigest(name); err == nil {
 			out = append(out, d)
 		}
 	}
-	slices.SortFunc(out, func(a, b study.Digest) int { return strings.Compare(a.String(), b.String()) })
+	slices.SortFunc(out, func(a, b proposal.Digest) int { return strings.Compare(a.String(), b.String()) })
 	return out, nil
 }

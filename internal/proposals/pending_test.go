@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 var moment = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -31,7 +31,7 @@ func TestPendingIsBounded(t *testing.T) {
 	if err := p.Put([]byte("proposal 0")); err != nil {
 		t.Errorf("one that is there: %v", err)
 	}
-	if err := p.Remove(study.DigestOf([]byte("proposal 0"))); err != nil {
+	if err := p.Remove(proposal.DigestOf([]byte("proposal 0"))); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.Put([]byte("one more")); err != nil {
@@ -63,7 +63,7 @@ func TestPendingProposalsAreBounded(t *testing.T) {
 		if err := p.Put(first); err != nil {
 			t.Errorf("one that is there: %v", err)
 		}
-		if err := p.Remove(study.DigestOf(first)); err != nil {
+		if err := p.Remove(proposal.DigestOf(first)); err != nil {
 			t.Fatal(err)
 		}
 		if err := p.Put(one); err != nil {
@@ -80,7 +80,7 @@ func TestPendingIsWhatItsNameSays(t *testing.T) {
 		t.Fatal(err)
 	}
 	body := []byte("proposal")
-	id := study.DigestOf(body)
+	id := proposal.DigestOf(body)
 	if err := p.Put(body); err != nil {
 		t.Fatal(err)
 	}

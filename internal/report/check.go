@@ -6,11 +6,12 @@ import (
 	"math"
 	"slices"
 
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
 // Error is a result that cannot be written, because it is not what studies give.
-// study.Verify finds the same faults and more.
+// result.Verify finds the same faults and more.
 type Error struct {
 	Field  string // key of the result's JSON
 	Reason string
@@ -24,7 +25,7 @@ func fault(field, format string, args ...any) error {
 
 // check returns the first shape that does not fit, so that nothing below can index
 // out of range. Every error is an [*Error].
-func check(r *study.Result) error {
+func check(r *result.Result) error {
 	d, k := r.D, r.K
 	if d < 1 || k < 1 || r.N < 1 {
 		return fault("n_features_in_", "%d columns, %d components, %d units, at least 1 of each", d, k, r.N)

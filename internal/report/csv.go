@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"covey/internal/study"
+	"covey/internal/result"
 	"covey/internal/worth"
 )
 
@@ -29,7 +29,7 @@ var csvWorth = []string{"captured_share", "captured_share_low", "separated", "an
 // and less again before loadings are of it; they have the privacy, the last word, and else nothing.
 // Numbers are the shortest that read back to the same float64. A column's name that a spreadsheet
 // might take for a formula has an apostrophe before it.
-func WriteCSV(w io.Writer, r *study.Result, of ...*worth.Report) error {
+func WriteCSV(w io.Writer, r *result.Result, of ...*worth.Report) error {
 	if err := check(r); err != nil {
 		return err
 	}

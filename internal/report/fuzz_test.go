@@ -12,7 +12,7 @@ import (
 
 	"github.com/sbinet/npyio/npz"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // FuzzWrite draws a result with numbers, names and shapes of the fuzzer's: a typed error, or files
@@ -23,7 +23,7 @@ func FuzzWrite(f *testing.F) {
 	f.Add("a,\"b\n", "\x00", uint8(4), uint8(4), []byte{}, false)
 	f.Fuzz(func(t *testing.T, first, name string, d, k uint8, noise []byte, short bool) {
 		d, k = d%6+1, k%6+1
-		r := sample(int(d), int(min(d, k)), 2, study.SubspaceBlock, 0.01)
+		r := sample(int(d), int(min(d, k)), 2, proposal.SubspaceBlock, 0.01)
 		at := 0
 		number := func() float64 {
 			var v uint64

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"covey/internal/study"
+	"covey/internal/result"
 	"covey/internal/worth"
 )
 
@@ -23,7 +23,7 @@ const (
 
 // loadings draws each component as bars, one a column, with the columns' names and, where what the
 // result is worth is given, the loadings' intervals or that they are not determined.
-func loadings(r *study.Result, of []*worth.Report) ([]Plot, error) {
+func loadings(r *result.Result, of []*worth.Report) ([]Plot, error) {
 	var out []Plot
 	for i, v := range r.Components {
 		shown := make([]int, r.D)

@@ -10,7 +10,7 @@ import (
 	"github.com/sbinet/npyio/npz"
 	"gonum.org/v1/gonum/mat"
 
-	"covey/internal/study"
+	"covey/internal/result"
 	"covey/internal/worth"
 )
 
@@ -26,7 +26,7 @@ type array struct {
 // allow_pickle=False. An array has the name of its field in the result file, which is
 // scikit-learn's where it has one; docs/results.md lists them. What was not bought, or
 // is empty, is not there. A text is an array of one.
-func WriteNPZ(w io.Writer, r *study.Result, of ...*worth.Report) error {
+func WriteNPZ(w io.Writer, r *result.Result, of ...*worth.Report) error {
 	if err := check(r); err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func WriteNPZ(w io.Writer, r *study.Result, of ...*worth.Report) error {
 	return z.Close()
 }
 
-func arrays(r *study.Result) []array {
+func arrays(r *result.Result) []array {
 	out := []array{
 		{"components_", dense(r.Components)},
 		{"mean_", r.Mean},
@@ -130,7 +130,7 @@ func arrays(r *study.Result) []array {
 }
 
 // worthArrays are what the result is worth; NaN where nothing can be said of a component.
-func worthArrays(r *study.Result, of *worth.Report) []array {
+func worthArrays(r *result.Result, of *worth.Report) []array {
 	out := []array{{"worth", of.Sentences}}
 	if of.Share != nil {
 		out = append(out, array{"captured_share_", of.Share.Estimate}, array{"captured_share_low_", of.Share.Lower})
@@ -162,7 +162,7 @@ func worthArrays(r *study.Result, of *worth.Report) []array {
 
 // singularValues are √(variance·(n-1)) with n rows, as scikit-learn has them. Of units
 // of several rows n is the units times the released mean of rows a unit.
-func singularValues(r *study.Result) []float64 {
+func singularValues(r *result.Result) []float64 {
 	n := float64(r.N) * max(1, r.PerUnit)
 	out := make([]float64, len(r.ExplainedVariance))
 	for i, v := range r.ExplainedVariance {
@@ -173,7 +173,7 @@ func singularValues(r *study.Result) []float64 {
 
 // noiseVariance is the mean variance of the directions that are no component, as in
 // scikit-learn: 0 where there is none, or where privacy's noise leaves none of the total.
-func noiseVariance(r *study.Result) float64 {
+func noiseVariance(r *result.Result) float64 {
 	rest := r.TotalVariance
 	for _, v := range r.ExplainedVariance {
 		rest -= v

@@ -16,12 +16,13 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"covey/internal/picture"
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
 // pictures are the drawings of histograms of scores: of each pair of components a biplot, and
 // groups where there are several; and all components' histograms.
-func pictures(r *study.Result) ([]Plot, error) {
+func pictures(r *result.Result) ([]Plot, error) {
 	if _, err := pictureArrays(r); err != nil {
 		return nil, err
 	}
@@ -79,7 +80,7 @@ func colored(h picture.Hue, opacity float64) color.Color {
 
 // pictureArrays are the histograms of scores as they were released, and pictures as they are drawn.
 // It checks them all.
-func pictureArrays(r *study.Result) ([]array, error) {
+func pictureArrays(r *result.Result) ([]array, error) {
 	var out []array
 	for i, p := range r.Pictures {
 		density, err := picture.New(p)
@@ -117,7 +118,7 @@ var pictureFields = []string{"component_x", "component_y", "group", "x_low", "x_
 // the noised count and its noise's standard deviation, and how many units are drawn there. A
 // group's name that a spreadsheet might take for a formula has an apostrophe before it. Of a
 // simulated result every line has the word true under "simulated", last.
-func WritePictures(w io.Writer, r *study.Result) error {
+func WritePictures(w io.Writer, r *result.Result) error {
 	if _, err := pictureArrays(r); err != nil {
 		return err
 	}

@@ -11,19 +11,21 @@ import (
 	"testing"
 
 	"covey/internal/picture"
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
 // pictured is a sample with a picture by site and a histogram of each component.
-func pictured() *study.Result {
-	r := sample(4, 2, 3, study.SubspaceBlock, 0.01)
+func pictured() *result.Result {
+	r := sample(4, 2, 3, proposal.SubspaceBlock, 0.01)
 	edges := func(n int) (out []float64) {
 		for i := range n + 1 {
 			out = append(out, 8*float64(i)/float64(n)-4)
 		}
 		return out
 	}
-	p := study.Picture{Pair: [2]int{1, 2}, By: study.PictureBySite, Groups: []string{"amber", "=bay"}, X: edges(study.PictureBins), Y: edges(study.PictureBins), Sigma: 20}
+	p := result.Picture{Pair: [2]int{1, 2}, By: proposal.PictureBySite, Groups: []string{"amber", "=bay"}, X: edges(study.PictureBins), Y: edges(study.PictureBins), Sigma: 20}
 	for g := range 2 {
 		counts := make([]float64, study.PictureBins*study.PictureBins)
 		for i := range counts {
@@ -32,9 +34,9 @@ func pictured() *study.Result {
 		counts[100+16*g] = 9000
 		p.Counts = append(p.Counts, counts)
 	}
-	r.Pictures = []study.Picture{p}
+	r.Pictures = []result.Picture{p}
 	for i := range 2 {
-		h := study.ScoreHistogram{Component: i + 1, Edges: edges(study.ScoreBins), Sigma: 30}
+		h := result.ScoreHistogram{Component: i + 1, Edges: edges(study.ScoreBins), Sigma: 30}
 		for j := range study.ScoreBins {
 			h.Counts = append(h.Counts, 1000*math.Exp(-math.Pow(float64(j)-15.5, 2)/32)-float64(i))
 		}
@@ -123,9 +125,9 @@ func TestPictureData(t *testing.T) {
 
 // What no study released is refused by name in every form.
 func TestBadPictures(t *testing.T) {
-	for field, change := range map[string]func(*study.Result){
-		"pictures_":         func(r *study.Result) { r.Pictures[0].Counts[1] = nil },
-		"score_histograms_": func(r *study.Result) { r.Scores[1].Edges = nil },
+	for field, change := range map[string]func(*result.Result){
+		"pictures_":         func(r *result.Result) { r.Pictures[0].Counts[1] = nil },
+		"score_histograms_": func(r *result.Result) { r.Scores[1].Edges = nil },
 	} {
 		r := pictured()
 		change(r)

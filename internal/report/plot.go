@@ -15,7 +15,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 
 	"covey/internal/picture"
-	"covey/internal/study"
+	"covey/internal/result"
 	"covey/internal/worth"
 )
 
@@ -33,13 +33,13 @@ type Plot struct {
 // Plots draws what there is to draw: a scree plot where explained variance was bought,
 // the loadings of each component, for power steps the convergence over rounds and
 // the noise-to-signal, and the pictures of scores where they were bought.
-func Plots(r *study.Result, of ...*worth.Report) ([]Plot, error) {
+func Plots(r *result.Result, of ...*worth.Report) ([]Plot, error) {
 	if err := check(r); err != nil {
 		return nil, err
 	}
 	var out []Plot
-	bars := func(r *study.Result) ([]Plot, error) { return loadings(r, of) }
-	for _, draw := range []func(*study.Result) ([]Plot, error){scree, bars, convergence, noiseToSignal, pictures} {
+	bars := func(r *result.Result) ([]Plot, error) { return loadings(r, of) }
+	for _, draw := range []func(*result.Result) ([]Plot, error){scree, bars, convergence, noiseToSignal, pictures} {
 		plots, err := draw(r)
 		if err != nil {
 			return nil, err
@@ -104,7 +104,7 @@ const (
 )
 
 // newPlot makes an empty drawing in this package's style.
-func newPlot(r *study.Result, title, x, y string) *plot.Plot {
+func newPlot(r *result.Result, title, x, y string) *plot.Plot {
 	p := plot.New()
 	p.Title.Text = short(r.Name, 40) + ": " + title
 	if r.Simulated {
@@ -128,7 +128,7 @@ func newPlot(r *study.Result, title, x, y string) *plot.Plot {
 	return p
 }
 
-// short cuts a text to n letters. Line breaks cannot be in it (study.Parse).
+// short cuts a text to n letters. Line breaks cannot be in it (proposal.Parse).
 func short(s string, n int) string {
 	letters := []rune(s)
 	if len(letters) <= n {

@@ -22,12 +22,14 @@ import (
 	"github.com/sbinet/npyio/npz"
 	"pgregory.net/rapid"
 
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/study"
 	"covey/internal/worth"
 )
 
 // open returns the names in an archive, its reader and its bytes.
-func open(t *testing.T, r *study.Result) ([]string, *npz.Reader, []byte) {
+func open(t *testing.T, r *result.Result) ([]string, *npz.Reader, []byte) {
 	t.Helper()
 	var b bytes.Buffer
 	if err := WriteNPZ(&b, r); err != nil {
@@ -79,10 +81,10 @@ func texts(t *testing.T, archive []byte, name string) []string {
 // What NumPy reads is the result, number by number and with its shape. The archive is
 // read by NumPy itself in TestScikitLearn.
 func TestNPZ(t *testing.T) {
-	r := sample(7, 3, 6, study.SubspaceBlock, 0.01)
+	r := sample(7, 3, 6, proposal.SubspaceBlock, 0.01)
 	r.Columns[2] = "größe (cm)"
 	r.Unit, r.PerUnit, r.Lambda = "patient", 2.5, 4
-	r.Missing, r.RowsKept, r.RowsKeptInterval = study.MissingFill, 19_000, &[2]float64{18_900, 19_100}
+	r.Missing, r.RowsKept, r.RowsKeptInterval = proposal.MissingFill, 19_000, &[2]float64{18_900, 19_100}
 	for j := range r.D {
 		r.Filled = append(r.Filled, float64(j)/100)
 		r.FilledInterval = append(r.FilledInterval, [2]float64{0, float64(j) / 50})
@@ -142,7 +144,7 @@ func TestNPZ(t *testing.T) {
 	}
 
 	// What was not bought is not there.
-	bare := sample(7, 3, 6, study.SubspaceBlock, 0.01)
+	bare := sample(7, 3, 6, proposal.SubspaceBlock, 0.01)
 	bare.ExplainedVariance, bare.VarianceInterval, bare.VarianceRatio, bare.TotalVariance, bare.TotalInterval, bare.VarianceNote = nil, nil, nil, 0, nil, ""
 	less, _, _ := open(t, bare)
 	var gone []string
@@ -161,12 +163,12 @@ func TestNPZ(t *testing.T) {
 // The variance that is left to other directions is never negative, and 0 where there
 // are none.
 func TestNoiseVariance(t *testing.T) {
-	r := sample(7, 3, 2, study.SubspaceBlock, 0.01)
+	r := sample(7, 3, 2, proposal.SubspaceBlock, 0.01)
 	r.TotalVariance = 1
 	if v := noiseVariance(r); v != 0 {
 		t.Errorf("%v of a total below its parts, want 0", v)
 	}
-	r = sample(3, 3, 2, study.SubspaceBlock, 0.01)
+	r = sample(3, 3, 2, proposal.SubspaceBlock, 0.01)
 	r.TotalVariance = 1000
 	if v := noiseVariance(r); v != 0 {
 		t.Errorf("%v where all directions are components, want 0", v)
@@ -176,7 +178,7 @@ func TestNoiseVariance(t *testing.T) {
 // TestCSVHasNoFormula: the names of columns are their proposer's, and a spreadsheet is where tables
 // are opened.
 func TestCSVHasNoFormula(t *testing.T) {
-	r := sample(4, 2, 3, study.SubspaceBlock, 0.01)
+	r := sample(4, 2, 3, proposal.SubspaceBlock, 0.01)
 	copy(r.Columns, []string{"=HYPERLINK(\"https://x.example\")", "+1", "-1", "@x"})
 	for _, of := range [][]*worth.Report{nil, {{}}} {
 		var b bytes.Buffer
@@ -199,7 +201,7 @@ func TestCSVHasNoFormula(t *testing.T) {
 }
 
 func TestCSV(t *testing.T) {
-	r := sample(4, 2, 3, study.SubspaceBlock, 0.01)
+	r := sample(4, 2, 3, proposal.SubspaceBlock, 0.01)
 	r.Columns[1] = "a,\"b\"\nc"
 	var b bytes.Buffer
 	if err := WriteCSV(&b, r); err != nil {
@@ -243,14 +245,14 @@ func TestCSV(t *testing.T) {
 // The same result gives the same bytes, each drawing is there when it has something to
 // say, and a name cannot leave its place in the SVG.
 func TestPlots(t *testing.T) {
-	covariance := sample(4, 2, 1, study.SubspaceBlock, 0.01)
-	covariance.Method, covariance.Releases = study.MethodCovariance, nil
-	bare := sample(50, 2, 5, study.SubspaceDeflation, 0.01)
+	covariance := sample(4, 2, 1, proposal.SubspaceBlock, 0.01)
+	covariance.Method, covariance.Releases = proposal.MethodCovariance, nil
+	bare := sample(50, 2, 5, proposal.SubspaceDeflation, 0.01)
 	bare.ExplainedVariance, bare.VarianceInterval, bare.VarianceRatio, bare.TotalInterval = nil, nil, nil, nil
-	hostile := sample(4, 1, 5, study.SubspaceBlock, 0.01)
+	hostile := sample(4, 1, 5, proposal.SubspaceBlock, 0.01)
 	hostile.Name, hostile.Columns[0] = `"><script>alert(1)</script>`, `</text><script>&amp;`
 	for name, c := range map[string]struct {
-		r    *study.Result
+		r    *result.Result
 		want []string
 	}{
 		"power":      {hostile, []string{"scree", "loadings-1", "convergence", "noise"}},
@@ -306,7 +308,7 @@ func TestPlots(t *testing.T) {
 // With more than 40 columns only the largest loadings are drawn, and said to be.
 func TestLargestLoadings(t *testing.T) {
 	for d, want := range map[int]int{40: 40, 41: topColumns} {
-		r := sample(d, 1, 2, study.SubspaceBlock, 0.01)
+		r := sample(d, 1, 2, proposal.SubspaceBlock, 0.01)
 		plots, err := Plots(r)
 		if err != nil {
 			t.Fatal(err)
@@ -347,7 +349,7 @@ func TestAngle(t *testing.T) {
 // Deflation's second run, whose component was put first by its variance, is compared
 // with that component; a block with all of them.
 func TestConvergence(t *testing.T) {
-	for _, subspace := range []string{study.SubspaceDeflation, study.SubspaceBlock} {
+	for _, subspace := range []string{proposal.SubspaceDeflation, proposal.SubspaceBlock} {
 		r := sample(6, 2, 15, subspace, 1e-4)
 		for i := range r.K {
 			points := course(r, r.Steps(), i)
@@ -366,7 +368,7 @@ func TestConvergence(t *testing.T) {
 // Whatever numbers a signed result may hold: bytes or an *Error, and no panic.
 func TestExtremes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		r := sample(rapid.IntRange(1, 5).Draw(t, "d"), 1, rapid.IntRange(1, 3).Draw(t, "rounds"), study.SubspaceBlock, 0.01)
+		r := sample(rapid.IntRange(1, 5).Draw(t, "d"), 1, rapid.IntRange(1, 3).Draw(t, "rounds"), proposal.SubspaceBlock, 0.01)
 		magnitude := rapid.SampledFrom([]float64{0, 5e-324, 1e-300, 1, 1e300, math.MaxFloat64})
 		v := magnitude.Draw(t, "variance")
 		r.ExplainedVariance[0] = v
@@ -398,26 +400,26 @@ func TestExtremes(t *testing.T) {
 func TestBadResults(t *testing.T) {
 	count := 1
 	// Both lengths agree here and are no block of four columns.
-	short := sample(4, 2, 3, study.SubspaceBlock, 0.01)
+	short := sample(4, 2, 3, proposal.SubspaceBlock, 0.01)
 	short.Releases[0].X, short.Releases[0].Noised = short.Releases[0].X[1:], short.Releases[0].Noised[1:]
 	if _, err := Plots(short); err == nil {
 		t.Error("a power step of seven numbers in four columns is drawn")
 	}
-	for field, change := range map[string]func(*study.Result){
-		"n_features_in_":               func(r *study.Result) { r.D = 0 },
-		"mean_":                        func(r *study.Result) { r.Mean = nil },
-		"feature_names_in_":            func(r *study.Result) { r.Columns = r.Columns[1:] },
-		"filled_":                      func(r *study.Result) { r.Filled = make([]float64, r.D) },
-		"scale_":                       func(r *study.Result) { r.Scale = append(r.Scale, 1) },
-		"components_":                  func(r *study.Result) { r.Components[1] = r.Components[1][1:] },
-		"outputs.last":                 func(r *study.Result) { r.Outputs["last"] = r.Outputs["last"][1:] },
-		"explained_variance_":          func(r *study.Result) { r.ExplainedVariance = nil },
-		"explained_variance_interval_": func(r *study.Result) { r.VarianceInterval = r.VarianceInterval[1:] },
-		"explained_variance_ratio_":    func(r *study.Result) { r.VarianceRatio = r.VarianceRatio[1:] },
-		"releases":                     func(r *study.Result) { r.Releases[0].X = r.Releases[0].X[1:] },
+	for field, change := range map[string]func(*result.Result){
+		"n_features_in_":               func(r *result.Result) { r.D = 0 },
+		"mean_":                        func(r *result.Result) { r.Mean = nil },
+		"feature_names_in_":            func(r *result.Result) { r.Columns = r.Columns[1:] },
+		"filled_":                      func(r *result.Result) { r.Filled = make([]float64, r.D) },
+		"scale_":                       func(r *result.Result) { r.Scale = append(r.Scale, 1) },
+		"components_":                  func(r *result.Result) { r.Components[1] = r.Components[1][1:] },
+		"outputs.last":                 func(r *result.Result) { r.Outputs["last"] = r.Outputs["last"][1:] },
+		"explained_variance_":          func(r *result.Result) { r.ExplainedVariance = nil },
+		"explained_variance_interval_": func(r *result.Result) { r.VarianceInterval = r.VarianceInterval[1:] },
+		"explained_variance_ratio_":    func(r *result.Result) { r.VarianceRatio = r.VarianceRatio[1:] },
+		"releases":                     func(r *result.Result) { r.Releases[0].X = r.Releases[0].X[1:] },
 	} {
 		count++
-		r := sample(4, 2, 3, study.SubspaceBlock, 0.01)
+		r := sample(4, 2, 3, proposal.SubspaceBlock, 0.01)
 		change(r)
 		_, err := Plots(r)
 		for _, err := range []error{err, WriteNPZ(io.Discard, r), WriteCSV(io.Discard, r)} {
@@ -437,13 +439,13 @@ func TestDocs(t *testing.T) {
 		t.Fatal(err)
 	}
 	names := map[string]bool{}
-	for _, v := range []any{study.Result{}, study.Release{}, study.SignedRelease{}} {
+	for _, v := range []any{result.Result{}, study.Release{}, result.SignedRelease{}} {
 		for f := range reflect.TypeOf(v).Fields() {
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			names[name] = true
 		}
 	}
-	r := sample(4, 2, 3, study.SubspaceBlock, 0.01)
+	r := sample(4, 2, 3, proposal.SubspaceBlock, 0.01)
 	drawn, err := pictureArrays(pictured())
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,8 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg/draw"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
+	"covey/internal/result"
 )
 
 // mostLines is how many lines a drawing has.
@@ -19,7 +20,7 @@ const mostLines = 8
 
 // convergence draws, for each component, its angle to the block that each round was
 // asked about. With deflation a round's block is of one component alone.
-func convergence(r *study.Result) ([]Plot, error) {
+func convergence(r *result.Result) ([]Plot, error) {
 	lines := make([]plotter.XYs, min(r.K, mostLines))
 	steps := r.Steps()
 	for i := range lines {
@@ -29,7 +30,7 @@ func convergence(r *study.Result) ([]Plot, error) {
 		return nil, nil // the covariance has no rounds
 	}
 	title, y := "convergence", "angle to the round's vector (degrees)"
-	if r.K > 1 && r.Subspace != study.SubspaceDeflation {
+	if r.K > 1 && r.Subspace != proposal.SubspaceDeflation {
 		y = "angle to the round's block (degrees)"
 	}
 	if r.K > mostLines {
@@ -49,9 +50,9 @@ func convergence(r *study.Result) ([]Plot, error) {
 }
 
 // course is a component's angle over the rounds.
-func course(r *study.Result, steps []study.Step, i int) plotter.XYs {
+func course(r *result.Result, steps []result.Step, i int) plotter.XYs {
 	run := -1
-	if r.Subspace == study.SubspaceDeflation {
+	if r.Subspace == proposal.SubspaceDeflation {
 		run = runOf(r, r.Components[i])
 	}
 	var out plotter.XYs
@@ -64,7 +65,7 @@ func course(r *study.Result, steps []study.Step, i int) plotter.XYs {
 }
 
 // runOf is the run of deflation that found a component: outputs are in that order.
-func runOf(r *study.Result, component []float64) int {
+func runOf(r *result.Result, component []float64) int {
 	return slices.IndexFunc(r.Outputs[r.Output], func(v []float64) bool { return slices.Equal(v, component) })
 }
 
@@ -84,7 +85,7 @@ func angle(v []float64, block [][]float64) float64 {
 const leastNoise, mostNoise = 1e-6, 1e2
 
 // noiseToSignal draws each round's noise-to-signal.
-func noiseToSignal(r *study.Result) ([]Plot, error) {
+func noiseToSignal(r *result.Result) ([]Plot, error) {
 	var lines []plotter.XYs // one a run
 	low, high := -1.0, 0.0
 	beyond := false

@@ -9,13 +9,15 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"covey/internal/noise"
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
 // sample is what a study of d columns and k components might have found: power steps
 // with noise on a diagonal covariance turned by a random rotation. With deflation each
 // component has its own run, and a later one has more variance than an earlier one.
-func sample(d, k, rounds int, subspace string, spread float64) *study.Result {
+func sample(d, k, rounds int, subspace string, spread float64) *result.Result {
 	random := rand.New(rand.NewPCG(uint64(d), uint64(k)))
 	normal := func(rows, columns int) *mat.Dense {
 		m := mat.NewDense(rows, columns, nil)
@@ -35,10 +37,10 @@ func sample(d, k, rounds int, subspace string, spread float64) *study.Result {
 	half.Mul(turn, spectrum)
 	covariance.Mul(&half, turn.T())
 
-	r := &study.Result{
-		Name: "sample", Epsilon: 1, Delta: 1e-6, Adjacency: study.AdjacencyReplaceOne, SitesPerUnit: 2, Rho: 0.0243, Profile: study.ProfilePractical, Sites: []string{"amber", "bay"}, N: 20_000, D: d, K: k,
-		Center: study.CenterPublic, Noise: study.NoiseCentral, Method: study.MethodPower, MethodWhy: "as asked", Subspace: subspace, Rounds: rounds, Radius: 8,
-		Output: study.OutputLast, OutputAs: study.OutputAuto, Outputs: map[string][][]float64{}, NoiseToSignal: 0.04,
+	r := &result.Result{
+		Name: "sample", Epsilon: 1, Delta: 1e-6, Adjacency: study.AdjacencyReplaceOne, SitesPerUnit: 2, Rho: 0.0243, Profile: proposal.ProfilePractical, Sites: []string{"amber", "bay"}, N: 20_000, D: d, K: k,
+		Center: proposal.CenterPublic, Noise: proposal.NoiseCentral, Method: proposal.MethodPower, MethodWhy: "as asked", Subspace: subspace, Rounds: rounds, Radius: 8,
+		Output: proposal.OutputLast, OutputAs: proposal.OutputAuto, Outputs: map[string][][]float64{}, NoiseToSignal: 0.04,
 		TotalVariance: mat.Trace(&covariance), VarianceNote: "each interval covers what the noise added",
 	}
 	r.TotalInterval = &[2]float64{r.TotalVariance - 0.3, r.TotalVariance + 0.3}
@@ -49,7 +51,7 @@ func sample(d, k, rounds int, subspace string, spread float64) *study.Result {
 		r.Mean = append(r.Mean, 0.125*float64(j))
 	}
 	runs, block := 1, k
-	if subspace == study.SubspaceDeflation {
+	if subspace == proposal.SubspaceDeflation {
 		runs, block = k, 1
 	}
 	const grid = 1e-6
@@ -85,12 +87,12 @@ func sample(d, k, rounds int, subspace string, spread float64) *study.Result {
 	}
 	for i := range k {
 		v := found[i*d : (i+1)*d : (i+1)*d]
-		r.Outputs[study.OutputLast] = append(r.Outputs[study.OutputLast], v)
+		r.Outputs[proposal.OutputLast] = append(r.Outputs[proposal.OutputLast], v)
 		r.Components = append(r.Components, v)
 		vec := mat.NewVecDense(d, v)
 		r.ExplainedVariance = append(r.ExplainedVariance, mat.Inner(vec, &covariance, vec))
 	}
-	if subspace == study.SubspaceDeflation && k > 1 { // as if the noise had put the second first
+	if subspace == proposal.SubspaceDeflation && k > 1 { // as if the noise had put the second first
 		r.Components[0], r.Components[1] = r.Components[1], r.Components[0]
 	}
 	slices.SortFunc(r.ExplainedVariance, func(a, b float64) int { return int(math.Copysign(1, b-a)) })

@@ -10,11 +10,11 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"covey/internal/study"
+	"covey/internal/result"
 )
 
 // scree draws each component's explained variance with its interval.
-func scree(r *study.Result) ([]Plot, error) {
+func scree(r *result.Result) ([]Plot, error) {
 	if len(r.ExplainedVariance) == 0 {
 		return nil, nil
 	}

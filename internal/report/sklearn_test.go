@@ -17,7 +17,8 @@ import (
 	"strings"
 	"testing"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
+	"covey/internal/result"
 )
 
 // python runs Python with NumPy and scikit-learn: $PYTHON, or python3.
@@ -41,15 +42,15 @@ func run(t *testing.T, program string, args ...string) []byte {
 // TestScikitLearn runs the examples of docs/results.md: NumPy opens the archive without pickle, and
 // scikit-learn projects raw rows as the definition does; R does so with the table.
 func TestScikitLearn(t *testing.T) {
-	for name, change := range map[string]func(*study.Result){
-		"all": func(*study.Result) {},
-		"not bought": func(r *study.Result) {
+	for name, change := range map[string]func(*result.Result){
+		"all": func(*result.Result) {},
+		"not bought": func(r *result.Result) {
 			r.ExplainedVariance, r.VarianceInterval, r.VarianceRatio, r.TotalInterval = nil, nil, nil, nil
 		},
-		"one": func(r *study.Result) { *r = *sample(1, 1, 1, study.SubspaceBlock, 0.01) },
+		"one": func(r *result.Result) { *r = *sample(1, 1, 1, proposal.SubspaceBlock, 0.01) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := sample(7, 3, 6, study.SubspaceBlock, 0.01)
+			r := sample(7, 3, 6, proposal.SubspaceBlock, 0.01)
 			change(r)
 			r.Columns[0] = "größe, \"cm\""
 			archive, exported := filepath.Join(t.TempDir(), "result.npz"), filepath.Join(t.TempDir(), "result.csv")

@@ -3,6 +3,7 @@ package round
 import (
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -42,7 +43,7 @@ func (h *harness) adoption() Adopt {
 // TestRefusalWhileAnEntryIsOnItsWay: where every site is waited for, the survivors are on their way
 // to the log while the sites begin to answer. A site that says no just then ends the study no less.
 func TestRefusalWhileAnEntryIsOnItsWay(t *testing.T) {
-	h := newHarness(t, 5, func(s *study.Spec) { s.OnDropout = study.DropoutWait })
+	h := newHarness(t, 5, func(s *proposal.Spec) { s.OnDropout = proposal.DropoutWait })
 	h.mute["upload"] = true
 	e := h.until(EntrySurvivors)
 	h.event(Refused{Site: 3, Query: 0, Slot: 0, Code: study.CodeStore, Culprit: -1})
@@ -91,9 +92,9 @@ func TestLostEntryIsProposedAgain(t *testing.T) {
 		}, Adopt{}, StatusCompleted, study.CodeCompleted},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := newHarness(t, 3, func(s *study.Spec) {
+			h := newHarness(t, 3, func(s *proposal.Spec) {
 				if c.code != study.CodeHeld {
-					s.OnDropout = study.DropoutWait
+					s.OnDropout = proposal.DropoutWait
 				}
 			})
 			c.prepare(h)

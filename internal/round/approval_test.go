@@ -3,12 +3,13 @@ package round
 import (
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/wire"
 )
 
 // approvals runs a study of three sites until all but the last approved; the last is away.
-func approvals(t *testing.T, change func(*study.Spec)) *harness {
+func approvals(t *testing.T, change func(*proposal.Spec)) *harness {
 	h := newHarness(t, 3, change)
 	h.down[2] = true
 	h.event(Disconnected{2})
@@ -125,7 +126,7 @@ func TestWithdrawalIsAskedFor(t *testing.T) {
 	}
 }
 
-const expires = study.Expiry("2026-03-01T12:30:00Z")
+const expires = proposal.Expiry("2026-03-01T12:30:00Z")
 
 // TestExpiryEndsAProposal that not every site approved, also under the next leader; a site's failed
 // entry changes nothing.
@@ -142,7 +143,7 @@ func TestExpiryEndsAProposal(t *testing.T) {
 		}
 		return n
 	}
-	h := newHarness(t, 3, func(s *study.Spec) { s.Expires = expires })
+	h := newHarness(t, 3, func(s *proposal.Spec) { s.Expires = expires })
 	h.down[2] = true
 	if dates(h) != 1 {
 		t.Fatal("the expiry is not set once")
@@ -167,7 +168,7 @@ func TestExpiryEndsAProposal(t *testing.T) {
 // log.
 func TestExpiryIsOfApprovals(t *testing.T) {
 	for _, until := range []Status{StatusSetup, StatusRunning} {
-		h := newHarness(t, 3, func(s *study.Spec) { s.Expires = expires })
+		h := newHarness(t, 3, func(s *proposal.Spec) { s.Expires = expires })
 		for h.state.Status != until && h.one() {
 		}
 		h.event(Lapsed{})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -25,9 +26,9 @@ const (
 // Entry is one line of the replicated log about a study. Only the fields of
 // its kind are set.
 type Entry struct {
-	Study study.Digest `json:"study"`
-	Kind  EntryKind    `json:"kind"`
-	Body  []byte       `json:"body,omitempty"`
+	Study proposal.Digest `json:"study"`
+	Kind  EntryKind       `json:"kind"`
+	Body  []byte          `json:"body,omitempty"`
 	// of EntryProposed: its proposer's, where it has one
 	Signature []byte `json:"signature,omitempty"`
 	Site      int    `json:"site,omitempty"`

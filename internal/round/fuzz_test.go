@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"testing"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // logOf is a whole study's log, an entry a line.
@@ -117,7 +117,7 @@ func FuzzRestore(f *testing.F) {
 			}
 			return
 		}
-		if !reflect.DeepEqual(s.Durable, d) || s.Plan() == nil || s.Plan().Digest != study.DigestOf(d.Body) {
+		if !reflect.DeepEqual(s.Durable, d) || s.Plan() == nil || s.Plan().Digest != proposal.DigestOf(d.Body) {
 			t.Fatal("another state was restored")
 		}
 		lead(s)

@@ -17,7 +17,7 @@ type Graph interface {
 	Largest(present []int) []int
 }
 
-// complete is the graph of up to study.MaxComplete sites: everybody holds, signs and masks.
+// complete is the graph of up to proposal.MaxComplete sites: everybody holds, signs and masks.
 type complete struct{ quorum int }
 
 func (complete) Route(boxes [][][]byte, to int) [][]byte {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/wire"
 )
@@ -26,35 +27,35 @@ type harness struct {
 	opened  map[string]int
 }
 
-// proposal returns the bytes of a small study.
-func proposal(t testing.TB, sites int, change func(*study.Spec)) []byte {
+// proposed returns the bytes of a small study.
+func proposed(t testing.TB, sites int, change func(*proposal.Spec)) []byte {
 	t.Helper()
-	spec := study.Spec{
-		Center: study.CenterPublic,
-		Name:   "test", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, OnDropout: study.DropoutContinue, ExplainedVariance: study.VarianceNone,
-		Columns:   []study.Column{{Name: "a"}, {Name: "b"}, {Name: "c"}},
-		Deadlines: study.Deadlines{Round: study.Duration(time.Second), Tick: study.Duration(time.Millisecond)},
+	spec := proposal.Spec{
+		Center: proposal.CenterPublic,
+		Name:   "test", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, OnDropout: proposal.DropoutContinue, ExplainedVariance: proposal.VarianceNone,
+		Columns:   []proposal.Column{{Name: "a"}, {Name: "b"}, {Name: "c"}},
+		Deadlines: proposal.Deadlines{Round: proposal.Duration(time.Second), Tick: proposal.Duration(time.Millisecond)},
 	}
 	if change != nil {
 		change(&spec)
 	}
-	var roster []study.Member
+	var roster []proposal.Member
 	for i := range sites {
 		key := ed25519.NewKeyFromSeed(append(make([]byte, 30), byte((i+1)>>8), byte(i+1))).Public().(ed25519.PublicKey)
-		roster = append(roster, study.Member{Name: fmt.Sprintf("site-%d", i), Identity: study.Key(key), Units: 1000 + i})
+		roster = append(roster, proposal.Member{Name: fmt.Sprintf("site-%d", i), Identity: proposal.Key(key), Units: 1000 + i})
 	}
-	body, err := study.Propose(spec, roster, ed25519.PublicKey(roster[0].Identity), [32]byte{1})
+	body, err := proposal.Propose(spec, roster, ed25519.PublicKey(roster[0].Identity), [32]byte{1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return body
 }
 
-func newHarness(t testing.TB, sites int, change func(*study.Spec)) *harness {
+func newHarness(t testing.TB, sites int, change func(*proposal.Spec)) *harness {
 	t.Helper()
 	h := &harness{t: t, state: &State{}, sites: sites, down: map[int]bool{}, mute: map[string]bool{}, opened: map[string]int{}}
-	body := proposal(t, sites, change)
-	h.commit(Entry{Kind: EntryProposed, Study: study.DigestOf(body), Body: body})
+	body := proposed(t, sites, change)
+	h.commit(Entry{Kind: EntryProposed, Study: proposal.DigestOf(body), Body: body})
 	h.lead()
 	return h
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/wire"
 )
@@ -31,7 +32,7 @@ func (h *harness) sent(site int) (said []string) {
 // lacks, one at a time and each once a link and slot, and is asked again behind each.
 func TestLackedReleases(t *testing.T) {
 	const away = 4
-	h := newHarness(t, 5, func(s *study.Spec) { s.OnDropout, s.Rounds = study.DropoutContinue, 5 })
+	h := newHarness(t, 5, func(s *proposal.Spec) { s.OnDropout, s.Rounds = proposal.DropoutContinue, 5 })
 	for h.state.Status != StatusRunning && h.one() {
 	}
 	h.down[away] = true // from the first query on

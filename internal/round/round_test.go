@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -54,7 +55,7 @@ func TestSiteThatDropsIsLeftBehindAtTheDeadline(t *testing.T) {
 }
 
 func TestWaitModeKeepsTheFirstSurvivors(t *testing.T) {
-	h := newHarness(t, 5, func(s *study.Spec) { s.OnDropout = study.DropoutWait })
+	h := newHarness(t, 5, func(s *proposal.Spec) { s.OnDropout = proposal.DropoutWait })
 	h.down[4] = true
 	h.event(Disconnected{4})
 	h.run()
@@ -171,7 +172,7 @@ func stale(err error) bool {
 }
 
 func TestSpareSlotsBoundRetries(t *testing.T) {
-	h := newHarness(t, 5, func(s *study.Spec) { s.SpareSlots = 2 })
+	h := newHarness(t, 5, func(s *proposal.Spec) { s.SpareSlots = 2 })
 	h.mute["sign"] = true
 	h.run()
 	for retry := range 3 {
@@ -307,10 +308,10 @@ func TestFaults(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		sites := rapid.IntRange(3, 8).Draw(r, "sites")
 		waits := rapid.Bool().Draw(r, "waits")
-		h := newHarness(t, sites, func(s *study.Spec) {
+		h := newHarness(t, sites, func(s *proposal.Spec) {
 			s.Rounds = 1
 			if waits {
-				s.OnDropout = study.DropoutWait
+				s.OnDropout = proposal.DropoutWait
 			}
 		})
 		for range rapid.IntRange(0, 120).Draw(r, "steps") {
@@ -376,7 +377,7 @@ func TestUnsignedSlotIsAbandoned(t *testing.T) {
 
 // TestUnsignedSlotIsKeptWhereSitesAreWaitedFor: with "wait" there is no other slot to go to.
 func TestUnsignedSlotIsKeptWhereSitesAreWaitedFor(t *testing.T) {
-	h := newHarness(t, 5, func(s *study.Spec) { s.OnDropout = study.DropoutWait })
+	h := newHarness(t, 5, func(s *proposal.Spec) { s.OnDropout = proposal.DropoutWait })
 	h.mute["sign"] = true
 	h.run()
 	h.expire(PhaseOpen)

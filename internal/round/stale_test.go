@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -32,7 +33,7 @@ func TestStaleEntries(t *testing.T) {
 	h.want(StatusCompleted)
 	prepared, survivors := *h.last(EntryPrepared, 0, 0), *h.last(EntrySurvivors, 0, 0)
 	opening, released := *h.last(EntryOpening, 0, 0), *h.last(EntryReleased, 0, 0)
-	other := proposal(t, 5, func(s *study.Spec) { s.Rounds = 3 })
+	other := proposed(t, 5, func(s *proposal.Spec) { s.Rounds = 3 })
 	another := func(e Entry, change func(*Entry)) Entry { change(&e); return e }
 	again := prepared
 	again.Announcements = slices.Clone(prepared.Announcements)
@@ -43,7 +44,7 @@ func TestStaleEntries(t *testing.T) {
 		after EntryKind
 		entry Entry
 	}{
-		"proposed twice":             {EntryProposed, Entry{Kind: EntryProposed, Study: study.DigestOf(other), Body: other}},
+		"proposed twice":             {EntryProposed, Entry{Kind: EntryProposed, Study: proposal.DigestOf(other), Body: other}},
 		"proposed while it runs":     {EntryPrepared, h.log[0]},
 		"setup of another attempt":   {EntryDecided, another(prepared, func(e *Entry) { e.Attempt++ })},
 		"setup twice":                {EntryPrepared, again},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -184,7 +185,7 @@ func (s *State) Ask() (study.Ask, error) {
 func (s *State) Terminal() bool { return s.Status == StatusCompleted || s.Status == StatusEnded }
 
 // waits reports whether every site is waited for.
-func (s *State) waits() bool { return s.plan.Proposal.Spec.OnDropout == study.DropoutWait }
+func (s *State) waits() bool { return s.plan.Proposal.Spec.OnDropout == proposal.DropoutWait }
 
 // wanted are the sites whose uploads close the open slot at once.
 func (s *State) wanted() []int {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -24,7 +25,7 @@ func (h *harness) doubts() (out []Doubt) {
 }
 
 // muted is a study of so many sites at its first query, of which nobody has uploaded yet.
-func muted(t *testing.T, sites int, change func(*study.Spec)) *harness {
+func muted(t *testing.T, sites int, change func(*proposal.Spec)) *harness {
 	h := newHarness(t, sites, change)
 	h.mute["upload"] = true
 	h.run()
@@ -145,7 +146,7 @@ func TestDoubtfulHeldWaits(t *testing.T) {
 // TestWaitModeTakesNobodysWord: R4. Where every site is waited for, U is the study's first,
 // whatever sites say that they hold and however often the log fails to take it.
 func TestWaitModeTakesNobodysWord(t *testing.T) {
-	h := newHarness(t, 10, func(s *study.Spec) { s.OnDropout = study.DropoutWait })
+	h := newHarness(t, 10, func(s *proposal.Spec) { s.OnDropout = proposal.DropoutWait })
 	for h.state.Query == 0 {
 		if !h.one() {
 			t.Fatal("nothing is under way")
@@ -192,7 +193,7 @@ func TestLogKeepsTheFirstSurvivors(t *testing.T) {
 			t.Fatalf("U = %v, %v", h.state.Survivors, err)
 		}
 	}
-	h = newHarness(t, 5, func(s *study.Spec) { s.OnDropout = study.DropoutWait })
+	h = newHarness(t, 5, func(s *proposal.Spec) { s.OnDropout = proposal.DropoutWait })
 	for (h.state.Query == 0 || h.state.Survivors != nil) && h.one() {
 	}
 	_, err := h.state.Step(Committed{h.state.entry(Entry{Kind: EntrySurvivors, Survivors: []int{0, 1, 2, 3}})})
@@ -204,8 +205,8 @@ func TestLogKeepsTheFirstSurvivors(t *testing.T) {
 // TestApprovalStands: a verdict that comes after a site's approval changes nothing.
 func TestApprovalStands(t *testing.T) {
 	h := &harness{t: t, state: &State{}, sites: 3}
-	body := proposal(t, 3, nil)
-	id := study.DigestOf(body)
+	body := proposed(t, 3, nil)
+	id := proposal.DigestOf(body)
 	h.commit(Entry{Kind: EntryProposed, Study: id, Body: body})
 	h.commit(Entry{Kind: EntryDecided, Study: id, Site: 1, Verdict: study.VerdictApproved})
 	for _, v := range []study.Verdict{study.VerdictRejected, study.VerdictPending} {
@@ -248,7 +249,7 @@ func TestAccusations(t *testing.T) {
 			code: study.CodeDataChanged, culprit: 4, accuser: nobody, accused: nobody},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := newHarness(t, 5, func(s *study.Spec) { s.OnDropout = study.DropoutWait })
+			h := newHarness(t, 5, func(s *proposal.Spec) { s.OnDropout = proposal.DropoutWait })
 			until := func() bool { return h.state.Status == StatusSetup }
 			switch {
 			case c.running:
@@ -288,8 +289,8 @@ func (c committee) Signs(site int) bool { return site < c.size }
 // ones 2T > K+c.
 func TestHeldOnTheSparseGraph(t *testing.T) {
 	h := &harness{t: t, state: &State{}, sites: 1000}
-	body := proposal(t, 1000, nil)
-	h.commit(Entry{Kind: EntryProposed, Study: study.DigestOf(body), Body: body})
+	body := proposed(t, 1000, nil)
+	h.commit(Entry{Kind: EntryProposed, Study: proposal.DigestOf(body), Body: body})
 	s, th := h.state, h.state.plan.Thresholds
 	s.live.graph = committee{size: th.Holders}
 	b := 2*th.Threshold - th.Holders - 1

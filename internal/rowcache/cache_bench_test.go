@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"covey/internal/dataset"
+	"covey/test/rows"
 )
 
 // BenchmarkCache compares what a study's data costs: made from CSV (with the fsync), found
@@ -32,8 +33,8 @@ func BenchmarkCache(b *testing.B) {
 		}
 	}
 	s := dataset.Source{Path: write(b, csv.String())}
-	c := openCache(b)
-	stored := load(b, c, s, q, "bench")
+	c := rows.Open(b, Open)
+	stored := rows.Load(b, c.Load, s, q, "bench")
 	source, err := os.Stat(s.Path)
 	if err != nil {
 		b.Fatal(err)

@@ -15,34 +15,12 @@ import (
 	"strings"
 	"testing"
 
-	"covey/internal/dataset"
-
 	"pgregory.net/rapid"
+
+	"covey/internal/dataset"
+	"covey/test/cost"
+	"covey/test/rows"
 )
-
-func openCache(t testing.TB) *Cache {
-	t.Helper()
-	c, err := Open(filepath.Join(t.TempDir(), "cache"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
-	return c
-}
-
-// load is Load and Verify.
-func load(t testing.TB, c *Cache, s dataset.Source, q dataset.Request, owner string) *Stored {
-	t.Helper()
-	stored, err := c.Load(s, q, owner, dataset.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { stored.Close() })
-	if err := errors.Join(stored.Verify(), stored.Check()); err != nil {
-		t.Fatal(err)
-	}
-	return stored
-}
 
 // files lists a cache's folder.
 func files(t testing.TB, c *Cache) []string {
@@ -54,45 +32,14 @@ func files(t testing.TB, c *Cache) []string {
 	return names
 }
 
-// together is r with the rows of a unit one after another.
-func together(r *dataset.Rows) *dataset.Rows {
-	out := *r
-	out.Values, out.Values32, out.Unit, out.Absent, out.Gaps = nil, nil, nil, nil, nil
-	at := make([]int, r.Rows)
-	for i := range at {
-		at[i] = i
-	}
-	if r.Unit != nil {
-		slices.SortStableFunc(at, func(i, j int) int { return r.Unit[i] - r.Unit[j] })
-		out.Unit = []int{}
-	}
-	for place, i := range at {
-		if r.Values != nil {
-			out.Values = append(out.Values, r.Values[i*r.D:(i+1)*r.D]...)
-		} else {
-			out.Values32 = append(out.Values32, r.Values32[i*r.D:(i+1)*r.D]...)
-		}
-		if r.Unit != nil {
-			out.Unit = append(out.Unit, r.Unit[i])
-		}
-		if slices.Contains(r.Absent, i) {
-			out.Absent = append(out.Absent, place)
-		}
-		if stride := dataset.GapStride(r.D); r.Gaps != nil {
-			out.Gaps = append(out.Gaps, r.Gaps[i*stride:][:stride]...)
-		}
-	}
-	return &out
-}
-
 // A cache holds what Read gives, unit by unit, whatever the shape, the units, the
 // precision, the missing values and the levels.
 func TestCacheIsRead(t *testing.T) {
 	dir := t.TempDir()
-	c := openCache(t)
+	c := rows.Open(t, Open)
 	n := 0
 	rapid.Check(t, func(t *rapid.T) {
-		rows := rapid.SampledFrom([]int{1, 2, 5, 300, 2000}).Draw(t, "rows")
+		many := rapid.SampledFrom([]int{1, 2, 5, 300, 2000}).Draw(t, "rows")
 		d := rapid.SampledFrom([]int{1, 3, 70}).Draw(t, "d")
 		units := rapid.SampledFrom([]int{0, 1, 3, 400}).Draw(t, "units")
 		salt := rapid.Uint32().Draw(t, "salt")
@@ -106,7 +53,7 @@ func TestCacheIsRead(t *testing.T) {
 			q.Columns = append(q.Columns, dataset.Column{Name: fmt.Sprint("c", j), Offset: 1, Scale: 3})
 			fmt.Fprintf(&text, ",c%d", j)
 		}
-		for i := range rows {
+		for i := range many {
 			fmt.Fprintf(&text, "\n%d", noise(i, -1)%uint32(max(1, units)))
 			for j := range d {
 				if noise(i, j)%89 == 0 {
@@ -132,7 +79,7 @@ func TestCacheIsRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := together(r)
+		want := rows.Together(r)
 		for _, owner := range []string{"a", "a", "b"} {
 			stored, err := c.Load(s, q, owner, dataset.ReadOptions{})
 			if err != nil {
@@ -157,10 +104,10 @@ var abRequest = dataset.Request{Columns: ab, Missing: dataset.MissingError}
 // One conversion serves every load of the same bytes under any name, and another
 // recipe or other bytes, of the same length and time too, are another file.
 func TestCacheIsPinned(t *testing.T) {
-	c := openCache(t)
+	c := rows.Open(t, Open)
 	path := write(t, "a,b\n12,3\n")
 	s := dataset.Source{Path: path}
-	first := load(t, c, s, abRequest, "a")
+	first := rows.Load(t, c.Load, s, abRequest, "a")
 	inode := func(st *Stored) os.FileInfo {
 		i, err := st.file.Stat()
 		if err != nil {
@@ -169,7 +116,7 @@ func TestCacheIsPinned(t *testing.T) {
 		return i
 	}
 	moved := dataset.Source{Path: write(t, "a,b\n12,3\n")}
-	for _, again := range []*Stored{load(t, c, s, abRequest, "a"), load(t, c, moved, abRequest, "a"), load(t, c, s, abRequest, "b")} {
+	for _, again := range []*Stored{rows.Load(t, c.Load, s, abRequest, "a"), rows.Load(t, c.Load, moved, abRequest, "a"), rows.Load(t, c.Load, s, abRequest, "b")} {
 		if !os.SameFile(inode(first), inode(again)) {
 			t.Error("converted again")
 		}
@@ -184,7 +131,7 @@ func TestCacheIsPinned(t *testing.T) {
 		"column":    {Columns: ab[:1], Missing: dataset.MissingError},
 	} {
 		before := len(files(t, c))
-		load(t, c, s, q, "a")
+		rows.Load(t, c.Load, s, q, "a")
 		if len(files(t, c)) != before+1 {
 			t.Errorf("another %s is no other recipe", name)
 		}
@@ -196,7 +143,7 @@ func TestCacheIsPinned(t *testing.T) {
 	if err := errors.Join(os.WriteFile(path, []byte("a,b\n12,4\n"), 0o600), os.Chtimes(path, info.ModTime(), info.ModTime())); err != nil {
 		t.Fatal(err)
 	}
-	changed := load(t, c, s, abRequest, "a")
+	changed := rows.Load(t, c.Load, s, abRequest, "a")
 	if changed.Values[0] != 4 || changed.SHA256 != sha256.Sum256([]byte("a,b\n12,4\n")) || first.Values[0] != 3 {
 		t.Errorf("%v, %v", changed.Values, first.Values)
 	}
@@ -209,8 +156,8 @@ func TestCacheIsPinned(t *testing.T) {
 
 // Files and folder are the owner's alone, and nobody writes to what is finished.
 func TestCacheModes(t *testing.T) {
-	c := openCache(t)
-	load(t, c, dataset.Source{Path: write(t, "a,b\n12,3\n")}, abRequest, "a")
+	c := rows.Open(t, Open)
+	rows.Load(t, c.Load, dataset.Source{Path: write(t, "a,b\n12,3\n")}, abRequest, "a")
 	dir, err := os.Stat(c.dir)
 	if err != nil || dir.Mode().Perm() != 0o700 {
 		t.Errorf("folder %v, %v", dir.Mode(), err)
@@ -238,7 +185,7 @@ func TestCacheModes(t *testing.T) {
 
 // A source that is refused leaves nothing behind.
 func TestRefusedSourceLeavesNothing(t *testing.T) {
-	c := openCache(t)
+	c := rows.Open(t, Open)
 	for _, text := range []string{"a,b\n12,3\n12,x\n", "a,b\n", "", "a,b\n1,2\n1\n"} {
 		if stored, err := c.Load(dataset.Source{Path: write(t, text)}, abRequest, "a", dataset.ReadOptions{}); err == nil || stored != nil {
 			t.Fatalf("%q: %v", text, err)
@@ -255,10 +202,10 @@ func TestRefusedSourceLeavesNothing(t *testing.T) {
 
 // Whoever drops its rows drops them for itself alone; Retain keeps whom it should.
 func TestDrop(t *testing.T) {
-	c := openCache(t)
+	c := rows.Open(t, Open)
 	s := dataset.Source{Path: write(t, "a,b\n12,3\n")}
-	open := load(t, c, s, abRequest, "a")
-	load(t, c, s, abRequest, "b")
+	open := rows.Load(t, c.Load, s, abRequest, "a")
+	rows.Load(t, c.Load, s, abRequest, "b")
 	if err := c.Drop("a"); err != nil {
 		t.Fatal(err)
 	}
@@ -300,11 +247,11 @@ func rewrite(t testing.TB, c *Cache, change func([]byte) []byte) {
 // Any flipped bit and any other length is found: when it is opened, and the rows are then
 // made again, or by Verify.
 func TestDamage(t *testing.T) {
-	c := openCache(t)
+	c := rows.Open(t, Open)
 	s := dataset.Source{Path: write(t, "who,a,b\np,12,3\nq,12,4\np,NA,5\n")}
 	q := dataset.Request{Columns: ab, Unit: "who", Missing: dataset.MissingDropRow}
-	want := load(t, c, s, q, "a").Rows
-	size := int(load(t, c, s, q, "a").size)
+	want := rows.Load(t, c.Load, s, q, "a").Rows
+	size := int(rows.Load(t, c.Load, s, q, "a").size)
 	for i := range size {
 		bit := 8*i + i%8
 		if i >= headerSize+4 && i < pageSize {
@@ -325,7 +272,7 @@ func TestDamage(t *testing.T) {
 			if err := c.Discard(stored); err != nil {
 				t.Fatal(err)
 			}
-			stored = load(t, c, s, q, "a")
+			stored = rows.Load(t, c.Load, s, q, "a")
 		}
 		if used, err := os.ReadFile(path); err != nil || bytes.Equal(used, damaged) {
 			t.Fatalf("bit %d of byte %d is not seen", bit%8, bit/8)
@@ -340,7 +287,7 @@ func TestDamage(t *testing.T) {
 		func(b []byte) []byte { return append(b, 0) }, func(b []byte) []byte { return bytes.Repeat([]byte{7}, len(b)) },
 	} {
 		rewrite(t, c, cut)
-		if stored := load(t, c, s, q, "a"); !reflect.DeepEqual(stored.Rows, want) {
+		if stored := rows.Load(t, c.Load, s, q, "a"); !reflect.DeepEqual(stored.Rows, want) {
 			t.Fatal("other rows")
 		}
 	}
@@ -349,8 +296,8 @@ func TestDamage(t *testing.T) {
 // A file that is cut short while it is open is seen by Check, and reading it under
 // Guard is an error and no crash.
 func TestCutWhileOpen(t *testing.T) {
-	c := openCache(t)
-	stored := load(t, c, dataset.Source{Path: write(t, bigFile())}, abRequest, "a")
+	c := rows.Open(t, Open)
+	stored := rows.Load(t, c.Load, dataset.Source{Path: write(t, bigFile())}, abRequest, "a")
 	if err := os.Chmod(stored.path, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -383,7 +330,7 @@ func TestCutWhileOpen(t *testing.T) {
 
 // Nothing about a file's rows is printed.
 func TestStoredIsRedacted(t *testing.T) {
-	stored := load(t, openCache(t), dataset.Source{Path: write(t, "a,b\n414,3\n")}, one("a"), "a")
+	stored := rows.Load(t, rows.Open(t, Open).Load, dataset.Source{Path: write(t, "a,b\n414,3\n")}, one("a"), "a")
 	if text := fmt.Sprintf("%v %+v %#v %s", stored, stored, stored, stored); strings.Contains(text, "414") {
 		t.Error(text)
 	}
@@ -406,13 +353,13 @@ func TestFloat32(t *testing.T) {
 
 // Whatever the bytes: a typed error, or rows of a shape that fits the file.
 func FuzzStored(f *testing.F) {
-	c := openCache(f)
+	c := rows.Open(f, Open)
 	for _, text := range []string{"u,a,b\np,12,3\nq,12,4\np,NA,5\n", "u,a,b\np,1,2\n"} {
 		for _, q := range []dataset.Request{{Columns: ab, Missing: dataset.MissingDropRow}, {Columns: ab, Unit: "u", Missing: dataset.MissingDropRow, Precision: dataset.Float32}} {
-			load(f, c, dataset.Source{Path: write(f, text)}, q, "a")
+			rows.Load(f, c.Load, dataset.Source{Path: write(f, text)}, q, "a")
 		}
 	}
-	load(f, c, dataset.Source{Path: write(f, "u,a,b\np,12,3\nq,,x\np,NA,5\n")}, dataset.Request{Columns: ab, Unit: "u", Missing: dataset.MissingGaps}, "a")
+	rows.Load(f, c.Load, dataset.Source{Path: write(f, "u,a,b\np,12,3\nq,,x\np,NA,5\n")}, dataset.Request{Columns: ab, Unit: "u", Missing: dataset.MissingGaps}, "a")
 	for _, name := range files(f, c) {
 		raw, err := os.ReadFile(filepath.Join(c.dir, name))
 		if err != nil {
@@ -425,7 +372,7 @@ func FuzzStored(f *testing.F) {
 		copy(page[:headerSize], head)
 		binary.LittleEndian.PutUint64(page[56:], uint64(pageSize+len(rest)))
 		binary.LittleEndian.PutUint32(page[headerSize:], crc32.Checksum(page[:headerSize], castagnoli))
-		path := writeAs(t, "x"+suffix, append(page, rest...))
+		path := cost.File(t, "x"+suffix, append(page, rest...))
 		stored, err := openStored(path, [32]byte(page[64:]), [32]byte(page[96:]))
 		if err != nil {
 			if _, ok := errors.AsType[*dataset.Error](err); !ok {
@@ -452,7 +399,7 @@ func heap() uint64 {
 
 // Neither making a cache file nor opening one takes memory for its values.
 func TestCacheMemory(t *testing.T) {
-	const rows, d = 40_000, 50 // 16 MB of values
+	const many, d = 40_000, 50 // 16 MB of values
 	var text bytes.Buffer
 	q := dataset.Request{Missing: dataset.MissingError}
 	for j := range d {
@@ -461,13 +408,13 @@ func TestCacheMemory(t *testing.T) {
 	}
 	text.WriteString("who\n")
 	line := strings.Repeat("1,", d)
-	for i := range rows {
+	for i := range many {
 		fmt.Fprintf(&text, "%s%d\n", line, i%100) // not unit by unit
 	}
-	s := dataset.Source{Path: writeAs(t, "data.csv", text.Bytes())}
+	s := dataset.Source{Path: cost.File(t, "data.csv", text.Bytes())}
 	text = bytes.Buffer{}
 	q.Unit = "who"
-	c := openCache(t)
+	c := rows.Open(t, Open)
 	before := heap()
 	most := uint64(0)
 	stored, err := c.Load(s, q, "a", dataset.ReadOptions{Progress: func(read, total int64) {
@@ -483,14 +430,14 @@ func TestCacheMemory(t *testing.T) {
 	if limit := uint64(4 << 20); most > before+limit || after > before+limit {
 		t.Errorf("%d bytes before, %d while it is made, %d after", before, most, after)
 	}
-	if len(stored.Values) != rows*d || stored.Units != 100 {
+	if len(stored.Values) != many*d || stored.Units != 100 {
 		t.Error(len(stored.Values))
 	}
 }
 
 // Retain leaves a file that is being written, which no name says whose it is yet.
 func TestRetainLeavesDrafts(t *testing.T) {
-	c := openCache(t)
+	c := rows.Open(t, Open)
 	d, err := newDraft(c.root, c.dir, dataset.Float64)
 	if err != nil {
 		t.Fatal(err)

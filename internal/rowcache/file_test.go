@@ -1,12 +1,11 @@
 package rowcache
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"covey/internal/dataset"
+	"covey/test/cost"
 )
 
 // ab asks for b before a, so that an order taken from the file shows.
@@ -18,16 +17,7 @@ func one(name string) dataset.Request {
 }
 
 // write makes a file and returns its path.
-func write(t testing.TB, text string) string { return writeAs(t, "data.csv", []byte(text)) }
-
-func writeAs(t testing.TB, name string, content []byte) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
+func write(t testing.TB, text string) string { return cost.File(t, "data.csv", []byte(text)) }
 
 // bigFile has several chunks of rows.
 func bigFile() string { return "a,b\n" + strings.Repeat("12,3\n", 150_000) }

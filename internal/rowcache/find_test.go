@@ -6,15 +6,16 @@ import (
 	"testing"
 
 	"covey/internal/dataset"
+	"covey/test/rows"
 )
 
 // Find gives an owner the rows that were made for it, of what it asks for: not another owner's, and
 // not those of a file whose name alone says so.
 func TestFindIsTheOwners(t *testing.T) {
-	c, s := openCache(t), dataset.Source{Path: write(t, "a,b\n1,2\n")}
+	c, s := rows.Open(t, Open), dataset.Source{Path: write(t, "a,b\n1,2\n")}
 	q := one("a")
 	other := one("b")
-	made := load(t, c, s, q, "one")
+	made := rows.Load(t, c.Load, s, q, "one")
 	any := func([32]byte) bool { return true }
 	found := c.Find(s, q, "one", any)
 	if found == nil || found.Rows.Rows != 1 {

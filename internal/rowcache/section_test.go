@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"covey/internal/dataset"
+	"covey/test/rows"
 )
 
 // Counts and places that do not fit the rows are refused though every checksum is right: units
@@ -25,7 +26,7 @@ func TestSectionsThatDoNotFit(t *testing.T) {
 		"dropped, no row":  {[]int{1, 2}, []int{3}, false},
 		"far more than it": {[]int{1, 1 << 31}, nil, false},
 	} {
-		c2 := openCache(t)
+		c2 := rows.Open(t, Open)
 		d, err := newDraft(c2.root, c2.dir, dataset.Float64)
 		if err != nil {
 			t.Fatal(err)
@@ -46,20 +47,20 @@ func TestSectionsThatDoNotFit(t *testing.T) {
 
 // A file that holds other rows than its name says is made again.
 func TestLoadLooksBehindTheName(t *testing.T) {
-	c, s := openCache(t), dataset.Source{Path: write(t, "a,b\n1,2\n")}
-	made := load(t, c, s, one("a"), "one")
+	c, s := rows.Open(t, Open), dataset.Source{Path: write(t, "a,b\n1,2\n")}
+	made := rows.Load(t, c.Load, s, one("a"), "one")
 	if err := c.root.Link(filepath.Base(made.path), cached{short(s.Recipe(one("b"))), short(made.SHA256), "one"}.String()); err != nil {
 		t.Fatal(err)
 	}
-	if got := load(t, c, s, one("b"), "one"); got.Values[0] != 2 {
+	if got := rows.Load(t, c.Load, s, one("b"), "one"); got.Values[0] != 2 {
 		t.Errorf("column b is %v", got.Values)
 	}
 }
 
 // Check sees another length, and another time of the same length.
 func TestCheckSeesEither(t *testing.T) {
-	c, s := openCache(t), dataset.Source{Path: write(t, "a\n1\n")}
-	made := load(t, c, s, one("a"), "one")
+	c, s := rows.Open(t, Open), dataset.Source{Path: write(t, "a\n1\n")}
+	made := rows.Load(t, c.Load, s, one("a"), "one")
 	made.size++
 	if made.Check() == nil {
 		t.Error("another length is not seen")

@@ -15,6 +15,8 @@ import (
 
 	"covey/internal/clip"
 	"covey/internal/dataset"
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/sitedata"
 	"covey/internal/study"
 )
@@ -55,7 +57,7 @@ const orthonormal = 1e-6
 
 // New checks a result, whose signatures are the caller's to verify, against the plan of its
 // proposal, and returns how rows are projected on it. The error is a [*ResultError].
-func New(r *study.Result, p *study.Plan) (*Model, error) {
+func New(r *result.Result, p *study.Plan) (*Model, error) {
 	bad := func(field, format string, args ...any) (*Model, error) {
 		return nil, &ResultError{field, fmt.Sprintf(format, args...)}
 	}
@@ -68,7 +70,7 @@ func New(r *study.Result, p *study.Plan) (*Model, error) {
 	case k < 1 || k > d || k != r.K:
 		return bad("components_", "are %d of %d, for %d columns", k, r.K, d)
 	}
-	m := &Model{d: d, k: k, fills: p.Proposal.Spec.Missing == study.MissingFill, scale: make([]float64, d), center: make([]float64, d), unlimited: make([]float64, d)}
+	m := &Model{d: d, k: k, fills: p.Proposal.Spec.Missing == proposal.MissingFill, scale: make([]float64, d), center: make([]float64, d), unlimited: make([]float64, d)}
 	out := map[string]bool{}
 	for _, l := range r.LeftOut {
 		out[l.Column] = true
@@ -141,7 +143,7 @@ func product(a, b []float64) float64 {
 }
 
 // setVariances reads what the laws of T² and of the squared prediction error need.
-func (m *Model) setVariances(r *study.Result) error {
+func (m *Model) setVariances(r *result.Result) error {
 	if len(r.ExplainedVariance) == 0 {
 		return nil
 	}

@@ -20,29 +20,31 @@ import (
 
 	"covey/internal/dataset"
 	_ "covey/internal/dataset/parquet"
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
 )
 
 // sample is a result of d columns and k components of a proposal with random constants, as a study
 // could have it but for signatures.
-func sample(t testing.TB, d, k int, change func(*study.Spec)) (*study.Result, *study.Plan) {
+func sample(t testing.TB, d, k int, change func(*proposal.Spec)) (*result.Result, *study.Plan) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(uint64(d), uint64(k)))
-	spec := study.Spec{Name: "s", Dataset: "rows", Components: study.Components(k), Epsilon: 1, Delta: 1e-6, Rounds: 8}
+	spec := proposal.Spec{Name: "s", Dataset: "rows", Components: proposal.Components(k), Epsilon: 1, Delta: 1e-6, Rounds: 8}
 	for j := range d {
-		spec.Columns = append(spec.Columns, study.Column{Name: fmt.Sprintf("c%d", j), Offset: rng.NormFloat64() * 10, Scale: 0.5 + rng.Float64()})
+		spec.Columns = append(spec.Columns, proposal.Column{Name: fmt.Sprintf("c%d", j), Offset: rng.NormFloat64() * 10, Scale: 0.5 + rng.Float64()})
 	}
 	if change != nil {
 		change(&spec)
 	}
-	var roster []study.Member
+	var roster []proposal.Member
 	for i := range 3 {
 		public, _, _ := ed25519.GenerateKey(nil)
-		roster = append(roster, study.Member{Name: fmt.Sprintf("site%d", i), Identity: study.Key(public), Units: 5000})
+		roster = append(roster, proposal.Member{Name: fmt.Sprintf("site%d", i), Identity: proposal.Key(public), Units: 5000})
 	}
 	public, _, _ := ed25519.GenerateKey(nil)
-	body, err := study.Propose(spec, roster, public, [32]byte{1})
+	body, err := proposal.Propose(spec, roster, public, [32]byte{1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +52,7 @@ func sample(t testing.TB, d, k int, change func(*study.Spec)) (*study.Result, *s
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &study.Result{Digest: p.Digest, D: p.D, K: k}
+	r := &result.Result{Digest: p.Digest, D: p.D, K: k}
 	for _, at := range p.Coordinates() {
 		c := p.Proposal.Spec.Columns[at.Column]
 		if at.Gap {
@@ -241,7 +243,7 @@ func TestScoresAreTheDefinitions(t *testing.T) {
 // TestRowsLeftOut: a row that the study would drop has a place, a note and no scores, and units'
 // names cannot become formulas.
 func TestRowsLeftOut(t *testing.T) {
-	r, p := sample(t, 2, 1, func(s *study.Spec) { s.Missing = study.MissingDropRow })
+	r, p := sample(t, 2, 1, func(s *proposal.Spec) { s.Missing = proposal.MissingDropRow })
 	m, err := New(r, p)
 	if err != nil {
 		t.Fatal(err)
@@ -274,7 +276,7 @@ func TestRowsLeftOut(t *testing.T) {
 // TestGapsAreFilled: a gap has the value that the study's own fill gives it, and how many a row has
 // is written.
 func TestGapsAreFilled(t *testing.T) {
-	r, p := sample(t, 4, 1, func(s *study.Spec) { s.Missing = study.MissingFill; s.Noise = study.NoiseDistributed })
+	r, p := sample(t, 4, 1, func(s *proposal.Spec) { s.Missing = proposal.MissingFill; s.Noise = proposal.NoiseDistributed })
 	m, err := New(r, p)
 	if err != nil {
 		t.Fatal(err)
@@ -303,12 +305,12 @@ func TestGapsAreFilled(t *testing.T) {
 
 // TestLevelsAreJoined: a level that the result left out as joined counts as the column's other.
 func TestLevelsAreJoined(t *testing.T) {
-	r, p := sample(t, 2, 1, func(s *study.Spec) {
-		s.Columns[1] = study.Column{Name: "color", Levels: []string{"D", "E"}}
-		s.Noise = study.NoiseDistributed
+	r, p := sample(t, 2, 1, func(s *proposal.Spec) {
+		s.Columns[1] = proposal.Column{Name: "color", Levels: []string{"D", "E"}}
+		s.Noise = proposal.NoiseDistributed
 	})
 	// c0, D, E (joined), other
-	r.LeftOut = []study.LeftOut{{Column: "color=E", Why: study.OutJoined}}
+	r.LeftOut = []result.LeftOut{{Column: "color=E", Why: study.OutJoined}}
 	r.Mean, r.Scale = []float64{0, 0.5, 0, 0.8}, []float64{r.Scale[0], 0.5, 1, 0.8}
 	r.Components = [][]float64{{0.6, 0, 0, 0.8}}
 	m, err := New(r, p)
@@ -328,31 +330,31 @@ func TestLevelsAreJoined(t *testing.T) {
 
 // TestHostileResults: a result whose numbers make no sense is refused, whatever signed it.
 func TestHostileResults(t *testing.T) {
-	for name, change := range map[string]func(*study.Result){
-		"NaN component":        func(r *study.Result) { r.Components[0][1] = math.NaN() },
-		"huge component":       func(r *study.Result) { r.Components[1][0] = 1e308 },
-		"infinite component":   func(r *study.Result) { r.Components[1][0] = math.Inf(1) },
-		"equal components":     func(r *study.Result) { r.Components[1] = r.Components[0] },
-		"short component":      func(r *study.Result) { r.Components[1] = r.Components[1][:2] },
-		"long component":       func(r *study.Result) { r.Components[0] = []float64{2, 0, 0, 0} },
-		"more than columns":    func(r *study.Result) { r.Components, r.K = make([][]float64, 5), 5 },
-		"no component":         func(r *study.Result) { r.Components, r.K = nil, 0 },
-		"other count":          func(r *study.Result) { r.K = 1 },
-		"other name":           func(r *study.Result) { r.Columns[2] = "../../etc/passwd" },
-		"other order":          func(r *study.Result) { r.Columns[0], r.Columns[1] = r.Columns[1], r.Columns[0] },
-		"other offset":         func(r *study.Result) { r.Offset[0]++ },
-		"a column less":        func(r *study.Result) { r.Columns = r.Columns[:3] },
-		"zero scale":           func(r *study.Result) { r.Scale[3] = 0 },
-		"negative scale":       func(r *study.Result) { r.Scale[3] = -1 },
-		"huge scale":           func(r *study.Result) { r.Scale[3] = 1e308 },
-		"NaN mean":             func(r *study.Result) { r.Mean[3] = math.NaN() },
-		"huge mean":            func(r *study.Result) { r.Mean[3] = 1e308 },
-		"NaN variance":         func(r *study.Result) { r.ExplainedVariance[0] = math.NaN() },
-		"negative variance":    func(r *study.Result) { r.ExplainedVariance[0] = -1 },
-		"a variance more":      func(r *study.Result) { r.ExplainedVariance = append(r.ExplainedVariance, 1) },
-		"infinite total":       func(r *study.Result) { r.TotalVariance = math.Inf(1) },
-		"other proposal":       func(r *study.Result) { r.Digest[0]++ },
-		"loading where it out": func(r *study.Result) { r.LeftOut = []study.LeftOut{{Column: "c1"}} },
+	for name, change := range map[string]func(*result.Result){
+		"NaN component":        func(r *result.Result) { r.Components[0][1] = math.NaN() },
+		"huge component":       func(r *result.Result) { r.Components[1][0] = 1e308 },
+		"infinite component":   func(r *result.Result) { r.Components[1][0] = math.Inf(1) },
+		"equal components":     func(r *result.Result) { r.Components[1] = r.Components[0] },
+		"short component":      func(r *result.Result) { r.Components[1] = r.Components[1][:2] },
+		"long component":       func(r *result.Result) { r.Components[0] = []float64{2, 0, 0, 0} },
+		"more than columns":    func(r *result.Result) { r.Components, r.K = make([][]float64, 5), 5 },
+		"no component":         func(r *result.Result) { r.Components, r.K = nil, 0 },
+		"other count":          func(r *result.Result) { r.K = 1 },
+		"other name":           func(r *result.Result) { r.Columns[2] = "../../etc/passwd" },
+		"other order":          func(r *result.Result) { r.Columns[0], r.Columns[1] = r.Columns[1], r.Columns[0] },
+		"other offset":         func(r *result.Result) { r.Offset[0]++ },
+		"a column less":        func(r *result.Result) { r.Columns = r.Columns[:3] },
+		"zero scale":           func(r *result.Result) { r.Scale[3] = 0 },
+		"negative scale":       func(r *result.Result) { r.Scale[3] = -1 },
+		"huge scale":           func(r *result.Result) { r.Scale[3] = 1e308 },
+		"NaN mean":             func(r *result.Result) { r.Mean[3] = math.NaN() },
+		"huge mean":            func(r *result.Result) { r.Mean[3] = 1e308 },
+		"NaN variance":         func(r *result.Result) { r.ExplainedVariance[0] = math.NaN() },
+		"negative variance":    func(r *result.Result) { r.ExplainedVariance[0] = -1 },
+		"a variance more":      func(r *result.Result) { r.ExplainedVariance = append(r.ExplainedVariance, 1) },
+		"infinite total":       func(r *result.Result) { r.TotalVariance = math.Inf(1) },
+		"other proposal":       func(r *result.Result) { r.Digest[0]++ },
+		"loading where it out": func(r *result.Result) { r.LeftOut = []result.LeftOut{{Column: "c1"}} },
 	} {
 		r, p := sample(t, 4, 2, nil)
 		if _, err := New(r, p); err != nil {

@@ -20,7 +20,7 @@ func newNeighbourhood(t testing.TB, sites, corrupt int) Neighbourhood {
 	return n
 }
 
-// neighbourhoods is the table of docs/graph.md: sites, corrupt; K, T, m, r at a dropout share of
+// neighbourhoods is docs/figures/graph.csv: sites, corrupt; K, T, m, r at a dropout share of
 // 0.1.
 var neighbourhoods = [][6]int{
 	{65, 3, 36, 20, 13, 7}, {65, 6, 43, 25, 15, 9}, {65, 13, 56, 35, 21, 15}, {65, 21, 64, 43, 29, 22},

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"covey/internal/frame"
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/study"
 	"covey/internal/worth"
 )
@@ -26,7 +28,7 @@ var templates = template.Must(template.ParseFS(files, "sheet.html"))
 type Subject struct {
 	Plan *study.Plan
 	// Result and Worth are nil where there is no result, and Worth where it is not computed.
-	Result *study.Result
+	Result *result.Result
 	Worth  *worth.Report
 	// State is where the study stands, in words, and Ending why it has no result; empty for
 	// neither.
@@ -51,9 +53,9 @@ type Approval struct {
 	In int
 }
 
-// Of returns the subject of a result that [study.Verify] found good: it shows every site's signed
+// Of returns the subject of a result that [result.Verify] found good: it shows every site's signed
 // approval, since no other verifies.
-func Of(p *study.Plan, r *study.Result, of *worth.Report) Subject {
+func Of(p *study.Plan, r *result.Result, of *worth.Report) Subject {
 	s := Subject{Plan: p, Result: r, Worth: of, State: "completed", Rho: r.Rho, Approvals: make([]Approval, len(p.Proposal.Roster))}
 	for i := range s.Approvals {
 		s.Approvals[i] = Approval{Verdict: "approved, signed", Good: true}
@@ -154,7 +156,7 @@ func newModel(s Subject) model {
 	m := model{
 		Name: frame.Printable(spec.Name), Digest: p.Digest.String(), State: s.State, Ending: s.Ending,
 		Proposed: date(s.Proposed), Ended: date(s.Ended), Roster: len(p.Proposal.Roster), Released: len(s.Asked), Key: s.Key,
-		Stated: study.StatementsTitle, Statements: spec.Statements(),
+		Stated: proposal.StatementsTitle, Statements: spec.Statements(),
 	}
 	m.asked(s)
 	for i, site := range p.Proposal.Roster {
@@ -195,7 +197,7 @@ func (m *model) asked(s Subject) {
 		unit = "all rows of a site that have one value of " + frame.Quoted(spec.Unit)
 	}
 	count := "the " + Grouped(p.K())
-	switch auto := spec.Components == study.ComponentsAuto; {
+	switch auto := spec.Components == proposal.ComponentsAuto; {
 	case auto && s.Result != nil:
 		count = fmt.Sprintf("the %s (found by the study, of at most %s)", Grouped(s.Result.K), Grouped(p.K()))
 	case auto:
@@ -323,7 +325,7 @@ func heaviest(columns []string, c []float64, intervals [][2]float64) string {
 // limits is what nothing on the sheet covers.
 func (m *model) limits(s Subject) {
 	p := s.Plan
-	if p.Proposal.Spec.PictureBy == study.PictureBySite {
+	if p.Proposal.Spec.PictureBy == proposal.PictureBySite {
 		m.Limits = append(m.Limits, "pictures are by site, so that each shows an institution: ε and δ protect units, not sites, and blocks are not authenticated, so that a corrupt site can fill another's")
 	}
 	m.Limits = append(m.Limits, p.Warnings()...)

@@ -9,26 +9,28 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/study"
 	"covey/internal/worth"
 )
 
 // planned is the plan of a study of so many columns at so many sites.
-func planned(t *testing.T, columns, sites int, change func(*study.Spec)) *study.Plan {
+func planned(t *testing.T, columns, sites int, change func(*proposal.Spec)) *study.Plan {
 	t.Helper()
-	s := study.Spec{Center: study.CenterPublic, Name: "blood", Dataset: "labs", Epsilon: 1, Delta: 1e-6, Method: study.MethodCovariance, Components: 2}
+	s := proposal.Spec{Center: proposal.CenterPublic, Name: "blood", Dataset: "labs", Epsilon: 1, Delta: 1e-6, Method: proposal.MethodCovariance, Components: 2}
 	for i := range columns {
-		s.Columns = append(s.Columns, study.Column{Name: fmt.Sprintf("measure_%d", i+1), Scale: 1})
+		s.Columns = append(s.Columns, proposal.Column{Name: fmt.Sprintf("measure_%d", i+1), Scale: 1})
 	}
 	if change != nil {
 		change(&s)
 	}
-	var roster []study.Member
+	var roster []proposal.Member
 	for i := range sites {
 		key := ed25519.NewKeyFromSeed(append(make([]byte, 31), byte(i+1))).Public().(ed25519.PublicKey)
-		roster = append(roster, study.Member{Name: fmt.Sprintf("site-%d", i+1), Identity: study.Key(key), Units: 12_500})
+		roster = append(roster, proposal.Member{Name: fmt.Sprintf("site-%d", i+1), Identity: proposal.Key(key), Units: 12_500})
 	}
-	body, err := study.Propose(s, roster, ed25519.PublicKey(roster[0].Identity), [32]byte{1})
+	body, err := proposal.Propose(s, roster, ed25519.PublicKey(roster[0].Identity), [32]byte{1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +59,7 @@ func plain(text string) string {
 
 // TestProposalOnOneSheet: what a board needs to decide before a study begins.
 func TestProposalOnOneSheet(t *testing.T) {
-	p := planned(t, 3, 4, func(s *study.Spec) { s.About.Purpose = "Which values go together" })
+	p := planned(t, 3, 4, func(s *proposal.Spec) { s.About.Purpose = "Which values go together" })
 	text := plain(write(t, Subject{Plan: p, State: "awaits approval", Ending: "It has no result yet.", Key: "abcd", Approvals: []Approval{{Verdict: "approved, signed", Good: true}, {Verdict: "rejected"}}}, ""))
 	for _, want := range []string{
 		p.Digest.String(), "awaits approval", "the 2 principal components of 3 columns", "50000 units", "data set labs at 4 sites", "one row of a site's table",
@@ -76,8 +78,8 @@ func TestProposalOnOneSheet(t *testing.T) {
 	}
 }
 
-func released(p *study.Plan) (*study.Result, *worth.Report) {
-	r := &study.Result{K: 2, D: p.D, Rho: p.Rho, Components: [][]float64{{0.9, -0.4, 0.001}, {0.1, 0.2, 0.97}}, VarianceRatio: []float64{0.5, 0.25}, Releases: []study.Release{{Query: 0, Survivors: []int{0, 1, 2}}, {Query: 1, Survivors: []int{0, 2}}}}
+func released(p *study.Plan) (*result.Result, *worth.Report) {
+	r := &result.Result{K: 2, D: p.D, Rho: p.Rho, Components: [][]float64{{0.9, -0.4, 0.001}, {0.1, 0.2, 0.97}}, VarianceRatio: []float64{0.5, 0.25}, Releases: []study.Release{{Query: 0, Survivors: []int{0, 1, 2}}, {Query: 1, Survivors: []int{0, 2}}}}
 	for _, c := range p.Proposal.Spec.Columns {
 		r.Columns = append(r.Columns, c.Name)
 	}
@@ -116,9 +118,9 @@ func TestResultOnOneSheet(t *testing.T) {
 // TestSheetOfOpenNumberAndSites: a number of components that the study finds is not stated as
 // asked for, and what pictures by site show is said.
 func TestSheetOfOpenNumberAndSites(t *testing.T) {
-	p := planned(t, 3, 4, func(s *study.Spec) {
-		s.Components, s.ComponentsMax = study.ComponentsAuto, 3
-		s.Picture, s.PictureBy, s.Noise = true, study.PictureBySite, study.NoiseDistributed
+	p := planned(t, 3, 4, func(s *proposal.Spec) {
+		s.Components, s.ComponentsMax = proposal.ComponentsAuto, 3
+		s.Picture, s.PictureBy, s.Noise = true, proposal.PictureBySite, proposal.NoiseDistributed
 	})
 	text := plain(write(t, Subject{Plan: p, State: "awaits approval"}, ""))
 	for _, want := range []string{"up to 3, as many as the study finds, principal components of 3 columns", "Pictures are by site, so that each shows an institution"} {
@@ -142,7 +144,7 @@ func TestSheetOfOpenNumberAndSites(t *testing.T) {
 // TestSheetStandsAlone: a file asks nothing of anybody, has no script, and shows others' words as
 // text; what a server sends has its style elsewhere, since a page's policy forbids it here.
 func TestSheetStandsAlone(t *testing.T) {
-	p := planned(t, 2, 3, func(s *study.Spec) {
+	p := planned(t, 2, 3, func(s *proposal.Spec) {
 		s.About.Purpose, s.About.Contact = `<script>alert(1)</script>`, "https://x.example"
 		s.Columns[0].Name = `<b onclick="x">`
 	})

@@ -5,5 +5,5 @@
 // that the integers that are added up and released are the same.
 //
 // Nothing here is private: what it reports is held against the pooled rows. No ledger is opened,
-// and a simulated result proves nothing ([study.ReadSimulated]).
+// and a simulated result proves nothing ([result.ReadSimulated]).
 package simulate

@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
@@ -21,8 +23,8 @@ type Pooled struct {
 	// 0 of one that is the same in all rows.
 	Scale []float64
 
-	columns []study.Column
-	at      []study.Coordinate
+	columns []proposal.Column
+	at      []proposal.Coordinate
 	center  []bool // whether a coordinate's mean is taken off
 
 	mean, seen []float64     // seen rows have a value there
@@ -42,15 +44,15 @@ const block = 512
 type Visit func(see func(row []float64)) error
 
 // NewPooled reads the rows twice: for their means and for their second moment.
-func NewPooled(spec study.Spec, rows Visit) (*Pooled, error) {
+func NewPooled(spec proposal.Spec, rows Visit) (*Pooled, error) {
 	p := &Pooled{columns: spec.Columns, at: spec.Coordinates()}
 	d := len(p.at)
 	p.mean, p.seen, p.second = make([]float64, d), make([]float64, d), mat.NewSymDense(d, nil)
 	learned := make([]bool, d)
 	for j, at := range p.at {
 		counted := at.Level >= 0 || at.Gap
-		learned[j] = !counted && p.columns[at.Column].Standardize == study.StandardizePrivate
-		p.center = append(p.center, spec.Center != study.CenterPublic || counted || learned[j])
+		learned[j] = !counted && p.columns[at.Column].Standardize == proposal.StandardizePrivate
+		p.center = append(p.center, spec.Center != proposal.CenterPublic || counted || learned[j])
 	}
 	gaps := false
 	err := rows(func(row []float64) {
@@ -145,13 +147,13 @@ func (p *Pooled) finish(learned []bool) error {
 
 // NewLaw returns the components of a law whose second moment is known, of rows of columns of
 // numbers in the study's constants.
-func NewLaw(spec study.Spec, second *mat.SymDense) (*Pooled, error) {
+func NewLaw(spec proposal.Spec, second *mat.SymDense) (*Pooled, error) {
 	p := &Pooled{columns: spec.Columns, at: spec.Coordinates(), second: mat.NewSymDense(second.SymmetricDim(), nil)}
 	d := len(p.at)
 	p.Scale = make([]float64, d)
 	for j, at := range p.at {
 		p.Scale[j] = 1
-		if p.columns[at.Column].Standardize == study.StandardizePrivate {
+		if p.columns[at.Column].Standardize == proposal.StandardizePrivate {
 			p.Scale[j] = math.Sqrt(second.At(j, j))
 		}
 	}
@@ -225,7 +227,7 @@ type Fit struct {
 // coordinates that is the vector of x_j·(pooled scale)/scale_j, and the vectors are made
 // orthonormal, the first keeping its direction. A level that joined its column's other texts has
 // their part.
-func (p *Pooled) Fit(r *study.Result, components [][]float64) Fit {
+func (p *Pooled) Fit(r *result.Result, components [][]float64) Fit {
 	joined := map[string]bool{}
 	for _, l := range r.LeftOut {
 		joined[l.Column] = l.Why == study.OutJoined

@@ -9,7 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
+	"covey/internal/result"
 )
 
 // visits shows rows of a matrix.
@@ -22,9 +23,9 @@ func visits(rows [][]float64) Visit {
 	}
 }
 
-func columnsNamed(names ...string) (out []study.Column) {
+func columnsNamed(names ...string) (out []proposal.Column) {
 	for _, n := range names {
-		out = append(out, study.Column{Name: n, Scale: 1})
+		out = append(out, proposal.Column{Name: n, Scale: 1})
 	}
 	return out
 }
@@ -60,22 +61,22 @@ func TestPooled(t *testing.T) {
 	numbers := columnsNamed("a", "b", "c", "d")
 	learned := columnsNamed("a", "b", "c", "d")
 	for j := range learned {
-		learned[j].Standardize = study.StandardizePrivate
+		learned[j].Standardize = proposal.StandardizePrivate
 	}
-	mixed := append(columnsNamed("a", "b"), study.Column{Name: "l", Scale: 1, Levels: []string{"x"}}) // c is x, d is other
+	mixed := append(columnsNamed("a", "b"), proposal.Column{Name: "l", Scale: 1, Levels: []string{"x"}}) // c is x, d is other
 	for name, c := range map[string]struct {
-		spec study.Spec
+		spec proposal.Spec
 		want func(i, j int) float64
 	}{
-		"public": {study.Spec{Center: study.CenterPublic, Columns: numbers}, func(i, j int) float64 {
+		"public": {proposal.Spec{Center: proposal.CenterPublic, Columns: numbers}, func(i, j int) float64 {
 			return cov.At(i, j)*(n-1)/n + mean(i)*mean(j)
 		}},
-		"private": {study.Spec{Center: study.CenterPrivate, Columns: numbers}, func(i, j int) float64 { return cov.At(i, j) * (n - 1) / n }},
-		"pairs":   {study.Spec{Center: study.CenterPairs, Columns: numbers}, func(i, j int) float64 { return cov.At(i, j) * (n - 1) / n }},
-		"learned": {study.Spec{Center: study.CenterPrivate, Columns: learned}, func(i, j int) float64 {
+		"private": {proposal.Spec{Center: proposal.CenterPrivate, Columns: numbers}, func(i, j int) float64 { return cov.At(i, j) * (n - 1) / n }},
+		"pairs":   {proposal.Spec{Center: proposal.CenterPairs, Columns: numbers}, func(i, j int) float64 { return cov.At(i, j) * (n - 1) / n }},
+		"learned": {proposal.Spec{Center: proposal.CenterPrivate, Columns: learned}, func(i, j int) float64 {
 			return cov.At(i, j) / math.Sqrt(cov.At(i, i)*cov.At(j, j))
 		}},
-		"levels": {study.Spec{Center: study.CenterPublic, Columns: mixed}, func(i, j int) float64 {
+		"levels": {proposal.Spec{Center: proposal.CenterPublic, Columns: mixed}, func(i, j int) float64 {
 			scale, off := 1.0, mean(i)*mean(j)
 			for _, l := range []int{i, j} {
 				if l >= 2 {
@@ -126,7 +127,7 @@ func TestPooledGaps(t *testing.T) {
 		}
 		rows = append(rows, r)
 	}
-	spec := study.Spec{Center: study.CenterPrivate, Columns: columnsNamed("a", "b", "c")}
+	spec := proposal.Spec{Center: proposal.CenterPrivate, Columns: columnsNamed("a", "b", "c")}
 	full, err := NewPooled(spec, visits(whole))
 	if err != nil {
 		t.Fatal(err)
@@ -163,13 +164,13 @@ func TestPooledGaps(t *testing.T) {
 // TestFit: the pooled answer captures all of itself, whatever the scales that a result divides by;
 // another one does not, and its angle is right.
 func TestFit(t *testing.T) {
-	spec := study.Spec{Center: study.CenterPublic, Columns: columnsNamed("a", "b", "c")}
+	spec := proposal.Spec{Center: proposal.CenterPublic, Columns: columnsNamed("a", "b", "c")}
 	spec.Columns[0].Scale = 4
 	p, err := NewLaw(spec, mat.NewSymDense(3, []float64{4, 0, 0, 0, 2, 0, 0, 0, 1}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &study.Result{Scale: []float64{4, 1, 1}}
+	r := &result.Result{Scale: []float64{4, 1, 1}}
 	turned := math.Pi / 6
 	for name, c := range map[string]struct {
 		scale, captured, angle float64
@@ -197,7 +198,7 @@ func TestFit(t *testing.T) {
 // TestPooledWithoutAnswer: rows that are all the same, or too large to square, have no components:
 // that is an error, and no share that is not a number.
 func TestPooledWithoutAnswer(t *testing.T) {
-	spec := study.Spec{Center: study.CenterPrivate, Columns: columnsNamed("a", "b")}
+	spec := proposal.Spec{Center: proposal.CenterPrivate, Columns: columnsNamed("a", "b")}
 	for name, rows := range map[string][][]float64{"constant": {{1, 2}, {1, 2}}, "huge": {{1e300, 2}, {-1e300, 1}}, "one huge": {{1e200, 2}, {1, 1}, {3, 4}}} {
 		if _, err := NewPooled(spec, visits(rows)); err == nil || !strings.Contains(err.Error(), "no answer to hold a study against") {
 			t.Errorf("%s: %v", name, err)

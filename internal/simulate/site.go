@@ -10,9 +10,9 @@ import (
 
 	"covey/internal/clip"
 	"covey/internal/dataset"
+	"covey/internal/proposal"
 	"covey/internal/siteconfig"
 	"covey/internal/sitedata"
-	"covey/internal/study"
 )
 
 // Site is one site's rows, as the kernel and as the pooled answer take them.
@@ -34,7 +34,7 @@ func (s *Site) GoString() string { return s.String() }
 // or a site's agent.toml or the folder of one: then it is the data set that the study names, with
 // the site's own mapping. Errors are a *dataset.Error, of a value at fault too, a *siteconfig.Error
 // and an error that names the data set.
-func ReadSite(path string, spec study.Spec) (*Site, error) {
+func ReadSite(path string, spec proposal.Spec) (*Site, error) {
 	source, set := dataset.Source{Path: path}, siteconfig.Dataset{}
 	if holdsConfig(path) {
 		c, err := siteconfig.Read(path)

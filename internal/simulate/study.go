@@ -9,6 +9,8 @@ import (
 
 	"covey/internal/answer"
 	"covey/internal/noise"
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
@@ -20,20 +22,20 @@ func (e *EndedError) Error() string { return "the study ended without a result: 
 // Plan plans a spec for sites that are not there, as many as units has counts. Their names are the
 // spec's, or site-1 and so on. Nobody has a private key for any key in the proposal: they are
 // hashes, so that nobody can sign anything for it. It returns the proposal's bytes, too.
-func Plan(spec study.Spec, units []int, nonce [32]byte) (*study.Plan, []byte, error) {
-	var roster []study.Member
+func Plan(spec proposal.Spec, units []int, nonce [32]byte) (*study.Plan, []byte, error) {
+	var roster []proposal.Member
 	for i, n := range units {
 		name := fmt.Sprintf("site-%d", i+1)
 		if len(spec.Sites) == len(units) {
 			name = spec.Sites[i]
 		}
-		roster = append(roster, study.Member{Name: name, Identity: nobody(fmt.Sprint("site ", i)), Units: n})
+		roster = append(roster, proposal.Member{Name: name, Identity: nobody(fmt.Sprint("site ", i)), Units: n})
 	}
 	spec, err := spec.Dated(time.Now())
 	if err != nil {
 		return nil, nil, err
 	}
-	body, err := study.Propose(spec, roster, ed25519.PublicKey(nobody("coordinator")), nonce)
+	body, err := proposal.Propose(spec, roster, ed25519.PublicKey(nobody("coordinator")), nonce)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -41,7 +43,7 @@ func Plan(spec study.Spec, units []int, nonce [32]byte) (*study.Plan, []byte, er
 	return p, body, err
 }
 
-func nobody(who string) study.Key {
+func nobody(who string) proposal.Key {
 	h := sha256.Sum256([]byte("covey: no key of a simulated " + who))
 	return h[:]
 }
@@ -49,7 +51,7 @@ func nobody(who string) study.Key {
 // Run follows a plan to its end and returns the result, unsigned. sites are the roster's, and all
 // of them are in every sum. sources are where noise is drawn from: one for each site's shares, then
 // the coordinator's. The error is an *[EndedError] where the study ends early.
-func Run(p *study.Plan, sites []*answer.Rows, sources []io.Reader) (*study.Result, error) {
+func Run(p *study.Plan, sites []*answer.Rows, sources []io.Reader) (*result.Result, error) {
 	var survivors []int
 	for i := range sites {
 		survivors = append(survivors, i)
@@ -77,7 +79,7 @@ func Run(p *study.Plan, sites []*answer.Rows, sources []io.Reader) (*study.Resul
 	if course.End != "" {
 		return nil, &EndedError{course.End}
 	}
-	return study.NewResult(p, releases)
+	return result.New(p, releases)
 }
 
 // opened returns the opened sum, made private where the plan says: by every site's share, by the

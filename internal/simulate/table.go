@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"covey/internal/dataset"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // Table is the shape of a synthetic table: rows of a named spectrum in a random basis, so that
@@ -88,14 +88,14 @@ const (
 // Draw draws the table's sites and returns the law's own components, which gaps do not change. The
 // study's columns must be of numbers. Values are in the study's constants: of variance 1 on average
 // over the columns.
-func (t Table) Draw(spec study.Spec, key [32]byte) ([]*Site, *Pooled, error) {
+func (t Table) Draw(spec proposal.Spec, key [32]byte) ([]*Site, *Pooled, error) {
 	d := spec.Width()
 	switch {
 	case t.D != 0 && t.D != d:
 		return nil, nil, fmt.Errorf("d = %d, the study has %d columns", t.D, d)
 	case d != len(spec.Columns):
 		return nil, nil, fmt.Errorf("a synthetic table has columns of numbers alone, without levels and indicators")
-	case t.Gaps > 0 && spec.Missing == study.MissingError:
+	case t.Gaps > 0 && spec.Missing == proposal.MissingError:
 		return nil, nil, fmt.Errorf("gaps = %g, and the study refuses missing values", t.Gaps)
 	case t.PerUnit > 1 && spec.Unit == "":
 		return nil, nil, fmt.Errorf("per_unit = %d, and the study names no unit column: a row is a unit", t.PerUnit)
@@ -138,7 +138,7 @@ func (t Table) Draw(spec study.Spec, key [32]byte) ([]*Site, *Pooled, error) {
 	return sites, law, nil
 }
 
-func (t Table) site(rng *rand.Rand, n, units int, lambda []float64, basis *mat.Dense, spec study.Spec) (*Site, error) {
+func (t Table) site(rng *rand.Rand, n, units int, lambda []float64, basis *mat.Dense, spec proposal.Spec) (*Site, error) {
 	d := len(lambda)
 	r := &dataset.Rows{Rows: n, Units: units, D: d, Values: make([]float64, n*d)}
 	if spec.Unit != "" {

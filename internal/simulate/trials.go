@@ -15,13 +15,15 @@ import (
 
 	"covey/internal/answer"
 	"covey/internal/noise"
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/study"
 	"covey/internal/worth"
 )
 
 // Trials are studies of one spec on the same rows, each with a nonce and noise of its own.
 type Trials struct {
-	Spec   study.Spec
+	Spec   proposal.Spec
 	Sites  []*Site
 	Pooled *Pooled
 	Law    *Pooled // where it is known: of a synthetic table
@@ -53,9 +55,9 @@ type Outcome struct {
 // Run runs the studies side by side, one to a processor, and returns what they found in order, and
 // the first one's result, marked as simulated. Each study has rows of its own in the forms that its
 // queries want, up to two copies of all sites' rows.
-func (t Trials) Run(ctx context.Context) ([]Outcome, *study.Result, error) {
+func (t Trials) Run(ctx context.Context) ([]Outcome, *result.Result, error) {
 	out := make([]Outcome, t.Times)
-	var first *study.Result
+	var first *result.Result
 	var mu sync.Mutex
 	done := 0
 	g, ctx := errgroup.WithContext(ctx)
@@ -84,7 +86,7 @@ func (t Trials) Run(ctx context.Context) ([]Outcome, *study.Result, error) {
 	return out, first, err
 }
 
-func (t Trials) one(i int, out *Outcome) (*study.Result, error) {
+func (t Trials) one(i int, out *Outcome) (*result.Result, error) {
 	key := func(of string, j int) [32]byte {
 		text := append([]byte("covey simulate "+of+"\x00"), t.Key[:]...)
 		return sha256.Sum256(binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(text, uint64(i)), uint64(j)))

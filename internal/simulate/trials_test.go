@@ -13,11 +13,13 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
 // spec is a study of d columns that a study file says so much of, and its defaults.
-func spec(t *testing.T, d int, keys string, column ...string) study.Spec {
+func spec(t *testing.T, d int, keys string, column ...string) proposal.Spec {
 	t.Helper()
 	text := "name = \"s\"\ndataset = \"rows\"\ndelta = 1e-6\nepsilon = 8\n" + keys
 	for j := range d {
@@ -26,14 +28,14 @@ func spec(t *testing.T, d int, keys string, column ...string) study.Spec {
 			text += "offset = 0\nscale = 1\n"
 		}
 	}
-	s, err := study.ParseSpec([]byte(text + strings.Join(column, "")))
+	s, err := proposal.ParseSpec([]byte(text + strings.Join(column, "")))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func trials(t *testing.T, s study.Spec, shape string, times int) Trials {
+func trials(t *testing.T, s proposal.Spec, shape string, times int) Trials {
 	t.Helper()
 	table, err := ParseTable(shape)
 	if err != nil {
@@ -115,7 +117,7 @@ func TestLevels(t *testing.T) {
 		fmt.Fprintf(&plain, "%v,%s,%v\n", 1.7+0.1*x, sex, 70+9*x+4*y)
 		fmt.Fprintf(&mapped, "%s;%s;%v\n", strings.ReplaceAll(fmt.Sprintf("%.13g", 170+10*x), ".", ","), word, strings.ReplaceAll(fmt.Sprint(70+9*x+4*y), ".", ","))
 	}
-	s, err := study.ParseSpec([]byte("name = \"s\"\ndataset = \"people\"\ndelta = 1e-6\nepsilon = 8\nnoise = \"distributed\"\n" +
+	s, err := proposal.ParseSpec([]byte("name = \"s\"\ndataset = \"people\"\ndelta = 1e-6\nepsilon = 8\nnoise = \"distributed\"\n" +
 		"[[columns]]\nname = \"height\"\noffset = 1.7\nscale = 0.1\n[[columns]]\nname = \"sex\"\nlevels = [\"F\", \"M\"]\n[[columns]]\nname = \"weight\"\noffset = 70\nscale = 10\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -186,26 +188,26 @@ func TestNeverVerifies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := func(r study.Result) []byte {
+	text := func(r result.Result) []byte {
 		out, err := json.Marshal(r)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return out
 	}
-	verify := func(name string, r study.Result, what string) {
+	verify := func(name string, r result.Result, what string) {
 		t.Helper()
-		_, err := study.Verify(text(r))
-		if bad, ok := errors.AsType[*study.VerifyError](err); !ok || what != "" && bad.What != what {
+		_, err := result.Verify(text(r))
+		if bad, ok := errors.AsType[*result.VerifyError](err); !ok || what != "" && bad.What != what {
 			t.Errorf("%s: %v, want %s refused", name, err, what)
 		}
 	}
-	verify("as it is", *r, study.WhatSimulated)
+	verify("as it is", *r, result.WhatSimulated)
 	unmarked := *r
 	unmarked.Simulated = false
 	verify("without its mark", unmarked, "signed")
 	_, key, _ := ed25519.GenerateKey(nil)
-	if _, err := study.SignResult(r.Proposal, nil, key); err == nil {
+	if _, err := result.Sign(r.Proposal, nil, key); err == nil {
 		t.Error("another key signs for the proposal's")
 	}
 	for _, rel := range r.Releases {
@@ -213,7 +215,7 @@ func TestNeverVerifies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		unmarked.Signed = append(unmarked.Signed, study.SignedRelease{Encoded: encoded, Signature: ed25519.Sign(key, study.SigningInput(encoded))})
+		unmarked.Signed = append(unmarked.Signed, result.SignedRelease{Encoded: encoded, Signature: ed25519.Sign(key, study.SigningInput(encoded))})
 	}
 	verify("signed by some key", unmarked, "signed")
 	plan, err := study.NewPlan(r.Proposal)
@@ -228,28 +230,28 @@ func TestNeverVerifies(t *testing.T) {
 		}
 	}
 
-	if got, err := study.ReadSimulated(text(*r)); err != nil || !got.Simulated || len(got.Components) != 1 {
+	if got, err := result.ReadSimulated(text(*r)); err != nil || !got.Simulated || len(got.Components) != 1 {
 		t.Fatalf("ReadSimulated: %v", err)
 	}
-	refused := func(name string, change func(r *study.Result)) {
+	refused := func(name string, change func(r *result.Result)) {
 		t.Helper()
-		var changed study.Result
+		var changed result.Result
 		if err := json.Unmarshal(text(*r), &changed); err != nil {
 			t.Fatal(err)
 		}
 		change(&changed)
-		if _, err := study.ReadSimulated(text(changed)); err == nil {
+		if _, err := result.ReadSimulated(text(changed)); err == nil {
 			t.Errorf("%s: read", name)
 		}
 	}
-	refused("no mark", func(r *study.Result) { r.Simulated = false })
-	refused("a signature", func(r *study.Result) { r.Signature = make([]byte, 64) })
-	refused("approvals", func(r *study.Result) { r.Approvals = []study.Blob{make([]byte, 64)} })
-	refused("a component", func(r *study.Result) { r.Components[0][0] += 0.01 })
-	refused("a release", func(r *study.Result) { r.Releases[len(r.Releases)-1].Noised[0]++ })
-	refused("the last release", func(r *study.Result) { r.Releases = r.Releases[:len(r.Releases)-1] })
-	refused("a release twice", func(r *study.Result) { r.Releases = append(r.Releases, r.Releases[0]) })
-	refused("the digest", func(r *study.Result) { r.Digest[0]++ })
+	refused("no mark", func(r *result.Result) { r.Simulated = false })
+	refused("a signature", func(r *result.Result) { r.Signature = make([]byte, 64) })
+	refused("approvals", func(r *result.Result) { r.Approvals = []result.Blob{make([]byte, 64)} })
+	refused("a component", func(r *result.Result) { r.Components[0][0] += 0.01 })
+	refused("a release", func(r *result.Result) { r.Releases[len(r.Releases)-1].Noised[0]++ })
+	refused("the last release", func(r *result.Result) { r.Releases = r.Releases[:len(r.Releases)-1] })
+	refused("a release twice", func(r *result.Result) { r.Releases = append(r.Releases, r.Releases[0]) })
+	refused("the digest", func(r *result.Result) { r.Digest[0]++ })
 }
 
 // TestSpread: quantiles lie between order statistics, on the bad side of each kind of number.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // TestDictionaryOfNumbers: who agreed on a column's offset or scale agreed on a number. A study
@@ -12,10 +12,10 @@ import (
 func TestDictionaryOfNumbers(t *testing.T) {
 	zero, one := 0.0, 1.0
 	for _, e := range []Entry{{Offset: &zero, Scale: &one}, {Offset: &zero}, {Scale: &one}} {
-		if key := e.differs(study.Column{Name: "hiv", Scale: 1}); key != "" {
+		if key := e.differs(proposal.Column{Name: "hiv", Scale: 1}); key != "" {
 			t.Errorf("a number as agreed: another %s", key)
 		}
-		if key := e.differs(study.Column{Name: "hiv", Scale: 1, Levels: []string{"1"}}); key != "levels" {
+		if key := e.differs(proposal.Column{Name: "hiv", Scale: 1, Levels: []string{"1"}}); key != "levels" {
 			t.Errorf("%+v: levels of a number: %q", e, key)
 		}
 	}

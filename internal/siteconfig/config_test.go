@@ -8,7 +8,7 @@ import (
 
 	"covey/internal/noise"
 	"covey/internal/pki"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 const goodConfig = `
@@ -136,7 +136,7 @@ func TestConfigValues(t *testing.T) {
 	if limit, _ := c.Populations[1].Cap(); limit != 0.25 {
 		t.Errorf("cap_rho %v", limit)
 	}
-	if c.Policy.MinSites != 3 || len(c.Policy.OnDropout) != 0 || !slices.Equal(c.Policy.Noise, []string{study.NoiseDistributed}) {
+	if c.Policy.MinSites != 3 || len(c.Policy.OnDropout) != 0 || !slices.Equal(c.Policy.Noise, []string{proposal.NoiseDistributed}) {
 		t.Errorf("policy defaults %+v", c.Policy)
 	}
 }

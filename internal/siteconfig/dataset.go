@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"covey/internal/dataset"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // Words for what becomes of a data set's rows in the cache (Dataset.Cache).
@@ -35,14 +35,14 @@ func (d Dataset) Uncached(at dataset.Source) bool {
 
 // Request is what a study wants of the data set, as dataset reads it. Whether a value at fault ends
 // reading where the study takes missing ones is the site's to say, never the proposer's.
-func (d Dataset) Request(spec study.Spec) dataset.Request {
+func (d Dataset) Request(spec proposal.Spec) dataset.Request {
 	q := dataset.Request{Unit: spec.Unit, Missing: missingOf(spec), Strict: d.Strict, Precision: dataset.Precision(d.Precision)}
 	for _, c := range spec.Columns {
 		q.Columns = append(q.Columns, dataset.Column{Name: c.Name, Offset: c.Offset, Scale: c.Scale})
 		q.Readings = append(q.Readings, reading(c))
 	}
-	if !slices.ContainsFunc(spec.Columns, func(c study.Column) bool {
-		return len(c.Levels) > 0 || c.As != study.AsNumber || c.Standardize != "" || c.Indicator
+	if !slices.ContainsFunc(spec.Columns, func(c proposal.Column) bool {
+		return len(c.Levels) > 0 || c.As != proposal.AsNumber || c.Standardize != "" || c.Indicator
 	}) {
 		q.Readings = nil
 	}
@@ -52,22 +52,22 @@ func (d Dataset) Request(spec study.Spec) dataset.Request {
 // missingOf says what becomes of cells without a value, and of values at fault. Only a study that
 // refuses missing values refuses faults: else a value MUST stop nothing, since the proposer chose
 // that none does.
-func missingOf(spec study.Spec) dataset.Missing {
+func missingOf(spec proposal.Spec) dataset.Missing {
 	switch {
 	case spec.KeepsGaps():
 		return dataset.MissingGaps
-	case spec.Missing == study.MissingDropRow:
+	case spec.Missing == proposal.MissingDropRow:
 		return dataset.MissingDropFaulty
 	}
 	return dataset.Missing(spec.Missing)
 }
 
 // reading is what a study wants of a column's cells, as dataset reads them.
-func reading(c study.Column) dataset.Reading {
-	r := dataset.Reading{Levels: c.Levels, Indicator: c.Indicator, Learned: c.Standardize == study.StandardizePrivate}
+func reading(c proposal.Column) dataset.Reading {
+	r := dataset.Reading{Levels: c.Levels, Indicator: c.Indicator, Learned: c.Standardize == proposal.StandardizePrivate}
 	if epoch, days := c.Epoch(); days {
 		r.As, r.Epoch = dataset.Days, int(epoch.Unix()/86400)
-	} else if c.As == study.AsBoolean {
+	} else if c.As == proposal.AsBoolean {
 		r.As = dataset.Boolean
 	}
 	return r

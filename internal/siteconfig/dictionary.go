@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // Entry is what a site agreed on for a column, by the study's name of it. What it names, a study
@@ -25,11 +25,11 @@ type Entry struct {
 }
 
 // differs returns the key in which a study's column is not as agreed, empty if all are.
-func (e Entry) differs(c study.Column) string {
+func (e Entry) differs(c proposal.Column) string {
 	switch {
 	case e.Measure != nil && *e.Measure != c.Measure:
 		return "measure"
-	case (e.Offset != nil || e.Scale != nil) && c.Standardize == study.StandardizePrivate:
+	case (e.Offset != nil || e.Scale != nil) && c.Standardize == proposal.StandardizePrivate:
 		return "standardize"
 	case e.Offset != nil && *e.Offset != c.Offset:
 		return "offset"
@@ -59,7 +59,7 @@ func (c *Config) checkDictionary(key string, dictionary map[string]Entry) error 
 
 // unlike returns the study's columns that the dictionary does not have, or has otherwise, with the
 // key in which they differ.
-func unlike(dictionary map[string]Entry, columns []study.Column) (out []string) {
+func unlike(dictionary map[string]Entry, columns []proposal.Column) (out []string) {
 	for _, c := range columns {
 		e, ok := dictionary[c.Name]
 		if !ok {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -17,13 +18,13 @@ func TestDictionary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	as := []study.Column{
+	as := []proposal.Column{
 		{Name: "creatinine", Measure: "µmol/L", Offset: 90, Scale: 25}, {Name: "sex", Levels: []string{"F", "M"}, Scale: 1},
 		{Name: "admitted", As: "days since 2000-01-01", Scale: 100}, {Name: "age", Offset: 3, Scale: 4, Measure: "anything"},
 	}
-	judge := func(c *Config, columns []study.Column) PolicyRule {
+	judge := func(c *Config, columns []proposal.Column) PolicyRule {
 		t.Helper()
-		plan := &study.Plan{Proposal: study.Proposal{Spec: study.Spec{Dataset: "rows", Columns: columns}}}
+		plan := &study.Plan{Proposal: proposal.Proposal{Spec: proposal.Spec{Dataset: "rows", Columns: columns}}}
 		for _, r := range c.Policy.Judge(plan, 0) {
 			if strings.HasSuffix(r.Rule, "dictionary") {
 				return r
@@ -35,16 +36,16 @@ func TestDictionary(t *testing.T) {
 	if r := judge(c, as); !r.OK {
 		t.Errorf("as agreed: %v", r)
 	}
-	for want, change := range map[string]func([]study.Column){
-		"creatinine: another measure":     func(c []study.Column) { c[0].Measure = "mg/dL" },
-		"creatinine: another offset":      func(c []study.Column) { c[0].Offset = 91 },
-		"creatinine: another scale":       func(c []study.Column) { c[0].Scale = 1e-6 },
-		"creatinine: another standardize": func(c []study.Column) { c[0].Standardize = study.StandardizePrivate },
-		"sex: another levels":             func(c []study.Column) { c[1].Levels = []string{"M", "F"} },
-		"admitted: another as":            func(c []study.Column) { c[2].As = "" },
-		"bmi":                             func(c []study.Column) { c[3].Name = "bmi" },
+	for want, change := range map[string]func([]proposal.Column){
+		"creatinine: another measure":     func(c []proposal.Column) { c[0].Measure = "mg/dL" },
+		"creatinine: another offset":      func(c []proposal.Column) { c[0].Offset = 91 },
+		"creatinine: another scale":       func(c []proposal.Column) { c[0].Scale = 1e-6 },
+		"creatinine: another standardize": func(c []proposal.Column) { c[0].Standardize = proposal.StandardizePrivate },
+		"sex: another levels":             func(c []proposal.Column) { c[1].Levels = []string{"M", "F"} },
+		"admitted: another as":            func(c []proposal.Column) { c[2].As = "" },
+		"bmi":                             func(c []proposal.Column) { c[3].Name = "bmi" },
 	} {
-		columns := append([]study.Column(nil), as...)
+		columns := append([]proposal.Column(nil), as...)
 		change(columns)
 		if r := judge(c, columns); r.OK || !strings.Contains(r.Study, want) {
 			t.Errorf("%s: %v", want, r)
@@ -58,7 +59,7 @@ func TestDictionary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := judge(c, []study.Column{{Name: "bmi", Scale: 2}}); !r.OK || r.Rule != "dataset.rows.dictionary" {
+	if r := judge(c, []proposal.Column{{Name: "bmi", Scale: 2}}); !r.OK || r.Rule != "dataset.rows.dictionary" {
 		t.Error(r)
 	}
 	if r := judge(c, as); r.OK {

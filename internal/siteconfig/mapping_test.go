@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"covey/internal/dataset"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // mappedConfig is a configuration whose data set has further lines.
@@ -141,9 +141,9 @@ func TestMappingIsPinned(t *testing.T) {
 
 // Whether a bad cell ends reading is the site's to say, whatever the study says of missing ones.
 func TestStrictIsTheSites(t *testing.T) {
-	for _, missing := range []string{study.MissingError, study.MissingDropRow, study.MissingFill, study.MissingZero} {
+	for _, missing := range []string{proposal.MissingError, proposal.MissingDropRow, proposal.MissingFill, proposal.MissingZero} {
 		for _, strict := range []bool{false, true} {
-			if q := (Dataset{Strict: strict}).Request(study.Spec{Missing: missing}); q.Strict != strict {
+			if q := (Dataset{Strict: strict}).Request(proposal.Spec{Missing: missing}); q.Strict != strict {
 				t.Errorf("missing = %q, strict %v: %+v", missing, strict, q)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -30,9 +31,9 @@ func TestAttackSybilWithinLimits(t *testing.T) {
 	}
 	// This site and two made-up ones, of the listed name or not.
 	plan := &study.Plan{}
-	plan.Proposal.Spec = study.Spec{Epsilon: 1, Delta: 1e-6, Noise: study.NoiseCentral, OnDropout: study.DropoutWait}
+	plan.Proposal.Spec = proposal.Spec{Epsilon: 1, Delta: 1e-6, Noise: proposal.NoiseCentral, OnDropout: proposal.DropoutWait}
 	for i, name := range []string{"alpha", "beta", "gamma"} {
-		plan.Proposal.Roster = append(plan.Proposal.Roster, study.Member{Name: name, Identity: study.Key(make([]byte, 32))})
+		plan.Proposal.Roster = append(plan.Proposal.Roster, proposal.Member{Name: name, Identity: proposal.Key(make([]byte, 32))})
 		plan.Proposal.Roster[i].Identity[0] = byte(i)
 	}
 	rules := Outside(config.Policy.Judge(plan, 0))
@@ -46,7 +47,7 @@ func TestAttackSybilWithinLimits(t *testing.T) {
 	if words := config.Policy.Unattended(); !strings.Contains(words, `"beta"`) || !strings.Contains(words, "any number of studies") || !strings.Contains(words, "nobody sees an exact sum") {
 		t.Errorf("the policy in words: %s", words)
 	}
-	config.Policy.Noise = []string{study.NoiseCentral}
+	config.Policy.Noise = []string{proposal.NoiseCentral}
 	if words := config.Policy.Unattended(); !strings.Contains(words, "exact sums") || !strings.Contains(words, "differ by a row or a site") {
 		t.Errorf("the policy in words: %s", words)
 	}
@@ -61,15 +62,15 @@ func TestAttackPolicyPrefersCentral(t *testing.T) {
 		allowed        []string
 		want           bool
 	}{
-		{study.NoiseDistributed, study.DropoutContinue, nil, true},
-		{study.NoiseDistributed, study.DropoutWait, nil, true},
-		{study.NoiseCentral, study.DropoutWait, nil, true},
-		{study.NoiseCentral, study.DropoutContinue, nil, false},
-		{study.NoiseDistributed, study.DropoutContinue, []string{study.DropoutWait}, false},
-		{study.NoiseCentral, study.DropoutContinue, []string{study.DropoutContinue}, true},
+		{proposal.NoiseDistributed, proposal.DropoutContinue, nil, true},
+		{proposal.NoiseDistributed, proposal.DropoutWait, nil, true},
+		{proposal.NoiseCentral, proposal.DropoutWait, nil, true},
+		{proposal.NoiseCentral, proposal.DropoutContinue, nil, false},
+		{proposal.NoiseDistributed, proposal.DropoutContinue, []string{proposal.DropoutWait}, false},
+		{proposal.NoiseCentral, proposal.DropoutContinue, []string{proposal.DropoutContinue}, true},
 	} {
 		p := &study.Plan{}
-		p.Proposal.Spec = study.Spec{Noise: c.noise, OnDropout: c.dropout}
+		p.Proposal.Spec = proposal.Spec{Noise: c.noise, OnDropout: c.dropout}
 		policy := Policy{OnDropout: c.allowed}
 		for _, r := range policy.Judge(p, 0) {
 			if r.Rule == "on_dropout" && r.OK != c.want {

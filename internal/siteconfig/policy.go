@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -92,14 +93,14 @@ func (p *Policy) check(c *Config) error {
 	if p.MinSites == 0 {
 		p.MinSites = 3
 	}
-	if err := oneOf(c, "policy.on_dropout", p.OnDropout, study.DropoutWait, study.DropoutContinue); err != nil {
+	if err := oneOf(c, "policy.on_dropout", p.OnDropout, proposal.DropoutWait, proposal.DropoutContinue); err != nil {
 		return err
 	}
-	if err := oneOf(c, "policy.noise", p.Noise, study.NoiseCentral, study.NoiseDistributed); err != nil {
+	if err := oneOf(c, "policy.noise", p.Noise, proposal.NoiseCentral, proposal.NoiseDistributed); err != nil {
 		return err
 	}
-	if p.MinSites < 2 || p.MinSites > study.MaxSites {
-		return c.Errorf("policy.min_sites", "must be in 2..%d, got %d", study.MaxSites, p.MinSites)
+	if p.MinSites < 2 || p.MinSites > proposal.MaxSites {
+		return c.Errorf("policy.min_sites", "must be in 2..%d, got %d", proposal.MaxSites, p.MinSites)
 	}
 	if p.Outside != OutsideAsk && p.Outside != OutsideReject {
 		return c.Errorf("policy.outside", "must be %q or %q, got %q", OutsideAsk, OutsideReject, p.Outside)
@@ -121,7 +122,7 @@ func (p *Policy) check(c *Config) error {
 				` ("agent status" there shows it); without it a study of this site and made-up ones would be approved`)
 		}
 		if p.Noise == nil {
-			p.Noise = []string{study.NoiseDistributed}
+			p.Noise = []string{proposal.NoiseDistributed}
 		}
 	default:
 		return c.Errorf("policy.approve", "must be %q or %q, got %q", ApproveAsk, ApproveWithinLimits, p.Approve)
@@ -185,7 +186,7 @@ func (p *Policy) Judge(plan *study.Plan, self int) []PolicyRule {
 	}
 	dropout, allowed := fmt.Sprintf("%q", p.OnDropout), slices.Contains(p.OnDropout, s.OnDropout)
 	if p.OnDropout == nil {
-		dropout, allowed = `"wait", or noise = "distributed"`, s.OnDropout == study.DropoutWait || s.Noise == study.NoiseDistributed
+		dropout, allowed = `"wait", or noise = "distributed"`, s.OnDropout == proposal.DropoutWait || s.Noise == proposal.NoiseDistributed
 	}
 	add("on_dropout", dropout, fmt.Sprintf("%q", s.OnDropout), allowed)
 	n := len(plan.Proposal.Roster)
@@ -193,7 +194,7 @@ func (p *Policy) Judge(plan *study.Plan, self int) []PolicyRule {
 	if s.CentralDetail { // a person must read what the leader would
 		add("central_detail", "not without the operator", "central_detail = true", false)
 	}
-	if s.PictureBy == study.PictureBySite {
+	if s.PictureBy == proposal.PictureBySite {
 		add("picture_by_site", fmt.Sprint(p.PictureBySite), "it pictures each site by itself", p.PictureBySite)
 	}
 	if p.Noise != nil {
@@ -234,8 +235,8 @@ func (p *Policy) Judge(plan *study.Plan, self int) []PolicyRule {
 
 // Refuses returns why the policy refuses a proposal that nobody may approve here, nil if it does
 // not.
-func (p *Policy) Refuses(proposal study.Proposal) error {
-	if proposal.Spec.PictureBy == study.PictureBySite && !p.PictureBySite {
+func (p *Policy) Refuses(asked proposal.Proposal) error {
+	if asked.Spec.PictureBy == proposal.PictureBySite && !p.PictureBySite {
 		return errors.New(`it pictures each site by itself (picture_by = "site"), which this site's policy refuses without picture_by_site = true`)
 	}
 	return nil
@@ -265,7 +266,7 @@ func (p *Policy) Unattended() string {
 		columns += fmt.Sprintf(", as the dictionary has them (%d)", len(p.Dictionary))
 	}
 	noise := "with distributed noise: nobody sees an exact sum"
-	if slices.Contains(p.Noise, study.NoiseCentral) {
+	if slices.Contains(p.Noise, proposal.NoiseCentral) {
 		noise = "central noise too: the coordinator's leader sees the exact sums of each, and two studies that differ by a row or a site reveal that row or that site"
 	}
 	pictures := ""

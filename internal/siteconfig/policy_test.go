@@ -6,35 +6,36 @@ import (
 	"testing"
 
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
 // TestPolicyLimits takes a study at every limit, and beyond each by itself.
 func TestPolicyLimits(t *testing.T) {
-	key := func(i byte) study.Key {
-		return study.Key(ed25519.NewKeyFromSeed(append(make([]byte, 31), i)).Public().(ed25519.PublicKey))
+	key := func(i byte) proposal.Key {
+		return proposal.Key(ed25519.NewKeyFromSeed(append(make([]byte, 31), i)).Public().(ed25519.PublicKey))
 	}
 	within := Policy{
-		Approve: ApproveWithinLimits, MaxEpsilon: 1, MaxDelta: 1e-6, OnDropout: []string{study.DropoutWait}, MinSites: 3,
-		Noise: []string{study.NoiseDistributed}, Columns: []string{"a", "b", "c"},
+		Approve: ApproveWithinLimits, MaxEpsilon: 1, MaxDelta: 1e-6, OnDropout: []string{proposal.DropoutWait}, MinSites: 3,
+		Noise: []string{proposal.NoiseDistributed}, Columns: []string{"a", "b", "c"},
 		Peers:    map[string]string{"s1": pki.Fingerprint([]byte(key(1))), "s2": pki.Fingerprint([]byte(key(2)))},
 		Datasets: map[string]DatasetPolicy{"icu": {MaxEpsilon: 0.5, Columns: []string{"a"}}},
 	}
-	plan := func(change func(*study.Proposal)) *study.Plan {
+	plan := func(change func(*proposal.Proposal)) *study.Plan {
 		p := &study.Plan{}
-		p.Proposal.Spec = study.Spec{Dataset: "ward", Epsilon: 1, Delta: 1e-6, OnDropout: study.DropoutWait, Noise: study.NoiseDistributed,
-			Columns: []study.Column{{Name: "a"}, {Name: "b"}}}
+		p.Proposal.Spec = proposal.Spec{Dataset: "ward", Epsilon: 1, Delta: 1e-6, OnDropout: proposal.DropoutWait, Noise: proposal.NoiseDistributed,
+			Columns: []proposal.Column{{Name: "a"}, {Name: "b"}}}
 		for i := range 3 {
-			p.Proposal.Roster = append(p.Proposal.Roster, study.Member{Name: "s" + string(rune('0'+i)), Identity: key(byte(i))})
+			p.Proposal.Roster = append(p.Proposal.Roster, proposal.Member{Name: "s" + string(rune('0'+i)), Identity: key(byte(i))})
 		}
 		change(&p.Proposal)
 		return p
 	}
-	same := func(*study.Proposal) {}
+	same := func(*proposal.Proposal) {}
 	if rules := within.Judge(plan(same), 0); len(Outside(rules)) != 0 || len(rules) != 7 {
 		t.Fatalf("a study at the limits: %q", rules)
 	}
-	icu := func(p *study.Proposal) {
+	icu := func(p *proposal.Proposal) {
 		p.Spec.Dataset, p.Spec.Epsilon, p.Spec.Columns = "icu", 0.5, p.Spec.Columns[:1]
 	}
 	if rules := within.Judge(plan(icu), 0); len(Outside(rules)) != 0 || len(rules) != 8 {
@@ -42,22 +43,22 @@ func TestPolicyLimits(t *testing.T) {
 	}
 	for _, c := range []struct {
 		rule   string
-		change func(*study.Proposal)
+		change func(*proposal.Proposal)
 	}{
-		{"max_epsilon", func(p *study.Proposal) { p.Spec.Epsilon = math.Nextafter(1, 2) }},
-		{"max_epsilon", func(p *study.Proposal) { p.Spec.Epsilon = math.NaN() }},
-		{"max_delta", func(p *study.Proposal) { p.Spec.Delta = 2e-6 }},
-		{"on_dropout", func(p *study.Proposal) { p.Spec.OnDropout = study.DropoutContinue }},
-		{"min_sites", func(p *study.Proposal) { p.Roster = p.Roster[:2] }},
-		{"noise", func(p *study.Proposal) { p.Spec.Noise = study.NoiseCentral }},
-		{"central_detail", func(p *study.Proposal) { p.Spec.CentralDetail = true }},
-		{"picture_by_site", func(p *study.Proposal) { p.Spec.PictureBy = study.PictureBySite }},
-		{"columns", func(p *study.Proposal) { p.Spec.Columns[1].Name = "secret" }},
-		{"peers", func(p *study.Proposal) { p.Roster[2].Identity = key(9) }},
-		{"peers", func(p *study.Proposal) { p.Roster[2].Name = "s1"; p.Roster[1].Name = "s2" }},
-		{"peers", func(p *study.Proposal) { p.Roster = append(p.Roster, study.Member{Name: "s3", Identity: key(3)}) }},
-		{"dataset.icu.max_epsilon", func(p *study.Proposal) { icu(p); p.Spec.Epsilon = 0.6 }},
-		{"dataset.icu.columns", func(p *study.Proposal) { p.Spec.Dataset, p.Spec.Epsilon = "icu", 0.5 }},
+		{"max_epsilon", func(p *proposal.Proposal) { p.Spec.Epsilon = math.Nextafter(1, 2) }},
+		{"max_epsilon", func(p *proposal.Proposal) { p.Spec.Epsilon = math.NaN() }},
+		{"max_delta", func(p *proposal.Proposal) { p.Spec.Delta = 2e-6 }},
+		{"on_dropout", func(p *proposal.Proposal) { p.Spec.OnDropout = proposal.DropoutContinue }},
+		{"min_sites", func(p *proposal.Proposal) { p.Roster = p.Roster[:2] }},
+		{"noise", func(p *proposal.Proposal) { p.Spec.Noise = proposal.NoiseCentral }},
+		{"central_detail", func(p *proposal.Proposal) { p.Spec.CentralDetail = true }},
+		{"picture_by_site", func(p *proposal.Proposal) { p.Spec.PictureBy = proposal.PictureBySite }},
+		{"columns", func(p *proposal.Proposal) { p.Spec.Columns[1].Name = "secret" }},
+		{"peers", func(p *proposal.Proposal) { p.Roster[2].Identity = key(9) }},
+		{"peers", func(p *proposal.Proposal) { p.Roster[2].Name = "s1"; p.Roster[1].Name = "s2" }},
+		{"peers", func(p *proposal.Proposal) { p.Roster = append(p.Roster, proposal.Member{Name: "s3", Identity: key(3)}) }},
+		{"dataset.icu.max_epsilon", func(p *proposal.Proposal) { icu(p); p.Spec.Epsilon = 0.6 }},
+		{"dataset.icu.columns", func(p *proposal.Proposal) { p.Spec.Dataset, p.Spec.Epsilon = "icu", 0.5 }},
 	} {
 		if out := Outside(within.Judge(plan(c.change), 0)); len(out) != 1 || out[0].Rule != c.rule {
 			t.Errorf("%s: outside of %q, want that limit alone", c.rule, out)
@@ -65,7 +66,7 @@ func TestPolicyLimits(t *testing.T) {
 	}
 	allows := within
 	allows.PictureBySite = true
-	bySite := plan(func(p *study.Proposal) { p.Spec.PictureBy = study.PictureBySite })
+	bySite := plan(func(p *proposal.Proposal) { p.Spec.PictureBy = proposal.PictureBySite })
 	if rules := allows.Judge(bySite, 0); len(Outside(rules)) != 0 {
 		t.Errorf("a policy that allows pictures of this site: %q", rules)
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"covey/internal/dataset"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // TestPlausibleRanges: a column of which more than 5% lies on one side of the plausible range is
@@ -18,7 +18,7 @@ func TestPlausibleRanges(t *testing.T) {
 			rows.Values = append(rows.Values, (value(i)-90)/20)
 		}
 		f := LookAt(rows, []dataset.Column{{Name: "x", Offset: 90, Scale: 20}})
-		f.Beside([]study.Column{{Name: "x", Measure: "mg/dL", Range: []float64{50, 130}}})
+		f.Beside([]proposal.Column{{Name: "x", Measure: "mg/dL", Range: []float64{50, 130}}})
 		return f.Columns[0]
 	}
 	rng := rand.New(rand.NewPCG(1, 7))

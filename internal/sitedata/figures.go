@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"covey/internal/dataset"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // Where a person is asked whether a column is in the unit of measurement that a study expects, in
@@ -182,7 +182,7 @@ func (f Figures) Gaps() string {
 
 // Beside adds what the study says of its columns, and warns of a column of which more than 5% lies
 // on one side of the range that the proposer calls plausible.
-func (f *Figures) Beside(columns []study.Column) {
+func (f *Figures) Beside(columns []proposal.Column) {
 	for j := range f.Columns {
 		at, c := &f.Columns[j], columns[j]
 		if at.Measure, at.Range = c.Measure, c.Range; len(c.Range) != 2 || at.Low == nil {

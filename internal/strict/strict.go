@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -345,4 +346,16 @@ func Distance(from, to string) int {
 		}
 	}
 	return row[len(b)]
+}
+
+// PlainKey returns a key of somebody else's file as an error can name it: itself if it is of
+// letters, digits, _ and - of ASCII, and else quoted, so that no two keys are named alike and none
+// moves a cursor.
+func PlainKey(key string) string {
+	for _, r := range key {
+		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-') {
+			return strconv.Quote(key)
+		}
+	}
+	return key
 }

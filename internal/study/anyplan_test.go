@@ -10,7 +10,9 @@ import (
 	"testing"
 
 	"covey/internal/noise"
+	"covey/internal/proposal"
 	"covey/internal/query"
+	"covey/test/texts"
 )
 
 // Of plans of any options: what each query really costs, worked out anew in 300 bits from the noise
@@ -23,7 +25,7 @@ func TestAnyPlanKeepsItsEpsilon(t *testing.T) {
 	for range 1200 {
 		s := anySpec(rng)
 		var p *Plan
-		body, err := Propose(s, anyRoster(rng), signer.Public().(ed25519.PublicKey), [32]byte{1})
+		body, err := proposal.Propose(s, anyRoster(rng), texts.Signer.Public().(ed25519.PublicKey), [32]byte{1})
 		if err == nil {
 			p, err = NewPlan(body)
 		}
@@ -35,7 +37,7 @@ func TestAnyPlanKeepsItsEpsilon(t *testing.T) {
 		}
 		plans++
 		s = p.Proposal.Spec
-		cost, queries := map[string]*big.Float{"": exact(0), MethodPower: exact(0), MethodCovariance: exact(0)}, map[string]int{}
+		cost, queries := map[string]*big.Float{"": exact(0), proposal.MethodPower: exact(0), proposal.MethodCovariance: exact(0)}, map[string]int{}
 		refused := map[string]float64{}
 		for _, q := range p.Queries {
 			rho := trueRho(t, rng, p, q)
@@ -44,11 +46,11 @@ func TestAnyPlanKeepsItsEpsilon(t *testing.T) {
 			}
 			cost[q.Branch].Add(cost[q.Branch], rho)
 			queries[q.Branch]++
-			if one, _ := rho.Float64(); s.Noise == NoiseCentral && !p.Chooses(q.Index) {
+			if one, _ := rho.Float64(); s.Noise == proposal.NoiseCentral && !p.Chooses(q.Index) {
 				refused[q.Branch] += math.Exp(-math.Pow(math.Sqrt(64*math.Ln2)-math.Sqrt(one), 2))
 			}
 		}
-		for _, branch := range []string{MethodPower, MethodCovariance} {
+		for _, branch := range []string{proposal.MethodPower, proposal.MethodCovariance} {
 			rho, _ := new(big.Float).Add(cost[""], cost[branch]).Float64()
 			if rho > p.Rho*(1+1e-13) {
 				t.Errorf("a course costs %v, the ledger reserves %v: %+v", rho, p.Rho, s)
@@ -58,19 +60,19 @@ func TestAnyPlanKeepsItsEpsilon(t *testing.T) {
 				t.Errorf("a course has ε = %v, %v: %+v", e, err, s)
 			}
 		}
-		if queries[MethodPower] > 0 && queries[MethodCovariance] > 0 {
+		if queries[proposal.MethodPower] > 0 && queries[proposal.MethodCovariance] > 0 {
 			auto++
 		}
-		if s.Noise == NoiseDistributed {
+		if s.Noise == proposal.NoiseDistributed {
 			distributed++
 		}
-		if s.standardizes() {
+		if s.Standardizes() {
 			learning++
-			if s.leveled() > 0 {
+			if s.Leveled() > 0 {
 				mixed++
 			}
 		}
-		if s.Accountant == AccountantGDP {
+		if s.Accountant == proposal.AccountantGDP {
 			gdp++
 		}
 		if s.Picture {
@@ -97,7 +99,7 @@ func trueRho(t *testing.T, rng *rand.Rand, p *Plan, q Query) *big.Float {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if q.Kind == KindSelect && p.Proposal.Spec.Noise == NoiseCentral {
+	if q.Kind == KindSelect && p.Proposal.Spec.Noise == proposal.NoiseCentral {
 		e, err := p.SelectEpsilon(q.Index)
 		if err != nil {
 			t.Fatal(err)
@@ -106,7 +108,7 @@ func trueRho(t *testing.T, rng *rand.Rand, p *Plan, q Query) *big.Float {
 		e.Mul(e, big.NewRat(int64(max(1, p.Proposal.Spec.SitesPerUnit)), 1))
 		square := new(big.Rat).Mul(e, e)
 		rho := new(big.Float).SetPrec(300).SetRat(square.Mul(square, big.NewRat(1, 8)))
-		if p.Proposal.Spec.Accountant == AccountantGDP {
+		if p.Proposal.Spec.Accountant == proposal.AccountantGDP {
 			rho.Mul(rho, exact(math.Pi/2)) // π to 10^-16, and the charge has it rounded up by 10^-7
 		}
 		return rho
@@ -162,8 +164,8 @@ func trueRho(t *testing.T, rng *rand.Rand, p *Plan, q Query) *big.Float {
 	bridged := func(variance *big.Float) *big.Float { // r = 4
 		return rho(exact(0).Sub(variance, exact(16)))
 	}
-	gdp := p.Proposal.Spec.Accountant == AccountantGDP
-	if p.Proposal.Spec.Noise == NoiseCentral {
+	gdp := p.Proposal.Spec.Accountant == proposal.AccountantGDP
+	if p.Proposal.Spec.Noise == proposal.NoiseCentral {
 		// the least that agents take
 		if least := exact(sigma.Float() * (1 - 1e-9)); gdp {
 			return bridged(least.Mul(least, least))
@@ -171,7 +173,7 @@ func trueRho(t *testing.T, rng *rand.Rand, p *Plan, q Query) *big.Float {
 		return rho(square(sigma))
 	}
 	least := p.Thresholds.MinSurvivors
-	if p.Proposal.Spec.OnDropout == DropoutWait {
+	if p.Proposal.Spec.OnDropout == proposal.DropoutWait {
 		least = len(p.Proposal.Roster)
 	}
 	honest := least - max(p.Thresholds.Corrupt, 1)
@@ -208,16 +210,16 @@ func exact(v float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64
 func root(v float64) *big.Float { return exact(0).Sqrt(exact(v)) }
 
 // anySpec draws every option that a budget depends on; many specs are refused.
-func anySpec(rng *rand.Rand) Spec {
+func anySpec(rng *rand.Rand) proposal.Spec {
 	pick := func(words ...string) string { return words[rng.IntN(len(words))] }
-	s := Spec{
+	s := proposal.Spec{
 		Name: "any", Dataset: "rows", Epsilon: math.Exp(rng.Float64()*7 - 4.6), Delta: math.Exp(-rng.Float64()*25 - 2),
-		Profile: pick(ProfilePractical, ProfilePractical, ProfilePaper), Method: pick(MethodPower, MethodCovariance, MethodAuto, MethodAuto), Subspace: pick("", "", SubspaceDeflation),
-		Center: pick("", CenterPrivate, CenterPairs), Components: Components(1 + rng.IntN(3)), Rounds: 1 + rng.IntN(30), Noise: pick(NoiseCentral, NoiseDistributed),
-		ExplainedVariance: pick("", VarianceNone), Schedule: pick("", ScheduleEven), Radius: Scalar(pick("", "", RadiusPaper, "3.7")),
-		Accountant: pick("", "", AccountantZCDP), OnDropout: pick("", DropoutWait, DropoutContinue),
+		Profile: pick(proposal.ProfilePractical, proposal.ProfilePractical, proposal.ProfilePaper), Method: pick(proposal.MethodPower, proposal.MethodCovariance, proposal.MethodAuto, proposal.MethodAuto), Subspace: pick("", "", proposal.SubspaceDeflation),
+		Center: pick("", proposal.CenterPrivate, proposal.CenterPairs), Components: proposal.Components(1 + rng.IntN(3)), Rounds: 1 + rng.IntN(30), Noise: pick(proposal.NoiseCentral, proposal.NoiseDistributed),
+		ExplainedVariance: pick("", proposal.VarianceNone), Schedule: pick("", proposal.ScheduleEven), Radius: proposal.Scalar(pick("", "", proposal.RadiusPaper, "3.7")),
+		Accountant: pick("", "", proposal.AccountantZCDP), OnDropout: pick("", proposal.DropoutWait, proposal.DropoutContinue),
 	}
-	if s.Method == MethodAuto && rng.IntN(3) > 0 {
+	if s.Method == proposal.MethodAuto && rng.IntN(3) > 0 {
 		s.Epsilon /= 1000 // public sizes decide where noise is small
 	}
 	if rng.IntN(3) == 0 {
@@ -226,17 +228,17 @@ func anySpec(rng *rand.Rand) Spec {
 	if rng.IntN(2) == 0 {
 		s.SitesPerUnit = 1 + rng.IntN(6) // too many for some rosters
 	}
-	if s.Radius == RadiusPaper || s.Profile == ProfilePaper {
-		s.Lambda = Scalar(pick("2", LambdaPrivate))
-		if s.Lambda == LambdaPrivate && rng.IntN(2) == 0 {
+	if s.Radius == proposal.RadiusPaper || s.Profile == proposal.ProfilePaper {
+		s.Lambda = proposal.Scalar(pick("2", proposal.LambdaPrivate))
+		if s.Lambda == proposal.LambdaPrivate && rng.IntN(2) == 0 {
 			s.LambdaRange = []float64{0.01, 1000}
 		}
 	}
 	for j := range 3 + rng.IntN(5) {
-		s.Columns = append(s.Columns, Column{Name: fmt.Sprint("c", j), Scale: 1})
+		s.Columns = append(s.Columns, proposal.Column{Name: fmt.Sprint("c", j), Scale: 1})
 	}
-	if rng.IntN(3) == 0 && s.Center != CenterPairs {
-		s.Standardize, s.CentralDetail = StandardizePrivate, s.Noise == NoiseCentral
+	if rng.IntN(3) == 0 && s.Center != proposal.CenterPairs {
+		s.Standardize, s.CentralDetail = proposal.StandardizePrivate, s.Noise == proposal.NoiseCentral
 		for j := range s.Columns[rng.IntN(2):] { // some studies know one
 			s.Columns[j].Scale = 0
 		}
@@ -245,27 +247,27 @@ func anySpec(rng *rand.Rand) Spec {
 		for j := range 1 + rng.IntN(2) {
 			s.Columns[j].Levels = []string{"a", "b", "c"}[:1+rng.IntN(3)]
 		}
-		s.CentralDetail = s.Noise == NoiseCentral
+		s.CentralDetail = s.Noise == proposal.NoiseCentral
 	}
-	if rng.IntN(3) == 0 && s.Center != CenterPairs {
-		s.Picture, s.PictureShare, s.Components, s.ExplainedVariance = true, 0.2*rng.Float64(), max(2, s.Components), VariancePrivate
+	if rng.IntN(3) == 0 && s.Center != proposal.CenterPairs {
+		s.Picture, s.PictureShare, s.Components, s.ExplainedVariance = true, 0.2*rng.Float64(), max(2, s.Components), proposal.VariancePrivate
 		if s.Components == 3 {
 			s.PicturePairs = [][]int{{1, 2}, {3, 1}, {2, 3}}[:1+rng.IntN(3)]
 		}
 		switch {
 		case s.Columns[0].Levels != nil:
-			s.PictureBy, s.PictureColumn = PictureByColumn, s.Columns[0].Name
-		case s.Noise == NoiseDistributed && rng.IntN(2) == 0:
-			s.PictureBy = PictureBySite
+			s.PictureBy, s.PictureColumn = proposal.PictureByColumn, s.Columns[0].Name
+		case s.Noise == proposal.NoiseDistributed && rng.IntN(2) == 0:
+			s.PictureBy = proposal.PictureBySite
 		}
 	}
 	return s
 }
 
-func anyRoster(rng *rand.Rand) []Member {
+func anyRoster(rng *rand.Rand) []proposal.Member {
 	units := make([]int, 2+rng.IntN(12))
 	for i := range units {
 		units[i] = 1 + rng.IntN(1<<(4+rng.IntN(14)))
 	}
-	return roster(units...)
+	return texts.Roster(units...)
 }

@@ -3,7 +3,9 @@ package study
 import (
 	"math"
 
+	"covey/internal/linalg"
 	"covey/internal/noise"
+	"covey/internal/proposal"
 	"covey/internal/query"
 )
 
@@ -17,7 +19,7 @@ type Ask struct {
 	Kind  Kind `json:"kind"`
 	Round int  `json:"round"`
 	// History is the link of the last release before it ([Course.History]).
-	History Digest `json:"history"`
+	History proposal.Digest `json:"history"`
 	// X are orthonormal vectors of d, one after another: the block of a power step or
 	// of a variance, empty for other kinds.
 	X []float64 `json:"x"`
@@ -161,7 +163,7 @@ func (p *Plan) checkVectors(q Query, a Ask) error {
 	if want := p.D * q.columns(p); len(a.X) != want {
 		return mismatch(a.Query, "x", "has %d coordinates, the plan %d", len(a.X), want)
 	}
-	if why := orthonormal(a.X, p.D); why != "" {
+	if why := linalg.Orthonormal(a.X, p.D); why != "" {
 		return mismatch(a.Query, "x", "%s", why)
 	}
 	centered := q.sum().Definition().Centered && p.centers(q)
@@ -186,13 +188,13 @@ func (p *Plan) checkVectors(q Query, a Ask) error {
 	if len(a.Found) != found*p.D {
 		return mismatch(a.Query, "found", "has %d coordinates, the plan %d", len(a.Found), found*p.D)
 	}
-	if why := orthonormal(a.Found, p.D); why != "" {
+	if why := linalg.Orthonormal(a.Found, p.D); why != "" {
 		return mismatch(a.Query, "found", "%s", why)
 	}
 	if want := p.fillColumns(q) * p.D; len(a.Fill) != want {
 		return mismatch(a.Query, "fill", "has %d coordinates, the plan %d", len(a.Fill), want)
 	}
-	if why := orthonormal(a.Fill, p.D); why != "" {
+	if why := linalg.Orthonormal(a.Fill, p.D); why != "" {
 		return mismatch(a.Query, "fill", "%s", why)
 	}
 	return p.checkDeviations(q, a)
@@ -201,29 +203,13 @@ func (p *Plan) checkVectors(q Query, a Ask) error {
 // centers reports whether a query about centered rows comes after a center is known.
 func (p *Plan) centers(q Query) bool {
 	switch s := p.Proposal.Spec; s.Center {
-	case CenterPairs:
+	case proposal.CenterPairs:
 		return false
-	case CenterPrivate:
-		return q.sum() != KindMean || q.Round > 0 || s.counts()
+	case proposal.CenterPrivate:
+		return q.sum() != KindMean || q.Round > 0 || s.Counts()
 	default:
-		return s.counts()
+		return s.Counts()
 	}
-}
-
-// orthonormal says what is wrong with the vectors of d in v, empty if nothing.
-// Privacy does not need it: it keeps every intermediate at the sites finite.
-func orthonormal(v []float64, d int) string {
-	for i := 0; i < len(v); i += d {
-		if !(math.Abs(norm(v[i:i+d])-1) <= 1e-9) {
-			return "is not of unit norm within 1e-9"
-		}
-		for j := 0; j < i; j += d {
-			if !(math.Abs(dot(v[i:i+d], v[j:j+d])) <= 1e-9) {
-				return "is not orthogonal within 1e-9"
-			}
-		}
-	}
-	return ""
 }
 
 func (p *Plan) checkRadius(q Query, a Ask) error {
@@ -231,8 +217,8 @@ func (p *Plan) checkRadius(q Query, a Ask) error {
 		if !(math.Abs(a.Radius-r) <= 1e-9*r) {
 			return mismatch(a.Query, "radius", "is not the plan's %.6g", r)
 		}
-	} else if q.Kind == KindPower && p.Proposal.Spec.Radius == RadiusPaper {
-		if !(a.Radius >= minRadius && a.Radius <= maxRadius) { // of a private Λ
+	} else if q.Kind == KindPower && p.Proposal.Spec.Radius == proposal.RadiusPaper {
+		if !(a.Radius >= proposal.MinRadius && a.Radius <= proposal.MaxRadius) { // of a private Λ
 			return mismatch(a.Query, "radius", "is outside 2^-200..2^200")
 		}
 	} else if !(a.Radius >= BinEdge(0) && a.Radius <= 2*BinEdge(HistogramBins-1)) {

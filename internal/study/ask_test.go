@@ -7,11 +7,12 @@ import (
 	"testing"
 
 	"covey/internal/noise"
+	"covey/test/texts"
 )
 
 func testAsk(t *testing.T) (*Plan, Ask) {
 	t.Helper()
-	p := mustPlan(t, strings.Replace(minimal, "delta", "radius = 3.0\ndelta", 1), 1000, 1000, 1000)
+	p := mustPlan(t, strings.Replace(texts.Minimal, "delta", "radius = 3.0\ndelta", 1), 1000, 1000, 1000)
 	a, err := askOf(p, 2, 5, p.Radius)
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +57,7 @@ func TestCheckRefuses(t *testing.T) {
 }
 
 func TestPrivateRadiusMustBeAnEdgeInRange(t *testing.T) {
-	p := mustPlan(t, minimal, 1000, 1000, 1000)
+	p := mustPlan(t, texts.Minimal, 1000, 1000, 1000)
 	a, err := askOf(p, 1, 1, BinEdge(300))
 	if err != nil || p.Check(a) != nil {
 		t.Fatal(err, p.Check(a))
@@ -165,48 +166,12 @@ func TestQuantileRadius(t *testing.T) {
 	if got := quantileRadius(thin, spread, 0.9, 400); got < BinEdge(267) || got > BinEdge(271) {
 		t.Fatalf("R = %v of thin bins, their 0.9 quantile is %v", got, BinEdge(269))
 	}
-	p := mustPlan(t, minimal, 1000, 1000, 1000)
+	p := mustPlan(t, texts.Minimal, 1000, 1000, 1000)
 	for _, c := range []struct{ before, want float64 }{{3, 3}, {0, 1}} {
 		course := Course{Radii: map[Kind]float64{KindPower: c.before}}
 		p.readRadius(&course, p.Queries[0], Release{Noised: make([]int64, HistogramBins), Sigma: 10 << 10})
 		if course.Radii[KindPower] != c.want {
 			t.Fatal("an empty histogram must keep the radius, or begin at 1")
 		}
-	}
-}
-
-func TestOutputs(t *testing.T) {
-	p := mustPlan(t, strings.Replace(minimal, "delta", "radius = 3.0\nrounds = 4\ndelta", 1), 1000, 1000, 1000)
-	var releases []Release
-	c := p.Start()
-	for i := range p.Queries {
-		a, err := p.NewAsk(c, i, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		// A signal along (3, 4)/5, far above the noise.
-		r, err := p.NewRelease(a, []int{0, 1, 2}, []int64{3 << 40, 4 << 40})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if c, err = p.Next(c, r, releases); err != nil {
-			t.Fatal(err)
-		}
-		releases = append(releases, r)
-	}
-	res, err := NewResult(p, releases)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{OutputLast, OutputPooled} {
-		if v := res.Outputs[name][0]; math.Abs(v[0]-0.6) > 1e-12 || math.Abs(v[1]-0.8) > 1e-12 {
-			t.Errorf("%s = %v", name, v)
-		}
-	}
-	if res.Output != OutputLast {
-		t.Errorf("auto chose %s at noise-to-signal %v", res.Output, res.NoiseToSignal)
-	}
-	if _, err := NewResult(p, releases[1:]); err == nil {
-		t.Error("a result was made of too few releases")
 	}
 }

@@ -5,16 +5,18 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/query"
+	"covey/test/texts"
 )
 
 // A column is of levels, which counts scale, or of a number whose constants are learned: of both it
 // would be scaled twice, and a study could ask for standardization that learns nothing.
 func TestLevelsAreNotStandardized(t *testing.T) {
-	spec := strings.Replace(leveled, `levels = ["yes"]`, `levels = ["yes"]
+	spec := strings.Replace(texts.Leveled, `levels = ["yes"]`, `levels = ["yes"]
 standardize = "private"`, 1)
-	spec = with(spec, `center = "private"`)
-	_, err := ParseSpec([]byte(spec))
+	spec = texts.With(spec, `center = "private"`)
+	_, err := proposal.ParseSpec([]byte(spec))
 	if err == nil || !strings.Contains(err.Error(), "standardize") {
 		t.Errorf("a column of levels that is standardized: %v", err)
 	}
@@ -23,7 +25,7 @@ standardize = "private"`, 1)
 // Levels are counted of units before any are paired: the ring has room for all of them, whatever
 // the other queries need.
 func TestRingHoldsCountsOfUnpairedUnits(t *testing.T) {
-	text := with(leveled, `center = "pairs"`, `method = "power"`, "radius = 1.0", `explained_variance = "none"`)
+	text := texts.With(texts.Leveled, `center = "pairs"`, `method = "power"`, "radius = 1.0", `explained_variance = "none"`)
 	text = strings.NewReplacer(`levels = ["yes"]`, "scale = 1", "epsilon = 1.0", "epsilon = 8.0", `center = "public"\n`, "").Replace(text)
 	for units := 1000; units < 1<<20; units += units / 50 {
 		p := mustPlan(t, text, units, units, units)

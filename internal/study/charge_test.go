@@ -7,6 +7,8 @@ import (
 	"pgregory.net/rapid"
 
 	"covey/internal/noise"
+	"covey/internal/proposal"
+	"covey/test/texts"
 )
 
 // TestClosenessIsCharged: where shares are so narrow that their sum is not the law, the
@@ -14,22 +16,22 @@ import (
 func TestClosenessIsCharged(t *testing.T) {
 	const multiplier = 0.0015
 	charge := func(accountant string) (Query, error) {
-		p := mustPlan(t, with(four, `noise = "distributed"`, `accountant = "`+accountant+`"`), 90_000, 90_000, 90_000, 90_000, 90_000)
+		p := mustPlan(t, texts.With(texts.Four, `noise = "distributed"`, `accountant = "`+accountant+`"`), 90_000, 90_000, 90_000, 90_000, 90_000)
 		q := Query{Kind: KindHistogram, Of: KindPower, Values: HistogramBins, share: 1}
 		return q, p.charge(&q, multiplier)
 	}
-	q, err := charge(AccountantZCDP)
+	q, err := charge(proposal.AccountantZCDP)
 	if alone := noise.RhoOf(1, multiplier); err != nil || q.Rho < 1.1*alone {
 		t.Errorf("ρ = %v is charged, one discrete Gaussian of σ is %v (%v)", q.Rho, alone, err)
 	}
-	if _, err := charge(AccountantGDP); err == nil {
+	if _, err := charge(proposal.AccountantGDP); err == nil {
 		t.Error("shares too narrow for the bridge have one")
 	}
 }
 
 // TestChargesMustFit: a plan whose charges add up to more than its (ε, δ) is none.
 func TestChargesMustFit(t *testing.T) {
-	p := mustPlan(t, four, 90_000, 90_000, 90_000)
+	p := mustPlan(t, texts.Four, 90_000, 90_000, 90_000)
 	p.Queries[3].Rho *= 1.1
 	if err := p.setSlots(); err == nil {
 		t.Errorf("ρ = %v was accepted", p.Rho)
@@ -38,7 +40,7 @@ func TestChargesMustFit(t *testing.T) {
 
 // TestSelectionIsCharged: a choice costs ε0²/8 of what it bought, no more and hardly less.
 func TestSelectionIsCharged(t *testing.T) {
-	p := mustPlan(t, studies["scale in a range"], 90_000, 90_000, 90_000)
+	p := mustPlan(t, texts.Studies["scale in a range"], 90_000, 90_000, 90_000)
 	if q := p.Queries[0]; q.Kind != KindSelect || math.Abs(q.Rho/p.Rho-0.05) > 1e-3 {
 		t.Errorf("%s costs %v of the budget", q.Kind, q.Rho/p.Rho)
 	}
@@ -51,7 +53,7 @@ func TestRingHoldsShares(t *testing.T) {
 		for i := range units {
 			units[i] = rapid.IntRange(1, 1<<12).Draw(r, "units")
 		}
-		p := mustPlan(t, with(four, `noise = "distributed"`, `explained_variance = "none"`), units...)
+		p := mustPlan(t, texts.With(texts.Four, `noise = "distributed"`, `explained_variance = "none"`), units...)
 		for _, q := range p.Queries {
 			per := 0x1p17 + 2
 			if q.Kind.Definition().Counts {
@@ -74,7 +76,7 @@ func TestRingHoldsShares(t *testing.T) {
 
 // TestEachRunHasItsRadius: what was read for one component is not in force for the next.
 func TestEachRunHasItsRadius(t *testing.T) {
-	p := mustPlan(t, with(four, "components = 2", `subspace = "deflation"`, "rounds = 1"), 90_000, 90_000, 90_000)
+	p := mustPlan(t, texts.With(texts.Four, "components = 2", `subspace = "deflation"`, "rounds = 1"), 90_000, 90_000, 90_000)
 	c := p.Start()
 	for i, want := range []bool{true, false, true} { // histogram, power, histogram
 		a, err := p.NewAsk(c, i, 0)

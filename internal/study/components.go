@@ -1,55 +1,49 @@
 package study
 
 import (
-	"math"
-	"slices"
-
-	"gonum.org/v1/gonum/mat"
+	"covey/internal/linalg"
+	"covey/internal/proposal"
 )
 
-// From poolRounds on the later half of the rounds has converged, and output = "auto" pools it. With
-// fewer, x_T is as good or better where the noise-to-signal of z_T is below autoNoise
-// (docs/experiments.md).
-const (
-	poolRounds = 24
-	autoNoise  = 0.12
-)
+// With fewer rounds than [proposal.PoolRounds], x_T is as good as pooling or better where the
+// noise-to-signal of z_T is below autoNoise (docs/experiments.md).
+const autoNoise = 0.12
 
-// outputs are what one run of power steps may give: for each name, vectors of d.
-type outputs struct {
-	vectors map[string][][]float64
-	chosen  string
-	noise   float64 // noise-to-signal of the last step
+// Outputs are what one run of power steps may give: for each name, vectors of d.
+type Outputs struct {
+	Vectors map[string][][]float64
+	Chosen  string
+	Noise   float64 // noise-to-signal of the last step
 }
 
-// outputs makes all of them from a run's power releases, in order: post-processing, so
+// Outputs makes all of them from a run's power releases, in order: post-processing, so
 // free. Components come by falling size.
-func (p *Plan) outputs(steps []Release) (outputs, error) {
+func (p *Plan) Outputs(steps []Release) (Outputs, error) {
 	last := steps[len(steps)-1]
 	run := p.Queries[last.Query].Run
 	k := p.block()
-	lastX, _, err := leading(last.columns(p.D), k)
+	lastX, err := leadingColumns(last.columns(p.D), k)
 	if err != nil {
-		return outputs{}, err
+		return Outputs{}, err
 	}
 	pooled, err := p.pooled(steps)
 	if err != nil {
-		return outputs{}, err
+		return Outputs{}, err
 	}
-	out := outputs{noise: p.NoiseToSignal(last), chosen: p.Proposal.Spec.Output, vectors: map[string][][]float64{
+	out := Outputs{Noise: p.NoiseToSignal(last), Chosen: p.Proposal.Spec.Output, Vectors: map[string][][]float64{
 		// X_J is what round J was asked about
-		OutputRandom: split(steps[p.RandomRound(run)].X, p.D),
-		OutputLast:   orthonormalize(lastX, split(last.X, p.D)),
-		OutputPooled: orthonormalize(pooled, split(last.X, p.D)),
+		proposal.OutputRandom: linalg.Split(steps[p.RandomRound(run)].X, p.D),
+		proposal.OutputLast:   linalg.Orthonormalize(lastX, linalg.Split(last.X, p.D)),
+		proposal.OutputPooled: linalg.Orthonormalize(pooled, linalg.Split(last.X, p.D)),
 	}}
-	if out.chosen == OutputAuto {
-		out.chosen = OutputPooled
-		if p.Rounds < poolRounds && out.noise < autoNoise {
-			out.chosen = OutputLast
+	if out.Chosen == proposal.OutputAuto {
+		out.Chosen = proposal.OutputPooled
+		if p.Rounds < proposal.PoolRounds && out.Noise < autoNoise {
+			out.Chosen = proposal.OutputLast
 		}
 	}
-	for name, vectors := range out.vectors {
-		out.vectors[name] = orientAll(vectors)
+	for name, vectors := range out.Vectors {
+		out.Vectors[name] = linalg.OrientAll(vectors)
 	}
 	return out, nil
 }
@@ -68,71 +62,14 @@ func (p *Plan) pooled(steps []Release) ([][]float64, error) {
 			columns = append(columns, v)
 		}
 	}
-	v, _, err := leading(columns, p.block())
-	return v, err
+	return leadingColumns(columns, p.block())
 }
 
-// leading returns the k leading left singular vectors, not normalized, and singular values
-// of the matrix with these columns, by falling size. Its Gram matrix is small: columns are
-// rounds times components, while d may be large.
-func leading(columns [][]float64, k int) ([][]float64, []float64, error) {
-	big := 0.0
-	for _, v := range columns {
-		big = max(big, norm(v))
-	}
-	if !(big > 0) || math.IsInf(big, 0) {
-		return make([][]float64, k), make([]float64, k), nil
-	}
-	m := len(columns)
-	gram := mat.NewSymDense(m, nil)
-	for i := range columns {
-		for j := i; j < m; j++ {
-			sum := 0.0
-			for l, a := range columns[i] {
-				sum += float64((a / big) * (columns[j][l] / big))
-			}
-			gram.SetSym(i, j, sum)
-		}
-	}
-	values, w, ok := allEigen(gram)
+// leadingColumns returns the k leading directions of columns, by falling size.
+func leadingColumns(columns [][]float64, k int) ([][]float64, error) {
+	v, _, ok := linalg.LeadingSingular(columns, k)
 	if !ok {
-		return nil, nil, fieldError("releases", "the components' eigenvalues do not converge")
+		return nil, proposal.FieldErrorf("releases", "the components' eigenvalues do not converge")
 	}
-	vectors, size := make([][]float64, k), make([]float64, k)
-	for i := range k {
-		v := make([]float64, len(columns[0]))
-		for j, c := range columns {
-			f := w.At(j, m-1-i)
-			for l := range v {
-				v[l] += float64(f * c[l])
-			}
-		}
-		vectors[i], size[i] = v, big*math.Sqrt(max(0, values[m-1-i]))
-	}
-	return vectors, size, nil
-}
-
-func orientAll(vectors [][]float64) [][]float64 {
-	out := make([][]float64, len(vectors))
-	for i, v := range vectors {
-		out[i] = orient(v)
-	}
-	return out
-}
-
-// orient returns x with its largest loading positive.
-func orient(x []float64) []float64 {
-	x = slices.Clone(x)
-	at := 0
-	for i, v := range x {
-		if math.Abs(v) > math.Abs(x[at]) {
-			at = i
-		}
-	}
-	if x[at] < 0 {
-		for i := range x {
-			x[i] = -x[i]
-		}
-	}
-	return x
+	return v, nil
 }

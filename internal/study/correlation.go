@@ -4,6 +4,9 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"covey/internal/linalg"
+	"covey/internal/proposal"
 )
 
 // Correlation is the matrix that a study which learns constants takes its components of: the
@@ -27,22 +30,22 @@ type Correlation struct {
 func (p *Plan) Correlation(releases []Release) (*Correlation, error) {
 	moments := momentsOf(releases)
 	if len(moments) == 0 || len(moments[0].Noised) != p.D*(p.D+1)/2 || len(moments[len(moments)-1].Scale) != p.D {
-		return nil, fieldError("releases", "they hold no covariance of %d standardized columns", p.D)
+		return nil, proposal.FieldErrorf("releases", "they hold no covariance of %d standardized columns", p.D)
 	}
 	if p.Proposal.Spec.KeepsGaps() {
-		return nil, fieldError("missing", "a covariance of rows with gaps is not of correlations alone")
+		return nil, proposal.FieldErrorf("missing", "a covariance of rows with gaps is not of correlations alone")
 	}
 	scale := moments[len(moments)-1].Scale
 	pooled := pooledMoment(moments)
 	scaled, factors := p.correlation(pooled, scale)
-	out := &Correlation{Tau: pooled.tau}
+	out := &Correlation{Tau: pooled.Tau}
 	for j, s := range scale {
 		if s != 0 {
 			out.In, out.Factors = append(out.In, j), append(out.Factors, factors[j])
 		}
 	}
 	if len(out.In) == 0 {
-		return nil, fieldError("releases", "every column is left out")
+		return nil, proposal.FieldErrorf("releases", "every column is left out")
 	}
 	all := scaled.matrix(p.D)
 	part := mat.NewSymDense(len(out.In), nil)
@@ -51,9 +54,9 @@ func (p *Plan) Correlation(releases []Release) (*Correlation, error) {
 			part.SetSym(i, j, all.At(a, out.In[j]))
 		}
 	}
-	values, w, ok := allEigen(part)
+	values, w, ok := linalg.Eigen(part)
 	if !ok {
-		return nil, fieldError("releases", "the covariance's eigenvalues do not converge")
+		return nil, noConvergence()
 	}
 	slices.Reverse(values)
 	out.Values = values

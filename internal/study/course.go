@@ -6,7 +6,9 @@ import (
 	"math"
 	"slices"
 
+	"covey/internal/linalg"
 	"covey/internal/noise"
+	"covey/internal/proposal"
 	"covey/internal/standardize"
 )
 
@@ -17,7 +19,7 @@ type Course struct {
 	Query int `json:"query"` // len(Plan.Queries) when nothing is left to ask
 	// History is the link of the last release, or the study's digest before the first. A release
 	// holds the link before it, so that one link stands for all releases up to it.
-	History Digest `json:"history"`
+	History proposal.Digest `json:"history"`
 	// X is the block in force, as in Ask: x_t, and after the last step the components.
 	X      []float64 `json:"x,omitempty"`
 	Center []float64 `json:"center,omitempty"` // released so far
@@ -50,7 +52,7 @@ const defaultRadius = 1
 // Start is the course before the first query.
 func (p *Plan) Start() Course {
 	c := Course{History: p.Digest, X: p.startBlock(0, nil), Radii: map[Kind]float64{}, Method: p.method()}
-	if c.Method == MethodAuto {
+	if c.Method == proposal.MethodAuto {
 		c.Method = ""
 	}
 	for _, q := range p.Queries {
@@ -161,7 +163,7 @@ func (p *Plan) readRadius(c *Course, q Query, r Release) {
 func (p *Plan) moveCenter(c *Course, r Release) {
 	z := r.Z()
 	for j := range z {
-		z[j] /= c.rowsPerUnit() * c.seen(j)
+		z[j] /= c.RowsPerUnit() * c.seen(j)
 		switch {
 		case len(c.Scale) > 0 && p.counted(j) && p.Proposal.Spec.Unit == "":
 			z[j] = 0
@@ -178,7 +180,7 @@ func (p *Plan) moveCenter(c *Course, r Release) {
 
 // step is x_{t+1} from z_t, and what follows when a run of them is over.
 func (p *Plan) step(c *Course, q Query, r Release, earlier []Release) error {
-	c.X = flat(orthonormalize(r.columns(p.D), split(r.X, p.D)))
+	c.X = linalg.Flat(linalg.Orthonormalize(r.columns(p.D), linalg.Split(r.X, p.D)))
 	if q.Round < p.Rounds-1 {
 		return nil
 	}
@@ -188,14 +190,14 @@ func (p *Plan) step(c *Course, q Query, r Release, earlier []Release) error {
 			steps = append(steps, e)
 		}
 	}
-	out, err := p.outputs(append(steps, r))
+	out, err := p.Outputs(append(steps, r))
 	if err != nil {
 		return err
 	}
-	c.Found = append(append([]float64(nil), c.Found...), flat(out.vectors[out.chosen])...)
+	c.Found = append(append([]float64(nil), c.Found...), linalg.Flat(out.Vectors[out.Chosen])...)
 	if q.Run < p.runs()-1 {
 		c.X = p.within(*c, p.startBlock(q.Run+1, c.Found))
-		if p.Proposal.Spec.Radius == RadiusPrivate {
+		if p.Proposal.Spec.Radius == proposal.RadiusPrivate {
 			delete(c.Radii, KindPower) // another component's is read from its own histogram
 		}
 		return nil
@@ -245,7 +247,7 @@ func (p *Plan) powerFactor() float64 {
 // all sites' shares where it is distributed, Δ of a unit at several sites.
 func (p *Plan) setIota() error {
 	s := p.Proposal.Spec
-	if s.Accountant == AccountantPaper {
+	if s.Accountant == proposal.AccountantPaper {
 		return nil
 	}
 	rho, err := p.Curve().Rho(s.Epsilon, s.Delta)
@@ -261,14 +263,14 @@ func (p *Plan) setIota() error {
 // a covariance, and needs none where a covariance has little noise.
 func (p *Plan) method() string {
 	switch m := p.Proposal.Spec.Method; {
-	case m != MethodAuto:
+	case m != proposal.MethodAuto:
 		return m
-	case p.D > MaxCovariance:
-		return MethodPower
+	case p.D > proposal.MaxCovariance:
+		return proposal.MethodPower
 	case p.Iota <= iotaEnough:
-		return MethodCovariance
+		return proposal.MethodCovariance
 	default:
-		return MethodAuto
+		return proposal.MethodAuto
 	}
 }
 
@@ -279,7 +281,7 @@ const iotaSphere = 0.05
 // Sphere reports whether power iteration works on rows divided by their lengths.
 func (p *Plan) Sphere() bool {
 	rows := p.Proposal.Spec.Rows
-	return rows == RowsSphere || rows == RowsAuto && p.Iota > iotaSphere
+	return rows == proposal.RowsSphere || rows == proposal.RowsAuto && p.Iota > iotaSphere
 }
 
 // OnSphere reports whether a query is about rows divided by their lengths.
@@ -291,12 +293,12 @@ func (p *Plan) OnSphere(q Query) bool {
 // and private calibration alone.
 func (p *Plan) MethodRule() string {
 	switch {
-	case p.Proposal.Spec.Method != MethodAuto:
+	case p.Proposal.Spec.Method != proposal.MethodAuto:
 		return p.Proposal.Spec.Method + ", as asked"
-	case p.D > MaxCovariance:
-		return fmt.Sprintf("auto takes power: %s are more than the %d of a covariance", ColumnsText(len(p.Proposal.Spec.Columns), p.D), MaxCovariance)
-	case p.method() == MethodCovariance:
-		return fmt.Sprintf("auto takes covariance by public sizes: its noise, ι = σ/Δ·d^1.5/n = %.2g, is at most %g of the signal for %s and %d units", p.Iota, iotaEnough, ColumnsText(len(p.Proposal.Spec.Columns), p.D), p.N)
+	case p.D > proposal.MaxCovariance:
+		return fmt.Sprintf("auto takes power: %s are more than the %d of a covariance", proposal.ColumnsText(len(p.Proposal.Spec.Columns), p.D), proposal.MaxCovariance)
+	case p.method() == proposal.MethodCovariance:
+		return fmt.Sprintf("auto takes covariance by public sizes: its noise, ι = σ/Δ·d^1.5/n = %.2g, is at most %g of the signal for %s and %d units", p.Iota, iotaEnough, proposal.ColumnsText(len(p.Proposal.Spec.Columns), p.D), p.N)
 	default:
 		return fmt.Sprintf("auto takes power if %g·R√T < B², else covariance: R is the private radius before round %d, T = %d, B² %s; ι = %.2g is above %g, so that public sizes do not decide",
 			p.powerFactor(), p.decideRound(), p.Rounds*p.runs(), p.boundWords(), p.Iota, iotaEnough)
@@ -321,11 +323,35 @@ func (p *Plan) decide(radii map[Kind]float64) (method, why string) {
 		covariance = radii[KindMoment]
 	}
 	if power < covariance {
-		return MethodPower, p.whyMethod(power, covariance, "<", "power iteration adds less noise")
+		return proposal.MethodPower, p.whyMethod(power, covariance, "<", "power iteration adds less noise")
 	}
-	return MethodCovariance, p.whyMethod(power, covariance, ">=", "a noisy covariance adds less noise")
+	return proposal.MethodCovariance, p.whyMethod(power, covariance, ">=", "a noisy covariance adds less noise")
 }
 
 func (p *Plan) whyMethod(power, covariance float64, than, so string) string {
 	return fmt.Sprintf("%g·R√T = %.4g %s B² = %.4g: %s", p.powerFactor(), power, than, covariance, so)
+}
+
+// MethodWhy says why a study of these releases took its method.
+func (p *Plan) MethodWhy(releases []Release) string {
+	switch {
+	case p.method() == proposal.MethodAuto:
+		_, why := p.decide(p.radiiAtDecision(releases))
+		return why
+	case p.Proposal.Spec.Method == proposal.MethodAuto:
+		return p.MethodRule()
+	}
+	return "as asked"
+}
+
+// radiiAtDecision are the radii that auto compared.
+func (p *Plan) radiiAtDecision(releases []Release) map[Kind]float64 {
+	c := p.Start()
+	for i, r := range releases {
+		c, _ = p.Next(c, r, releases[:i]) // it gave no error the first time
+		if c.Method != "" {
+			break
+		}
+	}
+	return c.Radii
 }

@@ -3,6 +3,8 @@ package study
 import (
 	"crypto/ed25519"
 	"slices"
+
+	"covey/internal/proposal"
 )
 
 // Verdict is a site's answer to a proposal.
@@ -20,33 +22,19 @@ const decisionLabel = "covey decision v1\x00"
 
 // decisionInput is what a site signs: the digest, which stands for the proposal's exact
 // bytes, the roster and the budget in them; then the verdict, and why. Neither holds a NUL.
-func decisionInput(d Digest, verdict Verdict, code Code) []byte {
+func decisionInput(d proposal.Digest, verdict Verdict, code Code) []byte {
 	return slices.Concat([]byte(decisionLabel), d[:], []byte(verdict), []byte{0}, []byte(code))
 }
 
 // SignDecision signs a site's verdict on a proposal, VerdictApproved or VerdictRejected,
 // with its identity key. An approval's code is empty. Ed25519 signatures are a function
 // of key and message: whoever holds the key can show the same approval again.
-func SignDecision(key ed25519.PrivateKey, d Digest, verdict Verdict, code Code) []byte {
+func SignDecision(key ed25519.PrivateKey, d proposal.Digest, verdict Verdict, code Code) []byte {
 	return ed25519.Sign(key, decisionInput(d, verdict, code))
 }
 
 // CheckDecision reports whether a member's key has signed this verdict on this digest.
-func CheckDecision(m Member, d Digest, verdict Verdict, code Code, signature []byte) bool {
+func CheckDecision(m proposal.Member, d proposal.Digest, verdict Verdict, code Code, signature []byte) bool {
 	return len(m.Identity) == ed25519.PublicKeySize && (verdict == VerdictApproved || verdict == VerdictRejected) &&
 		ed25519.Verify(ed25519.PublicKey(m.Identity), decisionInput(d, verdict, code), signature)
-}
-
-// checkApprovals checks the approvals that a result shows: one of each site of the roster,
-// in its order, each over this proposal's digest.
-func (r *Result) checkApprovals(p *Plan) error {
-	if len(r.Approvals) != len(p.Proposal.Roster) {
-		return unverified(-1, "approvals", "has %d signatures, the roster %d sites", len(r.Approvals), len(p.Proposal.Roster))
-	}
-	for i, m := range p.Proposal.Roster {
-		if !CheckDecision(m, p.Digest, VerdictApproved, "", r.Approvals[i]) {
-			return unverified(-1, "approvals", "%s's is not its identity key's over this digest", m.Name)
-		}
-	}
-	return nil
 }

@@ -1,4 +1,4 @@
-package study
+package study_test
 
 import (
 	"crypto/sha256"
@@ -11,7 +11,10 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"covey/internal/linalg"
 	"covey/internal/query"
+	"covey/test/runs"
+	"covey/test/texts"
 )
 
 // TestCourseIsExact: S12. It takes studies of every kind to their ends and hashes every bit of what
@@ -28,12 +31,12 @@ func TestCourseIsExact(t *testing.T) {
 		}
 	}
 	var names []string
-	for name := range studies {
+	for name := range texts.Studies {
 		names = append(names, name)
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		p, _, releases, _ := runStudy(t, studies[name], strings.Contains(name, "auto"))
+		p, _, releases := runs.Run(t, texts.Studies[name], strings.Contains(name, "auto"))
 		c := p.Start()
 		for i, r := range releases {
 			var err error
@@ -50,7 +53,7 @@ func TestCourseIsExact(t *testing.T) {
 		}
 	}
 	// By the dense decomposition, by Lanczos, and of a run's steps, where eigenvalues crowd.
-	for _, d := range []int{40, denseEigen + 44} {
+	for _, d := range []int{40, linalg.DenseEigen + 44} {
 		rng := rand.New(rand.NewPCG(8, uint64(d)))
 		m := mat.NewSymDense(d, nil)
 		for i := range d {
@@ -59,11 +62,11 @@ func TestCourseIsExact(t *testing.T) {
 			}
 			m.SetSym(i, i, 300/float64(i+1))
 		}
-		vectors, values, err := leadingEigen(m, 6)
-		if err != nil {
-			t.Fatal(err)
+		vectors, values, ok := linalg.LeadingEigen(m, 6)
+		if !ok {
+			t.Fatal("no decomposition")
 		}
-		bits(flat(vectors)...)
+		bits(linalg.Flat(vectors)...)
 		bits(values...)
 		columns := make([][]float64, 12)
 		for i := range columns {
@@ -72,10 +75,10 @@ func TestCourseIsExact(t *testing.T) {
 				columns[i][j] = rng.Float64() - 0.5 + 1e6*float64(j%7)
 			}
 		}
-		if vectors, values, err = leading(columns, 5); err != nil {
-			t.Fatal(err)
+		if vectors, values, ok = linalg.LeadingSingular(columns, 5); !ok {
+			t.Fatal("no decomposition")
 		}
-		bits(flat(vectors)...)
+		bits(linalg.Flat(vectors)...)
 		bits(values...)
 	}
 	t.Logf("bits: %x", h.Sum(nil))

@@ -1,20 +1,13 @@
 package study
 
 import (
-	"fmt"
 	"math"
 	"slices"
-	"strings"
 
+	"covey/internal/proposal"
 	"covey/internal/query"
 	"covey/internal/standardize"
 )
-
-// keepsGaps reports whether rows keep cells without a value, as gaps.
-func (s Spec) keepsGaps() bool { return s.Missing == MissingZero || s.Missing == MissingFill }
-
-// KeepsGaps is keepsGaps.
-func (s Spec) KeepsGaps() bool { return s.keepsGaps() }
 
 const (
 	// filledNoise is the deviation of a released share that is bought, where filledLeast to
@@ -25,8 +18,6 @@ const (
 	// observedLeast is the least share of rows with a value that anything is divided by: less would
 	// make a column of noise.
 	observedLeast = 0.1
-	// mostly is the share of empty cells of a column from which people are told.
-	mostly = 0.5
 )
 
 // filledShare is the part of the budget that counts empty cells: by public sizes alone.
@@ -54,7 +45,7 @@ func (p *Plan) FilledShare() float64 {
 // zeros, and is corrected by what the gaps took.
 func (p *Plan) fills(q Query) bool {
 	switch {
-	case p.Proposal.Spec.Missing != MissingFill:
+	case p.Proposal.Spec.Missing != proposal.MissingFill:
 		return false
 	case q.sum() == KindPower:
 		return 2*q.Round >= p.Rounds || p.Proposal.Spec.Start != nil
@@ -77,7 +68,7 @@ func (p *Plan) fillColumns(q Query) int {
 			n = p.block()
 		}
 	}
-	if p.Proposal.Spec.Missing == MissingFill && q.sum().Definition().Directions == query.Iterate {
+	if p.Proposal.Spec.Missing == proposal.MissingFill && q.sum().Definition().Directions == query.Iterate {
 		n += q.Run // what deflation has found
 	}
 	return n
@@ -115,31 +106,6 @@ func (c Course) seen(j int) float64 {
 	return c.Observed[j]
 }
 
-// indicators returns how many columns have a coordinate for missing values.
-func (s Spec) indicators() int {
-	n := 0
-	for _, c := range s.Columns {
-		if c.Indicator {
-			n++
-		}
-	}
-	return n
-}
-
-// checkIndicators checks what goes with coordinates for missing values.
-func (s *Spec) checkIndicators() error {
-	i := slices.IndexFunc(s.Columns, func(c Column) bool { return c.Indicator })
-	switch {
-	case i < 0:
-		return nil
-	case !s.keepsGaps():
-		return fieldError(fmt.Sprintf("columns[%d].indicator", i), `has no effect unless missing is "fill" or "zero", which keep cells without a value`)
-	case s.Start != nil:
-		return fieldError("start", "needs public constants: vectors found at other shares of missing values point elsewhere")
-	}
-	return nil
-}
-
 // OutEven is why a coordinate for missing values is left out: nearly all rows are the same in it.
 const OutEven standardize.Reason = "even"
 
@@ -147,7 +113,7 @@ const OutEven standardize.Reason = "even"
 // constants of coordinates for missing values, which are centered and scaled as levels are.
 func (p *Plan) readFilled(c *Course, r Release) {
 	c.Observed = p.observed(r)
-	if p.Proposal.Spec.indicators() == 0 {
+	if p.Proposal.Spec.Indicators() == 0 {
 		return
 	}
 	c.Center, c.Scale = make([]float64, p.D), make([]float64, p.D)
@@ -157,7 +123,7 @@ func (p *Plan) readFilled(c *Course, r Release) {
 		if at.Gap {
 			share := z[at.Column]
 			if c.Scale[j] = 0; min(share, 1-share) >= least {
-				if p.Proposal.Spec.Center == CenterPairs { // a pair lacks it where either row does
+				if p.Proposal.Spec.Center == proposal.CenterPairs { // a pair lacks it where either row does
 					share = 1 - math.Sqrt(1-share)
 				}
 				c.Center[j], c.Scale[j] = share, math.Sqrt(share)
@@ -167,7 +133,7 @@ func (p *Plan) readFilled(c *Course, r Release) {
 			in++
 		}
 	}
-	if p.Proposal.Spec.Center == CenterPairs { // differences have none
+	if p.Proposal.Spec.Center == proposal.CenterPairs { // differences have none
 		c.Center = nil
 	}
 	if in < p.K() {
@@ -214,11 +180,11 @@ func (p *Plan) observed(r Release) []float64 {
 // where gaps of two columns have nothing to do with each other, and i = j over its own. The noise's
 // deviation becomes the mean of what it is on all entries, in squares. With missing = "zero" a gap
 // is the center, and nothing is corrected.
-func (p *Plan) corrected(m secondMoment, c Course) secondMoment {
-	if p.Proposal.Spec.Missing != MissingFill {
+func (p *Plan) corrected(m Moment, c Course) Moment {
+	if p.Proposal.Spec.Missing != proposal.MissingFill {
 		return m
 	}
-	out, at, square := secondMoment{packed: make([]float64, len(m.packed))}, 0, 0.0
+	out, at, square := Moment{Packed: make([]float64, len(m.Packed))}, 0, 0.0
 	for i := range p.D {
 		a := c.seen(i)
 		square += 1 / float64(a*a) / float64(p.D)
@@ -227,63 +193,10 @@ func (p *Plan) corrected(m secondMoment, c Course) secondMoment {
 			if j > i {
 				b = c.seen(j)
 			}
-			out.packed[at] = m.packed[at] / float64(a*b)
+			out.Packed[at] = m.Packed[at] / float64(a*b)
 			at++
 		}
 	}
-	out.tau = m.tau * square
+	out.Tau = m.Tau * square
 	return out
-}
-
-// count fills in how many cells were empty.
-func (r *Result) count(p *Plan, releases []Release) {
-	for _, rel := range releases {
-		if rel.Kind != KindFilled {
-			continue
-		}
-		z, half := rel.Z(), normal95*rel.Tau()
-		within := func(v float64) float64 { return max(0, min(v, 1)) }
-		for _, at := range p.Coordinates() {
-			v := 0.0
-			interval := [2]float64{}
-			if !at.Gap {
-				v = within(z[at.Column])
-				interval = [2]float64{within(z[at.Column] - half), within(z[at.Column] + half)}
-			}
-			r.Filled = append(r.Filled, v)
-			r.FilledInterval = append(r.FilledInterval, interval)
-		}
-		r.Missing = p.Proposal.Spec.Missing
-	}
-}
-
-// FilledText says how many cells had no value, and in which columns most; empty where none could
-// be.
-func (r *Result) FilledText() string {
-	if len(r.Filled) == 0 {
-		return ""
-	}
-	var sum, error float64
-	var most []string
-	for j, v := range r.Filled {
-		sum += v / float64(len(r.Filled))
-		error = max(error, (r.FilledInterval[j][1]-r.FilledInterval[j][0])/2)
-		if v > mostly {
-			most = append(most, fmt.Sprintf("%q (%.0f%%)", r.Columns[j], 100*v))
-		}
-	}
-	what := "taken as the center"
-	if r.Missing == MissingFill {
-		what = "filled from the rest of their row"
-	}
-	text := fmt.Sprintf("about %.3g%% of the cells had no value and were %s (filled_ has each column's share, 95%%: within %.2g points)", 100*sum, what, 100*error)
-	if len(most) > 0 {
-		const shown = 5
-		rest := ""
-		if n := len(most) - shown; n > 0 {
-			most, rest = most[:shown], fmt.Sprintf(" and %d more", n)
-		}
-		text += "; more than half of the cells are empty in " + strings.Join(most, ", ") + rest + ": what the result says of these columns is mostly not observed"
-	}
-	return text
 }

@@ -6,44 +6,47 @@ import (
 	"fmt"
 	"regexp"
 	"testing"
+
+	"covey/internal/proposal"
+	"covey/test/texts"
 )
 
 // many returns a roster of n sites of 100 units.
-func many(n int) []Member {
-	out := make([]Member, n)
+func many(n int) []proposal.Member {
+	out := make([]proposal.Member, n)
 	for i := range out {
 		key := make([]byte, ed25519.PublicKeySize)
 		key[0], key[1] = byte(i), byte(i>>8)
-		out[i] = Member{Name: fmt.Sprintf("site-%d", i), Identity: key, Units: 100}
+		out[i] = proposal.Member{Name: fmt.Sprintf("site-%d", i), Identity: key, Units: 100}
 	}
 	return out
 }
 
-func proposeMany(t *testing.T, n int, change func(*Spec)) ([]byte, error) {
+func proposeMany(t *testing.T, n int, change func(*proposal.Spec)) ([]byte, error) {
 	t.Helper()
-	spec, err := ParseSpec([]byte(minimal))
+	spec, err := proposal.ParseSpec([]byte(texts.Minimal))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if change != nil {
 		change(&spec)
 	}
-	return Propose(spec, many(n), make([]byte, ed25519.PublicKeySize), [32]byte{})
+	return proposal.Propose(spec, many(n), make([]byte, ed25519.PublicKeySize), [32]byte{})
 }
 
 // TestGraphOfAProposal: a proposal of more than 64 sites holds the graph's numbers, found for its
 // corrupt sites and dropouts, and who plans from it checks that they are safe; a smaller one holds
 // none.
 func TestGraphOfAProposal(t *testing.T) {
-	body, err := proposeMany(t, MaxComplete, nil)
+	body, err := proposeMany(t, proposal.MaxComplete, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p, err := NewPlan(body); err != nil || p.Thresholds.Sparse() || p.Proposal.Graph != nil || p.Thresholds.Holders != MaxComplete ||
+	if p, err := NewPlan(body); err != nil || p.Thresholds.Sparse() || p.Proposal.Graph != nil || p.Thresholds.Holders != proposal.MaxComplete ||
 		p.Thresholds.Threshold != p.Thresholds.Quorum || p.Setup(0).Sparse.Holders != 0 {
 		t.Fatalf("64 sites: %+v, %v", p.Thresholds, err)
 	}
-	body, err = proposeMany(t, 200, func(s *Spec) { s.Corrupt = 10 })
+	body, err = proposeMany(t, 200, func(s *proposal.Spec) { s.Corrupt = 10 })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,10 +76,10 @@ func TestGraphOfAProposal(t *testing.T) {
 		}
 	}
 	// More dropouts than the numbers can bear are the proposer's to hear of.
-	if _, err := proposeMany(t, 66, func(s *Spec) { s.Dropout = 0.4 }); err == nil {
+	if _, err := proposeMany(t, 66, func(s *proposal.Spec) { s.Dropout = 0.4 }); err == nil {
 		t.Error("66 sites of which 26 drop out have no numbers")
 	}
-	if _, err := proposeMany(t, 70, func(s *Spec) { s.Corrupt = 69 }); err == nil {
+	if _, err := proposeMany(t, 70, func(s *proposal.Spec) { s.Corrupt = 69 }); err == nil {
 		t.Error("69 corrupt sites of 70")
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"math"
 	"slices"
+
+	"covey/internal/proposal"
 )
 
 // historyLabel separates links from every other hash.
@@ -11,17 +13,17 @@ const historyLabel = "covey history v1\x00"
 
 // Link is what stands for encoded release bytes, and for all releases before them, whose link they
 // hold.
-func Link(encoded []byte) Digest {
+func Link(encoded []byte) proposal.Digest {
 	h := sha256.New()
 	h.Write([]byte(historyLabel))
 	h.Write(encoded)
-	return Digest(h.Sum(nil))
+	return proposal.Digest(h.Sum(nil))
 }
 
-func (r Release) link() (Digest, error) {
+func (r Release) link() (proposal.Digest, error) {
 	encoded, err := r.Encode()
 	if err != nil {
-		return Digest{}, mismatch(r.Query, "release", "does not encode")
+		return proposal.Digest{}, mismatch(r.Query, "release", "does not encode")
 	}
 	return Link(encoded), nil
 }
@@ -59,19 +61,19 @@ func (p *Plan) CheckCourse(c Course, a Ask) error {
 	}
 	const why = "does not follow from the releases before"
 	switch {
-	case !nearVector(a.X, want.X):
+	case !NearVector(a.X, want.X):
 		return mismatch(a.Query, "x", why)
 	case !nearCenter(a.Center, want.Center, want.Scale):
 		return mismatch(a.Query, "center", why)
-	case !slices.EqualFunc(a.Scale, want.Scale, near):
+	case !slices.EqualFunc(a.Scale, want.Scale, Near):
 		return mismatch(a.Query, "scale", why)
-	case !nearVector(a.Fill, want.Fill):
+	case !NearVector(a.Fill, want.Fill):
 		return mismatch(a.Query, "fill", why)
-	case !slices.EqualFunc(a.Deviations, want.Deviations, near):
+	case !slices.EqualFunc(a.Deviations, want.Deviations, Near):
 		return mismatch(a.Query, "deviations", why)
-	case !nearVector(a.Found, want.Found):
+	case !NearVector(a.Found, want.Found):
 		return mismatch(a.Query, "found", why)
-	case !near(a.Radius, want.Radius):
+	case !Near(a.Radius, want.Radius):
 		return mismatch(a.Query, "radius", why)
 	}
 	return nil
@@ -100,3 +102,21 @@ func nearCenter(a, b, scale []float64) bool {
 	}
 	return true
 }
+
+func Near(a, b float64) bool { return math.Abs(a-b) <= verifyTolerance*math.Abs(b) }
+
+// NearVector is absolute for what is at most 1, such as coordinates of unit vectors.
+func NearVector(a, b []float64) bool {
+	return slices.EqualFunc(a, b, func(a, b float64) bool {
+		return a == b || math.Abs(a-b) <= verifyTolerance*max(1, math.Abs(b))
+	})
+}
+
+// verifyTolerance bounds how far a number that Verify computes anew may be from
+// the file's: relative for noise-to-signal, radius and charges, absolute for the
+// coordinates of unit vectors. exp, log, sums of products (fused on some processors)
+// and eigenvectors differ in their last bits between processors, and coordinators and
+// verifiers need not run on the same. It lets nobody change a file: the
+// signature covers every bit. What a coordinator could sign within it is the last
+// digits of post-processing, and of the noise what Check allows (docs/protocol.md).
+const verifyTolerance = 1e-9

@@ -1,23 +1,29 @@
-package study
+package study_test
 
 import (
 	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"covey/internal/linalg"
+	"covey/internal/proposal"
+	"covey/internal/study"
+	"covey/test/runs"
+	"covey/test/texts"
 )
 
 // TestEarlierIsAllThatNextReads: a party that keeps no releases but those that Earlier lists goes
 // the same way as one that keeps all: agents do, and hold no more.
 func TestEarlierIsAllThatNextReads(t *testing.T) {
-	for name, text := range studies {
+	for name, text := range texts.Studies {
 		t.Run(name, func(t *testing.T) {
-			p, _, releases, _ := runStudy(t, text, false)
+			p, _, releases := runs.Run(t, text, false)
 			c := p.Start()
 			for i, r := range releases {
-				var kept []Release
+				var kept []study.Release
 				for _, q := range p.Earlier(r.Query) {
-					at := slices.IndexFunc(releases[:i], func(e Release) bool { return e.Query == q })
+					at := slices.IndexFunc(releases[:i], func(e study.Release) bool { return e.Query == q })
 					if at < 0 {
 						t.Fatalf("query %d reads query %d, which was not released before it", r.Query, q)
 					}
@@ -37,7 +43,7 @@ func TestEarlierIsAllThatNextReads(t *testing.T) {
 	}
 }
 
-func equalCourses(a, b Course) bool {
+func equalCourses(a, b study.Course) bool {
 	if a.Query != b.Query || a.History != b.History || a.Method != b.Method || a.End != b.End || len(a.Radii) != len(b.Radii) {
 		return false
 	}
@@ -52,40 +58,40 @@ func equalCourses(a, b Course) bool {
 // TestCheckCourse: AG-40. It changes one thing of an ask at a time: what follows from the releases
 // is taken with other last digits, and nothing else is.
 func TestCheckCourse(t *testing.T) {
-	p, _, releases, _ := runStudy(t, with(four, `center = "private"`, "components = 3", `subspace = "deflation"`, "rounds = 2"), false)
+	p, _, releases := runs.Run(t, texts.With(texts.Four, `center = "private"`, "components = 3", `subspace = "deflation"`, "rounds = 2"), false)
 	c := p.Start()
 	for i, r := range releases {
 		a, err := p.NewAsk(c, i, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		refused := func(field string, change func(*Ask)) {
+		refused := func(field string, change func(*study.Ask)) {
 			t.Helper()
 			bad := a
 			bad.X, bad.Center, bad.Found = slices.Clone(a.X), slices.Clone(a.Center), slices.Clone(a.Found)
 			change(&bad)
 			err := p.CheckCourse(c, bad)
-			if m, ok := errors.AsType[*MismatchError](err); field != "" && (!ok || m.Field != field) || field == "" && err != nil {
+			if m, ok := errors.AsType[*study.MismatchError](err); field != "" && (!ok || m.Field != field) || field == "" && err != nil {
 				t.Errorf("query %d: got %v, want it refused for %q", r.Query, err, field)
 			}
 		}
-		refused("", func(*Ask) {})
-		refused("query", func(a *Ask) { a.Query++ })
-		refused(FieldHistory, func(a *Ask) { a.History[31]++ })
+		refused("", func(*study.Ask) {})
+		refused("query", func(a *study.Ask) { a.Query++ })
+		refused(study.FieldHistory, func(a *study.Ask) { a.History[31]++ })
 		if a.Radius > 0 {
-			refused("radius", func(a *Ask) { a.Radius *= 1 + 1e-8 })
-			refused("", func(a *Ask) { a.Radius *= 1 + 1e-13 })
+			refused("radius", func(a *study.Ask) { a.Radius *= 1 + 1e-8 })
+			refused("", func(a *study.Ask) { a.Radius *= 1 + 1e-13 })
 		}
-		for field, of := range map[string]func(*Ask) []float64{
-			"x": func(a *Ask) []float64 { return a.X }, "center": func(a *Ask) []float64 { return a.Center }, "found": func(a *Ask) []float64 { return a.Found },
+		for field, of := range map[string]func(*study.Ask) []float64{
+			"x": func(a *study.Ask) []float64 { return a.X }, "center": func(a *study.Ask) []float64 { return a.Center }, "found": func(a *study.Ask) []float64 { return a.Found },
 		} {
 			if len(of(&a)) == 0 {
 				continue
 			}
-			refused(field, func(a *Ask) { of(a)[1] += 1e-8 * norm(of(a)) })
-			refused("", func(a *Ask) { of(a)[1] *= 1 + 1e-15 })
+			refused(field, func(a *study.Ask) { of(a)[1] += 1e-8 * linalg.Norm(of(a)) })
+			refused("", func(a *study.Ask) { of(a)[1] *= 1 + 1e-15 })
 		}
-		refused("x", func(a *Ask) { a.X = append(a.X, 0) })
+		refused("x", func(a *study.Ask) { a.X = append(a.X, 0) })
 		if c, err = p.Next(c, r, releases[:i]); err != nil {
 			t.Fatal(err)
 		}
@@ -94,11 +100,11 @@ func TestCheckCourse(t *testing.T) {
 
 // TestLinkNamesAllBefore: the link after a release changes with any bit of it and of those before.
 func TestLinkNamesAllBefore(t *testing.T) {
-	p, _, releases, _ := runStudy(t, with(four, "rounds = 2"), false)
+	p, _, releases := runs.Run(t, texts.With(texts.Four, "rounds = 2"), false)
 	if p.Start().History != p.Digest {
 		t.Error("a course does not begin with the study's digest")
 	}
-	walk := func(change int) Digest {
+	walk := func(change int) proposal.Digest {
 		c := p.Start()
 		for i, r := range releases {
 			a, err := p.NewAsk(c, r.Slot, 0)
@@ -118,7 +124,7 @@ func TestLinkNamesAllBefore(t *testing.T) {
 		}
 		return c.History
 	}
-	seen := map[Digest]int{}
+	seen := map[proposal.Digest]int{}
 	for change := -1; change < len(releases); change++ {
 		link := walk(change)
 		if at, ok := seen[link]; ok {

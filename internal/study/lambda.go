@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"covey/internal/proposal"
 	"covey/internal/query"
 )
 
@@ -37,7 +38,7 @@ func (p *Plan) setGroups(q Query) error {
 			return nil
 		}
 	}
-	return fieldError("lambda", `"private" needs %.0f groups of at least d = %d units each, %.0f units in all, and has %d of %d: give a public lambda, a larger lambda_share, or radius = "private"`,
+	return proposal.FieldErrorf("lambda", `"private" needs %.0f groups of at least d = %d units each, %.0f units in all, and has %d of %d: give a public lambda, a larger lambda_share, or radius = "private"`,
 		needed, p.D, needed*float64(p.D), p.Groups, p.N)
 }
 
@@ -78,7 +79,7 @@ func (p *Plan) readLambda(c *Course, q Query, r Release) {
 	// of the kept rows: a group's other rows are zeros
 	c.Lambda = math.Ldexp(1, lo+best-255) / p.keptShare(*c)
 	radius := p.paperRadius(c.Lambda)
-	if !(radius >= minRadius && radius <= maxRadius) {
+	if !(radius >= proposal.MinRadius && radius <= proposal.MaxRadius) {
 		c.End = CodeNoScale
 		return
 	}
@@ -102,5 +103,5 @@ func (p *Plan) PairOrder(site int) []int {
 
 // Site is the roster index of the site of that name, -1 for none.
 func (p *Plan) Site(name string) int {
-	return slices.IndexFunc(p.Proposal.Roster, func(m Member) bool { return m.Name == name })
+	return slices.IndexFunc(p.Proposal.Roster, func(m proposal.Member) bool { return m.Name == name })
 }

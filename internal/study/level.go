@@ -1,11 +1,9 @@
 package study
 
 import (
-	"fmt"
 	"math"
-	"strconv"
-	"strings"
 
+	"covey/internal/proposal"
 	"covey/internal/query"
 	"covey/internal/standardize"
 )
@@ -28,7 +26,7 @@ const (
 
 // levelsShare is the part of the budget that the counts of levels take; 0 where no column has any.
 func (p *Plan) levelsShare() float64 {
-	columns := p.Proposal.Spec.leveled()
+	columns := p.Proposal.Spec.Leveled()
 	if columns == 0 {
 		return 0
 	}
@@ -51,29 +49,13 @@ func (p *Plan) unpaired() int {
 // LevelsShare is the part of the budget that the counts of levels take; 0 where no column has any.
 func (p *Plan) LevelsShare() float64 { return p.levelsShare() }
 
-// checkLeveled checks what goes with columns that have levels.
-func (s *Spec) checkLeveled() error {
-	columns := s.leveled()
-	switch {
-	case columns == 0:
-		return nil
-	case columns > MaxValues/query.LevelBins:
-		return fieldError("columns", "at most %d with levels, got %d", MaxValues/query.LevelBins, columns)
-	case s.Profile == ProfilePaper || s.Accountant == AccountantPaper:
-		return fieldError("columns", "the paper has no charge for the counts of levels: leave levels out, or profile and accountant")
-	case s.Start != nil:
-		return fieldError("start", "needs public constants: vectors found at other shares of levels point elsewhere")
-	}
-	return nil
-}
-
 // Indicators returns the columns with levels: where each begins among the coordinates, and how many
 // it has.
 func (p *Plan) Indicators() (first, width []int) {
 	at := 0
 	for _, c := range p.Proposal.Spec.Columns {
 		if len(c.Levels) > 0 {
-			first, width = append(first, at), append(width, c.cells())
+			first, width = append(first, at), append(width, c.Cells())
 		}
 		at += c.Width()
 	}
@@ -109,7 +91,7 @@ func (p *Plan) readLevels(c *Course, r Release) {
 			c.Center[at+l], c.Scale[at+l] = share, math.Sqrt(share)
 		}
 	}
-	if p.Proposal.Spec.Center == CenterPairs { // differences have none
+	if p.Proposal.Spec.Center == proposal.CenterPairs { // differences have none
 		c.Center = nil
 	}
 	in := 0
@@ -192,9 +174,9 @@ func levelsOut(scale []float64) []standardize.Reason {
 	return out
 }
 
-// levelsLeftOut returns why coordinates of columns with levels, and those of missing values, are
+// WhyLeftOut returns why coordinates of columns with levels, and those of missing values, are
 // left out; empty for all others.
-func (p *Plan) levelsLeftOut(c Course) []standardize.Reason {
+func (p *Plan) WhyLeftOut(c Course) []standardize.Reason {
 	out := make([]standardize.Reason, p.D)
 	first, width := p.Indicators()
 	for i, at := range first {
@@ -207,35 +189,6 @@ func (p *Plan) levelsLeftOut(c Course) []standardize.Reason {
 	}
 	return out
 }
-
-// LevelsText says how levels were scaled, and which were left out and why; empty where no column
-// has any.
-func (r *Result) LevelsText() string {
-	if r.LevelsNote == "" {
-		return ""
-	}
-	said := map[standardize.Reason][]string{}
-	for _, l := range r.LeftOut {
-		said[l.Why] = append(said[l.Why], strconv.Quote(l.Column))
-	}
-	text := "levels were scaled by their released shares"
-	for _, reason := range []struct {
-		why  standardize.Reason
-		says string
-	}{
-		{OutJoined, "too rare by their noised counts, so that their rows are in the column's other"},
-		{OutRare, "left out, since too few rows are in them by the noised counts"},
-		{OutSingle, "left out, since the column has fewer than two levels that stand out of the noise"},
-	} {
-		if names := said[reason.why]; len(names) > 0 {
-			text += fmt.Sprintf("; %s: %s", reason.says, strings.Join(names, ", "))
-		}
-	}
-	return text
-}
-
-// levelsNote says what the constants of levels are.
-const levelsNote = "of a column with levels, offset_ is 0, scale_ the root of a level's released share p and mean_ p over that root: 1 in a row's own level and 0 in the others become what factor analysis of mixed data takes; a text that is no level, or a level that left_out_ has as joined, counts as the column's other"
 
 // JoinLevels returns, for each coordinate, the one to which it is added before rows are divided by
 // scale: a level of scale 0 is among the column's other texts. Nil where nothing is joined.

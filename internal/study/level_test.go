@@ -1,56 +1,17 @@
 package study
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/query"
 	"covey/internal/standardize"
+	"covey/test/texts"
 )
-
-// leveled is four, of whose columns b has three levels and d one.
-const leveled = `
-name = "leveled"
-dataset = "rows"
-epsilon = 1.0
-delta = 1e-6
-center = "public"
-deadlines = { round = "1m", tick = "100ms" }
-[[columns]]
-name = "a"
-scale = 1
-[[columns]]
-name = "b"
-levels = ["x", "y", "z"]
-[[columns]]
-name = "c"
-scale = 1
-[[columns]]
-name = "d"
-levels = ["yes"]
-`
-
-func init() {
-	studies["levels"] = with(leveled, "components = 2")
-	studies["levels, private mean"] = with(leveled, `center = "private"`, `method = "covariance"`)
-	studies["levels, pairs"] = with(leveled, `center = "pairs"`, `method = "covariance"`)
-	studies["levels, central"] = with(leveled, "central_detail = true", `method = "covariance"`)
-	studies["levels, units"] = with(leveled, `unit = "patient"`, `center = "private"`)
-	studies["levels, deflation"] = with(leveled, "components = 2", `subspace = "deflation"`, "rounds = 20")
-}
-
-// answerLevels makes counts up: y is rare, and of d no two levels are left.
-func answerLevels(p *Plan, put func(j int, x float64)) {
-	put(0, 0.5)
-	put(1, 0.0001)
-	put(2, 0.3)
-	put(3, 0.2)
-	put(query.LevelBins, 1)
-}
 
 // A study asks for the counts of levels before anything that their shares scale, for a share of the
 // budget by public numbers, with distributed noise unless it says what central noise tells.
@@ -59,7 +20,7 @@ func TestLevelsPlan(t *testing.T) {
 		units int
 		share float64
 	}{{200, levelsShareMost}, {10_000, levelsShareMost}, {1e6, levelsShareLow}} {
-		p := mustPlan(t, with(leveled, `center = "private"`), c.units, c.units, c.units)
+		p := mustPlan(t, texts.With(texts.Leveled, `center = "private"`), c.units, c.units, c.units)
 		q := p.Queries[0]
 		if q.Kind != KindLevels || q.Values != 2*65 || p.D != 8 {
 			t.Errorf("it begins with %s of %d numbers, d = %d", q.Kind, q.Values, p.D)
@@ -71,12 +32,12 @@ func TestLevelsPlan(t *testing.T) {
 		if want := 2.0 * 0x1p16; !(p.Sensitivity(q, 0) >= want) || p.Sensitivity(q, 0) > want*(1+1e-12) {
 			t.Errorf("Δ = %v", p.Sensitivity(q, 0))
 		}
-		if p.Proposal.Spec.Noise != NoiseDistributed {
+		if p.Proposal.Spec.Noise != proposal.NoiseDistributed {
 			t.Error("noise is central")
 		}
 	}
 	// between the bounds 4σ is half a percent of the units
-	p := mustPlan(t, leveled, 20_000, 20_000, 20_000)
+	p := mustPlan(t, texts.Leveled, 20_000, 20_000, 20_000)
 	sigma, err := p.Sigma(p.Queries[0], 0)
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +50,7 @@ func TestLevelsPlan(t *testing.T) {
 		"profile = \"paper\"\nalpha = 0.5\nlambda = 1.0": "columns",
 		`start = { file = "x" }`:                         "start",
 	} {
-		if _, err := plan(t, with(leveled, lines), 100, 100, 100); err == nil || !strings.Contains(err.Error(), field) {
+		if _, err := plan(t, texts.With(texts.Leveled, lines), 100, 100, 100); err == nil || !strings.Contains(err.Error(), field) {
 			t.Errorf("%s: %v", lines, err)
 		}
 	}
@@ -128,7 +89,7 @@ func TestLevelShares(t *testing.T) {
 // Whatever the counts are, what follows is finite, adds up to one or to nothing, is above the
 // threshold, and is an ask that every site takes.
 func TestAnyLevelsRelease(t *testing.T) {
-	p := mustPlan(t, with(leveled, `center = "private"`), 3000, 3000, 3000)
+	p := mustPlan(t, texts.With(texts.Leveled, `center = "private"`), 3000, 3000, 3000)
 	rng := rand.New(rand.NewPCG(4, 7))
 	first, width := p.Indicators()
 	ended := 0
@@ -191,34 +152,4 @@ func must[T any](v T, err error) T {
 		panic(err)
 	}
 	return v
-}
-
-// The same releases of levels are the same study on every processor, to the last digit.
-func TestLevelsGolden(t *testing.T) {
-	p, _, releases, _ := runStudy(t, studies["levels, private mean"], false)
-	r, err := NewResult(p, releases)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := fmt.Sprintf("%q", r.LeftOut); got != `[{"b=y" "joined"} {"d=yes" "single"} {"d=other" "single"}]` {
-		t.Error(got)
-	}
-	want := []string{
-		"levels were scaled by their released shares",
-		`too rare by their noised counts, so that their rows are in the column's other: "b=y"`,
-		`left out, since the column has fewer than two levels that stand out of the noise: "d=yes", "d=other"`,
-	}
-	if got := r.LevelsText(); got != strings.Join(want, "; ") {
-		t.Error(got)
-	}
-	if r.LearnedText() != "" || r.ScaleNote != "" || !strings.Contains(r.LevelsNote, "factor analysis of mixed data") {
-		t.Errorf("%q, %q, %q", r.LearnedText(), r.ScaleNote, r.LevelsNote)
-	}
-	got := ""
-	for j := 1; j < 5; j++ { // b's
-		got += fmt.Sprintf("%s %.4f %.4f, ", r.Columns[j], r.Scale[j], r.Mean[j])
-	}
-	if got != "b=x 0.7071 0.7071, b=y 1.0000 0.0000, b=z 0.5477 0.5477, b=other 0.4473 0.4473, " {
-		t.Error(got)
-	}
 }

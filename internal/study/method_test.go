@@ -11,15 +11,17 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"covey/internal/noise"
+	"covey/internal/proposal"
+	"covey/test/texts"
 )
 
 // TestIota: auto decides by public sizes first, with the noise that is really in a sum; where it
 // does, nothing is spent on deciding.
 func TestIota(t *testing.T) {
 	auto := func(units int, lines ...string) *Plan {
-		return mustPlan(t, with(four, append(lines, `method = "auto"`, `explained_variance = "none"`)...), units, units, units, units)
+		return mustPlan(t, texts.With(texts.Four, append(lines, `method = "auto"`, `explained_variance = "none"`)...), units, units, units, units)
 	}
-	rho, err := mustPlan(t, four, 900, 900).Curve().Rho(1, 1e-6)
+	rho, err := mustPlan(t, texts.Four, 900, 900).Curve().Rho(1, 1e-6)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,10 +36,10 @@ func TestIota(t *testing.T) {
 			t.Errorf("below the threshold a plan has a %s of %s, branch %q", q.Kind, q.Of, q.Branch)
 		}
 	}
-	if enough.Start().Method != MethodCovariance || !strings.Contains(enough.MethodRule(), "public sizes") {
+	if enough.Start().Method != proposal.MethodCovariance || !strings.Contains(enough.MethodRule(), "public sizes") {
 		t.Errorf("%q: %s", enough.Start().Method, enough.MethodRule())
 	}
-	if few.Start().Method != "" || !slices.ContainsFunc(few.Queries, func(q Query) bool { return q.Branch == MethodPower }) {
+	if few.Start().Method != "" || !slices.ContainsFunc(few.Queries, func(q Query) bool { return q.Branch == proposal.MethodPower }) {
 		t.Errorf("above the threshold the method is %q: %s", few.Start().Method, few.MethodRule())
 	}
 	// four sites of which Honest are enough, and units at two sites
@@ -52,23 +54,23 @@ func TestIota(t *testing.T) {
 // TestDefaults: auto is the default, and a key that only one method has asks for that one.
 func TestDefaults(t *testing.T) {
 	for lines, want := range map[string]string{
-		"": MethodAuto, "rounds = 3": MethodPower, "norm_bound = 2.0": MethodCovariance, "radius = 2.0": MethodPower, `radius = "private"`: MethodAuto,
-		`output = "last"`: MethodPower, `rows = "plain"`: MethodPower, `unit = "who"`: MethodAuto, `profile = "paper"` + "\nalpha = 0.1\nlambda = 1.0": MethodPower,
+		"": proposal.MethodAuto, "rounds = 3": proposal.MethodPower, "norm_bound = 2.0": proposal.MethodCovariance, "radius = 2.0": proposal.MethodPower, `radius = "private"`: proposal.MethodAuto,
+		`output = "last"`: proposal.MethodPower, `rows = "plain"`: proposal.MethodPower, `unit = "who"`: proposal.MethodAuto, `profile = "paper"` + "\nalpha = 0.1\nlambda = 1.0": proposal.MethodPower,
 	} {
-		s, err := ParseSpec([]byte(with(four, lines)))
+		s, err := proposal.ParseSpec([]byte(texts.With(texts.Four, lines)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		sphere := s.Radius == RadiusPrivate && s.Unit == "" && want != MethodCovariance && !strings.Contains(lines, "plain")
-		if s.Method != want || (s.Rows == RowsAuto) != sphere {
+		sphere := s.Radius == proposal.RadiusPrivate && s.Unit == "" && want != proposal.MethodCovariance && !strings.Contains(lines, "plain")
+		if s.Method != want || (s.Rows == proposal.RowsAuto) != sphere {
 			t.Errorf("%q asks for %s of %s rows", lines, s.Method, s.Rows)
 		}
 	}
 	// rows are left as they are where noise is little
-	if noisy, quiet := mustPlan(t, with(four, `method = "power"`), 150, 150), mustPlan(t, with(four, `method = "power"`), 30_000, 30_000); !noisy.Sphere() || quiet.Sphere() {
+	if noisy, quiet := mustPlan(t, texts.With(texts.Four, `method = "power"`), 150, 150), mustPlan(t, texts.With(texts.Four, `method = "power"`), 30_000, 30_000); !noisy.Sphere() || quiet.Sphere() {
 		t.Errorf("ι = %v: sphere %v; ι = %v: sphere %v", noisy.Iota, noisy.Sphere(), quiet.Iota, quiet.Sphere())
 	}
-	few, many := mustPlan(t, with(four, `method = "power"`), 1500, 1500), mustPlan(t, with(four, `method = "power"`), 4000, 4000)
+	few, many := mustPlan(t, texts.With(texts.Four, `method = "power"`), 1500, 1500), mustPlan(t, texts.With(texts.Four, `method = "power"`), 4000, 4000)
 	if few.radiusShare() != 0.1 || many.radiusShare() != 0.04 || few.Rounds != 24 {
 		t.Errorf("radii take %v and %v of the budget, over %d rounds", few.radiusShare(), many.radiusShare(), few.Rounds)
 	}
@@ -80,8 +82,8 @@ func TestSphereQuantile(t *testing.T) {
 	for j := range 100 {
 		counts[200+j] = 1 << 20
 	}
-	for rows, want := range map[string]float64{RowsPlain: 0.9, RowsSphere: 0.75} {
-		p := mustPlan(t, with(four, `method = "power"`, fmt.Sprintf("rows = %q", rows)), 90_000, 90_000)
+	for rows, want := range map[string]float64{proposal.RowsPlain: 0.9, proposal.RowsSphere: 0.75} {
+		p := mustPlan(t, texts.With(texts.Four, `method = "power"`, fmt.Sprintf("rows = %q", rows)), 90_000, 90_000)
 		c := p.Start()
 		r := Release{Noised: counts, Sigma: 1 << 20, Units: 100 << 20, Grid: 1}
 		p.readRadius(&c, p.Queries[0], r)
@@ -134,7 +136,7 @@ func noisy(rng *rand.Rand, values []float64, turn, tau float64) *mat.SymDense {
 // TestWider: the high clip is taken where the low one hides a direction, and not for noise, close
 // eigenvalues, or a scale alone. A seed fixes the noise: it cannot fail by chance.
 func TestWider(t *testing.T) {
-	p := mustPlan(t, with(four, `method = "covariance"`), 200, 200)
+	p := mustPlan(t, texts.With(texts.Four, `method = "covariance"`), 200, 200)
 	for name, c := range map[string]struct {
 		values    []float64
 		turn, tau float64
@@ -172,11 +174,11 @@ func TestPooledMoment(t *testing.T) {
 	of := func(v float64) *mat.SymDense { return mat.NewSymDense(1, []float64{v}) }
 	got := pooledMoment([]Release{packedRelease(of(1), 2, 0.5), packedRelease(of(3), 4, 1), packedRelease(of(1.5), 2, 0.25)})
 	// weights 4, 2·1 (ratio 3/1.5 = 2) and 16: (4·1 + 2·3 + 16·1.5)/(4 + 4 + 16)
-	if want := (4*1 + 2*3 + 16*1.5) / 24.0; math.Abs(got.packed[0]-want) > 1e-9 || math.Abs(got.tau-1/math.Sqrt(24)) > 1e-6 {
+	if want := (4*1 + 2*3 + 16*1.5) / 24.0; math.Abs(got.Packed[0]-want) > 1e-9 || math.Abs(got.Tau-1/math.Sqrt(24)) > 1e-6 {
 		t.Errorf("%v, want %v and %v", got, want, 1/math.Sqrt(24))
 	}
 	got = pooledMoment([]Release{packedRelease(of(1), 2, 0.5), packedRelease(of(3), 4, 1), packedRelease(of(5), 4, 0.5)})
-	if want := (1*3 + 4*5) / 5.0; math.Abs(got.packed[0]-want) > 1e-9 || math.Abs(got.tau-1/math.Sqrt(5)) > 1e-6 {
+	if want := (1*3 + 4*5) / 5.0; math.Abs(got.Packed[0]-want) > 1e-9 || math.Abs(got.Tau-1/math.Sqrt(5)) > 1e-6 {
 		t.Errorf("%v, want %v and %v", got, want, 1/math.Sqrt(5))
 	}
 	if values, _, tau, err := Spectrum([]Release{{Kind: KindPower}, packedRelease(of(2), 1, 0.1)}, 1); err != nil || math.Abs(values[0]-2) > 1e-9 || math.Abs(tau-0.1) > 1e-9 {
@@ -190,7 +192,7 @@ func TestPooledMoment(t *testing.T) {
 // TestMomentsFollow: the parts are clipped low, high, and as the first two say, and the whole
 // charges what one part would.
 func TestMomentsFollow(t *testing.T) {
-	p := mustPlan(t, with(four, `method = "covariance"`, `explained_variance = "none"`), 400, 400)
+	p := mustPlan(t, texts.With(texts.Four, `method = "covariance"`, `explained_variance = "none"`), 400, 400)
 	rng := rand.New(rand.NewPCG(63, 64))
 	for _, turn := range []float64{0, 0.5} {
 		c := p.Start()
@@ -252,12 +254,12 @@ func TestMomentsFollow(t *testing.T) {
 			t.Errorf("turned by %v: the component has %v along the first column, want %v", turn, got, want[0])
 		}
 	}
-	one := mustPlan(t, with(four, `method = "covariance"`, "norm_bound = 2.0", `explained_variance = "none"`), 90_000, 90_000)
+	one := mustPlan(t, texts.With(texts.Four, `method = "covariance"`, "norm_bound = 2.0", `explained_variance = "none"`), 90_000, 90_000)
 	if len(one.Queries) != 1 {
 		t.Errorf("with a public bound there are %d queries", len(one.Queries))
 	}
 	// ι is 0.0002: noise does not limit, and nothing is hidden by a low clip
-	large := mustPlan(t, with(four, `method = "covariance"`, `explained_variance = "none"`), 90_000, 90_000)
+	large := mustPlan(t, texts.With(texts.Four, `method = "covariance"`, `explained_variance = "none"`), 90_000, 90_000)
 	c := large.Start()
 	counts := make([]int64, HistogramBins)
 	for j := range 20 {
@@ -272,8 +274,8 @@ func TestMomentsFollow(t *testing.T) {
 
 // TestPooledOutput: from 24 rounds on the later half is pooled, whatever the noise of the last.
 func TestPooledOutput(t *testing.T) {
-	for rounds, want := range map[int]string{12: OutputLast, 24: OutputPooled} {
-		p := mustPlan(t, with(four, `method = "power"`, fmt.Sprint("rounds = ", rounds), `radius = 3.0`, `explained_variance = "none"`), 900_000, 900_000)
+	for rounds, want := range map[int]string{12: proposal.OutputLast, 24: proposal.OutputPooled} {
+		p := mustPlan(t, texts.With(texts.Four, `method = "power"`, fmt.Sprint("rounds = ", rounds), `radius = 3.0`, `explained_variance = "none"`), 900_000, 900_000)
 		var steps []Release
 		for _, q := range p.Queries {
 			c := p.Start()
@@ -288,69 +290,62 @@ func TestPooledOutput(t *testing.T) {
 			}
 			steps = append(steps, r)
 		}
-		out, err := p.outputs(steps)
-		if err != nil || out.noise > autoNoise || out.chosen != want {
-			t.Errorf("%d rounds of noise-to-signal %v give %s, want %s, %v", rounds, out.noise, out.chosen, want, err)
+		out, err := p.Outputs(steps)
+		if err != nil || out.Noise > autoNoise || out.Chosen != want {
+			t.Errorf("%d rounds of noise-to-signal %v give %s, want %s, %v", rounds, out.Noise, out.Chosen, want, err)
 		}
 	}
 }
 
-// TestStart: the iteration starts where a result says, with every component's run; the digest
+// TestStart: the iteration starts where a proposal says, with every component's run; the digest
 // covers the vectors, and none that is not orthonormal passes.
 func TestStart(t *testing.T) {
 	vectors := []float64{0, 0.6, 0.8, 0, 0, 0.8, -0.6, 0}
-	for _, subspace := range []string{SubspaceBlock, SubspaceDeflation} {
-		spec, err := ParseSpec([]byte(with(four, `method = "power"`, "components = 2", fmt.Sprintf("subspace = %q", subspace))))
+	for _, subspace := range []string{proposal.SubspaceBlock, proposal.SubspaceDeflation} {
+		spec, err := proposal.ParseSpec([]byte(texts.With(texts.Four, `method = "power"`, "components = 2", fmt.Sprintf("subspace = %q", subspace))))
 		if err != nil {
 			t.Fatal(err)
 		}
-		result := &Result{D: 4, Digest: Digest{9}, Columns: []string{"a", "b", "c", "d"}, Offset: make([]float64, 4), Scale: []float64{1, 1, 1, 1}, Components: split(vectors, 4)}
-		if err := spec.StartFrom(result); err != nil {
-			t.Fatal(err)
-		}
+		spec.Start = &proposal.Start{Result: proposal.Digest{9}, Vectors: vectors}
 		text, err := spec.Encode()
 		if err != nil {
 			t.Fatal(err)
 		}
 		p := mustPlan(t, string(text), 900, 900)
 		x := p.Start().X
-		if subspace == SubspaceDeflation {
+		if subspace == proposal.SubspaceDeflation {
 			x = append(slices.Clone(x), p.startBlock(1, x)...)
 		}
-		if !slices.Equal(x, vectors) || p.Proposal.Spec.Start.Result != result.Digest {
+		if !slices.Equal(x, vectors) || p.Proposal.Spec.Start.Result != (proposal.Digest{9}) {
 			t.Errorf("%s starts at %v", subspace, x)
 		}
-		result.Scale[2] = 7
-		if err := spec.StartFrom(result); err == nil {
-			t.Error("components of another scale are taken")
-		}
 	}
-	bad := func(change func(*Start)) error {
-		spec, err := ParseSpec([]byte(with(four, `method = "power"`, "components = 2")))
+	bad := func(change func(*proposal.Start)) error {
+		spec, err := proposal.ParseSpec([]byte(texts.With(texts.Four, `method = "power"`, "components = 2")))
 		if err != nil {
 			t.Fatal(err)
 		}
-		spec.Start = &Start{Vectors: slices.Clone(vectors)}
+		spec.Start = &proposal.Start{Vectors: slices.Clone(vectors)}
 		change(spec.Start)
-		r := roster(900, 900)
-		_, err = Propose(spec, r, []byte(r[0].Identity), [32]byte{7})
+		r := texts.Roster(900, 900)
+		_, err = proposal.Propose(spec, r, []byte(r[0].Identity), [32]byte{7})
 		return err
 	}
-	if err := bad(func(*Start) {}); err != nil {
+	if err := bad(func(*proposal.Start) {}); err != nil {
 		t.Fatal(err)
 	}
-	for name, change := range map[string]func(*Start){
-		"short":          func(s *Start) { s.Vectors = s.Vectors[:4] },
-		"long":           func(s *Start) { s.Vectors[0] = 2 },
-		"not orthogonal": func(s *Start) { copy(s.Vectors[4:], s.Vectors[:4]) },
-		"NaN":            func(s *Start) { s.Vectors[3] = math.NaN() },
-		"a file":         func(s *Start) { s.Vectors, s.File = nil, "result.json" },
+	for name, change := range map[string]func(*proposal.Start){
+		"short":          func(s *proposal.Start) { s.Vectors = s.Vectors[:4] },
+		"long":           func(s *proposal.Start) { s.Vectors[0] = 2 },
+		"not orthogonal": func(s *proposal.Start) { copy(s.Vectors[4:], s.Vectors[:4]) },
+		"NaN":            func(s *proposal.Start) { s.Vectors[3] = math.NaN() },
+		"a file":         func(s *proposal.Start) { s.Vectors, s.File = nil, "result.json" },
 	} {
 		if err := bad(change); err == nil || !strings.Contains(err.Error(), "start") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	var v Vectors
+	var v proposal.Vectors
 	for _, text := range []string{"AAAA", "AAAAAAAAAA", "AAAAAAAAAAB=", "?"} {
 		if err := v.UnmarshalText([]byte(text)); err == nil {
 			t.Errorf("%q is read as vectors", text)
@@ -367,7 +362,7 @@ func TestEveryPathWithinReservation(t *testing.T) {
 		s := anySpec(rng)
 		s.Rounds = min(s.Rounds, 6)
 		r := anyRoster(rng)
-		body, err := Propose(s, r, []byte(r[0].Identity), [32]byte{byte(trial)})
+		body, err := proposal.Propose(s, r, []byte(r[0].Identity), [32]byte{byte(trial)})
 		if err != nil {
 			continue
 		}
@@ -410,7 +405,7 @@ func TestEveryPathWithinReservation(t *testing.T) {
 			}
 		}
 	}
-	if methods[MethodPower] < 20 || methods[MethodCovariance] < 20 {
+	if methods[proposal.MethodPower] < 20 || methods[proposal.MethodCovariance] < 20 {
 		t.Errorf("studies took %v", methods)
 	}
 }

@@ -5,6 +5,9 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"covey/internal/linalg"
+	"covey/internal/proposal"
 )
 
 // A covariance is bought in parts where its bound B² is private (docs/experiments.md). What noise
@@ -16,7 +19,7 @@ import (
 // high. So is every part where the histogram of ‖y‖² has two peaks: rows are then of several kinds.
 func (p *Plan) momentShares() []float64 {
 	const first = 0.3
-	if p.Proposal.Spec.NormBound != BoundPrivate || p.Iota <= iotaNone {
+	if p.Proposal.Spec.NormBound != proposal.BoundPrivate || p.Iota <= iotaNone {
 		return []float64{1}
 	}
 	second := 0.05
@@ -131,18 +134,16 @@ func twoPeaks(noised []int64, spread float64) bool {
 // Of earlier it reads the parts before and the histogram of ‖y‖².
 func (p *Plan) moment(c *Course, r Release, earlier []Release) error {
 	moments := append(momentsOf(earlier), r)
-	if p.lastMoment(r) {
-		m := p.corrected(pooledMoment(moments), *c)
-		if p.Proposal.Spec.standardizes() {
-			var factors []float64
-			m, factors = p.correlation(m, c.Scale)
+	if p.LastMoment(r) {
+		m, factors := p.covariance(*c, moments)
+		if factors != nil {
 			c.Scale = slices.Clone(c.Scale)
 			for j, f := range factors {
 				c.Scale[j] *= f
 			}
 		}
-		v, _, err := m.principal(p.D, p.K())
-		c.X = flat(v)
+		v, _, err := m.Principal(p.D, p.K())
+		c.X = linalg.Flat(v)
 		return err
 	}
 	low, high := p.bounds(*c, earlier)
@@ -162,8 +163,26 @@ func (p *Plan) moment(c *Course, r Release, earlier []Release) error {
 	return nil
 }
 
-// lastMoment reports whether no part of the covariance follows.
-func (p *Plan) lastMoment(r Release) bool {
+// Covariance returns the matrix that components are taken of, after the last part of a covariance:
+// its parts together, corrected for gaps and, where constants were learned, made one of
+// correlations.
+func (p *Plan) Covariance(c Course, releases []Release) Moment {
+	m, _ := p.covariance(c, momentsOf(releases))
+	return m
+}
+
+// covariance is Covariance of the parts, and what each column's scale is to be multiplied by; nil
+// where none was learned.
+func (p *Plan) covariance(c Course, moments []Release) (Moment, []float64) {
+	m := p.corrected(pooledMoment(moments), c)
+	if !p.Proposal.Spec.Standardizes() {
+		return m, nil
+	}
+	return p.correlation(m, moments[len(moments)-1].Scale)
+}
+
+// LastMoment reports whether no part of the covariance follows.
+func (p *Plan) LastMoment(r Release) bool {
 	next := r.Query + 1
 	return next == len(p.Queries) || p.Queries[next].Kind != KindMoment
 }
@@ -184,34 +203,38 @@ func momentsOf(releases []Release) []Release {
 func Spectrum(releases []Release, d int) (values []float64, vectors [][]float64, tau float64, err error) {
 	moments := momentsOf(releases)
 	if len(moments) == 0 || len(moments[0].Noised) != d*(d+1)/2 {
-		return nil, nil, 0, fieldError("releases", "there is no covariance of %d columns among them", d)
+		return nil, nil, 0, proposal.FieldErrorf("releases", "there is no covariance of %d columns among them", d)
 	}
 	m := pooledMoment(moments)
-	all, w, ok := allEigen(m.matrix(d))
+	all, w, ok := linalg.Eigen(m.matrix(d))
 	if !ok {
-		return nil, nil, 0, fieldError("releases", "the covariance's eigenvalues do not converge")
+		return nil, nil, 0, noConvergence()
 	}
 	values, vectors = make([]float64, d), make([][]float64, d)
 	for i := range d {
 		values[i], vectors[i] = all[d-1-i], mat.Col(nil, d-1-i, w)
 	}
-	return values, vectors, m.tau, nil
+	return values, vectors, m.Tau, nil
 }
 
-// secondMoment is a noised second-moment matrix: its upper triangle row by row, entries off the
+func noConvergence() error {
+	return proposal.FieldErrorf("releases", "the covariance's eigenvalues do not converge")
+}
+
+// Moment is a noised second-moment matrix: its upper triangle row by row, entries off the
 // diagonal times √2, and the noise's standard deviation on each number.
-type secondMoment struct {
-	packed []float64
-	tau    float64
+type Moment struct {
+	Packed []float64
+	Tau    float64
 }
 
 // momentOf is what a release holds, but for columns that are left out, which have zeros.
-func momentOf(r Release) secondMoment {
-	m := secondMoment{r.Z(), r.Tau()}
+func momentOf(r Release) Moment {
+	m := Moment{r.Z(), r.Tau()}
 	for i, at := 0, 0; i < len(r.Scale); i++ {
 		for _, s := range r.Scale[i:] {
 			if r.Scale[i] == 0 || s == 0 {
-				m.packed[at] = 0
+				m.Packed[at] = 0
 			}
 			at++
 		}
@@ -223,14 +246,14 @@ func momentOf(r Release) secondMoment {
 // clipped at a lower bound than the last are left out: they may not show what it shows. Of rows
 // whose directions do not depend on their lengths a part clipped higher is the same matrix, times
 // the ratio of the traces.
-func pooledMoment(moments []Release) secondMoment {
+func pooledMoment(moments []Release) Moment {
 	last := moments[len(moments)-1]
 	base := momentOf(last)
-	d := dimension(len(base.packed))
-	scale := trace(base.packed, d)
-	sum, weight := make([]float64, len(base.packed)), 0.0
+	d := dimension(len(base.Packed))
+	scale := trace(base.Packed, d)
+	sum, weight := make([]float64, len(base.Packed)), 0.0
 	for _, r := range moments {
-		z, ratio := momentOf(r).packed, 1.0
+		z, ratio := momentOf(r).Packed, 1.0
 		switch {
 		case r.Radius < last.Radius:
 			continue
@@ -239,7 +262,7 @@ func pooledMoment(moments []Release) secondMoment {
 				continue // noise: neither bound allows it
 			}
 		}
-		tau := r.Tau() / base.tau // relative, to stay in range
+		tau := r.Tau() / base.Tau // relative, to stay in range
 		w := ratio / (tau * tau)
 		for i, v := range z {
 			sum[i] += float64(w * v)
@@ -249,8 +272,11 @@ func pooledMoment(moments []Release) secondMoment {
 	for i := range sum {
 		sum[i] /= weight
 	}
-	return secondMoment{sum, base.tau / math.Sqrt(weight)}
+	return Moment{sum, base.Tau / math.Sqrt(weight)}
 }
+
+// Trace is the sum of the diagonal.
+func (m Moment) Trace(d int) float64 { return trace(m.Packed, d) }
 
 // dimension is d of d(d+1)/2.
 func dimension(values int) int { return int((math.Sqrt(float64(8*values+1)) - 1) / 2) }
@@ -265,11 +291,11 @@ func trace(packed []float64, d int) float64 {
 }
 
 // matrix unpacks m.
-func (m secondMoment) matrix(d int) *mat.SymDense {
+func (m Moment) matrix(d int) *mat.SymDense {
 	out := mat.NewSymDense(d, nil)
 	for i, at := 0, 0; i < d; i++ {
 		for j := i; j < d; j++ {
-			v := m.packed[at]
+			v := m.Packed[at]
 			if j > i {
 				// off-diagonal numbers travel times √2: their L2 norm is the matrix's
 				v /= math.Sqrt2
@@ -281,12 +307,12 @@ func (m secondMoment) matrix(d int) *mat.SymDense {
 	return out
 }
 
-// principal returns the k leading eigenvectors of m, and its eigenvalues, descending. An
+// Principal returns the k leading eigenvectors of m, and its eigenvalues, descending. An
 // eigenvector of a noised matrix is post-processing.
 //
 // A coordinate that is left out has no part in any of them: beside eigenvalues that noise made
 // negative, its own would be a larger one.
-func (m secondMoment) principal(d, k int) ([][]float64, []float64, error) {
+func (m Moment) Principal(d, k int) ([][]float64, []float64, error) {
 	all := m.matrix(d)
 	var in []int
 	for j := range d {
@@ -297,11 +323,11 @@ func (m secondMoment) principal(d, k int) ([][]float64, []float64, error) {
 		in = append(in, j)
 	}
 	if len(in) == d || len(in) < k {
-		vectors, values, err := leadingEigen(all, k)
-		if err != nil {
-			return nil, nil, err
+		vectors, values, ok := linalg.LeadingEigen(all, k)
+		if !ok {
+			return nil, nil, noConvergence()
 		}
-		return orthonormalize(vectors, vectors), values, nil
+		return linalg.Orthonormalize(vectors, vectors), values, nil
 	}
 	part := mat.NewSymDense(len(in), nil)
 	for i, a := range in {
@@ -309,12 +335,12 @@ func (m secondMoment) principal(d, k int) ([][]float64, []float64, error) {
 			part.SetSym(i, j, all.At(a, in[j]))
 		}
 	}
-	vectors, values, err := leadingEigen(part, k)
-	if err != nil {
-		return nil, nil, err
+	vectors, values, ok := linalg.LeadingEigen(part, k)
+	if !ok {
+		return nil, nil, noConvergence()
 	}
 	out := make([][]float64, k)
-	for l, v := range orthonormalize(vectors, vectors) {
+	for l, v := range linalg.Orthonormalize(vectors, vectors) {
 		out[l] = make([]float64, d)
 		for i, j := range in {
 			out[l][j] = v[i]
@@ -325,7 +351,7 @@ func (m secondMoment) principal(d, k int) ([][]float64, []float64, error) {
 
 // principal is of the matrix that one release holds.
 func principal(r Release, d, k int) ([][]float64, []float64, error) {
-	return momentOf(r).principal(d, k)
+	return momentOf(r).Principal(d, k)
 }
 
 // wider reports whether the longest rows show directions that those clipped low do not: whether of
@@ -335,12 +361,12 @@ func (p *Plan) wider(low, high Release) (bool, error) {
 	k := p.K()
 	m := momentOf(high).matrix(p.D)
 	seen := p.D
-	if p.D > denseEigen { // all of them would take long, and every site computes this
+	if p.D > linalg.DenseEigen { // all of them would take long, and every site computes this
 		seen = k
 	}
-	w, values, err := leadingEigen(m, seen)
-	if err != nil {
-		return false, err
+	w, values, ok := linalg.LeadingEigen(m, seen)
+	if !ok {
+		return false, noConvergence()
 	}
 	rest, spread := others(m, values)
 	s := high.Tau()
@@ -373,15 +399,15 @@ func (p *Plan) wider(low, high Release) (bool, error) {
 			for l := range row {
 				row[l] = m.At(r, l)
 			}
-			through[r] = dot(row, a)
+			through[r] = linalg.Dot(row, a)
 		}
 		for j := i; j < k; j++ {
-			inside.SetSym(i, j, dot(through, components[j]))
+			inside.SetSym(i, j, linalg.Dot(through, components[j]))
 		}
 	}
-	has, u, ok := allEigen(inside)
+	has, u, ok := linalg.Eigen(inside)
 	if !ok {
-		return false, fieldError("releases", "the covariance's eigenvalues do not converge")
+		return false, noConvergence()
 	}
 	got, common := 0.0, 0.0 // common is tr(PQ) of the two spans
 	for i := range clear {
@@ -394,7 +420,7 @@ func (p *Plan) wider(low, high Release) (bool, error) {
 			}
 		}
 		for j := range clear {
-			c := dot(x, w[j])
+			c := linalg.Dot(x, w[j])
 			common += float64(c * c)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"covey/test/texts"
 )
 
 // lengths is a noised histogram of values.
@@ -91,7 +93,7 @@ func TestTwoPeaks(t *testing.T) {
 // the tail of lengths counts where no single bin of it stands out. Of rows that were left out both
 // clips are free.
 func TestClipsOfTwoPeaks(t *testing.T) {
-	p := mustPlan(t, with(four, `method = "covariance"`, `explained_variance = "none"`), 500, 500)
+	p := mustPlan(t, texts.With(texts.Four, `method = "covariance"`, `explained_variance = "none"`), 500, 500)
 	if len(p.momentShares()) != 3 {
 		t.Fatalf("ι = %v: %d parts", p.Iota, len(p.momentShares()))
 	}
@@ -124,7 +126,7 @@ func TestBoundShare(t *testing.T) {
 	}{
 		{3999, nil, 0.04}, {4000, nil, 0.01}, {3999, []string{"bound_share = 0.02"}, 0.02}, {30, nil, 0.01},
 	} {
-		p := mustPlan(t, with(four, append(c.lines, `method = "covariance"`)...), c.units, c.units)
+		p := mustPlan(t, texts.With(texts.Four, append(c.lines, `method = "covariance"`)...), c.units, c.units)
 		if got := p.Queries[0].Rho / p.Rho; math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("%d units at ι = %.2f pay %v for the bound, want %v", p.N, p.Iota, got, c.want)
 		}

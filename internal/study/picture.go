@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"covey/internal/linalg"
+	"covey/internal/proposal"
 	"covey/internal/query"
 )
 
@@ -18,121 +20,9 @@ const (
 	PictureReach = query.PictureReach
 )
 
-// MaxPictures is the most pairs of components that a study may picture.
-const MaxPictures = 6
-
-// The values of Spec.PictureBy.
-const (
-	PictureByColumn = "column"
-	PictureBySite   = "site"
-)
-
 // scoresPart is the part of picture_share that score histograms take; the pictures have the rest in
 // equal parts.
 const scoresPart = 0.2
-
-// Picture is a noised histogram of the scores of all units on two components.
-type Picture struct {
-	Pair   [2]int   `json:"pair"` // components, from 1
-	By     string   `json:"by,omitempty"`
-	Column string   `json:"column,omitempty"`
-	Groups []string `json:"groups,omitempty"` // levels, or sites; one unnamed where By is empty
-	// X and Y are the bins' edges on the first component and on the second, PictureBins + 1 each,
-	// in scores of scaled and centered rows.
-	X []float64 `json:"x_edges"`
-	Y []float64 `json:"y_edges"`
-	// Counts are those of each group, a vector of PictureBins² with bin (ix, iy) at
-	// ix·PictureBins+iy: units, noised, and so perhaps below zero.
-	Counts [][]float64 `json:"counts"`
-	Sigma  float64     `json:"sigma"` // the noise's standard deviation on one count
-}
-
-// ScoreHistogram is a noised histogram of the scores of all units on one component.
-type ScoreHistogram struct {
-	Component int       `json:"component"` // from 1
-	Edges     []float64 `json:"edges"`     // ScoreBins + 1
-	Counts    []float64 `json:"counts"`    // ScoreBins, as in Picture
-	Sigma     float64   `json:"sigma"`
-}
-
-// resolvePicture fills in what a study with pictures leaves out.
-func (s *Spec) resolvePicture() {
-	if s.Picture {
-		def(&s.PictureShare, 0.05)
-		if s.PicturePairs == nil {
-			s.PicturePairs = [][]int{{1, 2}}
-		}
-	}
-}
-
-// checkPicture checks what goes with pictures.
-func (s *Spec) checkPicture() error {
-	if !s.Picture {
-		const why = "has no effect without picture = true"
-		switch {
-		case s.PicturePairs != nil:
-			return fieldError("picture_pairs", why)
-		case s.PictureBy != "":
-			return fieldError("picture_by", why)
-		case s.PictureColumn != "":
-			return fieldError("picture_column", why)
-		}
-		return nil
-	}
-	switch {
-	case s.mostComponents() < 2:
-		return fieldError("picture", "needs at least 2 components, got %d", s.mostComponents())
-	case s.ExplainedVariance != VariancePrivate:
-		return fieldError("picture", `needs explained_variance = "private": its grid is made of released variances`)
-	case s.Center == CenterPairs:
-		return fieldError("picture", `is of rows; center = "pairs" has differences of them alone`)
-	case len(s.PicturePairs) == 0 || len(s.PicturePairs) > MaxPictures:
-		return fieldError("picture_pairs", "must be 1 to %d pairs of components, got %d", MaxPictures, len(s.PicturePairs))
-	}
-	for i, pair := range s.PicturePairs {
-		if len(pair) != 2 || min(pair[0], pair[1]) < 1 || max(pair[0], pair[1]) > s.mostComponents() || pair[0] == pair[1] {
-			return fieldError("picture_pairs", "must be pairs of two of the components 1 to %d, got %v", s.mostComponents(), pair)
-		}
-		if slices.ContainsFunc(s.PicturePairs[:i], func(other []int) bool {
-			return slices.Equal(other, pair) || other[0] == pair[1] && other[1] == pair[0]
-		}) {
-			return fieldError("picture_pairs", "has the pair %v twice", pair)
-		}
-	}
-	switch s.PictureBy {
-	case "":
-	case PictureByColumn:
-		if !slices.ContainsFunc(s.Columns, func(c Column) bool { return c.Name == s.PictureColumn && len(c.Levels) > 0 }) {
-			return fieldError("picture_column", "must be a column with levels, got %.80q", s.PictureColumn)
-		}
-	case PictureBySite:
-		// Each site alone fills its block: the exact sum would be that site's exact counts.
-		if s.Noise != NoiseDistributed {
-			return fieldError("noise", `picture_by = "site" needs "distributed": with "central" the coordinator's leader would read each site's exact counts, and central_detail does not allow that`)
-		}
-	default:
-		return fieldError("picture_by", "must be %q, %q or left out, got %.80q", PictureByColumn, PictureBySite, s.PictureBy)
-	}
-	if s.PictureColumn != "" && s.PictureBy != PictureByColumn {
-		return fieldError("picture_column", "needs picture_by = %q", PictureByColumn)
-	}
-	return nil
-}
-
-// pictureValues is how many numbers the largest of a study's pictures has; by site, of the sites
-// that are named.
-func (s *Spec) pictureValues() int {
-	groups := 1
-	switch {
-	case !s.Picture:
-		return 0
-	case s.PictureBy == PictureByColumn:
-		groups = MaxLevels + 1
-	case s.PictureBy == PictureBySite:
-		groups = min(max(1, len(s.Sites)), MaxSites)
-	}
-	return PictureBins * PictureBins * groups
-}
 
 // pictureQueries are those of pictures, which come last of all: their grid is made of the released
 // variances.
@@ -151,15 +41,15 @@ func (p *Plan) pictureQueries() []Query {
 // pictures reports whether a query counts scores.
 func (q Query) pictures() bool { return q.Kind == KindScores || q.Kind == KindPicture }
 
-// pictureGroups names the groups of each picture: levels, sites by roster index, or one that has no
+// PictureGroups names the groups of each picture: levels, sites by roster index, or one that has no
 // name. They are the proposal's, never the data's.
-func (p *Plan) pictureGroups() []string {
+func (p *Plan) PictureGroups() []string {
 	s := p.Proposal.Spec
 	switch s.PictureBy {
-	case PictureByColumn:
+	case proposal.PictureByColumn:
 		at := p.pictureColumn()
-		return append(slices.Clone(s.Columns[at].Levels), OtherLevel)
-	case PictureBySite:
+		return append(slices.Clone(s.Columns[at].Levels), proposal.OtherLevel)
+	case proposal.PictureBySite:
 		var out []string
 		for _, m := range p.Proposal.Roster {
 			out = append(out, m.Name)
@@ -171,18 +61,18 @@ func (p *Plan) pictureGroups() []string {
 
 func (p *Plan) pictureColumn() int {
 	s := p.Proposal.Spec
-	return slices.IndexFunc(s.Columns, func(c Column) bool { return c.Name == s.PictureColumn })
+	return slices.IndexFunc(s.Columns, func(c proposal.Column) bool { return c.Name == s.PictureColumn })
 }
 
 // PictureLevels returns the coordinates of the column that divides pictures, the first and how
 // many; ok is false where none does.
 func (p *Plan) PictureLevels() (first, width int, ok bool) {
 	s := p.Proposal.Spec
-	if s.PictureBy != PictureByColumn {
+	if s.PictureBy != proposal.PictureByColumn {
 		return 0, 0, false
 	}
 	at := p.pictureColumn()
-	return p.Places()[at], s.Columns[at].cells(), true
+	return p.Places()[at], s.Columns[at].Cells(), true
 }
 
 // Pair returns the indices of the two components that a picture is of, by falling variance.
@@ -200,9 +90,9 @@ func (p *Plan) PictureWords() string {
 	s := p.Proposal.Spec
 	by := ""
 	switch s.PictureBy {
-	case PictureByColumn:
+	case proposal.PictureByColumn:
 		by = fmt.Sprintf(" by the levels of %q", s.PictureColumn)
-	case PictureBySite:
+	case proposal.PictureBySite:
 		by = " by site, which shows institutions"
 	}
 	pairs := make([]string, len(s.PicturePairs))
@@ -232,13 +122,13 @@ const pictureClear = 400
 func (p *Plan) pictureWarning() string {
 	units, of, noise := p.N, "all units", p.pictureNoise()
 	switch p.Proposal.Spec.PictureBy {
-	case PictureBySite:
+	case proposal.PictureBySite:
 		of = "the smallest site"
 		for i := range p.Proposal.Roster {
 			units = min(units, p.units(i))
 		}
-	case PictureByColumn:
-		units, of = units/len(p.pictureGroups()), "a group of its even share"
+	case proposal.PictureByColumn:
+		units, of = units/len(p.PictureGroups()), "a group of its even share"
 	}
 	if float64(units) >= pictureClear*noise {
 		return ""
@@ -255,12 +145,12 @@ func (p *Plan) readVariance(c *Course, r Release) {
 	if !p.Proposal.Spec.Picture {
 		return
 	}
-	z, vectors := r.Z(), split(r.X, p.D)
+	z, vectors := r.Z(), linalg.Split(r.X, p.D)
 	var x []float64
 	c.Deviations = nil
-	for _, l := range falling(z) {
-		x = append(x, orient(vectors[l])...)
-		deviation := math.Sqrt(max(z[l], 2*r.Tau()) / c.rowsPerUnit())
+	for _, l := range linalg.Falling(z) {
+		x = append(x, linalg.Orient(vectors[l])...)
+		deviation := math.Sqrt(max(z[l], 2*r.Tau()) / c.RowsPerUnit())
 		c.Deviations = append(c.Deviations, max(minScale, min(deviation, maxScale)))
 	}
 	c.X = x
@@ -282,87 +172,4 @@ func (p *Plan) checkDeviations(q Query, a Ask) error {
 		}
 	}
 	return nil
-}
-
-// scoreEdges are those of so many bins of equal width, within PictureReach deviations.
-func scoreEdges(deviation float64, bins int) []float64 {
-	out := make([]float64, bins+1)
-	for i := range out {
-		out[i] = deviation * (2*PictureReach*float64(i)/float64(bins) - PictureReach)
-	}
-	return out
-}
-
-// picture fills pictures and score histograms in. Of sites that are not in the sum a picture has no
-// group: noise alone is in their blocks.
-func (r *Result) picture(p *Plan, releases []Release) {
-	s := p.Proposal.Spec
-	for _, rel := range releases {
-		counts := make([]float64, len(rel.Noised))
-		for i, v := range rel.Noised {
-			counts[i] = float64(v) * rel.Grid
-		}
-		sigma := rel.Spread() * rel.Grid
-		switch rel.Kind {
-		case KindScores:
-			for l, deviation := range rel.Deviations {
-				r.Scores = append(r.Scores, ScoreHistogram{Component: l + 1, Edges: scoreEdges(deviation, ScoreBins), Counts: counts[l*ScoreBins : (l+1)*ScoreBins], Sigma: sigma})
-			}
-			r.PictureNote = pictureNote(s)
-		case KindPicture:
-			x, y := p.Pair(p.Queries[rel.Query])
-			picture := Picture{Pair: [2]int{x + 1, y + 1}, By: s.PictureBy, Column: s.PictureColumn, Sigma: sigma,
-				X: scoreEdges(rel.Deviations[x], PictureBins), Y: scoreEdges(rel.Deviations[y], PictureBins)}
-			const bins = PictureBins * PictureBins
-			for at, name := range p.pictureGroups() {
-				if s.PictureBy == PictureBySite && !slices.Contains(rel.Survivors, at) {
-					continue
-				}
-				if s.PictureBy != "" {
-					picture.Groups = append(picture.Groups, name)
-				}
-				picture.Counts = append(picture.Counts, counts[at*bins:(at+1)*bins])
-			}
-			r.Pictures = append(r.Pictures, picture)
-		}
-	}
-}
-
-// pictureNote says what pictures show and what they do not.
-func pictureNote(s Spec) string {
-	text := fmt.Sprintf("counts are of units, noised, and may be below zero; edges are within %d deviations of the released variance, and the outermost bins also hold what lies beyond; "+
-		"scores are of rows as the components saw them, scaled, centered and filled, before any clipping", PictureReach)
-	if s.standardizes() {
-		text += fmt.Sprintf("; values of learned columns are within %d scales of their center", LearnedLimit)
-	}
-	if s.Unit != "" {
-		text += "; a unit counts as the average of its rows"
-	}
-	switch s.PictureBy {
-	case PictureByColumn:
-		text += fmt.Sprintf("; groups are the levels of %q, and a row without one is in no group", s.PictureColumn)
-	case PictureBySite:
-		text += "; each group shows an institution: ε and δ protect units, not sites, and blocks are not authenticated, so that a corrupt site can fill another's"
-	}
-	return text
-}
-
-// PictureText says which pictures a result has; empty where it has none.
-func (r *Result) PictureText() string {
-	if len(r.Pictures) == 0 {
-		return ""
-	}
-	var pairs []string
-	for _, picture := range r.Pictures {
-		pairs = append(pairs, fmt.Sprintf("%d and %d", picture.Pair[0], picture.Pair[1]))
-	}
-	first := r.Pictures[0]
-	text := fmt.Sprintf("noised counts of scores on components %s, ± %.3g units a bin", strings.Join(pairs, ", "), first.Sigma)
-	switch first.By {
-	case PictureByColumn:
-		text += fmt.Sprintf(", by %q", first.Column)
-	case PictureBySite:
-		text += ", by site: each group shows an institution, and blocks are not authenticated"
-	}
-	return text
 }

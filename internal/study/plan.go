@@ -4,21 +4,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strconv"
 
 	"covey/internal/noise"
-)
-
-// The clip radius bounds of internal/clip: R in [2^-200, 2^200].
-const (
-	minRadius = 0x1p-200
-	maxRadius = 0x1p200
+	"covey/internal/proposal"
 )
 
 // Plan is what a proposal means: everything that both sides derive from it.
 type Plan struct {
-	Proposal   Proposal   `json:"proposal"`
-	Digest     Digest     `json:"digest"`
-	Thresholds Thresholds `json:"thresholds"`
+	Proposal   proposal.Proposal   `json:"proposal"`
+	Digest     proposal.Digest     `json:"digest"`
+	Thresholds proposal.Thresholds `json:"thresholds"`
 	// N is the units over all sites, each counted where it is: one at two sites is two.
 	N int `json:"n"`
 	// D is the coordinates of a row's vector ([Plan.Coordinates]).
@@ -28,7 +24,7 @@ type Plan struct {
 	// by which method = "auto" decides first; 0 with the paper's accountant.
 	Iota float64 `json:"iota,omitempty"`
 	// coordinates are those of a row's vector, D of them.
-	coordinates []Coordinate
+	coordinates []proposal.Coordinate
 	// numbers and roomy are what [Plan.Single] returns.
 	numbers, roomy []int
 	// fullMultiplier is σ/Δ of one query that takes the whole budget, over all sites' sums; 0 with
@@ -73,30 +69,30 @@ func AtSites(sites int) string {
 
 // NewPlan derives the plan of a proposal's exact bytes.
 func NewPlan(body []byte) (*Plan, error) {
-	p, err := Parse(body)
+	p, err := proposal.Parse(body)
 	if err != nil {
 		return nil, err
 	}
 	s := p.Spec
-	plan := &Plan{Proposal: p, Digest: DigestOf(body), Adjacency: AdjacencyReplaceOne}
+	plan := &Plan{Proposal: p, Digest: proposal.DigestOf(body), Adjacency: AdjacencyReplaceOne}
 	plan.setCoordinates()
 	plan.D = len(plan.coordinates)
-	if plan.Thresholds, err = p.thresholds(); err != nil {
+	if plan.Thresholds, err = p.Thresholds(); err != nil {
 		return nil, err
 	}
 	for i := range p.Roster {
 		plan.N += plan.units(i)
 	}
 	if plan.N == 0 {
-		return nil, fieldError("center", `"pairs" needs two units at some site`)
+		return nil, proposal.FieldErrorf("center", `"pairs" needs two units at some site`)
 	}
-	if s.Noise == NoiseDistributed {
+	if s.Noise == proposal.NoiseDistributed {
 		// At least 1: U_min is at least η + 2.
 		plan.Honest = plan.Thresholds.MinSurvivors - max(plan.Thresholds.Corrupt, 1)
 	}
 	plan.NoiseFactor = noiseFactor(plan.Thresholds.Sites, plan.Honest)
-	if plan.N > MaxUnits {
-		return nil, fieldError("roster", "at most 2^40 units in all, got %d", plan.N)
+	if plan.N > proposal.MaxUnits {
+		return nil, proposal.FieldErrorf("roster", "at most 2^40 units in all, got %d", plan.N)
 	}
 	if err := plan.setIota(); err != nil {
 		return nil, err
@@ -142,7 +138,7 @@ func (p *Plan) NoiseWords() string {
 	}
 	text := fmt.Sprintf("distributed: each site adds its share, %d of them carry all of it; nobody sees an exact sum; over all %d sites %.3g times central noise",
 		p.Honest, p.Thresholds.Sites, p.NoiseFactor)
-	if p.Proposal.Spec.OnDropout == DropoutContinue {
+	if p.Proposal.Spec.OnDropout == proposal.DropoutContinue {
 		text += fmt.Sprintf(` (%.3g with on_dropout = "wait", where a sum waits for every site)`, noiseFactor(p.Thresholds.Sites, p.Thresholds.Sites-max(p.Thresholds.Corrupt, 1)))
 	}
 	return text
@@ -151,7 +147,7 @@ func (p *Plan) NoiseWords() string {
 // units is how many units, or pairs of them, a site contributes.
 func (p *Plan) units(site int) int {
 	n := p.Proposal.Roster[site].Units
-	if p.Proposal.Spec.Center == CenterPairs {
+	if p.Proposal.Spec.Center == proposal.CenterPairs {
 		return n / 2
 	}
 	return n
@@ -161,17 +157,17 @@ func (p *Plan) units(site int) int {
 func (p *Plan) setRounds() error {
 	s := p.Proposal.Spec
 	p.Rounds = s.Rounds
-	if p.method() == MethodCovariance {
+	if p.method() == proposal.MethodCovariance {
 		p.Rounds = 1
 	}
 	if p.Rounds == 0 {
 		t := math.Ceil(s.C * math.Log(math.E*float64(p.D)) / s.Alpha)
-		if t > MaxRounds {
-			return fieldError("alpha", "gives %.0f rounds, at most %d", t, MaxRounds)
+		if t > proposal.MaxRounds {
+			return proposal.FieldErrorf("alpha", "gives %.0f rounds, at most %d", t, proposal.MaxRounds)
 		}
 		p.Rounds = max(1, int(t))
 	}
-	if p.method() != MethodCovariance && (s.Radius == RadiusPaper || s.Accountant == AccountantPaper) {
+	if p.method() != proposal.MethodCovariance && (s.Radius == proposal.RadiusPaper || s.Accountant == proposal.AccountantPaper) {
 		// Only τ depends on Λ through R, and a public radius replaces R. A private Λ
 		// scales both when it is known.
 		lambda, public := s.Lambda.Public()
@@ -187,15 +183,15 @@ func (p *Plan) setRounds() error {
 		paper.Tau *= float64(p.SitesPerUnit()) // Δ is so many times the paper's
 		p.Paper = &paper
 	}
-	if p.method() == MethodCovariance {
+	if p.method() == proposal.MethodCovariance {
 		return nil
 	}
 	if r, public := s.Radius.Public(); public {
 		p.Radius = r
-	} else if s.Radius == RadiusPaper && s.Lambda != LambdaPrivate {
+	} else if s.Radius == proposal.RadiusPaper && s.Lambda != proposal.LambdaPrivate {
 		p.Radius = p.paperRadius(1)
-		if !(p.Radius >= minRadius && p.Radius <= maxRadius) {
-			return fieldError("lambda", "gives a radius outside 2^-200..2^200")
+		if !(p.Radius >= proposal.MinRadius && p.Radius <= proposal.MaxRadius) {
+			return proposal.FieldErrorf("lambda", "gives a radius outside 2^-200..2^200")
 		}
 	}
 	return nil
@@ -205,7 +201,7 @@ func (p *Plan) setRounds() error {
 // √k times that: each of k directions keeps to R with the paper's probability.
 func (p *Plan) paperRadius(scale float64) float64 {
 	r := p.Paper.Radius * scale
-	if p.Proposal.Spec.Subspace == SubspaceBlock {
+	if p.Proposal.Spec.Subspace == proposal.SubspaceBlock {
 		r *= math.Sqrt(float64(p.K()))
 	}
 	return r
@@ -213,14 +209,14 @@ func (p *Plan) paperRadius(scale float64) float64 {
 
 // K is the number of components that the plan is made for: with ComponentsAuto, the most that there
 // can be.
-func (p *Plan) K() int { return p.Proposal.Spec.mostComponents() }
+func (p *Plan) K() int { return p.Proposal.Spec.MostComponents() }
 
 // SitesPerUnit is at how many sites a unit may be.
 func (p *Plan) SitesPerUnit() int { return max(1, p.Proposal.Spec.SitesPerUnit) }
 
 // block is how many components one power run works on.
 func (p *Plan) block() int {
-	if p.Proposal.Spec.Subspace == SubspaceDeflation {
+	if p.Proposal.Spec.Subspace == proposal.SubspaceDeflation {
 		return 1
 	}
 	return p.K()
@@ -231,3 +227,11 @@ func (p *Plan) Runs() int { return p.runs() }
 
 // runs is how many power runs there are.
 func (p *Plan) runs() int { return p.K() / p.block() }
+
+// ComponentsWords say for people how many components a plan finds.
+func (p *Plan) ComponentsWords() string {
+	if p.Proposal.Spec.Components != proposal.ComponentsAuto {
+		return strconv.Itoa(p.K())
+	}
+	return fmt.Sprintf("auto: up to %d, as many as the noised spectrum shows", p.K())
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"covey/internal/noise"
+	"covey/internal/proposal"
 	"covey/internal/query"
 	"covey/internal/secagg"
 	"covey/internal/standardize"
@@ -51,18 +52,11 @@ const (
 	totalPart     = 0.25  // of what explained variance costs, for the total
 )
 
-// radius_share where the proposal leaves it to the number of units: few need more for a histogram
-// that stands out of its noise.
+// radius_share and bound_share of many units, where the proposal leaves them to their number.
 const (
-	radiusShareFew = 0.1
-	radiusShare    = 0.04
-	fewUnits       = 4000
-)
-
-// bound_share where the proposal leaves it to the number of units.
-const (
-	boundShareFew = 0.04
-	boundShare    = 0.01
+	radiusShare = 0.04
+	boundShare  = 0.01
+	fewUnits    = 4000
 )
 
 // boundShare is the part of the budget that a private norm bound takes. Few units need more, to
@@ -72,7 +66,7 @@ func (p *Plan) boundShare() float64 {
 	case s.BoundShare > 0:
 		return s.BoundShare
 	case p.N < 2*fewUnits && p.Iota <= iotaEnough:
-		return boundShareFew
+		return proposal.BoundShareFew
 	default:
 		return boundShare
 	}
@@ -84,7 +78,7 @@ func (p *Plan) radiusShare() float64 {
 	case s.RadiusShare > 0:
 		return s.RadiusShare
 	case p.N < fewUnits:
-		return radiusShareFew
+		return proposal.RadiusShareFew
 	default:
 		return radiusShare
 	}
@@ -119,14 +113,14 @@ func (q Query) sum() Kind { return cmp.Or(q.Of, q.Kind) }
 // setQueries lists the queries and splits the budget over them.
 func (p *Plan) setQueries() error {
 	s := p.Proposal.Spec
-	if n := p.D * p.block(); n > MaxValues && p.method() != MethodCovariance {
-		return fieldError("components", "a power step has at most %d numbers, %s and %d components have %d", MaxValues, ColumnsText(len(s.Columns), p.D), p.block(), n)
+	if n := p.D * p.block(); n > proposal.MaxValues && p.method() != proposal.MethodCovariance {
+		return proposal.FieldErrorf("components", "a power step has at most %d numbers, %s and %d components have %d", proposal.MaxValues, proposal.ColumnsText(len(s.Columns), p.D), p.block(), n)
 	}
-	if p.D > MaxCovariance && p.method() != MethodPower {
-		return fieldError("method", "the covariance of more than %d columns is not asked for, there are %s", MaxCovariance, ColumnsText(len(s.Columns), p.D))
+	if p.D > proposal.MaxCovariance && p.method() != proposal.MethodPower {
+		return proposal.FieldErrorf("method", "the covariance of more than %d columns is not asked for, there are %s", proposal.MaxCovariance, proposal.ColumnsText(len(s.Columns), p.D))
 	}
-	if n := p.values(Query{Kind: KindPicture}); s.Picture && n > MaxValues {
-		return fieldError("picture_by", "a picture has at most %d numbers, one of %d sites has %d", MaxValues, p.Thresholds.Sites, n)
+	if n := p.values(Query{Kind: KindPicture}); s.Picture && n > proposal.MaxValues {
+		return proposal.FieldErrorf("picture_by", "a picture has at most %d numbers, one of %d sites has %d", proposal.MaxValues, p.Thresholds.Sites, n)
 	}
 	left := 1.0
 	buy := func(q Query, share float64) {
@@ -134,7 +128,7 @@ func (p *Plan) setQueries() error {
 		left -= share
 		p.Queries = append(p.Queries, q)
 	}
-	if s.keepsGaps() {
+	if s.KeepsGaps() {
 		buy(Query{Kind: KindFilled}, p.filledShare())
 	}
 	if p.countsRows() {
@@ -146,27 +140,27 @@ func (p *Plan) setQueries() error {
 	if share := p.levelsShare(); share > 0 {
 		buy(Query{Kind: KindLevels}, share)
 	}
-	if s.Center == CenterPrivate && !s.standardizes() {
+	if s.Center == proposal.CenterPrivate && !s.Standardizes() {
 		for step := range KindMean.Definition().Steps {
 			buy(Query{Kind: KindHistogram, Of: KindMean, Round: step}, s.CenterShare/2*histogramPart)
 			buy(Query{Kind: KindMean, Round: step}, s.CenterShare/2*(1-histogramPart))
 		}
 	}
-	if shares := p.standardShares(); s.standardizes() {
+	if shares := p.standardShares(); s.Standardizes() {
 		buy(Query{Kind: KindOctaves}, shares.Octaves)
 		buy(Query{Kind: KindTree}, shares.Tree)
 		for step := range standardize.MomentRounds {
 			buy(Query{Kind: KindMoments, Round: step}, shares.Moments)
 		}
 	}
-	if s.Lambda == LambdaPrivate {
+	if s.Lambda == proposal.LambdaPrivate {
 		q := Query{Kind: KindLambda}
 		if s.LambdaRange != nil {
 			q.Kind = KindSelect
 		}
 		buy(q, s.LambdaShare)
 	}
-	if p.method() != MethodPower && s.NormBound == BoundPrivate {
+	if p.method() != proposal.MethodPower && s.NormBound == proposal.BoundPrivate {
 		buy(Query{Kind: KindHistogram, Of: KindTotal}, p.boundShare())
 	}
 	last := append(p.varianceQueries(), p.pictureQueries()...)
@@ -197,7 +191,7 @@ func (p *Plan) setQueries() error {
 // addMethods adds the queries that find the components, with left of the budget.
 func (p *Plan) addMethods(left float64) {
 	s := p.Proposal.Spec
-	auto := p.method() == MethodAuto
+	auto := p.method() == proposal.MethodAuto
 	var histograms int
 	for t := range p.Rounds {
 		if slices.Contains(radiusRounds, t) {
@@ -205,9 +199,9 @@ func (p *Plan) addMethods(left float64) {
 		}
 	}
 	first := 0.0 // what auto asks for before it decides
-	if p.method() != MethodCovariance {
+	if p.method() != proposal.MethodCovariance {
 		steps, radius := left, 0.0
-		if s.Radius == RadiusPrivate {
+		if s.Radius == proposal.RadiusPrivate {
 			steps, radius = left-p.radiusShare(), p.radiusShare()/float64(histograms)
 		}
 		for run := range p.runs() {
@@ -224,18 +218,18 @@ func (p *Plan) addMethods(left float64) {
 		for i := range p.Queries {
 			q := &p.Queries[i]
 			if decided {
-				q.Branch = MethodPower
+				q.Branch = proposal.MethodPower
 			} else if q.Kind == KindPower || q.Of == KindPower {
 				first += q.share
 				decided = q.Of == KindPower && q.Round == p.decideRound()
 			}
 		}
 	}
-	if p.method() != MethodPower {
+	if p.method() != proposal.MethodPower {
 		for part, share := range p.momentShares() {
 			q := Query{Kind: KindMoment, Round: part, share: (left - first) * share}
 			if auto {
-				q.Branch = MethodCovariance
+				q.Branch = proposal.MethodCovariance
 			}
 			p.Queries = append(p.Queries, q)
 		}
@@ -244,7 +238,7 @@ func (p *Plan) addMethods(left float64) {
 
 // stepShare is the part of a run's budget for power steps that round t takes.
 func (p *Plan) stepShare(t int) float64 {
-	if p.Proposal.Spec.Schedule == ScheduleRising {
+	if p.Proposal.Spec.Schedule == proposal.ScheduleRising {
 		return float64(t+1) / float64(p.Rounds*(p.Rounds+1)/2)
 	}
 	return 1 / float64(p.Rounds)
@@ -253,7 +247,7 @@ func (p *Plan) stepShare(t int) float64 {
 // varianceQueries are those of explained variance, after which come pictures alone.
 func (p *Plan) varianceQueries() []Query {
 	s := p.Proposal.Spec
-	if s.ExplainedVariance != VariancePrivate {
+	if s.ExplainedVariance != proposal.VariancePrivate {
 		return nil
 	}
 	total, mine := s.VarianceShare*totalPart, s.VarianceShare*(1-totalPart)
@@ -261,7 +255,7 @@ func (p *Plan) varianceQueries() []Query {
 		{Kind: KindHistogram, Of: KindVariance, share: mine * histogramPart},
 		{Kind: KindVariance, share: mine * (1 - histogramPart)},
 	}
-	if p.method() == MethodPower || s.NormBound != BoundPrivate { // else its histogram is there
+	if p.method() == proposal.MethodPower || s.NormBound != proposal.BoundPrivate { // else its histogram is there
 		out = append(out, Query{Kind: KindHistogram, Of: KindTotal, share: total * histogramPart})
 		total *= 1 - histogramPart
 	}
@@ -277,9 +271,9 @@ func (p *Plan) values(q Query) int {
 	case KindFilled:
 		return len(p.Proposal.Spec.Columns)
 	case KindLevels:
-		return query.LevelBins * p.Proposal.Spec.leveled()
+		return query.LevelBins * p.Proposal.Spec.Leveled()
 	case KindPicture:
-		return query.PictureBins * query.PictureBins * len(p.pictureGroups())
+		return query.PictureBins * query.PictureBins * len(p.PictureGroups())
 	case KindOctaves, KindTree, KindMoments:
 		return q.Kind.Definition().Values(len(p.Single(q.Kind)), 0)
 	}
@@ -289,7 +283,7 @@ func (p *Plan) values(q Query) int {
 // Curve is how the charges of the plan, and so of any set of its queries, become (ε, δ): what a
 // ledger keeps with them. Those of accountant = "paper" are ρ of zCDP.
 func (p *Plan) Curve() noise.Curve {
-	if p.Proposal.Spec.Accountant == AccountantGDP {
+	if p.Proposal.Spec.Accountant == proposal.AccountantGDP {
 		return noise.GDP
 	}
 	return noise.ZCDP
@@ -332,7 +326,7 @@ func (p *Plan) charge(q *Query, multiplier float64) error {
 		q.Rho = max(q.Rho, noise.DistributedRho(least, share, p.Honest, q.Values))
 	}
 	if kappa := noise.BridgeKappa(q.Values, share, p.Honest); p.Curve() == noise.GDP && !(kappa <= noise.MaxKappa) {
-		return fieldError("accountant", `"gdp" needs wider shares of noise than %.3g of a count's grid steps: use "zcdp"`, share.Float())
+		return proposal.FieldErrorf("accountant", `"gdp" needs wider shares of noise than %.3g of a count's grid steps: use "zcdp"`, share.Float())
 	}
 	return nil
 }
@@ -349,21 +343,21 @@ func (p *Plan) setSlots() error {
 		count[q.Branch]++
 		rho[q.Branch] += q.Rho
 	}
-	queries := count[""] + max(count[MethodPower], count[MethodCovariance])
-	p.Rho = rho[""] + max(rho[MethodPower], rho[MethodCovariance])
+	queries := count[""] + max(count[proposal.MethodPower], count[proposal.MethodCovariance])
+	p.Rho = rho[""] + max(rho[proposal.MethodPower], rho[proposal.MethodCovariance])
 	spare := p.Proposal.Spec.SpareSlots
-	waits := p.Proposal.Spec.OnDropout == DropoutWait // and gives no slot up
+	waits := p.Proposal.Spec.OnDropout == proposal.DropoutWait // and gives no slot up
 	if spare == 0 && !waits {
 		spare = max(4, queries/4)
 	}
 	p.Slots = queries + spare
-	if p.Slots > MaxSlots {
-		return fieldError("spare_slots", "%d queries and %d spare slots are more than %d", queries, spare, MaxSlots)
+	if p.Slots > proposal.MaxSlots {
+		return proposal.FieldErrorf("spare_slots", "%d queries and %d spare slots are more than %d", queries, spare, proposal.MaxSlots)
 	}
 	// What the closeness of distributed noise adds must not push the sum over.
-	if s := p.Proposal.Spec; s.Accountant != AccountantPaper {
+	if s := p.Proposal.Spec; s.Accountant != proposal.AccountantPaper {
 		if most, err := p.Curve().Rho(s.Epsilon, s.Delta); err != nil || p.Rho > most {
-			return fieldError("noise", "the charges add up to ρ = %.9g, epsilon and delta allow %.9g", p.Rho, most)
+			return proposal.FieldErrorf("noise", "the charges add up to ρ = %.9g, epsilon and delta allow %.9g", p.Rho, most)
 		}
 	}
 	return nil
@@ -372,7 +366,7 @@ func (p *Plan) setSlots() error {
 // multiplier returns σ/Δ of one query that takes the whole budget.
 func (p *Plan) multiplier() (float64, error) {
 	s := p.Proposal.Spec
-	if s.Accountant == AccountantPaper {
+	if s.Accountant == proposal.AccountantPaper {
 		// τ = 4R√(T ln(1/δ̄))/(nε) on the mean of T queries of sensitivity 2R/n
 		// is σ = 2Δ√(T ln(1/δ̄))/ε on their sums; one query with the whole
 		// budget has that without √T.
@@ -383,7 +377,7 @@ func (p *Plan) multiplier() (float64, error) {
 		return 0, err
 	}
 	if rho == 0 {
-		return 0, fieldError("delta", "must be above %.2g, what the checks of %d releases take of it, got %g", p.refusals(0), len(p.Queries), s.Delta)
+		return 0, proposal.FieldErrorf("delta", "must be above %.2g, what the checks of %d releases take of it, got %g", p.refusals(0), len(p.Queries), s.Delta)
 	}
 	// The sum of the charges, each rounded upward, must stay within rho.
 	rho *= 1 - 1e-12
@@ -437,7 +431,7 @@ func (p *Plan) setRing() error {
 		}
 	}
 	if p.Bits == 0 {
-		return fieldError("roster", "a ring of 64 bits cannot hold the sum: n(R/g+√d)+40σ is 2^%.1f, the bound 2^63", math.Log2(need))
+		return proposal.FieldErrorf("roster", "a ring of 64 bits cannot hold the sum: n(R/g+√d)+40σ is 2^%.1f, the bound 2^63", math.Log2(need))
 	}
 	for i := range p.Queries {
 		q := &p.Queries[i]
@@ -504,7 +498,7 @@ func (p *Plan) Left(query int) int {
 	if query < len(p.Queries) && p.Queries[query].Branch != "" { // its branch is taken
 		return count[""] + count[p.Queries[query].Branch]
 	}
-	return count[""] + max(count[MethodPower], count[MethodCovariance])
+	return count[""] + max(count[proposal.MethodPower], count[proposal.MethodCovariance])
 }
 
 // BytesInAll is what a site uploads for the whole study, at most: of two branches, the larger. A
@@ -514,7 +508,7 @@ func (p *Plan) BytesInAll() int {
 	for _, q := range p.Queries {
 		bytes[q.Branch] += q.Bytes
 	}
-	return bytes[""] + max(bytes[MethodPower], bytes[MethodCovariance])
+	return bytes[""] + max(bytes[proposal.MethodPower], bytes[proposal.MethodCovariance])
 }
 
 // BytesPerRound is the mean size of a site's uploads over the power rounds,

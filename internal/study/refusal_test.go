@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"covey/internal/noise"
+	"covey/test/texts"
 )
 
 // refusedOf is what the checks of a plan's releases cost of δ: of each query exp(-(√(64 ln 2) -
@@ -23,7 +24,7 @@ func refusedOf(p *Plan) float64 {
 // charges fit into what is left of it. At δ = 10^-15 that is a part that shows, and not more than
 // has to be is set aside.
 func TestRefusalsHaveTheirDelta(t *testing.T) {
-	p := mustPlan(t, strings.Replace(minimal, "epsilon = 1.0\ndelta = 1e-6", "epsilon = 2.0\ndelta = 1e-15\nrounds = 10", 1), 1000, 2000, 3000)
+	p := mustPlan(t, strings.Replace(texts.Minimal, "epsilon = 1.0\ndelta = 1e-6", "epsilon = 2.0\ndelta = 1e-15\nrounds = 10", 1), 1000, 2000, 3000)
 	aside := refusedOf(p)
 	if aside < 1e-18 {
 		t.Errorf("%v of 10^-15 would not show", aside)
@@ -31,7 +32,7 @@ func TestRefusalsHaveTheirDelta(t *testing.T) {
 	if spent, err := p.Curve().Epsilon(p.Rho, 1e-15-aside); err != nil || spent > 2 || spent < 2-1e-6 {
 		t.Errorf("ε = %v at a δ of 10^-15 less %.3g, %v", spent, aside, err)
 	}
-	distributed := mustPlan(t, strings.Replace(minimal, "epsilon = 1.0\ndelta = 1e-6", "epsilon = 2.0\ndelta = 1e-15\nnoise = \"distributed\"", 1), 1000, 2000, 3000)
+	distributed := mustPlan(t, strings.Replace(texts.Minimal, "epsilon = 1.0\ndelta = 1e-6", "epsilon = 2.0\ndelta = 1e-15\nnoise = \"distributed\"", 1), 1000, 2000, 3000)
 	if want, err := noise.GDP.Rho(2, 1e-15); err != nil || distributed.Rho < want*(1-1e-9) {
 		t.Errorf("ρ = %v of %v, %v: nothing is checked where noise is distributed", distributed.Rho, want, err)
 	}
@@ -46,7 +47,7 @@ func TestLargeEpsilon(t *testing.T) {
 		extra string
 		least float64 // of what (ε, δ) allow
 	}{{8, "", 1 - 1e-6}, {20, "", 1 - 1e-3}, {27, "", 1 - 1e-3}, {60, "", 0.99}, {100, "rounds = 60", 0.99}, {100, "method = \"covariance\"", 0.077}} {
-		p := mustPlan(t, strings.Replace(minimal, "epsilon = 1.0", "epsilon = "+strconv.FormatFloat(c.eps, 'g', -1, 64)+".0\n"+c.extra, 1), 1000, 2000, 3000)
+		p := mustPlan(t, strings.Replace(texts.Minimal, "epsilon = 1.0", "epsilon = "+strconv.FormatFloat(c.eps, 'g', -1, 64)+".0\n"+c.extra, 1), 1000, 2000, 3000)
 		allowed, err := noise.GDP.Rho(c.eps, 1e-6)
 		if err != nil {
 			t.Fatal(err)

@@ -4,28 +4,30 @@ import (
 	"encoding/json"
 	"math"
 
+	"covey/internal/linalg"
 	"covey/internal/noise"
+	"covey/internal/proposal"
 )
 
 // Release is the final answer of one query: the noised sum, in grid units,
 // and what it was a sum of. Its JSON bytes, as signed by the coordinator's key, are
 // what sites store and results hold. It never holds an un-noised value.
 type Release struct {
-	Study Digest `json:"study"`
-	Query int    `json:"query"`
-	Slot  int    `json:"slot"`
+	Study proposal.Digest `json:"study"`
+	Query int             `json:"query"`
+	Slot  int             `json:"slot"`
 	// Previous is the link of the release before it ([Course.History]): what is signed names all
 	// that came before.
-	Previous  Digest    `json:"previous"`
-	Kind      Kind      `json:"kind"`
-	Round     int       `json:"round"`
-	Survivors []int     `json:"survivors"` // roster indices, ascending
-	Units     int       `json:"units"`     // of the survivors
-	X         []float64 `json:"x"`         // asked about, as are the next seven
-	Center    []float64 `json:"center,omitempty"`
-	Found     []float64 `json:"found,omitempty"`
-	Scale     []float64 `json:"scale,omitempty"`
-	Fill      []float64 `json:"fill,omitempty"`
+	Previous  proposal.Digest `json:"previous"`
+	Kind      Kind            `json:"kind"`
+	Round     int             `json:"round"`
+	Survivors []int           `json:"survivors"` // roster indices, ascending
+	Units     int             `json:"units"`     // of the survivors
+	X         []float64       `json:"x"`         // asked about, as are the next seven
+	Center    []float64       `json:"center,omitempty"`
+	Found     []float64       `json:"found,omitempty"`
+	Scale     []float64       `json:"scale,omitempty"`
+	Fill      []float64       `json:"fill,omitempty"`
 	// Deviations are those of scores that pictures count in.
 	Deviations []float64   `json:"deviations,omitempty"`
 	Radius     float64     `json:"radius"`
@@ -51,7 +53,7 @@ func SigningInput(encoded []byte) []byte { return append([]byte(releaseLabel), e
 func ParseRelease(encoded []byte) (Release, error) {
 	var r Release
 	if err := json.Unmarshal(encoded, &r); err != nil {
-		return Release{}, fieldError("release", "is not a release")
+		return Release{}, proposal.FieldErrorf("release", "is not a release")
 	}
 	return r, nil
 }
@@ -104,12 +106,12 @@ func (r Release) Tau() float64 { return r.Spread() * r.Grid / float64(max(1, r.U
 // columns are the vectors of d of a power step's Z, less their part in what deflation
 // has found and in columns that are left out: only noise is there.
 func (r Release) columns(d int) [][]float64 {
-	columns, found := split(r.Z(), d), split(r.Found, d)
+	columns, found := linalg.Split(r.Z(), d), linalg.Split(r.Found, d)
 	for _, v := range columns {
 		leave(v, r.Scale)
 		for range 2 {
 			for _, b := range found {
-				c := dot(v, b)
+				c := linalg.Dot(v, b)
 				for i := range v {
 					v[i] -= float64(c * b[i])
 				}
@@ -122,15 +124,16 @@ func (r Release) columns(d int) [][]float64 {
 // NoiseToSignal is τ√d over the smallest singular value of a power step's Z, for one
 // component τ√d/‖z‖: what auto and the pages judge by. A Z of less than full rank gives
 // the largest float, which JSON can hold.
-func (p *Plan) NoiseToSignal(r Release) float64 { return noiseToSignal(r, p.D) }
+func (p *Plan) NoiseToSignal(r Release) float64 { return r.NoiseToSignal(p.D) }
 
-func noiseToSignal(r Release, d int) float64 {
+// NoiseToSignal is that of a release of a study of d coordinates.
+func (r Release) NoiseToSignal(d int) float64 {
 	k := len(r.X) / d
 	if k == 0 {
 		return math.MaxFloat64 // no power step
 	}
-	_, s, err := leading(r.columns(d), k)
-	if err != nil || !(s[k-1] > 0) {
+	_, s, ok := linalg.LeadingSingular(r.columns(d), k)
+	if !ok || !(s[k-1] > 0) {
 		return math.MaxFloat64
 	}
 	return min(math.MaxFloat64, r.Tau()*math.Sqrt(float64(d))/s[k-1])
@@ -176,7 +179,7 @@ func (p *Plan) CheckRelease(r Release, attempt uint32) error {
 		return mismatch(r.Query, "units", "are not the survivors'")
 	}
 	// A site that kept another charge as final would hold a result that never verifies.
-	if want := p.Queries[r.Query].Rho; !near(r.Rho, want) {
+	if want := p.Queries[r.Query].Rho; !Near(r.Rho, want) {
 		return mismatch(r.Query, "rho", "%.9g is charged, the plan charges %.9g", r.Rho, want)
 	}
 	return nil

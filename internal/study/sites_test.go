@@ -8,12 +8,14 @@ import (
 	"testing"
 
 	"covey/internal/noise"
+	"covey/internal/proposal"
+	"covey/test/texts"
 )
 
 // sitesPlan is a study for units at s sites of five.
 func sitesPlan(t *testing.T, text, s string) *Plan {
 	t.Helper()
-	return mustPlan(t, with(text, "sites_per_unit = "+s), 90_000, 90_000, 90_000, 90_000, 90_000)
+	return mustPlan(t, texts.With(text, "sites_per_unit = "+s), 90_000, 90_000, 90_000, 90_000, 90_000)
 }
 
 // lawful is a well-formed ask for the query of that index.
@@ -31,9 +33,9 @@ func lawful(t *testing.T, p *Plan, i int) Ask {
 	if q.Kind == KindPower || q.Of == KindPower {
 		c.Found = basis[:q.Run*p.D]
 	}
-	if p.Proposal.Spec.Center == CenterPrivate && (q.Kind != KindMean && q.Of != KindMean || q.Round > 0) && q.Kind != KindRows && q.Of != KindRows && q.Kind != KindOctaves {
+	if p.Proposal.Spec.Center == proposal.CenterPrivate && (q.Kind != KindMean && q.Of != KindMean || q.Round > 0) && q.Kind != KindRows && q.Of != KindRows && q.Kind != KindOctaves {
 		c.Center = make([]float64, p.D)
-		if p.Proposal.Spec.standardizes() {
+		if p.Proposal.Spec.Standardizes() {
 			c.Scale = slices.Repeat([]float64{1}, p.D)
 		}
 	}
@@ -43,7 +45,7 @@ func lawful(t *testing.T, p *Plan, i int) Ask {
 	if p.scales(q) {
 		c.Scale = slices.Repeat([]float64{1}, p.D)
 	}
-	if p.Proposal.Spec.leveled() > 0 && p.Proposal.Spec.Center != CenterPairs {
+	if p.Proposal.Spec.Leveled() > 0 && p.Proposal.Spec.Center != proposal.CenterPairs {
 		c.Center = make([]float64, p.D)
 	}
 	a, err := p.NewAsk(c, 0, 0)
@@ -59,7 +61,7 @@ func lawful(t *testing.T, p *Plan, i int) Ask {
 // TestSitesPerUnit: with a unit at s sites every query of every kind of study has s times the noise
 // at the same charge, what an agent accepts included, and the ring has room for it.
 func TestSitesPerUnit(t *testing.T) {
-	for name, text := range studies {
+	for name, text := range texts.Studies {
 		one, three := sitesPlan(t, text, "1"), sitesPlan(t, text, "3")
 		if one.Digest == three.Digest {
 			t.Fatalf("%s: the digest does not tell 1 from 3 sites", name)
@@ -96,7 +98,7 @@ func TestSitesPerUnit(t *testing.T) {
 // TestSelectAtSites: a unit at s sites changes each score by s at most, so a choice has range s·ε0,
 // and that is what is charged.
 func TestSelectAtSites(t *testing.T) {
-	p := sitesPlan(t, studies["scale in a range"], "4")
+	p := sitesPlan(t, texts.Studies["scale in a range"], "4")
 	e, err := p.SelectEpsilon(0)
 	if err != nil {
 		t.Fatal(err)
@@ -105,48 +107,20 @@ func TestSelectAtSites(t *testing.T) {
 	if !p.Chooses(0) || p.Curve().SelectRho(span) != p.Queries[0].Rho {
 		t.Errorf("a range of 4·%v costs %v and is charged %v", e, p.Curve().SelectRho(span), p.Queries[0].Rho)
 	}
-	few := with(studies["scale in a range"], "sites_per_unit = 3")
+	few := texts.With(texts.Studies["scale in a range"], "sites_per_unit = 3")
 	if _, err := plan(t, few, 500, 500, 500); err == nil || !strings.Contains(err.Error(), "groups") {
 		t.Errorf("too few groups for a third of ε0: %v", err)
 	}
-	if _, err := plan(t, studies["scale in a range"], 500, 500, 500); err != nil {
+	if _, err := plan(t, texts.Studies["scale in a range"], 500, 500, 500); err != nil {
 		t.Error(err)
 	}
 }
 
 // TestPaperNoiseAtSites: the paper's own τ is of one row; of a unit at s sites it is s times that.
 func TestPaperNoiseAtSites(t *testing.T) {
-	text := with(four, `profile = "paper"`, "lambda = 1.0", "rounds = 4")
+	text := texts.With(texts.Four, `profile = "paper"`, "lambda = 1.0", "rounds = 4")
 	one, two := sitesPlan(t, text, "1"), sitesPlan(t, text, "2")
 	if ratio := two.Paper.Tau / one.Paper.Tau; ratio != 2 || two.Rho != one.Rho {
 		t.Errorf("τ is %v times as much, ρ = %v and %v", ratio, one.Rho, two.Rho)
-	}
-}
-
-// TestResultSaysAdjacency: a result says what its ε is for; one that says otherwise than its
-// proposal does not verify.
-func TestResultSaysAdjacency(t *testing.T) {
-	p, body, _, signed := runStudy(t, with(four, "sites_per_unit = 2"), false)
-	r, err := SignResult(body, signed, signer, approvalsOf(p)...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := Verify(file(t, r))
-	if err != nil || v.Adjacency != AdjacencyReplaceOne || v.SitesPerUnit != 2 || r.Adjacency != AdjacencyReplaceOne || r.SitesPerUnit != 2 {
-		t.Fatalf("%+v, %v", v, err)
-	}
-	if !strings.Contains(r.VarianceNote, "a component picked before looking") {
-		t.Errorf("the note is %q", r.VarianceNote)
-	}
-	for name, change := range map[string]func(*Result){
-		"adjacency":      func(r *Result) { r.Adjacency = "add-remove" },
-		"sites_per_unit": func(r *Result) { r.SitesPerUnit = 3 },
-	} {
-		other := *r
-		change(&other)
-		reseal(t, &other)
-		if _, err := Verify(file(t, &other)); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: %v", name, err)
-		}
 	}
 }

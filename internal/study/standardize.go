@@ -4,105 +4,22 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
+	"covey/internal/linalg"
+	"covey/internal/proposal"
 	"covey/internal/standardize"
 )
-
-// standardizes reports whether the study learns the constants of some column.
-func (s Spec) standardizes() bool { return s.Standardize == StandardizePrivate }
-
-// detail names what of a study counts or scales columns one by one, the first that there is: from
-// it the coordinator's leader would read, with central noise, what a single site holds. Empty if
-// there is nothing.
-func (s Spec) detail() string {
-	if s.standardizes() {
-		return `standardize = "private"`
-	}
-	if s.leveled() > 0 {
-		return "a column with levels"
-	}
-	if s.keepsGaps() {
-		return fmt.Sprintf("missing = %q", s.Missing)
-	}
-	return ""
-}
-
-// checkDetail refuses central noise where columns are counted one by one and nobody said that it is
-// meant.
-func (s *Spec) checkDetail() error {
-	why := s.detail()
-	switch {
-	case s.CentralDetail && why == "":
-		return fieldError("central_detail", "has no effect: the study asks for nothing of single columns")
-	case s.CentralDetail && s.Noise == NoiseDistributed:
-		return fieldError("central_detail", `has no effect with noise = "distributed": nobody sees an exact sum`)
-	case why != "" && s.Noise == NoiseCentral && !s.CentralDetail:
-		return fieldError("noise", `%s needs "distributed": with "central" the coordinator's leader reads a site's exact sums for each column or value that no other site has; `+
-			`central_detail = true accepts this, and is shown to every site`, why)
-	}
-	return nil
-}
-
-// learnConstants marks the columns whose constants the study learns: with standardize = "private"
-// those that have none.
-func (s *Spec) learnConstants() {
-	for i := range s.Columns {
-		c := &s.Columns[i]
-		if s.Standardize == StandardizePrivate && c.Offset == 0 && c.Scale == 0 && c.Levels == nil {
-			def(&c.Standardize, StandardizePrivate)
-		}
-		if c.Standardize == StandardizePrivate {
-			def(&s.Standardize, StandardizePrivate)
-		}
-	}
-	def(&s.Standardize, StandardizeNone)
-}
-
-// checkStandardize checks what goes with constants that a study learns.
-func (s *Spec) checkStandardize() error {
-	learned := 0
-	for i, c := range s.Columns {
-		field := "columns[" + strconv.Itoa(i) + "].standardize"
-		switch {
-		case c.Standardize == "":
-			continue
-		case c.Standardize != StandardizePrivate:
-			return fieldError(field, "must be %q or left out, got %q", StandardizePrivate, c.Standardize)
-		case !s.standardizes():
-			return fieldError(field, `is not possible with standardize = "none" of the study`)
-		case c.Levels != nil:
-			return fieldError(field, "has no place beside levels, which are centered and scaled by their released counts")
-		case c.Offset != 0 || c.Scale != 0 && c.Scale != 1:
-			return fieldError(field, "the study learns this column's constants: leave offset and scale out")
-		}
-		learned++
-	}
-	switch {
-	case !s.standardizes():
-		return nil
-	case learned == 0:
-		return fieldError("standardize", "has no effect: every column has an offset and a scale")
-	case s.Profile == ProfilePaper || s.Accountant == AccountantPaper:
-		return fieldError("standardize", "the paper has no charge for learned constants: give every column's offset and scale, or leave profile and accountant out")
-	case s.Center != CenterPrivate:
-		return fieldError("center", `must be "private" or left out where constants are learned, got %q`, s.Center)
-	case s.Start != nil:
-		return fieldError("start", "needs public constants: vectors found at other scales point elsewhere")
-	}
-	return nil
-}
 
 // learns reports whether the constants of coordinate j's column are learned.
 func (p *Plan) learns(j int) bool {
 	at := p.coordinates[j]
-	return !at.Gap && p.Proposal.Spec.Columns[at.Column].Standardize == StandardizePrivate
+	return !at.Gap && p.Proposal.Spec.Columns[at.Column].Standardize == proposal.StandardizePrivate
 }
 
 // scales reports whether a query is about rows divided by scales that were learned.
 func (p *Plan) scales(q Query) bool {
 	s := p.Proposal.Spec
-	return (s.standardizes() || s.counts()) && q.sum().Definition().Centered
+	return (s.Standardizes() || s.Counts()) && q.sum().Definition().Centered
 }
 
 // LearnedLimit is how many learned scales from its center a value counts as at most in a
@@ -126,7 +43,7 @@ func (p *Plan) Limit(q Query, j int) float64 {
 // standardShares are the parts of the budget that learning constants takes; zeros where none are
 // learned.
 func (p *Plan) standardShares() (s standardize.Shares) {
-	if p.Proposal.Spec.standardizes() {
+	if p.Proposal.Spec.Standardizes() {
 		s = standardize.SharesOf(p.N/p.SitesPerUnit(), len(p.numbers), len(p.roomy), p.fullMultiplier)
 	}
 	return s
@@ -139,7 +56,7 @@ func (p *Plan) StandardizeShare() float64 { return p.standardShares().All() }
 // Score is how far a plain column's counts are expected to stand out of the noise, in standard
 // deviations, by public numbers; 0 where no constants are learned.
 func (p *Plan) Score() float64 {
-	if !p.Proposal.Spec.standardizes() {
+	if !p.Proposal.Spec.Standardizes() {
 		return 0
 	}
 	return standardize.Score(p.N/p.SitesPerUnit(), len(p.numbers), p.fullMultiplier)
@@ -152,11 +69,11 @@ func (p *Plan) neededUnits(score float64) int {
 
 // checkScore refuses a study of too many columns to count, or of which most scales would be noise.
 func (p *Plan) checkScore() error {
-	if per := KindTree.Definition().Values(1, 0); p.Proposal.Spec.standardizes() && len(p.numbers) > MaxValues/per {
-		return fieldError("standardize", "at most %d columns can have learned constants, got %d", MaxValues/per, len(p.numbers))
+	if per := KindTree.Definition().Values(1, 0); p.Proposal.Spec.Standardizes() && len(p.numbers) > proposal.MaxValues/per {
+		return proposal.FieldErrorf("standardize", "at most %d columns can have learned constants, got %d", proposal.MaxValues/per, len(p.numbers))
 	}
-	if score := p.Score(); p.Proposal.Spec.standardizes() && !(score >= standardize.RefuseScore) {
-		return fieldError("standardize", "%d units are too few to learn the constants of %d columns: a plain column's counts would exceed the noise by %.2g of its standard deviations, and at least %d are needed; "+
+	if score := p.Score(); p.Proposal.Spec.Standardizes() && !(score >= standardize.RefuseScore) {
+		return proposal.FieldErrorf("standardize", "%d units are too few to learn the constants of %d columns: a plain column's counts would exceed the noise by %.2g of its standard deviations, and at least %d are needed; "+
 			"%d units would do, or fewer columns, a larger epsilon, or public offsets and scales", p.N, len(p.numbers), score, standardize.RefuseScore, p.neededUnits(standardize.RefuseScore))
 	}
 	return nil
@@ -166,7 +83,7 @@ func (p *Plan) checkScore() error {
 // it is not.
 func (p *Plan) standardizeWarning() string {
 	score := p.Score()
-	if !p.Proposal.Spec.standardizes() || score >= standardize.WarnScore {
+	if !p.Proposal.Spec.Standardizes() || score >= standardize.WarnScore {
 		return ""
 	}
 	return fmt.Sprintf("a plain column's counts would exceed the noise by %.2g of its standard deviations, and below %d some columns get a wrong scale or are left out: %d units would do, or fewer columns, a larger epsilon, or public offsets and scales",
@@ -250,7 +167,7 @@ func (p *Plan) within(c Course, x []float64) []float64 {
 	if !slices.Contains(c.Scale, 0) {
 		return x
 	}
-	vectors, fallback := split(slices.Clone(x), p.D), [][]float64{}
+	vectors, fallback := linalg.Split(slices.Clone(x), p.D), [][]float64{}
 	for _, v := range vectors {
 		leave(v, c.Scale)
 	}
@@ -261,7 +178,7 @@ func (p *Plan) within(c Course, x []float64) []float64 {
 			fallback = append(fallback, e)
 		}
 	}
-	return flat(orthonormalize(vectors, fallback))
+	return linalg.Flat(linalg.Orthonormalize(vectors, fallback))
 }
 
 // leave sets the coordinates of v that have scale 0 to 0. There is nothing in them but noise.
@@ -277,15 +194,15 @@ func leave(v, scale []float64) {
 // one of correlations: a column that was learned is divided by its standard deviation relative to
 // the others' median. What clipping took off all rows alike stays off. It returns the matrix and
 // what each column's scale is to be multiplied by.
-func (p *Plan) correlation(m secondMoment, scale []float64) (secondMoment, []float64) {
+func (p *Plan) correlation(m Moment, scale []float64) (Moment, []float64) {
 	columns, entries := make([]standardize.Column, p.D), make([]float64, p.D)
 	for j, at := 0, 0; j < p.D; j++ {
-		if entries[j] = m.packed[at]; scale[j] == 0 || !p.learns(j) {
+		if entries[j] = m.Packed[at]; scale[j] == 0 || !p.learns(j) {
 			columns[j].Out = standardize.Weak // not of those that are compared
 		}
 		at += p.D - j
 	}
-	diagonal := standardize.Diagonal(entries, m.tau, columns)
+	diagonal := standardize.Diagonal(entries, m.Tau, columns)
 	var in []float64
 	for _, v := range diagonal {
 		if v > 0 {
@@ -300,10 +217,10 @@ func (p *Plan) correlation(m secondMoment, scale []float64) (secondMoment, []flo
 			factors[j] = math.Sqrt(v / in[len(in)/2])
 		}
 	}
-	out := secondMoment{make([]float64, len(m.packed)), m.tau}
+	out := Moment{make([]float64, len(m.Packed)), m.Tau}
 	for i, at := 0, 0; i < p.D; i++ {
 		for j := i; j < p.D; j++ {
-			out.packed[at] = m.packed[at] / factors[i] / factors[j]
+			out.Packed[at] = m.Packed[at] / factors[i] / factors[j]
 			at++
 		}
 	}

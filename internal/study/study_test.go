@@ -10,55 +10,15 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"covey/internal/linalg"
+	"covey/internal/proposal"
+	"covey/test/texts"
 )
-
-const minimal = `
-name = "weights"
-dataset = "rows"
-epsilon = 1.0
-delta = 1e-6
-explained_variance = "none"
-center = "public"
-[[columns]]
-name = "a"
-offset = 1.5
-scale = 2.0
-[[columns]]
-name = "b"
-scale = 1
-`
-
-func roster(units ...int) []Member {
-	var out []Member
-	for i, n := range units {
-		key := ed25519.NewKeyFromSeed(append(make([]byte, 31), byte(i+1))).Public().(ed25519.PublicKey)
-		out = append(out, Member{Name: fmt.Sprintf("site-%d", i), Identity: Key(key), Units: n})
-	}
-	return out
-}
-
-// iterating asks for twelve rounds of power iteration on rows as they are where a text says nothing
-// of a method: what most tests here are about.
-func iterating(text string) string {
-	for _, key := range []string{"method = ", "profile = ", "radius = "} {
-		if strings.Contains(text, key) {
-			return text
-		}
-	}
-	if !strings.Contains(text, "rounds = ") {
-		text = "rounds = 12\n" + text
-	}
-	return "method = \"power\"\nrows = \"plain\"\nradius_share = 0.1\n" + text
-}
 
 func plan(t testing.TB, text string, units ...int) (*Plan, error) {
 	t.Helper()
-	spec, err := ParseSpec([]byte(iterating(text)))
-	if err != nil {
-		return nil, err
-	}
-	r := roster(units...)
-	body, err := Propose(spec, r, ed25519.PublicKey(r[0].Identity), [32]byte{7})
+	body, err := texts.Propose(text, units...)
 	if err != nil {
 		return nil, err
 	}
@@ -75,12 +35,12 @@ func mustPlan(t testing.TB, text string, units ...int) *Plan {
 }
 
 func TestPracticalDefaults(t *testing.T) {
-	p, err := plan(t, "method = \"power\"\n"+minimal, 1000, 2000, 3000, 4000, 5000)
+	p, err := plan(t, "method = \"power\"\n"+texts.Minimal, 1000, 2000, 3000, 4000, 5000)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := p.Proposal.Spec
-	if p.Rounds != 24 || s.Rows != RowsAuto || s.Radius != RadiusPrivate || s.Accountant != AccountantGDP || s.Output != OutputAuto || s.OnDropout != DropoutWait {
+	if p.Rounds != 24 || s.Rows != proposal.RowsAuto || s.Radius != proposal.RadiusPrivate || s.Accountant != proposal.AccountantGDP || s.Output != proposal.OutputAuto || s.OnDropout != proposal.DropoutWait {
 		t.Fatalf("defaults: %+v", s)
 	}
 	if len(p.Queries) != 29 {
@@ -104,7 +64,7 @@ func TestPracticalDefaults(t *testing.T) {
 	if p.Slots != 29 { // a study that waits gives none up
 		t.Fatalf("%d slots", p.Slots)
 	}
-	if p := mustPlan(t, strings.Replace(minimal, "delta", "on_dropout = \"continue\"\ndelta", 1), 1000, 2000, 3000); p.Slots != 21 {
+	if p := mustPlan(t, strings.Replace(texts.Minimal, "delta", "on_dropout = \"continue\"\ndelta", 1), 1000, 2000, 3000); p.Slots != 21 {
 		t.Fatalf("%d slots where sites may drop out", p.Slots)
 	}
 }
@@ -115,8 +75,8 @@ func TestBudget(t *testing.T) {
 		epsilon := rapid.Float64Range(0.05, 8).Draw(r, "epsilon")
 		delta := math.Pow(10, -rapid.Float64Range(4, 12).Draw(r, "exponent"))
 		rounds := rapid.IntRange(1, 40).Draw(r, "rounds")
-		accountant := rapid.SampledFrom([]string{AccountantGDP, AccountantZCDP}).Draw(r, "accountant")
-		text := strings.Replace(minimal, "epsilon = 1.0\ndelta = 1e-6", fmt.Sprintf("epsilon = %v\ndelta = %v\nrounds = %d\naccountant = %q", epsilon, delta, rounds, accountant), 1)
+		accountant := rapid.SampledFrom([]string{proposal.AccountantGDP, proposal.AccountantZCDP}).Draw(r, "accountant")
+		text := strings.Replace(texts.Minimal, "epsilon = 1.0\ndelta = 1e-6", fmt.Sprintf("epsilon = %v\ndelta = %v\nrounds = %d\naccountant = %q", epsilon, delta, rounds, accountant), 1)
 		p, err := plan(t, text, 1000, 2000, 3000)
 		if err != nil {
 			r.Fatal(err)
@@ -141,7 +101,7 @@ func TestBudget(t *testing.T) {
 
 // TestPaperProfile restates Algorithm 1's parameters (the paper, section 3).
 func TestPaperProfile(t *testing.T) {
-	text := strings.Replace(minimal, "epsilon = 1.0", "epsilon = 1.0\nprofile = \"paper\"\nalpha = 0.2\nlambda = 1.0", 1)
+	text := strings.Replace(texts.Minimal, "epsilon = 1.0", "epsilon = 1.0\nprofile = \"paper\"\nalpha = 0.2\nlambda = 1.0", 1)
 	p := mustPlan(t, text, 100000, 100000)
 	n, d := 200000.0, 2.0
 	rounds := math.Ceil(math.Log(math.E*d) / 0.2)
@@ -152,7 +112,7 @@ func TestPaperProfile(t *testing.T) {
 	if p.Rounds != int(rounds) || math.Abs(p.Radius/radius-1) > 1e-12 {
 		t.Fatalf("T = %d, R = %v; want %v, %v", p.Rounds, p.Radius, rounds, radius)
 	}
-	if len(p.Queries) != p.Rounds || p.Proposal.Spec.Output != OutputRandom {
+	if len(p.Queries) != p.Rounds || p.Proposal.Spec.Output != proposal.OutputRandom {
 		t.Fatal("a paper study has T power steps and a random iterate")
 	}
 	sigma, err := p.Sigma(p.Queries[0], p.Radius)
@@ -169,17 +129,17 @@ func TestPaperProfile(t *testing.T) {
 }
 
 func TestRing(t *testing.T) {
-	small := mustPlan(t, minimal, 10, 10, 10)
+	small := mustPlan(t, texts.Minimal, 10, 10, 10)
 	if small.Bits != 32 {
 		t.Fatalf("30 units need %d bits", small.Bits)
 	}
-	large := mustPlan(t, minimal, 1<<30, 1<<30, 1<<30)
+	large := mustPlan(t, texts.Minimal, 1<<30, 1<<30, 1<<30)
 	if large.Bits != 56 {
 		t.Fatalf("3·2^30 units need %d bits, want 56", large.Bits)
 	}
 	rapid.Check(t, func(r *rapid.T) {
 		units := rapid.IntRange(1, 1<<34).Draw(r, "units")
-		p := mustPlan(t, minimal, units, 1, 1)
+		p := mustPlan(t, texts.Minimal, units, 1, 1)
 		need := float64(p.N)*(0x1p17+math.Sqrt2) + 40*p.Queries[1].Multiplier*(0x1p18+math.Sqrt2)
 		if need >= math.Ldexp(1, int(p.Bits)-1) {
 			r.Fatalf("a ring of %d bits cannot hold 2^%.2f", p.Bits, math.Log2(need))
@@ -189,7 +149,7 @@ func TestRing(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	with := func(line string) string {
-		minimal := minimal
+		minimal := texts.Minimal
 		if strings.Contains(line, "center =") {
 			minimal = strings.Replace(minimal, "center = \"public\"\n", "", 1)
 		}
@@ -197,29 +157,29 @@ func TestBadInput(t *testing.T) {
 	}
 	var wide strings.Builder
 	wide.WriteString("name = \"w\"\ndataset = \"r\"\nepsilon = 1.0\ndelta = 1e-6\nmethod = \"covariance\"\n")
-	for i := range MaxCovariance + 1 {
+	for i := range proposal.MaxCovariance + 1 {
 		fmt.Fprintf(&wide, "[[columns]]\nname = \"c%d\"\nscale = 1\n", i)
 	}
 	if _, err := plan(t, wide.String(), 1000, 1000, 1000); err == nil || !strings.Contains(err.Error(), "method: the covariance of more than 2000 columns") {
 		t.Errorf("2001 columns: %v", err)
 	}
 	for _, c := range [][2]string{{"-1", "sites_per_unit: must be in 1..10000, got -1"}, {"4", "sites_per_unit: must be in 1..3, the number of sites, got 4"}, {"0", "sites_per_unit: must be positive, got 0"}, {"1.5", "toml: line"}} {
-		if _, err := plan(t, strings.Replace(minimal, "epsilon = 1.0", "epsilon = 1.0\nsites_per_unit = "+c[0], 1), 1000, 1000, 1000); err == nil || !strings.Contains(err.Error(), c[1]) {
+		if _, err := plan(t, strings.Replace(texts.Minimal, "epsilon = 1.0", "epsilon = 1.0\nsites_per_unit = "+c[0], 1), 1000, 1000, 1000); err == nil || !strings.Contains(err.Error(), c[1]) {
 			t.Errorf("sites_per_unit = %s: %v", c[0], err)
 		}
 	}
 	auto := strings.Replace(wide.String(), "covariance", "auto", 1)
-	if p := mustPlan(t, auto, 1000, 1000, 1000); p.Start().Method != MethodPower || !strings.Contains(p.MethodRule(), "2001 columns are more") ||
+	if p := mustPlan(t, auto, 1000, 1000, 1000); p.Start().Method != proposal.MethodPower || !strings.Contains(p.MethodRule(), "2001 columns are more") ||
 		slices.ContainsFunc(p.Queries, func(q Query) bool { return q.Branch != "" || q.Kind == KindMoment }) {
 		t.Errorf("auto of 2001 columns: %s", p.MethodRule())
 	}
 	cases := []struct{ name, text, want string }{
 		{"unknown key", with("epsilom = 2"), "epsilom: unknown key"},
-		{"zero epsilon", strings.Replace(minimal, "epsilon = 1.0", "epsilon = 0.0", 1), "epsilon: must be in (0, 100], got 0"},
-		{"negative epsilon", strings.Replace(minimal, "epsilon = 1.0", "epsilon = -1.0", 1), "epsilon: must be"},
-		{"delta one", strings.Replace(minimal, "delta = 1e-6", "delta = 1.0", 1), "delta: must be"},
-		{"delta zero", strings.Replace(minimal, "delta = 1e-6", "delta = 0.0", 1), "delta: must be"},
-		{"nan", strings.Replace(minimal, "epsilon = 1.0", "epsilon = nan", 1), "epsilon: must be"},
+		{"zero epsilon", strings.Replace(texts.Minimal, "epsilon = 1.0", "epsilon = 0.0", 1), "epsilon: must be in (0, 100], got 0"},
+		{"negative epsilon", strings.Replace(texts.Minimal, "epsilon = 1.0", "epsilon = -1.0", 1), "epsilon: must be"},
+		{"delta one", strings.Replace(texts.Minimal, "delta = 1e-6", "delta = 1.0", 1), "delta: must be"},
+		{"delta zero", strings.Replace(texts.Minimal, "delta = 1e-6", "delta = 0.0", 1), "delta: must be"},
+		{"nan", strings.Replace(texts.Minimal, "epsilon = 1.0", "epsilon = nan", 1), "epsilon: must be"},
 		{"negative rounds", with("rounds = -1"), "rounds: must be in 1..500, got -1"},
 		{"zero rounds", with("rounds = 0"), "rounds: must be positive, got 0"},
 		{"zero lambda", with("lambda = 0.0"), "lambda: must be positive, got 0"},
@@ -229,9 +189,9 @@ func TestBadInput(t *testing.T) {
 		{"paper schedule", with("profile = \"paper\"\nlambda = 1.0\nrounds = 3\nschedule = \"rising\""), "schedule: accountant"},
 		{"bad output", with("output = \"best\""), "output: must be one of"},
 		{"bad radius", with("radius = \"big\""), "radius: must be"},
-		{"column twice", minimal + "[[columns]]\nname = \"a\"\n", "\"a\" appears twice"},
-		{"negative scale", minimal + "[[columns]]\nname = \"c\"\nscale = -1.0\n", "columns[2].scale: must be"},
-		{"zero scale", minimal + "[[columns]]\nname = \"c\"\nscale = 0\n", "columns[2].scale: must be positive, got 0"},
+		{"column twice", texts.Minimal + "[[columns]]\nname = \"a\"\n", "\"a\" appears twice"},
+		{"negative scale", texts.Minimal + "[[columns]]\nname = \"c\"\nscale = -1.0\n", "columns[2].scale: must be"},
+		{"zero scale", texts.Minimal + "[[columns]]\nname = \"c\"\nscale = 0\n", "columns[2].scale: must be positive, got 0"},
 		{"type", with("rounds = \"many\""), "toml: line"},
 		{"no components", with("components = 0"), "components: must be positive, got 0"},
 		{"negative components", with("components = -1"), "components: must be in 1..100, got -1"},
@@ -262,25 +222,25 @@ func TestBadInput(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := ParseSpec([]byte(c.text))
-			if _, ok := errors.AsType[*FieldError](err); !ok || !strings.Contains(err.Error(), c.want) {
+			_, err := proposal.ParseSpec([]byte(c.text))
+			if _, ok := errors.AsType[*proposal.FieldError](err); !ok || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("got %v, want %q", err, c.want)
 			}
 		})
 	}
-	if _, err := ParseSpec([]byte("\ufeff" + strings.ReplaceAll(minimal, "\n", "\r\n"))); err != nil {
+	if _, err := proposal.ParseSpec([]byte("\ufeff" + strings.ReplaceAll(texts.Minimal, "\n", "\r\n"))); err != nil {
 		t.Errorf("a byte order mark and CRLF: %v", err)
 	}
-	if _, err := plan(t, minimal, 100); err == nil || !strings.Contains(err.Error(), "at least 2 sites") {
+	if _, err := plan(t, texts.Minimal, 100); err == nil || !strings.Contains(err.Error(), "at least 2 sites") {
 		t.Fatalf("one site: %v", err)
 	}
-	if _, err := plan(t, minimal, make([]int, 65)...); err == nil {
+	if _, err := plan(t, texts.Minimal, make([]int, 65)...); err == nil {
 		t.Fatal("65 sites were accepted")
 	}
-	if _, err := plan(t, minimal, 1<<40, 1<<40, 1); err == nil || !strings.Contains(err.Error(), "2^40") {
+	if _, err := plan(t, texts.Minimal, 1<<40, 1<<40, 1); err == nil || !strings.Contains(err.Error(), "2^40") {
 		t.Fatalf("too many units: %v", err)
 	}
-	huge := strings.Replace(minimal, "epsilon = 1.0\ndelta = 1e-6", "epsilon = 1e-12\ndelta = 1e-15", 1)
+	huge := strings.Replace(texts.Minimal, "epsilon = 1.0\ndelta = 1e-6", "epsilon = 1e-12\ndelta = 1e-15", 1)
 	if _, err := plan(t, huge, 1<<40-4, 1, 1); err == nil || !strings.Contains(err.Error(), "ring") {
 		t.Fatalf("a ring that cannot hold the sum: %v", err)
 	}
@@ -289,44 +249,21 @@ func TestBadInput(t *testing.T) {
 
 func TestRadiusAsNumberOrText(t *testing.T) {
 	for _, v := range []string{"12.5", `"12.5"`} {
-		p := mustPlan(t, strings.Replace(minimal, "delta", "radius = "+v+"\ndelta", 1), 1000, 1000)
+		p := mustPlan(t, strings.Replace(texts.Minimal, "delta", "radius = "+v+"\ndelta", 1), 1000, 1000)
 		if p.Radius != 12.5 || len(p.Queries) != 24 {
 			t.Fatalf("radius = %s: R = %v, %d queries", v, p.Radius, len(p.Queries))
 		}
 	}
 }
 
-// TestThresholds restates docs/protocol.md's numbers and their safety for every N.
-func TestThresholds(t *testing.T) {
-	want := map[int][3]int{2: {0, 2, 2}, 3: {0, 2, 3}, 4: {1, 3, 3}, 5: {1, 4, 4}, 10: {3, 7, 7}}
-	for n := 2; n <= MaxComplete; n++ {
-		th, err := NewThresholds(n, 0, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if w, ok := want[n]; ok && w != [3]int{th.Corrupt, th.Quorum, th.MinSurvivors} {
-			t.Fatalf("N = %d: %+v, want %v", n, th, w)
-		}
-		if 2*th.Quorum <= n+th.Corrupt || th.MinSurvivors < th.Corrupt+2 || th.Quorum > n-th.Corrupt && n > 2 {
-			t.Fatalf("N = %d: %+v", n, th)
-		}
-	}
-	if th, err := NewThresholds(3, 2, 0); err != nil || th.MinSurvivors != 2 {
-		t.Fatalf("min_survivors = 2 of 3: %+v, %v", th, err)
-	}
-	if _, err := NewThresholds(5, 3, 0); err == nil {
-		t.Fatal("min_survivors below U_min was accepted")
-	}
-}
-
 // TestProposalIsItsBytes: parsing fills nothing in that the bytes do not say.
 func TestProposalIsItsBytes(t *testing.T) {
-	p := mustPlan(t, minimal, 10, 20, 30)
-	again, err := Propose(p.Proposal.Spec, p.Proposal.Roster, ed25519.PublicKey(p.Proposal.Coordinator), [32]byte(p.Proposal.Nonce))
+	p := mustPlan(t, texts.Minimal, 10, 20, 30)
+	again, err := proposal.Propose(p.Proposal.Spec, p.Proposal.Roster, ed25519.PublicKey(p.Proposal.Coordinator), [32]byte(p.Proposal.Nonce))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if DigestOf(again) != p.Digest {
+	if proposal.DigestOf(again) != p.Digest {
 		t.Fatal("a parsed proposal writes other bytes: some parameter is not under the digest")
 	}
 	for _, field := range []string{"rounds = 12", "radius = ", "accountant = ", "schedule = ", "output = ", "on_dropout = ", "round = ", "missing = "} {
@@ -337,36 +274,36 @@ func TestProposalIsItsBytes(t *testing.T) {
 }
 
 func TestStartIsAUnitVectorOfTheDigest(t *testing.T) {
-	p := mustPlan(t, minimal, 10, 20, 30)
+	p := mustPlan(t, texts.Minimal, 10, 20, 30)
 	a, b := p.Start().X, p.Start().X
-	if math.Abs(norm(a)-1) > 1e-12 || a[0] != b[0] {
+	if math.Abs(linalg.Norm(a)-1) > 1e-12 || a[0] != b[0] {
 		t.Fatalf("x_0 = %v, then %v", a, b)
 	}
-	q := mustPlan(t, minimal, 10, 20, 31)
+	q := mustPlan(t, texts.Minimal, 10, 20, 31)
 	if q.Start().X[0] == a[0] {
 		t.Fatal("two studies have the same x_0")
 	}
 }
 
 func FuzzParse(f *testing.F) {
-	f.Add([]byte(minimal))
-	spec, _ := ParseSpec([]byte(minimal))
-	r := roster(5, 6, 7)
-	body, err := Propose(spec, r, ed25519.PublicKey(r[0].Identity), [32]byte{})
+	f.Add([]byte(texts.Minimal))
+	spec, _ := proposal.ParseSpec([]byte(texts.Minimal))
+	r := texts.Roster(5, 6, 7)
+	body, err := proposal.Propose(spec, r, ed25519.PublicKey(r[0].Identity), [32]byte{})
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(body)
-	for _, text := range studies {
+	for _, text := range texts.Studies {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		ParseSpec(text)
+		proposal.ParseSpec(text)
 		p, err := NewPlan(text)
 		if err != nil {
 			return
 		}
-		if p.Bits == 0 || len(p.Queries) == 0 || p.Slots > MaxSlots || !(p.Rho > 0) {
+		if p.Bits == 0 || len(p.Queries) == 0 || p.Slots > proposal.MaxSlots || !(p.Rho > 0) {
 			t.Fatalf("a plan with %d bits, %d queries, %d slots, ρ = %v", p.Bits, len(p.Queries), p.Slots, p.Rho)
 		}
 	})

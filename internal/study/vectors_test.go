@@ -5,6 +5,10 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"covey/internal/linalg"
+	"covey/internal/proposal"
+	"covey/test/texts"
 )
 
 // askFor is a well-formed ask for the first query that matches.
@@ -23,11 +27,11 @@ func askFor(t *testing.T, p *Plan, match func(Query) bool) Ask {
 		basis[i][i] = 1
 	}
 	c.Radii[q.Kind] = 2
-	c.X = flat(basis[:max(1, q.columns(p))])
+	c.X = linalg.Flat(basis[:max(1, q.columns(p))])
 	if q.Run > 0 {
-		c.Found, c.X = flat(basis[:q.Run]), basis[q.Run]
+		c.Found, c.X = linalg.Flat(basis[:q.Run]), basis[q.Run]
 	}
-	if p.Proposal.Spec.Center == CenterPrivate && !(q.Kind == KindMean || q.Of == KindMean) {
+	if p.Proposal.Spec.Center == proposal.CenterPrivate && !(q.Kind == KindMean || q.Of == KindMean) {
 		c.Center = make([]float64, p.D)
 	}
 	a, err := p.NewAsk(c, 0, 0)
@@ -42,9 +46,9 @@ func askFor(t *testing.T, p *Plan, match func(Query) bool) Ask {
 
 // TestCheckRefusesVectors: blocks, centres and what was found, one change at a time.
 func TestCheckRefusesVectors(t *testing.T) {
-	text := with(four, "components = 2", `subspace = "deflation"`, `center = "private"`)
+	text := texts.With(texts.Four, "components = 2", `subspace = "deflation"`, `center = "private"`)
 	p := mustPlan(t, text, 90_000, 90_000, 90_000)
-	block := mustPlan(t, with(four, "components = 2"), 90_000, 90_000, 90_000)
+	block := mustPlan(t, texts.With(texts.Four, "components = 2"), 90_000, 90_000, 90_000)
 	power := func(q Query) bool { return q.Kind == KindPower && q.Run == 1 }
 	mean := func(q Query) bool { return q.Kind == KindMean }
 	any := func(q Query) bool { return q.Kind == KindPower }
@@ -82,7 +86,7 @@ func TestCheckRefusesVectors(t *testing.T) {
 // TestCheckReleaseOfShares: a release says what noise each site added, and a choice is
 // one of the candidates.
 func TestCheckReleaseOfShares(t *testing.T) {
-	p := mustPlan(t, with(four, `noise = "distributed"`), 90_000, 90_000, 90_000)
+	p := mustPlan(t, texts.With(texts.Four, `noise = "distributed"`), 90_000, 90_000, 90_000)
 	a := askFor(t, p, func(q Query) bool { return q.Kind == KindPower })
 	good, err := p.NewRelease(a, []int{0, 1, 2}, make([]int64, 4))
 	if err != nil || p.CheckRelease(good, 0) != nil {
@@ -97,7 +101,7 @@ func TestCheckReleaseOfShares(t *testing.T) {
 	if p.CheckRelease(bad, 0) == nil {
 		t.Error("a release that hides its shares was accepted")
 	}
-	p = mustPlan(t, with(four, `lambda = "private"`, `lambda_range = [0.1, 20.0]`, `radius = "paper"`, "rounds = 3"), 90_000, 90_000, 90_000)
+	p = mustPlan(t, texts.With(texts.Four, `lambda = "private"`, `lambda_range = [0.1, 20.0]`, `radius = "paper"`, "rounds = 3"), 90_000, 90_000, 90_000)
 	a = askFor(t, p, func(q Query) bool { return q.Kind == KindSelect })
 	for chosen, want := range map[int64]bool{-1: false, 0: true, 8: true, 9: false} {
 		r, err := p.NewRelease(a, []int{0, 1, 2}, []int64{chosen})
@@ -115,7 +119,7 @@ func TestCheckReleaseOfShares(t *testing.T) {
 
 // TestContextBindsVectors: as TestContextBinds, of what a centred or deflated study adds.
 func TestContextBindsVectors(t *testing.T) {
-	p := mustPlan(t, with(four, "components = 2", `subspace = "deflation"`, `center = "private"`), 90_000, 90_000, 90_000)
+	p := mustPlan(t, texts.With(texts.Four, "components = 2", `subspace = "deflation"`, `center = "private"`), 90_000, 90_000, 90_000)
 	good := askFor(t, p, func(q Query) bool { return q.Kind == KindPower && q.Run == 1 })
 	ctx := p.Context([32]byte{}, good)
 	for name, change := range map[string]func(*Ask){

@@ -6,19 +6,22 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"covey/internal/proposal"
+	"covey/test/texts"
 )
 
 // TestWaitIsForAll: with on_dropout = "wait" U_min is N, for noise, for what a setup and a release
 // have to have, and for the learners' words; so h is N - max(η, 1) and the noise √(N/h).
 func TestWaitIsForAll(t *testing.T) {
 	for n := 2; n <= 20; n++ {
-		for _, mode := range []string{NoiseCentral, NoiseDistributed} {
-			p := mustPlan(t, with(four, `noise = "`+mode+`"`, `on_dropout = "wait"`), slices.Repeat([]int{20_000}, n)...)
+		for _, mode := range []string{proposal.NoiseCentral, proposal.NoiseDistributed} {
+			p := mustPlan(t, texts.With(texts.Four, `noise = "`+mode+`"`, `on_dropout = "wait"`), slices.Repeat([]int{20_000}, n)...)
 			if p.Thresholds.MinSurvivors != n || p.Setup(0).MinSurvivors != n {
 				t.Fatalf("%d sites: U_min = %d", n, p.Thresholds.MinSurvivors)
 			}
 			honest, factor := 0, 1.0
-			if mode == NoiseDistributed {
+			if mode == proposal.NoiseDistributed {
 				honest = n - max(1, p.Thresholds.Corrupt)
 				factor = math.Sqrt(float64(n) / float64(honest))
 			}
@@ -40,7 +43,7 @@ func TestWaitIsForAll(t *testing.T) {
 			}
 		}
 	}
-	if _, err := ParseSpec([]byte(with(four, "min_survivors = 3"))); err == nil || !strings.Contains(err.Error(), "min_survivors") {
+	if _, err := proposal.ParseSpec([]byte(texts.With(texts.Four, "min_survivors = 3"))); err == nil || !strings.Contains(err.Error(), "min_survivors") {
 		t.Errorf("min_survivors with on_dropout = \"wait\": %v", err)
 	}
 }
@@ -49,15 +52,15 @@ func TestWaitIsForAll(t *testing.T) {
 // waiting for every site would have.
 func TestNoiseFactorIsStated(t *testing.T) {
 	sites := slices.Repeat([]int{20_000}, 5)
-	central := mustPlan(t, four, sites...)
+	central := mustPlan(t, texts.Four, sites...)
 	for dropout, want := range map[string]struct {
 		factor float64
 		words  []string
 	}{
-		DropoutContinue: {math.Sqrt(5. / 3), []string{"over all 5 sites 1.29 times central noise", `1.12 with on_dropout = "wait"`}},
-		DropoutWait:     {math.Sqrt(5. / 4), []string{"over all 5 sites 1.12 times central noise"}},
+		proposal.DropoutContinue: {math.Sqrt(5. / 3), []string{"over all 5 sites 1.29 times central noise", `1.12 with on_dropout = "wait"`}},
+		proposal.DropoutWait:     {math.Sqrt(5. / 4), []string{"over all 5 sites 1.12 times central noise"}},
 	} {
-		p := mustPlan(t, with(four, `noise = "distributed"`, `on_dropout = "`+dropout+`"`), sites...)
+		p := mustPlan(t, texts.With(texts.Four, `noise = "distributed"`, `on_dropout = "`+dropout+`"`), sites...)
 		for _, part := range want.words {
 			if !strings.Contains(p.NoiseWords(), part) {
 				t.Errorf("%s: no %q in %q", dropout, part, p.NoiseWords())
@@ -76,8 +79,8 @@ func TestNoiseFactorIsStated(t *testing.T) {
 // some may be missing.
 func TestWaitOfManySites(t *testing.T) {
 	degree := map[string]int{}
-	for _, dropout := range []string{DropoutWait, DropoutContinue} {
-		body, err := proposeMany(t, 70, func(s *Spec) { s.OnDropout, s.Corrupt = dropout, 7 })
+	for _, dropout := range []string{proposal.DropoutWait, proposal.DropoutContinue} {
+		body, err := proposeMany(t, 70, func(s *proposal.Spec) { s.OnDropout, s.Corrupt = dropout, 7 })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,11 +89,11 @@ func TestWaitOfManySites(t *testing.T) {
 			t.Fatal(err)
 		}
 		degree[dropout] = p.Thresholds.Degree
-		if waits := p.Thresholds.MinSurvivors == 70; waits != (dropout == DropoutWait) {
+		if waits := p.Thresholds.MinSurvivors == 70; waits != (dropout == proposal.DropoutWait) {
 			t.Errorf("%s: %+v", dropout, p.Thresholds)
 		}
 	}
-	if degree[DropoutWait] > degree[DropoutContinue] {
+	if degree[proposal.DropoutWait] > degree[proposal.DropoutContinue] {
 		t.Error(fmt.Sprint(degree))
 	}
 }

@@ -3,6 +3,8 @@ package study
 import (
 	"fmt"
 	"math"
+
+	"covey/internal/proposal"
 )
 
 // warnEpsilon is the ε above which people are told what it means.
@@ -17,7 +19,7 @@ func (p *Plan) Warnings() []string {
 	if p.Thresholds.Corrupt == 0 {
 		w = append(w, p.Thresholds.Collusion())
 	}
-	if s := p.Proposal.Spec; s.OnDropout == DropoutContinue && s.Noise == NoiseCentral {
+	if s := p.Proposal.Spec; s.OnDropout == proposal.DropoutContinue && s.Noise == proposal.NoiseCentral {
 		w = append(w, `on_dropout = "continue" with central noise: a hostile coordinator could subtract the exact sums of two rounds with different survivors and learn a site's sum (docs/threat-model.md)`)
 	}
 	if small := p.standardizeWarning(); small != "" {
@@ -30,4 +32,10 @@ func (p *Plan) Warnings() []string {
 		w = append(w, fmt.Sprintf("delta = %.2g is not small against 1/n = %.2g", p.Proposal.Spec.Delta, 1/float64(p.N)))
 	}
 	return w
+}
+
+// AgainText warns of a study that asks what a completed one asked.
+func (p *Plan) AgainText(completed proposal.Digest) string {
+	return fmt.Sprintf("study %.12s asked the same and is completed: its result is there for nothing, and this study charges ρ = %.6g (ε = %g) again to whoever is in the rows",
+		completed.String(), p.Rho, p.Proposal.Spec.Epsilon)
 }

@@ -3,6 +3,9 @@ package study
 import (
 	"strings"
 	"testing"
+
+	"covey/internal/proposal"
+	"covey/test/texts"
 )
 
 // TestColumnsNeedConstants: a column says how its values are scaled: by both constants, or by
@@ -28,7 +31,7 @@ func TestColumnsNeedConstants(t *testing.T) {
 		"inline, none":    {"columns = [{name = \"a\"}]\n", []string{`"a"`}},
 		"many":            {column(`name = "p"`) + column(`name = "q"`) + whole + column(`name = "r"`) + column(`name = "s"`) + column(`name = "t"`), []string{`"p" (line 5), "q" (line 7), "r" (line 13) and 2 more have no`}},
 	} {
-		spec, err := ParseSpec([]byte(head + c.text))
+		spec, err := proposal.ParseSpec([]byte(head + c.text))
 		if len(c.says) == 0 {
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
@@ -48,15 +51,15 @@ func TestColumnsNeedConstants(t *testing.T) {
 // TestCenterIsPrivate: the practical profile takes the mean off for a part of the budget, and the
 // paper's keeps to Algorithm 1, which has no charge for it.
 func TestCenterIsPrivate(t *testing.T) {
-	plain := strings.Replace(minimal, "center = \"public\"\n", "", 1)
+	plain := strings.Replace(texts.Minimal, "center = \"public\"\n", "", 1)
 	for text, want := range map[string]string{
-		plain: CenterPrivate,
-		with(plain, `profile = "paper"`, "lambda = 1.0", "rounds = 2"):                                    CenterPublic,
-		with(plain, `accountant = "paper"`, "lambda = 1.0", "radius = 3.0", "rounds = 2"):                 CenterPublic,
-		with(plain, `profile = "paper"`, "rounds = 2", `lambda = "private"`, `lambda_range = [1.0, 8.0]`): CenterPublic,
-		with(plain, `center = "pairs"`): CenterPairs,
+		plain: proposal.CenterPrivate,
+		texts.With(plain, `profile = "paper"`, "lambda = 1.0", "rounds = 2"):                                    proposal.CenterPublic,
+		texts.With(plain, `accountant = "paper"`, "lambda = 1.0", "radius = 3.0", "rounds = 2"):                 proposal.CenterPublic,
+		texts.With(plain, `profile = "paper"`, "rounds = 2", `lambda = "private"`, `lambda_range = [1.0, 8.0]`): proposal.CenterPublic,
+		texts.With(plain, `center = "pairs"`):                                                                   proposal.CenterPairs,
 	} {
-		s, err := ParseSpec([]byte(text))
+		s, err := proposal.ParseSpec([]byte(text))
 		if err != nil || s.Center != want {
 			t.Errorf("center is %q, want %q: %v\n%s", s.Center, want, err, text)
 		}
@@ -66,7 +69,7 @@ func TestCenterIsPrivate(t *testing.T) {
 // TestEpsilonWarning: an epsilon that promises little says so in words.
 func TestEpsilonWarning(t *testing.T) {
 	for epsilon, want := range map[string]bool{"1.0": false, "4.0": false, "4.1": true, "20.0": true} {
-		p := mustPlan(t, strings.Replace(minimal, "epsilon = 1.0", "epsilon = "+epsilon, 1), 90_000, 90_000, 90_000)
+		p := mustPlan(t, strings.Replace(texts.Minimal, "epsilon = 1.0", "epsilon = "+epsilon, 1), 90_000, 90_000, 90_000)
 		if got := strings.Contains(strings.Join(p.Warnings(), "\n"), "promises little"); got != want {
 			t.Errorf("epsilon = %s: %q", epsilon, p.Warnings())
 		}
@@ -76,12 +79,12 @@ func TestEpsilonWarning(t *testing.T) {
 // TestAgain: a study asks the same whatever its nonce, expiry and roster, and another if a single
 // key differs.
 func TestAgain(t *testing.T) {
-	a := mustPlan(t, minimal, 1000, 1000, 1000).Proposal
-	if b := mustPlan(t, minimal, 2000, 1000, 1000, 5).Proposal; !a.Again(b) || !b.Again(a) {
+	a := mustPlan(t, texts.Minimal, 1000, 1000, 1000).Proposal
+	if b := mustPlan(t, texts.Minimal, 2000, 1000, 1000, 5).Proposal; !a.Again(b) || !b.Again(a) {
 		t.Error("the same file is another study's")
 	}
 	for _, line := range []string{"rounds = 3", "components = 2", `missing = "drop-row"`} {
-		if b := mustPlan(t, with(minimal, line), 1000, 1000, 1000).Proposal; a.Again(b) {
+		if b := mustPlan(t, texts.With(texts.Minimal, line), 1000, 1000, 1000).Proposal; a.Again(b) {
 			t.Errorf("%s asks the same", line)
 		}
 	}
@@ -89,9 +92,9 @@ func TestAgain(t *testing.T) {
 
 // TestBytesInAll: of two branches the larger is counted, and no branch twice.
 func TestBytesInAll(t *testing.T) {
-	for _, text := range []string{four, with(four, `method = "auto"`), with(four, `method = "covariance"`)} {
+	for _, text := range []string{texts.Four, texts.With(texts.Four, `method = "auto"`), texts.With(texts.Four, `method = "covariance"`)} {
 		p := mustPlan(t, text, 9000, 9000, 9000)
-		for _, method := range []string{MethodPower, MethodCovariance} {
+		for _, method := range []string{proposal.MethodPower, proposal.MethodCovariance} {
 			sum, all := 0, 0
 			for _, q := range p.Queries {
 				all += q.Bytes
@@ -103,5 +106,19 @@ func TestBytesInAll(t *testing.T) {
 				t.Errorf("%d bytes in all, the course of %s takes %d of %d", got, method, sum, all)
 			}
 		}
+	}
+}
+
+// TestAgainIgnoresWords: the same question in other words is the same question.
+func TestAgainIgnoresWords(t *testing.T) {
+	a := mustPlan(t, texts.Minimal, 1000, 1000, 1000).Proposal
+	b := mustPlan(t, texts.Minimal+"\n[about]\npurpose = 'p'\n", 1000, 1000, 1000).Proposal
+	b.Spec.Columns[0].Measure, b.Spec.Columns[0].Range = "mm", []float64{1, 2}
+	if !a.Again(b) || !b.Again(a) {
+		t.Error("other words are another question")
+	}
+	b.Spec.Columns[0].Scale *= 2
+	if a.Again(b) {
+		t.Error("another scale is the same question")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -15,7 +16,7 @@ func TestLearners(t *testing.T) {
 		5: "the leader and one other site: the exact sum over the 3 or more sites",
 		7: "the leader and more than 2 other sites",
 	} {
-		th, err := study.NewThresholds(n, 0, 0)
+		th, err := proposal.NewThresholds(n, 0, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

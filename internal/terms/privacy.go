@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -32,20 +33,20 @@ func Privacy(p *study.Plan) []string {
 		words = append(words, fmt.Sprintf("The study scales levels by how many units have each: for %.3g%% of its ρ it counts every unit in one level of each column that has any, every other text as \"other\".", 100*share))
 	}
 	words = append(words, pictureWords(p)...)
-	if s.Components == study.ComponentsAuto {
+	if s.Components == proposal.ComponentsAuto {
 		words = append(words, fmt.Sprintf("The study finds how many components there are, up to %d: from what it releases in any case. It asks and charges the same whatever the number is.", p.K()))
 	}
-	if s.Method != study.MethodPower {
+	if s.Method != proposal.MethodPower {
 		words = append(words, "Method: "+p.MethodRule()+".")
 	}
-	if s.OnDropout == study.DropoutWait {
+	if s.OnDropout == proposal.DropoutWait {
 		words = append(words, `on_dropout = "wait": every sum is over all sites; this agent signs no other set.`)
 	} else {
 		words = append(words, `on_dropout = "continue": sums go on without a site that is away.`)
 	}
 	if s.KeepsGaps() {
 		text := "A cell without a value counts as the center. "
-		if s.Missing == study.MissingFill {
+		if s.Missing == proposal.MissingFill {
 			text = "A cell without a value is set to what released components predict from its row's other cells, here at the site. "
 		}
 		words = append(words, text+"A text that cannot be read counts as no value. The share of such cells in each column, over all sites, is released with noise.")
@@ -53,7 +54,7 @@ func Privacy(p *study.Plan) []string {
 	if n := indicators(s.Columns); n > 0 {
 		words = append(words, fmt.Sprintf("Of %d of the columns the study also asks where they have no value: a number a row, 1 there and else 0, goes into its components like a column of its own.", n))
 	}
-	if s.Missing == study.MissingDropRow {
+	if s.Missing == proposal.MissingDropRow {
 		words = append(words, "A row with a missing value counts as a row of zeros.")
 	}
 	return words
@@ -70,21 +71,21 @@ func pictureWords(p *study.Plan) []string {
 		pairs[i] = fmt.Sprintf("%d and %d", pair[0], pair[1])
 	}
 	text := fmt.Sprintf("For %.3g%% of its ρ the study counts every unit by its score on each component, and on the components %s together.", 100*p.PictureShare(), strings.Join(pairs, ", "))
-	if s.PictureBy == study.PictureByColumn {
+	if s.PictureBy == proposal.PictureByColumn {
 		text += fmt.Sprintf(" The latter counts are by level of %q.", s.PictureColumn)
 	}
 	if p.Honest == 0 {
 		text += " With central noise the coordinator's leader sees these counts exact, over all sites: a bin that holds one unit shows where one is."
 	}
 	words := []string{text}
-	if s.PictureBy == study.PictureBySite {
+	if s.PictureBy == proposal.PictureBySite {
 		words = append(words, `IT SHOWS THIS INSTITUTION: picture_by = "site" releases each site's counts of scores by themselves, with noise. ε and δ protect units, not the site: what is usual here, and how it differs from other sites, is in the result. Blocks are not authenticated: a corrupt site can fill another's.`)
 	}
 	return words
 }
 
 // indicators returns how many columns have a coordinate for missing values.
-func indicators(columns []study.Column) int {
+func indicators(columns []proposal.Column) int {
 	n := 0
 	for _, c := range columns {
 		if c.Indicator {

@@ -7,20 +7,21 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
 // wordsPlan is a plan of so many sites.
-func wordsPlan(t *testing.T, sites int, change func(*study.Spec)) *study.Plan {
+func wordsPlan(t *testing.T, sites int, change func(*proposal.Spec)) *study.Plan {
 	t.Helper()
-	s := study.Spec{Center: study.CenterPublic, Name: "words", Dataset: "rows", Epsilon: 2, Delta: 1e-6, Columns: []study.Column{{Name: "a", Scale: 1}, {Name: "b", Scale: 1}}}
+	s := proposal.Spec{Center: proposal.CenterPublic, Name: "words", Dataset: "rows", Epsilon: 2, Delta: 1e-6, Columns: []proposal.Column{{Name: "a", Scale: 1}, {Name: "b", Scale: 1}}}
 	change(&s)
-	var roster []study.Member
+	var roster []proposal.Member
 	for i := range sites {
 		key := ed25519.NewKeyFromSeed([]byte(fmt.Sprintf("%032d", i))).Public().(ed25519.PublicKey)
-		roster = append(roster, study.Member{Name: fmt.Sprint("site-", i), Identity: study.Key(key), Units: 1000})
+		roster = append(roster, proposal.Member{Name: fmt.Sprint("site-", i), Identity: proposal.Key(key), Units: 1000})
 	}
-	body, err := study.Propose(s, roster, ed25519.NewKeyFromSeed(make([]byte, 32)).Public().(ed25519.PublicKey), [32]byte{1})
+	body, err := proposal.Propose(s, roster, ed25519.NewKeyFromSeed(make([]byte, 32)).Public().(ed25519.PublicKey), [32]byte{1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,13 +35,13 @@ func wordsPlan(t *testing.T, sites int, change func(*study.Spec)) *study.Plan {
 // TestPrivacyWords: whoever approves reads what ε means in a number, that it rests on cryptography,
 // what is replaced, and at how many sites.
 func TestPrivacyWords(t *testing.T) {
-	all := strings.Join(Privacy(wordsPlan(t, 3, func(*study.Spec) {})), "\n")
+	all := strings.Join(Privacy(wordsPlan(t, 3, func(*proposal.Spec) {})), "\n")
 	for _, part := range []string{"under replacement of one unit (replace-one)", "e^ε = 7.39", "does not break the cryptography", "its ρ is s² times this (sites_per_unit = 1)"} {
 		if !strings.Contains(all, part) {
 			t.Errorf("%q is not in\n%s", part, all)
 		}
 	}
-	all = strings.Join(Privacy(wordsPlan(t, 3, func(s *study.Spec) { s.SitesPerUnit = 2 })), "\n")
+	all = strings.Join(Privacy(wordsPlan(t, 3, func(s *proposal.Spec) { s.SitesPerUnit = 2 })), "\n")
 	if !strings.Contains(all, "a unit at up to 2 sites has the whole promise (sites_per_unit = 2)") {
 		t.Errorf("two sites are not in\n%s", all)
 	}
@@ -50,7 +51,7 @@ func TestPrivacyWords(t *testing.T) {
 // can read this site's own sums, in words and in the list of who learns what. Other studies do not
 // say it.
 func TestCentralDetailIsSaid(t *testing.T) {
-	of := func(change func(*study.Spec)) string {
+	of := func(change func(*proposal.Spec)) string {
 		p := wordsPlan(t, 3, change)
 		all := strings.Join(Privacy(p), "\n")
 		for _, l := range Learners(p) {
@@ -58,23 +59,23 @@ func TestCentralDetailIsSaid(t *testing.T) {
 		}
 		return all
 	}
-	all := of(func(s *study.Spec) {
-		s.Center, s.Standardize, s.CentralDetail, s.Columns = "", study.StandardizePrivate, true, []study.Column{{Name: "a"}, {Name: "b"}}
+	all := of(func(s *proposal.Spec) {
+		s.Center, s.Standardize, s.CentralDetail, s.Columns = "", proposal.StandardizePrivate, true, []proposal.Column{{Name: "a"}, {Name: "b"}}
 	})
 	for _, part := range []string{"it counts every unit by the magnitude and the place of each column's value", "the coordinator's leader can read this site's exact sums of what this site alone has", "column by column, so that what one site alone has is that site's exact sum"} {
 		if !strings.Contains(all, part) {
 			t.Errorf("%q is not in\n%s", part, all)
 		}
 	}
-	all = of(func(s *study.Spec) {
-		s.CentralDetail, s.Columns = true, []study.Column{{Name: "a", Scale: 1}, {Name: "b", Levels: []string{"x"}}}
+	all = of(func(s *proposal.Spec) {
+		s.CentralDetail, s.Columns = true, []proposal.Column{{Name: "a", Scale: 1}, {Name: "b", Levels: []string{"x"}}}
 	})
 	for _, part := range []string{"it counts every unit in one level of each column", "sums of what this site alone has"} {
 		if !strings.Contains(all, part) {
 			t.Errorf("%q is not in\n%s", part, all)
 		}
 	}
-	if all := of(func(*study.Spec) {}); strings.Contains(all, "alone has") {
+	if all := of(func(*proposal.Spec) {}); strings.Contains(all, "alone has") {
 		t.Errorf("said of a study without:\n%s", all)
 	}
 }
@@ -82,22 +83,22 @@ func TestCentralDetailIsSaid(t *testing.T) {
 // TestPicturesAreSaid: an approver reads what pictures count, for how much, and by site that they
 // show this institution, in a line of its own.
 func TestPicturesAreSaid(t *testing.T) {
-	two := func(change func(*study.Spec)) func(*study.Spec) {
-		return func(s *study.Spec) { s.Components, s.Picture = 2, true; change(s) }
+	two := func(change func(*proposal.Spec)) func(*proposal.Spec) {
+		return func(s *proposal.Spec) { s.Components, s.Picture = 2, true; change(s) }
 	}
 	const shows = "IT SHOWS THIS INSTITUTION"
 	for _, c := range []struct {
-		change func(*study.Spec)
+		change func(*proposal.Spec)
 		says   []string
 		never  []string
 	}{
-		{two(func(s *study.Spec) { s.PictureShare = 0.08 }), []string{"For 8% of its ρ the study counts every unit by its score on each component, and on the components 1 and 2 together", "leader sees these counts exact"}, []string{shows}},
-		{two(func(s *study.Spec) { s.Noise = study.NoiseDistributed }), []string{"For 5% of its ρ"}, []string{shows, "counts exact"}},
-		{two(func(s *study.Spec) { s.PictureBy = study.PictureBySite }), []string{shows, "ε and δ protect units, not the site", "Blocks are not authenticated"}, nil},
-		{two(func(s *study.Spec) {
-			s.Columns[1].Scale, s.Columns[1].Levels, s.PictureBy, s.PictureColumn = 0, []string{"x"}, study.PictureByColumn, "b"
+		{two(func(s *proposal.Spec) { s.PictureShare = 0.08 }), []string{"For 8% of its ρ the study counts every unit by its score on each component, and on the components 1 and 2 together", "leader sees these counts exact"}, []string{shows}},
+		{two(func(s *proposal.Spec) { s.Noise = proposal.NoiseDistributed }), []string{"For 5% of its ρ"}, []string{shows, "counts exact"}},
+		{two(func(s *proposal.Spec) { s.PictureBy = proposal.PictureBySite }), []string{shows, "ε and δ protect units, not the site", "Blocks are not authenticated"}, nil},
+		{two(func(s *proposal.Spec) {
+			s.Columns[1].Scale, s.Columns[1].Levels, s.PictureBy, s.PictureColumn = 0, []string{"x"}, proposal.PictureByColumn, "b"
 		}), []string{`by level of "b"`}, []string{shows}},
-		{func(*study.Spec) {}, nil, []string{shows, "score on each component"}},
+		{func(*proposal.Spec) {}, nil, []string{shows, "score on each component"}},
 	} {
 		words := Privacy(wordsPlan(t, 3, c.change))
 		all := strings.Join(words, "\n")
@@ -129,7 +130,7 @@ func TestPoolWords(t *testing.T) {
 		{5, 0, []string{"from 2 of them on (from 3 where all 5 sites are in a sum): 2/3 of the planned variance", "pay 1.5 times", "1/3 and 3 times"}},
 		{10, 0, []string{"from 4 of them on (from 7 where all 10 sites are in a sum): 3/4 of", "pay 1.33 times", "1/4 and 4 times"}},
 	} {
-		p := wordsPlan(t, c.sites, func(s *study.Spec) { s.Noise = study.NoiseDistributed })
+		p := wordsPlan(t, c.sites, func(s *proposal.Spec) { s.Noise = proposal.NoiseDistributed })
 		text := noiseWords(p)
 		for _, part := range c.want {
 			if !strings.Contains(text, part) {
@@ -137,7 +138,7 @@ func TestPoolWords(t *testing.T) {
 			}
 		}
 	}
-	if text := noiseWords(wordsPlan(t, 5, func(*study.Spec) {})); strings.Contains(text, "pool") {
+	if text := noiseWords(wordsPlan(t, 5, func(*proposal.Spec) {})); strings.Contains(text, "pool") {
 		t.Errorf("central noise is no site's to take off: %s", text)
 	}
 }

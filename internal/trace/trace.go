@@ -20,14 +20,14 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"covey/internal/coordinator"
+	"covey/internal/proposal"
 	"covey/internal/round"
-	"covey/internal/study"
 )
 
 // Source is the coordinator that is traced. *coordinator.Coordinator is one.
 type Source interface {
 	Overview(most int) coordinator.Overview
-	Story(study.Digest) (coordinator.Story, bool)
+	Story(proposal.Digest) (coordinator.Story, bool)
 	Changed() <-chan struct{}
 }
 
@@ -42,7 +42,7 @@ const look = 1000
 
 // newReader begins: what was committed before is another's to tell.
 func newReader(s Source, t trace.Tracer) *reader {
-	r := &reader{s: s, t: t, open: map[study.Digest]*progress{}}
+	r := &reader{s: s, t: t, open: map[proposal.Digest]*progress{}}
 	r.read(context.Background(), s.Overview(look).Happenings, false)
 	return r
 }
@@ -81,7 +81,7 @@ type reader struct {
 	s    Source
 	t    trace.Tracer
 	last coordinator.Happening // that was read
-	open map[study.Digest]*progress
+	open map[proposal.Digest]*progress
 }
 
 // read reads what is new. It emits spans only where tell is true.
@@ -92,7 +92,7 @@ func (r *reader) read(ctx context.Context, newestFirst []coordinator.Happening, 
 			break
 		}
 		// a fault is this coordinator's own
-		if h.Study != (study.Digest{}) && h.Kind != coordinator.HappenedFault && !h.At.IsZero() {
+		if h.Study != (proposal.Digest{}) && h.Kind != coordinator.HappenedFault && !h.At.IsZero() {
 			news = append(news, h)
 		}
 	}
@@ -175,13 +175,13 @@ func whole(ctx context.Context, s Source, t trace.Tracer, h coordinator.Happenin
 }
 
 // under makes a study's span the parent, whichever coordinator emits that.
-func under(ctx context.Context, d study.Digest) context.Context {
+func under(ctx context.Context, d proposal.Digest) context.Context {
 	id, root := ids(d)
 	return trace.ContextWithRemoteSpanContext(ctx, trace.NewSpanContext(trace.SpanContextConfig{TraceID: id, SpanID: root, TraceFlags: trace.FlagsSampled, Remote: true}))
 }
 
 // ids of a study's trace and span come from its digest: every coordinator has the same.
-func ids(d study.Digest) (trace.TraceID, trace.SpanID) {
+func ids(d proposal.Digest) (trace.TraceID, trace.SpanID) {
 	return trace.TraceID(d[:16]), trace.SpanID(d[16:24])
 }
 
@@ -193,7 +193,7 @@ func IDs() sdk.IDGenerator { return generator{} }
 type generator struct{}
 
 func (generator) NewIDs(ctx context.Context) (id trace.TraceID, span trace.SpanID) {
-	if d, ok := ctx.Value(rootKey{}).(study.Digest); ok {
+	if d, ok := ctx.Value(rootKey{}).(proposal.Digest); ok {
 		return ids(d)
 	}
 	rand.Read(id[:])

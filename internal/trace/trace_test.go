@@ -16,6 +16,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"covey/internal/coordinator"
+	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/study"
 )
@@ -45,10 +46,10 @@ func (s *told) Overview(int) coordinator.Overview {
 	return coordinator.Overview{Leading: s.leading, Happenings: all}
 }
 
-func (s *told) Story(d study.Digest) (coordinator.Story, bool) {
+func (s *told) Story(d proposal.Digest) (coordinator.Story, bool) {
 	return coordinator.Story{
 		View: coordinator.View{Name: "vitals", Released: 2},
-		Plan: &study.Plan{Queries: []study.Query{{Kind: study.KindHistogram}, {Index: 1, Kind: study.KindPower, Round: 0}}, Thresholds: study.Thresholds{Sites: 5}},
+		Plan: &study.Plan{Queries: []study.Query{{Kind: study.KindHistogram}, {Index: 1, Kind: study.KindPower, Round: 0}}, Thresholds: proposal.Thresholds{Sites: 5}},
 	}, true
 }
 
@@ -67,7 +68,7 @@ func (s *told) add(kind string, h coordinator.Happening) {
 	s.changed = make(chan struct{})
 }
 
-var digest = study.DigestOf([]byte("a study"))
+var digest = proposal.DigestOf([]byte("a study"))
 
 // tell lets a study happen, a second a step.
 func tell(s *told) {

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
 )
@@ -33,16 +34,16 @@ const (
 
 // Offer is what a proposal is made of.
 type Offer struct {
-	Coordinator study.Key // Ed25519, signs releases and results
-	Sites       []study.Member
-	Readers     []study.Party // in the order asked for
-	Clock       time.Time     // the coordinator's, in whole seconds
+	Coordinator proposal.Key // Ed25519, signs releases and results
+	Sites       []proposal.Member
+	Readers     []proposal.Party // in the order asked for
+	Clock       time.Time        // the coordinator's, in whole seconds
 }
 
 // Told is what an analyst is told of a study: nothing that follows from rows, budgets or links of a
 // site. Times are rounded to 10 seconds.
 type Told struct {
-	Study    study.Digest
+	Study    proposal.Digest
 	Name     string
 	Proposer string // analyst's name; empty of the coordinator's operator
 	Own      bool   // the caller proposed it
@@ -67,12 +68,12 @@ type Answer struct {
 // AnalysisServer answers analysts; what is an error goes to them as a status.
 type AnalysisServer interface {
 	Offer(ctx context.Context, dataset string, sites, readers []string) (Offer, error)
-	Propose(ctx context.Context, p Proposal) (study.Digest, error)
+	Propose(ctx context.Context, p Proposal) (proposal.Digest, error)
 	List(ctx context.Context) ([]Told, error)
 	// Watch calls see with a study now and after each change, until it is over, see fails or ctx
 	// ends; with once, now alone.
-	Watch(ctx context.Context, of study.Digest, once bool, see func(Told) error) error
-	Withdraw(ctx context.Context, of study.Digest) error
+	Watch(ctx context.Context, of proposal.Digest, once bool, see func(Told) error) error
+	Withdraw(ctx context.Context, of proposal.Digest) error
 }
 
 // RegisterAnalysis puts the analysts' service on a gRPC server.
@@ -176,7 +177,7 @@ var errNoDigest = status.Error(codes.NotFound, NoStudy)
 const NoStudy = "there is no such study for this analyst"
 
 func (s *analysis) Watch(r *covey.WatchRequest, to grpc.ServerStreamingServer[covey.WatchResponse]) error {
-	var of study.Digest
+	var of proposal.Digest
 	if copy(of[:], r.GetStudy()) != len(of) || len(r.GetStudy()) != len(of) {
 		return errNoDigest
 	}
@@ -184,7 +185,7 @@ func (s *analysis) Watch(r *covey.WatchRequest, to grpc.ServerStreamingServer[co
 }
 
 func (s *analysis) Withdraw(ctx context.Context, r *covey.WithdrawRequest) (*covey.WithdrawResponse, error) {
-	var of study.Digest
+	var of proposal.Digest
 	if copy(of[:], r.GetStudy()) != len(of) || len(r.GetStudy()) != len(of) {
 		return nil, errNoDigest
 	}
@@ -205,7 +206,7 @@ func (t Told) message() *covey.Study {
 // toldOf reads what a coordinator says of a study: texts as they came.
 func toldOf(m *covey.Study) (Told, error) {
 	var t Told
-	if copy(t.Study[:], m.GetStudy()) != len(t.Study) || len(m.GetStudy()) != len(t.Study) || len(m.GetAnswers()) > study.MaxSites {
+	if copy(t.Study[:], m.GetStudy()) != len(t.Study) || len(m.GetStudy()) != len(t.Study) || len(m.GetAnswers()) > proposal.MaxSites {
 		return Told{}, errShape
 	}
 	t.Name, t.Proposer, t.Own, t.Code = m.GetName(), m.GetProposer(), m.GetOwn(), whyOf(m.GetCode())
@@ -250,10 +251,10 @@ func CallOffer(ctx context.Context, conn grpc.ClientConnInterface, dataset strin
 	}
 	o := Offer{Coordinator: r.GetCoordinator(), Clock: time.Unix(r.GetUnixSeconds(), 0).UTC()}
 	for _, s := range r.GetSites() {
-		o.Sites = append(o.Sites, study.Member{Name: s.GetName(), Identity: s.GetIdentity(), Units: int(min(s.GetUnits(), study.MaxUnits+1))})
+		o.Sites = append(o.Sites, proposal.Member{Name: s.GetName(), Identity: s.GetIdentity(), Units: int(min(s.GetUnits(), proposal.MaxUnits+1))})
 	}
 	for _, p := range r.GetReaders() {
-		o.Readers = append(o.Readers, study.Party{Name: p.GetName(), Identity: p.GetIdentity()})
+		o.Readers = append(o.Readers, proposal.Party{Name: p.GetName(), Identity: p.GetIdentity()})
 	}
 	return o, nil
 }
@@ -278,7 +279,7 @@ func CallPropose(ctx context.Context, conn grpc.ClientConnInterface, p Proposal)
 	if err != nil {
 		return err
 	}
-	if digest := study.DigestOf(p.Body); !slices.Equal(r.GetStudy(), digest[:]) {
+	if digest := proposal.DigestOf(p.Body); !slices.Equal(r.GetStudy(), digest[:]) {
 		return errShape
 	}
 	return nil
@@ -303,7 +304,7 @@ func CallList(ctx context.Context, conn grpc.ClientConnInterface) ([]Told, error
 
 // CallWatch calls see with a study now and after each change, until it is over, or now alone. The
 // error of see ends it.
-func CallWatch(ctx context.Context, conn grpc.ClientConnInterface, of study.Digest, once bool, see func(Told) error) error {
+func CallWatch(ctx context.Context, conn grpc.ClientConnInterface, of proposal.Digest, once bool, see func(Told) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	from, err := covey.NewAnalysisClient(conn).Watch(ctx, &covey.WatchRequest{Study: of[:], Once: once})
@@ -329,7 +330,7 @@ func CallWatch(ctx context.Context, conn grpc.ClientConnInterface, of study.Dige
 }
 
 // CallWithdraw ends a study of the caller's own.
-func CallWithdraw(ctx context.Context, conn grpc.ClientConnInterface, of study.Digest) error {
+func CallWithdraw(ctx context.Context, conn grpc.ClientConnInterface, of proposal.Digest) error {
 	_, err := covey.NewAnalysisClient(conn).Withdraw(ctx, &covey.WithdrawRequest{Study: of[:]})
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
 )
@@ -109,7 +110,7 @@ func (r *reader) header(body protoreflect.Message) (Header, error) {
 	if len(id) != len(h.Study) {
 		return h, ErrNoStudy
 	}
-	h.Study = study.Digest(id)
+	h.Study = proposal.Digest(id)
 	if at := field(body, "attempt"); at != nil {
 		h.Attempt = uint32(body.Get(at).Uint())
 	}
@@ -151,7 +152,7 @@ func Name(m Message) string { return strings.ToLower(reflect.TypeOf(m).Name()) }
 // Stated is what a message says of itself outside of its contents; nil is what its kind does not
 // carry.
 type Stated struct {
-	Study       *study.Digest
+	Study       *proposal.Digest
 	Query, Slot *int
 	Code        study.Code // empty where the message has none
 }
@@ -180,7 +181,7 @@ func StatedIn(m Message) Stated {
 type Tag [TagBytes]byte
 
 // TagOf returns a study's.
-func TagOf(id study.Digest) Tag { return Tag(id[:TagBytes]) }
+func TagOf(id proposal.Digest) Tag { return Tag(id[:TagBytes]) }
 
 func joined(tags []Tag) []byte {
 	var out []byte

@@ -10,11 +10,12 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
 )
 
-var id = study.Digest{1, 2, 3}
+var id = proposal.Digest{1, 2, 3}
 
 // messages holds one message of each kind, and what is on the wire.
 func messages() []struct {

@@ -3,15 +3,15 @@ package wire
 import (
 	"google.golang.org/protobuf/proto"
 
-	covey "covey/proto/covey/v1"
-
+	"covey/internal/proposal"
 	"covey/internal/study"
+	covey "covey/proto/covey/v1"
 )
 
 // Header is what a message is about. A message carries the fields that its text in the proto file
 // has; the others are zero.
 type Header struct {
-	Study       study.Digest
+	Study       proposal.Digest
 	Attempt     uint32 // of the setup
 	Query, Slot int    // query: index into Plan.Queries
 }
@@ -162,7 +162,7 @@ type (
 func (Hello) About() Header { return Header{} }
 
 // About returns the digest of the proposal's bytes.
-func (m Proposal) About() Header { return Header{Study: study.DigestOf(m.Body)} }
+func (m Proposal) About() Header { return Header{Study: proposal.DigestOf(m.Body)} }
 
 func (m Hello) body() proto.Message {
 	b := &covey.Hello{Software: m.Software, Open: joined(m.Open), AllOpen: m.AllOpen, Over: joined(m.Over)}

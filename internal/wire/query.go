@@ -4,13 +4,14 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"covey/internal/noise"
+	"covey/internal/proposal"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
 )
 
 // Query asks for one masked upload. Its Ask has neither kind nor round, which are the plan's.
 type Query struct {
-	Study study.Digest
+	Study proposal.Digest
 	Ask   study.Ask
 }
 
@@ -33,7 +34,7 @@ func queryOf(r *reader, h Header, b *covey.Query) Query {
 }
 
 // link reads a history's last link: zeros, which none is, if there is none.
-func (r *reader) link(b []byte) (d study.Digest) {
+func (r *reader) link(b []byte) (d proposal.Digest) {
 	if len(b) != 0 && len(b) != len(d) {
 		r.err = ErrHistory
 	}

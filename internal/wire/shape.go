@@ -5,7 +5,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 var errShape = errors.New("wire: not one message of bounded shape")
@@ -24,14 +24,14 @@ type shape struct {
 }
 
 // maxPacked bounds a survivor set on the wire, whose numbers are of up to five bytes.
-const maxPacked = 5 * study.MaxSites
+const maxPacked = 5 * proposal.MaxSites
 
 var (
 	// The boxes of the largest roster, and some more; a refusal's survivors.
-	siteShape = shape{study.MaxSites + 100, map[[2]protowire.Number]bool{{9, 8}: true}}
+	siteShape = shape{proposal.MaxSites + 100, map[[2]protowire.Number]bool{{9, 8}: true}}
 	// Two entries for each site of the largest roster, and some more; the survivors of a release
 	// and of an open.
-	coordinatorShape = shape{2*study.MaxSites + 100, map[[2]protowire.Number]bool{{6, 4}: true, {7, 4}: true}}
+	coordinatorShape = shape{2*proposal.MaxSites + 100, map[[2]protowire.Number]bool{{6, 4}: true, {7, 4}: true}}
 )
 
 // check reports what is not one body, once, of at most the shape's fields.

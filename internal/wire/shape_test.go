@@ -6,7 +6,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
 	covey "covey/proto/covey/v1"
 )
 
@@ -36,8 +36,8 @@ func TestShape(t *testing.T) {
 		pass bool
 	}{
 		{"a hello", hello, true},
-		{"the boxes of the largest roster", boxes(study.MaxSites), true},
-		{"the survivors of the largest roster", survivors(study.MaxSites, study.MaxSites-1), true},
+		{"the boxes of the largest roster", boxes(proposal.MaxSites), true},
+		{"the survivors of the largest roster", survivors(proposal.MaxSites, proposal.MaxSites-1), true},
 		{"too many boxes", boxes(siteShape.fields), false},
 		{"too many survivors", survivors(maxPacked+1, 1), false},
 		{"two bodies", append(bytes.Clone(hello), hello...), false},

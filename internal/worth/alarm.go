@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
@@ -17,7 +18,7 @@ const alarmRatio = 0.10
 // the clipped covariance: whether large rows look different from small ones. For elliptical rows a
 // component's part of the total lies between its part after clipping and what that is without any
 // clip. It is nil where explained variance was not bought.
-func (a *spectrum) alarm(r *study.Result, rank []int) *bool {
+func (a *spectrum) alarm(r *result.Result, rank []int) *bool {
 	if r.TotalInterval == nil || len(r.ExplainedVariance) != len(rank) || !(r.TotalVariance > 0) {
 		return nil
 	}
@@ -50,7 +51,7 @@ const turned = 0.005
 // covariance was clipped later than the one in force: of elliptical rows both have the same
 // eigenvectors, so that what the other part has between two of them is noise, sampling and how far
 // the eigenvectors are off. It is nil where no part was.
-func (a *spectrum) longer(r *study.Result, vectors [][]float64) *bool {
+func (a *spectrum) longer(r *result.Result, vectors [][]float64) *bool {
 	last := -1
 	for i, rel := range r.Releases {
 		if rel.Kind == study.KindMoment {

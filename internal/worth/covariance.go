@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
@@ -202,8 +204,8 @@ func (a *spectrum) loadings(i int, vectors [][]float64, component []float64) [][
 }
 
 // spectrumOf returns the spectrum of the matrix that the components are of, and its eigenvectors.
-func spectrumOf(p *study.Plan, r *study.Result) (*spectrum, [][]float64, error) {
-	if p.Proposal.Spec.Standardize != study.StandardizePrivate {
+func spectrumOf(p *study.Plan, r *result.Result) (*spectrum, [][]float64, error) {
+	if p.Proposal.Spec.Standardize != proposal.StandardizePrivate {
 		mu, vectors, tau, err := study.Spectrum(r.Releases, r.D)
 		if err != nil {
 			return nil, nil, err
@@ -221,7 +223,7 @@ func spectrumOf(p *study.Plan, r *study.Result) (*spectrum, [][]float64, error) 
 
 // covariance fills the report of a result of one noised covariance in. It returns why figures are
 // left out, or "".
-func (out *Report) covariance(p *study.Plan, r *study.Result) (string, error) {
+func (out *Report) covariance(p *study.Plan, r *result.Result) (string, error) {
 	if why := uncalibrated(p, r); why != "" {
 		return why, nil
 	}

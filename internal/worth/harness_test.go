@@ -9,7 +9,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"covey/internal/proposal"
 	"covey/internal/query"
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
@@ -35,23 +37,23 @@ func diagonal(lambda ...float64) *mat.SymDense {
 }
 
 // spec is a study of d columns.
-func spec(d, k int, method string) study.Spec {
-	s := study.Spec{Center: study.CenterPublic, Name: "worth", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Method: method, Components: study.Components(k), ExplainedVariance: study.VarianceNone}
+func spec(d, k int, method string) proposal.Spec {
+	s := proposal.Spec{Center: proposal.CenterPublic, Name: "worth", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Method: method, Components: proposal.Components(k), ExplainedVariance: proposal.VarianceNone}
 	for i := range d {
-		s.Columns = append(s.Columns, study.Column{Name: fmt.Sprintf("c%d", i), Scale: 1})
+		s.Columns = append(s.Columns, proposal.Column{Name: fmt.Sprintf("c%d", i), Scale: 1})
 	}
 	return s
 }
 
 // planned is the plan of a study of three sites with n units in all, and its proposal.
-func planned(t testing.TB, s study.Spec, n int) (*study.Plan, []byte) {
+func planned(t testing.TB, s proposal.Spec, n int) (*study.Plan, []byte) {
 	t.Helper()
-	var roster []study.Member
+	var roster []proposal.Member
 	for i := range 3 {
 		key := ed25519.NewKeyFromSeed(append(make([]byte, 31), byte(i+1))).Public().(ed25519.PublicKey)
-		roster = append(roster, study.Member{Name: string(rune('a' + i)), Identity: study.Key(key), Units: n / 3})
+		roster = append(roster, proposal.Member{Name: string(rune('a' + i)), Identity: proposal.Key(key), Units: n / 3})
 	}
-	body, err := study.Propose(s, roster, ed25519.PublicKey(roster[0].Identity), [32]byte{1})
+	body, err := proposal.Propose(s, roster, ed25519.PublicKey(roster[0].Identity), [32]byte{1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +64,7 @@ func planned(t testing.TB, s study.Spec, n int) (*study.Plan, []byte) {
 	return p, body
 }
 
-func (l law) run(t *testing.T, s study.Spec, n int) (*study.Plan, *study.Result) {
+func (l law) run(t *testing.T, s proposal.Spec, n int) (*study.Plan, *result.Result) {
 	t.Helper()
 	p, body := planned(t, s, n)
 	c := p.Start()
@@ -81,7 +83,7 @@ func (l law) run(t *testing.T, s study.Spec, n int) (*study.Plan, *study.Result)
 		}
 		releases = append(releases, r)
 	}
-	r, err := study.NewResult(p, releases)
+	r, err := result.New(p, releases)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +200,7 @@ func (l law) standard(a study.Ask, j int) []float64 {
 
 func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 7)) }
 
-func of(t *testing.T, p *study.Plan, r *study.Result) *Report {
+func of(t *testing.T, p *study.Plan, r *result.Result) *Report {
 	t.Helper()
 	got, err := Of(p, r)
 	if err != nil {

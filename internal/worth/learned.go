@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
@@ -85,7 +86,7 @@ const (
 
 // unlike returns why the bounds do not hold of a study that learned constants, or "". Columns with
 // many zeros and skewed ones lose tails to the limit of their values, and so correlations.
-func unlike(p *study.Plan, r *study.Result) string {
+func unlike(p *study.Plan, r *result.Result) string {
 	if score := p.Score(); !(score >= leastScore) {
 		return fmt.Sprintf("constants learned from counts that stand out by less than %g standard deviations of the noise", leastScore)
 	}

@@ -9,13 +9,15 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
 // learnedSpec is a study that learns the constants of d columns.
-func learnedSpec(d, k int, method string) study.Spec {
+func learnedSpec(d, k int, method string) proposal.Spec {
 	s := spec(d, k, method)
-	s.Standardize, s.Center, s.Noise, s.CentralDetail = study.StandardizePrivate, "", study.NoiseCentral, true
+	s.Standardize, s.Center, s.Noise, s.CentralDetail = proposal.StandardizePrivate, "", proposal.NoiseCentral, true
 	for j := range s.Columns {
 		s.Columns[j].Scale = 0
 	}
@@ -56,7 +58,7 @@ func plain(_ int, z float64) float64 { return 5 + z }
 // angles, and they are of the correlations. Of power iteration, of some columns alone, of levels,
 // of a small score, of columns with many zeros and of skewed ones no figure is given.
 func TestLearnedConstantsHaveABound(t *testing.T) {
-	p, r := correlated(20, plain).run(t, learnedSpec(8, 1, study.MethodCovariance), 12_000)
+	p, r := correlated(20, plain).run(t, learnedSpec(8, 1, proposal.MethodCovariance), 12_000)
 	got := of(t, p, r)
 	truth := 0.0
 	x := r.Components[0]
@@ -74,14 +76,14 @@ func TestLearnedConstantsHaveABound(t *testing.T) {
 		len(got.Components[0].Loadings) != 8 || !says(got, "Of the correlations of the rows as they were scaled") {
 		t.Fatalf("captured %.4f: %+v", truth, got)
 	}
-	for want, change := range map[string]func(p *study.Plan, r *study.Result){
-		"some columns alone": func(p *study.Plan, _ *study.Result) {
+	for want, change := range map[string]func(p *study.Plan, r *result.Result){
+		"some columns alone": func(p *study.Plan, _ *result.Result) {
 			p.Proposal.Spec.Columns = slices.Clone(p.Proposal.Spec.Columns)
 			p.Proposal.Spec.Columns[2].Standardize = ""
 		},
-		"columns with levels": func(_ *study.Plan, r *study.Result) { r.LevelsNote = "one" },
-		"missing":             func(p *study.Plan, _ *study.Result) { p.Proposal.Spec.Missing = study.MissingZero },
-		"no moments": func(_ *study.Plan, r *study.Result) {
+		"columns with levels": func(_ *study.Plan, r *result.Result) { r.LevelsNote = "one" },
+		"missing":             func(p *study.Plan, _ *result.Result) { p.Proposal.Spec.Missing = proposal.MissingZero },
+		"no moments": func(_ *study.Plan, r *result.Result) {
 			r.Releases = slices.DeleteFunc(slices.Clone(r.Releases), func(rel study.Release) bool { return rel.Kind == study.KindMoments })
 		},
 	} {
@@ -89,13 +91,13 @@ func TestLearnedConstantsHaveABound(t *testing.T) {
 		change(&changed, &other)
 		unbounded(t, &changed, &other, want)
 	}
-	p, r = correlated(21, plain).run(t, learnedSpec(8, 1, study.MethodPower), 12_000)
+	p, r = correlated(21, plain).run(t, learnedSpec(8, 1, proposal.MethodPower), 12_000)
 	unbounded(t, p, r, "by power iteration")
-	p, _ = correlated(22, plain).run(t, learnedSpec(8, 1, study.MethodCovariance), 2010)
+	p, _ = correlated(22, plain).run(t, learnedSpec(8, 1, proposal.MethodCovariance), 2010)
 	if p.Score() < leastScore {
 		t.Fatal("the score is small")
 	}
-	small := learnedSpec(8, 1, study.MethodCovariance)
+	small := learnedSpec(8, 1, proposal.MethodCovariance)
 	small.Epsilon = 0.4
 	p, r = correlated(22, plain).run(t, small, 2010)
 	unbounded(t, p, r, "stand out by less than 6")
@@ -108,12 +110,12 @@ func TestLearnedConstantsHaveABound(t *testing.T) {
 		},
 		"columns that are skewed": func(_ int, z float64) float64 { return math.Exp(z) },
 	} {
-		p, r = correlated(23, column).run(t, learnedSpec(8, 1, study.MethodCovariance), 60_000)
+		p, r = correlated(23, column).run(t, learnedSpec(8, 1, proposal.MethodCovariance), 60_000)
 		unbounded(t, p, r, want)
 	}
 }
 
-func unbounded(t *testing.T, p *study.Plan, r *study.Result, want string) {
+func unbounded(t *testing.T, p *study.Plan, r *result.Result, want string) {
 	t.Helper()
 	got := of(t, p, r)
 	if got.Share != nil || len(got.Components) > 0 || !says(got, "not calibrated") || !says(got, want) || !says(got, "What was released shows this: the noise of the last step is") ||
@@ -134,7 +136,7 @@ func TestColumnLeftOut(t *testing.T) {
 			}
 			return 5 + z
 		})
-		p, r := l.run(t, learnedSpec(8, 1, study.MethodCovariance), 3000)
+		p, r := l.run(t, learnedSpec(8, 1, proposal.MethodCovariance), 3000)
 		parts := 0
 		for _, rel := range r.Releases {
 			if rel.Kind == study.KindMoment {
@@ -233,7 +235,7 @@ func TestLearnedNoiseIsThatOfCorrelations(t *testing.T) {
 
 // TestCorrelationOfReleases: what is bounded are the components that the study returned.
 func TestCorrelationOfReleases(t *testing.T) {
-	p, r := correlated(25, plain).run(t, learnedSpec(8, 2, study.MethodCovariance), 12_000)
+	p, r := correlated(25, plain).run(t, learnedSpec(8, 2, proposal.MethodCovariance), 12_000)
 	c, err := p.Correlation(r.Releases)
 	if err != nil {
 		t.Fatal(err)
@@ -254,7 +256,7 @@ func TestCorrelationOfReleases(t *testing.T) {
 
 // TestSkewedTogether: columns none of which stands out alone are skewed together.
 func TestSkewedTogether(t *testing.T) {
-	p, r := correlated(26, plain).run(t, learnedSpec(8, 1, study.MethodCovariance), 12_000)
+	p, r := correlated(26, plain).run(t, learnedSpec(8, 1, proposal.MethodCovariance), 12_000)
 	if why := unlike(p, r); why != "" {
 		t.Fatal(why)
 	}
@@ -305,28 +307,28 @@ func TestLearnedNoiseIsUsed(t *testing.T) {
 // TestPredictionOfLearnedConstants: they cost a part of what is captured, and that is said; of
 // power iteration, and where the score is small, nothing is predicted.
 func TestPredictionOfLearnedConstants(t *testing.T) {
-	public, err := predict(t, spec(16, 2, study.MethodCovariance), 6000)
+	public, err := predict(t, spec(16, 2, proposal.MethodCovariance), 6000)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := predict(t, learnedSpec(16, 2, study.MethodAuto), 6000)
+	got, err := predict(t, learnedSpec(16, 2, proposal.MethodAuto), 6000)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, c := range got.Cases {
-		if c.Method != study.MethodCovariance || 1-c.Median < 1.2*(1-public.Cases[i].Median) {
+		if c.Method != proposal.MethodCovariance || 1-c.Median < 1.2*(1-public.Cases[i].Median) {
 			t.Errorf("s = %g: %+v, with public constants %+v", c.Fall, c, public.Cases[i])
 		}
 	}
 	if !got.Learned || public.Learned || !strings.Contains(strings.Join(got.Lines(), "\n"), "constants are learned") {
 		t.Errorf("%q", got.Lines())
 	}
-	for want, change := range map[string]func(*study.Spec){
-		"power iteration": func(s *study.Spec) { s.Method = study.MethodPower },
-		"too small":       func(s *study.Spec) { s.Epsilon = 0.4 },
-		"without a value": func(s *study.Spec) { s.Missing = study.MissingZero },
+	for want, change := range map[string]func(*proposal.Spec){
+		"power iteration": func(s *proposal.Spec) { s.Method = proposal.MethodPower },
+		"too small":       func(s *proposal.Spec) { s.Epsilon = 0.4 },
+		"without a value": func(s *proposal.Spec) { s.Missing = proposal.MissingZero },
 	} {
-		s := learnedSpec(8, 2, study.MethodCovariance)
+		s := learnedSpec(8, 2, proposal.MethodCovariance)
 		change(&s)
 		if _, err := predict(t, s, 2010); !errors.Is(err, ErrNoPrediction) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)

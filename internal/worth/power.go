@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
@@ -34,7 +36,7 @@ const (
 
 // power fills the report of a result of power iteration in. It returns why figures are left out,
 // or "".
-func (out *Report) power(p *study.Plan, r *study.Result) (string, error) {
+func (out *Report) power(p *study.Plan, r *result.Result) (string, error) {
 	steps := slices.DeleteFunc(slices.Clone(r.Releases), func(rel study.Release) bool { return rel.Kind != study.KindPower })
 	var seen []round
 	for _, rel := range steps {
@@ -44,13 +46,13 @@ func (out *Report) power(p *study.Plan, r *study.Result) (string, error) {
 		}
 		seen = append(seen, round{x: x, z: z, tau: rel.Tau()})
 	}
-	if r.Subspace == study.SubspaceBlock || r.K == 1 {
+	if r.Subspace == proposal.SubspaceBlock || r.K == 1 {
 		out.Moved = moved(seen)
 	}
 	switch why := uncalibrated(p, r); {
 	case why != "":
 		return why, nil
-	case p.Proposal.Spec.Components == study.ComponentsAuto:
+	case p.Proposal.Spec.Components == proposal.ComponentsAuto:
 		return "a number of components that the study found, by power iteration", nil
 	case p.Proposal.Spec.Start != nil:
 		return "a start that was given", nil
@@ -60,10 +62,10 @@ func (out *Report) power(p *study.Plan, r *study.Result) (string, error) {
 		return "more than 5 components by power iteration", nil
 	case len(seen) < leastRounds || len(seen) > mostRounds:
 		return "fewer than 8 or more than 32 rounds", nil
-	case r.Output != study.OutputLast && r.Output != study.OutputPooled:
+	case r.Output != proposal.OutputLast && r.Output != proposal.OutputPooled:
 		return "the output of a random round", nil
 	}
-	sky := &shape{d: r.D, k: r.K, n: float64(r.N), pooled: r.Output == study.OutputPooled, sphere: p.Sphere()}
+	sky := &shape{d: r.D, k: r.K, n: float64(r.N), pooled: r.Output == proposal.OutputPooled, sphere: p.Sphere()}
 	vectors := r.Outputs[r.Output] // in the order in which they were found
 	if len(vectors) != r.K {
 		return "no output", nil
@@ -103,7 +105,7 @@ const (
 // T the total and L the least share of λ1 that it captures, λ1 is in [V, V/L] and λ2 at most T-λ1,
 // so that V ≤ λ1cos² + λ2sin² leaves sin² at most V(1-L)/(2V-LT). V and T are at the ends of their
 // intervals. The clip lowers T, too, and by less than V where large rows lie along the component.
-func (out *Report) outweighs(r *study.Result) {
+func (out *Report) outweighs(r *result.Result) {
 	if r.K != 1 || len(out.Components) != 1 || out.Share == nil || len(r.VarianceInterval) != 1 || r.TotalInterval == nil {
 		return
 	}

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -67,7 +68,7 @@ func Predict(p *study.Plan) (*Prediction, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Prediction{Learned: p.Proposal.Spec.Standardize == study.StandardizePrivate}
+	out := &Prediction{Learned: p.Proposal.Spec.Standardize == proposal.StandardizePrivate}
 	for _, fall := range falls {
 		out.Cases = append(out.Cases, f.at(fall, 1))
 	}
@@ -113,11 +114,11 @@ type forecast struct {
 func newForecast(p *study.Plan) (*forecast, error) {
 	s := p.Proposal.Spec
 	switch {
-	case s.Profile == study.ProfilePaper || s.Accountant == study.AccountantPaper:
+	case s.Profile == proposal.ProfilePaper || s.Accountant == proposal.AccountantPaper:
 		return nil, fmt.Errorf("%w for the paper's profile", ErrNoPrediction)
-	case s.Standardize == study.StandardizePrivate && s.Method == study.MethodPower:
+	case s.Standardize == proposal.StandardizePrivate && s.Method == proposal.MethodPower:
 		return nil, fmt.Errorf("%w of power iteration where a study learns the columns' constants", ErrNoPrediction)
-	case s.Standardize == study.StandardizePrivate && !(p.Score() >= leastScore):
+	case s.Standardize == proposal.StandardizePrivate && !(p.Score() >= leastScore):
 		return nil, fmt.Errorf("%w where a study is too small to learn the columns' constants well", ErrNoPrediction)
 	case p.LevelsShare() > 0:
 		return nil, fmt.Errorf("%w for columns with levels", ErrNoPrediction)
@@ -125,9 +126,9 @@ func newForecast(p *study.Plan) (*forecast, error) {
 		return nil, fmt.Errorf("%w where cells without a value are kept: how many there are decides", ErrNoPrediction)
 	case s.Unit != "":
 		return nil, fmt.Errorf("%w for units of several rows: how alike a unit's rows are decides", ErrNoPrediction)
-	case s.Components == study.ComponentsAuto:
+	case s.Components == proposal.ComponentsAuto:
 		return nil, fmt.Errorf("%w for a number of components that the study finds", ErrNoPrediction)
-	case s.Subspace == study.SubspaceDeflation && p.K() > 1:
+	case s.Subspace == proposal.SubspaceDeflation && p.K() > 1:
 		return nil, fmt.Errorf("%w for components one after another", ErrNoPrediction)
 	case p.K() > mostPredicted:
 		return nil, fmt.Errorf("%w for more than %d components", ErrNoPrediction, mostPredicted)
@@ -137,7 +138,7 @@ func newForecast(p *study.Plan) (*forecast, error) {
 		switch {
 		case q.Kind == study.KindMoment:
 			f.moments = append(f.moments, q)
-		case q.Kind == study.KindPower && q.Run == 0 && s.Standardize != study.StandardizePrivate:
+		case q.Kind == study.KindPower && q.Run == 0 && s.Standardize != proposal.StandardizePrivate:
 			f.steps = append(f.steps, q)
 		}
 	}
@@ -168,7 +169,7 @@ func (f *forecast) at(fall, units float64) Case {
 		var shares []float64
 		for i := range predictRuns {
 			share := run(rand.New(rand.NewPCG(predictSeed, uint64(i))))
-			if f.plan.Proposal.Spec.Standardize == study.StandardizePrivate {
+			if f.plan.Proposal.Spec.Standardize == proposal.StandardizePrivate {
 				share = max(min(share, best.Blind), 1-learnedLoss*(1-share))
 			}
 			shares = append(shares, share)
@@ -180,11 +181,11 @@ func (f *forecast) at(fall, units float64) Case {
 	}
 	if len(f.moments) > 0 {
 		c := f.covariance(lambda, units)
-		take(study.MethodCovariance, c.run)
+		take(proposal.MethodCovariance, c.run)
 	}
 	if len(f.steps) > 0 {
 		s := f.power(lambda, units)
-		take(study.MethodPower, func(rng *rand.Rand) float64 { return s.under(rng, lambda).share })
+		take(proposal.MethodPower, func(rng *rand.Rand) float64 { return s.under(rng, lambda).share })
 	}
 	return best
 }
@@ -266,7 +267,7 @@ func (f *forecast) covariance(lambda []float64, units float64) *noisy {
 		precision += 1 / (s * s)
 	}
 	out := &noisy{k: p.K(), s: 1 / math.Sqrt(precision), n: float64(p.N) * units}
-	if p.Proposal.Spec.Standardize == study.StandardizePrivate {
+	if p.Proposal.Spec.Standardize == proposal.StandardizePrivate {
 		out.learned = 2 / float64(p.D)
 	}
 	head := min(p.D, max(2*p.K(), mostSimulated*2/3))
@@ -330,7 +331,7 @@ func (c *noisy) run(rng *rand.Rand) float64 {
 // power is the shape of the plan's power iteration on rows of a spectrum.
 func (f *forecast) power(lambda []float64, units float64) *shape {
 	p := f.plan
-	s := &shape{d: p.D, k: p.K(), n: float64(p.N) * units, pooled: p.Proposal.Spec.Output == study.OutputPooled}
+	s := &shape{d: p.D, k: p.K(), n: float64(p.N) * units, pooled: p.Proposal.Spec.Output == proposal.OutputPooled}
 	rng := rand.New(rand.NewPCG(2, 2))
 	a, length, quantile := lambda, math.Sqrt(float64(p.D)), 0.9
 	if s.sphere = p.OnSphere(f.steps[0]); s.sphere {

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
-func predict(t *testing.T, s study.Spec, n int) (*Prediction, error) {
+func predict(t *testing.T, s proposal.Spec, n int) (*Prediction, error) {
 	t.Helper()
 	p, _ := planned(t, s, n)
 	return Predict(p)
@@ -18,8 +18,8 @@ func predict(t *testing.T, s study.Spec, n int) (*Prediction, error) {
 // TestPredictionFollowsTheSizes: more units, a larger ε and central noise are never worse, and the
 // family's order is that of its eigenvalues.
 func TestPredictionFollowsTheSizes(t *testing.T) {
-	at := func(d, k, n int, change func(*study.Spec)) *Prediction {
-		s := spec(d, k, study.MethodAuto)
+	at := func(d, k, n int, change func(*proposal.Spec)) *Prediction {
+		s := spec(d, k, proposal.MethodAuto)
 		if change != nil {
 			change(&s)
 		}
@@ -30,8 +30,8 @@ func TestPredictionFollowsTheSizes(t *testing.T) {
 		return got
 	}
 	few, more := at(32, 2, 3000, nil), at(32, 2, 60_000, nil)
-	private := at(32, 2, 3000, func(s *study.Spec) { s.Epsilon = 0.3 })
-	shared := at(32, 2, 3000, func(s *study.Spec) { s.Noise = study.NoiseDistributed })
+	private := at(32, 2, 3000, func(s *proposal.Spec) { s.Epsilon = 0.3 })
+	shared := at(32, 2, 3000, func(s *proposal.Spec) { s.Noise = proposal.NoiseDistributed })
 	for i := range few.Cases {
 		if more.Cases[i].Median <= few.Cases[i].Median || private.Cases[i].Median >= few.Cases[i].Median || shared.Cases[i].Median >= few.Cases[i].Median {
 			t.Errorf("s = %g: %v of few units, %v of more, %v with a smaller ε, %v with distributed noise",
@@ -39,7 +39,7 @@ func TestPredictionFollowsTheSizes(t *testing.T) {
 		}
 	}
 	// where nothing is left of the signal, a study is worth a blind guess, and that is said
-	lost := at(32, 2, 3000, func(s *study.Spec) { s.Epsilon = 1e-9 })
+	lost := at(32, 2, 3000, func(s *proposal.Spec) { s.Epsilon = 1e-9 })
 	for i, c := range lost.Cases {
 		if c.Blind < 0.05 || c.Median > 2*c.Blind || few.Cases[i].Median < c.Blind {
 			t.Errorf("s = %g: %v of noise alone, %v blindly", falls[i], c.Median, c.Blind)
@@ -60,11 +60,11 @@ func TestPredictionFollowsTheSizes(t *testing.T) {
 // TestPredictionOfPictures: 800 columns of 60,000 units capture 0.994 of what ten components could.
 // A study as good as that is not called hopeless.
 func TestPredictionOfPictures(t *testing.T) {
-	got, err := predict(t, spec(800, 10, study.MethodAuto), 60_000)
+	got, err := predict(t, spec(800, 10, proposal.MethodAuto), 60_000)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if steep := got.Cases[len(got.Cases)-1]; steep.Median < 0.97 || steep.Method != study.MethodCovariance {
+	if steep := got.Cases[len(got.Cases)-1]; steep.Median < 0.97 || steep.Method != proposal.MethodCovariance {
 		t.Errorf("%+v", got)
 	}
 }
@@ -81,7 +81,7 @@ func TestPredictionIsMet(t *testing.T) {
 			lambda[j] = 1 / (1 + fall*float64(j))
 			trace += lambda[j]
 		}
-		s := spec(d, k, study.MethodCovariance)
+		s := spec(d, k, proposal.MethodCovariance)
 		p, err := predict(t, s, n)
 		if err != nil {
 			t.Fatal(err)
@@ -100,13 +100,13 @@ func TestPredictionIsMet(t *testing.T) {
 
 // TestNoPrediction: what is not simulated has no figure, and says why.
 func TestNoPrediction(t *testing.T) {
-	for word, change := range map[string]func(*study.Spec){
-		"several rows":      func(s *study.Spec) { s.Unit = "patient" },
-		"20 components":     func(s *study.Spec) { s.Components = 21 },
-		"take long":         func(s *study.Spec) { s.Method, s.Components, s.Rounds = study.MethodPower, 20, 500 },
-		"one after another": func(s *study.Spec) { s.Method, s.Subspace = study.MethodPower, study.SubspaceDeflation },
+	for word, change := range map[string]func(*proposal.Spec){
+		"several rows":      func(s *proposal.Spec) { s.Unit = "patient" },
+		"20 components":     func(s *proposal.Spec) { s.Components = 21 },
+		"take long":         func(s *proposal.Spec) { s.Method, s.Components, s.Rounds = proposal.MethodPower, 20, 500 },
+		"one after another": func(s *proposal.Spec) { s.Method, s.Subspace = proposal.MethodPower, proposal.SubspaceDeflation },
 	} {
-		s := spec(40, 2, study.MethodAuto)
+		s := spec(40, 2, proposal.MethodAuto)
 		change(&s)
 		if p, err := predict(t, s, 6000); p != nil || !errors.Is(err, ErrNoPrediction) || !strings.Contains(err.Error(), word) {
 			t.Errorf("%s: %v, %v", word, p, err)

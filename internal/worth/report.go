@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
@@ -71,10 +73,10 @@ const (
 )
 
 // Of returns what a result is worth, given the plan of its proposal. The result is one that
-// [study.Verify] or [study.NewResult] found good. It takes up to some seconds: never call it where
+// [result.Verify] or [result.New] found good. It takes up to some seconds: never call it where
 // a study waits for it.
-func Of(p *study.Plan, r *study.Result) (*Report, error) {
-	if auto := p.Proposal.Spec.Components == study.ComponentsAuto; r.D != p.D || r.K != p.K() && !(auto && r.K >= 1 && r.K <= p.K()) || len(r.Components) != r.K || r.N < 1 {
+func Of(p *study.Plan, r *result.Result) (*Report, error) {
+	if auto := p.Proposal.Spec.Components == proposal.ComponentsAuto; r.D != p.D || r.K != p.K() && !(auto && r.K >= 1 && r.K <= p.K()) || len(r.Components) != r.K || r.N < 1 {
 		return nil, fmt.Errorf("worth: the result has %d components of %d columns, its plan %d of %d", len(r.Components), r.D, p.K(), p.D)
 	}
 	for _, c := range r.Components {
@@ -86,7 +88,7 @@ func Of(p *study.Plan, r *study.Result) (*Report, error) {
 	var why string
 	var err error
 	switch r.Method {
-	case study.MethodCovariance:
+	case proposal.MethodCovariance:
 		why, err = out.covariance(p, r)
 	default:
 		why, err = out.power(p, r)
@@ -100,7 +102,7 @@ func Of(p *study.Plan, r *study.Result) (*Report, error) {
 }
 
 // Read is [Of] for a result that stands alone: its plan is that of the proposal in it.
-func Read(r *study.Result) (*Report, error) {
+func Read(r *result.Result) (*Report, error) {
 	p, err := study.NewPlan(r.Proposal)
 	if err != nil {
 		return nil, err
@@ -109,14 +111,14 @@ func Read(r *study.Result) (*Report, error) {
 }
 
 // uncalibrated returns why no figure is shown for a study, or "".
-func uncalibrated(p *study.Plan, r *study.Result) string {
+func uncalibrated(p *study.Plan, r *result.Result) string {
 	s := p.Proposal.Spec
 	switch {
-	case r.Profile == study.ProfilePaper || s.Accountant == study.AccountantPaper:
+	case r.Profile == proposal.ProfilePaper || s.Accountant == proposal.AccountantPaper:
 		return "the paper's profile"
-	case s.Standardize == study.StandardizePrivate && r.Method != study.MethodCovariance:
+	case s.Standardize == proposal.StandardizePrivate && r.Method != proposal.MethodCovariance:
 		return "constants that the study learned, by power iteration"
-	case s.Standardize == study.StandardizePrivate && slices.ContainsFunc(s.Columns, func(c study.Column) bool { return c.Standardize != study.StandardizePrivate && c.Levels == nil }):
+	case s.Standardize == proposal.StandardizePrivate && slices.ContainsFunc(s.Columns, func(c proposal.Column) bool { return c.Standardize != proposal.StandardizePrivate && c.Levels == nil }):
 		return "constants that the study learned of some columns alone"
 	case r.LevelsNote != "":
 		return "columns with levels"
@@ -128,7 +130,7 @@ func uncalibrated(p *study.Plan, r *study.Result) string {
 		return fmt.Sprintf("fewer than %d units", leastUnits)
 	case r.D > mostColumns:
 		return fmt.Sprintf("more than %d columns", mostColumns)
-	case s.Standardize == study.StandardizePrivate:
+	case s.Standardize == proposal.StandardizePrivate:
 		return unlike(p, r)
 	}
 	return ""

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
@@ -12,7 +14,7 @@ import (
 const clipSentence = "This does not cover what the clip hides: a row beyond the clip counts as a shorter one. If few rows carry a direction of their own, the bounds can be wrong."
 
 // say writes the sentences. why is the reason for which figures are left out, if any.
-func (out *Report) say(p *study.Plan, r *study.Result, why string) {
+func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 	tell := func(format string, args ...any) { out.Sentences = append(out.Sentences, fmt.Sprintf(format, args...)) }
 	these, any := "this component captures", "any one could"
 	if r.K > 1 {
@@ -24,7 +26,7 @@ func (out *Report) say(p *study.Plan, r *study.Result, why string) {
 		tell("What was released shows this: %s.", released(p, r))
 	case out.Share == nil:
 		tell("Nothing stands out of the noise; at this budget no share can be given.")
-	case p.Proposal.Spec.Standardize == study.StandardizePrivate:
+	case p.Proposal.Spec.Standardize == proposal.StandardizePrivate:
 		tell("Of the correlations of the rows as they were scaled: of the variance that %s, %s about %s, and at least %s (95%% bound: noise, sampling and learned constants). "+
 			"They are those of the law which the rows come from, not of these very rows; columns that are left out have no part in them, and every value counts as at most %d scales from its column's mean.",
 			any, these, Percent(out.Share.Estimate), Percent(out.Share.Lower), study.LearnedLimit)
@@ -64,7 +66,7 @@ func (out *Report) say(p *study.Plan, r *study.Result, why string) {
 }
 
 // places words what each of the r.D places of a row is: with levels a column has several.
-func places(r *study.Result) string {
+func places(r *result.Result) string {
 	if r.LevelsNote != "" {
 		return "numbers of a row"
 	}
@@ -72,7 +74,7 @@ func places(r *study.Result) string {
 }
 
 // released is what released values and public sizes show of a study without figures.
-func released(p *study.Plan, r *study.Result) string {
+func released(p *study.Plan, r *result.Result) string {
 	out := fmt.Sprintf("the noise of the last step is %.2g of what it measured", r.NoiseToSignal)
 	if r.NoiseToSignal == math.MaxFloat64 {
 		out = "nothing but noise was left in the last step"

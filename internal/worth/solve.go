@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -108,7 +109,7 @@ func (a *Solution) hold(s *solver) {
 		if f == nil {
 			continue
 		}
-		a.Learned = f.plan.Proposal.Spec.Standardize == study.StandardizePrivate
+		a.Learned = f.plan.Proposal.Spec.Standardize == proposal.StandardizePrivate
 		if f.plan.D > mostColumns {
 			a.Outside = append(a.Outside, fmt.Sprintf("more than %d columns", mostColumns))
 		}

@@ -5,11 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
 // solve answers for a spec of n units, at what is open.
-func solve(t *testing.T, s study.Spec, n int, open string, share float64) (*Solution, func(float64) *Prediction) {
+func solve(t *testing.T, s proposal.Spec, n int, open string, share float64) (*Solution, func(float64) *Prediction) {
 	t.Helper()
 	plan := func(v float64) (*study.Plan, error) {
 		s, n := s, n
@@ -19,7 +20,7 @@ func solve(t *testing.T, s study.Spec, n int, open string, share float64) (*Solu
 		case SolveEpsilon:
 			s.Epsilon = v
 		case SolveComponents:
-			s.Components = study.Components(v)
+			s.Components = proposal.Components(v)
 		}
 		p, _ := planned(t, s, n)
 		return p, nil
@@ -46,7 +47,7 @@ func TestSolveIsPredicted(t *testing.T) {
 		method  string
 		share   float64
 	}{
-		{24, 2, 6000, study.MethodAuto, 0.95}, {24, 2, 6000, study.MethodPower, 0.9}, {60, 5, 9000, study.MethodCovariance, 0.95}, {8, 1, 3000, study.MethodAuto, 0.97},
+		{24, 2, 6000, proposal.MethodAuto, 0.95}, {24, 2, 6000, proposal.MethodPower, 0.9}, {60, 5, 9000, proposal.MethodCovariance, 0.95}, {8, 1, 3000, proposal.MethodAuto, 0.97},
 	} {
 		for _, open := range []string{SolveUnits, SolveEpsilon} {
 			got, predict := solve(t, spec(c.d, c.k, c.method), c.n, open, c.share)
@@ -89,7 +90,7 @@ func TestSolveIsPredicted(t *testing.T) {
 // ε fewer units, more columns more.
 func TestSolveIsMonotone(t *testing.T) {
 	ends := func(d int, epsilon, share float64, open string) (float64, float64) {
-		s := spec(d, 2, study.MethodAuto)
+		s := spec(d, 2, proposal.MethodAuto)
 		s.Epsilon = epsilon
 		got, _ := solve(t, s, 6000, open, share)
 		return got.Low, got.High
@@ -131,22 +132,22 @@ func TestSolveIsMonotone(t *testing.T) {
 // that were not held against studies, and no prediction at all.
 func TestSolveSaysWhatItCannot(t *testing.T) {
 	said := func(a *Solution) string { return strings.Join(a.Lines(), "\n") }
-	got, _ := solve(t, spec(4, 3, study.MethodAuto), 6000, SolveUnits, 0.7)
+	got, _ := solve(t, spec(4, 3, proposal.MethodAuto), 6000, SolveUnits, 0.7)
 	if !got.Cases[0].Edge || !strings.Contains(said(got), "a blind guess captures") || !strings.Contains(said(got), "or less") {
 		t.Errorf("%+v\n%s", got, said(got))
 	}
 	if len(got.Outside) == 0 || !strings.Contains(said(got), "fewer than 2000 units: outside") {
 		t.Errorf("%+v", got)
 	}
-	got, _ = solve(t, spec(64, 1, study.MethodAuto), 2000, SolveEpsilon, 0.99999)
+	got, _ = solve(t, spec(64, 1, proposal.MethodAuto), 2000, SolveEpsilon, 0.99999)
 	if got.High != 0 || !strings.Contains(said(got), "nothing that was tried is predicted") && !strings.Contains(said(got), "no value that was tried") {
 		t.Errorf("%+v\n%s", got, said(got))
 	}
-	got, _ = solve(t, spec(40, 2, study.MethodAuto), 2000, SolveComponents, 0.9999)
+	got, _ = solve(t, spec(40, 2, proposal.MethodAuto), 2000, SolveComponents, 0.9999)
 	if got.High != 0 || !strings.Contains(said(got), "no number of components up to 20") {
 		t.Errorf("%+v\n%s", got, said(got))
 	}
-	s := spec(24, 2, study.MethodAuto)
+	s := spec(24, 2, proposal.MethodAuto)
 	s.Unit = "patient"
 	plan := func(v float64) (*study.Plan, error) { p, _ := planned(t, s, int(v)); return p, nil }
 	if _, err := Solve(SolveUnits, 0.9, plan); !errors.Is(err, ErrNoPrediction) {

@@ -3,7 +3,7 @@ package worth
 import (
 	"fmt"
 
-	"covey/internal/study"
+	"covey/internal/result"
 )
 
 // Trust is how far a result's figures can be relied on.
@@ -35,7 +35,7 @@ type Verdict struct {
 }
 
 // Verdict returns the report's one line for the result that it is of.
-func (out *Report) Verdict(r *study.Result) Verdict {
+func (out *Report) Verdict(r *result.Result) Verdict {
 	v := Verdict{Trust: Sound}
 	doubt := func(format string, args ...any) {
 		v.Trust = Doubtful

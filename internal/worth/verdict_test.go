@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"covey/internal/study"
+	"covey/internal/result"
 )
 
 // TestVerdictDoesNotFlatter: what speaks against a result is in its one line, whatever the figure.
@@ -15,27 +15,27 @@ func TestVerdictDoesNotFlatter(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name     string
-		change   func(*Report, *study.Result)
+		change   func(*Report, *result.Result)
 		trust    Trust
 		headline string
 		doubt    string
 	}{
-		{"nothing", func(*Report, *study.Result) {}, Sound, "At least 95.0% of the variance that 2 components could capture; about 97.0%", ""},
-		{"alarm", func(o *Report, _ *study.Result) { o.Alarm = &yes }, Doubtful, "At least 95.0%", "do not rely on the bounds"},
-		{"unfinished", func(o *Report, _ *study.Result) { o.Unfinished = true }, Doubtful, "At least", "had not finished"},
-		{"a low bound", func(o *Report, _ *study.Result) { o.Share = &Share{0.55, 0.45} }, Doubtful, "At least 45.0%", "wide"},
-		{"a wide bound", func(o *Report, _ *study.Result) { o.Share = &Share{0.99, 0.7} }, Doubtful, "At least 70.0%", "wide"},
-		{"one not separated", func(o *Report, _ *study.Result) { o.Components[1].Separated = false }, Doubtful, "At least", "1 of 2 components"},
-		{"a level left out", func(_ *Report, r *study.Result) {
-			r.LeftOut, r.LevelsNote = []study.LeftOut{{Column: "x=other"}}, "of levels"
+		{"nothing", func(*Report, *result.Result) {}, Sound, "At least 95.0% of the variance that 2 components could capture; about 97.0%", ""},
+		{"alarm", func(o *Report, _ *result.Result) { o.Alarm = &yes }, Doubtful, "At least 95.0%", "do not rely on the bounds"},
+		{"unfinished", func(o *Report, _ *result.Result) { o.Unfinished = true }, Doubtful, "At least", "had not finished"},
+		{"a low bound", func(o *Report, _ *result.Result) { o.Share = &Share{0.55, 0.45} }, Doubtful, "At least 45.0%", "wide"},
+		{"a wide bound", func(o *Report, _ *result.Result) { o.Share = &Share{0.99, 0.7} }, Doubtful, "At least 70.0%", "wide"},
+		{"one not separated", func(o *Report, _ *result.Result) { o.Components[1].Separated = false }, Doubtful, "At least", "1 of 2 components"},
+		{"a level left out", func(_ *Report, r *result.Result) {
+			r.LeftOut, r.LevelsNote = []result.LeftOut{{Column: "x=other"}}, "of levels"
 		}, Doubtful, "At least", "1 of 5 numbers of a row are left out"},
-		{"columns left out", func(_ *Report, r *study.Result) { r.LeftOut = []study.LeftOut{{Column: "x"}} }, Doubtful, "At least", "1 of 5 columns are left out"},
-		{"simulated", func(_ *Report, r *study.Result) { r.Simulated = true }, Unknown, "Simulated", "nobody signed it"},
-		{"noise alone", func(o *Report, _ *study.Result) { o.Share = nil }, Unknown, "Nothing stands out of the noise", "may be noise alone"},
-		{"not calibrated", func(o *Report, _ *study.Result) { o.Share, o.Uncalibrated = nil, "the paper's profile" }, Unknown, "cannot be stated", "the paper's profile"},
+		{"columns left out", func(_ *Report, r *result.Result) { r.LeftOut = []result.LeftOut{{Column: "x"}} }, Doubtful, "At least", "1 of 5 columns are left out"},
+		{"simulated", func(_ *Report, r *result.Result) { r.Simulated = true }, Unknown, "Simulated", "nobody signed it"},
+		{"noise alone", func(o *Report, _ *result.Result) { o.Share = nil }, Unknown, "Nothing stands out of the noise", "may be noise alone"},
+		{"not calibrated", func(o *Report, _ *result.Result) { o.Share, o.Uncalibrated = nil, "the paper's profile" }, Unknown, "cannot be stated", "the paper's profile"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			out, r := good(), &study.Result{K: 2, D: 5}
+			out, r := good(), &result.Result{K: 2, D: 5}
 			c.change(out, r)
 			v := out.Verdict(r)
 			if v.Trust != c.trust || !strings.Contains(v.Headline, c.headline) || !strings.Contains(strings.Join(v.Doubts, " "), c.doubt) || c.doubt == "" && len(v.Doubts) > 0 {

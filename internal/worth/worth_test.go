@@ -11,7 +11,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
+	"covey/internal/result"
 )
 
 func TestCovarianceAgainstAnotherComputation(t *testing.T) {
@@ -189,7 +190,7 @@ func TestPowerBoundsHold(t *testing.T) {
 	for i := range 12 {
 		s.tau = append(s.tau, 0.08/math.Sqrt(float64(i+1)))
 	}
-	p, _ := law{second: diagonal(2, 1, 0.5, 0.4, 0.3, 0.2, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1), radius: 4, rng: seeded(3)}.run(t, spec(12, 2, study.MethodPower), 6000)
+	p, _ := law{second: diagonal(2, 1, 0.5, 0.4, 0.3, 0.2, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1), radius: 4, rng: seeded(3)}.run(t, spec(12, 2, proposal.MethodPower), 6000)
 	draws := s.draw(p)
 	rng := seeded(4)
 	held, angles, angle := 0, 0, 0
@@ -234,8 +235,8 @@ func TestHalfOfTheTotalIsSeparated(t *testing.T) {
 		"most":       {[]float64{4.8, 1.3, 0.6, 0.2, 0.04, 0.03, 0.01}, true},
 		"one of two": {[]float64{2, 2, 1.5, 0.2, 0.1, 0.1, 0.1}, false},
 	} {
-		s := spec(len(c.lambda), 1, study.MethodPower)
-		s.ExplainedVariance, s.Rounds = study.VariancePrivate, 12
+		s := spec(len(c.lambda), 1, proposal.MethodPower)
+		s.ExplainedVariance, s.Rounds = proposal.VariancePrivate, 12
 		p, r := law{second: diagonal(c.lambda...), radius: 4, rng: seeded(8)}.run(t, s, 50_000)
 		got := of(t, p, r).Components[0]
 		if got.Separated != c.want {
@@ -248,7 +249,7 @@ func TestHalfOfTheTotalIsSeparated(t *testing.T) {
 	}
 	// V = 6 of T = 9 at least, L = 0.98: sin² ≤ 6·0.02/(12-0.98·9·1.1).
 	out := Report{Components: []Component{{}}, Share: &Share{Lower: 0.98}}
-	out.outweighs(&study.Result{K: 1, VarianceInterval: [][2]float64{{6, 7}}, TotalInterval: &[2]float64{8, 9}})
+	out.outweighs(&result.Result{K: 1, VarianceInterval: [][2]float64{{6, 7}}, TotalInterval: &[2]float64{8, 9}})
 	sine := 0.12 / (12 - 0.98*9.9)
 	if want := degrees(sine / (1 - sine)); out.Components[0].Angle == nil || math.Abs(*out.Components[0].Angle-*want) > 1e-9 {
 		t.Errorf("%+v, want %.4f degrees", out.Components[0], *want)
@@ -256,14 +257,14 @@ func TestHalfOfTheTotalIsSeparated(t *testing.T) {
 }
 
 func TestSameForEveryReader(t *testing.T) {
-	p, r := law{second: diagonal(2, 1, 0.5, 0.4, 0.3, 0.2, 0.1, 0.1), radius: 4, rng: seeded(5)}.run(t, spec(8, 1, study.MethodPower), 6000)
+	p, r := law{second: diagonal(2, 1, 0.5, 0.4, 0.3, 0.2, 0.1, 0.1), radius: 4, rng: seeded(5)}.run(t, spec(8, 1, proposal.MethodPower), 6000)
 	first := of(t, p, r)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	text, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var stored study.Result
+	var stored result.Result
 	if err := json.Unmarshal(text, &stored); err != nil {
 		t.Fatal(err)
 	}
@@ -284,8 +285,8 @@ func TestUnfinishedIterationSaysSo(t *testing.T) {
 	for i := range lambda {
 		lambda[i] = math.Pow(0.97, float64(i))
 	}
-	s := spec(40, 1, study.MethodPower)
-	s.Rounds, s.Output, s.Epsilon = 8, study.OutputLast, 20
+	s := spec(40, 1, proposal.MethodPower)
+	s.Rounds, s.Output, s.Epsilon = 8, proposal.OutputLast, 20
 	p, r := law{second: diagonal(lambda...), radius: 4, rng: seeded(6)}.run(t, s, 60_000)
 	got := of(t, p, r)
 	x, truth := r.Components[0], 0.0
@@ -308,15 +309,15 @@ func says(r *Report, text string) bool {
 // What the clip hides is said in every report, also in one without figures.
 func TestStandingSentence(t *testing.T) {
 	second := diagonal(2, 1, 0.5, 0.4, 0.3, 0.2, 0.1, 0.1)
-	for name, change := range map[string]func(*study.Spec){
-		"covariance": func(*study.Spec) {},
-		"power":      func(s *study.Spec) { s.Method = study.MethodPower },
-		"deflation": func(s *study.Spec) {
-			s.Method, s.Subspace, s.Components = study.MethodPower, study.SubspaceDeflation, 2
+	for name, change := range map[string]func(*proposal.Spec){
+		"covariance": func(*proposal.Spec) {},
+		"power":      func(s *proposal.Spec) { s.Method = proposal.MethodPower },
+		"deflation": func(s *proposal.Spec) {
+			s.Method, s.Subspace, s.Components = proposal.MethodPower, proposal.SubspaceDeflation, 2
 		},
-		"random": func(s *study.Spec) { s.Method, s.Output = study.MethodPower, study.OutputRandom },
+		"random": func(s *proposal.Spec) { s.Method, s.Output = proposal.MethodPower, proposal.OutputRandom },
 	} {
-		s := spec(8, 1, study.MethodCovariance)
+		s := spec(8, 1, proposal.MethodCovariance)
 		change(&s)
 		p, r := law{second: second, radius: 4, rng: seeded(7)}.run(t, s, 6000)
 		got := of(t, p, r)
@@ -331,11 +332,11 @@ func TestStandingSentence(t *testing.T) {
 
 func TestNotCalibratedNotShown(t *testing.T) {
 	second := diagonal(2, 1, 0.5, 0.4, 0.3, 0.2, 0.1, 0.1)
-	p, r := law{second: second, radius: 4, rng: seeded(8)}.run(t, spec(8, 1, study.MethodCovariance), 6000)
-	for name, change := range map[string]func(*study.Result){
-		"paper":    func(r *study.Result) { r.Profile = study.ProfilePaper },
-		"units":    func(r *study.Result) { r.Unit = "patient" },
-		"few rows": func(r *study.Result) { r.N = leastUnits - 1 },
+	p, r := law{second: second, radius: 4, rng: seeded(8)}.run(t, spec(8, 1, proposal.MethodCovariance), 6000)
+	for name, change := range map[string]func(*result.Result){
+		"paper":    func(r *result.Result) { r.Profile = proposal.ProfilePaper },
+		"units":    func(r *result.Result) { r.Unit = "patient" },
+		"few rows": func(r *result.Result) { r.N = leastUnits - 1 },
 	} {
 		bad := *r
 		change(&bad)
@@ -357,8 +358,8 @@ func TestNotCalibratedNotShown(t *testing.T) {
 func TestAlarm(t *testing.T) {
 	second := diagonal(1, 0.8, 0.6, 0.4, 0.3, 0.2, 0.2, 0.1)
 	large := diagonal(1, 0.8, 0.6, 0.4, 0.3, 0.2, 0.2, 3) // rare rows along the last column
-	s := spec(8, 2, study.MethodCovariance)
-	s.ExplainedVariance, s.Epsilon = study.VariancePrivate, 4
+	s := spec(8, 2, proposal.MethodCovariance)
+	s.ExplainedVariance, s.Epsilon = proposal.VariancePrivate, 4
 	for _, c := range []struct {
 		whole *mat.SymDense
 		alarm bool
@@ -369,7 +370,7 @@ func TestAlarm(t *testing.T) {
 			t.Errorf("want alarm %v: %+v", c.alarm, got)
 		}
 	}
-	s.ExplainedVariance, s.NormBound = study.VarianceNone, "8" // and no clip to compare with
+	s.ExplainedVariance, s.NormBound = proposal.VarianceNone, "8" // and no clip to compare with
 	p, r := law{second: second, whole: large, radius: 8, rng: seeded(9)}.run(t, s, 60_000)
 	if got := of(t, p, r); got.Alarm != nil || !says(got, "what the clip hides") {
 		t.Errorf("%+v", got)
@@ -386,7 +387,7 @@ func TestLongerRowsTurnedRaiseTheAlarm(t *testing.T) {
 	turnedBy.SetSym(0, 0, 1.5)
 	turnedBy.SetSym(1, 1, 1.5)
 	turnedBy.SetSym(0, 1, 0.5) // eigenvalues 2 and 1, 45 degrees off
-	s := spec(8, 2, study.MethodCovariance)
+	s := spec(8, 2, proposal.MethodCovariance)
 	s.Epsilon = 0.4 // below it public sizes clip high at once, above it the high part is too noisy
 	for seed := range uint64(20) {
 		p, r := law{second: second, long: second, radius: 2, rng: seeded(100 + seed)}.run(t, s, 6000)
@@ -402,7 +403,7 @@ func TestLongerRowsTurnedRaiseTheAlarm(t *testing.T) {
 
 func TestEqualSpectrumIsNotSeparated(t *testing.T) {
 	lambda := slices.Repeat([]float64{1}, 16)
-	for _, method := range []string{study.MethodCovariance, study.MethodPower} {
+	for _, method := range []string{proposal.MethodCovariance, proposal.MethodPower} {
 		p, r := law{second: diagonal(lambda...), radius: 8, rng: seeded(10)}.run(t, spec(16, 3, method), 30_000)
 		got := of(t, p, r)
 		for _, c := range got.Components {
@@ -417,7 +418,7 @@ func TestEqualSpectrumIsNotSeparated(t *testing.T) {
 }
 
 func TestPureNoise(t *testing.T) {
-	for _, method := range []string{study.MethodCovariance, study.MethodPower} {
+	for _, method := range []string{proposal.MethodCovariance, proposal.MethodPower} {
 		p, r := law{second: diagonal(make([]float64, 16)...), radius: 8, rng: seeded(11)}.run(t, spec(16, 1, method), 3000)
 		got := of(t, p, r)
 		if got.Share != nil || len(got.Components) > 0 || !says(got, "Nothing stands out of the noise") {
@@ -427,7 +428,7 @@ func TestPureNoise(t *testing.T) {
 }
 
 func TestGroupsAreNamed(t *testing.T) {
-	p, r := law{second: diagonal(3, 1, 1, 0.2, 0.1, 0.1, 0.1, 0.1), radius: 4, rng: seeded(12)}.run(t, spec(8, 3, study.MethodCovariance), 60_000)
+	p, r := law{second: diagonal(3, 1, 1, 0.2, 0.1, 0.1, 0.1, 0.1), radius: 4, rng: seeded(12)}.run(t, spec(8, 3, proposal.MethodCovariance), 60_000)
 	got := of(t, p, r)
 	c := got.Components
 	if !c[0].Separated || c[1].Separated || c[2].Separated || !slices.Equal(c[1].Group, []int{2, 3}) || c[1].GroupAngle == nil || c[1].Beyond {
@@ -439,7 +440,7 @@ func TestGroupsAreNamed(t *testing.T) {
 		}
 	}
 	// Asked for two, the second goes on behind the last.
-	p, r = law{second: diagonal(3, 1, 1, 0.2, 0.1, 0.1, 0.1, 0.1), radius: 4, rng: seeded(12)}.run(t, spec(8, 2, study.MethodCovariance), 60_000)
+	p, r = law{second: diagonal(3, 1, 1, 0.2, 0.1, 0.1, 0.1, 0.1), radius: 4, rng: seeded(12)}.run(t, spec(8, 2, proposal.MethodCovariance), 60_000)
 	if c := of(t, p, r).Components; !c[1].Beyond || c[1].GroupAngle != nil || c[1].Angle != nil {
 		t.Errorf("%+v", c)
 	}
@@ -448,7 +449,7 @@ func TestGroupsAreNamed(t *testing.T) {
 // TestPowerBoundHasReserve: where nearly no noise is left the bound keeps off 1, for rows that are
 // not elliptical. Seeded: it cannot fail by chance.
 func TestPowerBoundHasReserve(t *testing.T) {
-	p, r := law{second: diagonal(8, 0.5, 0.4, 0.3, 0.2, 0.1), radius: 12, rng: seeded(11)}.run(t, spec(6, 1, study.MethodPower), 900_000)
+	p, r := law{second: diagonal(8, 0.5, 0.4, 0.3, 0.2, 0.1), radius: 12, rng: seeded(11)}.run(t, spec(6, 1, proposal.MethodPower), 900_000)
 	if got := of(t, p, r); got.Share == nil || got.Share.Estimate < 0.999 || got.Share.Lower > 1-shareReserve {
 		t.Errorf("%+v", got.Share)
 	}

@@ -22,10 +22,10 @@ from .result import Result
 PathLike = Union[str, "os.PathLike[str]"]
 
 MAX_BYTES = 1 << 30  # of a file, and of what an archive unpacks to
-MAX_COLUMNS = 100_000  # study.MaxColumns
-MAX_COMPONENTS = 100  # study.MaxComponents
-MAX_LEVELS = 64  # study.MaxLevels
-MAX_PICTURES = 6  # study.MaxPictures
+MAX_COLUMNS = 100_000  # proposal.MaxColumns
+MAX_COMPONENTS = 100  # proposal.MaxComponents
+MAX_LEVELS = 64  # proposal.MaxLevels
+MAX_PICTURES = 6  # proposal.MaxPictures
 MAX_GROUPS = 1024
 PICTURE_BINS = 16
 SCORE_BINS = 32

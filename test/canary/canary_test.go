@@ -18,6 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
 	"covey/test/fed"
@@ -104,7 +106,7 @@ tick = "150ms"
 
 // study runs one study, with a failover and an agent that is killed if faults are wanted, and gives
 // its result and copies of all ledgers from when it had begun.
-func (f *fleet) study(name, mode string, faults bool) (r *study.Result, copies []string) {
+func (f *fleet) study(name, mode string, faults bool) (r *result.Result, copies []string) {
 	f.T.Helper()
 	f.Propose(name, fmt.Sprintf(studyFile, mode), columns, fmt.Sprintf("offset = %g\nscale = %g\n", offset, scale))
 	reach := func(query int) {
@@ -145,16 +147,16 @@ func (f *fleet) study(name, mode string, faults bool) (r *study.Result, copies [
 		return err
 	})
 	at("completed")
-	var result string
+	var text string
 	f.Until("the result", func() (err error) {
-		result, err = f.Operate("study", "result", name, "--json")
+		text, err = f.Operate("study", "result", name, "--json")
 		return err
 	})
-	if err := os.WriteFile(filepath.Join(f.Dir, name+".json"), []byte(result), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(f.Dir, name+".json"), []byte(text), 0o600); err != nil {
 		f.T.Fatal(err)
 	}
-	r = &study.Result{}
-	if err := json.Unmarshal([]byte(result), r); err != nil {
+	r = &result.Result{}
+	if err := json.Unmarshal([]byte(text), r); err != nil {
 		f.T.Fatal(err)
 	}
 	return r, copies
@@ -278,7 +280,7 @@ func TestSecretsStay(t *testing.T) {
 	if testing.Short() {
 		t.Skip("two studies of processes, read whole")
 	}
-	f, k, leaks := canary(t, nil, study.NoiseCentral, study.NoiseDistributed)
+	f, k, leaks := canary(t, nil, proposal.NoiseCentral, proposal.NoiseDistributed)
 	for i, l := range leaks {
 		if i == 40 {
 			t.Errorf("and %d more", len(leaks)-i)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
 	"covey/test/overlay"
 )
 
@@ -19,22 +19,22 @@ var mutants = []struct {
 	edits       []edit
 	where, what string
 }{
-	{"a slot's secret in an agent's log", study.NoiseCentral, []edit{
+	{"a slot's secret in an agent's log", proposal.NoiseCentral, []edit{
 		{"internal/agent/query.go", "	s.prepare(ask.Slot) // goes on while the rows are added up\n", "	s.prepare(ask.Slot) // goes on while the rows are added up\n	s.agent.log.Info(\"slot\", \"secret\", own[:])\n"},
 	}, "file site-", "'s secret of slot "},
-	{"a site's exact sum in its log", study.NoiseCentral, []edit{
+	{"a site's exact sum in its log", proposal.NoiseCentral, []edit{
 		{"internal/agent/query.go", "	s.prepare(ask.Slot) // goes on while the rows are added up\n	sum, err := s.added(ask)\n", "	s.prepare(ask.Slot) // goes on while the rows are added up\n	sum, err := s.added(ask)\n	s.agent.log.Info(\"added\", \"sum\", sum)\n"},
 	}, "file site-", string(sum)},
-	{"the opened sum on stderr", study.NoiseCentral, []edit{
+	{"the opened sum on stderr", proposal.NoiseCentral, []edit{
 		{"internal/coordinator/release.go", "	began()\n	values", "	began()\n	for _, v := range sum {\n		print(v, \" \")\n	}\n	values"},
 	}, "file coordinator-", string(total)},
-	{"the noise's key on stderr", study.NoiseCentral, []edit{
+	{"the noise's key on stderr", proposal.NoiseCentral, []edit{
 		{"internal/coordinator/release.go", "	noised, err := privatize(p, e.Ask, sum[:values]", "	print(string(key[:]))\n	noised, err := privatize(p, e.Ask, sum[:values]"},
 	}, "file coordinator-", "the key of the noise"},
-	{"an identity key in the hello", study.NoiseDistributed, []edit{
+	{"an identity key in the hello", proposal.NoiseDistributed, []edit{
 		{"internal/agent/view.go", "	h := hello{Software: enroll.Software}\n", "	h := hello{Software: enroll.Software + fmt.Sprintf(\"%x\", a.identity.Seed())}\n"},
 	}, "memory of coordinator-", "'s identity.key"},
-	{"wrap keys that stay", study.NoiseCentral, []edit{
+	{"wrap keys that stay", proposal.NoiseCentral, []edit{
 		{"internal/ledger/keys.go", "		if _, err := k.f.WriteAt(none[:], k.offset(i)); err != nil {", "		if _, err := k.f.ReadAt(none[:], k.offset(i)); err != nil {"},
 	}, "", "wrap keys"},
 }

@@ -21,6 +21,7 @@ import (
 	"covey/internal/clip"
 	"covey/internal/ledger"
 	"covey/internal/noise"
+	"covey/internal/result"
 	"covey/internal/secagg"
 	"covey/internal/study"
 	"covey/test/history"
@@ -210,7 +211,7 @@ func list(b []byte) (out [][]byte) {
 
 // plantSums looks for what no release holds: every site's exact sum and the total of each query,
 // and what keys the noise. sums finds the vectors; owners says who may have one in memory.
-func (f *fleet) plantSums(h *haystack, sums *history.Finder, owners map[string][]string, r *study.Result, p *study.Plan, rows []*site, ledgers []opened, leader *proc) (followed int) {
+func (f *fleet) plantSums(h *haystack, sums *history.Finder, owners map[string][]string, r *result.Result, p *study.Plan, rows []*site, ledgers []opened, leader *proc) (followed int) {
 	central := p.Honest == 0
 	leads := names(leader)
 	if !central {

@@ -16,6 +16,8 @@ import (
 	"covey/internal/coordinator"
 	"covey/internal/node"
 	"covey/internal/pki"
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/round"
 	"covey/internal/study"
 	"covey/test/fed"
@@ -73,15 +75,15 @@ func (f *bubble) dial(ctx context.Context, _ string) (net.Conn, error) {
 }
 
 // spec has so little noise that the right result shows.
-func (f *bubble) spec(name string) study.Spec {
+func (f *bubble) spec(name string) proposal.Spec {
 	s := specOf(name, f.sites)
 	s.Epsilon, s.Rounds = 20, 8
-	s.Deadlines.Round = study.Duration(2 * time.Second)
+	s.Deadlines.Round = proposal.Duration(2 * time.Second)
 	return s
 }
 
 // study proposes one.
-func (f *bubble) study(name string, change func(*study.Spec)) study.Digest {
+func (f *bubble) study(name string, change func(*proposal.Spec)) proposal.Digest {
 	f.T.Helper()
 	spec := f.spec(name)
 	if change != nil {
@@ -93,7 +95,7 @@ func (f *bubble) study(name string, change func(*study.Spec)) study.Digest {
 // completed wants a study's end with a result that verifies, within its budget (P3), and is right:
 // the rows of all sites have one strong column, and eight rounds make a start within 10^-9 of the
 // plane across it right. Below 0.9 noise of 0.002 of the signal is not seen.
-func (f *bubble) completed(d study.Digest) (coordinator.View, []study.Release) {
+func (f *bubble) completed(d proposal.Digest) (coordinator.View, []study.Release) {
 	f.T.Helper()
 	v, releases, r := f.private(d)
 	if x := r.Components[0]; math.Abs(x[0]) < 0.9 {
@@ -103,7 +105,7 @@ func (f *bubble) completed(d study.Digest) (coordinator.View, []study.Release) {
 }
 
 // private is completed for a study whose values a corrupt site has spoilt.
-func (f *bubble) private(d study.Digest) (coordinator.View, []study.Release, *study.Result) {
+func (f *bubble) private(d proposal.Digest) (coordinator.View, []study.Release, *result.Result) {
 	f.T.Helper()
 	v := f.Finish(d)
 	if v.Status != round.StatusCompleted {
@@ -113,7 +115,7 @@ func (f *bubble) private(d study.Digest) (coordinator.View, []study.Release, *st
 	f.Must(err)
 	text, err := json.Marshal(r)
 	f.Must(err)
-	if _, err := study.Verify(text); err != nil {
+	if _, err := result.Verify(text); err != nil {
 		f.T.Errorf("%s: %v", v.Name, err)
 	}
 	if v.Rho > v.RhoPlanned {
@@ -128,7 +130,7 @@ func (f *bubble) private(d study.Digest) (coordinator.View, []study.Release, *st
 }
 
 // ended wants a study to end for a reason that names the corrupt site.
-func (f *bubble) ended(d study.Digest, code study.Code) {
+func (f *bubble) ended(d proposal.Digest, code study.Code) {
 	f.T.Helper()
 	v := f.Finish(d)
 	if v.Status != round.StatusEnded || v.Code != code || v.Culprit != f.sites[mallory] {

@@ -10,8 +10,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"covey/internal/proposal"
 	"covey/internal/round"
-	"covey/internal/study"
 	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
 )
@@ -20,7 +20,7 @@ import (
 // else changes: the study goes on with the others (R13, LIM-5).
 func TestMalformed(t *testing.T) {
 	inBubble(t, func(f *bubble) {
-		d := f.study("meanwhile", func(s *study.Spec) { s.Rounds, s.Deadlines.Tick = 4, study.Duration(time.Second) })
+		d := f.study("meanwhile", func(s *proposal.Spec) { s.Rounds, s.Deadlines.Tick = 4, proposal.Duration(time.Second) })
 		digest := d[:]
 		hello := helloMessage()
 		nested := func(tag byte, body []byte) []byte { // tag's field, of any length
@@ -92,7 +92,7 @@ func TestMalformed(t *testing.T) {
 // for nobody; of several streams without a hello the oldest ends (LIM-4).
 func TestSpeaksForNobody(t *testing.T) {
 	inBubble(t, func(f *bubble) {
-		d := f.study("meanwhile", func(s *study.Spec) { s.Rounds = 2 })
+		d := f.study("meanwhile", func(s *proposal.Spec) { s.Rounds = 2 })
 		refusal := siteMessage(&covey.SiteMessage{Body: &covey.SiteMessage_Refusal{Refusal: &covey.Refusal{Study: d[:], Code: covey.Code_CODE_STORE}}})
 		w, err := f.proxy.dial(f.ctx)
 		f.Must(err)
@@ -144,7 +144,7 @@ func TestHelloFlood(t *testing.T) {
 				f.Must(w.send(c.raw))
 			}
 			f.Must(w.send([]byte{0xff})) // ends the link when its turn comes
-			d := f.study(c.name, func(s *study.Spec) { s.Sites = f.sites[:mallory]; s.Rounds = 2 })
+			d := f.study(c.name, func(s *proposal.Spec) { s.Sites = f.sites[:mallory]; s.Rounds = 2 })
 			f.completed(d)
 			if took := time.Since(began); took > 10*time.Second {
 				t.Errorf("%s: a study of other sites took %v", c.name, took)

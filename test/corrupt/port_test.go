@@ -14,7 +14,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
 	covey "covey/proto/covey/v1"
 )
 
@@ -137,7 +137,7 @@ func TestSiteFlood(t *testing.T) {
 			out.Flush()
 			went <- time.Since(began)
 		}()
-		d := f.study("meanwhile", func(s *study.Spec) { s.Sites = f.sites[:mallory]; s.Rounds = 2 })
+		d := f.study("meanwhile", func(s *proposal.Spec) { s.Sites = f.sites[:mallory]; s.Rounds = 2 })
 		began := time.Now()
 		f.completed(d)
 		if took := time.Since(began); took > 10*time.Second {

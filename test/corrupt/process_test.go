@@ -11,8 +11,8 @@ import (
 
 	"covey/internal/coordinator"
 	"covey/internal/enroll"
+	"covey/internal/proposal"
 	"covey/internal/siteconfig"
-	"covey/internal/study"
 	"covey/test/fed"
 	"covey/test/site"
 )
@@ -22,7 +22,7 @@ import (
 type order struct {
 	Invite string
 	Ready  []string
-	Study  *study.Spec
+	Study  *proposal.Spec
 }
 
 // coordinate is the coordinator's process: the folder's, alone, until its standard input ends.
@@ -47,7 +47,7 @@ func coordinate(dir string) error {
 }
 
 // run returns the times of a study's rounds, from one release to the next.
-func run(c *fed.Federation, spec study.Spec) (rounds []time.Duration, err error) {
+func run(c *fed.Federation, spec proposal.Spec) (rounds []time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	released, at := 0, time.Time{}
@@ -67,11 +67,11 @@ func run(c *fed.Federation, spec study.Spec) (rounds []time.Duration, err error)
 
 const dataset = site.Dataset
 
-func specOf(name string, sites []string) study.Spec {
-	return study.Spec{
-		Center: study.CenterPublic,
-		Name:   name, Dataset: dataset, Epsilon: 1, Delta: 1e-6, Sites: sites, OnDropout: study.DropoutContinue,
-		Deadlines: study.Deadlines{Round: study.Duration(20 * time.Second)}, Columns: site.Columns(16, 4),
+func specOf(name string, sites []string) proposal.Spec {
+	return proposal.Spec{
+		Center: proposal.CenterPublic,
+		Name:   name, Dataset: dataset, Epsilon: 1, Delta: 1e-6, Sites: sites, OnDropout: proposal.DropoutContinue,
+		Deadlines: proposal.Deadlines{Round: proposal.Duration(20 * time.Second)}, Columns: site.Columns(16, 4),
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"covey/internal/coordinator"
+	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
@@ -101,7 +102,7 @@ func TestRounds(t *testing.T) {
 			}
 			return tricks[min(q, len(tricks)-1)].lie(m)
 		})
-		d := f.study("tricks", func(s *study.Spec) { s.Rounds = 12 })
+		d := f.study("tricks", func(s *proposal.Spec) { s.Rounds = 12 })
 		caught := map[int][]study.Code{}
 		v := f.When(d, func(v coordinator.View) bool {
 			for _, fault := range v.Faults {
@@ -159,8 +160,8 @@ func TestUploadsOfAnyIntegers(t *testing.T) {
 				fill(u.Masked, 0x7f)
 			}
 		}))
-		for _, mode := range []string{study.NoiseCentral, study.NoiseDistributed} {
-			d := f.study("any "+mode, func(s *study.Spec) { s.Noise = mode; s.Rounds = 3 })
+		for _, mode := range []string{proposal.NoiseCentral, proposal.NoiseDistributed} {
+			d := f.study("any "+mode, func(s *proposal.Spec) { s.Noise = mode; s.Rounds = 3 })
 			v, releases, _ := f.private(d)
 			if len(f.faults(v)) > 0 {
 				t.Errorf("%s: %v", mode, v.Faults)
@@ -190,7 +191,7 @@ func TestSilence(t *testing.T) {
 			{"decision", func(m *covey.SiteMessage) bool { return m.GetDecision() != nil }, ""},
 		} {
 			f.proxy.tell(quiet(c.pick))
-			d := f.study(c.name, func(s *study.Spec) { s.OnDropout = study.DropoutWait; s.Rounds = 2 })
+			d := f.study(c.name, func(s *proposal.Spec) { s.OnDropout = proposal.DropoutWait; s.Rounds = 2 })
 			time.Sleep(3 * time.Minute)
 			v := f.node.View(d)
 			if v.Released != 0 || v.Phase != c.phase || !slices.Equal(v.Waiting, f.sites[mallory:]) {
@@ -202,7 +203,7 @@ func TestSilence(t *testing.T) {
 		}
 		// Of five sites any four can sign and open: one that does neither is not waited for.
 		f.proxy.tell(quiet(func(m *covey.SiteMessage) bool { return m.GetShares() != nil || m.GetReleaseSignature() != nil }))
-		f.completed(f.study("sign and open", func(s *study.Spec) { s.OnDropout = study.DropoutWait; s.Rounds = 2 }))
+		f.completed(f.study("sign and open", func(s *proposal.Spec) { s.OnDropout = proposal.DropoutWait; s.Rounds = 2 }))
 	})
 }
 
@@ -211,7 +212,7 @@ func TestSilence(t *testing.T) {
 // nothing of it.
 func TestAnotherSitesWords(t *testing.T) {
 	inBubble(t, func(f *bubble) {
-		d := f.study("others", func(s *study.Spec) { s.Rounds = 3 })
+		d := f.study("others", func(s *proposal.Spec) { s.Rounds = 3 })
 		// A decision over this very digest, signed by a key that is not this site's.
 		var once sync.Once
 		f.proxy.tell(func(m *covey.SiteMessage) []*covey.SiteMessage {
@@ -235,7 +236,7 @@ func TestAnotherSitesWords(t *testing.T) {
 		}
 		// A study without it: the message ends its link, and the study does not see it.
 		f.proxy.tell(truth)
-		d = f.study("without", func(s *study.Spec) { s.Sites = f.sites[:mallory]; s.Rounds = 2 })
+		d = f.study("without", func(s *proposal.Spec) { s.Sites = f.sites[:mallory]; s.Rounds = 2 })
 		f.proxy.say(siteMessage(&covey.SiteMessage{Body: &covey.SiteMessage_Refusal{Refusal: &covey.Refusal{Study: d[:], Code: covey.Code_CODE_STORE}}}))
 		time.Sleep(time.Second)
 		if end := f.proxy.lastEnd(); !strings.Contains(end, "not in") {
@@ -249,7 +250,7 @@ func TestAnotherSitesWords(t *testing.T) {
 }
 
 // signedElsewhere are messages with signatures of another site.
-func (f *bubble) signedElsewhere(d study.Digest) []*covey.SiteMessage {
+func (f *bubble) signedElsewhere(d proposal.Digest) []*covey.SiteMessage {
 	other := f.siteOf(0)
 	return []*covey.SiteMessage{
 		{Body: &covey.SiteMessage_Decision{Decision: &covey.Decision{Study: d[:], Verdict: covey.Verdict_VERDICT_REJECTED,
@@ -279,7 +280,7 @@ func TestTwoAgents(t *testing.T) {
 		for _, name := range []string{"identity.key", "tls.key"} {
 			f.Must(os.Chmod(filepath.Join(twin, name), 0o600))
 		}
-		d := f.study("twins", func(s *study.Spec) { s.Rounds, s.Deadlines.Tick = 6, study.Duration(500*time.Millisecond) })
+		d := f.study("twins", func(s *proposal.Spec) { s.Rounds, s.Deadlines.Tick = 6, proposal.Duration(500*time.Millisecond) })
 		f.When(d, func(v coordinator.View) bool { return v.Status == round.StatusRunning && v.Released > 0 })
 		a, err := f.AgentIn(f.Sites[0], twin) // another's way to the coordinator, without the proxy
 		f.Must(err)

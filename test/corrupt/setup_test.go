@@ -10,6 +10,7 @@ import (
 	"filippo.io/edwards25519"
 
 	"covey/internal/coordinator"
+	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/secagg"
 	"covey/internal/study"
@@ -127,7 +128,7 @@ func TestSetup(t *testing.T) {
 }
 
 // otherCommitment announces one commitment, with a right signature, that is not of what it deals.
-func (f *bubble) otherCommitment(d study.Digest) func(*covey.CoordinatorMessage) bool {
+func (f *bubble) otherCommitment(d proposal.Digest) func(*covey.CoordinatorMessage) bool {
 	plan, err := study.NewPlan(f.node.Body(d))
 	f.Must(err)
 	cfg := plan.Setup(0)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"covey/internal/noise"
+	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/secagg"
 	"covey/internal/study"
@@ -21,8 +22,8 @@ func TestHeld(t *testing.T) {
 		t.Skip("several fleets of processes")
 	}
 	inBubble(t, func(f *bubble) {
-		for _, mode := range []string{study.DropoutContinue, study.DropoutWait} {
-			d := f.study(mode, func(s *study.Spec) { s.OnDropout, s.Rounds = mode, 3 })
+		for _, mode := range []string{proposal.DropoutContinue, proposal.DropoutWait} {
+			d := f.study(mode, func(s *proposal.Spec) { s.OnDropout, s.Rounds = mode, 3 })
 			f.proxy.act(f.holding(d, []int{1, 2, 3, 4}))
 			v, releases := f.completed(d)
 			for _, r := range releases {
@@ -39,7 +40,7 @@ func TestHeld(t *testing.T) {
 }
 
 // holding says `held` of u for each query that the site is asked, in front of its agent's answer.
-func (f *bubble) holding(d study.Digest, u secagg.Survivors) func(*covey.CoordinatorMessage) bool {
+func (f *bubble) holding(d proposal.Digest, u secagg.Survivors) func(*covey.CoordinatorMessage) bool {
 	plan, err := study.NewPlan(f.node.Body(d))
 	f.Must(err)
 	var setup *secagg.Setup
@@ -108,7 +109,7 @@ func TestAccusations(t *testing.T) {
 			{"an honest site's data", accuse(covey.Code_CODE_DATA, uploads), study.CodeData, false},
 		} {
 			f.proxy.tell(c.lie)
-			d := f.study(c.name, func(s *study.Spec) { s.OnDropout = study.DropoutWait })
+			d := f.study(c.name, func(s *proposal.Spec) { s.OnDropout = proposal.DropoutWait })
 			if !c.accused {
 				f.ended(d, c.code)
 				continue
@@ -122,7 +123,7 @@ func TestAccusations(t *testing.T) {
 }
 
 // accused wants a study to end with honest sites' word against the corrupt one's.
-func (f *bubble) accused(d study.Digest, code study.Code) {
+func (f *bubble) accused(d proposal.Digest, code study.Code) {
 	f.T.Helper()
 	v := f.Finish(d)
 	if v.Status != round.StatusEnded || v.Code != code || v.Culprit != "" || v.Accused != f.sites[mallory] || v.Accuser == v.Accused {
@@ -132,7 +133,7 @@ func (f *bubble) accused(d study.Digest, code study.Code) {
 
 // askOf is a query as the coordinator asks it.
 func askOf(q *covey.Query) study.Ask {
-	return study.Ask{Attempt: q.GetAttempt(), Query: int(q.GetQuery()), Slot: int(q.GetSlot()), History: study.Digest(q.GetHistory()),
+	return study.Ask{Attempt: q.GetAttempt(), Query: int(q.GetQuery()), Slot: int(q.GetSlot()), History: proposal.Digest(q.GetHistory()),
 		X: q.GetX(), Center: q.GetCenter(), Found: q.GetFound(), Radius: q.GetRadius(), Grid: q.GetGrid(), Sigma: noise.Sigma(q.GetSigma())}
 }
 

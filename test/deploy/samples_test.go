@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"covey/internal/node"
+	"covey/internal/proposal"
 	"covey/internal/siteconfig"
-	"covey/internal/study"
 )
 
 // TestSamples: every configuration in deploy/ is one that the commands take.
@@ -37,7 +37,7 @@ func TestSamples(t *testing.T) {
 				t.Errorf("%s: an unknown key is taken", path)
 			}
 		case "study.toml":
-			s, err := study.ParseSpec(text)
+			s, err := proposal.ParseSpec(text)
 			if err != nil {
 				t.Errorf("%s: %v", path, err)
 			} else if s.Name == "" || len(s.Columns) < 5 {

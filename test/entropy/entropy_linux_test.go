@@ -42,10 +42,10 @@ var withoutEntropy = map[string]func(dir string) error{
 		_, err := secagg.NewSecrets(cfg)
 		return err
 	},
-	"ledger.Open":     func(dir string) error { _, err := ledger.Open(dir); return err },
-	"pki.NewKeys": pki.NewKeys,
-	"pki.NewToken":    func(string) error { _, err := pki.NewToken(); return err },
-	"pki.Init":        func(dir string) error { return pki.Init(dir, nil, time.Now()) },
+	"ledger.Open":  func(dir string) error { _, err := ledger.Open(dir); return err },
+	"pki.NewKeys":  pki.NewKeys,
+	"pki.NewToken": func(string) error { _, err := pki.NewToken(); return err },
+	"pki.Init":     func(dir string) error { return pki.Init(dir, nil, time.Now()) },
 }
 
 // noEntropy makes getrandom(2) fail with EIO in what this thread executes next: a kernel that has

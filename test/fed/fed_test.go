@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"covey/internal/proposal"
 	"covey/internal/round"
-	"covey/internal/study"
 	"covey/test/network"
 	"covey/test/site"
 )
@@ -19,9 +19,9 @@ func small() Options {
 	}}
 }
 
-func spec(name string) study.Spec {
-	return study.Spec{Name: name, Dataset: site.Dataset, Epsilon: 1, Delta: 1e-6, Rounds: 1, Radius: "3", Center: study.CenterPublic,
-		Method: study.MethodPower, ExplainedVariance: study.VarianceNone, Columns: site.Columns(3, 1)}
+func spec(name string) proposal.Spec {
+	return proposal.Spec{Name: name, Dataset: site.Dataset, Epsilon: 1, Delta: 1e-6, Rounds: 1, Radius: "3", Center: proposal.CenterPublic,
+		Method: proposal.MethodPower, ExplainedVariance: proposal.VarianceNone, Columns: site.Columns(3, 1)}
 }
 
 // TestFederation: one study over each network; a part that was stopped and started again is the

@@ -12,9 +12,10 @@ import (
 	"testing"
 
 	"covey/internal/agent"
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/round"
 	"covey/internal/siteconfig"
-	"covey/internal/study"
 	"covey/test/site"
 )
 
@@ -42,16 +43,16 @@ func gapRows(i int) string {
 // empty. With central noise no policy approves one: an operator does.
 func TestStudiesWithGaps(t *testing.T) {
 	f := Start(t, t.TempDir(), Options{Sites: Names(4), Rows: gapRows, Agent: func(_ *Part, o *agent.Options) { o.Control = true }})
-	for _, noise := range []string{study.NoiseDistributed, study.NoiseCentral} {
-		for _, method := range []string{study.MethodPower, study.MethodCovariance} {
-			for _, missing := range []string{study.MissingFill, study.MissingZero} {
-				if missing == study.MissingZero && (noise == study.NoiseCentral || method == study.MethodCovariance) {
+	for _, noise := range []string{proposal.NoiseDistributed, proposal.NoiseCentral} {
+		for _, method := range []string{proposal.MethodPower, proposal.MethodCovariance} {
+			for _, missing := range []string{proposal.MissingFill, proposal.MissingZero} {
+				if missing == proposal.MissingZero && (noise == proposal.NoiseCentral || method == proposal.MethodCovariance) {
 					continue // as the others
 				}
 				name := strings.Join([]string{noise, method, missing}, "-")
-				s := study.Spec{Name: name, Dataset: site.Dataset, Epsilon: 20, Delta: 1e-6, Method: method, Missing: missing,
-					Noise: noise, CentralDetail: noise == study.NoiseCentral, OnDropout: study.DropoutWait, Columns: site.Columns(3, 1)}
-				if method == study.MethodPower {
+				s := proposal.Spec{Name: name, Dataset: site.Dataset, Epsilon: 20, Delta: 1e-6, Method: method, Missing: missing,
+					Noise: noise, CentralDetail: noise == proposal.NoiseCentral, OnDropout: proposal.DropoutWait, Columns: site.Columns(3, 1)}
+				if method == proposal.MethodPower {
 					s.Rounds = 4
 				}
 				d := f.Propose(s)
@@ -66,7 +67,7 @@ func TestStudiesWithGaps(t *testing.T) {
 				r := f.Result(d)
 				text, err := json.Marshal(r)
 				if err == nil {
-					_, err = study.Verify(text)
+					_, err = result.Verify(text)
 				}
 				if err != nil {
 					t.Errorf("%s: %v", name, err)
@@ -91,7 +92,7 @@ func TestStudiesWithGaps(t *testing.T) {
 }
 
 // approve approves a study at a site, once it is there, as its operator.
-func approve(t *testing.T, p *Part, d study.Digest) {
+func approve(t *testing.T, p *Part, d proposal.Digest) {
 	t.Helper()
 	c, err := siteconfig.Read(p.Dir)
 	if err != nil {

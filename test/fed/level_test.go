@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/study"
 	"covey/test/site"
 )
@@ -49,10 +51,10 @@ func rawTable(i int) string {
 func TestStudyOfRawTable(t *testing.T) {
 	o := Options{Sites: Names(3), Rows: rawTable}
 	f := Start(t, t.TempDir(), o)
-	s := study.Spec{Name: "raw", Dataset: site.Dataset, Epsilon: 8, Delta: 1e-6, Components: 1, Missing: study.MissingDropRow, Columns: []study.Column{
+	s := proposal.Spec{Name: "raw", Dataset: site.Dataset, Epsilon: 8, Delta: 1e-6, Components: 1, Missing: proposal.MissingDropRow, Columns: []proposal.Column{
 		{Name: "carat", Offset: 0.8, Scale: 0.5},
 		{Name: "color", Levels: []string{"D", "E", "F", "G", "Z"}},
-		{Name: "sold", As: study.AsBoolean, Offset: 0.5, Scale: 0.5},
+		{Name: "sold", As: proposal.AsBoolean, Offset: 0.5, Scale: 0.5},
 		{Name: "since", As: "days since 2000-01-01", Offset: 5475, Scale: 1050},
 	}}
 	d := f.Propose(s)
@@ -62,14 +64,14 @@ func TestStudyOfRawTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := study.Verify(file); err != nil {
+	if _, err := result.Verify(file); err != nil {
 		t.Error(err)
 	}
 	want := []string{"carat", "color=D", "color=E", "color=F", "color=G", "color=Z", "color=other", "sold", "since"}
-	if !slices.Equal(r.Columns, want) || r.D != len(want) || r.Noise != study.NoiseDistributed {
+	if !slices.Equal(r.Columns, want) || r.D != len(want) || r.Noise != proposal.NoiseDistributed {
 		t.Fatalf("%q, noise %s", r.Columns, r.Noise)
 	}
-	if len(r.LeftOut) != 1 || r.LeftOut[0] != (study.LeftOut{Column: "color=Z", Why: study.OutJoined}) {
+	if len(r.LeftOut) != 1 || r.LeftOut[0] != (result.LeftOut{Column: "color=Z", Why: study.OutJoined}) {
 		t.Errorf("left out are %v", r.LeftOut)
 	}
 	x := r.Components[0]

@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/siteconfig"
-	"covey/internal/study"
 	"covey/test/site"
 )
 
@@ -34,19 +35,19 @@ func spots(i int) string {
 // its block alone.
 func TestPictures(t *testing.T) {
 	f := Start(t, t.TempDir(), Options{Sites: Names(4), Rows: spots, Config: func(_ *Part, c *siteconfig.Config) { c.Policy.PictureBySite = true }})
-	for _, noise := range []string{study.NoiseCentral, study.NoiseDistributed} {
-		for _, by := range []string{"", study.PictureBySite} {
-			if noise == study.NoiseCentral && by != "" {
+	for _, noise := range []string{proposal.NoiseCentral, proposal.NoiseDistributed} {
+		for _, by := range []string{"", proposal.PictureBySite} {
+			if noise == proposal.NoiseCentral && by != "" {
 				continue
 			}
-			s := study.Spec{Name: "pictures-" + noise + by, Dataset: site.Dataset, Epsilon: 20, Delta: 1e-6, Components: 2, Noise: noise,
-				OnDropout: study.DropoutWait, Picture: true, PictureShare: 0.2, PictureBy: by, Columns: site.Columns(3, 1)}
+			s := proposal.Spec{Name: "pictures-" + noise + by, Dataset: site.Dataset, Epsilon: 20, Delta: 1e-6, Components: 2, Noise: noise,
+				OnDropout: proposal.DropoutWait, Picture: true, PictureShare: 0.2, PictureBy: by, Columns: site.Columns(3, 1)}
 			d := f.Propose(s)
 			f.Finish(d)
 			r := f.Result(d)
 			file, err := json.Marshal(r)
 			if err == nil {
-				_, err = study.Verify(file)
+				_, err = result.Verify(file)
 			}
 			if err != nil {
 				t.Errorf("%s: %v", s.Name, err)
@@ -73,7 +74,7 @@ func TestPictures(t *testing.T) {
 				}
 				place = append(place, most)
 			}
-			if by == study.PictureBySite {
+			if by == proposal.PictureBySite {
 				if !slices.Equal(picture.Groups, r.Sites) || picture.Counts[3][place[3]] < 200 || picture.Counts[0][place[3]] > 100 {
 					t.Errorf("%s: groups are %q; the last site's place holds %v and %v", s.Name, picture.Groups, picture.Counts[3][place[3]], picture.Counts[0][place[3]])
 				}

@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"covey/internal/coordinator"
+	"covey/internal/proposal"
 	"covey/internal/round"
-	"covey/internal/study"
 )
 
 // Connected waits until every site of the spec offers its rows.
-func (f *Federation) Connected(spec study.Spec) error {
-	_, err := Retry(f, func() ([]study.Member, error) {
+func (f *Federation) Connected(spec proposal.Spec) error {
+	_, err := Retry(f, func() ([]proposal.Member, error) {
 		leader, err := f.lead()
 		if err != nil {
 			return nil, err
@@ -25,18 +25,18 @@ func (f *Federation) Connected(spec study.Spec) error {
 
 // Create proposes a study of the spec's sites, or of all, once they are connected, through whoever
 // leads.
-func (f *Federation) Create(spec study.Spec) (study.Digest, error) {
+func (f *Federation) Create(spec proposal.Spec) (proposal.Digest, error) {
 	return f.CreateWithin(spec, f.o.Patience)
 }
 
 // CreateWithin is Create with a patience of its own.
-func (f *Federation) CreateWithin(spec study.Spec, limit time.Duration) (d study.Digest, err error) {
+func (f *Federation) CreateWithin(spec proposal.Spec, limit time.Duration) (d proposal.Digest, err error) {
 	if spec.Sites == nil {
 		spec.Sites = f.o.Sites
 	}
-	var bad *study.FieldError
+	var bad *proposal.FieldError
 	lost := false // an answer may have been
-	d, err = RetryFor(f, limit, func() (study.Digest, error) {
+	d, err = RetryFor(f, limit, func() (proposal.Digest, error) {
 		leader, err := f.lead()
 		if err != nil {
 			return d, err
@@ -45,7 +45,7 @@ func (f *Federation) CreateWithin(spec study.Spec, limit time.Duration) (d study
 			return d, nil
 		}
 		plan, err := leader.Create(spec)
-		at, refused := errors.AsType[*study.FieldError](err)
+		at, refused := errors.AsType[*proposal.FieldError](err)
 		switch lost = lost || !refused; {
 		case err == nil:
 			return plan.Digest, nil
@@ -67,7 +67,7 @@ func Over(v coordinator.View) bool {
 }
 
 // Until waits until something is so of a study, as who leads then sees it.
-func (f *Federation) Until(d study.Digest, limit time.Duration, what func(coordinator.View) bool) (v coordinator.View, err error) {
+func (f *Federation) Until(d proposal.Digest, limit time.Duration, what func(coordinator.View) bool) (v coordinator.View, err error) {
 	return RetryFor(f, limit, func() (coordinator.View, error) {
 		n, err := f.lead()
 		if err != nil {
@@ -82,7 +82,7 @@ func (f *Federation) Until(d study.Digest, limit time.Duration, what func(coordi
 
 // Study runs a study to its result. began is called when every site has approved, which means that
 // all rows are in memory; see, if not nil, with every view from then on and its time.
-func (f *Federation) Study(ctx context.Context, spec study.Spec, began func(), see func(time.Time, coordinator.View)) error {
+func (f *Federation) Study(ctx context.Context, spec proposal.Spec, began func(), see func(time.Time, coordinator.View)) error {
 	d, err := f.Create(spec)
 	if err != nil {
 		return err

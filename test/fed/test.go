@@ -6,7 +6,8 @@ import (
 	"testing"
 
 	"covey/internal/coordinator"
-	"covey/internal/study"
+	"covey/internal/proposal"
+	"covey/internal/result"
 )
 
 // Test is a federation whose errors are a test's end.
@@ -62,7 +63,7 @@ func (f *Test) Await(what string, done func() bool) {
 }
 
 // Propose creates a study.
-func (f *Test) Propose(spec study.Spec) study.Digest {
+func (f *Test) Propose(spec proposal.Spec) proposal.Digest {
 	f.T.Helper()
 	d, err := f.Create(spec)
 	f.Must(err)
@@ -70,7 +71,7 @@ func (f *Test) Propose(spec study.Spec) study.Digest {
 }
 
 // When waits until something is so of a study.
-func (f *Test) When(d study.Digest, what func(coordinator.View) bool) coordinator.View {
+func (f *Test) When(d proposal.Digest, what func(coordinator.View) bool) coordinator.View {
 	f.T.Helper()
 	v, err := f.Until(d, f.o.Patience, what)
 	if errors.Is(err, errNotYet) {
@@ -81,13 +82,13 @@ func (f *Test) When(d study.Digest, what func(coordinator.View) bool) coordinato
 }
 
 // Finish waits for a study's end.
-func (f *Test) Finish(d study.Digest) coordinator.View {
+func (f *Test) Finish(d proposal.Digest) coordinator.View {
 	f.T.Helper()
 	return f.When(d, Over)
 }
 
 // Result returns a completed study's result.
-func (f *Test) Result(d study.Digest) *study.Result {
+func (f *Test) Result(d proposal.Digest) *result.Result {
 	f.T.Helper()
 	r, err := f.Leader().Result(d)
 	f.Must(err)

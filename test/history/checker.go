@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"covey/internal/failpoint"
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -89,7 +90,7 @@ type Violation struct {
 	Rule  Rule
 	Event int // ordinal of the event that showed it, from 0; -1 for a log line or the end
 	Owner string
-	Study study.Digest
+	Study proposal.Digest
 	Query int // -1 where it means nothing
 	Slot  int
 	Text  string // no data: names, numbers of queries, slots, sites
@@ -120,10 +121,10 @@ type Report struct {
 
 // Unfinished is a study that was proposed for good and is not over.
 type Unfinished struct {
-	Study    study.Digest `json:"study"`
-	Name     string       `json:"name"`
-	Released int          `json:"released"` // queries
-	Queries  int          `json:"queries"`  // in the plan
+	Study    proposal.Digest `json:"study"`
+	Name     string          `json:"name"`
+	Released int             `json:"released"` // queries
+	Queries  int             `json:"queries"`  // in the plan
 }
 
 // maxViolations bounds what is kept of a run that is broken throughout.
@@ -143,14 +144,14 @@ type Checker struct {
 	logs      logs
 	entries   map[[32]byte]*entry // by hash; nil for one that is not about a study
 	snapshots map[[32]byte]bool   // met
-	studies   map[study.Digest]*run
+	studies   map[proposal.Digest]*run
 	leaks     *leaks
 }
 
 // New begins a history.
 func New(truth Truth) *Checker {
 	return &Checker{
-		truth: truth, studies: map[study.Digest]*run{}, leaks: newLeaks(),
+		truth: truth, studies: map[proposal.Digest]*run{}, leaks: newLeaks(),
 		ledgers: ledgers{durable: map[write]bool{}, begun: map[string]map[write]bool{}},
 		logs:    newLogs(truth.Quorum),
 		entries: map[[32]byte]*entry{}, snapshots: map[[32]byte]bool{},
@@ -274,7 +275,7 @@ func (c *Checker) killed(owner string) {
 // write is one thing in a ledger.
 type write struct {
 	site, point string
-	study       study.Digest
+	study       proposal.Digest
 	query, slot int
 }
 

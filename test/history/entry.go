@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"covey/internal/failpoint"
+	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/secagg"
 	"covey/internal/study"
@@ -17,7 +18,7 @@ import (
 
 // entry is what is kept of one command about a study.
 type entry struct {
-	study       study.Digest
+	study       proposal.Digest
 	kind        round.EntryKind
 	query, slot int
 	survivors   []int
@@ -192,7 +193,7 @@ func (c *Checker) newRun(body []byte) (*run, error) {
 		hashes: map[[32]byte][]int{}, slots: map[int]bool{},
 	}
 	for owner, site := range c.truth.Sites {
-		if i := slices.IndexFunc(plan.Proposal.Roster, func(m study.Member) bool { return m.Name == site.Name }); i >= 0 {
+		if i := slices.IndexFunc(plan.Proposal.Roster, func(m proposal.Member) bool { return m.Name == site.Name }); i >= 0 {
 			s.index[owner], s.sites[i] = i, &site
 		}
 	}
@@ -387,7 +388,7 @@ func (c *Checker) snapshot(e failpoint.Event) {
 		return // a piece
 	}
 	for _, d := range whole.Studies {
-		s := c.studies[study.DigestOf(d.Body)]
+		s := c.studies[proposal.DigestOf(d.Body)]
 		if s == nil {
 			c.fail(Readable, nil, -1, -1, "a snapshot of a study that nobody proposed")
 			continue

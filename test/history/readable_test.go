@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"covey/internal/failpoint"
+	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
@@ -23,7 +24,7 @@ func event(point, owner string, data string) func(*story) {
 // strangeHistories make no sense in one place.
 func strangeHistories() []broken {
 	readable := func(name string, tell func(*story)) broken { return broken{rule: Readable, name: name, tell: tell} }
-	other := study.Digest{9}
+	other := proposal.Digest{9}
 	return []broken{
 		readable("a stranger's log", event(failpoint.Log, "/c9", `{}`)),
 		readable("a stranger's snapshot", event(failpoint.Snapshot, "/c9", `{}`)),

@@ -15,6 +15,7 @@ import (
 
 	"covey/internal/failpoint"
 	"covey/internal/noise"
+	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/secagg"
 	"covey/internal/study"
@@ -96,20 +97,20 @@ func newStory(t testing.TB, vary variation) *story {
 	}
 	seed := sha256.Sum256([]byte("coordinator"))
 	st.key = ed25519.NewKeyFromSeed(seed[:])
-	var roster []study.Member
+	var roster []proposal.Member
 	for i := range 4 {
 		seed := sha256.Sum256(fmt.Appendf(nil, "site %d", i))
 		m := &member{name: fmt.Sprintf("site-%d", i), dir: fmt.Sprintf("/s%d", i), index: i, identity: ed25519.NewKeyFromSeed(seed[:])}
 		st.members = append(st.members, m)
-		roster = append(roster, study.Member{Name: m.name, Identity: study.Key(m.identity.Public().(ed25519.PublicKey)), Units: 1000 + i})
+		roster = append(roster, proposal.Member{Name: m.name, Identity: proposal.Key(m.identity.Public().(ed25519.PublicKey)), Units: 1000 + i})
 		st.truth.Sites[m.dir] = Site{Name: m.name, Sum: func(_ *study.Plan, _ int, a study.Ask) ([]int64, error) { return vectorOf(i, a), nil }}
 	}
-	spec := study.Spec{
-		Name: "story", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Method: study.MethodPower, Center: study.CenterPublic, Rounds: 2, Radius: "3", SpareSlots: 1, ExplainedVariance: study.VarianceNone, OnDropout: study.DropoutContinue,
-		Deadlines: study.Deadlines{Round: study.Duration(time.Minute), Tick: study.Duration(100 * time.Millisecond)},
-		Columns:   []study.Column{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}},
+	spec := proposal.Spec{
+		Name: "story", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Method: proposal.MethodPower, Center: proposal.CenterPublic, Rounds: 2, Radius: "3", SpareSlots: 1, ExplainedVariance: proposal.VarianceNone, OnDropout: proposal.DropoutContinue,
+		Deadlines: proposal.Deadlines{Round: proposal.Duration(time.Minute), Tick: proposal.Duration(100 * time.Millisecond)},
+		Columns:   []proposal.Column{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}},
 	}
-	body, err := study.Propose(spec, roster, st.key.Public().(ed25519.PublicKey), [32]byte{1})
+	body, err := proposal.Propose(spec, roster, st.key.Public().(ed25519.PublicKey), [32]byte{1})
 	st.must(err)
 	st.plan, err = study.NewPlan(body)
 	st.must(err)
@@ -152,7 +153,7 @@ func (st *story) add(label string, e failpoint.Event) {
 
 // log stores an entry on every coordinator.
 func (st *story) log(e round.Entry) {
-	if e.Study == (study.Digest{}) {
+	if e.Study == (proposal.Digest{}) {
 		e.Study = st.plan.Digest
 	}
 	if st.vary.entry != nil {

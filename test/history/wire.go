@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"covey/internal/noise"
+	"covey/internal/proposal"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
 )
@@ -16,7 +17,7 @@ import (
 // message is one message of a link, either way. Only the fields of its kind are set.
 type message struct {
 	kind        string // of the oneof: "upload", "release", ...
-	study       study.Digest
+	study       proposal.Digest
 	attempt     uint32
 	query, slot int
 	approved    bool     // of a decision
@@ -79,7 +80,7 @@ func readCoordinator(raw []byte) (message, error) {
 	}
 	switch b := m.GetBody().(type) {
 	case *covey.CoordinatorMessage_Proposal:
-		return message{kind: "proposal", study: study.DigestOf(b.Proposal.GetBody()), body: b.Proposal.GetBody()}, nil
+		return message{kind: "proposal", study: proposal.DigestOf(b.Proposal.GetBody()), body: b.Proposal.GetBody()}, nil
 	case *covey.CoordinatorMessage_Announce:
 		return about(b.Announce.GetStudy(), message{kind: "announce", attempt: b.Announce.GetAttempt()})
 	case *covey.CoordinatorMessage_Reveal:
@@ -125,7 +126,7 @@ func about(digest []byte, m message) (message, error) {
 	if len(digest) != len(m.study) {
 		return message{}, errMessage
 	}
-	m.study = study.Digest(digest)
+	m.study = proposal.Digest(digest)
 	return m, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
 )
@@ -13,8 +14,8 @@ import (
 // digits that processors may differ in, which is all that sites let through: masks of other
 // questions do not cancel, and nothing is open. Rules S2, S3, A4.
 func TestOtherQuestions(t *testing.T) {
-	w := newWorld(t, options{sites: 5, corrupt: []int{0}, spare: 40, change: func(s *study.Spec) {
-		s.Radius, s.Center = study.RadiusPrivate, study.CenterPrivate
+	w := newWorld(t, options{sites: 5, corrupt: []int{0}, spare: 40, change: func(s *proposal.Spec) {
+		s.Radius, s.Center = proposal.RadiusPrivate, proposal.CenterPrivate
 	}})
 	w.begin()
 	asked := func(query, slot int, change func(*study.Course)) study.Ask {
@@ -92,7 +93,7 @@ func TestOtherQuestions(t *testing.T) {
 // next query, and tells halves of the sites two first sets, of which one has not all sites. Rules
 // S6, L7, R4, A5, AG-11.
 func TestWaiting(t *testing.T) {
-	waits := func(s *study.Spec) { s.OnDropout = study.DropoutWait }
+	waits := func(s *proposal.Spec) { s.OnDropout = proposal.DropoutWait }
 	w := newWorld(t, options{sites: 5, corrupt: []int{0}, rounds: 4, spare: 8, change: waits})
 	w.begin()
 	f := field{w, 0, 0}
@@ -162,7 +163,7 @@ func TestEndedStudy(t *testing.T) {
 			if crash {
 				w.agent(i).restart()
 			}
-			if d := answerTo(w.ask(i, proposal(w.body)), (*covey.SiteMessage).GetDecision); d.GetVerdict() != covey.Verdict_VERDICT_REJECTED {
+			if d := answerTo(w.ask(i, proposed(w.body)), (*covey.SiteMessage).GetDecision); d.GetVerdict() != covey.Verdict_VERDICT_REJECTED {
 				t.Errorf("site %d decides %v about a study that ended", i, d.GetVerdict())
 			}
 			for _, m := range []*covey.CoordinatorMessage{announce(id, 0), announce(id, 1), w.dealing(0), confirmed(id, 0, w.confirmed)} {

@@ -25,8 +25,8 @@ import (
 	"covey/internal/agent"
 	"covey/internal/ledger"
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/internal/siteconfig"
-	"covey/internal/study"
 	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
 	"covey/test/fed"
@@ -188,7 +188,7 @@ func (f *federation) newSite(name string) *realSite {
 }
 
 // pin lists a roster as the peers of the site's policy.
-func (s *realSite) pin(roster []study.Member) {
+func (s *realSite) pin(roster []proposal.Member) {
 	s.f.t.Helper()
 	if s.config.Policy.Peers != nil {
 		return
@@ -280,7 +280,7 @@ func (s *realSite) try(m *covey.CoordinatorMessage) (out []*covey.SiteMessage, e
 	if err := s.stream.send(m); err != nil {
 		return nil, errGone
 	}
-	if err := s.stream.send(announce(study.Digest(id), mark)); err != nil {
+	if err := s.stream.send(announce(proposal.Digest(id), mark)); err != nil {
 		return nil, errGone
 	}
 	for {
@@ -297,7 +297,7 @@ func (s *realSite) try(m *covey.CoordinatorMessage) (out []*covey.SiteMessage, e
 
 // slots reads the site's slot secrets from its folder, which the agent has left: the
 // checker's ground truth, which no coordinator has.
-func (s *realSite) slots(id study.Digest, n int) (out [][32]byte) {
+func (s *realSite) slots(id proposal.Digest, n int) (out [][32]byte) {
 	s.f.t.Helper()
 	l, err := ledger.Open(filepath.Join(s.dir, "ledger"))
 	if err != nil {

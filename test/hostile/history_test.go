@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
 )
@@ -100,8 +101,8 @@ func TestTwoHistories(t *testing.T) {
 // TestSteering asks for other vectors, another radius and another branch than follow from the
 // results, all of which the plan allows. Rules AG-40, S3.
 func TestSteering(t *testing.T) {
-	w := newWorld(t, options{sites: 5, corrupt: []int{0}, spare: 40, change: func(s *study.Spec) {
-		s.Method, s.Radius, s.Rounds = study.MethodAuto, study.RadiusPrivate, 1
+	w := newWorld(t, options{sites: 5, corrupt: []int{0}, spare: 40, change: func(s *proposal.Spec) {
+		s.Method, s.Radius, s.Rounds = proposal.MethodAuto, proposal.RadiusPrivate, 1
 	}})
 	w.begin()
 	slot, radii := 0, 0

@@ -3,56 +3,57 @@ package hostile
 import (
 	"crypto/sha256"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
 )
 
 // The coordinator's messages.
 
-func proposal(body []byte) *covey.CoordinatorMessage {
+func proposed(body []byte) *covey.CoordinatorMessage {
 	return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Proposal{Proposal: &covey.Proposal{Body: body}}}
 }
 
-func announce(id study.Digest, attempt uint32) *covey.CoordinatorMessage {
+func announce(id proposal.Digest, attempt uint32) *covey.CoordinatorMessage {
 	return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Announce{Announce: &covey.Announce{Study: id[:], Attempt: attempt}}}
 }
 
-func reveal(id study.Digest, heads [][]byte) *covey.CoordinatorMessage {
+func reveal(id proposal.Digest, heads [][]byte) *covey.CoordinatorMessage {
 	return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Reveal{Reveal: &covey.Reveal{Study: id[:], Announcements: heads}}}
 }
 
-func deal(id study.Digest, attempt uint32, announcements, nonces [][]byte) *covey.CoordinatorMessage {
+func deal(id proposal.Digest, attempt uint32, announcements, nonces [][]byte) *covey.CoordinatorMessage {
 	return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Deal{Deal: &covey.Deal{
 		Study: id[:], Attempt: attempt, Announcements: announcements, Nonces: nonces}}}
 }
 
-func confirm(id study.Digest, attempt uint32, boxes, bodies [][]byte) *covey.CoordinatorMessage {
+func confirm(id proposal.Digest, attempt uint32, boxes, bodies [][]byte) *covey.CoordinatorMessage {
 	return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Confirm{Confirm: &covey.Confirm{
 		Study: id[:], Attempt: attempt, Boxes: boxes, Bodies: bodies}}}
 }
 
-func confirmed(id study.Digest, attempt uint32, signatures [][]byte) *covey.CoordinatorMessage {
+func confirmed(id proposal.Digest, attempt uint32, signatures [][]byte) *covey.CoordinatorMessage {
 	return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Confirmed{Confirmed: &covey.Confirmed{
 		Study: id[:], Attempt: attempt, Signatures: signatures}}}
 }
 
-func query(id study.Digest, a study.Ask) *covey.CoordinatorMessage {
+func query(id proposal.Digest, a study.Ask) *covey.CoordinatorMessage {
 	return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Query{Query: &covey.Query{
 		Study: id[:], Attempt: a.Attempt, Query: uint32(a.Query), Slot: uint32(a.Slot), History: a.History[:],
 		X: a.X, Radius: a.Radius, Grid: a.Grid, Sigma: uint64(a.Sigma), Center: a.Center, Found: a.Found, Scale: a.Scale, Fill: a.Fill, Deviations: a.Deviations}}}
 }
 
-func release(id study.Digest, query, slot int, u []int) *covey.CoordinatorMessage {
+func release(id proposal.Digest, query, slot int, u []int) *covey.CoordinatorMessage {
 	return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Release{Release: &covey.Release{
 		Study: id[:], Query: uint32(query), Slot: uint32(slot), Survivors: indices(u)}}}
 }
 
-func open(id study.Digest, query, slot int, u []int, certificate [][]byte) *covey.CoordinatorMessage {
+func open(id proposal.Digest, query, slot int, u []int, certificate [][]byte) *covey.CoordinatorMessage {
 	return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Open{Open: &covey.Open{
 		Study: id[:], Query: uint32(query), Slot: uint32(slot), Survivors: indices(u), Certificate: certificate}}}
 }
 
-func final(id study.Digest, query, slot int, encoded, signature []byte) *covey.CoordinatorMessage {
+func final(id proposal.Digest, query, slot int, encoded, signature []byte) *covey.CoordinatorMessage {
 	return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Final{Final: &covey.Final{
 		Study: id[:], Query: uint32(query), Slot: uint32(slot), Released: encoded, Signature: signature}}}
 }
@@ -95,6 +96,6 @@ func studyOf(m *covey.CoordinatorMessage) []byte {
 	return make([]byte, 32)
 }
 
-func ended(id study.Digest, code covey.Code) *covey.CoordinatorMessage {
+func ended(id proposal.Digest, code covey.Code) *covey.CoordinatorMessage {
 	return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Ended{Ended: &covey.Ended{Study: id[:], Code: code}}}
 }

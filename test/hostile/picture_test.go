@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/secagg"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
@@ -52,9 +53,9 @@ func (w *world) opened(a study.Ask, u []int) []int64 {
 // of the planned variance: of 256 counts the squares of the noise add up to no less than 0.6 times
 // what the plan has and to no more than 1.5 times, which fails one time in 10^6. Rule AG-40.
 func TestPictureBySiteIsNoSitesOwn(t *testing.T) {
-	w := newWorld(t, options{sites: 5, corrupt: []int{0}, spare: 40, change: func(s *study.Spec) {
-		s.Components, s.Noise, s.OnDropout, s.SpareSlots, s.Radius, s.Epsilon = 2, study.NoiseDistributed, study.DropoutContinue, 40, study.RadiusPrivate, 90
-		s.ExplainedVariance, s.Picture, s.PictureBy = study.VariancePrivate, true, study.PictureBySite
+	w := newWorld(t, options{sites: 5, corrupt: []int{0}, spare: 40, change: func(s *proposal.Spec) {
+		s.Components, s.Noise, s.OnDropout, s.SpareSlots, s.Radius, s.Epsilon = 2, proposal.NoiseDistributed, proposal.DropoutContinue, 40, proposal.RadiusPrivate, 90
+		s.ExplainedVariance, s.Picture, s.PictureBy = proposal.VariancePrivate, true, proposal.PictureBySite
 	}})
 	for _, i := range honest {
 		w.agent(i).config.Policy.MaxEpsilon, w.agent(i).config.Policy.PictureBySite = 100, true

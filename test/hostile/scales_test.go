@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
 )
@@ -13,8 +14,8 @@ import (
 // scales than follow from the results, or about fewer columns, all of which the plan allows: no
 // site answers. Results are the honest sites' own sums. Rules AG-40, S3.
 func TestSteeringScales(t *testing.T) {
-	w := newWorld(t, options{sites: 5, corrupt: []int{0}, spare: 40, change: func(s *study.Spec) {
-		s.Center, s.Standardize, s.Noise, s.Radius, s.Epsilon = "", study.StandardizePrivate, study.NoiseDistributed, study.RadiusPrivate, 90
+	w := newWorld(t, options{sites: 5, corrupt: []int{0}, spare: 40, change: func(s *proposal.Spec) {
+		s.Center, s.Standardize, s.Noise, s.Radius, s.Epsilon = "", proposal.StandardizePrivate, proposal.NoiseDistributed, proposal.RadiusPrivate, 90
 		s.Columns[0].Scale, s.Columns[1].Scale = 0, 0
 	}})
 	for _, i := range honest {

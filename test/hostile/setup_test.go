@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
 	covey "covey/proto/covey/v1"
 )
 
@@ -222,35 +222,38 @@ func TestSybilInRoster(t *testing.T) {
 	w.announce(0)
 	sybil := newParty(t, "sybil")
 	spec, roster := w.plan.Proposal.Spec, w.plan.Proposal.Roster
-	in := func(change func([]study.Member) []study.Member) []byte {
-		body, err := study.Propose(spec, change(slices.Clone(roster)), w.key.Public().(ed25519.PublicKey), [32]byte{9})
+	in := func(change func([]proposal.Member) []proposal.Member) []byte {
+		body, err := proposal.Propose(spec, change(slices.Clone(roster)), w.key.Public().(ed25519.PublicKey), [32]byte{9})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return body
 	}
-	key := study.Key(sybil.public())
+	key := proposal.Key(sybil.public())
 	for name, c := range map[string]struct {
 		body []byte
 		at   int
 		want covey.Verdict
 	}{
-		"added": {in(func(r []study.Member) []study.Member {
-			return append(r, study.Member{Name: "site-9", Identity: key, Units: 6})
+		"added": {in(func(r []proposal.Member) []proposal.Member {
+			return append(r, proposal.Member{Name: "site-9", Identity: key, Units: 6})
 		}), 0, covey.Verdict_VERDICT_PENDING},
-		"in the place of another": {in(func(r []study.Member) []study.Member { r[2].Identity = key; return r }), 0, covey.Verdict_VERDICT_PENDING},
-		"of another name": {in(func(r []study.Member) []study.Member {
-			r[2] = study.Member{Name: "site-8", Identity: key, Units: 6}
+		"in the place of another": {in(func(r []proposal.Member) []proposal.Member { r[2].Identity = key; return r }), 0, covey.Verdict_VERDICT_PENDING},
+		"of another name": {in(func(r []proposal.Member) []proposal.Member {
+			r[2] = proposal.Member{Name: "site-8", Identity: key, Units: 6}
 			return r
 		}), 0, covey.Verdict_VERDICT_PENDING},
-		"in the site's own place":       {in(func(r []study.Member) []study.Member { r[2].Identity = key; return r }), 2, covey.Verdict_VERDICT_REJECTED},
-		"with the site's key elsewhere": {in(func(r []study.Member) []study.Member { r[2].Identity, r[3].Identity = key, r[2].Identity; return r }), 2, covey.Verdict_VERDICT_REJECTED},
+		"in the site's own place": {in(func(r []proposal.Member) []proposal.Member { r[2].Identity = key; return r }), 2, covey.Verdict_VERDICT_REJECTED},
+		"with the site's key elsewhere": {in(func(r []proposal.Member) []proposal.Member {
+			r[2].Identity, r[3].Identity = key, r[2].Identity
+			return r
+		}), 2, covey.Verdict_VERDICT_REJECTED},
 	} {
-		d := answerTo(w.ask(c.at, proposal(c.body)), (*covey.SiteMessage).GetDecision)
+		d := answerTo(w.ask(c.at, proposed(c.body)), (*covey.SiteMessage).GetDecision)
 		if d.GetVerdict() != c.want {
 			t.Errorf("a Sybil %s: site %d decides %v, want %v", name, c.at, d, c.want)
 		}
-		id := study.DigestOf(c.body)
+		id := proposal.DigestOf(c.body)
 		for _, m := range []*covey.CoordinatorMessage{announce(id, 0), deal(id, 0, w.announced, nil), confirmed(id, 0, make([][]byte, 4))} {
 			for _, said := range w.ask(c.at, m) {
 				if said.GetRefusal() == nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/secagg"
 	"covey/internal/study"
 )
@@ -194,7 +195,7 @@ func TestCheckerSeesWaiting(t *testing.T) {
 		t.Fatal(r.broken)
 	}
 	w.round(w.asking(1, 1, 1), []int{0, 1, 3, 4})
-	w.plan.Proposal.Spec.OnDropout = study.DropoutWait
+	w.plan.Proposal.Spec.OnDropout = proposal.DropoutWait
 	if r := w.check(); len(r.broken) != 1 || !strings.Contains(r.broken[0], "a study that waits") {
 		t.Errorf("the checker sees %q", r.broken)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
 )
@@ -338,14 +339,14 @@ func TestSlotAttacks(t *testing.T) {
 // TestRandomCoordinator delivers messages as they come: three slots, five survivor sets, two x,
 // crashes. What it may open is as before. Rules L4 to L12, AG-11, AG-12; with "wait" L7.
 func TestRandomCoordinator(t *testing.T) {
-	for _, dropout := range []string{study.DropoutContinue, study.DropoutWait} {
+	for _, dropout := range []string{proposal.DropoutContinue, proposal.DropoutWait} {
 		t.Run(dropout, func(t *testing.T) {
 			queries := 4
 			if *variants == 0 {
 				queries = 150
 			}
 			w := newWorld(t, options{sites: 5, corrupt: []int{0}, rounds: queries + 1, spare: 2*queries + 8,
-				change: func(s *study.Spec) { s.OnDropout = dropout }})
+				change: func(s *proposal.Spec) { s.OnDropout = dropout }})
 			w.begin()
 			const seed = 11
 			rng := rand.New(rand.NewPCG(seed, 0))
@@ -390,7 +391,7 @@ func TestRandomCoordinator(t *testing.T) {
 			}
 			r := w.hold()
 			t.Logf("figure: %d random messages in %d queries (%s): %d sums open, none twice", messages, queries, dropout, len(r.openings))
-			if dropout == study.DropoutContinue && len(r.openings) == 0 {
+			if dropout == proposal.DropoutContinue && len(r.openings) == 0 {
 				t.Error("nothing was opened: the messages do not get as far as shares")
 			}
 		})

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/secagg"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
@@ -24,7 +25,7 @@ func newSparse(t *testing.T) *world {
 	for _, i := range corrupt {
 		delete(book, i)
 	}
-	return newWorld(t, options{sites: sparseSites, corrupt: corrupt, book: book, change: func(s *study.Spec) { s.Corrupt = len(corrupt) }})
+	return newWorld(t, options{sites: sparseSites, corrupt: corrupt, book: book, change: func(s *proposal.Spec) { s.Corrupt = len(corrupt) }})
 }
 
 // holdings computes what the sites of the book hold from everybody's secrets, which the test knows:

@@ -9,7 +9,7 @@ import (
 
 	"google.golang.org/grpc/test/bufconn"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
 	"covey/test/fed"
 	folder "covey/test/site"
 )
@@ -39,7 +39,7 @@ func TestOldCertificates(t *testing.T) {
 				f.port = c.port(f)
 			}
 			s := f.newSite("site-0")
-			s.pin([]study.Member{{Name: "site-1", Identity: study.Key(s.public)}})
+			s.pin([]proposal.Member{{Name: "site-1", Identity: proposal.Key(s.public)}})
 			t.Cleanup(s.kill)
 			if c.host != "" {
 				s.address(c.host)

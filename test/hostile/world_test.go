@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/secagg"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
@@ -22,7 +23,7 @@ type options struct {
 	book    map[int]rules
 	rounds  int // power steps; 2 if 0
 	spare   int // slots; 4 if 0
-	change  func(*study.Spec)
+	change  func(*proposal.Spec)
 }
 
 // world is one study under a hostile coordinator, and all that it saw of it.
@@ -61,28 +62,28 @@ func newWorld(t testing.TB, o options) *world {
 	t.Helper()
 	w := &world{t: t, corrupt: o.corrupt, site: map[int]site{}, party: map[int]*party{}, rows: map[int]*folder.Rows{},
 		truth: map[int][][32]byte{}, sending: map[int]study.Ask{}, latest: map[int]study.Ask{}, name: map[int]string{}}
-	spec := study.Spec{
-		Center: study.CenterPublic,
+	spec := proposal.Spec{
+		Center: proposal.CenterPublic,
 		Name:   "hostile", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: max(o.rounds, 2), Radius: "4", SpareSlots: max(o.spare, 4),
-		ExplainedVariance: study.VarianceNone, OnDropout: study.DropoutContinue,
-		Columns: []study.Column{{Name: "c0", Scale: 1}, {Name: "c1", Scale: 1}},
+		ExplainedVariance: proposal.VarianceNone, OnDropout: proposal.DropoutContinue,
+		Columns: []proposal.Column{{Name: "c0", Scale: 1}, {Name: "c1", Scale: 1}},
 	}
 	if o.change != nil {
 		o.change(&spec)
 	}
-	var roster []study.Member
+	var roster []proposal.Member
 	rng := rand.New(rand.NewPCG(1, 2)) // of rows, not of keys
 	for i := range o.sites {
 		name := fmt.Sprintf("site-%d", i)
-		member := study.Member{Name: name, Units: units}
+		member := proposal.Member{Name: name, Units: units}
 		r, inBook := o.book[i]
 		switch {
 		case slices.Contains(o.corrupt, i):
 			p := newParty(t, name)
-			w.party[i], member.Identity = p, study.Key(p.public())
+			w.party[i], member.Identity = p, proposal.Key(p.public())
 		case inBook:
 			p := newParty(t, name)
-			w.party[i], member.Identity = p, study.Key(p.public())
+			w.party[i], member.Identity = p, proposal.Key(p.public())
 			values := make([]float64, units*columns)
 			for k := range values {
 				values[k] = rng.NormFloat64()
@@ -96,7 +97,7 @@ func newWorld(t testing.TB, o options) *world {
 			}
 			s := w.fed.newSite(name)
 			t.Cleanup(s.kill)
-			member.Identity = study.Key(s.public)
+			member.Identity = proposal.Key(s.public)
 			w.setRows(i, s.values)
 			w.honest = append(w.honest, i)
 			w.site[i] = s
@@ -122,10 +123,10 @@ func (w *world) setRows(i int, values []float64) {
 }
 
 // propose writes a proposal and takes it for the world's study.
-func (w *world) propose(spec study.Spec, roster []study.Member, nonce byte) {
+func (w *world) propose(spec proposal.Spec, roster []proposal.Member, nonce byte) {
 	w.t.Helper()
 	var err error
-	if w.body, err = study.Propose(spec, roster, w.key.Public().(ed25519.PublicKey), [32]byte{nonce}); err != nil {
+	if w.body, err = proposal.Propose(spec, roster, w.key.Public().(ed25519.PublicKey), [32]byte{nonce}); err != nil {
 		w.t.Fatal(err)
 	}
 	if w.plan, err = study.NewPlan(w.body); err != nil {
@@ -181,7 +182,7 @@ func (w *world) start() {
 func (w *world) approve() {
 	w.t.Helper()
 	for _, i := range w.real() {
-		if d := answerTo(w.ask(i, proposal(w.body)), (*covey.SiteMessage).GetDecision); d.GetVerdict() != covey.Verdict_VERDICT_APPROVED {
+		if d := answerTo(w.ask(i, proposed(w.body)), (*covey.SiteMessage).GetDecision); d.GetVerdict() != covey.Verdict_VERDICT_APPROVED {
 			w.t.Fatalf("site %d decides %v", i, d)
 		}
 	}

@@ -15,7 +15,7 @@ func init() {
 			{"internal/study/query.go", "			units = p.unpaired()\n", "			units = p.N\n"},
 		}, in("study", "TestRingHoldsCountsOfUnpairedUnits"), killer{}},
 		{"attack: spec: levels are standardized", 0, []edit{
-			{"internal/study/standardize.go", "		case c.Levels != nil:\n", "		case c.Levels != nil && false:\n"},
+			{"internal/proposal/standardize.go", "		case c.Levels != nil:\n", "		case c.Levels != nil && false:\n"},
 		}, in("study", "TestLevelsAreNotStandardized"), killer{}},
 		{"attack: study file: a range of long names", 0, []edit{
 			{"internal/studyfile/names.go", "if len(first) > maxName || len(last) > maxName {", "if len(first) > 1<<20 {"},
@@ -42,10 +42,10 @@ func init() {
 			{"internal/picture/biplot.go", "if r.Simulated {", "if false {"},
 		}, in("picture", "TestSimulatedIsMarked"), killer{}},
 		{"attack: sheet: a picture of an institution is not named one", 0, []edit{
-			{"internal/sheet/sheet.go", "if p.Proposal.Spec.PictureBy == study.PictureBySite {", "if false {"},
+			{"internal/sheet/sheet.go", "if p.Proposal.Spec.PictureBy == proposal.PictureBySite {", "if false {"},
 		}, in("sheet", "TestSheetOfOpenNumberAndSites"), killer{}},
 		{"attack: sheet: the most components are said to be asked for", 0, []edit{
-			{"internal/sheet/sheet.go", "auto := spec.Components == study.ComponentsAuto; {", "auto := false; {"},
+			{"internal/sheet/sheet.go", "auto := spec.Components == proposal.ComponentsAuto; {", "auto := false; {"},
 		}, in("sheet", "TestSheetOfOpenNumberAndSites"), killer{}},
 		{"attack: sheet: nothing stands out, and the sheet is silent", 0, []edit{
 			{"internal/sheet/sheet.go", "if s.Result != nil && s.Result.ComponentsText() != \"\" {", "if false {"},

@@ -6,11 +6,11 @@ package mutants
 func init() {
 	tables = append(tables, []mutant{
 		{"a proposal's unknown keys are left to the decoder", 0, []edit{
-			{"internal/study/spec.go", "onlyKnown(text, reflect.TypeOf(into)); err != nil", "onlyKnown(text, reflect.TypeOf(into)); false && err != nil"},
-		}, in("study", "TestUnknownKeysAreCheap"), killer{}},
+			{"internal/proposal/spec.go", "onlyKnown(text, reflect.TypeOf(into)); err != nil", "onlyKnown(text, reflect.TypeOf(into)); false && err != nil"},
+		}, in("proposal", "TestUnknownKeysAreCheap"), killer{}},
 		{"a proposal's lists have no bound before it is decoded", 0, []edit{
-			{"internal/study/proposal.go", "n > maxMarks {", "n > 100*maxMarks {"},
-		}, in("study", "TestListsAreBounded"), killer{}},
+			{"internal/proposal/proposal.go", "n > maxMarks {", "n > 100*maxMarks {"},
+		}, in("proposal", "TestListsAreBounded"), killer{}},
 		{"the log repeats all of a refused proposal's words", 0, []edit{
 			{"internal/agent/session.go", "errors.New(frame.Cleaned(err.Error()))", "errors.New(frame.Cleaned(\"\") + err.Error())"},
 		}, in("agent", "TestRefusedProposalsAreShortInTheLog"), killer{}},
@@ -27,7 +27,7 @@ func init() {
 			{"internal/pki/errors.go", "			if !strconv.IsPrint(r) {\n", "			if !strconv.IsPrint(r) && false {\n"},
 		}, in("pki", "TestJoinersErrorsArePrintable"), killer{}},
 		{"keys of somebody else's file are shown raw", 0, []edit{
-			{"internal/study/strict.go", "			return strconv.Quote(key)\n", "			return key + strconv.Quote(\"\")[2:]\n"},
-		}, in("study", "TestKeysOfOthersArePrintable"), killer{}},
+			{"internal/strict/strict.go", "			return strconv.Quote(key)\n", "			return key + strconv.Quote(\"\")[2:]\n"},
+		}, in("result", "TestKeysOfOthersArePrintable"), killer{}},
 	})
 }

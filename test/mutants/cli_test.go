@@ -10,7 +10,7 @@ func init() {
 			{terminal, "!ok || !term.IsTerminal(int(f.Fd()))", "ok && f == nil && term.IsTerminal(0)"},
 		}, killer{pkg: "cmd/internal/cli", run: "TestConfirm"}, killer{}},
 		{"cli: --yes decides by name", 0, []edit{
-			{commands, "if _, err := study.ParseDigest(c.Study); err != nil {\n\t\t\t// The", "if _, err := study.ParseDigest(c.Study); err != nil && c.Study == \"\" {\n\t\t\t// The"},
+			{commands, "if _, err := proposal.ParseDigest(c.Study); err != nil {\n\t\t\t// The", "if _, err := proposal.ParseDigest(c.Study); err != nil && c.Study == \"\" {\n\t\t\t// The"},
 		}, killer{pkg: "cmd/agent", run: "TestOperatorCommands"}, killer{}},
 		{"cli: a study is left without a question", 0, []edit{
 			{commands, "found, err := c.agreed(t, question, undone)", "found, err := c.resolve(t)"},

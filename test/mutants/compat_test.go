@@ -5,8 +5,8 @@ package mutants
 func init() {
 	tables = append(tables, []mutant{
 		{"a result without approvals verifies", 0, []edit{
-			{"internal/study/decision.go", "	if len(r.Approvals) != len(p.Proposal.Roster) {", "	if r.Approvals == nil {\n\t\treturn nil\n\t}\n\tif len(r.Approvals) != len(p.Proposal.Roster) {"},
-		}, in("study", "TestVerifyApprovals"), killer{}},
+			{"internal/result/verify.go", "	if len(r.Approvals) != len(p.Proposal.Roster) {", "	if r.Approvals == nil {\n\t\treturn nil\n\t}\n\tif len(r.Approvals) != len(p.Proposal.Roster) {"},
+		}, in("result", "TestVerifyApprovals"), killer{}},
 		{"a decision in the log needs no signature", 0, []edit{
 			{"internal/coordinator/decision.go", "e.Kind != round.EntryDecided || s == nil {\n\t\treturn m.commit(e)", "e.Kind != round.EntryDecided || len(signature) == 0 || s == nil {\n\t\treturn m.commit(e)"},
 		}, in("coordinator", "TestLogRefusesForgedDecision"), killer{}},

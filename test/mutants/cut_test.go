@@ -7,20 +7,20 @@ func init() {
 	const compare = "internal/compare/compare.go"
 	tables = append(tables, []mutant{
 		{"cut: the plan follows fewer components than the most", 0, []edit{
-			{"internal/study/count.go", "return min(s.ComponentsMax, len(s.Columns))", "return min(s.ComponentsMax, len(s.Columns)) - 1"},
+			{"internal/proposal/count.go", "return min(s.ComponentsMax, len(s.Columns))", "return min(s.ComponentsMax, len(s.Columns)) - 1"},
 		}, in("study", "TestAutoAsksTheSame"), killer{}},
 		{"cut: noise stands out", 0, []edit{
-			{"internal/study/cut.go", "math.Sqrt(w)*(2+edgeQuantile*math.Pow(left, -2.0/3))", "math.Sqrt(w)*1.9"},
-		}, in("study", "TestNothingStandsOut"), killer{}},
+			{"internal/result/cut.go", "math.Sqrt(w)*(2+edgeQuantile*math.Pow(left, -2.0/3))", "math.Sqrt(w)*1.9"},
+		}, in("result", "TestNothingStandsOut"), killer{}},
 		{"cut: any fall is a cut", 0, []edit{
-			{"internal/study/cut.go", "top-next >= max(cutFactor*(next-low), noise)*(1+slack)", "top-next >= max(0*(next-low), noise)*(1+slack)"},
-		}, in("study", "TestCuts"), killer{}},
+			{"internal/result/cut.go", "top-next >= max(cutFactor*(next-low), noise)*(1+slack)", "top-next >= max(0*(next-low), noise)*(1+slack)"},
+		}, in("result", "TestCuts"), killer{}},
 		{"cut: a threshold is as near as it is on this processor", 0, []edit{
-			{"internal/study/cut.go", "cutSlack = 1e-6", "cutSlack = 0"},
-		}, in("study", "TestCutAtAThreshold"), killer{}},
+			{"internal/result/cut.go", "cutSlack = 1e-6", "cutSlack = 0"},
+		}, in("result", "TestCutAtAThreshold"), killer{}},
 		{"cut: a result keeps what was asked about", 0, []edit{
-			{"internal/study/cut.go", "	r.Components = r.Components[:c.k]\n", ""},
-		}, in("study", "TestAutoResult"), killer{}},
+			{"internal/result/cut.go", "	r.Components = r.Components[:c.k]\n", ""},
+		}, in("result", "TestAutoResult"), killer{}},
 		{"compare: an interval without the second bound", 0, []edit{
 			{compare, "return &[2]float64{max(0, angle-*a-*b), min(90, angle+*a+*b)}", "return &[2]float64{max(0, angle-*a), min(90, angle+*a)}"},
 		}, in("compare", "TestDifferent"), killer{}},

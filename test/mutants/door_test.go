@@ -6,7 +6,7 @@ package mutants
 func init() {
 	tables = append(tables, []mutant{
 		{"door: a decision is looked up by name", 0, []edit{
-			{"internal/agent/control.go", "id, err := study.ParseDigest(r.PathValue(\"ref\"))", "id, err := study.ParseDigest(r.PathValue(\"ref\"))\n\t\tif err != nil {\n\t\t\tid, err = a.Find(r.PathValue(\"ref\"))\n\t\t}"},
+			{"internal/agent/control.go", "id, err := proposal.ParseDigest(r.PathValue(\"ref\"))", "id, err := proposal.ParseDigest(r.PathValue(\"ref\"))\n\t\tif err != nil {\n\t\t\tid, err = a.Find(r.PathValue(\"ref\"))\n\t\t}"},
 			{"internal/agent/control.go", "func exactly(do func", "func exactly(a *Agent, do func"},
 			{"internal/agent/control.go", "figures\", exactly(func", "figures\", exactly(a, func"},
 			{"internal/agent/control.go", "held\", exactly(func", "held\", exactly(a, func"},
@@ -15,8 +15,8 @@ func init() {
 			{"internal/agent/control.go", "withdraw\", exactly(func", "withdraw\", exactly(a, func"},
 		}, in("agent", "TestAttackNameIsADigest"), killer{}},
 		{"door: a study's name may be a digest", 0, []edit{
-			{"internal/study/resolve.go", "if LooksLikeDigest(s.Name) {", "if false {"},
-		}, in("study", "TestNameIsNoDigest"), killer{}},
+			{"internal/proposal/resolve.go", "if LooksLikeDigest(s.Name) {", "if false {"},
+		}, in("proposal", "TestNameIsNoDigest"), killer{}},
 		{"door: within-limits without peers", 0, []edit{
 			{"internal/siteconfig/policy.go", "if len(p.Peers) == 0 {", "if false {"},
 		}, in("siteconfig", "TestAttackSybilWithinLimits"), killer{}},

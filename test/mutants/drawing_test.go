@@ -37,7 +37,7 @@ func init() {
 			{"internal/picture/biplot.go", "top+side-step*float64(i%bins+1)", "top+step*float64(i%bins)"},
 		}, in("picture", "TestPlace"), killer{}},
 		{"drawing: an institution is not called one", 0, []edit{
-			{"internal/picture/groups.go", "if p.By == study.PictureBySite {\n\t\td.Words", "if false {\n\t\td.Words"},
+			{"internal/picture/groups.go", "if p.By == proposal.PictureBySite {\n\t\td.Words", "if false {\n\t\td.Words"},
 		}, in("picture", "TestWords"), killer{}},
 		{"drawing: groups together have one group's noise", 0, []edit{
 			{"internal/picture/biplot.go", "p.Sigma *= math.Sqrt(float64(len(p.Counts)))", "_ = p"},

@@ -5,7 +5,7 @@ package mutants
 const (
 	fileNames = "internal/studyfile/names.go"
 	fileWhole = "internal/studyfile/file.go"
-	aboutText = "internal/study/about.go"
+	aboutText = "internal/proposal/about.go"
 )
 
 // What people write of a study, and what others see of it.
@@ -25,27 +25,27 @@ func init() {
 		}, in("studyfile", "TestDefaults"), killer{}},
 		{"study file: a written key gives way to a default", 0, []edit{
 			{fileWhole, "		if lookup(table, key) != nil {\n			continue\n", "		if lookup(table, key) != nil && false {\n			continue\n"},
-		}, in("study", "TestShortFormIsTheLongForm"), killer{}},
+		}, in("proposal", "TestShortFormIsTheLongForm"), killer{}},
 		{"study file: an error names the column of a default's fault", 0, []edit{
-			{"internal/study/spec.go", "		bad.Field = file.Place(bad.Field)\n", ""},
-		}, in("study", "TestShortFormPlaces"), killer{}},
+			{"internal/proposal/spec.go", "		bad.Field = file.Place(bad.Field)\n", ""},
+		}, in("proposal", "TestShortFormPlaces"), killer{}},
 		{"study file: faults are looked for where names were put in", 0, []edit{
-			{"internal/study/spec.go", "decode(file.Shape, new(Spec)); err != nil", "decode(file.Shape, new(Spec)); err != nil && false"},
-		}, in("study", "TestShortFormPlaces"), killer{}},
+			{"internal/proposal/spec.go", "decode(file.Shape, new(Spec)); err != nil", "decode(file.Shape, new(Spec)); err != nil && false"},
+		}, in("proposal", "TestShortFormPlaces"), killer{}},
 		{"proposal: columns are left to defaults", 0, []edit{
-			{"internal/study/proposal.go", "if p.Spec.Defaults != nil {", "if p.Spec.Defaults != nil && false {"},
-		}, in("study", "TestProposalsHaveNoDefaults"), killer{}},
+			{"internal/proposal/proposal.go", "if p.Spec.Defaults != nil {", "if p.Spec.Defaults != nil && false {"},
+		}, in("proposal", "TestProposalsHaveNoDefaults"), killer{}},
 		{"words: a text turns the direction of writing", 0, []edit{
 			{aboutText, "if !strconv.IsPrint(r) ||", "if"},
-		}, in("study", "TestWordsOfProposers"), killer{}},
+		}, in("proposal", "TestWordsOfProposers"), killer{}},
 		{"words: a text has no bound", 0, []edit{
 			{aboutText, "n > most {", "n > 100*most {"},
-		}, in("study", "TestWordsOfProposers"), killer{}},
+		}, in("proposal", "TestWordsOfProposers"), killer{}},
 		{"words: a text is shown unquoted", 0, []edit{
 			{aboutText, "strconv.Quote(f.text)", "f.text"},
-		}, in("study", "TestStatementsAreQuoted"), killer{}},
+		}, in("proposal", "TestStatementsAreQuoted"), killer{}},
 		{"words: another purpose is another question", 0, []edit{
-			{"internal/study/again.go", `s.Expires, s.About, s.Columns = "", About{}, slices.Clone(s.Columns)`, `s.Expires, s.Columns = "", slices.Clone(s.Columns)`},
+			{"internal/proposal/proposal.go", `s.Expires, s.About, s.Columns = "", About{}, slices.Clone(s.Columns)`, `s.Expires, s.Columns = "", slices.Clone(s.Columns)`},
 		}, in("study", "TestAgainIgnoresWords"), killer{}},
 		{"figures: a quantile of few rows is shown", 0, []edit{
 			{figures, "if l.kept >= fewRows {", "if l.kept >= 1 {"},

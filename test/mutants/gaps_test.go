@@ -52,16 +52,16 @@ func init() {
 			{"internal/rowcache/convert.go", "from.gaps[int(i)*stride:][:stride]", "from.gaps[int(order[0]+i*0)*stride:][:stride]"},
 		}, in("rowcache", "TestCacheIsRead"), killer{}},
 		{"gaps: a policy's approval refuses faults where rows are dropped", 0, []edit{
-			{data, "	case spec.Missing == study.MissingDropRow:\n		return dataset.MissingDropFaulty\n", ""},
+			{data, "	case spec.Missing == proposal.MissingDropRow:\n		return dataset.MissingDropFaulty\n", ""},
 		}, in("agent", "TestValuesMoveNoMessage/by_policy,_rows_dropped"), killer{}},
 		{"gaps: central noise needs no word for them", 0, []edit{
-			{standard, "	if s.keepsGaps() {\n		return fmt", "	if s.keepsGaps() && false {\n		return fmt"},
+			{"internal/proposal/standardize.go", "	if s.KeepsGaps() {\n		return fmt", "	if s.KeepsGaps() && false {\n		return fmt"},
 		}, in("study", "TestGapsAreCounted"), killer{}},
 		{"fill: ctx does not hold its directions", 0, []edit{
 			{studyAsk, "	e.floats(a.Fill)\n", ""},
 		}, in("study", "TestFillFollowsFromTheReleases"), killer{}},
 		{"fill: its directions are the leader's to choose", 0, []edit{
-			{"internal/study/history.go", "case !nearVector(a.Fill, want.Fill):", "case false:"},
+			{"internal/study/history.go", "case !NearVector(a.Fill, want.Fill):", "case false:"},
 		}, in("study", "TestFillFollowsFromTheReleases"), killer{}},
 		{"fill: its directions have any shape", 0, []edit{
 			{studyAsk, "len(a.Fill) != want {", "len(a.Fill) != want && false {"},
@@ -74,9 +74,9 @@ func init() {
 		}, in("study", "TestCorrectedCovariance"), killer{}},
 		{"gaps: an empty column is divided by its noise", 0, []edit{
 			{studyGap, "least := min(1, max(observedLeast, 2*r.Tau()))", "least := 1e-3"},
-		}, in("study", "TestFilledIntervalsCover"), killer{}},
+		}, in("study", "TestFilledIsRead"), killer{}},
 		{"gaps: the center is a mean with zeros", 0, []edit{
-			{studyCourse, "z[j] /= c.rowsPerUnit() * c.seen(j)", "z[j] /= c.rowsPerUnit()"},
+			{studyCourse, "z[j] /= c.RowsPerUnit() * c.seen(j)", "z[j] /= c.RowsPerUnit()"},
 		}, in("study", "TestCenterIsOfValues"), killer{}},
 	})
 }

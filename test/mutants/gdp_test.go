@@ -34,7 +34,7 @@ func init() {
 			{studyQuery, "q.Multiplier = noise.BridgeMultiplier(q.Rho, least) * (1 + 2*sigmaTolerance)", "_ = noise.BridgeMultiplier"},
 		}, in("study", "TestAnyPlanKeepsItsEpsilon"), killer{}},
 		{"U_min is less than all sites that are waited for", 0, []edit{
-			{"internal/study/thresholds.go", "		least = n\n", "		least = 0\n"},
+			{"internal/proposal/thresholds.go", "		least = n\n", "		least = 0\n"},
 		}, in("study", "TestWaitIsForAll"), killer{}},
 		{"the larger cap stays with a charge of another curve", 0, []edit{
 			{"internal/ledger/budget.go", "if study && (p.GDP || ", "if study && (true || "},

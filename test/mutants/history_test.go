@@ -26,16 +26,16 @@ func init() {
 			{agentHistory, "err != nil || !bytes.Equal(again, encoded) {", "err != nil || !bytes.Equal(again, again) {"},
 		}, in("agent", "TestResultsOffTheCourse"), killer{}},
 		{"history: x off the rule", 0, []edit{
-			{studyHistory, "case !nearVector(a.X, want.X):", "case false:"},
+			{studyHistory, "case !NearVector(a.X, want.X):", "case false:"},
 		}, in("study", "TestCheckCourse"), killer{}},
 		{"history: a center off the rule", 0, []edit{
 			{studyHistory, "case !nearCenter(a.Center, want.Center, want.Scale):", "case false:"},
 		}, in("study", "TestCheckCourse"), killer{}},
 		{"history: found vectors off the rule", 0, []edit{
-			{studyHistory, "case !nearVector(a.Found, want.Found):", "case false:"},
+			{studyHistory, "case !NearVector(a.Found, want.Found):", "case false:"},
 		}, in("study", "TestCheckCourse"), killer{}},
 		{"history: a radius off the rule", 0, []edit{
-			{studyHistory, "case !near(a.Radius, want.Radius):", "case false:"},
+			{studyHistory, "case !Near(a.Radius, want.Radius):", "case false:"},
 		}, in("study", "TestCheckCourse"), killer{}},
 		{"history: the branch that the releases do not lead to", 0, []edit{
 			{agentHistory, "case ask.Query != h.course.Query:", "case !s.plan.Follows(h.course.Query-1, ask.Query):"},

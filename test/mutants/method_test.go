@@ -9,7 +9,7 @@ func init() {
 		components = "internal/study/components.go"
 		derive     = "internal/clip/derive.go"
 		answer     = "internal/answer/answer.go"
-		start      = "internal/study/start.go"
+		start      = "internal/proposal/start.go"
 	)
 	tables = append(tables, []mutant{
 		{"auto pays for deciding where public sizes decide", 0, []edit{{course, "case p.Iota <= iotaEnough:", "case p.Iota <= iotaEnough/2:"}}, in("study", "TestIota"), killer{}},
@@ -26,13 +26,13 @@ func init() {
 		}, in("study", "TestWider"), killer{}},
 		{"a part clipped too low is added", 0, []edit{{moments, "		case r.Radius < last.Radius:\n			continue\n", ""}}, in("study", "TestPooledMoment"), killer{}},
 		{"parts of a covariance are added without their weights", 0, []edit{{moments, "w := ratio / (tau * tau)", "w := ratio / (tau / tau)"}}, in("study", "TestPooledMoment"), killer{}},
-		{"24 rounds are not pooled", 0, []edit{{components, "p.Rounds < poolRounds && out.noise", "out.noise"}}, in("study", "TestPooledOutput"), killer{}},
-		{"rows are on the sphere where noise is little", 0, []edit{{course, "rows == RowsAuto && p.Iota > iotaSphere", "rows == RowsAuto"}}, in("study", "TestDefaults"), killer{}},
+		{"24 rounds are not pooled", 0, []edit{{components, "p.Rounds < proposal.PoolRounds && out.Noise", "out.Noise"}}, in("study", "TestPooledOutput"), killer{}},
+		{"rows are on the sphere where noise is little", 0, []edit{{course, "rows == proposal.RowsAuto && p.Iota > iotaSphere", "rows == RowsAuto"}}, in("study", "TestDefaults"), killer{}},
 		{"rows on the sphere are clipped as others", 0, []edit{{course, "set(q.Of, quantile(powerSphere))", "set(q.Of, quantile(powerPlain))"}}, in("study", "TestSphereQuantile"), killer{}},
 		{"rows are not divided by their lengths", 0, []edit{{derive, "out[j] = v / norm", "out[j] = v"}}, in("clip", "TestSphere"), killer{}},
-		{"explained variance is of the sphere", 0, []edit{{answer, "sphere := p.OnSphere(p.Queries[a.Query])", "sphere := p.Proposal.Spec.Rows == study.RowsSphere"}}, in("answer", "TestSphere"), killer{}},
+		{"explained variance is of the sphere", 0, []edit{{answer, "sphere := p.OnSphere(p.Queries[a.Query])", "sphere := p.Proposal.Spec.Rows == proposal.RowsSphere"}}, in("answer", "TestSphere"), killer{}},
 		{"rows kept from another query are on the sphere", 0, []edit{{answer, "m.rows != nil && m.sphere == sphere &&", "m.rows != nil &&"}}, in("answer", "TestSphere"), killer{}},
-		{"a start need not be orthonormal", 0, []edit{{start, "why := orthonormal(s.Start.Vectors, s.Width()); why != \"\"", "why := orthonormal(nil, s.Width()); why != \"\""}}, in("study", "TestStart"), killer{}},
-		{"a start may be of other columns", 0, []edit{{start, "r.Scale[i] != c.Scale", "false"}}, in("study", "TestStart"), killer{}},
+		{"a start need not be orthonormal", 0, []edit{{start, "why := linalg.Orthonormal(s.Start.Vectors, s.Width()); why != \"\"", "why := linalg.Orthonormal(nil, s.Width()); why != \"\""}}, in("study", "TestStart"), killer{}},
+		{"a start may be of other columns", 0, []edit{{"internal/result/start.go", "r.Scale[i] != c.Scale", "false"}}, in("result", "TestSetStart"), killer{}},
 	})
 }

@@ -47,6 +47,18 @@ type mutant struct {
 	audit killer // the audit's scene that kills it too; empty where no release shows it
 }
 
+// tests are a package's, built with tags.
+type tests struct{ pkg, tags string }
+
+func (k killer) of() tests { return tests{k.pkg, k.tags} }
+
+// trial is a mutant and one of the tests that must see it.
+type trial struct {
+	mutant
+	killer
+	audit bool
+}
+
 func (k killer) empty() bool { return k.run == "" }
 
 func (k killer) String() string {
@@ -130,40 +142,40 @@ func (k killer) judge(text string, err error) error {
 // TestMutants: every mutant is killed, by a test that passes without it.
 func TestMutants(t *testing.T) {
 	var table []mutant
+	all := map[tests][]trial{}
 	for _, m := range mutants() {
-		if strings.Contains(m.name, *only) {
-			table = append(table, m)
+		if !strings.Contains(m.name, *only) {
+			continue
+		}
+		table = append(table, m)
+		if !m.test.empty() {
+			all[m.test.of()] = append(all[m.test.of()], trial{m, m.test, false})
+		}
+		if !m.audit.empty() && (*withAudit || m.test.empty()) {
+			all[m.audit.of()] = append(all[m.audit.of()], trial{m, m.audit, true})
 		}
 	}
 	began := time.Now()
-	t.Run("tree", func(t *testing.T) { treePasses(t, table) })
 	var mu sync.Mutex
 	survived, byAudit := map[string]bool{}, map[string]bool{}
 	busy := map[string]time.Duration{} // by mutant
-	report := func(m mutant, audit bool, took time.Duration, err error) {
+	report := func(r trial, took time.Duration, err error) {
 		mu.Lock()
 		defer mu.Unlock()
-		busy[m.name] += took
+		busy[r.name] += took
 		switch {
 		case err != nil:
-			t.Errorf("%s: %v", m.name, err)
-			survived[m.name] = true
-		case audit:
-			byAudit[m.name] = true
+			t.Errorf("%s: %v", r.name, err)
+			survived[r.name] = true
+		case r.audit:
+			byAudit[r.name] = true
 		}
 	}
-	t.Run("mutants", func(t *testing.T) {
-		for _, m := range table {
-			t.Run(m.name, func(t *testing.T) {
+	t.Run("of", func(t *testing.T) {
+		for of, trials := range all {
+			t.Run(of.pkg+","+of.tags, func(t *testing.T) {
 				t.Parallel()
-				if !m.test.empty() {
-					took, err := m.test.kills(t, m.edits)
-					report(m, false, took, err)
-				}
-				if !m.audit.empty() && (*withAudit || m.test.empty()) {
-					took, err := m.audit.kills(t, m.edits)
-					report(m, true, took, err)
-				}
+				of.judge(t, trials, report)
 			})
 		}
 	})
@@ -199,47 +211,77 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// treePasses runs every killer on the tree as it is, each in a process of its own. A package's
-// tests are linked once for each set of tags.
-func treePasses(t *testing.T, table []mutant) {
-	root, err := overlay.Root()
+// judge builds what of trials goes into one program, runs each test on it as the tree is, then with
+// each mutant; the others get builds of their own.
+func (of tests) judge(t *testing.T, trials []trial, report func(trial, time.Duration, error)) {
+	var sets [][]edit
+	for _, r := range trials {
+		sets = append(sets, r.edits)
+	}
+	list, merged, err := overlay.Merge(t.TempDir(), sets)
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	type tests struct{ pkg, tags string }
-	all := map[tests][]killer{}
-	for _, m := range table {
-		for _, k := range []killer{m.test, m.audit} {
-			k.says = ""
-			if of := (tests{k.pkg, k.tags}); !k.empty() && !slices.Contains(all[of], k) {
-				all[of] = append(all[of], k)
-			}
-		}
+	// without debug information, as go test links what it runs itself
+	binary := filepath.Join(t.TempDir(), "all.test")
+	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-vet=off", quick, "-ldflags=-s -w", "-tags", of.tags, "-overlay", list, "-o", binary)
+	if build.Dir, err = folder(of.pkg); err != nil {
+		t.Fatal(err)
 	}
-	for of, killers := range all {
-		t.Run(of.pkg+","+of.tags, func(t *testing.T) {
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("a mutant of %s is no program, -only tells which: %v\n%.3000s", of.pkg, err, out)
+	}
+	rapid := drawsAtRandom(t, of.pkg, nil)
+	run := func(k killer, variant int) (string, time.Duration, error) {
+		cmd := exec.CommandContext(t.Context(), binary, "-test.run", overlay.Pattern(k.run), "-test.v", "-test.timeout=5m", "-test.paniconexit0")
+		if rapid {
+			cmd.Args = append(cmd.Args, "-rapid.nofailfile") // a failure that is wanted leaves nothing in the tree
+		}
+		cmd.Dir, cmd.Env = build.Dir, append(os.Environ(), fmt.Sprintf("%s=%d", overlay.Variant, variant))
+		if k.env != "" {
+			cmd.Env = append(cmd.Env, k.env)
+		}
+		out, err := cmd.CombinedOutput()
+		var busy time.Duration
+		if cmd.ProcessState != nil {
+			busy = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+		}
+		return string(out), busy, err
+	}
+	seen := map[killer]bool{}
+	t.Run("tree", func(t *testing.T) {
+		for _, r := range trials {
+			k := r.killer
+			k.says = ""
+			if seen[k] {
+				continue
+			}
+			seen[k] = true
+			t.Run(k.String(), func(t *testing.T) {
+				t.Parallel()
+				out, _, err := run(k, 0)
+				if name, _, _ := strings.Cut(k.run, "/"); err != nil || !strings.Contains(out, "--- PASS: "+name) {
+					t.Errorf("it must pass where nothing is broken: %v\n%.3000s", err, out)
+				}
+			})
+		}
+	})
+	for i, r := range trials {
+		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
-			// without debug information, as go test links what it runs itself
-			binary := filepath.Join(dir, strings.NewReplacer("/", "_", ",", "_").Replace(of.pkg+","+of.tags)+".test")
-			build := exec.CommandContext(t.Context(), "go", "test", "-c", "-vet=off", quick, "-ldflags=-s -w", "-tags", of.tags, "-o", binary)
-			build.Dir = filepath.Join(root, of.pkg)
-			if out, err := build.CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%.3000s", err, out)
+			if !merged[i] {
+				took, err := r.kills(t, r.edits)
+				report(r, took, err)
+				return
 			}
-			for _, k := range killers {
-				t.Run(k.String(), func(t *testing.T) {
-					cmd := exec.CommandContext(t.Context(), binary, "-test.run", overlay.Pattern(k.run), "-test.v", "-test.timeout=5m", "-test.paniconexit0")
-					cmd.Dir = build.Dir
-					if k.env != "" {
-						cmd.Env = append(os.Environ(), k.env)
-					}
-					out, err := cmd.CombinedOutput()
-					if name, _, _ := strings.Cut(k.run, "/"); err != nil || !strings.Contains(string(out), "--- PASS: "+name) {
-						t.Errorf("it must pass where nothing is broken: %v\n%.3000s", err, out)
-					}
-				})
-			}
+			out, took, err := run(r.killer, i+1)
+			report(r, took, r.judge(out, err))
 		})
 	}
+}
+
+// folder returns the folder of a package that is named from the module's root.
+func folder(pkg string) (string, error) {
+	root, err := overlay.Root()
+	return filepath.Join(root, pkg), err
 }

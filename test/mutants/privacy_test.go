@@ -17,7 +17,7 @@ func init() {
 			{release, "epsilon, err := p.SelectEpsilon(a.Query)", "epsilon, err := noise.SelectEpsilon(p.Queries[a.Query].Rho)"},
 		}, in("coordinator", "TestChoiceAtSites"), killer{}},
 		{"a unit is at more sites than there are", 0, []edit{
-			{"internal/study/proposal.go", "s > len(p.Roster) {", "s > len(p.Roster)+1 {"},
+			{"internal/proposal/proposal.go", "s > len(p.Roster) {", "s > len(p.Roster)+1 {"},
 		}, in("study", "TestBadInput"), killer{}},
 		{"what a check may refuse does not grow with the query's charge", 0, []edit{
 			{"internal/noise/check.go", "root := math.Sqrt(lnReject) - math.Sqrt(rho)", "root := math.Sqrt(lnReject) - 0*math.Sqrt(rho)"},
@@ -26,7 +26,7 @@ func init() {
 			{"internal/noise/check.go", "rho, err := c.RhoLess(eps, delta, budgetRefusals)", "rho, err := c.Rho(eps, delta)"},
 		}, in("noise", "TestBudgetRho"), killer{}},
 		{"a result may name another adjacency than its proposal", 0, []edit{
-			{"internal/study/verify.go", "if near(r.NoiseToSignal, want.NoiseToSignal) {", "want.Adjacency = r.Adjacency\n\tif near(r.NoiseToSignal, want.NoiseToSignal) {"},
-		}, in("study", "TestResultSaysAdjacency"), killer{}},
+			{"internal/result/verify.go", "if study.Near(r.NoiseToSignal, want.NoiseToSignal) {", "want.Adjacency = r.Adjacency\n\tif study.Near(r.NoiseToSignal, want.NoiseToSignal) {"},
+		}, in("result", "TestResultSaysAdjacency"), killer{}},
 	})
 }

@@ -30,8 +30,8 @@ func init() {
 		{"proposal, agent: what is over is kept without bound", 0, []edit{{past,
 			"len(p.all) <= maxPast && total <= maxPastBytes",
 			"total <= 1<<60"}}, in("proposals", "TestPastIsBounded"), killer{}},
-		{"proposal, study: a proposal holds a duration", 0, []edit{{"internal/study/expiry.go",
+		{"proposal, study: a proposal holds a duration", 0, []edit{{"internal/proposal/expiry.go",
 			"p.Spec.Expires != \"\" && (!ok ||",
-			"ok && (!ok ||"}}, in("study", "TestExpiryOfAProposal"), killer{}},
+			"ok && (!ok ||"}}, in("proposal", "TestExpiryOfAProposal"), killer{}},
 	})
 }

@@ -35,8 +35,8 @@ func init() {
 			{clipFold, "				if !f.m.gone(i) {\n					f.v[0]++", "				if i >= 0 {\n					f.v[0]++"},
 		}, in("answer", "TestKeptRowsAreCounted"), killer{}},
 		{"rows: the mean is not over kept rows", 0, []edit{
-			{studyCourse, "z[j] /= c.rowsPerUnit() * c.seen(j)", "z[j] /= max(1, c.rowsPerUnit()) * c.seen(j)"},
-		}, in("study", "TestKeptRowsScaleTheResult"), killer{}},
+			{studyCourse, "z[j] /= c.RowsPerUnit() * c.seen(j)", "z[j] /= max(1, c.RowsPerUnit()) * c.seen(j)"},
+		}, in("result", "TestKeptRowsScaleTheResult"), killer{}},
 		{"rows: the quantile is of those left out, too", 0, []edit{
 			{studyCourse, "1-(1-q)*p.keptShare(*c)", "q"},
 		}, in("study", "TestRadiusIsOfKeptRows"), killer{}},

@@ -6,19 +6,19 @@ package mutants
 func init() {
 	tables = append(tables, []mutant{
 		{"simulate: verify takes a marked result", 0, []edit{
-			{"internal/study/verify.go", "if r.Simulated {", "if false {"},
+			{"internal/result/verify.go", "if r.Simulated {", "if false {"},
 		}, in("simulate", "TestNeverVerifies"), killer{}},
 		{"simulate: a result is not marked", 0, []edit{
 			{"internal/simulate/trials.go", "r.Simulated, r.Proposal = true, body", "r.Simulated, r.Proposal = false, body"},
 		}, in("simulate", "TestNeverVerifies"), killer{}},
 		{"simulate: a changed simulated result is read", 0, []edit{
-			{"internal/study/simulated.go", "return r, unmarked.checkOutputs(p, releases)", "return r, nil"},
+			{"internal/result/simulated.go", "return r, unmarked.checkOutputs(p, releases)", "return r, nil"},
 		}, in("simulate", "TestNeverVerifies"), killer{}},
 		{"simulate: a real result is read as simulated", 0, []edit{
-			{"internal/study/simulated.go", "if !r.Simulated {", "if false {"},
+			{"internal/result/simulated.go", "if !r.Simulated {", "if false {"},
 		}, in("simulate", "TestNeverVerifies"), killer{}},
 		{"simulate: a simulated result may be signed", 0, []edit{
-			{"internal/study/simulated.go", "if len(r.Signed)+len(r.Approvals)+len(r.Signature) > 0 ||", "if"},
+			{"internal/result/simulated.go", "if len(r.Signed)+len(r.Approvals)+len(r.Signature) > 0 ||", "if"},
 		}, in("simulate", "TestNeverVerifies"), killer{}},
 		{"simulate: every study has the first one's noise", 0, []edit{
 			{"internal/simulate/trials.go", "binary.BigEndian.AppendUint64(text, uint64(i))", "binary.BigEndian.AppendUint64(text, 0)"},

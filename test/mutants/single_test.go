@@ -22,7 +22,7 @@ func init() {
 			{"internal/study/coordinate.go", "		if !p.counted(j) {\n			p.numbers", "		if !p.leveled(j) {\n			p.numbers"},
 		}, in("study", "TestSingleColumns"), killer{}},
 		{"standardize: levels ask for learned constants", 0, []edit{
-			{"internal/study/standardize.go", "		case c.Levels != nil:", "		case false:"},
+			{"internal/proposal/standardize.go", "		case c.Levels != nil:", "		case false:"},
 		}, in("study", "TestStandardizeKeys"), killer{}},
 		{"validate: no score in JSON", 0, []edit{
 			{"cmd/coordinator/studies.go", "}{plan, plan.Score(), sharesOf(plan), prediction})", "}{plan, 0, planShares{}, prediction})"},

@@ -11,10 +11,10 @@ func init() {
 	)
 	tables = append(tables, []mutant{
 		{"standardize: central noise needs no central_detail", 0, []edit{
-			{rules, `case why != "" && s.Noise == NoiseCentral && !s.CentralDetail:`, "case false:"},
+			{"internal/proposal/standardize.go", `case why != "" && s.Noise == NoiseCentral && !s.CentralDetail:`, "case false:"},
 		}, in("study", "TestStandardizeKeys"), killer{}},
 		{"standardize: central noise is the default", 0, []edit{
-			{"internal/study/resolve.go", `|| s.detail() != "" && !s.CentralDetail {`, "{"},
+			{"internal/proposal/resolve.go", `|| s.detail() != "" && !s.CentralDetail {`, "{"},
 		}, in("study", "TestStandardizeKeys"), killer{}},
 		{"standardize: a policy approves central_detail", 0, []edit{
 			{"internal/siteconfig/policy.go", "if s.CentralDetail {", "if false {"},
@@ -29,7 +29,7 @@ func init() {
 			{"internal/study/ask.go", "	e.floats(a.Scale)\n", ""},
 		}, in("study", "TestScaleIsChecked"), killer{}},
 		{"standardize: a leader's own scales", 0, []edit{
-			{course, "case !slices.EqualFunc(a.Scale, want.Scale, near):", "case slices.Equal(a.Scale, []float64{-1}):"},
+			{course, "case !slices.EqualFunc(a.Scale, want.Scale, Near):", "case slices.Equal(a.Scale, []float64{-1}):"},
 		}, in("study", "TestScaleIsChecked"), killer{}},
 		{"standardize: a small column's place is the leader's", 0, []edit{
 			{course, "size = max(math.Abs(b[j]), scale[j])", "_ = scale"},
@@ -53,7 +53,7 @@ func init() {
 			{rules, "factors[j] = math.Sqrt(v / in[len(in)/2])", "factors[j] = 1"},
 		}, in("study", "TestCorrelation"), killer{}},
 		{"standardize: a result's scales are not what was learned", 0, []edit{
-			{"internal/study/result.go", "		r.Scale[j] *= s\n", ""},
+			{"internal/result/result.go", "		r.Scale[j] *= s\n", ""},
 		}, in("answer", "TestStandardizedStudy"), killer{}},
 		{"standardize: rows far away overflow", 0, []edit{
 			{"internal/clip/standard.go", "	out := derived(m.d, values, m.starts, m.absent)\n", "	out := withNorms(m.d, stored{wide: values}, m.starts)\n"},

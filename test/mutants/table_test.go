@@ -157,11 +157,11 @@ var tables [][]mutant
 // further mutants are not of the list.
 var further = []mutant{
 	{"U_min less by one", 0, []edit{
-		{"internal/study/thresholds.go", "	floor := max(q, eta+2)\n", "	floor := max(q, eta+2) - 1\n"},
-	}, in("study", "TestThresholds"), killer{}},
+		{"internal/proposal/thresholds.go", "	floor := max(q, eta+2)\n", "	floor := max(q, eta+2) - 1\n"},
+	}, in("proposal", "TestThresholds"), killer{}},
 	{"a quorum less by one", 0, []edit{
-		{"internal/study/thresholds.go", "	q := (n+eta)/2 + 1\n", "	q := (n + eta) / 2\n"},
-	}, in("study", "TestThresholds"), killer{}},
+		{"internal/proposal/thresholds.go", "	q := (n+eta)/2 + 1\n", "	q := (n + eta) / 2\n"},
+	}, in("proposal", "TestThresholds"), killer{}},
 	{"the noise's key without H(U)", 0, []edit{
 		{"internal/noise/keyed.go", "	h.Write(survivors[:])\n", ""},
 	}, in("noise", "TestKeyBindsEverything"), killer{}},

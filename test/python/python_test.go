@@ -12,7 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/test/fed"
 	"covey/test/site"
 )
@@ -61,7 +62,7 @@ func demo(t *testing.T, coordinator, dir, flags string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var r study.Result
+	var r result.Result
 	if err := json.Unmarshal(text, &r); err != nil {
 		t.Fatal(err)
 	}
@@ -78,23 +79,23 @@ func studies(t *testing.T, samples string) {
 	t.Helper()
 	f := fed.Start(t, t.TempDir(), fed.Options{Sites: fed.Names(3), Rows: table})
 	levels := []string{"D", "E", "F", "G", "Z"}
-	columns := func(indicator bool) []study.Column {
-		return []study.Column{
+	columns := func(indicator bool) []proposal.Column {
+		return []proposal.Column{
 			{Name: "carat", Offset: 0.8, Scale: 0.5, Indicator: indicator},
 			{Name: "color", Levels: levels, Indicator: indicator},
-			{Name: "sold", As: study.AsBoolean, Offset: 0.5, Scale: 0.5},
+			{Name: "sold", As: proposal.AsBoolean, Offset: 0.5, Scale: 0.5},
 			{Name: "since", As: "days since 2000-01-01", Offset: 5475, Scale: 1050, Indicator: indicator},
 			{Name: "price", Offset: 4000, Scale: 3000},
 		}
 	}
-	specs := []study.Spec{
-		{Name: "fill", Missing: study.MissingFill, Columns: columns(true)},
-		{Name: "zero", Missing: study.MissingZero, Columns: columns(true), Method: study.MethodPower, Rounds: 4},
-		{Name: "drop", Missing: study.MissingDropRow, Columns: columns(false)},
-		{Name: "learned", Missing: study.MissingFill, Columns: columns(false), Standardize: study.StandardizePrivate},
+	specs := []proposal.Spec{
+		{Name: "fill", Missing: proposal.MissingFill, Columns: columns(true)},
+		{Name: "zero", Missing: proposal.MissingZero, Columns: columns(true), Method: proposal.MethodPower, Rounds: 4},
+		{Name: "drop", Missing: proposal.MissingDropRow, Columns: columns(false)},
+		{Name: "learned", Missing: proposal.MissingFill, Columns: columns(false), Standardize: proposal.StandardizePrivate},
 	}
 	levels = levels[:4] // all of them kept, so that the archive has all of the result
-	specs = append(specs, study.Spec{Name: "whole", Missing: study.MissingFill, Columns: columns(true)})
+	specs = append(specs, proposal.Spec{Name: "whole", Missing: proposal.MissingFill, Columns: columns(true)})
 	rows := []byte(table(0))
 	for _, s := range specs {
 		s.Dataset, s.Epsilon, s.Delta, s.Components = site.Dataset, 20, 1e-6, 3

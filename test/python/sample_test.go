@@ -121,7 +121,8 @@ func table(i int) string {
 		case 5:
 			price = pick("", "1e999", "inf", "-", "4000 $")
 		}
-		// in a rare level: some 1.5 of all sites' 6,000 rows, where 12 are needed for a level of its own
+		// in a rare level: some 1.5 of all sites' 6,000 rows, where 12 are needed for a level of
+		// its own
 		if rng.IntN(4000) < 1 {
 			color = "Z"
 		}

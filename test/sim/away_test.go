@@ -9,7 +9,7 @@ import (
 
 	"covey/internal/failpoint"
 	"covey/internal/ledger"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // TestAwayForQueries: R21, AG-40. A site dies in the second query and comes back queries later: it
@@ -18,8 +18,8 @@ func TestAwayForQueries(t *testing.T) {
 	const rounds = 8
 	do(t, Run{
 		Options: Options{Seed: 6, Dir: t.TempDir(), Coordinators: 3, Sites: 4}, Studies: 1, Quiet: true,
-		Spec: func(_ int, s *study.Spec) {
-			s.Rounds, s.Radius, s.OnDropout, s.Deadlines.Round = rounds, "3", study.DropoutContinue, study.Duration(10*time.Second)
+		Spec: func(_ int, s *proposal.Spec) {
+			s.Rounds, s.Radius, s.OnDropout, s.Deadlines.Round = rounds, "3", proposal.DropoutContinue, proposal.Duration(10*time.Second)
 		},
 		before: func(f *Federation, _ *faults, _ int) {
 			away := f.agents[1]
@@ -36,7 +36,7 @@ func TestAwayForQueries(t *testing.T) {
 				}
 			}()
 		},
-		after: func(f *Federation, _ int, id study.Digest) {
+		after: func(f *Federation, _ int, id proposal.Digest) {
 			away := f.agents[1]
 			time.Sleep(time.Minute)
 			away.kill()

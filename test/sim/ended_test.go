@@ -9,7 +9,7 @@ import (
 
 	"covey/internal/failpoint"
 	"covey/internal/ledger"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // TestMissedEndIsTold: R18, AG-26. A site dies before it writes that the last of a dozen studies is
@@ -20,14 +20,14 @@ func TestMissedEndIsTold(t *testing.T) {
 	var missed *process
 	do(t, Run{
 		Options: Options{Seed: 3, Dir: t.TempDir(), Coordinators: 3, Sites: 4}, Studies: studies, Quiet: true,
-		Spec: func(_ int, s *study.Spec) { s.Rounds, s.Radius, s.OnDropout = 1, "3", study.DropoutContinue },
+		Spec: func(_ int, s *proposal.Spec) { s.Rounds, s.Radius, s.OnDropout = 1, "3", proposal.DropoutContinue },
 		before: func(f *Federation, _ *faults, k int) {
 			if k == studies-1 {
 				missed = f.agents[1]
 				missed.arm(&trap{point: "ledger.finish", phase: failpoint.Before, do: func(p *process) error { p.kill(); return errKilled }})
 			}
 		},
-		after: func(f *Federation, k int, last study.Digest) {
+		after: func(f *Federation, k int, last proposal.Digest) {
 			if k != studies-1 {
 				return
 			}
@@ -63,7 +63,7 @@ func TestMissedEndIsTold(t *testing.T) {
 }
 
 // approved are the studies that are not over in the ledger of an agent that does not run.
-func approved(t *testing.T, p *process) (out []study.Digest) {
+func approved(t *testing.T, p *process) (out []proposal.Digest) {
 	l, err := ledger.Open(filepath.Join(p.Dir, "ledger"))
 	if err != nil {
 		t.Error(err)

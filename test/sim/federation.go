@@ -21,6 +21,7 @@ import (
 	"covey/internal/agent"
 	"covey/internal/failpoint"
 	"covey/internal/node"
+	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/study"
 	"covey/test/fed"
@@ -175,7 +176,7 @@ func (f *Federation) leader() *process {
 }
 
 // Wait waits until a study is over, for at most limit of the bubble's time.
-func (f *Federation) Wait(d study.Digest, limit time.Duration) (round.Status, study.Code, bool) {
+func (f *Federation) Wait(d proposal.Digest, limit time.Duration) (round.Status, study.Code, bool) {
 	v, err := f.Until(d, limit, fed.Over)
 	if err != nil {
 		return "", "", false

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"covey/internal/failpoint"
+	"covey/internal/proposal"
 	"covey/internal/round"
-	"covey/internal/study"
 	"covey/test/site"
 )
 
@@ -109,16 +109,16 @@ func TestCrashMatrix(t *testing.T) {
 			hit := make([]bool, len(some))
 			out := do(t, Run{
 				Options: Options{Seed: uint64(first), Coordinators: 3, Sites: 4}, Studies: len(some), Quiet: true,
-				Spec: func(_ int, s *study.Spec) {
-					s.OnDropout, s.Rounds, s.Radius = study.DropoutContinue, 2, "3"
-					s.Deadlines.Round = study.Duration(2 * time.Second)
+				Spec: func(_ int, s *proposal.Spec) {
+					s.OnDropout, s.Rounds, s.Radius = proposal.DropoutContinue, 2, "3"
+					s.Deadlines.Round = proposal.Duration(2 * time.Second)
 				},
 				before: func(f *Federation, w *faults, k int) {
 					w.work.Wait() // the fault before
 					f.steady()
 					traps[k] = some[k].arm(f, w)
 				},
-				after: func(f *Federation, k int, _ study.Digest) {
+				after: func(f *Federation, k int, _ proposal.Digest) {
 					// What comes after the study's end, at an agent.
 					for end := time.Now().Add(time.Minute); time.Now().Before(end) && !traps[k].hit.Load(); {
 						time.Sleep(100 * time.Millisecond)
@@ -141,7 +141,7 @@ func TestCrashMatrix(t *testing.T) {
 
 // steady waits until every process runs and a leader has all sites' links.
 func (f *Federation) steady() {
-	spec := study.Spec{Dataset: site.Dataset}
+	spec := proposal.Spec{Dataset: site.Dataset}
 	for {
 		all := true
 		for _, p := range f.all() {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"covey/internal/failpoint"
+	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/study"
 )
@@ -23,9 +24,9 @@ func TestO4NewLeaderGoesOn(t *testing.T) {
 			var first, second study.Release
 			do(t, Run{
 				Options: Options{Seed: 4, Coordinators: 3, Sites: 4}, Studies: 1, Quiet: true,
-				Spec: func(_ int, s *study.Spec) {
-					s.OnDropout, s.Rounds, s.Radius = study.DropoutContinue, 3, "3"
-					s.Deadlines.Round = study.Duration(3 * time.Second)
+				Spec: func(_ int, s *proposal.Spec) {
+					s.OnDropout, s.Rounds, s.Radius = proposal.DropoutContinue, 3, "3"
+					s.Deadlines.Round = proposal.Duration(3 * time.Second)
 				},
 				before: func(f *Federation, w *faults, _ int) {
 					f.steady()
@@ -50,7 +51,7 @@ func TestO4NewLeaderGoesOn(t *testing.T) {
 					})
 					leader.arm(away)
 				},
-				after: func(f *Federation, _ int, d study.Digest) {
+				after: func(f *Federation, _ int, d proposal.Digest) {
 					result, err := f.Leader().Result(d)
 					if err != nil {
 						t.Error(err)
@@ -75,7 +76,7 @@ func TestO6LostQuorumStopsProgress(t *testing.T) {
 	var during, before int
 	out := do(t, Run{
 		Options: Options{Seed: 6, Coordinators: 3, Sites: 3}, Studies: 1, Quiet: true,
-		Spec: func(_ int, s *study.Spec) { s.Rounds, s.Radius = 3, "3" },
+		Spec: func(_ int, s *proposal.Spec) { s.Rounds, s.Radius = 3, "3" },
 		before: func(f *Federation, w *faults, _ int) {
 			f.steady()
 			leader := f.leader()

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"covey/internal/failpoint"
+	"covey/internal/proposal"
 	"covey/internal/round"
-	"covey/internal/study"
 )
 
 // entryTrap kills a coordinator at an entry of a query.
@@ -69,10 +69,10 @@ func TestO6RestoredBackup(t *testing.T) {
 				restored := false
 				r := Run{
 					Options: Options{Seed: uint64(i*10 + j), Dir: dir, Coordinators: 1, Sites: 4}, Studies: 1, Quiet: true,
-					Spec: func(_ int, s *study.Spec) {
-						s.OnDropout, s.Rounds, s.Radius = study.DropoutContinue, 3, "3"
+					Spec: func(_ int, s *proposal.Spec) {
+						s.OnDropout, s.Rounds, s.Radius = proposal.DropoutContinue, 3, "3"
 						// Shorter than some sites take to come back.
-						s.Deadlines.Round = study.Duration(2 * time.Second)
+						s.Deadlines.Round = proposal.Duration(2 * time.Second)
 					},
 				}
 				query := func(c cell) int {

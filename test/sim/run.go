@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/study"
 	"covey/test/history"
@@ -23,11 +24,11 @@ type Run struct {
 	// Quiet makes no faults at all.
 	Quiet bool
 	// Spec changes each study.
-	Spec func(k int, s *study.Spec)
+	Spec func(k int, s *proposal.Spec)
 	// before is called when a study is about to be proposed, and after when it is over
 	// or out of time.
 	before func(f *Federation, w *faults, k int)
-	after  func(f *Federation, k int, d study.Digest)
+	after  func(f *Federation, k int, d proposal.Digest)
 }
 
 // Outcome of a run.
@@ -77,7 +78,7 @@ func (r Run) Do() (*Outcome, error) {
 		w.run(next, stop)
 	}()
 	specs := rand.New(rand.NewPCG(r.Seed, 3))
-	var digests []study.Digest
+	var digests []proposal.Digest
 	for k := range r.Studies {
 		spec := randomSpec(specs, k, r.Sites, r.Spec == nil)
 		if r.Spec != nil {
@@ -134,25 +135,25 @@ func (r Run) Do() (*Outcome, error) {
 }
 
 // describe says where a study stands.
-func (f *Federation) describe(d study.Digest) string {
+func (f *Federation) describe(d proposal.Digest) string {
 	n := f.Leader()
 	v := n.View(d)
 	return fmt.Sprintf("%s, query %d of %d, slot %d, phase %q, waiting for %v, sites %+v", v.Status, v.Query, v.Queries, v.Slot, v.Phase, v.Waiting, v.Sites)
 }
 
 // randomSpec draws a small study: of any kind, or of one component by power steps.
-func randomSpec(rng *rand.Rand, k, sites int, any bool) study.Spec {
-	s := study.Spec{
-		Center: study.CenterPublic,
+func randomSpec(rng *rand.Rand, k, sites int, any bool) proposal.Spec {
+	s := proposal.Spec{
+		Center: proposal.CenterPublic,
 		Name:   fmt.Sprintf("study-%d", k), Dataset: site.Dataset, Epsilon: 1, Delta: 1e-6, Rounds: 1 + rng.IntN(3),
-		OnDropout: study.DropoutContinue, Radius: "3", SpareSlots: 3, ExplainedVariance: study.VarianceNone,
-		Deadlines: study.Deadlines{Round: study.Duration(2+rng.IntN(6)) * study.Duration(time.Second), Tick: study.Duration(50 * time.Millisecond)},
+		OnDropout: proposal.DropoutContinue, Radius: "3", SpareSlots: 3, ExplainedVariance: proposal.VarianceNone,
+		Deadlines: proposal.Deadlines{Round: proposal.Duration(2+rng.IntN(6)) * proposal.Duration(time.Second), Tick: proposal.Duration(50 * time.Millisecond)},
 	}
 	if rng.IntN(3) == 0 {
-		s.OnDropout = study.DropoutWait
+		s.OnDropout = proposal.DropoutWait
 	}
 	if rng.IntN(4) == 0 {
-		s.Radius = study.RadiusPrivate
+		s.Radius = proposal.RadiusPrivate
 	}
 	kind := 0 // plain
 	if any {
@@ -161,22 +162,22 @@ func randomSpec(rng *rand.Rand, k, sites int, any bool) study.Spec {
 	switch kind { // what asks more, more seldom
 	case 1:
 		// so little budget that public sizes leave the method open
-		s.Components, s.Method, s.Radius, s.Epsilon = 2, study.MethodAuto, study.RadiusPrivate, 0.02
+		s.Components, s.Method, s.Radius, s.Epsilon = 2, proposal.MethodAuto, proposal.RadiusPrivate, 0.02
 	case 7, 8:
 		s.Components = 2
 	case 2:
-		s.Components, s.Subspace = 2, study.SubspaceDeflation
+		s.Components, s.Subspace = 2, proposal.SubspaceDeflation
 	case 3:
-		s.Center = study.CenterPrivate
+		s.Center = proposal.CenterPrivate
 	case 4:
-		s.Method, s.Radius, s.Epsilon = study.MethodAuto, study.RadiusPrivate, 0.02
+		s.Method, s.Radius, s.Epsilon = proposal.MethodAuto, proposal.RadiusPrivate, 0.02
 	case 5:
-		s.Method = study.MethodCovariance
+		s.Method = proposal.MethodCovariance
 	case 6:
-		s.ExplainedVariance = study.VariancePrivate
+		s.ExplainedVariance = proposal.VariancePrivate
 	}
 	if any && sites > 2 && rng.IntN(4) == 0 {
-		s.Noise = study.NoiseDistributed
+		s.Noise = proposal.NoiseDistributed
 	}
 	s.Columns = site.Columns(columns, scale)
 	return s

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"covey/internal/failpoint"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 const ms = time.Millisecond
@@ -57,7 +57,7 @@ func TestSchedules(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			out := do(t, Run{Options: Options{Seed: 77, Coordinators: 3, Sites: 4}, Studies: schedule, Faults: faults,
-				Spec: func(int, *study.Spec) {}}) // the plain studies that it was found with
+				Spec: func(int, *proposal.Spec) {}}) // the plain studies that it was found with
 			if out.Completed != schedule {
 				t.Errorf("%d of %d studies completed: %v", out.Completed, schedule, out.Ended)
 			}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"covey/internal/failpoint"
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -70,28 +71,30 @@ func keep(t *testing.T, r Run, out *Outcome) {
 
 // TestQuiet: without faults every study completes.
 func TestQuiet(t *testing.T) {
-	out := do(t, Run{Options: Options{Seed: 1, Coordinators: 3, Sites: 4}, Studies: 2, Quiet: true, Spec: func(int, *study.Spec) {}})
+	out := do(t, Run{Options: Options{Seed: 1, Coordinators: 3, Sites: 4}, Studies: 2, Quiet: true, Spec: func(int, *proposal.Spec) {}})
 	if out.Completed != 2 {
 		t.Errorf("%d of 2 studies completed: %v", out.Completed, out.Ended)
 	}
 }
 
 // kinds are studies that ask for more than one component by power steps.
-var kinds = []func(*study.Spec){
-	func(s *study.Spec) { s.Components, s.ExplainedVariance = 2, study.VariancePrivate },
-	func(s *study.Spec) { s.Components, s.Subspace = 2, study.SubspaceDeflation },
-	func(s *study.Spec) { s.Center = study.CenterPrivate },
-	func(s *study.Spec) { s.Center = study.CenterPairs },
-	func(s *study.Spec) { s.Method = study.MethodCovariance },
-	func(s *study.Spec) { s.Method, s.Radius, s.Epsilon = study.MethodAuto, study.RadiusPrivate, 0.02 },
+var kinds = []func(*proposal.Spec){
+	func(s *proposal.Spec) { s.Components, s.ExplainedVariance = 2, proposal.VariancePrivate },
+	func(s *proposal.Spec) { s.Components, s.Subspace = 2, proposal.SubspaceDeflation },
+	func(s *proposal.Spec) { s.Center = proposal.CenterPrivate },
+	func(s *proposal.Spec) { s.Center = proposal.CenterPairs },
+	func(s *proposal.Spec) { s.Method = proposal.MethodCovariance },
+	func(s *proposal.Spec) {
+		s.Method, s.Radius, s.Epsilon = proposal.MethodAuto, proposal.RadiusPrivate, 0.02
+	},
 }
 
 // TestKinds: every kind of study completes without faults, with central noise and with
 // distributed, and every sum and release of it is what the history says.
 func TestKinds(t *testing.T) {
-	for _, noise := range []string{study.NoiseCentral, study.NoiseDistributed} {
+	for _, noise := range []string{proposal.NoiseCentral, proposal.NoiseDistributed} {
 		t.Run(noise, func(t *testing.T) {
-			out := do(t, Run{Options: Options{Seed: 2, Coordinators: 3, Sites: 4}, Studies: len(kinds), Quiet: true, Spec: func(k int, s *study.Spec) {
+			out := do(t, Run{Options: Options{Seed: 2, Coordinators: 3, Sites: 4}, Studies: len(kinds), Quiet: true, Spec: func(k int, s *proposal.Spec) {
 				s.Noise = noise
 				kinds[k](s)
 			}})
@@ -111,9 +114,9 @@ func TestSparse(t *testing.T) {
 			{Kind: TrapAgent, A: 7, Point: "ledger.upload", Phase: failpoint.After, For: 30 * time.Second},
 			{Kind: TrapLeader, Point: failpoint.Log, Phase: failpoint.After, Left: 70, For: time.Second},
 		},
-		Spec: func(_ int, s *study.Spec) {
+		Spec: func(_ int, s *proposal.Spec) {
 			s.Rounds, s.Radius, s.Corrupt, s.Dropout, s.SpareSlots = 2, "4", 3, 0.05, 2
-			s.OnDropout = study.DropoutContinue
+			s.OnDropout = proposal.DropoutContinue
 		},
 	})
 	if out.Completed != 1 || out.Kills < 2 {

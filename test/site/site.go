@@ -16,6 +16,7 @@ import (
 	"covey/internal/answer"
 	"covey/internal/clip"
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
 )
@@ -32,8 +33,8 @@ func Config(name, path string) siteconfig.Config {
 		Datasets:    []siteconfig.Dataset{{Name: Dataset, Path: path, Population: "people", Workers: 1}},
 		Policy: siteconfig.Policy{
 			Approve: siteconfig.ApproveWithinLimits, MaxEpsilon: 100, MaxDelta: 1e-3,
-			OnDropout: []string{study.DropoutWait, study.DropoutContinue},
-			Noise:     []string{study.NoiseCentral, study.NoiseDistributed},
+			OnDropout: []string{proposal.DropoutWait, proposal.DropoutContinue},
+			Noise:     []string{proposal.NoiseCentral, proposal.NoiseDistributed},
 		},
 	}
 }
@@ -100,9 +101,9 @@ func Names(n int) (names []string) {
 }
 
 // Columns returns a spec's first n columns, all of one scale around 0.
-func Columns(n int, scale float64) (columns []study.Column) {
+func Columns(n int, scale float64) (columns []proposal.Column) {
 	for _, name := range Names(n) {
-		columns = append(columns, study.Column{Name: name, Scale: scale})
+		columns = append(columns, proposal.Column{Name: name, Scale: scale})
 	}
 	return columns
 }

@@ -12,7 +12,7 @@ import (
 
 	"covey/internal/compare"
 	"covey/internal/pki"
-	"covey/internal/study"
+	"covey/internal/result"
 	"covey/internal/worth"
 )
 
@@ -24,18 +24,18 @@ type Compare struct {
 
 // Run prints angles between components and between what they span.
 func (c *Compare) Run(t *Terminal) error {
-	var results [2]*study.Result
+	var results [2]*result.Result
 	var of [2]*worth.Report
 	for i, path := range []string{c.A, c.B} {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			return &InputError{err}
 		}
-		v, err := study.Verify(text)
+		v, err := result.Verify(text)
 		if err != nil {
 			return (&Verify{File: path}).Refuse(t, err)
 		}
-		results[i] = new(study.Result)
+		results[i] = new(result.Result)
 		if err := json.Unmarshal(text, results[i]); err != nil {
 			return Bad("%s: %w", path, err)
 		}

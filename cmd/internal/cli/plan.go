@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 
+	"covey/internal/proposal"
 	"covey/internal/simulate"
 	"covey/internal/study"
 	"covey/internal/worth"
@@ -52,7 +53,7 @@ func (c *Plan) Run(t *Terminal) error {
 		case worth.SolveEpsilon:
 			s.Epsilon = value
 		case worth.SolveComponents:
-			s.Components, s.ComponentsMax = study.Components(value), 0 // of "auto"
+			s.Components, s.ComponentsMax = proposal.Components(value), 0 // of "auto"
 		}
 		p, _, err := simulate.Plan(s, units, [32]byte{})
 		return p, err
@@ -86,21 +87,21 @@ func lacksEpsilon(err error) bool {
 	if !ok {
 		return false
 	}
-	field, ok := errors.AsType[*study.FieldError](bad.Err)
+	field, ok := errors.AsType[*proposal.FieldError](bad.Err)
 	return ok && field.Field == "epsilon" && field.Line == 0
 }
 
 // spec reads the study file; an ε that is solved for may be absent.
-func (c *Plan) spec(text []byte) (study.Spec, error) {
+func (c *Plan) spec(text []byte) (proposal.Spec, error) {
 	switch {
 	case !(c.Captured > 0 && c.Captured < 1):
-		return study.Spec{}, Bad("--captured must be between 0 and 1, got %v", c.Captured)
+		return proposal.Spec{}, Bad("--captured must be between 0 and 1, got %v", c.Captured)
 	case c.Solve == worth.SolveUnits && len(c.Units) > 0:
-		return study.Spec{}, Bad("--units is what is solved for: give --sites-count")
+		return proposal.Spec{}, Bad("--units is what is solved for: give --sites-count")
 	case c.Solve != worth.SolveUnits && len(c.Units) == 0:
-		return study.Spec{}, Bad("--solve %s needs the sites' counts: --units 1610,4906,12082, one count a site", c.Solve)
+		return proposal.Spec{}, Bad("--solve %s needs the sites' counts: --units 1610,4906,12082, one count a site", c.Solve)
 	case c.Solve != worth.SolveUnits && c.Sites != 0 || c.Sites < 0 || c.Sites > math.MaxInt16:
-		return study.Spec{}, Bad("--sites-count goes with --solve units, got %d", c.Sites)
+		return proposal.Spec{}, Bad("--sites-count goes with --solve units, got %d", c.Sites)
 	}
 	spec, _, err := ReadSpec(c.Study, text)
 	if c.Solve == worth.SolveEpsilon && lacksEpsilon(err) {

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"text/tabwriter"
 
-	"covey/internal/study"
+	"covey/internal/result"
 	"covey/internal/worth"
 )
 
 // PrintResult prints a result for people: its loadings to Out, all else to Err.
-func (t *Terminal) PrintResult(r *study.Result) error {
+func (t *Terminal) PrintResult(r *result.Result) error {
 	w := tabwriter.NewWriter(t.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	t.Say("%s: %s output, ε = %g, δ = %g when one unit is replaced, ρ = %.6g charged, %d units, noise-to-signal %.3g",
 		r.Name, r.Output, r.Epsilon, r.Delta, r.Rho, r.N, r.NoiseToSignal)
@@ -46,7 +46,7 @@ func (t *Terminal) PrintResult(r *study.Result) error {
 }
 
 // VarianceText is a line for each explained variance with its interval, where it was bought.
-func VarianceText(r *study.Result) string {
+func VarianceText(r *result.Result) string {
 	text := ""
 	for i, v := range r.ExplainedVariance {
 		text += fmt.Sprintf("variance %-4d %.3f (95%%: %.3f to %.3f), %.1f%% of the total\n", i+1, v, r.VarianceInterval[i][0], r.VarianceInterval[i][1], 100*r.VarianceRatio[i])

@@ -12,8 +12,9 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/simulate"
-	"covey/internal/study"
 )
 
 // Simulate runs studies of a study file on rows that are here, without a federation.
@@ -86,7 +87,7 @@ func (c *Simulate) Run(t *Terminal) error {
 	out := simulated{
 		Study: trials.Spec.Name, Sites: len(trials.Sites), N: plan.N, D: plan.D, Epsilon: trials.Spec.Epsilon, Delta: trials.Spec.Delta, Rho: plan.Rho,
 		Queries: plan.Left(0), Bytes: plan.BytesInAll(), Report: simulate.Sum(studies, time.Since(begun)),
-		auto: trials.Spec.Components == study.ComponentsAuto,
+		auto: trials.Spec.Components == proposal.ComponentsAuto,
 	}
 	err = t.Print(out, out.print)
 	if len(c.Files) > 0 {
@@ -155,7 +156,7 @@ func (c *Simulate) trials(t *Terminal) (*simulate.Trials, error) {
 }
 
 // write writes the first study's result, for its owner alone.
-func (c *Simulate) write(t *Terminal, r *study.Result) error {
+func (c *Simulate) write(t *Terminal, r *result.Result) error {
 	if c.Result == "" {
 		return nil
 	}

@@ -6,13 +6,14 @@ import (
 	"os"
 	"path/filepath"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
+	"covey/internal/result"
 )
 
 // ReadSpec reads the text of a study file. Where that names a result to start from, by a path from
 // the study file's own folder, the text returned has its components in place of the name.
-func ReadSpec(file string, text []byte) (study.Spec, []byte, error) {
-	spec, err := study.ParseSpec(text)
+func ReadSpec(file string, text []byte) (proposal.Spec, []byte, error) {
+	spec, err := proposal.ParseSpec(text)
 	if err != nil || spec.Start == nil || spec.Start.File == "" {
 		return spec, text, InFile(file, err)
 	}
@@ -24,14 +25,14 @@ func ReadSpec(file string, text []byte) (study.Spec, []byte, error) {
 	if err != nil {
 		return spec, nil, Bad("%s: start.file: %v", file, err)
 	}
-	if _, err := study.Verify(body); err != nil {
+	if _, err := result.Verify(body); err != nil {
 		return spec, nil, Bad("%s: start.file: %v", file, err)
 	}
-	var result study.Result
+	var result result.Result
 	if err := json.Unmarshal(body, &result); err != nil {
 		return spec, nil, Bad("%s: start.file: is no result", file)
 	}
-	if err := spec.StartFrom(&result); err != nil {
+	if err := result.SetStart(&spec); err != nil {
 		return spec, nil, InFile(file, err)
 	}
 	text, err = spec.Encode()
@@ -40,7 +41,7 @@ func ReadSpec(file string, text []byte) (study.Spec, []byte, error) {
 
 // InFile names the file of a study whose fields are at fault.
 func InFile(file string, err error) error {
-	if bad, ok := errors.AsType[*study.FieldError](err); ok {
+	if bad, ok := errors.AsType[*proposal.FieldError](err); ok {
 		return &InputError{&namedError{file + ": " + bad.Words(), bad}}
 	}
 	if bad, ok := errors.AsType[*InputError](err); ok {

@@ -12,7 +12,7 @@ import (
 	"text/tabwriter"
 
 	"covey/internal/pki"
-	"covey/internal/study"
+	"covey/internal/result"
 	"covey/internal/worth"
 )
 
@@ -26,7 +26,7 @@ type Verify struct {
 // does not hold.
 type verdict struct {
 	Holds bool `json:"verified"`
-	*study.Verified
+	*result.Verified
 	Key         string `json:"key,omitempty"`  // fingerprint of the coordinator's
 	KeyCompared bool   `json:"key_compared"`   // with --key
 	Here        string `json:"here,omitempty"` // the study on this site's ledger, if one was read
@@ -45,7 +45,7 @@ func (c *Verify) Run(t *Terminal) error { return c.Check(t, nil) }
 
 // Ledger compares a result with a site's ledger. It returns the study's state there, empty where no
 // ledger was read, and whether the site approved the study.
-type Ledger func(v *study.Verified) (here string, approved bool, err error)
+type Ledger func(v *result.Verified) (here string, approved bool, err error)
 
 // Check prints a result that holds, or with --json what does not hold. l may be nil. An
 // *[InputError] is for a file that is not a result.
@@ -58,13 +58,13 @@ func (c *Verify) Check(t *Terminal, l Ledger) error {
 	if err != nil {
 		return &InputError{err}
 	}
-	v, err := study.Verify(text)
+	v, err := result.Verify(text)
 	if err != nil {
 		return c.Refuse(t, err)
 	}
 	key := pki.Fingerprint(ed25519.PublicKey(v.Coordinator))
 	if want != "" && want != key {
-		return c.Refuse(t, &study.VerifyError{What: "coordinator", Query: -1, Reason: "the key in the file is " + key + ", not " + want})
+		return c.Refuse(t, &result.VerifyError{What: "coordinator", Query: -1, Reason: "the key in the file is " + key + ", not " + want})
 	}
 	here, approved := "", false
 	if l != nil {
@@ -102,21 +102,21 @@ func (c *Verify) Check(t *Terminal, l Ledger) error {
 
 // Worth returns what a result file that verifies is worth.
 func Worth(text []byte) (*worth.Report, error) {
-	var r study.Result
+	var r result.Result
 	if err := json.Unmarshal(text, &r); err != nil {
 		return nil, err
 	}
 	return worth.Read(&r)
 }
 
-// Refuse returns study.Verify's error with the file's name, and prints what does not hold where
+// Refuse returns result.Verify's error with the file's name, and prints what does not hold where
 // JSON is wanted; a file that is not JSON is an *[InputError].
 func (c *Verify) Refuse(t *Terminal, err error) error {
-	bad, ok := errors.AsType[*study.VerifyError](err)
+	bad, ok := errors.AsType[*result.VerifyError](err)
 	if !ok {
 		return err
 	}
-	if bad.What == study.WhatJSON {
+	if bad.What == result.WhatJSON {
 		return Bad("%s is not a result: %s", c.File, bad.Reason)
 	}
 	if t.JSON {

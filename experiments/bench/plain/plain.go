@@ -23,6 +23,7 @@ import (
 	"covey/internal/clip"
 	"covey/internal/noise"
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/internal/secagg"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
@@ -97,18 +98,18 @@ func Start(dir string, n, d int, values []float64) (_ *Federation, err error) {
 }
 
 // NewPlan plans a spec for a roster of the given counts of rows, as a coordinator would.
-func NewPlan(spec study.Spec, units []int) (*study.Plan, error) {
-	var roster []study.Member
+func NewPlan(spec proposal.Spec, units []int) (*study.Plan, error) {
+	var roster []proposal.Member
 	for i, n := range units {
 		public, _, err := ed25519.GenerateKey(nil)
 		if err != nil {
 			return nil, err
 		}
-		roster = append(roster, study.Member{Name: siteName(i), Identity: study.Key(public), Units: n})
+		roster = append(roster, proposal.Member{Name: siteName(i), Identity: proposal.Key(public), Units: n})
 	}
 	var nonce [32]byte
 	rand.Read(nonce[:])
-	body, err := study.Propose(spec, roster, ed25519.PublicKey(roster[0].Identity), nonce)
+	body, err := proposal.Propose(spec, roster, ed25519.PublicKey(roster[0].Identity), nonce)
 	if err != nil {
 		return nil, err
 	}

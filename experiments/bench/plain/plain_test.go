@@ -4,14 +4,15 @@ import (
 	"math"
 	"testing"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
+	"covey/internal/result"
 )
 
 // TestStudy: the baseline is a real study: every query is released, and the components of rows
 // whose first column has the largest variance point along it.
 func TestStudy(t *testing.T) {
 	const sites, n, d = 3, 4000, 8
-	spec := study.Spec{Center: study.CenterPublic, Name: "plain", Dataset: "rows", Epsilon: 8, Delta: 1e-6, Rounds: 6, Columns: Columns(d)}
+	spec := proposal.Spec{Center: proposal.CenterPublic, Name: "plain", Dataset: "rows", Epsilon: 8, Delta: 1e-6, Rounds: 6, Columns: Columns(d)}
 	plan, err := NewPlan(spec, []int{n, n, n})
 	if err != nil {
 		t.Fatal(err)
@@ -25,7 +26,7 @@ func TestStudy(t *testing.T) {
 	if err != nil || len(releases) != len(plan.Queries) {
 		t.Fatalf("%d of %d queries: %v", len(releases), len(plan.Queries), err)
 	}
-	result, err := study.NewResult(plan, releases)
+	result, err := result.New(plan, releases)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,14 +8,14 @@ import (
 	"os"
 	"strconv"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // Columns returns d columns as WriteRows names them.
-func Columns(d int) []study.Column {
-	columns := make([]study.Column, d)
+func Columns(d int) []proposal.Column {
+	columns := make([]proposal.Column, d)
 	for j := range columns {
-		columns[j] = study.Column{Name: "y" + strconv.Itoa(j), Scale: 1}
+		columns[j] = proposal.Column{Name: "y" + strconv.Itoa(j), Scale: 1}
 	}
 	return columns
 }

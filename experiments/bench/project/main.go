@@ -25,6 +25,8 @@ import (
 
 	"covey/internal/dataset"
 	_ "covey/internal/dataset/parquet"
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/score"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
@@ -53,7 +55,7 @@ func run() error {
 		return err
 	}
 	defer os.RemoveAll(folder)
-	r, p, err := result()
+	r, p, err := released()
 	if err != nil {
 		return err
 	}
@@ -130,26 +132,26 @@ func (b *buffered) Seek(offset int64, whence int) (int64, error) {
 	return b.f.Seek(offset, whence)
 }
 
-// result is one of a study with public constants and private centers.
-func result() (*study.Result, *study.Plan, error) {
+// released is one of a study with public constants and private centers.
+func released() (*result.Result, *study.Plan, error) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	spec := study.Spec{Name: "s", Dataset: "rows", Components: study.Components(*k), Epsilon: 1, Delta: 1e-8, Rounds: 8}
+	spec := proposal.Spec{Name: "s", Dataset: "rows", Components: proposal.Components(*k), Epsilon: 1, Delta: 1e-8, Rounds: 8}
 	for j := range *columns {
-		spec.Columns = append(spec.Columns, study.Column{Name: fmt.Sprintf("c%d", j), Offset: 1, Scale: 2})
+		spec.Columns = append(spec.Columns, proposal.Column{Name: fmt.Sprintf("c%d", j), Offset: 1, Scale: 2})
 	}
-	var roster []study.Member
+	var roster []proposal.Member
 	for i := range 3 {
 		public, _, err := ed25519.GenerateKey(nil)
 		if err != nil {
 			return nil, nil, err
 		}
-		roster = append(roster, study.Member{Name: fmt.Sprintf("site%d", i), Identity: study.Key(public), Units: 100_000})
+		roster = append(roster, proposal.Member{Name: fmt.Sprintf("site%d", i), Identity: proposal.Key(public), Units: 100_000})
 	}
 	public, _, err := ed25519.GenerateKey(nil)
 	if err != nil {
 		return nil, nil, err
 	}
-	body, err := study.Propose(spec, roster, public, [32]byte{1})
+	body, err := proposal.Propose(spec, roster, public, [32]byte{1})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -157,7 +159,7 @@ func result() (*study.Result, *study.Plan, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &study.Result{Digest: p.Digest, D: p.D, K: *k, TotalVariance: float64(p.D)}
+	r := &result.Result{Digest: p.Digest, D: p.D, K: *k, TotalVariance: float64(p.D)}
 	for j, c := range p.Proposal.Spec.Columns {
 		r.Columns, r.Offset, r.Scale, r.Mean = append(r.Columns, c.Name), append(r.Offset, c.Offset), append(r.Scale, c.Scale), append(r.Mean, 0.1*float64(j))
 	}

@@ -9,7 +9,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -20,6 +19,7 @@ import (
 	"covey/internal/dataset"
 	"covey/internal/dataset/mariatest"
 	"covey/internal/rowcache"
+	"covey/test/cost"
 )
 
 func TestMariaDB(t *testing.T) {
@@ -29,7 +29,7 @@ insert into t select seq, concat('p', seq*7 % 5), case when seq % 11 = 3 then nu
  date_add('2020-01-01', interval seq day), timestampadd(hour, seq, '2020-01-01') from seq_0_to_99;
 create table units (id int primary key, who varchar(20) collate utf8mb4_general_ci, a double) engine InnoDB;
 insert into units values (1, 'a', 1), (2, 'A', 2), (3, 'á', 3), (4, 'a', 4)`)
-	file := writeAs(t, "db.dsn", server.Socket+"\n")
+	file := cost.File(t, "db.dsn", []byte(server.Socket+"\n"))
 	source := func(sql string) dataset.Source {
 		return dataset.Source{Query: &dataset.Query{Server: dataset.MariaDB, SQL: sql, DSNFile: file}}
 	}
@@ -180,7 +180,7 @@ set time_zone = '+00:00'; insert into pins values (1, 0.1, 0.1, 2.5, '', 1844674
 	})
 
 	t.Run("tls", func(t *testing.T) {
-		other := writeAs(t, "other.pem", "no certificate")
+		other := cost.File(t, "other.pem", []byte("no certificate"))
 		for name, c := range map[string]struct{ dsn, want string }{
 			"verified":     {server.TCP + "?ca=" + server.CA, ""},
 			"unknown CA":   {server.TCP, "cannot connect: TLS failed: its certificate is not valid for this host under the CA (ca)"},
@@ -190,7 +190,7 @@ set time_zone = '+00:00'; insert into pins values (1, 0.1, 0.1, 2.5, '', 1844674
 			"no database":  {strings.Replace(server.Socket, "/clinic", "/none", 1), "cannot connect: error 1044 (the user may not use this database)"},
 		} {
 			s := source("select a from t order by id")
-			s.Query.DSNFile = writeAs(t, "db.dsn", c.dsn)
+			s.Query.DSNFile = cost.File(t, "db.dsn", []byte(c.dsn))
 			_, err := dataset.Inspect(s, "", dataset.ReadOptions{})
 			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.HasSuffix(err.Error(), c.want)) {
 				t.Errorf("%s: %v", name, err)
@@ -253,13 +253,4 @@ set time_zone = '+00:00'; insert into pins values (1, 0.1, 0.1, 2.5, '', 1844674
 			t.Error(err)
 		}
 	})
-}
-
-func writeAs(t testing.TB, name, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }

@@ -8,6 +8,7 @@ import (
 
 	"covey/internal/dataset"
 	"covey/internal/dataset/mariatest"
+	"covey/test/cost"
 )
 
 // Columns of a server's types are read as levels, booleans and dates, as in a file.
@@ -15,7 +16,7 @@ func TestMariaDBReadings(t *testing.T) {
 	server := mariatest.Start(t)
 	mariatest.Do(t, server.Admin, `create table r (id int primary key, color varchar(9), code int, sold tinyint(1), day date, at datetime(3), small float, kind enum('E', 'F')) engine InnoDB;
 insert into r values (1, 'E', 7, 1, '2000-01-01', '2000-01-02 23:30:00', 0.1, 'E'), (2, ' F', 1000000, 0, '1999-12-31', null, 2, 'F'), (3, 'e', -7, null, null, '2000-01-01', 7, null)`)
-	s := dataset.Source{Query: &dataset.Query{Server: dataset.MariaDB, SQL: "select id, color, code, sold, day, at, small, kind from r order by id", DSNFile: writeAs(t, "db.dsn", server.Socket+"\n")}}
+	s := dataset.Source{Query: &dataset.Query{Server: dataset.MariaDB, SQL: "select id, color, code, sold, day, at, small, kind from r order by id", DSNFile: cost.File(t, "db.dsn", []byte(server.Socket+"\n"))}}
 	days := dataset.Reading{As: dataset.Days, Epoch: 10957}
 	for _, c := range []struct {
 		column  string

@@ -10,6 +10,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"covey/internal/dataset"
+	"covey/test/cost"
 )
 
 // benchParquet writes rows×d plain doubles, optional ones or not, and gives the bytes of the
@@ -69,7 +70,7 @@ func BenchmarkParquet(b *testing.B) {
 				kind = "optional"
 			}
 			b.Run(fmt.Sprintf("d=%d/%s/rows and hash", d, kind), func(b *testing.B) {
-				perCore(b, size, func() {
+				cost.PerCore(b, size, func() {
 					if _, err := dataset.Validate(dataset.Source{Path: path}, dataset.Request{Columns: columns, Missing: dataset.MissingError}, dataset.ReadOptions{}); err != nil {
 						b.Fatal(err)
 					}

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"covey/internal/dataset"
+	"covey/test/cost"
 )
 
 // allColumns are one column in every encoding that a type has.
@@ -56,7 +57,7 @@ var allCodecs = []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parque
 
 // read reads column a as a number, or as the unit.
 func read(t testing.TB, raw []byte, unit bool) (rows, units int, values []float64, err error) {
-	s := dataset.Source{Path: writeAs(t, "x.parquet", raw)}
+	s := dataset.Source{Path: cost.File(t, "x.parquet", raw)}
 	if unit {
 		info, err := dataset.Inspect(s, "a", dataset.ReadOptions{})
 		return info.Rows, info.Units, nil, err
@@ -214,7 +215,7 @@ func FuzzSkim(f *testing.F) {
 		if n < 1 || n > len(raw) {
 			t.Fatalf("%d of %d bytes", n, len(raw))
 		}
-		bounded(t, 64<<20+uint64(len(raw))<<13, func() {
+		cost.Bounded(t, 64<<20+uint64(len(raw))<<13, func() {
 			decodeThrift(raw[:n], new(format.FileMetaData))
 		})
 	})

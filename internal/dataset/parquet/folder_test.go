@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"covey/internal/dataset"
+	"covey/internal/rowcache"
+	"covey/test/rows"
 )
 
 type visit struct {
@@ -57,14 +59,14 @@ func inFolder(dir string) dataset.Source { return dataset.Source{Path: dir, Form
 // A folder of files is one data set: its rows are those of one file that holds them all, in memory
 // and from a cache, which is found again for as long as no file changes.
 func TestParquetFolder(t *testing.T) {
-	rows := visits(9000)
+	all := visits(9000)
 	q := dataset.Request{Columns: []dataset.Column{{Name: "B", Scale: 2}, {Name: "A", Offset: 1, Scale: 3}}, Unit: "Who", Missing: dataset.MissingDropRow}
-	want, err := dataset.Read(dataset.Source{Path: writeParquet(t, rows)}, q, dataset.ReadOptions{})
+	want, err := dataset.Read(dataset.Source{Path: writeParquet(t, all)}, q, dataset.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := parts(t, rows, 1, 250, 0, 8000, 749)
-	s, c := inFolder(dir), openCache(t)
+	dir := parts(t, all, 1, 250, 0, 8000, 749)
+	s, c := inFolder(dir), rows.Open(t, rowcache.Open)
 	got, err := dataset.Read(s, q, dataset.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -75,8 +77,8 @@ func TestParquetFolder(t *testing.T) {
 		t.Error("other rows than of one file")
 	}
 	for range 2 {
-		stored := load(t, c, s, q, "a")
-		if !reflect.DeepEqual(&stored.Rows, together(want)) {
+		stored := rows.Load(t, c.Load, s, q, "a")
+		if !reflect.DeepEqual(&stored.Rows, rows.Together(want)) {
 			t.Error("other rows from the cache")
 		}
 	}
@@ -87,7 +89,7 @@ func TestParquetFolder(t *testing.T) {
 	if err := os.Rename(filepath.Join(dir, "part-9.parquet"), filepath.Join(dir, "part-4.parquet")); err != nil {
 		t.Fatal(err)
 	}
-	if now := load(t, c, s, q, "a"); now.SHA256 == pin || reflect.DeepEqual(now.Values, want.Values) {
+	if now := rows.Load(t, c.Load, s, q, "a"); now.SHA256 == pin || reflect.DeepEqual(now.Values, want.Values) {
 		t.Error("files in another order are the same data set")
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"covey/internal/dataset"
+	"covey/test/cost"
 )
 
 // broken is a file of one column, taken apart.
@@ -206,10 +207,10 @@ func TestParquetClaims(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := oneColumn(t, c.node, c.value, c.options...)
 			c.harm(b)
-			path := writeAs(t, "x.parquet", b.together(t))
+			path := cost.File(t, "x.parquet", b.together(t))
 			runtime.GC() // a test before has filled the library's pools
 			var err error
-			bounded(t, 256<<20, func() {
+			cost.Bounded(t, 256<<20, func() {
 				if c.unit {
 					_, err = dataset.Inspect(dataset.Source{Path: path}, "a", dataset.ReadOptions{})
 				} else {
@@ -231,7 +232,7 @@ func TestParquetTogether(t *testing.T) {
 		for _, o := range [][]parquet.WriterOption{first, second} {
 			for _, node := range []parquet.Node{double, indexed, parquet.Optional(double), parquet.Optional(indexed), parquet.Encoded(double, &parquet.ByteStreamSplit)} {
 				raw := oneColumn(t, node, aDouble, as(o, c)...).together(t)
-				r, err := dataset.Read(dataset.Source{Path: writeAs(t, "x.parquet", raw)}, dataset.Request{Columns: []dataset.Column{{Name: "a", Offset: 0, Scale: 1}}, Missing: dataset.MissingError}, dataset.ReadOptions{})
+				r, err := dataset.Read(dataset.Source{Path: cost.File(t, "x.parquet", raw)}, dataset.Request{Columns: []dataset.Column{{Name: "a", Offset: 0, Scale: 1}}, Missing: dataset.MissingError}, dataset.ReadOptions{})
 				if err != nil || r.Rows != 40 {
 					t.Fatal(c, node, err)
 				}
@@ -262,8 +263,8 @@ func TestParquetReserve(t *testing.T) {
 	m.NumRows = 1 << 40
 	footer := encodeThrift(t, &m)
 	raw = append(binary.LittleEndian.AppendUint32(append(raw[:from], footer...), uint32(len(footer))), "PAR1"...)
-	lie := writeAs(t, "x.parquet", raw)
-	bounded(t, 64<<20, func() {
+	lie := cost.File(t, "x.parquet", raw)
+	cost.Bounded(t, 64<<20, func() {
 		r, err := dataset.Read(dataset.Source{Path: lie}, dataset.Request{Columns: columns, Missing: dataset.MissingError}, dataset.ReadOptions{})
 		if err != nil || r.Rows != 10 {
 			t.Error(err)

@@ -18,6 +18,9 @@ import (
 	"pgregory.net/rapid"
 
 	"covey/internal/dataset"
+	"covey/internal/rowcache"
+	"covey/test/cost"
+	"covey/test/rows"
 )
 
 // What DuckDB wrote as Parquet is what it wrote as CSV, with every compression and encoding, nulls,
@@ -44,8 +47,8 @@ func TestParquetOfDuckDB(t *testing.T) {
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("%s, unit %q: other rows", kind, unit)
 			}
-			stored := load(t, openCache(t), s, q, "a")
-			if !reflect.DeepEqual(&stored.Rows, together(want)) {
+			stored := rows.Load(t, rows.Open(t, rowcache.Open).Load, s, q, "a")
+			if !reflect.DeepEqual(&stored.Rows, rows.Together(want)) {
 				t.Errorf("%s, unit %q: other rows from the cache", kind, unit)
 			}
 			info, err := dataset.Inspect(s, unit, dataset.ReadOptions{})
@@ -189,7 +192,7 @@ func TestBadParquet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw := func(b []byte) string { return writeAs(t, "data.parquet", b) }
+	raw := func(b []byte) string { return cost.File(t, "data.parquet", b) }
 	const bad = "cannot be read: not Parquet, cut off, damaged, or of a kind that is not known here"
 	const kind = "its type is not a number; FLOAT, DOUBLE, INT32 and INT64 are (write a decimal, a date or a boolean as DOUBLE)"
 	for name, c := range map[string]struct {

@@ -10,16 +10,8 @@ import (
 	"time"
 
 	"covey/internal/dataset"
+	"covey/test/cost"
 )
-
-func writeAs(t testing.TB, name string, content []byte) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
 
 // A connection string that cannot be used is refused in words that do not hold it.
 func TestBadDSN(t *testing.T) {
@@ -31,7 +23,7 @@ func TestBadDSN(t *testing.T) {
 	closed := listener.Addr().(*net.TCPAddr)
 	listener.Close()
 	port := closed.String()[strings.LastIndex(closed.String(), ":")+1:]
-	secret := func(text string) string { return writeAs(t, "db.dsn", []byte(text)) }
+	secret := func(text string) string { return cost.File(t, "db.dsn", []byte(text)) }
 	open := secret("host=db password=hunter2")
 	if err := os.Chmod(open, 0o640); err != nil {
 		t.Fatal(err)

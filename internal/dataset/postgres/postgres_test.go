@@ -16,6 +16,8 @@ import (
 	"covey/internal/dataset"
 	"covey/internal/dataset/pgtest"
 	"covey/internal/rowcache"
+	"covey/test/cost"
+	"covey/test/rows"
 )
 
 func TestPostgres(t *testing.T) {
@@ -25,7 +27,7 @@ grant select on t to reader;
 insert into t select i, 'p' || (i*7 % 5), case when i % 11 = 3 then null when i = 40 then 'NaN' else i / 3.0 end, i * 0.1::numeric, i / 10.0, i - 50, i * 1000003::bigint,
  date '2020-01-01' + i, timestamptz '2020-01-01 00:00:00+00' + i * interval '1 hour' from generate_series(0, 99) i;
 create sequence numbers; grant usage on numbers to reader`)
-	file := writeAs(t, "db.dsn", []byte(dsn+"\n"))
+	file := cost.File(t, "db.dsn", []byte(dsn+"\n"))
 	source := func(sql string) dataset.Source { return dataset.Source{Query: &dataset.Query{SQL: sql, DSNFile: file}} }
 	const all = "select id, who, a, b, c, d, e, day, at from t order by id"
 
@@ -52,9 +54,9 @@ create sequence numbers; grant usage on numbers to reader`)
 		if err != nil || info.Rows != 100 || info.Units != 5 || info.SHA256 != got.SHA256 || strings.Join(info.Header, " ") != "id who a b c d e day at" {
 			t.Errorf("%+v, %v", info, err)
 		}
-		c := openCache(t)
-		stored := load(t, c, source(all), q, "a")
-		if !slices.Equal(stored.Values, together(got).Values) {
+		c := rows.Open(t, rowcache.Open)
+		stored := rows.Load(t, c.Load, source(all), q, "a")
+		if !slices.Equal(stored.Values, rows.Together(got).Values) {
 			t.Error("other rows from the cache")
 		}
 		// Found again by its pin alone, though the table has changed since.
@@ -70,7 +72,7 @@ create sequence numbers; grant usage on numbers to reader`)
 				t.Error("found what was not asked for")
 			}
 		}
-		if now := load(t, c, source(all), q, "a"); now.SHA256 == got.SHA256 {
+		if now := rows.Load(t, c.Load, source(all), q, "a"); now.SHA256 == got.SHA256 {
 			t.Error("a changed table has the same pin")
 		}
 	})
@@ -136,7 +138,7 @@ create sequence numbers; grant usage on numbers to reader`)
 			"no database": {strings.Replace(dsn, "dbname=postgres", "dbname=none", 1), "cannot connect: SQLSTATE 3D000 (no such database)"},
 		} {
 			s := source(all)
-			s.Query.DSNFile = writeAs(t, "db.dsn", []byte(c.dsn))
+			s.Query.DSNFile = cost.File(t, "db.dsn", []byte(c.dsn))
 			if _, err := dataset.Inspect(s, "", dataset.ReadOptions{}); err == nil || !strings.HasSuffix(err.Error(), c.want) {
 				t.Errorf("%s: %v", name, err)
 			}

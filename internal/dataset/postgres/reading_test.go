@@ -9,12 +9,13 @@ import (
 
 	"covey/internal/dataset"
 	"covey/internal/dataset/pgtest"
+	"covey/test/cost"
 )
 
 // Columns of the server's types are read as levels, booleans and dates.
 func TestPostgresReadings(t *testing.T) {
 	_, dsn := pgtest.Server(t)
-	file := writeAs(t, "db.dsn", []byte(dsn+"\n"))
+	file := cost.File(t, "db.dsn", []byte(dsn+"\n"))
 	s := dataset.Source{Query: &dataset.Query{DSNFile: file, SQL: `select id, color, code, sold, day, at, small from (values
  (1, 'E', 7, true, date '2000-01-01', timestamptz '2000-01-02 00:30:00+02', 1.5::real),
  (2, ' F', 8, false, date '1999-12-31', timestamptz '2000-01-02 00:30:00+00', 2::real),

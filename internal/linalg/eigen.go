@@ -1,0 +1,305 @@
+package linalg
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// DenseEigen is the size up to which all eigenvectors are computed: above it the few that
+// are wanted come hundreds of times faster by Lanczos.
+const DenseEigen = 256
+
+// LeadingEigen returns the k eigenvectors of the largest eigenvalues of a symmetric matrix,
+// and those, descending: false where they do not converge.
+func LeadingEigen(m *mat.SymDense, k int) ([][]float64, []float64, bool) {
+	if d := m.SymmetricDim(); d > DenseEigen {
+		for steps := max(64, 4*k); steps <= d/2; steps *= 2 {
+			if vectors, values, ok := lanczos(m, k, steps); ok {
+				return vectors, values, true
+			}
+		}
+	}
+	all, w, ok := Eigen(m)
+	if !ok {
+		return nil, nil, false
+	}
+	vectors, values := make([][]float64, k), make([]float64, k)
+	for i := range k {
+		vectors[i], values[i] = mat.Col(nil, len(all)-1-i, w), all[len(all)-1-i]
+	}
+	return vectors, values, true
+}
+
+// Eigen returns eigenvalues, ascending, and eigenvectors in columns: false for a matrix that is
+// not finite. It is the same to the last bit on every processor, since coordinator and sites take
+// the next step from it each by itself: it adds in a fixed order, and rounds every product before
+// it is added, which a compiler that fuses the two respects. The matrix is brought to eigenvalues
+// in [1, 3] first: nothing overflows then. What is lost is within the rounding of the largest.
+func Eigen(m *mat.SymDense) ([]float64, *mat.Dense, bool) {
+	n, bound := m.SymmetricDim(), 0.0
+	for i := range n {
+		sum := 0.0
+		for j := range n {
+			sum += math.Abs(m.At(i, j))
+		}
+		bound = max(bound, sum) // at least every eigenvalue's magnitude
+	}
+	if math.IsNaN(bound) || math.IsInf(bound, 0) {
+		return nil, nil, false
+	}
+	a := make([][]float64, n)
+	for i := range a {
+		a[i] = make([]float64, n)
+		for j := range a[i] {
+			if bound > 0 {
+				a[i][j] = m.At(i, j) / bound
+			}
+		}
+		a[i][i] += 2
+	}
+	diagonal, off, rows := tridiagonal(a)
+	if !diagonalize(diagonal, off, rows) {
+		return nil, nil, false
+	}
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(diagonal[a], diagonal[b]) })
+	values, w := make([]float64, n), mat.NewDense(n, n, nil)
+	for i, at := range order {
+		values[i] = (diagonal[at] - 2) * bound
+		w.SetCol(i, rows[at])
+	}
+	return values, w, true
+}
+
+// tridiagonal brings a symmetric matrix to tridiagonal form by Householder reflections (Golub and
+// Van Loan 2013, section 8.3.1): its diagonal, what is next to it, and the transpose of the
+// orthogonal matrix that does it. It overwrites a.
+func tridiagonal(a [][]float64) (diagonal, off []float64, rows [][]float64) {
+	n := len(a)
+	diagonal, off = make([]float64, n), make([]float64, max(0, n-1))
+	reflections := make([][]float64, n) // of unit length, from place k+1 on; nil for none
+	for k := range n - 1 {
+		v := make([]float64, n-k-1)
+		for i := range v {
+			v[i] = a[k+1+i][k]
+		}
+		alpha := Norm(v)
+		if v[0] > 0 {
+			alpha = -alpha
+		}
+		off[k] = v[0]
+		if k == n-2 {
+			break
+		}
+		off[k] = alpha
+		v[0] -= alpha
+		v, ok := Normalize(v)
+		if !ok {
+			continue // zeros already
+		}
+		reflections[k] = v
+		w := make([]float64, len(v)) // 2Av - 2(vᵀAv)v
+		for i := range w {
+			w[i] = 2 * Dot(a[k+1+i][k+1:], v)
+		}
+		half := Dot(w, v) / 2
+		for i := range w {
+			w[i] -= float64(2 * half * v[i])
+		}
+		for i := range v {
+			row := a[k+1+i][k+1:]
+			for j := range row {
+				row[j] -= float64(v[i]*w[j]) + float64(w[i]*v[j])
+			}
+		}
+	}
+	rows = make([][]float64, n)
+	for i := range rows {
+		diagonal[i] = a[i][i]
+		rows[i] = make([]float64, n)
+		rows[i][i] = 1
+	}
+	for k := n - 3; k >= 0; k-- {
+		v := reflections[k]
+		if v == nil {
+			continue
+		}
+		for _, row := range rows[k+1:] {
+			part := row[k+1:]
+			c := 2 * Dot(part, v)
+			for j := range part {
+				part[j] -= float64(c * v[j])
+			}
+		}
+	}
+	return diagonal, off, rows
+}
+
+// diagonalize turns a tridiagonal matrix into its eigenvalues by QR steps with Wilkinson's shift
+// (Golub and Van Loan 2013, section 8.3.4), and rows along with it; false if they do not converge.
+func diagonalize(d, off []float64, rows [][]float64) bool {
+	negligible := func(k int) bool { return math.Abs(off[k]) <= 0x1p-53*(math.Abs(d[k])+math.Abs(d[k+1])) }
+	steps := 0
+	for hi := len(d) - 1; hi > 0; {
+		if negligible(hi - 1) {
+			hi--
+			continue
+		}
+		lo := hi - 1
+		for lo > 0 && !negligible(lo-1) {
+			lo--
+		}
+		if steps++; steps > 60*len(d) {
+			return false
+		}
+		e := off[hi-1]
+		delta := (d[hi-1] - d[hi]) / 2
+		root := math.Sqrt(float64(delta*delta) + float64(e*e))
+		if delta < 0 {
+			root = -root
+		}
+		x, z := d[lo]-d[hi]+float64(e*e)/(delta+root), off[lo]
+		for k := lo; k < hi; k++ {
+			r := math.Sqrt(float64(x*x) + float64(z*z))
+			c, s := 1.0, 0.0
+			if r > 0 {
+				c, s = x/r, z/r
+			}
+			if k > lo {
+				off[k-1] = r
+			}
+			cc, ss, cs := float64(c*c), float64(s*s), float64(c*s)
+			a, b, e := d[k], d[k+1], off[k]
+			d[k] = float64(cc*a) + float64(ss*b) + float64(2*cs*e)
+			d[k+1] = float64(ss*a) + float64(cc*b) - float64(2*cs*e)
+			off[k] = float64(cs*(b-a)) + float64((cc-ss)*e)
+			if k < hi-1 {
+				x, z = off[k], float64(s*off[k+1])
+				off[k+1] *= c
+			}
+			above, below := rows[k], rows[k+1]
+			for j, u := range above {
+				v := below[j]
+				above[j], below[j] = float64(c*u)+float64(s*v), float64(c*v)-float64(s*u)
+			}
+		}
+	}
+	return true
+}
+
+// product is the matrix times a vector.
+func product(m *mat.SymDense, x []float64) []float64 {
+	y, raw := make([]float64, len(x)), m.RawSymmetric()
+	for i := range x {
+		row := raw.Data[i*raw.Stride:][:raw.N] // from the diagonal on
+		sum := float64(row[i] * x[i])
+		for j := i + 1; j < len(x); j++ {
+			sum += float64(row[j] * x[j])
+			y[j] += float64(row[j] * x[i])
+		}
+		y[i] += sum
+	}
+	return y
+}
+
+// lanczos finds the leading pairs in the Krylov space of so many steps, with full
+// reorthogonalization (Parlett 1998, chapter 13); ok is false where the residual of one is over
+// 1e-12 of the largest eigenvalue. The start is fixed, so that everyone finds the same.
+func lanczos(m *mat.SymDense, k, steps int) (vectors [][]float64, values []float64, ok bool) {
+	d := m.SymmetricDim()
+	q := make([]float64, d)
+	for i := range q {
+		q[i] = float64((i+1)*7919%10007) - 5003.5 // of no direction that data would prefer
+	}
+	unit, _ := Normalize(q)
+	basis := [][]float64{unit}
+	tri := mat.NewSymDense(steps, nil)
+	beta := 0.0
+	for j := range steps {
+		v := product(m, basis[j])
+		tri.SetSym(j, j, Dot(v, basis[j]))
+		for range 2 {
+			for _, b := range basis {
+				c := Dot(v, b)
+				for i := range v {
+					v[i] -= float64(c * b[i])
+				}
+			}
+		}
+		beta = Norm(v)
+		if j == steps-1 {
+			break
+		}
+		unit, ok := Normalize(v)
+		if !ok {
+			return nil, nil, false // an invariant space: too few directions are in it
+		}
+		tri.SetSym(j, j+1, beta)
+		basis = append(basis, unit)
+	}
+	all, w, ok := Eigen(tri)
+	if !ok {
+		return nil, nil, false
+	}
+	for i := range k {
+		at := steps - 1 - i
+		if !(math.Abs(beta*w.At(steps-1, at)) <= 1e-12*math.Abs(all[steps-1])) {
+			return nil, nil, false
+		}
+		v := make([]float64, d)
+		for j, b := range basis {
+			f := w.At(j, at)
+			for l := range v {
+				v[l] += float64(f * b[l])
+			}
+		}
+		vectors, values = append(vectors, v), append(values, all[at])
+	}
+	return vectors, values, true
+}
+
+// LeadingSingular returns the k leading left singular vectors, not normalized, and singular values
+// of the matrix with these columns, by falling size. Its Gram matrix is small: columns are
+// rounds times components, while d may be large. It returns false where they do not converge.
+func LeadingSingular(columns [][]float64, k int) ([][]float64, []float64, bool) {
+	big := 0.0
+	for _, v := range columns {
+		big = max(big, Norm(v))
+	}
+	if !(big > 0) || math.IsInf(big, 0) {
+		return make([][]float64, k), make([]float64, k), true
+	}
+	m := len(columns)
+	gram := mat.NewSymDense(m, nil)
+	for i := range columns {
+		for j := i; j < m; j++ {
+			sum := 0.0
+			for l, a := range columns[i] {
+				sum += float64((a / big) * (columns[j][l] / big))
+			}
+			gram.SetSym(i, j, sum)
+		}
+	}
+	values, w, ok := Eigen(gram)
+	if !ok {
+		return nil, nil, false
+	}
+	vectors, size := make([][]float64, k), make([]float64, k)
+	for i := range k {
+		v := make([]float64, len(columns[0]))
+		for j, c := range columns {
+			f := w.At(j, m-1-i)
+			for l := range v {
+				v[l] += float64(f * c[l])
+			}
+		}
+		vectors[i], size[i] = v, big*math.Sqrt(max(0, values[m-1-i]))
+	}
+	return vectors, size, true
+}

@@ -1,0 +1,83 @@
+package proposal
+
+import (
+	"math"
+	"strconv"
+	"unicode/utf8"
+)
+
+// About is what a proposer writes for the people who decide on a study. It is in the digest and
+// decides nothing.
+type About struct {
+	// Purpose is what the study is for.
+	Purpose string `toml:"purpose,omitempty" json:"purpose,omitempty"`
+	// Contact is who answers questions about it.
+	Contact string `toml:"contact,omitempty" json:"contact,omitempty"`
+	// Ethics is the reference of an ethics board's or data protection officer's decision.
+	Ethics string `toml:"ethics,omitempty" json:"ethics,omitempty"`
+}
+
+// Limits of what a proposer writes, in characters.
+const (
+	MaxAbout   = 500
+	MaxMeasure = 40
+)
+
+// StatementsTitle is what Statements are shown under, after everything that was computed.
+const StatementsTitle = "Written by the proposer, not checked"
+
+// Statements returns the proposer's own words, each quoted, so that none looks like a line of the
+// program that shows it. Pages show them as text and never as links.
+func (s Spec) Statements() []string {
+	var out []string
+	for _, f := range s.About.fields() {
+		if f.text != "" {
+			out = append(out, f.name+": "+strconv.Quote(f.text))
+		}
+	}
+	return out
+}
+
+type aboutField struct{ name, text string }
+
+func (a About) fields() []aboutField {
+	return []aboutField{{"purpose", a.Purpose}, {"contact", a.Contact}, {"ethics", a.Ethics}}
+}
+
+// checkAbout holds what a proposer writes for people to printable characters. Format characters,
+// those that turn the direction of writing among them, are not printable.
+func (s *Spec) checkAbout() error {
+	for _, f := range s.About.fields() {
+		if err := validWords("about."+f.name, f.text, MaxAbout); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check checks what a column says for people.
+func (c Column) check(field string) error {
+	if err := validWords(field+".measure", c.Measure, MaxMeasure); err != nil {
+		return err
+	}
+	if c.Range == nil {
+		return nil
+	}
+	if len(c.Range) != 2 || !(math.Abs(c.Range[0]) <= 1e100 && math.Abs(c.Range[1]) <= 1e100) || !(c.Range[0] < c.Range[1]) {
+		return FieldErrorf(field+".range", "must be the lowest and the highest plausible value, such as [18, 110], each at most 1e100")
+	}
+	return nil
+}
+
+// validWords checks a text that may be empty.
+func validWords(field, text string, most int) error {
+	if n := utf8.RuneCountInString(text); n > most {
+		return FieldErrorf(field, "at most %d characters, got %d", most, n)
+	}
+	for _, r := range text {
+		if !strconv.IsPrint(r) || r == utf8.RuneError {
+			return FieldErrorf(field, "holds a character that is not printed as itself, or a line end")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+package proposal
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2/unstable"
+
+	"covey/internal/strict"
+)
+
+// maxKeyShown is how many bytes of a key an error repeats: whoever proposes chooses it.
+const maxKeyShown = 100
+
+// maxMarks bounds what opens or parts a TOML text's lists and tables: a list's entry of two bytes
+// takes hundreds of them to decode. The most columns that there can be take two each where a
+// proposal has them, and leave three for their names.
+const maxMarks = 1 << 19
+
+// marks counts them, wherever they stand.
+func marks(text []byte) int {
+	n := 0
+	for _, b := range text {
+		if b == '[' || b == '{' || b == ',' {
+			n++
+		}
+	}
+	return n
+}
+
+// onlyKnown refuses the first key of a TOML text that a type has no field for. The decoder's own
+// strictness quotes the whole text for each such key before it names the first: some ten thousand
+// in a proposal took minutes. A text that is not TOML ends the look; the decoder says why.
+func onlyKnown(text []byte, into reflect.Type) error {
+	var p unstable.Parser
+	p.Reset(text)
+	w := walk{&p}
+	at, path := into, ""
+	for p.NextExpression() {
+		e := p.Expression()
+		var err error
+		switch e.Kind {
+		case unstable.Table, unstable.ArrayTable:
+			at, path, err = w.key(e, into, "")
+		case unstable.KeyValue:
+			err = w.pair(e, at, path)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type walk struct{ parser *unstable.Parser }
+
+// pair looks at one key and what is in its value.
+func (w walk) pair(e *unstable.Node, at reflect.Type, path string) error {
+	of, path, err := w.key(e, at, path)
+	if err != nil {
+		return err
+	}
+	return w.value(e.Value(), of, path)
+}
+
+// value looks into inline tables; the decoder looks into none that is given for something else.
+func (w walk) value(v *unstable.Node, at reflect.Type, path string) error {
+	if item(at).Kind() != reflect.Struct || v.Kind != unstable.InlineTable && v.Kind != unstable.Array {
+		return nil
+	}
+	for inside := v.Children(); inside.Next(); {
+		var err error
+		if v.Kind == unstable.InlineTable {
+			err = w.pair(inside.Node(), at, path)
+		} else {
+			err = w.value(inside.Node(), at, path)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// key follows a dotted key from a type and gives the last part's, and the whole path.
+func (w walk) key(e *unstable.Node, at reflect.Type, path string) (reflect.Type, string, error) {
+	for parts := e.Key(); parts.Next(); {
+		part := parts.Node()
+		name := string(part.Data)
+		if path != "" {
+			path += "."
+		}
+		path += strict.PlainKey(name)
+		of := fieldOf(item(at), name)
+		if of == nil {
+			shown := path
+			if len(shown) > maxKeyShown {
+				shown = strings.ToValidUTF8(shown[:maxKeyShown], "") + "..."
+			}
+			reason := fmt.Sprintf("unknown key, line %d", w.parser.Shape(part.Raw).Start.Line)
+			if meant := strict.Nearest(name[:min(len(name), maxKeyShown)], keysOf(item(at))); meant != "" {
+				reason += fmt.Sprintf("; did you mean %q?", meant)
+			}
+			return nil, "", FieldErrorf(shown, "%s", reason)
+		}
+		at = of
+	}
+	return at, path, nil
+}
+
+// item returns what a pointer points to and a list holds.
+func item(t reflect.Type) reflect.Type {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	return t
+}
+
+// fieldOf returns the type of a struct's field of a key, as the decoder finds it: in any case of
+// letters. Nil for none.
+func fieldOf(t reflect.Type, key string) reflect.Type {
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	for f := range t.Fields() {
+		name := keyOf(f)
+		// EqualFold alone also takes ſ for s
+		lower, want := strings.ToLower(name), strings.ToLower(key)
+		if lower == want && strings.EqualFold(name, key) {
+			return f.Type
+		}
+	}
+	return nil
+}
+
+// keyOf returns a field's key.
+func keyOf(f reflect.StructField) string {
+	if name, _, _ := strings.Cut(f.Tag.Get("toml"), ","); name != "" {
+		return name
+	}
+	return f.Name
+}
+
+// keysOf returns a struct's keys, none for another type.
+func keysOf(t reflect.Type) (keys []string) {
+	if t.Kind() == reflect.Struct {
+		for f := range t.Fields() {
+			keys = append(keys, keyOf(f))
+		}
+	}
+	return keys
+}

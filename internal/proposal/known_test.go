@@ -1,0 +1,104 @@
+package proposal
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// unknownKeys are texts with as many keys that a proposal does not have, in each of TOML's places
+// for them.
+func unknownKeys(n int) map[string]string {
+	each := func(f func(i int) string) string {
+		var out strings.Builder
+		for i := range n {
+			out.WriteString(f(i))
+		}
+		return out.String()
+	}
+	return map[string]string{
+		"keys":            each(func(i int) string { return fmt.Sprintf("k%d=1\n", i) }),
+		"of a table":      "[study]\n" + each(func(i int) string { return fmt.Sprintf("k%d=1\n", i) }),
+		"dotted":          each(func(i int) string { return fmt.Sprintf("study.k%d=1\n", i) }),
+		"tables":          each(func(i int) string { return fmt.Sprintf("[k%d]\n", i) }),
+		"lists":           strings.Repeat("[[a]]\n", n),
+		"of list's":       strings.Repeat("[[roster]]\nunitſ=1\n", n),
+		"in line":         "roster=[" + strings.Repeat("{x=1},", n) + "]",
+		"deep in line":    "study={deadlines={round='1s'," + each(func(i int) string { return fmt.Sprintf("k%d=1,", i) }) + "x=1}}",
+		"lists in lists":  "roster=[[" + strings.Repeat("{x=1},", n) + "]]",
+		"below a number":  each(func(i int) string { return fmt.Sprintf("version.k%d=1\n", i) }),
+		"below a word":    "[study.radius]\n" + each(func(i int) string { return fmt.Sprintf("k%d=1\n", i) }),
+		"below a key":     "[nonce]\n" + each(func(i int) string { return fmt.Sprintf("k%d=1\n", i) }),
+		"of another case": "[STUDY]\n" + each(func(i int) string { return fmt.Sprintf("K%d=1\n", i) }),
+		"long":            strings.Repeat("a.", n) + "a=1",
+	}
+}
+
+// TestUnknownKeysAreCheap: a proposal of thousands of keys that mean nothing is refused for its
+// first, in a short error and without a copy of the text for each.
+func TestUnknownKeysAreCheap(t *testing.T) {
+	for what, text := range unknownKeys(3_000) {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := Parse([]byte(text))
+		runtime.ReadMemStats(&after)
+		if at, ok := errors.AsType[*FieldError](err); !ok || len(at.Error()) > 300 {
+			t.Errorf("%s: %.300v", what, err)
+		}
+		if used := after.TotalAlloc - before.TotalAlloc; used > 30<<20 {
+			t.Errorf("%s: %d bytes are allocated for %d", what, used, len(text))
+		}
+	}
+}
+
+// TestOnlyKnownAgrees: what the walk lets through holds no key that the decoder knows nothing of,
+// and what it refuses the decoder would refuse.
+func TestOnlyKnownAgrees(t *testing.T) {
+	texts := unknownKeys(2)
+	texts["none"] = "version=2\n[study]\nname='x'\nDEADLINES.Round='1s'\nlambda={x=1}\n[[study.columns]]\nname='a'\n[[roster]]\nunits=2\n"
+	texts["a word for a table"] = "study=1\n"
+	for what, text := range texts {
+		var p Proposal
+		err := toml.NewDecoder(bytes.NewReader([]byte(text))).DisallowUnknownFields().EnableUnmarshalerInterface().Decode(&p)
+		_, unknown := errors.AsType[*toml.StrictMissingError](err)
+		walked := onlyKnown([]byte(text), reflect.TypeFor[*Proposal]())
+		if unknown && walked == nil {
+			t.Errorf("%s: not seen", what)
+		}
+		// which is the table's text to the decoder
+		if err == nil && walked != nil && what != "below a word" {
+			t.Errorf("%s: %v", what, walked)
+		}
+	}
+}
+
+// TestListsAreBounded: a proposal of millions of empty entries is refused before it is decoded; one
+// of as many columns as there can be is not.
+func TestListsAreBounded(t *testing.T) {
+	for what, text := range map[string]string{
+		"in line": "roster=[" + strings.Repeat("{},", maxMarks) + "]",
+		"tables":  strings.Repeat("[[roster]]\n", maxMarks),
+		"numbers": "[study]\nlambda_range=[" + strings.Repeat("0,", maxMarks) + "]",
+	} {
+		var before, after runtime.MemStats
+		body := []byte(text)
+		runtime.ReadMemStats(&before)
+		_, err := Parse(body)
+		runtime.ReadMemStats(&after)
+		if err == nil || !strings.Contains(err.Error(), "brackets and commas") {
+			t.Errorf("%s: %.300v", what, err)
+		}
+		if used := after.TotalAlloc - before.TotalAlloc; used > 1<<20 {
+			t.Errorf("%s: %d bytes are allocated for %d", what, used, len(text))
+		}
+	}
+	if n := marks([]byte(strings.Repeat("[[study.columns]]\nname = 'weight [kg]'\n", MaxColumns) + strings.Repeat("[[roster]]\n", MaxSites))); n > maxMarks {
+		t.Errorf("the largest proposal has %d", n)
+	}
+}

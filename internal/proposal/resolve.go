@@ -1,0 +1,454 @@
+package proposal
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"covey/internal/query"
+)
+
+// resolve fills the profile's defaults in and checks every bound that needs
+// no roster. It is idempotent, so that a proposal resolves to itself.
+func (s *Spec) resolve() error {
+	def(&s.Profile, ProfilePractical)
+	if !slices.Contains([]string{ProfilePractical, ProfilePaper}, s.Profile) {
+		return FieldErrorf("profile", "must be %q or %q, got %q", ProfilePractical, ProfilePaper, s.Profile)
+	}
+	paper := s.Profile == ProfilePaper
+	def(&s.Method, s.methodAsked())
+	if paper {
+		def(&s.Radius, RadiusPaper)
+		if s.Lambda == LambdaPrivate { // the paper's τ leaves nothing to pay for Λ
+			def(&s.Accountant, AccountantGDP)
+		}
+		def(&s.Accountant, AccountantPaper)
+		def(&s.ExplainedVariance, VarianceNone)
+		def(&s.Schedule, ScheduleEven)
+		def(&s.Output, OutputRandom)
+	} else {
+		def(&s.Radius, RadiusPrivate)
+		def(&s.Accountant, AccountantGDP)
+		if s.Accountant == AccountantPaper {
+			def(&s.Schedule, ScheduleEven)
+			def(&s.ExplainedVariance, VarianceNone)
+		}
+		def(&s.Schedule, ScheduleRising)
+		def(&s.Output, OutputAuto)
+		if s.Rounds == 0 && s.Alpha == 0 {
+			s.Rounds = PoolRounds
+		}
+	}
+	def(&s.ExplainedVariance, VariancePrivate)
+	def(&s.Components, 1)
+	def(&s.Subspace, SubspaceBlock)
+	if paper || s.Accountant == AccountantPaper { // whose τ leaves nothing to pay for a mean
+		def(&s.Center, CenterPublic)
+	}
+	s.learnConstants()
+	if s.Components == ComponentsAuto {
+		most := componentsMost
+		if s.Standardizes() || s.Leveled() > 0 { // releases may leave columns out
+			most = min(most, max(2, len(s.Columns)/2))
+		}
+		def(&s.ComponentsMax, most)
+	}
+	def(&s.Center, CenterPrivate)
+	if s.PictureBy == PictureBySite || s.detail() != "" && !s.CentralDetail {
+		def(&s.Noise, NoiseDistributed)
+	}
+	def(&s.Noise, NoiseCentral)
+	if s.Noise == NoiseDistributed { // no exact sum is ever open: survivors may change
+		def(&s.OnDropout, DropoutContinue)
+	}
+	def(&s.OnDropout, DropoutWait)
+	def(&s.Missing, MissingError)
+	def(&s.C, 1)
+	if s.Method != MethodCovariance && s.Radius == RadiusPrivate && s.Unit == "" {
+		def(&s.Rows, RowsAuto)
+	}
+	def(&s.Rows, RowsPlain)
+	if s.Center == CenterPrivate && !s.Standardizes() {
+		def(&s.CenterShare, 0.1)
+	}
+	if s.ExplainedVariance == VariancePrivate {
+		def(&s.VarianceShare, 0.05)
+	}
+	s.resolvePicture()
+	if s.Lambda == LambdaPrivate {
+		def(&s.LambdaShare, 0.05)
+	}
+	if s.Method != MethodPower {
+		def(&s.NormBound, BoundPrivate)
+	}
+	def(&s.Deadlines.Round, Duration(time.Minute))
+	def(&s.Deadlines.Tick, s.tick())
+	return s.check()
+}
+
+// methodAsked is the method of a spec that names none: auto, but a key that only one of the methods
+// has asks for that one.
+func (s *Spec) methodAsked() string {
+	_, bound := s.NormBound.Public()
+	switch {
+	case s.Profile == ProfilePaper, s.Accountant == AccountantPaper, s.Radius != "" && s.Radius != RadiusPrivate,
+		s.Rounds > 0, s.Alpha != 0, s.Schedule != "", s.Output != "", s.Subspace == SubspaceDeflation, s.Rows != "", s.Start != nil:
+		return MethodPower
+	case bound:
+		return MethodCovariance
+	default:
+		return MethodAuto
+	}
+}
+
+// tick is the default: several times what the noise of the longest answer takes to draw, so that
+// nearly every release leaves after one.
+func (s *Spec) tick() Duration {
+	d := min(s.Width(), MaxColumns)
+	values := d * min(max(1, s.MostComponents()), MaxComponents)
+	if s.Method != MethodPower {
+		values = max(values, d*(d+1)/2)
+	}
+	values = max(values, query.LevelBins*min(s.Leveled(), MaxColumns), s.pictureValues())
+	if s.Standardizes() {
+		values = max(values, query.Tree.Definition().Values(min(len(s.Columns)-s.Leveled(), MaxColumns), 0))
+	}
+	t := time.Millisecond + time.Duration(values)*2*time.Microsecond
+	return min(Duration(t.Round(time.Millisecond)), s.Deadlines.Round)
+}
+
+// radius_share and bound_share of few units, where the proposal leaves them to their number: few
+// need more for a histogram that stands out of its noise.
+const (
+	RadiusShareFew = 0.1
+	BoundShareFew  = 0.04
+)
+
+// PoolRounds is how many rounds have a later half that has converged.
+const PoolRounds = 24
+
+func def[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+func (s *Spec) check() error {
+	if err := validText("name", s.Name); err != nil {
+		return err
+	}
+	if LooksLikeDigest(s.Name) {
+		return FieldErrorf("name", "must not be four or more hexadecimal digits and nothing else: they stand for a digest; got %q", s.Name)
+	}
+	if err := validText("dataset", s.Dataset); err != nil {
+		return err
+	}
+	if !(s.Epsilon > 0) || s.Epsilon > 100 {
+		return FieldErrorf("epsilon", "must be in (0, 100], got %v", s.Epsilon)
+	}
+	if !(s.Delta > 0 && s.Delta < 1) || s.Delta < 1e-15 {
+		return FieldErrorf("delta", "must be in [1e-15, 1), got %v", s.Delta)
+	}
+	if s.Alpha != 0 && !(s.Alpha > 0 && s.Alpha < 1) {
+		return FieldErrorf("alpha", "must be in (0, 1), got %v", s.Alpha)
+	}
+	if s.Rounds < 0 || s.Rounds > MaxRounds {
+		return FieldErrorf("rounds", "must be in 1..%d, got %d", MaxRounds, s.Rounds)
+	}
+	if s.Rounds == 0 && s.Alpha == 0 {
+		return FieldErrorf("rounds", "must be at least 1, or give alpha")
+	}
+	if !(s.C > 0) || s.C > 1e6 {
+		return FieldErrorf("c", "must be in (0, 1e6], got %v", s.C)
+	}
+	if err := s.checkComponents(); err != nil {
+		return err
+	}
+	if s.SitesPerUnit < 0 || s.SitesPerUnit > MaxSites {
+		return FieldErrorf("sites_per_unit", "must be in 1..%d, got %d", MaxSites, s.SitesPerUnit)
+	}
+	for _, e := range []struct {
+		field, got string
+		allowed    []string
+	}{
+		{"accountant", s.Accountant, []string{AccountantGDP, AccountantZCDP, AccountantPaper}},
+		{"schedule", s.Schedule, []string{ScheduleRising, ScheduleEven}},
+		{"output", s.Output, []string{OutputAuto, OutputPooled, OutputLast, OutputRandom}},
+		{"noise", s.Noise, []string{NoiseCentral, NoiseDistributed}},
+		{"method", s.Method, []string{MethodPower, MethodCovariance, MethodAuto}},
+		{"rows", s.Rows, []string{RowsAuto, RowsSphere, RowsPlain}},
+		{"subspace", s.Subspace, []string{SubspaceBlock, SubspaceDeflation}},
+		{"center", s.Center, []string{CenterPublic, CenterPrivate, CenterPairs}},
+		{"standardize", s.Standardize, []string{StandardizeNone, StandardizePrivate}},
+		{"explained_variance", s.ExplainedVariance, []string{VariancePrivate, VarianceNone}},
+		{"on_dropout", s.OnDropout, []string{DropoutWait, DropoutContinue}},
+		{"missing", s.Missing, []string{MissingError, MissingDropRow, MissingZero, MissingFill}},
+	} {
+		if !slices.Contains(e.allowed, e.got) {
+			return FieldErrorf(e.field, "must be one of %q, got %q", e.allowed, e.got)
+		}
+	}
+	if s.MinSurvivors != 0 && s.OnDropout == DropoutWait {
+		return FieldErrorf("min_survivors", `is of no use with on_dropout = "wait": every sum is over all sites; got %d`, s.MinSurvivors)
+	}
+	if !(s.Dropout >= 0 && s.Dropout < 0.5) {
+		return FieldErrorf("dropout", "must be at least 0 and below 0.5, got %g", s.Dropout)
+	}
+	if s.SpareSlots < 0 || s.SpareSlots > MaxSlots {
+		return FieldErrorf("spare_slots", "must be in 0..%d, got %d", MaxSlots, s.SpareSlots)
+	}
+	if err := s.checkStandardize(); err != nil {
+		return err
+	}
+	if err := s.checkDetail(); err != nil {
+		return err
+	}
+	if err := s.checkLeveled(); err != nil {
+		return err
+	}
+	if err := s.checkIndicators(); err != nil {
+		return err
+	}
+	if err := s.checkRadius(); err != nil {
+		return err
+	}
+	if err := s.checkPicture(); err != nil {
+		return err
+	}
+	if err := s.checkModel(); err != nil {
+		return err
+	}
+	if err := s.Expires.check(); err != nil {
+		return err
+	}
+	if err := s.checkAbout(); err != nil {
+		return err
+	}
+	if s.Deadlines.Round < Duration(100*time.Millisecond) || s.Deadlines.Round > Duration(30*24*time.Hour) {
+		return FieldErrorf("deadlines.round", "must be in 100ms..720h, got %v", time.Duration(s.Deadlines.Round))
+	}
+	if s.Deadlines.Tick < Duration(time.Millisecond) || s.Deadlines.Tick > s.Deadlines.Round {
+		return FieldErrorf("deadlines.tick", "must be in 1ms..deadlines.round, got %v", time.Duration(s.Deadlines.Tick))
+	}
+	return s.checkColumns()
+}
+
+func (s *Spec) checkRadius() error {
+	switch r, public := s.Radius.Public(); {
+	case public:
+		if !(r >= MinRadius && r <= MaxRadius) {
+			return FieldErrorf("radius", "must be in 2^-200..2^200, got %v", r)
+		}
+	case s.Radius != RadiusPrivate && s.Radius != RadiusPaper:
+		return FieldErrorf("radius", `must be "private", "paper" or a number, got %q`, string(s.Radius))
+	}
+	if s.Radius == RadiusPaper && s.Lambda == "" {
+		return FieldErrorf("lambda", `must be positive: radius = "paper" needs a public lambda, or "private"`)
+	}
+	if s.Accountant == AccountantPaper {
+		return s.checkPaper()
+	}
+	return nil
+}
+
+// checkPaper refuses what Algorithm 1's own τ has no charge for.
+func (s *Spec) checkPaper() error {
+	const why = `accountant = "paper" has a charge for power steps of one component alone; use "gdp"`
+	switch {
+	case s.Schedule != ScheduleEven:
+		return FieldErrorf("schedule", `accountant = "paper" has one τ for all rounds: "even"`)
+	case s.Radius == RadiusPrivate:
+		return FieldErrorf("accountant", `"paper" has no charge for a private radius; give a radius or use "gdp"`)
+	case s.Epsilon > 1:
+		return FieldErrorf("epsilon", `accountant = "paper" is proved for epsilon <= 1, got %v`, s.Epsilon)
+	case s.Method != MethodPower:
+		return FieldErrorf("method", why)
+	case s.Components != 1:
+		return FieldErrorf("components", why)
+	case s.Center == CenterPrivate:
+		return FieldErrorf("center", why)
+	case s.Missing != MissingError:
+		return FieldErrorf("missing", why)
+	case s.ExplainedVariance != VarianceNone:
+		return FieldErrorf("explained_variance", why)
+	case s.Lambda == LambdaPrivate:
+		return FieldErrorf("lambda", why)
+	case s.Noise != NoiseCentral:
+		return FieldErrorf("noise", why)
+	}
+	return nil
+}
+
+// checkShares keeps the parts of the budget positive and their sum below one.
+func (s *Spec) checkShares() error {
+	left := 1.0
+	for _, f := range []struct {
+		field string
+		share float64
+		on    bool
+	}{
+		{"radius_share", s.RadiusShare, s.Radius == RadiusPrivate && s.Method != MethodCovariance},
+		{"center_share", s.CenterShare, s.Center == CenterPrivate && !s.Standardizes()},
+		{"variance_share", s.VarianceShare, s.ExplainedVariance == VariancePrivate},
+		{"picture_share", s.PictureShare, s.Picture},
+		{"lambda_share", s.LambdaShare, s.Lambda == LambdaPrivate},
+		{"bound_share", s.BoundShare, s.Method != MethodPower && s.NormBound == BoundPrivate},
+	} {
+		if f.share == 0 { // the most that the number of units makes of it
+			switch {
+			case f.field == "radius_share":
+				f.share = RadiusShareFew
+			case f.field == "bound_share" && f.on:
+				f.share = BoundShareFew
+			}
+		}
+		if (f.on || f.field == "radius_share") && !(f.share > 0 && f.share < 1) {
+			return FieldErrorf(f.field, "must be in (0, 1), got %v", f.share)
+		}
+		if !f.on && f.field != "radius_share" && f.share != 0 {
+			return FieldErrorf(f.field, "has no effect: nothing is bought with it")
+		}
+		if f.on {
+			left -= f.share
+		}
+	}
+	if left < 0.1 {
+		return FieldErrorf("epsilon", "at least 0.1 of the budget must be left beside all shares, there is %.3g", left)
+	}
+	return nil
+}
+
+// checkModel checks the choices of what is computed.
+func (s *Spec) checkModel() error {
+	if l, public := s.Lambda.Public(); public {
+		if !(l > 0 && l <= 1e150) {
+			return FieldErrorf("lambda", "must be positive and at most 1e150, got %v", l)
+		}
+	} else if s.Lambda != "" && s.Lambda != LambdaPrivate {
+		return FieldErrorf("lambda", `must be "private" or a number, got %q`, string(s.Lambda))
+	}
+	if b, public := s.NormBound.Public(); public {
+		if !(b >= 0x1p-100 && b <= 0x1p100) {
+			return FieldErrorf("norm_bound", "must be in 2^-100..2^100, got %v", b)
+		}
+	} else if s.NormBound != "" && s.NormBound != BoundPrivate {
+		return FieldErrorf("norm_bound", `must be "private" or a number, got %q`, string(s.NormBound))
+	}
+	if s.NormBound != "" && s.Method == MethodPower {
+		return FieldErrorf("norm_bound", `has no effect with method = "power"`)
+	}
+	if s.Lambda == LambdaPrivate && (s.Radius != RadiusPaper || s.Method == MethodCovariance) {
+		return FieldErrorf("lambda", `"private" is bought for radius = "paper" alone; radius = "private" needs none`)
+	}
+	if s.LambdaRange != nil {
+		if s.Lambda != LambdaPrivate {
+			return FieldErrorf("lambda_range", `needs lambda = "private"`)
+		}
+		if len(s.LambdaRange) != 2 || !(s.LambdaRange[0] >= 0x1p-200) || !(s.LambdaRange[1] <= 0x1p200) || !(s.LambdaRange[0] < s.LambdaRange[1]) {
+			return FieldErrorf("lambda_range", "must be two numbers in 2^-200..2^200, the smaller first")
+		}
+	}
+	if s.Center == CenterPairs && s.Unit != "" {
+		return FieldErrorf("center", `"pairs" needs one row per unit: the difference of two units of several rows is no row of either`)
+	}
+	if s.Method == MethodCovariance && s.Subspace != SubspaceBlock {
+		return FieldErrorf("subspace", `is of method = "power"; the covariance has all components at once`)
+	}
+	if s.Method == MethodAuto && (s.Radius != RadiusPrivate || s.NormBound != BoundPrivate) {
+		return FieldErrorf("method", `"auto" compares a private radius with a private norm bound`)
+	}
+	if s.Rows != RowsPlain {
+		switch {
+		case s.Method == MethodCovariance:
+			return FieldErrorf("rows", `%q is of power iteration`, s.Rows)
+		case s.Radius != RadiusPrivate:
+			return FieldErrorf("rows", `%q needs radius = "private"`, s.Rows)
+		case s.Unit != "":
+			return FieldErrorf("rows", `%q needs one row per unit`, s.Rows)
+		}
+	}
+	if err := s.checkStart(); err != nil {
+		return err
+	}
+	if s.Unit != "" {
+		if err := validText("unit", s.Unit); err != nil {
+			return err
+		}
+		for _, c := range s.Columns {
+			if c.Name == s.Unit {
+				return FieldErrorf("unit", "%q is also a data column", s.Unit)
+			}
+		}
+	}
+	return s.checkShares()
+}
+
+func (s *Spec) checkColumns() error {
+	if len(s.Columns) == 0 {
+		return FieldErrorf("columns", "at least one column is needed")
+	}
+	if len(s.Columns) > MaxColumns {
+		return FieldErrorf("columns", "at most %d, got %d", MaxColumns, len(s.Columns))
+	}
+	seen := make(map[string]bool, len(s.Columns))
+	for i := range s.Columns {
+		c := &s.Columns[i]
+		field := fmt.Sprintf("columns[%d]", i)
+		if err := validText(field+".name", c.Name); err != nil {
+			return err
+		}
+		if seen[c.Name] {
+			return FieldErrorf(field+".name", "%q appears twice", c.Name)
+		}
+		seen[c.Name] = true
+		if err := c.checkLevels(field); err != nil {
+			return err
+		}
+		def(&c.Scale, 1)
+		if math.IsNaN(c.Offset) || math.Abs(c.Offset) > 1e100 {
+			return FieldErrorf(field+".offset", "must be finite and at most 1e100, got %v", c.Offset)
+		}
+		if !(c.Scale >= 1e-100 && c.Scale <= 1e100) {
+			return FieldErrorf(field+".scale", "must be in 1e-100..1e100, got %v", c.Scale)
+		}
+		if err := c.check(field); err != nil {
+			return err
+		}
+	}
+	if err := s.checkCoordinates(); err != nil {
+		return err
+	}
+	seenSite := make(map[string]bool, len(s.Sites))
+	for _, name := range s.Sites {
+		if seenSite[name] {
+			return FieldErrorf("sites", "%q appears twice", name)
+		}
+		seenSite[name] = true
+	}
+	return nil
+}
+
+// validText keeps names printable on one line of a terminal.
+func validText(field, v string) error {
+	if v == "" {
+		return FieldErrorf(field, "must be given")
+	}
+	if len(v) > 200 {
+		return FieldErrorf(field, "at most 200 bytes, got %d", len(v))
+	}
+	for _, r := range v {
+		if !strconv.IsPrint(r) {
+			return FieldErrorf(field, "holds an unprintable character")
+		}
+	}
+	return nil
+}
+
+// The clip radius bounds of internal/clip: R in [2^-200, 2^200].
+const (
+	MinRadius = 0x1p-200
+	MaxRadius = 0x1p200
+)

@@ -1,0 +1,65 @@
+package result
+
+import (
+	"fmt"
+	"strings"
+
+	"covey/internal/proposal"
+	"covey/internal/study"
+)
+
+// mostly is the share of empty cells of a column from which people are told.
+const mostly = 0.5
+
+// count fills in how many cells were empty.
+func (r *Result) count(p *study.Plan, releases []study.Release) {
+	for _, rel := range releases {
+		if rel.Kind != study.KindFilled {
+			continue
+		}
+		z, half := rel.Z(), normal95*rel.Tau()
+		within := func(v float64) float64 { return max(0, min(v, 1)) }
+		for _, at := range p.Coordinates() {
+			v := 0.0
+			interval := [2]float64{}
+			if !at.Gap {
+				v = within(z[at.Column])
+				interval = [2]float64{within(z[at.Column] - half), within(z[at.Column] + half)}
+			}
+			r.Filled = append(r.Filled, v)
+			r.FilledInterval = append(r.FilledInterval, interval)
+		}
+		r.Missing = p.Proposal.Spec.Missing
+	}
+}
+
+// FilledText says how many cells had no value, and in which columns most; empty where none could
+// be.
+func (r *Result) FilledText() string {
+	if len(r.Filled) == 0 {
+		return ""
+	}
+	var sum, error float64
+	var most []string
+	for j, v := range r.Filled {
+		sum += v / float64(len(r.Filled))
+		error = max(error, (r.FilledInterval[j][1]-r.FilledInterval[j][0])/2)
+		if v > mostly {
+			most = append(most, fmt.Sprintf("%q (%.0f%%)", r.Columns[j], 100*v))
+		}
+	}
+	what := "taken as the center"
+	if r.Missing == proposal.MissingFill {
+		what = "filled from the rest of their row"
+	}
+	text := fmt.Sprintf("about %.3g%% of the cells had no value and were %s (filled_ has each column's share, 95%%: within %.2g points)", 100*sum, what, 100*error)
+	if len(most) > 0 {
+		const shown = 5
+		rest := ""
+		if n := len(most) - shown; n > 0 {
+			most, rest = most[:shown], fmt.Sprintf(" and %d more", n)
+		}
+		text += "; more than half of the cells are empty in " + strings.Join(most, ", ") + rest + ": what the result says of these columns is mostly not observed"
+	}
+	return text
+}

@@ -1,0 +1,56 @@
+package result
+
+import (
+	"fmt"
+	"math"
+
+	"covey/internal/proposal"
+	"covey/internal/study"
+)
+
+// keep fills in how many rows were kept.
+func (r *Result) keep(p *study.Plan, releases []study.Release) {
+	if p.Proposal.Spec.Missing != proposal.MissingDropRow {
+		return
+	}
+	for _, rel := range releases {
+		if rel.Kind != study.KindRows {
+			continue
+		}
+		most := math.Inf(1)
+		if r.Unit == "" {
+			most = float64(rel.Units)
+		}
+		within := func(v float64) float64 { return max(0, min(v, most)) }
+		n, half := rel.Z()[0]*float64(rel.Units), normal95*rel.Tau()*float64(rel.Units)
+		r.RowsKept = within(n)
+		r.RowsKeptInterval = &[2]float64{within(n - half), within(n + half)}
+	}
+}
+
+// KeptText says how many rows were kept; empty where none could be left out.
+func (r *Result) KeptText() string {
+	if r.RowsKeptInterval == nil {
+		return ""
+	}
+	lo, hi := r.RowsKeptInterval[0], r.RowsKeptInterval[1]
+	text := fmt.Sprintf("about %.0f (95%%: %.0f to %.0f)", r.RowsKept, lo, hi)
+	if r.Unit != "" {
+		return text + ", the others had a missing value"
+	}
+	of := 0 // those whose rows were counted
+	for _, rel := range r.Releases {
+		if rel.Kind == study.KindRows {
+			of = rel.Units
+		}
+	}
+	what := "rows"
+	if r.Center == proposal.CenterPairs {
+		what = "pairs of rows"
+	}
+	text += fmt.Sprintf(" of %d %s, the others had a missing value", of, what)
+	if hi < 0.95*float64(of) {
+		text += "; the result is about rows without one, which may differ from the rest"
+	}
+	return text
+}

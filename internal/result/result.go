@@ -1,0 +1,369 @@
+package result
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"covey/internal/linalg"
+	"covey/internal/proposal"
+	"covey/internal/standardize"
+	"covey/internal/study"
+)
+
+// Result is what a study found: every released value and, from them, each
+// output. The names are scikit-learn's where it has them. All of it is
+// (ε, δ)-differentially private, post-processing of the releases included. Its JSON
+// is a result file, which Verify checks by itself once Sign has filled it in.
+type Result struct {
+	Name    string          `json:"name"`
+	Digest  proposal.Digest `json:"digest"`
+	Epsilon float64         `json:"epsilon"`
+	Delta   float64         `json:"delta"`
+	// Adjacency is what Epsilon and Delta are for: AdjacencyReplaceOne.
+	Adjacency string `json:"adjacency"`
+	// SitesPerUnit is at how many sites the unit that is replaced may be, where the proposal says
+	// it; else 1.
+	SitesPerUnit int     `json:"sites_per_unit,omitempty"`
+	Rho          float64 `json:"rho"` // charged, all queries
+	Profile      string  `json:"profile"`
+
+	Columns []string  `json:"feature_names_in_"`
+	Offset  []float64 `json:"offset_"` // public constants, not learned; 0 of columns that were
+	Scale   []float64 `json:"scale_"`  // public, or learned
+	Mean    []float64 `json:"mean_"`   // released, in scaled columns; zeros where nothing was
+	// LeftOut are the columns whose constants could not be learned: every component has 0 there.
+	LeftOut []LeftOut `json:"left_out_,omitempty"`
+	// ScaleNote says what a learned scale is; empty where none was learned.
+	ScaleNote string `json:"scale_note,omitempty"`
+	// LevelsNote says what the constants of columns with levels are; empty where no column has any.
+	LevelsNote string   `json:"levels_note,omitempty"`
+	Sites      []string `json:"sites"`
+	N          int      `json:"n_samples_"` // units, or pairs of them; one at two sites is two
+	D          int      `json:"n_features_in_"`
+	K          int      `json:"n_components_"`
+	// ComponentsAsked is "auto" where K was left to what is released, and ComponentsWhy then says
+	// in a sentence how it was found, or that there is no cut and what was taken.
+	ComponentsAsked string `json:"components_asked,omitempty"`
+	ComponentsWhy   string `json:"components_why,omitempty"`
+	Unit            string `json:"unit,omitempty"`
+	// PerUnit is the released mean of kept rows per unit, where a unit is not a row or rows with a
+	// missing value were left out. What is found of rows is divided by it.
+	PerUnit float64 `json:"rows_per_unit,omitempty"`
+	// RowsKept is how many rows were kept where those with a missing value were left out: noised,
+	// with an interval that covers the true number with probability 0.95.
+	RowsKept         float64     `json:"rows_kept_,omitempty"`
+	RowsKeptInterval *[2]float64 `json:"rows_kept_interval_,omitempty"`
+
+	// Missing is the proposal's, where gaps are kept. Filled is then, for each column, the share of
+	// rows without a value there, noised, with an interval that covers the true one with
+	// probability 0.95.
+	Missing        string       `json:"missing,omitempty"`
+	Filled         []float64    `json:"filled_,omitempty"`
+	FilledInterval [][2]float64 `json:"filled_interval_,omitempty"`
+
+	Center    string  `json:"center"`
+	Noise     string  `json:"noise"`
+	Method    string  `json:"method"` // that was used
+	MethodWhy string  `json:"method_why"`
+	Subspace  string  `json:"subspace"`
+	Rounds    int     `json:"rounds"`
+	Lambda    float64 `json:"lambda,omitempty"` // private
+	// the last in force: of power steps, or B² of the covariance
+	Radius float64 `json:"radius"`
+	// of components: random, last or pooled; covariance where that is the method
+	Output   string `json:"output"`
+	OutputAs string `json:"output_asked"`
+	// Components is k×d, in scaled columns, by falling explained variance where that was
+	// bought; each has its largest loading positive.
+	Components [][]float64 `json:"components_"`
+	// Outputs holds all, so that another choice costs nothing; not reordered.
+	Outputs map[string][][]float64 `json:"outputs"`
+	// ExplainedVariance and what belongs to it is null where it was not bought.
+	ExplainedVariance []float64    `json:"explained_variance_"`
+	VarianceInterval  [][2]float64 `json:"explained_variance_interval_"`
+	VarianceRatio     []float64    `json:"explained_variance_ratio_"`
+	TotalVariance     float64      `json:"total_variance_,omitempty"`
+	TotalInterval     *[2]float64  `json:"total_variance_interval_,omitempty"`
+	VarianceNote      string       `json:"variance_note,omitempty"`
+	NoiseToSignal     float64      `json:"noise_to_signal"` // of z_T, or of the covariance
+
+	// Pictures are of the pairs of components that the proposal names, and Scores of each
+	// component, in their order here; both empty where picture is not asked for.
+	Pictures []Picture        `json:"pictures_,omitempty"`
+	Scores   []ScoreHistogram `json:"score_histograms_,omitempty"`
+	// PictureNote says what they show and what they do not.
+	PictureNote string `json:"picture_note,omitempty"`
+
+	Releases []study.Release `json:"releases"` // as Signed, to be read
+
+	// Approvals are the sites' signatures on the digest, by roster index ([study.SignDecision]).
+	Approvals []Blob `json:"approvals"`
+
+	Proposal  Blob            `json:"proposal"`  // its exact bytes
+	Signed    []SignedRelease `json:"signed"`    // Releases, exactly as signed
+	Chain     proposal.Digest `json:"chain"`     // last link over Digest and Signed
+	Signature Blob            `json:"signature"` // the coordinator's, over all of this
+
+	// Simulated marks what no federation computed (package simulate). Verify refuses it, and
+	// without the mark too: nobody signed it.
+	Simulated bool `json:"simulated,omitempty"`
+}
+
+// New makes the result of all of a plan's releases, in order. It is not signed.
+func New(p *study.Plan, releases []study.Release) (*Result, error) { return newResult(p, releases, 0) }
+
+// newResult is New with the thresholds of "auto" raised by slack of themselves.
+func newResult(p *study.Plan, releases []study.Release, slack float64) (*Result, error) {
+	s := p.Proposal.Spec
+	r := &Result{
+		Name: s.Name, Digest: p.Digest, Epsilon: s.Epsilon, Delta: s.Delta, Adjacency: p.Adjacency, SitesPerUnit: s.SitesPerUnit, Profile: s.Profile,
+		N: p.N, D: p.D, K: p.K(), Unit: s.Unit, Center: s.Center, Noise: s.Noise, Subspace: s.Subspace, Rounds: p.Rounds,
+		OutputAs: s.Output, Releases: releases, Mean: make([]float64, p.D),
+	}
+	for _, at := range p.Coordinates() {
+		c := s.Columns[at.Column]
+		if at.Gap {
+			c.Offset, c.Scale = 0, 1
+		}
+		r.Columns = append(r.Columns, at.Name)
+		r.Offset = append(r.Offset, c.Offset)
+		r.Scale = append(r.Scale, c.Scale)
+	}
+	for _, m := range p.Proposal.Roster {
+		r.Sites = append(r.Sites, m.Name)
+	}
+	c := p.Start()
+	for i, rel := range releases {
+		if rel.Query != c.Query {
+			return nil, proposal.FieldErrorf("releases", "query %d is released where %d is due", rel.Query, c.Query)
+		}
+		r.Rho += rel.Rho
+		if rel.Kind == study.KindPower || rel.Kind == study.KindMoment {
+			r.Radius = rel.Radius
+		}
+		var err error
+		if c, err = p.Next(c, rel, releases[:i]); err != nil {
+			return nil, err
+		}
+	}
+	if c.Query != len(p.Queries) {
+		return nil, proposal.FieldErrorf("releases", "the releases end before query %d", c.Query)
+	}
+	r.Method, r.MethodWhy, r.Lambda, r.PerUnit = c.Method, p.MethodWhy(releases), c.Lambda, c.PerUnit
+	r.setConstants(p, c)
+	moment, err := r.findComponents(p, c, releases)
+	if err != nil {
+		return nil, err
+	}
+	r.keep(p, releases)
+	r.count(p, releases)
+	r.explain(c, releases)
+	r.picture(p, releases)
+	if s.Components == proposal.ComponentsAuto {
+		found, err := chosen(p, r.Method, moment, releases, slack)
+		if err != nil {
+			return nil, err
+		}
+		r.trim(found)
+		if moment != nil {
+			r.NoiseToSignal = covarianceNoise(moment.tau, p.D, moment.values[r.K-1])
+		}
+	}
+	return r, nil
+}
+
+// LeftOut is a column that a study left out.
+type LeftOut struct {
+	Column string             `json:"column"`
+	Why    standardize.Reason `json:"why"`
+}
+
+// Words say why for people.
+func (l LeftOut) Words() string {
+	switch l.Why {
+	case standardize.Constant:
+		return "it has one value, as far as its noised counts show"
+	case study.OutJoined:
+		return "it is rare by its noised count, and its rows are in the column's other"
+	case study.OutRare:
+		return "too few rows are in it, as far as its noised count shows"
+	case study.OutEven:
+		return "by the noised count, too few rows lack a value there, or too few have one"
+	case study.OutSingle:
+		return "fewer than two levels of the column stand out of the noise"
+	}
+	return "its counts do not stand out of the noise"
+}
+
+// scaleNote says what a learned scale is.
+const scaleNote = "scale_ and mean_ of learned columns are private estimates: scale_ is the standard deviation of values clipped 3 to 4 estimated deviations away from their mean, so that it is below the column's own where tails are heavy or values skewed, and both have the noise of their releases"
+
+// LearnedText says which constants were learned, and which columns were left out and why; empty
+// where none were.
+func (r *Result) LearnedText() string {
+	if r.ScaleNote == "" {
+		return ""
+	}
+	var out []string
+	for _, l := range r.LeftOut {
+		if l.Why == standardize.Weak || l.Why == standardize.Constant {
+			out = append(out, fmt.Sprintf("%q (%s)", l.Column, l.Words()))
+		}
+	}
+	if len(out) == 0 {
+		return "the constants that the study's columns leave out were learned, and none of these columns was left out"
+	}
+	return fmt.Sprintf("the constants that the study's columns leave out were learned; left out, and with no part in any component, are %s", strings.Join(out, ", "))
+}
+
+// setConstants fills in what rows are to be moved and divided by: (x - offset_)/scale_ - mean_.
+func (r *Result) setConstants(p *study.Plan, c study.Course) {
+	if c.Center != nil {
+		r.Mean = slices.Clone(c.Center)
+	}
+	if len(c.Scale) == 0 {
+		return
+	}
+	if p.Proposal.Spec.Standardizes() {
+		r.ScaleNote = scaleNote
+	}
+	if p.Proposal.Spec.Leveled() > 0 {
+		r.LevelsNote = levelsNote
+	}
+	why := p.WhyLeftOut(c)
+	for j, s := range c.Scale {
+		if s == 0 {
+			r.Mean[j] = 0
+			if why[j] == "" {
+				why[j] = c.Columns[j].Out
+			}
+			r.LeftOut = append(r.LeftOut, LeftOut{r.Columns[j], why[j]})
+			continue
+		}
+		r.Scale[j] *= s
+		r.Mean[j] /= s
+	}
+}
+
+// covarianceNoise is the length of the vector by which a noised symmetric matrix moves the
+// eigenvector of an eigenvalue, about.
+func covarianceNoise(tau float64, d int, eigenvalue float64) float64 {
+	if !(eigenvalue > 0) {
+		return math.MaxFloat64
+	}
+	return min(math.MaxFloat64, tau*math.Sqrt(float64(d+1)/2)/eigenvalue)
+}
+
+// findComponents makes the outputs of every run and the components in force. It returns the leading
+// eigenvalues of a covariance; nil of power iteration.
+func (r *Result) findComponents(p *study.Plan, c study.Course, releases []study.Release) (*spectrum, error) {
+	var moment *spectrum
+	r.Outputs = map[string][][]float64{}
+	steps := map[int][]study.Release{}
+	for _, rel := range releases {
+		switch rel.Kind {
+		case study.KindPower:
+			if r.Method == proposal.MethodCovariance { // auto took these to decide
+				continue
+			}
+			run := p.Queries[rel.Query].Run
+			steps[run] = append(steps[run], rel)
+		case study.KindMoment:
+			if !p.LastMoment(rel) {
+				continue
+			}
+			m := p.Covariance(c, releases)
+			more := 0
+			if p.Proposal.Spec.Components == proposal.ComponentsAuto {
+				more = cutReach + 1 // values behind the last are looked at
+			}
+			vectors, values, err := m.Principal(p.D, max(p.K(), min(p.K()+more, live(m, p.D))))
+			if err != nil {
+				return nil, err
+			}
+			vectors = vectors[:p.K()]
+			moment = spectrumOf(m, values, p.D, p.N)
+			r.Output, r.NoiseToSignal = proposal.OutputCovariance, covarianceNoise(m.Tau, p.D, values[p.K()-1])
+			r.Components = linalg.OrientAll(vectors)
+			r.Outputs[r.Output] = linalg.OrientAll(vectors)
+		}
+	}
+	for run := range len(steps) {
+		out, err := p.Outputs(steps[run])
+		if err != nil {
+			return nil, err
+		}
+		for name, vectors := range out.Vectors {
+			r.Outputs[name] = append(r.Outputs[name], vectors...)
+		}
+		r.Output = out.Chosen
+		for _, v := range out.Vectors[out.Chosen] {
+			r.Components = append(r.Components, slices.Clone(v))
+		}
+		r.NoiseToSignal = max(r.NoiseToSignal, out.Noise) // of deflation's runs, the worst
+	}
+	return moment, nil
+}
+
+// normal95 is the half-width of a normal law's central 95% in standard deviations.
+const normal95 = 1.959963984540054
+
+// explain fills explained variance in, where it was bought, and puts the components
+// in its order.
+func (r *Result) explain(c study.Course, releases []study.Release) {
+	rows, spread, note := c.RowsPerUnit(), 0.0, varianceNote
+	if c.PerUnit > 0 {
+		note = varianceNoteOfUnits
+	}
+	var order []int
+	for _, rel := range releases {
+		z := rel.Z()
+		// of z/rows, both noised, to first order
+		around := func(v float64) [2]float64 {
+			half := normal95 * math.Hypot(rel.Tau(), v*spread) / rows
+			return [2]float64{max(0, v-half), max(0, v+half)}
+		}
+		switch rel.Kind {
+		case study.KindRows:
+			spread = rel.Tau()
+		case study.KindVariance:
+			order = linalg.Falling(z)
+			for i := range z {
+				z[i] /= rows
+			}
+			components := r.Components
+			r.Components = nil
+			for _, i := range order {
+				v := max(0, z[i])
+				r.Components = append(r.Components, components[i])
+				r.ExplainedVariance = append(r.ExplainedVariance, v)
+				r.VarianceInterval = append(r.VarianceInterval, around(z[i]))
+			}
+		case study.KindTotal:
+			z[0] /= rows
+			r.TotalVariance = max(0, z[0])
+			total := around(z[0])
+			r.TotalInterval = &total
+			for _, v := range r.ExplainedVariance {
+				ratio := 0.0
+				if r.TotalVariance > 0 {
+					ratio = min(1, v/r.TotalVariance)
+				}
+				r.VarianceRatio = append(r.VarianceRatio, ratio)
+			}
+			r.VarianceNote = note
+		}
+	}
+}
+
+// varianceNote says what the intervals cover, varianceNoteOfUnits where a variance was divided by a
+// noised number of rows per unit.
+const (
+	varianceNote = "each interval covers, with probability 0.95, what the noise added to the variance of these very rows along the component, after clipping; " + varianceNot
+
+	varianceNoteOfUnits = "each interval covers, with probability of about 0.95, what the noise added to the variance of these very rows along the component, after clipping, and to the number of kept rows per unit; " + varianceNot
+
+	varianceNot = "it holds for a component picked before looking: of several nearly equal variances the first listed is too high, since they are listed by the noised ones; it does not cover how other rows from the same source would vary (with few rows for the columns the variance of new rows is lower), nor what clipping took off the largest rows, which lowers it (with heavy tails, by much)"
+)

@@ -1,0 +1,328 @@
+package result
+
+import (
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"covey/internal/linalg"
+	"covey/internal/proposal"
+	"covey/internal/standardize"
+	"covey/internal/study"
+	"covey/test/runs"
+	"covey/test/texts"
+)
+
+// TestStudies runs one study of every kind to its result: every ask and release passes
+// the sites' checks, the charges add up to the ledger's reservation, and the signed
+// result verifies.
+func TestStudies(t *testing.T) {
+	for name, text := range texts.Studies {
+		for _, wide := range []bool{false, true} { // auto takes either branch
+			if wide && !strings.Contains(text, "auto") {
+				continue
+			}
+			t.Run(fmt.Sprint(name, " ", wide), func(t *testing.T) {
+				p, body, releases := runs.Run(t, text, wide)
+				signed := signReleases(t, releases)
+				rho := 0.0
+				for _, r := range releases {
+					rho += r.Rho
+				}
+				if math.Abs(rho-p.Rho) > 1e-12*p.Rho {
+					t.Errorf("ρ = %v is charged, %v reserved", rho, p.Rho)
+				}
+				if spent, err := p.Curve().Epsilon(p.Rho, 1e-6); err != nil || spent > 1 {
+					t.Errorf("spends ε = %v, %v", spent, err)
+				}
+				result, err := Sign(body, signed, texts.Signer, approvalsOf(p)...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := Verify(file(t, result)); err != nil {
+					t.Fatal(err)
+				}
+				checkResult(t, p, result, wide)
+			})
+		}
+	}
+}
+
+func checkResult(t *testing.T, p *study.Plan, r *Result, wide bool) {
+	t.Helper()
+	s := p.Proposal.Spec
+	if len(r.Components) != s.MostComponents() || r.K != s.MostComponents() {
+		t.Fatalf("%d components", len(r.Components))
+	}
+	if why := linalg.Orthonormal(linalg.Flat(r.Components), p.D); why != "" {
+		t.Errorf("components: %s", why)
+	}
+	if s.Components < 4 && s.Lambda == "" { // in order, signs by convention
+		for i, x := range r.Components {
+			if x[i] < 0.95 {
+				t.Errorf("component %d is %v", i, x)
+			}
+		}
+	}
+	if method := map[bool]string{true: proposal.MethodCovariance, false: proposal.MethodPower}[wide]; s.Method == proposal.MethodAuto && (r.Method != method || !strings.Contains(r.MethodWhy, "B²")) {
+		t.Errorf("auto took %s: %s", r.Method, r.MethodWhy)
+	}
+	if mean := r.Mean[0]; s.Center == proposal.CenterPrivate && math.Abs(mean-3) > 0.05*3 {
+		t.Errorf("mean %v", r.Mean)
+	}
+	if s.ExplainedVariance == proposal.VarianceNone {
+		if r.ExplainedVariance != nil || r.TotalInterval != nil || r.VarianceNote != "" {
+			t.Error("explained variance was not bought")
+		}
+		return
+	}
+	if runs.Decides(p) { // intervals are wider than what they are of
+		return
+	}
+	perUnit := 1.0
+	if s.Unit != "" {
+		perUnit = 2
+	}
+	spread := 0.0 // of rows per unit
+	for _, rel := range r.Releases {
+		if rel.Kind == study.KindRows {
+			spread = rel.Tau()
+		}
+		half := func(v float64) float64 { return 1.96 * math.Hypot(rel.Tau(), v*spread) / perUnit }
+		if b, half := r.TotalInterval, half(r.TotalVariance); rel.Kind == study.KindTotal && math.Abs((b[1]-b[0])/2-half) > 1e-2*half {
+			t.Errorf("interval %v of the total, want ± %v", b, half)
+		}
+		if b, half := r.VarianceInterval[0], half(r.ExplainedVariance[0]); rel.Kind == study.KindVariance && math.Abs((b[1]-b[0])/2-half) > 1e-2*half {
+			t.Errorf("interval %v, want ± %v", b, half)
+		}
+	}
+	for i, v := range r.ExplainedVariance {
+		want := 1 / float64(i+1) / perUnit
+		// the paper's R needs more units than these
+		if math.Abs(v-want) > 0.1*want && s.Lambda == "" {
+			t.Errorf("explained variance %d is %v, want %v", i, v, want)
+		}
+		if b := r.VarianceInterval[i]; !(b[0] <= v && v <= b[1]) {
+			t.Errorf("interval %v of %v", b, v)
+		}
+		if i > 0 && v > r.ExplainedVariance[i-1] {
+			t.Error("components are not in order")
+		}
+		if math.Abs(r.VarianceRatio[i]-v/r.TotalVariance) > 1e-12 {
+			t.Errorf("ratio %v", r.VarianceRatio[i])
+		}
+	}
+}
+
+func TestOutputs(t *testing.T) {
+	p := runs.MustPlan(t, strings.Replace(texts.Minimal, "delta", "radius = 3.0\nrounds = 4\ndelta", 1), 1000, 1000, 1000)
+	var releases []study.Release
+	c := p.Start()
+	for i := range p.Queries {
+		a, err := p.NewAsk(c, i, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// A signal along (3, 4)/5, far above the noise.
+		r, err := p.NewRelease(a, []int{0, 1, 2}, []int64{3 << 40, 4 << 40})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, err = p.Next(c, r, releases); err != nil {
+			t.Fatal(err)
+		}
+		releases = append(releases, r)
+	}
+	res, err := New(p, releases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{proposal.OutputLast, proposal.OutputPooled} {
+		if v := res.Outputs[name][0]; math.Abs(v[0]-0.6) > 1e-12 || math.Abs(v[1]-0.8) > 1e-12 {
+			t.Errorf("%s = %v", name, v)
+		}
+	}
+	if res.Output != proposal.OutputLast {
+		t.Errorf("auto chose %s at noise-to-signal %v", res.Output, res.NoiseToSignal)
+	}
+	if _, err := New(p, releases[1:]); err == nil {
+		t.Error("a result was made of too few releases")
+	}
+}
+
+// TestResultSaysAdjacency: a result says what its ε is for; one that says otherwise than its
+// proposal does not verify.
+func TestResultSaysAdjacency(t *testing.T) {
+	p, body, releases := runs.Run(t, texts.With(texts.Four, "sites_per_unit = 2"), false)
+	signed := signReleases(t, releases)
+	r, err := Sign(body, signed, texts.Signer, approvalsOf(p)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := Verify(file(t, r))
+	if err != nil || v.Adjacency != study.AdjacencyReplaceOne || v.SitesPerUnit != 2 || r.Adjacency != study.AdjacencyReplaceOne || r.SitesPerUnit != 2 {
+		t.Fatalf("%+v, %v", v, err)
+	}
+	if !strings.Contains(r.VarianceNote, "a component picked before looking") {
+		t.Errorf("the note is %q", r.VarianceNote)
+	}
+	for name, change := range map[string]func(*Result){
+		"adjacency":      func(r *Result) { r.Adjacency = "add-remove" },
+		"sites_per_unit": func(r *Result) { r.SitesPerUnit = 3 },
+	} {
+		other := *r
+		change(&other)
+		reseal(t, &other)
+		if _, err := Verify(file(t, &other)); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// The same releases of levels are the same study on every processor, to the last digit.
+func TestLevelsGolden(t *testing.T) {
+	p, _, releases := runs.Run(t, texts.Studies["levels, private mean"], false)
+	r, err := New(p, releases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprintf("%q", r.LeftOut); got != `[{"b=y" "joined"} {"d=yes" "single"} {"d=other" "single"}]` {
+		t.Error(got)
+	}
+	want := []string{
+		"levels were scaled by their released shares",
+		`too rare by their noised counts, so that their rows are in the column's other: "b=y"`,
+		`left out, since the column has fewer than two levels that stand out of the noise: "d=yes", "d=other"`,
+	}
+	if got := r.LevelsText(); got != strings.Join(want, "; ") {
+		t.Error(got)
+	}
+	if r.LearnedText() != "" || r.ScaleNote != "" || !strings.Contains(r.LevelsNote, "factor analysis of mixed data") {
+		t.Errorf("%q, %q, %q", r.LearnedText(), r.ScaleNote, r.LevelsNote)
+	}
+	got := ""
+	for j := 1; j < 5; j++ { // b's
+		got += fmt.Sprintf("%s %.4f %.4f, ", r.Columns[j], r.Scale[j], r.Mean[j])
+	}
+	if got != "b=x 0.7071 0.7071, b=y 1.0000 0.0000, b=z 0.5477 0.5477, b=other 0.4473 0.4473, " {
+		t.Error(got)
+	}
+}
+
+// TestVerifyRefusesOtherScales: a result with other scales, means or left-out columns than its
+// releases lead to does not verify, even if the coordinator's key signs it.
+func TestVerifyRefusesOtherScales(t *testing.T) {
+	text := texts.With(texts.Learning, `method = "covariance"`)
+	spec, err := proposal.ParseSpec([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sites := texts.Roster(40_000, 40_000, 40_000)
+	body, err := proposal.Propose(spec, sites, texts.Signer.Public().(ed25519.PublicKey), [32]byte{7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := study.NewPlan(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, releases := runs.Learned(t, p, []float64{100, -3, 7, 0, 0.5}, []float64{5, 0.05, 0, 1e6, 1})
+	for c.Query < len(p.Queries) {
+		a, err := p.NewAsk(c, c.Query, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		noised := make([]int64, p.Queries[a.Query].Values)
+		for i, v := range noised {
+			noised[i] = v + 1000*int64(i%7)
+		}
+		if a.Kind == study.KindHistogram {
+			noised[260] = int64(float64(p.N) / a.Grid)
+		} else {
+			for i, at := 0, 0; i < p.D; i++ { // a diagonal
+				noised[at] = int64(float64(p.N) * float64(i+1) / 4 / a.Grid)
+				at += p.D - i
+			}
+		}
+		r, err := p.NewRelease(a, []int{0, 1, 2}, noised)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, err = p.Next(c, r, releases); err != nil {
+			t.Fatal(err)
+		}
+		releases = append(releases, r)
+	}
+	var signed []SignedRelease
+	for _, r := range releases {
+		signed = append(signed, signRelease(t, r))
+	}
+	result := signResult(t, body, signed)
+	file := func(r *Result) []byte {
+		input, err := r.signingInput()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Signature = ed25519.Sign(texts.Signer, input)
+		text, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	if _, err := Verify(file(result)); err != nil {
+		t.Fatal(err)
+	}
+	if len(result.LeftOut) != 1 || result.LeftOut[0] != (LeftOut{"c", standardize.Constant}) || result.ScaleNote == "" {
+		t.Errorf("left out are %v", result.LeftOut)
+	}
+	// of the known column, in its own units: (x - 3)/2 has the mean 0.5
+	if result.Offset[4] != 3 || result.Scale[4] != 2 || math.Abs(result.Mean[4]-0.5) > 0.05 {
+		t.Errorf("a known column has offset %v, scale %v, mean %v", result.Offset[4], result.Scale[4], result.Mean[4])
+	}
+	for what, change := range map[string]func(*Result){
+		"scale_":     func(r *Result) { r.Scale = slices.Clone(r.Scale); r.Scale[0] *= 1.001 },
+		"mean_":      func(r *Result) { r.Mean = slices.Clone(r.Mean); r.Mean[1] += 0.001 },
+		"left_out_":  func(r *Result) { r.LeftOut = []LeftOut{{"b", standardize.Constant}} },
+		"scale_note": func(r *Result) { r.ScaleNote = "exact" },
+	} {
+		bad := *result
+		change(&bad)
+		_, err := Verify(file(&bad))
+		if wrong, ok := errors.AsType[*VerifyError](err); !ok || wrong.What != what {
+			t.Errorf("%s was changed: %v", what, err)
+		}
+	}
+	// A release about other scales, signed again with all that follows.
+	other := releases[4]
+	other.Scale = slices.Clone(other.Scale)
+	other.Scale[0] *= 2
+	forged := slices.Clone(signed)
+	forged[4] = signRelease(t, other)
+	bad := *result
+	bad.Signed, bad.Releases = forged, append(slices.Clone(releases[:4]), append([]study.Release{other}, releases[5:]...)...)
+	if _, err := Verify(file(&bad)); err == nil || !strings.Contains(err.Error(), "scale") {
+		t.Errorf("a release about other scales: %v", err)
+	}
+}
+
+// TestLearnedText: of levels that are left out it is said beside, so that learned columns are all
+// that this speaks of.
+func TestLearnedText(t *testing.T) {
+	r := &Result{D: 22, ScaleNote: "x", LevelsNote: "y", LeftOut: []LeftOut{{"ward=other", study.OutRare}}}
+	if got := r.LearnedText(); strings.Contains(got, "no column was left out") || !strings.HasSuffix(got, "none of these columns was left out") {
+		t.Error(got)
+	}
+	if got := r.LevelsText(); !strings.Contains(got, `left out, since too few rows are in them by the noised counts: "ward=other"`) {
+		t.Error(got)
+	}
+	r.LeftOut = append(r.LeftOut, LeftOut{"age", standardize.Constant})
+	if got := r.LearnedText(); !strings.Contains(got, `left out, and with no part in any component, are "age" (`) || strings.Contains(got, "22") {
+		t.Error(got)
+	}
+}

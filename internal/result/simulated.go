@@ -1,0 +1,40 @@
+package result
+
+import (
+	"covey/internal/proposal"
+	"covey/internal/study"
+)
+
+// ReadSimulated reads a file of a simulated study's result, for who draws it: that all of it
+// follows from its proposal and its releases is checked as [Verify] does, and signatures it must
+// have none. It proves nothing of any site's rows. The error is a *[VerifyError].
+func ReadSimulated(file []byte) (*Result, error) {
+	r, p, err := parsePlanned(file)
+	if err != nil {
+		return nil, err
+	}
+	if !r.Simulated {
+		return nil, unverified(-1, WhatSimulated, "is not set")
+	}
+	if len(r.Signed)+len(r.Approvals)+len(r.Signature) > 0 || r.Chain != (proposal.Digest{}) {
+		return nil, unverified(-1, "signature", "a simulated study has none, and no chain and approvals")
+	}
+	var releases []study.Release
+	c, slot := p.Start(), -1
+	for i, release := range r.Releases {
+		if c.Query == len(p.Queries) || c.End != "" {
+			return nil, unverified(-1, "releases", "has %d releases, the study ended with %d", len(r.Releases), i)
+		}
+		if c, err = follow(p, c, slot, release, releases); err != nil {
+			return nil, err
+		}
+		slot = release.Slot
+		releases = append(releases, release)
+	}
+	if c.Query != len(p.Queries) {
+		return nil, unverified(-1, "releases", "has %d releases, and query %d is not among them", len(r.Releases), c.Query)
+	}
+	unmarked := *r // the mark follows from nothing
+	unmarked.Simulated = false
+	return r, unmarked.checkOutputs(p, releases)
+}

@@ -1,0 +1,60 @@
+package result
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+// TestVerifyIsStrict: no text that another reader could take otherwise.
+func TestVerifyIsStrict(t *testing.T) {
+	good := string(golden(t))
+	for name, c := range map[string]struct{ old, now, what string }{
+		"unknown":          {`"name":`, `"comment": "", "name":`, "comment"},
+		"unknown, deep":    {`"study":`, `"comment": "", "study":`, "releases.0.comment"},
+		"a path as a key":  {`"name":`, `"releases.0.slot": 9, "name":`, `"releases.0.slot"`},
+		"twice":            {`"epsilon":`, `"epsilon": 0.1, "epsilon":`, "epsilon"},
+		"twice, deep":      {`"slot":`, `"slot": 9, "slot":`, "releases.0.slot"},
+		"twice in a map":   {`"last":`, `"last": [], "last":`, "outputs.last"},
+		"another case":     {`"epsilon":`, `"Epsilon":`, "Epsilon"},
+		"twice, by case":   {`"epsilon":`, `"EPSILON": 0.1, "epsilon":`, "EPSILON"},
+		"absent":           {`"query": 0,`, ``, "releases.0.query"},
+		"null":             {`"query": 0,`, `"query": null,`, "releases.0.query null"},
+		"type":             {`"epsilon": 1`, `"epsilon": "1"`, "epsilon"},
+		"digest":           {`"chain": "`, `"chain": "x`, "chain"},
+		"base64":           {`"proposal": "`, `"proposal": "-`, "proposal"},
+		"base64, deep":     {`"signature": "`, `"signature": "\n`, "signed"},
+		"read by no key":   {`"chain": "`, `"Chain": "x`, WhatJSON},
+		"trailing":         {good, good + "{}", WhatJSON},
+		"cut":              {good, good[:len(good)-3], WhatJSON},
+		"empty":            {good, "", WhatJSON},
+		"array":            {good, "[]", WhatJSON},
+		"string":           {good, `"result"`, WhatJSON},
+		"an empty object":  {good, "{}", "name"},
+		"deep":             {good, strings.Repeat("[", 1<<20), WhatJSON},
+		"deep in the file": {`"name":`, `"x": ` + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + `, "name":`, "x"},
+	} {
+		if !strings.Contains(good, c.old) {
+			t.Errorf("%s: the file has no %q", name, c.old)
+		}
+		t.Run(name, func(t *testing.T) {
+			refuses(t, []byte(strings.Replace(good, c.old, c.now, 1)), c.what, -1)
+		})
+	}
+	if v, err := Verify([]byte("null")); err == nil {
+		t.Error(v)
+	}
+}
+
+// TestBlobHasOneForm: a base64 digit has bits that stand for nothing; they are zero.
+func TestBlobHasOneForm(t *testing.T) {
+	var b Blob
+	if err := b.UnmarshalText([]byte("AQI=")); err != nil || !bytes.Equal(b, []byte{1, 2}) {
+		t.Fatal(b, err)
+	}
+	for _, text := range []string{"AQJ=", "AQI", "AQI=\n", "A\nQI=", "AQI=AQI=", "-_8=", "AQI =", "="} {
+		if err := b.UnmarshalText([]byte(text)); err == nil {
+			t.Errorf("%q is read as %v", text, b)
+		}
+	}
+}

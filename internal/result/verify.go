@@ -1,0 +1,377 @@
+package result
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"covey/internal/proposal"
+	"covey/internal/study"
+)
+
+// Verified is what a person is told of a result file that Verify found good.
+type Verified struct {
+	Name        string          `json:"name"`
+	Digest      proposal.Digest `json:"digest"`
+	Coordinator proposal.Key    `json:"coordinator"` // the key in the proposal, which signed everything
+	Sites       int             `json:"sites"`
+	// FewestSurvivors is the fewest sites in any sum, by the coordinator's word: the
+	// sites' signatures on it are not in a result.
+	FewestSurvivors int     `json:"fewest_survivors"`
+	N               int     `json:"n"` // units
+	D               int     `json:"d"`
+	Rounds          int     `json:"rounds"`
+	Queries         int     `json:"queries"`
+	Epsilon         float64 `json:"epsilon"`
+	Delta           float64 `json:"delta"`
+	Adjacency       string  `json:"adjacency"` // what they are for
+	SitesPerUnit    int     `json:"sites_per_unit"`
+	Rho             float64 `json:"rho"` // charged
+	// Unit is the column whose value says what a unit is, to which ε and δ are promised; a row if
+	// empty.
+	Unit string `json:"unit,omitempty"`
+	// Noise says who saw what: NoiseCentral or NoiseDistributed.
+	Noise string          `json:"noise"`
+	Chain proposal.Digest `json:"chain"`
+	// Approved reports whether the result shows every site's signed approval of the digest: no
+	// other verifies.
+	Approved bool `json:"approvals_signed"`
+
+	Roster []proposal.Member `json:"-"`
+
+	releases map[int]proposal.Digest // of the exact signed bytes, by query
+
+	columns int    // of the proposal; D counts their coordinates
+	done    string // what found the components
+	kept    string // how many rows; empty where none could be left out
+	gaps    string // how many cells were filled; empty where none could be
+	// which constants were learned; empty where none were
+	learned string
+	found   string // how many components; empty where that was asked for
+	// which pictures there are; empty without any
+	pictured string
+}
+
+// VerifyError is the first thing of a result file that does not hold.
+type VerifyError struct {
+	What   string // a key of the file, of a release or of the proposal, or WhatJSON
+	Query  int    // the query that it is about, -1 for none
+	Reason string
+}
+
+// WhatJSON is the What of a file that is no JSON at all, WhatSimulated of one that says of itself
+// that it is of a simulated study.
+const (
+	WhatJSON      = "json"
+	WhatSimulated = "simulated"
+)
+
+func (e *VerifyError) Error() string {
+	if e.Query >= 0 {
+		return fmt.Sprintf("study: the result does not verify: query %d: %s: %s", e.Query, e.What, e.Reason)
+	}
+	return fmt.Sprintf("study: the result does not verify: %s: %s", e.What, e.Reason)
+}
+
+func unverified(query int, what, format string, args ...any) error {
+	return &VerifyError{What: what, Query: query, Reason: fmt.Sprintf(format, args...)}
+}
+
+// Verify checks a result file by itself, without a network or a clock: that the
+// proposal gives the digest and the plan, that each release is signed by the
+// proposal's coordinator key and is the plan's query in its place, with the
+// iterate and the radius that follow from the release before and the plan's
+// charge, that the chain is theirs, that every output and number follows from them,
+// and that the same key signed the whole. The error is a *VerifyError.
+//
+// It cannot tell whether the noise was drawn, the rows were true or the survivors
+// took part: agents check what of that they can, as they answer. Nor whose the key is:
+// compare its fingerprint.
+func Verify(file []byte) (*Verified, error) {
+	r, plan, err := parsePlanned(file)
+	if err != nil {
+		return nil, err
+	}
+	if r.Simulated {
+		return nil, unverified(-1, WhatSimulated, "no site took part and nobody signed it")
+	}
+	releases, err := r.checkReleases(plan)
+	if err != nil {
+		return nil, err
+	}
+	if ChainOf(r.Digest, r.Signed) != r.Chain {
+		return nil, unverified(-1, "chain", "is not that of the signed releases")
+	}
+	if err := r.checkOutputs(plan, releases); err != nil {
+		return nil, err
+	}
+	if err := r.checkApprovals(plan); err != nil {
+		return nil, err
+	}
+	input, err := r.signingInput()
+	if err != nil || !verifies(plan, input, r.Signature) {
+		return nil, unverified(-1, "signature", "is not the coordinator key's over this result")
+	}
+	v := &Verified{
+		Name: r.Name, Digest: r.Digest, Coordinator: plan.Proposal.Coordinator,
+		Sites: plan.Thresholds.Sites, FewestSurvivors: plan.Thresholds.Sites,
+		N: plan.N, D: plan.D, Rounds: plan.Rounds, Queries: len(releases),
+		Epsilon: r.Epsilon, Delta: r.Delta, Adjacency: plan.Adjacency, SitesPerUnit: plan.SitesPerUnit(), Rho: r.Rho, Unit: r.Unit, Noise: r.Noise, Chain: r.Chain, Roster: plan.Proposal.Roster,
+		Approved: true, releases: map[int]proposal.Digest{},
+		columns: len(plan.Proposal.Spec.Columns),
+		done:    fmt.Sprintf("T = %d", plan.Rounds), kept: r.KeptText(), gaps: r.FilledText(), learned: r.LearnedText(), found: r.ComponentsText(), pictured: r.PictureText(),
+	}
+	if r.Method == proposal.MethodCovariance {
+		v.done = r.Done()
+	}
+	for i, release := range releases {
+		v.releases[release.Query] = proposal.DigestOf(r.Signed[i].Encoded)
+		v.FewestSurvivors = min(v.FewestSurvivors, len(release.Survivors))
+	}
+	return v, nil
+}
+
+// parsePlanned reads a result file, and the plan of the proposal in it.
+func parsePlanned(file []byte) (*Result, *study.Plan, error) {
+	r, err := parseResult(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	if proposal.DigestOf(r.Proposal) != r.Digest {
+		return nil, nil, unverified(-1, "digest", "is not the proposal's, %v", proposal.DigestOf(r.Proposal))
+	}
+	plan, err := study.NewPlan(r.Proposal)
+	if err != nil {
+		return nil, nil, unverified(-1, "proposal", "gives no plan: %s", strings.TrimPrefix(err.Error(), "study: "))
+	}
+	return r, plan, nil
+}
+
+// Release returns the SHA-256 of the exact signed bytes of a query's release, and whether the
+// result has one.
+func (v *Verified) Release(query int) (proposal.Digest, bool) {
+	hash, ok := v.releases[query]
+	return hash, ok
+}
+
+// Rows are v for people: what it is, and what it says.
+func (v *Verified) Rows() [][2]string {
+	unit := "one row"
+	if v.Unit != "" {
+		unit = fmt.Sprintf("all rows of one value of %q at one site", v.Unit)
+	}
+	noise := "central: the coordinator's leader saw exact sums over the sites"
+	if v.Noise == proposal.NoiseDistributed {
+		noise = "distributed: nobody saw an exact sum"
+	}
+	width := ""
+	if v.D != v.columns {
+		width = fmt.Sprintf(" (%d numbers a row)", v.D)
+	}
+	rows := [][2]string{
+		{"study", v.Name},
+		{"digest", v.Digest.String()},
+		{"data", fmt.Sprintf("%d units × %d columns%s at %d sites, at least %d of them in every sum", v.N, v.columns, width, v.Sites, v.FewestSurvivors)},
+		{"rounds", v.done + fmt.Sprintf(", %d queries", v.Queries)},
+		{"privacy", fmt.Sprintf("ε = %g, δ = %g: ρ = %.6g charged", v.Epsilon, v.Delta, v.Rho)},
+		{"adjacency", v.Adjacency + ": one unit is replaced by another; " + study.AtSites(v.SitesPerUnit)},
+		{"unit", unit + ": what privacy is promised to"},
+		{"noise", noise},
+		{"approvals", fmt.Sprintf("all %d sites signed this digest", v.Sites)},
+		{"chain", v.Chain.String()},
+	}
+	if v.kept != "" {
+		rows = append(rows, [2]string{"rows kept", v.kept})
+	}
+	if v.gaps != "" {
+		rows = append(rows, [2]string{"empty cells", v.gaps})
+	}
+	if v.found != "" {
+		rows = append(rows, [2]string{"components", v.found})
+	}
+	if v.learned != "" {
+		rows = append(rows, [2]string{"constants", v.learned})
+	}
+	if v.pictured != "" {
+		rows = append(rows, [2]string{"pictures", v.pictured})
+	}
+	return rows
+}
+
+func verifies(p *study.Plan, input, signature []byte) bool {
+	return ed25519.Verify(ed25519.PublicKey(p.Proposal.Coordinator), input, signature)
+}
+
+// checkReleases checks every signed release in its place and gives what it says.
+func (r *Result) checkReleases(p *study.Plan) ([]study.Release, error) {
+	var releases []study.Release
+	c, slot := p.Start(), -1
+	for i, signed := range r.Signed {
+		if c.Query == len(p.Queries) || c.End != "" {
+			return nil, unverified(-1, "signed", "has %d releases, the study ended with %d", len(r.Signed), i)
+		}
+		if i >= len(r.Releases) {
+			return nil, unverified(-1, "releases", "has %d releases, signed %d", len(r.Releases), len(r.Signed))
+		}
+		if !verifies(p, study.SigningInput(signed.Encoded), signed.Signature) {
+			return nil, unverified(i, "signed", "the signature is not the coordinator key's over this release")
+		}
+		release, err := parseCanonical(i, signed.Encoded)
+		if err != nil {
+			return nil, err
+		}
+		if shown, err := r.Releases[i].Encode(); err != nil || !bytes.Equal(shown, signed.Encoded) {
+			return nil, unverified(i, "releases", "is not what is signed")
+		}
+		if c, err = follow(p, c, slot, release, releases); err != nil {
+			return nil, err
+		}
+		slot = release.Slot
+		releases = append(releases, release)
+	}
+	if c.Query != len(p.Queries) {
+		return nil, unverified(-1, "signed", "has %d releases, and query %d is not among them", len(r.Signed), c.Query)
+	}
+	if len(r.Releases) != len(r.Signed) {
+		return nil, unverified(-1, "releases", "has %d releases, signed %d", len(r.Releases), len(r.Signed))
+	}
+	return releases, nil
+}
+
+// follow checks a release in its place, after those before it, the last of which was of a slot, and
+// returns the course after it.
+func follow(p *study.Plan, c study.Course, slot int, release study.Release, before []study.Release) (study.Course, error) {
+	i := len(before)
+	if release.Query != c.Query {
+		return c, unverified(i, "query", "%d stands in the place of %d", release.Query, c.Query)
+	}
+	if release.Slot <= slot {
+		return c, unverified(i, "slot", "%d does not come after slot %d of the query before", release.Slot, slot)
+	}
+	// The attempt is of the setup: it says which keys were used, binds nothing
+	// that is released, and no check looks at it. Each charge is within the tolerance of
+	// the plan's: so is their sum.
+	if err := p.CheckRelease(release, 0); err != nil {
+		if m, ok := errors.AsType[*study.MismatchError](err); ok {
+			return c, unverified(i, m.Field, "%s", m.Reason)
+		}
+		return c, unverified(i, "release", "%v", err)
+	}
+	if p.Proposal.Spec.OnDropout == proposal.DropoutWait && i > 0 && !slices.Equal(release.Survivors, before[0].Survivors) {
+		return c, unverified(i, "survivors", `are not the study's first, and on_dropout is "wait"`)
+	}
+	if err := p.CheckCourse(c, release.Ask(0)); err != nil {
+		if m, ok := errors.AsType[*study.MismatchError](err); ok {
+			return c, unverified(i, m.Field, "%s", m.Reason)
+		}
+		return c, unverified(i, "release", "%v", err)
+	}
+	next, err := p.Next(c, release, before)
+	if err != nil {
+		return c, unverified(i, "noised", "%v", err)
+	}
+	return next, nil
+}
+
+// parseCanonical reads a release that is in its one encoding, so that no two
+// readers of the same signed bytes see different values.
+func parseCanonical(query int, encoded []byte) (study.Release, error) {
+	release, err := study.ParseRelease(encoded)
+	if err != nil {
+		return study.Release{}, unverified(query, "signed", "is no release")
+	}
+	if again, err := release.Encode(); err != nil || !bytes.Equal(again, encoded) {
+		return study.Release{}, unverified(query, "signed", "is a release in another encoding than its one")
+	}
+	return release, nil
+}
+
+// checkOutputs makes the result of the releases anew: what is computed in floats
+// must be near, all else equal.
+func (r *Result) checkOutputs(p *study.Plan, releases []study.Release) error {
+	want, err := New(p, releases)
+	// a value at a threshold may have fallen on its other side on another processor
+	for _, slack := range []float64{cutSlack, -cutSlack} {
+		if err == nil && want.K != r.K {
+			want, err = newResult(p, releases, slack)
+		}
+	}
+	if err != nil {
+		return unverified(-1, "releases", "%s", strings.TrimPrefix(err.Error(), "study: "))
+	}
+	if study.Near(r.NoiseToSignal, want.NoiseToSignal) {
+		want.NoiseToSignal = r.NoiseToSignal
+	}
+	want.Releases, want.Proposal, want.Signed, want.Chain, want.Signature, want.Approvals = r.Releases, r.Proposal, r.Signed, r.Chain, r.Signature, r.Approvals
+	for field := range reflect.TypeFor[Result]().Fields() {
+		mine, theirs := reflect.ValueOf(*want).FieldByIndex(field.Index), reflect.ValueOf(*r).FieldByIndex(field.Index)
+		same := reflect.DeepEqual(mine.Interface(), theirs.Interface())
+		if name := strings.TrimSuffix(field.Tag.Get("json"), ",omitempty"); slices.Contains(computed, name) {
+			same = alike(mine, theirs)
+		}
+		if !same {
+			return unverified(-1, strings.TrimSuffix(field.Tag.Get("json"), ",omitempty"), "does not follow from the proposal and the releases")
+		}
+	}
+	return nil
+}
+
+// computed are the keys whose numbers come out of more than copying and adding.
+var computed = []string{
+	"mean_", "scale_", "rows_per_unit", "components_", "outputs", "explained_variance_", "explained_variance_interval_",
+	"explained_variance_ratio_", "total_variance_", "total_variance_interval_", "rows_kept_", "rows_kept_interval_",
+	"filled_", "filled_interval_",
+}
+
+// alike is equality, but of floats: those may differ as verifyTolerance says.
+func alike(a, b reflect.Value) bool {
+	switch a.Kind() {
+	case reflect.Float64:
+		return study.NearVector([]float64{a.Float()}, []float64{b.Float()})
+	case reflect.Slice, reflect.Array:
+		if a.Len() != b.Len() {
+			return false
+		}
+		for i := range a.Len() {
+			if !alike(a.Index(i), b.Index(i)) {
+				return false
+			}
+		}
+		return true
+	case reflect.Pointer:
+		if a.IsNil() || b.IsNil() {
+			return a.IsNil() && b.IsNil()
+		}
+		return alike(a.Elem(), b.Elem())
+	case reflect.Map:
+		if a.Len() != b.Len() {
+			return false
+		}
+		for _, key := range a.MapKeys() {
+			if v := b.MapIndex(key); !v.IsValid() || !alike(a.MapIndex(key), v) {
+				return false
+			}
+		}
+		return true
+	default:
+		return reflect.DeepEqual(a.Interface(), b.Interface())
+	}
+}
+
+// checkApprovals checks the approvals that a result shows: one of each site of the roster,
+// in its order, each over this proposal's digest.
+func (r *Result) checkApprovals(p *study.Plan) error {
+	if len(r.Approvals) != len(p.Proposal.Roster) {
+		return unverified(-1, "approvals", "has %d signatures, the roster %d sites", len(r.Approvals), len(p.Proposal.Roster))
+	}
+	for i, m := range p.Proposal.Roster {
+		if !study.CheckDecision(m, p.Digest, study.VerdictApproved, "", r.Approvals[i]) {
+			return unverified(-1, "approvals", "%s's is not its identity key's over this digest", m.Name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,532 @@
+package result
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"flag"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"covey/internal/proposal"
+	"covey/internal/study"
+	"covey/test/texts"
+)
+
+var update = flag.Bool("update", false, "write testdata/result.json anew")
+
+var stranger = ed25519.NewKeyFromSeed(append(make([]byte, 31), 99))
+
+// private has histograms, five sites and waits for all of them.
+var private = strings.Replace(texts.Minimal, "delta", "spare_slots = 4\ndelta", 1)
+
+// public has a public radius, goes on without sites and takes four rounds.
+var public = strings.Replace(texts.Minimal, "delta", "radius = 3.0\nrounds = 4\non_dropout = \"continue\"\ndelta", 1)
+
+// course runs a whole study of five sites of made-up answers with a strong first
+// coordinate. change, where it is not nil, has each release before it is signed.
+func course(t testing.TB, text string, change func(p *study.Plan, r *study.Release)) (*study.Plan, []byte, []SignedRelease) {
+	t.Helper()
+	spec, err := proposal.ParseSpec([]byte(texts.Iterating(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sites := texts.Roster(1000, 2000, 3000, 4000, 5000)
+	body, err := proposal.Propose(spec, sites, texts.Signer.Public().(ed25519.PublicKey), [32]byte{7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := study.NewPlan(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	var signed []SignedRelease
+	c := p.Start()
+	var releases []study.Release
+	for i, q := range p.Queries {
+		a, err := p.NewAsk(c, i+min(i/2, 3), 0) // some slots were given up
+		if err != nil {
+			t.Fatal(err)
+		}
+		noised := make([]int64, q.Values)
+		for j := range noised {
+			noised[j] = int64(a.Sigma.Float() * rng.NormFloat64())
+		}
+		if q.Kind == study.KindPower {
+			noised[0] += 20 * int64(a.Sigma.Float())
+		} else {
+			noised[250+i] += 15000
+		}
+		survivors := []int{0, 1, 2, 3, 4}
+		if p.Proposal.Spec.OnDropout == proposal.DropoutContinue && i == 2 {
+			survivors = []int{0, 1, 2, 4}
+		}
+		r, err := p.NewRelease(a, survivors, noised)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, err = p.Next(c, r, releases); err != nil {
+			t.Fatal(err)
+		}
+		releases = append(releases, r)
+		if change != nil {
+			change(p, &r)
+			// the coordinator's next names what it signed
+			encoded, err := r.Encode()
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.History = study.Link(encoded)
+		}
+		signed = append(signed, signRelease(t, r))
+	}
+	return p, body, signed
+}
+
+func signRelease(t testing.TB, r study.Release) SignedRelease {
+	t.Helper()
+	encoded, err := r.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return signBytes(encoded)
+}
+
+func signReleases(t testing.TB, releases []study.Release) (all []SignedRelease) {
+	for _, r := range releases {
+		all = append(all, signRelease(t, r))
+	}
+	return all
+}
+
+func signBytes(encoded []byte) SignedRelease {
+	return SignedRelease{encoded, ed25519.Sign(texts.Signer, study.SigningInput(encoded))}
+}
+
+func signResult(t testing.TB, body []byte, signed []SignedRelease) *Result {
+	t.Helper()
+	p, err := study.NewPlan(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Sign(body, signed, texts.Signer, approvalsOf(p)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// approvalsOf are the approvals of all sites of a roster that the function roster made.
+func approvalsOf(p *study.Plan) (all []Blob) {
+	for i := range p.Proposal.Roster {
+		all = append(all, study.SignDecision(ed25519.NewKeyFromSeed(append(make([]byte, 31), byte(i+1))), p.Digest, study.VerdictApproved, ""))
+	}
+	return all
+}
+
+// reseal signs r as it is: a coordinator that means the change.
+func reseal(t testing.TB, r *Result) {
+	t.Helper()
+	input, err := r.signingInput()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Signature = ed25519.Sign(texts.Signer, input)
+}
+
+func file(t testing.TB, r *Result) []byte {
+	t.Helper()
+	text, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// refuses wants Verify to refuse text for what and query, "" being anything.
+func refuses(t *testing.T, text []byte, what string, query int) {
+	t.Helper()
+	v, err := Verify(text)
+	bad, ok := errors.AsType[*VerifyError](err)
+	if !ok || v != nil {
+		t.Fatalf("Verify gave %v, %v", v, err)
+	}
+	if bad.What != what || bad.Query != query {
+		t.Errorf("refused for %q, query %d (%v); want %q, query %d", bad.What, bad.Query, err, what, query)
+	}
+	if !strings.Contains(err.Error(), what) {
+		t.Errorf("%q does not name %q", err, what)
+	}
+}
+
+func TestVerify(t *testing.T) {
+	for name, text := range map[string]string{"private": private, "public": public} {
+		p, body, signed := course(t, text, nil)
+		r := signResult(t, body, signed)
+		v, err := Verify(file(t, r))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		fewest := 5
+		if name == "public" {
+			fewest = 4
+		}
+		if v.Name != "weights" || v.Digest != p.Digest || !bytes.Equal(v.Coordinator, texts.Signer.Public().(ed25519.PublicKey)) ||
+			v.Sites != 5 || v.FewestSurvivors != fewest || v.N != 15000 || v.D != 2 || v.Rounds != p.Rounds || v.Queries != len(p.Queries) ||
+			v.Epsilon != 1 || v.Delta != 1e-6 || !study.Near(v.Rho, p.Rho) || v.Chain != r.Chain || len(v.Roster) != 5 {
+			t.Errorf("%s: %+v", name, v)
+		}
+		// Through the text of another tool: layout and the way a number is written are free.
+		other := bytes.Replace(file(t, r), []byte(`"delta": 0.000001`), []byte(`"delta":1.0e-6 `), 1)
+		if bytes.Equal(other, file(t, r)) {
+			t.Fatal("the file has changed its form")
+		}
+		if _, err := Verify(other); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestVerifyGolden: a result that was written once verifies ever after. With
+// -update it is written anew, which breaks every result out there.
+func TestVerifyGolden(t *testing.T) {
+	const path = "testdata/result.json"
+	if *update {
+		_, body, signed := course(t, public, nil)
+		if err := os.WriteFile(path, append(file(t, signResult(t, body, signed)), '\n'), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	v, err := Verify(golden(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.Chain.String() != "28e19f3726fc8469773bfb7317fba2cfee0873829d20ae2206de87029a7d9731" {
+		t.Errorf("chain %v", v.Chain)
+	}
+}
+
+func golden(t testing.TB) []byte {
+	t.Helper()
+	text, err := os.ReadFile("testdata/result.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// TestVerifyRefusesReleases: releases that a coordinator signed and should not
+// have. Query 3 of the private study is the power step of round 1, query 4 the
+// histogram of round 2.
+func TestVerifyRefusesReleases(t *testing.T) {
+	count := 0
+	cases := []struct {
+		name, text, what string
+		query            int
+		change           func(p *study.Plan, r *study.Release)
+	}{
+		{"a slot twice", private, "slot", 3, func(_ *study.Plan, r *study.Release) { r.Slot = 3 }},
+		{"an earlier slot", private, "slot", 3, func(_ *study.Plan, r *study.Release) { r.Slot = 0 }},
+		{"another study", private, "study", 3, func(_ *study.Plan, r *study.Release) { r.Study[0]++ }},
+		{"units", private, "units", 3, func(_ *study.Plan, r *study.Release) { r.Units++ }},
+		{"less noise", private, "sigma", 3, func(_ *study.Plan, r *study.Release) { r.Sigma /= 2 }},
+		{"too few", public, "survivors", 3, func(_ *study.Plan, r *study.Release) { r.Survivors, r.Units = []int{0, 1, 2}, 6000 }},
+		{"not the first", private, "survivors", 3, func(_ *study.Plan, r *study.Release) { r.Survivors, r.Units = []int{0, 1, 2, 3}, 10000 }},
+		{"a chosen x", private, "x", 3, func(_ *study.Plan, r *study.Release) { r.X = []float64{r.X[1], -r.X[0]} }},
+		{"a chosen x of a histogram", private, "x", 4, func(_ *study.Plan, r *study.Release) { r.X = []float64{r.X[1], -r.X[0]} }},
+		{"a chosen start", private, "x", 0, func(_ *study.Plan, r *study.Release) { r.X = []float64{0, 1} }},
+		{"a chosen radius", private, "radius", 3, func(p *study.Plan, r *study.Release) {
+			wide := p.Start()
+			wide.Query, wide.Radii[study.KindPower] = 3, 2*r.Radius
+			a, err := p.NewAsk(wide, r.Slot, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Radius, r.Grid, r.Sigma = a.Radius, a.Grid, a.Sigma
+		}},
+		{"a charge", private, "rho", 3, func(_ *study.Plan, r *study.Release) { r.Rho *= 0.999 }},
+		{"a larger charge", private, "rho", 3, func(_ *study.Plan, r *study.Release) { r.Rho *= 1.001 }},
+		{"no charge", private, "rho", 3, func(_ *study.Plan, r *study.Release) { r.Rho = 0 }},
+	}
+	for _, c := range cases {
+		count++
+		t.Run(c.name, func(t *testing.T) {
+			_, body, signed := course(t, c.text, func(p *study.Plan, r *study.Release) {
+				if r.Query == c.query {
+					c.change(p, r)
+				}
+			})
+			refuses(t, file(t, signResult(t, body, signed)), c.what, c.query)
+		})
+	}
+	t.Logf("figure: %d bad inputs: fields of a release", count)
+}
+
+// TestVerifyRefusesSigned: the list of signed releases is changed and the
+// coordinator's last signature is over the change.
+func TestVerifyRefusesSigned(t *testing.T) {
+	count := 0
+	_, body, signed := course(t, public, nil)
+	cases := []struct {
+		name, what string
+		query      int
+		change     func(r *Result)
+	}{
+		{"one fewer", "signed", -1, func(r *Result) { r.Signed = r.Signed[:3] }},
+		{"one more", "signed", -1, func(r *Result) { r.Signed = append(slices.Clone(r.Signed), r.Signed[3]) }},
+		{"one fewer shown", "releases", -1, func(r *Result) { r.Releases = r.Releases[:3] }},
+		{"another shown", "releases", 2, func(r *Result) { r.Releases = slices.Clone(r.Releases); r.Releases[2].Noised = []int64{1, 2} }},
+		{"two exchanged", "query", 1, func(r *Result) {
+			r.Signed, r.Releases = slices.Clone(r.Signed), slices.Clone(r.Releases)
+			r.Signed[1], r.Signed[2] = r.Signed[2], r.Signed[1]
+			r.Releases[1], r.Releases[2] = r.Releases[2], r.Releases[1]
+		}},
+		{"another place", "query", 1, func(r *Result) {
+			r.Signed, r.Releases = slices.Clone(r.Signed), slices.Clone(r.Releases)
+			r.Releases[1].Query = 2
+			r.Signed[1] = signRelease(t, r.Releases[1])
+		}},
+		{"a signature", "signed", 1, func(r *Result) {
+			r.Signed = slices.Clone(r.Signed)
+			r.Signed[1].Signature = ed25519.Sign(stranger, study.SigningInput(r.Signed[1].Encoded))
+		}},
+		{"a signature of the bytes alone", "signed", 1, func(r *Result) {
+			r.Signed = slices.Clone(r.Signed)
+			r.Signed[1].Signature = ed25519.Sign(texts.Signer, r.Signed[1].Encoded)
+		}},
+		{"another encoding", "signed", 1, func(r *Result) {
+			r.Signed = slices.Clone(r.Signed)
+			r.Signed[1] = signBytes(bytes.Replace(r.Signed[1].Encoded, []byte(`"slot":`), []byte(`"slot":0,"slot":`), 1))
+		}},
+		{"no release", "signed", 1, func(r *Result) { r.Signed = slices.Clone(r.Signed); r.Signed[1] = signBytes([]byte("[]")) }},
+	}
+	for _, c := range cases {
+		count++
+		t.Run(c.name, func(t *testing.T) {
+			r := signResult(t, body, signed)
+			c.change(r)
+			r.Chain = ChainOf(r.Digest, r.Signed)
+			reseal(t, r)
+			refuses(t, file(t, r), c.what, c.query)
+		})
+	}
+	t.Logf("figure: %d bad inputs: signed releases", count)
+}
+
+// TestVerifyRefusesResults: everything beside the releases, signed anew.
+func TestVerifyRefusesResults(t *testing.T) {
+	count := 0
+	_, body, signed := course(t, public, nil)
+	cases := map[string]struct {
+		what   string
+		change func(r *Result)
+	}{
+		"digest":             {"digest", func(r *Result) { r.Digest[0]++ }},
+		"proposal":           {"digest", func(r *Result) { r.Proposal = bytes.Replace(body, []byte("2000"), []byte("2001"), 1) }},
+		"no plan":            {"proposal", func(r *Result) { r.Proposal = []byte("name = 1"); r.Digest = proposal.DigestOf(r.Proposal) }},
+		"chain":              {"chain", func(r *Result) { r.Chain[31]++ }},
+		"name":               {"name", func(r *Result) { r.Name = "heights" }},
+		"epsilon":            {"epsilon", func(r *Result) { r.Epsilon = math.Nextafter(1, 0) }},
+		"delta":              {"delta", func(r *Result) { r.Delta /= 2 }},
+		"rho":                {"rho", func(r *Result) { r.Rho *= 1 - 1e-9 }},
+		"profile":            {"profile", func(r *Result) { r.Profile = proposal.ProfilePaper }},
+		"columns":            {"feature_names_in_", func(r *Result) { slices.Reverse(r.Columns) }},
+		"offset":             {"offset_", func(r *Result) { r.Offset[0] = 0 }},
+		"scale":              {"scale_", func(r *Result) { r.Scale[0] = 1 }},
+		"sites":              {"sites", func(r *Result) { r.Sites = r.Sites[1:] }},
+		"n":                  {"n_samples_", func(r *Result) { r.N++ }},
+		"d":                  {"n_features_in_", func(r *Result) { r.D++ }},
+		"rounds":             {"rounds", func(r *Result) { r.Rounds++ }},
+		"radius":             {"radius", func(r *Result) { r.Radius *= 2 }},
+		"output":             {"output", func(r *Result) { r.Output = proposal.OutputRandom }},
+		"asked":              {"output_asked", func(r *Result) { r.OutputAs = proposal.OutputLast }},
+		"component":          {"components_", func(r *Result) { r.Components = [][]float64{{0, 1}} }},
+		"components":         {"components_", func(r *Result) { r.Components = append(r.Components, []float64{0, 1}) }},
+		"mean":               {"mean_", func(r *Result) { r.Mean[1] = 1e-8 }},
+		"center":             {"center", func(r *Result) { r.Center = proposal.CenterPrivate }},
+		"noise":              {"noise", func(r *Result) { r.Noise = proposal.NoiseDistributed }},
+		"method":             {"method", func(r *Result) { r.Method = proposal.MethodCovariance }},
+		"why":                {"method_why", func(r *Result) { r.MethodWhy = "it is better" }},
+		"k":                  {"n_components_", func(r *Result) { r.K++ }},
+		"total":              {"total_variance_", func(r *Result) { r.TotalVariance = 1 }},
+		"random":             {"outputs", func(r *Result) { r.Outputs[proposal.OutputRandom][0][0] += 1e-8 }},
+		"last":               {"outputs", func(r *Result) { r.Outputs[proposal.OutputLast][0][1] += 1e-8 }},
+		"pooled":             {"outputs", func(r *Result) { r.Outputs[proposal.OutputPooled][0][1] -= 1e-8 }},
+		"short":              {"outputs", func(r *Result) { r.Outputs[proposal.OutputPooled][0] = r.Outputs[proposal.OutputPooled][0][:1] }},
+		"one output more":    {"outputs", func(r *Result) { r.Outputs["best"] = [][]float64{{0, 1}} }},
+		"one output fewer":   {"outputs", func(r *Result) { delete(r.Outputs, proposal.OutputRandom) }},
+		"explained variance": {"explained_variance_", func(r *Result) { r.ExplainedVariance = []float64{2} }},
+		"noise to signal":    {"noise_to_signal", func(r *Result) { r.NoiseToSignal *= 1 + 1e-8 }},
+	}
+	for name, c := range cases {
+		count++
+		t.Run(name, func(t *testing.T) {
+			r := signResult(t, body, signed)
+			c.change(r)
+			reseal(t, r)
+			refuses(t, file(t, r), c.what, -1)
+		})
+	}
+	t.Logf("figure: %d bad inputs: fields of a result", count)
+}
+
+// TestVerifySignature: what the recomputing lets pass or cannot see.
+func TestVerifySignature(t *testing.T) {
+	count := 0
+	_, body, signed := course(t, public, nil)
+	for name, change := range map[string]func(r *Result){
+		"a bit of an output": func(r *Result) {
+			x := r.Outputs[proposal.OutputLast][0]
+			x[0] = math.Nextafter(x[0], 2)
+			r.Components[0] = r.Outputs[r.Output][0]
+		},
+		"a bit of the noise": func(r *Result) { r.NoiseToSignal = math.Nextafter(r.NoiseToSignal, 1) },
+		"a bit of it":        func(r *Result) { r.Signature[5] ^= 1 },
+		"none":               func(r *Result) { r.Signature = nil },
+		"another's": func(r *Result) {
+			input, err := r.signingInput()
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Signature = ed25519.Sign(stranger, input)
+		},
+		"a release's": func(r *Result) { r.Signature = slices.Clone(r.Signed[0].Signature) },
+	} {
+		count++
+		t.Run(name, func(t *testing.T) {
+			r := signResult(t, body, signed)
+			change(r)
+			refuses(t, file(t, r), "signature", -1)
+		})
+	}
+	if _, err := Sign(body, signed, stranger); err == nil {
+		t.Error("a key that is not the proposal's signed")
+	}
+	t.Logf("figure: %d bad inputs: signatures of a result", count)
+}
+
+// TestVerifyOtherProcessor: last digits that differ because the coordinator's
+// processor rounds otherwise do not refuse a result that it signed.
+func TestVerifyOtherProcessor(t *testing.T) {
+	_, body, signed := course(t, private, func(_ *study.Plan, r *study.Release) {
+		r.X = slices.Clone(r.X)
+		r.X[0] += 1e-15
+		r.Rho *= 1 + 1e-14
+	})
+	r := signResult(t, body, signed)
+	r.NoiseToSignal *= 1 + 1e-14
+	for _, x := range r.Outputs {
+		x[0][1] -= 1e-14
+	}
+	reseal(t, r)
+	if _, err := Verify(file(t, r)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// (ε, δ) says nothing without what it is promised to and by whom: whoever verifies a file is told.
+func TestVerifiedSaysWhose(t *testing.T) {
+	for _, c := range []struct{ keys, unit, noise string }{
+		{"", "one row: ", "central: "},
+		{"unit = \"who\"\nnoise = \"distributed\"\n", `all rows of one value of "who" at one site: `, "distributed: "},
+	} {
+		p, body, signed := course(t, strings.Replace(private, "spare_slots", c.keys+"spare_slots", 1), nil)
+		r, err := Sign(body, signed, texts.Signer, approvalsOf(p)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := Verify(file(t, r))
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := map[string]string{}
+		for _, row := range v.Rows() {
+			said[row[0]] = row[1]
+		}
+		if v.Unit != p.Proposal.Spec.Unit || v.Noise != p.Proposal.Spec.Noise || !strings.HasPrefix(said["unit"], c.unit) || !strings.HasPrefix(said["noise"], c.noise) {
+			t.Errorf("%+v: %q", v, said)
+		}
+	}
+}
+
+// TestEveryByte changes every byte of a file (every eleventh in short runs): it never verifies,
+// unless the change is of layout or of how the same is written.
+func TestEveryByte(t *testing.T) {
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, golden(t)); err != nil {
+		t.Fatal(err)
+	}
+	good := compact.Bytes()
+	want := content(t, good)
+	verified := 0
+	step := 1
+	if testing.Short() {
+		step = 11
+	}
+	for i := 0; i < len(good); i += step {
+		text := slices.Clone(good)
+		text[i] ^= 1
+		if _, err := Verify(text); err == nil {
+			verified++
+			if got := content(t, text); got != want {
+				t.Errorf("byte %d: another result verifies", i)
+			}
+		}
+	}
+	// 1e-6 and 2e-6 are other numbers: hardly anything can be said in two ways.
+	if verified > 10 {
+		t.Errorf("%d changes make no difference", verified)
+	}
+}
+
+// content is what a file says, in one form.
+func content(t testing.TB, text []byte) string {
+	t.Helper()
+	r, err := parseResult(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	canonical, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(canonical)
+}
+
+// FuzzVerify puts text in the place of a part of a good file, or of all of it:
+// nothing panics, and nothing verifies that does not say what the good file says. (A
+// fuzzer that could sign would find other results.)
+func FuzzVerify(f *testing.F) {
+	good := golden(f)
+	at := func(part string) uint { return uint(bytes.Index(good, []byte(part))) }
+	f.Add(uint(0), uint(0), []byte(" "))
+	f.Add(uint(0), uint(len(good)), []byte("{}"))
+	f.Add(uint(0), uint(len(good)), []byte("null"))
+	f.Add(at(`"name"`), uint(0), []byte(`"nAme":"heights",`))
+	f.Add(at(`"releases"`), uint(0), []byte(`"releases":[],`))
+	f.Add(at(`0.000001`), uint(8), []byte(`1e-6`))
+	f.Add(at(`"outputs"`), uint(9), []byte(`"\u006futputs"`))
+	f.Add(at(`"signature"`)+20, uint(3), []byte("AAA"))
+	want := content(f, good)
+	f.Fuzz(func(t *testing.T, at, removed uint, put []byte) {
+		at = min(at, uint(len(good)))
+		removed = min(removed, uint(len(good))-at)
+		text := slices.Concat(good[:at], put, good[at+removed:])
+		v, err := Verify(text)
+		if err != nil {
+			if _, ok := errors.AsType[*VerifyError](err); !ok || v != nil {
+				t.Fatalf("%v, %v", v, err)
+			}
+			return
+		}
+		if content(t, text) != want {
+			t.Fatalf("another result verifies: %s", v.Rows())
+		}
+	})
+}

@@ -1,0 +1,82 @@
+package study
+
+import (
+	"crypto/hkdf"
+	"crypto/sha256"
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"strconv"
+
+	"covey/internal/linalg"
+)
+
+// Public returns a generator of public randomness: keyed by the digest, so that every party can
+// recompute it. Whoever proposes can try nonces until it likes what comes: privacy MUST NOT rest
+// on it, and it is never used for noise.
+func (p *Plan) Public(label string) *rand.Rand {
+	key, err := hkdf.Key(sha256.New, p.Digest[:], nil, "covey public randomness v1: "+label, 32)
+	if err != nil {
+		panic(err) // only for lengths that SHA-256 cannot give
+	}
+	return rand.New(rand.NewChaCha8([32]byte(key)))
+}
+
+// startBlock is X_0 of a run: the proposal's start, or vectors uniform on the unit sphere of R^d
+// (Algorithm 1, line 3), made orthogonal to each other and to what was found before.
+func (p *Plan) startBlock(run int, found []float64) []float64 {
+	label := "x0"
+	if run > 0 {
+		label = "x0 of run " + strconv.Itoa(run)
+	}
+	r := p.Public(label)
+	basis := linalg.Split(found, p.D)
+	if s := p.Proposal.Spec.Start; s != nil {
+		for _, v := range linalg.Split(s.Vectors, p.D)[run*p.block() : (run+1)*p.block()] {
+			if unit, ok := linalg.Against(v, basis); ok {
+				basis = append(basis, unit)
+			}
+		}
+	}
+	for len(basis) < len(found)/p.D+p.block() {
+		x := make([]float64, p.D)
+		for i := range x {
+			x[i] = r.NormFloat64()
+		}
+		if unit, ok := linalg.Against(x, basis); ok {
+			basis = append(basis, unit)
+		}
+	}
+	return linalg.Flat(basis[len(found)/p.D:])
+}
+
+// RandomRound is J of a run, uniform on 0..T-1 (Algorithm 1, line 9).
+func (p *Plan) RandomRound(run int) int {
+	label := "J"
+	if run > 0 {
+		label = "J of run " + strconv.Itoa(run)
+	}
+	return p.Public(label).IntN(p.Rounds)
+}
+
+// encoder writes the canonical bytes of what is hashed or signed: big-endian,
+// fixed width, every variable part preceded by its length.
+type encoder struct{ b []byte }
+
+func newEncoder(label string) *encoder {
+	e := &encoder{}
+	e.bytes([]byte(label))
+	return e
+}
+
+func (e *encoder) u64(v uint64)     { e.b = binary.BigEndian.AppendUint64(e.b, v) }
+func (e *encoder) f64(v float64)    { e.u64(math.Float64bits(v)) }
+func (e *encoder) bytes(v []byte)   { e.u64(uint64(len(v))); e.b = append(e.b, v...) }
+func (e *encoder) fixed(v [32]byte) { e.b = append(e.b, v[:]...) }
+func (e *encoder) floats(v []float64) {
+	e.u64(uint64(len(v)))
+	for _, x := range v {
+		e.f64(x)
+	}
+}
+func (e *encoder) sum() [32]byte { return sha256.Sum256(e.b) }

@@ -1,0 +1,20 @@
+package study
+
+import (
+	"crypto/ed25519"
+
+	"covey/internal/secagg"
+)
+
+// Setup returns what a setup attempt of the plan's study binds.
+func (p *Plan) Setup(attempt uint32) secagg.Config {
+	t := p.Thresholds
+	c := secagg.Config{
+		Study: p.Digest, Corrupt: t.Corrupt, Quorum: t.Quorum, MinSurvivors: t.MinSurvivors,
+		Slots: p.Slots, Attempt: attempt, Sparse: t.Neighbourhood(),
+	}
+	for _, m := range p.Proposal.Roster {
+		c.Identity = append(c.Identity, ed25519.PublicKey(m.Identity))
+	}
+	return c
+}
