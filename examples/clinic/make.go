@@ -17,7 +17,7 @@ import (
 	"strings"
 )
 
-const patients = 1500 // a hospital
+const patients = 3000 // a hospital
 
 // patient has one latent size and one latent frailty, which the measurements follow.
 type patient struct {
