@@ -7,7 +7,6 @@ import (
 	"math"
 	"testing"
 
-	"covey/internal/clip"
 	"covey/internal/study"
 )
 
@@ -58,7 +57,6 @@ func TestGoldenSensitivity(t *testing.T) {
 	for j := -1; j < study.HistogramBins; j++ {
 		put(study.BinEdge(j))
 	}
-	maps := []clip.Map{clip.Power, clip.Mean, clip.Moment, clip.Variance, clip.Total, clip.Rows}
 	for at := 0x1p-200; at < 0x1p199; at *= 1.37 {
 		for _, r := range []float64{at, math.Nextafter(at, math.Inf(1))} {
 			g := study.Grid(r)
@@ -69,7 +67,7 @@ func TestGoldenSensitivity(t *testing.T) {
 						continue // of one number
 					}
 					put(study.SumSensitivity(k, r, g, values))
-					put(clip.Sensitivity(maps[i], r, g/1024, values))
+					put(k.Definition().Sensitivity(r, g/1024, values))
 				}
 			}
 		}

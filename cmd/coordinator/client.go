@@ -89,15 +89,29 @@ func (c *client) saveJoin(path string, request any, out string) (text []byte, er
 	if err != nil {
 		return nil, err
 	}
+	err = saveSecret(out, func() ([]byte, error) {
+		answer, err := c.call("POST", path, body)
+		if err != nil {
+			return nil, err
+		}
+		defer answer.Close()
+		text, err = io.ReadAll(answer)
+		return text, err
+	})
+	return text, err
+}
+
+// saveSecret writes what get returns to a file, with mode 0600 and over nothing; "-" is stdout. The
+// file is made before get asks: a secret that cannot be written is not given out.
+func saveSecret(out string, get func() ([]byte, error)) (err error) {
 	f := os.Stdout
 	if out != "-" {
-		// Made before asking: a token that cannot be written is not given out.
 		f, err = os.OpenFile(out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if errors.Is(err, os.ErrExist) {
-			return nil, shared.Bad("%s: file exists and is not overwritten: delete it if it is used up, or name another with --out", out)
+			return shared.Bad("%s: file exists and is not overwritten: delete it if it is used up, or name another with --out", out)
 		}
 		if err != nil {
-			return nil, shared.Bad("%w", err)
+			return shared.Bad("%w", err)
 		}
 		defer func() {
 			if closed := f.Close(); err == nil {
@@ -108,13 +122,9 @@ func (c *client) saveJoin(path string, request any, out string) (text []byte, er
 			}
 		}()
 	}
-	answer, err := c.call("POST", path, body)
-	if err != nil {
-		return nil, err
-	}
-	defer answer.Close()
-	if text, err = io.ReadAll(answer); err == nil {
+	text, err := get()
+	if err == nil {
 		_, err = f.Write(text)
 	}
-	return text, err
+	return err
 }

@@ -291,7 +291,7 @@ func (c *demoCmd) study(s *terminal, dir string, spec proposal.Spec) (*demoRepor
 	if err := f.connected(s.Ctx, spec); err != nil {
 		return nil, err
 	}
-	plan, err := f.leader().Create(spec)
+	plan, err := f.leader().Coordinator.Create(spec)
 	if err != nil {
 		return nil, err
 	}
@@ -318,7 +318,7 @@ func (c *demoCmd) study(s *terminal, dir string, spec proposal.Spec) (*demoRepor
 		return nil, err
 	}
 	seconds := time.Since(began).Seconds()
-	result, err := f.leader().Result(plan.Digest)
+	result, err := f.leader().Coordinator.Result(plan.Digest)
 	if err != nil {
 		return nil, err
 	}
@@ -422,7 +422,7 @@ func (f *federation) connected(ctx context.Context, spec proposal.Spec) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	for {
-		_, err := f.leader().Roster(spec)
+		_, err := f.leader().Coordinator.Roster(spec)
 		if err == nil {
 			return nil
 		}

@@ -91,7 +91,7 @@ func (f *federation) failed() error {
 func (f *federation) join(site string) error {
 	var text []byte
 	err := f.until("a leader", func() error {
-		join, err := f.leader().Invite(site, f.addresses, time.Hour)
+		join, err := f.leader().Coordinator.Invite(site, f.addresses, time.Hour)
 		if err == nil {
 			text, err = join.Marshal()
 		}

@@ -123,7 +123,7 @@ func (f *federation) leader() *runningNode {
 			continue
 		default:
 		}
-		if n.Leading() {
+		if n.Coordinator.Leading() {
 			return n
 		}
 	}
@@ -135,10 +135,10 @@ func (f *federation) watch(ctx context.Context, digest proposal.Digest, see func
 	for {
 		leader := f.leader()
 		err := coordinator.ErrNotLeader
-		if leader.Leading() {
-			err = leader.Watch(ctx, digest, see)
+		if leader.Coordinator.Leading() {
+			err = leader.Coordinator.Watch(ctx, digest, see)
 		}
-		if err == nil || ctx.Err() != nil || leader.Leading() {
+		if err == nil || ctx.Err() != nil || leader.Coordinator.Leading() {
 			return err
 		}
 		select {

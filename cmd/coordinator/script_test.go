@@ -72,7 +72,7 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"code": code, "poll": poll, "capture": capture, "json": jsonField, "rows": rows, "append": appendFile, "sub": sub, "wide": wide, "proxy": proxies, "others": others,
+			"code": code, "poll": poll, "capture": capture, "json": jsonField, "rows": rows, "append": appendFile, "sub": sub, "wide": wide, "proxy": proxies, "others": others, "fetch": fetch,
 		},
 	})
 }

@@ -118,7 +118,7 @@ type dashboardMore struct {
 	Host     []string `placeholder:"NAME" help:"A host name under which the page is reached; localhost and the host of --dashboard always work."`
 	Cert     string   `type:"path" placeholder:"FILE" help:"A certificate that browsers trust, PEM; needed beyond loopback."`
 	Key      string   `type:"path" placeholder:"FILE" help:"Its key."`
-	ClientCA string   `name:"client-ca" type:"path" placeholder:"FILE" help:"Client certificates of this CA are operators' and log in; never the federation's."`
+	ClientCA string   `name:"client-ca" type:"path" placeholder:"FILE" help:"A client certificate of this CA logs in the person that it names; never the federation's."`
 	Plain    bool     `help:"Plain HTTP beyond loopback, for a proxy in front that speaks TLS."`
 }
 
@@ -160,7 +160,7 @@ func (c *serveCmd) Run(s *terminal) error {
 		if tls {
 			scheme = "https"
 		}
-		log.Info("serving the dashboard", "url", scheme+"://"+address.String()+"/", "token", filepath.Join(s.dir, node.TokenFile))
+		log.Info("serving the dashboard", "url", scheme+"://"+address.String()+"/", "log_in", "coordinator page invite NAME")
 	}
 	if trace.Wanted() {
 		stop, err := trace.Start(s.Ctx, n.Coordinator, n.Config.Name, log)

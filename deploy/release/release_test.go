@@ -60,9 +60,9 @@ func clone(t *testing.T, place, umask string, env ...string) string {
 	return out
 }
 
-// cache returns a build cache that has of this user's the dependencies alone, Go's own packages among
-// them: their sources are the same files for both releases. None of Covey's packages is in it. What
-// is not found is not there, and is compiled.
+// cache returns a build cache that has of this user's the dependencies alone, Go's own packages
+// among them: their sources are the same files for both releases. None of Covey's packages is in
+// it. What is not found is not there, and is compiled.
 func cache(t *testing.T) string {
 	dir := t.TempDir()
 	if *cold {
@@ -106,9 +106,9 @@ func TestRelease(t *testing.T) {
 	t.Run("packages", func(t *testing.T) { install(t, release) })
 }
 
-// reproducible fails unless two releases of a commit are the same bytes: made in folders of other names, by users of other
-// habits, the second with every package of Covey compiled and linked again. With -cold its
-// dependencies are too.
+// reproducible fails unless two releases of a commit are the same bytes: made in folders of other
+// names, by users of other habits, the second with every package of Covey compiled and linked
+// again. With -cold its dependencies are too.
 func reproducible(t *testing.T, one string) {
 	two := clone(t, "another/place", "077", "GOCACHE="+cache(t), "TZ=Asia/Tokyo", "LANG=C", "HOME="+t.TempDir(), "GOFLAGS=-modcacherw -trimpath",
 		"GOPATH="+strings.TrimSpace(sh(t, ".", nil, "go", "env", "GOPATH")))
@@ -154,8 +154,8 @@ func reproducible(t *testing.T, one string) {
 	}
 }
 
-// install fails unless a release's packages install into a Debian system that has nothing else, run a study there, and leave
-// keys and budgets where they are when they are purged.
+// install fails unless a release's packages install into a Debian system that has nothing else, run
+// a study there, and leave keys and budgets where they are when they are purged.
 func install(t *testing.T, release string) {
 	if *root == "" {
 		t.Fatal("-root names no Debian system: .ci/run release makes one")

@@ -193,7 +193,7 @@ func TestMuBound(t *testing.T) {
 // plan's claim is above it.
 func TestConversion(t *testing.T) {
 	for _, claim := range []float64{0.5, 1, 4, 8} {
-		rho, err := noise.Rho(claim, delta)
+		rho, err := noise.ZCDP.Rho(claim, delta)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"covey/internal/query"
 )
 
 // held checks that every value of m is within the bounds that NewMatrix checks, and that its norms
@@ -194,7 +196,7 @@ func TestDerivedRowsStayWithinBounds(t *testing.T) {
 	for range 300 {
 		d := 1 + rng.IntN(40)
 		top := math.Nextafter(valueLimit(d), 0)
-		q := Query{X: unit(rng, d), Radius: 1, Grid: Grid(1)}
+		q := Query{X: unit(rng, d), Radius: 1, Grid: query.Grid(1)}
 		values := make([]float64, 0, 6*d)
 		for range 2 {
 			values = append(values, hostileRow(rng, d, q)...)
@@ -261,7 +263,7 @@ func TestReplacingUnitsOfDerivedMatrices(t *testing.T) {
 		for range 30 {
 			d := 2 + rng.IntN(4)
 			q := queryOf(rng, kind, d, 1, math.Ldexp(1+rng.Float64(), rng.IntN(8)-4), 0)
-			delta := Sensitivity(kind, q.Radius, q.Grid, q.Values(d))
+			delta := kind.definition().Sensitivity(q.Radius, q.Grid, q.Values(d))
 			const n = 7
 			order, found, center := rng.Perm(n), orthogonal(rng, d, 1), gaussian(rng, d)
 			values := make([]float64, 0, n*d)

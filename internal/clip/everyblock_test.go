@@ -3,6 +3,8 @@ package clip
 import (
 	"slices"
 	"testing"
+
+	"covey/internal/query"
 )
 
 // TestEveryBlockIsClipped: a long row is clipped wherever it stands: in the first block, the last,
@@ -15,7 +17,7 @@ func TestEveryBlockIsClipped(t *testing.T) {
 		{Map: Power, X: x}, {Map: Power, X: []float64{0.6, 0, 0.8, 0, 1, 0}}, {Map: Mean}, {Map: Moment},
 		{Map: Variance, X: x}, {Map: Total},
 	} {
-		q.Radius, q.Grid = 1.5, Grid(1.5)
+		q.Radius, q.Grid = 1.5, query.Grid(1.5)
 		height := mustMatrix(t, d, make([]float64, 100_000*d)).fusedHeight(blockBytes)
 		n := 3*height + 5
 		for _, at := range []int{0, 1, height - 1, height, height + 1, 2*height - 1, 2 * height, 3*height - 1, 3 * height, n - 1} {

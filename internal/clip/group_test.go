@@ -123,7 +123,7 @@ func TestGroupsTakeAnyRows(t *testing.T) {
 		n := rapid.IntRange(1, 12).Draw(t, "units")
 		size := rapid.IntRange(1, n+1).Draw(t, "size")
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
-		q := Query{X: unit(rng, d), Radius: 1, Grid: Grid(1)}
+		q := Query{X: unit(rng, d), Radius: 1, Grid: query.Grid(1)}
 		var values []float64
 		var of []int
 		for u := range n {

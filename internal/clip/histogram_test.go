@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"covey/internal/query"
 )
 
 func mustHistogram(tb testing.TB, m *Matrix, q Query, workers int) []int64 {
@@ -21,7 +23,7 @@ func TestBinEdges(t *testing.T) {
 	for j := range HistogramBins {
 		// The edge is 2^((j-255)/4) to the nearest float: its fourth power brackets the power of
 		// two.
-		e := BinEdge(j)
+		e := query.BinEdge(j)
 		power := func(x float64) *big.Rat {
 			r := new(big.Rat).SetFloat64(x)
 			r.Mul(r, r)
@@ -34,7 +36,7 @@ func TestBinEdges(t *testing.T) {
 			want.SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), uint(-k)))
 		}
 		if power(math.Nextafter(e, 0)).Cmp(want) >= 0 || power(math.Nextafter(e, math.Inf(1))).Cmp(want) <= 0 {
-			t.Errorf("BinEdge(%d) = %v is not 2^(%d/4)", j, e, j-255)
+			t.Errorf("query.BinEdge(%d) = %v is not 2^(%d/4)", j, e, j-255)
 		}
 		if got := bin(math.Nextafter(e, 0)); got != j {
 			t.Errorf("just below edge %d: bin %d", j, got)
@@ -43,7 +45,7 @@ func TestBinEdges(t *testing.T) {
 			t.Errorf("at edge %d: bin %d", j, got)
 		}
 	}
-	if BinEdge(255) != 1 || BinEdge(259) != 2 || BinEdge(-1) != 0x1p-64 || BinEdge(511) != 0x1p64 {
+	if query.BinEdge(255) != 1 || query.BinEdge(259) != 2 || query.BinEdge(-1) != 0x1p-64 || query.BinEdge(511) != 0x1p64 {
 		t.Error("powers of two are not edges")
 	}
 	for _, p := range []float64{0, 0x1p-1074, 1e-300, math.Nextafter(0x1p-64, 0), 0x1p-64, math.NaN()} {
@@ -51,7 +53,7 @@ func TestBinEdges(t *testing.T) {
 			t.Errorf("bin(%v) = %d", p, got)
 		}
 	}
-	for _, p := range []float64{BinEdge(510), 0x1p64, 1e300, math.MaxFloat64, math.Inf(1)} {
+	for _, p := range []float64{query.BinEdge(510), 0x1p64, 1e300, math.MaxFloat64, math.Inf(1)} {
 		if got := bin(p); got != HistogramBins-1 {
 			t.Errorf("bin(%v) = %d", p, got)
 		}

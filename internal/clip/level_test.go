@@ -108,27 +108,8 @@ func TestReplacedUnitMovesLevelsByDelta(t *testing.T) {
 			// the others stay
 			levelRow(rand.New(rand.NewPCG(uint64(trial), 1)), values[:threeWidth])
 			levelRow(rand.New(rand.NewPCG(uint64(trial), 2)), values[len(values)-threeWidth:])
-			ids := make([]int, rows+3)
-			for i := range ids {
-				ids[i] = min(1, i) + max(0, i-rows)
-			}
-			var m *Matrix
+			m := oneUnit(t, trial, threeWidth, rows, values)
 			var err error
-			switch {
-			case trial%4 > 1:
-				narrow := make([]float32, len(values))
-				for i, v := range values {
-					narrow[i] = float32(v)
-				}
-				m, err = NewUnits32(threeWidth, narrow, ids)
-			case rows == 1:
-				m, err = NewMatrix(threeWidth, values)
-			default:
-				m, err = NewUnits(threeWidth, values, ids)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
 			if answers[side], err = Levels(m, threeColumns, 1); err != nil {
 				t.Fatal(err)
 			}

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"covey/internal/query"
 )
 
 // product draws what a dot product or a norm may be, often at an edge.
@@ -22,7 +24,7 @@ func product(rng *rand.Rand) float64 {
 
 func drawLimit(rng *rand.Rand) limit {
 	r := math.Ldexp(1+rng.Float64(), rng.IntN(398)-199)
-	g := math.Ldexp(Grid(r), -rng.IntN(24))
+	g := math.Ldexp(query.Grid(r), -rng.IntN(24))
 	return limit{scale: 1 / g, bound: r / g * margin}
 }
 

@@ -83,7 +83,7 @@ func TestKindWithoutCode(t *testing.T) {
 		values[i] = 3 * rng.NormFloat64()
 	}
 	rows := mustMatrix(t, d, values)
-	q := Query{Map: m, X: orthogonal(rng, d, 2), Radius: 10, Grid: Grid(10)}
+	q := Query{Map: m, X: orthogonal(rng, d, 2), Radius: 10, Grid: query.Grid(10)}
 	same := q
 	same.Map = Power
 	a, b := mustSum(t, rows, q, 2), mustSum(t, rows, same, 2)
@@ -95,7 +95,7 @@ func TestKindWithoutCode(t *testing.T) {
 	if !slices.Equal(mustHistogram(t, rows, q, 2), mustHistogram(t, rows, same, 2)) {
 		t.Error("the norms are others")
 	}
-	if Sensitivity(m, q.Radius, q.Grid, len(a)) != Sensitivity(Power, q.Radius, q.Grid, len(a)) {
+	if m.definition().Sensitivity(q.Radius, q.Grid, len(a)) != Power.definition().Sensitivity(q.Radius, q.Grid, len(a)) {
 		t.Error("the sensitivity is another")
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"covey/internal/query"
 )
 
 // BenchmarkMoment sums the moments of 20,000 rows with one worker, and of fewer rows at the largest
@@ -13,7 +15,7 @@ func BenchmarkMoment(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, c := range []struct{ n, d int }{{20_000, 16}, {20_000, 64}, {20_000, 256}, {500, 2000}} {
 		values := gaussian(rng, c.n*c.d)
-		q := Query{Map: Moment, Radius: float64(c.d), Grid: Grid(float64(c.d))}
+		q := Query{Map: Moment, Radius: float64(c.d), Grid: query.Grid(float64(c.d))}
 		units := make([]int, c.n)
 		for i := range units {
 			units[i] = i / 4
@@ -43,7 +45,7 @@ func BenchmarkBlockPower(b *testing.B) {
 		m := mustMatrix(b, d, gaussian(rng, n*d))
 		r := math.Sqrt(float64(d))
 		for _, k := range []int{1, 2, 5, 10} {
-			q := Query{X: orthogonal(rng, d, k), Radius: r, Grid: Grid(r)}
+			q := Query{X: orthogonal(rng, d, k), Radius: r, Grid: query.Grid(r)}
 			b.Run(fmt.Sprintf("d=%d/k=%d", d, k), func(b *testing.B) {
 				b.SetBytes(int64(8 * n * d))
 				for b.Loop() {

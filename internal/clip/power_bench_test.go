@@ -11,6 +11,8 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/gonum"
+
+	"covey/internal/query"
 )
 
 // benchBytes of rows: more than second-level caches hold. Some machines' third level holds it, and
@@ -41,7 +43,7 @@ func contests(tb testing.TB, d, bytes int) (all []contest, size int) {
 		tb.Fatal(err)
 	}
 	r := math.Sqrt(float64(d)) / 12
-	q := Query{X: unit(rng, d), Radius: r, Grid: Grid(r)}
+	q := Query{X: unit(rng, d), Radius: r, Grid: query.Grid(r)}
 	all = append(all, contest{"read", func() { runtime.KeepAlive(Read(values)) }})
 	for _, p := range supported() {
 		all = append(all, contest{pathNames[p], func() {

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"covey/internal/query"
 )
 
 func mustMatrix(tb testing.TB, d int, values []float64) *Matrix {
@@ -148,7 +150,7 @@ func TestPowerSumIsExact(t *testing.T) {
 			x := unit(rng, d)
 			for _, r := range []float64{0.3, 2.5, 1e3} {
 				for _, finer := range []int{23 * (d % 2)} {
-					q := Query{X: x, Radius: r, Grid: math.Ldexp(Grid(r), -finer)}
+					q := Query{X: x, Radius: r, Grid: math.Ldexp(query.Grid(r), -finer)}
 					got, want := mustSum(t, mustMatrix(t, d, values), q, 1), reference(d, values, q)
 					if !slices.Equal(got, want) {
 						t.Fatalf("d=%d n=%d R=%v: got %v, want %v", d, n, r, got, want)
@@ -249,7 +251,7 @@ func TestPowerSumManyBlocks(t *testing.T) {
 	for _, d := range []int{1, 7, 64, 5000} {
 		n := 1_200_000/d + 3
 		m := mustMatrix(t, d, gaussian(rng, n*d))
-		q := Query{X: unit(rng, d), Radius: 2, Grid: Grid(2)}
+		q := Query{X: unit(rng, d), Radius: 2, Grid: query.Grid(2)}
 		want := mustSum(t, m, q, 1)
 		for _, workers := range []int{0, -1, 2, 3, 8, 1000} {
 			if got := mustSum(t, m, q, workers); !slices.Equal(got, want) {
@@ -364,7 +366,7 @@ func TestPowerSumNearFloatSum(t *testing.T) {
 		if clipped == 0 || clipped == n {
 			t.Fatalf("d=%d: %d rows clipped", d, clipped)
 		}
-		q := Query{X: x, Radius: r, Grid: Grid(r)}
+		q := Query{X: x, Radius: r, Grid: query.Grid(r)}
 		for j, v := range mustSum(t, mustMatrix(t, d, values), q, 2) {
 			// Each row is off by half a step at most, and by R·2^-30 for the margin.
 			if diff := math.Abs(float64(v)*q.Grid - want[j]); diff > n*(q.Grid/2+r*0x1p-29) {
@@ -388,9 +390,9 @@ func TestPowerSumAllocatesPerWorkerOnly(t *testing.T) {
 
 func ExampleSum() {
 	m, _ := NewMatrix(2, []float64{3, 4, 0, 0, 1, 0})
-	q := Query{X: []float64{1, 0}, Radius: 4, Grid: Grid(4)}
+	q := Query{X: []float64{1, 0}, Radius: 4, Grid: query.Grid(4)}
 	sum, _ := Sum(m, q, 0)
-	fmt.Println(sum, Sensitivity(Power, q.Radius, q.Grid, m.D()) > 2*4/q.Grid)
+	fmt.Println(sum, Power.definition().Sensitivity(q.Radius, q.Grid, m.D()) > 2*4/q.Grid)
 	// Row (3,4) has length 15 and is clipped to 4: (2.4, 3.2); row (1,0) stays. In grid steps of
 	// 2^-14:
 	fmt.Println(float64(sum[0])*q.Grid, float64(sum[1])*q.Grid)

@@ -113,15 +113,3 @@ func orthonormal(x []float64, d int, tolerance float64) error {
 	}
 	return nil
 }
-
-// Grid is the default grid step of a radius ([query.Grid]). [Query.Validate] refuses the NaN of a
-// radius out of bounds.
-func Grid(radius float64) float64 { return query.Grid(radius) }
-
-// Sensitivity bounds, in grid units, the L2 change of [Sum] when one unit is replaced, rounded up,
-// for a map of so many values: by the table of package query. The package comment derives it;
-// floating-point error adds nothing, the margin 2^-30 absorbs it. A unit present at s sites
-// multiplies it by s; that is the caller's. Arguments that a [Query] could not have give +Inf.
-func Sensitivity(m Map, radius, grid float64, values int) float64 {
-	return m.definition().Sensitivity(radius, grid, values)
-}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"covey/internal/query"
 )
 
 // radii draws radii over the whole allowed range, powers of two and their neighbours included.
@@ -21,9 +23,9 @@ func radii() *rapid.Generator[float64] {
 func TestGrid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := radii().Draw(t, "radius")
-		g := Grid(r)
+		g := query.Grid(r)
 		if f, _ := math.Frexp(g); f != 0.5 {
-			t.Fatalf("Grid(%v) = %v is not a power of two", r, g)
+			t.Fatalf("query.Grid(%v) = %v is not a power of two", r, g)
 		}
 		if q := r / g; !(q >= 0x1p16 && q < 0x1p17) {
 			t.Fatalf("%v/Grid = %v", r, q)
@@ -33,13 +35,13 @@ func TestGrid(t *testing.T) {
 		1: 0x1p-16, math.Nextafter(1, 0): 0x1p-17, math.Nextafter(1, 2): 0x1p-16,
 		8: 0x1p-13, 7.99: 0x1p-14, MinRadius: 0x1p-216, MaxRadius: 0x1p184,
 	} {
-		if g := Grid(r); g != want {
-			t.Errorf("Grid(%v) = %v, want %v", r, g, want)
+		if g := query.Grid(r); g != want {
+			t.Errorf("query.Grid(%v) = %v, want %v", r, g, want)
 		}
 	}
 	for _, r := range []float64{0, -1, math.NaN(), math.Inf(1), math.Inf(-1), 0x1p-201, 0x1p201} {
-		if g := Grid(r); !math.IsNaN(g) {
-			t.Errorf("Grid(%v) = %v", r, g)
+		if g := query.Grid(r); !math.IsNaN(g) {
+			t.Errorf("query.Grid(%v) = %v", r, g)
 		}
 	}
 }
@@ -47,7 +49,7 @@ func TestGrid(t *testing.T) {
 func TestSensitivityIsRoundedUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := radii().Draw(t, "radius")
-		g := math.Ldexp(Grid(r), -rapid.IntRange(0, 23).Draw(t, "finer"))
+		g := math.Ldexp(query.Grid(r), -rapid.IntRange(0, 23).Draw(t, "finer"))
 		n := rapid.IntRange(1, MaxValues).Draw(t, "values")
 		kind := rapid.SampledFrom(maps).Draw(t, "map")
 		factor, values := big.NewFloat(2).SetPrec(300), n
@@ -60,7 +62,7 @@ func TestSensitivityIsRoundedUp(t *testing.T) {
 				factor.SetInt64(1)
 			}
 		}
-		got := new(big.Float).SetPrec(300).SetFloat64(Sensitivity(kind, r, g, values))
+		got := new(big.Float).SetPrec(300).SetFloat64(kind.definition().Sensitivity(r, g, values))
 		want := new(big.Float).SetPrec(300).SetInt64(int64(values))
 		want.Sqrt(want)
 		ratio := new(big.Float).SetPrec(300).Quo(big.NewFloat(r), big.NewFloat(g))
@@ -74,11 +76,11 @@ func TestSensitivityIsRoundedUp(t *testing.T) {
 		}
 	})
 	for _, values := range []int{0, 2} {
-		if s := Sensitivity(Total, 1, 0x1p-16, values); !math.IsInf(s, 1) {
+		if s := Total.definition().Sensitivity(1, 0x1p-16, values); !math.IsInf(s, 1) {
 			t.Errorf("a total of %d values: %v", values, s)
 		}
 	}
-	if s := Sensitivity(Map(len(definitions)), 1, 0x1p-16, 1); !math.IsInf(s, 1) {
+	if s := Map(len(definitions)).definition().Sensitivity(1, 0x1p-16, 1); !math.IsInf(s, 1) {
 		t.Errorf("an unknown map: %v", s)
 	}
 	for _, c := range []struct {
@@ -88,7 +90,7 @@ func TestSensitivityIsRoundedUp(t *testing.T) {
 		{0, 1, 1}, {-1, 0x1p-16, 1}, {1, 0.75 * 0x1p-16, 1}, {1, 0x1p-15, 1}, {1, 0x1p-41, 1}, {math.NaN(), 1, 1},
 		{1, math.NaN(), 1}, {1, 0, 1}, {1, -0x1p-16, 1}, {1, 0x1p-16, 0}, {1, 0x1p-16, MaxValues + 1}, {0x1p201, 0x1p185, 1},
 	} {
-		if s := Sensitivity(Power, c.r, c.g, c.d); !math.IsInf(s, 1) {
+		if s := Power.definition().Sensitivity(c.r, c.g, c.d); !math.IsInf(s, 1) {
 			t.Errorf("Sensitivity(%v, %v, %d) = %v, want +Inf", c.r, c.g, c.d, s)
 		}
 	}
@@ -114,7 +116,7 @@ func TestMarginCoversRounding(t *testing.T) {
 }
 
 func TestQueryValidate(t *testing.T) {
-	good := func() Query { return Query{X: []float64{0.6, -0.8}, Radius: 3, Grid: Grid(3)} }
+	good := func() Query { return Query{X: []float64{0.6, -0.8}, Radius: 3, Grid: query.Grid(3)} }
 	if err := good().Validate(2); err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +194,7 @@ func TestMapsAreChecked(t *testing.T) {
 		"mean with directions": {Mean, axes[:3], "direction"}, "moment with directions": {Moment, axes[:3], "direction"},
 		"total with directions": {Total, axes[:3], "direction"}, "rows with directions": {Rows, axes[:3], "direction"},
 	} {
-		q := Query{Map: c.kind, X: c.x, Radius: 1, Grid: Grid(1)}
+		q := Query{Map: c.kind, X: c.x, Radius: 1, Grid: query.Grid(1)}
 		_, a := Sum(m, q, 1)
 		_, b := Histogram(m, q, 1)
 		for _, err := range []error{a, b} {
@@ -213,7 +215,7 @@ func TestMapsAreChecked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = Sum(wide, Query{Map: Moment, Radius: 1, Grid: Grid(1)}, 1)
+	_, err = Sum(wide, Query{Map: Moment, Radius: 1, Grid: query.Grid(1)}, 1)
 	if e, ok := errors.AsType[*QueryError](err); !ok || e.Field != "map" {
 		t.Errorf("a moment of more than 2^24 values: %v", err)
 	}

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"covey/internal/query"
 )
 
 // degree is p where scaling a unit by a scales the map's size by a^p.
@@ -102,20 +104,12 @@ func TestReplacingUnitsNeverExceedsSensitivity(t *testing.T) {
 		}
 		for trial := range c.trials {
 			d := 1 + rng.IntN(6)
-			radius := math.Ldexp(1+rng.Float64(), rng.IntN(20)-10)
-			switch trial % 10 {
-			case 0:
-				radius = MinRadius
-			case 1:
-				radius = MaxRadius
-			case 2: // a power of two: R/g at its smallest
-				radius = 1
-			}
+			radius := anyRadius(rng, trial)
 			if c.kind == Rows { // among the numbers of rows
 				radius = 1 + 300*rng.Float64()
 			}
 			q := queryOf(rng, c.kind, d, 1+rng.IntN(min(d, 4)), radius, []int{0, 0, 0, 4, 23}[trial%5])
-			delta := Sensitivity(c.kind, q.Radius, q.Grid, q.Values(d))
+			delta := c.kind.definition().Sensitivity(q.Radius, q.Grid, q.Values(d))
 			longest := math.Nextafter(q.Radius/q.Grid+math.Sqrt(float64(q.Values(d)))/2, math.Inf(1))
 			const n = 4
 			many := trial%2 == 0 || c.kind == Rows
@@ -195,15 +189,15 @@ func TestSensitivitiesAreTight(t *testing.T) {
 		{Query{Map: Rows}, []float64{0, 0, 0, 0, 0, 0}, []float64{0, 0, 0}},
 	} {
 		for _, radius := range []float64{1, 1.99} {
-			c.q.Radius, c.q.Grid = radius, Grid(radius)/16
+			c.q.Radius, c.q.Grid = radius, query.Grid(radius)/16
 			reach := 0.999
 			if c.q.Map == Rows { // no unit has no rows
-				c.q.Radius, c.q.Grid, reach = 1000, Grid(1000), 0.998
+				c.q.Radius, c.q.Grid, reach = 1000, query.Grid(1000), 0.998
 				c.a = make([]float64, 3*1000)
 			}
 			a := mustSum(t, mustUnits(t, 3, c.a, []int{len(c.a) / 3}), c.q, 1)
 			b := mustSum(t, mustUnits(t, 3, c.b, []int{1}), c.q, 1)
-			delta := Sensitivity(c.q.Map, c.q.Radius, c.q.Grid, c.q.Values(3))
+			delta := c.q.Map.definition().Sensitivity(c.q.Radius, c.q.Grid, c.q.Values(3))
 			if l := length(less(a, b)); l < reach*delta || exceeds(less(a, b), delta) {
 				t.Errorf("map %d: moved by %v, Δ = %v", c.q.Map, l, delta)
 			}
@@ -246,7 +240,7 @@ func TestUnitsAtTheEndsOfFloat64(t *testing.T) {
 	top := math.Nextafter(valueLimit(d), 0)
 	huge := mustUnits(t, d, slices.Repeat([]float64{top, top}, rows), []int{rows})
 	for _, kind := range maps {
-		q := Query{Map: kind, Radius: MaxRadius, Grid: Grid(MaxRadius)}
+		q := Query{Map: kind, Radius: MaxRadius, Grid: query.Grid(MaxRadius)}
 		if kind.directed() {
 			q.X = []float64{math.Sqrt2 / 2, math.Sqrt2 / 2}
 		}

@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"testing"
+
+	"covey/internal/query"
 )
 
 // exceeds reports whether ‖v‖ > bound, exactly.
@@ -100,17 +102,9 @@ func TestReplacementNeverExceedsSensitivity(t *testing.T) {
 	worst, moved := 0.0, 0
 	for trial := range 2500 {
 		d := 1 + rng.IntN(12)
-		radius := math.Ldexp(1+rng.Float64(), rng.IntN(20)-10)
-		switch trial % 10 {
-		case 0:
-			radius = MinRadius
-		case 1:
-			radius = MaxRadius
-		case 2: // a power of two: R/g at its smallest
-			radius = 1
-		}
-		q := Query{X: unit(rng, d), Radius: radius, Grid: math.Ldexp(Grid(radius), -[]int{0, 0, 0, 4, 23}[trial%5])}
-		delta := Sensitivity(Power, q.Radius, q.Grid, d)
+		radius := anyRadius(rng, trial)
+		q := Query{X: unit(rng, d), Radius: radius, Grid: math.Ldexp(query.Grid(radius), -[]int{0, 0, 0, 4, 23}[trial%5])}
+		delta := Power.definition().Sensitivity(q.Radius, q.Grid, d)
 		const n = 6
 		values := make([]float64, 0, n*d)
 		for range n {
@@ -148,12 +142,12 @@ func TestReplacementNeverExceedsSensitivity(t *testing.T) {
 // Δ is nearly reached: two long rows almost orthogonal to x, and opposite but for their part along
 // it.
 func TestSensitivityIsTight(t *testing.T) {
-	q := Query{X: []float64{1, 0}, Radius: 1, Grid: Grid(1)}
+	q := Query{X: []float64{1, 0}, Radius: 1, Grid: query.Grid(1)}
 	const slope = 0.05
 	a := mustSum(t, mustMatrix(t, 2, []float64{slope * 1e6, 1e6}), q, 1)
 	b := mustSum(t, mustMatrix(t, 2, []float64{slope * 1e6, -1e6}), q, 1)
 	diff := []int64{a[0] - b[0], a[1] - b[1]}
-	if l := length(diff); l < 0.99*2*q.Radius/q.Grid || exceeds(diff, Sensitivity(Power, q.Radius, q.Grid, 2)) {
+	if l := length(diff); l < 0.99*2*q.Radius/q.Grid || exceeds(diff, Power.definition().Sensitivity(q.Radius, q.Grid, 2)) {
 		t.Errorf("moved by %v, 2R/g = %v", l, 2*q.Radius/q.Grid)
 	}
 }
@@ -218,7 +212,7 @@ func FuzzPowerSum(f *testing.F) {
 			return
 		}
 		radius := math.Ldexp(1.25, int(exponent)%200)
-		q := Query{X: make([]float64, d), Radius: radius, Grid: math.Ldexp(Grid(radius), -int(finer%24))}
+		q := Query{X: make([]float64, d), Radius: radius, Grid: math.Ldexp(query.Grid(radius), -int(finer%24))}
 		for j := range q.X {
 			q.X[j] = 1 / math.Sqrt(float64(d))
 		}
@@ -229,7 +223,7 @@ func FuzzPowerSum(f *testing.F) {
 		want := make([]int64, d)
 		for i := range m.N() {
 			v := reference(d, values[i*d:(i+1)*d], q)
-			if exceeds(v, Sensitivity(Power, q.Radius, q.Grid, d)/2) {
+			if exceeds(v, Power.definition().Sensitivity(q.Radius, q.Grid, d)/2) {
 				t.Fatalf("row %d is too long", i)
 			}
 			for j := range v {
@@ -242,4 +236,46 @@ func FuzzPowerSum(f *testing.F) {
 			}
 		}
 	})
+}
+
+// anyRadius returns the smallest radius, the largest, one at which R/g is smallest, and others.
+func anyRadius(rng *rand.Rand, trial int) float64 {
+	radius := math.Ldexp(1+rng.Float64(), rng.IntN(20)-10)
+	switch trial % 10 {
+	case 0:
+		radius = MinRadius
+	case 1:
+		radius = MaxRadius
+	case 2:
+		radius = 1
+	}
+	return radius
+}
+
+// oneUnit returns the matrix of values of d columns, where the rows behind the first are one unit's
+// and the rest others': in float32 half of the times.
+func oneUnit(t *testing.T, trial, d, rows int, values []float64) *Matrix {
+	t.Helper()
+	ids := make([]int, len(values)/d)
+	for i := range ids {
+		ids[i] = min(1, i) + max(0, i-rows)
+	}
+	var m *Matrix
+	var err error
+	switch {
+	case trial%4 > 1:
+		narrow := make([]float32, len(values))
+		for i, v := range values {
+			narrow[i] = float32(max(-0x1p100, min(v, 0x1p100)))
+		}
+		m, err = NewUnits32(d, narrow, ids)
+	case rows == 1:
+		m, err = NewMatrix(d, values)
+	default:
+		m, err = NewUnits(d, values, ids)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
 }

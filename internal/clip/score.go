@@ -21,7 +21,7 @@ const (
 
 func (g ScoreGrid) validate(d int) error {
 	if len(g.X) == 0 {
-		return &QueryError{"direction", "is none"}
+		return &QueryError{"direction", "is missing"}
 	}
 	if err := orthonormal(g.X, d, unitTolerance); err != nil {
 		return err
@@ -49,7 +49,7 @@ func (g ScoreGrid) bin(row []float64, l, bins int) int {
 // changes the answer by at most the CountSensitivity of [query.Scores] in L2, whatever the grid is.
 // A row that is absent has no count. The integers are the same for every number of workers (as in
 // [Sum]). They are exact sums over private units: mask them or add noise before they leave the
-// site. A [*QueryError] reports a grid that is none.
+// site. A [*QueryError] reports a grid that cannot be.
 func Scores(m *Matrix, g ScoreGrid, workers int) ([]int64, error) {
 	if err := g.validate(m.d); err != nil {
 		return nil, err

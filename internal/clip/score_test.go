@@ -109,27 +109,7 @@ func TestReplacedUnitMovesScoresByDelta(t *testing.T) {
 			others := rand.New(rand.NewPCG(uint64(trial), 1)) // who stay
 			values := []float64{others.NormFloat64(), 1, 2}
 			values = append(append(values, unit...), others.NormFloat64(), 3, 4)
-			ids := make([]int, rows+2)
-			for i := range ids {
-				ids[i] = min(1, i) + max(0, i-rows)
-			}
-			var m *Matrix
-			var err error
-			switch {
-			case trial%4 > 1:
-				narrow := make([]float32, len(values))
-				for i, v := range values {
-					narrow[i] = float32(max(-0x1p100, min(v, 0x1p100)))
-				}
-				m, err = NewUnits32(3, narrow, ids)
-			case rows == 1:
-				m, err = NewMatrix(3, values)
-			default:
-				m, err = NewUnits(3, values, ids)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := oneUnit(t, trial, 3, rows, values)
 			// a group by the row's own value, also none
 			group := func(i int) int { return int(math.Float64bits(values[3*i])%uint64(groups+1)) - 1 }
 			for kind, ask := range map[query.Kind]func(workers int) ([]int64, error){

@@ -8,14 +8,6 @@ type stored struct {
 
 func (v stored) len() int { return len(v.wide) + len(v.narrow) }
 
-// size is the bytes of a value.
-func (v stored) size() int {
-	if v.narrow != nil {
-		return 4
-	}
-	return 8
-}
-
 // part is values lo to hi-1.
 func (v stored) part(lo, hi int) stored {
 	if v.narrow != nil {

@@ -234,7 +234,7 @@ func TestBlocksAllocateNothing(t *testing.T) {
 			for _, p := range supported() {
 				on(p, func() {
 					if got := testing.AllocsPerRun(3, func() { body(acc, 0, n) }); got != 0 {
-						t.Errorf("%s: %s of %v allocates %v times a block", pathNames[p], name, m.values.size(), got)
+						t.Errorf("%s: %s, float32 %v, allocates %v times a block", pathNames[p], name, m.values.narrow != nil, got)
 					}
 				})
 			}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"covey/internal/query"
 )
 
 var maps = []Map{Power, Mean, Moment, Variance, Total, Rows}
@@ -17,7 +19,7 @@ func (m Map) directed() bool { return m == Power || m == Variance }
 // query is a query of the map with k random directions where it has any, with the radius's default
 // grid times 2^-finer.
 func queryOf(rng *rand.Rand, m Map, d, k int, radius float64, finer int) Query {
-	q := Query{Map: m, Radius: radius, Grid: math.Ldexp(Grid(radius), -finer)}
+	q := Query{Map: m, Radius: radius, Grid: math.Ldexp(query.Grid(radius), -finer)}
 	if m.directed() {
 		q.X = orthogonal(rng, d, k)
 	}

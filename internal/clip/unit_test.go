@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"covey/internal/query"
 )
 
 func TestUnitsAreGrouped(t *testing.T) {
@@ -25,7 +27,7 @@ func TestUnitsAreGrouped(t *testing.T) {
 			t.Errorf("row %d has norm %v, want %v", i, norm, want)
 		}
 	}
-	q := Query{Map: Rows, Radius: 100, Grid: Grid(100)}
+	q := Query{Map: Rows, Radius: 100, Grid: query.Grid(100)}
 	if got := mustSum(t, m, q, 1); got[0] != int64(5/q.Grid) {
 		t.Errorf("%v rows", float64(got[0])*q.Grid)
 	}

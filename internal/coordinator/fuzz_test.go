@@ -14,6 +14,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"covey/internal/people"
 	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/wire"
@@ -78,6 +79,7 @@ func FuzzEntries(f *testing.F) {
 	for _, e := range []entry{
 		{Spend: &spendEntry{Token: "x", Node: "2"}}, {Node: &Node{ID: "2", Addresses: []string{"a:1"}}}, {Forget: &forgetEntry{"2"}}, {Withdraw: &withdrawEntry{"site-1"}}, {Node: &Node{ID: "2", Key: key}},
 		{Join: &joinEntry{Token: "t", Site: "s", Key: key}}, {Revoke: &revokeEntry{"site-1"}}, {CA: &caEntry{}},
+		{Person: &people.Entry{Person: people.Person{Name: "ana", Role: people.Viewer, Studies: []proposal.Digest{{1}}}, Hash: people.Hash("t")}}, {Person: &people.Entry{Person: people.Person{Name: "ana", Role: people.Operator, Certificate: true}}}, {Dismiss: new(string)},
 		{Round: &round.Entry{Kind: round.EntrySurvivors, Query: -1, Slot: -1, Survivors: []int{-1, 99}}},
 	} {
 		raw, err := json.Marshal(e)

@@ -6,7 +6,7 @@ import (
 )
 
 // leader is what a coordinator knows: what the log has committed, and what it remembers while it
-// leads. It has no lock: whoever holds one was given it by Machine.lock and has it alone until
+// leads. It has no lock: Machine.lock gives it to one goroutine, which has it alone until
 // unlock. Its methods run to their end without waiting for anything; what takes time goes on in a
 // goroutine of its own (core.background) and comes back as an event (core.inTerm). A coordinator
 // that follows keeps it up to date and asks nobody for anything.

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"covey/internal/people"
 	"covey/internal/proposal"
 	"covey/internal/round"
 )
@@ -70,6 +71,9 @@ type entry struct {
 	Forget   *forgetEntry   `json:"forget,omitempty"`
 	Round    *round.Entry   `json:"round,omitempty"`
 	CA       *caEntry       `json:"ca,omitempty"`
+	// Person may log in at the pages; Dismiss is the name of one that no longer may.
+	Person  *people.Entry `json:"person,omitempty"`
+	Dismiss *string       `json:"dismiss,omitempty"`
 	// Signature goes with a decision of Round: the site's identity key's.
 	Signature []byte `json:"signature,omitempty"`
 }
@@ -146,7 +150,8 @@ type replicated struct {
 	order   []proposal.Digest                // as proposed
 	cas     Authorities
 	dates   map[proposal.Digest]dates
-	journal journal // what was committed, for people
+	people  people.Register // who may log in at the pages
+	journal journal         // what was committed, for people
 
 	// regrouped is signaled, and nobody waits for, when nodes change.
 	regrouped chan struct{}
@@ -209,6 +214,10 @@ func (m *leader) take(e entry) (err error) {
 		m.renumber()
 	case e.CA != nil:
 		err = m.cas.step(*e.CA)
+	case e.Person != nil:
+		m.people, err = m.people.Put(*e.Person)
+	case e.Dismiss != nil:
+		m.people, err = m.people.Remove(*e.Dismiss)
 	case e.Round != nil:
 		err = m.decide(*e.Round, e.Signature, e.At)
 	}
@@ -376,6 +385,7 @@ type snapshot struct {
 	Words   map[proposal.Digest]map[int]Word `json:"words,omitempty"`
 	CAs     Authorities                      `json:"authorities,omitzero"`
 	Dates   map[proposal.Digest]dates        `json:"dates,omitempty"`
+	People  people.Register                  `json:"people,omitempty"`
 	Journal journal                          `json:"journal,omitempty"`
 }
 
@@ -391,7 +401,7 @@ func (m *Machine) Snapshot() ([]byte, error) {
 
 // durable returns what is encoded. Its maps and slices are the machine's own.
 func (m *replicated) durable() snapshot {
-	s := snapshot{Invites: m.invites, Nodes: m.nodes, Changes: m.changes, Journal: m.journal, Words: m.words, CAs: m.cas, Dates: m.dates, Sites: slices.SortedFunc(maps.Values(m.sites), bySiteName)}
+	s := snapshot{Invites: m.invites, Nodes: m.nodes, Changes: m.changes, Journal: m.journal, Words: m.words, CAs: m.cas, Dates: m.dates, People: m.people, Sites: slices.SortedFunc(maps.Values(m.sites), bySiteName)}
 	for _, d := range m.order {
 		s.Studies = append(s.Studies, m.studies[d].Durable)
 	}
@@ -411,8 +421,11 @@ func (m *Machine) Restore(raw []byte) error {
 	if err := json.Unmarshal(raw, &s); err != nil {
 		return fmt.Errorf("coordinator: snapshot: %w", err)
 	}
+	if err := s.People.Check(); err != nil {
+		return fmt.Errorf("coordinator: snapshot: people: %w", err)
+	}
 	fresh := newReplicated()
-	fresh.journal, fresh.cas, fresh.changes = s.Journal, s.CAs, s.Changes
+	fresh.journal, fresh.cas, fresh.changes, fresh.people = s.Journal, s.CAs, s.Changes, s.People
 	if s.Invites != nil {
 		fresh.invites = s.Invites
 	}

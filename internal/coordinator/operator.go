@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"covey/internal/people"
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/study"
@@ -214,5 +215,6 @@ func badInput(err error) bool {
 	_, unknown := errors.AsType[*UnknownStudyError](err)
 	_, name := errors.AsType[*pki.NameError](err)
 	_, ca := errors.AsType[*CAError](err)
-	return field || join || unknown || name || ca
+	_, person := errors.AsType[*people.Error](err)
+	return field || join || unknown || name || ca || person
 }

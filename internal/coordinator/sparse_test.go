@@ -25,7 +25,7 @@ func newSparse(t *testing.T) *federation {
 // after it.
 func TestSparseAnnouncementAgain(t *testing.T) {
 	if testing.Short() {
-		t.Skip("the other one of the sparse graph is enough beside the race detector")
+		t.Skip("the other one of the sparse graph is enough with the race detector")
 	}
 	synctest.Test(t, func(t *testing.T) {
 		f := newSparse(t)

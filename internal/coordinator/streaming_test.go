@@ -32,10 +32,7 @@ func TestLateUploadStaysOut(t *testing.T) {
 	for name, committed := range map[string][]int{"outside U": {0, 1, 2, 3}, "in U": {0, 1, 2, 3, 4}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				f := newFederation(t, 5, nil)
-				defer func() { f.c.Close() }()
-				f.sites[4].mute = muteUploads
-				f.untilIn(0, 1, 2, 3)
+				f := fourOfFive(t)
 				// U is proposed, and the log takes its time.
 				gate := make(chan struct{})
 				f.log.mu.Lock()
@@ -72,10 +69,7 @@ func TestLateUploadStaysOut(t *testing.T) {
 // the sum once.
 func TestUploadCountsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFederation(t, 5, nil)
-		defer func() { f.c.Close() }()
-		f.sites[4].mute = muteUploads
-		f.untilIn(0, 1, 2, 3)
+		f := fourOfFive(t)
 		again := &covey.SiteMessage{Body: &covey.SiteMessage_Upload{Upload: &covey.Upload{Study: f.plan.Digest[:], Masked: f.sites[1].uploads[0]}}}
 		if err := f.c.hears(f.sites[1].link, again); err != nil {
 			t.Fatal(err)
@@ -97,10 +91,7 @@ func TestUploadCountsOnce(t *testing.T) {
 // are asked again, and what opens is U's sum.
 func TestSumIsBegunAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFederation(t, 5, nil)
-		defer func() { f.c.Close() }()
-		f.sites[4].mute = muteUploads
-		f.untilIn(0, 1, 2, 3)
+		f := fourOfFive(t)
 		f.sites[4].mute = nil
 		u := []int{0, 1, 2, 4}
 		f.c.machine.Apply(entryLine(t, round.Entry{Study: f.plan.Digest, Kind: round.EntrySurvivors, Survivors: u}))
@@ -121,10 +112,7 @@ func TestSumIsBegunAgain(t *testing.T) {
 // TestMemoryIsOneVector: however many uploads are in, the session holds their sum alone.
 func TestMemoryIsOneVector(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFederation(t, 5, nil)
-		defer func() { f.c.Close() }()
-		f.sites[4].mute = muteUploads
-		f.untilIn(0, 1, 2, 3)
+		f := fourOfFive(t)
 		f.c.machine.mu.Lock()
 		defer f.c.machine.mu.Unlock()
 		s := f.c.sessions[f.plan.Digest]
@@ -166,4 +154,13 @@ func TestResultsLeaveOnTheTick(t *testing.T) {
 			t.Fatalf("%d releases after a tick", got)
 		}
 	})
+}
+
+// fourOfFive returns a federation in which the uploads of all sites but the last are in.
+func fourOfFive(t *testing.T) *federation {
+	f := newFederation(t, 5, nil)
+	t.Cleanup(func() { f.c.Close() })
+	f.sites[4].mute = muteUploads
+	f.untilIn(0, 1, 2, 3)
+	return f
 }

@@ -22,6 +22,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"covey/internal/node"
+	"covey/internal/people"
 	"covey/internal/proposal"
 )
 
@@ -232,13 +234,13 @@ func TestBrowser(t *testing.T) {
 	b.fitsAt("the login")
 	b.shot("01-login")
 	b.do(chromedp.SendKeys(chromedp.CSS("#token"), "not the token"), click("button[type=submit]"), see("[role=alert]"))
-	if text := b.text("[role=alert]"); !strings.Contains(text, "not this coordinator's token") {
+	if text := b.text("[role=alert]"); !strings.Contains(text, "That token is not good here") {
 		t.Errorf("a wrong token: %q", text)
 	}
 	b.mu.Lock()
 	b.bad = nil // the browser notes the 401
 	b.mu.Unlock()
-	b.login(url(leader), f.token(leader))
+	b.login(url(leader), f.token())
 	b.do(see("#live.on"))
 	if text := b.text("#main"); !strings.Contains(text, "No study yet") || !strings.Contains(text, "5 of 5") {
 		t.Errorf("before the study: %q", text)
@@ -286,7 +288,7 @@ func TestBrowser(t *testing.T) {
 	b.do(b.size(1280, 900))
 
 	dark := newTab(t, browser, 1280, 900, true, true)
-	dark.login(url(follower), f.token(follower))
+	dark.login(url(follower), f.token())
 	dark.do(see(".studies li"))
 	if text := dark.text("#main"); !strings.Contains(text, "leads; this is coordinator") {
 		t.Errorf("a follower does not say who leads: %q", text)
@@ -297,7 +299,7 @@ func TestBrowser(t *testing.T) {
 	dark.quiet()
 
 	plain := newTab(t, browser, 1280, 900, false, false)
-	plain.login(url(leader)+"/studies/"+digest.String(), f.token(leader))
+	plain.login(url(leader)+"/studies/"+digest.String(), f.token())
 	if text := plain.text("h1#study"); text != "vitals-2026" {
 		t.Errorf("without script: %q", text)
 	}
@@ -334,6 +336,23 @@ func TestBrowser(t *testing.T) {
 	b.fitsAt("a report")
 	b.print("page-report")
 	b.quiet()
+
+	// Somebody with a long name sees one study, and then none: the page leaves by itself.
+	long := strings.Repeat("long-name-", 6) + "end"
+	viewer := newTab(t, browser, 1280, 900, false, true)
+	viewer.login(url(follower), f.invite(node.PersonRequest{Name: long, Role: people.Viewer, Studies: []string{found.String()}}))
+	viewer.do(see(".studies li"), see("#live.on"))
+	if text := viewer.text("body"); !strings.Contains(text, "first-visits") || strings.Contains(text, "vitals-2026") || strings.Contains(text, "amber-clinic") || !strings.Contains(text, long) {
+		t.Errorf("a viewer's list: %q", text)
+	}
+	viewer.fitsAt("a viewer's list")
+	viewer.do(viewer.size(1280, 900), click(`a[href="/studies/`+found.String()+`"]`), see(".verdict.sound, .verdict.doubtful"))
+	viewer.fitsAt("a viewer's study")
+	viewer.do(viewer.size(1280, 900), see("#live.on"))
+	viewer.shot("10-viewer")
+	viewer.quiet()
+	f.revoke(long)
+	viewer.do(see("#token"))
 
 	// The leader stops; a follower's page says who leads now, and what may still fail; a page of
 	// the leader says over everything that it is old.

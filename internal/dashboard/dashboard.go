@@ -3,14 +3,13 @@
 // internal/coordinator's Overview and Story hold, which is never un-noised, and changes
 // nothing. It works without script; with it, the page renews itself over server-sent events.
 //
-// Who may see it: whoever shows an operator's certificate or has logged in with the token of
-// the data folder. Everything but logging in and out is GET, the Host must be a configured one
-// (so that a page elsewhere cannot reach this by rebinding a name), and the page may load
-// nothing but its own files.
+// Who may see it: the people of the coordinators' register (internal/people), each what its role
+// and limits allow (route.go, sight.go). Everything but logging in and out is GET, the Host must be
+// a configured one (so that a page elsewhere cannot reach this by rebinding a name), and the page
+// may load nothing but its own files.
 package dashboard
 
 import (
-	"bytes"
 	"embed"
 	"encoding/json"
 	"log/slog"
@@ -20,12 +19,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus/promhttp"
-
 	"covey/internal/coordinator"
+	"covey/internal/people"
 	"covey/internal/proposal"
 	"covey/internal/result"
-	"covey/internal/sheet"
+	"covey/internal/round"
 )
 
 // Source is the coordinator that is shown. *coordinator.Coordinator is one.
@@ -85,30 +83,35 @@ func (c Cluster) unreached() []string {
 type Options struct {
 	Source  Source
 	Cluster func() Cluster
-	// Token logs in. Hosts are the names, without port, that the page is reached by, beside
-	// localhost, 127.0.0.1 and ::1.
-	Token string
+	// People may log in.
+	People func() people.Register
+	// Hosts are the names, without port, that the page is reached by, beside localhost, 127.0.0.1
+	// and ::1.
 	Hosts []string
-	// Logger takes logins; Now is the wall clock, time.Now if nil.
+	// Logger takes logins and who read what; Now is the wall clock, time.Now if nil.
 	Logger *slog.Logger
 	Now    func() time.Time
 }
 
 // Dashboard serves one coordinator's page.
 type Dashboard struct {
-	source  Source
-	cluster func() Cluster
-	hosts   map[string]bool
-	session *session
-	paces   paces
-	log     *slog.Logger
-	now     func() time.Time
-	stop    chan struct{}
-	once    sync.Once
-	// weighing is held while what a result is worth is computed.
-	weighing sync.Mutex
-	cache    cache
-	streams  streams
+	source   Source // of an operator's sight and of metrics alone
+	cluster  func() Cluster
+	people   func() people.Register
+	hosts    map[string]bool
+	sessions sessions
+	paces    paces
+	reads    reads
+	coarse   coarse
+	log      *slog.Logger
+	now      func() time.Time
+	stop     chan struct{}
+	once     sync.Once
+	// weighing is held while what a result is worth is computed, signing while one is made for a
+	// download.
+	weighing, signing sync.Mutex
+	cache             cache
+	streams           streams
 }
 
 //go:embed static template
@@ -117,7 +120,7 @@ var files embed.FS
 // New makes a dashboard.
 func New(o Options) *Dashboard {
 	d := &Dashboard{
-		source: o.Source, cluster: o.Cluster, log: o.Logger, now: o.Now, session: newSession(o.Token),
+		source: o.Source, cluster: o.Cluster, people: o.People, log: o.Logger, now: o.Now,
 		hosts: map[string]bool{"localhost": true, "127.0.0.1": true, "::1": true}, stop: make(chan struct{}),
 	}
 	if d.now == nil {
@@ -131,55 +134,6 @@ func New(o Options) *Dashboard {
 
 // Close ends open streams.
 func (d *Dashboard) Close() { d.once.Do(func() { close(d.stop) }) }
-
-// Handler serves the page, its files, /metrics, results and logging in.
-func (d *Dashboard) Handler() http.Handler {
-	private := http.NewServeMux()
-	private.HandleFunc("GET /{$}", d.page)
-	private.HandleFunc("GET /studies/{digest}", d.page)
-	private.HandleFunc("GET /studies/{digest}/report", d.report)
-	private.HandleFunc("GET /studies/{digest}/result.json", d.result)
-	private.HandleFunc("GET /events", d.events)
-	private.Handle("GET /metrics", promhttp.HandlerFor(d.registry(), promhttp.HandlerOpts{MaxRequestsInFlight: 4}))
-
-	mux := http.NewServeMux()
-	for _, name := range []string{"style.css", "page.js", "icon.svg"} {
-		mux.HandleFunc("GET /"+name, func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Cache-Control", "no-cache")
-			http.ServeFileFS(w, r, files, "static/"+name)
-		})
-	}
-	mux.HandleFunc("GET /report.css", func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Cache-Control", "no-cache")
-		http.ServeContent(w, r, "report.css", time.Time{}, bytes.NewReader(sheet.Style()))
-	})
-	mux.HandleFunc("GET /login", d.loginPage)
-	// Logging in and out are the only requests that change something: what the browser holds.
-	same := http.NewCrossOriginProtection()
-	mux.Handle("POST /login", same.Handler(http.HandlerFunc(d.login)))
-	mux.Handle("POST /logout", same.Handler(http.HandlerFunc(d.logout)))
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case d.operator(r) != "":
-			private.ServeHTTP(w, r)
-		case r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html"):
-			d.toLogin(w, r)
-		default:
-			w.Header().Set("WWW-Authenticate", "Bearer")
-			http.Error(w, "log in at /login, or send the token of dashboard.token: Authorization: Bearer TOKEN", http.StatusUnauthorized)
-		}
-	})
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		secure(w.Header(), r.TLS != nil)
-		if !d.hosts[hostname(r.Host)] {
-			http.Error(w, "this name is not configured: `dashboard.hosts` in coordinator.toml lists the names that the page is reached by", http.StatusMisdirectedRequest)
-			return
-		}
-		// A slow reader holds a connection no longer than this; events set their own.
-		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(30 * time.Second))
-		mux.ServeHTTP(w, r)
-	})
-}
 
 // policy lets the page load its own style, script and icon, listen to its own events and
 // post to its own forms; nothing else.
@@ -215,21 +169,30 @@ func hostname(host string) string {
 const slowest = 16 << 10
 
 // result returns a completed study's result file, as `coordinator study result --json` does.
-func (d *Dashboard) result(w http.ResponseWriter, r *http.Request) {
+func (d *Dashboard) result(w http.ResponseWriter, r *http.Request, v visitor) {
 	digest, err := proposal.ParseDigest(r.PathValue("digest"))
 	if err != nil {
 		http.NotFound(w, r)
 		return
 	}
-	if _, ok := d.source.Story(digest); !ok {
+	s := d.sight(v.Person)
+	story, ok := s.story(digest)
+	if !ok {
 		http.NotFound(w, r)
 		return
 	}
+	if !s.whole && story.Status != round.StatusCompleted { // why it has none, an operator is told
+		http.Error(w, "the study has no result", http.StatusConflict)
+		return
+	}
+	d.signing.Lock() // each is made anew and signed: one at a time, whoever asks how often
 	result, err := d.source.Result(digest)
+	d.signing.Unlock()
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusConflict)
 		return
 	}
+	d.read(v, "result", digest)
 	text, err := json.MarshalIndent(result, "", "  ")
 	if err != nil {
 		d.log.Error("a result does not encode", "study", digest, "error", err)

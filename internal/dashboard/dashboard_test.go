@@ -10,6 +10,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"math/big"
@@ -22,6 +23,7 @@ import (
 	"time"
 
 	"covey/internal/coordinator"
+	"covey/internal/people"
 	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/sheet"
@@ -31,6 +33,7 @@ import (
 type empty struct {
 	views   []coordinator.View
 	changed chan struct{}
+	crew    *crew
 }
 
 func (e *empty) Overview(int) coordinator.Overview {
@@ -40,7 +43,44 @@ func (e *empty) Story(proposal.Digest) (coordinator.Story, bool) { return coordi
 func (e *empty) Result(proposal.Digest) (*result.Result, error)  { return nil, errors.New("no") }
 func (e *empty) Changed() <-chan struct{}                        { return e.changed }
 
-const goodToken = "the-token-of-these-tests-0123456789"
+const goodToken = "the-token-of-these-tests-0123456789" // ana's, who is an operator
+
+// crew is a register that a test changes.
+type crew struct {
+	mu sync.Mutex
+	of people.Register
+}
+
+func (c *crew) now() people.Register {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.of
+}
+
+// admit puts a person in, with a token if it is not empty, and returns the entry.
+func (c *crew) admit(t testing.TB, p people.Person, token string) people.Entry {
+	t.Helper()
+	e := people.Entry{Person: p}
+	if token != "" {
+		e.Hash = people.Hash(token)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var err error
+	if c.of, err = c.of.Put(e); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func (c *crew) revoke(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.of, _ = c.of.Remove(name)
+}
+
+// everything is what an operator sees.
+func everything(d *Dashboard) sight { return d.sight(people.Person{Role: people.Operator}) }
 
 // clock is a time that a test moves.
 type clock struct {
@@ -61,12 +101,13 @@ func (c *clock) add(d time.Duration) {
 }
 
 func newTest(t *testing.T) (*Dashboard, *empty, *clock) {
-	source, now := &empty{changed: make(chan struct{})}, &clock{at: time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)}
+	source, now := &empty{changed: make(chan struct{}), crew: &crew{}}, &clock{at: time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)}
+	source.crew.admit(t, people.Person{Name: "ana", Role: people.Operator, Expires: now.at.Add(90 * 24 * time.Hour)}, goodToken)
 	d := New(Options{
 		Source: source, Cluster: func() Cluster {
 			return Cluster{Self: "1", Leader: "1", Peers: []Peer{{Name: "1", Voter: true, Reached: true}}}
 		},
-		Token: goodToken, Hosts: []string{"Covey.example"}, Logger: slog.New(slog.DiscardHandler), Now: now.now,
+		People: source.crew.now, Hosts: []string{"Covey.example"}, Logger: slog.New(slog.DiscardHandler), Now: now.now,
 	})
 	t.Cleanup(d.Close)
 	return d, source, now
@@ -85,7 +126,7 @@ func ask(d *Dashboard, method, target string, change func(*http.Request)) *http.
 	return w.Result()
 }
 
-func bearer(token string) func(*http.Request) {
+func showing(token string) func(*http.Request) {
 	return func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) }
 }
 
@@ -101,22 +142,28 @@ func logIn(d *Dashboard, token, next string) *http.Response {
 func TestWhoMaySee(t *testing.T) {
 	d, _, now := newTest(t)
 	digest := strings.Repeat("ab", 32)
+	asked := 0
 	for _, path := range []string{"/", "/studies/" + digest, "/studies/" + digest + "/report", "/studies/" + digest + "/result.json", "/events", "/metrics", "/nothing"} {
 		if r := ask(d, "GET", path, nil); r.StatusCode != http.StatusSeeOther || !strings.HasPrefix(r.Header.Get("Location"), "/login") {
 			t.Errorf("%s without a login: %s", path, r.Status)
 		}
 		for name, change := range map[string]func(*http.Request){
 			"no token":    func(r *http.Request) { r.Header.Del("Accept") },
-			"wrong token": func(r *http.Request) { r.Header.Del("Accept"); bearer(goodToken + "x")(r) },
+			"wrong token": func(r *http.Request) { r.Header.Del("Accept"); showing(goodToken + "x")(r) },
 			"no bearer":   func(r *http.Request) { r.Header.Del("Accept"); r.Header.Set("Authorization", goodToken) },
-			"empty token": func(r *http.Request) { r.Header.Del("Accept"); bearer("")(r) },
+			"empty token": func(r *http.Request) { r.Header.Del("Accept"); showing("")(r) },
 		} {
-			if r := ask(d, "GET", path, change); r.StatusCode != http.StatusUnauthorized {
+			asked++
+			r := ask(d, "GET", path, func(r *http.Request) {
+				r.RemoteAddr = fmt.Sprintf("192.0.2.%d:1", asked) // each has its pace
+				change(r)
+			})
+			if r.StatusCode != http.StatusUnauthorized {
 				t.Errorf("%s with %s: %s", path, name, r.Status)
 			}
 		}
 	}
-	if r := ask(d, "GET", "/", bearer(goodToken)); r.StatusCode != http.StatusOK {
+	if r := ask(d, "GET", "/", showing(goodToken)); r.StatusCode != http.StatusOK {
 		t.Errorf("the token itself: %s", r.Status)
 	}
 	r := logIn(d, goodToken[1:], "/")
@@ -137,16 +184,21 @@ func TestWhoMaySee(t *testing.T) {
 	if r := ask(d, "GET", "/", with(c.Value)); r.StatusCode != http.StatusOK {
 		t.Errorf("a login's cookie: %s", r.Status)
 	}
-	at, mac, _ := strings.Cut(c.Value, ".")
 	for name, value := range map[string]string{
-		"a later end": at[:len(at)-1] + "9." + mac, "no signature": at + ".", "another": at + "." + strings.Repeat("00", 32), "none": "",
-		"of another token": newSession("x").issue(now.now().Add(time.Hour)),
+		"one digit less": c.Value[1:], "another digit": "x" + c.Value[1:], "another": strings.Repeat("00", 32), "none": "", "the token": goodToken,
+		"of another coordinator": new(sessions).issue(d.people()[0], now.now()),
 	} {
 		if r := ask(d, "GET", "/", with(value)); r.StatusCode != http.StatusSeeOther {
 			t.Errorf("a cookie with %s: %s", name, r.Status)
 		}
 	}
-	now.add(lasting + time.Second)
+	for range lasting / idle {
+		now.add(idle - time.Second)
+		if r := ask(d, "GET", "/", with(c.Value)); r.StatusCode != http.StatusOK {
+			t.Fatalf("a login in use after %v: %s", now.now(), r.Status)
+		}
+	}
+	now.add(idle - time.Second) // it is not idle
 	if r := ask(d, "GET", "/", with(c.Value)); r.StatusCode != http.StatusSeeOther {
 		t.Errorf("a cookie past its end: %s", r.Status)
 	}
@@ -171,7 +223,7 @@ func TestReadOnly(t *testing.T) {
 	d, _, _ := newTest(t)
 	for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "OPTIONS"} {
 		for _, path := range []string{"/", "/studies/" + strings.Repeat("ab", 32), "/events", "/metrics", "/studies/" + strings.Repeat("ab", 32) + "/result.json"} {
-			if r := ask(d, method, path, bearer(goodToken)); r.StatusCode != http.StatusMethodNotAllowed {
+			if r := ask(d, method, path, showing(goodToken)); r.StatusCode != http.StatusMethodNotAllowed {
 				t.Errorf("%s %s: %s", method, path, r.Status)
 			}
 		}
@@ -191,7 +243,7 @@ func TestHost(t *testing.T) {
 		"127.0.0.1:7480": 200, "localhost": 200, "LOCALHOST:1": 200, "[::1]:7480": 200, "covey.example:7480": 200, "covey.example": 200,
 		"evil.example": 421, "evil.example:7480": 421, "127.0.0.1.evil.example": 421, "": 421, "covey.example.": 421, "10.0.0.1": 421,
 	} {
-		if r := ask(d, "GET", "/", func(r *http.Request) { r.Host = host; bearer(goodToken)(r) }); r.StatusCode != want {
+		if r := ask(d, "GET", "/", func(r *http.Request) { r.Host = host; showing(goodToken)(r) }); r.StatusCode != want {
 			t.Errorf("Host %q: %s, want %d", host, r.Status, want)
 		}
 	}
@@ -201,8 +253,8 @@ func TestHost(t *testing.T) {
 func TestHeaders(t *testing.T) {
 	d, _, _ := newTest(t)
 	for name, r := range map[string]*http.Response{
-		"the page": ask(d, "GET", "/", bearer(goodToken)), "the login": ask(d, "GET", "/login", nil), "a refusal": ask(d, "GET", "/metrics", func(r *http.Request) { r.Header.Del("Accept") }),
-		"a wrong host": ask(d, "GET", "/", func(r *http.Request) { r.Host = "x" }), "the style": ask(d, "GET", "/style.css", nil), "nothing": ask(d, "GET", "/none", bearer(goodToken)),
+		"the page": ask(d, "GET", "/", showing(goodToken)), "the login": ask(d, "GET", "/login", nil), "a refusal": ask(d, "GET", "/metrics", func(r *http.Request) { r.Header.Del("Accept") }),
+		"a wrong host": ask(d, "GET", "/", func(r *http.Request) { r.Host = "x" }), "the style": ask(d, "GET", "/style.css", nil), "nothing": ask(d, "GET", "/none", showing(goodToken)),
 	} {
 		csp := r.Header.Get("Content-Security-Policy")
 		for _, want := range []string{"default-src 'none'", "script-src 'self'", "style-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'"} {
@@ -224,10 +276,17 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestOperatorCertificate: one of the operators' CA logs in; one that is a site's or a
-// coordinator's does not, whoever signed it.
-func TestOperatorCertificate(t *testing.T) {
-	d, _, _ := newTest(t)
+// TestCertificate: one of the operators' CA logs in the person of the register that it names, who
+// logs in so, with what that person may see, until the register says otherwise; one that is a
+// site's or a coordinator's does not, whoever signed it and whatever its name.
+func TestCertificate(t *testing.T) {
+	d, source, now := newTest(t)
+	end := now.now().Add(24 * time.Hour)
+	for _, name := range []string{"bo", "north", "2"} {
+		source.crew.admit(t, people.Person{Name: name, Role: people.Operator, Certificate: true, Expires: end}, "")
+	}
+	source.crew.admit(t, people.Person{Name: "vi", Role: people.Viewer, Certificate: true, Expires: end}, "")
+	source.crew.admit(t, people.Person{Name: "late", Role: people.Operator, Certificate: true, Expires: now.now()}, "")
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -246,7 +305,7 @@ func TestOperatorCertificate(t *testing.T) {
 	s.TLS.ClientCAs.AddCert(ca)
 	s.StartTLS()
 	defer s.Close()
-	get := func(name string, uri string) *http.Response {
+	get := func(path, name, uri string) *http.Response {
 		t.Helper()
 		config := s.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
 		if name != "" {
@@ -267,7 +326,7 @@ func TestOperatorCertificate(t *testing.T) {
 		}
 		client := &http.Client{Transport: &http.Transport{TLSClientConfig: config}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 		defer client.CloseIdleConnections()
-		r, err := client.Get(s.URL + "/")
+		r, err := client.Get(s.URL + path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -276,7 +335,7 @@ func TestOperatorCertificate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.StatusCode == http.StatusOK && !strings.Contains(string(text), name) {
+		if path == "/" && r.StatusCode == http.StatusOK && !strings.Contains(string(text), `<p class="user">`+name+"</p>") {
 			t.Errorf("the page does not say that %s looks", name)
 		}
 		if r.Header.Get("Strict-Transport-Security") == "" {
@@ -284,16 +343,22 @@ func TestOperatorCertificate(t *testing.T) {
 		}
 		return r
 	}
-	if r := get("ana", ""); r.StatusCode != http.StatusOK {
-		t.Errorf("an operator: %s", r.Status)
-	}
-	for name, uri := range map[string]string{"north": "covey://site/north", "2": "covey://node/2"} {
-		if r := get(name, uri); r.StatusCode == http.StatusOK {
-			t.Errorf("%s is let in", uri)
+	for _, c := range []struct {
+		path, name, uri string
+		ok              bool
+	}{
+		{"/", "bo", "", true}, {"/metrics", "bo", "", true}, {"/", "vi", "", true}, {"/metrics", "vi", "", false},
+		{"/", "late", "", false}, {"/", "nobody", "", false}, {"/", "", "", false},
+		{"/", "ana", "", false}, // has a token, and no other way in
+		{"/", "north", "covey://site/north", false}, {"/", "2", "covey://node/2", false},
+	} {
+		if r := get(c.path, c.name, c.uri); (r.StatusCode == http.StatusOK) != c.ok {
+			t.Errorf("%+v: %s", c, r.Status)
 		}
 	}
-	if r := get("", ""); r.StatusCode == http.StatusOK {
-		t.Errorf("nobody: %s", r.Status)
+	source.crew.revoke("bo")
+	if r := get("/", "bo", ""); r.StatusCode == http.StatusOK {
+		t.Errorf("who was revoked: %s", r.Status)
 	}
 	// A login over TLS is bound to this very host.
 	r := ask(d, "POST", "/login", func(r *http.Request) {
@@ -337,7 +402,7 @@ func TestEvents(t *testing.T) {
 	d, _, now := newTest(t)
 	s := httptest.NewServer(d.Handler())
 	defer s.Close()
-	value := d.session.issue(now.now().Add(time.Hour))
+	value := d.sessions.issue(d.people()[0], now.now())
 	answer, ctx, lines := stream(t, s, value)
 	if answer.Header.Get("Content-Type") != "text/event-stream" {
 		t.Errorf("%v", answer.Header)

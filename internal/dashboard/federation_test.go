@@ -1,17 +1,18 @@
 package dashboard_test
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"covey/internal/coordinator"
 	"covey/internal/node"
+	"covey/internal/people"
 	"covey/internal/proposal"
 	"covey/internal/siteconfig"
 	"covey/test/fed"
@@ -21,6 +22,7 @@ import (
 type federation struct {
 	*fed.Test
 	logs logBuffer
+	ana  string // an operator's token, once it is made
 }
 
 type logBuffer struct {
@@ -171,9 +173,51 @@ func url(p *fed.Part) string {
 	return "http://" + address.String()
 }
 
-func (f *federation) token(p *fed.Part) string {
+// token returns an operator's, which every coordinator's page takes.
+func (f *federation) token() string {
 	f.T.Helper()
-	text, err := os.ReadFile(filepath.Join(p.Dir, node.TokenFile))
-	f.Must(err)
-	return strings.TrimSpace(string(text))
+	if f.ana == "" {
+		f.ana = f.invite(node.PersonRequest{Name: "ana", Role: people.Operator})
+	}
+	return f.ana
+}
+
+// invite makes somebody's token, and waits until all coordinators have heard of it.
+func (f *federation) invite(q node.PersonRequest) string {
+	f.T.Helper()
+	q.Valid = proposal.Duration(time.Hour)
+	var token string
+	f.atLeader(func(n *node.Node) error {
+		_, secret, err := n.InvitePerson(q)
+		token = people.Text(secret)
+		return err
+	})
+	f.Await("all pages to know "+q.Name, func() bool {
+		for _, n := range f.Nodes {
+			if _, known := n.Node().Coordinator.People().Holder(token); !known {
+				return false
+			}
+		}
+		return true
+	})
+	return token
+}
+
+// revoke ends somebody's logins.
+func (f *federation) revoke(name string) {
+	f.T.Helper()
+	f.atLeader(func(n *node.Node) error { return n.RevokePerson(name) })
+}
+
+// atLeader does something at the coordinator that leads, whichever does by then.
+func (f *federation) atLeader(do func(*node.Node) error) {
+	f.T.Helper()
+	f.Await("a leader that does it", func() bool {
+		err := do(f.Leader())
+		if errors.Is(err, coordinator.ErrNotLeader) {
+			return false
+		}
+		f.Must(err)
+		return true
+	})
 }

@@ -8,21 +8,22 @@ import (
 	"testing"
 	"time"
 
+	"covey/internal/people"
 	"covey/internal/proposal"
 )
 
 // FuzzCookie: a cookie's value is one that was issued, or nobody's.
 func FuzzCookie(f *testing.F) {
-	s := session{key: []byte("key")}
-	end := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
-	good := s.issue(end)
+	var s sessions
+	now := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+	good := s.issue(people.Entry{Person: people.Person{Name: "ana"}}, now)
 	f.Add(good)
 	f.Add(strings.ToUpper(good))
 	f.Add(".")
 	f.Add("9223372036854775807." + strings.Repeat("0", 64))
 	f.Fuzz(func(t *testing.T, value string) {
-		if until := s.until(value); !until.IsZero() && (!until.Equal(end) || !strings.EqualFold(value, good)) {
-			t.Fatalf("%q lasts until %v", value, until)
+		if as, ok := s.find(value, now); ok != (value == good) || ok && as.Name != "ana" {
+			t.Fatalf("%q is %q", value, as.Name)
 		}
 	})
 }
@@ -51,8 +52,9 @@ func FuzzRequest(f *testing.F) {
 		f.Add(path, "", "", false)
 		f.Add(path, "covey=1.2", "127.0.0.1:7480", true)
 	}
-	source := &empty{changed: make(chan struct{})}
-	d := New(Options{Source: source, Cluster: func() Cluster { return Cluster{Self: "1"} }, Token: goodToken, Hosts: []string{"Covey.example"}, Logger: slog.New(slog.DiscardHandler)})
+	source := &empty{changed: make(chan struct{}), crew: &crew{}}
+	source.crew.admit(f, people.Person{Name: "ana", Role: people.Operator, Expires: time.Now().Add(time.Hour)}, goodToken)
+	d := New(Options{Source: source, Cluster: func() Cluster { return Cluster{Self: "1"} }, People: source.crew.now, Hosts: []string{"Covey.example"}, Logger: slog.New(slog.DiscardHandler)})
 	f.Cleanup(d.Close)
 	f.Fuzz(func(t *testing.T, target, cookie, host string, token bool) {
 		at, err := url.ParseRequestURI(target)
@@ -65,7 +67,7 @@ func FuzzRequest(f *testing.F) {
 			r.Host = host
 			r.Header.Set("Cookie", cookie)
 			if token {
-				bearer(goodToken)(r)
+				showing(goodToken)(r)
 			}
 		})
 		switch answer.StatusCode {

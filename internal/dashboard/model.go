@@ -58,7 +58,9 @@ type page struct {
 	Refresh int    // seconds, for a browser without script; 0 where nothing goes on
 
 	// Stale is why what is shown may be out of date, over everything else; empty where it is not.
-	Stale        string
+	Stale string
+	// Whole reports whether it is an operator's: with links, coordinators and what happened.
+	Whole        bool
 	Tiles        []tile
 	Notices      []notice
 	Study        *studyModel // nil on the list of studies
@@ -144,11 +146,11 @@ const (
 	soon = 30
 )
 
-// model makes the page of a study; of the zero digest, the list of all.
-func (d *Dashboard) model(digest proposal.Digest) page {
-	o, c := d.source.Overview(10*mostHappenings), d.cluster()
-	p := page{Title: "Studies · Covey", AsOf: d.moment(d.now(), false), Events: "/events", Key: o.Key, CA: o.CA, Stale: d.stale(o, c)}
-	if !o.Leading {
+// model makes the page of a study; of the zero digest, the list of all that are in sight.
+func (d *Dashboard) model(in sight, digest proposal.Digest) page {
+	o, c := in.overview(10*mostHappenings), d.cluster()
+	p := page{Title: "Studies · Covey", Whole: in.whole, AsOf: d.moment(d.now(), false), Events: "/events", Key: o.Key, CA: o.CA, Stale: d.stale(o, c)}
+	if in.whole && !o.Leading {
 		p.Followed = "the coordinator that leads"
 		if c.Leader != "" && c.Leader != c.Self {
 			p.Followed = "coordinator " + c.Leader
@@ -166,19 +168,22 @@ func (d *Dashboard) model(digest proposal.Digest) page {
 	}
 	if digest != (proposal.Digest{}) {
 		p.Events += "?study=" + digest.String()
-		s, ok := d.source.Story(digest)
+		s, ok := in.story(digest)
 		if !ok {
 			p.Missing = true
 			return p
 		}
-		p.Study, p.Title = d.study(s, o), s.Name+" · Covey"
+		p.Study, p.Title = d.study(in, s, o), s.Name+" · Covey"
 		p.Notices = append(p.Notices, studyNotices(s)...)
 		o.Happenings = slices.DeleteFunc(o.Happenings, func(h coordinator.Happening) bool { return h.Study != digest })
 		d.happenings(&p, o)
 		return p
 	}
 	for _, v := range o.Studies {
-		p.Studies = append(p.Studies, d.row(v, o))
+		p.Studies = append(p.Studies, d.row(in, v, o))
+	}
+	if !in.whole {
+		return p
 	}
 	p.Tiles = append(p.Tiles, tile{"Studies", strconv.Itoa(active), fmt.Sprintf("under way, %d in all", len(o.Studies)), ""})
 	d.sites(&p, o)
@@ -193,7 +198,7 @@ func over(v coordinator.View) bool {
 }
 
 // row is a study in the list: dates and state, and of one under way who is awaited.
-func (d *Dashboard) row(v coordinator.View, o coordinator.Overview) studyRow {
+func (d *Dashboard) row(in sight, v coordinator.View, o coordinator.Overview) studyRow {
 	row := studyRow{
 		Name: v.Name, Path: "/studies/" + v.Digest.String(), Digest: v.Digest, Status: statusOf(v), Code: v.Code,
 		Proposed: dated(v.Proposed, "2 Jan 2006"), Ended: dated(v.Ended, "2 Jan 2006"), Progress: fmt.Sprintf("%d of %d queries", v.Released, v.Queries), Epsilon: number(v.Epsilon),
@@ -205,7 +210,7 @@ func (d *Dashboard) row(v coordinator.View, o coordinator.Overview) studyRow {
 		}
 	}
 	if !over(v) && o.Leading {
-		row.Awaited, row.Deadline = waiting(v, o), d.moment(v.Deadline, true)
+		row.Awaited, row.Deadline = waiting(in, v, o), d.moment(v.Deadline, true)
 		if v.Status == round.StatusProposed {
 			row.Deadline = d.moment(v.Expires, true)
 		}
@@ -419,8 +424,8 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// page serves the page about the study that the path names, or that matters most.
-func (d *Dashboard) page(w http.ResponseWriter, r *http.Request) {
+// page serves the page about the study that the path names, or the list.
+func (d *Dashboard) page(w http.ResponseWriter, r *http.Request, v visitor) {
 	var digest proposal.Digest
 	if text := r.PathValue("digest"); text != "" {
 		var err error
@@ -429,22 +434,27 @@ func (d *Dashboard) page(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	c, err := d.main(digest)
+	c, err := d.main(d.sight(v.Person), digest)
 	if err != nil {
 		d.log.Error("dashboard: the page does not render", "error", err)
 		http.Error(w, "the page does not render; the log says why", http.StatusInternalServerError)
 		return
 	}
 	code := http.StatusOK
-	if c.page.Missing {
+	switch {
+	case c.page.Missing:
 		code = http.StatusNotFound
+	case c.page.Study != nil:
+		d.read(v, "study", digest)
+	default:
+		d.read(v, "list", digest)
 	}
 	d.render(w, code, "page", struct {
 		page
 		Main   template.HTML // rendered by the same templates
 		User   string
 		Logout bool
-	}{c.page, template.HTML(c.main), d.operator(r), d.sessionEnd(r).After(d.now())})
+	}{c.page, template.HTML(c.main), v.Name, v.cookie != ""})
 }
 
 func (d *Dashboard) render(w http.ResponseWriter, code int, name string, data any) {

@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"context"
 	"crypto/ed25519"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -14,7 +16,9 @@ import (
 	"testing"
 	"time"
 
+	"covey/internal/coordinator"
 	"covey/internal/node"
+	"covey/internal/people"
 	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/round"
@@ -26,7 +30,7 @@ func (f *federation) get(n *fed.Part, path string) (int, string) {
 	f.T.Helper()
 	r, err := http.NewRequestWithContext(f.T.Context(), "GET", url(n)+path, nil)
 	f.Must(err)
-	r.Header.Set("Authorization", "Bearer "+f.token(n))
+	r.Header.Set("Authorization", "Bearer "+f.token())
 	answer, err := http.DefaultClient.Do(r)
 	f.Must(err)
 	defer answer.Body.Close()
@@ -47,8 +51,8 @@ func TestPageOfAStudy(t *testing.T) {
 	seen := newStream(f, leader)
 	digest := f.Propose(spec("vitals", 50*time.Millisecond))
 	refused := f.Propose(func() proposal.Spec { s := spec("too-much", time.Second); s.Epsilon = 5; return s }())
-	f.Await("a refusal", func() bool { return len(leader.Node().View(refused).Waiting) == len(siteNames) })
-	f.Must(leader.Node().Abort(refused))
+	f.Await("a refusal", func() bool { return len(leader.Node().Coordinator.View(refused).Waiting) == len(siteNames) })
+	f.Must(leader.Node().Coordinator.Abort(refused))
 	if v := f.Finish(digest); v.Status != round.StatusCompleted {
 		t.Fatalf("%+v", v)
 	}
@@ -67,7 +71,7 @@ func TestPageOfAStudy(t *testing.T) {
 		return strings.Contains(list, "17 of 17 queries")
 	})
 	key := regexp.MustCompile(`verify result.json --key ((?:[a-z0-9]{4}-){5}[a-z0-9]{4})<`).FindStringSubmatch(text)
-	if key == nil || key[1] != leader.Node().Overview(0).Key {
+	if key == nil || key[1] != leader.Node().Coordinator.Overview(0).Key {
 		t.Error("the page does not say how to verify the result")
 	}
 	for _, want := range append([]string{
@@ -109,7 +113,7 @@ func TestPageOfAStudy(t *testing.T) {
 	if report.Digest != digest || len(report.Coordinator) != ed25519.PublicKeySize {
 		t.Errorf("%+v", report)
 	}
-	f.Await("the follower to have it all", func() bool { return follower.Node().View(digest).Status == round.StatusCompleted })
+	f.Await("the follower to have it all", func() bool { return follower.Node().Coordinator.View(digest).Status == round.StatusCompleted })
 	if _, other := f.get(follower, path+"/result.json"); other != file {
 		t.Error("the follower gives another result file")
 	}
@@ -141,7 +145,7 @@ func TestPageOfAStudy(t *testing.T) {
 		t.Errorf("the stream had %d pages", strings.Count(events, "event: page"))
 	}
 	shown := list + text + metrics + events
-	for _, secret := range []string{canary, f.token(leader), f.token(follower), "PRIVATE KEY"} {
+	for _, secret := range []string{canary, f.token(), "PRIVATE KEY"} {
 		if strings.Contains(shown+f.logs.String(), secret) {
 			t.Errorf("what is shown or logged holds %q", secret[:7])
 		}
@@ -186,7 +190,7 @@ func newStream(f *federation, n *fed.Part) *reading {
 	ctx, cancel := context.WithCancel(context.Background())
 	r, err := http.NewRequestWithContext(ctx, "GET", url(n)+"/events", nil)
 	f.Must(err)
-	r.Header.Set("Authorization", "Bearer "+f.token(n))
+	r.Header.Set("Authorization", "Bearer "+f.token())
 	answer, err := http.DefaultClient.Do(r)
 	f.Must(err)
 	out := &reading{cancel, make(chan string, 1)}
@@ -206,38 +210,68 @@ func (r *reading) stop() string {
 	return <-r.text
 }
 
-// TestTokenFile: made once, 0600, and refused where others can read it.
-func TestTokenFile(t *testing.T) {
+// TestPeopleAtEveryPage: a token that the leader made logs in at every coordinator's page, each by
+// what its person may see, and once it is revoked at none.
+func TestPeopleAtEveryPage(t *testing.T) {
 	t.Parallel() // most of it waits
-	f := newFederation(t, 1)
-	path := filepath.Join(f.Dir, "coordinator-1", node.TokenFile)
-	info, err := os.Stat(path)
-	f.Must(err)
-	if info.Mode().Perm() != 0o600 || len(f.token(f.Nodes[0])) < 40 {
-		t.Errorf("mode %04o, %d characters", info.Mode().Perm(), len(f.token(f.Nodes[0])))
+	f := newFederation(t, 2)
+	leader, follower := f.Leading(), f.follower()
+	seen, other := f.Propose(spec("vitals", time.Second)), f.Propose(spec("another", time.Second))
+	if _, _, err := leader.Node().InvitePerson(node.PersonRequest{Name: "vi", Role: people.Viewer, Studies: []string{"no-such"}, Valid: proposal.Duration(time.Hour)}); err == nil {
+		t.Error("a limit to a study that there is not")
 	}
-	before := f.token(f.Nodes[0])
-	f.Must(f.Nodes[0].Stop())
-	open := func() error {
-		n, err := node.Open(filepath.Join(f.Dir, "coordinator-1"), node.Options{Dashboard: &node.Dashboard{Listen: "127.0.0.1:0"}})
-		if err != nil {
-			return err
+	if _, _, err := follower.Node().InvitePerson(node.PersonRequest{Name: "vi", Role: people.Viewer, Valid: proposal.Duration(time.Hour)}); !errors.Is(err, coordinator.ErrNotLeader) {
+		t.Errorf("at a follower: %v", err)
+	}
+	token := f.invite(node.PersonRequest{Name: "vi", Role: people.Viewer, Studies: []string{"vitals"}})
+	ask := func(n *fed.Part, path string) (int, string) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), "GET", url(n)+path, nil)
+		f.Must(err)
+		r.Header.Set("Authorization", "Bearer "+token)
+		answer, err := http.DefaultClient.Do(r)
+		f.Must(err)
+		defer answer.Body.Close()
+		text, err := io.ReadAll(answer.Body)
+		f.Must(err)
+		return answer.StatusCode, string(text)
+	}
+	for _, n := range []*fed.Part{leader, follower} {
+		f.Await("the studies are everywhere", func() bool { _, ok := n.Node().Story(other); return ok })
+		code, list := ask(n, "/")
+		if code != http.StatusOK || !strings.Contains(list, "vitals") || strings.Contains(list, "another") || strings.Contains(list, "Last seen") {
+			t.Errorf("%s's list: %d", n.Name, code)
 		}
-		ctx, stop := context.WithCancel(f.T.Context())
-		stop() // it runs to its end at once
-		return n.Run(ctx)
+		if code, _ := ask(n, "/studies/"+seen.String()); code != http.StatusOK {
+			t.Errorf("%s's page of a study: %d", n.Name, code)
+		}
+		if code, _ := ask(n, "/studies/"+other.String()); code != http.StatusNotFound {
+			t.Errorf("%s's page of another study: %d", n.Name, code)
+		}
+		if code, _ := ask(n, "/metrics"); code != http.StatusNotFound {
+			t.Errorf("%s's metrics: %d", n.Name, code)
+		}
 	}
-	f.Must(open())
-	if f.token(f.Nodes[0]) != before {
-		t.Error("a restart made another token")
+	f.revoke("vi")
+	if code, _ := ask(leader, "/"); code != http.StatusUnauthorized {
+		t.Errorf("after the revocation: %d", code)
 	}
-	f.Must(os.Chmod(path, 0o644))
-	if err := open(); err == nil || !strings.Contains(err.Error(), "open to others") {
-		t.Errorf("a token that all can read: %v", err)
+	f.Await("the follower to hear of it", func() bool { code, _ := ask(follower, "/"); return code == http.StatusUnauthorized })
+	if strings.Contains(f.logs.String(), token) {
+		t.Error("the log has the token")
 	}
-	f.Must(os.WriteFile(path, []byte("short\n"), 0o600))
-	f.Must(os.Chmod(path, 0o600))
-	if err := open(); err == nil || !strings.Contains(err.Error(), "no token") {
-		t.Errorf("a short token: %v", err)
+	for _, n := range f.Nodes { // nor has any file
+		f.Must(filepath.WalkDir(n.Dir, func(path string, e fs.DirEntry, err error) error {
+			if err != nil || !e.Type().IsRegular() {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			if strings.Contains(string(text), token) {
+				t.Errorf("%s has the token", path)
+			}
+			return err
+		}))
 	}
+	f.Must(leader.Node().Abort(seen))
+	f.Must(leader.Node().Abort(other))
 }

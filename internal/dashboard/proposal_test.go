@@ -21,7 +21,7 @@ func TestProposalOnThePage(t *testing.T) {
 		v.Sites = []coordinator.SiteView{{Name: "north", Verdict: study.VerdictPending}, {Name: "south", Verdict: study.VerdictApproved}, {Name: "west", Verdict: study.VerdictPending}}
 		change(v, &s.overview, now.now())
 		s.overview.Studies = []coordinator.View{*v}
-		main, err := d.main(v.Digest)
+		main, err := d.main(everything(d), v.Digest)
 		if err != nil {
 			t.Fatal(err)
 		}

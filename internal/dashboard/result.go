@@ -255,17 +255,18 @@ func percent(v float64) string { return strconv.FormatFloat(100*v, 'f', 1, 64) +
 func number(v float64) string { return sheet.Number(v) }
 
 // report serves a study's one page for printing.
-func (d *Dashboard) report(w http.ResponseWriter, r *http.Request) {
+func (d *Dashboard) report(w http.ResponseWriter, r *http.Request, v visitor) {
 	digest, err := proposal.ParseDigest(r.PathValue("digest"))
 	if err != nil {
 		http.NotFound(w, r)
 		return
 	}
-	s, ok := d.source.Story(digest)
+	s, ok := d.sight(v.Person).story(digest)
 	if !ok {
 		http.NotFound(w, r)
 		return
 	}
+	d.read(v, "report", digest)
 	subject, err := d.subject(s)
 	if err != nil {
 		d.log.Error("dashboard: a study's report cannot be made", "study", digest, "error", err)
@@ -304,7 +305,10 @@ func (d *Dashboard) subject(s coordinator.Story) (sheet.Subject, error) {
 	}
 	switch s.Status {
 	case round.StatusEnded:
-		subject.Ending = "It ended without a result (" + string(s.Code) + "): " + meaning(s.Code).Means
+		subject.Ending = "It ended without a result."
+		if s.Code != "" {
+			subject.Ending = "It ended without a result (" + string(s.Code) + "): " + meaning(s.Code).Means
+		}
 	case round.StatusCompleted:
 		r, err := d.source.Result(s.Digest)
 		if err != nil {

@@ -2,12 +2,17 @@ package dashboard
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
+
+	"covey/internal/people"
+	"covey/internal/proposal"
 )
 
 func cookie(value string) func(*http.Request) {
@@ -38,17 +43,114 @@ func TestLogoutEndsCopies(t *testing.T) {
 	}
 }
 
-// TestSessionsAreBounded: of logins so many are good at a time; the one that would end first makes
-// room.
+// TestSessionsAreBounded: of each person so many logins are good at a time; the oldest makes room,
+// and nobody else's. Those that are over are forgotten.
 func TestSessionsAreBounded(t *testing.T) {
-	s, end := newSession(goodToken), time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
-	first := s.issue(end)
-	second := s.issue(end.Add(time.Second))
+	s, now := new(sessions), time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+	ana, bo := people.Entry{Person: people.Person{Name: "ana"}}, people.Entry{Person: people.Person{Name: "bo"}}
+	other := s.issue(bo, now)
+	first := s.issue(ana, now)
+	second := s.issue(ana, now.Add(time.Second))
 	for i := range maxSessions - 1 {
-		s.issue(end.Add(time.Minute + time.Duration(i)))
+		s.issue(ana, now.Add(time.Minute+time.Duration(i)))
 	}
-	if len(s.open) != maxSessions || !s.until(first).IsZero() || s.until(second).IsZero() {
-		t.Errorf("%d logins; the first is good until %v, the second until %v", len(s.open), s.until(first), s.until(second))
+	good := func(value string) bool {
+		_, ok := s.find(value, now.Add(2*time.Minute))
+		return ok
+	}
+	if len(s.open) != maxSessions+1 || good(first) || !good(second) || !good(other) {
+		t.Errorf("%d logins; the first is good: %v, the second: %v, another's: %v", len(s.open), good(first), good(second), good(other))
+	}
+	s.issue(bo, now.Add(idle+time.Hour))
+	if len(s.open) != 1 {
+		t.Errorf("%d logins, all but one of them over", len(s.open))
+	}
+}
+
+// TestSessionsEnd: a login ends when nobody uses it, whatever its stream does, and when its time is
+// over, whoever uses it.
+func TestSessionsEnd(t *testing.T) {
+	d, _, now := newTest(t)
+	asks := func(path, value string) int { return ask(d, "GET", path, cookie(value)).StatusCode }
+	value := logIn(d, goodToken, "/").Cookies()[0].Value
+	now.add(idle - time.Second)
+	if got := asks("/", value); got != http.StatusOK {
+		t.Fatalf("used in time: %d", got)
+	}
+	now.add(idle - time.Second)
+	ctx, stop := context.WithCancel(t.Context())
+	stop() // a stream that ends at once
+	ask(d, "GET", "/events", func(r *http.Request) { *r = *r.WithContext(ctx); cookie(value)(r) })
+	now.add(2 * time.Second)
+	if got := asks("/", value); got != http.StatusSeeOther {
+		t.Errorf("idle but for its stream: %d", got)
+	}
+	value = logIn(d, goodToken, "/").Cookies()[0].Value
+	for range 2*lasting/idle - 1 {
+		now.add(idle / 2)
+		if got := asks("/", value); got != http.StatusOK {
+			t.Fatalf("in use: %d", got)
+		}
+	}
+	now.add(idle / 2)
+	if got := asks("/", value); got != http.StatusSeeOther {
+		t.Errorf("in use for %v: %d", lasting, got)
+	}
+}
+
+// TestRevokedAtOnce: once the register has a person no more, or another token or role or limit of
+// it, or its time is over, its logins and its token are good for nothing, and its streams end;
+// others go on.
+func TestRevokedAtOnce(t *testing.T) {
+	vi := people.Person{Name: "vi", Role: people.Viewer}
+	for name, change := range map[string]func(*crew, *clock, people.Person){
+		"revoked":         func(c *crew, _ *clock, _ people.Person) { c.revoke("vi") },
+		"another token":   func(c *crew, _ *clock, p people.Person) { c.admit(t, p, "another") },
+		"a certificate":   func(c *crew, _ *clock, p people.Person) { p.Certificate = true; c.admit(t, p, "") },
+		"revoked, and in": func(c *crew, _ *clock, p people.Person) { c.revoke("vi"); c.admit(t, p, "another") },
+		"past its time":   func(_ *crew, now *clock, _ people.Person) { now.add(11 * time.Minute) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, source, now := newTest(t)
+			p := vi
+			p.Expires = now.now().Add(10 * time.Minute)
+			source.crew.admit(t, p, "the token of vi")
+			value, other := logIn(d, "the token of vi", "/").Cookies()[0].Value, logIn(d, goodToken, "/").Cookies()[0].Value
+			s := httptest.NewServer(d.Handler())
+			defer s.Close()
+			answer, ctx, lines := stream(t, s, value)
+			if answer.StatusCode != http.StatusOK || ask(d, "GET", "/", showing("the token of vi")).StatusCode != http.StatusOK {
+				t.Fatal("vi is not let in")
+			}
+			change(source.crew, now, p)
+			if r := ask(d, "GET", "/", cookie(value)); r.StatusCode != http.StatusSeeOther {
+				t.Errorf("the login goes on: %s", r.Status)
+			}
+			if r := ask(d, "GET", "/", showing("the token of vi")); r.StatusCode != http.StatusUnauthorized {
+				t.Errorf("the token is good: %s", r.Status)
+			}
+			if r := logIn(d, "the token of vi", "/"); r.StatusCode != http.StatusUnauthorized || len(r.Cookies()) != 0 {
+				t.Errorf("it logs in: %s", r.Status)
+			}
+			for range lines {
+			}
+			if ctx.Err() != nil {
+				t.Error("the stream goes on")
+			}
+			if r := ask(d, "GET", "/", cookie(other)); r.StatusCode != http.StatusOK {
+				t.Errorf("another login ended too: %s", r.Status)
+			}
+		})
+	}
+	// The same token for another role or limit is another login: such an entry cannot be made by
+	// the command, but may be restored.
+	e := people.Entry{Person: vi, Hash: people.Hash("t")}
+	for _, now := range []people.Entry{
+		{Person: people.Person{Name: "vi", Role: people.Operator}, Hash: e.Hash}, {Person: people.Person{Name: "vi", Role: people.Viewer, Studies: []proposal.Digest{{1}}}, Hash: e.Hash},
+	} {
+		if e.Same(now) || !e.Same(e) {
+			t.Errorf("%+v is the same", now)
+		}
 	}
 }
 
@@ -96,6 +198,18 @@ func TestWrongLoginsArePaced(t *testing.T) {
 	}
 	if got := from("[2001:db8::ffff]:1", "wrong"); got != http.StatusTooManyRequests {
 		t.Errorf("another address of one /64: %d", got)
+	}
+	// A token that is shown with a request is paced alike, and the right one is let in.
+	shown := func(token string) int {
+		return ask(d, "GET", "/metrics", func(r *http.Request) { r.RemoteAddr = "192.0.2.9:1"; showing(token)(r) }).StatusCode
+	}
+	for range wrongBurst {
+		if got := shown("wrong"); got != http.StatusUnauthorized {
+			t.Errorf("a wrong token that is shown: %d", got)
+		}
+	}
+	if got := shown("wrong"); got != http.StatusTooManyRequests || shown(goodToken) != http.StatusOK {
+		t.Errorf("one too many: %d, and the right one then: %d", got, shown(goodToken))
 	}
 	for i := range maxWrongHosts + 50 {
 		from(fmt.Sprintf("10.0.%d.%d:1", i/250, i%250), "wrong")

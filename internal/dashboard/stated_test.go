@@ -14,7 +14,7 @@ func TestProposersWordsOnThePage(t *testing.T) {
 	v := &s.story.View
 	s.story.Plan.Proposal.Spec.About = proposal.About{Purpose: `<a href="https://x.example">approved</a>`, Contact: "https://x.example"}
 	s.overview.Studies = append(s.overview.Studies[:0], *v)
-	main, err := d.main(v.Digest)
+	main, err := d.main(everything(d), v.Digest)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,7 +42,7 @@ func TestStreamsStay(t *testing.T) {
 		t.Run(protocol, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d, _, now := newTest(t)
-				value := d.session.issue(now.now().Add(24 * time.Hour))
+				value := d.sessions.issue(d.people()[0], now.now())
 				l := &pipes{make(chan net.Conn), make(chan struct{})}
 				protocols := new(http.Protocols)
 				protocols.SetHTTP1(protocol == "HTTP/1.1")

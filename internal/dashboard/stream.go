@@ -25,12 +25,17 @@ const (
 
 type streams struct{ open atomic.Int64 }
 
-// cache holds what was rendered last, by the study that is shown.
+// cache holds what was rendered last, by the study that is shown and for whom.
 type cache struct {
 	mu    sync.Mutex
-	known map[proposal.Digest]cached
+	known map[shownTo]cached
 	// results are of completed studies.
 	results map[proposal.Digest]shownResult
+}
+
+type shownTo struct {
+	study proposal.Digest
+	sight string // its key
 }
 
 // keptPages bounds how many of each are held.
@@ -43,28 +48,30 @@ type cached struct {
 }
 
 // main renders the page's changing part, or gives what was rendered just now.
-func (d *Dashboard) main(digest proposal.Digest) (cached, error) {
+func (d *Dashboard) main(in sight, digest proposal.Digest) (cached, error) {
+	at := shownTo{digest, in.key()}
 	d.cache.mu.Lock()
 	defer d.cache.mu.Unlock()
 	now := d.now()
-	if c, ok := d.cache.known[digest]; ok && now.Sub(c.at) >= 0 && now.Sub(c.at) < rest {
+	if c, ok := d.cache.known[at]; ok && now.Sub(c.at) >= 0 && now.Sub(c.at) < rest {
 		return c, nil
 	}
-	c := cached{at: now, page: d.model(digest)}
+	c := cached{at: now, page: d.model(in, digest)}
 	var b bytes.Buffer
 	if err := templates.ExecuteTemplate(&b, "main", c.page); err != nil {
 		return cached{}, err
 	}
 	c.main = b.Bytes()
 	if len(d.cache.known) > keptPages || d.cache.known == nil {
-		d.cache.known = map[proposal.Digest]cached{}
+		d.cache.known = map[shownTo]cached{}
 	}
-	d.cache.known[digest] = c
+	d.cache.known[at] = c
 	return c, nil
 }
 
-// events streams the page's changing part whenever it has changed, until the session ends.
-func (d *Dashboard) events(w http.ResponseWriter, r *http.Request) {
+// events streams the page's changing part whenever it has changed, until the visitor's login ends
+// or is another.
+func (d *Dashboard) events(w http.ResponseWriter, r *http.Request, v visitor) {
 	var digest proposal.Digest
 	if text := r.URL.Query().Get("study"); text != "" {
 		var err error
@@ -95,12 +102,19 @@ func (d *Dashboard) events(w http.ResponseWriter, r *http.Request) {
 	defer every.Stop()
 	defer quiet.Stop()
 	var last []byte
+	in := d.sight(v.Person)
 	for {
+		if now, ok := d.visitor(r); !ok || !now.Same(v.Entry) {
+			return
+		}
 		changed := d.source.Changed()
-		c, err := d.main(digest)
+		c, err := d.main(in, digest)
 		if err != nil {
 			d.log.Error("dashboard: the page does not render", "error", err)
 			return
+		}
+		if !c.page.Missing {
+			d.read(v, "stream", digest)
 		}
 		if !bytes.Equal(c.main, last) {
 			last = c.main
@@ -119,9 +133,6 @@ func (d *Dashboard) events(w http.ResponseWriter, r *http.Request) {
 				return
 			}
 		case <-every.C:
-			if d.operator(r) == "" {
-				return // the session has ended
-			}
 		case <-quiet.C:
 			// an event, so that a page knows that what it shows is still so
 			if !send([]byte("event: beat\ndata:\n\n")) {

@@ -61,7 +61,7 @@ type approvalRow struct {
 	State  status
 	Match  string // what binds the site to this digest
 	Missed int    // released queries without it
-	Joined bool   // its identity key is the registry's
+	Joined bool   // its identity key is the registry's, as far as the visitor is told
 }
 
 type roundRow struct {
@@ -80,7 +80,7 @@ type privacyModel struct {
 	Unit, Noise, Collusion  string
 }
 
-func (d *Dashboard) study(s coordinator.Story, o coordinator.Overview) *studyModel {
+func (d *Dashboard) study(in sight, s coordinator.Story, o coordinator.Overview) *studyModel {
 	p := s.Plan
 	m := &studyModel{
 		Name: s.Name, Path: "/studies/" + s.Digest.String(), Digest: s.Digest, Status: statusOf(s.View), Overdue: s.Overdue,
@@ -88,14 +88,14 @@ func (d *Dashboard) study(s coordinator.Story, o coordinator.Overview) *studyMod
 	}
 	m.Expires = d.moment(s.Expires, true)
 	if o.Leading {
-		m.Deadline, m.Waiting = d.moment(s.Deadline, true), waiting(s.View, o)
+		m.Deadline, m.Waiting = d.moment(s.Deadline, true), waiting(in, s.View, o)
 		m.Endless = s.Status != round.StatusRunning || s.Overdue || p.Proposal.Spec.OnDropout == proposal.DropoutWait
 	}
 	m.Proposed, m.Ended = dated(s.View.Proposed, "2 Jan 2006 15:04 UTC"), dated(s.View.Ended, "2 Jan 2006 15:04 UTC")
 	m.Sentence, m.Over = sentence(s, o.Leading), s.Status == round.StatusEnded
 	m.facts(s)
-	m.approvals(s, o)
-	m.Progress = newProgress(s, o.Leading)
+	m.approvals(in, s, o)
+	m.Progress = newProgress(s, in.whole && o.Leading)
 	d.table(m, s)
 	m.privacy(s)
 	m.Charts = charts(s)
@@ -109,9 +109,12 @@ func (d *Dashboard) study(s coordinator.Story, o coordinator.Overview) *studyMod
 	return m
 }
 
-// waiting names the awaited sites, and those that cannot answer now: one that is revoked does not
-// come back.
-func waiting(v coordinator.View, o coordinator.Overview) []string {
+// waiting names the awaited sites, and to operators those that cannot answer now: one that is
+// revoked does not come back.
+func waiting(in sight, v coordinator.View, o coordinator.Overview) []string {
+	if !in.whole {
+		return v.Waiting
+	}
 	var out []string
 	for _, name := range v.Waiting {
 		at := slices.IndexFunc(o.Sites, func(site coordinator.SiteStatus) bool { return site.Name == name })
@@ -175,13 +178,13 @@ func (m *studyModel) facts(s coordinator.Story) {
 	}
 }
 
-func (m *studyModel) approvals(s coordinator.Story, o coordinator.Overview) {
+func (m *studyModel) approvals(in sight, s coordinator.Story, o coordinator.Overview) {
 	prints := map[string]string{}
 	for _, site := range o.Sites {
 		prints[site.Name] = site.Fingerprint
 	}
 	for i, site := range s.Sites {
-		row := approvalRow{Name: site.Name, Units: site.Units, Joined: prints[site.Name] == pki.Fingerprint([]byte(s.Plan.Proposal.Roster[i].Identity))}
+		row := approvalRow{Name: site.Name, Units: site.Units, Joined: !in.whole || prints[site.Name] == pki.Fingerprint([]byte(s.Plan.Proposal.Roster[i].Identity))}
 		switch site.Verdict {
 		case study.VerdictApproved:
 			row.State = status{"approved", "good", "✓"}

@@ -233,7 +233,7 @@ func TestStoryInItsOrder(t *testing.T) {
 	}
 	d, s, now := newTold(t, proposal.DropoutContinue)
 	s.story.View.Status, s.story.View.Waiting, s.story.View.Deadline = round.StatusRunning, []string{"south"}, now.now().Add(time.Minute)
-	main, err := d.main(s.story.Digest)
+	main, err := d.main(everything(d), s.story.Digest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +244,7 @@ func TestStoryInItsOrder(t *testing.T) {
 	now.add(time.Minute)
 	s.result, _ = found()
 	s.story.View.Status, s.story.View.Waiting = round.StatusCompleted, nil
-	if main, err = d.main(s.story.Digest); err != nil {
+	if main, err = d.main(everything(d), s.story.Digest); err != nil {
 		t.Fatal(err)
 	}
 	order(string(main.main), "<h1", "What the result is worth", ">Components<", ">Explained variance<", ">What was released<", ">Privacy<", ">Approvals<", ">Verify<")
@@ -258,11 +258,11 @@ func TestEndedSaysHow(t *testing.T) {
 	v.Status, v.Code, v.Culprit, v.Rho, v.Released, v.Queries = round.StatusEnded, study.CodeWithdrawn, "south", s.story.Plan.Rho/2, 3, 9
 	v.Proposed, v.Ended = now.now().Add(-48*time.Hour), now.now()
 	s.overview.Studies = []coordinator.View{*v}
-	list, err := d.main(proposal.Digest{})
+	list, err := d.main(everything(d), proposal.Digest{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := d.main(v.Digest)
+	page, err := d.main(everything(d), v.Digest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -309,7 +309,7 @@ func TestStaleFollower(t *testing.T) {
 				return cluster
 			}
 			for _, digest := range []proposal.Digest{{}, s.story.Digest} {
-				main, err := d.main(digest)
+				main, err := d.main(everything(d), digest)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -327,7 +327,7 @@ func TestStaleFollower(t *testing.T) {
 func TestReportRoute(t *testing.T) {
 	d, s, _ := newTold(t, proposal.DropoutWait)
 	path := "/studies/" + s.story.Digest.String() + "/report"
-	answer := ask(d, "GET", path, bearer(goodToken))
+	answer := ask(d, "GET", path, showing(goodToken))
 	var b bytes.Buffer
 	if _, err := b.ReadFrom(answer.Body); err != nil || answer.StatusCode != 200 {
 		t.Fatal(answer.Status, err)

@@ -44,9 +44,9 @@ func newTold(t *testing.T, dropout string) (*Dashboard, *told, *clock) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, _, now := newTest(t)
+	d, base, now := newTest(t)
 	view := coordinator.View{Name: "test", Digest: plan.Digest, Delta: 1e-6, Epsilon: 1, RhoPlanned: plan.Rho}
-	s := &told{result: &result.Result{}, story: coordinator.Story{View: view, Plan: plan}, overview: coordinator.Overview{
+	s := &told{empty: *base, result: &result.Result{}, story: coordinator.Story{View: view, Plan: plan}, overview: coordinator.Overview{
 		Leading: true, Expires: time.Now().Add(1000 * time.Hour), Sites: []coordinator.SiteStatus{{Name: "north", Connected: true}, {Name: "south"}, {Name: "west", Revoked: true}}}}
 	d.source = s
 	return d, s, now
@@ -77,7 +77,7 @@ func TestUntilWhen(t *testing.T) {
 				view.Deadline = now.now().Add(time.Minute)
 			}
 			s.story.View, s.overview.Studies = view, []coordinator.View{view}
-			main, err := d.main(view.Digest)
+			main, err := d.main(everything(d), view.Digest)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -103,7 +103,7 @@ func TestResultIsMadeOnce(t *testing.T) {
 	d, s, now := newTold(t, proposal.DropoutWait)
 	s.story.Status = round.StatusCompleted
 	for range 100 {
-		if c, err := d.main(s.story.Digest); err != nil || c.page.Study.Result == nil {
+		if c, err := d.main(everything(d), s.story.Digest); err != nil || c.page.Study.Result == nil {
 			t.Fatal(err)
 		}
 		now.add(time.Second)
@@ -120,7 +120,7 @@ func TestFormerLeaderWarnsOfNoCertificate(t *testing.T) {
 	s.overview.Sites[0].Expires = now.now().Add(24 * time.Hour)
 	for _, s.overview.Leading = range []bool{true, false} {
 		now.add(time.Minute)
-		main, err := d.main(proposal.Digest{})
+		main, err := d.main(everything(d), proposal.Digest{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -38,9 +38,6 @@ type record struct {
 	err    error
 }
 
-// openCSV reads the header.
-func openCSV(src *source, in io.Reader) (*csvTable, error) { return openText(src, in, Mapping{}) }
-
 // openText reads the header of a file that is written as m says.
 func openText(src *source, in io.Reader, m Mapping) (*csvTable, error) {
 	t := &csvTable{path: src.path, record: recordBound{in: in}, total: src.before.Size(), base: m.SkipRows, end: m.SkipRows, comma: ',', last: m.SkipLast}

@@ -39,7 +39,7 @@ func TestRecordBound(t *testing.T) {
 		"many rows": {"", line, true},
 	} {
 		in := &counted{in: io.MultiReader(strings.NewReader("a\n"+c.start), repeated(c.more, 3*maxRecord/piece))}
-		table, err := openCSV(src, in)
+		table, err := openText(src, in, Mapping{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +77,7 @@ func TestReaderThatGivesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer src.close()
-	_, err = openCSV(src, readerFunc(func([]byte) (int, error) { return 0, nil }))
+	_, err = openText(src, readerFunc(func([]byte) (int, error) { return 0, nil }), Mapping{})
 	if e, ok := errors.AsType[*Error](err); !ok || !errors.Is(e.Err, io.ErrNoProgress) {
 		t.Errorf("%v", err)
 	}

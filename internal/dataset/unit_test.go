@@ -146,7 +146,7 @@ func TestUnitMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer src.close()
-	table, err := openCSV(src, src)
+	table, err := openText(src, src, Mapping{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,18 +2,13 @@ package node
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
-	"runtime"
-	"strings"
 	"sync"
 	"time"
 
@@ -31,14 +26,11 @@ type Dashboard struct {
 	// certificates are Ed25519, which browsers do not take.
 	Certificate string `toml:"certificate,omitempty" comment:"PEM file of a certificate that browsers trust. Needed beyond loopback."`
 	Key         string `toml:"key,omitempty"`
-	// ClientCA lets in whoever shows a certificate of it.
-	ClientCA string `toml:"client_ca,omitempty" comment:"PEM file of a CA: its client certificates are operators' and log in. Never the federation's."`
+	// ClientCA is of certificates that people of the register log in by.
+	ClientCA string `toml:"client_ca,omitempty" comment:"PEM file of a CA: a client certificate of it logs in the person named in it, if page invite --certificate did. Never the federation's."`
 	// PlainHTTP allows plain HTTP beyond loopback.
 	PlainHTTP bool `toml:"plain_http,omitempty" comment:"Plain HTTP beyond loopback, for a proxy in front that speaks TLS."`
 }
-
-// TokenFile of a data folder logs in at the page; mode 0600.
-const TokenFile = "dashboard.token"
 
 func (d Dashboard) check() error {
 	if d.Listen == "" {
@@ -52,12 +44,12 @@ func (d Dashboard) check() error {
 		return badKey("dashboard", "the dashboard's certificate and key go together")
 	}
 	if d.ClientCA != "" && d.Certificate == "" {
-		return badKey("dashboard.client_ca", "the dashboard's client_ca needs a certificate: operators log in over TLS")
+		return badKey("dashboard.client_ca", "the dashboard's client_ca needs a certificate: people show theirs over TLS")
 	}
 	ip := net.ParseIP(host)
 	loopback := host == "localhost" || ip != nil && ip.IsLoopback()
 	if !loopback && d.Certificate == "" && !d.PlainHTTP {
-		return badKey("dashboard.listen", "the dashboard at %q would send its token in the clear: give it a certificate and key, or listen on 127.0.0.1 and use an SSH tunnel, or set plain_http behind a proxy that speaks TLS", d.Listen)
+		return badKey("dashboard.listen", "the dashboard at %q would send tokens in the clear: give it a certificate and key, or listen on 127.0.0.1 and use an SSH tunnel, or set plain_http behind a proxy that speaks TLS", d.Listen)
 	}
 	return nil
 }
@@ -92,7 +84,7 @@ func (d Dashboard) tls(authority *pki.Authority) (*tls.Config, error) {
 		}
 		// Every site has a certificate of the federation.
 		if _, err := authority.CA().Verify(x509.VerifyOptions{Roots: config.ClientCAs, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}}); err == nil {
-			return nil, bad("the dashboard's client_ca is the federation's: every site would be an operator")
+			return nil, bad("the dashboard's client_ca is the federation's: every site would have a certificate of it")
 		}
 		config.ClientAuth = tls.VerifyClientCertIfGiven
 	}
@@ -123,40 +115,6 @@ func (k *keyPair) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return nil, err
 }
 
-// dashboardToken reads the token of a data folder, or makes it. A crash leaves none, or
-// all of it: it is one write.
-func dashboardToken(dir string) (string, error) {
-	path := filepath.Join(dir, TokenFile)
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err == nil {
-		token := rand.Text() + rand.Text() // 260 bits
-		_, err = io.WriteString(f, token+"\n")
-		if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-			os.Remove(path)
-		}
-		return token, err
-	}
-	if !errors.Is(err, os.ErrExist) {
-		return "", err
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return "", err
-	}
-	if runtime.GOOS != "windows" && info.Mode().Perm()&0o007 != 0 {
-		return "", bad("%s is open to others (mode %04o): delete it, and a new one is made", TokenFile, info.Mode().Perm())
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return "", err
-	}
-	token := strings.TrimSpace(string(text))
-	if len(token) < 32 {
-		return "", bad("%s holds no token of 32 characters or more: delete it, and a new one is made", TokenFile)
-	}
-	return token, nil
-}
-
 // readDashboard reads the page's certificates, where it is configured, before anything is written.
 func (n *Node) readDashboard(dir string) (err error) {
 	d := n.Config.Dashboard
@@ -173,20 +131,17 @@ func (n *Node) readDashboard(dir string) (err error) {
 }
 
 // openDashboard listens for the page, where it is configured.
-func (n *Node) openDashboard(dir string) error {
+func (n *Node) openDashboard() error {
 	d := n.Config.Dashboard
 	if d.Listen == "" {
 		return nil
 	}
-	token, err := dashboardToken(dir)
-	if err != nil {
-		return err
-	}
+	var err error
 	if n.watchers, err = n.options.Listen(d.Listen); err != nil {
 		return err
 	}
 	n.board = dashboard.New(dashboard.Options{
-		Source: n.Coordinator, Cluster: n.cluster, Token: token, Hosts: d.names(), Logger: n.log, Now: n.now,
+		Source: n.Coordinator, Cluster: n.cluster, People: n.Coordinator.People, Hosts: d.names(), Logger: n.log, Now: n.now,
 	})
 	return nil
 }

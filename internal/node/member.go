@@ -53,10 +53,10 @@ func (n *Node) admit(ctx context.Context, m member) error {
 	as := coordinator.Node{ID: m.ID, Addresses: m.Addresses}
 	if m.ID == n.Config.Name {
 		as = n.selfNode()
-	} else if !n.Knows(m.ID) {
+	} else if !n.Coordinator.Knows(m.ID) {
 		return &coordinator.JoinError{Reason: "this coordinator was removed, or joined with a file of another federation: `coordinator raft add` makes a new one"}
 	}
-	if err := n.PutNode(as); err != nil {
+	if err := n.Coordinator.PutNode(as); err != nil {
 		return err
 	}
 	in, err := n.member(m)
@@ -106,7 +106,7 @@ func (n *Node) enter(ctx context.Context) {
 func (n *Node) tryEnter(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	if n.Leading() {
+	if n.Coordinator.Leading() {
 		return n.admit(ctx, n.self())
 	}
 	addresses := n.Config.Peers

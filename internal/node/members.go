@@ -32,7 +32,7 @@ const askMembers = time.Second
 
 // newest returns the latest list that this coordinator had from the log.
 func (n *Node) newest() pki.Members {
-	latest := n.Members()
+	latest := n.Coordinator.Members()
 	n.members.mu.Lock()
 	defer n.members.mu.Unlock()
 	if n.members.kept.Version > latest.Version {
@@ -58,7 +58,7 @@ func (n *Node) isMember(key ed25519.PublicKey) bool {
 
 // regroup keeps the log's list, and ends the connections of coordinators that are not in it.
 func (n *Node) regroup() {
-	m := n.Members()
+	m := n.Coordinator.Members()
 	n.members.mu.Lock()
 	if m.Version > n.members.kept.Version {
 		n.members.kept = m
@@ -76,7 +76,7 @@ func (n *Node) regroup() {
 func (n *Node) followMembers(ctx context.Context) {
 	for {
 		select {
-		case <-n.Regrouped():
+		case <-n.Coordinator.Regrouped():
 			n.regroup()
 		case <-ctx.Done():
 			return

@@ -123,7 +123,7 @@ func TestRemovedHasNoVoice(t *testing.T) {
 				c.Close()
 			}
 		}
-		if given, invited := one.Expected(); len(given) != 0 || len(invited) != 1 || invited[0].Node != "ghost" {
+		if given, invited := one.Coordinator.Expected(); len(given) != 0 || len(invited) != 1 || invited[0].Node != "ghost" {
 			t.Errorf("%v, %v", given, invited)
 		}
 	})
@@ -149,7 +149,7 @@ func TestRemoveShutsOutWhoHasNotEntered(t *testing.T) {
 		}
 		four := add("four")
 		older, newer := add("five"), add("five")
-		given, invited := one.Expected()
+		given, invited := one.Coordinator.Expected()
 		if len(given) != 1 || given[0] != "three" || len(invited) != 2 {
 			t.Errorf("%v, %v", given, invited)
 		}
@@ -191,7 +191,7 @@ func TestMembersOutliveARestart(t *testing.T) {
 		}
 		one, stopOne := start(t, w, filepath.Join(dir, "one"))
 		defer stopOne()
-		if one.Members().Version != 0 {
+		if one.Coordinator.Members().Version != 0 {
 			t.Error("the log is applied before there is a leader")
 		}
 		two, stopTwo := start(t, w, filepath.Join(dir, "two"))
@@ -218,7 +218,7 @@ func TestLatecomerFindsANewLeader(t *testing.T) {
 		four, stopFour := start(t, w, filepath.Join(dir, "four"))
 		defer stopFour()
 		until(t, "four to lead", func() error {
-			if four.Leading() {
+			if four.Coordinator.Leading() {
 				return nil
 			}
 			one.replica.Transfer(t.Context(), "four")
@@ -227,12 +227,12 @@ func TestLatecomerFindsANewLeader(t *testing.T) {
 		three, stopThree := start(t, w, filepath.Join(dir, "three"))
 		defer stopThree()
 		until(t, "three to follow", func() error {
-			if three.leaderPeer() == four.Config.PeerAddress && three.Members().Known(four.authority.NodeKey()) {
+			if three.leaderPeer() == four.Config.PeerAddress && three.Coordinator.Members().Known(four.authority.NodeKey()) {
 				return nil
 			}
 			return errors.New("not yet")
 		})
-		if !four.Leading() {
+		if !four.Coordinator.Leading() {
 			t.Error("the latecomer cost the lead")
 		}
 	})
@@ -241,7 +241,7 @@ func TestLatecomerFindsANewLeader(t *testing.T) {
 // led reports whether all nodes know one leader.
 func led(nodes ...*Node) error {
 	for _, n := range nodes {
-		if n.replica.LeaderID() == "" || n.Members().Version == 0 {
+		if n.replica.LeaderID() == "" || n.Coordinator.Members().Version == 0 {
 			return errors.New("not yet")
 		}
 	}
@@ -274,7 +274,7 @@ func fleet(t *testing.T, w *wires, names ...string) (dir string, nodes []*Node, 
 		n, stop := start(t, w, filepath.Join(dir, name))
 		nodes, stops[name] = append(nodes, n), stop
 		until(t, name+" to enter", func() error {
-			if peers, err := n.Peers(); err != nil || len(peers) != i+2 || n.leaderPeer() == "" || len(n.Members().Keys) != i+2 {
+			if peers, err := n.Peers(); err != nil || len(peers) != i+2 || n.leaderPeer() == "" || len(n.Coordinator.Members().Keys) != i+2 {
 				return errors.New("not yet")
 			}
 			return nil

@@ -52,8 +52,8 @@ type Options struct {
 
 // Node is one coordinator, running from Open to the end of Run.
 type Node struct {
-	*coordinator.Coordinator
-	Config Config
+	Coordinator *coordinator.Coordinator
+	Config      Config
 
 	authority *pki.Authority
 	replica   *replica.Node
@@ -144,11 +144,11 @@ func Open(dir string, o Options) (_ *Node, err error) {
 	if n.notifier, err = n.notifies(dir); err != nil {
 		return nil, err
 	}
-	if err := n.openDashboard(dir); err != nil {
+	if err := n.openDashboard(); err != nil {
 		return nil, err
 	}
 	if n.replica.Leader() {
-		return n, n.Lead(entries{n.replica})
+		return n, n.Coordinator.Lead(entries{n.replica})
 	}
 	return n, nil
 }
@@ -241,7 +241,7 @@ const requestTime = 10 * time.Second
 // Run serves until ctx ends or the store fails, and closes the node. A store's first
 // I/O error ends the process: a retry could report success for data that is lost.
 func (n *Node) Run(ctx context.Context) error {
-	sites := n.Server()
+	sites := n.Coordinator.Server()
 	g, ctx := errgroup.WithContext(ctx)
 	var servers []*http.Server
 	serve := func(h http.Handler, l net.Listener) { // a watch is long
@@ -282,7 +282,7 @@ func (n *Node) Run(ctx context.Context) error {
 	g.Go(func() error { n.followCA(ctx); return nil })
 	g.Go(func() error { n.followMembers(ctx); return nil })
 	g.Go(func() error { n.notifier.Run(ctx); return nil })
-	g.Go(func() error { return n.Serve(ctx, entries{n.replica}) })
+	g.Go(func() error { return n.Coordinator.Serve(ctx, entries{n.replica}) })
 	g.Go(func() error {
 		var failed error
 		select {
@@ -291,7 +291,7 @@ func (n *Node) Run(ctx context.Context) error {
 		case err := <-n.replica.Failed():
 			failed = fmt.Errorf("the coordinator's log failed and the process ends: %w", err)
 		}
-		n.Close()
+		n.Coordinator.Close()
 		if n.board != nil {
 			n.board.Close()
 		}

@@ -99,7 +99,7 @@ func pairOver(t *testing.T, do func(t *testing.T, w *wires, one, two *Node)) {
 // come in when it is started; it may not.
 func TestRemovedStaysOut(t *testing.T) {
 	pair(t, func(t *testing.T, one, two *Node) {
-		if !one.Knows("two") {
+		if !one.Coordinator.Knows("two") {
 			t.Error("a coordinator that entered is not known")
 		}
 		ask := func() error {
@@ -267,10 +267,10 @@ func TestLostLeaderHoldsNoOperator(t *testing.T) {
 func TestEntryThatWasNotProposed(t *testing.T) {
 	pair(t, func(t *testing.T, _, two *Node) {
 		// as before it hears that another leads
-		if err := two.Lead(entries{two.replica}); err != nil {
+		if err := two.Coordinator.Lead(entries{two.replica}); err != nil {
 			t.Fatal(err)
 		}
-		defer two.Follow()
+		defer two.Coordinator.Follow()
 		answer := httptest.NewRecorder()
 		two.leaderHandler().ServeHTTP(answer, httptest.NewRequest("POST", "/v1/sites/invite", strings.NewReader(`{"site":"north","valid":"1h"}`)))
 		var e coordinator.ErrorReply

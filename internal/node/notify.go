@@ -24,7 +24,7 @@ func (n *Node) notifies(dir string) (*notify.Notifier, error) {
 	return notify.New(notify.Options{
 		Dir:     dir,
 		Targets: func() []notify.Target { return targets },
-		Facts:   func() ([]notify.Fact, bool) { return n.facts(), n.Leading() },
+		Facts:   func() ([]notify.Fact, bool) { return n.facts(), n.Coordinator.Leading() },
 		Logger:  n.log, Now: n.now,
 	})
 }
@@ -35,10 +35,10 @@ func (n *Node) facts() []notify.Fact {
 	if pki.Expiry(n.authority.CA(), now) < soonCA || n.authority.ServerCertificate().NotAfter.Sub(now) < soonServer*24*time.Hour {
 		out = append(out, notify.Fact{Event: notify.Expiring})
 	}
-	return append(out, studyFacts(n.Views(), now)...)
+	return append(out, studyFacts(n.Coordinator.Views(), now)...)
 }
 
-// studyFacts are what people may be told of studies, whoever is at fault.
+// studyFacts returns what people may be told of studies: never who is at fault.
 func studyFacts(views []coordinator.View, now time.Time) (out []notify.Fact) {
 	for _, v := range views {
 		add := func(e notify.Event) {

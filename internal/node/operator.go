@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"covey/internal/coordinator"
+	"covey/internal/people"
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/replica"
@@ -49,12 +50,12 @@ func (n *Node) operatorHandler(forward *forwarder) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/raft/peers", coordinator.Answer(func(*http.Request) (any, error) {
 		peers, err := n.replica.Peers()
-		given, invited := n.Expected()
+		given, invited := n.Coordinator.Expected()
 		return PeersReply{Self: n.Config.Name, Leader: n.replica.LeaderID(), Peers: peers, Given: given, Invited: invited}, err
 	}))
 	mux.HandleFunc("POST /v1/raft/snapshot", coordinator.Answer(func(*http.Request) (any, error) { return struct{}{}, n.replica.Snapshot() }))
 	rest := func(w http.ResponseWriter, r *http.Request) {
-		if n.port == nil || n.Leading() {
+		if n.port == nil || n.Coordinator.Leading() {
 			leading.ServeHTTP(w, r)
 			return
 		}
@@ -62,7 +63,7 @@ func (n *Node) operatorHandler(forward *forwarder) http.Handler {
 	}
 	mux.HandleFunc("POST /v1/raft/remove/{id}", func(w http.ResponseWriter, r *http.Request) {
 		// the leader would hang up before it answered
-		if r.PathValue("id") == n.Config.Name && !n.Leading() {
+		if r.PathValue("id") == n.Config.Name && !n.Coordinator.Leading() {
 			coordinator.Reply(w, nil, &coordinator.JoinError{Reason: "a coordinator that is removed is shut out at once: ask another one to remove this one"})
 			return
 		}
@@ -74,7 +75,7 @@ func (n *Node) operatorHandler(forward *forwarder) http.Handler {
 
 // leaderHandler is what only the leader can do.
 func (n *Node) leaderHandler() *http.ServeMux {
-	mux := n.Operator(n.joinAddresses)
+	mux := n.Coordinator.Operator(n.joinAddresses)
 	handle := func(pattern string, do func(*http.Request) (any, error)) {
 		mux.HandleFunc(pattern, coordinator.Answer(do))
 	}
@@ -91,9 +92,25 @@ func (n *Node) leaderHandler() *http.ServeMux {
 	handle("POST /v1/raft/transfer", func(r *http.Request) (any, error) {
 		return struct{}{}, named(n.replica.Transfer(r.Context(), r.URL.Query().Get("to")))
 	})
+	handle("POST /v1/page/invite", func(r *http.Request) (any, error) {
+		var q PersonRequest
+		if err := coordinator.Decode(r, maxRequest, &q); err != nil {
+			return nil, err
+		}
+		reply, token, err := n.InvitePerson(q)
+		return PersonSecret{reply, people.Text(token)}, err
+	})
+	handle("POST /v1/page/revoke", func(r *http.Request) (any, error) {
+		var q PersonRequest
+		if err := coordinator.Decode(r, maxRequest, &q); err != nil {
+			return nil, err
+		}
+		return struct{}{}, n.Coordinator.RevokePerson(q.Name)
+	})
+	handle("GET /v1/page/people", func(*http.Request) (any, error) { return n.listPeople(), nil })
 	handle("GET /v1/ca", func(r *http.Request) (any, error) { return n.CA(r.Context()) })
 	handle("POST /v1/ca/new", func(r *http.Request) (any, error) {
-		if _, err := n.StartCA(); err != nil {
+		if _, err := n.Coordinator.StartCA(); err != nil {
 			return nil, err
 		}
 		if err := n.reconcileCA(r.Context()); err != nil {
@@ -152,7 +169,7 @@ func (n *Node) peerHandler() http.Handler {
 		return heldReply{present, next}, nil
 	})
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		if !n.Leading() {
+		if !n.Coordinator.Leading() {
 			coordinator.Reply(w, nil, coordinator.ErrNotLeader)
 			return
 		}
@@ -163,7 +180,7 @@ func (n *Node) peerHandler() http.Handler {
 
 // joinAddresses go into sites' join files: this coordinator's, then the others'.
 func (n *Node) joinAddresses() []string {
-	if all := n.Addresses(n.Config.Name); len(all) > 0 {
+	if all := n.Coordinator.Addresses(n.Config.Name); len(all) > 0 {
 		return all
 	}
 	return n.Config.Addresses
@@ -186,10 +203,10 @@ func (n *Node) AddNode(name string, valid time.Duration) ([]byte, error) {
 		addresses = append(addresses, p.Address)
 	}
 	// The new one is told all members' keys; the first of them has noted its own by then.
-	if err := n.PutNode(n.selfNode()); err != nil {
+	if err := n.Coordinator.PutNode(n.selfNode()); err != nil {
 		return nil, err
 	}
-	join, err := n.InviteNode(name, addresses, valid)
+	join, err := n.Coordinator.InviteNode(name, addresses, valid)
 	if err != nil {
 		return nil, err
 	}
@@ -209,13 +226,13 @@ func (n *Node) remove(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	_, invited := n.Expected()
+	_, invited := n.Coordinator.Expected()
 	in := slices.ContainsFunc(peers, func(p replica.Peer) bool { return p.ID == id })
-	if !in && !n.Knows(id) && !slices.ContainsFunc(invited, func(i coordinator.Invite) bool { return i.Node == id }) {
+	if !in && !n.Coordinator.Knows(id) && !slices.ContainsFunc(invited, func(i coordinator.Invite) bool { return i.Node == id }) {
 		return &replica.PeerError{ID: id}
 	}
 	// First out of those that may connect, or it could come in again between.
-	if err := n.ForgetNode(id); err != nil {
+	if err := n.Coordinator.ForgetNode(id); err != nil {
 		return err
 	}
 	n.regroup()
@@ -360,13 +377,13 @@ func (n *Node) join(q joinRequest) (*joinReply, error) {
 	}
 	n.grouping.Lock() // or it could be removed before its key is noted
 	defer n.grouping.Unlock()
-	estate, err := n.AdmitNode(q.Token, q.Name)
+	estate, err := n.Coordinator.AdmitNode(q.Token, q.Name)
 	if err != nil {
 		return nil, err
 	}
-	if err := n.PutNode(coordinator.Node{ID: q.Name, Key: q.Key}); err != nil {
+	if err := n.Coordinator.PutNode(coordinator.Node{ID: q.Name, Key: q.Key}); err != nil {
 		return nil, err
 	}
 	raw, err := estate.Bytes()
-	return &joinReply{raw, n.Members()}, err
+	return &joinReply{raw, n.Coordinator.Members()}, err
 }

@@ -58,7 +58,7 @@ func (n *Node) followCA(ctx context.Context) {
 func (n *Node) reconcileCA(ctx context.Context) error {
 	n.changing.Lock()
 	defer n.changing.Unlock()
-	log := n.Authorities()
+	log := n.Coordinator.Authorities()
 	n.authority.Trust(log.All()...)
 	present, next, old := n.authority.Rotation()
 	if want := log.Next.Fingerprint(); want != "" && want != next && want != present {
@@ -81,7 +81,7 @@ func (n *Node) reconcileCA(ctx context.Context) error {
 			return err
 		}
 		n.log.Info("previous CA removed from the trust store", "ca", old)
-		n.EndRetired()
+		n.Coordinator.EndRetired()
 	}
 	return nil
 }
@@ -116,7 +116,7 @@ func (n *Node) ask(ctx context.Context, address, path string, body any) ([]byte,
 
 // CA tells of the federation's CAs, and who is not ready for the next step.
 func (n *Node) CA(ctx context.Context) (CAReply, error) {
-	log := n.Authorities()
+	log := n.Coordinator.Authorities()
 	r := CAReply{Present: n.authority.Fingerprint(), Next: log.Next.Fingerprint(), Old: log.Old.Fingerprint(), Expires: n.authority.CA().NotAfter}
 	if r.Next == "" && r.Old == "" {
 		return r, nil
@@ -125,7 +125,7 @@ func (n *Node) CA(ctx context.Context) (CAReply, error) {
 	if target == "" {
 		target = r.Present
 	}
-	r.Waiting = n.Stragglers(target)
+	r.Waiting = n.Coordinator.Stragglers(target)
 	var err error
 	r.Coordinators, err = n.behind(ctx, func(h heldReply) bool { return h.Next == target || h.Present == target })
 	return r, err
@@ -180,7 +180,7 @@ func (n *Node) RetireCA(ctx context.Context, force bool) error {
 		return &coordinator.CAError{Reason: fmt.Sprintf("sites have no certificate of the next CA yet: %q; their agents fetch it within minutes of being connected (--force cuts those sites off: they must join again)", r.Waiting)}
 	}
 	if r.Next != "" {
-		if err := n.StepCA(coordinator.CAPromote); err != nil {
+		if err := n.Coordinator.StepCA(coordinator.CAPromote); err != nil {
 			return err
 		}
 	}
@@ -205,7 +205,7 @@ func (n *Node) RetireCA(ctx context.Context, force bool) error {
 			return &coordinator.CAError{Reason: fmt.Sprintf("the next CA is in force and the old one trusted still: coordinators are behind: %q; run this again when they are back", late)}
 		}
 	}
-	if err := n.StepCA(coordinator.CARetire); err != nil {
+	if err := n.Coordinator.StepCA(coordinator.CARetire); err != nil {
 		return err
 	}
 	return n.reconcileCA(ctx)

@@ -14,7 +14,7 @@ import (
 // join files.
 func TestAddressesArePlain(t *testing.T) {
 	pair(t, func(t *testing.T, one, two *Node) {
-		before := len(one.Addresses("two"))
+		before := len(one.Coordinator.Addresses("two"))
 		for _, bad := range []string{"x\x1b[2K:1", "a b:1", "a\u202e:1", "a\n:1", "nothing"} {
 			for _, m := range []member{{"two", bad, two.Config.Addresses}, {"two", two.Config.PeerAddress, []string{"fine:1", bad}}} {
 				if _, ok := errors.AsType[*coordinator.JoinError](one.admit(t.Context(), m)); !ok {
@@ -22,7 +22,7 @@ func TestAddressesArePlain(t *testing.T) {
 				}
 			}
 		}
-		if after := len(one.Addresses("two")); after != before {
+		if after := len(one.Coordinator.Addresses("two")); after != before {
 			t.Errorf("the addresses changed: %d, %d", before, after)
 		}
 	})

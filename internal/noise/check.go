@@ -129,13 +129,24 @@ func (c Curve) BudgetRho(eps, delta float64) (float64, error) {
 	return rho, err
 }
 
-// BudgetRho is ZCDP.BudgetRho.
-func BudgetRho(eps, delta float64) (float64, error) { return ZCDP.BudgetRho(eps, delta) }
-
 // budgetRefusals bounds the sum of RefusedByNeighbor over up to BudgetQueries queries of ρ in all,
 // each of 4 at most, rounded up. Of f(x) = exp(-(√L-√x)²) the second derivative has the sign of
 // (√L-u)²·u - √L/2, u = √x: f is convex on [0.006, 4], and below 3·FalseReject before. So f(x) <=
 // 3·FalseReject + f(m)·x/m for x <= m = min(ρ, 4), and the x add up to ρ.
 func budgetRefusals(rho float64) float64 {
 	return (3*FalseReject*BudgetQueries + RefusedByNeighbor(min(rho, maxRefused))*max(1, rho/maxRefused)) * (1 + 0x1p-50)
+}
+
+// partition is Z(σ) = Σ_x exp(-x²/(2σ²)), by Poisson summation where that
+// converges faster.
+func partition(sigma2 float64) float64 {
+	scale, rate := 1.0, 1/(2*sigma2)
+	if sigma2 > 0.2 {
+		scale, rate = math.Sqrt(2*math.Pi*sigma2), 2*math.Pi*math.Pi*sigma2
+	}
+	sum := 1.0
+	for k := 1.0; k <= 8; k++ {
+		sum += 2 * math.Exp(-k*k*rate) // rate > 2.4: the ninth is below e^-190
+	}
+	return scale * sum
 }

@@ -35,14 +35,6 @@ func NewGaussian(sigma Sigma) (*Gaussian, error) {
 	return g, nil
 }
 
-// Sample returns one draw from the bits of r. It reads ahead; use Fill where what
-// follows in r matters.
-func (g *Gaussian) Sample(r io.Reader) (int64, error) {
-	var one [1]int64
-	err := g.Fill(r, one[:])
-	return one[0], err
-}
-
 // Fill draws len(out) independent values: a function of r's bytes alone, however r
 // hands them out. r is read in blocks of 512 bytes and what a block has left at the end is
 // dropped, so one Fill is not two of half the size. After an error, r's own or of a

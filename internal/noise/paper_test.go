@@ -38,7 +38,7 @@ func TestPaper(t *testing.T) {
 		t.Fatalf("%+v, %v", p, err)
 	}
 	// docs/privacy.md: zCDP needs 0.61 of the paper's noise at ε = 1, δ = 1e-6.
-	best, err := Rho(1, 1e-6)
+	best, err := ZCDP.Rho(1, 1e-6)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -134,11 +134,11 @@ func TestBudgetRho(t *testing.T) {
 	for _, c := range []struct{ eps, delta, least float64 }{
 		{1, 1e-6, 1 - 1e-7}, {3, 1e-6, 1 - 1e-7}, {20, 1e-6, 0.999}, {30, 1e-6, 0.999}, {1, 1e-15, 0.9}, {100, 1e-6, 0.99}, {1000, 0.9, 0.99},
 	} {
-		rho, err := BudgetRho(c.eps, c.delta)
+		rho, err := ZCDP.BudgetRho(c.eps, c.delta)
 		if err != nil {
 			t.Fatal(err)
 		}
-		plain, err := Rho(c.eps, c.delta)
+		plain, err := ZCDP.Rho(c.eps, c.delta)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +150,7 @@ func TestBudgetRho(t *testing.T) {
 		}
 		t.Logf("figure: (%g, %g): ρ = %.6g, without refusals %.6g", c.eps, c.delta, rho, plain)
 	}
-	if _, err := BudgetRho(1, 1e-16); err == nil {
+	if _, err := ZCDP.BudgetRho(1, 1e-16); err == nil {
 		t.Error("a δ that the checks use up is a budget")
 	}
 }

@@ -177,7 +177,7 @@ func TestSelectStopsWithItsBits(t *testing.T) {
 // of the exponential mechanism whose scores all move by 1 against each other.
 func TestSelectRho(t *testing.T) {
 	for _, e0 := range []*big.Rat{big.NewRat(1, 10), big.NewRat(1, 1), big.NewRat(4, 1)} {
-		charge, closest := SelectRho(e0), 0.0
+		charge, closest := ZCDP.SelectRho(e0), 0.0
 		e, _ := e0.Float64()
 		for _, behind := range []float64{-8, -4, -2, -1, -0.5, 0, 0.5, 1, 2, 4, 8} {
 			// Two groups of candidates; replacing a unit moves one up and the other down.
@@ -199,11 +199,11 @@ func TestSelectRho(t *testing.T) {
 		}
 	}
 	for _, bad := range []*big.Rat{nil, new(big.Rat), big.NewRat(-1, 1)} {
-		if !math.IsInf(SelectRho(bad), 1) {
-			t.Errorf("ε0 = %v costs %v", bad, SelectRho(bad))
+		if !math.IsInf(ZCDP.SelectRho(bad), 1) {
+			t.Errorf("ε0 = %v costs %v", bad, ZCDP.SelectRho(bad))
 		}
 	}
-	if got := SelectRho(new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 2000))); !math.IsInf(got, 1) {
+	if got := ZCDP.SelectRho(new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 2000))); !math.IsInf(got, 1) {
 		t.Errorf("an ε0 of 2^2000 costs %v", got)
 	}
 }
@@ -212,7 +212,7 @@ func TestSelectRho(t *testing.T) {
 func TestSelectEpsilon(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		rho := math.Exp2(rapid.Float64Range(-43, 19).Draw(r, "log rho"))
-		e0, err := SelectEpsilon(rho)
+		e0, err := ZCDP.SelectEpsilon(rho)
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -222,25 +222,25 @@ func TestSelectEpsilon(t *testing.T) {
 		if eighth(new(big.Rat).Set(e0)).Cmp(limit) > 0 || eighth(next).Cmp(limit) <= 0 || e0.Sign() <= 0 {
 			r.Fatalf("ρ = %v: ε0 = %v", rho, e0)
 		}
-		charge := SelectRho(e0)
+		charge := ZCDP.SelectRho(e0)
 		if charge > rho {
 			r.Fatalf("ρ = %v buys ε0 = %v, which costs %v", rho, e0, charge)
 		}
 		// The least float64 that is not below ε0²/8, for denominators that no float64 has, too.
 		odd := new(big.Rat).Quo(e0, big.NewRat(rapid.Int64Range(1, 1000).Draw(r, "by"), 1))
 		want := eighth(new(big.Rat).Set(odd))
-		charge = SelectRho(odd)
+		charge = ZCDP.SelectRho(odd)
 		if got := new(big.Rat).SetFloat64(charge); got.Cmp(want) < 0 || new(big.Rat).SetFloat64(math.Nextafter(charge, 0)).Cmp(want) >= 0 {
 			r.Fatalf("ε0 = %v costs %v, want %v rounded up", odd, charge, want)
 		}
 	})
 	for rho, want := range map[float64]*big.Rat{0x1p-43: big.NewRat(1, 1<<20), 0.5: big.NewRat(2, 1), 2: big.NewRat(4, 1)} {
-		if got, err := SelectEpsilon(rho); err != nil || got.Cmp(want) != 0 {
+		if got, err := ZCDP.SelectEpsilon(rho); err != nil || got.Cmp(want) != 0 {
 			t.Errorf("ρ = %v: ε0 = %v, want %v (%v)", rho, got, want, err)
 		}
 	}
 	for _, bad := range []float64{0, -1, 0x1p-44, 1e7, math.NaN(), math.Inf(1), math.Inf(-1)} {
-		if _, err := SelectEpsilon(bad); err == nil {
+		if _, err := ZCDP.SelectEpsilon(bad); err == nil {
 			t.Errorf("ρ = %v was accepted", bad)
 		} else if _, ok := errors.AsType[*ParameterError](err); !ok {
 			t.Errorf("ρ = %v: %v", bad, err)

@@ -2,7 +2,6 @@ package noise
 
 import (
 	"math"
-	"math/big"
 )
 
 // RhoOf is the ρ of zCDP of a discrete Gaussian of parameter sigma on a query of
@@ -81,9 +80,6 @@ func minimum(f func(float64) float64, lo, hi float64) float64 {
 	return min(fa, fb)
 }
 
-// Rho is ZCDP.Rho.
-func Rho(eps, delta float64) (float64, error) { return ZCDP.Rho(eps, delta) }
-
 // RhoLess is the largest ρ for which charges of ρ in all are (ε, δ - aside(ρ))-DP by the curve,
 // rounded down; aside is what of δ is spent otherwise by charges of ρ in all, rounded up, and MUST
 // NOT fall. 0 where no ρ > 0 leaves any δ. A *ParameterError is for ε outside (0, 1000] or δ
@@ -122,21 +118,5 @@ func (c Curve) RhoLess(eps, delta float64, aside func(rho float64) float64) (flo
 	return lo, nil
 }
 
-// RhoLess is ZCDP.RhoLess.
-func RhoLess(eps, delta float64, aside func(rho float64) float64) (float64, error) {
-	return ZCDP.RhoLess(eps, delta, aside)
-}
-
 // selectStep is how many units of SelectEpsilon's grid make 1.
 const selectStep = 1 << 20
-
-// SelectEpsilon is ZCDP.SelectEpsilon.
-func SelectEpsilon(rho float64) (*big.Rat, error) { return ZCDP.SelectEpsilon(rho) }
-
-// SelectRho is the ρ of zCDP of Select at ε0: ε0²/8, the least float64 not below it (Cesar and
-// Rogers 2021: of whatever has bounded range ε0).
-//
-// The privacy loss L lies in an interval of length ε0. ψ(λ) = ln E exp(λL), over what the
-// neighbour gives, is 0 at 0 and 1, and its second derivative is a variance on that interval, at
-// most ε0²/4: so ψ(α) <= α(α-1)·ε0²/8, and D_α = ψ(α)/(α-1).
-func SelectRho(e0 *big.Rat) float64 { return ZCDP.SelectRho(e0) }

@@ -57,7 +57,7 @@ func TestAccountantAgainstReference(t *testing.T) {
 		if err != nil || !near(got, analytic, 1e-9) {
 			t.Errorf("σ=%v T=%v δ=%v: analytic ε = %.12g, want %.12g (%v)", sigma, rounds, delta, got, analytic, err)
 		}
-		back, err := Rho(zcdp, delta)
+		back, err := ZCDP.Rho(zcdp, delta)
 		if err != nil || !near(SigmaFor(back/rounds, 1), sigma, 1e-9*sigma) {
 			t.Errorf("ε=%v: σ = %.12g, want %v (%v)", zcdp, SigmaFor(back/rounds, 1), sigma, err)
 		}
@@ -66,7 +66,7 @@ func TestAccountantAgainstReference(t *testing.T) {
 
 func TestRhoAgainstReference(t *testing.T) {
 	for _, row := range table(t, "rho.csv") {
-		got, err := Rho(row[0], row[1])
+		got, err := ZCDP.Rho(row[0], row[1])
 		if err != nil || !near(got, row[2], 1e-9*row[2]) {
 			t.Errorf("ε=%v δ=%v: ρ = %.12g, want %.12g (%v)", row[0], row[1], got, row[2], err)
 		}
@@ -85,7 +85,7 @@ func TestConversionRoundsUp(t *testing.T) {
 		if want == 0 || want > 1000 {
 			continue
 		}
-		back, err := Rho(want, delta)
+		back, err := ZCDP.Rho(want, delta)
 		if err != nil || back > rho || back < rho*(1-1e-9) {
 			t.Errorf("ε=%v δ=%v: ρ = %.17g, want %.17g, not more (%v)", want, delta, back, rho, err)
 		}
@@ -134,7 +134,7 @@ func TestRoundsAgainstTheSpender(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		eps := rapid.Float64Range(0.01, 20).Draw(r, "epsilon")
 		delta := math.Pow(10, -rapid.Float64Range(1, 14).Draw(r, "exponent"))
-		rho, err := Rho(eps, delta)
+		rho, err := ZCDP.Rho(eps, delta)
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -180,11 +180,11 @@ func TestRhoOfIsRoundedUp(t *testing.T) {
 
 func TestBadParameters(t *testing.T) {
 	for _, bad := range []float64{0, -1, math.NaN(), math.Inf(1), math.Inf(-1)} {
-		if _, err := Rho(bad, 1e-6); err == nil {
-			t.Errorf("Rho(%v) was accepted", bad)
+		if _, err := ZCDP.Rho(bad, 1e-6); err == nil {
+			t.Errorf("ZCDP.Rho(%v) was accepted", bad)
 		}
-		if _, err := Rho(1, bad); err == nil {
-			t.Errorf("Rho(1, %v) was accepted", bad)
+		if _, err := ZCDP.Rho(1, bad); err == nil {
+			t.Errorf("ZCDP.Rho(1, %v) was accepted", bad)
 		}
 		if _, err := Epsilon(1, bad); err == nil {
 			t.Errorf("Epsilon(1, %v) was accepted", bad)
@@ -208,7 +208,7 @@ func TestBadParameters(t *testing.T) {
 			t.Errorf("DiscreteDelta(ε=%v) was accepted", bad)
 		}
 	}
-	if _, err := Rho(1, 1); err == nil {
+	if _, err := ZCDP.Rho(1, 1); err == nil {
 		t.Error("δ = 1 was accepted")
 	}
 	if _, err := AnalyticEpsilon(1, 1, 0, 1e-6); err == nil {

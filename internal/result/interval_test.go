@@ -24,14 +24,8 @@ func people(text string, more ...string) string {
 // intervalRun makes a study's releases: 5 rows a unit, of variance 2 along the component, 9 in all.
 func intervalRun(t *testing.T, p *study.Plan, rng *rand.Rand) []study.Release {
 	t.Helper()
-	c := p.Start()
-	var out []study.Release
-	for c.Query < len(p.Queries) {
-		q := p.Queries[c.Query]
-		a, err := p.NewAsk(c, c.Query, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+	_, out := runs.Take(t, p, p.Start(), nil, len(p.Queries), func(a study.Ask) []int64 {
+		q := p.Queries[a.Query]
 		mean := map[study.Kind]float64{study.KindRows: 5, study.KindVariance: 5 * 2, study.KindTotal: 5 * 9}[q.Kind]
 		noised := make([]int64, q.Values)
 		for j := range noised {
@@ -40,15 +34,8 @@ func intervalRun(t *testing.T, p *study.Plan, rng *rand.Rand) []study.Release {
 		if q.Kind == study.KindHistogram {
 			noised[map[study.Kind]int{study.KindRows: 266, study.KindVariance: 272, study.KindTotal: 280}[q.Of]] += int64(p.N)
 		}
-		r, err := p.NewRelease(a, []int{0, 1, 2, 3, 4}, noised)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if c, err = p.Next(c, r, out); err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, r)
-	}
+		return noised
+	})
 	return out
 }
 

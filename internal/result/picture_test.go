@@ -1,8 +1,6 @@
 package result
 
 import (
-	"crypto/ed25519"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -102,19 +100,7 @@ func TestVerifyRefusesOtherPictures(t *testing.T) {
 	_, body, _, releases := runs.RunPictured(t, texts.With(texts.Pictured, `picture_by = "site"`))
 	signed := signReleases(t, releases)
 	result := signResult(t, body, signed)
-	file := func(r *Result) []byte {
-		input, err := r.signingInput()
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Signature = ed25519.Sign(texts.Signer, input)
-		text, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return text
-	}
-	v, err := Verify(file(result))
+	v, err := Verify(resealed(t, result))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +136,7 @@ func TestVerifyRefusesOtherPictures(t *testing.T) {
 		for _, f := range changes {
 			bad := *result
 			f(&bad)
-			_, err := Verify(file(&bad))
+			_, err := Verify(resealed(t, &bad))
 			if wrong, ok := errors.AsType[*VerifyError](err); !ok || wrong.What != what {
 				t.Errorf("%s was changed: %v", what, err)
 			}
@@ -163,7 +149,7 @@ func TestVerifyRefusesOtherPictures(t *testing.T) {
 	bad := *result
 	bad.Signed = append(slices.Clone(signed[:at]), signRelease(t, other))
 	bad.Releases = append(slices.Clone(releases[:at]), other)
-	if _, err := Verify(file(&bad)); err == nil || !strings.Contains(err.Error(), "deviations") {
+	if _, err := Verify(resealed(t, &bad)); err == nil || !strings.Contains(err.Error(), "deviations") {
 		t.Errorf("a release on another grid: %v", err)
 	}
 }

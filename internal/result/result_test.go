@@ -1,8 +1,6 @@
 package result
 
 import (
-	"crypto/ed25519"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -217,13 +215,7 @@ func TestLevelsGolden(t *testing.T) {
 // TestVerifyRefusesOtherScales: a result with other scales, means or left-out columns than its
 // releases lead to does not verify, even if the coordinator's key signs it.
 func TestVerifyRefusesOtherScales(t *testing.T) {
-	text := texts.With(texts.Learning, `method = "covariance"`)
-	spec, err := proposal.ParseSpec([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	sites := texts.Roster(40_000, 40_000, 40_000)
-	body, err := proposal.Propose(spec, sites, texts.Signer.Public().(ed25519.PublicKey), [32]byte{7})
+	body, err := texts.Propose(texts.With(texts.Learning, `method = "covariance"`), 40_000, 40_000, 40_000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,11 +224,7 @@ func TestVerifyRefusesOtherScales(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, releases := runs.Learned(t, p, []float64{100, -3, 7, 0, 0.5}, []float64{5, 0.05, 0, 1e6, 1})
-	for c.Query < len(p.Queries) {
-		a, err := p.NewAsk(c, c.Query, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+	_, releases = runs.Take(t, p, c, releases, len(p.Queries), func(a study.Ask) []int64 {
 		noised := make([]int64, p.Queries[a.Query].Values)
 		for i, v := range noised {
 			noised[i] = v + 1000*int64(i%7)
@@ -249,33 +237,11 @@ func TestVerifyRefusesOtherScales(t *testing.T) {
 				at += p.D - i
 			}
 		}
-		r, err := p.NewRelease(a, []int{0, 1, 2}, noised)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if c, err = p.Next(c, r, releases); err != nil {
-			t.Fatal(err)
-		}
-		releases = append(releases, r)
-	}
-	var signed []SignedRelease
-	for _, r := range releases {
-		signed = append(signed, signRelease(t, r))
-	}
+		return noised
+	})
+	signed := signReleases(t, releases)
 	result := signResult(t, body, signed)
-	file := func(r *Result) []byte {
-		input, err := r.signingInput()
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Signature = ed25519.Sign(texts.Signer, input)
-		text, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return text
-	}
-	if _, err := Verify(file(result)); err != nil {
+	if _, err := Verify(resealed(t, result)); err != nil {
 		t.Fatal(err)
 	}
 	if len(result.LeftOut) != 1 || result.LeftOut[0] != (LeftOut{"c", standardize.Constant}) || result.ScaleNote == "" {
@@ -293,7 +259,7 @@ func TestVerifyRefusesOtherScales(t *testing.T) {
 	} {
 		bad := *result
 		change(&bad)
-		_, err := Verify(file(&bad))
+		_, err := Verify(resealed(t, &bad))
 		if wrong, ok := errors.AsType[*VerifyError](err); !ok || wrong.What != what {
 			t.Errorf("%s was changed: %v", what, err)
 		}
@@ -306,7 +272,7 @@ func TestVerifyRefusesOtherScales(t *testing.T) {
 	forged[4] = signRelease(t, other)
 	bad := *result
 	bad.Signed, bad.Releases = forged, append(slices.Clone(releases[:4]), append([]study.Release{other}, releases[5:]...)...)
-	if _, err := Verify(file(&bad)); err == nil || !strings.Contains(err.Error(), "scale") {
+	if _, err := Verify(resealed(t, &bad)); err == nil || !strings.Contains(err.Error(), "scale") {
 		t.Errorf("a release about other scales: %v", err)
 	}
 }

@@ -140,6 +140,13 @@ func reseal(t testing.TB, r *Result) {
 	r.Signature = ed25519.Sign(texts.Signer, input)
 }
 
+// resealed is the file of r as it is, signed.
+func resealed(t testing.TB, r *Result) []byte {
+	t.Helper()
+	reseal(t, r)
+	return file(t, r)
+}
+
 func file(t testing.TB, r *Result) []byte {
 	t.Helper()
 	text, err := json.MarshalIndent(r, "", " ")

@@ -170,9 +170,6 @@ func (m *Model) setVariances(r *result.Result) error {
 	return nil
 }
 
-// K is the number of components.
-func (m *Model) K() int { return m.k }
-
 // HasT2 reports whether rows have T²: the study bought the variances that it divides by, and none
 // is 0.
 func (m *Model) HasT2() bool { return m.variances != nil }

@@ -505,3 +505,13 @@ func TestTwoCertificatesNeedMoreDoubleSigners(t *testing.T) {
 		}
 	}
 }
+
+// lagrange returns the coefficients that interpolate at 0 from the shares at the
+// given points, which differ and are not 0.
+func lagrange(points []int) []*edwards25519.Scalar {
+	most := 0
+	for _, i := range points {
+		most = max(most, i)
+	}
+	return newInterpolation(most).at(points)
+}

@@ -109,7 +109,7 @@ func TestConfigValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := noise.BudgetRho(3, 1e-6)
+	want, err := noise.ZCDP.BudgetRho(3, 1e-6)
 	if err != nil || limit != want {
 		t.Errorf("cap %v, want noise.BudgetRho's %v", limit, want)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"covey/internal/clip"
 	"covey/internal/dataset"
+	"covey/internal/query"
 )
 
 // gapFile is ten rows: weight lacks a fifth of them, dose all, height none.
@@ -53,13 +54,13 @@ func TestGapsReachTheKernel(t *testing.T) {
 			t.Errorf("coordinate %d lacks %v rows, want %d", j, float64(got[j])/(1<<16), want)
 		}
 	}
-	sum, err := clip.Sum(m, clip.Query{Map: clip.Mean, Radius: 64, Grid: clip.Grid(64)}, 1)
+	sum, err := clip.Sum(m, clip.Query{Map: clip.Mean, Radius: 64, Grid: query.Grid(64)}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	// indicators, red, blue, other
 	for j, want := range map[int]float64{2: 2, 4: 6, 5: 2, 6: 1, 7: 1} {
-		if v := float64(sum[j]) * clip.Grid(64); math.Abs(v-want) > 0.02 {
+		if v := float64(sum[j]) * query.Grid(64); math.Abs(v-want) > 0.02 {
 			t.Errorf("coordinate %d adds up to %v, want %v", j, v, want)
 		}
 	}

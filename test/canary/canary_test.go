@@ -183,6 +183,7 @@ func canary(t *testing.T, edits []edit, modes ...string) (f *fleet, k *known, le
 		// each way of keeping rows
 		c.Datasets[0].Cache = []string{siteconfig.CacheKeep, siteconfig.CacheStudy, siteconfig.CacheMemory, siteconfig.CacheKeep}[i]
 	})
+	f.Must(f.Nodes[0].Operate("page", "invite", "ana", "--role", "operator", "--out", f.token()))
 	f.plantKeys(k.h)
 	took("formed")
 	var stops []func() []byte

@@ -30,7 +30,7 @@ const (
 	wrap      kind = "a wrap key of a ledger"
 	private   kind = "a private key"
 	token     kind = "a join token"
-	page      kind = "the page's token"
+	page      kind = "a page's token"
 	sum       kind = "an exact sum of one site"
 	total     kind = "an exact sum of all sites"
 	drawn     kind = "the noise of a release"

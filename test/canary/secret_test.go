@@ -128,12 +128,12 @@ func (f *fleet) plantKeys(h *haystack) {
 		if i > 0 {
 			join(p)
 		}
-		text, err := os.ReadFile(filepath.Join(p.Dir, "dashboard.token"))
-		if err != nil {
-			f.T.Fatal(err)
-		}
-		h.text(secret{kind: page, owners: names(p), what: p.Name + "'s dashboard.token", files: []string{p.Name + "/dashboard.token"}}, strings.TrimSpace(string(text)))
 	}
+	text, err := os.ReadFile(f.token())
+	if err != nil {
+		f.T.Fatal(err)
+	}
+	h.text(secret{kind: page, owners: names(f.Nodes...), what: "ana.token", files: []string{"ana.token"}}, strings.TrimSpace(string(text)))
 	for _, file := range []string{"ca.key", "signing.key"} {
 		key(f.Nodes[0], file, names(f.Nodes...), []string{"coordinator-*/" + file})
 	}

@@ -8,6 +8,7 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -53,10 +54,7 @@ func (f *fleet) collect() string {
 
 // follow reads a coordinator's page's events until stop is closed.
 func (f *fleet) follow(p *proc) (stop func() []byte) {
-	client, err := login(p)
-	if err != nil {
-		f.T.Fatal(err)
-	}
+	client := f.login(p)
 	ctx, cancel := context.WithCancel(context.Background())
 	out := make(chan []byte)
 	go func() {
@@ -79,28 +77,38 @@ func (f *fleet) follow(p *proc) (stop func() []byte) {
 	}
 }
 
-// login returns a client that has shown the page's token.
-func login(p *proc) (*http.Client, error) {
-	token, err := os.ReadFile(filepath.Join(p.Dir, "dashboard.token"))
+// token is the file of an operator's token at the pages.
+func (f *fleet) token() string { return filepath.Join(filepath.Dir(f.Nodes[0].Dir), "ana.token") }
+
+// login returns a client that has logged in at a page, once the coordinator knows the token.
+func (f *fleet) login(p *proc) *http.Client {
+	f.T.Helper()
+	token, err := os.ReadFile(f.token())
 	if err != nil {
-		return nil, err
+		f.T.Fatal(err)
 	}
 	jar, err := cookiejar.New(nil)
 	if err != nil {
-		return nil, err
+		f.T.Fatal(err)
 	}
 	client := &http.Client{Jar: jar}
-	r, err := http.NewRequest("POST", "http://"+p.Watch+"/login", strings.NewReader(url.Values{"token": {strings.TrimSpace(string(token))}}.Encode()))
-	if err != nil {
-		return nil, err
-	}
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	r.Header.Set("Origin", "http://"+p.Watch)
-	answer, err := client.Do(r)
-	if err != nil {
-		return nil, err
-	}
-	return client, answer.Body.Close()
+	f.Until("a login at "+p.Name, func() error {
+		r, err := http.NewRequest("POST", "http://"+p.Watch+"/login", strings.NewReader(url.Values{"token": {strings.TrimSpace(string(token))}}.Encode()))
+		if err != nil {
+			return err
+		}
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Origin", "http://"+p.Watch)
+		answer, err := client.Do(r)
+		if err != nil {
+			return err
+		}
+		if answer.StatusCode != http.StatusOK {
+			err = errors.New(answer.Status)
+		}
+		return errors.Join(err, answer.Body.Close())
+	})
+	return client
 }
 
 // look keeps what every page, metric and socket says of a study.
@@ -125,15 +133,12 @@ func (f *fleet) look(digest string) {
 		}}}
 	}
 	for _, p := range f.Nodes {
-		client, err := login(p)
-		if err != nil {
-			f.T.Fatal(err)
-		}
+		client := f.login(p)
 		for _, path := range []string{"/", "/login", "/metrics", "/studies/" + digest, "/studies/" + digest + "/report", "/studies/" + digest + "/result.json"} {
 			get(p.Name+" page "+path, client, "http://"+p.Watch+path)
 		}
 		for _, path := range []string{"/v1/raft/peers", "/v1/sites", "/v1/studies", "/v1/studies/" + digest, "/v1/studies/" + digest + "/decisions",
-			"/v1/studies/" + digest + "/proposal", "/v1/studies/" + digest + "/result", "/v1/studies/" + digest + "/watch", "/v1/ca"} {
+			"/v1/studies/" + digest + "/proposal", "/v1/studies/" + digest + "/result", "/v1/studies/" + digest + "/watch", "/v1/ca", "/v1/page/people"} {
 			get(p.Name+" socket "+path, unix(filepath.Join(p.Dir, "operator.sock")), "http://hub"+path)
 		}
 	}

@@ -111,7 +111,7 @@ func (f *bubble) private(d proposal.Digest) (coordinator.View, []study.Release, 
 	if v.Status != round.StatusCompleted {
 		f.T.Fatalf("%s: %s %s %s, waiting for %v", v.Name, v.Status, v.Code, v.Culprit, v.Waiting)
 	}
-	r, err := f.node.Result(d)
+	r, err := f.node.Coordinator.Result(d)
 	f.Must(err)
 	text, err := json.Marshal(r)
 	f.Must(err)

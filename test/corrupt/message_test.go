@@ -114,7 +114,7 @@ func TestSpeaksForNobody(t *testing.T) {
 				t.Errorf("stream %d of 4: %v", i, err)
 			}
 		}
-		if v := f.node.View(d); len(v.Faults) > 0 || !v.Sites[mallory].Connected {
+		if v := f.node.Coordinator.View(d); len(v.Faults) > 0 || !v.Sites[mallory].Connected {
 			t.Errorf("%+v", v)
 		}
 		f.completed(d)

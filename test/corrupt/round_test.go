@@ -166,7 +166,7 @@ func TestUploadsOfAnyIntegers(t *testing.T) {
 			if len(f.faults(v)) > 0 {
 				t.Errorf("%s: %v", mode, v.Faults)
 			}
-			plan, err := study.NewPlan(f.node.Body(d))
+			plan, err := study.NewPlan(f.node.Coordinator.Body(d))
 			f.Must(err)
 			for _, r := range releases {
 				if r.Rho != plan.Queries[r.Query].Rho || len(r.Survivors) != honest+1 {
@@ -193,7 +193,7 @@ func TestSilence(t *testing.T) {
 			f.proxy.tell(quiet(c.pick))
 			d := f.study(c.name, func(s *proposal.Spec) { s.OnDropout = proposal.DropoutWait; s.Rounds = 2 })
 			time.Sleep(3 * time.Minute)
-			v := f.node.View(d)
+			v := f.node.Coordinator.View(d)
 			if v.Released != 0 || v.Phase != c.phase || !slices.Equal(v.Waiting, f.sites[mallory:]) {
 				t.Errorf("%s: %s, phase %q, %d released, waiting for %v", c.name, v.Status, v.Phase, v.Released, v.Waiting)
 			}
@@ -298,7 +298,7 @@ func TestTwoAgents(t *testing.T) {
 		if end := f.proxy.lastEnd(); !strings.Contains(end, "another link") {
 			t.Errorf("the older link ended with %q", end)
 		}
-		if v := f.node.View(d); v.Status != round.StatusCompleted {
+		if v := f.node.Coordinator.View(d); v.Status != round.StatusCompleted {
 			t.Errorf("%+v", v)
 		}
 	})

@@ -101,19 +101,19 @@ func TestSetup(t *testing.T) {
 			case "":
 				f.When(d, func(v coordinator.View) bool { return v.Status == round.StatusSetup })
 				time.Sleep(time.Minute) // of deadlines.round = 2 s
-				v := f.node.View(d)
+				v := f.node.Coordinator.View(d)
 				if v.Status != round.StatusSetup || !slices.Equal(v.Waiting, f.sites[mallory:]) {
 					t.Errorf("%s: %s %s, waiting for %v", c.name, v.Status, v.Code, v.Waiting)
 				}
 				if got := f.faults(v); c.fault != "" && !slices.Equal(got, []study.Code{c.fault}) || c.fault == "" && len(got) > 0 {
 					t.Errorf("%s: caught at %v, want %q", c.name, got, c.fault)
 				}
-				f.Must(f.node.Abort(d))
+				f.Must(f.node.Coordinator.Abort(d))
 				f.Finish(d)
 			default:
 				f.ended(d, c.code)
 			}
-			if v := f.node.View(d); v.Rho != 0 || v.Released != 0 {
+			if v := f.node.Coordinator.View(d); v.Rho != 0 || v.Released != 0 {
 				t.Errorf("%s: ρ = %g was charged", c.name, v.Rho)
 			}
 		}
@@ -129,7 +129,7 @@ func TestSetup(t *testing.T) {
 
 // otherCommitment announces one commitment, with a right signature, that is not of what it deals.
 func (f *bubble) otherCommitment(d proposal.Digest) func(*covey.CoordinatorMessage) bool {
-	plan, err := study.NewPlan(f.node.Body(d))
+	plan, err := study.NewPlan(f.node.Coordinator.Body(d))
 	f.Must(err)
 	cfg := plan.Setup(0)
 	secrets, err := secagg.NewSecrets(cfg)

@@ -246,16 +246,10 @@ func (c *composition) confined() {
 	}
 }
 
-// page opens a coordinator's page through the port on loopback, with the token that is
-// in its volume.
+// page opens a coordinator's page through the port on loopback, with an operator's token.
 func (c *composition) page(node, study string) {
 	c.t.Helper()
-	token := filepath.Join(c.t.TempDir(), "dashboard.token")
-	c.must(c.d.command(nil, "", "docker", "cp", c.container(node)+":/data/dashboard.token", token))
-	secret, err := os.ReadFile(token)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	secret := c.must(c.exec(node, "", "coordinator", "page", "invite", "ana", "--role", "operator", "--out", "-"))
 	client := http.Client{Timeout: time.Minute, Transport: &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 		return c.d.dial(ctx, network, strings.Replace(address, "localhost", "127.0.0.1", 1))
 	}}}
@@ -283,10 +277,13 @@ func (c *composition) page(node, study string) {
 	if code, _ := get("/", ""); code != http.StatusUnauthorized && code != http.StatusSeeOther {
 		c.t.Errorf("without a token the page answers %d", code)
 	}
-	if code, text := get("/", strings.TrimSpace(string(secret))); code != http.StatusOK || !strings.Contains(text, study) {
-		c.t.Errorf("the page answers %d:\n%.2000s", code, text)
-	}
-	if code, text := get("/metrics", strings.TrimSpace(string(secret))); code != http.StatusOK || !strings.Contains(text, "covey_") {
+	c.until("the page", func() error {
+		if code, text := get("/", secret); code != http.StatusOK || !strings.Contains(text, study) {
+			return fmt.Errorf("the page answers %d:\n%.2000s", code, text)
+		}
+		return nil
+	})
+	if code, text := get("/metrics", secret); code != http.StatusOK || !strings.Contains(text, "covey_") {
 		c.t.Errorf("/metrics answers %d:\n%.500s", code, text)
 	}
 }

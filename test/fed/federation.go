@@ -198,7 +198,7 @@ func (f *Federation) Invite(name string) (_ []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	join, err := leader.Invite(name, addresses, time.Hour)
+	join, err := leader.Coordinator.Invite(name, addresses, time.Hour)
 	if err != nil {
 		return nil, err
 	}
@@ -298,7 +298,7 @@ func (f *Federation) Failed(err error) { f.stop(err) }
 // Leading returns the coordinator that leads, nil for none.
 func (f *Federation) Leading() *Part {
 	for _, p := range f.Nodes {
-		if n := p.Node(); n != nil && n.Leading() {
+		if n := p.Node(); n != nil && n.Coordinator.Leading() {
 			return p
 		}
 	}

@@ -18,7 +18,7 @@ func (f *Federation) Connected(spec proposal.Spec) error {
 		if err != nil {
 			return nil, err
 		}
-		return leader.Roster(spec)
+		return leader.Coordinator.Roster(spec)
 	})
 	return err
 }
@@ -41,10 +41,10 @@ func (f *Federation) CreateWithin(spec proposal.Spec, limit time.Duration) (d pr
 		if err != nil {
 			return d, err
 		}
-		if d, err := leader.Find(spec.Name); lost && err == nil {
+		if d, err := leader.Coordinator.Find(spec.Name); lost && err == nil {
 			return d, nil
 		}
-		plan, err := leader.Create(spec)
+		plan, err := leader.Coordinator.Create(spec)
 		at, refused := errors.AsType[*proposal.FieldError](err)
 		switch lost = lost || !refused; {
 		case err == nil:
@@ -73,7 +73,7 @@ func (f *Federation) Until(d proposal.Digest, limit time.Duration, what func(coo
 		if err != nil {
 			return v, err
 		}
-		if v = n.View(d); !what(v) {
+		if v = n.Coordinator.View(d); !what(v) {
 			return v, errNotYet
 		}
 		return v, nil
@@ -92,7 +92,7 @@ func (f *Federation) Study(ctx context.Context, spec proposal.Spec, began func()
 	defer context.AfterFunc(f.ctx, func() { stop(context.Cause(f.ctx)) })()
 	var last coordinator.View
 	started := false
-	err = f.Leader().Watch(ctx, d, func(v coordinator.View) error {
+	err = f.Leader().Coordinator.Watch(ctx, d, func(v coordinator.View) error {
 		now := time.Now()
 		if last = v; v.Status == round.StatusProposed {
 			return nil

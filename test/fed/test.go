@@ -90,7 +90,7 @@ func (f *Test) Finish(d proposal.Digest) coordinator.View {
 // Result returns a completed study's result.
 func (f *Test) Result(d proposal.Digest) *result.Result {
 	f.T.Helper()
-	r, err := f.Leader().Result(d)
+	r, err := f.Leader().Coordinator.Result(d)
 	f.Must(err)
 	return r
 }

@@ -81,30 +81,26 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// again is the event of a label with its message changed.
+func again[M proto.Message](st *story, label string, m M, change func(M)) failpoint.Event {
+	e := st.moments[st.at(label)].e
+	st.must(proto.Unmarshal(e.Data, m))
+	change(m)
+	raw, err := proto.Marshal(m)
+	st.must(err)
+	e.Data = raw
+	return e
+}
+
 // resend adds a site's message again at the end, changed.
 func resend(label string, change func(*covey.SiteMessage)) func(*story) {
-	return func(st *story) {
-		e := st.moments[st.at(label)].e
-		var m covey.SiteMessage
-		st.must(proto.Unmarshal(e.Data, &m))
-		change(&m)
-		raw, err := proto.Marshal(&m)
-		st.must(err)
-		e.Data = raw
-		st.add("again", e)
-	}
+	return func(st *story) { st.add("again", again(st, label, &covey.SiteMessage{}, change)) }
 }
 
 // shown adds a message of the coordinator again, changed, just before another event.
 func shown(label, before string, change func(*covey.CoordinatorMessage)) func(*story) {
 	return func(st *story) {
-		e := st.moments[st.at(label)].e
-		var m covey.CoordinatorMessage
-		st.must(proto.Unmarshal(e.Data, &m))
-		change(&m)
-		raw, err := proto.Marshal(&m)
-		st.must(err)
-		e.Data = raw
+		e := again(st, label, &covey.CoordinatorMessage{}, change)
 		st.insert(before, func() { st.add("again", e) })
 	}
 }

@@ -5,7 +5,6 @@ package mutants
 func init() {
 	const (
 		leads    = "internal/coordinator/leader.go"
-		page     = "internal/dashboard/session.go"
 		memory   = "internal/memory/memory_linux.go"
 		wiped    = "	defer clear(draws) // with the release they give the sum again\n"
 		unsealed = "[][]byte{[]byte(format), r.id[:], bucket, key}"
@@ -16,13 +15,10 @@ func init() {
 		{"a sum stays in memory when its study ends", 0, []edit{{leads, "	s.leave()\n	s.wipe()\n	*s", "	s.leave()\n	*s"}}, in("coordinator", "TestSumIsWiped"), killer{}},
 		{"the noise of a release stays in memory", 0, []edit{{release, wiped, ""}}, in("coordinator", "TestDrawsAreWiped"), killer{}},
 		{"the counts of a private choice stay in memory", 0, []edit{{release, "	defer clear(scores)\n", ""}}, in("coordinator", "TestDrawsAreWiped"), killer{}},
-		{"a logout is the browser's alone", 0, []edit{{page, "		d.session.end(c.Value)\n", "		_ = c\n"}}, in("dashboard", "TestLogoutEndsCopies"), killer{}},
-		{"logins are not bounded", 0, []edit{{page, "		delete(s.open, soonest)\n", ""}}, in("dashboard", "TestSessionsAreBounded"), killer{}},
 		{"wrong logins are not paced", 0, []edit{{"internal/dashboard/pace.go", "		return 0, false\n", "		return 0, true\n"}}, in("dashboard", "TestWrongLoginsArePaced"), killer{}},
 		{"a process can be dumped", 0, []edit{{memory, "PR_SET_DUMPABLE, 0,", "PR_SET_DUMPABLE, 1,"}}, in("memory", "TestKept"), killer{}},
 		{"memory is locked under a limit", 0, []edit{{memory, "	if !unlimited() {", "	if false && !unlimited() {"}}, in("memory", "TestFiniteLimit"), killer{}},
 		{"items of a ledger are not bound to their study", 0, []edit{{"internal/ledger/item.go", unsealed, "[][]byte{[]byte(format), bucket, key}"}}, in("ledger", "TestItemsBelongToTheirStudy"), killer{}},
-		{"a page's token that others can read is taken", 0, []edit{{"internal/node/dashboard.go", "info.Mode().Perm()&0o007 != 0", "info.Mode().Perm()&0o007 > 7"}}, in("node", "TestDashboardTokenIsPrivate"), killer{}},
 		{"the seed of a setup's secrets stays in memory", 0, []edit{{"internal/secagg/secrets.go", "	clear(seed[:])\n", ""}}, in("secagg", "TestSeedIsWiped"), killer{}},
 	})
 }

@@ -21,7 +21,8 @@ const Variant = "COVEY_TEST_VARIANT"
 // it returns. A function that some of the sets of edits change has the body of each beside its own;
 // which one runs is told to the program by Variant: i+1 for sets[i], and none of them for anything
 // else. merged reports which sets are in it: those whose texts all stand in functions' bodies and
-// leave them bodies. Others, of constants, types or other files, need a build of their own, Write's.
+// leave them bodies. Others, of constants, types or other files, need a build of their own,
+// Write's.
 func Merge(dir string, sets [][]Edit) (list string, merged []bool, err error) {
 	root, err := Root()
 	if err != nil {
@@ -82,7 +83,8 @@ type body struct {
 	empty bool   // the function returns nothing
 }
 
-// function is where a function's body is: the offsets behind its opening brace and of its closing one.
+// function is where a function's body is: the offsets behind its opening brace and of its closing
+// one.
 type function struct {
 	begins, ends int
 	empty        bool

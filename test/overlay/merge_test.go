@@ -53,8 +53,8 @@ func main() {
 }
 `
 
-// Each variant of a merged program does what a build of its own would; what cannot be merged is said
-// to be so.
+// Each variant of a merged program does what a build of its own would; what cannot be merged is
+// said to be so.
 func TestMerge(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{"go.mod": "module m\n\ngo 1.26\n", "main.go": program, "page.html": "text"} {

@@ -80,6 +80,9 @@ func newFleet(t *testing.T, coordinators, sites int, o fleetOptions) *fleet {
 		f.truth.Sites[p.Dir] = history.Site{Name: p.Name, Sum: rows.Answer}
 	}
 	f.Form(nil)
+	if o.metrics {
+		f.Must(f.Nodes[0].Operate("page", "invite", "prometheus", "--role", "metrics", "--out", tokenFile(f.Nodes[0])))
+	}
 	return f
 }
 

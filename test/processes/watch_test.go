@@ -204,13 +204,16 @@ func folder(dir string) map[string]float64 {
 	return out
 }
 
+// tokenFile is the file of a token that reads all coordinators' metrics.
+func tokenFile(p *proc) string { return filepath.Join(filepath.Dir(p.Dir), "metrics.token") }
+
 // metrics scrapes the process: series without labels.
 func metrics(p *proc) (map[string]float64, error) {
 	request, err := http.NewRequest(http.MethodGet, "http://"+p.Watch+"/metrics", nil)
 	if err != nil {
 		return nil, err
 	}
-	if token, err := os.ReadFile(filepath.Join(p.Dir, "dashboard.token")); err == nil {
+	if token, err := os.ReadFile(tokenFile(p)); err == nil {
 		request.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
 	}
 	// A connection of its own each time: none stays open in what is measured.

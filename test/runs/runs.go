@@ -158,12 +158,15 @@ func Law(p *study.Plan, a study.Ask, means, deviations []float64) []float64 {
 	return out
 }
 
-// Learned is the course after the queries that learn constants.
-func Learned(t *testing.T, p *study.Plan, means, deviations []float64) (study.Course, []study.Release) {
+// Take takes a study from a course, and the releases before it, up to query end, of all sites. It
+// checks each ask as sites do.
+func Take(t testing.TB, p *study.Plan, c study.Course, releases []study.Release, end int, answer func(study.Ask) []int64) (study.Course, []study.Release) {
 	t.Helper()
-	c := p.Start()
-	var releases []study.Release
-	for c.Query < 4 {
+	var all []int
+	for i := range p.Proposal.Roster {
+		all = append(all, i)
+	}
+	for c.Query < end {
 		a, err := p.NewAsk(c, c.Query, 0)
 		if err == nil {
 			err = p.Check(a)
@@ -171,11 +174,7 @@ func Learned(t *testing.T, p *study.Plan, means, deviations []float64) (study.Co
 		if err != nil {
 			t.Fatal(err)
 		}
-		var noised []int64
-		for _, v := range Law(p, a, means, deviations) {
-			noised = append(noised, int64(v*float64(p.N)/a.Grid))
-		}
-		r, err := p.NewRelease(a, []int{0, 1, 2}, noised)
+		r, err := p.NewRelease(a, all, answer(a))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -185,6 +184,17 @@ func Learned(t *testing.T, p *study.Plan, means, deviations []float64) (study.Co
 		releases = append(releases, r)
 	}
 	return c, releases
+}
+
+// Learned is the course after the queries that learn constants.
+func Learned(t *testing.T, p *study.Plan, means, deviations []float64) (study.Course, []study.Release) {
+	t.Helper()
+	return Take(t, p, p.Start(), nil, 4, func(a study.Ask) (noised []int64) {
+		for _, v := range Law(p, a, means, deviations) {
+			noised = append(noised, int64(v*float64(p.N)/a.Grid))
+		}
+		return noised
+	})
 }
 
 // Run takes a whole study of five sites, checking each step as sites do.
@@ -277,17 +287,8 @@ func Decides(p *study.Plan) bool {
 // along the component and 9 in all, and the mean (3, 0).
 func RunKept(t *testing.T, p *study.Plan, rng *rand.Rand, kept float64) []study.Release {
 	t.Helper()
-	c := p.Start()
-	var out []study.Release
-	for c.Query < len(p.Queries) {
-		q := p.Queries[c.Query]
-		a, err := p.NewAsk(c, c.Query, 0)
-		if err == nil {
-			err = p.Check(a)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	_, out := Take(t, p, p.Start(), nil, len(p.Queries), func(a study.Ask) []int64 {
+		q := p.Queries[a.Query]
 		values := make([]float64, q.Values)
 		switch q.Kind {
 		case study.KindRows:
@@ -313,15 +314,8 @@ func RunKept(t *testing.T, p *study.Plan, rng *rand.Rand, kept float64) []study.
 			noised[268] += int64(float64(p.N) / a.Grid * kept * 0.88)
 			noised[272] += int64(float64(p.N) / a.Grid * kept * 0.12)
 		}
-		r, err := p.NewRelease(a, []int{0, 1, 2, 3, 4}, noised)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if c, err = p.Next(c, r, out); err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, r)
-	}
+		return noised
+	})
 	return out
 }
 

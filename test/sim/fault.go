@@ -240,7 +240,7 @@ func (w *faults) kill(p *process, t Fault) {
 	alive := !p.dead && p.running
 	p.mu.Unlock()
 	n := p.Node()
-	leads := n != nil && n.Leading()
+	leads := n != nil && n.Coordinator.Leading()
 	if !alive {
 		return
 	}

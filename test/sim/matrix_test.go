@@ -148,7 +148,7 @@ func (f *Federation) steady() {
 			all = all && !p.isDead()
 		}
 		if all {
-			if _, err := f.Leader().Roster(spec); err == nil {
+			if _, err := f.Leader().Coordinator.Roster(spec); err == nil {
 				return
 			}
 		}

@@ -52,7 +52,7 @@ func TestO4NewLeaderGoesOn(t *testing.T) {
 					leader.arm(away)
 				},
 				after: func(f *Federation, _ int, d proposal.Digest) {
-					result, err := f.Leader().Result(d)
+					result, err := f.Leader().Coordinator.Result(d)
 					if err != nil {
 						t.Error(err)
 						return

@@ -137,7 +137,7 @@ func (r Run) Do() (*Outcome, error) {
 // describe says where a study stands.
 func (f *Federation) describe(d proposal.Digest) string {
 	n := f.Leader()
-	v := n.View(d)
+	v := n.Coordinator.View(d)
 	return fmt.Sprintf("%s, query %d of %d, slot %d, phase %q, waiting for %v, sites %+v", v.Status, v.Query, v.Queries, v.Slot, v.Phase, v.Waiting, v.Sites)
 }
 

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 
 	"covey/internal/clip"
+	"covey/internal/query"
 )
 
 var megabytes = flag.Int("mb", 512, "MB of float64 rows; 8 with -short")
@@ -31,8 +32,8 @@ func BenchmarkSum(b *testing.B) {
 			r := newRows(b, d, size())
 			for _, k := range ks {
 				b.Run(fmt.Sprintf("k=%d", k), func(b *testing.B) {
-					r.sums(b, query(d, k))
-					for _, p := range r.products(query(d, k).X, k) {
+					r.sums(b, powerStep(d, k))
+					for _, p := range r.products(powerStep(d, k).X, k) {
 						r.bench(b, "store=float64/cores=1/impl="+p.name, "portable", 8, func() error { p.work(); return nil })
 					}
 				})
@@ -48,7 +49,7 @@ func BenchmarkGrowth(b *testing.B) {
 	best := paths()[len(paths())-1]
 	one := func(name string, d, bytes int) {
 		b.Run(name, func(b *testing.B) {
-			r, q := newRows(b, d, bytes), query(d, 1)
+			r, q := newRows(b, d, bytes), powerStep(d, 1)
 			r.bench(b, "impl=read", best, 8, func() error { r.read(1); return nil })
 			r.bench(b, "impl="+best, best, 8, func() error { _, err := clip.Sum(r.wide, q, 1); return err })
 		})
@@ -181,9 +182,9 @@ func TestProducts(t *testing.T) {
 	const d = 8
 	r := newRows(t, d, 8*d*200)
 	for _, k := range []int{1, 2} {
-		q := query(d, k)
+		q := powerStep(d, k)
 		q.Radius = 1 << 10
-		q.Grid = clip.Grid(q.Radius)
+		q.Grid = query.Grid(q.Radius)
 		sum, err := clip.Sum(r.wide, q, 1)
 		if err != nil {
 			t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"covey/internal/clip"
+	"covey/internal/query"
 )
 
 // rows are the same values in all forms: n rows of d, each a float32, of norm about √(d/12).
@@ -47,8 +48,8 @@ func newRows(t testing.TB, d, bytes int) *rows {
 	return r
 }
 
-// query returns a power step in k random directions that clips about half of the rows.
-func query(d, k int) clip.Query {
+// powerStep returns a power step in k random directions that clips about half of the rows.
+func powerStep(d, k int) clip.Query {
 	rng := rand.New(rand.NewPCG(2, 2))
 	x := make([]float64, 0, k*d)
 	for range k {
@@ -72,7 +73,7 @@ func query(d, k int) clip.Query {
 	}
 	// y is about √(d/12) long, its products with the directions about √(k/12) together.
 	radius := math.Sqrt(float64(d*k)) / 12
-	return clip.Query{X: x, Radius: radius, Grid: clip.Grid(radius)}
+	return clip.Query{X: x, Radius: radius, Grid: query.Grid(radius)}
 }
 
 func inner(a, b []float64) float64 {

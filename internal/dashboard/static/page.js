@@ -66,9 +66,9 @@
     connected = false;
     judge();
     if (source.readyState !== EventSource.CLOSED) return;
-    // The session has ended, or too many pages are open: the server says which.
-    const answer = await fetch(location.pathname, { redirect: "manual" }).catch(() => null);
-    if (answer && answer.type === "opaqueredirect") location.reload();
+    // The login has ended, or too many pages are open: the server says which.
+    const answer = await fetch(location.pathname).catch(() => null);
+    if (answer && answer.status === 401) location.reload(); // which leads to the login
   });
 
   tell();

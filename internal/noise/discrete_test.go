@@ -27,17 +27,3 @@ func DiscreteDelta(epsilon, sigma2 float64, sensitivity int) (float64, error) {
 	}
 	return sum / partition(sigma2), nil
 }
-
-// partition is Z(σ) = Σ_x exp(-x²/(2σ²)), by Poisson summation where that
-// converges faster.
-func partition(sigma2 float64) float64 {
-	scale, rate := 1.0, 1/(2*sigma2)
-	if sigma2 > 0.2 {
-		scale, rate = math.Sqrt(2*math.Pi*sigma2), 2*math.Pi*math.Pi*sigma2
-	}
-	sum := 1.0
-	for k := 1.0; k <= 8; k++ {
-		sum += 2 * math.Exp(-k*k*rate) // rate > 2.4: the ninth is below e^-190
-	}
-	return scale * sum
-}

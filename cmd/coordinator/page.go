@@ -1,0 +1,150 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	shared "covey/cmd/internal/cli"
+	"covey/internal/frame"
+	"covey/internal/node"
+	"covey/internal/people"
+	"covey/internal/proposal"
+)
+
+type pageCmd struct {
+	Invite pageInviteCmd `cmd:"" help:"Let a person, or a program, log in at every coordinator's page; writes its token to a file."`
+	List   pageListCmd   `cmd:"" help:"List who may log in, what each sees, and until when."`
+	Revoke pageRevokeCmd `cmd:"" help:"End a person's logins at all coordinators."`
+}
+
+type pageInviteCmd struct {
+	Name        string        `arg:"" help:"The person's name: lower-case letters, digits and dashes. One who may log in already gets a new token, and the old one is void."`
+	Role        people.Role   `enum:"viewer,operator,metrics" default:"viewer" help:"viewer sees studies and results; operator all that the page shows; metrics is a program's that reads /metrics (${default})."`
+	Studies     []string      `placeholder:"STUDY,..." help:"All that a viewer sees, by digest or name; every study, later ones too, if not given."`
+	Valid       time.Duration `default:"2160h" help:"How long the login is good for, at most 8784h (${default})."`
+	Certificate bool          `xor:"way" help:"Make no token: the person logs in by a client certificate of the page's --dashboard-client-ca with this common name."`
+	Out         string        `short:"o" xor:"way" type:"path" help:"Where to write the token; NAME.token if not given, - for stdout."`
+}
+
+func (c *pageInviteCmd) Run(s *terminal) error {
+	client, err := s.client()
+	if err != nil {
+		return err
+	}
+	if c.Out == "" {
+		c.Out = c.Name + ".token"
+	}
+	if err := oneStdout(s, c.Out); err != nil {
+		return err
+	}
+	body, err := json.Marshal(node.PersonRequest{Name: c.Name, Role: c.Role, Studies: c.Studies, Valid: proposal.Duration(c.Valid), Certificate: c.Certificate})
+	if err != nil {
+		return err
+	}
+	var r node.PersonSecret
+	ask := func() ([]byte, error) {
+		err := client.do("POST", "/v1/page/invite", body, &r)
+		return []byte(r.Token + "\n"), err
+	}
+	if c.Certificate {
+		_, err = ask()
+	} else {
+		err = saveSecret(c.Out, ask)
+	}
+	if err != nil {
+		return err
+	}
+	how := "by a client certificate with that name"
+	if !c.Certificate {
+		how = "with the token in " + c.Out
+		if c.Out == "-" {
+			how = "with that token"
+		}
+	}
+	fmt.Fprintf(s.Err, "%s (%s) may log in %s until %s, at every coordinator's page, and sees %s\n", r.Name, r.Role, how, r.Expires.Format(time.RFC3339), sees(r.ListedPerson))
+	if !c.Certificate {
+		fmt.Fprintf(s.Err, "hand it over by a channel you trust: whoever has it is %s until `coordinator page revoke %s`\n", r.Name, r.Name)
+	}
+	if r.Replaced {
+		fmt.Fprintf(s.Err, "the login that %s had before is void\n", r.Name)
+	}
+	file := c.Out
+	if c.Certificate {
+		file = ""
+	}
+	return printDone(s, struct {
+		node.PersonReply
+		File string `json:"file,omitempty"`
+	}{r.PersonReply, file})
+}
+
+// sees says what a person may see.
+func sees(p node.ListedPerson) string {
+	switch {
+	case p.Role == people.Operator:
+		return "everything"
+	case p.Role == people.Metrics:
+		return "/metrics"
+	case len(p.Studies) == 0:
+		return "all studies"
+	}
+	var out []string
+	for _, st := range p.Studies {
+		out = append(out, fmt.Sprintf("%s (%.12s)", frame.Word(st.Name), st.Digest))
+	}
+	return strings.Join(out, ", ")
+}
+
+type pageListCmd struct{}
+
+func (c *pageListCmd) Run(s *terminal) error {
+	client, err := s.client()
+	if err != nil {
+		return err
+	}
+	var r node.PeopleReply
+	if err := client.do("GET", "/v1/page/people", nil, &r); err != nil {
+		return err
+	}
+	if s.JSON {
+		return shared.PrintJSON(s.Out, r)
+	}
+	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "NAME\tROLE\tBY\tUNTIL\tSEES")
+	for _, p := range r.People {
+		by, until := "token", p.Expires.Format(time.RFC3339)
+		if p.Certificate {
+			by = "certificate"
+		}
+		if time.Now().After(p.Expires) {
+			until = "ended " + until
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", p.Name, p.Role, by, until, sees(p))
+	}
+	return w.Flush()
+}
+
+type pageRevokeCmd struct {
+	Name string `arg:"" help:"The person's name."`
+}
+
+func (c *pageRevokeCmd) Run(s *terminal) error {
+	client, err := s.client()
+	if err != nil {
+		return err
+	}
+	body, err := json.Marshal(node.PersonRequest{Name: c.Name})
+	if err != nil {
+		return err
+	}
+	if err := client.do("POST", "/v1/page/revoke", body, nil); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.Err, "%s may no longer log in, and what was open ends at every coordinator that hears of it\n", c.Name)
+	return printDone(s, struct {
+		Name string `json:"name"`
+	}{c.Name})
+}
