@@ -35,7 +35,7 @@ type terminal struct {
 // not stay in a line: prompts, and progress that is written over.
 var (
 	prompt  = regexp.MustCompile(`<<(\d+)>> $`)
-	passing = regexp.MustCompile(`(?m)<<\d+>> |^.*(?:\r|\x1b\[K)`)
+	passing = regexp.MustCompile(`(?m)<<\d+>> |^.*\r|\x1b\[K`)
 )
 
 // open starts a shell in a new terminal. The test's cleanup ends it.
@@ -180,6 +180,9 @@ func (term *terminal) run(t *testing.T, s step, command, answer string) string {
 		if out, ok := term.wait(from, patience, asked.MatchString); !ok {
 			t.Fatalf("%v: %s: it does not ask for %q:\n%s", s, command, answer, out)
 		}
+		term.mu.Lock()
+		term.out.WriteString(answer + "\n") // as a terminal shows it
+		term.mu.Unlock()
 		if err := term.typed(answer); err != nil {
 			t.Fatal(err)
 		}
