@@ -11,9 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -65,14 +63,9 @@ func (h *host) place(name string) (string, error) {
 	if !filepath.IsLocal(name) {
 		return "", fmt.Errorf("%q is no name of a file here", name)
 	}
-	children := []int{h.first.shell.Process.Pid}
-	for { // `ip` and `chroot` become the shell, and none of them forks
-		if len(children) == 0 {
-			return "", errors.New("the shell is gone")
-		}
-		at, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", children[0]))
-		return filepath.Join(at, name), err
-	}
+	// `ip`, `chroot` and `env` become the shell
+	at, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", h.first.shell.Process.Pid))
+	return filepath.Join(at, name), err
 }
 
 // write puts a file where the first terminal's shell is, as its reader's.
@@ -202,14 +195,3 @@ func (h *host) bare(t *testing.T, root, packages string) {
 		}
 	}
 }
-
-// mode returns a file's permission.
-func mode(path string) string {
-	info, err := os.Stat(path)
-	if err != nil {
-		return err.Error()
-	}
-	return strconv.FormatUint(uint64(info.Mode().Perm()), 8)
-}
-
-var _ = syscall.SIGKILL

@@ -16,11 +16,12 @@ import (
 	"time"
 )
 
-// pages are the tutorials, each one person's day, and what the other two hospitals do. In one, a comment before a fenced block, or a
-// comment alone, says what a reader does there:
+// pages are the tutorials, each one person's day, and what the other two hospitals do. In one, a
+// comment before a fenced block, or a comment alone, says what a reader does there:
 //
 //	<!-- 12 ada: run -->                 types the block, line by line; each line succeeds
 //	<!-- 12 ada: run, answering yes -->  and answers the question of the last line
+//	<!-- 12 ada: run, with numpy -->     where Python has it
 //	<!-- 12 ada: start -->               the same in a new terminal, where it goes on
 //	<!-- 12 ada: install -->             as root, where packages are tried
 //	<!-- 12 ada: append FILE -->         adds the block to a file
@@ -49,7 +50,9 @@ type step struct {
 	hosts  []string
 	to     []string // whom the file goes to
 	verb   string   // run, start, install, append, edit, ctrl-c, opens, hand
-	object string   // a file, or the answer
+	object string   // a file
+	answer string   // to the last command's question
+	needs  string   // a package of Python without which a reader leaves the step out
 	text   string   // the block
 	shows  []string // lines that it prints, in this order
 }
@@ -67,9 +70,8 @@ func (s step) commands() (out []string) {
 }
 
 var (
-	mark   = regexp.MustCompile(`^<!-- (\d+) ([a-z]+(?:, [a-z]+)*)(?: to ([a-z]+(?:, [a-z]+)*))?: (.+) -->$`)
-	verbs  = regexp.MustCompile(`^(?:(run|start|install|ctrl-c|opens) ?(?:the link)?|(run), answering (\w+)|(append|edit) (\S+))$`)
-	inline = regexp.MustCompile("`[^`]*`")
+	mark  = regexp.MustCompile(`^<!-- (\d+) ([a-z]+(?:, [a-z]+)*)(?: to ([a-z]+(?:, [a-z]+)*))?: (.+) -->$`)
+	verbs = regexp.MustCompile(`^(?:(run|start|install|ctrl-c|opens) ?(?:the link)?|(run), answering (\w+)|(run), with (numpy)|(append|edit) (\S+))$`)
 )
 
 // read returns the steps of a page, in its own order.
@@ -118,7 +120,7 @@ func read(name, text string) (out []step, err error) {
 			if v == nil {
 				return nil, at("nobody can %q", m[4])
 			}
-			s.verb, s.object = v[1]+v[2]+v[4], v[3]+v[5]
+			s.verb, s.answer, s.needs, s.object = v[1]+v[2]+v[4]+v[6], v[3], v[5], v[7]
 			if s.verb == "ctrl-c" || s.verb == "opens" {
 				out = append(out, s)
 			} else {
@@ -179,7 +181,7 @@ func TestLength(t *testing.T) {
 			case s.verb != "run" && s.verb != "start" && s.verb != "install":
 				n = 0
 				others += len(s.hosts)
-			case s.object != "":
+			case s.answer != "":
 				others += len(s.hosts)
 			}
 			commands += n * len(s.hosts)

@@ -31,8 +31,8 @@ type terminal struct {
 	over bool            // the shell is gone; under mu
 }
 
-// prompt is what the shell prints when a command is over, with its exit status; passing is what does
-// not stay in a line: prompts, and progress that is written over.
+// prompt is what the shell prints when a command is over, with its exit status; passing is what
+// does not stay in a line: prompts, and progress that is written over.
 var (
 	prompt  = regexp.MustCompile(`<<(\d+)>> $`)
 	passing = regexp.MustCompile(`(?m)<<\d+>> |^.*\r|\x1b\[K`)

@@ -112,11 +112,15 @@ func (w *world) do(s step, h *host) {
 	}
 	switch commands := s.commands(); s.verb {
 	case "run":
+		if s.needs != "" && h.enter(false, "python3", "-c", "import "+s.needs).Run() != nil {
+			w.t.Logf("%v is left out: no %s at %s", s, s.needs, h.name)
+			return
+		}
 		w.shown, w.from = h.first, h.first.printed()
 		for i, command := range commands {
 			answer := ""
 			if i == len(commands)-1 {
-				answer = s.object
+				answer = s.answer
 			}
 			h.first.run(w.t, s, w.said(h, command), answer)
 		}
