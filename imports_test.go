@@ -60,22 +60,25 @@ var arrows = map[string][]string{
 	"internal/score":       {"internal/clip", "internal/dataset", "internal/sitedata", "internal/result", "internal/proposal", "internal/study"},
 	"internal/profile":     {"internal/dataset", "internal/siteconfig", "internal/strict", "internal/proposal"},
 	"internal/proposals":   {"internal/frame", "internal/siteconfig", "internal/proposal", "internal/study"},
-	"internal/terms":       {"internal/proposal", "internal/study"},
+	"internal/terms":       {"internal/frame", "internal/proposal", "internal/study"},
 	"internal/enroll":      {"internal/frame", "internal/pki", "internal/siteconfig", "internal/wire"},
 	"internal/doctor":      {"internal/dataset", "internal/enroll", "internal/frame", "internal/answer", "internal/pki", "internal/profile", "internal/sitedata", "internal/siteconfig", "internal/proposal", "internal/study", "internal/wire"},
 	"internal/agent":       {"internal/egress", "internal/enroll", "internal/proposals", "internal/score", "internal/sitedata", "internal/siteconfig", "internal/terms", "internal/result", "internal/proposal", "internal/study", "internal/answer", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/rowcache", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "internal/notify", "internal/wire"},
 	"internal/people":      {"internal/pki", "internal/proposal"},
 	"internal/coordinator": {"internal/admission", "internal/people", "internal/result", "internal/proposal", "internal/study", "internal/round", "internal/secagg", "internal/noise", "internal/pki", "internal/wire"},
-	"internal/dashboard":   {"internal/coordinator", "internal/frame", "internal/people", "internal/round", "internal/sheet", "internal/result", "internal/proposal", "internal/study", "internal/noise", "internal/picture", "internal/pki", "internal/worth"},
+	"internal/dashboard":   {"internal/coordinator", "internal/frame", "internal/people", "internal/round", "internal/sheet", "internal/result", "internal/proposal", "internal/study", "internal/noise", "internal/picture", "internal/pki", "internal/style", "internal/worth"},
+	"internal/sitepage":    {"internal/agent", "internal/doctor", "internal/egress", "internal/frame", "internal/ledger", "internal/pki", "internal/proposal", "internal/siteconfig", "internal/sitedata", "internal/study", "internal/style"},
+	"internal/style":       {},
 	"internal/trace":       {"internal/coordinator", "internal/round", "internal/proposal"},
 	"internal/node":        {"internal/admission", "internal/coordinator", "internal/notify", "internal/people", "internal/round", "internal/frame", "internal/dashboard", "internal/replica", "internal/pki", "internal/strict", "internal/proposal"},
 	"test/history":         {"internal/failpoint", "internal/round", "internal/proposal", "internal/study", "internal/secagg", "internal/noise", "proto/covey/v1"},
 	"test/sim":             {"internal/agent", "internal/failpoint", "internal/ledger", "internal/node", "internal/replica", "internal/round", "internal/proposal", "internal/study", "test/fed", "test/history", "test/network", "test/site"},
+	// Writes the tables of the tutorials.
+	"examples/clinic": {},
 	// Runs a command on a container's first start; the image has no shell.
 	"deploy/image/once": {},
 	"deploy/release":    {},
-	"examples/clinic":   {},
-	"cmd/agent":         {"cmd/internal/cli", "internal/agent", "internal/profile", "internal/sitedata", "internal/doctor", "internal/enroll", "internal/egress", "internal/siteconfig", "internal/frame", "internal/clip", "internal/result", "internal/proposal", "internal/study", "internal/pki", "internal/ledger", "internal/score", "internal/wire", "internal/dataset", "internal/dataset/mariadb", "internal/dataset/parquet", "internal/dataset/postgres", "internal/memory", "internal/noise"},
+	"cmd/agent":         {"cmd/internal/cli", "internal/sitepage", "internal/agent", "internal/profile", "internal/sitedata", "internal/doctor", "internal/enroll", "internal/egress", "internal/siteconfig", "internal/frame", "internal/clip", "internal/result", "internal/proposal", "internal/study", "internal/pki", "internal/ledger", "internal/score", "internal/wire", "internal/dataset", "internal/dataset/mariadb", "internal/dataset/parquet", "internal/dataset/postgres", "internal/memory", "internal/noise"},
 	"cmd/analyst":       {"cmd/internal/cli", "internal/dataset/parquet", "internal/frame", "internal/pki", "internal/report", "internal/sheet", "internal/result", "internal/study", "internal/worth"},
 	"cmd/internal/cli":  {"internal/compare", "internal/frame", "internal/pki", "internal/simulate", "internal/result", "internal/proposal", "internal/study", "internal/worth"},
 	// The demo runs agents in the coordinator's process; nothing else there may.
@@ -98,6 +101,7 @@ var arrows = map[string][]string{
 	"internal/dataset/pgtest":    {"internal/dataset/dbtest"},
 	// What several rooms of tests share.
 	"test/fed":     {"internal/agent", "internal/enroll", "internal/siteconfig", "internal/coordinator", "internal/node", "internal/round", "internal/result", "internal/proposal", "test/network", "test/site"},
+	"test/browser": {},
 	"test/network": {},
 	"test/overlay": {},
 	"test/port":    {"internal/pki", "internal/wire", "proto/covey/v1", "test/site"},
@@ -114,7 +118,7 @@ var arrows = map[string][]string{
 const demoOnly = "cmd/coordinator/demo"
 
 // siteOnly are the rooms of a site.
-var siteOnly = []string{"internal/agent", "internal/doctor", "internal/egress", "internal/enroll", "internal/profile", "internal/proposals", "internal/sitedata", "internal/siteconfig", "internal/terms"}
+var siteOnly = []string{"internal/agent", "internal/doctor", "internal/egress", "internal/enroll", "internal/profile", "internal/proposals", "internal/sitedata", "internal/siteconfig", "internal/sitepage", "internal/terms"}
 
 // pure packages take no context, clock, logger, file or socket.
 var pure = []string{"internal/compare", "internal/query", "internal/clip", "internal/linalg", "internal/noise", "internal/proposal", "internal/result", "internal/secagg", "internal/standardize", "internal/study", "internal/studyfile", "internal/draft", "internal/picture", "internal/round", "internal/worth"}

@@ -41,6 +41,7 @@ type cli struct {
 	Reload  reloadCmd      `cmd:"" help:"Make the running agent read agent.toml again: all of it, or nothing."`
 	Status  statusCmd      `cmd:"" help:"Show the agent's status, and its data sets."`
 	DataSet dataCmd        `cmd:"" name:"data" help:"Look at this site's own data."`
+	Page    pageCmd        `cmd:"" help:"Serve a page on this machine where the site's data manager reads proposals and decides."`
 	Study   studyCmd       `cmd:"" help:"List, show, approve, withdraw from and reject studies."`
 	Project projectCmd     `cmd:"" help:"Write the scores of this site's rows on a result: individual data, for this site alone."`
 	Ledger  ledgerCmd      `cmd:"" help:"Show, export and recover privacy budgets and charges."`

@@ -22,13 +22,19 @@ import (
 // and has one proposal pending, and the proposal's digest.
 func serving(t *testing.T) (dir string, id proposal.Digest) {
 	t.Helper()
+	return servingRows(t, "x,y\n1,2\n3,4\n", 2)
+}
+
+// servingRows is serving with n rows.
+func servingRows(t *testing.T, rows string, n int) (dir string, id proposal.Digest) {
+	t.Helper()
 	check := func(err error) {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	dir, id = joinedSite(t)
+	dir, id = joinedSiteRows(t, rows, n)
 	config, err := siteconfig.Read(dir)
 	check(err)
 	a, err := agent.New(agent.Options{Config: config})
@@ -46,6 +52,12 @@ func serving(t *testing.T) (dir string, id proposal.Digest) {
 // joinedSite is serving without the agent.
 func joinedSite(t *testing.T) (dir string, id proposal.Digest) {
 	t.Helper()
+	return joinedSiteRows(t, "x,y\n1,2\n3,4\n", 2)
+}
+
+// joinedSiteRows is joinedSite with n rows.
+func joinedSiteRows(t *testing.T, rows string, n int) (dir string, id proposal.Digest) {
+	t.Helper()
 	check := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -60,13 +72,13 @@ func joinedSite(t *testing.T) (dir string, id proposal.Digest) {
 	check(err)
 	body, err := proposal.Propose(proposal.Spec{Center: proposal.CenterPublic, Name: "blood", Dataset: "rows", Epsilon: 0.5, Delta: 1e-6, Rounds: 3, Radius: "1", ExplainedVariance: proposal.VarianceNone,
 		Columns: []proposal.Column{{Name: "x", Scale: 1}, {Name: "y", Scale: 1}}},
-		[]proposal.Member{{Name: "alpha", Identity: proposal.Key(alpha.Identity().Public().(ed25519.PublicKey)), Units: 2}, {Name: "beta", Identity: proposal.Key(other), Units: 7}},
+		[]proposal.Member{{Name: "alpha", Identity: proposal.Key(alpha.Identity().Public().(ed25519.PublicKey)), Units: n}, {Name: "beta", Identity: proposal.Key(other), Units: 7}},
 		authority.SigningKey().Public().(ed25519.PublicKey), [32]byte{1})
 	check(err)
 	id = proposal.DigestOf(body)
 	check(os.Mkdir(filepath.Join(dir, "pending"), 0o700))
 	check(os.WriteFile(filepath.Join(dir, "pending", id.String()+".toml"), body, 0o600))
-	check(os.WriteFile(filepath.Join(dir, "rows.csv"), []byte("x,y\n1,2\n3,4\n"), 0o600))
+	check(os.WriteFile(filepath.Join(dir, "rows.csv"), []byte(rows), 0o600))
 	c := site.Config("alpha", "rows.csv")
 	c.Coordinator, c.Populations[0], c.Datasets[0].Population = []string{"127.0.0.1:1"}, siteconfig.Population{Name: "patients", CapRho: 0.5}, "patients"
 	c.Policy = siteconfig.Policy{}

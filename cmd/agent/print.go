@@ -262,14 +262,21 @@ func printStudy(w io.Writer, s agent.StudyDetail) {
 			line("  left before this study\t%.6g", b.LeftRho+b.StudyRho)
 			line("  this study\t%.6g", b.StudyRho)
 			line("  left after\t%.6g", b.LeftRho)
+			if b.Fits {
+				line("  more such studies\t%d", b.More)
+			}
 		})
 		if !b.Fits {
 			fmt.Fprintln(w, "  IT DOES NOT FIT.")
 		}
 	}
 	printPolicy(w, s)
+	if since := s.Since; since != nil {
+		section(w, fmt.Sprintf("Since study %.12s (%s), which was approved here on %s and is of the same proposer", since.Digest, frame.Word(since.Name), since.Approved.UTC().Format(time.DateOnly)), orNothing(since.Changes))
+	}
 	section(w, "Warnings", s.Warnings)
-	section(w, proposal.StatementsTitle, s.Plan.Proposal.Spec.Statements())
+	title, stated := s.Plan.Proposal.Stated()
+	section(w, title, stated)
 }
 
 // printColumns shows offset and scale of every column, beside this site's own figures where they
@@ -369,32 +376,13 @@ func printPolicy(w io.Writer, s agent.StudyDetail) {
 	})
 }
 
-// printLeaves shows messages alike as one line. Their sizes may differ by the bytes
-// that a query's number takes.
+// printLeaves shows messages alike as one line.
 func printLeaves(w io.Writer, leaves []egress.Planned) {
-	type message struct{ kind, what string }
-	type seen struct{ times, least, most int }
-	var order []message
-	all, total := map[message]seen{}, 0
-	for _, p := range leaves {
-		m := message{p.Kind, p.What}
-		s, again := all[m]
-		if !again {
-			order = append(order, m)
-			s.least = p.Bytes
-		}
-		all[m] = seen{s.times + 1, min(s.least, p.Bytes), max(s.most, p.Bytes)}
-		total += p.Bytes
-	}
+	groups, total := egress.Group(leaves)
 	table(w, func(line func(string, ...any)) {
 		line("  TIMES\tKIND\tBYTES EACH\tWHAT")
-		for _, m := range order {
-			s := all[m]
-			size := strconv.Itoa(s.most)
-			if s.least != s.most {
-				size = fmt.Sprintf("%d-%d", s.least, s.most)
-			}
-			line("  %d\t%s\t%s\t%s", s.times, m.kind, size, m.what)
+		for _, g := range groups {
+			line("  %d\t%s\t%s\t%s", g.Times, g.Kind, g.Size(), g.What)
 		}
 		line("  %d\t\t%d\tin all, before TLS; a retried query or a broken link sends messages again", len(leaves), total)
 	})
@@ -408,6 +396,14 @@ func section(w io.Writer, title string, lines []string) {
 	for _, line := range lines {
 		fmt.Fprintln(w, "  "+line)
 	}
+}
+
+// orNothing is a list that says so if it is empty.
+func orNothing(lines []string) []string {
+	if len(lines) == 0 {
+		return []string{"nothing has changed"}
+	}
+	return lines
 }
 
 func printLedger(w io.Writer, l agent.LedgerReply) {

@@ -24,7 +24,7 @@ func TestProposersWordsOnScreen(t *testing.T) {
 	var out bytes.Buffer
 	printStudy(&out, d)
 	screen := out.String()
-	title := strings.LastIndex(screen, "\n"+proposal.StatementsTitle+"\n")
+	title := strings.LastIndex(screen, "\nWritten by the coordinator's operator, not checked\n")
 	if title < strings.Index(screen, "the last warning") || !strings.HasSuffix(screen, "\n  purpose: \"Approved by your DPO\"\n  ethics: \"none\"\n") {
 		t.Errorf("the words are not last:\n%s", screen)
 	}
@@ -46,7 +46,7 @@ func TestProposersWordsOnScreen(t *testing.T) {
 	d.Figures = nil
 	out.Reset()
 	printStudy(&out, d)
-	if strings.Contains(out.String(), proposal.StatementsTitle) || strings.Contains(out.String(), "MEASURE") {
+	if strings.Contains(out.String(), "not checked") || strings.Contains(out.String(), "MEASURE") {
 		t.Errorf("words of nobody:\n%s", out.String())
 	}
 }

@@ -57,6 +57,7 @@ func (r *release) debian(t target, name string, program []byte) error {
 		copied["deploy/samples/coordinator.toml"] = "usr/share/doc/" + pkg + "/examples/coordinator.toml"
 		copied["deploy/samples/study.toml"] = "usr/share/doc/" + pkg + "/examples/study.toml"
 		copied["deploy/prometheus/alerts.yaml"] = "usr/share/doc/" + pkg + "/examples/alerts.yaml"
+		copied["deploy/grafana/covey.json"] = "usr/share/doc/" + pkg + "/examples/grafana.json"
 	}
 	for from, to := range copied {
 		content, err := os.ReadFile(from)

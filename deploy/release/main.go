@@ -93,6 +93,13 @@ func (r *release) run(only string) error {
 	if made == 0 {
 		return fmt.Errorf("no target is one of %q", only)
 	}
+	chart, err := r.chart("covey")
+	if err != nil {
+		return err
+	}
+	if err := r.archive("covey-"+chartVersion(r.version)+".tgz", chart, gzipped); err != nil { // as helm install takes it
+		return err
+	}
 	if err := r.write("covey-"+r.version+".cdx.json", r.bill()); err != nil {
 		return err
 	}
@@ -169,10 +176,16 @@ func (r *release) make(t target) error {
 			all = append(all, entry{top + kind + "/" + filepath.Base(at), 0o644, page})
 		}
 	}
-	for _, from := range []string{"README.md", "CHANGELOG.md", "SECURITY.md", "deploy/samples", "deploy/systemd"} {
-		if from == "deploy/systemd" && t.system != "linux" {
-			continue
+	documents := []string{"README.md", "CHANGELOG.md", "SECURITY.md", "deploy/samples"}
+	if t.system == "linux" {
+		documents = append(documents, "deploy/systemd", "deploy/prometheus/alerts.yaml", "deploy/grafana")
+		chart, err := r.chart(top + "helm/covey")
+		if err != nil {
+			return err
 		}
+		all = append(all, chart...)
+	}
+	for _, from := range documents {
 		files, err := read(from, top+strings.TrimPrefix(from, "deploy/"))
 		if err != nil {
 			return err

@@ -106,6 +106,18 @@ func TestRelease(t *testing.T) {
 	t.Run("packages", func(t *testing.T) { install(t, release) })
 }
 
+// Versions that Helm takes: semantic ones stay, and nothing else sorts after a release.
+func TestChartVersion(t *testing.T) {
+	for version, want := range map[string]string{
+		"1.2.3": "1.2.3", "v1.2.3": "1.2.3", "1.2.3-rc1": "1.2.3-rc1", "v1.2.3-4-gabc123": "1.2.3-4-gabc123", "1.2": "0.0.0-g1-2", "27810af": "0.0.0-g27810af",
+		"0123456": "0.0.0-g0123456", "1.2.3-01": "0.0.0-g1-2-3-01", "27810af-dirty": "0.0.0-g27810af-dirty", "unknown": "0.0.0-gunknown", "1.0.0 # x": "0.0.0-g1-0-0-x",
+	} {
+		if got := chartVersion(version); got != want || !semantic.MatchString(got) {
+			t.Errorf("%s is %s instead of %s", version, got, want)
+		}
+	}
+}
+
 // reproducible fails unless two releases of a commit are the same bytes: made in folders of other
 // names, by users of other habits, the second with every package of Covey compiled and linked
 // again. With -cold its dependencies are too.
@@ -133,6 +145,20 @@ func reproducible(t *testing.T, one string) {
 		}
 	}
 	sh(t, one, nil, "sha256sum", "-c", "--quiet", "SHA256SUMS")
+	chart := sh(t, one, nil, "tar", "-xOzf", "covey-"+version+".tgz", "covey/Chart.yaml", "covey/templates/coordinators.yaml")
+	if !strings.Contains(chart, "\nversion: "+version+"\nappVersion: \""+version+"\"\n") || !strings.Contains(chart, "kind: StatefulSet") {
+		t.Errorf("the chart's archive has\n%s", chart)
+	}
+	packed := "covey-" + version + "-" + strings.Split(*made, ",")[0] + ".tar.gz"
+	if inside := sh(t, one, nil, "tar", "-xOzf", packed, "covey-"+version+"/helm/covey"); !strings.Contains(inside, "\nversion: "+version+"\n") {
+		t.Errorf("the archive's chart is\n%s", inside)
+	}
+	archive := sh(t, one, nil, "tar", "-tzf", packed)
+	for _, file := range []string{"agent", "samples/agent.toml", "systemd/covey-agent@.service", "prometheus/alerts.yaml", "grafana/covey.json", "helm/covey/Chart.yaml"} {
+		if !strings.Contains(archive, "covey-"+version+"/"+file+"\n") {
+			t.Errorf("the archive lacks %s", file)
+		}
+	}
 	raw, err := os.ReadFile(filepath.Join(one, "covey-"+version+".cdx.json"))
 	if err != nil {
 		t.Fatal(err)

@@ -158,7 +158,7 @@ func (t task) study(c *fed.Federation) (o outcome, err error) {
 	var start time.Time
 	var used time.Duration
 	for { // views are large; a few a second do not count
-		v := c.Leader().View(d)
+		v := c.Leader().Coordinator.View(d)
 		if start.IsZero() && v.Status == round.StatusRunning {
 			start, used = time.Now(), cpu()
 		}

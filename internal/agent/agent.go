@@ -70,7 +70,8 @@ type Agent struct {
 	over     bool                    // the ledger failed, and the log says so
 	units    map[source]counted
 	// what a data set looked like when its rows were read last (status.go)
-	looks map[string]look
+	looks   map[string]look
+	figures figures // that people looked at (figures.go)
 	// populations of each data set, by name and by place, since the start (reload.go)
 	charged map[string]map[string]bool
 	// strangers are the unknown studies that the log told about.

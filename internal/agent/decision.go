@@ -192,7 +192,12 @@ type StudyBudget struct {
 	StudyRho    float64 `json:"study_rho"`
 	LeftRho     float64 `json:"left_rho"` // after the study; below 0 if it does not fit
 	Fits        bool    `json:"fits"`
+	// More is how many studies of this charge could follow it, at most maxMore.
+	More int `json:"more"`
 }
+
+// maxMore bounds what is counted of studies to come.
+const maxMore = 999
 
 // budget returns the budget as an approval now would find it.
 func (s *session) budget() StudyBudget {
@@ -205,13 +210,21 @@ func (s *session) budget() StudyBudget {
 			b.SpentRho, b.ReservedRho = p.SpentRho, p.ReservedRho
 		}
 	}
-	if p, ok := config.Population(dataset.Population); ok {
-		b.CapRho, b.Curve = capOf(p, used, s.plan.Curve() == noise.GDP)
+	gdp := s.plan.Curve() == noise.GDP
+	population, ok := config.Population(dataset.Population)
+	if ok {
+		b.CapRho, b.Curve = capOf(population, used, gdp)
 	}
 	if e, ok := s.agent.standing(s.plan.Digest); ok {
 		// Its own part is not counted twice.
 		b.SpentRho -= e.SpentRho
 		b.ReservedRho -= e.ReservedRho
+	}
+	if ok {
+		used.SpentRho, used.ReservedRho = b.SpentRho, b.ReservedRho
+		zcdp, _ := population.Cap() // check read both before
+		bridged, _ := population.CapGDP()
+		b.More = max(0, used.Room(zcdp, bridged, s.plan.Rho, gdp, 1+maxMore)-1)
 	}
 	b.LeftRho = b.CapRho - b.SpentRho - b.ReservedRho - b.StudyRho
 	b.Fits = b.LeftRho >= -1e-12*b.CapRho // as the ledger compares

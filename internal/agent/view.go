@@ -185,28 +185,14 @@ type StudyDetail struct {
 	// what each of the site's limits says of it
 	Policy   []siteconfig.PolicyRule `json:"policy,omitempty"`
 	Warnings []string                `json:"warnings,omitempty"`
-	Plan     *study.Plan             `json:"plan,omitempty"`
+	// Since is what is other than in the last study that was approved here of the same proposer;
+	// nil if there is none.
+	Since *Since      `json:"since,omitempty"`
+	Plan  *study.Plan `json:"plan,omitempty"`
 	// Figures are of this site's own rows, for its operator alone; FiguresError is why there are
 	// none. "study show" fills them in.
 	Figures      *sitedata.Figures `json:"figures,omitempty"`
 	FiguresError string            `json:"figures_error,omitempty"`
-}
-
-// Figures reads this site's rows as a study that is not over would, for its operator's eyes. It
-// changes nothing, and nothing that leaves the site depends on it.
-func (a *Agent) Figures(id proposal.Digest) (sitedata.Figures, error) {
-	s, _ := a.session(id)
-	if s == nil {
-		return sitedata.Figures{}, a.unknown(id)
-	}
-	_, dataset := s.terms()
-	f, err := sitedata.Look(a.config.Source(dataset), dataset.Request(s.plan.Proposal.Spec))
-	if err != nil {
-		return f, &sitedata.DataError{Dataset: dataset.Name, Err: err}
-	}
-	f.Beside(s.plan.Proposal.Spec.Columns)
-	f.Central = s.plan.Honest == 0
-	return f, nil
 }
 
 // RosterLine is one site of the roster.
@@ -257,6 +243,7 @@ func (a *Agent) Study(id proposal.Digest) (StudyDetail, error) {
 	d.Privacy, d.Learns, d.Leaves, d.Warnings = terms.Privacy(s.plan), terms.Learners(s.plan), plannedEgress(s.plan, s.self), s.plan.Warnings()
 	if d.State == statePending {
 		d.Warnings = append(d.Warnings, a.again(s.plan)...)
+		d.Since = a.since(s)
 	}
 	policy := &a.current.Load().Policy
 	d.Policy = policy.Judge(s.plan, s.self)

@@ -38,9 +38,6 @@ type moved struct {
 // New takes rows that the caller no longer uses.
 func New(m *clip.Matrix) *Rows { return &Rows{raw: m} }
 
-// Units is the number of units, before any are paired.
-func (r *Rows) Units() int { return r.raw.N() }
-
 // String returns the shape, never the values.
 func (r *Rows) String() string { return r.raw.String() }
 

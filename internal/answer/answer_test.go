@@ -252,7 +252,7 @@ func TestPairedRows(t *testing.T) {
 	if slices.Equal(answers[0], answers[1]) {
 		t.Error("two sites pair in the same order")
 	}
-	if !slices.Equal(must(t)(r.Answer(p, 0, a, 1)), answers[0]) || r.Units() != n {
+	if !slices.Equal(must(t)(r.Answer(p, 0, a, 1)), answers[0]) || r.raw.N() != n {
 		t.Error("the answer changed")
 	}
 }

@@ -298,7 +298,7 @@ func TestReplacingUnitsOfDerivedMatrices(t *testing.T) {
 					if diff := less(mustSum(t, after[i], q, 1), mustSum(t, before[i], q, 1)); exceeds(diff, delta) {
 						t.Fatalf("map %d, derived %d: moved by %v > Δ = %v", kind, i, length(diff), delta)
 					}
-					if diff := less(mustHistogram(t, after[i], q, 1), mustHistogram(t, before[i], q, 1)); exceeds(diff, HistogramSensitivity) {
+					if diff := less(mustHistogram(t, after[i], q, 1), mustHistogram(t, before[i], q, 1)); exceeds(diff, query.HistogramSensitivity) {
 						t.Fatalf("map %d, derived %d: counts moved by %v", kind, i, length(diff))
 					}
 				}

@@ -87,9 +87,6 @@ func places(out []int, gaps []byte) []int {
 	return out
 }
 
-// Gaps reports whether a cell may be a gap.
-func (m *Matrix) Gaps() bool { return m.gaps != nil }
-
 // Fill is the matrix of rows with a value in each gap: what the orthonormal directions V, one after
 // another, predict from the row's other cells. With y the row, O its cells that are no gaps and the
 // model y = Va + e, where the variance of a coordinate of e is fillRidge of that of one of a, the

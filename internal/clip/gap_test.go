@@ -233,7 +233,7 @@ func TestFillOfARowIsItsOwn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if filled.Gaps() {
+		if filled.gaps != nil {
 			t.Fatal("gaps are left")
 		}
 		for i := range 6 {

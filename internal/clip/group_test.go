@@ -163,7 +163,7 @@ func TestGroupsTakeAnyRows(t *testing.T) {
 				}
 			}
 			after := count()
-			if exceeds(less(after, before), HistogramSensitivity) {
+			if exceeds(less(after, before), query.HistogramSensitivity) {
 				t.Fatalf("counts moved by %v", length(less(after, before)))
 			}
 			before = after
@@ -202,7 +202,7 @@ func TestGroupsNeedPlaces(t *testing.T) {
 		}
 		return math.Sqrt(sum)
 	}
-	if in := moved(slices.Concat(other, values[d:])); in > HistogramSensitivity {
+	if in := moved(slices.Concat(other, values[d:])); in > query.HistogramSensitivity {
 		t.Errorf("a unit replaced in its place moved the counts by %v", in)
 	}
 	sorted := moved(slices.Concat(values[d:], other))

@@ -9,9 +9,6 @@ import (
 // HistogramBins is the number of bins of [Histogram], four to an octave from 2^-64 to 2^64.
 const HistogramBins = query.HistogramBins
 
-// HistogramSensitivity is the L2 sensitivity of [Histogram] under replacement of one unit.
-const HistogramSensitivity = query.HistogramSensitivity
-
 // bin is the index of the bin of p ≥ 0, exact by comparisons: no logarithm whose last bit could
 // differ between machines. Within an octave the mantissa bits order as the values do; they are
 // compared by the borrow of a subtraction, since which bin comes next is random and a mispredicted

@@ -107,7 +107,7 @@ func TestHistogramDoesNotDependOnWorkers(t *testing.T) {
 }
 
 func TestHistogramReplacement(t *testing.T) {
-	square := new(big.Rat).SetFloat64(HistogramSensitivity)
+	square := new(big.Rat).SetFloat64(query.HistogramSensitivity)
 	if square.Mul(square, square).Cmp(big.NewRat(2, 1)) < 0 {
 		t.Error("HistogramSensitivity is below √2")
 	}
@@ -131,7 +131,7 @@ func TestHistogramReplacement(t *testing.T) {
 				sum += diff[j]
 			}
 			l := length(diff)
-			if exceeds(diff, HistogramSensitivity) || sum != 0 {
+			if exceeds(diff, query.HistogramSensitivity) || sum != 0 {
 				t.Fatalf("counts moved by %v, their sum by %d", l, sum)
 			}
 			reached = reached || l > 1.4

@@ -147,7 +147,7 @@ func TestReplacingUnitsNeverExceedsSensitivity(t *testing.T) {
 				if alone := mustSum(t, matrix(units[at]), q, 1); exceeds(alone, longest) {
 					t.Fatalf("map %d trial %d: a unit has length %v > %v (R=%v, g=%v, unit %v)", c.kind, trial, length(alone), longest, q.Radius, q.Grid, units[at])
 				}
-				if exceeds(less(now, counts), HistogramSensitivity) {
+				if exceeds(less(now, counts), query.HistogramSensitivity) {
 					t.Fatalf("map %d trial %d: counts moved by %v", c.kind, trial, length(less(now, counts)))
 				}
 				if l := length(less(after, before)); l > 0 {

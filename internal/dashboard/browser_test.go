@@ -250,8 +250,8 @@ func TestBrowser(t *testing.T) {
 	// A study that is stopped, one with a result, and one that appears in the list and runs under
 	// the reader's eyes.
 	stopped := f.Propose(func() proposal.Spec { s := spec("lipids-pilot", time.Second); s.Epsilon = 5; return s }())
-	f.Await("a refusal", func() bool { return len(leader.Node().View(stopped).Waiting) == len(siteNames) })
-	f.Must(leader.Node().Abort(stopped))
+	f.Await("a refusal", func() bool { return len(leader.Node().Coordinator.View(stopped).Waiting) == len(siteNames) })
+	f.Must(leader.Node().Coordinator.Abort(stopped))
 	found := f.Propose(covariance("first-visits"))
 	f.Finish(found)
 	b.do(run(`window.here = true`))

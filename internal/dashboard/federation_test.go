@@ -206,7 +206,7 @@ func (f *federation) invite(q node.PersonRequest) string {
 // revoke ends somebody's logins.
 func (f *federation) revoke(name string) {
 	f.T.Helper()
-	f.atLeader(func(n *node.Node) error { return n.RevokePerson(name) })
+	f.atLeader(func(n *node.Node) error { return n.Coordinator.RevokePerson(name) })
 }
 
 // atLeader does something at the coordinator that leads, whichever does by then.

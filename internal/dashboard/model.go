@@ -15,9 +15,10 @@ import (
 	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/study"
+	"covey/internal/style"
 )
 
-var templates = template.Must(template.New("").Funcs(template.FuncMap{"short": short}).ParseFS(mustTemplates(), "template/*.html"))
+var templates = template.Must(style.Parts().Funcs(template.FuncMap{"short": short}).ParseFS(mustTemplates(), "template/*.html"))
 
 func mustTemplates() embed.FS { return files }
 

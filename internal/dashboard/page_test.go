@@ -237,7 +237,7 @@ func TestPeopleAtEveryPage(t *testing.T) {
 		return answer.StatusCode, string(text)
 	}
 	for _, n := range []*fed.Part{leader, follower} {
-		f.Await("the studies are everywhere", func() bool { _, ok := n.Node().Story(other); return ok })
+		f.Await("the studies are everywhere", func() bool { _, ok := n.Node().Coordinator.Story(other); return ok })
 		code, list := ask(n, "/")
 		if code != http.StatusOK || !strings.Contains(list, "vitals") || strings.Contains(list, "another") || strings.Contains(list, "Last seen") {
 			t.Errorf("%s's list: %d", n.Name, code)
@@ -272,6 +272,6 @@ func TestPeopleAtEveryPage(t *testing.T) {
 			return err
 		}))
 	}
-	f.Must(leader.Node().Abort(seen))
-	f.Must(leader.Node().Abort(other))
+	f.Must(leader.Node().Coordinator.Abort(seen))
+	f.Must(leader.Node().Coordinator.Abort(other))
 }

@@ -3,6 +3,7 @@ package dashboard
 import (
 	"bytes"
 	"context"
+	"io/fs"
 	"net/http"
 	"sync"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"covey/internal/people"
 	"covey/internal/proposal"
 	"covey/internal/sheet"
+	"covey/internal/style"
 )
 
 // route is one thing that is served, and to whom: to everybody if it is open, else to the roles
@@ -51,12 +53,14 @@ func (d *Dashboard) routes() []route {
 			http.ServeContent(w, r, "report.css", time.Time{}, bytes.NewReader(sheet.Style()))
 		}},
 	}
-	for _, name := range []string{"style.css", "page.js", "icon.svg"} {
+	serve := func(name string, of fs.FS, path string) {
 		out = append(out, route{pattern: "GET /" + name, open: true, serve: func(w http.ResponseWriter, r *http.Request, _ visitor) {
-			w.Header().Set("Cache-Control", "no-cache")
-			http.ServeFileFS(w, r, files, "static/"+name)
+			style.ServeFile(w, r, of, path)
 		}})
 	}
+	serve("style.css", style.Files, "style.css")
+	serve("icon.svg", style.Files, "icon.svg")
+	serve("page.js", files, "static/page.js")
 	return out
 }
 

@@ -21,6 +21,28 @@ import (
 // the ledger nor a link, so it may run beside the agent. ctx bounds the wait for
 // the coordinators. Whatever it finds has a code, and a remedy where it is not in order.
 func Check(ctx context.Context, c *siteconfig.Config, now time.Time, options ...grpc.DialOption) []Finding {
+	out := Local(c)
+	add := func(code Code, check, detail string, err error) { out = append(out, found(code, check, detail, err)) }
+	site, err := pki.LoadHolder(pki.RoleSite, c.DataDir())
+	if err != nil {
+		add(CheckKeys, "keys", "", err)
+		return out
+	}
+	add(CheckKeys, "keys", siteconfig.FingerprintOf(site), nil)
+	if site.Name() == "" {
+		add(CheckNotJoined, "certificate", "", pki.ErrNotJoined)
+		return out
+	}
+	out = append(out, checkCertificate(c, site, now))
+	for _, address := range c.Coordinator {
+		out = append(out, probe(ctx, site, address, options)...)
+	}
+	return out
+}
+
+// Local is the part of Check that reads no key and calls nobody: configuration, budgets, data sets,
+// policy and notices.
+func Local(c *siteconfig.Config) []Finding {
 	var out []Finding
 	add := func(code Code, check, detail string, err error) { out = append(out, found(code, check, detail, err)) }
 	add(CheckConfig, "configuration", c.File(), nil)
@@ -46,20 +68,6 @@ func Check(ctx context.Context, c *siteconfig.Config, now time.Time, options ...
 	out = append(out, policy)
 	for _, t := range c.Targets() {
 		add(CheckNotify, "notices to "+t.Place(), "nothing was sent", t.Ready())
-	}
-	site, err := pki.LoadHolder(pki.RoleSite, c.DataDir())
-	if err != nil {
-		add(CheckKeys, "keys", "", err)
-		return out
-	}
-	add(CheckKeys, "keys", siteconfig.FingerprintOf(site), nil)
-	if site.Name() == "" {
-		add(CheckNotJoined, "certificate", "", pki.ErrNotJoined)
-		return out
-	}
-	out = append(out, checkCertificate(c, site, now))
-	for _, address := range c.Coordinator {
-		out = append(out, probe(ctx, site, address, options)...)
 	}
 	return out
 }

@@ -415,34 +415,10 @@ func (j *Journal) LatestFinal() (query int, ok bool) {
 	return max(p.FinalQuery, 0), err == nil && p.FinalQuery >= 0
 }
 
-// FirstSurvivors returns the first survivor set this site signed in the study.
-func (j *Journal) FirstSurvivors() ([]byte, bool) {
-	p, err := j.progress()
-	return p.First, err == nil && p.HasFirst
-}
-
 // Signed returns what this site signed in a slot.
 func (j *Journal) Signed(slot int) (Signed, bool) {
 	s, ok, err := j.SignedIn(slot)
 	return s, ok && err == nil
-}
-
-// LatestSigned returns what this site signed last: what a leader that asks for
-// an earlier slot must be told.
-func (j *Journal) LatestSigned() (Signed, bool) {
-	var s signedRecord
-	ok := false
-	err := j.view(func(r *record) error {
-		p, err := r.progress()
-		if err == nil && p.Signed >= 0 {
-			ok, err = r.load(signedBucket, index(p.Signed), &s)
-		}
-		return err
-	})
-	if err != nil || !ok {
-		return Signed{}, false
-	}
-	return s.signed(), true
 }
 
 func (j *Journal) progress() (p progress, err error) {

@@ -332,11 +332,8 @@ func TestFinishDuringCompute(t *testing.T) {
 func TestAccessors(t *testing.T) {
 	l, _ := openShadow(t)
 	j := l.Journal(study(1))
-	if _, ok := j.FirstSurvivors(); ok {
-		t.Error("first survivors before any")
-	}
-	if _, ok := j.LatestSigned(); ok {
-		t.Error("signed before any")
+	if p, err := j.progress(); err != nil || p.HasFirst || p.Signed >= 0 {
+		t.Errorf("signed before any: %+v, %v", p, err)
 	}
 	if _, ok := j.LatestFinal(); ok {
 		t.Error("final before any")
@@ -348,11 +345,12 @@ func TestAccessors(t *testing.T) {
 		_, err := j.Sign(n, n, context("c"), []byte(u), value("sig"+u))
 		must(t, err)
 	}
-	if u, ok := j.FirstSurvivors(); !ok || string(u) != "U" {
-		t.Errorf("first survivors %q", u)
+	p, err := j.progress()
+	if err != nil || !p.HasFirst || string(p.First) != "U" || p.Signed != 1 {
+		t.Errorf("%+v, %v", p, err)
 	}
-	s, ok := j.LatestSigned()
+	s, ok := j.Signed(1)
 	if !ok || s.Slot != 1 || s.Query != 1 || string(s.Survivors) != "V" || string(s.Signature) != "sigV" || s.Context != context("c") {
-		t.Errorf("latest signed %+v", s)
+		t.Errorf("signed %+v", s)
 	}
 }

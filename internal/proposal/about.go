@@ -38,6 +38,20 @@ func (s Spec) Statements() []string {
 	return out
 }
 
+// Asker names who proposes a study.
+func (p Proposal) Asker() string {
+	if p.Proposer == nil {
+		return "the coordinator's operator"
+	}
+	return "analyst " + strconv.Quote(p.Proposer.Name)
+}
+
+// Stated returns what the proposer wrote for people, each text quoted, and what it is shown under,
+// after everything that was computed: on the screen and on the page.
+func (p Proposal) Stated() (title string, lines []string) {
+	return "Written by " + p.Asker() + ", not checked", p.Spec.Statements()
+}
+
 type aboutField struct{ name, text string }
 
 func (a About) fields() []aboutField {

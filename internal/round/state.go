@@ -218,9 +218,6 @@ func (s *State) Announcement(site int) []byte {
 // uploads: one that comes now may be outside U.
 func (s *State) Closing() bool { return s.live.proposing && s.Survivors == nil }
 
-// Connected are the sites with a link to the leader.
-func (s *State) Connected() []int { return indices(s.live.connected) }
-
 // Overdue reports whether a deadline of the open slot has passed: that of the uploads, or of what
 // follows them. A leader that began when they were in, or with a committed U, has only the second.
 func (s *State) Overdue() bool { return s.live.overdue || s.live.stalled }

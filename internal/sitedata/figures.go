@@ -51,7 +51,7 @@ type ColumnFigure struct {
 	// Spread is a normal law's standard deviation that has the column's interquartile range, or the
 	// standard deviation where most values are equal.
 	Spread float64 `json:"spread"`
-	// Low and High are the quantiles 0.05 and 0.95; nil of fewer than fewRows rows.
+	// Low and High are the quantiles 0.05 and 0.95; nil of fewer than fewRows values.
 	Low  *float64 `json:"low,omitempty"`
 	High *float64 `json:"high,omitempty"`
 	// Measure and Range are the proposer's words.
@@ -137,6 +137,19 @@ func (l *look) figures(rows *dataset.Rows, q dataset.Request) Figures {
 		}
 		if r.Indicator {
 			first++
+		}
+	}
+	return f
+}
+
+// Shown returns the figures for a screen that others may pass: without those of columns of which
+// fewer than fewRows values were read, where a figure is nearly a person's value.
+func (f Figures) Shown() Figures {
+	f.Columns = slices.Clone(f.Columns)
+	for j, c := range f.Columns {
+		if values := float64(f.Rows-f.Dropped) * (1 - c.Empty); math.Round(values) < fewRows {
+			f.Columns[j] = ColumnFigure{Name: c.Name, Offset: c.Offset, Scale: c.Scale, Measure: c.Measure, Range: c.Range, Levels: c.Levels, Learned: c.Learned, Unread: true,
+				Warnings: []string{fmt.Sprintf("has fewer than %d values here, and no figures on this page: \"agent study show\" has them", fewRows)}}
 		}
 	}
 	return f
@@ -327,7 +340,7 @@ func (l *look) column(j int, c dataset.Column) ColumnFigure {
 		spread = math.Sqrt(s.square / float64(s.values))
 	}
 	f.Median, f.Spread = c.Offset+c.Scale*middle, c.Scale*spread
-	if l.kept >= fewRows {
+	if s.values >= fewRows {
 		low, high := c.Offset+c.Scale*quantile(0.05), c.Offset+c.Scale*quantile(0.95)
 		f.Low, f.High = &low, &high
 	}

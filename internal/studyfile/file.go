@@ -63,9 +63,6 @@ func Read(text []byte, most int) (*File, error) {
 	return f, nil
 }
 
-// Short reports whether columns are written as names or ranges.
-func (f *File) Short() bool { return len(f.Text) != len(f.Shape) }
-
 // instead are the keys of a column's table that take the place of other keys' defaults.
 var instead = map[string][]string{
 	"offset":      {"standardize", "levels"},

@@ -48,7 +48,7 @@ func init() {
 			{"internal/proposal/proposal.go", `s.Expires, s.About, s.Columns = "", About{}, slices.Clone(s.Columns)`, `s.Expires, s.Columns = "", slices.Clone(s.Columns)`},
 		}, in("study", "TestAgainIgnoresWords"), killer{}},
 		{"figures: a quantile of few rows is shown", 0, []edit{
-			{figures, "if l.kept >= fewRows {", "if l.kept >= 1 {"},
+			{figures, "if s.values >= fewRows {", "if l.kept >= 1 {"},
 		}, in("sitedata", "TestPlausibleRanges"), killer{}},
 		{"draft: a byte after the header is read", 0, []edit{
 			{"internal/draft/header.go", "one, within := make([]byte, 1), false", "one, within := make([]byte, 1), true"},

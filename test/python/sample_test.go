@@ -13,6 +13,7 @@ import (
 
 	"covey/internal/dataset"
 	"covey/internal/report"
+	"covey/internal/result"
 	"covey/internal/score"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
@@ -29,13 +30,13 @@ type sample struct {
 const sampleRows = 400
 
 // write makes a sample of a result and a site's rows in a new folder.
-func write(t *testing.T, dir string, r *study.Result, rows []byte) {
+func write(t *testing.T, dir string, r *result.Result, rows []byte) {
 	t.Helper()
 	text, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := study.Verify(text); err != nil {
+	if _, err := result.Verify(text); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -69,7 +70,7 @@ func write(t *testing.T, dir string, r *study.Result, rows []byte) {
 }
 
 // expected reads rows as an agent does, and projects them as it does.
-func expected(t *testing.T, r *study.Result, path string) sample {
+func expected(t *testing.T, r *result.Result, path string) sample {
 	t.Helper()
 	plan, err := study.NewPlan(r.Proposal)
 	if err != nil {

@@ -27,13 +27,14 @@ var (
 // names are the hosts of the three people and of the two sites that only take part.
 var names = []string{"hub", "ada", "lakeside", "north", "university"}
 
-// A world is all hosts, and what its readers put in the place of a page's variables.
+// A world is all hosts, and what its readers put in the place of what a page has of its own machines.
 type world struct {
-	t     *testing.T
-	hosts map[string]*host
-	says  map[string]string
-	shown *terminal // where the step before printed
-	from  int       // and from where on
+	t      *testing.T
+	hosts  map[string]*host
+	says   map[string]string // variables
+	clinic string            // where the hospitals' files are, if not where the package has them
+	shown  *terminal         // where the step before printed
+	from   int               // and from where on
 }
 
 // build compiles the three programs.
@@ -63,7 +64,7 @@ func newWorld(t *testing.T) *world {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.says["CLINIC"] = clinic
+		w.clinic = clinic
 		bin := build(t)
 		for _, h := range all {
 			h.home, h.path = t.TempDir(), bin+":/usr/sbin:/usr/bin:/sbin:/bin"
@@ -83,10 +84,16 @@ func newWorld(t *testing.T) *world {
 }
 
 // assigned is a variable that a reader sets to what is true of its own machines.
-var assigned = regexp.MustCompile(`^(HUB|CLINIC|SITE)=\S+`)
+var assigned = regexp.MustCompile(`^(HUB|SITE)=\S+`)
+
+// clinic is where the agent's package has the hospitals' files.
+const clinic = "/usr/share/doc/covey-agent/examples/clinic"
 
 // said returns a command as a host's reader types it.
 func (w *world) said(h *host, command string) string {
+	if w.clinic != "" {
+		command = strings.ReplaceAll(command, clinic, w.clinic)
+	}
 	m := assigned.FindStringSubmatch(command)
 	if m == nil {
 		return command

@@ -1,0 +1,77 @@
+package agent
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"covey/internal/dataset"
+	"covey/internal/proposal"
+	"covey/internal/sitedata"
+)
+
+// figures keeps the last that people looked at, so that looking again reads no rows. They are of
+// rows in the clear: they are in memory alone, and go to the operator's socket alone.
+type figures struct {
+	mu   sync.Mutex // held while rows are read, too: one reader at a time
+	kept []keptFigures
+}
+
+// keptFigures are of one study and one data set, as it looked when it was read.
+type keptFigures struct {
+	study   proposal.Digest
+	dataset string        // in all its words
+	stamp   dataset.Stamp // of files
+	at      time.Time     // of a query
+	figures sitedata.Figures
+}
+
+// maxFigures bounds what is kept; the oldest goes first.
+const maxFigures = 8
+
+// Figures reads this site's rows as a study that is not over would, for its operator's eyes. It
+// changes nothing, and nothing that leaves the site depends on it. Rows are read again where the
+// data set looks changed, and those of a query after a minute.
+func (a *Agent) Figures(id proposal.Digest) (sitedata.Figures, error) {
+	s, _ := a.session(id)
+	if s == nil {
+		return sitedata.Figures{}, a.unknown(id)
+	}
+	_, d := s.terms()
+	source := a.config.Source(d)
+	now := keptFigures{study: id, dataset: seen(d), at: a.now()}
+	fail := func(err error) (sitedata.Figures, error) {
+		return sitedata.Figures{}, &sitedata.DataError{Dataset: d.Name, Err: err}
+	}
+	a.figures.mu.Lock()
+	defer a.figures.mu.Unlock()
+	if source.Query == nil {
+		var err error
+		if now.stamp, err = source.Stamp(); err != nil {
+			return fail(err)
+		}
+	}
+	for _, k := range a.figures.kept {
+		age := now.at.Sub(k.at)
+		fresh := k.stamp.Same(now.stamp)
+		if source.Query != nil {
+			fresh = age >= 0 && age < askAgain
+		}
+		if k.study == id && k.dataset == now.dataset && fresh {
+			return k.figures, nil
+		}
+	}
+	f, err := sitedata.Look(source, d.Request(s.plan.Proposal.Spec))
+	if err != nil {
+		return fail(err)
+	}
+	f.Beside(s.plan.Proposal.Spec.Columns)
+	f.Central = s.plan.Honest == 0
+	now.figures = f
+	a.figures.kept = slices.DeleteFunc(a.figures.kept, func(k keptFigures) bool { return k.study == id })
+	if len(a.figures.kept) == maxFigures {
+		a.figures.kept = a.figures.kept[1:]
+	}
+	a.figures.kept = append(a.figures.kept, now)
+	return f, nil
+}

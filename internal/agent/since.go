@@ -1,0 +1,51 @@
+package agent
+
+import (
+	"bytes"
+	"time"
+
+	"covey/internal/ledger"
+	"covey/internal/proposal"
+	"covey/internal/terms"
+)
+
+// Since is what a proposal asks otherwise than an earlier one.
+type Since struct {
+	Digest proposal.Digest `json:"digest"`
+	Name   string          `json:"name"`
+	// Approved is when the earlier one was approved here.
+	Approved time.Time `json:"approved"`
+	Changes  []string  `json:"changes"` // in words; empty if there are none
+}
+
+// since compares a proposal with the last one that was approved here of the same proposer's key and
+// population, and not withdrawn from; nil if there is none, or if it is not kept any more. A name
+// alone matches nothing: anybody can take it.
+func (a *Agent) since(s *session) *Since {
+	population := s.population()
+	for _, e := range a.ledger.Studies() { // the newest first
+		id := proposal.Digest(e.Study)
+		if id == s.plan.Digest || e.Population != population || e.State != ledger.Approved && e.State != ledger.Finished || withdrew(e) {
+			continue
+		}
+		body := a.past.Proposal(id)
+		if approval, ok := a.ledger.Approved(id); ok {
+			body = approval.Proposal
+		}
+		before, err := proposal.Parse(body)
+		if err != nil || !sameProposer(before, s.plan.Proposal) {
+			continue
+		}
+		return &Since{id, before.Spec.Name, e.Time, terms.Changes(before, s.plan.Proposal)}
+	}
+	return nil
+}
+
+// sameProposer reports whether one key made both proposals: an analyst's, or the coordinator's
+// where its operator did.
+func sameProposer(a, b proposal.Proposal) bool {
+	if a.Proposer == nil || b.Proposer == nil {
+		return a.Proposer == nil && b.Proposer == nil && bytes.Equal(a.Coordinator, b.Coordinator)
+	}
+	return bytes.Equal(a.Proposer.Identity, b.Proposer.Identity)
+}

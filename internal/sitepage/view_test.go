@@ -1,0 +1,244 @@
+package sitepage
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"covey/internal/agent"
+	"covey/internal/doctor"
+	"covey/internal/egress"
+	"covey/internal/pki"
+	"covey/internal/proposal"
+	"covey/internal/siteconfig"
+	"covey/internal/sitedata"
+	"covey/internal/terms"
+)
+
+// TestProposalInPlainWords: what was computed here stands before what its proposer wrote, and that
+// before the form.
+func TestProposalInPlainWords(t *testing.T) {
+	v, _ := visited(t)
+	plan := planOf(t, 3, func(s *proposal.Spec) {
+		s.About = proposal.About{Purpose: "approved by your data protection officer", Contact: "https://evil.example"}
+	})
+	d := pendingOf(plan)
+	d.Warnings = []string{"a warning"}
+	d.Policy = []siteconfig.PolicyRule{{Rule: "min_sites", Limit: "3", Study: "2 sites"}}
+	d.Since = &agent.Since{Digest: plan.Digest, Name: "blood", Approved: time.Unix(0, 0), Changes: []string{"epsilon = 2, was 1"}}
+	d.Leaves = []egress.Planned{{Kind: "upload", What: "a sum", Bytes: 700}, {Kind: "upload", What: "a sum", Bytes: 702}}
+	d.Privacy, d.Learns = terms.Privacy(plan), terms.Learners(plan)
+	v.site.studies[plan.Digest] = d
+	page := v.get("/studies/" + plan.Digest.String())
+	at := 0
+	for _, part := range []string{
+		"asks for the strongest pattern (principal component) in 2 columns of your data set &#34;rows&#34;", "No row leaves this site. 2 messages do, 1402 bytes in all", "of the budget of &#34;people&#34;", "7 more such studies would fit after it",
+		"1 warning is below", "outside of 1 of this site", "ε = 0.5", "<td class=\"num\">700-702</td>", "min_sites", "epsilon = 2, was 1", "a warning",
+		"Written by the coordinator&#39;s operator, not checked</h2>", "approved by your data protection officer", "https://evil.example", "Your decision",
+	} {
+		next := strings.Index(page[at:], part)
+		if next < 0 {
+			t.Fatalf("no %q after the one before it in\n%s", part, page)
+		}
+		at += next
+	}
+	if regexp.MustCompile(`href="[^/#]`).MatchString(page) {
+		t.Error("a link leads away")
+	}
+	d.Budget = &agent.StudyBudget{Population: "people", CapRho: 1e-9, StudyRho: plan.Rho, LeftRho: -plan.Rho}
+	v.site.studies[plan.Digest] = d
+	if page := v.get("/studies/" + plan.Digest.String()); !strings.Contains(page, "It does not fit") || strings.Contains(page, "would fit after it") {
+		t.Error("a study that does not fit looks as if it did")
+	}
+}
+
+// TestProposerIsNamed: an analyst who proposes stands in the first sentence, over the words, and
+// with the key; so do the readers.
+func TestProposerIsNamed(t *testing.T) {
+	v, _ := visited(t)
+	plan := planOf(t, 3, func(s *proposal.Spec) { s.About.Purpose = "words" })
+	plan.Proposal.Proposer = &proposal.Party{Name: "ada", Identity: proposal.Key("a key")}
+	plan.Proposal.Readers = []proposal.Party{{Name: "bob", Identity: proposal.Key("another")}}
+	v.site.studies[plan.Digest] = pendingOf(plan)
+	page := v.get("/studies/" + plan.Digest.String())
+	for _, part := range []string{"<li>Analyst &#34;ada&#34; asks for", "Written by analyst &#34;ada&#34;, not checked</h2>", "Proposed by analyst <bdi>ada</bdi>, with the key <code>" + pki.Fingerprint([]byte("a key")),
+		"also for analyst <bdi>bob</bdi> (<code>" + pki.Fingerprint([]byte("another"))} {
+		if !strings.Contains(page, part) {
+			t.Errorf("no %q in\n%s", part, page)
+		}
+	}
+}
+
+// TestHostileTextIsText: names, words and errors of others are no markup and no directions on any
+// page, however long they are.
+func TestHostileTextIsText(t *testing.T) {
+	const bad = "<script>alert(1)</script>\"'\u202eevil\x1b[31m\u2066\xff\u00ad</h1>"
+	hostile := bad + strings.Repeat("W", 5000)
+	v, _ := visited(t)
+	plan := planOf(t, 4, nil)
+	spec := &plan.Proposal.Spec
+	spec.Name, spec.Dataset, spec.About = hostile, hostile, proposal.About{Purpose: hostile}
+	for i := range spec.Columns {
+		spec.Columns[i].Name, spec.Columns[i].Measure = hostile, hostile
+	}
+	d := pendingOf(plan)
+	d.Name, d.Why, d.Code, d.By, d.Population = hostile, hostile, "", hostile, hostile
+	d.Budget.Population, d.Warnings, d.Privacy = hostile, []string{hostile}, []string{hostile}
+	d.Learns = []terms.Learner{{Who: hostile, What: hostile}}
+	d.Roster = []agent.RosterLine{{Name: hostile, Fingerprint: hostile, Known: hostile}}
+	d.Policy = []siteconfig.PolicyRule{{Rule: hostile, Limit: hostile, Study: hostile}}
+	d.Since = &agent.Since{Name: hostile, Changes: []string{hostile}}
+	d.Leaves = []egress.Planned{{Kind: hostile, What: hostile}}
+	d.Key = hostile
+	v.site.studies[plan.Digest] = d
+	v.site.figures.Fault, v.site.figures.Faulty, v.site.figures.Rows = hostile, 1, 1000
+	v.site.figures.Columns = []sitedata.ColumnFigure{{Name: hostile, Warnings: []string{hostile}}, {Name: hostile, Levels: 2}}
+	over := d
+	over.State, over.Digest, over.Code = hostile, proposal.DigestOf([]byte("over")), hostile
+	v.site.studies[over.Digest] = over
+	v.site.ledger = agent.LedgerReply{Populations: []agent.PopulationView{{Name: hostile, Curve: hostile, CapRho: 1}}, Studies: []agent.StudyView{over.StudyView}}
+	v.site.sent = egress.Reply{Link: map[string]egress.Count{hostile: {}}, Studies: []egress.Study{{Name: hostile, Sent: map[string]egress.Count{hostile: {Messages: 1}}}}}
+	v.site.found = []doctor.Finding{{Check: hostile, Result: hostile, Do: hostile}}
+	pages := map[string]string{}
+	for _, path := range []string{"/", "/studies/" + plan.Digest.String(), "/studies/" + over.Digest.String(), "/budgets", "/egress"} {
+		pages[path] = v.get(path)
+	}
+	form := v.do("GET", "/checks", nil, nil).Body.String()
+	pages["/checks"] = v.do("POST", "/checks", map[string][]string{"form": {tokenOf.FindStringSubmatch(form)[1]}}, nil).Body.String()
+	v.site.fault = errors.New(hostile)
+	pages["a fault"] = v.do("GET", "/", nil, nil).Body.String()
+	pages["a fault of figures"] = v.do("GET", "/studies/"+plan.Digest.String(), nil, nil).Body.String()
+	for path, page := range pages {
+		if strings.Contains(page, "<script") || strings.ContainsAny(page, "\u202e\u2066\x1b\u00ad") || strings.Contains(page, "\"'evil") {
+			t.Errorf("%s: a text is more than text", path)
+		}
+		if regexp.MustCompile(`\s(on[a-z]+|style)=`).MatchString(page) {
+			t.Errorf("%s: the policy forbids inline styles and handlers", path)
+		}
+		if !strings.Contains(page, "&lt;script&gt;") {
+			t.Errorf("%s has nothing of the text", path)
+		}
+	}
+	for _, line := range v.told {
+		if strings.Contains(line, hostile) || len(line) > 1000 {
+			t.Errorf("the terminal is told %d bytes: %.300q", len(line), line)
+		}
+	}
+}
+
+// TestFewValuesAreNotShown: of 49 values a median is nearly a person's value, and so is what a
+// warning says of them. Of a column with gaps its own values count, not the rows.
+func TestFewValuesAreNotShown(t *testing.T) {
+	v, id := visited(t)
+	at := 7.25
+	figures := func(rows, dropped int, empty float64) {
+		v.site.figures = sitedata.Figures{Rows: rows, Units: rows, Dropped: dropped, Columns: []sitedata.ColumnFigure{
+			{Name: "x", Scale: 1, Median: 7.25, Spread: 1.5, Low: &at, High: &at, Empty: empty, Warnings: []string{"lies 7.25 scales above the study's offset"}}, {Name: "y", Levels: 2, Other: 0.0725, Empty: empty}}}
+	}
+	for _, c := range []struct {
+		rows, dropped int
+		empty         float64
+		shown         bool
+	}{{50, 0, 0, true}, {49, 0, 0, false}, {60, 11, 0, false}, {61, 11, 0, true}, {1000, 0, 0.951, false}, {1000, 0, 0.95, true}} {
+		figures(c.rows, c.dropped, c.empty)
+		page := v.get("/studies/" + id.String())
+		if got := strings.Contains(page, "7.25"); got != c.shown {
+			t.Errorf("%+v: shown %t", c, got)
+		}
+		if !c.shown && !strings.Contains(page, "fewer than 50 values") {
+			t.Errorf("%+v: it is not said why", c)
+		}
+	}
+	for _, line := range v.told {
+		if strings.Contains(line, "7.25") {
+			t.Errorf("told %q", line)
+		}
+	}
+}
+
+// TestFaultsAreSaid: without an agent, without figures, and of a study that is over, pages say so.
+func TestFaultsAreSaid(t *testing.T) {
+	v, id := visited(t)
+	d := v.site.studies[id]
+	over := d
+	over.Plan, over.Budget, over.State, over.Code = nil, nil, "finished", "aborted"
+	v.site.studies[id] = over
+	if page := v.get("/studies/" + id.String()); !strings.Contains(page, "It is over here") || strings.Contains(page, "Your decision") {
+		t.Errorf("of a study that is over:\n%s", page)
+	}
+	over.State, over.Code = "pending", "unit"
+	v.site.studies[id] = over
+	if page := v.get("/studies/" + id.String()); !strings.Contains(page, "cannot be approved as agent.toml is now (unit)") || strings.Contains(page, "Your decision") {
+		t.Errorf("of a study that fits no data set:\n%s", page)
+	}
+	told := len(v.told)
+	v.site.fault = errors.New("no agent answers")
+	for _, path := range []string{"/", "/studies/" + id.String(), "/budgets", "/egress"} {
+		if w := v.do("GET", path, nil, nil); w.Code != http.StatusBadGateway || !strings.Contains(w.Body.String(), "no agent answers") {
+			t.Errorf("%s: %d\n%s", path, w.Code, w.Body)
+		}
+	}
+	if len(v.told) != told {
+		t.Errorf("letters are printed for what cannot be decided: %q", v.told[told:])
+	}
+}
+
+// TestBudgetParts: the parts of a bar follow each other and never pass its end.
+func TestBudgetParts(t *testing.T) {
+	for _, c := range []struct {
+		limit float64
+		of    []float64
+		want  string
+	}{
+		{1, []float64{0.25, 0.5, 0.125}, "[{full 0 250} {open 250 500} {part 750 125}]"},
+		{1, []float64{0, 0, 0.0001}, "[{part 0 1}]"},
+		{1, []float64{0.9, 0, 0.4}, "[{full 0 900} {part 900 100}]"},
+		{1, []float64{2, 1, 1}, "[{full 0 1000}]"},
+		{0, []float64{1, 1, 1}, "[]"},
+	} {
+		if got := fmt.Sprint(parts(c.limit, c.of...)); got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}
+
+// TestPages: what other pages show.
+func TestPages(t *testing.T) {
+	v, id := visited(t)
+	d := v.site.studies[id]
+	running, over := d, d
+	running.Digest, running.State, running.Name, running.Queries = proposal.DigestOf([]byte("a")), "approved", "running", 2
+	over.Digest, over.State, over.Name, over.Code, over.SpentRho = proposal.DigestOf([]byte("b")), "finished", "finished", "completed", 0.125
+	over.Population = "people"
+	v.site.studies[running.Digest], v.site.studies[over.Digest] = running, over
+	v.site.ledger = agent.LedgerReply{Populations: []agent.PopulationView{{Name: "people", CapRho: 1, SpentRho: 0.125, ReservedRho: 0.25, LeftRho: 0.625, Declared: true}, {Name: "others"}},
+		Studies: []agent.StudyView{over.StudyView, running.StudyView}}
+	v.site.sent = egress.Reply{Link: map[string]egress.Count{"hello": {Messages: 3, Bytes: 99}}, Studies: []egress.Study{{Study: over.Digest, Name: "finished", Sent: map[string]egress.Count{"upload": {Messages: 2, Bytes: 640}}}}}
+	v.site.found = []doctor.Finding{{Check: "data set rows", OK: true, Result: "1000 rows"}, {Check: "policy", OK: true, Warning: true, Result: "wide"}, {Check: "keys", Result: "gone", Do: "find them"}}
+	for path, parts := range map[string][]string{
+		"/":        {"What awaits your decision", "blood", "2 of at most", "completed"},
+		"/budgets": {"spent: 12.5% (ρ = 0.125)", "reserved by studies that go on: 25%", "left: 62.5%", "finished", "does not name this population any more"},
+		"/egress":  {"finished", "640", "3 messages of kind hello"},
+	} {
+		page := v.get(path)
+		for _, part := range parts {
+			if !strings.Contains(page, part) {
+				t.Errorf("%s: no %q in\n%s", path, part, page)
+			}
+		}
+	}
+	page := v.get("/checks")
+	if strings.Contains(page, "1000 rows") {
+		t.Error("the checks run before anybody asks for them")
+	}
+	page = v.do("POST", "/checks", map[string][]string{"form": {tokenOf.FindStringSubmatch(page)[1]}}, nil).Body.String()
+	for _, part := range []string{"1000 rows", "in order", "look at it", "failed", "find them"} {
+		if !strings.Contains(page, part) {
+			t.Errorf("no %q in\n%s", part, page)
+		}
+	}
+}

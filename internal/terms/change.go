@@ -1,0 +1,166 @@
+package terms
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"covey/internal/frame"
+	"covey/internal/proposal"
+)
+
+// maxChanges bounds the lines of Changes.
+const maxChanges = 40
+
+// Changes says what a proposal asks otherwise than an earlier one, a line each: all that is in both
+// is compared but for what makes every proposal another one, its nonce. The proposer's own words
+// are not repeated.
+func Changes(before, now proposal.Proposal) []string {
+	old, current := keysOf(before.Spec), keysOf(now.Spec)
+	var out []string
+	for _, key := range slices.Sorted(maps.Keys(current)) {
+		if was, had := old[key]; !had {
+			out = append(out, key+" = "+current[key]+", which was not given")
+		} else if was != current[key] {
+			out = append(out, key+" = "+current[key]+", was "+was)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(old)) {
+		if _, has := current[key]; !has {
+			out = append(out, key+" is not given, was "+old[key])
+		}
+	}
+	if before.Spec.About != now.Spec.About {
+		out = append(out, "the proposer's words for people are others")
+	}
+	if !reflect.DeepEqual(before.Spec.Start, now.Spec.Start) {
+		out = append(out, "power iteration starts elsewhere")
+	}
+	if !reflect.DeepEqual(before.Graph, now.Graph) {
+		out = append(out, "the graph of sites that hold each other's shares is another one")
+	}
+	if !bytes.Equal(before.Coordinator, now.Coordinator) {
+		out = append(out, "another coordinator's key signs what is released")
+	}
+	if before.Asker() != now.Asker() {
+		out = append(out, "the proposer is "+now.Asker()+", was "+before.Asker())
+	}
+	if before.Proposer != nil && now.Proposer != nil && !bytes.Equal(before.Proposer.Identity, now.Proposer.Identity) {
+		out = append(out, "the proposer has ANOTHER KEY")
+	}
+	out = append(out, named("reader", before.Readers, now.Readers, func(p proposal.Party) string { return p.Name }, partyChanges)...)
+	out = append(out, named("column", before.Spec.Columns, now.Spec.Columns, func(c proposal.Column) string { return c.Name }, columnChanges)...)
+	out = append(out, named("site", before.Roster, now.Roster, func(m proposal.Member) string { return m.Name }, memberChanges)...)
+	if more := len(out) - maxChanges; more > 0 {
+		out = append(out[:maxChanges], fmt.Sprintf("… and %d more", more))
+	}
+	return out
+}
+
+// elsewhere are the keys of a study that Changes compares by themselves.
+var elsewhere = []string{"about", "columns", "start"}
+
+// keysOf returns what each key of a study says, as study.toml has it, those of tables with their
+// table's name.
+func keysOf(s proposal.Spec) map[string]string {
+	out := map[string]string{}
+	text, err := s.Encode()
+	var tree map[string]any
+	if err == nil {
+		err = toml.Unmarshal(text, &tree)
+	}
+	if err != nil { // it was read from TOML
+		return out
+	}
+	var flat func(prefix string, table map[string]any)
+	flat = func(prefix string, table map[string]any) {
+		for key, v := range table {
+			switch v := v.(type) {
+			case map[string]any:
+				flat(prefix+key+".", v)
+			case string:
+				out[prefix+key] = frame.Quoted(v)
+			default:
+				out[prefix+key] = fmt.Sprint(v)
+			}
+		}
+	}
+	for _, key := range elsewhere {
+		delete(tree, key)
+	}
+	flat("", tree)
+	return out
+}
+
+// named compares two lists of things with names: what is new, what is gone, and what differ says of
+// those in both.
+func named[T any](what string, before, now []T, name func(T) string, differ func(before, now T) []string) []string {
+	old := map[string]T{}
+	for _, one := range before {
+		old[name(one)] = one
+	}
+	var out []string
+	for _, one := range now {
+		title := what + " " + frame.Quoted(name(one))
+		was, had := old[name(one)]
+		delete(old, name(one))
+		if !had {
+			out = append(out, title+" is new")
+			continue
+		}
+		for _, change := range differ(was, one) {
+			out = append(out, title+": "+change)
+		}
+	}
+	for _, gone := range slices.Sorted(maps.Keys(old)) {
+		out = append(out, what+" "+frame.Quoted(gone)+" is not in it any more")
+	}
+	return out
+}
+
+func columnChanges(was, c proposal.Column) []string {
+	var out []string
+	number := func(key string, before, now float64) {
+		if before != now {
+			out = append(out, fmt.Sprintf("%s %s, was %s", key, strconv.FormatFloat(now, 'g', -1, 64), strconv.FormatFloat(before, 'g', -1, 64)))
+		}
+	}
+	number("offset", was.Offset, c.Offset)
+	number("scale", was.Scale, c.Scale)
+	if !slices.Equal(was.Levels, c.Levels) {
+		out = append(out, fmt.Sprintf("%d levels that are others, was %d", len(c.Levels), len(was.Levels)))
+	}
+	if was.As != c.As {
+		out = append(out, "read as "+frame.Quoted(c.As)+", was "+frame.Quoted(was.As))
+	}
+	if was.Standardize != c.Standardize {
+		out = append(out, "standardize "+frame.Quoted(c.Standardize)+", was "+frame.Quoted(was.Standardize))
+	}
+	if was.Indicator != c.Indicator {
+		out = append(out, fmt.Sprintf("indicator %t, was %t", c.Indicator, was.Indicator))
+	}
+	if was.Measure != c.Measure || !slices.Equal(was.Range, c.Range) {
+		out = append(out, "the proposer's unit of measurement or plausible range is another one")
+	}
+	return out
+}
+
+func partyChanges(was, p proposal.Party) []string {
+	if !bytes.Equal(was.Identity, p.Identity) {
+		return []string{"ANOTHER KEY"}
+	}
+	return nil
+}
+
+func memberChanges(was, m proposal.Member) []string {
+	out := partyChanges(proposal.Party{Identity: was.Identity}, proposal.Party{Identity: m.Identity})
+	if was.Units != m.Units {
+		out = append(out, fmt.Sprintf("%d units, was %d", m.Units, was.Units))
+	}
+	return out
+}
