@@ -27,7 +27,7 @@ var (
 // names are the hosts of the three people and of the two sites that only take part.
 var names = []string{"hub", "ada", "lakeside", "north", "university"}
 
-// A world is all hosts, and what its readers put in the place of what a page has of its own machines.
+// A world is all hosts, and what readers put in place of what a page says of its own machines.
 type world struct {
 	t      *testing.T
 	hosts  map[string]*host
