@@ -37,8 +37,10 @@ var arrows = map[string][]string{
 	"internal/replica":          {"internal/failpoint"},
 	"internal/frame":            {},
 	// The one room of the generated messages.
-	"internal/wire":      {"internal/frame", "internal/noise", "internal/pki", "internal/proposal", "internal/study", "proto/covey/v1"},
-	"internal/admission": {"internal/pki"},
+	"internal/wire":       {"internal/frame", "internal/noise", "internal/pki", "internal/proposal", "internal/study", "proto/covey/v1"},
+	"internal/admission":  {"internal/pki", "internal/wire"},
+	"internal/membership": {"internal/pki", "internal/proposal"},
+	"internal/analysis":   {"internal/proposal", "internal/round", "internal/study", "internal/wire"},
 	// Eigenvectors, the same to the last bit on every processor.
 	"internal/linalg":      {},
 	"internal/proposal":    {"internal/linalg", "internal/query", "internal/secagg", "internal/strict", "internal/studyfile"},
@@ -65,12 +67,12 @@ var arrows = map[string][]string{
 	"internal/doctor":      {"internal/dataset", "internal/enroll", "internal/frame", "internal/answer", "internal/pki", "internal/profile", "internal/sitedata", "internal/siteconfig", "internal/proposal", "internal/study", "internal/wire"},
 	"internal/agent":       {"internal/egress", "internal/enroll", "internal/proposals", "internal/score", "internal/sitedata", "internal/siteconfig", "internal/terms", "internal/result", "internal/proposal", "internal/study", "internal/answer", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/rowcache", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "internal/notify", "internal/wire"},
 	"internal/people":      {"internal/pki", "internal/proposal"},
-	"internal/coordinator": {"internal/admission", "internal/people", "internal/result", "internal/proposal", "internal/study", "internal/round", "internal/secagg", "internal/noise", "internal/pki", "internal/wire"},
+	"internal/coordinator": {"internal/admission", "internal/analysis", "internal/membership", "internal/people", "internal/result", "internal/proposal", "internal/study", "internal/round", "internal/secagg", "internal/noise", "internal/pki", "internal/wire"},
 	"internal/dashboard":   {"internal/coordinator", "internal/frame", "internal/people", "internal/round", "internal/sheet", "internal/result", "internal/proposal", "internal/study", "internal/noise", "internal/picture", "internal/pki", "internal/style", "internal/worth"},
 	"internal/sitepage":    {"internal/agent", "internal/doctor", "internal/egress", "internal/frame", "internal/ledger", "internal/pki", "internal/proposal", "internal/siteconfig", "internal/sitedata", "internal/study", "internal/style"},
 	"internal/style":       {},
 	"internal/trace":       {"internal/coordinator", "internal/round", "internal/proposal"},
-	"internal/node":        {"internal/admission", "internal/coordinator", "internal/notify", "internal/people", "internal/round", "internal/frame", "internal/dashboard", "internal/replica", "internal/pki", "internal/strict", "internal/proposal"},
+	"internal/node":        {"internal/admission", "internal/coordinator", "internal/membership", "internal/notify", "internal/people", "internal/round", "internal/frame", "internal/dashboard", "internal/replica", "internal/pki", "internal/strict", "internal/proposal"},
 	"test/history":         {"internal/failpoint", "internal/round", "internal/proposal", "internal/study", "internal/secagg", "internal/noise", "proto/covey/v1"},
 	"test/sim":             {"internal/agent", "internal/failpoint", "internal/ledger", "internal/node", "internal/replica", "internal/round", "internal/proposal", "internal/study", "test/fed", "test/history", "test/network", "test/site"},
 	// Writes the tables of the tutorials.
@@ -82,7 +84,7 @@ var arrows = map[string][]string{
 	"cmd/analyst":       {"cmd/internal/cli", "internal/dataset/parquet", "internal/frame", "internal/pki", "internal/report", "internal/sheet", "internal/result", "internal/study", "internal/worth"},
 	"cmd/internal/cli":  {"internal/compare", "internal/frame", "internal/pki", "internal/simulate", "internal/result", "internal/proposal", "internal/study", "internal/worth"},
 	// The demo runs agents in the coordinator's process; nothing else there may.
-	"cmd/coordinator": {"cmd/internal/cli", "internal/coordinator", "internal/draft", "internal/frame", "internal/people", "internal/round", "internal/result", "internal/proposal", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/enroll", "internal/siteconfig", "internal/memory", "internal/simulate", "internal/trace", "internal/worth"},
+	"cmd/coordinator": {"cmd/internal/cli", "internal/coordinator", "internal/membership", "internal/draft", "internal/frame", "internal/people", "internal/round", "internal/result", "internal/proposal", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/enroll", "internal/siteconfig", "internal/memory", "internal/simulate", "internal/trace", "internal/worth"},
 	// A module of its own, which may import the rooms above.
 	"experiments/run":      {"internal/query", "internal/result", "internal/proposal", "internal/study", "internal/answer", "internal/clip", "internal/noise", "internal/simulate"},
 	"experiments/accuracy": {"experiments/run", "internal/noise", "internal/picture", "internal/simulate", "internal/standardize", "internal/result", "internal/proposal", "internal/study", "internal/worth"},
@@ -121,7 +123,7 @@ const demoOnly = "cmd/coordinator/demo"
 var siteOnly = []string{"internal/agent", "internal/doctor", "internal/egress", "internal/enroll", "internal/profile", "internal/proposals", "internal/sitedata", "internal/siteconfig", "internal/sitepage", "internal/terms"}
 
 // pure packages take no context, clock, logger, file or socket.
-var pure = []string{"internal/compare", "internal/query", "internal/clip", "internal/linalg", "internal/noise", "internal/proposal", "internal/result", "internal/secagg", "internal/standardize", "internal/study", "internal/studyfile", "internal/draft", "internal/picture", "internal/round", "internal/worth"}
+var pure = []string{"internal/analysis", "internal/compare", "internal/membership", "internal/query", "internal/clip", "internal/linalg", "internal/noise", "internal/proposal", "internal/result", "internal/secagg", "internal/standardize", "internal/study", "internal/studyfile", "internal/draft", "internal/picture", "internal/round", "internal/worth"}
 
 var impure = []string{"context", "log", "log/slog", "net", "net/http", "os", "io/fs", "path/filepath", "os/exec", "syscall"}
 

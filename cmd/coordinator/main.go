@@ -7,6 +7,7 @@ package main
 
 import (
 	"context"
+	"covey/internal/proposal"
 	"io"
 	"os"
 	"os/signal"
@@ -14,11 +15,11 @@ import (
 
 	shared "covey/cmd/internal/cli"
 	"covey/internal/coordinator"
+	"covey/internal/membership"
 	"covey/internal/node"
 	"covey/internal/noise"
 	"covey/internal/people"
 	"covey/internal/pki"
-	"covey/internal/proposal"
 )
 
 type cli struct {
@@ -29,6 +30,7 @@ type cli struct {
 	Serve   serveCmd       `cmd:"" help:"Run the coordinator."`
 	Demo    demoCmd        `cmd:"" help:"Run a whole study of five sites on this machine."`
 	Site    siteCmd        `cmd:"" help:"Invite, list and revoke sites."`
+	Analyst analystCmd     `cmd:"" help:"Invite, list and revoke analysts."`
 	Study   studyCmd       `cmd:"" help:"Validate, create, list, show, watch and abort studies; print decisions and results."`
 	Page    pageCmd        `cmd:"" help:"Invite, list and revoke the people who may log in at the coordinators' pages."`
 	CA      caCmd          `cmd:"" name:"ca" help:"Replace the federation's CA without cutting off a site."`
@@ -65,7 +67,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 
 // badInput reports whether an error is the input's fault.
 func badInput(err error) bool {
-	return shared.Is[*proposal.FieldError](err) || shared.Is[*noise.ParameterError](err) || shared.Is[*coordinator.JoinError](err) ||
+	return shared.Is[*proposal.FieldError](err) || shared.Is[*noise.ParameterError](err) || shared.Is[*membership.JoinError](err) ||
 		shared.Is[*pki.NameError](err) || shared.Is[*people.Error](err) || shared.Is[*pki.ExistsError](err) || shared.Is[*pki.HostError](err) || shared.Is[*pki.FileError](err) ||
 		shared.Is[*pki.ModeError](err) || shared.Is[*pki.JoinError](err) || shared.Is[*pki.ExpiredError](err) || shared.Is[*node.ConfigError](err)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"covey/internal/proposal"
 	"fmt"
 	"maps"
 	"net/url"
@@ -12,8 +13,8 @@ import (
 	shared "covey/cmd/internal/cli"
 	"covey/internal/coordinator"
 	"covey/internal/frame"
+	"covey/internal/membership"
 	"covey/internal/pki"
-	"covey/internal/proposal"
 	"covey/internal/round"
 )
 
@@ -24,49 +25,93 @@ type siteCmd struct {
 }
 
 type inviteCmd struct {
-	Site     string        `arg:"" help:"The site's name: lower-case letters, digits and dashes."`
-	Valid    time.Duration `default:"72h" help:"How long the join file is good for."`
-	Out      string        `help:"Where to write it; SITE.join if not given, - for stdout."`
-	Again    bool          `xor:"kind" help:"For a site that has joined and whose certificate ended: it joins again with its identity key."`
-	Withdraw bool          `xor:"kind" help:"Make no file: void the site's unused ones."`
+	Site string `arg:"" help:"The site's name: lower-case letters, digits and dashes."`
+	inviteFlags
 }
 
-func (c *inviteCmd) Run(s *terminal) error {
+// Run makes a join file.
+func (c *inviteCmd) Run(s *terminal) error { return sites.invite(s, c.Site, c.inviteFlags) }
+
+type inviteFlags struct {
+	Valid    time.Duration `default:"72h" help:"How long the join file is good for."`
+	Out      string        `help:"Where to write it; NAME.join if not given, - for stdout."`
+	Again    bool          `xor:"kind" help:"For one that has joined and whose certificate ended: it joins again with its identity key."`
+	Withdraw bool          `xor:"kind" help:"Make no file: void the unused ones of that name."`
+}
+
+// holders are the sites or the analysts on the operator's socket.
+type holders struct{ path, word string }
+
+var (
+	sites    = holders{"/v1/sites", "site"}
+	analysts = holders{"/v1/analysts", "analyst"}
+)
+
+func (h holders) invite(s *terminal, name string, c inviteFlags) error {
 	client, err := s.client()
 	if err != nil {
 		return err
 	}
 	if c.Withdraw {
 		var r coordinator.WithdrawReply
-		if err := client.do("POST", "/v1/sites/"+url.PathEscape(c.Site)+"/withdraw", nil, &r); err != nil {
+		if err := client.do("POST", h.path+"/"+url.PathEscape(name)+"/withdraw", nil, &r); err != nil {
 			return err
 		}
-		fmt.Fprintf(s.Err, "%s: unused join files withdrawn: %d\n", c.Site, r.Withdrawn)
+		fmt.Fprintf(s.Err, "%s: unused join files withdrawn: %d\n", name, r.Withdrawn)
 		return printDone(s, r)
 	}
 	out := c.Out
 	if out == "" {
-		out = c.Site + ".join"
+		out = name + ".join"
 	}
 	if err := oneStdout(s, out); err != nil {
 		return err
 	}
-	text, err := client.saveJoin("/v1/sites/invite", coordinator.InviteRequest{Site: c.Site, Valid: proposal.Duration(c.Valid), Again: c.Again}, out)
+	text, err := client.saveJoin(h.path+"/invite", coordinator.InviteRequest{Name: name, Valid: proposal.Duration(c.Valid), Again: c.Again}, out)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(s.Err, "wrote %s: send it to the site by a channel you trust; it is good once, for %v, and unused older files of %s are void\n", written(out), c.Valid, c.Site)
+	fmt.Fprintf(s.Err, "wrote %s: send it to the %s by a channel you trust; it is good once, for %v, and unused older files of %s are void\n", written(out), h.word, c.Valid, name)
 	join, err := pki.ParseJoin(text)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(s.Err, "when the site's operator calls, read out the CA's fingerprint, which is in the file:\n  %s\n", join.Fingerprint)
+	who := "the site's operator"
+	if h == analysts {
+		who = "the analyst"
+	}
+	fmt.Fprintf(s.Err, "when %s calls, read out the CA's fingerprint, which is in the file:\n  %s\n", who, join.Fingerprint)
 	return printDone(s, struct {
-		Site        string    `json:"site"`
+		Site        string    `json:"site,omitempty"`
+		Analyst     string    `json:"analyst,omitempty"`
 		File        string    `json:"file"`
 		Fingerprint string    `json:"fingerprint"` // of the CA
 		Expires     time.Time `json:"expires"`
-	}{c.Site, out, join.Fingerprint, join.Expires})
+	}{join.Site, join.Analyst, out, join.Fingerprint, join.Expires})
+}
+
+// revoke ends a membership and returns the studies that it concerns.
+func (h holders) revoke(s *terminal, name string) (r coordinator.RevokeReply, err error) {
+	client, err := s.client()
+	if err != nil {
+		return r, err
+	}
+	if err := client.do("POST", h.path+"/"+url.PathEscape(name)+"/revoke", nil, &r); err != nil {
+		return r, err
+	}
+	fmt.Fprintf(s.Err, "%s is revoked: its keys and all join files made before now are void; a new join file is for new keys\n", name)
+	return r, nil
+}
+
+// invited returns what a list says of an invitation; empty where its holder came by another one.
+func invited(i membership.Invite, joined bool) string {
+	switch {
+	case time.Now().Before(i.Expires):
+		return "invited until " + i.Expires.Format(time.RFC3339)
+	case joined:
+		return ""
+	}
+	return "invitation ended " + i.Expires.Format(time.RFC3339)
 }
 
 type sitesCmd struct{}
@@ -97,14 +142,10 @@ func (c *sitesCmd) Run(s *terminal) error {
 		fmt.Fprintln(w, datasets(site))
 	}
 	for _, i := range r.Invited {
-		state := "invited until"
-		if time.Now().After(i.Expires) {
-			if slices.ContainsFunc(r.Sites, func(s coordinator.ListedSite) bool { return s.Name == i.Site }) {
-				continue // it came by another one
-			}
-			state = "invitation ended"
+		joined := slices.ContainsFunc(r.Sites, func(s coordinator.ListedSite) bool { return s.Name == i.Site })
+		if state := invited(i, joined); state != "" {
+			fmt.Fprintf(w, "%s\t%s\t\t\n", i.Site, state)
 		}
-		fmt.Fprintf(w, "%s\t%s %s\t\t\n", i.Site, state, i.Expires.Format(time.RFC3339))
 	}
 	return w.Flush()
 }
@@ -113,16 +154,12 @@ type revokeCmd struct {
 	Site string `arg:"" help:"The site's name."`
 }
 
+// Run revokes a site.
 func (c *revokeCmd) Run(s *terminal) error {
-	client, err := s.client()
+	r, err := sites.revoke(s, c.Site)
 	if err != nil {
 		return err
 	}
-	var r coordinator.RevokeReply
-	if err := client.do("POST", "/v1/sites/"+url.PathEscape(c.Site)+"/revoke", nil, &r); err != nil {
-		return err
-	}
-	fmt.Fprintf(s.Err, "%s is revoked: its keys and all join files made before now are void; a new join file is for new keys\n", c.Site)
 	for _, study := range r.Studies {
 		fmt.Fprintln(s.Err, withoutSite(study, c.Site))
 	}

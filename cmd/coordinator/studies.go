@@ -15,6 +15,7 @@ import (
 
 	shared "covey/cmd/internal/cli"
 	"covey/internal/coordinator"
+	"covey/internal/frame"
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/result"
@@ -191,7 +192,7 @@ func (c *studiesCmd) Run(s *terminal) error {
 		return shared.PrintJSON(s.Out, views)
 	}
 	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "DIGEST\tNAME\tSTATUS\tROUND\tε\tWAITING FOR")
+	fmt.Fprintln(w, "DIGEST\tNAME\tSTATUS\tROUND\tε\tPROPOSED BY\tWAITING FOR")
 	for _, v := range views {
 		status, at := string(v.Status), fmt.Sprintf("%d/%d", v.Round, v.Rounds)
 		switch v.Status {
@@ -213,9 +214,17 @@ func (c *studiesCmd) Run(s *terminal) error {
 		case round.StatusEnded:
 			status, at = strings.TrimSpace(fmt.Sprintf("%s: %s %s", v.Status, v.Code, v.Blame())), "-"
 		}
-		fmt.Fprintf(w, "%.12s\t%s\t%s\t%s\t%g\t%s\n", v.Digest, v.Name, status, at, v.Epsilon, strings.Join(v.Waiting, " "))
+		fmt.Fprintf(w, "%.12s\t%s\t%s\t%s\t%g\t%s\t%s\n", v.Digest, frame.Word(v.Name), status, at, v.Epsilon, proposedBy(v), strings.Join(v.Waiting, " "))
 	}
 	return w.Flush()
+}
+
+// proposedBy names who proposed a study.
+func proposedBy(v coordinator.View) string {
+	if v.Proposer == "" {
+		return "operator"
+	}
+	return frame.Word(v.Proposer)
 }
 
 // studyRef names a study.
@@ -256,7 +265,13 @@ func (c *showCmd) Run(s *terminal) error {
 
 func printView(out io.Writer, v coordinator.View) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "study\t%s\ndigest\t%s\nstatus\t%s\n", v.Name, v.Digest, describe(v))
+	fmt.Fprintf(w, "study\t%s\ndigest\t%s\nstatus\t%s\n", frame.Printable(v.Name), v.Digest, describe(v))
+	if v.Proposer != "" {
+		fmt.Fprintf(w, "proposed by\t%s, an analyst, who signed this digest\n", frame.Word(v.Proposer))
+	}
+	if len(v.Readers) > 0 {
+		fmt.Fprintf(w, "readers\t%s\n", strings.Join(v.Readers, " "))
+	}
 	if v.Status == round.StatusEnded {
 		fmt.Fprintf(w, "ended\t%s\n", strings.TrimSpace(string(v.Code)+" "+v.Blame()))
 	}

@@ -15,14 +15,14 @@ import (
 const (
 	// HandshakeTime bounds a TLS handshake and the first words of HTTP/2 after it.
 	HandshakeTime = 10 * time.Second
-	// maxStrangers is how many connections there are at a time that have not shown a site's
+	// maxStrangers is how many connections there are at a time that have not shown a client
 	// certificate, those in the handshake among them. One more ends the oldest of the host that has
 	// most.
 	maxStrangers = 256
 	// strangerTime bounds such a connection: a join is answered within an agent's 20 s.
 	strangerTime = 30 * time.Second
-	// maxConnections is how many a site has at a time; one more ends its oldest. An agent has one,
-	// and one that lost its network without a word leaves others behind until their pings fail.
+	// maxConnections is how many a client has at a time; one more ends its oldest. An agent has
+	// one, and where it lost its network without a word others are left until their pings fail.
 	maxConnections = 4
 	// MaxStreams is how many calls a connection has at a time. An agent has its link, and now and
 	// then another.
@@ -52,8 +52,8 @@ var (
 )
 
 // Gate is the sites' port's TLS, with bounds on what can be held or done by connections that have
-// shown no certificate, and by those of one site. It is around the handshake because gRPC bounds no
-// connections.
+// shown no certificate, and by those of one client. It is around the handshake because gRPC bounds
+// no connections.
 type Gate struct {
 	credentials.TransportCredentials
 
@@ -61,7 +61,7 @@ type Gate struct {
 	all       Bucket
 	hosts     *Hosts[host]
 	strangers []*entrant            // oldest first
-	sites     map[string][]*entrant // oldest first
+	clients   map[string][]*entrant // by name of a site or an analyst, oldest first
 }
 
 // host is where connections come from: an IPv4 address, or a /64 of IPv6.
@@ -78,7 +78,7 @@ func (h *host) idle(now time.Time) bool { return h.strangers == 0 && h.bucket.Fu
 type entrant struct {
 	raw   net.Conn
 	host  *host
-	site  string // of its certificate; "" for a stranger
+	name  string // of its certificate; "" for a stranger
 	timer *time.Timer
 	left  bool
 	gone  chan struct{} // closed with left
@@ -92,7 +92,7 @@ type Caller struct {
 
 // NewGate puts the bounds around a port's TLS.
 func NewGate(tls credentials.TransportCredentials) *Gate {
-	return &Gate{TransportCredentials: tls, all: NewBucket(allRate, allBurst), hosts: NewHosts(newHost, (*host).idle), sites: map[string][]*entrant{}}
+	return &Gate{TransportCredentials: tls, all: NewBucket(allRate, allBurst), hosts: NewHosts(newHost, (*host).idle), clients: map[string][]*entrant{}}
 }
 
 // Clone shares what is counted: it is of one port.
@@ -120,11 +120,11 @@ func (g *Gate) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, er
 	}
 	tls, ok := info.(credentials.TLSInfo)
 	if ok && len(tls.State.VerifiedChains) > 0 {
-		if site, err := pki.SiteName(tls.State.VerifiedChains[0][0]); err == nil {
-			g.known(e, site)
+		if _, name, err := pki.RoleOf(tls.State.VerifiedChains[0][0]); err == nil {
+			g.known(e, name)
 		}
 	}
-	m := newMeter(conn, e.site == "", func() { g.leave(e) })
+	m := newMeter(conn, e.name == "", func() { g.leave(e) })
 	return m, Caller{tls, m}, nil
 }
 
@@ -165,21 +165,21 @@ func (g *Gate) enter(raw net.Conn, now time.Time) (*entrant, time.Duration, erro
 	return e, max(wait, all), nil
 }
 
-// known moves a connection to its site's.
-func (g *Gate) known(e *entrant, site string) {
+// known moves a connection to its client's.
+func (g *Gate) known(e *entrant, name string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if e.left {
 		return
 	}
 	g.drop(e)
-	e.left, e.gone, e.site = false, make(chan struct{}), site
-	if its := g.sites[site]; len(its) >= maxConnections {
+	e.left, e.gone, e.name = false, make(chan struct{}), name
+	if its := g.clients[name]; len(its) >= maxConnections {
 		oldest := its[0]
 		g.drop(oldest)
 		oldest.raw.Close()
 	}
-	g.sites[site] = append(g.sites[site], e)
+	g.clients[name] = append(g.clients[name], e)
 }
 
 func (g *Gate) leave(e *entrant) {
@@ -195,9 +195,9 @@ func (g *Gate) drop(e *entrant) {
 	}
 	e.left = true
 	close(e.gone)
-	if e.site != "" {
-		if g.sites[e.site] = without(g.sites[e.site], e); len(g.sites[e.site]) == 0 {
-			delete(g.sites, e.site)
+	if e.name != "" {
+		if g.clients[e.name] = without(g.clients[e.name], e); len(g.clients[e.name]) == 0 {
+			delete(g.clients, e.name)
 		}
 		return
 	}

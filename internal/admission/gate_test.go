@@ -112,8 +112,8 @@ func TestStrangersAreBounded(t *testing.T) {
 		if conn := <-in; conn == nil {
 			t.Error("a site is kept out by another host's silence")
 		}
-		if len(d.gate.strangers) != maxStrangers-1 || len(d.gate.sites["north"]) != 1 {
-			t.Errorf("%d strangers, %d connections of the site", len(d.gate.strangers), len(d.gate.sites["north"]))
+		if len(d.gate.strangers) != maxStrangers-1 || len(d.gate.clients["north"]) != 1 {
+			t.Errorf("%d strangers, %d connections of the site", len(d.gate.strangers), len(d.gate.clients["north"]))
 		}
 		// A host with one loses none to a host with many.
 		single, _ := d.knock("192.0.2.3")
@@ -175,8 +175,8 @@ func TestSitesConnections(t *testing.T) {
 		}
 		served[1].Close() // makes place
 		enter("north")
-		if ended(north[2]) || len(d.gate.sites["north"]) != maxConnections {
-			t.Errorf("%d connections", len(d.gate.sites["north"]))
+		if ended(north[2]) || len(d.gate.clients["north"]) != maxConnections {
+			t.Errorf("%d connections", len(d.gate.clients["north"]))
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"covey/internal/membership"
 	"covey/internal/pki"
 )
 
@@ -18,12 +19,12 @@ func TestCASteps(t *testing.T) {
 		refused := func(step string) {
 			t.Helper()
 			err := f.c.StepCA(step)
-			if _, ok := errors.AsType[*CAError](err); !ok {
+			if _, ok := errors.AsType[*membership.CAError](err); !ok {
 				t.Errorf("%s: %v", step, err)
 			}
 		}
-		refused(CAPromote)
-		refused(CARetire)
+		refused(membership.CAPromote)
+		refused(membership.CARetire)
 		next, err := f.c.StartCA()
 		if err != nil {
 			t.Fatal(err)
@@ -31,17 +32,17 @@ func TestCASteps(t *testing.T) {
 		if _, err := f.c.StartCA(); err == nil {
 			t.Error("begun twice")
 		}
-		refused(CARetire)
+		refused(membership.CARetire)
 		if late := f.c.Stragglers(next); len(late) != 3 {
 			t.Errorf("not ready: %v", late)
 		}
 		if all := f.c.Authorities().All(); len(all) != 2 || all[0].Fingerprint() != next || len(all[0].Endorsement) == 0 {
 			t.Errorf("in force: %+v", all)
 		}
-		if err := f.c.StepCA(CAPromote); err != nil {
+		if err := f.c.StepCA(membership.CAPromote); err != nil {
 			t.Fatal(err)
 		}
-		refused(CAPromote)
+		refused(membership.CAPromote)
 		raw, err := f.c.machine.Snapshot()
 		if err != nil {
 			t.Fatal(err)
@@ -50,10 +51,10 @@ func TestCASteps(t *testing.T) {
 		if err := m.Restore(raw); err != nil {
 			t.Fatal(err)
 		}
-		if a := m.cas; a.Present.Fingerprint() != next || a.Old.Fingerprint() != f.auth.Fingerprint() || has(a.Next) {
+		if a := m.who.CAs; a.Present.Fingerprint() != next || a.Old.Fingerprint() != f.auth.Fingerprint() || membership.Has(a.Next) {
 			t.Errorf("restored: %+v", a)
 		}
-		if err := f.c.StepCA(CARetire); err != nil {
+		if err := f.c.StepCA(membership.CARetire); err != nil {
 			t.Fatal(err)
 		}
 		if all := f.c.Authorities().All(); len(all) != 1 || all[0].Fingerprint() != next {
@@ -72,13 +73,13 @@ func TestJoinAgain(t *testing.T) {
 			t.Error("a site that never joined is invited again")
 		}
 		join := func(token pki.Token, site int, name string) error {
-			old, _ := f.c.machine.Site(name)
+			old, _ := f.c.machine.Holder(pki.RoleSite, name)
 			key := old.Identity
 			if site < 0 {
 				key = make([]byte, 32)
 			}
 			hash := token.Hash()
-			return f.c.apply(entry{Join: &joinEntry{Token: tokenKey(hash), Site: name, Key: key, Now: time.Now()}})
+			return f.c.apply(entry{Join: &membership.JoinEntry{Token: tokenKey(hash), Name: name, Key: key, Now: time.Now()}})
 		}
 		again, err := f.c.InviteAgain("site-0", []string{"h:1"}, time.Hour)
 		if err != nil {
@@ -94,7 +95,7 @@ func TestJoinAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := f.c.Revoke("site-0"); err != nil {
+		if err := f.c.Revoke(pki.RoleSite, "site-0"); err != nil {
 			t.Fatal(err)
 		}
 		if err := join(void.Token, 0, "site-0"); err == nil {

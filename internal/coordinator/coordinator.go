@@ -20,6 +20,11 @@ import (
 	"covey/internal/wire"
 )
 
+// Software names this coordinator to agents.
+var Software = wire.This(program).Software
+
+const program = "covey-coordinator"
+
 // Options of a coordinator.
 type Options struct {
 	Authority *pki.Authority
@@ -37,7 +42,7 @@ type Coordinator struct {
 	// (TestStateIsTakenFromLock); this way to it is for tests that hold the lock.
 	*leader
 	log    *slog.Logger // core's
-	rounds roundCache   // has its own lock
+	rounds round.Views  // has its own lock
 
 	signing  sync.Mutex    // one result at a time is signed for a site
 	large    chan struct{} // places of messages of many frames that are being read
@@ -56,7 +61,7 @@ func New(o Options) *Coordinator {
 	defer all.machine.unlock()
 	*m = leader{
 		core: all, replicated: m.replicated, term: m.term, links: map[string]*link{}, opened: map[string][]*link{}, paces: map[string]*pace{},
-		sessions: map[proposal.Digest]*session{}, changed: make(chan struct{}), sightings: map[string]Sighting{}, lasts: map[proposal.Digest]lastRelease{},
+		sessions: map[proposal.Digest]*session{}, changed: make(chan struct{}), sightings: map[string]Sighting{}, lasts: map[proposal.Digest]lastRelease{}, shown: map[proposal.Digest]shown{},
 	}
 	return &Coordinator{
 		core: all, registry: registry{all}, leader: m, log: all.log,
@@ -122,7 +127,8 @@ func (c *Coordinator) Close() {
 
 // Server makes the gRPC server of the sites' port.
 func (c *Coordinator) Server() *grpc.Server {
-	s := grpc.NewServer(append((&versions{c: c}).options(),
+	door := &admission.Door{Program: program, Log: c.log, Admit: c.admit}
+	s := grpc.NewServer(append(door.Options(),
 		grpc.Creds(admission.NewGate(credentials.NewTLS(c.authority.ServerTLS()))),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: wire.KeepaliveTime / 2, PermitWithoutStream: true}),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: wire.KeepaliveTime, Timeout: wire.KeepaliveTimeout}),
@@ -136,6 +142,7 @@ func (c *Coordinator) Server() *grpc.Server {
 		grpc.StaticConnWindowSize(admission.ConnWindow),
 	)...)
 	wire.Register(s, server{c})
+	wire.RegisterAnalysis(s, analysts{server{c}})
 	healthv1.RegisterHealthServer(s, health{c: c})
 	return s
 }

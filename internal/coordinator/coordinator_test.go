@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"covey/internal/membership"
 	"covey/internal/noise"
 	"covey/internal/proposal"
 	"covey/internal/round"
@@ -449,10 +450,10 @@ func TestJoin(t *testing.T) {
 		err, _ = m.Apply(raw).(error)
 		return err
 	}
-	invite := entry{Invite: &inviteEntry{Token: "t", Invite: Invite{Site: "north", Expires: now.Add(time.Hour)}}}
+	invite := entry{Invite: &membership.InviteEntry{Token: "t", Invite: membership.Invite{Site: "north", Expires: now.Add(time.Hour)}}}
 	key, other := proposal.Key(make([]byte, 32)), proposal.Key(append(make([]byte, 31), 1))
 	join := func(token, site string, key proposal.Key, at time.Time) error {
-		return apply(entry{Join: &joinEntry{Token: token, Site: site, Key: key, Now: at}})
+		return apply(entry{Join: &membership.JoinEntry{Token: token, Name: site, Key: key, Now: at}})
 	}
 	if err := apply(invite); err != nil {
 		t.Fatal(err)
@@ -467,7 +468,7 @@ func TestJoin(t *testing.T) {
 		"expired": {"t", "north", now.Add(2 * time.Hour), "expired on 2026-11-21T01:00:00Z"},
 	} {
 		err := join(c.token, c.site, key, c.at)
-		if _, ok := errors.AsType[*JoinError](err); !ok || !strings.Contains(err.Error(), c.want) {
+		if _, ok := errors.AsType[*membership.JoinError](err); !ok || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -53,13 +53,13 @@ func (m *leader) word(e round.Entry) []byte {
 func (m *leader) decide(e round.Entry, signature []byte, at time.Time) error {
 	s := m.studies[e.Study]
 	if e.Kind != round.EntryDecided || s == nil {
-		return m.commit(e)
+		return m.commit(e, at)
 	}
 	roster := s.Plan().Proposal.Roster
 	if e.Site < 0 || e.Site >= len(roster) || !study.CheckDecision(roster[e.Site], e.Study, e.Verdict, e.Code, signature) {
 		return fmt.Errorf("study %s: the decision in the log is not signed by its site", e.Study)
 	}
-	if err := m.commit(e); err != nil {
+	if err := m.commit(e, at); err != nil {
 		return err
 	}
 	if m.words[e.Study] == nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"covey/internal/membership"
 	"covey/internal/pki"
 	"covey/internal/proposal"
 )
@@ -16,104 +17,117 @@ const MaxInvite = 30 * 24 * time.Hour
 
 // Invite makes a join file's content for a site and records its token's hash.
 func (c registry) Invite(site string, addresses []string, valid time.Duration) (pki.Join, error) {
-	return c.invite(site, addresses, valid, false)
+	return c.invite(pki.RoleSite, site, addresses, valid, false)
 }
 
 // InviteAgain is Invite for a site that has joined and whose certificate ended, or whose CA did: it
 // joins with the identity key that it has, and stays in its studies.
 func (c registry) InviteAgain(site string, addresses []string, valid time.Duration) (pki.Join, error) {
-	return c.invite(site, addresses, valid, true)
+	return c.invite(pki.RoleSite, site, addresses, valid, true)
 }
 
-func (c registry) invite(site string, addresses []string, valid time.Duration, again bool) (pki.Join, error) {
-	if err := pki.ValidName(site); err != nil {
+// InviteAnalyst is Invite for an analyst, and InviteAgain for one with again.
+func (c registry) InviteAnalyst(name string, addresses []string, valid time.Duration, again bool) (pki.Join, error) {
+	return c.invite(pki.RoleAnalyst, name, addresses, valid, again)
+}
+
+func (c registry) invite(role pki.Role, name string, addresses []string, valid time.Duration, again bool) (pki.Join, error) {
+	if err := pki.ValidName(name); err != nil {
 		return pki.Join{}, err
 	}
-	if err := checkValid(site, valid); err != nil {
+	if err := checkValid(name, valid); err != nil {
 		return pki.Join{}, err
 	}
-	old, ok := c.machine.Site(site)
+	m := c.machine.lock()
+	taken := m.who.Vacant(role, name)
+	old, ok := m.who.Holders(role)[name]
+	c.machine.unlock()
+	if taken != nil {
+		return pki.Join{}, taken
+	}
 	switch known := ok && !old.Revoked; {
 	case known && !again:
-		return pki.Join{}, &JoinError{site, fmt.Sprintf("site %q has already joined; revoke it first, or give --again to keep its identity key", site)}
+		return pki.Join{}, &membership.JoinError{Reason: fmt.Sprintf("%s %q has already joined; revoke it first, or give --again to keep its identity key", role, name)}
 	case !known && again:
-		return pki.Join{}, &JoinError{site, fmt.Sprintf("site %q has not joined, or was revoked: it cannot join again; leave --again out", site)}
+		return pki.Join{}, &membership.JoinError{Reason: fmt.Sprintf("%s %q has not joined, or was revoked: it cannot join again; leave --again out", role, name)}
 	}
-	return c.giveOut(Invite{Site: site, Again: again}, addresses, valid)
+	i := membership.InviteOf(role, name)
+	i.Again = again
+	return c.giveOut(i, addresses, valid)
 }
 
-func checkValid(site string, valid time.Duration) error {
+func checkValid(name string, valid time.Duration) error {
 	if valid <= 0 || valid > MaxInvite {
-		return &JoinError{site, fmt.Sprintf("a join file is valid for more than 0 and at most %v, not %v", MaxInvite, valid)}
+		return &membership.JoinError{Reason: fmt.Sprintf("a join file is valid for more than 0 and at most %v, not %v", MaxInvite, valid)}
 	}
 	return nil
 }
 
 // giveOut makes a join file's content and records its token's hash.
-func (c registry) giveOut(i Invite, addresses []string, valid time.Duration) (pki.Join, error) {
+func (c registry) giveOut(i membership.Invite, addresses []string, valid time.Duration) (pki.Join, error) {
 	token, err := pki.NewToken()
 	if err != nil {
 		return pki.Join{}, err
 	}
 	i.Expires = c.now().Add(valid).UTC().Truncate(time.Second)
-	if err := c.apply(entry{Invite: &inviteEntry{Token: tokenKey(token.Hash()), Invite: i}}); err != nil {
+	if err := c.apply(entry{Invite: &membership.InviteEntry{Token: tokenKey(token.Hash()), Invite: i}}); err != nil {
 		return pki.Join{}, err
 	}
-	return pki.Join{Coordinator: addresses, Fingerprint: c.authority.Fingerprint(), Token: token, Site: i.Site, Node: i.Node, Expires: i.Expires}, nil
+	return pki.Join{Coordinator: addresses, Fingerprint: c.authority.Fingerprint(), Token: token, Site: i.Site, Analyst: i.Analyst, Node: i.Node, Expires: i.Expires}, nil
 }
 
-// Withdraw takes a site's unused join files back and returns how many there were; the log is left
-// alone where there is none.
-func (c registry) Withdraw(site string) (int, error) {
-	if err := pki.ValidName(site); err != nil {
+// Withdraw takes the unused join files of a site or an analyst back and returns how many there
+// were; the log is left alone where there is none.
+func (c registry) Withdraw(role pki.Role, name string) (int, error) {
+	if err := pki.ValidName(name); err != nil {
 		return 0, err
 	}
 	if !c.Leading() {
 		return 0, ErrNotLeader
 	}
-	m := c.machine.lock()
+	_, invited := c.machine.Holders(role)
 	unused := 0
-	for _, i := range m.invites {
-		if i.Site == site {
+	for _, i := range invited {
+		if _, n := i.Whose(); n == name {
 			unused++
 		}
 	}
-	c.machine.unlock()
 	if unused == 0 {
 		return 0, nil
 	}
-	return unused, c.apply(entry{Withdraw: &withdrawEntry{Site: site}})
+	return unused, c.apply(entry{Withdraw: &membership.ClientEntry{Role: role, Name: name}})
 }
 
-// Revoke ends a site's membership and its link.
-func (c registry) Revoke(site string) error {
-	// Sites are never forgotten: this is what the log would answer, without a line in it.
-	if _, known := c.machine.Site(site); !known {
-		return &JoinError{site, fmt.Sprintf("no site %.80q", site)}
+// Revoke ends the membership of a site or an analyst, and its streams.
+func (c registry) Revoke(role pki.Role, name string) error {
+	// Nobody is ever forgotten: this is what the log would answer, without a line in it.
+	if _, known := c.machine.Holder(role, name); !known {
+		return &membership.JoinError{Reason: fmt.Sprintf("no %s %.80q", role, name)}
 	}
-	if err := c.apply(entry{Revoke: &revokeEntry{Site: site}}); err != nil {
+	if err := c.apply(entry{Revoke: &membership.ClientEntry{Role: role, Name: name}}); err != nil {
 		return err
 	}
 	m := c.machine.lock()
 	defer c.machine.unlock()
-	if l := m.links[site]; l != nil {
+	if l := m.links[name]; l != nil {
 		l.close(errRevoked)
 	}
+	m.notify() // whoever watches is looked up again
 	return nil
 }
 
 // join spends a token. The certificate is made first and given out only if the
-// log took the join, so that a token buys at most one site.
-func (c registry) join(_ context.Context, token []byte, site string, csr, identity, proof []byte) ([]byte, error) {
-	if err := pki.ValidName(site); err != nil {
-		return nil, &JoinError{site, "the site's name is not a valid one"}
+// log took the join, so that a token buys at most one membership.
+func (c registry) join(_ context.Context, token []byte, name string, csr, identity, proof []byte) ([]byte, error) {
+	if err := pki.ValidName(name); err != nil {
+		return nil, &membership.JoinError{Reason: "the name is not a valid one"}
 	}
 	if len(identity) != ed25519.PublicKeySize {
-		return nil, &JoinError{site, "the identity key is not an Ed25519 public key"}
+		return nil, &membership.JoinError{Reason: "the identity key is not an Ed25519 public key"}
 	}
 	t, err := pki.TokenFrom(token)
 	if err != nil {
-		return nil, &JoinError{site, "the token is not a token"}
+		return nil, &membership.JoinError{Reason: "the token is not a token"}
 	}
 	if !c.Leading() {
 		return nil, ErrNotLeader
@@ -122,17 +136,17 @@ func (c registry) join(_ context.Context, token []byte, site string, csr, identi
 	// every study wait for its disk.
 	hash := t.Hash()
 	now := c.now()
-	attempt := joinEntry{Token: tokenKey(hash), Site: site, Key: proposal.Key(identity), TLS: requestKey(csr), Now: now}
-	again, err := c.machine.joinable(attempt)
+	attempt := membership.JoinEntry{Token: tokenKey(hash), Name: name, Key: proposal.Key(identity), TLS: requestKey(csr), Now: now}
+	role, again, err := c.machine.joinable(attempt)
 	if err != nil {
 		return nil, err
 	}
-	if err := pki.CheckIdentityProof(identity, site, hash, csr, proof); err != nil {
-		return nil, &JoinError{site, "the proof of the identity key is wrong"}
+	if err := pki.CheckIdentityProof(identity, name, hash, csr, proof); err != nil {
+		return nil, &membership.JoinError{Reason: "the proof of the identity key is wrong"}
 	}
-	certificate, err := c.authority.Issue(pki.RoleSite, site, csr, now)
+	certificate, err := c.authority.Issue(role, name, csr, now)
 	if err != nil {
-		return nil, &JoinError{site, "the certificate request is not in order"}
+		return nil, &membership.JoinError{Reason: "the certificate request is not in order"}
 	}
 	if again { // it is in the log: its reply was lost
 		return certificate, nil
@@ -140,7 +154,7 @@ func (c registry) join(_ context.Context, token []byte, site string, csr, identi
 	if err := c.apply(entry{Join: &attempt}); err != nil {
 		return nil, err
 	}
-	c.log.Info("site joined", "site", site, "identity", pki.Fingerprint(identity))
+	c.log.Info(string(role)+" joined", "name", name, "identity", pki.Fingerprint(identity))
 	return certificate, nil
 }
 

@@ -14,7 +14,9 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"covey/internal/membership"
 	"covey/internal/people"
+	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/wire"
@@ -77,8 +79,11 @@ func FuzzEntries(f *testing.F) {
 	}
 	key := proposal.Key(bytes.Repeat([]byte{1}, ed25519.PublicKeySize))
 	for _, e := range []entry{
-		{Spend: &spendEntry{Token: "x", Node: "2"}}, {Node: &Node{ID: "2", Addresses: []string{"a:1"}}}, {Forget: &forgetEntry{"2"}}, {Withdraw: &withdrawEntry{"site-1"}}, {Node: &Node{ID: "2", Key: key}},
-		{Join: &joinEntry{Token: "t", Site: "s", Key: key}}, {Revoke: &revokeEntry{"site-1"}}, {CA: &caEntry{}},
+		{Spend: &membership.SpendEntry{Token: "x", Node: "2"}}, {Node: &membership.Node{ID: "2", Addresses: []string{"a:1"}}}, {Forget: &membership.ForgetEntry{Node: "2"}}, {Withdraw: &membership.ClientEntry{Role: pki.RoleSite, Name: "site-1"}}, {Node: &membership.Node{ID: "2", Key: key}},
+		{Join: &membership.JoinEntry{Token: "t", Name: "s", Key: key}}, {Revoke: &membership.ClientEntry{Role: pki.RoleSite, Name: "site-1"}}, {CA: &membership.CAEntry{}},
+		{Invite: &membership.InviteEntry{Token: "a", Invite: membership.Invite{Analyst: "ada"}}}, {Invite: &membership.InviteEntry{Token: "b", Invite: membership.Invite{Analyst: "site-1"}}},
+		{Revoke: &membership.ClientEntry{Role: pki.RoleAnalyst, Name: "ada"}}, {Revoke: &membership.ClientEntry{Role: "node", Name: "x"}}, {Withdraw: &membership.ClientEntry{Role: pki.RoleAnalyst, Name: "ada"}},
+		{Tell: &tellEntry{"rows", map[string]int{"site-0": 5}}}, {Tell: &tellEntry{}},
 		{Person: &people.Entry{Person: people.Person{Name: "ana", Role: people.Viewer, Studies: []proposal.Digest{{1}}}, Hash: people.Hash("t")}}, {Person: &people.Entry{Person: people.Person{Name: "ana", Role: people.Operator, Certificate: true}}}, {Dismiss: new(string)},
 		{Round: &round.Entry{Kind: round.EntrySurvivors, Query: -1, Slot: -1, Survivors: []int{-1, 99}}},
 	} {

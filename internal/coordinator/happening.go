@@ -4,6 +4,7 @@ import (
 	"maps"
 	"time"
 
+	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/study"
@@ -15,9 +16,10 @@ type Happening struct {
 	At   time.Time `json:"at"`   // the leader's clock
 	Kind string    `json:"kind"` // a round.EntryKind, or one of the constants below
 	// Study is zero for what concerns no study.
-	Study proposal.Digest `json:"study,omitzero"`
-	Site  string          `json:"site,omitempty"`
-	Node  string          `json:"node,omitempty"` // a coordinator
+	Study   proposal.Digest `json:"study,omitzero"`
+	Site    string          `json:"site,omitempty"`
+	Analyst string          `json:"analyst,omitempty"`
+	Node    string          `json:"node,omitempty"` // a coordinator
 	// Accuser and Accused are as in View, of a study's end.
 	Accuser string     `json:"accuser,omitempty"`
 	Accused string     `json:"accused,omitempty"`
@@ -63,11 +65,13 @@ func (m *leader) note(e entry) {
 	h := Happening{At: e.At}
 	switch {
 	case e.Invite != nil:
-		h.Kind, h.Site, h.Node = HappenedInvited, e.Invite.Site, e.Invite.Node
+		h.Kind, h.Site, h.Analyst, h.Node = HappenedInvited, e.Invite.Site, e.Invite.Analyst, e.Invite.Node
 	case e.Join != nil:
-		h.Kind, h.Site = HappenedJoined, e.Join.Site
+		h.Kind = HappenedJoined
+		h.names(m.who.RoleOf(e.Join.Name), e.Join.Name)
 	case e.Revoke != nil:
-		h.Kind, h.Site = HappenedRevoked, e.Revoke.Site
+		h.Kind = HappenedRevoked
+		h.names(e.Revoke.Role, e.Revoke.Name)
 	case e.CA != nil:
 		h.Kind = "ca " + e.CA.Step
 	case e.Node != nil && len(e.Node.Addresses) > 0:
@@ -107,6 +111,15 @@ func (m *leader) note(e entry) {
 			h.Kind = string(round.EntryEnded)
 		}
 		m.record(h)
+	}
+}
+
+// names notes a site or an analyst.
+func (h *Happening) names(role pki.Role, name string) {
+	if role == pki.RoleAnalyst {
+		h.Analyst = name
+	} else {
+		h.Site = name
 	}
 }
 

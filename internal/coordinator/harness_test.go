@@ -15,6 +15,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"covey/internal/membership"
 	"covey/internal/noise"
 	"covey/internal/pki"
 	"covey/internal/proposal"
@@ -123,8 +124,8 @@ func newFederation(t *testing.T, sites int, change func(*proposal.Spec)) *federa
 		s.vector = s.sum
 		f.sites = append(f.sites, s)
 		token := fmt.Sprint("token ", i)
-		f.apply(entry{Invite: &inviteEntry{Token: token, Invite: Invite{Site: s.name, Expires: time.Now().Add(time.Hour)}}})
-		f.apply(entry{Join: &joinEntry{Token: token, Site: s.name, Key: proposal.Key(s.identity.Public().(ed25519.PublicKey)), Now: time.Now()}})
+		f.apply(entry{Invite: &membership.InviteEntry{Token: token, Invite: membership.Invite{Site: s.name, Expires: time.Now().Add(time.Hour)}}})
+		f.apply(entry{Join: &membership.JoinEntry{Token: token, Name: s.name, Key: proposal.Key(s.identity.Public().(ed25519.PublicKey)), Now: time.Now()}})
 		f.connect(i)
 	}
 	spec := proposal.Spec{

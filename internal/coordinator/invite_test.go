@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"covey/internal/membership"
 	"covey/internal/pki"
 	"covey/internal/wire"
 	"covey/test/site"
@@ -42,7 +43,7 @@ func TestNewestJoinFileAlone(t *testing.T) {
 		}
 		refused := func(what string, err error) {
 			t.Helper()
-			if _, ok := errors.AsType[*JoinError](err); !ok {
+			if _, ok := errors.AsType[*membership.JoinError](err); !ok {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
@@ -61,25 +62,25 @@ func TestNewestJoinFileAlone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := f.c.Revoke("clinic"); err != nil {
+		if err := f.c.Revoke(pki.RoleSite, "clinic"); err != nil {
 			t.Fatal(err)
 		}
 		for i, j := range []pki.Join{first, second, again} {
 			refused(fmt.Sprint("after the revocation, file ", i), joiner(t, f.c, "clinic", its)(j))
 		}
-		if _, left := f.c.machine.Sites(); len(left) != 1 || left[0].Site != "other" {
+		if _, left := f.c.machine.Holders(pki.RoleSite); len(left) != 1 || left[0].Site != "other" {
 			t.Errorf("after the revocation there are %v", left)
 		}
 		third := invite("clinic")
 		before := len(f.log.all())
-		if n, err := f.c.Withdraw("clinic"); n != 1 || err != nil {
+		if n, err := f.c.Withdraw(pki.RoleSite, "clinic"); n != 1 || err != nil {
 			t.Errorf("%d files withdrawn, %v", n, err)
 		}
 		refused("a file that was withdrawn", joiner(t, f.c, "clinic", its)(third))
-		if n, err := f.c.Withdraw("clinic"); n != 0 || err != nil || len(f.log.all()) != before+1 {
+		if n, err := f.c.Withdraw(pki.RoleSite, "clinic"); n != 0 || err != nil || len(f.log.all()) != before+1 {
 			t.Errorf("%d files withdrawn, %v, %d entries", n, err, len(f.log.all())-before)
 		}
-		if _, err := f.c.Withdraw("No Name"); err == nil {
+		if _, err := f.c.Withdraw(pki.RoleSite, "No Name"); err == nil {
 			t.Error("a name that is none")
 		}
 		if err := joiner(t, f.c, "other", its)(other); err != nil {
@@ -101,7 +102,7 @@ func TestAnotherSitesIdentity(t *testing.T) {
 		before := len(f.log.all())
 		victim := ed25519.PublicKey(f.plan.Proposal.Roster[0].Identity)
 		err = joiner(t, f.c, "clinic", func(*pki.Holder) ed25519.PublicKey { return victim })(j)
-		if _, ok := errors.AsType[*JoinError](err); !ok || !strings.Contains(err.Error(), "proof of the identity key") {
+		if _, ok := errors.AsType[*membership.JoinError](err); !ok || !strings.Contains(err.Error(), "proof of the identity key") {
 			t.Errorf("joined with another's identity key: %v", err)
 		}
 		if got := len(f.log.all()); got != before {
@@ -138,7 +139,7 @@ func TestNodeJoinsWithoutATokenWriteNothing(t *testing.T) {
 				if err == nil {
 					t.Fatalf("%.20q was given the keys", name)
 				}
-				if _, refused := errors.AsType[*JoinError](err); !refused && pki.ValidName(name) != nil {
+				if _, refused := errors.AsType[*membership.JoinError](err); !refused && pki.ValidName(name) != nil {
 					t.Errorf("%.20q, which is no name, is looked for: %v", name, err)
 				}
 				if name != "two" {

@@ -56,5 +56,5 @@ func (c *Coordinator) leaderAddresses() []string {
 	if m.replica == nil || m.leading {
 		return nil
 	}
-	return m.nodes[m.replica.LeaderID()].Addresses
+	return m.who.Nodes[m.replica.LeaderID()].Addresses
 }

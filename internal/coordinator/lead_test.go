@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"covey/internal/membership"
 	"covey/internal/pki"
 	"covey/internal/round"
 	covey "covey/proto/covey/v1"
@@ -86,7 +87,7 @@ func TestFollowerSendsAgentsAway(t *testing.T) {
 		f := newFederation(t, 3, nil)
 		defer f.c.Close()
 		addresses := []string{"two.example:7443"}
-		if err := f.c.PutNode(Node{ID: "two", Addresses: addresses}); err != nil {
+		if err := f.c.PutNode(membership.Node{ID: "two", Addresses: addresses}); err != nil {
 			t.Fatal(err)
 		}
 		link := f.sites[0].link
@@ -123,7 +124,7 @@ func TestNodeTokenIsSpentOnce(t *testing.T) {
 			t.Helper()
 			if _, err := f.c.AdmitNode(token, id); err == nil {
 				t.Errorf("%s was given the keys", what)
-			} else if _, ok := errors.AsType[*JoinError](err); !ok {
+			} else if _, ok := errors.AsType[*membership.JoinError](err); !ok {
 				t.Errorf("%s: %v", what, err)
 			}
 		}

@@ -27,6 +27,7 @@ type leader struct {
 	// sightings are of sites, while this coordinator led.
 	sightings map[string]Sighting
 	lasts     map[proposal.Digest]lastRelease
+	shown     map[proposal.Digest]shown // to analysts
 }
 
 func (m *leader) led(s *session) round.Led {

@@ -10,6 +10,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"covey/internal/membership"
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	covey "covey/proto/covey/v1"
@@ -99,7 +100,7 @@ func TestJoinsWithoutATokenWriteNothing(t *testing.T) {
 		}
 		before := len(f.log.all())
 		for range 100 {
-			if _, refused := errors.AsType[*JoinError](join(stranger)); !refused {
+			if _, refused := errors.AsType[*membership.JoinError](join(stranger)); !refused {
 				t.Fatal("not refused")
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"covey/internal/membership"
 	"covey/internal/people"
 	"covey/internal/pki"
 	"covey/internal/proposal"
@@ -21,9 +22,9 @@ const maxSpec = 16 << 20
 
 // InviteRequest asks for a join file.
 type InviteRequest struct {
-	Site  string            `json:"site"`
+	Name  string            `json:"name"` // of the site or the analyst
 	Valid proposal.Duration `json:"valid"`
-	Again bool              `json:"again,omitempty"` // of a site that has joined
+	Again bool              `json:"again,omitempty"` // of one that has joined
 }
 
 // WithdrawReply is how many unused join files were withdrawn.
@@ -33,16 +34,29 @@ type WithdrawReply struct {
 
 // SitesReply lists sites.
 type SitesReply struct {
-	Sites   []ListedSite `json:"sites"`
-	Invited []Invite     `json:"invited"`
+	Sites   []ListedSite        `json:"sites"`
+	Invited []membership.Invite `json:"invited"`
 }
 
 // ListedSite is a site as listed.
 type ListedSite struct {
-	Site
+	membership.Holder
 	Fingerprint string         `json:"fingerprint"`
 	Connected   bool           `json:"connected"`
 	Datasets    map[string]int `json:"datasets,omitempty"` // units by name
+}
+
+// AnalystsReply lists analysts.
+type AnalystsReply struct {
+	Analysts []ListedAnalyst     `json:"analysts"`
+	Invited  []membership.Invite `json:"invited"`
+}
+
+// ListedAnalyst is an analyst as listed.
+type ListedAnalyst struct {
+	membership.Holder
+	Fingerprint string `json:"fingerprint"`
+	Open        int    `json:"open"` // proposals of its own that are not over
 }
 
 // CreateReply is a new study.
@@ -71,27 +85,31 @@ type ErrorReply struct {
 func (c *Coordinator) Operator(addresses func() []string) *http.ServeMux {
 	mux := http.NewServeMux()
 	handle := func(pattern string, do func(*http.Request) (any, error)) { mux.HandleFunc(pattern, Answer(do)) }
-	handle("POST /v1/sites/invite", func(r *http.Request) (any, error) {
-		var q InviteRequest
-		if err := Decode(r, maxSpec, &q); err != nil {
-			return nil, err
-		}
-		join, err := c.invite(q.Site, addresses(), time.Duration(q.Valid), q.Again)
-		if err != nil {
-			return nil, err
-		}
-		return join.Marshal()
-	})
-	handle("POST /v1/sites/{name}/revoke", func(r *http.Request) (any, error) {
-		name := r.PathValue("name")
-		err := c.Revoke(name)
-		return RevokeReply{Site: name, Studies: c.AwaitedOf(name)}, err
-	})
-	handle("POST /v1/sites/{name}/withdraw", func(r *http.Request) (any, error) {
-		n, err := c.Withdraw(r.PathValue("name"))
-		return WithdrawReply{Withdrawn: n}, err
-	})
+	for under, role := range map[string]pki.Role{"/v1/sites": pki.RoleSite, "/v1/analysts": pki.RoleAnalyst} {
+		handle("POST "+under+"/invite", func(r *http.Request) (any, error) {
+			var q InviteRequest
+			if err := Decode(r, maxSpec, &q); err != nil {
+				return nil, err
+			}
+			join, err := c.invite(role, q.Name, addresses(), time.Duration(q.Valid), q.Again)
+			if err != nil {
+				return nil, err
+			}
+			return join.Marshal()
+		})
+		handle("POST "+under+"/{name}/revoke", func(r *http.Request) (any, error) {
+			name := r.PathValue("name")
+			err := c.Revoke(role, name)
+			who := membership.InviteOf(role, name)
+			return RevokeReply{Site: who.Site, Analyst: who.Analyst, Studies: c.AwaitedOf(role, name)}, err
+		})
+		handle("POST "+under+"/{name}/withdraw", func(r *http.Request) (any, error) {
+			n, err := c.Withdraw(role, r.PathValue("name"))
+			return WithdrawReply{Withdrawn: n}, err
+		})
+	}
 	handle("GET /v1/sites", func(*http.Request) (any, error) { return c.listSites(), nil })
+	handle("GET /v1/analysts", func(*http.Request) (any, error) { return c.listAnalysts(), nil })
 	handle("GET /v1/studies", func(*http.Request) (any, error) { return c.Views(), nil })
 	planned := func(pattern string, do func(proposal.Spec) (*study.Plan, error)) {
 		handle(pattern, func(r *http.Request) (any, error) {
@@ -152,21 +170,25 @@ func (c *Coordinator) Operator(addresses func() []string) *http.ServeMux {
 }
 
 func (c *Coordinator) listSites() SitesReply {
-	sites, invited := c.machine.Sites()
-	out := SitesReply{Sites: []ListedSite{}, Invited: []Invite{}}
-	for _, i := range invited {
-		if i.Site != "" { // the others are coordinators'
-			out.Invited = append(out.Invited, i)
-		}
-	}
+	sites, invited := c.machine.Holders(pki.RoleSite)
+	out := SitesReply{Sites: []ListedSite{}, Invited: append([]membership.Invite{}, invited...)}
 	m := c.machine.lock()
 	defer c.machine.unlock()
 	for _, s := range sites {
-		listed := ListedSite{Site: s, Fingerprint: pki.Fingerprint([]byte(s.Identity))}
+		listed := ListedSite{Holder: s, Fingerprint: pki.Fingerprint([]byte(s.Identity))}
 		if l := m.links[s.Name]; l != nil {
 			listed.Connected, listed.Datasets = true, l.units
 		}
 		out.Sites = append(out.Sites, listed)
+	}
+	return out
+}
+
+func (c *Coordinator) listAnalysts() AnalystsReply {
+	analysts, invited := c.machine.Holders(pki.RoleAnalyst)
+	out := AnalystsReply{Analysts: []ListedAnalyst{}, Invited: append([]membership.Invite{}, invited...)}
+	for _, a := range analysts {
+		out.Analysts = append(out.Analysts, ListedAnalyst{a, pki.Fingerprint([]byte(a.Identity)), len(c.AwaitedOf(pki.RoleAnalyst, a.Name))})
 	}
 	return out
 }
@@ -182,7 +204,7 @@ func Answer(do func(*http.Request) (any, error)) http.HandlerFunc {
 // Decode reads a request's JSON, of at most so many bytes.
 func Decode(r *http.Request, most int64, into any) error {
 	if err := json.NewDecoder(io.LimitReader(r.Body, most)).Decode(into); err != nil {
-		return &JoinError{"", "the request is not JSON"}
+		return &membership.JoinError{Reason: "the request is not JSON"}
 	}
 	return nil
 }
@@ -211,10 +233,10 @@ func Reply(w http.ResponseWriter, v any, err error) {
 
 func badInput(err error) bool {
 	_, field := errors.AsType[*proposal.FieldError](err)
-	_, join := errors.AsType[*JoinError](err)
+	_, join := errors.AsType[*membership.JoinError](err)
 	_, unknown := errors.AsType[*UnknownStudyError](err)
 	_, name := errors.AsType[*pki.NameError](err)
-	_, ca := errors.AsType[*CAError](err)
+	_, ca := errors.AsType[*membership.CAError](err)
 	_, person := errors.AsType[*people.Error](err)
 	return field || join || unknown || name || ca || person
 }

@@ -3,7 +3,6 @@ package coordinator
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
@@ -135,48 +133,6 @@ func TestLate(t *testing.T) {
 			t.Error("late after the end")
 		}
 	})
-}
-
-// TestRetried: the slots that a query's release skipped.
-func TestRetried(t *testing.T) {
-	plan := &study.Plan{Queries: make([]study.Query, 4), D: 2}
-	var releases []round.Released
-	for q, slot := range []int{1, 2, 5} { // one given up before the first, two before the third
-		raw, err := study.Release{Query: q, Slot: slot, Kind: study.KindMean}.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
-		releases = append(releases, round.Released{Encoded: raw})
-	}
-	var c roundCache
-	if got := c.of(proposal.Digest{}, plan, releases[:2]); len(got) != 2 || got[0].Retried != 1 || got[1].Retried != 0 {
-		t.Errorf("%+v", got)
-	}
-	if got := c.of(proposal.Digest{}, plan, releases); len(got) != 3 || got[2].Retried != 2 {
-		t.Errorf("%+v", got)
-	}
-}
-
-func TestTurn(t *testing.T) {
-	s := math.Sqrt(0.5)
-	for _, c := range []struct {
-		before, block []float64
-		want          float64
-	}{
-		{[]float64{1, 0}, []float64{-1, 0}, 0},
-		{[]float64{1, 0}, []float64{0, 1}, 90},
-		{[]float64{1, 0}, []float64{s, s}, 45},
-		{[]float64{1, 0, 0, 0, 1, 0}, []float64{s, s, 0, 0, 0, 1}, 90},
-		{[]float64{1, 0, 0, 0, 1, 0}, []float64{s, s, 0, s, -s, 0}, 0}, // the same span
-	} {
-		d := 2
-		if len(c.before) == 6 {
-			d = 3
-		}
-		if got := turn(c.before, c.block, d); math.Abs(got-c.want) > 1e-6 {
-			t.Errorf("%v to %v: %v, want %v", c.before, c.block, got, c.want)
-		}
-	}
 }
 
 // TestShownHoldsNothingUnNoised: no site's vector, nor their exact sum, is in what pages and

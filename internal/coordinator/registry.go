@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"covey/internal/membership"
 	"covey/internal/pki"
 )
 
@@ -17,10 +18,10 @@ type registry struct{ *core }
 func (c registry) Addresses(self string) []string {
 	m := c.machine.lock()
 	defer c.machine.unlock()
-	out := slices.Clone(m.nodes[self].Addresses)
-	for _, id := range slices.Sorted(maps.Keys(m.nodes)) {
+	out := slices.Clone(m.who.Nodes[self].Addresses)
+	for _, id := range slices.Sorted(maps.Keys(m.who.Nodes)) {
 		if id != self {
-			out = append(out, m.nodes[id].Addresses...)
+			out = append(out, m.who.Nodes[id].Addresses...)
 		}
 	}
 	return out
@@ -30,7 +31,7 @@ func (c registry) Addresses(self string) []string {
 func (c registry) Knows(id string) bool {
 	m := c.machine.lock()
 	defer c.machine.unlock()
-	_, ok := m.nodes[id]
+	_, ok := m.who.Nodes[id]
 	return ok
 }
 
@@ -39,8 +40,8 @@ func (c registry) Knows(id string) bool {
 func (c registry) Members() pki.Members {
 	m := c.machine.lock()
 	defer c.machine.unlock()
-	out := pki.Members{Version: m.changes, Keys: map[string][]byte{}}
-	for id, n := range m.nodes {
+	out := pki.Members{Version: m.who.Changes, Keys: map[string][]byte{}}
+	for id, n := range m.who.Nodes {
 		if len(n.Key) > 0 {
 			out.Keys[id] = n.Key
 		}
@@ -58,29 +59,29 @@ func (c registry) Regrouped() <-chan struct{} {
 
 // Expected returns the coordinators that are not known by an address yet: those that were given the
 // keys, and the ends of the unused join files.
-func (c registry) Expected() (given []string, invited []Invite) {
+func (c registry) Expected() (given []string, invited []membership.Invite) {
 	m := c.machine.lock()
 	defer c.machine.unlock()
-	for id, n := range m.nodes {
+	for id, n := range m.who.Nodes {
 		if len(n.Addresses) == 0 {
 			given = append(given, id)
 		}
 	}
-	for _, i := range m.invites {
+	for _, i := range m.who.Invites {
 		if i.Node != "" {
 			invited = append(invited, i)
 		}
 	}
 	slices.Sort(given)
-	slices.SortFunc(invited, func(a, b Invite) int { return strings.Compare(a.Node, b.Node) })
+	slices.SortFunc(invited, func(a, b membership.Invite) int { return strings.Compare(a.Node, b.Node) })
 	return given, invited
 }
 
 // PutNode records where agents reach a coordinator, and its key, if that is new. What is empty
 // stays as it was.
-func (c registry) PutNode(n Node) error {
+func (c registry) PutNode(n membership.Node) error {
 	m := c.machine.lock()
-	old, ok := m.nodes[n.ID]
+	old, ok := m.who.Nodes[n.ID]
 	c.machine.unlock()
 	if ok && (len(n.Addresses) == 0 || slices.Equal(old.Addresses, n.Addresses)) && (len(n.Key) == 0 || bytes.Equal(old.Key, n.Key)) {
 		return nil
@@ -90,7 +91,7 @@ func (c registry) PutNode(n Node) error {
 
 // ForgetNode shuts a coordinator out that was removed, and withdraws its unused join files.
 func (c registry) ForgetNode(id string) error {
-	return c.apply(entry{Forget: &forgetEntry{Node: id}})
+	return c.apply(entry{Forget: &membership.ForgetEntry{Node: id}})
 }
 
 // InviteNode makes a new coordinator's join file and records its token's hash. peers
@@ -102,23 +103,23 @@ func (c registry) InviteNode(id string, peers []string, valid time.Duration) (pk
 	if err := checkValid("", valid); err != nil {
 		return pki.Join{}, err
 	}
-	return c.giveOut(Invite{Node: id}, peers, valid)
+	return c.giveOut(membership.Invite{Node: id}, peers, valid)
 }
 
 // AdmitNode spends a new coordinator's token and gives it the federation's keys.
 func (c registry) AdmitNode(token []byte, id string) (pki.Estate, error) {
 	t, err := pki.TokenFrom(token)
 	if err != nil {
-		return pki.Estate{}, &JoinError{"", "the token is not a token"}
+		return pki.Estate{}, &membership.JoinError{Reason: "the token is not a token"}
 	}
 	if pki.ValidName(id) != nil {
-		return pki.Estate{}, &JoinError{"", "the coordinator's name is not a valid one"}
+		return pki.Estate{}, &membership.JoinError{Reason: "the coordinator's name is not a valid one"}
 	}
 	if !c.Leading() {
 		return pki.Estate{}, ErrNotLeader
 	}
 	// Before anything is written: who has no token could fill the log otherwise.
-	attempt := spendEntry{Token: tokenKey(t.Hash()), Node: id, Now: c.now()}
+	attempt := membership.SpendEntry{Token: tokenKey(t.Hash()), Node: id, Now: c.now()}
 	if err := c.machine.spendable(attempt); err != nil {
 		return pki.Estate{}, err
 	}

@@ -9,39 +9,43 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"covey/internal/admission"
+	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/round"
+	"covey/internal/wire"
 )
 
 // costResult is a read of a result, which computes it anew and signs it: eigenvectors of up to all
 // columns.
 const costResult = 2000.0
 
-// errNoResult answers what is no digest, an unknown study, one of other sites and one that has no
-// result alike, so that a site learns of no study that it is not in.
+// errNoResult answers a site about what is no digest, an unknown study, one of other sites and one
+// that has no result alike, so that a site learns of no study that it is not in.
 var errNoResult = status.Error(codes.NotFound, "there is no result of this study for this site")
 
-// Result returns the result file of a completed study to a site of its roster. Every coordinator
-// has it that has followed the log so far; one that has not, and does not lead, says who leads.
+// Result returns the result file of a completed study to who may read it: a site of its roster, its
+// proposer, its readers. Every coordinator has it that has followed the log so far; one that has
+// not, and does not lead, says who leads.
 func (s server) Result(ctx context.Context, raw []byte) ([]byte, error) {
-	name, err := s.peerSite(ctx)
+	who, err := s.caller(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := pause(ctx, nil, s.c.paceOf(name).spend(time.Now(), costResult)); err != nil {
+	// before anything is looked up: what it costs to be told no does not tell why
+	if err := pause(ctx, nil, s.c.paceOf(who.Name).spend(time.Now(), costResult)); err != nil {
 		return nil, err
 	}
 	var digest proposal.Digest
-	if len(raw) != len(digest) {
-		return nil, errNoResult
+	if len(raw) == len(digest) {
+		copy(digest[:], raw)
 	}
-	copy(digest[:], raw)
-	if !s.c.reads(name, digest) {
+	if err := s.c.reads(who, digest); err != nil {
 		if !s.c.Leading() {
 			return nil, s.c.notLeader()
 		}
-		s.c.log.Warn("a result was not given out", "site", name, "study", digest)
-		return nil, errNoResult
+		s.c.log.Warn("a result was not given out", string(who.Role), who.Name, "study", digest)
+		return nil, err
 	}
 	s.c.signing.Lock()
 	defer s.c.signing.Unlock()
@@ -54,20 +58,32 @@ func (s server) Result(ctx context.Context, raw []byte) ([]byte, error) {
 	if err != nil {
 		return nil, status.Error(codes.Internal, "the result cannot be written")
 	}
-	s.c.log.Info("a result was given out", "site", name, "study", digest, "bytes", len(file))
+	s.c.log.Info("a result was given out", string(who.Role), who.Name, "study", digest, "bytes", len(file))
 	return append(file, '\n'), nil
 }
 
-// reads reports whether a site may read the result of a study, and there is one: it stands in the
-// roster, by its name and by the identity key that it has now, since another party may have joined
-// under the name of one that was revoked.
-func (c *Coordinator) reads(name string, digest proposal.Digest) bool {
-	site, joined := c.machine.Site(name)
+// reads returns an error unless a client may read the result of a study, and there is one. A site
+// stands in the roster, an analyst is the proposer or a reader, by its name and by the identity key
+// that it has now, since another party may have joined under the name of one that was revoked.
+func (c *Coordinator) reads(who admission.Client, digest proposal.Digest) error {
 	m := c.machine.lock()
 	defer c.machine.unlock()
 	state := m.studies[digest]
-	return joined && state != nil && state.Status == round.StatusCompleted &&
-		slices.ContainsFunc(state.Plan().Proposal.Roster, func(member proposal.Member) bool {
-			return member.Name == name && slices.Equal(member.Identity, site.Identity)
-		})
+	if who.Role == pki.RoleAnalyst {
+		told, ok := m.tell(who, digest, c.now())
+		switch {
+		case !ok:
+			return errNoStudy
+		case told.Phase != wire.PhaseCompleted || state.Status != round.StatusCompleted:
+			return status.Error(codes.NotFound, "the study has no result, or not yet")
+		}
+		return nil
+	}
+	if state == nil || state.Status != round.StatusCompleted ||
+		!slices.ContainsFunc(state.Plan().Proposal.Roster, func(member proposal.Member) bool {
+			return member.Name == who.Name && slices.Equal(member.Identity, who.Identity)
+		}) {
+		return errNoResult
+	}
+	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"covey/internal/admission"
+	"covey/internal/pki"
 	"covey/internal/proposal"
 )
 
@@ -14,32 +16,36 @@ func TestReads(t *testing.T) {
 		f := newFederation(t, 3, nil)
 		defer func() { f.c.Close() }()
 		id, name := f.plan.Digest, f.plan.Proposal.Roster[0].Name
-		if f.c.reads(name, id) {
+		reads := func(name string, of proposal.Digest) bool {
+			h, _ := f.c.machine.Holder(pki.RoleSite, name)
+			return f.c.reads(admission.Client{Role: pki.RoleSite, Name: name, Identity: h.Identity}, of) == nil
+		}
+		if reads(name, id) {
 			t.Error("a study that is not over is read")
 		}
 		f.finish()
 		m := f.c.machine.lock()
-		site := m.sites[name]
+		site := m.who.Sites[name]
 		site.Name, site.Identity = name, f.plan.Proposal.Roster[0].Identity
-		m.sites[name] = site
+		m.who.Sites[name] = site
 		other := site
 		other.Name = "stranger"
-		m.sites["stranger"] = other
+		m.who.Sites["stranger"] = other
 		f.c.machine.unlock()
-		if !f.c.reads(name, id) {
+		if !reads(name, id) {
 			t.Error("a site of the roster does not read the result")
 		}
-		if f.c.reads("stranger", id) {
+		if reads("stranger", id) {
 			t.Error("a site that is not in the roster reads the result")
 		}
-		if f.c.reads(name, proposal.Digest{1}) {
+		if reads(name, proposal.Digest{1}) {
 			t.Error("an unknown study is read")
 		}
 		m = f.c.machine.lock()
 		site.Identity = make(proposal.Key, 32)
-		m.sites[name] = site
+		m.who.Sites[name] = site
 		f.c.machine.unlock()
-		if f.c.reads(name, id) {
+		if reads(name, id) {
 			t.Error("another party under the name of a site of the roster reads the result")
 		}
 	})

@@ -21,7 +21,7 @@ func TestRevokeEndsTheStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 3, nil)
 		defer f.c.Close()
-		if err := f.c.Revoke("site-1"); err != nil {
+		if err := f.c.Revoke(pki.RoleSite, "site-1"); err != nil {
 			t.Fatal(err)
 		}
 		for i, s := range f.sites {
@@ -35,7 +35,7 @@ func TestRevokeEndsTheStream(t *testing.T) {
 				t.Errorf("%s: its stream is over: %v", s.name, over)
 			}
 		}
-		if err := f.c.Revoke("nobody"); err == nil {
+		if err := f.c.Revoke(pki.RoleSite, "nobody"); err == nil {
 			t.Error("a site that is not there is revoked")
 		}
 	})
@@ -70,7 +70,7 @@ func TestRevokedCertificates(t *testing.T) {
 		}
 		_, first := enter()
 		denied("a site's", first, false)
-		if err := f.c.Revoke("clinic"); err != nil {
+		if err := f.c.Revoke(pki.RoleSite, "clinic"); err != nil {
 			t.Fatal(err)
 		}
 		denied("a revoked site's", first, true)

@@ -3,14 +3,17 @@ package coordinator
 import (
 	"slices"
 
+	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/round"
 )
 
-// RevokeReply tells what became of a site that was revoked.
+// RevokeReply tells what became of a site or an analyst that was revoked.
 type RevokeReply struct {
-	Site string `json:"site"`
-	// Studies are those that are not over and have the site in their roster, as proposed.
+	Site    string `json:"site,omitempty"`
+	Analyst string `json:"analyst,omitempty"`
+	// Studies are those that are not over and have the site in their roster, or are the analyst's,
+	// as proposed.
 	Studies []RevokedStudy `json:"studies"`
 }
 
@@ -22,23 +25,31 @@ type RevokedStudy struct {
 	Status round.Status    `json:"status"`
 	// GoesOn reports whether the study needs the site no more: it runs, its on_dropout is
 	// "continue", and enough of its sites are not revoked. Any other study waits until it is ended.
+	// It needs no proposer: that of an analyst goes on.
 	GoesOn bool `json:"goes_on"`
 }
 
-// AwaitedOf returns the studies under way that have a site in their roster, as proposed.
-func (c *Coordinator) AwaitedOf(site string) []RevokedStudy {
+// AwaitedOf returns the studies under way that have a site in their roster, or that an analyst has
+// proposed, as proposed.
+func (c *Coordinator) AwaitedOf(role pki.Role, name string) []RevokedStudy {
 	m := c.machine.lock()
 	defer c.machine.unlock()
 	out := []RevokedStudy{}
 	for _, digest := range m.order {
 		state := m.studies[digest]
 		p := state.Plan()
-		if state.Terminal() || !slices.ContainsFunc(p.Proposal.Roster, func(in proposal.Member) bool { return in.Name == site && m.is(in) }) {
+		if role == pki.RoleAnalyst {
+			if by := p.Proposal.Proposer; !state.Terminal() && by != nil && by.Same(m.who.Analysts[name].Party()) {
+				out = append(out, RevokedStudy{Digest: digest, Name: p.Proposal.Spec.Name, Status: state.Status, GoesOn: true})
+			}
+			continue
+		}
+		if state.Terminal() || !slices.ContainsFunc(p.Proposal.Roster, func(in proposal.Member) bool { return in.Name == name && m.is(in) }) {
 			continue
 		}
 		left := 0
 		for _, in := range p.Proposal.Roster {
-			if m.is(in) && !m.sites[in.Name].Revoked {
+			if m.is(in) && !m.who.Sites[in.Name].Revoked {
 				left++
 			}
 		}
@@ -51,6 +62,6 @@ func (c *Coordinator) AwaitedOf(site string) []RevokedStudy {
 // is reports whether a roster's member is the site that has its name now: the name may have joined
 // again with another key.
 func (m *replicated) is(member proposal.Member) bool {
-	s, ok := m.sites[member.Name]
+	s, ok := m.who.Sites[member.Name]
 	return ok && string(s.Identity) == string(member.Identity)
 }

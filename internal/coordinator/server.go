@@ -10,6 +10,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"covey/internal/admission"
+	"covey/internal/membership"
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/round"
@@ -24,7 +26,7 @@ type server struct{ c *Coordinator }
 func (s server) Join(ctx context.Context, r wire.JoinRequest) (certificate, authority []byte, err error) {
 	certificate, err = s.c.join(ctx, r.Token, r.Name, r.CSR, r.Identity, r.Proof)
 	if err != nil {
-		if refused, ok := errors.AsType[*JoinError](err); ok {
+		if refused, ok := errors.AsType[*membership.JoinError](err); ok {
 			return nil, nil, status.Error(codes.PermissionDenied, refused.Reason)
 		}
 		if errors.Is(err, ErrNotLeader) {
@@ -36,77 +38,75 @@ func (s server) Join(ctx context.Context, r wire.JoinRequest) (certificate, auth
 	return certificate, s.c.authority.CertificatePEM(), nil
 }
 
-// peerSite returns the site of a verified client certificate, if it may connect.
-func (s server) peerSite(ctx context.Context) (string, error) {
-	leaf := leafOf(ctx)
-	if leaf == nil {
-		return "", status.Error(codes.Unauthenticated, "a site certificate is needed")
+// caller returns who calls, as the door found it (admission.Door): a call that did not come
+// through it is refused.
+func (s server) caller(ctx context.Context) (admission.Client, error) {
+	who, ok := admission.ClientOf(ctx)
+	if !ok {
+		return who, status.Error(codes.Unauthenticated, "a certificate is needed")
 	}
-	name, err := s.c.admit(leaf)
-	if err != nil {
-		return "", err
-	}
-	return name, pause(ctx, nil, s.c.paceOf(name).spend(time.Now(), costHello))
+	return who, pause(ctx, nil, s.c.paceOf(who.Name).spend(time.Now(), costHello))
 }
 
-func (c *Coordinator) admit(leaf *x509.Certificate) (string, error) {
-	name, err := pki.SiteName(leaf)
+// admit returns whose a verified certificate is, if that site or analyst may call now.
+func (c *Coordinator) admit(leaf *x509.Certificate) (admission.Client, error) {
+	role, name, err := pki.RoleOf(leaf)
 	if err != nil {
-		return "", status.Error(codes.Unauthenticated, "the certificate names no site")
+		return admission.Client{}, status.Error(codes.Unauthenticated, "the certificate names no site and no analyst")
 	}
-	site, ok := c.machine.Site(name)
+	h, ok := c.machine.Holder(role, name)
 	if !ok && !c.Leading() {
-		return "", c.notLeader() // it has not heard of every join yet
+		return admission.Client{}, c.notLeader() // it has not heard of every join yet
 	}
-	if !ok || site.Revoked {
-		return "", status.Error(codes.PermissionDenied, "the site is revoked or has not joined")
+	if !ok || h.Revoked {
+		return admission.Client{}, status.Errorf(codes.PermissionDenied, "the %s is revoked or has not joined", role)
 	}
-	// Certificates are good for months: one from before a revocation names the site that joined
+	// Certificates are good for months: one from before a revocation names the holder that joined
 	// since under the same name.
-	if key, ok := leaf.PublicKey.(ed25519.PublicKey); !ok || !key.Equal(ed25519.PublicKey(site.TLS)) {
+	if key, ok := leaf.PublicKey.(ed25519.PublicKey); !ok || !key.Equal(ed25519.PublicKey(h.TLS)) {
 		if !c.Leading() {
-			return "", c.notLeader() // it may not have heard of the latest join
+			return admission.Client{}, c.notLeader() // it may not have heard of the latest join
 		}
-		return "", status.Error(codes.PermissionDenied, "the certificate is not of the key that this site joined with: it was revoked, or joined again elsewhere")
+		return admission.Client{}, status.Errorf(codes.PermissionDenied, "the certificate is not of the key that this %s joined with: it was revoked, or joined again elsewhere", role)
 	}
-	return name, nil
+	return admission.Client{Role: role, Name: name, Identity: h.Identity}, nil
 }
 
-// Renew replaces a site's certificate before it ends.
+// Renew replaces a client's certificate before it ends.
 func (s server) Renew(ctx context.Context, csr []byte) ([]byte, error) {
-	name, err := s.peerSite(ctx)
+	who, err := s.caller(ctx)
 	if err != nil {
 		return nil, err
 	}
-	certificate, err := s.c.authority.Renew(pki.RoleSite, name, csr, s.c.now())
+	certificate, err := s.c.authority.Renew(who.Role, who.Name, csr, s.c.now())
 	if err != nil {
 		return nil, status.Error(codes.InvalidArgument, "the certificate request is not in order")
 	}
-	s.c.renewed(name, certificate)
+	s.c.renewed(who.Name, certificate)
 	return certificate, nil
 }
 
-// Standing tells a site which CAs are in force.
+// Standing tells a client which CAs are in force.
 func (s server) Standing(ctx context.Context, authority []byte) (wire.Standing, error) {
-	name, err := s.peerSite(ctx)
+	who, err := s.caller(ctx)
 	if err != nil {
 		return wire.Standing{}, err
 	}
-	return wire.Standing{Authorities: s.c.standing(name, authority), Clock: s.c.now(), Software: Software}, nil
+	return wire.Standing{Authorities: s.c.standing(who.Name, authority), Clock: s.c.now(), Software: Software}, nil
 }
 
 // Link serves one stream of a site to its end.
 func (s server) Link(ctx context.Context, stream wire.Stream) error {
-	name, err := s.peerSite(ctx)
+	from, err := s.caller(ctx)
 	if err != nil {
 		return err
 	}
 	if !s.c.Leading() {
 		return s.c.notLeader()
 	}
-	l := newLink(name)
-	l.leaf = leafOf(ctx)
-	if who, ok := callerOf(ctx); ok {
+	l := newLink(from.Name)
+	l.leaf = admission.LeafOf(ctx)
+	if who, ok := admission.CallerOf(ctx); ok {
 		l.meter = who.Meter
 	}
 	s.c.begun(l)

@@ -1,15 +1,11 @@
 package coordinator
 
 import (
-	"context"
 	"crypto/x509"
 	"encoding/pem"
 	"strings"
 	"time"
 
-	"google.golang.org/grpc/peer"
-
-	"covey/internal/admission"
 	"covey/internal/study"
 )
 
@@ -67,22 +63,4 @@ func cleanVersion(s string) string {
 		return -1
 	}, s)
 	return s[:min(len(s), most)]
-}
-
-// leafOf returns the certificate that a caller has shown and TLS has verified, or nil.
-func leafOf(ctx context.Context) *x509.Certificate {
-	if who, ok := callerOf(ctx); ok && len(who.State.VerifiedChains) > 0 {
-		return who.State.VerifiedChains[0][0]
-	}
-	return nil
-}
-
-// callerOf returns what the handshake of a call's connection found out.
-func callerOf(ctx context.Context) (admission.Caller, bool) {
-	p, ok := peer.FromContext(ctx)
-	if !ok {
-		return admission.Caller{}, false
-	}
-	who, ok := p.AuthInfo.(admission.Caller)
-	return who, ok
 }

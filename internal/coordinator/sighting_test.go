@@ -2,14 +2,9 @@ package coordinator
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"google.golang.org/grpc/credentials"
-	"google.golang.org/grpc/peer"
 
 	"covey/internal/admission"
 	"covey/internal/pki"
@@ -23,9 +18,9 @@ func TestRenewalIsSeen(t *testing.T) {
 		f := newFederation(t, 2, nil)
 		defer f.c.Close()
 		_, csr := site.Keys(t, t.TempDir(), "site-0")
-		joined := f.c.machine.sites["site-0"]
+		joined := f.c.machine.who.Sites["site-0"]
 		joined.TLS = requestKey(csr)
-		f.c.machine.sites["site-0"] = joined
+		f.c.machine.who.Sites["site-0"] = joined
 		raw, err := f.auth.Issue(pki.RoleSite, "site-0", csr, time.Now())
 		if err != nil {
 			t.Fatal(err)
@@ -35,8 +30,7 @@ func TestRenewalIsSeen(t *testing.T) {
 		f.c.linked(link, nil)
 		before := f.c.Overview(0).Sites[0].Expires
 		time.Sleep(65 * 24 * time.Hour)
-		ctx := peer.NewContext(context.Background(), &peer.Peer{AuthInfo: admission.Caller{TLSInfo: credentials.TLSInfo{
-			State: tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{link.leaf}}}}}})
+		ctx := admission.WithClient(context.Background(), admission.Client{Role: pki.RoleSite, Name: "site-0"})
 		if _, err := (server{f.c}).Renew(ctx, csr); err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"covey/internal/membership"
+	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/round"
@@ -38,7 +40,7 @@ func (e *UnknownStudyError) Error() string {
 // Roster fills a spec's roster in from the sites that are connected and offer
 // its data set: their identity keys, and their counts of units.
 func (c *Coordinator) Roster(spec proposal.Spec) ([]proposal.Member, error) {
-	joined, _ := c.machine.Sites()
+	joined, _ := c.machine.Holders(pki.RoleSite)
 	m := c.machine.lock()
 	defer c.machine.unlock()
 	names := spec.Sites
@@ -51,7 +53,7 @@ func (c *Coordinator) Roster(spec proposal.Spec) ([]proposal.Member, error) {
 	}
 	var roster []proposal.Member
 	for _, name := range names {
-		at := slices.IndexFunc(joined, func(s Site) bool { return s.Name == name && !s.Revoked })
+		at := slices.IndexFunc(joined, func(s membership.Holder) bool { return s.Name == name && !s.Revoked })
 		if at < 0 {
 			return nil, &proposal.FieldError{Field: "sites", Reason: fmt.Sprintf("%q has not joined", name)}
 		}
@@ -94,12 +96,27 @@ func (c *Coordinator) planned(spec proposal.Spec, nonce [32]byte) (body []byte, 
 	if err != nil {
 		return nil, nil, err
 	}
-	public := c.authority.SigningKey().Public().(ed25519.PublicKey)
-	if body, err = proposal.Propose(spec, roster, public, nonce); err != nil {
+	readers, err := c.readers(spec.Readers)
+	if err != nil {
+		return nil, nil, err
+	}
+	if body, err = proposal.ProposeAs(nil, spec, roster, readers, ed25519.PublicKey(c.signingKey()), nonce); err != nil {
 		return nil, nil, err
 	}
 	plan, err = study.NewPlan(body)
 	return body, plan, err
+}
+
+// readers returns analysts who have joined, with their keys.
+func (c *Coordinator) readers(names []string) (out []proposal.Party, err error) {
+	for _, name := range names {
+		h, ok := c.machine.Holder(pki.RoleAnalyst, name)
+		if !ok || h.Revoked {
+			return nil, proposal.FieldErrorf("readers", "no analyst %.80q has joined", name)
+		}
+		out = append(out, h.Party())
+	}
+	return out, nil
 }
 
 // Find resolves a digest, the beginning of one of at least 4 digits, or else a study's name, for
@@ -159,7 +176,7 @@ func (e *UnfinishedError) Error() string {
 func (c *Coordinator) Result(digest proposal.Digest) (*result.Result, error) {
 	m := c.machine.lock()
 	state := m.studies[digest]
-	status, code, body, stored := state.Status, state.Code, state.Body, slices.Clone(state.Releases)
+	status, code, body, signature, stored := state.Status, state.Code, state.Body, state.Signature, slices.Clone(state.Releases)
 	approvals := m.approvals(digest, state)
 	c.machine.unlock()
 	if status != round.StatusCompleted {
@@ -169,7 +186,7 @@ func (c *Coordinator) Result(digest proposal.Digest) (*result.Result, error) {
 	for _, r := range stored {
 		signed = append(signed, result.SignedRelease{Encoded: r.Encoded, Signature: r.Signature})
 	}
-	return result.Sign(body, signed, c.authority.SigningKey(), approvals...)
+	return result.SignOf(body, signature, signed, c.authority.SigningKey(), approvals...)
 }
 
 // Watch calls see with the view of a study now and after every change, until it is over, see fails,

@@ -16,6 +16,10 @@ type View struct {
 	Name   string          `json:"name"`
 	Digest proposal.Digest `json:"digest"`
 	Status round.Status    `json:"status"`
+	// Proposer is the analyst who proposed the study, empty of the operator; Readers are the
+	// analysts who may read its result besides.
+	Proposer string   `json:"proposer,omitempty"`
+	Readers  []string `json:"readers,omitempty"`
 	// Proposed and Ended are when the study was proposed, and when it was over; zero where that is
 	// not known, or not yet so.
 	Proposed time.Time  `json:"proposed,omitzero"`
@@ -125,6 +129,12 @@ func (m *leader) view(digest proposal.Digest, state *round.State) View {
 		Name: spec.Name, Digest: digest, Proposed: at.Proposed, Ended: at.Ended, Status: state.Status, Code: state.Code, Released: len(state.Releases),
 		Query: state.Query, Queries: len(state.Releases) + p.Left(state.Query), Rounds: p.Rounds, Slot: state.Slot, Slots: p.Slots,
 		Epsilon: spec.Epsilon, Delta: spec.Delta, Adjacency: p.Adjacency, Curve: string(p.Curve()), Rho: state.Rho, RhoPlanned: p.Rho, Radius: state.Radii[study.KindPower], Faults: s.faults,
+	}
+	if by := p.Proposal.Proposer; by != nil {
+		v.Proposer = by.Name
+	}
+	for _, r := range p.Proposal.Readers {
+		v.Readers = append(v.Readers, r.Name)
 	}
 	v.Method = cmp.Or(state.Method, spec.Method)
 	if state.Status == round.StatusEnded && state.Culprit >= 0 {

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/study"
@@ -224,18 +225,18 @@ func TestRevokeNamesTheStudies(t *testing.T) {
 		if err := f.c.Abort(over); err != nil {
 			t.Fatal(err)
 		}
-		if err := f.c.Revoke("site-3"); err != nil {
+		if err := f.c.Revoke(pki.RoleSite, "site-3"); err != nil {
 			t.Fatal(err)
 		}
-		got := f.c.AwaitedOf("site-3")
+		got := f.c.AwaitedOf(pki.RoleSite, "site-3")
 		want := []RevokedStudy{{running, "test", round.StatusRunning, true}, {proposed, "waits", round.StatusProposed, false}}
 		if !slices.Equal(got, want) {
 			t.Errorf("got  %+v\nwant %+v", got, want)
 		}
-		if err := f.c.Revoke("site-2"); err != nil { // now too few are left
+		if err := f.c.Revoke(pki.RoleSite, "site-2"); err != nil { // now too few are left
 			t.Fatal(err)
 		}
-		if got := f.c.AwaitedOf("site-2"); len(got) != 2 || got[0].GoesOn {
+		if got := f.c.AwaitedOf(pki.RoleSite, "site-2"); len(got) != 2 || got[0].GoesOn {
 			t.Errorf("with too few left: %+v", got)
 		}
 	})

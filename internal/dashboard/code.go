@@ -38,6 +38,7 @@ var Meanings = []Meaning{
 	{study.CodeRolledBack, "The site's ledger is older than what it had already sent; it has left.", "`agent ledger recover` at the site. Find out who restored the old files."},
 	{study.CodeWithdrawn, "The site's operator took its approval back before the study began. Nothing was charged.", "Ask that site. A study that it would join is a new proposal."},
 	{study.CodeExpired, "The proposal expired before every site had approved it. Nothing was charged.", "Propose it again with a later `expires`; `study show` names who had not approved."},
+	{study.CodeRetracted, "The analyst who proposed the study took it back. What was charged before stays charged.", "Ask the analyst. A corrected study is a new proposal."},
 	{study.CodeBadSignature, "The proposal names an analyst who did not sign it, or it was altered after it was signed. Nothing was charged.", "Ask the analyst which proposal is theirs; someone with the coordinator's place may have altered it."},
 	{study.CodeUnit, "The study's `unit` is not the unit of the site's data set.", "Use the `unit` that the sites' data sets have in agent.toml: budgets are spent by unit."},
 	{study.CodeColumns, "The site's data set does not have exactly one column of each name that the study asks for.", "At the site: `agent check --study` with the proposal names the column. Names must be the same at every site."},

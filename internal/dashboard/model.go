@@ -378,6 +378,9 @@ func say(h coordinator.Happening) string {
 	if h.Node != "" {
 		who = "coordinator " + h.Node
 	}
+	if h.Analyst != "" {
+		who = "analyst " + h.Analyst
+	}
 	switch h.Kind {
 	case string(round.EntryProposed):
 		return "the study was proposed"
@@ -394,6 +397,8 @@ func say(h coordinator.Happening) string {
 		switch {
 		case h.Code == study.CodeExpired:
 			return "the study expired before every site had approved it"
+		case h.Code == study.CodeRetracted:
+			return "the analyst who proposed the study took it back"
 		case h.Accuser != "":
 			return "the study ended: " + h.Blame()
 		case who != "":

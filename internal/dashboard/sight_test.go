@@ -63,7 +63,7 @@ func newSeveral(t *testing.T) (*Dashboard, *several, *clock) {
 		story.Sites = []coordinator.SiteView{
 			{Name: "north", Units: 1000, Connected: true, Verdict: study.VerdictApproved, Uploaded: true, Signed: true},
 			{Name: "south", Units: 1000, Verdict: study.VerdictApproved, Signed: true}, {Name: "west", Units: 1000, Connected: true, Verdict: study.VerdictApproved, Uploaded: true, Signed: true}}
-		story.Rounds = []coordinator.RoundView{{Kind: study.KindPower, Survivors: []int{0, 1, 2}, At: now.now().Add(-37 * time.Second), Retried: 2, NoiseToSignal: 0.1, Turn: -1}}
+		story.Rounds = []round.View{{Kind: study.KindPower, Survivors: []int{0, 1, 2}, At: now.now().Add(-37 * time.Second), Retried: 2, NoiseToSignal: 0.1, Turn: -1}}
 		s.stories = append(s.stories, story)
 	}
 	s.overview = coordinator.Overview{Leading: true, Expires: now.now().Add(3 * 24 * time.Hour), Key: "key-print", CA: "ca-print",

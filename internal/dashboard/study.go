@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -174,6 +175,7 @@ func (m *studyModel) facts(s coordinator.Story) {
 	m.Facts = []fact{
 		{"Data set", spec.Dataset}, {"Units", sheet.Grouped(s.Plan.N)}, {"Columns", columnsText(s.Plan)},
 		{"Components", s.Plan.ComponentsWords()}, {"Method", method}, {"Sites in a sum", fmt.Sprintf("%d to %d", s.Plan.Thresholds.MinSurvivors, s.Plan.Thresholds.Sites)},
+		{"Proposed by", cmp.Or(s.Proposer, "the operator")},
 		{"A missing site", map[string]string{proposal.DropoutWait: "is waited for", proposal.DropoutContinue: "is left out"}[spec.OnDropout]},
 	}
 }

@@ -197,7 +197,7 @@ func TestRoundsAreOneBar(t *testing.T) {
 	_, s, now := newTold(t, proposal.DropoutContinue)
 	story := s.story
 	for i := range 200 {
-		r := coordinator.RoundView{Query: i, Round: i, Kind: study.KindPower, Slot: i, Survivors: []int{0, 1, 2}, At: now.now(), NoiseToSignal: -1, Turn: -1}
+		r := round.View{Query: i, Round: i, Kind: study.KindPower, Slot: i, Survivors: []int{0, 1, 2}, At: now.now(), NoiseToSignal: -1, Turn: -1}
 		if i >= 50 && i < 60 {
 			r.Survivors = []int{0, 2}
 		}

@@ -134,7 +134,7 @@ func TestFormerLeaderWarnsOfNoCertificate(t *testing.T) {
 func TestTookIsNotNegative(t *testing.T) {
 	d, s, now := newTold(t, proposal.DropoutWait)
 	for _, minutes := range []time.Duration{0, 1, -60} {
-		s.story.Rounds = append(s.story.Rounds, coordinator.RoundView{Kind: study.KindPower, At: now.now().Add(minutes * time.Minute), NoiseToSignal: -1, Turn: -1})
+		s.story.Rounds = append(s.story.Rounds, round.View{Kind: study.KindPower, At: now.now().Add(minutes * time.Minute), NoiseToSignal: -1, Turn: -1})
 	}
 	m := &studyModel{}
 	d.table(m, s.story)

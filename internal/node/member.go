@@ -3,6 +3,7 @@ package node
 import (
 	"bytes"
 	"context"
+	"covey/internal/proposal"
 	"crypto/ed25519"
 	"encoding/json"
 	"errors"
@@ -18,8 +19,8 @@ import (
 
 	"covey/internal/coordinator"
 	"covey/internal/frame"
+	"covey/internal/membership"
 	"covey/internal/pki"
-	"covey/internal/proposal"
 )
 
 // member is a coordinator as it tells the leader of itself.
@@ -30,8 +31,8 @@ type member struct {
 }
 
 // selfNode is this coordinator as the log shall have it.
-func (n *Node) selfNode() coordinator.Node {
-	return coordinator.Node{ID: n.Config.Name, Addresses: n.Config.Addresses, Key: proposal.Key(n.authority.NodeKey())}
+func (n *Node) selfNode() membership.Node {
+	return membership.Node{ID: n.Config.Name, Addresses: n.Config.Addresses, Key: proposal.Key(n.authority.NodeKey())}
 }
 
 func (n *Node) self() member {
@@ -42,19 +43,19 @@ func (n *Node) self() member {
 // Called where this node leads.
 func (n *Node) admit(ctx context.Context, m member) error {
 	if pki.ValidName(m.ID) != nil || len(m.Addresses) == 0 {
-		return &coordinator.JoinError{Reason: "the coordinator's name or addresses are not valid"}
+		return &membership.JoinError{Reason: "the coordinator's name or addresses are not valid"}
 	}
 	// they are printed, and go into join files
 	for _, a := range append([]string{m.Peer}, m.Addresses...) {
 		if _, _, err := net.SplitHostPort(a); err != nil || frame.Printable(a) != a || strings.Contains(a, " ") {
-			return &coordinator.JoinError{Reason: "a coordinator's address is not host:port"}
+			return &membership.JoinError{Reason: "a coordinator's address is not host:port"}
 		}
 	}
-	as := coordinator.Node{ID: m.ID, Addresses: m.Addresses}
+	as := membership.Node{ID: m.ID, Addresses: m.Addresses}
 	if m.ID == n.Config.Name {
 		as = n.selfNode()
 	} else if !n.Coordinator.Knows(m.ID) {
-		return &coordinator.JoinError{Reason: "this coordinator was removed, or joined with a file of another federation: `coordinator raft add` makes a new one"}
+		return &membership.JoinError{Reason: "this coordinator was removed, or joined with a file of another federation: `coordinator raft add` makes a new one"}
 	}
 	if err := n.Coordinator.PutNode(as); err != nil {
 		return err
@@ -177,7 +178,7 @@ func exchange(ctx context.Context, conn net.Conn, path string, body any) ([]byte
 	// it may reach a terminal, before there is any reason to trust it
 	said := frame.Printable(e.Error)
 	if e.Bad {
-		return nil, &coordinator.JoinError{Reason: said}
+		return nil, &membership.JoinError{Reason: said}
 	}
 	return nil, errors.New(said)
 }
@@ -188,7 +189,7 @@ const joinTime = 30 * time.Second
 // Join makes the data folder of a coordinator that joins others, with the join
 // file's text: it fetches the federation's keys over a connection whose other end the
 // file's fingerprint proves. The file is then spent. Errors: *ConfigError,
-// *pki.JoinError, *pki.ExpiredError, *pki.ExistsError, *coordinator.JoinError, of the network.
+// *pki.JoinError, *pki.ExpiredError, *pki.ExistsError, *membership.JoinError, of the network.
 func Join(ctx context.Context, dir string, file []byte, c Config, dial Dialer, now time.Time) error {
 	join, err := pki.ParseJoin(file)
 	if err != nil {
@@ -250,7 +251,7 @@ func fetchEstate(ctx context.Context, join pki.Join, key ed25519.PublicKey, dial
 			return nil, fmt.Errorf("%s: %w", address, err)
 		}
 		raw, err := exchange(ctx, conn, "/v1/raft/join", joinRequest{join.Token.Bytes(), join.Node, key})
-		if _, refused := errors.AsType[*coordinator.JoinError](err); refused {
+		if _, refused := errors.AsType[*membership.JoinError](err); refused {
 			return nil, backoff.Permanent(err)
 		}
 		return raw, err

@@ -272,7 +272,7 @@ func TestEntryThatWasNotProposed(t *testing.T) {
 		}
 		defer two.Coordinator.Follow()
 		answer := httptest.NewRecorder()
-		two.leaderHandler().ServeHTTP(answer, httptest.NewRequest("POST", "/v1/sites/invite", strings.NewReader(`{"site":"north","valid":"1h"}`)))
+		two.leaderHandler().ServeHTTP(answer, httptest.NewRequest("POST", "/v1/sites/invite", strings.NewReader(`{"name":"north","valid":"1h"}`)))
 		var e coordinator.ErrorReply
 		if err := json.Unmarshal(answer.Body.Bytes(), &e); err != nil || !e.Again || answer.Code != http.StatusServiceUnavailable {
 			t.Errorf("%d, %s", answer.Code, answer.Body)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"covey/internal/coordinator"
+	"covey/internal/membership"
 	"covey/internal/people"
 	"covey/internal/pki"
 	"covey/internal/proposal"
@@ -26,8 +27,8 @@ type PeersReply struct {
 	Peers  []replica.Peer `json:"peers"`
 	// Given have the federation's keys and have not entered; Invited are unused join files. `raft
 	// remove` shuts both out.
-	Given   []string             `json:"given,omitempty"`
-	Invited []coordinator.Invite `json:"invited,omitempty"`
+	Given   []string            `json:"given,omitempty"`
+	Invited []membership.Invite `json:"invited,omitempty"`
 }
 
 // AddRequest asks for a new coordinator's join file.
@@ -64,7 +65,7 @@ func (n *Node) operatorHandler(forward *forwarder) http.Handler {
 	mux.HandleFunc("POST /v1/raft/remove/{id}", func(w http.ResponseWriter, r *http.Request) {
 		// the leader would hang up before it answered
 		if r.PathValue("id") == n.Config.Name && !n.Coordinator.Leading() {
-			coordinator.Reply(w, nil, &coordinator.JoinError{Reason: "a coordinator that is removed is shut out at once: ask another one to remove this one"})
+			coordinator.Reply(w, nil, &membership.JoinError{Reason: "a coordinator that is removed is shut out at once: ask another one to remove this one"})
 			return
 		}
 		rest(w, r)
@@ -130,7 +131,7 @@ func (n *Node) leaderHandler() *http.ServeMux {
 // named makes a name that no coordinator has the request's fault.
 func named(err error) error {
 	if p, ok := errors.AsType[*replica.PeerError](err); ok {
-		return &coordinator.JoinError{Reason: fmt.Sprintf("no node %.80q in the cluster: `coordinator raft peers` lists them", p.ID)}
+		return &membership.JoinError{Reason: fmt.Sprintf("no node %.80q in the cluster: `coordinator raft peers` lists them", p.ID)}
 	}
 	return err
 }
@@ -160,7 +161,7 @@ func (n *Node) peerHandler() http.Handler {
 		}
 		key, held := n.authority.NextKey(fingerprint)
 		if !held {
-			return nil, &coordinator.CAError{Reason: "this coordinator does not hold that CA"}
+			return nil, &membership.CAError{Reason: "this coordinator does not hold that CA"}
 		}
 		return key, nil
 	})
@@ -189,7 +190,7 @@ func (n *Node) joinAddresses() []string {
 // AddNode makes a new coordinator's join file; the leader alone can.
 func (n *Node) AddNode(name string, valid time.Duration) ([]byte, error) {
 	if n.port == nil {
-		return nil, &coordinator.JoinError{Reason: "this coordinator has no peer port: set peer_listen and peer_address in " + ConfigFile + " and restart it"}
+		return nil, &membership.JoinError{Reason: "this coordinator has no peer port: set peer_listen and peer_address in " + ConfigFile + " and restart it"}
 	}
 	peers, err := n.replica.Peers()
 	if err != nil {
@@ -198,7 +199,7 @@ func (n *Node) AddNode(name string, valid time.Duration) ([]byte, error) {
 	var addresses []string
 	for _, p := range peers {
 		if p.ID == name {
-			return nil, &coordinator.JoinError{Reason: "a coordinator of that name is in the cluster; remove it first"}
+			return nil, &membership.JoinError{Reason: "a coordinator of that name is in the cluster; remove it first"}
 		}
 		addresses = append(addresses, p.Address)
 	}
@@ -218,7 +219,7 @@ func (n *Node) AddNode(name string, valid time.Duration) ([]byte, error) {
 // in the middle of what it does.
 func (n *Node) remove(ctx context.Context, id string) error {
 	if id == n.Config.Name {
-		return &coordinator.JoinError{Reason: "this coordinator leads: `coordinator raft transfer` first"}
+		return &membership.JoinError{Reason: "this coordinator leads: `coordinator raft transfer` first"}
 	}
 	n.grouping.Lock()
 	defer n.grouping.Unlock()
@@ -228,7 +229,7 @@ func (n *Node) remove(ctx context.Context, id string) error {
 	}
 	_, invited := n.Coordinator.Expected()
 	in := slices.ContainsFunc(peers, func(p replica.Peer) bool { return p.ID == id })
-	if !in && !n.Coordinator.Knows(id) && !slices.ContainsFunc(invited, func(i coordinator.Invite) bool { return i.Node == id }) {
+	if !in && !n.Coordinator.Knows(id) && !slices.ContainsFunc(invited, func(i membership.Invite) bool { return i.Node == id }) {
 		return &replica.PeerError{ID: id}
 	}
 	// First out of those that may connect, or it could come in again between.
@@ -373,7 +374,7 @@ type joinReply struct {
 // fails half-way the token is spent, and the keys are not given away.
 func (n *Node) join(q joinRequest) (*joinReply, error) {
 	if len(q.Key) != ed25519.PublicKeySize {
-		return nil, &coordinator.JoinError{Reason: "the new coordinator's key is not an Ed25519 public key"}
+		return nil, &membership.JoinError{Reason: "the new coordinator's key is not an Ed25519 public key"}
 	}
 	n.grouping.Lock() // or it could be removed before its key is noted
 	defer n.grouping.Unlock()
@@ -381,7 +382,7 @@ func (n *Node) join(q joinRequest) (*joinReply, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := n.Coordinator.PutNode(coordinator.Node{ID: q.Name, Key: q.Key}); err != nil {
+	if err := n.Coordinator.PutNode(membership.Node{ID: q.Name, Key: q.Key}); err != nil {
 		return nil, err
 	}
 	raw, err := estate.Bytes()

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"covey/internal/coordinator"
+	"covey/internal/membership"
 )
 
 // A change of CAs goes by the log, which holds certificates, and each coordinator brings its folder
@@ -87,7 +87,7 @@ func (n *Node) reconcileCA(ctx context.Context) error {
 }
 
 // fetchNext gets the next CA's key from the leader.
-func (n *Node) fetchNext(ctx context.Context, log coordinator.Authorities) error {
+func (n *Node) fetchNext(ctx context.Context, log membership.Authorities) error {
 	leader := n.leaderPeer()
 	if n.port == nil || leader == "" {
 		return errors.New("the next CA's key is at another coordinator, and none leads")
@@ -173,14 +173,14 @@ func (n *Node) RetireCA(ctx context.Context, force bool) error {
 	case err != nil:
 		return err
 	case r.Next == "" && r.Old == "":
-		return &coordinator.CAError{Reason: "no change of CAs is under way: `coordinator ca new` begins one"}
+		return &membership.CAError{Reason: "no change of CAs is under way: `coordinator ca new` begins one"}
 	case r.Next != "" && len(r.Coordinators) > 0:
-		return &coordinator.CAError{Reason: fmt.Sprintf("coordinators do not hold the next CA yet: %q; bring them back, or `coordinator raft remove` those that are gone", r.Coordinators)}
+		return &membership.CAError{Reason: fmt.Sprintf("coordinators do not hold the next CA yet: %q; bring them back, or `coordinator raft remove` those that are gone", r.Coordinators)}
 	case len(r.Waiting) > 0 && !force:
-		return &coordinator.CAError{Reason: fmt.Sprintf("sites have no certificate of the next CA yet: %q; their agents fetch it within minutes of being connected (--force cuts those sites off: they must join again)", r.Waiting)}
+		return &membership.CAError{Reason: fmt.Sprintf("sites have no certificate of the next CA yet: %q; their agents fetch it within minutes of being connected (--force cuts those sites off: they must join again)", r.Waiting)}
 	}
 	if r.Next != "" {
-		if err := n.Coordinator.StepCA(coordinator.CAPromote); err != nil {
+		if err := n.Coordinator.StepCA(membership.CAPromote); err != nil {
 			return err
 		}
 	}
@@ -202,10 +202,10 @@ func (n *Node) RetireCA(ctx context.Context, force bool) error {
 		select {
 		case <-time.After(rotationTick):
 		case <-ctx.Done():
-			return &coordinator.CAError{Reason: fmt.Sprintf("the next CA is in force and the old one trusted still: coordinators are behind: %q; run this again when they are back", late)}
+			return &membership.CAError{Reason: fmt.Sprintf("the next CA is in force and the old one trusted still: coordinators are behind: %q; run this again when they are back", late)}
 		}
 	}
-	if err := n.Coordinator.StepCA(coordinator.CARetire); err != nil {
+	if err := n.Coordinator.StepCA(membership.CARetire); err != nil {
 		return err
 	}
 	return n.reconcileCA(ctx)

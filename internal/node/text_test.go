@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"testing"
 
-	"covey/internal/coordinator"
+	"covey/internal/membership"
 )
 
 // TestAddressesArePlain: LIM-9. A coordinator's addresses are printed by `raft peers` and go into
@@ -17,7 +17,7 @@ func TestAddressesArePlain(t *testing.T) {
 		before := len(one.Coordinator.Addresses("two"))
 		for _, bad := range []string{"x\x1b[2K:1", "a b:1", "a\u202e:1", "a\n:1", "nothing"} {
 			for _, m := range []member{{"two", bad, two.Config.Addresses}, {"two", two.Config.PeerAddress, []string{"fine:1", bad}}} {
-				if _, ok := errors.AsType[*coordinator.JoinError](one.admit(t.Context(), m)); !ok {
+				if _, ok := errors.AsType[*membership.JoinError](one.admit(t.Context(), m)); !ok {
 					t.Errorf("%q was taken", bad)
 				}
 			}

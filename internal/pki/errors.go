@@ -48,12 +48,12 @@ func (e *ModeError) Error() string {
 	return fmt.Sprintf("%s: holds a secret, but its mode %04o lets others reach it; chmod it to 0600", e.Path, e.Mode.Perm())
 }
 
-// NameError is a site name that is not [a-z0-9-], 1 to 63 long, without a hyphen
+// NameError is a name that is not [a-z0-9-], 1 to 63 long, without a hyphen
 // at either end.
 type NameError struct{ Name string }
 
 func (e *NameError) Error() string {
-	return fmt.Sprintf("site name %q: must be 1 to 63 of a-z, 0-9 and -, with no - at either end", shorten(e.Name))
+	return fmt.Sprintf("name %q: must be 1 to 63 of a-z, 0-9 and -, with no - at either end", shorten(e.Name))
 }
 
 // HostError is a host that a server certificate cannot be made for.

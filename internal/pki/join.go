@@ -58,7 +58,7 @@ func (j Join) Marshal() ([]byte, error) {
 	}
 	text, err := toml.Marshal(joinFile{j.Coordinator, j.Fingerprint, j.Token.reveal(), j.Site, j.Analyst, j.Node, j.Expires.UTC().Truncate(time.Second)})
 	if err != nil {
-		return nil, &JoinError{"", "does not encode"}
+		return nil, &JoinError{Reason: "does not encode"}
 	}
 	what, used := fmt.Sprintf("site %q", j.Site), "agent join"
 	switch {
@@ -76,7 +76,7 @@ func (j Join) Marshal() ([]byte, error) {
 // not look at the time ([Join.Check]).
 func ParseJoin(text []byte) (Join, error) {
 	if len(text) > maxJoin {
-		return Join{}, &JoinError{"", "is over 64 KiB"}
+		return Join{}, &JoinError{Reason: "is over 64 KiB"}
 	}
 	var f joinFile
 	d := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields()
@@ -90,7 +90,7 @@ func ParseJoin(text []byte) (Join, error) {
 	}
 	for key := range keys {
 		if !slices.Contains(joinKeys, key) {
-			return Join{}, &JoinError{"", "the keys are " + strings.Join(joinKeys, ", ") + ", in small letters"}
+			return Join{}, &JoinError{Reason: "the keys are " + strings.Join(joinKeys, ", ") + ", in small letters"}
 		}
 	}
 	j := Join{Coordinator: f.Coordinator, Fingerprint: f.Fingerprint, Site: f.Site, Analyst: f.Analyst, Node: f.Node}
@@ -119,15 +119,15 @@ func tomlError(err error) error {
 	if strict, ok := errors.AsType[*toml.StrictMissingError](err); ok && len(strict.Errors) > 0 {
 		line, _ := strict.Errors[0].Position()
 		if key := strict.Errors[0].Key(); len(key) == 1 && len(key[0]) <= 32 {
-			return &JoinError{"", fmt.Sprintf("line %d: unknown key %q", line, key[0])}
+			return &JoinError{Reason: fmt.Sprintf("line %d: unknown key %q", line, key[0])}
 		}
-		return &JoinError{"", fmt.Sprintf("line %d: an unknown key", line)}
+		return &JoinError{Reason: fmt.Sprintf("line %d: an unknown key", line)}
 	}
 	if at, ok := errors.AsType[*toml.DecodeError](err); ok {
 		line, _ := at.Position()
-		return &JoinError{"", fmt.Sprintf("line %d: not TOML, or a value of the wrong type", line)}
+		return &JoinError{Reason: fmt.Sprintf("line %d: not TOML, or a value of the wrong type", line)}
 	}
-	return &JoinError{"", "not TOML"}
+	return &JoinError{Reason: "not TOML"}
 }
 
 // check is of both directions.

@@ -100,7 +100,7 @@ func arrays(r *result.Result) []array {
 	}
 	for _, text := range [][2]string{
 		{"name", r.Name}, {"digest", r.Digest.String()}, {"profile", r.Profile}, {"method", r.Method}, {"method_why", r.MethodWhy}, {"components_why", r.ComponentsWhy},
-		{"subspace", r.Subspace}, {"center", r.Center}, {"unit", r.Unit}, {"adjacency", r.Adjacency}, {"noise", r.Noise}, {"output", r.Output}, {"variance_note", r.VarianceNote}, {"scale_note", r.ScaleNote},
+		{"subspace", r.Subspace}, {"center", r.Center}, {"unit", r.Unit}, {"adjacency", r.Adjacency}, {"noise", r.Noise}, {"proposer", r.Proposer}, {"output", r.Output}, {"variance_note", r.VarianceNote}, {"scale_note", r.ScaleNote},
 		{"levels_note", r.LevelsNote}, {"missing", r.Missing},
 	} {
 		if text[1] != "" {

@@ -28,6 +28,8 @@ type Result struct {
 	SitesPerUnit int     `json:"sites_per_unit,omitempty"`
 	Rho          float64 `json:"rho"` // charged, all queries
 	Profile      string  `json:"profile"`
+	// Proposer names the analyst who proposed the study; empty of the coordinator's operator.
+	Proposer string `json:"proposer,omitempty"`
 
 	Columns []string  `json:"feature_names_in_"`
 	Offset  []float64 `json:"offset_"` // public constants, not learned; 0 of columns that were
@@ -100,6 +102,9 @@ type Result struct {
 
 	// Approvals are the sites' signatures on the digest, by roster index ([study.SignDecision]).
 	Approvals []Blob `json:"approvals"`
+	// ProposerSignature is the proposer's on the digest ([proposal.SignProposal]), where there is
+	// one.
+	ProposerSignature Blob `json:"proposer_signature,omitempty"`
 
 	Proposal  Blob            `json:"proposal"`  // its exact bytes
 	Signed    []SignedRelease `json:"signed"`    // Releases, exactly as signed
@@ -133,6 +138,9 @@ func newResult(p *study.Plan, releases []study.Release, slack float64) (*Result,
 	}
 	for _, m := range p.Proposal.Roster {
 		r.Sites = append(r.Sites, m.Name)
+	}
+	if by := p.Proposal.Proposer; by != nil {
+		r.Proposer = by.Name
 	}
 	c := p.Start()
 	for i, rel := range releases {

@@ -95,6 +95,11 @@ func (r *Result) seal(body []byte, signed []SignedRelease, key ed25519.PrivateKe
 // same bytes.
 // approvals are the sites' signatures on the digest, by roster index.
 func Sign(body []byte, signed []SignedRelease, key ed25519.PrivateKey, approvals ...Blob) (*Result, error) {
+	return SignOf(body, nil, signed, key, approvals...)
+}
+
+// SignOf is Sign of an analyst's proposal, with its signature.
+func SignOf(body, proposer []byte, signed []SignedRelease, key ed25519.PrivateKey, approvals ...Blob) (*Result, error) {
 	plan, err := study.NewPlan(body)
 	if err != nil {
 		return nil, err
@@ -114,8 +119,11 @@ func Sign(body []byte, signed []SignedRelease, key ed25519.PrivateKey, approvals
 	if err != nil {
 		return nil, err
 	}
-	r.Approvals = approvals
+	r.Approvals, r.ProposerSignature = approvals, proposer
 	if err := r.checkApprovals(plan); err != nil {
+		return nil, err
+	}
+	if err := r.checkProposer(plan); err != nil {
 		return nil, err
 	}
 	return r, r.seal(body, signed, key)

@@ -41,6 +41,11 @@ type Verified struct {
 	// other verifies.
 	Approved bool `json:"approvals_signed"`
 
+	// Proposer is the analyst who signed the digest; nil where the coordinator's operator proposed
+	// the study. Readers are the analysts who may read the result besides.
+	Proposer *proposal.Party  `json:"proposer,omitempty"`
+	Readers  []proposal.Party `json:"readers,omitempty"`
+
 	Roster []proposal.Member `json:"-"`
 
 	releases map[int]proposal.Digest // of the exact signed bytes, by query
@@ -112,6 +117,9 @@ func Verify(file []byte) (*Verified, error) {
 	if err := r.checkApprovals(plan); err != nil {
 		return nil, err
 	}
+	if err := r.checkProposer(plan); err != nil {
+		return nil, err
+	}
 	input, err := r.signingInput()
 	if err != nil || !verifies(plan, input, r.Signature) {
 		return nil, unverified(-1, "signature", "is not the coordinator key's over this result")
@@ -121,6 +129,7 @@ func Verify(file []byte) (*Verified, error) {
 		Sites: plan.Thresholds.Sites, FewestSurvivors: plan.Thresholds.Sites,
 		N: plan.N, D: plan.D, Rounds: plan.Rounds, Queries: len(releases),
 		Epsilon: r.Epsilon, Delta: r.Delta, Adjacency: plan.Adjacency, SitesPerUnit: plan.SitesPerUnit(), Rho: r.Rho, Unit: r.Unit, Noise: r.Noise, Chain: r.Chain, Roster: plan.Proposal.Roster,
+		Proposer: plan.Proposal.Proposer, Readers: plan.Proposal.Readers,
 		Approved: true, releases: map[int]proposal.Digest{},
 		columns: len(plan.Proposal.Spec.Columns),
 		done:    fmt.Sprintf("T = %d", plan.Rounds), kept: r.KeptText(), gaps: r.FilledText(), learned: r.LearnedText(), found: r.ComponentsText(), pictured: r.PictureText(),
@@ -306,7 +315,7 @@ func (r *Result) checkOutputs(p *study.Plan, releases []study.Release) error {
 	if study.Near(r.NoiseToSignal, want.NoiseToSignal) {
 		want.NoiseToSignal = r.NoiseToSignal
 	}
-	want.Releases, want.Proposal, want.Signed, want.Chain, want.Signature, want.Approvals = r.Releases, r.Proposal, r.Signed, r.Chain, r.Signature, r.Approvals
+	want.Releases, want.Proposal, want.Signed, want.Chain, want.Signature, want.Approvals, want.ProposerSignature = r.Releases, r.Proposal, r.Signed, r.Chain, r.Signature, r.Approvals, r.ProposerSignature
 	for field := range reflect.TypeFor[Result]().Fields() {
 		mine, theirs := reflect.ValueOf(*want).FieldByIndex(field.Index), reflect.ValueOf(*r).FieldByIndex(field.Index)
 		same := reflect.DeepEqual(mine.Interface(), theirs.Interface())
@@ -372,6 +381,14 @@ func (r *Result) checkApprovals(p *study.Plan) error {
 		if !study.CheckDecision(m, p.Digest, study.VerdictApproved, "", r.Approvals[i]) {
 			return unverified(-1, "approvals", "%s's is not its identity key's over this digest", m.Name)
 		}
+	}
+	return nil
+}
+
+// checkProposer checks that the proposal is as its proposer signed it, or has none.
+func (r *Result) checkProposer(p *study.Plan) error {
+	if p.Proposal.CheckSignature(p.Digest, r.ProposerSignature) != nil {
+		return unverified(-1, "proposer_signature", "is not that of the proposal's proposer over this digest")
 	}
 	return nil
 }

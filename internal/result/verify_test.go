@@ -32,12 +32,18 @@ var public = strings.Replace(texts.Minimal, "delta", "radius = 3.0\nrounds = 4\n
 // coordinate. change, where it is not nil, has each release before it is signed.
 func course(t testing.TB, text string, change func(p *study.Plan, r *study.Release)) (*study.Plan, []byte, []SignedRelease) {
 	t.Helper()
+	return courseBy(t, nil, text, change)
+}
+
+// courseBy is course of an analyst's proposal.
+func courseBy(t testing.TB, by *proposal.Party, text string, change func(p *study.Plan, r *study.Release)) (*study.Plan, []byte, []SignedRelease) {
+	t.Helper()
 	spec, err := proposal.ParseSpec([]byte(texts.Iterating(text)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	sites := texts.Roster(1000, 2000, 3000, 4000, 5000)
-	body, err := proposal.Propose(spec, sites, texts.Signer.Public().(ed25519.PublicKey), [32]byte{7})
+	body, err := proposal.ProposeAs(by, spec, sites, nil, texts.Signer.Public().(ed25519.PublicKey), [32]byte{7})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ func TestConfigIsStrict(t *testing.T) {
 		{"unknown key", `name = "rows"`, "name = \"rows\"\ncolour = 1", "dataset.colour", "unknown key, line 12"},
 		{"unknown section", "[policy]", "[politics]", "politics", "unknown key"},
 		{"wrong type", `site = "alpha"`, "site = 3", "", "line 2 column"},
-		{"site name", `"alpha"`, `"Al pha"`, "site", "site name"},
+		{"site name", `"alpha"`, `"Al pha"`, "site", "name"},
 		{"no coordinator", `["c.example:7443", "[::1]:7443"]`, `[]`, "coordinator", "at least one"},
 		{"no port", `c.example:7443`, `c.example`, "coordinator[0]", "host:port"},
 		{"port 0", `c.example:7443`, `c.example:0`, "coordinator[0]", "port"},

@@ -40,6 +40,8 @@ const (
 	CodeWithdrawn Code = "withdrawn"
 	// not every site had approved when the proposal expired
 	CodeExpired Code = "expired"
+	// the analyst who proposed the study took it back
+	CodeRetracted Code = "retracted"
 	// the proposal names a proposer whose key has not signed it
 	CodeBadSignature Code = "bad_signature"
 	// the study's unit is not that of the site's data set

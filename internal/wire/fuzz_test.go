@@ -4,9 +4,16 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"reflect"
 	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
 
 	"covey/internal/frame"
+	"covey/internal/proposal"
+	"covey/internal/study"
+	covey "covey/proto/covey/v1"
 )
 
 // FuzzVersionOf: whatever the other end says, a version that can be agreed on and shown, and
@@ -67,6 +74,63 @@ func FuzzReceive(f *testing.F) {
 				t.Fatalf("%d bytes, %v of %d sent under a limit of %d", len(got), err, len(want), limit)
 			}
 			return
+		}
+	})
+}
+
+// FuzzProposed reads what an analyst sends as a proposal: it is refused, or within its bound and
+// written again as it was read.
+func FuzzProposed(f *testing.F) {
+	for _, p := range []*covey.Proposal{{}, {Body: []byte("version = 3"), Signature: make([]byte, 64)}} {
+		raw, err := proto.Marshal(p)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(raw)
+	}
+	f.Add([]byte{0x0a, 0xff})
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		p, err := DecodeProposed(raw)
+		if err != nil {
+			return
+		}
+		if len(p.Body) > MaxProposed {
+			t.Fatalf("%d bytes", len(p.Body))
+		}
+		again, err := proto.Marshal(&covey.Proposal{Body: p.Body, Signature: p.Signature})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if q, err := DecodeProposed(again); err != nil || !bytes.Equal(q.Body, p.Body) || !bytes.Equal(q.Signature, p.Signature) {
+			t.Fatalf("%+v is read again as %+v (%v)", p, q, err)
+		}
+	})
+}
+
+// FuzzTold reads what a coordinator says of a study: it is refused, or says the same again.
+func FuzzTold(f *testing.F) {
+	for _, told := range []Told{
+		{Study: proposal.Digest{1}, Name: "x", Phase: PhaseProposed, Answers: []Answer{{Site: "north", Verdict: study.VerdictPending, Awaited: true}}},
+		{Study: proposal.Digest{2}, Own: true, Phase: PhaseEnded, Code: study.CodeRetracted, Done: 3, Queries: 9, Proposed: time.Unix(10, 0).UTC(), Ended: time.Unix(20, 0).UTC()},
+	} {
+		raw, err := proto.Marshal(told.message())
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(raw)
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		var m covey.Study
+		if proto.Unmarshal(raw, &m) != nil {
+			return
+		}
+		told, err := toldOf(&m)
+		if err != nil {
+			return
+		}
+		again, err := toldOf(told.message())
+		if err != nil || !reflect.DeepEqual(again, told) {
+			t.Fatalf("%+v is read again as %+v (%v)", told, again, err)
 		}
 	})
 }

@@ -8,7 +8,7 @@ func init() {
 			{"internal/result/verify.go", "	if len(r.Approvals) != len(p.Proposal.Roster) {", "	if r.Approvals == nil {\n\t\treturn nil\n\t}\n\tif len(r.Approvals) != len(p.Proposal.Roster) {"},
 		}, in("result", "TestVerifyApprovals"), killer{}},
 		{"a decision in the log needs no signature", 0, []edit{
-			{"internal/coordinator/decision.go", "e.Kind != round.EntryDecided || s == nil {\n\t\treturn m.commit(e)", "e.Kind != round.EntryDecided || len(signature) == 0 || s == nil {\n\t\treturn m.commit(e)"},
+			{"internal/coordinator/decision.go", "e.Kind != round.EntryDecided || s == nil {\n\t\treturn m.commit(e, at)", "e.Kind != round.EntryDecided || len(signature) == 0 || s == nil {\n\t\treturn m.commit(e, at)"},
 		}, in("coordinator", "TestLogRefusesForgedDecision"), killer{}},
 		{"an egress log may begin without a link", 0, []edit{
 			{"internal/egress/chain.go", "		case m.Prev != chain.Last:", "		case m.Prev != chain.Last && (m.Prev != \"\" || chain.Lines > 1):"},

@@ -40,22 +40,22 @@ func init() {
 			{"internal/round/entry.go", "\t\tif s.First == nil {\n\t\t\ts.First = e.Survivors\n\t\t}\n", "\t\ts.First = e.Survivors\n"},
 		}, in("round", "TestFirstSurvivorsAreKept"), killer{}},
 		{"a join with a token never given out", 0, []edit{
-			{"internal/coordinator/machine.go", "ok && s.Token == e.Token && bytes", "ok && bytes"},
+			{"internal/membership/state.go", "ok && h.Token == e.Token && bytes", "ok && bytes"},
 		}, in("coordinator", "TestJoinsOfTheLog"), killer{}},
 		{"a join again with another TLS key", 0, []edit{
-			{"internal/coordinator/machine.go", " && bytes.Equal(s.TLS, e.TLS) && !s.Revoked", " && !s.Revoked"},
+			{"internal/membership/state.go", " && bytes.Equal(h.TLS, e.TLS) && !h.Revoked", " && !h.Revoked"},
 		}, in("coordinator", "TestJoinsOfTheLog"), killer{}},
 		{"a join again of a revoked site", 0, []edit{
-			{"internal/coordinator/machine.go", " && bytes.Equal(s.TLS, e.TLS) && !s.Revoked", " && bytes.Equal(s.TLS, e.TLS)"},
+			{"internal/membership/state.go", " && bytes.Equal(h.TLS, e.TLS) && !h.Revoked", " && bytes.Equal(h.TLS, e.TLS)"},
 		}, in("coordinator", "TestJoinsOfTheLog"), killer{}},
 		{"a site's token stays", 0, []edit{
-			{"internal/coordinator/machine.go", "\tdelete(m.invites, e.Token)\n\tm.sites", "\tm.sites"},
+			{"internal/membership/state.go", "\tdelete(s.Invites, e.Token)\n\ts.Holders", "\ts.Holders"},
 		}, in("coordinator", "TestJoinsOfTheLog"), killer{}},
 		{"a revocation makes a site", 0, []edit{
-			{"internal/coordinator/machine.go", "\t\tif !ok {\n\t\t\treturn &JoinError{e.Revoke.Site", "\t\tif !ok && s.Revoked {\n\t\t\treturn &JoinError{e.Revoke.Site"},
+			{"internal/membership/state.go", "\tif !ok {\n\t\treturn &JoinError{Reason: fmt.Sprintf(\"no %s", "\tif !ok && h.Revoked {\n\t\treturn &JoinError{Reason: fmt.Sprintf(\"no %s"},
 		}, in("coordinator", "TestJoinsOfTheLog"), killer{}},
 		{"a coordinator without a name takes a site's token", 0, []edit{
-			{"internal/coordinator/machine.go", "case invite.Node != e.Node || e.Node == \"\":", "case invite.Node != e.Node:"},
+			{"internal/membership/node.go", "case invite.Node != e.Node || e.Node == \"\":", "case invite.Node != e.Node:"},
 		}, in("coordinator", "TestJoinsOfTheLog"), killer{}},
 		{"a panic of raft.db's is no error of the store", 0, []edit{
 			{"internal/replica/node.go", "err = nil, &StoreError{Op: \"opened raft.db\", Err: fmt.Errorf(\"the database is damaged: %v\", p)}", "err = nil, fmt.Errorf(\"x\")"},

@@ -35,8 +35,8 @@ func init() {
 		people("the register changes under who reads it", register, "out := slices.Clone(r)", "out := r", "TestRegister"),
 		people("a hash without a label", register, "[]byte(\"covey page token v1\\x00\" + token)", "[]byte(token)", "TestTokens"),
 
-		{"people: lost with a snapshot", 0, []edit{{state, "s.Journal, s.CAs, s.Changes, s.People\n", "s.Journal, s.CAs, s.Changes, nil\n"}}, in("coordinator", "TestPeopleAreReplicated"), killer{}},
-		{"people: not in a snapshot", 0, []edit{{state, "People: m.people, ", ""}}, in("coordinator", "TestPeopleAreReplicated"), killer{}},
+		{"people: lost with a snapshot", 0, []edit{{state, "s.Journal, s.People\n", "s.Journal, nil\n"}}, in("coordinator", "TestPeopleAreReplicated"), killer{}},
+		{"people: not in a snapshot", 0, []edit{{state, ", People: m.people}", "}"}}, in("coordinator", "TestPeopleAreReplicated"), killer{}},
 		{"people: a snapshot is not checked", 0, []edit{{state, "if err := s.People.Check(); err != nil {", "if err := s.People.Check(); err != nil && len(raw) == 0 {"}}, in("coordinator", "TestBadPeopleAreNotRestored"), killer{}},
 		{"people: a revocation is not kept", 0, []edit{{state, "m.people, err = m.people.Remove(*e.Dismiss)", "_, err = m.people.Remove(*e.Dismiss)"}}, in("coordinator", "TestPeopleAreReplicated"), killer{}},
 		{"people: a name that nobody has fills the log", 0, []edit{{"internal/coordinator/people.go", "Remove(name); err != nil {\n		return", "Remove(name); err != nil && name == \"-\" {\n		return"}}, in("coordinator", "TestPeopleAreReplicated"), killer{}},

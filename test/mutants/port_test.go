@@ -15,7 +15,7 @@ func init() {
 	)
 	tables = append(tables, []mutant{
 		{"a join's proof of the identity key is not looked at", 0, []edit{
-			{enroll, "pki.CheckIdentityProof(identity, site, hash, csr, proof); err != nil", "pki.CheckIdentityProof(identity, site, hash, csr, proof); false && err != nil"},
+			{enroll, "pki.CheckIdentityProof(identity, name, hash, csr, proof); err != nil", "pki.CheckIdentityProof(identity, name, hash, csr, proof); false && err != nil"},
 		}, in("coordinator", "TestAnotherSitesIdentity"), killer{}},
 		{"a join whose reply was lost is written again", 0, []edit{
 			{enroll, "	if again {", "	if again && false {"},
@@ -72,13 +72,13 @@ func init() {
 			{"internal/node/members.go", "pki.SaveMembers(n.members.dir, m)", "error(nil)"},
 		}, in("node", "TestMembersOutliveARestart"), killer{}},
 		{"an older join file is as good as the newest", 0, []edit{
-			{machine, "		m.withdraw(e.Invite.Site, e.Invite.Node)", "		//"},
+			{"internal/membership/state.go", "	s.Withdraw(role, name)\n	s.Invites", "	s.Invites"},
 		}, in("coordinator", "TestNewestJoinFileAlone"), killer{}},
 		{"a revocation leaves join files", 0, []edit{
-			{machine, "		m.withdraw(s.Name, \"\")\n", ""},
+			{"internal/membership/state.go", "	s.Withdraw(e.Role, e.Name)\n", ""},
 		}, in("coordinator", "TestNewestJoinFileAlone"), killer{}},
 		{"a removal leaves join files", 0, []edit{
-			{machine, "		m.withdraw(\"\", e.Forget.Node)\n", ""},
+			{"internal/membership/node.go", "	s.Withdraw(RoleNode, e.Node)\n", ""},
 		}, in("node", "TestRemoveShutsOutWhoHasNotEntered"), killer{}},
 		{"a data set's name may be anything", 0, []edit{
 			{"internal/coordinator/server.go", "checkDataset(d.Name); err != nil", "checkDataset(d.Name); false && err != nil"},

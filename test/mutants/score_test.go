@@ -6,10 +6,10 @@ package mutants
 func init() {
 	tables = append(tables, []mutant{
 		{"score: any site reads any result", 0, []edit{
-			{"internal/coordinator/result.go", "return member.Name == name && slices.Equal(member.Identity, site.Identity)", "return member.Name != \"\" || slices.Equal(member.Identity, site.Identity)"},
+			{"internal/coordinator/result.go", "return member.Name == who.Name && slices.Equal(member.Identity, who.Identity)", "return member.Name != \"\" || slices.Equal(member.Identity, who.Identity)"},
 		}, in("coordinator", "TestReads"), killer{}},
 		{"score: a name that was taken over reads a result", 0, []edit{
-			{"internal/coordinator/result.go", " && slices.Equal(member.Identity, site.Identity)", " && len(site.Identity) > 0"},
+			{"internal/coordinator/result.go", " && slices.Equal(member.Identity, who.Identity)", " && len(who.Identity) > 0"},
 		}, in("coordinator", "TestReads"), killer{}},
 		{"score: a result of a study that was not approved here", 0, []edit{
 			{"internal/agent/result.go", "if !h.Approved() {", "if false {"},

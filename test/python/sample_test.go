@@ -3,6 +3,7 @@
 package python
 
 import (
+	"covey/internal/result"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"

@@ -11,7 +11,9 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"covey/internal/frame"
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/worth"
 )
@@ -86,7 +88,8 @@ func (c *Verify) Check(t *Terminal, l Ledger) error {
 	}
 	return t.Print(verdict{Holds: true, Verified: v, Key: key, KeyCompared: want != "", Here: here, Worth: of}, func(out io.Writer) {
 		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-		rows := append(v.Rows(), [2]string{"key", key})
+		rows := append(v.Rows(), parties(v)...)
+		rows = append(rows, [2]string{"key", key})
 		if here != "" {
 			rows = append(rows, [2]string{"here", here})
 		}
@@ -98,6 +101,21 @@ func (c *Verify) Check(t *Terminal, l Ledger) error {
 			fmt.Fprintln(out, sentence)
 		}
 	})
+}
+
+// parties are the analysts of a study that an analyst proposed, or may read. Their names are the
+// coordinator's words; their fingerprints can be compared.
+func parties(v *result.Verified) (rows [][2]string) {
+	one := func(p proposal.Party) string {
+		return fmt.Sprintf("%s (%s)", frame.Word(p.Name), pki.Fingerprint(ed25519.PublicKey(p.Identity)))
+	}
+	if v.Proposer != nil {
+		rows = append(rows, [2]string{"proposed by", one(*v.Proposer) + ", who signed this digest"})
+	}
+	for _, p := range v.Readers {
+		rows = append(rows, [2]string{"reader", one(p)})
+	}
+	return rows
 }
 
 // Worth returns what a result file that verifies is worth.

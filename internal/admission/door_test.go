@@ -1,4 +1,4 @@
-package coordinator
+package admission
 
 import (
 	"bytes"
@@ -28,8 +28,10 @@ import (
 // logged once. Health is anybody's.
 func TestAgentVersion(t *testing.T) {
 	var logs bytes.Buffer
-	c := &Coordinator{log: slog.New(slog.NewTextHandler(&logs, nil))}
-	s := grpc.NewServer((&versions{c: c}).options()...)
+	door := func() *Door {
+		return &Door{Program: "covey-coordinator", Log: slog.New(slog.NewTextHandler(&logs, nil))}
+	}
+	s := grpc.NewServer(door().Options()...)
 	covey.RegisterFederationServer(s, covey.UnimplementedFederationServer{})
 	healthv1.RegisterHealthServer(s, healthv1.UnimplementedHealthServer{})
 	pipe := bufconn.Listen(1 << 16)
@@ -60,7 +62,7 @@ func TestAgentVersion(t *testing.T) {
 				early, _ = stream.Header()
 				_, err2 = stream.Recv()
 			}
-			want := codes.Unimplemented
+			want := codes.Unauthenticated
 			if a.upgrade != "" {
 				want = codes.FailedPrecondition
 			}
@@ -84,9 +86,9 @@ func TestAgentVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	leaf := &x509.Certificate{Subject: pkix.Name{CommonName: "alpha"}, URIs: []*url.URL{name}}
-	v, old := &versions{c: c}, wire.Agree(wire.VersionOf(nil, "an agent"), wire.This("covey-coordinator"))
+	d, old := door(), wire.Agree(wire.VersionOf(nil, "an agent"), wire.This("covey-coordinator"))
 	for _, err := range []error{old, old, nil, old} {
-		v.log(leaf, err)
+		d.refused(leaf, err)
 	}
 	if n := strings.Count(logs.String(), "an agent was refused"); n != 2 {
 		t.Errorf("%d lines for an agent that is refused twice, taken, and refused:\n%s", n, logs.String())

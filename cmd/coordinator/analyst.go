@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"text/tabwriter"
+
+	shared "covey/cmd/internal/cli"
+	"covey/internal/coordinator"
+	"covey/internal/frame"
+)
+
+type analystCmd struct {
+	Invite inviteAnalystCmd `cmd:"" help:"Make a join file for an analyst."`
+	List   analystsCmd      `cmd:"" help:"List analysts and pending invites."`
+	Revoke revokeAnalystCmd `cmd:"" help:"End an analyst's membership."`
+}
+
+type inviteAnalystCmd struct {
+	Name string `arg:"" help:"The analyst's name: lower-case letters, digits and dashes. No site has it."`
+	inviteFlags
+}
+
+// Run makes a join file.
+func (c *inviteAnalystCmd) Run(s *terminal) error { return analysts.invite(s, c.Name, c.inviteFlags) }
+
+type analystsCmd struct{}
+
+// Run lists analysts.
+func (c *analystsCmd) Run(s *terminal) error {
+	client, err := s.client()
+	if err != nil {
+		return err
+	}
+	var r coordinator.AnalystsReply
+	if err := client.do("GET", "/v1/analysts", nil, &r); err != nil {
+		return err
+	}
+	if s.JSON {
+		return shared.PrintJSON(s.Out, r)
+	}
+	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "ANALYST\tSTATE\tIDENTITY\tOPEN STUDIES")
+	for _, a := range r.Analysts {
+		state := "joined"
+		if a.Revoked {
+			state = "revoked"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\n", a.Name, state, a.Fingerprint, a.Open)
+	}
+	for _, i := range r.Invited {
+		joined := slices.ContainsFunc(r.Analysts, func(a coordinator.ListedAnalyst) bool { return a.Name == i.Analyst })
+		if state := invited(i, joined); state != "" {
+			fmt.Fprintf(w, "%s\t%s\t\t\n", i.Analyst, state)
+		}
+	}
+	return w.Flush()
+}
+
+type revokeAnalystCmd struct {
+	Name string `arg:"" help:"The analyst's name."`
+}
+
+// Run revokes an analyst. Its studies stay: ending them is another decision.
+func (c *revokeAnalystCmd) Run(s *terminal) error {
+	r, err := analysts.revoke(s, c.Name)
+	if err != nil {
+		return err
+	}
+	for _, study := range r.Studies {
+		fmt.Fprintf(s.Err, "study %.12s (%s) of %s is %s and goes on: `coordinator study abort %.12s` ends it\n", study.Digest, frame.Word(study.Name), c.Name, study.Status, study.Digest)
+	}
+	return printDone(s, r)
+}

@@ -1,0 +1,351 @@
+package coordinator
+
+import (
+	"context"
+	"covey/internal/proposal"
+	"crypto/ed25519"
+	"errors"
+	"reflect"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"covey/internal/admission"
+	"covey/internal/analysis"
+	"covey/internal/membership"
+	"covey/internal/pki"
+	"covey/internal/round"
+	"covey/internal/study"
+	"covey/internal/wire"
+)
+
+// What calls of analysts cost of their pace: a proposal is read whole and planned, an offer may be
+// written to the log.
+const (
+	costPropose = 500.0
+	costOffer   = 100.0
+)
+
+// errNoStudy answers an analyst about an unknown study and one of others alike.
+var errNoStudy = status.Error(codes.NotFound, wire.NoStudy)
+
+// analysts answers analysts. All that it tells of a study is leader.tell's.
+type analysts struct{ server }
+
+// caller is server's, where this node leads: the next offer and the next proposal are the leader's.
+func (s analysts) caller(ctx context.Context, cost float64) (admission.Client, error) {
+	who, err := s.server.caller(ctx)
+	if err != nil {
+		return who, err
+	}
+	if !s.c.Leading() {
+		return who, s.c.notLeader()
+	}
+	return who, pause(ctx, nil, s.c.paceOf(who.Name).spend(time.Now(), cost))
+}
+
+// partyOf returns an analyst as proposals name it.
+func partyOf(who admission.Client) proposal.Party {
+	return proposal.Party{Name: who.Name, Identity: proposal.Key(who.Identity)}
+}
+
+// Offer returns what a proposal is made of. Of each site it tells one count a data set and day: the
+// first of the day goes into the log, so that every later leader tells the same.
+func (s analysts) Offer(ctx context.Context, dataset string, sites, readers []string) (wire.Offer, error) {
+	who, err := s.caller(ctx, costOffer)
+	if err != nil {
+		return wire.Offer{}, err
+	}
+	if len(dataset) > maxDataset || len(sites) > proposal.MaxSites || len(readers) > proposal.MaxReaders {
+		return wire.Offer{}, status.Errorf(codes.InvalidArgument, "at most %d bytes of a data set's name, %d sites and %d readers", maxDataset, proposal.MaxSites, proposal.MaxReaders)
+	}
+	now := s.c.now()
+	m := s.c.machine.lock()
+	offering, fresh, err := m.offering(dataset, sites, now)
+	s.c.machine.unlock()
+	if err != nil {
+		return wire.Offer{}, err
+	}
+	if len(fresh) > 0 {
+		if err := s.c.apply(entry{Tell: &tellEntry{dataset, fresh}}); err != nil {
+			return wire.Offer{}, s.c.failed(err, "offer", who)
+		}
+	}
+	out := wire.Offer{Coordinator: s.c.signingKey(), Clock: now}
+	if out.Readers, err = s.c.readers(readers); err != nil {
+		return wire.Offer{}, status.Error(codes.NotFound, err.Error())
+	}
+	m = s.c.machine.lock()
+	defer s.c.machine.unlock()
+	for _, h := range offering {
+		units, _ := m.counts.Of(dataset, h.Name)
+		out.Sites = append(out.Sites, proposal.Member{Name: h.Name, Identity: h.Identity, Units: units})
+	}
+	return out, nil
+}
+
+// offering returns the sites, of those that are named or of all, that are connected and offer a
+// data set, and the counts of those that were not told today.
+func (m *leader) offering(dataset string, names []string, now time.Time) (sites []membership.Holder, fresh map[string]int, err error) {
+	every := len(names) == 0
+	if every {
+		for _, h := range membership.ByName(m.who.Sites) {
+			names = append(names, h.Name)
+		}
+	}
+	fresh = map[string]int{}
+	for _, name := range names {
+		h, l := m.who.Sites[name], m.links[name]
+		units, offers := 0, false
+		if l != nil && !h.Revoked {
+			units, offers = l.units[dataset]
+		}
+		switch {
+		case !offers && every:
+			continue
+		case !offers:
+			return nil, nil, status.Errorf(codes.NotFound, "no site %.80q offers this data set just now", name)
+		}
+		sites = append(sites, h)
+		if m.counts.Fresh(dataset, name, now) {
+			fresh[name] = units
+		}
+	}
+	return sites, fresh, nil
+}
+
+// Propose takes a proposal that its caller has made and signed. The same one again is taken as
+// before: its answer was lost.
+func (s analysts) Propose(ctx context.Context, offered wire.Proposal) (proposal.Digest, error) {
+	who, err := s.caller(ctx, costPropose)
+	if err != nil {
+		return proposal.Digest{}, err
+	}
+	digest := proposal.DigestOf(offered.Body)
+	known, err := s.c.fits(offered, digest, partyOf(who))
+	if known {
+		return digest, nil
+	}
+	if err != nil {
+		return digest, refusal(err)
+	}
+	err = s.c.apply(entry{Round: &round.Entry{Study: digest, Kind: round.EntryProposed, Body: offered.Body, Signature: offered.Signature}})
+	if _, refused := errors.AsType[*analysis.Refusal](err); refused { // another one was quicker
+		return digest, refusal(err)
+	}
+	if _, stale := errors.AsType[*round.StaleError](err); err != nil && !stale { // stale: sent twice at a time
+		return digest, s.c.failed(err, "propose", who)
+	}
+	s.c.log.Info("an analyst has proposed a study", "analyst", who.Name, "study", digest)
+	return digest, nil
+}
+
+// refusal is the status of a proposal that is not taken.
+func refusal(err error) error {
+	if refused, ok := errors.AsType[*analysis.Refusal](err); ok && refused.Quota {
+		return status.Error(codes.ResourceExhausted, refused.Reason)
+	}
+	return status.Error(codes.InvalidArgument, err.Error())
+}
+
+// fits checks an analyst's proposal before anything of it is written: whose it is, that it is
+// signed, that it was made for this federation, and that there is room for it. known reports
+// whether it was taken before.
+func (c *Coordinator) fits(offered wire.Proposal, digest proposal.Digest, by proposal.Party) (known bool, err error) {
+	p, err := proposal.Parse(offered.Body)
+	if err != nil {
+		return false, err
+	}
+	if err := p.CheckSignature(digest, offered.Signature); err != nil {
+		return false, err
+	}
+	now := c.now()
+	m := c.machine.lock()
+	if err = m.federation().Fits(&p, by, now); err == nil {
+		if _, known = m.studies[digest]; !known {
+			err = m.mayPropose(&p, now)
+		}
+	}
+	c.machine.unlock()
+	if known || err != nil {
+		return known, err
+	}
+	_, err = study.NewPlan(offered.Body)
+	return false, err
+}
+
+// federation is what analysts' proposals have to fit.
+func (m *leader) federation() analysis.Federation {
+	current := func(all map[string]membership.Holder) func(string) proposal.Key {
+		return func(name string) proposal.Key {
+			if h := all[name]; !h.Revoked {
+				return h.Identity
+			}
+			return nil
+		}
+	}
+	return analysis.Federation{Coordinator: m.signingKey(), Site: current(m.who.Sites), Analyst: current(m.who.Analysts), Units: m.counts.Of}
+}
+
+// mayPropose reports why a study cannot be taken as the state is: at most so many are an analyst's,
+// and the analyst has to be one still. It is deterministic: at is the entry's.
+func (m *replicated) mayPropose(p *proposal.Proposal, at time.Time) error {
+	if by := p.Proposer; by != nil {
+		if h := m.who.Analysts[by.Name]; h.Revoked || !by.Same(h.Party()) {
+			return &analysis.Refusal{Reason: "proposer: is no analyst of this federation"}
+		}
+	}
+	return analysis.Allowed(p, at, func(yield func(analysis.Earlier) bool) {
+		for digest, state := range m.studies {
+			if !yield(analysis.Earlier{Proposal: &state.Plan().Proposal, Proposed: m.dates[digest].Proposed, Over: state.Terminal()}) {
+				return
+			}
+		}
+	})
+}
+
+// List returns the caller's studies and those that it may read, as proposed.
+func (s analysts) List(ctx context.Context) ([]wire.Told, error) {
+	who, err := s.caller(ctx, costHello)
+	if err != nil {
+		return nil, err
+	}
+	m := s.c.machine.lock()
+	defer s.c.machine.unlock()
+	var out []wire.Told
+	for _, digest := range m.order {
+		if told, ok := m.tell(who, digest, s.c.now()); ok {
+			out = append(out, told)
+		}
+	}
+	return out, nil
+}
+
+// Watch tells of a study now and whenever what is told of it has changed.
+func (s analysts) Watch(ctx context.Context, digest proposal.Digest, once bool, see func(wire.Told) error) error {
+	who, err := s.caller(ctx, costHello)
+	if err != nil {
+		return err
+	}
+	began, _ := s.c.machine.Holder(who.Role, who.Name)
+	var last wire.Told
+	for first := true; ; first = false {
+		m := s.c.machine.lock()
+		leading, changed, now := m.leading, m.changed, s.c.now()
+		told, ok := m.tell(who, digest, now)
+		is := m.who.Holders(who.Role)[who.Name] // a watch is long: it may have been revoked since
+		s.c.machine.unlock()
+		switch {
+		case !leading:
+			return s.c.notLeader()
+		case is.Revoked || is.Token != began.Token:
+			return status.Errorf(codes.PermissionDenied, "the %s is revoked", who.Role)
+		case !ok:
+			return errNoStudy
+		}
+		if first || !reflect.DeepEqual(told, last) {
+			if err := see(told); err != nil {
+				return err
+			}
+			last = told
+		}
+		if once || told.Phase == wire.PhaseCompleted || told.Phase == wire.PhaseEnded {
+			return nil
+		}
+		select {
+		case <-time.After(now.Truncate(analysis.Tick).Add(analysis.Tick).Sub(now)):
+		case <-changed: // the registry, or who leads
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-s.c.stopping:
+			return status.Error(codes.Unavailable, "the coordinator stops")
+		}
+	}
+}
+
+// Withdraw ends a study of the caller's own. One that is over, and does not show so yet, is left as
+// it is.
+func (s analysts) Withdraw(ctx context.Context, digest proposal.Digest) error {
+	who, err := s.caller(ctx, costOffer)
+	if err != nil {
+		return err
+	}
+	m := s.c.machine.lock()
+	told, ok := m.tell(who, digest, s.c.now())
+	s.c.machine.unlock()
+	switch {
+	case !ok || !told.Own:
+		return errNoStudy
+	case told.Phase == wire.PhaseCompleted || told.Phase == wire.PhaseEnded:
+		return status.Error(codes.FailedPrecondition, "the study is over")
+	}
+	err = s.c.apply(entry{Round: &round.Entry{Study: digest, Kind: round.EntryEnded, Code: study.CodeRetracted}})
+	if _, stale := errors.AsType[*round.StaleError](err); err != nil && !stale {
+		return s.c.failed(err, "withdraw", who)
+	}
+	m = s.c.machine.lock()
+	delete(m.shown, digest) // it is the analyst's own doing
+	s.c.machine.unlock()
+	s.c.log.Info("an analyst has withdrawn a study", "analyst", who.Name, "study", digest)
+	return nil
+}
+
+// failed is the status of a request that the log did not take.
+func (c *Coordinator) failed(err error, call string, who admission.Client) error {
+	if errors.Is(err, ErrNotLeader) {
+		return c.notLeader()
+	}
+	c.log.Error("a call of an analyst failed", "call", call, "analyst", who.Name, "error", err)
+	return status.Error(codes.Unavailable, "the coordinator could not record it; look before you repeat it")
+}
+
+func (c *core) signingKey() proposal.Key {
+	return proposal.Key(c.authority.SigningKey().Public().(ed25519.PublicKey))
+}
+
+// tellEntry notes what analysts are told of a data set's sizes, by site.
+type tellEntry struct {
+	Dataset string         `json:"dataset"`
+	Units   map[string]int `json:"units"`
+}
+
+// shown is what analysts are told of a study during one tick: asking more often tells no more.
+type shown struct {
+	tick time.Time
+	told wire.Told
+}
+
+// tell returns what an analyst is told of a study, if it may know of it: the proposer and the
+// readers, by name and the identity key of now.
+func (m *leader) tell(who admission.Client, digest proposal.Digest, now time.Time) (wire.Told, bool) {
+	state := m.studies[digest]
+	if state == nil || who.Role != pki.RoleAnalyst {
+		return wire.Told{}, false
+	}
+	p, by := &state.Plan().Proposal, partyOf(who)
+	if !p.Reads(by) {
+		return wire.Told{}, false
+	}
+	s, tick := m.shown[digest], now.Truncate(analysis.Tick)
+	if !s.tick.Equal(tick) {
+		s = shown{tick, analysis.Tell(m.seenBy(digest, state), now)}
+		m.shown[digest] = s
+	}
+	told := s.told // its answers are shared, and never written to
+	told.Own = p.Proposer != nil && p.Proposer.Same(by)
+	return told, true
+}
+
+func (m *leader) seenBy(digest proposal.Digest, state *round.State) analysis.Study {
+	p, at := state.Plan(), m.dates[digest]
+	out := analysis.Study{
+		Digest: digest, Proposal: &p.Proposal, Status: state.Status, Code: state.Code, Words: make([]analysis.Word, len(p.Proposal.Roster)),
+		Waiting: state.WaitingFor(), Overdue: state.Overdue(), Done: len(state.Releases), Queries: len(state.Releases) + p.Left(state.Query),
+		Proposed: at.Proposed, Ended: at.Ended,
+	}
+	for i, word := range m.words[digest] {
+		out.Words[i] = analysis.Word{Verdict: word.Verdict, Code: word.Code, At: word.At}
+	}
+	return out
+}

@@ -1,0 +1,320 @@
+package coordinator
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"covey/internal/admission"
+	"covey/internal/membership"
+	"covey/internal/pki"
+	"covey/internal/proposal"
+	"covey/internal/result"
+	"covey/internal/round"
+	"covey/internal/study"
+	"covey/internal/wire"
+	covey "covey/proto/covey/v1"
+)
+
+// asker is an analyst in a bubble, past the door.
+type asker struct {
+	f    *federation
+	name string
+	key  ed25519.PrivateKey
+}
+
+func (f *federation) asker(name string) *asker {
+	a := &asker{f, name, ed25519.NewKeyFromSeed(bytes.Repeat([]byte(name[:1]), ed25519.SeedSize))}
+	f.apply(entry{Invite: &membership.InviteEntry{Token: name, Invite: membership.Invite{Analyst: name, Expires: time.Now().Add(time.Hour)}}})
+	f.apply(entry{Join: &membership.JoinEntry{Token: name, Name: name, Key: a.party().Identity, Now: time.Now()}})
+	return a
+}
+
+func (a *asker) party() proposal.Party {
+	return proposal.Party{Name: a.name, Identity: proposal.Key(a.key.Public().(ed25519.PublicKey))}
+}
+
+func (a *asker) ctx() context.Context {
+	return admission.WithClient(a.f.t.Context(), admission.Client{Role: pki.RoleAnalyst, Name: a.name, Identity: a.party().Identity})
+}
+
+func (a *asker) port() analysts { return analysts{server{a.f.c}} }
+
+// offered returns the counts that the analyst is told.
+func (a *asker) offered() (units []int) {
+	a.f.t.Helper()
+	offer, err := a.port().Offer(a.ctx(), "rows", nil, nil)
+	if err != nil {
+		a.f.t.Fatal(err)
+	}
+	for _, m := range offer.Sites {
+		units = append(units, m.Units)
+	}
+	return units
+}
+
+// proposes is what an analyst's program does, and makes the study the federation's.
+func (a *asker) proposes(readers ...string) proposal.Digest {
+	f := a.f
+	f.t.Helper()
+	offer, err := a.port().Offer(a.ctx(), "rows", nil, readers)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	spec := f.plan.Proposal.Spec
+	spec.Name, spec.Readers = "asked", readers
+	spec.Expires = proposal.Expiry(time.Now().Add(24 * time.Hour).UTC().Truncate(time.Second).Format(time.RFC3339))
+	by := a.party()
+	body, err := proposal.ProposeAs(&by, spec, offer.Sites, offer.Readers, ed25519.PublicKey(offer.Coordinator), [32]byte{1, 2})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	digest := proposal.DigestOf(body)
+	signed := wire.Proposal{Body: body, Signature: proposal.SignProposal(a.key, digest)}
+	for range 2 { // an answer that is lost is asked for again
+		if got, err := a.port().Propose(a.ctx(), signed); err != nil || got != digest {
+			f.t.Fatal(err)
+		}
+	}
+	if f.plan, err = study.NewPlan(body); err != nil {
+		f.t.Fatal(err)
+	}
+	return digest
+}
+
+func (a *asker) told(of proposal.Digest) (t wire.Told, err error) {
+	err = a.port().Watch(a.ctx(), of, true, func(now wire.Told) error { t = now; return nil })
+	return t, err
+}
+
+func (a *asker) shown(of proposal.Digest) wire.Told {
+	a.f.t.Helper()
+	t, err := a.told(of)
+	if err != nil {
+		a.f.t.Fatal(err)
+	}
+	return t
+}
+
+// alone ends the federation's first study, so that the sites answer about the next.
+func (f *federation) alone() {
+	f.t.Helper()
+	if err := f.c.Abort(f.plan.Digest); err != nil {
+		f.t.Fatal(err)
+	}
+	for _, s := range f.sites {
+		s.secrets = nil
+	}
+}
+
+// TestAnalystsStudy: from the offer to the result; what is told of it comes in whole minutes and
+// steps of ten seconds; the proposer and the reader read it, and another analyst knows of nothing.
+func TestAnalystsStudy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 3, nil)
+		defer func() { f.c.Close() }()
+		f.alone()
+		ada, bob, eve := f.asker("ada"), f.asker("bob"), f.asker("eve")
+		time.Sleep(5 * time.Second)
+		of := ada.proposes("bob")
+		if s := ada.shown(of); s.Phase != wire.PhaseProposed || !s.Own || s.Proposer != "ada" || s.Proposed != s.Proposed.Truncate(10*time.Second) || len(s.Answers) != 3 {
+			t.Errorf("%+v", s)
+		}
+		var seen []wire.Told
+		over := make(chan error, 1)
+		go func() {
+			over <- bob.port().Watch(bob.ctx(), of, false, func(t wire.Told) error { seen = append(seen, t); return nil })
+		}()
+		f.pump(func() bool { return f.state().Status != round.StatusProposed })
+		for range 4 { // all have approved, and nothing shows
+			if s := ada.shown(of); s.Phase != wire.PhaseProposed || slices.ContainsFunc(s.Answers, func(a wire.Answer) bool { return a.Verdict != study.VerdictPending || !a.Awaited }) {
+				t.Errorf("at %v: %+v", time.Now(), s)
+			}
+			time.Sleep(10 * time.Second)
+		}
+		read := func(a *asker) ([]byte, error) { return server{f.c}.Result(a.ctx(), of[:]) }
+		if v := f.finish(); v.Status != round.StatusCompleted {
+			t.Fatalf("%+v", v)
+		}
+		if _, err := read(ada); status.Code(err) != codes.NotFound {
+			t.Errorf("a result is read before its study shows as completed: %v", err)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		s := ada.shown(of)
+		if s.Phase != wire.PhaseCompleted || s.Code != study.CodeCompleted || s.Done != s.Queries || s.Ended.IsZero() || s.Ended != s.Ended.Truncate(10*time.Second) || s.Answers[2].Verdict != study.VerdictApproved {
+			t.Errorf("%+v", s)
+		}
+		if err := <-over; err != nil || len(seen) < 2 || seen[len(seen)-1].Phase != wire.PhaseCompleted || seen[0].Own {
+			t.Errorf("%v: %+v", err, seen)
+		}
+		for _, a := range []*asker{ada, bob} {
+			file, err := read(a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v, err := result.Verify(file); err != nil || v.Proposer == nil || v.Proposer.Name != "ada" || len(v.Readers) != 1 {
+				t.Errorf("%+v, %v", v, err)
+			}
+			if line := "msg=\"a result was given out\" analyst=" + a.name; !bytes.Contains(f.logs.Bytes(), []byte(line)) {
+				t.Errorf("the log does not have %q", line)
+			}
+		}
+		if _, err := read(eve); status.Code(err) != codes.NotFound || status.Convert(err).Message() != wire.NoStudy {
+			t.Errorf("another analyst reads it: %v", err)
+		}
+		if all, err := eve.port().List(eve.ctx()); err != nil || len(all) != 0 {
+			t.Errorf("another analyst lists %+v, %v", all, err)
+		}
+		// Whoever joins under the name later is another.
+		if err := f.c.Revoke(pki.RoleAnalyst, "ada"); err != nil {
+			t.Fatal(err)
+		}
+		late := f.asker("bert")
+		late.name = "ada"
+		if _, err := read(late); status.Code(err) != codes.NotFound {
+			t.Errorf("another key under the name reads it: %v", err)
+		}
+	})
+}
+
+// TestTellsNoReason: codes of data and budgets, and who said them first, do not reach an analyst;
+// faults of the schema do.
+func TestTellsNoReason(t *testing.T) {
+	for code, fault := range map[study.Code]study.Code{
+		study.CodeData: "", study.CodeBudget: "", study.CodeRejected: "", study.CodeNotApproved: "", study.CodePlanMismatch: "", study.CodeStore: "", study.CodeLeft: "", study.CodeWithdrawn: "",
+		study.CodeColumns: study.CodeColumns, study.CodeUnit: study.CodeUnit, study.CodeFormat: study.CodeFormat,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFederation(t, 3, nil)
+			defer func() { f.c.Close() }()
+			f.alone()
+			ada := f.asker("ada")
+			f.sites[1].corrupt = func(m *covey.SiteMessage) {
+				if d := m.GetDecision(); d != nil {
+					d.Verdict, d.Code = covey.Verdict_VERDICT_REJECTED, covey.Code(covey.Code_value["CODE_"+string(bytes.ToUpper([]byte(code)))])
+					d.Signature = study.SignDecision(f.sites[1].identity, proposal.Digest(d.GetStudy()), study.VerdictRejected, code)
+				}
+			}
+			time.Sleep(17 * time.Second)
+			of := ada.proposes()
+			f.pump(nil)
+			if s := ada.shown(of); f.state().Status != round.StatusEnded || s.Phase != wire.PhaseProposed || s.Code != "" || !s.Ended.IsZero() {
+				t.Errorf("%s: at once it shows as %+v", code, s)
+			}
+			time.Sleep(time.Minute)
+			s := ada.shown(of)
+			want := study.CodeRejected
+			if fault != "" {
+				want = fault
+			}
+			if s.Phase != wire.PhaseEnded || s.Code != want || s.Answers[1].Verdict != study.VerdictRejected || s.Answers[1].Fault != fault || s.Ended != s.Ended.Truncate(time.Minute) {
+				t.Errorf("%s shows as %+v", code, s)
+			}
+		})
+	}
+}
+
+// TestOneCountADay: analysts are told one number a site, data set and day, whoever asks and however
+// the table grows, and so they are by the next leader and after a snapshot; another on the next
+// day.
+func TestOneCountADay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 3, nil)
+		defer func() { f.c.Close() }()
+		ada, bob := f.asker("ada"), f.asker("bob")
+		first := []int{1000, 1001, 1002}
+		is := func(what string, a *asker, want []int) {
+			t.Helper()
+			if got := a.offered(); !slices.Equal(got, want) {
+				t.Errorf("%s: %v; want %v", what, got, want)
+			}
+		}
+		is("first", ada, first)
+		grow := func(by int) {
+			for i, s := range f.sites {
+				f.c.linked(s.link, map[string]int{"rows": 1000 + i + by})
+			}
+		}
+		grow(5)
+		is("a table that grew", ada, first)
+		is("another analyst", bob, first)
+		lines := len(f.log.all())
+		is("again", bob, first)
+		if n := len(f.log.all()); n != lines {
+			t.Errorf("%d lines for what was told", n-lines)
+		}
+		f.crash(-1)
+		grow(6)
+		is("after a failover", bob, first)
+		raw, err := f.c.machine.Snapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := NewMachine()
+		if err := m.Restore(raw); err != nil {
+			t.Fatal(err)
+		}
+		f.restart(m, nil)
+		grow(7)
+		is("after a snapshot", ada, first)
+		time.Sleep(24 * time.Hour)
+		grow(8)
+		is("on the next day", ada, []int{1008, 1009, 1010})
+		grow(9)
+		is("later that day", bob, []int{1008, 1009, 1010})
+		// A leader whose clock is a day behind tells what was told last.
+		now := f.c.core.now
+		f.c.core.now = func() time.Time { return now().Add(-24 * time.Hour) }
+		is("by a clock that is behind", bob, []int{1008, 1009, 1010})
+		line, err := json.Marshal(entry{At: f.c.now(), Tell: &tellEntry{"rows", map[string]int{"site-0": 7}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.log.machine.Apply(line)
+		is("by a line of another leader", bob, []int{1008, 1009, 1010})
+	})
+}
+
+// TestRevokedWatchEnds: a watch ends when its analyst is revoked, and when this coordinator leads
+// no more.
+func TestRevokedWatchEnds(t *testing.T) {
+	o := newOffice(t)
+	watchEnds(t, o, "revoked", func() {
+		if err := o.c.Revoke(pki.RoleAnalyst, "revoked"); err != nil {
+			t.Error(err)
+		}
+	}, codes.PermissionDenied)
+	watchEnds(t, o, "led", o.c.Follow, codes.FailedPrecondition)
+}
+
+func watchEnds(t *testing.T, o *office, name string, end func(), want codes.Code) {
+	t.Helper()
+	p := o.join(pki.RoleAnalyst, name)
+	of, err := o.proposes(p, o.draws(p, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen, over := make(chan struct{}, 10), make(chan error, 1)
+	go func() {
+		over <- wire.CallWatch(t.Context(), p.conn, of, false, func(wire.Told) error { seen <- struct{}{}; return nil })
+	}()
+	<-seen
+	end()
+	select {
+	case err := <-over:
+		if status.Code(err) != want {
+			t.Errorf("%s: the watch ends with %v; want %v", name, err, want)
+		}
+	case <-time.After(5 * time.Second):
+		t.Errorf("%s: the watch goes on", name)
+	}
+}

@@ -1,0 +1,272 @@
+// Package membership is who belongs to a federation, as the coordinators' log has it: sites and
+// analysts that joined, join files that were given out, coordinators, and the CAs that vouch for
+// them all. It is deterministic and reads no clock: the log's entries have the time.
+package membership
+
+import (
+	"bytes"
+	"covey/internal/proposal"
+	"crypto/ed25519"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"covey/internal/pki"
+)
+
+// Holder is a site or an analyst that joined.
+type Holder struct {
+	Name     string       `json:"name"`
+	Identity proposal.Key `json:"identity"`
+	Joined   time.Time    `json:"joined"`
+	Token    string       `json:"token"` // hash of the one it joined with
+	// TLS is the key of its certificates, so that those of an earlier membership of the name are
+	// none of this one.
+	TLS     proposal.Key `json:"tls,omitempty"`
+	Revoked bool         `json:"revoked,omitempty"`
+}
+
+// Party returns an analyst as proposals name it.
+func (h Holder) Party() proposal.Party { return proposal.Party{Name: h.Name, Identity: h.Identity} }
+
+// RoleNode is an Invite's for a new coordinator, which has no client certificate.
+const RoleNode pki.Role = "node"
+
+// Invite is a join file given out and not yet used, for a site, an analyst or a new coordinator.
+// Only the token's hash is kept.
+type Invite struct {
+	Site    string    `json:"site,omitempty"`
+	Analyst string    `json:"analyst,omitempty"`
+	Node    string    `json:"node,omitempty"`
+	Expires time.Time `json:"expires"`
+	// Again lets a holder that has joined join once more, with the identity key that it has.
+	Again bool `json:"again,omitempty"`
+}
+
+// InviteOf returns an invite with a name alone.
+func InviteOf(role pki.Role, name string) Invite {
+	switch role {
+	case pki.RoleSite:
+		return Invite{Site: name}
+	case pki.RoleAnalyst:
+		return Invite{Analyst: name}
+	}
+	return Invite{Node: name}
+}
+
+// Whose returns the role and the name that an invite is for.
+func (i Invite) Whose() (pki.Role, string) {
+	switch {
+	case i.Site != "":
+		return pki.RoleSite, i.Site
+	case i.Analyst != "":
+		return pki.RoleAnalyst, i.Analyst
+	}
+	return RoleNode, i.Node
+}
+
+// InviteEntry is a join file given out.
+type InviteEntry struct {
+	Token string `json:"token"` // hash, hex
+	Invite
+}
+
+// JoinEntry spends a token; what of is the invite's to say.
+type JoinEntry struct {
+	Token string       `json:"token"` // hash, hex
+	Name  string       `json:"name"`
+	Key   proposal.Key `json:"identity"`
+	TLS   proposal.Key `json:"tls,omitempty"` // of the certificate that is given out
+	Now   time.Time    `json:"now"`           // the leader's, so that Apply needs no clock
+}
+
+// ClientEntry is about a site or an analyst.
+type ClientEntry struct {
+	Role pki.Role `json:"role"`
+	Name string   `json:"name"`
+}
+
+// JoinError is a join, or a request about one, that the registry refuses.
+type JoinError struct {
+	Reason string
+}
+
+func (e *JoinError) Error() string { return e.Reason }
+
+// State is who belongs to a federation.
+type State struct {
+	Invites map[string]Invite `json:"invites"` // by token hash, hex
+	Sites   map[string]Holder `json:"sites"`   // by name
+	// Analysts, by name; no name is also a site's.
+	Analysts map[string]Holder `json:"analysts"`
+	Nodes    map[string]Node   `json:"nodes"`        // coordinators, by ID
+	Changes  uint64            `json:"node_changes"` // entries that changed Nodes
+	CAs      Authorities       `json:"authorities,omitzero"`
+}
+
+// New returns the state of a federation that nobody has joined.
+func New() State {
+	return State{Invites: map[string]Invite{}, Sites: map[string]Holder{}, Analysts: map[string]Holder{}, Nodes: map[string]Node{}}
+}
+
+// Check makes a state that was read usable, or says what no entries lead to.
+func (s *State) Check() error {
+	empty := New()
+	for _, all := range []*map[string]Holder{&s.Sites, &s.Analysts} {
+		if *all == nil {
+			*all = map[string]Holder{}
+		}
+		for name, h := range *all {
+			if len(h.Identity) != ed25519.PublicKeySize || h.Name != name { // or what is written of it is not read again
+				return fmt.Errorf("%q has no identity key, or another name", name)
+			}
+		}
+	}
+	for name := range s.Sites {
+		if _, twice := s.Analysts[name]; twice {
+			return fmt.Errorf("%q is a site and an analyst", name)
+		}
+	}
+	if s.Invites == nil {
+		s.Invites = empty.Invites
+	}
+	if s.Nodes == nil {
+		s.Nodes = empty.Nodes
+	}
+	return nil
+}
+
+// Holders returns those of a role, by name; nil of another role.
+func (s *State) Holders(role pki.Role) map[string]Holder {
+	switch role {
+	case pki.RoleSite:
+		return s.Sites
+	case pki.RoleAnalyst:
+		return s.Analysts
+	}
+	return nil
+}
+
+// RoleOf returns the role of a name that joined; a name is of one.
+func (s *State) RoleOf(name string) pki.Role {
+	if _, ok := s.Analysts[name]; ok {
+		return pki.RoleAnalyst
+	}
+	return pki.RoleSite
+}
+
+// Vacant returns an error for a name that one of the other role has or had: a name stays one
+// party's, on certificates, in rosters and in what people read.
+func (s *State) Vacant(role pki.Role, name string) error {
+	for _, other := range []pki.Role{pki.RoleSite, pki.RoleAnalyst} {
+		if _, taken := s.Holders(other)[name]; taken && role != other && role != RoleNode {
+			return &JoinError{Reason: fmt.Sprintf("the name %q is of the %s that joined under it; choose another", name, other)}
+		}
+	}
+	return nil
+}
+
+// Invite records a join file that is given out.
+func (s *State) Invite(e InviteEntry) error {
+	role, name := e.Whose()
+	if err := s.Vacant(role, name); err != nil {
+		return err
+	}
+	// the newest alone lets in: an older one may be anywhere
+	s.Withdraw(role, name)
+	s.Invites[e.Token] = e.Invite
+	return nil
+}
+
+// Withdraw deletes the unused join files of a name.
+func (s *State) Withdraw(role pki.Role, name string) {
+	maps.DeleteFunc(s.Invites, func(_ string, i Invite) bool {
+		r, n := i.Whose()
+		return r == role && n == name
+	})
+}
+
+// Revoke ends a membership.
+func (s *State) Revoke(e ClientEntry) error {
+	h, ok := s.Holders(e.Role)[e.Name]
+	if !ok {
+		return &JoinError{Reason: fmt.Sprintf("no %s %.80q", e.Role, e.Name)}
+	}
+	h.Revoked = true
+	s.Holders(e.Role)[e.Name] = h
+	s.Withdraw(e.Role, e.Name)
+	return nil
+}
+
+// Join spends a token.
+func (s *State) Join(e JoinEntry) error {
+	role, again, err := s.MayJoin(e)
+	if again || err != nil {
+		return err
+	}
+	delete(s.Invites, e.Token)
+	s.Holders(role)[e.Name] = Holder{Name: e.Name, Identity: e.Key, TLS: e.TLS, Joined: e.Now, Token: e.Token}
+	return nil
+}
+
+// MayJoin checks a join; again is one that was taken before: its reply was lost.
+func (s *State) MayJoin(e JoinEntry) (role pki.Role, again bool, err error) {
+	for _, role := range []pki.Role{pki.RoleSite, pki.RoleAnalyst} {
+		if h, ok := s.Holders(role)[e.Name]; ok && h.Token == e.Token && bytes.Equal(h.Identity, e.Key) && bytes.Equal(h.TLS, e.TLS) && !h.Revoked {
+			return role, true, nil
+		}
+	}
+	refuse := func(format string, args ...any) (pki.Role, bool, error) {
+		return "", false, &JoinError{Reason: fmt.Sprintf(format, args...)}
+	}
+	invite, ok := s.Invites[e.Token]
+	role, name := invite.Whose()
+	switch {
+	case len(e.Key) != ed25519.PublicKeySize:
+		return refuse("whoever joins needs an identity key")
+	case !ok:
+		return refuse("this join file was already used, or was never given out here")
+	case role == RoleNode:
+		return refuse("this join file is for a coordinator")
+	case name != e.Name:
+		return refuse("this join file is for %s %q", role, name)
+	case e.Now.After(invite.Expires):
+		return refuse("this join file expired on %s", invite.Expires.UTC().Format(time.RFC3339))
+	}
+	if err := s.Vacant(role, name); err != nil { // the other one was quicker
+		return "", false, err
+	}
+	if old, ok := s.Holders(role)[name]; ok && !old.Revoked {
+		if !invite.Again {
+			return refuse("%s %q has already joined; revoke it first", role, name)
+		}
+		if !bytes.Equal(old.Identity, e.Key) {
+			return refuse("this join file lets %s %q join again with the identity key that it has, and no other", role, name)
+		}
+	} else if invite.Again {
+		return refuse("%s %q was revoked since; a new join file is needed", role, name)
+	}
+	return role, false, nil
+}
+
+// Invited returns the unused join files of a role, by name.
+func (s *State) Invited(role pki.Role) (out []Invite) {
+	for _, i := range s.Invites {
+		if r, _ := i.Whose(); r == role {
+			out = append(out, i)
+		}
+	}
+	slices.SortFunc(out, func(a, b Invite) int {
+		_, x := a.Whose()
+		_, y := b.Whose()
+		return strings.Compare(x, y)
+	})
+	return out
+}
+
+// ByName returns holders in the order of their names.
+func ByName(all map[string]Holder) []Holder {
+	return slices.SortedFunc(maps.Values(all), func(a, b Holder) int { return strings.Compare(a.Name, b.Name) })
+}
