@@ -90,6 +90,8 @@ var badInputs = []badCase{
 	{"policy epsilon", "agent.toml", "max_epsilon = 1.0", "max_epsilon = -1.0", "check", []string{"policy.max_epsilon", "got -1"}},
 	{"policy delta", "agent.toml", "max_delta = 1e-6", "max_delta = 2.0", "check", []string{"policy.max_delta", "(0, 1), got 2"}},
 	{"policy without peers", "agent.toml", "peers =", "# peers =", "check", []string{"policy.peers", "is needed", "agent status"}},
+	{"policy of nobody", "agent.toml", "max_delta = 1e-6\n", "max_delta = 1e-6\nanalysts = {}\n", "check", []string{"policy.analysts", "lists nobody"}},
+	{"policy analyst's key", "agent.toml", "max_delta = 1e-6\n", "max_delta = 1e-6\nanalysts = { ada = { key = \"abcd\" } }\n", "check", []string{"policy.analysts.ada.key", "six groups"}},
 	{"policy limits without effect", "agent.toml", `"within-limits"`, `"ask"`, "check", []string{"policy", `approve = "within-limits"`}},
 	{"policy outside", "agent.toml", "max_delta = 1e-6\n", "max_delta = 1e-6\noutside = \"drop\"\n", "check", []string{"policy.outside", `"drop"`}},
 	{"policy dropout", "agent.toml", "max_delta = 1e-6\n", "max_delta = 1e-6\non_dropout = [\"go\"]\n", "check", []string{"policy.on_dropout[0]", `"go"`}},

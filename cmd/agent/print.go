@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -161,11 +162,19 @@ func printStatus(w io.Writer, s agent.Status) {
 
 func printStudies(w io.Writer, all []agent.StudyView) {
 	table(w, func(line func(string, ...any)) {
-		line("DIGEST\tNAME\tSTATE\tPOPULATION\tRHO\tSPENT\tWHEN")
+		line("DIGEST\tNAME\tSTATE\tPOPULATION\tRHO\tSPENT\tFROM\tWHEN")
 		for _, s := range all {
-			line("%s\t%s\t%s\t%s\t%.6g\t%.6g\t%s", s.Digest.String()[:12], frame.Word(s.Name), stateOf(s), s.Population, s.Rho, s.SpentRho, whenOf(s))
+			line("%s\t%s\t%s\t%s\t%.6g\t%.6g\t%s\t%s", s.Digest.String()[:12], frame.Word(s.Name), stateOf(s), s.Population, s.Rho, s.SpentRho, fromOf(s), whenOf(s))
 		}
 	})
+}
+
+// fromOf is who proposed a study: "-" for nobody whose signature this site has seen.
+func fromOf(s agent.StudyView) string {
+	if s.Proposer == nil {
+		return "-"
+	}
+	return frame.Word(s.Proposer.Name)
 }
 
 // stateOf is a study's state with the code of why.
@@ -215,6 +224,7 @@ func printStudy(w io.Writer, s agent.StudyDetail) {
 		}
 		fmt.Fprintln(w, "\nIt is over here. What it asked for:")
 	}
+	printParties(w, s)
 	fmt.Fprintf(w, "data     %s, %s\n", frame.Word(s.Dataset), proposal.ColumnsText(len(s.Plan.Proposal.Spec.Columns), s.Plan.D))
 	if s.State == "pending" {
 		fmt.Fprintln(w, "rows     go into a sum once you approve, not before; a dry run: agent check --study FILE,\n         where FILE is pending/DIGEST.toml in the data folder")
@@ -277,6 +287,40 @@ func printStudy(w io.Writer, s agent.StudyDetail) {
 	section(w, "Warnings", s.Warnings)
 	title, stated := s.Plan.Proposal.Stated()
 	section(w, title, stated)
+}
+
+// printParties shows who proposed a study, what its proposer has had of the population, and who may
+// read the result.
+func printParties(w io.Writer, s agent.StudyDetail) {
+	if a := s.Analyst; a == nil {
+		fmt.Fprintln(w, "from     the coordinator's own machine: no analyst signed it")
+	} else {
+		fmt.Fprintf(w, "from     %s\n", analystText(*a))
+	}
+	if t := s.Total; t != nil {
+		limit := "no limit of its own"
+		if t.Limit > 0 {
+			limit = fmt.Sprintf("max_epsilon_total = %g", t.Limit)
+		}
+		fmt.Fprintf(w, "         all studies of this key here: ε = %.4g so far, %.4g with this one, at δ = %g (%s)\n", t.Before, t.After, t.Delta, limit)
+		if !t.Fits {
+			fmt.Fprintln(w, "         THAT IS BEYOND THE LIMIT: it is for you to decide.")
+		}
+	}
+	readers := []string{"this study's sites and coordinator"}
+	if s.Analyst != nil {
+		readers = append(readers, "its proposer")
+	}
+	for _, r := range s.Readers {
+		readers = append(readers, analystText(r))
+	}
+	fmt.Fprintf(w, "read by  %s\n", strings.Join(readers, "\n         "))
+}
+
+// analystText is an analyst with its key, and what the policy has of it.
+func analystText(a agent.AnalystView) string {
+	known := map[string]string{"yes": ", listed in policy.analysts", "no": ", not listed in policy.analysts", "other key": ", ANOTHER KEY than policy.analysts has"}[a.Known]
+	return fmt.Sprintf("%s, key %s%s", frame.Word(a.Name), a.Fingerprint, known)
 }
 
 // printColumns shows offset and scale of every column, beside this site's own figures where they

@@ -7,6 +7,7 @@ import (
 
 	"covey/internal/agent"
 	"covey/internal/frame"
+	"covey/internal/holding"
 )
 
 type reloadCmd struct {
@@ -37,7 +38,7 @@ func (c *reloadCmd) Run(t *terminal) error {
 	})
 }
 
-func printDatasets(line func(string, ...any), all []agent.DatasetStatus) {
+func printDatasets(line func(string, ...any), all []holding.Status) {
 	line("DATA SET\tPOPULATION\tUNIT\tKIND\tSTUDIES\tDATA\tREAD")
 	for _, d := range all {
 		name, unit, data, read := frame.Word(d.Name), "row", d.Data, "not since the start"

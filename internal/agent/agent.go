@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc"
 
 	"covey/internal/egress"
+	"covey/internal/holding"
 	"covey/internal/ledger"
 	"covey/internal/pki"
 	"covey/internal/proposal"
@@ -22,6 +23,7 @@ import (
 	"covey/internal/rowcache"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
+	"covey/internal/uplink"
 	"covey/internal/wire"
 )
 
@@ -56,22 +58,17 @@ type Agent struct {
 	past     *proposals.PastStore
 	egress   *egress.Log
 	cache    *rowcache.Cache
+	uplink   *uplink.Uplink
 
 	work sync.WaitGroup // everything that Run starts
 	once sync.Once      // Close
 
 	mu       sync.Mutex
 	sessions map[proposal.Digest]*session
-	link     *link                    // nil while there is none
-	calls    grpc.ClientConnInterface // of the link, for what is asked beside it; nil while there is none
-	address  string
-	linkErr  error
 	stop     context.CancelCauseFunc // of Run; nil before
 	over     bool                    // the ledger failed, and the log says so
-	units    map[source]counted
-	// what a data set looked like when its rows were read last (status.go)
-	looks   map[string]look
-	figures figures // that people looked at (figures.go)
+	stock    *holding.Stock
+	figures  figures // that people looked at (figures.go)
 	// populations of each data set, by name and by place, since the start (reload.go)
 	charged map[string]map[string]bool
 	// strangers are the unknown studies that the log told about.
@@ -82,6 +79,9 @@ type Agent struct {
 	idle       pace       // and about those that are, and not approved
 	reloading  sync.Mutex // held while agent.toml is read again
 	offering   sync.Mutex // held while a proposal is read: one takes several times its bytes
+	arriving   arrivals   // analysts' proposals whose verdicts are to leave (arrival.go)
+	seen       *proposals.Arrivals
+	post       func(wire.Message) // sends what nobody asked for just now, if there is a link
 }
 
 // Format names the site whatever the verb: an agent holds its identity key.
@@ -92,7 +92,8 @@ func (a *Agent) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "agent of %s [redac
 func New(o Options) (*Agent, error) {
 	a := &Agent{
 		config: o.Config, log: o.Logger, now: o.Now, control: o.Control, dialOptions: o.DialOptions,
-		sessions: map[proposal.Digest]*session{}, units: map[source]counted{}, looks: map[string]look{}, charged: map[string]map[string]bool{}, strangers: map[proposal.Digest]bool{}, sizes: map[proposal.Digest]int{},
+		sessions: map[proposal.Digest]*session{}, stock: holding.NewStock(), charged: map[string]map[string]bool{}, strangers: map[proposal.Digest]bool{}, sizes: map[proposal.Digest]int{},
+		arriving:   arrivals{held: map[proposal.Digest]*arriving{}},
 		unrecorded: pace{burst: unknownBurst, every: unknownEvery}, idle: pace{burst: idleBurst, every: idleEvery},
 	}
 	a.current.Store(o.Config)
@@ -124,9 +125,14 @@ func New(o Options) (*Agent, error) {
 	if err == nil {
 		a.past, err = proposals.OpenPast(filepath.Join(dir, "past"))
 	}
+	if err == nil {
+		a.seen, err = proposals.OpenArrivals(filepath.Join(dir, "arrivals.json"))
+	}
 	if err != nil {
 		return nil, errors.Join(err, a.ledger.Close())
 	}
+	a.uplink = a.newUplink()
+	a.post = a.uplink.Post
 	if err = a.tidy(); err == nil {
 		err = a.openCache()
 	}
@@ -180,13 +186,17 @@ func (a *Agent) Run(ctx context.Context) error {
 		return err
 	}
 	a.work.Go(func() { notifier.Run(ctx) })
-	return a.stay(ctx)
+	a.work.Go(func() { a.lapses(ctx) })
+	return a.uplink.Stay(ctx)
 }
 
 // Close releases the data directory. An agent that runs is ended by its context.
 func (a *Agent) Close() error {
 	var err error
-	a.once.Do(func() { err = errors.Join(a.ledger.Close(), a.egress.Close(), a.closeCache()) })
+	a.once.Do(func() {
+		a.arriving.end()
+		err = errors.Join(a.ledger.Close(), a.egress.Close(), a.closeCache())
+	})
 	return err
 }
 
@@ -209,20 +219,18 @@ func (a *Agent) failed(err error) {
 	}
 }
 
-func (a *Agent) setLink(l *link, address string, err error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.link, a.address, a.linkErr = l, address, err
+// newUplink makes the link's keeper; there is no link until Run.
+func (a *Agent) newUplink() *uplink.Uplink {
+	return uplink.New(uplink.Options{
+		Dir: a.config.DataDir(), Holder: a.site, Addresses: a.config.Coordinator, DialOptions: a.dialOptions,
+		Log: a.log, Now: a.now, Egress: a.egress, Work: &a.work,
+		Hello: a.hello, Studies: a.tellStudies, Handle: a.handle, Ceiling: a.ceiling,
+	})
 }
 
-// post sends an answer that nobody asked for just now, if there is a link.
-func (a *Agent) post(m wire.Message) {
-	a.mu.Lock()
-	l := a.link
-	a.mu.Unlock()
-	if l != nil {
-		l.post(m)
-	}
+// refuse makes the refusal of a request.
+func refuse(r wire.Message, code study.Code) wire.Refusal {
+	return wire.Refusal{Header: r.About(), Code: code}
 }
 
 // handle answers one request, nil for silence. It is called by one goroutine at
@@ -246,6 +254,11 @@ func (a *Agent) handle(r wire.Message) wire.Message {
 func (a *Agent) answer(r wire.Message) wire.Message {
 	if offer, ok := r.(wire.Proposal); ok {
 		return a.offered(offer)
+	}
+	if _, over := r.(wire.Ended); over {
+		a.arriving.drop(r.About().Study) // nobody waits for its verdict
+	} else if a.arriving.holds(r.About().Study) {
+		return nil // asked ahead of its verdict
 	}
 	s, code := a.session(r.About().Study)
 	if s == nil {

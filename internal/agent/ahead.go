@@ -80,7 +80,7 @@ func (s *session) add(ask study.Ask) {
 	s.adding = a
 	s.agent.work.Go(func() {
 		defer close(a.done)
-		a.sum, a.err = s.answer(ask)
+		a.sum, a.err = s.rows.Answer(ask)
 	})
 }
 
@@ -98,11 +98,11 @@ func (s *session) added(ask study.Ask) ([]int64, error) {
 	a := s.adding
 	s.adding = nil
 	if a == nil {
-		return s.answer(ask)
+		return s.rows.Answer(ask)
 	}
 	<-a.done
 	if !reflect.DeepEqual(a.ask, ask) {
-		return s.answer(ask)
+		return s.rows.Answer(ask)
 	}
 	return a.sum, a.err
 }

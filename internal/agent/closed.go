@@ -30,7 +30,7 @@ func (a *Agent) closed(one proposals.Past, body []byte, why error) {
 // closed is Agent.closed with what the session knows.
 func (s *session) closed(state string, code study.Code, by string, why error) {
 	s.agent.closed(proposals.Past{Digest: s.plan.Digest, Name: s.plan.Proposal.Spec.Name, State: state, Code: code, By: by,
-		Population: s.dataset.Population, Rho: s.plan.Rho}, s.body, why)
+		Population: s.dataset.Population, Rho: s.plan.Rho, Proposer: s.plan.Proposal.Proposer}, s.body, why)
 }
 
 // reopened forgets how a proposal ended that is pending or approved now.

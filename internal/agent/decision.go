@@ -3,11 +3,13 @@ package agent
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 
 	"covey/internal/ledger"
 	"covey/internal/noise"
+	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/proposals"
 	"covey/internal/siteconfig"
@@ -18,23 +20,41 @@ import (
 
 // offered answers a proposal: with what was decided, by policy, or by leaving
 // it to the operator. A rejection that the operator did not make is not put on
-// record: the study ends with it, and a corrected one has another digest.
+// record: the study ends with it, and a corrected one has another digest. It is nil where the
+// verdict leaves later.
 func (a *Agent) offered(offer wire.Proposal) wire.Message {
 	body, id := offer.Body, proposal.DigestOf(offer.Body)
+	if a.arriving.holds(id) {
+		return nil
+	}
 	a.offering.Lock()
 	s, code, why := a.makeSession(body)
+	p := a.proposalOf(s, body)
 	a.offering.Unlock()
-	if code == "" {
-		// What is kept or approved here was signed when it came: whoever altered it since made
-		// another digest, which nobody signed.
-		if why = s.plan.Proposal.CheckSignature(id, offer.Signature); why != nil {
-			code = study.CodeBadSignature
-		}
-	}
-	if code != "" {
+	refused := func(code study.Code, why error) wire.Decision {
 		a.log.Warn("a proposal is refused", "study", id, "code", code, "error", why)
 		a.refused(body, code, why)
-		return a.sign(wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: code})
+		return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: code}
+	}
+	// What is kept or approved here was signed when it came: whoever altered it since made another
+	// digest, which nobody signed.
+	if err := p.CheckSignature(id, offer.Signature); err != nil && (s != nil || p.Proposer != nil) {
+		return a.sign(refused(study.CodeBadSignature, err))
+	}
+	_, before := a.decided(id)
+	if p.Proposer != nil {
+		if no, err := a.admit(p, id, len(body)); no != "" {
+			code, why = no, err
+		}
+	}
+	send := func(d wire.Decision) wire.Message { // what nobody signed is answered at once
+		if p.Proposer == nil {
+			return a.sign(d)
+		}
+		return a.verdict(d, before)
+	}
+	if code != "" {
+		return send(refused(code, why))
 	}
 	s = a.keep(s)
 	s.mu.Lock()
@@ -43,7 +63,23 @@ func (a *Agent) offered(offer wire.Proposal) wire.Message {
 	if d.Verdict == study.VerdictRejected {
 		a.forget(id)
 	}
-	return a.sign(d)
+	return send(d)
+}
+
+// proposalOf is the proposal of which a session was made, or could not be; none of bytes that are
+// no proposal.
+func (a *Agent) proposalOf(s *session, body []byte) proposal.Proposal {
+	if s != nil {
+		return s.plan.Proposal
+	}
+	if len(body) > proposals.MaxProposal {
+		return proposal.Proposal{}
+	}
+	p, err := proposal.Parse(body)
+	if err != nil {
+		return proposal.Proposal{}
+	}
+	return p
 }
 
 // sign puts the identity key's signature on a decision, so that it can be shown later
@@ -65,10 +101,11 @@ func (a *Agent) decided(id proposal.Digest) (wire.Decision, bool) {
 	case ledger.Approved:
 		return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictApproved}, true
 	case ledger.Finished:
+		code := study.CodeLeft
 		if withdrew(e) {
-			return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: study.CodeWithdrawn}, true
+			code = study.Code(e.Code)
 		}
-		return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: study.CodeLeft}, true
+		return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: code}, true
 	}
 	return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: study.CodeRejected}, true
 }
@@ -79,6 +116,14 @@ func (a *Agent) decided(id proposal.Digest) (wire.Decision, bool) {
 // and how many units there are. Called with mu held.
 func (s *session) decide() wire.Decision {
 	id, a := s.plan.Digest, s.agent
+	_, approved := a.ledger.Approved(id)
+	why := s.expired()
+	if why != nil && (approved || a.pending.Has(id)) {
+		s.lapse(why)
+		if _, decided := a.decided(id); !decided {
+			return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: study.CodeExpired}
+		}
+	}
 	if verdict, decided := a.decided(id); decided {
 		return verdict // the operator was quicker
 	}
@@ -88,12 +133,11 @@ func (s *session) decide() wire.Decision {
 		s.closed(stateRefused, code, "check", err)
 		return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: code}
 	}
-	if why := s.expired(); why != nil {
-		if a.pending.Has(id) {
-			s.lapse(why)
-			return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: study.CodeExpired}
-		}
+	if why != nil {
 		return reject(study.CodeExpired, why)
+	}
+	if err := a.lapse(); err != nil { // what has expired reserves nothing
+		return reject(study.CodeStore, err)
 	}
 	if code, why := s.renew(); code != "" {
 		return reject(code, why)
@@ -106,33 +150,45 @@ func (s *session) decide() wire.Decision {
 		// It was left to the operator and stays there, whatever the policy says by now.
 		return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictPending}
 	}
-	policy := &s.under.Policy
-	rules := policy.Judge(s.plan, s.self)
-	beyond := siteconfig.Outside(rules)
-	if len(beyond) > 0 && policy.Outside == siteconfig.OutsideReject {
-		log.Warn("the policy rejects a proposal", "why", beyond)
-		s.closed(stateRefused, study.CodeRejected, "policy", outsideError(beyond))
-		return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: study.CodeRejected}
-	}
-	if len(beyond) > 0 {
-		if err := a.pending.Put(s.body); err != nil {
-			return reject(study.CodeNotApproved, err)
-		}
-		a.reopened(id)
-		log.Info("a proposal awaits the operator", "why", beyond)
-		return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictPending}
+	rules := s.rules(s.under, s.dataset)
+	if beyond := siteconfig.Outside(rules); len(beyond) > 0 {
+		return s.outside(log, beyond)
 	}
 	log.Info("the policy approves a proposal", "why", rules)
 	if err := s.approve(byPolicy); err != nil {
 		if data, ok := errors.AsType[*sitedata.DataError](err); ok {
 			return reject(data.Code(), err)
 		}
-		if _, ok := errors.AsType[*ledger.BudgetError](err); ok {
-			return reject(study.CodeBudget, err) // another study was quicker
+		if over, ok := errors.AsType[*ledger.BudgetError](err); ok { // another study was quicker
+			if over.Proposer != "" {
+				return s.outside(log, siteconfig.Outside(s.rules(s.under, s.dataset)))
+			}
+			return reject(study.CodeBudget, err)
 		}
 		return reject(s.store(err), err)
 	}
 	return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictApproved}
+}
+
+// outside leaves a study that is outside the policy's limits to the operator, or rejects it. Called
+// with mu held.
+func (s *session) outside(log *slog.Logger, beyond []siteconfig.PolicyRule) wire.Decision {
+	d := wire.Decision{Header: wire.Header{Study: s.plan.Digest}, Verdict: study.VerdictPending}
+	if s.under.Policy.Outside == siteconfig.OutsideReject {
+		log.Warn("the policy rejects a proposal", "why", beyond)
+		s.closed(stateRefused, study.CodeRejected, "policy", outsideError(beyond))
+		d.Verdict, d.Code = study.VerdictRejected, study.CodeRejected
+		return d
+	}
+	if err := s.agent.pending.Put(s.body); err != nil {
+		log.Warn("a proposal is refused", "code", study.CodeNotApproved, "error", err)
+		s.closed(stateRefused, study.CodeNotApproved, "check", err)
+		d.Verdict, d.Code = study.VerdictRejected, study.CodeNotApproved
+		return d
+	}
+	s.agent.reopened(s.plan.Digest)
+	log.Info("a proposal awaits the operator", "why", beyond)
+	return d
 }
 
 // Who approves a study.
@@ -146,11 +202,8 @@ const (
 // policy, whose verdict leaves at once. Called with mu held.
 func (s *session) approve(by string) error {
 	a := s.agent
-	if unattended := by == byPolicy; s.unattended != unattended {
-		s.release() // what was read the other way
-		s.unattended = unattended
-	}
-	if err := s.load(); err != nil {
+	s.unattended = by == byPolicy
+	if err := s.rows.Load(s.dataset, s.unattended); err != nil {
 		return &sitedata.DataError{Dataset: s.dataset.Name, Err: err}
 	}
 	population, ok := s.under.Population(s.dataset.Population)
@@ -165,10 +218,15 @@ func (s *session) approve(by string) error {
 	if err != nil {
 		return err
 	}
-	err = a.ledger.Approve(ledger.Approval{
-		Study: s.plan.Digest, Name: s.plan.Proposal.Spec.Name, Population: population.Name, Proposal: s.body,
-		Rho: s.plan.Rho, GDP: s.plan.Curve() == noise.GDP, CapRho: limit, CapGDP: gdp, DataSHA256: s.sha, Config: s.dataset.Record(), By: by, Time: a.now(),
-	})
+	approval := ledger.Approval{
+		Study: s.plan.Digest, Name: s.plan.Proposal.Spec.Name, Population: population.Name, Proposal: s.body, Proposer: proposerOf(s.plan.Proposal),
+		Rho: s.plan.Rho, GDP: s.plan.Curve() == noise.GDP, CapRho: limit, CapGDP: gdp, DataSHA256: s.rows.Pin(), Config: s.dataset.Record(), By: by, Time: a.now(),
+	}
+	if p := s.plan.Proposal.Proposer; p != nil && by == byPolicy {
+		// Beyond it the operator decides, like beyond all limits of the policy.
+		approval.ProposerCapRho, approval.ProposerCapGDP = s.under.Policy.AnalystCaps(pki.Fingerprint([]byte(p.Identity)), population)
+	}
+	err = a.ledger.Approve(approval)
 	if err != nil {
 		a.failed(err)
 		return err
@@ -263,11 +321,13 @@ func (a *Agent) Approve(id proposal.Digest) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, ok := a.ledger.Approved(id); !ok {
-		if why := s.expired(); why != nil {
-			s.lapse(why)
-			return a.unknown(id)
+	if why := s.expired(); why != nil {
+		if said := s.lapse(why); said != nil {
+			a.post(said)
 		}
+		return a.unknown(id)
+	}
+	if _, ok := a.ledger.Approved(id); !ok {
 		if code, why := s.renew(); code != "" {
 			a.log.Warn("a proposal cannot be approved", "study", id, "code", code, "error", why)
 			return &RefusedError{id, code}
@@ -304,7 +364,7 @@ func (a *Agent) Reject(id proposal.Digest) error {
 		if _, late := errors.AsType[*TooLateError](err); !late {
 			return err
 		}
-		if err := a.finish(approval, study.CodeLeft); err != nil {
+		if err := a.finish(approval, study.CodeLeft, byOperator, nil); err != nil {
 			return err
 		}
 		a.log.Info("a study is left after its setup began", "study", id, "name", approval.Name, "by", "operator", "code", study.CodeLeft)
@@ -335,7 +395,7 @@ func (a *Agent) Reject(id proposal.Digest) error {
 func (a *Agent) rejected(id proposal.Digest, body []byte) {
 	one := proposals.Past{Digest: id, State: string(ledger.Rejected), Code: study.CodeRejected, By: "operator"}
 	if p, err := proposal.Parse(body); err == nil {
-		one.Name = p.Spec.Name
+		one.Name, one.Proposer = p.Spec.Name, p.Proposer
 	}
 	a.closed(one, body, nil)
 }
@@ -345,7 +405,7 @@ func (a *Agent) rejected(id proposal.Digest, body []byte) {
 func (a *Agent) refused(body []byte, code study.Code, why error) {
 	one := proposals.Past{Digest: proposal.DigestOf(body), State: stateRefused, Code: code, By: "check"}
 	if p, err := proposal.Parse(body); err == nil {
-		one.Name = p.Spec.Name
+		one.Name, one.Proposer = p.Spec.Name, p.Proposer
 	} else {
 		body = nil
 	}

@@ -20,6 +20,7 @@ import (
 	"covey/internal/ledger"
 	"covey/internal/proposal"
 	"covey/internal/study"
+	"covey/internal/uplink"
 	"covey/internal/wire"
 )
 
@@ -119,8 +120,8 @@ func rawOf(a wire.Message) ([]byte, error) {
 	switch a := a.(type) {
 	case nil:
 		return nil, nil
-	case pair:
-		return wire.Encode(a.second)
+	case uplink.Pair:
+		return wire.Encode(a.Second)
 	}
 	return wire.Encode(a)
 }

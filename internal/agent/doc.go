@@ -1,6 +1,6 @@
-// Package agent is a site's daemon: it holds one outbound link to the
-// coordinator, answers the queries of approved studies with masked sums, and
-// keeps the operator's approvals and the site's policy (docs/protocol.md).
+// Package agent is a site's daemon: it answers the queries of approved studies with masked sums,
+// and keeps the operator's approvals and the site's policy (docs/protocol.md). The link that they
+// come by is internal/uplink's.
 //
 // Nothing here trusts the coordinator. A study's digest is computed from the
 // bytes that came; every query is checked against the plan of those bytes; what
@@ -15,11 +15,4 @@
 // await the operator, egress.jsonl one line for each message that left, and
 // agent.sock is the operator's socket. Directories are 0700 and files 0600, but
 // for the two certificates, which anyone may read.
-//
-// # The link
-//
-// One gRPC stream carries messages both ways, each cut into frames of at most
-// 1 MiB, 512 MiB a message. The agent pings every 30 s, with or without a
-// stream, and gives up on an answer after 20 s; the coordinator's enforcement
-// policy allows that. The numbers are in internal/frame, for both sides.
 package agent

@@ -1,48 +1,128 @@
 package agent
 
 import (
+	"context"
 	"fmt"
 	"time"
 
+	"covey/internal/ledger"
+	"covey/internal/proposal"
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
-// expired reports whether the proposal can no longer be approved, by this site's own clock.
+const (
+	// unbegun is how long an approved study of which nobody said when it expires may wait for its
+	// first sum: without an end the approvals of studies that another site never approves would
+	// hold their part of the budget for ever.
+	unbegun = 30 * 24 * time.Hour
+	// lapseEvery is how often a running agent looks for what has expired.
+	lapseEvery = 10 * time.Minute
+)
+
+// expiresAt returns when a study expires by this site's own clock, of which the ledger says e: when
+// its proposal says, or unbegun after its approval; the zero time, never, once this site was
+// charged for its first sum, and where nobody has approved what says nothing.
+func expiresAt(p proposal.Proposal, e ledger.StudyEntry) time.Time {
+	switch at := p.Expires(); {
+	case e.State == ledger.Approved && e.Queries > 0:
+		return time.Time{}
+	case at.IsZero() && e.State == ledger.Approved:
+		return e.Time.Add(unbegun)
+	default:
+		return at
+	}
+}
+
+func (s *session) expires() time.Time {
+	e, _ := s.agent.standing(s.plan.Digest)
+	return expiresAt(s.plan.Proposal, e)
+}
+
+// expired is why the study has expired, nil if it has not.
 func (s *session) expired() error {
-	at := s.plan.Proposal.Expires()
-	if !at.IsZero() && s.plan.Proposal.Expired(s.agent.now()) {
-		return fmt.Errorf("it expired on %s", at.Format(time.RFC3339))
+	at := s.expires()
+	if !at.IsZero() && !s.agent.now().Before(at) {
+		return fmt.Errorf("it expired on %s", at.UTC().Format(time.RFC3339))
 	}
 	return nil
 }
 
-// lapse drops an expired proposal that waits for the operator. Called with mu held.
-func (s *session) lapse(why error) {
+// lapse ends a study that has expired and is pending or approved here, and returns what the
+// coordinator is told. What an approval reserved is free, and the digest barred for good, by one
+// fsynced line of the ledger: no crash leaves one without the other, and no clock that is put back
+// undoes it. A study whose setup has begun here is left, as by its operator. Called with mu held.
+func (s *session) lapse(why error) wire.Message {
 	id, a := s.plan.Digest, s.agent
+	log := a.log.With("study", id, "name", s.plan.Proposal.Spec.Name)
+	if approval, ok := a.ledger.Approved(id); ok {
+		begun, err := a.begun(id)
+		if err != nil {
+			a.failed(err)
+			return nil
+		}
+		code := study.CodeExpired
+		if begun {
+			code = study.CodeLeft
+		}
+		if err := a.finish(approval, code, "", why); err != nil {
+			return nil
+		}
+		log.Warn("an approved study expired before this site's first sum; what it reserved is free again", "code", code, "rho", approval.Rho)
+		if begun {
+			return wire.Refusal{Header: wire.Header{Study: id}, Code: code}
+		}
+		return a.withdrawal(id, code)
+	}
 	s.closed(stateEnded, study.CodeExpired, "", why)
 	if err := a.pending.Remove(id); err != nil {
 		a.log.Error("an expired proposal cannot be removed", "study", id, "error", err)
 	}
-	a.log.Info("a proposal expired before it was approved here", "study", id, "name", s.plan.Proposal.Spec.Name)
+	log.Info("a proposal expired before it was approved here")
 	a.forget(id)
+	return a.sign(wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: study.CodeExpired})
 }
 
-// lapse drops expired proposals before somebody is shown which ones wait. One that is being decided
-// just now is left to that.
+// lapse ends what has expired before somebody is shown what is open, or a budget is looked at. What
+// is being worked on just now is left to that.
 func (a *Agent) lapse() error {
-	pending, err := a.pending.List()
+	open, err := a.pending.List()
 	if err != nil {
 		return err
 	}
-	for _, id := range pending {
+	for _, e := range a.ledger.Studies() {
+		if e.State == ledger.Approved && e.Queries == 0 {
+			open = append(open, e.Study)
+		}
+	}
+	for _, id := range open {
 		s, _ := a.session(id)
 		if s == nil || s.expired() == nil || !s.mu.TryLock() {
 			continue
 		}
-		if _, decided := a.standing(id); !decided {
-			s.lapse(s.expired())
+		_, approved := a.ledger.Approved(id)
+		if why := s.expired(); why != nil && (approved || a.pending.Has(id)) {
+			if said := s.lapse(why); said != nil {
+				a.post(said)
+			}
 		}
 		s.mu.Unlock()
 	}
 	return nil
+}
+
+// lapses runs lapse until ctx ends.
+func (a *Agent) lapses(ctx context.Context) {
+	tick := time.NewTicker(lapseEvery)
+	defer tick.Stop()
+	for {
+		if err := a.lapse(); err != nil {
+			a.log.Error("the proposals that wait cannot be listed", "error", err)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
 }

@@ -1,10 +1,15 @@
 package agent
 
 import (
+	"context"
+	"crypto/ed25519"
 	"errors"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"covey/internal/ledger"
 	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/wire"
@@ -62,28 +67,140 @@ func TestExpiredProposal(t *testing.T) {
 	}
 }
 
-// TestExpiryIsOfApprovals: what was approved in time takes part after it.
-func TestExpiryIsOfApprovals(t *testing.T) {
+// TestExpiryBeforeTheFirstSum: R15. An approval expires by the site's own clock, at the proposal's
+// expires or after 30 days, until the site's first sum is charged, and no longer: what it reserved
+// is free, and the digest is refused for good, whatever the coordinator asks, after a crash and
+// with the clock put back. Once the setup has begun here the site leaves.
+func TestExpiryBeforeTheFirstSum(t *testing.T) {
 	at := testNow.Add(time.Hour)
-	c := newStandIn(t, 3, `approve = "ask"`, func(s *proposal.Spec) { s.Expires = proposal.Expiry(at.Format(time.RFC3339)) })
+	for name, c := range map[string]struct {
+		expires string
+		begin   func(*standIn)
+		lapses  func(*standIn, *testSite)
+		code    study.Code // what the study is refused with; none where it goes on
+	}{
+		"at expires":         {at.Format(time.RFC3339), nil, nil, study.CodeExpired},
+		"after 30 days":      {"", nil, nil, study.CodeExpired},
+		"when shown":         {"", nil, func(_ *standIn, s *testSite) { s.agent.Studies() }, study.CodeExpired},
+		"when approved":      {"", nil, func(c *standIn, s *testSite) { s.agent.Approve(c.plan.Digest) }, study.CodeExpired},
+		"when begun late":    {"", nil, func(c *standIn, s *testSite) { s.ask(wire.Announce{Header: wire.Header{Study: c.plan.Digest}}) }, study.CodeExpired},
+		"in the setup":       {"", func(c *standIn) { c.prepare(0) }, nil, study.CodeLeft},
+		"at the first query": {"", func(c *standIn) { c.prepare(0); c.confirm() }, func(c *standIn, s *testSite) { refused(s, c.query(0, 0, c.plan.Start().X), study.CodeLeft) }, study.CodeLeft},
+		"after the first sum": {at.Format(time.RFC3339), func(c *standIn) {
+			c.prepare(0)
+			c.confirm()
+			want[wire.Upload](c.sites[0], c.query(0, 0, c.plan.Start().X))
+		}, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := newStandIn(t, 3, autoPolicy, func(s *proposal.Spec) { s.Expires = proposal.Expiry(c.expires) })
+			s, id, now := in.sites[0], in.plan.Digest, testNow
+			clock := func() time.Time { return now }
+			s.agent.now = clock
+			in.approve()
+			if c.begin != nil {
+				c.begin(in)
+			}
+			until := at
+			if c.expires == "" {
+				until = testNow.Add(unbegun)
+			}
+			if v := s.agent.view(id); (v.Expires == nil) != (c.code == "") || v.Expires != nil && !v.Expires.Equal(until) {
+				t.Errorf("before: it expires at %v", v.Expires)
+			}
+			now = until.Add(-time.Second)
+			if err := s.agent.lapse(); err != nil {
+				t.Fatal(err)
+			}
+			if d := want[wire.Decision](s, wire.Proposal{Body: in.body}); d.Verdict != study.VerdictApproved {
+				t.Fatalf("a second before: %+v", d)
+			}
+			now = until
+			var posted []wire.Message
+			s.agent.post = func(m wire.Message) { posted = append(posted, m) }
+			if c.lapses == nil {
+				if err := s.agent.lapse(); err != nil {
+					t.Fatal(err)
+				}
+				if want := min(1, len(c.code)); len(posted) != want {
+					t.Errorf("the coordinator is told %+v", posted)
+				}
+			} else {
+				c.lapses(in, s)
+			}
+			if c.code == "" {
+				if d := want[wire.Decision](s, wire.Proposal{Body: in.body}); d.Verdict != study.VerdictApproved {
+					t.Errorf("after the first sum: %+v", d)
+				}
+				return
+			}
+			for _, when := range []string{"at once", "after a crash, with the clock put back"} {
+				if p := s.agent.Ledger().Populations[0]; p.ReservedRho != 0 || p.SpentRho != 0 {
+					t.Errorf("%s: %+v is not free", when, p)
+				}
+				if d := want[wire.Decision](s, wire.Proposal{Body: in.body}); d.Verdict != study.VerdictRejected || d.Code != c.code || !in.signedBy(0, d) {
+					t.Errorf("%s: it is answered %+v", when, d)
+				}
+				announce := wire.Announce{Header: wire.Header{Study: id, Attempt: 1}}
+				if c.code == study.CodeExpired {
+					if d := want[wire.Decision](s, announce); d.Verdict != study.VerdictRejected || d.Code != c.code || !in.signedBy(0, d) {
+						t.Errorf("%s: a setup is answered %+v", when, d)
+					}
+				} else {
+					refused(s, announce, c.code)
+				}
+				refused(s, wire.Query{Study: id}, study.CodeLeft)
+				if err := s.agent.Approve(id); err == nil {
+					t.Errorf("%s: the operator can approve it", when)
+				}
+				all, err := s.agent.Studies()
+				if err != nil || len(all) != 1 || all[0].State != string(ledger.Finished) || all[0].Code != string(c.code) || !strings.Contains(all[0].Why, "it expired on") {
+					t.Errorf("%s: listed as %+v, %v", when, all, err)
+				}
+				s.restart() // whose clock is testNow
+			}
+		})
+	}
+}
+
+// TestExpiredReservesNothing: what has expired is free for the next study, before anybody looks.
+func TestExpiredReservesNothing(t *testing.T) {
+	at := testNow.Add(time.Hour)
+	c := newStandIn(t, 3, autoPolicy, func(s *proposal.Spec) { s.Expires = proposal.Expiry(at.Format(time.RFC3339)) })
 	s, now := c.sites[0], testNow
 	s.agent.now = func() time.Time { return now }
-	want[wire.Decision](s, wire.Proposal{Body: c.body})
-	if err := s.agent.Approve(c.plan.Digest); err != nil {
+	c.approve()
+	next := c.plan.Proposal.Spec
+	next.Expires = ""
+	body, err := proposal.Propose(next, c.plan.Proposal.Roster, c.key.Public().(ed25519.PublicKey), [32]byte{7})
+	if err != nil {
 		t.Fatal(err)
 	}
-	if v := s.agent.view(c.plan.Digest); v.Expires == nil {
-		t.Error("an approved study does not say when it expires")
+	if d := want[wire.Decision](s, wire.Proposal{Body: body}); d.Code != study.CodeBudget {
+		t.Fatalf("beside one that is approved: %+v", d)
 	}
-	now = at.Add(time.Hour)
-	if err := s.agent.Approve(c.plan.Digest); err != nil {
-		t.Errorf("approved again: %v", err)
+	now = at
+	if d := want[wire.Decision](s, wire.Proposal{Body: body}); d.Verdict != study.VerdictApproved {
+		t.Errorf("after that expired: %+v", d)
 	}
-	if d := want[wire.Decision](s, wire.Proposal{Body: c.body}); d.Verdict != study.VerdictApproved {
-		t.Errorf("asked again: %+v", d)
-	}
-	want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: c.plan.Digest}})
-	if v := s.agent.view(c.plan.Digest); v.Expires != nil {
-		t.Error("a study whose setup has begun expires")
-	}
+}
+
+// TestAgentLooksForWhatExpired: nobody need look.
+func TestAgentLooksForWhatExpired(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newStandIn(t, 3, autoPolicy, nil)
+		s, began := c.sites[0], time.Now()
+		s.agent.now = func() time.Time { return testNow.Add(time.Since(began)) }
+		c.approve()
+		var told []time.Duration
+		s.agent.post = func(wire.Message) { told = append(told, time.Since(began)) }
+		ctx, end := context.WithCancel(t.Context())
+		s.agent.work.Go(func() { s.agent.lapses(ctx) })
+		time.Sleep(2 * unbegun)
+		end()
+		s.agent.work.Wait()
+		if len(told) != 1 || told[0] < unbegun || told[0] > unbegun+lapseEvery {
+			t.Errorf("the coordinator is told after %v", told)
+		}
+	})
 }

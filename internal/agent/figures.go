@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"covey/internal/dataset"
+	"covey/internal/holding"
 	"covey/internal/proposal"
 	"covey/internal/sitedata"
 )
@@ -39,7 +40,7 @@ func (a *Agent) Figures(id proposal.Digest) (sitedata.Figures, error) {
 	}
 	_, d := s.terms()
 	source := a.config.Source(d)
-	now := keptFigures{study: id, dataset: seen(d), at: a.now()}
+	now := keptFigures{study: id, dataset: holding.Seen(d), at: a.now()}
 	fail := func(err error) (sitedata.Figures, error) {
 		return sitedata.Figures{}, &sitedata.DataError{Dataset: d.Name, Err: err}
 	}
@@ -55,7 +56,7 @@ func (a *Agent) Figures(id proposal.Digest) (sitedata.Figures, error) {
 		age := now.at.Sub(k.at)
 		fresh := k.stamp.Same(now.stamp)
 		if source.Query != nil {
-			fresh = age >= 0 && age < askAgain
+			fresh = age >= 0 && age < holding.AskAgain
 		}
 		if k.study == id && k.dataset == now.dataset && fresh {
 			return k.figures, nil

@@ -21,6 +21,9 @@ func (a *Agent) tellStudies(h *wire.Hello) {
 	}
 	var over []proposal.Digest
 	for _, e := range a.ledger.Studies() {
+		if a.arriving.holds(e.Study) {
+			continue // its verdict tells
+		}
 		switch e.State {
 		case ledger.Approved:
 			open = append(open, e.Study)

@@ -1,14 +1,11 @@
 package agent
 
 import (
-	"context"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -140,77 +137,6 @@ func TestHelloOnTheWire(t *testing.T) {
 		t.Errorf("%v", h)
 	}
 }
-
-// TestDecisionFindsTheNextLink: AG-27. A proposal is worked on while its link ends; the next one's
-// hello does not know the study yet. The decision leaves on that link: the study may have ended
-// meanwhile, and nobody would ask again.
-func TestDecisionFindsTheNextLink(t *testing.T) {
-	c := newStandIn(t, 3, autoPolicy, nil)
-	s := c.sites[0]
-	reached, goOn := make(chan struct{}), make(chan struct{})
-	s.agent.now = func() time.Time { // of the approval, before it is on record
-		close(reached)
-		<-goOn
-		return testNow
-	}
-	begin := func() (*link, context.CancelFunc) {
-		ctx, cancel := context.WithCancel(t.Context())
-		l := newLink(ctx, s.agent)
-		s.agent.begin(l, "somewhere")
-		return l, cancel
-	}
-	kinds := func(l *link) (out []string) {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		for _, m := range l.queue {
-			out = append(out, m.sent.Kind)
-		}
-		return out
-	}
-	first, end := begin()
-	first.waiting <- struct{}{} // as read does
-	first.dispatch(wire.Proposal{Body: c.body})
-	<-reached
-	end()
-	second, end := begin()
-	defer end()
-	close(goOn)
-	s.agent.work.Wait()
-	if got := kinds(second); !slices.Equal(got, []string{"hello", "decision"}) {
-		t.Errorf("the second link says %v", got)
-	}
-	if got := kinds(first); !slices.Equal(got, []string{"hello"}) {
-		t.Errorf("the first link says %v", got)
-	}
-	// The link is there to be found before it is looked up what is open.
-	var found *link
-	s.agent.log = slog.New(slog.NewTextHandler(writer(func(line []byte) {
-		if strings.Contains(string(line), "cannot be listed") {
-			s.agent.mu.Lock()
-			found = s.agent.link
-			s.agent.mu.Unlock()
-		}
-	}), nil))
-	if err := os.RemoveAll(filepath.Join(s.dir, "pending")); err != nil {
-		t.Fatal(err)
-	}
-	fourth, end := begin()
-	defer end()
-	if found != fourth {
-		t.Errorf("%p was the link, want %p", found, fourth)
-	}
-	// What is posted while a link begins stays behind its hello.
-	third := newLink(t.Context(), s.agent)
-	third.post(wire.Decision{Header: wire.Header{Study: c.plan.Digest}, Verdict: study.VerdictPending})
-	s.agent.begin(third, "somewhere")
-	if got := kinds(third); !slices.Equal(got, []string{"hello", "decision"}) {
-		t.Errorf("the third link says %v", got)
-	}
-}
-
-type writer func([]byte)
-
-func (w writer) Write(line []byte) (int, error) { w(line); return len(line), nil }
 
 // TestFailedStoreSaysNothing: a site that cannot look up what it knows does not say that it knows
 // nothing.

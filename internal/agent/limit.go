@@ -3,49 +3,14 @@ package agent
 import (
 	"covey/internal/ledger"
 	"covey/internal/proposal"
-	"covey/internal/proposals"
 	"covey/internal/study"
-	"covey/internal/wire"
+	"covey/internal/uplink"
 )
-
-const (
-	// baseMessage is what a message holds besides its longest part, and all of a short one.
-	baseMessage = 1 << 20
-	// leastMessage is the longest message that an agent takes in no study yet: a proposal.
-	leastMessage = proposals.MaxProposal + baseMessage
-	// maxHeld bounds the messages of a link that were read and not yet worked off, in bytes; one of
-	// more is held alone.
-	maxHeld = 2 * leastMessage
-)
-
-// largest is the longest message that a study's coordinator has reason to send, in bytes.
-func largest(p *study.Plan) int {
-	const each = 16 // a list's entry has a tag and a length
-	t, n := p.Thresholds, p.Thresholds.Sites
-	announced := announcementFixed + 64*t.Threshold*p.Slots + each
-	box := 64*p.Slots + boxFixed + each
-	out := max(n*announced, n*box) // the deal, and the boxes
-	if t.Sparse() {
-		// Of a drawn graph the heads are dealt, and the boxes and bodies of the dealers whose
-		// shares this site holds: Holders of them on average, and more than twice that and 64 by a
-		// chance below 2^-40.
-		head := sparseFixed + 64*p.Slots + each
-		out = max(n*head, min(n, 2*t.Holders+64)*(box+announced))
-	}
-	for _, q := range p.Queries {
-		// X, Found and Fill are of so many vectors at most; Center and Scale are one each.
-		vectors := p.D * (3*p.K() + 2)
-		// A query, or its signed release: in JSON a number takes 32 bytes at most.
-		out = max(out, 8*vectors, 32*(q.Values+vectors)+8*n)
-	}
-	out = max(out, n*(64+each)) // confirmations, or a certificate
-	return min(baseMessage+out, wire.MaxMessage)
-}
 
 // ceiling is the longest message that this site takes now: what its approved studies need, and a
 // proposal. A pending study needs no more: nothing is asked of it before all have approved.
 func (a *Agent) ceiling() int {
-	out := leastMessage
+	out := uplink.LeastMessage
 	for _, e := range a.ledger.Studies() {
 		if e.State == ledger.Approved {
 			out = max(out, a.largest(e.Study))
@@ -64,7 +29,7 @@ func (a *Agent) largest(id proposal.Digest) int {
 	}
 	if approval, ok := a.ledger.Approved(id); ok {
 		if plan, err := study.NewPlan(approval.Proposal); err == nil {
-			size = largest(plan)
+			size = uplink.Largest(plan)
 		}
 	}
 	a.mu.Lock()

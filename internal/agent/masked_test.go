@@ -9,6 +9,7 @@ import (
 
 	"covey/internal/proposal"
 	"covey/internal/study"
+	"covey/internal/uplink"
 	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
 	"covey/test/site"
@@ -87,7 +88,7 @@ func TestWhatLeavesIsMasked(t *testing.T) {
 	// Everything that left is what was planned, to the byte, and the first slot's
 	// upload: a longer message would carry something that this test does not see.
 	planned := map[string]int{"upload": 2 * c.plan.Queries[0].Bytes}
-	for _, p := range plannedEgress(c.plan, 0) {
+	for _, p := range uplink.Planned(c.plan, 0) {
 		if p.Query <= 0 && p.Kind != "upload" {
 			planned[p.Kind] += p.Bytes
 		}

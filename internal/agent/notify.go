@@ -58,7 +58,7 @@ func (a *Agent) facts() []notify.Fact {
 		switch {
 		case v.State == statePending:
 			add(notify.Awaiting)
-			if at, ok := a.expires(v.Digest); ok && at.Sub(a.now()) < hasty {
+			if v.Expires != nil && v.Expires.Sub(a.now()) < hasty {
 				add(notify.Overdue)
 			}
 		case v.State == string(ledger.Finished) && v.Code == string(study.CodeCompleted):
@@ -68,13 +68,4 @@ func (a *Agent) facts() []notify.Fact {
 		}
 	}
 	return out
-}
-
-// expires returns when a study that waits for a decision expires.
-func (a *Agent) expires(id proposal.Digest) (time.Time, bool) {
-	s, _ := a.session(id)
-	if s == nil {
-		return time.Time{}, false
-	}
-	return s.plan.Proposal.Spec.Expires.Time()
 }

@@ -10,6 +10,7 @@ import (
 	"covey/internal/egress"
 	"covey/internal/proposal"
 	"covey/internal/study"
+	"covey/internal/uplink"
 	"covey/internal/wire"
 )
 
@@ -32,7 +33,7 @@ func TestAttackEgressGrows(t *testing.T) {
 			t.Fatal(err)
 		}
 		sent++
-		s.agent.egress.Record(describe(a, len(raw)).Of(raw), testNow)
+		s.agent.egress.Record(uplink.Describe(a, len(raw)).Of(raw), testNow)
 	}
 	for i := range asked {
 		id := proposal.Digest{1}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"covey/internal/study"
+	"covey/internal/uplink"
 	"covey/internal/wire"
 )
 
@@ -51,8 +52,8 @@ func (s *session) place(query int) []any {
 
 // holds reports whether an answer is of a kind, or a pair that has one.
 func holds[A wire.Message](said wire.Message) bool {
-	if two, ok := said.(pair); ok {
-		return holds[A](two.Message) || holds[A](two.second)
+	if two, ok := said.(uplink.Pair); ok {
+		return holds[A](two.Message) || holds[A](two.Second)
 	}
 	_, ok := said.(A)
 	return ok

@@ -7,11 +7,13 @@ import (
 	"errors"
 
 	"covey/internal/clip"
+	"covey/internal/holding"
 	"covey/internal/ledger"
 	"covey/internal/noise"
 	"covey/internal/proposal"
 	"covey/internal/secagg"
 	"covey/internal/study"
+	"covey/internal/uplink"
 	"covey/internal/wire"
 )
 
@@ -67,12 +69,12 @@ func (s *session) upload(r wire.Query, approval ledger.Approval) wire.Message {
 	}
 	masked, err := s.journal.Upload(ask.Query, ask.Slot, open.query.Context, func() ([]byte, error) {
 		if data != "" {
-			return nil, errData
+			return nil, holding.ErrChanged
 		}
 		return s.masked(open)
 	})
 	switch {
-	case err != nil && data != "" && (errors.Is(err, errData) || errors.Is(err, ledger.ErrNotCharged)):
+	case err != nil && data != "" && (errors.Is(err, holding.ErrChanged) || errors.Is(err, ledger.ErrNotCharged)):
 		return refuse(r, data)
 	case err != nil:
 		return s.forbidden(r, err)
@@ -95,10 +97,8 @@ func (s *session) upload(r wire.Query, approval ledger.Approval) wire.Message {
 	}
 	no := s.held(r, signed)
 	no.Shared = shared
-	return pair{no, sent}
+	return uplink.Pair{Message: no, Second: sent}
 }
-
-var errData = errors.New("agent: the rows are not those that were approved")
 
 // masked computes the exact sum over this site's rows and hides it under the slot's masks.
 func (s *session) masked(open *openQuery) ([]byte, error) {

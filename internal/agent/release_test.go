@@ -12,6 +12,7 @@ import (
 	"covey/internal/proposal"
 	"covey/internal/secagg"
 	"covey/internal/study"
+	"covey/internal/uplink"
 	"covey/internal/wire"
 )
 
@@ -56,12 +57,12 @@ func TestOneSurvivorSetASlot(t *testing.T) {
 		}
 		s.restart()
 		// A coordinator that lost the set hears of it before it gets the upload.
-		two, ok := s.ask(q).(pair)
+		two, ok := s.ask(q).(uplink.Pair)
 		if !ok {
 			t.Fatal("the upload came without the set that is signed")
 		}
 		held, ok := two.Message.(wire.Refusal)
-		if _, second := two.second.(wire.Upload); !ok || !second || held.Code != study.CodeHeld || !slices.Equal(held.Survivors, first) {
+		if _, second := two.Second.(wire.Upload); !ok || !second || held.Code != study.CodeHeld || !slices.Equal(held.Survivors, first) {
 			t.Errorf("%+v, want U = %v and then the upload", two, first)
 		}
 		same(t, "held signature", signed.Signature, held.Signature)
@@ -162,7 +163,7 @@ func TestOneOpeningAQuery(t *testing.T) {
 	// signature alone that it is alone; after a restart of the site, too.
 	for range 2 {
 		for i, sent := range []bool{true, false} {
-			two, _ := c.sites[i].ask(q).(pair)
+			two, _ := c.sites[i].ask(q).(uplink.Pair)
 			if held, ok := two.Message.(wire.Refusal); !ok || held.Code != study.CodeHeld || held.Shared != sent {
 				t.Errorf("site %d: %+v, want held, shares sent: %v", i, two.Message, sent)
 			}
@@ -171,7 +172,7 @@ func TestOneOpeningAQuery(t *testing.T) {
 	}
 	// Who signed nothing and sent shares says so as well.
 	want[wire.Shares](c.sites[4], wire.Open{Header: wire.Header{Study: c.plan.Digest}, Survivors: u, Certificate: certificate})
-	two, _ := c.sites[4].ask(q).(pair)
+	two, _ := c.sites[4].ask(q).(uplink.Pair)
 	if held, ok := two.Message.(wire.Refusal); !ok || !held.Shared || !slices.Equal(held.Survivors, u) || held.Signature != nil {
 		t.Errorf("%+v, want U = %v, unsigned, and that shares were sent", two.Message, u)
 	}

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -32,9 +31,6 @@ func (e *AnewError) Error() string {
 	return "agent.toml: nothing was changed: " + strings.Join(e.Datasets, "; ") +
 		`. What studies of these people released stays released, so that they can lose more than either budget allows; if they are other people, or it is meant: agent reload --yes`
 }
-
-// errReloaded ends a link, so that the next one's hello says what is offered now.
-var errReloaded = errors.New("agent: agent.toml was read again")
 
 // Reload reads agent.toml again: all of it, or nothing. A study that was approved keeps the data
 // set that its approval recorded. A proposal that waits for the operator goes on waiting; it is
@@ -71,10 +67,10 @@ func (a *Agent) reload(yes bool) (Reloaded, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.current.Store(next)
-	clear(a.units) // a query may be another
+	a.stock.Forget()
 	for _, key := range done.Changed {
-		if l := a.link; l != nil && l.end != nil && strings.HasPrefix(strings.TrimLeft(key, "+-"), "dataset") {
-			l.end(errReloaded)
+		if strings.HasPrefix(strings.TrimLeft(key, "+-"), "dataset") {
+			a.uplink.Again()
 			break
 		}
 	}
@@ -144,7 +140,7 @@ func (s *session) renew() (study.Code, error) {
 	if code != "" {
 		return code, err
 	}
-	s.release() // of what may be another data set
+	s.rows.Release() // of what may be another data set
 	s.use(d)
 	s.under = now
 	return "", nil

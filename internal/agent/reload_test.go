@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"covey/internal/holding"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
 	"covey/internal/wire"
@@ -389,8 +390,8 @@ func TestStatusOfDatasets(t *testing.T) {
 	check(false, "", 0, false)
 	check(true, "", 0, false)
 	c.ready()
-	check(false, DataLooks, 1, true)
-	check(true, DataSame, 1, true)
+	check(false, holding.DataLooks, 1, true)
+	check(true, holding.DataSame, 1, true)
 	path := filepath.Join(s.dir, "rows.csv")
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -400,30 +401,30 @@ func TestStatusOfDatasets(t *testing.T) {
 	if err := os.Chtimes(path, later, later); err != nil {
 		t.Fatal(err)
 	}
-	check(false, DataMaybe, 1, true)
-	check(true, DataSame, 1, true)
+	check(false, holding.DataMaybe, 1, true)
+	check(true, holding.DataSame, 1, true)
 	s.write("rows.csv", string(text)+"1,2,3\n")
-	check(false, DataMaybe, 1, true)
-	check(true, DataChanged, 1, true)
+	check(false, holding.DataMaybe, 1, true)
+	check(true, holding.DataChanged, 1, true)
 	s.write("rows.csv", string(text))
 	s.restart()
-	check(false, DataUnknown, 1, false)
-	check(true, DataSame, 1, false)
+	check(false, holding.DataUnknown, 1, false)
+	check(true, holding.DataSame, 1, false)
 	s.agent.hello() // reads what it offers
-	check(false, DataLooks, 1, true)
+	check(false, holding.DataLooks, 1, true)
 	s.write("rows.csv", string(text)+"1,2,3\n")
 	s.agent.hello()
-	check(false, DataChanged, 1, true)
+	check(false, holding.DataChanged, 1, true)
 	s.write("rows.csv", string(text))
 	// agent.toml has another by now, and the study its own.
 	s.words(atPath, "path = \"labs.csv\"\n")
 	s.reload(false)
 	all := s.agent.Datasets(true)
-	if len(all) != 3 || all[0].Studies != 0 || all[2].Name != "rows" || all[2].Offered || all[2].Studies != 1 || all[2].Data != DataSame {
+	if len(all) != 3 || all[0].Studies != 0 || all[2].Name != "rows" || all[2].Offered || all[2].Studies != 1 || all[2].Data != holding.DataSame {
 		t.Errorf("%+v", all)
 	}
 	st, err := s.agent.Status()
-	if err != nil || len(st.Datasets) != 3 || st.Datasets[2].Data != DataMaybe {
+	if err != nil || len(st.Datasets) != 3 || st.Datasets[2].Data != holding.DataMaybe {
 		t.Errorf("%+v, %v", st, err)
 	}
 }

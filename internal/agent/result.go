@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"time"
 
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -32,19 +31,11 @@ func (e *NoResultError) Error() string {
 // ErrNotLinked is a question to the coordinator while there is no link to one.
 var ErrNotLinked = errors.New("there is no link to the coordinator; \"agent status\" says why")
 
-func (a *Agent) setCalls(conn grpc.ClientConnInterface) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.calls = conn
-}
-
 // Result fetches the result file of a study from the coordinator that this agent is linked to, and
 // checks it against this site's ledger. It keeps nothing of it. Errors: *[result.VerifyError],
 // *[NoResultError], [ErrNotLinked].
 func (a *Agent) Result(ctx context.Context, id proposal.Digest) ([]byte, error) {
-	a.mu.Lock()
-	conn := a.calls
-	a.mu.Unlock()
+	conn := a.uplink.Calls()
 	if conn == nil {
 		return nil, ErrNotLinked
 	}

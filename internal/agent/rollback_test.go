@@ -14,6 +14,7 @@ import (
 	"covey/internal/ledger"
 	"covey/internal/proposal"
 	"covey/internal/study"
+	"covey/internal/uplink"
 	"covey/internal/wire"
 )
 
@@ -277,7 +278,7 @@ func TestRestoredAlone(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, nil)
 	c.approve()
 	s, id := c.sites[0], c.plan.Digest
-	sends := func(a wire.Message) { s.agent.egress.Record(describe(a, 1), testNow) }
+	sends := func(a wire.Message) { s.agent.egress.Record(uplink.Describe(a, 1), testNow) }
 	var backups []string
 	step := func(a wire.Message) { // what link.write does with an answer
 		sends(a)

@@ -1,196 +1,22 @@
 package agent
 
 import (
-	"errors"
-	"math"
-	"sync"
-	"time"
-
-	exact "covey/internal/answer"
-	"covey/internal/clip"
-	"covey/internal/dataset"
+	"covey/internal/holding"
+	"covey/internal/ledger"
 	"covey/internal/proposal"
 	"covey/internal/rowcache"
 	"covey/internal/siteconfig"
-	"covey/internal/sitedata"
 	"covey/internal/study"
 )
 
-// load brings the study's rows into reach, once: in memory, or in a cache file that is
-// mapped. The error is a *dataset.Error, a *clip.ValueError or a *unitsError; none carries
-// a value. Called with mu held.
-func (s *session) load() error {
-	if s.rows != nil {
-		if s.stored == nil {
-			return nil
-		}
-		err := s.stored.Check()
-		if err == nil {
-			return nil
-		}
-		s.agent.log.Warn("a cache file is made again", "study", s.plan.Digest, "error", err)
-		s.release()
-	}
-	at, q := s.agent.config.Source(s.dataset), s.request()
-	begun := time.Now()
-	s.agent.log.Info("reading a data set", "study", s.plan.Digest, "dataset", s.dataset.Name)
-	stamp, unstamped := at.Stamp() // before it is read
-	rows, stored, sha, err := s.read(at, q)
-	if err != nil {
-		return err
-	}
-	if want := s.plan.Proposal.Roster[s.self].Units; rows.N() != want {
-		if stored != nil {
-			err = stored.Close()
-		}
-		return errors.Join(&sitedata.UnitsError{Has: rows.N(), Roster: want}, err)
-	}
-	s.rows, s.stored, s.sha = exact.New(rows), stored, s.dataset.Pin(sha)
-	if unstamped == nil || at.Query != nil {
-		s.agent.looked(s.dataset, look{stamp, s.sha, begun})
-	}
-	s.agent.log.Info("a data set is read", "study", s.plan.Digest, "dataset", s.dataset.Name, "mapped", stored != nil, "seconds", math.Round(time.Since(begun).Seconds()*10)/10)
-	return nil
+// rowsOf are a study's rows, which are not read yet.
+func (a *Agent) rowsOf(plan *study.Plan, self int) *holding.Rows {
+	return holding.New(holding.Options{Plan: plan, Self: self, Source: a.config.Source, Cache: a.cache, Stock: a.stock, Log: a.log,
+		Approved: func() ([32]byte, bool) {
+			approval, ok := a.ledger.Approved(plan.Digest)
+			return approval.DataSHA256, ok
+		}})
 }
-
-// read reads the rows into memory, or into a cache file that this may make first.
-func (s *session) read(at dataset.Source, q dataset.Request) (*clip.Matrix, *rowcache.Stored, [32]byte, error) {
-	if s.dataset.Uncached(at) {
-		read, err := dataset.Read(at, q, dataset.ReadOptions{})
-		if err != nil {
-			return nil, nil, [32]byte{}, err
-		}
-		s.leftOut(read.Dropped)
-		rows, err := sitedata.Matrix(read)
-		return rows, nil, read.SHA256, err
-	}
-	rows, stored, err := s.cached(at, q)
-	if _, damaged := errors.AsType[*damagedError](err); damaged {
-		s.agent.log.Warn("a cache file is made again", "study", s.plan.Digest, "error", err)
-		rows, stored, err = s.cached(at, q)
-	}
-	if err != nil {
-		return nil, nil, [32]byte{}, err
-	}
-	return rows, stored, stored.SHA256, nil
-}
-
-// leftOut warns this site's operator of rows that nobody looked at and that are in no sum. How many
-// is not for a log, which others may collect.
-func (s *session) leftOut(rows int) {
-	if rows > 0 && s.unattended {
-		s.agent.log.Error("rows are left out of a study that the policy approved: a value is missing or at fault; \"agent study show\" says how many",
-			"study", s.plan.Digest, "dataset", s.dataset.Name)
-	}
-}
-
-// damagedError is a cache file that was found damaged, and removed.
-type damagedError struct{ error }
-
-func (e *damagedError) Unwrap() error { return e.error }
-
-// cached returns rows that lie in a cache file. Its checksums are compared while the norms are
-// computed, so that a file larger than memory is read from disk once for both.
-func (s *session) cached(at dataset.Source, q dataset.Request) (rows *clip.Matrix, _ *rowcache.Stored, err error) {
-	stored := s.approved(at, q)
-	if stored == nil {
-		if stored, err = s.agent.cache.Load(at, q, s.owner(), dataset.ReadOptions{}); err != nil {
-			return nil, nil, err
-		}
-	}
-	var damage error
-	var work sync.WaitGroup
-	work.Go(func() { damage = stored.Verify() })
-	err = stored.Guard(func() error {
-		rows, err = sitedata.Matrix(&stored.Rows)
-		return err
-	})
-	work.Wait()
-	if damage != nil {
-		return nil, nil, &damagedError{errors.Join(damage, s.agent.cache.Discard(stored))}
-	}
-	if err != nil {
-		return nil, nil, errors.Join(err, stored.Close())
-	}
-	s.leftOut(stored.Dropped)
-	stored.Unit, stored.Absent, stored.Gaps = nil, nil, nil // the matrix has its own
-	return rows, stored, nil
-}
-
-// approved finds the rows of a query whose study was approved: the database may hold others by
-// now. nil if there are none.
-func (s *session) approved(at dataset.Source, q dataset.Request) *rowcache.Stored {
-	approval, ok := s.agent.ledger.Approved(s.plan.Digest)
-	if at.Query == nil || !ok {
-		return nil
-	}
-	return s.agent.cache.Find(at, q, s.owner(), func(pin [32]byte) bool { return s.dataset.Pin(pin) == approval.DataSHA256 })
-}
-
-// answer is the exact sum over this site's rows. A page of a cache file that cannot be read
-// on this goroutine is read again from the data set, once. Called with mu held and the rows
-// loaded.
-func (s *session) answer(ask study.Ask) (sum []int64, err error) {
-	if s.stored == nil {
-		return s.rows.Answer(s.plan, s.self, ask, s.dataset.Workers)
-	}
-	for range 2 {
-		err = s.stored.Guard(func() error {
-			sum, err = s.rows.Answer(s.plan, s.self, ask, s.dataset.Workers)
-			return err
-		})
-		if _, fault := errors.AsType[*dataset.Error](err); !fault {
-			return sum, err
-		}
-		s.agent.log.Warn("a cache file is made again", "study", s.plan.Digest, "error", err)
-		pin := s.sha
-		s.release()
-		if err := s.load(); err != nil {
-			return nil, err
-		}
-		if s.sha != pin {
-			s.release()
-			return nil, errData
-		}
-	}
-	return nil, err
-}
-
-// release lets go of the rows; a cache file stays. Called with mu held.
-func (s *session) release() {
-	s.rows = nil
-	if s.stored == nil {
-		return
-	}
-	if err := s.stored.Close(); err != nil {
-		s.agent.log.Error("a cache file cannot be closed", "study", s.plan.Digest, "error", err)
-	}
-	s.stored = nil
-}
-
-// request is what the study wants of its data set, as dataset reads it. Where nobody at the site
-// looks before something leaves, no value MUST decide what: a proposer who sees which columns a
-// site cannot use for a value would learn of its rows without a charge.
-func (s *session) request() dataset.Request {
-	q := s.dataset.Request(s.plan.Proposal.Spec)
-	if s.unattended {
-		q.Strict = false
-	}
-	if s.unattended && q.Missing == dataset.MissingError {
-		q.Missing = dataset.MissingDropFaulty
-	}
-	return q
-}
-
-// owner names whom a cache file is kept for: the study, or the data set.
-func (s *session) owner() string {
-	if s.dataset.Cache == siteconfig.CacheKeep {
-		return s.dataset.Keeper()
-	}
-	return studyOwner(s.plan.Digest)
-}
-
-func studyOwner(id proposal.Digest) string { return "study-" + id.String() }
 
 // openCache opens the cache and removes the rows of studies that are over and of data
 // sets that are not kept any more.
@@ -205,11 +31,11 @@ func (a *Agent) openCache() error {
 	}
 	keep := map[string]bool{}
 	for _, id := range known {
-		keep[studyOwner(id)] = true
+		keep[holding.Owner(id)] = true
 	}
 	for _, e := range a.ledger.Studies() {
 		if _, approved := a.ledger.Approved(e.Study); approved {
-			keep[studyOwner(e.Study)] = true
+			keep[holding.Owner(e.Study)] = true
 		}
 	}
 	for _, d := range a.config.Datasets {
@@ -233,7 +59,7 @@ func (a *Agent) closeCache() error {
 	a.mu.Unlock()
 	for _, s := range sessions {
 		s.mu.Lock()
-		s.release()
+		s.rows.Release()
 		s.mu.Unlock()
 	}
 	return a.cache.Close()
@@ -248,9 +74,51 @@ func (a *Agent) forget(id proposal.Digest) {
 	delete(a.sizes, id)
 	a.mu.Unlock()
 	if s != nil {
-		s.release()
+		s.rows.Release()
 	}
-	if err := a.cache.Drop(studyOwner(id)); err != nil {
+	if err := a.cache.Drop(holding.Owner(id)); err != nil {
 		a.log.Error("the cache file of a study that is over cannot be removed", "study", id, "error", err)
 	}
+}
+
+// Datasets tells of each data set that the site offers, in the order of agent.toml, and then of
+// those that studies under way still use, whether it is what these pinned: by its size and time,
+// or, if hash, by all its bytes.
+func (a *Agent) Datasets(hash bool) []holding.Status {
+	type used struct {
+		d    siteconfig.Dataset
+		pins [][32]byte
+	}
+	var all []used
+	find := func(d siteconfig.Dataset) *used {
+		for i := range all {
+			if holding.Seen(all[i].d) == holding.Seen(d) {
+				return &all[i]
+			}
+		}
+		all = append(all, used{d: d})
+		return &all[len(all)-1]
+	}
+	config := a.current.Load()
+	for _, d := range config.Datasets {
+		find(d)
+	}
+	for _, e := range a.ledger.Studies() {
+		approval, ok := a.ledger.Approved(e.Study)
+		if e.State != ledger.Approved || !ok {
+			continue
+		}
+		if s, _ := a.session(proposal.Digest(e.Study)); s != nil {
+			_, d := s.terms()
+			u := find(d)
+			u.pins = append(u.pins, approval.DataSHA256)
+		}
+	}
+	out := []holding.Status{}
+	for i, u := range all {
+		v := a.stock.Status(a.config.Source(u.d), u.d, u.pins, hash)
+		v.Offered = i < len(config.Datasets)
+		out = append(out, v)
+	}
+	return out
 }

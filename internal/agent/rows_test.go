@@ -11,6 +11,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"covey/internal/doctor"
+	"covey/internal/holding"
 	"covey/internal/proposal"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
@@ -170,7 +171,7 @@ func TestCacheFaultsInASum(t *testing.T) {
 	at := s.session(c)
 	at.mu.Lock()
 	defer at.mu.Unlock()
-	want, err := at.answer(ask)
+	want, err := at.rows.Answer(ask)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +182,7 @@ func TestCacheFaultsInASum(t *testing.T) {
 	if err := os.Truncate(cut, 4096); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := at.answer(ask); err != nil || !slices.Equal(got, want) {
+	if got, err := at.rows.Answer(ask); err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, %v", got, err)
 	}
 
@@ -193,7 +194,7 @@ func TestCacheFaultsInASum(t *testing.T) {
 	if err := os.Truncate(cut, 4096); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := at.answer(ask); err != errData || got != nil {
+	if got, err := at.rows.Answer(ask); err != holding.ErrChanged || got != nil {
 		t.Errorf("of other rows: %v, %v", got, err)
 	}
 }
@@ -215,7 +216,7 @@ func TestCacheWords(t *testing.T) {
 	if n := len(kept.cacheFiles()); n != 1 {
 		t.Errorf(`"keep" kept %d files`, n)
 	}
-	stray := filepath.Join(kept.config.CacheDir(), "0.0."+studyOwner(proposal.Digest{7})+".rows")
+	stray := filepath.Join(kept.config.CacheDir(), "0.0."+holding.Owner(proposal.Digest{7})+".rows")
 	if err := os.WriteFile(stray, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +240,7 @@ func TestPrecisionIsPinned(t *testing.T) {
 	c.confirm()
 	want[wire.Upload](s, q) // as the approval recorded it
 	in := s.session(c)
-	in.release()
+	in.rows.Release()
 	in.use(s.config.Datasets[0])
 	if code := in.pinnedNow(t); code != study.CodeDataChanged {
 		t.Errorf("in float32: %q", code)

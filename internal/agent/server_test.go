@@ -114,12 +114,18 @@ func TestLinkWrongCA(t *testing.T) {
 	s, stranger := port.New(t), port.New(t)
 	config, _ := joined(t, s)
 	config.Coordinator = []string{stranger.Address}
-	a, err := New(Options{Config: config})
+	log := make(said, 100)
+	a, err := New(Options{Config: config, Logger: slog.New(slog.NewTextHandler(log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer a.Close()
-	_, err = a.connect(port.Bounded(t), stranger.Address)
+	ctx, cancel := context.WithCancel(port.Bounded(t))
+	ran := make(chan error, 1)
+	go func() { ran <- a.Run(ctx) }()
+	log.until(t, "no link to the coordinator")
+	_, _, err = a.uplink.Stands()
+	cancel()
+	<-ran
 	mustErr[*enroll.HandshakeError](t, err)
 	mustErr[x509.UnknownAuthorityError](t, err)
 	found := doctor.Check(port.Bounded(t), config, time.Now())
@@ -142,6 +148,19 @@ func (s said) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
+// until waits for a line that has these words.
+func (s said) until(t *testing.T, words string) {
+	t.Helper()
+	ctx := port.Bounded(t)
+	for line := ""; !strings.Contains(line, words); {
+		select {
+		case line = <-s:
+		case <-ctx.Done():
+			t.Fatalf("the log does not say %q", words)
+		}
+	}
+}
+
 // TestRenewal gives the agent a clock at which its certificate has 20 days left.
 func TestRenewal(t *testing.T) {
 	s, log := port.New(t), make(said, 100)
@@ -155,13 +174,7 @@ func TestRenewal(t *testing.T) {
 	ctx, cancel := context.WithCancel(port.Bounded(t))
 	ran := make(chan error, 1)
 	go func() { ran <- a.Run(ctx) }()
-	for line := ""; !strings.Contains(line, "certificate renewed"); {
-		select {
-		case line = <-log:
-		case <-ctx.Done():
-			t.Fatal("the certificate was not renewed")
-		}
-	}
+	log.until(t, "certificate renewed")
 	if !a.site.Certificate().NotAfter.After(before) {
 		t.Error("the certificate in use is the old one")
 	}

@@ -9,13 +9,12 @@ import (
 	"slices"
 	"sync"
 
-	exact "covey/internal/answer"
 	"covey/internal/dataset"
 	"covey/internal/frame"
+	"covey/internal/holding"
 	"covey/internal/ledger"
 	"covey/internal/proposal"
 	"covey/internal/proposals"
-	"covey/internal/rowcache"
 	"covey/internal/secagg"
 	"covey/internal/siteconfig"
 	"covey/internal/sitedata"
@@ -39,14 +38,10 @@ type session struct {
 
 	// mu is held while one request, or one decision of the operator, is worked on.
 	mu   sync.Mutex
-	rows *exact.Rows
-	// unattended is set where the policy approves, or did, and nobody looked at the rows: what
-	// leaves the site is then the same whatever values they hold, and a row with a value at fault
-	// is left out.
+	rows *holding.Rows
+	// unattended is set where the policy approves, or did, and nobody looked at the rows.
 	unattended bool
-	stored     *rowcache.Stored // what rows lie in; nil if they are in memory
 
-	sha   [32]byte      // of the file that rows, or the last look at it, came from
 	bound secagg.Config // of attempt 0, validated once
 	setup *secagg.Setup // confirmed by all; nil before
 	// of the announcements on record, while setup is under way; nil if not looked at yet
@@ -93,6 +88,7 @@ func (a *Agent) makeSession(body []byte) (*session, study.Code, error) {
 	if s.self < 0 || plan.Proposal.Roster[s.self].Name != a.config.Site {
 		return nil, study.CodePlanMismatch, errors.New("its roster does not hold this site with its key")
 	}
+	s.rows = a.rowsOf(plan, s.self)
 	// A study's charge is computed by this program; an approval under another
 	// version's rules does not stand for this one's.
 	approval, approved := a.ledger.Approved(id)
@@ -122,10 +118,10 @@ func (s *session) pinned(approval ledger.Approval) study.Code {
 		return code
 	}
 	recorded := s.dataset
-	s.release()
+	s.rows.Release()
 	s.use(now)
 	if s.pinnedAs(approval) != "" {
-		s.release()
+		s.rows.Release()
 		s.use(recorded)
 		return code
 	}
@@ -136,7 +132,7 @@ func (s *session) pinned(approval ledger.Approval) study.Code {
 // pinnedAs is pinned of the data set as the session has it.
 func (s *session) pinnedAs(approval ledger.Approval) study.Code {
 	log := s.agent.log.With("study", s.plan.Digest, "dataset", s.dataset.Name)
-	if err := s.load(); err != nil {
+	if err := s.rows.Load(s.dataset, s.unattended); err != nil {
 		_, units := errors.AsType[*sitedata.UnitsError](err)
 		// Rows with a value at fault were not approved. That they were read no further than the
 		// fault must not show.
@@ -148,8 +144,8 @@ func (s *session) pinnedAs(approval ledger.Approval) study.Code {
 		log.Error("the data set cannot be used", "error", err)
 		return study.CodeData
 	}
-	if s.sha != approval.DataSHA256 {
-		s.release() // a file that is put back is read again
+	if s.rows.Pin() != approval.DataSHA256 {
+		s.rows.Release() // a file that is put back is read again
 		log.Error("the data set is not the one that was approved", "error", "its bytes, or how agent.toml reads them (columns, separator, missing_values, names, precision and the like), have changed")
 		return study.CodeDataChanged
 	}
@@ -159,6 +155,12 @@ func (s *session) pinnedAs(approval ledger.Approval) study.Code {
 // handle answers one request about this study. Called with mu held.
 func (s *session) handle(r wire.Message) wire.Message {
 	approval, approved := s.agent.ledger.Approved(s.plan.Digest)
+	if _, over := r.(wire.Ended); approved && !over {
+		if why := s.expired(); why != nil {
+			s.lapse(why)
+			return s.agent.strange(r, study.CodeNotApproved)
+		}
+	}
 	if !approved {
 		if err := s.agent.ledger.Err(); err != nil {
 			return refuse(r, s.store(err))

@@ -14,6 +14,7 @@ import (
 	"covey/internal/secagg"
 	"covey/internal/study"
 	"covey/internal/terms"
+	"covey/internal/uplink"
 	"covey/internal/wire"
 )
 
@@ -186,7 +187,7 @@ func TestDistributedWords(t *testing.T) {
 	if !strings.Contains(words, "shares of 3 honest sites") || strings.Contains(words, "leader sees exact sums") {
 		t.Error(words)
 	}
-	leaves := plannedEgress(c.plan, 0)
+	leaves := uplink.Planned(c.plan, 0)
 	if !slices.ContainsFunc(leaves, func(l egress.Planned) bool { return strings.Contains(l.What, "with this site's share of the noise") }) {
 		t.Errorf("%+v", leaves)
 	}

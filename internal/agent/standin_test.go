@@ -21,6 +21,7 @@ import (
 	"covey/internal/secagg"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
+	"covey/internal/uplink"
 	"covey/internal/wire"
 	"covey/test/site"
 )
@@ -211,8 +212,8 @@ func (s *testSite) ask(r wire.Message) wire.Message {
 func want[A wire.Message](s *testSite, r wire.Message) A {
 	s.t.Helper()
 	got := s.ask(r)
-	if two, ok := got.(pair); ok {
-		got = two.second // what was asked for, behind what the site holds
+	if two, ok := got.(uplink.Pair); ok {
+		got = two.Second // what was asked for, behind what the site holds
 	}
 	a, ok := got.(A)
 	if !ok {

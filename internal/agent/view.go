@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"covey/internal/dataset"
 	"covey/internal/egress"
 	"covey/internal/enroll"
+	"covey/internal/holding"
 	"covey/internal/ledger"
 	"covey/internal/noise"
 	"covey/internal/pki"
@@ -17,6 +17,7 @@ import (
 	"covey/internal/sitedata"
 	"covey/internal/study"
 	"covey/internal/terms"
+	"covey/internal/uplink"
 	"covey/internal/wire"
 )
 
@@ -32,7 +33,7 @@ type Status struct {
 	Pending     int       `json:"pending"` // proposals that await the operator
 	Approved    int       `json:"approved"`
 	// Datasets are those that the site offers, and those of studies under way.
-	Datasets []DatasetStatus `json:"datasets,omitempty"`
+	Datasets []holding.Status `json:"datasets,omitempty"`
 }
 
 // Status tells how the agent stands.
@@ -52,9 +53,8 @@ func (a *Agent) Status() (Status, error) {
 			s.Approved++
 		}
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	s.Linked, s.Coordinator, s.LinkError = a.link != nil, a.address, enroll.Plain(a.linkErr)
+	s.Linked, s.Coordinator, err = a.uplink.Stands()
+	s.LinkError = enroll.Plain(err)
 	return s, nil
 }
 
@@ -67,17 +67,21 @@ type StudyView struct {
 	Population string          `json:"population,omitempty"`
 	Rho        float64         `json:"rho,omitempty"`
 	// gdp where every charge has the bridge, else zcdp
-	Curve      string     `json:"curve,omitempty"`
-	SpentRho   float64    `json:"spent_rho"`             // forfeited ρ included
-	ForfeitRho float64    `json:"forfeit_rho,omitempty"` // counted as spent without a query
-	Queries    int        `json:"queries"`               // charged
-	By         string     `json:"by,omitempty"`
-	Time       *time.Time `json:"time,omitempty"`
+	Curve      string  `json:"curve,omitempty"`
+	SpentRho   float64 `json:"spent_rho"`             // forfeited ρ included
+	ForfeitRho float64 `json:"forfeit_rho,omitempty"` // counted as spent without a query
+	Queries    int     `json:"queries"`               // charged
+	// Proposer is the analyst who signed the proposal, with its key; nil of one that the
+	// coordinator's operator made, and of one that is not kept.
+	Proposer *proposal.Party `json:"proposer,omitempty"`
+	By       string          `json:"by,omitempty"`
+	Time     *time.Time      `json:"time,omitempty"`
 	// Ended is when a study that was approved ended here; Why says in words how one came to be
 	// over, for this site's operator.
 	Ended *time.Time `json:"ended,omitempty"`
 	Why   string     `json:"why,omitempty"`
-	// Expires is when a study can no longer begin; not there once its setup has begun.
+	// Expires is when a study ends here by its expiry; not there once this site's first sum was
+	// charged.
 	Expires *time.Time `json:"expires,omitempty"`
 }
 
@@ -88,9 +92,8 @@ func (a *Agent) view(id proposal.Digest) StudyView {
 	v := a.stands(id)
 	switch v.State {
 	case statePending, string(ledger.Approved):
-		if s, _ := a.session(id); s != nil && s.plan.Proposal.Spec.Expires != "" {
-			if begun, err := a.begun(id); !begun && err == nil {
-				at := s.plan.Proposal.Expires()
+		if s, _ := a.session(id); s != nil {
+			if at := s.expires(); !at.IsZero() {
 				v.Expires = &at
 			}
 		}
@@ -103,19 +106,23 @@ func (a *Agent) stands(id proposal.Digest) StudyView {
 	if e, ok := a.standing(id); ok {
 		at := e.Time
 		v := StudyView{Digest: id, Name: e.Name, State: string(e.State), Code: e.Code, Population: e.Population,
-			Rho: e.Rho, Curve: curveOf(e.GDP), SpentRho: e.SpentRho, ForfeitRho: e.ForfeitRho, Queries: e.Queries, By: e.By, Time: &at}
+			Rho: e.Rho, Curve: curveOf(e.GDP), SpentRho: e.SpentRho, ForfeitRho: e.ForfeitRho, Queries: e.Queries, Proposer: party(e.Proposer), By: e.By, Time: &at}
 		if over && e.State != ledger.Approved {
 			v.Name, v.Why, v.Ended = before.Name, before.Why, &before.Time
+			if v.Proposer == nil {
+				v.Proposer = before.Proposer
+			}
 		}
 		return v
 	}
 	if over && !a.pending.Has(id) {
 		return StudyView{Digest: id, Name: before.Name, State: before.State, Code: string(before.Code), Population: before.Population,
-			Rho: before.Rho, By: before.By, Time: &before.Time, Why: before.Why}
+			Rho: before.Rho, Proposer: before.Proposer, By: before.By, Time: &before.Time, Why: before.Why}
 	}
 	v := StudyView{Digest: id, State: statePending}
 	if s, _ := a.session(id); s != nil {
 		v.Name, v.Population, v.Rho, v.Curve = s.plan.Proposal.Spec.Name, s.population(), s.plan.Rho, string(s.plan.Curve())
+		v.Proposer = s.plan.Proposal.Proposer
 	}
 	return v
 }
@@ -173,7 +180,14 @@ func (a *Agent) Find(ref string) (proposal.Digest, error) {
 // StudyDetail is everything that an operator reads before approving.
 type StudyDetail struct {
 	StudyView
-	Dataset string                  `json:"dataset,omitempty"`
+	Dataset string `json:"dataset,omitempty"`
+	// Analyst is the proposer by what this site has of it, Total what its studies here come to;
+	// nil of a proposal that nobody signed.
+	Analyst *AnalystView  `json:"analyst,omitempty"`
+	Total   *AnalystTotal `json:"analyst_total,omitempty"`
+	// Readers are the analysts who may read the result besides the proposer, the coordinator and
+	// the sites of the roster.
+	Readers []AnalystView           `json:"readers,omitempty"`
 	Privacy []string                `json:"privacy,omitempty"` // in plain words
 	Learns  []terms.Learner         `json:"learns,omitempty"`  // who could learn what
 	Leaves  []egress.Planned        `json:"leaves,omitempty"`
@@ -240,13 +254,21 @@ func (a *Agent) Study(id proposal.Digest) (StudyDetail, error) {
 		d.Budget = &budget
 	}
 	d.Plan, d.Dataset = s.plan, s.plan.Proposal.Spec.Dataset
-	d.Privacy, d.Learns, d.Leaves, d.Warnings = terms.Privacy(s.plan), terms.Learners(s.plan), plannedEgress(s.plan, s.self), s.plan.Warnings()
+	d.Privacy, d.Learns, d.Leaves, d.Warnings = terms.Privacy(s.plan), terms.Learners(s.plan), uplink.Planned(s.plan, s.self), s.plan.Warnings()
 	if d.State == statePending {
 		d.Warnings = append(d.Warnings, a.again(s.plan)...)
 		d.Since = a.since(s)
 	}
-	policy := &a.current.Load().Policy
-	d.Policy = policy.Judge(s.plan, s.self)
+	config, dataset := s.terms()
+	policy := &config.Policy
+	d.Policy = s.rules(config, dataset)
+	if by := s.plan.Proposal.Proposer; by != nil {
+		analyst := analystOf(policy, *by)
+		d.Analyst, d.Total = &analyst, s.total(config, dataset)
+	}
+	for _, r := range s.plan.Proposal.Readers {
+		d.Readers = append(d.Readers, analystOf(policy, r))
+	}
 	d.Key = pki.Fingerprint(ed25519.PublicKey(s.plan.Proposal.Coordinator))
 	for i, m := range s.plan.Proposal.Roster {
 		line := RosterLine{m.Name, pki.Fingerprint([]byte(m.Identity)), m.Units, i == s.self, ""}
@@ -289,6 +311,9 @@ func (r LedgerReply) Entries() ([]ledger.Population, []ledger.StudyEntry) {
 	for _, s := range r.Studies {
 		e := ledger.StudyEntry{Study: s.Digest, Name: s.Name, Population: s.Population, State: ledger.State(s.State), Code: s.Code,
 			Rho: s.Rho, GDP: s.Curve == string(noise.GDP), SpentRho: s.SpentRho, By: s.By}
+		if s.Proposer != nil {
+			e.Proposer = ledger.Proposer{Name: s.Proposer.Name, Key: s.Proposer.Identity}
+		}
 		if s.Time != nil {
 			e.Time = *s.Time
 		}
@@ -346,28 +371,18 @@ func (a *Agent) Egress() egress.Reply {
 		e := &out.Studies[i]
 		e.Name = a.view(e.Study).Name
 		if s, _ := a.session(e.Study); s != nil {
-			e.Planned = plannedEgress(s.plan, s.self)
+			e.Planned = uplink.Planned(s.plan, s.self)
 		}
 	}
 	return out
 }
-
-// counted is how many units a file had when it had this stamp, or a query's answer at a time.
-type counted struct {
-	stamp dataset.Stamp
-	at    time.Time
-	units int
-}
-
-// askAgain is for how long a query's count stands: links may come and go.
-const askAgain = time.Minute
 
 // hello says what this site offers: the names of its data sets and their sizes,
 // public under replacement adjacency. One that cannot be read is not offered.
 func (a *Agent) hello() wire.Hello {
 	h := wire.Hello{Software: enroll.Software}
 	for _, d := range a.current.Load().Datasets {
-		units, err := a.count(d)
+		units, err := a.stock.Count(a.config.Source(d), d, a.now)
 		if err != nil {
 			a.log.Error("a data set is not offered", "dataset", d.Name, "error", err)
 			continue
@@ -375,49 +390,6 @@ func (a *Agent) hello() wire.Hello {
 		h.Datasets = append(h.Datasets, wire.Dataset{Name: d.Name, Units: uint64(units)})
 	}
 	return h
-}
-
-// source is what units are counted of: a file or a query, the column that says which rows are one
-// unit, and how it is read.
-type source struct {
-	path, unit string
-	form       [32]byte
-}
-
-// count returns a data set's units, and reads its file only if it looks changed.
-func (a *Agent) count(d siteconfig.Dataset) (int, error) {
-	at := a.config.Source(d)
-	of, now := source{at.Path, d.Unit, d.Pin([32]byte{})}, counted{}
-	if at.Query != nil {
-		of.path, now.at = "query "+d.Name, a.now()
-	} else {
-		var err error
-		if now.stamp, err = at.Stamp(); err != nil {
-			return 0, err
-		}
-	}
-	a.mu.Lock()
-	old, ok := a.units[of]
-	a.mu.Unlock()
-	same := old.stamp.Same(now.stamp)
-	if at.Query != nil {
-		age := now.at.Sub(old.at)
-		same = age >= 0 && age < askAgain
-	}
-	if ok && same {
-		return old.units, nil
-	}
-	begun := time.Now()
-	found, err := dataset.Inspect(at, d.Unit, dataset.ReadOptions{})
-	if err != nil {
-		return 0, err
-	}
-	a.looked(d, look{now.stamp, d.Pin(found.SHA256), begun})
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	now.units = found.Units
-	a.units[of] = now
-	return found.Units, nil
 }
 
 func badInput(err error) bool {

@@ -44,8 +44,8 @@ func (a *Agent) withdraw(id proposal.Digest, s *session) error {
 	if !approved {
 		e, ok := a.standing(id)
 		switch {
-		case ok && withdrew(e):
-			a.post(a.withdrawal(id))
+		case ok && e.Code == string(study.CodeWithdrawn):
+			a.post(a.withdrawal(id, study.CodeWithdrawn))
 			return nil
 		case ok:
 			return &ledger.StateError{Study: id, State: e.State}
@@ -62,24 +62,24 @@ func (a *Agent) withdraw(id proposal.Digest, s *session) error {
 	if e, _ := a.standing(id); begun || e.Queries > 0 {
 		return &TooLateError{id, e.ReservedRho}
 	}
-	if err := a.finish(approval, study.CodeWithdrawn); err != nil {
+	if err := a.finish(approval, study.CodeWithdrawn, byOperator, nil); err != nil {
 		return err
 	}
 	a.log.Info("an approval is withdrawn; what it reserved is free again", "study", id, "name", approval.Name, "by", "operator",
 		"code", study.CodeWithdrawn, "population", approval.Population, "rho", approval.Rho)
-	a.post(a.withdrawal(id))
+	a.post(a.withdrawal(id, study.CodeWithdrawn))
 	return nil
 }
 
-// finish ends an approved study here by its operator's word.
-func (a *Agent) finish(approval ledger.Approval, code study.Code) error {
+// finish ends an approved study here: by its operator's word, or by its expiry.
+func (a *Agent) finish(approval ledger.Approval, code study.Code, by string, why error) error {
 	id := proposal.Digest(approval.Study)
 	if err := a.ledger.Finish(id, string(code)); err != nil {
 		a.failed(err)
 		return err
 	}
-	a.closed(proposals.Past{Digest: id, Name: approval.Name, State: string(ledger.Finished), Code: code, By: "operator",
-		Population: approval.Population, Rho: approval.Rho}, approval.Proposal, nil)
+	a.closed(proposals.Past{Digest: id, Name: approval.Name, State: string(ledger.Finished), Code: code, By: by,
+		Population: approval.Population, Rho: approval.Rho, Proposer: party(approval.Proposer)}, approval.Proposal, why)
 	a.forget(id)
 	return nil
 }
@@ -96,28 +96,30 @@ func (a *Agent) begun(id proposal.Digest) (bool, error) {
 	return false, nil
 }
 
-// withdrew reports whether a study is over because its approval was taken back.
+// withdrew reports whether a study is over because its approval was taken back, or expired, before
+// its setup began here.
 func withdrew(e ledger.StudyEntry) bool {
-	return e.State == ledger.Finished && e.Code == string(study.CodeWithdrawn)
+	return e.State == ledger.Finished && (e.Code == string(study.CodeWithdrawn) || e.Code == string(study.CodeExpired))
 }
 
 // withdrawal is the signed word that ends a study that this site had approved.
-func (a *Agent) withdrawal(id proposal.Digest) wire.Decision {
-	return a.sign(wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: study.CodeWithdrawn})
+func (a *Agent) withdrawal(id proposal.Digest, code study.Code) wire.Decision {
+	return a.sign(wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: code})
 }
 
-// withdrawn answers what a setup asks of a site that withdrew before: the last approval was on its
-// way to the log then.
+// withdrawn answers what a setup asks of a site that withdrew before, or whose approval expired:
+// the last approval was on its way to the log then.
 func (a *Agent) withdrawn(r wire.Message) (wire.Message, bool) {
 	switch r.(type) {
 	case wire.Announce, wire.Reveal, wire.Deal, wire.Confirm:
 	default:
 		return nil, false
 	}
-	if e, ok := a.standing(r.About().Study); !ok || !withdrew(e) {
+	e, ok := a.standing(r.About().Study)
+	if !ok || !withdrew(e) {
 		return nil, false
 	}
-	return a.withdrawal(r.About().Study), true
+	return a.withdrawal(r.About().Study, study.Code(e.Code)), true
 }
 
 // NotApprovedError is a withdrawal of an approval that was not given.

@@ -79,9 +79,13 @@ type Approval struct {
 	CapGDP     float64 // the same while all charges of the population have the bridge; 0: CapRho
 	DataSHA256 [32]byte
 	// the data set as the site had configured it, for the study's whole life; not looked into
-	Config []byte
-	By     string // "operator" or "policy"
-	Time   time.Time
+	Config   []byte
+	Proposer Proposer
+	// what all studies of the proposer's key may be charged of the population, as the caps above;
+	// 0: what the population may
+	ProposerCapRho, ProposerCapGDP float64
+	By                             string // "operator" or "policy"
+	Time                           time.Time
 }
 
 // StudyEntry is one study for display. Time is that of the approval or the
@@ -99,6 +103,7 @@ type StudyEntry struct {
 	Queries          int     // charged
 	LatestFinal      int
 	DataSHA256       [32]byte
+	Proposer         Proposer // nobody of entries without the key
 	By               string
 	Time             time.Time
 	Code             string
@@ -113,6 +118,7 @@ type entry struct {
 	GDP        bool      `json:"gdp,omitempty"` // false of entries without the key
 	CapRho     float64   `json:"cap_rho,omitempty"`
 	Data       []byte    `json:"data_sha256,omitempty"`
+	Proposer   *Proposer `json:"proposer,omitempty"`
 	By         string    `json:"by"`
 	Time       time.Time `json:"time"`
 	Code       string    `json:"code,omitempty"`
@@ -122,6 +128,7 @@ type entry struct {
 // Approve reserves a.Rho of the population's budget and opens the study's
 // journal. In one transaction it checks that spent + reserved + a.Rho stays
 // within a.CapRho over all the population's studies: *BudgetError otherwise.
+// So are the proposer's studies of it and its own caps.
 // Approving again what is approved changes nothing and returns nil; approving
 // the digest with another population, proposal, ρ or data is a *ConflictError.
 // A rejected study can be approved by an operator, not by a policy; a finished
@@ -146,13 +153,23 @@ func (l *Ledger) Approve(a Approval) error {
 		case e.State == Finished, e.State == Rejected && a.By != "operator":
 			return &StateError{Study: a.Study, State: e.State}
 		}
-		pop := Population{Name: a.Population, GDP: true}
-		if err := l.each(tx, func(s StudyEntry) { pop.add(s) }); err != nil {
+		pop, part := Population{Name: a.Population, GDP: true}, Population{Name: a.Population, GDP: true}
+		if err := l.each(tx, func(s StudyEntry) {
+			pop.add(s)
+			if s.Proposer.same(a.Proposer.Key) {
+				part.add(s)
+			}
+		}); err != nil {
 			return err
 		}
 		limit, fits := pop.fits(a.CapRho, a.capGDP(), a.Rho, a.GDP)
 		if !fits {
 			return &BudgetError{Population: a.Population, Cap: limit, Spent: pop.SpentRho, Reserved: pop.ReservedRho, Asked: a.Rho}
+		}
+		if a.ProposerCapRho > 0 {
+			if limit := part.Cap(a.ProposerCapRho, a.ProposerCapGDP, a.GDP); part.SpentRho+part.ReservedRho+a.Rho > limit*(1+tolerance) {
+				return &BudgetError{Population: a.Population, Proposer: a.Proposer.Name, Cap: limit, Spent: part.SpentRho, Reserved: part.ReservedRho, Asked: a.Rho}
+			}
 		}
 		if err := r.create(); err != nil {
 			return err
@@ -167,7 +184,7 @@ func (l *Ledger) Approve(a Approval) error {
 		}
 		return r.save(nil, entryKey, entry{
 			State: Approved, Name: a.Name, Population: a.Population,
-			Rho: a.Rho, GDP: a.GDP, CapRho: limit, Data: a.DataSHA256[:], By: a.By, Time: a.Time,
+			Rho: a.Rho, GDP: a.GDP, CapRho: limit, Data: a.DataSHA256[:], Proposer: a.Proposer.stored(), By: a.By, Time: a.Time,
 		})
 	})
 }
@@ -190,6 +207,12 @@ func (a *Approval) check() error {
 		return &FieldError{Field: "rho", Reason: fmt.Sprintf("must be positive and finite, not %g", a.Rho)}
 	case !(a.CapRho >= 0) || math.IsInf(a.CapRho, 0) || !(a.CapGDP >= 0) || math.IsInf(a.CapGDP, 0):
 		return &FieldError{Field: "cap", Reason: fmt.Sprintf("must be at least 0 and finite, not %g", a.CapRho)}
+	}
+	if caps := a.ProposerCapRho + a.ProposerCapGDP; !(a.ProposerCapRho >= 0) || !(a.ProposerCapGDP >= a.ProposerCapRho) || math.IsInf(caps, 0) {
+		return &FieldError{Field: "proposer's cap", Reason: fmt.Sprintf("must be at least 0 and finite, not %g", caps)}
+	}
+	if err := a.Proposer.check(); err != nil {
+		return err
 	}
 	return checkBy(a.By)
 }
@@ -243,6 +266,9 @@ func (l *Ledger) Approved(study [32]byte) (a Approval, ok bool) {
 		}
 		a = Approval{Study: study, Name: e.Name, Population: e.Population, Proposal: r.proposal(),
 			Rho: e.Rho, GDP: e.GDP, CapRho: e.CapRho, By: e.By, Time: e.Time}
+		if e.Proposer != nil {
+			a.Proposer = *e.Proposer
+		}
 		copy(a.DataSHA256[:], e.Data)
 		a.Config = bytes.Clone(r.b.Get(configKey))
 		return nil
@@ -471,6 +497,9 @@ func (l *Ledger) eachEntry(tx *bbolt.Tx, fn func(StudyEntry, *entry)) error {
 		s := StudyEntry{Study: r.id, Name: e.Name, Population: e.Population, State: e.State, Rho: e.Rho, GDP: e.GDP,
 			SpentRho: spent + e.Forfeit, ForfeitRho: e.Forfeit, Queries: n, LatestFinal: p.FinalQuery, By: e.By, Time: e.Time, Code: e.Code}
 		copy(s.DataSHA256[:], e.Data)
+		if e.Proposer != nil {
+			s.Proposer = *e.Proposer
+		}
 		if e.State == Approved {
 			s.ReservedRho = max(0, e.Rho-spent)
 		}

@@ -64,14 +64,19 @@ type FieldError struct {
 
 func (e *FieldError) Error() string { return "ledger: " + e.Field + " " + e.Reason }
 
-// BudgetError is an approval that would pass the population's cap. All values
-// are ρ; Cap is the one that bound the approval (Population.Cap).
+// BudgetError is an approval that would pass the population's cap, or what its proposer's studies
+// may be charged of it. All values are ρ; Cap is the one that bound the approval (Population.Cap).
 type BudgetError struct {
 	Population                  string
+	Proposer                    string // where the cap is the proposer's
 	Cap, Spent, Reserved, Asked float64
 }
 
 func (e *BudgetError) Error() string {
+	if e.Proposer != "" {
+		return fmt.Sprintf("ledger: population %q: %g spent and %g reserved by studies of %q, who may be charged %g: a study of %g does not fit (ρ)",
+			e.Population, e.Spent, e.Reserved, e.Proposer, e.Cap, e.Asked)
+	}
 	return fmt.Sprintf("ledger: population %q: %g spent and %g reserved of a budget of %g: a study of %g does not fit (ρ)",
 		e.Population, e.Spent, e.Reserved, e.Cap, e.Asked)
 }

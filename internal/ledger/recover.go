@@ -256,7 +256,7 @@ func Restore(dir string, populations []Population, studies []StudyEntry) error {
 				return err
 			}
 			e := entry{State: s.State, Name: s.Name, Population: s.Population, Rho: s.Rho, GDP: s.GDP, CapRho: caps[s.Population],
-				Data: s.DataSHA256[:], By: s.By, Time: s.Time, Code: s.Code, Forfeit: s.SpentRho}
+				Data: s.DataSHA256[:], Proposer: s.Proposer.stored(), By: s.By, Time: s.Time, Code: s.Code, Forfeit: s.SpentRho}
 			if s.State == Approved {
 				e.State, e.Code, e.Forfeit = Finished, CodeRestored, max(s.Rho, s.SpentRho)
 			}
@@ -299,7 +299,7 @@ func checkRestored(populations []Population, studies []StudyEntry) (map[string]f
 	for _, s := range studies {
 		_, known := caps[s.Population]
 		switch {
-		case seen[s.Study], !printable(s.Name, 0), !printable(s.Code, 0), !fits(s.Rho), !fits(s.SpentRho), checkBy(s.By) != nil,
+		case seen[s.Study], !printable(s.Name, 0), !printable(s.Code, 0), !fits(s.Rho), !fits(s.SpentRho), checkBy(s.By) != nil, s.Proposer.check() != nil,
 			s.State != Approved && s.State != Finished && s.State != Rejected, !known && s.State != Rejected:
 			return nil, &FieldError{Field: "study " + short(s.Study), Reason: "is there twice or holds what no ledger writes"}
 		}

@@ -63,13 +63,6 @@ func (p Proposal) Expires() time.Time {
 	return t
 }
 
-// Expired reports whether the study can no longer start. It is for a study that has not: an expiry
-// ends no other.
-func (p Proposal) Expired(now time.Time) bool {
-	at := p.Expires()
-	return !at.IsZero() && !now.Before(at)
-}
-
 // checkExpiry holds a proposal to the one form of a date and time: a duration would mean another
 // time to each reader.
 func (p Proposal) checkExpiry() error {

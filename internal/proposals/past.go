@@ -40,6 +40,7 @@ type Past struct {
 	By         string          `json:"by,omitempty"`
 	Population string          `json:"population,omitempty"`
 	Rho        float64         `json:"rho,omitempty"` // the plan's
+	Proposer   *proposal.Party `json:"proposer,omitempty"`
 	Time       time.Time       `json:"time"`
 	Proposal   []byte          `json:"proposal,omitempty"`
 

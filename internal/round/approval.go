@@ -5,9 +5,10 @@ import "covey/internal/study"
 // Approvals: what a site may say on a proposal and when it counts, and for how long all are waited
 // for.
 
-// withdraws reports whether a verdict takes an approval back.
+// withdraws reports whether a verdict takes an approval back: its operator did, or it expired by
+// the site's own clock.
 func withdraws(v study.Verdict, code study.Code) bool {
-	return v == study.VerdictRejected && code == study.CodeWithdrawn
+	return v == study.VerdictRejected && (code == study.CodeWithdrawn || code == study.CodeExpired)
 }
 
 // decides reports whether a site's verdict changes something. Its first one does, while sites

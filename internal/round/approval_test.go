@@ -20,15 +20,17 @@ func approvals(t *testing.T, change func(*proposal.Spec)) *harness {
 	return h
 }
 
-// TestWithdrawalEndsTheStudy: an approval that is taken back before the last one came ends the
-// study at once, with the site's name, and survives a failover.
+// TestWithdrawalEndsTheStudy: an approval that is taken back, or that expired at its site, before
+// the last one came ends the study at once, with the site's name, and survives a failover.
 func TestWithdrawalEndsTheStudy(t *testing.T) {
-	h := approvals(t, nil)
-	h.event(Decided{Site: 1, Verdict: study.VerdictRejected, Code: study.CodeWithdrawn})
-	h.run()
-	h.crash()
-	if d := h.state.Durable; d.Status != StatusEnded || d.Code != study.CodeWithdrawn || d.Culprit != 1 || d.Verdicts[1] != study.VerdictRejected {
-		t.Fatalf("%s %s %d %v", d.Status, d.Code, d.Culprit, d.Verdicts)
+	for _, code := range []study.Code{study.CodeWithdrawn, study.CodeExpired} {
+		h := approvals(t, nil)
+		h.event(Decided{Site: 1, Verdict: study.VerdictRejected, Code: code})
+		h.run()
+		h.crash()
+		if d := h.state.Durable; d.Status != StatusEnded || d.Code != code || d.Culprit != 1 || d.Verdicts[1] != study.VerdictRejected {
+			t.Fatalf("%s %s %d %v", d.Status, d.Code, d.Culprit, d.Verdicts)
+		}
 	}
 }
 

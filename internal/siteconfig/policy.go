@@ -52,6 +52,10 @@ type Policy struct {
 	// operator read it to this one's; any if not given. "within-limits" needs them: who has the
 	// CA's key can make up sites, and a sum over this site and made-up ones is this site's own.
 	Peers map[string]string `toml:"peers,omitempty"`
+	// Analysts are those whose proposals may be approved without the operator, by name, each with
+	// its key. If not given none are, and the coordinator's operator's own may be, which nobody
+	// signs; if given those may not.
+	Analysts map[string]Analyst `toml:"analysts,omitempty"`
 	// Datasets hold tighter limits for single data sets, by name.
 	Datasets map[string]DatasetPolicy `toml:"dataset,omitempty"`
 }
@@ -136,6 +140,9 @@ func (p *Policy) check(c *Config) error {
 			return c.Errorf(key, "must be a fingerprint, six groups of four letters and digits, got %q", p.Peers[name])
 		}
 	}
+	if err := p.checkAnalysts(c); err != nil {
+		return err
+	}
 	for _, name := range sortedKeys(p.Datasets) {
 		key := fmt.Sprintf("policy.dataset.%s", name)
 		if _, ok := c.Dataset(name); !ok {
@@ -180,6 +187,9 @@ func (p *Policy) Judge(plan *study.Plan, self int) []PolicyRule {
 		add("max_delta", fmt.Sprintf("%g", p.MaxDelta), fmt.Sprintf("δ = %g", s.Delta), s.Delta <= p.MaxDelta)
 	} else {
 		add("approve", `"ask"`, "every study", false)
+	}
+	if rule, applies := p.judgeProposer(plan.Proposal.Proposer); applies {
+		out = append(out, rule)
 	}
 	if own.MaxEpsilon > 0 {
 		add("dataset."+s.Dataset+".max_epsilon", fmt.Sprintf("%g", own.MaxEpsilon), fmt.Sprintf("ε = %g", s.Epsilon), s.Epsilon <= own.MaxEpsilon)
@@ -269,12 +279,16 @@ func (p *Policy) Unattended() string {
 	if slices.Contains(p.Noise, proposal.NoiseCentral) {
 		noise = "central noise too: the coordinator's leader sees the exact sums of each, and two studies that differ by a row or a site reveal that row or that site"
 	}
+	from := "proposed by the coordinator's own operator, whom no signature stands for"
+	if p.Analysts != nil {
+		from = fmt.Sprintf("proposed and signed by a listed analyst (%s)", named(sortedKeys(p.Analysts), len(p.Analysts), "analyst"))
+	}
 	pictures := ""
 	if p.PictureBySite {
 		pictures = "; this site may be pictured by itself, with noise"
 	}
-	return fmt.Sprintf("without the operator: any number of studies until a budget is spent, each up to ε = %g and δ = %g, of at least %d sites, all of them listed (%s), %s, %s%s",
-		p.MaxEpsilon, p.MaxDelta, p.MinSites, named(sortedKeys(p.Peers), len(p.Peers), "peer"), columns, noise, pictures)
+	return fmt.Sprintf("without the operator: any number of studies until a budget is spent, each %s, up to ε = %g and δ = %g, of at least %d sites, all of them listed (%s), %s, %s%s",
+		from, p.MaxEpsilon, p.MaxDelta, p.MinSites, named(sortedKeys(p.Peers), len(p.Peers), "peer"), columns, noise, pictures)
 }
 
 // Outside returns the rules that a study does not keep; none means that the policy approves it.
@@ -286,8 +300,12 @@ func Outside(rules []PolicyRule) []PolicyRule {
 // or "other key"; empty where there are no peers.
 func (p *Policy) Knows(name, fingerprint string) string {
 	pinned, listed := p.Peers[name]
+	return knows(p.Peers != nil, listed, pinned, fingerprint)
+}
+
+func knows(any, listed bool, pinned, fingerprint string) string {
 	switch {
-	case p.Peers == nil:
+	case !any:
 		return ""
 	case !listed:
 		return "no"

@@ -96,6 +96,9 @@ approve = "ask"          # or "within-limits", with the limits below
 # columns = ["age", "hr"]            # that studies may use; any if not given
 # dictionary = { creatinine = { measure = "µmol/L", offset = 90, scale = 25 } }   # columns as you agreed on them
 #
+# [policy.analysts]      # whose studies are let in; with it none that no analyst signed
+# ada = { key = "abcd-efgh-ijkl-mnop-qrst-uvwx", max_epsilon_total = 2.0 }   # as ada read it to you; of all her studies of a population
+#
 # [policy.dataset.icu]   # limits of one data set, in addition to those above
 # max_epsilon = 0.5
 # columns = ["age"]

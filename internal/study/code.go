@@ -44,6 +44,8 @@ const (
 	CodeRetracted Code = "retracted"
 	// the proposal names a proposer whose key has not signed it
 	CodeBadSignature Code = "bad_signature"
+	// the site takes no more proposals of this proposer for now
+	CodeTooMany Code = "too_many"
 	// the study's unit is not that of the site's data set
 	CodeUnit Code = "unit"
 	// the site's data set does not have the study's columns, by name

@@ -27,8 +27,8 @@ func init() {
 			{"internal/agent/agent.go", "if a.ignores(r) {", "if false {"},
 		}, in("agent", "TestMadeUpStudies"), killer{}},
 		{"door: any address that a coordinator names is called", 0, []edit{
-			{"internal/agent/rota.go", "	for _, address := range r.configured {\n		if slices", "	for _, address := range follows.Addresses {\n		if slices"},
-		}, in("agent", "TestAttackHintsElsewhere"), killer{}},
+			{"internal/uplink/rota.go", "	for _, address := range r.configured {\n		if slices", "	for _, address := range follows.Addresses {\n		if slices"},
+		}, in("uplink", "TestAttackHintsElsewhere"), killer{}},
 		{"door: a status is shown as it came", 0, []edit{
 			{"internal/enroll/handshake.go", "frame.Quoted(s.Message())", "s.Message()"},
 		}, in("doctor", "TestAttackPlain"), killer{}},

@@ -5,7 +5,7 @@ package mutants
 const (
 	datasetRows = "internal/dataset/rows.go"
 	figures     = "internal/sitedata/figures.go"
-	agentRows   = "internal/agent/rows.go"
+	agentRows   = "internal/holding/rows.go"
 	agentOwn    = "internal/agent/session.go"
 	studyKept   = "internal/study/kept.go"
 	studyCourse = "internal/study/course.go"
@@ -17,7 +17,7 @@ const (
 func init() {
 	tables = append(tables, []mutant{
 		{"values: a fault refuses what a policy approves", 0, []edit{
-			{agentRows, "	if s.unattended && q.Missing", "	if s.unattended && false && q.Missing"},
+			{agentRows, "	if r.unattended && q.Missing", "	if r.unattended && false && q.Missing"},
 		}, in("agent", "TestValuesMoveNoMessage/by_policy"), killer{}},
 		{"values: a restart forgets who approved", 0, []edit{
 			{agentOwn, "s.unattended = approved && approval.By == byPolicy", "s.unattended = approved && false"},
@@ -26,7 +26,7 @@ func init() {
 			{agentOwn, "if units || found && at.Value {", "if units || found && at.Value && false {"},
 		}, in("agent", "TestFaultsStayHere/operator"), killer{}},
 		{"values: an operator's approval takes faults", 0, []edit{
-			{"internal/agent/decision.go", "unattended := by == byPolicy", "unattended := by != \"\""},
+			{"internal/agent/decision.go", "s.unattended = by == byPolicy", "s.unattended = by != \"\""},
 		}, in("agent", "TestFaultsStayHere/operator"), killer{}},
 		{"rows: a faulty one is in the sums", 0, []edit{
 			{datasetRows, "b.drop = b.missing == MissingDropFaulty", "b.drop = false"},

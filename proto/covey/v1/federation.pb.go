@@ -170,6 +170,7 @@ const (
 	Code_CODE_COLUMNS           Code = 43
 	Code_CODE_FORMAT            Code = 44
 	Code_CODE_BAD_SIGNATURE     Code = 45
+	Code_CODE_TOO_MANY          Code = 46
 	Code_CODE_RETRACTED         Code = 48
 	Code_CODE_BAD_REFUSAL       Code = 70
 	Code_CODE_FORKED            Code = 71
@@ -209,6 +210,7 @@ var (
 		43: "CODE_COLUMNS",
 		44: "CODE_FORMAT",
 		45: "CODE_BAD_SIGNATURE",
+		46: "CODE_TOO_MANY",
 		48: "CODE_RETRACTED",
 		70: "CODE_BAD_REFUSAL",
 		71: "CODE_FORKED",
@@ -245,6 +247,7 @@ var (
 		"CODE_COLUMNS":           43,
 		"CODE_FORMAT":            44,
 		"CODE_BAD_SIGNATURE":     45,
+		"CODE_TOO_MANY":          46,
 		"CODE_RETRACTED":         48,
 		"CODE_BAD_REFUSAL":       70,
 		"CODE_FORKED":            71,
@@ -3985,7 +3988,7 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\x13VERDICT_UNSPECIFIED\x10\x00\x12\x13\n" +
 	"\x0fVERDICT_PENDING\x10\x01\x12\x14\n" +
 	"\x10VERDICT_APPROVED\x10\x02\x12\x14\n" +
-	"\x10VERDICT_REJECTED\x10\x03*\xc3\x05\n" +
+	"\x10VERDICT_REJECTED\x10\x03*\xd6\x05\n" +
 	"\x04Code\x12\x14\n" +
 	"\x10CODE_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11CODE_NOT_APPROVED\x10\x01\x12\x0f\n" +
@@ -4020,7 +4023,8 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\tCODE_UNIT\x10*\x12\x10\n" +
 	"\fCODE_COLUMNS\x10+\x12\x0f\n" +
 	"\vCODE_FORMAT\x10,\x12\x16\n" +
-	"\x12CODE_BAD_SIGNATURE\x10-\x12\x12\n" +
+	"\x12CODE_BAD_SIGNATURE\x10-\x12\x11\n" +
+	"\rCODE_TOO_MANY\x10.\x12\x12\n" +
 	"\x0eCODE_RETRACTED\x100\x12\x14\n" +
 	"\x10CODE_BAD_REFUSAL\x10F\x12\x0f\n" +
 	"\vCODE_FORKED\x10G2C\n" +

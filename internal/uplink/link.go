@@ -1,21 +1,13 @@
-package agent
+package uplink
 
 import (
 	"context"
-	"errors"
-	"io"
 	"slices"
 	"sync"
-	"time"
-
-	"github.com/cenkalti/backoff/v5"
-	"google.golang.org/grpc"
 
 	"covey/internal/egress"
-	"covey/internal/enroll"
 	"covey/internal/failpoint"
 	"covey/internal/proposal"
-	"covey/internal/study"
 	"covey/internal/wire"
 )
 
@@ -24,15 +16,14 @@ import (
 // control holds the coordinator back.
 const maxWaiting = 64
 
-// pair is two answers to one request, in this order.
-type pair struct {
-	wire.Message
-	second wire.Message
-}
+// maxHeld bounds the messages of a link that were read and not yet worked off, in bytes; one of
+// more is held alone.
+const maxHeld = 2 * LeastMessage
 
-// refuse makes the refusal of a request.
-func refuse(r wire.Message, code study.Code) wire.Refusal {
-	return wire.Refusal{Header: r.About(), Code: code}
+// Pair is two answers to one request, in this order.
+type Pair struct {
+	wire.Message
+	Second wire.Message
 }
 
 // queued is one message to send and what the egress log says of it.
@@ -44,9 +35,9 @@ type queued struct {
 // link is one open stream. One goroutine reads it and one writes it; each study's
 // messages are worked on in order, different studies' at the same time.
 type link struct {
-	agent *Agent
-	ctx   context.Context // ends with the stream
-	end   func(error)     // ends it; nil in tests of a link alone
+	u   *Uplink
+	ctx context.Context // ends with the stream
+	end func(error)     // ends it; nil in tests of a link alone
 
 	mu    sync.Mutex
 	queue []queued
@@ -66,8 +57,8 @@ type sized struct {
 	bytes int
 }
 
-func newLink(ctx context.Context, a *Agent) *link {
-	l := &link{agent: a, ctx: ctx, wake: make(chan struct{}, 1),
+func newLink(ctx context.Context, u *Uplink) *link {
+	l := &link{u: u, ctx: ctx, wake: make(chan struct{}, 1),
 		lanes: map[proposal.Digest][]wire.Message{}, waiting: make(chan struct{}, maxWaiting)}
 	l.taken, l.freed = sync.NewCond(&l.mu), sync.NewCond(&l.lanesMu)
 	context.AfterFunc(ctx, func() {
@@ -81,22 +72,12 @@ func newLink(ctx context.Context, a *Agent) *link {
 	return l
 }
 
-// begin makes l the link and says hello on it. A proposal of the link before may still be worked
-// on: either its study is on record by now, and in the hello, or its decision finds l (drain).
-// Either way the coordinator learns that the study is open here.
-func (a *Agent) begin(l *link, address string) {
-	h := a.hello()
-	a.setLink(l, address, nil)
-	a.tellStudies(&h)
-	l.enqueue(h, true) // the writer has not begun
-}
-
 // post queues an answer. After the link has ended it does nothing: whatever an
 // answer holds is asked for again on the next one.
 func (l *link) post(m wire.Message) {
-	if two, ok := m.(pair); ok {
+	if two, ok := m.(Pair); ok {
 		l.post(two.Message)
-		l.post(two.second)
+		l.post(two.Second)
 		return
 	}
 	l.enqueue(m, false)
@@ -106,7 +87,7 @@ func (l *link) post(m wire.Message) {
 func (l *link) enqueue(m wire.Message, first bool) {
 	raw, err := wire.Encode(m)
 	if err != nil {
-		l.agent.log.Error("an answer does not encode", "kind", wire.Name(m), "error", err)
+		l.u.o.Log.Error("an answer does not encode", "kind", wire.Name(m), "error", err)
 		return
 	}
 	l.mu.Lock()
@@ -114,7 +95,7 @@ func (l *link) enqueue(m wire.Message, first bool) {
 	if first {
 		at = 0
 	}
-	l.queue = slices.Insert(l.queue, at, queued{raw, describe(m, len(raw))})
+	l.queue = slices.Insert(l.queue, at, queued{raw, Describe(m, len(raw))})
 	l.mu.Unlock()
 	select {
 	case l.wake <- struct{}{}:
@@ -122,8 +103,8 @@ func (l *link) enqueue(m wire.Message, first bool) {
 	}
 }
 
-// describe says of a message what the egress log holds.
-func describe(m wire.Message, bytes int) egress.Line {
+// Describe says of a message what the egress log holds.
+func Describe(m wire.Message, bytes int) egress.Line {
 	s := wire.StatedIn(m)
 	return egress.Line{Kind: wire.Name(m), Bytes: bytes, Study: s.Study, Query: s.Query, Slot: s.Slot, Code: s.Code}
 }
@@ -149,8 +130,8 @@ func (l *link) write(send func(data []byte, last bool) error) error {
 		for _, m := range queue {
 			// Recorded before it is sent: the log may hold a message that was
 			// cut off, never miss one that left.
-			l.agent.egress.Record(m.sent.Of(m.raw), l.agent.now())
-			if err := l.agent.hit(failpoint.Send, failpoint.Before, m.raw); err != nil {
+			l.u.o.Egress.Record(m.sent.Of(m.raw), l.u.o.Now())
+			if err := l.u.hit(failpoint.Send, failpoint.Before, m.raw); err != nil {
 				return err
 			}
 			if err := wire.Send(m.raw, send); err != nil {
@@ -169,11 +150,11 @@ func (l *link) write(send func(data []byte, last bool) error) error {
 }
 
 // hit shows a message to a test; it does nothing in a release build.
-func (a *Agent) hit(point string, phase failpoint.Phase, raw []byte) error {
+func (u *Uplink) hit(point string, phase failpoint.Phase, raw []byte) error {
 	if !failpoint.Enabled {
 		return nil
 	}
-	return failpoint.Hit(failpoint.Event{Point: point, Phase: phase, Owner: a.config.DataDir(), Query: -1, Slot: -1, Data: raw})
+	return failpoint.Hit(failpoint.Event{Point: point, Phase: phase, Owner: u.o.Dir, Query: -1, Slot: -1, Data: raw})
 }
 
 // read takes messages until the link ends or one makes no sense.
@@ -181,11 +162,11 @@ func (l *link) read(receive func() (data []byte, last bool, err error)) error {
 	for {
 		// A study's first long message comes behind a short one that asks for this site's keys, so
 		// that the ceiling is of after its approval.
-		raw, err := wire.Receive(receive, l.agent.ceiling())
+		raw, err := wire.Receive(receive, l.u.o.Ceiling())
 		if err != nil {
 			return err
 		}
-		if err := l.agent.hit(failpoint.Receive, failpoint.After, raw); err != nil {
+		if err := l.u.hit(failpoint.Receive, failpoint.After, raw); err != nil {
 			return err
 		}
 		r, err := wire.DecodeCoordinator(raw)
@@ -220,7 +201,7 @@ func (l *link) dispatch(r wire.Message) {
 	waiting, busy := l.lanes[id]
 	l.lanes[id] = append(waiting, r)
 	if !busy {
-		l.agent.work.Go(func() { l.drain(id) })
+		l.u.o.Work.Go(func() { l.drain(id) })
 	}
 }
 
@@ -243,12 +224,12 @@ func (l *link) drain(id proposal.Digest) {
 		if r, ok := next.(sized); ok {
 			next, bytes = r.Message, r.bytes
 		}
-		switch said := l.agent.handle(next).(type) {
+		switch said := l.u.o.Handle(next).(type) {
 		case nil:
 		case wire.Decision:
 			// On the link that there is by now: a study that ended meanwhile is not asked about
 			// again.
-			l.agent.post(said)
+			l.u.Post(said)
 		default:
 			l.post(said)
 		}
@@ -258,106 +239,5 @@ func (l *link) drain(id proposal.Digest) {
 		l.freed.Broadcast()
 		l.lanesMu.Unlock()
 		<-l.waiting
-	}
-}
-
-// stay keeps a link open until ctx ends or the ledger fails: it tries the
-// coordinators' addresses in order, again and again, waiting longer after each round
-// of failures. One that does not lead may say who does. A change of state is logged
-// once.
-func (a *Agent) stay(ctx context.Context) error {
-	wait := backoff.NewExponentialBackOff()
-	// and half of that as jitter
-	wait.InitialInterval, wait.MaxInterval = 250*time.Millisecond, 8*time.Second
-	said, elsewhere := "", false
-	addresses := rota{configured: a.config.Coordinator}
-	for {
-		address := addresses.next()
-		settled, err := a.connect(ctx, address)
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if settled {
-			wait.Reset()
-			said = ""
-		}
-		a.setLink(nil, address, err)
-		if err == errReloaded {
-			addresses.again()
-			continue
-		}
-		if addresses.heard(err) && !elsewhere {
-			elsewhere = true
-			a.log.Warn("the coordinator that leads is at an address that agent.toml does not name, and is not called there; if its operator tells you so, add it to coordinator",
-				"asked", address, "error", enroll.Plain(err))
-		}
-		if _, ok := errors.AsType[*enroll.NotLeaderError](err); ok {
-			wait.Reset() // an election takes about a second
-		}
-		if addresses.atOnce() {
-			continue
-		}
-		if now := enroll.Plain(err); now != said {
-			a.log.Warn("no link to the coordinator; trying again", "address", address, "error", now)
-			said = now
-		}
-		select {
-		case <-time.After(wait.NextBackOff()):
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-}
-
-// settleTime is how long a link lives before it counts as one: a coordinator
-// that takes the handshake and then refuses the site must not be asked four
-// times a second.
-const settleTime = 2 * time.Second
-
-// connect runs one link to its end.
-func (a *Agent) connect(ctx context.Context, address string) (settled bool, err error) {
-	tls, err := a.site.ClientTLS(enroll.ServerName(address))
-	if err != nil {
-		return false, err
-	}
-	seen := enroll.NewHandshake(tls)
-	conn, err := grpc.NewClient(address, append(enroll.DialOptions(seen), a.dialOptions...)...)
-	if err != nil {
-		return false, err
-	}
-	defer conn.Close()
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	s, err := wire.OpenLink(ctx, conn) // waits for the handshake, or its failure
-	if err != nil {
-		return false, seen.Explain(err)
-	}
-	l := newLink(ctx, a)
-	l.end = cancel
-	a.begin(l, address)
-	a.setCalls(conn)
-	defer a.setCalls(nil)
-	ended := make(chan error, 2)
-	a.work.Go(func() {
-		// io.EOF says that the stream is over; why, its reader hears.
-		if err := l.write(s.Send); !errors.Is(err, io.EOF) {
-			ended <- err
-		}
-	})
-	a.work.Go(func() { ended <- l.read(s.Receive) })
-	a.work.Go(func() { a.renewals(ctx, conn) })
-	timer := time.NewTimer(settleTime)
-	defer timer.Stop()
-	for {
-		select {
-		case err := <-ended:
-			if context.Cause(ctx) == errReloaded {
-				return true, errReloaded
-			}
-			return settled, enroll.ExplainLeader(err)
-		case <-timer.C:
-			settled = true
-			a.log.Info("linked to the coordinator", "address", address)
-		}
 	}
 }

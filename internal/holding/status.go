@@ -1,18 +1,15 @@
-package agent
+package holding
 
 import (
-	"encoding/hex"
 	"time"
 
 	"covey/internal/dataset"
-	"covey/internal/ledger"
-	"covey/internal/proposal"
 	"covey/internal/siteconfig"
 )
 
-// DatasetStatus is a data set as its operator sees it; nothing of it is a value, and none of it
+// Status is a data set as its operator sees it; nothing of it is a value, and none of it
 // leaves the site.
-type DatasetStatus struct {
+type Status struct {
 	Name       string `json:"name"`
 	Population string `json:"population"`
 	Unit       string `json:"unit,omitempty"` // empty: every row is a unit
@@ -30,7 +27,7 @@ type DatasetStatus struct {
 	Fault string     `json:"fault,omitempty"` // why it cannot be looked at
 }
 
-// What DatasetStatus.Data says.
+// What [Status].Data says.
 const (
 	DataSame = "as pinned" // its bytes were hashed, or the query asked
 	// its bytes were, when it was read; size and time are those still
@@ -40,74 +37,23 @@ const (
 	DataUnknown = "not compared yet" // since the start, or a query
 )
 
-// look is a data set as it was when its rows were read.
-type look struct {
-	stamp dataset.Stamp // of files
-	pin   [32]byte
-	at    time.Time
+// Status tells of a data set that studies under way have pinned so: whether it is still that, by
+// its size and time, or, if hash, by all its bytes.
+func (s *Stock) Status(at dataset.Source, d siteconfig.Dataset, pins [][32]byte, hash bool) Status {
+	v := Status{Name: d.Name, Population: d.Population, Unit: d.Unit, Kind: at.Words(), Studies: len(pins)}
+	s.mu.Lock()
+	last, looked := s.looks[Seen(d)]
+	s.mu.Unlock()
+	if looked {
+		v.Read = &last.at
+	}
+	if len(pins) > 0 || at.Query == nil {
+		v.Data, v.Fault = compare(d, at, last, looked, pins, hash)
+	}
+	return v
 }
 
-// seen names a data set in all its words.
-func seen(d siteconfig.Dataset) string { return hex.EncodeToString(d.Record()) }
-
-func (a *Agent) looked(d siteconfig.Dataset, l look) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.looks[seen(d)] = l
-}
-
-// Datasets tells of each data set that the site offers, in the order of agent.toml, and then of
-// those that studies under way still use, whether it is what these pinned: by its size and time,
-// or, if hash, by all its bytes.
-func (a *Agent) Datasets(hash bool) []DatasetStatus {
-	type used struct {
-		d    siteconfig.Dataset
-		pins [][32]byte
-	}
-	var all []used
-	find := func(d siteconfig.Dataset) *used {
-		for i := range all {
-			if seen(all[i].d) == seen(d) {
-				return &all[i]
-			}
-		}
-		all = append(all, used{d: d})
-		return &all[len(all)-1]
-	}
-	config := a.current.Load()
-	for _, d := range config.Datasets {
-		find(d)
-	}
-	for _, e := range a.ledger.Studies() {
-		approval, ok := a.ledger.Approved(e.Study)
-		if e.State != ledger.Approved || !ok {
-			continue
-		}
-		if s, _ := a.session(proposal.Digest(e.Study)); s != nil {
-			_, d := s.terms()
-			u := find(d)
-			u.pins = append(u.pins, approval.DataSHA256)
-		}
-	}
-	out := []DatasetStatus{}
-	for i, u := range all {
-		at := a.config.Source(u.d)
-		v := DatasetStatus{Name: u.d.Name, Population: u.d.Population, Unit: u.d.Unit, Kind: at.Words(), Offered: i < len(config.Datasets), Studies: len(u.pins)}
-		a.mu.Lock()
-		last, looked := a.looks[seen(u.d)]
-		a.mu.Unlock()
-		if looked {
-			v.Read = &last.at
-		}
-		if len(u.pins) > 0 || at.Query == nil {
-			v.Data, v.Fault = compare(u.d, at, last, looked, u.pins, hash)
-		}
-		out = append(out, v)
-	}
-	return out
-}
-
-// compare is DatasetStatus.Data and Fault.
+// compare is Status.Data and Fault.
 func compare(d siteconfig.Dataset, at dataset.Source, last look, looked bool, pins [][32]byte, hash bool) (data, fault string) {
 	all := func(pin [32]byte) bool {
 		for _, p := range pins {

@@ -1,4 +1,4 @@
-package agent
+package uplink
 
 import (
 	"testing"
@@ -12,15 +12,15 @@ import (
 // under none. internal/wire's TestEveryMessageNamesItsStudy holds that every message states them.
 func TestEgressNamesTheStudy(t *testing.T) {
 	id := proposal.Digest{7}
-	s := describe(wire.Refusal{Header: wire.Header{Study: id, Query: 3, Slot: 4}, Code: study.CodeHeld}, 100)
+	s := Describe(wire.Refusal{Header: wire.Header{Study: id, Query: 3, Slot: 4}, Code: study.CodeHeld}, 100)
 	if s.Kind != "refusal" || s.Bytes != 100 || s.Study == nil || *s.Study != id || s.Query == nil || *s.Query != 3 || s.Slot == nil || *s.Slot != 4 ||
 		s.Code != study.CodeHeld {
 		t.Errorf("refusal: %+v", s)
 	}
-	if s := describe(wire.Nonce{Header: wire.Header{Study: id}}, 1); s.Study == nil || *s.Study != id || s.Query != nil || s.Slot != nil {
+	if s := Describe(wire.Nonce{Header: wire.Header{Study: id}}, 1); s.Study == nil || *s.Study != id || s.Query != nil || s.Slot != nil {
 		t.Errorf("nonce: %+v", s)
 	}
-	if s := describe(wire.Hello{}, 1); s.Kind != "hello" || s.Study != nil {
+	if s := Describe(wire.Hello{}, 1); s.Kind != "hello" || s.Study != nil {
 		t.Errorf("hello: %+v", s)
 	}
 }

@@ -1,11 +1,10 @@
-package agent
+package uplink
 
 import (
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -16,7 +15,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"covey/internal/pki"
-	"covey/internal/siteconfig"
 	covey "covey/proto/covey/v1"
 )
 
@@ -97,22 +95,12 @@ func TestRenewalForMonths(t *testing.T) {
 		if err := site.SaveCertificate(certificate, authority.CertificatePEM(), time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, siteconfig.File), []byte("site = \"alpha\"\ncoordinator = [\"h:1\"]\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		config, err := siteconfig.Read(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		a, err := New(Options{Config: config})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer a.Close()
-		key := bytes.Clone(a.identity)
+		u := newUplink(t, nil)
+		u.o.Holder = site
+		key := bytes.Clone(site.Identity())
 		hub := &direct{authority: authority}
 		ctx, cancel := context.WithCancel(t.Context())
-		a.work.Go(func() { a.renewals(ctx, hub) })
+		u.o.Work.Go(func() { u.renewals(ctx, hub) })
 		for hour := range 40 * 24 {
 			hub.mu.Lock()
 			switch hour {
@@ -135,12 +123,12 @@ func TestRenewalForMonths(t *testing.T) {
 			hub.mu.Unlock()
 			time.Sleep(time.Hour)
 			synctest.Wait()
-			if left := time.Until(a.site.Certificate().NotAfter); left < 19*day {
+			if left := time.Until(site.Certificate().NotAfter); left < 19*day {
 				t.Fatalf("day %d: %v left", hour/24, left)
 			}
 		}
 		cancel()
-		a.work.Wait()
+		u.o.Work.Wait()
 		if hub.renewals != 2 { // when the coordinator is back, and for the new CA
 			t.Errorf("%d renewals", hub.renewals)
 		}

@@ -1,4 +1,4 @@
-package agent
+package uplink
 
 import (
 	"fmt"
@@ -19,10 +19,10 @@ const (
 	sharesFixed = 23 + 24 + 32 + 4 + 32 + 32 + 2
 )
 
-// plannedEgress lists every message that a study makes leave, in order and to the byte, if no slot
+// Planned lists every message that a study makes leave, in order and to the byte, if no slot
 // is retried and no link breaks: either sends messages once more. With more than 64 sites a graph
 // is drawn that says whether the site signs at all, and shares are K of them on average.
-func plannedEgress(p *study.Plan, self int) []egress.Planned {
+func Planned(p *study.Plan, self int) []egress.Planned {
 	t, units := p.Thresholds, p.Proposal.Roster[self].Units
 	sealed := make([][]byte, t.Holders)
 	for i := range sealed {

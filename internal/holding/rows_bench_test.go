@@ -1,4 +1,4 @@
-package agent
+package holding
 
 import (
 	"encoding/binary"
@@ -21,7 +21,7 @@ import (
 // BenchmarkMapped sums the same rows from a mapped cache file and from memory, in turns, and
 // reports how many times as long the file takes: medians, and the fastest turns.
 //
-//	go test ./internal/agent -run '^$' -bench Mapped -benchtime 11x
+//	go test ./internal/holding -run '^$' -bench Mapped -benchtime 11x
 func BenchmarkMapped(b *testing.B) {
 	for _, d := range []int{16, 256} {
 		for _, precision := range []dataset.Precision{dataset.Float64, dataset.Float32} {

@@ -1,0 +1,79 @@
+package proposals
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"covey/internal/proposal"
+	"covey/internal/siteconfig"
+)
+
+const (
+	// maxDaily is how many new proposals of one key a site looks at in a day.
+	maxDaily = 20
+	day      = 24 * time.Hour
+	// maxArrivals bounds the file. Only who has the coordinator's place can bring so many keys, and
+	// may then bring more proposals than a day's of a key: PendingStore's bounds hold for it, too.
+	maxArrivals = 1000
+)
+
+// Arrivals counts, over a day and over restarts, the new proposals that each analyst's key signed.
+// Losing the file loses the day's count alone.
+type Arrivals struct {
+	path string
+	mu   sync.Mutex
+	all  []arrival // the oldest first
+}
+
+type arrival struct {
+	Key   proposal.Key    `json:"key"`
+	Study proposal.Digest `json:"study"`
+	Time  time.Time       `json:"time"`
+}
+
+// OpenArrivals reads the file, which may be missing; one that does not read counts nothing.
+func OpenArrivals(path string) (*Arrivals, error) {
+	a := &Arrivals{path: path}
+	text, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err == nil && json.Unmarshal(text, &a.all) != nil {
+		a.all = nil
+	}
+	return a, nil
+}
+
+// Take reports whether a proposal of a key may be looked at, by the site's clock: it came within
+// the last day already, or fewer than 20 others of its key did. It is on disk before it is looked
+// at, so that no crash makes room; a clock that was put back makes none either.
+func (a *Arrivals) Take(key proposal.Key, id proposal.Digest, now time.Time) (bool, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.all = slices.DeleteFunc(a.all, func(one arrival) bool { return now.Sub(one.Time) >= day })
+	n := 0
+	for _, one := range a.all {
+		if one.Study == id {
+			return true, nil
+		}
+		if bytes.Equal(one.Key, key) {
+			n++
+		}
+	}
+	if n >= maxDaily {
+		return false, nil
+	}
+	a.all = append(a.all, arrival{key, id, now})
+	a.all = a.all[max(0, len(a.all)-maxArrivals):]
+	text, err := json.Marshal(a.all)
+	if err != nil {
+		return false, err
+	}
+	return true, siteconfig.WriteFile(a.path, text)
+}

@@ -1,0 +1,109 @@
+package siteconfig
+
+import (
+	"fmt"
+	"math"
+
+	"covey/internal/pki"
+	"covey/internal/proposal"
+)
+
+// Analyst is an analyst whom this site's operator knows.
+type Analyst struct {
+	// Key is the fingerprint of the analyst's key, as the analyst read it to the operator.
+	Key string `toml:"key"`
+	// MaxEpsilonTotal is the ε that all the key's studies of a population may come to without the
+	// operator, at the δ of the population's budget. Only the budget bounds them if not given.
+	MaxEpsilonTotal float64 `toml:"max_epsilon_total,omitempty"`
+}
+
+// checkAnalysts checks [policy.analysts]. A key is listed once: what is spent is counted by key.
+func (p *Policy) checkAnalysts(c *Config) error {
+	keys := map[string]string{}
+	for _, name := range sortedKeys(p.Analysts) {
+		key, a := "policy.analysts."+name, p.Analysts[name]
+		if err := pki.ValidName(name); err != nil {
+			return c.Errorf("policy.analysts", "%v", err)
+		}
+		if !fingerprintForm.MatchString(a.Key) {
+			return c.Errorf(key+".key", "must be a fingerprint, six groups of four letters and digits, got %q", a.Key)
+		}
+		if other, twice := keys[a.Key]; twice {
+			return c.Errorf(key+".key", "is that of %q, too: a key is one analyst's", other)
+		}
+		keys[a.Key] = name
+		if e := a.MaxEpsilonTotal; !(e >= 0) || math.IsInf(e, 0) {
+			return c.Errorf(key+".max_epsilon_total", "must be positive, got %v", e)
+		}
+		if a.MaxEpsilonTotal == 0 {
+			continue
+		}
+		for i, of := range c.Populations {
+			if of.Budget == nil {
+				return c.Errorf(fmt.Sprintf("population[%d]", i), "needs a budget in place of cap_rho: max_epsilon_total of analyst %q holds at its δ", name)
+			}
+			if _, err := a.of(of).Cap(); err != nil {
+				return c.Errorf(key+".max_epsilon_total", "with population %q: %v", of.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// of is the part of a population's budget that the analyst's studies may take.
+func (a Analyst) of(population Population) Population {
+	b := *population.Budget
+	b.Epsilon = a.MaxEpsilonTotal
+	return Population{Name: population.Name, Budget: &b}
+}
+
+// Analyst returns the analyst whose key has this fingerprint, with the name that it is listed by.
+func (p *Policy) Analyst(fingerprint string) (name string, a Analyst, ok bool) {
+	for name, a := range p.Analysts {
+		if a.Key == fingerprint {
+			return name, a, true
+		}
+	}
+	return "", Analyst{}, false
+}
+
+// AnalystCaps returns what all studies of a key may be charged of a population's budget, in ρ, as
+// Population.Cap and CapGDP return it; 0 where max_epsilon_total says nothing of the key.
+func (p *Policy) AnalystCaps(fingerprint string, population Population) (zcdp, gdp float64) {
+	_, a, ok := p.Analyst(fingerprint)
+	if !ok || a.MaxEpsilonTotal == 0 || population.Budget == nil {
+		return 0, 0
+	}
+	part := a.of(population)
+	zcdp, _ = part.Cap() // check read both before
+	gdp, _ = part.CapGDP()
+	return zcdp, gdp
+}
+
+// KnowsAnalyst is Knows of who proposed a study, by [policy.analysts].
+func (p *Policy) KnowsAnalyst(by proposal.Party) string {
+	a, listed := p.Analysts[by.Name]
+	return knows(p.Analysts != nil, listed, a.Key, pki.Fingerprint([]byte(by.Identity)))
+}
+
+// judgeProposer is Judge's rule of who proposed a study: an analyst who is listed with name and
+// key. Where none are listed, the coordinator's operator alone may be let in, who signs nothing.
+func (p *Policy) judgeProposer(by *proposal.Party) (PolicyRule, bool) {
+	rule := PolicyRule{Rule: "analysts", Limit: fmt.Sprintf("the %d listed, by name and fingerprint", len(p.Analysts))}
+	switch {
+	case by == nil && p.Analysts == nil:
+		return rule, false
+	case by == nil:
+		rule.Study = "nobody's signature: proposed at the coordinator's own machine"
+		return rule, true
+	}
+	switch p.KnowsAnalyst(*by) {
+	case "yes":
+		rule.Study, rule.OK = fmt.Sprintf("%q", by.Name), true
+	case "other key":
+		rule.Study = fmt.Sprintf("%q with ANOTHER KEY than the one listed", by.Name)
+	default:
+		rule.Study = fmt.Sprintf("%q, who is not listed", by.Name)
+	}
+	return rule, true
+}

@@ -1,0 +1,87 @@
+package uplink
+
+import (
+	"context"
+	"crypto/sha256"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"covey/internal/egress"
+	"covey/internal/enroll"
+	"covey/internal/pki"
+	"covey/internal/wire"
+)
+
+// standingEvery is how often an agent asks which CAs are in force: while a federation changes its
+// CA, its operator waits for all sites.
+const standingEvery = 10 * time.Minute
+
+// renewals keeps the certificate good for more than pki.RenewBefore, and of the CA that the
+// federation changes to, as long as the link lives. The keys stay.
+func (u *Uplink) renewals(ctx context.Context, conn grpc.ClientConnInterface) {
+	for {
+		moved, err := u.follow(ctx, conn)
+		if err != nil && ctx.Err() == nil {
+			u.o.Log.Warn("the coordinator was not asked which CAs are in force, or its answer is refused; it is tried again", "error", enroll.Plain(err))
+		}
+		if moved || pki.Expiry(u.o.Holder.Certificate(), u.o.Now()) < int(pki.RenewBefore/(24*time.Hour)) {
+			if u.renew(ctx, conn) && moved {
+				// So that the operator of the coordinator hears at once, and the old CA is dropped
+				// if it is over.
+				u.follow(ctx, conn)
+			}
+		}
+		select {
+		case <-time.After(standingEvery):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// follow takes over the CAs that are in force, and says whether this site's certificate is to be
+// one of another CA than it is.
+func (u *Uplink) follow(ctx context.Context, conn grpc.ClientConnInterface) (moved bool, err error) {
+	bounded, cancel := context.WithTimeout(ctx, enroll.JoinTimeout)
+	defer cancel()
+	issuer := sha256.Sum256(u.o.Holder.Issuer().Raw)
+	u.o.Egress.Record(egress.Line{Kind: "standing", Bytes: len(issuer)}.Of(issuer[:]), u.o.Now())
+	s, err := wire.CallStanding(bounded, conn, issuer[:])
+	if err != nil {
+		return false, err
+	}
+	changed, err := u.o.Holder.Trust(s.Authorities, u.o.Now())
+	if err != nil {
+		return false, err
+	}
+	if changed {
+		var trusted []string
+		for _, ca := range u.o.Holder.Authorities() {
+			trusted = append(trusted, pki.CAFingerprint(ca))
+		}
+		u.o.Log.Warn("the federation changes its CA: these are trusted now; compare them with what its operator says", "authorities", trusted)
+	}
+	return s.Authorities[0].Fingerprint() != pki.CAFingerprint(u.o.Holder.Issuer()), nil
+}
+
+func (u *Uplink) renew(ctx context.Context, conn grpc.ClientConnInterface) (done bool) {
+	var certificate []byte
+	csr, err := u.o.Holder.CSR(u.o.Holder.Name())
+	if err == nil {
+		u.o.Egress.Record(egress.Line{Kind: "renewal", Bytes: len(csr)}.Of(csr), u.o.Now())
+		bounded, cancel := context.WithTimeout(ctx, enroll.JoinTimeout)
+		certificate, err = wire.CallRenew(bounded, conn, csr)
+		cancel()
+	}
+	if err == nil {
+		err = u.o.Holder.SaveCertificate(certificate, nil, u.o.Now())
+	}
+	left := pki.Expiry(u.o.Holder.Certificate(), u.o.Now())
+	if err != nil {
+		u.o.Log.Warn("the certificate was not renewed; it is tried again", "days_left", left, "error", enroll.Plain(err))
+		return false
+	}
+	u.o.Log.Info("certificate renewed", "days_left", left, "authority", pki.CAFingerprint(u.o.Holder.Issuer()))
+	return true
+}

@@ -1,0 +1,214 @@
+package uplink
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"google.golang.org/grpc"
+
+	"covey/internal/egress"
+	"covey/internal/enroll"
+	"covey/internal/pki"
+	"covey/internal/wire"
+)
+
+// Options of an Uplink; all but DialOptions are required.
+type Options struct {
+	Dir         string      // the site's data directory
+	Holder      *pki.Holder // its keys and certificate, which the Uplink renews
+	Addresses   []string    // the coordinators'
+	DialOptions []grpc.DialOption
+	Log         *slog.Logger
+	Now         func() time.Time
+	Egress      *egress.Log
+	Work        *sync.WaitGroup // of what the Uplink starts
+
+	// Hello says what the site offers, and Studies adds to it which studies are open there. Studies
+	// is called once answers find the new link: a proposal of the link before may still be worked
+	// on, and either its study is on record by then, and in the hello, or its decision finds the
+	// link. Either way the coordinator learns that the study is open.
+	Hello   func() wire.Hello
+	Studies func(*wire.Hello)
+	// Handle answers one request, nil for silence. It is called by one goroutine at a time for one
+	// study.
+	Handle func(wire.Message) wire.Message
+	// Ceiling is the longest message that the site takes now, in bytes.
+	Ceiling func() int
+}
+
+// Uplink keeps a site's link. It is safe for use by several goroutines.
+type Uplink struct {
+	o Options
+
+	mu      sync.Mutex
+	link    *link                    // nil while there is none
+	calls   grpc.ClientConnInterface // of the link, for what is asked beside it; nil while there is none
+	address string                   // linked to, or tried last
+	err     error
+}
+
+// New returns an Uplink that has no link until Stay is called.
+func New(o Options) *Uplink { return &Uplink{o: o} }
+
+// Post sends an answer that nobody asked for just now, if there is a link.
+func (u *Uplink) Post(m wire.Message) {
+	u.mu.Lock()
+	l := u.link
+	u.mu.Unlock()
+	if l != nil {
+		l.post(m)
+	}
+}
+
+// errAgain ends a link, so that the next one's hello says what is offered now.
+var errAgain = errors.New("uplink: the site offers something else now")
+
+// Again ends the link, if there is one, and opens another.
+func (u *Uplink) Again() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.link != nil && u.link.end != nil {
+		u.link.end(errAgain)
+	}
+}
+
+// Stands reports whether there is a link, the address that it is to or that was tried last, and why
+// there is none.
+func (u *Uplink) Stands() (linked bool, address string, err error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.link != nil, u.address, u.err
+}
+
+// Calls returns the connection of the link, for what is asked beside it; nil while there is none.
+func (u *Uplink) Calls() grpc.ClientConnInterface {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.calls
+}
+
+func (u *Uplink) setCalls(conn grpc.ClientConnInterface) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.calls = conn
+}
+
+func (u *Uplink) set(l *link, address string, err error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.link, u.address, u.err = l, address, err
+}
+
+// begin makes l the link and says hello on it.
+func (u *Uplink) begin(l *link, address string) {
+	h := u.o.Hello()
+	u.set(l, address, nil)
+	u.o.Studies(&h)
+	l.enqueue(h, true) // the writer has not begun
+}
+
+// Stay keeps a link open until ctx ends: it tries the
+// coordinators' addresses in order, again and again, waiting longer after each round
+// of failures. One that does not lead may say who does. A change of state is logged
+// once.
+func (u *Uplink) Stay(ctx context.Context) error {
+	wait := backoff.NewExponentialBackOff()
+	// and half of that as jitter
+	wait.InitialInterval, wait.MaxInterval = 250*time.Millisecond, 8*time.Second
+	said, elsewhere := "", false
+	addresses := rota{configured: u.o.Addresses}
+	for {
+		address := addresses.next()
+		settled, err := u.connect(ctx, address)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if settled {
+			wait.Reset()
+			said = ""
+		}
+		u.set(nil, address, err)
+		if err == errAgain {
+			addresses.again()
+			continue
+		}
+		if addresses.heard(err) && !elsewhere {
+			elsewhere = true
+			u.o.Log.Warn("the coordinator that leads is at an address that agent.toml does not name, and is not called there; if its operator tells you so, add it to coordinator",
+				"asked", address, "error", enroll.Plain(err))
+		}
+		if _, ok := errors.AsType[*enroll.NotLeaderError](err); ok {
+			wait.Reset() // an election takes about a second
+		}
+		if addresses.atOnce() {
+			continue
+		}
+		if now := enroll.Plain(err); now != said {
+			u.o.Log.Warn("no link to the coordinator; trying again", "address", address, "error", now)
+			said = now
+		}
+		select {
+		case <-time.After(wait.NextBackOff()):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// settleTime is how long a link lives before it counts as one: a coordinator
+// that takes the handshake and then refuses the site must not be asked four
+// times a second.
+const settleTime = 2 * time.Second
+
+// connect runs one link to its end.
+func (u *Uplink) connect(ctx context.Context, address string) (settled bool, err error) {
+	tls, err := u.o.Holder.ClientTLS(enroll.ServerName(address))
+	if err != nil {
+		return false, err
+	}
+	seen := enroll.NewHandshake(tls)
+	conn, err := grpc.NewClient(address, append(enroll.DialOptions(seen), u.o.DialOptions...)...)
+	if err != nil {
+		return false, err
+	}
+	defer conn.Close()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	s, err := wire.OpenLink(ctx, conn) // waits for the handshake, or its failure
+	if err != nil {
+		return false, seen.Explain(err)
+	}
+	l := newLink(ctx, u)
+	l.end = cancel
+	u.begin(l, address)
+	u.setCalls(conn)
+	defer u.setCalls(nil)
+	ended := make(chan error, 2)
+	u.o.Work.Go(func() {
+		// io.EOF says that the stream is over; why, its reader hears.
+		if err := l.write(s.Send); !errors.Is(err, io.EOF) {
+			ended <- err
+		}
+	})
+	u.o.Work.Go(func() { ended <- l.read(s.Receive) })
+	u.o.Work.Go(func() { u.renewals(ctx, conn) })
+	timer := time.NewTimer(settleTime)
+	defer timer.Stop()
+	for {
+		select {
+		case err := <-ended:
+			if context.Cause(ctx) == errAgain {
+				return true, errAgain
+			}
+			return settled, enroll.ExplainLeader(err)
+		case <-timer.C:
+			settled = true
+			u.o.Log.Info("linked to the coordinator", "address", address)
+		}
+	}
+}

@@ -1,0 +1,126 @@
+//go:build mutants
+
+package mutants
+
+// Of analysts at a site: whose proposals are looked at, let in and counted.
+func init() {
+	const party, analysts, decision, budget = "internal/proposal/party.go", "internal/siteconfig/analysts.go", "internal/agent/decision.go", "internal/ledger/budget.go"
+	const expiry, arrival, arrivals = "internal/agent/expiry.go", "internal/agent/arrival.go", "internal/proposals/arrivals.go"
+	tables = append(tables, []mutant{
+		{"analyst, agent: an unsigned proposal of an analyst is looked at", 0, []edit{
+			{decision, "err != nil && (s != nil || p.Proposer != nil) {", "err != nil && false {"},
+		}, in("agent", "TestOnlySignedProposals"), killer{}},
+		{"analyst, log: an unsigned proposal of an analyst is applied", 0, []edit{
+			{"internal/round/entry.go", "if err := plan.Proposal.CheckSignature(plan.Digest, e.Signature); err != nil {", "if err := plan.Proposal.CheckSignature(plan.Digest, e.Signature); err != nil && false {"},
+		}, in("round", "TestProposalsAreSigned"), killer{}},
+		{"analyst, log: a snapshot's signature is not checked", 0, []edit{
+			{"internal/round/state.go", "if err := plan.Proposal.CheckSignature(plan.Digest, d.Signature); err != nil {", "if err := plan.Proposal.CheckSignature(plan.Digest, d.Signature); err != nil && false {"},
+		}, in("round", "TestProposalsAreSigned"), killer{}},
+		{"analyst: a signature of nobody is taken", 0, []edit{
+			{party, "case p.Proposer == nil && len(signature) > 0:", "case false:"},
+		}, in("proposal", "TestProposerSigns"), killer{}},
+		{"analyst: a name or key in a proposal may be two parties'", 0, []edit{
+			{party, "if names[one.Name] || keys[string(one.Identity)] {", "if false {"},
+		}, in("proposal", "TestPartiesAreApart"), killer{}},
+		{"analyst: the sites' names and keys are not looked at", 0, []edit{
+			{"internal/proposal/proposal.go", "p.checkParties(names, keys)", "p.checkParties(map[string]bool{}, map[string]bool{})"},
+		}, in("proposal", "TestPartiesAreApart"), killer{}},
+		{"analyst: a reader is one by name", 0, []edit{
+			{party, "return p.Name == other.Name && slices.Equal(p.Identity, other.Identity)", "return p.Name == other.Name && len(p.Identity) == len(other.Identity)"},
+		}, in("proposal", "TestReads"), killer{}},
+		{"analyst: who is not listed is let in", 0, []edit{
+			{analysts, "rule.Study = fmt.Sprintf(\"%q, who is not listed\", by.Name)", "rule.OK = true"},
+		}, in("agent", "TestOnlyListedAnalysts"), killer{}},
+		{"analyst: a listed name with another key is let in", 0, []edit{
+			{analysts, "rule.Study = fmt.Sprintf(\"%q with ANOTHER KEY than the one listed\", by.Name)", "rule.OK = true"},
+		}, in("agent", "TestOnlyListedAnalysts"), killer{}},
+		{"analyst: what nobody signed is let in beside a list", 0, []edit{
+			{analysts, "case by == nil && p.Analysts == nil:", "case by == nil:"},
+		}, in("agent", "TestOnlyListedAnalysts"), killer{}},
+		{"analyst: a list of nobody is no list", 0, []edit{
+			{"internal/siteconfig/config.go", "if err == nil && len(c.Policy.Analysts) == 0 &&", "if false &&"},
+		}, in("siteconfig", "TestAnalystsAreChecked"), killer{}},
+		{"analyst: a key is listed twice", 0, []edit{
+			{analysts, "if other, twice := keys[a.Key]; twice {", "if other, twice := keys[a.Key]; twice && false {"},
+		}, in("siteconfig", "TestAnalystsAreChecked"), killer{}},
+		{"analyst: the total is not a limit", 0, []edit{
+			{"internal/agent/analyst.go", "Study: fmt.Sprintf(\"ε = %.4g with what %q has had\", t.After, s.plan.Proposal.Proposer.Name), OK: t.Fits})", "Study: fmt.Sprintf(\"ε = %.4g with what %q has had\", t.After, s.plan.Proposal.Proposer.Name), OK: true})"},
+			{decision, "approval.ProposerCapRho, approval.ProposerCapGDP = s.under", "_, _ = s.under"},
+		}, in("agent", "TestAnalystTotal"), killer{}},
+		{"analyst: the approval's transaction does not hold the total", 0, []edit{
+			{decision, "approval.ProposerCapRho, approval.ProposerCapGDP = s.under", "_, _ = s.under"},
+		}, in("agent", "TestAnalystTotalIsTheLedgers"), killer{}},
+		{"analyst: the ledger forgets whose a study is", 0, []edit{
+			{budget, "Data: a.DataSHA256[:], Proposer: a.Proposer.stored(), By: a.By", "Data: a.DataSHA256[:], By: a.By"},
+		}, in("ledger", "TestProposerCaps"), killer{}},
+		{"analyst: the ledger counts by name", 0, []edit{
+			{budget, "if s.Proposer.same(a.Proposer.Key) {", "if s.Proposer.Name == a.Proposer.Name {"},
+		}, in("ledger", "TestProposerCaps"), killer{}},
+		{"analyst: a restored ledger forgets whose a study is", 0, []edit{
+			{"internal/ledger/recover.go", "Proposer: s.Proposer.stored(), ", ""},
+		}, in("ledger", "TestProposerCaps"), killer{}},
+		{"analyst: a verdict leaves when it is there", 0, []edit{
+			{arrival, "if before || d.Verdict == study.VerdictPending {", "if true {"},
+		}, in("agent", "TestVerdictsLeaveOnTheMinute"), killer{}},
+		{"analyst: a verdict leaves a minute after it is there", 0, []edit{
+			{arrival, "(took/verdictEvery+1)*verdictEvery-took", "verdictEvery+0*took"},
+		}, in("agent", "TestVerdictsLeaveOnTheMinute"), killer{}},
+		{"analyst: who asks again hears the verdict before it is due", 0, []edit{
+			{decision, "if a.arriving.holds(id) {", "if false {"},
+		}, in("agent", "TestVerdictsLeaveOnTheMinute"), killer{}},
+		{"analyst: who asks ahead hears the verdict before it is due", 0, []edit{
+			{"internal/agent/agent.go", "} else if a.arriving.holds(r.About().Study) {", "} else if false {"},
+		}, in("agent", "TestVerdictsLeaveOnTheMinute"), killer{}},
+		{"analyst: a hello tells the verdict before it is due", 0, []edit{
+			{"internal/agent/hello.go", "if a.arriving.holds(e.Study) {", "if false {"},
+		}, in("agent", "TestVerdictsLeaveOnTheMinute"), killer{}},
+		{"analyst: an approval that was taken back is told", 0, []edit{
+			{arrival, "if on, ok := a.decided(d.Study); ok {", "if on, ok := a.decided(d.Study); ok && false {"},
+		}, in("agent", "TestOperatorIsHeardAtOnce"), killer{}},
+		{"analyst: any number of proposals is open", 0, []edit{
+			{arrival, "if len(open) >= maxOpen {", "if false {"},
+		}, in("agent", "TestAnalystsQuotas"), killer{}},
+		{"analyst: proposals alike are open", 0, []edit{
+			{arrival, "if other.Spec.Name == p.Spec.Name && other.Spec.Dataset == p.Spec.Dataset {", "if other.Spec.Name != p.Spec.Name && len(open) == 0 {"},
+		}, in("agent", "TestAnalystsQuotas"), killer{}},
+		{"analyst: a proposal is as long as any", 0, []edit{
+			{arrival, "if bytes > maxSigned {", "if false {"},
+		}, in("agent", "TestAnalystsQuotas"), killer{}},
+		{"analyst: proposals are counted by name", 0, []edit{
+			{arrival, "bytes.Equal(p.Proposer.Identity, key)", "p.Proposer.Name == \"ada\""},
+		}, in("agent", "TestAnalystsQuotas"), killer{}},
+		{"analyst: a day has no end of proposals", 0, []edit{
+			{arrivals, "if n >= maxDaily {", "if false {"},
+		}, in("agent", "TestAnalystsQuotas"), killer{}},
+		{"analyst: a restart begins a new day", 0, []edit{
+			{arrivals, "return true, siteconfig.WriteFile(a.path, text)", "return true, siteconfig.WriteFile(a.path+\".new\", text)"},
+		}, in("proposals", "TestArrivals"), killer{}},
+		{"analyst: a clock that was put back begins a new day", 0, []edit{
+			{arrivals, "return now.Sub(one.Time) >= day", "return now.Sub(one.Time).Abs() >= day"},
+		}, in("proposals", "TestArrivals"), killer{}},
+		{"analyst: a study that ended before its verdict left stays approved", 0, []edit{
+			{"internal/agent/agent.go", "if _, over := r.(wire.Ended); over {", "if _, over := r.(wire.Ended); over && false {"},
+		}, in("agent", "TestEndBeforeTheVerdict"), killer{}},
+		{"expiry: an approval that nobody dated lasts for ever", 0, []edit{
+			{expiry, "return e.Time.Add(unbegun)", "return at"},
+		}, in("agent", "TestExpiryBeforeTheFirstSum"), killer{}},
+		{"expiry: a study expires after its first sum", 0, []edit{
+			{expiry, "case e.State == ledger.Approved && e.Queries > 0:", "case false:"},
+		}, in("agent", "TestExpiryBeforeTheFirstSum"), killer{}},
+		{"expiry: a setup goes on with what has expired", 0, []edit{
+			{"internal/agent/session.go", "approved && !over {", "approved && over {"},
+		}, in("agent", "TestExpiryBeforeTheFirstSum"), killer{}},
+		{"expiry: the digest is not barred", 0, []edit{
+			{expiry, "if err := a.finish(approval, code, \"\", why); err != nil {\n\t\t\treturn nil\n\t\t}", "a.forget(id)"},
+		}, in("agent", "TestExpiryBeforeTheFirstSum"), killer{}},
+		{"expiry: what has expired is approved again", 0, []edit{
+			{decision, "	if why := s.expired(); why != nil {\n\t\tif said", "	if why := s.expired(); false {\n\t\tif said"},
+		}, in("agent", "TestExpiryBeforeTheFirstSum"), killer{}},
+		{"expiry: what has expired holds its part of the budget", 0, []edit{
+			{decision, "if err := a.lapse(); err != nil { // what has", "if err := a.ledger.Err(); err != nil { // what has"},
+		}, in("agent", "TestExpiredReservesNothing"), killer{}},
+		{"expiry: a site's word that its approval expired counts for nothing", 0, []edit{
+			{"internal/round/approval.go", "|| code == study.CodeExpired)", ")"},
+		}, in("round", "TestWithdrawalEndsTheStudy"), killer{}},
+	})
+}
