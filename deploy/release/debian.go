@@ -19,7 +19,7 @@ var scripts embed.FS
 
 var about = map[string]string{
 	"agent":       "answers studies of principal components beside a site's data\n It runs where the rows are, and only masked, differentially private sums leave.",
-	"analyst":     "checks and exports results of federated principal components\n It reads result files offline and belongs on no machine of a federation.",
+	"analyst":     "proposes studies of federated principal components, and reads their results\n It runs at an analyst's and belongs on no machine of a federation.",
 	"coordinator": "runs studies of principal components over sites that do not pool\n It adds up masked sums of sites' agents, and sees no site's own.",
 }
 
