@@ -29,9 +29,6 @@ import (
 	"covey/internal/study"
 )
 
-// maxJoinFile bounds what is read of a join file; a good one is under 64 KiB.
-const maxJoinFile = 1 << 20
-
 type joinCmd struct {
 	File  string `arg:"" help:"The join file."`
 	To    string `short:"o" placeholder:"DIR" help:"Data folder to make (./SITE)."`
@@ -39,18 +36,9 @@ type joinCmd struct {
 }
 
 func (c *joinCmd) Run(t *terminal) error {
-	f, err := os.Open(c.File)
+	text, join, err := shared.ReadJoin(c.File)
 	if err != nil {
-		return &shared.InputError{Err: err}
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxJoinFile))
-	if err != nil {
-		return &shared.InputError{Err: err}
-	}
-	join, err := pki.ParseJoin(text)
-	if err != nil {
-		return fmt.Errorf("%s: %w", c.File, err)
+		return err
 	}
 	dir := c.To
 	if dir == "" {
@@ -58,11 +46,9 @@ func (c *joinCmd) Run(t *terminal) error {
 	}
 	t.Say("Joining at %s (%v at most for each)\nunder the CA of this fingerprint; the coordinator's operator can read it to you:\n  %s",
 		strings.Join(join.Coordinator, ", "), enroll.JoinTimeout, join.Fingerprint)
-	spend := enroll.Join
-	if c.Again {
-		spend = enroll.JoinAgain
-	}
-	if err := spend(t.Ctx, text, dir, time.Now()); err != nil {
+	as := enroll.Site
+	as.Again = c.Again
+	if err := as.Join(t.Ctx, text, dir, time.Now()); err != nil {
 		if t.Ctx.Err() != nil {
 			return errors.New("interrupted: try the same join file again")
 		}

@@ -15,33 +15,33 @@ import (
 type verifyCmd struct{ shared.Verify }
 
 func (c *verifyCmd) Run(t *terminal) error {
-	return c.Check(t.Terminal, func(v *result.Verified) (string, bool, error) { return onLedger(t, v) })
+	return c.Check(t.Terminal, func(v *result.Verified) (string, string, error) { return onLedger(t, v) })
 }
 
 // onLedger compares with what the site of t.dir has on record, if it is a site's folder: the
 // digest is of the proposal's exact bytes, so a study that was approved under it is the one in the
 // file, and its releases are those that the site was told. A result that lists this site's key for
 // a study that it never approved is refused.
-func onLedger(t *terminal, v *result.Verified) (string, bool, error) {
+func onLedger(t *terminal, v *result.Verified) (string, string, error) {
 	config, err := siteconfig.Read(t.dir)
 	if err != nil {
-		return "", false, nil // no agent's folder
+		return "", "", nil // no agent's folder
 	}
 	site, err := pki.LoadHolder(pki.RoleSite, config.DataDir())
 	if err != nil {
-		return "", false, nil
+		return "", "", nil
 	}
 	h, why := held(t, v.Digest)
 	if h == nil {
 		t.Say("Not compared with this site's ledger: %s.", why)
-		return "", false, nil
+		return "", "", nil
 	}
 	if h.Approved() {
-		return string(h.State), true, h.Check(v)
+		return string(h.State), "the proposal that this site approved", h.Check(v)
 	}
 	mine := site.Identity().Public().(ed25519.PublicKey)
 	if slices.ContainsFunc(v.Roster, func(m proposal.Member) bool { return mine.Equal(ed25519.PublicKey(m.Identity)) }) {
-		return "", false, &result.VerifyError{What: "sites", Query: -1, Reason: fmt.Sprintf("this site is listed, and on its ledger the study is %q", h.State)}
+		return "", "", &result.VerifyError{What: "sites", Query: -1, Reason: fmt.Sprintf("this site is listed, and on its ledger the study is %q", h.State)}
 	}
-	return string(h.State), false, nil
+	return string(h.State), "", nil
 }

@@ -33,7 +33,7 @@ func TestBadInput(t *testing.T) {
 				t.Fatal(err)
 			}
 			var out, errs bytes.Buffer
-			if code := run(strings.Fields(c.args), &out, &errs); code != cli.ExitBad || !strings.Contains(errs.String(), c.says) {
+			if code := run(t.Context(), strings.Fields(c.args), strings.NewReader(""), &out, &errs); code != cli.ExitBad || !strings.Contains(errs.String(), c.says) {
 				t.Errorf("exit status %d: %s", code, errs.String())
 			}
 			text, err := os.ReadFile("study.toml")

@@ -295,7 +295,7 @@ func (c *demoCmd) study(s *terminal, dir string, spec proposal.Spec) (*demoRepor
 	if err != nil {
 		return nil, err
 	}
-	warn(s.Err, plan.Warnings())
+	s.Warn(plan.Warnings())
 	began := time.Now()
 	show := newProgress(s.Err)
 	var last coordinator.View
@@ -307,7 +307,7 @@ func (c *demoCmd) study(s *terminal, dir string, spec proposal.Spec) (*demoRepor
 		show.see(v)
 		return f.fault(v)
 	})
-	show.clear()
+	show.Clear()
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause
 	}

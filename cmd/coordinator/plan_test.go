@@ -12,6 +12,9 @@ import (
 	"covey/internal/simulate"
 )
 
+// shares are the keys of a plan's shares that the test reads.
+type shares struct{ Standardize, Levels, Filled float64 }
+
 // TestValidateJSON: a plan as JSON has the score and the shares of the budget that its text has.
 func TestValidateJSON(t *testing.T) {
 	text := []byte("name = \"x\"\ndataset = \"rows\"\nepsilon = 1\ndelta = 1e-6\nstandardize = \"private\"\n" +
@@ -34,13 +37,13 @@ func TestValidateJSON(t *testing.T) {
 	}
 	var got struct {
 		Score  float64
-		Shares planShares
+		Shares shares
 	}
 	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Score != want.Score() || got.Shares != (planShares{Standardize: want.StandardizeShare(), Levels: want.LevelsShare(), Filled: want.FilledShare()}) {
-		t.Errorf("%+v, the plan says %v and %+v", got, want.Score(), sharesOf(want))
+	if got.Score != want.Score() || got.Shares != (shares{Standardize: want.StandardizeShare(), Levels: want.LevelsShare(), Filled: want.FilledShare()}) {
+		t.Errorf("%+v, the plan says %v and %+v", got, want.Score(), shares{want.StandardizeShare(), want.LevelsShare(), want.FilledShare()})
 	}
 	if s := got.Shares; !(got.Score > 0 && s.Standardize > 0 && s.Levels > 0 && s.Filled > 0) {
 		t.Errorf("%+v", got)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	shared "covey/cmd/internal/cli"
@@ -14,60 +13,17 @@ import (
 	"covey/internal/study"
 )
 
-// progress shows a study's views: one line that is written over on a terminal, a line
-// for each change of what there is to say elsewhere.
-type progress struct {
-	out   io.Writer
-	width func() int // of the terminal, in columns; nil where there is none
-	said  string
-	drawn bool // a line is on the terminal, and the cursor at its end
-}
+// progress shows a study's views.
+type progress struct{ *shared.Progress }
 
-func newProgress(out io.Writer) *progress {
-	return &progress{out: out, width: shared.Width(out)}
-}
+func newProgress(out io.Writer) *progress { return &progress{shared.NewProgress(out)} }
 
 func (p *progress) see(v coordinator.View) {
-	text := describe(v)
-	if p.width == nil {
-		if text != p.said {
-			p.said = text
-			fmt.Fprintln(p.out, text)
-		}
-		return
-	}
+	more := ""
 	if len(v.Waiting) > 0 && v.Status == round.StatusRunning && len(missingSites(v)) == 0 && !v.Overdue {
-		text += ", awaits " + few(v.Waiting) // changes with every upload: on a terminal alone
+		more = ", awaits " + shared.Few(v.Waiting) // changes with every upload: on a terminal alone
 	}
-	done := 0
-	if v.Queries > 0 {
-		done = 100 * v.Released / v.Queries
-	}
-	line := []rune(fmt.Sprintf("[%-10s] %3d%%  %s", strings.Repeat("#", done/10), done, text))
-	// One that reaches the last column would be a line and a half, and could not be written over.
-	if most := max(p.width()-1, 1); len(line) > most {
-		line = append(line[:most-1], '…')
-	}
-	fmt.Fprint(shared.Raw(p.out), "\r")
-	fmt.Fprint(p.out, string(line))
-	fmt.Fprint(shared.Raw(p.out), "\x1b[K")
-	p.drawn = true
-}
-
-// end leaves the line as it is, the last word on a study.
-func (p *progress) end() {
-	if p.drawn {
-		fmt.Fprintln(p.out)
-		p.drawn = false
-	}
-}
-
-// clear takes the line away, before something else is said.
-func (p *progress) clear() {
-	if p.drawn {
-		fmt.Fprint(shared.Raw(p.out), "\r\x1b[K")
-		p.drawn = false
-	}
+	p.Show(v.Released, v.Queries, describe(v), more)
 }
 
 // describe says in one line where a study stands, for whom it waits and until when.
@@ -81,11 +37,11 @@ func describe(v coordinator.View) string {
 	sites := fmt.Sprintf("%d/%d sites", connected, len(v.Sites))
 	switch v.Status {
 	case round.StatusProposed:
-		return "waiting for approval by " + few(v.Waiting) + ", " + untilWhen(v.Expires)
+		return "waiting for approval by " + shared.Few(v.Waiting) + ", " + shared.UntilWhen(v.Expires)
 	case round.StatusSetup:
 		text := fmt.Sprintf("setup, %s", sites)
 		if missing := missingSites(v); len(missing) > 0 {
-			text += ", waiting for " + few(missing) + ", with no deadline"
+			text += ", waiting for " + shared.Few(missing) + ", with no deadline"
 		}
 		return text
 	case round.StatusRunning:
@@ -95,7 +51,7 @@ func describe(v coordinator.View) string {
 			missing = v.Waiting
 		}
 		if len(missing) > 0 {
-			text += ", waiting for " + few(missing)
+			text += ", waiting for " + shared.Few(missing)
 			switch at := v.Deadline.Local().Format(time.TimeOnly); {
 			case v.Deadline.IsZero():
 			case v.Overdue || time.Until(v.Deadline) <= 0:
@@ -120,14 +76,6 @@ func describe(v coordinator.View) string {
 	}
 }
 
-// untilWhen says how long approvals are waited for.
-func untilWhen(expires time.Time) string {
-	if expires.IsZero() {
-		return "with no deadline"
-	}
-	return "until " + expires.UTC().Format(time.RFC3339) + ", when the study expires"
-}
-
 // privacy is the study's bound and how much of it is charged.
 func privacy(v coordinator.View) string {
 	share := 0.0
@@ -135,14 +83,6 @@ func privacy(v coordinator.View) string {
 		share = 100 * v.Rho / v.RhoPlanned
 	}
 	return fmt.Sprintf("ε = %g (%.0f%% charged)", v.Epsilon, share)
-}
-
-// few names at most five.
-func few(names []string) string {
-	if len(names) > 5 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:5], ", "), len(names)-5)
-	}
-	return strings.Join(names, ", ")
 }
 
 // step says what the open query is for.

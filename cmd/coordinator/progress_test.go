@@ -29,7 +29,7 @@ func TestProgressFits(t *testing.T) {
 	until := "waiting for good, due by " + v.Deadline.Local().Format(time.TimeOnly)
 	for _, width := range []int{1, 20, 60, 80, 200} {
 		var out bytes.Buffer
-		p := &progress{out: &out, width: func() int { return width }}
+		p := &progress{&shared.Progress{Out: &out, Width: func() int { return width }}}
 		p.see(v)
 		line := strings.TrimSuffix(strings.TrimPrefix(out.String(), "\r"), "\x1b[K")
 		if n := utf8.RuneCountInString(line); n >= max(width, 2) || strings.ContainsAny(line, "\r\n") {
@@ -39,7 +39,7 @@ func TestProgressFits(t *testing.T) {
 			t.Errorf("%d columns: %q lacks %q", width, line, until)
 		}
 		out.Reset()
-		if p.clear(); out.String() != "\r\x1b[K" {
+		if p.Clear(); out.String() != "\r\x1b[K" {
 			t.Errorf("%d columns: cleared by %q", width, out.String())
 		}
 	}

@@ -45,9 +45,9 @@ func (w waiting) Run() int {
 // socket's path is short wherever the test runs.
 func TestScript(t *testing.T) {
 	bin := t.TempDir()
-	build := exec.Command("go", "build", "-o", bin, "../agent")
+	build := exec.Command("go", "build", "-o", bin, "../agent", "../analyst")
 	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build the agent: %v\n%s", err, out)
+		t.Fatalf("build agent and analyst: %v\n%s", err, out)
 	}
 	var mu sync.Mutex
 	taken := map[string]bool{} // scripts run side by side: no address twice

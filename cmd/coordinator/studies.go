@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,17 +15,14 @@ import (
 	shared "covey/cmd/internal/cli"
 	"covey/internal/coordinator"
 	"covey/internal/frame"
-	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/round"
-	"covey/internal/simulate"
 	"covey/internal/study"
-	"covey/internal/worth"
 )
 
 type studyCmd struct {
-	Init     studyInitCmd    `cmd:"" help:"Write a first study file from a header or a data dictionary."`
+	Init     shared.Init     `cmd:"" help:"Write a first study file from a header or a data dictionary."`
 	Validate validateCmd     `cmd:"" help:"Check a study file and print its plan."`
 	Simulate shared.Simulate `cmd:"" help:"Try a study on files, in this process, with real noise: what would studies of this plan find?"`
 	Plan     shared.Plan     `cmd:"" help:"Say what it takes to capture a share: units, ε or components."`
@@ -40,76 +36,18 @@ type studyCmd struct {
 	Result    resultCmd    `cmd:"" help:"Print a completed study's result."`
 }
 
-type validateCmd struct {
-	File  string `arg:"" type:"existingfile" help:"study.toml, or a proposal."`
-	Units []int  `help:"Units of each site, to plan without a running coordinator: --units 1610,4906,12082."`
-}
+type validateCmd struct{ shared.Validate }
 
 func (c *validateCmd) Run(s *terminal) error {
-	text, err := os.ReadFile(c.File)
-	if err != nil {
-		return err
-	}
-	plan, err := c.plan(s, text)
-	if err != nil {
-		return err
-	}
-	warn(s.Err, plan.Warnings())
-	prediction, err := worth.Predict(plan)
-	if err != nil && !errors.Is(err, worth.ErrNoPrediction) {
-		return err
-	}
-	if s.JSON {
-		return shared.PrintJSON(s.Out, struct {
-			*study.Plan
-			Score      float64           `json:"score,omitempty"`
-			Shares     planShares        `json:"shares"`
-			Prediction *worth.Prediction `json:"prediction"` // null where none is made
-		}{plan, plan.Score(), sharesOf(plan), prediction})
-	}
-	if prediction == nil {
-		return printPlan(s.Out, plan, []string{err.Error()})
-	}
-	return printPlan(s.Out, plan, prediction.Lines())
-}
-
-func (c *validateCmd) plan(s *terminal, text []byte) (*study.Plan, error) {
-	if bytes.Contains(text, []byte("[[roster]]")) {
-		plan, err := study.NewPlan(text)
-		return plan, shared.InFile(c.File, err)
-	}
-	spec, text, err := shared.ReadSpec(c.File, text)
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range spec.Sites {
-		if err := pki.ValidName(name); err != nil {
-			return nil, shared.Bad("%s: sites: %v", c.File, err)
+	return c.Check(s.Terminal, func(text []byte) (*study.Plan, error) {
+		client, err := s.client()
+		if err != nil {
+			return nil, shared.Bad("the file is in order, but a plan needs the sites' counts: give --units (such as --units 1610,4906,12082, one count a site), or --data of a running coordinator")
 		}
-	}
-	if len(c.Units) > 0 {
-		if len(spec.Sites) > 0 && len(spec.Sites) != len(c.Units) {
-			return nil, shared.Bad("--units has %d counts, the study names %d sites", len(c.Units), len(spec.Sites))
-		}
-		plan, _, err := simulate.Plan(spec, c.Units, [32]byte{})
-		if shared.Is[*proposal.FieldError](err) {
-			err = shared.InFile(c.File, err)
-		}
-		return plan, err
-	}
-	client, err := s.client()
-	if err != nil {
-		return nil, shared.Bad("%s is in order, but a plan needs the sites' counts: give --units (such as --units 1610,4906,12082, one count a site), or --data of a running coordinator", c.File)
-	}
-	var r coordinator.CreateReply
-	err = client.do("POST", "/v1/plan", text, &r)
-	return r.Plan, shared.InFile(c.File, err)
-}
-
-func warn(w io.Writer, warnings []string) {
-	for _, text := range warnings {
-		fmt.Fprintln(w, "warning:", text)
-	}
+		var r coordinator.CreateReply
+		err = client.do("POST", "/v1/plan", text, &r)
+		return r.Plan, err
+	})
 }
 
 type createCmd struct {
@@ -132,11 +70,11 @@ func (c *createCmd) Run(s *terminal) error {
 	if err := client.do("POST", "/v1/studies", text, &r); err != nil {
 		return shared.InFile(c.File, err)
 	}
-	warn(s.Err, append(r.Warnings, c.again(client, r)...))
+	s.Warn(append(r.Warnings, c.again(client, r)...))
 	if s.JSON {
 		return shared.PrintJSON(s.Out, r)
 	}
-	fmt.Fprintf(s.Err, "proposed to %d sites; it starts when all have approved, and waits for them %s\n", r.Plan.Thresholds.Sites, untilWhen(r.Plan.Proposal.Expires()))
+	fmt.Fprintf(s.Err, "proposed to %d sites; it starts when all have approved, and waits for them %s\n", r.Plan.Thresholds.Sites, shared.UntilWhen(r.Plan.Proposal.Expires()))
 	fmt.Fprintln(s.Out, r.Digest)
 	return nil
 }
@@ -313,7 +251,7 @@ func (c *watchCmd) Run(s *terminal) error {
 			return err
 		}
 		if s.Ctx.Err() != nil {
-			show.clear()
+			show.Clear()
 			return fmt.Errorf("stopped watching; the study goes on, and `coordinator study watch %s` follows it again", c.Study)
 		}
 		// The coordinator stopped, or the lead moved: the next one says where the
@@ -322,7 +260,7 @@ func (c *watchCmd) Run(s *terminal) error {
 			return err // never reached
 		}
 		if !said {
-			show.clear()
+			show.Clear()
 			fmt.Fprintf(s.Err, "the coordinator that led was lost; looking for the next one until %s\n", lost.Add(watchPatience).Format(time.TimeOnly))
 		}
 		said = true
@@ -363,7 +301,7 @@ func (c *watchCmd) follow(s *terminal, client *client, show *progress, lost *tim
 			show.see(v)
 		}
 		if v.Status == round.StatusCompleted || v.Status == round.StatusEnded {
-			show.end()
+			show.End()
 			return true, ended(v)
 		}
 	}

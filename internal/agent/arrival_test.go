@@ -242,8 +242,14 @@ func TestEndBeforeTheVerdict(t *testing.T) {
 					s.ask(wire.Ended{Header: wire.Header{Study: id}, Code: study.CodeAborted})
 					close(ended)
 				})
-				for s.agent.arriving.holds(id) {
+				for range 1_000_000 {
+					if !s.agent.arriving.holds(id) {
+						break
+					}
 					runtime.Gosched()
+				}
+				if s.agent.arriving.holds(id) {
+					t.Error("the end is not heard")
 				}
 			}
 			return testNow

@@ -209,7 +209,7 @@ func (p *probing) call(options []grpc.DialOption) {
 		return
 	}
 	seen := enroll.NewHandshake(config)
-	conn, err := grpc.NewClient(p.address, append(enroll.DialOptions(seen), options...)...)
+	conn, err := grpc.NewClient(p.address, append(enroll.DialOptions(pki.RoleSite, seen), options...)...)
 	if err != nil {
 		p.add(CheckNoAnswer, "coordinator", "", err)
 		return

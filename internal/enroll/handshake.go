@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"covey/internal/frame"
+	"covey/internal/pki"
 	"covey/internal/wire"
 )
 
@@ -85,16 +86,17 @@ func Plain(err error) string {
 	return err.Error()
 }
 
-// DialOptions are those of every connection. There is no dialer of our own: that
-// would go around HTTPS_PROXY.
-func DialOptions(tls *Handshake) []grpc.DialOption {
+// DialOptions are those of every connection of a role's program. There is no dialer of our own:
+// that would go around HTTPS_PROXY.
+func DialOptions(role pki.Role, tls *Handshake) []grpc.DialOption {
+	said := wire.This("covey-" + programs[role])
 	return []grpc.DialOption{
 		grpc.WithTransportCredentials(tls),
 		// gRPC would ask DNS for settings in a TXT record: behind a firewall that drops such
 		// questions each connection waits ten seconds, and nobody else sets ours.
 		grpc.WithDisableServiceConfig(),
-		grpc.WithUnaryInterceptor(versionedCall),
-		grpc.WithStreamInterceptor(versionedLink),
+		grpc.WithUnaryInterceptor(versionedCall(said)),
+		grpc.WithStreamInterceptor(versionedLink(said)),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{
 			Time: wire.KeepaliveTime, Timeout: wire.KeepaliveTimeout, PermitWithoutStream: true,
 		}),

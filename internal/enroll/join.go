@@ -30,84 +30,103 @@ func (e *JoinRefusedError) Error() string {
 	return fmt.Sprintf("the coordinator refused the join file: %s", frame.Quoted(e.Reason))
 }
 
-// JoinedError is a directory whose site has joined already.
-type JoinedError struct{ Dir string }
-
-func (e *JoinedError) Error() string {
-	return e.Dir + ": this site has joined already; nothing was changed (with --again it joins once more, with the keys that it has)"
+// JoinedError is a directory whose owner has joined already.
+type JoinedError struct {
+	Dir  string
+	Role pki.Role
 }
 
-// Join spends a join file: it makes the data directory dir (./SITE if empty),
-// the site's keys there, and gets the certificate. It ends with an agent.toml to
+func (e *JoinedError) Error() string {
+	return fmt.Sprintf("%s: this %s has joined already; nothing was changed (with --again it joins once more, with the keys that it has)", e.Dir, e.Role)
+}
+
+// Newcomer is whom a join lets in.
+type Newcomer struct {
+	Role pki.Role
+	// File is the configuration that a join leaves in the directory, with Sample's text, unless
+	// there is one.
+	File   string
+	Sample func(pki.Join) ([]byte, error)
+	// Again is of one that has joined: its certificate ended, or its coordinator has another CA.
+	// The keys and the configuration stay, and so does the name.
+	Again bool
+}
+
+// Site is a newcomer whose operator fills in an agent.toml.
+var Site = Newcomer{Role: pki.RoleSite, File: siteconfig.File, Sample: siteconfig.Sample}
+
+// programs are the programs that join files are for.
+var programs = map[pki.Role]string{pki.RoleSite: "agent", pki.RoleAnalyst: "analyst"}
+
+var articles = map[pki.Role]string{pki.RoleSite: "a", pki.RoleAnalyst: "an"}
+
+// Join is [Newcomer.Join] of a site.
+func Join(ctx context.Context, file []byte, dir string, now time.Time, options ...grpc.DialOption) error {
+	return Site.Join(ctx, file, dir, now, options...)
+}
+
+// Join spends a join file: it makes the data directory dir (./NAME if empty),
+// the keys there, and gets the certificate. It ends with a configuration to
 // fill in, unless there is one. A join that failed on the way can be tried again
 // in the same directory: the keys stay.
 //
 // Errors: *pki.JoinError, *pki.ExpiredError, *JoinedError, *JoinRefusedError,
 // *HandshakeError with *pki.WrongCAError or *pki.CertificateError within, *VersionError,
 // *DialError.
-func Join(ctx context.Context, file []byte, dir string, now time.Time, options ...grpc.DialOption) error {
-	return joinSite(ctx, file, dir, false, now, options)
-}
-
-// JoinAgain is Join for a site that has joined: its certificate ended, or its coordinator has
-// another CA. The keys and agent.toml stay; a site keeps its name.
-func JoinAgain(ctx context.Context, file []byte, dir string, now time.Time, options ...grpc.DialOption) error {
-	return joinSite(ctx, file, dir, true, now, options)
-}
-
-func joinSite(ctx context.Context, file []byte, dir string, again bool, now time.Time, options []grpc.DialOption) error {
+func (n Newcomer) Join(ctx context.Context, file []byte, dir string, now time.Time, options ...grpc.DialOption) error {
 	join, err := pki.ParseJoin(file)
 	if err != nil {
 		return err
 	}
+	role, name := join.Client()
 	switch {
 	case join.Node != "":
 		return &pki.JoinError{Field: "node", Reason: "the file is for a coordinator: use `coordinator init --join`"}
-	case join.Analyst != "":
-		return &pki.JoinError{Field: "analyst", Reason: "the file is for an analyst: use `analyst join`"}
+	case role != n.Role:
+		return &pki.JoinError{Field: string(role), Reason: fmt.Sprintf("the file is for %s %s: use `%s join`", articles[role], role, programs[role])}
 	}
 	if err := join.Check(now); err != nil {
 		return err
 	}
 	if dir == "" {
-		dir = join.Site
+		dir = name
 	}
-	if !again {
+	if !n.Again {
 		if err := pki.NewKeys(dir); err != nil {
 			return err
 		}
 	}
-	site, err := pki.LoadHolder(pki.RoleSite, dir)
+	holder, err := pki.LoadHolder(n.Role, dir)
 	if err != nil {
 		return err
 	}
-	switch name := site.Name(); {
-	case name != "" && !again:
-		return &JoinedError{dir}
-	case name == "" && again:
+	switch was := holder.Name(); {
+	case was != "" && !n.Again:
+		return &JoinedError{dir, n.Role}
+	case was == "" && n.Again:
 		return pki.ErrNotJoined
-	case again && name != join.Site:
-		return &pki.JoinError{Field: "site", Reason: fmt.Sprintf("is %q, and %s is site %q", join.Site, dir, name)}
+	case n.Again && was != name:
+		return &pki.JoinError{Field: string(role), Reason: fmt.Sprintf("is %q, and %s is %s %q", name, dir, role, was)}
 	}
-	certificate, authority, err := enroll(ctx, join, site, options)
+	certificate, authority, err := enroll(ctx, join, holder, options)
 	if err != nil {
 		return err
 	}
 	if err := pki.CheckCA(authority, join.Fingerprint); err != nil {
 		return err
 	}
-	save := site.SaveCertificate
-	if again {
-		save = site.Rejoin
+	save := holder.SaveCertificate
+	if n.Again {
+		save = holder.Rejoin
 	}
 	if err := save(certificate, authority, now); err != nil {
 		return err
 	}
-	path := filepath.Join(dir, siteconfig.File)
+	path := filepath.Join(dir, n.File)
 	if _, err := os.Lstat(path); err == nil {
-		return nil // the operator's own
+		return nil // its owner's own
 	}
-	text, err := siteconfig.Sample(join)
+	text, err := n.Sample(join)
 	if err != nil {
 		return err
 	}
@@ -130,21 +149,22 @@ func (e *DialError) Unwrap() error { return e.Err }
 // enroll tries the join file's addresses in order, and no other: the leader is one of
 // them, or the file is out of date. One that shows a wrong CA or says no ends it: the
 // token must not be shown around.
-func enroll(ctx context.Context, join pki.Join, site *pki.Holder, options []grpc.DialOption) (certificate, authority []byte, err error) {
-	csr, err := site.CSR(join.Site)
+func enroll(ctx context.Context, join pki.Join, holder *pki.Holder, options []grpc.DialOption) (certificate, authority []byte, err error) {
+	_, name := join.Client()
+	csr, err := holder.CSR(name)
 	if err != nil {
 		return nil, nil, err
 	}
-	proof := site.ProveIdentity(join.Site, join.Token.Hash(), csr)
-	identity := site.Identity().Public().(ed25519.PublicKey)
+	proof := holder.ProveIdentity(name, join.Token.Hash(), csr)
+	identity := holder.Identity().Public().(ed25519.PublicKey)
 	for _, address := range join.Coordinator {
 		seen := NewHandshake(pki.JoinTLS(join.Fingerprint, ServerName(address)))
 		var conn *grpc.ClientConn
-		if conn, err = grpc.NewClient(address, append(DialOptions(seen), options...)...); err != nil {
+		if conn, err = grpc.NewClient(address, append(DialOptions(holder.Role(), seen), options...)...); err != nil {
 			continue
 		}
 		bounded, cancel := context.WithTimeout(ctx, JoinTimeout)
-		certificate, authority, err = wire.CallJoin(bounded, conn, wire.JoinRequest{Token: join.Token.Bytes(), Name: join.Site, CSR: csr, Identity: identity, Proof: proof})
+		certificate, authority, err = wire.CallJoin(bounded, conn, wire.JoinRequest{Token: join.Token.Bytes(), Name: name, CSR: csr, Identity: identity, Proof: proof})
 		err = ExplainLeader(err)
 		cancel()
 		conn.Close()

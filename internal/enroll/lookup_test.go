@@ -12,6 +12,8 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/connectivity"
+
+	"covey/internal/pki"
 )
 
 // TestLookups: an agent asks DNS for addresses and for nothing else. A resolver that
@@ -50,7 +52,7 @@ func TestLookups(t *testing.T) {
 	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "udp", server.LocalAddr().String())
 	}}
-	conn, err := grpc.NewClient("hub.covey.test:1", DialOptions(NewHandshake(&tls.Config{}))...)
+	conn, err := grpc.NewClient("hub.covey.test:1", DialOptions(pki.RoleSite, NewHandshake(&tls.Config{}))...)
 	if err != nil {
 		t.Fatal(err)
 	}

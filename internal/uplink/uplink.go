@@ -172,7 +172,7 @@ func (u *Uplink) connect(ctx context.Context, address string) (settled bool, err
 		return false, err
 	}
 	seen := enroll.NewHandshake(tls)
-	conn, err := grpc.NewClient(address, append(enroll.DialOptions(seen), u.o.DialOptions...)...)
+	conn, err := grpc.NewClient(address, append(enroll.DialOptions(pki.RoleSite, seen), u.o.DialOptions...)...)
 	if err != nil {
 		return false, err
 	}

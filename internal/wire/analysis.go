@@ -213,6 +213,11 @@ func toldOf(m *covey.Study) (Told, error) {
 	if t.Phase = Phase(word(covey.Phase_name, int32(m.GetPhase()))); t.Phase == "" {
 		return Told{}, errShape
 	}
+	for _, unix := range []int64{m.GetProposedUnix(), m.GetEndedUnix(), m.GetExpiresUnix()} {
+		if unix < 0 || unix > latest {
+			return Told{}, errShape
+		}
+	}
 	t.Done, t.Queries = int(m.GetQueriesDone()), int(m.GetQueries())
 	t.Proposed, t.Ended, t.Expires = timeOf(m.GetProposedUnix()), timeOf(m.GetEndedUnix()), timeOf(m.GetExpiresUnix())
 	for _, a := range m.GetAnswers() {
@@ -220,6 +225,9 @@ func toldOf(m *covey.Study) (Told, error) {
 	}
 	return t, nil
 }
+
+// latest is the last second of a year that RFC 3339 has.
+const latest = 253402300799
 
 // whyOf is codeOf where there may be no code.
 func whyOf(c covey.Code) study.Code {
@@ -249,6 +257,11 @@ func CallOffer(ctx context.Context, conn grpc.ClientConnInterface, dataset strin
 	if err != nil {
 		return Offer{}, err
 	}
+	return OfferOf(r), nil
+}
+
+// OfferOf reads an offer, unchecked.
+func OfferOf(r *covey.OfferResponse) Offer {
 	o := Offer{Coordinator: r.GetCoordinator(), Clock: time.Unix(r.GetUnixSeconds(), 0).UTC()}
 	for _, s := range r.GetSites() {
 		o.Sites = append(o.Sites, proposal.Member{Name: s.GetName(), Identity: s.GetIdentity(), Units: int(min(s.GetUnits(), proposal.MaxUnits+1))})
@@ -256,7 +269,7 @@ func CallOffer(ctx context.Context, conn grpc.ClientConnInterface, dataset strin
 	for _, p := range r.GetReaders() {
 		o.Readers = append(o.Readers, proposal.Party{Name: p.GetName(), Identity: p.GetIdentity()})
 	}
-	return o, nil
+	return o
 }
 
 // CallPropose hands in a proposal with its proposer's signature.

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"reflect"
@@ -107,7 +108,8 @@ func FuzzProposed(f *testing.F) {
 	})
 }
 
-// FuzzTold reads what a coordinator says of a study: it is refused, or says the same again.
+// FuzzTold reads what a coordinator says of a study: it is refused, or says the same again and can
+// be printed as JSON.
 func FuzzTold(f *testing.F) {
 	for _, told := range []Told{
 		{Study: proposal.Digest{1}, Name: "x", Phase: PhaseProposed, Answers: []Answer{{Site: "north", Verdict: study.VerdictPending, Awaited: true}}},
@@ -131,6 +133,9 @@ func FuzzTold(f *testing.F) {
 		again, err := toldOf(told.message())
 		if err != nil || !reflect.DeepEqual(again, told) {
 			t.Fatalf("%+v is read again as %+v (%v)", told, again, err)
+		}
+		if _, err := json.Marshal(told); err != nil {
+			t.Fatal(err)
 		}
 	})
 }

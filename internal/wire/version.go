@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"covey/internal/frame"
 )
@@ -54,20 +55,29 @@ func VersionOf(metadata map[string][]string, program string) Version {
 	return v
 }
 
-// VersionError is two ends that share no protocol.
+// VersionError is two ends that share no protocol: an agent, or an analyst's program, and a
+// coordinator.
 type VersionError struct{ Agent, Coordinator Version }
 
 // Upgrade says who is behind.
 func (e *VersionError) Upgrade() string {
 	if e.Agent.Protocol < e.Coordinator.Protocol {
-		return "agent"
+		return e.caller()
 	}
 	return "coordinator"
 }
 
+// caller names the program that called, by what it calls itself.
+func (e *VersionError) caller() string {
+	if strings.HasPrefix(e.Agent.Software, "covey-analyst/") {
+		return "analyst"
+	}
+	return "agent"
+}
+
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("the agent (%s) speaks %s and the coordinator (%s) %s: upgrade the %s",
-		e.Agent.Software, e.Agent.protocols(), e.Coordinator.Software, e.Coordinator.protocols(), e.Upgrade())
+	return fmt.Sprintf("the %s (%s) speaks %s and the coordinator (%s) %s: upgrade the %s",
+		e.caller(), e.Agent.Software, e.Agent.protocols(), e.Coordinator.Software, e.Coordinator.protocols(), e.Upgrade())
 }
 
 func (v Version) protocols() string {

@@ -25,7 +25,7 @@ func init() {
 			{"internal/proposal/standardize.go", "		case c.Levels != nil:", "		case false:"},
 		}, in("study", "TestStandardizeKeys"), killer{}},
 		{"validate: no score in JSON", 0, []edit{
-			{"cmd/coordinator/studies.go", "}{plan, plan.Score(), sharesOf(plan), prediction})", "}{plan, 0, planShares{}, prediction})"},
+			{"cmd/internal/cli/validate.go", "}{plan, plan.Score(), sharesOf(plan), prediction})", "}{plan, 0, shares{}, prediction})"},
 		}, killer{pkg: "cmd/coordinator", run: "TestValidateJSON"}, killer{}},
 	})
 }

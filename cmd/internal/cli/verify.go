@@ -42,18 +42,23 @@ type verdict struct {
 
 var fingerprintForm = regexp.MustCompile(`^([a-z2-7]{4}-){5}[a-z2-7]{4}$`)
 
+// IsFingerprint reports whether text, in small letters, is of the form in which people compare
+// keys.
+func IsFingerprint(text string) bool { return fingerprintForm.MatchString(text) }
+
 // Run is verify's where there is no ledger.
 func (c *Verify) Run(t *Terminal) error { return c.Check(t, nil) }
 
-// Ledger compares a result with a site's ledger. It returns the study's state there, empty where no
-// ledger was read, and whether the site approved the study.
-type Ledger func(v *result.Verified) (here string, approved bool, err error)
+// Ledger compares a result with what is on record here. It returns the study's state there, empty
+// where there is no record, and where the key that signed the result is known from, such as "the
+// proposal that this site approved"; empty if it is not.
+type Ledger func(v *result.Verified) (here, known string, err error)
 
 // Check prints a result that holds, or with --json what does not hold. l may be nil. An
 // *[InputError] is for a file that is not a result.
 func (c *Verify) Check(t *Terminal, l Ledger) error {
 	want := strings.ToLower(c.Key)
-	if want != "" && !fingerprintForm.MatchString(want) {
+	if want != "" && !IsFingerprint(want) {
 		return Bad("--key must be a fingerprint, six groups of four letters and digits, got %q", c.Key)
 	}
 	text, err := os.ReadFile(c.File)
@@ -68,9 +73,9 @@ func (c *Verify) Check(t *Terminal, l Ledger) error {
 	if want != "" && want != key {
 		return c.Refuse(t, &result.VerifyError{What: "coordinator", Query: -1, Reason: "the key in the file is " + key + ", not " + want})
 	}
-	here, approved := "", false
+	here, known := "", ""
 	if l != nil {
-		if here, approved, err = l(v); err != nil {
+		if here, known, err = l(v); err != nil {
 			return c.Refuse(t, err)
 		}
 	}
@@ -81,8 +86,8 @@ func (c *Verify) Check(t *Terminal, l Ledger) error {
 	switch {
 	case want != "":
 		t.Say("%s verifies: it is signed by the key you named.", c.File)
-	case approved:
-		t.Say("%s verifies: it is signed by the key in the proposal that this site approved.", c.File)
+	case known != "":
+		t.Say("%s verifies: it is signed by the key in %s.", c.File, known)
 	default:
 		t.Say("%s verifies: it is signed by the key in it. Only you can tell whose key that is: compare its fingerprint,\n%s, with the coordinator's as somebody you trust reads it to you, or give --key.", c.File, key)
 	}

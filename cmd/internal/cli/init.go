@@ -1,17 +1,16 @@
-package main
+package cli
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 
-	shared "covey/cmd/internal/cli"
 	"covey/internal/draft"
 	"covey/internal/proposal"
 )
 
-type studyInitCmd struct {
+// Init writes a first study file, of a header or a data dictionary.
+type Init struct {
 	Header     string  `xor:"from" required:"" type:"path" placeholder:"FILE" help:"A CSV whose first line names the columns; no byte after that line is read."`
 	Dictionary string  `xor:"from" required:"" type:"path" placeholder:"FILE" help:"A data dictionary: a CSV with a line for each column, as REDCap exports one."`
 	Out        string  `type:"path" placeholder:"FILE" help:"Write to this file, which must not exist, instead of stdout."`
@@ -23,34 +22,35 @@ type studyInitCmd struct {
 	Constants  string  `enum:"private,public" default:"private" help:"Learn offset and scale (private), or take them from the dictionary's ranges, where there are any (public)."`
 }
 
-func (c *studyInitCmd) Run(s *terminal) error {
+// Run prints the file, or makes it.
+func (c *Init) Run(t *Terminal) error {
 	file, read := c.Header, draft.Header
 	if c.Dictionary != "" {
 		file, read = c.Dictionary, draft.Dictionary
 	} else if c.Constants == "public" {
-		return shared.Bad("--constants public takes offset and scale from a dictionary's ranges, and a header has no ranges")
+		return Bad("--constants public takes offset and scale from a dictionary's ranges, and a header has no ranges")
 	}
 	f, err := os.Open(file)
 	if err != nil {
-		return shared.Bad("%v", err)
+		return Bad("%v", err)
 	}
 	defer f.Close()
 	d, err := read(f, filepath.Base(file))
 	if err != nil {
-		return shared.Bad("%s: %v", file, err)
+		return Bad("%s: %v", file, err)
 	}
 	text, err := d.Text(draft.Blanks{Name: c.Name, Dataset: c.Dataset, Unit: c.Unit, Epsilon: c.Epsilon, Delta: c.Delta, Public: c.Constants == "public"})
 	if bad, ok := errors.AsType[*proposal.FieldError](err); ok {
-		return shared.Bad("%s makes no study: %s: %s", file, bad.Field, bad.Reason)
+		return Bad("%s makes no study: %s: %s", file, bad.Field, bad.Reason)
 	}
 	if err != nil {
-		return shared.Bad("%s: %v", file, err)
+		return Bad("%s: %v", file, err)
 	}
 	for _, note := range d.Shown() {
-		fmt.Fprintln(s.Err, note)
+		t.Say("%s", note)
 	}
 	if c.Out == "" {
-		_, err = s.Out.Write(text)
+		_, err = t.Out.Write(text)
 		return err
 	}
 	return create(c.Out, text)
@@ -60,7 +60,7 @@ func (c *studyInitCmd) Run(s *terminal) error {
 func create(path string, text []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, os.ErrExist) {
-		return shared.Bad("%s exists and is not overwritten", path)
+		return Bad("%s exists and is not overwritten", path)
 	}
 	if err != nil {
 		return err

@@ -1,29 +1,125 @@
-package main
+package cli
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"text/tabwriter"
+	"time"
 
+	"covey/internal/pki"
 	"covey/internal/proposal"
+	"covey/internal/simulate"
 	"covey/internal/study"
+	"covey/internal/worth"
 )
 
-// planShares are the parts of a plan's budget that learn of single columns, and that count kept
+// Validate checks a study file, or a proposal, and prints its plan.
+type Validate struct {
+	File  string `arg:"" type:"existingfile" help:"study.toml, or a proposal."`
+	Units []int  `help:"Units of each site, to plan without sites: --units 1610,4906,12082."`
+}
+
+// Check prints the plan. ask plans a study file's text with the units of sites that are connected,
+// where neither the file nor a flag has any.
+func (c *Validate) Check(t *Terminal, ask func(text []byte) (*study.Plan, error)) error {
+	text, err := os.ReadFile(c.File)
+	if err != nil {
+		return err
+	}
+	plan, err := c.plan(text, ask)
+	if err != nil {
+		return err
+	}
+	t.Warn(plan.Warnings())
+	lines, prediction, err := Expected(plan)
+	if err != nil {
+		return err
+	}
+	if t.JSON {
+		return PrintJSON(t.Out, struct {
+			*study.Plan
+			Score      float64           `json:"score,omitempty"`
+			Shares     shares            `json:"shares"`
+			Prediction *worth.Prediction `json:"prediction"` // null where none is made
+		}{plan, plan.Score(), sharesOf(plan), prediction})
+	}
+	return PrintPlan(t.Out, plan, lines)
+}
+
+// Expected is what a plan is expected to find, in words, and the prediction where there is one.
+func Expected(plan *study.Plan) ([]string, *worth.Prediction, error) {
+	prediction, err := worth.Predict(plan)
+	if errors.Is(err, worth.ErrNoPrediction) {
+		return []string{err.Error()}, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return prediction.Lines(), prediction, nil
+}
+
+func (c *Validate) plan(text []byte, ask func(text []byte) (*study.Plan, error)) (*study.Plan, error) {
+	if bytes.Contains(text, []byte("[[roster]]")) {
+		plan, err := study.NewPlan(text)
+		return plan, InFile(c.File, err)
+	}
+	spec, text, err := ReadSpec(c.File, text)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range spec.Sites {
+		if err := pki.ValidName(name); err != nil {
+			return nil, Bad("%s: sites: %v", c.File, err)
+		}
+	}
+	if len(c.Units) == 0 {
+		plan, err := ask(text)
+		return plan, InFile(c.File, err)
+	}
+	if len(spec.Sites) > 0 && len(spec.Sites) != len(c.Units) {
+		return nil, Bad("--units has %d counts, the study names %d sites", len(c.Units), len(spec.Sites))
+	}
+	plan, _, err := simulate.Plan(spec, c.Units, [32]byte{})
+	if Is[*proposal.FieldError](err) {
+		err = InFile(c.File, err)
+	}
+	return plan, err
+}
+
+// Warn says what a plan warns of.
+func (t *Terminal) Warn(warnings []string) {
+	for _, text := range warnings {
+		t.Say("warning: %s", text)
+	}
+}
+
+// UntilWhen says how long approvals are waited for.
+func UntilWhen(expires time.Time) string {
+	if expires.IsZero() {
+		return "with no deadline"
+	}
+	return "until " + expires.UTC().Format(time.RFC3339) + ", when the study expires"
+}
+
+// shares are the parts of a plan's budget that learn of single columns, and that count kept
 // rows. Those of a study's keys are in its proposal.
-type planShares struct {
+type shares struct {
 	Standardize float64 `json:"standardize,omitempty"`
 	Levels      float64 `json:"levels,omitempty"`
 	Filled      float64 `json:"filled,omitempty"`
 	Rows        float64 `json:"rows,omitempty"`
 }
 
-func sharesOf(p *study.Plan) planShares {
-	return planShares{Standardize: p.StandardizeShare(), Levels: p.LevelsShare(), Filled: p.FilledShare(), Rows: p.RowsShare()}
+func sharesOf(p *study.Plan) shares {
+	return shares{Standardize: p.StandardizeShare(), Levels: p.LevelsShare(), Filled: p.FilledShare(), Rows: p.RowsShare()}
 }
 
-func printPlan(out io.Writer, p *study.Plan, prediction []string) error {
+// PrintPlan prints a plan for people, with what is expected of it.
+func PrintPlan(out io.Writer, p *study.Plan, prediction []string) error {
 	s := p.Proposal.Spec
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	radius := "private"

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"covey/cmd/internal/cli"
+	"covey/internal/analyst"
+	"covey/internal/frame"
+	"covey/internal/proposal"
+	"covey/internal/study"
+	"covey/internal/wire"
+)
+
+type proposeCmd struct {
+	File   string   `arg:"" type:"existingfile" help:"study.toml."`
+	Yes    bool     `short:"y" help:"Do not ask: propose it."`
+	DryRun bool     `help:"Print the proposal, with the keys and counts of now, and send nothing. Another one has another digest."`
+	Trust  []string `placeholder:"FINGERPRINT" help:"A key that changed since it was shown first, as its owner read it to you."`
+}
+
+// Help is kong's longer text.
+func (proposeCmd) Help() string {
+	return `The coordinator is asked for keys and counts of the study's sites, and for its readers' keys. The
+proposal is made of them here, and signed here. A key that changed since this folder saw it first is
+refused. A copy of what was signed is kept in the folder, in proposals/, before it is sent.`
+}
+
+// proposed is propose's --json.
+type proposed struct {
+	Digest      proposal.Digest `json:"digest"`
+	Warnings    []string        `json:"warnings,omitempty"`
+	Sites       []party         `json:"sites"`
+	Readers     []party         `json:"readers,omitempty"`
+	Coordinator string          `json:"coordinator"`        // its key's fingerprint
+	Proposal    string          `json:"proposal,omitempty"` // with --dry-run
+	Plan        *study.Plan     `json:"plan"`
+}
+
+// party is a site or a reader of a proposal.
+type party struct {
+	Name        string `json:"name"`
+	Units       int    `json:"units,omitempty"`
+	Fingerprint string `json:"fingerprint"`
+	New         bool   `json:"new,omitempty"` // its key was not shown before
+}
+
+func (c *proposeCmd) Run(t *terminal) error {
+	text, err := os.ReadFile(c.File)
+	if err != nil {
+		return err
+	}
+	spec, _, err := cli.ReadSpec(c.File, text)
+	if err != nil {
+		return err
+	}
+	if err := fingerprints(c.Trust); err != nil {
+		return err
+	}
+	client, err := t.client()
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	draft, err := client.Draft(t.Ctx, spec, c.Trust)
+	if err != nil {
+		return cli.InFile(c.File, err)
+	}
+	out := c.reply(client, draft)
+	if err := c.show(t, client, draft, &out); err != nil {
+		return err
+	}
+	if c.DryRun {
+		out.Proposal = string(draft.Body)
+		return t.Print(out, func(w io.Writer) { w.Write(draft.Body) })
+	}
+	if !c.Yes {
+		question := fmt.Sprintf("\nPropose this to %d sites? Type yes: ", len(out.Sites))
+		if err := t.Confirm(question, "not proposed", "--yes proposes without asking; --dry-run shows what would be proposed"); err != nil {
+			return err
+		}
+	}
+	if err := client.Propose(t.Ctx, draft); err != nil {
+		return err
+	}
+	t.Say("proposed to %d sites; it starts when all have approved, and waits for them %s", len(out.Sites), cli.UntilWhen(draft.Plan.Proposal.Expires()))
+	return t.Print(out, func(w io.Writer) { fmt.Fprintln(w, out.Digest) })
+}
+
+func (c *proposeCmd) reply(client *analyst.Client, d *analyst.Draft) proposed {
+	p := d.Plan.Proposal
+	out := proposed{Digest: d.Plan.Digest, Coordinator: analyst.FingerprintOf(p.Coordinator), Plan: d.Plan}
+	for _, m := range p.Roster {
+		out.Sites = append(out.Sites, party{m.Name, m.Units, analyst.FingerprintOf(m.Identity), slices.Contains(d.Fresh, m.Name)})
+	}
+	for _, r := range p.Readers {
+		out.Readers = append(out.Readers, party{r.Name, 0, analyst.FingerprintOf(r.Identity), slices.Contains(d.Fresh, r.Name)})
+	}
+	return out
+}
+
+// show prints the plan, its warnings and whom it is for, to whom decides.
+func (c *proposeCmd) show(t *terminal, client *analyst.Client, d *analyst.Draft, out *proposed) error {
+	out.Warnings = append(d.Plan.Warnings(), again(t, client, d)...)
+	lines, _, err := cli.Expected(d.Plan)
+	if err != nil {
+		return err
+	}
+	if !t.JSON {
+		if err := cli.PrintPlan(t.Err, d.Plan, lines); err != nil {
+			return err
+		}
+	}
+	w := tabwriter.NewWriter(t.Err, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "\nSITE\tUNITS\tKEY\t")
+	mark := func(first bool) string {
+		if first {
+			return "shown for the first time"
+		}
+		return ""
+	}
+	for _, s := range out.Sites {
+		fmt.Fprintf(w, "%s\t%d\t%s\t%s\n", s.Name, s.Units, s.Fingerprint, mark(s.New))
+	}
+	for _, r := range out.Readers {
+		fmt.Fprintf(w, "%s\treader\t%s\t%s\n", r.Name, r.Fingerprint, mark(r.New))
+	}
+	fmt.Fprintf(w, "coordinator\t\t%s\t%s\n%s\tyou\t%s\t\n", out.Coordinator, mark(slices.Contains(d.Fresh, "")), client.Party().Name, client.Fingerprint())
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	t.Warn(out.Warnings)
+	return nil
+}
+
+// again warns of studies that are most often the same one, proposed twice.
+func again(t *terminal, client *analyst.Client, d *analyst.Draft) (out []string) {
+	all, err := client.List(t.Ctx)
+	if err != nil {
+		return nil // proposing says it
+	}
+	for _, s := range all {
+		switch {
+		case s.Name != d.Plan.Proposal.Spec.Name:
+		case !analyst.Over(s.Phase):
+			out = append(out, fmt.Sprintf("study %.12s has the same name and is not over: each takes privacy budget of its own; `analyst withdraw %.12s` ends it if it is yours", s.Study, s.Study))
+		case s.Phase == wire.PhaseCompleted:
+			kept, err := client.Kept(s.Study)
+			if err != nil || kept == nil {
+				continue
+			}
+			if p, err := proposal.Parse(kept); err == nil && d.Plan.Proposal.Again(p) {
+				out = append(out, d.Plan.AgainText(s.Study))
+			}
+		}
+	}
+	return out
+}
+
+// fingerprints puts those of --trust into the form in which keys print.
+func fingerprints(trust []string) error {
+	for i, key := range trust {
+		if trust[i] = strings.ToLower(key); !cli.IsFingerprint(trust[i]) {
+			return cli.Bad("--trust must be a fingerprint, six groups of four letters and digits, got %.80q", key)
+		}
+	}
+	return nil
+}
+
+// word is a text of another party in a column.
+func word(s string) string { return frame.Word(s) }

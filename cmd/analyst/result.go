@@ -1,0 +1,93 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"covey/cmd/internal/cli"
+	"covey/internal/analyst"
+	"covey/internal/proposal"
+	"covey/internal/result"
+)
+
+type resultCmd struct {
+	ref
+	Out   string   `placeholder:"FILE" help:"Write the signed result file here. One that is there is not replaced."`
+	Trust []string `placeholder:"FINGERPRINT" help:"The coordinator's key of another's study, if it is not the one that this folder saw first, as its operator read it to you."`
+}
+
+// Help is kong's longer text.
+func (resultCmd) Help() string {
+	return `Nothing is written or printed of a result that does not verify, is of another study, or, of a study
+of yours, is not of the very bytes that were signed in this folder. With --json it prints the file's
+exact bytes.`
+}
+
+func (c *resultCmd) Run(t *terminal) error {
+	if err := fingerprints(c.Trust); err != nil {
+		return err
+	}
+	client, err := t.client()
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	id, err := proposal.ParseDigest(strings.ToLower(c.Study))
+	if err != nil {
+		told, err := client.Find(t.Ctx, c.Study)
+		if err != nil {
+			return err
+		}
+		id = told.Study
+	}
+	got, err := client.Result(t.Ctx, id, c.Trust)
+	if err != nil {
+		return err
+	}
+	if c.Out != "" {
+		if err := writeNew(c.Out, got.File); err != nil {
+			return err
+		}
+		t.Say("%s: the result of study %.12s. %s", c.Out, id, signedBy(got))
+		return t.Print(map[string]string{"file": c.Out}, func(io.Writer) {})
+	}
+	if t.JSON {
+		_, err := t.Out.Write(got.File)
+		return err
+	}
+	t.Say("%s", signedBy(got))
+	var r result.Result
+	if err := json.Unmarshal(got.File, &r); err != nil {
+		return err
+	}
+	return t.PrintResult(&r)
+}
+
+// signedBy says what a result was held against.
+func signedBy(got *analyst.Fetched) string {
+	switch {
+	case got.Kept:
+		return "It verifies, and is of the proposal that you signed."
+	case got.Pinned:
+		return "It verifies, and is signed by the coordinator's key as it was shown before, " + got.Key + "."
+	}
+	return "It verifies: it is signed by the key in it, " + got.Key + ", which was not shown here before. Compare it with the coordinator's as somebody you trust reads it to you."
+}
+
+// writeNew makes a file that was not there, whole or not at all. Of its content all that privacy
+// protects is noised: those who may read the study's result may be more than one user.
+func writeNew(path string, content []byte) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return &cli.InputError{Err: err}
+	}
+	_, err = f.Write(content)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("%s: %w", path, errors.Join(err, os.Remove(path)))
+	}
+	return nil
+}

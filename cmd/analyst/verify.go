@@ -1,0 +1,24 @@
+package main
+
+import (
+	"covey/cmd/internal/cli"
+	"covey/internal/analyst"
+	"covey/internal/result"
+)
+
+type verifyCmd struct{ cli.Verify }
+
+func (c *verifyCmd) Run(t *terminal) error {
+	return c.Check(t.Terminal, func(v *result.Verified) (here, known string, err error) {
+		dir, err := t.folder()
+		if err != nil {
+			return "", "", nil
+		}
+		client, err := analyst.Open(dir)
+		if err != nil {
+			return "", "", nil // no analyst's folder
+		}
+		known, err = client.Known(v)
+		return "", known, err
+	})
+}

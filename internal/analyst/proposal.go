@@ -1,0 +1,85 @@
+package analyst
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"google.golang.org/grpc"
+
+	"covey/internal/pki"
+	"covey/internal/proposal"
+	"covey/internal/wire"
+)
+
+// Proposals is the folder of the proposals that were signed: DIGEST.toml, a proposal's exact bytes,
+// and DIGEST.sig, its signature in hex. What was signed can be shown for ever, also if the
+// coordinator shows something else.
+const Proposals = "proposals"
+
+// Propose signs a draft, keeps it and its signature, and sends both. Where the answer is lost it
+// looks whether the proposal is there, and sends the same bytes once more if it is not: they are
+// one study however often they come. The error of an answer that is lost again is a [*LostError].
+func (c *Client) Propose(ctx context.Context, d *Draft) error {
+	id := proposal.DigestOf(d.Body)
+	signature := proposal.SignProposal(c.holder.Identity(), id)
+	if err := d.Plan.Proposal.CheckSignature(id, signature); err != nil {
+		return err
+	}
+	if err := c.keep(id, d.Body, signature); err != nil {
+		return err
+	}
+	var err error
+	for range 2 {
+		err = c.call(ctx, callTime, func(ctx context.Context, conn *grpc.ClientConn) error {
+			return wire.CallPropose(ctx, conn, wire.Proposal{Body: d.Body, Signature: signature})
+		})
+		if _, gone := errors.AsType[*LostError](err); !gone || ctx.Err() != nil {
+			return err
+		}
+		if _, found := c.Study(ctx, id); found == nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w. analyst list shows whether the proposal is there; a copy of it is in %s", err, c.path(id))
+}
+
+func (c *Client) path(id proposal.Digest) string {
+	return filepath.Join(c.dir, Proposals, id.String()+".toml")
+}
+
+// keep writes what was signed, the signature first: a proposal that is there has one.
+func (c *Client) keep(id proposal.Digest, body, signature []byte) error {
+	if err := os.MkdirAll(filepath.Join(c.dir, Proposals), 0o700); err != nil {
+		return err
+	}
+	path := c.path(id)
+	if err := pki.ReplaceFile(path[:len(path)-len("toml")]+"sig", []byte(hex.EncodeToString(signature)+"\n"), 0o600); err != nil {
+		return err
+	}
+	return pki.ReplaceFile(path, body, 0o600)
+}
+
+// KeptError is a kept proposal that is not what was signed.
+type KeptError struct{ Path string }
+
+func (e *KeptError) Error() string {
+	return e.Path + ": is not the proposal that was signed: its bytes have another digest than its name"
+}
+
+// Kept returns a proposal of this analyst's; nil where there is no copy of it. The error for bytes
+// that were changed is a [*KeptError].
+func (c *Client) Kept(id proposal.Digest) ([]byte, error) {
+	body, err := os.ReadFile(c.path(id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil && proposal.DigestOf(body) != id {
+		return nil, &KeptError{c.path(id)}
+	}
+	return body, err
+}

@@ -1,0 +1,87 @@
+package analyst
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"google.golang.org/grpc"
+
+	"covey/internal/proposal"
+	"covey/internal/result"
+	"covey/internal/wire"
+)
+
+// NoResultError is a study whose result the coordinator does not have for this analyst.
+type NoResultError struct{ Study proposal.Digest }
+
+func (e *NoResultError) Error() string {
+	return "the coordinator has no result of study " + e.Study.String()[:12] + " for this analyst: it has not completed, which shows at the next whole minute, or it is not this analyst's to read"
+}
+
+// Fetched is a result file that verifies.
+type Fetched struct {
+	File []byte // its exact bytes
+	// Kept reports whether it is of a proposal that was signed here, byte for byte.
+	Kept bool
+	// Pinned reports whether the key that signed it is the one that the coordinator showed before.
+	Pinned bool
+	Key    string // its fingerprint
+}
+
+// Result fetches the result of a study and checks it: it verifies, is of that digest, and is signed
+// by the key in the proposal that was signed here, or, of another's study, by the key that the
+// coordinator showed before, unless trusted has its fingerprint. Nothing is written. Errors:
+// *[result.VerifyError], [*KeyChangedError], [*KeptError], [*NoResultError], and those of a call.
+func (c *Client) Result(ctx context.Context, id proposal.Digest, trusted []string) (*Fetched, error) {
+	var file []byte
+	err := c.call(ctx, resultTime, func(ctx context.Context, conn *grpc.ClientConn) (err error) {
+		file, err = wire.CallResult(ctx, conn, id[:])
+		return err
+	})
+	if _, none := unknown(err, id).(*UnknownStudyError); none {
+		return nil, &NoResultError{id}
+	}
+	if err != nil {
+		return nil, err
+	}
+	v, err := result.Verify(file)
+	if err != nil {
+		return nil, err
+	}
+	return c.checked(file, v, id, trusted)
+}
+
+// Known returns where the key that signed a result is known from; empty if it is not. The error for
+// a copy of its proposal that was changed is a [*KeptError].
+func (c *Client) Known(v *result.Verified) (string, error) {
+	switch got, err := c.checked(nil, v, v.Digest, []string{FingerprintOf(v.Coordinator)}); {
+	case err != nil:
+		return "", err
+	case got.Kept:
+		return "the proposal that you signed", nil
+	case got.Pinned:
+		return "it, " + got.Key + ", which the coordinator showed here before", nil
+	}
+	return "", nil
+}
+
+// checked holds a result that verifies against what this folder has.
+func (c *Client) checked(file []byte, v *result.Verified, id proposal.Digest, trusted []string) (*Fetched, error) {
+	if v.Digest != id {
+		return nil, &result.VerifyError{What: "digest", Query: -1, Reason: fmt.Sprintf("it is the result of another study, %v", v.Digest)}
+	}
+	kept, err := c.Kept(id)
+	if err != nil {
+		return nil, err
+	}
+	p, err := c.readPins()
+	if err != nil {
+		return nil, err
+	}
+	out := &Fetched{File: file, Kept: kept != nil, Pinned: bytes.Equal(p.Coordinator, v.Coordinator), Key: FingerprintOf(v.Coordinator)}
+	if out.Kept { // the bytes, by their digest, and so the key in them
+		return out, nil
+	}
+	return out, same("", p.Coordinator, v.Coordinator, trusted)
+}
