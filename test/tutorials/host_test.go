@@ -113,6 +113,7 @@ func network(t *testing.T, hosts []*host) {
 			command("ip netns del " + h.netns)
 			os.RemoveAll("/etc/netns/" + h.netns)
 		}
+		os.Remove("/etc/netns") // if nobody else has something there
 		// a namespace goes later than its name, with what is in it
 		command("ip -n " + hub + " link del bridge")
 		command("ip netns del " + hub)
