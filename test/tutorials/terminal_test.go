@@ -45,14 +45,17 @@ func open(t *testing.T, shell *exec.Cmd) *terminal {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var slave *os.File
-	number, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
-	if err == nil {
-		err = unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0)
+	number := 0
+	err = control(master, func(fd int) (err error) {
+		if number, err = unix.IoctlGetInt(fd, unix.TIOCGPTN); err == nil {
+			err = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if err == nil {
-		slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
-	}
+	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,11 +73,7 @@ func open(t *testing.T, shell *exec.Cmd) *terminal {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// a member of the terminal, so that reads wait in Go's poller and end with Close
-	if err := unix.SetNonblock(int(master.Fd()), true); err != nil {
-		t.Fatal(err)
-	}
-	term := &terminal{master: os.NewFile(master.Fd(), "terminal"), shell: shell}
+	term := &terminal{master: master, shell: shell}
 	term.more = sync.NewCond(&term.mu)
 	shell.Stdin, shell.Stdout, shell.Stderr = slave, slave, slave
 	shell.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
@@ -86,6 +85,18 @@ func open(t *testing.T, shell *exec.Cmd) *terminal {
 	t.Cleanup(term.end)
 	term.idle(t, 0, "a prompt")
 	return term
+}
+
+// control does something to a terminal's descriptor, which stays with Go's poller: its reads end with
+// Close.
+func control(f *os.File, do func(fd int) error) error {
+	c, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failed error
+	err = c.Control(func(fd uintptr) { failed = do(int(fd)) })
+	return errors.Join(err, failed)
 }
 
 // read collects what is printed, until the terminal is closed.
@@ -108,9 +119,12 @@ func (term *terminal) read() {
 func (term *terminal) end() {
 	term.master.Write([]byte{3})
 	term.wait(0, 10*time.Second, func(out string) bool { return prompt.MatchString(out) })
-	if group, err := unix.IoctlGetInt(int(term.master.Fd()), unix.TIOCGPGRP); err == nil && group > 1 {
-		syscall.Kill(-group, syscall.SIGKILL)
-	}
+	control(term.master, func(fd int) error {
+		if group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP); err == nil && group > 1 {
+			syscall.Kill(-group, syscall.SIGKILL)
+		}
+		return nil
+	})
 	term.shell.Process.Kill()
 	term.shell.Wait()
 }
