@@ -87,8 +87,8 @@ func open(t *testing.T, shell *exec.Cmd) *terminal {
 	return term
 }
 
-// control does something to a terminal's descriptor, which stays with Go's poller: its reads end with
-// Close.
+// control does something to a terminal's descriptor, which stays with Go's poller: its reads end
+// with Close.
 func control(f *os.File, do func(fd int) error) error {
 	c, err := f.SyscallConn()
 	if err != nil {
