@@ -13,7 +13,7 @@ import (
 // components are looked for.
 type Law struct {
 	Source
-	Family string // "gauss", "t3", "t4", "clusters", "rare" or "real"
+	Family string // "gauss", "t3", "t4", "clusters", "groups", "rare" or "real"
 	N, K   int
 	Held   bool // held out: no rule and no constant was chosen by what it gives
 }
@@ -26,7 +26,8 @@ func (l Law) Elliptical() bool { return l.Family == "gauss" || l.Family[0] == 't
 func (l Law) String() string { return fmt.Sprintf("%s d=%d n=%d k=%d", l.Name, l.D, l.N, l.K) }
 
 // LawNamed returns the distribution of a name such as "flatq", "t3-slow0.05", "t4-ar0.95",
-// "clusters6-pow1", "centered6-flatq" or "rare0.1-slow0.3" in d columns, and its family.
+// "clusters6-pow1", "centered6-flatq", "groups1.5-pow1" or "rare0.1-slow0.3" in d columns, and its
+// family.
 func LawNamed(name string, d int) (Source, string, error) {
 	family, rest, cut := strings.Cut(name, "-")
 	switch {
@@ -40,6 +41,13 @@ func LawNamed(name string, d int) (Source, string, error) {
 		}
 		source, err := clouds(name, rest, d, count, strings.HasPrefix(family, "centered"))
 		return source, "clusters", err
+	case cut && strings.HasPrefix(family, "groups"):
+		far, err := strconv.ParseFloat(family[len("groups"):], 64)
+		if err != nil {
+			return Source{}, "", fmt.Errorf("run: unknown law %q", name)
+		}
+		source, err := groups(name, rest, d, far)
+		return source, "groups", err
 	case cut && strings.HasPrefix(family, "rare"):
 		share, err := strconv.ParseFloat(family[len("rare"):], 64)
 		if err != nil {
@@ -155,6 +163,40 @@ func clouds(name, spectrum string, d, count int, centered bool) (Source, error) 
 	return cloudsAround(name, d, centers, weight, spread, sigma), nil
 }
 
+// groups returns Gaussian rows of a named spectrum in two groups, as women and men are in most
+// tables: between the groups' means is far times half the root of the trace, along one direction
+// that is drawn once. One group has a third of the rows.
+func groups(name, spectrum string, d int, far float64) (Source, error) {
+	lambda, err := Spectrum(spectrum, d)
+	if err != nil || !(far > 0) {
+		return Source{}, fmt.Errorf("run: unknown law %q", name)
+	}
+	const second = 1.0 / 3
+	u := Direction(d, uint64(1000*d+len(name)))
+	root, trace := roots(lambda), 0.0
+	for _, l := range lambda {
+		trace += l
+	}
+	far *= math.Sqrt(trace) / 2
+	apart := [2]float64{-far * math.Sqrt(second/(1-second)), far * math.Sqrt((1-second)/second)}
+	sigma := diag(lambda, 1)
+	sigma.SymRankOne(sigma, far*far, mat.NewVecDense(d, u))
+	return Source{name, d, func(n int, seed uint64) (*Data, error) {
+		rng := generator(seed)
+		values := make([]float64, n*d)
+		for i := range n {
+			at := apart[0]
+			if rng.Float64() < second {
+				at = apart[1]
+			}
+			for j := range d {
+				values[i*d+j] = root[j]*rng.NormFloat64() + at*u[j]
+			}
+		}
+		return newData(name, d, values, sigma)
+	}}, nil
+}
+
 // rare returns Gaussian rows of a named spectrum whose first three components are in a share of the
 // rows alone, with as much more variance there.
 func rare(name, spectrum string, d int, share float64) (Source, error) {
@@ -200,6 +242,7 @@ func Laws() ([]Law, error) {
 		{true, [][2]int{{100, 10_000}, {100, 40_000}}, []int{1, 5}, "slow0.03 t3-slow0.2 ar0.5 spike8 centered5-slow0.1 rare0.2-slow0.1"},
 		{true, [][2]int{{16, 3000}}, []int{1, 2}, "t4-exp0.7 slow0.2 centered4-flatq"},
 		{true, [][2]int{{256, 20_000}, {256, 100_000}}, []int{1, 5}, "slow0.05 t4-pow1 flatq"},
+		{true, [][2]int{{24, 10_000}}, []int{1, 2}, "groups1.3-exp0.7 groups0.6-slow0.2"},
 		{true, [][2]int{{512, 30_000}}, []int{1}, "slow0.2 flatq"},
 	} {
 		for _, size := range group.sizes {

@@ -3,6 +3,7 @@ package study
 import (
 	"math"
 	"math/big"
+	"slices"
 
 	"covey/internal/noise"
 	"covey/internal/query"
@@ -82,7 +83,8 @@ func (p *Plan) Sigma(q Query, radius float64) (noise.Sigma, error) {
 // deviation spread: bins that noise alone might fill are zeroed, and the quantile of what is
 // left is given, between the edges of its bin in proportion; of quantile 1 the upper edge. Where
 // zeroed bins hold more than a fifth of the units, neighbouring bins are taken together, two,
-// four, up to 32: few units for the noise still say where they are. 0 if noise left nothing.
+// four, up to 32: few units for the noise still say where they are. 0 if noise left nothing, or
+// less than half of the units: what noise makes up now and then is one bin, anywhere.
 func quantileRadius(noised []int64, spread, quantile float64, units int) float64 {
 	return quantileOf(noised, spread, quantile, units, math.Inf(1))
 }
@@ -97,12 +99,42 @@ func quantileOf(noised []int64, spread, quantile float64, units int, near float6
 	}
 	radius, most := 0.0, 0.0
 	for width := 1; width <= 32 && most < enough; width *= 2 {
+		if standsOut(spread*math.Sqrt(float64(width)), len(noised)/width) > mostAlone*float64(units) {
+			break
+		}
 		if r, left := binsRadius(noised, spread, quantile, width, near); left > most {
 			radius, most = r, left
 		}
 	}
+	if most < 0.5*float64(units) {
+		return 0
+	}
 	return radius
 }
+
+// Unread reports whether one of a study's histograms of lengths left no radius: a default that
+// knows nothing of the rows was in force then, of the center or of what the components are of.
+func (p *Plan) Unread(releases []Release) bool {
+	for _, r := range releases {
+		q := p.Queries[r.Query]
+		if q.Kind != KindHistogram || q.Of == KindVariance || q.Of == KindTotal && !slices.ContainsFunc(p.Queries, func(o Query) bool { return o.Kind == KindMoment }) {
+			continue
+		}
+		if quantileRadius(r.Noised, r.Spread(), 0.5, int(float64(r.Units)/r.Grid)) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// mostAlone is the most of the units that a bin of noise alone may seem to hold where one is
+// believed: two of them are less than half.
+const mostAlone = 0.25
+
+// farther is how many times as high as others a bin must be that is farther than reach bins from
+// the fullest: a radius there would be of another scale altogether, with its noise. That noise
+// alone makes one of 1,024 bins so high has a probability below 10^-7.
+const farther = 1.5
 
 // binsRadius is quantileOf with bins of width together, and the count of those that stand out.
 func binsRadius(noised []int64, spread, quantile float64, width int, near float64) (radius, left float64) {
@@ -110,24 +142,37 @@ func binsRadius(noised []int64, spread, quantile float64, width int, near float6
 	spread *= math.Sqrt(float64(width))
 	floor := standsOut(spread, len(noised)/width)
 	var counts []float64 // 0 where zeroed
-	first, last := -1, -1
+	fullest := -1
 	for at := 0; at < len(noised); at += width {
 		sum := 0.0
 		for _, c := range noised[at : at+width] {
 			sum += float64(c)
 		}
-		if sum >= floor {
-			left += sum
-			if last = len(counts); first < 0 {
-				first = last
-			}
+		// The lowest bin has no place: rows that were left out are in it.
+		if at > 0 && (fullest < 0 || sum > counts[fullest]) {
+			fullest = len(counts)
 		}
 		counts = append(counts, sum)
+	}
+	stands := func(j int) bool {
+		if far := j != 0 && max(j-fullest, fullest-j) > reach/width; far {
+			return counts[j] >= farther*floor
+		}
+		return counts[j] >= floor
+	}
+	first, last := -1, -1
+	for j, sum := range counts {
+		if stands(j) {
+			left += sum
+			if last = j; first < 0 {
+				first = j
+			}
+		}
 	}
 	all := left
 	for j, sum := range counts {
 		switch {
-		case sum >= floor:
+		case stands(j):
 		case sum >= float64(near*spread) && j >= first-reach/width && j <= last+reach/width:
 			all += sum
 		default:

@@ -192,7 +192,13 @@ func TestPooledMoment(t *testing.T) {
 // TestMomentsFollow: the parts are clipped low, high, and as the first two say, and the whole
 // charges what one part would.
 func TestMomentsFollow(t *testing.T) {
-	p := mustPlan(t, texts.With(texts.Four, `method = "covariance"`, `explained_variance = "none"`), 400, 400)
+	var wide strings.Builder
+	variances := []float64{2, 1, 0.5, 0.2}
+	for j := range 12 {
+		fmt.Fprintf(&wide, "[[columns]]\nname = \"more%d\"\nscale = 1\n", j)
+		variances = append(variances, 0.1)
+	}
+	p := mustPlan(t, texts.With(texts.Four, `method = "covariance"`, `explained_variance = "none"`)+wide.String(), 1200, 1200)
 	rng := rand.New(rand.NewPCG(63, 64))
 	for _, turn := range []float64{0, 0.5} {
 		c := p.Start()
@@ -207,7 +213,7 @@ func TestMomentsFollow(t *testing.T) {
 			noised := make([]int64, p.Queries[c.Query].Values)
 			if a.Kind == KindHistogram {
 				for j := range 6 {
-					noised[260+j] = 9_000_000
+					noised[260+j] = 136_000 // of 2^-8 units
 				}
 			} else {
 				radii = append(radii, a.Radius)
@@ -215,7 +221,7 @@ func TestMomentsFollow(t *testing.T) {
 				if len(radii) > 1 {
 					by = turn
 				}
-				m := noisy(rng, []float64{2, 1, 0.5, 0.2}, by, 0)
+				m := noisy(rng, variances, by, 0)
 				at := 0
 				for i := range p.D {
 					for j := i; j < p.D; j++ {

@@ -11,20 +11,16 @@ import (
 )
 
 // A covariance is bought in parts where its bound B² is private (docs/experiments.md). What noise
-// costs grows with B², so that rows are best clipped short; but short clips hide a direction that
-// only the longest rows have. So a first part is clipped at a low quantile of ‖y‖² and a small one
-// at a high quantile, and by these two the last part is clipped low or high. Where noise is small
-// the second part is larger and speaks for the high clip sooner: either costs less there. With a
-// public bound, and where noise hardly matters, there is one part; in the latter case it is clipped
-// high. So is every part where the histogram of ‖y‖² has two peaks: rows are then of several kinds.
+// costs grows with B², so that rows are best clipped short; but a short clip turns the components
+// of rows that come in groups, and hides a direction that only the longest rows have. Where noise
+// is small there is one part, clipped high: a short clip would save less than it can turn. Else a
+// first part is clipped at a low quantile of ‖y‖² and a small one at a high quantile, and by these
+// two the last part is clipped low or high. Every part is clipped high where the histogram of ‖y‖²
+// has two peaks: rows are then of several kinds. With a public bound there is one part, too.
 func (p *Plan) momentShares() []float64 {
-	const first = 0.3
-	if p.Proposal.Spec.NormBound != proposal.BoundPrivate || p.Iota <= iotaNone {
+	const first, second = 0.3, 0.05
+	if p.Proposal.Spec.NormBound != proposal.BoundPrivate || p.Iota <= iotaSmall {
 		return []float64{1}
-	}
-	second := 0.05
-	if p.Iota <= iotaSmall {
-		second = 0.2
 	}
 	return []float64{first, second, 1 - first - second}
 }
@@ -40,18 +36,13 @@ func (p *Plan) ClipQuantile(part int) float64 {
 
 // sure is how many standard deviations the high clip must be ahead by.
 func (p *Plan) sure() float64 {
-	switch {
-	case p.Iota <= iotaSmall:
-		return 1
-	case p.Iota <= iotaEnough:
+	if p.Iota <= iotaEnough {
 		return 2
-	default:
-		return 3
 	}
+	return 3
 }
 
 const (
-	iotaNone          = 0.02
 	iotaSmall         = 0.1
 	clipLow, clipHigh = 0.15, 0.93
 	// A direction of the high clip is looked at where its variance is so many times the largest
@@ -78,7 +69,11 @@ func (p *Plan) clips(c Course, r Release) (low, high float64) {
 	units := int(float64(r.Units) / r.Grid) // in the grid steps of the counts
 	// of the kept rows: the others are in the lowest bin
 	quantile := func(q float64) float64 {
-		return quantileOf(r.Noised, r.Spread(), 1-(1-q)*p.keptShare(c), units, tailNear)
+		near := tailNear
+		if r.Spread() > tailNoise*float64(units) {
+			near = tailNoisy
+		}
+		return quantileOf(r.Noised, r.Spread(), 1-(1-q)*p.keptShare(c), units, near)
 	}
 	low, high = quantile(clipLow), quantile(clipHigh)
 	if twoPeaks(r.Noised, r.Spread()) {
@@ -91,8 +86,11 @@ func (p *Plan) clips(c Course, r Release) (low, high float64) {
 }
 
 const (
-	// tailNear is how many standard deviations a bin of a tail counts from.
-	tailNear = 2
+	// tailNear is how many standard deviations a bin of a tail counts from, and tailNoisy where
+	// each is more than tailNoise of the units: a few of noise alone would be a tail that is not
+	// there.
+	tailNear, tailNoisy = 2.0, 3.5
+	tailNoise           = 0.005
 	// dips is how many standard deviations two peaks are above what lies between them.
 	dips = 5
 )

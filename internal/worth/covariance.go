@@ -24,7 +24,10 @@ const (
 	// angleFactor and loadingFactor widen what first order gives.
 	angleFactor   = 1.2
 	loadingFactor = 1.1
-	normal95      = 1.959963984540054
+	// loadingReserve is the mean square, of all loadings together, by which the clip turns a
+	// component of rows in groups: a quarter of the angles' reserve.
+	loadingReserve = tiltReserve / 4
+	normal95       = 1.959963984540054
 )
 
 // spectrum is a released covariance M + E as its bounds see it: eigenvalues mu, descending, of
@@ -197,6 +200,9 @@ func (a *spectrum) loadings(i int, vectors [][]float64, component []float64) [][
 	longer := math.Sqrt(1 + sum) // a unit vector is shorter along the truth by this
 	out := make([][2]float64, len(component))
 	for l, x := range component {
+		if variance[l] > 0 { // else the column is left out
+			variance[l] += loadingReserve / float64(len(a.mu))
+		}
 		half := loadingFactor * normal95 * longer * math.Sqrt(variance[l])
 		out[l] = [2]float64{max(-1, x-half), min(1, x+half)}
 	}

@@ -69,7 +69,7 @@ const (
 	leastRounds         = 8
 	mostRounds          = 32
 	leastUnits          = 2000
-	leastScore          = 6.0 // where constants are learned
+	leastScore          = 9.0 // where constants are learned
 )
 
 // Of returns what a result is worth, given the plan of its proposal. The result is one that
@@ -95,6 +95,9 @@ func Of(p *study.Plan, r *result.Result) (*Report, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if out.Share != nil && p.Unread(r.Releases) { // else nothing stands out of the noise
+		out, why = &Report{Components: []Component{}, Moved: out.Moved}, "too few units for ε to read how long rows are"
 	}
 	out.Uncalibrated = why
 	out.say(p, r, why)

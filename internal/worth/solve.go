@@ -162,7 +162,8 @@ func (s *solver) at(fall, value float64) (Case, bool) {
 }
 
 // least searches ascending values for the first whose median is the share, by halves: a median
-// grows with the value, since all are simulated with the same draws.
+// grows with the value, since all are simulated with the same draws. It falls once, a little, where
+// noise becomes so small that rows are clipped high from there on: what is below is searched, too.
 func (s *solver) least(fall float64, values []float64) Solved {
 	out := Solved{Fall: fall}
 	do := func(i int) bool {
@@ -178,11 +179,24 @@ func (s *solver) least(fall float64, values []float64) Solved {
 	if do(low) {
 		high, out.Edge = low, true
 	}
-	for high-low > 1 {
-		if mid := (low + high) / 2; do(mid) {
-			high = mid
-		} else {
-			low = mid
+	halve := func(high int, is func(int) bool) int {
+		for low := low; high-low > 1; {
+			if mid := (low + high) / 2; is(mid) {
+				high = mid
+			} else {
+				low = mid
+			}
+		}
+		return high
+	}
+	high = halve(high, do)
+	once := func(i int) bool { // one part: clipped high
+		_, ok := s.at(fall, values[i])
+		return ok && len(s.made[values[i]].moments) == 1
+	}
+	if once(high) && !once(low) {
+		if below := halve(high, once) - 1; below > low && do(below) {
+			high = halve(below, do)
 		}
 	}
 	c := s.seen[point{fall, values[high]}]

@@ -13,6 +13,7 @@ import (
 
 	"covey/internal/proposal"
 	"covey/internal/result"
+	"covey/internal/study"
 )
 
 func TestCovarianceAgainstAnotherComputation(t *testing.T) {
@@ -28,8 +29,8 @@ func TestCovarianceAgainstAnotherComputation(t *testing.T) {
 	near(t, "group's tangent", a.tangent(0, 2), 0.01521301489465)
 	vectors := [][]float64{{0.6, 0.8, 0, 0}, {-0.8, 0.6, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}}
 	in := a.loadings(0, vectors, vectors[0])
-	near(t, "low", in[0][0], 0.4778263708108)
-	near(t, "high", in[2][1], 0.05386548148246)
+	near(t, "low", in[0][0], 0.4731323857048)
+	near(t, "high", in[2][1], 0.06380036036687)
 }
 
 func near(t *testing.T, what string, got, want float64) {
@@ -337,6 +338,14 @@ func TestNotCalibratedNotShown(t *testing.T) {
 		"paper":    func(r *result.Result) { r.Profile = proposal.ProfilePaper },
 		"units":    func(r *result.Result) { r.Unit = "patient" },
 		"few rows": func(r *result.Result) { r.N = leastUnits - 1 },
+		"unread lengths": func(r *result.Result) {
+			r.Releases = slices.Clone(r.Releases)
+			for i, rel := range r.Releases {
+				if rel.Kind == study.KindHistogram {
+					r.Releases[i].Noised = make([]int64, len(rel.Noised))
+				}
+			}
+		},
 	} {
 		bad := *r
 		change(&bad)
@@ -382,20 +391,20 @@ func TestAlarm(t *testing.T) {
 // Elliptical rows raise no alarm: with 20 seeds at 0.005 each a false one has probability 0.1 at
 // most, by the bounds' own slack much less.
 func TestLongerRowsTurnedRaiseTheAlarm(t *testing.T) {
-	second := diagonal(2, 1, 0.3, 0.3, 0.2, 0.2, 0.1, 0.1)
-	turnedBy := diagonal(2, 1, 0.3, 0.3, 0.2, 0.2, 0.1, 0.1)
+	falling := append([]float64{2, 1}, slices.Repeat([]float64{0.1}, 22)...)
+	second := diagonal(falling...)
+	turnedBy := diagonal(falling...)
 	turnedBy.SetSym(0, 0, 1.5)
 	turnedBy.SetSym(1, 1, 1.5)
 	turnedBy.SetSym(0, 1, 0.5) // eigenvalues 2 and 1, 45 degrees off
-	s := spec(8, 2, proposal.MethodCovariance)
-	s.Epsilon = 0.4 // below it public sizes clip high at once, above it the high part is too noisy
+	s := spec(24, 2, proposal.MethodCovariance)
 	for seed := range uint64(20) {
-		p, r := law{second: second, long: second, radius: 2, rng: seeded(100 + seed)}.run(t, s, 6000)
-		if got := of(t, p, r); got.Alarm == nil || *got.Alarm {
+		p, r := law{second: second, long: second, radius: 2, rng: seeded(100 + seed)}.run(t, s, 4500)
+		if got := of(t, p, r); got.Alarm == nil || *got.Alarm || !says(got, "rows were clipped short") {
 			t.Errorf("seed %d, equal rows: %+v", seed, got)
 		}
 	}
-	p, r := law{second: second, long: turnedBy, radius: 2, rng: seeded(13)}.run(t, s, 6000)
+	p, r := law{second: second, long: turnedBy, radius: 2, rng: seeded(13)}.run(t, s, 4500)
 	if got := of(t, p, r); got.Alarm == nil || !*got.Alarm || !says(got, "Large rows look different") {
 		t.Errorf("turned rows: %+v", got)
 	}

@@ -3,7 +3,6 @@
 package python
 
 import (
-	"covey/internal/result"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
