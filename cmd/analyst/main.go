@@ -41,6 +41,7 @@ type commands struct {
 	List     listCmd     `cmd:"" help:"List your studies and those that you may read."`
 	Show     showCmd     `cmd:"" help:"Show where a study stands: each site's answer, faults, and who is awaited."`
 	Watch    watchCmd    `cmd:"" help:"Follow a study until it is over."`
+	Notify   notifyCmd   `cmd:"" help:"Tell the receivers that analyst.toml names of what happens to your studies."`
 	Withdraw withdrawCmd `cmd:"" help:"End a study of yours; what was charged stays charged."`
 	Result   resultCmd   `cmd:"" help:"Fetch and check the signed result of a study."`
 

@@ -45,6 +45,13 @@ func (r *release) debian(t target, name string, program []byte) error {
 		copied["deploy/systemd/covey-agent@.service"] = "usr/lib/systemd/system/covey-agent@.service"
 		copied["deploy/samples/agent.toml"] = "usr/share/doc/" + pkg + "/examples/agent.toml"
 		copied["deploy/samples/policy.toml"] = "usr/share/doc/" + pkg + "/examples/policy.toml"
+		clinic, err := os.ReadDir("examples/clinic") // the tutorials' hospitals
+		if err != nil {
+			return err
+		}
+		for _, f := range clinic {
+			copied["examples/clinic/"+f.Name()] = "usr/share/doc/" + pkg + "/examples/clinic/" + f.Name()
+		}
 	case "coordinator":
 		copied["deploy/systemd/covey-coordinator.service"] = "usr/lib/systemd/system/covey-coordinator.service"
 		copied["deploy/samples/coordinator.toml"] = "usr/share/doc/" + pkg + "/examples/coordinator.toml"

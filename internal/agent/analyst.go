@@ -22,6 +22,7 @@ type AnalystView struct {
 // AnalystTotal is what all studies of a proposer's key come to in a population here.
 type AnalystTotal struct {
 	Delta  float64 `json:"delta"`           // of the population's budget, or else the study's
+	Curve  string  `json:"curve"`           // by which ρ is converted: zcdp makes more of it than gdp
 	Before float64 `json:"epsilon_before"`  // of those approved here, as far as they may still be charged
 	After  float64 `json:"epsilon_after"`   // with this one
 	Limit  float64 `json:"limit,omitempty"` // max_epsilon_total; 0: none of its own
@@ -72,6 +73,7 @@ func (s *session) total(config *siteconfig.Config, dataset siteconfig.Dataset) *
 			curve = noise.GDP
 		}
 	}
+	t.Curve = string(curve)
 	// Both are of figures in bounds: a charge is at most 1e6, and δ was checked.
 	t.Before, _ = curve.Epsilon(max(0, used.SpentRho+used.ReservedRho), t.Delta)
 	t.After, _ = curve.Epsilon(max(0, used.SpentRho+used.ReservedRho)+s.plan.Rho, t.Delta)
