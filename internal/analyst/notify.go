@@ -11,7 +11,7 @@ import (
 )
 
 // soon is how many days before its end a certificate that was not renewed is worth a notice, and
-// hasty how long before a study expires its missing approvals are.
+// hasty how long before its expiry a study is that not all sites have approved.
 const (
 	soon  = 14
 	hasty = 24 * time.Hour
@@ -43,8 +43,8 @@ func (c *Client) Notices(log *slog.Logger) (*Notices, error) {
 	return n, err
 }
 
-// Step asks the coordinator where the studies stand, and tells what is new and what is due. Where
-// it cannot ask it tells nothing: what is not known is not over.
+// Step asks the coordinator where the studies stand, and sends notices of what is new and what is
+// due. Where it cannot ask it sends none: what is not known is not over.
 func (n *Notices) Step(ctx context.Context) error {
 	all, err := n.client.List(ctx)
 	if err != nil {
@@ -55,8 +55,8 @@ func (n *Notices) Step(ctx context.Context) error {
 	return nil
 }
 
-// facts are what an analyst may be told: states of studies, as the coordinator shows them, and the
-// end of the certificate.
+// facts returns what an analyst may be told: states of studies, as the coordinator shows them, and
+// the end of the certificate.
 func (c *Client) facts(all []wire.Told) []notify.Fact {
 	var out []notify.Fact
 	if pki.Expiry(c.holder.Certificate(), c.now()) < soon {
