@@ -24,7 +24,7 @@ func (f Federation) Fits(p *proposal.Proposal, by proposal.Party, now time.Time)
 	case p.Proposer == nil:
 		return refuse("proposer: an analyst's proposal names the analyst")
 	case !p.Proposer.Same(by):
-		return refuse("proposer: is not the analyst who sends it, by name and identity key")
+		return refuse("proposer: is not who sends it, by name and identity key")
 	case !bytes.Equal(p.Coordinator, f.Coordinator):
 		return refuse("coordinator: is not the key of this federation")
 	case p.Spec.Expires == "":
