@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,6 +18,7 @@ import (
 // mail is what a site posts, and when after the mail was opened.
 type mail struct {
 	began time.Time
+	mu    sync.Mutex // verdicts that wait leave in goroutines of their own
 	said  []wire.Decision
 	after []time.Duration
 }
@@ -25,6 +27,8 @@ type mail struct {
 func openMail(s *testSite) *mail {
 	m := &mail{began: time.Now()}
 	s.agent.post = func(w wire.Message) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
 		m.said = append(m.said, w.(wire.Decision))
 		m.after = append(m.after, time.Since(m.began))
 	}
