@@ -98,7 +98,10 @@ func quantileOf(noised []int64, spread, quantile float64, units int, near float6
 		enough = 0.8 * float64(units)
 	}
 	radius, most := 0.0, 0.0
-	for width := 1; width <= 32 && most < enough; width *= 2 {
+	for width := 1; width <= widest && most < enough; width *= 2 {
+		if width == widest && most >= 0.5*float64(units) {
+			break // eight octaves together say little: a bound there would be of noise alone
+		}
 		if r, left := binsRadius(noised, spread, quantile, width, near, mostAlone*float64(units)); left > most {
 			radius, most = r, left
 		}
@@ -123,6 +126,9 @@ func (p *Plan) Unread(releases []Release) bool {
 	}
 	return false
 }
+
+// widest is how many bins are taken together at most, eight octaves.
+const widest = 32
 
 // mostAlone is the most of the units that a bin of noise alone may seem to hold: two of them are
 // less than half. Where noise makes fuller ones, a bin must be surely times as full as others must.
