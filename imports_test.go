@@ -64,7 +64,7 @@ var arrows = map[string][]string{
 	"internal/proposals":   {"internal/frame", "internal/siteconfig", "internal/proposal", "internal/study"},
 	"internal/terms":       {"internal/frame", "internal/proposal", "internal/study"},
 	"internal/enroll":      {"internal/frame", "internal/pki", "internal/siteconfig", "internal/wire"},
-	"internal/analyst":     {"internal/enroll", "internal/frame", "internal/pki", "internal/siteconfig", "internal/strict", "internal/result", "internal/proposal", "internal/study", "internal/wire"},
+	"internal/analyst":     {"internal/enroll", "internal/frame", "internal/notify", "internal/pki", "internal/siteconfig", "internal/strict", "internal/result", "internal/proposal", "internal/study", "internal/wire"},
 	"internal/doctor":      {"internal/dataset", "internal/enroll", "internal/frame", "internal/answer", "internal/pki", "internal/profile", "internal/sitedata", "internal/siteconfig", "internal/proposal", "internal/study", "internal/wire"},
 	"internal/holding":     {"internal/answer", "internal/clip", "internal/dataset", "internal/proposal", "internal/rowcache", "internal/siteconfig", "internal/sitedata", "internal/study"},
 	"internal/uplink":      {"internal/egress", "internal/enroll", "internal/failpoint", "internal/pki", "internal/proposal", "internal/proposals", "internal/study", "internal/wire"},
@@ -78,6 +78,8 @@ var arrows = map[string][]string{
 	"internal/node":        {"internal/admission", "internal/coordinator", "internal/membership", "internal/notify", "internal/people", "internal/round", "internal/frame", "internal/dashboard", "internal/replica", "internal/pki", "internal/strict", "internal/proposal"},
 	"test/history":         {"internal/failpoint", "internal/round", "internal/proposal", "internal/study", "internal/secagg", "internal/noise", "proto/covey/v1"},
 	"test/sim":             {"internal/agent", "internal/failpoint", "internal/ledger", "internal/node", "internal/replica", "internal/round", "internal/proposal", "internal/study", "test/fed", "test/history", "test/network", "test/site"},
+	// Writes the tables of the tutorials.
+	"examples/clinic": {},
 	// Runs a command on a container's first start; the image has no shell.
 	"deploy/image/once": {},
 	"deploy/release":    {},

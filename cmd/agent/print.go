@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -117,7 +115,7 @@ func printFigures(w io.Writer, f sitedata.Figures) {
 	}
 }
 
-// statedOf is what a proposer wrote of a column: two cells of a table.
+// statedOf returns what a proposer wrote of a column: two cells of a table.
 func statedOf(measure string, plausible []float64) string {
 	if measure != "" {
 		measure = frame.Quoted(measure)
@@ -130,7 +128,7 @@ func statedOf(measure string, plausible []float64) string {
 	return measure
 }
 
-// constants are a column's offset and scale as shown.
+// constants returns a column's offset and scale as shown.
 func constants(offset, scale float64, learned bool) (string, string) {
 	if learned {
 		return "learned", "learned"
@@ -169,7 +167,7 @@ func printStudies(w io.Writer, all []agent.StudyView) {
 	})
 }
 
-// fromOf is who proposed a study: "-" for nobody whose signature this site has seen.
+// fromOf returns who proposed a study: "-" for nobody whose signature this site has seen.
 func fromOf(s agent.StudyView) string {
 	if s.Proposer == nil {
 		return "-"
@@ -177,7 +175,7 @@ func fromOf(s agent.StudyView) string {
 	return frame.Word(s.Proposer.Name)
 }
 
-// stateOf is a study's state with the code of why.
+// stateOf returns a study's state with the code of why.
 func stateOf(s agent.StudyView) string {
 	if s.Code == "" {
 		return s.State
@@ -185,7 +183,7 @@ func stateOf(s agent.StudyView) string {
 	return s.State + " (" + s.Code + ")"
 }
 
-// whenOf is when a study ended or was decided, or until when it can be.
+// whenOf returns when a study ended or was decided, or until when it can be.
 func whenOf(s agent.StudyView) string {
 	switch {
 	case s.Expires != nil:
@@ -302,7 +300,7 @@ func printParties(w io.Writer, s agent.StudyDetail) {
 		if t.Limit > 0 {
 			limit = fmt.Sprintf("max_epsilon_total = %g", t.Limit)
 		}
-		fmt.Fprintf(w, "         all studies of this key here: ε = %.4g so far, %.4g with this one, at δ = %g (%s)\n", t.Before, t.After, t.Delta, limit)
+		fmt.Fprintf(w, "         all studies of this key here: ε = %.4g so far, %.4g with this one, at δ = %g by the budget's %s (%s)\n", t.Before, t.After, t.Delta, t.Curve, limit)
 		if !t.Fits {
 			fmt.Fprintln(w, "         THAT IS BEYOND THE LIMIT: it is for you to decide.")
 		}
@@ -317,7 +315,7 @@ func printParties(w io.Writer, s agent.StudyDetail) {
 	fmt.Fprintf(w, "read by  %s\n", strings.Join(readers, "\n         "))
 }
 
-// analystText is an analyst with its key, and what the policy has of it.
+// analystText returns an analyst's name and key, and whether the policy lists them.
 func analystText(a agent.AnalystView) string {
 	known := map[string]string{"yes": ", listed in policy.analysts", "no": ", not listed in policy.analysts", "other key": ", ANOTHER KEY than policy.analysts has"}[a.Known]
 	return fmt.Sprintf("%s, key %s%s", frame.Word(a.Name), a.Fingerprint, known)
@@ -442,7 +440,7 @@ func section(w io.Writer, title string, lines []string) {
 	}
 }
 
-// orNothing is a list that says so if it is empty.
+// orNothing returns lines, or one line that nothing has changed where there are none.
 func orNothing(lines []string) []string {
 	if len(lines) == 0 {
 		return []string{"nothing has changed"}
@@ -478,32 +476,6 @@ func printLedger(w io.Writer, l agent.LedgerReply) {
 			}
 			line("%s\t%s\t%s\t%s\t%.6g\t%.6g\t%.6g\t%d\t%s\t%s\t%s", s.Population, s.Digest.String()[:12], frame.Word(s.Name), state,
 				s.Rho, s.SpentRho, s.ForfeitRho, s.Queries, date, s.By, s.Curve)
-		}
-	})
-}
-
-// printSent is one line of "egress --each".
-func printSent(w io.Writer, m egress.SentMessage) {
-	study, query := "-", "-"
-	if m.Study != nil {
-		study = m.Study.String()[:12]
-	}
-	if m.Query != nil {
-		query = strconv.Itoa(*m.Query)
-	}
-	fmt.Fprintf(w, "%s  %-12s  %-12s  %5s  %10d  %s  %s\n", m.Time.Format(time.RFC3339), study, m.Kind, query, m.Bytes, m.SHA256, m.Code)
-}
-
-func printEgress(w io.Writer, e egress.Reply) {
-	table(w, func(line func(string, ...any)) {
-		line("STUDY\tNAME\tKIND\tMESSAGES\tBYTES")
-		for _, kind := range slices.Sorted(maps.Keys(e.Link)) {
-			line("-\t-\t%s\t%d\t%d", kind, e.Link[kind].Messages, e.Link[kind].Bytes)
-		}
-		for _, s := range e.Studies {
-			for _, kind := range slices.Sorted(maps.Keys(s.Sent)) {
-				line("%s\t%s\t%s\t%d\t%d", s.Study.String()[:12], frame.Word(s.Name), kind, s.Sent[kind].Messages, s.Sent[kind].Bytes)
-			}
 		}
 	})
 }

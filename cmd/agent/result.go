@@ -2,8 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -39,7 +37,7 @@ func (c *studyResultCmd) Run(t *terminal) error {
 		return err
 	}
 	if c.Out != "" {
-		if err := writeNew(c.Out, 0o644, func(w io.Writer) error { _, err := w.Write(file); return err }); err != nil {
+		if err := shared.WriteNew(c.Out, file); err != nil {
 			return err
 		}
 		t.Say("%s: the result of study %s, which this site approved; it verifies.", c.Out, s.Digest.String()[:12])
@@ -65,18 +63,6 @@ func fetch(t *terminal, id proposal.Digest) ([]byte, error) {
 	}
 	defer body.Close()
 	return io.ReadAll(io.LimitReader(body, wire.MaxResult+1))
-}
-
-// writeNew makes a file that was not there, whole or not at all.
-func writeNew(path string, mode os.FileMode, content func(io.Writer) error) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
-	if err != nil {
-		return &shared.InputError{Err: err}
-	}
-	if err = errors.Join(content(f), f.Close()); err != nil {
-		return fmt.Errorf("%s: %w", path, errors.Join(err, os.Remove(path)))
-	}
-	return nil
 }
 
 // held returns what this site has on record of a study, of the running agent or, where none runs,

@@ -41,12 +41,13 @@ type commands struct {
 	List     listCmd     `cmd:"" help:"List your studies and those that you may read."`
 	Show     showCmd     `cmd:"" help:"Show where a study stands: each site's answer, faults, and who is awaited."`
 	Watch    watchCmd    `cmd:"" help:"Follow a study until it is over."`
+	Notify   notifyCmd   `cmd:"" help:"Tell the receivers that analyst.toml names of what happens to your studies."`
 	Withdraw withdrawCmd `cmd:"" help:"End a study of yours; what was charged stays charged."`
 	Result   resultCmd   `cmd:"" help:"Fetch and check the signed result of a study."`
 
 	Verify  verifyCmd   `cmd:"" help:"Check a result file offline: releases, charges, outputs, hash chain, signatures."`
 	Export  exportCmd   `cmd:"" help:"Write a result file as a NumPy archive, a table or drawings, offline."`
-	Compare cli.Compare `cmd:"" help:"Hold two result files against each other, offline: angles between components, with intervals where they are calibrated."`
+	Compare cli.Compare `cmd:"" help:"Compare two result files, offline: angles between components, with intervals where they are calibrated."`
 
 	cli.Tools
 }
@@ -75,7 +76,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	})
 }
 
-// folder is where the analyst's keys are. One folder is one federation's.
+// folder returns where the analyst's keys are. One folder is one federation's.
 func (t *terminal) folder() (string, error) {
 	if t.dir != "" {
 		return t.dir, nil

@@ -19,7 +19,7 @@ import (
 type proposeCmd struct {
 	File   string   `arg:"" type:"existingfile" help:"study.toml."`
 	Yes    bool     `short:"y" help:"Do not ask: propose it."`
-	DryRun bool     `help:"Print the proposal, with the keys and counts of now, and send nothing. Another one has another digest."`
+	DryRun bool     `help:"Print the proposal, with present keys and counts, and send nothing. What is proposed later has another digest."`
 	Trust  []string `placeholder:"FINGERPRINT" help:"A key that changed since it was shown first, as its owner read it to you."`
 }
 
@@ -103,7 +103,7 @@ func (c *proposeCmd) reply(client *analyst.Client, d *analyst.Draft) proposed {
 	return out
 }
 
-// show prints the plan, its warnings and whom it is for, to whom decides.
+// show prints the plan, its warnings, and the sites and readers with their keys, for the decision.
 func (c *proposeCmd) show(t *terminal, client *analyst.Client, d *analyst.Draft, out *proposed) error {
 	out.Warnings = append(d.Plan.Warnings(), again(t, client, d)...)
 	lines, _, err := cli.Expected(d.Plan)
@@ -171,5 +171,5 @@ func fingerprints(trust []string) error {
 	return nil
 }
 
-// word is a text of another party in a column.
+// word returns another party's text, fit to stand in a column.
 func word(s string) string { return frame.Word(s) }

@@ -2,10 +2,7 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"covey/cmd/internal/cli"
@@ -49,7 +46,7 @@ func (c *resultCmd) Run(t *terminal) error {
 		return err
 	}
 	if c.Out != "" {
-		if err := writeNew(c.Out, got.File); err != nil {
+		if err := cli.WriteNew(c.Out, got.File); err != nil {
 			return err
 		}
 		t.Say("%s: the result of study %.12s. %s", c.Out, id, signedBy(got))
@@ -76,18 +73,4 @@ func signedBy(got *analyst.Fetched) string {
 		return "It verifies, and is signed by the coordinator's key as it was shown before, " + got.Key + "."
 	}
 	return "It verifies: it is signed by the key in it, " + got.Key + ", which was not shown here before. Compare it with the coordinator's as somebody you trust reads it to you."
-}
-
-// writeNew makes a file that was not there, whole or not at all. Of its content all that privacy
-// protects is noised: those who may read the study's result may be more than one user.
-func writeNew(path string, content []byte) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
-	if err != nil {
-		return &cli.InputError{Err: err}
-	}
-	_, err = f.Write(content)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("%s: %w", path, errors.Join(err, os.Remove(path)))
-	}
-	return nil
 }

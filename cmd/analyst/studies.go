@@ -53,7 +53,7 @@ func viewOf(t wire.Told) view {
 	return v
 }
 
-// words are names of others, each as it can stand in a line of ours.
+// words returns other parties' names, each fit to stand in a line of text.
 func words(names []string) (out []string) {
 	for _, name := range names {
 		out = append(out, word(name))
@@ -61,7 +61,7 @@ func words(names []string) (out []string) {
 	return out
 }
 
-// status is where a study stands, in one or a few words.
+// status returns where a study stands, in one or a few words.
 func (v view) status() string {
 	switch v.Status {
 	case wire.PhaseEnded:
@@ -72,7 +72,7 @@ func (v view) status() string {
 	return string(v.Status)
 }
 
-// by is who proposed it.
+// by returns who proposed the study.
 func (v view) by() string {
 	switch {
 	case v.Own:
@@ -83,7 +83,7 @@ func (v view) by() string {
 	return word(v.Proposer)
 }
 
-// describe is where a study stands and for whom it waits, in a sentence.
+// describe returns where a study stands and for whom it waits, in a sentence.
 func (v view) describe() string {
 	waits := ""
 	if len(v.Waiting) > 0 {
@@ -106,7 +106,7 @@ func (v view) describe() string {
 	return fmt.Sprintf("%s after %d queries", v.status(), v.Released)
 }
 
-// decision is a site's answer in words.
+// decision returns a site's answer in words.
 func (s siteView) decision() string {
 	switch s.Decision {
 	case study.VerdictApproved:
@@ -121,7 +121,7 @@ func (s siteView) decision() string {
 var faults = map[study.Code]string{
 	study.CodeUnit:    "has another unit in this data set: `unit` is the column that the sites' agent.toml names",
 	study.CodeColumns: "does not have one column of each name: ask the site which it has, or propose without it",
-	study.CodeFormat:  "has a column that is not of the study's kind: numbers, levels or dates, in the unit of measurement that it says",
+	study.CodeFormat:  "has a file of another format, or a column that is not numbers, levels or dates as the study has it: ask the site",
 }
 
 func (s siteView) fault() string {

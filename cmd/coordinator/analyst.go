@@ -13,11 +13,11 @@ import (
 type analystCmd struct {
 	Invite inviteAnalystCmd `cmd:"" help:"Make a join file for an analyst."`
 	List   analystsCmd      `cmd:"" help:"List analysts and pending invites."`
-	Revoke revokeAnalystCmd `cmd:"" help:"End an analyst's membership."`
+	Revoke revokeAnalystCmd `cmd:"" help:"End an analyst's membership: its calls end at once, its studies go on."`
 }
 
 type inviteAnalystCmd struct {
-	Name string `arg:"" help:"The analyst's name: lower-case letters, digits and dashes. No site has it."`
+	Name string `arg:"" help:"The analyst's name: lower-case letters, digits and dashes. It must never have been a site's."`
 	inviteFlags
 }
 

@@ -36,7 +36,7 @@ type cli struct {
 	CA      caCmd          `cmd:"" name:"ca" help:"Replace the federation's CA without cutting off a site."`
 	Raft    raftCmd        `cmd:"" help:"List, add and remove coordinators; transfer the lead; take a snapshot."`
 	Account accountCmd     `cmd:"" help:"Convert between noise and privacy."`
-	Compare shared.Compare `cmd:"" help:"Hold two result files against each other, offline: angles between components, with intervals where they are calibrated."`
+	Compare shared.Compare `cmd:"" help:"Compare two result files, offline: angles between components, with intervals where they are calibrated."`
 	Verify  shared.Verify  `cmd:"" help:"Check a result file offline: releases, charges, outputs, hash chain, signatures."`
 
 	shared.Tools

@@ -66,7 +66,7 @@ func (c *pageInviteCmd) Run(s *terminal) error {
 	}
 	fmt.Fprintf(s.Err, "%s (%s) may log in %s until %s, at every coordinator's page, and sees %s\n", r.Name, r.Role, how, r.Expires.Format(time.RFC3339), sees(r.ListedPerson))
 	if !c.Certificate {
-		fmt.Fprintf(s.Err, "hand it over by a channel you trust: whoever has it is %s until `coordinator page revoke %s`\n", r.Name, r.Name)
+		fmt.Fprintf(s.Err, "hand it over by a channel you trust: anyone who has it logs in as %s, until `coordinator page revoke %s`\n", r.Name, r.Name)
 	}
 	if r.Replaced {
 		fmt.Fprintf(s.Err, "the login that %s had before is void\n", r.Name)

@@ -31,8 +31,8 @@ func (r *release) chart(name string) ([]entry, error) {
 
 var semantic = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-(0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)(\.(0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*))*)?$`)
 
-// chartVersion returns a version that Helm takes: a semantic one, without a v. What is none, such
-// as a commit's name, is one before 0.0.1.
+// chartVersion returns a version that Helm takes: a semantic one, without a v. Any other version,
+// such as a commit's name, becomes 0.0.0-gNAME.
 func chartVersion(version string) string {
 	v := strings.TrimPrefix(version, "v")
 	if semantic.MatchString(v) {

@@ -19,7 +19,7 @@ var scripts embed.FS
 
 var about = map[string]string{
 	"agent":       "answers studies of principal components beside a site's data\n It runs where the rows are, and only masked, differentially private sums leave.",
-	"analyst":     "checks and exports results of federated principal components\n It reads result files offline and belongs on no machine of a federation.",
+	"analyst":     "proposes studies of principal components to a federation and reads results\n It reaches the coordinator from the analyst's own machine, signs what it proposes,\n and belongs on no machine of a site or a coordinator.",
 	"coordinator": "runs studies of principal components over sites that do not pool\n It adds up masked sums of sites' agents, and sees no site's own.",
 }
 
@@ -45,6 +45,13 @@ func (r *release) debian(t target, name string, program []byte) error {
 		copied["deploy/systemd/covey-agent@.service"] = "usr/lib/systemd/system/covey-agent@.service"
 		copied["deploy/samples/agent.toml"] = "usr/share/doc/" + pkg + "/examples/agent.toml"
 		copied["deploy/samples/policy.toml"] = "usr/share/doc/" + pkg + "/examples/policy.toml"
+		clinic, err := os.ReadDir("examples/clinic") // the tutorials' hospitals
+		if err != nil {
+			return err
+		}
+		for _, f := range clinic {
+			copied["examples/clinic/"+f.Name()] = "usr/share/doc/" + pkg + "/examples/clinic/" + f.Name()
+		}
 	case "coordinator":
 		copied["deploy/systemd/covey-coordinator.service"] = "usr/lib/systemd/system/covey-coordinator.service"
 		copied["deploy/samples/coordinator.toml"] = "usr/share/doc/" + pkg + "/examples/coordinator.toml"

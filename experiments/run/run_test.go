@@ -72,10 +72,10 @@ func TestLaws(t *testing.T) {
 			held[l.Family] = true
 		}
 	}
-	if len(laws) < 60 || len(held) != 6 {
+	if len(laws) < 60 || len(held) != 7 {
 		t.Errorf("%d laws, held out of %v", len(laws), held)
 	}
-	for _, name := range []string{"flatx", "t3-", "clustersX-pow1", "rare2-pow1", "ar2", "slowly"} {
+	for _, name := range []string{"flatx", "t3-", "clustersX-pow1", "groups0-pow1", "groupsX-pow1", "rare2-pow1", "ar2", "slowly"} {
 		if _, _, err := LawNamed(name, 8); err == nil {
 			t.Errorf("%q is a law", name)
 		}

@@ -27,9 +27,9 @@ type Client struct {
 }
 
 // Door looks at every call before anything of it is read. It says this end's version and refuses a
-// caller that shares no protocol with it, whether this node leads or not; then it refuses whoever
-// is not of a role that the method is for (wire.RolesOf), and all calls of a method that is for
-// nobody. Health is anybody's.
+// caller that shares no protocol with it, whether this node leads or not; then it refuses a
+// caller without a role that the method is for (wire.RolesOf), and all calls of a method that is
+// for nobody. Health is open to everyone.
 type Door struct {
 	Program string // as versions name it
 	Log     *slog.Logger
@@ -113,7 +113,7 @@ func (d *Door) agree(ctx context.Context) error {
 	err := wire.Agree(wire.VersionOf(said, "an agent"), wire.This(d.Program))
 	if leaf := LeafOf(ctx); leaf != nil {
 		d.refused(leaf, err)
-	} // a caller without a certificate could fill the log; whoever joins reads the answer
+	} // a caller without a certificate could fill the log; a joining program reads the answer
 	if err != nil {
 		return status.Error(codes.FailedPrecondition, err.Error())
 	}
@@ -137,7 +137,7 @@ func (d *Door) refused(leaf *x509.Certificate, err error) {
 	}
 	if d.said[name] != err.Error() {
 		d.said[name] = err.Error()
-		d.Log.Warn("an agent was refused", string(role), name, "error", err)
+		d.Log.Warn("a program was refused", string(role), name, "error", err)
 	}
 }
 

@@ -90,7 +90,7 @@ func TestAgentVersion(t *testing.T) {
 	for _, err := range []error{old, old, nil, old} {
 		d.refused(leaf, err)
 	}
-	if n := strings.Count(logs.String(), "an agent was refused"); n != 2 {
+	if n := strings.Count(logs.String(), "a program was refused"); n != 2 {
 		t.Errorf("%d lines for an agent that is refused twice, taken, and refused:\n%s", n, logs.String())
 	}
 	if _, err := healthv1.NewHealthClient(conn).Check(t.Context(), &healthv1.HealthCheckRequest{}); status.Code(err) != codes.Unimplemented {

@@ -14,26 +14,27 @@ import (
 type AnalystView struct {
 	Name        string `json:"name"`
 	Fingerprint string `json:"fingerprint"` // of its key
-	// Known is what [policy.analysts] says of it: "yes", "no", or "other key"; empty where there
-	// are none.
+	// Known is whether [policy.analysts] lists it: "yes", "no", or "other key"; empty where the
+	// policy lists no analysts.
 	Known string `json:"known,omitempty"`
 }
 
 // AnalystTotal is what all studies of a proposer's key come to in a population here.
 type AnalystTotal struct {
 	Delta  float64 `json:"delta"`           // of the population's budget, or else the study's
+	Curve  string  `json:"curve"`           // by which ρ is converted: zcdp makes more of it than gdp
 	Before float64 `json:"epsilon_before"`  // of those approved here, as far as they may still be charged
 	After  float64 `json:"epsilon_after"`   // with this one
 	Limit  float64 `json:"limit,omitempty"` // max_epsilon_total; 0: none of its own
 	Fits   bool    `json:"fits"`            // After is within Limit
 }
 
-// analystOf is an analyst by what the policy has of it.
+// analystOf returns an analyst as the operator sees it, with whether the policy lists it.
 func analystOf(policy *siteconfig.Policy, p proposal.Party) AnalystView {
 	return AnalystView{p.Name, pki.Fingerprint([]byte(p.Identity)), policy.KnowsAnalyst(p)}
 }
 
-// proposerOf is a proposal's proposer as the ledger keeps it.
+// proposerOf returns a proposal's proposer as the ledger keeps it.
 func proposerOf(p proposal.Proposal) ledger.Proposer {
 	if p.Proposer == nil {
 		return ledger.Proposer{}
@@ -41,7 +42,7 @@ func proposerOf(p proposal.Proposal) ledger.Proposer {
 	return ledger.Proposer{Name: p.Proposer.Name, Key: p.Proposer.Identity}
 }
 
-// party is who is on the ledger, nil for nobody.
+// party returns a proposer on the ledger as a party, nil for the zero Proposer.
 func party(p ledger.Proposer) *proposal.Party {
 	if len(p.Key) == 0 {
 		return nil
@@ -72,6 +73,7 @@ func (s *session) total(config *siteconfig.Config, dataset siteconfig.Dataset) *
 			curve = noise.GDP
 		}
 	}
+	t.Curve = string(curve)
 	// Both are of figures in bounds: a charge is at most 1e6, and δ was checked.
 	t.Before, _ = curve.Epsilon(max(0, used.SpentRho+used.ReservedRho), t.Delta)
 	t.After, _ = curve.Epsilon(max(0, used.SpentRho+used.ReservedRho)+s.plan.Rho, t.Delta)
@@ -84,7 +86,7 @@ func (s *session) total(config *siteconfig.Config, dataset siteconfig.Dataset) *
 	return &t
 }
 
-// rules are what each of the site's limits says of the study, that on its proposer's total
+// rules returns each of the site's limits held against the study, that on its proposer's total
 // included.
 func (s *session) rules(config *siteconfig.Config, dataset siteconfig.Dataset) []siteconfig.PolicyRule {
 	rules := config.Policy.Judge(s.plan, s.self)

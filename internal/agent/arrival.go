@@ -9,6 +9,7 @@ import (
 
 	"covey/internal/ledger"
 	"covey/internal/proposal"
+	"covey/internal/proposals"
 	"covey/internal/study"
 	"covey/internal/wire"
 )
@@ -17,12 +18,10 @@ const (
 	// maxOpen is how many proposals of one analyst's key may be open here: wait for the operator,
 	// or be approved and not over.
 	maxOpen = 5
-	// maxSigned is how long an analyst's proposal may be, in bytes.
-	maxSigned = 3 << 20
 	// verdictEvery is what the time from an analyst's proposal to an automatic verdict on it is a
 	// multiple of: how long the rows took to read is not for the analyst. It is counted from the
-	// arrival, and not by a clock's minutes: against those whoever sends a proposal a second before
-	// the minute would learn whether reading took that second.
+	// arrival, and not by a clock's minutes: a proposal sent a second before a clock's minute would
+	// tell its sender whether reading took that second.
 	verdictEvery = time.Minute
 )
 
@@ -73,8 +72,8 @@ func (h *arrivals) end() {
 	}
 }
 
-// admit holds the verdict on an analyst's signed proposal from then on, and says why the proposal
-// is refused if it is one too many. What waits or is on the ledger is no new one.
+// admit holds the verdict on an analyst's signed proposal from then on, and returns why the
+// proposal is refused if it is one too many. What waits or is on the ledger is no new one.
 func (a *Agent) admit(p proposal.Proposal, id proposal.Digest, bytes int) (study.Code, error) {
 	a.arriving.mu.Lock()
 	defer a.arriving.mu.Unlock()
@@ -91,29 +90,30 @@ func (a *Agent) admit(p proposal.Proposal, id proposal.Digest, bytes int) (study
 	return "", nil
 }
 
-// crowded is why a new proposal of an analyst is one too many. Called with arriving's mu held.
+// crowded returns why a new proposal of an analyst is one too many, nil if it is not. Called with
+// arriving's mu held.
 func (a *Agent) crowded(p proposal.Proposal, id proposal.Digest, bytes int) (study.Code, error) {
 	key := p.Proposer.Identity
-	if bytes > maxSigned {
-		return study.CodeTooMany, fmt.Errorf("it has %d bytes, an analyst's at most %d", bytes, maxSigned)
+	if bytes > wire.MaxProposed {
+		return study.CodeTooMany, fmt.Errorf("it has %d bytes, an analyst's at most %d", bytes, wire.MaxProposed)
 	}
 	ok, err := a.seen.Take(key, id, a.now())
 	switch {
 	case err != nil:
 		return study.CodeStore, err
 	case !ok:
-		return study.CodeTooMany, errors.New("as many new proposals of its key came in the last 24 hours as are looked at")
+		return study.CodeTooMany, fmt.Errorf("%d new proposals of its key came in the last 24 hours, and no more are looked at", proposals.MaxDaily)
 	}
 	open, err := a.openOf(key)
 	if err != nil {
 		return study.CodeStore, err
 	}
 	if len(open) >= maxOpen {
-		return study.CodeTooMany, fmt.Errorf("%d proposals of its key are open here", len(open))
+		return study.CodeTooMany, fmt.Errorf("%d proposals of its key are open here, and at most %d may be", len(open), maxOpen)
 	}
 	for _, other := range open {
 		if other.Spec.Name == p.Spec.Name && other.Spec.Dataset == p.Spec.Dataset {
-			return study.CodeTooMany, errors.New("a proposal of its key, name and data set is open here")
+			return study.CodeTooMany, errors.New("a proposal of its key, name and data set is open here, and one at a time may be")
 		}
 	}
 	return "", nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,14 +18,31 @@ import (
 // mail is what a site posts, and when after the mail was opened.
 type mail struct {
 	began time.Time
+	mu    sync.Mutex // verdicts that wait leave in goroutines of their own
 	said  []wire.Decision
 	after []time.Duration
+}
+
+// all is what was posted so far.
+func (m *mail) all() []wire.Decision {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.said)
+}
+
+// times is when, each after the mail was opened.
+func (m *mail) times() []time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.after)
 }
 
 // openMail takes what a site posts from now on, in a bubble.
 func openMail(s *testSite) *mail {
 	m := &mail{began: time.Now()}
 	s.agent.post = func(w wire.Message) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
 		m.said = append(m.said, w.(wire.Decision))
 		m.after = append(m.after, time.Since(m.began))
 	}
@@ -74,16 +92,16 @@ func TestVerdictsLeaveOnTheMinute(t *testing.T) {
 						t.Fatalf("answered %+v", said)
 					}
 					time.Sleep(10 * time.Minute)
-					if len(posted.said) != 0 {
-						t.Errorf("%+v leaves later", posted.said)
+					if len(posted.all()) != 0 {
+						t.Errorf("%+v leaves later", posted.all())
 					}
 					return
 				}
 				quiet := func(when string) {
 					t.Helper()
 					synctest.Wait()
-					if len(posted.said) != 0 {
-						t.Fatalf("%s: %+v left", when, posted.said)
+					if len(posted.all()) != 0 {
+						t.Fatalf("%s: %+v left", when, posted.all())
 					}
 					for _, r := range []wire.Message{offer, wire.Announce{Header: wire.Header{Study: id}}, wire.Query{Study: id}} {
 						if got := s.ask(r); got != nil {
@@ -103,10 +121,10 @@ func TestVerdictsLeaveOnTheMinute(t *testing.T) {
 				quiet("just before")
 				time.Sleep(time.Millisecond)
 				synctest.Wait()
-				if len(posted.said) != 1 || posted.after[0] != c.leaves || posted.said[0].Code != c.code || (posted.said[0].Verdict == study.VerdictApproved) != (c.code == "") {
-					t.Fatalf("after %v: %+v", posted.after, posted.said)
+				if len(posted.all()) != 1 || posted.times()[0] != c.leaves || posted.all()[0].Code != c.code || (posted.all()[0].Verdict == study.VerdictApproved) != (c.code == "") {
+					t.Fatalf("after %v: %+v", posted.times(), posted.all())
 				}
-				if d := posted.said[0]; !study.CheckDecision(in.plan.Proposal.Roster[0], id, d.Verdict, d.Code, d.Signature) {
+				if d := posted.all()[0]; !study.CheckDecision(in.plan.Proposal.Roster[0], id, d.Verdict, d.Code, d.Signature) {
 					t.Error("the verdict is not signed")
 				}
 				if c.code != "" {
@@ -134,12 +152,12 @@ func TestOperatorIsHeardAtOnce(t *testing.T) {
 		if err := s.agent.Withdraw(id); err != nil {
 			t.Fatal(err)
 		}
-		if len(posted.said) != 1 || posted.said[0].Code != study.CodeWithdrawn {
-			t.Fatalf("%+v", posted.said)
+		if len(posted.all()) != 1 || posted.all()[0].Code != study.CodeWithdrawn {
+			t.Fatalf("%+v", posted.all())
 		}
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		for _, d := range posted.said {
+		for _, d := range posted.all() {
 			if d.Verdict != study.VerdictRejected || d.Code != study.CodeWithdrawn {
 				t.Errorf("%+v", d)
 			}
@@ -168,10 +186,10 @@ func TestAnalystsQuotas(t *testing.T) {
 			}
 			time.Sleep(time.Minute)
 			synctest.Wait()
-			if len(posted.said) != 1 {
-				t.Fatalf("%+v", posted.said)
+			if len(posted.all()) != 1 {
+				t.Fatalf("%+v", posted.all())
 			}
-			return posted.said[0]
+			return posted.all()[0]
 		}
 		tooMany := func(when string, offer wire.Proposal, want bool) {
 			t.Helper()
@@ -217,10 +235,10 @@ func TestAnalystsQuotas(t *testing.T) {
 			}
 		}
 		long, _ := c.offerBy("bob", bob, 40, named("long", 1.2))
-		long.Body = append(long.Body, bytes.Repeat([]byte("# a comment of thirty-two bytes\n"), maxSigned/32)...)
+		long.Body = append(long.Body, bytes.Repeat([]byte("# a comment of thirty-two bytes\n"), wire.MaxProposed/32)...)
 		long.Signature = proposal.SignProposal(bob, proposal.DigestOf(long.Body))
 		tooMany("over 3 MiB", long, true)
-		unsigned := append(bytes.Clone(c.body), bytes.Repeat([]byte("# a comment of thirty-two bytes\n"), maxSigned/32)...)
+		unsigned := append(bytes.Clone(c.body), bytes.Repeat([]byte("# a comment of thirty-two bytes\n"), wire.MaxProposed/32)...)
 		tooMany("as long, of the coordinator's operator", wire.Proposal{Body: unsigned}, false)
 	})
 }
@@ -263,8 +281,8 @@ func TestEndBeforeTheVerdict(t *testing.T) {
 		if p := s.agent.Ledger().Populations[0]; p.ReservedRho != 0 || looks < 2 {
 			t.Errorf("after %d looks %+v is reserved", looks, p)
 		}
-		if len(posted.said) != 0 {
-			t.Errorf("%+v", posted.said)
+		if len(posted.all()) != 0 {
+			t.Errorf("%+v", posted.all())
 		}
 		// Held, and ended then.
 		offer, id = c.offerBy("ada", ada, 2, nil)
@@ -272,8 +290,8 @@ func TestEndBeforeTheVerdict(t *testing.T) {
 		s.ask(wire.Ended{Header: wire.Header{Study: id}, Code: study.CodeAborted})
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		if p := s.agent.Ledger().Populations[0]; p.ReservedRho != 0 || len(posted.said) != 0 {
-			t.Errorf("%+v is reserved, %+v is said", p, posted.said)
+		if p := s.agent.Ledger().Populations[0]; p.ReservedRho != 0 || len(posted.all()) != 0 {
+			t.Errorf("%+v is reserved, %+v is said", p, posted.all())
 		}
 	})
 }

@@ -36,7 +36,7 @@ func (a *Agent) offered(offer wire.Proposal) wire.Message {
 		a.refused(body, code, why)
 		return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: code}
 	}
-	// What is kept or approved here was signed when it came: whoever altered it since made another
+	// What is kept or approved here was signed when it came: bytes altered since have another
 	// digest, which nobody signed.
 	if err := p.CheckSignature(id, offer.Signature); err != nil && (s != nil || p.Proposer != nil) {
 		return a.sign(refused(study.CodeBadSignature, err))
@@ -68,8 +68,8 @@ func (a *Agent) offered(offer wire.Proposal) wire.Message {
 	return send(d)
 }
 
-// proposalOf is the proposal of which a session was made, or could not be; none of bytes that are
-// no proposal.
+// proposalOf returns the proposal of which a session was made, or could not be; none of bytes that
+// are no proposal.
 func (a *Agent) proposalOf(s *session, body []byte) proposal.Proposal {
 	if s != nil {
 		return s.plan.Proposal
@@ -291,8 +291,8 @@ func (s *session) budget() StudyBudget {
 	return b
 }
 
-// capOf is the cap that binds a declared population, and the curve by which its budget converts,
-// none of a cap in ρ; gdp is of a study that is to be charged, true for none.
+// capOf returns the cap that binds a declared population, and the curve by which its budget
+// converts, none of a cap in ρ; gdp is of a study that is to be charged, true for none.
 func capOf(p siteconfig.Population, used ledger.Population, gdp bool) (rho float64, curve string) {
 	old, _ := p.Cap() // check read both before
 	more, _ := p.CapGDP()

@@ -14,7 +14,7 @@ import (
 const (
 	// unbegun is how long an approved study of which nobody said when it expires may wait for its
 	// first sum: without an end the approvals of studies that another site never approves would
-	// hold their part of the budget for ever.
+	// hold their part of the budget forever.
 	unbegun = 30 * 24 * time.Hour
 	// lapseEvery is how often a running agent looks for what has expired.
 	lapseEvery = 10 * time.Minute
@@ -39,7 +39,7 @@ func (s *session) expires() time.Time {
 	return expiresAt(s.plan.Proposal, e)
 }
 
-// expired is why the study has expired, nil if it has not.
+// expired returns why the study has expired, nil if it has not.
 func (s *session) expired() error {
 	at := s.expires()
 	if !at.IsZero() && !s.agent.now().Before(at) {
@@ -50,7 +50,7 @@ func (s *session) expired() error {
 
 // lapse ends a study that has expired and is pending or approved here, and returns what the
 // coordinator is told. What an approval reserved is free, and the digest barred for good, by one
-// fsynced line of the ledger: no crash leaves one without the other, and no clock that is put back
+// fsynced line of the ledger: no crash leaves one without the other, and no clock that is set back
 // undoes it. A study whose setup has begun here is left, as by its operator. Called with mu held.
 func (s *session) lapse(why error) wire.Message {
 	id, a := s.plan.Digest, s.agent

@@ -61,7 +61,7 @@ func TestAttackEgressGrows(t *testing.T) {
 	}
 	refused(s, wire.Announce{Header: wire.Header{Study: c.plan.Digest}}, study.CodeNotApproved)
 	want[wire.Decision](s, wire.Proposal{Body: c.body})
-	// One that is on record and not approved is answered longer, and not for ever.
+	// One that is on record and not approved is answered longer, and not forever.
 	for range 3 * idleBurst {
 		said(s.agent.handle(wire.Announce{Header: wire.Header{Study: c.plan.Digest}}))
 	}

@@ -86,7 +86,7 @@ func (s *session) madeAnnouncement(raw []byte) (bool, error) {
 // confirmations only once it holds this site's, and a false word costs the site
 // no more than the study that it approved, which a coordinator can end anyway,
 // and its ρ, which a coordinator can use up anyway. Going on would mean to wait
-// for ever.
+// forever.
 func (s *session) lostConfirmation(r wire.Confirmed) (string, error) {
 	if len(r.Signatures) != len(s.plan.Proposal.Roster) || len(r.Signatures[s.self]) != ed25519.SignatureSize {
 		return "", nil

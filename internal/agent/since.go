@@ -9,7 +9,7 @@ import (
 	"covey/internal/terms"
 )
 
-// Since is what a proposal asks otherwise than an earlier one.
+// Since is what a proposal asks differently from an earlier one.
 type Since struct {
 	Digest proposal.Digest `json:"digest"`
 	Name   string          `json:"name"`
@@ -18,9 +18,9 @@ type Since struct {
 	Changes  []string  `json:"changes"` // in words; empty if there are none
 }
 
-// since compares a proposal with the last one that was approved here of the same proposer's key and
-// population, and not withdrawn from; nil if there is none, or if it is not kept any more. A name
-// alone matches nothing: anybody can take it.
+// since compares a proposal with the last one of the same proposer's key and population that was
+// approved here and not withdrawn; it returns nil if there was no such proposal, or if it is no
+// longer kept. A name alone matches nothing: anybody can take it.
 func (a *Agent) since(s *session) *Since {
 	population := s.population()
 	for _, e := range a.ledger.Studies() { // the newest first

@@ -199,8 +199,8 @@ type StudyDetail struct {
 	// what each of the site's limits says of it
 	Policy   []siteconfig.PolicyRule `json:"policy,omitempty"`
 	Warnings []string                `json:"warnings,omitempty"`
-	// Since is what is other than in the last study that was approved here of the same proposer;
-	// nil if there is none.
+	// Since is what differs from the last study of the same proposer that was approved here; nil
+	// if there was no such study.
 	Since *Since      `json:"since,omitempty"`
 	Plan  *study.Plan `json:"plan,omitempty"`
 	// Figures are of this site's own rows, for its operator alone; FiguresError is why there are

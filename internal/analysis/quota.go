@@ -13,7 +13,7 @@ const (
 	MaxDay  = 20 // on one day in UTC
 )
 
-// Refusal is a proposal that is not taken. Quota reports whether it would be at another time.
+// Refusal is why a proposal is not taken. Quota reports whether it could be at another time.
 type Refusal struct {
 	Quota  bool
 	Reason string

@@ -17,7 +17,7 @@ const (
 	VerdictTick = time.Minute
 )
 
-// Word is a site's decision; the zero one is none yet.
+// Word is a site's decision; the zero Word is of a site that has not decided.
 type Word struct {
 	Verdict study.Verdict
 	Code    study.Code
@@ -51,8 +51,8 @@ var ends = []study.Code{
 }
 
 // Tell returns what analysts are told of a study at a time. A verdict shows from the first whole
-// minute after it on, and so does all that follows from it: by what a site's answer looks like and
-// when it shows, nobody can tell whether a person or a policy has made it.
+// minute after it on, and so does all that follows from it: from a site's answer and the time when
+// it shows nobody can tell whether a person or a policy decided.
 func Tell(s Study, now time.Time) wire.Told {
 	t := wire.Told{
 		Study: s.Digest, Name: s.Proposal.Spec.Name, Phase: wire.Phase(s.Status), Done: s.Done, Queries: s.Queries,

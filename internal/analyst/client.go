@@ -33,7 +33,7 @@ const (
 
 // Client is an analyst's folder and its connections. One goroutine uses it at a time.
 type Client struct {
-	// Say gets what a person should know that is no failure of a call.
+	// Say is called with what a person should know that does not fail a call.
 	Say func(format string, args ...any)
 
 	dir     string
@@ -88,17 +88,17 @@ func (c *Client) drop(address string) {
 	}
 }
 
-// Party is this analyst, as proposals name it.
+// Party returns this analyst, as proposals name it.
 func (c *Client) Party() proposal.Party {
 	return proposal.Party{Name: c.holder.Name(), Identity: proposal.Key(c.holder.Identity().Public().(ed25519.PublicKey))}
 }
 
-// Fingerprint is the form of this analyst's key that people compare.
+// Fingerprint returns the form of this analyst's key that people compare.
 func (c *Client) Fingerprint() string {
 	return pki.Fingerprint(ed25519.PublicKey(c.Party().Identity))
 }
 
-// Ends is when the certificate does.
+// Ends returns when the certificate ends.
 func (c *Client) Ends() time.Time { return c.holder.Certificate().NotAfter }
 
 // call makes a call at the coordinator that leads, or at the first that answers it at all. A moment

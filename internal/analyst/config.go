@@ -2,12 +2,14 @@ package analyst
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 
 	"covey/internal/enroll"
+	"covey/internal/notify"
 	"covey/internal/pki"
 	"covey/internal/siteconfig"
 	"covey/internal/strict"
@@ -27,6 +29,8 @@ type Config struct {
 	Analyst string `toml:"analyst"`
 	// Coordinator lists the coordinators' addresses, host:port, to be tried in order.
 	Coordinator []string `toml:"coordinator"`
+	// Notify lists who is told of studies by the command notify; nobody if it is not given.
+	Notify []notify.Target `toml:"notify,omitempty"`
 }
 
 // ConfigError is a configuration that cannot be: it names the file, the key and the bound.
@@ -83,6 +87,12 @@ func parseConfig(text []byte, file string) (c Config, err error) {
 		if err := siteconfig.CheckAddress(address); err != nil {
 			return wrong(fmt.Sprintf("coordinator[%d]", i), "%v", err)
 		}
+	}
+	if err := notify.Check(c.Notify); err != nil {
+		if bad, ok := errors.AsType[*notify.TargetError](err); ok {
+			return wrong(bad.Key, "%s", bad.Reason)
+		}
+		return wrong("notify", "%v", err)
 	}
 	return c, nil
 }

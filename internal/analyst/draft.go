@@ -20,7 +20,7 @@ import (
 // maxClockGap is how far the coordinator's clock may be from this one before it is said.
 const maxClockGap = 2 * time.Minute
 
-// Expiry is that of a study whose file has none: an analyst's proposal does not wait for ever.
+// Expiry is used for a study whose file has none: an analyst's proposal does not wait forever.
 const Expiry = "336h"
 
 // Draft is a proposal of this analyst's that was not sent.

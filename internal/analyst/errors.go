@@ -39,7 +39,7 @@ type ExcludedError struct {
 }
 
 func (e *ExcludedError) Error() string {
-	return fmt.Sprintf("the coordinator does not let %s in: %s. If that is not meant, ask its operator for a new join file; one for an analyst who was revoked is spent in a new folder, with new keys",
+	return fmt.Sprintf("the coordinator does not let %s in: %s. If that is not meant, ask its operator for a new join file; an analyst who was revoked joins again in a new folder, with new keys",
 		e.Analyst, frame.Quoted(e.Words))
 }
 
@@ -47,7 +47,7 @@ func (e *ExcludedError) Error() string {
 type QuotaError struct{ Words string }
 
 func (e *QuotaError) Error() string {
-	return fmt.Sprintf("the coordinator takes no more of this analyst just now: %s", frame.Quoted(e.Words))
+	return fmt.Sprintf("the coordinator takes no more proposals or calls of this analyst for now: %s", frame.Quoted(e.Words))
 }
 
 // RefusedError is a request that the coordinator understood and refused.
@@ -96,7 +96,7 @@ type UnknownStudyError struct {
 
 func (e *UnknownStudyError) Error() string {
 	if len(e.Matches) == 0 {
-		return fmt.Sprintf("no study %.80q of this analyst, or for it to read: analyst list", e.Ref)
+		return fmt.Sprintf("no study %.80q is this analyst's or for it to read: analyst list shows those that are", e.Ref)
 	}
 	var newest []string
 	for _, d := range e.Matches[max(0, len(e.Matches)-5):] {

@@ -118,7 +118,8 @@ func (p pins) with(o wire.Offer, trusted []string) (after pins, fresh []string, 
 	return after, fresh, nil
 }
 
-// same is nil for a key that is the one of before, the first, or one that the analyst trusts.
+// same returns nil for a key that is the one shown before, the first one shown, or one that the
+// analyst trusts; else a [*KeyChangedError].
 func same(who string, was, is proposal.Key, trusted []string) error {
 	if was == nil || slices.Equal(was, is) || slices.Contains(trusted, FingerprintOf(is)) {
 		return nil
@@ -126,5 +127,5 @@ func same(who string, was, is proposal.Key, trusted []string) error {
 	return &KeyChangedError{who, FingerprintOf(was), FingerprintOf(is)}
 }
 
-// FingerprintOf is the form of a key that people compare.
+// FingerprintOf returns the form of a key that people compare.
 func FingerprintOf(key proposal.Key) string { return pki.Fingerprint(ed25519.PublicKey(key)) }

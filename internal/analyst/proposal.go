@@ -17,7 +17,7 @@ import (
 )
 
 // Proposals is the folder of the proposals that were signed: DIGEST.toml, a proposal's exact bytes,
-// and DIGEST.sig, its signature in hex. What was signed can be shown for ever, also if the
+// and DIGEST.sig, its signature in hex. What was signed can always be shown, even if the
 // coordinator shows something else.
 const Proposals = "proposals"
 
@@ -71,8 +71,8 @@ func (e *KeptError) Error() string {
 	return e.Path + ": is not the proposal that was signed: its bytes have another digest than its name"
 }
 
-// Kept returns a proposal of this analyst's; nil where there is no copy of it. The error for bytes
-// that were changed is a [*KeptError].
+// Kept returns the bytes of a proposal that was signed in this folder; nil where the folder has no
+// copy of it. The error for bytes that were changed is a [*KeptError].
 func (c *Client) Kept(id proposal.Digest) ([]byte, error) {
 	body, err := os.ReadFile(c.path(id))
 	if errors.Is(err, fs.ErrNotExist) {

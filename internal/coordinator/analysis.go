@@ -166,7 +166,7 @@ func (s analysts) Propose(ctx context.Context, offered wire.Proposal) (proposal.
 	return digest, nil
 }
 
-// refusal is the status of a proposal that is not taken.
+// refusal returns the status of a proposal that is not taken.
 func refusal(err error) error {
 	if refused, ok := errors.AsType[*analysis.Refusal](err); ok && refused.Quota {
 		return status.Error(codes.ResourceExhausted, refused.Reason)
@@ -202,7 +202,7 @@ func (c *Coordinator) fits(offered wire.Proposal, digest proposal.Digest, by pro
 	return false, err
 }
 
-// federation is what analysts' proposals have to fit.
+// federation returns what analysts' proposals have to fit.
 func (m *leader) federation() analysis.Federation {
 	current := func(all map[string]membership.Holder) func(string) proposal.Key {
 		return func(name string) proposal.Key {
@@ -221,7 +221,7 @@ func (m *leader) federation() analysis.Federation {
 func (m *replicated) mayPropose(p *proposal.Proposal, at time.Time, over func(proposal.Digest, *round.State) bool) error {
 	if by := p.Proposer; by != nil {
 		if h := m.who.Analysts[by.Name]; h.Revoked || !by.Same(h.Party()) {
-			return &analysis.Refusal{Reason: "proposer: is no analyst of this federation"}
+			return &analysis.Refusal{Reason: "proposer: is not an analyst of this federation"}
 		}
 	}
 	return analysis.Allowed(p, at, func(yield func(analysis.Earlier) bool) {
@@ -323,7 +323,7 @@ func (s analysts) Withdraw(ctx context.Context, digest proposal.Digest) error {
 	return nil
 }
 
-// failed is the status of a request that the log did not take.
+// failed returns the status of a request that the log did not take.
 func (c *Coordinator) failed(err error, call string, who admission.Client) error {
 	if errors.Is(err, ErrNotLeader) {
 		return c.notLeader()
@@ -342,7 +342,7 @@ type tellEntry struct {
 	Units   map[string]int `json:"units"`
 }
 
-// shown is what analysts are told of a study during one tick: asking more often tells no more.
+// shown is what analysts are told of a study during one tick: asking more often tells nothing new.
 type shown struct {
 	tick time.Time
 	told wire.Told

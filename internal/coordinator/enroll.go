@@ -76,8 +76,8 @@ func (c registry) giveOut(i membership.Invite, addresses []string, valid time.Du
 	return pki.Join{Coordinator: addresses, Fingerprint: c.authority.Fingerprint(), Token: token, Site: i.Site, Analyst: i.Analyst, Node: i.Node, Expires: i.Expires}, nil
 }
 
-// Withdraw takes the unused join files of a site or an analyst back and returns how many there
-// were; the log is left alone where there is none.
+// Withdraw voids the unused join files of a site or an analyst and returns how many there were;
+// it writes nothing to the log where there were none.
 func (c registry) Withdraw(role pki.Role, name string) (int, error) {
 	if err := pki.ValidName(name); err != nil {
 		return 0, err

@@ -20,13 +20,14 @@ import (
 // columns.
 const costResult = 2000.0
 
-// errNoResult answers a site about what is no digest, an unknown study, one of other sites and one
-// that has no result alike, so that a site learns of no study that it is not in.
+// errNoResult answers a site alike about what is not a digest, an unknown study, one of other sites
+// and one that has no result, so that a site learns of no study that it is not in. An analyst is
+// answered by errNoStudy, to the same end.
 var errNoResult = status.Error(codes.NotFound, "there is no result of this study for this site")
 
-// Result returns the result file of a completed study to who may read it: a site of its roster, its
-// proposer, its readers. Every coordinator has it that has followed the log so far; one that has
-// not, and does not lead, says who leads.
+// Result returns the result file of a completed study to a client that may read it: a site of its
+// roster, its proposer, its readers. Every coordinator has it that has followed the log so far; one
+// that has not, and does not lead, says who leads.
 func (s server) Result(ctx context.Context, raw []byte) ([]byte, error) {
 	who, err := s.caller(ctx)
 	if err != nil {

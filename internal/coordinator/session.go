@@ -140,7 +140,7 @@ func (s *session) announced(site int, attempt uint32, signed []byte) round.Event
 	}
 	if !s.plan.Thresholds.Sparse() {
 		if signed == nil {
-			signed = []byte{} // nil means "not announced yet" to round, which would wait for ever
+			signed = []byte{} // nil means "not announced yet" to round, which would wait forever
 		}
 		return round.Announced{Site: site, Attempt: attempt, Signed: signed}
 	}

@@ -76,8 +76,8 @@ func (s *sessions) issue(as people.Entry, now time.Time) string {
 	return value
 }
 
-// find returns as whom the login of a cookie's value was made; ok is false where there is none, or
-// none any more.
+// find returns the person for whom the login of a cookie's value was made; ok is false where there
+// is no such login, or it has ended.
 func (s *sessions) find(value string, now time.Time) (as people.Entry, ok bool) {
 	id := sessionID(value)
 	s.mu.Lock()

@@ -25,7 +25,7 @@ func (d *Dashboard) sight(p people.Person) sight {
 	return sight{d, p.Role == people.Operator, p}
 }
 
-// key is the same for those who see the same.
+// key returns what a rendered page is cached by: equal for visitors who see the same.
 func (s sight) key() string {
 	if s.whole {
 		return "operator"
@@ -47,7 +47,8 @@ func (s sight) overview(most int) coordinator.Overview {
 	return o
 }
 
-// story returns a study's; false alike where there is none and where the visitor may not see it.
+// story returns a study's story; false alike for a study that does not exist and for one that the
+// visitor may not see.
 func (s sight) story(digest proposal.Digest) (coordinator.Story, bool) {
 	if !s.as.Sees(digest) {
 		return coordinator.Story{}, false
@@ -58,8 +59,8 @@ func (s sight) story(digest proposal.Digest) (coordinator.Story, bool) {
 	return s.d.coarse.story(s.d, digest)
 }
 
-// window is how long what viewers see stays as it is: who watches sites answer measures what they
-// compute.
+// window is how long what viewers see stays as it is: someone who watches sites answer can measure
+// how long they compute.
 const window = 10 * time.Second
 
 // coarse is what viewers see: all of it, and for all of them, of one moment in each window.

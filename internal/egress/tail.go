@@ -17,9 +17,9 @@ import (
 const tailBytes = 64 << 10
 
 // Tail returns the last lines of a data directory's egress.jsonl that end before a place in the
-// file, the newest first, at most most; before is 0 for the end. next is where older ones end, 0 if
-// there are none. A line that a crash cut off is left out, and so is one that is being written.
-// Nothing is verified: Verify does.
+// file, in bytes, the newest first, at most most; before is 0 for the end. next is where older ones
+// end, 0 if there are no older ones. A line that a crash cut off is left out, and so is one that is
+// being written. Nothing is verified: Verify does.
 func Tail(dir string, before int64, most int) (lines []Line, next int64, err error) {
 	f, err := os.Open(filepath.Join(dir, File))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -83,7 +83,7 @@ func Group(planned []Planned) (groups []Alike, total int) {
 	return groups, total
 }
 
-// Size is Least and Most in words.
+// Size returns Least and Most in words.
 func (g Alike) Size() string {
 	if g.Least == g.Most {
 		return strconv.Itoa(g.Most)

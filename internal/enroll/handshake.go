@@ -72,7 +72,7 @@ func (h *Handshake) Explain(err error) error {
 	return err
 }
 
-// Plain is an error as a person reads it, without gRPC's framing.
+// Plain returns an error as a person reads it, without gRPC's framing.
 func Plain(err error) string {
 	if err == nil {
 		return ""
@@ -86,8 +86,8 @@ func Plain(err error) string {
 	return err.Error()
 }
 
-// DialOptions are those of every connection of a role's program. There is no dialer of our own:
-// that would go around HTTPS_PROXY.
+// DialOptions returns the options of every connection of a role's program. There is no dialer among
+// them: it would bypass HTTPS_PROXY.
 func DialOptions(role pki.Role, tls *Handshake) []grpc.DialOption {
 	said := wire.This("covey-" + programs[role])
 	return []grpc.DialOption{
@@ -104,7 +104,7 @@ func DialOptions(role pki.Role, tls *Handshake) []grpc.DialOption {
 	}
 }
 
-// ServerName is the host of an address, as the coordinator's certificate has it.
+// ServerName returns the host of an address, as the coordinator's certificate has it.
 func ServerName(address string) string {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

@@ -48,7 +48,7 @@ type Rows struct {
 // New returns the rows of a study, which are not loaded.
 func New(o Options) *Rows { return &Rows{o: o} }
 
-// Pin is what names the bytes that were loaded last, and how they were read.
+// Pin returns the hash that names the bytes that were loaded last, and how they were read.
 func (r *Rows) Pin() [32]byte { return r.sha }
 
 // Loaded reports whether the rows are in reach.
@@ -162,8 +162,8 @@ func (r *Rows) cached(at dataset.Source, q dataset.Request) (rows *clip.Matrix, 
 	return rows, stored, nil
 }
 
-// approved finds the rows of a query whose study was approved: the database may hold others by
-// now. nil if there are none.
+// approved returns the cached rows of a query whose study was approved, nil if there are no such
+// rows: the database may hold others by now.
 func (r *Rows) approved(at dataset.Source, q dataset.Request) *rowcache.Stored {
 	sha, ok := r.o.Approved()
 	if at.Query == nil || !ok {
@@ -213,9 +213,9 @@ func (r *Rows) Release() {
 	r.stored = nil
 }
 
-// request is what the study wants of its data set, as dataset reads it. Where nobody at the site
-// looks before something leaves, no value MUST decide what: a proposer who sees which columns a
-// site cannot use for a value would learn of its rows without a charge.
+// request returns what the study wants of its data set, as dataset reads it. Where nobody at the
+// site looks before something leaves, no value MUST decide what: a proposer who sees which columns
+// a site cannot use for a value would learn of its rows without a charge.
 func (r *Rows) request() dataset.Request {
 	q := r.dataset.Request(r.o.Plan.Proposal.Spec)
 	if r.unattended {

@@ -35,7 +35,7 @@ func TestApproveKeepsTheCap(t *testing.T) {
 	must(t, l.Approve(approval(3, 4)))
 	check(4, 1e-6, 1, 9)
 
-	// A finished study's charges count for ever, a rejected one's nothing.
+	// A finished study's charges count forever, a rejected one's nothing.
 	must(t, l.Reject(study(5), "policy", at))
 	want := []Population{{Name: "icu-patients", CapRho: 10, ReservedRho: 9, SpentRho: 1}}
 	if got := l.Populations(); !reflect.DeepEqual(got, want) {

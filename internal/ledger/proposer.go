@@ -22,7 +22,7 @@ func (p Proposer) check() error {
 	return nil
 }
 
-// stored is the proposer as an entry holds it: nobody is nothing.
+// stored returns the proposer as an entry holds it: nobody is nothing.
 func (p Proposer) stored() *Proposer {
 	if len(p.Key) == 0 {
 		return nil
@@ -30,8 +30,8 @@ func (p Proposer) stored() *Proposer {
 	return &p
 }
 
-// Proposed is the part of a population's budget that the studies of a proposer's key have taken;
-// its CapRho is 0. Nothing once the ledger has failed.
+// Proposed returns the part of a population's budget that the studies of a proposer's key have
+// taken; its CapRho is 0. Nothing once the ledger has failed.
 func (l *Ledger) Proposed(population string, key []byte) Population {
 	p := Population{Name: population, GDP: true}
 	for _, s := range l.Studies() {

@@ -11,8 +11,8 @@ type Node struct {
 	ID string `json:"id"`
 	// of its sites' port, host:port; none before it entered
 	Addresses []string `json:"addresses,omitempty"`
-	// Key is its own among coordinators (pki.Authority.NodeKey): whoever shows none of these keys
-	// is no coordinator.
+	// Key is its own among coordinators (pki.Authority.NodeKey): a caller that shows none of these
+	// keys is not a coordinator.
 	Key proposal.Key `json:"key,omitempty"`
 }
 
@@ -64,7 +64,7 @@ func (s *State) MaySpend(e SpendEntry) error {
 }
 
 // Spend uses a token up for good: a reply that is lost after it needs a new join
-// file, since whoever has the first one could be given the keys a second time.
+// file, since the first one could otherwise buy the keys a second time.
 func (s *State) Spend(e SpendEntry) error {
 	if err := s.MaySpend(e); err != nil {
 		return err

@@ -22,8 +22,8 @@ type Holder struct {
 	Identity proposal.Key `json:"identity"`
 	Joined   time.Time    `json:"joined"`
 	Token    string       `json:"token"` // hash of the one it joined with
-	// TLS is the key of its certificates, so that those of an earlier membership of the name are
-	// none of this one.
+	// TLS is the key of its certificates, so that those of an earlier membership of the name do not
+	// pass for this one's.
 	TLS     proposal.Key `json:"tls,omitempty"`
 	Revoked bool         `json:"revoked,omitempty"`
 }
@@ -225,7 +225,7 @@ func (s *State) MayJoin(e JoinEntry) (role pki.Role, again bool, err error) {
 	role, name := invite.Whose()
 	switch {
 	case len(e.Key) != ed25519.PublicKeySize:
-		return refuse("whoever joins needs an identity key")
+		return refuse("a join needs an identity key")
 	case !ok:
 		return refuse("this join file was already used, or was never given out here")
 	case role == RoleNode:

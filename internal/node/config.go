@@ -22,7 +22,7 @@ type Config struct {
 	Listen string `toml:"listen" comment:"Where agents connect: one TCP port, TLS 1.3."`
 	// Addresses go into join files: host:port as agents reach it.
 	Addresses []string `toml:"addresses" comment:"What join files tell agents: host:port as they see it. The hosts are in the server's certificate."`
-	// Name of this coordinator among others, for ever.
+	// Name of this coordinator among others, forever.
 	Name string `toml:"name" comment:"This coordinator's name among the others. It must stay."`
 	// PeerListen is the address of the coordinators' port.
 	PeerListen string `toml:"peer_listen,omitempty" comment:"Where other coordinators connect. Without it this one is alone."`

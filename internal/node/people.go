@@ -12,8 +12,8 @@ import (
 type PersonRequest struct {
 	Name string      `json:"name"`
 	Role people.Role `json:"role"`
-	// Studies are references as coordinator.Find takes them: all that a viewer sees, every study
-	// where there are none.
+	// Studies are references as coordinator.Find takes them, to all that a viewer sees; empty: to
+	// every study.
 	Studies     []string          `json:"studies,omitempty"`
 	Valid       proposal.Duration `json:"valid"`
 	Certificate bool              `json:"certificate,omitempty"`

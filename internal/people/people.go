@@ -1,6 +1,6 @@
 // Package people is who may log in at the coordinators' pages, and what each may see there: a
 // register that the coordinators' log carries, so that every page takes the same logins. It holds
-// no token, only hashes, and reads no clock: whoever takes a login compares Expires with its own.
+// no token, only hashes, and reads no clock: the caller compares Expires with its own.
 package people
 
 import (
@@ -43,7 +43,7 @@ const (
 type Person struct {
 	Name string `json:"name"` // as pki.ValidName takes it
 	Role Role   `json:"role"`
-	// Studies are all that a viewer sees; every study where there are none.
+	// Studies are all that a viewer sees; every study where it is empty.
 	Studies []proposal.Digest `json:"studies,omitempty"`
 	Expires time.Time         `json:"expires"`
 	// Certificate is of who logs in by a client certificate of the operators' CA, in which Name is
@@ -134,7 +134,7 @@ func (r Register) Remove(name string) (Register, error) {
 	return slices.Concat(r[:at], r[at+1:]), nil
 }
 
-// Check reports why a register that was read is none that Put makes.
+// Check returns an [*Error] for a register that Put could not have made.
 func (r Register) Check() error {
 	if len(r) > MaxPeople {
 		return bad("%d people, more than %d", len(r), MaxPeople)
@@ -170,11 +170,11 @@ func (r Register) Holder(token string) (holder Entry, known bool) {
 	return holder, known
 }
 
-// Text is the form in which a person has a token, and shows it.
+// Text returns the form in which a person has a token, and shows it.
 func Text(t pki.Token) string { return base64.RawURLEncoding.EncodeToString(t.Bytes()) }
 
-// Hash is what the register keeps of a token's text, under a label of its own: no join file's token
-// is one. The token is uniform in 2^256, so no salt and no stretching is called for.
+// Hash returns what the register keeps of a token's text, under a label of its own: no join file's
+// token is one. The token is uniform in 2^256, so no salt and no stretching is called for.
 func Hash(token string) string {
 	hash := sha256.Sum256([]byte("covey page token v1\x00" + token))
 	return hex.EncodeToString(hash[:])

@@ -122,7 +122,7 @@ func dial(t testing.TB, server, client *tls.Config, serve func(*tls.Conn) error)
 }
 
 // buffered is a pipe whose writes do not wait for the reader: two sides that send
-// each other an alert would wait for ever.
+// each other an alert would wait forever.
 type buffered struct {
 	net.Conn
 	queue chan []byte

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// maxDaily is how many new proposals of one key a site looks at in a day.
-	maxDaily = 20
+	// MaxDaily is how many new proposals of one key a site looks at in a day.
+	MaxDaily = 20
 	day      = 24 * time.Hour
 	// maxArrivals bounds the file. Only who has the coordinator's place can bring so many keys, and
 	// may then bring more proposals than a day's of a key: PendingStore's bounds hold for it, too.
@@ -52,7 +52,7 @@ func OpenArrivals(path string) (*Arrivals, error) {
 
 // Take reports whether a proposal of a key may be looked at, by the site's clock: it came within
 // the last day already, or fewer than 20 others of its key did. It is on disk before it is looked
-// at, so that no crash makes room; a clock that was put back makes none either.
+// at, so that neither a crash nor a clock that was set back makes room.
 func (a *Arrivals) Take(key proposal.Key, id proposal.Digest, now time.Time) (bool, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -66,7 +66,7 @@ func (a *Arrivals) Take(key proposal.Key, id proposal.Digest, now time.Time) (bo
 			n++
 		}
 	}
-	if n >= maxDaily {
+	if n >= MaxDaily {
 		return false, nil
 	}
 	a.all = append(a.all, arrival{key, id, now})

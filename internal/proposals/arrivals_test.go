@@ -31,7 +31,7 @@ func TestArrivals(t *testing.T) {
 			t.Errorf("%s: %v, %v", when, ok, err)
 		}
 	}
-	for i := range maxDaily {
+	for i := range MaxDaily {
 		check("one of the day's", 1, i, moment.Add(time.Duration(i)*time.Minute), true)
 	}
 	check("one more", 1, 100, moment.Add(time.Hour), false)
@@ -73,7 +73,7 @@ func FuzzArrivals(f *testing.F) {
 			t.Fatal(err)
 		}
 		taken := 0
-		for i := range maxDaily + 1 {
+		for i := range MaxDaily + 1 {
 			ok, err := a.Take(make(proposal.Key, 32), proposal.Digest{byte(i + 1)}, moment)
 			if err != nil {
 				t.Fatal(err)
@@ -82,7 +82,7 @@ func FuzzArrivals(f *testing.F) {
 				taken++
 			}
 		}
-		if taken > maxDaily {
+		if taken > MaxDaily {
 			t.Fatalf("%d are taken", taken)
 		}
 	})

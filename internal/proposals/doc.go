@@ -1,4 +1,5 @@
-// Package proposals keeps a site's files of studies that no ledger holds: those that await the
-// operator, and how those ended that are over here. Losing a file loses no budget and decides
-// nothing.
+// Package proposals keeps a site's files about studies that no ledger holds: the proposals that
+// await its operator, how those that are over here ended, and how many of each analyst's came in a
+// day. Losing a file loses no budget and decides nothing. What a proposal is, and its bytes, are
+// package proposal's.
 package proposals

@@ -33,7 +33,7 @@ var (
 // Options of a node. The zero value is right for a cluster of one.
 type Options struct {
 	Logger *slog.Logger // raft's messages, at debug level; nil for none
-	// ID names the node in the cluster for ever; "" is "1". The address is in
+	// ID names the node in the cluster forever; "" is "1". The address is in
 	// the cluster's configuration under it.
 	ID string
 	// Stream connects the nodes of a cluster, and the node closes it; nil for a

@@ -457,7 +457,7 @@ func TestLogLeaksNothing(t *testing.T) {
 	}
 }
 
-// TestReplicationIsNotPipelined: raft v1.7.3 can wait for ever for a pipeline that
+// TestReplicationIsNotPipelined: raft v1.7.3 can wait forever for a pipeline that
 // nobody reads, and its Shutdown with it.
 func TestReplicationIsNotPipelined(t *testing.T) {
 	stream := &idle{done: make(chan struct{})}

@@ -37,7 +37,7 @@ func transport(opts Options, id raft.ServerID) (raft.ServerAddress, raft.Transpo
 	t := raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
 		Stream: layer{opts.Stream}, MaxPool: peerPool, Timeout: orElse(opts.PeerTimeout, peerTimeout), Logger: newBridge(opts.Logger),
 		// No pipelining. When the reader of a pipeline's answers has ended (a follower
-		// refused an entry), raft's sender can wait for ever for a place in it, a
+		// refused an entry), raft's sender can wait forever for a place in it, a
 		// follower then hears heartbeats and no entries, and Shutdown waits for the
 		// sender (hashicorp/raft issue 612; the simulation found it, too). A study's
 		// entries are few.

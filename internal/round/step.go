@@ -235,7 +235,7 @@ func (s *State) refused(e Refused) {
 		case study.CodeOutOfOrder:
 			// An answer to something that is over, or of a site that was away for several queries:
 			// it needs every release. It is told one at a time, each once a link and slot,
-			// so that what waits for a site stays small and no word of its is answered for ever.
+			// so that what waits for a site stays small and no word of its is answered forever.
 			if has := e.Lacks - 1; s.open(e.Query, e.Slot) && has >= s.live.caught[e.Site] && has < len(s.Releases) {
 				s.live.lacks[e.Site], s.live.caught[e.Site] = e.Lacks, e.Lacks
 			}

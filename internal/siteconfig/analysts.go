@@ -50,7 +50,7 @@ func (p *Policy) checkAnalysts(c *Config) error {
 	return nil
 }
 
-// of is the part of a population's budget that the analyst's studies may take.
+// of returns the part of a population's budget that the analyst's studies may take.
 func (a Analyst) of(population Population) Population {
 	b := *population.Budget
 	b.Epsilon = a.MaxEpsilonTotal
@@ -80,14 +80,15 @@ func (p *Policy) AnalystCaps(fingerprint string, population Population) (zcdp, g
 	return zcdp, gdp
 }
 
-// KnowsAnalyst is Knows of who proposed a study, by [policy.analysts].
+// KnowsAnalyst reports what [policy.analysts] has of who proposed a study, in the words of Knows.
 func (p *Policy) KnowsAnalyst(by proposal.Party) string {
 	a, listed := p.Analysts[by.Name]
 	return knows(p.Analysts != nil, listed, a.Key, pki.Fingerprint([]byte(by.Identity)))
 }
 
-// judgeProposer is Judge's rule of who proposed a study: an analyst who is listed with name and
-// key. Where none are listed, the coordinator's operator alone may be let in, who signs nothing.
+// judgeProposer returns Judge's rule of who proposed a study: an analyst must be listed with name
+// and key. Where the policy lists nobody, only proposals of the coordinator's operator may be let
+// in, which nobody signs.
 func (p *Policy) judgeProposer(by *proposal.Party) (PolicyRule, bool) {
 	rule := PolicyRule{Rule: "analysts", Limit: fmt.Sprintf("the %d listed, by name and fingerprint", len(p.Analysts))}
 	switch {

@@ -53,8 +53,8 @@ type Policy struct {
 	// CA's key can make up sites, and a sum over this site and made-up ones is this site's own.
 	Peers map[string]string `toml:"peers,omitempty"`
 	// Analysts are those whose proposals may be approved without the operator, by name, each with
-	// its key. If not given none are, and the coordinator's operator's own may be, which nobody
-	// signs; if given those may not.
+	// its key. If not given, no analyst's may be, but those of the coordinator's operator, which
+	// nobody signs; if given, the operator's may not.
 	Analysts map[string]Analyst `toml:"analysts,omitempty"`
 	// Datasets hold tighter limits for single data sets, by name.
 	Datasets map[string]DatasetPolicy `toml:"dataset,omitempty"`

@@ -95,8 +95,8 @@ func (d *door) enter(token string) (cookie string, _ entry) {
 	return cookie, entryGood
 }
 
-// of returns the session of a cookie, nil if there is none or if it was idle for too long. The
-// session is seen.
+// of returns the session of a cookie, nil if the cookie is not the session's or the session was
+// idle for too long. It counts as a request of the session.
 func (d *door) of(cookie string) *session {
 	d.mu.Lock()
 	defer d.mu.Unlock()

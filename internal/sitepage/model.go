@@ -49,7 +49,7 @@ func (p *Page) fail(w http.ResponseWriter, s *session, err error) {
 }
 
 // render writes a page whole or not at all. A rune that is not printed as itself is written as an
-// escape, whoever's text it is in: none hides a line or turns it around.
+// escape, in every party's text: none hides a line or turns it around.
 func (p *Page) render(w http.ResponseWriter, code int, name string, model any) {
 	var b bytes.Buffer
 	if err := templates.ExecuteTemplate(&b, name, model); err != nil {
@@ -104,7 +104,7 @@ func open(d agent.StudyDetail) bool {
 	return d.State == statePending && d.Plan != nil && d.Code == ""
 }
 
-// moment is a time as shown, in UTC.
+// moment returns a time as shown, in UTC.
 func moment(t *time.Time) string {
 	if t == nil {
 		return ""

@@ -77,8 +77,8 @@ func (p *Page) study(w http.ResponseWriter, r *http.Request, s *session) {
 	p.show(w, r, s, id, http.StatusOK, "")
 }
 
-// show writes a study's page. Of one that can be decided on, the terminal prints letters, once
-// until they are used: whoever asks for the page reads them there or not at all.
+// show writes a study's page. For one that can be decided on, the terminal prints letters, once
+// until they are used: they are read there or not at all.
 func (p *Page) show(w http.ResponseWriter, r *http.Request, s *session, id proposal.Digest, code int, alert string) {
 	d, err := p.source.Study(r.Context(), id)
 	if err == nil && d.Digest != id {
@@ -213,7 +213,7 @@ func size(n int) string {
 	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 }
 
-// columnsOf are a study's columns beside this site's figures, nil if there are none.
+// columnsOf returns a study's columns with this site's figures, which may be nil.
 func columnsOf(columns []proposal.Column, f *sitedata.Figures) []column {
 	out := make([]column, len(columns))
 	for j, c := range columns {

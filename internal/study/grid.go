@@ -98,11 +98,11 @@ func quantileOf(noised []int64, spread, quantile float64, units int, near float6
 		enough = 0.8 * float64(units)
 	}
 	radius, most := 0.0, 0.0
-	for width := 1; width <= 32 && most < enough; width *= 2 {
-		if standsOut(spread*math.Sqrt(float64(width)), len(noised)/width) > mostAlone*float64(units) {
-			break
+	for width := 1; width <= widest && most < enough; width *= 2 {
+		if width == widest && most >= 0.5*float64(units) {
+			break // eight octaves together say little: a bound there would be of noise alone
 		}
-		if r, left := binsRadius(noised, spread, quantile, width, near); left > most {
+		if r, left := binsRadius(noised, spread, quantile, width, near, mostAlone*float64(units)); left > most {
 			radius, most = r, left
 		}
 	}
@@ -127,9 +127,12 @@ func (p *Plan) Unread(releases []Release) bool {
 	return false
 }
 
-// mostAlone is the most of the units that a bin of noise alone may seem to hold where one is
-// believed: two of them are less than half.
-const mostAlone = 0.25
+// widest is how many bins are taken together at most, eight octaves.
+const widest = 32
+
+// mostAlone is the most of the units that a bin of noise alone may seem to hold: two of them are
+// less than half. Where noise makes fuller ones, a bin must be surely times as full as others must.
+const mostAlone, surely = 0.25, 2.0
 
 // farther is how many times as high as others a bin must be that is farther than reach bins from
 // the fullest: a radius there would be of another scale altogether, with its noise. That noise
@@ -137,10 +140,13 @@ const mostAlone = 0.25
 const farther = 1.5
 
 // binsRadius is quantileOf with bins of width together, and the count of those that stand out.
-func binsRadius(noised []int64, spread, quantile float64, width int, near float64) (radius, left float64) {
+func binsRadius(noised []int64, spread, quantile float64, width int, near, alone float64) (radius, left float64) {
 	const reach = 16 // bins
 	spread *= math.Sqrt(float64(width))
 	floor := standsOut(spread, len(noised)/width)
+	if floor > alone {
+		floor *= surely
+	}
 	var counts []float64 // 0 where zeroed
 	fullest := -1
 	for at := 0; at < len(noised); at += width {

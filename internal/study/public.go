@@ -12,8 +12,8 @@ import (
 )
 
 // Public returns a generator of public randomness: keyed by the digest, so that every party can
-// recompute it. Whoever proposes can try nonces until it likes what comes: privacy MUST NOT rest
-// on it, and it is never used for noise.
+// recompute it. A proposer can try nonces until the outcome suits: privacy MUST NOT rest on it, and
+// it is never used for noise.
 func (p *Plan) Public(label string) *rand.Rand {
 	key, err := hkdf.Key(sha256.New, p.Digest[:], nil, "covey public randomness v1: "+label, 32)
 	if err != nil {

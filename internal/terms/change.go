@@ -17,8 +17,8 @@ import (
 // maxChanges bounds the lines of Changes.
 const maxChanges = 40
 
-// Changes says what a proposal asks otherwise than an earlier one, a line each: all that is in both
-// is compared but for what makes every proposal another one, its nonce. The proposer's own words
+// Changes returns what a proposal asks differently from an earlier one, a line each. All of both is
+// compared but the nonce, which makes every proposal another one. The proposer's own words
 // are not repeated.
 func Changes(before, now proposal.Proposal) []string {
 	old, current := keysOf(before.Spec), keysOf(now.Spec)

@@ -12,7 +12,7 @@ import (
 )
 
 // maxWaiting bounds the messages of one link that wait for work, and the answers that wait to be
-// sent, but for one of each study being worked on: the reader then reads no more, and gRPC's flow
+// sent, but for one of each study being worked on: the reader then stops reading, and gRPC's flow
 // control holds the coordinator back.
 const maxWaiting = 64
 
@@ -109,8 +109,8 @@ func Describe(m wire.Message, bytes int) egress.Line {
 	return egress.Line{Kind: wire.Name(m), Bytes: bytes, Study: s.Study, Query: s.Query, Slot: s.Slot, Code: s.Code}
 }
 
-// room waits until answers are taken, if many are queued: who asks and takes none is not to fill
-// this site's memory.
+// room waits until answers are taken, if many are queued: a coordinator that asks and takes no
+// answers must not fill this site's memory.
 func (l *link) room() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -77,15 +77,15 @@ func (u *Uplink) Again() {
 	}
 }
 
-// Stands reports whether there is a link, the address that it is to or that was tried last, and why
-// there is none.
+// Stands reports whether there is a link, the address that it is to or that was tried last, and the
+// error of the last try where there is no link.
 func (u *Uplink) Stands() (linked bool, address string, err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.link != nil, u.address, u.err
 }
 
-// Calls returns the connection of the link, for what is asked beside it; nil while there is none.
+// Calls returns the link's connection, for calls next to it; nil while there is no link.
 func (u *Uplink) Calls() grpc.ClientConnInterface {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -178,7 +178,7 @@ func TestUploadsOfAnyIntegers(t *testing.T) {
 }
 
 // TestSilence: at each step of a query that a site keeps silent at, with on_dropout = "wait", the
-// study waits for ever and says for whom (R4); when it speaks, the study goes on. Nothing is
+// study waits forever and says for whom (R4); when it speaks, the study goes on. Nothing is
 // released meanwhile.
 func TestSilence(t *testing.T) {
 	inBubble(t, func(f *bubble) {

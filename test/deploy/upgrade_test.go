@@ -148,8 +148,8 @@ func TestRefusedVersions(t *testing.T) {
 	f.upgrade(site, next)
 	f.Until("the newer agent to say why it is alone", said("coordinator"))
 	f.Until("the coordinator to say so too", func() error {
-		if text := logOf(t, hub); !strings.Contains(text, "an agent was refused") || !strings.Contains(text, "upgrade the coordinator") || !strings.Contains(text, site.Name) {
-			return &missing{"an agent was refused", text}
+		if text := logOf(t, hub); !strings.Contains(text, "a program was refused") || !strings.Contains(text, "upgrade the coordinator") || !strings.Contains(text, site.Name) {
+			return &missing{"a program was refused", text}
 		}
 		return nil
 	})

@@ -279,7 +279,7 @@ type write struct {
 	query, slot int
 }
 
-// ledgers are all agents'. What was durable once counts for ever: an agent whose
+// ledgers are all agents'. What was durable once counts forever: an agent whose
 // ledger is put back is the agent's own business, what it may send then is not.
 type ledgers struct {
 	durable map[write]bool

@@ -77,7 +77,7 @@ func init() {
 			{"cmd/analyst/propose.go", "return frame.Word(s)", "_ = frame.Word\n\treturn s"},
 		}, killer{pkg: "cmd/analyst", run: "TestStudiesInWords"}, killer{}},
 		{"analyst's program: a result replaces a file", 0, []edit{
-			{"cmd/analyst/result.go", "os.O_CREATE|os.O_EXCL|os.O_WRONLY", "os.O_CREATE|os.O_WRONLY"},
+			{"cmd/internal/cli/newfile.go", "os.O_CREATE|os.O_EXCL|os.O_WRONLY", "os.O_CREATE|os.O_WRONLY"},
 		}, killer{pkg: "cmd/analyst", run: "TestResultIsCheckedFirst"}, killer{}},
 		{"analyst's program: a site's join file is spent", 0, []edit{
 			{"internal/enroll/join.go", "case role != n.Role:", "case false:"},

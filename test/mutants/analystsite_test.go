@@ -84,13 +84,13 @@ func init() {
 			{arrival, "if other.Spec.Name == p.Spec.Name && other.Spec.Dataset == p.Spec.Dataset {", "if other.Spec.Name != p.Spec.Name && len(open) == 0 {"},
 		}, in("agent", "TestAnalystsQuotas"), killer{}},
 		{"analyst: a proposal is as long as any", 0, []edit{
-			{arrival, "if bytes > maxSigned {", "if false {"},
+			{arrival, "if bytes > wire.MaxProposed {", "if false {"},
 		}, in("agent", "TestAnalystsQuotas"), killer{}},
 		{"analyst: proposals are counted by name", 0, []edit{
 			{arrival, "bytes.Equal(p.Proposer.Identity, key)", "p.Proposer.Name == \"ada\""},
 		}, in("agent", "TestAnalystsQuotas"), killer{}},
 		{"analyst: a day has no end of proposals", 0, []edit{
-			{arrivals, "if n >= maxDaily {", "if false {"},
+			{arrivals, "if n >= MaxDaily {", "if false {"},
 		}, in("agent", "TestAnalystsQuotas"), killer{}},
 		{"analyst: a restart begins a new day", 0, []edit{
 			{arrivals, "return true, siteconfig.WriteFile(a.path, text)", "return true, siteconfig.WriteFile(a.path+\".new\", text)"},

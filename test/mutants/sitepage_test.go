@@ -51,7 +51,7 @@ func init() {
 		{"site page: figures of few values", 0, []edit{{study, "f = f.Shown()\n", ""}}, in("sitepage", "TestFewValuesAreNotShown"), killer{}},
 		{"site page: rows count where a column's values do", 0, []edit{{"internal/sitedata/figures.go", "float64(f.Rows-f.Dropped) * (1 - c.Empty)", "float64(f.Rows - f.Dropped)"}}, in("sitepage", "TestFewValuesAreNotShown"), killer{}},
 		{"site page: it runs where a journal keeps what it prints", 0, []edit{{"cmd/agent/page.go", "!ok || !term.IsTerminal(int(in.Fd())) || shared.Width(t.Err) == nil", "in == nil && ok && term.IsTerminal(0)"}}, killer{pkg: "cmd/agent", run: "TestPageNeedsATerminal"}, killer{}},
-		{"site page: more studies fit than the ledger takes", 0, []edit{{"internal/ledger/budget.go", "if _, ok := p.fits(zcdp, gdp, rho, bridge); !ok {\n\t\t\treturn n", "if _, ok := p.fits(gdp, gdp, rho, bridge); !ok {\n\t\t\treturn n"}}, in("ledger", "TestRoom"), killer{}},
+		{"site page: more studies fit than the ledger takes", 0, []edit{{"internal/ledger/room.go", "if _, ok := p.fits(zcdp, gdp, rho, bridge); !ok {\n\t\t\treturn n", "if _, ok := p.fits(gdp, gdp, rho, bridge); !ok {\n\t\t\treturn n"}}, in("ledger", "TestRoom"), killer{}},
 		{"since: of any population", 0, []edit{{since, "e.Population != population || ", "population == \"\" || "}}, in("agent", "TestSince"), killer{}},
 		{"since: of any key", 0, []edit{{since, "err != nil || !sameProposer(before, s.plan.Proposal)", "err != nil"}}, in("agent", "TestSince"), killer{}},
 		{"since: of a study that was withdrawn from", 0, []edit{{since, " || withdrew(e)", ""}}, in("agent", "TestSince"), killer{}},

@@ -53,18 +53,5 @@ func (c *Init) Run(t *Terminal) error {
 		_, err = t.Out.Write(text)
 		return err
 	}
-	return create(c.Out, text)
-}
-
-// create writes a file that is not there yet.
-func create(path string, text []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if errors.Is(err, os.ErrExist) {
-		return Bad("%s exists and is not overwritten", path)
-	}
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	return errors.Join(err, f.Close())
+	return WriteNew(c.Out, text)
 }

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"log/slog"
+	"time"
+
+	"covey/cmd/internal/cli"
+)
+
+type notifyCmd struct {
+	Once bool `help:"Ask once and end: for cron. A receiver that does not answer is tried again by the next run."`
+}
+
+// asked is how often the coordinator is asked: what an analyst sees changes on whole minutes.
+const asked = time.Minute
+
+// Run tells people until it is interrupted.
+func (c *notifyCmd) Run(t *terminal) error {
+	client, err := t.client()
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	notices, err := client.Notices(cli.NewLogger(t.Err, "text", slog.LevelInfo))
+	if err != nil {
+		return err
+	}
+	if c.Once {
+		return notices.Step(t.Ctx)
+	}
+	t.Say("Telling the receivers of analyst.toml about your studies, until Ctrl-C. The coordinator is asked every minute.")
+	for said := ""; ; {
+		err := notices.Step(t.Ctx)
+		switch {
+		case t.Ctx.Err() != nil:
+			return nil
+		case err != nil && badInput(err):
+			return err
+		case err != nil && err.Error() != said:
+			said = err.Error()
+			t.Say("The coordinator cannot be asked; nobody is told until it can: %v", err)
+		case err == nil && said != "":
+			said = ""
+			t.Say("The coordinator answers again.")
+		}
+		select {
+		case <-time.After(asked):
+		case <-t.Ctx.Done():
+			return nil
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package result
+
+import (
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"covey/internal/proposal"
+	"covey/internal/study"
+	"covey/test/texts"
+)
+
+var stranger = ed25519.NewKeyFromSeed(append(make([]byte, 31), 99))
+
+// private has histograms, five sites and waits for all of them.
+var private = strings.Replace(texts.Minimal, "delta", "spare_slots = 4\ndelta", 1)
+
+// public has a public radius, goes on without sites and takes four rounds.
+var public = strings.Replace(texts.Minimal, "delta", "radius = 3.0\nrounds = 4\non_dropout = \"continue\"\ndelta", 1)
+
+// course runs a whole study of five sites of made-up answers with a strong first
+// coordinate. change, where it is not nil, has each release before it is signed.
+func course(t testing.TB, text string, change func(p *study.Plan, r *study.Release)) (*study.Plan, []byte, []SignedRelease) {
+	t.Helper()
+	return courseBy(t, nil, text, change)
+}
+
+// courseBy is course of an analyst's proposal.
+func courseBy(t testing.TB, by *proposal.Party, text string, change func(p *study.Plan, r *study.Release)) (*study.Plan, []byte, []SignedRelease) {
+	t.Helper()
+	spec, err := proposal.ParseSpec([]byte(texts.Iterating(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sites := texts.Roster(1000, 2000, 3000, 4000, 5000)
+	body, err := proposal.ProposeAs(by, spec, sites, nil, texts.Signer.Public().(ed25519.PublicKey), [32]byte{7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := study.NewPlan(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	var signed []SignedRelease
+	c := p.Start()
+	var releases []study.Release
+	for i, q := range p.Queries {
+		a, err := p.NewAsk(c, i+min(i/2, 3), 0) // some slots were given up
+		if err != nil {
+			t.Fatal(err)
+		}
+		noised := make([]int64, q.Values)
+		for j := range noised {
+			noised[j] = int64(a.Sigma.Float() * rng.NormFloat64())
+		}
+		if q.Kind == study.KindPower {
+			noised[0] += 20 * int64(a.Sigma.Float())
+		} else {
+			noised[250+i] += 15000
+		}
+		survivors := []int{0, 1, 2, 3, 4}
+		if p.Proposal.Spec.OnDropout == proposal.DropoutContinue && i == 2 {
+			survivors = []int{0, 1, 2, 4}
+		}
+		r, err := p.NewRelease(a, survivors, noised)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, err = p.Next(c, r, releases); err != nil {
+			t.Fatal(err)
+		}
+		releases = append(releases, r)
+		if change != nil {
+			change(p, &r)
+			// the coordinator's next names what it signed
+			encoded, err := r.Encode()
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.History = study.Link(encoded)
+		}
+		signed = append(signed, signRelease(t, r))
+	}
+	return p, body, signed
+}
+
+func signRelease(t testing.TB, r study.Release) SignedRelease {
+	t.Helper()
+	encoded, err := r.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return signBytes(encoded)
+}
+
+func signReleases(t testing.TB, releases []study.Release) (all []SignedRelease) {
+	for _, r := range releases {
+		all = append(all, signRelease(t, r))
+	}
+	return all
+}
+
+func signBytes(encoded []byte) SignedRelease {
+	return SignedRelease{encoded, ed25519.Sign(texts.Signer, study.SigningInput(encoded))}
+}
+
+func signResult(t testing.TB, body []byte, signed []SignedRelease) *Result {
+	t.Helper()
+	p, err := study.NewPlan(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Sign(body, signed, texts.Signer, approvalsOf(p)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// approvalsOf are the approvals of all sites of a roster that the function roster made.
+func approvalsOf(p *study.Plan) (all []Blob) {
+	for i := range p.Proposal.Roster {
+		all = append(all, study.SignDecision(ed25519.NewKeyFromSeed(append(make([]byte, 31), byte(i+1))), p.Digest, study.VerdictApproved, ""))
+	}
+	return all
+}
+
+// reseal signs r as it is: a coordinator that means the change.
+func reseal(t testing.TB, r *Result) {
+	t.Helper()
+	input, err := r.signingInput()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Signature = ed25519.Sign(texts.Signer, input)
+}
+
+// resealed is the file of r as it is, signed.
+func resealed(t testing.TB, r *Result) []byte {
+	t.Helper()
+	reseal(t, r)
+	return file(t, r)
+}
+
+func file(t testing.TB, r *Result) []byte {
+	t.Helper()
+	text, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// refuses wants Verify to refuse text for what and query, "" being anything.
+func refuses(t *testing.T, text []byte, what string, query int) {
+	t.Helper()
+	v, err := Verify(text)
+	bad, ok := errors.AsType[*VerifyError](err)
+	if !ok || v != nil {
+		t.Fatalf("Verify gave %v, %v", v, err)
+	}
+	if bad.What != what || bad.Query != query {
+		t.Errorf("refused for %q, query %d (%v); want %q, query %d", bad.What, bad.Query, err, what, query)
+	}
+	if !strings.Contains(err.Error(), what) {
+		t.Errorf("%q does not name %q", err, what)
+	}
+}
