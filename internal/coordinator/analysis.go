@@ -131,13 +131,16 @@ func (s analysts) Proposing(ctx context.Context) (done func(), err error) {
 		return nil, status.Errorf(codes.ResourceExhausted, "%d proposals of this analyst are on their way: wait until they are answered", maxProposing)
 	}
 	m.proposing[who.Name]++
-	return func() {
-		m := s.c.machine.lock()
-		defer s.c.machine.unlock()
-		if m.proposing[who.Name]--; m.proposing[who.Name] == 0 {
-			delete(m.proposing, who.Name)
-		}
-	}, nil
+	return func() { s.proposed(who.Name) }, nil
+}
+
+// proposed frees a place that Proposing took.
+func (s analysts) proposed(name string) {
+	m := s.c.machine.lock()
+	defer s.c.machine.unlock()
+	if m.proposing[name]--; m.proposing[name] == 0 {
+		delete(m.proposing, name)
+	}
 }
 
 // Propose takes a proposal that its caller has made and signed. The same one again is taken as
