@@ -47,9 +47,6 @@ func init() {
 		{"learned: a score is not said without a bound", 0, []edit{
 			{"internal/worth/sentence.go", "score > 0 {", "score > 1e9 {"},
 		}, in("worth", "TestLearnedConstantsHaveABound"), killer{}},
-		{"learned: parts of the covariance are compared in other units", 0, []edit{
-			{"internal/worth/alarm.go", "if v /= f; f == 0 {", "if f == 0 {"},
-		}, in("worth", "TestColumnLeftOut"), killer{}},
 		{"learned: a prediction loses what public constants do", 0, []edit{
 			{"internal/worth/predict.go", "share = max(min(share, best.Blind), 1-learnedLoss*(1-share))", "share = max(min(share, best.Blind), share)"},
 		}, in("worth", "TestPredictionOfLearnedConstants"), killer{}},

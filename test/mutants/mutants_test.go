@@ -229,7 +229,16 @@ func (of tests) judge(t *testing.T, trials []trial, report func(trial, time.Dura
 		t.Fatal(err)
 	}
 	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("a mutant of %s is no program, -only tells which: %v\n%.3000s", of.pkg, err, out)
+		// Together they are no program: each is then built by itself, and who is none says so.
+		t.Logf("the mutants of %s do not build together: %v\n%.3000s", of.pkg, err, out)
+		for _, r := range trials {
+			t.Run(r.name, func(t *testing.T) {
+				t.Parallel()
+				took, err := r.kills(t, r.edits)
+				report(r, took, err)
+			})
+		}
+		return
 	}
 	rapid := drawsAtRandom(t, of.pkg, nil)
 	run := func(k killer, variant int) (string, time.Duration, error) {
@@ -275,7 +284,12 @@ func (of tests) judge(t *testing.T, trials []trial, report func(trial, time.Dura
 				return
 			}
 			out, took, err := run(r.killer, i+1)
-			report(r, took, r.judge(out, err))
+			if err = r.judge(out, err); err != nil { // what survives among others is tried by itself
+				var more time.Duration
+				more, err = r.kills(t, r.edits)
+				took += more
+			}
+			report(r, took, err)
 		})
 	}
 }
