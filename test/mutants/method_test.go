@@ -27,7 +27,7 @@ func init() {
 		{"a part clipped too low is added", 0, []edit{{moments, "		case r.Radius < last.Radius:\n			continue\n", ""}}, in("study", "TestPooledMoment"), killer{}},
 		{"parts of a covariance are added without their weights", 0, []edit{{moments, "w := ratio / (tau * tau)", "w := ratio / (tau / tau)"}}, in("study", "TestPooledMoment"), killer{}},
 		{"24 rounds are not pooled", 0, []edit{{components, "p.Rounds < proposal.PoolRounds && out.Noise", "out.Noise"}}, in("study", "TestPooledOutput"), killer{}},
-		{"rows are on the sphere where noise is little", 0, []edit{{course, "rows == proposal.RowsAuto && p.Iota > iotaSphere", "rows == RowsAuto"}}, in("study", "TestDefaults"), killer{}},
+		{"rows are on the sphere where noise is little", 0, []edit{{course, "rows == proposal.RowsAuto && p.Iota > iotaSphere", "rows == proposal.RowsAuto"}}, in("study", "TestDefaults"), killer{}},
 		{"rows on the sphere are clipped as others", 0, []edit{{course, "set(q.Of, quantile(powerSphere))", "set(q.Of, quantile(powerPlain))"}}, in("study", "TestSphereQuantile"), killer{}},
 		{"rows are not divided by their lengths", 0, []edit{{derive, "out[j] = v / norm", "out[j] = v"}}, in("clip", "TestSphere"), killer{}},
 		{"explained variance is of the sphere", 0, []edit{{answer, "sphere := p.OnSphere(p.Queries[a.Query])", "sphere := p.Proposal.Spec.Rows == proposal.RowsSphere"}}, in("answer", "TestSphere"), killer{}},

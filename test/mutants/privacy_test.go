@@ -14,7 +14,7 @@ func init() {
 			{studyGrid, "return e.Quo(e, big.NewRat(int64(p.SitesPerUnit()), 1)), nil", "return e.Quo(e, big.NewRat(1, 1)), nil"},
 		}, in("study", "TestSelectAtSites"), killer{}},
 		{"the leader chooses with all of ε0 wherever a unit may be", 0, []edit{
-			{release, "epsilon, err := p.SelectEpsilon(a.Query)", "epsilon, err := noise.SelectEpsilon(p.Queries[a.Query].Rho)"},
+			{release, "epsilon, err := p.SelectEpsilon(a.Query)", "epsilon, err := p.Curve().SelectEpsilon(p.Queries[a.Query].Rho)"},
 		}, in("coordinator", "TestChoiceAtSites"), killer{}},
 		{"a unit is at more sites than there are", 0, []edit{
 			{"internal/proposal/proposal.go", "s > len(p.Roster) {", "s > len(p.Roster)+1 {"},
