@@ -323,3 +323,76 @@ func TestDealerAndHolder(t *testing.T) {
 		}
 	}
 }
+
+// TestNoKeyWithoutItsTag: where deposits or tags are lost or false, an opening says whose keys or
+// tags it needs, takes no key that misses its tag or whose tag is not at hand, and convicts the site
+// outside of U of what it did alone.
+func TestNoKeyWithoutItsTag(t *testing.T) {
+	g := sharedGroup(t, 5)
+	const missing = 2 // which owns its pairs with 0 and 3
+	q, u := Query{Slot: 1, Context: labelled("fallback"), Bits: 32, Lanes: 2}, without(5, missing)
+	masked, want := g.sums(t, q, u)
+	flipped := flip(g.kept.Deposits[missing], 32)
+	for name, c := range map[string]struct {
+		tags      map[int][]byte // at hand, in place of those kept
+		deposits  []byte
+		hashes    []byte
+		keys      []int // of whom they are asked for
+		owners    []int // whose tags are
+		convicted bool
+	}{
+		"nothing":                      {deposits: g.kept.Deposits[missing]},
+		"deposits":                     {keys: []int{1, 4}},
+		"short deposits":               {deposits: flipped[1:], keys: []int{1, 4}},
+		"false deposits":               {deposits: flipped, keys: []int{0, 1, 3, 4}, convicted: true},
+		"tags, but their hashes":       {tags: map[int][]byte{missing: nil}, deposits: g.kept.Deposits[missing], hashes: g.kept.TagHashes[missing]},
+		"tags, other hashes":           {tags: map[int][]byte{missing: nil}, deposits: g.kept.Deposits[missing], hashes: flip(g.kept.TagHashes[missing], 33), owners: []int{2}, convicted: true},
+		"tags and hashes":              {tags: map[int][]byte{missing: nil}, deposits: g.kept.Deposits[missing], owners: []int{2}},
+		"a part of the tags":           {tags: map[int][]byte{missing: g.kept.Tags[missing][32:]}, deposits: g.kept.Deposits[missing], owners: []int{2}},
+		"false tags":                   {tags: map[int][]byte{missing: flip(g.kept.Tags[missing], 32)}, deposits: g.kept.Deposits[missing], keys: []int{0, 1, 3, 4}, convicted: true},
+		"a survivor's tags":            {tags: map[int][]byte{1: nil}, deposits: g.kept.Deposits[missing], owners: []int{1}},
+		"a survivor's, and deposits":   {tags: map[int][]byte{4: {}}, owners: []int{4}},
+		"two survivors', and deposits": {tags: map[int][]byte{4: nil, 1: nil}, owners: []int{1, 4}},
+	} {
+		kept := Kept{slices.Clone(g.kept.Tags), make([][]byte, 5), replace(g.kept.Deposits, missing, c.deposits)}
+		for i, tags := range c.tags {
+			kept.Tags[i] = tags
+		}
+		kept.TagHashes[missing] = c.hashes
+		o := must(g.setup.NewOpening(q, u, kept))
+		for i := range 4 {
+			o.Add(i, g.shares(t, i, q, u, g.certificate(t, q, u)))
+		}
+		sum := slices.Clone(masked)
+		err := o.Unmask(sum)
+		var keys, owners []int
+		if e, ok := errors.AsType[*KeysError](err); ok {
+			keys = e.From
+		} else if e, ok := errors.AsType[*TagsError](err); ok {
+			owners = e.Owners
+		} else if err != nil || !slices.Equal(sum, want) {
+			t.Errorf("%s: another sum, %v", name, err)
+		}
+		if !slices.Equal(keys, c.keys) || !slices.Equal(owners, c.owners) || (len(o.Convicted()) > 0) != c.convicted {
+			t.Errorf("%s: %v, of %v, %v; convicted %v", name, err, keys, owners, o.Convicted())
+		}
+		kept.Tags = g.kept.Tags
+		o.Keep(kept)
+		for _, j := range u {
+			message := must(g.setup.Keys(j, g.secrets[j].Slots[1], g.received[j].Held[1], q, u))
+			names(t, name, o.AddKeys(j, flip(message, len(message)-1)), j)
+			names(t, name, o.AddKeys(j, message[1:]), j)
+			if _, ok := errors.AsType[*KeysError](o.Unmask(slices.Clone(masked))); ok != (len(c.deposits) != len(flipped) || c.convicted) {
+				t.Errorf("%s: keys are wanted: %t", name, ok)
+			}
+		}
+		for _, j := range u {
+			if err := o.AddKeys(j, must(g.setup.Keys(j, g.secrets[j].Slots[1], g.received[j].Held[1], q, u))); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if sum := slices.Clone(masked); o.Unmask(sum) != nil || !slices.Equal(sum, want) {
+			t.Errorf("%s: another sum in the end", name)
+		}
+	}
+}
