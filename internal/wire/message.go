@@ -94,7 +94,8 @@ type (
 	// Proof shows that the site's share of one dealer's secret is the one that it was sent.
 	Proof struct {
 		Header
-		Proof []byte
+		Dealer int // 1 + roster index, as asked
+		Proof  []byte
 	}
 	// PairKeys are the keys of the site's pairs with those outside of the survivors.
 	PairKeys struct {
@@ -224,8 +225,10 @@ func (m Recalled) body() proto.Message {
 func (m Upload) body() proto.Message    { return &covey.Upload{Masked: m.Masked} }
 func (m Signature) body() proto.Message { return &covey.ReleaseSignature{Signature: m.Signature} }
 func (m Shares) body() proto.Message    { return &covey.Shares{Shares: m.Shares} }
-func (m Proof) body() proto.Message     { return &covey.Proof{Proof: m.Proof} }
-func (m PairKeys) body() proto.Message  { return &covey.PairKeys{Keys: m.Keys} }
+func (m Proof) body() proto.Message {
+	return &covey.Proof{Dealer: uint32(m.Dealer), Proof: m.Proof}
+}
+func (m PairKeys) body() proto.Message { return &covey.PairKeys{Keys: m.Keys} }
 
 func (m Refusal) body() proto.Message {
 	b := &covey.Refusal{
@@ -294,7 +297,7 @@ func decode(r *reader, h Header, body proto.Message) (Message, error) {
 	case *covey.Shares:
 		return Shares{h, b.GetShares()}, nil
 	case *covey.Proof:
-		return Proof{h, b.GetProof()}, nil
+		return Proof{h, r.int(b.GetDealer()), b.GetProof()}, nil
 	case *covey.PairKeys:
 		return PairKeys{h, b.GetKeys()}, nil
 	case *covey.Refusal:

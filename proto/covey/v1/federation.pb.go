@@ -3791,7 +3791,8 @@ type Proof struct {
 	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
 	Query         uint32                 `protobuf:"varint,2,opt,name=query,proto3" json:"query,omitempty"`
 	Slot          uint32                 `protobuf:"varint,3,opt,name=slot,proto3" json:"slot,omitempty"`
-	Proof         []byte                 `protobuf:"bytes,4,opt,name=proof,proto3" json:"proof,omitempty"`
+	Dealer        uint32                 `protobuf:"varint,4,opt,name=dealer,proto3" json:"dealer,omitempty"` // as asked
+	Proof         []byte                 `protobuf:"bytes,5,opt,name=proof,proto3" json:"proof,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3843,6 +3844,13 @@ func (x *Proof) GetQuery() uint32 {
 func (x *Proof) GetSlot() uint32 {
 	if x != nil {
 		return x.Slot
+	}
+	return 0
+}
+
+func (x *Proof) GetDealer() uint32 {
+	if x != nil {
+		return x.Dealer
 	}
 	return 0
 }
@@ -4517,12 +4525,13 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\x05query\x18\x02 \x01(\rR\x05query\x12\x12\n" +
 	"\x04slot\x18\x03 \x01(\rR\x04slot\x12\x1c\n" +
 	"\tsurvivors\x18\x04 \x03(\rR\tsurvivors\x12\x16\n" +
-	"\x06dealer\x18\x05 \x01(\rR\x06dealer\"]\n" +
+	"\x06dealer\x18\x05 \x01(\rR\x06dealer\"u\n" +
 	"\x05Proof\x12\x14\n" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12\x14\n" +
 	"\x05query\x18\x02 \x01(\rR\x05query\x12\x12\n" +
-	"\x04slot\x18\x03 \x01(\rR\x04slot\x12\x14\n" +
-	"\x05proof\x18\x04 \x01(\fR\x05proof\"d\n" +
+	"\x04slot\x18\x03 \x01(\rR\x04slot\x12\x16\n" +
+	"\x06dealer\x18\x04 \x01(\rR\x06dealer\x12\x14\n" +
+	"\x05proof\x18\x05 \x01(\fR\x05proof\"d\n" +
 	"\x04Keys\x12\x14\n" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12\x14\n" +
 	"\x05query\x18\x02 \x01(\rR\x05query\x12\x12\n" +
