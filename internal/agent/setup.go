@@ -18,7 +18,7 @@ import (
 const (
 	// transport key and slot secrets; erased once shares are stored
 	setupSecrets      = ledger.SetupSecrets
-	setupAnnouncement = "announcement" // this site's, signed
+	setupAnnouncement = ledger.SetupAnnouncement // this site's, signed
 	// everyone's, verified: the first set wins; on the sparse graph their heads
 	setupAnnouncements = "announcements"
 	// everyone's, on the sparse graph: the first set wins
@@ -76,9 +76,8 @@ func (s *session) superseded(attempt uint32) bool {
 	return false
 }
 
-// newAnnouncement makes an attempt's secrets, stores them, and only then signs
-// what is derived from them. A crash between leaves secrets that the next try
-// goes on with.
+// newAnnouncement makes an attempt's secrets and what is announced of them, and stores both in one
+// step. A crash before that leaves nothing, and nothing has left: the next try draws anew.
 func (s *session) newAnnouncement(attempt uint32) ([]byte, error) {
 	for k := range attempt {
 		if err := s.journal.EraseSetup(k, setupSecrets); err != nil {
@@ -86,23 +85,15 @@ func (s *session) newAnnouncement(attempt uint32) ([]byte, error) {
 		}
 	}
 	cfg := s.config(attempt)
-	sec, ok, err := s.secrets(attempt)
+	sec, err := secagg.NewSecrets(cfg)
 	if err != nil {
 		return nil, err
-	}
-	if !ok {
-		if sec, err = secagg.NewSecrets(cfg); err != nil {
-			return nil, err
-		}
-		if _, err := s.journal.PutSetup(attempt, setupSecrets, encodeSecrets(sec)); err != nil {
-			return nil, err
-		}
 	}
 	signed, err := secagg.Announce(cfg, s.self, sec, s.agent.identity)
 	if err != nil {
 		return nil, err
 	}
-	return s.journal.PutSetup(attempt, setupAnnouncement, signed)
+	return s.journal.PutAnnouncement(attempt, encodeSecrets(sec), signed)
 }
 
 func (s *session) secrets(attempt uint32) (secagg.Secrets, bool, error) {
@@ -344,11 +335,12 @@ func (s *session) confirm(r wire.Confirm) wire.Message {
 	if err != nil {
 		return s.blame(r, study.CodeBadShare, err)
 	}
-	if err := s.keepSlots(sec, held); err != nil {
-		return refuse(r, s.store(err))
+	slots, err := s.slots(sec, held)
+	if err != nil {
+		return refuse(r, s.internal(err))
 	}
-	mine := setup.Confirm(s.agent.identity, s.self)
-	if signed, err = s.journal.PutSetup(r.Attempt, setupConfirmation, mine); err != nil {
+	signed = setup.Confirm(s.agent.identity, s.self)
+	if err := s.journal.PutConfirmation(r.Attempt, ledger.Confirmed{Slots: slots, Confirmation: signed}); err != nil {
 		return refuse(r, s.store(err))
 	}
 	// Every later answer of the setup is on record, and each slot now has its own copy of what it
@@ -360,18 +352,17 @@ func (s *session) confirm(r wire.Confirm) wire.Message {
 	return wire.Confirmation{Header: r.Header, Signature: signed}
 }
 
-// keepSlots stores, for each slot, its secrets and the shares held in it: all
-// slots or none.
-func (s *session) keepSlots(sec secagg.Secrets, held secagg.Held) error {
+// slots returns, by slot, its secrets and the shares held in it, as they are stored.
+func (s *session) slots(sec secagg.Secrets, held secagg.Held) (map[int][]byte, error) {
 	slots := make(map[int][]byte, len(held))
 	for i := range held {
 		raw, err := held[i].MarshalBinary()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		slots[i] = append(sec.Slots[i][:len(sec.Slots[i]):len(sec.Slots[i])], raw...)
 	}
-	return s.journal.PutSlots(slots)
+	return slots, nil
 }
 
 // slot returns what is held in a slot.
