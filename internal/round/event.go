@@ -69,7 +69,7 @@ type (
 		Signature []byte
 		Deposits  []byte
 	}
-	// Recalled says that a site has answered what it was asked of its tags and deposits.
+	// Recalled says that the leader has a site's tags and deposits, as the log's hashes name them.
 	Recalled struct{ Site int }
 	// Uploaded says that the leader holds a well-formed masked upload.
 	Uploaded struct{ Site, Query, Slot int }
@@ -99,6 +99,12 @@ type (
 	KeysMissing struct {
 		Query, Slot     int
 		From, Convicted []int
+	}
+	// TagsMissing says that the opening waits for the tags of these owners, of which this leader has
+	// only the log's hashes.
+	TagsMissing struct {
+		Query, Slot       int
+		Owners, Convicted []int
 	}
 	// Keyed says that the leader holds a survivor's keys, checked.
 	Keyed struct{ Site, Query, Slot int }
@@ -160,6 +166,7 @@ func (Recalled) event()      {}
 func (ProofsMissing) event() {}
 func (Proved) event()        {}
 func (KeysMissing) event()   {}
+func (TagsMissing) event()   {}
 func (Keyed) event()         {}
 func (OpenFailed) event()    {}
 func (Refused) event()       {}

@@ -210,7 +210,7 @@ func (h *harness) answer(i int, m wire.Message) {
 		h.event(Confirmed{Site: i, Attempt: m.Attempt, Signature: []byte("confirmed"), Deposits: fmt.Appendf(nil, "deposits of %d", i)})
 	case wire.Recall:
 		note("recall")
-		if !h.mute["recall"] {
+		if !h.mute[fmt.Sprint("recall ", i)] {
 			h.event(Recalled{i})
 		}
 	case wire.Query:

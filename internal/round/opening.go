@@ -8,21 +8,18 @@ import (
 
 // Shares open a sum by themselves where all who dealt and all who hold what was dealt did as they
 // should. Else an opening waits for more (docs/protocol.md): proofs of the helpers whose shares do
-// not make what one dealer committed to, one dealer at a time, and keys of the survivors whose
-// pairs with a site outside of them nothing else opens.
+// not make what one dealer committed to, one dealer at a time; keys of the survivors whose pairs
+// with a site outside of them nothing else opens; tags that the leader before had.
 
-// wants notes which sites' answers the opening waits for. Who was asked before is asked again: its
-// answer came when it was not waited for. So is everybody for the shares that came while the
-// opening was under way.
-func (s *State) wants(list []bool, kind ask, from []int) {
-	l := &s.live
+// wants notes whose answers the opening waits for. Shares that came while it was under way are asked
+// for again.
+func (s *State) wants(list []bool, from []int) {
 	clear(list)
 	for _, i := range from {
 		list[i] = true
 	}
-	l.askAgain(kind)
-	l.askAgain(askShares)
-	l.opening = false
+	s.live.askAgain(askShares)
+	s.live.opening = false
 }
 
 // WantsProof reports whether the open slot's opening waits for a site's proof of its share of a
@@ -46,9 +43,9 @@ func (s *State) unmask() []Effect {
 		out = append(out, Drop{Query: s.Query, Slot: s.Slot, Helpers: late})
 	}
 	switch {
-	case l.opening || slices.Contains(l.proof, true) || !subset(s.Survivors, l.uploaded) || !s.graph().Openable(l.shared) || s.recalling():
+	case l.opening || slices.Contains(l.proof, true) || !subset(s.Survivors, l.uploaded) || !s.graph().Openable(l.shared):
 		return out
-	case slices.Contains(l.keys, true):
+	case s.keyed():
 		// Who is convicted has left such tags or deposits behind that only survivors that are away
 		// can take its masks out: not to be waited for any longer.
 		if l.keyless && len(l.convicted) > 0 {
@@ -81,22 +78,12 @@ func (s *State) unproved() []int {
 	return late
 }
 
-// hashed reports whether the log holds hashes of tags and deposits alone: a leader that did not
-// lead the setup asks each site for its own, once.
-func (s *State) hashed() bool { return s.sparse() && !s.whole() }
-
-// recalling reports whether such a leader still waits for a site with a link, for one round's
-// deadline at most. What it has not got by then is as lost as what a site left in no shares: an
-// opening asks survivors for keys in its place.
-func (s *State) recalling() bool {
-	l := &s.live
-	if !s.hashed() || l.impatient {
-		return false
-	}
-	for i, connected := range l.connected {
-		if connected && !l.recalled[i] && l.left[i].code == "" {
-			return true
-		}
-	}
-	return false
+// keyed reports whether keys or tags are waited for.
+func (s *State) keyed() bool {
+	return slices.Contains(s.live.keys, true) || slices.Contains(s.live.lost, true)
 }
+
+// hashed reports whether the log holds hashes of tags and deposits alone: a leader that did not
+// lead the setup asks each site for its own before all else, and goes on without those that do not
+// answer as without those that do not upload.
+func (s *State) hashed() bool { return s.sparse() && !s.whole() }

@@ -187,6 +187,31 @@ func TestKeysHaveADeadline(t *testing.T) {
 	}
 }
 
+// TestTagsAreWaitedFor: R17. An opening that lacks an owner's tags goes on when the owner has sent
+// them; if a site is convicted, not longer than to the deadline.
+func TestTagsAreWaitedFor(t *testing.T) {
+	lost := func(convicted ...int) func(Open) Event {
+		return func(e Open) Event {
+			return TagsMissing{Query: e.Ask.Query, Slot: e.Ask.Slot, Owners: []int{4}, Convicted: convicted}
+		}
+	}
+	h := opening(t, lost())
+	h.run()
+	h.expire(PhaseKeys)
+	if !slices.Equal(h.state.WaitingFor(), []int{4}) || h.opened["0"] != 0 {
+		t.Fatalf("waiting for %v", h.state.WaitingFor())
+	}
+	h.event(Recalled{4})
+	h.run()
+	h.want(StatusCompleted)
+	h = opening(t, lost(4))
+	h.run()
+	h.expire(PhaseKeys)
+	if h.want(StatusEnded); h.state.Code != study.CodeWrongDeposit || h.state.Culprit != 4 {
+		t.Errorf("%s of site %d", h.state.Code, h.state.Culprit)
+	}
+}
+
 // TestBadDealerEndsTheStudy: what an opening finds out of a dealer ends the study with its name.
 func TestBadDealerEndsTheStudy(t *testing.T) {
 	h := opening(t, func(e Open) Event {
@@ -241,8 +266,8 @@ func sparse(s *proposal.Spec) {
 }
 
 // TestRecall: R17. A leader that began after the setup asks each site with a link for its tags and
-// deposits, once a link, before it commits a U, and goes on at the deadline without a site's; one
-// that led the setup asks nobody.
+// deposits, once a link and before all else, and goes on at the deadline without a site's; one that
+// led the setup asks nobody.
 func TestRecall(t *testing.T) {
 	h := newHarness(t, 66, sparse)
 	h.mute["upload"] = true
@@ -250,20 +275,29 @@ func TestRecall(t *testing.T) {
 	if h.count("recall", 0) != 0 {
 		t.Fatal("a leader that led the setup asks")
 	}
-	h.mute["upload"], h.mute["recall"] = false, true
+	h.mute["upload"], h.mute["recall 7"], h.mute["recall 9"] = false, true, true
+	h.asked = nil
 	h.crash()
 	h.run()
-	if h.state.Survivors != nil || h.count("recall", 0) != 1 || h.count("recall", 65) != 1 {
-		t.Fatalf("U of %d sites before a site has answered", len(h.state.Survivors))
+	if h.state.Survivors != nil || h.count("recall", 0) != 1 || h.count("recall", 7) != 1 || h.count("upload", 0) != 1 || h.count("upload", 7) != 0 {
+		t.Fatalf("U of %d sites, asked %q", len(h.state.Survivors), h.asked)
 	}
-	h.mute["recall"] = false
+	h.mute["recall 7"] = false
 	h.event(Disconnected{7})
 	h.event(Connected{7})
 	h.run()
-	if h.count("recall", 7) != 2 || h.state.Survivors != nil {
+	if h.count("recall", 7) != 2 || h.count("upload", 7) != 1 || h.state.Survivors != nil {
 		t.Fatal("not asked on a new link, or U was committed")
 	}
 	h.expire(PhaseUpload)
+	if u := h.last(EntrySurvivors, 0, 0); u == nil || len(u.Survivors) != 65 || slices.Contains(u.Survivors, 9) {
+		t.Fatalf("%+v", u)
+	}
+	h.event(Recalled{9})
+	h.run()
+	for h.state.Status == StatusRunning {
+		h.expire(PhaseUpload)
+	}
 	h.want(StatusCompleted)
 
 	h = newHarness(t, 66, sparse) // all answer: nothing is waited for

@@ -176,11 +176,13 @@ func (p *prompter) query() {
 	p.send(tellConfirmed, 1, func() wire.Message {
 		return wire.Confirmed{Header: s.inSetup(), Signatures: s.Confirmations}
 	})
-	if s.hashed() && !l.recalled[i] {
-		p.send(askRecall, 1, func() wire.Message { return wire.Recall{Header: s.inSetup()} })
-	}
 	p.final()
 	p.lacked()
+	if s.hashed() && !l.recalled[i] {
+		// First, so that no survivor's tags can be missing when another drops out.
+		p.send(askRecall, 1, func() wire.Message { return wire.Recall{Header: s.inSetup()} })
+		return
+	}
 	// Always before a signature or share is asked for, so that the site knows
 	// what it signs; a late upload of a site outside U is never opened, its b
 	// shares are not asked for.

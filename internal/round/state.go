@@ -86,8 +86,7 @@ type live struct {
 	confirmed [][]byte   // by site
 	// by site: what the log is to hold of its tags and deposits
 	tags, deposits [][]byte
-	recalled       []bool   // by site: it was asked for them by this leader and answered
-	impatient      bool     // a deadline has passed since: nobody is waited for
+	recalled       []bool   // by site: the leader has them, as the log's hashes name them
 	uploaded       []bool   // by site, in the open slot
 	signed         [][]byte // by site, on the committed U
 	// by site, a U that it says, with its signature, it signed in the open slot
@@ -106,6 +105,7 @@ type live struct {
 	dealer    int             // whose helpers' proofs are wanted
 	proof     []bool          // by site: its proof is wanted
 	keys      []bool          // by site: the keys of its pairs are wanted
+	lost      []bool          // by site: its tags are wanted
 	convicted []int           // sites outside of U whose tags or deposits are wrong
 	keyless   bool            // the deadline of the keys has passed
 	adopted   *Adopt          // the open query's result, where the log does not hold it
@@ -181,7 +181,8 @@ func (l *live) reset(sites int) {
 
 func (l *live) resetSlot(sites int) {
 	l.uploaded, l.shared = make([]bool, sites), make([]bool, sites)
-	l.proof, l.keys, l.convicted, l.keyless = make([]bool, sites), make([]bool, sites), nil, false
+	l.proof, l.keys, l.lost = make([]bool, sites), make([]bool, sites), make([]bool, sites)
+	l.convicted, l.keyless = nil, false
 	l.signed = make([][]byte, sites)
 	l.lacks, l.caught = make([]int, sites), make([]int, sites)
 	l.held, l.given, l.spent = make([][]int, sites), make([]bool, sites), make([]bool, sites)
@@ -275,6 +276,8 @@ func (s *State) awaits(i int) bool {
 			return l.proof[i]
 		case slices.Contains(l.keys, true):
 			return l.keys[i]
+		case slices.Contains(l.lost, true):
+			return l.lost[i]
 		default:
 			return !l.shared[i]
 		}

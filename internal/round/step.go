@@ -75,7 +75,7 @@ func (s *State) observe(e Event) {
 			l.confirmed[e.Site], l.deposits[e.Site] = e.Signature, e.Deposits
 		}
 	case Recalled:
-		l.recalled[e.Site] = true
+		l.recalled[e.Site], l.lost[e.Site] = true, false
 	case Uploaded:
 		if s.open(e.Query, e.Slot) {
 			l.uploaded[e.Site] = true
@@ -103,7 +103,8 @@ func (s *State) observe(e Event) {
 		}
 	case ProofsMissing:
 		if s.open(e.Query, e.Slot) && s.Certificate != nil {
-			s.wants(l.proof, askProof, e.Helpers)
+			s.wants(l.proof, e.Helpers)
+			l.askAgain(askProof)
 			l.dealer = e.Dealer
 		}
 	case Proved:
@@ -112,7 +113,13 @@ func (s *State) observe(e Event) {
 		}
 	case KeysMissing:
 		if s.open(e.Query, e.Slot) && s.Certificate != nil {
-			s.wants(l.keys, askKeys, e.From)
+			s.wants(l.keys, e.From)
+			l.askAgain(askKeys)
+			l.convicted = e.Convicted
+		}
+	case TagsMissing:
+		if s.open(e.Query, e.Slot) && s.Certificate != nil {
+			s.wants(l.lost, e.Owners)
 			l.convicted = e.Convicted
 		}
 	case Keyed:
@@ -140,7 +147,6 @@ func (s *State) observe(e Event) {
 			l.overdue = l.overdue || e.Phase == PhaseUpload
 			l.stalled = l.stalled || e.Phase == PhaseOpen
 			l.keyless = l.keyless || e.Phase == PhaseKeys
-			l.impatient = true
 		}
 	}
 }
@@ -349,9 +355,6 @@ func (s *State) advance() []Effect {
 		// sign it while others still add up their rows: one trip less. No site's word changes it.
 		return s.propose(Entry{Kind: EntrySurvivors, Survivors: s.wanted()})
 	case s.Survivors == nil:
-		if s.recalling() {
-			return nil
-		}
 		if u := s.held(); u != nil {
 			return s.propose(Entry{Kind: EntrySurvivors, Survivors: u})
 		}
@@ -409,7 +412,7 @@ func (s *State) free() []int {
 func (s *State) deadlines() []Effect {
 	phase := PhaseUpload
 	switch {
-	case slices.Contains(s.live.keys, true):
+	case s.keyed():
 		phase = PhaseKeys
 	case s.Survivors != nil:
 		phase = PhaseOpen

@@ -56,6 +56,9 @@ func (s *Setup) NewOpening(q Query, u Survivors, kept Kept) (*Opening, error) {
 	}, nil
 }
 
+// Keep replaces the tags and deposits by what is at hand now: after a *TagsError.
+func (o *Opening) Keep(kept Kept) { o.kept = kept }
+
 // Add takes one helper's shares. Whether they are right shows when the sum is opened. A *SiteError
 // names a helper whose message does not parse; nothing is changed then. A helper's second message
 // counts for nothing.
