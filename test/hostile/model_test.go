@@ -111,7 +111,7 @@ func (l member) step(m message, r loose) (member, bool) {
 		l.sign[s] = m.arg + 1
 		return l, true
 	}
-	if m.what == mKeys || m.what == mProve { // L23, L24
+	if m.what == mKeys || m.what == mProve {
 		switch {
 		case l.open != s, s < l.latest() && !r.keysLate,
 			l.sent == 0 && !r.keysBefore,
@@ -554,12 +554,12 @@ func TestEveryInterleaving(t *testing.T) {
 		{"L8 and L10", loose{sentTwice: true, move: true}, true},
 		{"L6, L9 and L10", loose{signTwice: true, older: true, move: true}, true},
 		{"L6 and L8", loose{signTwice: true, sentTwice: true}, true},
-		{"L23, keys only after shares", loose{keysBefore: true}, true},
-		{"L23, keys only for the shares' set", loose{keysOther: true}, true},
-		{"L23, keys of no pair inside the set", loose{keysInside: true}, true},
-		{"L23, keys of no site outside of the set", loose{keysOutside: true}, false},
-		{"L23, no keys after a later signature", loose{keysLate: true}, false},
-		{"L24, leaves in a proof", loose{proofShares: true}, true},
+		{"keys only after shares", loose{keysBefore: true}, true},
+		{"keys only for the shares' set", loose{keysOther: true}, true},
+		{"keys of no pair inside the set", loose{keysInside: true}, true},
+		{"keys of no site outside of the set", loose{keysOutside: true}, false},
+		{"no keys after a later signature", loose{keysLate: true}, false},
+		{"leaves in a proof", loose{proofShares: true}, true},
 	} {
 		if *variants > 0 && !c.breaks {
 			continue // to the end of a larger model: in the long form
