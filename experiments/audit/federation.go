@@ -24,6 +24,9 @@ type federation struct {
 
 	*parties.Group
 	certify bool // sign and check release certificates
+	// in the transcript's place in every context: an announcement is drawn anew each time, and runs of
+	// one seed are the same
+	bound [32]byte
 }
 
 // labelled makes fixed bytes of a label and numbers.
@@ -46,7 +49,7 @@ func identity(i int) ed25519.PrivateKey {
 func newFederation(s *scene, plan *study.Plan, rows [2][]*answer.Rows, seed, batch uint64) (*federation, error) {
 	cfg := plan.Setup(uint32(batch))
 	n := len(cfg.Identity)
-	f := &federation{scene: s, plan: plan, rows: rows}
+	f := &federation{scene: s, plan: plan, rows: rows, bound: labelled("transcript", seed, batch)}
 	var keys []ed25519.PrivateKey
 	var all []secagg.Secrets
 	for i := range n {
@@ -126,7 +129,7 @@ func (f *federation) query(world int, ask study.Ask) (answered, error) {
 	p, a := f.plan, answered{ask: ask}
 	values := p.Queries[ask.Query].Values
 	q := secagg.Query{
-		Slot: ask.Slot, Context: p.Context(f.Setup.Transcript(), ask),
+		Slot: ask.Slot, Context: p.Context(f.bound, ask),
 		Bits: p.Bits, Lanes: p.Queries[ask.Query].Lanes,
 	}
 	u := f.survivors(ask.Query)
