@@ -168,8 +168,8 @@ func TestWrongDeposits(t *testing.T) {
 	})
 }
 
-// TestWrongKeys: a survivor's key that misses its tag is its fault, and not taken; the opening waits
-// for the right one.
+// TestWrongKeys: a survivor's key that misses its tag is its fault, and not taken; the opening
+// waits for the right one.
 func TestWrongKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := dropped(t, 5, 4, func(f *federation) {
@@ -220,8 +220,8 @@ func TestConvictedDropperIsTheEnd(t *testing.T) {
 	})
 }
 
-// TestWrongShareIsFound: a helper's wrong share shows when the sum is opened. Of the helpers of that
-// dealer alone proofs are asked; the liar is named, and the sum opened without it.
+// TestWrongShareIsFound: a helper's wrong share shows when the sum is opened. Of the helpers of
+// that dealer alone proofs are asked; the liar is named, and the sum opened without it.
 func TestWrongShareIsFound(t *testing.T) {
 	for name, alter := range map[string]func(*covey.SiteMessage){
 		"a share": func(m *covey.SiteMessage) {
@@ -315,8 +315,8 @@ func TestStatementIsChecked(t *testing.T) {
 	}
 }
 
-// TestTwoLeadersTwoBoxes: a site seals other keys for each leader. The site that confirmed the first
-// shows what it has of it to the second, and nobody honest is named.
+// TestTwoLeadersTwoBoxes: a site seals other keys for each leader. The site that confirmed the
+// first shows what it has of it to the second, and nobody honest is named.
 func TestTwoLeadersTwoBoxes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 5, nil)
@@ -381,8 +381,8 @@ func TestSetupIsForgotten(t *testing.T) {
 	})
 }
 
-// TestWholeKeepsNothing: where no sum is of fewer sites than all, nothing is kept for when one drops
-// out, and nothing taken.
+// TestWholeKeepsNothing: where no sum is of fewer sites than all, nothing is kept for when one
+// drops out, and nothing taken.
 func TestWholeKeepsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 5, func(s *proposal.Spec) { s.OnDropout = proposal.DropoutWait })

@@ -155,8 +155,8 @@ func TestSparseDropoutUnderANewLeader(t *testing.T) {
 	})
 }
 
-// TestSparseWrongRecall: R17. What a site sends again that the log's hashes do not name is its fault,
-// and the site is left out as if it had not answered.
+// TestSparseWrongRecall: R17. What a site sends again that the log's hashes do not name is its
+// fault, and the site is left out as if it had not answered.
 func TestSparseWrongRecall(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the others of the sparse graph are enough with the race detector")

@@ -227,9 +227,9 @@ func (f *federation) announcement(cfg secagg.Config, site, by int) []byte {
 	return raw
 }
 
-// TestAccusations: R20. Who dealt wrong shares is convicted by the site that opened the box, with the
-// keys that open it; an accusation that proves nothing convicts who makes it; who signed two boxes is
-// convicted by either; of what was only relayed nobody is named.
+// TestAccusations: R20. Who dealt wrong shares is convicted by the site that opened the box, with
+// the keys that open it; an accusation that proves nothing convicts who makes it; who signed two
+// boxes is convicted by either; of what was only relayed nobody is named.
 func TestAccusations(t *testing.T) {
 	accuse := func(code covey.Code, culprit uint32, evidence func(f *federation) []byte) func(*federation) *covey.Refusal {
 		return func(f *federation) *covey.Refusal {
