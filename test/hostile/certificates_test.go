@@ -32,7 +32,6 @@ func TestForgedCertificates(t *testing.T) {
 	other.announce(0)
 	other.deal(0)
 	other.confirm(0)
-	other.lookAside()
 
 	// Signatures of another study, of another query and of another slot, on the same set.
 	elsewhere := other.asking(0, 0, 1)
@@ -168,7 +167,6 @@ func TestTwoStudies(t *testing.T) {
 		v.confirmed[i] = nil
 	}
 	v.confirm(0)
-	v.lookAside()
 	a, b := w.asking(0, 0, 1), v.asking(0, 0, 1)
 	for _, s := range []field{{w, 0, 0}, {v, 0, 0}} {
 		s.uploads(s.at(0, 1), w.honest...)

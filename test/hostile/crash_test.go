@@ -160,7 +160,6 @@ func TestCrashInSetup(t *testing.T) {
 	}
 	w.confirm(0)
 	crash()
-	w.lookAside()
 	w.round(w.asking(0, 0, 1), []int{0, 1, 3})
 	if r := w.hold(); len(r.openings) != 1 {
 		t.Errorf("open are %v", r.openings)

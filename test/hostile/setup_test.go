@@ -98,7 +98,6 @@ func TestForgedSetup(t *testing.T) {
 	w.forgedBoxes()
 	a := w.asking(0, 0, 1)
 	w.confirm(0)
-	w.lookAside()
 	for _, i := range w.honest { // a later attempt now, and a query of one
 		if refusalTo(w.ask(i, announce(id, 1))) == nil {
 			t.Errorf("site %d announces again after its confirmation", i)
@@ -265,7 +264,6 @@ func TestSybilInRoster(t *testing.T) {
 	// The true study goes on.
 	w.deal(0)
 	w.confirm(0)
-	w.lookAside()
 	w.round(w.asking(0, 0, 1), []int{0, 1, 2})
 	w.hold()
 }
