@@ -30,6 +30,7 @@ func TestForgedCertificates(t *testing.T) {
 	other := w.second(2)
 	other.approve()
 	other.announce(0)
+	other.lookAside()
 	other.deal(0)
 	other.confirm(0)
 
@@ -147,6 +148,7 @@ func TestTwoStudies(t *testing.T) {
 	v := w.second(2)
 	v.approve()
 	v.announce(0)
+	v.lookAside()
 	for _, i := range w.honest {
 		mixed := slices.Clone(v.announced)
 		mixed[3] = w.announced[3]

@@ -140,6 +140,7 @@ func TestCrashInSetup(t *testing.T) {
 	first := w.announced
 	crash()
 	w.announce(0)
+	w.lookAside()
 	same("the announcement", -1, first, w.announced)
 	w.deal(0)
 	dealt := w.boxes

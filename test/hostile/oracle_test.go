@@ -414,14 +414,14 @@ func TestOracle(t *testing.T) {
 		t.Errorf("open are %v", r.openings)
 	}
 	// What is looked for is found where it stands.
-	d := dealtBy(w.truth[1][0], 0, 1, w.plan.Thresholds.Threshold)
+	d, seeds := dealtBy(w.truth[1][0], 0, 1, w.plan.Thresholds.Threshold), w.seeds[3]
 	for name, secret := range map[string][]byte{
 		"e":                  d[kindE][0].Bytes(),
 		"a share":            evaluate(d[kindB], 3).Bytes(),
 		"a Feldman point":    new(edwards25519.Point).ScalarBaseMult(dealtBy(w.truth[1][w.plan.Slots-1], w.plan.Slots-1, 1, 1)[kindE][0]).Bytes(),
 		"a slot's secret":    w.truth[2][1][:],
-		"a transport key":    w.seeds[3].Transport[:],
-		"half a ML-KEM seed": w.seeds[3].Seal[32:],
+		"a transport key":    seeds.Transport[:],
+		"half a ML-KEM seed": seeds.Seal[32:],
 		"the key of two ends": func() []byte {
 			k := (&checker{w: w, slots: map[int][]dealt{}, keys: map[[3]int][32]byte{}}).key(1, 0, 2)
 			return k[:]

@@ -23,7 +23,7 @@ type party struct {
 	secrets secagg.Secrets
 	whole   []byte // announcement
 	held    secagg.Held
-	public  []byte // that it holds besides
+	stored  []byte // that it holds besides, and is not secret
 }
 
 func newParty(t testing.TB, name string) *party {

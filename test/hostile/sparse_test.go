@@ -37,6 +37,7 @@ func TestSparse(t *testing.T) {
 	w.start()
 	w.approve()
 	w.announce(0)
+	w.lookAside()
 	id := w.plan.Digest
 	g := w.setup.Graph()
 

@@ -181,6 +181,7 @@ func (w *world) begin() {
 	w.start()
 	w.approve()
 	w.announce(0)
+	w.lookAside()
 	w.deal(0)
 	w.confirm(0)
 }
@@ -220,7 +221,7 @@ func answerTo[A any](said []*covey.SiteMessage, get func(*covey.SiteMessage) *A)
 	return nil
 }
 
-// announce collects announcements, and on the sparse graph nonces. Then it looks aside.
+// announce collects announcements, and on the sparse graph nonces.
 func (w *world) announce(attempt uint32) {
 	w.t.Helper()
 	w.config = w.plan.Setup(attempt)
@@ -232,7 +233,6 @@ func (w *world) announce(attempt uint32) {
 			whole[i] = w.party[i].announce(w.t, w.config, i)
 		}
 	}
-	w.lookAside()
 	w.announced, w.seals, w.bodies, w.nonces = whole, nil, nil, nil
 	if !w.plan.Thresholds.Sparse() {
 		w.must(func() (err error) { w.setup, err = secagg.Verify(w.config, whole); return err })
@@ -345,7 +345,7 @@ func (w *world) confirm(attempt uint32) {
 		w.must(func() error {
 			r, err := w.setup.Receive(i, p.secrets, p.identity, boxes, bodies)
 			if err == nil {
-				p.held, p.public, w.confirmed[i], w.deposits[i] = r.Held, r.Public, r.Confirmation, r.Deposits
+				p.held, p.stored, w.confirmed[i], w.deposits[i] = r.Held, r.Public, r.Confirmation, r.Deposits
 			}
 			return err
 		})
