@@ -87,9 +87,6 @@ func init() {
 		{"sizes: deposits are not listed before an approval", 0, []edit{
 			{"internal/uplink/planned.go", "if n := size.deposits(owners); n > 0 {", "if n := size.deposits(owners); n < 0 {"},
 		}, in("agent", "TestPlannedSetup"), killer{}},
-		{"sizes: the limit forgets the dealers' bodies", 0, []edit{
-			{"internal/uplink/size.go", "dealers*(s.box(true, false)+s.body()+2*each)+pairs*(s.box(false, true)+each))", "dealers*each+pairs*each)"},
-		}, in("agent", "TestPlannedSetup"), killer{}},
 		{"recall: before the confirmation", 0, []edit{
 			{confirm, "	if !ok {\n		return refuse(r, study.CodeOutOfOrder)\n	}\n	boxes, err", "	boxes, err"},
 		}, in("agent", "TestRecall"), killer{}},
