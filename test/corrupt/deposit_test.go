@@ -14,7 +14,7 @@ import (
 
 // TestDeposits: the corrupt site deposits other keys than it checked, under a right signature, and
 // drops out of every sum. Each is opened with the keys of the survivors, is right, and the site is
-// named (A19).
+// named (A60).
 func TestDeposits(t *testing.T) {
 	inBubble(t, func(f *bubble) {
 		d := f.study("deposits", nil)
