@@ -16,9 +16,10 @@ import (
 )
 
 // TestSetup: a site that spoils a study's setup, in each way that there is. Where it can be told
-// from an honest one the study ends and names it (A1, A2, R20), also where an honest site alone could
-// open what it sent; where it only says nothing, or nothing of the right form, the status names whom
-// everybody waits for, and an operator ends the study. Nothing is charged: a setup opens nothing.
+// from an honest one the study ends and names it (A1, A2, R20), also where an honest site alone
+// could open what it sent; where it only says nothing, or nothing of the right form, the status
+// names whom everybody waits for, and an operator ends the study. Nothing is charged: a setup opens
+// nothing.
 func TestSetup(t *testing.T) {
 	if testing.Short() {
 		t.Skip("several fleets of processes")
@@ -139,8 +140,8 @@ func TestSetup(t *testing.T) {
 	})
 }
 
-// dealing announces and deals in the agent's place, with right signatures, after a change of what it
-// signs of its announcement, or of the first slot's secret in between.
+// dealing announces and deals in the agent's place, with right signatures, after a change of what
+// it signs of its announcement, or of the first slot's secret in between.
 func (f *bubble) dealing(d proposal.Digest, announce func([]byte), deal func(*secagg.SlotSecret)) func(*covey.CoordinatorMessage) bool {
 	plan, err := study.NewPlan(f.node.Coordinator.Body(d))
 	f.Must(err)
