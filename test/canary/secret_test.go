@@ -189,12 +189,23 @@ func (f *fleet) plantLedger(h *haystack, self int, copied string, p *study.Plan)
 		fail(err)
 		out.slots[i] = secagg.SlotSecret(raw)
 		h.bytes(secret{kind: seed, owners: names(who), what: fmt.Sprintf("%s's secret of slot %d", who.Name, i)}, raw[:32])
-		for d, shares := 0, raw[32:]; len(shares) > 0; d, shares = d+1, shares[64:] {
-			// A share of m is its holder's and its dealer's while the dealer survives; of b it is
-			// sent to the leader.
-			both := names(who, f.Sites[d])
-			h.bytes(secret{kind: held, owners: both, what: fmt.Sprintf("%s's share of %s's m in slot %d", who.Name, f.Sites[d].Name, i)}, shares[:32])
-			h.bytes(secret{kind: held, owners: append(both, names(f.Nodes...)...), what: fmt.Sprintf("%s's share of %s's b in slot %d", who.Name, f.Sites[d].Name, i)}, shares[32:64])
+		// Behind three counts: shares of b, shares of e, keys of pairs that others own.
+		counts, rest := raw[32:38], raw[38:]
+		for kind, what := range []string{"b", "e", "key"} {
+			for d := range int(binary.BigEndian.Uint16(counts[2*kind:])) {
+				of := f.Sites[d]
+				if what == "key" {
+					of = f.Sites[setup.Graph().Owners(self)[d]]
+				}
+				// A share of e, and a key, are the holder's and the dealer's while the dealer survives;
+				// a share of b is sent to the leader.
+				both := append(names(who), names(of)...)
+				if what == "b" {
+					both = append(both, names(f.Nodes...)...)
+				}
+				h.bytes(secret{kind: held, owners: both, what: fmt.Sprintf("%s's %s of %s in slot %d", who.Name, what, of.Name, i)}, rest[:32])
+				rest = rest[32:]
+			}
 		}
 	}
 	return out
