@@ -100,9 +100,9 @@ func BridgeMultiplier(rho, sensitivity float64) float64 {
 
 // BridgeKappa bounds K of a query of so many values: the logarithm of the factor between what is
 // released and postprocessing of a continuous Gaussian, rounded up. On each coordinate it is 5q,
-// q = exp(-2π²r²), and τ/2 of a sum of shares (closeness); the zero Sum is for one discrete
+// q = exp(-2π²r²), and τ/2 of a sum of shares (closeness); the zero value is for one discrete
 // Gaussian. Parameters outside the bounds of DistributedRho, and parts too narrow for τ, cost +Inf.
-func BridgeKappa(values int, s Sum) float64 {
+func BridgeKappa(values int, s Carried) float64 {
 	one := 5 * math.Exp(-2*math.Pi*math.Pi*bridge*bridge)
 	switch central := len(s.Kept) == 0 && s.Honest == 0; {
 	case values < 1, !central && !(s.valid() && s.close()):

@@ -205,7 +205,7 @@ func TestKappa(t *testing.T) {
 	}
 	q := math.Exp(-32 * math.Pi * math.Pi)
 	for _, values := range []int{1, 512, 2_100_000} {
-		for _, one := range []Sum{{}, alike(1, 1)} { // one share is one discrete Gaussian
+		for _, one := range []Carried{{}, alike(1, 1)} { // one share is one discrete Gaussian
 			if k := BridgeKappa(values, one); k < 4.999*q*float64(values) || k > 5.001*q*float64(values) || k > MaxKappa {
 				t.Errorf("%d values: K = %v", values, k)
 			}
@@ -213,7 +213,7 @@ func TestKappa(t *testing.T) {
 	}
 	for _, k := range []float64{
 		BridgeKappa(0, alike(1, 1)), BridgeKappa(1, alike(1, 2)), BridgeKappa(1, alike(1<<20, maxHonest+1)), BridgeKappa(1, alike(1<<20, -1)),
-		BridgeKappa(1, alike(0, 1)), BridgeKappa(1, Sum{Honest: 2}), BridgeKappa(1, Sum{Kept: alike(1<<20, 1).Kept}),
+		BridgeKappa(1, alike(0, 1)), BridgeKappa(1, Carried{Honest: 2}), BridgeKappa(1, Carried{Kept: alike(1<<20, 1).Kept}),
 	} {
 		if !math.IsInf(k, 1) {
 			t.Errorf("K = %v without bounds", k)

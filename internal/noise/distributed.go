@@ -17,7 +17,7 @@ const closeSigma = sigmaStep / 2
 // The sum of discrete Gaussians is not one. Its law is that of their whole variance times e^h,
 // |h| <= τ/2 on all integers: adding v to A multiplies by a theta function of nome
 // r = exp(-2π²·A·v/(A+v)), whose logarithm varies by 4·Σ_j artanh(r^(2j-1)) <= 5r.
-func closeness(s Sum) float64 {
+func closeness(s Carried) float64 {
 	tau, before := 0.0, 0.0 // the variance of the parts before, of all sites
 	for _, p := range s.Kept {
 		v := p.Sigma.Float() * p.Sigma.Float()
@@ -41,7 +41,7 @@ func closeness(s Sum) float64 {
 }
 
 // close reports whether closeness bounds the sum: it is of one discrete Gaussian or of wide ones.
-func (s Sum) close() bool {
+func (s Carried) close() bool {
 	if s.Honest*len(s.Kept) == 1 {
 		return true
 	}
@@ -54,7 +54,7 @@ func (s Sum) close() bool {
 }
 
 // valid reports whether the sum has noise, within the bounds of NewShare.
-func (s Sum) valid() bool {
+func (s Carried) valid() bool {
 	for _, p := range s.Kept {
 		if p.Sigma == 0 || p.Sigma > maxSigma*sigmaStep {
 			return false
@@ -76,7 +76,7 @@ func (s Sum) valid() bool {
 // Rounded up, so never below a/2, what one discrete Gaussian of that variance costs. Parameters
 // outside their bounds (those of NewShare, values >= 1, Δ positive and finite) cost +Inf: more than
 // any budget.
-func DistributedRho(sensitivity float64, s Sum, values int) float64 {
+func DistributedRho(sensitivity float64, s Carried, values int) float64 {
 	if !(sensitivity > 0) || math.IsInf(sensitivity, 1) || !s.valid() || values < 1 {
 		return math.Inf(1)
 	}

@@ -10,11 +10,11 @@ import (
 )
 
 // alike is the sum of equal parts of honest sites.
-func alike(sigma Sigma, honest int) Sum { return Sum{Share{{1, sigma}}, honest} }
+func alike(sigma Sigma, honest int) Carried { return Carried{Share{{1, sigma}}, honest} }
 
 // logLaw is ln P[X_1 + … + X_m = z] for z = -reach..reach, of the sum's parts, by convolution in
 // logarithms: the far tail, which decides D_α at large α, is as precise as the middle.
-func logLaw(s Sum, reach int) []float64 {
+func logLaw(s Carried, reach int) []float64 {
 	law := slices.Repeat([]float64{math.Inf(-1)}, 2*reach+1)
 	law[reach] = 0
 	for _, p := range s.Kept {
@@ -178,7 +178,7 @@ func TestDistributedRho(t *testing.T) {
 				r.Fatal(err)
 			}
 			// Wide noise in shares costs what it costs in one piece.
-			if got, whole := DistributedRho(delta, Sum{share, m}, d), RhoOf(delta, total.Float()); got > whole*(1+1e-12)+1e-290 {
+			if got, whole := DistributedRho(delta, Carried{share, m}, d), RhoOf(delta, total.Float()); got > whole*(1+1e-12)+1e-290 {
 				r.Fatalf("Δ = %v, σ = %v: %d shares cost %v, the whole %v", delta, total.Float(), m, got, whole)
 			}
 		}
@@ -187,8 +187,8 @@ func TestDistributedRho(t *testing.T) {
 	for name, got := range map[string]float64{
 		"Δ = 0": DistributedRho(0, alike(1024, 2), 1), "Δ NaN": DistributedRho(math.NaN(), alike(1024, 2), 1), "Δ inf": DistributedRho(inf, alike(1024, 2), 1),
 		"part": DistributedRho(1, alike(0, 2), 1), "wide": DistributedRho(1, alike(maxSigma*sigmaStep+1, 2), 1), "honest": DistributedRho(1, alike(1024, 0), 1),
-		"many": DistributedRho(1, alike(1024, maxHonest+1), 1), "values": DistributedRho(1, alike(1024, 2), 0), "no part": DistributedRho(1, Sum{nil, 2}, 1),
-		"parts": DistributedRho(1, Sum{make(Share, 1<<7), 1}, 1),
+		"many": DistributedRho(1, alike(1024, maxHonest+1), 1), "values": DistributedRho(1, alike(1024, 2), 0), "no part": DistributedRho(1, Carried{nil, 2}, 1),
+		"parts": DistributedRho(1, Carried{make(Share, 1<<7), 1}, 1),
 	} {
 		if !math.IsInf(got, 1) {
 			t.Errorf("%s: costs %v", name, got)

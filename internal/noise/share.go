@@ -108,6 +108,43 @@ func (s Share) Kept(u int) Share {
 	return s
 }
 
+// Levels are the parts' Most.
+func (s Share) Levels() []int {
+	out := make([]int, len(s))
+	for i, p := range s {
+		out[i] = p.Most
+	}
+	return out
+}
+
+// Add adds to v, mod 2^64, what the keys' generators draw of the parts: one key each, in their
+// order. After an error v holds some of them.
+func (s Share) Add(v []uint64, keys [][32]byte) error {
+	return s.each(v, keys, func(v *uint64, draw int64) { *v += uint64(draw) })
+}
+
+// Subtract takes away what Add adds.
+func (s Share) Subtract(v []uint64, keys [][32]byte) error {
+	return s.each(v, keys, func(v *uint64, draw int64) { *v -= uint64(draw) })
+}
+
+func (s Share) each(v []uint64, keys [][32]byte, do func(v *uint64, draw int64)) error {
+	if len(keys) != len(s) {
+		return parameter("keys", "must be %d, got %d", len(s), len(keys))
+	}
+	draws := make([]int64, len(v))
+	defer clear(draws)
+	for i, p := range s {
+		if err := p.Sigma.Draw(NewKeyed(keys[i]), draws); err != nil {
+			return err
+		}
+		for k, d := range draws {
+			do(&v[k], d)
+		}
+	}
+	return nil
+}
+
 // Variance is the sum of the parts' σ², in squared grid steps, to a float64's precision.
 func (s Share) Variance() float64 {
 	sum := 0.0
@@ -117,22 +154,22 @@ func (s Share) Variance() float64 {
 	return sum
 }
 
-// Sum is what the honest sites' shares leave in a sum, whoever else adds to it.
-type Sum struct {
+// Carried is the noise that honest sites' shares leave in a sum, whoever else adds to it.
+type Carried struct {
 	Kept   Share
 	Honest int // sites that add it
 }
 
-// Sums are those over all u from least on: for each set of kept parts the fewest honest sites,
-// u-apart, as more of them are postprocessing.
-func (s Share) Sums(least, apart int) []Sum {
-	var out []Sum
+// Carried is what sums over u sites carry, of all u from least on: for each set of kept parts the
+// fewest honest sites, u-apart, as more of them are postprocessing.
+func (s Share) Carried(least, apart int) []Carried {
+	var out []Carried
 	for i := range s {
 		fewest := least
 		if i+1 < len(s) {
 			fewest = s[i+1].Most + 1
 		}
-		out = append(out, Sum{s[: i+1 : i+1], fewest - apart})
+		out = append(out, Carried{s[: i+1 : i+1], fewest - apart})
 	}
 	return out
 }

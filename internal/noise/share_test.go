@@ -139,7 +139,7 @@ func TestKept(t *testing.T) {
 			t.Errorf("%d sites keep %v", u, got)
 		}
 	}
-	if got := fmt.Sprint(share.Sums(4, 1)); got != "[{[{9 5000}] 8} {[{9 5000} {8 6000}] 6} {[{9 5000} {8 6000} {6 7000}] 3}]" {
+	if got := fmt.Sprint(share.Carried(4, 1)); got != "[{[{9 5000}] 8} {[{9 5000} {8 6000}] 6} {[{9 5000} {8 6000} {6 7000}] 3}]" {
 		t.Error(got)
 	}
 	if got := share.Variance() * sigmaStep * sigmaStep; got != 110e6 {
@@ -148,7 +148,7 @@ func TestKept(t *testing.T) {
 }
 
 // unequal are sums of parts of more than one width, narrow enough for τ to matter.
-var unequal = []Sum{
+var unequal = []Carried{
 	{Share{{3, 512}, {2, 700}}, 1}, {Share{{3, 700}, {2, 512}}, 2}, {Share{{4, 600}, {3, 520}, {2, 900}}, 2},
 	{Share{{5, 1024}, {4, 512}}, 3}, {Share{{9, 512}, {8, 1500}}, 4}, {Share{{9, 540}, {8, 512}, {7, 512}}, 3},
 }
@@ -188,11 +188,11 @@ func TestUnequalPartsAreCovered(t *testing.T) {
 	// and 9/4 next.
 	x := func(a, v float64) float64 { return 10 * math.Exp(-2*math.Pi*math.Pi*a*v/(a+v)) }
 	for _, c := range []struct {
-		s    Sum
+		s    Carried
 		want float64
 	}{
-		{Sum{Share{{2, 1024}, {1, 512}}, 1}, x(1, 0.25)},
-		{Sum{Share{{2, 1024}, {1, 512}}, 2}, x(1, 1) + x(2, 0.25) + x(2.25, 0.25)},
+		{Carried{Share{{2, 1024}, {1, 512}}, 1}, x(1, 0.25)},
+		{Carried{Share{{2, 1024}, {1, 512}}, 2}, x(1, 1) + x(2, 0.25) + x(2.25, 0.25)},
 	} {
 		if got := closeness(c.s); got < c.want || got > c.want*(1+1e-8) {
 			t.Errorf("%v: τ = %v, want %v, not less", c.s, got, c.want)
@@ -207,7 +207,7 @@ func TestWideUnequalPartsCostTheirVariance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range share.Sums(67, 33) {
+	for _, s := range share.Carried(67, 33) {
 		want := RhoOf(1e6, math.Sqrt(float64(s.Honest)*s.Kept.Variance()))
 		if got := DistributedRho(1e6, s, 1000); got < want*(1-1e-13) || got > want*(1+1e-12) {
 			t.Errorf("%v: ρ = %v, want %v", s, got, want)
