@@ -225,5 +225,3 @@ func dot(v, w []float64) float64 {
 	}
 	return sum
 }
-
-func sqrt(n int) float64 { return math.Sqrt(float64(n)) }
