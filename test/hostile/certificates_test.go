@@ -30,9 +30,9 @@ func TestForgedCertificates(t *testing.T) {
 	other := w.second(2)
 	other.approve()
 	other.announce(0)
+	other.lookAside()
 	other.deal(0)
 	other.confirm(0)
-	other.lookAside()
 
 	// Signatures of another study, of another query and of another slot, on the same set.
 	elsewhere := other.asking(0, 0, 1)
@@ -148,6 +148,7 @@ func TestTwoStudies(t *testing.T) {
 	v := w.second(2)
 	v.approve()
 	v.announce(0)
+	v.lookAside()
 	for _, i := range w.honest {
 		mixed := slices.Clone(v.announced)
 		mixed[3] = w.announced[3]
@@ -168,7 +169,6 @@ func TestTwoStudies(t *testing.T) {
 		v.confirmed[i] = nil
 	}
 	v.confirm(0)
-	v.lookAside()
 	a, b := w.asking(0, 0, 1), v.asking(0, 0, 1)
 	for _, s := range []field{{w, 0, 0}, {v, 0, 0}} {
 		s.uploads(s.at(0, 1), w.honest...)

@@ -140,6 +140,7 @@ func TestCrashInSetup(t *testing.T) {
 	first := w.announced
 	crash()
 	w.announce(0)
+	w.lookAside()
 	same("the announcement", -1, first, w.announced)
 	w.deal(0)
 	dealt := w.boxes
@@ -160,7 +161,6 @@ func TestCrashInSetup(t *testing.T) {
 	}
 	w.confirm(0)
 	crash()
-	w.lookAside()
 	w.round(w.asking(0, 0, 1), []int{0, 1, 3})
 	if r := w.hold(); len(r.openings) != 1 {
 		t.Errorf("open are %v", r.openings)

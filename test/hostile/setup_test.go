@@ -15,7 +15,7 @@ func refusalTo(said []*covey.SiteMessage) *covey.Refusal {
 }
 
 // keyAt is where an announcement's transport key begins: behind the header.
-const keyAt = len("covey secagg announcement v1\x00complete\x00") + 32 + 32 + 10 + 4 + 2
+const keyAt = len("covey secagg announcement v2\x00complete\x00") + 32 + 32 + 10 + 4 + 2
 
 // resigned is an announcement that was changed and signed anew.
 func resigned(raw []byte, key ed25519.PrivateKey, change func([]byte)) []byte {
@@ -32,6 +32,7 @@ func TestForgedSetup(t *testing.T) {
 	w.start()
 	w.approve()
 	w.announce(0)
+	w.lookAside()
 	id, bad := w.plan.Digest, w.party[3]
 	sybil := newParty(t, "sybil")
 	later := &party{name: bad.name, identity: bad.identity}
@@ -98,7 +99,6 @@ func TestForgedSetup(t *testing.T) {
 	w.forgedBoxes()
 	a := w.asking(0, 0, 1)
 	w.confirm(0)
-	w.lookAside()
 	for _, i := range w.honest { // a later attempt now, and a query of one
 		if refusalTo(w.ask(i, announce(id, 1))) == nil {
 			t.Errorf("site %d announces again after its confirmation", i)
@@ -129,6 +129,12 @@ func lowOrder(p [32]byte) func([]byte) {
 	return func(x []byte) { copy(x[keyAt+32:][:32], p[:]) }
 }
 
+// confirmation is a site's, signed by the corrupt site that is named first.
+func (w *world) confirmation(by, of int) []byte {
+	t := w.setup.Transcript()
+	return ed25519.Sign(w.party[by].identity, slices.Concat([]byte("covey secagg confirmation v2\x00"), t[:], u16(of)))
+}
+
 // forgedBoxes returns site 0 boxes that are not its own, then confirmations that are not all there.
 func (w *world) forgedBoxes() {
 	t, id := w.t, w.plan.Digest
@@ -155,12 +161,12 @@ func (w *world) forgedBoxes() {
 		boxes, _ := w.boxesFor(i)
 		mine[i] = answerTo(w.ask(i, confirm(id, 0, boxes, nil)), (*covey.SiteMessage).GetConfirmation).GetSignature()
 	}
-	mine[3] = w.setup.Confirm(w.party[3].identity, 3)
+	mine[3] = w.confirmation(3, 3)
 	for name, c := range map[string][][]byte{
 		"none":                      make([][]byte, 4),
 		"one missing":               {mine[0], nil, mine[2], mine[3]},
 		"one for another":           {mine[0], mine[3], mine[2], mine[3]},
-		"by the corrupt site":       {mine[0], w.setup.Confirm(w.party[3].identity, 1), mine[2], mine[3]},
+		"by the corrupt site":       {mine[0], w.confirmation(3, 1), mine[2], mine[3]},
 		"two in each other's place": {mine[0], mine[2], mine[1], mine[3]},
 		"one too few":               mine[:3],
 	} {
@@ -180,6 +186,7 @@ func TestTwoBoards(t *testing.T) {
 	w.start()
 	w.approve()
 	w.announce(0)
+	w.lookAside()
 	id, bad := w.plan.Digest, w.party[3]
 	twin := &party{name: bad.name, identity: bad.identity}
 	other := slices.Clone(w.announced)
@@ -189,7 +196,7 @@ func TestTwoBoards(t *testing.T) {
 	for i, b := range boards {
 		dealt[i] = answerTo(w.ask(i, deal(id, 0, b, nil)), (*covey.SiteMessage).GetBoxes).GetBoxes()
 	}
-	own, err := w.setup.Deal(3, bad.secrets)
+	own, err := w.setup.Deal(3, bad.secrets, bad.identity, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +208,7 @@ func TestTwoBoards(t *testing.T) {
 		}
 		forged := make([][]byte, 4)
 		for k := range forged {
-			forged[k] = w.setup.Confirm(bad.identity, k)
+			forged[k] = w.confirmation(3, k)
 		}
 		if refusalTo(w.ask(i, confirmed(id, 0, forged))) == nil {
 			t.Errorf("site %d takes forged confirmations", i)
@@ -220,6 +227,7 @@ func TestSybilInRoster(t *testing.T) {
 	w.start()
 	w.approve()
 	w.announce(0)
+	w.lookAside()
 	sybil := newParty(t, "sybil")
 	spec, roster := w.plan.Proposal.Spec, w.plan.Proposal.Roster
 	in := func(change func([]proposal.Member) []proposal.Member) []byte {
@@ -265,7 +273,6 @@ func TestSybilInRoster(t *testing.T) {
 	// The true study goes on.
 	w.deal(0)
 	w.confirm(0)
-	w.lookAside()
 	w.round(w.asking(0, 0, 1), []int{0, 1, 2})
 	w.hold()
 }

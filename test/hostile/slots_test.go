@@ -276,7 +276,7 @@ var slotAttacks = []attack{
 		m := f.final(a, all5)
 		before := len(f.view.shares) + len(f.view.uploads)
 		f.ask(1, announce(f.plan.Digest, 0))
-		f.ask(1, f.dealing(0))
+		f.ask(1, f.dealing(1, 0))
 		f.ask(1, confirmed(f.plan.Digest, 0, f.confirmed))
 		f.wants("upload", f.uploads(a, honest...)+f.uploads(b, honest...)+f.uploads(f.at(0, 2), honest...), 0)
 		f.wants("sign", f.signs(a, all5, honest...)+f.signs(a, but4, honest...)+f.signs(b, but4, honest...), 0)
