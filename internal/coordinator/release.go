@@ -34,10 +34,6 @@ func (m *leader) open(digest proposal.Digest, s *session, e round.Open) {
 			}
 			return
 		}
-		failed := round.OpenFailed{Query: e.Ask.Query, Slot: e.Ask.Slot, Code: study.CodeInternal, Culprit: -1}
-		if guilty, ok := errors.AsType[*secagg.DealerError](err); ok {
-			failed.Code, failed.Culprit = study.CodeBadDealer, guilty.Site
-		}
 		wipe(sum, opening)
 		var signed round.Released
 		if err == nil {
@@ -49,7 +45,7 @@ func (m *leader) open(digest proposal.Digest, s *session, e round.Open) {
 		}
 		if err != nil {
 			c.log.Error("a sum was not released", "study", digest, "query", e.Ask.Query, "slot", e.Ask.Slot, "error", err)
-			c.event(term, digest, failed)
+			c.event(term, digest, failure(e.Ask, err))
 			return
 		}
 		// Results leave on the tick, so that the time sampling took says nothing: of all that was
@@ -72,6 +68,15 @@ func needs(err error) bool {
 		return true
 	}
 	return false
+}
+
+// failure is how an opening that does not go on ends the study.
+func failure(of study.Ask, err error) round.OpenFailed {
+	failed := round.OpenFailed{Query: of.Query, Slot: of.Slot, Code: study.CodeInternal, Culprit: -1}
+	if guilty, ok := errors.AsType[*secagg.DealerError](err); ok {
+		failed.Code, failed.Culprit = study.CodeBadDealer, guilty.Site
+	}
+	return failed
 }
 
 // unopened goes on with an opening that needs more of the sites.

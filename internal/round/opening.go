@@ -11,8 +11,8 @@ import (
 // not make what one dealer committed to, one dealer at a time; keys of the survivors whose pairs
 // with a site outside of them nothing else opens; tags that the leader before had.
 
-// wants notes whose answers the opening waits for. Shares that came while it was under way are asked
-// for again.
+// wants notes whose answers the opening waits for. Shares that came while it was under way are
+// asked for again.
 func (s *State) wants(list []bool, from []int) {
 	clear(list)
 	for _, i := range from {

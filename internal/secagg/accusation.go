@@ -23,15 +23,18 @@ func (s *Setup) Accusation(sec Secrets, box []byte) []byte {
 }
 
 // Judge returns who is guilty, from or to, of a box that site `to` accuses site `from` for: from, if
-// its signed box does not hold when opened with the secrets of to's announcement, and else to, of a
-// false accusation. body is from's on the sparse graph, nil on the complete one; an error means that
-// it is not.
+// its signed box does not hold when opened with the secrets of to's announcement, or its body is of
+// no numbers below ℓ, and else to, of a false accusation. body is from's on the sparse graph, nil on
+// the complete one; an error means that it is not.
 func (s *Setup) Judge(from, to int, accusation, body []byte) (guilty int, err error) {
 	if from < 0 || from >= s.cfg.sites() || to < 0 || to >= s.cfg.sites() || from == to {
 		return 0, configError("an accusation of %d by %d of %d sites", from, to, s.cfg.sites())
 	}
 	if s.sealsShares(from, to) {
-		if err := s.CheckBody(from, body); err != nil {
+		err := s.CheckBody(from, body)
+		if at, ok := errors.AsType[*SiteError](err); ok && at.Site == from {
+			return from, nil
+		} else if err != nil {
 			return 0, err
 		}
 	}

@@ -57,6 +57,9 @@ type parcel struct{ ct, sealed, tags, signature []byte }
 // unwrap splits a box and checks its signature. A *RelayError is a box of another length, or not of
 // its sender: nobody can be named for it.
 func (s *Setup) unwrap(from, to int, box []byte) (parcel, error) {
+	if from < 0 || from >= s.cfg.sites() || to < 0 || to >= s.cfg.sites() || from == to {
+		return parcel{}, configError("a box from %d to %d of %d sites", from, to, s.cfg.sites())
+	}
 	if len(box) != s.BoxSize(from, to) {
 		return parcel{}, &RelayError{from, "a box of the wrong length"}
 	}
@@ -88,9 +91,6 @@ func (s *Setup) boxBytes(from, to int, sealedHash [32]byte, tags []byte) []byte 
 // CheckBox checks a box's length and its sender's signature, as the coordinator does before it
 // relays it.
 func (s *Setup) CheckBox(from, to int, box []byte) error {
-	if from < 0 || from >= s.cfg.sites() || to < 0 || to >= s.cfg.sites() || from == to {
-		return configError("a box from %d to %d of %d sites", from, to, s.cfg.sites())
-	}
 	_, err := s.unwrap(from, to, box)
 	return err
 }

@@ -87,12 +87,15 @@ func (c Config) deal(self int, sec *Secrets, mask *[32]byte, transport, sealHash
 	atOnce(k, func(i int) {
 		x := scalarOf(uint64(i + 1))
 		leaves := make([]byte, 0, 32*(1+len(polynomials)))
-		l := commit.maskLeaf(i+1, f0.at(x))
+		share := f0.at(x)
+		l := commit.maskLeaf(i+1, share)
 		leaves = append(leaves, l[:]...)
 		for m, p := range polynomials {
-			l := commit.leaf(i+1, m/kinds, m%kinds, p.at(x))
+			share.Set(p.at(x))
+			l := commit.leaf(i+1, m/kinds, m%kinds, share)
 			leaves = append(leaves, l[:]...)
 		}
+		share.Set(zero)
 		places[i] = commit.place(i+1, leaves)
 	})
 	d.body = make([]byte, 0, 32*(k+threshold))
@@ -158,7 +161,7 @@ func (s *Setup) dealt(dealer, x int, b body, g *edwards25519.Scalar, shares []Sl
 	y0 := b.p.at(scalarOf(uint64(x)))
 	y0.Subtract(y0, sum)
 	l := commit.maskLeaf(x, y0)
-	y0.Set(zero)
+	erase([]*edwards25519.Scalar{y0, sum}) // sum and P make y0 again
 	leaves := append(make([]byte, 0, 32*(1+s.cfg.shared())), l[:]...)
 	for slot := range shares {
 		for which := range kinds {

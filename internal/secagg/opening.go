@@ -3,6 +3,8 @@ package secagg
 import (
 	"bytes"
 	"crypto/subtle"
+	"fmt"
+	"io"
 	"slices"
 
 	"filippo.io/edwards25519"
@@ -34,6 +36,12 @@ type Opening struct {
 	convicted []bool
 	keys      map[pair][pairKeySize]byte // of survivors, that give their tags
 }
+
+// Format prints [redacted] for every verb.
+func (*Opening) Format(f fmt.State, _ rune) { io.WriteString(f, redacted) }
+
+// MarshalText keeps what opens a sum out of JSON and structured logs.
+func (*Opening) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
 // pair is a site outside U and one inside.
 type pair struct{ outside, inside int }
@@ -133,6 +141,12 @@ func (o *Opening) Erase() {
 	for _, shares := range o.shares {
 		erase(shares)
 	}
+	for p := range o.keys {
+		o.keys[p] = [pairKeySize]byte{} // in place
+	}
+	for i := range o.chains {
+		o.chains[i] = [chainKeySize]byte{}
+	}
 	clear(o.shares)
 	clear(o.chains)
 	clear(o.keys)
@@ -217,18 +231,24 @@ func (o *Opening) AddKeys(from int, message []byte) error {
 	return nil
 }
 
+// tags are an owner's, nil if they are not at hand. What is of another length is not: it could not be
+// told which key gives it.
+func (o *Opening) tags(owner int) []byte {
+	if owner < len(o.kept.Tags) && len(o.kept.Tags[owner]) == o.s.TagsSize(owner) {
+		return o.kept.Tags[owner]
+	}
+	return nil
+}
+
 // fitsTag reports whether a key gives its pair's tag; known is false if the tag is not at hand.
 func (o *Opening) fitsTag(i, j int, key [pairKeySize]byte) (fits, known bool) {
-	s, owner, other := o.s, i, j
-	if !owns(i, j) {
-		owner, other = j, i
+	s, owner, other := o.s, ownerOf(i, j), i
+	if owner == i {
+		other = j
 	}
-	tags := o.kept.Tags[owner]
-	if tags == nil {
-		return false, false
-	}
+	tags := o.tags(owner)
 	at, ok := slices.BinarySearch(s.graph.Owned(owner), other)
-	if !ok || len(tags) != s.TagsSize(owner) {
+	if !ok || tags == nil {
 		return false, false
 	}
 	t := s.tag(key, o.q.Slot, i, j)
@@ -387,7 +407,7 @@ func (o *Opening) pairs(secrets []*edwards25519.Scalar) (map[pair][pairKeySize]b
 	}
 	var from []int
 	for p := range lost {
-		if owner := p.outside; owns(p.outside, p.inside) && o.kept.Tags[owner] == nil {
+		if owner := ownerOf(p.outside, p.inside); o.tags(owner) == nil {
 			tags = append(tags, owner) // no key of this pair can be checked
 		}
 		from = append(from, p.inside)
@@ -403,12 +423,15 @@ func (o *Opening) pairs(secrets []*edwards25519.Scalar) (map[pair][pairKeySize]b
 // pairsOf returns the keys of a missing site's pairs with survivors that its e gives, as far as they
 // give their tags, and whose tags are needed and not at hand. A key or deposit that misses its tag
 // convicts the site: it signed the tags of its own pairs, and checked the others before it deposited
-// them.
+// them. With neither its tags nor their hash nothing is taken of it, and nothing held against it.
 func (o *Opening) pairsOf(i int, e *edwards25519.Scalar) (found map[pair][pairKeySize]byte, missing []int) {
 	s := o.s
 	found = map[pair][pairKeySize]byte{}
 	slot := o.q.Slot
-	if o.kept.Tags[i] == nil {
+	if o.tags(i) == nil && s.TagsSize(i) > 0 {
+		if i >= len(o.kept.TagHashes) || len(o.kept.TagHashes[i]) != 32*s.cfg.Slots {
+			return nil, []int{i}
+		}
 		// All tags of the slot follow from e, and the log has their hash.
 		var tags []byte
 		for _, j := range s.graph.Owned(i) {
@@ -416,7 +439,7 @@ func (o *Opening) pairsOf(i int, e *edwards25519.Scalar) (found map[pair][pairKe
 			tags = append(tags, t[:]...)
 		}
 		h := s.tagHash(i, slot, tags)
-		if len(o.kept.TagHashes[i]) < 32*(slot+1) || !bytes.Equal(h[:], o.kept.TagHashes[i][32*slot:32*(slot+1)]) {
+		if !bytes.Equal(h[:], o.kept.TagHashes[i][32*slot:32*(slot+1)]) {
 			o.convicted[i] = true
 			return found, nil
 		}
@@ -432,10 +455,10 @@ func (o *Opening) pairsOf(i int, e *edwards25519.Scalar) (found map[pair][pairKe
 		}
 		found[pair{i, j}] = key
 	}
-	deposits := o.kept.Deposits[i]
-	if len(deposits) != s.DepositsSize(i) {
+	if i >= len(o.kept.Deposits) || len(o.kept.Deposits[i]) != s.DepositsSize(i) {
 		return found, nil // lost: the survivors have the keys
 	}
+	deposits := o.kept.Deposits[i]
 	for at, j := range s.graph.Owners(i) {
 		if !o.in[j] {
 			continue

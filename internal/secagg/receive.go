@@ -25,8 +25,8 @@ type Received struct {
 // Receive opens the boxes for site self, in the order of Graph.Senders, and checks all that is in
 // them: every share against what its dealer committed to, all of a dealer's shares against its
 // combination, every key against its tag. bodies are the commitments of the dealers whose shares it
-// holds, itself included, in the order of Graph.Held, on the sparse graph; nil on the complete one,
-// where the announcements have them. A *SiteError names the first sender whose box does not hold
+// holds, in the order of Graph.Held, on the sparse graph; nil on the complete one, where the
+// announcements have them. A *SiteError names the first sender whose box does not hold
 // (Accusation proves it), a *RelayError is a box or body that is not its sender's.
 func (s *Setup) Receive(self int, sec Secrets, key ed25519.PrivateKey, boxes, bodies [][]byte) (*Received, error) {
 	if err := s.fits(self, sec); err != nil {

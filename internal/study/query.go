@@ -354,6 +354,9 @@ func (p *Plan) setSlots() error {
 	if p.Slots > proposal.MaxSlots {
 		return proposal.FieldErrorf("spare_slots", "%d queries and %d spare slots are more than %d", queries, spare, proposal.MaxSlots)
 	}
+	if err := setupFits(p.Thresholds, p.Slots); err != nil {
+		return err
+	}
 	// What the closeness of distributed noise adds must not push the sum over.
 	if s := p.Proposal.Spec; s.Accountant != proposal.AccountantPaper {
 		if most, err := p.Curve().Rho(s.Epsilon, s.Delta); err != nil || p.Rho > most {

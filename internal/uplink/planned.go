@@ -76,7 +76,8 @@ func boxes(size sizes, self int) (sealed [][]byte, owners int) {
 	for range t.Holders {
 		sealed = append(sealed, make([]byte, size.box(true, false)))
 	}
-	// Two sites share masks if either chose the other as one of Degree; each owns half of its pairs.
+	// Two sites share masks if either chose the other as one of Degree; each owns half of its
+	// pairs.
 	n := float64(t.Sites - 1)
 	other := 1 - float64(t.Degree)/n
 	owners = int(math.Round(n * (1 - other*other) / 2))
