@@ -29,8 +29,8 @@ import (
 )
 
 // probe reaches one coordinator as the agent would, step by step, and stops at the first step that
-// fails: name, proxy, TCP, TLS, and one call, which tells the clock and the versions. safe demands a
-// quantum-safe key exchange.
+// fails: name, proxy, TCP, TLS, and one call, which tells the clock and the versions. safe demands
+// a quantum-safe key exchange.
 func probe(ctx context.Context, site *pki.Holder, address string, safe bool, options []grpc.DialOption) []Finding {
 	p := &probing{ctx: ctx, site: site, address: address, safe: safe}
 	conn := p.reach()

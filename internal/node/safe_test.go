@@ -82,7 +82,8 @@ func TestQuantumSafePeers(t *testing.T) {
 	})
 }
 
-// TestQuantumSafeFederation: coordinators that all demand it find each other, and refuse the others.
+// TestQuantumSafeFederation: a coordinator that demands it is reached by those that offer it, and
+// refuses the others.
 func TestQuantumSafeFederation(t *testing.T) {
 	a := authority(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
