@@ -37,9 +37,9 @@ func (r *recorded) Write(p []byte) (int, error) {
 // words is what a client would say first.
 const words = "what this site has to say"
 
-// speak makes a handshake over TCP and says words if it comes through. It returns both ends'
-// errors, what the server read of the application and what the client wrote in all.
-func speak(t *testing.T, server, client *tls.Config) (clientErr, serverErr error, heard string, wrote []byte) {
+// speak makes a handshake over TCP and says words if it comes through. It returns what the server
+// read of the application, what the client wrote in all, and both ends' errors.
+func speak(t *testing.T, server, client *tls.Config) (heard string, wrote []byte, clientErr, serverErr error) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -77,7 +77,7 @@ func speak(t *testing.T, server, client *tls.Config) (clientErr, serverErr error
 	}
 	raw.Close()
 	serverErr = <-done
-	return clientErr, serverErr, heard, r.wrote.Bytes()
+	return heard, r.wrote.Bytes(), clientErr, serverErr
 }
 
 // TestDemandQuantumSafe: a site that demands it speaks over each hybrid group, and over no other:
@@ -91,12 +91,12 @@ func TestDemandQuantumSafe(t *testing.T) {
 		return c
 	}
 	for _, id := range hybrids {
-		clientErr, serverErr, heard, _ := speak(t, only(at(a.ServerTLS(), start), id), demands())
+		heard, _, clientErr, serverErr := speak(t, only(at(a.ServerTLS(), start), id), demands())
 		if clientErr != nil || serverErr != nil || heard != words {
 			t.Errorf("%v: %v, %v, %q", id, clientErr, serverErr, heard)
 		}
 	}
-	if clientErr, serverErr, heard, _ := speak(t, at(a.ServerTLS(), start), demands()); clientErr != nil || serverErr != nil || heard != words {
+	if heard, _, clientErr, serverErr := speak(t, at(a.ServerTLS(), start), demands()); clientErr != nil || serverErr != nil || heard != words {
 		t.Errorf("as configured: %v, %v, %q", clientErr, serverErr, heard)
 	}
 	for _, id := range classical {
@@ -106,7 +106,7 @@ func TestDemandQuantumSafe(t *testing.T) {
 			t.Errorf("%v: the client went on, with %d certificates", id, len(c.PeerCertificates))
 			return verify(c)
 		}
-		clientErr, serverErr, heard, wrote := speak(t, server, demands())
+		heard, wrote, clientErr, serverErr := speak(t, server, demands())
 		bad := is[*KeyExchangeError](t, clientErr)
 		if bad.Group != id.String() || !strings.Contains(clientErr.Error(), "GODEBUG there") || serverErr == nil || heard != "" {
 			t.Errorf("%v: %v, %v, %q", id, clientErr, serverErr, heard)
@@ -136,7 +136,7 @@ func TestDemandKeepsOthers(t *testing.T) {
 	a, other := newAuthority(t, "covey.example.org"), newAuthority(t, "covey.example.org")
 	c := at(JoinTLS(a.Fingerprint(), "covey.example.org"), start)
 	DemandQuantumSafe(c)
-	clientErr, _, _, _ := speak(t, at(other.ServerTLS(), start), c)
+	_, _, clientErr, _ := speak(t, at(other.ServerTLS(), start), c)
 	is[*WrongCAError](t, clientErr)
 }
 
@@ -152,18 +152,18 @@ func TestServeQuantumSafe(t *testing.T) {
 		return c
 	}
 	for _, id := range hybrids {
-		if clientErr, serverErr, heard, _ := speak(t, server(), only(pin(t, s, "localhost"), id)); clientErr != nil || serverErr != nil || heard != words {
+		if heard, _, clientErr, serverErr := speak(t, server(), only(pin(t, s, "localhost"), id)); clientErr != nil || serverErr != nil || heard != words {
 			t.Errorf("%v: %v, %v, %q", id, clientErr, serverErr, heard)
 		}
 	}
-	if clientErr, serverErr, heard, _ := speak(t, server(), pin(t, s, "localhost")); clientErr != nil || serverErr != nil || heard != words {
+	if heard, _, clientErr, serverErr := speak(t, server(), pin(t, s, "localhost")); clientErr != nil || serverErr != nil || heard != words {
 		t.Errorf("as configured: %v, %v, %q", clientErr, serverErr, heard)
 	}
 	if len(offered) != 0 {
 		t.Errorf("refused %v", offered)
 	}
 	for i, id := range classical {
-		clientErr, serverErr, heard, wrote := speak(t, server(), only(pin(t, s, "localhost"), id))
+		heard, wrote, clientErr, serverErr := speak(t, server(), only(pin(t, s, "localhost"), id))
 		if clientErr == nil || serverErr == nil || heard != "" {
 			t.Errorf("%v: %v, %v, %q", id, clientErr, serverErr, heard)
 		}
@@ -198,7 +198,7 @@ func TestTurnedOff(t *testing.T) {
 	} {
 		server, client := at(a.ServerTLS(), start), pin(t, s, "localhost")
 		demand(server, client)
-		clientErr, _, heard, _ := speak(t, server, client)
+		heard, _, clientErr, _ := speak(t, server, client)
 		err := ExplainAlert(clientErr)
 		is[*KeyExchangeError](t, err)
 		if heard != "" || !strings.Contains(err.Error(), "X25519") || !strings.Contains(err.Error(), "X25519MLKEM768") || !strings.Contains(err.Error(), "take tlsmlkem=0 out of GODEBUG here") {
