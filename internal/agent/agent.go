@@ -320,7 +320,7 @@ func (a *Agent) strange(r wire.Message, code study.Code) wire.Message {
 		return nil
 	case wire.Ended:
 		return nil
-	case wire.Query, wire.Release, wire.Open:
+	case wire.Query, wire.Release, wire.Open, wire.Prove, wire.Keys:
 		if no, ok := a.finalRefusal(r); ok {
 			return no
 		}

@@ -80,7 +80,6 @@ func (s *session) upload(r wire.Query, approval ledger.Approval) wire.Message {
 		return s.forbidden(r, err)
 	}
 	s.open = open
-	s.prepare(ask.Slot + 1) // while the others answer
 	sent := wire.Upload{Header: wire.Header{Study: s.plan.Digest, Query: ask.Query, Slot: ask.Slot}, Masked: masked}
 	// The coordinator asks again for a slot in which this site signed a survivor
 	// set, or sent shares: it may have lost that (a restored backup), and must hear of it before it
@@ -103,26 +102,20 @@ func (s *session) upload(r wire.Query, approval ledger.Approval) wire.Message {
 // masked computes the exact sum over this site's rows and hides it under the slot's masks.
 func (s *session) masked(open *openQuery) ([]byte, error) {
 	ask := open.ask
-	own, _, err := s.slot(ask.Slot)
+	own, held, err := s.slot(ask.Slot)
 	if err != nil {
 		return nil, err
 	}
-	s.prepare(ask.Slot) // goes on while the rows are added up
 	sum, err := s.added(ask)
 	if err != nil {
 		return nil, err
 	}
-	agreement, err := s.agreement(ask.Slot, own)
-	if err != nil {
-		return nil, err
-	}
-	defer agreement.Erase()
-	return s.hidden(open, sum, own, agreement)
+	return s.hidden(open, sum, own, held)
 }
 
 // hidden is what leaves of an exact sum: values, with this site's share of the noise or followed by
 // the lanes that key it, under the slot's masks, in the ring's width.
-func (s *session) hidden(open *openQuery, sum []int64, own secagg.SlotSecret, agreement *secagg.Agreement) ([]byte, error) {
+func (s *session) hidden(open *openQuery, sum []int64, own secagg.SlotSecret, held secagg.SlotHeld) ([]byte, error) {
 	ask, q := open.ask, open.query
 	v := make([]uint64, 0, q.Lanes)
 	for _, x := range sum {
@@ -140,7 +133,7 @@ func (s *session) hidden(open *openQuery, sum []int64, own secagg.SlotSecret, ag
 	if len(v) != q.Lanes {
 		return nil, errLanes
 	}
-	if err := agreement.Mask(q, v); err != nil {
+	if err := s.setup.Mask(s.self, own, held, q, v); err != nil {
 		return nil, err
 	}
 	return secagg.Pack(v, q.Bits), nil
@@ -148,8 +141,8 @@ func (s *session) hidden(open *openQuery, sum []int64, own secagg.SlotSecret, ag
 
 // Upload is what an agent sends of its exact sum for an ask that its plan allows, byte for byte. It
 // charges, checks and remembers nothing: an agent never calls it, experiments/audit does.
-func Upload(p *study.Plan, ask study.Ask, q secagg.Query, sum []int64, own secagg.SlotSecret, agreement *secagg.Agreement) ([]byte, error) {
-	return (&session{plan: p}).hidden(&openQuery{ask, q}, sum, own, agreement)
+func Upload(p *study.Plan, setup *secagg.Setup, self int, ask study.Ask, q secagg.Query, sum []int64, own secagg.SlotSecret, held secagg.SlotHeld) ([]byte, error) {
+	return (&session{plan: p, setup: setup, self: self}).hidden(&openQuery{ask, q}, sum, own, held)
 }
 
 var errLanes = errors.New("agent: a sum has another length than planned")
@@ -217,11 +210,11 @@ func (s *session) openShares(r wire.Open) wire.Message {
 		return refuse(r, study.CodeBadCertificate)
 	}
 	sent, err := s.journal.OpenShares(r.Query, r.Slot, s.open.query.Context, u.Bytes(), func() ([]byte, error) {
-		_, held, err := s.slot(r.Slot)
+		own, held, err := s.slot(r.Slot)
 		if err != nil {
 			return nil, err
 		}
-		return s.setup.CertifiedShares(s.self, held, s.open.query, u) // checked above
+		return s.setup.CertifiedShares(s.self, own, held, s.open.query, u) // checked above
 	})
 	if err != nil {
 		return s.forbidden(r, err)

@@ -64,7 +64,8 @@ var (
 )
 
 // faultCodes are those that a dropped message has.
-var faultCodes = []study.Code{study.CodeBadShare, study.CodeBadConfirmation, study.CodeBadCertificate, study.CodePlanMismatch, study.CodeHeld, study.CodeBadRefusal}
+var faultCodes = []study.Code{study.CodeBadShare, study.CodeBadConfirmation, study.CodeBadCertificate, study.CodePlanMismatch, study.CodeHeld, study.CodeBadRefusal,
+	study.CodeBadBox, study.CodeWrongDeposit}
 
 // overStudies is how many studies that are over keep their series.
 const overStudies = 10

@@ -2,6 +2,8 @@ package secagg
 
 import (
 	"bytes"
+	"crypto/aes"
+	"crypto/cipher"
 	"errors"
 	"fmt"
 	"slices"
@@ -35,7 +37,7 @@ func TestKeystreams(t *testing.T) {
 		}
 		names, streams := keyed(keys)
 		for i, key := range names {
-			oldExpand(want, key[:], width, i%3 == 1)
+			expandPlainly(want, key[:], width, i%3 == 1)
 		}
 		addKeystreams(v, width, streams)
 		if !slices.Equal(v, want) {
@@ -142,7 +144,7 @@ func BenchmarkKeystreams(b *testing.B) {
 				for b.Loop() {
 					for i := range keys {
 						key := [32]byte{byte(i)}
-						oldExpand(v, key[:], width, i%2 == 1)
+						expandPlainly(v, key[:], width, i%2 == 1)
 					}
 				}
 			})
@@ -159,5 +161,31 @@ func BenchmarkKeystreams(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+// expandPlainly adds one stream to v, a number at a time.
+func expandPlainly(v []uint64, key []byte, bits uint, subtract bool) {
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		panic(err)
+	}
+	stream := cipher.NewCTR(block, make([]byte, aes.BlockSize))
+	width := int(bits / 8)
+	const chunk = 4096
+	buffer := make([]byte, min(chunk, len(v))*width)
+	for len(v) > 0 {
+		n := min(chunk, len(v))
+		part := buffer[:n*width]
+		clear(part)
+		stream.XORKeyStream(part, part)
+		for i := range v[:n] {
+			x := load(part[i*width:], bits)
+			if subtract {
+				x = -x
+			}
+			v[i] = (v[i] + x) & ringMask(bits)
+		}
+		v = v[n:]
 	}
 }

@@ -64,11 +64,5 @@ func init() {
 		{"two announcements: the second is shown as the first", 0, []edit{
 			{"internal/agent/setup.go", "no.Culprit, no.Announcement = 1+i, first[i]", "no.Culprit, no.Announcement = 1+i, set[i]"},
 		}, in("agent", "TestSecondSetIsShownTheFirst"), killer{}},
-		{"erasure: a crash leaves a confirmed attempt's secrets", 0, []edit{
-			{"internal/ledger/item.go", "r.get(setupBucket, append(bytes.Clone(attempt), SetupConfirmation...)) != nil {", "false {"},
-		}, in("ledger", "TestConfirmedSecretsAreErased"), killer{}},
-		{"erasure: confirming erases nothing", 0, []edit{
-			{"internal/agent/setup.go", "if err := s.journal.Erase(); err != nil {", "if err := s.agent.ledger.Err(); err != nil {"},
-		}, in("agent", "TestConfirmingErases"), killer{}},
 	})
 }
