@@ -88,6 +88,9 @@ func (m *leader) run(digest proposal.Digest, state *round.State, effects []round
 	}
 	s := m.session(digest, state)
 	s.turn()
+	if state.Status == round.StatusRunning && s.kept.TagHashes == nil {
+		s.prepared()
+	}
 	for _, e := range effects {
 		switch e := e.(type) {
 		case round.Send:
@@ -102,6 +105,8 @@ func (m *leader) run(digest proposal.Digest, state *round.State, effects []round
 			m.open(digest, s, e)
 		case round.SetDeadline:
 			m.deadline(digest, s, e)
+		case round.Drop:
+			s.drop(e)
 		case round.Doubt:
 			s.fault(e.Site, e.Code)
 		case round.SetExpiry:

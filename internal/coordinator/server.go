@@ -218,13 +218,19 @@ func (c *Coordinator) receive(l *link, m wire.Message) error {
 		case wire.Boxes:
 			return s.dealt(site, m.Attempt, m.Boxes)
 		case wire.Confirmation:
-			return s.confirmed(site, m.Attempt, m.Signature)
+			return s.confirmed(site, m)
+		case wire.Recalled:
+			return s.recalled(site, m)
 		case wire.Upload:
 			return s.uploaded(site, m.Query, m.Slot, m.Masked)
 		case wire.Signature:
 			return s.signed(site, m.Query, m.Slot, m.Signature)
 		case wire.Shares:
 			return s.shared(site, m.Query, m.Slot, m.Shares)
+		case wire.Proof:
+			return s.proved(site, m.Query, m.Slot, m.Dealer-1, m.Proof)
+		case wire.PairKeys:
+			return s.keyed(site, m.Query, m.Slot, m.Keys)
 		case wire.Refusal:
 			return s.refused(site, m)
 		}

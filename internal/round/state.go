@@ -229,6 +229,13 @@ func (s *State) Announcement(site int) []byte {
 	return nil
 }
 
+// Boxes are those that a site sent this leader, in the order of its recipients; nil if there are
+// none yet, or the setup is on record.
+func (s *State) Boxes(from int) [][]byte { return s.live.boxes[from] }
+
+// BoxesFor are those that are relayed to a site, in the order of its senders.
+func (s *State) BoxesFor(to int) [][]byte { return s.graph().Route(s.live.boxes, to) }
+
 // Closing reports whether an entry is on its way to the log that may close the open slot's
 // uploads: one that comes now may be outside U.
 func (s *State) Closing() bool { return s.live.proposing && s.Survivors == nil }
@@ -283,6 +290,21 @@ func (s *State) awaits(i int) bool {
 		}
 	}
 	return false
+}
+
+// Phase says in a word what the open slot is at.
+func (s *State) Phase() string {
+	switch {
+	case s.Survivors == nil:
+		return "upload"
+	case s.Certificate == nil:
+		return "sign"
+	case slices.Contains(s.live.proof, true):
+		return "prove"
+	case s.keyed():
+		return "keys"
+	}
+	return "open"
 }
 
 func indices(set []bool) []int {
