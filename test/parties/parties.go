@@ -5,6 +5,7 @@ package parties
 import (
 	"crypto/ed25519"
 	"runtime"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -17,11 +18,12 @@ type Group struct {
 	Keys          []ed25519.PrivateKey
 	Secrets       []secagg.Secrets
 	Announcements [][]byte // on the sparse graph their heads
-	Bodies        [][]byte // their rest, on the sparse graph
+	Seals, Bodies [][]byte // their rest, on the sparse graph: ML-KEM keys and commitments
 	Nonces        [][]byte // that draw the sparse graph
 	Setup         *secagg.Setup
-	Dealt         [][][]byte    // boxes by dealer, in the order of its holders; nil before Deal
-	Held          []secagg.Held // by site
+	Dealt         [][][]byte         // boxes by sender, in the order of Graph.Recipients; nil before Deal
+	Taken         []*secagg.Received // by site; nil before Take
+	Held          []secagg.Held      // by site, as in Taken
 }
 
 // New makes everybody's announcements and checks them. Secrets are drawn if nil, and keys that the
@@ -29,8 +31,8 @@ type Group struct {
 func New(cfg secagg.Config, keys []ed25519.PrivateKey, secrets []secagg.Secrets) (*Group, error) {
 	n := len(keys)
 	g := &Group{
-		Config: cfg, Keys: keys, Secrets: secrets, Announcements: make([][]byte, n), Bodies: make([][]byte, n), Nonces: make([][]byte, n),
-		Dealt: make([][][]byte, n), Held: make([]secagg.Held, n),
+		Config: cfg, Keys: keys, Secrets: secrets, Announcements: make([][]byte, n), Seals: make([][]byte, n), Bodies: make([][]byte, n), Nonces: make([][]byte, n),
+		Dealt: make([][][]byte, n), Taken: make([]*secagg.Received, n), Held: make([]secagg.Held, n),
 	}
 	var err error
 	if cfg.Identity == nil {
@@ -53,8 +55,8 @@ func New(cfg secagg.Config, keys []ed25519.PrivateKey, secrets []secagg.Secrets)
 		if g.Announcements[i], err = secagg.Announce(g.Config, i, g.Secrets[i], keys[i]); err != nil || !g.Sparse() {
 			return err
 		}
-		g.Nonces[i] = g.Config.Nonce(i, g.Secrets[i])
-		g.Announcements[i], g.Bodies[i], err = g.Config.Split(i, g.Announcements[i])
+		g.Nonces[i] = g.Secrets[i].Nonce[:]
+		g.Announcements[i], g.Seals[i], g.Bodies[i], err = g.Config.Split(i, g.Announcements[i])
 		return err
 	})
 	if err == nil {
@@ -91,20 +93,46 @@ func Each(n int, work func(i int) error) error {
 // Deal makes a site's boxes, once.
 func (g *Group) Deal(from int) (err error) {
 	if g.Dealt[from] == nil {
-		g.Dealt[from], err = g.Setup.Deal(from, g.Secrets[from])
+		g.Dealt[from], err = g.Setup.Deal(from, g.Secrets[from], g.Keys[from], g.SealsFor(from))
 	}
 	return err
 }
 
-// Received returns what site i is sent: its boxes and, on the sparse graph, their dealers' bodies.
+// SealsFor returns the ML-KEM keys that a site seals to: on the sparse graph, nil on the complete
+// one.
+func (g *Group) SealsFor(from int) (seals [][]byte) {
+	if g.Sparse() {
+		for _, to := range g.Setup.Graph().Recipients(from) {
+			seals = append(seals, g.Seals[to])
+		}
+	}
+	return seals
+}
+
+// Received returns what site i is sent: its boxes and, on the sparse graph, the bodies of the
+// dealers whose shares it holds.
 func (g *Group) Received(i int) (boxes, bodies [][]byte) {
-	for _, s := range g.Setup.Graph().Held(i) {
-		boxes = append(boxes, g.Dealt[s.Dealer][s.X-1])
-		if g.Sparse() {
+	graph := g.Setup.Graph()
+	for _, from := range graph.Senders(i) {
+		at, _ := slices.BinarySearch(graph.Recipients(from), i)
+		boxes = append(boxes, g.Dealt[from][at])
+	}
+	if g.Sparse() {
+		for _, s := range graph.Held(i) {
 			bodies = append(bodies, g.Bodies[s.Dealer])
 		}
 	}
 	return boxes, bodies
+}
+
+// Take has site i take its boxes, which were dealt.
+func (g *Group) Take(i int) error {
+	boxes, bodies := g.Received(i)
+	r, err := g.Setup.Receive(i, g.Secrets[i], g.Keys[i], boxes, bodies)
+	if err == nil {
+		g.Taken[i], g.Held[i] = r, r.Held
+	}
+	return err
 }
 
 // Hold has everybody deal and take what it is dealt.
@@ -112,9 +140,18 @@ func (g *Group) Hold() error {
 	if err := Each(len(g.Keys), g.Deal); err != nil {
 		return err
 	}
-	return Each(len(g.Keys), func(i int) (err error) {
-		boxes, bodies := g.Received(i)
-		g.Held[i], err = g.Setup.Receive(i, g.Secrets[i], boxes, bodies)
-		return err
-	})
+	return Each(len(g.Keys), g.Take)
+}
+
+// Kept is what the coordinator keeps of a setup after Hold, to open sums without some sites.
+func (g *Group) Kept() (k secagg.Kept) {
+	if g.Config.Whole() {
+		return k
+	}
+	for i, boxes := range g.Dealt {
+		tags := g.Setup.Tags(i, boxes)
+		k.Tags, k.TagHashes = append(k.Tags, tags), append(k.TagHashes, g.Setup.TagHashes(i, tags))
+		k.Deposits = append(k.Deposits, g.Taken[i].Deposits)
+	}
+	return k
 }
