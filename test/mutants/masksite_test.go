@@ -11,7 +11,7 @@ func init() {
 	)
 	tables = append(tables, []mutant{
 		{"keys: without shares on record", 0, []edit{
-			{once, "if err == nil && !ok {\n\t\t\treturn r.rule(NoShares,", "if false {\n\t\t\treturn r.rule(NoShares,"},
+			{once, "if err == nil && !ok {\n\t\t\treturn r.rule(NoShares,", "if err == nil && !ok && slot < 0 {\n\t\t\treturn r.rule(NoShares,"},
 		}, in("agent", "TestNoKeysWithoutShares"), killer{}},
 		{"keys: after a later signature", 0, []edit{
 			{once, "	case slot < p.Signed:\n		return nil, true, r.rule", "	case false:\n		return nil, true, r.rule"},
@@ -73,7 +73,7 @@ func init() {
 			{confirm, "	if err := s.journal.Erase(); err != nil {", "	if err := s.agent.ledger.Err(); err != nil {"},
 		}, in("agent", "TestConfirmingErases"), killer{}},
 		{"rollback: garbage in the site's place is evidence", 0, []edit{
-			{rollback, "return setup.CheckConfirmation(s.self, r.Signatures[s.self]) == nil, nil", "return len(r.Signatures[s.self]) > 0, nil"},
+			{rollback, "return setup.CheckConfirmation(s.self, r.Signatures[s.self]) == nil, nil", "return setup != nil && len(r.Signatures[s.self]) > 0, nil"},
 		}, in("agent", "TestRolledBackConfirmation"), killer{}},
 		{"rollback: garbage next to a confirmation is evidence", 0, []edit{
 			{confirm, "	if err := setup.CheckConfirmations(r.Signatures); err != nil {", "	if err := setup.CheckConfirmations(r.Signatures); err != nil && setup.CheckConfirmation(s.self, r.Signatures[s.self]) != nil {\n\t\treturn s.rolledBack(r, foundConfirmation)\n\t} else if err != nil {"},
