@@ -24,8 +24,7 @@ func sizes() (out []size) {
 
 // BenchmarkRound measures one agent's and the coordinator's part of one query, without and with a
 // tenth of the sites missing. Everybody's messages are real, and the opened sum is compared with
-// the true one. Metrics are processor time; shares holds the check of the certificate, and agree
-// can be done ahead of the query. The bound of up/bound is 1.1·d·b/8 + 6 kB, for b = 48.
+// the true one. Metrics are processor time; shares holds the check of the certificate. The bound of up/bound is 1.1·d·b/8 + 6 kB, for b = 48.
 func BenchmarkRound(b *testing.B) {
 	const bits = 48
 	for _, size := range sizes() {
@@ -39,11 +38,11 @@ func BenchmarkRound(b *testing.B) {
 			}
 			for _, d := range size.dims {
 				for _, dropped := range []int{0, max(1, size.n/10)} {
-					r, err := g.aggregate(d, dropped, bits)
-					if err != nil {
-						b.Fatal(err)
-					}
 					b.Run(fmt.Sprintf("d=%d/dropped=%d", d, dropped), func(b *testing.B) {
+						r, err := g.aggregate(d, dropped, bits)
+						if err != nil {
+							b.Fatal(err)
+						}
 						t := times{}
 						for b.Loop() {
 							if err := r.run(t); err != nil {
@@ -65,7 +64,7 @@ func BenchmarkRound(b *testing.B) {
 // BenchmarkSetup measures one agent's part of the setup of a study's slots. check is the
 // coordinator's part too.
 func BenchmarkSetup(b *testing.B) {
-	slots, sizes := 20, []int{10, 100}
+	slots, sizes := 20, []int{10, 100, 1000}
 	if testing.Short() {
 		slots, sizes = 2, []int{4}
 	}
