@@ -47,7 +47,7 @@ func (s *session) upload(r wire.Query, approval ledger.Approval) wire.Message {
 	}
 	open := &openQuery{ask, secagg.Query{
 		Slot: ask.Slot, Context: s.plan.Context(s.setup.Transcript(), ask),
-		Bits: s.plan.Bits, Lanes: s.plan.Queries[ask.Query].Lanes,
+		Bits: s.plan.Bits, Lanes: s.plan.Queries[ask.Query].Lanes, Chain: s.plan.Removes(),
 	}}
 	// A file that changed is no charge. An upload on record is sent even so: it
 	// was made of the approved rows.

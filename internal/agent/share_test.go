@@ -79,7 +79,7 @@ func TestCoordinatorSeesNoExactSum(t *testing.T) {
 					}
 				}
 				for _, i := range u {
-					shares[i] = c.kept(i, q, len(u), shares[i])
+					shares[i] = c.left(i, q, len(u), shares[i])
 				}
 				c.checkHonest(ask, u, shares)
 				release, err := c.plan.NewRelease(ask, u, sum)
@@ -133,8 +133,8 @@ func (c *standIn) checkHonest(ask study.Ask, u []int, shares [][]int64) {
 	}
 }
 
-// kept is what is left of a site's share after all that the key of |U| = u takes away.
-func (c *standIn) kept(site int, q wire.Query, u int, share []int64) []int64 {
+// left is what stays of a site's share after all that the key of |U| = u takes away.
+func (c *standIn) left(site int, q wire.Query, u int, share []int64) []int64 {
 	c.t.Helper()
 	own, _, err := c.sites[site].session(c).slot(q.Ask.Slot)
 	if err != nil {
@@ -145,7 +145,7 @@ func (c *standIn) kept(site int, q wire.Query, u int, share []int64) []int64 {
 		c.t.Fatal(err)
 	}
 	v := unsigned(share)
-	removable := planned[len(planned.Kept(u)):]
+	removable := planned.Removable(u)
 	key := secagg.NoiseChain(own, c.secaggQuery(q).Context, len(c.sites), u)
 	if err := removable.Subtract(v, secagg.NoiseComponentKeys(key, u, removable.Levels())); err != nil {
 		c.t.Fatal(err)

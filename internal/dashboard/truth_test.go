@@ -10,13 +10,13 @@ import (
 	"covey/internal/study"
 )
 
-// TestAccusationOnThePage: a word against a word is shown as one, on the page and in its log, and
-// names nobody as the cause.
+// TestAccusationOnThePage: a site that was relayed what nobody can be named for is shown as one
+// that accuses, on the page and in its log, and not as the cause.
 func TestAccusationOnThePage(t *testing.T) {
 	for _, c := range []struct{ culprit, accuser, page, log string }{
-		{"a", "", "", "</code> at <strong>a</strong>:", "the study ended, because of a"},
+		{"a", "", "</code> at <strong>a</strong>:", "the study ended, because of a"},
 		{"", "b", "</code>, <strong>b</strong> accuses nobody by name:", "the study ended: b accuses nobody by name"},
-		{"", "", "", "</code>:", "the study ended"},
+		{"", "", "</code>:", "the study ended"},
 	} {
 		m := &studyModel{Over: true, Code: study.CodeBadShare, Meaning: meaning(study.CodeBadShare), Culprit: c.culprit, Accuser: c.accuser}
 		var b bytes.Buffer

@@ -145,6 +145,9 @@ func (s Share) each(v []uint64, keys [][32]byte, do func(v *uint64, draw int64))
 	return nil
 }
 
+// Removable are the other parts than Kept.
+func (s Share) Removable(u int) Share { return s[len(s.Kept(u)):] }
+
 // Variance is the sum of the parts' σ², in squared grid steps, to a float64's precision.
 func (s Share) Variance() float64 {
 	sum := 0.0

@@ -100,8 +100,8 @@ type (
 		Query, Slot     int
 		From, Convicted []int
 	}
-	// TagsMissing says that the opening waits for the tags of these owners, of which this leader has
-	// only the log's hashes.
+	// TagsMissing says that the opening waits for the tags of these owners, of which this leader
+	// has only the log's hashes.
 	TagsMissing struct {
 		Query, Slot       int
 		Owners, Convicted []int

@@ -76,8 +76,8 @@ func TestProofsAreAskedFor(t *testing.T) {
 	}
 }
 
-// TestSilentHelperIsDropped: A7. A helper that proves nothing loses its shares, and nobody is named:
-// at once when its link ends, at the deadline when it has one; while the others' shares open
+// TestSilentHelperIsDropped: A7. A helper that proves nothing loses its shares, and nobody is
+// named: at once when its link ends, at the deadline when it has one; while the others' shares open
 // nothing, it is waited for.
 func TestSilentHelperIsDropped(t *testing.T) {
 	h := opening(t, missingProofs(2, 4))

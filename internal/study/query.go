@@ -348,6 +348,16 @@ func (p *Plan) Share(total noise.Sigma) (noise.Share, error) {
 	return noise.NewShare(total, p.Thresholds.MinSurvivors, p.Thresholds.Sites, p.apart())
 }
 
+// Removable is what is taken away again of the share of each of so many survivors; nothing where
+// noise is central.
+func (p *Plan) Removable(total noise.Sigma, survivors int) (noise.Share, error) {
+	if !p.Removes() {
+		return nil, nil
+	}
+	share, err := p.Share(total)
+	return share.Removable(survivors), err
+}
+
 // Removes reports whether part of the sites' noise is taken away again once it is known how many
 // are in a sum.
 func (p *Plan) Removes() bool { return p.Honest > 0 && p.Thresholds.MinSurvivors < p.Thresholds.Sites }

@@ -107,9 +107,7 @@ func (r Release) Spread() float64 {
 }
 
 // Removable is what can be taken away of each survivor's share.
-func (r Release) Removable() noise.Share {
-	return r.Share[len(r.Share.Kept(len(r.Survivors))):]
-}
+func (r Release) Removable() noise.Share { return r.Share.Removable(len(r.Survivors)) }
 
 // Tau is the noise's standard deviation on each coordinate of Z.
 func (r Release) Tau() float64 { return r.Spread() * r.Grid / float64(max(1, r.Units)) }

@@ -118,9 +118,9 @@ type (
 		// Lacks is, with study.CodeOutOfOrder, 1 + how many of the study's releases, from the first
 		// on, the site has followed; 0 if it is not about them.
 		Lacks int
-		// Evidence convicts the culprit: with study.CodeBadShare the seeds of the attempt, which the
-		// site has closed, and the culprit's box; with study.CodeBadBox what is on record of the
-		// culprit's first box, where another was shown.
+		// Evidence convicts the culprit: with study.CodeBadShare the seeds of the attempt, which
+		// the site has closed, and the culprit's box; with study.CodeBadBox what is on record of
+		// the culprit's first box, where another was shown.
 		Evidence []byte
 	}
 )
