@@ -111,7 +111,11 @@ func (g *group) setUp(self int, t times) (up int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	for _, sent := range append(own, g.Announcements[self], g.Seals[self], g.Bodies[self], g.Nonces[self], taken.Deposits, taken.Statement, taken.Confirmation) {
+	var nonce []byte
+	if g.Sparse() {
+		nonce = g.Secrets[self].Nonce[:]
+	}
+	for _, sent := range append(own, g.Announcements[self], g.Seals[self], g.Bodies[self], nonce, taken.Deposits, taken.Statement, taken.Confirmation) {
 		up += len(sent)
 	}
 	return up, nil
