@@ -1,3 +1,6 @@
+// These benchmarks also run at an earlier commit (experiments/bench/masks): what they call is in both
+// trees.
+
 package bench
 
 import (
@@ -83,6 +86,36 @@ func BenchmarkSetup(b *testing.B) {
 			report(b, t, "agent", []string{"announce", "check", "deal", "receive"})
 			b.ReportMetric(float64(up), "up-B")
 		})
+	}
+}
+
+// totalSigma is the noise of BenchmarkNoise's sums, in grid steps.
+const totalSigma = 1 << 20
+
+// BenchmarkNoise measures what distributed noise adds to a round's time: an agent's draws, and the
+// coordinator's of what it takes away again of all survivors'.
+func BenchmarkNoise(b *testing.B) {
+	sizes, d := []int{10, 100, 1000}, 1000
+	if testing.Short() {
+		sizes, d = []int{10}, 50
+	}
+	for _, n := range sizes {
+		for _, dropped := range []int{0, n / 10} {
+			b.Run(fmt.Sprintf("N=%d/d=%d/dropped=%d", n, d, dropped), func(b *testing.B) {
+				p, err := newParts(n, d, dropped)
+				if err != nil {
+					b.Fatal(err)
+				}
+				t := times{}
+				for b.Loop() {
+					if err := p.run(t); err != nil {
+						b.Fatal(err)
+					}
+				}
+				report(b, t, "agent", []string{"draw"})
+				report(b, t, "coordinator", []string{"remove"})
+			})
+		}
 	}
 }
 
