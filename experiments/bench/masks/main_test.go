@@ -23,14 +23,14 @@ func TestMetrics(t *testing.T) {
 func TestTable(t *testing.T) {
 	var out strings.Builder
 	rows := []row{
-		{"a", quantity{"x", "x", 0.5}, []float64{10, 20, 40}, []float64{6, 8, 40}},
-		{"b", quantity{"y", "y", 2}, []float64{1}, []float64{2}},
-		{"c", quantity{"z", "z", 0}, []float64{0}, []float64{3}},
+		{"a", quantity{"x", "x", 0.5, 0}, []float64{10, 20, 40}, []float64{6, 8, 40}},
+		{"b", quantity{"y", "y", 2, 0}, []float64{1}, []float64{2}},
+		{"c", quantity{"z", "z", 0, 2}, []float64{0}, []float64{3}},
 	}
 	if err := writeTable(&out, "abc", rows); err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []string{"a x 3 20 8 0.60 0.40 1.00 at most 0.5 MISSED", "b y 1 1 2 2.00 2.00 2.00 at most 2", "c z 1 0 3 – – –"} {
+	for i, want := range []string{"a x 3 20 8 0.60 0.40 1.00 at most 0.5 MISSED", "b y 1 1 2 2.00 2.00 2.00 at most 2", "c z 1 0 3 – – – now 2 MISSED"} {
 		if line := strings.Join(strings.Fields(strings.Split(out.String(), "\n")[3+i]), " "); line != want {
 			t.Errorf("%q, want %q", line, want)
 		}
