@@ -197,6 +197,7 @@ func slim(d *round.Durable) {
 		announcements[i] = []byte{}
 	}
 	d.Announcements, d.Nonces, d.Confirmations, d.Certificate = announcements, nil, nil, nil
+	d.Tags, d.Deposits, d.TagHashes, d.DepositHashes = nil, nil, nil, nil
 }
 
 // snapshot is Machine's durable form.

@@ -68,13 +68,16 @@ func (s *Setup) NewOpening(q Query, u Survivors, kept Kept) (*Opening, error) {
 func (o *Opening) Keep(kept Kept) { o.kept = kept }
 
 // Add takes one helper's shares. Whether they are right shows when the sum is opened. A *SiteError
-// names a helper whose message does not parse; nothing is changed then. A helper's second message
-// counts for nothing.
+// names a helper whose message does not parse, or whose shares were wrong before; nothing is changed
+// then. A helper's second message counts for nothing.
 func (o *Opening) Add(from int, message []byte) error {
 	if from < 0 || from >= o.s.cfg.sites() {
 		return siteError(from, "no such site")
 	}
-	if o.shares[from] != nil || o.dropped[from] {
+	if o.dropped[from] {
+		return &SiteError{from, errShares}
+	}
+	if o.shares[from] != nil {
 		return nil
 	}
 	shares, chain, err := o.s.parseShares(from, o.q, o.u, o.in[from], message)
@@ -93,10 +96,12 @@ func (o *Opening) Add(from int, message []byte) error {
 	return nil
 }
 
-// drop takes a helper's shares out again, for good. Its key of the chain stays: that is the site's
-// own.
-func (o *Opening) drop(helper int) {
-	o.dropped[helper] = true
+// Drop takes a helper's shares out again, as if they had not come. Its key of the chain stays: that
+// is the site's own.
+func (o *Opening) Drop(helper int) {
+	if o.shares[helper] == nil {
+		return
+	}
 	erase(o.shares[helper])
 	delete(o.shares, helper)
 	for _, at := range o.s.graph.held[helper] {
@@ -160,7 +165,8 @@ func (o *Opening) AddProof(from int, message []byte) error {
 		return nil
 	}
 	wrong := func(err error) error {
-		o.drop(from)
+		o.Drop(from)
+		o.dropped[from] = true
 		return &SiteError{from, err}
 	}
 	header := s.helperHeader("proof", from, o.q, o.u)

@@ -16,6 +16,11 @@ type member struct {
 	sign [2]int8 // by slot: 0, or 1 + which set it signed
 	sent int8    // 0, or 1 + 2·slot + set that its shares went out for
 	open int8    // -1, or the slot that this process was last asked about
+	// What it said besides of an opening, and the coordinator keeps: bit 2·slot + set for its keys of
+	// pairs with sites outside of the set, if it is in it; and whether it ever proved a share, where
+	// proofs are not as they should be. A good one tells nothing that is secret.
+	keys   uint8
+	proved bool
 }
 
 var fresh = member{open: -1}
@@ -26,6 +31,8 @@ const (
 	mQuery what = iota // slot, x
 	mSign              // slot, set
 	mOpen              // slot, set, with a certificate
+	mKeys              // slot, set
+	mProve             // slot, set
 	mCrash
 )
 
@@ -36,12 +43,12 @@ type message struct {
 }
 
 func (m message) String() string {
-	return fmt.Sprintf("%s(%d,%d)", [...]string{"query", "sign", "open", "crash"}[m.what], m.slot, m.arg)
+	return fmt.Sprintf("%s(%d,%d)", [...]string{"query", "sign", "open", "keys", "prove", "crash"}[m.what], m.slot, m.arg)
 }
 
 // messages are all that a coordinator can deliver.
 var messages = func() (out []message) {
-	for _, w := range []what{mQuery, mSign, mOpen} {
+	for _, w := range []what{mQuery, mSign, mOpen, mKeys, mProve} {
 		for slot := range int8(2) {
 			for arg := range int8(2) {
 				out = append(out, message{w, slot, arg})
@@ -64,6 +71,12 @@ func (l member) latest() int8 {
 // loose leaves rules out of the model, to see that they are needed.
 type loose struct {
 	signTwice, sentTwice, older, move bool
+
+	// of keys: with no shares on record; with shares for another set of the slot on record; after a
+	// signature in a later slot; of pairs inside the set; of a site that is not in it
+	keysBefore, keysOther, keysLate, keysInside, keysOutside bool
+	// a proof shows the dealer's other shares, not their leaves
+	proofShares bool
 }
 
 // step is the rule of docs/protocol.md, L4 to L11 and AG-10 to AG-12: what a site does with a
@@ -98,6 +111,20 @@ func (l member) step(m message, r loose) (member, bool) {
 		l.sign[s] = m.arg + 1
 		return l, true
 	}
+	if m.what == mKeys || m.what == mProve {
+		switch {
+		case l.open != s, s < l.latest() && !r.keysLate,
+			l.sent == 0 && !r.keysBefore,
+			l.sent != 0 && l.sent != 1+2*s+m.arg && !r.keysBefore && !(r.keysOther && (l.sent-1)/2 == s):
+			return l, false
+		}
+		if m.what == mKeys {
+			l.keys |= 1 << (2*s + m.arg)
+		} else {
+			l.proved = r.proofShares
+		}
+		return l, true
+	}
 	// L9, L8
 	if l.open != s || s < l.latest() && !r.older || l.sent != 0 && l.sent != 1+2*s+m.arg && !r.sentTwice {
 		return l, false
@@ -122,8 +149,8 @@ func paths() (states []member, way map[member][]message) {
 	return states, way
 }
 
-// modelSets are the two sets of the model where agents are held to it.
-var modelSets = [2][]int{{0, 1, 3}, {0, 1, 2, 3}}
+// modelSets are the two sets of the model where agents are held to it: one without the agent.
+var modelSets = [2][]int{{1, 2, 3}, {0, 1, 2, 3}}
 
 // modelWorld is one agent among sites whose keys the test has, with room for n queries of two
 // slots.
@@ -150,6 +177,10 @@ func (f field) deliver(m message, state member) bool {
 		return f.upload(0, f.at(int(m.slot), int(m.arg)+1)) != nil
 	case mSign:
 		return f.sign(0, at(m.slot), modelSets[m.arg]) != nil
+	case mKeys:
+		return f.keys(0, at(m.slot), modelSets[m.arg]) != nil
+	case mProve:
+		return f.prove(0, at(m.slot), modelSets[m.arg], 1) != nil
 	}
 	a, u := at(m.slot), modelSets[m.arg]
 	cert := f.certificate(a, u)
@@ -160,6 +191,12 @@ func (f field) deliver(m message, state member) bool {
 		f.t.Errorf("%s: shares without a certificate", f.name[f.query])
 	}
 	return f.shares(0, a, u, cert) != nil
+}
+
+// agentStep is the model's, for the agent: keys are told of a set that it is in.
+func agentStep(state member, m message) (member, bool) {
+	next, given := state.step(m, loose{})
+	return next, given && (m.what != mKeys || slices.Contains(modelSets[m.arg], 0))
 }
 
 // over ends the query, whatever the agent did in it.
@@ -199,7 +236,7 @@ func TestModelIsTheAgent(t *testing.T) {
 			w.name[k] = fmt.Sprintf("%v then %v", way[c.state], c.m)
 			state := fresh
 			for _, m := range append(slices.Clone(way[c.state]), c.m) {
-				next, want := state.step(m, loose{})
+				next, want := agentStep(state, m)
 				if got := f.deliver(m, state); got != want {
 					t.Fatalf("%s: the agent gives %v at %v, the model %v", w.name[k], got, m, want)
 				}
@@ -224,7 +261,7 @@ func TestModelIsTheAgent(t *testing.T) {
 			if rng.IntN(20) == 0 {
 				m = message{what: mCrash}
 			}
-			next, want := state.step(m, loose{})
+			next, want := agentStep(state, m)
 			if got := f.deliver(m, state); got != want {
 				t.Fatalf("walk %d: in %+v the agent gives %v at %v, the model %v", k, state, got, m, want)
 			}
@@ -251,10 +288,33 @@ func (g whole) certified(site int, m message) bool {
 	return n >= 2
 }
 
+// knowledge is what the coordinator has of a slot, beside uploads: by kind and dealer, and the keys
+// of pairs that survivors told.
+type knowledge struct {
+	secret [2][3]bool
+	pair   [3][3]bool
+}
+
+// told adds the keys that sites told of their pairs.
+func (k *knowledge) told(g whole, slot int8, sets [2][]int, r loose) {
+	for j, l := range g {
+		for set, u := range sets {
+			if l.keys>>(2*int(slot)+set)&1 == 0 || !slices.Contains(u, j) && !r.keysOutside {
+				continue
+			}
+			for i := range g {
+				if i != j && (r.keysInside || !slices.Contains(u, i)) {
+					k.pair[i][j], k.pair[j][i] = true, true
+				}
+			}
+		}
+	}
+}
+
 // opens judges a state for two survivor sets: how many sums are open, whether one is of too few
 // sites, and whether both kinds of a site's secrets are. gone are shares that were sent before
 // those in the state, where a rule is left out.
-func (g whole) opens(sets [2][]int, gone [4]int) (sums int, few, both bool) {
+func (g whole) opens(sets [2][]int, gone [4]int, r loose) (sums int, few, both bool) {
 	for slot := range int8(2) {
 		count := [2]int{gone[2*slot], gone[2*slot+1]} // of shares, by set
 		for _, l := range g {
@@ -262,18 +322,25 @@ func (g whole) opens(sets [2][]int, gone [4]int) (sums int, few, both bool) {
 				count[(l.sent-1)%2]++
 			}
 		}
-		var known [2][3]bool // kind, dealer: two honest shares and the corrupt site's
+		proofs := 0
+		for _, l := range g {
+			if l.proved {
+				proofs++
+			}
+		}
+		var known knowledge // two honest shares and the corrupt site's
+		known.told(g, slot, sets, r)
 		for j := range 3 {
-			var n [2]int
+			n := [2]int{proofs, proofs}
 			for k, u := range sets {
 				if slices.Contains(u, j) {
 					n[kindB] += count[k]
 				} else {
-					n[kindM] += count[k]
+					n[kindE] += count[k]
 				}
 			}
-			known[kindM][j], known[kindB][j] = n[kindM] >= 2, n[kindB] >= 2
-			both = both || n[kindM] >= 2 && n[kindB] >= 2
+			known.secret[kindE][j], known.secret[kindB][j] = n[kindE] >= 2, n[kindB] >= 2
+			both = both || n[kindE] >= 2 && n[kindB] >= 2
 		}
 		for x := int8(1); x <= 2; x++ {
 			sites := g.sums(slot, x, known)
@@ -289,7 +356,7 @@ func (g whole) opens(sets [2][]int, gone [4]int) (sums int, few, both bool) {
 // sums returns the sizes of the sums that are open among uploads of one slot and x. Sites whose
 // common mask is not known are in one sum or in none; a mask with a site whose upload is not there
 // never goes.
-func (g whole) sums(slot, x int8, known [2][3]bool) (sizes []int) {
+func (g whole) sums(slot, x int8, known knowledge) (sizes []int) {
 	seen := [3]bool{}
 	for i := range g {
 		if seen[i] || g[i].up[slot] != x {
@@ -299,9 +366,9 @@ func (g whole) sums(slot, x int8, known [2][3]bool) (sizes []int) {
 		seen[i] = true
 		for k := 0; k < len(group); k++ {
 			a := group[k]
-			open = open && known[kindB][a]
+			open = open && known.secret[kindB][a]
 			for b := range g {
-				if b == a || known[kindM][a] || known[kindM][b] {
+				if b == a || known.secret[kindE][a] || known.secret[kindE][b] || known.pair[a][b] {
 					continue
 				}
 				if g[b].up[slot] != x {
@@ -324,10 +391,14 @@ func (l member) code() int {
 	for slot := range 2 {
 		c = (c*3+int(l.up[slot]))*3 + int(l.sign[slot])
 	}
-	return c*5 + int(l.sent)
+	c = (c*5+int(l.sent))*16 + int(l.keys)
+	if l.proved {
+		return 2*c + 1
+	}
+	return 2 * c
 }
 
-const memberCodes = 3 * 81 * 5
+const memberCodes = 3 * 81 * 5 * 16 * 2
 
 // rule is the model's rule as a table, by code.
 type rule struct {
@@ -369,7 +440,7 @@ type verdict struct {
 	broken string
 }
 
-func (t *rule) judge(at judged, pairs [][2][]int) (v verdict) {
+func (t *rule) judge(at judged, pairs [][2][]int, r loose) (v verdict) {
 	g, gone := whole{}, [4]int{}
 	for i, c := range at.sites {
 		g[i] = t.of[c]
@@ -378,7 +449,7 @@ func (t *rule) judge(at judged, pairs [][2][]int) (v verdict) {
 		gone[k] = int(n)
 	}
 	for _, p := range pairs {
-		sums, few, both := g.opens(p, gone)
+		sums, few, both := g.opens(p, gone, r)
 		v.open = v.open || sums > 0
 		if sums > 1 || few || both {
 			v.broken = fmt.Sprintf("%+v, shares before %v, sets %v: %d sums, of too few %v, both kinds %v", g, gone, p, sums, few, both)
@@ -419,7 +490,7 @@ func explore(r loose, xs int8) (out explored) {
 		}
 		v, ok := verdicts[key]
 		if !ok {
-			v = t.judge(at, pairs)
+			v = t.judge(at, pairs, r)
 			verdicts[key] = v
 		}
 		if out.broken = v.broken; out.broken != "" {
@@ -485,13 +556,20 @@ func TestEveryInterleaving(t *testing.T) {
 		r      loose
 		breaks bool
 	}{
-		{"L6, one signature a slot", loose{signTwice: true}, false},
+		{"L6, one signature a slot", loose{signTwice: true}, true}, // shares for one set, keys of another
+
 		{"L8, one opening a query", loose{sentTwice: true}, true},
 		{"L9, no older slot", loose{older: true}, false},
 		{"L10, no other slot after shares", loose{move: true}, false},
 		{"L8 and L10", loose{sentTwice: true, move: true}, true},
-		{"L6, L9 and L10", loose{signTwice: true, older: true, move: true}, false},
+		{"L6, L9 and L10", loose{signTwice: true, older: true, move: true}, true},
 		{"L6 and L8", loose{signTwice: true, sentTwice: true}, true},
+		{"keys only after shares", loose{keysBefore: true}, true},
+		{"keys only for the shares' set", loose{keysOther: true}, true},
+		{"keys of no pair inside the set", loose{keysInside: true}, true},
+		{"keys of no site outside of the set", loose{keysOutside: true}, false},
+		{"no keys after a later signature", loose{keysLate: true}, false},
+		{"leaves in a proof", loose{proofShares: true}, true},
 	} {
 		if *variants > 0 && !c.breaks {
 			continue // to the end of a larger model: in the long form

@@ -28,35 +28,6 @@ func newSparse(t *testing.T) *world {
 	return newWorld(t, options{sites: sparseSites, corrupt: corrupt, book: book, change: func(s *proposal.Spec) { s.Corrupt = len(corrupt) }})
 }
 
-// holdings computes what the sites of the book hold from everybody's secrets, which the test knows:
-// to open and check their boxes as agents do would only take time.
-func (w *world) holdings() {
-	w.t.Helper()
-	threshold := w.plan.Thresholds.Threshold
-	dealers := make([][]dealt, w.plan.Slots)
-	for slot := range dealers {
-		dealers[slot] = make([]dealt, w.n())
-		for j := range w.n() {
-			dealers[slot][j] = dealtBy(w.truth[j][slot], slot, j, threshold)
-		}
-	}
-	for i := range w.n() {
-		if _, ok := w.site[i].(*book); !ok {
-			continue
-		}
-		held := make(secagg.Held, w.plan.Slots)
-		for slot := range held {
-			var raw []byte
-			for _, at := range w.setup.Graph().Held(i) {
-				d := dealers[slot][at.Dealer]
-				raw = append(append(raw, evaluate(d.m, at.X).Bytes()...), evaluate(d.b, at.X).Bytes()...)
-			}
-			w.must(func() (err error) { held[slot], err = secagg.UnmarshalSlotHeld(raw); return err })
-		}
-		w.party[i].held = held
-	}
-}
-
 // TestSparse attacks the release rule where the graph is drawn: 66 sites. Rules A15 to A18, L6, L8.
 func TestSparse(t *testing.T) {
 	if testing.Short() {
@@ -66,6 +37,7 @@ func TestSparse(t *testing.T) {
 	w.start()
 	w.approve()
 	w.announce(0)
+	w.lookAside()
 	id := w.plan.Digest
 	g := w.setup.Graph()
 
@@ -73,11 +45,11 @@ func TestSparse(t *testing.T) {
 	twin := &party{name: "twin", identity: w.party[7].identity}
 	other := slices.Clone(w.announced)
 	w.must(func() (err error) {
-		other[7], _, err = w.config.Split(7, twin.announce(t, w.config, 7))
+		other[7], _, _, err = w.config.Split(7, twin.announce(t, w.config, 7))
 		return err
 	})
 	nonces := slices.Clone(w.nonces)
-	nonces[7] = w.config.Nonce(7, twin.secrets)
+	nonces[7] = twin.secrets.Nonce[:]
 	for _, i := range w.real() {
 		for name, m := range map[string]*covey.CoordinatorMessage{
 			"a second board":            reveal(id, other),
@@ -98,8 +70,6 @@ func TestSparse(t *testing.T) {
 		}
 	}
 	w.confirm(0)
-	w.lookAside()
-	w.holdings()
 
 	f := field{w, 0, 0}
 	w.name[0] = "the sparse graph"
