@@ -397,8 +397,8 @@ func TestNoKeyWithoutItsTag(t *testing.T) {
 	}
 }
 
-// TestProofIsOfTheShareSent: a helper that proves a share, is dropped for its silence about another,
-// and sends other shares then, has to prove these: no honest dealer is named for them.
+// TestProofIsOfTheShareSent: a helper that proves a share, is dropped for its silence about
+// another, and sends other shares then, has to prove these: no honest dealer is named for them.
 func TestProofIsOfTheShareSent(t *testing.T) {
 	g := sharedGroup(t, 5)
 	q, u, liar, dealer := Query{Context: labelled("proven before"), Bits: 32, Lanes: 2}, without(5), 1, 3

@@ -96,9 +96,9 @@ func (o *Opening) Add(from int, message []byte) error {
 	return nil
 }
 
-// Drop takes a helper's shares out again, and its proofs of them, as if they had not come: a proof is
-// of the share that was sent, and the next may be another. Its key of the chain stays: that is the
-// site's own.
+// Drop takes a helper's shares out again, and its proofs of them, as if they had not come: a proof
+// is of the share that was sent, and the next may be another. Its key of the chain stays: that is
+// the site's own.
 func (o *Opening) Drop(helper int) {
 	if o.shares[helper] == nil {
 		return
