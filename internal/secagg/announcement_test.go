@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 // replace returns a list with another entry.
@@ -25,7 +27,7 @@ func flip(raw []byte, at int) []byte {
 }
 
 // names asserts that an error is of one site.
-func names(t testing.TB, what string, err error, site int) {
+func names(t rapid.TB, what string, err error, site int) {
 	t.Helper()
 	if e, ok := errors.AsType[*SiteError](err); !ok || e.Site != site {
 		t.Errorf("%s: %v, want an error of site %d", what, err, site)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"covey/internal/secagg"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
 )
@@ -14,6 +15,7 @@ func (w *world) second(nonce byte) *world {
 	w.t.Helper()
 	v := *w
 	v.view, v.truth, v.party = view{}, map[int][][32]byte{}, map[int]*party{}
+	v.seeds, v.mail, v.needles = map[int]secagg.Secrets{}, nil, nil
 	v.sending, v.latest, v.name = map[int]study.Ask{}, map[int]study.Ask{}, map[int]string{}
 	for i, p := range w.party {
 		v.party[i] = &party{name: p.name, identity: p.identity}

@@ -2,6 +2,7 @@ package hostile
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
@@ -85,8 +86,10 @@ func TestCrashAfterEveryMessage(t *testing.T) {
 	if *variants == 0 {
 		step = 1
 	}
-	for k := 0; k < len(slotAttacks); k += step {
-		run = append(run, slotAttacks[k])
+	for k, a := range slices.Concat(slotAttacks, openingAttacks) {
+		if k%step == 0 {
+			run = append(run, a)
+		}
 	}
 	w := newWorld(t, options{sites: 5, corrupt: []int{0}, rounds: len(run) + 2, spare: 2*len(run) + 8})
 	w.begin()

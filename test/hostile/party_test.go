@@ -21,7 +21,9 @@ type party struct {
 
 	config  secagg.Config
 	secrets secagg.Secrets
-	whole   []byte // announcement
+	whole   []byte   // announcement
+	dealt   [][]byte // boxes, and in which setup
+	dealtIn [32]byte
 	held    secagg.Held
 	stored  []byte // that it holds besides, and is not secret
 }
@@ -52,6 +54,20 @@ func (p *party) announce(t testing.TB, config secagg.Config, index int) []byte {
 		t.Fatal(err)
 	}
 	return p.whole
+}
+
+// deal returns the party's boxes, always the same in one setup.
+func (p *party) deal(t testing.TB, setup *secagg.Setup, seals [][]byte) [][]byte {
+	t.Helper()
+	if p.dealt != nil && p.dealtIn == setup.Transcript() {
+		return p.dealt
+	}
+	var err error
+	if p.dealt, err = setup.Deal(p.index, p.secrets, p.identity, seals); err != nil {
+		t.Fatal(err)
+	}
+	p.dealtIn = setup.Transcript()
+	return p.dealt
 }
 
 // rules are what a site may be made to forget: with all of them false it keeps to the

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"covey/internal/proposal"
+	"covey/internal/secagg"
 	covey "covey/proto/covey/v1"
 )
 
@@ -57,17 +58,20 @@ func TestForgedSetup(t *testing.T) {
 		"a swapped transport key, signed": {board(func(b [][]byte) {
 			b[1] = resigned(b[1], bad.identity, func(x []byte) { copy(x[keyAt:][:32], b[3][keyAt:]) })
 		}), 2},
-		"a swapped identity":                  {board(func(b [][]byte) { b[1] = sybil.announce(t, w.config, 1) }), 2},
-		"two in each other's place":           {board(func(b [][]byte) { b[1], b[2] = b[2], b[1] }), 2},
-		"one twice":                           {board(func(b [][]byte) { b[2] = b[1] }), 3},
-		"one missing":                         {board(func(b [][]byte) { b[2] = nil }), 3},
-		"one too few":                         {w.announced[:3], 0},
-		"a Sybil added":                       {append(board(func([][]byte) {}), sybil.announce(t, w.config, 2)), 0},
-		"of a later attempt":                  {board(func(b [][]byte) { b[3] = later.whole }), 4},
-		"of fewer slots":                      {board(func(b [][]byte) { b[3] = foreign.whole }), 4},
-		"a commitment of order 2":             {board(func(b [][]byte) { b[3] = resigned(b[3], bad.identity, lowOrder(pointOfOrder2)) }), 4},
-		"a commitment of the identity":        {board(func(b [][]byte) { b[3] = resigned(b[3], bad.identity, lowOrder([32]byte{1})) }), 4},
-		"a commitment that is no point":       {board(func(b [][]byte) { b[3] = resigned(b[3], bad.identity, lowOrder([32]byte{2})) }), 4},
+		"a swapped identity":        {board(func(b [][]byte) { b[1] = sybil.announce(t, w.config, 1) }), 2},
+		"two in each other's place": {board(func(b [][]byte) { b[1], b[2] = b[2], b[1] }), 2},
+		"one twice":                 {board(func(b [][]byte) { b[2] = b[1] }), 3},
+		"one missing":               {board(func(b [][]byte) { b[2] = nil }), 3},
+		"one too few":               {w.announced[:3], 0},
+		"a Sybil added":             {append(board(func([][]byte) {}), sybil.announce(t, w.config, 2)), 0},
+		"of a later attempt":        {board(func(b [][]byte) { b[3] = later.whole }), 4},
+		"of fewer slots":            {board(func(b [][]byte) { b[3] = foreign.whole }), 4},
+		"an ML-KEM key that is none": {board(func(b [][]byte) {
+			b[3] = resigned(b[3], bad.identity, func(x []byte) { copy(x[keyAt+32:], "\xff\xff\xff") })
+		}), 4},
+		"a coefficient that is no number": {board(func(b [][]byte) {
+			b[3] = resigned(b[3], bad.identity, func(x []byte) { copy(x[len(x)-32:], slices.Repeat([]byte{0xff}, 32)) })
+		}), 4},
 		"a transport key of low order":        {board(func(b [][]byte) { b[3] = resigned(b[3], bad.identity, func(x []byte) { clear(x[keyAt:][:32]) }) }), 4},
 		"another study, signed":               {board(func(b [][]byte) { b[3] = resigned(b[3], bad.identity, func(x []byte) { x[keyAt-60] ^= 1 }) }), 4},
 		"another roster, signed":              {board(func(b [][]byte) { b[3] = resigned(b[3], bad.identity, func(x []byte) { x[keyAt-20] ^= 1 }) }), 4},
@@ -116,29 +120,26 @@ func TestForgedSetup(t *testing.T) {
 	t.Logf("figure: %d forged boards", len(boards))
 }
 
-// pointOfOrder2 is (0, -1).
-var pointOfOrder2 = func() (p [32]byte) {
-	for i := range p {
-		p[i] = 0xff
-	}
-	p[0], p[31] = 0xec, 0x7f
-	return p
-}()
-
-func lowOrder(p [32]byte) func([]byte) {
-	return func(x []byte) { copy(x[keyAt+32:][:32], p[:]) }
-}
-
 // confirmation is a site's, signed by the corrupt site that is named first.
 func (w *world) confirmation(by, of int) []byte {
 	t := w.setup.Transcript()
 	return ed25519.Sign(w.party[by].identity, slices.Concat([]byte("covey secagg confirmation v2\x00"), t[:], u16(of)))
 }
 
-// forgedBoxes returns site 0 boxes that are not its own, then confirmations that are not all there.
+// forgedBoxes returns site 0 boxes that are not its own, for which nobody is named, then
+// confirmations that are not all there.
 func (w *world) forgedBoxes() {
 	t, id := w.t, w.plan.Digest
 	good, _ := w.boxesFor(0)
+	// A box of the corrupt site's, with its signature, of an attempt that is none.
+	other := &party{name: "site-3", identity: w.party[3].identity}
+	board := slices.Clone(w.announced)
+	board[3] = other.announce(t, w.config, 3)
+	elsewhere, err := secagg.Verify(w.config, board)
+	if err != nil {
+		t.Fatal(err)
+	}
+	later := other.deal(t, elsewhere, nil)[0]
 	with := func(change func([][]byte)) [][]byte {
 		out := slices.Clone(good)
 		change(out)
@@ -146,13 +147,17 @@ func (w *world) forgedBoxes() {
 	}
 	for name, boxes := range map[string][][]byte{
 		"another's":            with(func(b [][]byte) { b[2] = b[1] }),
-		"for another":          with(func(b [][]byte) { b[2] = w.boxes[2][1] }),
+		"for another":          with(func(b [][]byte) { b[2] = *w.box(3, 1) }),
 		"missing":              with(func(b [][]byte) { b[2] = nil }),
 		"altered":              with(func(b [][]byte) { b[2] = slices.Clone(b[2]); b[2][9] ^= 1 }),
 		"cut short":            with(func(b [][]byte) { b[2] = b[2][:len(b[2])-1] }),
-		"what it dealt itself": with(func(b [][]byte) { b[2] = w.boxes[0][2] }),
+		"what it dealt itself": with(func(b [][]byte) { b[2] = *w.box(0, 3) }),
+		"in another order":     with(func(b [][]byte) { b[0], b[1] = b[1], b[0] }),
+		"too many":             append(slices.Clone(good), good[0]),
+		"in another attempt":   with(func(b [][]byte) { b[2] = later }),
+		"signed otherwise":     with(func(b [][]byte) { b[2] = resigned(b[2], w.party[3].identity, func([]byte) {}) }),
 	} {
-		if no := refusalTo(w.ask(0, confirm(id, 0, boxes, nil))); no.GetCode() != covey.Code_CODE_BAD_SHARE || no.GetCulprit() != 3 {
+		if no := refusalTo(w.ask(0, confirm(id, 0, boxes, nil))); no.GetCode() != covey.Code_CODE_BAD_BOX || no.GetCulprit() != 0 || len(no.GetEvidence()) > 0 {
 			t.Errorf("a box %s: %v", name, no)
 		}
 	}
@@ -196,14 +201,12 @@ func TestTwoBoards(t *testing.T) {
 	for i, b := range boards {
 		dealt[i] = answerTo(w.ask(i, deal(id, 0, b, nil)), (*covey.SiteMessage).GetBoxes).GetBoxes()
 	}
-	own, err := w.setup.Deal(3, bad.secrets, bad.identity, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dealt = append(dealt, bad.deal(t, w.setup, nil))
+	w.boxes = dealt
 	for i := range 3 {
-		boxes := [][]byte{dealt[0][i], dealt[1][i], dealt[2][i], own[i]}
+		boxes, _ := w.boxesFor(i)
 		no := refusalTo(w.ask(i, confirm(id, 0, boxes, nil)))
-		if no.GetCode() != covey.Code_CODE_BAD_SHARE {
+		if no.GetCode() != covey.Code_CODE_BAD_BOX || no.GetCulprit() != 0 {
 			t.Errorf("site %d: %v", i, no)
 		}
 		forged := make([][]byte, 4)

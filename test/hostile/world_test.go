@@ -295,11 +295,7 @@ func (w *world) deal(attempt uint32) {
 		if w.agent(i) != nil {
 			w.boxes[i] = answerTo(w.ask(i, w.dealing(i, attempt)), (*covey.SiteMessage).GetBoxes).GetBoxes()
 		} else {
-			p := w.party[i]
-			w.must(func() (err error) {
-				w.boxes[i], err = w.setup.Deal(i, p.secrets, p.identity, w.sealsFor(i))
-				return err
-			})
+			w.boxes[i] = w.party[i].deal(w.t, w.setup, w.sealsFor(i))
 		}
 		for k, to := range w.setup.Graph().Recipients(i) {
 			w.mail = append(w.mail, letter{setup: w.setup, from: i, to: to, box: w.boxes[i][k], sender: w.seeds[i], receiver: w.seeds[to]})
@@ -435,7 +431,7 @@ func (w *world) follow(m *covey.CoordinatorMessage) {
 }
 
 func (w *world) secagg(a study.Ask) secagg.Query {
-	return secagg.Query{Slot: a.Slot, Context: w.plan.Context(w.setup.Transcript(), a), Bits: w.plan.Bits, Lanes: w.plan.Queries[a.Query].Lanes}
+	return secagg.Query{Slot: a.Slot, Context: w.plan.Context(w.setup.Transcript(), a), Bits: w.plan.Bits, Lanes: w.plan.Queries[a.Query].Lanes, Chain: w.plan.Removes()}
 }
 
 // vector is what a site has to hide: its sum and the lanes that key the noise.
