@@ -6,7 +6,6 @@ import (
 	"crypto/ecdh"
 	"crypto/mlkem"
 	"crypto/sha256"
-	"crypto/sha512"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -339,40 +338,27 @@ func (w *world) maskValues(n needles, site int, places []int) {
 		return
 	}
 	a, header, kinds := w.parts(site), headerHash(w.config, site), w.kinds()
-	sealHash := sha256.Sum256(a.seal)
-	challenge := sha512.New()
-	for _, part := range [][]byte{[]byte("covey secagg challenge v2\x00"), header[:], a.transport, sealHash[:], a.secrets, u16(len(a.places) / 32), a.places} {
-		challenge.Write(part)
-	}
-	g, err := edwards25519.NewScalar().SetUniformBytes(challenge.Sum(nil))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	g := challenge(header, a.transport, a.seal, a.secrets, a.places)
 	var all [][]*edwards25519.Scalar // polynomials in the order of m
 	for slot, secret := range w.seeds[site].Slots {
 		d := dealtBy(secret, slot, site, w.plan.Thresholds.Threshold)
 		for kind := range kinds {
-			all = append(all, d[kind])
-			if h := commitment(header, kind, slot, d[kind][0]); h != [32]byte(a.secrets[32*(len(all)-1):]) {
+			if h := commitment(header, kind, slot, d[kind][0]); h != [32]byte(a.secrets[32*len(all):]) {
 				w.t.Errorf("site %d's announcement does not commit to slot %d's %c", site, slot, "be"[kind])
 			}
+			all = append(all, d[kind])
 		}
 	}
 	for _, x := range places {
-		y0, power := evaluate(a.p, x), g
-		leaves := make([]byte, 0, 32*len(all))
-		for m, p := range all {
-			y := evaluate(p, x)
-			y0.Subtract(y0, edwards25519.NewScalar().Multiply(power, y))
-			power = edwards25519.NewScalar().Multiply(power, g)
-			leaf := labelled("leaf", header[:], u16(x), u32(m/kinds), []byte{byte(m % kinds)}, y.Bytes())
-			leaves = append(leaves, leaf[:]...)
+		values := make([]*edwards25519.Scalar, 1, 1+len(all))
+		for _, p := range all {
+			values = append(values, evaluate(p, x))
 		}
-		first := labelled("mask leaf", header[:], u16(x), y0.Bytes())
-		if c := labelled("place", header[:], u16(x), first[:], leaves); c != [32]byte(a.places[32*(x-1):]) {
+		values[0] = edwards25519.NewScalar().Subtract(evaluate(a.p, x), combination(g, values[1:]))
+		if c := place(header, x, kinds, values); c != [32]byte(a.places[32*(x-1):]) {
 			w.t.Errorf("site %d's announcement does not commit to its shares at %d", site, x)
 		}
-		n.scalar(fmt.Sprintf("a value of what masks site %d's combination, at %d", site, x), y0, true)
+		n.scalar(fmt.Sprintf("a value of what masks site %d's combination, at %d", site, x), values[0], true)
 	}
 }
 
