@@ -27,3 +27,15 @@ func NoiseComponentKey(key [chainKeySize]byte, u, l int) [32]byte {
 	}
 	return [32]byte(derive(key[:], nil, "noise component", 32, u16(l)))
 }
+
+// NoiseComponentKeys are the keys of several levels below u, which fall, of the chain's key of u.
+func NoiseComponentKeys(key [chainKeySize]byte, u int, levels []int) [][32]byte {
+	out := make([][32]byte, len(levels))
+	for i, l := range levels {
+		for ; u > l+1; u-- {
+			key = nextInChain(key, u)
+		}
+		out[i] = NoiseComponentKey(key, u, l)
+	}
+	return out
+}
