@@ -154,10 +154,10 @@ func TestNoiseShareKey(t *testing.T) {
 	}
 }
 
-// TestNoiseChain: the key of u gives the components below u, the same as every other key that gives
+// TestSharesBringTheChain: the key of u gives the components below u, the same as every other key that gives
 // them, and no other's key is on its way. It comes with shares from who is in U, where one is more
 // than U_min.
-func TestNoiseChain(t *testing.T) {
+func TestSharesBringTheChain(t *testing.T) {
 	g := sharedGroup(t, 5)
 	own, ctx := g.secrets[1].Slots[0], labelled("chain")
 	components := map[[32]byte]int{}
