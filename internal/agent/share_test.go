@@ -32,9 +32,9 @@ var distributed = map[string]func(*proposal.Spec){
 // included: whichever |U| - max(η, 1) of the survivors are honest, what is left of theirs is noise
 // of at least σ². Each query draws new noise, and an upload that is made again has the same.
 //
-// The energy of each sum of shares is held against the law by noise.CheckReleased, which
-// refuses a good one with probability 2^-64; at fewer than 28 values it sees only too much
-// noise, so the law of each share is also held against the plan exactly.
+// The energy of each sum of shares is held against the law by noise.CheckReleased, which refuses a
+// good one with probability 2^-64; at fewer than 28 values it sees only too much noise, so the law
+// of each share is also held against the plan exactly.
 func TestCoordinatorSeesNoExactSum(t *testing.T) {
 	for name, change := range distributed {
 		t.Run(name, func(t *testing.T) {

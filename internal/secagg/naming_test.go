@@ -63,8 +63,8 @@ type villain struct {
 }
 
 // TestNamingIsRight: whatever corrupt sites commit to, seal, deposit and answer, and whatever a new
-// leader has lost, the opened sum is the true one or does not come, and nobody is ever named but for
-// what it did.
+// leader has lost, the opened sum is the true one or does not come, and nobody is ever named but
+// for what it did.
 func TestNamingIsRight(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		n := rapid.IntRange(4, 6).Draw(r, "n")
@@ -214,8 +214,8 @@ func (g *group) openingOf(t testing.TB, q Query, u Survivors, liar int, change f
 	return o
 }
 
-// TestWrongShare: a share that is wrong by one opens nothing; its helper, whose proof cannot hold, is
-// named and its shares are forgotten, on both graphs, of all kinds of proof that do not hold.
+// TestWrongShare: a share that is wrong by one opens nothing; its helper, whose proof cannot hold,
+// is named and its shares are forgotten, on both graphs, of all kinds of proof that do not hold.
 func TestWrongShare(t *testing.T) {
 	for _, g := range []*group{sharedGroup(t, 5), sharedSparse(t), sharedWhole(t, 5)} {
 		n, dealer := len(g.keys), 3
@@ -263,8 +263,8 @@ func TestWrongShare(t *testing.T) {
 }
 
 // TestDealerAndHolder: with a holder's help a dealer has a share that proves, though it is on no
-// polynomial of its own. All helpers prove, and the dealer is named: in U nothing opens, outside its
-// neighbors' keys do.
+// polynomial of its own. All helpers prove, and the dealer is named: in U nothing opens, outside
+// its neighbors' keys do.
 func TestDealerAndHolder(t *testing.T) {
 	const dealer, holder = 3, 0
 	for _, outside := range []int{dealer, 2} {
@@ -325,8 +325,8 @@ func TestDealerAndHolder(t *testing.T) {
 }
 
 // TestNoKeyWithoutItsTag: where deposits or tags are lost or false, an opening says whose keys or
-// tags it needs, takes no key that misses its tag or whose tag is not at hand, and convicts the site
-// outside of U of what it did alone.
+// tags it needs, takes no key that misses its tag or whose tag is not at hand, and convicts the
+// site outside of U of what it did alone.
 func TestNoKeyWithoutItsTag(t *testing.T) {
 	g := sharedGroup(t, 5)
 	const missing = 2 // which owns its pairs with 0 and 3
