@@ -9,10 +9,12 @@ import (
 	"testing"
 
 	"filippo.io/edwards25519"
+
+	"pgregory.net/rapid"
 )
 
 // reseal is a box with other contents, sealed and signed by its sender.
-func (g *group) reseal(t testing.TB, from, to int, change func(plain, tags []byte)) []byte {
+func (g *group) reseal(t rapid.TB, from, to int, change func(plain, tags []byte)) []byte {
 	t.Helper()
 	p, err := g.setup.unwrap(from, to, *g.box(from, to))
 	if err != nil {
@@ -124,62 +126,30 @@ func TestBadBoxesNameTheDealer(t *testing.T) {
 	}
 }
 
-// offPolynomial is a group in which a dealer committed to a share that is on no polynomial of its
-// own, and did all else right; and what it seals for the site at x.
-func offPolynomial(t *testing.T, g *group, dealer, slot, which, x int) (*Setup, []byte) {
-	t.Helper()
-	b := must(g.setup.body(dealer, nil))
-	b.places = slices.Clone(b.places)
-	f0, sec := g.maskPolynomial(t, dealer), g.secrets[dealer]
-	commit := committer{g.setup.sites[dealer].header}
-	l := commit.maskLeaf(x, f0.at(scalarOf(uint64(x))))
-	leaves, plain := l[:], []byte(nil)
-	var all []polynomial
-	for s := range g.cfg.Slots {
-		for w := range g.cfg.kinds() {
-			p := sec.Slots[s].polynomial(w, s, dealer, g.cfg.threshold())
-			share := p.at(scalarOf(uint64(x)))
-			if s == slot && w == which {
-				share.Add(share, scalarOf(1))
-			}
-			l := commit.leaf(x, s, w, share)
-			leaves, plain, all = append(leaves, l[:]...), append(plain, share.Bytes()...), append(all, p)
-		}
-	}
-	place := commit.place(x, leaves)
-	copy(b.places[32*(x-1):], place[:])
-	challenge, power := g.setup.challenge(dealer, b), scalarOf(1)
-	for _, p := range all {
-		power.Multiply(power, challenge)
-		for k := range f0 {
-			f0[k].MultiplyAdd(p[k], power, f0[k])
-		}
-	}
-	raw := g.resigned(dealer, func(raw []byte) { copy(raw[len(raw)-g.cfg.bodySize():], append(b.places, scalars(f0)...)) })
-	s, err := Verify(g.cfg, replace(g.sent, dealer, raw))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s, plain
-}
-
 // TestEachShareIsOfItsPolynomial: a share off the dealer's polynomial is refused, of every slot and
-// secret, at every place, though the dealer committed to it.
+// secret, at every place, though the dealer committed to it and its combination fits.
 func TestEachShareIsOfItsPolynomial(t *testing.T) {
 	for _, g := range []*group{sharedGroup(t, 5), sharedWhole(t, 5)} {
 		const dealer = 3
+		kinds := g.cfg.kinds()
 		for at := range g.cfg.shared() {
 			for x := 1; x <= g.cfg.holders(); x++ {
-				slot, of := at/g.cfg.kinds(), at%g.cfg.kinds()
-				s, plain := offPolynomial(t, g, dealer, slot, of, x)
-				shares := make([]SlotHeld, g.cfg.Slots)
-				for k := range g.cfg.shared() {
-					share, _ := decodeScalar(plain[32*k : 32*k+32])
-					shares[k/g.cfg.kinds()].add(k%g.cfg.kinds(), share)
+				s := must(Verify(g.cfg, replace(g.sent, dealer, g.recommitted(t, dealer, at/kinds, at%kinds, x))))
+				check := func(off uint64) bool {
+					shares := make([]SlotHeld, g.cfg.Slots)
+					for k := range g.cfg.shared() {
+						share := g.secrets[dealer].Slots[k/kinds].polynomial(k%kinds, k/kinds, dealer, g.cfg.threshold()).at(scalarOf(uint64(x)))
+						if k == at {
+							share.Add(share, scalarOf(off))
+						}
+						shares[k/kinds].add(k%kinds, share)
+					}
+					b := must(s.body(dealer, nil))
+					_, ok := s.dealt(dealer, x, b, s.challenge(dealer, b), shares)
+					return ok
 				}
-				b := must(s.body(dealer, nil))
-				if _, ok := s.dealt(dealer, x, b, s.challenge(dealer, b), shares); ok {
-					t.Fatalf("slot %d, secret %d, place %d: a share off the polynomial", slot, of, x)
+				if check(0) || check(1) {
+					t.Fatalf("secret %d, place %d: a share off the polynomial", at, x)
 				}
 			}
 		}
@@ -267,8 +237,8 @@ func TestTwoBoxesConvict(t *testing.T) {
 	}
 }
 
-// TestStatements: a site signs its deposits and the tags that it checked: of no other site, boxes or
-// setup.
+// TestStatements: a site signs its deposits and the tags that it checked: of no other site, boxes
+// or setup.
 func TestStatements(t *testing.T) {
 	for _, g := range []*group{sharedGroup(t, 5), sharedSparse(t)} {
 		const site = 2

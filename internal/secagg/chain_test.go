@@ -68,8 +68,8 @@ func TestNoiseChain(t *testing.T) {
 	}
 }
 
-// TestChainKeyGivesOnlyTheLower: nothing that is made of κ of u is the key of a component that a sum
-// over u keeps, the key of the part that always stays, or a κ of more sites.
+// TestChainKeyGivesOnlyTheLower: nothing that is made of κ of u is the key of a component that a
+// sum over u keeps, the key of the part that always stays, or a κ of more sites.
 func TestChainKeyGivesOnlyTheLower(t *testing.T) {
 	const sites = 12
 	own, ctx := SlotSecret{7}, [32]byte{9}

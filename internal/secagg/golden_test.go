@@ -8,10 +8,11 @@ import (
 	"testing"
 
 	"filippo.io/edwards25519"
+	"pgregory.net/rapid"
 )
 
 // maskPolynomial is f_0 of a site's announcement, got from P with all of the site's secrets.
-func (g *group) maskPolynomial(t testing.TB, site int) polynomial {
+func (g *group) maskPolynomial(t rapid.TB, site int) polynomial {
 	t.Helper()
 	b, err := g.setup.body(site, g.body(site))
 	if err != nil {
@@ -150,15 +151,7 @@ func TestGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sparse := &group{cfg: cfg, keys: keys, whole: make([][]byte, 65)}
-	for i := range keys {
-		mask := sha256.Sum256(fmt.Appendf(nil, "mask %d", i))
-		sparse.secrets = append(sparse.secrets, fixedSecrets(cfg, i))
-		if sparse.whole[i], err = announce(cfg, i, sparse.secrets[i], &mask, keys[i]); err != nil {
-			t.Fatal(err)
-		}
-	}
-	sparse.exchange(t)
+	sparse := announcedBy(t, cfg, keys)
 	put("sparse: heads", sparse.sent...)
 	put("sparse: bodies", sparse.bodies...)
 	board, err := VerifyHeads(cfg, sparse.sent)

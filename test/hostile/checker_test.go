@@ -18,10 +18,10 @@ import (
 // sign, and checks that these and nothing else do. Of every share that the coordinator has, and of
 // every pair's key that it was told, it knows whose it is. A key is known to the coordinator if a
 // corrupt site has it, if it was told, or if enough shares of the secret behind it, interpolated,
-// give it: of a pair, that of either end, which owns the pair or deposited its key. What is left is linear algebra: the integer
-// combinations of uploads in which every key that is not known cancels, the left null space of the
-// matrix (upload × key), are what is opened. Allowed is one of them a query, which is the sum over
-// the honest sites of one U of at least U_min sites.
+// give it: of a pair, that of either end, which owns the pair or deposited its key. What is left is
+// linear algebra: the integer combinations of uploads in which every key that is not known cancels,
+// the left null space of the matrix (upload × key), are what is opened. Allowed is one of them a
+// query, which is the sum over the honest sites of one U of at least U_min sites.
 
 // report is what the checker finds.
 type report struct {

@@ -5,6 +5,7 @@ import (
 	"crypto/cipher"
 	"crypto/hkdf"
 	"crypto/sha256"
+	"crypto/sha512"
 	"encoding/binary"
 
 	"filippo.io/edwards25519"
@@ -18,8 +19,8 @@ import (
 const (
 	sharesLabel = "covey secagg shares v2\x00"
 	keysLabel   = "covey secagg keys v2\x00"
-	// headSize is of what comes before shares and keys, behind the label: what the release signature
-	// signs, and the helper.
+	// headSize is of what comes before shares and keys, behind the label: what the release
+	// signature signs, and the helper.
 	headSize = len("covey secagg release v2\x00") + 32 + 4 + 32 + 32 + 2
 )
 
@@ -48,8 +49,9 @@ func labelled(label string, fields ...[]byte) [32]byte {
 	return sha256.Sum256(all)
 }
 
-// headerHash stands for a site in its commitments: the hash of what its announcement begins with.
-func headerHash(c secagg.Config, site int) [32]byte {
+// header is what a site's announcement begins with; its hash stands for the site in its
+// commitments.
+func header(c secagg.Config, site int) []byte {
 	graph, numbers := "complete", []int{len(c.Identity), c.Corrupt, c.Quorum, c.MinSurvivors, c.Slots}
 	if g := c.Sparse; g.Holders > 0 {
 		graph, numbers = "sparse", append(numbers, g.Holders, g.Threshold, g.Degree, g.MinNeighbours)
@@ -64,7 +66,44 @@ func headerHash(c secagg.Config, site int) [32]byte {
 	for _, v := range numbers {
 		out = append(out, u16(v)...)
 	}
-	return sha256.Sum256(append(append(out, u32(int(c.Attempt))...), u16(site)...))
+	return append(append(out, u32(int(c.Attempt))...), u16(site)...)
+}
+
+func headerHash(c secagg.Config, site int) [32]byte { return sha256.Sum256(header(c, site)) }
+
+// challenge is g of an announcement.
+func challenge(header [32]byte, transport, seal, secrets, places []byte) *edwards25519.Scalar {
+	sealHash, h := sha256.Sum256(seal), sha512.New()
+	for _, part := range [][]byte{[]byte("covey secagg challenge v2\x00"), header[:], transport, sealHash[:], secrets, u16(len(places) / 32), places} {
+		h.Write(part)
+	}
+	g, err := edwards25519.NewScalar().SetUniformBytes(h.Sum(nil))
+	if err != nil {
+		panic(err) // for other lengths alone
+	}
+	return g
+}
+
+// combination is Σ g^m f_m of what polynomials have in one place: values there, or coefficients.
+func combination(g *edwards25519.Scalar, values []*edwards25519.Scalar) *edwards25519.Scalar {
+	sum, power := edwards25519.NewScalar(), g
+	for _, v := range values {
+		sum.MultiplyAdd(power, v, sum)
+		power = edwards25519.NewScalar().Multiply(power, g)
+	}
+	return sum
+}
+
+// place is a dealer's commitment to what it shares at x: values[0] is of the polynomial that masks
+// the combination.
+func place(header [32]byte, x, kinds int, values []*edwards25519.Scalar) [32]byte {
+	first := labelled("mask leaf", header[:], u16(x), values[0].Bytes())
+	leaves := first[:]
+	for m, y := range values[1:] {
+		leaf := labelled("leaf", header[:], u16(x), u32(m/kinds), []byte{byte(m % kinds)}, y.Bytes())
+		leaves = append(leaves, leaf[:]...)
+	}
+	return labelled("place", header[:], u16(x), leaves)
 }
 
 // polynomial is of one slot secret: kind "b" or "e".

@@ -16,9 +16,9 @@ type member struct {
 	sign [2]int8 // by slot: 0, or 1 + which set it signed
 	sent int8    // 0, or 1 + 2·slot + set that its shares went out for
 	open int8    // -1, or the slot that this process was last asked about
-	// What it said besides of an opening, and the coordinator keeps: bit 2·slot + set for its keys of
-	// pairs with sites outside of the set, if it is in it; and whether it ever proved a share, where
-	// proofs are not as they should be. A good one tells nothing that is secret.
+	// What it said besides of an opening, and the coordinator keeps: bit 2·slot + set for its keys
+	// of pairs with sites outside of the set, if it is in it; and whether it ever proved a share,
+	// where proofs are not as they should be. A good one tells nothing that is secret.
 	keys   uint8
 	proved bool
 }

@@ -6,7 +6,6 @@ import (
 	"crypto/ecdh"
 	"crypto/mlkem"
 	"crypto/sha256"
-	"crypto/sha512"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -122,7 +121,8 @@ func (l letter) read(b broken) ([]byte, bool) {
 	return nil, false
 }
 
-// readAll returns what can be read of the letters between honest sites; total is how many there are.
+// readAll returns what can be read of the letters between honest sites; total is how many there
+// are.
 func (w *world) readAll(b broken) (read []letter, total int) {
 	for _, l := range w.mail {
 		if slices.Contains(w.corrupt, l.from) || slices.Contains(w.corrupt, l.to) || w.shown[l.receiver.Transport] {
@@ -137,8 +137,9 @@ func (w *world) readAll(b broken) (read []letter, total int) {
 	return read, total
 }
 
-// oracle judges the recording again, for somebody with one of the two broken, who must not have more
-// than the coordinator had, and for somebody with both, who must have all: else nothing was tested.
+// oracle judges the recording again, for somebody with one of the two broken, who must not have
+// more than the coordinator had, and for somebody with both, who must have all: else nothing was
+// tested.
 func (w *world) oracle(before report) {
 	w.t.Helper()
 	if w.setup == nil || len(w.mail) == 0 {
@@ -339,47 +340,34 @@ func (w *world) maskValues(n needles, site int, places []int) {
 		return
 	}
 	a, header, kinds := w.parts(site), headerHash(w.config, site), w.kinds()
-	sealHash := sha256.Sum256(a.seal)
-	challenge := sha512.New()
-	for _, part := range [][]byte{[]byte("covey secagg challenge v2\x00"), header[:], a.transport, sealHash[:], a.secrets, u16(len(a.places) / 32), a.places} {
-		challenge.Write(part)
-	}
-	g, err := edwards25519.NewScalar().SetUniformBytes(challenge.Sum(nil))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	g := challenge(header, a.transport, a.seal, a.secrets, a.places)
 	var all [][]*edwards25519.Scalar // polynomials in the order of m
 	for slot, secret := range w.seeds[site].Slots {
 		d := dealtBy(secret, slot, site, w.plan.Thresholds.Threshold)
 		for kind := range kinds {
-			all = append(all, d[kind])
-			if h := commitment(header, kind, slot, d[kind][0]); h != [32]byte(a.secrets[32*(len(all)-1):]) {
+			if h := commitment(header, kind, slot, d[kind][0]); h != [32]byte(a.secrets[32*len(all):]) {
 				w.t.Errorf("site %d's announcement does not commit to slot %d's %c", site, slot, "be"[kind])
 			}
+			all = append(all, d[kind])
 		}
 	}
 	for _, x := range places {
-		y0, power := evaluate(a.p, x), g
-		leaves := make([]byte, 0, 32*len(all))
-		for m, p := range all {
-			y := evaluate(p, x)
-			y0.Subtract(y0, edwards25519.NewScalar().Multiply(power, y))
-			power = edwards25519.NewScalar().Multiply(power, g)
-			leaf := labelled("leaf", header[:], u16(x), u32(m/kinds), []byte{byte(m % kinds)}, y.Bytes())
-			leaves = append(leaves, leaf[:]...)
+		values := make([]*edwards25519.Scalar, 1, 1+len(all))
+		for _, p := range all {
+			values = append(values, evaluate(p, x))
 		}
-		first := labelled("mask leaf", header[:], u16(x), y0.Bytes())
-		if c := labelled("place", header[:], u16(x), first[:], leaves); c != [32]byte(a.places[32*(x-1):]) {
+		values[0] = edwards25519.NewScalar().Subtract(evaluate(a.p, x), combination(g, values[1:]))
+		if c := place(header, x, kinds, values); c != [32]byte(a.places[32*(x-1):]) {
 			w.t.Errorf("site %d's announcement does not commit to its shares at %d", site, x)
 		}
-		n.scalar(fmt.Sprintf("a value of what masks site %d's combination, at %d", site, x), y0, true)
+		n.scalar(fmt.Sprintf("a value of what masks site %d's combination, at %d", site, x), values[0], true)
 	}
 }
 
-// TestOracle goes through a study that uses all there is — two queries, one with sites that drop out,
-// proofs and keys of pairs — and gives what was recorded of it, once the sites have erased its slots,
-// to somebody who breaks X25519, then ML-KEM, then both: hold does. What hold looks for is found
-// where it is.
+// TestOracle goes through a study that uses all there is — two queries, one with sites that drop
+// out, proofs and keys of pairs — and gives what was recorded of it, once the sites have erased its
+// slots, to somebody who breaks X25519, then ML-KEM, then both: hold does. What hold looks for is
+// found where it is.
 func TestOracle(t *testing.T) {
 	w := newWorld(t, options{sites: 5, corrupt: []int{4}})
 	w.begin()

@@ -58,7 +58,8 @@ type world struct {
 	deposits  [][]byte
 	mail      []letter // all boxes that were dealt, of all attempts
 
-	// of the oracle: transport keys that an accusation showed, what it looks for, and in which setup
+	// of the oracle: transport keys that an accusation showed, what it looks for, and in which
+	// setup
 	shown          map[[32]byte]bool
 	needles        needles
 	needlesOf      [32]byte
@@ -366,7 +367,8 @@ func (w *world) kept() (kept secagg.Kept) {
 	return kept
 }
 
-// lookAside learns what the sites made the attempt of that they have just announced, for the checker.
+// lookAside learns what the sites made the attempt of that they have just announced, for the
+// checker.
 func (w *world) lookAside() {
 	w.t.Helper()
 	for i := range w.n() {
