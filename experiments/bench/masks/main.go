@@ -26,7 +26,7 @@ import (
 
 // testdata is what the benchmarks call and the earlier tree does not have.
 //
-//go:embed testdata/before.go
+//go:embed testdata/before_test.go
 var testdata embed.FS
 
 // bench is package bench, below a tree's root.
@@ -134,13 +134,14 @@ func run(ctx context.Context, commit, only string, count, large int, csv string)
 	return writeTable(os.Stdout, commit, rows)
 }
 
-// adapt gives the earlier tree this one's benchmarks, and what they call that it does not have.
+// adapt puts this tree's benchmarks into the earlier one, with what they call that it does not
+// have.
 func adapt(root, before string) error {
 	ours, err := os.ReadFile(filepath.Join(root, bench, "secagg_test.go"))
 	if err != nil {
 		return err
 	}
-	more, err := testdata.ReadFile("testdata/before.go")
+	more, err := testdata.ReadFile("testdata/before_test.go")
 	if err != nil {
 		return err
 	}
