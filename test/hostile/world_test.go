@@ -297,6 +297,9 @@ func (w *world) deal(attempt uint32) {
 		} else {
 			w.boxes[i] = w.party[i].deal(w.t, w.setup, w.sealsFor(i))
 		}
+		if got, want := len(w.boxes[i]), len(w.setup.Graph().Recipients(i)); got != want {
+			w.t.Fatalf("site %d deals %d boxes, want %d", i, got, want)
+		}
 		for k, to := range w.setup.Graph().Recipients(i) {
 			w.mail = append(w.mail, letter{setup: w.setup, from: i, to: to, box: w.boxes[i][k], sender: w.seeds[i], receiver: w.seeds[to]})
 		}
