@@ -9,8 +9,8 @@ import (
 	covey "covey/proto/covey/v1"
 )
 
-// toDeal is a study of five agents but for the corrupt site 3, which has dealt to all. Of pairs with
-// it, it owns those with sites 1 and 4; sites 0 and 2 own theirs.
+// toDeal is a study of five agents but for the corrupt site 3, which has dealt to all. Of pairs
+// with it, it owns those with sites 1 and 4; sites 0 and 2 own theirs.
 func toDeal(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t, options{sites: 5, corrupt: []int{3}})
@@ -52,9 +52,9 @@ func TestDealtByTheBook(t *testing.T) {
 	w.hold()
 }
 
-// TestBadBoxes deals a site what it must not take, signed as it should be. It accuses the dealer with
-// a proof, in which it shows the attempt's keys, and the attempt is over for it whatever comes then.
-// The next attempt goes on. Rules A2, AG-7, AG-8.
+// TestBadBoxes deals a site what it must not take, signed as it should be. It accuses the dealer
+// with a proof, in which it shows the attempt's keys, and the attempt is over for it whatever comes
+// then. The next attempt goes on. Rules A2, AG-7, AG-8.
 func TestBadBoxes(t *testing.T) {
 	const to = 1
 	flip := func(b []byte, at int) { b[at] ^= 1 }
