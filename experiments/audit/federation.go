@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"math"
 
 	"covey/internal/agent"
 	"covey/internal/answer"
@@ -130,7 +131,7 @@ func (f *federation) query(world int, ask study.Ask) (answered, error) {
 	values := p.Queries[ask.Query].Values
 	q := secagg.Query{
 		Slot: ask.Slot, Context: p.Context(f.bound, ask),
-		Bits: p.Bits, Lanes: p.Queries[ask.Query].Lanes,
+		Bits: p.Bits, Lanes: p.Queries[ask.Query].Lanes, Chain: p.Removes(),
 	}
 	u := f.survivors(ask.Query)
 	// colludes with the coordinator: it adds no noise, or what the scene says
@@ -167,7 +168,7 @@ func (f *federation) query(world int, ask study.Ask) (answered, error) {
 		var sent []byte
 		var err error
 		if i == corrupt && (p.Honest > 0 || f.scene.edge) {
-			sent, err = f.lies(i, q, sums[i], offset, own, held)
+			sent, err = f.lies(i, ask, q, u, sums[i], offset, own, held)
 		} else {
 			sent, err = agent.Upload(p, f.Setup, i, ask, q, sums[i], own, held)
 		}
@@ -202,19 +203,29 @@ func (f *federation) query(world int, ask study.Ask) (answered, error) {
 		if err != nil {
 			return a, err
 		}
-		a.sigma = share.Float() * sqrt(len(u)-1)
+		a.sigma = math.Sqrt(share.Kept(len(u)).Variance() * float64(len(u)-1))
 	}
 	return a, nil
 }
 
-// lies returns the upload of a corrupt site: its vector without noise, plus any integers.
-func (f *federation) lies(i int, q secagg.Query, sum []int64, offset []uint64, own secagg.SlotSecret, held secagg.SlotHeld) ([]byte, error) {
+// lies returns the upload of a corrupt site: its vector without noise but what is taken away of it
+// again, plus any integers.
+func (f *federation) lies(i int, ask study.Ask, q secagg.Query, u secagg.Survivors, sum []int64, offset []uint64, own secagg.SlotSecret, held secagg.SlotHeld) ([]byte, error) {
 	v := make([]uint64, len(sum))
 	for k, x := range sum {
 		v[k] = uint64(x) + offset[k]
 	}
 	if f.plan.Honest == 0 {
 		v = append(v, secagg.NoiseLanes(own, q.Context, q.Bits)...)
+	} else {
+		removable, err := f.plan.Removable(ask.Sigma, len(u))
+		if err != nil {
+			return nil, err
+		}
+		key := secagg.NoiseChain(own, q.Context, f.plan.Thresholds.Sites, len(u))
+		if err := removable.Add(v, secagg.NoiseComponentKeys(key, len(u), removable.Levels())); err != nil {
+			return nil, err
+		}
 	}
 	if err := f.Setup.Mask(i, own, held, q, v); err != nil {
 		return nil, err
@@ -222,14 +233,15 @@ func (f *federation) lies(i int, q secagg.Query, sum []int64, offset []uint64, o
 	return secagg.Pack(v, q.Bits), nil
 }
 
-// open collects shares of a threshold of survivors and releases the sum.
+// open collects shares of a threshold of survivors, or of all where they take noise away, and
+// releases the sum.
 func (f *federation) open(ask study.Ask, q secagg.Query, u secagg.Survivors, total []uint64) (study.Release, error) {
 	opening, err := f.Setup.NewOpening(q, u, f.Kept())
 	if err != nil {
 		return study.Release{}, err
 	}
 	for _, i := range u {
-		if opening.Ready() {
+		if opening.Ready() && !q.Chain {
 			break
 		}
 		shares, err := f.shares(i, ask, q, u)

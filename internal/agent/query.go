@@ -9,7 +9,6 @@ import (
 	"covey/internal/clip"
 	"covey/internal/holding"
 	"covey/internal/ledger"
-	"covey/internal/noise"
 	"covey/internal/proposal"
 	"covey/internal/secagg"
 	"covey/internal/study"
@@ -48,7 +47,7 @@ func (s *session) upload(r wire.Query, approval ledger.Approval) wire.Message {
 	}
 	open := &openQuery{ask, secagg.Query{
 		Slot: ask.Slot, Context: s.plan.Context(s.setup.Transcript(), ask),
-		Bits: s.plan.Bits, Lanes: s.plan.Queries[ask.Query].Lanes,
+		Bits: s.plan.Bits, Lanes: s.plan.Queries[ask.Query].Lanes, Chain: s.plan.Removes(),
 	}}
 	// A file that changed is no charge. An upload on record is sent even so: it
 	// was made of the approved rows.
@@ -147,23 +146,22 @@ func Upload(p *study.Plan, setup *secagg.Setup, self int, ask study.Ask, q secag
 
 var errLanes = errors.New("agent: a sum has another length than planned")
 
-// addShare adds this site's share of distributed noise. It is a function of the slot's
-// secret and ctx: an upload that is computed again after a crash is the same, and another
-// slot's has noise of its own.
+// addShare adds this site's share of distributed noise, all parts of it. It is a function of the
+// slot's secret and ctx: an upload that is computed again after a crash is the same, and another
+// slot's has noise of its own. The key of what may be taken away again leaves with this site's
+// shares alone (secagg.NoiseChain), and that of the first part never.
 func (s *session) addShare(v []uint64, own secagg.SlotSecret, q secagg.Query, ask study.Ask) error {
 	share, err := s.plan.Share(ask.Sigma)
 	if err != nil {
 		return err
 	}
-	draws := make([]int64, len(v))
-	key := secagg.NoiseShareKey(own, q.Context)
-	if err := share.Draw(noise.NewKeyed(key), draws); err != nil {
-		return err
+	keys := [][32]byte{secagg.NoiseShareKey(own, q.Context)}
+	if removable := share[1:]; len(removable) > 0 {
+		sites := s.plan.Thresholds.Sites
+		root := secagg.NoiseChain(own, q.Context, sites, sites)
+		keys = append(keys, secagg.NoiseComponentKeys(root, sites, removable.Levels())...)
 	}
-	for i, x := range draws {
-		v[i] += uint64(x) // in Z_2^b, as the sum itself
-	}
-	return nil
+	return share.Add(v, keys)
 }
 
 // sign answers with a signature on a survivor set of the open slot: at most one

@@ -444,13 +444,19 @@ func (s *fakeSite) upload(f *federation, q *covey.Query) []*covey.SiteMessage {
 		f.t.Fatalf("%s: %v", s.name, err)
 	}
 	s.ask = ask
-	s.query = secagg.Query{Slot: ask.Slot, Context: f.plan.Context(s.setup.Transcript(), ask), Bits: f.plan.Bits, Lanes: plan.Lanes}
+	s.query = secagg.Query{Slot: ask.Slot, Context: f.plan.Context(s.setup.Transcript(), ask), Bits: f.plan.Bits, Lanes: plan.Lanes, Chain: f.plan.Removes()}
 	if s.uploads[ask.Slot] == nil {
 		var v []uint64
 		for _, x := range s.vector(ask) {
 			v = append(v, uint64(x)<<(64-f.plan.Bits)>>(64-f.plan.Bits))
 		}
-		v = append(v, secagg.NoiseLanes(s.secrets.Slots[ask.Slot], s.query.Context, f.plan.Bits)...)
+		if f.plan.Honest > 0 {
+			for k, x := range f.share(s.index, ask, s.query.Context, f.plan.Thresholds.MinSurvivors) {
+				v[k] += uint64(x)
+			}
+		} else {
+			v = append(v, secagg.NoiseLanes(s.secrets.Slots[ask.Slot], s.query.Context, f.plan.Bits)...)
+		}
 		if err := s.setup.Mask(s.index, s.secrets.Slots[ask.Slot], s.received.Held[ask.Slot], s.query, v); err != nil {
 			f.t.Fatalf("%s: %v", s.name, err)
 		}

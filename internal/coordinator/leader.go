@@ -24,7 +24,7 @@ type leader struct {
 	sessions map[proposal.Digest]*session
 	changed  chan struct{} // closed and replaced at every change
 	seen     journal       // what this coordinator alone has seen
-	// sightings are of sites, while this coordinator led.
+	// sightings are of sites and analysts, by name, while this coordinator led.
 	sightings map[string]Sighting
 	lasts     map[proposal.Digest]lastRelease
 	shown     map[proposal.Digest]shown // to analysts

@@ -72,8 +72,8 @@ func TestLargestOfPlans(t *testing.T) {
 					t.Errorf("%s: an upload of %d bytes, a limit of %d", name, q.Bytes, largest(f.plan))
 				}
 			}
-			// 1088 of ML-KEM, 16 of GCM, 64 of the signature; shares of b and e to all others, and at
-			// most to all a key and a tag.
+			// 1088 of ML-KEM, 16 of GCM, 64 of the signature; shares of b and e to all others, and
+			// at most to all a key and a tag.
 			most := 6 * (1088 + 16 + 64 + 4*32*f.plan.Slots)
 			if got := largest(f.plan); got < most {
 				t.Errorf("%s: boxes of %d bytes, a limit of %d", name, most, got)

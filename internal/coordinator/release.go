@@ -119,8 +119,9 @@ func (s *session) drop(e round.Drop) {
 
 // release opens the sum of U's uploads, in place, and adds its one noise. The noise is a function
 // of the opened lanes, ctx and H(U) (docs/privacy.md): opening again, here or on another leader,
-// gives the same release. began is called when the masks are off. The draws are overwritten; the
-// sum is the caller's to wipe.
+// gives the same release. Of sites' own noise it takes away what those let it, so that another
+// leader's may differ by what both can take away. began is called when the masks are off. The draws
+// are overwritten; the sum is the caller's to wipe.
 func release(p *study.Plan, e round.Open, q secagg.Query, sum []uint64, opening *secagg.Opening, began func()) (study.Release, error) {
 	if len(sum) != q.Lanes || opening == nil {
 		return study.Release{}, errNoSum
@@ -131,11 +132,17 @@ func release(p *study.Plan, e round.Open, q secagg.Query, sum []uint64, opening 
 	began()
 	values := p.Queries[e.Ask.Query].Values
 	if p.Honest > 0 { // the sites' shares of noise are in the sum
+		removed, err := remove(p, e, sum, opening.Chain)
+		if err != nil {
+			return study.Release{}, err
+		}
 		noised := make([]int64, values)
 		for i, v := range sum {
 			noised[i] = lift(v, q.Bits)
 		}
-		return p.NewRelease(e.Ask, e.Survivors, noised)
+		r, err := p.NewRelease(e.Ask, e.Survivors, noised)
+		r.Removed = removed
+		return r, err
 	}
 	key := noise.Key(sum[values:], q.Bits, q.Context, secagg.Survivors(e.Survivors).Hash())
 	noised, err := privatize(p, e.Ask, sum[:values], q.Bits, noise.NewKeyed(key))
@@ -143,6 +150,27 @@ func release(p *study.Plan, e round.Open, q secagg.Query, sum []uint64, opening 
 		return study.Release{}, err
 	}
 	return p.NewRelease(e.Ask, e.Survivors, noised)
+}
+
+// remove takes away, in Z_2^b, what a sum over so many survivors does not need of the noise of each
+// of whom the chain's key came with its shares, and returns them. A key may be false: then it
+// spoils the sum, as an upload can, and nobody learns more.
+func remove(p *study.Plan, e round.Open, sum []uint64, chain func(site int) ([32]byte, bool)) ([]int, error) {
+	u := len(e.Survivors)
+	removable, err := p.Removable(e.Ask.Sigma, u)
+	if err != nil || len(removable) == 0 {
+		return nil, err
+	}
+	var removed []int
+	for _, i := range e.Survivors {
+		if key, ok := chain(i); ok {
+			if err := removable.Subtract(sum, secagg.NoiseComponentKeys(key, u, removable.Levels())); err != nil {
+				return nil, err
+			}
+			removed = append(removed, i)
+		}
+	}
+	return removed, nil
 }
 
 // wipe overwrites a sum and the shares that open it, which nobody needs any more. The runtime's own

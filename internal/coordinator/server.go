@@ -92,6 +92,9 @@ func (s server) Standing(ctx context.Context, authority []byte) (wire.Standing, 
 	if err != nil {
 		return wire.Standing{}, err
 	}
+	if on, ok := admission.CallerOf(ctx); ok && who.Role == pki.RoleAnalyst {
+		s.c.called(who.Name, pki.KeyExchangeOf(on.State))
+	}
 	return wire.Standing{Authorities: s.c.standing(who.Name, authority), Clock: s.c.now(), Software: Software}, nil
 }
 
@@ -107,7 +110,7 @@ func (s server) Link(ctx context.Context, stream wire.Stream) error {
 	l := newLink(from.Name)
 	l.leaf = admission.LeafOf(ctx)
 	if who, ok := admission.CallerOf(ctx); ok {
-		l.meter = who.Meter
+		l.meter, l.exchange = who.Meter, pki.KeyExchangeOf(who.State)
 	}
 	s.c.begun(l)
 	written := make(chan error, 2) // the second is for the deferred wait

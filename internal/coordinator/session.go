@@ -222,7 +222,7 @@ func (s *session) secaggQuery() (secagg.Query, error) {
 		}
 		s.asked = &secagg.Query{
 			Slot: ask.Slot, Context: s.plan.Context(s.setup.Transcript(), ask),
-			Bits: s.plan.Bits, Lanes: s.plan.Queries[ask.Query].Lanes,
+			Bits: s.plan.Bits, Lanes: s.plan.Queries[ask.Query].Lanes, Chain: s.plan.Removes(),
 		}
 	}
 	return *s.asked, nil

@@ -215,7 +215,7 @@ func (h *harness) answer(i int, m wire.Message) {
 		}
 	case wire.Query:
 		note("upload")
-		if !h.mute["upload"] {
+		if !h.mute["upload"] && !h.mute[fmt.Sprint("upload ", i)] {
 			h.event(Uploaded{i, m.Ask.Query, m.Ask.Slot})
 		}
 	case wire.Release:
@@ -232,7 +232,7 @@ func (h *harness) answer(i int, m wire.Message) {
 			h.t.Fatalf("shares of slot %d were asked for before the opening was committed", m.Slot)
 		}
 		h.served[i] = m.Slot
-		if !h.mute["share"] {
+		if !h.mute["share"] && !h.mute[fmt.Sprint("share ", i)] {
 			h.event(Shared{i, m.Query, m.Slot})
 		}
 	case wire.Prove:

@@ -57,8 +57,24 @@ func (s *State) unmask() []Effect {
 	if err != nil {
 		return append(out, s.propose(Entry{Kind: EntryEnded, Code: study.CodeInternal})...)
 	}
+	if !l.stalled && slices.ContainsFunc(s.Survivors, s.unheard) && s.removes(ask) {
+		// With its shares each survivor sends the key of what is taken away of its noise. Until the
+		// deadline it is waited for; then its noise stays.
+		return out
+	}
 	l.opening = true
 	return append(out, Open{Ask: ask, Survivors: slices.Clone(s.Survivors)})
+}
+
+// removes reports whether something is taken away of the survivors' noise.
+func (s *State) removes(ask study.Ask) bool {
+	removable, err := s.plan.Removable(ask.Sigma, len(s.Survivors))
+	return err == nil && len(removable) > 0
+}
+
+// unheard reports whether a site's shares never came in the open slot, and may still come.
+func (s *State) unheard(site int) bool {
+	return !s.live.heard[site] && s.live.left[site].code == ""
 }
 
 // unproved returns the helpers whose proofs are wanted and that are away, or silent beyond the

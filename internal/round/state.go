@@ -97,6 +97,7 @@ type live struct {
 	// it
 	spent  []bool
 	shared []bool // by site
+	heard  []bool // by site: its shares came, even if they were wrong
 	// by site: 1 + the release that it lacks, and is told with the next prompts; 0 for none
 	lacks []int
 	// by site: how many releases, from the first on, this link was told in the open slot since the
@@ -180,7 +181,7 @@ func (l *live) reset(sites int) {
 }
 
 func (l *live) resetSlot(sites int) {
-	l.uploaded, l.shared = make([]bool, sites), make([]bool, sites)
+	l.uploaded, l.shared, l.heard = make([]bool, sites), make([]bool, sites), make([]bool, sites)
 	l.proof, l.keys, l.lost = make([]bool, sites), make([]bool, sites), make([]bool, sites)
 	l.convicted, l.keyless = nil, false
 	l.signed = make([][]byte, sites)

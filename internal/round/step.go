@@ -91,7 +91,7 @@ func (s *State) observe(e Event) {
 		}
 	case Shared:
 		if s.open(e.Query, e.Slot) && s.Certificate != nil {
-			l.shared[e.Site] = true
+			l.shared[e.Site], l.heard[e.Site] = true, true
 		}
 	case Unshared:
 		// Whoever's shares came too late for that opening is asked again; the site itself

@@ -109,7 +109,8 @@ func TestAnnouncementsAreChecked(t *testing.T) {
 }
 
 // TestAnnouncementIsOfOneConfig: a good announcement by the right site, made for anything else, is
-// refused: of another study, attempt, roster or bound, of a setup that is whole, of the other graph.
+// refused: of another study, attempt, roster or bound, of a setup that is whole, of the other
+// graph.
 func TestAnnouncementIsOfOneConfig(t *testing.T) {
 	g := sharedGroup(t, 5)
 	for name, change := range map[string]func(*Config){
@@ -179,8 +180,8 @@ func TestMaskPolynomial(t *testing.T) {
 	}
 }
 
-// TestSparseAnnouncements: every part of a head, a nonce, an ML-KEM key and a body is bound: what is
-// changed or exchanged on the way is refused, and its site not named for it.
+// TestSparseAnnouncements: every part of a head, a nonce, an ML-KEM key and a body is bound: what
+// is changed or exchanged on the way is refused, and its site not named for it.
 func TestSparseAnnouncements(t *testing.T) {
 	g := sharedSparse(t)
 	for at := 0; at < len(g.sent[2]); at += 7 {

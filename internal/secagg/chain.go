@@ -1,9 +1,9 @@
 package secagg
 
 // A site's own noise is added in components, of which those that U turns out not to need are taken
-// away again. Their keys are a chain, one a slot and ctx: the key of u gives the components l < u and
-// no other. It goes to the coordinator with the site's shares, under their certificate, and is never
-// opened from shares: whoever opened the chain's root would have all noise.
+// away again. Their keys are a chain, one a slot and ctx: the key of u gives the components l < u
+// and no other. It goes to the coordinator with the site's shares, under their certificate, and is
+// never opened from shares: whoever opened the chain's root would have all noise.
 
 const chainKeySize = 32
 
@@ -26,4 +26,16 @@ func NoiseComponentKey(key [chainKeySize]byte, u, l int) [32]byte {
 		key = nextInChain(key, at)
 	}
 	return [32]byte(derive(key[:], nil, "noise component", 32, u16(l)))
+}
+
+// NoiseComponentKeys are the keys of several levels below u, which fall, of the chain's key of u.
+func NoiseComponentKeys(key [chainKeySize]byte, u int, levels []int) [][32]byte {
+	out := make([][32]byte, len(levels))
+	for i, l := range levels {
+		for ; u > l+1; u-- {
+			key = nextInChain(key, u)
+		}
+		out[i] = NoiseComponentKey(key, u, l)
+	}
+	return out
 }

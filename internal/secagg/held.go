@@ -9,8 +9,8 @@ import (
 )
 
 // SlotHeld is what one site holds for one slot: shares of each dealer's b and, unless the setup is
-// whole, of its e, in the order of Graph.Held; and the keys of the pairs that neighbours own, in the
-// order of Graph.Owners. Which of two shares may be sent is decided by the survivors, and never
+// whole, of its e, in the order of Graph.Held; and the keys of the pairs that neighbours own, in
+// the order of Graph.Owners. Which of two shares may be sent is decided by the survivors, and never
 // both for one dealer.
 type SlotHeld struct {
 	b, e []*edwards25519.Scalar

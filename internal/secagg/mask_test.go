@@ -34,8 +34,8 @@ func TestUploadIsUniform(t *testing.T) {
 	}
 }
 
-// TestKeysBindEverything: no two keys, tags or pads of other slots, pairs, queries or setups are the
-// same, nor is one of them what another is; both ends of a pair have one.
+// TestKeysBindEverything: no two keys, tags or pads of other slots, pairs, queries or setups are
+// the same, nor is one of them what another is; both ends of a pair have one.
 func TestKeysBindEverything(t *testing.T) {
 	g := sharedGroup(t, 5)
 	later := *g.setup
@@ -108,8 +108,8 @@ func TestMaskRefuses(t *testing.T) {
 	}
 }
 
-// TestContextsDoNotCancel: a site that was asked something else masks differently, and the sum opens
-// to noise.
+// TestContextsDoNotCancel: a site that was asked something else masks differently, and the sum
+// opens to noise.
 func TestContextsDoNotCancel(t *testing.T) {
 	g := sharedGroup(t, 3)
 	u, v, sum := Survivors{0, 1, 2}, []uint64{1, 2, 3, 4}, make([]uint64, 4)
@@ -154,10 +154,10 @@ func TestNoiseShareKey(t *testing.T) {
 	}
 }
 
-// TestNoiseChain: the key of u gives the components below u, the same as every other key that gives
-// them, and no other's key is on its way. It comes with shares from who is in U, where one is more
-// than U_min.
-func TestNoiseChain(t *testing.T) {
+// TestChainOfShares: the key of u gives the components below u, the same as every other key that
+// gives them, and no other's key is on its way. It comes with shares from who is in U, where one is
+// more than U_min.
+func TestChainOfShares(t *testing.T) {
 	g := sharedGroup(t, 5)
 	own, ctx := g.secrets[1].Slots[0], labelled("chain")
 	components := map[[32]byte]int{}

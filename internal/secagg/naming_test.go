@@ -63,8 +63,8 @@ type villain struct {
 }
 
 // TestNamingIsRight: whatever corrupt sites commit to, seal, deposit and answer, and whatever a new
-// leader has lost, the opened sum is the true one or does not come, and nobody is ever named but for
-// what it did.
+// leader has lost, the opened sum is the true one or does not come, and nobody is ever named but
+// for what it did.
 func TestNamingIsRight(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		n := rapid.IntRange(4, 6).Draw(r, "n")
@@ -214,8 +214,8 @@ func (g *group) openingOf(t testing.TB, q Query, u Survivors, liar int, change f
 	return o
 }
 
-// TestWrongShare: a share that is wrong by one opens nothing; its helper, whose proof cannot hold, is
-// named and its shares are forgotten, on both graphs, of all kinds of proof that do not hold.
+// TestWrongShare: a share that is wrong by one opens nothing; its helper, whose proof cannot hold,
+// is named and its shares are forgotten, on both graphs, of all kinds of proof that do not hold.
 func TestWrongShare(t *testing.T) {
 	for _, g := range []*group{sharedGroup(t, 5), sharedSparse(t), sharedWhole(t, 5)} {
 		n, dealer := len(g.keys), 3
@@ -263,8 +263,8 @@ func TestWrongShare(t *testing.T) {
 }
 
 // TestDealerAndHolder: with a holder's help a dealer has a share that proves, though it is on no
-// polynomial of its own. All helpers prove, and the dealer is named: in U nothing opens, outside its
-// neighbors' keys do.
+// polynomial of its own. All helpers prove, and the dealer is named: in U nothing opens, outside
+// its neighbors' keys do.
 func TestDealerAndHolder(t *testing.T) {
 	const dealer, holder = 3, 0
 	for _, outside := range []int{dealer, 2} {
@@ -320,6 +320,79 @@ func TestDealerAndHolder(t *testing.T) {
 		}
 		if !u.Contains(dealer) && fmt.Sprint(o.Convicted()) != "[3]" {
 			t.Errorf("outside: %v, %v", o.Convicted(), err)
+		}
+	}
+}
+
+// TestNoKeyWithoutItsTag: where deposits or tags are lost or false, an opening says whose keys or
+// tags it needs, takes no key that misses its tag or whose tag is not at hand, and convicts the
+// site outside of U of what it did alone.
+func TestNoKeyWithoutItsTag(t *testing.T) {
+	g := sharedGroup(t, 5)
+	const missing = 2 // which owns its pairs with 0 and 3
+	q, u := Query{Slot: 1, Context: labelled("fallback"), Bits: 32, Lanes: 2}, without(5, missing)
+	masked, want := g.sums(t, q, u)
+	flipped := flip(g.kept.Deposits[missing], 32)
+	for name, c := range map[string]struct {
+		tags      map[int][]byte // at hand, in place of those kept
+		deposits  []byte
+		hashes    []byte
+		keys      []int // of whom they are asked for
+		owners    []int // whose tags are
+		convicted bool
+	}{
+		"nothing":                      {deposits: g.kept.Deposits[missing]},
+		"deposits":                     {keys: []int{1, 4}},
+		"short deposits":               {deposits: flipped[1:], keys: []int{1, 4}},
+		"false deposits":               {deposits: flipped, keys: []int{0, 1, 3, 4}, convicted: true},
+		"tags, but their hashes":       {tags: map[int][]byte{missing: nil}, deposits: g.kept.Deposits[missing], hashes: g.kept.TagHashes[missing]},
+		"tags, other hashes":           {tags: map[int][]byte{missing: nil}, deposits: g.kept.Deposits[missing], hashes: flip(g.kept.TagHashes[missing], 33), owners: []int{2}, convicted: true},
+		"tags and hashes":              {tags: map[int][]byte{missing: nil}, deposits: g.kept.Deposits[missing], owners: []int{2}},
+		"a part of the tags":           {tags: map[int][]byte{missing: g.kept.Tags[missing][32:]}, deposits: g.kept.Deposits[missing], owners: []int{2}},
+		"false tags":                   {tags: map[int][]byte{missing: flip(g.kept.Tags[missing], 32)}, deposits: g.kept.Deposits[missing], keys: []int{0, 1, 3, 4}, convicted: true},
+		"a survivor's tags":            {tags: map[int][]byte{1: nil}, deposits: g.kept.Deposits[missing], owners: []int{1}},
+		"a survivor's, and deposits":   {tags: map[int][]byte{4: {}}, owners: []int{4}},
+		"two survivors', and deposits": {tags: map[int][]byte{4: nil, 1: nil}, owners: []int{1, 4}},
+	} {
+		kept := Kept{slices.Clone(g.kept.Tags), make([][]byte, 5), replace(g.kept.Deposits, missing, c.deposits)}
+		for i, tags := range c.tags {
+			kept.Tags[i] = tags
+		}
+		kept.TagHashes[missing] = c.hashes
+		o := must(g.setup.NewOpening(q, u, kept))
+		for i := range 4 {
+			o.Add(i, g.shares(t, i, q, u, g.certificate(t, q, u)))
+		}
+		sum := slices.Clone(masked)
+		err := o.Unmask(sum)
+		var keys, owners []int
+		if e, ok := errors.AsType[*KeysError](err); ok {
+			keys = e.From
+		} else if e, ok := errors.AsType[*TagsError](err); ok {
+			owners = e.Owners
+		} else if err != nil || !slices.Equal(sum, want) {
+			t.Errorf("%s: another sum, %v", name, err)
+		}
+		if !slices.Equal(keys, c.keys) || !slices.Equal(owners, c.owners) || (len(o.Convicted()) > 0) != c.convicted {
+			t.Errorf("%s: %v, of %v, %v; convicted %v", name, err, keys, owners, o.Convicted())
+		}
+		kept.Tags = g.kept.Tags
+		o.Keep(kept)
+		for _, j := range u {
+			message := must(g.setup.Keys(j, g.secrets[j].Slots[1], g.received[j].Held[1], q, u))
+			names(t, name, o.AddKeys(j, flip(message, len(message)-1)), j)
+			names(t, name, o.AddKeys(j, message[1:]), j)
+			if _, ok := errors.AsType[*KeysError](o.Unmask(slices.Clone(masked))); ok != (len(c.deposits) != len(flipped) || c.convicted) {
+				t.Errorf("%s: keys are wanted: %t", name, ok)
+			}
+		}
+		for _, j := range u {
+			if err := o.AddKeys(j, must(g.setup.Keys(j, g.secrets[j].Slots[1], g.received[j].Held[1], q, u))); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if sum := slices.Clone(masked); o.Unmask(sum) != nil || !slices.Equal(sum, want) {
+			t.Errorf("%s: another sum in the end", name)
 		}
 	}
 }

@@ -81,8 +81,8 @@ func TestConfigRefuses(t *testing.T) {
 	}
 }
 
-// TestSecretsAreDrawnAndRedacted: however they are printed or logged, no byte of a secret, a share, a
-// pair's key or an opening shows.
+// TestSecretsAreDrawnAndRedacted: however they are printed or logged, no byte of a secret, a share,
+// a pair's key or an opening shows.
 func TestSecretsAreDrawnAndRedacted(t *testing.T) {
 	cfg, _ := testConfig(3, 2)
 	a, b := must(NewSecrets(cfg)), must(NewSecrets(cfg))
