@@ -105,7 +105,8 @@ func (s *State) observe(e Event) {
 		if s.open(e.Query, e.Slot) && s.Certificate != nil {
 			s.wants(l.proof, e.Helpers)
 			l.askAgain(askProof)
-			l.dealer = e.Dealer
+			l.dealer, l.silent = e.Dealer, false
+			delete(l.timed, string(PhaseProofs)) // each dealer's helpers have one
 		}
 	case Proved:
 		if s.open(e.Query, e.Slot) {
@@ -146,6 +147,7 @@ func (s *State) observe(e Event) {
 		if s.open(e.Query, e.Slot) {
 			l.overdue = l.overdue || e.Phase == PhaseUpload
 			l.stalled = l.stalled || e.Phase == PhaseOpen
+			l.silent = l.silent || e.Phase == PhaseProofs
 			l.keyless = l.keyless || e.Phase == PhaseKeys
 		}
 	}
@@ -412,6 +414,8 @@ func (s *State) free() []int {
 func (s *State) deadlines() []Effect {
 	phase := PhaseUpload
 	switch {
+	case slices.Contains(s.live.proof, true):
+		phase = PhaseProofs
 	case s.keyed():
 		phase = PhaseKeys
 	case s.Survivors != nil:

@@ -69,7 +69,7 @@ func init() {
 			{session, "return round.Unshared{Site: site, Query: query, Slot: slot}", "return round.Proved{Site: site, Query: query, Slot: slot}"},
 		}, in("coordinator", "TestWrongShareIsFound"), killer{}},
 		{"proofs: who says nothing holds up the study", 0, []edit{
-			{opening, "if wanted && (l.stalled || ", "if wanted && ("},
+			{opening, "if wanted && (l.silent || ", "if wanted && ("},
 		}, in("round", "TestSilentHelperIsDropped"), killer{}},
 		{"proofs: who says nothing is dropped though needed", 0, []edit{
 			{opening, "if late == nil || !s.graph().Openable(rest) {", "if late == nil {"},
