@@ -247,7 +247,7 @@ func TestLogHoldsTags(t *testing.T) {
 		}
 		d := h.state.Durable
 		if len(d.Tags) != n(!c.hashes) || len(d.Deposits) != n(!c.hashes) || len(d.TagHashes) != n(c.hashes) || len(d.DepositHashes) != n(c.hashes) {
-			t.Errorf("%s: %d tags, %d deposits, %d and %d hashes", name, len(d.Tags), len(d.Deposits), len(d.TagHashes), len(d.DepositHashes))
+			t.Fatalf("%s: %d tags, %d deposits, %d and %d hashes", name, len(d.Tags), len(d.Deposits), len(d.TagHashes), len(d.DepositHashes))
 		}
 		for i := range n(true) {
 			tags, deposits := d.Tags, d.Deposits

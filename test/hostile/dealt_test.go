@@ -136,6 +136,16 @@ func TestBadBoxes(t *testing.T) {
 			if guilty, _ := w.setup.Judge(3, 2, no.GetEvidence(), nil); guilty != 2 {
 				t.Error("another site's keys convict")
 			}
+			// Good boxes convict their receiver, with its own keys and with others.
+			mine := w.seeds[2]
+			own := slices.Concat(mine.Transport[:], mine.Seal[:])
+			for what, keys := range map[string][]byte{
+				"its own keys": own, "no keys": nil, "keys of nobody": make([]byte, 96), "another X25519 key": flippedAt(own, 9), "another ML-KEM seed": flippedAt(own, 40),
+			} {
+				if guilty, err := w.setup.Judge(3, 2, slices.Concat(keys, *w.box(3, 2)), nil); err != nil || guilty != 2 {
+					t.Errorf("%s and a good box: judged guilty is %d, %v", what, guilty, err)
+				}
+			}
 			// With a good box, and after a crash, the attempt stays closed.
 			*w.box(3, to) = good
 			for range 2 {
