@@ -38,10 +38,10 @@ type Opening struct {
 }
 
 // Format prints [redacted] for every verb.
-func (*Opening) Format(f fmt.State, _ rune) { io.WriteString(f, redacted) }
+func (Opening) Format(f fmt.State, _ rune) { io.WriteString(f, redacted) }
 
 // MarshalText keeps what opens a sum out of JSON and structured logs.
-func (*Opening) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+func (Opening) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
 // pair is a site outside U and one inside.
 type pair struct{ outside, inside int }
