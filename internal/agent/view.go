@@ -34,6 +34,7 @@ type Status struct {
 	Approved    int       `json:"approved"`
 	// Datasets are those that the site offers, and those of studies under way.
 	Datasets []holding.Status `json:"datasets,omitempty"`
+	Chain    ChainView        `json:"chain,omitzero"`
 }
 
 // Status tells how the agent stands.
@@ -55,7 +56,8 @@ func (a *Agent) Status() (Status, error) {
 	}
 	s.Linked, s.Coordinator, err = a.uplink.Stands()
 	s.LinkError = enroll.Plain(err)
-	return s, nil
+	s.Chain, err = a.Chain()
+	return s, err
 }
 
 // StudyView is one study as listed.
@@ -389,6 +391,7 @@ func (a *Agent) hello() wire.Hello {
 		}
 		h.Datasets = append(h.Datasets, wire.Dataset{Name: d.Name, Units: uint64(units)})
 	}
+	a.greeting(&h)
 	return h
 }
 
@@ -404,6 +407,7 @@ func badInput(err error) bool {
 	_, restart := errors.AsType[*RestartError](err)
 	_, anew := errors.AsType[*AnewError](err)
 	_, none := errors.AsType[*NoResultError](err)
-	data = data || none || late || not || config || restart || anew
+	_, head := errors.AsType[*ChainError](err)
+	data = data || none || late || not || config || restart || anew || head
 	return field || unknown || budget || state || data
 }

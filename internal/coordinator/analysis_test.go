@@ -3,6 +3,7 @@ package coordinator
 import (
 	"bytes"
 	"context"
+	"covey/internal/chain"
 	"crypto/ed25519"
 	"encoding/json"
 	"slices"
@@ -259,7 +260,7 @@ func TestOneCountADay(t *testing.T) {
 		is("first", ada, first)
 		grow := func(by int) {
 			for i, s := range f.sites {
-				f.c.linked(s.link, map[string]int{"rows": 1000 + i + by})
+				f.c.linked(s.link, map[string]int{"rows": 1000 + i + by}, chain.Head{})
 			}
 		}
 		grow(5)

@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"bytes"
+	"covey/internal/chain"
 	"crypto/ed25519"
 	"encoding/json"
 	"fmt"
@@ -168,7 +169,7 @@ func FuzzMessage(f *testing.F) {
 			t.Fatal(err)
 		}
 		l := newLink("site-0")
-		c.linked(l, map[string]int{"rows": 1000})
+		c.linked(l, map[string]int{"rows": 1000}, chain.Head{})
 		if err := c.receive(l, sent); err != nil && strings.Contains(err.Error(), "\n") {
 			t.Fatal(err)
 		}

@@ -3,6 +3,7 @@ package coordinator
 import (
 	"bytes"
 	"context"
+	"covey/internal/chain"
 	"crypto/ed25519"
 	"crypto/sha256"
 	"fmt"
@@ -187,7 +188,7 @@ func (f *federation) connect(i int) {
 	s := f.sites[i]
 	s.down = false
 	s.link = newLink(s.name)
-	f.c.linked(s.link, map[string]int{"rows": 1000 + i})
+	f.c.linked(s.link, map[string]int{"rows": 1000 + i}, chain.Head{})
 }
 
 func (f *federation) drop(i int) {

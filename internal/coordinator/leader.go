@@ -29,6 +29,7 @@ type leader struct {
 	lasts     map[proposal.Digest]lastRelease
 	shown     map[proposal.Digest]shown // to analysts
 	proposing map[string]int            // proposals on their way, by analyst
+	head      signedHead
 }
 
 func (m *leader) led(s *session) round.Led {

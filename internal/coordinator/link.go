@@ -29,6 +29,8 @@ type link struct {
 	// untold are studies that were over before this link, and whose end it was not told, by place
 	// in the machine's order. Guarded by the machine's lock.
 	untold []bool
+	// shown is the number of the head of the chain that was sent last. Guarded by the machine's lock.
+	shown uint64
 
 	// Of the stream's reader.
 	known   known            // studies, as the hello says; empty once they are looked through
@@ -48,6 +50,8 @@ type outgoing struct {
 	raw    []byte
 	encode func() ([]byte, error)
 	about  about
+	head   bool   // of the chain, from base on
+	base   uint64 // number
 }
 
 // about says which slot a message asks about, or whose result it tells; the zero one is of neither.

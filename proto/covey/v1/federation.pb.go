@@ -174,6 +174,7 @@ const (
 	Code_CODE_RETRACTED         Code = 48
 	Code_CODE_BAD_REFUSAL       Code = 70
 	Code_CODE_FORKED            Code = 71
+	Code_CODE_BROKEN_CHAIN      Code = 80
 )
 
 // Enum value maps for Code.
@@ -214,6 +215,7 @@ var (
 		48: "CODE_RETRACTED",
 		70: "CODE_BAD_REFUSAL",
 		71: "CODE_FORKED",
+		80: "CODE_BROKEN_CHAIN",
 	}
 	Code_value = map[string]int32{
 		"CODE_UNSPECIFIED":       0,
@@ -251,6 +253,7 @@ var (
 		"CODE_RETRACTED":         48,
 		"CODE_BAD_REFUSAL":       70,
 		"CODE_FORKED":            71,
+		"CODE_BROKEN_CHAIN":      80,
 	}
 )
 
@@ -1943,6 +1946,7 @@ type CoordinatorMessage struct {
 	//	*CoordinatorMessage_Ended
 	//	*CoordinatorMessage_Confirmed
 	//	*CoordinatorMessage_Reveal
+	//	*CoordinatorMessage_Head
 	Body          isCoordinatorMessage_Body `protobuf_oneof:"body"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2084,6 +2088,15 @@ func (x *CoordinatorMessage) GetReveal() *Reveal {
 	return nil
 }
 
+func (x *CoordinatorMessage) GetHead() *Head {
+	if x != nil {
+		if x, ok := x.Body.(*CoordinatorMessage_Head); ok {
+			return x.Head
+		}
+	}
+	return nil
+}
+
 type isCoordinatorMessage_Body interface {
 	isCoordinatorMessage_Body()
 }
@@ -2132,6 +2145,10 @@ type CoordinatorMessage_Reveal struct {
 	Reveal *Reveal `protobuf:"bytes,11,opt,name=reveal,proto3,oneof"`
 }
 
+type CoordinatorMessage_Head struct {
+	Head *Head `protobuf:"bytes,20,opt,name=head,proto3,oneof"`
+}
+
 func (*CoordinatorMessage_Proposal) isCoordinatorMessage_Body() {}
 
 func (*CoordinatorMessage_Announce) isCoordinatorMessage_Body() {}
@@ -2154,15 +2171,19 @@ func (*CoordinatorMessage_Confirmed) isCoordinatorMessage_Body() {}
 
 func (*CoordinatorMessage_Reveal) isCoordinatorMessage_Body() {}
 
+func (*CoordinatorMessage_Head) isCoordinatorMessage_Body() {}
+
 // Hello opens a link: what this site offers, and which studies it knows, each by the
 // first 16 bytes of its digest. Of those that are over here nobody needs to be told again.
 type Hello struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Software      string                 `protobuf:"bytes,1,opt,name=software,proto3" json:"software,omitempty"`
 	Datasets      []*Dataset             `protobuf:"bytes,2,rep,name=datasets,proto3" json:"datasets,omitempty"`
-	Open          []byte                 `protobuf:"bytes,3,opt,name=open,proto3" json:"open,omitempty"`                       // pending, or approved and not over here
-	AllOpen       bool                   `protobuf:"varint,4,opt,name=all_open,json=allOpen,proto3" json:"all_open,omitempty"` // there are no others that are open here
-	Over          []byte                 `protobuf:"bytes,5,opt,name=over,proto3" json:"over,omitempty"`                       // on the ledger and over here
+	Open          []byte                 `protobuf:"bytes,3,opt,name=open,proto3" json:"open,omitempty"`                             // pending, or approved and not over here
+	AllOpen       bool                   `protobuf:"varint,4,opt,name=all_open,json=allOpen,proto3" json:"all_open,omitempty"`       // there are no others that are open here
+	Over          []byte                 `protobuf:"bytes,5,opt,name=over,proto3" json:"over,omitempty"`                             // on the ledger and over here
+	Chain         uint64                 `protobuf:"varint,20,opt,name=chain,proto3" json:"chain,omitempty"`                         // number of the head of the coordinators' chain that this site kept; 0 for none
+	ChainHead     []byte                 `protobuf:"bytes,21,opt,name=chain_head,json=chainHead,proto3" json:"chain_head,omitempty"` // that head; none with 0
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2232,6 +2253,90 @@ func (x *Hello) GetOver() []byte {
 	return nil
 }
 
+func (x *Hello) GetChain() uint64 {
+	if x != nil {
+		return x.Chain
+	}
+	return 0
+}
+
+func (x *Hello) GetChainHead() []byte {
+	if x != nil {
+		return x.ChainHead
+	}
+	return nil
+}
+
+// Head shows the chain of the coordinators' log, ahead of each query: from the head that this
+// site was shown last, or kept, up to the present one.
+type Head struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Base          uint64                 `protobuf:"varint,1,opt,name=base,proto3" json:"base,omitempty"` // number of the head that the steps follow
+	BaseHead      []byte                 `protobuf:"bytes,2,opt,name=base_head,json=baseHead,proto3" json:"base_head,omitempty"`
+	Steps         []byte                 `protobuf:"bytes,3,opt,name=steps,proto3" json:"steps,omitempty"`         // hashes of the entries since, 32 bytes each
+	Signature     []byte                 `protobuf:"bytes,4,opt,name=signature,proto3" json:"signature,omitempty"` // by the coordinator's key over the head that they lead to
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Head) Reset() {
+	*x = Head{}
+	mi := &file_covey_v1_federation_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Head) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Head) ProtoMessage() {}
+
+func (x *Head) ProtoReflect() protoreflect.Message {
+	mi := &file_covey_v1_federation_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Head.ProtoReflect.Descriptor instead.
+func (*Head) Descriptor() ([]byte, []int) {
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *Head) GetBase() uint64 {
+	if x != nil {
+		return x.Base
+	}
+	return 0
+}
+
+func (x *Head) GetBaseHead() []byte {
+	if x != nil {
+		return x.BaseHead
+	}
+	return nil
+}
+
+func (x *Head) GetSteps() []byte {
+	if x != nil {
+		return x.Steps
+	}
+	return nil
+}
+
+func (x *Head) GetSignature() []byte {
+	if x != nil {
+		return x.Signature
+	}
+	return nil
+}
+
 // Dataset is the public face of one data set: its size is public under
 // replacement adjacency, its columns' names are not sent.
 type Dataset struct {
@@ -2244,7 +2349,7 @@ type Dataset struct {
 
 func (x *Dataset) Reset() {
 	*x = Dataset{}
-	mi := &file_covey_v1_federation_proto_msgTypes[30]
+	mi := &file_covey_v1_federation_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2256,7 +2361,7 @@ func (x *Dataset) String() string {
 func (*Dataset) ProtoMessage() {}
 
 func (x *Dataset) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[30]
+	mi := &file_covey_v1_federation_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2269,7 +2374,7 @@ func (x *Dataset) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Dataset.ProtoReflect.Descriptor instead.
 func (*Dataset) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{30}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Dataset) GetName() string {
@@ -2297,7 +2402,7 @@ type Proposal struct {
 
 func (x *Proposal) Reset() {
 	*x = Proposal{}
-	mi := &file_covey_v1_federation_proto_msgTypes[31]
+	mi := &file_covey_v1_federation_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2309,7 +2414,7 @@ func (x *Proposal) String() string {
 func (*Proposal) ProtoMessage() {}
 
 func (x *Proposal) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[31]
+	mi := &file_covey_v1_federation_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2322,7 +2427,7 @@ func (x *Proposal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Proposal.ProtoReflect.Descriptor instead.
 func (*Proposal) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{31}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Proposal) GetBody() []byte {
@@ -2352,7 +2457,7 @@ type Decision struct {
 
 func (x *Decision) Reset() {
 	*x = Decision{}
-	mi := &file_covey_v1_federation_proto_msgTypes[32]
+	mi := &file_covey_v1_federation_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2364,7 +2469,7 @@ func (x *Decision) String() string {
 func (*Decision) ProtoMessage() {}
 
 func (x *Decision) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[32]
+	mi := &file_covey_v1_federation_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2377,7 +2482,7 @@ func (x *Decision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Decision.ProtoReflect.Descriptor instead.
 func (*Decision) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{32}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Decision) GetStudy() []byte {
@@ -2418,7 +2523,7 @@ type Announce struct {
 
 func (x *Announce) Reset() {
 	*x = Announce{}
-	mi := &file_covey_v1_federation_proto_msgTypes[33]
+	mi := &file_covey_v1_federation_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2430,7 +2535,7 @@ func (x *Announce) String() string {
 func (*Announce) ProtoMessage() {}
 
 func (x *Announce) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[33]
+	mi := &file_covey_v1_federation_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2443,7 +2548,7 @@ func (x *Announce) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Announce.ProtoReflect.Descriptor instead.
 func (*Announce) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{33}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Announce) GetStudy() []byte {
@@ -2471,7 +2576,7 @@ type Announcement struct {
 
 func (x *Announcement) Reset() {
 	*x = Announcement{}
-	mi := &file_covey_v1_federation_proto_msgTypes[34]
+	mi := &file_covey_v1_federation_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2483,7 +2588,7 @@ func (x *Announcement) String() string {
 func (*Announcement) ProtoMessage() {}
 
 func (x *Announcement) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[34]
+	mi := &file_covey_v1_federation_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2496,7 +2601,7 @@ func (x *Announcement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Announcement.ProtoReflect.Descriptor instead.
 func (*Announcement) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{34}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Announcement) GetStudy() []byte {
@@ -2533,7 +2638,7 @@ type Reveal struct {
 
 func (x *Reveal) Reset() {
 	*x = Reveal{}
-	mi := &file_covey_v1_federation_proto_msgTypes[35]
+	mi := &file_covey_v1_federation_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2545,7 +2650,7 @@ func (x *Reveal) String() string {
 func (*Reveal) ProtoMessage() {}
 
 func (x *Reveal) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[35]
+	mi := &file_covey_v1_federation_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2558,7 +2663,7 @@ func (x *Reveal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reveal.ProtoReflect.Descriptor instead.
 func (*Reveal) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{35}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Reveal) GetStudy() []byte {
@@ -2593,7 +2698,7 @@ type Nonce struct {
 
 func (x *Nonce) Reset() {
 	*x = Nonce{}
-	mi := &file_covey_v1_federation_proto_msgTypes[36]
+	mi := &file_covey_v1_federation_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2605,7 +2710,7 @@ func (x *Nonce) String() string {
 func (*Nonce) ProtoMessage() {}
 
 func (x *Nonce) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[36]
+	mi := &file_covey_v1_federation_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2618,7 +2723,7 @@ func (x *Nonce) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Nonce.ProtoReflect.Descriptor instead.
 func (*Nonce) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{36}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Nonce) GetStudy() []byte {
@@ -2654,7 +2759,7 @@ type Deal struct {
 
 func (x *Deal) Reset() {
 	*x = Deal{}
-	mi := &file_covey_v1_federation_proto_msgTypes[37]
+	mi := &file_covey_v1_federation_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2666,7 +2771,7 @@ func (x *Deal) String() string {
 func (*Deal) ProtoMessage() {}
 
 func (x *Deal) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[37]
+	mi := &file_covey_v1_federation_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2679,7 +2784,7 @@ func (x *Deal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Deal.ProtoReflect.Descriptor instead.
 func (*Deal) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{37}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Deal) GetStudy() []byte {
@@ -2721,7 +2826,7 @@ type Boxes struct {
 
 func (x *Boxes) Reset() {
 	*x = Boxes{}
-	mi := &file_covey_v1_federation_proto_msgTypes[38]
+	mi := &file_covey_v1_federation_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2733,7 +2838,7 @@ func (x *Boxes) String() string {
 func (*Boxes) ProtoMessage() {}
 
 func (x *Boxes) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[38]
+	mi := &file_covey_v1_federation_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2746,7 +2851,7 @@ func (x *Boxes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Boxes.ProtoReflect.Descriptor instead.
 func (*Boxes) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{38}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Boxes) GetStudy() []byte {
@@ -2782,7 +2887,7 @@ type Confirm struct {
 
 func (x *Confirm) Reset() {
 	*x = Confirm{}
-	mi := &file_covey_v1_federation_proto_msgTypes[39]
+	mi := &file_covey_v1_federation_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2794,7 +2899,7 @@ func (x *Confirm) String() string {
 func (*Confirm) ProtoMessage() {}
 
 func (x *Confirm) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[39]
+	mi := &file_covey_v1_federation_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2807,7 +2912,7 @@ func (x *Confirm) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confirm.ProtoReflect.Descriptor instead.
 func (*Confirm) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{39}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Confirm) GetStudy() []byte {
@@ -2849,7 +2954,7 @@ type Confirmation struct {
 
 func (x *Confirmation) Reset() {
 	*x = Confirmation{}
-	mi := &file_covey_v1_federation_proto_msgTypes[40]
+	mi := &file_covey_v1_federation_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2861,7 +2966,7 @@ func (x *Confirmation) String() string {
 func (*Confirmation) ProtoMessage() {}
 
 func (x *Confirmation) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[40]
+	mi := &file_covey_v1_federation_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2874,7 +2979,7 @@ func (x *Confirmation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confirmation.ProtoReflect.Descriptor instead.
 func (*Confirmation) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{40}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Confirmation) GetStudy() []byte {
@@ -2910,7 +3015,7 @@ type Confirmed struct {
 
 func (x *Confirmed) Reset() {
 	*x = Confirmed{}
-	mi := &file_covey_v1_federation_proto_msgTypes[41]
+	mi := &file_covey_v1_federation_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2922,7 +3027,7 @@ func (x *Confirmed) String() string {
 func (*Confirmed) ProtoMessage() {}
 
 func (x *Confirmed) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[41]
+	mi := &file_covey_v1_federation_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2935,7 +3040,7 @@ func (x *Confirmed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confirmed.ProtoReflect.Descriptor instead.
 func (*Confirmed) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{41}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Confirmed) GetStudy() []byte {
@@ -2983,7 +3088,7 @@ type Query struct {
 
 func (x *Query) Reset() {
 	*x = Query{}
-	mi := &file_covey_v1_federation_proto_msgTypes[42]
+	mi := &file_covey_v1_federation_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2995,7 +3100,7 @@ func (x *Query) String() string {
 func (*Query) ProtoMessage() {}
 
 func (x *Query) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[42]
+	mi := &file_covey_v1_federation_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3008,7 +3113,7 @@ func (x *Query) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Query.ProtoReflect.Descriptor instead.
 func (*Query) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{42}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Query) GetStudy() []byte {
@@ -3121,7 +3226,7 @@ type Upload struct {
 
 func (x *Upload) Reset() {
 	*x = Upload{}
-	mi := &file_covey_v1_federation_proto_msgTypes[43]
+	mi := &file_covey_v1_federation_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3133,7 +3238,7 @@ func (x *Upload) String() string {
 func (*Upload) ProtoMessage() {}
 
 func (x *Upload) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[43]
+	mi := &file_covey_v1_federation_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3146,7 +3251,7 @@ func (x *Upload) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Upload.ProtoReflect.Descriptor instead.
 func (*Upload) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{43}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Upload) GetStudy() []byte {
@@ -3190,7 +3295,7 @@ type Release struct {
 
 func (x *Release) Reset() {
 	*x = Release{}
-	mi := &file_covey_v1_federation_proto_msgTypes[44]
+	mi := &file_covey_v1_federation_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3202,7 +3307,7 @@ func (x *Release) String() string {
 func (*Release) ProtoMessage() {}
 
 func (x *Release) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[44]
+	mi := &file_covey_v1_federation_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3215,7 +3320,7 @@ func (x *Release) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Release.ProtoReflect.Descriptor instead.
 func (*Release) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{44}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Release) GetStudy() []byte {
@@ -3258,7 +3363,7 @@ type ReleaseSignature struct {
 
 func (x *ReleaseSignature) Reset() {
 	*x = ReleaseSignature{}
-	mi := &file_covey_v1_federation_proto_msgTypes[45]
+	mi := &file_covey_v1_federation_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3270,7 +3375,7 @@ func (x *ReleaseSignature) String() string {
 func (*ReleaseSignature) ProtoMessage() {}
 
 func (x *ReleaseSignature) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[45]
+	mi := &file_covey_v1_federation_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3283,7 +3388,7 @@ func (x *ReleaseSignature) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseSignature.ProtoReflect.Descriptor instead.
 func (*ReleaseSignature) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{45}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ReleaseSignature) GetStudy() []byte {
@@ -3328,7 +3433,7 @@ type Open struct {
 
 func (x *Open) Reset() {
 	*x = Open{}
-	mi := &file_covey_v1_federation_proto_msgTypes[46]
+	mi := &file_covey_v1_federation_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3340,7 +3445,7 @@ func (x *Open) String() string {
 func (*Open) ProtoMessage() {}
 
 func (x *Open) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[46]
+	mi := &file_covey_v1_federation_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3353,7 +3458,7 @@ func (x *Open) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Open.ProtoReflect.Descriptor instead.
 func (*Open) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{46}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *Open) GetStudy() []byte {
@@ -3403,7 +3508,7 @@ type Shares struct {
 
 func (x *Shares) Reset() {
 	*x = Shares{}
-	mi := &file_covey_v1_federation_proto_msgTypes[47]
+	mi := &file_covey_v1_federation_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3415,7 +3520,7 @@ func (x *Shares) String() string {
 func (*Shares) ProtoMessage() {}
 
 func (x *Shares) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[47]
+	mi := &file_covey_v1_federation_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3428,7 +3533,7 @@ func (x *Shares) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Shares.ProtoReflect.Descriptor instead.
 func (*Shares) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{47}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *Shares) GetStudy() []byte {
@@ -3473,7 +3578,7 @@ type Final struct {
 
 func (x *Final) Reset() {
 	*x = Final{}
-	mi := &file_covey_v1_federation_proto_msgTypes[48]
+	mi := &file_covey_v1_federation_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3485,7 +3590,7 @@ func (x *Final) String() string {
 func (*Final) ProtoMessage() {}
 
 func (x *Final) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[48]
+	mi := &file_covey_v1_federation_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3498,7 +3603,7 @@ func (x *Final) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Final.ProtoReflect.Descriptor instead.
 func (*Final) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{48}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *Final) GetStudy() []byte {
@@ -3547,7 +3652,7 @@ type Ended struct {
 
 func (x *Ended) Reset() {
 	*x = Ended{}
-	mi := &file_covey_v1_federation_proto_msgTypes[49]
+	mi := &file_covey_v1_federation_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3559,7 +3664,7 @@ func (x *Ended) String() string {
 func (*Ended) ProtoMessage() {}
 
 func (x *Ended) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[49]
+	mi := &file_covey_v1_federation_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3572,7 +3677,7 @@ func (x *Ended) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ended.ProtoReflect.Descriptor instead.
 func (*Ended) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{49}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *Ended) GetStudy() []byte {
@@ -3616,7 +3721,7 @@ type Refusal struct {
 
 func (x *Refusal) Reset() {
 	*x = Refusal{}
-	mi := &file_covey_v1_federation_proto_msgTypes[50]
+	mi := &file_covey_v1_federation_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3628,7 +3733,7 @@ func (x *Refusal) String() string {
 func (*Refusal) ProtoMessage() {}
 
 func (x *Refusal) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[50]
+	mi := &file_covey_v1_federation_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3641,7 +3746,7 @@ func (x *Refusal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refusal.ProtoReflect.Descriptor instead.
 func (*Refusal) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{50}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *Refusal) GetStudy() []byte {
@@ -3838,7 +3943,7 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\arefusal\x18\t \x01(\v2\x11.covey.v1.RefusalH\x00R\arefusal\x12'\n" +
 	"\x05nonce\x18\n" +
 	" \x01(\v2\x0f.covey.v1.NonceH\x00R\x05nonceB\x06\n" +
-	"\x04body\"\x86\x04\n" +
+	"\x04body\"\xac\x04\n" +
 	"\x12CoordinatorMessage\x120\n" +
 	"\bproposal\x18\x01 \x01(\v2\x12.covey.v1.ProposalH\x00R\bproposal\x120\n" +
 	"\bannounce\x18\x02 \x01(\v2\x12.covey.v1.AnnounceH\x00R\bannounce\x12$\n" +
@@ -3851,14 +3956,23 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\x05ended\x18\t \x01(\v2\x0f.covey.v1.EndedH\x00R\x05ended\x123\n" +
 	"\tconfirmed\x18\n" +
 	" \x01(\v2\x13.covey.v1.ConfirmedH\x00R\tconfirmed\x12*\n" +
-	"\x06reveal\x18\v \x01(\v2\x10.covey.v1.RevealH\x00R\x06revealB\x06\n" +
-	"\x04body\"\x95\x01\n" +
+	"\x06reveal\x18\v \x01(\v2\x10.covey.v1.RevealH\x00R\x06reveal\x12$\n" +
+	"\x04head\x18\x14 \x01(\v2\x0e.covey.v1.HeadH\x00R\x04headB\x06\n" +
+	"\x04body\"\xca\x01\n" +
 	"\x05Hello\x12\x1a\n" +
 	"\bsoftware\x18\x01 \x01(\tR\bsoftware\x12-\n" +
 	"\bdatasets\x18\x02 \x03(\v2\x11.covey.v1.DatasetR\bdatasets\x12\x12\n" +
 	"\x04open\x18\x03 \x01(\fR\x04open\x12\x19\n" +
 	"\ball_open\x18\x04 \x01(\bR\aallOpen\x12\x12\n" +
-	"\x04over\x18\x05 \x01(\fR\x04over\"3\n" +
+	"\x04over\x18\x05 \x01(\fR\x04over\x12\x14\n" +
+	"\x05chain\x18\x14 \x01(\x04R\x05chain\x12\x1d\n" +
+	"\n" +
+	"chain_head\x18\x15 \x01(\fR\tchainHead\"k\n" +
+	"\x04Head\x12\x12\n" +
+	"\x04base\x18\x01 \x01(\x04R\x04base\x12\x1b\n" +
+	"\tbase_head\x18\x02 \x01(\fR\bbaseHead\x12\x14\n" +
+	"\x05steps\x18\x03 \x01(\fR\x05steps\x12\x1c\n" +
+	"\tsignature\x18\x04 \x01(\fR\tsignature\"3\n" +
 	"\aDataset\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05units\x18\x02 \x01(\x04R\x05units\"<\n" +
@@ -3988,7 +4102,7 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\x13VERDICT_UNSPECIFIED\x10\x00\x12\x13\n" +
 	"\x0fVERDICT_PENDING\x10\x01\x12\x14\n" +
 	"\x10VERDICT_APPROVED\x10\x02\x12\x14\n" +
-	"\x10VERDICT_REJECTED\x10\x03*\xd6\x05\n" +
+	"\x10VERDICT_REJECTED\x10\x03*\xed\x05\n" +
 	"\x04Code\x12\x14\n" +
 	"\x10CODE_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11CODE_NOT_APPROVED\x10\x01\x12\x0f\n" +
@@ -4027,7 +4141,8 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\rCODE_TOO_MANY\x10.\x12\x12\n" +
 	"\x0eCODE_RETRACTED\x100\x12\x14\n" +
 	"\x10CODE_BAD_REFUSAL\x10F\x12\x0f\n" +
-	"\vCODE_FORKED\x10G2C\n" +
+	"\vCODE_FORKED\x10G\x12\x15\n" +
+	"\x11CODE_BROKEN_CHAIN\x10P2C\n" +
 	"\n" +
 	"Enrollment\x125\n" +
 	"\x04Join\x12\x15.covey.v1.JoinRequest\x1a\x16.covey.v1.JoinResponse2\x83\x02\n" +
@@ -4057,7 +4172,7 @@ func file_covey_v1_federation_proto_rawDescGZIP() []byte {
 }
 
 var file_covey_v1_federation_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_covey_v1_federation_proto_msgTypes = make([]protoimpl.MessageInfo, 51)
+var file_covey_v1_federation_proto_msgTypes = make([]protoimpl.MessageInfo, 52)
 var file_covey_v1_federation_proto_goTypes = []any{
 	(Phase)(0),                 // 0: covey.v1.Phase
 	(Verdict)(0),               // 1: covey.v1.Verdict
@@ -4092,27 +4207,28 @@ var file_covey_v1_federation_proto_goTypes = []any{
 	(*SiteMessage)(nil),        // 30: covey.v1.SiteMessage
 	(*CoordinatorMessage)(nil), // 31: covey.v1.CoordinatorMessage
 	(*Hello)(nil),              // 32: covey.v1.Hello
-	(*Dataset)(nil),            // 33: covey.v1.Dataset
-	(*Proposal)(nil),           // 34: covey.v1.Proposal
-	(*Decision)(nil),           // 35: covey.v1.Decision
-	(*Announce)(nil),           // 36: covey.v1.Announce
-	(*Announcement)(nil),       // 37: covey.v1.Announcement
-	(*Reveal)(nil),             // 38: covey.v1.Reveal
-	(*Nonce)(nil),              // 39: covey.v1.Nonce
-	(*Deal)(nil),               // 40: covey.v1.Deal
-	(*Boxes)(nil),              // 41: covey.v1.Boxes
-	(*Confirm)(nil),            // 42: covey.v1.Confirm
-	(*Confirmation)(nil),       // 43: covey.v1.Confirmation
-	(*Confirmed)(nil),          // 44: covey.v1.Confirmed
-	(*Query)(nil),              // 45: covey.v1.Query
-	(*Upload)(nil),             // 46: covey.v1.Upload
-	(*Release)(nil),            // 47: covey.v1.Release
-	(*ReleaseSignature)(nil),   // 48: covey.v1.ReleaseSignature
-	(*Open)(nil),               // 49: covey.v1.Open
-	(*Shares)(nil),             // 50: covey.v1.Shares
-	(*Final)(nil),              // 51: covey.v1.Final
-	(*Ended)(nil),              // 52: covey.v1.Ended
-	(*Refusal)(nil),            // 53: covey.v1.Refusal
+	(*Head)(nil),               // 33: covey.v1.Head
+	(*Dataset)(nil),            // 34: covey.v1.Dataset
+	(*Proposal)(nil),           // 35: covey.v1.Proposal
+	(*Decision)(nil),           // 36: covey.v1.Decision
+	(*Announce)(nil),           // 37: covey.v1.Announce
+	(*Announcement)(nil),       // 38: covey.v1.Announcement
+	(*Reveal)(nil),             // 39: covey.v1.Reveal
+	(*Nonce)(nil),              // 40: covey.v1.Nonce
+	(*Deal)(nil),               // 41: covey.v1.Deal
+	(*Boxes)(nil),              // 42: covey.v1.Boxes
+	(*Confirm)(nil),            // 43: covey.v1.Confirm
+	(*Confirmation)(nil),       // 44: covey.v1.Confirmation
+	(*Confirmed)(nil),          // 45: covey.v1.Confirmed
+	(*Query)(nil),              // 46: covey.v1.Query
+	(*Upload)(nil),             // 47: covey.v1.Upload
+	(*Release)(nil),            // 48: covey.v1.Release
+	(*ReleaseSignature)(nil),   // 49: covey.v1.ReleaseSignature
+	(*Open)(nil),               // 50: covey.v1.Open
+	(*Shares)(nil),             // 51: covey.v1.Shares
+	(*Final)(nil),              // 52: covey.v1.Final
+	(*Ended)(nil),              // 53: covey.v1.Ended
+	(*Refusal)(nil),            // 54: covey.v1.Refusal
 }
 var file_covey_v1_federation_proto_depIdxs = []int32{
 	5,  // 0: covey.v1.OfferResponse.sites:type_name -> covey.v1.OfferedSite
@@ -4130,57 +4246,58 @@ var file_covey_v1_federation_proto_depIdxs = []int32{
 	27, // 12: covey.v1.LinkRequest.frame:type_name -> covey.v1.Frame
 	27, // 13: covey.v1.LinkResponse.frame:type_name -> covey.v1.Frame
 	32, // 14: covey.v1.SiteMessage.hello:type_name -> covey.v1.Hello
-	35, // 15: covey.v1.SiteMessage.decision:type_name -> covey.v1.Decision
-	37, // 16: covey.v1.SiteMessage.announcement:type_name -> covey.v1.Announcement
-	41, // 17: covey.v1.SiteMessage.boxes:type_name -> covey.v1.Boxes
-	43, // 18: covey.v1.SiteMessage.confirmation:type_name -> covey.v1.Confirmation
-	46, // 19: covey.v1.SiteMessage.upload:type_name -> covey.v1.Upload
-	48, // 20: covey.v1.SiteMessage.release_signature:type_name -> covey.v1.ReleaseSignature
-	50, // 21: covey.v1.SiteMessage.shares:type_name -> covey.v1.Shares
-	53, // 22: covey.v1.SiteMessage.refusal:type_name -> covey.v1.Refusal
-	39, // 23: covey.v1.SiteMessage.nonce:type_name -> covey.v1.Nonce
-	34, // 24: covey.v1.CoordinatorMessage.proposal:type_name -> covey.v1.Proposal
-	36, // 25: covey.v1.CoordinatorMessage.announce:type_name -> covey.v1.Announce
-	40, // 26: covey.v1.CoordinatorMessage.deal:type_name -> covey.v1.Deal
-	42, // 27: covey.v1.CoordinatorMessage.confirm:type_name -> covey.v1.Confirm
-	45, // 28: covey.v1.CoordinatorMessage.query:type_name -> covey.v1.Query
-	47, // 29: covey.v1.CoordinatorMessage.release:type_name -> covey.v1.Release
-	49, // 30: covey.v1.CoordinatorMessage.open:type_name -> covey.v1.Open
-	51, // 31: covey.v1.CoordinatorMessage.final:type_name -> covey.v1.Final
-	52, // 32: covey.v1.CoordinatorMessage.ended:type_name -> covey.v1.Ended
-	44, // 33: covey.v1.CoordinatorMessage.confirmed:type_name -> covey.v1.Confirmed
-	38, // 34: covey.v1.CoordinatorMessage.reveal:type_name -> covey.v1.Reveal
-	33, // 35: covey.v1.Hello.datasets:type_name -> covey.v1.Dataset
-	1,  // 36: covey.v1.Decision.verdict:type_name -> covey.v1.Verdict
-	2,  // 37: covey.v1.Decision.code:type_name -> covey.v1.Code
-	2,  // 38: covey.v1.Ended.code:type_name -> covey.v1.Code
-	2,  // 39: covey.v1.Refusal.code:type_name -> covey.v1.Code
-	51, // 40: covey.v1.Refusal.final:type_name -> covey.v1.Final
-	17, // 41: covey.v1.Enrollment.Join:input_type -> covey.v1.JoinRequest
-	28, // 42: covey.v1.Federation.Link:input_type -> covey.v1.LinkRequest
-	19, // 43: covey.v1.Federation.Renew:input_type -> covey.v1.RenewRequest
-	21, // 44: covey.v1.Federation.Standing:input_type -> covey.v1.StandingRequest
-	23, // 45: covey.v1.Federation.Result:input_type -> covey.v1.ResultRequest
-	3,  // 46: covey.v1.Analysis.Offer:input_type -> covey.v1.OfferRequest
-	7,  // 47: covey.v1.Analysis.Propose:input_type -> covey.v1.ProposeRequest
-	9,  // 48: covey.v1.Analysis.List:input_type -> covey.v1.ListRequest
-	11, // 49: covey.v1.Analysis.Watch:input_type -> covey.v1.WatchRequest
-	13, // 50: covey.v1.Analysis.Withdraw:input_type -> covey.v1.WithdrawRequest
-	18, // 51: covey.v1.Enrollment.Join:output_type -> covey.v1.JoinResponse
-	29, // 52: covey.v1.Federation.Link:output_type -> covey.v1.LinkResponse
-	20, // 53: covey.v1.Federation.Renew:output_type -> covey.v1.RenewResponse
-	22, // 54: covey.v1.Federation.Standing:output_type -> covey.v1.StandingResponse
-	24, // 55: covey.v1.Federation.Result:output_type -> covey.v1.ResultResponse
-	4,  // 56: covey.v1.Analysis.Offer:output_type -> covey.v1.OfferResponse
-	8,  // 57: covey.v1.Analysis.Propose:output_type -> covey.v1.ProposeResponse
-	10, // 58: covey.v1.Analysis.List:output_type -> covey.v1.ListResponse
-	12, // 59: covey.v1.Analysis.Watch:output_type -> covey.v1.WatchResponse
-	14, // 60: covey.v1.Analysis.Withdraw:output_type -> covey.v1.WithdrawResponse
-	51, // [51:61] is the sub-list for method output_type
-	41, // [41:51] is the sub-list for method input_type
-	41, // [41:41] is the sub-list for extension type_name
-	41, // [41:41] is the sub-list for extension extendee
-	0,  // [0:41] is the sub-list for field type_name
+	36, // 15: covey.v1.SiteMessage.decision:type_name -> covey.v1.Decision
+	38, // 16: covey.v1.SiteMessage.announcement:type_name -> covey.v1.Announcement
+	42, // 17: covey.v1.SiteMessage.boxes:type_name -> covey.v1.Boxes
+	44, // 18: covey.v1.SiteMessage.confirmation:type_name -> covey.v1.Confirmation
+	47, // 19: covey.v1.SiteMessage.upload:type_name -> covey.v1.Upload
+	49, // 20: covey.v1.SiteMessage.release_signature:type_name -> covey.v1.ReleaseSignature
+	51, // 21: covey.v1.SiteMessage.shares:type_name -> covey.v1.Shares
+	54, // 22: covey.v1.SiteMessage.refusal:type_name -> covey.v1.Refusal
+	40, // 23: covey.v1.SiteMessage.nonce:type_name -> covey.v1.Nonce
+	35, // 24: covey.v1.CoordinatorMessage.proposal:type_name -> covey.v1.Proposal
+	37, // 25: covey.v1.CoordinatorMessage.announce:type_name -> covey.v1.Announce
+	41, // 26: covey.v1.CoordinatorMessage.deal:type_name -> covey.v1.Deal
+	43, // 27: covey.v1.CoordinatorMessage.confirm:type_name -> covey.v1.Confirm
+	46, // 28: covey.v1.CoordinatorMessage.query:type_name -> covey.v1.Query
+	48, // 29: covey.v1.CoordinatorMessage.release:type_name -> covey.v1.Release
+	50, // 30: covey.v1.CoordinatorMessage.open:type_name -> covey.v1.Open
+	52, // 31: covey.v1.CoordinatorMessage.final:type_name -> covey.v1.Final
+	53, // 32: covey.v1.CoordinatorMessage.ended:type_name -> covey.v1.Ended
+	45, // 33: covey.v1.CoordinatorMessage.confirmed:type_name -> covey.v1.Confirmed
+	39, // 34: covey.v1.CoordinatorMessage.reveal:type_name -> covey.v1.Reveal
+	33, // 35: covey.v1.CoordinatorMessage.head:type_name -> covey.v1.Head
+	34, // 36: covey.v1.Hello.datasets:type_name -> covey.v1.Dataset
+	1,  // 37: covey.v1.Decision.verdict:type_name -> covey.v1.Verdict
+	2,  // 38: covey.v1.Decision.code:type_name -> covey.v1.Code
+	2,  // 39: covey.v1.Ended.code:type_name -> covey.v1.Code
+	2,  // 40: covey.v1.Refusal.code:type_name -> covey.v1.Code
+	52, // 41: covey.v1.Refusal.final:type_name -> covey.v1.Final
+	17, // 42: covey.v1.Enrollment.Join:input_type -> covey.v1.JoinRequest
+	28, // 43: covey.v1.Federation.Link:input_type -> covey.v1.LinkRequest
+	19, // 44: covey.v1.Federation.Renew:input_type -> covey.v1.RenewRequest
+	21, // 45: covey.v1.Federation.Standing:input_type -> covey.v1.StandingRequest
+	23, // 46: covey.v1.Federation.Result:input_type -> covey.v1.ResultRequest
+	3,  // 47: covey.v1.Analysis.Offer:input_type -> covey.v1.OfferRequest
+	7,  // 48: covey.v1.Analysis.Propose:input_type -> covey.v1.ProposeRequest
+	9,  // 49: covey.v1.Analysis.List:input_type -> covey.v1.ListRequest
+	11, // 50: covey.v1.Analysis.Watch:input_type -> covey.v1.WatchRequest
+	13, // 51: covey.v1.Analysis.Withdraw:input_type -> covey.v1.WithdrawRequest
+	18, // 52: covey.v1.Enrollment.Join:output_type -> covey.v1.JoinResponse
+	29, // 53: covey.v1.Federation.Link:output_type -> covey.v1.LinkResponse
+	20, // 54: covey.v1.Federation.Renew:output_type -> covey.v1.RenewResponse
+	22, // 55: covey.v1.Federation.Standing:output_type -> covey.v1.StandingResponse
+	24, // 56: covey.v1.Federation.Result:output_type -> covey.v1.ResultResponse
+	4,  // 57: covey.v1.Analysis.Offer:output_type -> covey.v1.OfferResponse
+	8,  // 58: covey.v1.Analysis.Propose:output_type -> covey.v1.ProposeResponse
+	10, // 59: covey.v1.Analysis.List:output_type -> covey.v1.ListResponse
+	12, // 60: covey.v1.Analysis.Watch:output_type -> covey.v1.WatchResponse
+	14, // 61: covey.v1.Analysis.Withdraw:output_type -> covey.v1.WithdrawResponse
+	52, // [52:62] is the sub-list for method output_type
+	42, // [42:52] is the sub-list for method input_type
+	42, // [42:42] is the sub-list for extension type_name
+	42, // [42:42] is the sub-list for extension extendee
+	0,  // [0:42] is the sub-list for field type_name
 }
 
 func init() { file_covey_v1_federation_proto_init() }
@@ -4212,6 +4329,7 @@ func file_covey_v1_federation_proto_init() {
 		(*CoordinatorMessage_Ended)(nil),
 		(*CoordinatorMessage_Confirmed)(nil),
 		(*CoordinatorMessage_Reveal)(nil),
+		(*CoordinatorMessage_Head)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -4219,7 +4337,7 @@ func file_covey_v1_federation_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_covey_v1_federation_proto_rawDesc), len(file_covey_v1_federation_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   51,
+			NumMessages:   52,
 			NumExtensions: 0,
 			NumServices:   3,
 		},

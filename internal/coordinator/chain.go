@@ -1,0 +1,126 @@
+package coordinator
+
+import (
+	"crypto/ed25519"
+	"slices"
+
+	"covey/internal/chain"
+	"covey/internal/membership"
+	"covey/internal/pki"
+	"covey/internal/proposal"
+	"covey/internal/round"
+	"covey/internal/wire"
+)
+
+// What of the log goes into its chain (internal/chain): sites that join and are revoked, proposals,
+// releases and the ends of studies, each where it is applied and changed something. So the chain is
+// a function of the log, the same at every coordinator.
+
+// joins extends the chain by a site's join. One that was taken before, whose reply was lost, is none.
+func (m *replicated) joins(e membership.JoinEntry) {
+	if h, ok := m.who.Sites[e.Name]; ok {
+		m.chain.Append(chain.Joined(h.Name, h.Token, h.Identity, h.TLS))
+	}
+}
+
+// revokes extends the chain by the end of a site's membership.
+func (m *replicated) revokes(e membership.ClientEntry) {
+	if h, ok := m.who.Sites[e.Name]; ok && e.Role == pki.RoleSite {
+		m.chain.Append(chain.Revoked(h.Name, h.Token))
+	}
+}
+
+// proposes extends the chain by a proposal.
+func (m *replicated) proposes(study proposal.Digest) { m.chain.Append(chain.Proposed(study)) }
+
+// steps extends the chain by an entry about a study that changed its state; over reports whether
+// the study was over before.
+func (m *replicated) steps(e round.Entry, s *round.State, over bool) {
+	if e.Kind == round.EntryReleased {
+		m.chain.Append(chain.Released(e.Study, e.Released.Encoded))
+	}
+	if !over && s.Terminal() {
+		m.chain.Append(chain.Ended(e.Study, string(s.Code)))
+		m.ends[e.Study] = m.chain.Head().Number
+	}
+}
+
+// EndHead returns the head of the chain as of a study's end, which is what its sites can sign with
+// its result; false if it is not over.
+func (m *Machine) EndHead(study proposal.Digest) (chain.Head, bool) {
+	l := m.lock()
+	defer m.unlock()
+	n, ok := l.ends[study]
+	if !ok {
+		return chain.Head{}, false
+	}
+	return l.chain.At(n), true
+}
+
+// signedHead is the present head with its signature: all sites are shown the same.
+type signedHead struct {
+	head      chain.Head
+	signature []byte
+}
+
+// sign signs a head with the key that signs releases.
+func (m *leader) sign(h chain.Head) []byte {
+	if m.head.signature == nil || m.head.head != h {
+		m.head = signedHead{h, ed25519.Sign(m.authority.SigningKey(), h.SigningInput())}
+	}
+	return m.head.signature
+}
+
+// follow begins a link's place in the chain, with the head that the site says it kept. That it is
+// not of this chain is for the site to find, and for the operator here to read.
+func (m *leader) follow(l *link, kept chain.Head) {
+	now := m.chain.Head()
+	l.shown = min(kept.Number, now.Number)
+	if kept.Number > 0 && (kept.Number > now.Number || m.chain.At(kept.Number) != kept) {
+		m.log.Error("a site kept a head that is not of this coordinator's chain: was the coordinators' log restored from a backup, or is there another coordinator? "+
+			"The site answers no queries until the chain goes on from there, or its operator runs \"agent chain accept\"", "site", l.site, "kept", kept, "head", now)
+	}
+}
+
+// show tells a site the chain since it was shown it last, up to the present head. What waits to be
+// sent of it already is sent in one with the rest, so that no queue grows with the chain.
+func (m *leader) show(l *link) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at, base := len(l.queue), l.shown
+	for i, waits := range slices.Backward(l.queue) {
+		if waits.head {
+			at, base = i, waits.base
+		}
+	}
+	l.queue = slices.DeleteFunc(l.queue, func(o outgoing) bool { return o.head })
+	pieces, err := m.pieces(base)
+	if err != nil {
+		m.log.Error("a message does not encode", "site", l.site, "error", err)
+		return
+	}
+	l.queue = slices.Insert(l.queue, at, pieces...)
+	l.shown = m.chain.Head().Number
+}
+
+// pieces are the messages that show the chain from a base on.
+func (m *leader) pieces(base uint64) (out []outgoing, err error) {
+	for {
+		steps := m.chain.Since(base)
+		next := m.chain.At(base + uint64(len(steps)))
+		head := wire.Head{Shown: chain.Shown{Base: m.chain.At(base), Steps: steps, Signature: m.sign(next)}}
+		o := outgoing{head: true, base: base}
+		if len(steps) > fewSteps { // for one site alone
+			o.encode = func() ([]byte, error) { return wire.Encode(head) }
+		} else if o.raw, err = wire.Encode(head); err != nil {
+			return nil, err
+		}
+		out, base = append(out, o), next.Number
+		if base == m.chain.Head().Number {
+			return out, nil
+		}
+	}
+}
+
+// fewSteps are serialized at once.
+const fewSteps = 1 << 10
