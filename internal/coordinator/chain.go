@@ -38,23 +38,20 @@ func (m *replicated) proposes(study proposal.Digest) { m.chain.Append(chain.Prop
 func (m *replicated) steps(e round.Entry, s *round.State, over bool) {
 	if e.Kind == round.EntryReleased {
 		m.chain.Append(chain.Released(e.Study, e.Released.Encoded))
+		m.chained[e.Study] = m.chain.Head().Number
 	}
 	if !over && s.Terminal() {
 		m.chain.Append(chain.Ended(e.Study, string(s.Code)))
-		m.ends[e.Study] = m.chain.Head().Number
 	}
 }
 
-// EndHead returns the head of the chain as of a study's end, which is what its sites can sign with
-// its result; false if it is not over.
-func (m *Machine) EndHead(study proposal.Digest) (chain.Head, bool) {
-	l := m.lock()
-	defer m.unlock()
-	n, ok := l.ends[study]
+// chainOf returns the head of the chain as of a study's last release; false before the first.
+func (m *replicated) chainOf(study proposal.Digest) (chain.Head, bool) {
+	n, ok := m.chained[study]
 	if !ok {
 		return chain.Head{}, false
 	}
-	return l.chain.At(n), true
+	return m.chain.At(n), true
 }
 
 // signedHead is the present head with its signature: all sites are shown the same.

@@ -77,7 +77,7 @@ type replicated struct {
 	people  people.Register // who may log in at the pages
 	journal journal         // what was committed, for people
 	chain   chain.Log
-	ends    map[proposal.Digest]uint64 // numbers of the chain's entries of studies' ends
+	chained map[proposal.Digest]uint64 // numbers of the chain's entries of studies' last releases
 
 	// regrouped is signaled, and nobody waits for, when nodes change.
 	regrouped chan struct{}
@@ -91,7 +91,7 @@ func NewMachine() *Machine {
 func newReplicated() replicated {
 	return replicated{
 		who: membership.New(), counts: analysis.Counts{},
-		studies: map[proposal.Digest]*round.State{}, words: map[proposal.Digest]map[int]Word{}, dates: map[proposal.Digest]dates{}, ends: map[proposal.Digest]uint64{}, regrouped: make(chan struct{}, 1),
+		studies: map[proposal.Digest]*round.State{}, words: map[proposal.Digest]map[int]Word{}, dates: map[proposal.Digest]dates{}, chained: map[proposal.Digest]uint64{}, regrouped: make(chan struct{}, 1),
 	}
 }
 
@@ -223,7 +223,7 @@ type snapshot struct {
 	People  people.Register                  `json:"people,omitempty"`
 	Journal journal                          `json:"journal,omitempty"`
 	Chain   chain.Log                        `json:"chain,omitzero"`
-	Ends    map[proposal.Digest]uint64       `json:"ends,omitempty"`
+	Chained map[proposal.Digest]uint64       `json:"chained,omitempty"`
 }
 
 // Snapshot returns the state's bytes. Nothing un-noised is in it: round.Durable holds none. With
@@ -238,7 +238,7 @@ func (m *Machine) Snapshot() ([]byte, error) {
 
 // durable returns what is encoded. Its maps and slices are the machine's own.
 func (m *replicated) durable() snapshot {
-	s := snapshot{Who: m.who, Counts: m.counts, Journal: m.journal, Words: m.words, Dates: m.dates, People: m.people, Chain: m.chain, Ends: m.ends}
+	s := snapshot{Who: m.who, Counts: m.counts, Journal: m.journal, Words: m.words, Dates: m.dates, People: m.people, Chain: m.chain, Chained: m.chained}
 	for _, d := range m.order {
 		s.Studies = append(s.Studies, m.studies[d].Durable)
 	}
@@ -259,11 +259,11 @@ func (m *Machine) Restore(raw []byte) error {
 		return fmt.Errorf("coordinator: snapshot: %w", err)
 	}
 	fresh.who, fresh.journal, fresh.people, fresh.chain = s.Who, s.Journal, s.People, s.Chain
-	for study, n := range s.Ends {
+	for study, n := range s.Chained {
 		if n > s.Chain.Head().Number {
-			return fmt.Errorf("coordinator: snapshot: the chain does not reach the end of study %s", study)
+			return fmt.Errorf("coordinator: snapshot: the chain does not reach the releases of study %s", study)
 		}
-		fresh.ends[study] = n
+		fresh.chained[study] = n
 	}
 	if s.Words != nil {
 		fresh.words = s.Words
