@@ -3,7 +3,6 @@ package coordinator
 import (
 	"bytes"
 	"context"
-	"covey/internal/chain"
 	"crypto/ed25519"
 	"encoding/json"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"covey/internal/admission"
+	"covey/internal/chain"
 	"covey/internal/membership"
 	"covey/internal/pki"
 	"covey/internal/proposal"

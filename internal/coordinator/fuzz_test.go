@@ -2,7 +2,6 @@ package coordinator
 
 import (
 	"bytes"
-	"covey/internal/chain"
 	"crypto/ed25519"
 	"encoding/json"
 	"fmt"
@@ -15,6 +14,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"covey/internal/chain"
 	"covey/internal/membership"
 	"covey/internal/people"
 	"covey/internal/pki"

@@ -3,7 +3,6 @@ package coordinator
 import (
 	"bytes"
 	"context"
-	"covey/internal/chain"
 	"crypto/ed25519"
 	"crypto/sha256"
 	"fmt"
@@ -16,6 +15,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"covey/internal/chain"
 	"covey/internal/membership"
 	"covey/internal/noise"
 	"covey/internal/pki"

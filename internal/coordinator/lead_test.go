@@ -2,7 +2,6 @@ package coordinator
 
 import (
 	"context"
-	"covey/internal/chain"
 	"crypto/ed25519"
 	"errors"
 	"fmt"
@@ -15,6 +14,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"covey/internal/chain"
 	"covey/internal/membership"
 	"covey/internal/pki"
 	"covey/internal/round"

@@ -2,12 +2,12 @@ package coordinator
 
 import (
 	"context"
-	"covey/internal/chain"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"covey/internal/admission"
+	"covey/internal/chain"
 	"covey/internal/pki"
 	"covey/test/site"
 )
