@@ -18,7 +18,8 @@ type Shown struct {
 	Signature []byte
 }
 
-// An Entry is a link as a site keeps it, with the step that led to it.
+// An Entry is a link as a site keeps it, with the step that led to it: the zero one where it was not
+// shown.
 type Entry struct {
 	Head
 	Step Step
@@ -29,8 +30,8 @@ type Record interface {
 	// Last returns the kept link of the highest number; the zero Head if nothing is kept. whole
 	// reports whether all links before it are kept, too.
 	Last() (last Head, whole bool, err error)
-	// At returns a kept link.
-	At(number uint64) (l Link, ok bool, err error)
+	// At returns a kept entry.
+	At(number uint64) (e Entry, ok bool, err error)
 	// Has reports whether a step is kept.
 	Has(s Step) (bool, error)
 }
@@ -101,8 +102,9 @@ func (f *Follower) Take(s Shown) error {
 			return err
 		}
 		if ok {
-			f.compare(kept)
-		} else if f.fork == nil && f.gap == nil {
+			f.compare(kept.Link)
+		}
+		if (!ok || kept.Step != step) && f.fork == nil && f.gap == nil {
 			f.fresh = append(f.fresh, Entry{f.at, step})
 		}
 	}
@@ -150,13 +152,14 @@ func (f *Follower) held(number uint64) (Link, bool, error) {
 	if i, ok := slices.BinarySearchFunc(f.fresh, number, func(e Entry, n uint64) int { return int(e.Number) - int(n) }); ok {
 		return f.fresh[i].Link, true, nil
 	}
-	return f.record.At(number)
+	kept, ok, err := f.record.At(number)
+	return kept.Link, ok, err
 }
 
 // trim forgets what is kept by now.
 func (f *Follower) trim() error {
 	for len(f.fresh) > 0 {
-		if _, ok, err := f.record.At(f.fresh[0].Number); err != nil || !ok {
+		if kept, _, err := f.record.At(f.fresh[0].Number); err != nil || kept != f.fresh[0] {
 			return err
 		}
 		f.fresh = f.fresh[1:]

@@ -21,7 +21,7 @@ func (k kept) Last() (last Head, whole bool, err error) {
 	return last, first || len(k) == 0, nil
 }
 
-func (k kept) At(n uint64) (Link, bool, error) { e, ok := k[n]; return e.Link, ok, nil }
+func (k kept) At(n uint64) (Entry, bool, error) { e, ok := k[n]; return e, ok, nil }
 
 func (k kept) Has(s Step) (bool, error) {
 	for _, e := range k {
@@ -150,6 +150,9 @@ func TestPinned(t *testing.T) {
 		k.keep(f)
 		if _, told := follow(t, k); told != accepted.Head() || len(k) != 4 {
 			t.Errorf("it kept %d links, up to %v", len(k), told)
+		}
+		if ok, err := f.Has(Step{3}); !ok || err != nil {
+			t.Errorf("the step of the accepted head is not there: %v", err)
 		}
 		if ok, err := f.Holds(accepted.At(2)); !ok || err != nil {
 			t.Errorf("an entry before the accepted one is not held: %v", err)

@@ -110,8 +110,8 @@ type record map[uint64]chain.Entry
 func (r record) Last() (last chain.Head, whole bool, err error) {
 	return r[uint64(len(r))].Head, true, nil
 }
-func (r record) At(n uint64) (chain.Link, bool, error) { e, ok := r[n]; return e.Link, ok, nil }
-func (record) Has(chain.Step) (bool, error)            { return false, nil }
+func (r record) At(n uint64) (chain.Entry, bool, error) { e, ok := r[n]; return e, ok, nil }
+func (record) Has(chain.Step) (bool, error)             { return false, nil }
 
 // watched begins a link of site i, as of one that kept what r has.
 func (f *federation) watched(i int, r record) watcher {

@@ -139,18 +139,18 @@ func (r chainRecord) Last() (last chain.Head, whole bool, err error) {
 	return last, whole, err
 }
 
-func (r chainRecord) At(number uint64) (link chain.Link, ok bool, err error) {
+func (r chainRecord) At(number uint64) (e chain.Entry, ok bool, err error) {
 	err = r.view(func(b *bbolt.Bucket) error {
 		k := chainKey(number)
 		v := b.Get(k)
 		if v == nil {
 			return nil
 		}
-		e, err := decodeEntry(k, v)
-		link, ok = e.Link, err == nil
+		e, err = decodeEntry(k, v)
+		ok = err == nil
 		return err
 	})
-	return link, ok, err
+	return e, ok, err
 }
 
 // Has looks from the end: what is asked for is among the last.

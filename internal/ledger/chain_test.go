@@ -65,10 +65,10 @@ func TestChainIsKeptByTheNextWrite(t *testing.T) {
 	defer l.Close()
 	wantChain(t, l, next.Head, true)
 	for _, e := range more {
-		link, ok, err := l.Chain().At(e.Number)
+		on, ok, err := l.Chain().At(e.Number)
 		has, err2 := l.Chain().Has(e.Step)
-		if link != e.Link || !ok || !has || err != nil || err2 != nil {
-			t.Errorf("entry %d: %v, %v, %v, %v, %v", e.Number, link, ok, has, err, err2)
+		if on != e || !ok || !has || err != nil || err2 != nil {
+			t.Errorf("entry %d: %v, %v, %v, %v, %v", e.Number, on, ok, has, err, err2)
 		}
 	}
 	if _, ok, err := l.Chain().At(5); ok || err != nil {
