@@ -10,7 +10,7 @@ import (
 )
 
 type chainCmd struct {
-	Show   chainShowCmd   `cmd:"" default:"1" help:"Show the head that this site kept, and the one that the coordinator shows."`
+	Show   chainShowCmd   `cmd:"" help:"Show the head that this site kept, and the one that the coordinator shows."`
 	Accept chainAcceptCmd `cmd:"" help:"Go on with a chain that does not extend what this site kept, after the coordinators' log was restored from a backup."`
 }
 
@@ -25,7 +25,7 @@ func (chainShowCmd) Run(t *terminal) error {
 }
 
 type chainAcceptCmd struct {
-	Head string `arg:"" help:"The head that \"agent chain\" prints as shown, and that the coordinator's operator confirms."`
+	Head string `arg:"" help:"The head that \"agent chain show\" prints as shown, and that the coordinator's operator confirms."`
 }
 
 func (c *chainAcceptCmd) Run(t *terminal) error {

@@ -120,7 +120,7 @@ func (s *session) brokenChain(f *chain.Follower, why error) {
 		log = log.With("shown", head, "shown_signature", fmt.Sprintf("%x", signature))
 	}
 	log.Error("THE COORDINATOR'S CHAIN DOES NOT EXTEND WHAT THIS SITE KEPT: its log was restored from a backup, or it tells sites different pasts. " +
-		"No query is answered until the chain goes on from there. Ask the coordinator's operator; if a backup was restored, see \"agent chain\"")
+		"No query is answered until the chain goes on from there. Ask the coordinator's operator; if a backup was restored, see \"agent chain show\"")
 }
 
 // chainHolds reports whether the chain that was shown on this link, and that extends what was kept,
@@ -204,7 +204,7 @@ func (a *Agent) acceptChain(link chain.Link) (ChainView, error) {
 	case v.Shown == nil || a.chain.Check() == nil:
 		return v, &ChainError{"nothing is to be accepted: the coordinator's chain extends what this site kept, or no head was shown on this link"}
 	case v.Shown.Link != link:
-		return v, &ChainError{"the coordinator shows another head by now, " + v.Shown.Head.String() + "; \"agent chain\" shows it"}
+		return v, &ChainError{"the coordinator shows another head by now, " + v.Shown.Head.String() + "; \"agent chain show\" shows it"}
 	}
 	if err := a.ledger.PinChain(v.Shown.Head); err != nil {
 		a.failed(err)

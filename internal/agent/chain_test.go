@@ -84,10 +84,10 @@ func TestChainIsKeptBeforeTheAnswer(t *testing.T) {
 	}
 }
 
-// TestBrokenChain: CH-2, CH-3, CH-5. A coordinator whose chain is another than the one that was kept, ends
-// before it, is not shown, is not signed or does not hold what this site was told gets no upload, no
-// signature and no shares, whatever was answered before; nothing is charged, and the study goes on
-// once the chain does.
+// TestBrokenChain: CH-3, CH-5. A coordinator whose chain is another than the one that was
+// kept, ends before it, is not shown, is not signed or does not hold what this site was told gets
+// no upload, no signature and no shares, whatever was answered before; nothing is charged, and the
+// study goes on once the chain does.
 func TestBrokenChain(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, nil)
 	c.ready()
@@ -227,8 +227,8 @@ func TestOlderLedger(t *testing.T) {
 	}
 }
 
-// TestAcceptChain: CH-7. Nothing but the operator's word, with the head that is shown, takes another
-// chain; it is logged with both heads, and then all of that chain is shown anew.
+// TestAcceptChain: CH-7. Nothing but the operator's word, with the head that is shown, takes
+// another chain; it is logged with both heads, and then all of that chain is shown anew.
 func TestAcceptChain(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, nil)
 	c.ready()

@@ -29,7 +29,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestStepsAreOfOneEntry: no two entries have one step, whatever is moved from one field to another.
+// TestStepsAreOfOneEntry: no two entries have one step, whatever is moved from one field to
+// another.
 func TestStepsAreOfOneEntry(t *testing.T) {
 	study := [32]byte{1}
 	all := []Step{

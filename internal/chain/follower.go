@@ -18,8 +18,8 @@ type Shown struct {
 	Signature []byte
 }
 
-// An Entry is a link as a site keeps it, with the step that led to it: the zero one where it was not
-// shown.
+// An Entry is a link as a site keeps it, with the step that led to it: the zero one where it was
+// not shown.
 type Entry struct {
 	Head
 	Step Step
@@ -55,7 +55,8 @@ func (e *BehindError) Error() string {
 	return fmt.Sprintf("the coordinator's chain ends at entry %d where this site kept %d", e.Shown.Number, e.Kept.Number)
 }
 
-// GapError is a piece of a chain that does not begin where the last one ended, or of too many steps.
+// GapError is a piece of a chain that does not begin where the last one ended, or of too many
+// steps.
 type GapError struct{ At, Base uint64 }
 
 func (e *GapError) Error() string {

@@ -246,8 +246,8 @@ func TestAnyChain(t *testing.T) {
 	}
 }
 
-// FuzzFollow: whatever a coordinator shows, in pieces that need not fit, nothing panics, what passes
-// extends what was kept link by link, and nothing of another chain is kept.
+// FuzzFollow: whatever a coordinator shows, in pieces that need not fit, nothing panics, what
+// passes extends what was kept link by link, and nothing of another chain is kept.
 func FuzzFollow(f *testing.F) {
 	mine := logOf(1, 2, 3)
 	for _, base := range []uint64{0, 2, 3, 4, 1 << 40} {

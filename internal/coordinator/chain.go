@@ -16,7 +16,8 @@ import (
 // releases and the ends of studies, each where it is applied and changed something. So the chain is
 // a function of the log, the same at every coordinator.
 
-// joins extends the chain by a site's join. One that was taken before, whose reply was lost, is none.
+// joins extends the chain by a site's join. One that was taken before, whose reply was lost, is
+// none.
 func (m *replicated) joins(e membership.JoinEntry) {
 	if h, ok := m.who.Sites[e.Name]; ok {
 		m.chain.Append(chain.Joined(h.Name, h.Token, h.Identity, h.TLS))

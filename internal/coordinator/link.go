@@ -29,7 +29,8 @@ type link struct {
 	// untold are studies that were over before this link, and whose end it was not told, by place
 	// in the machine's order. Guarded by the machine's lock.
 	untold []bool
-	// shown is the number of the head of the chain that was sent last. Guarded by the machine's lock.
+	// shown is the number of the head of the chain that was sent last. Guarded by the machine's
+	// lock.
 	shown uint64
 
 	// Of the stream's reader.

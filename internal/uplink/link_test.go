@@ -206,8 +206,8 @@ func TestHeldBytes(t *testing.T) {
 	})
 }
 
-// TestHeadsInTheirOrder: heads of the chain are passed on as they are read, before what comes behind
-// them is worked on, and those of a link that was replaced are not.
+// TestHeadsInTheirOrder: heads of the chain are passed on as they are read, before what comes
+// behind them is worked on, and those of a link that was replaced are not.
 func TestHeadsInTheirOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got []uint64
