@@ -5,8 +5,8 @@ import (
 	"io"
 
 	"covey/internal/agent"
+	"covey/internal/chain"
 	"covey/internal/frame"
-	"covey/internal/ledger"
 )
 
 type chainCmd struct {
@@ -38,7 +38,7 @@ func (c *chainAcceptCmd) Run(t *terminal) error {
 }
 
 func printChain(w io.Writer, v agent.ChainView) {
-	head := func(h *ledger.SignedHead) string {
+	head := func(h *chain.Signed) string {
 		if h == nil {
 			return "none yet"
 		}

@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"errors"
-	"fmt"
 	"sync"
 
 	"covey/internal/chain"
-	"covey/internal/ledger"
 	"covey/internal/study"
 	"covey/internal/wire"
 )
@@ -69,8 +67,8 @@ func (s *session) chained(r wire.Message) (wire.Refusal, bool) {
 			s.agent.log.Info("the coordinator's chain extends what this site kept again")
 			c.why = nil
 		}
-		head, signature, _ := c.At()
-		s.agent.ledger.ShownChain(c.Fresh(), ledger.SignedHead{Head: head, Signature: signature})
+		shown, _ := c.Shown()
+		s.agent.ledger.ShownChain(c.Fresh(), shown)
 		return wire.Refusal{}, true
 	}
 	if s.agent.ledger.Err() != nil {
@@ -89,8 +87,8 @@ func (s *session) checkChain(f *chain.Follower) error {
 	if err := f.Check(); err != nil {
 		return err
 	}
-	head, signature, _ := f.At()
-	if !ed25519.Verify(ed25519.PublicKey(s.plan.Proposal.Coordinator), head.SigningInput(), signature) {
+	shown, _ := f.Shown()
+	if !ed25519.Verify(ed25519.PublicKey(s.plan.Proposal.Coordinator), shown.SigningInput(), shown.Signature) {
 		return errUnsigned
 	}
 	own := chain.Proposed(s.plan.Digest)
@@ -108,16 +106,17 @@ func (s *session) checkChain(f *chain.Follower) error {
 	return err
 }
 
-// brokenChain logs what was found, once a link, with all that it takes to show it to others: two
-// heads with the coordinator's signatures, of which one cannot extend the other.
+// brokenChain logs what was found, once a link, with all that it takes to show it to others: the
+// head that was kept and the one that was shown, with the coordinator's signatures.
 func (s *session) brokenChain(f *chain.Follower, why error) {
 	log := s.agent.log.With("study", s.plan.Digest, "why", why)
 	if kept, ok, err := s.agent.ledger.SignedHead(); ok && err == nil {
-		log = log.With("kept", kept.Head, "kept_signature", fmt.Sprintf("%x", kept.Signature))
+		log = log.With("kept", kept)
 	}
 	if f != nil {
-		head, signature, _ := f.At()
-		log = log.With("shown", head, "shown_signature", fmt.Sprintf("%x", signature))
+		if shown, ok := f.Shown(); ok {
+			log = log.With("shown", shown)
+		}
 	}
 	log.Error("THE COORDINATOR'S CHAIN DOES NOT EXTEND WHAT THIS SITE KEPT: its log was restored from a backup, or it tells sites different pasts. " +
 		"No query is answered until the chain goes on from there. Ask the coordinator's operator; if a backup was restored, see \"agent chain show\"")
@@ -137,8 +136,8 @@ func (a *Agent) chainHolds(h chain.Head) bool {
 
 // ChainView is how this site stands to the coordinators' chain.
 type ChainView struct {
-	Kept  *ledger.SignedHead `json:"kept,omitempty"`  // nil before the first query
-	Shown *ledger.SignedHead `json:"shown,omitempty"` // on this link; nil before a query
+	Kept  *chain.Signed `json:"kept,omitempty"`  // nil before the first query
+	Shown *chain.Signed `json:"shown,omitempty"` // on this link; nil before a query
 	// Broken says why the shown chain does not extend the kept one; empty if it does, or nothing
 	// was shown.
 	Broken string `json:"broken,omitempty"`
@@ -157,7 +156,7 @@ func (a *Agent) viewChain() (v ChainView, err error) {
 		return v, err
 	}
 	if last.Number > 0 {
-		v.Kept = &ledger.SignedHead{Head: last}
+		v.Kept = &chain.Signed{Head: last}
 		if signed, ok, _ := a.ledger.SignedHead(); ok && signed.Head == last {
 			v.Kept = &signed
 		}
@@ -168,8 +167,8 @@ func (a *Agent) viewChain() (v ChainView, err error) {
 	if a.chain.Follower == nil {
 		return v, nil
 	}
-	if head, signature, ok := a.chain.At(); ok {
-		v.Shown = &ledger.SignedHead{Head: head, Signature: signature}
+	if shown, ok := a.chain.Shown(); ok {
+		v.Shown = &shown
 		if err := a.chain.Check(); err != nil {
 			v.Broken = err.Error()
 		}
@@ -216,7 +215,7 @@ func (a *Agent) acceptChain(link chain.Link) (ChainView, error) {
 	}
 	a.log.Warn("the operator accepts another chain of the coordinators' log than the one that was kept", "kept", was, "accepted", v.Shown.Head, "why", v.Broken)
 	a.chain.Follower = nil // the next link begins anew
-	return ChainView{Kept: &ledger.SignedHead{Head: v.Shown.Head}}, nil
+	return ChainView{Kept: &chain.Signed{Head: v.Shown.Head}}, nil
 }
 
 // parseHead reads the head that the operator names.

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -22,7 +23,7 @@ import (
 func (s *testSite) onLink(key ed25519.PrivateKey, l *chain.Log, base uint64) {
 	var h wire.Hello
 	s.agent.greeting(&h)
-	s.agent.headed(wire.Head{Shown: chain.Shown{Base: l.At(base), Steps: l.Since(base), Signature: ed25519.Sign(key, l.Head().SigningInput())}})
+	s.agent.headed(headOf(key, l, base))
 }
 
 // quiet asks without the chain that the harness shows.
@@ -84,6 +85,8 @@ func TestChainIsKeptBeforeTheAnswer(t *testing.T) {
 	}
 }
 
+var signed = regexp.MustCompile(` from \d+:[0-9a-f]{64} signed [0-9a-f]{128}"`)
+
 // TestBrokenChain: CH-3, CH-5. A coordinator whose chain is another than the one that was
 // kept, ends before it, is not shown, is not signed or does not hold what this site was told gets
 // no upload, no signature and no shares, whatever was answered before; nothing is charged, and the
@@ -98,6 +101,7 @@ func TestBrokenChain(t *testing.T) {
 	want[wire.Upload](s, next) // whose slot is open from here on
 	mine := s.chain
 	id := c.plan.Digest
+	public := c.key.Public().(ed25519.PublicKey)
 	_, stranger, _ := ed25519.GenerateKey(nil)
 	forked, shorter := logWith(c, 9, final), chain.Log{}
 	forked.Append(chain.Step{3})
@@ -124,12 +128,14 @@ func TestBrokenChain(t *testing.T) {
 			}
 		}
 		s.keeps(mine.Head())
-		if text := s.log.String(); strings.Count(text, "DOES NOT EXTEND") != 1 || !strings.Contains(text, "kept="+mine.Head().String()) || !strings.Contains(text, "kept_signature=") ||
-			name != "no head" && !strings.Contains(text, "shown_signature=") {
+		if text := s.log.String(); strings.Count(text, "DOES NOT EXTEND") != 1 || !strings.Contains(text, "kept=\""+mine.Head().String()+" from ") || len(signed.FindAllString(text, -1)) != map[bool]int{true: 1, false: 2}[name == "no head"] {
 			t.Errorf("%s: the log says:\n%s", name, text)
 		}
 		if st, err := s.agent.Status(); err != nil || st.Chain.Broken == "" || st.Chain.Kept == nil || st.Chain.Kept.Head != mine.Head() || (st.Chain.Shown == nil) != (name == "no head") {
 			t.Errorf("%s: the status says %+v, %v", name, st.Chain, err)
+		} else if kept, shown := st.Chain.Kept, st.Chain.Shown; name == "a fork at the kept head" && (kept.Number != shown.Base.Number || kept.Link == shown.Base.Link ||
+			!ed25519.Verify(public, kept.SigningInput(), kept.Signature) || !ed25519.Verify(public, shown.SigningInput(), shown.Signature)) {
+			t.Errorf("%v and %v prove nothing", kept, shown)
 		}
 		// What is over is answered all the same: a coordinator that lost it takes it from here.
 		if code := s.quiet(first); code != study.CodeFinal {

@@ -237,8 +237,13 @@ func (s *testSite) shows() {
 	var h wire.Hello
 	s.agent.greeting(&h)
 	base := min(h.Chain.Number, s.chain.Head().Number)
-	s.agent.headed(wire.Head{Shown: chain.Shown{Base: s.chain.At(base), Steps: s.chain.Since(base),
-		Signature: ed25519.Sign(s.key, s.chain.Head().SigningInput())}})
+	s.agent.headed(headOf(s.key, &s.chain, base))
+}
+
+// headOf shows a chain from a base on.
+func headOf(key ed25519.PrivateKey, l *chain.Log, base uint64) wire.Head {
+	shown := chain.Signed{Head: l.Head(), Base: l.At(base)}
+	return wire.Head{Shown: chain.Shown{Base: shown.Base, Steps: l.Since(base), Signature: ed25519.Sign(key, shown.SigningInput())}}
 }
 
 // want asks and wants an answer of one type, not a refusal.

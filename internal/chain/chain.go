@@ -94,7 +94,25 @@ type Head struct {
 
 func (h Head) String() string { return fmt.Sprintf("%d:%s", h.Number, h.Link) }
 
+// A Signed is a head that a coordinator has shown, with its signature: that its chain has both the
+// base, where what it showed began, and the head that this led to. Two that name another link of
+// one number prove that the key's holder told two pasts.
+type Signed struct {
+	Head
+	Base      Head   `json:"base"`
+	Signature []byte `json:"signature,omitempty"`
+}
+
 // SigningInput is what a coordinator signs with the key of its releases.
-func (h Head) SigningInput() []byte {
-	return append(binary.BigEndian.AppendUint64([]byte(headLabel), h.Number), h.Link[:]...)
+func (s Signed) SigningInput() []byte {
+	out := []byte(headLabel)
+	for _, h := range []Head{s.Base, s.Head} {
+		out = append(binary.BigEndian.AppendUint64(out, h.Number), h.Link[:]...)
+	}
+	return out
+}
+
+// String has all that it takes to check the signature.
+func (s Signed) String() string {
+	return fmt.Sprintf("%v from %v signed %x", s.Head, s.Base, s.Signature)
 }

@@ -23,9 +23,11 @@ func TestGolden(t *testing.T) {
 			t.Errorf("%s: %s, want %s", what, c.got, c.want)
 		}
 	}
-	signed := Head{0x0102, Link{3}}.SigningInput()
-	if want := append([]byte("covey chain head v1\x00\x00\x00\x00\x00\x00\x00\x01\x02\x03"), make([]byte, 31)...); !bytes.Equal(signed, want) {
-		t.Errorf("a head is signed as %q", signed)
+	signed := Signed{Head: Head{0x0102, Link{3}}, Base: Head{1, Link{4}}}
+	want := append([]byte("covey chain head v1\x00\x00\x00\x00\x00\x00\x00\x00\x01\x04"), make([]byte, 31)...)
+	want = append(append(want, "\x00\x00\x00\x00\x00\x00\x01\x02\x03"...), make([]byte, 31)...)
+	if got := signed.SigningInput(); !bytes.Equal(got, want) {
+		t.Errorf("a head is signed as %q", got)
 	}
 }
 

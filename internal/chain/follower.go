@@ -69,13 +69,13 @@ var ErrUnshown = errors.New("the coordinator shows no head of its chain")
 // A Follower is how far a site was shown the chain on one link. It is not safe for use by several
 // goroutines.
 type Follower struct {
-	record    Record
-	begun     bool
-	at        Head // shown last
-	signature []byte
-	fork      *ForkError
-	gap       *GapError
-	fresh     []Entry // shown and not kept, ascending; none of a chain that is another one
+	record Record
+	begun  bool
+	at     Head // shown last
+	signed Signed
+	fork   *ForkError
+	gap    *GapError
+	fresh  []Entry // shown and not kept, ascending; none of a chain that is another one
 }
 
 // Follow begins a link, and returns the head to tell the coordinator: the zero one if nothing is
@@ -109,7 +109,7 @@ func (f *Follower) Take(s Shown) error {
 			f.fresh = append(f.fresh, Entry{f.at, step})
 		}
 	}
-	f.signature = s.Signature
+	f.signed = Signed{f.at, s.Base, s.Signature}
 	return nil
 }
 
@@ -187,8 +187,8 @@ func (f *Follower) Check() error {
 	return nil
 }
 
-// At returns the head that was shown last, and the signature on it; false before any.
-func (f *Follower) At() (h Head, signature []byte, ok bool) { return f.at, f.signature, f.begun }
+// Shown returns what was shown last; false before anything was.
+func (f *Follower) Shown() (Signed, bool) { return f.signed, f.begun }
 
 // Fresh returns what is to be kept. It is not to be written to.
 func (f *Follower) Fresh() []Entry { return f.fresh }

@@ -55,18 +55,14 @@ func (m *replicated) chainOf(study proposal.Digest) (chain.Head, bool) {
 	return m.chain.At(n), true
 }
 
-// signedHead is the present head with its signature: all sites are shown the same.
-type signedHead struct {
-	head      chain.Head
-	signature []byte
-}
-
-// sign signs a head with the key that signs releases.
-func (m *leader) sign(h chain.Head) []byte {
-	if m.head.signature == nil || m.head.head != h {
-		m.head = signedHead{h, ed25519.Sign(m.authority.SigningKey(), h.SigningInput())}
+// sign signs with the key that signs releases. Most sites are shown the same.
+func (m *leader) sign(base, head chain.Head) []byte {
+	s := chain.Signed{Head: head, Base: base}
+	if m.signed.Signature == nil || m.signed.Head != head || m.signed.Base != base {
+		s.Signature = ed25519.Sign(m.authority.SigningKey(), s.SigningInput())
+		m.signed = s
 	}
-	return m.head.signature
+	return m.signed.Signature
 }
 
 // follow begins a link's place in the chain, with the head that the site says it kept. That it is
@@ -106,7 +102,8 @@ func (m *leader) pieces(base uint64) (out []outgoing, err error) {
 	for {
 		steps := m.chain.Since(base)
 		next := m.chain.At(base + uint64(len(steps)))
-		head := wire.Head{Shown: chain.Shown{Base: m.chain.At(base), Steps: steps, Signature: m.sign(next)}}
+		from := m.chain.At(base)
+		head := wire.Head{Shown: chain.Shown{Base: from, Steps: steps, Signature: m.sign(from, next)}}
 		o := outgoing{head: true, base: base}
 		if len(steps) > fewSteps { // for one site alone
 			o.encode = func() ([]byte, error) { return wire.Encode(head) }

@@ -140,8 +140,8 @@ func (w watcher) hears(m *covey.CoordinatorMessage, key []byte) {
 	if m.GetQuery() == nil {
 		return
 	}
-	head, signature, _ := w.f.At()
-	if err := w.f.Check(); err != nil || !ed25519.Verify(key, head.SigningInput(), signature) {
+	head, _ := w.f.Shown()
+	if err := w.f.Check(); err != nil || !ed25519.Verify(key, head.SigningInput(), head.Signature) {
 		w.t.Errorf("a query comes with head %v: %v", head, err)
 	}
 	for _, e := range w.f.Fresh() {
@@ -268,7 +268,7 @@ func TestLongChain(t *testing.T) {
 		m.show(l)
 		f.c.machine.unlock()
 		take()
-		if head, _, _ := w.f.At(); head != f.chain().Head() || w.f.Check() != nil {
+		if head, _ := w.f.Shown(); head.Head != f.chain().Head() || w.f.Check() != nil {
 			t.Errorf("shown %v of %v: %v", head, f.chain().Head(), w.f.Check())
 		}
 	})

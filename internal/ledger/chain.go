@@ -3,6 +3,7 @@ package ledger
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 
 	"go.etcd.io/bbolt"
 
@@ -10,29 +11,23 @@ import (
 )
 
 // The coordinator's chain as this site was shown it (internal/chain): in chainBucket each link by
-// its number, 8 bytes, with the step that led to it behind it; in metaBucket under signedKey the
-// last head that came with a signature, behind its number, and the signature.
+// its number, 8 bytes, with the step that led to it behind it; in metaBucket under signedKey, as
+// JSON, the head that was shown last, with its signature.
 var (
 	chainBucket = []byte("chain")
 	signedKey   = []byte("chain-signed")
 )
 
-// SignedHead is a head of the chain, and the coordinator's signature on it.
-type SignedHead struct {
-	chain.Head
-	Signature []byte `json:"signature,omitempty"`
-}
-
 // staged is what the next transaction keeps.
 type staged struct {
 	entries []chain.Entry
-	head    SignedHead
+	head    chain.Signed
 }
 
 // ShownChain has the next transaction, whatever it is about, keep entries of the chain that were
 // checked against those on record, and the signed head that they lead to: they cost no fsync of
 // their own. KeepChain makes sure that they are kept.
-func (l *Ledger) ShownChain(entries []chain.Entry, head SignedHead) {
+func (l *Ledger) ShownChain(entries []chain.Entry, head chain.Signed) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.shown = &staged{entries, head}
@@ -66,8 +61,11 @@ func (l *Ledger) putShown(tx *bbolt.Tx) (done func(), err error) {
 			return nil, stored("wrote", err)
 		}
 	}
-	signed := append(append(chainKey(s.head.Number), s.head.Link[:]...), s.head.Signature...)
-	if err := tx.Bucket(metaBucket).Put(signedKey, signed); err != nil {
+	signed, err := json.Marshal(s.head)
+	if err == nil {
+		err = tx.Bucket(metaBucket).Put(signedKey, signed)
+	}
+	if err != nil {
 		return nil, stored("wrote", err)
 	}
 	return func() {
@@ -170,17 +168,15 @@ func (r chainRecord) Has(step chain.Step) (ok bool, err error) {
 }
 
 // SignedHead returns the last head that was kept with its signature; false if there is none.
-func (l *Ledger) SignedHead() (h SignedHead, ok bool, err error) {
+func (l *Ledger) SignedHead() (h chain.Signed, ok bool, err error) {
 	err = l.view(func(tx *bbolt.Tx) error {
 		v := tx.Bucket(metaBucket).Get(signedKey)
 		if v == nil {
 			return nil
 		}
-		if len(v) < 8+len(h.Link) {
+		if json.Unmarshal(v, &h) != nil {
 			return errDamaged
 		}
-		h.Number = binary.BigEndian.Uint64(v)
-		h.Link, h.Signature = chain.Link(v[8:8+len(h.Link)]), bytes.Clone(v[8+len(h.Link):])
 		ok = true
 		return nil
 	})

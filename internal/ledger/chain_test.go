@@ -9,13 +9,13 @@ import (
 	"covey/internal/chain"
 )
 
-func chainOf(steps ...byte) (entries []chain.Entry, head SignedHead) {
+func chainOf(steps ...byte) (entries []chain.Entry, head chain.Signed) {
 	var l chain.Log
 	for _, s := range steps {
 		l.Append(chain.Step{s})
 		entries = append(entries, chain.Entry{Head: l.Head(), Step: chain.Step{s}})
 	}
-	return entries, SignedHead{l.Head(), []byte{7}}
+	return entries, chain.Signed{Head: l.Head(), Signature: []byte{7}}
 }
 
 func wantChain(t *testing.T, l *Ledger, want chain.Head, whole bool) {

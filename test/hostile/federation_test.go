@@ -325,7 +325,7 @@ func (s *realSite) head(key ed25519.PrivateKey) *covey.CoordinatorMessage {
 	steps := s.chain.Since(s.shown)
 	s.shown = now.Number
 	return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Head{Head: &covey.Head{
-		Base: base.Number, BaseHead: base.Link[:], Steps: chain.Join(steps), Signature: ed25519.Sign(key, now.SigningInput())}}}
+		Base: base.Number, BaseHead: base.Link[:], Steps: chain.Join(steps), Signature: ed25519.Sign(key, chain.Signed{Head: now, Base: base}.SigningInput())}}}
 }
 
 // slots reads the site's slot secrets from its folder, which the agent has left: the
