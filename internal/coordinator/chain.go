@@ -2,7 +2,6 @@ package coordinator
 
 import (
 	"crypto/ed25519"
-	"slices"
 
 	"covey/internal/chain"
 	"covey/internal/membership"
@@ -79,21 +78,10 @@ func (m *leader) follow(l *link, kept chain.Head) {
 // show tells a site the chain since it was shown it last, up to the present head. What waits to be
 // sent of it already is sent in one with the rest, so that no queue grows with the chain.
 func (m *leader) show(l *link) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	at, base := len(l.queue), l.shown
-	for i, waits := range slices.Backward(l.queue) {
-		if waits.head {
-			at, base = i, waits.base
-		}
-	}
-	l.queue = slices.DeleteFunc(l.queue, func(o outgoing) bool { return o.head })
-	pieces, err := m.pieces(base)
-	if err != nil {
+	if err := l.sendHeads(l.shown, m.pieces); err != nil {
 		m.log.Error("a message does not encode", "site", l.site, "error", err)
 		return
 	}
-	l.queue = slices.Insert(l.queue, at, pieces...)
 	l.shown = m.chain.Head().Number
 }
 

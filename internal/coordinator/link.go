@@ -88,6 +88,26 @@ func (l *link) send(message []byte, of about) { l.enqueue(outgoing{raw: message,
 // sendLater queues one that is serialized when one of few places is free.
 func (l *link) sendLater(encode func() ([]byte, error)) { l.enqueue(outgoing{encode: encode}) }
 
+// sendHeads queues what pieces makes of the chain from a base on, or from that of the first such
+// message that waits, in its place: what was queued behind it needs no less.
+func (l *link) sendHeads(base uint64, pieces func(base uint64) ([]outgoing, error)) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at := len(l.queue)
+	for i, waits := range slices.Backward(l.queue) {
+		if waits.head {
+			at, base = i, waits.base
+		}
+	}
+	heads, err := pieces(base)
+	if err != nil {
+		return err
+	}
+	l.queue = slices.DeleteFunc(l.queue, func(o outgoing) bool { return o.head })
+	l.queue = slices.Insert(l.queue, at, heads...)
+	return nil // the writer is woken by what comes behind it
+}
+
 func (l *link) enqueue(m outgoing) {
 	l.mu.Lock()
 	if m.about.slot > 0 {

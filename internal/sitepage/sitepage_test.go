@@ -32,6 +32,7 @@ type site struct {
 	sent     egress.Reply
 	found    []doctor.Finding
 	fault    error
+	broken   string     // why the coordinators' chain is
 	mu       sync.Mutex // held to decide
 	approved []proposal.Digest
 	rejected []proposal.Digest
@@ -39,7 +40,7 @@ type site struct {
 }
 
 func (s *site) Status(context.Context) (agent.Status, error) {
-	return agent.Status{Site: "alpha", Linked: true, DaysLeft: 80}, s.fault
+	return agent.Status{Site: "alpha", Linked: true, DaysLeft: 80, Chain: agent.ChainView{Broken: s.broken}}, s.fault
 }
 
 func (s *site) Studies(context.Context) (out []agent.StudyView, _ error) {
