@@ -238,7 +238,7 @@ func (m *Machine) Snapshot() ([]byte, error) {
 
 // durable returns what is encoded. Its maps and slices are the machine's own.
 func (m *replicated) durable() snapshot {
-	s := snapshot{Who: m.who, Counts: m.counts, Journal: m.journal, Words: m.words, Dates: m.dates, People: m.people, Chain: m.chain, Chained: m.chained}
+	s := snapshot{Who: m.who, Counts: m.counts, Journal: m.journal, Words: m.words, Dates: m.dates, Chain: m.chain, Chained: m.chained, People: m.people}
 	for _, d := range m.order {
 		s.Studies = append(s.Studies, m.studies[d].Durable)
 	}
@@ -258,7 +258,8 @@ func (m *Machine) Restore(raw []byte) error {
 	if err := s.Who.Check(); err != nil {
 		return fmt.Errorf("coordinator: snapshot: %w", err)
 	}
-	fresh.who, fresh.journal, fresh.people, fresh.chain = s.Who, s.Journal, s.People, s.Chain
+	fresh.who, fresh.journal, fresh.people = s.Who, s.Journal, s.People
+	fresh.chain = s.Chain
 	for study, n := range s.Chained {
 		if n > s.Chain.Head().Number {
 			return fmt.Errorf("coordinator: snapshot: the chain does not reach the releases of study %s", study)
