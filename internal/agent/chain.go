@@ -200,8 +200,8 @@ func (a *Agent) acceptChain(link chain.Link) (ChainView, error) {
 	switch {
 	case err != nil:
 		return v, err
-	case v.Shown == nil || a.chain.Check() == nil:
-		return v, &ChainError{"nothing is to be accepted: the coordinator's chain extends what this site kept, or no head was shown on this link"}
+	case v.Shown == nil || !acceptable(a.chain.Check()):
+		return v, &ChainError{"nothing is to be accepted: the coordinator's chain extends what this site kept, or no chain that hangs together was shown on this link"}
 	case v.Shown.Link != link:
 		return v, &ChainError{"the coordinator shows another head by now, " + v.Shown.Head.String() + "; \"agent chain show\" shows it"}
 	}
@@ -216,6 +216,13 @@ func (a *Agent) acceptChain(link chain.Link) (ChainView, error) {
 	a.log.Warn("the operator accepts another chain of the coordinators' log than the one that was kept", "kept", was, "accepted", v.Shown.Head, "why", v.Broken)
 	a.chain.Follower = nil // the next link begins anew
 	return ChainView{Kept: &chain.Signed{Head: v.Shown.Head}}, nil
+}
+
+// acceptable reports whether a chain is whole, and another one than the one that was kept.
+func acceptable(why error) bool {
+	_, fork := errors.AsType[*chain.ForkError](why)
+	_, behind := errors.AsType[*chain.BehindError](why)
+	return fork || behind
 }
 
 // parseHead reads the head that the operator names.

@@ -83,6 +83,14 @@ func TestChainIsKeptBeforeTheAnswer(t *testing.T) {
 	if h.Chain != l.At(l.Head().Number-1) {
 		t.Errorf("the hello says %v", h.Chain)
 	}
+	// Neither the charge nor the upload is written: the rows are others by now.
+	s.write("rows.csv", "c0,c1,c2\n1,2,3\n")
+	s.ask(wire.Confirmed{Header: wire.Header{Study: c.plan.Digest}, Signatures: c.signed})
+	s.onLink(c.key, l, h.Chain.Number)
+	if code := s.quiet(q); code != "" {
+		t.Fatalf("%q", code)
+	}
+	s.keeps(l.Head())
 }
 
 var signed = regexp.MustCompile(` from \d+:[0-9a-f]{64} signed [0-9a-f]{128}"`)

@@ -60,7 +60,7 @@ func (e *BehindError) Error() string {
 type GapError struct{ At, Base uint64 }
 
 func (e *GapError) Error() string {
-	return fmt.Sprintf("the coordinator shows its chain from entry %d on where it ended at %d, or more than %d entries", e.Base, e.At, MaxEntries)
+	return fmt.Sprintf("the coordinator shows its chain from entry %d on, where it showed it up to %d, or more than %d entries", e.Base, e.At, MaxEntries)
 }
 
 // ErrUnshown is a link on which no head was shown.
@@ -90,11 +90,24 @@ func Follow(r Record) (*Follower, Head, error) {
 
 // Take follows a piece. What speaks against it is Check's to return; the error is the record's.
 func (f *Follower) Take(s Shown) error {
+	if f.gap != nil {
+		return nil // nothing that follows counts, nor costs anything
+	}
 	if err := f.trim(); err != nil {
 		return err
 	}
-	if err := f.begin(s); err != nil {
+	kept, ok, err := f.held(s.Base.Number)
+	if err != nil {
 		return err
+	}
+	fits := s.Base == f.at || !f.begun && ok
+	if !fits || s.Base.Number+uint64(len(s.Steps)) > MaxEntries {
+		f.gap, f.fresh = &GapError{At: f.at.Number, Base: s.Base.Number}, nil
+		return nil
+	}
+	f.begun, f.at = true, s.Base
+	if ok {
+		f.compare(kept)
 	}
 	for _, step := range s.Steps {
 		f.at = Head{f.at.Number + 1, f.at.Link.Next(step)}
@@ -105,36 +118,11 @@ func (f *Follower) Take(s Shown) error {
 		if ok {
 			f.compare(kept.Link)
 		}
-		if (!ok || kept.Step != step) && f.fork == nil && f.gap == nil {
+		if (!ok || kept.Step != step) && f.fork == nil {
 			f.fresh = append(f.fresh, Entry{f.at, step})
 		}
 	}
 	f.signed = Signed{f.at, s.Base, s.Signature}
-	return nil
-}
-
-// begin looks at where a piece begins.
-func (f *Follower) begin(s Shown) error {
-	at := f.at
-	if !f.begun {
-		last, _, err := f.record.Last()
-		if err != nil {
-			return err
-		}
-		at = last
-	}
-	kept, ok, err := f.held(s.Base.Number)
-	if err != nil {
-		return err
-	}
-	fits := s.Base == f.at || !f.begun && ok
-	if f.gap == nil && (!fits || s.Base.Number+uint64(len(s.Steps)) > MaxEntries) {
-		f.gap, f.fresh = &GapError{At: at.Number, Base: s.Base.Number}, nil
-	}
-	f.begun, f.at = true, s.Base
-	if ok {
-		f.compare(kept)
-	}
 	return nil
 }
 
@@ -175,12 +163,12 @@ func (f *Follower) Check() error {
 	switch {
 	case err != nil:
 		return err
-	case !f.begun:
-		return ErrUnshown
 	case f.fork != nil:
 		return f.fork
 	case f.gap != nil:
 		return f.gap
+	case !f.begun:
+		return ErrUnshown
 	case f.at.Number < last.Number:
 		return &BehindError{last, f.at}
 	}

@@ -116,6 +116,7 @@ func TestFollow(t *testing.T) {
 		"with a piece missing":           {append(shown(&mine, 3), shown(&longer, 4)...), isGap},
 		"with a piece twice":             {append(shown(&longer, 3), shown(&longer, 4)...), isGap},
 		"too long":                       {[]Shown{{Base: Head{MaxEntries, Link{}}, Steps: []Step{{}}}}, isGap},
+		"a gap, and then the right one":  {append(shown(&longer, 4), shown(&longer, 3)...), isGap},
 		"a fork, and then the right one": {append(shown(&other, 2, 1), shown(&longer, 3)...), isFork(3)},
 	} {
 		f, told := follow(t, site())

@@ -103,6 +103,8 @@ type watcher struct {
 	t *testing.T
 	f *chain.Follower
 	k record
+	// of the last release
+	told *chain.Step
 }
 
 type record map[uint64]chain.Entry
@@ -111,7 +113,14 @@ func (r record) Last() (last chain.Head, whole bool, err error) {
 	return r[uint64(len(r))].Head, true, nil
 }
 func (r record) At(n uint64) (chain.Entry, bool, error) { e, ok := r[n]; return e, ok, nil }
-func (record) Has(chain.Step) (bool, error)             { return false, nil }
+func (r record) Has(s chain.Step) (bool, error) {
+	for _, e := range r {
+		if e.Step == s {
+			return true, nil
+		}
+	}
+	return false, nil
+}
 
 // watched begins a link of site i, as of one that kept what r has.
 func (f *federation) watched(i int, r record) watcher {
@@ -119,7 +128,7 @@ func (f *federation) watched(i int, r record) watcher {
 	if s.link != nil {
 		f.drop(i)
 	}
-	w := watcher{t: f.t, k: r}
+	w := watcher{t: f.t, k: r, told: new(chain.Step)}
 	var told chain.Head
 	w.f, told, _ = chain.Follow(r)
 	s.down, s.link = false, newLink(s.name)
@@ -137,8 +146,14 @@ func (w watcher) hears(m *covey.CoordinatorMessage, key []byte) {
 		}
 		w.f.Take(chain.Shown{Base: chain.Head{Number: h.GetBase(), Link: chain.Link(h.GetBaseHead())}, Steps: steps, Signature: h.GetSignature()})
 	}
+	if m.GetFinal() != nil {
+		*w.told = chain.Released([32]byte(m.GetFinal().GetStudy()), m.GetFinal().GetReleased())
+	}
 	if m.GetQuery() == nil {
 		return
+	}
+	if has, _ := w.f.Has(*w.told); !has && *w.told != (chain.Step{}) {
+		w.t.Error("a query comes without the release before it in the chain")
 	}
 	head, _ := w.f.Shown()
 	if err := w.f.Check(); err != nil || !ed25519.Verify(key, head.SigningInput(), head.Signature) {
