@@ -115,7 +115,6 @@ func TestFollow(t *testing.T) {
 		"from beyond what was kept":      {shown(&longer, 4), isGap},
 		"with a piece missing":           {append(shown(&mine, 3), shown(&longer, 4)...), isGap},
 		"with a piece twice":             {append(shown(&longer, 3), shown(&longer, 4)...), isGap},
-		"too long":                       {[]Shown{{Base: Head{MaxEntries, Link{}}, Steps: []Step{{}}}}, isGap},
 		"a gap, and then the right one":  {append(shown(&longer, 4), shown(&longer, 3)...), isGap},
 		"a fork, and then the right one": {append(shown(&other, 2, 1), shown(&longer, 3)...), isFork(3)},
 	} {
@@ -128,6 +127,20 @@ func TestFollow(t *testing.T) {
 		} else if err != nil && len(f.Fresh()) > 0 && isFork(3)(err) {
 			t.Errorf("%s: %d entries of another chain are to be kept", name, len(f.Fresh()))
 		}
+	}
+}
+
+// TestTooLong: a chain ends where a site could not follow it from its start any more.
+func TestTooLong(t *testing.T) {
+	last := Head{MaxEntries, Link{1}}
+	k := kept{MaxEntries: Entry{Head: last}}
+	f, _ := follow(t, k)
+	if err := take(t, f, Shown{Base: last}); err != nil {
+		t.Error(err)
+	}
+	f, _ = follow(t, k)
+	if _, gap := errors.AsType[*GapError](take(t, f, Shown{Base: last, Steps: []Step{{}}})); !gap {
+		t.Error("one entry more is taken")
 	}
 }
 

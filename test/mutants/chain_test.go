@@ -28,7 +28,7 @@ func init() {
 		}, in("chain", "TestFollow"), killer{}},
 		{"chain: without end", 0, []edit{
 			{chainFollower, "if !fits || s.Base.Number+uint64(len(s.Steps)) > MaxEntries {", "if !fits {"},
-		}, in("chain", "TestFollow"), killer{}},
+		}, in("chain", "TestTooLong"), killer{}},
 		{"chain: a gap is forgotten", 0, []edit{
 			{chainFollower, "if f.gap != nil {", "if f.gap = nil; f.gap != nil {"},
 		}, in("chain", "TestFollow"), killer{}},
