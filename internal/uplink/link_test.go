@@ -230,11 +230,11 @@ func TestHeadsInTheirOrder(t *testing.T) {
 		}
 		old, now := newLink(t.Context(), u), newLink(t.Context(), u)
 		query := coordinatorMessage(t, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Query{Query: &covey.Query{Study: make([]byte, 32)}}})
-		u.set(old, "", nil)
+		u.set(old, Standing{})
 		read(old, head(1), head(2), query)
-		u.set(nil, "", nil)
+		u.set(nil, Standing{})
 		read(old, head(3))
-		u.set(now, "", nil)
+		u.set(now, Standing{})
 		read(old, head(4))
 		read(now, head(5))
 		if want := []uint64{1, 2, 100, 5}; !slices.Equal(got, want) {
