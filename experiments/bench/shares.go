@@ -16,8 +16,8 @@ import (
 
 // On the sparse graph what thousands of sites hold is computed from the senders' secrets, as
 // docs/protocol.md derives it of them, in place of dealing, sealing, opening and checking some
-// hundred boxes a site, which no round measures. A few sites do all that nevertheless, and must hold
-// the same bytes.
+// hundred boxes a site, which no round measures. A few sites do all that nevertheless, and must
+// hold the same bytes.
 
 // derive is HKDF with a label of the masks and fields.
 func derive(secret, salt []byte, label string, length int, fields []byte) ([]byte, error) {

@@ -186,8 +186,8 @@ func TestUnequalPartsAreCovered(t *testing.T) {
 	if fails < 10 {
 		t.Errorf("%d cases need τ", fails)
 	}
-	// By hand, one site's two parts: 10·exp(-2π²·A·v/(A+v)), A = 1, v = 1/4; and two sites', A = 1, 2
-	// and 9/4 next.
+	// By hand, one site's two parts: 10·exp(-2π²·A·v/(A+v)), A = 1, v = 1/4; and two sites', A = 1,
+	// 2 and 9/4 next.
 	x := func(a, v float64) float64 { return 10 * math.Exp(-2*math.Pi*math.Pi*a*v/(a+v)) }
 	for _, c := range []struct {
 		s    Carried

@@ -36,8 +36,8 @@ type Verified struct {
 	Unit string `json:"unit,omitempty"`
 	// Noise says who saw what: NoiseCentral or NoiseDistributed.
 	Noise string `json:"noise"`
-	// NoiseFactor is the most noise that a sum has, as a multiple of central noise, and NoiseStayed in
-	// how many sums some survivor's noise stayed whole that could have been less: both by the
+	// NoiseFactor is the most noise that a sum has, as a multiple of central noise, and NoiseStayed
+	// in how many sums some survivor's noise stayed whole that could have been less: both by the
 	// coordinator's word on whose was taken away.
 	NoiseFactor float64         `json:"noise_factor"`
 	NoiseStayed int             `json:"noise_stayed,omitempty"`

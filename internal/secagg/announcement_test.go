@@ -109,16 +109,18 @@ func TestAnnouncementsAreChecked(t *testing.T) {
 }
 
 // TestAnnouncementIsOfOneConfig: a good announcement by the right site, made for anything else, is
-// refused: of another study, attempt, roster or bound, of a setup that is whole, of the other graph.
+// refused: of another study, attempt, roster or bound, of a setup that is whole, of the other
+// graph.
 func TestAnnouncementIsOfOneConfig(t *testing.T) {
-	g := sharedGroup(t, 5)
+	g := sharedGroup(t, 6)
 	for name, change := range map[string]func(*Config){
 		"study":   func(c *Config) { c.Study[31] ^= 1 },
 		"attempt": func(c *Config) { c.Attempt++ },
 		"roster":  func(c *Config) { c.Identity[3], c.Identity[4] = c.Identity[4], c.Identity[3] },
 		"corrupt": func(c *Config) { c.Corrupt = 0 },
 		"quorum":  func(c *Config) { c.Quorum, c.MinSurvivors = 5, 5 },
-		"whole":   func(c *Config) { c.MinSurvivors = 5 },
+		"U_min":   func(c *Config) { c.MinSurvivors = 5 },
+		"whole":   func(c *Config) { c.MinSurvivors = 6 },
 		"slots":   func(c *Config) { c.Slots = 1 },
 	} {
 		c := g.cfg
@@ -179,8 +181,8 @@ func TestMaskPolynomial(t *testing.T) {
 	}
 }
 
-// TestSparseAnnouncements: every part of a head, a nonce, an ML-KEM key and a body is bound: what is
-// changed or exchanged on the way is refused, and its site not named for it.
+// TestSparseAnnouncements: every part of a head, a nonce, an ML-KEM key and a body is bound: what
+// is changed or exchanged on the way is refused, and its site not named for it.
 func TestSparseAnnouncements(t *testing.T) {
 	g := sharedSparse(t)
 	for at := 0; at < len(g.sent[2]); at += 7 {

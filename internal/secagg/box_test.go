@@ -237,8 +237,8 @@ func TestTwoBoxesConvict(t *testing.T) {
 	}
 }
 
-// TestStatements: a site signs its deposits and the tags that it checked: of no other site, boxes or
-// setup.
+// TestStatements: a site signs its deposits and the tags that it checked: of no other site, boxes
+// or setup.
 func TestStatements(t *testing.T) {
 	for _, g := range []*group{sharedGroup(t, 5), sharedSparse(t)} {
 		const site = 2

@@ -75,8 +75,8 @@ func TestOneCertificateASlot(t *testing.T) {
 	}
 }
 
-// TestNoSharesWithoutACertificate: of fewer than q signatures that hold, on this slot, ctx and U, and
-// counted once a site.
+// TestNoSharesWithoutACertificate: of fewer than q signatures that hold, on this slot, ctx and U,
+// and counted once a site.
 func TestNoSharesWithoutACertificate(t *testing.T) {
 	g := sharedGroup(t, 5)
 	q, u := Query{Slot: 1, Context: labelled("certificate"), Bits: 64, Lanes: 1}, Survivors{0, 1, 3, 4}

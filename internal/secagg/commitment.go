@@ -146,8 +146,8 @@ func (c Config) bodySize() int { return 32 * (c.holders() + c.threshold()) }
 // place returns c_x.
 func (b body) place(x int) []byte { return b.places[32*(x-1) : 32*x] }
 
-// dealt checks one dealer's shares at x, by slot, against its announcement. It returns the leaves of
-// the place, 32 bytes each, which are not secret; false if the shares are not what the dealer
+// dealt checks one dealer's shares at x, by slot, against its announcement. It returns the leaves
+// of the place, 32 bytes each, which are not secret; false if the shares are not what the dealer
 // committed to, or not of its polynomials.
 func (s *Setup) dealt(dealer, x int, b body, g *edwards25519.Scalar, shares []SlotHeld) ([]byte, bool) {
 	commit := committer{s.sites[dealer].header}

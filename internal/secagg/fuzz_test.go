@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// signedBy makes the site sign what the fuzzer made, so that what is behind the signature is reached.
+// signedBy makes the site sign what the fuzzer made, so that what is behind the signature is
+// reached.
 func (g *group) signedBy(site int, raw []byte) []byte {
 	n := max(0, len(raw)-ed25519.SignatureSize)
 	return append(bytes.Clone(raw[:n]), ed25519.Sign(g.keys[site], raw[:n])...)
@@ -77,8 +78,8 @@ func FuzzStored(f *testing.F) {
 	})
 }
 
-// Whatever a box, an accusation, evidence or a statement is: only the dealer's own box opens, and no
-// honest site is found guilty.
+// Whatever a box, an accusation, evidence or a statement is: only the dealer's own box opens, and
+// no honest site is found guilty.
 func FuzzBox(f *testing.F) {
 	g := sharedGroup(f, 3)
 	good := *g.box(2, 0)

@@ -90,8 +90,8 @@ func (g *Graph) Owners(i int) []int {
 // owns; ascending, without itself.
 func (g *Graph) Recipients(i int) []int { return union(i, g.Holders(i), g.Owned(i)) }
 
-// Senders are the sites that send site i a box: the dealers whose shares it holds, and the owners of
-// its pairs; ascending, without itself.
+// Senders are the sites that send site i a box: the dealers whose shares it holds, and the owners
+// of its pairs; ascending, without itself.
 func (g *Graph) Senders(i int) []int {
 	dealers := make([]int, len(g.held[i]))
 	for k, s := range g.held[i] {

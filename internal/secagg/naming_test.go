@@ -63,8 +63,8 @@ type villain struct {
 }
 
 // TestNamingIsRight: whatever corrupt sites commit to, seal, deposit and answer, and whatever a new
-// leader has lost, the opened sum is the true one or does not come, and nobody is ever named but for
-// what it did.
+// leader has lost, the opened sum is the true one or does not come, and nobody is ever named but
+// for what it did.
 func TestNamingIsRight(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		n := rapid.IntRange(4, 6).Draw(r, "n")
@@ -214,8 +214,8 @@ func (g *group) openingOf(t testing.TB, q Query, u Survivors, liar int, change f
 	return o
 }
 
-// TestWrongShare: a share that is wrong by one opens nothing; its helper, whose proof cannot hold, is
-// named and its shares are forgotten, on both graphs, of all kinds of proof that do not hold.
+// TestWrongShare: a share that is wrong by one opens nothing; its helper, whose proof cannot hold,
+// is named and its shares are forgotten, on both graphs, of all kinds of proof that do not hold.
 func TestWrongShare(t *testing.T) {
 	for _, g := range []*group{sharedGroup(t, 5), sharedSparse(t), sharedWhole(t, 5)} {
 		n, dealer := len(g.keys), 3
@@ -263,8 +263,8 @@ func TestWrongShare(t *testing.T) {
 }
 
 // TestDealerAndHolder: with a holder's help a dealer has a share that proves, though it is on no
-// polynomial of its own. All helpers prove, and the dealer is named: in U nothing opens, outside its
-// neighbors' keys do.
+// polynomial of its own. All helpers prove, and the dealer is named: in U nothing opens, outside
+// its neighbors' keys do.
 func TestDealerAndHolder(t *testing.T) {
 	const dealer, holder = 3, 0
 	for _, outside := range []int{dealer, 2} {
@@ -325,8 +325,8 @@ func TestDealerAndHolder(t *testing.T) {
 }
 
 // TestNoKeyWithoutItsTag: where deposits or tags are lost or false, an opening says whose keys or
-// tags it needs, takes no key that misses its tag or whose tag is not at hand, and convicts the site
-// outside of U of what it did alone.
+// tags it needs, takes no key that misses its tag or whose tag is not at hand, and convicts the
+// site outside of U of what it did alone.
 func TestNoKeyWithoutItsTag(t *testing.T) {
 	g := sharedGroup(t, 5)
 	const missing = 2 // which owns its pairs with 0 and 3
@@ -394,5 +394,46 @@ func TestNoKeyWithoutItsTag(t *testing.T) {
 		if sum := slices.Clone(masked); o.Unmask(sum) != nil || !slices.Equal(sum, want) {
 			t.Errorf("%s: another sum in the end", name)
 		}
+	}
+}
+
+// TestProofIsOfTheShareSent: a helper that proves a share, is dropped for its silence about
+// another, and sends other shares then, has to prove these: no honest dealer is named for them.
+func TestProofIsOfTheShareSent(t *testing.T) {
+	g := sharedGroup(t, 5)
+	q, u, liar, dealer := Query{Context: labelled("proven before"), Bits: 32, Lanes: 2}, without(5), 1, 3
+	masked, want := g.sums(t, q, u)
+	other := func(m []byte) { copy(m[len(m)-64:], plusOne(t, m[len(m)-64:][:32])) } // of dealer 3
+	o := g.openingOf(t, q, u, 0, other)
+	for round := range 2 {
+		e, ok := errors.AsType[*ProofsError](o.Unmask(slices.Clone(masked)))
+		if !ok || e.Dealer != dealer || !slices.Contains(e.Helpers, liar) {
+			t.Fatalf("round %d: %v", round, e)
+		}
+		for _, i := range e.Helpers {
+			if i == 0 {
+				continue // and is never heard again
+			}
+			err := o.AddProof(i, must(g.setup.Proof(i, dealer, q, u, g.received[i].Public)))
+			if (err != nil) != (round == 1 && i == liar) {
+				t.Fatalf("round %d: site %d: %v", round, i, err)
+			}
+		}
+		if round == 0 {
+			o.Drop(liar)
+			message := g.shares(t, liar, q, u, g.certificate(t, q, u))
+			other(message)
+			if err := o.Add(liar, message); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	o.Drop(0)
+	o.Drop(0)
+	if err := o.Add(0, g.shares(t, 0, q, u, g.certificate(t, q, u))); err != nil || o.Helpers() != 4 {
+		t.Errorf("%d helpers, %v", o.Helpers(), err)
+	}
+	if sum := slices.Clone(masked); o.Unmask(sum) != nil || !slices.Equal(sum, want) {
+		t.Error("another sum")
 	}
 }

@@ -14,10 +14,10 @@ import (
 // concurrent use.
 //
 // Each dealer's secret is interpolated of the first T shares and compared with its commitment,
-// exactly. Only if one does not fit do its helpers have to prove their shares; if all can, the dealer
-// shared another secret than it committed to. A site outside U whose keys do not fit their tags is
-// convicted, and its neighbors in U are asked for the keys. No key is taken that does not give its
-// tag: the sum, and so its noise, is a function of what the log holds.
+// exactly. Only if one does not fit do its helpers have to prove their shares; if all can, the
+// dealer shared another secret than it committed to. A site outside U whose keys do not fit their
+// tags is convicted, and its neighbors in U are asked for the keys. No key is taken that does not
+// give its tag: the sum, and so its noise, is a function of what the log holds.
 type Opening struct {
 	s    *Setup
 	q    Query
@@ -38,10 +38,10 @@ type Opening struct {
 }
 
 // Format prints [redacted] for every verb.
-func (*Opening) Format(f fmt.State, _ rune) { io.WriteString(f, redacted) }
+func (Opening) Format(f fmt.State, _ rune) { io.WriteString(f, redacted) }
 
 // MarshalText keeps what opens a sum out of JSON and structured logs.
-func (*Opening) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+func (Opening) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
 // pair is a site outside U and one inside.
 type pair struct{ outside, inside int }
@@ -68,8 +68,8 @@ func (s *Setup) NewOpening(q Query, u Survivors, kept Kept) (*Opening, error) {
 func (o *Opening) Keep(kept Kept) { o.kept = kept }
 
 // Add takes one helper's shares. Whether they are right shows when the sum is opened. A *SiteError
-// names a helper whose message does not parse, or whose shares were wrong before; nothing is changed
-// then. A helper's second message counts for nothing.
+// names a helper whose message does not parse, or whose shares were wrong before; nothing is
+// changed then. A helper's second message counts for nothing.
 func (o *Opening) Add(from int, message []byte) error {
 	if from < 0 || from >= o.s.cfg.sites() {
 		return siteError(from, "no such site")
@@ -96,14 +96,18 @@ func (o *Opening) Add(from int, message []byte) error {
 	return nil
 }
 
-// Drop takes a helper's shares out again, as if they had not come. Its key of the chain stays: that
-// is the site's own.
+// Drop takes a helper's shares out again, and its proofs of them, as if they had not come: a proof
+// is of the share that was sent, and the next may be another. Its key of the chain stays: that is
+// the site's own.
 func (o *Opening) Drop(helper int) {
 	if o.shares[helper] == nil {
 		return
 	}
 	erase(o.shares[helper])
 	delete(o.shares, helper)
+	for _, by := range o.proven {
+		delete(by, helper)
+	}
 	for _, at := range o.s.graph.held[helper] {
 		if o.have[at.dealer]--; o.have[at.dealer] == o.s.cfg.threshold()-1 {
 			o.short++
@@ -117,8 +121,8 @@ func (o *Opening) Helpers() int { return len(o.shares) }
 // Ready reports whether of each site's secret enough shares are in.
 func (o *Opening) Ready() bool { return o.short == 0 }
 
-// Convicted are the sites outside U that signed tags which their e does not give, or deposited other
-// keys than they checked; ascending.
+// Convicted are the sites outside U that signed tags which their e does not give, or deposited
+// other keys than they checked; ascending.
 func (o *Opening) Convicted() []int {
 	var out []int
 	for i, is := range o.convicted {
@@ -152,9 +156,9 @@ func (o *Opening) Erase() {
 	clear(o.keys)
 }
 
-// AddProof takes a helper's proof of its share of a dealer's secret. A *SiteError names a helper whose
-// share or proof is wrong: its shares are forgotten, of all dealers. A proof that nobody asked for, or
-// of a helper without shares, counts for nothing; so does a second one.
+// AddProof takes a helper's proof of its share of a dealer's secret. A *SiteError names a helper
+// whose share or proof is wrong: its shares are forgotten, of all dealers. A proof that nobody
+// asked for, or of a helper without shares, counts for nothing; so does a second one.
 func (o *Opening) AddProof(from int, message []byte) error {
 	s := o.s
 	if from < 0 || from >= s.cfg.sites() {
@@ -231,8 +235,8 @@ func (o *Opening) AddKeys(from int, message []byte) error {
 	return nil
 }
 
-// tags are an owner's, nil if they are not at hand. What is of another length is not: it could not be
-// told which key gives it.
+// tags are an owner's, nil if they are not at hand. What is of another length is not: it could not
+// be told which key gives it.
 func (o *Opening) tags(owner int) []byte {
 	if owner < len(o.kept.Tags) && len(o.kept.Tags[owner]) == o.s.TagsSize(owner) {
 		return o.kept.Tags[owner]
@@ -344,8 +348,8 @@ func (o *Opening) secrets() ([]*edwards25519.Scalar, error) {
 	return secrets, nil
 }
 
-// misses is for a dealer whose secret is not the one that it committed to: its helpers have to prove
-// their shares. If all have, the dealer is guilty, which is an error if it is in U.
+// misses is for a dealer whose secret is not the one that it committed to: its helpers have to
+// prove their shares. If all have, the dealer is guilty, which is an error if it is in U.
 func (o *Opening) misses(dealer int, shares []placed) error {
 	if o.proven[dealer] == nil {
 		o.proven[dealer] = map[int]bool{}
@@ -420,10 +424,11 @@ func (o *Opening) pairs(secrets []*edwards25519.Scalar) (map[pair][pairKeySize]b
 	return nil, &KeysError{slices.Compact(from)}
 }
 
-// pairsOf returns the keys of a missing site's pairs with survivors that its e gives, as far as they
-// give their tags, and whose tags are needed and not at hand. A key or deposit that misses its tag
-// convicts the site: it signed the tags of its own pairs, and checked the others before it deposited
-// them. With neither its tags nor their hash nothing is taken of it, and nothing held against it.
+// pairsOf returns the keys of a missing site's pairs with survivors that its e gives, as far as
+// they give their tags, and whose tags are needed and not at hand. A key or deposit that misses its
+// tag convicts the site: it signed the tags of its own pairs, and checked the others before it
+// deposited them. With neither its tags nor their hash nothing is taken of it, and nothing held
+// against it.
 func (o *Opening) pairsOf(i int, e *edwards25519.Scalar) (found map[pair][pairKeySize]byte, missing []int) {
 	s := o.s
 	found = map[pair][pairKeySize]byte{}

@@ -8,16 +8,16 @@ import (
 	"slices"
 )
 
-// Received is what site self keeps of the boxes that it accepted. The caller stores all of it in one
-// transaction, before the confirmation leaves, and from then on answers with what is stored.
+// Received is what site self keeps of the boxes that it accepted. The caller stores all of it in
+// one transaction, before the confirmation leaves, and from then on answers with what is stored.
 type Received struct {
 	Held Held // secret: by slot, to be erased with it
 	// Public is not secret: by dealer the leaves of its shares at this site's place, on the sparse
 	// graph the dealers' bodies, and of each owner what it signed with its tags.
 	Public []byte
 	// Deposits are the keys of the pairs that others own, under pads of the site's own e, in the
-	// order of Graph.Owners, by slot; Statement signs them and the tags that they fit. Nil where the
-	// setup is whole.
+	// order of Graph.Owners, by slot; Statement signs them and the tags that they fit. Nil where
+	// the setup is whole.
 	Deposits, Statement []byte
 	Confirmation        []byte // signs the transcript
 }

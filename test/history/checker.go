@@ -50,8 +50,8 @@ const (
 	OneSetPerSlot Rule = "one-set-per-slot"
 	// A site sends shares, and proofs and keys after them, for one slot and survivor set a query.
 	OneOpeningPerQuery Rule = "one-opening-per-query"
-	// A site never sends shares of both secrets of a dealer in a slot, nor a key of a pair inside of
-	// the survivors.
+	// A site never sends shares of both secrets of a dealer in a slot, nor a key of a pair inside
+	// of the survivors.
 	OneKind Rule = "one-kind"
 	// An attempt ends in one way at a site: it confirms, or shows the keys of its boxes.
 	OneEnd Rule = "one-end"

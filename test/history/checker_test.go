@@ -374,8 +374,8 @@ func falseDeposit(st *story) {
 	e.Data = raw
 }
 
-// TestOpenedWithKeysAndProofs: a sum that deposits do not open, or wrong shares, is opened again from
-// the keys and proofs on the wire.
+// TestOpenedWithKeysAndProofs: a sum that deposits do not open, or wrong shares, is opened again
+// from the keys and proofs on the wire.
 func TestOpenedWithKeysAndProofs(t *testing.T) {
 	st := newStory(t, variation{})
 	falseDeposit(st)

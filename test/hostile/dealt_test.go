@@ -9,8 +9,8 @@ import (
 	covey "covey/proto/covey/v1"
 )
 
-// toDeal is a study of five agents but for the corrupt site 3, which has dealt to all. Of pairs with
-// it, it owns those with sites 1 and 4; sites 0 and 2 own theirs.
+// toDeal is a study of five agents but for the corrupt site 3, which has dealt to all. Of pairs
+// with it, it owns those with sites 1 and 4; sites 0 and 2 own theirs.
 func toDeal(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t, options{sites: 5, corrupt: []int{3}})
@@ -52,9 +52,9 @@ func TestDealtByTheBook(t *testing.T) {
 	w.hold()
 }
 
-// TestBadBoxes deals a site what it must not take, signed as it should be. It accuses the dealer with
-// a proof, in which it shows the attempt's keys, and the attempt is over for it whatever comes then.
-// The next attempt goes on. Rules A2, AG-7, AG-8.
+// TestBadBoxes deals a site what it must not take, signed as it should be. It accuses the dealer
+// with a proof, in which it shows the attempt's keys, and the attempt is over for it whatever comes
+// then. The next attempt goes on. Rules A2, AG-7, AG-8.
 func TestBadBoxes(t *testing.T) {
 	const to = 1
 	flip := func(b []byte, at int) { b[at] ^= 1 }
@@ -135,6 +135,16 @@ func TestBadBoxes(t *testing.T) {
 			}
 			if guilty, _ := w.setup.Judge(3, 2, no.GetEvidence(), nil); guilty != 2 {
 				t.Error("another site's keys convict")
+			}
+			// Good boxes convict their receiver, with its own keys and with others.
+			mine := w.seeds[2]
+			own := slices.Concat(mine.Transport[:], mine.Seal[:])
+			for what, keys := range map[string][]byte{
+				"its own keys": own, "no keys": nil, "keys of nobody": make([]byte, 96), "another X25519 key": flippedAt(own, 9), "another ML-KEM seed": flippedAt(own, 40),
+			} {
+				if guilty, err := w.setup.Judge(3, 2, slices.Concat(keys, *w.box(3, 2)), nil); err != nil || guilty != 2 {
+					t.Errorf("%s and a good box: judged guilty is %d, %v", what, guilty, err)
+				}
 			}
 			// With a good box, and after a crash, the attempt stays closed.
 			*w.box(3, to) = good

@@ -19,8 +19,8 @@ import (
 const (
 	sharesLabel = "covey secagg shares v2\x00"
 	keysLabel   = "covey secagg keys v2\x00"
-	// headSize is of what comes before shares and keys, behind the label: what the release signature
-	// signs, and the helper.
+	// headSize is of what comes before shares and keys, behind the label: what the release
+	// signature signs, and the helper.
 	headSize = len("covey secagg release v2\x00") + 32 + 4 + 32 + 32 + 2
 )
 
@@ -49,7 +49,8 @@ func labelled(label string, fields ...[]byte) [32]byte {
 	return sha256.Sum256(all)
 }
 
-// header is what a site's announcement begins with; its hash stands for the site in its commitments.
+// header is what a site's announcement begins with; its hash stands for the site in its
+// commitments.
 func header(c secagg.Config, site int) []byte {
 	graph, numbers := "complete", []int{len(c.Identity), c.Corrupt, c.Quorum, c.MinSurvivors, c.Slots}
 	if g := c.Sparse; g.Holders > 0 {

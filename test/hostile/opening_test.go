@@ -282,9 +282,9 @@ func TestFallback(t *testing.T) {
 	}
 }
 
-// TestProofs: a helper with a wrong share cannot prove it and is named, honest ones can, and the sum
-// opens without it. A dealer that committed to another secret than it shared is named by the proofs
-// of all: in U nothing opens, outside of it the survivors' keys do. Rules A7, R17.
+// TestProofs: a helper with a wrong share cannot prove it and is named, honest ones can, and the
+// sum opens without it. A dealer that committed to another secret than it shared is named by the
+// proofs of all: in U nothing opens, outside of it the survivors' keys do. Rules A7, R17.
 func TestProofs(t *testing.T) {
 	for name, c := range map[string]struct {
 		u    []int

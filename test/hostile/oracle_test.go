@@ -121,7 +121,8 @@ func (l letter) read(b broken) ([]byte, bool) {
 	return nil, false
 }
 
-// readAll returns what can be read of the letters between honest sites; total is how many there are.
+// readAll returns what can be read of the letters between honest sites; total is how many there
+// are.
 func (w *world) readAll(b broken) (read []letter, total int) {
 	for _, l := range w.mail {
 		if slices.Contains(w.corrupt, l.from) || slices.Contains(w.corrupt, l.to) || w.shown[l.receiver.Transport] {
@@ -136,8 +137,9 @@ func (w *world) readAll(b broken) (read []letter, total int) {
 	return read, total
 }
 
-// oracle judges the recording again, for somebody with one of the two broken, who must not have more
-// than the coordinator had, and for somebody with both, who must have all: else nothing was tested.
+// oracle judges the recording again, for somebody with one of the two broken, who must not have
+// more than the coordinator had, and for somebody with both, who must have all: else nothing was
+// tested.
 func (w *world) oracle(before report) {
 	w.t.Helper()
 	if w.setup == nil || len(w.mail) == 0 {
@@ -362,10 +364,10 @@ func (w *world) maskValues(n needles, site int, places []int) {
 	}
 }
 
-// TestOracle goes through a study that uses all there is — two queries, one with sites that drop out,
-// proofs and keys of pairs — and gives what was recorded of it, once the sites have erased its slots,
-// to somebody who breaks X25519, then ML-KEM, then both: hold does. What hold looks for is found
-// where it is.
+// TestOracle goes through a study that uses all there is — two queries, one with sites that drop
+// out, proofs and keys of pairs — and gives what was recorded of it, once the sites have erased its
+// slots, to somebody who breaks X25519, then ML-KEM, then both: hold does. What hold looks for is
+// found where it is.
 func TestOracle(t *testing.T) {
 	w := newWorld(t, options{sites: 5, corrupt: []int{4}})
 	w.begin()

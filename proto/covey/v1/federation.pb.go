@@ -874,8 +874,8 @@ func (*WithdrawResponse) Descriptor() ([]byte, []int) {
 	return file_covey_v1_federation_proto_rawDescGZIP(), []int{11}
 }
 
-// Study is what an analyst is told of a study: nothing that follows from rows, budgets or links of a
-// site. Times are rounded to 10 seconds.
+// Study is what an analyst is told of a study: nothing that follows from rows, budgets or links of
+// a site. Times are rounded to 10 seconds.
 type Study struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"` // digest
@@ -3027,7 +3027,8 @@ func (x *Confirmation) GetStatement() []byte {
 	return nil
 }
 
-// Recall asks a site, under a new leader, for what the log holds hashes of alone: its tags and its deposits.
+// Recall asks a site, under a new leader, for what the log holds hashes of alone: its tags and its
+// deposits.
 type Recall struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
@@ -4144,14 +4145,15 @@ type Refusal struct {
 	Signature []byte                 `protobuf:"bytes,9,opt,name=signature,proto3" json:"signature,omitempty"`
 	Final     *Final                 `protobuf:"bytes,10,opt,name=final,proto3" json:"final,omitempty"`
 	Shared    bool                   `protobuf:"varint,11,opt,name=shared,proto3" json:"shared,omitempty"` // with CODE_HELD: the site sent shares in that slot
-	// With CODE_BAD_ANNOUNCEMENT: the culprit's announcement, its head on the sparse graph, that this site stored first
-	// and that is not the one it was shown now.
+	// With CODE_BAD_ANNOUNCEMENT: the culprit's announcement, its head on the sparse graph, that
+	// this site stored first and that is not the one it was shown now.
 	Announcement []byte `protobuf:"bytes,70,opt,name=announcement,proto3" json:"announcement,omitempty"`
-	// With CODE_OUT_OF_ORDER: 1 + how many of the study's releases, from the first on, this site has
-	// followed; 0 if it is not about them.
+	// With CODE_OUT_OF_ORDER: 1 + how many of the study's releases, from the first on, this site
+	// has followed; 0 if it is not about them.
 	Lacks uint32 `protobuf:"varint,71,opt,name=lacks,proto3" json:"lacks,omitempty"`
-	// What convicts. With CODE_BAD_SHARE: the seeds of this site's attempt, which it has closed, and the culprit's box to
-	// it. With CODE_BAD_BOX: what it has on record of the culprit's first box to it, where it was shown another.
+	// What convicts. With CODE_BAD_SHARE: the seeds of this site's attempt, which it has closed,
+	// and the culprit's box to it. With CODE_BAD_BOX: what it has on record of the culprit's first
+	// box to it, where it was shown another.
 	Evidence      []byte `protobuf:"bytes,72,opt,name=evidence,proto3" json:"evidence,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
