@@ -90,7 +90,7 @@ func init() {
 			{"internal/wire/shape.go", "{7, 4}: true, {20, 4}: true,", "{7, 4}: true,"},
 		}, in("wire", "TestShapeBoundsLists"), killer{}},
 		{"limit: recalled tags are too long", 0, []edit{
-			{"internal/coordinator/limit.go", "baseMessage+sealed*(2*hashBytes*p.Slots+boxBytes)+owned*2*hashBytes*p.Slots,", "baseMessage,"},
+			{"internal/coordinator/limit.go", "baseMessage+sealed*(2*hashBytes*p.Slots+boxBytes)+owned*2*hashBytes*p.Slots,", "baseMessage+sealed+owned,"},
 			{"internal/coordinator/limit.go", "baseMessage+2*hashBytes*p.Slots*owned,", "baseMessage,"},
 		}, in("coordinator", "TestLargestOfTheSparseGraph"), killer{}},
 		{"limit: any setup is kept", 0, []edit{
