@@ -54,7 +54,7 @@ func TestDealtByTheBook(t *testing.T) {
 
 // TestBadBoxes deals a site what it must not take, signed as it should be. It accuses the dealer
 // with a proof, in which it shows the attempt's keys, and the attempt is over for it whatever comes
-// then. The next attempt goes on. Rules A2, AG-7, AG-8.
+// then. The next attempt goes on. Rules A2, AG-7, R20.
 func TestBadBoxes(t *testing.T) {
 	const to = 1
 	flip := func(b []byte, at int) { b[at] ^= 1 }
@@ -172,7 +172,7 @@ func TestBadBoxes(t *testing.T) {
 }
 
 // TestClosedAttemptIsOver: after an accusation the next attempt of all sites goes on, and boxes of
-// the first are nobody's in it. Rules A3, AG-7.
+// the first are nobody's in it. Rule A3.
 func TestClosedAttemptIsOver(t *testing.T) {
 	w := toDeal(t)
 	c := w.contentsFor(3, 1)
@@ -269,7 +269,7 @@ func TestTwoBoxes(t *testing.T) {
 }
 
 // TestRecalled asks for tags and deposits again: what left before, and only of what is confirmed.
-// Deposits of another study are no site's in this one. Rules A10, R17.
+// Deposits of another study are no site's in this one. Rules AG-62, R61.
 func TestRecalled(t *testing.T) {
 	w := toDeal(t)
 	id := w.plan.Digest
@@ -350,7 +350,7 @@ func (w *world) honestDeposits(i int) {
 
 // TestForgedConfirmed puts garbage in the site's own place of the confirmations: it is refused, and
 // the site goes on, since only a signature of its own on something else shows that it was put back.
-// Rule AG-9, AG-19.
+// Rules AG-9, AG-19.
 func TestForgedConfirmed(t *testing.T) {
 	w := toDeal(t)
 	id := w.plan.Digest
