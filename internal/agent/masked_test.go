@@ -131,8 +131,9 @@ func TestWhatLeavesIsMasked(t *testing.T) {
 }
 
 // TestPlannedSetup: what is listed before an approval is what a setup makes leave, to the byte,
-// where a site can be missing and where none can be, at every site. On the sparse graph that is the
-// announcement; boxes are as many as on average, and within half of that here.
+// where a site can be missing and where none can be, at every site; and so are shares. On the
+// sparse graph that is the announcement; boxes are as many as on average, and within half of that
+// here.
 func TestPlannedSetup(t *testing.T) {
 	for _, onDropout := range []string{proposal.DropoutContinue, proposal.DropoutWait} {
 		c := newStandIn(t, 5, autoPolicy, func(s *proposal.Spec) { s.OnDropout = onDropout })
@@ -143,6 +144,16 @@ func TestPlannedSetup(t *testing.T) {
 				if len(raw) != planned[k].Bytes {
 					t.Errorf("%s, site %d: a %s of %d bytes, planned %d", onDropout, i, planned[k].Kind, len(raw), planned[k].Bytes)
 				}
+			}
+		}
+	}
+	for _, law := range []string{proposal.NoiseCentral, proposal.NoiseDistributed} {
+		c := newStandIn(t, 5, autoPolicy, func(s *proposal.Spec) { s.OnDropout, s.Noise = proposal.DropoutContinue, law })
+		c.ready()
+		c.open(c.query(0, 0, c.plan.Start().X), c.everyone())
+		for i, s := range c.sites {
+			if got, planned := len(s.sent[len(s.sent)-1]), uplink.Planned(c.plan, i)[6]; planned.Kind != "shares" || got != planned.Bytes {
+				t.Errorf("%s noise, site %d: shares of %d bytes, planned %+v", law, i, got, planned)
 			}
 		}
 	}

@@ -117,7 +117,7 @@ func TestSecretsPrintAsRedacted(t *testing.T) {
 	defer hub.Close()
 
 	all := map[string]any{
-		"secagg.SlotSecret": secrets[0].Slots[0], "secagg.Secrets": secrets[0], "secagg.Held": shares, "secagg.SlotHeld": shares[0], "secagg.Received": g.Taken[0], "secagg.Received, copied": *g.Taken[0], "secagg.Setup": g.Setup,
+		"secagg.SlotSecret": secrets[0].Slots[0], "secagg.Secrets": secrets[0], "secagg.Held": shares, "secagg.SlotHeld": shares[0], "secagg.Received": g.Taken[0], "secagg.Received, copied": *g.Taken[0], "secagg.Setup": g.Setup, "ledger.Confirmed": ledger.Confirmed{Slots: map[int][]byte{0: secrets[0].Slots[0][:]}},
 		"pki.Token": token, "pki.Join": join, "pki.Join, read": read, "pki.Estate": estate, "pki.Holder": joining, "pki.Authority": authority,
 		"clip.Matrix": matrix, "answer.Rows": answer.New(matrix), "dataset.Rows": rows, "noise.NewKeyed": noise.NewKeyed(noiseKey),
 		"agent.Agent": running, "ledger.Ledger": book, "ledger.Journal": book.Journal([32]byte{1}), "coordinator.Coordinator": hub, "coordinator.Options": coordinator.Options{Authority: authority},

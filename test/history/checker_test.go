@@ -383,6 +383,17 @@ func falseDeposit(st *story) {
 	raw, err := proto.Marshal(&m)
 	st.must(err)
 	e.Data = raw
+	for k := range st.moments { // the log keeps what was sent
+		if moment := &st.moments[k]; strings.HasPrefix(moment.label, "log/prepared/") {
+			var command struct {
+				Round round.Entry `json:"round"`
+			}
+			st.must(json.Unmarshal(moment.e.Data, &command))
+			command.Round.Deposits[3] = d
+			moment.e.Data, err = json.Marshal(command)
+			st.must(err)
+		}
+	}
 }
 
 // TestOpenedWithKeysAndProofs: a sum that deposits do not open, or wrong shares, is opened again

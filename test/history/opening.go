@@ -3,6 +3,7 @@ package history
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -145,7 +146,7 @@ func (s *run) query(at place) (*secagg.Setup, secagg.Query, bool) {
 		return nil, secagg.Query{}, false
 	}
 	return setup, secagg.Query{Slot: at.slot, Context: s.plan.Context(setup.Transcript(), ask),
-		Bits: s.plan.Bits, Lanes: s.plan.Queries[at.query].Lanes}, true
+		Bits: s.plan.Bits, Lanes: s.plan.Queries[at.query].Lanes, Chain: s.plan.Removes()}, true
 }
 
 // rightSum opens a release's sum again from what was on the wire, and compares it with
@@ -196,6 +197,10 @@ func (c *Checker) rightSum(s *run, r study.Release) {
 		return
 	}
 	if s.plan.Honest > 0 {
+		if err := s.remove(r, opening, sum); err != nil {
+			fail("%v", err)
+			return
+		}
 		c.rightShares(s, r, sum, total, q.Bits)
 		return
 	}
@@ -239,7 +244,7 @@ func (s *run) unmask(opening *secagg.Opening, at place, sum []uint64) error {
 	dropped := map[int]bool{}
 	for {
 		for _, i := range helpers {
-			if !opening.Ready() && !dropped[i] {
+			if (s.plan.Removes() || !opening.Ready()) && !dropped[i] {
 				// another set's, or a faulty site's: it helps nobody
 				_ = opening.Add(i, s.shares[at][i])
 			}
@@ -266,7 +271,22 @@ func (s *run) unmask(opening *secagg.Opening, at place, sum []uint64) error {
 	}
 }
 
-// rightShares checks an opened sum that holds all survivors' shares of noise: it is what
+// remove takes away of an opened sum what the release says was, by the keys that the wire shows.
+func (s *run) remove(r study.Release, opening *secagg.Opening, sum []uint64) error {
+	removable, u := r.Removable(), len(r.Survivors)
+	for _, i := range r.Removed {
+		key, ok := opening.Chain(i)
+		if !ok {
+			return fmt.Errorf("the wire shows no key of the noise of survivor %d that was taken away", i)
+		}
+		if err := removable.Subtract(sum, secagg.NoiseComponentKeys(key, u, removable.Levels())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rightShares checks an opened sum that holds what stayed of survivors' shares of noise: it is what
 // was released, and differs from the true sum by what the shares' law could have drawn.
 func (c *Checker) rightShares(s *run, r study.Release, sum []uint64, total []int64, bits uint) {
 	opened := make([]int64, len(sum))

@@ -27,8 +27,8 @@ func init() {
 			{parts, "		if less.Cmp(bound) >= 0 {", "		if less.Sign() >= 0 {"},
 		}, in("noise", "TestNarrowPartsAreFolded"), killer{}},
 		{"sums are charged as of all sites", 0, []edit{
-			{parts, "append(out, Carried{s[: i+1 : i+1], fewest - apart})", "append(out, Carried{s[: i+1 : i+1], s[0].Most - apart})"},
-		}, in("study", "TestAnyPlanKeepsItsEpsilon"), killer{}},
+			{parts, "append(out, Carried{s[: i+1 : i+1], fewest - apart})", "append(out, Carried{s[: i+1 : i+1], max(fewest, s[0].Most) - apart})"},
+		}, in("noise", "TestKept"), killer{}},
 		{"sums are charged as if nothing were taken away", 0, []edit{
 			{parts, "append(out, Carried{s[: i+1 : i+1], fewest - apart})", "append(out, Carried{s, fewest - apart})"},
 		}, in("noise", "TestKept"), killer{}},
@@ -57,7 +57,7 @@ func init() {
 			{release, "			if err := removable.Subtract(sum, ", "			if err := removable.Subtract(make([]uint64, len(sum)), "},
 		}, in("coordinator", "TestNoiseIsTakenAway"), killer{}},
 		{"a release names all as those whose noise went", 0, []edit{
-			{release, "		r.Removed = removed\n", "		r.Removed = e.Survivors\n"},
+			{release, "		r.Removed = removed\n", "		r.Removed = append(removed[:0:0], e.Survivors...)\n"},
 		}, in("coordinator", "TestLateNoiseStays"), killer{}},
 		{"noise that stays is waited for for ever", 0, []edit{
 			{opening, "	if !l.stalled && slices.ContainsFunc(", "	if slices.ContainsFunc("},
@@ -69,7 +69,7 @@ func init() {
 			{opening, "s.unheard) && s.removes(ask) {", "s.unheard) && (s.removes(ask) || true) {"},
 		}, in("round", "TestNoNoiseNoWait"), killer{}},
 		{"a release names others' noise as taken away", 0, []edit{
-			{plan, "		at := slices.Index(rest, i)\n", "		at := max(0, slices.Index(rest, i))\n"},
+			{plan, "		rest = rest[at+1:]\n", "		rest = rest[:]\n"},
 		}, in("study", "TestCheckReleaseOfRemovedNoise"), killer{}},
 		{"a release says that needed noise was taken away", 0, []edit{
 			{plan, "len(r.Removed) > 0 && len(r.Removable()) == 0", "false"},

@@ -115,6 +115,7 @@ func mutants() []mutant {
 		}, in("coordinator", "TestSameSumSameNoise"), oneStep},
 		{"distributed share too small after a dropout", 11, []edit{
 			{studyQuery, "noise.NewShare(total, p.Thresholds.MinSurvivors,", "noise.NewShare(total, p.Thresholds.Sites,"},
+			{studyQuery, "share.Carried(p.Thresholds.MinSurvivors,", "share.Carried(p.Thresholds.Sites,"},
 		}, in("study", "TestDistributedPlan"), distributed},
 		{"charge after release", 12, []edit{
 			{agentQuery, "	if data == \"\" {\n		if err := s.agent.ledger.Charge(", "	if false {\n		if err := s.agent.ledger.Charge("},
