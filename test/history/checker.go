@@ -53,6 +53,8 @@ const (
 	// A site never sends shares of both secrets of a dealer in a slot, nor a key of a pair inside
 	// of the survivors.
 	OneKind Rule = "one-kind"
+	// What the log keeps of a setup is what the sites sent.
+	TrueSetup Rule = "true-setup"
 	// An attempt ends in one way at a site: it confirms, or shows the keys of its boxes.
 	OneEnd Rule = "one-end"
 	// No log entry, snapshot, log line, or message holds an exact sum, and none but the

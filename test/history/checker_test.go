@@ -277,6 +277,17 @@ func histories() []broken {
 		{rule: OneOpeningPerQuery, name: "a proof for another set than the shares", tell: func(st *story) {
 			st.after(1, func() { st.sendProof(st.members[0], st.asks[1], secagg.Survivors{0, 1, 3}, 2) })
 		}},
+		{rule: TrueSetup, name: "another deposit in the log", vary: variation{entry: func(e *round.Entry) {
+			if e.Kind == round.EntryPrepared {
+				e.Deposits = slices.Clone(e.Deposits)
+				e.Deposits[1] = append([]byte{e.Deposits[1][0] ^ 1}, e.Deposits[1][1:]...)
+			}
+		}}},
+		{rule: TrueSetup, name: "no tags in the log", vary: variation{entry: func(e *round.Entry) {
+			if e.Kind == round.EntryPrepared {
+				e.Tags = nil
+			}
+		}}},
 		{rule: OneKind, name: "a key of a pair inside of the set", tell: func(st *story) {
 			st.after(1, func() { st.sendKeys(st.members[0], st.asks[1], survivorsOf[1]) })
 			e := &st.moments[st.at("send/pairkeys/1/1/s0")].e
@@ -372,6 +383,17 @@ func falseDeposit(st *story) {
 	raw, err := proto.Marshal(&m)
 	st.must(err)
 	e.Data = raw
+	for k := range st.moments { // the log keeps what was sent
+		if moment := &st.moments[k]; strings.HasPrefix(moment.label, "log/prepared/") {
+			var command struct {
+				Round round.Entry `json:"round"`
+			}
+			st.must(json.Unmarshal(moment.e.Data, &command))
+			command.Round.Deposits[3] = d
+			moment.e.Data, err = json.Marshal(command)
+			st.must(err)
+		}
+	}
 }
 
 // TestOpenedWithKeysAndProofs: a sum that deposits do not open, or wrong shares, is opened again

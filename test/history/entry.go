@@ -169,6 +169,7 @@ func (c *Checker) read(data []byte) *entry {
 		if s.plan.Thresholds.Sparse() {
 			c.drawn(s, e.Attempt, e.Nonces)
 		}
+		c.prepared(s, e)
 	case round.EntrySurvivors:
 		s.hashes[secagg.Survivors(e.Survivors).Hash()] = e.Survivors
 		c.followTotal(s, e.Query, e.Survivors)

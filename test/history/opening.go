@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"covey/internal/noise"
+	"covey/internal/round"
 	"covey/internal/secagg"
 	"covey/internal/study"
 )
@@ -58,6 +59,35 @@ func (s *run) kept(attempt uint32) (kept secagg.Kept) {
 		kept.TagHashes = append(kept.TagHashes, a.verified.TagHashes(i, tags))
 	}
 	return kept
+}
+
+// prepared compares what the log keeps of a setup with what the sites sent: confirmations, and tags
+// and deposits, of which it keeps hashes alone on the sparse graph.
+func (c *Checker) prepared(s *run, e *round.Entry) {
+	setup := s.setup(e.Attempt)
+	if setup == nil {
+		c.fail(TrueSetup, s, -1, -1, "attempt %d is prepared with announcements that do not hold", e.Attempt)
+		return
+	}
+	if err := setup.CheckConfirmations(e.Confirmations); err != nil {
+		c.fail(TrueSetup, s, -1, -1, "attempt %d is prepared: %v", e.Attempt, err)
+	}
+	sent, sparse := s.kept(e.Attempt), s.plan.Thresholds.Sparse()
+	var hashes [][]byte
+	for i, deposits := range sent.Deposits {
+		h := setup.DepositHash(i, deposits)
+		hashes = append(hashes, h[:])
+	}
+	want := [4][][]byte{sent.Tags, sent.Deposits, nil, nil}
+	if sparse {
+		want = [4][][]byte{nil, nil, sent.TagHashes, hashes}
+	}
+	for k, log := range [4][][]byte{e.Tags, e.Deposits, e.TagHashes, e.DepositHashes} {
+		if !sameList(log, want[k]) {
+			c.fail(TrueSetup, s, -1, -1, "attempt %d: the log keeps other %s than the sites sent", e.Attempt,
+				[]string{"tags", "deposits", "hashes of tags", "hashes of deposits"}[k])
+		}
+	}
 }
 
 // announced takes a set of announcements that sites were shown or the log holds.

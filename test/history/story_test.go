@@ -267,7 +267,8 @@ func (st *story) prepare() {
 		st.send(m, "confirmation", -1, -1, &covey.SiteMessage{Body: &covey.SiteMessage_Confirmation{Confirmation: &covey.Confirmation{
 			Study: st.id(), Signature: d.confirmations[i], Deposits: d.Taken[i].Deposits, Statement: d.Taken[i].Statement}}})
 	}
-	st.log(round.Entry{Kind: round.EntryPrepared, Announcements: d.Announcements, Confirmations: d.confirmations})
+	kept := d.Kept()
+	st.log(round.Entry{Kind: round.EntryPrepared, Announcements: d.Announcements, Confirmations: d.confirmations, Tags: kept.Tags, Deposits: kept.Deposits})
 	for _, m := range st.members {
 		st.receive(m, "confirmed", -1, -1, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Confirmed{Confirmed: &covey.Confirmed{
 			Study: st.id(), Signatures: d.confirmations}}})
