@@ -27,8 +27,8 @@ func sizes() (out []size) {
 
 // BenchmarkRound measures one agent's and the coordinator's part of one query, without and with a
 // tenth of the sites missing. Everybody's messages are real, and the opened sum is compared with
-// the true one. Metrics are processor time; shares holds the check of the certificate. The bound of
-// up/bound is 1.1·d·b/8 + 6 kB, for b = 48.
+// the true one. Metrics are processor time; shares holds the check of the certificate. The bound
+// of up/bound is 1.1·d·b/8 + 6 kB, for b = 48.
 func BenchmarkRound(b *testing.B) {
 	const bits = 48
 	for _, size := range sizes() {

@@ -131,8 +131,9 @@ func TestWhatLeavesIsMasked(t *testing.T) {
 }
 
 // TestPlannedSetup: what is listed before an approval is what a setup makes leave, to the byte,
-// where a site can be missing and where none can be, at every site; and so are shares. On the sparse graph that is the
-// announcement; boxes are as many as on average, and within half of that here.
+// where a site can be missing and where none can be, at every site; and so are shares. On the
+// sparse graph that is the announcement; boxes are as many as on average, and within half of that
+// here.
 func TestPlannedSetup(t *testing.T) {
 	for _, onDropout := range []string{proposal.DropoutContinue, proposal.DropoutWait} {
 		c := newStandIn(t, 5, autoPolicy, func(s *proposal.Spec) { s.OnDropout = onDropout })

@@ -149,10 +149,10 @@ func (c *standIn) left(site int, q wire.Query, u int, share []int64) []int64 {
 	if err := removable.Subtract(v, secagg.NoiseComponentKeys(key, u, removable.Levels())); err != nil {
 		c.t.Fatal(err)
 	}
-	return signed(v)
+	return fromRing(v)
 }
 
-func signed(v []uint64) []int64 {
+func fromRing(v []uint64) []int64 {
 	out := make([]int64, len(v))
 	for i := range v {
 		out[i] = int64(v[i])
@@ -173,7 +173,7 @@ func (c *standIn) shareOf(site int, q wire.Query) []int64 {
 	if err := s.addShare(v, own, c.secaggQuery(q), q.Ask); err != nil {
 		c.t.Fatal(err)
 	}
-	return signed(v)
+	return fromRing(v)
 }
 
 func unsigned(v []int64) []uint64 {

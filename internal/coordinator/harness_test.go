@@ -16,6 +16,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"covey/internal/chain"
 	"covey/internal/membership"
 	"covey/internal/noise"
 	"covey/internal/pki"
@@ -190,7 +191,7 @@ func (f *federation) connect(i int) {
 	s := f.sites[i]
 	s.down = false
 	s.link = newLink(s.name)
-	f.c.linked(s.link, map[string]int{"rows": 1000 + i})
+	f.c.linked(s.link, map[string]int{"rows": 1000 + i}, chain.Head{})
 }
 
 func (f *federation) drop(i int) {

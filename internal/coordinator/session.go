@@ -446,6 +446,10 @@ func (s *session) refused(site int, m wire.Refusal) round.Event {
 	if r.Culprit >= s.plan.Thresholds.Sites {
 		r.Culprit = -1
 	}
+	if r.Code == study.CodeBrokenChain {
+		s.leader.log.Error("a site answers no query: this coordinator's chain does not extend the one that it kept",
+			"study", s.plan.Digest, "site", s.plan.Proposal.Roster[site].Name, "query", r.Query, "code", r.Code)
+	}
 	if r.Proven = s.convicts(r, m); !r.Proven && (len(m.Announcement) > 0 || r.Code == study.CodeBadBox && len(m.Evidence) > 0) {
 		r.Culprit = -1 // shown, and no proof: nobody is named
 	}

@@ -51,7 +51,7 @@ type KeyExchangeError struct {
 
 func (e *KeyExchangeError) Error() string {
 	offers := slices.ContainsFunc(quantumSafe, func(id tls.CurveID) bool { return slices.Contains(e.Offered, id.String()) })
-	text := fmt.Sprintf("the link's key exchange is %s, which a quantum computer breaks, and quantum_safe_links demands one such as %v", e.Group, quantumSafe[0])
+	text := fmt.Sprintf("the link's key exchange is %s, which a quantum computer breaks, and this program demands one such as %v here", e.Group, quantumSafe[0])
 	if e.Group == "" {
 		text = fmt.Sprintf("the other end takes none of the key exchanges that this program offers (%s): it may demand one that is quantum-safe, such as %v", strings.Join(e.Offered, ", "), quantumSafe[0])
 	}

@@ -112,14 +112,15 @@ func TestAnnouncementsAreChecked(t *testing.T) {
 // refused: of another study, attempt, roster or bound, of a setup that is whole, of the other
 // graph.
 func TestAnnouncementIsOfOneConfig(t *testing.T) {
-	g := sharedGroup(t, 5)
+	g := sharedGroup(t, 6)
 	for name, change := range map[string]func(*Config){
 		"study":   func(c *Config) { c.Study[31] ^= 1 },
 		"attempt": func(c *Config) { c.Attempt++ },
 		"roster":  func(c *Config) { c.Identity[3], c.Identity[4] = c.Identity[4], c.Identity[3] },
 		"corrupt": func(c *Config) { c.Corrupt = 0 },
 		"quorum":  func(c *Config) { c.Quorum, c.MinSurvivors = 5, 5 },
-		"whole":   func(c *Config) { c.MinSurvivors = 5 },
+		"U_min":   func(c *Config) { c.MinSurvivors = 5 },
+		"whole":   func(c *Config) { c.MinSurvivors = 6 },
 		"slots":   func(c *Config) { c.Slots = 1 },
 	} {
 		c := g.cfg

@@ -36,15 +36,6 @@ func (h *SlotHeld) of(which int) []*edwards25519.Scalar {
 	return h.e
 }
 
-// erase overwrites what is held.
-func (h *SlotHeld) erase() {
-	erase(h.b)
-	erase(h.e)
-	for i := range h.keys {
-		clear(h.keys[i][:])
-	}
-}
-
 func erase(secrets []*edwards25519.Scalar) {
 	for _, s := range secrets {
 		if s != nil {

@@ -105,22 +105,6 @@ func TestSumPacked(t *testing.T) {
 	}
 }
 
-// BenchmarkSum adds one upload to the sum.
-func BenchmarkSum(b *testing.B) {
-	for _, lanes := range []int{1_000, 100_000} {
-		sum := make([]uint64, lanes)
-		raw := Pack(sum, 48)
-		b.Run(fmt.Sprintf("d=%d", lanes), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if err := SumPacked(sum, raw, 48); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
 // BenchmarkKeystreams adds the masks of 100 keys.
 func BenchmarkKeystreams(b *testing.B) {
 	const keys = 100

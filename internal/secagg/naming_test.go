@@ -396,3 +396,44 @@ func TestNoKeyWithoutItsTag(t *testing.T) {
 		}
 	}
 }
+
+// TestProofIsOfTheShareSent: a helper that proves a share, is dropped for its silence about
+// another, and sends other shares then, has to prove these: no honest dealer is named for them.
+func TestProofIsOfTheShareSent(t *testing.T) {
+	g := sharedGroup(t, 5)
+	q, u, liar, dealer := Query{Context: labelled("proven before"), Bits: 32, Lanes: 2}, without(5), 1, 3
+	masked, want := g.sums(t, q, u)
+	other := func(m []byte) { copy(m[len(m)-64:], plusOne(t, m[len(m)-64:][:32])) } // of dealer 3
+	o := g.openingOf(t, q, u, 0, other)
+	for round := range 2 {
+		e, ok := errors.AsType[*ProofsError](o.Unmask(slices.Clone(masked)))
+		if !ok || e.Dealer != dealer || !slices.Contains(e.Helpers, liar) {
+			t.Fatalf("round %d: %v", round, e)
+		}
+		for _, i := range e.Helpers {
+			if i == 0 {
+				continue // and is never heard again
+			}
+			err := o.AddProof(i, must(g.setup.Proof(i, dealer, q, u, g.received[i].Public)))
+			if (err != nil) != (round == 1 && i == liar) {
+				t.Fatalf("round %d: site %d: %v", round, i, err)
+			}
+		}
+		if round == 0 {
+			o.Drop(liar)
+			message := g.shares(t, liar, q, u, g.certificate(t, q, u))
+			other(message)
+			if err := o.Add(liar, message); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	o.Drop(0)
+	o.Drop(0)
+	if err := o.Add(0, g.shares(t, 0, q, u, g.certificate(t, q, u))); err != nil || o.Helpers() != 4 {
+		t.Errorf("%d helpers, %v", o.Helpers(), err)
+	}
+	if sum := slices.Clone(masked); o.Unmask(sum) != nil || !slices.Equal(sum, want) {
+		t.Error("another sum")
+	}
+}

@@ -38,10 +38,10 @@ type Opening struct {
 }
 
 // Format prints [redacted] for every verb.
-func (*Opening) Format(f fmt.State, _ rune) { io.WriteString(f, redacted) }
+func (Opening) Format(f fmt.State, _ rune) { io.WriteString(f, redacted) }
 
 // MarshalText keeps what opens a sum out of JSON and structured logs.
-func (*Opening) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+func (Opening) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
 // pair is a site outside U and one inside.
 type pair struct{ outside, inside int }
@@ -96,14 +96,18 @@ func (o *Opening) Add(from int, message []byte) error {
 	return nil
 }
 
-// Drop takes a helper's shares out again, as if they had not come. Its key of the chain stays: that
-// is the site's own.
+// Drop takes a helper's shares out again, and its proofs of them, as if they had not come: a proof
+// is of the share that was sent, and the next may be another. Its key of the chain stays: that is
+// the site's own.
 func (o *Opening) Drop(helper int) {
 	if o.shares[helper] == nil {
 		return
 	}
 	erase(o.shares[helper])
 	delete(o.shares, helper)
+	for _, by := range o.proven {
+		delete(by, helper)
+	}
 	for _, at := range o.s.graph.held[helper] {
 		if o.have[at.dealer]--; o.have[at.dealer] == o.s.cfg.threshold()-1 {
 			o.short++

@@ -96,7 +96,7 @@ func TestSecretsAreDrawnAndRedacted(t *testing.T) {
 	o.keys[pair{1, 0}] = received.Held[0].keys[0]
 	chain, _ := o.Chain(0)
 	known := [][]byte{sec.Transport[:], sec.Seal[:], sec.Slots[0][:], received.Held[0].b[0].Bytes(), received.Held[0].keys[0][:], chain[:]}
-	for _, v := range []any{sec, &sec, sec.Slots, sec.Slots[0], received, *received, received.Held, received.Held[0], o} {
+	for _, v := range []any{sec, &sec, sec.Slots, sec.Slots[0], received, *received, received.Held, received.Held[0], o, *o} {
 		var out strings.Builder
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%x", "%d"} {
 			fmt.Fprintf(&out, verb+"\n", v)

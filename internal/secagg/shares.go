@@ -11,13 +11,13 @@ import (
 // What a site sends to open one certified sum, and only for a U that it may open:
 //
 //   - shares: label ‖ what the release signature signs ‖ helper ‖ for each site j whose shares the
-//     helper holds (Graph.Held, in order) one share (32): of b_j for j in U, of e_j for j outside U;
-//     and, if the helper is in U and the query has a chain, the chain's key of |U| (32), which there
-//     is none of at |U| = U_min.
-//   - a proof, if an opened secret does not fit: label ‖ the same ‖ helper ‖ dealer ‖ the other leaves
-//     of the dealer's place, the mask's first, then by slot (32 each); on the sparse graph the
-//     dealer's body.
-//   - keys, if a deposit does not fit or is lost: label ‖ the same ‖ helper ‖ for each mask neighbor
+//     helper holds (Graph.Held, in order) one share (32): of b_j for j in U, of e_j for j outside;
+//     and, if the helper is in U and the query has a chain, the chain's key of |U| (32), of which
+//     there is none at |U| = U_min.
+//   - a proof, if an opened secret does not fit: label ‖ the same ‖ helper ‖ dealer ‖ the other
+//     leaves of the dealer's place, the mask's first, then by slot (32 each); on the sparse graph
+//     the dealer's body.
+//   - keys, if a deposit is wrong or lost: label ‖ the same ‖ helper ‖ for each mask neighbor
 //     outside U, ascending, the pair's key (32).
 //
 // Proofs and keys tell nothing that shares of the same slot, ctx and U do not open.
@@ -176,9 +176,4 @@ func (s *Setup) parseShares(from int, q Query, u Survivors, in bool, message []b
 		rest = rest[scalarSize:]
 	}
 	return shares, bytes.Clone(rest), nil
-}
-
-// SharesSize is the most that a site's shares of any U are.
-func (s *Setup) SharesSize(helper int) int {
-	return len(s.helperHeader("shares", helper, Query{}, nil)) + scalarSize*len(s.graph.held[helper]) + chainKeySize
 }

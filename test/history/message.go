@@ -299,6 +299,10 @@ func (c *Checker) received(e failpoint.Event) {
 		c.fail(Readable, nil, -1, -1, "a coordinator message that does not read")
 		return
 	}
+	if m.kind == "head" { // of no study
+		c.search("a message to a site", e.Data, everything)
+		return
+	}
 	s := c.studies[m.study]
 	if s == nil {
 		c.fail(Readable, nil, m.query, m.slot, "%q of a study that nobody proposed", m.kind)

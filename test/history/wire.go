@@ -135,6 +135,8 @@ func readCoordinator(raw []byte) (message, error) {
 	case *covey.CoordinatorMessage_Final:
 		f := b.Final
 		return about(f.GetStudy(), message{kind: "final", query: int(f.GetQuery()), slot: int(f.GetSlot()), final: finalOf(f)})
+	case *covey.CoordinatorMessage_Head:
+		return message{kind: "head"}, nil
 	case *covey.CoordinatorMessage_Ended:
 		return about(b.Ended.GetStudy(), message{kind: "ended", code: codeOf(b.Ended.GetCode())})
 	}

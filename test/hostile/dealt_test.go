@@ -54,7 +54,7 @@ func TestDealtByTheBook(t *testing.T) {
 
 // TestBadBoxes deals a site what it must not take, signed as it should be. It accuses the dealer
 // with a proof, in which it shows the attempt's keys, and the attempt is over for it whatever comes
-// then. The next attempt goes on. Rules A2, AG-7, AG-8.
+// then. The next attempt goes on. Rules A2, AG-7, R20.
 func TestBadBoxes(t *testing.T) {
 	const to = 1
 	flip := func(b []byte, at int) { b[at] ^= 1 }
@@ -136,6 +136,16 @@ func TestBadBoxes(t *testing.T) {
 			if guilty, _ := w.setup.Judge(3, 2, no.GetEvidence(), nil); guilty != 2 {
 				t.Error("another site's keys convict")
 			}
+			// Good boxes convict their receiver, with its own keys and with others.
+			mine := w.seeds[2]
+			own := slices.Concat(mine.Transport[:], mine.Seal[:])
+			for what, keys := range map[string][]byte{
+				"its own keys": own, "no keys": nil, "keys of nobody": make([]byte, 96), "another X25519 key": flippedAt(own, 9), "another ML-KEM seed": flippedAt(own, 40),
+			} {
+				if guilty, err := w.setup.Judge(3, 2, slices.Concat(keys, *w.box(3, 2)), nil); err != nil || guilty != 2 {
+					t.Errorf("%s and a good box: judged guilty is %d, %v", what, guilty, err)
+				}
+			}
 			// With a good box, and after a crash, the attempt stays closed.
 			*w.box(3, to) = good
 			for range 2 {
@@ -162,7 +172,7 @@ func TestBadBoxes(t *testing.T) {
 }
 
 // TestClosedAttemptIsOver: after an accusation the next attempt of all sites goes on, and boxes of
-// the first are nobody's in it. Rules A3, AG-7.
+// the first are nobody's in it. Rule A3.
 func TestClosedAttemptIsOver(t *testing.T) {
 	w := toDeal(t)
 	c := w.contentsFor(3, 1)
@@ -259,7 +269,7 @@ func TestTwoBoxes(t *testing.T) {
 }
 
 // TestRecalled asks for tags and deposits again: what left before, and only of what is confirmed.
-// Deposits of another study are no site's in this one. Rules A10, R17.
+// Deposits of another study are no site's in this one. Rules AG-62, R61.
 func TestRecalled(t *testing.T) {
 	w := toDeal(t)
 	id := w.plan.Digest
@@ -340,7 +350,7 @@ func (w *world) honestDeposits(i int) {
 
 // TestForgedConfirmed puts garbage in the site's own place of the confirmations: it is refused, and
 // the site goes on, since only a signature of its own on something else shows that it was put back.
-// Rule AG-9, AG-19.
+// Rules AG-9, AG-19.
 func TestForgedConfirmed(t *testing.T) {
 	w := toDeal(t)
 	id := w.plan.Digest

@@ -199,7 +199,7 @@ func (w *world) shared(a study.Ask, u []int) map[int][]byte {
 
 // TestFallback opens sums without a site whose deposits are lost, or false, or whose keys are not
 // what its secret gives: survivors tell the keys, the sum is right, and who is guilty is known.
-// Rules A7, L8.
+// Rules A60, L8.
 func TestFallback(t *testing.T) {
 	without3, without2 := []int{0, 1, 2, 4}, []int{0, 1, 3, 4}
 	for name, c := range map[string]struct {
@@ -284,7 +284,7 @@ func TestFallback(t *testing.T) {
 
 // TestProofs: a helper with a wrong share cannot prove it and is named, honest ones can, and the
 // sum opens without it. A dealer that committed to another secret than it shared is named by the
-// proofs of all: in U nothing opens, outside of it the survivors' keys do. Rules A7, R17.
+// proofs of all: in U nothing opens, outside of it the survivors' keys do. Rules A7, A60.
 func TestProofs(t *testing.T) {
 	for name, c := range map[string]struct {
 		u    []int
@@ -387,7 +387,7 @@ func TestProofs(t *testing.T) {
 }
 
 // TestWholeKeysNothing: where all sites are waited for there are no keys of pairs to tell, no tags,
-// no deposits, and shares of one kind alone. Rules L7, S6.
+// no deposits, and shares of one kind alone. Rule L7.
 func TestWholeKeysNothing(t *testing.T) {
 	w := newWorld(t, options{sites: 5, corrupt: []int{0}, change: func(s *proposal.Spec) { s.OnDropout = proposal.DropoutWait }})
 	w.begin()

@@ -63,7 +63,31 @@ func TestSparse(t *testing.T) {
 			}
 		}
 	}
+	// Keys to seal to that are not those of the heads: the coordinator relayed them, and nobody is
+	// named. The first right ones are taken.
+	for _, i := range w.real() {
+		seals := w.sealsFor(i)
+		swapped := slices.Clone(seals)
+		swapped[0], swapped[1] = swapped[1], swapped[0]
+		for name, keys := range map[string][][]byte{"exchanged": swapped, "one missing": seals[1:], "none": nil, "one cut short": append(slices.Clone(seals[:len(seals)-1]), seals[0][:9])} {
+			no := refusalTo(w.ask(i, deal(id, 0, nil, w.nonces, keys...)))
+			if no.GetCode() != covey.Code_CODE_BAD_ANNOUNCEMENT || no.GetCulprit() != 0 {
+				t.Errorf("ML-KEM keys, %s: site %d says %v", name, i, no)
+			}
+		}
+	}
 	w.deal(0)
+	for _, i := range w.real() {
+		boxes, bodies := w.boxesFor(i)
+		swapped := slices.Clone(bodies)
+		swapped[0], swapped[1] = swapped[1], swapped[0]
+		for name, b := range map[string][][]byte{"exchanged": swapped, "one missing": bodies[1:], "none": nil, "one altered": append([][]byte{flippedAt(bodies[0], 70)}, bodies[1:]...)} {
+			no := refusalTo(w.ask(i, confirm(id, 0, boxes, b)))
+			if no.GetCode() != covey.Code_CODE_BAD_BOX || no.GetCulprit() != 0 || len(no.GetEvidence()) > 0 {
+				t.Errorf("bodies, %s: site %d says %v", name, i, no)
+			}
+		}
+	}
 	for _, i := range w.real() { // the first set stays, whatever comes then
 		if said := w.ask(i, deal(id, 0, nil, nonces)); len(said) != 1 || said[0].GetRefusal() == nil {
 			t.Errorf("other nonces after the graph is drawn: site %d says %v", i, said)

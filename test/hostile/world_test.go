@@ -1,15 +1,12 @@
 package hostile
 
 import (
-	"bytes"
 	"crypto/ed25519"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
-
-	"google.golang.org/protobuf/proto"
 
 	"covey/internal/proposal"
 	"covey/internal/secagg"
@@ -298,6 +295,9 @@ func (w *world) deal(attempt uint32) {
 		} else {
 			w.boxes[i] = w.party[i].deal(w.t, w.setup, w.sealsFor(i))
 		}
+		if got, want := len(w.boxes[i]), len(w.setup.Graph().Recipients(i)); got != want {
+			w.t.Fatalf("site %d deals %d boxes, want %d", i, got, want)
+		}
 		for k, to := range w.setup.Graph().Recipients(i) {
 			w.mail = append(w.mail, letter{setup: w.setup, from: i, to: to, box: w.boxes[i][k], sender: w.seeds[i], receiver: w.seeds[to]})
 		}
@@ -538,80 +538,4 @@ func upTo(n int) []int {
 		out[i] = i
 	}
 	return out
-}
-
-// signed names what a release signature is on.
-type signed struct {
-	slot int
-	ctx  [32]byte
-	u    string
-}
-
-type uploaded struct {
-	site   int
-	ask    study.Ask
-	masked []byte
-}
-
-// view is all that the coordinator was told by honest sites and can use.
-type view struct {
-	uploads    []uploaded
-	shares     [][]byte
-	keys       [][]byte // of pairs
-	heard      [][]byte // all other messages
-	signatures map[signed]map[int][]byte
-	refusals   map[covey.Code]int
-}
-
-func (v *view) note(w *world, i int, m *covey.CoordinatorMessage, said []*covey.SiteMessage) {
-	if v.signatures == nil {
-		v.signatures, v.refusals = map[signed]map[int][]byte{}, map[covey.Code]int{}
-	}
-	for _, s := range said {
-		switch b := s.GetBody().(type) {
-		case *covey.SiteMessage_Upload:
-			w.latest[i] = w.sending[i]
-			v.upload(uploaded{i, w.latest[i], b.Upload.GetMasked()})
-		case *covey.SiteMessage_Shares:
-			v.shares = append(v.shares, b.Shares.GetShares())
-			continue
-		case *covey.SiteMessage_PairKeys:
-			v.keys = append(v.keys, b.PairKeys.GetKeys())
-			continue
-		case *covey.SiteMessage_ReleaseSignature:
-			if r := m.GetRelease(); r != nil {
-				v.sign(signed{int(r.GetSlot()), w.secagg(w.latest[i]).Context, fmt.Sprint(ints(r.GetSurvivors()))}, i, b.ReleaseSignature.GetSignature())
-			}
-		case *covey.SiteMessage_Refusal:
-			v.refusals[b.Refusal.GetCode()]++
-			if r := b.Refusal; len(r.GetSignature()) > 0 && len(r.GetContext()) == 32 {
-				v.sign(signed{int(r.GetSlot()), [32]byte(r.GetContext()), fmt.Sprint(ints(r.GetSurvivors()))}, i, r.GetSignature())
-			}
-		}
-		raw, err := proto.Marshal(s)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		v.heard = append(v.heard, raw)
-	}
-}
-
-// has reports whether a site's upload was seen before.
-func (v *view) has(site int, a study.Ask, masked []byte) bool {
-	return slices.ContainsFunc(v.uploads, func(u uploaded) bool {
-		return u.site == site && u.ask.Slot == a.Slot && u.ask.Query == a.Query && bytes.Equal(u.masked, masked)
-	})
-}
-
-func (v *view) upload(u uploaded) {
-	if !v.has(u.site, u.ask, u.masked) {
-		v.uploads = append(v.uploads, u)
-	}
-}
-
-func (v *view) sign(s signed, site int, signature []byte) {
-	if v.signatures[s] == nil {
-		v.signatures[s] = map[int][]byte{}
-	}
-	v.signatures[s][site] = signature
 }

@@ -69,7 +69,7 @@ func init() {
 			{session, "return round.Unshared{Site: site, Query: query, Slot: slot}", "return round.Proved{Site: site, Query: query, Slot: slot}"},
 		}, in("coordinator", "TestWrongShareIsFound"), killer{}},
 		{"proofs: who says nothing holds up the study", 0, []edit{
-			{opening, "if wanted && (l.stalled || ", "if wanted && ("},
+			{opening, "if wanted && (l.silent || ", "if wanted && ("},
 		}, in("round", "TestSilentHelperIsDropped"), killer{}},
 		{"proofs: who says nothing is dropped though needed", 0, []edit{
 			{opening, "if late == nil || !s.graph().Openable(rest) {", "if late == nil {"},
@@ -90,7 +90,7 @@ func init() {
 			{"internal/wire/shape.go", "{7, 4}: true, {20, 4}: true,", "{7, 4}: true,"},
 		}, in("wire", "TestShapeBoundsLists"), killer{}},
 		{"limit: recalled tags are too long", 0, []edit{
-			{"internal/coordinator/limit.go", "baseMessage+sealed*(2*hashBytes*p.Slots+boxBytes)+owned*2*hashBytes*p.Slots,", "baseMessage,"},
+			{"internal/coordinator/limit.go", "baseMessage+sealed*(2*hashBytes*p.Slots+boxBytes)+owned*2*hashBytes*p.Slots,", "baseMessage+sealed+owned,"},
 			{"internal/coordinator/limit.go", "baseMessage+2*hashBytes*p.Slots*owned,", "baseMessage,"},
 		}, in("coordinator", "TestLargestOfTheSparseGraph"), killer{}},
 		{"limit: any setup is kept", 0, []edit{

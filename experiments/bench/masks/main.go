@@ -26,7 +26,7 @@ import (
 
 // testdata is what the benchmarks call and the earlier tree does not have.
 //
-//go:embed testdata/before.go
+//go:embed testdata/before_test.go
 var testdata embed.FS
 
 // bench is package bench, below a tree's root.
@@ -56,14 +56,14 @@ var (
 
 // measures are the comparison, with what the change of masks aimed at.
 var measures = []measure{
-	{"a round, N = 100, complete", "Round/N=100$/d=1000$/dropped=10$", 10, false, []quantity{agent(0.55), leader(0.35), bytesUp(1.03, 0)}},
-	{"a round, N = 1,000, sparse", "Round/N=1000$/d=1000$/dropped=100$", 3, false, []quantity{agent(1), leader(1), bytesUp(1, 0)}},
-	{"a round, N = 10,000, sparse", "Round/N=10000$/d=1000$/dropped=1000$", 1, true, []quantity{agent(0), leader(0), bytesUp(0, 0)}},
-	{"setup of 20 slots, N = 10", "Setup/N=10$/slots=20$", 3, false, []quantity{agent(0), bytesUp(0, 40e3)}},
-	{"setup of 20 slots, N = 100", "Setup/N=100$/slots=20$", 1, false, []quantity{agent(0.15), bytesUp(0, 400e3)}},
-	{"setup of 20 slots, N = 1,000", "Setup/N=1000$/slots=20$", 1, true, []quantity{agent(0.2), bytesUp(1.7, 0)}},
-	{"distributed noise alone, N = 100", "Noise/N=100$/d=1000$/dropped=10$", 5, false, []quantity{agent(0), leader(0)}},
-	{"distributed noise alone, N = 1,000", "Noise/N=1000$/d=1000$/dropped=100$", 1, false, []quantity{agent(0), leader(0)}},
+	{"a round, N = 100, complete", "Round/N=100/d=1000/dropped=10", 10, false, []quantity{agent(0.55), leader(0.35), bytesUp(1.03, 0)}},
+	{"a round, N = 1,000, sparse", "Round/N=1000/d=1000/dropped=100", 3, false, []quantity{agent(1), leader(1), bytesUp(1, 0)}},
+	{"a round, N = 10,000, sparse", "Round/N=10000/d=1000/dropped=1000", 1, true, []quantity{agent(0), leader(0), bytesUp(0, 0)}},
+	{"setup of 20 slots, N = 10", "Setup/N=10/slots=20", 3, false, []quantity{agent(0), bytesUp(0, 40e3)}},
+	{"setup of 20 slots, N = 100", "Setup/N=100/slots=20", 1, false, []quantity{agent(0.15), bytesUp(0, 400e3)}},
+	{"setup of 20 slots, N = 1,000", "Setup/N=1000/slots=20", 1, true, []quantity{agent(0.2), bytesUp(1.7, 0)}},
+	{"distributed noise alone, N = 100", "Noise/N=100/d=1000/dropped=10", 5, false, []quantity{agent(0), leader(0)}},
+	{"distributed noise alone, N = 1,000", "Noise/N=1000/d=1000/dropped=100", 1, false, []quantity{agent(0), leader(0)}},
 }
 
 func main() {
@@ -134,13 +134,14 @@ func run(ctx context.Context, commit, only string, count, large int, csv string)
 	return writeTable(os.Stdout, commit, rows)
 }
 
-// adapt gives the earlier tree this one's benchmarks, and what they call that it does not have.
+// adapt puts this tree's benchmarks into the earlier one, with what they call that it does not
+// have.
 func adapt(root, before string) error {
 	ours, err := os.ReadFile(filepath.Join(root, bench, "secagg_test.go"))
 	if err != nil {
 		return err
 	}
-	more, err := testdata.ReadFile("testdata/before.go")
+	more, err := testdata.ReadFile("testdata/before_test.go")
 	if err != nil {
 		return err
 	}
@@ -167,13 +168,18 @@ func (m measure) turns(ctx context.Context, trees []string, count int) ([]row, e
 		var found [2]map[string]float64
 		for k := range found {
 			at := (turn + k) % 2
-			text, err := output(ctx, filepath.Dir(trees[at]), trees[at], "-test.run=^$", "-test.bench=^Benchmark"+strings.ReplaceAll(m.pattern, "/", "$/^"), fmt.Sprintf("-test.benchtime=%dx", m.times), "-test.timeout=0")
+			text, err := output(ctx, filepath.Dir(trees[at]), trees[at], "-test.run=^$", "-test.bench=^Benchmark"+strings.ReplaceAll(m.pattern, "/", "$/^")+"$", fmt.Sprintf("-test.benchtime=%dx", m.times), "-test.timeout=0")
 			if err != nil {
 				return nil, err
 			}
 			if found[at], err = metrics(text); err != nil {
 				return nil, fmt.Errorf("%s: %w", m.name, err)
 			}
+			fmt.Fprintf(os.Stderr, "  %s:", [...]string{"before", "now"}[at])
+			for _, q := range m.quantities {
+				fmt.Fprintf(os.Stderr, " %s %.4g", q.name, found[at][q.metric])
+			}
+			fmt.Fprintln(os.Stderr)
 		}
 		for i := range rows {
 			for at, into := range []*[]float64{&rows[i].before, &rows[i].now} {
