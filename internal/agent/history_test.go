@@ -66,7 +66,7 @@ func (c *told) sign(r study.Release) wire.Final {
 // toldAs tells a release in an encoding.
 func (c *told) toldAs(r study.Release, encoded []byte) wire.Final {
 	return wire.Final{Header: wire.Header{Study: c.plan.Digest, Query: r.Query, Slot: r.Slot}, Encoded: encoded,
-		Signature: ed25519.Sign(c.key, study.SigningInput(encoded))}
+		Signature: ed25519.Sign(c.key, study.SigningInput(encoded)), Certificate: c.certified(r)}
 }
 
 func (c *told) confirmed() wire.Confirmed {

@@ -169,6 +169,11 @@ func (s *session) missing(left egress.Witness) (bool, error) {
 			return true, nil
 		}
 	}
+	if left.Sent["attestation"].Messages > 0 {
+		if on, err := s.journal.ResultSigned(); err != nil || !on {
+			return err == nil, err
+		}
+	}
 	if at, ok := left.Last["upload"]; ok {
 		if query, ok, err := s.journal.UploadedIn(at.Slot); err != nil || !ok || query != at.Query {
 			return err == nil, err

@@ -59,6 +59,8 @@ type session struct {
 type openQuery struct {
 	ask   study.Ask
 	query secagg.Query
+	// certified is the survivors and the packed certificate that this site checked; empty before
+	certified string
 }
 
 // newSession makes the session of a proposal. The code says why it cannot be:
@@ -206,6 +208,8 @@ func (s *session) handle(r wire.Message) wire.Message {
 		return s.openShares(r)
 	case wire.Final:
 		return s.final(r)
+	case wire.Attest:
+		return s.attest(r)
 	case wire.Ended:
 		s.ended(r.Code)
 	}

@@ -47,7 +47,7 @@ type Coordinator struct {
 	log    *slog.Logger // core's
 	rounds round.Views  // has its own lock
 
-	signing  sync.Mutex    // one result at a time is signed for a site
+	reading  sync.Mutex    // one result at a time is put together for a client
 	large    chan struct{} // places of messages of many frames that are being read
 	late     chan struct{} // places of messages that are serialized late
 	stopping chan struct{}

@@ -222,6 +222,8 @@ func (c *Coordinator) receive(l *link, m wire.Message) error {
 			return s.signed(site, m.Query, m.Slot, m.Signature)
 		case wire.Shares:
 			return s.shared(site, m.Query, m.Slot, m.Shares)
+		case wire.Attestation:
+			return s.attested(site, m.Signature)
 		case wire.Refusal:
 			return s.refused(site, m)
 		}

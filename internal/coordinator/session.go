@@ -28,6 +28,8 @@ type session struct {
 	deadline time.Time // of the open phase
 	faults   []Fault
 	words    map[int][]byte // signatures of the decisions on their way to the log, by site
+	// fits checks a signature on the committed draft of the result; nil before one came
+	fits func(identity, signature []byte) bool
 }
 
 // tally is what is here of the open slot: the sum of the masked uploads, and the shares. An upload
@@ -360,6 +362,9 @@ func (s *session) refused(site int, m wire.Refusal) round.Event {
 	if r.Culprit >= s.plan.Thresholds.Sites {
 		r.Culprit = -1
 	}
+	if s.state.Status == round.StatusSigning && r.Lacks == 0 {
+		s.leader.log.Warn("a site does not sign the result", "study", s.plan.Digest, "site", s.plan.Proposal.Roster[site].Name, "code", r.Code)
+	}
 	if !s.current(r.Query, s.state.Slot) {
 		return r
 	}
@@ -379,11 +384,12 @@ func (s *session) refused(site int, m wire.Refusal) round.Event {
 		if m.Final == nil {
 			break
 		}
-		final := round.Released{Encoded: m.Final.Encoded, Signature: m.Final.Signature}
+		final := round.Released{Encoded: m.Final.Encoded, Signature: m.Final.Signature, Certificate: m.Final.Certificate}
 		release, err := study.ParseRelease(final.Encoded)
 		if err == nil && release.Query == s.state.Query && s.plan.CheckRelease(release, s.state.Attempt) == nil &&
 			s.plan.CheckCourse(s.state.Course, release.Ask(s.state.Attempt)) == nil &&
-			ed25519.Verify(ed25519.PublicKey(s.plan.Proposal.Coordinator), study.SigningInput(final.Encoded), final.Signature) {
+			ed25519.Verify(ed25519.PublicKey(s.plan.Proposal.Coordinator), study.SigningInput(final.Encoded), final.Signature) &&
+			s.setup.CheckReleased(s.plan.Summed(s.setup.Transcript(), release.Ask(s.state.Attempt)), release.Survivors, final.Certificate) == nil {
 			return round.Adopt{Release: release, Released: final}
 		}
 	}

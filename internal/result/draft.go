@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"encoding/json"
 
+	"covey/internal/secagg"
 	"covey/internal/study"
 )
 
@@ -22,10 +23,25 @@ func (r *Result) Draft() (Draft, error) {
 	return json.Marshal(bare)
 }
 
-// Whole returns the result of a draft with the parts that were taken out of it. It checks that the
-// draft is one, and nothing else. sites are the signatures of sites, packed; nil before they are
-// there.
-func (d Draft) Whole(body []byte, signed []SignedRelease, e Evidence, sites []byte) (*Result, error) {
+// Whole returns the result of a draft with the parts that were taken out of it; attempt and
+// transcript are the draft's. It checks that the draft is one, and nothing else. Sites have not
+// signed it.
+func (d Draft) Whole(body []byte, signed []SignedRelease, e Evidence) (*Result, error) {
+	r, err := d.parse()
+	if err != nil {
+		return nil, err
+	}
+	if r.Releases, err = parseReleases(signed); err != nil {
+		return nil, unverified(-1, "signed", "is no release")
+	}
+	e.Attempt, e.Transcript = r.Attempt, r.Transcript
+	r.put(e)
+	r.Proposal, r.Signed = body, signed
+	return r, nil
+}
+
+// parse reads a draft, which has one form.
+func (d Draft) parse() (*Result, error) {
 	var r Result
 	if err := json.Unmarshal(d, &r); err != nil {
 		return nil, unverified(-1, WhatJSON, "is no draft of a result")
@@ -33,22 +49,32 @@ func (d Draft) Whole(body []byte, signed []SignedRelease, e Evidence, sites []by
 	if again, err := r.Draft(); err != nil || !bytes.Equal(again, d) {
 		return nil, unverified(-1, WhatJSON, "is a draft in another form than its one")
 	}
-	releases, err := parseReleases(signed)
-	if err != nil {
-		return nil, unverified(-1, "signed", "is no release")
-	}
-	if r.Attempt != e.Attempt || r.Transcript != e.Transcript {
-		return nil, unverified(-1, "transcript", "is of another setup")
-	}
-	r.put(e)
-	r.Proposal, r.Signed, r.Releases, r.SiteSignatures = body, signed, releases, sites
 	return &r, nil
 }
 
-// SignAs is a site's signature on a result that verifies but for the sites' signatures, with its
+// Complete is Whole with the signatures of sites, by roster index, nil where absent: of those that
+// count as many as are needed.
+func (d Draft) Complete(body []byte, signed []SignedRelease, e Evidence, attestations [][]byte) (*Result, error) {
+	r, err := d.Whole(body, signed, e)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := study.NewPlan(body)
+	if err != nil {
+		return nil, err
+	}
+	setup, err := secagg.Witness(plan.Setup(r.Attempt), r.Transcript)
+	if err != nil {
+		return nil, err
+	}
+	r.SiteSignatures = setup.Pack(attestations)
+	return r, nil
+}
+
+// Attest is a site's signature on a result that verifies but for the sites' signatures, with its
 // identity key: the same function checks it here and in Verify. That a site signs one result of a
 // study, ever, is for its journal. The error is a *VerifyError.
-func (r *Result) SignAs(plan *study.Plan, key ed25519.PrivateKey) ([]byte, error) {
+func (r *Result) Attest(plan *study.Plan, key ed25519.PrivateKey) ([]byte, error) {
 	if _, _, err := r.check(plan); err != nil {
 		return nil, err
 	}
@@ -59,9 +85,15 @@ func (r *Result) SignAs(plan *study.Plan, key ed25519.PrivateKey) ([]byte, error
 	return ed25519.Sign(key, input), nil
 }
 
-// CheckSite reports whether a signature of a site, by its roster index, is on this result.
-func (r *Result) CheckSite(plan *study.Plan, site int, signature []byte) bool {
+// Attested returns what reports whether a signature by an identity key is a site's on the result of
+// the draft.
+func (d Draft) Attested() (func(identity, signature []byte) bool, error) {
+	r, err := d.parse()
+	if err != nil {
+		return nil, err
+	}
 	input, err := r.siteInput()
-	return err == nil && site >= 0 && site < len(plan.Proposal.Roster) &&
-		ed25519.Verify(ed25519.PublicKey(plan.Proposal.Roster[site].Identity), input, signature)
+	return func(identity, signature []byte) bool {
+		return len(identity) == ed25519.PublicKeySize && ed25519.Verify(identity, input, signature)
+	}, err
 }

@@ -142,28 +142,29 @@ func TestDraft(t *testing.T) {
 	if len(draft) > len(file(t, r))/2 || bytes.Contains(draft, []byte("noised\":[")) {
 		t.Errorf("a draft of %d bytes, of a file of %d", len(draft), len(file(t, r)))
 	}
-	whole, err := draft.Whole(body, signed, e, nil)
+	whole, err := draft.Whole(body, signed, e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	attested, err := draft.Attested()
 	if err != nil {
 		t.Fatal(err)
 	}
 	list := make([][]byte, 5)
 	for i, key := range texts.Keys(5) {
-		if list[i], err = whole.SignAs(p, key); err != nil || !r.CheckSite(p, i, list[i]) || r.CheckSite(p, (i+1)%5, list[i]) {
+		other := p.Proposal.Roster[(i+1)%5].Identity
+		if list[i], err = whole.Attest(p, key); err != nil || !attested(p.Proposal.Roster[i].Identity, list[i]) || attested(other, list[i]) {
 			t.Fatalf("site %d: %v", i, err)
 		}
 	}
-	setup, err := secagg.Witness(p.Setup(0), runs.Transcript)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if whole, err = draft.Whole(body, signed, e, setup.Pack(list)); err != nil || !bytes.Equal(file(t, whole), file(t, r)) {
+	if whole, err = draft.Complete(body, signed, e, list); err != nil || !bytes.Equal(file(t, whole), file(t, r)) {
 		t.Errorf("another file comes of the draft: %v", err)
 	}
 	for name, bad := range map[string]Draft{
 		"nothing": nil, "null": Draft("null"), "spaced": append(slices.Clone(draft), ' '), "the whole": file(t, r),
 		"another case": bytes.Replace(draft, []byte(`"name"`), []byte(`"Name"`), 1), "one key more": append([]byte(`{"x":1,`), draft[1:]...),
 	} {
-		if _, err := bad.Whole(body, signed, e, nil); err == nil {
+		if _, err := bad.Whole(body, signed, e); err == nil {
 			t.Errorf("%s is a draft", name)
 		}
 	}
@@ -187,9 +188,9 @@ func TestDraft(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		whole, err := draft.Whole(body, signed, e, nil)
+		whole, err := draft.Whole(body, signed, e)
 		if err == nil {
-			_, err = whole.SignAs(p, texts.Keys(1)[0])
+			_, err = whole.Attest(p, texts.Keys(1)[0])
 		}
 		if err == nil {
 			t.Errorf("a site signs a result with %s changed", name)
@@ -208,7 +209,7 @@ func FuzzDraft(f *testing.F) {
 	f.Add([]byte(draft))
 	f.Add([]byte("{}"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		r, err := Draft(raw).Whole(body, signed, e, nil)
+		r, err := Draft(raw).Whole(body, signed, e)
 		if err != nil {
 			return
 		}

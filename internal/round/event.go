@@ -90,6 +90,11 @@ type (
 		Query, Slot int
 		Code        study.Code
 	}
+	// Attested is a site's signature on the committed draft of the result, checked.
+	Attested struct {
+		Site      int
+		Signature []byte
+	}
 	// Refused is a site's no. Held is the survivor set it signed before, if the
 	// signature was checked; Shared is its word that it sent shares in that slot.
 	Refused struct {
@@ -141,6 +146,7 @@ func (Unshared) event()      {}
 func (BodyMissing) event()   {}
 func (BodyFound) event()     {}
 func (OpenFailed) event()    {}
+func (Attested) event()      {}
 func (Refused) event()       {}
 func (Adopt) event()         {}
 func (Expired) event()       {}
@@ -178,6 +184,8 @@ type (
 		Ask       study.Ask
 		Survivors []int
 	}
+	// Draft makes the result of all releases, and proposes it.
+	Draft struct{}
 	// Doubt names a site whose word was not taken, and what it was about.
 	Doubt struct {
 		Site int
@@ -198,6 +206,7 @@ func (Propose) effect()     {}
 func (VerifySetup) effect() {}
 func (DrawGraph) effect()   {}
 func (Open) effect()        {}
+func (Draft) effect()       {}
 func (Doubt) effect()       {}
 func (SetDeadline) effect() {}
 func (SetExpiry) effect()   {}

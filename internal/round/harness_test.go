@@ -25,6 +25,7 @@ type harness struct {
 	asked   []string // "kind site query slot"
 	pending []Effect
 	opened  map[string]int
+	drafts  int
 }
 
 // proposed returns the bytes of a small study.
@@ -126,6 +127,9 @@ func (h *harness) one() bool {
 		h.event(SetupVerified{Culprit: -1})
 	case Open:
 		h.open(e)
+	case Draft:
+		h.drafts++
+		h.commit(h.state.NewDrafted(fmt.Appendf(nil, "draft of %d releases", len(h.state.Releases))))
 	case Send:
 		if !h.down[e.Site] {
 			h.answer(e.Site, e.Message)
@@ -208,6 +212,14 @@ func (h *harness) answer(i int, m wire.Message) {
 		}
 		if !h.mute["share"] {
 			h.event(Shared{i, m.Query, m.Slot})
+		}
+	case wire.Attest:
+		note("attest")
+		if h.state.Draft == nil || string(m.Draft) != string(h.state.Draft) {
+			h.t.Fatalf("a signature on %q was asked for, %q is committed", m.Draft, h.state.Draft)
+		}
+		if !h.mute["attest"] {
+			h.event(Attested{i, fmt.Appendf(nil, "attestation %d", i)})
 		}
 	case wire.Final:
 		if h.last(EntryReleased, m.Query, m.Slot) == nil {

@@ -19,6 +19,7 @@ const (
 	askUpload
 	askSignature
 	askShares
+	askAttestation
 	tellEnded
 	asks
 )
@@ -52,7 +53,10 @@ func (s *State) prompts() []Effect {
 			p.setup()
 		case StatusRunning:
 			p.query()
+		case StatusSigning:
+			p.result()
 		case StatusCompleted, StatusEnded:
+			p.confirmed() // a release is checked by the setup
 			p.final()
 			p.send(tellEnded, 1, func() wire.Message { return wire.Ended{Header: wire.Header{Study: s.plan.Digest}, Code: s.Code} })
 		}
@@ -123,6 +127,15 @@ func (p *prompter) setup() {
 	}
 }
 
+// confirmed tells all confirmations; an end without a result has none any more.
+func (p *prompter) confirmed() {
+	if len(p.s.Confirmations) > 0 {
+		p.send(tellConfirmed, 1, func() wire.Message {
+			return wire.Confirmed{Header: p.s.inSetup(), Signatures: p.s.Confirmations}
+		})
+	}
+}
+
 // final tells the last released value. A site that missed earlier ones says so when it is asked
 // the next query; one that missed them until the end needs none of them.
 func (p *prompter) final() {
@@ -147,7 +160,7 @@ func (p *prompter) final() {
 func (s *State) told(at int) (wire.Final, bool) {
 	of := s.Releases[at]
 	r, err := study.ParseRelease(of.Encoded)
-	return wire.Final{Header: wire.Header{Study: s.plan.Digest, Query: r.Query, Slot: r.Slot}, Encoded: of.Encoded, Signature: of.Signature}, err == nil
+	return wire.Final{Header: wire.Header{Study: s.plan.Digest, Query: r.Query, Slot: r.Slot}, Encoded: of.Encoded, Signature: of.Signature, Certificate: of.Certificate}, err == nil
 }
 
 // lacked tells a release that the site said it lacks, and asks everything about the open slot
@@ -161,16 +174,14 @@ func (p *prompter) lacked() {
 	l.lacks[i] = 0
 	if m, ok := p.s.told(at); ok {
 		p.out = append(p.out, Send{Site: i, Message: m})
-		l.asked[i][askUpload], l.asked[i][askSignature], l.asked[i][askShares] = 0, 0, 0
+		l.asked[i][askUpload], l.asked[i][askSignature], l.asked[i][askShares], l.asked[i][askAttestation] = 0, 0, 0, 0
 	}
 }
 
 func (p *prompter) query() {
 	s, l, i := p.s, &p.s.live, p.site
 	stamp := 1 + s.Slot // each slot is of one query
-	p.send(tellConfirmed, 1, func() wire.Message {
-		return wire.Confirmed{Header: s.inSetup(), Signatures: s.Confirmations}
-	})
+	p.confirmed()
 	p.final()
 	p.lacked()
 	// Always before a signature or share is asked for, so that the site knows

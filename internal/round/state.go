@@ -16,6 +16,7 @@ const (
 	StatusProposed  Status = "proposed"  // sites decide
 	StatusSetup     Status = "setup"     // one-time keys and shares
 	StatusRunning   Status = "running"   // queries
+	StatusSigning   Status = "signing"   // all is released; sites sign the result
 	StatusCompleted Status = "completed" // the result stands
 	StatusEnded     Status = "ended"     // without a result; Code says why
 )
@@ -24,6 +25,8 @@ const (
 type Released struct {
 	Encoded   []byte `json:"encoded"`
 	Signature []byte `json:"signature"`
+	// Certificate opened its sum, packed (secagg.Setup.Pack).
+	Certificate []byte `json:"certificate,omitempty"`
 }
 
 // Durable is the replicated part of a study's state. It MUST hold no un-noised
@@ -56,6 +59,9 @@ type Durable struct {
 
 	Releases []Released `json:"releases,omitempty"`
 	Rho      float64    `json:"rho"` // charged so far
+
+	Draft        []byte   `json:"draft,omitempty"`        // of the result; committed before any site is asked
+	Attestations [][]byte `json:"attestations,omitempty"` // sites' signatures on it, by site
 }
 
 // State is one study's. The zero State awaits its Proposed entry.
@@ -94,16 +100,18 @@ type live struct {
 	lacks []int
 	// by site: how many releases, from the first on, this link was told in the open slot since the
 	// site lacked them
-	caught  []int
-	lacking []bool          // by dealer: the opening waits for the rest of its announcement
-	adopted *Adopt          // the open query's result, where the log does not hold it
-	opening bool            // Open is under way, or has failed
-	failure study.Code      // why it failed
-	overdue bool            // the open slot's upload deadline has passed
-	stalled bool            // its opening deadline has passed
-	timed   map[string]bool // deadlines set since the slot opened
-	dated   bool            // the proposal's expiry is set
-	lapsed  bool            // it has passed
+	caught   []int
+	lacking  []bool          // by dealer: the opening waits for the rest of its announcement
+	adopted  *Adopt          // the open query's result, where the log does not hold it
+	opening  bool            // Open is under way, or has failed
+	failure  study.Code      // why it failed
+	drafting bool            // Draft is under way, or has failed
+	attested [][]byte        // by site, on the committed draft
+	overdue  bool            // the open slot's upload deadline has passed
+	stalled  bool            // its opening deadline has passed
+	timed    map[string]bool // deadlines set since the slot opened
+	dated    bool            // the proposal's expiry is set
+	lapsed   bool            // it has passed
 }
 
 // departure is a site's refusal; the zero one is none.
@@ -123,7 +131,7 @@ var errUnfit = errors.New("round: the state of a study does not fit its plan")
 // another coordinator made up is refused before anything counts on it.
 func (d *Durable) fits(p *study.Plan) bool {
 	n := p.Thresholds.Sites
-	for _, list := range [][][]byte{d.Announcements, d.Nonces, d.Confirmations, d.Certificate} {
+	for _, list := range [][][]byte{d.Announcements, d.Nonces, d.Confirmations, d.Certificate, d.Attestations} {
 		// none, nil or not, of a study that ended before there were any
 		if len(list) != 0 && len(list) != n {
 			return false
@@ -138,7 +146,8 @@ func (d *Durable) fits(p *study.Plan) bool {
 	}
 	return len(d.Verdicts) == n && d.Culprit >= -1 && d.Culprit < n &&
 		d.Accuser >= 0 && d.Accuser <= n && d.Accused >= 0 && d.Accused <= n && d.Slot >= 0 && d.Query >= 0 && d.Query <= len(p.Queries) &&
-		(d.Status != StatusRunning || d.Query < len(p.Queries) && len(d.Announcements) == n)
+		(d.Status != StatusRunning || d.Query < len(p.Queries) && len(d.Announcements) == n) &&
+		(d.Status != StatusSigning || d.Query == len(p.Queries) && len(d.Announcements) == n && len(d.Releases) > 0)
 }
 
 // Restore rebuilds a state from its durable part.
@@ -162,6 +171,7 @@ func (l *live) reset(sites int) {
 	*l = live{
 		connected: make([]bool, sites), asked: make([]asked, sites), left: make([]departure, sites),
 		announced: make([][]byte, sites), nonces: make([][]byte, sites), boxes: make([][][]byte, sites), confirmed: make([][]byte, sites),
+		attested: make([][]byte, sites),
 	}
 	l.resetSlot(sites)
 }
@@ -262,6 +272,8 @@ func (s *State) awaits(i int) bool {
 		default:
 			return !l.shared[i]
 		}
+	case StatusSigning:
+		return s.Draft != nil && l.attested[i] == nil && s.graph().Signs(i)
 	}
 	return false
 }

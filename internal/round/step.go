@@ -108,6 +108,10 @@ func (s *State) observe(e Event) {
 			l.askAgain(askShares) // of those whose shares came while the opening was under way
 			l.lacking[e.Site], l.opening = false, false
 		}
+	case Attested:
+		if s.Status == StatusSigning && s.Draft != nil {
+			l.attested[e.Site] = e.Signature
+		}
 	case OpenFailed:
 		if s.open(e.Query, e.Slot) {
 			l.failure = e.Code // and never opened again by this leader
@@ -119,7 +123,7 @@ func (s *State) observe(e Event) {
 	case Refused:
 		s.refused(e)
 	case ProposeFailed:
-		l.proposing = false
+		l.proposing, l.drafting = false, false
 		l.askAgain(askDecision)     // all others are proposed by what is noted here
 		l.askAgain(askAnnouncement) // a withdrawal answers this one, too
 	case Lapsed:
@@ -219,6 +223,8 @@ func (s *State) refused(e Refused) {
 	switch s.Status {
 	case StatusSetup:
 		s.live.left[e.Site] = s.departing(e)
+	case StatusSigning:
+		s.unsigned(e)
 	case StatusRunning:
 		switch e.Code {
 		case study.CodeHeld:
@@ -236,14 +242,21 @@ func (s *State) refused(e Refused) {
 			// An answer to something that is over, or of a site that was away for several queries:
 			// it needs every release. It is told one at a time, each once a link and slot,
 			// so that what waits for a site stays small and no word of its is answered forever.
-			if has := e.Lacks - 1; s.open(e.Query, e.Slot) && has >= s.live.caught[e.Site] && has < len(s.Releases) {
-				s.live.lacks[e.Site], s.live.caught[e.Site] = e.Lacks, e.Lacks
+			if s.open(e.Query, e.Slot) {
+				s.lacks(e)
 			}
 		case study.CodeFinal:
 			// An answer to something that is over.
 		default:
 			s.live.left[e.Site] = s.departing(e)
 		}
+	}
+}
+
+// lacks notes which release a site says it needs next.
+func (s *State) lacks(e Refused) {
+	if has := e.Lacks - 1; has >= s.live.caught[e.Site] && has < len(s.Releases) {
+		s.live.lacks[e.Site], s.live.caught[e.Site] = e.Lacks, e.Lacks
 	}
 }
 
@@ -281,6 +294,8 @@ func (s *State) effects() []Effect {
 	case StatusRunning:
 		out = append(out, s.deadlines()...)
 		out = append(out, s.advance()...)
+	case StatusSigning:
+		out = append(out, s.finish()...)
 	}
 	return out
 }

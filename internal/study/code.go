@@ -54,4 +54,8 @@ const (
 	CodeFormat Code = "format"
 	// the query is of another history than the releases that the site holds
 	CodeForked Code = "forked"
+	// the result does not verify at the site, or is not of what the site holds
+	CodeBadResult Code = "bad_result"
+	// the site has signed another result of the study
+	CodeSecondResult Code = "second_result"
 )

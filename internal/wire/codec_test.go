@@ -42,10 +42,12 @@ func messages() []struct {
 		{Confirmation{setup, []byte{7}}, &covey.Confirmation{Study: d, Attempt: 3, Signature: []byte{7}}},
 		{Upload{slot, []byte{7}}, &covey.Upload{Study: d, Query: 4, Slot: 5, Masked: []byte{7}}},
 		{Signature{slot, []byte{7}}, &covey.ReleaseSignature{Study: d, Query: 4, Slot: 5, Signature: []byte{7}}},
+		{Attestation{Header{Study: id}, []byte{7}}, &covey.Attestation{Study: d, Signature: []byte{7}}},
+		{Attest{Header{Study: id}, []byte{7}, list, []byte{8}}, &covey.Attest{Study: d, Draft: []byte{7}, Approvals: list, Proposer: []byte{8}}},
 		{Shares{slot, []byte{7}}, &covey.Shares{Study: d, Query: 4, Slot: 5, Shares: []byte{7}}},
-		{Refusal{all, study.CodeHeld, 4, []byte{5}, []int{0, 2}, []byte{7}, &Final{Encoded: []byte{8}, Signature: []byte{9}}, true, []byte{6}, 7},
+		{Refusal{all, study.CodeHeld, 4, []byte{5}, []int{0, 2}, []byte{7}, &Final{Encoded: []byte{8}, Signature: []byte{9}, Certificate: []byte{10}}, true, []byte{6}, 7},
 			&covey.Refusal{Study: d, Attempt: 3, Query: 4, Slot: 5, Code: covey.Code_CODE_HELD, Culprit: 4, Context: []byte{5}, Survivors: u,
-				Signature: []byte{7}, Final: &covey.Final{Released: []byte{8}, Signature: []byte{9}}, Shared: true, Announcement: []byte{6}, Lacks: 7}},
+				Signature: []byte{7}, Final: &covey.Final{Released: []byte{8}, Signature: []byte{9}, Certificate: []byte{10}}, Shared: true, Announcement: []byte{6}, Lacks: 7}},
 		{Proposal{[]byte("x"), []byte("y")}, &covey.Proposal{Body: []byte("x"), Signature: []byte("y")}},
 		{Announce{setup}, &covey.Announce{Study: d, Attempt: 3}},
 		{Reveal{setup, list}, &covey.Reveal{Study: d, Attempt: 3, Announcements: list}},
@@ -56,7 +58,7 @@ func messages() []struct {
 			&covey.Query{Study: d, Attempt: 3, Query: 4, Slot: 5, History: d, X: []float64{1, 0}, Center: []float64{3}, Found: []float64{4}, Scale: []float64{5, 0}, Fill: []float64{6}, Deviations: []float64{7}, Radius: 0.5, Grid: 0.25, Sigma: 9}},
 		{Release{slot, []int{0, 2}}, &covey.Release{Study: d, Query: 4, Slot: 5, Survivors: u}},
 		{Open{slot, []int{0, 2}, list}, &covey.Open{Study: d, Query: 4, Slot: 5, Survivors: u, Certificate: list}},
-		{Final{slot, []byte{7}, []byte{8}}, &covey.Final{Study: d, Query: 4, Slot: 5, Released: []byte{7}, Signature: []byte{8}}},
+		{Final{slot, []byte{7}, []byte{8}, []byte{9}}, &covey.Final{Study: d, Query: 4, Slot: 5, Released: []byte{7}, Signature: []byte{8}, Certificate: []byte{9}}},
 		{Ended{Header{Study: id}, study.CodeRetriesSpent}, &covey.Ended{Study: d, Code: covey.Code_CODE_RETRIES_SPENT}},
 	}
 }

@@ -84,6 +84,11 @@ type (
 		Header
 		Shares []byte
 	}
+	// Attestation is a site's signature on a result.
+	Attestation struct {
+		Header
+		Signature []byte
+	}
 	// Refusal is a no, with what the site holds.
 	Refusal struct {
 		Header
@@ -146,10 +151,19 @@ type (
 		Survivors   []int
 		Certificate [][]byte
 	}
-	// Final is a query's release: its exact signed bytes, and the coordinator's signature.
+	// Final is a query's release: its exact signed bytes, the coordinator's signature, and the
+	// packed certificate that opened its sum.
 	Final struct {
 		Header
-		Encoded, Signature []byte
+		Encoded, Signature, Certificate []byte
+	}
+	// Attest asks for a signature on the study's result: its draft, all sites' approvals, and the
+	// proposer's signature where there is one.
+	Attest struct {
+		Header
+		Draft     []byte
+		Approvals [][]byte
+		Proposer  []byte
 	}
 	// Ended is the end of a study.
 	Ended struct {
@@ -183,6 +197,7 @@ func (m Confirmation) body() proto.Message { return &covey.Confirmation{Signatur
 func (m Upload) body() proto.Message       { return &covey.Upload{Masked: m.Masked} }
 func (m Signature) body() proto.Message    { return &covey.ReleaseSignature{Signature: m.Signature} }
 func (m Shares) body() proto.Message       { return &covey.Shares{Shares: m.Shares} }
+func (m Attestation) body() proto.Message  { return &covey.Attestation{Signature: m.Signature} }
 
 func (m Refusal) body() proto.Message {
 	b := &covey.Refusal{
@@ -207,7 +222,12 @@ func (m Release) body() proto.Message   { return &covey.Release{Survivors: uints
 func (m Open) body() proto.Message {
 	return &covey.Open{Survivors: uints(m.Survivors), Certificate: m.Certificate}
 }
-func (m Final) body() proto.Message { return &covey.Final{Released: m.Encoded, Signature: m.Signature} }
+func (m Final) body() proto.Message {
+	return &covey.Final{Released: m.Encoded, Signature: m.Signature, Certificate: m.Certificate}
+}
+func (m Attest) body() proto.Message {
+	return &covey.Attest{Draft: m.Draft, Approvals: m.Approvals, Proposer: m.Proposer}
+}
 func (m Ended) body() proto.Message { return &covey.Ended{Code: wireCode(m.Code)} }
 
 // decode turns a body into its message. Numbers that do not fit are r's to remember.
@@ -247,7 +267,7 @@ func decode(r *reader, h Header, body proto.Message) (Message, error) {
 		m := Refusal{h, codeOf(b.GetCode()), r.int(b.GetCulprit()), b.GetContext(), r.ints(b.GetSurvivors()), b.GetSignature(), nil,
 			b.GetShared(), b.GetAnnouncement(), r.int(b.GetLacks())}
 		if f := b.GetFinal(); f != nil {
-			m.Final = &Final{Encoded: f.GetReleased(), Signature: f.GetSignature()}
+			m.Final = &Final{Encoded: f.GetReleased(), Signature: f.GetSignature(), Certificate: f.GetCertificate()}
 		}
 		return m, nil
 	case *covey.Proposal:
@@ -269,7 +289,11 @@ func decode(r *reader, h Header, body proto.Message) (Message, error) {
 	case *covey.Open:
 		return Open{h, r.ints(b.GetSurvivors()), b.GetCertificate()}, nil
 	case *covey.Final:
-		return Final{h, b.GetReleased(), b.GetSignature()}, nil
+		return Final{h, b.GetReleased(), b.GetSignature(), b.GetCertificate()}, nil
+	case *covey.Attest:
+		return Attest{h, b.GetDraft(), b.GetApprovals(), b.GetProposer()}, nil
+	case *covey.Attestation:
+		return Attestation{h, b.GetSignature()}, nil
 	case *covey.Ended:
 		return Ended{h, codeOf(b.GetCode())}, nil
 	}

@@ -174,6 +174,8 @@ const (
 	Code_CODE_RETRACTED         Code = 48
 	Code_CODE_BAD_REFUSAL       Code = 70
 	Code_CODE_FORKED            Code = 71
+	Code_CODE_BAD_RESULT        Code = 90
+	Code_CODE_SECOND_RESULT     Code = 91
 )
 
 // Enum value maps for Code.
@@ -214,6 +216,8 @@ var (
 		48: "CODE_RETRACTED",
 		70: "CODE_BAD_REFUSAL",
 		71: "CODE_FORKED",
+		90: "CODE_BAD_RESULT",
+		91: "CODE_SECOND_RESULT",
 	}
 	Code_value = map[string]int32{
 		"CODE_UNSPECIFIED":       0,
@@ -251,6 +255,8 @@ var (
 		"CODE_RETRACTED":         48,
 		"CODE_BAD_REFUSAL":       70,
 		"CODE_FORKED":            71,
+		"CODE_BAD_RESULT":        90,
+		"CODE_SECOND_RESULT":     91,
 	}
 )
 
@@ -1731,6 +1737,7 @@ type SiteMessage struct {
 	//	*SiteMessage_Shares
 	//	*SiteMessage_Refusal
 	//	*SiteMessage_Nonce
+	//	*SiteMessage_Attestation
 	Body          isSiteMessage_Body `protobuf_oneof:"body"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1863,6 +1870,15 @@ func (x *SiteMessage) GetNonce() *Nonce {
 	return nil
 }
 
+func (x *SiteMessage) GetAttestation() *Attestation {
+	if x != nil {
+		if x, ok := x.Body.(*SiteMessage_Attestation); ok {
+			return x.Attestation
+		}
+	}
+	return nil
+}
+
 type isSiteMessage_Body interface {
 	isSiteMessage_Body()
 }
@@ -1907,6 +1923,10 @@ type SiteMessage_Nonce struct {
 	Nonce *Nonce `protobuf:"bytes,10,opt,name=nonce,proto3,oneof"`
 }
 
+type SiteMessage_Attestation struct {
+	Attestation *Attestation `protobuf:"bytes,30,opt,name=attestation,proto3,oneof"`
+}
+
 func (*SiteMessage_Hello) isSiteMessage_Body() {}
 
 func (*SiteMessage_Decision) isSiteMessage_Body() {}
@@ -1927,6 +1947,8 @@ func (*SiteMessage_Refusal) isSiteMessage_Body() {}
 
 func (*SiteMessage_Nonce) isSiteMessage_Body() {}
 
+func (*SiteMessage_Attestation) isSiteMessage_Body() {}
+
 // CoordinatorMessage is everything that an agent can be sent.
 type CoordinatorMessage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1943,6 +1965,7 @@ type CoordinatorMessage struct {
 	//	*CoordinatorMessage_Ended
 	//	*CoordinatorMessage_Confirmed
 	//	*CoordinatorMessage_Reveal
+	//	*CoordinatorMessage_Attest
 	Body          isCoordinatorMessage_Body `protobuf_oneof:"body"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2084,6 +2107,15 @@ func (x *CoordinatorMessage) GetReveal() *Reveal {
 	return nil
 }
 
+func (x *CoordinatorMessage) GetAttest() *Attest {
+	if x != nil {
+		if x, ok := x.Body.(*CoordinatorMessage_Attest); ok {
+			return x.Attest
+		}
+	}
+	return nil
+}
+
 type isCoordinatorMessage_Body interface {
 	isCoordinatorMessage_Body()
 }
@@ -2132,6 +2164,10 @@ type CoordinatorMessage_Reveal struct {
 	Reveal *Reveal `protobuf:"bytes,11,opt,name=reveal,proto3,oneof"`
 }
 
+type CoordinatorMessage_Attest struct {
+	Attest *Attest `protobuf:"bytes,30,opt,name=attest,proto3,oneof"`
+}
+
 func (*CoordinatorMessage_Proposal) isCoordinatorMessage_Body() {}
 
 func (*CoordinatorMessage_Announce) isCoordinatorMessage_Body() {}
@@ -2153,6 +2189,8 @@ func (*CoordinatorMessage_Ended) isCoordinatorMessage_Body() {}
 func (*CoordinatorMessage_Confirmed) isCoordinatorMessage_Body() {}
 
 func (*CoordinatorMessage_Reveal) isCoordinatorMessage_Body() {}
+
+func (*CoordinatorMessage_Attest) isCoordinatorMessage_Body() {}
 
 // Hello opens a link: what this site offers, and which studies it knows, each by the
 // first 16 bytes of its digest. Of those that are over here nobody needs to be told again.
@@ -3467,6 +3505,7 @@ type Final struct {
 	Slot          uint32                 `protobuf:"varint,3,opt,name=slot,proto3" json:"slot,omitempty"`
 	Released      []byte                 `protobuf:"bytes,4,opt,name=released,proto3" json:"released,omitempty"` // internal/study release, byte for byte as signed
 	Signature     []byte                 `protobuf:"bytes,5,opt,name=signature,proto3" json:"signature,omitempty"`
+	Certificate   []byte                 `protobuf:"bytes,6,opt,name=certificate,proto3" json:"certificate,omitempty"` // that opened its sum: of each signer its index (2 bytes) and signature, ascending
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3536,6 +3575,135 @@ func (x *Final) GetSignature() []byte {
 	return nil
 }
 
+func (x *Final) GetCertificate() []byte {
+	if x != nil {
+		return x.Certificate
+	}
+	return nil
+}
+
+// Attest asks for a signature on the study's result. What a site holds itself is not in it: the
+// proposal, the releases with their certificates, the confirmations.
+type Attest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
+	Draft         []byte                 `protobuf:"bytes,2,opt,name=draft,proto3" json:"draft,omitempty"`         // internal/result draft
+	Approvals     [][]byte               `protobuf:"bytes,3,rep,name=approvals,proto3" json:"approvals,omitempty"` // by roster index
+	Proposer      []byte                 `protobuf:"bytes,4,opt,name=proposer,proto3" json:"proposer,omitempty"`   // the proposer's signature; none without a proposer
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Attest) Reset() {
+	*x = Attest{}
+	mi := &file_covey_v1_federation_proto_msgTypes[49]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Attest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Attest) ProtoMessage() {}
+
+func (x *Attest) ProtoReflect() protoreflect.Message {
+	mi := &file_covey_v1_federation_proto_msgTypes[49]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Attest.ProtoReflect.Descriptor instead.
+func (*Attest) Descriptor() ([]byte, []int) {
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{49}
+}
+
+func (x *Attest) GetStudy() []byte {
+	if x != nil {
+		return x.Study
+	}
+	return nil
+}
+
+func (x *Attest) GetDraft() []byte {
+	if x != nil {
+		return x.Draft
+	}
+	return nil
+}
+
+func (x *Attest) GetApprovals() [][]byte {
+	if x != nil {
+		return x.Approvals
+	}
+	return nil
+}
+
+func (x *Attest) GetProposer() []byte {
+	if x != nil {
+		return x.Proposer
+	}
+	return nil
+}
+
+type Attestation struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
+	Signature     []byte                 `protobuf:"bytes,2,opt,name=signature,proto3" json:"signature,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Attestation) Reset() {
+	*x = Attestation{}
+	mi := &file_covey_v1_federation_proto_msgTypes[50]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Attestation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Attestation) ProtoMessage() {}
+
+func (x *Attestation) ProtoReflect() protoreflect.Message {
+	mi := &file_covey_v1_federation_proto_msgTypes[50]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Attestation.ProtoReflect.Descriptor instead.
+func (*Attestation) Descriptor() ([]byte, []int) {
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{50}
+}
+
+func (x *Attestation) GetStudy() []byte {
+	if x != nil {
+		return x.Study
+	}
+	return nil
+}
+
+func (x *Attestation) GetSignature() []byte {
+	if x != nil {
+		return x.Signature
+	}
+	return nil
+}
+
 // Ended ends a study.
 type Ended struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -3547,7 +3715,7 @@ type Ended struct {
 
 func (x *Ended) Reset() {
 	*x = Ended{}
-	mi := &file_covey_v1_federation_proto_msgTypes[49]
+	mi := &file_covey_v1_federation_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3559,7 +3727,7 @@ func (x *Ended) String() string {
 func (*Ended) ProtoMessage() {}
 
 func (x *Ended) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[49]
+	mi := &file_covey_v1_federation_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3572,7 +3740,7 @@ func (x *Ended) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ended.ProtoReflect.Descriptor instead.
 func (*Ended) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{49}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *Ended) GetStudy() []byte {
@@ -3616,7 +3784,7 @@ type Refusal struct {
 
 func (x *Refusal) Reset() {
 	*x = Refusal{}
-	mi := &file_covey_v1_federation_proto_msgTypes[50]
+	mi := &file_covey_v1_federation_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3628,7 +3796,7 @@ func (x *Refusal) String() string {
 func (*Refusal) ProtoMessage() {}
 
 func (x *Refusal) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[50]
+	mi := &file_covey_v1_federation_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3641,7 +3809,7 @@ func (x *Refusal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refusal.ProtoReflect.Descriptor instead.
 func (*Refusal) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{50}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *Refusal) GetStudy() []byte {
@@ -3825,7 +3993,7 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\vLinkRequest\x12%\n" +
 	"\x05frame\x18\x01 \x01(\v2\x0f.covey.v1.FrameR\x05frame\"5\n" +
 	"\fLinkResponse\x12%\n" +
-	"\x05frame\x18\x01 \x01(\v2\x0f.covey.v1.FrameR\x05frame\"\x90\x04\n" +
+	"\x05frame\x18\x01 \x01(\v2\x0f.covey.v1.FrameR\x05frame\"\xcb\x04\n" +
 	"\vSiteMessage\x12'\n" +
 	"\x05hello\x18\x01 \x01(\v2\x0f.covey.v1.HelloH\x00R\x05hello\x120\n" +
 	"\bdecision\x18\x02 \x01(\v2\x12.covey.v1.DecisionH\x00R\bdecision\x12<\n" +
@@ -3837,8 +4005,9 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\x06shares\x18\b \x01(\v2\x10.covey.v1.SharesH\x00R\x06shares\x12-\n" +
 	"\arefusal\x18\t \x01(\v2\x11.covey.v1.RefusalH\x00R\arefusal\x12'\n" +
 	"\x05nonce\x18\n" +
-	" \x01(\v2\x0f.covey.v1.NonceH\x00R\x05nonceB\x06\n" +
-	"\x04body\"\x86\x04\n" +
+	" \x01(\v2\x0f.covey.v1.NonceH\x00R\x05nonce\x129\n" +
+	"\vattestation\x18\x1e \x01(\v2\x15.covey.v1.AttestationH\x00R\vattestationB\x06\n" +
+	"\x04body\"\xb2\x04\n" +
 	"\x12CoordinatorMessage\x120\n" +
 	"\bproposal\x18\x01 \x01(\v2\x12.covey.v1.ProposalH\x00R\bproposal\x120\n" +
 	"\bannounce\x18\x02 \x01(\v2\x12.covey.v1.AnnounceH\x00R\bannounce\x12$\n" +
@@ -3851,7 +4020,8 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\x05ended\x18\t \x01(\v2\x0f.covey.v1.EndedH\x00R\x05ended\x123\n" +
 	"\tconfirmed\x18\n" +
 	" \x01(\v2\x13.covey.v1.ConfirmedH\x00R\tconfirmed\x12*\n" +
-	"\x06reveal\x18\v \x01(\v2\x10.covey.v1.RevealH\x00R\x06revealB\x06\n" +
+	"\x06reveal\x18\v \x01(\v2\x10.covey.v1.RevealH\x00R\x06reveal\x12*\n" +
+	"\x06attest\x18\x1e \x01(\v2\x10.covey.v1.AttestH\x00R\x06attestB\x06\n" +
 	"\x04body\"\x95\x01\n" +
 	"\x05Hello\x12\x1a\n" +
 	"\bsoftware\x18\x01 \x01(\tR\bsoftware\x12-\n" +
@@ -3952,13 +4122,22 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12\x14\n" +
 	"\x05query\x18\x02 \x01(\rR\x05query\x12\x12\n" +
 	"\x04slot\x18\x03 \x01(\rR\x04slot\x12\x16\n" +
-	"\x06shares\x18\x04 \x01(\fR\x06shares\"\x81\x01\n" +
+	"\x06shares\x18\x04 \x01(\fR\x06shares\"\xa3\x01\n" +
 	"\x05Final\x12\x14\n" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12\x14\n" +
 	"\x05query\x18\x02 \x01(\rR\x05query\x12\x12\n" +
 	"\x04slot\x18\x03 \x01(\rR\x04slot\x12\x1a\n" +
 	"\breleased\x18\x04 \x01(\fR\breleased\x12\x1c\n" +
-	"\tsignature\x18\x05 \x01(\fR\tsignature\"A\n" +
+	"\tsignature\x18\x05 \x01(\fR\tsignature\x12 \n" +
+	"\vcertificate\x18\x06 \x01(\fR\vcertificate\"n\n" +
+	"\x06Attest\x12\x14\n" +
+	"\x05study\x18\x01 \x01(\fR\x05study\x12\x14\n" +
+	"\x05draft\x18\x02 \x01(\fR\x05draft\x12\x1c\n" +
+	"\tapprovals\x18\x03 \x03(\fR\tapprovals\x12\x1a\n" +
+	"\bproposer\x18\x04 \x01(\fR\bproposer\"A\n" +
+	"\vAttestation\x12\x14\n" +
+	"\x05study\x18\x01 \x01(\fR\x05study\x12\x1c\n" +
+	"\tsignature\x18\x02 \x01(\fR\tsignature\"A\n" +
 	"\x05Ended\x12\x14\n" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12\"\n" +
 	"\x04code\x18\x02 \x01(\x0e2\x0e.covey.v1.CodeR\x04code\"\xf0\x02\n" +
@@ -3988,7 +4167,7 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\x13VERDICT_UNSPECIFIED\x10\x00\x12\x13\n" +
 	"\x0fVERDICT_PENDING\x10\x01\x12\x14\n" +
 	"\x10VERDICT_APPROVED\x10\x02\x12\x14\n" +
-	"\x10VERDICT_REJECTED\x10\x03*\xd6\x05\n" +
+	"\x10VERDICT_REJECTED\x10\x03*\x83\x06\n" +
 	"\x04Code\x12\x14\n" +
 	"\x10CODE_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11CODE_NOT_APPROVED\x10\x01\x12\x0f\n" +
@@ -4027,7 +4206,9 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\rCODE_TOO_MANY\x10.\x12\x12\n" +
 	"\x0eCODE_RETRACTED\x100\x12\x14\n" +
 	"\x10CODE_BAD_REFUSAL\x10F\x12\x0f\n" +
-	"\vCODE_FORKED\x10G2C\n" +
+	"\vCODE_FORKED\x10G\x12\x13\n" +
+	"\x0fCODE_BAD_RESULT\x10Z\x12\x16\n" +
+	"\x12CODE_SECOND_RESULT\x10[2C\n" +
 	"\n" +
 	"Enrollment\x125\n" +
 	"\x04Join\x12\x15.covey.v1.JoinRequest\x1a\x16.covey.v1.JoinResponse2\x83\x02\n" +
@@ -4057,7 +4238,7 @@ func file_covey_v1_federation_proto_rawDescGZIP() []byte {
 }
 
 var file_covey_v1_federation_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_covey_v1_federation_proto_msgTypes = make([]protoimpl.MessageInfo, 51)
+var file_covey_v1_federation_proto_msgTypes = make([]protoimpl.MessageInfo, 53)
 var file_covey_v1_federation_proto_goTypes = []any{
 	(Phase)(0),                 // 0: covey.v1.Phase
 	(Verdict)(0),               // 1: covey.v1.Verdict
@@ -4111,8 +4292,10 @@ var file_covey_v1_federation_proto_goTypes = []any{
 	(*Open)(nil),               // 49: covey.v1.Open
 	(*Shares)(nil),             // 50: covey.v1.Shares
 	(*Final)(nil),              // 51: covey.v1.Final
-	(*Ended)(nil),              // 52: covey.v1.Ended
-	(*Refusal)(nil),            // 53: covey.v1.Refusal
+	(*Attest)(nil),             // 52: covey.v1.Attest
+	(*Attestation)(nil),        // 53: covey.v1.Attestation
+	(*Ended)(nil),              // 54: covey.v1.Ended
+	(*Refusal)(nil),            // 55: covey.v1.Refusal
 }
 var file_covey_v1_federation_proto_depIdxs = []int32{
 	5,  // 0: covey.v1.OfferResponse.sites:type_name -> covey.v1.OfferedSite
@@ -4137,50 +4320,52 @@ var file_covey_v1_federation_proto_depIdxs = []int32{
 	46, // 19: covey.v1.SiteMessage.upload:type_name -> covey.v1.Upload
 	48, // 20: covey.v1.SiteMessage.release_signature:type_name -> covey.v1.ReleaseSignature
 	50, // 21: covey.v1.SiteMessage.shares:type_name -> covey.v1.Shares
-	53, // 22: covey.v1.SiteMessage.refusal:type_name -> covey.v1.Refusal
+	55, // 22: covey.v1.SiteMessage.refusal:type_name -> covey.v1.Refusal
 	39, // 23: covey.v1.SiteMessage.nonce:type_name -> covey.v1.Nonce
-	34, // 24: covey.v1.CoordinatorMessage.proposal:type_name -> covey.v1.Proposal
-	36, // 25: covey.v1.CoordinatorMessage.announce:type_name -> covey.v1.Announce
-	40, // 26: covey.v1.CoordinatorMessage.deal:type_name -> covey.v1.Deal
-	42, // 27: covey.v1.CoordinatorMessage.confirm:type_name -> covey.v1.Confirm
-	45, // 28: covey.v1.CoordinatorMessage.query:type_name -> covey.v1.Query
-	47, // 29: covey.v1.CoordinatorMessage.release:type_name -> covey.v1.Release
-	49, // 30: covey.v1.CoordinatorMessage.open:type_name -> covey.v1.Open
-	51, // 31: covey.v1.CoordinatorMessage.final:type_name -> covey.v1.Final
-	52, // 32: covey.v1.CoordinatorMessage.ended:type_name -> covey.v1.Ended
-	44, // 33: covey.v1.CoordinatorMessage.confirmed:type_name -> covey.v1.Confirmed
-	38, // 34: covey.v1.CoordinatorMessage.reveal:type_name -> covey.v1.Reveal
-	33, // 35: covey.v1.Hello.datasets:type_name -> covey.v1.Dataset
-	1,  // 36: covey.v1.Decision.verdict:type_name -> covey.v1.Verdict
-	2,  // 37: covey.v1.Decision.code:type_name -> covey.v1.Code
-	2,  // 38: covey.v1.Ended.code:type_name -> covey.v1.Code
-	2,  // 39: covey.v1.Refusal.code:type_name -> covey.v1.Code
-	51, // 40: covey.v1.Refusal.final:type_name -> covey.v1.Final
-	17, // 41: covey.v1.Enrollment.Join:input_type -> covey.v1.JoinRequest
-	28, // 42: covey.v1.Federation.Link:input_type -> covey.v1.LinkRequest
-	19, // 43: covey.v1.Federation.Renew:input_type -> covey.v1.RenewRequest
-	21, // 44: covey.v1.Federation.Standing:input_type -> covey.v1.StandingRequest
-	23, // 45: covey.v1.Federation.Result:input_type -> covey.v1.ResultRequest
-	3,  // 46: covey.v1.Analysis.Offer:input_type -> covey.v1.OfferRequest
-	7,  // 47: covey.v1.Analysis.Propose:input_type -> covey.v1.ProposeRequest
-	9,  // 48: covey.v1.Analysis.List:input_type -> covey.v1.ListRequest
-	11, // 49: covey.v1.Analysis.Watch:input_type -> covey.v1.WatchRequest
-	13, // 50: covey.v1.Analysis.Withdraw:input_type -> covey.v1.WithdrawRequest
-	18, // 51: covey.v1.Enrollment.Join:output_type -> covey.v1.JoinResponse
-	29, // 52: covey.v1.Federation.Link:output_type -> covey.v1.LinkResponse
-	20, // 53: covey.v1.Federation.Renew:output_type -> covey.v1.RenewResponse
-	22, // 54: covey.v1.Federation.Standing:output_type -> covey.v1.StandingResponse
-	24, // 55: covey.v1.Federation.Result:output_type -> covey.v1.ResultResponse
-	4,  // 56: covey.v1.Analysis.Offer:output_type -> covey.v1.OfferResponse
-	8,  // 57: covey.v1.Analysis.Propose:output_type -> covey.v1.ProposeResponse
-	10, // 58: covey.v1.Analysis.List:output_type -> covey.v1.ListResponse
-	12, // 59: covey.v1.Analysis.Watch:output_type -> covey.v1.WatchResponse
-	14, // 60: covey.v1.Analysis.Withdraw:output_type -> covey.v1.WithdrawResponse
-	51, // [51:61] is the sub-list for method output_type
-	41, // [41:51] is the sub-list for method input_type
-	41, // [41:41] is the sub-list for extension type_name
-	41, // [41:41] is the sub-list for extension extendee
-	0,  // [0:41] is the sub-list for field type_name
+	53, // 24: covey.v1.SiteMessage.attestation:type_name -> covey.v1.Attestation
+	34, // 25: covey.v1.CoordinatorMessage.proposal:type_name -> covey.v1.Proposal
+	36, // 26: covey.v1.CoordinatorMessage.announce:type_name -> covey.v1.Announce
+	40, // 27: covey.v1.CoordinatorMessage.deal:type_name -> covey.v1.Deal
+	42, // 28: covey.v1.CoordinatorMessage.confirm:type_name -> covey.v1.Confirm
+	45, // 29: covey.v1.CoordinatorMessage.query:type_name -> covey.v1.Query
+	47, // 30: covey.v1.CoordinatorMessage.release:type_name -> covey.v1.Release
+	49, // 31: covey.v1.CoordinatorMessage.open:type_name -> covey.v1.Open
+	51, // 32: covey.v1.CoordinatorMessage.final:type_name -> covey.v1.Final
+	54, // 33: covey.v1.CoordinatorMessage.ended:type_name -> covey.v1.Ended
+	44, // 34: covey.v1.CoordinatorMessage.confirmed:type_name -> covey.v1.Confirmed
+	38, // 35: covey.v1.CoordinatorMessage.reveal:type_name -> covey.v1.Reveal
+	52, // 36: covey.v1.CoordinatorMessage.attest:type_name -> covey.v1.Attest
+	33, // 37: covey.v1.Hello.datasets:type_name -> covey.v1.Dataset
+	1,  // 38: covey.v1.Decision.verdict:type_name -> covey.v1.Verdict
+	2,  // 39: covey.v1.Decision.code:type_name -> covey.v1.Code
+	2,  // 40: covey.v1.Ended.code:type_name -> covey.v1.Code
+	2,  // 41: covey.v1.Refusal.code:type_name -> covey.v1.Code
+	51, // 42: covey.v1.Refusal.final:type_name -> covey.v1.Final
+	17, // 43: covey.v1.Enrollment.Join:input_type -> covey.v1.JoinRequest
+	28, // 44: covey.v1.Federation.Link:input_type -> covey.v1.LinkRequest
+	19, // 45: covey.v1.Federation.Renew:input_type -> covey.v1.RenewRequest
+	21, // 46: covey.v1.Federation.Standing:input_type -> covey.v1.StandingRequest
+	23, // 47: covey.v1.Federation.Result:input_type -> covey.v1.ResultRequest
+	3,  // 48: covey.v1.Analysis.Offer:input_type -> covey.v1.OfferRequest
+	7,  // 49: covey.v1.Analysis.Propose:input_type -> covey.v1.ProposeRequest
+	9,  // 50: covey.v1.Analysis.List:input_type -> covey.v1.ListRequest
+	11, // 51: covey.v1.Analysis.Watch:input_type -> covey.v1.WatchRequest
+	13, // 52: covey.v1.Analysis.Withdraw:input_type -> covey.v1.WithdrawRequest
+	18, // 53: covey.v1.Enrollment.Join:output_type -> covey.v1.JoinResponse
+	29, // 54: covey.v1.Federation.Link:output_type -> covey.v1.LinkResponse
+	20, // 55: covey.v1.Federation.Renew:output_type -> covey.v1.RenewResponse
+	22, // 56: covey.v1.Federation.Standing:output_type -> covey.v1.StandingResponse
+	24, // 57: covey.v1.Federation.Result:output_type -> covey.v1.ResultResponse
+	4,  // 58: covey.v1.Analysis.Offer:output_type -> covey.v1.OfferResponse
+	8,  // 59: covey.v1.Analysis.Propose:output_type -> covey.v1.ProposeResponse
+	10, // 60: covey.v1.Analysis.List:output_type -> covey.v1.ListResponse
+	12, // 61: covey.v1.Analysis.Watch:output_type -> covey.v1.WatchResponse
+	14, // 62: covey.v1.Analysis.Withdraw:output_type -> covey.v1.WithdrawResponse
+	53, // [53:63] is the sub-list for method output_type
+	43, // [43:53] is the sub-list for method input_type
+	43, // [43:43] is the sub-list for extension type_name
+	43, // [43:43] is the sub-list for extension extendee
+	0,  // [0:43] is the sub-list for field type_name
 }
 
 func init() { file_covey_v1_federation_proto_init() }
@@ -4199,6 +4384,7 @@ func file_covey_v1_federation_proto_init() {
 		(*SiteMessage_Shares)(nil),
 		(*SiteMessage_Refusal)(nil),
 		(*SiteMessage_Nonce)(nil),
+		(*SiteMessage_Attestation)(nil),
 	}
 	file_covey_v1_federation_proto_msgTypes[28].OneofWrappers = []any{
 		(*CoordinatorMessage_Proposal)(nil),
@@ -4212,6 +4398,7 @@ func file_covey_v1_federation_proto_init() {
 		(*CoordinatorMessage_Ended)(nil),
 		(*CoordinatorMessage_Confirmed)(nil),
 		(*CoordinatorMessage_Reveal)(nil),
+		(*CoordinatorMessage_Attest)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -4219,7 +4406,7 @@ func file_covey_v1_federation_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_covey_v1_federation_proto_rawDesc), len(file_covey_v1_federation_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   51,
+			NumMessages:   53,
 			NumExtensions: 0,
 			NumServices:   3,
 		},
