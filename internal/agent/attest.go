@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"errors"
 
@@ -99,26 +100,43 @@ func (a *Agent) attested(r wire.Attest) (wire.Message, bool) {
 	return wire.Attestation{Header: r.Header, Signature: signature}, err == nil
 }
 
+// witness returns the setup that certificates are of: that which all confirmed, or, before this
+// site was told so, that which it confirmed itself. Nil if it has confirmed none.
+func (s *session) witness() (*secagg.Setup, uint32, error) {
+	if ready, err := s.ready(); err != nil || ready {
+		return s.setup, s.attempt, err
+	}
+	for k := range uint32(maxAttempts) {
+		if _, ok, err := s.journal.Setup(k, setupConfirmation); err != nil || ok {
+			setup, ok, err := s.verified(k)
+			if err == nil && !ok {
+				err = errSecretsGone
+			}
+			return setup, k, err
+		}
+	}
+	return nil, 0, nil
+}
+
 // certified checks the certificate of a release: that the sites signed its survivors. Of the open
 // query it is most often the one that this site has checked to send its shares. The error is about
 // the release.
-func (s *session) certified(r wire.Final, release study.Release) error {
-	q := s.plan.Summed(s.setup.Transcript(), release.Ask(s.attempt))
-	u := secagg.Survivors(release.Survivors)
+func (s *session) certified(setup *secagg.Setup, attempt uint32, r wire.Final, release study.Release) error {
+	q, u := s.plan.Summed(setup.Transcript(), release.Ask(attempt)), secagg.Survivors(release.Survivors)
 	if on := s.open; on != nil && on.query.Slot == q.Slot && on.query.Context == q.Context && on.certified != "" &&
 		on.certified == string(u.Bytes())+string(r.Certificate) {
 		return nil
 	}
-	return s.setup.CheckReleased(q, u, r.Certificate)
+	return setup.CheckReleased(q, u, r.Certificate)
 }
 
-// lostOwn reports whether the certificate of a release holds a signature of this site that is not
-// on record. The certificate is good.
-func (s *session) lostOwn(r wire.Final, release study.Release) (bool, error) {
-	if s.setup.Unpacked(r.Certificate)[s.self] == nil {
+// lostOwn reports whether the certificate of a release, which is good, holds a signature of this
+// site that is not on record.
+func (s *session) lostOwn(setup *secagg.Setup, attempt uint32, r wire.Final, release study.Release) (bool, error) {
+	if setup.Unpacked(r.Certificate)[s.self] == nil {
 		return false, nil
 	}
-	q := s.plan.Summed(s.setup.Transcript(), release.Ask(s.attempt))
+	q := s.plan.Summed(setup.Transcript(), release.Ask(attempt))
 	on, ok, err := s.journal.SignedIn(q.Slot)
-	return err == nil && !(ok && on.Context == q.Context && string(on.Survivors) == string(secagg.Survivors(release.Survivors).Bytes())), err
+	return err == nil && !(ok && on.Context == q.Context && bytes.Equal(on.Survivors, secagg.Survivors(release.Survivors).Bytes())), err
 }

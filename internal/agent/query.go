@@ -239,11 +239,12 @@ func (s *session) final(r wire.Final) wire.Message {
 		log.Warn("a final result's signature is wrong; it is dropped")
 		return nil
 	}
-	if ready, err := s.ready(); err != nil {
+	setup, attempt, err := s.witness()
+	if err != nil {
 		s.store(err)
 		return nil
-	} else if !ready {
-		log.Warn("a final result came before the confirmations; it is dropped")
+	} else if setup == nil {
+		log.Warn("a final result came before this site confirmed a setup; it is dropped")
 		return nil
 	}
 	release, err := study.ParseRelease(r.Encoded)
@@ -254,7 +255,7 @@ func (s *session) final(r wire.Final) wire.Message {
 		err = s.plan.CheckRelease(release, s.attempt)
 	}
 	if err == nil {
-		err = s.certified(r, release)
+		err = s.certified(setup, attempt, r, release)
 	}
 	if err == nil {
 		if held, ok := s.recordedFinal(r.Query); ok && !bytes.Equal(held.Encoded, r.Encoded) {
@@ -278,7 +279,7 @@ func (s *session) final(r wire.Final) wire.Message {
 	} else if lost {
 		return s.rolledBack(r, foundFinal)
 	}
-	if lost, err := s.lostOwn(r, release); err != nil {
+	if lost, err := s.lostOwn(setup, attempt, r, release); err != nil {
 		s.store(err)
 		return nil
 	} else if lost {

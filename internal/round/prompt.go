@@ -56,7 +56,6 @@ func (s *State) prompts() []Effect {
 		case StatusSigning:
 			p.result()
 		case StatusCompleted, StatusEnded:
-			p.confirmed() // a release is checked by the setup
 			p.final()
 			p.send(tellEnded, 1, func() wire.Message { return wire.Ended{Header: wire.Header{Study: s.plan.Digest}, Code: s.Code} })
 		}
@@ -127,15 +126,6 @@ func (p *prompter) setup() {
 	}
 }
 
-// confirmed tells all confirmations; an end without a result has none any more.
-func (p *prompter) confirmed() {
-	if len(p.s.Confirmations) > 0 {
-		p.send(tellConfirmed, 1, func() wire.Message {
-			return wire.Confirmed{Header: p.s.inSetup(), Signatures: p.s.Confirmations}
-		})
-	}
-}
-
 // final tells the last released value. A site that missed earlier ones says so when it is asked
 // the next query; one that missed them until the end needs none of them.
 func (p *prompter) final() {
@@ -181,7 +171,9 @@ func (p *prompter) lacked() {
 func (p *prompter) query() {
 	s, l, i := p.s, &p.s.live, p.site
 	stamp := 1 + s.Slot // each slot is of one query
-	p.confirmed()
+	p.send(tellConfirmed, 1, func() wire.Message {
+		return wire.Confirmed{Header: s.inSetup(), Signatures: s.Confirmations}
+	})
 	p.final()
 	p.lacked()
 	// Always before a signature or share is asked for, so that the site knows

@@ -54,7 +54,9 @@ func (s *State) finish() []Effect {
 // first; the others know them.
 func (p *prompter) result() {
 	s, l, i := p.s, &p.s.live, p.site
-	p.confirmed()
+	p.send(tellConfirmed, 1, func() wire.Message {
+		return wire.Confirmed{Header: s.inSetup(), Signatures: s.Confirmations}
+	})
 	p.final()
 	p.lacked()
 	if s.Draft != nil && l.attested[i] == nil && s.graph().Signs(i) {
