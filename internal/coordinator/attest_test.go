@@ -189,7 +189,6 @@ func TestSecondResultIsRefused(t *testing.T) {
 			t.Fatalf("%s", v.Status)
 		}
 		first := verified(t, f)
-		f.crash(before)
 		// as one on another processor makes it
 		other := *first
 		other.NoiseToSignal *= 1 + 1e-13
@@ -197,10 +196,12 @@ func TestSecondResultIsRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.c.machine.mu.Lock()
-		f.c.machine.studies[f.plan.Digest].Draft = nil
-		f.c.machine.mu.Unlock()
-		f.apply(entry{Round: &round.Entry{Study: f.plan.Digest, Kind: round.EntryDrafted, Draft: draft}})
+		line, err := json.Marshal(entry{Round: &round.Entry{Study: f.plan.Digest, Kind: round.EntryDrafted, Draft: draft}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.log.lines = append(f.log.all()[:before], line)
+		f.crash(-1)
 		f.pump(nil)
 		v := f.view()
 		if v.Status != round.StatusSigning || len(v.Waiting) != 5 {
