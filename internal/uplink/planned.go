@@ -64,6 +64,8 @@ func Planned(p *study.Plan, self int) []egress.Planned {
 		add(wire.Signature{Header: wire.Header{Study: p.Digest, Query: i, Slot: i}, Signature: make([]byte, 64)}, "a signature on the set of sites in the sum")
 		add(wire.Shares{Header: wire.Header{Study: p.Digest, Query: i, Slot: i}, Shares: make([]byte, sharesFixed+32*t.Holders)}, "shares of one-time keys that remove the masks of the whole sum, once")
 	}
+	query, round = -1, -1
+	add(wire.Attestation{Header: wire.Header{Study: p.Digest}, Signature: make([]byte, 64)}, "a signature on the whole result, which this site has verified")
 	return out
 }
 
