@@ -230,6 +230,13 @@ func TestFinalNeedsItsCertificate(t *testing.T) {
 			t.Fatalf("%s: recorded", name)
 		}
 	}
+	// The certificate that this site has checked, and another U.
+	wrong := c.release(q, c.everyone(), sum)
+	wrong.Certificate = good.Certificate
+	s.ask(wrong)
+	if _, ok := s.session(c).journal.FinalResult(0); ok {
+		t.Fatal("a release of another U is recorded")
+	}
 	c.tell(good)
 	held := refused(s, q, study.CodeFinal).Final
 	same(t, "certificate", good.Certificate, held.Certificate)

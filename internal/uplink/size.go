@@ -27,8 +27,8 @@ func Largest(p *study.Plan) int {
 		head := sparseFixed + 64*p.Slots + each
 		out = max(n*head, min(n, 2*t.Holders+64)*(box+announced))
 	}
-	// Of a result, each output of each run; what else it says is short, pictures aside, whose counts
-	// are its queries'.
+	// Of a result all outputs, and what pictures it has: their counts are its queries'. The rest is
+	// short.
 	draft := n * (64 + each)
 	for _, q := range p.Queries {
 		draft += 32 * (q.Values + 8*p.K())
