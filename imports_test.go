@@ -95,9 +95,10 @@ var arrows = map[string][]string{
 	"experiments/audit":  {"internal/agent", "internal/clip", "internal/coordinator", "internal/answer", "internal/noise", "internal/round", "internal/secagg", "internal/result", "internal/proposal", "internal/study", "test/parties"},
 	"experiments/timing": {"internal/noise"},
 	// Benchmarks, for which a group of sites runs the protocol alone, and a baseline without masks.
-	"experiments/bench":         {"internal/secagg", "internal/wire", "proto/covey/v1", "test/parties"},
+	"experiments/bench":         {"internal/noise", "internal/secagg", "internal/wire", "proto/covey/v1", "test/parties"},
 	"experiments/bench/delay":   {},
 	"experiments/bench/kernel":  {},
+	"experiments/bench/masks":   {},
 	"experiments/bench/project": {"internal/dataset", "internal/dataset/parquet", "internal/score", "internal/siteconfig", "internal/result", "internal/proposal", "internal/study"},
 	"experiments/bench/plain":   {"internal/clip", "internal/answer", "internal/noise", "internal/pki", "internal/secagg", "internal/proposal", "internal/study", "internal/wire", "proto/covey/v1"},
 	// Servers for tests; built under the tags mariadb and postgres alone.

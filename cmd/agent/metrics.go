@@ -20,13 +20,14 @@ import (
 // bytes left, which `agent egress` says too.
 var (
 	mLinked     = describe("linked", "1 while the agent has its link to a coordinator.")
+	mSafe       = describe("link_quantum_safe", "1 while the agent has a link whose key exchange is quantum-safe.")
 	mEnd        = describe("certificate_end_timestamp_seconds", "End of the site's certificate, in Unix time.")
 	mPending    = describe("studies_pending", "Proposals that await the site's operator.")
 	mApproved   = describe("studies_approved", "Studies that the site approved and that are not over.")
 	mBudget     = describe("population_rho", "ρ of a population's budget: cap, spent, reserved, left.", "population", "what")
 	mMessages   = describe("egress_messages_total", "Messages that left, over all runs, by kind.", "kind")
 	mBytes      = describe("egress_bytes_total", "Bytes that left, over all runs, by kind.", "kind")
-	agentSeries = []*prometheus.Desc{mLinked, mEnd, mPending, mApproved, mBudget, mMessages, mBytes}
+	agentSeries = []*prometheus.Desc{mLinked, mSafe, mEnd, mPending, mApproved, mBudget, mMessages, mBytes}
 )
 
 func describe(name, help string, labels ...string) *prometheus.Desc {
@@ -56,11 +57,15 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
 	if s, err := c.a.Status(); err == nil {
-		linked := 0.0
+		linked, safe := 0.0, 0.0
 		if s.Linked {
 			linked = 1
 		}
+		if s.KeyExchange.QuantumSafe {
+			safe = 1
+		}
 		gauge(mLinked, linked)
+		gauge(mSafe, safe)
 		gauge(mEnd, float64(s.Expires.Unix()))
 		gauge(mPending, float64(s.Pending))
 		gauge(mApproved, float64(s.Approved))

@@ -13,16 +13,17 @@ import (
 
 	"covey/internal/agent"
 	"covey/internal/egress"
+	"covey/internal/pki"
 )
 
 // quiet is an agent as the metrics see it.
-type quiet struct{ broken bool }
+type quiet struct{ broken, safe bool }
 
 func (q quiet) Status() (agent.Status, error) {
 	if q.broken {
 		return agent.Status{}, errors.New("the disk failed")
 	}
-	return agent.Status{Site: "bay", Linked: true, Expires: time.Unix(1_800_000_000, 0), Pending: 2, Approved: 1}, nil
+	return agent.Status{Site: "bay", Linked: true, KeyExchange: pki.KeyExchange{Group: "X25519MLKEM768", QuantumSafe: q.safe}, Expires: time.Unix(1_800_000_000, 0), Pending: 2, Approved: 1}, nil
 }
 
 func (quiet) Ledger() agent.LedgerReply {
@@ -50,7 +51,7 @@ func TestMetrics(t *testing.T) {
 		t.Fatal(code)
 	}
 	for _, want := range []string{
-		"covey_agent_linked 1", "covey_agent_certificate_end_timestamp_seconds 1.8e+09", "covey_agent_studies_pending 2", "covey_agent_studies_approved 1",
+		"covey_agent_linked 1", "covey_agent_link_quantum_safe 0", "covey_agent_certificate_end_timestamp_seconds 1.8e+09", "covey_agent_studies_pending 2", "covey_agent_studies_approved 1",
 		`covey_agent_population_rho{population="patients",what="left"} 0.125`, `covey_agent_egress_messages_total{kind="upload"} 4`, `covey_agent_egress_bytes_total{kind="upload"} 400`,
 		`covey_agent_egress_bytes_total{kind="hello"} 80`,
 	} {
@@ -65,6 +66,9 @@ func TestMetrics(t *testing.T) {
 	}
 	if code, _ := scrape(h, "localhost", "/"); code != http.StatusNotFound {
 		t.Errorf("something else is served: %d", code)
+	}
+	if _, text := scrape(metricsHandler(quiet{safe: true}, nil), "localhost", "/metrics"); !strings.Contains(text, "covey_agent_link_quantum_safe 1\n") {
+		t.Error("a quantum-safe link is not counted as one")
 	}
 	if code, text := scrape(metricsHandler(quiet{broken: true}, nil), "localhost", "/metrics"); code != http.StatusOK || strings.Contains(text, "covey_agent_linked") {
 		t.Errorf("without a status: %d", code)

@@ -137,7 +137,7 @@ func constants(offset, scale float64, learned bool) (string, string) {
 }
 
 func printStatus(w io.Writer, s agent.Status) {
-	link := "linked to " + s.Coordinator
+	link := "linked to " + s.Coordinator + ", " + s.KeyExchange.String()
 	if !s.Linked {
 		link = "no link"
 		if s.LinkError != "" {

@@ -45,7 +45,7 @@ func makeLedger(ts *testscript.TestScript, neg bool, args []string) {
 	approve(over, "bone", 0.3)
 	approve(open, "blood", 0.5)
 	ts.Check(l.Finish(over, "completed"))
-	ts.Check(l.Journal(open).PutSlot(0, []byte("secret")))
+	ts.Check(l.Journal(open).PutConfirmation(0, ledger.Confirmed{Slots: map[int][]byte{0: []byte("secret")}}))
 	ts.Check(l.Close())
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"covey/cmd/internal/cli"
 	"covey/internal/analyst"
+	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/wire"
@@ -30,6 +31,8 @@ type view struct {
 	Proposed time.Time       `json:"proposed,omitzero"`
 	Ended    time.Time       `json:"ended,omitzero"`
 	Expires  time.Time       `json:"expires,omitzero"`
+	// KeyExchange is of this program's link to the coordinator; show fills it in.
+	KeyExchange pki.KeyExchange `json:"key_exchange,omitzero"`
 }
 
 type siteView struct {
@@ -199,6 +202,7 @@ func (c *showCmd) Run(t *terminal) error {
 		return c.proposal(t, client, told.Study)
 	}
 	v := viewOf(told)
+	v.KeyExchange = client.KeyExchange()
 	return t.Print(v, func(out io.Writer) { v.print(out) })
 }
 
@@ -226,6 +230,9 @@ func (v view) print(out io.Writer) {
 	}
 	if !v.Ended.IsZero() {
 		fmt.Fprintf(w, "ended\t%s\n", v.Ended.UTC().Format(time.RFC3339))
+	}
+	if k := v.KeyExchange.String(); k != "" {
+		fmt.Fprintf(w, "link\t%s\n", k)
 	}
 	fmt.Fprintln(w, "\nSITE\tANSWER\tAWAITED\t")
 	for _, s := range v.Sites {

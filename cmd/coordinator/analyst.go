@@ -40,18 +40,18 @@ func (c *analystsCmd) Run(s *terminal) error {
 		return shared.PrintJSON(s.Out, r)
 	}
 	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ANALYST\tSTATE\tIDENTITY\tOPEN STUDIES")
+	fmt.Fprintln(w, "ANALYST\tSTATE\tKEY EXCHANGE\tIDENTITY\tOPEN STUDIES")
 	for _, a := range r.Analysts {
 		state := "joined"
 		if a.Revoked {
 			state = "revoked"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\n", a.Name, state, a.Fingerprint, a.Open)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\n", a.Name, state, a.KeyExchange, a.Fingerprint, a.Open)
 	}
 	for _, i := range r.Invited {
 		joined := slices.ContainsFunc(r.Analysts, func(a coordinator.ListedAnalyst) bool { return a.Name == i.Analyst })
 		if state := invited(i, joined); state != "" {
-			fmt.Fprintf(w, "%s\t%s\t\t\n", i.Analyst, state)
+			fmt.Fprintf(w, "%s\t%s\t\t\t\n", i.Analyst, state)
 		}
 	}
 	return w.Flush()

@@ -35,7 +35,7 @@ func (c *raftPeersCmd) Run(s *terminal) error {
 		return json.NewEncoder(s.Out).Encode(r)
 	}
 	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "NAME\tPEER ADDRESS\tROLE\t")
+	fmt.Fprintln(w, "NAME\tPEER ADDRESS\tROLE\tKEY EXCHANGE\t")
 	voters := 0
 	for _, p := range r.Peers {
 		role := "follows"
@@ -51,7 +51,7 @@ func (c *raftPeersCmd) Run(s *terminal) error {
 		if p.Voter {
 			voters++
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t\n", p.ID, p.Address, role)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t\n", p.ID, p.Address, role, r.KeyExchanges[p.ID])
 	}
 	for _, name := range r.Given {
 		fmt.Fprintf(w, "%s\t\thas the keys and has not entered\t\n", name)

@@ -129,7 +129,7 @@ func (c *sitesCmd) Run(s *terminal) error {
 		return shared.PrintJSON(s.Out, r)
 	}
 	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "SITE\tSTATE\tIDENTITY\tDATA SETS")
+	fmt.Fprintln(w, "SITE\tSTATE\tKEY EXCHANGE\tIDENTITY\tDATA SETS")
 	for _, site := range r.Sites {
 		state := "joined"
 		if site.Connected {
@@ -138,13 +138,13 @@ func (c *sitesCmd) Run(s *terminal) error {
 		if site.Revoked {
 			state = "revoked"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t", site.Name, state, site.Fingerprint)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t", site.Name, state, site.KeyExchange, site.Fingerprint)
 		fmt.Fprintln(w, datasets(site))
 	}
 	for _, i := range r.Invited {
 		joined := slices.ContainsFunc(r.Sites, func(s coordinator.ListedSite) bool { return s.Name == i.Site })
 		if state := invited(i, joined); state != "" {
-			fmt.Fprintf(w, "%s\t%s\t\t\n", i.Site, state)
+			fmt.Fprintf(w, "%s\t%s\t\t\t\n", i.Site, state)
 		}
 	}
 	return w.Flush()

@@ -6,7 +6,7 @@
 //	accuracy targets    the errors that studies of listed laws may have
 //	accuracy auto       method = "auto" against the methods that it chooses from, on many laws
 //	accuracy practical  the practical profile: components, means, subspaces, variance
-//	accuracy noise      distributed noise against central, at 4, 5 and 20 sites
+//	accuracy noise      distributed noise against central, at 5, 10 and 20 sites, and a dropout
 //	accuracy components  components = "auto": how often it finds the number of spikes
 //	accuracy worth      coverage of what a result says of its own worth
 //	accuracy predict    what validate predicts, against what studies capture

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"math"
 
 	"covey/internal/agent"
 	"covey/internal/answer"
@@ -15,7 +16,7 @@ import (
 	"covey/test/parties"
 )
 
-// federation is one setup of a scene's sites: keys, shares of everybody's secrets and agreements.
+// federation is one setup of a scene's sites: keys, and shares of everybody's secrets.
 // Runs that share a setup have other contexts, and so other masks, lanes and shares of noise.
 type federation struct {
 	scene *scene
@@ -23,8 +24,10 @@ type federation struct {
 	rows  [2][]*answer.Rows // of the two worlds, by site; they differ at site 0 alone
 
 	*parties.Group
-	agreements [][]*secagg.Agreement // by site and slot
-	certify    bool                  // sign and check release certificates
+	certify bool // sign and check release certificates
+	// in the transcript's place in every context: an announcement is drawn anew each time, and
+	// runs of one seed are the same
+	bound [32]byte
 }
 
 // labelled makes fixed bytes of a label and numbers.
@@ -47,11 +50,13 @@ func identity(i int) ed25519.PrivateKey {
 func newFederation(s *scene, plan *study.Plan, rows [2][]*answer.Rows, seed, batch uint64) (*federation, error) {
 	cfg := plan.Setup(uint32(batch))
 	n := len(cfg.Identity)
-	f := &federation{scene: s, plan: plan, rows: rows}
+	f := &federation{scene: s, plan: plan, rows: rows, bound: labelled("transcript", seed, batch)}
 	var keys []ed25519.PrivateKey
 	var all []secagg.Secrets
 	for i := range n {
 		secrets := secagg.Secrets{Transport: labelled("transport", seed, batch, uint64(i))}
+		low, high := labelled("seal", seed, batch, uint64(i), 0), labelled("seal", seed, batch, uint64(i), 1)
+		secrets.Seal = [64]byte(append(low[:], high[:]...))
 		for slot := range cfg.Slots {
 			secrets.Slots = append(secrets.Slots, labelled("slot", seed, batch, uint64(i), uint64(slot)))
 		}
@@ -63,17 +68,6 @@ func newFederation(s *scene, plan *study.Plan, rows [2][]*answer.Rows, seed, bat
 	}
 	if err != nil {
 		return nil, err
-	}
-	for i := range n {
-		var agreements []*secagg.Agreement
-		for slot := range cfg.Slots {
-			a, err := f.Setup.Agree(i, slot, f.Secrets[i].Slots[slot])
-			if err != nil {
-				return nil, err
-			}
-			agreements = append(agreements, a)
-		}
-		f.agreements = append(f.agreements, agreements)
 	}
 	return f, nil
 }
@@ -136,8 +130,8 @@ func (f *federation) query(world int, ask study.Ask) (answered, error) {
 	p, a := f.plan, answered{ask: ask}
 	values := p.Queries[ask.Query].Values
 	q := secagg.Query{
-		Slot: ask.Slot, Context: p.Context(f.Setup.Transcript(), ask),
-		Bits: p.Bits, Lanes: p.Queries[ask.Query].Lanes,
+		Slot: ask.Slot, Context: p.Context(f.bound, ask),
+		Bits: p.Bits, Lanes: p.Queries[ask.Query].Lanes, Chain: p.Removes(),
 	}
 	u := f.survivors(ask.Query)
 	// colludes with the coordinator: it adds no noise, or what the scene says
@@ -170,13 +164,13 @@ func (f *federation) query(world int, ask study.Ask) (answered, error) {
 	}
 	total := make([]uint64, q.Lanes)
 	for _, i := range u {
-		own, agreement := f.Secrets[i].Slots[ask.Slot], f.agreements[i][ask.Slot]
+		own, held := f.Secrets[i].Slots[ask.Slot], f.Held[i][ask.Slot]
 		var sent []byte
 		var err error
 		if i == corrupt && (p.Honest > 0 || f.scene.edge) {
-			sent, err = f.lies(q, sums[i], offset, own, agreement)
+			sent, err = f.lies(i, ask, q, u, sums[i], offset, own, held)
 		} else {
-			sent, err = agent.Upload(p, ask, q, sums[i], own, agreement)
+			sent, err = agent.Upload(p, f.Setup, i, ask, q, sums[i], own, held)
 		}
 		if err != nil {
 			return a, err
@@ -209,34 +203,45 @@ func (f *federation) query(world int, ask study.Ask) (answered, error) {
 		if err != nil {
 			return a, err
 		}
-		a.sigma = share.Float() * sqrt(len(u)-1)
+		a.sigma = math.Sqrt(share.Kept(len(u)).Variance() * float64(len(u)-1))
 	}
 	return a, nil
 }
 
-// lies returns the upload of a corrupt site: its vector without noise, plus any integers.
-func (f *federation) lies(q secagg.Query, sum []int64, offset []uint64, own secagg.SlotSecret, agreement *secagg.Agreement) ([]byte, error) {
+// lies returns the upload of a corrupt site: its vector without noise but what is taken away of it
+// again, plus any integers.
+func (f *federation) lies(i int, ask study.Ask, q secagg.Query, u secagg.Survivors, sum []int64, offset []uint64, own secagg.SlotSecret, held secagg.SlotHeld) ([]byte, error) {
 	v := make([]uint64, len(sum))
 	for k, x := range sum {
 		v[k] = uint64(x) + offset[k]
 	}
 	if f.plan.Honest == 0 {
 		v = append(v, secagg.NoiseLanes(own, q.Context, q.Bits)...)
+	} else {
+		removable, err := f.plan.Removable(ask.Sigma, len(u))
+		if err != nil {
+			return nil, err
+		}
+		key := secagg.NoiseChain(own, q.Context, f.plan.Thresholds.Sites, len(u))
+		if err := removable.Add(v, secagg.NoiseComponentKeys(key, len(u), removable.Levels())); err != nil {
+			return nil, err
+		}
 	}
-	if err := agreement.Mask(q, v); err != nil {
+	if err := f.Setup.Mask(i, own, held, q, v); err != nil {
 		return nil, err
 	}
 	return secagg.Pack(v, q.Bits), nil
 }
 
-// open collects shares of a threshold of survivors and releases the sum.
+// open collects shares of a threshold of survivors, or of all where they take noise away, and
+// releases the sum.
 func (f *federation) open(ask study.Ask, q secagg.Query, u secagg.Survivors, total []uint64) (study.Release, error) {
-	opening, err := f.Setup.NewOpening(q, u)
+	opening, err := f.Setup.NewOpening(q, u, f.Kept())
 	if err != nil {
 		return study.Release{}, err
 	}
 	for _, i := range u {
-		if opening.Ready() {
+		if opening.Ready() && !q.Chain {
 			break
 		}
 		shares, err := f.shares(i, ask, q, u)
@@ -254,7 +259,7 @@ func (f *federation) open(ask study.Ask, q secagg.Query, u secagg.Survivors, tot
 // opened does not depend on them, and the rest of a run takes half the time that they do.
 func (f *federation) shares(i int, ask study.Ask, q secagg.Query, u secagg.Survivors) ([]byte, error) {
 	if !f.certify {
-		return f.Setup.CertifiedShares(i, f.Held[i][ask.Slot], q, u)
+		return f.Setup.CertifiedShares(i, f.Secrets[i].Slots[ask.Slot], f.Held[i][ask.Slot], q, u)
 	}
 	certificate := make(secagg.Certificate, len(f.Keys))
 	for _, j := range u {
@@ -263,7 +268,7 @@ func (f *federation) shares(i int, ask study.Ask, q secagg.Query, u secagg.Survi
 			return nil, err
 		}
 	}
-	return f.Setup.OpenShares(i, f.Held[i][ask.Slot], q, u, certificate)
+	return f.Setup.OpenShares(i, f.Secrets[i].Slots[ask.Slot], f.Held[i][ask.Slot], q, u, certificate)
 }
 
 // choice is the logarithm of the ratio with which the exponential mechanism chooses what was

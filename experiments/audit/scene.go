@@ -104,7 +104,7 @@ var scenes = []*scene{
 		}},
 	{name: "covariance", epsilon: 8, sites: 3, units: 100, d: 2, worst: true, pair: orthogonal,
 		change: func(s *proposal.Spec) { s.Method, s.BoundShare = proposal.MethodCovariance, 0.3 }},
-	{name: "covariance, distributed, 1 away, 1 corrupt", epsilon: 8, sites: 4, units: 100, d: 2, worst: true, drops: true, pair: orthogonal,
+	{name: "covariance, distributed, 1 away, 1 corrupt", epsilon: 8, sites: 6, units: 100, d: 2, worst: true, drops: true, pair: orthogonal,
 		change: func(s *proposal.Spec) {
 			s.Method, s.BoundShare, s.Noise = proposal.MethodCovariance, 0.3, proposal.NoiseDistributed
 		}},
@@ -225,5 +225,3 @@ func dot(v, w []float64) float64 {
 	}
 	return sum
 }
-
-func sqrt(n int) float64 { return math.Sqrt(float64(n)) }

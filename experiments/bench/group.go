@@ -3,6 +3,7 @@ package bench
 import (
 	"crypto/ed25519"
 	"crypto/rand"
+	"encoding/binary"
 	"fmt"
 	"runtime"
 	"slices"
@@ -15,10 +16,10 @@ import (
 	"covey/test/parties"
 )
 
-// group is the sites of one setup, with what they agree on.
+// group is the sites of one setup, and what the coordinator keeps of it.
 type group struct {
 	*parties.Group
-	agreed []*secagg.Agreement // by site, of slot 0
+	kept secagg.Kept
 }
 
 // newConfig returns the numbers of n sites: on the complete graph with η = ⌊(n-1)/3⌋ corrupt ones,
@@ -50,42 +51,38 @@ func newGroup(n, slots int) (*group, error) {
 			return nil, err
 		}
 	}
-	g := &group{agreed: make([]*secagg.Agreement, n)}
+	g := &group{}
 	g.Group, err = parties.New(cfg, keys, nil)
 	return g, err
 }
 
-// holdShares sets the shares that all sites hold, and makes everybody's agreements of slot 0.
+// holdShares sets what all sites hold.
 func (g *group) holdShares() error {
-	n := len(g.Keys)
-	var err error
 	if g.Sparse() {
-		err = g.computeShares()
-	} else {
-		err = g.Hold()
+		return g.computeShares()
 	}
-	if err != nil {
-		return err
+	err := g.Hold()
+	if err == nil {
+		g.kept = g.Kept()
 	}
-	return parties.Each(n, func(i int) (err error) {
-		g.agreed[i], err = g.Setup.Agree(i, 0, g.Secrets[i].Slots[0])
-		return err
-	})
+	return err
 }
 
 // setUp measures site self's part of the setup, and the check that the coordinator makes too.
 // Everybody else's part is made first, and not measured. It returns the bytes that the site sends.
 func (g *group) setUp(self int, t times) (up int, err error) {
-	places := g.Setup.Graph().Held(self)
-	if err := parties.Each(len(places), func(at int) error { return g.Deal(places[at].Dealer) }); err != nil {
+	senders := g.Setup.Graph().Senders(self)
+	if err := parties.Each(len(senders), func(at int) error { return g.Deal(senders[at]) }); err != nil {
 		return 0, err
 	}
 	boxes, bodies := g.Received(self)
-	signatures := make([][]byte, len(g.Keys))
-	for i := range signatures {
-		signatures[i] = g.Setup.Confirm(g.Keys[i], i)
+	seals := g.SealsFor(self)
+	signatures, transcript := make([][]byte, len(g.Keys)), g.Setup.Transcript()
+	for i := range signatures { // of sites that nobody deals to here
+		signatures[i] = ed25519.Sign(g.Keys[i], binary.BigEndian.AppendUint16(append([]byte("covey secagg confirmation v2\x00"), transcript[:]...), uint16(i)))
 	}
 	var own [][]byte
+	var taken *secagg.Received
 	runtime.GC()
 	err = t.run([]part{
 		{"announce", func() error {
@@ -102,18 +99,26 @@ func (g *group) setUp(self int, t times) (up int, err error) {
 			}
 			return err
 		}},
-		{"deal", func() (err error) { own, err = g.Setup.Deal(self, g.Secrets[self]); return err }},
-		{"receive", func() error {
-			_, err := g.Setup.Receive(self, g.Secrets[self], boxes, bodies)
-			g.Setup.Confirm(g.Keys[self], self)
+		{"deal", func() (err error) {
+			own, err = g.Setup.Deal(self, g.Secrets[self], g.Keys[self], seals)
+			return err
+		}},
+		{"receive", func() (err error) {
+			taken, err = g.Setup.Receive(self, g.Secrets[self], g.Keys[self], boxes, bodies)
 			return err
 		}},
 	})
-	up = len(g.Announcements[self]) + len(g.Bodies[self]) + len(g.Nonces[self]) + len(signatures[self])
-	for _, box := range own {
-		up += len(box)
+	if err != nil {
+		return 0, err
 	}
-	return up, err
+	var nonce []byte
+	if g.Sparse() {
+		nonce = g.Secrets[self].Nonce[:]
+	}
+	for _, sent := range append(own, g.Announcements[self], g.Seals[self], g.Bodies[self], nonce, taken.Deposits, taken.Statement, taken.Confirmation) {
+		up += len(sent)
+	}
+	return up, nil
 }
 
 // aggregation is one query's messages, made by everybody.
@@ -141,7 +146,7 @@ func (g *group) aggregate(d, dropped int, bits uint) (*aggregation, error) {
 	}
 	err := parties.Each(len(r.u), func(i int) error {
 		v := vector(i, r.q.Lanes)
-		if err := g.agreed[i].Mask(r.q, v); err != nil {
+		if err := g.Setup.Mask(i, g.Secrets[i].Slots[0], g.Held[i][0], r.q, v); err != nil {
 			return err
 		}
 		r.uploads[i] = secagg.Pack(v, bits)
@@ -183,13 +188,13 @@ func (r *aggregation) help() error {
 	}
 	err := parties.Each(most, func(at int) (err error) {
 		i := r.u[at]
-		shares[at], err = r.g.Setup.CertifiedShares(i, r.g.Held[i][0], r.q, r.u)
+		shares[at], err = r.g.Setup.CertifiedShares(i, r.g.Secrets[i].Slots[0], r.g.Held[i][0], r.q, r.u)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	opening, err := r.g.Setup.NewOpening(r.q, r.u)
+	opening, err := r.g.Setup.NewOpening(r.q, r.u, r.g.kept)
 	for at := 0; err == nil && at < most && !opening.Ready(); at++ {
 		r.helpers, r.shares = append(r.helpers, r.u[at]), append(r.shares, shares[at])
 		err = opening.Add(r.u[at], shares[at])
@@ -199,27 +204,26 @@ func (r *aggregation) help() error {
 
 // agentParts and coordinatorParts are a round's parts in order.
 var (
-	agentParts       = []string{"agree", "mask", "sign", "shares"}
+	agentParts       = []string{"mask", "sign", "shares"}
 	coordinatorParts = []string{"sum", "signatures", "opening"}
 )
 
 // run measures one agent's round and the coordinator's once.
 func (r *aggregation) run(t times) error {
 	g, self := r.g, r.u[len(r.u)-1]
-	var agreed *secagg.Agreement
+	own, held := g.Secrets[self].Slots[0], g.Held[self][0]
 	v, sum := make([]uint64, r.q.Lanes), make([]uint64, r.q.Lanes)
 	runtime.GC()
 	err := t.run([]part{
-		{"agree", func() (err error) { agreed, err = g.Setup.Agree(self, r.q.Slot, g.Secrets[self].Slots[0]); return err }},
 		{"mask", func() error {
-			if err := agreed.Mask(r.q, v); err != nil {
+			if err := g.Setup.Mask(self, own, held, r.q, v); err != nil {
 				return err
 			}
 			secagg.Pack(v, r.q.Bits)
 			return nil
 		}},
 		{"sign", func() error { _, err := g.Setup.SignRelease(self, g.Keys[self], r.q, r.u); return err }},
-		{"shares", func() error { _, err := g.Setup.OpenShares(self, g.Held[self][0], r.q, r.u, r.certificate); return err }},
+		{"shares", func() error { _, err := g.Setup.OpenShares(self, own, held, r.q, r.u, r.certificate); return err }},
 		{"sum", func() error {
 			for _, i := range r.u {
 				if err := secagg.SumPacked(sum, r.uploads[i], r.q.Bits); err != nil {
@@ -238,7 +242,7 @@ func (r *aggregation) run(t times) error {
 			return err
 		}},
 		{"opening", func() error {
-			opening, err := g.Setup.NewOpening(r.q, r.u)
+			opening, err := g.Setup.NewOpening(r.q, r.u, g.kept)
 			if err != nil {
 				return err
 			}

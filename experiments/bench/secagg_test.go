@@ -1,3 +1,6 @@
+// These benchmarks also run at an earlier commit (experiments/bench/masks): what they call is in
+// both trees.
+
 package bench
 
 import (
@@ -24,8 +27,8 @@ func sizes() (out []size) {
 
 // BenchmarkRound measures one agent's and the coordinator's part of one query, without and with a
 // tenth of the sites missing. Everybody's messages are real, and the opened sum is compared with
-// the true one. Metrics are processor time; shares holds the check of the certificate, and agree
-// can be done ahead of the query. The bound of up/bound is 1.1·d·b/8 + 6 kB, for b = 48.
+// the true one. Metrics are processor time; shares holds the check of the certificate. The bound
+// of up/bound is 1.1·d·b/8 + 6 kB, for b = 48.
 func BenchmarkRound(b *testing.B) {
 	const bits = 48
 	for _, size := range sizes() {
@@ -39,11 +42,11 @@ func BenchmarkRound(b *testing.B) {
 			}
 			for _, d := range size.dims {
 				for _, dropped := range []int{0, max(1, size.n/10)} {
-					r, err := g.aggregate(d, dropped, bits)
-					if err != nil {
-						b.Fatal(err)
-					}
 					b.Run(fmt.Sprintf("d=%d/dropped=%d", d, dropped), func(b *testing.B) {
+						r, err := g.aggregate(d, dropped, bits)
+						if err != nil {
+							b.Fatal(err)
+						}
 						t := times{}
 						for b.Loop() {
 							if err := r.run(t); err != nil {
@@ -65,7 +68,7 @@ func BenchmarkRound(b *testing.B) {
 // BenchmarkSetup measures one agent's part of the setup of a study's slots. check is the
 // coordinator's part too.
 func BenchmarkSetup(b *testing.B) {
-	slots, sizes := 20, []int{10, 100}
+	slots, sizes := 20, []int{10, 100, 1000}
 	if testing.Short() {
 		slots, sizes = 2, []int{4}
 	}
@@ -84,6 +87,36 @@ func BenchmarkSetup(b *testing.B) {
 			report(b, t, "agent", []string{"announce", "check", "deal", "receive"})
 			b.ReportMetric(float64(up), "up-B")
 		})
+	}
+}
+
+// totalSigma is the noise of BenchmarkNoise's sums, in grid steps.
+const totalSigma = 1 << 20
+
+// BenchmarkNoise measures what distributed noise adds to a round's time: an agent's draws, and the
+// coordinator's of what it takes away again of all survivors'.
+func BenchmarkNoise(b *testing.B) {
+	sizes, d := []int{10, 100, 1000}, 1000
+	if testing.Short() {
+		sizes, d = []int{10}, 50
+	}
+	for _, n := range sizes {
+		for _, dropped := range []int{0, n / 10} {
+			b.Run(fmt.Sprintf("N=%d/d=%d/dropped=%d", n, d, dropped), func(b *testing.B) {
+				p, err := newParts(n, d, dropped)
+				if err != nil {
+					b.Fatal(err)
+				}
+				t := times{}
+				for b.Loop() {
+					if err := p.run(t); err != nil {
+						b.Fatal(err)
+					}
+				}
+				report(b, t, "agent", []string{"draw"})
+				report(b, t, "coordinator", []string{"remove"})
+			})
+		}
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
-	"sync"
 
 	"filippo.io/edwards25519"
 
@@ -15,18 +14,30 @@ import (
 	"covey/test/parties"
 )
 
-// On the sparse graph what thousands of sites hold is computed from the dealers' secrets, as
-// docs/protocol.md derives polynomials from them, in place of dealing, sealing, opening and
-// checking some hundred boxes a site, which no round measures. A few sites do all that
-// nevertheless, and must hold the same bytes.
+// On the sparse graph what thousands of sites hold is computed from the senders' secrets, as
+// docs/protocol.md derives it of them, in place of dealing, sealing, opening and checking some
+// hundred boxes a site, which no round measures. A few sites do all that nevertheless, and must
+// hold the same bytes.
 
-// polynomial returns the coefficients of a site's m or b in slot 0.
+// derive is HKDF with a label of the masks and fields.
+func derive(secret, salt []byte, label string, length int, fields []byte) ([]byte, error) {
+	return hkdf.Key(sha256.New, secret, salt, "covey secagg v2 "+label+"\x00"+string(fields), length)
+}
+
+// field returns slot 0, and then sites or an index.
+func field(of ...int) []byte {
+	out := make([]byte, 4)
+	for _, v := range of {
+		out = binary.BigEndian.AppendUint16(out, uint16(v))
+	}
+	return out
+}
+
+// polynomial returns the coefficients of a site's b or e in slot 0.
 func polynomial(secret secagg.SlotSecret, label string, site, threshold int) ([]*edwards25519.Scalar, error) {
 	out := make([]*edwards25519.Scalar, threshold)
 	for k := range out {
-		info := binary.BigEndian.AppendUint32([]byte("covey secagg v1 "+label+"\x00"), 0)
-		info = binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16(info, uint16(site)), uint16(k))
-		wide, err := hkdf.Key(sha256.New, secret[:], nil, string(info), 64)
+		wide, err := derive(secret[:], nil, label, 64, field(site, k))
 		if err != nil {
 			return nil, err
 		}
@@ -52,60 +63,94 @@ func at(p []*edwards25519.Scalar, x int) ([]byte, error) {
 	return v.Bytes(), nil
 }
 
-// computeShares sets what all sites hold in slot 0.
+// computeShares sets what all sites hold in slot 0, and the tags and deposits that the coordinator
+// keeps.
 func (g *group) computeShares() error {
-	n, graph := len(g.Keys), g.Setup.Graph()
-	places, raw, locks := make([][]secagg.Share, n), make([][]byte, n), make([]sync.Mutex, n)
-	for i := range n {
-		places[i] = graph.Held(i)
-		raw[i] = make([]byte, 64*len(places[i]))
-	}
+	n, graph, transcript := len(g.Keys), g.Setup.Graph(), g.Setup.Transcript()
+	shares, secrets := [2][][][]byte{make([][][]byte, n), make([][][]byte, n)}, make([][]byte, n) // by dealer and place; e
 	err := parties.Each(n, func(dealer int) error {
-		m, err := polynomial(g.Secrets[dealer].Slots[0], "m", dealer, g.Config.Sparse.Threshold)
-		if err != nil {
-			return err
-		}
-		b, err := polynomial(g.Secrets[dealer].Slots[0], "b", dealer, g.Config.Sparse.Threshold)
-		if err != nil {
-			return err
-		}
-		for k, holder := range graph.Holders(dealer) {
-			mine, err := at(m, k+1)
+		for which, label := range []string{"b", "e"} {
+			p, err := polynomial(g.Secrets[dealer].Slots[0], label, dealer, g.Config.Sparse.Threshold)
 			if err != nil {
 				return err
 			}
-			other, err := at(b, k+1)
-			if err != nil {
-				return err
+			for x := range graph.Holders(dealer) {
+				share, err := at(p, x+1)
+				if err != nil {
+					return err
+				}
+				shares[which][dealer] = append(shares[which][dealer], share)
 			}
-			where := slices.IndexFunc(places[holder], func(s secagg.Share) bool { return s.Dealer == dealer })
-			locks[holder].Lock()
-			copy(raw[holder][64*where:], append(mine, other...))
-			locks[holder].Unlock()
+			secrets[dealer] = p[0].Bytes()
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	for i := range n {
-		held, err := secagg.UnmarshalSlotHeld(raw[i])
-		if err != nil {
-			return err
+	of := func(label string, secret []byte, i, j int) ([]byte, error) {
+		return derive(secret, transcript[:], label, 32, field(min(i, j), max(i, j)))
+	}
+	g.kept = secagg.Kept{Tags: make([][]byte, n), TagHashes: make([][]byte, n), Deposits: make([][]byte, n)}
+	raw := make([][]byte, n)
+	err = parties.Each(n, func(site int) error {
+		places, owners := graph.Held(site), graph.Owners(site)
+		for _, count := range []int{len(places), len(places), len(owners)} {
+			raw[site] = binary.BigEndian.AppendUint16(raw[site], uint16(count))
 		}
-		g.Held[i] = secagg.Held{held}
+		for which := range shares {
+			for _, p := range places {
+				raw[site] = append(raw[site], shares[which][p.Dealer][p.X-1]...)
+			}
+		}
+		for _, owner := range owners {
+			key, err := of("pair", secrets[owner], site, owner)
+			if err != nil {
+				return err
+			}
+			pad, err := of("deposit", secrets[site], site, owner)
+			if err != nil {
+				return err
+			}
+			raw[site] = append(raw[site], key...)
+			for i := range pad {
+				pad[i] ^= key[i]
+			}
+			g.kept.Deposits[site] = append(g.kept.Deposits[site], pad...)
+		}
+		for _, other := range graph.Owned(site) {
+			key, err := of("pair", secrets[site], site, other)
+			if err != nil {
+				return err
+			}
+			tag, err := of("tag", key, site, other)
+			if err != nil {
+				return err
+			}
+			g.kept.Tags[site] = append(g.kept.Tags[site], tag...)
+		}
+		g.kept.TagHashes[site] = g.Setup.TagHashes(site, g.kept.Tags[site])
+		held, err := secagg.UnmarshalSlotHeld(raw[site])
+		g.Held[site] = secagg.Held{held}
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	for _, i := range []int{0, n / 2, n - 1} {
-		if err := parties.Each(len(places[i]), func(k int) error { return g.Deal(places[i][k].Dealer) }); err != nil {
+		senders := graph.Senders(i)
+		if err := parties.Each(len(senders), func(k int) error { return g.Deal(senders[k]) }); err != nil {
 			return err
 		}
-		boxes, bodies := g.Received(i)
-		held, err := g.Setup.Receive(i, g.Secrets[i], boxes, bodies)
-		if err != nil {
+		if err := g.Take(i); err != nil {
 			return err
 		}
-		if got, err := held[0].MarshalBinary(); err != nil || !bytes.Equal(got, raw[i]) {
-			return fmt.Errorf("site %d receives other shares than were computed: %v", i, err)
+		if got, err := g.Held[i][0].MarshalBinary(); err != nil || !bytes.Equal(got, raw[i]) || !bytes.Equal(g.Taken[i].Deposits, g.kept.Deposits[i]) {
+			return fmt.Errorf("site %d takes other shares or keys than were computed: %v", i, err)
+		}
+		from := senders[slices.IndexFunc(senders, func(s int) bool { return slices.Contains(graph.Owned(s), i) })]
+		if !bytes.Equal(g.Setup.Tags(from, g.Dealt[from]), g.kept.Tags[from]) {
+			return fmt.Errorf("site %d deals other tags than were computed", from)
 		}
 	}
 	return nil

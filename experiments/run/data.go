@@ -13,10 +13,10 @@ import (
 	"covey/internal/simulate"
 )
 
-// Sites is the number of sites that every study's rows are spread over.
+// Sites is the number of sites that a study's rows are spread over, unless it says otherwise.
 const Sites = 5
 
-// Data are n rows of d numbers at five sites, and the matrix whose components are
+// Data are n rows of d numbers, and the matrix whose components are
 // looked for: the law's covariance where the law is known, else the rows' own second
 // moment.
 type Data struct {
@@ -150,20 +150,20 @@ func (m *Data) RowsTrace() float64 {
 }
 
 // units returns how many rows each site has: equal parts, the first has what is left over.
-func (m *Data) units() []int {
-	u := make([]int, Sites)
+func (m *Data) units(sites int) []int {
+	u := make([]int, sites)
 	for i := range u {
-		u[i] = m.N / Sites
+		u[i] = m.N / sites
 	}
-	u[0] += m.N % Sites
+	u[0] += m.N % sites
 	return u
 }
 
-// sites returns the rows as the sites hold them.
-func (m *Data) sites() ([]*answer.Rows, error) {
+// sites returns the rows as so many sites hold them.
+func (m *Data) sites(n int) ([]*answer.Rows, error) {
 	var out []*answer.Rows
 	at := 0
-	for _, u := range m.units() {
+	for _, u := range m.units(n) {
 		rows, err := m.rows(at/m.D, u)
 		if err != nil {
 			return nil, err

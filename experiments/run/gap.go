@@ -62,7 +62,7 @@ func (m *Data) Emptied(how string, share float64, seed uint64) (*Data, error) {
 		}
 	}
 	lacking := int(2*share*Sites + 0.5)
-	units := m.units()
+	units := m.units(Sites)
 	from := 0
 	for _, u := range units[:Sites-lacking] {
 		from += u

@@ -103,7 +103,7 @@ func TestStudy(t *testing.T) {
 	} {
 		spec := Spec(10, 4)
 		change(&spec)
-		r, err := Study{spec, true}.On(m, 5)
+		r, err := Study{Spec: spec, Fixed: true}.On(m, 5)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -111,7 +111,7 @@ func TestStudy(t *testing.T) {
 		if got := m.Captured(r.Components); got < 0.9 || got > 1+1e-9 {
 			t.Errorf("%s: captured %v", name, got)
 		}
-		if again, err := (Study{spec, true}).On(m, 5); err != nil || again.Components[0][0] != r.Components[0][0] {
+		if again, err := (Study{Spec: spec, Fixed: true}).On(m, 5); err != nil || again.Components[0][0] != r.Components[0][0] {
 			t.Errorf("%s: a fixed study is not the same again", name)
 		}
 	}

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/sha256"
@@ -25,12 +26,16 @@ func Spec(d int, epsilon float64) proposal.Spec {
 	return s
 }
 
-// Study runs a study over all five sites. The seed is its nonce, which sets the public start. Noise
-// is the operating system's or, with Fixed, drawn from the seed.
+// Study runs a study over five sites, or so many as Sites says, the last Dropped of which are in no
+// sum. The seed is its nonce, which sets the public start. Noise is the operating system's or, with
+// Fixed, drawn from the seed.
 type Study struct {
-	Spec  proposal.Spec
-	Fixed bool
+	Spec           proposal.Spec
+	Fixed          bool
+	Sites, Dropped int
 }
+
+func (s Study) sites() int { return cmp.Or(s.Sites, Sites) }
 
 // On runs the study on the data.
 func (s Study) On(m *Data, seed uint64) (*result.Result, error) {
@@ -40,7 +45,7 @@ func (s Study) On(m *Data, seed uint64) (*result.Result, error) {
 
 // Planned is On with the study's plan.
 func (s Study) Planned(m *Data, seed uint64) (*study.Plan, *result.Result, error) {
-	plan, err := newPlan(s.Spec, m.units(), seed)
+	plan, err := newPlan(s.Spec, m.units(s.sites()), seed)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -49,11 +54,12 @@ func (s Study) Planned(m *Data, seed uint64) (*study.Plan, *result.Result, error
 }
 
 func (s Study) follow(plan *study.Plan, m *Data) (*result.Result, error) {
-	sites, err := m.sites()
+	sites, err := m.sites(s.sites())
 	if err != nil {
 		return nil, err
 	}
-	sources := make([]io.Reader, Sites+1) // one for each site's share, and the coordinator's
+	clear(sites[len(sites)-s.Dropped:])
+	sources := make([]io.Reader, len(sites)+1) // one for each site's share, and the coordinator's
 	for i := range sources {
 		if sources[i] = rand.Reader; s.Fixed {
 			sources[i] = noise.NewKeyed(sha256.Sum256(binary.BigEndian.AppendUint64(plan.Digest[:], uint64(i))))

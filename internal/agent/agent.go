@@ -225,6 +225,7 @@ func (a *Agent) newUplink() *uplink.Uplink {
 		Dir: a.config.DataDir(), Holder: a.site, Addresses: a.config.Coordinator, DialOptions: a.dialOptions,
 		Log: a.log, Now: a.now, Egress: a.egress, Work: &a.work,
 		Hello: a.hello, Studies: a.tellStudies, Handle: a.handle, Ceiling: a.ceiling,
+		QuantumSafe: func() bool { return a.current.Load().Policy.QuantumSafeLinks },
 	})
 }
 
@@ -319,7 +320,7 @@ func (a *Agent) strange(r wire.Message, code study.Code) wire.Message {
 		return nil
 	case wire.Ended:
 		return nil
-	case wire.Query, wire.Release, wire.Open:
+	case wire.Query, wire.Release, wire.Open, wire.Prove, wire.Keys:
 		if no, ok := a.finalRefusal(r); ok {
 			return no
 		}

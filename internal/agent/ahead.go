@@ -3,66 +3,9 @@ package agent
 import (
 	"reflect"
 
-	"covey/internal/secagg"
 	"covey/internal/study"
 	"covey/internal/wire"
 )
-
-// ahead is the agreement for one slot, made on a goroutine of its own while something
-// else is waited for: most of what masking costs. It lives in memory alone, is used once and
-// erased then; a crash loses it, and it is made again.
-type ahead struct {
-	slot      int
-	done      chan struct{} // closed when what follows is set
-	agreement *secagg.Agreement
-	err       error
-}
-
-// prepare begins to agree for a slot, if there is one and it was not begun. Called
-// with mu held, once the setup is confirmed.
-func (s *session) prepare(slot int) {
-	if slot >= s.plan.Slots || s.ahead != nil && s.ahead.slot == slot {
-		return
-	}
-	own, _, err := s.slot(slot)
-	if err != nil {
-		return // whoever needs it will see and say why
-	}
-	s.eraseAhead()
-	a := &ahead{slot: slot, done: make(chan struct{})}
-	s.ahead = a
-	setup, self := s.setup, s.self
-	s.agent.work.Go(func() {
-		defer close(a.done)
-		a.agreement, a.err = setup.Agree(self, slot, own)
-	})
-}
-
-// agreement returns the one of a slot, to be erased by the caller.
-func (s *session) agreement(slot int, own secagg.SlotSecret) (*secagg.Agreement, error) {
-	a := s.ahead
-	if a == nil || a.slot != slot {
-		return s.setup.Agree(s.self, slot, own)
-	}
-	s.ahead = nil
-	<-a.done
-	return a.agreement, a.err
-}
-
-// eraseAhead forgets an agreement that will not be used.
-func (s *session) eraseAhead() {
-	a := s.ahead
-	if a == nil {
-		return
-	}
-	s.ahead = nil
-	s.agent.work.Go(func() {
-		<-a.done
-		if a.agreement != nil {
-			a.agreement.Erase()
-		}
-	})
-}
 
 // adding is a sum over this site's rows, made on a goroutine of its own while the ledger is
 // written. It is as private as the rows, lives in memory alone and is used once.

@@ -219,15 +219,18 @@ func TestBadMessages(t *testing.T) {
 	refusesAll("dealt", map[string]badMessage{
 		"of another attempt":   {wire.Confirm{Header: wire.Header{Study: id, Attempt: 1}, Boxes: mine}, study.CodeOutOfOrder},
 		"other announcements":  {ask(with(announced, 2, announced[3])), study.CodeBadAnnouncement},
-		"none":                 {open(nil), study.CodeBadShare},
-		"one too few":          {open(mine[:4]), study.CodeBadShare},
-		"one too many":         {open(append(slices.Clone(mine), mine[1])), study.CodeBadShare},
-		"an empty one":         {open(with(mine, 1, nil)), study.CodeBadShare},
-		"a short one":          {open(with(mine, 1, mine[1][:20])), study.CodeBadShare},
-		"a byte":               {open(flipped(mine, 1, 30)), study.CodeBadShare},
-		"the last byte":        {open(flipped(mine, 1, -1)), study.CodeBadShare},
-		"another dealer's":     {open(with(mine, 1, mine[2])), study.CodeBadShare},
-		"for another receiver": {open(with(mine, 1, c.boxes[1][2])), study.CodeBadShare},
+		"none":                 {open(nil), study.CodeBadBox},
+		"one too few":          {open(mine[:3]), study.CodeBadBox},
+		"one too many":         {open(append(slices.Clone(mine), mine[1])), study.CodeBadBox},
+		"an empty one":         {open(with(mine, 1, nil)), study.CodeBadBox},
+		"a short one":          {open(with(mine, 1, mine[1][:20])), study.CodeBadBox},
+		"a byte":               {open(flipped(mine, 1, 30)), study.CodeBadBox},
+		"the last byte":        {open(flipped(mine, 1, -1)), study.CodeBadBox},
+		"a tag":                {open(flipped(mine, 1, -70)), study.CodeBadBox},
+		"another dealer's":     {open(with(mine, 1, mine[2])), study.CodeBadBox},
+		"for another receiver": {open(with(mine, 1, c.boxes[2][1])), study.CodeBadBox},
+		"bodies":               {wire.Confirm{Header: wire.Header{Study: id}, Boxes: mine, Bodies: mine}, study.CodeBadBox},
+		"tags before that":     {wire.Recall{Header: wire.Header{Study: id}}, study.CodeOutOfOrder},
 	})
 	for i, site := range c.sites {
 		c.signed[i] = want[wire.Confirmation](site, wire.Confirm{Header: wire.Header{Study: id}, Boxes: c.boxesFor(i)}).Signature
@@ -242,7 +245,9 @@ func TestBadMessages(t *testing.T) {
 		"one missing":        {said(with(c.signed, 3, nil)), study.CodeBadConfirmation},
 		"one altered":        {said(flipped(c.signed, 3, 9)), study.CodeBadConfirmation},
 		"one twice":          {said(with(c.signed, 3, c.signed[4])), study.CodeBadConfirmation},
+		"its own altered":    {said(flipped(c.signed, 0, 9)), study.CodeBadConfirmation},
 		"a second attempt":   {wire.Announce{Header: wire.Header{Study: id, Attempt: 1}}, study.CodeOutOfOrder},
+		"tags of another":    {wire.Recall{Header: wire.Header{Study: id, Attempt: 1}}, study.CodeOutOfOrder},
 	})
 	var err error
 	if c.setup, _, err = s.session(c).verified(0); err != nil {
@@ -276,6 +281,8 @@ func TestBadMessages(t *testing.T) {
 		"found":         {asked(func(a *study.Ask) { a.Found = make([]float64, testColumns) }), study.CodePlanMismatch},
 		"a set first":   {wire.Release{Header: wire.Header{Study: id}, Survivors: c.everyone()}, study.CodeOutOfOrder},
 		"shares first":  {wire.Open{Header: wire.Header{Study: id}, Survivors: c.everyone(), Certificate: make([][]byte, 5)}, study.CodeOutOfOrder},
+		"a proof first": {wire.Prove{Header: wire.Header{Study: id}, Survivors: c.everyone(), Dealer: 2}, study.CodeOutOfOrder},
+		"keys first":    {wire.Keys{Header: wire.Header{Study: id}, Survivors: c.everyone()}, study.CodeOutOfOrder},
 	})
 	for _, site := range c.sites {
 		want[wire.Upload](site, q)
@@ -336,7 +343,27 @@ func TestBadMessages(t *testing.T) {
 		"completed too early":       {wire.Ended{Header: wire.Header{Study: id}, Code: study.CodeCompleted}, ""},
 		"the end of another study":  {wire.Ended{Header: wire.Header{Study: other}, Code: study.CodeAborted}, ""},
 	})
+	prove := func(dealer int, u ...int) wire.Message {
+		return wire.Prove{Header: wire.Header{Study: id}, Survivors: u, Dealer: dealer}
+	}
+	keys := func(u ...int) wire.Message { return wire.Keys{Header: wire.Header{Study: id}, Survivors: u} }
+	refusesAll("before shares", map[string]badMessage{
+		"a proof": {prove(2, 0, 1, 2, 3, 4), study.CodeOutOfOrder}, "keys": {keys(0, 1, 2, 3, 4), study.CodeOutOfOrder},
+		"proof for few": {prove(2, 0, 1), study.CodeTooFewSurvivors}, "keys for few": {keys(0, 1), study.CodeTooFewSurvivors},
+	})
 	want[wire.Shares](s, show(certificate)) // after all that the study goes on
+	refusesAll("shared", map[string]badMessage{
+		"a proof of nobody":     {prove(0, 0, 1, 2, 3, 4), study.CodeOutOfOrder},
+		"a proof beyond":        {prove(6, 0, 1, 2, 3, 4), study.CodeOutOfOrder},
+		"a proof at another U":  {prove(2, 0, 1, 2, 3), study.CodeHeld},
+		"a proof, other slot":   {wire.Prove{Header: wire.Header{Study: id, Slot: 1}, Survivors: c.everyone(), Dealer: 2}, study.CodeOutOfOrder},
+		"keys at another U":     {keys(0, 1, 2, 3), study.CodeHeld},
+		"keys at no U":          {keys(), study.CodeTooFewSurvivors},
+		"keys of another slot":  {wire.Keys{Header: wire.Header{Study: id, Slot: 1}, Survivors: c.everyone()}, study.CodeOutOfOrder},
+		"keys of another query": {wire.Keys{Header: wire.Header{Study: id, Query: 1}, Survivors: c.everyone()}, study.CodeOutOfOrder},
+		"keys of another study": {wire.Keys{Header: wire.Header{Study: other}, Survivors: c.everyone()}, study.CodeUnknownStudy},
+	})
+	want[wire.Proof](s, prove(2, 0, 1, 2, 3, 4))
 	t.Logf("figure: %d bad inputs: messages to an agent", count)
 	t.Logf("refusals: %v", codes)
 }

@@ -228,7 +228,7 @@ func TestEveryWriteFails(t *testing.T) {
 	d := &diskFault{at: -1}
 	d.study(t)
 	points := d.points
-	for _, name := range []string{"approve", "setup.secrets", "setup.announcement", "setup.announcements", "setup.boxes", "slots",
+	for _, name := range []string{"approve", "setup.announcement", "setup.announcements", "setup.boxes",
 		"setup.confirmation", "setup.confirmed", "charge", "upload", "sign", "shares", "final", "result", "finish", "erase"} {
 		for _, phase := range []failpoint.Phase{failpoint.Before, failpoint.After} {
 			if !slices.Contains(points, fmt.Sprintf("%s%s %s", failpoint.LedgerPrefix, name, phase)) {

@@ -71,12 +71,13 @@ func TestLargestHoldsTheSetup(t *testing.T) {
 	s, g := newGhosts(t, 66)
 	own := want[wire.Announcement](s.sites[0], wire.Announce{Header: wire.Header{Study: s.plan.Digest}}).Signed
 	var err error
-	if g.heads[0], g.bodies[0], err = g.cfg.Split(0, own); err != nil {
+	if g.heads[0], g.seals[0], g.bodies[0], err = g.cfg.Split(0, own); err != nil {
 		t.Fatal(err)
 	}
 	fits(s.plan, map[string]int{
 		"heads":  len(bytes.Join(g.heads, nil)) + 66*3,
 		"bodies": 2 * s.plan.Thresholds.Holders * len(g.bodies[1]),
+		"keys":   2*s.plan.Thresholds.Holders*len(g.seals[1]) + 66*32,
 	})
 }
 

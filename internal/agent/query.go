@@ -9,7 +9,6 @@ import (
 	"covey/internal/clip"
 	"covey/internal/holding"
 	"covey/internal/ledger"
-	"covey/internal/noise"
 	"covey/internal/proposal"
 	"covey/internal/secagg"
 	"covey/internal/study"
@@ -77,7 +76,6 @@ func (s *session) upload(r wire.Query, approval ledger.Approval) wire.Message {
 		return s.forbidden(r, err)
 	}
 	s.open = open
-	s.prepare(ask.Slot + 1) // while the others answer
 	sent := wire.Upload{Header: wire.Header{Study: s.plan.Digest, Query: ask.Query, Slot: ask.Slot}, Masked: masked}
 	// The coordinator asks again for a slot in which this site signed a survivor
 	// set, or sent shares: it may have lost that (a restored backup), and must hear of it before it
@@ -100,26 +98,20 @@ func (s *session) upload(r wire.Query, approval ledger.Approval) wire.Message {
 // masked computes the exact sum over this site's rows and hides it under the slot's masks.
 func (s *session) masked(open *openQuery) ([]byte, error) {
 	ask := open.ask
-	own, _, err := s.slot(ask.Slot)
+	own, held, err := s.slot(ask.Slot)
 	if err != nil {
 		return nil, err
 	}
-	s.prepare(ask.Slot) // goes on while the rows are added up
 	sum, err := s.added(ask)
 	if err != nil {
 		return nil, err
 	}
-	agreement, err := s.agreement(ask.Slot, own)
-	if err != nil {
-		return nil, err
-	}
-	defer agreement.Erase()
-	return s.hidden(open, sum, own, agreement)
+	return s.hidden(open, sum, own, held)
 }
 
 // hidden is what leaves of an exact sum: values, with this site's share of the noise or followed by
 // the lanes that key it, under the slot's masks, in the ring's width.
-func (s *session) hidden(open *openQuery, sum []int64, own secagg.SlotSecret, agreement *secagg.Agreement) ([]byte, error) {
+func (s *session) hidden(open *openQuery, sum []int64, own secagg.SlotSecret, held secagg.SlotHeld) ([]byte, error) {
 	ask, q := open.ask, open.query
 	v := make([]uint64, 0, q.Lanes)
 	for _, x := range sum {
@@ -137,7 +129,7 @@ func (s *session) hidden(open *openQuery, sum []int64, own secagg.SlotSecret, ag
 	if len(v) != q.Lanes {
 		return nil, errLanes
 	}
-	if err := agreement.Mask(q, v); err != nil {
+	if err := s.setup.Mask(s.self, own, held, q, v); err != nil {
 		return nil, err
 	}
 	return secagg.Pack(v, q.Bits), nil
@@ -145,29 +137,28 @@ func (s *session) hidden(open *openQuery, sum []int64, own secagg.SlotSecret, ag
 
 // Upload is what an agent sends of its exact sum for an ask that its plan allows, byte for byte. It
 // charges, checks and remembers nothing: an agent never calls it, experiments/audit does.
-func Upload(p *study.Plan, ask study.Ask, q secagg.Query, sum []int64, own secagg.SlotSecret, agreement *secagg.Agreement) ([]byte, error) {
-	return (&session{plan: p}).hidden(&openQuery{ask: ask, query: q}, sum, own, agreement)
+func Upload(p *study.Plan, setup *secagg.Setup, self int, ask study.Ask, q secagg.Query, sum []int64, own secagg.SlotSecret, held secagg.SlotHeld) ([]byte, error) {
+	return (&session{plan: p, setup: setup, self: self}).hidden(&openQuery{ask: ask, query: q}, sum, own, held)
 }
 
 var errLanes = errors.New("agent: a sum has another length than planned")
 
-// addShare adds this site's share of distributed noise. It is a function of the slot's
-// secret and ctx: an upload that is computed again after a crash is the same, and another
-// slot's has noise of its own.
+// addShare adds this site's share of distributed noise, all parts of it. It is a function of the
+// slot's secret and ctx: an upload that is computed again after a crash is the same, and another
+// slot's has noise of its own. The key of what may be taken away again leaves with this site's
+// shares alone (secagg.NoiseChain), and that of the first part never.
 func (s *session) addShare(v []uint64, own secagg.SlotSecret, q secagg.Query, ask study.Ask) error {
 	share, err := s.plan.Share(ask.Sigma)
 	if err != nil {
 		return err
 	}
-	draws := make([]int64, len(v))
-	key := secagg.NoiseShareKey(own, q.Context)
-	if err := share.Draw(noise.NewKeyed(key), draws); err != nil {
-		return err
+	keys := [][32]byte{secagg.NoiseShareKey(own, q.Context)}
+	if removable := share[1:]; len(removable) > 0 {
+		sites := s.plan.Thresholds.Sites
+		root := secagg.NoiseChain(own, q.Context, sites, sites)
+		keys = append(keys, secagg.NoiseComponentKeys(root, sites, removable.Levels())...)
 	}
-	for i, x := range draws {
-		v[i] += uint64(x) // in Z_2^b, as the sum itself
-	}
-	return nil
+	return share.Add(v, keys)
 }
 
 // sign answers with a signature on a survivor set of the open slot: at most one
@@ -218,11 +209,11 @@ func (s *session) openShares(r wire.Open) wire.Message {
 		return refuse(r, study.CodeBadCertificate)
 	}
 	sent, err := s.journal.OpenShares(r.Query, r.Slot, s.open.query.Context, u.Bytes(), func() ([]byte, error) {
-		_, held, err := s.slot(r.Slot)
+		own, held, err := s.slot(r.Slot)
 		if err != nil {
 			return nil, err
 		}
-		return s.setup.CertifiedShares(s.self, held, s.open.query, u) // checked above
+		return s.setup.CertifiedShares(s.self, own, held, s.open.query, u) // checked above
 	})
 	if err != nil {
 		return s.forbidden(r, err)

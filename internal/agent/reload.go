@@ -69,7 +69,7 @@ func (a *Agent) reload(yes bool) (Reloaded, error) {
 	a.current.Store(next)
 	a.stock.Forget()
 	for _, key := range done.Changed {
-		if strings.HasPrefix(strings.TrimLeft(key, "+-"), "dataset") {
+		if strings.HasPrefix(strings.TrimLeft(key, "+-"), "dataset") || key == "policy.quantum_safe_links" {
 			a.uplink.Again()
 			break
 		}

@@ -28,7 +28,7 @@ func (s *session) reveal(r wire.Reveal) wire.Message {
 	if !ok { // confirmed, and the nonce known to all
 		return refuse(r, study.CodeOutOfOrder)
 	}
-	return wire.Nonce{Header: r.Header, Nonce: s.config(r.Attempt).Nonce(s.self, sec)}
+	return wire.Nonce{Header: r.Header, Nonce: sec.Nonce[:]}
 }
 
 // draw takes everyone's nonces, which with the announcements on record make the graph: the first

@@ -21,6 +21,7 @@ type ghosts struct {
 	keys    map[int]ed25519.PrivateKey
 	secrets map[int]secagg.Secrets
 	heads   [][]byte
+	seals   [][]byte // ML-KEM keys
 	bodies  [][]byte
 	nonces  [][]byte
 }
@@ -31,10 +32,10 @@ func newGhosts(t *testing.T, n int) (*standIn, *ghosts) {
 	t.Helper()
 	c := newStandIn(t, 2, autoPolicy, nil)
 	spec := c.plan.Proposal.Spec
-	spec.Corrupt, spec.Dropout, spec.SpareSlots = 3, 0.05, 1
+	spec.Corrupt, spec.Dropout, spec.SpareSlots, spec.OnDropout = 3, 0.05, 1, proposal.DropoutContinue
 	roster := c.plan.Proposal.Roster[:1]
 	g := &ghosts{keys: map[int]ed25519.PrivateKey{}, secrets: map[int]secagg.Secrets{},
-		heads: make([][]byte, n), bodies: make([][]byte, n), nonces: make([][]byte, n)}
+		heads: make([][]byte, n), seals: make([][]byte, n), bodies: make([][]byte, n), nonces: make([][]byte, n)}
 	for i := 1; i < n; i++ {
 		seed := sha256.Sum256(fmt.Append(nil, "ghost ", i))
 		g.keys[i] = ed25519.NewKeyFromSeed(seed[:])
@@ -64,8 +65,8 @@ func (g *ghosts) announce(t *testing.T, i int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.secrets[i], g.nonces[i] = sec, g.cfg.Nonce(i, sec)
-	if g.heads[i], g.bodies[i], err = g.cfg.Split(i, raw); err != nil {
+	g.secrets[i], g.nonces[i] = sec, sec.Nonce[:]
+	if g.heads[i], g.seals[i], g.bodies[i], err = g.cfg.Split(i, raw); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -83,7 +84,7 @@ func TestNonceComesAfterTheBoard(t *testing.T) {
 	// a second graph
 	refused(s, wire.Announce{Header: wire.Header{Study: id, Attempt: 1}}, study.CodeOutOfOrder)
 	var err error
-	if g.heads[0], g.bodies[0], err = g.cfg.Split(0, own); err != nil {
+	if g.heads[0], g.seals[0], g.bodies[0], err = g.cfg.Split(0, own); err != nil {
 		t.Fatal(err)
 	}
 	// no heads on record
@@ -99,7 +100,7 @@ func TestNonceComesAfterTheBoard(t *testing.T) {
 	g.nonces[0] = want[wire.Nonce](s, wire.Reveal{Header: wire.Header{Study: id}, Announcements: g.heads}).Nonce
 	// Somebody who has seen the nonce makes another announcement: it comes too late.
 	first := slices.Clone(g.heads)
-	firstNonces, firstBodies := slices.Clone(g.nonces), slices.Clone(g.bodies)
+	firstNonces, firstSeals, firstBodies := slices.Clone(g.nonces), slices.Clone(g.seals), slices.Clone(g.bodies)
 	kept := g.secrets[7]
 	g.announce(t, 7)
 	refused(s, wire.Reveal{Header: wire.Header{Study: id}, Announcements: g.heads}, study.CodeBadAnnouncement)
@@ -110,13 +111,7 @@ func TestNonceComesAfterTheBoard(t *testing.T) {
 	if again := want[wire.Nonce](s, wire.Reveal{Header: wire.Header{Study: id}, Announcements: first}).Nonce; !bytes.Equal(again, firstNonces[0]) {
 		t.Fatal("another nonce after a restart")
 	}
-	dealt := want[wire.Boxes](s, wire.Deal{Header: wire.Header{Study: id}, Nonces: firstNonces}).Boxes
-	s.restart()
-	if again := want[wire.Boxes](s, wire.Deal{Header: wire.Header{Study: id}, Nonces: firstNonces}).Boxes; !slices.EqualFunc(dealt, again, bytes.Equal) {
-		t.Fatal("other boxes after a restart")
-	}
-	refused(s, wire.Deal{Header: wire.Header{Study: id}, Nonces: g.nonces}, study.CodeBadAnnouncement)
-	// What it holds comes from the dealers that the graph names, with their bodies.
+	// The graph names whom it seals to; their keys are those that the heads on record name.
 	board, err := secagg.VerifyHeads(g.cfg, first)
 	if err != nil {
 		t.Fatal(err)
@@ -125,24 +120,87 @@ func TestNonceComesAfterTheBoard(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(dealt) != c.plan.Thresholds.Holders || len(dealt) == n {
-		t.Fatalf("%d boxes", len(dealt))
+	g.secrets[7], g.seals[7] = kept, firstSeals[7]
+	seals := g.of(g.seals, setup.Graph().Recipients(0))
+	for name, keys := range map[string][][]byte{"none": nil, "one too few": seals[1:], "another's": with(seals, 3, seals[4]), "altered": flipped(seals, 3, 5)} {
+		if no := refused(s, wire.Deal{Header: wire.Header{Study: id}, Nonces: firstNonces, Keys: keys}, study.CodeBadAnnouncement); no.Culprit != 0 {
+			t.Errorf("%s: culprit %d of keys that the coordinator relayed", name, no.Culprit)
+		}
+		if _, ok, err := s.session(c).journal.Setup(0, setupBoxes); ok || err != nil {
+			t.Errorf("%s: boxes are on record (%v)", name, err)
+		}
 	}
-	var received, bodies [][]byte
-	g.secrets[7] = kept
-	for _, share := range setup.Graph().Held(0) {
-		made, err := setup.Deal(share.Dealer, g.secrets[share.Dealer])
-		if err != nil {
+	deal := wire.Deal{Header: wire.Header{Study: id}, Nonces: firstNonces, Keys: seals}
+	dealt := want[wire.Boxes](s, deal).Boxes
+	s.restart()
+	if again := want[wire.Boxes](s, deal).Boxes; !slices.EqualFunc(dealt, again, bytes.Equal) {
+		t.Fatal("other boxes after a restart")
+	}
+	refused(s, wire.Deal{Header: wire.Header{Study: id}, Nonces: g.nonces, Keys: seals}, study.CodeBadAnnouncement)
+	for i, to := range setup.Graph().Recipients(0) {
+		if err := setup.CheckBox(0, to, dealt[i]); err != nil {
 			t.Fatal(err)
 		}
-		received, bodies = append(received, made[share.X-1]), append(bodies, firstBodies[share.Dealer])
 	}
-	wrong := slices.Clone(bodies)
-	wrong[0] = bodies[1]
-	refused(s, wire.Confirm{Header: wire.Header{Study: id}, Boxes: received, Bodies: wrong}, study.CodeBadShare)
-	refused(s, wire.Confirm{Header: wire.Header{Study: id}, Boxes: received}, study.CodeBadShare)
-	confirmed := want[wire.Confirmation](s, wire.Confirm{Header: wire.Header{Study: id}, Boxes: received, Bodies: bodies}).Signature
-	if err := setup.CheckConfirmation(0, confirmed); err != nil {
+	if n := len(dealt); n != len(seals) || n < c.plan.Thresholds.Holders || n == 65 {
+		t.Fatalf("%d boxes", n)
+	}
+	// What it holds comes from the dealers that the graph names, with their bodies, and from those
+	// that own a pair with it.
+	var received [][]byte
+	for _, from := range setup.Graph().Senders(0) {
+		received = append(received, g.boxTo(t, setup, from, 0))
+	}
+	var dealers []int
+	for _, share := range setup.Graph().Held(0) {
+		dealers = append(dealers, share.Dealer)
+	}
+	bodies := g.of(firstBodies, dealers)
+	confirm := func(boxes, bodies [][]byte) wire.Message {
+		return wire.Confirm{Header: wire.Header{Study: id}, Boxes: boxes, Bodies: bodies}
+	}
+	for name, bad := range map[string]wire.Message{
+		"another's body": confirm(received, with(bodies, 0, bodies[1])), "no bodies": confirm(received, nil),
+		"a body altered": confirm(received, flipped(bodies, 0, 40)), "a box altered": confirm(flipped(received, 0, 40), bodies),
+		"a box too few": confirm(received[1:], bodies), "another's box": confirm(with(received, 0, received[1]), bodies),
+	} {
+		if no := refused(s, bad, study.CodeBadBox); no.Culprit != 0 || no.Evidence != nil {
+			t.Errorf("%s: culprit %d of what the coordinator relayed", name, no.Culprit)
+		}
+	}
+	confirmed := want[wire.Confirmation](s, confirm(received, bodies))
+	if err := setup.CheckConfirmation(0, confirmed.Signature); err != nil {
 		t.Fatal(err)
 	}
+	if err := setup.CheckStatement(0, confirmed.Deposits, confirmed.Statement, received); err != nil {
+		t.Fatal(err)
+	}
+	s.restart()
+	again := want[wire.Confirmation](s, confirm(received, bodies))
+	same(t, "confirmation", confirmed.Signature, again.Signature)
+	same(t, "deposits", confirmed.Deposits, again.Deposits)
+	// A new leader is told the tags of the boxes that left, and the deposits.
+	recalled := want[wire.Recalled](s, wire.Recall{Header: wire.Header{Study: id}})
+	same(t, "tags", recalled.Tags, setup.Tags(0, dealt))
+	same(t, "recalled deposits", recalled.Deposits, confirmed.Deposits)
+}
+
+// of picks what a list has of some sites.
+func (g *ghosts) of(list [][]byte, sites []int) [][]byte {
+	var out [][]byte
+	for _, i := range sites {
+		out = append(out, list[i])
+	}
+	return out
+}
+
+// boxTo is what a ghost seals for a site.
+func (g *ghosts) boxTo(t *testing.T, setup *secagg.Setup, from, to int) []byte {
+	t.Helper()
+	recipients := setup.Graph().Recipients(from)
+	boxes, err := setup.Deal(from, g.secrets[from], g.keys[from], g.of(g.seals, recipients))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return boxes[slices.Index(recipients, to)]
 }

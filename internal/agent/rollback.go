@@ -47,7 +47,6 @@ func (s *session) leave(evidence string) error {
 const (
 	foundAnnouncement = "an announcement with this site's signature that is not on record"
 	foundConfirmation = "a confirmation with this site's signature that is not on record"
-	toldConfirmed     = "the coordinator says that this site confirmed a setup of which the ledger holds nothing"
 	foundRelease      = "a release certificate with this site's signature that is not on record"
 	foundFinal        = "a signed result that holds an upload of this site that is not on record"
 	foundEgress       = "egress.jsonl lists a message that is not on record"
@@ -55,7 +54,7 @@ const (
 
 // announcementLabel begins every announcement; the graph's name and the study's digest follow it
 // (docs/protocol.md).
-const announcementLabel = "covey secagg announcement v1\x00"
+const announcementLabel = "covey secagg announcement v2\x00"
 
 // madeAnnouncement reports whether raw is an announcement for this study, or its head on the sparse
 // graph, with this site's signature, of whichever attempt, that is on record for none.
@@ -78,30 +77,27 @@ func (s *session) madeAnnouncement(raw []byte) (bool, error) {
 	return true, nil
 }
 
-// lostConfirmation returns the evidence in the confirmations of an attempt that this
-// site has none on record for; "" if they are worth nothing.
-//
-// Without the announcements the transcript is not known, and a signature on it
-// cannot be checked. The coordinator's word is taken then: an honest one sends
-// confirmations only once it holds this site's, and a false word costs the site
-// no more than the study that it approved, which a coordinator can end anyway,
-// and its ρ, which a coordinator can use up anyway. Going on would mean to wait
-// forever.
-func (s *session) lostConfirmation(r wire.Confirmed) (string, error) {
-	if len(r.Signatures) != len(s.plan.Proposal.Roster) || len(r.Signatures[s.self]) != ed25519.SignatureSize {
-		return "", nil
+// lostConfirmation reports whether the confirmations of an attempt that this site has not
+// confirmed hold a signature of its own. Whatever else stands in its place is the coordinator's
+// word and costs the site nothing. Without the announcements the transcript is not known, and no
+// signature on it can be checked: the log then tells what that may mean, and the study waits for
+// the operator.
+func (s *session) lostConfirmation(r wire.Confirmed) (bool, error) {
+	if len(r.Signatures) != len(s.plan.Proposal.Roster) {
+		return false, nil
 	}
 	setup, ok, err := s.verified(r.Attempt)
-	switch {
-	case err != nil:
-		return "", err
-	case !ok:
-		return toldConfirmed, nil
-	case setup.CheckConfirmation(s.self, r.Signatures[s.self]) == nil:
-		return foundConfirmation, nil
+	if err != nil {
+		return false, err
 	}
-	return "", nil
+	if !ok {
+		s.agent.stranger(s.plan.Digest, toldConfirmed)
+		return false, nil
+	}
+	return setup.CheckConfirmation(s.self, r.Signatures[s.self]) == nil, nil
 }
+
+const toldConfirmed = "the coordinator says that this site confirmed a setup of which the ledger holds nothing"
 
 // lostSignature reports whether a certificate for the open query holds a signature of
 // this site on u that is not on record.
@@ -157,7 +153,8 @@ func (a *Agent) compareEgress() error {
 
 // missing reports whether one of the messages that left is not on record.
 func (s *session) missing(left egress.Witness) (bool, error) {
-	for kind, stored := range map[string]string{"announcement": setupAnnouncement, "boxes": setupBoxes, "confirmation": setupConfirmation} {
+	for kind, stored := range map[string]string{"announcement": setupAnnouncement, "nonce": setupAnnouncements, "boxes": setupBoxes,
+		"confirmation": setupConfirmation, "recalled": setupDeposits} {
 		found := left.Sent[kind].Messages == 0
 		for k := uint32(0); k < maxAttempts && !found; k++ {
 			var err error
@@ -174,17 +171,30 @@ func (s *session) missing(left egress.Witness) (bool, error) {
 			return err == nil, err
 		}
 	}
-	if at, ok := left.Last["upload"]; ok {
-		if query, ok, err := s.journal.UploadedIn(at.Slot); err != nil || !ok || query != at.Query {
-			return err == nil, err
+	for kind, of := range map[string]func(egress.Spot) (int, bool, error){
+		"upload": func(at egress.Spot) (int, bool, error) { return s.journal.UploadedIn(at.Slot) },
+		"signature": func(at egress.Spot) (int, bool, error) {
+			on, ok, err := s.journal.SignedIn(at.Slot)
+			return on.Query, ok, err
+		},
+		"shares": s.sharedAt, "proof": s.sharedAt, "pairkeys": s.sharedAt,
+	} {
+		at, left := left.Last[kind]
+		if !left {
+			continue
 		}
-	}
-	if at, ok := left.Last["signature"]; ok {
-		if on, ok, err := s.journal.SignedIn(at.Slot); err != nil || !ok || on.Query != at.Query {
+		if query, ok, err := of(at); err != nil || !ok || query != at.Query {
 			return err == nil, err
 		}
 	}
 	return false, nil
+}
+
+// sharedAt reports whether shares for a query and slot are on record. Proofs and keys leave after
+// them alone.
+func (s *session) sharedAt(at egress.Spot) (query int, ok bool, err error) {
+	on, ok, err := s.journal.SharedIn(at.Query, at.Slot)
+	return on.Query, ok, err
 }
 
 // maxStrangers bounds the studies that the log tells about.

@@ -137,8 +137,9 @@ func TestAnnouncementOfAnotherAttempt(t *testing.T) {
 	c.stays(s)
 }
 
-// TestRolledBackConfirmation restores a backup from before the confirmation, once
-// with the announcements on record and once without.
+// TestRolledBackConfirmation restores a backup from before the confirmation, once with the
+// announcements on record and once without: then nothing shows that a signature is this site's, its
+// place in the confirmations is the coordinator's word, and the log says what that may mean.
 func TestRolledBackConfirmation(t *testing.T) {
 	for _, dealt := range []bool{true, false} {
 		c := newStandIn(t, 3, autoPolicy, nil)
@@ -164,12 +165,18 @@ func TestRolledBackConfirmation(t *testing.T) {
 			refused(s, wire.Confirmed{Header: wire.Header{Study: id}, Signatures: none}, study.CodeOutOfOrder)
 		}
 		c.stays(s)
-		refused(s, wire.Confirmed{Header: wire.Header{Study: id}, Signatures: c.signed}, study.CodeRolledBack)
-		if dealt {
-			c.hasLeft(s, foundConfirmation)
-		} else {
-			c.hasLeft(s, toldConfirmed)
+		if !dealt {
+			for range 2 {
+				refused(s, wire.Confirmed{Header: wire.Header{Study: id}, Signatures: c.signed}, study.CodeOutOfOrder)
+			}
+			c.stays(s)
+			if log := s.log.String(); strings.Count(log, toldConfirmed) != 1 || !strings.Contains(log, "recover --from") {
+				t.Errorf("want one line about a restored backup:\n%s", log)
+			}
+			continue
 		}
+		refused(s, wire.Confirmed{Header: wire.Header{Study: id}, Signatures: c.signed}, study.CodeRolledBack)
+		c.hasLeft(s, foundConfirmation)
 	}
 }
 
@@ -296,14 +303,19 @@ func TestRestoredAlone(t *testing.T) {
 	step(want[wire.Upload](s, q))
 	want[wire.Upload](s, q) // after the restart
 	step(want[wire.Signature](s, wire.Release{Header: wire.Header{Study: id}, Survivors: c.everyone()}))
+	for _, site := range c.sites {
+		want[wire.Upload](site, q)
+	}
+	certificate := c.certify(q, c.everyone())
+	step(want[wire.Shares](s, wire.Open{Header: wire.Header{Study: id}, Survivors: c.everyone(), Certificate: certificate}))
 	sent, err := os.ReadFile(filepath.Join(s.dir, egress.File))
 	if err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.SplitAfter(strings.TrimSpace(string(sent)), "\n")
-	// The ledger of before the setup, of before the upload, of before the signature,
-	// with the log as it was one message later.
-	for _, at := range []struct{ ledger, lines int }{{0, 1}, {0, 3}, {3, 4}, {4, 5}} {
+	// The ledger of before the setup, of before the upload, of before the signature, of before the
+	// shares, with the log as it was one message later.
+	for _, at := range []struct{ ledger, lines int }{{0, 1}, {0, 3}, {3, 4}, {4, 5}, {5, 6}} {
 		s.restore(backups[at.ledger])
 		c.stays(s)
 		s.log.Reset()
@@ -312,6 +324,17 @@ func TestRestoredAlone(t *testing.T) {
 		}
 		s.write(egress.File, strings.Join(lines[:at.lines], ""))
 		s.start()
+		c.hasLeft(s, foundEgress)
+	}
+	// What follows shares, or confirmation or announcements, alone tells of those.
+	for i, alone := range []wire.Message{
+		wire.Nonce{Header: wire.Header{Study: id}}, wire.Recalled{Header: wire.Header{Study: id}},
+		wire.Proof{Header: wire.Header{Study: id}}, wire.PairKeys{Header: wire.Header{Study: id}},
+	} {
+		s.restore(backups[min(5*(i/2), 5)])
+		sends(alone)
+		s.log.Reset()
+		s.restart()
 		c.hasLeft(s, foundEgress)
 	}
 }

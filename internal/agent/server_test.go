@@ -123,7 +123,7 @@ func TestLinkWrongCA(t *testing.T) {
 	ran := make(chan error, 1)
 	go func() { ran <- a.Run(ctx) }()
 	log.until(t, "no link to the coordinator")
-	_, _, err = a.uplink.Stands()
+	err = a.uplink.Stands().Err
 	cancel()
 	<-ran
 	mustErr[*enroll.HandshakeError](t, err)

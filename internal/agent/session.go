@@ -51,7 +51,6 @@ type session struct {
 	open      *openQuery    // nil until a query is answered
 	recording *recording    // the last final result, until it is on disk
 	adding    *adding       // of the query under way; nil if none was begun
-	ahead     *ahead        // of the slot that comes next; nil if none was begun
 	history   *history      // nil until a query, or a result, needs it
 }
 
@@ -206,6 +205,12 @@ func (s *session) handle(r wire.Message) wire.Message {
 		return s.sign(r)
 	case wire.Open:
 		return s.openShares(r)
+	case wire.Prove:
+		return s.prove(r)
+	case wire.Keys:
+		return s.keys(r)
+	case wire.Recall:
+		return s.recall(r)
 	case wire.Final:
 		return s.final(r)
 	case wire.Attest:
@@ -252,7 +257,6 @@ func (s *session) ended(code study.Code) {
 	}
 	log.Info("study ended")
 	s.closed(string(ledger.Finished), code, "coordinator", nil)
-	s.eraseAhead()
 	s.agent.forget(s.plan.Digest)
 }
 

@@ -73,6 +73,7 @@ func TestApprovalComesFirst(t *testing.T) {
 	every := []wire.Message{
 		wire.Announce{Header: wire.Header{Study: id}}, wire.Deal{Header: wire.Header{Study: id}, Announcements: make([][]byte, 3)}, wire.Confirm{Header: wire.Header{Study: id}, Boxes: make([][]byte, 3)},
 		c.query(0, 0, c.plan.Start().X), wire.Release{Header: wire.Header{Study: id}, Survivors: []int{0, 1, 2}}, wire.Open{Header: wire.Header{Study: id}, Survivors: []int{0, 1, 2}, Certificate: make([][]byte, 3)},
+		wire.Recall{Header: wire.Header{Study: id}}, wire.Prove{Header: wire.Header{Study: id}, Survivors: []int{0, 1, 2}, Dealer: 1}, wire.Keys{Header: wire.Header{Study: id}, Survivors: []int{0, 1, 2}},
 	}
 	for _, r := range every {
 		refused(s, r, study.CodeUnknownStudy)
@@ -312,7 +313,7 @@ func TestOneVectorASlot(t *testing.T) {
 // TestReplayAfterRestart restarts an agent after each answer of a query: it must
 // send the same bytes, although a restarted process draws other randomness.
 func TestReplayAfterRestart(t *testing.T) {
-	c := newStandIn(t, 3, autoPolicy, nil)
+	c := newStandIn(t, 5, autoPolicy, func(s *proposal.Spec) { s.OnDropout = proposal.DropoutContinue })
 	c.approve()
 	s, id := c.sites[0], c.plan.Digest
 	announced := want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: id}}).Signed
@@ -322,8 +323,13 @@ func TestReplayAfterRestart(t *testing.T) {
 	s.restart()
 	same(t, "announcement after the setup", announced, want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: id}}).Signed)
 	dealt := want[wire.Boxes](s, wire.Deal{Header: wire.Header{Study: id}, Announcements: c.all}).Boxes
-	same(t, "box", c.boxes[0][1], dealt[1])
-	same(t, "confirmation", c.signed[0], want[wire.Confirmation](s, wire.Confirm{Header: wire.Header{Study: id}, Boxes: c.boxesFor(0)}).Signature)
+	for i := range dealt {
+		same(t, "box", c.boxes[0][i], dealt[i])
+	}
+	again := want[wire.Confirmation](s, wire.Confirm{Header: wire.Header{Study: id}, Boxes: c.boxesFor(0)})
+	same(t, "confirmation", c.signed[0], again.Signature)
+	same(t, "deposits", c.kept.Deposits[0], again.Deposits)
+	same(t, "statement", c.statements[0], again.Statement)
 	c.confirm()
 	s.restart()
 	q, u := c.query(0, 0, c.plan.Start().X), c.everyone()

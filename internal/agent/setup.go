@@ -16,16 +16,21 @@ import (
 // the beginning hears the same bytes. What is stored of an attempt, by kind, in
 // the order in which it comes to be:
 const (
-	// transport key and slot secrets; erased once shares are stored
+	// seeds, nonce and slot secrets; erased once the attempt is confirmed or closed
 	setupSecrets      = ledger.SetupSecrets
-	setupAnnouncement = "announcement" // this site's, signed
+	setupAnnouncement = ledger.SetupAnnouncement // this site's, signed; stored with the secrets
 	// everyone's, verified: the first set wins; on the sparse graph their heads
 	setupAnnouncements = "announcements"
 	// everyone's, on the sparse graph: the first set wins
-	setupNonces       = "nonces"
-	setupBoxes        = "boxes"                  // what this site dealt
-	setupConfirmation = ledger.SetupConfirmation // its signature on the transcript
-	setupConfirmed    = "confirmed"              // everyone's, checked: from here on it uploads
+	setupNonces = "nonces"
+	setupBoxes  = "boxes" // what this site dealt: drawn once, all stored before the first leaves
+	// what it received, by slot, and these, in one step; or the reason why it will never confirm
+	setupPublic       = ledger.SetupPublic
+	setupDeposits     = ledger.SetupDeposits
+	setupStatement    = ledger.SetupStatement
+	setupConfirmation = ledger.SetupConfirmation
+	setupClosed       = ledger.SetupClosed
+	setupConfirmed    = "confirmed" // everyone's confirmations, checked: from here on it uploads
 )
 
 // maxAttempts bounds what a coordinator can make this site compute and store.
@@ -76,9 +81,8 @@ func (s *session) superseded(attempt uint32) bool {
 	return false
 }
 
-// newAnnouncement makes an attempt's secrets, stores them, and only then signs
-// what is derived from them. A crash between leaves secrets that the next try
-// goes on with.
+// newAnnouncement makes an attempt's secrets and what is announced of them, and stores both in one
+// step. A crash before that leaves nothing, and nothing has left: the next try draws anew.
 func (s *session) newAnnouncement(attempt uint32) ([]byte, error) {
 	for k := range attempt {
 		if err := s.journal.EraseSetup(k, setupSecrets); err != nil {
@@ -86,23 +90,20 @@ func (s *session) newAnnouncement(attempt uint32) ([]byte, error) {
 		}
 	}
 	cfg := s.config(attempt)
-	sec, ok, err := s.secrets(attempt)
+	sec, err := secagg.NewSecrets(cfg)
 	if err != nil {
 		return nil, err
-	}
-	if !ok {
-		if sec, err = secagg.NewSecrets(cfg); err != nil {
-			return nil, err
-		}
-		if _, err := s.journal.PutSetup(attempt, setupSecrets, encodeSecrets(sec)); err != nil {
-			return nil, err
-		}
 	}
 	signed, err := secagg.Announce(cfg, s.self, sec, s.agent.identity)
 	if err != nil {
 		return nil, err
 	}
-	return s.journal.PutSetup(attempt, setupAnnouncement, signed)
+	raw, err := sec.MarshalBinary()
+	if err != nil {
+		return nil, err
+	}
+	defer clear(raw)
+	return s.journal.PutAnnouncement(attempt, raw, signed)
 }
 
 func (s *session) secrets(attempt uint32) (secagg.Secrets, bool, error) {
@@ -110,29 +111,9 @@ func (s *session) secrets(attempt uint32) (secagg.Secrets, bool, error) {
 	if err != nil || !ok {
 		return secagg.Secrets{}, false, err
 	}
-	sec, err := decodeSecrets(raw)
+	defer clear(raw)
+	sec, err := secagg.UnmarshalSecrets(raw)
 	return sec, err == nil, err
-}
-
-// encodeSecrets is the stored form of an attempt's secrets: the transport key, then
-// each slot's secret, 32 bytes each.
-func encodeSecrets(sec secagg.Secrets) []byte {
-	out := append(make([]byte, 0, 32*(1+len(sec.Slots))), sec.Transport[:]...)
-	for _, slot := range sec.Slots {
-		out = append(out, slot[:]...)
-	}
-	return out
-}
-
-func decodeSecrets(b []byte) (secagg.Secrets, error) {
-	if len(b) < 32 || len(b)%32 != 0 {
-		return secagg.Secrets{}, errStored
-	}
-	sec := secagg.Secrets{Transport: [32]byte(b[:32])}
-	for b = b[32:]; len(b) > 0; b = b[32:] {
-		sec.Slots = append(sec.Slots, secagg.SlotSecret(b[:32]))
-	}
-	return sec, nil
 }
 
 // shown checks a set of announcements, heads on the sparse graph, and stores it: the first set of
@@ -199,14 +180,16 @@ func (s *session) head(own []byte) []byte {
 	if !s.plan.Thresholds.Sparse() {
 		return own
 	}
-	head, _, err := s.config(0).Split(s.self, own) // lengths do not depend on the attempt
+	head, _, _, err := s.config(0).Split(s.self, own) // lengths do not depend on the attempt
 	if err != nil {
 		return nil
 	}
 	return head
 }
 
-// deal checks everyone's announcements, or draws the graph, and answers with sealed shares.
+// deal checks everyone's announcements, or draws the graph, and answers with sealed shares and
+// keys. Sealing is random: every box is on record before the first leaves, and only those ever
+// leave.
 func (s *session) deal(r wire.Deal) wire.Message {
 	var no wire.Message
 	if s.plan.Thresholds.Sparse() {
@@ -233,8 +216,19 @@ func (s *session) deal(r wire.Deal) wire.Message {
 	if err != nil || !ok {
 		return refuse(r, s.store(errors.Join(err, errSecretsGone)))
 	}
-	sealed, err := setup.Deal(s.self, sec)
-	if err != nil {
+	var seals [][]byte // of the complete graph's announcements
+	if s.plan.Thresholds.Sparse() {
+		seals = r.Keys
+		if to := setup.Graph().Recipients(s.self); len(seals) != len(to) {
+			return refuse(r, study.CodeBadAnnouncement)
+		}
+	}
+	sealed, err := setup.Deal(s.self, sec, s.agent.identity, seals)
+	if _, ok := errors.AsType[*secagg.RelayError](err); ok {
+		return s.blame(r, study.CodeBadAnnouncement, err)
+	} else if _, ok := errors.AsType[*secagg.SiteError](err); ok {
+		return s.blame(r, study.CodeBadAnnouncement, err)
+	} else if err != nil {
 		return refuse(r, s.internal(err))
 	}
 	dealt, err := s.journal.PutSetup(r.Attempt, setupBoxes, encodeList(sealed))
@@ -259,8 +253,10 @@ func (s *session) boxes(r wire.Deal, dealt []byte) wire.Message {
 
 // verified returns the setup of the announcements on record.
 func (s *session) verified(attempt uint32) (*secagg.Setup, bool, error) {
-	if s.checked != nil && s.checked.Config().Attempt == attempt {
-		return s.checked, true, nil
+	for _, known := range []*secagg.Setup{s.setup, s.checked} {
+		if known != nil && known.Config().Attempt == attempt {
+			return known, true, nil
+		}
 	}
 	_, ok, err := s.journal.Setup(attempt, setupAnnouncements)
 	if err != nil || !ok {
@@ -317,110 +313,6 @@ func (s *session) restored(attempt uint32, confirmed []byte) (*secagg.Setup, err
 	return secagg.Restore(s.config(attempt), set, nonces, signatures)
 }
 
-// confirm opens the boxes for this site, checks every share against its
-// dealer's commitments, stores them all, and only then signs the transcript.
-func (s *session) confirm(r wire.Confirm) wire.Message {
-	signed, ok, err := s.journal.Setup(r.Attempt, setupConfirmation)
-	if err != nil {
-		return refuse(r, s.store(err))
-	}
-	if ok {
-		return wire.Confirmation{Header: r.Header, Signature: signed}
-	}
-	if _, dealt, err := s.journal.Setup(r.Attempt, setupBoxes); err != nil {
-		return refuse(r, s.store(err))
-	} else if !dealt || s.superseded(r.Attempt) {
-		return refuse(r, study.CodeOutOfOrder)
-	}
-	setup, ok, err := s.verified(r.Attempt)
-	if err != nil || !ok {
-		return refuse(r, s.store(errors.Join(err, errSecretsGone)))
-	}
-	sec, ok, err := s.secrets(r.Attempt)
-	if err != nil || !ok {
-		return refuse(r, s.store(errors.Join(err, errSecretsGone)))
-	}
-	held, err := setup.Receive(s.self, sec, r.Boxes, r.Bodies)
-	if err != nil {
-		return s.blame(r, study.CodeBadShare, err)
-	}
-	if err := s.keepSlots(sec, held); err != nil {
-		return refuse(r, s.store(err))
-	}
-	mine := setup.Confirm(s.agent.identity, s.self)
-	if signed, err = s.journal.PutSetup(r.Attempt, setupConfirmation, mine); err != nil {
-		return refuse(r, s.store(err))
-	}
-	// Every later answer of the setup is on record, and each slot now has its own copy of what it
-	// needs, to be erased with it. The record makes the attempt's secrets due: a crash before this
-	// leaves them to the next process's Open.
-	if err := s.journal.Erase(); err != nil {
-		return refuse(r, s.store(err))
-	}
-	return wire.Confirmation{Header: r.Header, Signature: signed}
-}
-
-// keepSlots stores, for each slot, its secrets and the shares held in it: all
-// slots or none.
-func (s *session) keepSlots(sec secagg.Secrets, held secagg.Held) error {
-	slots := make(map[int][]byte, len(held))
-	for i := range held {
-		raw, err := held[i].MarshalBinary()
-		if err != nil {
-			return err
-		}
-		slots[i] = append(sec.Slots[i][:len(sec.Slots[i]):len(sec.Slots[i])], raw...)
-	}
-	return s.journal.PutSlots(slots)
-}
-
-// slot returns what is held in a slot.
-func (s *session) slot(i int) (own secagg.SlotSecret, held secagg.SlotHeld, err error) {
-	raw, err := s.journal.Slot(i)
-	if err != nil {
-		return own, held, err
-	}
-	if len(raw) < len(own) {
-		return own, held, errStored
-	}
-	copy(own[:], raw)
-	held, err = secagg.UnmarshalSlotHeld(raw[len(own):])
-	return own, held, err
-}
-
-// confirmed records that every site holds its shares of one and the same
-// transcript. Without it nothing is uploaded, ever: a sum could then be masked
-// with keys that some site cannot help to remove.
-func (s *session) confirmed(r wire.Confirmed) wire.Message {
-	if s.setup != nil && s.attempt == r.Attempt {
-		return nil
-	}
-	if _, ok, err := s.journal.Setup(r.Attempt, setupConfirmation); err != nil {
-		return refuse(r, s.store(err))
-	} else if !ok {
-		evidence, err := s.lostConfirmation(r)
-		switch {
-		case err != nil:
-			return refuse(r, s.store(err))
-		case evidence != "":
-			return s.rolledBack(r, evidence)
-		}
-		return refuse(r, study.CodeOutOfOrder)
-	}
-	setup, ok, err := s.verified(r.Attempt)
-	if err != nil || !ok {
-		return refuse(r, s.store(errors.Join(err, errSecretsGone)))
-	}
-	if err := setup.CheckConfirmations(r.Signatures); err != nil {
-		return s.blame(r, study.CodeBadConfirmation, err)
-	}
-	if _, err := s.journal.PutSetup(r.Attempt, setupConfirmed, encodeList(r.Signatures)); err != nil {
-		return refuse(r, s.store(err))
-	}
-	s.setup, s.attempt, s.checked = setup, r.Attempt, nil
-	return nil
-}
-
 // ready returns the confirmed setup, from the ledger after a restart.
 func (s *session) ready() (bool, error) {
 	if s.setup != nil {
@@ -444,7 +336,8 @@ func (s *session) ready() (bool, error) {
 	return false, nil
 }
 
-// blame refuses because of a site's message, and names it.
+// blame refuses because of a site's message, and names it. What only the coordinator can have
+// altered names nobody.
 func (s *session) blame(r wire.Message, code study.Code, err error) wire.Message {
 	no := refuse(r, code)
 	if at, ok := errors.AsType[*secagg.SiteError](err); ok && at.Site >= 0 && at.Site < len(s.plan.Proposal.Roster) {

@@ -27,14 +27,14 @@ var distributed = map[string]func(*proposal.Spec){
 	"covariance": func(s *proposal.Spec) { s.Method = proposal.MethodCovariance },
 }
 
-// TestCoordinatorSeesNoExactSum opens every query of distributed studies as a
-// coordinator would and takes off all that it and any corrupt site could know: whichever
-// U_min - max(η, 1) of the survivors are honest, what they added is noise of at least σ².
-// Each query draws new noise, and an upload that is made again has the same.
+// TestCoordinatorSeesNoExactSum opens every query of distributed studies as a coordinator would and
+// takes off all that it and any corrupt site could know, all that may be taken away of every share
+// included: whichever |U| - max(η, 1) of the survivors are honest, what is left of theirs is noise
+// of at least σ². Each query draws new noise, and an upload that is made again has the same.
 //
-// The energy of each sum of shares is held against the law by noise.CheckReleased, which
-// refuses a good one with probability 2^-64; at fewer than 28 values it sees only too much
-// noise, so the law of each share is also held against the plan exactly.
+// The energy of each sum of shares is held against the law by noise.CheckReleased, which refuses a
+// good one with probability 2^-64; at fewer than 28 values it sees only too much noise, so the law
+// of each share is also held against the plan exactly.
 func TestCoordinatorSeesNoExactSum(t *testing.T) {
 	for name, change := range distributed {
 		t.Run(name, func(t *testing.T) {
@@ -77,6 +77,9 @@ func TestCoordinatorSeesNoExactSum(t *testing.T) {
 						t.Fatalf("query %d: the opened sum is not the plain one and the survivors' noise", ask.Query)
 					}
 				}
+				for _, i := range u {
+					shares[i] = c.left(i, q, len(u), shares[i])
+				}
 				c.checkHonest(ask, u, shares)
 				release, err := c.plan.NewRelease(ask, u, sum)
 				if err != nil {
@@ -105,28 +108,56 @@ func (c *standIn) checkHonest(ask study.Ask, u []int, shares [][]int64) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	if carried := float64(c.plan.Honest) * share.Float() * share.Float(); carried < ask.Sigma.Float()*ask.Sigma.Float()*(1-1e-12) {
-		c.t.Fatalf("query %d: %d shares carry σ² = %v of %v", ask.Query, c.plan.Honest, carried, ask.Sigma.Float()*ask.Sigma.Float())
+	honest := len(u) - 1 // η = 1
+	carried := float64(honest) * share.Kept(len(u)).Variance()
+	if s2 := ask.Sigma.Float() * ask.Sigma.Float(); carried < s2*(1-1e-12) || carried > s2*1.001 {
+		c.t.Fatalf("query %d: %d shares carry σ² = %v of %v", ask.Query, honest, carried, s2)
 	}
-	sigma, err := noise.SigmaAtLeast(share.Float() * math.Sqrt(float64(c.plan.Honest)))
+	sigma, err := noise.SigmaAtLeast(math.Sqrt(carried))
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	for a := range u {
-		for b := range a {
-			for d := range b {
-				sum := make([]int64, len(shares[u[0]]))
-				for _, i := range []int{u[a], u[b], u[d]} {
-					for k, v := range shares[i] {
-						sum[k] += v
-					}
-				}
-				if err := noise.CheckReleased(sum, make([]int64, len(sum)), sigma); err != nil {
-					c.t.Errorf("query %d (%s), honest sites %d, %d, %d: %v", ask.Query, ask.Kind, u[a], u[b], u[d], err)
+	for _, corrupt := range u {
+		sum := make([]int64, len(shares[u[0]]))
+		for _, i := range u {
+			for k, v := range shares[i] {
+				if i != corrupt {
+					sum[k] += v
 				}
 			}
 		}
+		if err := noise.CheckReleased(sum, make([]int64, len(sum)), sigma); err != nil {
+			c.t.Errorf("query %d (%s), all honest but site %d: %v", ask.Query, ask.Kind, corrupt, err)
+		}
 	}
+}
+
+// left is what stays of a site's share after all that the key of |U| = u takes away.
+func (c *standIn) left(site int, q wire.Query, u int, share []int64) []int64 {
+	c.t.Helper()
+	own, _, err := c.sites[site].session(c).slot(q.Ask.Slot)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	planned, err := c.plan.Share(q.Ask.Sigma)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	v := unsigned(share)
+	removable := planned.Removable(u)
+	key := secagg.NoiseChain(own, c.secaggQuery(q).Context, len(c.sites), u)
+	if err := removable.Subtract(v, secagg.NoiseComponentKeys(key, u, removable.Levels())); err != nil {
+		c.t.Fatal(err)
+	}
+	return signed(v)
+}
+
+func signed(v []uint64) []int64 {
+	out := make([]int64, len(v))
+	for i := range v {
+		out[i] = int64(v[i])
+	}
+	return out
 }
 
 // shareOf is what a site added to a query, had from an upload that it makes again
@@ -142,11 +173,7 @@ func (c *standIn) shareOf(site int, q wire.Query) []int64 {
 	if err := s.addShare(v, own, c.secaggQuery(q), q.Ask); err != nil {
 		c.t.Fatal(err)
 	}
-	out := make([]int64, len(v))
-	for i := range v {
-		out[i] = int64(v[i])
-	}
-	return out
+	return signed(v)
 }
 
 func unsigned(v []int64) []uint64 {
@@ -184,7 +211,7 @@ func TestUploadIsMadeAgainTheSame(t *testing.T) {
 func TestDistributedWords(t *testing.T) {
 	c := newStandIn(t, 5, autoPolicy, func(s *proposal.Spec) { s.Noise = proposal.NoiseDistributed })
 	words := strings.Join(terms.Privacy(c.plan), "\n")
-	if !strings.Contains(words, "shares of 3 honest sites") || strings.Contains(words, "leader sees exact sums") {
+	if !strings.Contains(words, "shares of 4 honest sites") || strings.Contains(words, "leader sees exact sums") {
 		t.Error(words)
 	}
 	leaves := uplink.Planned(c.plan, 0)

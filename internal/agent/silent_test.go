@@ -127,6 +127,15 @@ func (c *course) of(t *testing.T, text string) (sent [][]byte) {
 	t.Cleanup(func() { s.agent.Close() })
 	for i, r := range c.asked {
 		cryptotest.SetGlobalRandom(t, uint64(i))
+		if _, deal := r.(wire.Deal); deal {
+			// sealed by randomness that several goroutines draw: lengths are what they tell
+			dealt := want[wire.Boxes](s, r).Boxes
+			for i := range dealt {
+				dealt[i] = make([]byte, len(dealt[i]))
+			}
+			s.sent[len(s.sent)-1] = encodeList(dealt)
+			continue
+		}
 		if _, last := r.(wire.Query); !last {
 			s.ask(r)
 			continue

@@ -29,16 +29,18 @@ import (
 // standIn is a coordinator in memory: it knows the sites' handlers and secagg's
 // public side, and does in order what internal/round decides.
 type standIn struct {
-	t      *testing.T
-	dir    string
-	key    ed25519.PrivateKey
-	sites  []*testSite
-	body   []byte
-	plan   *study.Plan
-	setup  *secagg.Setup
-	signed [][]byte // confirmations
-	boxes  [][][]byte
-	all    [][]byte // announcements
+	t          *testing.T
+	dir        string
+	key        ed25519.PrivateKey
+	sites      []*testSite
+	body       []byte
+	plan       *study.Plan
+	setup      *secagg.Setup
+	signed     [][]byte // confirmations
+	boxes      [][][]byte
+	all        [][]byte // announcements
+	kept       secagg.Kept
+	statements [][]byte
 
 	courses map[int]study.Course // by the query that is due
 	told    []study.Release      // that led there
@@ -254,19 +256,43 @@ func (c *standIn) prepare(attempt uint32) {
 		c.boxes[i] = want[wire.Boxes](s, wire.Deal{Header: wire.Header{Study: id, Attempt: attempt}, Announcements: c.all}).Boxes
 	}
 	for i, s := range c.sites {
-		c.signed[i] = want[wire.Confirmation](s, wire.Confirm{Header: wire.Header{Study: id, Attempt: attempt}, Boxes: c.boxesFor(i)}).Signature
+		said := want[wire.Confirmation](s, wire.Confirm{Header: wire.Header{Study: id, Attempt: attempt}, Boxes: c.boxesFor(i)})
+		c.signed[i] = said.Signature
+		c.keep(i, said)
 	}
 	var err error
 	if c.setup, err = secagg.Verify(c.sites[0].session(c).config(attempt), c.all); err != nil {
 		c.t.Fatal(err)
 	}
+	for i := range c.sites {
+		if c.setup.Config().Whole() {
+			break
+		}
+		c.kept.Tags = append(c.kept.Tags, c.setup.Tags(i, c.boxes[i]))
+		c.kept.TagHashes = append(c.kept.TagHashes, c.setup.TagHashes(i, c.kept.Tags[i]))
+		if err := c.setup.CheckStatement(i, c.kept.Deposits[i], c.statements[i], c.boxesFor(i)); err != nil {
+			c.t.Fatal(err)
+		}
+	}
 }
 
+// keep keeps what a site deposits with its confirmation.
+func (c *standIn) keep(i int, said wire.Confirmation) {
+	if i == 0 {
+		c.kept, c.statements = secagg.Kept{}, nil
+	}
+	c.kept.Deposits, c.statements = append(c.kept.Deposits, said.Deposits), append(c.statements, said.Statement)
+}
+
+// boxesFor is what all others seal for a site. Each deals to all others, ascending.
 func (c *standIn) boxesFor(i int) [][]byte {
-	mine := make([][]byte, len(c.sites))
-	for from := range c.sites {
-		if from != i {
-			mine[from] = c.boxes[from][i]
+	var mine [][]byte
+	for from, dealt := range c.boxes {
+		switch {
+		case from < i:
+			mine = append(mine, dealt[i-1])
+		case from > i:
+			mine = append(mine, dealt[i])
 		}
 	}
 	return mine
@@ -318,7 +344,7 @@ func (c *standIn) query(query, slot int, x []float64) wire.Query {
 
 func (c *standIn) secaggQuery(q wire.Query) secagg.Query {
 	return secagg.Query{Slot: q.Ask.Slot, Context: c.plan.Context(c.setup.Transcript(), q.Ask),
-		Bits: c.plan.Bits, Lanes: c.plan.Queries[q.Ask.Query].Lanes}
+		Bits: c.plan.Bits, Lanes: c.plan.Queries[q.Ask.Query].Lanes, Chain: c.plan.Removes()}
 }
 
 // everyone is U of all sites.
@@ -357,7 +383,7 @@ func (c *standIn) open(q wire.Query, u []int) []int64 {
 		secagg.SumInto(sum, v, sq.Bits)
 	}
 	certificate := c.certify(q, u)
-	opening, err := c.setup.NewOpening(sq, u)
+	opening, err := c.setup.NewOpening(sq, u, c.kept)
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -23,15 +23,17 @@ import (
 
 // Status is the agent at a glance.
 type Status struct {
-	Site        string    `json:"site"`
-	Identity    string    `json:"identity"` // fingerprint of the site's key
-	Linked      bool      `json:"linked"`
-	Coordinator string    `json:"coordinator,omitempty"` // the address linked to, or tried last
-	LinkError   string    `json:"link_error,omitempty"`
-	Expires     time.Time `json:"certificate_expires"`
-	DaysLeft    int       `json:"certificate_days_left"`
-	Pending     int       `json:"pending"` // proposals that await the operator
-	Approved    int       `json:"approved"`
+	Site        string `json:"site"`
+	Identity    string `json:"identity"` // fingerprint of the site's key
+	Linked      bool   `json:"linked"`
+	Coordinator string `json:"coordinator,omitempty"` // the address linked to, or tried last
+	LinkError   string `json:"link_error,omitempty"`
+	// KeyExchange is the link's.
+	KeyExchange pki.KeyExchange `json:"key_exchange,omitzero"`
+	Expires     time.Time       `json:"certificate_expires"`
+	DaysLeft    int             `json:"certificate_days_left"`
+	Pending     int             `json:"pending"` // proposals that await the operator
+	Approved    int             `json:"approved"`
 	// Datasets are those that the site offers, and those of studies under way.
 	Datasets []holding.Status `json:"datasets,omitempty"`
 }
@@ -53,8 +55,8 @@ func (a *Agent) Status() (Status, error) {
 			s.Approved++
 		}
 	}
-	s.Linked, s.Coordinator, err = a.uplink.Stands()
-	s.LinkError = enroll.Plain(err)
+	link := a.uplink.Stands()
+	s.Linked, s.Coordinator, s.KeyExchange, s.LinkError = link.Linked, link.Address, link.KeyExchange, enroll.Plain(link.Err)
 	return s, nil
 }
 

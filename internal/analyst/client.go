@@ -98,6 +98,15 @@ func (c *Client) Fingerprint() string {
 	return pki.Fingerprint(ed25519.PublicKey(c.Party().Identity))
 }
 
+// KeyExchange returns that of the connection that answered last; the zero one before the first
+// call.
+func (c *Client) KeyExchange() pki.KeyExchange {
+	if l := c.open[c.first]; l != nil {
+		return l.seen.KeyExchange()
+	}
+	return pki.KeyExchange{}
+}
+
 // Ends returns when the certificate ends.
 func (c *Client) Ends() time.Time { return c.holder.Certificate().NotAfter }
 
@@ -219,6 +228,9 @@ func (c *Client) reach(ctx context.Context, address string) (*line, error) {
 	if err := c.stand(bounded, l.conn); err != nil {
 		l.conn.Close()
 		return nil, enroll.ExplainLeader(l.seen.Explain(err))
+	}
+	if k := l.seen.KeyExchange(); k.Weak() {
+		c.Say("the link to %s is not quantum-safe: its key exchange is %s; take tlsmlkem=0 out of GODEBUG here and there, or upgrade the older program", address, k.Group)
 	}
 	c.open[address] = l
 	return l, nil

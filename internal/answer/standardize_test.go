@@ -142,7 +142,7 @@ func follow(t *testing.T, spec proposal.Spec, data table) (*study.Plan, *result.
 				if err != nil {
 					t.Fatal(err)
 				}
-				draw(part, share, sources[1+i])
+				draw(part, share[0].Sigma, sources[1+i]) // all that stays where nobody drops out
 			}
 			for j, v := range part {
 				sum[j] += v

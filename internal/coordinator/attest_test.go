@@ -64,8 +64,8 @@ func (f *federation) drafted() bool {
 	return s.Status == round.StatusSigning && s.Draft != nil
 }
 
-// until lets time pass until a condition holds.
-func (f *federation) until(holds func() bool) {
+// comesTo lets time pass until a condition holds.
+func (f *federation) comesTo(holds func() bool) {
 	f.t.Helper()
 	for range 500 {
 		if f.pump(holds); holds() {
@@ -83,7 +83,7 @@ func TestResultIsSigned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 5, nil) // four sign
 		defer func() { f.c.Close() }()
-		f.until(f.drafted)
+		f.comesTo(f.drafted)
 		f.drop(1)
 		refusing := f.sites[2]
 		refusing.corrupt = func(m *covey.SiteMessage) {
@@ -142,7 +142,7 @@ func TestNextLeaderGoesOnWithTheDraft(t *testing.T) {
 				f := newFederation(t, 5, nil)
 				defer func() { f.c.Close() }()
 				before := 0
-				f.until(func() bool {
+				f.comesTo(func() bool {
 					if f.state().Status == round.StatusRunning {
 						before = len(f.log.all()) // the last release is among those that are lost
 					}
@@ -157,7 +157,7 @@ func TestNextLeaderGoesOnWithTheDraft(t *testing.T) {
 					keep = before
 				}
 				f.crash(keep)
-				f.until(f.drafted)
+				f.comesTo(f.drafted)
 				if got := f.state().Draft; string(got) != string(first) {
 					t.Fatalf("another draft: %s, before %s", got, first)
 				}
@@ -182,7 +182,7 @@ func TestSecondResultIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 5, nil)
 		defer func() { f.c.Close() }()
-		f.until(f.drafted)
+		f.comesTo(f.drafted)
 		before := len(f.log.all()) - 1
 		f.pump(nil)
 		if v := f.view(); v.Status != round.StatusCompleted {
@@ -228,7 +228,7 @@ func TestWrongAttestationIsAFault(t *testing.T) {
 				}
 			}
 		}
-		f.until(f.drafted)
+		f.comesTo(f.drafted)
 		f.pump(nil)
 		v := f.view()
 		if v.Status != round.StatusSigning || !slices.Equal(v.Waiting, []string{"site-0", "site-3"}) || !slices.Equal(v.Faults, []Fault{{"site-0", len(f.plan.Queries), study.CodeBadResult}, {"site-3", len(f.plan.Queries), study.CodeBadResult}}) {

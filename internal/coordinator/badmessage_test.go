@@ -119,10 +119,22 @@ func TestBadMessages(t *testing.T) {
 		"announcement's sign": {study.CodeBadAnnouncement, func(m *covey.SiteMessage) {
 			change(m.GetAnnouncement(), func(a *covey.Announcement) { a.Signed = flip(a.Signed, -1) })
 		}},
-		"boxes none":    {study.CodeBadShare, func(m *covey.SiteMessage) { change(m.GetBoxes(), func(a *covey.Boxes) { a.Boxes = nil }) }},
-		"boxes too few": {study.CodeBadShare, func(m *covey.SiteMessage) { change(m.GetBoxes(), func(a *covey.Boxes) { a.Boxes = a.Boxes[1:] }) }},
-		"boxes too many": {study.CodeBadShare, func(m *covey.SiteMessage) {
+		"boxes none":    {study.CodeBadBox, func(m *covey.SiteMessage) { change(m.GetBoxes(), func(a *covey.Boxes) { a.Boxes = nil }) }},
+		"boxes too few": {study.CodeBadBox, func(m *covey.SiteMessage) { change(m.GetBoxes(), func(a *covey.Boxes) { a.Boxes = a.Boxes[1:] }) }},
+		"boxes too many": {study.CodeBadBox, func(m *covey.SiteMessage) {
 			change(m.GetBoxes(), func(a *covey.Boxes) { a.Boxes = append(a.Boxes, a.Boxes[0]) })
+		}},
+		"boxes, one cut off": {study.CodeBadBox, func(m *covey.SiteMessage) {
+			change(m.GetBoxes(), func(a *covey.Boxes) { a.Boxes[2] = a.Boxes[2][1:] })
+		}},
+		"boxes, one altered": {study.CodeBadBox, func(m *covey.SiteMessage) {
+			change(m.GetBoxes(), func(a *covey.Boxes) { a.Boxes[3] = flip(a.Boxes[3], 1200) })
+		}},
+		"boxes, one unsigned": {study.CodeBadBox, func(m *covey.SiteMessage) {
+			change(m.GetBoxes(), func(a *covey.Boxes) { a.Boxes[0] = flip(a.Boxes[0], -1) })
+		}},
+		"boxes exchanged": {study.CodeBadBox, func(m *covey.SiteMessage) {
+			change(m.GetBoxes(), func(a *covey.Boxes) { a.Boxes[1], a.Boxes[2] = a.Boxes[2], a.Boxes[1] })
 		}},
 		"confirmation none": {study.CodeBadConfirmation, func(m *covey.SiteMessage) {
 			change(m.GetConfirmation(), func(a *covey.Confirmation) { a.Signature = nil })

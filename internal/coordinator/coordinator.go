@@ -33,6 +33,8 @@ type Options struct {
 	Authority *pki.Authority
 	Machine   *Machine
 	Logger    *slog.Logger
+	// QuantumSafe refuses the links of sites and analysts whose key exchange is not quantum-safe.
+	QuantumSafe bool
 	// Now is the wall clock; time.Now if nil.
 	Now func() time.Time
 }
@@ -46,6 +48,9 @@ type Coordinator struct {
 	*leader
 	log    *slog.Logger // core's
 	rounds round.Views  // has its own lock
+
+	quantumSafe bool
+	refused     refusedLinks
 
 	reading  sync.Mutex    // one result at a time is put together for a client
 	large    chan struct{} // places of messages of many frames that are being read
@@ -67,7 +72,7 @@ func New(o Options) *Coordinator {
 		sessions: map[proposal.Digest]*session{}, changed: make(chan struct{}), sightings: map[string]Sighting{}, lasts: map[proposal.Digest]lastRelease{}, shown: map[proposal.Digest]shown{}, proposing: map[string]int{},
 	}
 	return &Coordinator{
-		core: all, registry: registry{all}, leader: m, log: all.log,
+		core: all, registry: registry{all}, leader: m, log: all.log, quantumSafe: o.QuantumSafe, refused: refusedLinks{log: all.log},
 		large: make(chan struct{}, maxLarge), late: make(chan struct{}, maxLate), stopping: make(chan struct{}),
 	}
 }
@@ -131,7 +136,7 @@ func (c *Coordinator) Close() {
 // Server makes the gRPC server of the sites' port.
 func (c *Coordinator) Server() *grpc.Server {
 	door := &admission.Door{Program: program, Log: c.log, Admit: c.admit}
-	gate := admission.NewGate(credentials.NewTLS(c.authority.ServerTLS()))
+	gate := admission.NewGate(credentials.NewTLS(c.sitesTLS()))
 	gate.Refused = func(leaf *x509.Certificate) bool {
 		_, err := c.admit(leaf)
 		return status.Code(err) == codes.PermissionDenied // not where another node may know more

@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -24,10 +25,18 @@ func (m *leader) send(digest proposal.Digest, s *session, e round.Send) {
 	if l == nil {
 		return
 	}
-	if own, ok := e.Message.(wire.Confirm); ok {
-		own.Bodies = s.bodiesFor(e.Site) // the slices are never written to again
+	// What is for one site alone; the slices are never written to again.
+	switch own := e.Message.(type) {
+	case wire.Confirm:
+		own.Bodies = s.bodiesFor(e.Site)
 		l.sendLater(func() ([]byte, error) { return wire.Encode(own) })
 		return
+	case wire.Deal:
+		if s.seals != nil {
+			own.Keys = s.sealsFor(e.Site)
+			l.sendLater(func() ([]byte, error) { return wire.Encode(own) })
+			return
+		}
 	}
 	what := e.Message
 	if ask, ok := what.(wire.Attest); ok && s.encoded[wire.Name(what)] == nil {
@@ -57,6 +66,15 @@ func (s *session) encode(m wire.Message) ([]byte, error) {
 		s.encoded[kind] = raw
 	}
 	return raw, nil
+}
+
+// sealsFor are the ML-KEM keys of those that a site seals to.
+func (s *session) sealsFor(site int) [][]byte {
+	var out [][]byte
+	for _, j := range s.setup.Graph().Recipients(site) {
+		out = append(out, s.seals[j])
+	}
+	return out
 }
 
 // bodiesFor are the parts of the announcements that are for a site alone: those of the dealers
@@ -116,8 +134,12 @@ func (m *leader) verify(digest proposal.Digest, s *session, announcements [][]by
 // draw makes the setup of the sparse graph.
 func (m *leader) draw(digest proposal.Digest, s *session, nonces [][]byte) {
 	c, board, term := m.core, s.board, m.term
+	seals, bodies := slices.Clone(s.seals), slices.Clone(s.bodies)
 	c.background(func() {
 		setup, err := board.Draw(nonces)
+		if err == nil {
+			err = checkParts(setup, seals, bodies)
+		}
 		done := round.Drawn{Culprit: -1}
 		// nonces were checked as they came: the graph is unfit, with probability 10^-6
 		if err != nil {
@@ -134,6 +156,20 @@ func (m *leader) draw(digest proposal.Digest, s *session, nonces [][]byte) {
 			m.step(digest, s.state, done)
 		})
 	})
+}
+
+// checkParts checks what the leader and some sites alone see of the announcements. They are those
+// that the heads name.
+func checkParts(setup *secagg.Setup, seals, bodies [][]byte) error {
+	for i := range seals {
+		if err := setup.CheckKey(i, seals[i]); err != nil {
+			return err
+		}
+		if err := setup.CheckBody(i, bodies[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (m *leader) deadline(digest proposal.Digest, s *session, e round.SetDeadline) {

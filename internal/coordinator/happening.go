@@ -19,14 +19,12 @@ type Happening struct {
 	Study   proposal.Digest `json:"study,omitzero"`
 	Site    string          `json:"site,omitempty"`
 	Analyst string          `json:"analyst,omitempty"`
-	Node    string          `json:"node,omitempty"` // a coordinator
-	// Accuser and Accused are as in View, of a study's end.
-	Accuser string     `json:"accuser,omitempty"`
-	Accused string     `json:"accused,omitempty"`
-	Code    study.Code `json:"code,omitempty"`
-	Query   int        `json:"query,omitempty"`
-	Slot    int        `json:"slot,omitempty"`
-	Sites   int        `json:"sites,omitempty"` // survivors
+	Node    string          `json:"node,omitempty"`    // a coordinator
+	Accuser string          `json:"accuser,omitempty"` // as in View, of a study's end
+	Code    study.Code      `json:"code,omitempty"`
+	Query   int             `json:"query,omitempty"`
+	Slot    int             `json:"slot,omitempty"`
+	Sites   int             `json:"sites,omitempty"` // survivors
 	// Verdict is a decision's.
 	Verdict study.Verdict `json:"verdict,omitempty"`
 }
@@ -100,7 +98,7 @@ func (m *leader) note(e entry) {
 				}
 				return roster[n-1].Name
 			}
-			h.Site, h.Accuser, h.Accused = name(r.Culprit), name(r.Accuser), name(r.Accused)
+			h.Site, h.Accuser = name(r.Culprit), name(r.Accuser)
 		}
 	default: // a new coordinator's token is spent and its key noted: it enters next; unused join files are withdrawn
 		return
@@ -171,12 +169,12 @@ func (m *leader) committed(h Happening, name string) {
 	case HappenedCompleted:
 		log.Info("the study is completed")
 	case string(round.EntryEnded):
-		log.Info("the study ended without a result", "code", h.Code, "site", h.Site, "accuser", h.Accuser, "accused", h.Accused)
+		log.Info("the study ended without a result", "code", h.Code, "site", h.Site, "accuser", h.Accuser)
 	}
 }
 
 // Blame is as View's, of a study's end.
-func (h Happening) Blame() string { return blame(h.Site, h.Accuser, h.Accused) }
+func (h Happening) Blame() string { return blame(h.Site, h.Accuser) }
 
 // happened journals what this coordinator alone has seen.
 func (m *leader) happened(h Happening) {

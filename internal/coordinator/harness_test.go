@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -85,14 +86,16 @@ type fakeSite struct {
 	link     *link
 	down     bool
 
-	secrets *secagg.Secrets
-	setup   *secagg.Setup
-	held    secagg.Held
-	ask     study.Ask
-	query   secagg.Query
-	uploads map[int][]byte
-	signed  map[int]*covey.Refusal // by slot: what it holds
-	finals  map[int]*covey.Final
+	secrets   *secagg.Secrets
+	announced []byte
+	setup     *secagg.Setup
+	boxes     [][]byte
+	received  *secagg.Received
+	ask       study.Ask
+	query     secagg.Query
+	uploads   map[int][]byte
+	signed    map[int]*covey.Refusal // by slot: what it holds
+	finals    map[int]*covey.Final
 	// of all, and what it signed of results, by the draft's hash
 	confirmations [][]byte
 	drafts        map[[32]byte][]byte
@@ -325,11 +328,11 @@ func (s *fakeSite) handle(f *federation, m *covey.CoordinatorMessage) []*covey.S
 			sec, err := secagg.NewSecrets(cfg)
 			must(err)
 			s.secrets = &sec
+			s.announced, err = secagg.Announce(cfg, s.index, sec, s.identity)
+			must(err)
 		}
-		raw, err := secagg.Announce(cfg, s.index, *s.secrets, s.identity)
-		must(err)
 		return []*covey.SiteMessage{{Body: &covey.SiteMessage_Announcement{Announcement: &covey.Announcement{
-			Study: b.Announce.GetStudy(), Signed: raw}}}}
+			Study: b.Announce.GetStudy(), Signed: s.announced}}}}
 	case *covey.CoordinatorMessage_Reveal:
 		if f.board == nil {
 			var err error
@@ -337,7 +340,7 @@ func (s *fakeSite) handle(f *federation, m *covey.CoordinatorMessage) []*covey.S
 			must(err)
 		}
 		return []*covey.SiteMessage{{Body: &covey.SiteMessage_Nonce{Nonce: &covey.Nonce{
-			Study: b.Reveal.GetStudy(), Nonce: f.plan.Setup(0).Nonce(s.index, *s.secrets)}}}}
+			Study: b.Reveal.GetStudy(), Nonce: s.secrets.Nonce[:]}}}}
 	case *covey.CoordinatorMessage_Deal:
 		var err error
 		switch {
@@ -351,15 +354,16 @@ func (s *fakeSite) handle(f *federation, m *covey.CoordinatorMessage) []*covey.S
 		default:
 			s.setup = f.drawn
 		}
-		boxes, err := s.setup.Deal(s.index, *s.secrets)
-		must(err)
-		return []*covey.SiteMessage{{Body: &covey.SiteMessage_Boxes{Boxes: &covey.Boxes{Study: b.Deal.GetStudy(), Boxes: boxes}}}}
+		if s.boxes == nil {
+			s.boxes, err = s.setup.Deal(s.index, *s.secrets, s.identity, b.Deal.GetKeys())
+			must(err)
+		}
+		return []*covey.SiteMessage{{Body: &covey.SiteMessage_Boxes{Boxes: &covey.Boxes{Study: b.Deal.GetStudy(), Boxes: s.boxes}}}}
 	case *covey.CoordinatorMessage_Confirm:
-		var err error
-		s.held, err = s.setup.Receive(s.index, *s.secrets, b.Confirm.GetBoxes(), b.Confirm.GetBodies())
-		must(err)
-		return []*covey.SiteMessage{{Body: &covey.SiteMessage_Confirmation{Confirmation: &covey.Confirmation{
-			Study: b.Confirm.GetStudy(), Signature: s.setup.Confirm(s.identity, s.index)}}}}
+		return s.confirm(f, b.Confirm)
+	case *covey.CoordinatorMessage_Recall:
+		return []*covey.SiteMessage{{Body: &covey.SiteMessage_Recalled{Recalled: &covey.Recalled{
+			Study: b.Recall.GetStudy(), Tags: s.setup.Tags(s.index, s.boxes), Deposits: s.received.Deposits}}}}
 	case *covey.CoordinatorMessage_Confirmed:
 		must(s.setup.CheckConfirmations(b.Confirmed.GetSignatures()))
 		s.confirmations = b.Confirmed.GetSignatures()
@@ -379,16 +383,59 @@ func (s *fakeSite) handle(f *federation, m *covey.CoordinatorMessage) []*covey.S
 			Study: r.GetStudy(), Query: r.GetQuery(), Slot: r.GetSlot(), Signature: signature}}}}
 	case *covey.CoordinatorMessage_Open:
 		o := b.Open
-		shares, err := s.setup.OpenShares(s.index, s.held[s.query.Slot], s.query, ints(o.GetSurvivors()), o.GetCertificate())
+		shares, err := s.setup.OpenShares(s.index, s.secrets.Slots[s.query.Slot], s.held(), s.query, ints(o.GetSurvivors()), o.GetCertificate())
 		must(err)
 		return []*covey.SiteMessage{{Body: &covey.SiteMessage_Shares{Shares: &covey.Shares{
 			Study: o.GetStudy(), Query: o.GetQuery(), Slot: o.GetSlot(), Shares: shares}}}}
+	case *covey.CoordinatorMessage_Prove:
+		p := b.Prove
+		proof, err := s.setup.Proof(s.index, int(p.GetDealer())-1, s.query, ints(p.GetSurvivors()), s.received.Public)
+		must(err)
+		return []*covey.SiteMessage{{Body: &covey.SiteMessage_Proof{Proof: &covey.Proof{
+			Study: p.GetStudy(), Query: p.GetQuery(), Slot: p.GetSlot(), Dealer: p.GetDealer(), Proof: proof}}}}
+	case *covey.CoordinatorMessage_Keys:
+		k := b.Keys
+		keys, err := s.setup.Keys(s.index, s.secrets.Slots[s.query.Slot], s.held(), s.query, ints(k.GetSurvivors()))
+		must(err)
+		return []*covey.SiteMessage{{Body: &covey.SiteMessage_PairKeys{PairKeys: &covey.PairKeys{
+			Study: k.GetStudy(), Query: k.GetQuery(), Slot: k.GetSlot(), Keys: keys}}}}
 	case *covey.CoordinatorMessage_Final:
 		s.finals[int(b.Final.GetQuery())] = b.Final
 	case *covey.CoordinatorMessage_Attest:
 		return []*covey.SiteMessage{s.attest(f, b.Attest)}
 	}
 	return nil
+}
+
+// held is what the site holds of the open slot.
+func (s *fakeSite) held() secagg.SlotHeld { return s.received.Held[s.query.Slot] }
+
+// confirm takes a site's boxes: it accuses whose do not hold, and who signed two.
+func (s *fakeSite) confirm(f *federation, c *covey.Confirm) []*covey.SiteMessage {
+	no := &covey.Refusal{Study: c.GetStudy(), Code: covey.Code_CODE_BAD_BOX}
+	refuse := []*covey.SiteMessage{{Body: &covey.SiteMessage_Refusal{Refusal: no}}}
+	if s.received != nil {
+		if owner, evidence, ok := s.setup.Contradiction(s.index, s.received.Public, c.GetBoxes()); ok {
+			no.Culprit, no.Evidence = 1+uint32(owner), evidence
+			return refuse
+		}
+	} else {
+		r, err := s.setup.Receive(s.index, *s.secrets, s.identity, c.GetBoxes(), c.GetBodies())
+		if at, ok := errors.AsType[*secagg.SiteError](err); ok {
+			k, _ := slices.BinarySearch(s.setup.Graph().Senders(s.index), at.Site)
+			no.Code, no.Culprit, no.Evidence = covey.Code_CODE_BAD_SHARE, 1+uint32(at.Site), s.setup.Accusation(*s.secrets, c.GetBoxes()[k])
+			return refuse
+		}
+		if _, ok := errors.AsType[*secagg.RelayError](err); ok {
+			return refuse
+		}
+		if err != nil {
+			f.t.Fatalf("%s: %v", s.name, err)
+		}
+		s.received = r
+	}
+	return []*covey.SiteMessage{{Body: &covey.SiteMessage_Confirmation{Confirmation: &covey.Confirmation{
+		Study: c.GetStudy(), Signature: s.received.Confirmation, Deposits: s.received.Deposits, Statement: s.received.Statement}}}}
 }
 
 func (s *fakeSite) upload(f *federation, q *covey.Query) []*covey.SiteMessage {
@@ -403,14 +450,20 @@ func (s *fakeSite) upload(f *federation, q *covey.Query) []*covey.SiteMessage {
 		f.t.Fatalf("%s: %v", s.name, err)
 	}
 	s.ask = ask
-	s.query = secagg.Query{Slot: ask.Slot, Context: f.plan.Context(s.setup.Transcript(), ask), Bits: f.plan.Bits, Lanes: plan.Lanes}
+	s.query = secagg.Query{Slot: ask.Slot, Context: f.plan.Context(s.setup.Transcript(), ask), Bits: f.plan.Bits, Lanes: plan.Lanes, Chain: f.plan.Removes()}
 	if s.uploads[ask.Slot] == nil {
 		var v []uint64
 		for _, x := range s.vector(ask) {
 			v = append(v, uint64(x)<<(64-f.plan.Bits)>>(64-f.plan.Bits))
 		}
-		v = append(v, secagg.NoiseLanes(s.secrets.Slots[ask.Slot], s.query.Context, f.plan.Bits)...)
-		if err := s.setup.Mask(s.index, s.secrets.Slots[ask.Slot], s.query, v); err != nil {
+		if f.plan.Honest > 0 {
+			for k, x := range f.share(s.index, ask, s.query.Context, f.plan.Thresholds.MinSurvivors) {
+				v[k] += uint64(x)
+			}
+		} else {
+			v = append(v, secagg.NoiseLanes(s.secrets.Slots[ask.Slot], s.query.Context, f.plan.Bits)...)
+		}
+		if err := s.setup.Mask(s.index, s.secrets.Slots[ask.Slot], s.received.Held[ask.Slot], s.query, v); err != nil {
 			f.t.Fatalf("%s: %v", s.name, err)
 		}
 		s.uploads[ask.Slot] = secagg.Pack(v, f.plan.Bits)

@@ -24,7 +24,7 @@ type leader struct {
 	sessions map[proposal.Digest]*session
 	changed  chan struct{} // closed and replaced at every change
 	seen     journal       // what this coordinator alone has seen
-	// sightings are of sites, while this coordinator led.
+	// sightings are of sites and analysts, by name, while this coordinator led.
 	sightings map[string]Sighting
 	lasts     map[proposal.Digest]lastRelease
 	shown     map[proposal.Digest]shown // to analysts
@@ -88,6 +88,9 @@ func (m *leader) run(digest proposal.Digest, state *round.State, effects []round
 	}
 	s := m.session(digest, state)
 	s.turn()
+	if state.Status == round.StatusRunning && s.kept.TagHashes == nil {
+		s.prepared()
+	}
 	for _, e := range effects {
 		switch e := e.(type) {
 		case round.Send:
@@ -104,6 +107,8 @@ func (m *leader) run(digest proposal.Digest, state *round.State, effects []round
 			m.draft(digest, s)
 		case round.SetDeadline:
 			m.deadline(digest, s, e)
+		case round.Drop:
+			s.drop(e)
 		case round.Doubt:
 			s.fault(e.Site, e.Code)
 		case round.SetExpiry:

@@ -13,10 +13,11 @@ const (
 	baseMessage = 64 << 10
 	// maxLinks is how many streams of Link a site has at a time: its link, and the next one.
 	maxLinks = 2
-	// wordBytes is what one number of a release takes in JSON, at most; pointBytes a commitment or
-	// a share.
-	wordBytes  = 32
-	pointBytes = 32
+	// wordBytes is what one number of a release takes in JSON, at most; hashBytes a commitment, a
+	// share, a key or a tag; boxBytes a box without these.
+	wordBytes = 32
+	hashBytes = 32
+	boxBytes  = 1200
 )
 
 // largest is the longest message that a site of a study has reason to send, in bytes.
@@ -26,10 +27,17 @@ func largest(p *study.Plan) int {
 		// An upload, or a refusal with the query's signed release: its values, X, centre and found.
 		out = max(out, baseMessage+q.Bytes, baseMessage+wordBytes*(q.Values+3*p.D*p.K())+8*p.Thresholds.Sites+66*p.Thresholds.Threshold)
 	}
+	// A site seals to its holders, and to the neighbors whose pairs it owns: half of 2m on average,
+	// and of the sparse graph more than 4m with a probability that does not count.
 	t := p.Thresholds
+	owned := min(t.Sites-1, 4*t.Degree)
+	sealed := min(t.Sites-1, t.Holders+owned)
 	return max(out,
-		baseMessage+p.Slots*2*pointBytes*max(t.Quorum, t.Threshold), // announcement
-		baseMessage+t.Holders*(p.Slots*2*pointBytes+64))             // boxes, each with its tag
+		baseMessage+hashBytes*(2*p.Slots+t.Holders+t.Threshold),                     // announcement
+		baseMessage+sealed*(2*hashBytes*p.Slots+boxBytes)+owned*2*hashBytes*p.Slots, // boxes: shares, keys, tags
+		baseMessage+2*hashBytes*p.Slots*owned,                                       // recalled tags and deposits
+		baseMessage+hashBytes*(2*p.Slots+t.Holders+t.Threshold),                     // proof, with a body
+		baseMessage+hashBytes*t.Sites)                                               // shares, and keys of pairs
 }
 
 // begun counts a new stream of Link. Where a site has more than maxLinks, the oldest that is not

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"covey/internal/admission"
+	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/wire"
 )
@@ -26,6 +27,7 @@ type link struct {
 
 	leaf     *x509.Certificate // that it showed; nil where no TLS is
 	software string            // as it calls itself
+	exchange pki.KeyExchange   // zero where no TLS is
 	// untold are studies that were over before this link, and whose end it was not told, by place
 	// in the machine's order. Guarded by the machine's lock.
 	untold []bool

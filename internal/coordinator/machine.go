@@ -201,6 +201,7 @@ func slim(d *round.Durable) {
 	if d.Status != round.StatusCompleted {
 		d.Confirmations, d.Draft = nil, nil
 	}
+	d.Tags, d.Deposits, d.TagHashes, d.DepositHashes = nil, nil, nil, nil
 }
 
 // snapshot is Machine's durable form.

@@ -44,6 +44,8 @@ type ListedSite struct {
 	Fingerprint string         `json:"fingerprint"`
 	Connected   bool           `json:"connected"`
 	Datasets    map[string]int `json:"datasets,omitempty"` // units by name
+	// KeyExchange is of the link that it has.
+	KeyExchange pki.KeyExchange `json:"key_exchange,omitzero"`
 }
 
 // AnalystsReply lists analysts.
@@ -57,6 +59,8 @@ type ListedAnalyst struct {
 	membership.Holder
 	Fingerprint string `json:"fingerprint"`
 	Open        int    `json:"open"` // proposals of its own that are not over
+	// KeyExchange is of its last command's connection, as far as this leader has seen one.
+	KeyExchange pki.KeyExchange `json:"key_exchange,omitzero"`
 }
 
 // CreateReply is a new study.
@@ -177,7 +181,7 @@ func (c *Coordinator) listSites() SitesReply {
 	for _, s := range sites {
 		listed := ListedSite{Holder: s, Fingerprint: pki.Fingerprint([]byte(s.Identity))}
 		if l := m.links[s.Name]; l != nil {
-			listed.Connected, listed.Datasets = true, l.units
+			listed.Connected, listed.Datasets, listed.KeyExchange = true, l.units, l.exchange
 		}
 		out.Sites = append(out.Sites, listed)
 	}
@@ -188,7 +192,12 @@ func (c *Coordinator) listAnalysts() AnalystsReply {
 	analysts, invited := c.machine.Holders(pki.RoleAnalyst)
 	out := AnalystsReply{Analysts: []ListedAnalyst{}, Invited: append([]membership.Invite{}, invited...)}
 	for _, a := range analysts {
-		out.Analysts = append(out.Analysts, ListedAnalyst{a, pki.Fingerprint([]byte(a.Identity)), len(c.AwaitedOf(pki.RoleAnalyst, a.Name))})
+		out.Analysts = append(out.Analysts, ListedAnalyst{Holder: a, Fingerprint: pki.Fingerprint([]byte(a.Identity)), Open: len(c.AwaitedOf(pki.RoleAnalyst, a.Name))})
+	}
+	m := c.machine.lock()
+	defer c.machine.unlock()
+	for i, a := range out.Analysts {
+		out.Analysts[i].KeyExchange = m.sightings[a.Name].KeyExchange
 	}
 	return out
 }

@@ -24,6 +24,10 @@ type Overview struct {
 	CA  string `json:"ca"`
 	// Expires is the end of this coordinator's own certificate.
 	Expires time.Time `json:"expires"`
+	// QuantumSafe reports whether this coordinator demands quantum-safe links, Refused how many
+	// callers offered none since this process began.
+	QuantumSafe bool `json:"quantum_safe_links,omitempty"`
+	Refused     int  `json:"links_refused,omitempty"`
 }
 
 // SiteStatus is a site, whatever studies it is in.
@@ -43,7 +47,7 @@ func (c *Coordinator) Overview(most int) Overview {
 	key := c.authority.SigningKey().Public().(ed25519.PublicKey)
 	o := Overview{
 		Studies: []View{}, Sites: []SiteStatus{}, Key: pki.Fingerprint(key), CA: c.authority.Fingerprint(),
-		Expires: c.authority.ServerCertificate().NotAfter,
+		Expires: c.authority.ServerCertificate().NotAfter, QuantumSafe: c.quantumSafe, Refused: c.refused.count(),
 	}
 	m := c.machine.lock()
 	defer c.machine.unlock()

@@ -4,6 +4,7 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"io"
+	"slices"
 	"time"
 
 	"covey/internal/noise"
@@ -19,10 +20,6 @@ import (
 func (m *leader) open(digest proposal.Digest, s *session, e round.Open) {
 	q, err := s.secaggQuery()
 	sum, opening := s.take()
-	helpers := 0
-	if opening != nil {
-		helpers = opening.Helpers()
-	}
 	c, state, plan, term := m.core, s.state, s.plan, m.term
 	before := *state // for Next, outside the lock
 	certificate := s.setup.Pack(state.Certificate)
@@ -32,14 +29,8 @@ func (m *leader) open(digest proposal.Digest, s *session, e round.Open) {
 		if err == nil {
 			released, err = release(plan, e, q, sum, opening, func() { began = c.now() })
 		}
-		if needed, ok := errors.AsType[*secagg.BodyError](err); ok {
-			if !c.inTerm(term, func(m *leader) { m.lacking(digest, s, needed.Dealer, e, sum, opening) }) {
-				wipe(sum, opening)
-			}
-			return
-		}
-		if bad, ok := errors.AsType[*secagg.SiteError](err); ok && opening.Helpers() < helpers {
-			if !c.inTerm(term, func(m *leader) { m.unshared(digest, s, bad.Site, e, sum, opening) }) {
+		if needs(err) {
+			if !c.inTerm(term, func(m *leader) { m.unopened(digest, s, err, e, sum, opening) }) {
 				wipe(sum, opening)
 			}
 			return
@@ -56,7 +47,7 @@ func (m *leader) open(digest proposal.Digest, s *session, e round.Open) {
 		}
 		if err != nil {
 			c.log.Error("a sum was not released", "study", digest, "query", e.Ask.Query, "slot", e.Ask.Slot, "error", err)
-			c.event(term, digest, round.OpenFailed{Query: e.Ask.Query, Slot: e.Ask.Slot, Code: study.CodeInternal})
+			c.event(term, digest, failure(e.Ask, err))
 			return
 		}
 		// Results leave on the tick, so that the time sampling took says nothing: of all that was
@@ -72,34 +63,67 @@ func (m *leader) open(digest proposal.Digest, s *session, e round.Open) {
 	})
 }
 
-// unshared goes on with an opening after one site's shares turned out to be wrong.
-func (m *leader) unshared(digest proposal.Digest, s *session, site int, e round.Open, sum []uint64, opening *secagg.Opening) {
-	s.fault(site, study.CodeBadShare)
-	s.giveBack(e.Ask.Query, e.Ask.Slot, sum, opening)
-	m.step(digest, s.state, round.Unshared{Site: site, Query: e.Ask.Query, Slot: e.Ask.Slot})
+// needs reports whether an opening goes on once sites have sent what it lacks.
+func needs(err error) bool {
+	switch err.(type) {
+	case *secagg.ProofsError, *secagg.KeysError, *secagg.TagsError:
+		return true
+	}
+	return false
 }
 
-// lacking goes on with an opening that needs a dealer's commitments: from memory, or from the
-// dealer, which sends its announcement as often as it is asked.
-func (m *leader) lacking(digest proposal.Digest, s *session, dealer int, e round.Open, sum []uint64, opening *secagg.Opening) {
-	if !s.current(e.Ask.Query, e.Ask.Slot) {
+// failure is how an opening that does not go on ends the study.
+func failure(of study.Ask, err error) round.OpenFailed {
+	failed := round.OpenFailed{Query: of.Query, Slot: of.Slot, Code: study.CodeInternal, Culprit: -1}
+	if guilty, ok := errors.AsType[*secagg.DealerError](err); ok {
+		failed.Code, failed.Culprit = study.CodeBadDealer, guilty.Site
+	}
+	return failed
+}
+
+// unopened goes on with an opening that needs more of the sites.
+func (m *leader) unopened(digest proposal.Digest, s *session, why error, e round.Open, sum []uint64, opening *secagg.Opening) {
+	query, slot := e.Ask.Query, e.Ask.Slot
+	if !s.current(query, slot) {
 		wipe(sum, opening)
 		return
 	}
-	s.giveBack(e.Ask.Query, e.Ask.Slot, sum, opening)
-	m.step(digest, s.state, round.BodyMissing{Site: dealer, Query: e.Ask.Query, Slot: e.Ask.Slot})
-	if s.bodies != nil && s.bodies[dealer] != nil {
-		s.commit(dealer)
-		m.step(digest, s.state, round.BodyFound{Site: dealer, Query: e.Ask.Query, Slot: e.Ask.Slot})
+	convicted := opening.Convicted()
+	for _, i := range convicted {
+		if !slices.Contains(s.convicted, i) {
+			s.fault(i, study.CodeWrongDeposit)
+		}
+	}
+	s.convicted = convicted
+	s.giveBack(query, slot, sum, opening)
+	m.log.Warn("an opening needs more than shares", "study", digest, "query", query, "why", why)
+	var lacks round.Event
+	switch why := why.(type) {
+	case *secagg.ProofsError:
+		lacks = round.ProofsMissing{Query: query, Slot: slot, Dealer: why.Dealer, Helpers: why.Helpers}
+	case *secagg.KeysError:
+		lacks = round.KeysMissing{Query: query, Slot: slot, From: why.From, Convicted: convicted}
+	case *secagg.TagsError:
+		lacks = round.TagsMissing{Query: query, Slot: slot, Owners: why.Owners, Convicted: convicted}
+	}
+	m.step(digest, s.state, lacks)
+}
+
+// drop takes the shares of helpers that proved nothing out of the opening.
+func (s *session) drop(e round.Drop) {
+	if s.opening == nil || !s.current(e.Query, e.Slot) {
 		return
 	}
-	m.log.Warn("a share is wrong; its dealer's commitments are needed to find whose", "study", digest, "dealer", s.plan.Proposal.Roster[dealer].Name)
+	for _, i := range e.Helpers {
+		s.opening.Drop(i)
+	}
 }
 
 // release opens the sum of U's uploads, in place, and adds its one noise. The noise is a function
 // of the opened lanes, ctx and H(U) (docs/privacy.md): opening again, here or on another leader,
-// gives the same release. began is called when the masks are off. The draws are overwritten; the
-// sum is the caller's to wipe.
+// gives the same release. Of sites' own noise it takes away what those let it, so that another
+// leader's may differ by what both can take away. began is called when the masks are off. The draws
+// are overwritten; the sum is the caller's to wipe.
 func release(p *study.Plan, e round.Open, q secagg.Query, sum []uint64, opening *secagg.Opening, began func()) (study.Release, error) {
 	if len(sum) != q.Lanes || opening == nil {
 		return study.Release{}, errNoSum
@@ -110,11 +134,17 @@ func release(p *study.Plan, e round.Open, q secagg.Query, sum []uint64, opening 
 	began()
 	values := p.Queries[e.Ask.Query].Values
 	if p.Honest > 0 { // the sites' shares of noise are in the sum
+		removed, err := remove(p, e, sum, opening.Chain)
+		if err != nil {
+			return study.Release{}, err
+		}
 		noised := make([]int64, values)
 		for i, v := range sum {
 			noised[i] = lift(v, q.Bits)
 		}
-		return p.NewRelease(e.Ask, e.Survivors, noised)
+		r, err := p.NewRelease(e.Ask, e.Survivors, noised)
+		r.Removed = removed
+		return r, err
 	}
 	key := noise.Key(sum[values:], q.Bits, q.Context, secagg.Survivors(e.Survivors).Hash())
 	noised, err := privatize(p, e.Ask, sum[:values], q.Bits, noise.NewKeyed(key))
@@ -122,6 +152,27 @@ func release(p *study.Plan, e round.Open, q secagg.Query, sum []uint64, opening 
 		return study.Release{}, err
 	}
 	return p.NewRelease(e.Ask, e.Survivors, noised)
+}
+
+// remove takes away, in Z_2^b, what a sum over so many survivors does not need of the noise of each
+// of whom the chain's key came with its shares, and returns them. A key may be false: then it
+// spoils the sum, as an upload can, and nobody learns more.
+func remove(p *study.Plan, e round.Open, sum []uint64, chain func(site int) ([32]byte, bool)) ([]int, error) {
+	u := len(e.Survivors)
+	removable, err := p.Removable(e.Ask.Sigma, u)
+	if err != nil || len(removable) == 0 {
+		return nil, err
+	}
+	var removed []int
+	for _, i := range e.Survivors {
+		if key, ok := chain(i); ok {
+			if err := removable.Subtract(sum, secagg.NoiseComponentKeys(key, u, removable.Levels())); err != nil {
+				return nil, err
+			}
+			removed = append(removed, i)
+		}
+	}
+	return removed, nil
 }
 
 // wipe overwrites a sum and the shares that open it, which nobody needs any more. The runtime's own

@@ -92,6 +92,9 @@ func (s server) Standing(ctx context.Context, authority []byte) (wire.Standing, 
 	if err != nil {
 		return wire.Standing{}, err
 	}
+	if on, ok := admission.CallerOf(ctx); ok && who.Role == pki.RoleAnalyst {
+		s.c.called(who.Name, pki.KeyExchangeOf(on.State))
+	}
 	return wire.Standing{Authorities: s.c.standing(who.Name, authority), Clock: s.c.now(), Software: Software}, nil
 }
 
@@ -107,7 +110,7 @@ func (s server) Link(ctx context.Context, stream wire.Stream) error {
 	l := newLink(from.Name)
 	l.leaf = admission.LeafOf(ctx)
 	if who, ok := admission.CallerOf(ctx); ok {
-		l.meter = who.Meter
+		l.meter, l.exchange = who.Meter, pki.KeyExchangeOf(who.State)
 	}
 	s.c.begun(l)
 	written := make(chan error, 2) // the second is for the deferred wait
@@ -215,7 +218,9 @@ func (c *Coordinator) receive(l *link, m wire.Message) error {
 		case wire.Boxes:
 			return s.dealt(site, m.Attempt, m.Boxes)
 		case wire.Confirmation:
-			return s.confirmed(site, m.Attempt, m.Signature)
+			return s.confirmed(site, m)
+		case wire.Recalled:
+			return s.recalled(site, m)
 		case wire.Upload:
 			return s.uploaded(site, m.Query, m.Slot, m.Masked)
 		case wire.Signature:
@@ -224,6 +229,10 @@ func (c *Coordinator) receive(l *link, m wire.Message) error {
 			return s.shared(site, m.Query, m.Slot, m.Shares)
 		case wire.Attestation:
 			return s.attested(site, m.Signature)
+		case wire.Proof:
+			return s.proved(site, m.Query, m.Slot, m.Dealer-1, m.Proof)
+		case wire.PairKeys:
+			return s.keyed(site, m.Query, m.Slot, m.Keys)
 		case wire.Refusal:
 			return s.refused(site, m)
 		}

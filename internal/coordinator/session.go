@@ -19,10 +19,11 @@ type session struct {
 	state  *round.State
 	plan   *study.Plan
 	setup  *secagg.Setup // nil until the announcements are checked and the graph is drawn
-	// On the sparse graph: the heads before the graph is drawn, the announcements' bodies by
-	// site where they are at hand.
-	board  *secagg.Board
-	bodies [][]byte
+	// On the sparse graph, until the setup is on record: the heads before the graph is drawn, and
+	// by site the parts of its announcement that are for some sites alone.
+	board         *secagg.Board
+	seals, bodies [][]byte
+	kept          secagg.Kept // what is here for when a site drops out
 
 	tally
 	deadline time.Time // of the open phase
@@ -43,6 +44,7 @@ type tally struct {
 	releasing   *secagg.Releasing // on the committed U
 	settled     bool              // sum was compared with the committed U
 	opening     *secagg.Opening
+	convicted   []int             // by the opening so far
 	encoded     map[string][]byte // messages of this slot that are the same for every site
 	// opening and sum were given to release; later shares are not needed
 	taken bool
@@ -122,7 +124,23 @@ func (s *session) restore() error {
 	}
 	setup, err := secagg.Restore(s.plan.Setup(s.state.Attempt), s.state.Announcements, s.state.Nonces, s.state.Confirmations)
 	s.setup = setup
+	s.prepared()
 	return err
+}
+
+// prepared is called when the setup is on record: what only the setup needed goes.
+func (s *session) prepared() {
+	s.board, s.seals, s.bodies = nil, nil, nil
+	n := s.plan.Thresholds.Sites
+	switch {
+	case len(s.state.TagHashes) > 0:
+		if s.kept.Tags == nil {
+			s.kept.Tags, s.kept.Deposits = make([][]byte, n), make([][]byte, n)
+		}
+		s.kept.TagHashes = s.state.TagHashes
+	case len(s.state.Tags) > 0:
+		s.kept = secagg.Kept{Tags: s.state.Tags, TagHashes: make([][]byte, n), Deposits: s.state.Deposits}
+	}
 }
 
 // graph is what round needs of the setup's graph: nil before it is drawn, and for the complete one.
@@ -133,9 +151,8 @@ func (s *session) graph() round.Graph {
 	return newTopology(s.setup.Graph(), s.plan.Thresholds)
 }
 
-// announced keeps what is only for a dealer's holders out of the state: on the sparse graph the
-// bodies of all announcements would be most of what the log holds. A leader that does not have one
-// asks its dealer when it needs it.
+// announced keeps what is only for some sites out of the state: on the sparse graph the bodies of
+// all announcements would be most of what the log holds.
 func (s *session) announced(site int, attempt uint32, signed []byte) round.Event {
 	if attempt != s.state.Attempt {
 		return nil
@@ -146,45 +163,21 @@ func (s *session) announced(site int, attempt uint32, signed []byte) round.Event
 		}
 		return round.Announced{Site: site, Attempt: attempt, Signed: signed}
 	}
-	head, body, err := s.plan.Setup(attempt).Split(site, signed)
+	if s.state.Status != round.StatusSetup {
+		return nil // it came again
+	}
+	head, seal, body, err := s.plan.Setup(attempt).Split(site, signed)
 	if err != nil {
 		s.fault(site, study.CodeBadAnnouncement)
 		return nil
 	}
 	if s.bodies == nil {
-		s.bodies = make([][]byte, s.plan.Thresholds.Sites)
+		s.seals, s.bodies = make([][]byte, s.plan.Thresholds.Sites), make([][]byte, s.plan.Thresholds.Sites)
 	}
-	switch s.state.Status {
-	case round.StatusSetup:
-		if s.bodies[site] == nil { // the first counts, as its head does
-			s.bodies[site] = body
-		}
-		return round.Announced{Site: site, Attempt: attempt, Signed: head}
-	case round.StatusRunning:
-		return s.found(site, head, body)
+	if s.bodies[site] == nil { // the first counts, as its head does
+		s.seals[site], s.bodies[site] = seal, body
 	}
-	return nil
-}
-
-// found takes a body that the opening may wait for; its head is on record.
-func (s *session) found(site int, head, body []byte) round.Event {
-	if !bytes.Equal(head, s.state.Announcements[site]) {
-		s.fault(site, study.CodeBadAnnouncement)
-		return nil
-	}
-	s.bodies[site] = body
-	s.commit(site)
-	return round.BodyFound{Site: site, Query: s.state.Query, Slot: s.state.Slot}
-}
-
-// commit returns a body to the opening, if it is not out of hand just now.
-func (s *session) commit(dealer int) {
-	if s.opening == nil {
-		return
-	}
-	if err := s.opening.Commit(dealer, s.bodies[dealer]); err != nil {
-		s.fault(dealer, study.CodeBadAnnouncement)
-	}
+	return round.Announced{Site: site, Attempt: attempt, Signed: head}
 }
 
 // revealed checks a site's nonce.
@@ -215,6 +208,7 @@ func (s *session) giveBack(query, slot int, sum []uint64, opening *secagg.Openin
 		return
 	}
 	s.sum, s.opening, s.taken = sum, opening, false
+	opening.Keep(s.kept)
 }
 
 // wipe overwrites what is here of a slot that is left: with enough shares the sum could still be
@@ -228,10 +222,8 @@ func (s *session) secaggQuery() (secagg.Query, error) {
 		if err != nil {
 			return secagg.Query{}, err
 		}
-		s.asked = &secagg.Query{
-			Slot: ask.Slot, Context: s.plan.Context(s.setup.Transcript(), ask),
-			Bits: s.plan.Bits, Lanes: s.plan.Queries[ask.Query].Lanes,
-		}
+		q := s.plan.Summed(s.setup.Transcript(), ask)
+		s.asked = &q
 	}
 	return *s.asked, nil
 }
@@ -240,28 +232,75 @@ func (s *session) current(query, slot int) bool {
 	return s.setup != nil && s.state.Status == round.StatusRunning && query == s.state.Query && slot == s.state.Slot
 }
 
+// dealt checks a site's boxes: whoever gets one of another length, or without its sender's
+// signature, could tell nobody whose fault it is. The first boxes count.
 func (s *session) dealt(site int, attempt uint32, boxes [][]byte) round.Event {
-	if len(boxes) != s.plan.Thresholds.Holders {
-		s.fault(site, study.CodeBadShare)
+	if s.setup == nil || s.state.Status != round.StatusSetup || attempt != s.state.Attempt || s.state.Boxes(site) != nil {
 		return nil
 	}
-	// nil means "not dealt yet" to round; what came is kept apart from that.
-	kept := make([][]byte, len(boxes))
-	for i, b := range boxes {
-		kept[i] = append([]byte{}, b...)
+	to := s.setup.Graph().Recipients(site)
+	if len(boxes) != len(to) {
+		s.fault(site, study.CodeBadBox)
+		return nil
 	}
-	return round.Dealt{Site: site, Attempt: attempt, Boxes: kept}
+	for i, j := range to {
+		if s.setup.CheckBox(site, j, boxes[i]) != nil {
+			s.fault(site, study.CodeBadBox)
+			return nil
+		}
+	}
+	tags := s.setup.Tags(site, boxes)
+	if s.plan.Thresholds.Sparse() && tags != nil {
+		if s.kept.Tags == nil {
+			s.kept.Tags, s.kept.Deposits = make([][]byte, s.plan.Thresholds.Sites), make([][]byte, s.plan.Thresholds.Sites)
+		}
+		s.kept.Tags[site] = tags
+		tags = s.setup.TagHashes(site, tags)
+	}
+	return round.Dealt{Site: site, Attempt: attempt, Boxes: boxes, Tags: tags}
 }
 
-func (s *session) confirmed(site int, attempt uint32, signature []byte) round.Event {
-	if s.setup == nil || attempt != s.state.Attempt {
+// confirmed checks a site's confirmation, and that its deposits are of keys with the tags in the
+// boxes that were relayed to it.
+func (s *session) confirmed(site int, m wire.Confirmation) round.Event {
+	if s.setup == nil || s.state.Status != round.StatusSetup || m.Attempt != s.state.Attempt {
 		return nil
 	}
-	if err := s.setup.CheckConfirmation(site, signature); err != nil {
+	if err := s.setup.CheckConfirmation(site, m.Signature); err != nil {
 		s.fault(site, study.CodeBadConfirmation)
 		return nil
 	}
-	return round.Confirmed{Site: site, Attempt: attempt, Signature: signature}
+	if err := s.setup.CheckStatement(site, m.Deposits, m.Statement, s.state.BoxesFor(site)); err != nil {
+		s.fault(site, study.CodeWrongDeposit)
+		return nil
+	}
+	deposits := m.Deposits
+	if s.plan.Thresholds.Sparse() && s.kept.Tags != nil {
+		s.kept.Deposits[site] = deposits
+		hash := s.setup.DepositHash(site, deposits)
+		deposits = hash[:]
+	}
+	return round.Confirmed{Site: site, Attempt: m.Attempt, Signature: m.Signature, Deposits: deposits}
+}
+
+// recalled takes what the log has hashes of alone, from the site whose it is.
+func (s *session) recalled(site int, m wire.Recalled) round.Event {
+	if s.setup == nil || s.state.Status != round.StatusRunning || m.Attempt != s.state.Attempt || s.kept.TagHashes == nil || s.kept.Tags[site] != nil {
+		return nil
+	}
+	hash := s.setup.DepositHash(site, m.Deposits)
+	if !s.setup.CheckTags(site, m.Tags, s.state.TagHashes[site]) || !bytes.Equal(hash[:], s.state.DepositHashes[site]) {
+		s.fault(site, study.CodeWrongDeposit)
+		return nil
+	}
+	if s.taken { // whoever unmasks the sum reads the old lists
+		s.kept.Tags, s.kept.Deposits = slices.Clone(s.kept.Tags), slices.Clone(s.kept.Deposits)
+	}
+	s.kept.Tags[site], s.kept.Deposits[site] = m.Tags, m.Deposits
+	if m.Tags == nil {
+		s.kept.Tags[site] = []byte{} // of a site that owns no pair
+	}
+	return round.Recalled{Site: site}
 }
 
 func (s *session) uploaded(site, query, slot int, masked []byte) round.Event {
@@ -330,7 +369,7 @@ func (s *session) shared(site, query, slot int, shares []byte) round.Event {
 		if err != nil {
 			return nil
 		}
-		if s.opening, err = s.setup.NewOpening(q, s.state.Survivors); err != nil {
+		if s.opening, err = s.setup.NewOpening(q, s.state.Survivors, s.kept); err != nil {
 			s.leader.log.Error("the committed survivors cannot be opened", "study", s.plan.Digest, "error", err)
 			return nil
 		}
@@ -342,28 +381,76 @@ func (s *session) shared(site, query, slot int, shares []byte) round.Event {
 	return round.Shared{Site: site, Query: query, Slot: slot}
 }
 
-// convicts reports whether first is an announcement of the site that the refusal names, signed by
-// it for the attempt under way, and not the one that it sent this leader: no site signs two.
-func (s *session) convicts(r round.Refused, first []byte) bool {
-	if r.Code != study.CodeBadAnnouncement || r.Culprit < 0 || r.Culprit >= s.plan.Thresholds.Sites {
+// proved checks a helper's proof of its share of one dealer's secret. One that does not hold costs
+// the helper its shares: a share that fits no proof is wrong.
+func (s *session) proved(site, query, slot, dealer int, proof []byte) round.Event {
+	if !s.current(query, slot) || s.opening == nil || !s.state.WantsProof(site, dealer) {
+		return nil
+	}
+	if err := s.opening.AddProof(site, proof); err != nil {
+		s.fault(site, study.CodeBadShare)
+		return round.Unshared{Site: site, Query: query, Slot: slot}
+	}
+	return round.Proved{Site: site, Query: query, Slot: slot}
+}
+
+// keyed checks a survivor's keys against their tags.
+func (s *session) keyed(site, query, slot int, keys []byte) round.Event {
+	if !s.current(query, slot) || s.opening == nil || !s.state.WantsKeys(site) {
+		return nil
+	}
+	if err := s.opening.AddKeys(site, keys); err != nil {
+		s.fault(site, study.CodeBadShare)
+		return nil
+	}
+	return round.Keyed{Site: site, Query: query, Slot: slot}
+}
+
+// convicts reports whether what the refusing site shows convicts whom it names: an announcement
+// signed by it for the attempt under way that is not the one that it sent this leader, since no
+// site signs two; a box that does not hold, with what opens it; a box that is not the one that it
+// sent this leader.
+func (s *session) convicts(r round.Refused, m wire.Refusal) bool {
+	if r.Culprit < 0 || r.Culprit == r.Site || s.state.Status != round.StatusSetup {
 		return false
 	}
-	now := s.state.Announcement(r.Culprit)
-	return s.state.Status == round.StatusSetup && now != nil && !bytes.Equal(first, now) &&
-		s.plan.Setup(s.state.Attempt).CheckAnnounced(r.Culprit, first) == nil
+	switch r.Code {
+	case study.CodeBadAnnouncement:
+		now := s.state.Announcement(r.Culprit)
+		return now != nil && !bytes.Equal(m.Announcement, now) &&
+			s.plan.Setup(s.state.Attempt).CheckAnnounced(r.Culprit, m.Announcement) == nil
+	case study.CodeBadShare:
+		if s.setup == nil {
+			return false
+		}
+		var body []byte
+		if s.bodies != nil {
+			body = s.bodies[r.Culprit]
+		}
+		guilty, err := s.setup.Judge(r.Culprit, r.Site, m.Evidence, body)
+		return err == nil && guilty == r.Culprit
+	case study.CodeBadBox:
+		if s.setup == nil {
+			return false
+		}
+		at, ok := slices.BinarySearch(s.setup.Graph().Recipients(r.Culprit), r.Site)
+		boxes := s.state.Boxes(r.Culprit)
+		return ok && boxes != nil && s.setup.Convicts(r.Culprit, r.Site, boxes[at], m.Evidence)
+	}
+	return false
 }
 
 // refused checks what a refusing site holds before it counts for anything.
 func (s *session) refused(site int, m wire.Refusal) round.Event {
 	r := round.Refused{Site: site, Query: m.Query, Slot: m.Slot, Code: m.Code, Culprit: m.Culprit - 1, Shared: m.Shared, Lacks: m.Lacks}
-	if r.Proven = s.convicts(r, m.Announcement); !r.Proven && len(m.Announcement) > 0 {
-		r.Culprit = -1 // shown, and no proof: nobody is named
-	}
 	if r.Culprit >= s.plan.Thresholds.Sites {
 		r.Culprit = -1
 	}
 	if s.state.Status == round.StatusSigning && r.Lacks == 0 {
 		s.leader.log.Warn("a site does not sign the result", "study", s.plan.Digest, "site", s.plan.Proposal.Roster[site].Name, "code", r.Code)
+	}
+	if r.Proven = s.convicts(r, m); !r.Proven && (len(m.Announcement) > 0 || r.Code == study.CodeBadBox && len(m.Evidence) > 0) {
+		r.Culprit = -1 // shown, and no proof: nobody is named
 	}
 	if !s.current(r.Query, s.state.Slot) {
 		return r

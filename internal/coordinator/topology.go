@@ -14,7 +14,9 @@ type topology struct {
 	committee []int
 	signs     []bool
 	holders   [][]int
-	short     int // a dealer that had too few holders' shares when last asked: looked at first
+	// by sender, ascending; made when the first boxes are routed, and of no use after the setup
+	recipients [][]int
+	short      int // a dealer that had too few holders' shares when last asked: looked at first
 }
 
 func newTopology(g *secagg.Graph, t proposal.Thresholds) *topology {
@@ -30,11 +32,17 @@ func newTopology(g *secagg.Graph, t proposal.Thresholds) *topology {
 
 // Route implements round.Graph.
 func (t *topology) Route(boxes [][][]byte, to int) [][]byte {
-	held := t.graph.Held(to)
-	out := make([][]byte, len(held))
-	for k, s := range held {
-		if of := boxes[s.Dealer]; s.X <= len(of) {
-			out[k] = of[s.X-1]
+	if t.recipients == nil {
+		t.recipients = make([][]int, len(t.holders))
+		for i := range t.recipients {
+			t.recipients[i] = t.graph.Recipients(i)
+		}
+	}
+	senders := t.graph.Senders(to)
+	out := make([][]byte, len(senders))
+	for k, from := range senders {
+		if at, ok := slices.BinarySearch(t.recipients[from], to); ok && at < len(boxes[from]) {
+			out[k] = boxes[from][at]
 		}
 	}
 	return out

@@ -27,10 +27,8 @@ type View struct {
 	Code     study.Code `json:"code,omitempty"`
 	// site that Code is about: caught by the leader, or by its own word
 	Culprit string `json:"culprit,omitempty"`
-	// Accuser is a site that refused with Code, and Accused whom it named, if anybody: nobody could
-	// check it.
+	// Accuser is a site that refused with Code for what another did, and named nobody.
 	Accuser string `json:"accuser,omitempty"`
-	Accused string `json:"accused,omitempty"`
 
 	Query    int `json:"query"`    // index in the plan of the open one
 	Released int `json:"released"` // queries with their answer
@@ -49,7 +47,7 @@ type View struct {
 	Method string `json:"method"`
 	Slot   int    `json:"slot"`
 	Slots  int    `json:"slots"`
-	Phase  string `json:"phase,omitempty"` // of the open query: upload, sign or open
+	Phase  string `json:"phase,omitempty"` // of the open query: upload, sign, open, prove or keys
 	// Deadline of the open phase; past it, the study waits or goes on without.
 	Deadline time.Time `json:"deadline,omitzero"`
 	// Expires is when a study that some sites have not approved by then ends; zero for never, and
@@ -73,16 +71,14 @@ type View struct {
 	Survivors     int      `json:"survivors,omitempty"` // of the last release
 }
 
-// Blame is whom the end of a study is about, for people: a site, or who accuses whom. It is empty
+// Blame is whom the end of a study is about, for people: a site, or one that accuses. It is empty
 // where that is nobody.
-func (v View) Blame() string { return blame(v.Culprit, v.Accuser, v.Accused) }
+func (v View) Blame() string { return blame(v.Culprit, v.Accuser) }
 
-func blame(culprit, accuser, accused string) string {
+func blame(culprit, accuser string) string {
 	switch {
 	case culprit != "":
 		return culprit
-	case accused != "":
-		return accuser + " accuses " + accused
 	case accuser != "":
 		return accuser + " accuses nobody by name"
 	}
@@ -146,9 +142,6 @@ func (m *leader) view(digest proposal.Digest, state *round.State) View {
 	if state.Accuser > 0 {
 		v.Accuser = p.Proposal.Roster[state.Accuser-1].Name
 	}
-	if state.Accused > 0 {
-		v.Accused = p.Proposal.Roster[state.Accused-1].Name
-	}
 	if state.Status == round.StatusProposed {
 		v.Expires = p.Proposal.Expires()
 	}
@@ -159,14 +152,7 @@ func (m *leader) view(digest proposal.Digest, state *round.State) View {
 		q := p.Queries[state.Query]
 		v.Of, v.Run, v.Runs = q.Of, q.Run, p.Runs()
 		v.Kind, v.Round, v.Deadline, v.Overdue = q.Kind, q.Round, s.deadline, state.Overdue()
-		switch {
-		case state.Survivors == nil:
-			v.Phase = "upload"
-		case state.Certificate == nil:
-			v.Phase = "sign"
-		default:
-			v.Phase = "open"
-		}
+		v.Phase = state.Phase()
 	} else if state.Status == round.StatusCompleted {
 		v.Round = last.steps // auto may have turned to the covariance
 	}

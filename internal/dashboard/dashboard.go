@@ -21,6 +21,7 @@ import (
 
 	"covey/internal/coordinator"
 	"covey/internal/people"
+	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/round"
@@ -51,6 +52,8 @@ type Peer struct {
 	Name, Address string
 	Voter         bool
 	Reached       bool // over its port, when last tried; the asking one itself always
+	// KeyExchange is of the connections with it; the zero one while there is none.
+	KeyExchange pki.KeyExchange
 }
 
 // Tolerates says how many coordinators more may fail before nothing goes on; -1 where most

@@ -37,9 +37,11 @@ var (
 	mReached   = gauge("coordinators_reached", "Coordinators that vote and that this one reaches, itself included.")
 	mTolerates = gauge("coordinators_may_fail", "How many more coordinators may fail before studies wait; -1 where most are not reached.")
 	mServer    = gauge("coordinator_certificate_end_timestamp_seconds", "End of this coordinator's certificate, in Unix time.")
+	mRefused   = counter("links_not_quantum_safe_refused_total", "Callers that this coordinator refused since it began because they offer no quantum-safe key exchange (quantum_safe_links).")
 	mStreams   = gauge("dashboard_streams", "Open pages that renew themselves.")
 
 	mSiteConnected = gauge("site_connected", "1 if the site has a link to this coordinator; only where it leads.", "site")
+	mSiteSafe      = gauge("site_quantum_safe", "1 if the key exchange of the site's link is quantum-safe; only of a connected site, where this coordinator leads.", "site")
 	mSiteLate      = gauge("site_late", "1 if a study waits for the site past its deadline; only where this coordinator leads.", "site")
 	mSiteSeen      = gauge("site_last_message_timestamp_seconds", "Unix time of the site's last message to this coordinator.", "site")
 	mSiteEnd       = gauge("site_certificate_end_timestamp_seconds", "End of the certificate that the site last showed this coordinator, in Unix time.", "site")
@@ -56,13 +58,14 @@ var (
 	mStudyRho      = gauge("study_rho", "ρ of the study, planned and charged.", "study", "name", "what")
 
 	all = []metric{
-		mLeading, mLeader, mVoters, mReached, mTolerates, mServer, mStreams, mSiteConnected, mSiteLate, mSiteSeen, mSiteEnd, mSiteFaults,
+		mLeading, mLeader, mVoters, mReached, mTolerates, mServer, mRefused, mStreams, mSiteConnected, mSiteSafe, mSiteLate, mSiteSeen, mSiteEnd, mSiteFaults,
 		mStudies, mStudyReleased, mStudyLeft, mStudyOverdue, mStudyAwaited, mStudyRetried, mStudySites, mStudyEpsilon, mStudyRho,
 	}
 )
 
 // faultCodes are those that a dropped message has.
-var faultCodes = []study.Code{study.CodeBadShare, study.CodeBadConfirmation, study.CodeBadCertificate, study.CodePlanMismatch, study.CodeHeld, study.CodeBadRefusal}
+var faultCodes = []study.Code{study.CodeBadShare, study.CodeBadConfirmation, study.CodeBadCertificate, study.CodePlanMismatch, study.CodeHeld, study.CodeBadRefusal,
+	study.CodeBadBox, study.CodeWrongDeposit}
 
 // overStudies is how many studies that are over keep their series.
 const overStudies = 10
@@ -120,6 +123,7 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 	put(mReached, float64(reached))
 	put(mTolerates, float64(cluster.Tolerates()))
 	put(mServer, float64(o.Expires.Unix()))
+	put(mRefused, float64(o.Refused))
 	put(mStreams, float64(c.d.streams.open.Load()))
 	for _, s := range o.Sites {
 		if s.Revoked {
@@ -128,6 +132,9 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 		if o.Leading {
 			put(mSiteConnected, one(s.Connected), s.Name)
 			put(mSiteLate, one(s.Late), s.Name)
+			if s.Connected {
+				put(mSiteSafe, one(s.KeyExchange.QuantumSafe), s.Name)
+			}
 		}
 		if !s.At.IsZero() {
 			put(mSiteSeen, float64(s.At.Unix()), s.Name)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"covey/internal/coordinator"
+	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/study"
@@ -121,6 +122,7 @@ func statusOf(v coordinator.View) status {
 type siteRow struct {
 	Name, Fingerprint string
 	State             status
+	Exchange          pki.KeyExchange
 	Software          string
 	Seen              *moment
 	Days              string
@@ -131,6 +133,7 @@ type siteRow struct {
 type peerRow struct {
 	Name, Address, Role string
 	State               status
+	Exchange            pki.KeyExchange
 }
 
 type happeningRow struct {
@@ -286,6 +289,10 @@ func (d *Dashboard) sites(p *page, o coordinator.Overview) {
 			joined++
 			if s.Connected {
 				connected++
+				row.Exchange = s.KeyExchange
+			}
+			if row.Exchange.Weak() {
+				p.Notices = append(p.Notices, weak("The link of "+s.Name, row.Exchange))
 			}
 		}
 		if o.Leading && !s.Expires.IsZero() { // who led before knows of no renewal since
@@ -311,6 +318,11 @@ func (d *Dashboard) sites(p *page, o coordinator.Overview) {
 	if days := daysLeft(o.Expires, d.now()); days < soon {
 		p.Notices = append(p.Notices, notice{"warn", fmt.Sprintf("This coordinator's own certificate ends in %s and was not renewed: read its log.", count(days, "day"))})
 	}
+}
+
+// weak says of a link that a quantum computer opens what is recorded of it.
+func weak(link string, k pki.KeyExchange) notice {
+	return notice{"warn", fmt.Sprintf("%s is not quantum-safe: its key exchange is %s. Take tlsmlkem=0 out of GODEBUG at both ends, or upgrade the older one; quantum_safe_links refuses such links.", link, k.Group)}
 }
 
 func (d *Dashboard) peers(p *page, o coordinator.Overview, c Cluster) {
@@ -340,6 +352,9 @@ func (d *Dashboard) peers(p *page, o coordinator.Overview, c Cluster) {
 			row.Role = "leads"
 		case !peer.Voter:
 			row.Role = "does not vote yet"
+		}
+		if row.Exchange = peer.KeyExchange; row.Exchange.Weak() {
+			p.Notices = append(p.Notices, weak("The link with coordinator "+peer.Name, row.Exchange))
 		}
 		if peer.Name == c.Self {
 			row.State.Text = "this one"

@@ -340,7 +340,7 @@ func TestBlindNamesEachField(t *testing.T) {
 			hidden = append(hidden, out.Type().Field(i).Name)
 		}
 	}
-	if want := []string{"Code", "Culprit", "Accuser", "Accused", "Slot", "Slots", "Phase", "Deadline", "Overdue", "Faults"}; !slices.Equal(hidden, want) {
+	if want := []string{"Code", "Culprit", "Accuser", "Slot", "Slots", "Phase", "Deadline", "Overdue", "Faults"}; !slices.Equal(hidden, want) {
 		t.Errorf("hidden is %v, want %v", hidden, want)
 	}
 	if got := blind(full); got.Ended.Second() != 0 || got.Proposed.Second() != 0 || got.Sites[0] != (coordinator.SiteView{Name: "north", Units: 3, Verdict: study.VerdictRejected, Signed: true}) {

@@ -34,8 +34,7 @@ type studyModel struct {
 	Code    study.Code
 	Meaning Meaning
 	Culprit string
-	// Accuser and Accused are who refused, and whom it named: a word that nobody could check.
-	Accuser, Accused string
+	Accuser string // refused, and named nobody
 
 	Released, Queries int
 	Facts             []fact
@@ -85,7 +84,7 @@ func (d *Dashboard) study(in sight, s coordinator.Story, o coordinator.Overview)
 	p := s.Plan
 	m := &studyModel{
 		Name: s.Name, Path: "/studies/" + s.Digest.String(), Digest: s.Digest, Status: statusOf(s.View), Overdue: s.Overdue,
-		Code: s.Code, Meaning: meaning(s.Code), Culprit: s.Culprit, Accuser: s.Accuser, Accused: s.Accused, Released: s.Released, Queries: s.View.Queries, Key: o.Key,
+		Code: s.Code, Meaning: meaning(s.Code), Culprit: s.Culprit, Accuser: s.Accuser, Released: s.Released, Queries: s.View.Queries, Key: o.Key,
 	}
 	m.Expires = d.moment(s.Expires, true)
 	if o.Leading {
@@ -150,6 +149,8 @@ func sentence(s coordinator.Story, leading bool) string {
 			"upload": "Sites upload masked sums.",
 			"sign":   "Sites sign the set of those whose uploads are in.",
 			"open":   "Sites send the key shares that open the total.",
+			"prove":  "A site's key shares do not fit what it announced. The sites that sent them prove theirs, so that whose are wrong is known.",
+			"keys":   "What a site that dropped out left behind is not enough to open the total. Other sites send the keys that they share with it.",
 		}[s.Phase]
 	case round.StatusSigning:
 		return "All queries are released. Sites verify the result and sign it; it is complete when enough have, and waits for that without a deadline."

@@ -35,7 +35,7 @@ func Check(ctx context.Context, c *siteconfig.Config, now time.Time, options ...
 	}
 	out = append(out, checkCertificate(c, site, now))
 	for _, address := range c.Coordinator {
-		out = append(out, probe(ctx, site, address, options)...)
+		out = append(out, probe(ctx, site, address, c.Policy.QuantumSafeLinks, options)...)
 	}
 	return out
 }

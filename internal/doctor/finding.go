@@ -38,6 +38,7 @@ const (
 	CheckTLS          Code = "tls"
 	CheckNotTLS       Code = "not_tls"
 	CheckInspected    Code = "tls_inspected"
+	CheckKeyExchange  Code = "key_exchange"
 	CheckWrongCA      Code = "wrong_ca"
 	CheckWrongName    Code = "wrong_name"
 	CheckServerEnded  Code = "coordinator_certificate_ended"
@@ -74,6 +75,7 @@ var remedies = map[Code]string{
 	CheckTLS:          "try again; if it persists, ask the network's administrator what is in between",
 	CheckNotTLS:       "something else answers there: check host and port in agent.toml",
 	CheckInspected:    "ask the network's administrator to exempt the coordinator's host and port from TLS inspection",
+	CheckKeyExchange:  "take tlsmlkem=0 out of GODEBUG here and at the coordinator, or upgrade the older program; what is recorded of this link can be opened by a later quantum computer",
 	CheckWrongCA:      "compare the fingerprint with the coordinator's operator; if it changed its CA, ask for a join file with --again",
 	CheckWrongName:    "use one of the names that the certificate is for in agent.toml, or ask the coordinator's operator to add this one to addresses",
 	CheckServerEnded:  "check this machine's clock; if it is right, ask the coordinator's operator to restart it: that renews",

@@ -29,9 +29,10 @@ import (
 )
 
 // probe reaches one coordinator as the agent would, step by step, and stops at the first step that
-// fails: name, proxy, TCP, TLS, and one call, which tells the clock and the versions.
-func probe(ctx context.Context, site *pki.Holder, address string, options []grpc.DialOption) []Finding {
-	p := &probing{ctx: ctx, site: site, address: address}
+// fails: name, proxy, TCP, TLS, and one call, which tells the clock and the versions. safe demands
+// a quantum-safe key exchange.
+func probe(ctx context.Context, site *pki.Holder, address string, safe bool, options []grpc.DialOption) []Finding {
+	p := &probing{ctx: ctx, site: site, address: address, safe: safe}
 	conn := p.reach()
 	if conn == nil {
 		return p.out
@@ -47,7 +48,17 @@ type probing struct {
 	ctx     context.Context
 	site    *pki.Holder
 	address string
+	safe    bool
 	out     []Finding
+}
+
+// config is the agent's own.
+func (p *probing) config() (*tls.Config, error) {
+	c, err := p.site.ClientTLS(enroll.ServerName(p.address))
+	if err == nil && p.safe {
+		pki.DemandQuantumSafe(c)
+	}
+	return c, err
 }
 
 func (p *probing) add(code Code, what, detail string, err error) bool {
@@ -138,7 +149,7 @@ func (p *probing) connect(proxy *url.URL) net.Conn {
 
 // handshake is the agent's own, with its certificate; a failure is told apart by what was shown.
 func (p *probing) handshake(conn net.Conn) bool {
-	config, err := p.site.ClientTLS(enroll.ServerName(p.address))
+	config, err := p.config()
 	if err != nil {
 		return p.add(CheckTLS, "TLS with", "", err)
 	}
@@ -147,9 +158,15 @@ func (p *probing) handshake(conn net.Conn) bool {
 	err = c.HandshakeContext(p.ctx)
 	if err == nil {
 		ca := p.site.Authorities()[0]
-		return p.add(CheckTLS, "TLS with", fmt.Sprintf("answers over TLS with the pinned CA %s…", pki.CAFingerprint(ca)[:19]), nil)
+		p.add(CheckTLS, "TLS with", fmt.Sprintf("answers over TLS with the pinned CA %s…", pki.CAFingerprint(ca)[:19]), nil)
+		exchange := pki.KeyExchangeOf(c.ConnectionState())
+		p.add(CheckKeyExchange, "key exchange with", exchange.String(), nil)
+		if line := &p.out[len(p.out)-1]; exchange.Weak() {
+			line.Warning, line.Do = true, remedies[CheckKeyExchange]
+		}
+		return true
 	}
-	code, err := p.tlsFault(err)
+	code, err := p.tlsFault(pki.ExplainAlert(err))
 	return p.add(code, "TLS with", "", err)
 }
 
@@ -157,6 +174,9 @@ func (p *probing) handshake(conn net.Conn) bool {
 func (p *probing) tlsFault(err error) (Code, error) {
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
 		return CheckNotTLS, errors.New("what answers there does not speak TLS")
+	}
+	if _, ok := errors.AsType[*pki.KeyExchangeError](err); ok {
+		return CheckKeyExchange, &enroll.HandshakeError{Err: err}
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return CheckTLS, errors.New("no answer to the TLS handshake in time")
@@ -203,7 +223,7 @@ const maxSkew = 5 * time.Minute
 // call asks the coordinator how this site stands: by the agent's own way, gRPC and its proxy
 // included.
 func (p *probing) call(options []grpc.DialOption) {
-	config, err := p.site.ClientTLS(enroll.ServerName(p.address))
+	config, err := p.config()
 	if err != nil {
 		p.add(CheckTLS, "TLS with", "", err)
 		return

@@ -149,15 +149,15 @@ func TestProbeTellsFaultsApart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			defer cancel()
-			out := probe(ctx, site, c.address, nil)
+			out := probe(ctx, site, c.address, false, nil)
 			last := out[len(out)-1]
 			if last.Code != c.code || last.OK || !strings.Contains(last.Result, c.says) || last.Do == "" || last.Do != remedies[c.code] {
 				t.Errorf("%+v, want %s that says %q", last, c.code, c.says)
 			}
 		})
 	}
-	out := probe(t.Context(), site, s.Address, nil)
-	if len(out) != 5 || out[4].Code != CheckClock {
+	out := probe(t.Context(), site, s.Address, true, nil)
+	if len(out) != 6 || out[5].Code != CheckClock {
 		t.Fatalf("%+v", out)
 	}
 	for _, f := range out {
@@ -189,7 +189,7 @@ func TestProbeCall(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := port.New(t)
 			c.change(s)
-			out := probe(port.Bounded(t), certified(t, s), s.Address, nil)
+			out := probe(port.Bounded(t), certified(t, s), s.Address, false, nil)
 			if last := out[len(out)-1]; last.Code != c.code || last.OK || last.Do == "" {
 				t.Errorf("%+v, want %s", last, c.code)
 			}

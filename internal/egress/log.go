@@ -65,8 +65,11 @@ type Log struct {
 	// by kind, of messages of no study, and of words about studies beyond maxCounted
 	link  map[string]Count
 	study map[proposal.Digest]map[string]Count // by kind
-	last  map[proposal.Digest]map[string]Spot  // by kind, of uploads and signatures
+	last  map[proposal.Digest]map[string]Spot  // by kind, of placed ones
 }
+
+// placed are the kinds that leave for a slot and stand for a record in the ledger.
+var placed = []string{"upload", "signature", "shares", "proof", "pairkeys"}
 
 // maxCounted bounds the studies whose decisions and refusals alone are counted each by itself; the
 // file has every line.
@@ -75,8 +78,8 @@ const maxCounted = 10_000
 // Spot is the latest slot that a kind of message left for.
 type Spot struct{ Query, Slot int }
 
-// Witness is what left of one study: counts by kind, and the latest slot of its uploads and
-// signatures.
+// Witness is what left of one study: counts by kind, and the latest slot of its uploads,
+// signatures, shares, and of the proofs and keys that follow shares.
 type Witness struct {
 	Sent map[string]Count
 	Last map[string]Spot
@@ -144,7 +147,7 @@ func (e *Log) add(s Line) {
 	}
 	c := counts[s.Kind]
 	counts[s.Kind] = Count{c.Messages + 1, c.Bytes + s.Bytes}
-	if s.Study == nil || s.Query == nil || s.Slot == nil || s.Kind != "upload" && s.Kind != "signature" {
+	if s.Study == nil || s.Query == nil || s.Slot == nil || !slices.Contains(placed, s.Kind) {
 		return
 	}
 	if e.last[*s.Study] == nil {

@@ -18,40 +18,52 @@ import (
 	"covey/internal/wire"
 )
 
-// Handshake is gRPC's TLS that remembers why the last handshake failed: gRPC
-// itself gives only text, and a wrong CA must be told from a coordinator that
+// Handshake is gRPC's TLS that remembers how the last handshake ended: its key exchange, or why it
+// failed. gRPC itself gives only text, and a wrong CA must be told from a coordinator that
 // is not there.
 type Handshake struct {
 	credentials.TransportCredentials
-	failed *failure
+	last *ending
 }
 
-type failure struct {
-	mu  sync.Mutex
-	err error
+type ending struct {
+	mu       sync.Mutex
+	err      error
+	exchange pki.KeyExchange
 }
 
 // NewHandshake returns the TLS of one connection.
 func NewHandshake(c *tls.Config) *Handshake {
-	return &Handshake{credentials.NewTLS(c), &failure{}}
+	return &Handshake{credentials.NewTLS(c), &ending{}}
 }
 
 // ClientHandshake is the embedded one's.
 func (h *Handshake) ClientHandshake(ctx context.Context, authority string, conn net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	out, info, err := h.TransportCredentials.ClientHandshake(ctx, authority, conn)
-	h.failed.mu.Lock()
-	h.failed.err = err
-	h.failed.mu.Unlock()
+	h.last.mu.Lock()
+	defer h.last.mu.Unlock()
+	h.last.err, h.last.exchange = err, pki.KeyExchange{}
+	if tls, ok := info.(credentials.TLSInfo); ok && err == nil {
+		h.last.exchange = pki.KeyExchangeOf(tls.State)
+	}
 	return out, info, err
 }
 
 // Clone shares what is remembered.
 func (h *Handshake) Clone() credentials.TransportCredentials {
-	return &Handshake{h.TransportCredentials.Clone(), h.failed}
+	return &Handshake{h.TransportCredentials.Clone(), h.last}
+}
+
+// KeyExchange returns the last handshake's; the zero one if there was none or it failed.
+func (h *Handshake) KeyExchange() pki.KeyExchange {
+	h.last.mu.Lock()
+	defer h.last.mu.Unlock()
+	return h.last.exchange
 }
 
 // HandshakeError is a TLS handshake with the coordinator that failed: a wrong
-// CA or name, an expired certificate, or one that the coordinator refused.
+// CA or name, an expired certificate, one that the coordinator refused, or a key exchange that one
+// end refuses.
 type HandshakeError struct{ Err error }
 
 // Error repeats names of a certificate that nobody has vouched for yet.
@@ -64,10 +76,10 @@ func (e *HandshakeError) Unwrap() error { return e.Err }
 
 // Explain returns the handshake's failure for an error of gRPC, if there was one.
 func (h *Handshake) Explain(err error) error {
-	h.failed.mu.Lock()
-	defer h.failed.mu.Unlock()
-	if err != nil && h.failed.err != nil {
-		return &HandshakeError{h.failed.err}
+	h.last.mu.Lock()
+	defer h.last.mu.Unlock()
+	if err != nil && h.last.err != nil {
+		return &HandshakeError{pki.ExplainAlert(h.last.err)}
 	}
 	return err
 }

@@ -107,7 +107,7 @@ func (e *StateError) Error() string {
 // ConflictError is a second, different value where the ledger holds a first.
 type ConflictError struct {
 	Study [32]byte
-	What  string // "approval", "charge", "slot secret", "upload", "final result", "result"
+	What  string // "approval", "charge", "slot secret", "upload", "final result", "confirmation", "result"
 	Query int    // -1 where none
 	Slot  int    // -1 where none
 }
@@ -135,6 +135,8 @@ const (
 	SlotOrder Rule = "the slot is past"
 	// OnlyFirst: the survivor set is not the study's first (on_dropout = "wait").
 	OnlyFirst Rule = "the survivors are not the study's first"
+	// NoShares: no shares went out, which alone let more be said about an opening.
+	NoShares Rule = "no shares were sent"
 )
 
 // RuleError is a request that the once-only rules refuse. LatestQuery and

@@ -250,8 +250,8 @@ func (r *record) erase(spots []spot) error {
 
 // due lists the live items that the study's own records say must be gone: all of them once it is
 // finished, those of slots up to the last final one before, an attempt's secrets once it is
-// confirmed, and setup items whose key a cut-short erasure has already zeroed. Any other item under
-// a zeroed key was erased by a later ledger.db than this one: a *LostError.
+// confirmed or closed, and setup items whose key a cut-short erasure has already zeroed. Any other
+// item under a zeroed key was erased by a later ledger.db than this one: a *LostError.
 func (r *record) due() ([]spot, error) {
 	if r.b == nil {
 		return nil, nil
@@ -290,8 +290,7 @@ func (r *record) due() ([]spot, error) {
 			}
 			switch string(bucket) {
 			case string(setupBucket):
-				if attempt, secrets := bytes.CutSuffix(key, []byte(SetupSecrets)); secrets && len(attempt) == 4 &&
-					r.get(setupBucket, append(bytes.Clone(attempt), SetupConfirmation...)) != nil {
+				if attempt, secrets := bytes.CutSuffix(key, []byte(SetupSecrets)); secrets && len(attempt) == 4 && r.ended(attempt) {
 					return true, nil
 				}
 			case string(slotBucket), string(uploadBytes):

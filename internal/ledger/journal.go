@@ -1,9 +1,6 @@
 package ledger
 
 import (
-	"crypto/subtle"
-	"encoding/binary"
-	"slices"
 	"sync"
 
 	"go.etcd.io/bbolt"
@@ -47,101 +44,6 @@ func (j *Journal) write(at place, fn func(*record) error) error {
 			return err
 		}
 		return fn(r)
-	})
-}
-
-// Two kinds of what PutSetup stores are the ledger's business: an attempt's secrets must be gone
-// once its confirmation is on record. Whoever stores the confirmation erases them; after a crash
-// between the two, Open does.
-const (
-	SetupSecrets      = "secrets"
-	SetupConfirmation = "confirmation"
-)
-
-func setupKey(attempt uint32, kind string) []byte {
-	return append(binary.BigEndian.AppendUint32(nil, attempt), kind...)
-}
-
-// PutSetup stores a secret of a setup attempt under kind, unless one is there
-// already: the first write wins. It returns the value on record, which the
-// caller compares or goes on with. ErrErased if it was erased.
-func (j *Journal) PutSetup(attempt uint32, kind string, value []byte) ([]byte, error) {
-	if !printable(kind, 1) {
-		return nil, &FieldError{Field: "setup kind", Reason: "must be 1 to 200 characters of text"}
-	}
-	key := setupKey(attempt, kind)
-	var on []byte
-	err := j.write(of("setup."+kind, j.study), func(r *record) (err error) {
-		if on, err = r.secret(setupBucket, key); err != ErrAbsent {
-			return err
-		}
-		on = slices.Clone(value)
-		return r.keep(setupBucket, [][]byte{key}, [][]byte{value})
-	})
-	if err != nil {
-		return nil, err
-	}
-	return on, nil
-}
-
-// Setup returns what PutSetup stored; false if nothing was. ErrErased if it is
-// gone.
-func (j *Journal) Setup(attempt uint32, kind string) ([]byte, bool, error) {
-	var v []byte
-	err := j.view(func(r *record) (err error) {
-		v, err = r.secret(setupBucket, setupKey(attempt, kind))
-		return err
-	})
-	if err == ErrAbsent {
-		return nil, false, nil
-	}
-	return v, err == nil, err
-}
-
-// EraseSetup erases one setup secret for good, such as a transport key once
-// setup is over. Erasing what is not there or already erased is fine.
-func (j *Journal) EraseSetup(attempt uint32, kind string) error {
-	return j.erase(setupBucket, setupKey(attempt, kind))
-}
-
-// PutSlot stores the secret of a slot, before the slot is used. The same
-// secret again is fine, another one is a *ConflictError, and a slot that was
-// erased, or lies at or before a final one, is ErrErased.
-func (j *Journal) PutSlot(slot int, secret []byte) error {
-	return j.PutSlots(map[int][]byte{slot: secret})
-}
-
-// PutSlots is PutSlot for many slots in one step: all are stored or none.
-func (j *Journal) PutSlots(secrets map[int][]byte) error {
-	for slot := range secrets {
-		if err := checkIndex("slot", slot); err != nil {
-			return err
-		}
-	}
-	return j.write(of("slots", j.study), func(r *record) error {
-		p, err := r.progress()
-		if err != nil {
-			return err
-		}
-		var keys, values [][]byte
-		for slot, secret := range secrets {
-			if slot <= p.FinalSlot {
-				return ErrErased
-			}
-			on, err := r.secret(slotBucket, index(slot))
-			switch {
-			case err == ErrAbsent:
-				keys, values = append(keys, index(slot)), append(values, secret)
-			case err != nil:
-				return err
-			case subtle.ConstantTimeCompare(on, secret) != 1:
-				return &ConflictError{Study: j.study, What: "slot secret", Query: -1, Slot: slot}
-			}
-		}
-		if keys == nil {
-			return nil
-		}
-		return r.keep(slotBucket, keys, values)
 	})
 }
 

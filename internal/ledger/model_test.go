@@ -102,14 +102,18 @@ func (m *model) answer(st step) string {
 		case st.do == "first" && first.do != "" && first.u != st.u:
 			return "only first"
 		}
-	case "shares":
+	case "shares", "shared":
 		switch {
+		case st.do == "shared" && !sent:
+			return "no shares"
 		case sent && !(same(shares) && shares.u == st.u):
 			return m.held(shares)
 		case sent && laterSigned:
 			return "slot order"
 		case sent && m.has(func(e event) bool { return e.do == "final" && e.s >= st.s }):
 			return "erased"
+		case sent && st.do == "shared":
+			return "ok"
 		case sent:
 			return shares.value
 		case signed && !same(sig):
@@ -147,7 +151,7 @@ func TestJournalModel(t *testing.T) {
 		m := &model{}
 		for i := range rapid.IntRange(1, 25).Draw(rt, "steps") {
 			st := step{
-				do:  rapid.SampledFrom([]string{"upload", "upload", "sign", "sign", "first", "shares", "shares", "final", "charge", "charge"}).Draw(rt, "do"),
+				do:  rapid.SampledFrom([]string{"upload", "upload", "sign", "sign", "first", "shares", "shares", "shared", "shared", "final", "charge", "charge"}).Draw(rt, "do"),
 				q:   rapid.IntRange(0, 3).Draw(rt, "query"),
 				s:   rapid.IntRange(0, 5).Draw(rt, "slot"),
 				ctx: rapid.SampledFrom([]string{"c", "c", "d"}).Draw(rt, "context"),
@@ -163,7 +167,7 @@ func TestJournalModel(t *testing.T) {
 			if want == "new" {
 				want = v
 				m.record(st, v)
-			} else if want == "ok" {
+			} else if want == "ok" && st.do != "shared" {
 				m.record(st, "")
 			}
 			if got := outcome(ask(l, id, st, value(v))); got != want {

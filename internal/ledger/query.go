@@ -298,16 +298,8 @@ func (j *Journal) OpenShares(query, slot int, context [32]byte, survivors []byte
 		if err != nil {
 			return nil, err
 		}
-		if s, ok, err := r.sent(query); err != nil {
-			return nil, err
-		} else if ok {
-			if !s.same(query, slot, &context, survivors) {
-				return nil, &HeldError{s.signed()}
-			}
-			if slot < p.Signed {
-				return nil, r.rule(SlotOrder, &p, query, slot)
-			}
-			return r.secret(shareBytes, index(query))
+		if shares, ok, err := r.again(&p, query, slot, &context, survivors); ok || err != nil {
+			return shares, err
 		}
 		var s signedRecord
 		if ok, err := r.load(signedBucket, index(slot), &s); err != nil {
@@ -339,6 +331,44 @@ func (j *Journal) OpenShares(query, slot int, context [32]byte, survivors []byte
 			func() error { return r.keep(shareBytes, [][]byte{index(query)}, [][]byte{shares}) },
 			func() error { return r.save(nil, progressKey, p) },
 		)
+	})
+}
+
+// again returns the shares on record for a query, if they may be sent again; false if there are
+// none.
+func (r *record) again(p *progress, query, slot int, context *[32]byte, survivors []byte) ([]byte, bool, error) {
+	s, ok, err := r.sent(query)
+	switch {
+	case err != nil || !ok:
+		return nil, false, err
+	case !s.same(query, slot, context, survivors):
+		return nil, true, &HeldError{s.signed()}
+	case slot < p.Signed:
+		return nil, true, r.rule(SlotOrder, p, query, slot)
+	}
+	shares, err := r.secret(shareBytes, index(query))
+	return shares, true, err
+}
+
+// Shared is nil if shares for exactly this query, slot, context and survivor set are on record and
+// OpenShares would return them again. What may be answered then about that opening is a function
+// of the slot's secret and of these, and makes no record of its own. Without shares on record the
+// error is a *RuleError of NoShares, else what OpenShares returns.
+func (j *Journal) Shared(query, slot int, context [32]byte, survivors []byte) error {
+	if err := errors.Join(checkIndex("query", query), checkIndex("slot", slot)); err != nil {
+		return err
+	}
+	return j.view(func(r *record) error {
+		p, err := r.open(query, slot)
+		if err != nil {
+			return err
+		}
+		shares, ok, err := r.again(&p, query, slot, &context, survivors)
+		clear(shares)
+		if err == nil && !ok {
+			return r.rule(NoShares, &p, query, slot)
+		}
+		return err
 	})
 }
 

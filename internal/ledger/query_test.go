@@ -10,7 +10,7 @@ import (
 // step is one request to a journal and the answer it must get. Contexts and
 // survivor sets are short names.
 type step struct {
-	do     string // upload, sign, first (sign, OnlyFirst), shares, final, charge
+	do     string // upload, sign, first (sign, OnlyFirst), shares, shared, final, charge
 	q, s   int
 	ctx, u string
 	want   string // an outcome below; "new" for a value computed now
@@ -27,7 +27,7 @@ func outcome(v []byte, err error) string {
 		return fmt.Sprintf("held %d/%d %s %s", h.Query, h.Slot, h.Survivors, h.Signature)
 	}
 	if r, ok := errors.AsType[*RuleError](err); ok {
-		return map[Rule]string{QueryFinal: "query final", QueryOrder: "query order", SlotOrder: "slot order", OnlyFirst: "only first"}[r.Rule]
+		return map[Rule]string{QueryFinal: "query final", QueryOrder: "query order", SlotOrder: "slot order", OnlyFirst: "only first", NoShares: "no shares"}[r.Rule]
 	}
 	if c, ok := errors.AsType[*ConflictError](err); ok {
 		return "conflict " + c.What
@@ -55,6 +55,8 @@ func ask(l *Ledger, id [32]byte, st step, compute func() ([]byte, error)) ([]byt
 		return j.Sign(st.q, st.s, context(st.ctx), []byte(st.u), compute, SignOptions{OnlyFirst: true})
 	case "shares":
 		return j.OpenShares(st.q, st.s, context(st.ctx), []byte(st.u), compute)
+	case "shared":
+		return []byte("ok"), j.Shared(st.q, st.s, context(st.ctx), []byte(st.u))
 	case "final":
 		return []byte("ok"), j.Final(st.q, st.s, []byte(st.u))
 	case "charge":
@@ -74,6 +76,33 @@ var rules = map[string][]step{
 		{do: "charge", q: 0, want: "ok"},
 		{"upload", 0, 0, "c", "", "new"},
 		{"upload", 0, 0, "c", "", "upload1"},
+	},
+	"more about an opening after its shares": {
+		{"shared", 0, 0, "c", "U", "no shares"},
+		{"sign", 0, 0, "c", "U", "new"},
+		{"shared", 0, 0, "c", "U", "no shares"}, // a signature opens nothing
+		{"shares", 0, 0, "c", "U", "new"},
+		{"shared", 0, 0, "c", "U", "ok"},
+		{"shared", 0, 0, "c", "V", "held 0/0 U sign1"},
+		{"shared", 0, 0, "d", "U", "held 0/0 U sign1"},
+		{"shared", 0, 1, "c", "U", "held 0/0 U sign1"},
+		{"shared", 1, 0, "c", "U", "no shares"},
+		{"shared", 0, 0, "c", "U", "ok"},
+	},
+	"nothing more after a later signature": { // L9
+		{"shares", 0, 0, "c", "U", "new"},
+		{"sign", 1, 1, "c", "U", "new"},
+		{"shared", 0, 0, "c", "U", "slot order"},
+	},
+	"nothing more about a final query": { // L12
+		{"shares", 0, 0, "c", "U", "new"},
+		{"final", 0, 0, "", "z", "ok"},
+		{"shared", 0, 0, "c", "U", "query final"},
+	},
+	"nothing more once a later slot is erased": {
+		{"shares", 0, 0, "c", "U", "new"},
+		{"final", 1, 1, "", "z", "ok"},
+		{"shared", 0, 0, "c", "U", "erased"},
 	},
 	"another context in an uploaded slot": {
 		{do: "charge", q: 0, want: "ok"},

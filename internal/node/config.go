@@ -30,6 +30,8 @@ type Config struct {
 	PeerAddress string `toml:"peer_address,omitempty" comment:"host:port of that port as the others see it."`
 	// Peers are where a new coordinator finds the others.
 	Peers []string `toml:"peers,omitempty" comment:"The others' peer addresses when this one joined; later ones are in the log."`
+	// QuantumSafeLinks refuses links whose key exchange is not quantum-safe.
+	QuantumSafeLinks bool `toml:"quantum_safe_links,omitempty" comment:"Refuse sites, analysts and coordinators whose TLS key exchange is not quantum-safe (X25519MLKEM768)."`
 	// Dashboard is the page for people who watch.
 	Dashboard Dashboard `toml:"dashboard,omitempty" comment:"A read-only page and /metrics; off without listen."`
 	// Notify is whom this coordinator tells that it needs somebody.

@@ -171,10 +171,14 @@ func (n *Node) cluster() dashboard.Cluster {
 	if err != nil {
 		return c // the process is ending
 	}
+	exchanges := map[string]pki.KeyExchange{}
+	if n.port != nil {
+		exchanges = n.port.KeyExchanges()
+	}
 	n.reached.mu.Lock()
 	defer n.reached.mu.Unlock()
 	for _, p := range peers {
-		shown := dashboard.Peer{Name: p.ID, Address: p.Address, Voter: p.Voter, Reached: p.ID == n.Config.Name || n.reached.peers[p.ID]}
+		shown := dashboard.Peer{Name: p.ID, Address: p.Address, Voter: p.Voter, Reached: p.ID == n.Config.Name || n.reached.peers[p.ID], KeyExchange: exchanges[p.ID]}
 		if n.port == nil {
 			shown.Address = "" // in memory
 		}

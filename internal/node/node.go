@@ -101,6 +101,11 @@ func Open(dir string, o Options) (_ *Node, err error) {
 			return nil, err
 		}
 	}
+	if n.Config.QuantumSafeLinks {
+		if err := pki.CheckQuantumSafe(); err != nil {
+			return nil, bad("%s: quantum_safe_links would let nobody in: %v", filepath.Join(dir, ConfigFile), err)
+		}
+	}
 	if n.authority, err = pki.Load(dir); err != nil {
 		return nil, err
 	}
@@ -123,7 +128,7 @@ func Open(dir string, o Options) (_ *Node, err error) {
 	if n.members.kept, err = pki.LoadMembers(dir); err != nil {
 		return nil, err
 	}
-	n.Coordinator = coordinator.New(coordinator.Options{Authority: n.authority, Machine: machine, Logger: n.log, Now: n.now})
+	n.Coordinator = coordinator.New(coordinator.Options{Authority: n.authority, Machine: machine, Logger: n.log, QuantumSafe: n.Config.QuantumSafeLinks, Now: n.now})
 	replicated := replica.Options{
 		Logger: n.log, ID: n.Config.Name, Election: o.Election, PeerTimeout: o.PeerTimeout, SnapshotThreshold: o.SnapshotThreshold,
 	}
@@ -172,6 +177,9 @@ func (n *Node) listenPeers() error {
 		return err
 	}
 	tls.Pin(n.isMember)
+	if n.Config.QuantumSafeLinks {
+		tls.QuantumSafe()
+	}
 	l, err := n.options.Listen(n.Config.PeerListen)
 	if err != nil {
 		return err

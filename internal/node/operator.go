@@ -25,6 +25,8 @@ type PeersReply struct {
 	Self   string         `json:"self"`
 	Leader string         `json:"leader"` // "" for none
 	Peers  []replica.Peer `json:"peers"`
+	// KeyExchanges are of the connections that this coordinator has with others now, by name.
+	KeyExchanges map[string]pki.KeyExchange `json:"key_exchanges,omitempty"`
 	// Given have the federation's keys and have not entered; Invited are unused join files. `raft
 	// remove` shuts both out.
 	Given   []string            `json:"given,omitempty"`
@@ -52,7 +54,11 @@ func (n *Node) operatorHandler(forward *forwarder) http.Handler {
 	mux.HandleFunc("GET /v1/raft/peers", coordinator.Answer(func(*http.Request) (any, error) {
 		peers, err := n.replica.Peers()
 		given, invited := n.Coordinator.Expected()
-		return PeersReply{Self: n.Config.Name, Leader: n.replica.LeaderID(), Peers: peers, Given: given, Invited: invited}, err
+		reply := PeersReply{Self: n.Config.Name, Leader: n.replica.LeaderID(), Peers: peers, Given: given, Invited: invited}
+		if n.port != nil {
+			reply.KeyExchanges = n.port.KeyExchanges()
+		}
+		return reply, err
 	}))
 	mux.HandleFunc("POST /v1/raft/snapshot", coordinator.Answer(func(*http.Request) (any, error) { return struct{}{}, n.replica.Snapshot() }))
 	rest := func(w http.ResponseWriter, r *http.Request) {

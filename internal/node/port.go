@@ -113,6 +113,25 @@ func (p *Port) Recheck() {
 	}
 }
 
+// KeyExchanges returns those of open connections with other coordinators, by name: of several the
+// weakest.
+func (p *Port) KeyExchanges() map[string]pki.KeyExchange {
+	out := map[string]pki.KeyExchange{}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, conn := range p.open {
+		if conn == nil {
+			continue
+		}
+		s := conn.ConnectionState()
+		name, err := pki.NodeName(s.PeerCertificates[0])
+		if k := pki.KeyExchangeOf(s); err == nil && !out[name].Weak() {
+			out[name] = k
+		}
+	}
+	return out
+}
+
 func secure(ctx context.Context, dial Dialer, address string, config *tls.Config) (*tls.Conn, error) {
 	raw, err := dial(ctx, address)
 	if err != nil {
@@ -121,7 +140,7 @@ func secure(ctx context.Context, dial Dialer, address string, config *tls.Config
 	conn := tls.Client(raw, config)
 	if err := conn.HandshakeContext(ctx); err != nil {
 		raw.Close()
-		return nil, err
+		return nil, pki.ExplainAlert(err)
 	}
 	return conn, nil
 }

@@ -100,15 +100,15 @@ func BridgeMultiplier(rho, sensitivity float64) float64 {
 
 // BridgeKappa bounds K of a query of so many values: the logarithm of the factor between what is
 // released and postprocessing of a continuous Gaussian, rounded up. On each coordinate it is 5q,
-// q = exp(-2π²r²), and τ/2 where the noise is the sum of honest shares (0 or 1: of one discrete
-// Gaussian; closeness). Parameters outside the bounds of DistributedRho cost +Inf.
-func BridgeKappa(values int, share Sigma, honest int) float64 {
-	if values < 1 || honest < 0 || honest > maxHonest || honest > 1 && share < closeSigma {
-		return math.Inf(1)
-	}
+// q = exp(-2π²r²), and τ/2 of a sum of shares (closeness); the zero value is for one discrete
+// Gaussian. Parameters outside the bounds of DistributedRho, and parts too narrow for τ, cost +Inf.
+func BridgeKappa(values int, s Carried) float64 {
 	one := 5 * math.Exp(-2*math.Pi*math.Pi*bridge*bridge)
-	if honest > 1 {
-		one += closeness(share, honest) / 2
+	switch central := len(s.Kept) == 0 && s.Honest == 0; {
+	case values < 1, !central && !(s.valid() && s.close()):
+		return math.Inf(1)
+	case !central:
+		one += closeness(s) / 2
 	}
 	return float64(values) * one * (1 + 0x1p-30)
 }

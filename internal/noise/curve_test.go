@@ -165,8 +165,9 @@ func TestBridgeOfShares(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		kappa := BridgeKappa(1, share, c.honest)
-		if want := closeness(share, c.honest) / 2; kappa < want || kappa > 1.01*want {
+		sum := alike(share, c.honest)
+		kappa := BridgeKappa(1, sum)
+		if want := closeness(sum) / 2; kappa < want || kappa > 1.01*want {
 			t.Errorf("%+v: K = %v, τ/2 is %v", c, kappa, want)
 		}
 		rho := BridgeRho(float64(c.shift), c.share*math.Sqrt(float64(c.honest)))
@@ -204,13 +205,16 @@ func TestKappa(t *testing.T) {
 	}
 	q := math.Exp(-32 * math.Pi * math.Pi)
 	for _, values := range []int{1, 512, 2_100_000} {
-		for honest := range 2 { // one share is one discrete Gaussian
-			if k := BridgeKappa(values, 1, honest); k < 4.999*q*float64(values) || k > 5.001*q*float64(values) || k > MaxKappa {
+		for _, one := range []Carried{{}, alike(1, 1)} { // one share is one discrete Gaussian
+			if k := BridgeKappa(values, one); k < 4.999*q*float64(values) || k > 5.001*q*float64(values) || k > MaxKappa {
 				t.Errorf("%d values: K = %v", values, k)
 			}
 		}
 	}
-	for _, k := range []float64{BridgeKappa(0, 1, 1), BridgeKappa(1, 1, 2), BridgeKappa(1, 1<<20, maxHonest+1), BridgeKappa(1, 0, -1)} {
+	for _, k := range []float64{
+		BridgeKappa(0, alike(1, 1)), BridgeKappa(1, alike(1, 2)), BridgeKappa(1, alike(1<<20, maxHonest+1)), BridgeKappa(1, alike(1<<20, -1)),
+		BridgeKappa(1, alike(0, 1)), BridgeKappa(1, Carried{Honest: 2}), BridgeKappa(1, Carried{Kept: alike(1<<20, 1).Kept}),
+	} {
 		if !math.IsInf(k, 1) {
 			t.Errorf("K = %v without bounds", k)
 		}

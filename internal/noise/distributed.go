@@ -1,81 +1,97 @@
 package noise
 
-import (
-	"math"
-	"math/big"
-)
+import "math"
 
 // maxHonest bounds the number of shares that a sum's noise is made of.
 const maxHonest = 1 << 16
 
-// ShareSigma is the parameter σ_i of one site's noise share: the smallest of the sampler's
-// grid (see SigmaAtLeast) with σ_i² >= σ²/honest, so that the shares of any honest sites
-// carry σ² together. It is computed in integers. A *ParameterError is for σ outside (0, 2^52]
-// and honest outside [1, 2^16].
-func ShareSigma(total Sigma, honest int) (Sigma, error) {
-	if total == 0 || total > maxSigma*sigmaStep {
-		return 0, parameter("sigma", "must be in (0, 2^52], got %v", total.Float())
-	}
-	if honest < 1 || honest > maxHonest {
-		return 0, parameter("honest", "must be in [1, 2^16], got %d", honest)
-	}
-	// u is the least integer with u²·honest >= total²: one more than the root of the largest that
-	// is not.
-	u := new(big.Int).SetUint64(uint64(total))
-	u.Mul(u, u).Sub(u, big.NewInt(1)).Quo(u, big.NewInt(int64(honest))).Sqrt(u)
-	share := Sigma(u.Uint64()) + 1
-	if share > wholeSigma*sigmaStep {
-		share = (share + sigmaStep - 1) / sigmaStep * sigmaStep
-	}
-	return share, nil
-}
-
-// closeSigma is the σ_i from which closeness holds.
+// closeSigma is the least σ of a part from which closeness holds.
 const closeSigma = sigmaStep / 2
 
-// closeness is τ of Kairouz, Liu and Steinke 2021 (theorem 1), for σ_i >= 1/2, rounded up:
+// closeness is τ of a sum of discrete Gaussians, all of σ >= 1/2, rounded up. Where v is the
+// variance of one and A that of all before it (docs/privacy.md; Kairouz, Liu, Steinke 2021, theorem
+// 1, for equal ones),
 //
-//	τ = 10·Σ_{k=1}^{m-1} exp(-2π²σ_i²·k/(k+1)).
+//	τ = 10·Σ exp(-2π²·A·v/(A+v)), from the second on.
 //
-// The sum of m discrete Gaussians is not one. Its law is N_Z(0, mσ_i²) times e^h, |h| <= τ/2
-// on all integers: adding the (k+1)-th share multiplies by a theta function of nome
-// r = exp(-2π²σ_i²·k/(k+1)), whose logarithm varies by 4·Σ_j artanh(r^(2j-1)) <= 5r.
-func closeness(share Sigma, honest int) float64 {
-	tau, s := 0.0, share.Float()
-	for k := 1; k < honest; k++ {
-		x := 2 * math.Pi * math.Pi * s * s * (float64(k) / float64(k+1))
-		tau += max(math.Exp(-x), 0x1p-1000) // an underflow is not free
+// The sum of discrete Gaussians is not one. Its law is that of their whole variance times e^h,
+// |h| <= τ/2 on all integers: adding v to A multiplies by a theta function of nome
+// r = exp(-2π²·A·v/(A+v)), whose logarithm varies by 4·Σ_j artanh(r^(2j-1)) <= 5r.
+func closeness(s Carried) float64 {
+	tau, before := 0.0, 0.0 // the variance of the parts before, of all sites
+	for _, p := range s.Kept {
+		v := p.Sigma.Float() * p.Sigma.Float()
+		for k := range s.Honest {
+			all := before + float64(k)*v
+			if all == 0 {
+				continue // the first of all
+			}
+			x := 2 * math.Pi * math.Pi * v * (all / (all + v))
+			if x > 700 { // and so of all others of this part
+				tau += float64(s.Honest-k) * 0x1p-1000 // an underflow is not free
+				break
+			}
+			tau += max(math.Exp(-x), 0x1p-1000)
+		}
+		before += float64(s.Honest) * v
 	}
-	// x < 700 is off by less than 2^-50 of it, and so exp(-x) by less than 2^-40 of it; 2^16
-	// additions lose less than 2^-36.
-	return 10 * tau * (1 + 0x1p-30)
+	// Fewer than 2^7 parts (NewShare has 104 at most): A·v/(A+v) is off by less than 2^-45 of it,
+	// and so exp(-x), x <= 700, by less than 2^-35; at most 2^23 additions lose less than 2^-29.
+	return 10 * tau * (1 + 0x1p-28)
 }
 
-// DistributedRho is the ρ of zCDP of the sum of honest independent discrete Gaussians of
-// parameter share, on each of values coordinates of an integer query of L2 sensitivity Δ, in
-// grid units. Whatever is added to such a sum, the noise of further sites above all, is
-// postprocessing. It is the least of three bounds, with a = Δ²/(honest·σ_i²), d = values and τ
-// the closeness bound, 0 for one share (Kairouz, Liu, Steinke 2021, proposition 14: D_α is at
-// most αa/2 + τd, where α > 1, and at most α(√a + τ√d)²/2):
+// close reports whether closeness bounds the sum: it is of one discrete Gaussian or of wide ones.
+func (s Carried) close() bool {
+	if s.Honest*len(s.Kept) == 1 {
+		return true
+	}
+	for _, p := range s.Kept {
+		if p.Sigma < closeSigma {
+			return false
+		}
+	}
+	return true
+}
+
+// valid reports whether the sum has noise, within the bounds of NewShare.
+func (s Carried) valid() bool {
+	for _, p := range s.Kept {
+		if p.Sigma == 0 || p.Sigma > maxSigma*sigmaStep {
+			return false
+		}
+	}
+	return len(s.Kept) > 0 && len(s.Kept) < 1<<7 && s.Honest >= 1 && s.Honest <= maxHonest
+}
+
+// DistributedRho is the ρ of zCDP of an integer query of L2 sensitivity Δ, in grid units, with the
+// noise of s on each of its values. Whatever is added to such a sum, the noise of further sites
+// above all, is postprocessing. It is the least of three bounds, with a = Δ²/V for the sum's
+// variance V, v the widest part's, d = values and τ the closeness bound, 0 for one part of one site
+// (Kairouz, Liu, Steinke 2021, proposition 14: D_α is at most αa/2 + τd, where α > 1, and at most
+// α(√a + τ√d)²/2):
 //
-//	a/2 + τd,  (√a + τ√d)²/2,  Δ²/(2σ_i²).
+//	a/2 + τd,  (√a + τ√d)²/2,  Δ²/(2v).
 //
-// The third takes one share for all the noise; it alone holds for σ_i < 1/2. Rounded up, so never
-// below a/2, what one discrete Gaussian of that σ² costs. Parameters outside their bounds (those of
-// ShareSigma, values >= 1, Δ positive and finite) cost +Inf: more than any budget.
-func DistributedRho(sensitivity float64, share Sigma, honest, values int) float64 {
-	if !(sensitivity > 0) || math.IsInf(sensitivity, 1) || share == 0 || share > maxSigma*sigmaStep ||
-		honest < 1 || honest > maxHonest || values < 1 {
+// The third takes one part of one site for all the noise; it alone holds where a σ is below 1/2.
+// Rounded up, so never below a/2, what one discrete Gaussian of that variance costs. Parameters
+// outside their bounds (those of NewShare, values >= 1, Δ positive and finite) cost +Inf: more than
+// any budget.
+func DistributedRho(sensitivity float64, s Carried, values int) float64 {
+	if !(sensitivity > 0) || math.IsInf(sensitivity, 1) || !s.valid() || values < 1 {
 		return math.Inf(1)
 	}
-	// rounds up by enough for a share above 2^53, whose float64 is the nearest
-	one := RhoOf(sensitivity, share.Float())
-	if honest == 1 || share < closeSigma {
+	widest := Sigma(0)
+	for _, p := range s.Kept {
+		widest = max(widest, p.Sigma)
+	}
+	// rounds up by enough for a part above 2^53, whose float64 is the nearest
+	one := RhoOf(sensitivity, widest.Float())
+	if s.Honest*len(s.Kept) == 1 || !s.close() {
 		return one
 	}
-	m, d := float64(honest), float64(values)
-	half, tau := one/m, closeness(share, honest)
+	w, d := widest.Float(), float64(values)
+	half, tau := one*(w*w/(float64(s.Honest)*s.Kept.Variance())), closeness(s)
 	root := math.Sqrt(2*half) + tau*math.Sqrt(d)
-	const up = 1 + 32*0x1p-53 // above all roundings of these lines
+	const up = 1 + 256*0x1p-53 // above all roundings of these lines, of fewer than 2^7 parts
 	return min((half+tau*d)*up, root*root/2*up, one)
 }

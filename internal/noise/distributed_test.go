@@ -1,7 +1,6 @@
 package noise
 
 import (
-	"errors"
 	"math"
 	"math/big"
 	"slices"
@@ -10,73 +9,41 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestShareSigma: the shares of honest sites carry σ² together, exactly, and the next
-// smaller of the grid would not.
-func TestShareSigma(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
-		total := Sigma(rapid.Uint64Range(1, 1<<uint(rapid.IntRange(0, 62).Draw(r, "bits"))).Draw(r, "total"))
-		honest := rapid.IntRange(1, 1<<uint(rapid.IntRange(0, 16).Draw(r, "sites"))).Draw(r, "honest")
-		share, err := ShareSigma(total, honest)
-		if err != nil {
-			r.Fatal(err)
-		}
-		carried := func(s Sigma) bool {
-			sum := new(big.Rat).Mul(s.Squared(), big.NewRat(int64(honest), 1))
-			return sum.Cmp(total.Squared()) >= 0
-		}
-		step := Sigma(1)
-		if share > wholeSigma*sigmaStep {
-			step = sigmaStep
-		}
-		if !carried(share) || share%step != 0 || carried(share-1) && carried(share-step) {
-			r.Fatalf("%d shares of %d for %d", honest, share, total)
-		}
-		if g, err := NewGaussian(share); err != nil || share > 64 && share.Float() < 1<<28 && g.root == nil {
-			r.Fatalf("σ_i = %v: machine words are not used (%v)", share.Float(), err)
-		}
-	})
-	for name, c := range map[string]struct {
-		total  Sigma
-		honest int
-	}{"sigma": {0, 2}, "wide": {maxSigma*sigmaStep + 1, 1}, "none": {1, 0}, "negative": {1, -1}, "many": {1, maxHonest + 1}} {
-		if _, err := ShareSigma(c.total, c.honest); err == nil {
-			t.Errorf("%s: was accepted", name)
-		} else if _, ok := errors.AsType[*ParameterError](err); !ok {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
+// alike is the sum of equal parts of honest sites.
+func alike(sigma Sigma, honest int) Carried { return Carried{Share{{1, sigma}}, honest} }
 
-// logLaw is ln P[X_1 + … + X_m = z] for z = -reach..reach, by convolution in logarithms: the
-// far tail, which decides D_α at large α, is as precise as the middle.
-func logLaw(share Sigma, m, reach int) []float64 {
-	s2 := share.Float() * share.Float()
-	// One share further out than span has less than e^-1500 of whatever matters below.
-	span := min(reach, int(60*share.Float())+80)
-	one := make([]float64, 2*span+1)
-	for x := -span; x <= span; x++ {
-		one[x+span] = -float64(x*x)/(2*s2) - math.Log(partition(s2))
-	}
+// logLaw is ln P[X_1 + … + X_m = z] for z = -reach..reach, of the sum's parts, by convolution in
+// logarithms: the far tail, which decides D_α at large α, is as precise as the middle.
+func logLaw(s Carried, reach int) []float64 {
 	law := slices.Repeat([]float64{math.Inf(-1)}, 2*reach+1)
 	law[reach] = 0
-	for range m {
-		next := make([]float64, len(law))
-		for z := range next {
-			top := math.Inf(-1)
-			for x := -span; x <= span; x++ {
-				if i := z - x; i >= 0 && i < len(law) {
-					top = max(top, law[i]+one[x+span])
-				}
-			}
-			sum := 0.0
-			for x := -span; x <= span; x++ {
-				if i := z - x; i >= 0 && i < len(law) && !math.IsInf(top, -1) {
-					sum += math.Exp(law[i] + one[x+span] - top)
-				}
-			}
-			next[z] = top + math.Log(sum)
+	for _, p := range s.Kept {
+		s2 := p.Sigma.Float() * p.Sigma.Float()
+		// One part further out than span has less than e^-1500 of whatever matters below.
+		span := min(reach, int(60*p.Sigma.Float())+80)
+		one := make([]float64, 2*span+1)
+		for x := -span; x <= span; x++ {
+			one[x+span] = -float64(x*x)/(2*s2) - math.Log(partition(s2))
 		}
-		law = next
+		for range s.Honest {
+			next := make([]float64, len(law))
+			for z := range next {
+				top := math.Inf(-1)
+				for x := -span; x <= span; x++ {
+					if i := z - x; i >= 0 && i < len(law) {
+						top = max(top, law[i]+one[x+span])
+					}
+				}
+				sum := 0.0
+				for x := -span; x <= span; x++ {
+					if i := z - x; i >= 0 && i < len(law) && !math.IsInf(top, -1) {
+						sum += math.Exp(law[i] + one[x+span] - top)
+					}
+				}
+				next[z] = top + math.Log(sum)
+			}
+			law = next
+		}
 	}
 	return law
 }
@@ -109,19 +76,19 @@ func TestDistributedRhoCoversTheTruth(t *testing.T) {
 	plainFails, copiesFail := 0, 0
 	for _, share := range []Sigma{102, 205, 300, 400, 511, 512, 560, 614, 700, 800, 1024, 1500} {
 		for _, m := range []int{1, 2, 3, 5, 10} {
-			law := logLaw(share, m, 200)
+			law := logLaw(alike(share, m), 200)
 			for delta := 1; delta <= 3; delta++ {
 				truth := trueRho(law, delta)
 				for _, d := range []int{1, 4, 100, 10_000} {
 					// The same step in each of d coordinates: D_α adds up.
 					all, step := float64(d)*truth, float64(delta)*math.Sqrt(float64(d))
-					charge := DistributedRho(step, share, m, d)
+					charge := DistributedRho(step, alike(share, m), d)
 					if charge < all*(1-1e-9) {
 						t.Errorf("σ_i = %v, m = %d, Δ = %d in %d coordinates: charged %v, costs %v", share.Float(), m, delta, d, charge, all)
 					}
 					if plain := RhoOf(step, share.Float()) / float64(m); plain < all*(1-1e-3) {
 						plainFails++
-						if d > 1 && share >= closeSigma && plain+closeness(share, m) < all {
+						if d > 1 && share >= closeSigma && plain+closeness(alike(share, m)) < all {
 							copiesFail++
 						}
 					}
@@ -140,13 +107,13 @@ func TestDistributedRhoCoversTheTruth(t *testing.T) {
 func TestCloseness(t *testing.T) {
 	for _, share := range []Sigma{closeSigma, 560, 614, 700, 800, 1024} {
 		for _, m := range []int{2, 3, 5, 10} {
-			law := logLaw(share, m, 60)
+			law := logLaw(alike(share, m), 60)
 			s2, low, high := float64(m)*share.Float()*share.Float(), math.Inf(1), math.Inf(-1)
 			for z := -15; z <= 15; z++ { // h has period m; no truncation reaches here
 				h := law[z+60] + float64(z*z)/(2*s2)
 				low, high = min(low, h), max(high, h)
 			}
-			tau := closeness(share, m)
+			tau := closeness(alike(share, m))
 			if high-low > tau/2 {
 				t.Errorf("σ_i = %v, m = %d: varies by %v, τ = %v", share.Float(), m, high-low, tau)
 			}
@@ -155,14 +122,14 @@ func TestCloseness(t *testing.T) {
 			}
 		}
 	}
-	if closeness(1<<30, 1) != 0 {
+	if closeness(alike(1<<30, 1)) != 0 {
 		t.Error("one share is not close to a discrete Gaussian")
 	}
 	// By hand: 10·(exp(-2π²·1/2) + exp(-2π²·2/3)).
-	if got, want := closeness(1024, 3), 10*(math.Exp(-math.Pi*math.Pi)+math.Exp(-4*math.Pi*math.Pi/3)); got < want || got > want*(1+1e-8) {
+	if got, want := closeness(alike(1024, 3)), 10*(math.Exp(-math.Pi*math.Pi)+math.Exp(-4*math.Pi*math.Pi/3)); got < want || got > want*(1+1e-8) {
 		t.Errorf("τ = %v, want %v, not less", got, want)
 	}
-	if got := closeness(1<<40, 5); !(got > 0) || got > 1e-290 {
+	if got := closeness(alike(1<<40, 5)); !(got > 0) || got > 1e-290 {
 		t.Errorf("a τ that underflows is %v", got)
 	}
 }
@@ -170,7 +137,7 @@ func TestCloseness(t *testing.T) {
 // TestDistributedRho: each of the three bounds where it is the least, one share, and what is
 // never undercut.
 func TestDistributedRho(t *testing.T) {
-	tau := closeness(1024, 4)
+	tau := closeness(alike(1024, 4))
 	for name, c := range map[string]struct {
 		sensitivity float64
 		share       Sigma
@@ -184,7 +151,7 @@ func TestDistributedRho(t *testing.T) {
 		"one":    {3, 2048, 1, 1_000_000, 9.0 / 8},
 		"wide":   {1 << 20, 1 << 30, 7, 2000, 1.0 / 14},
 	} {
-		if got := DistributedRho(c.sensitivity, c.share, c.m, c.d); got < c.want*(1-1e-15) || got > c.want*(1+1e-8) {
+		if got := DistributedRho(c.sensitivity, alike(c.share, c.m), c.d); got < c.want*(1-1e-15) || got > c.want*(1+1e-8) {
 			t.Errorf("%s: ρ = %.17g, want %.17g", name, got, c.want)
 		}
 	}
@@ -193,34 +160,35 @@ func TestDistributedRho(t *testing.T) {
 		m := rapid.IntRange(1, 100).Draw(r, "honest")
 		d := rapid.IntRange(1, 1<<22).Draw(r, "values")
 		delta := math.Exp(rapid.Float64Range(-10, 40).Draw(r, "log Δ"))
-		got := DistributedRho(delta, share, m, d)
+		got := DistributedRho(delta, alike(share, m), d)
 		// ρ·2m·σ_i² >= Δ² exactly.
 		sum := new(big.Rat).Mul(share.Squared(), big.NewRat(int64(2*m), 1))
 		if exactSum := new(big.Float).SetPrec(2200).SetRat(sum); exactSum.Mul(exactSum, exact(got)).Cmp(exact(delta).Mul(exact(delta), exact(delta))) < 0 {
 			r.Fatalf("Δ = %v, σ_i = %v, m = %d: ρ = %v is below Δ²/(2mσ_i²)", delta, share.Float(), m, got)
 		}
-		if one := DistributedRho(delta, share, 1, d); one < got*(1-1e-14) {
+		if one := DistributedRho(delta, alike(share, 1), d); one < got*(1-1e-14) {
 			r.Fatalf("Δ = %v, σ_i = %v: %d shares cost %v, one of them %v", delta, share.Float(), m, got, one)
 		}
-		if more := DistributedRho(delta, share, m, d+1000); more < got {
+		if more := DistributedRho(delta, alike(share, m), d+1000); more < got {
 			r.Fatalf("Δ = %v, σ_i = %v: more coordinates cost less", delta, share.Float())
 		}
 		if total, err := SigmaAtLeast(share.Float()*math.Sqrt(float64(m)) + 1); err == nil && share.Float() > 8 {
-			share, err := ShareSigma(total, m)
+			share, err := NewShare(total, m+1, m+1, 1)
 			if err != nil {
 				r.Fatal(err)
 			}
 			// Wide noise in shares costs what it costs in one piece.
-			if got, whole := DistributedRho(delta, share, m, d), RhoOf(delta, total.Float()); got > whole*(1+1e-12)+1e-290 {
+			if got, whole := DistributedRho(delta, Carried{share, m}, d), RhoOf(delta, total.Float()); got > whole*(1+1e-12)+1e-290 {
 				r.Fatalf("Δ = %v, σ = %v: %d shares cost %v, the whole %v", delta, total.Float(), m, got, whole)
 			}
 		}
 	})
 	inf := math.Inf(1)
 	for name, got := range map[string]float64{
-		"Δ = 0": DistributedRho(0, 1024, 2, 1), "Δ NaN": DistributedRho(math.NaN(), 1024, 2, 1), "Δ inf": DistributedRho(inf, 1024, 2, 1),
-		"share": DistributedRho(1, 0, 2, 1), "wide": DistributedRho(1, maxSigma*sigmaStep+1, 2, 1), "honest": DistributedRho(1, 1024, 0, 1),
-		"many": DistributedRho(1, 1024, maxHonest+1, 1), "values": DistributedRho(1, 1024, 2, 0),
+		"Δ = 0": DistributedRho(0, alike(1024, 2), 1), "Δ NaN": DistributedRho(math.NaN(), alike(1024, 2), 1), "Δ inf": DistributedRho(inf, alike(1024, 2), 1),
+		"part": DistributedRho(1, alike(0, 2), 1), "wide": DistributedRho(1, alike(maxSigma*sigmaStep+1, 2), 1), "honest": DistributedRho(1, alike(1024, 0), 1),
+		"many": DistributedRho(1, alike(1024, maxHonest+1), 1), "values": DistributedRho(1, alike(1024, 2), 0), "no part": DistributedRho(1, Carried{nil, 2}, 1),
+		"parts": DistributedRho(1, Carried{make(Share, 1<<7), 1}, 1),
 	} {
 		if !math.IsInf(got, 1) {
 			t.Errorf("%s: costs %v", name, got)
@@ -261,7 +229,7 @@ func TestDistributedRhoIsRoundedUp(t *testing.T) {
 			tau.Add(tau, bigExp(x))
 		}
 		tau.Mul(tau, wide().SetInt64(10))
-		got := closeness(share, m)
+		got := closeness(alike(share, m))
 		if ceiling := wide().Mul(tau, wide().SetFloat64(1+1e-8)); exact(got).Cmp(tau) < 0 || exact(got).Cmp(ceiling) > 0 && got > 1e-290 {
 			r.Fatalf("σ_i = %v, m = %d: τ = %v, want %v, not less", share.Float(), m, got, tau)
 		}
@@ -270,7 +238,7 @@ func TestDistributedRhoIsRoundedUp(t *testing.T) {
 	tau, lowest := wide(), [3]int{}
 	for share := Sigma(closeSigma); share < 700; share++ {
 		for _, m := range []int{2, 3, 7, 30} {
-			tau.SetFloat64(closeness(share, m))
+			tau.SetFloat64(closeness(alike(share, m)))
 			for _, d := range []int64{1, 3, 100, 4095} {
 				for _, ratio := range []float64{0.01, 0.3, 0.9, 1.1, 3} {
 					// so that √a = ratio·√d
@@ -290,7 +258,7 @@ func TestDistributedRhoIsRoundedUp(t *testing.T) {
 						}
 					}
 					lowest[least]++
-					if charged := DistributedRho(delta, share, m, int(d)); exact(charged).Cmp(bounds[least]) < 0 {
+					if charged := DistributedRho(delta, alike(share, m), int(d)); exact(charged).Cmp(bounds[least]) < 0 {
 						t.Fatalf("Δ = %v, σ_i = %v, m = %d, d = %d: bound %d is rounded down to %v", delta, share.Float(), m, d, least+1, charged)
 					}
 				}
@@ -312,13 +280,13 @@ func TestSharesSumToSigma(t *testing.T) {
 		honest int
 		width  int64
 	}{{20 << 10, 3, 2}, {46_085, 7, 3}, {1000 << 10, 5, 50}} {
-		share, err := ShareSigma(c.total, c.honest)
+		share, err := NewShare(c.total, c.honest+1, c.honest+1, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		source, sums, draws := seeded("shares"), make([]int64, n), make([]int64, n)
 		for range c.honest {
-			if err := share.Draw(source, draws); err != nil {
+			if err := share[0].Sigma.Draw(source, draws); err != nil {
 				t.Fatal(err)
 			}
 			for i, v := range draws {
@@ -329,7 +297,7 @@ func TestSharesSumToSigma(t *testing.T) {
 		for _, v := range sums {
 			variance += float64(v) * float64(v) / n
 		}
-		carried := float64(c.honest) * share.Float() * share.Float()
+		carried := float64(c.honest) * share.Variance()
 		if slack := 5.5 * math.Sqrt(2.0/n); variance < sigma2*(1-slack) || math.Abs(variance/carried-1) > slack || carried > sigma2*1.001 {
 			t.Errorf("σ = %v in %d shares: variance %v, want %v", c.total.Float(), c.honest, variance, sigma2)
 		}

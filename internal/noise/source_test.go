@@ -12,8 +12,8 @@ import (
 )
 
 // withFloats are the files that compute with floating point: the accountant, the
-// check, and Sigma's conversions. Every other file is the sampler's.
-var withFloats = []string{"analytic.go", "check.go", "convert.go", "curve.go", "distributed.go", "paper.go", "zcdp.go"}
+// check, what a share is made of, and Sigma's conversions. Every other file is the sampler's.
+var withFloats = []string{"analytic.go", "check.go", "convert.go", "curve.go", "distributed.go", "paper.go", "share.go", "zcdp.go"}
 
 // TestNoFloatInTheSampler: the sampler's files hold no floating point at all, and
 // name nothing that the files with floating point declare.

@@ -29,6 +29,7 @@ type PeerTLS struct {
 	id        string
 	now       func() time.Time
 	known     func(ed25519.PublicKey) bool // nil for any key
+	safe      bool                         // quantum-safe links alone
 
 	mu   sync.Mutex
 	cert *tls.Certificate
@@ -48,6 +49,10 @@ func (a *Authority) PeerTLS(id string, now func() time.Time) (*PeerTLS, error) {
 // Pin lets in, on both sides, certificates of keys alone that known accepts; without it every
 // coordinator's certificate of the CA is let in. It is called before the first connection.
 func (p *PeerTLS) Pin(known func(ed25519.PublicKey) bool) { p.known = known }
+
+// QuantumSafe refuses, on both sides, links whose key exchange is not quantum-safe. It is called
+// before the first connection.
+func (p *PeerTLS) QuantumSafe() { p.safe = true }
 
 // Check reports whether the other side of a connection is a coordinator that is let in: its
 // certificate, whose chain is verified, names a coordinator, and its key is a known one. The error
@@ -105,6 +110,7 @@ func (p *PeerTLS) Server(joining string, protocols ...string) *tls.Config {
 	member.VerifyConnection = p.Check
 	stranger := base()
 	stranger.NextProtos = []string{joining}
+	ServeQuantumSafe(stranger, nil) // the CA's key is in the answer
 	member.GetConfigForClient = func(h *tls.ClientHelloInfo) (*tls.Config, error) {
 		if len(h.SupportedProtos) == 1 && h.SupportedProtos[0] == joining {
 			return stranger, nil
@@ -113,16 +119,23 @@ func (p *PeerTLS) Server(joining string, protocols ...string) *tls.Config {
 		now.GetConfigForClient, now.ClientCAs = nil, p.authority.CAPool() // CAs change
 		return now, nil
 	}
+	if p.safe {
+		ServeQuantumSafe(member, nil)
+	}
 	return member
 }
 
 // Client returns the configuration for dialling another coordinator for a protocol.
 func (p *PeerTLS) Client(protocol string) *tls.Config {
-	return &tls.Config{
+	c := &tls.Config{
 		MinVersion: tls.VersionTLS13, Time: p.now, ServerName: nodeHost, RootCAs: p.authority.CAPool(), NextProtos: []string{protocol},
 		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return p.certificate() },
 		VerifyConnection:     p.Check,
 	}
+	if p.safe {
+		DemandQuantumSafe(c)
+	}
+	return c
 }
 
 // NodeKey is the public key of this coordinator's certificates: of its server's, and of those among
@@ -156,10 +169,12 @@ func NodeName(cert *x509.Certificate) (string, error) {
 	return id, nil
 }
 
-// NodeJoinTLS is JoinTLS for a new coordinator: it knows the CA by fingerprint.
+// NodeJoinTLS is JoinTLS for a new coordinator: it knows the CA by fingerprint. The key exchange
+// must be quantum-safe, since the CA's key is what it asks for ([*KeyExchangeError]).
 func NodeJoinTLS(fingerprint, joining string) *tls.Config {
 	c := JoinTLS(fingerprint, nodeHost)
 	c.NextProtos = []string{joining}
+	DemandQuantumSafe(c)
 	return c
 }
 

@@ -36,15 +36,17 @@ type Entry struct {
 	Site      int    `json:"site,omitempty"`
 	Culprit   int    `json:"culprit,omitempty"` // 1 + roster index; 0: nobody
 	// 1 + roster index, of who refused and proved nothing; 0: nobody
-	Accuser int `json:"accuser,omitempty"`
-	// 1 + roster index, of whom Accuser names; 0: nobody
-	Accused       int           `json:"accused,omitempty"`
+	Accuser       int           `json:"accuser,omitempty"`
 	Verdict       study.Verdict `json:"verdict,omitempty"`
 	Code          study.Code    `json:"code,omitempty"`
 	Attempt       uint32        `json:"attempt,omitempty"`
 	Announcements [][]byte      `json:"announcements,omitempty"`
 	Nonces        [][]byte      `json:"nonces,omitempty"`
 	Confirmations [][]byte      `json:"confirmations,omitempty"`
+	Tags          [][]byte      `json:"tags,omitempty"`
+	Deposits      [][]byte      `json:"deposits,omitempty"`
+	TagHashes     [][]byte      `json:"tag_hashes,omitempty"`
+	DepositHashes [][]byte      `json:"deposit_hashes,omitempty"`
 	Query         int           `json:"query,omitempty"`
 	Slot          int           `json:"slot,omitempty"`
 	Survivors     []int         `json:"survivors,omitempty"`
@@ -117,9 +119,15 @@ func (s *State) change(e Entry, stale error) error {
 			return stale
 		}
 		s.Status, s.Announcements, s.Nonces, s.Confirmations = StatusRunning, e.Announcements, e.Nonces, e.Confirmations
+		s.Tags, s.Deposits, s.TagHashes, s.DepositHashes = e.Tags, e.Deposits, e.TagHashes, e.DepositHashes
 		s.Course = s.plan.Start()
-		s.live.boxes = make([][][]byte, s.plan.Thresholds.Sites) // dealt, and never needed again
-		clear(s.live.left)                                       // what was refused is done
+		n := s.plan.Thresholds.Sites
+		s.live.boxes = make([][][]byte, n) // dealt, and never needed again
+		s.live.tags, s.live.deposits = make([][]byte, n), make([][]byte, n)
+		clear(s.live.left) // what was refused is done
+		for i := range s.live.recalled {
+			s.live.recalled[i] = s.live.leading // who led the setup has what the sites sent
+		}
 		s.live.resetSlot(s.plan.Thresholds.Sites)
 	case EntryDrafted, EntryAttested:
 		return s.applyResult(e, stale)
@@ -127,7 +135,7 @@ func (s *State) change(e Entry, stale error) error {
 		if e.Code == study.CodeExpired && s.Status != StatusProposed {
 			return stale // the last approval was quicker
 		}
-		s.Status, s.Code, s.Culprit, s.Accuser, s.Accused = StatusEnded, e.Code, e.Culprit-1, e.Accuser, e.Accused
+		s.Status, s.Code, s.Culprit, s.Accuser = StatusEnded, e.Code, e.Culprit-1, e.Accuser
 	default:
 		if s.Status != StatusRunning || e.Query != s.Query || e.Slot != s.Slot {
 			return stale

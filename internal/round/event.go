@@ -53,18 +53,24 @@ type (
 	// SetupVerified says that the announcements are in order, or whose is not
 	// (Culprit, -1 for none).
 	SetupVerified struct{ Culprit int }
-	// Dealt is a site's sealed shares, in the order of its holders.
+	// Dealt is a site's boxes, checked, in the order of its recipients, and what the log is to hold
+	// of their tags: the tags, or on the sparse graph hashes of them.
 	Dealt struct {
 		Site    int
 		Attempt uint32
 		Boxes   [][]byte
+		Tags    []byte
 	}
-	// Confirmed is a site's confirmation of the transcript, checked.
+	// Confirmed is a site's confirmation of the transcript, checked, and what the log is to hold of
+	// its deposits: them, or on the sparse graph their hash.
 	Confirmed struct {
 		Site      int
 		Attempt   uint32
 		Signature []byte
+		Deposits  []byte
 	}
+	// Recalled says that the leader has a site's tags and deposits, as the log's hashes name them.
+	Recalled struct{ Site int }
 	// Uploaded says that the leader holds a well-formed masked upload.
 	Uploaded struct{ Site, Query, Slot int }
 	// Forgotten says that the leader holds no upload of the open slot any more: what it had
@@ -80,15 +86,33 @@ type (
 	// Unshared says that a site's shares turned out to be wrong when the sum was opened, and
 	// count for nothing.
 	Unshared struct{ Site, Query, Slot int }
-	// BodyMissing says that the opening waits for the rest of a dealer's announcement, which only
-	// its holders were given, to find out whose share is wrong.
-	BodyMissing struct{ Site, Query, Slot int }
-	// BodyFound says that it is here.
-	BodyFound struct{ Site, Query, Slot int }
+	// ProofsMissing says that the shares of a dealer's secret do not make what it committed to, and
+	// that the opening waits for these helpers' proofs that theirs are right.
+	ProofsMissing struct {
+		Query, Slot, Dealer int
+		Helpers             []int
+	}
+	// Proved says that the leader holds a helper's proof, checked.
+	Proved struct{ Site, Query, Slot int }
+	// KeysMissing says that the opening waits for the keys of these survivors' pairs. Convicted are
+	// the sites outside of the survivors whose tags or deposits are wrong.
+	KeysMissing struct {
+		Query, Slot     int
+		From, Convicted []int
+	}
+	// TagsMissing says that the opening waits for the tags of these owners, of which this leader
+	// has only the log's hashes.
+	TagsMissing struct {
+		Query, Slot       int
+		Owners, Convicted []int
+	}
+	// Keyed says that the leader holds a survivor's keys, checked.
+	Keyed struct{ Site, Query, Slot int }
 	// OpenFailed says that the sum of the open slot was not released.
 	OpenFailed struct {
 		Query, Slot int
 		Code        study.Code
+		Culprit     int // -1 for nobody
 	}
 	// Attested is a site's signature on the committed draft of the result, checked.
 	Attested struct {
@@ -143,8 +167,12 @@ func (Forgotten) event()     {}
 func (Signed) event()        {}
 func (Shared) event()        {}
 func (Unshared) event()      {}
-func (BodyMissing) event()   {}
-func (BodyFound) event()     {}
+func (Recalled) event()      {}
+func (ProofsMissing) event() {}
+func (Proved) event()        {}
+func (KeysMissing) event()   {}
+func (TagsMissing) event()   {}
+func (Keyed) event()         {}
 func (OpenFailed) event()    {}
 func (Attested) event()      {}
 func (Refused) event()       {}
@@ -161,6 +189,7 @@ type Phase string
 const (
 	PhaseUpload Phase = "upload"
 	PhaseOpen   Phase = "open"
+	PhaseKeys   Phase = "keys" // of pairs that nothing else opens
 )
 
 // Effect is something that the leader does.
@@ -186,6 +215,11 @@ type (
 	}
 	// Draft makes the result of all releases, and proposes it.
 	Draft struct{}
+	// Drop takes the shares of helpers that proved nothing out of the opening.
+	Drop struct {
+		Query, Slot int
+		Helpers     []int
+	}
 	// Doubt names a site whose word was not taken, and what it was about.
 	Doubt struct {
 		Site int
@@ -207,6 +241,7 @@ func (VerifySetup) effect() {}
 func (DrawGraph) effect()   {}
 func (Open) effect()        {}
 func (Draft) effect()       {}
+func (Drop) effect()        {}
 func (Doubt) effect()       {}
 func (SetDeadline) effect() {}
 func (SetExpiry) effect()   {}

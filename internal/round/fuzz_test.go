@@ -79,7 +79,12 @@ func lead(s *State) {
 	s.Step(Uploaded{Site: 1, Query: s.Query, Slot: s.Slot})
 	s.Step(Signed{Site: 0, Query: s.Query, Slot: s.Slot, Signature: []byte{1}})
 	s.Step(Shared{Site: 0, Query: s.Query, Slot: s.Slot})
-	for _, p := range []Phase{PhaseUpload, PhaseOpen} {
+	s.Step(Recalled{Site: 1})
+	s.Step(ProofsMissing{Query: s.Query, Slot: s.Slot, Dealer: 2, Helpers: []int{0, 1}})
+	s.Step(Proved{Site: 0, Query: s.Query, Slot: s.Slot})
+	s.Step(KeysMissing{Query: s.Query, Slot: s.Slot, From: []int{0, 1}, Convicted: []int{2}})
+	s.Step(Keyed{Site: 0, Query: s.Query, Slot: s.Slot})
+	for _, p := range []Phase{PhaseUpload, PhaseOpen, PhaseKeys} {
 		s.Step(Expired{Query: s.Query, Slot: s.Slot, Phase: p})
 	}
 	s.Step(Disconnected{Site: 2})
@@ -137,6 +142,10 @@ func TestUnfitIsRefused(t *testing.T) {
 		"verdicts":      func(d *Durable) { d.Verdicts = d.Verdicts[1:] },
 		"announcements": func(d *Durable) { d.Announcements = make([][]byte, 2) },
 		"confirmations": func(d *Durable) { d.Confirmations = make([][]byte, 4) },
+		"tags":          func(d *Durable) { d.Tags = make([][]byte, 2) },
+		"deposits":      func(d *Durable) { d.Deposits = make([][]byte, 4) },
+		"tags' hashes":  func(d *Durable) { d.TagHashes = make([][]byte, 1) },
+		"deposits'":     func(d *Durable) { d.DepositHashes = make([][]byte, 2) },
 		"certificate":   func(d *Durable) { d.Certificate = make([][]byte, 1) },
 		"survivors":     func(d *Durable) { d.Survivors = []int{0, 3} },
 		"twice":         func(d *Durable) { d.Survivors = []int{1, 1} },

@@ -3,8 +3,8 @@ package round
 // Graph says who holds whose shares and whose signatures count (docs/protocol.md). The sparse
 // one is drawn by internal/secagg, once a study; a complete one needs no drawing.
 type Graph interface {
-	// Route returns the boxes for one site, in the order of the dealers whose shares it holds, of
-	// all boxes by dealer; nil where the dealer is the site itself, or sent too few.
+	// Route returns the boxes for one site, in the order of its senders, of all boxes: by sender,
+	// in the order of its recipients; nil where a sender sent too few.
 	Route(boxes [][][]byte, to int) [][]byte
 	// Signs reports whether the site's release signature counts.
 	Signs(site int) bool
@@ -17,15 +17,25 @@ type Graph interface {
 	Largest(present []int) []int
 }
 
-// complete is the graph of up to proposal.MaxComplete sites: everybody holds, signs and masks.
+// complete is the graph of up to proposal.MaxComplete sites: everybody holds, signs and masks, and
+// so sends a box to everybody else.
 type complete struct{ quorum int }
 
 func (complete) Route(boxes [][][]byte, to int) [][]byte {
-	out := make([][]byte, len(boxes))
+	var out [][]byte
 	for from, of := range boxes {
-		if from != to && to < len(of) {
-			out[from] = of[to]
+		at := to
+		switch {
+		case from == to:
+			continue
+		case from < to:
+			at-- // itself is not among its recipients
 		}
+		var box []byte
+		if at < len(of) {
+			box = of[at]
+		}
+		out = append(out, box)
 	}
 	return out
 }
@@ -37,6 +47,10 @@ func (c complete) Certified(signed [][]byte) bool { return count(signed) >= c.qu
 func (c complete) Openable(shared []bool) bool { return len(indices(shared)) >= c.quorum }
 
 func (complete) Largest(present []int) []int { return present }
+
+// whole reports whether no sum is over fewer than all sites: then nothing is kept for when one
+// drops out.
+func (s *State) whole() bool { return s.plan.Thresholds.MinSurvivors == s.plan.Thresholds.Sites }
 
 // sparse reports whether the study's graph has to be drawn.
 func (s *State) sparse() bool { return s.plan.Thresholds.Sparse() }

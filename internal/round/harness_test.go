@@ -26,6 +26,10 @@ type harness struct {
 	pending []Effect
 	opened  map[string]int
 	drafts  int
+	served  map[int]int // by site, the slot that it was last asked for shares of
+	// trouble is what an opening meets, each once
+	trouble []func(Open) Event
+	dropped []int
 }
 
 // proposed returns the bytes of a small study.
@@ -54,7 +58,7 @@ func proposed(t testing.TB, sites int, change func(*proposal.Spec)) []byte {
 
 func newHarness(t testing.TB, sites int, change func(*proposal.Spec)) *harness {
 	t.Helper()
-	h := &harness{t: t, state: &State{}, sites: sites, down: map[int]bool{}, mute: map[string]bool{}, opened: map[string]int{}}
+	h := &harness{t: t, state: &State{}, sites: sites, down: map[int]bool{}, mute: map[string]bool{}, opened: map[string]int{}, served: map[int]int{}}
 	body := proposed(t, sites, change)
 	h.commit(Entry{Kind: EntryProposed, Study: proposal.DigestOf(body), Body: body})
 	h.lead()
@@ -68,7 +72,11 @@ func (h *harness) lead() {
 			up = append(up, i)
 		}
 	}
-	h.event(Led{Connected: up})
+	led := Led{Connected: up}
+	if h.state.plan.Thresholds.Sparse() && h.state.Status == StatusRunning {
+		led.Graph = complete{h.state.plan.Thresholds.Quorum}
+	}
+	h.event(led)
 }
 
 func (h *harness) commit(e Entry) {
@@ -125,11 +133,21 @@ func (h *harness) one() bool {
 		h.commit(e.Entry)
 	case VerifySetup:
 		h.event(SetupVerified{Culprit: -1})
+	case DrawGraph:
+		h.event(Drawn{Graph: complete{h.state.plan.Thresholds.Quorum}, Culprit: -1})
 	case Open:
+		if len(h.trouble) > 0 {
+			met := h.trouble[0]
+			h.trouble = h.trouble[1:]
+			h.event(met(e))
+			break
+		}
 		h.open(e)
 	case Draft:
 		h.drafts++
 		h.commit(h.state.NewDrafted(fmt.Appendf(nil, "draft of %d releases", len(h.state.Releases))))
+	case Drop:
+		h.dropped = append(h.dropped, e.Helpers...)
 	case Send:
 		if !h.down[e.Site] {
 			h.answer(e.Site, e.Message)
@@ -179,22 +197,29 @@ func (h *harness) answer(i int, m wire.Message) {
 		h.event(Decided{Site: i, Verdict: study.VerdictApproved})
 	case wire.Announce:
 		h.event(Announced{Site: i, Attempt: m.Attempt, Signed: fmt.Appendf(nil, "announcement %d", i)})
+	case wire.Reveal:
+		h.event(Revealed{Site: i, Attempt: m.Attempt, Nonce: []byte("nonce")})
 	case wire.Deal:
-		boxes := make([][]byte, h.sites)
-		for j := range boxes {
-			boxes[j] = fmt.Appendf(nil, "box %d to %d", i, j)
+		var boxes [][]byte
+		for _, j := range h.others(i) {
+			boxes = append(boxes, fmt.Appendf(nil, "box %d to %d", i, j))
 		}
-		h.event(Dealt{Site: i, Attempt: m.Attempt, Boxes: boxes})
+		h.event(Dealt{Site: i, Attempt: m.Attempt, Boxes: boxes, Tags: fmt.Appendf(nil, "tags of %d", i)})
 	case wire.Confirm:
-		for from, box := range m.Boxes {
-			if from != i && string(box) != fmt.Sprintf("box %d to %d", from, i) {
-				h.t.Fatalf("site %d got the box %q from %d", i, box, from)
+		for k, from := range h.others(i) {
+			if len(m.Boxes) != h.sites-1 || string(m.Boxes[k]) != fmt.Sprintf("box %d to %d", from, i) {
+				h.t.Fatalf("site %d got the boxes %q", i, m.Boxes)
 			}
 		}
-		h.event(Confirmed{Site: i, Attempt: m.Attempt, Signature: []byte("confirmed")})
+		h.event(Confirmed{Site: i, Attempt: m.Attempt, Signature: []byte("confirmed"), Deposits: fmt.Appendf(nil, "deposits of %d", i)})
+	case wire.Recall:
+		note("recall")
+		if !h.mute[fmt.Sprint("recall ", i)] {
+			h.event(Recalled{i})
+		}
 	case wire.Query:
 		note("upload")
-		if !h.mute["upload"] {
+		if !h.mute["upload"] && !h.mute[fmt.Sprint("upload ", i)] {
 			h.event(Uploaded{i, m.Ask.Query, m.Ask.Slot})
 		}
 	case wire.Release:
@@ -210,7 +235,8 @@ func (h *harness) answer(i int, m wire.Message) {
 		if h.last(EntryOpening, m.Query, m.Slot) == nil {
 			h.t.Fatalf("shares of slot %d were asked for before the opening was committed", m.Slot)
 		}
-		if !h.mute["share"] {
+		h.served[i] = m.Slot
+		if !h.mute["share"] && !h.mute[fmt.Sprint("share ", i)] {
 			h.event(Shared{i, m.Query, m.Slot})
 		}
 	case wire.Attest:
@@ -221,11 +247,42 @@ func (h *harness) answer(i int, m wire.Message) {
 		if !h.mute["attest"] {
 			h.event(Attested{i, fmt.Appendf(nil, "attestation %d", i)})
 		}
+	case wire.Prove:
+		note(fmt.Sprintf("prove of %d", m.Dealer-1))
+		h.afterOpen(i, m.Slot)
+		if !h.mute[fmt.Sprint("prove ", i)] && s.WantsProof(i, m.Dealer-1) {
+			h.event(Proved{i, m.Query, m.Slot})
+		}
+	case wire.Keys:
+		note("keys")
+		h.afterOpen(i, m.Slot)
+		if !h.mute[fmt.Sprint("keys ", i)] && s.WantsKeys(i) {
+			h.event(Keyed{i, m.Query, m.Slot})
+		}
 	case wire.Final:
 		if h.last(EntryReleased, m.Query, m.Slot) == nil {
 			h.t.Fatalf("a release of query %d was told before it was committed", m.Query)
 		}
 	}
+}
+
+// afterOpen checks that a site was asked for its shares of the slot before.
+func (h *harness) afterOpen(site, slot int) {
+	h.t.Helper()
+	if at, ok := h.served[site]; !ok || at != slot {
+		h.t.Fatalf("site %d was not asked for its shares of slot %d", site, slot)
+	}
+}
+
+// others are all sites but one.
+func (h *harness) others(than int) []int {
+	var out []int
+	for i := range h.sites {
+		if i != than {
+			out = append(out, i)
+		}
+	}
+	return out
 }
 
 func (h *harness) last(kind EntryKind, query, slot int) *Entry {

@@ -15,10 +15,13 @@ const (
 	askBoxes
 	askConfirmation
 	tellConfirmed
+	askRecall
 	tellFinal
 	askUpload
 	askSignature
 	askShares
+	askProof
+	askKeys
 	askAttestation
 	tellEnded
 	asks
@@ -118,8 +121,8 @@ func (p *prompter) setup() {
 		})
 	}
 	if s.settled() && p.dealt() && l.confirmed[i] == nil {
-		// A dealer's boxes are looked at by their recipient alone; a site that
-		// lost its link between dealing and here holds the announcements.
+		// What is in a box is looked at by its recipient alone; a site that lost its link between
+		// dealing and here holds the announcements.
 		p.send(askConfirmation, 1, func() wire.Message {
 			return wire.Confirm{Header: s.inSetup(), Boxes: s.graph().Route(l.boxes, i)}
 		})
@@ -164,7 +167,9 @@ func (p *prompter) lacked() {
 	l.lacks[i] = 0
 	if m, ok := p.s.told(at); ok {
 		p.out = append(p.out, Send{Site: i, Message: m})
-		l.asked[i][askUpload], l.asked[i][askSignature], l.asked[i][askShares], l.asked[i][askAttestation] = 0, 0, 0, 0
+		for kind := askUpload; kind <= askAttestation; kind++ {
+			l.asked[i][kind] = 0
+		}
 	}
 }
 
@@ -176,6 +181,11 @@ func (p *prompter) query() {
 	})
 	p.final()
 	p.lacked()
+	if s.hashed() && !l.recalled[i] {
+		// First, so that no survivor's tags can be missing when another drops out.
+		p.send(askRecall, 1, func() wire.Message { return wire.Recall{Header: s.inSetup()} })
+		return
+	}
 	// Always before a signature or share is asked for, so that the site knows
 	// what it signs; a late upload of a site outside U is never opened, its b
 	// shares are not asked for.
@@ -198,12 +208,18 @@ func (p *prompter) query() {
 		}
 		return
 	}
-	if l.lacking[i] { // the stamp is none of the setup's
-		p.send(askAnnouncement, 1+stamp, func() wire.Message { return wire.Announce{Header: s.inSetup()} })
-	}
 	if !l.shared[i] {
 		p.send(askShares, stamp, func() wire.Message {
 			return wire.Open{Header: s.inSlot(), Survivors: s.Survivors, Certificate: s.Certificate}
 		})
+	}
+	// Behind Open: a site answers only what follows from the shares that it sent.
+	if l.proof[i] {
+		p.send(askProof, stamp, func() wire.Message {
+			return wire.Prove{Header: s.inSlot(), Survivors: s.Survivors, Dealer: 1 + l.dealer}
+		})
+	}
+	if l.keys[i] {
+		p.send(askKeys, stamp, func() wire.Message { return wire.Keys{Header: s.inSlot(), Survivors: s.Survivors} })
 	}
 }

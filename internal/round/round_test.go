@@ -272,7 +272,7 @@ func TestFailedOpeningEndsTheStudy(t *testing.T) {
 			if e, ok := h.pending[0].(Open); ok {
 				opens++
 				h.pending = h.pending[1:]
-				h.event(OpenFailed{Query: e.Ask.Query, Slot: e.Ask.Slot, Code: study.CodeInternal})
+				h.event(OpenFailed{Query: e.Ask.Query, Slot: e.Ask.Slot, Code: study.CodeInternal, Culprit: -1})
 				continue
 			}
 		}
@@ -316,7 +316,7 @@ func TestFaults(t *testing.T) {
 		})
 		for range rapid.IntRange(0, 120).Draw(r, "steps") {
 			i := rapid.IntRange(0, sites-1).Draw(r, "site")
-			switch rapid.IntRange(0, 11).Draw(r, "what") {
+			switch rapid.IntRange(0, 13).Draw(r, "what") {
 			case 0:
 				h.crash()
 			case 1:
@@ -338,7 +338,13 @@ func TestFaults(t *testing.T) {
 					}
 				}
 			case 6:
-				h.mute[rapid.SampledFrom([]string{"upload", "sign", "share"}).Draw(r, "mute")] = rapid.Bool().Draw(r, "on")
+				h.mute[rapid.SampledFrom([]string{"upload", "sign", "share", "prove 1", "keys 1"}).Draw(r, "mute")] = rapid.Bool().Draw(r, "on")
+			case 7: // the next opening finds the dealing of a site, or its deposits, wrong
+				if h.trouble = nil; rapid.Bool().Draw(r, "dealing") {
+					h.trouble = append(h.trouble, missingProofs(i, rapid.IntRange(1, sites).Draw(r, "helpers")))
+				} else {
+					h.trouble = append(h.trouble, missingKeys(nil, i, (i+1)%sites))
+				}
 			default:
 				h.one()
 			}

@@ -41,15 +41,19 @@ type Durable struct {
 	// none
 	Culprit int `json:"culprit"`
 	// 1 + roster index of a site that refused with Code and proved nothing; 0: nobody
-	Accuser int `json:"accuser,omitempty"`
-	// 1 + roster index of the site that Accuser names: a word against a word; 0: nobody
-	Accused  int             `json:"accused,omitempty"`
+	Accuser  int             `json:"accuser,omitempty"`
 	Verdicts []study.Verdict `json:"verdicts"`
 
 	Attempt       uint32   `json:"attempt"`
 	Announcements [][]byte `json:"announcements,omitempty"`
 	Nonces        [][]byte `json:"nonces,omitempty"` // on the sparse graph
 	Confirmations [][]byte `json:"confirmations,omitempty"`
+	// Where a sum may be of fewer sites than all: the tags of each site's boxes, and each site's
+	// deposits, or on the sparse graph hashes of them.
+	Tags          [][]byte `json:"tags,omitempty"`
+	Deposits      [][]byte `json:"deposits,omitempty"`
+	TagHashes     [][]byte `json:"tag_hashes,omitempty"`
+	DepositHashes [][]byte `json:"deposit_hashes,omitempty"`
 
 	study.Course          // where it stands; Query is the open one
 	Slot         int      `json:"slot"`                  // the open query's key material
@@ -84,10 +88,13 @@ type live struct {
 	nonces    [][]byte // by site, on the sparse graph
 	graph     Graph    // nil until it is drawn
 	drawing   bool
-	boxes     [][][]byte // by dealer, then in the order of its holders
+	boxes     [][][]byte // by sender, then in the order of its recipients
 	confirmed [][]byte   // by site
-	uploaded  []bool     // by site, in the open slot
-	signed    [][]byte   // by site, on the committed U
+	// by site: what the log is to hold of its tags and deposits
+	tags, deposits [][]byte
+	recalled       []bool   // by site: the leader has them, as the log's hashes name them
+	uploaded       []bool   // by site, in the open slot
+	signed         [][]byte // by site, on the committed U
 	// by site, a U that it says, with its signature, it signed in the open slot
 	held [][]int
 	// by site: it sent shares in the open slot, before this leader asked for any
@@ -96,29 +103,35 @@ type live struct {
 	// it
 	spent  []bool
 	shared []bool // by site
+	heard  []bool // by site: its shares came, even if they were wrong
 	// by site: 1 + the release that it lacks, and is told with the next prompts; 0 for none
 	lacks []int
 	// by site: how many releases, from the first on, this link was told in the open slot since the
 	// site lacked them
-	caught   []int
-	lacking  []bool          // by dealer: the opening waits for the rest of its announcement
-	adopted  *Adopt          // the open query's result, where the log does not hold it
-	opening  bool            // Open is under way, or has failed
-	failure  study.Code      // why it failed
-	drafting bool            // Draft is under way, or has failed
-	attested [][]byte        // by site, on the committed draft
-	overdue  bool            // the open slot's upload deadline has passed
-	stalled  bool            // its opening deadline has passed
-	timed    map[string]bool // deadlines set since the slot opened
-	dated    bool            // the proposal's expiry is set
-	lapsed   bool            // it has passed
+	caught    []int
+	dealer    int             // whose helpers' proofs are wanted
+	proof     []bool          // by site: its proof is wanted
+	keys      []bool          // by site: the keys of its pairs are wanted
+	lost      []bool          // by site: its tags are wanted
+	convicted []int           // sites outside of U whose tags or deposits are wrong
+	keyless   bool            // the deadline of the keys has passed
+	adopted   *Adopt          // the open query's result, where the log does not hold it
+	opening   bool            // Open is under way, or has failed
+	failed    *OpenFailed     // how it failed
+	drafting  bool            // Draft is under way, or has failed
+	attested  [][]byte        // by site, on the committed draft
+	overdue   bool            // the open slot's upload deadline has passed
+	stalled   bool            // its opening deadline has passed
+	timed     map[string]bool // deadlines set since the slot opened
+	dated     bool            // the proposal's expiry is set
+	lapsed    bool            // it has passed
 }
 
 // departure is a site's refusal; the zero one is none.
 type departure struct {
-	code             study.Code
-	culprit          int // -1 for nobody
-	accuser, accused int // as in Entry
+	code    study.Code
+	culprit int // -1 for nobody
+	accuser int // as in Entry
 }
 
 // Plan of the study; nil before it is proposed.
@@ -131,7 +144,7 @@ var errUnfit = errors.New("round: the state of a study does not fit its plan")
 // another coordinator made up is refused before anything counts on it.
 func (d *Durable) fits(p *study.Plan) bool {
 	n := p.Thresholds.Sites
-	for _, list := range [][][]byte{d.Announcements, d.Nonces, d.Confirmations, d.Certificate, d.Attestations} {
+	for _, list := range [][][]byte{d.Announcements, d.Nonces, d.Confirmations, d.Tags, d.Deposits, d.TagHashes, d.DepositHashes, d.Certificate, d.Attestations} {
 		// none, nil or not, of a study that ended before there were any
 		if len(list) != 0 && len(list) != n {
 			return false
@@ -145,7 +158,7 @@ func (d *Durable) fits(p *study.Plan) bool {
 		}
 	}
 	return len(d.Verdicts) == n && d.Culprit >= -1 && d.Culprit < n &&
-		d.Accuser >= 0 && d.Accuser <= n && d.Accused >= 0 && d.Accused <= n && d.Slot >= 0 && d.Query >= 0 && d.Query <= len(p.Queries) &&
+		d.Accuser >= 0 && d.Accuser <= n && d.Slot >= 0 && d.Query >= 0 && d.Query <= len(p.Queries) &&
 		(d.Status != StatusRunning || d.Query < len(p.Queries) && len(d.Announcements) == n) &&
 		(d.Status != StatusSigning || d.Query == len(p.Queries) && len(d.Announcements) == n && len(d.Releases) > 0)
 }
@@ -172,16 +185,19 @@ func (l *live) reset(sites int) {
 		connected: make([]bool, sites), asked: make([]asked, sites), left: make([]departure, sites),
 		announced: make([][]byte, sites), nonces: make([][]byte, sites), boxes: make([][][]byte, sites), confirmed: make([][]byte, sites),
 		attested: make([][]byte, sites),
+		tags:     make([][]byte, sites), deposits: make([][]byte, sites), recalled: make([]bool, sites),
 	}
 	l.resetSlot(sites)
 }
 
 func (l *live) resetSlot(sites int) {
-	l.uploaded, l.shared, l.lacking = make([]bool, sites), make([]bool, sites), make([]bool, sites)
+	l.uploaded, l.shared, l.heard = make([]bool, sites), make([]bool, sites), make([]bool, sites)
+	l.proof, l.keys, l.lost = make([]bool, sites), make([]bool, sites), make([]bool, sites)
+	l.convicted, l.keyless = nil, false
 	l.signed = make([][]byte, sites)
 	l.lacks, l.caught = make([]int, sites), make([]int, sites)
 	l.held, l.given, l.spent = make([][]int, sites), make([]bool, sites), make([]bool, sites)
-	l.adopted, l.opening, l.failure, l.overdue, l.stalled = nil, false, "", false, false
+	l.adopted, l.opening, l.failed, l.overdue, l.stalled = nil, false, nil, false, false
 	l.timed = map[string]bool{}
 }
 
@@ -223,6 +239,13 @@ func (s *State) Announcement(site int) []byte {
 	}
 	return nil
 }
+
+// Boxes are those that a site sent this leader, in the order of its recipients; nil if there are
+// none yet, or the setup is on record.
+func (s *State) Boxes(from int) [][]byte { return s.live.boxes[from] }
+
+// BoxesFor are those that are relayed to a site, in the order of its senders.
+func (s *State) BoxesFor(to int) [][]byte { return s.graph().Route(s.live.boxes, to) }
 
 // Closing reports whether an entry is on its way to the log that may close the open slot's
 // uploads: one that comes now may be outside U.
@@ -267,8 +290,12 @@ func (s *State) awaits(i int) bool {
 			return true
 		case s.Certificate == nil:
 			return l.signed[i] == nil && s.graph().Signs(i)
-		case slices.Contains(l.lacking, true):
-			return l.lacking[i]
+		case slices.Contains(l.proof, true):
+			return l.proof[i]
+		case slices.Contains(l.keys, true):
+			return l.keys[i]
+		case slices.Contains(l.lost, true):
+			return l.lost[i]
 		default:
 			return !l.shared[i]
 		}
@@ -276,6 +303,21 @@ func (s *State) awaits(i int) bool {
 		return s.Draft != nil && l.attested[i] == nil && s.graph().Signs(i)
 	}
 	return false
+}
+
+// Phase says in a word what the open slot is at.
+func (s *State) Phase() string {
+	switch {
+	case s.Survivors == nil:
+		return "upload"
+	case s.Certificate == nil:
+		return "sign"
+	case slices.Contains(s.live.proof, true):
+		return "prove"
+	case s.keyed():
+		return "keys"
+	}
+	return "open"
 }
 
 func indices(set []bool) []int {

@@ -68,12 +68,14 @@ func (s *State) observe(e Event) {
 		l.verifying, l.verified = false, e.Culprit < 0
 	case Dealt:
 		if s.Status == StatusSetup && e.Attempt == s.Attempt && l.boxes[e.Site] == nil {
-			l.boxes[e.Site] = e.Boxes
+			l.boxes[e.Site], l.tags[e.Site] = e.Boxes, e.Tags
 		}
 	case Confirmed:
 		if s.Status == StatusSetup && e.Attempt == s.Attempt {
-			l.confirmed[e.Site] = e.Signature
+			l.confirmed[e.Site], l.deposits[e.Site] = e.Signature, e.Deposits
 		}
+	case Recalled:
+		l.recalled[e.Site], l.lost[e.Site] = true, false
 	case Uploaded:
 		if s.open(e.Query, e.Slot) {
 			l.uploaded[e.Site] = true
@@ -89,7 +91,7 @@ func (s *State) observe(e Event) {
 		}
 	case Shared:
 		if s.open(e.Query, e.Slot) && s.Certificate != nil {
-			l.shared[e.Site] = true
+			l.shared[e.Site], l.heard[e.Site] = true, true
 		}
 	case Unshared:
 		// Whoever's shares came too late for that opening is asked again; the site itself
@@ -97,16 +99,32 @@ func (s *State) observe(e Event) {
 		if s.open(e.Query, e.Slot) && s.Certificate != nil {
 			l.askAgain(askShares)
 			l.asked[e.Site][askShares] = 1 + e.Slot
-			l.shared[e.Site], l.opening = false, false
+			l.shared[e.Site], l.proof[e.Site], l.opening = false, false, false
 		}
-	case BodyMissing:
+	case ProofsMissing:
+		if s.open(e.Query, e.Slot) && s.Certificate != nil {
+			s.wants(l.proof, e.Helpers)
+			l.askAgain(askProof)
+			l.dealer = e.Dealer
+		}
+	case Proved:
 		if s.open(e.Query, e.Slot) {
-			l.lacking[e.Site] = true
+			l.proof[e.Site] = false
 		}
-	case BodyFound:
-		if s.open(e.Query, e.Slot) && s.Certificate != nil && l.lacking[e.Site] {
-			l.askAgain(askShares) // of those whose shares came while the opening was under way
-			l.lacking[e.Site], l.opening = false, false
+	case KeysMissing:
+		if s.open(e.Query, e.Slot) && s.Certificate != nil {
+			s.wants(l.keys, e.From)
+			l.askAgain(askKeys)
+			l.convicted = e.Convicted
+		}
+	case TagsMissing:
+		if s.open(e.Query, e.Slot) && s.Certificate != nil {
+			s.wants(l.lost, e.Owners)
+			l.convicted = e.Convicted
+		}
+	case Keyed:
+		if s.open(e.Query, e.Slot) {
+			l.keys[e.Site] = false
 		}
 	case Attested:
 		if s.Status == StatusSigning && s.Draft != nil {
@@ -114,7 +132,7 @@ func (s *State) observe(e Event) {
 		}
 	case OpenFailed:
 		if s.open(e.Query, e.Slot) {
-			l.failure = e.Code // and never opened again by this leader
+			l.failed = &e // and never opened again by this leader
 		}
 	case Adopt:
 		if s.open(e.Release.Query, s.Slot) {
@@ -132,6 +150,7 @@ func (s *State) observe(e Event) {
 		if s.open(e.Query, e.Slot) {
 			l.overdue = l.overdue || e.Phase == PhaseUpload
 			l.stalled = l.stalled || e.Phase == PhaseOpen
+			l.keyless = l.keyless || e.Phase == PhaseKeys
 		}
 	}
 }
@@ -181,18 +200,18 @@ func (s *State) doubt(site int, u []int) []Effect {
 	return []Effect{Doubt{site, study.CodeHeld}}
 }
 
-// refuted reports whether a site accuses another of what this leader has checked, or of what the
-// site cannot know. Announcements, nonces and confirmations are shown to sites only once the leader
-// has checked all of them; a box is for its receiver alone, which opens it before it confirms.
+// refuted reports whether a site accuses another without what convicts it. Announcements, nonces,
+// confirmations and the form of boxes are shown to sites only once the leader has checked all of
+// them; who finds wrong shares in a box, or two boxes of one sender, can prove it.
 func (s *State) refuted(e Refused) bool {
-	if e.Culprit < 0 || e.Culprit == e.Site || e.Proven {
-		return false
-	}
-	switch e.Code {
-	case study.CodeBadAnnouncement, study.CodeBadConfirmation:
+	return accuses(e.Code) && e.Culprit >= 0 && e.Culprit != e.Site && !e.Proven
+}
+
+// accuses reports whether a refusal with the code is about another site than the one that refuses.
+func accuses(code study.Code) bool {
+	switch code {
+	case study.CodeBadAnnouncement, study.CodeBadConfirmation, study.CodeBadShare, study.CodeBadBox:
 		return true
-	case study.CodeBadShare:
-		return s.Status != StatusSetup || s.live.asked[e.Site][askConfirmation] == 0
 	}
 	return false
 }
@@ -201,20 +220,15 @@ func (s *State) refuted(e Refused) bool {
 // another it is an accusation, and only of what a site can know: who is named for certain is whom
 // the leader has caught.
 func (s *State) departing(e Refused) departure {
-	switch e.Code {
-	case study.CodeBadAnnouncement, study.CodeBadConfirmation, study.CodeBadShare:
-	default:
-		return departure{code: e.Code, culprit: e.Site}
-	}
 	switch {
+	case !accuses(e.Code):
+		return departure{code: e.Code, culprit: e.Site}
 	case e.Proven:
 		return departure{code: e.Code, culprit: e.Culprit}
 	case s.refuted(e):
 		return departure{code: study.CodeBadRefusal, culprit: e.Site}
-	case e.Culprit >= 0 && e.Culprit != e.Site:
-		return departure{e.Code, -1, 1 + e.Site, 1 + e.Culprit}
 	}
-	return departure{e.Code, -1, 1 + e.Site, 0}
+	return departure{e.Code, -1, 1 + e.Site}
 }
 
 // refused notes a site's no. A site that cannot take part ends a setup, and
@@ -267,7 +281,7 @@ func (s *State) departed() *Entry {
 	if s.Status == StatusSetup || s.waits() {
 		for _, d := range l.left {
 			if d.code != "" {
-				return &Entry{Kind: EntryEnded, Code: d.code, Culprit: d.culprit + 1, Accuser: d.accuser, Accused: d.accused}
+				return &Entry{Kind: EntryEnded, Code: d.code, Culprit: d.culprit + 1, Accuser: d.accuser}
 			}
 		}
 	}
@@ -320,6 +334,13 @@ func (s *State) prepare() []Effect {
 		if s.sparse() {
 			e.Nonces = slices.Clone(l.nonces)
 		}
+		switch tags, deposits := slices.Clone(l.tags), slices.Clone(l.deposits); {
+		case s.whole():
+		case s.sparse():
+			e.TagHashes, e.DepositHashes = tags, deposits
+		default:
+			e.Tags, e.Deposits = tags, deposits
+		}
 		return s.propose(e)
 	}
 	return nil
@@ -342,8 +363,8 @@ func (s *State) advance() []Effect {
 		return s.propose(*e)
 	}
 	switch {
-	case l.failure != "":
-		return s.propose(Entry{Kind: EntryEnded, Code: l.failure})
+	case l.failed != nil:
+		return s.propose(Entry{Kind: EntryEnded, Code: l.failed.Code, Culprit: 1 + l.failed.Culprit})
 	case s.Survivors == nil && waits:
 		// Where every site is waited for, U is known before the first upload, and a site can
 		// sign it while others still add up their rows: one trip less. No site's word changes it.
@@ -380,14 +401,7 @@ func (s *State) advance() []Effect {
 			return s.propose(Entry{Kind: EntryEnded, Code: study.CodeRetriesSpent})
 		}
 	default:
-		if !l.opening && subset(s.Survivors, uploaded) && s.graph().Openable(l.shared) {
-			ask, err := s.Ask()
-			if err != nil {
-				return s.propose(Entry{Kind: EntryEnded, Code: study.CodeInternal})
-			}
-			l.opening = true
-			return []Effect{Open{Ask: ask, Survivors: slices.Clone(s.Survivors)}}
-		}
+		return s.unmask()
 	}
 	return nil
 }
@@ -412,7 +426,10 @@ func (s *State) free() []int {
 // deadlines sets each of the open slot's once.
 func (s *State) deadlines() []Effect {
 	phase := PhaseUpload
-	if s.Survivors != nil {
+	switch {
+	case s.keyed():
+		phase = PhaseKeys
+	case s.Survivors != nil:
 		phase = PhaseOpen
 	}
 	if s.live.timed[string(phase)] {

@@ -222,31 +222,37 @@ func TestApprovalStands(t *testing.T) {
 func TestAccusations(t *testing.T) {
 	const nobody = -1
 	for _, c := range []struct {
-		name                      string
-		running                   bool
-		asked                     bool // the accuser was sent its boxes
-		no                        Refused
-		code                      study.Code
-		culprit, accuser, accused int
+		name             string
+		running          bool
+		asked            bool // the accuser was sent its boxes
+		no               Refused
+		code             study.Code
+		culprit, accuser int
 	}{
-		{name: "shares, a word against a word", asked: true, no: Refused{Site: 4, Code: study.CodeBadShare, Culprit: 1},
-			code: study.CodeBadShare, culprit: nobody, accuser: 4, accused: 1},
-		{name: "shares before any came", no: Refused{Site: 4, Code: study.CodeBadShare, Culprit: 1},
-			code: study.CodeBadRefusal, culprit: 4, accuser: nobody, accused: nobody},
+		{name: "shares, proven", asked: true, no: Refused{Site: 4, Code: study.CodeBadShare, Culprit: 1, Proven: true},
+			code: study.CodeBadShare, culprit: 1, accuser: nobody},
+		{name: "shares without a proof", asked: true, no: Refused{Site: 4, Code: study.CodeBadShare, Culprit: 1},
+			code: study.CodeBadRefusal, culprit: 4, accuser: nobody},
+		{name: "two boxes", asked: true, no: Refused{Site: 4, Code: study.CodeBadBox, Culprit: 1, Proven: true},
+			code: study.CodeBadBox, culprit: 1, accuser: nobody},
+		{name: "two boxes without a proof", asked: true, no: Refused{Site: 4, Code: study.CodeBadBox, Culprit: 1},
+			code: study.CodeBadRefusal, culprit: 4, accuser: nobody},
+		{name: "what was relayed", asked: true, no: Refused{Site: 4, Code: study.CodeBadBox, Culprit: -1},
+			code: study.CodeBadBox, culprit: nobody, accuser: 4},
 		{name: "shares that it confirmed", running: true, no: Refused{Site: 4, Code: study.CodeBadShare, Culprit: 1},
-			code: study.CodeBadRefusal, culprit: 4, accuser: nobody, accused: nobody},
+			code: study.CodeBadRefusal, culprit: 4, accuser: nobody},
 		{name: "an announcement that the leader checked", asked: true, no: Refused{Site: 4, Code: study.CodeBadAnnouncement, Culprit: 1},
-			code: study.CodeBadRefusal, culprit: 4, accuser: nobody, accused: nobody},
+			code: study.CodeBadRefusal, culprit: 4, accuser: nobody},
 		{name: "two announcements", asked: true, no: Refused{Site: 4, Code: study.CodeBadAnnouncement, Culprit: 1, Proven: true},
-			code: study.CodeBadAnnouncement, culprit: 1, accuser: nobody, accused: nobody},
+			code: study.CodeBadAnnouncement, culprit: 1, accuser: nobody},
 		{name: "an announcement of nobody's", asked: true, no: Refused{Site: 4, Code: study.CodeBadAnnouncement, Culprit: -1},
-			code: study.CodeBadAnnouncement, culprit: nobody, accuser: 4, accused: nobody},
+			code: study.CodeBadAnnouncement, culprit: nobody, accuser: 4},
 		{name: "a confirmation that the leader checked", running: true, no: Refused{Site: 4, Code: study.CodeBadConfirmation, Culprit: 1},
-			code: study.CodeBadRefusal, culprit: 4, accuser: nobody, accused: nobody},
+			code: study.CodeBadRefusal, culprit: 4, accuser: nobody},
 		{name: "itself", asked: true, no: Refused{Site: 4, Code: study.CodeDataChanged, Culprit: -1},
-			code: study.CodeDataChanged, culprit: 4, accuser: nobody, accused: nobody},
+			code: study.CodeDataChanged, culprit: 4, accuser: nobody},
 		{name: "another's data", running: true, no: Refused{Site: 4, Code: study.CodeDataChanged, Culprit: 1},
-			code: study.CodeDataChanged, culprit: 4, accuser: nobody, accused: nobody},
+			code: study.CodeDataChanged, culprit: 4, accuser: nobody},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := newHarness(t, 5, func(s *proposal.Spec) { s.OnDropout = proposal.DropoutWait })
@@ -262,15 +268,15 @@ func TestAccusations(t *testing.T) {
 			h.event(c.no)
 			doubts := h.doubts()
 			h.want(StatusEnded)
-			if s := h.state; s.Code != c.code || s.Culprit != c.culprit || s.Accuser != 1+c.accuser || s.Accused != 1+c.accused {
-				t.Errorf("%s: culprit %d, accuser %d, accused %d", s.Code, s.Culprit, s.Accuser-1, s.Accused-1)
+			if s := h.state; s.Code != c.code || s.Culprit != c.culprit || s.Accuser != 1+c.accuser {
+				t.Errorf("%s: culprit %d, accuser %d", s.Code, s.Culprit, s.Accuser-1)
 			}
 			if c.code == study.CodeBadRefusal && !slices.Contains(doubts, Doubt{4, c.code}) {
 				t.Errorf("the false refusal is not counted: %v", doubts)
 			}
 			h.crash() // it is in the log
-			if s := h.state; s.Accuser != 1+c.accuser || s.Accused != 1+c.accused {
-				t.Errorf("after a crash: accuser %d, accused %d", s.Accuser-1, s.Accused-1)
+			if s := h.state; s.Accuser != 1+c.accuser {
+				t.Errorf("after a crash: accuser %d", s.Accuser-1)
 			}
 		})
 	}

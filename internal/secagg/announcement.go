@@ -4,95 +4,88 @@ import (
 	"bytes"
 	"crypto/ecdh"
 	"crypto/ed25519"
+	"crypto/mlkem"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
-	"slices"
-
-	"filippo.io/edwards25519"
 )
 
-// An announcement is header ‖ transport key (32) ‖ for each slot the q points of m and the q
-// points of b (64q) ‖ Ed25519 signature of all before it (64).
+// An announcement is header ‖ X25519 key (32) ‖ ML-KEM-768 key (1184) ‖ for each shared secret the
+// hash that commits to it (32) ‖ for each of K places the hash that commits to the shares there
+// (32) ‖ T coefficients of the masked combination (32 each) ‖ Ed25519 signature of all before (64).
 
 func (c Config) announcementSize() int {
-	return c.headerSize() + 32 + c.Slots*64*c.Quorum + ed25519.SignatureSize
+	return c.headerSize() + 32 + mlkem.EncapsulationKeySize768 + 32*c.shared() + c.bodySize() + ed25519.SignatureSize
 }
 
-// Announce returns site self's signed announcement, on the sparse graph head and body: a
-// function of its arguments, so that a resend is the same bytes.
+// headerHash stands for the header in every hash of the site.
+func (c Config) headerHash(site int) [32]byte { return sha256.Sum256(c.header(site)) }
+
+// Announce returns site self's signed announcement; on the sparse graph head, ML-KEM key and body.
+// It draws the polynomial that masks the combination, and forgets it: each call returns other
+// bytes. The caller stores them with the secrets, before they leave, and only ever sends those.
 func Announce(cfg Config, self int, sec Secrets, key ed25519.PrivateKey) ([]byte, error) {
+	var mask [32]byte
+	rand.Read(mask[:]) // never fails: the process ends instead
+	return announce(cfg, self, sec, &mask, key)
+}
+
+// announce is Announce with the key of the mask polynomial, which it overwrites.
+func announce(cfg Config, self int, sec Secrets, mask *[32]byte, key ed25519.PrivateKey) ([]byte, error) {
+	defer clear(mask[:])
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
 	if self < 0 || self >= cfg.sites() || len(sec.Slots) != cfg.Slots {
 		return nil, configError("site %d with %d slots does not fit the setup", self, len(sec.Slots))
 	}
-	if cfg.sparse() {
-		return cfg.announceSparse(self, sec, key)
-	}
-	return cfg.announce(self, sec, key)
-}
-
-func (c Config) announce(self int, sec Secrets, key ed25519.PrivateKey) ([]byte, error) {
 	transport, err := ecdh.X25519().NewPrivateKey(sec.Transport[:])
 	if err != nil {
 		return nil, configError("transport key: %v", err)
 	}
-	out := append(c.header(self), transport.PublicKey().Bytes()...)
-	for slot, secret := range sec.Slots {
-		m, b := secret.polynomials(slot, self, c.Quorum)
-		for _, p := range []polynomial{m, b} {
-			for _, coefficient := range p {
-				out = append(out, new(edwards25519.Point).ScalarBaseMult(coefficient).Bytes()...)
-			}
-		}
+	seal, err := mlkem.NewDecapsulationKey768(sec.Seal[:])
+	if err != nil {
+		return nil, configError("ML-KEM seed: %v", err)
 	}
+	public, sealKey := transport.PublicKey().Bytes(), seal.EncapsulationKey().Bytes()
+	sealHash := sha256.Sum256(sealKey)
+	d := cfg.deal(self, &sec, mask, public, sealHash[:])
+	out := append(cfg.header(self), public...)
+	if cfg.sparse() {
+		return cfg.head(out, self, sec, key, sealKey, d), nil
+	}
+	out = append(append(append(out, sealKey...), d.secrets...), d.body...)
 	return append(out, ed25519.Sign(key, out)...), nil
 }
 
 // announced is one site's announcement, checked.
 type announced struct {
+	header    [32]byte // hash of it
 	transport *ecdh.PublicKey
-	// by slot; on the sparse graph nil once checked: N sites' are much, and few are used
-	m, b []commitment
-	keys []byte   // by slot, the encodings of M and B, 64 bytes: what keys are bound to
-	body [32]byte // on the sparse graph: the hash of all but the constant terms
+	sealHash  [32]byte // of the ML-KEM key
+	secrets   []byte   // 32 a shared secret: the commitments, by slot, b before e
+	// on the complete graph
+	seal *mlkem.EncapsulationKey768
+	body []byte
+	// on the sparse one, the body's hash
+	bodyHash [32]byte
 }
 
-// Which of a slot's two secrets.
-const (
-	ofM = iota
-	ofB
-)
-
-// key is the encoding of a slot's M or B.
-func (a *announced) key(slot, which int) []byte {
-	at := 64*slot + 32*which
-	return a.keys[at : at+32 : at+32]
+// committed is the commitment to a slot's secret.
+func (s *Setup) committed(site, slot, which int) []byte {
+	at := 32 * (s.cfg.kinds()*slot + which)
+	return s.sites[site].secrets[at : at+32 : at+32]
 }
 
-// point is a slot's M or B, for the caller to change.
-func (a *announced) point(slot, which int) *edwards25519.Point {
-	if a.m != nil {
-		return new(edwards25519.Point).Set(&[2]commitment{a.m[slot], a.b[slot]}[which][0])
-	}
-	p, err := new(edwards25519.Point).SetBytes(a.key(slot, which))
+// opens reports whether a value is the slot's secret that the site committed to.
+func (s *Setup) opens(site, slot, which int, value []byte) bool {
+	v, err := decodeScalar(value)
 	if err != nil {
-		panic(err) // parseHead has read it before
+		return false
 	}
-	return p
-}
-
-// points returns all of the commitments' points.
-func (a announced) points() []*edwards25519.Point {
-	var out []*edwards25519.Point
-	for _, c := range slices.Concat(a.m, a.b) {
-		for k := range c {
-			out = append(out, &c[k])
-		}
-	}
-	return out
+	h := committer{s.sites[site].header}.secret(slot, which, v)
+	return bytes.Equal(h[:], s.committed(site, slot, which))
 }
 
 // Setup is the public side of a finished exchange of announcements, all of them
@@ -115,56 +108,11 @@ func (s *Setup) Config() Config { return s.cfg }
 func (s *Setup) Transcript() [32]byte { return s.transcript }
 
 // Verify checks all N announcements of the complete graph: lengths, signatures by the roster's
-// keys, canonical points of the prime-order subgroup, all in one batch (inSubgroup). A *SiteError
-// names a site whose does not hold.
+// keys, transport keys, canonical scalars. A *SiteError names a site whose does not hold.
 func Verify(cfg Config, announcements [][]byte) (*Setup, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	s, err := newSetup(cfg, announcements)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.checkSubgroup(); err != nil {
-		return nil, err
-	}
-	return s, nil
-}
-
-// Restore is Verify for announcements that all N sites have confirmed: after a restart,
-// or on a new leader. It checks the confirmations, which bind every byte of the
-// announcements, and leaves out whether each point is of the subgroup, which takes most of
-// Verify's time: every honest site has checked that before it confirmed. On the sparse graph
-// announcements are heads, and nonces are wanted; nil on the complete one. Errors as
-// Verify's, Board.Draw's and CheckConfirmations'.
-func Restore(cfg Config, announcements, nonces, confirmations [][]byte) (*Setup, error) {
-	s, err := restored(cfg, announcements, nonces)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.CheckConfirmations(confirmations); err != nil {
-		return nil, err
-	}
-	return s, nil
-}
-
-func restored(cfg Config, announcements, nonces [][]byte) (*Setup, error) {
-	if cfg.sparse() {
-		b, err := newBoard(cfg, announcements)
-		if err != nil {
-			return nil, err
-		}
-		b.forgetPoints()
-		return b.Draw(nonces)
-	}
-	if err := cfg.Validate(); err != nil {
-		return nil, err
-	}
-	return newSetup(cfg, announcements)
-}
-
-// newSetup reads all announcements and checks all but that their points are of the subgroup.
-func newSetup(cfg Config, announcements [][]byte) (*Setup, error) {
 	if len(announcements) != cfg.sites() || cfg.sparse() {
 		return nil, configError("%d announcements of %d sites, or not the complete graph", len(announcements), cfg.sites())
 	}
@@ -177,7 +125,7 @@ func newSetup(cfg Config, announcements [][]byte) (*Setup, error) {
 		}
 	}
 	h := sha256.New()
-	h.Write([]byte("covey secagg transcript v1\x00"))
+	h.Write([]byte("covey secagg transcript v2\x00"))
 	for _, raw := range announcements {
 		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(raw))))
 		h.Write(raw)
@@ -186,49 +134,76 @@ func newSetup(cfg Config, announcements [][]byte) (*Setup, error) {
 	return s, nil
 }
 
+// Restore is Verify for announcements that all N sites have confirmed: after a restart, or on a new
+// leader. It checks the confirmations too. On the sparse graph announcements are heads, and nonces
+// are wanted; nil on the complete one. Errors as Verify's, Board.Draw's and CheckConfirmations'.
+func Restore(cfg Config, announcements, nonces, confirmations [][]byte) (*Setup, error) {
+	s, err := restored(cfg, announcements, nonces)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.CheckConfirmations(confirmations); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func restored(cfg Config, announcements, nonces [][]byte) (*Setup, error) {
+	if !cfg.sparse() {
+		return Verify(cfg, announcements)
+	}
+	b, err := VerifyHeads(cfg, announcements)
+	if err != nil {
+		return nil, err
+	}
+	return b.Draw(nonces)
+}
+
+var errAnnouncement = errors.New("announcement of another study, roster, graph, attempt or version")
+
 func (c Config) parse(site int, raw []byte) (announced, error) {
 	header := c.header(site)
 	if len(raw) != c.announcementSize() || !bytes.Equal(raw[:len(header)], header) {
-		return announced{}, errors.New("announcement of another study, roster, attempt or version")
+		return announced{}, errAnnouncement
 	}
 	if err := c.checkSigned(site, raw); err != nil {
 		return announced{}, err
 	}
-	body := raw[len(header) : len(raw)-ed25519.SignatureSize]
-	var a announced
+	rest := raw[len(header) : len(raw)-ed25519.SignatureSize]
+	take := func(n int) (out []byte) {
+		out, rest = bytes.Clone(rest[:n]), rest[n:]
+		return out
+	}
+	a := announced{header: sha256.Sum256(header)}
 	var err error
-	if a.transport, err = transportKey(body[:32]); err != nil {
+	if a.transport, err = transportKey(take(32)); err != nil {
 		return announced{}, err
 	}
-	body = body[32:]
-	a.keys = make([]byte, 0, 64*c.Slots)
-	for range c.Slots {
-		var both [2]commitment
-		for i := range both {
-			a.keys = append(a.keys, body[:32]...)
-			both[i] = make(commitment, c.Quorum)
-			for k := range both[i] {
-				if err := setPoint(&both[i][k], body[:32]); err != nil {
-					return announced{}, err
-				}
-				body = body[32:]
-			}
-		}
-		a.m, a.b = append(a.m, both[ofM]), append(a.b, both[ofB])
+	seal := take(mlkem.EncapsulationKeySize768)
+	a.sealHash = sha256.Sum256(seal)
+	if a.seal, err = mlkem.NewEncapsulationKey768(seal); err != nil {
+		return announced{}, errSeal
+	}
+	a.secrets, a.body = take(32*c.shared()), take(c.bodySize())
+	if _, err := c.parseBody(a.body); err != nil {
+		return announced{}, err
 	}
 	return a, nil
 }
 
 // CheckAnnounced checks that raw is an announcement of the site for this attempt, or its head on
-// the sparse graph, with the site's signature. It looks at no point: a site that signed two of them
-// is convicted by any two.
+// the sparse graph, with the site's signature. It looks at nothing else: a site that signed two of
+// them is convicted by any two.
 func (c Config) CheckAnnounced(site int, raw []byte) error {
+	if site < 0 || site >= c.sites() {
+		return configError("site %d of %d", site, c.sites())
+	}
 	size, header := c.announcementSize(), c.header(site)
 	if c.sparse() {
 		size = c.headSize()
 	}
 	if len(raw) != size || !bytes.Equal(raw[:len(header)], header) {
-		return siteError(site, "announcement of another study, roster, attempt or version")
+		return &SiteError{site, errAnnouncement}
 	}
 	return c.checkSigned(site, raw)
 }
@@ -241,6 +216,8 @@ func (c Config) checkSigned(site int, raw []byte) error {
 	}
 	return nil
 }
+
+var errSeal = errors.New("announcement: not an ML-KEM-768 key")
 
 // transportKey reads an X25519 key. One of low order agrees on zero with every private key;
 // ECDH refuses it.

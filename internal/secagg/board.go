@@ -2,8 +2,8 @@ package secagg
 
 import (
 	"bytes"
-	"crypto/ecdh"
 	"crypto/ed25519"
+	"crypto/mlkem"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/binary"
@@ -15,10 +15,11 @@ import (
 	"filippo.io/edwards25519"
 )
 
-// On the sparse graph an announcement has a head that everybody sees and a body for the dealer's
-// holders. The head is header ‖ transport key (32) ‖ commitment to the site's nonce (32) ‖ for each
-// slot M and B (64) ‖ SHA-256 of the body (32) ‖ Ed25519 signature of all before it (64). The body
-// is, for each slot, the other T-1 points of m and the T-1 of b.
+// On the sparse graph an announcement has a head that everybody sees, an ML-KEM key for the sites
+// that seal boxes to this one, and a body for its holders. The head is header ‖ X25519 key (32) ‖
+// SHA-256 of the ML-KEM key (32) ‖ commitment to the site's nonce (32) ‖ for each shared secret the
+// hash that commits to it (32) ‖ SHA-256 of the body (32) ‖ Ed25519 signature of all before it
+// (64). The body is c_1..c_K ‖ P, as at the end of the complete graph's announcement.
 //
 // Nonces are shown when all heads are known, and the graph is drawn from heads and nonces: nobody
 // could choose it, nor a key that suits it.
@@ -26,66 +27,33 @@ import (
 const nonceSize = 32
 
 func (c Config) headSize() int {
-	return c.headerSize() + 32 + nonceSize + c.Slots*64 + sha256.Size + ed25519.SignatureSize
+	return c.headerSize() + 32 + sha256.Size + nonceSize + 32*c.shared() + sha256.Size + ed25519.SignatureSize
 }
 
-func (c Config) bodySize() int { return c.Slots * 64 * (c.threshold() - 1) }
-
-// Split returns the two parts of an announcement of the sparse graph; a *SiteError if it
-// is of another length or its body is not the one that its head names.
-func (c Config) Split(site int, announcement []byte) (head, body []byte, err error) {
-	if n := c.headSize(); len(announcement) == n+c.bodySize() {
-		head, body = announcement[:n:n], announcement[n:]
-		if c.fits(head, body) {
-			return head, body, nil
-		}
+// Split returns the three parts of an announcement of the sparse graph; a *SiteError if it is of
+// another length or its key or body is not the one that its head names.
+func (c Config) Split(site int, announcement []byte) (head, seal, body []byte, err error) {
+	n, k := c.headSize(), mlkem.EncapsulationKeySize768
+	if len(announcement) != n+k+c.bodySize() {
+		return nil, nil, nil, siteError(site, "announcement: of another length")
 	}
-	return nil, nil, siteError(site, "announcement: of another length, or its body is another")
-}
-
-// fits reports whether body is the one that head names.
-func (c Config) fits(head, body []byte) bool {
-	hash := sha256.Sum256(body)
-	return len(head) == c.headSize() && len(body) == c.bodySize() &&
-		bytes.Equal(hash[:], head[len(head)-ed25519.SignatureSize-sha256.Size:len(head)-ed25519.SignatureSize])
-}
-
-// Nonce is site self's part of the graph's seed, to be shown only once all heads are on
-// record. It says nothing about the transport key that it is derived from.
-func (c Config) Nonce(self int, sec Secrets) []byte {
-	return derive(sec.Transport[:], c.Study[:], "nonce", nonceSize, u16(self), u32(int(c.Attempt)))
-}
-
-func commitNonce(site int, nonce []byte) [32]byte {
-	return sha256.Sum256(slices.Concat([]byte("covey secagg nonce v1\x00"), u16(site), nonce))
-}
-
-// announceSparse returns head ‖ body.
-func (c Config) announceSparse(self int, sec Secrets, key ed25519.PrivateKey) ([]byte, error) {
-	transport, err := ecdh.X25519().NewPrivateKey(sec.Transport[:])
-	if err != nil {
-		return nil, configError("transport key: %v", err)
+	head, seal, body = announcement[:n:n], announcement[n:n+k:n+k], announcement[n+k:]
+	sealHash, bodyHash := sha256.Sum256(seal), sha256.Sum256(body)
+	at := c.headerSize() + 32
+	if !bytes.Equal(head[at:at+32], sealHash[:]) || !bytes.Equal(head[n-ed25519.SignatureSize-32:n-ed25519.SignatureSize], bodyHash[:]) {
+		return nil, nil, nil, siteError(site, "announcement: its key or its commitments are not those that its head names")
 	}
-	commitment := commitNonce(self, c.Nonce(self, sec))
-	head := append(append(c.header(self), transport.PublicKey().Bytes()...), commitment[:]...)
-	body := make([]byte, 0, c.bodySize())
-	for slot, secret := range sec.Slots {
-		m, b := secret.polynomials(slot, self, c.threshold())
-		for _, p := range []polynomial{m, b} {
-			for k, coefficient := range p {
-				raw := new(edwards25519.Point).ScalarBaseMult(coefficient).Bytes()
-				if k == 0 {
-					head = append(head, raw...)
-				} else {
-					body = append(body, raw...)
-				}
-			}
-		}
-	}
-	hash := sha256.Sum256(body)
-	head = append(head, hash[:]...)
+	return head, seal, body, nil
+}
+
+func commitNonce(site int, nonce []byte) [32]byte { return hash("nonce", u16(site), nonce) }
+
+// head returns head ‖ ML-KEM key ‖ body. begun is header and X25519 key.
+func (c Config) head(begun []byte, self int, sec Secrets, key ed25519.PrivateKey, seal []byte, d dealing) []byte {
+	sealHash, bodyHash, nonce := sha256.Sum256(seal), sha256.Sum256(d.body), commitNonce(self, sec.Nonce[:])
+	head := slices.Concat(begun, sealHash[:], nonce[:], d.secrets, bodyHash[:])
 	head = append(head, ed25519.Sign(key, head)...)
-	return append(head, body...), nil
+	return slices.Concat(head, seal, d.body)
 }
 
 // Board is all heads of the sparse graph, checked; the graph is not drawn yet. It is
@@ -96,29 +64,9 @@ type Board struct {
 	hash   [32]byte // of all heads in roster order
 }
 
-// VerifyHeads checks all N heads: lengths, signatures by the roster's keys, canonical points
-// of the prime-order subgroup in one batch. A *SiteError names a site whose does not hold.
+// VerifyHeads checks all N heads: lengths, signatures by the roster's keys, transport keys. A
+// *SiteError names a site whose does not hold.
 func VerifyHeads(cfg Config, heads [][]byte) (*Board, error) {
-	b, err := newBoard(cfg, heads)
-	if err != nil {
-		return nil, err
-	}
-	if err := b.setup.checkSubgroup(); err != nil {
-		return nil, err
-	}
-	b.forgetPoints()
-	return b, nil
-}
-
-// forgetPoints leaves the encodings, 64 bytes a slot and site in place of some 400.
-func (b *Board) forgetPoints() {
-	for i := range b.setup.sites {
-		b.setup.sites[i].m, b.setup.sites[i].b = nil, nil
-	}
-}
-
-// newBoard reads all heads and checks all but that their points are of the subgroup.
-func newBoard(cfg Config, heads [][]byte) (*Board, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -138,7 +86,7 @@ func newBoard(cfg Config, heads [][]byte) (*Board, error) {
 		}
 	}
 	h := sha256.New()
-	h.Write([]byte("covey secagg board v1\x00"))
+	h.Write([]byte("covey secagg board v2\x00"))
 	for _, raw := range heads {
 		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(raw))))
 		h.Write(raw)
@@ -147,36 +95,28 @@ func newBoard(cfg Config, heads [][]byte) (*Board, error) {
 	return b, nil
 }
 
-// parseHead reads one head, its body's hash aside, and gives the commitment to its nonce. header is
-// the site's.
+// parseHead reads one head, and returns the commitment to its nonce beside. header is the site's.
 func (c Config) parseHead(site int, header, raw []byte) (announced, []byte, error) {
 	if len(raw) != c.headSize() || !bytes.Equal(raw[:len(header)], header) {
-		return announced{}, nil, errors.New("announcement of another study, roster, graph, attempt or version")
+		return announced{}, nil, errAnnouncement
 	}
 	if err := c.checkSigned(site, raw); err != nil {
 		return announced{}, nil, err
 	}
-	body := raw[len(header):]
-	var a announced
+	rest := bytes.Clone(raw[len(header):])
+	take := func(n int) (out []byte) {
+		out, rest = rest[:n:n], rest[n:]
+		return out
+	}
+	a := announced{header: sha256.Sum256(header)}
 	var err error
-	if a.transport, err = transportKey(body[:32]); err != nil {
+	if a.transport, err = transportKey(take(32)); err != nil {
 		return announced{}, nil, err
 	}
-	nonce := bytes.Clone(body[32 : 32+nonceSize])
-	body = body[32+nonceSize:]
-	a.keys = bytes.Clone(body[:64*c.Slots])
-	for range c.Slots {
-		var both [2]commitment
-		for i := range both {
-			both[i] = make(commitment, 1)
-			if err := setPoint(&both[i][0], body[:32]); err != nil {
-				return announced{}, nil, err
-			}
-			body = body[32:]
-		}
-		a.m, a.b = append(a.m, both[ofM]), append(a.b, both[ofB])
-	}
-	a.body = [32]byte(body[:sha256.Size])
+	a.sealHash = [32]byte(take(32))
+	nonce := take(nonceSize)
+	a.secrets = take(32 * c.shared())
+	a.bodyHash = [32]byte(take(32))
 	return a, nonce, nil
 }
 
@@ -205,40 +145,70 @@ func (b *Board) Draw(nonces [][]byte) (*Setup, error) {
 		}
 	}
 	h := sha256.New()
-	h.Write([]byte("covey secagg transcript v1\x00sparse\x00"))
+	h.Write([]byte("covey secagg transcript v2\x00sparse\x00"))
 	h.Write(b.hash[:])
 	for _, nonce := range nonces {
 		h.Write(nonce)
 	}
 	s := &Setup{cfg: b.setup.cfg, sites: b.setup.sites}
 	h.Sum(s.transcript[:0])
-	seed := [32]byte(derive(s.transcript[:], nil, "graph", 32))
-	var err error
-	s.graph, err = NewGraph(s.cfg.Sparse, seed)
-	return s, err
+	return s, s.draw()
 }
 
-// commitments reads site's body: its polynomials' whole commitments, constant terms first. The
-// points' order is for the caller to check.
-func (s *Setup) commitments(site int, body []byte) (announced, error) {
-	hash := sha256.Sum256(body)
-	if len(body) != s.cfg.bodySize() || hash != s.sites[site].body {
-		return announced{}, errors.New("the commitments are not those of the announcement's head")
+// CheckKey checks that seal is the ML-KEM key that the site's head names, and is a key. It is for
+// the leader and for who seals to the site; nobody else sees it. On the complete graph the
+// announcement has it.
+func (s *Setup) CheckKey(site int, seal []byte) error {
+	_, err := s.sealTo(site, seal)
+	return err
+}
+
+// sealTo reads the ML-KEM key of a site: nil on the complete graph.
+func (s *Setup) sealTo(site int, seal []byte) (*mlkem.EncapsulationKey768, error) {
+	if site < 0 || site >= s.cfg.sites() {
+		return nil, configError("site %d of %d", site, s.cfg.sites())
 	}
-	a := announced{m: make([]commitment, s.cfg.Slots), b: make([]commitment, s.cfg.Slots)}
-	for slot := range s.cfg.Slots {
-		for which, to := range []*commitment{&a.m[slot], &a.b[slot]} {
-			*to = make(commitment, s.cfg.threshold())
-			(*to)[0].Set(s.sites[site].point(slot, which))
-			for k := 1; k < len(*to); k++ {
-				if err := setPoint(&(*to)[k], body[:32]); err != nil {
-					return announced{}, err
-				}
-				body = body[32:]
-			}
-		}
+	if !s.cfg.sparse() {
+		return s.sites[site].seal, nil
 	}
-	return a, nil
+	if sha256.Sum256(seal) != s.sites[site].sealHash {
+		return nil, &RelayError{site, "the ML-KEM key is not the one that the head names"}
+	}
+	key, err := mlkem.NewEncapsulationKey768(seal)
+	if err != nil {
+		return nil, &SiteError{site, errSeal}
+	}
+	return key, nil
+}
+
+// CheckBody checks that body is the one that the site's head names, and is of numbers below ℓ. It
+// is for the leader and the site's holders.
+func (s *Setup) CheckBody(site int, body []byte) error {
+	_, err := s.body(site, body)
+	return err
+}
+
+// body reads a dealer's commitments: of its announcement on the complete graph, where raw is nil.
+func (s *Setup) body(site int, raw []byte) (body, error) {
+	if site < 0 || site >= s.cfg.sites() {
+		return body{}, configError("site %d of %d", site, s.cfg.sites())
+	}
+	if !s.cfg.sparse() {
+		raw = s.sites[site].body
+	} else if sha256.Sum256(raw) != s.sites[site].bodyHash {
+		return body{}, &RelayError{site, "the commitments are not those that the head names"}
+	}
+	b, err := s.cfg.parseBody(raw)
+	if err != nil {
+		return body{}, &SiteError{site, errors.New("announcement: commitments that are no numbers below ℓ")}
+	}
+	return b, nil
+}
+
+// challenge is a dealer's g.
+func (s *Setup) challenge(site int, b body) *edwards25519.Scalar {
+	a := &s.sites[site]
+	return committer{a.header}.challenge(a.transport.Bytes(), a.sealHash[:], a.secrets, b.places)
 }
 
 // atOnce calls work with 0..n-1, as many at a time as there are processors.

@@ -8,7 +8,7 @@ type Certificate [][]byte
 
 // releaseBytes is RELEASE(ctx, H(U)), bound to the setup and the slot.
 func (s *Setup) releaseBytes(q Query, u Survivors) []byte {
-	out := append([]byte("covey secagg release v1\x00"), s.transcript[:]...)
+	out := append([]byte("covey secagg release v2\x00"), s.transcript[:]...)
 	out = append(out, u32(q.Slot)...)
 	out = append(out, q.Context[:]...)
 	hash := u.Hash()

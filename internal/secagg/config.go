@@ -86,7 +86,7 @@ func (c Config) Validate() error {
 			return configError("identity key %d is not a key of its own", i)
 		}
 		seen[string(key)] = true
-		if _, err := decodePoint(key); err != nil {
+		if err := checkIdentity(key); err != nil {
 			return configError("identity key %d: %v", i, err)
 		}
 	}
@@ -122,6 +122,29 @@ func (c Config) validateComplete() error {
 
 func (c Config) sites() int { return len(c.Identity) }
 
+// Whole reports whether every sum is of all sites, as with on_dropout = "wait": no site is ever
+// outside of one, so that b alone is shared, and pairs need neither tags nor deposits.
+func (c Config) Whole() bool { return c.MinSurvivors == c.sites() }
+
+// kinds is how many secrets of a slot are shared: b, and e where a site can be missing.
+func (c Config) kinds() int {
+	if c.Whole() {
+		return 1
+	}
+	return 2
+}
+
+// shared is how many secrets a site shares in all.
+func (c Config) shared() int { return c.kinds() * c.Slots }
+
+// holders is how many sites hold a share of each site's secrets, K.
+func (c Config) holders() int {
+	if c.sparse() {
+		return c.Sparse.Holders
+	}
+	return c.sites()
+}
+
 func (c Config) sparse() bool { return c.Sparse.Holders > 0 }
 
 // threshold is how many shares open a secret, which is how many coefficients a polynomial has,
@@ -146,7 +169,7 @@ func (c Config) header(site int) []byte {
 	if c.sparse() {
 		graph = "sparse"
 	}
-	b := append([]byte(nil), "covey secagg announcement v1\x00"+graph+"\x00"...)
+	b := append([]byte(nil), "covey secagg announcement v2\x00"+graph+"\x00"...)
 	b = append(b, c.Study[:]...)
 	roster := sha256.New()
 	for _, key := range c.Identity {

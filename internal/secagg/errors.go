@@ -36,9 +36,47 @@ func (e *NotReadyError) Error() string {
 	return fmt.Sprintf("secagg: %d sites have sent shares, %d are needed", e.Have, e.Need)
 }
 
-// BodyError is an opening that needs a dealer's body to find out whose share is wrong.
-type BodyError struct{ Dealer int }
+// RelayError is a message about a site that is not that site's own: whoever relayed it is at fault,
+// and nobody else is named.
+type RelayError struct {
+	Site   int
+	Reason string
+}
 
-func (e *BodyError) Error() string {
-	return fmt.Sprintf("secagg: the commitments of site %d are needed to find a wrong share", e.Dealer)
+func (e *RelayError) Error() string {
+	return fmt.Sprintf("secagg: what was relayed of site %d: %s", e.Site, e.Reason)
+}
+
+// ProofsError is an opening in which a dealer's secret does not fit: the helpers whose shares made
+// it have to prove them (Setup.Proof, Opening.AddProof).
+type ProofsError struct {
+	Dealer  int
+	Helpers []int
+}
+
+func (e *ProofsError) Error() string {
+	return fmt.Sprintf("secagg: the opened secret of site %d is not the one committed to; %d sites have to prove their shares", e.Dealer, len(e.Helpers))
+}
+
+// KeysError is an opening that needs survivors' keys of their pairs with missing sites (Setup.Keys,
+// Opening.AddKeys).
+type KeysError struct{ From []int }
+
+func (e *KeysError) Error() string {
+	return fmt.Sprintf("secagg: keys of pairs are needed of %d survivors", len(e.From))
+}
+
+// TagsError is an opening that needs the tags of these owners, which are not at hand (Kept).
+type TagsError struct{ Owners []int }
+
+func (e *TagsError) Error() string {
+	return fmt.Sprintf("secagg: the tags of %d sites are needed", len(e.Owners))
+}
+
+// DealerError is a survivor that committed to another secret than it shared: its sum cannot be
+// opened.
+type DealerError struct{ Site int }
+
+func (e *DealerError) Error() string {
+	return fmt.Sprintf("secagg: site %d shared another secret than it committed to", e.Site)
 }

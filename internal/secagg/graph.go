@@ -64,6 +64,58 @@ func (g *Graph) Held(i int) []Share {
 // Neighbours are the sites that site i shares masks with, ascending.
 func (g *Graph) Neighbours(i int) []int { return widened(g.neighbours[i]) }
 
+// owns reports whether site i owns the pair that it is in with j: its e keys their masks, and the
+// other end gets the key in a box. Every second pair is the lower site's.
+func owns(i, j int) bool { return (i+j)%2 == 1 == (i < j) }
+
+// ownerOf returns which of two sites owns their pair.
+func ownerOf(i, j int) int {
+	if owns(i, j) {
+		return i
+	}
+	return j
+}
+
+// Owned are the mask neighbours with which site i's pair is its own, ascending: it sends them keys.
+func (g *Graph) Owned(i int) []int {
+	return slices.DeleteFunc(g.Neighbours(i), func(j int) bool { return !owns(i, j) })
+}
+
+// Owners are the mask neighbours that own their pair with site i, ascending: they send it keys.
+func (g *Graph) Owners(i int) []int {
+	return slices.DeleteFunc(g.Neighbours(i), func(j int) bool { return owns(i, j) })
+}
+
+// Recipients are the sites that site i sends a box: its holders, and the neighbours whose pair it
+// owns; ascending, without itself.
+func (g *Graph) Recipients(i int) []int { return union(i, g.Holders(i), g.Owned(i)) }
+
+// Senders are the sites that send site i a box: the dealers whose shares it holds, and the owners
+// of its pairs; ascending, without itself.
+func (g *Graph) Senders(i int) []int {
+	dealers := make([]int, len(g.held[i]))
+	for k, s := range g.held[i] {
+		dealers[k] = int(s.dealer)
+	}
+	return union(i, dealers, g.Owners(i))
+}
+
+// union is two sets in one, ascending, without site i.
+func union(i int, a, b []int) []int {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.DeleteFunc(slices.Compact(all), func(j int) bool { return i == j })
+}
+
+// place is where site i's share of a dealer stands, 0 if it holds none.
+func (g *Graph) place(i, dealer int) int {
+	at, ok := slices.BinarySearchFunc(g.held[i], uint16(dealer), func(s share, j uint16) int { return int(s.dealer) - int(j) })
+	if !ok {
+		return 0
+	}
+	return int(g.held[i][at].x)
+}
+
 // Committee is the sites whose release signatures count, ascending: T of them are a certificate.
 func (g *Graph) Committee() []int { return widened(g.committee) }
 

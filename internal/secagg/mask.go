@@ -1,8 +1,6 @@
 package secagg
 
 import (
-	"fmt"
-	"io"
 	"slices"
 
 	"filippo.io/edwards25519"
@@ -15,6 +13,9 @@ type Query struct {
 	Context [32]byte // ctx of docs/protocol.md
 	Bits    uint     // b
 	Lanes   int      // length of the vector
+	// Chain says that the sites' own noise is in the sum, of which a part is taken away again once
+	// U is known: shares of who is in U end with the key of that part (NoiseChain).
+	Chain bool
 }
 
 // Validate checks a query against the setup.
@@ -31,110 +32,37 @@ func (s *Setup) Validate(q Query) error {
 	return nil
 }
 
-// cleared is [8]M of a site: every agreement is on such a point, so that nothing depends on
-// a secret modulo 8 even if a point outside the subgroup had passed.
-func (s *Setup) cleared(site, slot int) *edwards25519.Point {
-	p := s.sites[site].point(slot, ofM)
-	return p.MultByCofactor(p)
-}
-
-// pairKey is k_ij of a query, from [m_i][8]M_j = [m_j][8]M_i: the same for both. ctx salts it.
-func (s *Setup) pairKey(agreed []byte, self, other int, q Query) []byte {
-	i, j := min(self, other), max(self, other)
-	return derive(agreed, q.Context[:], "pair", 32, u32(q.Slot), u16(i), u16(j),
-		s.sites[i].key(q.Slot, ofM), s.sites[j].key(q.Slot, ofM))
-}
-
-// selfKey is H(b_i, ctx).
-func (s *Setup) selfKey(b *edwards25519.Scalar, site int, q Query) []byte {
-	return derive(b.Bytes(), q.Context[:], "self", 32, u32(q.Slot), u16(site), s.sites[site].key(q.Slot, ofB))
-}
-
-// Agreement is what masks one slot: the site's own b, and what it shares with each mask
-// neighbour. It does not depend on the query, so that it can be made while something else is waited
-// for; it takes most of Mask's time. It is as secret as the slot's SlotSecret and lives shorter:
-// in memory alone, until Erase. It is safe for concurrent use but for Erase.
-type Agreement struct {
-	setup      *Setup
-	self, slot int
-	b          *edwards25519.Scalar
-	others     []int    // that it shares masks with
-	agreed     [][]byte // with them, in their order
-}
-
-// Format prints [redacted] for every verb.
-func (Agreement) Format(f fmt.State, _ rune) { io.WriteString(f, redacted) }
-
-// MarshalText keeps the secrets out of JSON and structured logs.
-func (Agreement) MarshalText() ([]byte, error) { return []byte(redacted), nil }
-
-// Agree makes site self's agreement for a slot. Its time does not depend on the secret.
-func (s *Setup) Agree(self, slot int, secret SlotSecret) (*Agreement, error) {
-	if slot < 0 || slot >= s.cfg.Slots || self < 0 || self >= s.cfg.sites() {
-		return nil, configError("site %d and slot %d, must be below %d and %d", self, slot, s.cfg.sites(), s.cfg.Slots)
-	}
-	m, b := secret.constants(slot, self)
-	if new(edwards25519.Point).ScalarBaseMult(m).Equal(s.sites[self].point(slot, ofM)) != 1 {
-		return nil, configError("the secret is not that of site %d's slot %d", self, slot)
-	}
-	a := &Agreement{setup: s, self: self, slot: slot, b: b, others: s.graph.Neighbours(self)}
-	a.agreed = make([][]byte, len(a.others))
-	for k, other := range a.others {
-		point := s.cleared(other, slot)
-		a.agreed[k] = point.ScalarMult(m, point).Bytes()
-	}
-	return a, nil
-}
-
-// Erase overwrites what was agreed on; the agreement masks nothing any more.
-func (a *Agreement) Erase() {
-	for _, agreed := range a.agreed {
-		clear(agreed)
-	}
-	if a.b != nil {
-		a.b.Set(zero)
-	}
-	a.agreed, a.b = nil, nil
-}
-
 // Mask turns the site's vector into its upload, in place, in Z_2^b:
 //
-//	v + PRG(H(b_i, ctx)) + Σ_{j<i} PRG(k_ij) - Σ_{j>i} PRG(k_ij),
+//	v + PRG(KDF(b_i, ctx)) + Σ_{j<i} PRG(KDF(k_ij, ctx)) - Σ_{j>i} PRG(KDF(k_ij, ctx)),
 //
-// j over the mask neighbours, on the complete graph all others.
-// Two different vectors under one slot and ctx would reveal their difference: the
+// j over the mask neighbors, on the complete graph all others. own and held are the site's of the
+// slot. Two different vectors under one slot and ctx would reveal their difference: the
 // caller's journal MUST let a slot be masked once.
-func (a *Agreement) Mask(q Query, v []uint64) error {
-	s := a.setup
+func (s *Setup) Mask(self int, own SlotSecret, held SlotHeld, q Query, v []uint64) error {
 	if err := s.Validate(q); err != nil {
 		return err
 	}
-	if a.agreed == nil || q.Slot != a.slot || len(v) != q.Lanes {
-		return configError("an agreement of slot %d with %d lanes does not fit the query of slot %d with %d", a.slot, len(v), q.Slot, q.Lanes)
+	if len(v) != q.Lanes || self < 0 || self >= s.cfg.sites() {
+		return configError("%d lanes do not fit the query of %d, or site %d is none", len(v), q.Lanes, self)
 	}
-	streams := make([]keystream, 0, 1+len(a.agreed))
-	streams = append(streams, newKeystream(s.selfKey(a.b, a.self, q), false))
-	for k, other := range a.others {
-		streams = append(streams, newKeystream(s.pairKey(a.agreed[k], a.self, other, q), other > a.self))
+	owners := s.graph.Owners(self)
+	b, e := own.secret(ofB, q.Slot, self), own.secret(ofE, q.Slot, self)
+	defer erase([]*edwards25519.Scalar{b, e})
+	if !s.opens(self, q.Slot, ofB, b.Bytes()) || len(held.keys) != len(owners) {
+		return configError("the secret, or %d keys, are not those of site %d's slot %d", len(held.keys), self, q.Slot)
+	}
+	streams := make([]keystream, 0, 1+len(s.graph.neighbours[self]))
+	streams = append(streams, newKeystream(s.selfKey(b, self, q), false))
+	for at, other := range owners {
+		streams = append(streams, newKeystream(s.maskKey(held.keys[at], self, other, q), other > self))
+	}
+	for _, other := range s.graph.Owned(self) {
+		k := s.pairKey(e, q.Slot, self, other)
+		streams = append(streams, newKeystream(s.maskKey(k, self, other, q), other > self))
 	}
 	addKeystreams(v, q.Bits, streams)
 	return nil
-}
-
-// Mask is Agree and the agreement's Mask at once.
-func (s *Setup) Mask(self int, slot SlotSecret, q Query, v []uint64) error {
-	if err := s.Validate(q); err != nil {
-		return err
-	}
-	if len(v) != q.Lanes {
-		return configError("%d lanes do not fit the query of %d", len(v), q.Lanes)
-	}
-	a, err := s.Agree(self, q.Slot, slot)
-	if err != nil {
-		return err
-	}
-	defer a.Erase()
-	return a.Mask(q, v)
 }
 
 // NoiseLaneCount is how many lanes of a ring hold 256 bits.
@@ -157,7 +85,7 @@ func NoiseLanes(slot SlotSecret, ctx [32]byte, bits uint) []uint64 {
 // NoiseShareKey keys the generator of a site's own noise share, where the noise is distributed:
 // HKDF(slot secret, ctx) under its own label. The same slot and ctx give the same share, so
 // whatever is sent again is identical; another slot or ctx gives a fresh one. What opening a sum
-// reveals (b_i or m_i of the slot) says nothing about it, and erasing the slot erases it.
+// reveals (b_i or e_i of the slot) says nothing about it, and erasing the slot erases it.
 func NoiseShareKey(slot SlotSecret, ctx [32]byte) [32]byte {
 	return [32]byte(derive(slot[:], ctx[:], "noise share", 32))
 }

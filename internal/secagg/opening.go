@@ -2,144 +2,93 @@ package secagg
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"errors"
+	"crypto/subtle"
+	"fmt"
+	"io"
 	"slices"
 
 	"filippo.io/edwards25519"
 )
 
-// A shares message is label ‖ transcript ‖ slot ‖ ctx ‖ H(U) ‖ helper ‖ for each site j whose
-// shares the helper holds (Graph.Held, in order) one share of 32 bytes: of b_j for j in U, of m_j
-// for j outside U.
-
-func (s *Setup) sharesHeader(helper int, q Query, u Survivors) []byte {
-	return append(append([]byte("covey secagg shares v1\x00"), s.releaseBytes(q, u)...), u16(helper)...)
-}
-
-// OpenShares returns site self's shares for a certified U: of b_j for the survivors,
-// of m_j for the others, never both for one j. Sending them reveals; a site MUST send
-// shares for at most one (slot, U) of a query, and the caller's journal says so.
-func (s *Setup) OpenShares(self int, held SlotHeld, q Query, u Survivors, cert Certificate) ([]byte, error) {
-	if err := s.CheckCertificate(q, u, cert); err != nil {
-		return nil, err
-	}
-	return s.CertifiedShares(self, held, q, u)
-}
-
-// CertifiedShares is OpenShares for a caller that has just checked the certificate for this U and
-// query (CheckCertificate); it MUST NOT be called otherwise.
-func (s *Setup) CertifiedShares(self int, held SlotHeld, q Query, u Survivors) ([]byte, error) {
-	if err := s.lawful(q, u); err != nil {
-		return nil, err
-	}
-	if self < 0 || self >= s.cfg.sites() {
-		return nil, configError("site %d of %d", self, s.cfg.sites())
-	}
-	places := s.graph.held[self]
-	if len(held.m) != len(places) {
-		return nil, configError("site %d holds shares of %d sites, the setup gives it %d", self, len(held.m), len(places))
-	}
-	out := slices.Grow(s.sharesHeader(self, q, u), 32*len(places))
-	in := s.in(u)
-	for k, at := range places {
-		share := held.m[k]
-		if in[at.dealer] {
-			share = held.b[k]
-		}
-		out = append(out, share.Bytes()...)
-	}
-	return out, nil
-}
-
-// in says of each site whether U has it.
-func (s *Setup) in(u Survivors) []bool {
-	out := make([]bool, s.cfg.sites())
-	for _, i := range u {
-		out[i] = true
-	}
-	return out
-}
-
-// Opening collects shares for one certified sum and removes its masks. It is
-// not safe for concurrent use.
+// Opening collects what opens one certified sum, and removes its masks. It is not safe for
+// concurrent use.
+//
+// Each dealer's secret is interpolated of the first T shares and compared with its commitment,
+// exactly. Only if one does not fit do its helpers have to prove their shares; if all can, the
+// dealer shared another secret than it committed to. A site outside U whose keys do not fit their
+// tags is convicted, and its neighbors in U are asked for the keys. No key is taken that does not
+// give its tag: the sum, and so its noise, is a function of what the log holds.
 type Opening struct {
-	s      *Setup
-	q      Query
-	u      Survivors
-	in     []bool                         // U, by site
+	s    *Setup
+	q    Query
+	u    Survivors
+	in   []bool // U, by site
+	kept Kept
+
 	shares map[int][]*edwards25519.Scalar // by helper, then dealer in the order of what it holds
-	// of the secrets to open, on the complete graph; made for the first helper
-	check  *combination
-	have   []int          // by dealer, shares that are in
-	short  int            // dealers of whom fewer than the threshold are in
-	bodies map[int][]byte // by dealer, on the sparse graph
+	chains map[int][chainKeySize]byte     // by helper
+	have   []int                          // by dealer, shares that are in
+	short  int                            // dealers of whom fewer than the threshold are in
+	// by dealer, the helpers that proved their shares
+	proven  map[int]map[int]bool
+	dropped map[int]bool // helpers whose shares were wrong: they count no more
+	// dealers outside U whose e is not what they committed to, or misses a tag
+	convicted []bool
+	keys      map[pair][pairKeySize]byte // of survivors, that give their tags
 }
 
-// NewOpening begins the opening of U's sum.
-func (s *Setup) NewOpening(q Query, u Survivors) (*Opening, error) {
+// Format prints [redacted] for every verb.
+func (*Opening) Format(f fmt.State, _ rune) { io.WriteString(f, redacted) }
+
+// MarshalText keeps what opens a sum out of JSON and structured logs.
+func (*Opening) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+
+// pair is a site outside U and one inside.
+type pair struct{ outside, inside int }
+
+// NewOpening begins the opening of U's sum. kept is empty where the setup is whole.
+func (s *Setup) NewOpening(q Query, u Survivors, kept Kept) (*Opening, error) {
 	if err := s.lawful(q, u); err != nil {
 		return nil, err
 	}
-	return &Opening{s: s, q: q, u: slices.Clone(u), in: s.in(u), shares: map[int][]*edwards25519.Scalar{},
-		have: make([]int, s.cfg.sites()), short: s.cfg.sites(), bodies: map[int][]byte{}}, nil
-}
-
-// Commit returns the opening a dealer's body, on the sparse graph: with it, wrong shares of that
-// dealer's secrets are found. Without it, Unmask says that it is needed (*BodyError). A *SiteError
-// is a body that is not the dealer's.
-func (o *Opening) Commit(dealer int, body []byte) error {
-	if !o.s.cfg.sparse() || dealer < 0 || dealer >= o.s.cfg.sites() || sha256.Sum256(body) != o.s.sites[dealer].body {
-		return siteError(dealer, "the commitments are not those of the announcement's head")
+	n := s.cfg.sites()
+	for _, list := range [][][]byte{kept.Tags, kept.TagHashes, kept.Deposits} {
+		if len(list) != n && !(s.cfg.Whole() && list == nil) {
+			return nil, configError("tags and deposits of %d sites, must be %d", len(list), n)
+		}
 	}
-	o.bodies[dealer] = body
-	return nil
+	return &Opening{
+		s: s, q: q, u: slices.Clone(u), in: s.in(u), kept: kept,
+		shares: map[int][]*edwards25519.Scalar{}, chains: map[int][chainKeySize]byte{}, have: make([]int, n), short: n,
+		proven: map[int]map[int]bool{}, dropped: map[int]bool{}, convicted: make([]bool, n), keys: map[pair][pairKeySize]byte{},
+	}, nil
 }
 
-// which of the dealer's secrets this opening reveals.
-func (o *Opening) which(j int) int {
-	if o.in[j] {
-		return ofB
-	}
-	return ofM
-}
+// Keep replaces the tags and deposits by what is at hand now: after a *TagsError.
+func (o *Opening) Keep(kept Kept) { o.kept = kept }
 
-// revealed is the commitments to that.
-func (o *Opening) revealed(j int, a *announced) commitment {
-	return [2][]commitment{a.m, a.b}[o.which(j)][o.q.Slot]
-}
-
-// Add takes one helper's shares. On the complete graph they are checked against the dealers'
-// commitments by a random combination of all of them; on the sparse one, where each helper's stand
-// elsewhere, Unmask alone checks. A *SiteError names a helper whose are wrong; nothing is changed
-// then. A helper's second message counts for nothing.
+// Add takes one helper's shares. Whether they are right shows when the sum is opened. A *SiteError
+// names a helper whose message does not parse, or whose shares were wrong before; nothing is
+// changed then. A helper's second message counts for nothing.
 func (o *Opening) Add(from int, message []byte) error {
-	n := o.s.cfg.sites()
-	if from < 0 || from >= n {
+	if from < 0 || from >= o.s.cfg.sites() {
 		return siteError(from, "no such site")
+	}
+	if o.dropped[from] {
+		return &SiteError{from, errShares}
 	}
 	if o.shares[from] != nil {
 		return nil
 	}
-	places := o.s.graph.held[from]
-	shares, err := parseShares(message, o.s.sharesHeader(from, o.q, o.u), len(places))
+	shares, chain, err := o.s.parseShares(from, o.q, o.u, o.in[from], message)
 	if err != nil {
 		return &SiteError{from, err}
 	}
-	if !o.s.cfg.sparse() {
-		if o.check == nil {
-			dealers := make([]commitment, n)
-			for j := range dealers {
-				dealers[j] = o.revealed(j, &o.s.sites[j])
-			}
-			o.check = combine(dealers)
-		}
-		if !o.check.fits(from+1, shares) {
-			return siteError(from, "a share does not fit its dealer's commitment")
-		}
-	}
 	o.shares[from] = shares
-	for _, at := range places {
+	if len(chain) > 0 {
+		o.chains[from] = [chainKeySize]byte(chain)
+	}
+	for _, at := range o.s.graph.held[from] {
 		if o.have[at.dealer]++; o.have[at.dealer] == o.s.cfg.threshold() {
 			o.short--
 		}
@@ -147,44 +96,23 @@ func (o *Opening) Add(from int, message []byte) error {
 	return nil
 }
 
-// Erase overwrites the shares: the opening opens nothing any more, and is not to be used again.
-func (o *Opening) Erase() {
-	for _, shares := range o.shares {
-		erase(shares)
+// Drop takes a helper's shares out again, and its proofs of them, as if they had not come: a proof
+// is of the share that was sent, and the next may be another. Its key of the chain stays: that is
+// the site's own.
+func (o *Opening) Drop(helper int) {
+	if o.shares[helper] == nil {
+		return
 	}
-	clear(o.shares)
-}
-
-func erase(secrets []*edwards25519.Scalar) {
-	for _, s := range secrets {
-		if s != nil {
-			s.Set(zero)
-		}
-	}
-}
-
-// forget takes a helper's shares out again.
-func (o *Opening) forget(helper int) {
+	erase(o.shares[helper])
 	delete(o.shares, helper)
+	for _, by := range o.proven {
+		delete(by, helper)
+	}
 	for _, at := range o.s.graph.held[helper] {
 		if o.have[at.dealer]--; o.have[at.dealer] == o.s.cfg.threshold()-1 {
 			o.short++
 		}
 	}
-}
-
-func parseShares(message, header []byte, n int) ([]*edwards25519.Scalar, error) {
-	if len(message) != len(header)+32*n || !bytes.Equal(message[:len(header)], header) {
-		return nil, errors.New("shares of another query, survivor set or setup")
-	}
-	out := make([]*edwards25519.Scalar, n)
-	for j := range out {
-		var err error
-		if out[j], err = decodeScalar(message[len(header)+32*j:][:32]); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
 }
 
 // Helpers is how many sites' shares are in.
@@ -193,11 +121,148 @@ func (o *Opening) Helpers() int { return len(o.shares) }
 // Ready reports whether of each site's secret enough shares are in.
 func (o *Opening) Ready() bool { return o.short == 0 }
 
+// Convicted are the sites outside U that signed tags which their e does not give, or deposited
+// other keys than they checked; ascending.
+func (o *Opening) Convicted() []int {
+	var out []int
+	for i, is := range o.convicted {
+		if is {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// Chain is the key of the noise that a survivor's shares take away; false if none came.
+func (o *Opening) Chain(site int) ([32]byte, bool) {
+	key, ok := o.chains[site]
+	return key, ok
+}
+
+// Erase overwrites what opens the sum: the opening opens nothing any more, and is not to be used
+// again.
+func (o *Opening) Erase() {
+	for _, shares := range o.shares {
+		erase(shares)
+	}
+	for p := range o.keys {
+		o.keys[p] = [pairKeySize]byte{} // in place
+	}
+	for i := range o.chains {
+		o.chains[i] = [chainKeySize]byte{}
+	}
+	clear(o.shares)
+	clear(o.chains)
+	clear(o.keys)
+}
+
+// AddProof takes a helper's proof of its share of a dealer's secret. A *SiteError names a helper
+// whose share or proof is wrong: its shares are forgotten, of all dealers. A proof that nobody
+// asked for, or of a helper without shares, counts for nothing; so does a second one.
+func (o *Opening) AddProof(from int, message []byte) error {
+	s := o.s
+	if from < 0 || from >= s.cfg.sites() {
+		return siteError(from, "no such site")
+	}
+	shares := o.shares[from]
+	if shares == nil {
+		return nil
+	}
+	wrong := func(err error) error {
+		o.Drop(from)
+		o.dropped[from] = true
+		return &SiteError{from, err}
+	}
+	header := s.helperHeader("proof", from, o.q, o.u)
+	size := len(header) + 2 + 32*s.cfg.shared()
+	if s.cfg.sparse() {
+		size += s.cfg.bodySize()
+	}
+	if len(message) != size || !bytes.Equal(message[:len(header)], header) {
+		return wrong(errMessage)
+	}
+	rest := message[len(header):]
+	dealer := int(rest[0])<<8 | int(rest[1])
+	at := slices.IndexFunc(s.graph.held[from], func(h share) bool { return int(h.dealer) == dealer })
+	if at < 0 {
+		return wrong(errMessage)
+	}
+	if o.proven[dealer] == nil || o.proven[dealer][from] {
+		return nil
+	}
+	others, raw := rest[2:2+32*s.cfg.shared()], rest[2+32*s.cfg.shared():]
+	b, err := s.body(dealer, raw)
+	if err != nil {
+		return wrong(err)
+	}
+	x := int(s.graph.held[from][at].x)
+	commit := committer{s.sites[dealer].header}
+	own := 32 * (1 + s.leafOf(o.q.Slot, o.in[dealer]))
+	leaf := commit.leaf(x, o.q.Slot, which(o.in[dealer]), shares[at])
+	place := commit.place(x, slices.Concat(others[:own], leaf[:], others[own:]))
+	if !bytes.Equal(place[:], b.place(x)) {
+		return wrong(errShares)
+	}
+	o.proven[dealer][from] = true
+	return nil
+}
+
+// AddKeys takes a survivor's keys of its pairs with sites outside U. A *SiteError names a survivor
+// whose message does not parse, or one of whose keys misses its tag; nothing is changed then.
+func (o *Opening) AddKeys(from int, message []byte) error {
+	s := o.s
+	if from < 0 || from >= s.cfg.sites() || !o.in[from] || s.cfg.Whole() {
+		return siteError(from, "no survivor's keys")
+	}
+	header := s.helperHeader("keys", from, o.q, o.u)
+	outside := slices.DeleteFunc(s.graph.Neighbours(from), func(i int) bool { return o.in[i] })
+	if len(message) != len(header)+pairKeySize*len(outside) || !bytes.Equal(message[:len(header)], header) {
+		return &SiteError{from, errMessage}
+	}
+	taken := map[pair][pairKeySize]byte{}
+	for k, i := range outside {
+		key := [pairKeySize]byte(message[len(header)+pairKeySize*k:])
+		switch fits, known := o.fitsTag(i, from, key); {
+		case known && !fits:
+			return &SiteError{from, errTag}
+		case known:
+			taken[pair{i, from}] = key
+		}
+	}
+	for p, key := range taken {
+		o.keys[p] = key
+	}
+	return nil
+}
+
+// tags are an owner's, nil if they are not at hand. What is of another length is not: it could not
+// be told which key gives it.
+func (o *Opening) tags(owner int) []byte {
+	if owner < len(o.kept.Tags) && len(o.kept.Tags[owner]) == o.s.TagsSize(owner) {
+		return o.kept.Tags[owner]
+	}
+	return nil
+}
+
+// fitsTag reports whether a key gives its pair's tag; known is false if the tag is not at hand.
+func (o *Opening) fitsTag(i, j int, key [pairKeySize]byte) (fits, known bool) {
+	s, owner, other := o.s, ownerOf(i, j), i
+	if owner == i {
+		other = j
+	}
+	tags := o.tags(owner)
+	at, ok := slices.BinarySearch(s.graph.Owned(owner), other)
+	if !ok || tags == nil {
+		return false, false
+	}
+	t := s.tag(key, o.q.Slot, i, j)
+	return subtle.ConstantTimeCompare(t[:], tags[tagSize*(at*s.cfg.Slots+o.q.Slot):][:tagSize]) == 1, true
+}
+
 // Unmask removes, in place, all masks from the sum over U of the uploads: the self masks of U, and
-// the pair masks between U and the sites outside. Each opened secret is compared with its
-// commitment, exactly, so that no sum is opened wrongly whatever passed Add; a *SiteError then
-// names the helper, whose shares are forgotten, and the sum is as it was. It is as it was after a
-// *BodyError too, which names the dealer whose body is needed to tell.
+// the pair masks between U and the sites outside. The sum is as it was after every error:
+// *NotReadyError, *ProofsError, *KeysError and *TagsError say what is needed to go on, *DealerError
+// that nothing will open it.
 func (o *Opening) Unmask(sum []uint64) error {
 	s := o.s
 	if !o.Ready() {
@@ -207,33 +272,21 @@ func (o *Opening) Unmask(sum []uint64) error {
 		return configError("a sum of %d lanes, the query has %d", len(sum), o.q.Lanes)
 	}
 	secrets, err := o.secrets()
+	defer erase(secrets)
 	if err != nil {
 		return err
 	}
-	defer erase(secrets)
-	var streams []keystream
-	outside := make([][]int, len(secrets)) // by survivor, its mask neighbours that are not
-	for j, secret := range secrets {
-		if o.in[j] {
-			streams = append(streams, newKeystream(s.selfKey(secret, j, o.q), true))
-			continue
-		}
-		for _, i := range s.graph.neighbours[j] {
-			if o.in[i] {
-				outside[i] = append(outside[i], j)
-			}
-		}
+	pairs, err := o.pairs(secrets)
+	if err != nil {
+		return err
 	}
-	for _, i := range o.u {
-		if len(outside[i]) == 0 {
-			continue
-		}
-		table := newMultiples(s.cleared(i, o.q.Slot))
-		for _, j := range outside[i] {
-			// Site i added PRG(k_ij) for j < i and subtracted it for j > i.
-			key := s.pairKey(table.mult(secrets[j]).Bytes(), j, i, o.q)
-			streams = append(streams, newKeystream(key, j < i))
-		}
+	streams := make([]keystream, 0, len(o.u)+len(pairs))
+	for _, j := range o.u {
+		streams = append(streams, newKeystream(s.selfKey(secrets[j], j, o.q), true))
+	}
+	for p, key := range pairs {
+		// The survivor added PRG(k) for a neighbor below it, and subtracted it for one above.
+		streams = append(streams, newKeystream(s.maskKey(key, p.outside, p.inside, o.q), p.outside < p.inside))
 	}
 	addKeystreams(sum, o.q.Bits, streams)
 	return nil
@@ -264,10 +317,12 @@ func (o *Opening) byDealer() [][]placed {
 	return out
 }
 
-// secrets interpolates what the helpers' shares open, by site.
+// secrets interpolates what the helpers' shares open, by site: nil of a dealer outside U that is
+// convicted.
 func (o *Opening) secrets() ([]*edwards25519.Scalar, error) {
-	secrets := make([]*edwards25519.Scalar, o.s.cfg.sites())
-	in := newInterpolation(o.s.graph.numbers.Holders)
+	s := o.s
+	secrets := make([]*edwards25519.Scalar, s.cfg.sites())
+	in := newInterpolation(s.cfg.holders())
 	var points []int
 	var coefficients []*edwards25519.Scalar
 	for j, shares := range o.byDealer() {
@@ -282,33 +337,148 @@ func (o *Opening) secrets() ([]*edwards25519.Scalar, error) {
 		for a, p := range shares {
 			secret.MultiplyAdd(coefficients[a], p.share, secret)
 		}
-		if new(edwards25519.Point).ScalarBaseMult(secret).Equal(o.s.sites[j].point(o.q.Slot, o.which(j))) != 1 {
-			return nil, o.blame(j, shares)
+		if s.opens(j, o.q.Slot, which(o.in[j]), secret.Bytes()) {
+			secrets[j] = secret
+			continue
 		}
-		secrets[j] = secret
+		if err := o.misses(j, shares); err != nil {
+			return secrets, err
+		}
 	}
 	return secrets, nil
 }
 
-// blame finds the helper whose share of j's secret is wrong. On the complete graph Add lets one
-// pass with probability 2^-66.
-func (o *Opening) blame(j int, shares []placed) error {
-	dealer := o.s.sites[j]
-	if o.s.cfg.sparse() {
-		body, ok := o.bodies[j]
-		if !ok {
-			return &BodyError{j}
-		}
-		var err error
-		if dealer, err = o.s.commitments(j, body); err != nil {
-			return &SiteError{j, err} // its holders confirmed it in the setup: they are all corrupt
-		}
+// misses is for a dealer whose secret is not the one that it committed to: its helpers have to
+// prove their shares. If all have, the dealer is guilty, which is an error if it is in U.
+func (o *Opening) misses(dealer int, shares []placed) error {
+	if o.proven[dealer] == nil {
+		o.proven[dealer] = map[int]bool{}
 	}
+	var helpers []int
 	for _, p := range shares {
-		if !o.revealed(j, &dealer).fits(p.x, p.share) {
-			o.forget(p.helper)
-			return siteError(p.helper, "a share does not fit its dealer's commitment")
+		if !o.proven[dealer][p.helper] {
+			helpers = append(helpers, p.helper)
 		}
 	}
-	return siteError(j, "the opened secret does not fit its commitment")
+	switch {
+	case helpers != nil:
+		slices.Sort(helpers)
+		return &ProofsError{dealer, helpers}
+	case o.in[dealer]:
+		return &DealerError{dealer}
+	}
+	o.convicted[dealer] = true
+	return nil
+}
+
+// pairs returns the key of each pair of a site outside U with one inside: from what e of the site
+// outside gives, which its own pairs' keys are and its deposits are under, or from the survivor.
+func (o *Opening) pairs(secrets []*edwards25519.Scalar) (map[pair][pairKeySize]byte, error) {
+	s := o.s
+	pairs := map[pair][pairKeySize]byte{}
+	lost := map[pair]bool{} // to be had of the survivor
+	var tags []int          // owners whose tags are needed
+	for i, is := range o.in {
+		if is {
+			continue
+		}
+		var found map[pair][pairKeySize]byte
+		if secrets[i] != nil {
+			var missing []int
+			found, missing = o.pairsOf(i, secrets[i])
+			tags = append(tags, missing...)
+		}
+		for _, at := range s.graph.neighbours[i] {
+			p := pair{i, int(at)}
+			if !o.in[at] {
+				continue
+			}
+			if key, ok := found[p]; ok && !o.convicted[i] {
+				pairs[p] = key
+			} else if key, ok := o.keys[p]; ok {
+				pairs[p] = key
+			} else if !slices.Contains(tags, p.inside) {
+				lost[p] = true
+			}
+		}
+	}
+	if len(tags) > 0 {
+		slices.Sort(tags)
+		return nil, &TagsError{slices.Compact(tags)}
+	}
+	if len(lost) == 0 {
+		return pairs, nil
+	}
+	var from []int
+	for p := range lost {
+		if owner := ownerOf(p.outside, p.inside); o.tags(owner) == nil {
+			tags = append(tags, owner) // no key of this pair can be checked
+		}
+		from = append(from, p.inside)
+	}
+	if len(tags) > 0 {
+		slices.Sort(tags)
+		return nil, &TagsError{slices.Compact(tags)}
+	}
+	slices.Sort(from)
+	return nil, &KeysError{slices.Compact(from)}
+}
+
+// pairsOf returns the keys of a missing site's pairs with survivors that its e gives, as far as
+// they give their tags, and whose tags are needed and not at hand. A key or deposit that misses its
+// tag convicts the site: it signed the tags of its own pairs, and checked the others before it
+// deposited them. With neither its tags nor their hash nothing is taken of it, and nothing held
+// against it.
+func (o *Opening) pairsOf(i int, e *edwards25519.Scalar) (found map[pair][pairKeySize]byte, missing []int) {
+	s := o.s
+	found = map[pair][pairKeySize]byte{}
+	slot := o.q.Slot
+	if o.tags(i) == nil && s.TagsSize(i) > 0 {
+		if i >= len(o.kept.TagHashes) || len(o.kept.TagHashes[i]) != 32*s.cfg.Slots {
+			return nil, []int{i}
+		}
+		// All tags of the slot follow from e, and the log has their hash.
+		var tags []byte
+		for _, j := range s.graph.Owned(i) {
+			t := s.tag(s.pairKey(e, slot, i, j), slot, i, j)
+			tags = append(tags, t[:]...)
+		}
+		h := s.tagHash(i, slot, tags)
+		if !bytes.Equal(h[:], o.kept.TagHashes[i][32*slot:32*(slot+1)]) {
+			o.convicted[i] = true
+			return found, nil
+		}
+	}
+	for _, j := range s.graph.Owned(i) {
+		if !o.in[j] {
+			continue
+		}
+		key := s.pairKey(e, slot, i, j)
+		if fits, known := o.fitsTag(i, j, key); known && !fits {
+			o.convicted[i] = true
+			return found, nil
+		}
+		found[pair{i, j}] = key
+	}
+	if i >= len(o.kept.Deposits) || len(o.kept.Deposits[i]) != s.DepositsSize(i) {
+		return found, nil // lost: the survivors have the keys
+	}
+	deposits := o.kept.Deposits[i]
+	for at, j := range s.graph.Owners(i) {
+		if !o.in[j] {
+			continue
+		}
+		d := [pairKeySize]byte(deposits[pairKeySize*(at*s.cfg.Slots+slot):])
+		key := xor(d, s.pad(e, slot, i, j))
+		switch fits, known := o.fitsTag(i, j, key); {
+		case !known:
+			missing = append(missing, j)
+		case !fits:
+			o.convicted[i] = true
+			return found, nil
+		default:
+			found[pair{i, j}] = key
+		}
+	}
+	return found, missing
 }

@@ -40,5 +40,5 @@ func (u Survivors) Bytes() []byte {
 
 // Hash is H(U).
 func (u Survivors) Hash() [32]byte {
-	return sha256.Sum256(append([]byte("covey secagg survivors v1\x00"), u.Bytes()...))
+	return sha256.Sum256(append([]byte("covey secagg survivors v2\x00"), u.Bytes()...))
 }

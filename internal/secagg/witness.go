@@ -19,9 +19,13 @@ func Witness(cfg Config, transcript [32]byte) (*Setup, error) {
 		s.graph = completeGraph(cfg)
 		return s, nil
 	}
-	var err error
-	s.graph, err = NewGraph(cfg.Sparse, [32]byte(derive(transcript[:], nil, "graph", 32)))
-	return s, err
+	return s, s.draw()
+}
+
+// draw draws the sparse graph from the transcript.
+func (s *Setup) draw() (err error) {
+	s.graph, err = NewGraph(s.cfg.Sparse, [32]byte(derive(s.transcript[:], nil, "graph", 32)))
+	return err
 }
 
 // packedSize is one signature of a packed list: the site (2 bytes, big-endian), the signature.

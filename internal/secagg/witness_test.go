@@ -15,7 +15,7 @@ func TestWitness(t *testing.T) {
 		cert  func(q Query, u Survivors) Certificate
 	}{
 		"complete": {whole.setup, func(q Query, u Survivors) Certificate { return whole.certificate(t, q, u) }},
-		"sparse":   {drawn.setup, func(q Query, u Survivors) Certificate { return drawn.certified(t, q, u) }},
+		"sparse":   {drawn.setup, func(q Query, u Survivors) Certificate { return drawn.certificate(t, q, u) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, err := Witness(c.setup.Config(), c.setup.Transcript())

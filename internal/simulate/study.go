@@ -48,13 +48,16 @@ func nobody(who string) proposal.Key {
 	return h[:]
 }
 
-// Run follows a plan to its end and returns the result, unsigned. sites are the roster's, and all
-// of them are in every sum. sources are where noise is drawn from: one for each site's shares, then
-// the coordinator's. The error is an *[EndedError] where the study ends early.
+// Run follows a plan to its end and returns the result, unsigned. sites are the roster's, nil those
+// that have dropped out; all others are in every sum. sources are where noise is drawn from: one
+// for each site's shares, then the coordinator's. The error is an *[EndedError] where the study
+// ends early.
 func Run(p *study.Plan, sites []*answer.Rows, sources []io.Reader) (*result.Result, error) {
 	var survivors []int
-	for i := range sites {
-		survivors = append(survivors, i)
+	for i, rows := range sites {
+		if rows != nil {
+			survivors = append(survivors, i)
+		}
 	}
 	course := p.Start()
 	var releases []study.Release
@@ -63,13 +66,16 @@ func Run(p *study.Plan, sites []*answer.Rows, sources []io.Reader) (*result.Resu
 		if err != nil {
 			return nil, err
 		}
-		noised, err := opened(p, ask, sites, sources)
+		noised, err := opened(p, ask, survivors, sites, sources)
 		if err != nil {
 			return nil, err
 		}
 		r, err := p.NewRelease(ask, survivors, noised)
 		if err != nil {
 			return nil, err
+		}
+		if len(r.Removable()) > 0 {
+			r.Removed = survivors
 		}
 		if course, err = p.Next(course, r, releases); err != nil {
 			return nil, err
@@ -82,12 +88,12 @@ func Run(p *study.Plan, sites []*answer.Rows, sources []io.Reader) (*result.Resu
 	return result.New(p, releases)
 }
 
-// opened returns the opened sum, made private where the plan says: by every site's share, by the
-// coordinator's noise, or by a private choice.
-func opened(p *study.Plan, a study.Ask, sites []*answer.Rows, sources []io.Reader) ([]int64, error) {
+// opened returns the opened sum, made private where the plan says: by what it keeps of every
+// survivor's share, by the coordinator's noise, or by a private choice.
+func opened(p *study.Plan, a study.Ask, survivors []int, sites []*answer.Rows, sources []io.Reader) ([]int64, error) {
 	sum := make([]int64, p.Queries[a.Query].Values)
-	for i, rows := range sites {
-		part, err := rows.Answer(p, i, a, 1) // studies run side by side instead
+	for _, i := range survivors {
+		part, err := sites[i].Answer(p, i, a, 1) // studies run side by side instead
 		if err != nil {
 			return nil, err
 		}
@@ -96,8 +102,10 @@ func opened(p *study.Plan, a study.Ask, sites []*answer.Rows, sources []io.Reade
 			if err != nil {
 				return nil, err
 			}
-			if err := add(part, share, sources[i]); err != nil {
-				return nil, err
+			for _, kept := range share.Kept(len(survivors)) {
+				if err := add(part, kept.Sigma, sources[i]); err != nil {
+					return nil, err
+				}
 			}
 		}
 		for j, v := range part {

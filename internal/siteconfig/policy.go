@@ -56,6 +56,9 @@ type Policy struct {
 	// its key. If not given, no analyst's may be, but those of the coordinator's operator, which
 	// nobody signs; if given, the operator's may not.
 	Analysts map[string]Analyst `toml:"analysts,omitempty"`
+	// QuantumSafeLinks makes the agent refuse a link to the coordinator whose key exchange is not
+	// quantum-safe, before anything but the handshake's first message has left.
+	QuantumSafeLinks bool `toml:"quantum_safe_links,omitempty"`
 	// Datasets hold tighter limits for single data sets, by name.
 	Datasets map[string]DatasetPolicy `toml:"dataset,omitempty"`
 }

@@ -93,6 +93,7 @@ approve = "ask"          # or "within-limits", with the limits below
 # on_dropout = ["wait"]              # if not given, "continue" too where noise is distributed
 # min_sites = 3
 # picture_by_site = false            # true: studies may picture each site by itself; otherwise they are refused
+# quantum_safe_links = false         # true: no link to the coordinator that a later quantum computer could open
 # columns = ["age", "hr"]            # that studies may use; any if not given
 # dictionary = { creatinine = { measure = "µmol/L", offset = 90, scale = 25 } }   # columns as you agreed on them
 #

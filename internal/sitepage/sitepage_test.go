@@ -19,6 +19,7 @@ import (
 	"covey/internal/agent"
 	"covey/internal/doctor"
 	"covey/internal/egress"
+	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/sitedata"
 	"covey/internal/study"
@@ -32,6 +33,8 @@ type site struct {
 	sent     egress.Reply
 	found    []doctor.Finding
 	fault    error
+	away     bool
+	exchange pki.KeyExchange
 	mu       sync.Mutex // held to decide
 	approved []proposal.Digest
 	rejected []proposal.Digest
@@ -39,7 +42,7 @@ type site struct {
 }
 
 func (s *site) Status(context.Context) (agent.Status, error) {
-	return agent.Status{Site: "alpha", Linked: true, DaysLeft: 80}, s.fault
+	return agent.Status{Site: "alpha", Linked: !s.away, Coordinator: "hub.example:7443", KeyExchange: s.exchange, DaysLeft: 80}, s.fault
 }
 
 func (s *site) Studies(context.Context) (out []agent.StudyView, _ error) {

@@ -187,6 +187,24 @@ func TestFaultsAreSaid(t *testing.T) {
 	}
 }
 
+// TestKeyExchangeIsShown: the page says of the link whether a later quantum computer could open it.
+func TestKeyExchangeIsShown(t *testing.T) {
+	v, _ := visited(t)
+	const warned, linked = "The link to the coordinator is not quantum-safe: its key exchange is CurveP256.", "Linked to hub.example:7443; the link is "
+	v.site.exchange = pki.KeyExchange{Group: "X25519MLKEM768", QuantumSafe: true}
+	if page := v.get("/"); strings.Contains(page, warned) || !strings.Contains(page, linked+"quantum-safe (X25519MLKEM768).") {
+		t.Error(page)
+	}
+	v.site.exchange = pki.KeyExchange{Group: "CurveP256"}
+	if page := v.get("/"); !strings.Contains(page, warned) || !strings.Contains(page, linked+"not quantum-safe (CurveP256).") {
+		t.Error(page)
+	}
+	v.site.away, v.site.exchange = true, pki.KeyExchange{}
+	if page := v.get("/"); strings.Contains(page, "quantum") {
+		t.Error(page)
+	}
+}
+
 // TestBudgetParts: the parts of a bar follow each other and never pass its end.
 func TestBudgetParts(t *testing.T) {
 	for _, c := range []struct {

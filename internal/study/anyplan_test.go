@@ -176,33 +176,52 @@ func trueRho(t *testing.T, rng *rand.Rand, p *Plan, q Query) *big.Float {
 	if p.Proposal.Spec.OnDropout == proposal.DropoutWait {
 		least = len(p.Proposal.Roster)
 	}
-	honest := least - max(p.Thresholds.Corrupt, 1)
 	share, err := p.Share(sigma)
 	if err != nil {
 		t.Fatal(err)
 	}
-	together := square(share)
-	together.Mul(together, exact(float64(honest)))
-	if together.Cmp(square(sigma)) < 0 {
-		t.Errorf("%d shares of %v are less than %v", honest, share.Float(), sigma.Float())
-	}
-	// Kairouz, Liu, Steinke 2021, proposition 14.
-	tau := 0.0
-	for k := 1; k < honest; k++ {
-		tau += 10 * math.Exp(-2*math.Pi*math.Pi*share.Float()*share.Float()*float64(k)/float64(k+1))
-	}
-	if gdp {
-		if k := values * (tau/2 + 5*math.Exp(-32*math.Pi*math.Pi)); k > 0x1p-120 {
-			t.Errorf("K = %v of one query: %+v", k, p.Proposal.Spec)
+	worst := exact(0)
+	for u := least; u <= len(p.Proposal.Roster); u++ {
+		honest := u - max(p.Thresholds.Corrupt, 1)
+		together, one, tau := exact(0), exact(0), 0.0
+		before := 0.0
+		for _, part := range share {
+			if part.Most < u {
+				continue // taken away
+			}
+			if one.Cmp(square(part.Sigma)) < 0 {
+				one = square(part.Sigma)
+			}
+			for range honest {
+				// Kairouz, Liu, Steinke 2021, theorem 1, of unequal variances
+				v := part.Sigma.Float() * part.Sigma.Float()
+				if before > 0 {
+					tau += 10 * math.Exp(-2*math.Pi*math.Pi*before*v/(before+v))
+				}
+				before += v
+				together.Add(together, square(part.Sigma))
+			}
 		}
-		return bridged(together.Mul(together, exact(1-2e-9)))
+		if together.Cmp(square(sigma)) < 0 {
+			t.Errorf("%d of %d sites: %v is less than %v", u, len(p.Proposal.Roster), share, sigma.Float())
+		}
+		out := rho(together)
+		if gdp {
+			if k := values * (tau/2 + 5*math.Exp(-32*math.Pi*math.Pi)); k > 0x1p-120 {
+				t.Errorf("K = %v of one query: %+v", k, p.Proposal.Spec)
+			}
+			out = bridged(together.Mul(together, exact(1-2e-9)))
+		} else {
+			out.Add(out, exact(tau*values))
+			if alone := rho(one); alone.Cmp(out) < 0 {
+				out = alone
+			}
+		}
+		if worst.Cmp(out) < 0 {
+			worst = out
+		}
 	}
-	out := rho(together)
-	out.Add(out, exact(tau*values))
-	if one := rho(square(share)); one.Cmp(out) < 0 {
-		return one
-	}
-	return out
+	return worst
 }
 
 func exact(v float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(v) }

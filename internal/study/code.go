@@ -19,6 +19,12 @@ const (
 	CodeBadAnnouncement Code = "bad_announcement" // the culprit's announcement fails a check
 	CodeBadShare        Code = "bad_share"        // the culprit's shares fail a check
 	CodeBadConfirmation Code = "bad_confirmation" // the culprit's confirmation fails a check
+	// the culprit's sealed box fails a check, or it signed two for one site
+	CodeBadBox Code = "bad_box"
+	// what the culprit dealt is not what it committed to, as all who opened it have proved
+	CodeBadDealer Code = "bad_dealer"
+	// the culprit's tags or deposits do not fit the keys of its masks
+	CodeWrongDeposit Code = "wrong_deposit"
 	// the site refused for a reason that the coordinator has checked to be false
 	CodeBadRefusal       Code = "bad_refusal"
 	CodeBadCertificate   Code = "bad_certificate"   // not q valid signatures on this survivor set

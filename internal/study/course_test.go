@@ -102,8 +102,9 @@ func mustAsk(t *testing.T, p *Plan) Ask {
 	return a
 }
 
-// TestDistributedPlan: σ_i² times the honest sites is at least σ², the release says what
-// was added, and rosters that leave nobody honest are refused (docs/privacy.md).
+// TestDistributedPlan: what a sum over any number of sites keeps of its honest sites' shares is at
+// least σ², and at most 1.1 of it, the release says what was added, and rosters that leave nobody
+// honest are refused (docs/privacy.md).
 func TestDistributedPlan(t *testing.T) {
 	text := texts.With(texts.Four, `noise = "distributed"`)
 	for n := 2; n <= 20; n++ {
@@ -127,8 +128,11 @@ func TestDistributedPlan(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if carried := share.Float() * math.Sqrt(float64(p.Honest)); carried < total.Float()*(1-1e-12) {
-				t.Fatalf("%d sites, %s: %d shares carry σ = %v of %v", n, q.Kind, p.Honest, carried, total.Float())
+			for u := p.Thresholds.MinSurvivors; u <= n; u++ {
+				honest := float64(u - max(1, p.Thresholds.Corrupt))
+				if of := math.Sqrt(honest*share.Kept(u).Variance()) / total.Float(); of < 1-1e-12 || of > math.Sqrt(1.1)*(1+1e-4) {
+					t.Fatalf("%d of %d sites, %s: %v honest ones carry %v of σ", u, n, q.Kind, honest, of)
+				}
 			}
 			if total.Float() < q.Multiplier*p.Sensitivity(q, 1)*(1-1e-12) || q.Lanes != q.Values {
 				t.Fatalf("%s: σ = %v, %d lanes", q.Kind, total.Float(), q.Lanes)

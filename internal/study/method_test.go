@@ -42,8 +42,8 @@ func TestIota(t *testing.T) {
 	if few.Start().Method != "" || !slices.ContainsFunc(few.Queries, func(q Query) bool { return q.Branch == proposal.MethodPower }) {
 		t.Errorf("above the threshold the method is %q: %s", few.Start().Method, few.MethodRule())
 	}
-	// four sites of which Honest are enough, and units at two sites
-	if p := auto(1000, `noise = "distributed"`); math.Abs(p.Iota/auto(1000).Iota-math.Sqrt(4/float64(p.Honest))) > 1e-9 {
+	// four sites of which three are enough, and units at two sites
+	if p := auto(1000, `noise = "distributed"`); math.Abs(p.Iota/auto(1000).Iota-math.Sqrt(4/3.)) > 1e-9 {
 		t.Errorf("distributed: ι = %v", p.Iota)
 	}
 	if p := auto(1000, "sites_per_unit = 2"); math.Abs(p.Iota/auto(1000).Iota-2) > 1e-9 {

@@ -45,10 +45,11 @@ type Plan struct {
 	// Groups of GroupSize units are what a private Λ is read from; 0 where none is.
 	GroupSize int `json:"group_size,omitempty"`
 	Groups    int `json:"groups,omitempty"`
-	// Honest is how many sites' shares of distributed noise carry σ²: U_min - max(η, 1).
+	// Honest is the fewest sites whose shares of distributed noise carry σ²: U_min - max(η, 1).
 	// 0 where noise is central.
 	Honest int `json:"honest,omitempty"`
-	// NoiseFactor is the noise of a sum over all sites, as a multiple of central noise.
+	// NoiseFactor is the noise of a sum over all sites, as a multiple of central noise. A sum over
+	// fewer has more ([Plan.NoiseOver]).
 	NoiseFactor float64 `json:"noise_factor"`
 	// Bits is the ring's width b.
 	Bits uint `json:"bits"`
@@ -88,9 +89,9 @@ func NewPlan(body []byte) (*Plan, error) {
 	}
 	if s.Noise == proposal.NoiseDistributed {
 		// At least 1: U_min is at least η + 2.
-		plan.Honest = plan.Thresholds.MinSurvivors - max(plan.Thresholds.Corrupt, 1)
+		plan.Honest = plan.Thresholds.MinSurvivors - plan.apart()
 	}
-	plan.NoiseFactor = noiseFactor(plan.Thresholds.Sites, plan.Honest)
+	plan.NoiseFactor = plan.NoiseOver(plan.Thresholds.Sites)
 	if plan.N > proposal.MaxUnits {
 		return nil, proposal.FieldErrorf("roster", "at most 2^40 units in all, got %d", plan.N)
 	}
@@ -122,24 +123,32 @@ func (p *Plan) UnmarshalJSON(text []byte) error {
 	return p.setIota()
 }
 
-// noiseFactor is √(N/h): all sites add a share of noise, of which h must carry σ². 1 where h is 0,
-// of central noise.
-func noiseFactor(sites, honest int) float64 {
-	if honest == 0 {
+// wideSigma stands for any σ of whose shares no part is too narrow: factors do not depend on it.
+const wideSigma noise.Sigma = 1 << 50
+
+// NoiseOver is the noise of a sum over survivors that all answered, as a multiple of central noise:
+// at most √(1.1·u/(u - max(η, 1))) over u of them, 1 where noise is central.
+func (p *Plan) NoiseOver(survivors int) float64 {
+	if p.Honest == 0 {
 		return 1
 	}
-	return math.Sqrt(float64(sites) / float64(honest))
+	share, err := p.Share(wideSigma)
+	if err != nil {
+		return math.Inf(1) // no roster is so large
+	}
+	return math.Sqrt(float64(survivors)*share.Kept(survivors).Variance()) / wideSigma.Float()
 }
 
-// NoiseWords says for people how much noise there is, and what to choose for less.
+// NoiseWords says for people how much noise there is, and what it depends on.
 func (p *Plan) NoiseWords() string {
 	if p.Honest == 0 {
 		return "central: the coordinator's leader sees exact sums over all sites in them"
 	}
+	sites, least := p.Thresholds.Sites, p.Thresholds.MinSurvivors
 	text := fmt.Sprintf("distributed: each site adds its share, %d of them carry all of it; nobody sees an exact sum; over all %d sites %.3g times central noise",
-		p.Honest, p.Thresholds.Sites, p.NoiseFactor)
-	if p.Proposal.Spec.OnDropout == proposal.DropoutContinue {
-		text += fmt.Sprintf(` (%.3g with on_dropout = "wait", where a sum waits for every site)`, noiseFactor(p.Thresholds.Sites, p.Thresholds.Sites-max(p.Thresholds.Corrupt, 1)))
+		sites-p.apart(), sites, p.NoiseFactor)
+	if least < sites {
+		text += fmt.Sprintf(", over %d of them, the fewest, %.3g; at most %.3g where sites go while a sum is opened", least, p.NoiseOver(least), math.Sqrt(float64(sites)/float64(p.Honest)))
 	}
 	return text
 }

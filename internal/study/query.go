@@ -313,28 +313,57 @@ func (p *Plan) charge(q *Query, multiplier float64) error {
 		// of the least σ that agents take: no more than was bought
 		q.Rho = max(q.Rho, noise.BridgeRho(least, q.Multiplier*least*(1-sigmaTolerance)))
 	}
-	var share noise.Sigma
-	if p.Honest > 0 {
-		// The sum of shares is only close to the law; how close depends on σ in grid steps.
-		sigma, err := p.Sigma(*q, 1)
-		if err != nil {
-			return err
-		}
-		if share, err = p.Share(sigma); err != nil {
-			return err
-		}
-		q.Rho = max(q.Rho, noise.DistributedRho(least, share, p.Honest, q.Values))
+	if p.Honest == 0 {
+		return p.bridged(noise.BridgeKappa(q.Values, noise.Carried{}), 0)
 	}
-	if kappa := noise.BridgeKappa(q.Values, share, p.Honest); p.Curve() == noise.GDP && !(kappa <= noise.MaxKappa) {
+	// The sum of shares is only close to the law; how close depends on σ in grid steps.
+	sigma, err := p.Sigma(*q, 1)
+	if err != nil {
+		return err
+	}
+	share, err := p.Share(sigma)
+	if err != nil {
+		return err
+	}
+	// Whatever the number of survivors turns out to be.
+	kappa := 0.0
+	for _, carried := range share.Carried(p.Thresholds.MinSurvivors, p.apart()) {
+		q.Rho = max(q.Rho, noise.DistributedRho(least, carried, q.Values))
+		kappa = max(kappa, noise.BridgeKappa(q.Values, carried))
+	}
+	return p.bridged(kappa, share[0].Sigma)
+}
+
+// bridged refuses a query whose K is too large for the Gaussian's curve.
+func (p *Plan) bridged(kappa float64, share noise.Sigma) error {
+	if p.Curve() == noise.GDP && !(kappa <= noise.MaxKappa) {
 		return proposal.FieldErrorf("accountant", `"gdp" needs wider shares of noise than %.3g of a count's grid steps: use "zcdp"`, share.Float())
 	}
 	return nil
 }
 
-// Share is the σ_i of each site's part of distributed noise (docs/privacy.md).
-func (p *Plan) Share(total noise.Sigma) (noise.Sigma, error) {
-	return noise.ShareSigma(total, p.Honest)
+// Share is what each site adds of distributed noise of parameter total, and what of it is taken
+// away again by the number of survivors (docs/privacy.md): one part where a sum waits for all.
+func (p *Plan) Share(total noise.Sigma) (noise.Share, error) {
+	return noise.NewShare(total, p.Thresholds.MinSurvivors, p.Thresholds.Sites, p.apart())
 }
+
+// Removable is what is taken away again of the share of each of so many survivors; nothing where
+// noise is central.
+func (p *Plan) Removable(total noise.Sigma, survivors int) (noise.Share, error) {
+	if !p.Removes() {
+		return nil, nil
+	}
+	share, err := p.Share(total)
+	return share.Removable(survivors), err
+}
+
+// Removes reports whether part of the sites' noise is taken away again once it is known how many
+// are in a sum.
+func (p *Plan) Removes() bool { return p.Honest > 0 && p.Thresholds.MinSurvivors < p.Thresholds.Sites }
+
+// apart is how many of the sites in a sum know their own shares of its noise: the corrupt, or one.
+func (p *Plan) apart() int { return max(p.Thresholds.Corrupt, 1) }
 
 // setSlots adds the charges up and counts slots: of two branches, the longer.
 func (p *Plan) setSlots() error {
@@ -353,6 +382,9 @@ func (p *Plan) setSlots() error {
 	p.Slots = queries + spare
 	if p.Slots > proposal.MaxSlots {
 		return proposal.FieldErrorf("spare_slots", "%d queries and %d spare slots are more than %d", queries, spare, proposal.MaxSlots)
+	}
+	if err := setupFits(p.Thresholds, p.Slots); err != nil {
+		return err
 	}
 	// What the closeness of distributed noise adds must not push the sum over.
 	if s := p.Proposal.Spec; s.Accountant != proposal.AccountantPaper {
@@ -415,7 +447,7 @@ func (p *Plan) setRing() error {
 			per, sensitivity = 1/p.countGrid(), HistogramSensitivity/p.countGrid()
 		}
 		sigma := q.Multiplier * p.atSites(sensitivity)
-		if p.Honest > 0 { // all sites' shares, where Honest of them would do
+		if p.Honest > 0 { // all parts of all sites' shares, where Honest of them would do
 			sigma *= math.Sqrt(float64(p.Thresholds.Sites) / float64(p.Honest))
 		}
 		units := p.N

@@ -3,6 +3,7 @@ package study
 import (
 	"encoding/json"
 	"math"
+	"slices"
 
 	"covey/internal/linalg"
 	"covey/internal/noise"
@@ -33,9 +34,13 @@ type Release struct {
 	Radius     float64     `json:"radius"`
 	Grid       float64     `json:"grid"`
 	Sigma      noise.Sigma `json:"sigma"`
-	// Share is each survivor's own σ where noise is distributed, 0 where it is central.
-	Share noise.Sigma `json:"share,omitempty"`
-	Rho   float64     `json:"rho"` // charge
+	// Share is what each survivor added where noise is distributed, nothing where it is central.
+	Share noise.Share `json:"share,omitempty"`
+	// Removed are the survivors of whose shares the sum keeps only what a sum over so many needs
+	// (noise.Share.Kept), ascending: they sent the key of the rest in time. Of all others
+	// everything stayed.
+	Removed []int   `json:"removed,omitempty"`
+	Rho     float64 `json:"rho"` // charge
 	// sum + noise; the chosen candidate alone where one is chosen
 	Noised []int64 `json:"noised"`
 }
@@ -58,7 +63,7 @@ func ParseRelease(encoded []byte) (Release, error) {
 	return r, nil
 }
 
-// NewRelease makes the release of an ask over survivors.
+// NewRelease makes the release of an ask over survivors, all of whose shares of noise stayed.
 func (p *Plan) NewRelease(a Ask, survivors []int, noised []int64) (Release, error) {
 	r := Release{
 		Study: p.Digest, Query: a.Query, Slot: a.Slot, Previous: a.History, Kind: a.Kind, Round: a.Round,
@@ -91,14 +96,18 @@ func (r Release) Z() []float64 {
 	return z
 }
 
-// Spread is the noise's standard deviation on each number of Noised. With distributed
-// noise all survivors' shares are in it, where fewer would do.
+// Spread is the noise's standard deviation on each number of Noised. With distributed noise all
+// survivors' shares are in it, where fewer would do, and what was not taken away of them.
 func (r Release) Spread() float64 {
-	if r.Share > 0 {
-		return r.Share.Float() * math.Sqrt(float64(len(r.Survivors)))
+	if len(r.Share) == 0 {
+		return r.Sigma.Float()
 	}
-	return r.Sigma.Float()
+	removed, all := float64(len(r.Removed)), float64(len(r.Survivors))
+	return math.Sqrt(removed*r.Share.Kept(len(r.Survivors)).Variance() + (all-removed)*r.Share.Variance())
 }
+
+// Removable is what can be taken away of each survivor's share.
+func (r Release) Removable() noise.Share { return r.Share.Removable(len(r.Survivors)) }
 
 // Tau is the noise's standard deviation on each coordinate of Z.
 func (r Release) Tau() float64 { return r.Spread() * r.Grid / float64(max(1, r.Units)) }
@@ -154,14 +163,14 @@ func (p *Plan) CheckRelease(r Release, attempt uint32) error {
 	if q := p.Queries[r.Query]; p.chooses(q) && (r.Noised[0] < 0 || r.Noised[0] >= int64(q.Values)) {
 		return mismatch(r.Query, "noised", "chooses none of %d candidates", q.Values)
 	}
-	var share noise.Sigma
+	var share noise.Share
 	if p.Honest > 0 {
 		var err error
 		if share, err = p.Share(r.Sigma); err != nil {
 			return err
 		}
 	}
-	if r.Share != share {
+	if !slices.Equal(r.Share, share) {
 		return mismatch(r.Query, "share", "is not the plan's")
 	}
 	if len(r.Survivors) < p.Thresholds.MinSurvivors {
@@ -177,6 +186,17 @@ func (p *Plan) CheckRelease(r Release, attempt uint32) error {
 	}
 	if units != r.Units {
 		return mismatch(r.Query, "units", "are not the survivors'")
+	}
+	if len(r.Removed) > 0 && len(r.Removable()) == 0 {
+		return mismatch(r.Query, "removed", "nothing of a share is taken away of a sum over %d sites", len(r.Survivors))
+	}
+	rest := r.Survivors
+	for _, i := range r.Removed {
+		at := slices.Index(rest, i)
+		if at < 0 {
+			return mismatch(r.Query, "removed", "are not ascending survivors")
+		}
+		rest = rest[at+1:]
 	}
 	// A site that kept another charge as final would hold a result that never verifies.
 	if want := p.Queries[r.Query].Rho; !Near(r.Rho, want) {

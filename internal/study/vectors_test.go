@@ -97,7 +97,7 @@ func TestCheckReleaseOfShares(t *testing.T) {
 		t.Errorf("the noise on a sum is %v, want %v", good.Spread(), want)
 	}
 	bad := good
-	bad.Share = 0
+	bad.Share = nil
 	if p.CheckRelease(bad, 0) == nil {
 		t.Error("a release that hides its shares was accepted")
 	}
@@ -114,6 +114,59 @@ func TestCheckReleaseOfShares(t *testing.T) {
 	}
 	if a.Sigma != 0 {
 		t.Error("a choice has no σ")
+	}
+}
+
+// TestCheckReleaseOfRemovedNoise: a release says of whose shares part was taken away, and its noise
+// is what stayed; only survivors of a sum that does not need the part can be named.
+func TestCheckReleaseOfRemovedNoise(t *testing.T) {
+	p := mustPlan(t, texts.With(texts.Four, `noise = "distributed"`), 90_000, 90_000, 90_000, 90_000, 90_000)
+	if !p.Removes() || p.Thresholds.MinSurvivors != 4 {
+		t.Fatalf("%+v", p.Thresholds)
+	}
+	a := askFor(t, p, func(q Query) bool { return q.Kind == KindPower })
+	all, four := []int{0, 1, 2, 3, 4}, []int{0, 2, 3, 4}
+	for _, c := range []struct {
+		survivors, removed []int
+		variance           float64 // of σ²; 0 where it must be refused
+	}{
+		{all, all, 5. / 4}, {all, nil, 5. / 3}, {all, []int{1, 4}, 2./4 + 3./3}, {four, nil, 4. / 3},
+		{four, four, 0}, {four, []int{0}, 0}, {all, []int{4, 1}, 0}, {all, []int{1, 1}, 0}, {all, []int{5}, 0}, {all, []int{-1}, 0},
+	} {
+		r, err := p.NewRelease(a, c.survivors, make([]int64, 4))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Removed = c.removed
+		if err := p.CheckRelease(r, 0); (err == nil) != (c.variance > 0) {
+			t.Errorf("%v of %v: %v", c.removed, c.survivors, err)
+		}
+		if want := math.Sqrt(c.variance) * a.Sigma.Float(); c.variance > 0 && math.Abs(r.Spread()/want-1) > 1e-4 {
+			t.Errorf("%v of %v: the noise is %v, want %v", c.removed, c.survivors, r.Spread(), want)
+		}
+		encoded, err := r.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := ParseRelease(encoded); err != nil || again.Spread() != r.Spread() || !slices.Equal(again.Removed, r.Removed) {
+			t.Errorf("%v: %v, %v", r, again, err)
+		}
+	}
+	wait := mustPlan(t, texts.With(texts.Four, `noise = "distributed"`, `on_dropout = "wait"`), 90_000, 90_000, 90_000)
+	r, err := wait.NewRelease(askFor(t, wait, func(q Query) bool { return q.Kind == KindPower }), []int{0, 1, 2}, make([]int64, 4))
+	if err != nil || wait.Removes() || len(r.Share) != 1 {
+		t.Fatal(r.Share, err)
+	}
+	if r.Removed = []int{0}; wait.CheckRelease(r, 0) == nil {
+		t.Error("noise of a sum that needs all of it was taken away")
+	}
+	central := mustPlan(t, texts.Four, 90_000, 90_000, 90_000)
+	r, err = central.NewRelease(askFor(t, central, func(q Query) bool { return q.Kind == KindPower }), []int{0, 1, 2}, make([]int64, 4))
+	if err != nil || central.Removes() {
+		t.Fatal(err)
+	}
+	if r.Removed = []int{0}; central.CheckRelease(r, 0) == nil {
+		t.Error("nobody's central noise was taken away")
 	}
 }
 

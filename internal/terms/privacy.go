@@ -107,25 +107,29 @@ func noiseWords(p *study.Plan) string {
 		}
 		return text
 	}
-	return fmt.Sprintf("Noise is distributed: this agent adds its share before masking, so that nobody sees an exact sum, the coordinator included; "+
-		"the shares of %d honest sites in a sum carry all the noise that the privacy needs. ", p.Honest) + poolWords(p)
+	t := p.Thresholds
+	text := fmt.Sprintf("Noise is distributed: this agent adds its share before masking, so that nobody sees an exact sum, the coordinator included; "+
+		"the shares of %d honest sites in a sum over all %d carry all the noise that the privacy needs", t.Sites-max(t.Corrupt, 1), t.Sites)
+	if p.Removes() {
+		text += fmt.Sprintf(", down to %d in one over %d: this agent adds enough for that, and lets the coordinator take away what more sites do not need", p.Honest, t.MinSurvivors)
+	}
+	return text + ". " + poolWords(p)
 }
 
 // poolWords says what sites learn that pool what they know, without the coordinator: each takes its
-// own share off the released noise. Of h shares that carry the planned variance c then leave c/h of
-// it, for h/c times the ρ.
+// own share off the released noise. Of h = |U| - max(η, 1) shares that carry the planned variance c
+// then leave c/h of it, for h/c times the ρ.
 func poolWords(p *study.Plan) string {
-	t, h := p.Thresholds, p.Honest
-	if h == 1 {
+	few, all := p.Honest, p.Thresholds.Sites-max(p.Thresholds.Corrupt, 1)
+	if all == 1 {
 		return "Sites that pool what they know see no less: one honest site's share is all of it."
 	}
-	text := fmt.Sprintf("Sites that pool what they know, without the coordinator, see less from %d of them on", max(t.Corrupt, 1)+1)
-	if t.MinSurvivors < t.Sites {
-		text += fmt.Sprintf(" (from %d where all %d sites are in a sum)", t.Sites-h+1, t.Sites)
+	text := fmt.Sprintf("Sites that pool what they know, without the coordinator, see less from %d of them on", max(p.Thresholds.Corrupt, 1)+1)
+	if few > 1 {
+		text += fmt.Sprintf(": %d/%d of the planned variance, and the other sites' units then pay %.3g times the ρ", few-1, few, float64(few)/float64(few-1))
 	}
-	text += fmt.Sprintf(": %d/%d of the planned variance, and the other sites' units then pay %.3g times the ρ", h-1, h, float64(h)/float64(h-1))
-	if h > 2 {
-		text += fmt.Sprintf("; where one site alone is not among them, 1/%d and %d times", h, h)
+	if all > 2 || few == 1 {
+		text += fmt.Sprintf("; where one site alone is not among them, 1/%d and %d times", all, all)
 	}
 	return text + "."
 }

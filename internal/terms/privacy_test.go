@@ -127,8 +127,8 @@ func TestPoolWords(t *testing.T) {
 	}{
 		{2, 0, []string{"see no less"}},
 		{3, 0, []string{"from 2 of them on: 1/2 of the planned variance", "pay 2 times the ρ."}},
-		{5, 0, []string{"from 2 of them on (from 3 where all 5 sites are in a sum): 2/3 of the planned variance", "pay 1.5 times", "1/3 and 3 times"}},
-		{10, 0, []string{"from 4 of them on (from 7 where all 10 sites are in a sum): 3/4 of", "pay 1.33 times", "1/4 and 4 times"}},
+		{5, 0, []string{"4 honest sites in a sum over all 5", "down to 3 in one over 4", "from 2 of them on: 2/3 of the planned variance", "pay 1.5 times", "1/4 and 4 times"}},
+		{10, 0, []string{"from 4 of them on: 3/4 of", "pay 1.33 times", "1/7 and 7 times"}},
 	} {
 		p := wordsPlan(t, c.sites, func(s *proposal.Spec) { s.Noise = proposal.NoiseDistributed })
 		text := noiseWords(p)

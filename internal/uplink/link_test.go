@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"covey/internal/egress"
+	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/wire"
@@ -31,7 +32,7 @@ func newUplink(t testing.TB, handle func(wire.Message) wire.Message) *Uplink {
 	}
 	t.Cleanup(func() { record.Close() })
 	return New(Options{Log: log, Now: time.Now, Egress: record, Work: new(sync.WaitGroup), Handle: handle,
-		Hello: func() wire.Hello { return wire.Hello{} }, Studies: func(*wire.Hello) {}, Ceiling: func() int { return LeastMessage }})
+		Hello: func() wire.Hello { return wire.Hello{} }, Studies: func(*wire.Hello) {}, QuantumSafe: func() bool { return false }, Ceiling: func() int { return LeastMessage }})
 }
 
 // refused is a site's answer to whatever it is asked.
@@ -86,7 +87,7 @@ func TestDeafCoordinator(t *testing.T) {
 				u := newUplink(t, refused)
 				ctx, end := context.WithCancel(t.Context())
 				l := newLink(ctx, u)
-				u.begin(l, "somewhere")
+				u.begin(l, "somewhere", pki.KeyExchange{})
 				const most = 4 * maxWaiting
 				asked := 0
 				u.o.Work.Go(func() {
@@ -219,7 +220,7 @@ func TestDecisionFindsTheNextLink(t *testing.T) {
 	begin := func() (*link, context.CancelFunc) {
 		ctx, cancel := context.WithCancel(t.Context())
 		l := newLink(ctx, u)
-		u.begin(l, "somewhere")
+		u.begin(l, "somewhere", pki.KeyExchange{})
 		return l, cancel
 	}
 	kinds := func(l *link) (out []string) {
@@ -260,7 +261,7 @@ func TestDecisionFindsTheNextLink(t *testing.T) {
 	// What is posted while a link begins stays behind its hello.
 	third := newLink(t.Context(), u)
 	third.post(wire.Decision{Verdict: study.VerdictPending})
-	u.begin(third, "somewhere")
+	u.begin(third, "somewhere", pki.KeyExchange{})
 	if got := kinds(third); !slices.Equal(got, []string{"hello", "decision"}) {
 		t.Errorf("the third link says %v", got)
 	}

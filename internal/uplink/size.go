@@ -13,19 +13,84 @@ const (
 	LeastMessage = proposals.MaxProposal + baseMessage
 )
 
+// The sizes of internal/secagg's messages, which a test compares with real ones.
+const (
+	// label, the graph's name, study, roster, five numbers, attempt, site
+	headerSize = 29 + 9 + 32 + 32 + 10 + 4 + 2
+	// another name, the graph's numbers
+	sparseHeader = headerSize - 9 + 7 + 8
+	transportKey = 32
+	sealKey      = 1184
+	signature    = 64
+	hashSize     = 32
+	ciphertext   = 1088
+	boxFixed     = ciphertext + 16 + signature
+	// label, what a release signature signs, site
+	sharesFixed = 23 + 24 + 32 + 4 + 32 + 32 + 2
+)
+
+// sizes returns a study's.
+type sizes struct {
+	plan  *study.Plan
+	kinds int // of secrets a slot that are shared: b, and e where a site can be missing
+}
+
+func sizesOf(p *study.Plan) sizes {
+	if p.Thresholds.MinSurvivors == p.Thresholds.Sites {
+		return sizes{p, 1}
+	}
+	return sizes{p, 2}
+}
+
+// body is what holders check shares against.
+func (s sizes) body() int { return 32 * (s.plan.Thresholds.Holders + s.plan.Thresholds.Threshold) }
+
+// head is the sparse graph's part of an announcement that everybody sees.
+func (s sizes) head() int {
+	return sparseHeader + transportKey + hashSize + hashSize + 32*s.kinds*s.plan.Slots + hashSize + signature
+}
+
+func (s sizes) announcement() int {
+	if s.plan.Thresholds.Sparse() {
+		return s.head() + sealKey + s.body()
+	}
+	return headerSize + transportKey + sealKey + 32*s.kinds*s.plan.Slots + s.body() + signature
+}
+
+// box is one with shares, with keys of a pair and their tags, or with both.
+func (s sizes) box(shares, keys bool) int {
+	n := boxFixed
+	if shares {
+		n += 32 * s.kinds * s.plan.Slots
+	}
+	if keys {
+		n += 32 * s.kinds * s.plan.Slots // a key and, where it can be deposited, its tag
+	}
+	return n
+}
+
+// deposits is of a site with so many pairs that others own.
+func (s sizes) deposits(owners int) int {
+	if s.kinds == 1 {
+		return 0
+	}
+	return 32 * s.plan.Slots * owners
+}
+
 // Largest is the longest message that a study's coordinator has reason to send, in bytes.
 func Largest(p *study.Plan) int {
 	const each = 16 // a list's entry has a tag and a length
-	t, n := p.Thresholds, p.Thresholds.Sites
-	announced := announcementFixed + 64*t.Threshold*p.Slots + each
-	box := 64*p.Slots + boxFixed + each
-	out := max(n*announced, n*box) // the deal, and the boxes
+	t, n, s := p.Thresholds, p.Thresholds.Sites, sizesOf(p)
+	out := max(n*(s.announcement()+each), n*(s.box(true, true)+each)) // the deal, and the boxes
 	if t.Sparse() {
-		// Of a drawn graph the heads are dealt, and the boxes and bodies of the dealers whose
-		// shares this site holds: Holders of them on average, and more than twice that and 64 by a
-		// chance below 2^-40.
-		head := sparseFixed + 64*p.Slots + each
-		out = max(n*head, min(n, 2*t.Holders+64)*(box+announced))
+		// Of a drawn graph the heads are dealt, the nonces with the ML-KEM keys of those that the
+		// site seals to, and the boxes sent to it with its dealers' bodies. It seals to Holders
+		// sites and those whose pair it owns, and is sent boxes by Holders of them on average and
+		// those that own its pair: no more than twice Holders and 64, and three times Degree and 64
+		// of either, but by a chance below 2^-40.
+		dealers, pairs := min(n, 2*t.Holders+64), min(n, 3*t.Degree+64)
+		out = max(n*(s.head()+each), n*(32+each)+(t.Holders+pairs)*(sealKey+each),
+			dealers*(s.box(true, false)+s.body()+2*each)+pairs*(s.box(false, true)+each))
 	}
 	// Of a result all outputs, and what pictures it has: their counts are its queries'. The rest is
 	// short.

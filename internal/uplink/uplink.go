@@ -37,6 +37,8 @@ type Options struct {
 	// Handle answers one request, nil for silence. It is called by one goroutine at a time for one
 	// study.
 	Handle func(wire.Message) wire.Message
+	// QuantumSafe reports whether the site's policy demands a quantum-safe link now.
+	QuantumSafe func() bool
 	// Ceiling is the longest message that the site takes now, in bytes.
 	Ceiling func() int
 }
@@ -45,11 +47,18 @@ type Options struct {
 type Uplink struct {
 	o Options
 
-	mu      sync.Mutex
-	link    *link                    // nil while there is none
-	calls   grpc.ClientConnInterface // of the link, for what is asked beside it; nil while there is none
-	address string                   // linked to, or tried last
-	err     error
+	mu     sync.Mutex
+	link   *link                    // nil while there is none
+	calls  grpc.ClientConnInterface // of the link, for what is asked beside it; nil while there is none
+	stands Standing
+}
+
+// Standing is how a site's link stands.
+type Standing struct {
+	Linked      bool
+	Address     string          // linked to, or tried last
+	KeyExchange pki.KeyExchange // of the link
+	Err         error           // of the last try, where there is no link
 }
 
 // New returns an Uplink that has no link until Stay is called.
@@ -77,12 +86,11 @@ func (u *Uplink) Again() {
 	}
 }
 
-// Stands reports whether there is a link, the address that it is to or that was tried last, and the
-// error of the last try where there is no link.
-func (u *Uplink) Stands() (linked bool, address string, err error) {
+// Stands returns how the link stands.
+func (u *Uplink) Stands() Standing {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return u.link != nil, u.address, u.err
+	return u.stands
 }
 
 // Calls returns the link's connection, for calls next to it; nil while there is no link.
@@ -98,18 +106,23 @@ func (u *Uplink) setCalls(conn grpc.ClientConnInterface) {
 	u.calls = conn
 }
 
-func (u *Uplink) set(l *link, address string, err error) {
+func (u *Uplink) set(l *link, s Standing) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.link, u.address, u.err = l, address, err
+	u.link, u.stands = l, s
 }
 
-// begin makes l the link and says hello on it.
-func (u *Uplink) begin(l *link, address string) {
+// begin makes l the link and says hello on it; not where the policy demands more of a link than
+// when it was dialed. A policy that changes later finds the link.
+func (u *Uplink) begin(l *link, address string, exchange pki.KeyExchange) bool {
 	h := u.o.Hello()
-	u.set(l, address, nil)
+	u.set(l, Standing{Linked: true, Address: address, KeyExchange: exchange})
+	if u.o.QuantumSafe() && !exchange.QuantumSafe {
+		return false
+	}
 	u.o.Studies(&h)
 	l.enqueue(h, true) // the writer has not begun
+	return true
 }
 
 // Stay keeps a link open until ctx ends: it tries the
@@ -132,7 +145,7 @@ func (u *Uplink) Stay(ctx context.Context) error {
 			wait.Reset()
 			said = ""
 		}
-		u.set(nil, address, err)
+		u.set(nil, Standing{Address: address, Err: err})
 		if err == errAgain {
 			addresses.again()
 			continue
@@ -171,6 +184,9 @@ func (u *Uplink) connect(ctx context.Context, address string) (settled bool, err
 	if err != nil {
 		return false, err
 	}
+	if u.o.QuantumSafe() {
+		pki.DemandQuantumSafe(tls)
+	}
 	seen := enroll.NewHandshake(tls)
 	conn, err := grpc.NewClient(address, append(enroll.DialOptions(pki.RoleSite, seen), u.o.DialOptions...)...)
 	if err != nil {
@@ -185,7 +201,10 @@ func (u *Uplink) connect(ctx context.Context, address string) (settled bool, err
 	}
 	l := newLink(ctx, u)
 	l.end = cancel
-	u.begin(l, address)
+	exchange := seen.KeyExchange()
+	if !u.begin(l, address, exchange) {
+		return false, errAgain
+	}
 	u.setCalls(conn)
 	defer u.setCalls(nil)
 	ended := make(chan error, 2)
@@ -208,7 +227,7 @@ func (u *Uplink) connect(ctx context.Context, address string) (settled bool, err
 			return settled, enroll.ExplainLeader(err)
 		case <-timer.C:
 			settled = true
-			u.o.Log.Info("linked to the coordinator", "address", address)
+			u.o.Log.Info("linked to the coordinator", "address", address, "key_exchange", exchange.String())
 		}
 	}
 }

@@ -59,15 +59,22 @@ type (
 		Header
 		Nonce []byte
 	}
-	// Boxes are sealed shares, by recipient, or in the order of the site's holders.
+	// Boxes are sealed shares and keys, in the order of the graph's recipients of the site's.
 	Boxes struct {
 		Header
 		Boxes [][]byte
 	}
-	// Confirmation signs the setup's transcript.
+	// Confirmation signs the setup's transcript. Deposits are of the keys of pairs that others own,
+	// and Statement a signature over them and over the tags that the site checked; none where every
+	// site is waited for.
 	Confirmation struct {
 		Header
-		Signature []byte
+		Signature, Deposits, Statement []byte
+	}
+	// Recalled holds the tags of the boxes that the site sent, and its deposits.
+	Recalled struct {
+		Header
+		Tags, Deposits []byte
 	}
 	// Upload is a masked sum, bits/8 bytes a lane, little-endian.
 	Upload struct {
@@ -89,6 +96,17 @@ type (
 		Header
 		Signature []byte
 	}
+	// Proof shows that the site's share of one dealer's secret is the one that it was sent.
+	Proof struct {
+		Header
+		Dealer int // 1 + roster index, as asked
+		Proof  []byte
+	}
+	// PairKeys are the keys of the site's pairs with those outside of the survivors.
+	PairKeys struct {
+		Header
+		Keys []byte
+	}
 	// Refusal is a no, with what the site holds.
 	Refusal struct {
 		Header
@@ -105,6 +123,10 @@ type (
 		// Lacks is, with study.CodeOutOfOrder, 1 + how many of the study's releases, from the first
 		// on, the site has followed; 0 if it is not about them.
 		Lacks int
+		// Evidence convicts the culprit: with study.CodeBadShare the seeds of the attempt, which
+		// the site has closed, and the culprit's box; with study.CodeBadBox what is on record of
+		// the culprit's first box, where another was shown.
+		Evidence []byte
 	}
 )
 
@@ -121,15 +143,16 @@ type (
 		Header
 		Announcements [][]byte
 	}
-	// Deal carries all announcements, by roster index, or all nonces after Reveal, and asks for
-	// sealed shares.
+	// Deal carries all announcements, by roster index, or after Reveal all nonces, and the ML-KEM
+	// keys of those that the site seals to, in their order. It asks for sealed shares and keys.
 	Deal struct {
 		Header
 		Announcements [][]byte
 		Nonces        [][]byte
+		Keys          [][]byte
 	}
-	// Confirm carries the boxes for one site, in the order of the dealers whose shares it holds,
-	// and after Reveal the bodies of their announcements.
+	// Confirm carries the boxes for one site, in the order of the graph's senders to it, and after
+	// Reveal the bodies of the announcements of the dealers whose shares it holds, in their order.
 	Confirm struct {
 		Header
 		Boxes  [][]byte
@@ -140,6 +163,8 @@ type (
 		Header
 		Signatures [][]byte
 	}
+	// Recall asks for a site's tags and deposits, of which the log holds hashes alone.
+	Recall struct{ Header }
 	// Release asks for a signature on a survivor set.
 	Release struct {
 		Header
@@ -150,6 +175,18 @@ type (
 		Header
 		Survivors   []int
 		Certificate [][]byte
+	}
+	// Prove asks for the proof that the site's share of one dealer's secret is the one that it was
+	// sent.
+	Prove struct {
+		Header
+		Survivors []int
+		Dealer    int // 1 + roster index
+	}
+	// Keys asks for the keys of the site's pairs with those outside of the survivors.
+	Keys struct {
+		Header
+		Survivors []int
 	}
 	// Final is a query's release: its exact signed bytes, the coordinator's signature, and the
 	// packed certificate that opened its sum.
@@ -193,16 +230,25 @@ func (m Decision) body() proto.Message {
 func (m Announcement) body() proto.Message { return &covey.Announcement{Signed: m.Signed} }
 func (m Nonce) body() proto.Message        { return &covey.Nonce{Nonce: m.Nonce} }
 func (m Boxes) body() proto.Message        { return &covey.Boxes{Boxes: m.Boxes} }
-func (m Confirmation) body() proto.Message { return &covey.Confirmation{Signature: m.Signature} }
-func (m Upload) body() proto.Message       { return &covey.Upload{Masked: m.Masked} }
-func (m Signature) body() proto.Message    { return &covey.ReleaseSignature{Signature: m.Signature} }
-func (m Shares) body() proto.Message       { return &covey.Shares{Shares: m.Shares} }
-func (m Attestation) body() proto.Message  { return &covey.Attestation{Signature: m.Signature} }
+func (m Confirmation) body() proto.Message {
+	return &covey.Confirmation{Signature: m.Signature, Deposits: m.Deposits, Statement: m.Statement}
+}
+func (m Recalled) body() proto.Message {
+	return &covey.Recalled{Tags: m.Tags, Deposits: m.Deposits}
+}
+func (m Upload) body() proto.Message    { return &covey.Upload{Masked: m.Masked} }
+func (m Signature) body() proto.Message { return &covey.ReleaseSignature{Signature: m.Signature} }
+func (m Shares) body() proto.Message    { return &covey.Shares{Shares: m.Shares} }
+func (m Proof) body() proto.Message {
+	return &covey.Proof{Dealer: uint32(m.Dealer), Proof: m.Proof}
+}
+func (m PairKeys) body() proto.Message    { return &covey.PairKeys{Keys: m.Keys} }
+func (m Attestation) body() proto.Message { return &covey.Attestation{Signature: m.Signature} }
 
 func (m Refusal) body() proto.Message {
 	b := &covey.Refusal{
 		Code: wireCode(m.Code), Culprit: uint32(m.Culprit), Context: m.Context, Survivors: uints(m.Survivors),
-		Signature: m.Signature, Shared: m.Shared, Announcement: m.Announcement, Lacks: uint32(m.Lacks),
+		Signature: m.Signature, Shared: m.Shared, Announcement: m.Announcement, Lacks: uint32(m.Lacks), Evidence: m.Evidence,
 	}
 	if m.Final != nil {
 		b.Final = m.Final.body().(*covey.Final)
@@ -214,14 +260,19 @@ func (m Proposal) body() proto.Message { return &covey.Proposal{Body: m.Body, Si
 func (m Announce) body() proto.Message { return &covey.Announce{} }
 func (m Reveal) body() proto.Message   { return &covey.Reveal{Announcements: m.Announcements} }
 func (m Deal) body() proto.Message {
-	return &covey.Deal{Announcements: m.Announcements, Nonces: m.Nonces}
+	return &covey.Deal{Announcements: m.Announcements, Nonces: m.Nonces, Keys: m.Keys}
 }
 func (m Confirm) body() proto.Message   { return &covey.Confirm{Boxes: m.Boxes, Bodies: m.Bodies} }
 func (m Confirmed) body() proto.Message { return &covey.Confirmed{Signatures: m.Signatures} }
+func (m Recall) body() proto.Message    { return &covey.Recall{} }
 func (m Release) body() proto.Message   { return &covey.Release{Survivors: uints(m.Survivors)} }
 func (m Open) body() proto.Message {
 	return &covey.Open{Survivors: uints(m.Survivors), Certificate: m.Certificate}
 }
+func (m Prove) body() proto.Message {
+	return &covey.Prove{Survivors: uints(m.Survivors), Dealer: uint32(m.Dealer)}
+}
+func (m Keys) body() proto.Message { return &covey.Keys{Survivors: uints(m.Survivors)} }
 func (m Final) body() proto.Message {
 	return &covey.Final{Released: m.Encoded, Signature: m.Signature, Certificate: m.Certificate}
 }
@@ -256,16 +307,22 @@ func decode(r *reader, h Header, body proto.Message) (Message, error) {
 	case *covey.Boxes:
 		return Boxes{h, b.GetBoxes()}, nil
 	case *covey.Confirmation:
-		return Confirmation{h, b.GetSignature()}, nil
+		return Confirmation{h, b.GetSignature(), b.GetDeposits(), b.GetStatement()}, nil
+	case *covey.Recalled:
+		return Recalled{h, b.GetTags(), b.GetDeposits()}, nil
 	case *covey.Upload:
 		return Upload{h, b.GetMasked()}, nil
 	case *covey.ReleaseSignature:
 		return Signature{h, b.GetSignature()}, nil
 	case *covey.Shares:
 		return Shares{h, b.GetShares()}, nil
+	case *covey.Proof:
+		return Proof{h, r.int(b.GetDealer()), b.GetProof()}, nil
+	case *covey.PairKeys:
+		return PairKeys{h, b.GetKeys()}, nil
 	case *covey.Refusal:
 		m := Refusal{h, codeOf(b.GetCode()), r.int(b.GetCulprit()), b.GetContext(), r.ints(b.GetSurvivors()), b.GetSignature(), nil,
-			b.GetShared(), b.GetAnnouncement(), r.int(b.GetLacks())}
+			b.GetShared(), b.GetAnnouncement(), r.int(b.GetLacks()), b.GetEvidence()}
 		if f := b.GetFinal(); f != nil {
 			m.Final = &Final{Encoded: f.GetReleased(), Signature: f.GetSignature(), Certificate: f.GetCertificate()}
 		}
@@ -277,17 +334,23 @@ func decode(r *reader, h Header, body proto.Message) (Message, error) {
 	case *covey.Reveal:
 		return Reveal{h, b.GetAnnouncements()}, nil
 	case *covey.Deal:
-		return Deal{h, b.GetAnnouncements(), b.GetNonces()}, nil
+		return Deal{h, b.GetAnnouncements(), b.GetNonces(), b.GetKeys()}, nil
 	case *covey.Confirm:
 		return Confirm{h, b.GetBoxes(), b.GetBodies()}, nil
 	case *covey.Confirmed:
 		return Confirmed{h, b.GetSignatures()}, nil
+	case *covey.Recall:
+		return Recall{h}, nil
 	case *covey.Query:
 		return queryOf(r, h, b), nil
 	case *covey.Release:
 		return Release{h, r.ints(b.GetSurvivors())}, nil
 	case *covey.Open:
 		return Open{h, r.ints(b.GetSurvivors()), b.GetCertificate()}, nil
+	case *covey.Prove:
+		return Prove{h, r.ints(b.GetSurvivors()), r.int(b.GetDealer())}, nil
+	case *covey.Keys:
+		return Keys{h, r.ints(b.GetSurvivors())}, nil
 	case *covey.Final:
 		return Final{h, b.GetReleased(), b.GetSignature(), b.GetCertificate()}, nil
 	case *covey.Attest:

@@ -29,9 +29,9 @@ const maxPacked = 5 * proposal.MaxSites
 var (
 	// The boxes of the largest roster, and some more; a refusal's survivors.
 	siteShape = shape{proposal.MaxSites + 100, map[[2]protowire.Number]bool{{9, 8}: true}}
-	// Two entries for each site of the largest roster, and some more; the survivors of a release
-	// and of an open.
-	coordinatorShape = shape{2*proposal.MaxSites + 100, map[[2]protowire.Number]bool{{6, 4}: true, {7, 4}: true}}
+	// Two entries for each site of the largest roster, and some more; the survivors of a release,
+	// of an open, and of what asks for proofs and for keys.
+	coordinatorShape = shape{2*proposal.MaxSites + 100, map[[2]protowire.Number]bool{{6, 4}: true, {7, 4}: true, {20, 4}: true, {21, 4}: true}}
 )
 
 // check reports what is not one body, once, of at most the shape's fields.

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"testing"
 
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"covey/internal/proposal"
 	covey "covey/proto/covey/v1"
@@ -48,6 +50,33 @@ func TestShape(t *testing.T) {
 	} {
 		if err := siteShape.check(c.raw); (err == nil) != c.pass {
 			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+// TestShapeBoundsLists: each list of small numbers that a message has is bounded before it is
+// decoded.
+func TestShapeBoundsLists(t *testing.T) {
+	for _, side := range []struct {
+		m  proto.Message
+		of shape
+	}{{&covey.SiteMessage{}, siteShape}, {&covey.CoordinatorMessage{}, coordinatorShape}} {
+		lists := 0
+		for _, body := range bodies(side.m) {
+			fields := body.Message().Fields()
+			for i := range fields.Len() {
+				f := fields.Get(i)
+				if !f.IsPacked() || f.Kind() != protoreflect.Uint32Kind {
+					continue
+				}
+				lists++
+				if !side.of.packed[[2]protowire.Number{body.Number(), f.Number()}] {
+					t.Errorf("%s is not bounded", f.FullName())
+				}
+			}
+		}
+		if lists != len(side.of.packed) {
+			t.Errorf("%d lists, %d bounds", lists, len(side.of.packed))
 		}
 	}
 }

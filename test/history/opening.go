@@ -2,6 +2,7 @@ package history
 
 import (
 	"encoding/binary"
+	"errors"
 	"maps"
 	"slices"
 
@@ -16,6 +17,46 @@ type setup struct {
 	nonces        [][]byte
 	verified      *secagg.Setup
 	err           error
+	// by site, as first sent: its boxes, and what it deposited
+	boxes    map[int][][]byte
+	deposits map[int][]byte
+}
+
+// dealt keeps a site's boxes.
+func (c *Checker) dealt(s *run, site int, m message) {
+	if a := s.setups[m.attempt]; a != nil && a.boxes[site] == nil {
+		if a.boxes == nil {
+			a.boxes = map[int][][]byte{}
+		}
+		a.boxes[site] = m.list
+	}
+}
+
+// deposited keeps what a site deposits with its confirmation.
+func (c *Checker) deposited(s *run, site int, m message) {
+	if a := s.setups[m.attempt]; a != nil && a.deposits[site] == nil {
+		if a.deposits == nil {
+			a.deposits = map[int][]byte{}
+		}
+		a.deposits[site] = m.rest[0]
+	}
+}
+
+// kept is what a coordinator had of the wire to open sums without some sites.
+func (s *run) kept(attempt uint32) (kept secagg.Kept) {
+	a := s.setups[attempt]
+	if a.verified.Config().Whole() {
+		return kept
+	}
+	for i := range s.sites {
+		var tags []byte
+		if a.boxes[i] != nil {
+			tags = a.verified.Tags(i, a.boxes[i])
+		}
+		kept.Tags, kept.Deposits = append(kept.Tags, tags), append(kept.Deposits, a.deposits[i])
+		kept.TagHashes = append(kept.TagHashes, a.verified.TagHashes(i, tags))
+	}
+	return kept
 }
 
 // announced takes a set of announcements that sites were shown or the log holds.
@@ -109,18 +150,12 @@ func (c *Checker) rightSum(s *run, r study.Release) {
 		}
 		secagg.SumInto(sum, masked, q.Bits)
 	}
-	opening, err := setup.NewOpening(q, r.Survivors)
+	opening, err := setup.NewOpening(q, r.Survivors, s.kept(ask.Attempt))
 	if err != nil {
 		fail("%v", err)
 		return
 	}
-	for _, i := range slices.Sorted(maps.Keys(s.shares[at])) {
-		if !opening.Ready() {
-			// another set's, or a faulty site's: it helps nobody
-			_ = opening.Add(i, s.shares[at][i])
-		}
-	}
-	if err := opening.Unmask(sum); err != nil {
+	if err := s.unmask(opening, at, sum); err != nil {
 		fail("the sum does not open: %v", err)
 		return
 	}
@@ -166,6 +201,39 @@ func (c *Checker) rightSum(s *run, r study.Release) {
 		return
 	}
 	c.report.Checked++
+}
+
+// unmask opens a sum with what the wire shows: shares, and where these do not do, proofs and keys.
+func (s *run) unmask(opening *secagg.Opening, at place, sum []uint64) error {
+	helpers := slices.Sorted(maps.Keys(s.shares[at]))
+	dropped := map[int]bool{}
+	for {
+		for _, i := range helpers {
+			if !opening.Ready() && !dropped[i] {
+				// another set's, or a faulty site's: it helps nobody
+				_ = opening.Add(i, s.shares[at][i])
+			}
+		}
+		err := opening.Unmask(sum)
+		if needs, ok := errors.AsType[*secagg.KeysError](err); ok {
+			for _, i := range needs.From {
+				if err := opening.AddKeys(i, s.keys[at][i]); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		needs, ok := errors.AsType[*secagg.ProofsError](err)
+		if !ok {
+			return err
+		}
+		for _, i := range needs.Helpers {
+			if !slices.ContainsFunc(s.proofs[at][i], func(p []byte) bool { return opening.AddProof(i, p) == nil }) {
+				opening.Drop(i)
+				dropped[i] = true
+			}
+		}
+	}
 }
 
 // rightShares checks an opened sum that holds all survivors' shares of noise: it is what

@@ -26,6 +26,7 @@ import (
 	"covey/internal/ledger"
 	"covey/internal/pki"
 	"covey/internal/proposal"
+	"covey/internal/secagg"
 	"covey/internal/siteconfig"
 	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
@@ -295,21 +296,22 @@ func (s *realSite) try(m *covey.CoordinatorMessage) (out []*covey.SiteMessage, e
 	}
 }
 
-// slots reads the site's slot secrets from its folder, which the agent has left: the
+// secrets reads what the site made an attempt of from its folder, which the agent has left: the
 // checker's ground truth, which no coordinator has.
-func (s *realSite) slots(id proposal.Digest, n int) (out [][32]byte) {
+func (s *realSite) secrets(id proposal.Digest, attempt uint32) secagg.Secrets {
 	s.f.t.Helper()
 	l, err := ledger.Open(filepath.Join(s.dir, "ledger"))
 	if err != nil {
 		s.f.t.Fatal(err)
 	}
 	defer l.Close()
-	for i := range n {
-		raw, err := l.Journal(id).Slot(i)
-		if err != nil {
-			s.f.t.Fatal(err)
-		}
-		out = append(out, [32]byte(raw[:32]))
+	raw, ok, err := l.Journal(id).Setup(attempt, ledger.SetupSecrets)
+	if err != nil || !ok {
+		s.f.t.Fatalf("%s: no secrets of attempt %d: %v", s.name, attempt, err)
+	}
+	out, err := secagg.UnmarshalSecrets(raw)
+	if err != nil {
+		s.f.t.Fatal(err)
 	}
 	return out
 }

@@ -16,6 +16,11 @@ type member struct {
 	sign [2]int8 // by slot: 0, or 1 + which set it signed
 	sent int8    // 0, or 1 + 2·slot + set that its shares went out for
 	open int8    // -1, or the slot that this process was last asked about
+	// What it said besides of an opening, and the coordinator keeps: bit 2·slot + set for its keys
+	// of pairs with sites outside of the set, if it is in it; and whether it ever proved a share,
+	// where proofs are not as they should be. A good one tells nothing that is secret.
+	keys   uint8
+	proved bool
 }
 
 var fresh = member{open: -1}
@@ -26,6 +31,8 @@ const (
 	mQuery what = iota // slot, x
 	mSign              // slot, set
 	mOpen              // slot, set, with a certificate
+	mKeys              // slot, set
+	mProve             // slot, set
 	mCrash
 )
 
@@ -36,12 +43,12 @@ type message struct {
 }
 
 func (m message) String() string {
-	return fmt.Sprintf("%s(%d,%d)", [...]string{"query", "sign", "open", "crash"}[m.what], m.slot, m.arg)
+	return fmt.Sprintf("%s(%d,%d)", [...]string{"query", "sign", "open", "keys", "prove", "crash"}[m.what], m.slot, m.arg)
 }
 
 // messages are all that a coordinator can deliver.
 var messages = func() (out []message) {
-	for _, w := range []what{mQuery, mSign, mOpen} {
+	for _, w := range []what{mQuery, mSign, mOpen, mKeys, mProve} {
 		for slot := range int8(2) {
 			for arg := range int8(2) {
 				out = append(out, message{w, slot, arg})
@@ -64,6 +71,12 @@ func (l member) latest() int8 {
 // loose leaves rules out of the model, to see that they are needed.
 type loose struct {
 	signTwice, sentTwice, older, move bool
+
+	// of keys: with no shares on record; with shares for another set of the slot on record; after a
+	// signature in a later slot; of pairs inside the set; of a site that is not in it
+	keysBefore, keysOther, keysLate, keysInside, keysOutside bool
+	// a proof shows the dealer's other shares, not their leaves
+	proofShares bool
 }
 
 // step is the rule of docs/protocol.md, L4 to L11 and AG-10 to AG-12: what a site does with a
@@ -98,6 +111,20 @@ func (l member) step(m message, r loose) (member, bool) {
 		l.sign[s] = m.arg + 1
 		return l, true
 	}
+	if m.what == mKeys || m.what == mProve {
+		switch {
+		case l.open != s, s < l.latest() && !r.keysLate,
+			l.sent == 0 && !r.keysBefore,
+			l.sent != 0 && l.sent != 1+2*s+m.arg && !r.keysBefore && !(r.keysOther && (l.sent-1)/2 == s):
+			return l, false
+		}
+		if m.what == mKeys {
+			l.keys |= 1 << (2*s + m.arg)
+		} else {
+			l.proved = r.proofShares
+		}
+		return l, true
+	}
 	// L9, L8
 	if l.open != s || s < l.latest() && !r.older || l.sent != 0 && l.sent != 1+2*s+m.arg && !r.sentTwice {
 		return l, false
@@ -122,8 +149,8 @@ func paths() (states []member, way map[member][]message) {
 	return states, way
 }
 
-// modelSets are the two sets of the model where agents are held to it.
-var modelSets = [2][]int{{0, 1, 3}, {0, 1, 2, 3}}
+// modelSets are the two sets of the model where agents are held to it: one without the agent.
+var modelSets = [2][]int{{1, 2, 3}, {0, 1, 2, 3}}
 
 // modelWorld is one agent among sites whose keys the test has, with room for n queries of two
 // slots.
@@ -150,6 +177,10 @@ func (f field) deliver(m message, state member) bool {
 		return f.upload(0, f.at(int(m.slot), int(m.arg)+1)) != nil
 	case mSign:
 		return f.sign(0, at(m.slot), modelSets[m.arg]) != nil
+	case mKeys:
+		return f.keys(0, at(m.slot), modelSets[m.arg]) != nil
+	case mProve:
+		return f.prove(0, at(m.slot), modelSets[m.arg], 1) != nil
 	}
 	a, u := at(m.slot), modelSets[m.arg]
 	cert := f.certificate(a, u)
@@ -160,6 +191,12 @@ func (f field) deliver(m message, state member) bool {
 		f.t.Errorf("%s: shares without a certificate", f.name[f.query])
 	}
 	return f.shares(0, a, u, cert) != nil
+}
+
+// agentStep is the model's, for the agent: keys are told of a set that it is in.
+func agentStep(state member, m message) (member, bool) {
+	next, given := state.step(m, loose{})
+	return next, given && (m.what != mKeys || slices.Contains(modelSets[m.arg], 0))
 }
 
 // over ends the query, whatever the agent did in it.
@@ -199,7 +236,7 @@ func TestModelIsTheAgent(t *testing.T) {
 			w.name[k] = fmt.Sprintf("%v then %v", way[c.state], c.m)
 			state := fresh
 			for _, m := range append(slices.Clone(way[c.state]), c.m) {
-				next, want := state.step(m, loose{})
+				next, want := agentStep(state, m)
 				if got := f.deliver(m, state); got != want {
 					t.Fatalf("%s: the agent gives %v at %v, the model %v", w.name[k], got, m, want)
 				}
@@ -224,7 +261,7 @@ func TestModelIsTheAgent(t *testing.T) {
 			if rng.IntN(20) == 0 {
 				m = message{what: mCrash}
 			}
-			next, want := state.step(m, loose{})
+			next, want := agentStep(state, m)
 			if got := f.deliver(m, state); got != want {
 				t.Fatalf("walk %d: in %+v the agent gives %v at %v, the model %v", k, state, got, m, want)
 			}
@@ -234,272 +271,4 @@ func TestModelIsTheAgent(t *testing.T) {
 	}
 	t.Logf("figure: %d of %d pairs of a site's state (%d) and a message (%d) compared with an agent, and %d random walks of 25",
 		total, len(all), len(states), len(messages), walks)
-}
-
-// whole is the state of the three honest sites.
-type whole [3]member
-
-// certified reports whether the coordinator has a certificate that a site takes: two honest
-// signatures on the set in the context that the site is asked in, and the corrupt site's.
-func (g whole) certified(site int, m message) bool {
-	n := 0
-	for _, l := range g {
-		if l.sign[m.slot] == m.arg+1 && l.up[m.slot] == g[site].up[m.slot] {
-			n++
-		}
-	}
-	return n >= 2
-}
-
-// opens judges a state for two survivor sets: how many sums are open, whether one is of too few
-// sites, and whether both kinds of a site's secrets are. gone are shares that were sent before
-// those in the state, where a rule is left out.
-func (g whole) opens(sets [2][]int, gone [4]int) (sums int, few, both bool) {
-	for slot := range int8(2) {
-		count := [2]int{gone[2*slot], gone[2*slot+1]} // of shares, by set
-		for _, l := range g {
-			if l.sent != 0 && (l.sent-1)/2 == slot {
-				count[(l.sent-1)%2]++
-			}
-		}
-		var known [2][3]bool // kind, dealer: two honest shares and the corrupt site's
-		for j := range 3 {
-			var n [2]int
-			for k, u := range sets {
-				if slices.Contains(u, j) {
-					n[kindB] += count[k]
-				} else {
-					n[kindM] += count[k]
-				}
-			}
-			known[kindM][j], known[kindB][j] = n[kindM] >= 2, n[kindB] >= 2
-			both = both || n[kindM] >= 2 && n[kindB] >= 2
-		}
-		for x := int8(1); x <= 2; x++ {
-			sites := g.sums(slot, x, known)
-			for _, size := range sites {
-				sums++
-				few = few || size < 2
-			}
-		}
-	}
-	return sums, few, both
-}
-
-// sums returns the sizes of the sums that are open among uploads of one slot and x. Sites whose
-// common mask is not known are in one sum or in none; a mask with a site whose upload is not there
-// never goes.
-func (g whole) sums(slot, x int8, known [2][3]bool) (sizes []int) {
-	seen := [3]bool{}
-	for i := range g {
-		if seen[i] || g[i].up[slot] != x {
-			continue
-		}
-		group, open := []int{i}, true
-		seen[i] = true
-		for k := 0; k < len(group); k++ {
-			a := group[k]
-			open = open && known[kindB][a]
-			for b := range g {
-				if b == a || known[kindM][a] || known[kindM][b] {
-					continue
-				}
-				if g[b].up[slot] != x {
-					open = false
-				} else if !seen[b] {
-					seen[b] = true
-					group = append(group, b)
-				}
-			}
-		}
-		if open {
-			sizes = append(sizes, len(group))
-		}
-	}
-	return sizes
-}
-
-func (l member) code() int {
-	c := int(l.open + 1)
-	for slot := range 2 {
-		c = (c*3+int(l.up[slot]))*3 + int(l.sign[slot])
-	}
-	return c*5 + int(l.sent)
-}
-
-const memberCodes = 3 * 81 * 5
-
-// rule is the model's rule as a table, by code.
-type rule struct {
-	of   [memberCodes]member
-	next [memberCodes][]uint16 // by message; itself where nothing changes
-}
-
-func tabled(r loose) *rule {
-	t := &rule{}
-	todo := []member{fresh}
-	for len(todo) > 0 {
-		l := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		c := l.code()
-		if t.next[c] != nil {
-			continue
-		}
-		t.of[c] = l
-		for _, m := range messages {
-			next, _ := l.step(m, r)
-			t.next[c] = append(t.next[c], uint16(next.code()))
-			todo = append(todo, next)
-		}
-	}
-	return t
-}
-
-// judged is a state: the sites' codes in order, as the rule does not tell the sites apart and all
-// pairs of sets are judged; and, where rules are left out, the shares that were sent before, of
-// which at most two of each (slot, set) matter.
-type judged struct {
-	sites [3]uint16
-	gone  [4]uint8
-}
-
-// verdict is of a state's uploads and shares, for all pairs of sets.
-type verdict struct {
-	open   bool
-	broken string
-}
-
-func (t *rule) judge(at judged, pairs [][2][]int) (v verdict) {
-	g, gone := whole{}, [4]int{}
-	for i, c := range at.sites {
-		g[i] = t.of[c]
-	}
-	for k, n := range at.gone {
-		gone[k] = int(n)
-	}
-	for _, p := range pairs {
-		sums, few, both := g.opens(p, gone)
-		v.open = v.open || sums > 0
-		if sums > 1 || few || both {
-			v.broken = fmt.Sprintf("%+v, shares before %v, sets %v: %d sums, of too few %v, both kinds %v", g, gone, p, sums, few, both)
-		}
-	}
-	return v
-}
-
-// explored is what explore found.
-type explored struct {
-	states, moves, open int
-	broken              string
-}
-
-// explore walks every interleaving of messages, with as many values of x, and stops at a state that
-// breaks a promise.
-func explore(r loose, xs int8) (out explored) {
-	var pairs [][2][]int
-	lawful := subsets(4, 3)
-	for a := range lawful {
-		for b := range a {
-			pairs = append(pairs, [2][]int{lawful[b], lawful[a]})
-		}
-	}
-	t, verdicts := tabled(r), map[judged]verdict{}
-	c := uint16(fresh.code())
-	start := judged{sites: [3]uint16{c, c, c}}
-	seen, queue := map[judged]bool{start: true}, []judged{start}
-	for len(queue) > 0 {
-		at := queue[len(queue)-1]
-		queue = queue[:len(queue)-1]
-		out.states++
-		key := at
-		for i, c := range at.sites { // neither signatures nor what is asked now decide what is open
-			l := t.of[c]
-			l.sign, l.open = [2]int8{}, -1
-			key.sites[i] = uint16(l.code())
-		}
-		v, ok := verdicts[key]
-		if !ok {
-			v = t.judge(at, pairs)
-			verdicts[key] = v
-		}
-		if out.broken = v.broken; out.broken != "" {
-			return out
-		}
-		if v.open {
-			out.open++
-		}
-		var g whole
-		for i, c := range at.sites {
-			g[i] = t.of[c]
-		}
-		for i, c := range at.sites {
-			if i > 0 && c == at.sites[i-1] {
-				continue // the same again
-			}
-			for k, m := range messages {
-				if m.what == mQuery && m.arg >= xs || m.what == mOpen && !g.certified(i, m) {
-					continue
-				}
-				out.moves++
-				if t.next[c][k] == c {
-					continue
-				}
-				next := at
-				next.sites[i] = t.next[c][k]
-				if old := g[i].sent; old != 0 && t.of[next.sites[i]].sent != old {
-					next.gone[old-1] = min(2, next.gone[old-1]+1)
-				}
-				slices.Sort(next.sites[:])
-				if !seen[next] {
-					seen[next] = true
-					queue = append(queue, next)
-				}
-			}
-		}
-	}
-	return out
-}
-
-// TestEveryInterleaving explores the model to its end: whatever a coordinator delivers to three
-// honest sites of four, about two slots of a query, two values of x and any two lawful survivor
-// sets, with crashes between, at most one sum is open, of at least two honest sites, and never both
-// kinds of a site's secrets. What the coordinator was not told because of a crash it is taken to
-// know, so a lost answer is among them. The short form has one x. Rules L4 to L11, A9.
-func TestEveryInterleaving(t *testing.T) {
-	xs := int8(1)
-	if *variants == 0 {
-		xs = 2
-	}
-	e := explore(loose{}, xs)
-	if e.broken != "" {
-		t.Fatal(e.broken)
-	}
-	if e.open == 0 {
-		t.Error("no state has an open sum: the model does not get as far as shares")
-	}
-	t.Logf("figure: %d states of the three sites (%d x), %d moves, %d states with an open sum, 10 pairs of sets each: none breaks", e.states, xs, e.moves, e.open)
-	// What the rules are worth: which of them, left out alone or together, break a promise in the
-	// model.
-	for _, c := range []struct {
-		name   string
-		r      loose
-		breaks bool
-	}{
-		{"L6, one signature a slot", loose{signTwice: true}, false},
-		{"L8, one opening a query", loose{sentTwice: true}, true},
-		{"L9, no older slot", loose{older: true}, false},
-		{"L10, no other slot after shares", loose{move: true}, false},
-		{"L8 and L10", loose{sentTwice: true, move: true}, true},
-		{"L6, L9 and L10", loose{signTwice: true, older: true, move: true}, false},
-		{"L6 and L8", loose{signTwice: true, sentTwice: true}, true},
-	} {
-		if *variants > 0 && !c.breaks {
-			continue // to the end of a larger model: in the long form
-		}
-		e := explore(c.r, 1)
-		if (e.broken != "") != c.breaks {
-			t.Errorf("without %s: broken is %q", c.name, e.broken)
-		}
-		t.Logf("without %s: %d states, %.200s", c.name, e.states, e.broken)
-	}
 }

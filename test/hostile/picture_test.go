@@ -21,7 +21,7 @@ func (w *world) opened(a study.Ask, u []int) []int64 {
 	for _, i := range u {
 		if p := w.party[i]; p != nil {
 			v := make([]uint64, q.Lanes)
-			w.must(func() error { return w.setup.Mask(i, p.secrets.Slots[a.Slot], q, v) })
+			w.must(func() error { return w.setup.Mask(i, p.secrets.Slots[a.Slot], p.held[a.Slot], q, v) })
 			w.must(func() error { return secagg.SumPacked(sum, secagg.Pack(v, q.Bits), q.Bits) })
 		}
 	}
@@ -30,7 +30,7 @@ func (w *world) opened(a study.Ask, u []int) []int64 {
 			w.must(func() error { return secagg.SumPacked(sum, up.masked, q.Bits) })
 		}
 	}
-	o, err := w.setup.NewOpening(q, u)
+	o, err := w.setup.NewOpening(q, u, w.kept())
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -100,8 +100,8 @@ func TestPictureBySiteIsNoSitesOwn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if least := a.Sigma.Float(); share.Float()*math.Sqrt(float64(w.plan.Honest)) < least {
-				t.Fatalf("%d shares of %v are less than %v", w.plan.Honest, share.Float(), least)
+			if least := a.Sigma.Float(); math.Sqrt(share.Kept(5).Variance()*float64(5-max(1, w.plan.Thresholds.Corrupt))) < least {
+				t.Fatalf("%v of each site is less than %v", share, least)
 			}
 			for site := range 5 {
 				square, counted := 0.0, int64(0)
@@ -115,8 +115,8 @@ func TestPictureBySiteIsNoSitesOwn(t *testing.T) {
 				if want := int64(units) << 16; site > 0 && counted != want {
 					t.Errorf("site %d counts %d, want %d", site, counted, want)
 				}
-				// four honest sites' shares, of which the plan needs Honest
-				variance := 256 * 4 * share.Float() * share.Float()
+				// four honest sites' shares, of which nothing was taken away here
+				variance := 256 * 4 * share.Variance()
 				if !(square > 0.6*variance && square < 1.5*variance) {
 					t.Errorf("the block of site %d is open with %v of the noise of four sites", site, square/variance)
 				}

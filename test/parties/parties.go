@@ -5,6 +5,7 @@ package parties
 import (
 	"crypto/ed25519"
 	"runtime"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -17,11 +18,12 @@ type Group struct {
 	Keys          []ed25519.PrivateKey
 	Secrets       []secagg.Secrets
 	Announcements [][]byte // on the sparse graph their heads
-	Bodies        [][]byte // their rest, on the sparse graph
-	Nonces        [][]byte // that draw the sparse graph
+	Seals         [][]byte // ML-KEM keys, on the sparse graph
+	Bodies        [][]byte // the announcements' rest, on the sparse graph
 	Setup         *secagg.Setup
-	Dealt         [][][]byte    // boxes by dealer, in the order of its holders; nil before Deal
-	Held          []secagg.Held // by site
+	Dealt         [][][]byte         // boxes by dealer, in the order of its recipients; nil before Deal
+	Taken         []*secagg.Received // by site; nil before Take
+	Held          []secagg.Held      // by site
 }
 
 // New makes everybody's announcements and checks them. Secrets are drawn if nil, and keys that the
@@ -29,8 +31,8 @@ type Group struct {
 func New(cfg secagg.Config, keys []ed25519.PrivateKey, secrets []secagg.Secrets) (*Group, error) {
 	n := len(keys)
 	g := &Group{
-		Config: cfg, Keys: keys, Secrets: secrets, Announcements: make([][]byte, n), Bodies: make([][]byte, n), Nonces: make([][]byte, n),
-		Dealt: make([][][]byte, n), Held: make([]secagg.Held, n),
+		Config: cfg, Keys: keys, Secrets: secrets, Announcements: make([][]byte, n), Seals: make([][]byte, n), Bodies: make([][]byte, n),
+		Dealt: make([][][]byte, n), Taken: make([]*secagg.Received, n), Held: make([]secagg.Held, n),
 	}
 	var err error
 	if cfg.Identity == nil {
@@ -53,8 +55,7 @@ func New(cfg secagg.Config, keys []ed25519.PrivateKey, secrets []secagg.Secrets)
 		if g.Announcements[i], err = secagg.Announce(g.Config, i, g.Secrets[i], keys[i]); err != nil || !g.Sparse() {
 			return err
 		}
-		g.Nonces[i] = g.Config.Nonce(i, g.Secrets[i])
-		g.Announcements[i], g.Bodies[i], err = g.Config.Split(i, g.Announcements[i])
+		g.Announcements[i], g.Seals[i], g.Bodies[i], err = g.Config.Split(i, g.Announcements[i])
 		return err
 	})
 	if err == nil {
@@ -64,7 +65,7 @@ func New(cfg secagg.Config, keys []ed25519.PrivateKey, secrets []secagg.Secrets)
 }
 
 // Sparse reports whether the sites are too many for the complete graph.
-func (g *Group) Sparse() bool { return len(g.Keys) > secagg.MaxSites }
+func (g *Group) Sparse() bool { return g.Config.Sparse.Holders > 0 }
 
 // Check does what everybody does with all announcements.
 func (g *Group) Check() (*secagg.Setup, error) {
@@ -75,7 +76,15 @@ func (g *Group) Check() (*secagg.Setup, error) {
 	if err != nil {
 		return nil, err
 	}
-	return board.Draw(g.Nonces)
+	return board.Draw(g.Nonces())
+}
+
+// Nonces draw the sparse graph.
+func (g *Group) Nonces() (out [][]byte) {
+	for i := range g.Secrets {
+		out = append(out, g.Secrets[i].Nonce[:])
+	}
+	return out
 }
 
 // Each runs work for 0..n-1, a few at a time.
@@ -88,23 +97,51 @@ func Each(n int, work func(i int) error) error {
 	return e.Wait()
 }
 
+// SealsFor are the ML-KEM keys that a site seals to, nil on the complete graph.
+func (g *Group) SealsFor(from int) (out [][]byte) {
+	if !g.Sparse() {
+		return nil
+	}
+	for _, to := range g.Setup.Graph().Recipients(from) {
+		out = append(out, g.Seals[to])
+	}
+	return out
+}
+
 // Deal makes a site's boxes, once.
 func (g *Group) Deal(from int) (err error) {
 	if g.Dealt[from] == nil {
-		g.Dealt[from], err = g.Setup.Deal(from, g.Secrets[from])
+		g.Dealt[from], err = g.Setup.Deal(from, g.Secrets[from], g.Keys[from], g.SealsFor(from))
 	}
 	return err
 }
 
-// Received returns what site i is sent: its boxes and, on the sparse graph, their dealers' bodies.
+// Box is the one of two sites, of what was dealt.
+func (g *Group) Box(from, to int) []byte {
+	return g.Dealt[from][slices.Index(g.Setup.Graph().Recipients(from), to)]
+}
+
+// Received returns what site i is sent: its boxes and, on the sparse graph, the bodies of the
+// dealers whose shares it holds.
 func (g *Group) Received(i int) (boxes, bodies [][]byte) {
-	for _, s := range g.Setup.Graph().Held(i) {
-		boxes = append(boxes, g.Dealt[s.Dealer][s.X-1])
-		if g.Sparse() {
-			bodies = append(bodies, g.Bodies[s.Dealer])
+	for _, from := range g.Setup.Graph().Senders(i) {
+		boxes = append(boxes, g.Box(from, i))
+	}
+	if g.Sparse() {
+		for _, at := range g.Setup.Graph().Held(i) {
+			bodies = append(bodies, g.Bodies[at.Dealer])
 		}
 	}
 	return boxes, bodies
+}
+
+// Take has site i take what it is dealt.
+func (g *Group) Take(i int) (err error) {
+	boxes, bodies := g.Received(i)
+	if g.Taken[i], err = g.Setup.Receive(i, g.Secrets[i], g.Keys[i], boxes, bodies); err == nil {
+		g.Held[i] = g.Taken[i].Held
+	}
+	return err
 }
 
 // Hold has everybody deal and take what it is dealt.
@@ -112,9 +149,26 @@ func (g *Group) Hold() error {
 	if err := Each(len(g.Keys), g.Deal); err != nil {
 		return err
 	}
-	return Each(len(g.Keys), func(i int) (err error) {
-		boxes, bodies := g.Received(i)
-		g.Held[i], err = g.Setup.Receive(i, g.Secrets[i], boxes, bodies)
-		return err
-	})
+	return Each(len(g.Keys), g.Take)
+}
+
+// Confirmations are everybody's, after Hold.
+func (g *Group) Confirmations() (out [][]byte) {
+	for _, r := range g.Taken {
+		out = append(out, r.Confirmation)
+	}
+	return out
+}
+
+// Kept is what the coordinator keeps of the setup, after Hold.
+func (g *Group) Kept() (kept secagg.Kept) {
+	if g.Config.Whole() {
+		return kept
+	}
+	for i, r := range g.Taken {
+		tags := g.Setup.Tags(i, g.Dealt[i])
+		kept.Tags, kept.TagHashes = append(kept.Tags, tags), append(kept.TagHashes, g.Setup.TagHashes(i, tags))
+		kept.Deposits = append(kept.Deposits, r.Deposits)
+	}
+	return kept
 }

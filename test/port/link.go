@@ -2,6 +2,7 @@ package port
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 	"sync"
 	"testing"
@@ -53,10 +54,20 @@ func (e *End) Receive() ([]byte, error) {
 	}, wire.MaxMessage)
 }
 
+// Classical makes a server take no key exchange that is quantum-safe.
+func Classical(c *tls.Config) {
+	c.GetConfigForClient = nil // which would undo it
+	c.CurvePreferences = []tls.CurveID{tls.X25519}
+}
+
 // Serve serves what register adds at l, with the authority's server certificate and the metadata of
 // version, until the test ends.
 func Serve(t testing.TB, a *pki.Authority, l net.Listener, version func() []string, register func(*grpc.Server), options ...grpc.ServerOption) {
-	s := grpc.NewServer(append(options, grpc.Creds(credentials.NewTLS(a.ServerTLS())),
+	serve(t, a.ServerTLS(), l, version, register, options...)
+}
+
+func serve(t testing.TB, config *tls.Config, l net.Listener, version func() []string, register func(*grpc.Server), options ...grpc.ServerOption) {
+	s := grpc.NewServer(append(options, grpc.Creds(credentials.NewTLS(config)),
 		grpc.UnaryInterceptor(func(ctx context.Context, r any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
 			grpc.SetHeader(ctx, metadata.Pairs(version()...))
 			return handle(ctx, r)

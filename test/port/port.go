@@ -4,6 +4,7 @@ package port
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 	"path/filepath"
 	"testing"
@@ -45,8 +46,8 @@ type ServerLink struct {
 	end    *End
 }
 
-// New starts a coordinator of a CA of its own, until the test ends.
-func New(t *testing.T) *Server {
+// New starts a coordinator of a CA of its own, until the test ends. change is done to its TLS.
+func New(t *testing.T, change ...func(*tls.Config)) *Server {
 	t.Helper()
 	authority := site.Authority(t, filepath.Join(t.TempDir(), "coordinator"), time.Now())
 	s := &Server{Authority: authority, Issues: authority, Tokens: map[[32]byte]string{}, Links: make(chan *ServerLink, 4), renewed: make(chan string, 1)}
@@ -56,7 +57,11 @@ func New(t *testing.T) *Server {
 	}
 	s.Address = l.Addr().String()
 	s.Version = wire.This("a stand-in").Pairs()
-	Serve(t, authority, l, func() []string { return s.Version }, func(g *grpc.Server) {
+	config := authority.ServerTLS()
+	for _, do := range change {
+		do(config)
+	}
+	serve(t, config, l, func() []string { return s.Version }, func(g *grpc.Server) {
 		covey.RegisterEnrollmentServer(g, s)
 		covey.RegisterFederationServer(g, s)
 	})

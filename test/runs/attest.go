@@ -21,7 +21,7 @@ func Attest(t testing.TB, p *study.Plan, keys []ed25519.PrivateKey, releases []s
 		t.Fatal(err)
 	}
 	for i, key := range keys {
-		confirmations = append(confirmations, setup.Confirm(key, i))
+		confirmations = append(confirmations, setup.Confirm(i, key))
 	}
 	for _, r := range releases {
 		signed := make([][]byte, len(keys))

@@ -31,7 +31,7 @@ var entrySteps = []round.EntryKind{
 
 // ledgerSteps are the writes of a study to an agent's ledger.
 var ledgerSteps = []string{
-	"approve", "setup.secrets", "setup.announcement", "setup.announcements", "setup.boxes", "slots", "setup.confirmation", "setup.confirmed",
+	"approve", "setup.announcement", "setup.announcements", "setup.boxes", "setup.confirmation", "setup.confirmed",
 	"charge", "upload", "sign", "shares", "final", "erase", "finish",
 }
 

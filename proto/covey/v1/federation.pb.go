@@ -174,6 +174,9 @@ const (
 	Code_CODE_RETRACTED         Code = 48
 	Code_CODE_BAD_REFUSAL       Code = 70
 	Code_CODE_FORKED            Code = 71
+	Code_CODE_BAD_BOX           Code = 80
+	Code_CODE_BAD_DEALER        Code = 81
+	Code_CODE_WRONG_DEPOSIT     Code = 82
 	Code_CODE_BAD_RESULT        Code = 90
 	Code_CODE_SECOND_RESULT     Code = 91
 )
@@ -216,6 +219,9 @@ var (
 		48: "CODE_RETRACTED",
 		70: "CODE_BAD_REFUSAL",
 		71: "CODE_FORKED",
+		80: "CODE_BAD_BOX",
+		81: "CODE_BAD_DEALER",
+		82: "CODE_WRONG_DEPOSIT",
 		90: "CODE_BAD_RESULT",
 		91: "CODE_SECOND_RESULT",
 	}
@@ -255,6 +261,9 @@ var (
 		"CODE_RETRACTED":         48,
 		"CODE_BAD_REFUSAL":       70,
 		"CODE_FORKED":            71,
+		"CODE_BAD_BOX":           80,
+		"CODE_BAD_DEALER":        81,
+		"CODE_WRONG_DEPOSIT":     82,
 		"CODE_BAD_RESULT":        90,
 		"CODE_SECOND_RESULT":     91,
 	}
@@ -1737,6 +1746,9 @@ type SiteMessage struct {
 	//	*SiteMessage_Shares
 	//	*SiteMessage_Refusal
 	//	*SiteMessage_Nonce
+	//	*SiteMessage_Proof
+	//	*SiteMessage_PairKeys
+	//	*SiteMessage_Recalled
 	//	*SiteMessage_Attestation
 	Body          isSiteMessage_Body `protobuf_oneof:"body"`
 	unknownFields protoimpl.UnknownFields
@@ -1870,6 +1882,33 @@ func (x *SiteMessage) GetNonce() *Nonce {
 	return nil
 }
 
+func (x *SiteMessage) GetProof() *Proof {
+	if x != nil {
+		if x, ok := x.Body.(*SiteMessage_Proof); ok {
+			return x.Proof
+		}
+	}
+	return nil
+}
+
+func (x *SiteMessage) GetPairKeys() *PairKeys {
+	if x != nil {
+		if x, ok := x.Body.(*SiteMessage_PairKeys); ok {
+			return x.PairKeys
+		}
+	}
+	return nil
+}
+
+func (x *SiteMessage) GetRecalled() *Recalled {
+	if x != nil {
+		if x, ok := x.Body.(*SiteMessage_Recalled); ok {
+			return x.Recalled
+		}
+	}
+	return nil
+}
+
 func (x *SiteMessage) GetAttestation() *Attestation {
 	if x != nil {
 		if x, ok := x.Body.(*SiteMessage_Attestation); ok {
@@ -1923,6 +1962,18 @@ type SiteMessage_Nonce struct {
 	Nonce *Nonce `protobuf:"bytes,10,opt,name=nonce,proto3,oneof"`
 }
 
+type SiteMessage_Proof struct {
+	Proof *Proof `protobuf:"bytes,20,opt,name=proof,proto3,oneof"`
+}
+
+type SiteMessage_PairKeys struct {
+	PairKeys *PairKeys `protobuf:"bytes,21,opt,name=pair_keys,json=pairKeys,proto3,oneof"`
+}
+
+type SiteMessage_Recalled struct {
+	Recalled *Recalled `protobuf:"bytes,22,opt,name=recalled,proto3,oneof"`
+}
+
 type SiteMessage_Attestation struct {
 	Attestation *Attestation `protobuf:"bytes,30,opt,name=attestation,proto3,oneof"`
 }
@@ -1947,6 +1998,12 @@ func (*SiteMessage_Refusal) isSiteMessage_Body() {}
 
 func (*SiteMessage_Nonce) isSiteMessage_Body() {}
 
+func (*SiteMessage_Proof) isSiteMessage_Body() {}
+
+func (*SiteMessage_PairKeys) isSiteMessage_Body() {}
+
+func (*SiteMessage_Recalled) isSiteMessage_Body() {}
+
 func (*SiteMessage_Attestation) isSiteMessage_Body() {}
 
 // CoordinatorMessage is everything that an agent can be sent.
@@ -1965,6 +2022,9 @@ type CoordinatorMessage struct {
 	//	*CoordinatorMessage_Ended
 	//	*CoordinatorMessage_Confirmed
 	//	*CoordinatorMessage_Reveal
+	//	*CoordinatorMessage_Prove
+	//	*CoordinatorMessage_Keys
+	//	*CoordinatorMessage_Recall
 	//	*CoordinatorMessage_Attest
 	Body          isCoordinatorMessage_Body `protobuf_oneof:"body"`
 	unknownFields protoimpl.UnknownFields
@@ -2107,6 +2167,33 @@ func (x *CoordinatorMessage) GetReveal() *Reveal {
 	return nil
 }
 
+func (x *CoordinatorMessage) GetProve() *Prove {
+	if x != nil {
+		if x, ok := x.Body.(*CoordinatorMessage_Prove); ok {
+			return x.Prove
+		}
+	}
+	return nil
+}
+
+func (x *CoordinatorMessage) GetKeys() *Keys {
+	if x != nil {
+		if x, ok := x.Body.(*CoordinatorMessage_Keys); ok {
+			return x.Keys
+		}
+	}
+	return nil
+}
+
+func (x *CoordinatorMessage) GetRecall() *Recall {
+	if x != nil {
+		if x, ok := x.Body.(*CoordinatorMessage_Recall); ok {
+			return x.Recall
+		}
+	}
+	return nil
+}
+
 func (x *CoordinatorMessage) GetAttest() *Attest {
 	if x != nil {
 		if x, ok := x.Body.(*CoordinatorMessage_Attest); ok {
@@ -2164,6 +2251,18 @@ type CoordinatorMessage_Reveal struct {
 	Reveal *Reveal `protobuf:"bytes,11,opt,name=reveal,proto3,oneof"`
 }
 
+type CoordinatorMessage_Prove struct {
+	Prove *Prove `protobuf:"bytes,20,opt,name=prove,proto3,oneof"`
+}
+
+type CoordinatorMessage_Keys struct {
+	Keys *Keys `protobuf:"bytes,21,opt,name=keys,proto3,oneof"`
+}
+
+type CoordinatorMessage_Recall struct {
+	Recall *Recall `protobuf:"bytes,22,opt,name=recall,proto3,oneof"`
+}
+
 type CoordinatorMessage_Attest struct {
 	Attest *Attest `protobuf:"bytes,30,opt,name=attest,proto3,oneof"`
 }
@@ -2189,6 +2288,12 @@ func (*CoordinatorMessage_Ended) isCoordinatorMessage_Body() {}
 func (*CoordinatorMessage_Confirmed) isCoordinatorMessage_Body() {}
 
 func (*CoordinatorMessage_Reveal) isCoordinatorMessage_Body() {}
+
+func (*CoordinatorMessage_Prove) isCoordinatorMessage_Body() {}
+
+func (*CoordinatorMessage_Keys) isCoordinatorMessage_Body() {}
+
+func (*CoordinatorMessage_Recall) isCoordinatorMessage_Body() {}
 
 func (*CoordinatorMessage_Attest) isCoordinatorMessage_Body() {}
 
@@ -2686,6 +2791,7 @@ type Deal struct {
 	Attempt       uint32                 `protobuf:"varint,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	Announcements [][]byte               `protobuf:"bytes,3,rep,name=announcements,proto3" json:"announcements,omitempty"` // by roster index; none after Reveal
 	Nonces        [][]byte               `protobuf:"bytes,4,rep,name=nonces,proto3" json:"nonces,omitempty"`               // by roster index, after Reveal
+	Keys          [][]byte               `protobuf:"bytes,5,rep,name=keys,proto3" json:"keys,omitempty"`                   // after Reveal: the ML-KEM keys of those the site seals to, in their order
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2748,11 +2854,18 @@ func (x *Deal) GetNonces() [][]byte {
 	return nil
 }
 
+func (x *Deal) GetKeys() [][]byte {
+	if x != nil {
+		return x.Keys
+	}
+	return nil
+}
+
 type Boxes struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
 	Attempt       uint32                 `protobuf:"varint,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
-	Boxes         [][]byte               `protobuf:"bytes,3,rep,name=boxes,proto3" json:"boxes,omitempty"` // by recipient, or in the order of the site's holders
+	Boxes         [][]byte               `protobuf:"bytes,3,rep,name=boxes,proto3" json:"boxes,omitempty"` // to whom the site sends any, by roster index: the graph's recipients
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2812,8 +2925,8 @@ type Confirm struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
 	Attempt       uint32                 `protobuf:"varint,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
-	Boxes         [][]byte               `protobuf:"bytes,3,rep,name=boxes,proto3" json:"boxes,omitempty"`   // by dealer, or in the order of the dealers whose shares the site holds
-	Bodies        [][]byte               `protobuf:"bytes,4,rep,name=bodies,proto3" json:"bodies,omitempty"` // of the same dealers' announcements, after Reveal
+	Boxes         [][]byte               `protobuf:"bytes,3,rep,name=boxes,proto3" json:"boxes,omitempty"`   // from whom the site is sent any, by roster index: the graph's senders
+	Bodies        [][]byte               `protobuf:"bytes,4,rep,name=bodies,proto3" json:"bodies,omitempty"` // after Reveal: of the dealers' announcements whose shares the site holds, in their order
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2881,6 +2994,8 @@ type Confirmation struct {
 	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
 	Attempt       uint32                 `protobuf:"varint,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	Signature     []byte                 `protobuf:"bytes,3,opt,name=signature,proto3" json:"signature,omitempty"`
+	Deposits      []byte                 `protobuf:"bytes,4,opt,name=deposits,proto3" json:"deposits,omitempty"`   // of the keys of pairs that others own; none where every site is waited for
+	Statement     []byte                 `protobuf:"bytes,5,opt,name=statement,proto3" json:"statement,omitempty"` // signature over the tags that the site checked, and its deposits
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2936,6 +3051,141 @@ func (x *Confirmation) GetSignature() []byte {
 	return nil
 }
 
+func (x *Confirmation) GetDeposits() []byte {
+	if x != nil {
+		return x.Deposits
+	}
+	return nil
+}
+
+func (x *Confirmation) GetStatement() []byte {
+	if x != nil {
+		return x.Statement
+	}
+	return nil
+}
+
+// Recall asks a site, under a new leader, for what the log holds hashes of alone: its tags and its deposits.
+type Recall struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
+	Attempt       uint32                 `protobuf:"varint,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Recall) Reset() {
+	*x = Recall{}
+	mi := &file_covey_v1_federation_proto_msgTypes[41]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Recall) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Recall) ProtoMessage() {}
+
+func (x *Recall) ProtoReflect() protoreflect.Message {
+	mi := &file_covey_v1_federation_proto_msgTypes[41]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Recall.ProtoReflect.Descriptor instead.
+func (*Recall) Descriptor() ([]byte, []int) {
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{41}
+}
+
+func (x *Recall) GetStudy() []byte {
+	if x != nil {
+		return x.Study
+	}
+	return nil
+}
+
+func (x *Recall) GetAttempt() uint32 {
+	if x != nil {
+		return x.Attempt
+	}
+	return 0
+}
+
+type Recalled struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
+	Attempt       uint32                 `protobuf:"varint,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
+	Tags          []byte                 `protobuf:"bytes,3,opt,name=tags,proto3" json:"tags,omitempty"` // of the boxes that the site sent
+	Deposits      []byte                 `protobuf:"bytes,4,opt,name=deposits,proto3" json:"deposits,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Recalled) Reset() {
+	*x = Recalled{}
+	mi := &file_covey_v1_federation_proto_msgTypes[42]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Recalled) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Recalled) ProtoMessage() {}
+
+func (x *Recalled) ProtoReflect() protoreflect.Message {
+	mi := &file_covey_v1_federation_proto_msgTypes[42]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Recalled.ProtoReflect.Descriptor instead.
+func (*Recalled) Descriptor() ([]byte, []int) {
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{42}
+}
+
+func (x *Recalled) GetStudy() []byte {
+	if x != nil {
+		return x.Study
+	}
+	return nil
+}
+
+func (x *Recalled) GetAttempt() uint32 {
+	if x != nil {
+		return x.Attempt
+	}
+	return 0
+}
+
+func (x *Recalled) GetTags() []byte {
+	if x != nil {
+		return x.Tags
+	}
+	return nil
+}
+
+func (x *Recalled) GetDeposits() []byte {
+	if x != nil {
+		return x.Deposits
+	}
+	return nil
+}
+
 // Confirmed carries all confirmations: without it no agent uploads.
 type Confirmed struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2948,7 +3198,7 @@ type Confirmed struct {
 
 func (x *Confirmed) Reset() {
 	*x = Confirmed{}
-	mi := &file_covey_v1_federation_proto_msgTypes[41]
+	mi := &file_covey_v1_federation_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2960,7 +3210,7 @@ func (x *Confirmed) String() string {
 func (*Confirmed) ProtoMessage() {}
 
 func (x *Confirmed) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[41]
+	mi := &file_covey_v1_federation_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2973,7 +3223,7 @@ func (x *Confirmed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confirmed.ProtoReflect.Descriptor instead.
 func (*Confirmed) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{41}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Confirmed) GetStudy() []byte {
@@ -3021,7 +3271,7 @@ type Query struct {
 
 func (x *Query) Reset() {
 	*x = Query{}
-	mi := &file_covey_v1_federation_proto_msgTypes[42]
+	mi := &file_covey_v1_federation_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3033,7 +3283,7 @@ func (x *Query) String() string {
 func (*Query) ProtoMessage() {}
 
 func (x *Query) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[42]
+	mi := &file_covey_v1_federation_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3046,7 +3296,7 @@ func (x *Query) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Query.ProtoReflect.Descriptor instead.
 func (*Query) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{42}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Query) GetStudy() []byte {
@@ -3159,7 +3409,7 @@ type Upload struct {
 
 func (x *Upload) Reset() {
 	*x = Upload{}
-	mi := &file_covey_v1_federation_proto_msgTypes[43]
+	mi := &file_covey_v1_federation_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3171,7 +3421,7 @@ func (x *Upload) String() string {
 func (*Upload) ProtoMessage() {}
 
 func (x *Upload) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[43]
+	mi := &file_covey_v1_federation_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3184,7 +3434,7 @@ func (x *Upload) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Upload.ProtoReflect.Descriptor instead.
 func (*Upload) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{43}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Upload) GetStudy() []byte {
@@ -3228,7 +3478,7 @@ type Release struct {
 
 func (x *Release) Reset() {
 	*x = Release{}
-	mi := &file_covey_v1_federation_proto_msgTypes[44]
+	mi := &file_covey_v1_federation_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3240,7 +3490,7 @@ func (x *Release) String() string {
 func (*Release) ProtoMessage() {}
 
 func (x *Release) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[44]
+	mi := &file_covey_v1_federation_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3253,7 +3503,7 @@ func (x *Release) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Release.ProtoReflect.Descriptor instead.
 func (*Release) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{44}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Release) GetStudy() []byte {
@@ -3296,7 +3546,7 @@ type ReleaseSignature struct {
 
 func (x *ReleaseSignature) Reset() {
 	*x = ReleaseSignature{}
-	mi := &file_covey_v1_federation_proto_msgTypes[45]
+	mi := &file_covey_v1_federation_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3308,7 +3558,7 @@ func (x *ReleaseSignature) String() string {
 func (*ReleaseSignature) ProtoMessage() {}
 
 func (x *ReleaseSignature) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[45]
+	mi := &file_covey_v1_federation_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3321,7 +3571,7 @@ func (x *ReleaseSignature) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseSignature.ProtoReflect.Descriptor instead.
 func (*ReleaseSignature) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{45}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ReleaseSignature) GetStudy() []byte {
@@ -3366,7 +3616,7 @@ type Open struct {
 
 func (x *Open) Reset() {
 	*x = Open{}
-	mi := &file_covey_v1_federation_proto_msgTypes[46]
+	mi := &file_covey_v1_federation_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3378,7 +3628,7 @@ func (x *Open) String() string {
 func (*Open) ProtoMessage() {}
 
 func (x *Open) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[46]
+	mi := &file_covey_v1_federation_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3391,7 +3641,7 @@ func (x *Open) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Open.ProtoReflect.Descriptor instead.
 func (*Open) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{46}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *Open) GetStudy() []byte {
@@ -3441,7 +3691,7 @@ type Shares struct {
 
 func (x *Shares) Reset() {
 	*x = Shares{}
-	mi := &file_covey_v1_federation_proto_msgTypes[47]
+	mi := &file_covey_v1_federation_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3453,7 +3703,7 @@ func (x *Shares) String() string {
 func (*Shares) ProtoMessage() {}
 
 func (x *Shares) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[47]
+	mi := &file_covey_v1_federation_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3466,7 +3716,7 @@ func (x *Shares) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Shares.ProtoReflect.Descriptor instead.
 func (*Shares) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{47}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *Shares) GetStudy() []byte {
@@ -3497,6 +3747,296 @@ func (x *Shares) GetShares() []byte {
 	return nil
 }
 
+// Prove asks for the proof that a site's share of one dealer's secret is the one that it was sent.
+type Prove struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
+	Query         uint32                 `protobuf:"varint,2,opt,name=query,proto3" json:"query,omitempty"`
+	Slot          uint32                 `protobuf:"varint,3,opt,name=slot,proto3" json:"slot,omitempty"`
+	Survivors     []uint32               `protobuf:"varint,4,rep,packed,name=survivors,proto3" json:"survivors,omitempty"`
+	Dealer        uint32                 `protobuf:"varint,5,opt,name=dealer,proto3" json:"dealer,omitempty"` // 1 + roster index
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Prove) Reset() {
+	*x = Prove{}
+	mi := &file_covey_v1_federation_proto_msgTypes[50]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Prove) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Prove) ProtoMessage() {}
+
+func (x *Prove) ProtoReflect() protoreflect.Message {
+	mi := &file_covey_v1_federation_proto_msgTypes[50]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Prove.ProtoReflect.Descriptor instead.
+func (*Prove) Descriptor() ([]byte, []int) {
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{50}
+}
+
+func (x *Prove) GetStudy() []byte {
+	if x != nil {
+		return x.Study
+	}
+	return nil
+}
+
+func (x *Prove) GetQuery() uint32 {
+	if x != nil {
+		return x.Query
+	}
+	return 0
+}
+
+func (x *Prove) GetSlot() uint32 {
+	if x != nil {
+		return x.Slot
+	}
+	return 0
+}
+
+func (x *Prove) GetSurvivors() []uint32 {
+	if x != nil {
+		return x.Survivors
+	}
+	return nil
+}
+
+func (x *Prove) GetDealer() uint32 {
+	if x != nil {
+		return x.Dealer
+	}
+	return 0
+}
+
+type Proof struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
+	Query         uint32                 `protobuf:"varint,2,opt,name=query,proto3" json:"query,omitempty"`
+	Slot          uint32                 `protobuf:"varint,3,opt,name=slot,proto3" json:"slot,omitempty"`
+	Dealer        uint32                 `protobuf:"varint,4,opt,name=dealer,proto3" json:"dealer,omitempty"` // as asked
+	Proof         []byte                 `protobuf:"bytes,5,opt,name=proof,proto3" json:"proof,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Proof) Reset() {
+	*x = Proof{}
+	mi := &file_covey_v1_federation_proto_msgTypes[51]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Proof) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Proof) ProtoMessage() {}
+
+func (x *Proof) ProtoReflect() protoreflect.Message {
+	mi := &file_covey_v1_federation_proto_msgTypes[51]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Proof.ProtoReflect.Descriptor instead.
+func (*Proof) Descriptor() ([]byte, []int) {
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{51}
+}
+
+func (x *Proof) GetStudy() []byte {
+	if x != nil {
+		return x.Study
+	}
+	return nil
+}
+
+func (x *Proof) GetQuery() uint32 {
+	if x != nil {
+		return x.Query
+	}
+	return 0
+}
+
+func (x *Proof) GetSlot() uint32 {
+	if x != nil {
+		return x.Slot
+	}
+	return 0
+}
+
+func (x *Proof) GetDealer() uint32 {
+	if x != nil {
+		return x.Dealer
+	}
+	return 0
+}
+
+func (x *Proof) GetProof() []byte {
+	if x != nil {
+		return x.Proof
+	}
+	return nil
+}
+
+// Keys asks for the keys of the site's pairs with those outside of the survivors.
+type Keys struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
+	Query         uint32                 `protobuf:"varint,2,opt,name=query,proto3" json:"query,omitempty"`
+	Slot          uint32                 `protobuf:"varint,3,opt,name=slot,proto3" json:"slot,omitempty"`
+	Survivors     []uint32               `protobuf:"varint,4,rep,packed,name=survivors,proto3" json:"survivors,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Keys) Reset() {
+	*x = Keys{}
+	mi := &file_covey_v1_federation_proto_msgTypes[52]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Keys) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Keys) ProtoMessage() {}
+
+func (x *Keys) ProtoReflect() protoreflect.Message {
+	mi := &file_covey_v1_federation_proto_msgTypes[52]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Keys.ProtoReflect.Descriptor instead.
+func (*Keys) Descriptor() ([]byte, []int) {
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{52}
+}
+
+func (x *Keys) GetStudy() []byte {
+	if x != nil {
+		return x.Study
+	}
+	return nil
+}
+
+func (x *Keys) GetQuery() uint32 {
+	if x != nil {
+		return x.Query
+	}
+	return 0
+}
+
+func (x *Keys) GetSlot() uint32 {
+	if x != nil {
+		return x.Slot
+	}
+	return 0
+}
+
+func (x *Keys) GetSurvivors() []uint32 {
+	if x != nil {
+		return x.Survivors
+	}
+	return nil
+}
+
+type PairKeys struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
+	Query         uint32                 `protobuf:"varint,2,opt,name=query,proto3" json:"query,omitempty"`
+	Slot          uint32                 `protobuf:"varint,3,opt,name=slot,proto3" json:"slot,omitempty"`
+	Keys          []byte                 `protobuf:"bytes,4,opt,name=keys,proto3" json:"keys,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PairKeys) Reset() {
+	*x = PairKeys{}
+	mi := &file_covey_v1_federation_proto_msgTypes[53]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PairKeys) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PairKeys) ProtoMessage() {}
+
+func (x *PairKeys) ProtoReflect() protoreflect.Message {
+	mi := &file_covey_v1_federation_proto_msgTypes[53]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PairKeys.ProtoReflect.Descriptor instead.
+func (*PairKeys) Descriptor() ([]byte, []int) {
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{53}
+}
+
+func (x *PairKeys) GetStudy() []byte {
+	if x != nil {
+		return x.Study
+	}
+	return nil
+}
+
+func (x *PairKeys) GetQuery() uint32 {
+	if x != nil {
+		return x.Query
+	}
+	return 0
+}
+
+func (x *PairKeys) GetSlot() uint32 {
+	if x != nil {
+		return x.Slot
+	}
+	return 0
+}
+
+func (x *PairKeys) GetKeys() []byte {
+	if x != nil {
+		return x.Keys
+	}
+	return nil
+}
+
 // Final ends a query: the released value, signed by the coordinator.
 type Final struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -3512,7 +4052,7 @@ type Final struct {
 
 func (x *Final) Reset() {
 	*x = Final{}
-	mi := &file_covey_v1_federation_proto_msgTypes[48]
+	mi := &file_covey_v1_federation_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3524,7 +4064,7 @@ func (x *Final) String() string {
 func (*Final) ProtoMessage() {}
 
 func (x *Final) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[48]
+	mi := &file_covey_v1_federation_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3537,7 +4077,7 @@ func (x *Final) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Final.ProtoReflect.Descriptor instead.
 func (*Final) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{48}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *Final) GetStudy() []byte {
@@ -3596,7 +4136,7 @@ type Attest struct {
 
 func (x *Attest) Reset() {
 	*x = Attest{}
-	mi := &file_covey_v1_federation_proto_msgTypes[49]
+	mi := &file_covey_v1_federation_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3608,7 +4148,7 @@ func (x *Attest) String() string {
 func (*Attest) ProtoMessage() {}
 
 func (x *Attest) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[49]
+	mi := &file_covey_v1_federation_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3621,7 +4161,7 @@ func (x *Attest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Attest.ProtoReflect.Descriptor instead.
 func (*Attest) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{49}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *Attest) GetStudy() []byte {
@@ -3662,7 +4202,7 @@ type Attestation struct {
 
 func (x *Attestation) Reset() {
 	*x = Attestation{}
-	mi := &file_covey_v1_federation_proto_msgTypes[50]
+	mi := &file_covey_v1_federation_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3674,7 +4214,7 @@ func (x *Attestation) String() string {
 func (*Attestation) ProtoMessage() {}
 
 func (x *Attestation) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[50]
+	mi := &file_covey_v1_federation_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3687,7 +4227,7 @@ func (x *Attestation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Attestation.ProtoReflect.Descriptor instead.
 func (*Attestation) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{50}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *Attestation) GetStudy() []byte {
@@ -3715,7 +4255,7 @@ type Ended struct {
 
 func (x *Ended) Reset() {
 	*x = Ended{}
-	mi := &file_covey_v1_federation_proto_msgTypes[51]
+	mi := &file_covey_v1_federation_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3727,7 +4267,7 @@ func (x *Ended) String() string {
 func (*Ended) ProtoMessage() {}
 
 func (x *Ended) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[51]
+	mi := &file_covey_v1_federation_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3740,7 +4280,7 @@ func (x *Ended) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ended.ProtoReflect.Descriptor instead.
 func (*Ended) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{51}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *Ended) GetStudy() []byte {
@@ -3777,14 +4317,17 @@ type Refusal struct {
 	Announcement []byte `protobuf:"bytes,70,opt,name=announcement,proto3" json:"announcement,omitempty"`
 	// With CODE_OUT_OF_ORDER: 1 + how many of the study's releases, from the first on, this site has
 	// followed; 0 if it is not about them.
-	Lacks         uint32 `protobuf:"varint,71,opt,name=lacks,proto3" json:"lacks,omitempty"`
+	Lacks uint32 `protobuf:"varint,71,opt,name=lacks,proto3" json:"lacks,omitempty"`
+	// What convicts. With CODE_BAD_SHARE: the seeds of this site's attempt, which it has closed, and the culprit's box to
+	// it. With CODE_BAD_BOX: what it has on record of the culprit's first box to it, where it was shown another.
+	Evidence      []byte `protobuf:"bytes,72,opt,name=evidence,proto3" json:"evidence,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Refusal) Reset() {
 	*x = Refusal{}
-	mi := &file_covey_v1_federation_proto_msgTypes[52]
+	mi := &file_covey_v1_federation_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3796,7 +4339,7 @@ func (x *Refusal) String() string {
 func (*Refusal) ProtoMessage() {}
 
 func (x *Refusal) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[52]
+	mi := &file_covey_v1_federation_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3809,7 +4352,7 @@ func (x *Refusal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refusal.ProtoReflect.Descriptor instead.
 func (*Refusal) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{52}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *Refusal) GetStudy() []byte {
@@ -3903,6 +4446,13 @@ func (x *Refusal) GetLacks() uint32 {
 	return 0
 }
 
+func (x *Refusal) GetEvidence() []byte {
+	if x != nil {
+		return x.Evidence
+	}
+	return nil
+}
+
 var File_covey_v1_federation_proto protoreflect.FileDescriptor
 
 const file_covey_v1_federation_proto_rawDesc = "" +
@@ -3993,7 +4543,7 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\vLinkRequest\x12%\n" +
 	"\x05frame\x18\x01 \x01(\v2\x0f.covey.v1.FrameR\x05frame\"5\n" +
 	"\fLinkResponse\x12%\n" +
-	"\x05frame\x18\x01 \x01(\v2\x0f.covey.v1.FrameR\x05frame\"\xcb\x04\n" +
+	"\x05frame\x18\x01 \x01(\v2\x0f.covey.v1.FrameR\x05frame\"\xd9\x05\n" +
 	"\vSiteMessage\x12'\n" +
 	"\x05hello\x18\x01 \x01(\v2\x0f.covey.v1.HelloH\x00R\x05hello\x120\n" +
 	"\bdecision\x18\x02 \x01(\v2\x12.covey.v1.DecisionH\x00R\bdecision\x12<\n" +
@@ -4005,9 +4555,12 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\x06shares\x18\b \x01(\v2\x10.covey.v1.SharesH\x00R\x06shares\x12-\n" +
 	"\arefusal\x18\t \x01(\v2\x11.covey.v1.RefusalH\x00R\arefusal\x12'\n" +
 	"\x05nonce\x18\n" +
-	" \x01(\v2\x0f.covey.v1.NonceH\x00R\x05nonce\x129\n" +
+	" \x01(\v2\x0f.covey.v1.NonceH\x00R\x05nonce\x12'\n" +
+	"\x05proof\x18\x14 \x01(\v2\x0f.covey.v1.ProofH\x00R\x05proof\x121\n" +
+	"\tpair_keys\x18\x15 \x01(\v2\x12.covey.v1.PairKeysH\x00R\bpairKeys\x120\n" +
+	"\brecalled\x18\x16 \x01(\v2\x12.covey.v1.RecalledH\x00R\brecalled\x129\n" +
 	"\vattestation\x18\x1e \x01(\v2\x15.covey.v1.AttestationH\x00R\vattestationB\x06\n" +
-	"\x04body\"\xb2\x04\n" +
+	"\x04body\"\xad\x05\n" +
 	"\x12CoordinatorMessage\x120\n" +
 	"\bproposal\x18\x01 \x01(\v2\x12.covey.v1.ProposalH\x00R\bproposal\x120\n" +
 	"\bannounce\x18\x02 \x01(\v2\x12.covey.v1.AnnounceH\x00R\bannounce\x12$\n" +
@@ -4020,7 +4573,10 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\x05ended\x18\t \x01(\v2\x0f.covey.v1.EndedH\x00R\x05ended\x123\n" +
 	"\tconfirmed\x18\n" +
 	" \x01(\v2\x13.covey.v1.ConfirmedH\x00R\tconfirmed\x12*\n" +
-	"\x06reveal\x18\v \x01(\v2\x10.covey.v1.RevealH\x00R\x06reveal\x12*\n" +
+	"\x06reveal\x18\v \x01(\v2\x10.covey.v1.RevealH\x00R\x06reveal\x12'\n" +
+	"\x05prove\x18\x14 \x01(\v2\x0f.covey.v1.ProveH\x00R\x05prove\x12$\n" +
+	"\x04keys\x18\x15 \x01(\v2\x0e.covey.v1.KeysH\x00R\x04keys\x12*\n" +
+	"\x06recall\x18\x16 \x01(\v2\x10.covey.v1.RecallH\x00R\x06recall\x12*\n" +
 	"\x06attest\x18\x1e \x01(\v2\x10.covey.v1.AttestH\x00R\x06attestB\x06\n" +
 	"\x04body\"\x95\x01\n" +
 	"\x05Hello\x12\x1a\n" +
@@ -4054,12 +4610,13 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\x05Nonce\x12\x14\n" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\rR\aattempt\x12\x14\n" +
-	"\x05nonce\x18\x03 \x01(\fR\x05nonce\"t\n" +
+	"\x05nonce\x18\x03 \x01(\fR\x05nonce\"\x88\x01\n" +
 	"\x04Deal\x12\x14\n" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\rR\aattempt\x12$\n" +
 	"\rannouncements\x18\x03 \x03(\fR\rannouncements\x12\x16\n" +
-	"\x06nonces\x18\x04 \x03(\fR\x06nonces\"M\n" +
+	"\x06nonces\x18\x04 \x03(\fR\x06nonces\x12\x12\n" +
+	"\x04keys\x18\x05 \x03(\fR\x04keys\"M\n" +
 	"\x05Boxes\x12\x14\n" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\rR\aattempt\x12\x14\n" +
@@ -4068,11 +4625,21 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\rR\aattempt\x12\x14\n" +
 	"\x05boxes\x18\x03 \x03(\fR\x05boxes\x12\x16\n" +
-	"\x06bodies\x18\x04 \x03(\fR\x06bodies\"\\\n" +
+	"\x06bodies\x18\x04 \x03(\fR\x06bodies\"\x96\x01\n" +
 	"\fConfirmation\x12\x14\n" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\rR\aattempt\x12\x1c\n" +
-	"\tsignature\x18\x03 \x01(\fR\tsignature\"[\n" +
+	"\tsignature\x18\x03 \x01(\fR\tsignature\x12\x1a\n" +
+	"\bdeposits\x18\x04 \x01(\fR\bdeposits\x12\x1c\n" +
+	"\tstatement\x18\x05 \x01(\fR\tstatement\"8\n" +
+	"\x06Recall\x12\x14\n" +
+	"\x05study\x18\x01 \x01(\fR\x05study\x12\x18\n" +
+	"\aattempt\x18\x02 \x01(\rR\aattempt\"j\n" +
+	"\bRecalled\x12\x14\n" +
+	"\x05study\x18\x01 \x01(\fR\x05study\x12\x18\n" +
+	"\aattempt\x18\x02 \x01(\rR\aattempt\x12\x12\n" +
+	"\x04tags\x18\x03 \x01(\fR\x04tags\x12\x1a\n" +
+	"\bdeposits\x18\x04 \x01(\fR\bdeposits\"[\n" +
 	"\tConfirmed\x12\x14\n" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\rR\aattempt\x12\x1e\n" +
@@ -4122,7 +4689,29 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12\x14\n" +
 	"\x05query\x18\x02 \x01(\rR\x05query\x12\x12\n" +
 	"\x04slot\x18\x03 \x01(\rR\x04slot\x12\x16\n" +
-	"\x06shares\x18\x04 \x01(\fR\x06shares\"\xa3\x01\n" +
+	"\x06shares\x18\x04 \x01(\fR\x06shares\"}\n" +
+	"\x05Prove\x12\x14\n" +
+	"\x05study\x18\x01 \x01(\fR\x05study\x12\x14\n" +
+	"\x05query\x18\x02 \x01(\rR\x05query\x12\x12\n" +
+	"\x04slot\x18\x03 \x01(\rR\x04slot\x12\x1c\n" +
+	"\tsurvivors\x18\x04 \x03(\rR\tsurvivors\x12\x16\n" +
+	"\x06dealer\x18\x05 \x01(\rR\x06dealer\"u\n" +
+	"\x05Proof\x12\x14\n" +
+	"\x05study\x18\x01 \x01(\fR\x05study\x12\x14\n" +
+	"\x05query\x18\x02 \x01(\rR\x05query\x12\x12\n" +
+	"\x04slot\x18\x03 \x01(\rR\x04slot\x12\x16\n" +
+	"\x06dealer\x18\x04 \x01(\rR\x06dealer\x12\x14\n" +
+	"\x05proof\x18\x05 \x01(\fR\x05proof\"d\n" +
+	"\x04Keys\x12\x14\n" +
+	"\x05study\x18\x01 \x01(\fR\x05study\x12\x14\n" +
+	"\x05query\x18\x02 \x01(\rR\x05query\x12\x12\n" +
+	"\x04slot\x18\x03 \x01(\rR\x04slot\x12\x1c\n" +
+	"\tsurvivors\x18\x04 \x03(\rR\tsurvivors\"^\n" +
+	"\bPairKeys\x12\x14\n" +
+	"\x05study\x18\x01 \x01(\fR\x05study\x12\x14\n" +
+	"\x05query\x18\x02 \x01(\rR\x05query\x12\x12\n" +
+	"\x04slot\x18\x03 \x01(\rR\x04slot\x12\x12\n" +
+	"\x04keys\x18\x04 \x01(\fR\x04keys\"\xa3\x01\n" +
 	"\x05Final\x12\x14\n" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12\x14\n" +
 	"\x05query\x18\x02 \x01(\rR\x05query\x12\x12\n" +
@@ -4140,7 +4729,7 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\tsignature\x18\x02 \x01(\fR\tsignature\"A\n" +
 	"\x05Ended\x12\x14\n" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12\"\n" +
-	"\x04code\x18\x02 \x01(\x0e2\x0e.covey.v1.CodeR\x04code\"\xf0\x02\n" +
+	"\x04code\x18\x02 \x01(\x0e2\x0e.covey.v1.CodeR\x04code\"\x8c\x03\n" +
 	"\aRefusal\x12\x14\n" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\rR\aattempt\x12\x14\n" +
@@ -4155,7 +4744,8 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	" \x01(\v2\x0f.covey.v1.FinalR\x05final\x12\x16\n" +
 	"\x06shared\x18\v \x01(\bR\x06shared\x12\"\n" +
 	"\fannouncement\x18F \x01(\fR\fannouncement\x12\x14\n" +
-	"\x05lacks\x18G \x01(\rR\x05lacks*|\n" +
+	"\x05lacks\x18G \x01(\rR\x05lacks\x12\x1a\n" +
+	"\bevidence\x18H \x01(\fR\bevidence*|\n" +
 	"\x05Phase\x12\x15\n" +
 	"\x11PHASE_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0ePHASE_PROPOSED\x10\x01\x12\x0f\n" +
@@ -4167,7 +4757,7 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\x13VERDICT_UNSPECIFIED\x10\x00\x12\x13\n" +
 	"\x0fVERDICT_PENDING\x10\x01\x12\x14\n" +
 	"\x10VERDICT_APPROVED\x10\x02\x12\x14\n" +
-	"\x10VERDICT_REJECTED\x10\x03*\x83\x06\n" +
+	"\x10VERDICT_REJECTED\x10\x03*\xc2\x06\n" +
 	"\x04Code\x12\x14\n" +
 	"\x10CODE_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11CODE_NOT_APPROVED\x10\x01\x12\x0f\n" +
@@ -4206,7 +4796,10 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\rCODE_TOO_MANY\x10.\x12\x12\n" +
 	"\x0eCODE_RETRACTED\x100\x12\x14\n" +
 	"\x10CODE_BAD_REFUSAL\x10F\x12\x0f\n" +
-	"\vCODE_FORKED\x10G\x12\x13\n" +
+	"\vCODE_FORKED\x10G\x12\x10\n" +
+	"\fCODE_BAD_BOX\x10P\x12\x13\n" +
+	"\x0fCODE_BAD_DEALER\x10Q\x12\x16\n" +
+	"\x12CODE_WRONG_DEPOSIT\x10R\x12\x13\n" +
 	"\x0fCODE_BAD_RESULT\x10Z\x12\x16\n" +
 	"\x12CODE_SECOND_RESULT\x10[2C\n" +
 	"\n" +
@@ -4238,7 +4831,7 @@ func file_covey_v1_federation_proto_rawDescGZIP() []byte {
 }
 
 var file_covey_v1_federation_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_covey_v1_federation_proto_msgTypes = make([]protoimpl.MessageInfo, 53)
+var file_covey_v1_federation_proto_msgTypes = make([]protoimpl.MessageInfo, 59)
 var file_covey_v1_federation_proto_goTypes = []any{
 	(Phase)(0),                 // 0: covey.v1.Phase
 	(Verdict)(0),               // 1: covey.v1.Verdict
@@ -4284,18 +4877,24 @@ var file_covey_v1_federation_proto_goTypes = []any{
 	(*Boxes)(nil),              // 41: covey.v1.Boxes
 	(*Confirm)(nil),            // 42: covey.v1.Confirm
 	(*Confirmation)(nil),       // 43: covey.v1.Confirmation
-	(*Confirmed)(nil),          // 44: covey.v1.Confirmed
-	(*Query)(nil),              // 45: covey.v1.Query
-	(*Upload)(nil),             // 46: covey.v1.Upload
-	(*Release)(nil),            // 47: covey.v1.Release
-	(*ReleaseSignature)(nil),   // 48: covey.v1.ReleaseSignature
-	(*Open)(nil),               // 49: covey.v1.Open
-	(*Shares)(nil),             // 50: covey.v1.Shares
-	(*Final)(nil),              // 51: covey.v1.Final
-	(*Attest)(nil),             // 52: covey.v1.Attest
-	(*Attestation)(nil),        // 53: covey.v1.Attestation
-	(*Ended)(nil),              // 54: covey.v1.Ended
-	(*Refusal)(nil),            // 55: covey.v1.Refusal
+	(*Recall)(nil),             // 44: covey.v1.Recall
+	(*Recalled)(nil),           // 45: covey.v1.Recalled
+	(*Confirmed)(nil),          // 46: covey.v1.Confirmed
+	(*Query)(nil),              // 47: covey.v1.Query
+	(*Upload)(nil),             // 48: covey.v1.Upload
+	(*Release)(nil),            // 49: covey.v1.Release
+	(*ReleaseSignature)(nil),   // 50: covey.v1.ReleaseSignature
+	(*Open)(nil),               // 51: covey.v1.Open
+	(*Shares)(nil),             // 52: covey.v1.Shares
+	(*Prove)(nil),              // 53: covey.v1.Prove
+	(*Proof)(nil),              // 54: covey.v1.Proof
+	(*Keys)(nil),               // 55: covey.v1.Keys
+	(*PairKeys)(nil),           // 56: covey.v1.PairKeys
+	(*Final)(nil),              // 57: covey.v1.Final
+	(*Attest)(nil),             // 58: covey.v1.Attest
+	(*Attestation)(nil),        // 59: covey.v1.Attestation
+	(*Ended)(nil),              // 60: covey.v1.Ended
+	(*Refusal)(nil),            // 61: covey.v1.Refusal
 }
 var file_covey_v1_federation_proto_depIdxs = []int32{
 	5,  // 0: covey.v1.OfferResponse.sites:type_name -> covey.v1.OfferedSite
@@ -4317,55 +4916,61 @@ var file_covey_v1_federation_proto_depIdxs = []int32{
 	37, // 16: covey.v1.SiteMessage.announcement:type_name -> covey.v1.Announcement
 	41, // 17: covey.v1.SiteMessage.boxes:type_name -> covey.v1.Boxes
 	43, // 18: covey.v1.SiteMessage.confirmation:type_name -> covey.v1.Confirmation
-	46, // 19: covey.v1.SiteMessage.upload:type_name -> covey.v1.Upload
-	48, // 20: covey.v1.SiteMessage.release_signature:type_name -> covey.v1.ReleaseSignature
-	50, // 21: covey.v1.SiteMessage.shares:type_name -> covey.v1.Shares
-	55, // 22: covey.v1.SiteMessage.refusal:type_name -> covey.v1.Refusal
+	48, // 19: covey.v1.SiteMessage.upload:type_name -> covey.v1.Upload
+	50, // 20: covey.v1.SiteMessage.release_signature:type_name -> covey.v1.ReleaseSignature
+	52, // 21: covey.v1.SiteMessage.shares:type_name -> covey.v1.Shares
+	61, // 22: covey.v1.SiteMessage.refusal:type_name -> covey.v1.Refusal
 	39, // 23: covey.v1.SiteMessage.nonce:type_name -> covey.v1.Nonce
-	53, // 24: covey.v1.SiteMessage.attestation:type_name -> covey.v1.Attestation
-	34, // 25: covey.v1.CoordinatorMessage.proposal:type_name -> covey.v1.Proposal
-	36, // 26: covey.v1.CoordinatorMessage.announce:type_name -> covey.v1.Announce
-	40, // 27: covey.v1.CoordinatorMessage.deal:type_name -> covey.v1.Deal
-	42, // 28: covey.v1.CoordinatorMessage.confirm:type_name -> covey.v1.Confirm
-	45, // 29: covey.v1.CoordinatorMessage.query:type_name -> covey.v1.Query
-	47, // 30: covey.v1.CoordinatorMessage.release:type_name -> covey.v1.Release
-	49, // 31: covey.v1.CoordinatorMessage.open:type_name -> covey.v1.Open
-	51, // 32: covey.v1.CoordinatorMessage.final:type_name -> covey.v1.Final
-	54, // 33: covey.v1.CoordinatorMessage.ended:type_name -> covey.v1.Ended
-	44, // 34: covey.v1.CoordinatorMessage.confirmed:type_name -> covey.v1.Confirmed
-	38, // 35: covey.v1.CoordinatorMessage.reveal:type_name -> covey.v1.Reveal
-	52, // 36: covey.v1.CoordinatorMessage.attest:type_name -> covey.v1.Attest
-	33, // 37: covey.v1.Hello.datasets:type_name -> covey.v1.Dataset
-	1,  // 38: covey.v1.Decision.verdict:type_name -> covey.v1.Verdict
-	2,  // 39: covey.v1.Decision.code:type_name -> covey.v1.Code
-	2,  // 40: covey.v1.Ended.code:type_name -> covey.v1.Code
-	2,  // 41: covey.v1.Refusal.code:type_name -> covey.v1.Code
-	51, // 42: covey.v1.Refusal.final:type_name -> covey.v1.Final
-	17, // 43: covey.v1.Enrollment.Join:input_type -> covey.v1.JoinRequest
-	28, // 44: covey.v1.Federation.Link:input_type -> covey.v1.LinkRequest
-	19, // 45: covey.v1.Federation.Renew:input_type -> covey.v1.RenewRequest
-	21, // 46: covey.v1.Federation.Standing:input_type -> covey.v1.StandingRequest
-	23, // 47: covey.v1.Federation.Result:input_type -> covey.v1.ResultRequest
-	3,  // 48: covey.v1.Analysis.Offer:input_type -> covey.v1.OfferRequest
-	7,  // 49: covey.v1.Analysis.Propose:input_type -> covey.v1.ProposeRequest
-	9,  // 50: covey.v1.Analysis.List:input_type -> covey.v1.ListRequest
-	11, // 51: covey.v1.Analysis.Watch:input_type -> covey.v1.WatchRequest
-	13, // 52: covey.v1.Analysis.Withdraw:input_type -> covey.v1.WithdrawRequest
-	18, // 53: covey.v1.Enrollment.Join:output_type -> covey.v1.JoinResponse
-	29, // 54: covey.v1.Federation.Link:output_type -> covey.v1.LinkResponse
-	20, // 55: covey.v1.Federation.Renew:output_type -> covey.v1.RenewResponse
-	22, // 56: covey.v1.Federation.Standing:output_type -> covey.v1.StandingResponse
-	24, // 57: covey.v1.Federation.Result:output_type -> covey.v1.ResultResponse
-	4,  // 58: covey.v1.Analysis.Offer:output_type -> covey.v1.OfferResponse
-	8,  // 59: covey.v1.Analysis.Propose:output_type -> covey.v1.ProposeResponse
-	10, // 60: covey.v1.Analysis.List:output_type -> covey.v1.ListResponse
-	12, // 61: covey.v1.Analysis.Watch:output_type -> covey.v1.WatchResponse
-	14, // 62: covey.v1.Analysis.Withdraw:output_type -> covey.v1.WithdrawResponse
-	53, // [53:63] is the sub-list for method output_type
-	43, // [43:53] is the sub-list for method input_type
-	43, // [43:43] is the sub-list for extension type_name
-	43, // [43:43] is the sub-list for extension extendee
-	0,  // [0:43] is the sub-list for field type_name
+	54, // 24: covey.v1.SiteMessage.proof:type_name -> covey.v1.Proof
+	56, // 25: covey.v1.SiteMessage.pair_keys:type_name -> covey.v1.PairKeys
+	45, // 26: covey.v1.SiteMessage.recalled:type_name -> covey.v1.Recalled
+	59, // 27: covey.v1.SiteMessage.attestation:type_name -> covey.v1.Attestation
+	34, // 28: covey.v1.CoordinatorMessage.proposal:type_name -> covey.v1.Proposal
+	36, // 29: covey.v1.CoordinatorMessage.announce:type_name -> covey.v1.Announce
+	40, // 30: covey.v1.CoordinatorMessage.deal:type_name -> covey.v1.Deal
+	42, // 31: covey.v1.CoordinatorMessage.confirm:type_name -> covey.v1.Confirm
+	47, // 32: covey.v1.CoordinatorMessage.query:type_name -> covey.v1.Query
+	49, // 33: covey.v1.CoordinatorMessage.release:type_name -> covey.v1.Release
+	51, // 34: covey.v1.CoordinatorMessage.open:type_name -> covey.v1.Open
+	57, // 35: covey.v1.CoordinatorMessage.final:type_name -> covey.v1.Final
+	60, // 36: covey.v1.CoordinatorMessage.ended:type_name -> covey.v1.Ended
+	46, // 37: covey.v1.CoordinatorMessage.confirmed:type_name -> covey.v1.Confirmed
+	38, // 38: covey.v1.CoordinatorMessage.reveal:type_name -> covey.v1.Reveal
+	53, // 39: covey.v1.CoordinatorMessage.prove:type_name -> covey.v1.Prove
+	55, // 40: covey.v1.CoordinatorMessage.keys:type_name -> covey.v1.Keys
+	44, // 41: covey.v1.CoordinatorMessage.recall:type_name -> covey.v1.Recall
+	58, // 42: covey.v1.CoordinatorMessage.attest:type_name -> covey.v1.Attest
+	33, // 43: covey.v1.Hello.datasets:type_name -> covey.v1.Dataset
+	1,  // 44: covey.v1.Decision.verdict:type_name -> covey.v1.Verdict
+	2,  // 45: covey.v1.Decision.code:type_name -> covey.v1.Code
+	2,  // 46: covey.v1.Ended.code:type_name -> covey.v1.Code
+	2,  // 47: covey.v1.Refusal.code:type_name -> covey.v1.Code
+	57, // 48: covey.v1.Refusal.final:type_name -> covey.v1.Final
+	17, // 49: covey.v1.Enrollment.Join:input_type -> covey.v1.JoinRequest
+	28, // 50: covey.v1.Federation.Link:input_type -> covey.v1.LinkRequest
+	19, // 51: covey.v1.Federation.Renew:input_type -> covey.v1.RenewRequest
+	21, // 52: covey.v1.Federation.Standing:input_type -> covey.v1.StandingRequest
+	23, // 53: covey.v1.Federation.Result:input_type -> covey.v1.ResultRequest
+	3,  // 54: covey.v1.Analysis.Offer:input_type -> covey.v1.OfferRequest
+	7,  // 55: covey.v1.Analysis.Propose:input_type -> covey.v1.ProposeRequest
+	9,  // 56: covey.v1.Analysis.List:input_type -> covey.v1.ListRequest
+	11, // 57: covey.v1.Analysis.Watch:input_type -> covey.v1.WatchRequest
+	13, // 58: covey.v1.Analysis.Withdraw:input_type -> covey.v1.WithdrawRequest
+	18, // 59: covey.v1.Enrollment.Join:output_type -> covey.v1.JoinResponse
+	29, // 60: covey.v1.Federation.Link:output_type -> covey.v1.LinkResponse
+	20, // 61: covey.v1.Federation.Renew:output_type -> covey.v1.RenewResponse
+	22, // 62: covey.v1.Federation.Standing:output_type -> covey.v1.StandingResponse
+	24, // 63: covey.v1.Federation.Result:output_type -> covey.v1.ResultResponse
+	4,  // 64: covey.v1.Analysis.Offer:output_type -> covey.v1.OfferResponse
+	8,  // 65: covey.v1.Analysis.Propose:output_type -> covey.v1.ProposeResponse
+	10, // 66: covey.v1.Analysis.List:output_type -> covey.v1.ListResponse
+	12, // 67: covey.v1.Analysis.Watch:output_type -> covey.v1.WatchResponse
+	14, // 68: covey.v1.Analysis.Withdraw:output_type -> covey.v1.WithdrawResponse
+	59, // [59:69] is the sub-list for method output_type
+	49, // [49:59] is the sub-list for method input_type
+	49, // [49:49] is the sub-list for extension type_name
+	49, // [49:49] is the sub-list for extension extendee
+	0,  // [0:49] is the sub-list for field type_name
 }
 
 func init() { file_covey_v1_federation_proto_init() }
@@ -4384,6 +4989,9 @@ func file_covey_v1_federation_proto_init() {
 		(*SiteMessage_Shares)(nil),
 		(*SiteMessage_Refusal)(nil),
 		(*SiteMessage_Nonce)(nil),
+		(*SiteMessage_Proof)(nil),
+		(*SiteMessage_PairKeys)(nil),
+		(*SiteMessage_Recalled)(nil),
 		(*SiteMessage_Attestation)(nil),
 	}
 	file_covey_v1_federation_proto_msgTypes[28].OneofWrappers = []any{
@@ -4398,6 +5006,9 @@ func file_covey_v1_federation_proto_init() {
 		(*CoordinatorMessage_Ended)(nil),
 		(*CoordinatorMessage_Confirmed)(nil),
 		(*CoordinatorMessage_Reveal)(nil),
+		(*CoordinatorMessage_Prove)(nil),
+		(*CoordinatorMessage_Keys)(nil),
+		(*CoordinatorMessage_Recall)(nil),
 		(*CoordinatorMessage_Attest)(nil),
 	}
 	type x struct{}
@@ -4406,7 +5017,7 @@ func file_covey_v1_federation_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_covey_v1_federation_proto_rawDesc), len(file_covey_v1_federation_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   53,
+			NumMessages:   59,
 			NumExtensions: 0,
 			NumServices:   3,
 		},

@@ -1,0 +1,60 @@
+package dashboard
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"covey/internal/pki"
+)
+
+// TestKeyExchangesAreShown: an operator reads of each link whether a later quantum computer could
+// open it, and is told of one that could; a viewer reads of none. Of a site that is away nothing is
+// said.
+func TestKeyExchangesAreShown(t *testing.T) {
+	safe, weak := pki.KeyExchange{Group: "X25519MLKEM768", QuantumSafe: true}, pki.KeyExchange{Group: "CurveP256"}
+	const warned = " is not quantum-safe: its key exchange is "
+	metric := regexp.MustCompile(`(?m)^covey_site_quantum_safe.*$`)
+	for _, c := range []struct {
+		south   bool // connected
+		notices []string
+		metrics []string
+	}{
+		{false, []string{"The link with coordinator hub-two"}, []string{`covey_site_quantum_safe{site="north"} 1`}},
+		{true, []string{"The link of south", "The link with coordinator hub-two"}, []string{`covey_site_quantum_safe{site="north"} 1`, `covey_site_quantum_safe{site="south"} 0`}},
+	} {
+		d, s, _ := newSeveral(t)
+		s.overview.Sites[0].KeyExchange, s.overview.Sites[1].KeyExchange = safe, weak // of when it was there
+		s.overview.Sites[1].Connected, s.overview.Refused = c.south, 3
+		plain := d.cluster
+		d.cluster = func() Cluster {
+			c := plain()
+			c.Peers[1].KeyExchange = weak
+			return c
+		}
+		_, page := body(t, d, "GET", "/", goodToken)
+		if strings.Count(page, warned) != len(c.notices) {
+			t.Errorf("south %v: %d warnings", c.south, strings.Count(page, warned))
+		}
+		for _, link := range c.notices {
+			if !strings.Contains(page, link+warned+"CurveP256. Take tlsmlkem=0 out of GODEBUG") {
+				t.Errorf("south %v: nothing is said of %s", c.south, link)
+			}
+		}
+		if strings.Count(page, `<td class="warn">not quantum-safe (CurveP256)</td>`) != len(c.notices) || strings.Count(page, "<td>quantum-safe (X25519MLKEM768)</td>") != 1 {
+			t.Errorf("south %v: %s", c.south, page)
+		}
+		for _, token := range []string{"vi's", "one's"} {
+			if _, page := body(t, d, "GET", "/", token); strings.Contains(page, "quantum") {
+				t.Errorf("%s: %s", token, page)
+			}
+		}
+		_, text := body(t, d, "GET", "/metrics", goodToken)
+		if got := metric.FindAllString(text, -1); strings.Join(got, " ") != strings.Join(c.metrics, " ") {
+			t.Errorf("south %v: %q", c.south, got)
+		}
+		if !strings.Contains(text, "covey_links_not_quantum_safe_refused_total 3\n") {
+			t.Error("the refused are not counted")
+		}
+	}
+}

@@ -1,0 +1,179 @@
+package secagg
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+
+	"filippo.io/edwards25519"
+)
+
+// What a site sends to open one certified sum, and only for a U that it may open:
+//
+//   - shares: label ‖ what the release signature signs ‖ helper ‖ for each site j whose shares the
+//     helper holds (Graph.Held, in order) one share (32): of b_j for j in U, of e_j for j outside;
+//     and, if the helper is in U and the query has a chain, the chain's key of |U| (32), of which
+//     there is none at |U| = U_min.
+//   - a proof, if an opened secret does not fit: label ‖ the same ‖ helper ‖ dealer ‖ the other
+//     leaves of the dealer's place, the mask's first, then by slot (32 each); on the sparse graph
+//     the dealer's body.
+//   - keys, if a deposit is wrong or lost: label ‖ the same ‖ helper ‖ for each mask neighbor
+//     outside U, ascending, the pair's key (32).
+//
+// Proofs and keys tell nothing that shares of the same slot, ctx and U do not open.
+
+func (s *Setup) helperHeader(label string, helper int, q Query, u Survivors) []byte {
+	return slices.Concat([]byte("covey secagg "+label+" v2\x00"), s.releaseBytes(q, u), u16(helper))
+}
+
+// OpenShares returns site self's shares for a certified U: of b_j for the survivors,
+// of e_j for the others, never both for one j. own and held are the site's of the slot; own is
+// needed where the query has a chain. Sending them reveals; a site MUST send
+// shares for at most one (slot, U) of a query, and the caller's journal says so.
+func (s *Setup) OpenShares(self int, own SlotSecret, held SlotHeld, q Query, u Survivors, cert Certificate) ([]byte, error) {
+	if err := s.CheckCertificate(q, u, cert); err != nil {
+		return nil, err
+	}
+	return s.CertifiedShares(self, own, held, q, u)
+}
+
+// CertifiedShares is OpenShares for a caller that has just checked the certificate for this U and
+// query (CheckCertificate); it MUST NOT be called otherwise. Where the query has a chain and self
+// is in U, the caller has made its upload of this very query.
+func (s *Setup) CertifiedShares(self int, own SlotSecret, held SlotHeld, q Query, u Survivors) ([]byte, error) {
+	places, err := s.helps(self, q, u)
+	if err != nil {
+		return nil, err
+	}
+	if len(held.b) != len(places) || !s.cfg.Whole() && len(held.e) != len(places) {
+		return nil, configError("site %d holds shares of %d sites, the setup gives it %d", self, len(held.b), len(places))
+	}
+	out := slices.Grow(s.helperHeader("shares", self, q, u), scalarSize*len(places)+chainKeySize)
+	in := s.in(u)
+	for k, at := range places {
+		share := held.b[k]
+		if !in[at.dealer] {
+			share = held.e[k]
+		}
+		out = append(out, share.Bytes()...)
+	}
+	if s.chained(q, u, in[self]) {
+		key := NoiseChain(own, q.Context, s.cfg.sites(), len(u))
+		out = append(out, key[:]...)
+	}
+	return out, nil
+}
+
+// helps returns whose shares self holds, if it may help to open U.
+func (s *Setup) helps(self int, q Query, u Survivors) ([]share, error) {
+	if err := s.lawful(q, u); err != nil {
+		return nil, err
+	}
+	if self < 0 || self >= s.cfg.sites() {
+		return nil, configError("site %d of %d", self, s.cfg.sites())
+	}
+	return s.graph.held[self], nil
+}
+
+// chained reports whether shares of a site that is in U, or is not, end with a key of the chain.
+func (s *Setup) chained(q Query, u Survivors, in bool) bool {
+	return q.Chain && in && len(u) > s.cfg.MinSurvivors
+}
+
+// in says of each site whether U has it.
+func (s *Setup) in(u Survivors) []bool {
+	out := make([]bool, s.cfg.sites())
+	for _, i := range u {
+		out[i] = true
+	}
+	return out
+}
+
+// Proof shows that self's share of a dealer's secret is the one that the dealer committed to.
+// public is Received.Public. It MUST be sent only for a U that shares were sent for in this slot.
+func (s *Setup) Proof(self, dealer int, q Query, u Survivors, public []byte) ([]byte, error) {
+	places, err := s.helps(self, q, u)
+	if err != nil {
+		return nil, err
+	}
+	at := slices.IndexFunc(places, func(p share) bool { return int(p.dealer) == dealer })
+	size := 32 * (1 + s.cfg.shared())
+	bodies := size * len(places)
+	if at < 0 || len(public) < bodies {
+		return nil, configError("site %d holds no share of site %d", self, dealer)
+	}
+	leaves := public[size*at : size*(at+1)]
+	own := 32 * (1 + s.leafOf(q.Slot, u.Contains(dealer)))
+	out := slices.Concat(s.helperHeader("proof", self, q, u), u16(dealer), leaves[:own], leaves[own+32:])
+	if s.cfg.sparse() {
+		n := s.cfg.bodySize()
+		if len(public) < bodies+n*len(places) {
+			return nil, configError("the commitments of site %d are not on record", dealer)
+		}
+		out = append(out, public[bodies+n*at:bodies+n*(at+1)]...)
+	}
+	return out, nil
+}
+
+// leafOf is which of a place's leaves, but the mask's, is of the share that an opening takes.
+func (s *Setup) leafOf(slot int, in bool) int { return s.cfg.kinds()*slot + which(in) }
+
+// which secret of a site an opening takes: b of a survivor, e of another.
+func which(in bool) int {
+	if in {
+		return ofB
+	}
+	return ofE
+}
+
+// Keys are the keys of self's pairs with all its mask neighbors outside of U. self is in U. They
+// MUST be sent only for a U that shares were sent for in this slot.
+func (s *Setup) Keys(self int, own SlotSecret, held SlotHeld, q Query, u Survivors) ([]byte, error) {
+	if _, err := s.helps(self, q, u); err != nil {
+		return nil, err
+	}
+	owners := s.graph.Owners(self)
+	if s.cfg.Whole() || !u.Contains(self) || len(held.keys) != len(owners) {
+		return nil, configError("site %d is no survivor with keys of %d owners", self, len(owners))
+	}
+	out := s.helperHeader("keys", self, q, u)
+	e := own.secret(ofE, q.Slot, self)
+	defer e.Set(zero)
+	for _, i := range s.graph.Neighbours(self) {
+		if u.Contains(i) {
+			continue // never of a pair inside U
+		}
+		var k [pairKeySize]byte
+		if at, ok := slices.BinarySearch(owners, i); ok {
+			k = held.keys[at]
+		} else {
+			k = s.pairKey(e, q.Slot, self, i)
+		}
+		out = append(out, k[:]...)
+	}
+	return out, nil
+}
+
+var errMessage = errors.New("a message of another query, survivor set or setup")
+
+// parseShares reads a shares message of the helper: its shares, and its key of the chain if there
+// is one.
+func (s *Setup) parseShares(from int, q Query, u Survivors, in bool, message []byte) (shares []*edwards25519.Scalar, chain []byte, err error) {
+	header, n := s.helperHeader("shares", from, q, u), len(s.graph.held[from])
+	size := len(header) + scalarSize*n
+	if s.chained(q, u, in) {
+		size += chainKeySize
+	}
+	if len(message) != size || !bytes.Equal(message[:len(header)], header) {
+		return nil, nil, errMessage
+	}
+	rest := message[len(header):]
+	shares = make([]*edwards25519.Scalar, n)
+	for k := range shares {
+		if shares[k], err = decodeScalar(rest[:scalarSize]); err != nil {
+			return nil, nil, err
+		}
+		rest = rest[scalarSize:]
+	}
+	return shares, bytes.Clone(rest), nil
+}

@@ -1,0 +1,94 @@
+//go:build mutants
+
+package mutants
+
+// What a site stores, checks and answers of the masks.
+func init() {
+	const (
+		setup, confirm, opening = "internal/agent/setup.go", "internal/agent/confirm.go", "internal/agent/opening.go"
+		rollback                = "internal/agent/rollback.go"
+		stored, items, once     = "internal/ledger/setup.go", "internal/ledger/item.go", "internal/ledger/query.go"
+	)
+	tables = append(tables, []mutant{
+		{"keys: without shares on record", 0, []edit{
+			{once, "if err == nil && !ok {\n\t\t\treturn r.rule(NoShares,", "if err == nil && !ok && slot < 0 {\n\t\t\treturn r.rule(NoShares,"},
+		}, in("agent", "TestNoKeysWithoutShares"), killer{}},
+		{"keys: after a later signature", 0, []edit{
+			{once, "	case slot < p.Signed:\n		return nil, true, r.rule", "	case false:\n		return nil, true, r.rule"},
+		}, in("agent", "TestNoKeysWithoutShares"), killer{}},
+		{"keys: for another survivor set than the shares went out for", 0, []edit{
+			{opening, "if err := s.journal.Shared(at.Query, at.Slot, s.open.query.Context, u.Bytes()); err != nil {",
+				"if on, _, _ := s.journal.SharedIn(at.Query, at.Slot); s.journal.Shared(at.Query, at.Slot, s.open.query.Context, on.Survivors) != nil {\n\t\terr := error(nil)"},
+		}, in("agent", "TestNoKeysWithoutShares"), killer{}},
+		{"keys: of a final query", 0, []edit{
+			{once, "if r.get(finalBucket, index(query)) != nil {", "if false {"},
+		}, in("ledger", "TestOnceOnlyRules"), killer{}},
+		{"keys: of a site outside of the survivors", 0, []edit{
+			{opening, "s.setup.Config().Whole() || !slices.Contains(u, s.self)", "s.setup.Config().Whole()"},
+			{"internal/secagg/shares.go", "s.cfg.Whole() || !u.Contains(self) ||", "s.cfg.Whole() ||"},
+		}, in("agent", "TestNoKeysWithoutShares"), killer{}},
+		{"keys: where every site is waited for", 0, []edit{
+			{opening, "s.setup.Config().Whole() || !slices.Contains(u, s.self)", "!slices.Contains(u, s.self)"},
+			{"internal/secagg/shares.go", "s.cfg.Whole() || !u.Contains(self) ||", "!u.Contains(self) ||"},
+		}, in("agent", "TestNoKeysWithoutShares"), killer{}},
+		{"setup: boxes leave before they are stored", 0, []edit{
+			{setup, "dealt, err := s.journal.PutSetup(r.Attempt, setupBoxes, encodeList(sealed))", "dealt, err := encodeList(sealed), s.agent.ledger.Err()"},
+		}, in("agent", "TestReplayAfterRestart"), killer{}},
+		{"setup: an announcement without its secrets", 0, []edit{
+			{stored, "map[string][]byte{SetupSecrets: secrets, SetupAnnouncement: announcement},", "map[string][]byte{SetupAnnouncement: announcement},"},
+		}, in("ledger", "TestAnnouncementIsOneStep"), killer{}},
+		{"setup: slots are stored by themselves", 0, []edit{
+			{stored, "	_, err := j.putSetup(attempt, SetupConfirmation,", "	if err := j.write(of(\"slots\", j.study), func(r *record) error { return r.putSlots(c.Slots) }); err != nil {\n\t\treturn err\n\t}\n	_, err := j.putSetup(attempt, SetupConfirmation,"},
+		}, in("ledger", "TestConfirmationIsOneStep"), killer{}},
+		{"setup: a second confirmation is stored", 0, []edit{
+			{stored, "if on, err = r.secret(setupBucket, setupKey(attempt, first)); err != ErrAbsent {\n			return err\n		}", "if on, err = r.secret(setupBucket, setupKey(attempt, first)); err != ErrAbsent && err != nil {\n			return err\n		}"},
+			{stored, "if r.get(setupBucket, key) != nil {", "if false {"},
+		}, in("ledger", "TestConfirmationIsOneStep"), killer{}},
+		{"setup: a closed attempt is confirmed", 0, []edit{
+			{stored, "if r.get(setupBucket, setupKey(attempt, SetupClosed)) != nil {", "if false {"},
+		}, in("ledger", "TestClosedIsNeverConfirmed"), killer{}},
+		{"setup: a confirmed attempt's seeds leave", 0, []edit{
+			{stored, "if r.get(setupBucket, setupKey(attempt, SetupConfirmation)) != nil {", "if false {"},
+		}, in("agent", "TestClosedIsOnRecordFirst"), killer{}},
+		{"setup: seeds leave before the attempt is closed", 0, []edit{
+			{confirm, "closed, err := s.journal.Close(r.Attempt, append(closed, setup.Accusation(sec, box)...))", "closed, err := append(closed, setup.Accusation(sec, box)...), s.agent.ledger.Err()"},
+		}, in("agent", "TestBadBoxIsProven"), killer{}},
+		{"setup: a closed attempt keeps its secrets", 0, []edit{
+			{stored, "[]string{SetupConfirmation, SetupClosed}", "[]string{SetupConfirmation}"},
+		}, in("agent", "TestBadBoxIsProven"), killer{}},
+		{"setup: what the coordinator relayed names its sender", 0, []edit{
+			{"internal/secagg/box.go", "return parcel{}, &RelayError{from, \"a box without", "return parcel{}, siteError(from, \"a box without"},
+			{"internal/secagg/box.go", "the sender's signature\"}", "the sender's signature\")"},
+		}, in("agent", "TestRelayedBoxesNameNobody"), killer{}},
+		{"setup: a second box of other tags is passed over", 0, []edit{
+			{confirm, "setup.Contradiction(s.self, parts[0], r.Boxes); ok {", "setup.Contradiction(s.self, parts[0], nil); ok {"},
+		}, in("agent", "TestSecondBoxIsProven"), killer{}},
+		{"setup: ML-KEM keys of other heads", 0, []edit{
+			{"internal/secagg/board.go", "if sha256.Sum256(seal) != s.sites[site].sealHash {", "if len(seal) == 0 {"},
+		}, in("agent", "TestNonceComesAfterTheBoard"), killer{}},
+		{"erasure: a crash leaves a confirmed attempt's secrets", 0, []edit{
+			{items, "len(attempt) == 4 && r.ended(attempt) {", "len(attempt) == 4 && false {"},
+		}, in("ledger", "TestEndedSecretsAreErased"), killer{}},
+		{"erasure: confirming erases nothing", 0, []edit{
+			{confirm, "	if err := s.journal.Erase(); err != nil {", "	if err := s.agent.ledger.Err(); err != nil {"},
+		}, in("agent", "TestConfirmingErases"), killer{}},
+		{"rollback: garbage in the site's place is evidence", 0, []edit{
+			{rollback, "return setup.CheckConfirmation(s.self, r.Signatures[s.self]) == nil, nil", "return setup != nil && len(r.Signatures[s.self]) > 0, nil"},
+		}, in("agent", "TestRolledBackConfirmation"), killer{}},
+		{"rollback: garbage next to a confirmation is evidence", 0, []edit{
+			{confirm, "	if err := setup.CheckConfirmations(r.Signatures); err != nil {", "	if err := setup.CheckConfirmations(r.Signatures); err != nil && setup.CheckConfirmation(s.self, r.Signatures[s.self]) != nil {\n\t\treturn s.rolledBack(r, foundConfirmation)\n\t} else if err != nil {"},
+		}, in("agent", "TestGarbageIsNoEvidence"), killer{}},
+		{"rollback: the coordinator's word is evidence", 0, []edit{
+			{rollback, "s.agent.stranger(s.plan.Digest, toldConfirmed)\n		return false, nil", "return true, nil"},
+		}, in("agent", "TestRolledBackConfirmation"), killer{}},
+		{"rollback: shares that left are not looked for", 0, []edit{
+			{rollback, "\"shares\": s.sharedAt, ", ""},
+		}, in("agent", "TestRestoredAlone"), killer{}},
+		{"sizes: deposits are not listed before an approval", 0, []edit{
+			{"internal/uplink/planned.go", "if n := size.deposits(owners); n > 0 {", "if n := size.deposits(owners); n < 0 {"},
+		}, in("agent", "TestPlannedSetup"), killer{}},
+		{"recall: before the confirmation", 0, []edit{
+			{confirm, "	if !ok {\n		return refuse(r, study.CodeOutOfOrder)\n	}\n	boxes, err", "	boxes, err"},
+		}, in("agent", "TestRecall"), killer{}},
+	})
+}
