@@ -31,7 +31,7 @@ var (
 	siteShape = shape{proposal.MaxSites + 100, map[[2]protowire.Number]bool{{9, 8}: true}}
 	// Two entries for each site of the largest roster, and some more; the survivors of a release,
 	// of an open, and of what asks for proofs and for keys.
-	coordinatorShape = shape{2*proposal.MaxSites + 100, map[[2]protowire.Number]bool{{6, 4}: true, {7, 4}: true, {20, 4}: true, {21, 4}: true}}
+	coordinatorShape = shape{2*proposal.MaxSites + 100, map[[2]protowire.Number]bool{{6, 4}: true, {7, 4}: true, {12, 4}: true, {13, 4}: true}}
 )
 
 // check reports what is not one body, once, of at most the shape's fields.

@@ -1966,19 +1966,19 @@ type SiteMessage_Nonce struct {
 }
 
 type SiteMessage_Proof struct {
-	Proof *Proof `protobuf:"bytes,20,opt,name=proof,proto3,oneof"`
+	Proof *Proof `protobuf:"bytes,11,opt,name=proof,proto3,oneof"`
 }
 
 type SiteMessage_PairKeys struct {
-	PairKeys *PairKeys `protobuf:"bytes,21,opt,name=pair_keys,json=pairKeys,proto3,oneof"`
+	PairKeys *PairKeys `protobuf:"bytes,12,opt,name=pair_keys,json=pairKeys,proto3,oneof"`
 }
 
 type SiteMessage_Recalled struct {
-	Recalled *Recalled `protobuf:"bytes,22,opt,name=recalled,proto3,oneof"`
+	Recalled *Recalled `protobuf:"bytes,13,opt,name=recalled,proto3,oneof"`
 }
 
 type SiteMessage_Attestation struct {
-	Attestation *Attestation `protobuf:"bytes,30,opt,name=attestation,proto3,oneof"`
+	Attestation *Attestation `protobuf:"bytes,14,opt,name=attestation,proto3,oneof"`
 }
 
 func (*SiteMessage_Hello) isSiteMessage_Body() {}
@@ -2265,23 +2265,23 @@ type CoordinatorMessage_Reveal struct {
 }
 
 type CoordinatorMessage_Prove struct {
-	Prove *Prove `protobuf:"bytes,20,opt,name=prove,proto3,oneof"`
+	Prove *Prove `protobuf:"bytes,12,opt,name=prove,proto3,oneof"`
 }
 
 type CoordinatorMessage_Keys struct {
-	Keys *Keys `protobuf:"bytes,21,opt,name=keys,proto3,oneof"`
+	Keys *Keys `protobuf:"bytes,13,opt,name=keys,proto3,oneof"`
 }
 
 type CoordinatorMessage_Recall struct {
-	Recall *Recall `protobuf:"bytes,22,opt,name=recall,proto3,oneof"`
+	Recall *Recall `protobuf:"bytes,14,opt,name=recall,proto3,oneof"`
 }
 
 type CoordinatorMessage_Head struct {
-	Head *Head `protobuf:"bytes,23,opt,name=head,proto3,oneof"`
+	Head *Head `protobuf:"bytes,15,opt,name=head,proto3,oneof"`
 }
 
 type CoordinatorMessage_Attest struct {
-	Attest *Attest `protobuf:"bytes,24,opt,name=attest,proto3,oneof"`
+	Attest *Attest `protobuf:"bytes,16,opt,name=attest,proto3,oneof"`
 }
 
 func (*CoordinatorMessage_Proposal) isCoordinatorMessage_Body() {}
@@ -4661,10 +4661,10 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\arefusal\x18\t \x01(\v2\x11.covey.v1.RefusalH\x00R\arefusal\x12'\n" +
 	"\x05nonce\x18\n" +
 	" \x01(\v2\x0f.covey.v1.NonceH\x00R\x05nonce\x12'\n" +
-	"\x05proof\x18\x14 \x01(\v2\x0f.covey.v1.ProofH\x00R\x05proof\x121\n" +
-	"\tpair_keys\x18\x15 \x01(\v2\x12.covey.v1.PairKeysH\x00R\bpairKeys\x120\n" +
-	"\brecalled\x18\x16 \x01(\v2\x12.covey.v1.RecalledH\x00R\brecalled\x129\n" +
-	"\vattestation\x18\x1e \x01(\v2\x15.covey.v1.AttestationH\x00R\vattestationB\x06\n" +
+	"\x05proof\x18\v \x01(\v2\x0f.covey.v1.ProofH\x00R\x05proof\x121\n" +
+	"\tpair_keys\x18\f \x01(\v2\x12.covey.v1.PairKeysH\x00R\bpairKeys\x120\n" +
+	"\brecalled\x18\r \x01(\v2\x12.covey.v1.RecalledH\x00R\brecalled\x129\n" +
+	"\vattestation\x18\x0e \x01(\v2\x15.covey.v1.AttestationH\x00R\vattestationB\x06\n" +
 	"\x04body\"\xd3\x05\n" +
 	"\x12CoordinatorMessage\x120\n" +
 	"\bproposal\x18\x01 \x01(\v2\x12.covey.v1.ProposalH\x00R\bproposal\x120\n" +
@@ -4679,11 +4679,11 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\tconfirmed\x18\n" +
 	" \x01(\v2\x13.covey.v1.ConfirmedH\x00R\tconfirmed\x12*\n" +
 	"\x06reveal\x18\v \x01(\v2\x10.covey.v1.RevealH\x00R\x06reveal\x12'\n" +
-	"\x05prove\x18\x14 \x01(\v2\x0f.covey.v1.ProveH\x00R\x05prove\x12$\n" +
-	"\x04keys\x18\x15 \x01(\v2\x0e.covey.v1.KeysH\x00R\x04keys\x12*\n" +
-	"\x06recall\x18\x16 \x01(\v2\x10.covey.v1.RecallH\x00R\x06recall\x12$\n" +
-	"\x04head\x18\x17 \x01(\v2\x0e.covey.v1.HeadH\x00R\x04head\x12*\n" +
-	"\x06attest\x18\x18 \x01(\v2\x10.covey.v1.AttestH\x00R\x06attestB\x06\n" +
+	"\x05prove\x18\f \x01(\v2\x0f.covey.v1.ProveH\x00R\x05prove\x12$\n" +
+	"\x04keys\x18\r \x01(\v2\x0e.covey.v1.KeysH\x00R\x04keys\x12*\n" +
+	"\x06recall\x18\x0e \x01(\v2\x10.covey.v1.RecallH\x00R\x06recall\x12$\n" +
+	"\x04head\x18\x0f \x01(\v2\x0e.covey.v1.HeadH\x00R\x04head\x12*\n" +
+	"\x06attest\x18\x10 \x01(\v2\x10.covey.v1.AttestH\x00R\x06attestB\x06\n" +
 	"\x04body\"\xca\x01\n" +
 	"\x05Hello\x12\x1a\n" +
 	"\bsoftware\x18\x01 \x01(\tR\bsoftware\x12-\n" +
