@@ -45,6 +45,7 @@ type cli struct {
 	Study   studyCmd       `cmd:"" help:"List, show, approve, withdraw from and reject studies."`
 	Project projectCmd     `cmd:"" help:"Write the scores of this site's rows on a result: individual data, for this site alone."`
 	Ledger  ledgerCmd      `cmd:"" help:"Show, export and recover privacy budgets and charges."`
+	Chain   chainCmd       `cmd:"" help:"Show the chain of the coordinators' log as this site kept it, or accept another."`
 	Egress  egressCmd      `cmd:"" help:"Show exactly what leaves this site, and what has left."`
 	Compare shared.Compare `cmd:"" help:"Compare two result files, offline: angles between components, with intervals where they are calibrated."`
 	Verify  verifyCmd      `cmd:"" help:"Check a result file offline, and with this site's ledger if -C names one."`

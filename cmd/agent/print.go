@@ -149,6 +149,9 @@ func printStatus(w io.Writer, s agent.Status) {
 		line("site\t%s", s.Site)
 		line("key\t%s", s.Identity)
 		line("coordinator\t%s", link)
+		if s.Chain.Broken != "" {
+			line("chain\tBROKEN: %s; no query is answered, and \"agent chain show\" shows both heads", frame.Cleaned(s.Chain.Broken))
+		}
 		line("certificate\tends %s, %d days left", s.Expires.Format(time.DateOnly), s.DaysLeft)
 		line("studies\t%d await you, %d approved", s.Pending, s.Approved)
 	})

@@ -25,8 +25,8 @@ type federation struct {
 
 	*parties.Group
 	certify bool // sign and check release certificates
-	// in the transcript's place in every context: an announcement is drawn anew each time, and runs of
-	// one seed are the same
+	// in the transcript's place in every context: an announcement is drawn anew each time, and
+	// runs of one seed are the same
 	bound [32]byte
 }
 

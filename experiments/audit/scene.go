@@ -96,7 +96,7 @@ var scenes = []*scene{
 		change: func(s *proposal.Spec) { s.Radius, s.Rounds = "1.2", 3 }},
 	{name: "power, 2 steps, histograms", epsilon: 8, sites: 3, units: 1000, d: 3, worst: true, pair: opposite,
 		change: func(s *proposal.Spec) { s.Rounds, s.RadiusShare, s.Rows = 2, 0.5, proposal.RowsPlain }},
-	{name: "power, distributed, 1 site away, 1 corrupt", epsilon: 8, sites: 6, units: 8, d: 2, worst: true, drops: true, pair: opposite,
+	{name: "power, distributed, 1 site away, 1 corrupt", epsilon: 8, sites: 4, units: 8, d: 2, worst: true, drops: true, pair: opposite,
 		change: func(s *proposal.Spec) { s.Radius, s.Rounds, s.Noise = "1", 1, proposal.NoiseDistributed }},
 	{name: "power, 2 steps, histograms, distributed, 1 away, 1 corrupt", epsilon: 8, sites: 4, units: 1000, d: 3, worst: true, drops: true, pair: opposite,
 		change: func(s *proposal.Spec) {
@@ -104,7 +104,7 @@ var scenes = []*scene{
 		}},
 	{name: "covariance", epsilon: 8, sites: 3, units: 100, d: 2, worst: true, pair: orthogonal,
 		change: func(s *proposal.Spec) { s.Method, s.BoundShare = proposal.MethodCovariance, 0.3 }},
-	{name: "covariance, distributed, 1 away, 1 corrupt", epsilon: 8, sites: 4, units: 100, d: 2, worst: true, drops: true, pair: orthogonal,
+	{name: "covariance, distributed, 1 away, 1 corrupt", epsilon: 8, sites: 6, units: 100, d: 2, worst: true, drops: true, pair: orthogonal,
 		change: func(s *proposal.Spec) {
 			s.Method, s.BoundShare, s.Noise = proposal.MethodCovariance, 0.3, proposal.NoiseDistributed
 		}},

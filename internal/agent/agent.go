@@ -81,6 +81,7 @@ type Agent struct {
 	offering   sync.Mutex // held while a proposal is read: one takes several times its bytes
 	arriving   arrivals   // analysts' proposals whose verdicts are to leave (arrival.go)
 	seen       *proposals.Arrivals
+	chain      following
 	post       func(wire.Message) // sends what nobody asked for just now, if there is a link
 }
 
@@ -224,7 +225,7 @@ func (a *Agent) newUplink() *uplink.Uplink {
 	return uplink.New(uplink.Options{
 		Dir: a.config.DataDir(), Holder: a.site, Addresses: a.config.Coordinator, DialOptions: a.dialOptions,
 		Log: a.log, Now: a.now, Egress: a.egress, Work: &a.work,
-		Hello: a.hello, Studies: a.tellStudies, Handle: a.handle, Ceiling: a.ceiling,
+		Hello: a.hello, Studies: a.tellStudies, Head: a.headed, Handle: a.handle, Ceiling: a.ceiling,
 		QuantumSafe: func() bool { return a.current.Load().Policy.QuantumSafeLinks },
 	})
 }

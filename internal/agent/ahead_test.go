@@ -35,6 +35,7 @@ func TestResultIsWrittenBeforeTheNextCharge(t *testing.T) {
 		c, next, w := late(t)
 		s, rho := c.sites[0], c.plan.Queries[0].Rho
 		sent := make(chan wire.Message, 1)
+		s.shows()
 		go func() { sent <- s.agent.handle(next) }()
 		synctest.Wait()
 		s.charged(t, rho)

@@ -88,8 +88,8 @@ func (s *session) confirmedBefore(r wire.Confirm) wire.Message {
 }
 
 // close ends an attempt here because of what a site dealt. That is on record before the seeds that
-// prove it leave: an attempt whose boxes others can open is never confirmed, so that nothing is ever
-// masked under it.
+// prove it leave: an attempt whose boxes others can open is never confirmed, so that nothing is
+// ever masked under it.
 func (s *session) close(r wire.Confirm, setup *secagg.Setup, sec secagg.Secrets, at *secagg.SiteError) wire.Message {
 	box := []byte(nil)
 	for i, from := range setup.Graph().Senders(s.self) {

@@ -181,8 +181,8 @@ func TestGarbageIsNoEvidence(t *testing.T) {
 	}
 }
 
-// TestRecall: a new leader is told the tags of the boxes that left and the deposits, those on record
-// alone, once this site has confirmed; the same after a restart.
+// TestRecall: a new leader is told the tags of the boxes that left and the deposits, those on
+// record alone, once this site has confirmed; the same after a restart.
 func TestRecall(t *testing.T) {
 	c, h := dealt(t, 5)
 	s := c.sites[0]

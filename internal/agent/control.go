@@ -164,6 +164,18 @@ func (a *Agent) Control() http.Handler {
 		}
 		return a.view(id), nil
 	}))
+	mux.HandleFunc("GET /v1/chain", func(w http.ResponseWriter, _ *http.Request) {
+		v, err := a.Chain()
+		reply(w, v, err)
+	})
+	mux.HandleFunc("POST /v1/chain/accept/{head}", func(w http.ResponseWriter, r *http.Request) {
+		head, err := parseHead(r.PathValue("head"))
+		var v ChainView
+		if err == nil {
+			v, err = a.AcceptChain(head)
+		}
+		reply(w, v, err)
+	})
 	mux.HandleFunc("GET /v1/ledger", func(w http.ResponseWriter, _ *http.Request) { reply(w, a.Ledger(), a.ledger.Err()) })
 	mux.HandleFunc("GET /v1/egress", func(w http.ResponseWriter, _ *http.Request) { reply(w, a.Egress(), nil) })
 	return mux

@@ -112,6 +112,7 @@ func (d *diskFault) between(r wire.Message, a wire.Message) wire.Message {
 	for _, k := range d.acks {
 		d.again(k)
 	}
+	d.s.heads(r)
 	return d.between(r, d.s.agent.handle(r))
 }
 
@@ -131,6 +132,7 @@ func rawOf(a wire.Message) ([]byte, error) {
 func (d *diskFault) again(k acked) {
 	t := d.s.t
 	t.Helper()
+	d.s.heads(k.r)
 	a := d.s.agent.handle(k.r)
 	raw, err := rawOf(a)
 	if err != nil {

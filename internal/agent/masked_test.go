@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"covey/internal/proposal"
+	"covey/internal/secagg"
 	"covey/internal/study"
 	"covey/internal/uplink"
 	"covey/internal/wire"
@@ -126,5 +127,68 @@ func TestWhatLeavesIsMasked(t *testing.T) {
 	planned["shares"] += 2
 	if !maps.Equal(sent, planned) {
 		t.Errorf("sent %v, planned %v", sent, planned)
+	}
+}
+
+// TestPlannedSetup: what is listed before an approval is what a setup makes leave, to the byte,
+// where a site can be missing and where none can be, at every site; and so are shares. On the
+// sparse graph that is the announcement; boxes are as many as on average, and within half of that
+// here.
+func TestPlannedSetup(t *testing.T) {
+	for _, onDropout := range []string{proposal.DropoutContinue, proposal.DropoutWait} {
+		c := newStandIn(t, 5, autoPolicy, func(s *proposal.Spec) { s.OnDropout = onDropout })
+		c.ready()
+		for i, s := range c.sites {
+			planned := uplink.Planned(c.plan, i)[:4]
+			for k, raw := range s.sent[:4] {
+				if len(raw) != planned[k].Bytes {
+					t.Errorf("%s, site %d: a %s of %d bytes, planned %d", onDropout, i, planned[k].Kind, len(raw), planned[k].Bytes)
+				}
+			}
+		}
+	}
+	for _, law := range []string{proposal.NoiseCentral, proposal.NoiseDistributed} {
+		c := newStandIn(t, 5, autoPolicy, func(s *proposal.Spec) { s.OnDropout, s.Noise = proposal.DropoutContinue, law })
+		c.ready()
+		c.open(c.query(0, 0, c.plan.Start().X), c.everyone())
+		for i, s := range c.sites {
+			if got, planned := len(s.sent[len(s.sent)-1]), uplink.Planned(c.plan, i)[6]; planned.Kind != "shares" || got != planned.Bytes {
+				t.Errorf("%s noise, site %d: shares of %d bytes, planned %+v", law, i, got, planned)
+			}
+		}
+	}
+	c, g := newGhosts(t, 66)
+	own := want[wire.Announcement](c.sites[0], wire.Announce{Header: wire.Header{Study: c.plan.Digest}}).Signed
+	if got, planned := len(c.sites[0].sent[1]), uplink.Planned(c.plan, 0)[1].Bytes; got != planned {
+		t.Errorf("a sparse announcement of %d bytes, planned %d", got, planned)
+	}
+	var err error
+	if g.heads[0], g.seals[0], g.bodies[0], err = g.cfg.Split(0, own); err != nil {
+		t.Fatal(err)
+	}
+	g.nonces[0] = want[wire.Nonce](c.sites[0], wire.Reveal{Header: wire.Header{Study: c.plan.Digest}, Announcements: g.heads}).Nonce
+	board, err := secagg.VerifyHeads(g.cfg, g.heads)
+	if err != nil {
+		t.Fatal(err)
+	}
+	setup, err := board.Draw(g.nonces)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want[wire.Boxes](c.sites[0], wire.Deal{Header: wire.Header{Study: c.plan.Digest}, Nonces: g.nonces, Keys: g.of(g.seals, setup.Graph().Recipients(0))})
+	got, planned := len(c.sites[0].sent[3]), uplink.Planned(c.plan, 0)[3].Bytes
+	if 2*got < planned || 2*got > 3*planned {
+		t.Errorf("sparse boxes of %d bytes, planned %d", got, planned)
+	}
+	largest := 0
+	for i := range g.heads {
+		size := 0
+		for _, from := range setup.Graph().Senders(i) {
+			size += 4 + setup.BoxSize(from, i)
+		}
+		largest = max(largest, size+len(setup.Graph().Held(i))*(4+len(g.bodies[0])))
+	}
+	if limit := uplink.Largest(c.plan) - 1<<20; largest > limit || 8*largest < limit {
+		t.Errorf("a site is sent %d bytes, the limit is %d", largest, limit)
 	}
 }

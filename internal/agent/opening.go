@@ -12,8 +12,9 @@ import (
 // functions of what is stored and of the shares that went out on a certificate, so they need no
 // certificate and no record of their own, and open nothing that those shares do not.
 
-// prove answers with the proof that the share that this site sent of one dealer's secret is the one
-// that the dealer committed to: the hashes of its other shares, which the dealer's commitments hold.
+// prove answers with the proof that the share that this site sent of one dealer's secret is the
+// one that the dealer committed to: the hashes of its other shares, which the dealer's commitments
+// hold.
 func (s *session) prove(r wire.Prove) wire.Message {
 	u, no := s.shared(r, r.Survivors)
 	if no != nil {
@@ -34,10 +35,10 @@ func (s *session) prove(r wire.Prove) wire.Message {
 	return wire.Proof{Header: r.Header, Dealer: r.Dealer, Proof: proof}
 }
 
-// keys answers with the keys of this site's pairs with every mask neighbour outside of the
-// survivors, of whom this site is one. Nothing of theirs is in the sum, and what unmasks it of them
-// is what the shares of their secrets open too: keys stand in for what such a site deposited falsely
-// or nobody has any more.
+// keys answers with the keys of this site's pairs with every mask neighbor outside of the
+// survivors, of whom this site is one. Nothing of theirs is in the sum, and what unmasks it of
+// them is what the shares of their secrets open too: keys stand in for what such a site deposited
+// falsely or nobody has any more.
 func (s *session) keys(r wire.Keys) wire.Message {
 	u, no := s.shared(r, r.Survivors)
 	if no != nil {

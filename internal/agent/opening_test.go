@@ -66,8 +66,8 @@ func (c *standIn) exact(q wire.Query, u []int, sum []uint64) {
 	}
 }
 
-// TestKeysStandInForDeposits: a sum without a site whose deposits are false, or lost, opens with the
-// survivors' own keys of their pairs with it, and the false ones convict it.
+// TestKeysStandInForDeposits: a sum without a site whose deposits are false, or lost, opens with
+// the survivors' own keys of their pairs with it, and the false ones convict it.
 func TestKeysStandInForDeposits(t *testing.T) {
 	for name, deposit := range map[string]func([]byte) []byte{
 		"false": func(d []byte) []byte { return flipped([][]byte{d}, 0, 3)[0] }, "lost": func([]byte) []byte { return nil },

@@ -61,6 +61,9 @@ func (s *session) upload(r wire.Query, approval ledger.Approval) wire.Message {
 	if err := s.recorded(); err != nil {
 		return refuse(r, s.store(err))
 	}
+	if no, ok := s.chained(r); !ok {
+		return no
+	}
 	if data == "" {
 		if err := s.agent.ledger.Charge(s.plan.Digest, ask.Query, s.plan.Queries[ask.Query].Rho); err != nil {
 			return s.forbidden(r, err)
@@ -77,6 +80,10 @@ func (s *session) upload(r wire.Query, approval ledger.Approval) wire.Message {
 		return refuse(r, data)
 	case err != nil:
 		return s.forbidden(r, err)
+	}
+	// What the charge or the upload has not written: both were on record.
+	if err := s.agent.ledger.KeepChain(); err != nil {
+		return refuse(r, s.store(err))
 	}
 	s.open = open
 	sent := wire.Upload{Header: wire.Header{Study: s.plan.Digest, Query: ask.Query, Slot: ask.Slot}, Masked: masked}
@@ -173,6 +180,9 @@ func (s *session) sign(r wire.Release) wire.Message {
 	if s.open == nil || s.open.ask.Query != r.Query || s.open.ask.Slot != r.Slot {
 		return refuse(r, study.CodeOutOfOrder)
 	}
+	if no, ok := s.chained(r); !ok {
+		return no
+	}
 	u := secagg.Survivors(r.Survivors)
 	if s.setup.Graph().Acceptable(u) != nil {
 		return refuse(r, study.CodeTooFewSurvivors)
@@ -194,6 +204,9 @@ func (s *session) openShares(r wire.Open) wire.Message {
 	}
 	if s.open == nil || s.open.ask.Query != r.Query || s.open.ask.Slot != r.Slot {
 		return refuse(r, study.CodeOutOfOrder)
+	}
+	if no, ok := s.chained(r); !ok {
+		return no
 	}
 	u, certificate := secagg.Survivors(r.Survivors), secagg.Certificate(r.Certificate)
 	if s.setup.Graph().Acceptable(u) != nil {

@@ -77,10 +77,11 @@ func (s *session) madeAnnouncement(raw []byte) (bool, error) {
 	return true, nil
 }
 
-// lostConfirmation reports whether the confirmations of an attempt that this site has not confirmed
-// hold a signature of its own. Whatever else stands in its place is the coordinator's word and costs
-// the site nothing. Without the announcements the transcript is not known, and no signature on it
-// can be checked: the log then tells what that may mean, and the study waits for the operator.
+// lostConfirmation reports whether the confirmations of an attempt that this site has not
+// confirmed hold a signature of its own. Whatever else stands in its place is the coordinator's
+// word and costs the site nothing. Without the announcements the transcript is not known, and no
+// signature on it can be checked: the log then tells what that may mean, and the study waits for
+// the operator.
 func (s *session) lostConfirmation(r wire.Confirmed) (bool, error) {
 	if len(r.Signatures) != len(s.plan.Proposal.Roster) {
 		return false, nil

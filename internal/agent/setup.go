@@ -187,8 +187,9 @@ func (s *session) head(own []byte) []byte {
 	return head
 }
 
-// deal checks everyone's announcements, or draws the graph, and answers with sealed shares and keys.
-// Sealing is random: every box is on record before the first leaves, and only those ever leave.
+// deal checks everyone's announcements, or draws the graph, and answers with sealed shares and
+// keys. Sealing is random: every box is on record before the first leaves, and only those ever
+// leave.
 func (s *session) deal(r wire.Deal) wire.Message {
 	var no wire.Message
 	if s.plan.Thresholds.Sparse() {

@@ -27,15 +27,14 @@ var distributed = map[string]func(*proposal.Spec){
 	"covariance": func(s *proposal.Spec) { s.Method = proposal.MethodCovariance },
 }
 
-// TestCoordinatorSeesNoExactSum opens every query of distributed studies as a
-// coordinator would and takes off all that it and any corrupt site could know, all that may be taken
-// away of every share included: whichever |U| - max(η, 1) of the survivors are honest, what is left
-// of theirs is noise of at least σ². Each query draws new noise, and an upload that is made again has
-// the same.
+// TestCoordinatorSeesNoExactSum opens every query of distributed studies as a coordinator would and
+// takes off all that it and any corrupt site could know, all that may be taken away of every share
+// included: whichever |U| - max(η, 1) of the survivors are honest, what is left of theirs is noise
+// of at least σ². Each query draws new noise, and an upload that is made again has the same.
 //
-// The energy of each sum of shares is held against the law by noise.CheckReleased, which
-// refuses a good one with probability 2^-64; at fewer than 28 values it sees only too much
-// noise, so the law of each share is also held against the plan exactly.
+// The energy of each sum of shares is held against the law by noise.CheckReleased, which refuses a
+// good one with probability 2^-64; at fewer than 28 values it sees only too much noise, so the law
+// of each share is also held against the plan exactly.
 func TestCoordinatorSeesNoExactSum(t *testing.T) {
 	for name, change := range distributed {
 		t.Run(name, func(t *testing.T) {
@@ -150,10 +149,10 @@ func (c *standIn) left(site int, q wire.Query, u int, share []int64) []int64 {
 	if err := removable.Subtract(v, secagg.NoiseComponentKeys(key, u, removable.Levels())); err != nil {
 		c.t.Fatal(err)
 	}
-	return signed(v)
+	return fromRing(v)
 }
 
-func signed(v []uint64) []int64 {
+func fromRing(v []uint64) []int64 {
 	out := make([]int64, len(v))
 	for i := range v {
 		out[i] = int64(v[i])
@@ -174,7 +173,7 @@ func (c *standIn) shareOf(site int, q wire.Query) []int64 {
 	if err := s.addShare(v, own, c.secaggQuery(q), q.Ask); err != nil {
 		c.t.Fatal(err)
 	}
-	return signed(v)
+	return fromRing(v)
 }
 
 func unsigned(v []int64) []uint64 {

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -77,7 +78,8 @@ const cell = "cell: "
 // course is what site-0 is asked up to its first upload, and its folder before. What others send
 // does not depend on its rows, and is made once.
 type course struct {
-	files map[string][]byte // of its folder: keys, certificates and agent.toml
+	key   ed25519.PrivateKey // the coordinator's
+	files map[string][]byte  // of its folder: keys, certificates and agent.toml
 	asked []wire.Message
 }
 
@@ -89,7 +91,7 @@ func untilUpload(t *testing.T, policy, lines, plain string, change func(*proposa
 	s := c.sites[0]
 	s.write("rows.csv", plain)
 	s.configured(atPath, atPath+lines)
-	out := &course{files: map[string][]byte{}}
+	out := &course{key: c.key, files: map[string][]byte{}}
 	entries, err := os.ReadDir(s.dir)
 	for _, e := range entries {
 		if err == nil && e.Type().IsRegular() {
@@ -118,7 +120,7 @@ func untilUpload(t *testing.T, policy, lines, plain string, change func(*proposa
 // each time.
 func (c *course) of(t *testing.T, text string) (sent [][]byte) {
 	t.Helper()
-	s := &testSite{t: t, name: "site-0", dir: t.TempDir()}
+	s := &testSite{t: t, name: "site-0", dir: t.TempDir(), key: c.key}
 	for name, content := range c.files {
 		s.write(name, string(content))
 	}

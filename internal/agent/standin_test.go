@@ -16,6 +16,7 @@ import (
 
 	"google.golang.org/grpc"
 
+	"covey/internal/chain"
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/secagg"
@@ -58,6 +59,8 @@ type testSite struct {
 	log    bytes.Buffer
 
 	options []grpc.DialOption
+	key     ed25519.PrivateKey // the coordinator's
+	chain   chain.Log          // as the coordinator shows it to this site
 	asked   func(wire.Message) // if not nil, is told what the agent is asked before it is
 	// stands between the agent and what is sent
 	between func(wire.Message, wire.Message) wire.Message
@@ -134,7 +137,7 @@ noise = ["central", "distributed"]
 
 func newTestSite(t *testing.T, root, name string, authority *pki.Authority, policy string, spec proposal.Spec, r *rand.Rand) *testSite {
 	t.Helper()
-	s := &testSite{t: t, name: name, dir: filepath.Join(root, name)}
+	s := &testSite{t: t, name: name, dir: filepath.Join(root, name), key: authority.SigningKey()}
 	site.Issue(t, s.dir, name, authority, testNow)
 	var names []string
 	for _, column := range spec.Columns {
@@ -195,6 +198,7 @@ func (s *testSite) ask(r wire.Message) wire.Message {
 	if s.asked != nil {
 		s.asked(r)
 	}
+	s.heads(r)
 	a := s.agent.handle(r)
 	if s.between != nil {
 		a = s.between(r, a)
@@ -208,6 +212,40 @@ func (s *testSite) ask(r wire.Message) wire.Message {
 	}
 	s.sent = append(s.sent, raw)
 	return a
+}
+
+// heads extends the chain by what the agent is told, and shows it ahead of a query, as on a link of
+// its own.
+func (s *testSite) heads(r wire.Message) {
+	var step chain.Step
+	switch r := r.(type) {
+	case wire.Proposal:
+		step = chain.Proposed(r.About().Study)
+	case wire.Final:
+		step = chain.Released(r.Study, r.Encoded)
+	case wire.Query:
+		s.shows()
+		return
+	default:
+		return
+	}
+	if !slices.Contains(s.chain.Since(0), step) {
+		s.chain.Append(step)
+	}
+}
+
+// shows begins a link's place in the chain and shows all that is new.
+func (s *testSite) shows() {
+	var h wire.Hello
+	s.agent.greeting(&h)
+	base := min(h.Chain.Number, s.chain.Head().Number)
+	s.agent.headed(headOf(s.key, &s.chain, base))
+}
+
+// headOf shows a chain from a base on.
+func headOf(key ed25519.PrivateKey, l *chain.Log, base uint64) wire.Head {
+	shown := chain.Signed{Head: l.Head(), Base: l.At(base)}
+	return wire.Head{Shown: chain.Shown{Base: shown.Base, Steps: l.Since(base), Signature: ed25519.Sign(key, shown.SigningInput())}}
 }
 
 // want asks and wants an answer of one type, not a refusal.

@@ -36,6 +36,7 @@ type Status struct {
 	Approved    int             `json:"approved"`
 	// Datasets are those that the site offers, and those of studies under way.
 	Datasets []holding.Status `json:"datasets,omitempty"`
+	Chain    ChainView        `json:"chain,omitzero"`
 }
 
 // Status tells how the agent stands.
@@ -57,7 +58,8 @@ func (a *Agent) Status() (Status, error) {
 	}
 	link := a.uplink.Stands()
 	s.Linked, s.Coordinator, s.KeyExchange, s.LinkError = link.Linked, link.Address, link.KeyExchange, enroll.Plain(link.Err)
-	return s, nil
+	s.Chain, err = a.Chain()
+	return s, err
 }
 
 // StudyView is one study as listed.
@@ -391,6 +393,7 @@ func (a *Agent) hello() wire.Hello {
 		}
 		h.Datasets = append(h.Datasets, wire.Dataset{Name: d.Name, Units: uint64(units)})
 	}
+	a.greeting(&h)
 	return h
 }
 
@@ -406,6 +409,7 @@ func badInput(err error) bool {
 	_, restart := errors.AsType[*RestartError](err)
 	_, anew := errors.AsType[*AnewError](err)
 	_, none := errors.AsType[*NoResultError](err)
-	data = data || none || late || not || config || restart || anew
+	_, head := errors.AsType[*ChainError](err)
+	data = data || none || late || not || config || restart || anew || head
 	return field || unknown || budget || state || data
 }

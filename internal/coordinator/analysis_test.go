@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"covey/internal/admission"
+	"covey/internal/chain"
 	"covey/internal/membership"
 	"covey/internal/pki"
 	"covey/internal/proposal"
@@ -259,7 +260,7 @@ func TestOneCountADay(t *testing.T) {
 		is("first", ada, first)
 		grow := func(by int) {
 			for i, s := range f.sites {
-				f.c.linked(s.link, map[string]int{"rows": 1000 + i + by})
+				f.c.linked(s.link, map[string]int{"rows": 1000 + i + by}, chain.Head{})
 			}
 		}
 		grow(5)

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"covey/internal/admission"
+	"covey/internal/chain"
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/round"
@@ -189,7 +190,7 @@ func (c *Coordinator) fromSite(digest proposal.Digest, l *link, handle func(*ses
 }
 
 // linked registers a site's link; an older one of the same site ends.
-func (c *Coordinator) linked(l *link, units map[string]int) {
+func (c *Coordinator) linked(l *link, units map[string]int, kept chain.Head) {
 	m := c.machine.lock()
 	defer c.machine.unlock()
 	if !m.leading {
@@ -205,6 +206,7 @@ func (c *Coordinator) linked(l *link, units map[string]int) {
 	m.links[l.site] = l
 	m.sighted(l.site, l)
 	if old != l {
+		m.follow(l, kept)
 		c.log.Info("site connected", "site", l.site)
 		m.happened(Happening{Kind: HappenedConnected, Site: l.site})
 		m.greet(l)

@@ -14,6 +14,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"covey/internal/chain"
 	"covey/internal/membership"
 	"covey/internal/people"
 	"covey/internal/pki"
@@ -168,7 +169,7 @@ func FuzzMessage(f *testing.F) {
 			t.Fatal(err)
 		}
 		l := newLink("site-0")
-		c.linked(l, map[string]int{"rows": 1000})
+		c.linked(l, map[string]int{"rows": 1000}, chain.Head{})
 		if err := c.receive(l, sent); err != nil && strings.Contains(err.Error(), "\n") {
 			t.Fatal(err)
 		}

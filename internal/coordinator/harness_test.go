@@ -16,6 +16,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"covey/internal/chain"
 	"covey/internal/membership"
 	"covey/internal/noise"
 	"covey/internal/pki"
@@ -190,7 +191,7 @@ func (f *federation) connect(i int) {
 	s := f.sites[i]
 	s.down = false
 	s.link = newLink(s.name)
-	f.c.linked(s.link, map[string]int{"rows": 1000 + i})
+	f.c.linked(s.link, map[string]int{"rows": 1000 + i}, chain.Head{})
 }
 
 func (f *federation) drop(i int) {
@@ -450,7 +451,13 @@ func (s *fakeSite) upload(f *federation, q *covey.Query) []*covey.SiteMessage {
 		for _, x := range s.vector(ask) {
 			v = append(v, uint64(x)<<(64-f.plan.Bits)>>(64-f.plan.Bits))
 		}
-		v = append(v, secagg.NoiseLanes(s.secrets.Slots[ask.Slot], s.query.Context, f.plan.Bits)...)
+		if f.plan.Honest > 0 {
+			for k, x := range f.share(s.index, ask, s.query.Context, f.plan.Thresholds.MinSurvivors) {
+				v[k] += uint64(x)
+			}
+		} else {
+			v = append(v, secagg.NoiseLanes(s.secrets.Slots[ask.Slot], s.query.Context, f.plan.Bits)...)
+		}
 		if err := s.setup.Mask(s.index, s.secrets.Slots[ask.Slot], s.received.Held[ask.Slot], s.query, v); err != nil {
 			f.t.Fatalf("%s: %v", s.name, err)
 		}

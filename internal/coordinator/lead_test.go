@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"covey/internal/chain"
 	"covey/internal/membership"
 	"covey/internal/pki"
 	"covey/internal/round"
@@ -97,7 +98,7 @@ func TestFollowerSendsAgentsAway(t *testing.T) {
 			t.Errorf("an open link ended with %v", link.why)
 		}
 		late := newLink("site-0")
-		f.c.linked(late, nil)
+		f.c.linked(late, nil, chain.Head{})
 		if !errors.Is(late.why, errNotLeader) {
 			t.Error("a link was taken by a coordinator that does not lead")
 		}

@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"covey/internal/chain"
 	"covey/internal/proposal"
 	"covey/internal/round"
 )
@@ -29,6 +30,7 @@ type leader struct {
 	lasts     map[proposal.Digest]lastRelease
 	shown     map[proposal.Digest]shown // to analysts
 	proposing map[string]int            // proposals on their way, by analyst
+	signed    chain.Signed              // what sites were shown last
 }
 
 func (m *leader) led(s *session) round.Led {

@@ -13,6 +13,7 @@ import (
 	"covey/internal/membership"
 	"covey/internal/pki"
 	"covey/internal/proposal"
+	"covey/internal/round"
 	covey "covey/proto/covey/v1"
 	"covey/test/site"
 )
@@ -71,10 +72,55 @@ func TestLargestOfPlans(t *testing.T) {
 					t.Errorf("%s: an upload of %d bytes, a limit of %d", name, q.Bytes, largest(f.plan))
 				}
 			}
-			if n := f.plan.Slots * 64 * f.plan.Thresholds.Sites; largest(f.plan) < n {
-				t.Errorf("%s: boxes of %d bytes, a limit of %d", name, n, largest(f.plan))
+			// 1088 of ML-KEM, 16 of GCM, 64 of the signature; shares of b and e to all others, and
+			// at most to all a key and a tag.
+			most := 6 * (1088 + 16 + 64 + 4*32*f.plan.Slots)
+			if got := largest(f.plan); got < most {
+				t.Errorf("%s: boxes of %d bytes, a limit of %d", name, most, got)
 			}
 			f.c.Close()
+		}
+	})
+}
+
+// TestLargestOfTheSparseGraph: the limit holds what the site with most pairs sends, and a message
+// that a leader asks for again, and is no more than a few times that.
+func TestLargestOfTheSparseGraph(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the others of the sparse graph are enough with the race detector")
+	}
+	synctest.Test(t, func(t *testing.T) {
+		f := newSparse(t)
+		defer func() { f.c.Close() }()
+		most := 0
+		for _, s := range f.sites {
+			s.corrupt = func(m *covey.SiteMessage) {
+				if m.GetBoxes() != nil || m.GetRecalled() != nil || m.GetConfirmation() != nil {
+					raw, err := proto.Marshal(m)
+					if err != nil {
+						t.Error(err)
+					}
+					most = max(most, len(raw))
+				}
+			}
+		}
+		f.pump(func() bool { return f.state().Status == round.StatusRunning })
+		f.crash(-1)
+		f.pump(func() bool { return f.state().Survivors != nil })
+		if got := largest(f.plan); most == 0 || most > got || got > 4*most {
+			t.Errorf("%d bytes at most, a limit of %d", most, got)
+		}
+		// With many slots boxes are the longest by far: shares to holders, keys and tags to those
+		// whose pairs the site owns.
+		long := *f.plan
+		long.Slots = 300
+		most = 0
+		for i, s := range f.sites {
+			g := s.setup.Graph()
+			most = max(most, len(g.Recipients(i))*(1088+16+64)+2*32*long.Slots*(len(g.Holders(i))+len(g.Owned(i))))
+		}
+		if got := largest(&long); most > got || got > 4*most {
+			t.Errorf("of 300 slots %d bytes at most, a limit of %d", most, got)
 		}
 	})
 }

@@ -31,6 +31,9 @@ type link struct {
 	// untold are studies that were over before this link, and whose end it was not told, by place
 	// in the machine's order. Guarded by the machine's lock.
 	untold []bool
+	// shown is the number of the head of the chain that was sent last. Guarded by the machine's
+	// lock.
+	shown uint64
 
 	// Of the stream's reader.
 	known   known            // studies, as the hello says; empty once they are looked through
@@ -50,6 +53,8 @@ type outgoing struct {
 	raw    []byte
 	encode func() ([]byte, error)
 	about  about
+	head   bool   // of the chain, from base on
+	base   uint64 // number
 }
 
 // about says which slot a message asks about, or whose result it tells; the zero one is of neither.
@@ -84,6 +89,26 @@ func (l *link) send(message []byte, of about) { l.enqueue(outgoing{raw: message,
 
 // sendLater queues one that is serialized when one of few places is free.
 func (l *link) sendLater(encode func() ([]byte, error)) { l.enqueue(outgoing{encode: encode}) }
+
+// sendHeads queues what pieces makes of the chain from a base on, or from that of the first such
+// message that waits, in its place: what was queued behind it needs no less.
+func (l *link) sendHeads(base uint64, pieces func(base uint64) ([]outgoing, error)) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at := len(l.queue)
+	for i, waits := range slices.Backward(l.queue) {
+		if waits.head {
+			at, base = i, waits.base
+		}
+	}
+	heads, err := pieces(base)
+	if err != nil {
+		return err
+	}
+	l.queue = slices.DeleteFunc(l.queue, func(o outgoing) bool { return o.head })
+	l.queue = slices.Insert(l.queue, at, heads...)
+	return nil // the writer is woken by what comes behind it
+}
 
 func (l *link) enqueue(m outgoing) {
 	l.mu.Lock()

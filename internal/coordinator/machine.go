@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"covey/internal/analysis"
+	"covey/internal/chain"
 	"covey/internal/membership"
 	"covey/internal/people"
 	"covey/internal/pki"
@@ -75,6 +76,8 @@ type replicated struct {
 	dates   map[proposal.Digest]dates
 	people  people.Register // who may log in at the pages
 	journal journal         // what was committed, for people
+	chain   chain.Log
+	chained map[proposal.Digest]uint64 // numbers of the chain's entries of studies' last releases
 
 	// regrouped is signaled, and nobody waits for, when nodes change.
 	regrouped chan struct{}
@@ -88,7 +91,7 @@ func NewMachine() *Machine {
 func newReplicated() replicated {
 	return replicated{
 		who: membership.New(), counts: analysis.Counts{},
-		studies: map[proposal.Digest]*round.State{}, words: map[proposal.Digest]map[int]Word{}, dates: map[proposal.Digest]dates{}, regrouped: make(chan struct{}, 1),
+		studies: map[proposal.Digest]*round.State{}, words: map[proposal.Digest]map[int]Word{}, dates: map[proposal.Digest]dates{}, chained: map[proposal.Digest]uint64{}, regrouped: make(chan struct{}, 1),
 	}
 }
 
@@ -115,9 +118,15 @@ func (m *leader) take(e entry) (err error) {
 	case e.Invite != nil:
 		err = m.who.Invite(*e.Invite)
 	case e.Join != nil:
-		err = m.who.Join(*e.Join)
+		_, again, _ := m.who.MayJoin(*e.Join)
+		if err = m.who.Join(*e.Join); err == nil && !again {
+			m.joins(*e.Join)
+		}
 	case e.Revoke != nil:
-		err = m.who.Revoke(*e.Revoke)
+		again := m.who.Holders(e.Revoke.Role)[e.Revoke.Name].Revoked
+		if err = m.who.Revoke(*e.Revoke); err == nil && !again {
+			m.revokes(*e.Revoke)
+		}
 	case e.Withdraw != nil:
 		m.who.Withdraw(e.Withdraw.Role, e.Withdraw.Name)
 	case e.Spend != nil:
@@ -167,17 +176,22 @@ func (m *leader) commit(e round.Entry, at time.Time) error {
 		}
 		s = &round.State{}
 	}
+	over := s.Plan() != nil && s.Terminal()
 	effects, err := s.Step(round.Committed{Entry: e})
 	if e.Kind == round.EntryProposed && err == nil {
 		if err := m.mayPropose(&s.Plan().Proposal, at, nil); err != nil {
 			return err
 		}
+		m.proposes(e.Study)
 		m.studies[e.Study] = s
 		m.order = append(m.order, e.Study)
 		if m.leading {
 			m.step(e.Study, s, m.led(m.session(e.Study, s)))
 		}
 		return nil
+	}
+	if err == nil { // before a site is told what follows
+		m.steps(e, s, over)
 	}
 	if s.Plan() != nil {
 		m.run(e.Study, s, effects)
@@ -209,6 +223,8 @@ type snapshot struct {
 	Dates   map[proposal.Digest]dates        `json:"dates,omitempty"`
 	People  people.Register                  `json:"people,omitempty"`
 	Journal journal                          `json:"journal,omitempty"`
+	Chain   chain.Log                        `json:"chain,omitzero"`
+	Chained map[proposal.Digest]uint64       `json:"chained,omitempty"`
 }
 
 // Snapshot returns the state's bytes. Nothing un-noised is in it: round.Durable holds none. With
@@ -223,7 +239,7 @@ func (m *Machine) Snapshot() ([]byte, error) {
 
 // durable returns what is encoded. Its maps and slices are the machine's own.
 func (m *replicated) durable() snapshot {
-	s := snapshot{Who: m.who, Counts: m.counts, Journal: m.journal, Words: m.words, Dates: m.dates, People: m.people}
+	s := snapshot{Who: m.who, Counts: m.counts, Journal: m.journal, Words: m.words, Dates: m.dates, Chain: m.chain, Chained: m.chained, People: m.people}
 	for _, d := range m.order {
 		s.Studies = append(s.Studies, m.studies[d].Durable)
 	}
@@ -244,6 +260,13 @@ func (m *Machine) Restore(raw []byte) error {
 		return fmt.Errorf("coordinator: snapshot: %w", err)
 	}
 	fresh.who, fresh.journal, fresh.people = s.Who, s.Journal, s.People
+	fresh.chain = s.Chain
+	for study, n := range s.Chained {
+		if n > s.Chain.Head().Number {
+			return fmt.Errorf("coordinator: snapshot: the chain does not reach the releases of study %s", study)
+		}
+		fresh.chained[study] = n
+	}
 	if s.Words != nil {
 		fresh.words = s.Words
 	}

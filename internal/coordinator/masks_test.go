@@ -242,6 +242,9 @@ func TestWrongShareIsFound(t *testing.T) {
 					}
 				}
 				f.passDeadlines(func() bool { return len(f.releases()) == 1 })
+				if len(f.releases()) == 0 {
+					t.Fatalf("%+v", f.view())
+				}
 				f.wantFault("site-1", study.CodeBadShare)
 				f.wantRight(f.releases()[0])
 				// The first four places: q = 4.
@@ -271,7 +274,12 @@ func TestSilentHelperIsNotNamed(t *testing.T) {
 		f.sites[1].corrupt = func(m *covey.SiteMessage) {
 			change(m.GetShares(), func(s *covey.Shares) { s.Shares[len(s.Shares)-32*5] ^= 1 })
 		}
-		f.sites[1].mute = func(m *covey.SiteMessage) bool { return m.GetProof() != nil }
+		f.sites[1].mute = func(m *covey.SiteMessage) bool {
+			if m.GetProof() != nil && len(f.asks(isProve)) > 20 {
+				t.Fatal("asked again and again")
+			}
+			return m.GetProof() != nil
+		}
 		f.passDeadlines(func() bool { return f.view().Phase == "prove" })
 		if v := f.view(); !slices.Equal(v.Waiting, []string{"site-1"}) {
 			t.Errorf("waiting for %v", v.Waiting)

@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"covey/internal/chain"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -23,7 +24,7 @@ func TestOverview(t *testing.T) {
 		defer f.c.Close()
 		f.sites[4].mute = func(m *covey.SiteMessage) bool { return m.GetUpload() != nil }
 		f.sites[3].link.software = "covey-agent/1\n<b>"
-		f.c.linked(f.sites[3].link, f.sites[3].link.units)
+		f.c.linked(f.sites[3].link, f.sites[3].link.units, chain.Head{})
 		f.pump(func() bool { return f.view().Phase == "upload" && len(f.view().Waiting) == 1 })
 		if o := f.c.Overview(10); !o.Leading || o.Sites[4].Late || !o.Sites[4].Connected || o.Studies[0].Overdue {
 			t.Errorf("%+v", o.Sites)

@@ -153,8 +153,8 @@ func release(p *study.Plan, e round.Open, q secagg.Query, sum []uint64, opening 
 }
 
 // remove takes away, in Z_2^b, what a sum over so many survivors does not need of the noise of each
-// of whom the chain's key came with its shares, and returns them. A key may be false: then it spoils
-// the sum, as an upload can, and nobody learns more.
+// of whom the chain's key came with its shares, and returns them. A key may be false: then it
+// spoils the sum, as an upload can, and nobody learns more.
 func remove(p *study.Plan, e round.Open, sum []uint64, chain func(site int) ([32]byte, bool)) ([]int, error) {
 	u := len(e.Survivors)
 	removable, err := p.Removable(e.Ask.Sigma, u)

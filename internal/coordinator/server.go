@@ -204,7 +204,7 @@ func (c *Coordinator) receive(l *link, m wire.Message) error {
 			}
 		}
 		l.software, l.known = m.Software, newKnown(m)
-		c.linked(l, units)
+		c.linked(l, units, m.Chain)
 		return nil
 	}
 	return c.fromSite(m.About().Study, l, func(s *session, site int) round.Event {

@@ -19,8 +19,8 @@ type session struct {
 	state  *round.State
 	plan   *study.Plan
 	setup  *secagg.Setup // nil until the announcements are checked and the graph is drawn
-	// On the sparse graph, until the setup is on record: the heads before the graph is drawn, and by
-	// site the parts of its announcement that are for some sites alone.
+	// On the sparse graph, until the setup is on record: the heads before the graph is drawn, and
+	// by site the parts of its announcement that are for some sites alone.
 	board         *secagg.Board
 	seals, bodies [][]byte
 	kept          secagg.Kept // what is here for when a site drops out
@@ -407,9 +407,9 @@ func (s *session) keyed(site, query, slot int, keys []byte) round.Event {
 }
 
 // convicts reports whether what the refusing site shows convicts whom it names: an announcement
-// signed by it for the attempt under way that is not the one that it sent this leader, since no site
-// signs two; a box that does not hold, with what opens it; a box that is not the one that it sent
-// this leader.
+// signed by it for the attempt under way that is not the one that it sent this leader, since no
+// site signs two; a box that does not hold, with what opens it; a box that is not the one that it
+// sent this leader.
 func (s *session) convicts(r round.Refused, m wire.Refusal) bool {
 	if r.Culprit < 0 || r.Culprit == r.Site || s.state.Status != round.StatusSetup {
 		return false
@@ -445,6 +445,10 @@ func (s *session) refused(site int, m wire.Refusal) round.Event {
 	r := round.Refused{Site: site, Query: m.Query, Slot: m.Slot, Code: m.Code, Culprit: m.Culprit - 1, Shared: m.Shared, Lacks: m.Lacks}
 	if r.Culprit >= s.plan.Thresholds.Sites {
 		r.Culprit = -1
+	}
+	if r.Code == study.CodeBrokenChain {
+		s.leader.log.Error("a site answers no query: this coordinator's chain does not extend the one that it kept",
+			"study", s.plan.Digest, "site", s.plan.Proposal.Roster[site].Name, "query", r.Query, "code", r.Code)
 	}
 	if r.Proven = s.convicts(r, m); !r.Proven && (len(m.Announcement) > 0 || r.Code == study.CodeBadBox && len(m.Evidence) > 0) {
 		r.Culprit = -1 // shown, and no proof: nobody is named

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"covey/internal/admission"
+	"covey/internal/chain"
 	"covey/internal/pki"
 	"covey/test/site"
 )
@@ -27,7 +28,7 @@ func TestRenewalIsSeen(t *testing.T) {
 		}
 		link := f.sites[0].link
 		link.leaf = parse(t, raw)
-		f.c.linked(link, nil)
+		f.c.linked(link, nil, chain.Head{})
 		before := f.c.Overview(0).Sites[0].Expires
 		time.Sleep(65 * 24 * time.Hour)
 		ctx := admission.WithClient(context.Background(), admission.Client{Role: pki.RoleSite, Name: "site-0"})

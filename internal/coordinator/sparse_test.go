@@ -1,6 +1,9 @@
 package coordinator
 
 import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/sha256"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -231,4 +234,51 @@ func TestSparseSetupIsForgotten(t *testing.T) {
 			t.Errorf("hashes of %d and %d bytes", len(d.TagHashes[0]), len(d.DepositHashes[0]))
 		}
 	})
+}
+
+// TestSparsePartsAreChecked: A1. A key for boxes that is none, or a combination that is no number,
+// is found by the leader, though no head shows it: the site is named before anybody deals.
+func TestSparsePartsAreChecked(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the others of the sparse graph are enough with the race detector")
+	}
+	for name, alter := range map[string]func(seal, body []byte){
+		"key":         func(seal, _ []byte) { copy(seal, bytes.Repeat([]byte{0xff}, 64)) },
+		"combination": func(_, body []byte) { copy(body[len(body)-32:], bytes.Repeat([]byte{0xff}, 32)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newSparse(t)
+				defer func() { f.c.Close() }()
+				s := f.sites[9]
+				s.corrupt = func(m *covey.SiteMessage) {
+					a := m.GetAnnouncement()
+					if a == nil {
+						return
+					}
+					head, seal, body, err := f.plan.Setup(0).Split(9, bytes.Clone(a.GetSigned()))
+					if err != nil {
+						t.Fatal(err)
+					}
+					ofSeal, ofBody := sha256.Sum256(seal), sha256.Sum256(body)
+					at, end := bytes.Index(head, ofSeal[:]), bytes.Index(head, ofBody[:])
+					alter(seal, body)
+					ofSeal, ofBody = sha256.Sum256(seal), sha256.Sum256(body)
+					copy(head[at:], ofSeal[:])
+					copy(head[end:], ofBody[:])
+					signed := head[:len(head)-ed25519.SignatureSize]
+					a.Signed = slices.Concat(signed, ed25519.Sign(s.identity, signed), seal, body)
+				}
+				v := f.finish()
+				if v.Code != study.CodeBadAnnouncement || v.Culprit != s.name {
+					t.Errorf("%s of %q", v.Code, v.Culprit)
+				}
+				for _, m := range f.sent {
+					if m.m.GetDeal() != nil {
+						t.Fatal("somebody was asked to deal")
+					}
+				}
+			})
+		})
+	}
 }

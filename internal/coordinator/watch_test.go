@@ -163,7 +163,7 @@ func TestQueueHoldsTheOpenSlot(t *testing.T) {
 		stuck.link.mu.Lock()
 		n := len(stuck.link.queue)
 		stuck.link.mu.Unlock()
-		if n > 6 { // confirmations, two finals, the open slot's two or three, the end
+		if n > 7 { // confirmations, two finals, the chain, the open slot's two or three, the end
 			t.Errorf("%d messages wait", n)
 		}
 		stuck.down = false

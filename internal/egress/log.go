@@ -78,8 +78,8 @@ const maxCounted = 10_000
 // Spot is the latest slot that a kind of message left for.
 type Spot struct{ Query, Slot int }
 
-// Witness is what left of one study: counts by kind, and the latest slot of its uploads, signatures,
-// shares, and of the proofs and keys that follow shares.
+// Witness is what left of one study: counts by kind, and the latest slot of its uploads,
+// signatures, shares, and of the proofs and keys that follow shares.
 type Witness struct {
 	Sent map[string]Count
 	Last map[string]Spot

@@ -29,8 +29,8 @@ func confirmed() Confirmed {
 }
 
 // TestEndedSecretsAreErased: a process that dies between storing its confirmation, or the end of
-// the attempt, and erasing the attempt's secrets leaves both; the next one erases them before it can
-// be asked anything. Secrets of an attempt that goes on stay.
+// the attempt, and erasing the attempt's secrets leaves both; the next one erases them before it
+// can be asked anything. Secrets of an attempt that goes on stay.
 func TestEndedSecretsAreErased(t *testing.T) {
 	dir := t.TempDir()
 	l := mustOpen(t, dir)

@@ -249,8 +249,8 @@ func (r *record) erase(spots []spot) error {
 
 // due lists the live items that the study's own records say must be gone: all of them once it is
 // finished, those of slots up to the last final one before, an attempt's secrets once it is
-// confirmed or closed, and setup items whose key a cut-short erasure has already zeroed. Any other item under
-// a zeroed key was erased by a later ledger.db than this one: a *LostError.
+// confirmed or closed, and setup items whose key a cut-short erasure has already zeroed. Any other
+// item under a zeroed key was erased by a later ledger.db than this one: a *LostError.
 func (r *record) due() ([]spot, error) {
 	if r.b == nil {
 		return nil, nil

@@ -46,6 +46,7 @@ type Ledger struct {
 	failed   error // the latched *StoreError, or ErrClosed
 	closed   bool
 	journals map[[32]byte]*Journal
+	shown    *staged // of the coordinator's chain, for the next transaction; nil if nothing waits
 }
 
 // hooks let this package's tests stand between the ledger and its files.
@@ -245,9 +246,18 @@ func (l *Ledger) update(at place, fn func(*bbolt.Tx) error) error {
 	if err := l.hit(at, failpoint.Before); err != nil {
 		return err
 	}
-	if err := l.transact("wrote", l.db.Update, fn); err != nil {
+	var kept func()
+	err := l.transact("wrote", l.db.Update, func(tx *bbolt.Tx) error {
+		err := fn(tx)
+		if err == nil {
+			kept, err = l.putShown(tx)
+		}
+		return err
+	})
+	if err != nil {
 		return err
 	}
+	kept()
 	return l.hit(at, failpoint.After)
 }
 

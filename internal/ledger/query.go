@@ -351,9 +351,9 @@ func (r *record) again(p *progress, query, slot int, context *[32]byte, survivor
 }
 
 // Shared is nil if shares for exactly this query, slot, context and survivor set are on record and
-// OpenShares would return them again. What may be answered then about that opening is a function of
-// the slot's secret and of these, and makes no record of its own. Without shares on record the error
-// is a *RuleError of NoShares, else what OpenShares returns.
+// OpenShares would return them again. What may be answered then about that opening is a function
+// of the slot's secret and of these, and makes no record of its own. Without shares on record the
+// error is a *RuleError of NoShares, else what OpenShares returns.
 func (j *Journal) Shared(query, slot int, context [32]byte, survivors []byte) error {
 	if err := errors.Join(checkIndex("query", query), checkIndex("slot", slot)); err != nil {
 		return err

@@ -3,6 +3,8 @@ package ledger
 import (
 	"crypto/subtle"
 	"encoding/binary"
+	"fmt"
+	"io"
 	"maps"
 	"slices"
 )
@@ -78,6 +80,12 @@ type Confirmed struct {
 	Deposits, Statement []byte         // what leaves with the confirmation
 	Confirmation        []byte
 }
+
+// Format prints [redacted] for every verb.
+func (Confirmed) Format(f fmt.State, _ rune) { io.WriteString(f, "[redacted]") }
+
+// MarshalText keeps the slots' secrets out of JSON and structured logs.
+func (Confirmed) MarshalText() ([]byte, error) { return []byte("[redacted]"), nil }
 
 // PutConfirmation stores a confirmation with all that it rests on, unless one is on record: all of
 // it or nothing. From then on the attempt's secrets are due to be erased, which the caller has

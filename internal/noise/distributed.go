@@ -35,8 +35,8 @@ func closeness(s Carried) float64 {
 		}
 		before += float64(s.Honest) * v
 	}
-	// Fewer than 2^7 parts (NewShare has 104 at most): A·v/(A+v) is off by less than 2^-45 of it, and
-	// so exp(-x), x <= 700, by less than 2^-35; at most 2^23 additions lose less than 2^-29.
+	// Fewer than 2^7 parts (NewShare has 104 at most): A·v/(A+v) is off by less than 2^-45 of it,
+	// and so exp(-x), x <= 700, by less than 2^-35; at most 2^23 additions lose less than 2^-29.
 	return 10 * tau * (1 + 0x1p-28)
 }
 

@@ -79,8 +79,8 @@ func levels(total Sigma, least, sites, apart int) []int {
 // partSigma is the least σ of the sampler's grid with honest·(σ² + kept) >= total², kept in a
 // Sigma's units squared; 0 where kept alone does.
 func partSigma(total Sigma, honest int, kept *big.Int) Sigma {
-	// u is the least integer with u² >= ⌈total²/honest⌉ - kept: one more than the root of the largest
-	// that is not.
+	// u is the least integer with u² >= ⌈total²/honest⌉ - kept: one more than the root of the
+	// largest that is not.
 	u := square(total)
 	u.Sub(u, big.NewInt(1)).Quo(u, big.NewInt(int64(honest))).Sub(u, kept)
 	if u.Sign() < 0 {

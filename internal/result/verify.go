@@ -35,8 +35,13 @@ type Verified struct {
 	// empty.
 	Unit string `json:"unit,omitempty"`
 	// Noise says who saw what: NoiseCentral or NoiseDistributed.
-	Noise string          `json:"noise"`
-	Chain proposal.Digest `json:"chain"`
+	Noise string `json:"noise"`
+	// NoiseFactor is the most noise that a sum has, as a multiple of central noise, and NoiseStayed
+	// in how many sums some survivor's noise stayed whole that could have been less: both by the
+	// coordinator's word on whose was taken away.
+	NoiseFactor float64         `json:"noise_factor"`
+	NoiseStayed int             `json:"noise_stayed,omitempty"`
+	Chain       proposal.Digest `json:"chain"`
 	// Approved reports whether the result shows every site's signed approval of the digest: no
 	// other verifies.
 	Approved bool `json:"approvals_signed"`
@@ -140,6 +145,12 @@ func Verify(file []byte) (*Verified, error) {
 	for i, release := range releases {
 		v.releases[release.Query] = proposal.DigestOf(r.Signed[i].Encoded)
 		v.FewestSurvivors = min(v.FewestSurvivors, len(release.Survivors))
+		if release.Sigma > 0 { // else it is a choice
+			v.NoiseFactor = max(v.NoiseFactor, release.Spread()/release.Sigma.Float())
+		}
+		if len(release.Removable()) > 0 && len(release.Removed) < len(release.Survivors) {
+			v.NoiseStayed++
+		}
 	}
 	return v, nil
 }
@@ -175,7 +186,10 @@ func (v *Verified) Rows() [][2]string {
 	}
 	noise := "central: the coordinator's leader saw exact sums over the sites"
 	if v.Noise == proposal.NoiseDistributed {
-		noise = "distributed: nobody saw an exact sum"
+		noise = fmt.Sprintf("distributed: nobody saw an exact sum; up to %.3g times central noise", v.NoiseFactor)
+		if v.NoiseStayed > 0 {
+			noise += fmt.Sprintf("; in %d of %d sums more stayed than so many sites need", v.NoiseStayed, v.Queries)
+		}
 	}
 	width := ""
 	if v.D != v.columns {

@@ -183,6 +183,7 @@ type Phase string
 const (
 	PhaseUpload Phase = "upload"
 	PhaseOpen   Phase = "open"
+	PhaseProofs Phase = "proofs"
 	PhaseKeys   Phase = "keys" // of pairs that nothing else opens
 )
 

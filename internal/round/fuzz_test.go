@@ -84,7 +84,7 @@ func lead(s *State) {
 	s.Step(Proved{Site: 0, Query: s.Query, Slot: s.Slot})
 	s.Step(KeysMissing{Query: s.Query, Slot: s.Slot, From: []int{0, 1}, Convicted: []int{2}})
 	s.Step(Keyed{Site: 0, Query: s.Query, Slot: s.Slot})
-	for _, p := range []Phase{PhaseUpload, PhaseOpen, PhaseKeys} {
+	for _, p := range []Phase{PhaseUpload, PhaseOpen, PhaseProofs, PhaseKeys} {
 		s.Step(Expired{Query: s.Query, Slot: s.Slot, Phase: p})
 	}
 	s.Step(Disconnected{Site: 2})

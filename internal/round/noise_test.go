@@ -62,8 +62,8 @@ func TestNoiseIsWaitedForUntilTheDeadline(t *testing.T) {
 	}
 }
 
-// TestNoNoiseNoWait: q helpers open a sum that needs all noise of the fewest survivors, and one with
-// central noise.
+// TestNoNoiseNoWait: q helpers open a sum that needs all noise of the fewest survivors, and one
+// with central noise.
 func TestNoNoiseNoWait(t *testing.T) {
 	h := noised(t, "upload 7", "upload 8", "upload 9", "share 3")
 	h.expire(PhaseUpload)

@@ -84,7 +84,7 @@ func (s *State) unproved() []int {
 	var late []int
 	rest := slices.Clone(l.shared)
 	for i, wanted := range l.proof {
-		if wanted && (l.stalled || !l.connected[i] || l.left[i].code != "") {
+		if wanted && (l.silent || !l.connected[i] || l.left[i].code != "") {
 			late, rest[i] = append(late, i), false
 		}
 	}

@@ -86,7 +86,7 @@ func TestSilentHelperIsDropped(t *testing.T) {
 	if h.state.Query != 0 || !slices.Equal(h.state.WaitingFor(), []int{1}) {
 		t.Fatalf("query %d, waiting for %v", h.state.Query, h.state.WaitingFor())
 	}
-	h.expire(PhaseOpen)
+	h.expire(PhaseProofs)
 	if !slices.Equal(h.dropped, []int{1}) || h.state.Query == 0 {
 		t.Fatalf("dropped %v, query %d", h.dropped, h.state.Query)
 	}
@@ -105,7 +105,7 @@ func TestSilentHelperIsDropped(t *testing.T) {
 	h = opening(t, missingProofs(2, 4))
 	h.mute["prove 0"], h.mute["prove 1"] = true, true
 	h.run()
-	h.expire(PhaseOpen)
+	h.expire(PhaseProofs)
 	h.event(Disconnected{1})
 	h.run()
 	if len(h.dropped) != 0 || h.state.Query != 0 {
@@ -117,6 +117,38 @@ func TestSilentHelperIsDropped(t *testing.T) {
 	if h.want(StatusCompleted); !slices.Equal(h.dropped, []int{0}) {
 		t.Errorf("dropped %v", h.dropped)
 	}
+}
+
+// TestProofsHaveTheirDeadlines: an opening that begins when the open slot's deadline has passed
+// gives each dealer's helpers time of their own.
+func TestProofsHaveTheirDeadlines(t *testing.T) {
+	h := opening(t, missingProofs(2, 4), missingProofs(3, 4))
+	h.mute["share"] = true
+	h.run()
+	h.expire(PhaseOpen)
+	h.mute["share"], h.mute["prove 1"] = false, true
+	h.event(Disconnected{0})
+	h.event(Connected{0})
+	for i := range 5 {
+		h.event(Shared{i, 0, 0})
+	}
+	n := 0
+	for len(h.pending) > 0 {
+		if d, ok := h.pending[0].(SetDeadline); ok && d.Phase == PhaseProofs {
+			n++
+		}
+		h.one()
+	}
+	if n != 1 || len(h.dropped) != 0 || !slices.Equal(h.state.WaitingFor(), []int{1}) {
+		t.Fatalf("%d deadlines, dropped %v, waiting for %v", n, h.dropped, h.state.WaitingFor())
+	}
+	h.event(Proved{1, 0, 0})
+	h.run()
+	if len(h.dropped) != 0 || !slices.Equal(h.state.WaitingFor(), []int{1}) { // of the next dealer
+		t.Fatalf("dropped %v, waiting for %v", h.dropped, h.state.WaitingFor())
+	}
+	h.expire(PhaseProofs)
+	h.want(StatusCompleted)
 }
 
 // TestLateProofIsNotWanted: what comes of another dealer, or from whom nobody asks, is no proof.
@@ -247,7 +279,7 @@ func TestLogHoldsTags(t *testing.T) {
 		}
 		d := h.state.Durable
 		if len(d.Tags) != n(!c.hashes) || len(d.Deposits) != n(!c.hashes) || len(d.TagHashes) != n(c.hashes) || len(d.DepositHashes) != n(c.hashes) {
-			t.Errorf("%s: %d tags, %d deposits, %d and %d hashes", name, len(d.Tags), len(d.Deposits), len(d.TagHashes), len(d.DepositHashes))
+			t.Fatalf("%s: %d tags, %d deposits, %d and %d hashes", name, len(d.Tags), len(d.Deposits), len(d.TagHashes), len(d.DepositHashes))
 		}
 		for i := range n(true) {
 			tags, deposits := d.Tags, d.Deposits

@@ -109,6 +109,7 @@ type live struct {
 	lost      []bool          // by site: its tags are wanted
 	convicted []int           // sites outside of U whose tags or deposits are wrong
 	keyless   bool            // the deadline of the keys has passed
+	silent    bool            // that of the proofs
 	adopted   *Adopt          // the open query's result, where the log does not hold it
 	opening   bool            // Open is under way, or has failed
 	failed    *OpenFailed     // how it failed
@@ -183,7 +184,7 @@ func (l *live) reset(sites int) {
 func (l *live) resetSlot(sites int) {
 	l.uploaded, l.shared, l.heard = make([]bool, sites), make([]bool, sites), make([]bool, sites)
 	l.proof, l.keys, l.lost = make([]bool, sites), make([]bool, sites), make([]bool, sites)
-	l.convicted, l.keyless = nil, false
+	l.convicted, l.keyless, l.silent = nil, false, false
 	l.signed = make([][]byte, sites)
 	l.lacks, l.caught = make([]int, sites), make([]int, sites)
 	l.held, l.given, l.spent = make([][]int, sites), make([]bool, sites), make([]bool, sites)

@@ -105,7 +105,8 @@ func (s *State) observe(e Event) {
 		if s.open(e.Query, e.Slot) && s.Certificate != nil {
 			s.wants(l.proof, e.Helpers)
 			l.askAgain(askProof)
-			l.dealer = e.Dealer
+			l.dealer, l.silent = e.Dealer, false
+			delete(l.timed, string(PhaseProofs)) // each dealer's helpers have one
 		}
 	case Proved:
 		if s.open(e.Query, e.Slot) {
@@ -146,6 +147,7 @@ func (s *State) observe(e Event) {
 		if s.open(e.Query, e.Slot) {
 			l.overdue = l.overdue || e.Phase == PhaseUpload
 			l.stalled = l.stalled || e.Phase == PhaseOpen
+			l.silent = l.silent || e.Phase == PhaseProofs
 			l.keyless = l.keyless || e.Phase == PhaseKeys
 		}
 	}
@@ -255,6 +257,9 @@ func (s *State) refused(e Refused) {
 			}
 		case study.CodeFinal:
 			// An answer to something that is over.
+		case study.CodeBrokenChain:
+			// The site waits, until the chain goes on or its operator accepts this one, and then
+			// opens a new link.
 		default:
 			s.live.left[e.Site] = s.departing(e)
 		}
@@ -412,6 +417,8 @@ func (s *State) free() []int {
 func (s *State) deadlines() []Effect {
 	phase := PhaseUpload
 	switch {
+	case slices.Contains(s.live.proof, true):
+		phase = PhaseProofs
 	case s.keyed():
 		phase = PhaseKeys
 	case s.Survivors != nil:

@@ -10,28 +10,31 @@ import (
 	"slices"
 )
 
-// A site that refuses a box shows the keys that open it: from then on everybody can judge. The caller
-// first puts on record that it never confirms this attempt. Nothing was or will be uploaded under it,
-// so that what its boxes tell is worth nothing.
+// A site that refuses a box shows the keys that open it: from then on everybody can judge. The
+// caller first puts on record that it never confirms this attempt. Nothing was or will be uploaded
+// under it, so that what its boxes tell is worth nothing.
 
 const accusationSize = 32 + 64
 
-// Accusation is the proof that a box does not hold: the recipient's transport secrets of the attempt,
-// and the box.
+// Accusation is the proof that a box does not hold: the recipient's transport secrets of the
+// attempt, and the box.
 func (s *Setup) Accusation(sec Secrets, box []byte) []byte {
 	return slices.Concat(sec.Transport[:], sec.Seal[:], box)
 }
 
-// Judge returns who is guilty, from or to, of a box that site `to` accuses site `from` for: from, if
-// its signed box does not hold when opened with the secrets of to's announcement, and else to, of a
-// false accusation. body is from's on the sparse graph, nil on the complete one; an error means that
-// it is not.
+// Judge returns who is guilty, from or to, of a box that site `to` accuses site `from` for: from,
+// if its signed box does not hold when opened with the secrets of to's announcement, or its body is
+// of no numbers below ℓ, and else to, of a false accusation. body is from's on the sparse graph,
+// nil on the complete one; an error means that it is not.
 func (s *Setup) Judge(from, to int, accusation, body []byte) (guilty int, err error) {
 	if from < 0 || from >= s.cfg.sites() || to < 0 || to >= s.cfg.sites() || from == to {
 		return 0, configError("an accusation of %d by %d of %d sites", from, to, s.cfg.sites())
 	}
 	if s.sealsShares(from, to) {
-		if err := s.CheckBody(from, body); err != nil {
+		err := s.CheckBody(from, body)
+		if at, ok := errors.AsType[*SiteError](err); ok && at.Site == from {
+			return from, nil
+		} else if err != nil {
 			return 0, err
 		}
 	}
@@ -73,8 +76,8 @@ func (s *Setup) record(self, owner int, public []byte) []byte {
 }
 
 // Contradiction compares boxes for site self, in the order of Graph.Senders, with those that it
-// confirmed. It returns the first owner that signed other tags now, and the evidence: what it signed
-// before. Boxes that are not their senders' are no contradiction.
+// confirmed. It returns the first owner that signed other tags now, and the evidence: what it
+// signed before. Boxes that are not their senders' are no contradiction.
 func (s *Setup) Contradiction(self int, public []byte, boxes [][]byte) (owner int, evidence []byte, ok bool) {
 	senders := s.graph.Senders(self)
 	if len(boxes) != len(senders) {
@@ -92,8 +95,8 @@ func (s *Setup) Contradiction(self int, public []byte, boxes [][]byte) (owner in
 	return 0, nil, false
 }
 
-// Convicts reports whether an owner signed two boxes for one recipient with different tags: the box,
-// and the one that evidence is of.
+// Convicts reports whether an owner signed two boxes for one recipient with different tags: the
+// box, and the one that evidence is of.
 func (s *Setup) Convicts(owner, to int, box, evidence []byte) bool {
 	p, err := s.unwrap(owner, to, box)
 	if err != nil || len(evidence) != recordSize+s.tagsSize(owner, to) {

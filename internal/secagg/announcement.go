@@ -195,6 +195,9 @@ func (c Config) parse(site int, raw []byte) (announced, error) {
 // the sparse graph, with the site's signature. It looks at nothing else: a site that signed two of
 // them is convicted by any two.
 func (c Config) CheckAnnounced(site int, raw []byte) error {
+	if site < 0 || site >= c.sites() {
+		return configError("site %d of %d", site, c.sites())
+	}
 	size, header := c.announcementSize(), c.header(site)
 	if c.sparse() {
 		size = c.headSize()

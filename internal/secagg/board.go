@@ -18,8 +18,8 @@ import (
 // On the sparse graph an announcement has a head that everybody sees, an ML-KEM key for the sites
 // that seal boxes to this one, and a body for its holders. The head is header ‖ X25519 key (32) ‖
 // SHA-256 of the ML-KEM key (32) ‖ commitment to the site's nonce (32) ‖ for each shared secret the
-// hash that commits to it (32) ‖ SHA-256 of the body (32) ‖ Ed25519 signature of all before it (64).
-// The body is c_1..c_K ‖ P, as at the end of the complete graph's announcement.
+// hash that commits to it (32) ‖ SHA-256 of the body (32) ‖ Ed25519 signature of all before it
+// (64). The body is c_1..c_K ‖ P, as at the end of the complete graph's announcement.
 //
 // Nonces are shown when all heads are known, and the graph is drawn from heads and nonces: nobody
 // could choose it, nor a key that suits it.
@@ -184,8 +184,8 @@ func (s *Setup) sealTo(site int, seal []byte) (*mlkem.EncapsulationKey768, error
 	return key, nil
 }
 
-// CheckBody checks that body is the one that the site's head names, and is of numbers below ℓ. It is
-// for the leader and the site's holders.
+// CheckBody checks that body is the one that the site's head names, and is of numbers below ℓ. It
+// is for the leader and the site's holders.
 func (s *Setup) CheckBody(site int, body []byte) error {
 	_, err := s.body(site, body)
 	return err

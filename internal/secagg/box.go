@@ -13,14 +13,14 @@ import (
 	"filippo.io/edwards25519"
 )
 
-// A box from i to j is ct (1088) ‖ sealed ‖ tags ‖ Ed25519 signature (64). sealed is AES-256-GCM of,
-// if j holds i's shares, these by slot, b before e (32 each), and, if i owns their pair, its key by
-// slot (32 each). Tags are those of the keys, by slot, unless the setup is whole: a tag is a public
-// function of its key, so that nobody can pass another key for it later. The signature is over the
-// label, transcript, i, j, the hash of ct and sealed, and the hash of the tags.
+// A box from i to j is ct (1088) ‖ sealed ‖ tags ‖ Ed25519 signature (64). sealed is AES-256-GCM
+// of, if j holds i's shares, these by slot, b before e (32 each), and, if i owns their pair, its
+// key by slot (32 each). Tags are those of the keys, by slot, unless the setup is whole: a tag is a
+// public function of its key, so that nobody can pass another key for it later. The signature is
+// over the label, transcript, i, j, the hash of ct and sealed, and the hash of the tags.
 //
-// The box's key is of an X25519 agreement and of an ML-KEM-768 encapsulation: it takes both broken to
-// open a box.
+// The box's key is of an X25519 agreement and of an ML-KEM-768 encapsulation: it takes both broken
+// to open a box.
 
 // sealsShares and sealsKeys are what a box of one direction has.
 func (s *Setup) sealsShares(from, to int) bool { return s.graph.place(to, from) != 0 }
@@ -57,6 +57,9 @@ type parcel struct{ ct, sealed, tags, signature []byte }
 // unwrap splits a box and checks its signature. A *RelayError is a box of another length, or not of
 // its sender: nobody can be named for it.
 func (s *Setup) unwrap(from, to int, box []byte) (parcel, error) {
+	if from < 0 || from >= s.cfg.sites() || to < 0 || to >= s.cfg.sites() || from == to {
+		return parcel{}, configError("a box from %d to %d of %d sites", from, to, s.cfg.sites())
+	}
 	if len(box) != s.BoxSize(from, to) {
 		return parcel{}, &RelayError{from, "a box of the wrong length"}
 	}
@@ -88,16 +91,14 @@ func (s *Setup) boxBytes(from, to int, sealedHash [32]byte, tags []byte) []byte 
 // CheckBox checks a box's length and its sender's signature, as the coordinator does before it
 // relays it.
 func (s *Setup) CheckBox(from, to int, box []byte) error {
-	if from < 0 || from >= s.cfg.sites() || to < 0 || to >= s.cfg.sites() || from == to {
-		return configError("a box from %d to %d of %d sites", from, to, s.cfg.sites())
-	}
 	_, err := s.unwrap(from, to, box)
 	return err
 }
 
 // aead is the box's cipher. Its key binds the transcript, both sites in this order, their keys and
-// the ciphertext, so that it seals one plaintext and the nonce is constant: even if an encapsulation
-// repeated, the plaintext is a function of the sender's secrets and of what the key binds.
+// the ciphertext, so that it seals one plaintext and the nonce is constant: even if an
+// encapsulation repeated, the plaintext is a function of the sender's secrets and of what the key
+// binds.
 func (s *Setup) aead(from, to int, secret, ct, agreed []byte) (cipher.AEAD, []byte, error) {
 	defer clear(agreed)
 	a, b := &s.sites[from], &s.sites[to]
@@ -137,9 +138,9 @@ func (s *Setup) fits(self int, sec Secrets) error {
 type encapsulate func(key *mlkem.EncapsulationKey768) (secret, ct []byte)
 
 // Deal returns site self's boxes in the order of Graph.Recipients. seals are the recipients' ML-KEM
-// keys in the same order on the sparse graph, nil on the complete one. Encapsulation is random: each
-// call returns other boxes, so the caller stores all of them before the first leaves, and only ever
-// sends those. A *RelayError or *SiteError is a key that does not hold (CheckKey).
+// keys in the same order on the sparse graph, nil on the complete one. Encapsulation is random:
+// each call returns other boxes, so the caller stores all of them before the first leaves, and only
+// ever sends those. A *RelayError or *SiteError is a key that does not hold (CheckKey).
 func (s *Setup) Deal(self int, sec Secrets, key ed25519.PrivateKey, seals [][]byte) ([][]byte, error) {
 	return s.deal(self, sec, key, seals, (*mlkem.EncapsulationKey768).Encapsulate)
 }

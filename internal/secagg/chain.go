@@ -1,9 +1,9 @@
 package secagg
 
 // A site's own noise is added in components, of which those that U turns out not to need are taken
-// away again. Their keys are a chain, one a slot and ctx: the key of u gives the components l < u and
-// no other. It goes to the coordinator with the site's shares, under their certificate, and is never
-// opened from shares: whoever opened the chain's root would have all noise.
+// away again. Their keys are a chain, one a slot and ctx: the key of u gives the components l < u
+// and no other. It goes to the coordinator with the site's shares, under their certificate, and is
+// never opened from shares: whoever opened the chain's root would have all noise.
 
 const chainKeySize = 32
 

@@ -68,8 +68,8 @@ func TestNoiseChain(t *testing.T) {
 	}
 }
 
-// TestChainKeyGivesOnlyTheLower: nothing that is made of κ of u is the key of a component that a sum
-// over u keeps, the key of the part that always stays, or a κ of more sites.
+// TestChainKeyGivesOnlyTheLower: nothing that is made of κ of u is the key of a component that a
+// sum over u keeps, the key of the part that always stays, or a κ of more sites.
 func TestChainKeyGivesOnlyTheLower(t *testing.T) {
 	const sites = 12
 	own, ctx := SlotSecret{7}, [32]byte{9}
@@ -77,7 +77,7 @@ func TestChainKeyGivesOnlyTheLower(t *testing.T) {
 	for u := 1; u <= sites; u++ {
 		secret := append(append([][32]byte{NoiseShareKey(own, ctx)}, components[u:]...), keys[u+1:]...)
 		key := NoiseChain(own, ctx, sites, u)
-		made := [][32]byte{key}
+		made := [][32]byte{key, key} // the first goes on down the chain
 		for from := 0; from <= sites+1; from++ { // with any idea of which κ it is
 			for l := range sites + 1 {
 				made = append(made, NoiseComponentKey(key, from, l))

@@ -87,12 +87,15 @@ func (c Config) deal(self int, sec *Secrets, mask *[32]byte, transport, sealHash
 	atOnce(k, func(i int) {
 		x := scalarOf(uint64(i + 1))
 		leaves := make([]byte, 0, 32*(1+len(polynomials)))
-		l := commit.maskLeaf(i+1, f0.at(x))
+		share := f0.at(x)
+		l := commit.maskLeaf(i+1, share)
 		leaves = append(leaves, l[:]...)
 		for m, p := range polynomials {
-			l := commit.leaf(i+1, m/kinds, m%kinds, p.at(x))
+			share.Set(p.at(x))
+			l := commit.leaf(i+1, m/kinds, m%kinds, share)
 			leaves = append(leaves, l[:]...)
 		}
+		share.Set(zero)
 		places[i] = commit.place(i+1, leaves)
 	})
 	d.body = make([]byte, 0, 32*(k+threshold))
@@ -143,8 +146,8 @@ func (c Config) bodySize() int { return 32 * (c.holders() + c.threshold()) }
 // place returns c_x.
 func (b body) place(x int) []byte { return b.places[32*(x-1) : 32*x] }
 
-// dealt checks one dealer's shares at x, by slot, against its announcement. It returns the leaves of
-// the place, 32 bytes each, which are not secret; false if the shares are not what the dealer
+// dealt checks one dealer's shares at x, by slot, against its announcement. It returns the leaves
+// of the place, 32 bytes each, which are not secret; false if the shares are not what the dealer
 // committed to, or not of its polynomials.
 func (s *Setup) dealt(dealer, x int, b body, g *edwards25519.Scalar, shares []SlotHeld) ([]byte, bool) {
 	commit := committer{s.sites[dealer].header}
@@ -158,7 +161,7 @@ func (s *Setup) dealt(dealer, x int, b body, g *edwards25519.Scalar, shares []Sl
 	y0 := b.p.at(scalarOf(uint64(x)))
 	y0.Subtract(y0, sum)
 	l := commit.maskLeaf(x, y0)
-	y0.Set(zero)
+	erase([]*edwards25519.Scalar{y0, sum}) // sum and P make y0 again
 	leaves := append(make([]byte, 0, 32*(1+s.cfg.shared())), l[:]...)
 	for slot := range shares {
 		for which := range kinds {

@@ -14,8 +14,8 @@ import (
 // owner the hashes that its tags must have (Setup.TagHashes), which are always there.
 type Kept struct{ Tags, TagHashes, Deposits [][]byte }
 
-// deposits are a site's keys of the pairs that others own, under pads of its own e. A pad is for one
-// key of one pair: the key is a function of its owner's secrets and of the transcript.
+// deposits are a site's keys of the pairs that others own, under pads of its own e. A pad is for
+// one key of one pair: the key is a function of its owner's secrets and of the transcript.
 func (s *Setup) deposits(self int, sec Secrets, owners []int, held Held) []byte {
 	secrets := make([]*edwards25519.Scalar, s.cfg.Slots)
 	for slot := range secrets {

@@ -9,8 +9,8 @@ import (
 	"filippo.io/edwards25519"
 )
 
-// Secrets and shares are numbers below ℓ = 2^252 + 27742317777372353535851937790883648493, the order
-// of edwards25519's prime group: the field is borrowed from it, the group is not used.
+// Secrets and shares are numbers below ℓ = 2^252 + 27742317777372353535851937790883648493, the
+// order of edwards25519's prime group: the field is borrowed from it, the group is not used.
 
 var (
 	errScalar = errors.New("not the canonical encoding of a scalar")

@@ -68,6 +68,14 @@ func (g *Graph) Neighbours(i int) []int { return widened(g.neighbours[i]) }
 // other end gets the key in a box. Every second pair is the lower site's.
 func owns(i, j int) bool { return (i+j)%2 == 1 == (i < j) }
 
+// ownerOf returns which of two sites owns their pair.
+func ownerOf(i, j int) int {
+	if owns(i, j) {
+		return i
+	}
+	return j
+}
+
 // Owned are the mask neighbours with which site i's pair is its own, ascending: it sends them keys.
 func (g *Graph) Owned(i int) []int {
 	return slices.DeleteFunc(g.Neighbours(i), func(j int) bool { return !owns(i, j) })
@@ -82,8 +90,8 @@ func (g *Graph) Owners(i int) []int {
 // owns; ascending, without itself.
 func (g *Graph) Recipients(i int) []int { return union(i, g.Holders(i), g.Owned(i)) }
 
-// Senders are the sites that send site i a box: the dealers whose shares it holds, and the owners of
-// its pairs; ascending, without itself.
+// Senders are the sites that send site i a box: the dealers whose shares it holds, and the owners
+// of its pairs; ascending, without itself.
 func (g *Graph) Senders(i int) []int {
 	dealers := make([]int, len(g.held[i]))
 	for k, s := range g.held[i] {

@@ -74,7 +74,7 @@ func sharedGroup(t testing.TB, n int) *group {
 }
 
 // plusOne returns another canonical scalar.
-func plusOne(t testing.TB, raw []byte) []byte {
+func plusOne(t rapid.TB, raw []byte) []byte {
 	t.Helper()
 	s, err := decodeScalar(raw)
 	if err != nil {
@@ -92,41 +92,59 @@ func newGroup(t testing.TB, n, slots int) *group {
 // groupOf runs the setup of any config.
 func groupOf(t testing.TB, cfg Config, keys []ed25519.PrivateKey) *group {
 	t.Helper()
+	g := announcedBy(t, cfg, keys)
+	g.deal(t)
+	g.receiveAll(t)
+	return g
+}
+
+// each runs something for all sites.
+func (g *group) each(t rapid.TB, do func(i int) error) {
+	t.Helper()
+	errs := make([]error, len(g.keys))
+	atOnce(len(g.keys), func(i int) { errs[i] = do(i) })
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// announcedBy is a group of which all have announced, and dealt nothing.
+func announcedBy(t rapid.TB, cfg Config, keys []ed25519.PrivateKey) *group {
+	t.Helper()
 	n := len(keys)
 	cfg, err := cfg.Checked()
 	if err != nil {
 		t.Fatal(err)
 	}
 	g := &group{cfg: cfg, keys: keys, secrets: make([]Secrets, n), whole: make([][]byte, n), boxes: make([][][]byte, n), received: make([]*Received, n)}
-	errs := make([]error, n)
-	each := func(do func(i int) error) {
-		t.Helper()
-		atOnce(n, func(i int) { errs[i] = do(i) })
-		if err := errors.Join(errs...); err != nil {
-			t.Fatal(err)
-		}
-	}
-	each(func(i int) (err error) {
+	g.each(t, func(i int) (err error) {
 		g.secrets[i] = fixedSecrets(cfg, i)
 		mask := sha256.Sum256(fmt.Appendf(nil, "mask %d", i))
 		g.whole[i], err = announce(cfg, i, g.secrets[i], &mask, keys[i])
 		return err
 	})
 	g.exchange(t)
-	each(func(i int) (err error) {
-		g.boxes[i], err = g.setup.deal(i, g.secrets[i], keys[i], g.sealsFor(i), fixedCapsule(i))
-		return err
-	})
-	each(func(i int) (err error) {
-		g.received[i], err = g.setup.Receive(i, g.secrets[i], keys[i], g.boxesFor(i), g.bodiesFor(i))
-		return err
-	})
-	g.keep()
 	return g
 }
 
+func (g *group) deal(t rapid.TB) {
+	g.each(t, func(i int) (err error) {
+		g.boxes[i], err = g.setup.deal(i, g.secrets[i], g.keys[i], g.sealsFor(i), fixedCapsule(i))
+		return err
+	})
+}
+
+// receiveAll has all sites take their boxes, and the coordinator keep what it does.
+func (g *group) receiveAll(t rapid.TB) {
+	g.each(t, func(i int) (err error) {
+		g.received[i], err = g.setup.Receive(i, g.secrets[i], g.keys[i], g.boxesFor(i), g.bodiesFor(i))
+		return err
+	})
+	g.keep()
+}
+
 // exchange makes the setup of all announcements.
-func (g *group) exchange(t testing.TB) {
+func (g *group) exchange(t rapid.TB) {
 	t.Helper()
 	var err error
 	g.sent, g.seals, g.bodies, g.nonces = nil, nil, nil, nil

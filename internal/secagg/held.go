@@ -9,8 +9,8 @@ import (
 )
 
 // SlotHeld is what one site holds for one slot: shares of each dealer's b and, unless the setup is
-// whole, of its e, in the order of Graph.Held; and the keys of the pairs that neighbours own, in the
-// order of Graph.Owners. Which of two shares may be sent is decided by the survivors, and never
+// whole, of its e, in the order of Graph.Held; and the keys of the pairs that neighbours own, in
+// the order of Graph.Owners. Which of two shares may be sent is decided by the survivors, and never
 // both for one dealer.
 type SlotHeld struct {
 	b, e []*edwards25519.Scalar
@@ -34,15 +34,6 @@ func (h *SlotHeld) of(which int) []*edwards25519.Scalar {
 		return h.b
 	}
 	return h.e
-}
-
-// erase overwrites what is held.
-func (h *SlotHeld) erase() {
-	erase(h.b)
-	erase(h.e)
-	for i := range h.keys {
-		clear(h.keys[i][:])
-	}
 }
 
 func erase(secrets []*edwards25519.Scalar) {

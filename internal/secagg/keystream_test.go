@@ -105,58 +105,17 @@ func TestSumPacked(t *testing.T) {
 	}
 }
 
-// BenchmarkSum adds one upload to the sum: by a vector of its own, as before, and without.
-func BenchmarkSum(b *testing.B) {
-	for _, lanes := range []int{1_000, 100_000} {
-		sum := make([]uint64, lanes)
-		raw := Pack(sum, 48)
-		b.Run(fmt.Sprintf("d=%d/old", lanes), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				v, err := Unpack(raw, 48, lanes)
-				if err != nil {
-					b.Fatal(err)
-				}
-				SumInto(sum, v, 48)
-			}
-		})
-		b.Run(fmt.Sprintf("d=%d/new", lanes), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if err := SumPacked(sum, raw, 48); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
 // BenchmarkKeystreams adds the masks of 100 keys.
 func BenchmarkKeystreams(b *testing.B) {
 	const keys = 100
 	for _, width := range []uint{32, 48, 64} {
 		for _, lanes := range []int{1_000, 100_000} {
 			v := make([]uint64, lanes)
-			name := fmt.Sprintf("b=%d/d=%d", width, lanes)
-			b.Run(name+"/old", func(b *testing.B) {
+			b.Run(fmt.Sprintf("b=%d/d=%d", width, lanes), func(b *testing.B) {
 				b.ReportAllocs()
 				b.SetBytes(int64(keys * lanes * int(width/8)))
 				for b.Loop() {
-					for i := range keys {
-						key := [32]byte{byte(i)}
-						expandPlainly(v, key[:], width, i%2 == 1)
-					}
-				}
-			})
-			b.Run(name+"/new", func(b *testing.B) {
-				b.ReportAllocs()
-				b.SetBytes(int64(keys * lanes * int(width/8)))
-				for b.Loop() {
-					streams := make([]keystream, keys)
-					for i := range streams {
-						key := [32]byte{byte(i)}
-						streams[i] = newKeystream(key[:], i%2 == 1)
-					}
+					_, streams := keyed(keys)
 					addKeystreams(v, width, streams)
 				}
 			})

@@ -13,8 +13,8 @@ type Query struct {
 	Context [32]byte // ctx of docs/protocol.md
 	Bits    uint     // b
 	Lanes   int      // length of the vector
-	// Chain says that the sites' own noise is in the sum, of which a part is taken away again once U
-	// is known: shares of who is in U end with the key of that part (NoiseChain).
+	// Chain says that the sites' own noise is in the sum, of which a part is taken away again once
+	// U is known: shares of who is in U end with the key of that part (NoiseChain).
 	Chain bool
 }
 

@@ -3,6 +3,8 @@ package secagg
 import (
 	"bytes"
 	"crypto/subtle"
+	"fmt"
+	"io"
 	"slices"
 
 	"filippo.io/edwards25519"
@@ -12,10 +14,10 @@ import (
 // concurrent use.
 //
 // Each dealer's secret is interpolated of the first T shares and compared with its commitment,
-// exactly. Only if one does not fit do its helpers have to prove their shares; if all can, the dealer
-// shared another secret than it committed to. A site outside U whose keys do not fit their tags is
-// convicted, and its neighbors in U are asked for the keys. No key is taken that does not give its
-// tag: the sum, and so its noise, is a function of what the log holds.
+// exactly. Only if one does not fit do its helpers have to prove their shares; if all can, the
+// dealer shared another secret than it committed to. A site outside U whose keys do not fit their
+// tags is convicted, and its neighbors in U are asked for the keys. No key is taken that does not
+// give its tag: the sum, and so its noise, is a function of what the log holds.
 type Opening struct {
 	s    *Setup
 	q    Query
@@ -34,6 +36,12 @@ type Opening struct {
 	convicted []bool
 	keys      map[pair][pairKeySize]byte // of survivors, that give their tags
 }
+
+// Format prints [redacted] for every verb.
+func (Opening) Format(f fmt.State, _ rune) { io.WriteString(f, redacted) }
+
+// MarshalText keeps what opens a sum out of JSON and structured logs.
+func (Opening) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
 // pair is a site outside U and one inside.
 type pair struct{ outside, inside int }
@@ -60,8 +68,8 @@ func (s *Setup) NewOpening(q Query, u Survivors, kept Kept) (*Opening, error) {
 func (o *Opening) Keep(kept Kept) { o.kept = kept }
 
 // Add takes one helper's shares. Whether they are right shows when the sum is opened. A *SiteError
-// names a helper whose message does not parse, or whose shares were wrong before; nothing is changed
-// then. A helper's second message counts for nothing.
+// names a helper whose message does not parse, or whose shares were wrong before; nothing is
+// changed then. A helper's second message counts for nothing.
 func (o *Opening) Add(from int, message []byte) error {
 	if from < 0 || from >= o.s.cfg.sites() {
 		return siteError(from, "no such site")
@@ -88,14 +96,18 @@ func (o *Opening) Add(from int, message []byte) error {
 	return nil
 }
 
-// Drop takes a helper's shares out again, as if they had not come. Its key of the chain stays: that
-// is the site's own.
+// Drop takes a helper's shares out again, and its proofs of them, as if they had not come: a proof
+// is of the share that was sent, and the next may be another. Its key of the chain stays: that is
+// the site's own.
 func (o *Opening) Drop(helper int) {
 	if o.shares[helper] == nil {
 		return
 	}
 	erase(o.shares[helper])
 	delete(o.shares, helper)
+	for _, by := range o.proven {
+		delete(by, helper)
+	}
 	for _, at := range o.s.graph.held[helper] {
 		if o.have[at.dealer]--; o.have[at.dealer] == o.s.cfg.threshold()-1 {
 			o.short++
@@ -109,8 +121,8 @@ func (o *Opening) Helpers() int { return len(o.shares) }
 // Ready reports whether of each site's secret enough shares are in.
 func (o *Opening) Ready() bool { return o.short == 0 }
 
-// Convicted are the sites outside U that signed tags which their e does not give, or deposited other
-// keys than they checked; ascending.
+// Convicted are the sites outside U that signed tags which their e does not give, or deposited
+// other keys than they checked; ascending.
 func (o *Opening) Convicted() []int {
 	var out []int
 	for i, is := range o.convicted {
@@ -133,14 +145,20 @@ func (o *Opening) Erase() {
 	for _, shares := range o.shares {
 		erase(shares)
 	}
+	for p := range o.keys {
+		o.keys[p] = [pairKeySize]byte{} // in place
+	}
+	for i := range o.chains {
+		o.chains[i] = [chainKeySize]byte{}
+	}
 	clear(o.shares)
 	clear(o.chains)
 	clear(o.keys)
 }
 
-// AddProof takes a helper's proof of its share of a dealer's secret. A *SiteError names a helper whose
-// share or proof is wrong: its shares are forgotten, of all dealers. A proof that nobody asked for, or
-// of a helper without shares, counts for nothing; so does a second one.
+// AddProof takes a helper's proof of its share of a dealer's secret. A *SiteError names a helper
+// whose share or proof is wrong: its shares are forgotten, of all dealers. A proof that nobody
+// asked for, or of a helper without shares, counts for nothing; so does a second one.
 func (o *Opening) AddProof(from int, message []byte) error {
 	s := o.s
 	if from < 0 || from >= s.cfg.sites() {
@@ -217,18 +235,24 @@ func (o *Opening) AddKeys(from int, message []byte) error {
 	return nil
 }
 
+// tags are an owner's, nil if they are not at hand. What is of another length is not: it could not
+// be told which key gives it.
+func (o *Opening) tags(owner int) []byte {
+	if owner < len(o.kept.Tags) && len(o.kept.Tags[owner]) == o.s.TagsSize(owner) {
+		return o.kept.Tags[owner]
+	}
+	return nil
+}
+
 // fitsTag reports whether a key gives its pair's tag; known is false if the tag is not at hand.
 func (o *Opening) fitsTag(i, j int, key [pairKeySize]byte) (fits, known bool) {
-	s, owner, other := o.s, i, j
-	if !owns(i, j) {
-		owner, other = j, i
+	s, owner, other := o.s, ownerOf(i, j), i
+	if owner == i {
+		other = j
 	}
-	tags := o.kept.Tags[owner]
-	if tags == nil {
-		return false, false
-	}
+	tags := o.tags(owner)
 	at, ok := slices.BinarySearch(s.graph.Owned(owner), other)
-	if !ok || len(tags) != s.TagsSize(owner) {
+	if !ok || tags == nil {
 		return false, false
 	}
 	t := s.tag(key, o.q.Slot, i, j)
@@ -324,8 +348,8 @@ func (o *Opening) secrets() ([]*edwards25519.Scalar, error) {
 	return secrets, nil
 }
 
-// misses is for a dealer whose secret is not the one that it committed to: its helpers have to prove
-// their shares. If all have, the dealer is guilty, which is an error if it is in U.
+// misses is for a dealer whose secret is not the one that it committed to: its helpers have to
+// prove their shares. If all have, the dealer is guilty, which is an error if it is in U.
 func (o *Opening) misses(dealer int, shares []placed) error {
 	if o.proven[dealer] == nil {
 		o.proven[dealer] = map[int]bool{}
@@ -387,7 +411,7 @@ func (o *Opening) pairs(secrets []*edwards25519.Scalar) (map[pair][pairKeySize]b
 	}
 	var from []int
 	for p := range lost {
-		if owner := p.outside; owns(p.outside, p.inside) && o.kept.Tags[owner] == nil {
+		if owner := ownerOf(p.outside, p.inside); o.tags(owner) == nil {
 			tags = append(tags, owner) // no key of this pair can be checked
 		}
 		from = append(from, p.inside)
@@ -400,15 +424,19 @@ func (o *Opening) pairs(secrets []*edwards25519.Scalar) (map[pair][pairKeySize]b
 	return nil, &KeysError{slices.Compact(from)}
 }
 
-// pairsOf returns the keys of a missing site's pairs with survivors that its e gives, as far as they
-// give their tags, and whose tags are needed and not at hand. A key or deposit that misses its tag
-// convicts the site: it signed the tags of its own pairs, and checked the others before it deposited
-// them.
+// pairsOf returns the keys of a missing site's pairs with survivors that its e gives, as far as
+// they give their tags, and whose tags are needed and not at hand. A key or deposit that misses its
+// tag convicts the site: it signed the tags of its own pairs, and checked the others before it
+// deposited them. With neither its tags nor their hash nothing is taken of it, and nothing held
+// against it.
 func (o *Opening) pairsOf(i int, e *edwards25519.Scalar) (found map[pair][pairKeySize]byte, missing []int) {
 	s := o.s
 	found = map[pair][pairKeySize]byte{}
 	slot := o.q.Slot
-	if o.kept.Tags[i] == nil {
+	if o.tags(i) == nil && s.TagsSize(i) > 0 {
+		if i >= len(o.kept.TagHashes) || len(o.kept.TagHashes[i]) != 32*s.cfg.Slots {
+			return nil, []int{i}
+		}
 		// All tags of the slot follow from e, and the log has their hash.
 		var tags []byte
 		for _, j := range s.graph.Owned(i) {
@@ -416,7 +444,7 @@ func (o *Opening) pairsOf(i int, e *edwards25519.Scalar) (found map[pair][pairKe
 			tags = append(tags, t[:]...)
 		}
 		h := s.tagHash(i, slot, tags)
-		if len(o.kept.TagHashes[i]) < 32*(slot+1) || !bytes.Equal(h[:], o.kept.TagHashes[i][32*slot:32*(slot+1)]) {
+		if !bytes.Equal(h[:], o.kept.TagHashes[i][32*slot:32*(slot+1)]) {
 			o.convicted[i] = true
 			return found, nil
 		}
@@ -432,10 +460,10 @@ func (o *Opening) pairsOf(i int, e *edwards25519.Scalar) (found map[pair][pairKe
 		}
 		found[pair{i, j}] = key
 	}
-	deposits := o.kept.Deposits[i]
-	if len(deposits) != s.DepositsSize(i) {
+	if i >= len(o.kept.Deposits) || len(o.kept.Deposits[i]) != s.DepositsSize(i) {
 		return found, nil // lost: the survivors have the keys
 	}
+	deposits := o.kept.Deposits[i]
 	for at, j := range s.graph.Owners(i) {
 		if !o.in[j] {
 			continue

@@ -6,10 +6,10 @@ import (
 	"filippo.io/edwards25519"
 )
 
-// Each pair of mask neighbours has one owner, whose e keys their masks: i of i < j if i+j is odd, else
-// j. The other end gets the key in its box, checks its tag, and deposits it with the coordinator
-// under a pad of its own e. So the pair's key is known to both ends, and to who opens the e of one of
-// them: of a site outside of the sum.
+// Each pair of mask neighbours has one owner, whose e keys their masks: i of i < j if i+j is odd,
+// else j. The other end gets the key in its box, checks its tag, and deposits it with the
+// coordinator under a pad of its own e. So the pair's key is known to both ends, and to who opens
+// the e of one of them: of a site outside of the sum.
 
 const tagSize = 32
 

@@ -8,16 +8,16 @@ import (
 	"slices"
 )
 
-// Received is what site self keeps of the boxes that it accepted. The caller stores all of it in one
-// transaction, before the confirmation leaves, and from then on answers with what is stored.
+// Received is what site self keeps of the boxes that it accepted. The caller stores all of it in
+// one transaction, before the confirmation leaves, and from then on answers with what is stored.
 type Received struct {
 	Held Held // secret: by slot, to be erased with it
 	// Public is not secret: by dealer the leaves of its shares at this site's place, on the sparse
 	// graph the dealers' bodies, and of each owner what it signed with its tags.
 	Public []byte
 	// Deposits are the keys of the pairs that others own, under pads of the site's own e, in the
-	// order of Graph.Owners, by slot; Statement signs them and the tags that they fit. Nil where the
-	// setup is whole.
+	// order of Graph.Owners, by slot; Statement signs them and the tags that they fit. Nil where
+	// the setup is whole.
 	Deposits, Statement []byte
 	Confirmation        []byte // signs the transcript
 }
@@ -25,8 +25,8 @@ type Received struct {
 // Receive opens the boxes for site self, in the order of Graph.Senders, and checks all that is in
 // them: every share against what its dealer committed to, all of a dealer's shares against its
 // combination, every key against its tag. bodies are the commitments of the dealers whose shares it
-// holds, itself included, in the order of Graph.Held, on the sparse graph; nil on the complete one,
-// where the announcements have them. A *SiteError names the first sender whose box does not hold
+// holds, in the order of Graph.Held, on the sparse graph; nil on the complete one, where the
+// announcements have them. A *SiteError names the first sender whose box does not hold
 // (Accusation proves it), a *RelayError is a box or body that is not its sender's.
 func (s *Setup) Receive(self int, sec Secrets, key ed25519.PrivateKey, boxes, bodies [][]byte) (*Received, error) {
 	if err := s.fits(self, sec); err != nil {

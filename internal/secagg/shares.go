@@ -11,13 +11,13 @@ import (
 // What a site sends to open one certified sum, and only for a U that it may open:
 //
 //   - shares: label ‖ what the release signature signs ‖ helper ‖ for each site j whose shares the
-//     helper holds (Graph.Held, in order) one share (32): of b_j for j in U, of e_j for j outside U;
-//     and, if the helper is in U and the query has a chain, the chain's key of |U| (32), which there
-//     is none of at |U| = U_min.
-//   - a proof, if an opened secret does not fit: label ‖ the same ‖ helper ‖ dealer ‖ the other leaves
-//     of the dealer's place, the mask's first, then by slot (32 each); on the sparse graph the
-//     dealer's body.
-//   - keys, if a deposit does not fit or is lost: label ‖ the same ‖ helper ‖ for each mask neighbor
+//     helper holds (Graph.Held, in order) one share (32): of b_j for j in U, of e_j for j outside;
+//     and, if the helper is in U and the query has a chain, the chain's key of |U| (32), of which
+//     there is none at |U| = U_min.
+//   - a proof, if an opened secret does not fit: label ‖ the same ‖ helper ‖ dealer ‖ the other
+//     leaves of the dealer's place, the mask's first, then by slot (32 each); on the sparse graph
+//     the dealer's body.
+//   - keys, if a deposit is wrong or lost: label ‖ the same ‖ helper ‖ for each mask neighbor
 //     outside U, ascending, the pair's key (32).
 //
 // Proofs and keys tell nothing that shares of the same slot, ctx and U do not open.
@@ -38,8 +38,8 @@ func (s *Setup) OpenShares(self int, own SlotSecret, held SlotHeld, q Query, u S
 }
 
 // CertifiedShares is OpenShares for a caller that has just checked the certificate for this U and
-// query (CheckCertificate); it MUST NOT be called otherwise. Where the query has a chain and self is
-// in U, the caller has made its upload of this very query.
+// query (CheckCertificate); it MUST NOT be called otherwise. Where the query has a chain and self
+// is in U, the caller has made its upload of this very query.
 func (s *Setup) CertifiedShares(self int, own SlotSecret, held SlotHeld, q Query, u Survivors) ([]byte, error) {
 	places, err := s.helps(self, q, u)
 	if err != nil {
@@ -89,8 +89,8 @@ func (s *Setup) in(u Survivors) []bool {
 	return out
 }
 
-// Proof shows that self's share of a dealer's secret is the one that the dealer committed to. public
-// is Received.Public. It MUST be sent only for a U that shares were sent for in this slot.
+// Proof shows that self's share of a dealer's secret is the one that the dealer committed to.
+// public is Received.Public. It MUST be sent only for a U that shares were sent for in this slot.
 func (s *Setup) Proof(self, dealer int, q Query, u Survivors, public []byte) ([]byte, error) {
 	places, err := s.helps(self, q, u)
 	if err != nil {
@@ -126,8 +126,8 @@ func which(in bool) int {
 	return ofE
 }
 
-// Keys are the keys of self's pairs with all its mask neighbors outside of U. self is in U. They MUST
-// be sent only for a U that shares were sent for in this slot.
+// Keys are the keys of self's pairs with all its mask neighbors outside of U. self is in U. They
+// MUST be sent only for a U that shares were sent for in this slot.
 func (s *Setup) Keys(self int, own SlotSecret, held SlotHeld, q Query, u Survivors) ([]byte, error) {
 	if _, err := s.helps(self, q, u); err != nil {
 		return nil, err
@@ -156,8 +156,8 @@ func (s *Setup) Keys(self int, own SlotSecret, held SlotHeld, q Query, u Survivo
 
 var errMessage = errors.New("a message of another query, survivor set or setup")
 
-// parseShares reads a shares message of the helper: its shares, and its key of the chain if there is
-// one.
+// parseShares reads a shares message of the helper: its shares, and its key of the chain if there
+// is one.
 func (s *Setup) parseShares(from int, q Query, u Survivors, in bool, message []byte) (shares []*edwards25519.Scalar, chain []byte, err error) {
 	header, n := s.helperHeader("shares", from, q, u), len(s.graph.held[from])
 	size := len(header) + scalarSize*n
@@ -176,9 +176,4 @@ func (s *Setup) parseShares(from int, q Query, u Survivors, in bool, message []b
 		rest = rest[scalarSize:]
 	}
 	return shares, bytes.Clone(rest), nil
-}
-
-// SharesSize is the most that a site's shares of any U are.
-func (s *Setup) SharesSize(helper int) int {
-	return len(s.helperHeader("shares", helper, Query{}, nil)) + scalarSize*len(s.graph.held[helper]) + chainKeySize
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// sharedSparse gives one group of 70 sites, 3 of them corrupt, to all tests; none may change it.
+// sharedSparse is one group of 70 sites, 3 of them corrupt, for all tests; none may change it.
 func sharedSparse(t testing.TB) *group {
 	t.Helper()
 	return shared(t, "sparse", func() *group {

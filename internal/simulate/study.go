@@ -49,9 +49,9 @@ func nobody(who string) proposal.Key {
 }
 
 // Run follows a plan to its end and returns the result, unsigned. sites are the roster's, nil those
-// that have dropped out; all others are in every sum. sources are where noise is drawn from: one for
-// each site's shares, then the coordinator's. The error is an *[EndedError] where the study ends
-// early.
+// that have dropped out; all others are in every sum. sources are where noise is drawn from: one
+// for each site's shares, then the coordinator's. The error is an *[EndedError] where the study
+// ends early.
 func Run(p *study.Plan, sites []*answer.Rows, sources []io.Reader) (*result.Result, error) {
 	var survivors []int
 	for i, rows := range sites {

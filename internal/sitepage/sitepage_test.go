@@ -35,6 +35,7 @@ type site struct {
 	fault    error
 	away     bool
 	exchange pki.KeyExchange
+	broken   string     // why the coordinators' chain is
 	mu       sync.Mutex // held to decide
 	approved []proposal.Digest
 	rejected []proposal.Digest
@@ -42,7 +43,7 @@ type site struct {
 }
 
 func (s *site) Status(context.Context) (agent.Status, error) {
-	return agent.Status{Site: "alpha", Linked: !s.away, Coordinator: "hub.example:7443", KeyExchange: s.exchange, DaysLeft: 80}, s.fault
+	return agent.Status{Site: "alpha", Linked: !s.away, Coordinator: "hub.example:7443", KeyExchange: s.exchange, DaysLeft: 80, Chain: agent.ChainView{Broken: s.broken}}, s.fault
 }
 
 func (s *site) Studies(context.Context) (out []agent.StudyView, _ error) {

@@ -56,6 +56,18 @@ func TestProposalInPlainWords(t *testing.T) {
 	}
 }
 
+// TestBrokenChainIsSaid: the first page says that no query is answered, and why.
+func TestBrokenChainIsSaid(t *testing.T) {
+	v, _ := visited(t)
+	if strings.Contains(v.get("/"), "No query is answered") {
+		t.Error("a chain that is in order is called broken")
+	}
+	v.site.broken = "the chain ends <early>"
+	if page := v.get("/"); !strings.Contains(page, "No query is answered: the chain ends &lt;early&gt;") || !strings.Contains(page, "<code>agent chain show</code>") {
+		t.Errorf("the page is silent:\n%s", page)
+	}
+}
+
 // TestProposerIsNamed: an analyst who proposes stands in the first sentence, over the words, and
 // with the key; so do the readers.
 func TestProposerIsNamed(t *testing.T) {
@@ -93,7 +105,7 @@ func TestHostileTextIsText(t *testing.T) {
 	d.Policy = []siteconfig.PolicyRule{{Rule: hostile, Limit: hostile, Study: hostile}}
 	d.Since = &agent.Since{Name: hostile, Changes: []string{hostile}}
 	d.Leaves = []egress.Planned{{Kind: hostile, What: hostile}}
-	d.Key = hostile
+	d.Key, v.site.broken = hostile, hostile
 	v.site.studies[plan.Digest] = d
 	v.site.figures.Fault, v.site.figures.Faulty, v.site.figures.Rows = hostile, 1, 1000
 	v.site.figures.Columns = []sitedata.ColumnFigure{{Name: hostile, Warnings: []string{hostile}}, {Name: hostile, Levels: 2}}

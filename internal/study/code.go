@@ -60,4 +60,6 @@ const (
 	CodeFormat Code = "format"
 	// the query is of another history than the releases that the site holds
 	CodeForked Code = "forked"
+	// the coordinator's chain does not extend the one that the site kept; the study waits
+	CodeBrokenChain Code = "broken_chain"
 )

@@ -103,7 +103,8 @@ func mustAsk(t *testing.T, p *Plan) Ask {
 }
 
 // TestDistributedPlan: what a sum over any number of sites keeps of its honest sites' shares is at
-// least σ², and at most 1.1 of it, the release says what was added, and rosters that leave nobody honest are refused (docs/privacy.md).
+// least σ², and at most 1.1 of it, the release says what was added, and rosters that leave nobody
+// honest are refused (docs/privacy.md).
 func TestDistributedPlan(t *testing.T) {
 	text := texts.With(texts.Four, `noise = "distributed"`)
 	for n := 2; n <= 20; n++ {

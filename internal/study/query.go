@@ -342,29 +342,6 @@ func (p *Plan) bridged(kappa float64, share noise.Sigma) error {
 	return nil
 }
 
-// Share is what each site adds of distributed noise of parameter total, and what of it is taken
-// away again by the number of survivors (docs/privacy.md): one part where a sum waits for all.
-func (p *Plan) Share(total noise.Sigma) (noise.Share, error) {
-	return noise.NewShare(total, p.Thresholds.MinSurvivors, p.Thresholds.Sites, p.apart())
-}
-
-// Removable is what is taken away again of the share of each of so many survivors; nothing where
-// noise is central.
-func (p *Plan) Removable(total noise.Sigma, survivors int) (noise.Share, error) {
-	if !p.Removes() {
-		return nil, nil
-	}
-	share, err := p.Share(total)
-	return share.Removable(survivors), err
-}
-
-// Removes reports whether part of the sites' noise is taken away again once it is known how many
-// are in a sum.
-func (p *Plan) Removes() bool { return p.Honest > 0 && p.Thresholds.MinSurvivors < p.Thresholds.Sites }
-
-// apart is how many of the sites in a sum know their own shares of its noise: the corrupt, or one.
-func (p *Plan) apart() int { return max(p.Thresholds.Corrupt, 1) }
-
 // setSlots adds the charges up and counts slots: of two branches, the longer.
 func (p *Plan) setSlots() error {
 	count, rho := map[string]int{}, map[string]float64{}
@@ -382,6 +359,9 @@ func (p *Plan) setSlots() error {
 	p.Slots = queries + spare
 	if p.Slots > proposal.MaxSlots {
 		return proposal.FieldErrorf("spare_slots", "%d queries and %d spare slots are more than %d", queries, spare, proposal.MaxSlots)
+	}
+	if err := setupFits(p.Thresholds, p.Slots); err != nil {
+		return err
 	}
 	// What the closeness of distributed noise adds must not push the sum over.
 	if s := p.Proposal.Spec; s.Accountant != proposal.AccountantPaper {

@@ -37,8 +37,8 @@ type Release struct {
 	// Share is what each survivor added where noise is distributed, nothing where it is central.
 	Share noise.Share `json:"share,omitempty"`
 	// Removed are the survivors of whose shares the sum keeps only what a sum over so many needs
-	// (noise.Share.Kept), ascending: they sent the key of the rest in time. Of all others everything
-	// stayed.
+	// (noise.Share.Kept), ascending: they sent the key of the rest in time. Of all others
+	// everything stayed.
 	Removed []int   `json:"removed,omitempty"`
 	Rho     float64 `json:"rho"` // charge
 	// sum + noise; the chosen candidate alone where one is chosen

@@ -48,8 +48,8 @@ func TestWaitIsForAll(t *testing.T) {
 	}
 }
 
-// TestNoiseFactorIsStated: the words of a plan say what its noise is of central noise over all sites
-// and over the fewest, and what it may be where sites go while a sum is opened.
+// TestNoiseFactorIsStated: the words of a plan say what its noise is of central noise over all
+// sites and over the fewest, and what it may be where sites go while a sum is opened.
 func TestNoiseFactorIsStated(t *testing.T) {
 	sites := slices.Repeat([]int{20_000}, 5)
 	central := mustPlan(t, texts.Four, sites...)

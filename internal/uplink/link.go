@@ -173,6 +173,10 @@ func (l *link) read(receive func() (data []byte, last bool, err error)) error {
 		if err != nil {
 			return err
 		}
+		if m, ok := r.(wire.Head); ok { // of no study: before what comes behind it is worked on
+			l.u.headed(l, m)
+			continue
+		}
 		select {
 		case l.waiting <- struct{}{}:
 		case <-l.ctx.Done():

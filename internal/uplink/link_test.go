@@ -31,7 +31,7 @@ func newUplink(t testing.TB, handle func(wire.Message) wire.Message) *Uplink {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { record.Close() })
-	return New(Options{Log: log, Now: time.Now, Egress: record, Work: new(sync.WaitGroup), Handle: handle,
+	return New(Options{Log: log, Now: time.Now, Egress: record, Work: new(sync.WaitGroup), Handle: handle, Head: func(wire.Head) {},
 		Hello: func() wire.Hello { return wire.Hello{} }, Studies: func(*wire.Hello) {}, QuantumSafe: func() bool { return false }, Ceiling: func() int { return LeastMessage }})
 }
 
@@ -204,6 +204,42 @@ func TestHeldBytes(t *testing.T) {
 		}
 		end()
 		u.o.Work.Wait()
+	})
+}
+
+// TestHeadsInTheirOrder: heads of the chain are passed on as they are read, before what comes
+// behind them is worked on, and those of a link that was replaced are not.
+func TestHeadsInTheirOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var got []uint64
+		u := newUplink(t, func(wire.Message) wire.Message {
+			got = append(got, 100)
+			return nil
+		})
+		u.o.Head = func(m wire.Head) { got = append(got, m.Base.Number) }
+		head := func(n uint64) []byte {
+			return coordinatorMessage(t, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Head{Head: &covey.Head{Base: n, BaseHead: make([]byte, 32)}}})
+		}
+		read := func(l *link, all ...[]byte) {
+			for _, raw := range all {
+				if err := l.read(inFrames(raw)); err != io.EOF {
+					t.Fatal(err)
+				}
+			}
+			synctest.Wait()
+		}
+		old, now := newLink(t.Context(), u), newLink(t.Context(), u)
+		query := coordinatorMessage(t, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Query{Query: &covey.Query{Study: make([]byte, 32)}}})
+		u.set(old, Standing{})
+		read(old, head(1), head(2), query)
+		u.set(nil, Standing{})
+		read(old, head(3))
+		u.set(now, Standing{})
+		read(old, head(4))
+		read(now, head(5))
+		if want := []uint64{1, 2, 100, 5}; !slices.Equal(got, want) {
+			t.Errorf("%v, want %v", got, want)
+		}
 	})
 }
 

@@ -13,7 +13,8 @@ import (
 // is retried, no link breaks and nothing that a site dealt is wrong: either sends messages once
 // more, the last proofs and keys (docs/protocol.md). With more than 64 sites a graph is drawn that
 // says whether the site signs at all, whose shares it holds and with whom it shares masks: shares,
-// boxes and deposits are as many as on average.
+// boxes and deposits are as many as on average. All sites are in every sum: with fewer a site's
+// shares may be 32 bytes shorter.
 func Planned(p *study.Plan, self int) []egress.Planned {
 	t, units, size := p.Thresholds, p.Proposal.Roster[self].Units, sizesOf(p)
 	sealed, owners := boxes(size, self)
@@ -51,7 +52,11 @@ func Planned(p *study.Plan, self int) []egress.Planned {
 		}
 		add(wire.Upload{Header: wire.Header{Study: p.Digest, Query: i, Slot: i}, Masked: make([]byte, q.Bytes)}, what)
 		add(wire.Signature{Header: wire.Header{Study: p.Digest, Query: i, Slot: i}, Signature: make([]byte, 64)}, "a signature on the set of sites in the sum")
-		add(wire.Shares{Header: wire.Header{Study: p.Digest, Query: i, Slot: i}, Shares: make([]byte, sharesFixed+32*t.Holders)}, "shares of one-time keys that remove the masks of the whole sum, once")
+		what, n := "shares of one-time keys that remove the masks of the whole sum, once", sharesFixed+32*t.Holders
+		if p.Removes() {
+			what, n = what+", and the key of noise that so many sites do not need", n+32
+		}
+		add(wire.Shares{Header: wire.Header{Study: p.Digest, Query: i, Slot: i}, Shares: make([]byte, n)}, what)
 	}
 	return out
 }
@@ -76,7 +81,8 @@ func boxes(size sizes, self int) (sealed [][]byte, owners int) {
 	for range t.Holders {
 		sealed = append(sealed, make([]byte, size.box(true, false)))
 	}
-	// Two sites share masks if either chose the other as one of Degree; each owns half of its pairs.
+	// Two sites share masks if either chose the other as one of Degree; each owns half of its
+	// pairs.
 	n := float64(t.Sites - 1)
 	other := 1 - float64(t.Degree)/n
 	owners = int(math.Round(n * (1 - other*other) / 2))

@@ -34,6 +34,9 @@ type Options struct {
 	// link. Either way the coordinator learns that the study is open.
 	Hello   func() wire.Hello
 	Studies func(*wire.Hello)
+	// Head is called with each head of the coordinators' chain, in the order in which they come on
+	// the present link; it must not call the Uplink.
+	Head func(wire.Head)
 	// Handle answers one request, nil for silence. It is called by one goroutine at a time for one
 	// study.
 	Handle func(wire.Message) wire.Message
@@ -110,6 +113,16 @@ func (u *Uplink) set(l *link, s Standing) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.link, u.stands = l, s
+}
+
+// headed passes a head on, of the present link alone: one of an earlier link may be older than what
+// was shown since.
+func (u *Uplink) headed(l *link, m wire.Head) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.link == l {
+		u.o.Head(m)
+	}
 }
 
 // begin makes l the link and says hello on it; not where the policy demands more of a link than

@@ -23,6 +23,7 @@ var (
 	ErrNoStudy        = errors.New("link: a message without a study")
 	ErrNumber         = errors.New("link: a number over 2^31-1")
 	ErrHistory        = errors.New("link: a history that is no link")
+	ErrHead           = errors.New("link: a head of the chain that does not parse")
 	ErrTags           = errors.New("link: the hello's studies do not parse")
 
 	errUnknown = errors.New("wire: a message that this build does not know")

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"covey/internal/chain"
 	"covey/internal/proposal"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
@@ -32,8 +33,8 @@ func messages() []struct {
 	}
 	tags := append(append([]byte{}, make([]byte, TagBytes)...), d[:TagBytes]...)
 	return []row{
-		{Hello{"a", []Dataset{{"rows", 1 << 63}}, []Tag{{}, TagOf(id)}, true, []Tag{TagOf(id)}},
-			&covey.Hello{Software: "a", Datasets: []*covey.Dataset{{Name: "rows", Units: 1 << 63}}, Open: tags, AllOpen: true, Over: d[:TagBytes]}},
+		{Hello{"a", []Dataset{{"rows", 1 << 63}}, []Tag{{}, TagOf(id)}, true, []Tag{TagOf(id)}, chain.Head{Number: 7, Link: chain.Link(id)}},
+			&covey.Hello{Chain: 7, ChainHead: d, Software: "a", Datasets: []*covey.Dataset{{Name: "rows", Units: 1 << 63}}, Open: tags, AllOpen: true, Over: d[:TagBytes]}},
 		{Decision{Header{Study: id}, study.VerdictRejected, study.CodeBudget, []byte{7}},
 			&covey.Decision{Study: d, Verdict: covey.Verdict_VERDICT_REJECTED, Code: covey.Code_CODE_BUDGET, Signature: []byte{7}}},
 		{Announcement{setup, []byte{7}}, &covey.Announcement{Study: d, Attempt: 3, Signed: []byte{7}}},
@@ -63,6 +64,8 @@ func messages() []struct {
 		{Prove{slot, []int{0, 2}, 4}, &covey.Prove{Study: d, Query: 4, Slot: 5, Survivors: u, Dealer: 4}},
 		{Keys{slot, []int{0, 2}}, &covey.Keys{Study: d, Query: 4, Slot: 5, Survivors: u}},
 		{Final{slot, []byte{7}, []byte{8}}, &covey.Final{Study: d, Query: 4, Slot: 5, Released: []byte{7}, Signature: []byte{8}}},
+		{Head{chain.Shown{Base: chain.Head{Number: 7, Link: chain.Link(id)}, Steps: []chain.Step{{1}, {2}}, Signature: []byte{8}}},
+			&covey.Head{Base: 7, BaseHead: d, Steps: chain.Join([]chain.Step{{1}, {2}}), Signature: []byte{8}}},
 		{Ended{Header{Study: id}, study.CodeRetriesSpent}, &covey.Ended{Study: d, Code: covey.Code_CODE_RETRIES_SPENT}},
 	}
 }
@@ -222,18 +225,19 @@ func TestCodesHaveWireNames(t *testing.T) {
 	}
 }
 
-// TestEveryMessageNamesItsStudy: each message of either side but a hello and a proposal has a field
-// "study", and what it states is all that its fields state: a message of which it is not on record
-// whose study, query, slot and code it is of could leave a site unseen.
+// TestEveryMessageNamesItsStudy: each message of either side but a hello, a proposal and a head has
+// a field "study", and what it states is all that its fields state: a message of which it is not on
+// record whose study, query, slot and code it is of could leave a site unseen.
 func TestEveryMessageNamesItsStudy(t *testing.T) {
 	for _, c := range messages() {
 		fields := c.wire.ProtoReflect().Descriptor().Fields()
 		_, hello := c.m.(Hello)
 		_, proposal := c.m.(Proposal)
-		if (fields.ByName("study") == nil) != (hello || proposal) {
+		_, head := c.m.(Head)
+		if (fields.ByName("study") == nil) != (hello || proposal || head) {
 			t.Errorf("a %s names no study", Name(c.m))
 		}
-		if c.m.About().Study != id && !hello && !proposal {
+		if c.m.About().Study != id && !hello && !proposal && !head {
 			t.Errorf("a %s is about study %s", Name(c.m), c.m.About().Study)
 		}
 		s := StatedIn(c.m)

@@ -3,6 +3,7 @@ package wire
 import (
 	"google.golang.org/protobuf/proto"
 
+	"covey/internal/chain"
 	"covey/internal/proposal"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
@@ -35,6 +36,8 @@ type (
 		Open     []Tag // pending, or approved and not over there
 		AllOpen  bool  // Open holds all of them
 		Over     []Tag // on the ledger, and over there
+		// Chain is the head of the coordinators' chain that the site kept.
+		Chain chain.Head
 	}
 	// Dataset is the public face of one data set.
 	Dataset struct {
@@ -193,10 +196,15 @@ type (
 		Header
 		Code study.Code
 	}
+	// Head shows the chain of the coordinators' log.
+	Head struct{ chain.Shown }
 )
 
 // About is nothing: a hello is of no study.
 func (Hello) About() Header { return Header{} }
+
+// About is nothing: the chain is of no study.
+func (Head) About() Header { return Header{} }
 
 // About returns the digest of the proposal's bytes.
 func (m Proposal) About() Header { return Header{Study: proposal.DigestOf(m.Body)} }
@@ -205,6 +213,9 @@ func (m Hello) body() proto.Message {
 	b := &covey.Hello{Software: m.Software, Open: joined(m.Open), AllOpen: m.AllOpen, Over: joined(m.Over)}
 	for _, d := range m.Datasets {
 		b.Datasets = append(b.Datasets, &covey.Dataset{Name: d.Name, Units: d.Units})
+	}
+	if m.Chain.Number > 0 {
+		b.Chain, b.ChainHead = m.Chain.Number, m.Chain.Link[:]
 	}
 	return b
 }
@@ -260,6 +271,17 @@ func (m Prove) body() proto.Message {
 func (m Keys) body() proto.Message  { return &covey.Keys{Survivors: uints(m.Survivors)} }
 func (m Final) body() proto.Message { return &covey.Final{Released: m.Encoded, Signature: m.Signature} }
 func (m Ended) body() proto.Message { return &covey.Ended{Code: wireCode(m.Code)} }
+func (m Head) body() proto.Message {
+	return &covey.Head{Base: m.Base.Number, BaseHead: m.Base.Link[:], Steps: chain.Join(m.Steps), Signature: m.Signature}
+}
+
+// head reads a head of the chain.
+func head(number uint64, link []byte) (chain.Head, error) {
+	if len(link) != len(chain.Link{}) {
+		return chain.Head{}, ErrHead
+	}
+	return chain.Head{Number: number, Link: chain.Link(link)}, nil
+}
 
 // decode turns a body into its message. Numbers that do not fit are r's to remember.
 func decode(r *reader, h Header, body proto.Message) (Message, error) {
@@ -274,6 +296,11 @@ func decode(r *reader, h Header, body proto.Message) (Message, error) {
 			return nil, err
 		}
 		m := Hello{Software: b.GetSoftware(), Open: open, AllOpen: b.GetAllOpen(), Over: over}
+		if b.GetChain() > 0 {
+			if m.Chain, err = head(b.GetChain(), b.GetChainHead()); err != nil {
+				return nil, err
+			}
+		}
 		for _, d := range b.GetDatasets() {
 			m.Datasets = append(m.Datasets, Dataset{d.GetName(), d.GetUnits()})
 		}
@@ -335,6 +362,16 @@ func decode(r *reader, h Header, body proto.Message) (Message, error) {
 		return Final{h, b.GetReleased(), b.GetSignature()}, nil
 	case *covey.Ended:
 		return Ended{h, codeOf(b.GetCode())}, nil
+	case *covey.Head:
+		base, err := head(b.GetBase(), b.GetBaseHead())
+		if err != nil {
+			return nil, err
+		}
+		steps, err := chain.Split(b.GetSteps())
+		if err != nil || len(steps) > chain.MaxSteps {
+			return nil, ErrHead
+		}
+		return Head{chain.Shown{Base: base, Steps: steps, Signature: b.GetSignature()}}, nil
 	}
 	return nil, errUnknown
 }

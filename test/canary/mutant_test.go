@@ -20,10 +20,10 @@ var mutants = []struct {
 	where, what string
 }{
 	{"a slot's secret in an agent's log", proposal.NoiseCentral, []edit{
-		{"internal/agent/query.go", "	s.prepare(ask.Slot) // goes on while the rows are added up\n", "	s.prepare(ask.Slot) // goes on while the rows are added up\n	s.agent.log.Info(\"slot\", \"secret\", own[:])\n"},
+		{"internal/agent/query.go", "	sum, err := s.added(ask)\n", "	s.agent.log.Info(\"slot\", \"secret\", own[:])\n	sum, err := s.added(ask)\n"},
 	}, "file site-", "'s secret of slot "},
 	{"a site's exact sum in its log", proposal.NoiseCentral, []edit{
-		{"internal/agent/query.go", "	s.prepare(ask.Slot) // goes on while the rows are added up\n	sum, err := s.added(ask)\n", "	s.prepare(ask.Slot) // goes on while the rows are added up\n	sum, err := s.added(ask)\n	s.agent.log.Info(\"added\", \"sum\", sum)\n"},
+		{"internal/agent/query.go", "	sum, err := s.added(ask)\n", "	sum, err := s.added(ask)\n	s.agent.log.Info(\"added\", \"sum\", sum)\n"},
 	}, "file site-", string(sum)},
 	{"the opened sum on stderr", proposal.NoiseCentral, []edit{
 		{"internal/coordinator/release.go", "	began()\n	values", "	began()\n	for _, v := range sum {\n		print(v, \" \")\n	}\n	values"},
@@ -32,7 +32,7 @@ var mutants = []struct {
 		{"internal/coordinator/release.go", "	noised, err := privatize(p, e.Ask, sum[:values]", "	print(string(key[:]))\n	noised, err := privatize(p, e.Ask, sum[:values]"},
 	}, "file coordinator-", "the key of the noise"},
 	{"an identity key in the hello", proposal.NoiseDistributed, []edit{
-		{"internal/agent/view.go", "	h := hello{Software: enroll.Software}\n", "	h := hello{Software: enroll.Software + fmt.Sprintf(\"%x\", a.identity.Seed())}\n"},
+		{"internal/agent/view.go", "	h := wire.Hello{Software: enroll.Software}\n", "	h := wire.Hello{Software: enroll.Software + fmt.Sprintf(\"%x\", a.identity.Seed())}\n"},
 	}, "memory of coordinator-", "'s identity.key"},
 	{"wrap keys that stay", proposal.NoiseCentral, []edit{
 		{"internal/ledger/keys.go", "		if _, err := k.f.WriteAt(none[:], k.offset(i)); err != nil {", "		if _, err := k.f.ReadAt(none[:], k.offset(i)); err != nil {"},

@@ -75,6 +75,8 @@ func TestSecretsPrintAsRedacted(t *testing.T) {
 	secrets, shares := g.Secrets, g.Held[0]
 	for i := range secrets {
 		hide("transport key", secrets[i].Transport[:])
+		hide("ML-KEM seed", secrets[i].Seal[:])
+		hide("nonce", secrets[i].Nonce[:])
 		for _, s := range secrets[i].Slots {
 			hide("slot's secret", s[:])
 		}
@@ -82,12 +84,10 @@ func TestSecretsPrintAsRedacted(t *testing.T) {
 	for _, s := range shares {
 		raw, err := s.MarshalBinary()
 		check(err)
-		for ; len(raw) > 0; raw = raw[32:] {
-			hide("share", raw[:32])
+		for raw = raw[6:]; len(raw) > 0; raw = raw[32:] { // behind counts
+			hide("share or key", raw[:32])
 		}
 	}
-	agreement, err := g.Setup.Agree(0, 0, secrets[0].Slots[0])
-	check(err)
 
 	values := []float64{3.14159265358979, -271.828182845904, 57.7215664901532, 1.61803398874989}
 	for _, v := range values {
@@ -117,7 +117,7 @@ func TestSecretsPrintAsRedacted(t *testing.T) {
 	defer hub.Close()
 
 	all := map[string]any{
-		"secagg.SlotSecret": secrets[0].Slots[0], "secagg.Secrets": secrets[0], "secagg.Held": shares, "secagg.SlotHeld": shares[0], "secagg.Agreement": agreement, "secagg.Setup": g.Setup,
+		"secagg.SlotSecret": secrets[0].Slots[0], "secagg.Secrets": secrets[0], "secagg.Held": shares, "secagg.SlotHeld": shares[0], "secagg.Received": g.Taken[0], "secagg.Received, copied": *g.Taken[0], "secagg.Setup": g.Setup, "ledger.Confirmed": ledger.Confirmed{Slots: map[int][]byte{0: secrets[0].Slots[0][:]}},
 		"pki.Token": token, "pki.Join": join, "pki.Join, read": read, "pki.Estate": estate, "pki.Holder": joining, "pki.Authority": authority,
 		"clip.Matrix": matrix, "answer.Rows": answer.New(matrix), "dataset.Rows": rows, "noise.NewKeyed": noise.NewKeyed(noiseKey),
 		"agent.Agent": running, "ledger.Ledger": book, "ledger.Journal": book.Journal([32]byte{1}), "coordinator.Coordinator": hub, "coordinator.Options": coordinator.Options{Authority: authority},

@@ -189,13 +189,27 @@ func (f *fleet) plantLedger(h *haystack, self int, copied string, p *study.Plan)
 		fail(err)
 		out.slots[i] = secagg.SlotSecret(raw)
 		h.bytes(secret{kind: seed, owners: names(who), what: fmt.Sprintf("%s's secret of slot %d", who.Name, i)}, raw[:32])
-		for d, shares := 0, raw[32:]; len(shares) > 0; d, shares = d+1, shares[64:] {
-			// A share of m is its holder's and its dealer's while the dealer survives; of b it is
-			// sent to the leader.
-			both := names(who, f.Sites[d])
-			h.bytes(secret{kind: held, owners: both, what: fmt.Sprintf("%s's share of %s's m in slot %d", who.Name, f.Sites[d].Name, i)}, shares[:32])
-			h.bytes(secret{kind: held, owners: append(both, names(f.Nodes...)...), what: fmt.Sprintf("%s's share of %s's b in slot %d", who.Name, f.Sites[d].Name, i)}, shares[32:64])
+		count := func(k int) int { return int(binary.BigEndian.Uint16(raw[32+2*k:])) }
+		rest := raw[32+6:]
+		take := func() (value []byte) {
+			value, rest = rest[:32], rest[32:]
+			return value
 		}
+		for d := range count(0) { // sent to the leader for a survivor
+			h.bytes(secret{kind: held, owners: append(names(who, f.Sites[d]), names(f.Nodes...)...), what: fmt.Sprintf("%s's share of %s's b in slot %d", who.Name, f.Sites[d].Name, i)}, take())
+		}
+		for d := range count(1) { // its holder's and its dealer's, while the dealer survives
+			h.bytes(secret{kind: held, owners: names(who, f.Sites[d]), what: fmt.Sprintf("%s's share of %s's e in slot %d", who.Name, f.Sites[d].Name, i)}, take())
+		}
+		for _, o := range setup.Graph().Owners(self)[:count(2)] { // its two ends', while both survive
+			h.bytes(secret{kind: held, owners: names(who, f.Sites[o]), what: fmt.Sprintf("%s's key of its pair with %s in slot %d", who.Name, f.Sites[o].Name, i)}, take())
+		}
+		if len(rest) > 0 {
+			f.T.Fatalf("slot %d of %s holds %d bytes more", i, who.Name, len(rest))
+		}
+	}
+	if _, _, err := j.Setup(0, ledger.SetupSecrets); !errors.Is(err, ledger.ErrErased) {
+		f.T.Errorf("%s's ledger has the seeds of a setup that is confirmed: %v", who.Name, err)
 	}
 	return out
 }

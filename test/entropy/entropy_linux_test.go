@@ -4,6 +4,7 @@ package entropy_test
 import (
 	"bytes"
 	"crypto/ed25519"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -29,17 +30,51 @@ const (
 	operation = "COVEY_TEST_ENTROPY"
 	folder    = "COVEY_TEST_ENTROPY_FOLDER"
 	filtered  = "COVEY_TEST_ENTROPY_FILTERED"
+	board     = "COVEY_TEST_ENTROPY_BOARD" // announcements, made where there is entropy
 )
+
+// setup is of three sites, with the first one's key and fixed secrets.
+func setup() (secagg.Config, ed25519.PrivateKey, secagg.Secrets) {
+	cfg := secagg.Config{Study: [32]byte{1}, Quorum: 2, MinSurvivors: 3, Slots: 3}
+	var first ed25519.PrivateKey
+	for i := range 3 {
+		key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{byte(i)}, 32))
+		if first == nil {
+			first = key
+		}
+		cfg.Identity = append(cfg.Identity, key.Public().(ed25519.PublicKey))
+	}
+	return cfg, first, secagg.Secrets{Transport: [32]byte{1}, Slots: make([]secagg.SlotSecret, 3)}
+}
 
 // withoutEntropy are the operations that make a key, a seed or a nonce. Each is run by a
 // process in which getrandom(2) has failed from the start.
 var withoutEntropy = map[string]func(dir string) error{
 	"secagg.NewSecrets": func(string) error {
-		cfg := secagg.Config{Study: [32]byte{1}, Quorum: 2, MinSurvivors: 3, Slots: 3}
-		for i := range 3 {
-			cfg.Identity = append(cfg.Identity, ed25519.NewKeyFromSeed(bytes.Repeat([]byte{byte(i)}, 32)).Public().(ed25519.PublicKey))
-		}
+		cfg, _, _ := setup()
 		_, err := secagg.NewSecrets(cfg)
+		return err
+	},
+	"secagg.Announce": func(string) error { // what masks its combination
+		cfg, key, secrets := setup()
+		_, err := secagg.Announce(cfg, 0, secrets, key)
+		return err
+	},
+	"secagg.(*Setup).box": func(string) error { // of Deal: what ML-KEM seals
+		cfg, key, secrets := setup()
+		var announcements [][]byte
+		for text := range strings.SplitSeq(os.Getenv(board), ",") {
+			raw, err := hex.DecodeString(text)
+			if err != nil {
+				return err
+			}
+			announcements = append(announcements, raw)
+		}
+		s, err := secagg.Verify(cfg, announcements)
+		if err != nil {
+			return err
+		}
+		_, err = s.Deal(0, secrets, key, nil)
 		return err
 	},
 	"ledger.Open":  func(dir string) error { _, err := ledger.Open(dir); return err },
@@ -91,12 +126,21 @@ func TestMain(m *testing.M) {
 // TestNoEntropyNoKeys: where the kernel gives no random bytes, nothing that makes keys returns,
 // with an error or without: the process ends, and no file holds anything.
 func TestNoEntropyNoKeys(t *testing.T) {
+	cfg, _, secrets := setup()
+	var announcements []string
+	for i := range 3 {
+		raw, err := secagg.Announce(cfg, i, secrets, ed25519.NewKeyFromSeed(bytes.Repeat([]byte{byte(i)}, 32)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		announcements = append(announcements, hex.EncodeToString(raw))
+	}
 	for name := range withoutEntropy {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "made")
 			c := exec.CommandContext(t.Context(), os.Args[0])
-			c.Env = append(os.Environ(), operation+"="+name, folder+"="+dir)
+			c.Env = append(os.Environ(), operation+"="+name, folder+"="+dir, board+"="+strings.Join(announcements, ","))
 			var trace bytes.Buffer
 			c.Stderr = &trace
 			out, err := c.Output()

@@ -28,6 +28,7 @@ type Part struct {
 
 	mu    sync.Mutex
 	node  *node.Node // of a coordinator that runs
+	agent *agent.Agent
 	stop  context.CancelFunc
 	ended chan struct{} // closed with the end of the latest run
 	err   error         // of that end
@@ -102,7 +103,17 @@ func (p *Part) open() (*node.Node, func(context.Context) error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.agent = a
 	return nil, a.Run, nil
+}
+
+// Agent returns the site's agent of the latest start.
+func (p *Part) Agent() *agent.Agent {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.agent
 }
 
 // AgentIn makes the site's agent on a folder, which is its own or a copy.

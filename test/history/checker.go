@@ -48,10 +48,13 @@ const (
 	OneQuestion Rule = "one-question"
 	// A site signs one survivor set a slot.
 	OneSetPerSlot Rule = "one-set-per-slot"
-	// A site sends shares for one slot and survivor set a query.
+	// A site sends shares, and proofs and keys after them, for one slot and survivor set a query.
 	OneOpeningPerQuery Rule = "one-opening-per-query"
-	// A site never sends shares of both secrets of a dealer in a slot.
+	// A site never sends shares of both secrets of a dealer in a slot, nor a key of a pair inside
+	// of the survivors.
 	OneKind Rule = "one-kind"
+	// An attempt ends in one way at a site: it confirms, or shows the keys of its boxes.
+	OneEnd Rule = "one-end"
 	// No log entry, snapshot, log line, or message holds an exact sum, and none but the
 	// upload itself a masked upload.
 	UnNoised Rule = "un-noised"

@@ -238,6 +238,16 @@ func histories() []broken {
 		{rule: SameBytes, name: "boxes", tell: resend("send/boxes/-1/-1/s1", func(m *covey.SiteMessage) { flip(m.GetBoxes().Boxes[0]) })},
 		{rule: SameBytes, name: "confirmation", tell: resend("send/confirmation/-1/-1/s1", func(m *covey.SiteMessage) { flip(m.GetConfirmation().Signature) })},
 
+		{rule: SameBytes, name: "deposits", tell: resend("send/confirmation/-1/-1/s1", func(m *covey.SiteMessage) { flip(m.GetConfirmation().Deposits) })},
+		{rule: SameBytes, name: "keys", tell: func(st *story) {
+			st.after(1, func() { st.sendKeys(st.members[0], st.asks[1], survivorsOf[1]) })
+			resend("send/pairkeys/1/1/s0", func(m *covey.SiteMessage) { flip(m.GetPairKeys().Keys) })(st)
+		}},
+		{rule: SameBytes, name: "a proof", tell: func(st *story) {
+			st.after(1, func() { st.sendProof(st.members[0], st.asks[1], survivorsOf[1], 2) })
+			resend("send/proof of 2/1/1/s0", func(m *covey.SiteMessage) { flip(m.GetProof().Proof) })(st)
+		}},
+
 		{rule: OneQueryPerSlot, name: "an upload in the slot of another query", tell: func(st *story) {
 			a, err := st.plan.NewAsk(st.courseAt(1, st.asks[1].X), 0, 0)
 			st.must(err)
@@ -261,6 +271,27 @@ func histories() []broken {
 			st.journal(st.members[0], "shares", 0, 2)
 			st.sendShares(st.members[0], a, survivorsOf[0])
 		}},
+		{rule: OneOpeningPerQuery, name: "keys for another set than the shares", tell: func(st *story) {
+			st.after(1, func() { st.sendKeys(st.members[0], st.asks[1], secagg.Survivors{0, 1, 3}) })
+		}},
+		{rule: OneOpeningPerQuery, name: "a proof for another set than the shares", tell: func(st *story) {
+			st.after(1, func() { st.sendProof(st.members[0], st.asks[1], secagg.Survivors{0, 1, 3}, 2) })
+		}},
+		{rule: OneKind, name: "a key of a pair inside of the set", tell: func(st *story) {
+			st.after(1, func() { st.sendKeys(st.members[0], st.asks[1], survivorsOf[1]) })
+			e := &st.moments[st.at("send/pairkeys/1/1/s0")].e
+			var m covey.SiteMessage
+			st.must(proto.Unmarshal(e.Data, &m))
+			k := m.GetPairKeys()
+			k.Keys = append(k.Keys, make([]byte, 32)...)
+			raw, err := proto.Marshal(&m)
+			st.must(err)
+			e.Data = raw
+		}},
+		{rule: OneEnd, name: "keys of the boxes after a confirmation", vary: variation{queries: 1}, tell: func(st *story) { st.accuse(st.members[1]) }},
+		{rule: OneEnd, name: "a confirmation after keys of the boxes", vary: variation{queries: 1}, tell: func(st *story) {
+			st.insert("send/confirmation/-1/-1/s1", func() { st.accuse(st.members[1]) })
+		}},
 		{rule: OneKind, name: "another set in the slot", vary: variation{queries: 1}, tell: func(st *story) {
 			// As if the slot were the second query's: its first opening.
 			a := st.lateSlot(1, 0, survivorsOf[1])
@@ -275,6 +306,7 @@ func histories() []broken {
 		}}},
 		{rule: RightSum, name: "noise of another key", vary: variation{noise: func(key [32]byte) [32]byte { key[0] ^= 1; return key }}},
 		{rule: RightSum, name: "no shares were sent", tell: func(st *story) { st.drop("send/shares/1/1/s2") }},
+		{rule: RightSum, name: "a deposit is false and no keys were sent", tell: falseDeposit},
 		{rule: RightSum, name: "no upload was sent", tell: func(st *story) { st.drop("send/upload/1/1/s2") }},
 		{rule: RightSum, name: "sites were asked something else", vary: variation{queries: 1}, tell: func(st *story) {
 			for i := range 4 {
@@ -307,7 +339,7 @@ func histories() []broken {
 	}
 	for _, kind := range []struct{ point, message string }{
 		{"approve/-1/-1", "decision"}, {"setup.announcement/-1/-1", "announcement"}, {"setup.boxes/-1/-1", "boxes"},
-		{"slots/-1/-1", "confirmation"}, {"setup.confirmation/-1/-1", "confirmation"}, {"setup.confirmed/-1/-1", "upload"},
+		{"setup.confirmation/-1/-1", "confirmation"}, {"setup.confirmed/-1/-1", "upload"},
 		{"upload/0/0", "upload"}, {"sign/0/0", "signature"}, {"shares/0/0", "shares"},
 	} {
 		point, _, _ := strings.Cut(kind.point, "/")
@@ -321,6 +353,61 @@ func histories() []broken {
 		st.send(st.members[1], "refusal", 0, 1, &covey.SiteMessage{Body: &covey.SiteMessage_Refusal{Refusal: &covey.Refusal{Study: st.id(), Slot: 1,
 			Code: covey.Code_CODE_HELD, Signature: st.sign(st.members[1], a, survivorsOf[0])}}})
 	}}), slices.Concat(leakHistories(), strangeHistories())...)
+}
+
+// after puts events between a query's shares and its release.
+func (st *story) after(query int, something func()) {
+	st.insert(fmt.Sprintf("log/released/%d/%d/c1/before", query, query), something)
+}
+
+// falseDeposit has site 3, which the second query does without, deposit other keys than it holds.
+func falseDeposit(st *story) {
+	e := &st.moments[st.at("send/confirmation/-1/-1/s3")].e
+	var m covey.SiteMessage
+	st.must(proto.Unmarshal(e.Data, &m))
+	d := m.GetConfirmation().Deposits
+	for k := range d {
+		d[k] ^= 1
+	}
+	raw, err := proto.Marshal(&m)
+	st.must(err)
+	e.Data = raw
+}
+
+// TestOpenedWithKeysAndProofs: a sum that deposits do not open, or wrong shares, is opened again
+// from the keys and proofs on the wire.
+func TestOpenedWithKeysAndProofs(t *testing.T) {
+	st := newStory(t, variation{})
+	falseDeposit(st)
+	st.after(1, func() {
+		for _, m := range st.members[:3] {
+			st.sendKeys(m, st.asks[1], survivorsOf[1])
+		}
+	})
+	if report, violations := st.check(); len(violations) > 0 || report.Checked != 2 {
+		t.Errorf("with keys: %+v, %v", report, violations)
+	}
+
+	st = newStory(t, variation{})
+	e := &st.moments[st.at("send/shares/0/0/s1")].e
+	var m covey.SiteMessage
+	st.must(proto.Unmarshal(e.Data, &m))
+	shares := m.GetShares().Shares
+	shares[len(shares)-32] ^= 1 // of site 3's secret
+	raw, err := proto.Marshal(&m)
+	st.must(err)
+	e.Data = raw
+	if _, violations := st.check(); !slices.Equal(rulesOf(violations), []Rule{RightSum}) {
+		t.Errorf("a wrong share and no proofs: %v", violations)
+	}
+	st.after(0, func() {
+		for _, m := range st.members[:3] {
+			st.sendProof(m, st.asks[0], survivorsOf[0], 3)
+		}
+	})
+	if _, violations := st.check(); len(violations) > 0 {
+		t.Errorf("a wrong share, and proofs: %v", violations)
+	}
 }
 
 // body is the proposal's.

@@ -59,6 +59,8 @@ type run struct {
 	asks    map[place]study.Ask
 	uploads map[place]map[int][]byte
 	shares  map[place]map[int][]byte
+	keys    map[place]map[int][]byte // of pairs
+	proofs  map[place]map[int][][]byte
 	sums    map[int]*sums
 
 	// What must not change.
@@ -66,9 +68,12 @@ type run struct {
 	slotOf map[int]map[int]int // by site, slot: the query of its upload
 	signed map[siteAt][32]byte
 	opened map[siteAt][32]byte
-	kinds  map[siteAt][]kinds
-	hashes map[[32]byte][]int // U by H(U)
-	slots  map[int]bool
+	about  map[siteAt][32]byte // by site, query: what its shares are of
+	// by site, attempt
+	confirmed, closed map[siteAt]bool
+	kinds             map[siteAt][]kinds
+	hashes            map[[32]byte][]int // U by H(U)
+	slots             map[int]bool
 }
 
 type noised struct {
@@ -188,8 +193,8 @@ func (c *Checker) newRun(body []byte) (*run, error) {
 		survivors: map[place][][]int{}, certificates: map[place][][][]byte{}, committed: map[int][][32]byte{},
 		releases: map[int][32]byte{}, noised: map[noised][32]byte{}, steps: map[int]study.Course{0: plan.Start()}, finals: map[int]study.Release{}, last: map[int]bool{},
 		setups: map[uint32]*setup{}, asks: map[place]study.Ask{}, uploads: map[place]map[int][]byte{},
-		shares: map[place]map[int][]byte{}, sums: map[int]*sums{}, sent: map[said][32]byte{}, slotOf: map[int]map[int]int{},
-		signed: map[siteAt][32]byte{}, opened: map[siteAt][32]byte{}, kinds: map[siteAt][]kinds{},
+		shares: map[place]map[int][]byte{}, keys: map[place]map[int][]byte{}, proofs: map[place]map[int][][]byte{}, sums: map[int]*sums{}, sent: map[said][32]byte{}, slotOf: map[int]map[int]int{},
+		signed: map[siteAt][32]byte{}, opened: map[siteAt][32]byte{}, about: map[siteAt][32]byte{}, confirmed: map[siteAt]bool{}, closed: map[siteAt]bool{}, kinds: map[siteAt][]kinds{},
 		hashes: map[[32]byte][]int{}, slots: map[int]bool{},
 	}
 	for owner, site := range c.truth.Sites {
@@ -256,6 +261,8 @@ func (s *run) forget(query int) {
 	for at := range s.shares {
 		if at.query <= query {
 			delete(s.shares, at)
+			delete(s.keys, at)
+			delete(s.proofs, at)
 		}
 	}
 	for q := range s.sums {

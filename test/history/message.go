@@ -61,10 +61,18 @@ func (c *Checker) sent(e failpoint.Event) {
 	case "boxes":
 		need("setup.boxes", -1, -1)
 		c.same(s, said{site: i, kind: m.kind, a: int(m.attempt)}, m.list...)
+		c.dealt(s, i, m)
 	case "confirmation":
-		need("slots", -1, -1)
 		need("setup.confirmation", -1, -1)
-		c.same(s, said{site: i, kind: m.kind, a: int(m.attempt)}, m.body)
+		c.same(s, said{site: i, kind: m.kind, a: int(m.attempt)}, append(slices.Clone(m.rest), m.body)...)
+		if s.closed[siteAt{i, int(m.attempt)}] {
+			c.fail(OneEnd, s, -1, -1, "site %d confirms attempt %d, whose boxes others can open", i, m.attempt)
+		}
+		s.confirmed[siteAt{i, int(m.attempt)}] = true
+		c.deposited(s, i, m)
+	case "recalled":
+		need("setup.confirmation", -1, -1)
+		c.same(s, said{site: i, kind: m.kind, a: int(m.attempt)}, m.rest...)
 	case "upload":
 		need("setup.confirmed", -1, -1)
 		need("upload", m.query, m.slot)
@@ -78,7 +86,17 @@ func (c *Checker) sent(e failpoint.Event) {
 	case "shares":
 		need("shares", m.query, m.slot)
 		c.shared(s, i, m)
+	case "proof", "pairkeys":
+		need("shares", m.query, m.slot)
+		c.followed(s, i, m)
 	case "refusal":
+		if m.accuses {
+			need("setup.closed", -1, -1)
+			if s.confirmed[siteAt{i, int(m.attempt)}] {
+				c.fail(OneEnd, s, -1, -1, "site %d shows the keys of attempt %d, which it confirmed", i, m.attempt)
+			}
+			s.closed[siteAt{i, int(m.attempt)}] = true
+		}
 		if len(m.body) > 0 {
 			need("sign", m.query, m.slot)
 			c.signedOnce(s, i, m)
@@ -163,7 +181,7 @@ func (c *Checker) signedOnce(s *run, site int, m message) {
 
 // sharesHeader is what comes before the shares: two labels, transcript, slot, ctx, H(U)
 // and the helper's index (docs/protocol.md).
-const sharesHeader = len("covey secagg shares v1\x00") + len("covey secagg release v1\x00") + 32 + 4 + 32 + 32 + 2
+const sharesHeader = len("covey secagg shares v2\x00") + len("covey secagg release v2\x00") + 32 + 4 + 32 + 32 + 2
 
 func (c *Checker) shared(s *run, site int, m message) {
 	at, n := place{m.query, m.slot}, len(s.sites)
@@ -173,7 +191,7 @@ func (c *Checker) shared(s *run, site int, m message) {
 		return
 	}
 	held := setup.Graph().Held(site)
-	if len(m.body) != sharesHeader+32*len(held) {
+	if n := len(m.body) - 32*len(held); n != sharesHeader && n != sharesHeader+32 { // a key of noise behind
 		c.fail(Readable, s, m.query, m.slot, "site %d's shares are not %d bytes long", site, sharesHeader+32*len(held))
 		return
 	}
@@ -185,6 +203,7 @@ func (c *Checker) shared(s *run, site int, m message) {
 	} else {
 		s.opened[key] = header
 	}
+	s.about[key] = hashOf(m.body[len("covey secagg shares v2\x00"):sharesHeader])
 	u, known := s.hashes[[32]byte(m.body[sharesHeader-34:sharesHeader-2])]
 	if !known || !c.certified(s, at, u) {
 		c.fail(OpeningBeforeShares, s, m.query, m.slot, "site %d sends shares for a set whose certificate is not durable on a quorum", site)
@@ -216,6 +235,48 @@ func (c *Checker) shared(s *run, site int, m message) {
 	}
 }
 
+// followed judges proofs and keys: they are of the slot, context and set of the site's shares, and
+// keys are those of all its pairs with sites outside, of a site inside.
+func (c *Checker) followed(s *run, site int, m message) {
+	at := place{m.query, m.slot}
+	label := len("covey secagg keys v2\x00")
+	if m.kind == "proof" {
+		label = len("covey secagg proof v2\x00")
+	}
+	header := label + sharesHeader - len("covey secagg shares v2\x00")
+	setup := s.setup(s.asks[at].Attempt)
+	if setup == nil || len(m.body) < header {
+		c.fail(Readable, s, m.query, m.slot, "site %d sends a short %s, or one before a setup", site, m.kind)
+		return
+	}
+	if s.about[siteAt{site, m.query}] != hashOf(m.body[label:header]) {
+		c.fail(OneOpeningPerQuery, s, m.query, m.slot, "site %d sends %s for another slot or set than its shares", site, m.kind)
+		return
+	}
+	c.same(s, said{site: site, kind: m.kind, a: m.query, b: m.slot, header: hashOf(m.body[:min(header+2, len(m.body))])}, m.body)
+	if m.kind == "proof" {
+		if s.proofs[at] == nil {
+			s.proofs[at] = map[int][][]byte{}
+		}
+		s.proofs[at][site] = append(s.proofs[at][site], m.body)
+		return
+	}
+	u, known := s.hashes[[32]byte(m.body[header-34:header-2])]
+	outside := 0
+	for _, j := range setup.Graph().Neighbours(site) {
+		if !secagg.Survivors(u).Contains(j) {
+			outside++
+		}
+	}
+	if !known || !secagg.Survivors(u).Contains(site) || len(m.body) != header+32*outside {
+		c.fail(OneKind, s, m.query, m.slot, "site %d sends keys that are not those of its pairs with sites outside of the set", site)
+	}
+	if s.keys[at] == nil {
+		s.keys[at] = map[int][]byte{}
+	}
+	s.keys[at][site] = m.body
+}
+
 // decided reports whether a survivor set is committed for a place, certified whether a
 // certificate is too.
 func (s *run) decided(at place, u []int) bool {
@@ -236,6 +297,10 @@ func (c *Checker) received(e failpoint.Event) {
 	m, err := readCoordinator(e.Data)
 	if err != nil {
 		c.fail(Readable, nil, -1, -1, "a coordinator message that does not read")
+		return
+	}
+	if m.kind == "head" { // of no study
+		c.search("a message to a site", e.Data, everything)
 		return
 	}
 	s := c.studies[m.study]
@@ -266,6 +331,10 @@ func (c *Checker) received(e failpoint.Event) {
 		s.hashes[secagg.Survivors(m.survivors).Hash()] = m.survivors
 		if !s.decided(at, m.survivors) {
 			c.fail(SurvivorsBeforeSignature, s, m.query, m.slot, "a signature is asked for before the set is durable on a quorum, or on another set")
+		}
+	case "prove", "keys":
+		if !c.certified(s, at, m.survivors) {
+			c.fail(OpeningBeforeShares, s, m.query, m.slot, "%s are asked for before this set's certificate is durable on a quorum", m.kind)
 		}
 	case "open":
 		s.hashes[secagg.Survivors(m.survivors).Hash()] = m.survivors

@@ -2,6 +2,8 @@ package history
 
 import (
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -16,6 +18,46 @@ type setup struct {
 	nonces        [][]byte
 	verified      *secagg.Setup
 	err           error
+	// by site, as first sent: its boxes, and what it deposited
+	boxes    map[int][][]byte
+	deposits map[int][]byte
+}
+
+// dealt keeps a site's boxes.
+func (c *Checker) dealt(s *run, site int, m message) {
+	if a := s.setups[m.attempt]; a != nil && a.boxes[site] == nil {
+		if a.boxes == nil {
+			a.boxes = map[int][][]byte{}
+		}
+		a.boxes[site] = m.list
+	}
+}
+
+// deposited keeps what a site deposits with its confirmation.
+func (c *Checker) deposited(s *run, site int, m message) {
+	if a := s.setups[m.attempt]; a != nil && a.deposits[site] == nil {
+		if a.deposits == nil {
+			a.deposits = map[int][]byte{}
+		}
+		a.deposits[site] = m.rest[0]
+	}
+}
+
+// kept is what a coordinator had of the wire to open sums without some sites.
+func (s *run) kept(attempt uint32) (kept secagg.Kept) {
+	a := s.setups[attempt]
+	if a.verified.Config().Whole() {
+		return kept
+	}
+	for i := range s.sites {
+		var tags []byte
+		if a.boxes[i] != nil {
+			tags = a.verified.Tags(i, a.boxes[i])
+		}
+		kept.Tags, kept.Deposits = append(kept.Tags, tags), append(kept.Deposits, a.deposits[i])
+		kept.TagHashes = append(kept.TagHashes, a.verified.TagHashes(i, tags))
+	}
+	return kept
 }
 
 // announced takes a set of announcements that sites were shown or the log holds.
@@ -74,7 +116,7 @@ func (s *run) query(at place) (*secagg.Setup, secagg.Query, bool) {
 		return nil, secagg.Query{}, false
 	}
 	return setup, secagg.Query{Slot: at.slot, Context: s.plan.Context(setup.Transcript(), ask),
-		Bits: s.plan.Bits, Lanes: s.plan.Queries[at.query].Lanes}, true
+		Bits: s.plan.Bits, Lanes: s.plan.Queries[at.query].Lanes, Chain: s.plan.Removes()}, true
 }
 
 // rightSum opens a release's sum again from what was on the wire, and compares it with
@@ -109,18 +151,12 @@ func (c *Checker) rightSum(s *run, r study.Release) {
 		}
 		secagg.SumInto(sum, masked, q.Bits)
 	}
-	opening, err := setup.NewOpening(q, r.Survivors)
+	opening, err := setup.NewOpening(q, r.Survivors, s.kept(ask.Attempt))
 	if err != nil {
 		fail("%v", err)
 		return
 	}
-	for _, i := range slices.Sorted(maps.Keys(s.shares[at])) {
-		if !opening.Ready() {
-			// another set's, or a faulty site's: it helps nobody
-			_ = opening.Add(i, s.shares[at][i])
-		}
-	}
-	if err := opening.Unmask(sum); err != nil {
+	if err := s.unmask(opening, at, sum); err != nil {
 		fail("the sum does not open: %v", err)
 		return
 	}
@@ -131,6 +167,10 @@ func (c *Checker) rightSum(s *run, r study.Release) {
 		return
 	}
 	if s.plan.Honest > 0 {
+		if err := s.remove(r, opening, sum); err != nil {
+			fail("%v", err)
+			return
+		}
 		c.rightShares(s, r, sum, total, q.Bits)
 		return
 	}
@@ -168,7 +208,55 @@ func (c *Checker) rightSum(s *run, r study.Release) {
 	c.report.Checked++
 }
 
-// rightShares checks an opened sum that holds all survivors' shares of noise: it is what
+// unmask opens a sum with what the wire shows: shares, and where these do not do, proofs and keys.
+func (s *run) unmask(opening *secagg.Opening, at place, sum []uint64) error {
+	helpers := slices.Sorted(maps.Keys(s.shares[at]))
+	dropped := map[int]bool{}
+	for {
+		for _, i := range helpers {
+			if (s.plan.Removes() || !opening.Ready()) && !dropped[i] {
+				// another set's, or a faulty site's: it helps nobody
+				_ = opening.Add(i, s.shares[at][i])
+			}
+		}
+		err := opening.Unmask(sum)
+		if needs, ok := errors.AsType[*secagg.KeysError](err); ok {
+			for _, i := range needs.From {
+				if err := opening.AddKeys(i, s.keys[at][i]); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		needs, ok := errors.AsType[*secagg.ProofsError](err)
+		if !ok {
+			return err
+		}
+		for _, i := range needs.Helpers {
+			if !slices.ContainsFunc(s.proofs[at][i], func(p []byte) bool { return opening.AddProof(i, p) == nil }) {
+				opening.Drop(i)
+				dropped[i] = true
+			}
+		}
+	}
+}
+
+// remove takes away of an opened sum what the release says was, by the keys that the wire shows.
+func (s *run) remove(r study.Release, opening *secagg.Opening, sum []uint64) error {
+	removable, u := r.Removable(), len(r.Survivors)
+	for _, i := range r.Removed {
+		key, ok := opening.Chain(i)
+		if !ok {
+			return fmt.Errorf("the wire shows no key of the noise of survivor %d that was taken away", i)
+		}
+		if err := removable.Subtract(sum, secagg.NoiseComponentKeys(key, u, removable.Levels())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rightShares checks an opened sum that holds what stayed of survivors' shares of noise: it is what
 // was released, and differs from the true sum by what the shares' law could have drawn.
 func (c *Checker) rightShares(s *run, r study.Release, sum []uint64, total []int64, bits uint) {
 	opened := make([]int64, len(sum))

@@ -234,9 +234,10 @@ func (st *story) deal() *dealt {
 	d.Group, err = parties.New(st.config(), keys, nil)
 	st.must(err)
 	st.must(d.Hold())
-	for i, m := range st.members {
+	d.confirmations = d.Confirmations()
+	for i := range st.members {
 		boxes, _ := d.Received(i)
-		d.inbox, d.confirmations = append(d.inbox, boxes), append(d.confirmations, d.Setup.Confirm(m.identity, i))
+		d.inbox = append(d.inbox, boxes)
 	}
 	deals = d
 	return d
@@ -262,10 +263,9 @@ func (st *story) prepare() {
 	for i, m := range st.members {
 		st.receive(m, "confirm", -1, -1, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Confirm{Confirm: &covey.Confirm{
 			Study: st.id(), Boxes: d.inbox[i]}}})
-		st.journal(m, "slots", -1, -1)
 		st.journal(m, "setup.confirmation", -1, -1)
 		st.send(m, "confirmation", -1, -1, &covey.SiteMessage{Body: &covey.SiteMessage_Confirmation{Confirmation: &covey.Confirmation{
-			Study: st.id(), Signature: d.confirmations[i]}}})
+			Study: st.id(), Signature: d.confirmations[i], Deposits: d.Taken[i].Deposits, Statement: d.Taken[i].Statement}}})
 	}
 	st.log(round.Entry{Kind: round.EntryPrepared, Announcements: d.Announcements, Confirmations: d.confirmations})
 	for _, m := range st.members {
@@ -298,7 +298,7 @@ func (st *story) masked(m *member, a study.Ask) []byte {
 	q := st.secagg(a)
 	v := append(st.ring(vector), secagg.NoiseLanes(m.secrets.Slots[a.Slot], q.Context, q.Bits)...)
 	if !st.vary.bare {
-		st.must(st.setup.Mask(m.index, m.secrets.Slots[a.Slot], q, v))
+		st.must(st.setup.Mask(m.index, m.secrets.Slots[a.Slot], m.held[a.Slot], q, v))
 	}
 	return secagg.Pack(v, q.Bits)
 }
@@ -330,10 +330,31 @@ func (st *story) certificate(a study.Ask, u secagg.Survivors) secagg.Certificate
 }
 
 func (st *story) sendShares(m *member, a study.Ask, u secagg.Survivors) {
-	shares, err := st.setup.OpenShares(m.index, m.held[a.Slot], st.secagg(a), u, st.certificate(a, u))
+	shares, err := st.setup.OpenShares(m.index, m.secrets.Slots[a.Slot], m.held[a.Slot], st.secagg(a), u, st.certificate(a, u))
 	st.must(err)
 	st.send(m, "shares", a.Query, a.Slot, &covey.SiteMessage{Body: &covey.SiteMessage_Shares{Shares: &covey.Shares{
 		Study: st.id(), Query: uint32(a.Query), Slot: uint32(a.Slot), Shares: shares}}})
+}
+
+func (st *story) sendKeys(m *member, a study.Ask, u secagg.Survivors) {
+	keys, err := st.setup.Keys(m.index, m.secrets.Slots[a.Slot], m.held[a.Slot], st.secagg(a), u)
+	st.must(err)
+	st.send(m, "pairkeys", a.Query, a.Slot, &covey.SiteMessage{Body: &covey.SiteMessage_PairKeys{PairKeys: &covey.PairKeys{
+		Study: st.id(), Query: uint32(a.Query), Slot: uint32(a.Slot), Keys: keys}}})
+}
+
+func (st *story) sendProof(m *member, a study.Ask, u secagg.Survivors, dealer int) {
+	proof, err := st.setup.Proof(m.index, dealer, st.secagg(a), u, deals.Taken[m.index].Public)
+	st.must(err)
+	st.send(m, fmt.Sprint("proof of ", dealer), a.Query, a.Slot, &covey.SiteMessage{Body: &covey.SiteMessage_Proof{Proof: &covey.Proof{
+		Study: st.id(), Query: uint32(a.Query), Slot: uint32(a.Slot), Dealer: uint32(1 + dealer), Proof: proof}}})
+}
+
+// accuse has a site show the keys of its boxes.
+func (st *story) accuse(m *member) {
+	st.journal(m, "setup.closed", -1, -1)
+	st.send(m, "accusation", -1, -1, &covey.SiteMessage{Body: &covey.SiteMessage_Refusal{Refusal: &covey.Refusal{
+		Study: st.id(), Code: covey.Code_CODE_BAD_SHARE, Culprit: 1, Evidence: []byte("keys and a box")}}})
 }
 
 func uints(v []int) []uint32 {

@@ -24,6 +24,8 @@ type message struct {
 	body        []byte   // what the message is about
 	list        [][]byte // announcements, boxes, a certificate
 	nonces      [][]byte // of the sparse graph
+	rest        [][]byte // what else a confirmation has: deposits, statement
+	accuses     bool     // a refusal with what proves it
 	survivors   []int
 	code        study.Code
 	final       *final
@@ -55,7 +57,10 @@ func readSite(raw []byte) (message, error) {
 		return about(b.Boxes.GetStudy(), message{kind: "boxes", attempt: b.Boxes.GetAttempt(), list: b.Boxes.GetBoxes()})
 	case *covey.SiteMessage_Confirmation:
 		c := b.Confirmation
-		return about(c.GetStudy(), message{kind: "confirmation", attempt: c.GetAttempt(), body: c.GetSignature()})
+		return about(c.GetStudy(), message{kind: "confirmation", attempt: c.GetAttempt(), body: c.GetSignature(), rest: [][]byte{c.GetDeposits(), c.GetStatement()}})
+	case *covey.SiteMessage_Recalled:
+		r := b.Recalled
+		return about(r.GetStudy(), message{kind: "recalled", attempt: r.GetAttempt(), rest: [][]byte{r.GetTags(), r.GetDeposits()}})
 	case *covey.SiteMessage_Upload:
 		u := b.Upload
 		return about(u.GetStudy(), message{kind: "upload", query: int(u.GetQuery()), slot: int(u.GetSlot()), body: u.GetMasked()})
@@ -65,9 +70,15 @@ func readSite(raw []byte) (message, error) {
 	case *covey.SiteMessage_Shares:
 		s := b.Shares
 		return about(s.GetStudy(), message{kind: "shares", query: int(s.GetQuery()), slot: int(s.GetSlot()), body: s.GetShares()})
+	case *covey.SiteMessage_Proof:
+		p := b.Proof
+		return about(p.GetStudy(), message{kind: "proof", query: int(p.GetQuery()), slot: int(p.GetSlot()), body: p.GetProof()})
+	case *covey.SiteMessage_PairKeys:
+		k := b.PairKeys
+		return about(k.GetStudy(), message{kind: "pairkeys", query: int(k.GetQuery()), slot: int(k.GetSlot()), body: k.GetKeys()})
 	case *covey.SiteMessage_Refusal:
 		r := b.Refusal
-		return about(r.GetStudy(), message{kind: "refusal", query: int(r.GetQuery()), slot: int(r.GetSlot()), body: r.GetSignature(),
+		return about(r.GetStudy(), message{kind: "refusal", attempt: r.GetAttempt(), accuses: r.GetCode() == covey.Code_CODE_BAD_SHARE, query: int(r.GetQuery()), slot: int(r.GetSlot()), body: r.GetSignature(),
 			survivors: ints(r.GetSurvivors()), code: codeOf(r.GetCode()), final: finalOf(r.GetFinal())})
 	}
 	return message{}, errMessage
@@ -94,6 +105,8 @@ func readCoordinator(raw []byte) (message, error) {
 	case *covey.CoordinatorMessage_Confirmed:
 		c := b.Confirmed
 		return about(c.GetStudy(), message{kind: "confirmed", attempt: c.GetAttempt(), list: c.GetSignatures()})
+	case *covey.CoordinatorMessage_Recall:
+		return about(b.Recall.GetStudy(), message{kind: "recall", attempt: b.Recall.GetAttempt()})
 	case *covey.CoordinatorMessage_Query:
 		q := b.Query
 		out := message{kind: "query", attempt: q.GetAttempt(), query: int(q.GetQuery()), slot: int(q.GetSlot())}
@@ -113,9 +126,17 @@ func readCoordinator(raw []byte) (message, error) {
 		o := b.Open
 		return about(o.GetStudy(), message{kind: "open", query: int(o.GetQuery()), slot: int(o.GetSlot()),
 			survivors: ints(o.GetSurvivors()), list: o.GetCertificate()})
+	case *covey.CoordinatorMessage_Prove:
+		p := b.Prove
+		return about(p.GetStudy(), message{kind: "prove", query: int(p.GetQuery()), slot: int(p.GetSlot()), survivors: ints(p.GetSurvivors())})
+	case *covey.CoordinatorMessage_Keys:
+		k := b.Keys
+		return about(k.GetStudy(), message{kind: "keys", query: int(k.GetQuery()), slot: int(k.GetSlot()), survivors: ints(k.GetSurvivors())})
 	case *covey.CoordinatorMessage_Final:
 		f := b.Final
 		return about(f.GetStudy(), message{kind: "final", query: int(f.GetQuery()), slot: int(f.GetSlot()), final: finalOf(f)})
+	case *covey.CoordinatorMessage_Head:
+		return message{kind: "head"}, nil
 	case *covey.CoordinatorMessage_Ended:
 		return about(b.Ended.GetStudy(), message{kind: "ended", code: codeOf(b.Ended.GetCode())})
 	}

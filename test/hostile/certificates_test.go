@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"covey/internal/secagg"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
 )
@@ -14,6 +15,7 @@ func (w *world) second(nonce byte) *world {
 	w.t.Helper()
 	v := *w
 	v.view, v.truth, v.party = view{}, map[int][][32]byte{}, map[int]*party{}
+	v.seeds, v.mail, v.needles = map[int]secagg.Secrets{}, nil, nil
 	v.sending, v.latest, v.name = map[int]study.Ask{}, map[int]study.Ask{}, map[int]string{}
 	for i, p := range w.party {
 		v.party[i] = &party{name: p.name, identity: p.identity}
@@ -30,9 +32,9 @@ func TestForgedCertificates(t *testing.T) {
 	other := w.second(2)
 	other.approve()
 	other.announce(0)
+	other.lookAside()
 	other.deal(0)
 	other.confirm(0)
-	other.lookAside()
 
 	// Signatures of another study, of another query and of another slot, on the same set.
 	elsewhere := other.asking(0, 0, 1)
@@ -148,6 +150,7 @@ func TestTwoStudies(t *testing.T) {
 	v := w.second(2)
 	v.approve()
 	v.announce(0)
+	v.lookAside()
 	for _, i := range w.honest {
 		mixed := slices.Clone(v.announced)
 		mixed[3] = w.announced[3]
@@ -168,7 +171,6 @@ func TestTwoStudies(t *testing.T) {
 		v.confirmed[i] = nil
 	}
 	v.confirm(0)
-	v.lookAside()
 	a, b := w.asking(0, 0, 1), v.asking(0, 0, 1)
 	for _, s := range []field{{w, 0, 0}, {v, 0, 0}} {
 		s.uploads(s.at(0, 1), w.honest...)

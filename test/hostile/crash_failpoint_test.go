@@ -76,10 +76,12 @@ func TestCrashAtEveryWrite(t *testing.T) {
 		failpoint.Set(s.hit)
 		w.approve()
 		w.announce(0)
+		failpoint.Set(nil)
+		w.lookAside()
+		failpoint.Set(s.hit)
 		w.deal(0)
 		w.confirm(0)
 		failpoint.Set(nil)
-		w.lookAside()
 		failpoint.Set(s.hit)
 		f := field{w, 0, 0}
 		a, b, u, other := f.at(0, 1), f.at(1, 1), []int{0, 1, 3}, []int{0, 1, 2}

@@ -2,6 +2,7 @@ package hostile
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
@@ -85,8 +86,10 @@ func TestCrashAfterEveryMessage(t *testing.T) {
 	if *variants == 0 {
 		step = 1
 	}
-	for k := 0; k < len(slotAttacks); k += step {
-		run = append(run, slotAttacks[k])
+	for k, a := range slices.Concat(slotAttacks, openingAttacks) {
+		if k%step == 0 {
+			run = append(run, a)
+		}
 	}
 	w := newWorld(t, options{sites: 5, corrupt: []int{0}, rounds: len(run) + 2, spare: 2*len(run) + 8})
 	w.begin()
@@ -140,6 +143,7 @@ func TestCrashInSetup(t *testing.T) {
 	first := w.announced
 	crash()
 	w.announce(0)
+	w.lookAside()
 	same("the announcement", -1, first, w.announced)
 	w.deal(0)
 	dealt := w.boxes
@@ -160,7 +164,6 @@ func TestCrashInSetup(t *testing.T) {
 	}
 	w.confirm(0)
 	crash()
-	w.lookAside()
 	w.round(w.asking(0, 0, 1), []int{0, 1, 3})
 	if r := w.hold(); len(r.openings) != 1 {
 		t.Errorf("open are %v", r.openings)

@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -23,9 +24,11 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"covey/internal/agent"
+	"covey/internal/chain"
 	"covey/internal/ledger"
 	"covey/internal/pki"
 	"covey/internal/proposal"
+	"covey/internal/secagg"
 	"covey/internal/siteconfig"
 	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
@@ -134,6 +137,8 @@ type realSite struct {
 
 	stream *stream
 	marks  uint32
+	chain  chain.Log // made up for this site: the chain alone stops no attack
+	shown  uint64    // of it, on this link
 	cancel context.CancelFunc
 	ran    chan error
 }
@@ -237,9 +242,11 @@ func (s *realSite) start() {
 	case err := <-s.ran:
 		s.f.t.Fatalf("%s: the agent ended: %v\n%s", s.name, err, s.log.String())
 	}
-	if m, err := s.stream.receive(); err != nil || m.GetHello() == nil {
+	m, err := s.stream.receive()
+	if err != nil || m.GetHello() == nil {
 		s.f.t.Fatalf("%s says %v, %v, want its hello", s.name, m, err)
 	}
+	s.shown = m.GetHello().GetChain()
 }
 
 // kill ends the agent as a crash would: nothing but its folder is left.
@@ -277,8 +284,19 @@ func (s *realSite) try(m *covey.CoordinatorMessage) (out []*covey.SiteMessage, e
 	s.marks++
 	mark := s.marks | 1<<31
 	id := studyOf(m)
+	if m.GetQuery() != nil {
+		if err := s.stream.send(s.head(s.f.authority.SigningKey())); err != nil {
+			return nil, errGone
+		}
+	}
 	if err := s.stream.send(m); err != nil {
 		return nil, errGone
+	}
+	switch {
+	case m.GetProposal() != nil:
+		s.extend(chain.Proposed([32]byte(id)))
+	case m.GetFinal() != nil:
+		s.extend(chain.Released([32]byte(id), m.GetFinal().GetReleased()))
 	}
 	if err := s.stream.send(announce(proposal.Digest(id), mark)); err != nil {
 		return nil, errGone
@@ -295,21 +313,38 @@ func (s *realSite) try(m *covey.CoordinatorMessage) (out []*covey.SiteMessage, e
 	}
 }
 
-// slots reads the site's slot secrets from its folder, which the agent has left: the
+// extend adds an entry to the site's chain, if it is not there.
+func (s *realSite) extend(step chain.Step) {
+	if !slices.Contains(s.chain.Since(0), step) {
+		s.chain.Append(step)
+	}
+}
+
+// head shows the site all of its chain that it was not shown on this link.
+func (s *realSite) head(key ed25519.PrivateKey) *covey.CoordinatorMessage {
+	base, now := s.chain.At(s.shown), s.chain.Head()
+	steps := s.chain.Since(s.shown)
+	s.shown = now.Number
+	return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Head{Head: &covey.Head{
+		Base: base.Number, BaseHead: base.Link[:], Steps: chain.Join(steps), Signature: ed25519.Sign(key, chain.Signed{Head: now, Base: base}.SigningInput())}}}
+}
+
+// secrets reads what the site made an attempt of from its folder, which the agent has left: the
 // checker's ground truth, which no coordinator has.
-func (s *realSite) slots(id proposal.Digest, n int) (out [][32]byte) {
+func (s *realSite) secrets(id proposal.Digest, attempt uint32) secagg.Secrets {
 	s.f.t.Helper()
 	l, err := ledger.Open(filepath.Join(s.dir, "ledger"))
 	if err != nil {
 		s.f.t.Fatal(err)
 	}
 	defer l.Close()
-	for i := range n {
-		raw, err := l.Journal(id).Slot(i)
-		if err != nil {
-			s.f.t.Fatal(err)
-		}
-		out = append(out, [32]byte(raw[:32]))
+	raw, ok, err := l.Journal(id).Setup(attempt, ledger.SetupSecrets)
+	if err != nil || !ok {
+		s.f.t.Fatalf("%s: no secrets of attempt %d: %v", s.name, attempt, err)
+	}
+	out, err := secagg.UnmarshalSecrets(raw)
+	if err != nil {
+		s.f.t.Fatal(err)
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/cipher"
 	"crypto/hkdf"
 	"crypto/sha256"
+	"crypto/sha512"
 	"encoding/binary"
 
 	"filippo.io/edwards25519"
@@ -15,14 +16,20 @@ import (
 // What docs/protocol.md says of keys, masks and shares, written down once more: the checker
 // must not believe the code that it judges.
 
-const sharesLabel = "covey secagg shares v1\x00"
+const (
+	sharesLabel = "covey secagg shares v2\x00"
+	keysLabel   = "covey secagg keys v2\x00"
+	// headSize is of what comes before shares and keys, behind the label: what the release
+	// signature signs, and the helper.
+	headSize = len("covey secagg release v2\x00") + 32 + 4 + 32 + 32 + 2
+)
 
 func u16(v int) []byte { return binary.BigEndian.AppendUint16(nil, uint16(v)) }
 func u32(v int) []byte { return binary.BigEndian.AppendUint32(nil, uint32(v)) }
 
-// derive is HKDF-SHA-256 with info "covey secagg v1 LABEL" ‖ 0 ‖ fields.
+// derive is HKDF-SHA-256 with info "covey secagg v2 LABEL" ‖ 0 ‖ fields.
 func derive(secret, salt []byte, label string, length int, fields ...[]byte) []byte {
-	info := []byte("covey secagg v1 " + label + "\x00")
+	info := []byte("covey secagg v2 " + label + "\x00")
 	for _, f := range fields {
 		info = append(info, f...)
 	}
@@ -33,7 +40,73 @@ func derive(secret, salt []byte, label string, length int, fields ...[]byte) []b
 	return out
 }
 
-// polynomial is of one slot secret: kind "m" or "b".
+// labelled is SHA-256 of "covey secagg LABEL v2" ‖ 0 ‖ fields.
+func labelled(label string, fields ...[]byte) [32]byte {
+	all := []byte("covey secagg " + label + " v2\x00")
+	for _, f := range fields {
+		all = append(all, f...)
+	}
+	return sha256.Sum256(all)
+}
+
+// header is what a site's announcement begins with; its hash stands for the site in its
+// commitments.
+func header(c secagg.Config, site int) []byte {
+	graph, numbers := "complete", []int{len(c.Identity), c.Corrupt, c.Quorum, c.MinSurvivors, c.Slots}
+	if g := c.Sparse; g.Holders > 0 {
+		graph, numbers = "sparse", append(numbers, g.Holders, g.Threshold, g.Degree, g.MinNeighbours)
+	}
+	var keys []byte
+	for _, key := range c.Identity {
+		keys = append(keys, key...)
+	}
+	roster := sha256.Sum256(keys)
+	out := []byte("covey secagg announcement v2\x00" + graph + "\x00")
+	out = append(append(out, c.Study[:]...), roster[:]...)
+	for _, v := range numbers {
+		out = append(out, u16(v)...)
+	}
+	return append(append(out, u32(int(c.Attempt))...), u16(site)...)
+}
+
+func headerHash(c secagg.Config, site int) [32]byte { return sha256.Sum256(header(c, site)) }
+
+// challenge is g of an announcement.
+func challenge(header [32]byte, transport, seal, secrets, places []byte) *edwards25519.Scalar {
+	sealHash, h := sha256.Sum256(seal), sha512.New()
+	for _, part := range [][]byte{[]byte("covey secagg challenge v2\x00"), header[:], transport, sealHash[:], secrets, u16(len(places) / 32), places} {
+		h.Write(part)
+	}
+	g, err := edwards25519.NewScalar().SetUniformBytes(h.Sum(nil))
+	if err != nil {
+		panic(err) // for other lengths alone
+	}
+	return g
+}
+
+// combination is Σ g^m f_m of what polynomials have in one place: values there, or coefficients.
+func combination(g *edwards25519.Scalar, values []*edwards25519.Scalar) *edwards25519.Scalar {
+	sum, power := edwards25519.NewScalar(), g
+	for _, v := range values {
+		sum.MultiplyAdd(power, v, sum)
+		power = edwards25519.NewScalar().Multiply(power, g)
+	}
+	return sum
+}
+
+// place is a dealer's commitment to what it shares at x: values[0] is of the polynomial that masks
+// the combination.
+func place(header [32]byte, x, kinds int, values []*edwards25519.Scalar) [32]byte {
+	first := labelled("mask leaf", header[:], u16(x), values[0].Bytes())
+	leaves := first[:]
+	for m, y := range values[1:] {
+		leaf := labelled("leaf", header[:], u16(x), u32(m/kinds), []byte{byte(m % kinds)}, y.Bytes())
+		leaves = append(leaves, leaf[:]...)
+	}
+	return labelled("place", header[:], u16(x), leaves)
+}
+
+// polynomial is of one slot secret: kind "b" or "e".
 func polynomial(secret [32]byte, kind string, slot, site, threshold int) []*edwards25519.Scalar {
 	out := make([]*edwards25519.Scalar, threshold)
 	for k := range out {
@@ -82,35 +155,60 @@ func interpolate(points map[int]*edwards25519.Scalar) *edwards25519.Scalar {
 	return sum
 }
 
-func point(s *edwards25519.Scalar) []byte {
-	return new(edwards25519.Point).ScalarBaseMult(s).Bytes()
-}
+// dealt is one dealer's two polynomials of a slot.
+type dealt [2][]*edwards25519.Scalar
 
-// dealt is one dealer's two polynomials of a slot and the points of their constant terms.
-type dealt struct {
-	m, b   []*edwards25519.Scalar
-	mp, bp []byte
-}
+const kindB, kindE = 0, 1
 
 func dealtBy(secret [32]byte, slot, site, threshold int) dealt {
-	d := dealt{m: polynomial(secret, "m", slot, site, threshold), b: polynomial(secret, "b", slot, site, threshold)}
-	d.mp, d.bp = point(d.m[0]), point(d.b[0])
-	return d
+	return dealt{polynomial(secret, "b", slot, site, threshold), polynomial(secret, "e", slot, site, threshold)}
+}
+
+// commitment is what a site's announcement has of a secret.
+func commitment(header [32]byte, kind, slot int, secret *edwards25519.Scalar) [32]byte {
+	return labelled("secret", header[:], u32(slot), []byte{byte(kind)}, secret.Bytes())
 }
 
 // selfKey is H(b_i, ctx).
-func selfKey(d dealt, slot, site int, ctx [32]byte) [32]byte {
-	return [32]byte(derive(d.b[0].Bytes(), ctx[:], "self", 32, u32(slot), u16(site), d.bp))
+func selfKey(header [32]byte, d dealt, slot, site int, ctx [32]byte) [32]byte {
+	h := commitment(header, kindB, slot, d[kindB][0])
+	return [32]byte(derive(d[kindB][0].Bytes(), ctx[:], "self", 32, u32(slot), u16(site), h[:]))
 }
 
-// pairKey is k_ij, i < j, of agreed = [8 m_i m_j]B.
-func pairKey(agreed []byte, a, b dealt, slot, i, j int, ctx [32]byte) [32]byte {
-	return [32]byte(derive(agreed, ctx[:], "pair", 32, u32(slot), u16(i), u16(j), a.mp, b.mp))
+// ownerOf is whose e keys a pair's masks.
+func ownerOf(i, j int) (owner, other int) {
+	low, high := min(i, j), max(i, j)
+	if (low+high)%2 == 1 {
+		return low, high
+	}
+	return high, low
 }
 
-func agreed(a, b dealt) []byte {
-	s := edwards25519.NewScalar().Multiply(a.m[0], b.m[0])
-	return point(s.Multiply(s, scalar(8)))
+func ofPair(secret []byte, transcript [32]byte, label string, slot, i, j int) [32]byte {
+	return [32]byte(derive(secret, transcript[:], label, 32, u32(slot), u16(min(i, j)), u16(max(i, j))))
+}
+
+// pairKey is k of a pair, from the owner's e.
+func pairKey(e *edwards25519.Scalar, transcript [32]byte, slot, i, j int) [32]byte {
+	return ofPair(e.Bytes(), transcript, "pair", slot, i, j)
+}
+
+func tagOf(k, transcript [32]byte, slot, i, j int) [32]byte {
+	return ofPair(k[:], transcript, "tag", slot, i, j)
+}
+
+// deposit is a pair's key under a pad of the other end's e, and a key that was so deposited.
+func deposit(k [32]byte, e *edwards25519.Scalar, transcript [32]byte, slot, i, j int) (out [32]byte) {
+	pad := ofPair(e.Bytes(), transcript, "deposit", slot, i, j)
+	for n := range out {
+		out[n] = k[n] ^ pad[n]
+	}
+	return out
+}
+
+// pairMask keys what a pair adds to an upload and takes away of another.
+func pairMask(k [32]byte, slot, i, j int, ctx [32]byte) [32]byte {
+	return [32]byte(derive(k[:], ctx[:], "mask", 32, u32(slot), u16(min(i, j)), u16(max(i, j))))
 }
 
 // keystream is PRG(key) for some lanes of a ring.
@@ -149,8 +247,8 @@ func releaseBytes(transcript [32]byte, q secagg.Query, u []int) []byte {
 	for _, i := range u {
 		set = append(set, u16(i)...)
 	}
-	hash := sha256.Sum256(append([]byte("covey secagg survivors v1\x00"), set...))
-	out := append([]byte("covey secagg release v1\x00"), transcript[:]...)
+	hash := sha256.Sum256(append([]byte("covey secagg survivors v2\x00"), set...))
+	out := append([]byte("covey secagg release v2\x00"), transcript[:]...)
 	out = append(out, u32(q.Slot)...)
 	out = append(out, q.Context[:]...)
 	return append(out, hash[:]...)

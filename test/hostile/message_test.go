@@ -22,9 +22,9 @@ func reveal(id proposal.Digest, heads [][]byte) *covey.CoordinatorMessage {
 	return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Reveal{Reveal: &covey.Reveal{Study: id[:], Announcements: heads}}}
 }
 
-func deal(id proposal.Digest, attempt uint32, announcements, nonces [][]byte) *covey.CoordinatorMessage {
+func deal(id proposal.Digest, attempt uint32, announcements, nonces [][]byte, seals ...[]byte) *covey.CoordinatorMessage {
 	return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Deal{Deal: &covey.Deal{
-		Study: id[:], Attempt: attempt, Announcements: announcements, Nonces: nonces}}}
+		Study: id[:], Attempt: attempt, Announcements: announcements, Nonces: nonces, Keys: seals}}}
 }
 
 func confirm(id proposal.Digest, attempt uint32, boxes, bodies [][]byte) *covey.CoordinatorMessage {
@@ -51,6 +51,21 @@ func release(id proposal.Digest, query, slot int, u []int) *covey.CoordinatorMes
 func open(id proposal.Digest, query, slot int, u []int, certificate [][]byte) *covey.CoordinatorMessage {
 	return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Open{Open: &covey.Open{
 		Study: id[:], Query: uint32(query), Slot: uint32(slot), Survivors: indices(u), Certificate: certificate}}}
+}
+
+// prove asks about a dealer, by its roster index.
+func prove(id proposal.Digest, query, slot int, u []int, dealer int) *covey.CoordinatorMessage {
+	return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Prove{Prove: &covey.Prove{
+		Study: id[:], Query: uint32(query), Slot: uint32(slot), Survivors: indices(u), Dealer: uint32(1 + dealer)}}}
+}
+
+func keys(id proposal.Digest, query, slot int, u []int) *covey.CoordinatorMessage {
+	return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Keys{Keys: &covey.Keys{
+		Study: id[:], Query: uint32(query), Slot: uint32(slot), Survivors: indices(u)}}}
+}
+
+func recall(id proposal.Digest, attempt uint32) *covey.CoordinatorMessage {
+	return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Recall{Recall: &covey.Recall{Study: id[:], Attempt: attempt}}}
 }
 
 func final(id proposal.Digest, query, slot int, encoded, signature []byte) *covey.CoordinatorMessage {
@@ -88,6 +103,12 @@ func studyOf(m *covey.CoordinatorMessage) []byte {
 		return b.Release.GetStudy()
 	case *covey.CoordinatorMessage_Open:
 		return b.Open.GetStudy()
+	case *covey.CoordinatorMessage_Prove:
+		return b.Prove.GetStudy()
+	case *covey.CoordinatorMessage_Keys:
+		return b.Keys.GetStudy()
+	case *covey.CoordinatorMessage_Recall:
+		return b.Recall.GetStudy()
 	case *covey.CoordinatorMessage_Final:
 		return b.Final.GetStudy()
 	case *covey.CoordinatorMessage_Ended:

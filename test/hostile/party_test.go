@@ -21,8 +21,11 @@ type party struct {
 
 	config  secagg.Config
 	secrets secagg.Secrets
-	whole   []byte // announcement
+	whole   []byte   // announcement
+	dealt   [][]byte // boxes, and in which setup
+	dealtIn [32]byte
 	held    secagg.Held
+	stored  []byte // that it holds besides, and is not secret
 }
 
 func newParty(t testing.TB, name string) *party {
@@ -53,12 +56,18 @@ func (p *party) announce(t testing.TB, config secagg.Config, index int) []byte {
 	return p.whole
 }
 
-// slots are the party's slot secrets.
-func (p *party) slots() (out [][32]byte) {
-	for _, s := range p.secrets.Slots {
-		out = append(out, s)
+// deal returns the party's boxes, always the same in one setup.
+func (p *party) deal(t testing.TB, setup *secagg.Setup, seals [][]byte) [][]byte {
+	t.Helper()
+	if p.dealt != nil && p.dealtIn == setup.Transcript() {
+		return p.dealt
 	}
-	return out
+	var err error
+	if p.dealt, err = setup.Deal(p.index, p.secrets, p.identity, seals); err != nil {
+		t.Fatal(err)
+	}
+	p.dealtIn = setup.Transcript()
+	return p.dealt
 }
 
 // rules are what a site may be made to forget: with all of them false it keeps to the
@@ -71,6 +80,8 @@ type rules struct {
 	olderSlot    bool // sends shares for a slot before the latest it signed (L9)
 	reuse        bool // masks every vector it is asked for, whatever the slot has masked (L4)
 	bothKinds    bool // sends both kinds of every dealer (A6)
+	keysAlways   bool // sends keys of pairs for any U, whatever its shares went out for (L8)
+	keysInside   bool // and those of its pairs with survivors
 }
 
 // book is a site that keeps to the protocol by the letter of secagg, without a ledger: for
@@ -116,6 +127,8 @@ func (b *book) ask(m *covey.CoordinatorMessage) []*covey.SiteMessage {
 		return b.sign(int(m.Release.GetSlot()), ints(m.Release.GetSurvivors()))
 	case *covey.CoordinatorMessage_Open:
 		return b.open(int(m.Open.GetSlot()), ints(m.Open.GetSurvivors()), m.Open.GetCertificate())
+	case *covey.CoordinatorMessage_Keys:
+		return b.keys(int(m.Keys.GetSlot()), ints(m.Keys.GetSurvivors()))
 	case *covey.CoordinatorMessage_Announce:
 		return []*covey.SiteMessage{{Body: &covey.SiteMessage_Announcement{Announcement: &covey.Announcement{
 			Study: id[:], Signed: b.p.announce(b.t, b.w.config, b.p.index)}}}}
@@ -144,7 +157,7 @@ func (b *book) upload(a study.Ask) []*covey.SiteMessage {
 		} else {
 			b.asks[a.Slot] = a
 		}
-		if err := b.setup.Mask(b.p.index, b.p.secrets.Slots[a.Slot], under, v); err != nil {
+		if err := b.setup.Mask(b.p.index, b.p.secrets.Slots[a.Slot], b.p.held[a.Slot], under, v); err != nil {
 			b.t.Fatal(err)
 		}
 		b.masked[a.Slot] = secagg.Pack(v, q.Bits)
@@ -210,21 +223,62 @@ func (b *book) open(slot int, u []int, certificate [][]byte) []*covey.SiteMessag
 
 // shares are the shares for U, or those of the other kind.
 func (b *book) shares(q secagg.Query, u []int, other bool) []byte {
-	raw, err := b.p.held[q.Slot].MarshalBinary()
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	held, _ := b.holds(q.Slot)
 	out := append([]byte(sharesLabel), releaseBytes(b.setup.Transcript(), q, u)...)
 	out = append(out, u16(b.p.index)...)
 	for k, at := range b.setup.Graph().Held(b.p.index) {
-		pair := raw[64*k:][:64]
+		kind := kindE
 		if slices.Contains(u, at.Dealer) != other {
-			out = append(out, pair[32:]...) // of b
-		} else {
-			out = append(out, pair[:32]...)
+			kind = kindB
 		}
+		out = append(out, held[kind][32*k:][:32]...)
 	}
 	return out
+}
+
+// holds returns what it holds of a slot: shares by kind, and keys of pairs.
+func (b *book) holds(slot int) (shares [2][]byte, keys []byte) {
+	raw, err := b.p.held[slot].MarshalBinary()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	n := 32 * len(b.setup.Graph().Held(b.p.index))
+	raw = raw[6:]
+	shares[kindB], raw = raw[:n], raw[n:]
+	if !b.w.config.Whole() {
+		shares[kindE], raw = raw[:n], raw[n:]
+	}
+	return shares, raw
+}
+
+// keys answers with the keys of its pairs with sites outside of U.
+func (b *book) keys(slot int, u []int) []*covey.SiteMessage {
+	s, ok := b.shared[b.current.Query]
+	if !b.rules.keysAlways && (!ok || s.slot != slot || !slices.Equal(s.u, u) || slot < b.latest || !slices.Contains(u, b.p.index)) {
+		return b.refuse(covey.Code_CODE_OUT_OF_ORDER)
+	}
+	if b.current.Slot != slot {
+		return b.refuse(covey.Code_CODE_OUT_OF_ORDER)
+	}
+	_, held := b.holds(slot)
+	g, self := b.setup.Graph(), b.p.index
+	e := polynomial(b.p.secrets.Slots[slot], "e", slot, self, 1)[0]
+	out := append([]byte(keysLabel), releaseBytes(b.setup.Transcript(), b.w.secagg(b.current), u)...)
+	out = append(out, u16(self)...)
+	for _, i := range g.Neighbours(self) {
+		if slices.Contains(u, i) && !b.rules.keysInside {
+			continue
+		}
+		if at := slices.Index(g.Owners(self), i); at >= 0 {
+			out = append(out, held[32*at:][:32]...)
+		} else {
+			k := pairKey(e, b.setup.Transcript(), slot, self, i)
+			out = append(out, k[:]...)
+		}
+	}
+	id := b.w.plan.Digest
+	return []*covey.SiteMessage{{Body: &covey.SiteMessage_PairKeys{PairKeys: &covey.PairKeys{
+		Study: id[:], Query: uint32(b.current.Query), Slot: uint32(slot), Keys: out}}}}
 }
 
 // TestBookIsSecagg ties the shares and signatures that are made here by hand to secagg's.
@@ -234,9 +288,15 @@ func TestBookIsSecagg(t *testing.T) {
 	a, u := w.asking(0, 0, 1), []int{0, 1, 3}
 	b := w.site[0].(*book)
 	q := w.secagg(a)
-	want, err := b.setup.CertifiedShares(0, b.p.held[0], q, u)
+	want, err := b.setup.CertifiedShares(0, b.p.secrets.Slots[0], b.p.held[0], q, u)
 	if err != nil || !bytes.Equal(want, b.shares(q, u, false)) {
 		t.Errorf("shares by hand are not secagg's: %v", err)
+	}
+	w.upload(0, a)
+	w.shares(0, a, u, w.forgeAll(a, u))
+	want, err = b.setup.Keys(0, b.p.secrets.Slots[0], b.p.held[0], q, u)
+	if err != nil || !bytes.Equal(want, w.keys(0, a, u)) {
+		t.Errorf("keys by hand are not secagg's: %v", err)
 	}
 	signature := ed25519.Sign(b.p.identity, releaseBytes(b.setup.Transcript(), q, u))
 	if err := b.setup.CheckRelease(0, q, u, signature); err != nil {

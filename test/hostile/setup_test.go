@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"covey/internal/proposal"
+	"covey/internal/secagg"
 	covey "covey/proto/covey/v1"
 )
 
@@ -15,7 +16,7 @@ func refusalTo(said []*covey.SiteMessage) *covey.Refusal {
 }
 
 // keyAt is where an announcement's transport key begins: behind the header.
-const keyAt = len("covey secagg announcement v1\x00complete\x00") + 32 + 32 + 10 + 4 + 2
+const keyAt = len("covey secagg announcement v2\x00complete\x00") + 32 + 32 + 10 + 4 + 2
 
 // resigned is an announcement that was changed and signed anew.
 func resigned(raw []byte, key ed25519.PrivateKey, change func([]byte)) []byte {
@@ -32,6 +33,7 @@ func TestForgedSetup(t *testing.T) {
 	w.start()
 	w.approve()
 	w.announce(0)
+	w.lookAside()
 	id, bad := w.plan.Digest, w.party[3]
 	sybil := newParty(t, "sybil")
 	later := &party{name: bad.name, identity: bad.identity}
@@ -56,17 +58,20 @@ func TestForgedSetup(t *testing.T) {
 		"a swapped transport key, signed": {board(func(b [][]byte) {
 			b[1] = resigned(b[1], bad.identity, func(x []byte) { copy(x[keyAt:][:32], b[3][keyAt:]) })
 		}), 2},
-		"a swapped identity":                  {board(func(b [][]byte) { b[1] = sybil.announce(t, w.config, 1) }), 2},
-		"two in each other's place":           {board(func(b [][]byte) { b[1], b[2] = b[2], b[1] }), 2},
-		"one twice":                           {board(func(b [][]byte) { b[2] = b[1] }), 3},
-		"one missing":                         {board(func(b [][]byte) { b[2] = nil }), 3},
-		"one too few":                         {w.announced[:3], 0},
-		"a Sybil added":                       {append(board(func([][]byte) {}), sybil.announce(t, w.config, 2)), 0},
-		"of a later attempt":                  {board(func(b [][]byte) { b[3] = later.whole }), 4},
-		"of fewer slots":                      {board(func(b [][]byte) { b[3] = foreign.whole }), 4},
-		"a commitment of order 2":             {board(func(b [][]byte) { b[3] = resigned(b[3], bad.identity, lowOrder(pointOfOrder2)) }), 4},
-		"a commitment of the identity":        {board(func(b [][]byte) { b[3] = resigned(b[3], bad.identity, lowOrder([32]byte{1})) }), 4},
-		"a commitment that is no point":       {board(func(b [][]byte) { b[3] = resigned(b[3], bad.identity, lowOrder([32]byte{2})) }), 4},
+		"a swapped identity":        {board(func(b [][]byte) { b[1] = sybil.announce(t, w.config, 1) }), 2},
+		"two in each other's place": {board(func(b [][]byte) { b[1], b[2] = b[2], b[1] }), 2},
+		"one twice":                 {board(func(b [][]byte) { b[2] = b[1] }), 3},
+		"one missing":               {board(func(b [][]byte) { b[2] = nil }), 3},
+		"one too few":               {w.announced[:3], 0},
+		"a Sybil added":             {append(board(func([][]byte) {}), sybil.announce(t, w.config, 2)), 0},
+		"of a later attempt":        {board(func(b [][]byte) { b[3] = later.whole }), 4},
+		"of fewer slots":            {board(func(b [][]byte) { b[3] = foreign.whole }), 4},
+		"an ML-KEM key that is none": {board(func(b [][]byte) {
+			b[3] = resigned(b[3], bad.identity, func(x []byte) { copy(x[keyAt+32:], "\xff\xff\xff") })
+		}), 4},
+		"a coefficient that is no number": {board(func(b [][]byte) {
+			b[3] = resigned(b[3], bad.identity, func(x []byte) { copy(x[len(x)-32:], slices.Repeat([]byte{0xff}, 32)) })
+		}), 4},
 		"a transport key of low order":        {board(func(b [][]byte) { b[3] = resigned(b[3], bad.identity, func(x []byte) { clear(x[keyAt:][:32]) }) }), 4},
 		"another study, signed":               {board(func(b [][]byte) { b[3] = resigned(b[3], bad.identity, func(x []byte) { x[keyAt-60] ^= 1 }) }), 4},
 		"another roster, signed":              {board(func(b [][]byte) { b[3] = resigned(b[3], bad.identity, func(x []byte) { x[keyAt-20] ^= 1 }) }), 4},
@@ -98,7 +103,6 @@ func TestForgedSetup(t *testing.T) {
 	w.forgedBoxes()
 	a := w.asking(0, 0, 1)
 	w.confirm(0)
-	w.lookAside()
 	for _, i := range w.honest { // a later attempt now, and a query of one
 		if refusalTo(w.ask(i, announce(id, 1))) == nil {
 			t.Errorf("site %d announces again after its confirmation", i)
@@ -116,23 +120,26 @@ func TestForgedSetup(t *testing.T) {
 	t.Logf("figure: %d forged boards", len(boards))
 }
 
-// pointOfOrder2 is (0, -1).
-var pointOfOrder2 = func() (p [32]byte) {
-	for i := range p {
-		p[i] = 0xff
-	}
-	p[0], p[31] = 0xec, 0x7f
-	return p
-}()
-
-func lowOrder(p [32]byte) func([]byte) {
-	return func(x []byte) { copy(x[keyAt+32:][:32], p[:]) }
+// confirmation is a site's, signed by the corrupt site that is named first.
+func (w *world) confirmation(by, of int) []byte {
+	t := w.setup.Transcript()
+	return ed25519.Sign(w.party[by].identity, slices.Concat([]byte("covey secagg confirmation v2\x00"), t[:], u16(of)))
 }
 
-// forgedBoxes returns site 0 boxes that are not its own, then confirmations that are not all there.
+// forgedBoxes returns site 0 boxes that are not its own, for which nobody is named, then
+// confirmations that are not all there.
 func (w *world) forgedBoxes() {
 	t, id := w.t, w.plan.Digest
 	good, _ := w.boxesFor(0)
+	// A box of the corrupt site's, with its signature, of an attempt that is none.
+	other := &party{name: "site-3", identity: w.party[3].identity}
+	board := slices.Clone(w.announced)
+	board[3] = other.announce(t, w.config, 3)
+	elsewhere, err := secagg.Verify(w.config, board)
+	if err != nil {
+		t.Fatal(err)
+	}
+	later := other.deal(t, elsewhere, nil)[0]
 	with := func(change func([][]byte)) [][]byte {
 		out := slices.Clone(good)
 		change(out)
@@ -140,13 +147,17 @@ func (w *world) forgedBoxes() {
 	}
 	for name, boxes := range map[string][][]byte{
 		"another's":            with(func(b [][]byte) { b[2] = b[1] }),
-		"for another":          with(func(b [][]byte) { b[2] = w.boxes[2][1] }),
+		"for another":          with(func(b [][]byte) { b[2] = *w.box(3, 1) }),
 		"missing":              with(func(b [][]byte) { b[2] = nil }),
 		"altered":              with(func(b [][]byte) { b[2] = slices.Clone(b[2]); b[2][9] ^= 1 }),
 		"cut short":            with(func(b [][]byte) { b[2] = b[2][:len(b[2])-1] }),
-		"what it dealt itself": with(func(b [][]byte) { b[2] = w.boxes[0][2] }),
+		"what it dealt itself": with(func(b [][]byte) { b[2] = *w.box(0, 3) }),
+		"in another order":     with(func(b [][]byte) { b[0], b[1] = b[1], b[0] }),
+		"too many":             append(slices.Clone(good), good[0]),
+		"in another attempt":   with(func(b [][]byte) { b[2] = later }),
+		"signed otherwise":     with(func(b [][]byte) { b[2] = resigned(b[2], w.party[3].identity, func([]byte) {}) }),
 	} {
-		if no := refusalTo(w.ask(0, confirm(id, 0, boxes, nil))); no.GetCode() != covey.Code_CODE_BAD_SHARE || no.GetCulprit() != 3 {
+		if no := refusalTo(w.ask(0, confirm(id, 0, boxes, nil))); no.GetCode() != covey.Code_CODE_BAD_BOX || no.GetCulprit() != 0 || len(no.GetEvidence()) > 0 {
 			t.Errorf("a box %s: %v", name, no)
 		}
 	}
@@ -155,12 +166,12 @@ func (w *world) forgedBoxes() {
 		boxes, _ := w.boxesFor(i)
 		mine[i] = answerTo(w.ask(i, confirm(id, 0, boxes, nil)), (*covey.SiteMessage).GetConfirmation).GetSignature()
 	}
-	mine[3] = w.setup.Confirm(w.party[3].identity, 3)
+	mine[3] = w.confirmation(3, 3)
 	for name, c := range map[string][][]byte{
 		"none":                      make([][]byte, 4),
 		"one missing":               {mine[0], nil, mine[2], mine[3]},
 		"one for another":           {mine[0], mine[3], mine[2], mine[3]},
-		"by the corrupt site":       {mine[0], w.setup.Confirm(w.party[3].identity, 1), mine[2], mine[3]},
+		"by the corrupt site":       {mine[0], w.confirmation(3, 1), mine[2], mine[3]},
 		"two in each other's place": {mine[0], mine[2], mine[1], mine[3]},
 		"one too few":               mine[:3],
 	} {
@@ -180,6 +191,7 @@ func TestTwoBoards(t *testing.T) {
 	w.start()
 	w.approve()
 	w.announce(0)
+	w.lookAside()
 	id, bad := w.plan.Digest, w.party[3]
 	twin := &party{name: bad.name, identity: bad.identity}
 	other := slices.Clone(w.announced)
@@ -189,19 +201,17 @@ func TestTwoBoards(t *testing.T) {
 	for i, b := range boards {
 		dealt[i] = answerTo(w.ask(i, deal(id, 0, b, nil)), (*covey.SiteMessage).GetBoxes).GetBoxes()
 	}
-	own, err := w.setup.Deal(3, bad.secrets)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dealt = append(dealt, bad.deal(t, w.setup, nil))
+	w.boxes = dealt
 	for i := range 3 {
-		boxes := [][]byte{dealt[0][i], dealt[1][i], dealt[2][i], own[i]}
+		boxes, _ := w.boxesFor(i)
 		no := refusalTo(w.ask(i, confirm(id, 0, boxes, nil)))
-		if no.GetCode() != covey.Code_CODE_BAD_SHARE {
+		if no.GetCode() != covey.Code_CODE_BAD_BOX || no.GetCulprit() != 0 {
 			t.Errorf("site %d: %v", i, no)
 		}
 		forged := make([][]byte, 4)
 		for k := range forged {
-			forged[k] = w.setup.Confirm(bad.identity, k)
+			forged[k] = w.confirmation(3, k)
 		}
 		if refusalTo(w.ask(i, confirmed(id, 0, forged))) == nil {
 			t.Errorf("site %d takes forged confirmations", i)
@@ -220,6 +230,7 @@ func TestSybilInRoster(t *testing.T) {
 	w.start()
 	w.approve()
 	w.announce(0)
+	w.lookAside()
 	sybil := newParty(t, "sybil")
 	spec, roster := w.plan.Proposal.Spec, w.plan.Proposal.Roster
 	in := func(change func([]proposal.Member) []proposal.Member) []byte {
@@ -265,7 +276,6 @@ func TestSybilInRoster(t *testing.T) {
 	// The true study goes on.
 	w.deal(0)
 	w.confirm(0)
-	w.lookAside()
 	w.round(w.asking(0, 0, 1), []int{0, 1, 2})
 	w.hold()
 }

@@ -276,7 +276,7 @@ var slotAttacks = []attack{
 		m := f.final(a, all5)
 		before := len(f.view.shares) + len(f.view.uploads)
 		f.ask(1, announce(f.plan.Digest, 0))
-		f.ask(1, f.dealing(0))
+		f.ask(1, f.dealing(1, 0))
 		f.ask(1, confirmed(f.plan.Digest, 0, f.confirmed))
 		f.wants("upload", f.uploads(a, honest...)+f.uploads(b, honest...)+f.uploads(f.at(0, 2), honest...), 0)
 		f.wants("sign", f.signs(a, all5, honest...)+f.signs(a, but4, honest...)+f.signs(b, but4, honest...), 0)
@@ -316,10 +316,11 @@ func nonNil(b []byte) [][]byte {
 
 // TestSlotAttacks runs each attack of the table in a query of its own, against the same agents.
 func TestSlotAttacks(t *testing.T) {
-	w := newWorld(t, options{sites: 5, corrupt: []int{0}, rounds: len(slotAttacks) + 2, spare: 2*len(slotAttacks) + 8})
+	attacks := slices.Concat(slotAttacks, openingAttacks)
+	w := newWorld(t, options{sites: 5, corrupt: []int{0}, rounds: len(attacks) + 2, spare: 2*len(attacks) + 8})
 	w.begin()
 	want := map[int]int{}
-	for k, a := range slotAttacks {
+	for k, a := range attacks {
 		f := field{w, k, 3 * k}
 		w.name[k], want[k] = a.name, a.opens
 		a.do(f)
@@ -330,10 +331,10 @@ func TestSlotAttacks(t *testing.T) {
 	}
 	for k, left := range want {
 		if left != 0 {
-			t.Errorf("%s: %d sums are open, want %d", w.name[k], slotAttacks[k].opens-left, slotAttacks[k].opens)
+			t.Errorf("%s: %d sums are open, want %d", w.name[k], attacks[k].opens-left, attacks[k].opens)
 		}
 	}
-	t.Logf("figure: %d attacks on slots; %v", len(slotAttacks), w.view.refusals)
+	t.Logf("figure: %d attacks on slots and openings; %v", len(attacks), w.view.refusals)
 }
 
 // TestRandomCoordinator delivers messages as they come: three slots, five survivor sets, two x,
@@ -357,6 +358,9 @@ func TestRandomCoordinator(t *testing.T) {
 				w.name[k] = fmt.Sprintf("random messages of seed %d", seed)
 				// Mostly one slot and set, or hardly any would ever be certified.
 				slot, likely := rng.IntN(2), rng.IntN(len(sets))
+				if dropout == proposal.DropoutWait {
+					likely = 0 // no other is ever lawful
+				}
 				for range 120 {
 					i, a, u := honest[rng.IntN(4)], f.at(slot, 1), sets[likely]
 					if rng.IntN(8) == 0 {
@@ -369,7 +373,7 @@ func TestRandomCoordinator(t *testing.T) {
 						a = f.at(slot, 2)
 					}
 					messages++
-					switch rng.IntN(8) {
+					switch rng.IntN(10) {
 					case 0, 1:
 						w.upload(i, a)
 					case 2, 3, 4:
@@ -381,6 +385,10 @@ func TestRandomCoordinator(t *testing.T) {
 							w.agent(i).restart()
 							w.upload(i, a)
 						}
+					case 8:
+						w.keys(i, a, u)
+					case 9:
+						w.prove(i, a, u, rng.IntN(5))
 					}
 				}
 				// Nobody needs to have uploaded in one slot: the result is of whoever did.
@@ -391,7 +399,7 @@ func TestRandomCoordinator(t *testing.T) {
 			}
 			r := w.hold()
 			t.Logf("figure: %d random messages in %d queries (%s): %d sums open, none twice", messages, queries, dropout, len(r.openings))
-			if dropout == proposal.DropoutContinue && len(r.openings) == 0 {
+			if len(r.openings) == 0 {
 				t.Error("nothing was opened: the messages do not get as far as shares")
 			}
 		})

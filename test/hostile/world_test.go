@@ -1,7 +1,6 @@
 package hostile
 
 import (
-	"bytes"
 	"crypto/ed25519"
 	"fmt"
 	"math"
@@ -40,14 +39,28 @@ type world struct {
 	party   map[int]*party
 	rows    map[int]*folder.Rows
 	truth   map[int][][32]byte // slot secrets by site: the checker's alone
+	// What the sites made an attempt of, by site: the checker's, and the oracle's.
+	seeds map[int]secagg.Secrets
+	// Keys of pairs that a corrupt owner dealt, which its e does not give, by slot and pair.
+	falseKeys map[[3]int][32]byte
 
 	config    secagg.Config
 	setup     *secagg.Setup
 	announced [][]byte // heads on the sparse graph
+	seals     [][]byte // of the sparse graph, with the bodies
 	bodies    [][]byte
 	nonces    [][]byte
-	boxes     [][][]byte
+	boxes     [][][]byte // by dealer, in the order of its recipients
 	confirmed [][]byte
+	deposits  [][]byte
+	mail      []letter // all boxes that were dealt, of all attempts
+
+	// of the oracle: transport keys that an accusation showed, what it looks for, and in which
+	// setup
+	shown          map[[32]byte]bool
+	needles        needles
+	needlesOf      [32]byte
+	everythingRead bool
 
 	courses map[int]study.Course // by the query that is due, as the results told so far lead there
 	told    []study.Release
@@ -61,7 +74,7 @@ type world struct {
 func newWorld(t testing.TB, o options) *world {
 	t.Helper()
 	w := &world{t: t, corrupt: o.corrupt, site: map[int]site{}, party: map[int]*party{}, rows: map[int]*folder.Rows{},
-		truth: map[int][][32]byte{}, sending: map[int]study.Ask{}, latest: map[int]study.Ask{}, name: map[int]string{}}
+		truth: map[int][][32]byte{}, seeds: map[int]secagg.Secrets{}, falseKeys: map[[3]int][32]byte{}, shown: map[[32]byte]bool{}, sending: map[int]study.Ask{}, latest: map[int]study.Ask{}, name: map[int]string{}}
 	spec := proposal.Spec{
 		Center: proposal.CenterPublic,
 		Name:   "hostile", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: max(o.rounds, 2), Radius: "4", SpareSlots: max(o.spare, 4),
@@ -166,9 +179,17 @@ func (w *world) begin() {
 	w.start()
 	w.approve()
 	w.announce(0)
+	w.lookAside()
 	w.deal(0)
 	w.confirm(0)
-	w.lookAside()
+}
+
+// kinds is how many secrets of a slot are shared.
+func (w *world) kinds() int {
+	if w.config.Whole() {
+		return 1
+	}
+	return 2
 }
 
 func (w *world) start() {
@@ -205,25 +226,29 @@ func (w *world) announce(attempt uint32) {
 	whole := make([][]byte, w.n())
 	for i := range whole {
 		if w.agent(i) != nil {
-			whole[i] = answerTo(w.site[i].ask(announce(w.plan.Digest, attempt)), (*covey.SiteMessage).GetAnnouncement).GetSigned()
+			whole[i] = answerTo(w.ask(i, announce(w.plan.Digest, attempt)), (*covey.SiteMessage).GetAnnouncement).GetSigned()
 		} else {
 			whole[i] = w.party[i].announce(w.t, w.config, i)
 		}
 	}
-	w.announced, w.bodies, w.nonces = whole, nil, nil
+	w.announced, w.seals, w.bodies, w.nonces = whole, nil, nil, nil
 	if !w.plan.Thresholds.Sparse() {
 		w.must(func() (err error) { w.setup, err = secagg.Verify(w.config, whole); return err })
 		return
 	}
-	w.announced, w.bodies, w.nonces = make([][]byte, w.n()), make([][]byte, w.n()), make([][]byte, w.n())
+	w.announced, w.nonces = make([][]byte, w.n()), make([][]byte, w.n())
+	w.seals, w.bodies = make([][]byte, w.n()), make([][]byte, w.n())
 	for i := range whole {
-		w.must(func() (err error) { w.announced[i], w.bodies[i], err = w.config.Split(i, whole[i]); return err })
+		w.must(func() (err error) {
+			w.announced[i], w.seals[i], w.bodies[i], err = w.config.Split(i, whole[i])
+			return err
+		})
 	}
 	for i := range whole {
 		if w.agent(i) != nil {
-			w.nonces[i] = answerTo(w.site[i].ask(reveal(w.plan.Digest, w.announced)), (*covey.SiteMessage).GetNonce).GetNonce()
+			w.nonces[i] = answerTo(w.ask(i, reveal(w.plan.Digest, w.announced)), (*covey.SiteMessage).GetNonce).GetNonce()
 		} else {
-			w.nonces[i] = w.config.Nonce(i, w.party[i].secrets)
+			w.nonces[i] = w.party[i].secrets.Nonce[:]
 		}
 	}
 	w.must(func() error {
@@ -242,12 +267,23 @@ func (w *world) must(do func() error) {
 	}
 }
 
-// dealing is the message that asks for boxes.
-func (w *world) dealing(attempt uint32) *covey.CoordinatorMessage {
+// dealing is the message that asks a site for boxes.
+func (w *world) dealing(i int, attempt uint32) *covey.CoordinatorMessage {
 	if w.plan.Thresholds.Sparse() {
-		return deal(w.plan.Digest, attempt, nil, w.nonces)
+		return deal(w.plan.Digest, attempt, nil, w.nonces, w.sealsFor(i)...)
 	}
 	return deal(w.plan.Digest, attempt, w.announced, nil)
+}
+
+// sealsFor are the ML-KEM keys that a site seals to, nil on the complete graph.
+func (w *world) sealsFor(i int) (out [][]byte) {
+	if !w.plan.Thresholds.Sparse() {
+		return nil
+	}
+	for _, to := range w.setup.Graph().Recipients(i) {
+		out = append(out, w.seals[to])
+	}
+	return out
 }
 
 func (w *world) deal(attempt uint32) {
@@ -255,22 +291,32 @@ func (w *world) deal(attempt uint32) {
 	w.boxes = make([][][]byte, w.n())
 	for i := range w.boxes {
 		if w.agent(i) != nil {
-			w.boxes[i] = answerTo(w.site[i].ask(w.dealing(attempt)), (*covey.SiteMessage).GetBoxes).GetBoxes()
-			continue
+			w.boxes[i] = answerTo(w.ask(i, w.dealing(i, attempt)), (*covey.SiteMessage).GetBoxes).GetBoxes()
+		} else {
+			w.boxes[i] = w.party[i].deal(w.t, w.setup, w.sealsFor(i))
 		}
-		w.must(func() (err error) { w.boxes[i], err = w.setup.Deal(i, w.party[i].secrets); return err })
+		if got, want := len(w.boxes[i]), len(w.setup.Graph().Recipients(i)); got != want {
+			w.t.Fatalf("site %d deals %d boxes, want %d", i, got, want)
+		}
+		for k, to := range w.setup.Graph().Recipients(i) {
+			w.mail = append(w.mail, letter{setup: w.setup, from: i, to: to, box: w.boxes[i][k], sender: w.seeds[i], receiver: w.seeds[to]})
+		}
 	}
 }
 
-// boxesFor returns what site i gets from its dealers.
+// box is where the coordinator keeps one.
+func (w *world) box(from, to int) *[]byte {
+	return &w.boxes[from][slices.Index(w.setup.Graph().Recipients(from), to)]
+}
+
+// boxesFor returns what site i gets: its boxes, and on the sparse graph the bodies of the dealers
+// whose shares it holds.
 func (w *world) boxesFor(i int) (boxes, bodies [][]byte) {
-	for _, at := range w.setup.Graph().Held(i) {
-		var box []byte
-		if at.Dealer != i {
-			box = w.boxes[at.Dealer][at.X-1]
-		}
-		boxes = append(boxes, box)
-		if w.bodies != nil {
+	for _, from := range w.setup.Graph().Senders(i) {
+		boxes = append(boxes, *w.box(from, i))
+	}
+	if w.bodies != nil {
+		for _, at := range w.setup.Graph().Held(i) {
 			bodies = append(bodies, w.bodies[at.Dealer])
 		}
 	}
@@ -279,22 +325,27 @@ func (w *world) boxesFor(i int) (boxes, bodies [][]byte) {
 
 func (w *world) confirm(attempt uint32) {
 	w.t.Helper()
-	w.confirmed = make([][]byte, w.n())
+	w.confirmed, w.deposits = make([][]byte, w.n()), make([][]byte, w.n())
 	for i := range w.confirmed {
 		boxes, bodies := w.boxesFor(i)
 		if w.agent(i) != nil {
-			w.confirmed[i] = answerTo(w.site[i].ask(confirm(w.plan.Digest, attempt, boxes, bodies)), (*covey.SiteMessage).GetConfirmation).GetSignature()
+			c := answerTo(w.ask(i, confirm(w.plan.Digest, attempt, boxes, bodies)), (*covey.SiteMessage).GetConfirmation)
+			w.confirmed[i], w.deposits[i] = c.GetSignature(), c.GetDeposits()
+			w.must(func() error { return w.setup.CheckConfirmation(i, w.confirmed[i]) })
+			w.must(func() error { return w.setup.CheckStatement(i, w.deposits[i], c.GetStatement(), boxes) })
 			continue
 		}
 		p := w.party[i]
-		b, ok := w.site[i].(*book)
-		if ok {
+		if b, ok := w.site[i].(*book); ok {
 			b.setup = w.setup
 		}
-		if !ok || !w.plan.Thresholds.Sparse() { // else holdings computes it
-			w.must(func() (err error) { p.held, err = w.setup.Receive(i, p.secrets, boxes, bodies); return err })
-		}
-		w.confirmed[i] = w.setup.Confirm(p.identity, i)
+		w.must(func() error {
+			r, err := w.setup.Receive(i, p.secrets, p.identity, boxes, bodies)
+			if err == nil {
+				p.held, p.stored, w.confirmed[i], w.deposits[i] = r.Held, r.Public, r.Confirmation, r.Deposits
+			}
+			return err
+		})
 	}
 	for _, i := range w.real() {
 		if said := w.ask(i, confirmed(w.plan.Digest, attempt, w.confirmed)); len(said) != 0 {
@@ -303,16 +354,34 @@ func (w *world) confirm(attempt uint32) {
 	}
 }
 
-// lookAside learns the honest sites' slot secrets, for the checker.
+// kept is what the coordinator keeps to open sums.
+func (w *world) kept() (kept secagg.Kept) {
+	if w.config.Whole() {
+		return kept
+	}
+	for i, boxes := range w.boxes {
+		tags := w.setup.Tags(i, boxes)
+		kept.Tags, kept.TagHashes = append(kept.Tags, tags), append(kept.TagHashes, w.setup.TagHashes(i, tags))
+	}
+	kept.Deposits = w.deposits
+	return kept
+}
+
+// lookAside learns what the sites made the attempt of that they have just announced, for the
+// checker.
 func (w *world) lookAside() {
 	w.t.Helper()
 	for i := range w.n() {
 		if s := w.agent(i); s != nil {
 			s.kill()
-			w.truth[i] = s.slots(w.plan.Digest, w.plan.Slots)
+			w.seeds[i] = s.secrets(w.plan.Digest, w.config.Attempt)
 			s.start()
 		} else {
-			w.truth[i] = w.party[i].slots()
+			w.seeds[i] = w.party[i].secrets
+		}
+		w.truth[i] = nil
+		for _, slot := range w.seeds[i].Slots {
+			w.truth[i] = append(w.truth[i], slot)
 		}
 	}
 }
@@ -422,6 +491,18 @@ func (w *world) shares(i int, a study.Ask, u []int, certificate [][]byte) []byte
 	return answerTo(w.ask(i, open(w.plan.Digest, a.Query, a.Slot, u, certificate)), (*covey.SiteMessage).GetShares).GetShares()
 }
 
+// prove asks a site for the proof of a share that it sent; nil if it refuses.
+func (w *world) prove(i int, a study.Ask, u []int, dealer int) []byte {
+	w.t.Helper()
+	return answerTo(w.ask(i, prove(w.plan.Digest, a.Query, a.Slot, u, dealer)), (*covey.SiteMessage).GetProof).GetProof()
+}
+
+// keys asks a site for the keys of its pairs with sites outside of U; nil if it refuses.
+func (w *world) keys(i int, a study.Ask, u []int) []byte {
+	w.t.Helper()
+	return answerTo(w.ask(i, keys(w.plan.Digest, a.Query, a.Slot, u)), (*covey.SiteMessage).GetPairKeys).GetKeys()
+}
+
 // final signs some result of a query, which nobody has opened perhaps, and tells all.
 func (w *world) final(a study.Ask, u []int) *covey.CoordinatorMessage {
 	w.t.Helper()
@@ -457,69 +538,4 @@ func upTo(n int) []int {
 		out[i] = i
 	}
 	return out
-}
-
-// signed names what a release signature is on.
-type signed struct {
-	slot int
-	ctx  [32]byte
-	u    string
-}
-
-type uploaded struct {
-	site   int
-	ask    study.Ask
-	masked []byte
-}
-
-// view is all that the coordinator was told by honest sites and can use.
-type view struct {
-	uploads    []uploaded
-	shares     [][]byte
-	signatures map[signed]map[int][]byte
-	refusals   map[covey.Code]int
-}
-
-func (v *view) note(w *world, i int, m *covey.CoordinatorMessage, said []*covey.SiteMessage) {
-	if v.signatures == nil {
-		v.signatures, v.refusals = map[signed]map[int][]byte{}, map[covey.Code]int{}
-	}
-	for _, s := range said {
-		switch b := s.GetBody().(type) {
-		case *covey.SiteMessage_Upload:
-			w.latest[i] = w.sending[i]
-			v.upload(uploaded{i, w.latest[i], b.Upload.GetMasked()})
-		case *covey.SiteMessage_Shares:
-			v.shares = append(v.shares, b.Shares.GetShares())
-		case *covey.SiteMessage_ReleaseSignature:
-			if r := m.GetRelease(); r != nil {
-				v.sign(signed{int(r.GetSlot()), w.secagg(w.latest[i]).Context, fmt.Sprint(ints(r.GetSurvivors()))}, i, b.ReleaseSignature.GetSignature())
-			}
-		case *covey.SiteMessage_Refusal:
-			v.refusals[b.Refusal.GetCode()]++
-			if r := b.Refusal; len(r.GetSignature()) > 0 && len(r.GetContext()) == 32 {
-				v.sign(signed{int(r.GetSlot()), [32]byte(r.GetContext()), fmt.Sprint(ints(r.GetSurvivors()))}, i, r.GetSignature())
-			}
-		}
-	}
-}
-
-// has reports whether a site's upload was seen before.
-func (v *view) has(site int, a study.Ask, masked []byte) bool {
-	return slices.ContainsFunc(v.uploads, func(u uploaded) bool {
-		return u.site == site && u.ask.Slot == a.Slot && u.ask.Query == a.Query && bytes.Equal(u.masked, masked)
-	})
-}
-
-func (v *view) upload(u uploaded) {
-	if !v.has(u.site, u.ask, u.masked) {
-		v.uploads = append(v.uploads, u)
-	}
-}
-
-func (v *view) sign(s signed, site int, signature []byte) {
-	if v.signatures[s] == nil {
-		v.signatures[s] = map[int][]byte{}
-	}
-	v.signatures[s][site] = signature
 }

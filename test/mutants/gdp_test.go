@@ -15,7 +15,7 @@ func init() {
 			{curve, "one := 5 * math.Exp(", "one := 3 * math.Exp("},
 		}, in("noise", "TestKappa"), killer{}},
 		{"K of a sum of shares forgets half of τ/2", 0, []edit{
-			{curve, "closeness(share, honest) / 2", "closeness(share, honest) / 4"},
+			{curve, "closeness(s) / 2", "closeness(s) / 4"},
 		}, in("noise", "TestBridgeOfShares"), killer{}},
 		{"a query's K may be more than is reserved", 0, []edit{
 			{curve, "const MaxKappa = 0x1p-120", "const MaxKappa = 0x1p-20"},

@@ -84,6 +84,9 @@ func init() {
 		{"rollback: shares that left are not looked for", 0, []edit{
 			{rollback, "\"shares\": s.sharedAt, ", ""},
 		}, in("agent", "TestRestoredAlone"), killer{}},
+		{"sizes: deposits are not listed before an approval", 0, []edit{
+			{"internal/uplink/planned.go", "if n := size.deposits(owners); n > 0 {", "if n := size.deposits(owners); n < 0 {"},
+		}, in("agent", "TestPlannedSetup"), killer{}},
 		{"recall: before the confirmation", 0, []edit{
 			{confirm, "	if !ok {\n		return refuse(r, study.CodeOutOfOrder)\n	}\n	boxes, err", "	boxes, err"},
 		}, in("agent", "TestRecall"), killer{}},

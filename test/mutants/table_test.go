@@ -47,7 +47,7 @@ func mutants() []mutant {
 			{studyGrid, "SigmaAtLeast(q.Multiplier *", "SigmaAtLeast(0.8 * q.Multiplier *"},
 		}, in("study", "TestDistributedPlan"), oneStep},
 		{"sigma x 0.8: a site's share", 1, []edit{
-			{agentQuery, "share.Draw(", "(share * 4 / 5).Draw("},
+			{"internal/noise/share.go", "p.Sigma.Draw(", "(p.Sigma * 4 / 5).Draw("},
 		}, in("agent", "TestShareIsThePlans"), distributed},
 		{"Delta / 2: of sums", 2, []edit{
 			{queryGrid, "return up(2*ratio + root)", "return up(ratio + root)"},
@@ -114,7 +114,8 @@ func mutants() []mutant {
 			{release, "	noised, err := privatize(", "	rand.Read(key[:])\n	noised, err := privatize("},
 		}, in("coordinator", "TestSameSumSameNoise"), oneStep},
 		{"distributed share too small after a dropout", 11, []edit{
-			{"internal/study/plan.go", "plan.Honest = plan.Thresholds.MinSurvivors -", "plan.Honest = plan.Thresholds.Sites -"},
+			{"internal/study/noise.go", "noise.NewShare(total, p.Thresholds.MinSurvivors,", "noise.NewShare(total, p.Thresholds.Sites,"},
+			{studyQuery, "share.Carried(p.Thresholds.MinSurvivors,", "share.Carried(p.Thresholds.Sites,"},
 		}, in("study", "TestDistributedPlan"), distributed},
 		{"charge after release", 12, []edit{
 			{agentQuery, "	if data == \"\" {\n		if err := s.agent.ledger.Charge(", "	if false {\n		if err := s.agent.ledger.Charge("},
@@ -175,7 +176,7 @@ var further = []mutant{
 		{"internal/secagg/mask.go", `derive(slot[:], ctx[:], "noise share", 32)`, `derive(slot[:], nil, "noise share", 32)`},
 	}, in("secagg", "TestNoiseShareKey"), killer{}},
 	{"no share of noise is added", 0, []edit{
-		{agentQuery, "		v[i] += uint64(x) // in", "		v[i] += uint64(x) & 0 // in"},
+		{agentQuery, "	return share.Add(v, keys)\n", "	_ = keys\n	return nil\n"},
 	}, in("agent", "TestCoordinatorSeesNoExactSum"), distributed},
 	{"releases are not checked", 0, []edit{
 		{release, "	return noise.CheckReleased(difference, make([]int64, len(sum)), sigma)\n", "	_ = difference\n	return nil\n"},

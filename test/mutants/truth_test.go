@@ -46,20 +46,20 @@ func init() {
 		{"final: a result that does not fit the plan is adopted", 0, []edit{
 			{leaderSees, "s.plan.CheckRelease(release, s.state.Attempt) == nil &&", "true &&"},
 		}, in("coordinator", "TestAdoptedResultFitsThePlan"), killer{}},
-		{"blame: what the leader has checked is believed", 0, []edit{
-			{roundStep, "case study.CodeBadAnnouncement, study.CodeBadConfirmation:\n\t\treturn true", "case study.CodeBadAnnouncement, study.CodeBadConfirmation:\n\t\treturn false"},
+		{"blame: without a proof it is nobody's", 0, []edit{
+			{roundStep, "return accuses(e.Code) && e.Culprit >= 0 &&", "return false && e.Culprit >= 0 &&"},
 		}, in("round", "TestAccusations"), killer{}},
-		{"blame: of shares that a site cannot know", 0, []edit{
-			{roundStep, "return s.Status != StatusSetup || s.live.asked[e.Site][askConfirmation] == 0", "return false"},
+		{"blame: without a proof it is the other's", 0, []edit{
+			{roundStep, "	case e.Proven:\n", "	case e.Proven || e.Culprit >= 0:\n"},
 		}, in("round", "TestAccusations"), killer{}},
-		{"blame: an accusation names a culprit", 0, []edit{
-			{roundStep, "return departure{e.Code, -1, 1 + e.Site, 1 + e.Culprit}", "return departure{e.Code, e.Culprit, 0, 0}"},
+		{"blame: two boxes are whose word it is", 0, []edit{
+			{roundStep, "study.CodeBadShare, study.CodeBadBox:", "study.CodeBadShare:"},
 		}, in("round", "TestAccusations"), killer{}},
 		{"two announcements: an unsigned one convicts", 0, []edit{
-			{leaderSees, "s.plan.Setup(s.state.Attempt).CheckAnnounced(r.Culprit, first) == nil", "len(first) > 0"},
+			{leaderSees, "s.plan.Setup(s.state.Attempt).CheckAnnounced(r.Culprit, m.Announcement) == nil", "len(m.Announcement) > 0"},
 		}, in("coordinator", "TestTwoAnnouncementsConvict"), killer{}},
 		{"two announcements: one and the same convicts", 0, []edit{
-			{leaderSees, "now != nil && !bytes.Equal(first, now) &&", "now != nil &&"},
+			{leaderSees, "now != nil && !bytes.Equal(m.Announcement, now) &&", "now != nil &&"},
 		}, in("coordinator", "TestTwoAnnouncementsConvict"), killer{}},
 		{"two announcements: the second is shown as the first", 0, []edit{
 			{"internal/agent/setup.go", "no.Culprit, no.Announcement = 1+i, first[i]", "no.Culprit, no.Announcement = 1+i, set[i]"},

@@ -177,6 +177,7 @@ const (
 	Code_CODE_BAD_BOX           Code = 80
 	Code_CODE_BAD_DEALER        Code = 81
 	Code_CODE_WRONG_DEPOSIT     Code = 82
+	Code_CODE_BROKEN_CHAIN      Code = 83
 )
 
 // Enum value maps for Code.
@@ -220,6 +221,7 @@ var (
 		80: "CODE_BAD_BOX",
 		81: "CODE_BAD_DEALER",
 		82: "CODE_WRONG_DEPOSIT",
+		83: "CODE_BROKEN_CHAIN",
 	}
 	Code_value = map[string]int32{
 		"CODE_UNSPECIFIED":       0,
@@ -260,6 +262,7 @@ var (
 		"CODE_BAD_BOX":           80,
 		"CODE_BAD_DEALER":        81,
 		"CODE_WRONG_DEPOSIT":     82,
+		"CODE_BROKEN_CHAIN":      83,
 	}
 )
 
@@ -2003,6 +2006,7 @@ type CoordinatorMessage struct {
 	//	*CoordinatorMessage_Prove
 	//	*CoordinatorMessage_Keys
 	//	*CoordinatorMessage_Recall
+	//	*CoordinatorMessage_Head
 	Body          isCoordinatorMessage_Body `protobuf_oneof:"body"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2171,6 +2175,15 @@ func (x *CoordinatorMessage) GetRecall() *Recall {
 	return nil
 }
 
+func (x *CoordinatorMessage) GetHead() *Head {
+	if x != nil {
+		if x, ok := x.Body.(*CoordinatorMessage_Head); ok {
+			return x.Head
+		}
+	}
+	return nil
+}
+
 type isCoordinatorMessage_Body interface {
 	isCoordinatorMessage_Body()
 }
@@ -2231,6 +2244,10 @@ type CoordinatorMessage_Recall struct {
 	Recall *Recall `protobuf:"bytes,22,opt,name=recall,proto3,oneof"`
 }
 
+type CoordinatorMessage_Head struct {
+	Head *Head `protobuf:"bytes,23,opt,name=head,proto3,oneof"`
+}
+
 func (*CoordinatorMessage_Proposal) isCoordinatorMessage_Body() {}
 
 func (*CoordinatorMessage_Announce) isCoordinatorMessage_Body() {}
@@ -2259,15 +2276,19 @@ func (*CoordinatorMessage_Keys) isCoordinatorMessage_Body() {}
 
 func (*CoordinatorMessage_Recall) isCoordinatorMessage_Body() {}
 
+func (*CoordinatorMessage_Head) isCoordinatorMessage_Body() {}
+
 // Hello opens a link: what this site offers, and which studies it knows, each by the
 // first 16 bytes of its digest. Of those that are over here nobody needs to be told again.
 type Hello struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Software      string                 `protobuf:"bytes,1,opt,name=software,proto3" json:"software,omitempty"`
 	Datasets      []*Dataset             `protobuf:"bytes,2,rep,name=datasets,proto3" json:"datasets,omitempty"`
-	Open          []byte                 `protobuf:"bytes,3,opt,name=open,proto3" json:"open,omitempty"`                       // pending, or approved and not over here
-	AllOpen       bool                   `protobuf:"varint,4,opt,name=all_open,json=allOpen,proto3" json:"all_open,omitempty"` // there are no others that are open here
-	Over          []byte                 `protobuf:"bytes,5,opt,name=over,proto3" json:"over,omitempty"`                       // on the ledger and over here
+	Open          []byte                 `protobuf:"bytes,3,opt,name=open,proto3" json:"open,omitempty"`                             // pending, or approved and not over here
+	AllOpen       bool                   `protobuf:"varint,4,opt,name=all_open,json=allOpen,proto3" json:"all_open,omitempty"`       // there are no others that are open here
+	Over          []byte                 `protobuf:"bytes,5,opt,name=over,proto3" json:"over,omitempty"`                             // on the ledger and over here
+	Chain         uint64                 `protobuf:"varint,20,opt,name=chain,proto3" json:"chain,omitempty"`                         // number of the head of the coordinators' chain that this site kept; 0 for none
+	ChainHead     []byte                 `protobuf:"bytes,21,opt,name=chain_head,json=chainHead,proto3" json:"chain_head,omitempty"` // that head; none with 0
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2337,6 +2358,90 @@ func (x *Hello) GetOver() []byte {
 	return nil
 }
 
+func (x *Hello) GetChain() uint64 {
+	if x != nil {
+		return x.Chain
+	}
+	return 0
+}
+
+func (x *Hello) GetChainHead() []byte {
+	if x != nil {
+		return x.ChainHead
+	}
+	return nil
+}
+
+// Head shows the chain of the coordinators' log, ahead of each query: from the head that this
+// site was shown last, or kept, up to the present one.
+type Head struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Base          uint64                 `protobuf:"varint,1,opt,name=base,proto3" json:"base,omitempty"` // number of the head that the steps follow
+	BaseHead      []byte                 `protobuf:"bytes,2,opt,name=base_head,json=baseHead,proto3" json:"base_head,omitempty"`
+	Steps         []byte                 `protobuf:"bytes,3,opt,name=steps,proto3" json:"steps,omitempty"`         // hashes of the entries since, 32 bytes each
+	Signature     []byte                 `protobuf:"bytes,4,opt,name=signature,proto3" json:"signature,omitempty"` // by the coordinator's key over the head that they lead to
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Head) Reset() {
+	*x = Head{}
+	mi := &file_covey_v1_federation_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Head) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Head) ProtoMessage() {}
+
+func (x *Head) ProtoReflect() protoreflect.Message {
+	mi := &file_covey_v1_federation_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Head.ProtoReflect.Descriptor instead.
+func (*Head) Descriptor() ([]byte, []int) {
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *Head) GetBase() uint64 {
+	if x != nil {
+		return x.Base
+	}
+	return 0
+}
+
+func (x *Head) GetBaseHead() []byte {
+	if x != nil {
+		return x.BaseHead
+	}
+	return nil
+}
+
+func (x *Head) GetSteps() []byte {
+	if x != nil {
+		return x.Steps
+	}
+	return nil
+}
+
+func (x *Head) GetSignature() []byte {
+	if x != nil {
+		return x.Signature
+	}
+	return nil
+}
+
 // Dataset is the public face of one data set: its size is public under
 // replacement adjacency, its columns' names are not sent.
 type Dataset struct {
@@ -2349,7 +2454,7 @@ type Dataset struct {
 
 func (x *Dataset) Reset() {
 	*x = Dataset{}
-	mi := &file_covey_v1_federation_proto_msgTypes[30]
+	mi := &file_covey_v1_federation_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2361,7 +2466,7 @@ func (x *Dataset) String() string {
 func (*Dataset) ProtoMessage() {}
 
 func (x *Dataset) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[30]
+	mi := &file_covey_v1_federation_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2374,7 +2479,7 @@ func (x *Dataset) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Dataset.ProtoReflect.Descriptor instead.
 func (*Dataset) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{30}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Dataset) GetName() string {
@@ -2402,7 +2507,7 @@ type Proposal struct {
 
 func (x *Proposal) Reset() {
 	*x = Proposal{}
-	mi := &file_covey_v1_federation_proto_msgTypes[31]
+	mi := &file_covey_v1_federation_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2414,7 +2519,7 @@ func (x *Proposal) String() string {
 func (*Proposal) ProtoMessage() {}
 
 func (x *Proposal) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[31]
+	mi := &file_covey_v1_federation_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2427,7 +2532,7 @@ func (x *Proposal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Proposal.ProtoReflect.Descriptor instead.
 func (*Proposal) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{31}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Proposal) GetBody() []byte {
@@ -2457,7 +2562,7 @@ type Decision struct {
 
 func (x *Decision) Reset() {
 	*x = Decision{}
-	mi := &file_covey_v1_federation_proto_msgTypes[32]
+	mi := &file_covey_v1_federation_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2469,7 +2574,7 @@ func (x *Decision) String() string {
 func (*Decision) ProtoMessage() {}
 
 func (x *Decision) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[32]
+	mi := &file_covey_v1_federation_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2482,7 +2587,7 @@ func (x *Decision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Decision.ProtoReflect.Descriptor instead.
 func (*Decision) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{32}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Decision) GetStudy() []byte {
@@ -2523,7 +2628,7 @@ type Announce struct {
 
 func (x *Announce) Reset() {
 	*x = Announce{}
-	mi := &file_covey_v1_federation_proto_msgTypes[33]
+	mi := &file_covey_v1_federation_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2535,7 +2640,7 @@ func (x *Announce) String() string {
 func (*Announce) ProtoMessage() {}
 
 func (x *Announce) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[33]
+	mi := &file_covey_v1_federation_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2548,7 +2653,7 @@ func (x *Announce) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Announce.ProtoReflect.Descriptor instead.
 func (*Announce) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{33}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Announce) GetStudy() []byte {
@@ -2576,7 +2681,7 @@ type Announcement struct {
 
 func (x *Announcement) Reset() {
 	*x = Announcement{}
-	mi := &file_covey_v1_federation_proto_msgTypes[34]
+	mi := &file_covey_v1_federation_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2588,7 +2693,7 @@ func (x *Announcement) String() string {
 func (*Announcement) ProtoMessage() {}
 
 func (x *Announcement) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[34]
+	mi := &file_covey_v1_federation_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2601,7 +2706,7 @@ func (x *Announcement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Announcement.ProtoReflect.Descriptor instead.
 func (*Announcement) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{34}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Announcement) GetStudy() []byte {
@@ -2638,7 +2743,7 @@ type Reveal struct {
 
 func (x *Reveal) Reset() {
 	*x = Reveal{}
-	mi := &file_covey_v1_federation_proto_msgTypes[35]
+	mi := &file_covey_v1_federation_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2650,7 +2755,7 @@ func (x *Reveal) String() string {
 func (*Reveal) ProtoMessage() {}
 
 func (x *Reveal) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[35]
+	mi := &file_covey_v1_federation_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2663,7 +2768,7 @@ func (x *Reveal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reveal.ProtoReflect.Descriptor instead.
 func (*Reveal) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{35}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Reveal) GetStudy() []byte {
@@ -2698,7 +2803,7 @@ type Nonce struct {
 
 func (x *Nonce) Reset() {
 	*x = Nonce{}
-	mi := &file_covey_v1_federation_proto_msgTypes[36]
+	mi := &file_covey_v1_federation_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2710,7 +2815,7 @@ func (x *Nonce) String() string {
 func (*Nonce) ProtoMessage() {}
 
 func (x *Nonce) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[36]
+	mi := &file_covey_v1_federation_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2723,7 +2828,7 @@ func (x *Nonce) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Nonce.ProtoReflect.Descriptor instead.
 func (*Nonce) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{36}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Nonce) GetStudy() []byte {
@@ -2760,7 +2865,7 @@ type Deal struct {
 
 func (x *Deal) Reset() {
 	*x = Deal{}
-	mi := &file_covey_v1_federation_proto_msgTypes[37]
+	mi := &file_covey_v1_federation_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2772,7 +2877,7 @@ func (x *Deal) String() string {
 func (*Deal) ProtoMessage() {}
 
 func (x *Deal) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[37]
+	mi := &file_covey_v1_federation_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2785,7 +2890,7 @@ func (x *Deal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Deal.ProtoReflect.Descriptor instead.
 func (*Deal) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{37}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Deal) GetStudy() []byte {
@@ -2834,7 +2939,7 @@ type Boxes struct {
 
 func (x *Boxes) Reset() {
 	*x = Boxes{}
-	mi := &file_covey_v1_federation_proto_msgTypes[38]
+	mi := &file_covey_v1_federation_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2846,7 +2951,7 @@ func (x *Boxes) String() string {
 func (*Boxes) ProtoMessage() {}
 
 func (x *Boxes) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[38]
+	mi := &file_covey_v1_federation_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2859,7 +2964,7 @@ func (x *Boxes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Boxes.ProtoReflect.Descriptor instead.
 func (*Boxes) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{38}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Boxes) GetStudy() []byte {
@@ -2895,7 +3000,7 @@ type Confirm struct {
 
 func (x *Confirm) Reset() {
 	*x = Confirm{}
-	mi := &file_covey_v1_federation_proto_msgTypes[39]
+	mi := &file_covey_v1_federation_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2907,7 +3012,7 @@ func (x *Confirm) String() string {
 func (*Confirm) ProtoMessage() {}
 
 func (x *Confirm) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[39]
+	mi := &file_covey_v1_federation_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2920,7 +3025,7 @@ func (x *Confirm) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confirm.ProtoReflect.Descriptor instead.
 func (*Confirm) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{39}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Confirm) GetStudy() []byte {
@@ -2964,7 +3069,7 @@ type Confirmation struct {
 
 func (x *Confirmation) Reset() {
 	*x = Confirmation{}
-	mi := &file_covey_v1_federation_proto_msgTypes[40]
+	mi := &file_covey_v1_federation_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2976,7 +3081,7 @@ func (x *Confirmation) String() string {
 func (*Confirmation) ProtoMessage() {}
 
 func (x *Confirmation) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[40]
+	mi := &file_covey_v1_federation_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2989,7 +3094,7 @@ func (x *Confirmation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confirmation.ProtoReflect.Descriptor instead.
 func (*Confirmation) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{40}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Confirmation) GetStudy() []byte {
@@ -3038,7 +3143,7 @@ type Recall struct {
 
 func (x *Recall) Reset() {
 	*x = Recall{}
-	mi := &file_covey_v1_federation_proto_msgTypes[41]
+	mi := &file_covey_v1_federation_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3050,7 +3155,7 @@ func (x *Recall) String() string {
 func (*Recall) ProtoMessage() {}
 
 func (x *Recall) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[41]
+	mi := &file_covey_v1_federation_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3063,7 +3168,7 @@ func (x *Recall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Recall.ProtoReflect.Descriptor instead.
 func (*Recall) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{41}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Recall) GetStudy() []byte {
@@ -3092,7 +3197,7 @@ type Recalled struct {
 
 func (x *Recalled) Reset() {
 	*x = Recalled{}
-	mi := &file_covey_v1_federation_proto_msgTypes[42]
+	mi := &file_covey_v1_federation_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3104,7 +3209,7 @@ func (x *Recalled) String() string {
 func (*Recalled) ProtoMessage() {}
 
 func (x *Recalled) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[42]
+	mi := &file_covey_v1_federation_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3117,7 +3222,7 @@ func (x *Recalled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Recalled.ProtoReflect.Descriptor instead.
 func (*Recalled) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{42}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Recalled) GetStudy() []byte {
@@ -3160,7 +3265,7 @@ type Confirmed struct {
 
 func (x *Confirmed) Reset() {
 	*x = Confirmed{}
-	mi := &file_covey_v1_federation_proto_msgTypes[43]
+	mi := &file_covey_v1_federation_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3172,7 +3277,7 @@ func (x *Confirmed) String() string {
 func (*Confirmed) ProtoMessage() {}
 
 func (x *Confirmed) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[43]
+	mi := &file_covey_v1_federation_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3185,7 +3290,7 @@ func (x *Confirmed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confirmed.ProtoReflect.Descriptor instead.
 func (*Confirmed) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{43}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Confirmed) GetStudy() []byte {
@@ -3233,7 +3338,7 @@ type Query struct {
 
 func (x *Query) Reset() {
 	*x = Query{}
-	mi := &file_covey_v1_federation_proto_msgTypes[44]
+	mi := &file_covey_v1_federation_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3245,7 +3350,7 @@ func (x *Query) String() string {
 func (*Query) ProtoMessage() {}
 
 func (x *Query) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[44]
+	mi := &file_covey_v1_federation_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3258,7 +3363,7 @@ func (x *Query) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Query.ProtoReflect.Descriptor instead.
 func (*Query) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{44}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Query) GetStudy() []byte {
@@ -3371,7 +3476,7 @@ type Upload struct {
 
 func (x *Upload) Reset() {
 	*x = Upload{}
-	mi := &file_covey_v1_federation_proto_msgTypes[45]
+	mi := &file_covey_v1_federation_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3383,7 +3488,7 @@ func (x *Upload) String() string {
 func (*Upload) ProtoMessage() {}
 
 func (x *Upload) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[45]
+	mi := &file_covey_v1_federation_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3396,7 +3501,7 @@ func (x *Upload) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Upload.ProtoReflect.Descriptor instead.
 func (*Upload) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{45}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Upload) GetStudy() []byte {
@@ -3440,7 +3545,7 @@ type Release struct {
 
 func (x *Release) Reset() {
 	*x = Release{}
-	mi := &file_covey_v1_federation_proto_msgTypes[46]
+	mi := &file_covey_v1_federation_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3452,7 +3557,7 @@ func (x *Release) String() string {
 func (*Release) ProtoMessage() {}
 
 func (x *Release) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[46]
+	mi := &file_covey_v1_federation_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3465,7 +3570,7 @@ func (x *Release) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Release.ProtoReflect.Descriptor instead.
 func (*Release) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{46}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *Release) GetStudy() []byte {
@@ -3508,7 +3613,7 @@ type ReleaseSignature struct {
 
 func (x *ReleaseSignature) Reset() {
 	*x = ReleaseSignature{}
-	mi := &file_covey_v1_federation_proto_msgTypes[47]
+	mi := &file_covey_v1_federation_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3520,7 +3625,7 @@ func (x *ReleaseSignature) String() string {
 func (*ReleaseSignature) ProtoMessage() {}
 
 func (x *ReleaseSignature) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[47]
+	mi := &file_covey_v1_federation_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3533,7 +3638,7 @@ func (x *ReleaseSignature) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseSignature.ProtoReflect.Descriptor instead.
 func (*ReleaseSignature) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{47}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ReleaseSignature) GetStudy() []byte {
@@ -3578,7 +3683,7 @@ type Open struct {
 
 func (x *Open) Reset() {
 	*x = Open{}
-	mi := &file_covey_v1_federation_proto_msgTypes[48]
+	mi := &file_covey_v1_federation_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3590,7 +3695,7 @@ func (x *Open) String() string {
 func (*Open) ProtoMessage() {}
 
 func (x *Open) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[48]
+	mi := &file_covey_v1_federation_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3603,7 +3708,7 @@ func (x *Open) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Open.ProtoReflect.Descriptor instead.
 func (*Open) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{48}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *Open) GetStudy() []byte {
@@ -3653,7 +3758,7 @@ type Shares struct {
 
 func (x *Shares) Reset() {
 	*x = Shares{}
-	mi := &file_covey_v1_federation_proto_msgTypes[49]
+	mi := &file_covey_v1_federation_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3665,7 +3770,7 @@ func (x *Shares) String() string {
 func (*Shares) ProtoMessage() {}
 
 func (x *Shares) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[49]
+	mi := &file_covey_v1_federation_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3678,7 +3783,7 @@ func (x *Shares) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Shares.ProtoReflect.Descriptor instead.
 func (*Shares) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{49}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *Shares) GetStudy() []byte {
@@ -3723,7 +3828,7 @@ type Prove struct {
 
 func (x *Prove) Reset() {
 	*x = Prove{}
-	mi := &file_covey_v1_federation_proto_msgTypes[50]
+	mi := &file_covey_v1_federation_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3735,7 +3840,7 @@ func (x *Prove) String() string {
 func (*Prove) ProtoMessage() {}
 
 func (x *Prove) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[50]
+	mi := &file_covey_v1_federation_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3748,7 +3853,7 @@ func (x *Prove) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prove.ProtoReflect.Descriptor instead.
 func (*Prove) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{50}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *Prove) GetStudy() []byte {
@@ -3799,7 +3904,7 @@ type Proof struct {
 
 func (x *Proof) Reset() {
 	*x = Proof{}
-	mi := &file_covey_v1_federation_proto_msgTypes[51]
+	mi := &file_covey_v1_federation_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3811,7 +3916,7 @@ func (x *Proof) String() string {
 func (*Proof) ProtoMessage() {}
 
 func (x *Proof) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[51]
+	mi := &file_covey_v1_federation_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3824,7 +3929,7 @@ func (x *Proof) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Proof.ProtoReflect.Descriptor instead.
 func (*Proof) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{51}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *Proof) GetStudy() []byte {
@@ -3875,7 +3980,7 @@ type Keys struct {
 
 func (x *Keys) Reset() {
 	*x = Keys{}
-	mi := &file_covey_v1_federation_proto_msgTypes[52]
+	mi := &file_covey_v1_federation_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3887,7 +3992,7 @@ func (x *Keys) String() string {
 func (*Keys) ProtoMessage() {}
 
 func (x *Keys) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[52]
+	mi := &file_covey_v1_federation_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3900,7 +4005,7 @@ func (x *Keys) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Keys.ProtoReflect.Descriptor instead.
 func (*Keys) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{52}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *Keys) GetStudy() []byte {
@@ -3943,7 +4048,7 @@ type PairKeys struct {
 
 func (x *PairKeys) Reset() {
 	*x = PairKeys{}
-	mi := &file_covey_v1_federation_proto_msgTypes[53]
+	mi := &file_covey_v1_federation_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3955,7 +4060,7 @@ func (x *PairKeys) String() string {
 func (*PairKeys) ProtoMessage() {}
 
 func (x *PairKeys) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[53]
+	mi := &file_covey_v1_federation_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3968,7 +4073,7 @@ func (x *PairKeys) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PairKeys.ProtoReflect.Descriptor instead.
 func (*PairKeys) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{53}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *PairKeys) GetStudy() []byte {
@@ -4013,7 +4118,7 @@ type Final struct {
 
 func (x *Final) Reset() {
 	*x = Final{}
-	mi := &file_covey_v1_federation_proto_msgTypes[54]
+	mi := &file_covey_v1_federation_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4025,7 +4130,7 @@ func (x *Final) String() string {
 func (*Final) ProtoMessage() {}
 
 func (x *Final) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[54]
+	mi := &file_covey_v1_federation_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4038,7 +4143,7 @@ func (x *Final) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Final.ProtoReflect.Descriptor instead.
 func (*Final) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{54}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *Final) GetStudy() []byte {
@@ -4087,7 +4192,7 @@ type Ended struct {
 
 func (x *Ended) Reset() {
 	*x = Ended{}
-	mi := &file_covey_v1_federation_proto_msgTypes[55]
+	mi := &file_covey_v1_federation_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4099,7 +4204,7 @@ func (x *Ended) String() string {
 func (*Ended) ProtoMessage() {}
 
 func (x *Ended) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[55]
+	mi := &file_covey_v1_federation_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4112,7 +4217,7 @@ func (x *Ended) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ended.ProtoReflect.Descriptor instead.
 func (*Ended) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{55}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *Ended) GetStudy() []byte {
@@ -4159,7 +4264,7 @@ type Refusal struct {
 
 func (x *Refusal) Reset() {
 	*x = Refusal{}
-	mi := &file_covey_v1_federation_proto_msgTypes[56]
+	mi := &file_covey_v1_federation_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4171,7 +4276,7 @@ func (x *Refusal) String() string {
 func (*Refusal) ProtoMessage() {}
 
 func (x *Refusal) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[56]
+	mi := &file_covey_v1_federation_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4184,7 +4289,7 @@ func (x *Refusal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refusal.ProtoReflect.Descriptor instead.
 func (*Refusal) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{56}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *Refusal) GetStudy() []byte {
@@ -4391,7 +4496,7 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\x05proof\x18\x14 \x01(\v2\x0f.covey.v1.ProofH\x00R\x05proof\x121\n" +
 	"\tpair_keys\x18\x15 \x01(\v2\x12.covey.v1.PairKeysH\x00R\bpairKeys\x120\n" +
 	"\brecalled\x18\x16 \x01(\v2\x12.covey.v1.RecalledH\x00R\brecalledB\x06\n" +
-	"\x04body\"\x81\x05\n" +
+	"\x04body\"\xa7\x05\n" +
 	"\x12CoordinatorMessage\x120\n" +
 	"\bproposal\x18\x01 \x01(\v2\x12.covey.v1.ProposalH\x00R\bproposal\x120\n" +
 	"\bannounce\x18\x02 \x01(\v2\x12.covey.v1.AnnounceH\x00R\bannounce\x12$\n" +
@@ -4407,14 +4512,23 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\x06reveal\x18\v \x01(\v2\x10.covey.v1.RevealH\x00R\x06reveal\x12'\n" +
 	"\x05prove\x18\x14 \x01(\v2\x0f.covey.v1.ProveH\x00R\x05prove\x12$\n" +
 	"\x04keys\x18\x15 \x01(\v2\x0e.covey.v1.KeysH\x00R\x04keys\x12*\n" +
-	"\x06recall\x18\x16 \x01(\v2\x10.covey.v1.RecallH\x00R\x06recallB\x06\n" +
-	"\x04body\"\x95\x01\n" +
+	"\x06recall\x18\x16 \x01(\v2\x10.covey.v1.RecallH\x00R\x06recall\x12$\n" +
+	"\x04head\x18\x17 \x01(\v2\x0e.covey.v1.HeadH\x00R\x04headB\x06\n" +
+	"\x04body\"\xca\x01\n" +
 	"\x05Hello\x12\x1a\n" +
 	"\bsoftware\x18\x01 \x01(\tR\bsoftware\x12-\n" +
 	"\bdatasets\x18\x02 \x03(\v2\x11.covey.v1.DatasetR\bdatasets\x12\x12\n" +
 	"\x04open\x18\x03 \x01(\fR\x04open\x12\x19\n" +
 	"\ball_open\x18\x04 \x01(\bR\aallOpen\x12\x12\n" +
-	"\x04over\x18\x05 \x01(\fR\x04over\"3\n" +
+	"\x04over\x18\x05 \x01(\fR\x04over\x12\x14\n" +
+	"\x05chain\x18\x14 \x01(\x04R\x05chain\x12\x1d\n" +
+	"\n" +
+	"chain_head\x18\x15 \x01(\fR\tchainHead\"k\n" +
+	"\x04Head\x12\x12\n" +
+	"\x04base\x18\x01 \x01(\x04R\x04base\x12\x1b\n" +
+	"\tbase_head\x18\x02 \x01(\fR\bbaseHead\x12\x14\n" +
+	"\x05steps\x18\x03 \x01(\fR\x05steps\x12\x1c\n" +
+	"\tsignature\x18\x04 \x01(\fR\tsignature\"3\n" +
 	"\aDataset\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05units\x18\x02 \x01(\x04R\x05units\"<\n" +
@@ -4578,7 +4692,7 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\x13VERDICT_UNSPECIFIED\x10\x00\x12\x13\n" +
 	"\x0fVERDICT_PENDING\x10\x01\x12\x14\n" +
 	"\x10VERDICT_APPROVED\x10\x02\x12\x14\n" +
-	"\x10VERDICT_REJECTED\x10\x03*\x95\x06\n" +
+	"\x10VERDICT_REJECTED\x10\x03*\xac\x06\n" +
 	"\x04Code\x12\x14\n" +
 	"\x10CODE_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11CODE_NOT_APPROVED\x10\x01\x12\x0f\n" +
@@ -4620,7 +4734,8 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\vCODE_FORKED\x10G\x12\x10\n" +
 	"\fCODE_BAD_BOX\x10P\x12\x13\n" +
 	"\x0fCODE_BAD_DEALER\x10Q\x12\x16\n" +
-	"\x12CODE_WRONG_DEPOSIT\x10R2C\n" +
+	"\x12CODE_WRONG_DEPOSIT\x10R\x12\x15\n" +
+	"\x11CODE_BROKEN_CHAIN\x10S2C\n" +
 	"\n" +
 	"Enrollment\x125\n" +
 	"\x04Join\x12\x15.covey.v1.JoinRequest\x1a\x16.covey.v1.JoinResponse2\x83\x02\n" +
@@ -4650,7 +4765,7 @@ func file_covey_v1_federation_proto_rawDescGZIP() []byte {
 }
 
 var file_covey_v1_federation_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_covey_v1_federation_proto_msgTypes = make([]protoimpl.MessageInfo, 57)
+var file_covey_v1_federation_proto_msgTypes = make([]protoimpl.MessageInfo, 58)
 var file_covey_v1_federation_proto_goTypes = []any{
 	(Phase)(0),                 // 0: covey.v1.Phase
 	(Verdict)(0),               // 1: covey.v1.Verdict
@@ -4685,33 +4800,34 @@ var file_covey_v1_federation_proto_goTypes = []any{
 	(*SiteMessage)(nil),        // 30: covey.v1.SiteMessage
 	(*CoordinatorMessage)(nil), // 31: covey.v1.CoordinatorMessage
 	(*Hello)(nil),              // 32: covey.v1.Hello
-	(*Dataset)(nil),            // 33: covey.v1.Dataset
-	(*Proposal)(nil),           // 34: covey.v1.Proposal
-	(*Decision)(nil),           // 35: covey.v1.Decision
-	(*Announce)(nil),           // 36: covey.v1.Announce
-	(*Announcement)(nil),       // 37: covey.v1.Announcement
-	(*Reveal)(nil),             // 38: covey.v1.Reveal
-	(*Nonce)(nil),              // 39: covey.v1.Nonce
-	(*Deal)(nil),               // 40: covey.v1.Deal
-	(*Boxes)(nil),              // 41: covey.v1.Boxes
-	(*Confirm)(nil),            // 42: covey.v1.Confirm
-	(*Confirmation)(nil),       // 43: covey.v1.Confirmation
-	(*Recall)(nil),             // 44: covey.v1.Recall
-	(*Recalled)(nil),           // 45: covey.v1.Recalled
-	(*Confirmed)(nil),          // 46: covey.v1.Confirmed
-	(*Query)(nil),              // 47: covey.v1.Query
-	(*Upload)(nil),             // 48: covey.v1.Upload
-	(*Release)(nil),            // 49: covey.v1.Release
-	(*ReleaseSignature)(nil),   // 50: covey.v1.ReleaseSignature
-	(*Open)(nil),               // 51: covey.v1.Open
-	(*Shares)(nil),             // 52: covey.v1.Shares
-	(*Prove)(nil),              // 53: covey.v1.Prove
-	(*Proof)(nil),              // 54: covey.v1.Proof
-	(*Keys)(nil),               // 55: covey.v1.Keys
-	(*PairKeys)(nil),           // 56: covey.v1.PairKeys
-	(*Final)(nil),              // 57: covey.v1.Final
-	(*Ended)(nil),              // 58: covey.v1.Ended
-	(*Refusal)(nil),            // 59: covey.v1.Refusal
+	(*Head)(nil),               // 33: covey.v1.Head
+	(*Dataset)(nil),            // 34: covey.v1.Dataset
+	(*Proposal)(nil),           // 35: covey.v1.Proposal
+	(*Decision)(nil),           // 36: covey.v1.Decision
+	(*Announce)(nil),           // 37: covey.v1.Announce
+	(*Announcement)(nil),       // 38: covey.v1.Announcement
+	(*Reveal)(nil),             // 39: covey.v1.Reveal
+	(*Nonce)(nil),              // 40: covey.v1.Nonce
+	(*Deal)(nil),               // 41: covey.v1.Deal
+	(*Boxes)(nil),              // 42: covey.v1.Boxes
+	(*Confirm)(nil),            // 43: covey.v1.Confirm
+	(*Confirmation)(nil),       // 44: covey.v1.Confirmation
+	(*Recall)(nil),             // 45: covey.v1.Recall
+	(*Recalled)(nil),           // 46: covey.v1.Recalled
+	(*Confirmed)(nil),          // 47: covey.v1.Confirmed
+	(*Query)(nil),              // 48: covey.v1.Query
+	(*Upload)(nil),             // 49: covey.v1.Upload
+	(*Release)(nil),            // 50: covey.v1.Release
+	(*ReleaseSignature)(nil),   // 51: covey.v1.ReleaseSignature
+	(*Open)(nil),               // 52: covey.v1.Open
+	(*Shares)(nil),             // 53: covey.v1.Shares
+	(*Prove)(nil),              // 54: covey.v1.Prove
+	(*Proof)(nil),              // 55: covey.v1.Proof
+	(*Keys)(nil),               // 56: covey.v1.Keys
+	(*PairKeys)(nil),           // 57: covey.v1.PairKeys
+	(*Final)(nil),              // 58: covey.v1.Final
+	(*Ended)(nil),              // 59: covey.v1.Ended
+	(*Refusal)(nil),            // 60: covey.v1.Refusal
 }
 var file_covey_v1_federation_proto_depIdxs = []int32{
 	5,  // 0: covey.v1.OfferResponse.sites:type_name -> covey.v1.OfferedSite
@@ -4729,63 +4845,64 @@ var file_covey_v1_federation_proto_depIdxs = []int32{
 	27, // 12: covey.v1.LinkRequest.frame:type_name -> covey.v1.Frame
 	27, // 13: covey.v1.LinkResponse.frame:type_name -> covey.v1.Frame
 	32, // 14: covey.v1.SiteMessage.hello:type_name -> covey.v1.Hello
-	35, // 15: covey.v1.SiteMessage.decision:type_name -> covey.v1.Decision
-	37, // 16: covey.v1.SiteMessage.announcement:type_name -> covey.v1.Announcement
-	41, // 17: covey.v1.SiteMessage.boxes:type_name -> covey.v1.Boxes
-	43, // 18: covey.v1.SiteMessage.confirmation:type_name -> covey.v1.Confirmation
-	48, // 19: covey.v1.SiteMessage.upload:type_name -> covey.v1.Upload
-	50, // 20: covey.v1.SiteMessage.release_signature:type_name -> covey.v1.ReleaseSignature
-	52, // 21: covey.v1.SiteMessage.shares:type_name -> covey.v1.Shares
-	59, // 22: covey.v1.SiteMessage.refusal:type_name -> covey.v1.Refusal
-	39, // 23: covey.v1.SiteMessage.nonce:type_name -> covey.v1.Nonce
-	54, // 24: covey.v1.SiteMessage.proof:type_name -> covey.v1.Proof
-	56, // 25: covey.v1.SiteMessage.pair_keys:type_name -> covey.v1.PairKeys
-	45, // 26: covey.v1.SiteMessage.recalled:type_name -> covey.v1.Recalled
-	34, // 27: covey.v1.CoordinatorMessage.proposal:type_name -> covey.v1.Proposal
-	36, // 28: covey.v1.CoordinatorMessage.announce:type_name -> covey.v1.Announce
-	40, // 29: covey.v1.CoordinatorMessage.deal:type_name -> covey.v1.Deal
-	42, // 30: covey.v1.CoordinatorMessage.confirm:type_name -> covey.v1.Confirm
-	47, // 31: covey.v1.CoordinatorMessage.query:type_name -> covey.v1.Query
-	49, // 32: covey.v1.CoordinatorMessage.release:type_name -> covey.v1.Release
-	51, // 33: covey.v1.CoordinatorMessage.open:type_name -> covey.v1.Open
-	57, // 34: covey.v1.CoordinatorMessage.final:type_name -> covey.v1.Final
-	58, // 35: covey.v1.CoordinatorMessage.ended:type_name -> covey.v1.Ended
-	46, // 36: covey.v1.CoordinatorMessage.confirmed:type_name -> covey.v1.Confirmed
-	38, // 37: covey.v1.CoordinatorMessage.reveal:type_name -> covey.v1.Reveal
-	53, // 38: covey.v1.CoordinatorMessage.prove:type_name -> covey.v1.Prove
-	55, // 39: covey.v1.CoordinatorMessage.keys:type_name -> covey.v1.Keys
-	44, // 40: covey.v1.CoordinatorMessage.recall:type_name -> covey.v1.Recall
-	33, // 41: covey.v1.Hello.datasets:type_name -> covey.v1.Dataset
-	1,  // 42: covey.v1.Decision.verdict:type_name -> covey.v1.Verdict
-	2,  // 43: covey.v1.Decision.code:type_name -> covey.v1.Code
-	2,  // 44: covey.v1.Ended.code:type_name -> covey.v1.Code
-	2,  // 45: covey.v1.Refusal.code:type_name -> covey.v1.Code
-	57, // 46: covey.v1.Refusal.final:type_name -> covey.v1.Final
-	17, // 47: covey.v1.Enrollment.Join:input_type -> covey.v1.JoinRequest
-	28, // 48: covey.v1.Federation.Link:input_type -> covey.v1.LinkRequest
-	19, // 49: covey.v1.Federation.Renew:input_type -> covey.v1.RenewRequest
-	21, // 50: covey.v1.Federation.Standing:input_type -> covey.v1.StandingRequest
-	23, // 51: covey.v1.Federation.Result:input_type -> covey.v1.ResultRequest
-	3,  // 52: covey.v1.Analysis.Offer:input_type -> covey.v1.OfferRequest
-	7,  // 53: covey.v1.Analysis.Propose:input_type -> covey.v1.ProposeRequest
-	9,  // 54: covey.v1.Analysis.List:input_type -> covey.v1.ListRequest
-	11, // 55: covey.v1.Analysis.Watch:input_type -> covey.v1.WatchRequest
-	13, // 56: covey.v1.Analysis.Withdraw:input_type -> covey.v1.WithdrawRequest
-	18, // 57: covey.v1.Enrollment.Join:output_type -> covey.v1.JoinResponse
-	29, // 58: covey.v1.Federation.Link:output_type -> covey.v1.LinkResponse
-	20, // 59: covey.v1.Federation.Renew:output_type -> covey.v1.RenewResponse
-	22, // 60: covey.v1.Federation.Standing:output_type -> covey.v1.StandingResponse
-	24, // 61: covey.v1.Federation.Result:output_type -> covey.v1.ResultResponse
-	4,  // 62: covey.v1.Analysis.Offer:output_type -> covey.v1.OfferResponse
-	8,  // 63: covey.v1.Analysis.Propose:output_type -> covey.v1.ProposeResponse
-	10, // 64: covey.v1.Analysis.List:output_type -> covey.v1.ListResponse
-	12, // 65: covey.v1.Analysis.Watch:output_type -> covey.v1.WatchResponse
-	14, // 66: covey.v1.Analysis.Withdraw:output_type -> covey.v1.WithdrawResponse
-	57, // [57:67] is the sub-list for method output_type
-	47, // [47:57] is the sub-list for method input_type
-	47, // [47:47] is the sub-list for extension type_name
-	47, // [47:47] is the sub-list for extension extendee
-	0,  // [0:47] is the sub-list for field type_name
+	36, // 15: covey.v1.SiteMessage.decision:type_name -> covey.v1.Decision
+	38, // 16: covey.v1.SiteMessage.announcement:type_name -> covey.v1.Announcement
+	42, // 17: covey.v1.SiteMessage.boxes:type_name -> covey.v1.Boxes
+	44, // 18: covey.v1.SiteMessage.confirmation:type_name -> covey.v1.Confirmation
+	49, // 19: covey.v1.SiteMessage.upload:type_name -> covey.v1.Upload
+	51, // 20: covey.v1.SiteMessage.release_signature:type_name -> covey.v1.ReleaseSignature
+	53, // 21: covey.v1.SiteMessage.shares:type_name -> covey.v1.Shares
+	60, // 22: covey.v1.SiteMessage.refusal:type_name -> covey.v1.Refusal
+	40, // 23: covey.v1.SiteMessage.nonce:type_name -> covey.v1.Nonce
+	55, // 24: covey.v1.SiteMessage.proof:type_name -> covey.v1.Proof
+	57, // 25: covey.v1.SiteMessage.pair_keys:type_name -> covey.v1.PairKeys
+	46, // 26: covey.v1.SiteMessage.recalled:type_name -> covey.v1.Recalled
+	35, // 27: covey.v1.CoordinatorMessage.proposal:type_name -> covey.v1.Proposal
+	37, // 28: covey.v1.CoordinatorMessage.announce:type_name -> covey.v1.Announce
+	41, // 29: covey.v1.CoordinatorMessage.deal:type_name -> covey.v1.Deal
+	43, // 30: covey.v1.CoordinatorMessage.confirm:type_name -> covey.v1.Confirm
+	48, // 31: covey.v1.CoordinatorMessage.query:type_name -> covey.v1.Query
+	50, // 32: covey.v1.CoordinatorMessage.release:type_name -> covey.v1.Release
+	52, // 33: covey.v1.CoordinatorMessage.open:type_name -> covey.v1.Open
+	58, // 34: covey.v1.CoordinatorMessage.final:type_name -> covey.v1.Final
+	59, // 35: covey.v1.CoordinatorMessage.ended:type_name -> covey.v1.Ended
+	47, // 36: covey.v1.CoordinatorMessage.confirmed:type_name -> covey.v1.Confirmed
+	39, // 37: covey.v1.CoordinatorMessage.reveal:type_name -> covey.v1.Reveal
+	54, // 38: covey.v1.CoordinatorMessage.prove:type_name -> covey.v1.Prove
+	56, // 39: covey.v1.CoordinatorMessage.keys:type_name -> covey.v1.Keys
+	45, // 40: covey.v1.CoordinatorMessage.recall:type_name -> covey.v1.Recall
+	33, // 41: covey.v1.CoordinatorMessage.head:type_name -> covey.v1.Head
+	34, // 42: covey.v1.Hello.datasets:type_name -> covey.v1.Dataset
+	1,  // 43: covey.v1.Decision.verdict:type_name -> covey.v1.Verdict
+	2,  // 44: covey.v1.Decision.code:type_name -> covey.v1.Code
+	2,  // 45: covey.v1.Ended.code:type_name -> covey.v1.Code
+	2,  // 46: covey.v1.Refusal.code:type_name -> covey.v1.Code
+	58, // 47: covey.v1.Refusal.final:type_name -> covey.v1.Final
+	17, // 48: covey.v1.Enrollment.Join:input_type -> covey.v1.JoinRequest
+	28, // 49: covey.v1.Federation.Link:input_type -> covey.v1.LinkRequest
+	19, // 50: covey.v1.Federation.Renew:input_type -> covey.v1.RenewRequest
+	21, // 51: covey.v1.Federation.Standing:input_type -> covey.v1.StandingRequest
+	23, // 52: covey.v1.Federation.Result:input_type -> covey.v1.ResultRequest
+	3,  // 53: covey.v1.Analysis.Offer:input_type -> covey.v1.OfferRequest
+	7,  // 54: covey.v1.Analysis.Propose:input_type -> covey.v1.ProposeRequest
+	9,  // 55: covey.v1.Analysis.List:input_type -> covey.v1.ListRequest
+	11, // 56: covey.v1.Analysis.Watch:input_type -> covey.v1.WatchRequest
+	13, // 57: covey.v1.Analysis.Withdraw:input_type -> covey.v1.WithdrawRequest
+	18, // 58: covey.v1.Enrollment.Join:output_type -> covey.v1.JoinResponse
+	29, // 59: covey.v1.Federation.Link:output_type -> covey.v1.LinkResponse
+	20, // 60: covey.v1.Federation.Renew:output_type -> covey.v1.RenewResponse
+	22, // 61: covey.v1.Federation.Standing:output_type -> covey.v1.StandingResponse
+	24, // 62: covey.v1.Federation.Result:output_type -> covey.v1.ResultResponse
+	4,  // 63: covey.v1.Analysis.Offer:output_type -> covey.v1.OfferResponse
+	8,  // 64: covey.v1.Analysis.Propose:output_type -> covey.v1.ProposeResponse
+	10, // 65: covey.v1.Analysis.List:output_type -> covey.v1.ListResponse
+	12, // 66: covey.v1.Analysis.Watch:output_type -> covey.v1.WatchResponse
+	14, // 67: covey.v1.Analysis.Withdraw:output_type -> covey.v1.WithdrawResponse
+	58, // [58:68] is the sub-list for method output_type
+	48, // [48:58] is the sub-list for method input_type
+	48, // [48:48] is the sub-list for extension type_name
+	48, // [48:48] is the sub-list for extension extendee
+	0,  // [0:48] is the sub-list for field type_name
 }
 
 func init() { file_covey_v1_federation_proto_init() }
@@ -4823,6 +4940,7 @@ func file_covey_v1_federation_proto_init() {
 		(*CoordinatorMessage_Prove)(nil),
 		(*CoordinatorMessage_Keys)(nil),
 		(*CoordinatorMessage_Recall)(nil),
+		(*CoordinatorMessage_Head)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -4830,7 +4948,7 @@ func file_covey_v1_federation_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_covey_v1_federation_proto_rawDesc), len(file_covey_v1_federation_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   57,
+			NumMessages:   58,
 			NumExtensions: 0,
 			NumServices:   3,
 		},

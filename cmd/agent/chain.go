@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"covey/internal/agent"
+	"covey/internal/chain"
+	"covey/internal/frame"
+)
+
+type chainCmd struct {
+	Show   chainShowCmd   `cmd:"" help:"Show the head that this site kept, and the one that the coordinator shows."`
+	Accept chainAcceptCmd `cmd:"" help:"Go on with a chain that does not extend what this site kept, after the coordinators' log was restored from a backup."`
+}
+
+type chainShowCmd struct{}
+
+func (chainShowCmd) Run(t *terminal) error {
+	v, err := ask[agent.ChainView](t, "GET", "chain")
+	if err != nil {
+		return err
+	}
+	return t.Print(v, func(w io.Writer) { printChain(w, v) })
+}
+
+type chainAcceptCmd struct {
+	Head string `arg:"" help:"The head that \"agent chain show\" prints as shown, and that the coordinator's operator confirms."`
+}
+
+func (c *chainAcceptCmd) Run(t *terminal) error {
+	v, err := ask[agent.ChainView](t, "POST", "chain", "accept", c.Head)
+	if err != nil {
+		return err
+	}
+	t.Say("This site goes on with the coordinator's present chain. The one before is in the agent's log.")
+	return t.Print(v, func(w io.Writer) { printChain(w, v) })
+}
+
+func printChain(w io.Writer, v agent.ChainView) {
+	head := func(h *chain.Signed) string {
+		if h == nil {
+			return "none yet"
+		}
+		return h.Head.String()
+	}
+	fmt.Fprintf(w, "kept:  %s\n", head(v.Kept))
+	fmt.Fprintf(w, "shown: %s\n", head(v.Shown))
+	if v.Broken != "" {
+		fmt.Fprintf(w, "BROKEN: %s; no query is answered\n", frame.Cleaned(v.Broken))
+	}
+}

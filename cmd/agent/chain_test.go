@@ -1,0 +1,51 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"covey/internal/agent"
+	"covey/internal/chain"
+)
+
+// TestChainCommands: what the site kept and was shown is printed, and nothing is accepted that is
+// not to be.
+func TestChainCommands(t *testing.T) {
+	dir, _ := serving(t)
+	said := func(code int, args ...string) string {
+		t.Helper()
+		var out bytes.Buffer
+		if got := run(t.Context(), append([]string{"-C", dir, "chain"}, args...), &out, &out); got != code {
+			t.Fatalf("agent chain %q: exit status %d, want %d\n%s", args, got, code, out.String())
+		}
+		return out.String()
+	}
+	if text := said(0, "show"); text != "kept:  none yet\nshown: none yet\n" {
+		t.Errorf("%q", text)
+	}
+	if text := said(0, "show", "--json"); strings.TrimSpace(text) != "{}" {
+		t.Errorf("%q", text)
+	}
+	for head, why := range map[string]string{
+		strings.Repeat("ab", 32):          "nothing is to be accepted",
+		"7:" + strings.Repeat("ab", 32):   "nothing is to be accepted",
+		"ab":                              "64 hexadecimal digits",
+		strings.Repeat("ab", 32) + "\x1b": "64 hexadecimal digits",
+	} {
+		if text := said(2, "accept", head); !strings.Contains(text, why) || strings.Contains(text, "\x1b") {
+			t.Errorf("%q: %q", head, text)
+		}
+	}
+	var out bytes.Buffer
+	kept, shown := chain.Head{Number: 3, Link: chain.Link{1}}, chain.Head{Number: 2, Link: chain.Link{2}}
+	printChain(&out, agent.ChainView{Kept: &chain.Signed{Head: kept}, Shown: &chain.Signed{Head: shown}, Broken: "why"})
+	if want := "kept:  " + kept.String() + "\nshown: " + shown.String() + "\nBROKEN: why; no query is answered\n"; out.String() != want {
+		t.Errorf("%q", out.String())
+	}
+	out.Reset()
+	printStatus(&out, agent.Status{Chain: agent.ChainView{Broken: "why"}})
+	if !strings.Contains(out.String(), "BROKEN: why") || !strings.Contains(out.String(), `"agent chain show"`) {
+		t.Errorf("%q", out.String())
+	}
+}

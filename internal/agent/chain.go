@@ -1,0 +1,237 @@
+package agent
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"errors"
+	"sync"
+
+	"covey/internal/chain"
+	"covey/internal/study"
+	"covey/internal/wire"
+)
+
+// The coordinators' log has a hash chain, whose head comes with each query (internal/chain). This
+// site keeps every link that it was shown, on the ledger, before it answers, and recomputes the
+// links from there on. A coordinator that was put back to an earlier state, or that tells this site
+// another past than before, shows by the next query: it is refused, and the study waits.
+
+// following is the chain on the present link, or the last one.
+type following struct {
+	mu sync.Mutex
+	*chain.Follower
+	why error // the last query's refusal on this link
+}
+
+// greeting begins a link's place in the chain. Of a ledger that fails nothing is said.
+func (a *Agent) greeting(h *wire.Hello) {
+	a.chain.mu.Lock()
+	defer a.chain.mu.Unlock()
+	f, kept, err := chain.Follow(a.ledger.Chain())
+	if err != nil {
+		a.failed(err)
+	}
+	a.chain.Follower, a.chain.why, h.Chain = f, nil, kept
+}
+
+// headed takes what the coordinator shows of its chain, in the order in which it comes.
+func (a *Agent) headed(m wire.Head) {
+	a.chain.mu.Lock()
+	defer a.chain.mu.Unlock()
+	if a.chain.Follower == nil {
+		return
+	}
+	if err := a.chain.Take(m.Shown); err != nil {
+		a.failed(err)
+	}
+}
+
+// Why a head that extends the one that was kept is not taken.
+var (
+	errUnsigned = errors.New("the head of the coordinator's chain is not signed with the key that the proposal names")
+	errUnlinked = errors.New("the coordinator's chain does not hold what it told this site of the study last")
+)
+
+// chained has the ledger keep the chain that the coordinator shows, with its next transaction, or
+// returns the refusal of a query. Called with mu held.
+func (s *session) chained(r wire.Message) (wire.Refusal, bool) {
+	c := &s.agent.chain
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	err := chain.ErrUnshown
+	if c.Follower != nil {
+		err = s.checkChain(c.Follower)
+	}
+	if err == nil {
+		if c.why != nil {
+			s.agent.log.Info("the coordinator's chain extends what this site kept again")
+			c.why = nil
+		}
+		shown, _ := c.Shown()
+		s.agent.ledger.ShownChain(c.Fresh(), shown)
+		return wire.Refusal{}, true
+	}
+	if s.agent.ledger.Err() != nil {
+		return refuse(r, s.store(err)), false
+	}
+	if c.why == nil {
+		s.brokenChain(c.Follower, err)
+	}
+	c.why = err
+	return refuse(r, study.CodeBrokenChain), false
+}
+
+// checkChain is nil if the chain that was shown extends what was kept, is signed, and holds this
+// study's last release, or else its proposal: it is not any chain, but that of what sites are told.
+func (s *session) checkChain(f *chain.Follower) error {
+	if err := f.Check(); err != nil {
+		return err
+	}
+	shown, _ := f.Shown()
+	if !ed25519.Verify(ed25519.PublicKey(s.plan.Proposal.Coordinator), shown.SigningInput(), shown.Signature) {
+		return errUnsigned
+	}
+	own := chain.Proposed(s.plan.Digest)
+	if last, ok := s.journal.LatestFinal(); ok {
+		held, ok := s.recordedFinal(last)
+		if !ok {
+			return errStored
+		}
+		own = chain.Released(s.plan.Digest, held.Encoded)
+	}
+	has, err := f.Has(own)
+	if err == nil && !has {
+		err = errUnlinked
+	}
+	return err
+}
+
+// brokenChain logs what was found, once a link, with all that it takes to show it to others: the
+// head that was kept and the one that was shown, with the coordinator's signatures.
+func (s *session) brokenChain(f *chain.Follower, why error) {
+	log := s.agent.log.With("study", s.plan.Digest, "why", why)
+	if kept, ok, err := s.agent.ledger.SignedHead(); ok && err == nil {
+		log = log.With("kept", kept)
+	}
+	if f != nil {
+		if shown, ok := f.Shown(); ok {
+			log = log.With("shown", shown)
+		}
+	}
+	log.Error("THE COORDINATOR'S CHAIN DOES NOT EXTEND WHAT THIS SITE KEPT: its log was restored from a backup, or it tells sites different pasts. " +
+		"No query is answered until the chain goes on from there. Ask the coordinator's operator; if a backup was restored, see \"agent chain show\"")
+}
+
+// chainHolds reports whether the chain that was shown on this link, and that extends what was kept,
+// has a head.
+func (a *Agent) chainHolds(h chain.Head) bool {
+	a.chain.mu.Lock()
+	defer a.chain.mu.Unlock()
+	if a.chain.Follower == nil {
+		return false
+	}
+	ok, err := a.chain.Holds(h)
+	return ok && err == nil
+}
+
+// ChainView is how this site stands to the coordinators' chain.
+type ChainView struct {
+	Kept  *chain.Signed `json:"kept,omitempty"`  // nil before the first query
+	Shown *chain.Signed `json:"shown,omitempty"` // on this link; nil before a query
+	// Broken says why the shown chain does not extend the kept one; empty if it does, or nothing
+	// was shown.
+	Broken string `json:"broken,omitempty"`
+}
+
+// Chain returns how this site stands to the coordinators' chain.
+func (a *Agent) Chain() (v ChainView, err error) {
+	a.chain.mu.Lock()
+	defer a.chain.mu.Unlock()
+	return a.viewChain()
+}
+
+func (a *Agent) viewChain() (v ChainView, err error) {
+	last, _, err := a.ledger.Chain().Last()
+	if err != nil {
+		return v, err
+	}
+	if last.Number > 0 {
+		v.Kept = &chain.Signed{Head: last}
+		if signed, ok, _ := a.ledger.SignedHead(); ok && signed.Head == last {
+			v.Kept = &signed
+		}
+	}
+	if a.chain.why != nil {
+		v.Broken = a.chain.why.Error()
+	}
+	if a.chain.Follower == nil {
+		return v, nil
+	}
+	if shown, ok := a.chain.Shown(); ok {
+		v.Shown = &shown
+		if err := a.chain.Check(); err != nil {
+			v.Broken = err.Error()
+		}
+	}
+	return v, nil
+}
+
+// ChainError is a head that cannot be accepted.
+type ChainError struct{ Reason string }
+
+func (e *ChainError) Error() string { return e.Reason }
+
+// AcceptChain takes the operator's word that the chain with the given head, which the coordinator
+// shows and which does not extend the kept one, is the federation's: what was kept is forgotten but
+// for that head, and the coordinator is asked for all of it on a new link. The error is a
+// *ChainError, or the ledger's.
+func (a *Agent) AcceptChain(link chain.Link) (ChainView, error) {
+	v, err := a.acceptChain(link)
+	if err == nil {
+		a.uplink.Again()
+	}
+	return v, err
+}
+
+func (a *Agent) acceptChain(link chain.Link) (ChainView, error) {
+	a.chain.mu.Lock()
+	defer a.chain.mu.Unlock()
+	v, err := a.viewChain()
+	switch {
+	case err != nil:
+		return v, err
+	case v.Shown == nil || !acceptable(a.chain.Check()):
+		return v, &ChainError{"nothing is to be accepted: the coordinator's chain extends what this site kept, or no chain that hangs together was shown on this link"}
+	case v.Shown.Link != link:
+		return v, &ChainError{"the coordinator shows another head by now, " + v.Shown.Head.String() + "; \"agent chain show\" shows it"}
+	}
+	if err := a.ledger.PinChain(v.Shown.Head); err != nil {
+		a.failed(err)
+		return v, err
+	}
+	was := chain.Head{}
+	if v.Kept != nil {
+		was = v.Kept.Head
+	}
+	a.log.Warn("the operator accepts another chain of the coordinators' log than the one that was kept", "kept", was, "accepted", v.Shown.Head, "why", v.Broken)
+	a.chain.Follower = nil // the next link begins anew
+	return ChainView{Kept: &chain.Signed{Head: v.Shown.Head}}, nil
+}
+
+// acceptable reports whether a chain is whole, and another one than the one that was kept.
+func acceptable(why error) bool {
+	_, fork := errors.AsType[*chain.ForkError](why)
+	_, behind := errors.AsType[*chain.BehindError](why)
+	return fork || behind
+}
+
+// parseHead reads the head that the operator names.
+func parseHead(text string) (l chain.Link, err error) {
+	if _, after, ok := bytes.Cut([]byte(text), []byte{':'}); ok { // as it is printed, with its number
+		text = string(after)
+	}
+	if err := l.UnmarshalText([]byte(text)); err != nil {
+		return l, &ChainError{err.Error()}
+	}
+	return l, nil
+}

@@ -1,0 +1,352 @@
+package coordinator
+
+import (
+	"crypto/ed25519"
+	"encoding/json"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"covey/internal/chain"
+	"covey/internal/membership"
+	"covey/internal/pki"
+	"covey/internal/proposal"
+	"covey/internal/round"
+	covey "covey/proto/covey/v1"
+)
+
+// expected is the chain that a log's lines have, found without the machine.
+func expected(t *testing.T, lines [][]byte) (l chain.Log) {
+	t.Helper()
+	tokens := map[string]string{}
+	for _, line := range lines {
+		var e entry
+		if err := json.Unmarshal(line, &e); err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case e.Join != nil:
+			tokens[e.Join.Name] = e.Join.Token
+			l.Append(chain.Joined(e.Join.Name, e.Join.Token, e.Join.Key, e.Join.TLS))
+		case e.Revoke != nil:
+			l.Append(chain.Revoked(e.Revoke.Name, tokens[e.Revoke.Name]))
+		case e.Round == nil:
+		case e.Round.Kind == round.EntryProposed:
+			l.Append(chain.Proposed(e.Round.Study))
+		case e.Round.Kind == round.EntryReleased:
+			l.Append(chain.Released(e.Round.Study, e.Round.Released.Encoded))
+			if e.Round.Course.Query == 2 {
+				l.Append(chain.Ended(e.Round.Study, "completed"))
+			}
+		}
+	}
+	return l
+}
+
+func (f *federation) chain() *chain.Log { return &f.c.machine.chain }
+
+// TestChainIsOfTheLog: joins, revocations, proposals, releases and ends are in the chain, once each
+// and in the log's order, and nothing else is. A replay has the same, and so has a snapshot.
+func TestChainIsOfTheLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 4, func(s *proposal.Spec) { s.Radius = "3"; s.Center = proposal.CenterPublic })
+		defer func() { f.c.Close() }()
+		if v := f.finish(); v.Status != round.StatusCompleted || len(f.plan.Queries) != 2 {
+			t.Fatalf("%s of %d queries", v.Status, len(f.plan.Queries))
+		}
+		f.apply(entry{Revoke: &membership.ClientEntry{Role: pki.RoleSite, Name: "site-3"}})
+		want := expected(t, f.log.all())
+		if f.chain().Head() != want.Head() || want.Head().Number != 4+1+2+1+1 {
+			t.Fatalf("the head is %v, want %v", f.chain().Head(), want.Head())
+		}
+		if h, ok := f.c.machine.chainOf(f.plan.Digest); !ok || h != want.At(7) {
+			t.Errorf("the last release's is %v, want %v", h, want.At(7))
+		}
+		// What changes nothing, or is no business of sites, is not in it.
+		f.apply(entry{Revoke: &membership.ClientEntry{Role: pki.RoleSite, Name: "site-3"}})
+		f.apply(entry{Join: &membership.JoinEntry{Token: "token 0", Name: "site-0", Key: proposal.Key(f.sites[0].identity.Public().(ed25519.PublicKey)), Now: time.Now()}})
+		f.apply(entry{Invite: &membership.InviteEntry{Token: "t", Invite: membership.Invite{Analyst: "ada", Expires: time.Now().Add(time.Hour)}}})
+		f.apply(entry{Join: &membership.JoinEntry{Token: "t", Name: "ada", Key: proposal.Key(f.sites[0].identity.Public().(ed25519.PublicKey)), Now: time.Now()}})
+		f.apply(entry{Revoke: &membership.ClientEntry{Role: pki.RoleAnalyst, Name: "ada"}})
+		if f.c.apply(entry{Revoke: &membership.ClientEntry{Role: pki.RoleSite, Name: "nobody"}}) == nil {
+			t.Error("nobody is revoked")
+		}
+		if f.chain().Head() != want.Head() {
+			t.Errorf("the head is %v by now, want %v", f.chain().Head(), want.Head())
+		}
+		raw, err := f.c.machine.Snapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		back := NewMachine()
+		if err := back.Restore(raw); err != nil || back.chain.Head() != want.Head() {
+			t.Errorf("restored: %v, %v", back.chain.Head(), err)
+		}
+		if h, ok := back.chainOf(f.plan.Digest); !ok || h != want.At(7) {
+			t.Errorf("restored, the last release's is %v", h)
+		}
+		if err := NewMachine().Restore([]byte(strings.Replace(string(raw), `"chain":"`, `"no":"`, 1))); err == nil {
+			t.Error("a snapshot without a chain is restored")
+		}
+		f.crash(-1)
+		if f.chain().Head() != want.Head() {
+			t.Errorf("replayed: %v", f.chain().Head())
+		}
+	})
+}
+
+// watcher follows what one link is shown.
+type watcher struct {
+	t *testing.T
+	f *chain.Follower
+	k record
+	// of the last release
+	told *chain.Step
+}
+
+type record map[uint64]chain.Entry
+
+func (r record) Last() (last chain.Head, whole bool, err error) {
+	return r[uint64(len(r))].Head, true, nil
+}
+func (r record) At(n uint64) (chain.Entry, bool, error) { e, ok := r[n]; return e, ok, nil }
+func (r record) Has(s chain.Step) (bool, error) {
+	for _, e := range r {
+		if e.Step == s {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// watched begins a link of site i, as of one that kept what r has.
+func (f *federation) watched(i int, r record) watcher {
+	s := f.sites[i]
+	if s.link != nil {
+		f.drop(i)
+	}
+	w := watcher{t: f.t, k: r, told: new(chain.Step)}
+	var told chain.Head
+	w.f, told, _ = chain.Follow(r)
+	s.down, s.link = false, newLink(s.name)
+	f.c.linked(s.link, map[string]int{"rows": 1000 + i}, told)
+	return w
+}
+
+// hears takes a message, and wants the chain in order at each query.
+func (w watcher) hears(m *covey.CoordinatorMessage, key []byte) {
+	w.t.Helper()
+	if h := m.GetHead(); h != nil {
+		steps, err := chain.Split(h.GetSteps())
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.f.Take(chain.Shown{Base: chain.Head{Number: h.GetBase(), Link: chain.Link(h.GetBaseHead())}, Steps: steps, Signature: h.GetSignature()})
+	}
+	if m.GetFinal() != nil {
+		*w.told = chain.Released([32]byte(m.GetFinal().GetStudy()), m.GetFinal().GetReleased())
+	}
+	if m.GetQuery() == nil {
+		return
+	}
+	if has, _ := w.f.Has(*w.told); !has && *w.told != (chain.Step{}) {
+		w.t.Error("a query comes without the release before it in the chain")
+	}
+	head, _ := w.f.Shown()
+	if err := w.f.Check(); err != nil || !ed25519.Verify(key, head.SigningInput(), head.Signature) {
+		w.t.Errorf("a query comes with head %v: %v", head, err)
+	}
+	for _, e := range w.f.Fresh() {
+		w.k[e.Number] = e
+	}
+}
+
+// TestHeadComesWithEachQuery: ahead of every query a site is shown the chain up to that moment,
+// signed, from what it kept on: over new links, a coordinator that crashed, one that another took
+// over from, and a site that was away for long or lost what it kept.
+func TestHeadComesWithEachQuery(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 4, func(s *proposal.Spec) { s.Rounds = 6; s.Radius = "3" })
+		defer func() { f.c.Close() }()
+		key := f.plan.Proposal.Coordinator
+		kept := []record{{}, {}, {}, {}}
+		var watch []watcher
+		queries := 0
+		relink := func() {
+			watch = nil
+			for i := range f.sites {
+				watch = append(watch, f.watched(i, kept[i]))
+			}
+			f.sent = nil
+		}
+		look := func() {
+			for _, m := range f.sent {
+				if m.m.GetQuery() != nil {
+					queries++
+				}
+				watch[m.site].hears(m.m, key)
+			}
+			f.sent = nil
+		}
+		relink()
+		until := func(query int) {
+			f.pump(func() bool { return f.view().Query == query })
+			look()
+		}
+		until(1)
+		relink() // links end
+		until(2)
+		f.crash(-1)
+		relink()
+		until(3)
+		f.drop(3) // away from here on
+		f.pump(nil)
+		look()
+		raw, err := f.c.machine.Snapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		next := NewMachine()
+		if err := next.Restore(raw); err != nil {
+			t.Fatal(err)
+		}
+		f.restart(next, f.log.all()) // another coordinator takes over
+		kept[1] = record{}           // and a site's ledger is new
+		relink()
+		if v := f.finish(); v.Status != round.StatusCompleted {
+			t.Fatalf("%s (%s)", v.Status, v.Code)
+		}
+		look()
+		if queries < 20 || len(kept[0]) < 4+1+5 || len(kept[1]) != len(kept[0]) {
+			t.Errorf("%d queries, %d and %d entries", queries, len(kept[0]), len(kept[1]))
+		}
+	})
+}
+
+func read(t *testing.T, raw []byte) *covey.CoordinatorMessage {
+	t.Helper()
+	m := &covey.CoordinatorMessage{}
+	if err := proto.Unmarshal(raw, m); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestLongChain: what one message does not hold comes in several, and what waits to be sent of the
+// chain is sent in one with what is new, in its place ahead of the query that it came with.
+func TestLongChain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 3, nil)
+		defer func() { f.c.Close() }()
+		f.pump(nil)
+		m := f.c.machine.lock()
+		for i := range 2*chain.MaxSteps + 5 {
+			m.chain.Append(chain.Step{byte(i), byte(i >> 8), byte(i >> 16)})
+		}
+		f.c.machine.unlock()
+		w := f.watched(0, record{})
+		l := f.sites[0].link
+		take := func() {
+			l.mu.Lock()
+			queue := l.queue
+			l.queue = nil
+			l.mu.Unlock()
+			for _, o := range queue {
+				raw := o.raw
+				if o.encode != nil {
+					raw, _ = o.encode()
+				}
+				w.hears(read(t, raw), f.plan.Proposal.Coordinator)
+			}
+		}
+		l.queue, l.shown = nil, 0
+		show := func() {
+			m := f.c.machine.lock()
+			m.show(l)
+			l.queue = append(l.queue, outgoing{raw: []byte("a query")})
+			m.chain.Append(chain.Step{9})
+			f.c.machine.unlock()
+		}
+		show()
+		show()
+		l.mu.Lock()
+		if n := len(l.queue); n != 3+2 || !l.queue[2].head || l.queue[3].head {
+			t.Errorf("%d messages wait", n)
+		}
+		l.queue = l.queue[:3] // without what is no query
+		l.mu.Unlock()
+		take()
+		m = f.c.machine.lock()
+		m.show(l)
+		f.c.machine.unlock()
+		take()
+		if head, _ := w.f.Shown(); head.Head != f.chain().Head() || w.f.Check() != nil {
+			t.Errorf("shown %v of %v: %v", head, f.chain().Head(), w.f.Check())
+		}
+	})
+}
+
+// TestKeptElsewhere: a site that kept another head, or one that this log does not reach, is in the
+// coordinator's log with both heads; one that kept an older head is not.
+func TestKeptElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 3, nil)
+		defer func() { f.c.Close() }()
+		f.pump(nil)
+		now := f.chain().Head()
+		for what, c := range map[string]struct {
+			kept chain.Head
+			said bool
+		}{
+			"nothing":      {chain.Head{}, false},
+			"an old head":  {f.chain().At(1), false},
+			"this head":    {now, false},
+			"another head": {chain.Head{Number: now.Number, Link: chain.Link{1}}, true},
+			"a later head": {chain.Head{Number: now.Number + 1, Link: chain.Link{1}}, true},
+			"a far head":   {chain.Head{Number: 1 << 63, Link: chain.Link{1}}, true},
+		} {
+			f.logs.Reset()
+			f.drop(0)
+			s := f.sites[0]
+			s.down, s.link = false, newLink(s.name)
+			f.c.linked(s.link, nil, c.kept)
+			f.pump(nil)
+			if said := strings.Contains(f.logs.String(), "not of this coordinator's chain"); said != c.said ||
+				said && !strings.Contains(f.logs.String(), c.kept.String()) {
+				t.Errorf("%s: %v:\n%s", what, said, f.logs.String())
+			}
+		}
+	})
+}
+
+// TestBrokenChainEndsNothing: a site that refuses for the chain is waited for, whatever on_dropout
+// says, and asked again on its next link.
+func TestBrokenChainEndsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 3, func(s *proposal.Spec) { s.OnDropout = proposal.DropoutWait; s.Radius = "3" })
+		defer func() { f.c.Close() }()
+		s, refused := f.sites[2], 0
+		s.corrupt = func(m *covey.SiteMessage) {
+			if up := m.GetUpload(); up != nil {
+				refused++
+				m.Body = &covey.SiteMessage_Refusal{Refusal: &covey.Refusal{Study: up.Study, Query: up.Query, Slot: up.Slot, Code: covey.Code_CODE_BROKEN_CHAIN}}
+			}
+		}
+		for range 50 {
+			f.pump(nil)
+			time.Sleep(time.Second)
+		}
+		if v := f.view(); v.Status != round.StatusRunning || refused == 0 || !strings.Contains(f.logs.String(), "broken_chain") {
+			t.Fatalf("%s (%s) after %d refusals", v.Status, v.Code, refused)
+		}
+		s.corrupt = nil
+		f.drop(2)
+		f.connect(2)
+		if v := f.finish(); v.Status != round.StatusCompleted {
+			t.Errorf("%s (%s)", v.Status, v.Code)
+		}
+	})
+}

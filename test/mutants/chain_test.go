@@ -1,0 +1,105 @@
+//go:build mutants
+
+package mutants
+
+const (
+	chainFollower = "internal/chain/follower.go"
+	agentChain    = "internal/agent/chain.go"
+	ledgerChain   = "internal/ledger/chain.go"
+	leaderChain   = "internal/coordinator/chain.go"
+)
+
+func fed(run string) killer { return killer{pkg: "test/fed", run: run} }
+
+// The chain of the coordinators' log, as sites follow it.
+func init() {
+	tables = append(tables, []mutant{
+		{"chain: a link is not of the one before", 0, []edit{
+			{"internal/chain/chain.go", "\th.Write(l[:])\n", ""},
+		}, in("chain", "TestGolden"), killer{}},
+		{"chain: another link than the kept one", 0, []edit{
+			{chainFollower, "if f.fork == nil && kept != f.at.Link {", "if false {"},
+		}, in("chain", "TestFollow"), killer{}},
+		{"chain: a shorter one", 0, []edit{
+			{chainFollower, "case f.at.Number < last.Number:", "case false:"},
+		}, in("chain", "TestFollow"), killer{}},
+		{"chain: a piece is missing", 0, []edit{
+			{chainFollower, "fits := s.Base == f.at || ", "fits := true || "},
+		}, in("chain", "TestFollow"), killer{}},
+		{"chain: without end", 0, []edit{
+			{chainFollower, "if !fits || s.Base.Number+uint64(len(s.Steps)) > MaxEntries {", "if !fits {"},
+		}, in("chain", "TestTooLong"), killer{}},
+		{"chain: a gap is forgotten", 0, []edit{
+			{chainFollower, "if f.gap != nil {", "if f.gap = nil; f.gap != nil {"},
+		}, in("chain", "TestFollow"), killer{}},
+		{"chain: none is shown", 0, []edit{
+			{chainFollower, "case !f.begun:\n\t\treturn ErrUnshown", "case !f.begun:\n\t\treturn nil"},
+		}, in("chain", "TestFollow"), killer{}},
+		{"chain: the base is not compared", 0, []edit{
+			{chainFollower, "f.begun, f.at = true, s.Base\n\tif ok {", "f.begun, f.at = true, s.Base\n\tif false && ok {"},
+		}, in("chain", "TestFollow"), killer{}},
+		{"chain: a pinned head's step is lost", 0, []edit{
+			{chainFollower, "if (!ok || kept.Step != step) &&", "if !ok &&"},
+		}, fed("TestRestoredCoordinator"), killer{}},
+		{"chain: a query is answered whatever the chain", 0, []edit{
+			{"internal/agent/query.go", "if no, ok := s.chained(r); !ok {\n\t\treturn no\n\t}\n\tif data == \"\" {", "if no, ok := s.chained(r); !ok && no.Code == \"\" {\n\t\treturn no\n\t}\n\tif data == \"\" {"},
+		}, in("agent", "TestBrokenChain"), killer{}},
+		{"chain: a set is signed whatever the chain", 0, []edit{
+			{"internal/agent/query.go", "if no, ok := s.chained(r); !ok {\n\t\treturn no\n\t}\n\tu := ", "u := "},
+		}, in("agent", "TestBrokenChain"), killer{}},
+		{"chain: shares are sent whatever the chain", 0, []edit{
+			{"internal/agent/query.go", "if no, ok := s.chained(r); !ok {\n\t\treturn no\n\t}\n\tu, certificate := ", "u, certificate := "},
+		}, in("agent", "TestBrokenChain"), killer{}},
+		{"chain: a head that nobody signed", 0, []edit{
+			{agentChain, "\t\treturn errUnsigned\n", ""},
+		}, in("agent", "TestBrokenChain"), killer{}},
+		{"chain: one that holds nothing of the study", 0, []edit{
+			{agentChain, "if err == nil && !has {", "if false && !has {"},
+		}, in("agent", "TestChainHoldsWhatWasTold"), killer{}},
+		{"chain: the release is not looked for", 0, []edit{
+			{agentChain, "own = chain.Released(s.plan.Digest, held.Encoded)", "_ = held"},
+		}, in("agent", "TestChainHoldsWhatWasTold"), killer{}},
+		{"chain: an answer leaves before the head is kept", 0, []edit{
+			{"internal/agent/query.go", "if err := s.agent.ledger.KeepChain(); err != nil {", "if err := s.agent.ledger.Err(); err != nil {"},
+		}, in("agent", "TestChainIsKeptBeforeTheAnswer"), killer{}},
+		{"chain: any head is accepted", 0, []edit{
+			{agentChain, "case v.Shown.Link != link:", "case false:"},
+		}, in("agent", "TestAcceptChain"), killer{}},
+		{"chain: one in order is given up", 0, []edit{
+			{agentChain, "case v.Shown == nil || !acceptable(a.chain.Check()):", "case v.Shown == nil:"},
+		}, in("agent", "TestAcceptChain"), killer{}},
+		{"chain: heads of an earlier link", 0, []edit{
+			{"internal/uplink/uplink.go", "if u.link == l {\n\t\tu.o.Head(m)", "if true {\n\t\tu.o.Head(m)"},
+		}, in("uplink", "TestHeadsInTheirOrder"), killer{}},
+		{"chain: the ledger forgets what it was shown", 0, []edit{
+			{ledgerChain, "if err := b.Put(chainKey(e.Number), ", "if err := b.Put(chainKey(1), "},
+		}, in("ledger", "TestChainIsKeptByTheNextWrite"), killer{}},
+		{"chain: a pin keeps what waits", 0, []edit{
+			{ledgerChain, "\t\tl.shown = nil // of the chain that is given up\n", ""},
+		}, in("ledger", "TestPinChain"), killer{}},
+		{"chain: no head ahead of a query", 0, []edit{
+			{"internal/coordinator/effects.go", "; ok {\n\t\tm.show(l)\n", "; ok {\n"},
+		}, in("coordinator", "TestHeadComesWithEachQuery"), killer{}},
+		{"chain: a release is told before it is in the chain", 0, []edit{
+			{"internal/coordinator/machine.go", "if err == nil { // before a site is told what follows\n\t\tm.steps(e, s, over)\n\t}\n\tif s.Plan() != nil {\n\t\tm.run(e.Study, s, effects)\n\t}", "if s.Plan() != nil {\n\t\tm.run(e.Study, s, effects)\n\t}\n\tif err == nil {\n\t\tm.steps(e, s, over)\n\t}"},
+		}, in("coordinator", "TestHeadComesWithEachQuery"), killer{}},
+		{"chain: a snapshot has none", 0, []edit{
+			{"internal/coordinator/machine.go", "Chain: m.chain, Chained", "Chained"},
+		}, in("coordinator", "TestChainIsOfTheLog"), killer{}},
+		{"chain: a repeated revocation is in it", 0, []edit{
+			{"internal/coordinator/machine.go", "err == nil && !again {\n\t\t\tm.revokes", "err == nil && (again || !again) {\n\t\t\tm.revokes"},
+		}, in("coordinator", "TestChainIsOfTheLog"), killer{}},
+		{"chain: a repeated join is in it", 0, []edit{
+			{"internal/coordinator/machine.go", "err == nil && !again {\n\t\t\tm.joins", "err == nil && (again || !again) {\n\t\t\tm.joins"},
+		}, in("coordinator", "TestChainIsOfTheLog"), killer{}},
+		{"chain: what waits is shown twice", 0, []edit{
+			{"internal/coordinator/link.go", "\t\t\tat, base = i, waits.base\n", "\t\t\tat = i\n"},
+		}, in("coordinator", "TestLongChain"), killer{}},
+		{"chain: a head elsewhere is nobody's business", 0, []edit{
+			{leaderChain, "if kept.Number > 0 && (kept.Number > now.Number || m.chain.At(kept.Number) != kept) {", "if false {"},
+		}, in("coordinator", "TestKeptElsewhere"), killer{}},
+		{"chain: a site that waits is out of the study", 0, []edit{
+			{"internal/round/step.go", "case study.CodeBrokenChain:", "case \"no code\":"},
+		}, in("coordinator", "TestBrokenChainEndsNothing"), killer{}},
+	})
+}

@@ -1,0 +1,100 @@
+//go:build mutants
+
+package mutants
+
+// What a coordinator checks, keeps and asks for of the masks.
+func init() {
+	const (
+		session, release, effects = "internal/coordinator/session.go", "internal/coordinator/release.go", "internal/coordinator/effects.go"
+		prompt, opening           = "internal/round/prompt.go", "internal/round/opening.go"
+		roundStep, entries        = "internal/round/step.go", "internal/round/entry.go"
+	)
+	tables = append(tables, []mutant{
+		{"boxes: what is not the sender's is relayed", 0, []edit{
+			{session, "if s.setup.CheckBox(site, j, boxes[i]) != nil {", "if s.setup.CheckBox(site, j, boxes[i]) != nil && boxes == nil {"},
+		}, in("coordinator", "TestBadMessages"), killer{}},
+		{"boxes: the last ones count", 0, []edit{
+			{session, "attempt != s.state.Attempt || s.state.Boxes(site) != nil {", "attempt != s.state.Attempt {"},
+			{roundStep, "e.Attempt == s.Attempt && l.boxes[e.Site] == nil {", "e.Attempt == s.Attempt {"},
+		}, in("coordinator", "TestFirstBoxesCount"), killer{}},
+		{"deposits: of other tags than were relayed", 0, []edit{
+			{session, "s.state.BoxesFor(site)); err != nil {", "s.state.BoxesFor(site)); err != nil && m.Signature == nil {"},
+		}, in("coordinator", "TestStatementIsChecked"), killer{}},
+		{"deposits: a convicted site is not named", 0, []edit{
+			{release, "			s.fault(i, study.CodeWrongDeposit)\n", ""},
+		}, in("coordinator", "TestWrongDeposits"), killer{}},
+		{"deposits: with a site away an opening waits forever", 0, []edit{
+			{opening, "if l.keyless && len(l.convicted) > 0 {", "if l.keyless && len(l.convicted) > s.plan.Thresholds.Sites {"},
+		}, in("round", "TestConvictedDropperEndsTheStudy"), killer{}},
+		{"deposits: a lost one ends the study", 0, []edit{
+			{opening, "if l.keyless && len(l.convicted) > 0 {", "if l.convicted = append(l.convicted, 0); l.keyless {"},
+		}, in("round", "TestConvictedDropperEndsTheStudy"), killer{}},
+		{"recall: tags that the log does not name", 0, []edit{
+			{session, "if !s.setup.CheckTags(site, m.Tags, s.state.TagHashes[site]) || ", "if "},
+		}, in("coordinator", "TestSparseWrongRecall"), killer{}},
+		{"recall: deposits that the log does not name", 0, []edit{
+			{session, "|| !bytes.Equal(hash[:], s.state.DepositHashes[site]) {", "|| len(hash) == 0 {"},
+		}, in("coordinator", "TestSparseWrongRecall"), killer{}},
+		{"recall: uploads are asked for meanwhile", 0, []edit{
+			{prompt, "return wire.Recall{Header: s.inSetup()} })\n\t\treturn\n", "return wire.Recall{Header: s.inSetup()} })\n"},
+		}, in("round", "TestRecall"), killer{}},
+		{"recall: by the leader of the setup", 0, []edit{
+			{entries, "s.live.recalled[i] = s.live.leading", "s.live.recalled[i] = false"},
+		}, in("round", "TestRecall"), killer{}},
+		{"log: no tags are kept", 0, []edit{
+			{roundStep, "			e.Tags, e.Deposits = tags, deposits\n", ""},
+		}, in("round", "TestLogHoldsTags"), killer{}},
+		{"log: tags of thousands of sites are kept", 0, []edit{
+			{session, "if s.plan.Thresholds.Sparse() && tags != nil {", "if s.plan.Thresholds.Sparse() && tags == nil {"},
+		}, in("coordinator", "TestSparseSetupIsForgotten"), killer{}},
+		{"log: tags outlive the study", 0, []edit{
+			{"internal/coordinator/machine.go", "	d.Tags, d.Deposits, d.TagHashes, d.DepositHashes = nil, nil, nil, nil\n", ""},
+		}, in("coordinator", "TestEndedStudyKeepsNoTags"), killer{}},
+		{"setup: bodies stay in memory", 0, []edit{
+			{session, "s.board, s.seals, s.bodies = nil, nil, nil", "s.board = nil"},
+		}, in("coordinator", "TestSparseSetupIsForgotten"), killer{}},
+		{"setup: boxes stay in memory", 0, []edit{
+			{entries, "		s.live.boxes = make([][][]byte, n) // dealt, and never needed again\n", ""},
+		}, in("coordinator", "TestSetupIsForgotten"), killer{}},
+		{"setup: nobody checks what some sites alone see", 0, []edit{
+			{effects, "err = checkParts(setup, seals, bodies)", "err = checkParts(setup, seals[:0], bodies)"},
+		}, in("coordinator", "TestSparsePartsAreChecked"), killer{}},
+		{"blame: a good box convicts its sender", 0, []edit{
+			{session, "return err == nil && guilty == r.Culprit", "return err == nil && guilty >= 0"},
+		}, in("coordinator", "TestAccusations"), killer{}},
+		{"blame: two boxes of one site's tags convict it", 0, []edit{
+			{session, "return ok && boxes != nil && s.setup.Convicts(r.Culprit, r.Site, boxes[at], m.Evidence)", "return ok && boxes != nil && at >= 0 && len(m.Evidence) > 0"},
+		}, in("coordinator", "TestAccusations"), killer{}},
+		{"proofs: one that does not hold passes", 0, []edit{
+			{session, "return round.Unshared{Site: site, Query: query, Slot: slot}", "return round.Proved{Site: site, Query: query, Slot: slot}"},
+		}, in("coordinator", "TestWrongShareIsFound"), killer{}},
+		{"proofs: who says nothing holds up the study", 0, []edit{
+			{opening, "if wanted && (l.silent || ", "if wanted && ("},
+		}, in("round", "TestSilentHelperIsDropped"), killer{}},
+		{"proofs: who says nothing is dropped though needed", 0, []edit{
+			{opening, "if late == nil || !s.graph().Openable(rest) {", "if late == nil {"},
+		}, in("round", "TestSilentHelperIsDropped"), killer{}},
+		{"proofs: a dropped helper's shares stay", 0, []edit{
+			{release, "		s.opening.Drop(i)\n", "		_ = i\n"},
+		}, in("coordinator", "TestSilentHelperIsNotNamed"), killer{}},
+		{"proofs: shares that came meanwhile are lost", 0, []edit{
+			{opening, "	s.live.askAgain(askShares)\n", ""},
+		}, in("coordinator", "TestSilentHelperIsNotNamed"), killer{}},
+		{"proofs: of another dealer", 0, []edit{
+			{opening, "return s.live.proof[site] && s.live.dealer == dealer", "return s.live.proof[site]"},
+		}, in("round", "TestLateProofIsNotWanted"), killer{}},
+		{"proofs: a guilty dealer is nobody", 0, []edit{
+			{release, "failed.Code, failed.Culprit = study.CodeBadDealer, guilty.Site", "failed.Code = study.CodeBadDealer\n\t\t_ = guilty"},
+		}, in("coordinator", "TestBadDealer"), killer{}},
+		{"shape: survivors of a prove are not bounded", 0, []edit{
+			{"internal/wire/shape.go", "{7, 4}: true, {20, 4}: true,", "{7, 4}: true,"},
+		}, in("wire", "TestShapeBoundsLists"), killer{}},
+		{"limit: recalled tags are too long", 0, []edit{
+			{"internal/coordinator/limit.go", "baseMessage+sealed*(2*hashBytes*p.Slots+boxBytes)+owned*2*hashBytes*p.Slots,", "baseMessage+sealed+owned,"},
+			{"internal/coordinator/limit.go", "baseMessage+2*hashBytes*p.Slots*owned,", "baseMessage,"},
+		}, in("coordinator", "TestLargestOfTheSparseGraph"), killer{}},
+		{"limit: any setup is kept", 0, []edit{
+			{"internal/study/setup.go", "if kept > maxKept || logged > maxLogged {", "if kept > maxKept && logged > maxLogged {"},
+		}, in("study", "TestSetupFits"), killer{}},
+	})
+}

@@ -1,0 +1,84 @@
+//go:build mutants
+
+package mutants
+
+func init() {
+	const (
+		parts     = "internal/noise/share.go"
+		closeness = "internal/noise/distributed.go"
+		plan      = "internal/study/release.go"
+		opening   = "internal/round/opening.go"
+		shares    = "internal/secagg/shares.go"
+	)
+	tables = append(tables, []mutant{
+		{"a part goes from a sum that needs it", 0, []edit{
+			{parts, "		if p.Most < u {", "		if p.Most <= u {"},
+		}, in("noise", "TestShareCarriesEverySum"), killer{}},
+		{"a level has what its most sites need", 0, []edit{
+			{parts, "partSigma(total, fewest-apart, kept)", "partSigma(total, most-apart, kept)"},
+		}, in("noise", "TestShareCarriesEverySum"), killer{}},
+		{"a level counts corrupt sites' noise", 0, []edit{
+			{parts, "partSigma(total, fewest-apart, kept)", "partSigma(total, fewest, kept)"},
+		}, in("noise", "TestShareCarriesEverySum"), killer{}},
+		{"levels are wider than a tenth", 0, []edit{
+			{parts, "(10*(top-apart)+10)/11", "(10*(top-apart)+10)/13"},
+		}, in("noise", "TestShareCarriesEverySum"), killer{}},
+		{"narrow parts stay by themselves", 0, []edit{
+			{parts, "		if less.Cmp(bound) >= 0 {", "		if less.Sign() >= 0 {"},
+		}, in("noise", "TestNarrowPartsAreFolded"), killer{}},
+		{"sums are charged as of all sites", 0, []edit{
+			{parts, "append(out, Carried{s[: i+1 : i+1], fewest - apart})", "append(out, Carried{s[: i+1 : i+1], max(fewest, s[0].Most) - apart})"},
+		}, in("noise", "TestKept"), killer{}},
+		{"sums are charged as if nothing were taken away", 0, []edit{
+			{parts, "append(out, Carried{s[: i+1 : i+1], fewest - apart})", "append(out, Carried{s, fewest - apart})"},
+		}, in("noise", "TestKept"), killer{}},
+		{"τ forgets parts of another width", 0, []edit{
+			{closeness, "		before += float64(s.Honest) * v\n", "		before = 0\n"},
+		}, in("noise", "TestUnequalPartsAreCovered"), killer{}},
+		{"τ is 10 times the sum for equal parts alone", 0, []edit{
+			{closeness, "all / (all + v)", "float64(k) / float64(k+1)"},
+		}, in("noise", "TestUnequalPartsAreCovered"), killer{}},
+		{"all parts have one key", 0, []edit{
+			{agentQuery, "secagg.NoiseComponentKeys(root, sites, removable.Levels())...", "slices.Repeat(keys, len(removable))..."},
+			{agentQuery, "		root := secagg.NoiseChain(own, q.Context, sites, sites)\n", ""},
+			{agentQuery, "		sites := s.plan.Thresholds.Sites\n", ""},
+			{agentQuery, "	\"errors\"\n", "	\"errors\"\n	\"slices\"\n"},
+		}, in("agent", "TestShareIsThePlans"), killer{}},
+		{"a site lets more be taken away than its sum does not need", 0, []edit{
+			{shares, "NoiseChain(own, q.Context, s.cfg.sites(), len(u))", "NoiseChain(own, q.Context, s.cfg.sites(), min(len(u)+1, s.cfg.sites()))"},
+		}, in("coordinator", "TestNoiseIsTakenAway"), killer{}},
+		{"κ of u is that of u+1", 0, []edit{
+			{"internal/secagg/chain.go", "for at := sites; at > u; at--", "for at := sites; at > u+1; at--"},
+		}, in("secagg", "TestNoiseChain"), killer{}},
+		{"the first part's key is the chain's", 0, []edit{
+			{"internal/secagg/mask.go", "derive(slot[:], ctx[:], \"noise share\", 32)", "derive(slot[:], ctx[:], \"noise chain\", 32)"},
+		}, in("secagg", "TestChainKeyGivesOnlyTheLower"), killer{}},
+		{"noise is said to be taken away and is not", 0, []edit{
+			{release, "			if err := removable.Subtract(sum, ", "			if err := removable.Subtract(make([]uint64, len(sum)), "},
+		}, in("coordinator", "TestNoiseIsTakenAway"), killer{}},
+		{"a release names all as those whose noise went", 0, []edit{
+			{release, "		r.Removed = removed\n", "		r.Removed = append(removed[:0:0], e.Survivors...)\n"},
+		}, in("coordinator", "TestLateNoiseStays"), killer{}},
+		{"noise that stays is waited for for ever", 0, []edit{
+			{opening, "	if !l.stalled && slices.ContainsFunc(", "	if slices.ContainsFunc("},
+		}, in("round", "TestNoiseIsWaitedForUntilTheDeadline"), killer{}},
+		{"noise is not waited for", 0, []edit{
+			{opening, "s.unheard) && s.removes(ask) {", "s.unheard) && s.removes(ask) && l.proposing {"},
+		}, in("round", "TestNoiseIsWaitedForUntilTheDeadline"), killer{}},
+		{"noise that all need is waited for", 0, []edit{
+			{opening, "s.unheard) && s.removes(ask) {", "s.unheard) && (s.removes(ask) || true) {"},
+		}, in("round", "TestNoNoiseNoWait"), killer{}},
+		{"a release names others' noise as taken away", 0, []edit{
+			{plan, "		rest = rest[at+1:]\n", "		rest = rest[:]\n"},
+		}, in("study", "TestCheckReleaseOfRemovedNoise"), killer{}},
+		{"a release says that needed noise was taken away", 0, []edit{
+			{plan, "len(r.Removed) > 0 && len(r.Removable()) == 0", "false"},
+		}, in("study", "TestCheckReleaseOfRemovedNoise"), killer{}},
+		{"a release says less noise than stayed", 0, []edit{
+			{plan, "(all-removed)*r.Share.Variance()", "(all-removed)*r.Share.Kept(len(r.Survivors)).Variance()"},
+		}, in("study", "TestCheckReleaseOfRemovedNoise"), killer{}},
+		{"verify states the planned noise", 0, []edit{
+			{"internal/result/verify.go", "max(v.NoiseFactor, release.Spread()/release.Sigma.Float())", "max(v.NoiseFactor, plan.NoiseOver(len(release.Survivors)))"},
+		}, in("result", "TestVerifiedNoiseIsWhatStayed"), killer{}},
+	})
+}
