@@ -46,7 +46,7 @@ var arrows = map[string][]string{
 	"internal/linalg":      {},
 	"internal/proposal":    {"internal/linalg", "internal/query", "internal/secagg", "internal/strict", "internal/studyfile"},
 	"internal/study":       {"internal/linalg", "internal/noise", "internal/query", "internal/secagg", "internal/standardize", "internal/proposal"},
-	"internal/result":      {"internal/linalg", "internal/standardize", "internal/strict", "internal/proposal", "internal/study"},
+	"internal/result":      {"internal/linalg", "internal/secagg", "internal/standardize", "internal/strict", "internal/proposal", "internal/study"},
 	"internal/draft":       {"internal/proposal", "internal/studyfile"},
 	"internal/round":       {"internal/proposal", "internal/study", "internal/wire"},
 	"internal/sheet":       {"internal/frame", "internal/result", "internal/proposal", "internal/study", "internal/worth"},
@@ -78,7 +78,7 @@ var arrows = map[string][]string{
 	"internal/trace":       {"internal/coordinator", "internal/round", "internal/proposal"},
 	"internal/node":        {"internal/admission", "internal/coordinator", "internal/membership", "internal/notify", "internal/people", "internal/round", "internal/frame", "internal/dashboard", "internal/replica", "internal/pki", "internal/strict", "internal/proposal"},
 	"test/history":         {"internal/failpoint", "internal/round", "internal/proposal", "internal/study", "internal/secagg", "internal/noise", "proto/covey/v1"},
-	"test/sim":             {"internal/agent", "internal/failpoint", "internal/ledger", "internal/node", "internal/replica", "internal/round", "internal/proposal", "internal/study", "test/fed", "test/history", "test/network", "test/site"},
+	"test/sim":             {"internal/result", "internal/agent", "internal/failpoint", "internal/ledger", "internal/node", "internal/replica", "internal/round", "internal/proposal", "internal/study", "test/fed", "test/history", "test/network", "test/site"},
 	// Writes the tables of the tutorials.
 	"examples/clinic": {},
 	// Runs a command on a container's first start; the image has no shell.
@@ -117,7 +117,7 @@ var arrows = map[string][]string{
 	"test/rows":    {"internal/dataset", "test/cost"},
 	// A study of every kind: its text, and releases made up for it.
 	"test/texts": {"internal/proposal"},
-	"test/runs":  {"internal/query", "internal/linalg", "internal/proposal", "internal/study", "test/texts"},
+	"test/runs":  {"internal/secagg", "internal/query", "internal/linalg", "internal/proposal", "internal/study", "test/texts"},
 	"test/site":  {"internal/answer", "internal/clip", "internal/pki", "internal/siteconfig", "internal/proposal", "internal/study"},
 }
 

@@ -65,6 +65,8 @@ func describe(v coordinator.View) string {
 			text += fmt.Sprintf(", noise-to-signal %.3f", *v.NoiseToSignal)
 		}
 		return text
+	case round.StatusSigning:
+		return fmt.Sprintf("all %d queries released, waiting for signatures on the result: %s, with no deadline, %s, %s", v.Released, unsigned(v), sites, privacy(v))
 	case round.StatusEnded: // in the midst of some round
 		return fmt.Sprintf("%s after %d of %d queries, %s", v.Status, v.Released, v.Queries, privacy(v))
 	default:
@@ -99,6 +101,25 @@ func step(v coordinator.View) string {
 		text += fmt.Sprintf(", step %d/%d", v.Round+1, steps)
 	}
 	return text
+}
+
+// unsigned names the sites that have not signed the result, with what they refused it for.
+func unsigned(v coordinator.View) string {
+	codes := map[string]study.Code{}
+	for _, s := range v.Sites {
+		codes[s.Name] = s.Unsigned
+	}
+	var names []string
+	for _, name := range v.Waiting {
+		if code := codes[name]; code != "" {
+			name += " (" + string(code) + ")"
+		}
+		names = append(names, name)
+	}
+	if len(names) == 0 {
+		return "none yet" // the result is being made
+	}
+	return shared.Few(names)
 }
 
 // missingSites are the awaited sites without a link.

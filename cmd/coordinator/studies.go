@@ -149,6 +149,8 @@ func (c *studiesCmd) Run(s *terminal) error {
 			}
 			// the one that is open, as `study watch` counts
 			at = fmt.Sprintf("%d/%d", v.Round+1, v.Rounds)
+		case round.StatusSigning:
+			at = fmt.Sprintf("%d/%d", v.Rounds, v.Rounds)
 		case round.StatusEnded:
 			status, at = strings.TrimSpace(fmt.Sprintf("%s: %s %s", v.Status, v.Code, v.Blame())), "-"
 		}

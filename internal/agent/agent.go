@@ -325,6 +325,10 @@ func (a *Agent) strange(r wire.Message, code study.Code) wire.Message {
 		if no, ok := a.finalRefusal(r); ok {
 			return no
 		}
+	case wire.Attest:
+		if said, ok := a.attested(r); ok {
+			return said
+		}
 	}
 	if e, ok := a.standing(r.About().Study); ok {
 		switch e.State {

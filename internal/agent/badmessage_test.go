@@ -316,7 +316,7 @@ func TestBadMessages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return wire.Final{Header: wire.Header{Study: id}, Encoded: encoded, Signature: ed25519.Sign(c.key, study.SigningInput(encoded))}
+		return wire.Final{Header: wire.Header{Study: id}, Encoded: encoded, Signature: ed25519.Sign(c.key, study.SigningInput(encoded)), Certificate: c.certified(bad)}
 	}
 	good := result(func(*study.Release) {})
 	refusesAll("signed", map[string]badMessage{
@@ -329,12 +329,12 @@ func TestBadMessages(t *testing.T) {
 		"another U":                 {wire.Open{Header: wire.Header{Study: id}, Survivors: []int{0, 1, 2, 3}, Certificate: certificate}, study.CodeBadCertificate},
 		"another U to sign":         {sign(0, 1, 2, 3), study.CodeHeld},
 		"of another slot":           {wire.Open{Header: wire.Header{Study: id, Slot: 1}, Survivors: c.everyone(), Certificate: certificate}, study.CodeOutOfOrder},
-		"result's signature":        {wire.Final{Header: wire.Header{Study: id}, Encoded: good.Encoded, Signature: make([]byte, 64)}, ""},
-		"result without one":        {wire.Final{Header: wire.Header{Study: id}, Encoded: good.Encoded, Signature: nil}, ""},
+		"result's signature":        {wire.Final{Header: wire.Header{Study: id}, Encoded: good.Encoded, Signature: make([]byte, 64), Certificate: good.Certificate}, ""},
+		"result without one":        {wire.Final{Header: wire.Header{Study: id}, Encoded: good.Encoded, Signature: nil, Certificate: good.Certificate}, ""},
 		"result no release":         {wire.Final{Header: wire.Header{Study: id}, Encoded: []byte("{}"), Signature: ed25519.Sign(c.key, study.SigningInput([]byte("{}")))}, ""},
 		"result of another study":   {result(func(r *study.Release) { r.Study[0] ^= 1 }), ""},
-		"result of another slot":    {wire.Final{Header: wire.Header{Study: id, Slot: 1}, Encoded: good.Encoded, Signature: good.Signature}, ""},
-		"result of another query":   {wire.Final{Header: wire.Header{Study: id, Query: 1}, Encoded: good.Encoded, Signature: good.Signature}, ""},
+		"result of another slot":    {wire.Final{Header: wire.Header{Study: id, Slot: 1}, Encoded: good.Encoded, Signature: good.Signature, Certificate: good.Certificate}, ""},
+		"result of another query":   {wire.Final{Header: wire.Header{Study: id, Query: 1}, Encoded: good.Encoded, Signature: good.Signature, Certificate: good.Certificate}, ""},
 		"result of too few":         {result(func(r *study.Release) { r.Survivors = r.Survivors[:2] }), ""},
 		"result with less noise":    {result(func(r *study.Release) { r.Sigma /= 2 }), ""},
 		"result with little charge": {result(func(r *study.Release) { r.Rho /= 2 }), ""},

@@ -184,6 +184,7 @@ func (d *diskFault) study(t *testing.T) {
 	c.ready()
 	course := c.plan.Start()
 	var earlier []study.Release
+	var finals []wire.Final
 	for i := range c.plan.Queries {
 		ask, err := c.plan.NewAsk(course, i, 0)
 		if err != nil {
@@ -194,7 +195,9 @@ func (d *diskFault) study(t *testing.T) {
 		if plain := c.plain(q, c.everyone()); !slices.Equal(sum, plain) {
 			t.Fatalf("query %d: opened %v, plain %v", i, sum, plain)
 		}
-		c.tell(c.release(q, c.everyone(), sum))
+		final := c.release(q, c.everyone(), sum)
+		c.tell(final)
+		finals = append(finals, final)
 		release, err := c.plan.NewRelease(ask, c.everyone(), sum)
 		if err != nil {
 			t.Fatal(err)
@@ -203,6 +206,10 @@ func (d *diskFault) study(t *testing.T) {
 			t.Fatal(err)
 		}
 		earlier = append(earlier, release)
+	}
+	r, _ := c.result(finals)
+	for _, s := range c.sites {
+		want[wire.Attestation](s, c.attest(r))
 	}
 	c.tell(wire.Ended{Header: wire.Header{Study: c.plan.Digest}, Code: study.CodeCompleted})
 	e, _ := d.s.agent.standing(c.plan.Digest)
@@ -224,7 +231,7 @@ func TestEveryWriteFails(t *testing.T) {
 	d.study(t)
 	points := d.points
 	for _, name := range []string{"approve", "setup.announcement", "setup.announcements", "setup.boxes",
-		"setup.confirmation", "setup.confirmed", "charge", "upload", "sign", "shares", "final", "finish", "erase"} {
+		"setup.confirmation", "setup.confirmed", "charge", "upload", "sign", "shares", "final", "result", "finish", "erase"} {
 		for _, phase := range []failpoint.Phase{failpoint.Before, failpoint.After} {
 			if !slices.Contains(points, fmt.Sprintf("%s%s %s", failpoint.LedgerPrefix, name, phase)) {
 				t.Errorf("the study does not pass %s %s", name, phase)

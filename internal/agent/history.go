@@ -14,7 +14,8 @@ import (
 // what a rule reads of earlier releases is read from the ledger again.
 type history struct {
 	course   study.Course
-	releases int // followed
+	releases int   // followed
+	queries  []int // of those releases, in their order
 }
 
 var errForked = errors.New("agent: a result on record does not follow from those before it")
@@ -51,7 +52,7 @@ func (s *session) follow() (*history, error) {
 		if err != nil {
 			return h, err
 		}
-		h.course, h.releases = next, h.releases+1
+		h.course, h.releases, h.queries = next, h.releases+1, append(h.queries, release.Query)
 	}
 	return h, nil
 }

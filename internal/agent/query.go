@@ -45,10 +45,7 @@ func (s *session) upload(r wire.Query, approval ledger.Approval) wire.Message {
 	if no, ok := s.lawful(r, ask); !ok {
 		return no
 	}
-	open := &openQuery{ask, secagg.Query{
-		Slot: ask.Slot, Context: s.plan.Context(s.setup.Transcript(), ask),
-		Bits: s.plan.Bits, Lanes: s.plan.Queries[ask.Query].Lanes, Chain: s.plan.Removes(),
-	}}
+	open := &openQuery{ask: ask, query: s.plan.Summed(s.setup.Transcript(), ask)}
 	// A file that changed is no charge. An upload on record is sent even so: it
 	// was made of the approved rows.
 	data := s.pinned(approval)
@@ -148,7 +145,7 @@ func (s *session) hidden(open *openQuery, sum []int64, own secagg.SlotSecret, he
 // Upload is what an agent sends of its exact sum for an ask that its plan allows, byte for byte. It
 // charges, checks and remembers nothing: an agent never calls it, experiments/audit does.
 func Upload(p *study.Plan, setup *secagg.Setup, self int, ask study.Ask, q secagg.Query, sum []int64, own secagg.SlotSecret, held secagg.SlotHeld) ([]byte, error) {
-	return (&session{plan: p, setup: setup, self: self}).hidden(&openQuery{ask, q}, sum, own, held)
+	return (&session{plan: p, setup: setup, self: self}).hidden(&openQuery{ask: ask, query: q}, sum, own, held)
 }
 
 var errLanes = errors.New("agent: a sum has another length than planned")
@@ -217,7 +214,11 @@ func (s *session) openShares(r wire.Open) wire.Message {
 	} else if lost {
 		return s.rolledBack(r, foundRelease)
 	}
-	if err := s.setup.CheckCertificate(s.open.query, u, certificate); err != nil {
+	// In its stored form it comes again with the result; one with signatures among it that do not
+	// hold has another.
+	if packed := s.setup.Pack(certificate); len(certificate) == len(s.plan.Proposal.Roster) && s.setup.CheckReleased(s.open.query, u, packed) == nil {
+		s.open.certified = string(u.Bytes()) + string(packed)
+	} else if err := s.setup.CheckCertificate(s.open.query, u, certificate); err != nil {
 		return refuse(r, study.CodeBadCertificate)
 	}
 	sent, err := s.journal.OpenShares(r.Query, r.Slot, s.open.query.Context, u.Bytes(), func() ([]byte, error) {
@@ -242,12 +243,23 @@ func (s *session) final(r wire.Final) wire.Message {
 		log.Warn("a final result's signature is wrong; it is dropped")
 		return nil
 	}
+	setup, attempt, err := s.witness()
+	if err != nil {
+		s.store(err)
+		return nil
+	} else if setup == nil {
+		log.Warn("a final result came before this site confirmed a setup; it is dropped")
+		return nil
+	}
 	release, err := study.ParseRelease(r.Encoded)
 	if err == nil && (release.Query != r.Query || release.Slot != r.Slot) {
 		err = errors.New("it is of another query or slot")
 	}
 	if err == nil {
 		err = s.plan.CheckRelease(release, s.attempt)
+	}
+	if err == nil {
+		err = s.certified(setup, attempt, r, release)
 	}
 	if err == nil {
 		if held, ok := s.recordedFinal(r.Query); ok && !bytes.Equal(held.Encoded, r.Encoded) {
@@ -257,7 +269,7 @@ func (s *session) final(r wire.Final) wire.Message {
 				"held", study.Link(held.Encoded), "shown", study.Link(r.Encoded))
 			return nil
 		} else if ok {
-			r.Signature = held.Signature // another signature may be as good
+			r.Signature, r.Certificate = held.Signature, held.Certificate // others may be as good
 		}
 		err = s.succeeds(release, r.Encoded)
 	}
@@ -270,6 +282,12 @@ func (s *session) final(r wire.Final) wire.Message {
 		return nil
 	} else if lost {
 		return s.rolledBack(r, foundFinal)
+	}
+	if lost, err := s.lostOwn(setup, attempt, r, release); err != nil {
+		s.store(err)
+		return nil
+	} else if lost {
+		return s.rolledBack(r, foundRelease)
 	}
 	s.record(r, release)
 	if s.open != nil && s.open.ask.Query <= r.Query {
@@ -345,16 +363,23 @@ func (a *Agent) finalRefusal(r wire.Message) (wire.Refusal, bool) {
 	return no, true
 }
 
-// encodeFinal is the stored form of a signed release: signature, then release.
+// encodeFinal is the stored form of a signed release: its signature, its certificate behind its
+// length, the release.
 func encodeFinal(f wire.Final) []byte {
-	return append(append([]byte(nil), f.Signature...), f.Encoded...)
+	out := binary.BigEndian.AppendUint32(append([]byte(nil), f.Signature...), uint32(len(f.Certificate)))
+	return append(append(out, f.Certificate...), f.Encoded...)
 }
 
 func decodeFinal(b []byte) (wire.Final, error) {
-	if len(b) < ed25519.SignatureSize {
+	const head = ed25519.SignatureSize + 4
+	if len(b) < head {
 		return wire.Final{}, errStored
 	}
-	return wire.Final{Signature: b[:ed25519.SignatureSize], Encoded: b[ed25519.SignatureSize:]}, nil
+	size := int(binary.BigEndian.Uint32(b[ed25519.SignatureSize:]))
+	if size > len(b)-head {
+		return wire.Final{}, errStored
+	}
+	return wire.Final{Signature: b[:ed25519.SignatureSize], Certificate: b[head : head+size], Encoded: b[head+size:]}, nil
 }
 
 // decodeSurvivors reads the stored form, secagg.Survivors.Bytes: a count, then the

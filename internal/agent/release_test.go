@@ -200,7 +200,7 @@ func TestFinalMustBeSigned(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return wire.Final{Header: wire.Header{Study: c.plan.Digest}, Encoded: encoded, Signature: ed25519.Sign(c.key, study.SigningInput(encoded))}
+		return wire.Final{Header: wire.Header{Study: c.plan.Digest}, Encoded: encoded, Signature: ed25519.Sign(c.key, study.SigningInput(encoded)), Certificate: c.certified(r)}
 	}
 	altered := func(change func(*study.Release)) wire.Final {
 		r, err := c.plan.NewRelease(q.Ask, u, slices.Clone(sum))

@@ -166,6 +166,11 @@ func (s *session) missing(left egress.Witness) (bool, error) {
 			return true, nil
 		}
 	}
+	if left.Sent["attestation"].Messages > 0 {
+		if on, err := s.journal.ResultSigned(); err != nil || !on {
+			return err == nil, err
+		}
+	}
 	for kind, of := range map[string]func(egress.Spot) (int, bool, error){
 		"upload": func(at egress.Spot) (int, bool, error) { return s.journal.UploadedIn(at.Slot) },
 		"signature": func(at egress.Spot) (int, bool, error) {

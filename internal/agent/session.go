@@ -58,6 +58,8 @@ type session struct {
 type openQuery struct {
 	ask   study.Ask
 	query secagg.Query
+	// certified is the survivors and the packed certificate that this site checked; empty before
+	certified string
 }
 
 // newSession makes the session of a proposal. The code says why it cannot be:
@@ -211,6 +213,8 @@ func (s *session) handle(r wire.Message) wire.Message {
 		return s.recall(r)
 	case wire.Final:
 		return s.final(r)
+	case wire.Attest:
+		return s.attest(r)
 	case wire.Ended:
 		s.ended(r.Code)
 	}

@@ -484,7 +484,37 @@ func (c *standIn) release(q wire.Query, u []int, noised []int64) wire.Final {
 			c.courses[next.Query], c.told = next, append(c.told, r)
 		}
 	}
-	return wire.Final{Header: wire.Header{Study: c.plan.Digest, Query: q.Ask.Query, Slot: q.Ask.Slot}, Encoded: encoded, Signature: ed25519.Sign(c.key, study.SigningInput(encoded))}
+	return wire.Final{Header: wire.Header{Study: c.plan.Digest, Query: q.Ask.Query, Slot: q.Ask.Slot}, Encoded: encoded,
+		Signature: ed25519.Sign(c.key, study.SigningInput(encoded)), Certificate: c.certified(r)}
+}
+
+// certified is a packed certificate of a release: of sites that have its U on record, and if they
+// are too few of others, which then have it on record, too. It is empty where no site would sign.
+func (c *standIn) certified(r study.Release) []byte {
+	c.t.Helper()
+	if c.setup == nil || r.Query < 0 || r.Query >= len(c.plan.Queries) {
+		return nil
+	}
+	q, u := c.plan.Summed(c.setup.Transcript(), r.Ask(0)), secagg.Survivors(r.Survivors)
+	list, n := make([][]byte, len(c.sites)), 0
+	for _, only := range []bool{true, false} {
+		for i, s := range c.sites {
+			journal := s.agent.ledger.Journal(c.plan.Digest)
+			on, ok, err := journal.SignedIn(q.Slot)
+			if list[i] != nil || n >= c.plan.Thresholds.Threshold || err != nil || only != ok || ok && (on.Context != q.Context || !bytes.Equal(on.Survivors, u.Bytes())) {
+				continue
+			}
+			signature, err := c.setup.SignRelease(i, s.agent.identity, q, u)
+			if err != nil {
+				return nil
+			}
+			if !ok {
+				journal.Sign(r.Query, q.Slot, q.Context, u.Bytes(), func() ([]byte, error) { return signature, nil })
+			}
+			list[i], n = signature, n+1
+		}
+	}
+	return c.setup.Pack(list)
 }
 
 func (c *standIn) tell(r wire.Message) {

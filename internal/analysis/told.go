@@ -81,6 +81,9 @@ func Tell(s Study, now time.Time) wire.Told {
 		}
 		t.Answers = append(t.Answers, a)
 	}
+	if s.Status == round.StatusSigning { // until the result is complete
+		t.Phase = wire.PhaseRunning
+	}
 	if hidden {
 		t.Phase = wire.PhaseProposed
 	}

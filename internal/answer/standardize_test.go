@@ -15,6 +15,7 @@ import (
 	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/study"
+	"covey/test/runs"
 )
 
 // table is rows in units over five decades, up to 20 deviations away from zero, two of which go
@@ -174,7 +175,9 @@ func follow(t *testing.T, spec proposal.Spec, data table) (*study.Plan, *result.
 	for _, key := range keys {
 		approvals = append(approvals, study.SignDecision(key, p.Digest, study.VerdictApproved, ""))
 	}
-	r, err := result.Sign(body, signed, signer, approvals...)
+	confirmations, certificates := runs.Attest(t, p, keys, releases)
+	r, err := result.Sign(body, signed, result.Evidence{Approvals: approvals, Transcript: runs.Transcript,
+		Confirmations: result.Blobs(confirmations), Certificates: result.Blobs(certificates)}, signer)
 	if err != nil {
 		t.Fatal(err)
 	}

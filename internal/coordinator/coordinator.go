@@ -53,7 +53,7 @@ type Coordinator struct {
 	quantumSafe bool
 	refused     refusedLinks
 
-	signing  sync.Mutex    // one result at a time is signed for a site
+	reading  sync.Mutex    // one result at a time is put together for a client
 	large    chan struct{} // places of messages of many frames that are being read
 	late     chan struct{} // places of messages that are serialized late
 	stopping chan struct{}

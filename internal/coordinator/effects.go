@@ -38,7 +38,11 @@ func (m *leader) send(digest proposal.Digest, s *session, e round.Send) {
 			return
 		}
 	}
-	message, err := s.encode(e.Message)
+	what := e.Message
+	if ask, ok := what.(wire.Attest); ok && s.encoded[wire.Name(what)] == nil {
+		what = m.asking(digest, s, ask)
+	}
+	message, err := s.encode(what)
 	if err != nil {
 		m.log.Error("a message does not encode", "study", digest, "error", err)
 		return

@@ -32,7 +32,7 @@ type Happening struct {
 // What can happen beside a study's own entries. The last five are one coordinator's own
 // experience, kept in memory; all others are in the log, the same for all.
 const (
-	HappenedCompleted    = "completed" // with the last release
+	HappenedCompleted    = "completed" // with enough sites' signatures on the result
 	HappenedInvited      = "invited"
 	HappenedJoined       = "joined"
 	HappenedRevoked      = "revoked"
@@ -78,6 +78,9 @@ func (m *leader) note(e entry) {
 		h.Kind, h.Node = HappenedRemoved, e.Forget.Node
 	case e.Round != nil:
 		r := e.Round
+		if r.Kind == round.EntryDrafted {
+			return // nobody outside sees it
+		}
 		h.Kind, h.Study, h.Code, h.Query, h.Slot, h.Sites, h.Verdict = string(r.Kind), r.Study, r.Code, r.Query, r.Slot, len(r.Survivors), r.Verdict
 		roster := m.studies[r.Study].Plan().Proposal.Roster // applied, so known
 		switch {
@@ -86,6 +89,8 @@ func (m *leader) note(e entry) {
 			if r.Verdict != study.VerdictRejected {
 				h.Code = "" // a reason is a rejection's
 			}
+		case r.Kind == round.EntryAttested:
+			h.Kind, h.Code, h.Query, h.Slot = HappenedCompleted, study.CodeCompleted, 0, 0
 		case r.Kind == round.EntryEnded:
 			name := func(n int) string {
 				if n < 1 || n > len(roster) {
@@ -103,12 +108,7 @@ func (m *leader) note(e entry) {
 		m.date(h.Study, e)
 	}
 	if e.Round != nil && e.Round.Kind == round.EntryReleased && m.studies[h.Study].Terminal() {
-		s := m.studies[h.Study]
-		h = Happening{At: e.At, Kind: HappenedCompleted, Study: h.Study, Code: s.Code}
-		if s.Status != round.StatusCompleted {
-			h.Kind = string(round.EntryEnded)
-		}
-		m.record(h)
+		m.record(Happening{At: e.At, Kind: string(round.EntryEnded), Study: h.Study, Code: m.studies[h.Study].Code})
 	}
 }
 

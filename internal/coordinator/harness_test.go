@@ -97,6 +97,9 @@ type fakeSite struct {
 	uploads   map[int][]byte
 	signed    map[int]*covey.Refusal // by slot: what it holds
 	finals    map[int]*covey.Final
+	// of all, and what it signed of results, by the draft's hash
+	confirmations [][]byte
+	drafts        map[[32]byte][]byte
 
 	// vector is the site's own sum for an ask, before masking.
 	vector func(study.Ask) []int64
@@ -364,6 +367,7 @@ func (s *fakeSite) handle(f *federation, m *covey.CoordinatorMessage) []*covey.S
 			Study: b.Recall.GetStudy(), Tags: s.setup.Tags(s.index, s.boxes), Deposits: s.received.Deposits}}}}
 	case *covey.CoordinatorMessage_Confirmed:
 		must(s.setup.CheckConfirmations(b.Confirmed.GetSignatures()))
+		s.confirmations = b.Confirmed.GetSignatures()
 	case *covey.CoordinatorMessage_Query:
 		return s.upload(f, b.Query)
 	case *covey.CoordinatorMessage_Release:
@@ -398,6 +402,8 @@ func (s *fakeSite) handle(f *federation, m *covey.CoordinatorMessage) []*covey.S
 			Study: k.GetStudy(), Query: k.GetQuery(), Slot: k.GetSlot(), Keys: keys}}}}
 	case *covey.CoordinatorMessage_Final:
 		s.finals[int(b.Final.GetQuery())] = b.Final
+	case *covey.CoordinatorMessage_Attest:
+		return []*covey.SiteMessage{s.attest(f, b.Attest)}
 	}
 	return nil
 }

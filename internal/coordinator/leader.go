@@ -105,6 +105,8 @@ func (m *leader) run(digest proposal.Digest, state *round.State, effects []round
 			m.draw(digest, s, e.Nonces)
 		case round.Open:
 			m.open(digest, s, e)
+		case round.Draft:
+			m.draft(digest, s)
 		case round.SetDeadline:
 			m.deadline(digest, s, e)
 		case round.Drop:

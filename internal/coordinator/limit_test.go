@@ -110,6 +110,18 @@ func TestLargestOfTheSparseGraph(t *testing.T) {
 		if got := largest(f.plan); most == 0 || most > got || got > 4*most {
 			t.Errorf("%d bytes at most, a limit of %d", most, got)
 		}
+		// With many slots boxes are the longest by far: shares to holders, keys and tags to those
+		// whose pairs the site owns.
+		long := *f.plan
+		long.Slots = 300
+		most = 0
+		for i, s := range f.sites {
+			g := s.setup.Graph()
+			most = max(most, len(g.Recipients(i))*(1088+16+64)+2*32*long.Slots*(len(g.Holders(i))+len(g.Owned(i))))
+		}
+		if got := largest(&long); most > got || got > 4*most {
+			t.Errorf("of 300 slots %d bytes at most, a limit of %d", most, got)
+		}
 	})
 }
 

@@ -203,14 +203,18 @@ func (m *leader) commit(e round.Entry, at time.Time) error {
 }
 
 // slim takes out of a study that is over what only its setup and its open slot needed: most of what
-// a study holds, and of a snapshot. That a site announced itself remains, as an empty announcement.
+// a study holds, and of a snapshot. That a site announced itself remains, as an empty announcement,
+// and of a study with a result the confirmations, which the result shows.
 func slim(d *round.Durable) {
 	// new: an opening may be under way with the old
 	announcements := make([][]byte, len(d.Announcements))
 	for i := range announcements {
 		announcements[i] = []byte{}
 	}
-	d.Announcements, d.Nonces, d.Confirmations, d.Certificate = announcements, nil, nil, nil
+	d.Announcements, d.Nonces, d.Certificate = announcements, nil, nil
+	if d.Status != round.StatusCompleted {
+		d.Confirmations, d.Draft = nil, nil
+	}
 	d.Tags, d.Deposits, d.TagHashes, d.DepositHashes = nil, nil, nil, nil
 }
 

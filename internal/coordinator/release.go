@@ -22,6 +22,7 @@ func (m *leader) open(digest proposal.Digest, s *session, e round.Open) {
 	sum, opening := s.take()
 	c, state, plan, term := m.core, s.state, s.plan, m.term
 	before := *state // for Next, outside the lock
+	certificate := s.setup.Pack(state.Certificate)
 	c.background(func() {
 		var released study.Release
 		var began time.Time
@@ -38,6 +39,7 @@ func (m *leader) open(digest proposal.Digest, s *session, e round.Open) {
 		var signed round.Released
 		if err == nil {
 			signed, err = sign(c.authority.SigningKey(), released)
+			signed.Certificate = certificate
 		}
 		var next study.Course
 		if err == nil {

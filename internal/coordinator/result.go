@@ -16,8 +16,8 @@ import (
 	"covey/internal/wire"
 )
 
-// costResult is a read of a result, which computes it anew and signs it: eigenvectors of up to all
-// columns.
+// costResult is a read of a result, which puts it together: all of its releases, with a setup of
+// all sites' keys.
 const costResult = 2000.0
 
 // errNoResult answers a site alike about what is not a digest, an unknown study, one of other sites
@@ -48,12 +48,12 @@ func (s server) Result(ctx context.Context, raw []byte) ([]byte, error) {
 		s.c.log.Warn("a result was not given out", string(who.Role), who.Name, "study", digest)
 		return nil, err
 	}
-	s.c.signing.Lock()
-	defer s.c.signing.Unlock()
+	s.c.reading.Lock()
+	defer s.c.reading.Unlock()
 	r, err := s.c.Result(digest)
 	if err != nil {
-		s.c.log.Error("a result cannot be signed", "study", digest, "error", err)
-		return nil, status.Error(codes.Internal, "the result cannot be signed")
+		s.c.log.Error("a result cannot be put together", "study", digest, "error", err)
+		return nil, status.Error(codes.Internal, "the result cannot be put together")
 	}
 	file, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {

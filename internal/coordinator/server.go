@@ -227,6 +227,8 @@ func (c *Coordinator) receive(l *link, m wire.Message) error {
 			return s.signed(site, m.Query, m.Slot, m.Signature)
 		case wire.Shares:
 			return s.shared(site, m.Query, m.Slot, m.Shares)
+		case wire.Attestation:
+			return s.attested(site, m.Signature)
 		case wire.Proof:
 			return s.proved(site, m.Query, m.Slot, m.Dealer-1, m.Proof)
 		case wire.PairKeys:

@@ -29,6 +29,8 @@ type session struct {
 	deadline time.Time // of the open phase
 	faults   []Fault
 	words    map[int][]byte // signatures of the decisions on their way to the log, by site
+	// fits checks a signature on the committed draft of the result; nil before one came
+	fits func(identity, signature []byte) bool
 }
 
 // tally is what is here of the open slot: the sum of the masked uploads, and the shares. An upload
@@ -220,10 +222,8 @@ func (s *session) secaggQuery() (secagg.Query, error) {
 		if err != nil {
 			return secagg.Query{}, err
 		}
-		s.asked = &secagg.Query{
-			Slot: ask.Slot, Context: s.plan.Context(s.setup.Transcript(), ask),
-			Bits: s.plan.Bits, Lanes: s.plan.Queries[ask.Query].Lanes, Chain: s.plan.Removes(),
-		}
+		q := s.plan.Summed(s.setup.Transcript(), ask)
+		s.asked = &q
 	}
 	return *s.asked, nil
 }
@@ -450,6 +450,9 @@ func (s *session) refused(site int, m wire.Refusal) round.Event {
 		s.leader.log.Error("a site answers no query: this coordinator's chain does not extend the one that it kept",
 			"study", s.plan.Digest, "site", s.plan.Proposal.Roster[site].Name, "query", r.Query, "code", r.Code)
 	}
+	if s.state.Status == round.StatusSigning && r.Lacks == 0 {
+		s.leader.log.Warn("a site does not sign the result", "study", s.plan.Digest, "site", s.plan.Proposal.Roster[site].Name, "code", r.Code)
+	}
 	if r.Proven = s.convicts(r, m); !r.Proven && (len(m.Announcement) > 0 || r.Code == study.CodeBadBox && len(m.Evidence) > 0) {
 		r.Culprit = -1 // shown, and no proof: nobody is named
 	}
@@ -472,11 +475,12 @@ func (s *session) refused(site int, m wire.Refusal) round.Event {
 		if m.Final == nil {
 			break
 		}
-		final := round.Released{Encoded: m.Final.Encoded, Signature: m.Final.Signature}
+		final := round.Released{Encoded: m.Final.Encoded, Signature: m.Final.Signature, Certificate: m.Final.Certificate}
 		release, err := study.ParseRelease(final.Encoded)
 		if err == nil && release.Query == s.state.Query && s.plan.CheckRelease(release, s.state.Attempt) == nil &&
 			s.plan.CheckCourse(s.state.Course, release.Ask(s.state.Attempt)) == nil &&
-			ed25519.Verify(ed25519.PublicKey(s.plan.Proposal.Coordinator), study.SigningInput(final.Encoded), final.Signature) {
+			ed25519.Verify(ed25519.PublicKey(s.plan.Proposal.Coordinator), study.SigningInput(final.Encoded), final.Signature) &&
+			s.setup.CheckReleased(s.plan.Summed(s.setup.Transcript(), release.Ask(s.state.Attempt)), release.Survivors, final.Certificate) == nil {
 			return round.Adopt{Release: release, Released: final}
 		}
 	}

@@ -172,21 +172,18 @@ func (e *UnfinishedError) Error() string {
 	return fmt.Sprintf("the study has no result yet: it is %s", e.Status)
 }
 
-// Result returns a completed study's result, signed: result.Verify checks it by itself.
+// Result returns a completed study's result, as its sites signed it: result.Verify checks it by
+// itself.
 func (c *Coordinator) Result(digest proposal.Digest) (*result.Result, error) {
 	m := c.machine.lock()
 	state := m.studies[digest]
-	status, code, body, signature, stored := state.Status, state.Code, state.Body, state.Signature, slices.Clone(state.Releases)
-	approvals := m.approvals(digest, state)
+	status, code, body, draft, attestations := state.Status, state.Code, state.Body, result.Draft(state.Draft), state.Attestations
+	signed, evidence := signedReleases(state), m.evidence(digest, state)
 	c.machine.unlock()
 	if status != round.StatusCompleted {
 		return nil, &UnfinishedError{status, code}
 	}
-	var signed []result.SignedRelease
-	for _, r := range stored {
-		signed = append(signed, result.SignedRelease{Encoded: r.Encoded, Signature: r.Signature})
-	}
-	return result.SignOf(body, signature, signed, c.authority.SigningKey(), approvals...)
+	return draft.Complete(body, signed, evidence, attestations)
 }
 
 // Watch calls see with the view of a study now and after every change, until it is over, see fails,

@@ -166,7 +166,13 @@ func TestAdoptedResultFitsThePlan(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			signed := &wire.Final{Encoded: raw, Signature: ed25519.Sign(f.auth.SigningKey(), study.SigningInput(raw))}
+			list := make([][]byte, 5)
+			for i, site := range f.sites {
+				if r.Query < len(f.plan.Queries) { // an error where no site would sign
+					list[i], _ = s.setup.SignRelease(i, site.identity, f.plan.Summed(s.setup.Transcript(), r.Ask(0)), r.Survivors)
+				}
+			}
+			signed := &wire.Final{Encoded: raw, Signature: ed25519.Sign(f.auth.SigningKey(), study.SigningInput(raw)), Certificate: s.setup.Pack(list)}
 			no := wire.Refusal{Code: study.CodeFinal, Final: signed}
 			_, adopted := s.refused(1, no).(round.Adopt)
 			if adopted != (name == "") {
@@ -175,6 +181,12 @@ func TestAdoptedResultFitsThePlan(t *testing.T) {
 			signed.Signature[0] ^= 1
 			if _, adopted = s.refused(1, no).(round.Adopt); adopted {
 				t.Errorf("%s: adopted with another signature", name)
+			}
+			signed.Signature[0] ^= 1
+			list[0], list[1] = nil, nil
+			signed.Certificate = s.setup.Pack(list)
+			if _, adopted = s.refused(1, no).(round.Adopt); adopted {
+				t.Errorf("%s: adopted with three signatures of four", name)
 			}
 		}
 	})

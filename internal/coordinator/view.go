@@ -47,7 +47,7 @@ type View struct {
 	Method string `json:"method"`
 	Slot   int    `json:"slot"`
 	Slots  int    `json:"slots"`
-	Phase  string `json:"phase,omitempty"` // upload, sign, open, prove or keys
+	Phase  string `json:"phase,omitempty"` // of the open query: upload, sign, open, prove or keys
 	// Deadline of the open phase; past it, the study waits or goes on without.
 	Deadline time.Time `json:"deadline,omitzero"`
 	// Expires is when a study that some sites have not approved by then ends; zero for never, and
@@ -95,6 +95,9 @@ type SiteView struct {
 	Uploaded  bool          `json:"uploaded"`       // in the open query
 	// Signed reports whether its setup, signed over the digest with the identity key, was checked.
 	Signed bool `json:"signed"`
+	// Unsigned is why the site does not sign the result; empty before it said so, and once the
+	// result is complete.
+	Unsigned study.Code `json:"unsigned,omitempty"`
 }
 
 // View returns a study's.
@@ -167,7 +170,8 @@ func (m *leader) view(digest proposal.Digest, state *round.State) View {
 		}
 		v.Sites = append(v.Sites, SiteView{
 			Name: in.Name, Units: in.Units, Connected: m.links[in.Name] != nil, Verdict: state.Verdicts[i], Code: why, Uploaded: uploaded[i],
-			Signed: i < len(state.Announcements) && state.Announcements[i] != nil,
+			Unsigned: state.Unsigned(i),
+			Signed:   i < len(state.Announcements) && state.Announcements[i] != nil,
 		})
 	}
 	v.Survivors = last.survivors

@@ -48,6 +48,8 @@ var Meanings = []Meaning{
 	{study.CodeUnit, "The study's `unit` is not the unit of the site's data set.", "Use the `unit` that the sites' data sets have in agent.toml: budgets are spent by unit."},
 	{study.CodeColumns, "The site's data set does not have exactly one column of each name that the study asks for.", "At the site: `agent check --study` with the proposal names the column. Names must be the same at every site."},
 	{study.CodeFormat, "The site's file is not of its stated format, or a column's type is not a number.", "At the site: `agent check --study` with the proposal names file and column."},
+	{study.CodeBadResult, "The site does not sign the result: it does not verify there, or is not of the releases that the site holds. Of a signature: it is not the site's on this result.", "The site's log names the first thing that does not hold. Compare versions; if they are equal, treat it as an attack by the coordinator."},
+	{study.CodeSecondResult, "The site has signed another result of this study, and signs no second.", "Nothing is lost while enough other sites sign. Unless a coordinator was restored from a backup onto another kind of machine or another version, treat it as an attack by the coordinator: both results are evidence."},
 }
 
 // meaning of a code; a code that this version does not know is shown bare.

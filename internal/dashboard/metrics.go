@@ -151,7 +151,7 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 			put(mSiteFaults, float64(n), s.Name, string(code))
 		}
 	}
-	studies := map[round.Status]int{round.StatusProposed: 0, round.StatusSetup: 0, round.StatusRunning: 0, round.StatusCompleted: 0, round.StatusEnded: 0}
+	studies := map[round.Status]int{round.StatusProposed: 0, round.StatusSetup: 0, round.StatusRunning: 0, round.StatusSigning: 0, round.StatusCompleted: 0, round.StatusEnded: 0}
 	over := 0
 	for _, v := range o.Studies {
 		studies[v.Status]++

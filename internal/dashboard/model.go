@@ -111,6 +111,8 @@ func statusOf(v coordinator.View) status {
 			return status{"waiting", "warn", "!"}
 		}
 		return status{"running", "run", "▶"}
+	case round.StatusSigning:
+		return status{"being signed", "run", "◕"}
 	case round.StatusCompleted:
 		return status{"completed", "good", "✓"}
 	}

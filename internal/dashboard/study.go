@@ -116,13 +116,17 @@ func waiting(in sight, v coordinator.View, o coordinator.Overview) []string {
 		return v.Waiting
 	}
 	var out []string
-	for _, name := range v.Waiting {
+	for _, awaited := range v.Waiting {
+		name := awaited
 		at := slices.IndexFunc(o.Sites, func(site coordinator.SiteStatus) bool { return site.Name == name })
 		switch {
 		case at >= 0 && o.Sites[at].Revoked:
 			name += " (revoked)"
 		case at < 0 || !o.Sites[at].Connected:
 			name += " (away)"
+		}
+		if i := slices.IndexFunc(v.Sites, func(site coordinator.SiteView) bool { return site.Name == awaited && site.Unsigned != "" }); i >= 0 {
+			name += " (" + string(v.Sites[i].Unsigned) + ")"
 		}
 		out = append(out, name)
 	}
@@ -148,6 +152,8 @@ func sentence(s coordinator.Story, leading bool) string {
 			"prove":  "A site's key shares do not fit what it announced. The sites that sent them prove theirs, so that whose are wrong is known.",
 			"keys":   "What a site that dropped out left behind is not enough to open the total. Other sites send the keys that they share with it.",
 		}[s.Phase]
+	case round.StatusSigning:
+		return "All queries are released. Sites verify the result and sign it; it is complete when enough have, and waits for that without a deadline."
 	}
 	return ""
 }

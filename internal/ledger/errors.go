@@ -107,7 +107,7 @@ func (e *StateError) Error() string {
 // ConflictError is a second, different value where the ledger holds a first.
 type ConflictError struct {
 	Study [32]byte
-	What  string // "approval", "charge", "slot secret", "upload", "final result", "confirmation"
+	What  string // "approval", "charge", "slot secret", "upload", "final result", "confirmation", "result"
 	Query int    // -1 where none
 	Slot  int    // -1 where none
 }

@@ -25,6 +25,7 @@ var (
 	proposalKey  = []byte("proposal")    // -> the approved proposal's bytes
 	configKey    = []byte("config")      // -> Approval.Config
 	progressKey  = []byte("progress")    // -> progress
+	resultKey    = []byte("result")      // -> resultRecord
 	itemBuckets  = [][]byte{setupBucket, slotBucket, uploadBytes, shareBytes}
 	studyBuckets = [][]byte{setupBucket, slotBucket, uploadBytes, shareBytes, uploadBucket, shareBucket, signedBucket, finalBucket, chargeBucket}
 	// internal: no record, and the rules allow one

@@ -279,3 +279,28 @@ func TestWhatStaysHasTheVariance(t *testing.T) {
 		t.Error("a share was added of which keys are missing")
 	}
 }
+
+// BenchmarkShare is what 1,000 values cost a site of 100, and the coordinator where 90 of them are
+// in a sum: drawing each survivor's removable parts again.
+func BenchmarkShare(b *testing.B) {
+	share, err := NewShare(1<<30, 67, 100, 33)
+	if err != nil {
+		b.Fatal(err)
+	}
+	v := make([]uint64, 1000)
+	for name, c := range map[string]struct {
+		share Share
+		times int
+	}{"a site": {share, 1}, "a site that waits for all": {share[:1], 1}, "a sum over 90": {share.Removable(90), 90}} {
+		b.Run(name, func(b *testing.B) {
+			keys := make([][32]byte, len(c.share))
+			for b.Loop() {
+				for range c.times {
+					if err := c.share.Add(v, keys); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+}

@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"covey/internal/proposal"
+	"covey/internal/secagg"
 	"covey/internal/study"
+	"covey/test/runs"
 	"covey/test/texts"
 )
 
@@ -108,28 +110,74 @@ func signBytes(encoded []byte) SignedRelease {
 	return SignedRelease{encoded, ed25519.Sign(texts.Signer, study.SigningInput(encoded))}
 }
 
+// signResult is the result of a study of texts.Roster, as its coordinator and its sites sign it,
+// whatever it says.
 func signResult(t testing.TB, body []byte, signed []SignedRelease) *Result {
 	t.Helper()
 	p, err := study.NewPlan(body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Sign(body, signed, texts.Signer, approvalsOf(p)...)
+	releases, err := parseReleases(signed)
 	if err != nil {
 		t.Fatal(err)
 	}
+	r, err := New(p, releases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.put(evidenceOf(t, p, signed))
+	r.Proposal, r.Signed, r.Chain = body, signed, ChainOf(r.Digest, signed)
+	reseal(t, r)
 	return r
 }
 
-// approvalsOf are the approvals of all sites of a roster that the function roster made.
-func approvalsOf(p *study.Plan) (all []Blob) {
-	for i := range p.Proposal.Roster {
-		all = append(all, study.SignDecision(ed25519.NewKeyFromSeed(append(make([]byte, 31), byte(i+1))), p.Digest, study.VerdictApproved, ""))
+// made is signResult as a coordinator makes it, which checks everything first.
+func made(t testing.TB, p *study.Plan, body []byte, signed []SignedRelease) *Result {
+	t.Helper()
+	r, err := Sign(body, signed, evidenceOf(t, p, signed), texts.Signer)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return all
+	r.SiteSignatures = sitesSign(t, p, r)
+	return r
 }
 
-// reseal signs r as it is: a coordinator that means the change.
+// evidenceOf is what the sites of texts.Roster signed on the way to a result.
+func evidenceOf(t testing.TB, p *study.Plan, signed []SignedRelease) Evidence {
+	t.Helper()
+	releases, err := parseReleases(signed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := texts.Keys(len(p.Proposal.Roster))
+	confirmations, certificates := runs.Attest(t, p, keys, releases)
+	e := Evidence{Transcript: runs.Transcript, Confirmations: Blobs(confirmations), Certificates: Blobs(certificates)}
+	for _, key := range keys {
+		e.Approvals = append(e.Approvals, study.SignDecision(key, p.Digest, study.VerdictApproved, ""))
+	}
+	return e
+}
+
+// sitesSign is what the sites of texts.Roster sign of a result, packed.
+func sitesSign(t testing.TB, p *study.Plan, r *Result) Blob {
+	t.Helper()
+	input, err := r.siteInput()
+	if err != nil {
+		t.Fatal(err)
+	}
+	setup, err := secagg.Witness(p.Setup(r.Attempt), r.Transcript)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all [][]byte
+	for _, key := range texts.Keys(len(p.Proposal.Roster)) {
+		all = append(all, ed25519.Sign(key, input))
+	}
+	return setup.Pack(all)
+}
+
+// reseal signs r as it is, of a coordinator and sites that mean the change.
 func reseal(t testing.TB, r *Result) {
 	t.Helper()
 	input, err := r.signingInput()
@@ -137,6 +185,9 @@ func reseal(t testing.TB, r *Result) {
 		t.Fatal(err)
 	}
 	r.Signature = ed25519.Sign(texts.Signer, input)
+	if p, err := study.NewPlan(r.Proposal); err == nil {
+		r.SiteSignatures = sitesSign(t, p, r)
+	}
 }
 
 // resealed is the file of r as it is, signed.

@@ -99,10 +99,7 @@ func TestVerifyIntervals(t *testing.T) {
 	for _, release := range intervalRun(t, p, rand.New(rand.NewPCG(3, 6))) {
 		signed = append(signed, signRelease(t, release))
 	}
-	r, err := Sign(body, signed, texts.Signer, approvalsOf(p)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := made(t, p, body, signed)
 	if _, err := Verify(file(t, r)); err != nil {
 		t.Error(err)
 	}

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"covey/internal/study"
-	"covey/test/texts"
 )
 
 // TestVerifiedNoiseIsWhatStayed: whoever verifies a file is told the noise that its sums have, by
@@ -32,10 +31,7 @@ func TestVerifiedNoiseIsWhatStayed(t *testing.T) {
 				r.Removed = c.removed(r.Query)
 			}
 		})
-		r, err := Sign(body, signed, texts.Signer, approvalsOf(p)...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := made(t, p, body, signed)
 		v, err := Verify(file(t, r))
 		if err != nil {
 			t.Fatal(err)
@@ -47,10 +43,8 @@ func TestVerifiedNoiseIsWhatStayed(t *testing.T) {
 			t.Errorf("%v times, in %d sums more; want %v", v.NoiseFactor, v.NoiseStayed, c.factor)
 		}
 	}
-	p, body, signed := course(t, text, func(_ *study.Plan, r *study.Release) { r.Removed = []int{2, 1} })
-	if r, err := Sign(body, signed, texts.Signer, approvalsOf(p)...); err == nil {
-		if _, err := Verify(file(t, r)); err == nil {
-			t.Error("a file with survivors out of order verifies")
-		}
+	_, body, signed := course(t, text, func(_ *study.Plan, r *study.Release) { r.Removed = []int{2, 1} })
+	if _, err := Verify(file(t, signResult(t, body, signed))); err == nil {
+		t.Error("a file with survivors out of order verifies")
 	}
 }

@@ -17,10 +17,13 @@ func TestVerifyProposer(t *testing.T) {
 	by := &proposal.Party{Name: "ada", Identity: proposal.Key(ada.Public().(ed25519.PublicKey))}
 	p, body, signed := courseBy(t, by, public, nil)
 	signature := proposal.SignProposal(ada, p.Digest)
-	r, err := SignOf(body, signature, signed, texts.Signer, approvalsOf(p)...)
+	e := evidenceOf(t, p, signed)
+	e.Proposer = signature
+	r, err := Sign(body, signed, e, texts.Signer)
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.SiteSignatures = sitesSign(t, p, r)
 	v, err := Verify(file(t, r))
 	if err != nil || v.Proposer == nil || !v.Proposer.Same(*by) || r.Proposer != "ada" {
 		t.Fatalf("%+v, %v", v, err)
@@ -31,7 +34,8 @@ func TestVerifyProposer(t *testing.T) {
 		r.ProposerSignature = wrong
 		reseal(t, r)
 		refuses(t, file(t, r), "proposer_signature", -1)
-		if _, err := SignOf(body, wrong, signed, texts.Signer, approvalsOf(p)...); err == nil {
+		e.Proposer = wrong
+		if _, err := Sign(body, signed, e, texts.Signer); err == nil {
 			t.Errorf("a result is made with a proposer's signature that is %s", name)
 		}
 	}
@@ -40,10 +44,7 @@ func TestVerifyProposer(t *testing.T) {
 	refuses(t, file(t, r), "proposer", -1)
 
 	q, body, signed := course(t, public, nil)
-	r, err = Sign(body, signed, texts.Signer, approvalsOf(q)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r = made(t, q, body, signed)
 	if v, err := Verify(file(t, r)); err != nil || v.Proposer != nil || r.Proposer != "" {
 		t.Fatalf("%+v, %v", v, err)
 	}

@@ -100,6 +100,14 @@ type Result struct {
 
 	Releases []study.Release `json:"releases"` // as Signed, to be read
 
+	// Attempt and Transcript are of the setup that all sites confirmed: Confirmations are their
+	// signatures on it, by roster index.
+	Attempt       uint32          `json:"attempt"`
+	Transcript    proposal.Digest `json:"transcript"`
+	Confirmations []Blob          `json:"confirmations"`
+	// Certificates are the sites' signatures on the survivors of each release, in their order
+	// ([secagg.Setup.Pack]).
+	Certificates []Blob `json:"certificates"`
 	// Approvals are the sites' signatures on the digest, by roster index ([study.SignDecision]).
 	Approvals []Blob `json:"approvals"`
 	// ProposerSignature is the proposer's on the digest ([proposal.SignProposal]), where there is
@@ -109,7 +117,9 @@ type Result struct {
 	Proposal  Blob            `json:"proposal"`  // its exact bytes
 	Signed    []SignedRelease `json:"signed"`    // Releases, exactly as signed
 	Chain     proposal.Digest `json:"chain"`     // last link over Digest and Signed
-	Signature Blob            `json:"signature"` // the coordinator's, over all of this
+	Signature Blob            `json:"signature"` // the coordinator's, over all that this says
+	// SiteSignatures are of sites that verified the result, over the same.
+	SiteSignatures Blob `json:"site_signatures"`
 
 	// Simulated marks what no federation computed (package simulate). Verify refuses it, and
 	// without the mark too: nobody signed it.

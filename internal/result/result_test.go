@@ -38,10 +38,7 @@ func TestStudies(t *testing.T) {
 				if spent, err := p.Curve().Epsilon(p.Rho, 1e-6); err != nil || spent > 1 {
 					t.Errorf("spends ε = %v, %v", spent, err)
 				}
-				result, err := Sign(body, signed, texts.Signer, approvalsOf(p)...)
-				if err != nil {
-					t.Fatal(err)
-				}
+				result := made(t, p, body, signed)
 				if _, err := Verify(file(t, result)); err != nil {
 					t.Fatal(err)
 				}
@@ -158,10 +155,7 @@ func TestOutputs(t *testing.T) {
 func TestResultSaysAdjacency(t *testing.T) {
 	p, body, releases := runs.Run(t, texts.With(texts.Four, "sites_per_unit = 2"), false)
 	signed := signReleases(t, releases)
-	r, err := Sign(body, signed, texts.Signer, approvalsOf(p)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := made(t, p, body, signed)
 	v, err := Verify(file(t, r))
 	if err != nil || v.Adjacency != study.AdjacencyReplaceOne || v.SitesPerUnit != 2 || r.Adjacency != study.AdjacencyReplaceOne || r.SitesPerUnit != 2 {
 		t.Fatalf("%+v, %v", v, err)

@@ -37,11 +37,12 @@ type SignedRelease struct {
 	Signature Blob `json:"signature"` // of SigningInput, Ed25519
 }
 
-// chainLabel begins every link, resultLabel separates the coordinator's signatures of
-// results from every other.
+// chainLabel begins every link; resultLabel and siteLabel separate the coordinator's and the sites'
+// signatures of results from every other.
 const (
 	chainLabel  = "covey result chain v1"
 	resultLabel = "covey result v1\x00"
+	siteLabel   = "covey result site v1\x00"
 )
 
 // ChainOf is the last link of a study's hash chain: link 0 is H(label ‖ digest) and
@@ -66,8 +67,12 @@ func sized(b []byte) []byte {
 // hash of the rest, so that no output and no number beside them can be changed.
 // The rest is the JSON of a Result without those, and its floats are written as
 // the shortest text that reads back the same: reading and writing changes nothing.
+//
+// The signatures in a result are not signed again: each is checked by itself. So a coordinator that
+// lost which sites certified a release, and asks them again, makes the same result.
 func (r *Result) signingInput() ([]byte, error) {
 	rest := *r
+	rest.dropSignatures()
 	rest.Proposal, rest.Signed, rest.Releases, rest.Signature = nil, nil, nil, nil
 	rest.Digest, rest.Chain = proposal.Digest{}, proposal.Digest{}
 	text, err := json.Marshal(rest)
@@ -78,28 +83,38 @@ func (r *Result) signingInput() ([]byte, error) {
 	return slices.Concat([]byte(resultLabel), r.Digest[:], r.Chain[:], hash[:]), nil
 }
 
-// seal fills in what Verify needs and signs.
-func (r *Result) seal(body []byte, signed []SignedRelease, key ed25519.PrivateKey) error {
-	r.Proposal, r.Signed, r.Chain = body, signed, ChainOf(r.Digest, signed)
+// dropSignatures takes every signature out of a result but the coordinator's on releases and on the
+// whole.
+func (r *Result) dropSignatures() {
+	r.Approvals, r.ProposerSignature, r.Confirmations, r.Certificates, r.SiteSignatures = nil, nil, nil, nil, nil
+}
+
+// siteInput is what a site signs of a result: the hash of what the coordinator signs.
+func (r *Result) siteInput() ([]byte, error) {
 	input, err := r.signingInput()
-	if err != nil {
-		return err
-	}
-	r.Signature = ed25519.Sign(key, input)
-	return nil
+	hash := sha256.Sum256(input)
+	return append([]byte(siteLabel), hash[:]...), err
+}
+
+// Evidence is what the sites signed on the way to a result.
+type Evidence struct {
+	Proposer      []byte          // the proposer's signature; nil without one
+	Approvals     []Blob          // of the digest, by roster index
+	Attempt       uint32          // of the setup
+	Transcript    proposal.Digest // of the setup
+	Confirmations []Blob          // of the transcript, by roster index
+	Certificates  []Blob          // of each release, in their order
+}
+
+// put fills evidence in.
+func (r *Result) put(e Evidence) {
+	r.ProposerSignature, r.Approvals = e.Proposer, e.Approvals
+	r.Attempt, r.Transcript, r.Confirmations, r.Certificates = e.Attempt, e.Transcript, e.Confirmations, e.Certificates
 }
 
 // Sign makes the result of a proposal's exact bytes and all of its releases,
-// in order, and signs it with the proposal's coordinator key. Ed25519 signatures are a
-// function of key and message: every replica on the same kind of processor gives the
-// same bytes.
-// approvals are the sites' signatures on the digest, by roster index.
-func Sign(body []byte, signed []SignedRelease, key ed25519.PrivateKey, approvals ...Blob) (*Result, error) {
-	return SignOf(body, nil, signed, key, approvals...)
-}
-
-// SignOf is Sign of an analyst's proposal, with its signature.
-func SignOf(body, proposer []byte, signed []SignedRelease, key ed25519.PrivateKey, approvals ...Blob) (*Result, error) {
+// in order, and signs it with the proposal's coordinator key. Sites have not signed it yet.
+func Sign(body []byte, signed []SignedRelease, e Evidence, key ed25519.PrivateKey) (*Result, error) {
 	plan, err := study.NewPlan(body)
 	if err != nil {
 		return nil, err
@@ -107,6 +122,28 @@ func SignOf(body, proposer []byte, signed []SignedRelease, key ed25519.PrivateKe
 	if !ed25519.PublicKey(plan.Proposal.Coordinator).Equal(key.Public()) {
 		return nil, errors.New("study: the signing key is not the proposal's coordinator key")
 	}
+	releases, err := parseReleases(signed)
+	if err != nil {
+		return nil, err
+	}
+	r, err := New(plan, releases)
+	if err != nil {
+		return nil, err
+	}
+	r.put(e)
+	r.Proposal, r.Signed, r.Chain = body, signed, ChainOf(r.Digest, signed)
+	if _, err := r.checkSites(plan, releases); err != nil {
+		return nil, err
+	}
+	input, err := r.signingInput()
+	if err != nil {
+		return nil, err
+	}
+	r.Signature = ed25519.Sign(key, input)
+	return r, nil
+}
+
+func parseReleases(signed []SignedRelease) ([]study.Release, error) {
 	var releases []study.Release
 	for _, s := range signed {
 		release, err := study.ParseRelease(s.Encoded)
@@ -115,16 +152,5 @@ func SignOf(body, proposer []byte, signed []SignedRelease, key ed25519.PrivateKe
 		}
 		releases = append(releases, release)
 	}
-	r, err := New(plan, releases)
-	if err != nil {
-		return nil, err
-	}
-	r.Approvals, r.ProposerSignature = approvals, proposer
-	if err := r.checkApprovals(plan); err != nil {
-		return nil, err
-	}
-	if err := r.checkProposer(plan); err != nil {
-		return nil, err
-	}
-	return r, r.seal(body, signed, key)
+	return releases, nil
 }

@@ -16,8 +16,9 @@ func ReadSimulated(file []byte) (*Result, error) {
 	if !r.Simulated {
 		return nil, unverified(-1, WhatSimulated, "is not set")
 	}
-	if len(r.Signed)+len(r.Approvals)+len(r.Signature) > 0 || r.Chain != (proposal.Digest{}) {
-		return nil, unverified(-1, "signature", "a simulated study has none, and no chain and approvals")
+	if len(r.Signed)+len(r.Approvals)+len(r.Signature)+len(r.Confirmations)+len(r.Certificates)+len(r.SiteSignatures) > 0 || r.Attempt != 0 ||
+		r.Chain != (proposal.Digest{}) || r.Transcript != (proposal.Digest{}) {
+		return nil, unverified(-1, "signature", "a simulated study has none, and no setup, chain and approvals")
 	}
 	var releases []study.Release
 	c, slot := p.Start(), -1

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"covey/internal/proposal"
+	"covey/internal/secagg"
 	"covey/internal/study"
 )
 
@@ -19,8 +20,10 @@ type Verified struct {
 	Digest      proposal.Digest `json:"digest"`
 	Coordinator proposal.Key    `json:"coordinator"` // the key in the proposal, which signed everything
 	Sites       int             `json:"sites"`
-	// FewestSurvivors is the fewest sites in any sum, by the coordinator's word: the
-	// sites' signatures on it are not in a result.
+	// Signed is how many sites signed all that the result says: so many that no second result of
+	// the proposal can have as many, while no more sites are corrupt than the plan survives.
+	Signed int `json:"sites_signed"`
+	// FewestSurvivors is the fewest sites in any sum, by the sites' signatures on each.
 	FewestSurvivors int     `json:"fewest_survivors"`
 	N               int     `json:"n"` // units
 	D               int     `json:"d"`
@@ -96,42 +99,31 @@ func unverified(query int, what, format string, args ...any) error {
 // proposal's coordinator key and is the plan's query in its place, with the
 // iterate and the radius that follow from the release before and the plan's
 // charge, that the chain is theirs, that every output and number follows from them,
-// and that the same key signed the whole. The error is a *VerifyError.
+// that the same key signed the whole; and that the sites approved the digest, confirmed the setup,
+// signed each release's survivors, and that enough of them signed the whole. The error is a
+// *VerifyError.
 //
-// It cannot tell whether the noise was drawn, the rows were true or the survivors
-// took part: agents check what of that they can, as they answer. Nor whose the key is:
-// compare its fingerprint.
+// It cannot tell whether the noise was drawn or the rows were true: agents check what of that they
+// can, as they answer. Nor whose the keys are: compare their fingerprints.
 func Verify(file []byte) (*Verified, error) {
 	r, plan, err := parsePlanned(file)
 	if err != nil {
 		return nil, err
 	}
-	if r.Simulated {
-		return nil, unverified(-1, WhatSimulated, "no site took part and nobody signed it")
-	}
-	releases, err := r.checkReleases(plan)
+	releases, setup, err := r.check(plan)
 	if err != nil {
 		return nil, err
 	}
-	if ChainOf(r.Digest, r.Signed) != r.Chain {
-		return nil, unverified(-1, "chain", "is not that of the signed releases")
+	input, err := r.siteInput()
+	if err != nil {
+		return nil, unverified(-1, WhatJSON, "%v", err)
 	}
-	if err := r.checkOutputs(plan, releases); err != nil {
-		return nil, err
-	}
-	if err := r.checkApprovals(plan); err != nil {
-		return nil, err
-	}
-	if err := r.checkProposer(plan); err != nil {
-		return nil, err
-	}
-	input, err := r.signingInput()
-	if err != nil || !verifies(plan, input, r.Signature) {
-		return nil, unverified(-1, "signature", "is not the coordinator key's over this result")
+	if err := setup.CheckPacked(input, r.SiteSignatures); err != nil {
+		return nil, unverified(-1, "site_signatures", "are not those of enough sites over this result: %s", strings.TrimPrefix(err.Error(), "secagg: "))
 	}
 	v := &Verified{
 		Name: r.Name, Digest: r.Digest, Coordinator: plan.Proposal.Coordinator,
-		Sites: plan.Thresholds.Sites, FewestSurvivors: plan.Thresholds.Sites,
+		Sites: plan.Thresholds.Sites, Signed: plan.Thresholds.Threshold, FewestSurvivors: plan.Thresholds.Sites,
 		N: plan.N, D: plan.D, Rounds: plan.Rounds, Queries: len(releases),
 		Epsilon: r.Epsilon, Delta: r.Delta, Adjacency: plan.Adjacency, SitesPerUnit: plan.SitesPerUnit(), Rho: r.Rho, Unit: r.Unit, Noise: r.Noise, Chain: r.Chain, Roster: plan.Proposal.Roster,
 		Proposer: plan.Proposal.Proposer, Readers: plan.Proposal.Readers,
@@ -153,6 +145,33 @@ func Verify(file []byte) (*Verified, error) {
 		}
 	}
 	return v, nil
+}
+
+// check is all that a result must be before sites sign it: Verify but for their signatures. It
+// returns the releases, and the setup that follows from the transcript.
+func (r *Result) check(plan *study.Plan) ([]study.Release, *secagg.Setup, error) {
+	if r.Simulated {
+		return nil, nil, unverified(-1, WhatSimulated, "no site took part and nobody signed it")
+	}
+	releases, err := r.checkReleases(plan)
+	if err != nil {
+		return nil, nil, err
+	}
+	if ChainOf(r.Digest, r.Signed) != r.Chain {
+		return nil, nil, unverified(-1, "chain", "is not that of the signed releases")
+	}
+	if err := r.checkOutputs(plan, releases); err != nil {
+		return nil, nil, err
+	}
+	setup, err := r.checkSites(plan, releases)
+	if err != nil {
+		return nil, nil, err
+	}
+	input, err := r.signingInput()
+	if err != nil || !verifies(plan, input, r.Signature) {
+		return nil, nil, unverified(-1, "signature", "is not the coordinator key's over this result")
+	}
+	return releases, setup, nil
 }
 
 // parsePlanned reads a result file, and the plan of the proposal in it.
@@ -205,6 +224,7 @@ func (v *Verified) Rows() [][2]string {
 		{"unit", unit + ": what privacy is promised to"},
 		{"noise", noise},
 		{"approvals", fmt.Sprintf("all %d sites signed this digest", v.Sites)},
+		{"signatures", fmt.Sprintf("%d of %d sites signed this result, and each sum's survivors", v.Signed, v.Sites)},
 		{"chain", v.Chain.String()},
 	}
 	if v.kept != "" {
@@ -329,7 +349,9 @@ func (r *Result) checkOutputs(p *study.Plan, releases []study.Release) error {
 	if study.Near(r.NoiseToSignal, want.NoiseToSignal) {
 		want.NoiseToSignal = r.NoiseToSignal
 	}
-	want.Releases, want.Proposal, want.Signed, want.Chain, want.Signature, want.Approvals, want.ProposerSignature = r.Releases, r.Proposal, r.Signed, r.Chain, r.Signature, r.Approvals, r.ProposerSignature
+	want.Releases, want.Proposal, want.Signed, want.Chain, want.Signature = r.Releases, r.Proposal, r.Signed, r.Chain, r.Signature
+	want.put(Evidence{r.ProposerSignature, r.Approvals, r.Attempt, r.Transcript, r.Confirmations, r.Certificates})
+	want.SiteSignatures = r.SiteSignatures
 	for field := range reflect.TypeFor[Result]().Fields() {
 		mine, theirs := reflect.ValueOf(*want).FieldByIndex(field.Index), reflect.ValueOf(*r).FieldByIndex(field.Index)
 		same := reflect.DeepEqual(mine.Interface(), theirs.Interface())
@@ -383,26 +405,4 @@ func alike(a, b reflect.Value) bool {
 	default:
 		return reflect.DeepEqual(a.Interface(), b.Interface())
 	}
-}
-
-// checkApprovals checks the approvals that a result shows: one of each site of the roster,
-// in its order, each over this proposal's digest.
-func (r *Result) checkApprovals(p *study.Plan) error {
-	if len(r.Approvals) != len(p.Proposal.Roster) {
-		return unverified(-1, "approvals", "has %d signatures, the roster %d sites", len(r.Approvals), len(p.Proposal.Roster))
-	}
-	for i, m := range p.Proposal.Roster {
-		if !study.CheckDecision(m, p.Digest, study.VerdictApproved, "", r.Approvals[i]) {
-			return unverified(-1, "approvals", "%s's is not its identity key's over this digest", m.Name)
-		}
-	}
-	return nil
-}
-
-// checkProposer checks that the proposal is as its proposer signed it, or has none.
-func (r *Result) checkProposer(p *study.Plan) error {
-	if p.Proposal.CheckSignature(p.Digest, r.ProposerSignature) != nil {
-		return unverified(-1, "proposer_signature", "is not that of the proposal's proposer over this digest")
-	}
-	return nil
 }

@@ -259,7 +259,7 @@ func TestVerifySignature(t *testing.T) {
 			refuses(t, file(t, r), "signature", -1)
 		})
 	}
-	if _, err := Sign(body, signed, stranger); err == nil {
+	if _, err := Sign(body, signed, Evidence{}, stranger); err == nil {
 		t.Error("a key that is not the proposal's signed")
 	}
 	t.Logf("figure: %d bad inputs: signatures of a result", count)
@@ -291,10 +291,7 @@ func TestVerifiedSaysWhose(t *testing.T) {
 		{"unit = \"who\"\nnoise = \"distributed\"\n", `all rows of one value of "who" at one site: `, "distributed: "},
 	} {
 		p, body, signed := course(t, strings.Replace(private, "spare_slots", c.keys+"spare_slots", 1), nil)
-		r, err := Sign(body, signed, texts.Signer, approvalsOf(p)...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := made(t, p, body, signed)
 		v, err := Verify(file(t, r))
 		if err != nil {
 			t.Fatal(err)

@@ -20,6 +20,8 @@ const (
 	EntryOpening   EntryKind = "opening"   // U's certificate, before any share is asked for
 	EntryAbandoned EntryKind = "abandoned" // the slot; the query goes on in the next
 	EntryReleased  EntryKind = "released"  // the noised answer and its charge
+	EntryDrafted   EntryKind = "drafted"   // the result, before any site is asked to sign it
+	EntryAttested  EntryKind = "attested"  // by enough sites: the result is complete
 	EntryEnded     EntryKind = "ended"
 )
 
@@ -54,6 +56,10 @@ type Entry struct {
 	// different processors need not agree on the last bit of a division.
 	Course *study.Course `json:"course,omitempty"`
 	Rho    float64       `json:"rho,omitempty"`
+	// of EntryDrafted
+	Draft []byte `json:"draft,omitempty"`
+	// of EntryAttested, by site
+	Attestations [][]byte `json:"attestations,omitempty"`
 }
 
 // StaleError is an entry that came too late: another one had already decided
@@ -123,6 +129,8 @@ func (s *State) change(e Entry, stale error) error {
 			s.live.recalled[i] = s.live.leading // who led the setup has what the sites sent
 		}
 		s.live.resetSlot(s.plan.Thresholds.Sites)
+	case EntryDrafted, EntryAttested:
+		return s.applyResult(e, stale)
 	case EntryEnded:
 		if e.Code == study.CodeExpired && s.Status != StatusProposed {
 			return stale // the last approval was quicker
@@ -174,7 +182,8 @@ func (s *State) applySlot(e Entry, stale error) error {
 		case s.End != "":
 			s.Status, s.Code = StatusEnded, s.End
 		case s.Query == len(s.plan.Queries):
-			s.Status, s.Code = StatusCompleted, study.CodeCompleted
+			s.Status = StatusSigning
+			clear(s.live.left) // a site that could not go on may sign
 		}
 	default:
 		return stale

@@ -114,6 +114,11 @@ type (
 		Code        study.Code
 		Culprit     int // -1 for nobody
 	}
+	// Attested is a site's signature on the committed draft of the result, checked.
+	Attested struct {
+		Site      int
+		Signature []byte
+	}
 	// Refused is a site's no. Held is the survivor set it signed before, if the
 	// signature was checked; Shared is its word that it sent shares in that slot.
 	Refused struct {
@@ -169,6 +174,7 @@ func (KeysMissing) event()   {}
 func (TagsMissing) event()   {}
 func (Keyed) event()         {}
 func (OpenFailed) event()    {}
+func (Attested) event()      {}
 func (Refused) event()       {}
 func (Adopt) event()         {}
 func (Expired) event()       {}
@@ -208,6 +214,8 @@ type (
 		Ask       study.Ask
 		Survivors []int
 	}
+	// Draft makes the result of all releases, and proposes it.
+	Draft struct{}
 	// Drop takes the shares of helpers that proved nothing out of the opening.
 	Drop struct {
 		Query, Slot int
@@ -233,6 +241,7 @@ func (Propose) effect()     {}
 func (VerifySetup) effect() {}
 func (DrawGraph) effect()   {}
 func (Open) effect()        {}
+func (Draft) effect()       {}
 func (Drop) effect()        {}
 func (Doubt) effect()       {}
 func (SetDeadline) effect() {}

@@ -25,6 +25,7 @@ type harness struct {
 	asked   []string // "kind site query slot"
 	pending []Effect
 	opened  map[string]int
+	drafts  int
 	served  map[int]int // by site, the slot that it was last asked for shares of
 	// trouble is what an opening meets, each once
 	trouble []func(Open) Event
@@ -142,6 +143,9 @@ func (h *harness) one() bool {
 			break
 		}
 		h.open(e)
+	case Draft:
+		h.drafts++
+		h.commit(h.state.NewDrafted(fmt.Appendf(nil, "draft of %d releases", len(h.state.Releases))))
 	case Drop:
 		h.dropped = append(h.dropped, e.Helpers...)
 	case Send:
@@ -234,6 +238,14 @@ func (h *harness) answer(i int, m wire.Message) {
 		h.served[i] = m.Slot
 		if !h.mute["share"] && !h.mute[fmt.Sprint("share ", i)] {
 			h.event(Shared{i, m.Query, m.Slot})
+		}
+	case wire.Attest:
+		note("attest")
+		if h.state.Draft == nil || string(m.Draft) != string(h.state.Draft) {
+			h.t.Fatalf("a signature on %q was asked for, %q is committed", m.Draft, h.state.Draft)
+		}
+		if !h.mute["attest"] {
+			h.event(Attested{i, fmt.Appendf(nil, "attestation %d", i)})
 		}
 	case wire.Prove:
 		note(fmt.Sprintf("prove of %d", m.Dealer-1))

@@ -22,6 +22,7 @@ const (
 	askShares
 	askProof
 	askKeys
+	askAttestation
 	tellEnded
 	asks
 )
@@ -55,6 +56,8 @@ func (s *State) prompts() []Effect {
 			p.setup()
 		case StatusRunning:
 			p.query()
+		case StatusSigning:
+			p.result()
 		case StatusCompleted, StatusEnded:
 			p.final()
 			p.send(tellEnded, 1, func() wire.Message { return wire.Ended{Header: wire.Header{Study: s.plan.Digest}, Code: s.Code} })
@@ -150,7 +153,7 @@ func (p *prompter) final() {
 func (s *State) told(at int) (wire.Final, bool) {
 	of := s.Releases[at]
 	r, err := study.ParseRelease(of.Encoded)
-	return wire.Final{Header: wire.Header{Study: s.plan.Digest, Query: r.Query, Slot: r.Slot}, Encoded: of.Encoded, Signature: of.Signature}, err == nil
+	return wire.Final{Header: wire.Header{Study: s.plan.Digest, Query: r.Query, Slot: r.Slot}, Encoded: of.Encoded, Signature: of.Signature, Certificate: of.Certificate}, err == nil
 }
 
 // lacked tells a release that the site said it lacks, and asks everything about the open slot
@@ -164,7 +167,7 @@ func (p *prompter) lacked() {
 	l.lacks[i] = 0
 	if m, ok := p.s.told(at); ok {
 		p.out = append(p.out, Send{Site: i, Message: m})
-		for kind := askUpload; kind <= askKeys; kind++ {
+		for kind := askUpload; kind <= askAttestation; kind++ {
 			l.asked[i][kind] = 0
 		}
 	}

@@ -16,6 +16,7 @@ const (
 	StatusProposed  Status = "proposed"  // sites decide
 	StatusSetup     Status = "setup"     // one-time keys and shares
 	StatusRunning   Status = "running"   // queries
+	StatusSigning   Status = "signing"   // all is released; sites sign the result
 	StatusCompleted Status = "completed" // the result stands
 	StatusEnded     Status = "ended"     // without a result; Code says why
 )
@@ -24,6 +25,8 @@ const (
 type Released struct {
 	Encoded   []byte `json:"encoded"`
 	Signature []byte `json:"signature"`
+	// Certificate opened its sum, packed (secagg.Setup.Pack).
+	Certificate []byte `json:"certificate,omitempty"`
 }
 
 // Durable is the replicated part of a study's state. It MUST hold no un-noised
@@ -60,6 +63,9 @@ type Durable struct {
 
 	Releases []Released `json:"releases,omitempty"`
 	Rho      float64    `json:"rho"` // charged so far
+
+	Draft        []byte   `json:"draft,omitempty"`        // of the result; committed before any site is asked
+	Attestations [][]byte `json:"attestations,omitempty"` // sites' signatures on it, by site
 }
 
 // State is one study's. The zero State awaits its Proposed entry.
@@ -113,6 +119,8 @@ type live struct {
 	adopted   *Adopt          // the open query's result, where the log does not hold it
 	opening   bool            // Open is under way, or has failed
 	failed    *OpenFailed     // how it failed
+	drafting  bool            // Draft is under way, or has failed
+	attested  [][]byte        // by site, on the committed draft
 	overdue   bool            // the open slot's upload deadline has passed
 	stalled   bool            // its opening deadline has passed
 	timed     map[string]bool // deadlines set since the slot opened
@@ -137,7 +145,7 @@ var errUnfit = errors.New("round: the state of a study does not fit its plan")
 // another coordinator made up is refused before anything counts on it.
 func (d *Durable) fits(p *study.Plan) bool {
 	n := p.Thresholds.Sites
-	for _, list := range [][][]byte{d.Announcements, d.Nonces, d.Confirmations, d.Tags, d.Deposits, d.TagHashes, d.DepositHashes, d.Certificate} {
+	for _, list := range [][][]byte{d.Announcements, d.Nonces, d.Confirmations, d.Tags, d.Deposits, d.TagHashes, d.DepositHashes, d.Certificate, d.Attestations} {
 		// none, nil or not, of a study that ended before there were any
 		if len(list) != 0 && len(list) != n {
 			return false
@@ -152,7 +160,8 @@ func (d *Durable) fits(p *study.Plan) bool {
 	}
 	return len(d.Verdicts) == n && d.Culprit >= -1 && d.Culprit < n &&
 		d.Accuser >= 0 && d.Accuser <= n && d.Slot >= 0 && d.Query >= 0 && d.Query <= len(p.Queries) &&
-		(d.Status != StatusRunning || d.Query < len(p.Queries) && len(d.Announcements) == n)
+		(d.Status != StatusRunning || d.Query < len(p.Queries) && len(d.Announcements) == n) &&
+		(d.Status != StatusSigning || d.Query == len(p.Queries) && len(d.Announcements) == n && len(d.Releases) > 0)
 }
 
 // Restore rebuilds a state from its durable part.
@@ -176,7 +185,8 @@ func (l *live) reset(sites int) {
 	*l = live{
 		connected: make([]bool, sites), asked: make([]asked, sites), left: make([]departure, sites),
 		announced: make([][]byte, sites), nonces: make([][]byte, sites), boxes: make([][][]byte, sites), confirmed: make([][]byte, sites),
-		tags: make([][]byte, sites), deposits: make([][]byte, sites), recalled: make([]bool, sites),
+		attested: make([][]byte, sites),
+		tags:     make([][]byte, sites), deposits: make([][]byte, sites), recalled: make([]bool, sites),
 	}
 	l.resetSlot(sites)
 }
@@ -290,6 +300,8 @@ func (s *State) awaits(i int) bool {
 		default:
 			return !l.shared[i]
 		}
+	case StatusSigning:
+		return s.Draft != nil && l.attested[i] == nil && s.graph().Signs(i)
 	}
 	return false
 }

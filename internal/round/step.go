@@ -127,6 +127,10 @@ func (s *State) observe(e Event) {
 		if s.open(e.Query, e.Slot) {
 			l.keys[e.Site] = false
 		}
+	case Attested:
+		if s.Status == StatusSigning && s.Draft != nil {
+			l.attested[e.Site] = e.Signature
+		}
 	case OpenFailed:
 		if s.open(e.Query, e.Slot) {
 			l.failed = &e // and never opened again by this leader
@@ -138,7 +142,7 @@ func (s *State) observe(e Event) {
 	case Refused:
 		s.refused(e)
 	case ProposeFailed:
-		l.proposing = false
+		l.proposing, l.drafting = false, false
 		l.askAgain(askDecision)     // all others are proposed by what is noted here
 		l.askAgain(askAnnouncement) // a withdrawal answers this one, too
 	case Lapsed:
@@ -235,6 +239,8 @@ func (s *State) refused(e Refused) {
 	switch s.Status {
 	case StatusSetup:
 		s.live.left[e.Site] = s.departing(e)
+	case StatusSigning:
+		s.unsigned(e)
 	case StatusRunning:
 		switch e.Code {
 		case study.CodeHeld:
@@ -252,8 +258,8 @@ func (s *State) refused(e Refused) {
 			// An answer to something that is over, or of a site that was away for several queries:
 			// it needs every release. It is told one at a time, each once a link and slot,
 			// so that what waits for a site stays small and no word of its is answered forever.
-			if has := e.Lacks - 1; s.open(e.Query, e.Slot) && has >= s.live.caught[e.Site] && has < len(s.Releases) {
-				s.live.lacks[e.Site], s.live.caught[e.Site] = e.Lacks, e.Lacks
+			if s.open(e.Query, e.Slot) {
+				s.lacks(e)
 			}
 		case study.CodeFinal:
 			// An answer to something that is over.
@@ -263,6 +269,13 @@ func (s *State) refused(e Refused) {
 		default:
 			s.live.left[e.Site] = s.departing(e)
 		}
+	}
+}
+
+// lacks notes which release a site says it needs next.
+func (s *State) lacks(e Refused) {
+	if has := e.Lacks - 1; has >= s.live.caught[e.Site] && has < len(s.Releases) {
+		s.live.lacks[e.Site], s.live.caught[e.Site] = e.Lacks, e.Lacks
 	}
 }
 
@@ -300,6 +313,8 @@ func (s *State) effects() []Effect {
 	case StatusRunning:
 		out = append(out, s.deadlines()...)
 		out = append(out, s.advance()...)
+	case StatusSigning:
+		out = append(out, s.finish()...)
 	}
 	return out
 }

@@ -152,10 +152,7 @@ func (b *Board) Draw(nonces [][]byte) (*Setup, error) {
 	}
 	s := &Setup{cfg: b.setup.cfg, sites: b.setup.sites}
 	h.Sum(s.transcript[:0])
-	seed := [32]byte(derive(s.transcript[:], nil, "graph", 32))
-	var err error
-	s.graph, err = NewGraph(s.cfg.Sparse, seed)
-	return s, err
+	return s, s.draw()
 }
 
 // CheckKey checks that seal is the ML-KEM key that the site's head names, and is a key. It is for

@@ -96,7 +96,7 @@ func (s *Setup) Receive(self int, sec Secrets, key ed25519.PrivateKey, boxes, bo
 		r.Deposits = s.deposits(self, sec, owners, r.Held)
 		r.Statement = ed25519.Sign(key, s.statement(self, r.Deposits, tags))
 	}
-	r.Confirmation = ed25519.Sign(key, s.confirmation(self))
+	r.Confirmation = s.Confirm(self, key)
 	return r, nil
 }
 
@@ -193,6 +193,12 @@ func (s *Setup) receive(from, to int, transport *[32]byte, seal *mlkem.Decapsula
 // confirmation is what a site signs once it holds all shares and keys.
 func (s *Setup) confirmation(site int) []byte {
 	return append(append([]byte("covey secagg confirmation v2\x00"), s.transcript[:]...), u16(site)...)
+}
+
+// Confirm signs the transcript. A site confirms what it has received and checked, and stored
+// (Receive).
+func (s *Setup) Confirm(self int, key ed25519.PrivateKey) []byte {
+	return ed25519.Sign(key, s.confirmation(self))
 }
 
 // CheckConfirmation checks one site's.

@@ -207,7 +207,7 @@ func TestNeverVerifies(t *testing.T) {
 	unmarked.Simulated = false
 	verify("without its mark", unmarked, "signed")
 	_, key, _ := ed25519.GenerateKey(nil)
-	if _, err := result.Sign(r.Proposal, nil, key); err == nil {
+	if _, err := result.Sign(r.Proposal, nil, result.Evidence{}, key); err == nil {
 		t.Error("another key signs for the proposal's")
 	}
 	for _, rel := range r.Releases {

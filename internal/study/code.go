@@ -62,4 +62,8 @@ const (
 	CodeForked Code = "forked"
 	// the coordinator's chain does not extend the one that the site kept; the study waits
 	CodeBrokenChain Code = "broken_chain"
+	// the result does not verify at the site, or is not of what the site holds
+	CodeBadResult Code = "bad_result"
+	// the site has signed another result of the study
+	CodeSecondResult Code = "second_result"
 )

@@ -123,36 +123,6 @@ func (p *Plan) UnmarshalJSON(text []byte) error {
 	return p.setIota()
 }
 
-// wideSigma stands for any σ of whose shares no part is too narrow: factors do not depend on it.
-const wideSigma noise.Sigma = 1 << 50
-
-// NoiseOver is the noise of a sum over survivors that all answered, as a multiple of central noise:
-// at most √(1.1·u/(u - max(η, 1))) over u of them, 1 where noise is central.
-func (p *Plan) NoiseOver(survivors int) float64 {
-	if p.Honest == 0 {
-		return 1
-	}
-	share, err := p.Share(wideSigma)
-	if err != nil {
-		return math.Inf(1) // no roster is so large
-	}
-	return math.Sqrt(float64(survivors)*share.Kept(survivors).Variance()) / wideSigma.Float()
-}
-
-// NoiseWords says for people how much noise there is, and what it depends on.
-func (p *Plan) NoiseWords() string {
-	if p.Honest == 0 {
-		return "central: the coordinator's leader sees exact sums over all sites in them"
-	}
-	sites, least := p.Thresholds.Sites, p.Thresholds.MinSurvivors
-	text := fmt.Sprintf("distributed: each site adds its share, %d of them carry all of it; nobody sees an exact sum; over all %d sites %.3g times central noise",
-		sites-p.apart(), sites, p.NoiseFactor)
-	if least < sites {
-		text += fmt.Sprintf(", over %d of them, the fewest, %.3g; at most %.3g where sites go while a sum is opened", least, p.NoiseOver(least), math.Sqrt(float64(sites)/float64(p.Honest)))
-	}
-	return text
-}
-
 // units is how many units, or pairs of them, a site contributes.
 func (p *Plan) units(site int) int {
 	n := p.Proposal.Roster[site].Units

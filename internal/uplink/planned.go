@@ -58,6 +58,8 @@ func Planned(p *study.Plan, self int) []egress.Planned {
 		}
 		add(wire.Shares{Header: wire.Header{Study: p.Digest, Query: i, Slot: i}, Shares: make([]byte, n)}, what)
 	}
+	query, round = -1, -1
+	add(wire.Attestation{Header: wire.Header{Study: p.Digest}, Signature: make([]byte, 64)}, "a signature on the whole result, which this site has verified")
 	return out
 }
 

@@ -92,11 +92,18 @@ func Largest(p *study.Plan) int {
 		out = max(n*(s.head()+each), n*(32+each)+(t.Holders+pairs)*(sealKey+each),
 			dealers*(s.box(true, false)+s.body()+2*each)+pairs*(s.box(false, true)+each))
 	}
+	// Of a result all outputs, and what pictures it has: their counts are its queries'. The rest is
+	// short.
+	draft := n * (64 + each)
+	for _, q := range p.Queries {
+		draft += 32 * (q.Values + 8*p.K())
+	}
+	out = max(out, draft+32*16*p.D*(p.K()+2))
 	for _, q := range p.Queries {
 		// X, Found and Fill are of so many vectors at most; Center and Scale are one each.
 		vectors := p.D * (3*p.K() + 2)
 		// A query, or its signed release: in JSON a number takes 32 bytes at most.
-		out = max(out, 8*vectors, 32*(q.Values+vectors)+8*n)
+		out = max(out, 8*vectors, 32*(q.Values+vectors)+8*n+66*t.Threshold)
 	}
 	out = max(out, n*(64+each)) // confirmations, or a certificate
 	return min(baseMessage+out, wire.MaxMessage)

@@ -94,6 +94,11 @@ type (
 		Header
 		Shares []byte
 	}
+	// Attestation is a site's signature on a result.
+	Attestation struct {
+		Header
+		Signature []byte
+	}
 	// Proof shows that the site's share of one dealer's secret is the one that it was sent.
 	Proof struct {
 		Header
@@ -186,10 +191,19 @@ type (
 		Header
 		Survivors []int
 	}
-	// Final is a query's release: its exact signed bytes, and the coordinator's signature.
+	// Final is a query's release: its exact signed bytes, the coordinator's signature, and the
+	// packed certificate that opened its sum.
 	Final struct {
 		Header
-		Encoded, Signature []byte
+		Encoded, Signature, Certificate []byte
+	}
+	// Attest asks for a signature on the study's result: its draft, all sites' approvals, and the
+	// proposer's signature where there is one.
+	Attest struct {
+		Header
+		Draft     []byte
+		Approvals [][]byte
+		Proposer  []byte
 	}
 	// Ended is the end of a study.
 	Ended struct {
@@ -239,7 +253,8 @@ func (m Shares) body() proto.Message    { return &covey.Shares{Shares: m.Shares}
 func (m Proof) body() proto.Message {
 	return &covey.Proof{Dealer: uint32(m.Dealer), Proof: m.Proof}
 }
-func (m PairKeys) body() proto.Message { return &covey.PairKeys{Keys: m.Keys} }
+func (m PairKeys) body() proto.Message    { return &covey.PairKeys{Keys: m.Keys} }
+func (m Attestation) body() proto.Message { return &covey.Attestation{Signature: m.Signature} }
 
 func (m Refusal) body() proto.Message {
 	b := &covey.Refusal{
@@ -268,8 +283,13 @@ func (m Open) body() proto.Message {
 func (m Prove) body() proto.Message {
 	return &covey.Prove{Survivors: uints(m.Survivors), Dealer: uint32(m.Dealer)}
 }
-func (m Keys) body() proto.Message  { return &covey.Keys{Survivors: uints(m.Survivors)} }
-func (m Final) body() proto.Message { return &covey.Final{Released: m.Encoded, Signature: m.Signature} }
+func (m Keys) body() proto.Message { return &covey.Keys{Survivors: uints(m.Survivors)} }
+func (m Final) body() proto.Message {
+	return &covey.Final{Released: m.Encoded, Signature: m.Signature, Certificate: m.Certificate}
+}
+func (m Attest) body() proto.Message {
+	return &covey.Attest{Draft: m.Draft, Approvals: m.Approvals, Proposer: m.Proposer}
+}
 func (m Ended) body() proto.Message { return &covey.Ended{Code: wireCode(m.Code)} }
 func (m Head) body() proto.Message {
 	return &covey.Head{Base: m.Base.Number, BaseHead: m.Base.Link[:], Steps: chain.Join(m.Steps), Signature: m.Signature}
@@ -331,7 +351,7 @@ func decode(r *reader, h Header, body proto.Message) (Message, error) {
 		m := Refusal{h, codeOf(b.GetCode()), r.int(b.GetCulprit()), b.GetContext(), r.ints(b.GetSurvivors()), b.GetSignature(), nil,
 			b.GetShared(), b.GetAnnouncement(), r.int(b.GetLacks()), b.GetEvidence()}
 		if f := b.GetFinal(); f != nil {
-			m.Final = &Final{Encoded: f.GetReleased(), Signature: f.GetSignature()}
+			m.Final = &Final{Encoded: f.GetReleased(), Signature: f.GetSignature(), Certificate: f.GetCertificate()}
 		}
 		return m, nil
 	case *covey.Proposal:
@@ -359,7 +379,11 @@ func decode(r *reader, h Header, body proto.Message) (Message, error) {
 	case *covey.Keys:
 		return Keys{h, r.ints(b.GetSurvivors())}, nil
 	case *covey.Final:
-		return Final{h, b.GetReleased(), b.GetSignature()}, nil
+		return Final{h, b.GetReleased(), b.GetSignature(), b.GetCertificate()}, nil
+	case *covey.Attest:
+		return Attest{h, b.GetDraft(), b.GetApprovals(), b.GetProposer()}, nil
+	case *covey.Attestation:
+		return Attestation{h, b.GetSignature()}, nil
 	case *covey.Ended:
 		return Ended{h, codeOf(b.GetCode())}, nil
 	case *covey.Head:

@@ -64,7 +64,10 @@ const (
 	RightSum Rule = "right-sum"
 	// What a query asks about follows from the release before it.
 	NextStep Rule = "next-step"
-	// A study that is over says so once all is released, or with a code.
+	// A site is asked to sign a result after its draft is durable on a quorum, and signs one of a
+	// study.
+	OneResult Rule = "one-result"
+	// A study that is over says so once sites have signed its result, or with a code.
 	HonestEnd Rule = "honest-end"
 	// The history itself makes sense.
 	Readable Rule = "readable"

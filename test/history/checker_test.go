@@ -45,7 +45,7 @@ func TestGoodHistory(t *testing.T) {
 			t.Error(v)
 		}
 		if report.Studies != 1 || report.Completed != 1 || report.Released != 2 || report.Checked != 2 || report.Slots != 2 ||
-			report.Uploads != 7 || report.SurvivorSets != 2 || report.Openings != 2 || report.Entries != 12 || len(report.Unfinished) != 0 {
+			report.Uploads != 7 || report.SurvivorSets != 2 || report.Openings != 2 || report.Entries != 14 || len(report.Unfinished) != 0 {
 			t.Errorf("%d coordinators: %+v", n, report)
 		}
 	}
@@ -181,7 +181,7 @@ func histories() []broken {
 		}},
 		{rule: ChargeBeforeRelease, name: "a release after the end", tell: func(st *story) {
 			st.insert("log/released/1/1/c1/before", func() { st.log(round.Entry{Kind: round.EntryEnded, Code: study.CodeAborted}) })
-		}, also: []Rule{HonestEnd}},
+		}, also: []Rule{HonestEnd, OneResult}},
 		{rule: ChargeBeforeRelease, name: "a snapshot with what is not committed", tell: func(st *story) {
 			data, err := json.Marshal(map[string]any{"studies": []round.Durable{{Body: st.body(), Releases: []round.Released{*st.released[0].Released}}}})
 			st.must(err)
@@ -344,6 +344,11 @@ func histories() []broken {
 			a.X[0], a.X[1] = a.X[1], a.X[0]
 		}}},
 
+		{rule: OneResult, name: "two results", tell: func(st *story) { st.attestation(st.members[1], make([]byte, 64)) }},
+		{rule: OneResult, name: "asked before the draft is in the log", tell: func(st *story) {
+			st.move("receive/attest/-1/-1/s1", "log/drafted/0/0/c1/before")
+		}},
+		{rule: HonestEnd, name: "completed before sites signed", tell: func(st *story) { st.drop("log/attested") }},
 		{rule: HonestEnd, name: "completed too early", vary: variation{queries: 1}, tell: func(st *story) { ended(st, covey.Code_CODE_COMPLETED) }},
 		{rule: HonestEnd, name: "an end that is not in the log", vary: variation{queries: 1}, tell: func(st *story) { ended(st, covey.Code_CODE_ABORTED) }},
 		{rule: HonestEnd, name: "an end without a code", vary: variation{queries: 1}, tell: func(st *story) { st.log(round.Entry{Kind: round.EntryEnded}) }},
@@ -351,7 +356,7 @@ func histories() []broken {
 	for _, kind := range []struct{ point, message string }{
 		{"approve/-1/-1", "decision"}, {"setup.announcement/-1/-1", "announcement"}, {"setup.boxes/-1/-1", "boxes"},
 		{"setup.confirmation/-1/-1", "confirmation"}, {"setup.confirmed/-1/-1", "upload"},
-		{"upload/0/0", "upload"}, {"sign/0/0", "signature"}, {"shares/0/0", "shares"},
+		{"upload/0/0", "upload"}, {"result/-1/-1", "attestation"}, {"sign/0/0", "signature"}, {"shares/0/0", "shares"},
 	} {
 		point, _, _ := strings.Cut(kind.point, "/")
 		out = append(out, broken{rule: JournalBeforeReply, name: kind.message + " before " + point, tell: func(st *story) {

@@ -26,6 +26,7 @@ type entry struct {
 	code        study.Code
 	rejected    bool
 	released    [32]byte // hash of the signed bytes
+	draft       [32]byte // hash
 }
 
 // place is a slot of a query.
@@ -46,6 +47,8 @@ type run struct {
 	certificates   map[place][][][]byte
 	committed      map[int][][32]byte // by query: signed bytes
 	sets, openings int
+	drafts         [][32]byte // hashes
+	attested       bool
 
 	// What was released, committed or not.
 	releases map[int][32]byte      // by query: the first signed bytes met
@@ -98,7 +101,7 @@ type kinds struct{ self, pair bool }
 func (s *run) completed() bool {
 	for q := range s.last {
 		if s.committed[q] != nil {
-			return true
+			return s.attested
 		}
 	}
 	return false
@@ -173,6 +176,8 @@ func (c *Checker) read(data []byte) *entry {
 	case round.EntrySurvivors:
 		s.hashes[secagg.Survivors(e.Survivors).Hash()] = e.Survivors
 		c.followTotal(s, e.Query, e.Survivors)
+	case round.EntryDrafted:
+		out.draft = hashOf(e.Draft)
 	case round.EntryReleased:
 		if e.Released == nil {
 			c.fail(Readable, s, e.Query, e.Slot, "a release without its value")
@@ -241,6 +246,12 @@ func (c *Checker) commit(e *entry) {
 				s.openings++
 			}
 		}
+	case round.EntryDrafted:
+		if !slices.Contains(s.drafts, e.draft) && (again || s.drafts == nil) {
+			s.drafts = append(s.drafts, e.draft)
+		}
+	case round.EntryAttested:
+		s.attested = s.drafts != nil
 	case round.EntryReleased:
 		// two are one-release's
 		if known := s.committed[e.query]; !slices.Contains(known, e.released) {

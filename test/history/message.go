@@ -86,6 +86,13 @@ func (c *Checker) sent(e failpoint.Event) {
 	case "shares":
 		need("shares", m.query, m.slot)
 		c.shared(s, i, m)
+	case "attestation":
+		need("result", -1, -1)
+		key, h := said{site: i, kind: m.kind}, hashOf(m.body)
+		if old, ok := s.sent[key]; ok && old != h {
+			c.fail(OneResult, s, -1, -1, "site %d signed two results", i)
+		}
+		s.sent[key] = h
 	case "proof", "pairkeys":
 		need("shares", m.query, m.slot)
 		c.followed(s, i, m)
@@ -341,6 +348,10 @@ func (c *Checker) received(e failpoint.Event) {
 		c.shown(s, at, m)
 	case "final":
 		c.told(s, m)
+	case "attest":
+		if !slices.Contains(s.drafts, hashOf(m.body)) {
+			c.fail(OneResult, s, -1, -1, "a signature on a result is asked for before its draft is durable on a quorum, or on another")
+		}
 	case "ended":
 		c.toldEnded(s, m)
 	}

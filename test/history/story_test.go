@@ -130,12 +130,31 @@ func newStory(t testing.TB, vary variation) *story {
 		}
 		course = st.query(course)
 	}
+	st.attest()
 	for _, m := range st.members {
 		st.receive(m, "ended", -1, -1, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Ended{Ended: &covey.Ended{
 			Study: st.id(), Code: covey.Code_CODE_COMPLETED}}})
 		st.journal(m, "finish", -1, -1)
 	}
 	return st
+}
+
+// attest has three sites sign a result.
+func (st *story) attest() {
+	draft := []byte("a draft")
+	st.log(round.Entry{Kind: round.EntryDrafted, Draft: draft})
+	signatures := make([][]byte, len(st.members))
+	for i, m := range st.members[:3] {
+		st.receive(m, "attest", -1, -1, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Attest{Attest: &covey.Attest{Study: st.id(), Draft: draft}}})
+		st.journal(m, "result", -1, -1)
+		signatures[i] = ed25519.Sign(m.identity, draft)
+		st.attestation(m, signatures[i])
+	}
+	st.log(round.Entry{Kind: round.EntryAttested, Attestations: signatures})
+}
+
+func (st *story) attestation(m *member, signature []byte) {
+	st.send(m, "attestation", -1, -1, &covey.SiteMessage{Body: &covey.SiteMessage_Attestation{Attestation: &covey.Attestation{Study: st.id(), Signature: signature}}})
 }
 
 func (st *story) must(err error) {

@@ -70,6 +70,8 @@ func readSite(raw []byte) (message, error) {
 	case *covey.SiteMessage_Shares:
 		s := b.Shares
 		return about(s.GetStudy(), message{kind: "shares", query: int(s.GetQuery()), slot: int(s.GetSlot()), body: s.GetShares()})
+	case *covey.SiteMessage_Attestation:
+		return about(b.Attestation.GetStudy(), message{kind: "attestation", body: b.Attestation.GetSignature()})
 	case *covey.SiteMessage_Proof:
 		p := b.Proof
 		return about(p.GetStudy(), message{kind: "proof", query: int(p.GetQuery()), slot: int(p.GetSlot()), body: p.GetProof()})
@@ -137,6 +139,8 @@ func readCoordinator(raw []byte) (message, error) {
 		return about(f.GetStudy(), message{kind: "final", query: int(f.GetQuery()), slot: int(f.GetSlot()), final: finalOf(f)})
 	case *covey.CoordinatorMessage_Head:
 		return message{kind: "head"}, nil
+	case *covey.CoordinatorMessage_Attest:
+		return about(b.Attest.GetStudy(), message{kind: "attest", body: b.Attest.GetDraft()})
 	case *covey.CoordinatorMessage_Ended:
 		return about(b.Ended.GetStudy(), message{kind: "ended", code: codeOf(b.Ended.GetCode())})
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	"google.golang.org/protobuf/proto"
+
 	"covey/internal/proposal"
 	"covey/internal/secagg"
 	"covey/internal/study"
@@ -453,6 +455,10 @@ func (w *world) vector(i int, a study.Ask) []uint64 {
 // ask delivers a message to an honest site and notes what comes back.
 func (w *world) ask(i int, m *covey.CoordinatorMessage) []*covey.SiteMessage {
 	w.t.Helper()
+	if f := m.GetFinal(); f != nil && len(f.GetCertificate()) == 0 {
+		m = proto.CloneOf(m)
+		m.GetFinal().Certificate = w.colluding(i, f.GetReleased())
+	}
 	said := w.site[i].ask(m)
 	w.view.note(w, i, m, said)
 	return said

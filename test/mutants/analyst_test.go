@@ -60,6 +60,6 @@ func init() {
 		{"analyst: a result before it shows", 0, []edit{{"internal/coordinator/result.go", "case told.Phase != wire.PhaseCompleted || state.Status != round.StatusCompleted:", "case told.Phase == wire.PhaseCompleted && false || state.Status != round.StatusCompleted:"}}, life, killer{}},
 		{"analyst: who is slow is named", 0, []edit{{told, "a.Awaited = s.Overdue && slices", "a.Awaited = slices"}}, in("analysis", "TestAwaited"), killer{}},
 		{"analyst: times to the second", 0, []edit{{told, "s.Proposed.Truncate(Tick)", "s.Proposed"}}, in("analysis", "TestTimesAreRounded"), killer{}},
-		{"analyst: a result without its proposer's signature", 0, []edit{{"internal/result/verify.go", "p.Proposal.CheckSignature(p.Digest, r.ProposerSignature) != nil", "false"}}, in("result", "TestVerifyProposer"), killer{}},
+		{"analyst: a result without its proposer's signature", 0, []edit{{"internal/result/sites.go", "p.Proposal.CheckSignature(p.Digest, r.ProposerSignature) != nil", "false"}}, in("result", "TestVerifyProposer"), killer{}},
 	})
 }

@@ -5,7 +5,7 @@ package mutants
 func init() {
 	tables = append(tables, []mutant{
 		{"a result without approvals verifies", 0, []edit{
-			{"internal/result/verify.go", "	if len(r.Approvals) != len(p.Proposal.Roster) {", "	if r.Approvals == nil {\n\t\treturn nil\n\t}\n\tif len(r.Approvals) != len(p.Proposal.Roster) {"},
+			{"internal/result/sites.go", "	if len(r.Approvals) != len(p.Proposal.Roster) {", "	if r.Approvals == nil {\n\t\treturn nil\n\t}\n\tif len(r.Approvals) != len(p.Proposal.Roster) {"},
 		}, in("result", "TestVerifyApprovals"), killer{}},
 		{"a decision in the log needs no signature", 0, []edit{
 			{"internal/coordinator/decision.go", "e.Kind != round.EntryDecided || s == nil {\n\t\treturn m.commit(e, at)", "e.Kind != round.EntryDecided || len(signature) == 0 || s == nil {\n\t\treturn m.commit(e, at)"},

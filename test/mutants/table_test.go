@@ -114,7 +114,7 @@ func mutants() []mutant {
 			{release, "	noised, err := privatize(", "	rand.Read(key[:])\n	noised, err := privatize("},
 		}, in("coordinator", "TestSameSumSameNoise"), oneStep},
 		{"distributed share too small after a dropout", 11, []edit{
-			{studyQuery, "noise.NewShare(total, p.Thresholds.MinSurvivors,", "noise.NewShare(total, p.Thresholds.Sites,"},
+			{"internal/study/noise.go", "noise.NewShare(total, p.Thresholds.MinSurvivors,", "noise.NewShare(total, p.Thresholds.Sites,"},
 			{studyQuery, "share.Carried(p.Thresholds.MinSurvivors,", "share.Carried(p.Thresholds.Sites,"},
 		}, in("study", "TestDistributedPlan"), distributed},
 		{"charge after release", 12, []edit{

@@ -3,12 +3,14 @@
 package sim
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"time"
 
 	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/round"
 	"covey/internal/study"
 	"covey/test/history"
@@ -117,6 +119,9 @@ func (r Run) Do() (*Outcome, error) {
 			f.fault("stuck", "study %d (%s) does not end once everything works again: %s", k, d, f.describe(d))
 		case status == round.StatusCompleted:
 			out.Completed++
+			if err := f.verify(d); err != nil {
+				f.fault("result", "study %d (%s): %v", k, d, err)
+			}
 		default:
 			out.Ended[code]++
 		}
@@ -132,6 +137,20 @@ func (r Run) Do() (*Outcome, error) {
 		out.Logs[name] = t.kept()
 	}
 	return out, nil
+}
+
+// verify checks the result of a completed study from its file alone.
+func (f *Federation) verify(d proposal.Digest) error {
+	r, err := f.Leader().Coordinator.Result(d)
+	if err != nil {
+		return err
+	}
+	file, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	_, err = result.Verify(file)
+	return err
 }
 
 // describe says where a study stands.

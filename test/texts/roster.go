@@ -20,6 +20,15 @@ func Roster(units ...int) []proposal.Member {
 	return out
 }
 
+// Keys are the identity keys of such a roster of n sites.
+func Keys(n int) []ed25519.PrivateKey {
+	var out []ed25519.PrivateKey
+	for i := range n {
+		out = append(out, ed25519.NewKeyFromSeed(append(make([]byte, 31), byte(i+1))))
+	}
+	return out
+}
+
 // Propose is the proposal of a text to such a roster.
 func Propose(text string, units ...int) ([]byte, error) {
 	spec, err := proposal.ParseSpec([]byte(Iterating(text)))

@@ -178,6 +178,8 @@ const (
 	Code_CODE_BAD_DEALER        Code = 81
 	Code_CODE_WRONG_DEPOSIT     Code = 82
 	Code_CODE_BROKEN_CHAIN      Code = 83
+	Code_CODE_BAD_RESULT        Code = 84
+	Code_CODE_SECOND_RESULT     Code = 85
 )
 
 // Enum value maps for Code.
@@ -222,6 +224,8 @@ var (
 		81: "CODE_BAD_DEALER",
 		82: "CODE_WRONG_DEPOSIT",
 		83: "CODE_BROKEN_CHAIN",
+		84: "CODE_BAD_RESULT",
+		85: "CODE_SECOND_RESULT",
 	}
 	Code_value = map[string]int32{
 		"CODE_UNSPECIFIED":       0,
@@ -263,6 +267,8 @@ var (
 		"CODE_BAD_DEALER":        81,
 		"CODE_WRONG_DEPOSIT":     82,
 		"CODE_BROKEN_CHAIN":      83,
+		"CODE_BAD_RESULT":        84,
+		"CODE_SECOND_RESULT":     85,
 	}
 )
 
@@ -1746,6 +1752,7 @@ type SiteMessage struct {
 	//	*SiteMessage_Proof
 	//	*SiteMessage_PairKeys
 	//	*SiteMessage_Recalled
+	//	*SiteMessage_Attestation
 	Body          isSiteMessage_Body `protobuf_oneof:"body"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1905,6 +1912,15 @@ func (x *SiteMessage) GetRecalled() *Recalled {
 	return nil
 }
 
+func (x *SiteMessage) GetAttestation() *Attestation {
+	if x != nil {
+		if x, ok := x.Body.(*SiteMessage_Attestation); ok {
+			return x.Attestation
+		}
+	}
+	return nil
+}
+
 type isSiteMessage_Body interface {
 	isSiteMessage_Body()
 }
@@ -1961,6 +1977,10 @@ type SiteMessage_Recalled struct {
 	Recalled *Recalled `protobuf:"bytes,22,opt,name=recalled,proto3,oneof"`
 }
 
+type SiteMessage_Attestation struct {
+	Attestation *Attestation `protobuf:"bytes,30,opt,name=attestation,proto3,oneof"`
+}
+
 func (*SiteMessage_Hello) isSiteMessage_Body() {}
 
 func (*SiteMessage_Decision) isSiteMessage_Body() {}
@@ -1987,6 +2007,8 @@ func (*SiteMessage_PairKeys) isSiteMessage_Body() {}
 
 func (*SiteMessage_Recalled) isSiteMessage_Body() {}
 
+func (*SiteMessage_Attestation) isSiteMessage_Body() {}
+
 // CoordinatorMessage is everything that an agent can be sent.
 type CoordinatorMessage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2007,6 +2029,7 @@ type CoordinatorMessage struct {
 	//	*CoordinatorMessage_Keys
 	//	*CoordinatorMessage_Recall
 	//	*CoordinatorMessage_Head
+	//	*CoordinatorMessage_Attest
 	Body          isCoordinatorMessage_Body `protobuf_oneof:"body"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2184,6 +2207,15 @@ func (x *CoordinatorMessage) GetHead() *Head {
 	return nil
 }
 
+func (x *CoordinatorMessage) GetAttest() *Attest {
+	if x != nil {
+		if x, ok := x.Body.(*CoordinatorMessage_Attest); ok {
+			return x.Attest
+		}
+	}
+	return nil
+}
+
 type isCoordinatorMessage_Body interface {
 	isCoordinatorMessage_Body()
 }
@@ -2248,6 +2280,10 @@ type CoordinatorMessage_Head struct {
 	Head *Head `protobuf:"bytes,23,opt,name=head,proto3,oneof"`
 }
 
+type CoordinatorMessage_Attest struct {
+	Attest *Attest `protobuf:"bytes,24,opt,name=attest,proto3,oneof"`
+}
+
 func (*CoordinatorMessage_Proposal) isCoordinatorMessage_Body() {}
 
 func (*CoordinatorMessage_Announce) isCoordinatorMessage_Body() {}
@@ -2277,6 +2313,8 @@ func (*CoordinatorMessage_Keys) isCoordinatorMessage_Body() {}
 func (*CoordinatorMessage_Recall) isCoordinatorMessage_Body() {}
 
 func (*CoordinatorMessage_Head) isCoordinatorMessage_Body() {}
+
+func (*CoordinatorMessage_Attest) isCoordinatorMessage_Body() {}
 
 // Hello opens a link: what this site offers, and which studies it knows, each by the
 // first 16 bytes of its digest. Of those that are over here nobody needs to be told again.
@@ -4112,6 +4150,7 @@ type Final struct {
 	Slot          uint32                 `protobuf:"varint,3,opt,name=slot,proto3" json:"slot,omitempty"`
 	Released      []byte                 `protobuf:"bytes,4,opt,name=released,proto3" json:"released,omitempty"` // internal/study release, byte for byte as signed
 	Signature     []byte                 `protobuf:"bytes,5,opt,name=signature,proto3" json:"signature,omitempty"`
+	Certificate   []byte                 `protobuf:"bytes,6,opt,name=certificate,proto3" json:"certificate,omitempty"` // that opened its sum: of each signer its index (2 bytes) and signature, ascending
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4181,6 +4220,135 @@ func (x *Final) GetSignature() []byte {
 	return nil
 }
 
+func (x *Final) GetCertificate() []byte {
+	if x != nil {
+		return x.Certificate
+	}
+	return nil
+}
+
+// Attest asks for a signature on the study's result. What a site holds itself is not in it: the
+// proposal, the releases with their certificates, the confirmations.
+type Attest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
+	Draft         []byte                 `protobuf:"bytes,2,opt,name=draft,proto3" json:"draft,omitempty"`         // internal/result draft
+	Approvals     [][]byte               `protobuf:"bytes,3,rep,name=approvals,proto3" json:"approvals,omitempty"` // by roster index
+	Proposer      []byte                 `protobuf:"bytes,4,opt,name=proposer,proto3" json:"proposer,omitempty"`   // the proposer's signature; none without a proposer
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Attest) Reset() {
+	*x = Attest{}
+	mi := &file_covey_v1_federation_proto_msgTypes[56]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Attest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Attest) ProtoMessage() {}
+
+func (x *Attest) ProtoReflect() protoreflect.Message {
+	mi := &file_covey_v1_federation_proto_msgTypes[56]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Attest.ProtoReflect.Descriptor instead.
+func (*Attest) Descriptor() ([]byte, []int) {
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{56}
+}
+
+func (x *Attest) GetStudy() []byte {
+	if x != nil {
+		return x.Study
+	}
+	return nil
+}
+
+func (x *Attest) GetDraft() []byte {
+	if x != nil {
+		return x.Draft
+	}
+	return nil
+}
+
+func (x *Attest) GetApprovals() [][]byte {
+	if x != nil {
+		return x.Approvals
+	}
+	return nil
+}
+
+func (x *Attest) GetProposer() []byte {
+	if x != nil {
+		return x.Proposer
+	}
+	return nil
+}
+
+type Attestation struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
+	Signature     []byte                 `protobuf:"bytes,2,opt,name=signature,proto3" json:"signature,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Attestation) Reset() {
+	*x = Attestation{}
+	mi := &file_covey_v1_federation_proto_msgTypes[57]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Attestation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Attestation) ProtoMessage() {}
+
+func (x *Attestation) ProtoReflect() protoreflect.Message {
+	mi := &file_covey_v1_federation_proto_msgTypes[57]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Attestation.ProtoReflect.Descriptor instead.
+func (*Attestation) Descriptor() ([]byte, []int) {
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{57}
+}
+
+func (x *Attestation) GetStudy() []byte {
+	if x != nil {
+		return x.Study
+	}
+	return nil
+}
+
+func (x *Attestation) GetSignature() []byte {
+	if x != nil {
+		return x.Signature
+	}
+	return nil
+}
+
 // Ended ends a study.
 type Ended struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -4192,7 +4360,7 @@ type Ended struct {
 
 func (x *Ended) Reset() {
 	*x = Ended{}
-	mi := &file_covey_v1_federation_proto_msgTypes[56]
+	mi := &file_covey_v1_federation_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4204,7 +4372,7 @@ func (x *Ended) String() string {
 func (*Ended) ProtoMessage() {}
 
 func (x *Ended) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[56]
+	mi := &file_covey_v1_federation_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4217,7 +4385,7 @@ func (x *Ended) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ended.ProtoReflect.Descriptor instead.
 func (*Ended) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{56}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *Ended) GetStudy() []byte {
@@ -4264,7 +4432,7 @@ type Refusal struct {
 
 func (x *Refusal) Reset() {
 	*x = Refusal{}
-	mi := &file_covey_v1_federation_proto_msgTypes[57]
+	mi := &file_covey_v1_federation_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4276,7 +4444,7 @@ func (x *Refusal) String() string {
 func (*Refusal) ProtoMessage() {}
 
 func (x *Refusal) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[57]
+	mi := &file_covey_v1_federation_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4289,7 +4457,7 @@ func (x *Refusal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refusal.ProtoReflect.Descriptor instead.
 func (*Refusal) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{57}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *Refusal) GetStudy() []byte {
@@ -4480,7 +4648,7 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\vLinkRequest\x12%\n" +
 	"\x05frame\x18\x01 \x01(\v2\x0f.covey.v1.FrameR\x05frame\"5\n" +
 	"\fLinkResponse\x12%\n" +
-	"\x05frame\x18\x01 \x01(\v2\x0f.covey.v1.FrameR\x05frame\"\x9e\x05\n" +
+	"\x05frame\x18\x01 \x01(\v2\x0f.covey.v1.FrameR\x05frame\"\xd9\x05\n" +
 	"\vSiteMessage\x12'\n" +
 	"\x05hello\x18\x01 \x01(\v2\x0f.covey.v1.HelloH\x00R\x05hello\x120\n" +
 	"\bdecision\x18\x02 \x01(\v2\x12.covey.v1.DecisionH\x00R\bdecision\x12<\n" +
@@ -4495,8 +4663,9 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	" \x01(\v2\x0f.covey.v1.NonceH\x00R\x05nonce\x12'\n" +
 	"\x05proof\x18\x14 \x01(\v2\x0f.covey.v1.ProofH\x00R\x05proof\x121\n" +
 	"\tpair_keys\x18\x15 \x01(\v2\x12.covey.v1.PairKeysH\x00R\bpairKeys\x120\n" +
-	"\brecalled\x18\x16 \x01(\v2\x12.covey.v1.RecalledH\x00R\brecalledB\x06\n" +
-	"\x04body\"\xa7\x05\n" +
+	"\brecalled\x18\x16 \x01(\v2\x12.covey.v1.RecalledH\x00R\brecalled\x129\n" +
+	"\vattestation\x18\x1e \x01(\v2\x15.covey.v1.AttestationH\x00R\vattestationB\x06\n" +
+	"\x04body\"\xd3\x05\n" +
 	"\x12CoordinatorMessage\x120\n" +
 	"\bproposal\x18\x01 \x01(\v2\x12.covey.v1.ProposalH\x00R\bproposal\x120\n" +
 	"\bannounce\x18\x02 \x01(\v2\x12.covey.v1.AnnounceH\x00R\bannounce\x12$\n" +
@@ -4513,7 +4682,8 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\x05prove\x18\x14 \x01(\v2\x0f.covey.v1.ProveH\x00R\x05prove\x12$\n" +
 	"\x04keys\x18\x15 \x01(\v2\x0e.covey.v1.KeysH\x00R\x04keys\x12*\n" +
 	"\x06recall\x18\x16 \x01(\v2\x10.covey.v1.RecallH\x00R\x06recall\x12$\n" +
-	"\x04head\x18\x17 \x01(\v2\x0e.covey.v1.HeadH\x00R\x04headB\x06\n" +
+	"\x04head\x18\x17 \x01(\v2\x0e.covey.v1.HeadH\x00R\x04head\x12*\n" +
+	"\x06attest\x18\x18 \x01(\v2\x10.covey.v1.AttestH\x00R\x06attestB\x06\n" +
 	"\x04body\"\xca\x01\n" +
 	"\x05Hello\x12\x1a\n" +
 	"\bsoftware\x18\x01 \x01(\tR\bsoftware\x12-\n" +
@@ -4655,13 +4825,22 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12\x14\n" +
 	"\x05query\x18\x02 \x01(\rR\x05query\x12\x12\n" +
 	"\x04slot\x18\x03 \x01(\rR\x04slot\x12\x12\n" +
-	"\x04keys\x18\x04 \x01(\fR\x04keys\"\x81\x01\n" +
+	"\x04keys\x18\x04 \x01(\fR\x04keys\"\xa3\x01\n" +
 	"\x05Final\x12\x14\n" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12\x14\n" +
 	"\x05query\x18\x02 \x01(\rR\x05query\x12\x12\n" +
 	"\x04slot\x18\x03 \x01(\rR\x04slot\x12\x1a\n" +
 	"\breleased\x18\x04 \x01(\fR\breleased\x12\x1c\n" +
-	"\tsignature\x18\x05 \x01(\fR\tsignature\"A\n" +
+	"\tsignature\x18\x05 \x01(\fR\tsignature\x12 \n" +
+	"\vcertificate\x18\x06 \x01(\fR\vcertificate\"n\n" +
+	"\x06Attest\x12\x14\n" +
+	"\x05study\x18\x01 \x01(\fR\x05study\x12\x14\n" +
+	"\x05draft\x18\x02 \x01(\fR\x05draft\x12\x1c\n" +
+	"\tapprovals\x18\x03 \x03(\fR\tapprovals\x12\x1a\n" +
+	"\bproposer\x18\x04 \x01(\fR\bproposer\"A\n" +
+	"\vAttestation\x12\x14\n" +
+	"\x05study\x18\x01 \x01(\fR\x05study\x12\x1c\n" +
+	"\tsignature\x18\x02 \x01(\fR\tsignature\"A\n" +
 	"\x05Ended\x12\x14\n" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12\"\n" +
 	"\x04code\x18\x02 \x01(\x0e2\x0e.covey.v1.CodeR\x04code\"\x8c\x03\n" +
@@ -4692,7 +4871,7 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\x13VERDICT_UNSPECIFIED\x10\x00\x12\x13\n" +
 	"\x0fVERDICT_PENDING\x10\x01\x12\x14\n" +
 	"\x10VERDICT_APPROVED\x10\x02\x12\x14\n" +
-	"\x10VERDICT_REJECTED\x10\x03*\xac\x06\n" +
+	"\x10VERDICT_REJECTED\x10\x03*\xd9\x06\n" +
 	"\x04Code\x12\x14\n" +
 	"\x10CODE_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11CODE_NOT_APPROVED\x10\x01\x12\x0f\n" +
@@ -4735,7 +4914,9 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\fCODE_BAD_BOX\x10P\x12\x13\n" +
 	"\x0fCODE_BAD_DEALER\x10Q\x12\x16\n" +
 	"\x12CODE_WRONG_DEPOSIT\x10R\x12\x15\n" +
-	"\x11CODE_BROKEN_CHAIN\x10S2C\n" +
+	"\x11CODE_BROKEN_CHAIN\x10S\x12\x13\n" +
+	"\x0fCODE_BAD_RESULT\x10T\x12\x16\n" +
+	"\x12CODE_SECOND_RESULT\x10U2C\n" +
 	"\n" +
 	"Enrollment\x125\n" +
 	"\x04Join\x12\x15.covey.v1.JoinRequest\x1a\x16.covey.v1.JoinResponse2\x83\x02\n" +
@@ -4765,7 +4946,7 @@ func file_covey_v1_federation_proto_rawDescGZIP() []byte {
 }
 
 var file_covey_v1_federation_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_covey_v1_federation_proto_msgTypes = make([]protoimpl.MessageInfo, 58)
+var file_covey_v1_federation_proto_msgTypes = make([]protoimpl.MessageInfo, 60)
 var file_covey_v1_federation_proto_goTypes = []any{
 	(Phase)(0),                 // 0: covey.v1.Phase
 	(Verdict)(0),               // 1: covey.v1.Verdict
@@ -4826,8 +5007,10 @@ var file_covey_v1_federation_proto_goTypes = []any{
 	(*Keys)(nil),               // 56: covey.v1.Keys
 	(*PairKeys)(nil),           // 57: covey.v1.PairKeys
 	(*Final)(nil),              // 58: covey.v1.Final
-	(*Ended)(nil),              // 59: covey.v1.Ended
-	(*Refusal)(nil),            // 60: covey.v1.Refusal
+	(*Attest)(nil),             // 59: covey.v1.Attest
+	(*Attestation)(nil),        // 60: covey.v1.Attestation
+	(*Ended)(nil),              // 61: covey.v1.Ended
+	(*Refusal)(nil),            // 62: covey.v1.Refusal
 }
 var file_covey_v1_federation_proto_depIdxs = []int32{
 	5,  // 0: covey.v1.OfferResponse.sites:type_name -> covey.v1.OfferedSite
@@ -4852,57 +5035,59 @@ var file_covey_v1_federation_proto_depIdxs = []int32{
 	49, // 19: covey.v1.SiteMessage.upload:type_name -> covey.v1.Upload
 	51, // 20: covey.v1.SiteMessage.release_signature:type_name -> covey.v1.ReleaseSignature
 	53, // 21: covey.v1.SiteMessage.shares:type_name -> covey.v1.Shares
-	60, // 22: covey.v1.SiteMessage.refusal:type_name -> covey.v1.Refusal
+	62, // 22: covey.v1.SiteMessage.refusal:type_name -> covey.v1.Refusal
 	40, // 23: covey.v1.SiteMessage.nonce:type_name -> covey.v1.Nonce
 	55, // 24: covey.v1.SiteMessage.proof:type_name -> covey.v1.Proof
 	57, // 25: covey.v1.SiteMessage.pair_keys:type_name -> covey.v1.PairKeys
 	46, // 26: covey.v1.SiteMessage.recalled:type_name -> covey.v1.Recalled
-	35, // 27: covey.v1.CoordinatorMessage.proposal:type_name -> covey.v1.Proposal
-	37, // 28: covey.v1.CoordinatorMessage.announce:type_name -> covey.v1.Announce
-	41, // 29: covey.v1.CoordinatorMessage.deal:type_name -> covey.v1.Deal
-	43, // 30: covey.v1.CoordinatorMessage.confirm:type_name -> covey.v1.Confirm
-	48, // 31: covey.v1.CoordinatorMessage.query:type_name -> covey.v1.Query
-	50, // 32: covey.v1.CoordinatorMessage.release:type_name -> covey.v1.Release
-	52, // 33: covey.v1.CoordinatorMessage.open:type_name -> covey.v1.Open
-	58, // 34: covey.v1.CoordinatorMessage.final:type_name -> covey.v1.Final
-	59, // 35: covey.v1.CoordinatorMessage.ended:type_name -> covey.v1.Ended
-	47, // 36: covey.v1.CoordinatorMessage.confirmed:type_name -> covey.v1.Confirmed
-	39, // 37: covey.v1.CoordinatorMessage.reveal:type_name -> covey.v1.Reveal
-	54, // 38: covey.v1.CoordinatorMessage.prove:type_name -> covey.v1.Prove
-	56, // 39: covey.v1.CoordinatorMessage.keys:type_name -> covey.v1.Keys
-	45, // 40: covey.v1.CoordinatorMessage.recall:type_name -> covey.v1.Recall
-	33, // 41: covey.v1.CoordinatorMessage.head:type_name -> covey.v1.Head
-	34, // 42: covey.v1.Hello.datasets:type_name -> covey.v1.Dataset
-	1,  // 43: covey.v1.Decision.verdict:type_name -> covey.v1.Verdict
-	2,  // 44: covey.v1.Decision.code:type_name -> covey.v1.Code
-	2,  // 45: covey.v1.Ended.code:type_name -> covey.v1.Code
-	2,  // 46: covey.v1.Refusal.code:type_name -> covey.v1.Code
-	58, // 47: covey.v1.Refusal.final:type_name -> covey.v1.Final
-	17, // 48: covey.v1.Enrollment.Join:input_type -> covey.v1.JoinRequest
-	28, // 49: covey.v1.Federation.Link:input_type -> covey.v1.LinkRequest
-	19, // 50: covey.v1.Federation.Renew:input_type -> covey.v1.RenewRequest
-	21, // 51: covey.v1.Federation.Standing:input_type -> covey.v1.StandingRequest
-	23, // 52: covey.v1.Federation.Result:input_type -> covey.v1.ResultRequest
-	3,  // 53: covey.v1.Analysis.Offer:input_type -> covey.v1.OfferRequest
-	7,  // 54: covey.v1.Analysis.Propose:input_type -> covey.v1.ProposeRequest
-	9,  // 55: covey.v1.Analysis.List:input_type -> covey.v1.ListRequest
-	11, // 56: covey.v1.Analysis.Watch:input_type -> covey.v1.WatchRequest
-	13, // 57: covey.v1.Analysis.Withdraw:input_type -> covey.v1.WithdrawRequest
-	18, // 58: covey.v1.Enrollment.Join:output_type -> covey.v1.JoinResponse
-	29, // 59: covey.v1.Federation.Link:output_type -> covey.v1.LinkResponse
-	20, // 60: covey.v1.Federation.Renew:output_type -> covey.v1.RenewResponse
-	22, // 61: covey.v1.Federation.Standing:output_type -> covey.v1.StandingResponse
-	24, // 62: covey.v1.Federation.Result:output_type -> covey.v1.ResultResponse
-	4,  // 63: covey.v1.Analysis.Offer:output_type -> covey.v1.OfferResponse
-	8,  // 64: covey.v1.Analysis.Propose:output_type -> covey.v1.ProposeResponse
-	10, // 65: covey.v1.Analysis.List:output_type -> covey.v1.ListResponse
-	12, // 66: covey.v1.Analysis.Watch:output_type -> covey.v1.WatchResponse
-	14, // 67: covey.v1.Analysis.Withdraw:output_type -> covey.v1.WithdrawResponse
-	58, // [58:68] is the sub-list for method output_type
-	48, // [48:58] is the sub-list for method input_type
-	48, // [48:48] is the sub-list for extension type_name
-	48, // [48:48] is the sub-list for extension extendee
-	0,  // [0:48] is the sub-list for field type_name
+	60, // 27: covey.v1.SiteMessage.attestation:type_name -> covey.v1.Attestation
+	35, // 28: covey.v1.CoordinatorMessage.proposal:type_name -> covey.v1.Proposal
+	37, // 29: covey.v1.CoordinatorMessage.announce:type_name -> covey.v1.Announce
+	41, // 30: covey.v1.CoordinatorMessage.deal:type_name -> covey.v1.Deal
+	43, // 31: covey.v1.CoordinatorMessage.confirm:type_name -> covey.v1.Confirm
+	48, // 32: covey.v1.CoordinatorMessage.query:type_name -> covey.v1.Query
+	50, // 33: covey.v1.CoordinatorMessage.release:type_name -> covey.v1.Release
+	52, // 34: covey.v1.CoordinatorMessage.open:type_name -> covey.v1.Open
+	58, // 35: covey.v1.CoordinatorMessage.final:type_name -> covey.v1.Final
+	61, // 36: covey.v1.CoordinatorMessage.ended:type_name -> covey.v1.Ended
+	47, // 37: covey.v1.CoordinatorMessage.confirmed:type_name -> covey.v1.Confirmed
+	39, // 38: covey.v1.CoordinatorMessage.reveal:type_name -> covey.v1.Reveal
+	54, // 39: covey.v1.CoordinatorMessage.prove:type_name -> covey.v1.Prove
+	56, // 40: covey.v1.CoordinatorMessage.keys:type_name -> covey.v1.Keys
+	45, // 41: covey.v1.CoordinatorMessage.recall:type_name -> covey.v1.Recall
+	33, // 42: covey.v1.CoordinatorMessage.head:type_name -> covey.v1.Head
+	59, // 43: covey.v1.CoordinatorMessage.attest:type_name -> covey.v1.Attest
+	34, // 44: covey.v1.Hello.datasets:type_name -> covey.v1.Dataset
+	1,  // 45: covey.v1.Decision.verdict:type_name -> covey.v1.Verdict
+	2,  // 46: covey.v1.Decision.code:type_name -> covey.v1.Code
+	2,  // 47: covey.v1.Ended.code:type_name -> covey.v1.Code
+	2,  // 48: covey.v1.Refusal.code:type_name -> covey.v1.Code
+	58, // 49: covey.v1.Refusal.final:type_name -> covey.v1.Final
+	17, // 50: covey.v1.Enrollment.Join:input_type -> covey.v1.JoinRequest
+	28, // 51: covey.v1.Federation.Link:input_type -> covey.v1.LinkRequest
+	19, // 52: covey.v1.Federation.Renew:input_type -> covey.v1.RenewRequest
+	21, // 53: covey.v1.Federation.Standing:input_type -> covey.v1.StandingRequest
+	23, // 54: covey.v1.Federation.Result:input_type -> covey.v1.ResultRequest
+	3,  // 55: covey.v1.Analysis.Offer:input_type -> covey.v1.OfferRequest
+	7,  // 56: covey.v1.Analysis.Propose:input_type -> covey.v1.ProposeRequest
+	9,  // 57: covey.v1.Analysis.List:input_type -> covey.v1.ListRequest
+	11, // 58: covey.v1.Analysis.Watch:input_type -> covey.v1.WatchRequest
+	13, // 59: covey.v1.Analysis.Withdraw:input_type -> covey.v1.WithdrawRequest
+	18, // 60: covey.v1.Enrollment.Join:output_type -> covey.v1.JoinResponse
+	29, // 61: covey.v1.Federation.Link:output_type -> covey.v1.LinkResponse
+	20, // 62: covey.v1.Federation.Renew:output_type -> covey.v1.RenewResponse
+	22, // 63: covey.v1.Federation.Standing:output_type -> covey.v1.StandingResponse
+	24, // 64: covey.v1.Federation.Result:output_type -> covey.v1.ResultResponse
+	4,  // 65: covey.v1.Analysis.Offer:output_type -> covey.v1.OfferResponse
+	8,  // 66: covey.v1.Analysis.Propose:output_type -> covey.v1.ProposeResponse
+	10, // 67: covey.v1.Analysis.List:output_type -> covey.v1.ListResponse
+	12, // 68: covey.v1.Analysis.Watch:output_type -> covey.v1.WatchResponse
+	14, // 69: covey.v1.Analysis.Withdraw:output_type -> covey.v1.WithdrawResponse
+	60, // [60:70] is the sub-list for method output_type
+	50, // [50:60] is the sub-list for method input_type
+	50, // [50:50] is the sub-list for extension type_name
+	50, // [50:50] is the sub-list for extension extendee
+	0,  // [0:50] is the sub-list for field type_name
 }
 
 func init() { file_covey_v1_federation_proto_init() }
@@ -4924,6 +5109,7 @@ func file_covey_v1_federation_proto_init() {
 		(*SiteMessage_Proof)(nil),
 		(*SiteMessage_PairKeys)(nil),
 		(*SiteMessage_Recalled)(nil),
+		(*SiteMessage_Attestation)(nil),
 	}
 	file_covey_v1_federation_proto_msgTypes[28].OneofWrappers = []any{
 		(*CoordinatorMessage_Proposal)(nil),
@@ -4941,6 +5127,7 @@ func file_covey_v1_federation_proto_init() {
 		(*CoordinatorMessage_Keys)(nil),
 		(*CoordinatorMessage_Recall)(nil),
 		(*CoordinatorMessage_Head)(nil),
+		(*CoordinatorMessage_Attest)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -4948,7 +5135,7 @@ func file_covey_v1_federation_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_covey_v1_federation_proto_rawDesc), len(file_covey_v1_federation_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   58,
+			NumMessages:   60,
 			NumExtensions: 0,
 			NumServices:   3,
 		},

@@ -1,0 +1,142 @@
+package agent
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+
+	"covey/internal/ledger"
+	"covey/internal/result"
+	"covey/internal/secagg"
+	"covey/internal/study"
+	"covey/internal/wire"
+)
+
+// attest answers with this site's signature on the study's result, if it verifies as a whole: the
+// draft is filled with the releases, certificates and confirmations that this site holds itself, so
+// that a result of others gets no signature. One result of a study, ever.
+func (s *session) attest(r wire.Attest) wire.Message {
+	if ready, err := s.ready(); err != nil {
+		return refuse(r, s.store(err))
+	} else if !ready {
+		return refuse(r, study.CodeOutOfOrder)
+	}
+	h, err := s.follow()
+	switch {
+	case errors.Is(err, errForked):
+		return refuse(r, study.CodeForked)
+	case err != nil:
+		return refuse(r, s.internal(err))
+	case h.course.End != "" || h.course.Query < len(s.plan.Queries):
+		no := refuse(r, study.CodeOutOfOrder)
+		no.Lacks = 1 + h.releases // a coordinator tells the next one
+		return no
+	}
+	signature, err := s.journal.SignResult(sha256.Sum256(r.Draft), func() ([]byte, error) {
+		whole, err := s.whole(r, h.queries)
+		if err != nil {
+			return nil, err
+		}
+		return whole.Attest(s.plan, s.agent.identity)
+	})
+	if err == nil {
+		return wire.Attestation{Header: r.Header, Signature: signature}
+	}
+	return s.unattested(r, err)
+}
+
+// whole returns the result of a draft with what this site holds: of the setup that it confirmed, of
+// the releases that it followed.
+func (s *session) whole(r wire.Attest, queries []int) (*result.Result, error) {
+	confirmations, err := s.storedList(s.attempt, setupConfirmed)
+	if err != nil {
+		return nil, err
+	}
+	e := result.Evidence{Proposer: r.Proposer, Approvals: result.Blobs(r.Approvals), Confirmations: result.Blobs(confirmations)}
+	var signed []result.SignedRelease
+	for _, query := range queries {
+		held, ok := s.recordedFinal(query)
+		if !ok {
+			return nil, errStored
+		}
+		signed = append(signed, result.SignedRelease{Encoded: held.Encoded, Signature: held.Signature})
+		e.Certificates = append(e.Certificates, held.Certificate)
+	}
+	whole, err := result.Draft(r.Draft).Whole(s.body, signed, e)
+	if err == nil && (whole.Transcript != s.setup.Transcript() || whole.Attempt != s.attempt) {
+		err = &result.VerifyError{What: "transcript", Query: -1, Reason: "is of another setup than this site confirmed"}
+	}
+	return whole, err
+}
+
+// unattested refuses to sign a result.
+func (s *session) unattested(r wire.Attest, err error) wire.Message {
+	log := s.agent.log.With("study", s.plan.Digest)
+	if _, ok := errors.AsType[*ledger.ConflictError](err); ok {
+		log.Error("THE COORDINATOR SHOWS A SECOND RESULT OF THE STUDY: this site has signed another; it is refused")
+		return refuse(r, study.CodeSecondResult)
+	}
+	if bad, ok := errors.AsType[*result.VerifyError](err); ok {
+		log.Error("the result does not verify; it is not signed", "error", bad)
+		return refuse(r, study.CodeBadResult)
+	}
+	if _, ok := errors.AsType[*ledger.StateError](err); ok {
+		return refuse(r, study.CodeLeft)
+	}
+	if s.agent.ledger.Err() != nil {
+		return refuse(r, s.store(err))
+	}
+	return refuse(r, s.internal(err))
+}
+
+// attested answers who asks for the signature of a study that is over here: with the one on record,
+// a coordinator that lost it makes the same result.
+func (a *Agent) attested(r wire.Attest) (wire.Message, bool) {
+	signature, err := a.ledger.Journal(r.Study).SignResult(sha256.Sum256(r.Draft), func() ([]byte, error) { return nil, ledger.ErrAbsent })
+	if _, ok := errors.AsType[*ledger.ConflictError](err); ok {
+		a.log.Error("THE COORDINATOR SHOWS A SECOND RESULT OF THE STUDY: this site has signed another; it is refused", "study", r.Study)
+		return refuse(r, study.CodeSecondResult), true
+	}
+	return wire.Attestation{Header: r.Header, Signature: signature}, err == nil
+}
+
+// witness returns the setup that certificates are of: that which all confirmed, or, before this
+// site was told so, that which it confirmed itself. Nil if it has confirmed none.
+func (s *session) witness() (*secagg.Setup, uint32, error) {
+	if ready, err := s.ready(); err != nil || ready {
+		return s.setup, s.attempt, err
+	}
+	for k := range uint32(maxAttempts) {
+		if _, ok, err := s.journal.Setup(k, setupConfirmation); err != nil || ok {
+			setup, ok, err := s.verified(k)
+			if err == nil && !ok {
+				err = errSecretsGone
+			}
+			return setup, k, err
+		}
+	}
+	return nil, 0, nil
+}
+
+// certified checks the certificate of a release: that the sites signed its survivors. Of the open
+// query it is most often the one that this site has checked to send its shares. The error is about
+// the release.
+func (s *session) certified(setup *secagg.Setup, attempt uint32, r wire.Final, release study.Release) error {
+	q, u := s.plan.Summed(setup.Transcript(), release.Ask(attempt)), secagg.Survivors(release.Survivors)
+	if on := s.open; on != nil && on.query.Slot == q.Slot && on.query.Context == q.Context && on.certified != "" &&
+		on.certified == string(u.Bytes())+string(r.Certificate) {
+		return nil
+	}
+	return setup.CheckReleased(q, u, r.Certificate)
+}
+
+// lostOwn reports whether the certificate of a release, which is good, holds a signature of this
+// site that is not on record.
+func (s *session) lostOwn(setup *secagg.Setup, attempt uint32, r wire.Final, release study.Release) (bool, error) {
+	if setup.Unpacked(r.Certificate)[s.self] == nil {
+		return false, nil
+	}
+	q := s.plan.Summed(setup.Transcript(), release.Ask(attempt))
+	on, ok, err := s.journal.SignedIn(q.Slot)
+	return err == nil && !(ok && on.Context == q.Context && bytes.Equal(on.Survivors, secagg.Survivors(release.Survivors).Bytes())), err
+}

@@ -1,0 +1,83 @@
+package coordinator
+
+import (
+	"slices"
+
+	"covey/internal/proposal"
+	"covey/internal/result"
+	"covey/internal/round"
+	"covey/internal/study"
+	"covey/internal/wire"
+)
+
+// draft makes the result of all releases and proposes its draft: what sites sign is in the log
+// before one is asked, since a result that is computed again on another processor may differ in its
+// last digits, and a site signs no second. A result that cannot be made is logged; the next leader
+// tries again.
+func (m *leader) draft(digest proposal.Digest, s *session) {
+	c, state, term := m.core, s.state, m.term
+	evidence := m.evidence(digest, state)
+	evidence.Transcript = s.setup.Transcript()
+	body, signed := state.Body, signedReleases(state)
+	c.background(func() {
+		var draft result.Draft
+		r, err := result.Sign(body, signed, evidence, c.authority.SigningKey())
+		if err == nil {
+			draft, err = r.Draft()
+		}
+		if err != nil {
+			c.log.Error("the result cannot be made", "study", digest, "error", err)
+			return
+		}
+		c.inTerm(term, func(m *leader) {
+			if state.Status == round.StatusSigning && state.Draft == nil {
+				m.propose(state.NewDrafted(draft))
+			}
+		})
+	})
+}
+
+// evidence is what the sites have signed of a study, but for its transcript.
+func (m *replicated) evidence(digest proposal.Digest, state *round.State) result.Evidence {
+	e := result.Evidence{Proposer: state.Signature, Approvals: m.approvals(digest, state), Attempt: state.Attempt, Confirmations: result.Blobs(state.Confirmations)}
+	for _, r := range state.Releases {
+		e.Certificates = append(e.Certificates, r.Certificate)
+	}
+	return e
+}
+
+func signedReleases(state *round.State) (all []result.SignedRelease) {
+	for _, r := range state.Releases {
+		all = append(all, result.SignedRelease{Encoded: r.Encoded, Signature: r.Signature})
+	}
+	return all
+}
+
+// asking adds to a question for a signature what the state machine does not hold.
+func (m *leader) asking(digest proposal.Digest, s *session, ask wire.Attest) wire.Attest {
+	for _, b := range m.approvals(digest, s.state) {
+		ask.Approvals = append(ask.Approvals, b)
+	}
+	ask.Proposer = s.state.Signature
+	return ask
+}
+
+// attested takes a site's signature on the committed draft if it is one.
+func (s *session) attested(site int, signature []byte) round.Event {
+	if s.state.Status != round.StatusSigning || s.state.Draft == nil {
+		return nil
+	}
+	if s.fits == nil {
+		fits, err := result.Draft(s.state.Draft).Attested()
+		if err != nil {
+			s.leader.log.Error("the draft in the log is none", "study", s.plan.Digest, "error", err)
+			return nil
+		}
+		s.fits = fits
+	}
+	if !s.fits(s.plan.Proposal.Roster[site].Identity, signature) {
+		s.fault(site, study.CodeBadResult)
+		return nil
+	}
+	return round.Attested{Site: site, Signature: slices.Clone(signature)}
+}

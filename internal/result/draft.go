@@ -1,0 +1,99 @@
+package result
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"encoding/json"
+
+	"covey/internal/secagg"
+	"covey/internal/study"
+)
+
+// Draft is a result without what everybody holds who took part in its study, as the coordinator
+// sends it to the sites for their signatures: the proposal, the releases and the signatures are
+// taken out. What is left is a few numbers for each component. It is the JSON of a Result, in the
+// one form that encoding/json writes.
+type Draft []byte
+
+// Draft returns r's.
+func (r *Result) Draft() (Draft, error) {
+	bare := *r
+	bare.dropSignatures()
+	bare.Proposal, bare.Signed, bare.Releases = nil, nil, nil
+	return json.Marshal(bare)
+}
+
+// Whole returns the result of a draft with the parts that were taken out of it; attempt and
+// transcript are the draft's. It checks that the draft is one, and nothing else. Sites have not
+// signed it.
+func (d Draft) Whole(body []byte, signed []SignedRelease, e Evidence) (*Result, error) {
+	r, err := d.parse()
+	if err != nil {
+		return nil, err
+	}
+	if r.Releases, err = parseReleases(signed); err != nil {
+		return nil, unverified(-1, "signed", "is no release")
+	}
+	e.Attempt, e.Transcript = r.Attempt, r.Transcript
+	r.put(e)
+	r.Proposal, r.Signed = body, signed
+	return r, nil
+}
+
+// parse reads a draft, which has one form.
+func (d Draft) parse() (*Result, error) {
+	var r Result
+	if err := json.Unmarshal(d, &r); err != nil {
+		return nil, unverified(-1, WhatJSON, "is no draft of a result")
+	}
+	if again, err := r.Draft(); err != nil || !bytes.Equal(again, d) {
+		return nil, unverified(-1, WhatJSON, "is a draft in another form than its one")
+	}
+	return &r, nil
+}
+
+// Complete is Whole with the signatures of sites, by roster index, nil where absent: of those that
+// count as many as are needed.
+func (d Draft) Complete(body []byte, signed []SignedRelease, e Evidence, attestations [][]byte) (*Result, error) {
+	r, err := d.Whole(body, signed, e)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := study.NewPlan(body)
+	if err != nil {
+		return nil, err
+	}
+	setup, err := secagg.Witness(plan.Setup(r.Attempt), r.Transcript)
+	if err != nil {
+		return nil, err
+	}
+	r.SiteSignatures = setup.Pack(attestations)
+	return r, nil
+}
+
+// Attest is a site's signature on a result that verifies but for the sites' signatures, with its
+// identity key: the same function checks it here and in Verify. That a site signs one result of a
+// study, ever, is for its journal. The error is a *VerifyError.
+func (r *Result) Attest(plan *study.Plan, key ed25519.PrivateKey) ([]byte, error) {
+	if _, _, err := r.check(plan); err != nil {
+		return nil, err
+	}
+	input, err := r.siteInput()
+	if err != nil {
+		return nil, unverified(-1, WhatJSON, "%v", err)
+	}
+	return ed25519.Sign(key, input), nil
+}
+
+// Attested returns what reports whether a signature by an identity key is a site's on the result of
+// the draft.
+func (d Draft) Attested() (func(identity, signature []byte) bool, error) {
+	r, err := d.parse()
+	if err != nil {
+		return nil, err
+	}
+	input, err := r.siteInput()
+	return func(identity, signature []byte) bool {
+		return len(identity) == ed25519.PublicKeySize && ed25519.Verify(identity, input, signature)
+	}, err
+}

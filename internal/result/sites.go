@@ -1,0 +1,75 @@
+package result
+
+import (
+	"slices"
+	"strings"
+
+	"covey/internal/secagg"
+	"covey/internal/study"
+)
+
+// checkSites checks what the sites signed on the way, and returns the setup that they confirmed.
+func (r *Result) checkSites(p *study.Plan, releases []study.Release) (*secagg.Setup, error) {
+	if err := r.checkApprovals(p); err != nil {
+		return nil, err
+	}
+	if err := r.checkProposer(p); err != nil {
+		return nil, err
+	}
+	setup, err := secagg.Witness(p.Setup(r.Attempt), r.Transcript)
+	if err != nil {
+		return nil, unverified(-1, "transcript", "%s", strings.TrimPrefix(err.Error(), "secagg: "))
+	}
+	// Without all confirmations anybody may have made the transcript, and with it the committee.
+	if err := setup.CheckConfirmations(bytesOf(r.Confirmations)); err != nil {
+		return nil, unverified(-1, "confirmations", "are not those of all sites over the transcript: %s", strings.TrimPrefix(err.Error(), "secagg: "))
+	}
+	if len(r.Certificates) != len(releases) {
+		return nil, unverified(-1, "certificates", "has %d, signed %d", len(r.Certificates), len(releases))
+	}
+	for i, release := range releases {
+		if err := setup.CheckReleased(p.Summed(r.Transcript, release.Ask(r.Attempt)), release.Survivors, r.Certificates[i]); err != nil {
+			return nil, unverified(i, "certificates", "%s", strings.TrimPrefix(err.Error(), "secagg: "))
+		}
+	}
+	return setup, nil
+}
+
+func bytesOf(blobs []Blob) [][]byte {
+	out := make([][]byte, len(blobs))
+	for i, b := range blobs {
+		out[i] = b
+	}
+	return out
+}
+
+// Blobs returns byte strings as a result holds them.
+func Blobs(all [][]byte) []Blob {
+	out := make([]Blob, len(all))
+	for i, b := range all {
+		out[i] = slices.Clip(b)
+	}
+	return out
+}
+
+// checkApprovals checks the approvals that a result shows: one of each site of the roster,
+// in its order, each over this proposal's digest.
+func (r *Result) checkApprovals(p *study.Plan) error {
+	if len(r.Approvals) != len(p.Proposal.Roster) {
+		return unverified(-1, "approvals", "has %d signatures, the roster %d sites", len(r.Approvals), len(p.Proposal.Roster))
+	}
+	for i, m := range p.Proposal.Roster {
+		if !study.CheckDecision(m, p.Digest, study.VerdictApproved, "", r.Approvals[i]) {
+			return unverified(-1, "approvals", "%s's is not its identity key's over this digest", m.Name)
+		}
+	}
+	return nil
+}
+
+// checkProposer checks that the proposal is as its proposer signed it, or has none.
+func (r *Result) checkProposer(p *study.Plan) error {
+	if p.Proposal.CheckSignature(p.Digest, r.ProposerSignature) != nil {
+		return unverified(-1, "proposer_signature", "is not that of the proposal's proposer over this digest")
+	}
+	return nil
+}

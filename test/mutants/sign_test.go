@@ -1,0 +1,67 @@
+//go:build mutants
+
+package mutants
+
+// What keeps a result the sites' own (docs/protocol.md, Results).
+func init() {
+	tables = append(tables, []mutant{
+		{"sign: a certificate of a signature less", 0, []edit{
+			{"internal/secagg/witness.go", "valid != need || len(packed) != need*packedSize", "valid < need-1 || len(packed) < (need-1)*packedSize"},
+		}, in("secagg", "TestWitness"), killer{}},
+		{"sign: one signature counts twice", 0, []edit{
+			{"internal/secagg/witness.go", "if i <= last || ", "if i < last || "},
+		}, in("secagg", "TestWitness"), killer{}},
+		{"sign: a signature of no member of the committee counts", 0, []edit{
+			{"internal/secagg/witness.go", "if i <= last || !s.graph.signs(i) || ", "if i <= last || i >= s.cfg.sites() || "},
+		}, in("secagg", "TestWitness"), killer{}},
+		{"sign: a certificate of another U", 0, []edit{
+			{"internal/result/sites.go", "release.Survivors, r.Certificates[i])", "secagg.Survivors(releases[0].Survivors), r.Certificates[i])"},
+		}, in("result", "TestVerifySites"), killer{}},
+		{"sign: verify without certificates", 0, []edit{
+			{"internal/result/sites.go", "	for i, release := range releases {\n		if err := setup", "	for i, release := range releases[:0] {\n		if err := setup"},
+		}, in("result", "TestVerifySites"), killer{}},
+		{"sign: verify without confirmations", 0, []edit{
+			{"internal/result/sites.go", "setup.CheckConfirmations(bytesOf(r.Confirmations)); err != nil {", "setup.CheckConfirmations(bytesOf(r.Confirmations)); err != nil && len(r.Confirmations) == 0 {"},
+		}, in("result", "TestVerifySites"), killer{}},
+		{"sign: verify without the sites' signatures", 0, []edit{
+			{"internal/result/verify.go", "r.SiteSignatures); err != nil {", "r.SiteSignatures); err != nil && len(r.SiteSignatures) > 0 {"},
+		}, in("result", "TestVerifySites"), killer{}},
+		{"sign: a site signs without verifying", 0, []edit{
+			{"internal/result/draft.go", "	if _, _, err := r.check(plan); err != nil {", "	if _, _, err := r.check(plan); err != nil && plan == nil {"},
+		}, in("result", "TestDraft"), killer{}},
+		{"sign: a site signs two results", 0, []edit{
+			{"internal/ledger/result.go", "	case ok:\n		return nil, &ConflictError", "	case ok && len(on.Draft) == 0:\n		return nil, &ConflictError"},
+		}, in("ledger", "TestOneResultAStudy"), killer{}},
+		{"sign: a signature on a result leaves before it is on record", 0, []edit{
+			{"internal/ledger/result.go", "	err = j.write(place{\"result\", j.study, -1, -1}, func(r *record) error {", "	go j.write(place{\"result\", j.study, -1, -1}, func(r *record) error {"},
+		}, in("ledger", "TestOneResultAStudy"), killer{}},
+		{"sign: a release is recorded without its certificate", 0, []edit{
+			{"internal/agent/query.go", "		err = s.certified(setup, attempt, r, release)\n", "		if len(r.Certificate) > 0 {\n			err = s.certified(setup, attempt, r, release)\n		}\n"},
+		}, in("agent", "TestFinalNeedsItsCertificate"), killer{}},
+		{"sign: a certificate that was checked for one U is good for another", 0, []edit{
+			{"internal/agent/query.go", "		s.open.certified = string(u.Bytes()) + string(packed)", "		s.open.certified = string(packed)"},
+			{"internal/agent/attest.go", "on.certified == string(u.Bytes())+string(r.Certificate)", "on.certified == string(r.Certificate)"},
+		}, in("agent", "TestFinalNeedsItsCertificate"), killer{}},
+		{"sign: a lost release signature does not show in a result", 0, []edit{
+			{"internal/agent/attest.go", "	if setup.Unpacked(r.Certificate)[s.self] == nil {", "	if setup.Unpacked(r.Certificate)[s.self] != nil {"},
+		}, in("agent", "TestRolledBackOwnSignature"), killer{}},
+		{"sign: a lost attestation does not show at the start", 0, []edit{
+			{"internal/agent/rollback.go", "	if left.Sent[\"attestation\"].Messages > 0 {", "	if left.Sent[\"attestation\"].Messages < 0 {"},
+		}, in("agent", "TestRestoredAttestation"), killer{}},
+		{"sign: a second draft replaces the first", 0, []edit{
+			{"internal/round/result.go", "		if s.Draft != nil || len(e.Draft) == 0 {", "		if len(e.Draft) == 0 {"},
+		}, in("round", "TestResultIsDraftedThenSigned"), killer{}},
+		{"sign: completed before sites signed", 0, []edit{
+			{"internal/round/result.go", "	case s.graph().Certified(l.attested):", "	case count(l.attested) > 0:"},
+		}, in("round", "TestResultIsDraftedThenSigned"), killer{}},
+		{"sign: a result waits for every site", 0, []edit{
+			{"internal/round/result.go", "	case s.graph().Certified(l.attested):", "	case all(l.attested):"},
+		}, in("round", "TestResultIsDraftedThenSigned"), killer{}},
+		{"sign: a signature on a result is not checked at arrival", 0, []edit{
+			{"internal/coordinator/draft.go", "	if !s.fits(s.plan.Proposal.Roster[site].Identity, signature) {", "	if !s.fits(s.plan.Proposal.Roster[site].Identity, signature) && site < 0 {"},
+		}, in("coordinator", "TestWrongAttestationIsAFault"), killer{}},
+		{"sign: a result is adopted without its certificate", 0, []edit{
+			{"internal/coordinator/session.go", "release.Survivors, final.Certificate) == nil {", "release.Survivors, final.Certificate) != nil || true {"},
+		}, in("coordinator", "TestAdoptedResultFitsThePlan"), killer{}},
+	})
+}
