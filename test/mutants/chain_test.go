@@ -72,7 +72,7 @@ func init() {
 			{agentChain, "own = chain.Released(s.plan.Digest, held.Encoded)", "_ = held"},
 		}, in("agent", "TestChainHoldsWhatWasTold"), killer{}},
 		{"chain: an answer leaves before the head is kept", 0, []edit{
-			{"internal/agent/query.go", "if err := s.agent.ledger.KeepChain(); err != nil {", "if err := s.agent.ledger.Err(); err != nil {"},
+			{"internal/agent/query.go", "both were on record.\n\tif err := s.agent.ledger.KeepChain(); err != nil {", "both were on record.\n\tif err := s.agent.ledger.Err(); err != nil {"},
 		}, in("agent", "TestChainIsKeptBeforeTheAnswer"), killer{}},
 		{"chain: any head is accepted", 0, []edit{
 			{agentChain, "case v.Shown.Link != link:", "case false:"},
