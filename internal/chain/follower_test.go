@@ -264,8 +264,8 @@ func TestAnyChain(t *testing.T) {
 	}
 }
 
-// TestKeptMeanwhile: what was kept since a chain was shown, of this one or of another, is found when
-// the chain is checked: of this one nothing is to be kept again, and another one is a fork.
+// TestKeptMeanwhile: what was kept since a chain was shown, of it or of another, is found when the
+// chain is checked: of this one nothing is to be kept again, and another one is a fork.
 func TestKeptMeanwhile(t *testing.T) {
 	mine, longer, other := logOf(1), logOf(1, 2, 3), logOf(1, 9, 3, 4)
 	k := kept{}
