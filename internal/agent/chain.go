@@ -62,13 +62,17 @@ func (s *session) chained(r wire.Message) (wire.Refusal, bool) {
 	if c.Follower != nil {
 		err = s.checkChain(c.Follower)
 	}
+	var fresh []chain.Entry
+	if err == nil {
+		fresh, err = c.Fresh()
+	}
 	if err == nil {
 		if c.why != nil {
 			s.agent.log.Info("the coordinator's chain extends what this site kept again")
 			c.why = nil
 		}
 		shown, _ := c.Shown()
-		s.agent.ledger.ShownChain(c.Fresh(), shown)
+		s.agent.ledger.ShownChain(fresh, shown)
 		return wire.Refusal{}, true
 	}
 	if s.agent.ledger.Err() != nil {

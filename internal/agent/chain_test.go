@@ -93,6 +93,28 @@ func TestChainIsKeptBeforeTheAnswer(t *testing.T) {
 	s.keeps(l.Head())
 }
 
+// TestChainIsKeptBeforeOldAnswers: CH-4. So it is when a signature or shares on record are asked
+// for again, whose answer writes nothing else.
+func TestChainIsKeptBeforeOldAnswers(t *testing.T) {
+	c := newStandIn(t, 3, autoPolicy, nil)
+	c.ready()
+	q := c.query(0, 0, c.plan.Start().X)
+	c.open(q, c.everyone())
+	s := c.sites[0]
+	for _, r := range []wire.Message{
+		wire.Release{Header: c.at(q), Survivors: c.everyone()},
+		wire.Open{Header: c.at(q), Survivors: c.everyone(), Certificate: c.certify(q, c.everyone())},
+	} {
+		before := s.chain.Head().Number
+		s.chain.Append(chain.Step{byte(before)})
+		s.onLink(c.key, &s.chain, before)
+		if code := s.quiet(r); code != "" {
+			t.Fatalf("%T: %q", r, code)
+		}
+		s.keeps(s.chain.Head())
+	}
+}
+
 var signed = regexp.MustCompile(` from \d+:[0-9a-f]{64} signed [0-9a-f]{128}"`)
 
 // TestBrokenChain: CH-3, CH-5. A coordinator whose chain is another than the one that was

@@ -190,6 +190,10 @@ func (s *session) sign(r wire.Release) wire.Message {
 	if err != nil {
 		return s.forbidden(r, err)
 	}
+	// What a signature, or shares, that were on record have not written.
+	if err := s.agent.ledger.KeepChain(); err != nil {
+		return refuse(r, s.store(err))
+	}
 	return wire.Signature{Header: r.Header, Signature: signed}
 }
 
@@ -230,6 +234,9 @@ func (s *session) openShares(r wire.Open) wire.Message {
 	})
 	if err != nil {
 		return s.forbidden(r, err)
+	}
+	if err := s.agent.ledger.KeepChain(); err != nil {
+		return refuse(r, s.store(err))
 	}
 	return wire.Shares{Header: r.Header, Shares: sent}
 }

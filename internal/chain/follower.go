@@ -172,14 +172,25 @@ func (f *Follower) Check() error {
 	case f.at.Number < last.Number:
 		return &BehindError{last, f.at}
 	}
-	return nil
+	// What was kept since Take looked, of another link, may be of another chain. A link is the hash
+	// of all before it: one comparison is enough.
+	link, ok, err := f.held(last.Number)
+	if err == nil && ok && last.Number > 0 && link != last.Link {
+		f.fork, f.fresh = &ForkError{last.Number, last.Link, link}, nil
+		return f.fork
+	}
+	return err
 }
 
 // Shown returns what was shown last; false before anything was.
 func (f *Follower) Shown() (Signed, bool) { return f.signed, f.begun }
 
-// Fresh returns what is to be kept. It is not to be written to.
-func (f *Follower) Fresh() []Entry { return f.fresh }
+// Fresh returns what is to be kept, less what is kept by now. It is not to be written to. The error
+// is the record's.
+func (f *Follower) Fresh() ([]Entry, error) {
+	err := f.trim()
+	return f.fresh, err
+}
 
 // Has reports whether a step is in the chain, kept or shown.
 func (f *Follower) Has(s Step) (bool, error) {

@@ -34,7 +34,11 @@ func (k kept) Has(s Step) (bool, error) {
 
 // keep is what a site does before it answers.
 func (k kept) keep(f *Follower) {
-	for _, e := range f.Fresh() {
+	all, err := f.Fresh()
+	if err != nil {
+		panic(err) // this record has no errors
+	}
+	for _, e := range all {
 		k[e.Number] = e
 	}
 }
@@ -124,8 +128,8 @@ func TestFollow(t *testing.T) {
 		}
 		if err := take(t, f, c.show...); !c.want(err) {
 			t.Errorf("%s: %v", name, err)
-		} else if err != nil && len(f.Fresh()) > 0 && isFork(3)(err) {
-			t.Errorf("%s: %d entries of another chain are to be kept", name, len(f.Fresh()))
+		} else if all, _ := f.Fresh(); err != nil && len(all) > 0 && isFork(3)(err) {
+			t.Errorf("%s: %d entries of another chain are to be kept", name, len(all))
 		}
 	}
 }
@@ -257,6 +261,36 @@ func TestAnyChain(t *testing.T) {
 	}
 	if passed < 1000 || refused < 1000 {
 		t.Errorf("%d passed and %d were refused", passed, refused)
+	}
+}
+
+// TestKeptMeanwhile: what was kept since a chain was shown, of it or of another, is found when the
+// chain is checked: of this one nothing is to be kept again, and another one is a fork.
+func TestKeptMeanwhile(t *testing.T) {
+	mine, longer, other := logOf(1), logOf(1, 2, 3), logOf(1, 9, 3, 4)
+	k := kept{}
+	f, _ := follow(t, k)
+	if err := take(t, f, shown(&mine, 0)...); err != nil {
+		t.Fatal(err)
+	}
+	k.keep(f)
+	first, _ := follow(t, k)
+	if err := take(t, first, shown(&longer, 1)...); err != nil {
+		t.Fatal(err)
+	}
+	second, _ := follow(t, k)
+	if err := take(t, second, shown(&other, 1)...); err != nil {
+		t.Fatal(err)
+	}
+	k.keep(first)
+	if again, err := first.Fresh(); err != nil || len(again) > 0 || first.Check() != nil {
+		t.Errorf("%d entries are kept again (%v, %v)", len(again), err, first.Check())
+	}
+	if fork, ok := errors.AsType[*ForkError](second.Check()); !ok || fork.Number != 3 {
+		t.Errorf("another chain than the kept one: %v", second.Check())
+	}
+	if all, err := second.Fresh(); err != nil || len(all) > 0 {
+		t.Errorf("%d entries of another chain are to be kept (%v)", len(all), err)
 	}
 }
 

@@ -159,7 +159,11 @@ func (w watcher) hears(m *covey.CoordinatorMessage, key []byte) {
 	if err := w.f.Check(); err != nil || !ed25519.Verify(key, head.SigningInput(), head.Signature) {
 		w.t.Errorf("a query comes with head %v: %v", head, err)
 	}
-	for _, e := range w.f.Fresh() {
+	fresh, err := w.f.Fresh()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, e := range fresh {
 		w.k[e.Number] = e
 	}
 }

@@ -28,16 +28,16 @@ type staged struct {
 // checked against those on record, and the signed head that they lead to: they cost no fsync of
 // their own. KeepChain makes sure that they are kept.
 func (l *Ledger) ShownChain(entries []chain.Entry, head chain.Signed) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.shownMu.Lock()
+	defer l.shownMu.Unlock()
 	l.shown = &staged{entries, head}
 }
 
 // KeepChain returns once everything that ShownChain was told is on disk.
 func (l *Ledger) KeepChain() error {
-	l.mu.Lock()
+	l.shownMu.Lock()
 	waits := l.shown != nil
-	l.mu.Unlock()
+	l.shownMu.Unlock()
 	if !waits {
 		return l.Err()
 	}
@@ -46,9 +46,9 @@ func (l *Ledger) KeepChain() error {
 
 // putShown keeps what is staged, in a write transaction; done is to be called once it is on disk.
 func (l *Ledger) putShown(tx *bbolt.Tx) (done func(), err error) {
-	l.mu.Lock()
+	l.shownMu.Lock()
 	s := l.shown
-	l.mu.Unlock()
+	l.shownMu.Unlock()
 	if s == nil {
 		return func() {}, nil
 	}
@@ -69,8 +69,8 @@ func (l *Ledger) putShown(tx *bbolt.Tx) (done func(), err error) {
 		return nil, stored("wrote", err)
 	}
 	return func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
+		l.shownMu.Lock()
+		defer l.shownMu.Unlock()
 		if l.shown == s {
 			l.shown = nil
 		}
@@ -81,9 +81,9 @@ func (l *Ledger) putShown(tx *bbolt.Tx) (done func(), err error) {
 // operator's word. It returns once that is on disk.
 func (l *Ledger) PinChain(h chain.Head) error {
 	return l.update(of("chain", [32]byte{}), func(tx *bbolt.Tx) error {
-		l.mu.Lock()
+		l.shownMu.Lock()
 		l.shown = nil // of the chain that is given up
-		l.mu.Unlock()
+		l.shownMu.Unlock()
 		if tx.Bucket(chainBucket) != nil {
 			if err := tx.DeleteBucket(chainBucket); err != nil {
 				return stored("wrote", err)

@@ -2,7 +2,9 @@ package ledger
 
 import (
 	"errors"
+	"runtime"
 	"testing"
+	"time"
 
 	"go.etcd.io/bbolt"
 
@@ -134,4 +136,37 @@ func TestDamagedChain(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
+}
+
+// TestCloseWaitsForAWriter: a transaction under way when the ledger closes ends first, and keeps
+// what was shown; neither waits for the other for ever.
+func TestCloseWaitsForAWriter(t *testing.T) {
+	dir := t.TempDir()
+	l := mustOpen(t, dir)
+	entries, head := chainOf(1)
+	l.ShownChain(entries, head)
+	closed := make(chan error, 1)
+	wrote := make(chan error, 1)
+	go func() {
+		wrote <- l.update(of("chain", [32]byte{}), func(*bbolt.Tx) error {
+			go func() { closed <- l.Close() }()
+			for l.mu.TryLock() { // until Close has it
+				l.mu.Unlock()
+				runtime.Gosched()
+			}
+			return nil
+		})
+	}()
+	for _, c := range []chan error{wrote, closed} {
+		select {
+		case err := <-c:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatal("the writer and Close wait for each other")
+		}
+	}
+	again := mustOpen(t, dir)
+	wantChain(t, again, head.Head, true)
 }

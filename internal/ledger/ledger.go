@@ -46,7 +46,8 @@ type Ledger struct {
 	failed   error // the latched *StoreError, or ErrClosed
 	closed   bool
 	journals map[[32]byte]*Journal
-	shown    *staged // of the coordinator's chain, for the next transaction; nil if nothing waits
+	shownMu  sync.Mutex // of shown alone: a transaction takes it, and Close waits for that with mu held
+	shown    *staged    // of the coordinator's chain, for the next transaction; nil if nothing waits
 }
 
 // hooks let this package's tests stand between the ledger and its files.
