@@ -21,7 +21,8 @@ var arrows = map[string][]string{
 	// What released counts and moments say of columns.
 	"internal/standardize": {"internal/query"},
 	"internal/noise":       {},
-	"internal/secagg":      {},
+	"internal/graph":       {},
+	"internal/secagg":      {"internal/graph"},
 	"internal/failpoint":   {},
 	"internal/memory":      {},
 	"internal/chain":       {},
@@ -44,7 +45,7 @@ var arrows = map[string][]string{
 	"internal/analysis":   {"internal/proposal", "internal/round", "internal/study", "internal/wire"},
 	// Eigenvectors, the same to the last bit on every processor.
 	"internal/linalg":      {},
-	"internal/proposal":    {"internal/linalg", "internal/query", "internal/secagg", "internal/strict", "internal/studyfile"},
+	"internal/proposal":    {"internal/graph", "internal/linalg", "internal/query", "internal/secagg", "internal/strict", "internal/studyfile"},
 	"internal/study":       {"internal/linalg", "internal/noise", "internal/query", "internal/secagg", "internal/standardize", "internal/proposal"},
 	"internal/result":      {"internal/chain", "internal/linalg", "internal/secagg", "internal/standardize", "internal/strict", "internal/proposal", "internal/study"},
 	"internal/draft":       {"internal/proposal", "internal/studyfile"},
@@ -71,7 +72,7 @@ var arrows = map[string][]string{
 	"internal/uplink":      {"internal/egress", "internal/enroll", "internal/failpoint", "internal/pki", "internal/proposal", "internal/proposals", "internal/study", "internal/wire"},
 	"internal/agent":       {"internal/chain", "internal/egress", "internal/enroll", "internal/holding", "internal/uplink", "internal/proposals", "internal/score", "internal/sitedata", "internal/siteconfig", "internal/terms", "internal/result", "internal/proposal", "internal/study", "internal/answer", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/rowcache", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "internal/notify", "internal/wire"},
 	"internal/people":      {"internal/pki", "internal/proposal"},
-	"internal/coordinator": {"internal/admission", "internal/analysis", "internal/chain", "internal/membership", "internal/people", "internal/result", "internal/proposal", "internal/study", "internal/round", "internal/secagg", "internal/noise", "internal/pki", "internal/wire"},
+	"internal/coordinator": {"internal/admission", "internal/analysis", "internal/chain", "internal/membership", "internal/people", "internal/result", "internal/proposal", "internal/study", "internal/round", "internal/graph", "internal/secagg", "internal/noise", "internal/pki", "internal/wire"},
 	"internal/dashboard":   {"internal/coordinator", "internal/frame", "internal/people", "internal/round", "internal/sheet", "internal/result", "internal/proposal", "internal/study", "internal/noise", "internal/picture", "internal/pki", "internal/style", "internal/worth"},
 	"internal/sitepage":    {"internal/agent", "internal/doctor", "internal/egress", "internal/frame", "internal/ledger", "internal/pki", "internal/proposal", "internal/siteconfig", "internal/sitedata", "internal/study", "internal/style"},
 	"internal/style":       {},
@@ -96,7 +97,7 @@ var arrows = map[string][]string{
 	"experiments/audit":  {"internal/agent", "internal/clip", "internal/coordinator", "internal/answer", "internal/noise", "internal/round", "internal/secagg", "internal/result", "internal/proposal", "internal/study", "test/parties"},
 	"experiments/timing": {"internal/noise"},
 	// Benchmarks, for which a group of sites runs the protocol alone, and a baseline without masks.
-	"experiments/bench":         {"internal/noise", "internal/secagg", "internal/wire", "proto/covey/v1", "test/parties"},
+	"experiments/bench":         {"internal/graph", "internal/noise", "internal/secagg", "internal/wire", "proto/covey/v1", "test/parties"},
 	"experiments/bench/delay":   {},
 	"experiments/bench/kernel":  {},
 	"experiments/bench/masks":   {},

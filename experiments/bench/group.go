@@ -10,6 +10,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"covey/internal/graph"
 	"covey/internal/secagg"
 	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
@@ -33,7 +34,7 @@ func newConfig(n, slots int) (cfg secagg.Config, err error) {
 	cfg.Quorum = (n+cfg.Corrupt)/2 + 1
 	cfg.MinSurvivors = max(cfg.Quorum, cfg.Corrupt+2)
 	if n > secagg.MaxSites {
-		cfg.Sparse, err = secagg.NewNeighbourhood(n, cfg.Corrupt, cfg.MinSurvivors, 0.1)
+		cfg.Sparse, err = graph.NewNumbers(n, cfg.Corrupt, cfg.MinSurvivors, 0.1)
 	}
 	rand.Read(cfg.Study[:])
 	return cfg, err

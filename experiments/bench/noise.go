@@ -9,6 +9,9 @@ import (
 	"covey/internal/secagg"
 )
 
+// totalSigma is the noise of a sum, in grid steps.
+const totalSigma = 1 << 20
+
 // parts is the distributed noise of one query, with what its sum takes away again.
 type parts struct {
 	share     noise.Share

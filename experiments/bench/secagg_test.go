@@ -101,9 +101,6 @@ func BenchmarkSetup(b *testing.B) {
 	}
 }
 
-// totalSigma is the noise of BenchmarkNoise's sums, in grid steps.
-const totalSigma = 1 << 20
-
 // BenchmarkNoise measures what distributed noise adds to a round's time: an agent's draws, and the
 // coordinator's of what it takes away again of all survivors'.
 func BenchmarkNoise(b *testing.B) {

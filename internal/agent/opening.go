@@ -25,7 +25,7 @@ func (s *session) prove(r wire.Prove) wire.Message {
 		return refuse(r, s.store(err))
 	}
 	dealer := r.Dealer - 1
-	if !slices.ContainsFunc(s.setup.Graph().Held(s.self), func(h secagg.Share) bool { return h.Dealer == dealer }) {
+	if _, _, ok := s.setup.Graph().Find(s.self, dealer); !ok {
 		return refuse(r, study.CodeOutOfOrder)
 	}
 	proof, err := s.setup.Proof(s.self, dealer, s.open.query, u, public)

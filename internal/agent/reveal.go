@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"errors"
 
 	"covey/internal/secagg"
 	"covey/internal/study"
@@ -21,12 +22,14 @@ func (s *session) reveal(r wire.Reveal) wire.Message {
 	if no != nil {
 		return no
 	}
-	sec, ok, err := s.secrets(r.Attempt)
-	if err != nil {
-		return refuse(r, s.store(err))
+	// Known to all by then, and of an attempt that is confirmed or closed here all that is left: a
+	// new leader that begins again must not take that for this site's refusal.
+	if nonces, err := s.storedList(r.Attempt, setupNonces); err == nil {
+		return wire.Nonce{Header: r.Header, Nonce: nonces[s.self]}
 	}
-	if !ok { // confirmed, and the nonce known to all
-		return refuse(r, study.CodeOutOfOrder)
+	sec, ok, err := s.secrets(r.Attempt)
+	if err != nil || !ok {
+		return refuse(r, s.store(errors.Join(err, errSecretsGone)))
 	}
 	return wire.Nonce{Header: r.Header, Nonce: sec.Nonce[:]}
 }

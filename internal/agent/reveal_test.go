@@ -179,7 +179,13 @@ func TestNonceComesAfterTheBoard(t *testing.T) {
 	again := want[wire.Confirmation](s, confirm(received, bodies))
 	same(t, "confirmation", confirmed.Signature, again.Signature)
 	same(t, "deposits", confirmed.Deposits, again.Deposits)
-	// A new leader is told the tags of the boxes that left, and the deposits.
+	// A new leader begins the setup again: all of it is answered from the record.
+	same(t, "announcement", own, want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: id}}).Signed)
+	same(t, "nonce", firstNonces[0], want[wire.Nonce](s, wire.Reveal{Header: wire.Header{Study: id}, Announcements: first}).Nonce)
+	if again := want[wire.Boxes](s, deal).Boxes; !slices.EqualFunc(dealt, again, bytes.Equal) {
+		t.Fatal("other boxes for a new leader")
+	}
+	// It is told the tags of the boxes that left, and the deposits.
 	recalled := want[wire.Recalled](s, wire.Recall{Header: wire.Header{Study: id}})
 	same(t, "tags", recalled.Tags, setup.Tags(0, dealt))
 	same(t, "recalled deposits", recalled.Deposits, confirmed.Deposits)

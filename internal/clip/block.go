@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// spanBlocks is how many neighbouring blocks a worker claims at once: long enough for the hardware
+// spanBlocks is how many neighboring blocks a worker claims at once: long enough for the hardware
 // to read ahead.
 const spanBlocks = 64
 

@@ -12,7 +12,7 @@ import (
 	"covey/internal/query"
 )
 
-// radii draws radii over the whole allowed range, powers of two and their neighbours included.
+// radii draws radii over the whole allowed range, powers of two and their neighbors included.
 func radii() *rapid.Generator[float64] {
 	return rapid.Custom(func(t *rapid.T) float64 {
 		r := math.Ldexp(rapid.Float64Range(1, 2).Draw(t, "mantissa"), rapid.IntRange(-200, 199).Draw(t, "exponent"))

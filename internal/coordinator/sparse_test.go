@@ -8,9 +8,9 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"covey/internal/graph"
 	"covey/internal/proposal"
 	"covey/internal/round"
-	"covey/internal/secagg"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
 )
@@ -89,7 +89,7 @@ func TestSparseWrongShare(t *testing.T) {
 			s.corrupt = func(m *covey.SiteMessage) {
 				if o := m.GetShares(); o != nil && s.index == liar {
 					held := s.setup.Graph().Held(s.index)
-					at := slices.IndexFunc(held, func(h secagg.Share) bool { return h.Dealer == dealer })
+					at := slices.IndexFunc(held, func(h graph.Share) bool { return h.Dealer == dealer })
 					share := o.GetShares()
 					share[len(share)-32*(len(held)-at)] ^= 1 // its low byte: still a scalar
 				}

@@ -3,13 +3,13 @@ package coordinator
 import (
 	"slices"
 
+	"covey/internal/graph"
 	"covey/internal/proposal"
-	"covey/internal/secagg"
 )
 
 // topology shows a drawn graph to round. It is the leader's.
 type topology struct {
-	graph     *secagg.Graph
+	graph     *graph.Graph
 	threshold int
 	committee []int
 	signs     []bool
@@ -19,7 +19,7 @@ type topology struct {
 	short      int // a dealer that had too few holders' shares when last asked: looked at first
 }
 
-func newTopology(g *secagg.Graph, t proposal.Thresholds) *topology {
+func newTopology(g *graph.Graph, t proposal.Thresholds) *topology {
 	top := &topology{graph: g, threshold: t.Threshold, committee: g.Committee(), signs: make([]bool, t.Sites), holders: make([][]int, t.Sites)}
 	for _, i := range top.committee {
 		top.signs[i] = true

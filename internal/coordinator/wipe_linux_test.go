@@ -19,7 +19,7 @@ import (
 // veil is what the tests here keep numbers under that they look for, so as not to find their own.
 const veil = 0x5a5aa5a53c3cc3c3
 
-// inMemory counts the pairs of neighbours of a veiled vector that this process has in memory, freed
+// inMemory counts the pairs of neighbors of a veiled vector that this process has in memory, freed
 // or not.
 func inMemory(t *testing.T, veiled []uint64) int {
 	t.Helper()

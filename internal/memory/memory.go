@@ -1,4 +1,4 @@
-// Package memory keeps a process's memory from its disk and from its neighbours: keys, shares and a
+// Package memory keeps a process's memory from its disk and from its neighbors: keys, shares and a
 // sum that is open are in it.
 package memory
 

@@ -121,7 +121,7 @@ var overPi = big.NewRat(355, 113)
 // "Selection"), with π rounded up to 355/113. An ε0 that Select refuses costs +Inf.
 //
 // The privacy loss L lies in an interval of length ε0. ψ(λ) = ln E exp(λL), over what the
-// neighbour gives, is 0 at 0 and 1, and its second derivative is a variance on that interval, at
+// neighbor gives, is 0 at 0 and 1, and its second derivative is a variance on that interval, at
 // most ε0²/4: so ψ(α) <= α(α-1)·ε0²/8, and D_α = ψ(α)/(α-1).
 func (c Curve) SelectRho(e0 *big.Rat) float64 {
 	if e0 == nil || e0.Sign() <= 0 {

@@ -67,7 +67,7 @@ func (c *tally) add(draws []int64) {
 	}
 }
 
-// goodness is the p-value of the bins against law, whose keys are as exactLaw's: neighbours are
+// goodness is the p-value of the bins against law, whose keys are as exactLaw's: neighbors are
 // merged until they expect 20.
 func (c *tally) goodness(law map[int64]float64) (p float64, bins int) {
 	if c.outside > 0 {

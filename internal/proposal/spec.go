@@ -198,7 +198,7 @@ type Spec struct {
 	// size.
 	MinSurvivors int `toml:"min_survivors,omitempty" json:"min_survivors,omitempty"`
 	// Corrupt is η, how many sites may collude with the coordinator. 0: ⌊(N-1)/3⌋. Fewer need
-	// fewer survivors, and above 64 sites fewer neighbours.
+	// fewer survivors, and above 64 sites fewer neighbors.
 	Corrupt int `toml:"corrupt,omitempty" json:"corrupt,omitempty"`
 	// Dropout is the share of sites that may be away at once, independently of each other, for
 	// which the graph of more than 64 sites is made; 0.1 if not given.

@@ -3,7 +3,7 @@ package proposal
 import (
 	"fmt"
 
-	"covey/internal/secagg"
+	"covey/internal/graph"
 )
 
 // MaxComplete is the largest roster of the complete graph (docs/protocol.md); above it the
@@ -28,9 +28,9 @@ type Thresholds struct {
 	// Degree is how many sites each site draws to share masks with, m: all others on the complete
 	// graph.
 	Degree int `json:"degree"`
-	// MinNeighbours is how many mask neighbours in a sum each site in it must have, r; 0 on the
+	// MinNeighbors is how many mask neighbors in a sum each site in it must have, r; 0 on the
 	// complete graph, where all are.
-	MinNeighbours int `json:"min_neighbours"`
+	MinNeighbors int `json:"min_neighbors"`
 }
 
 // NewThresholds returns the thresholds of n sites that may drop out, without the sparse graph's
@@ -80,19 +80,19 @@ func (s *Spec) thresholds(n int) (Thresholds, error) {
 // Graph is the numbers of the sparse graph, written out in a proposal of more than MaxComplete
 // sites: whoever proposes chooses them, and everybody who plans checks that they are safe.
 type Graph struct {
-	Holders       int `toml:"holders" json:"holders"`
-	Threshold     int `toml:"threshold" json:"threshold"`
-	Degree        int `toml:"degree" json:"degree"`
-	MinNeighbours int `toml:"min_neighbours" json:"min_neighbours"`
+	Holders      int `toml:"holders" json:"holders"`
+	Threshold    int `toml:"threshold" json:"threshold"`
+	Degree       int `toml:"degree" json:"degree"`
+	MinNeighbors int `toml:"min_neighbors" json:"min_neighbors"`
 }
 
 // newGraph finds the numbers for sites that drop out with probability dropout each.
 func newGraph(t Thresholds, dropout float64) (*Graph, error) {
-	n, err := secagg.NewNeighbourhood(t.Sites, t.Corrupt, t.MinSurvivors, dropout)
+	n, err := graph.NewNumbers(t.Sites, t.Corrupt, t.MinSurvivors, dropout)
 	if err != nil {
 		return nil, FieldErrorf("sites", "%d sites, %d of them corrupt: %v", t.Sites, t.Corrupt, err)
 	}
-	return &Graph{n.Holders, n.Threshold, n.Degree, n.MinNeighbours}, nil
+	return &Graph{n.Holders, n.Threshold, n.Degree, n.MinNeighbors}, nil
 }
 
 // with adds the sparse graph's numbers, checked; a graph is there if and only if there are
@@ -104,8 +104,8 @@ func (t Thresholds) with(g *Graph) (Thresholds, error) {
 	if g == nil {
 		return t, nil
 	}
-	t.Holders, t.Threshold, t.Degree, t.MinNeighbours = g.Holders, g.Threshold, g.Degree, g.MinNeighbours
-	if err := t.Neighbourhood().Validate(); err != nil {
+	t.Holders, t.Threshold, t.Degree, t.MinNeighbors = g.Holders, g.Threshold, g.Degree, g.MinNeighbors
+	if err := t.Numbers().Validate(); err != nil {
 		return t, FieldErrorf("graph", "%v", err)
 	}
 	return t, nil
@@ -114,14 +114,14 @@ func (t Thresholds) with(g *Graph) (Thresholds, error) {
 // Sparse reports whether the graph is the sparse one.
 func (t Thresholds) Sparse() bool { return t.Sites > MaxComplete }
 
-// Neighbourhood returns the sparse graph's numbers, and the zero value on the complete one.
-func (t Thresholds) Neighbourhood() secagg.Neighbourhood {
+// Numbers returns the sparse graph's numbers, and the zero value on the complete one.
+func (t Thresholds) Numbers() graph.Numbers {
 	if !t.Sparse() {
-		return secagg.Neighbourhood{}
+		return graph.Numbers{}
 	}
-	return secagg.Neighbourhood{
+	return graph.Numbers{
 		Sites: t.Sites, Corrupt: t.Corrupt, MinSurvivors: t.MinSurvivors,
-		Holders: t.Holders, Threshold: t.Threshold, Degree: t.Degree, MinNeighbours: t.MinNeighbours,
+		Holders: t.Holders, Threshold: t.Threshold, Degree: t.Degree, MinNeighbors: t.MinNeighbors,
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+
+	"covey/internal/graph"
 )
 
 // An announcement is header ‖ X25519 key (32) ‖ ML-KEM-768 key (1184) ‖ for each shared secret the
@@ -93,12 +95,12 @@ func (s *Setup) opens(site, slot, which int, value []byte) bool {
 type Setup struct {
 	cfg        Config
 	sites      []announced
-	graph      *Graph
+	graph      *graph.Graph
 	transcript [32]byte
 }
 
 // Graph gives who holds whose shares, masks with whom and signs.
-func (s *Setup) Graph() *Graph { return s.graph }
+func (s *Setup) Graph() *graph.Graph { return s.graph }
 
 // Config returns what the setup was made for.
 func (s *Setup) Config() Config { return s.cfg }

@@ -249,7 +249,7 @@ func TestSparseAnnouncements(t *testing.T) {
 	commitment := commitNonce(0, nonces[0])
 	other.nonces[0] = commitment[:]
 	drawn, err := other.Draw(nonces)
-	if err != nil || slices.Equal(drawn.graph.committee, g.setup.graph.committee) {
+	if err != nil || slices.Equal(drawn.graph.Committee(), g.setup.graph.Committee()) {
 		t.Errorf("another nonce, the same graph: %v", err)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"errors"
 	"slices"
 
+	"covey/internal/graph"
+
 	"filippo.io/edwards25519"
 )
 
@@ -23,8 +25,11 @@ import (
 // to open a box.
 
 // sealsShares and sealsKeys are what a box of one direction has.
-func (s *Setup) sealsShares(from, to int) bool { return s.graph.place(to, from) != 0 }
-func (s *Setup) sealsKeys(from, to int) bool   { return owns(from, to) && s.graph.neighbor(from, to) }
+func (s *Setup) sealsShares(from, to int) bool {
+	_, _, ok := s.graph.Find(to, from)
+	return ok
+}
+func (s *Setup) sealsKeys(from, to int) bool { return graph.Owns(from, to) && s.graph.Linked(from, to) }
 
 func (s *Setup) plainSize(from, to int) int {
 	n := 0
@@ -185,7 +190,7 @@ func (s *Setup) plaintexts(self int, sec Secrets, to []int) (plain, tags [][]byt
 	x := make([]*edwards25519.Scalar, len(to)) // nil: holds nothing
 	for i, j := range to {
 		plain[i] = make([]byte, 0, s.plainSize(self, j))
-		if at := s.graph.place(j, self); at != 0 {
+		if _, at, ok := s.graph.Find(j, self); ok {
 			x[i] = scalarOf(uint64(at))
 		}
 	}

@@ -19,7 +19,7 @@ func (s *Setup) lawful(q Query, u Survivors) error {
 	if err := s.Validate(q); err != nil {
 		return err
 	}
-	return s.graph.Acceptable(u)
+	return ofGraph(s.graph.Acceptable(u))
 }
 
 // SignRelease signs U for a query; it refuses a U that is not acceptable (Graph.Acceptable): fewer
@@ -76,7 +76,7 @@ func (s *Setup) CheckCertificate(q Query, u Survivors, cert Certificate) error {
 		return configError("a certificate of %d places for %d sites", len(cert), s.cfg.sites())
 	}
 	valid, message := 0, s.releaseBytes(q, u)
-	for _, i := range s.graph.committee {
+	for _, i := range s.graph.Committee() {
 		if len(cert[i]) > 0 && ed25519.Verify(s.cfg.Identity[i], message, cert[i]) {
 			valid++
 			if valid == s.cfg.threshold() {

@@ -174,8 +174,8 @@ func TestSparseCertificate(t *testing.T) {
 		t.Error("signatures from outside the committee count")
 	}
 	// Take away mask neighbors of site 0 until it has one too few: U is still over U_min.
-	around := g.setup.graph.Neighbours(0)
-	cut := without(70, around[:len(around)-g.cfg.Sparse.MinNeighbours+1]...)
+	around := g.setup.graph.Neighbors(0)
+	cut := without(70, around[:len(around)-g.cfg.Sparse.MinNeighbors+1]...)
 	_, signing := g.setup.SignRelease(1, g.keys[1], q, cut)
 	if _, opening := g.setup.NewOpening(q, cut, g.kept); len(cut) < g.cfg.MinSurvivors || signing == nil || opening == nil {
 		t.Error("a U that nearly cuts a site off was signed or opened")

@@ -77,7 +77,7 @@ func TestChainKeyGivesOnlyTheLower(t *testing.T) {
 	for u := 1; u <= sites; u++ {
 		secret := append(append([][32]byte{NoiseShareKey(own, ctx)}, components[u:]...), keys[u+1:]...)
 		key := NoiseChain(own, ctx, sites, u)
-		made := [][32]byte{key, key} // the first goes on down the chain
+		made := [][32]byte{key, key}             // the first goes on down the chain
 		for from := 0; from <= sites+1; from++ { // with any idea of which κ it is
 			for l := range sites + 1 {
 				made = append(made, NoiseComponentKey(key, from, l))

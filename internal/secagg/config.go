@@ -4,6 +4,8 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/binary"
+
+	"covey/internal/graph"
 )
 
 // Limits of a setup.
@@ -23,7 +25,7 @@ type Config struct {
 	Slots        int                 // S
 	Attempt      uint32
 	// Sparse is the numbers of the sparse graph; its zero value is the complete one.
-	Sparse Neighbourhood
+	Sparse graph.Numbers
 
 	known *known // what was found valid before; nil for nothing
 }
@@ -31,7 +33,7 @@ type Config struct {
 // known is what Checked found valid: a copy, so that no change of a Config passes for it.
 type known struct {
 	identity []byte // all keys
-	sparse   Neighbourhood
+	sparse   graph.Numbers
 }
 
 // Checked validates, and gives a Config that remembers it: with thousands of keys, Validate takes a
@@ -102,7 +104,7 @@ func (c Config) validateSparse() error {
 	if c.known != nil && c.known.sparse == c.Sparse {
 		return nil
 	}
-	return c.Sparse.Validate()
+	return ofGraph(c.Sparse.Validate())
 }
 
 func (c Config) validateComplete() error {
@@ -118,6 +120,11 @@ func (c Config) validateComplete() error {
 		return configError("%d survivors at least, must be %d..%d", c.MinSurvivors, max(c.Quorum, c.Corrupt+2), n)
 	}
 	return nil
+}
+
+// completeGraph is the one of up to MaxSites sites.
+func completeGraph(c Config) *graph.Graph {
+	return graph.Complete(c.sites(), c.Corrupt, c.MinSurvivors, c.Quorum)
 }
 
 func (c Config) sites() int { return len(c.Identity) }
@@ -180,7 +187,7 @@ func (c Config) header(site int) []byte {
 		b = binary.BigEndian.AppendUint16(b, uint16(v))
 	}
 	if g := c.Sparse; c.sparse() {
-		for _, v := range []int{g.Holders, g.Threshold, g.Degree, g.MinNeighbours} {
+		for _, v := range []int{g.Holders, g.Threshold, g.Degree, g.MinNeighbors} {
 			b = binary.BigEndian.AppendUint16(b, uint16(v))
 		}
 	}

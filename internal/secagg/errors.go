@@ -9,6 +9,14 @@ func (e *ConfigError) Error() string { return "secagg: " + e.Reason }
 
 func configError(format string, args ...any) error { return &ConfigError{fmt.Sprintf(format, args...)} }
 
+// ofGraph is an error of the graph's numbers, or of a survivor set, as one of the setup.
+func ofGraph(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &ConfigError{err.Error()}
+}
+
 // SiteError is a message of one site that fails a check.
 type SiteError struct {
 	Site int

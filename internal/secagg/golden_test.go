@@ -3,9 +3,12 @@ package secagg
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"testing"
+
+	"covey/internal/graph"
 
 	"filippo.io/edwards25519"
 	"pgregory.net/rapid"
@@ -211,4 +214,19 @@ var golden = map[string]string{
 	"board":                "cd1ed62bee69a0f7",
 	"sparse: transcript":   "96ded238bd8de3a4",
 	"sparse: graph":        "144767c3969ef1ae",
+}
+
+// graphBytes is all of a graph.
+func graphBytes(g *graph.Graph) (out []byte) {
+	write := func(sites []int) {
+		for _, i := range sites {
+			out = binary.BigEndian.AppendUint16(out, uint16(i))
+		}
+	}
+	for i := range g.Numbers().Sites {
+		write(g.Holders(i))
+		write(g.Neighbors(i))
+	}
+	write(g.Committee())
+	return out
 }

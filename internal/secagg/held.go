@@ -9,7 +9,7 @@ import (
 )
 
 // SlotHeld is what one site holds for one slot: shares of each dealer's b and, unless the setup is
-// whole, of its e, in the order of Graph.Held; and the keys of the pairs that neighbours own, in
+// whole, of its e, in the order of Graph.Held; and the keys of the pairs that neighbors own, in
 // the order of Graph.Owners. Which of two shares may be sent is decided by the survivors, and never
 // both for one dealer.
 type SlotHeld struct {

@@ -52,7 +52,7 @@ func (s *Setup) Mask(self int, own SlotSecret, held SlotHeld, q Query, v []uint6
 	if !s.opens(self, q.Slot, ofB, b.Bytes()) || len(held.keys) != len(owners) {
 		return configError("the secret, or %d keys, are not those of site %d's slot %d", len(held.keys), self, q.Slot)
 	}
-	streams := make([]keystream, 0, 1+len(s.graph.neighbours[self]))
+	streams := make([]keystream, 0, 1+s.cfg.sites())
 	streams = append(streams, newKeystream(s.selfKey(b, self, q), false))
 	for at, other := range owners {
 		streams = append(streams, newKeystream(s.maskKey(held.keys[at], self, other, q), other > self))

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"covey/internal/graph"
+
 	"pgregory.net/rapid"
 )
 
@@ -88,7 +90,7 @@ func TestNamingIsRight(t *testing.T) {
 		q := Query{Context: labelled("naming"), Bits: 64, Lanes: 3}
 		sum, want := make([]uint64, 3), make([]uint64, 3)
 		for i, v := range bad {
-			if v.key >= 0 && v.key != i && owns(i, v.key) {
+			if v.key >= 0 && v.key != i && graph.Owns(i, v.key) {
 				*g.box(i, v.key) = g.reseal(r, i, v.key, func(plain, tags []byte) {
 					key := plain[len(plain)-32:]
 					old := newKeystream(g.setup.maskKey([32]byte(key), i, v.key, q), v.key <= i)
@@ -226,12 +228,13 @@ func TestWrongShare(t *testing.T) {
 		q := Query{Slot: 1, Context: labelled("wrong share"), Bits: 40, Lanes: 3}
 		sum, want := g.sums(t, q, u)
 		liar := g.setup.graph.Holders(dealer)[0]
-		at := slices.IndexFunc(g.setup.graph.held[liar], func(h share) bool { return int(h.dealer) == dealer })
-		place := len(g.setup.graph.held[liar]) - at
+		held := g.setup.graph.Held(liar)
+		at, _, _ := g.setup.graph.Find(liar, dealer)
+		place := len(held) - at
 		prove := func(q Query, u Survivors, dealer int) []byte {
 			return must(g.setup.Proof(liar, dealer, q, u, g.received[liar].Public))
 		}
-		own, other := prove(q, u, dealer), int(g.setup.graph.held[liar][(at+1)%len(g.setup.graph.held[liar])].dealer)
+		own, other := prove(q, u, dealer), held[(at+1)%len(held)].Dealer
 		slot, context := q, q
 		slot.Slot, context.Context[0] = 0, 1
 		swapped := slices.Clone(own)

@@ -7,6 +7,8 @@ import (
 	"io"
 	"slices"
 
+	"covey/internal/graph"
+
 	"filippo.io/edwards25519"
 )
 
@@ -88,8 +90,8 @@ func (o *Opening) Add(from int, message []byte) error {
 	if len(chain) > 0 {
 		o.chains[from] = [chainKeySize]byte(chain)
 	}
-	for _, at := range o.s.graph.held[from] {
-		if o.have[at.dealer]++; o.have[at.dealer] == o.s.cfg.threshold() {
+	for _, at := range o.s.graph.Held(from) {
+		if o.have[at.Dealer]++; o.have[at.Dealer] == o.s.cfg.threshold() {
 			o.short--
 		}
 	}
@@ -108,8 +110,8 @@ func (o *Opening) Drop(helper int) {
 	for _, by := range o.proven {
 		delete(by, helper)
 	}
-	for _, at := range o.s.graph.held[helper] {
-		if o.have[at.dealer]--; o.have[at.dealer] == o.s.cfg.threshold()-1 {
+	for _, at := range o.s.graph.Held(helper) {
+		if o.have[at.Dealer]--; o.have[at.Dealer] == o.s.cfg.threshold()-1 {
 			o.short++
 		}
 	}
@@ -183,8 +185,8 @@ func (o *Opening) AddProof(from int, message []byte) error {
 	}
 	rest := message[len(header):]
 	dealer := int(rest[0])<<8 | int(rest[1])
-	at := slices.IndexFunc(s.graph.held[from], func(h share) bool { return int(h.dealer) == dealer })
-	if at < 0 {
+	at, x, ok := s.graph.Find(from, dealer)
+	if !ok {
 		return wrong(errMessage)
 	}
 	if o.proven[dealer] == nil || o.proven[dealer][from] {
@@ -195,7 +197,6 @@ func (o *Opening) AddProof(from int, message []byte) error {
 	if err != nil {
 		return wrong(err)
 	}
-	x := int(s.graph.held[from][at].x)
 	commit := committer{s.sites[dealer].header}
 	own := 32 * (1 + s.leafOf(o.q.Slot, o.in[dealer]))
 	leaf := commit.leaf(x, o.q.Slot, which(o.in[dealer]), shares[at])
@@ -215,7 +216,7 @@ func (o *Opening) AddKeys(from int, message []byte) error {
 		return siteError(from, "no survivor's keys")
 	}
 	header := s.helperHeader("keys", from, o.q, o.u)
-	outside := slices.DeleteFunc(s.graph.Neighbours(from), func(i int) bool { return o.in[i] })
+	outside := slices.DeleteFunc(s.graph.Neighbors(from), func(i int) bool { return o.in[i] })
 	if len(message) != len(header)+pairKeySize*len(outside) || !bytes.Equal(message[:len(header)], header) {
 		return &SiteError{from, errMessage}
 	}
@@ -246,7 +247,7 @@ func (o *Opening) tags(owner int) []byte {
 
 // fitsTag reports whether a key gives its pair's tag; known is false if the tag is not at hand.
 func (o *Opening) fitsTag(i, j int, key [pairKeySize]byte) (fits, known bool) {
-	s, owner, other := o.s, ownerOf(i, j), i
+	s, owner, other := o.s, graph.OwnerOf(i, j), i
 	if owner == i {
 		other = j
 	}
@@ -302,16 +303,15 @@ type placed struct {
 // same places for many dealers when few are missing.
 func (o *Opening) byDealer() [][]placed {
 	out := make([][]placed, o.s.cfg.sites())
-	for j, holders := range o.s.graph.holders {
+	for j := range out {
 		out[j] = make([]placed, 0, o.s.cfg.threshold())
-		for k, helper := range holders {
-			shares := o.shares[int(helper)]
+		for _, helper := range o.s.graph.Holders(j) {
+			shares := o.shares[helper]
 			if shares == nil || len(out[j]) == cap(out[j]) {
 				continue
 			}
-			held := o.s.graph.held[helper]
-			at, _ := slices.BinarySearchFunc(held, uint16(j), func(s share, j uint16) int { return int(s.dealer) - int(j) })
-			out[j] = append(out[j], placed{int(helper), k + 1, shares[at]})
+			at, x, _ := o.s.graph.Find(helper, j)
+			out[j] = append(out[j], placed{helper, x, shares[at]})
 		}
 	}
 	return out
@@ -388,8 +388,8 @@ func (o *Opening) pairs(secrets []*edwards25519.Scalar) (map[pair][pairKeySize]b
 			found, missing = o.pairsOf(i, secrets[i])
 			tags = append(tags, missing...)
 		}
-		for _, at := range s.graph.neighbours[i] {
-			p := pair{i, int(at)}
+		for _, at := range s.graph.Neighbors(i) {
+			p := pair{i, at}
 			if !o.in[at] {
 				continue
 			}
@@ -411,7 +411,7 @@ func (o *Opening) pairs(secrets []*edwards25519.Scalar) (map[pair][pairKeySize]b
 	}
 	var from []int
 	for p := range lost {
-		if owner := ownerOf(p.outside, p.inside); o.tags(owner) == nil {
+		if owner := graph.OwnerOf(p.outside, p.inside); o.tags(owner) == nil {
 			tags = append(tags, owner) // no key of this pair can be checked
 		}
 		from = append(from, p.inside)

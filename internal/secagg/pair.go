@@ -1,12 +1,10 @@
 package secagg
 
 import (
-	"slices"
-
 	"filippo.io/edwards25519"
 )
 
-// Each pair of mask neighbours has one owner, whose e keys their masks: i of i < j if i+j is odd,
+// Each pair of mask neighbors has one owner, whose e keys their masks: i of i < j if i+j is odd,
 // else j. The other end gets the key in its box, checks its tag, and deposits it with the
 // coordinator under a pad of its own e. So the pair's key is known to both ends, and to who opens
 // the e of one of them: of a site outside of the sum.
@@ -48,10 +46,4 @@ func xor(a, b [pairKeySize]byte) [pairKeySize]byte {
 		a[i] ^= b[i]
 	}
 	return a
-}
-
-// neighbor reports whether two sites share masks.
-func (g *Graph) neighbor(i, j int) bool {
-	_, ok := slices.BinarySearch(g.neighbours[i], uint16(j))
-	return ok
 }

@@ -6,6 +6,8 @@ import (
 	"crypto/subtle"
 	"errors"
 	"slices"
+
+	"covey/internal/graph"
 )
 
 // Received is what site self keeps of the boxes that it accepted. The caller stores all of it in
@@ -44,7 +46,7 @@ func (s *Setup) Receive(self int, sec Secrets, key ed25519.PrivateKey, boxes, bo
 		if bodies == nil {
 			return nil
 		}
-		at := slices.IndexFunc(places, func(p Share) bool { return p.Dealer == dealer })
+		at := slices.IndexFunc(places, func(p graph.Share) bool { return p.Dealer == dealer })
 		return bodies[at]
 	}
 	opened := make([]opened, len(senders))
@@ -159,7 +161,7 @@ func (s *Setup) receive(from, to int, transport *[32]byte, seal *mlkem.Decapsula
 	}
 	defer clear(plain)
 	o := opened{parcel: p}
-	if x := s.graph.place(to, from); x != 0 {
+	if _, x, ok := s.graph.Find(to, from); ok {
 		o.shares = make([]SlotHeld, s.cfg.Slots)
 		for slot := range o.shares {
 			for which := range s.cfg.kinds() {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 
+	"covey/internal/graph"
+
 	"filippo.io/edwards25519"
 )
 
@@ -52,7 +54,7 @@ func (s *Setup) CertifiedShares(self int, own SlotSecret, held SlotHeld, q Query
 	in := s.in(u)
 	for k, at := range places {
 		share := held.b[k]
-		if !in[at.dealer] {
+		if !in[at.Dealer] {
 			share = held.e[k]
 		}
 		out = append(out, share.Bytes()...)
@@ -65,14 +67,14 @@ func (s *Setup) CertifiedShares(self int, own SlotSecret, held SlotHeld, q Query
 }
 
 // helps returns whose shares self holds, if it may help to open U.
-func (s *Setup) helps(self int, q Query, u Survivors) ([]share, error) {
+func (s *Setup) helps(self int, q Query, u Survivors) ([]graph.Share, error) {
 	if err := s.lawful(q, u); err != nil {
 		return nil, err
 	}
 	if self < 0 || self >= s.cfg.sites() {
 		return nil, configError("site %d of %d", self, s.cfg.sites())
 	}
-	return s.graph.held[self], nil
+	return s.graph.Held(self), nil
 }
 
 // chained reports whether shares of a site that is in U, or is not, end with a key of the chain.
@@ -96,7 +98,7 @@ func (s *Setup) Proof(self, dealer int, q Query, u Survivors, public []byte) ([]
 	if err != nil {
 		return nil, err
 	}
-	at := slices.IndexFunc(places, func(p share) bool { return int(p.dealer) == dealer })
+	at := slices.IndexFunc(places, func(p graph.Share) bool { return p.Dealer == dealer })
 	size := 32 * (1 + s.cfg.shared())
 	bodies := size * len(places)
 	if at < 0 || len(public) < bodies {
@@ -139,7 +141,7 @@ func (s *Setup) Keys(self int, own SlotSecret, held SlotHeld, q Query, u Survivo
 	out := s.helperHeader("keys", self, q, u)
 	e := own.secret(ofE, q.Slot, self)
 	defer e.Set(zero)
-	for _, i := range s.graph.Neighbours(self) {
+	for _, i := range s.graph.Neighbors(self) {
 		if u.Contains(i) {
 			continue // never of a pair inside U
 		}
@@ -159,7 +161,7 @@ var errMessage = errors.New("a message of another query, survivor set or setup")
 // parseShares reads a shares message of the helper: its shares, and its key of the chain if there
 // is one.
 func (s *Setup) parseShares(from int, q Query, u Survivors, in bool, message []byte) (shares []*edwards25519.Scalar, chain []byte, err error) {
-	header, n := s.helperHeader("shares", from, q, u), len(s.graph.held[from])
+	header, n := s.helperHeader("shares", from, q, u), len(s.graph.Held(from))
 	size := len(header) + scalarSize*n
 	if s.chained(q, u, in) {
 		size += chainKeySize

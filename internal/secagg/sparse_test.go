@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"testing"
+
+	"covey/internal/graph"
 )
 
 // sharedSparse is one group of 70 sites, 3 of them corrupt, for all tests; none may change it.
@@ -29,7 +31,7 @@ func sharedWhole(t testing.TB, n int) *group {
 		if n > 64 {
 			cfg.Corrupt = 3
 			var err error
-			if cfg.Sparse, err = NewNeighbourhood(n, 3, n, 0.1); err != nil {
+			if cfg.Sparse, err = graph.NewNumbers(n, 3, n, 0.1); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -56,7 +58,7 @@ func sparseConfig(n, corrupt, slots int) (Config, []ed25519.PrivateKey, error) {
 	cfg.Corrupt = corrupt
 	cfg.MinSurvivors = (n+corrupt)/2 + 1
 	var err error
-	cfg.Sparse, err = NewNeighbourhood(n, corrupt, cfg.MinSurvivors, 0.1)
+	cfg.Sparse, err = graph.NewNumbers(n, corrupt, cfg.MinSurvivors, 0.1)
 	return cfg, keys, err
 }
 

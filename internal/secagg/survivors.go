@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"slices"
+
+	"covey/internal/graph"
 )
 
 // Survivors is U: the sites whose contributions are in a sum, strictly ascending.
@@ -12,17 +14,7 @@ type Survivors []int
 // Validate checks that U is strictly ascending, within n sites and has at least
 // least of them.
 func (u Survivors) Validate(n, least int) error {
-	last := -1
-	for _, i := range u {
-		if i <= last || i >= n {
-			return configError("survivors are not ascending indices below %d", n)
-		}
-		last = i
-	}
-	if len(u) < least {
-		return configError("%d survivors, at least %d are needed", len(u), least)
-	}
-	return nil
+	return ofGraph(graph.CheckSet(u, n, least))
 }
 
 // Contains reports whether site i is in U.

@@ -3,7 +3,8 @@ package secagg
 import (
 	"crypto/ed25519"
 	"encoding/binary"
-	"slices"
+
+	"covey/internal/graph"
 )
 
 // Witness returns the part of a setup that follows from its transcript alone, for who was not part
@@ -24,8 +25,8 @@ func Witness(cfg Config, transcript [32]byte) (*Setup, error) {
 
 // draw draws the sparse graph from the transcript.
 func (s *Setup) draw() (err error) {
-	s.graph, err = NewGraph(s.cfg.Sparse, [32]byte(derive(s.transcript[:], nil, "graph", 32)))
-	return err
+	s.graph, err = graph.New(s.cfg.Sparse, [32]byte(derive(s.transcript[:], nil, "graph", 32)))
+	return ofGraph(err)
 }
 
 // packedSize is one signature of a packed list: the site (2 bytes, big-endian), the signature.
@@ -35,9 +36,9 @@ const packedSize = 2 + ed25519.SignatureSize
 // the committee's that are enough, ascending. Fewer are all of them.
 func (s *Setup) Pack(signatures [][]byte) []byte {
 	out := make([]byte, 0, packedSize*s.cfg.threshold())
-	for _, i := range s.graph.committee {
-		if int(i) < len(signatures) && len(signatures[i]) == ed25519.SignatureSize && len(out) < packedSize*s.cfg.threshold() {
-			out = append(binary.BigEndian.AppendUint16(out, i), signatures[i]...)
+	for _, i := range s.graph.Committee() {
+		if i < len(signatures) && len(signatures[i]) == ed25519.SignatureSize && len(out) < packedSize*s.cfg.threshold() {
+			out = append(binary.BigEndian.AppendUint16(out, uint16(i)), signatures[i]...)
 		}
 	}
 	return out
@@ -60,7 +61,7 @@ func (s *Setup) CheckPacked(message, packed []byte) error {
 	valid, last := 0, -1
 	for rest := packed; len(rest) >= packedSize; rest = rest[packedSize:] {
 		i := int(binary.BigEndian.Uint16(rest))
-		if i <= last || !s.graph.signs(i) || !ed25519.Verify(s.cfg.Identity[i], message, rest[2:packedSize]) {
+		if i <= last || !s.graph.Signs(i) || !ed25519.Verify(s.cfg.Identity[i], message, rest[2:packedSize]) {
 			break
 		}
 		valid, last = valid+1, i
@@ -77,10 +78,4 @@ func (s *Setup) CheckReleased(q Query, u Survivors, packed []byte) error {
 		return err
 	}
 	return s.CheckPacked(s.releaseBytes(q, u), packed)
-}
-
-// signs reports whether a site is of the committee.
-func (g *Graph) signs(site int) bool {
-	_, ok := slices.BinarySearchFunc(g.committee, site, func(i uint16, site int) int { return int(i) - site })
-	return ok
 }

@@ -48,7 +48,7 @@ func TestWitness(t *testing.T) {
 			}
 			// a valid signature of a site that is not of the committee
 			for i := range u {
-				if in := c.setup.Graph().signs(i); in {
+				if in := c.setup.Graph().Signs(i); in {
 					continue
 				}
 				list := w.Unpacked(packed)

@@ -158,7 +158,7 @@ func TestQuantileRadius(t *testing.T) {
 	if quantileRadius(counts, spread, 1, 1000) != BinEdge(268) {
 		t.Fatal("the last bin that stands out")
 	}
-	// 400 units in 16 neighbouring bins: none of 25 stands out, four together do.
+	// 400 units in 16 neighboring bins: none of 25 stands out, four together do.
 	thin := make([]int64, HistogramBins)
 	for j := 256; j < 272; j++ {
 		thin[j] = 25

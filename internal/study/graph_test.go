@@ -55,7 +55,7 @@ func TestGraphOfAProposal(t *testing.T) {
 		t.Fatal(err)
 	}
 	th := p.Thresholds
-	if !th.Sparse() || th.Corrupt != 10 || th.Holders >= 100 || th.Threshold > th.Holders || 2*th.Threshold <= th.Holders+1 || th.MinNeighbours < 1 {
+	if !th.Sparse() || th.Corrupt != 10 || th.Holders >= 100 || th.Threshold > th.Holders || 2*th.Threshold <= th.Holders+1 || th.MinNeighbors < 1 {
 		t.Fatalf("200 sites: %+v", th)
 	}
 	if err := p.Setup(0).Sparse.Validate(); err != nil {
@@ -64,7 +64,7 @@ func TestGraphOfAProposal(t *testing.T) {
 	// Numbers that are not safe, or are not there, are refused by whoever reads them.
 	for name, change := range map[string]func([]byte) []byte{
 		"threshold":  func(b []byte) []byte { return less(b, "threshold") },
-		"neighbours": func(b []byte) []byte { return less(b, "min_neighbours") },
+		"neighbors": func(b []byte) []byte { return less(b, "min_neighbors") },
 		"no graph":   func(b []byte) []byte { return regexp.MustCompile(`(?m)^\[graph\]\n(.*\n){4}`).ReplaceAll(b, nil) },
 	} {
 		changed := change(bytes.Clone(body))

@@ -82,7 +82,7 @@ func (p *Plan) Sigma(q Query, radius float64) (noise.Sigma, error) {
 // quantileRadius reads a radius off a noised histogram of units whose noise has standard
 // deviation spread: bins that noise alone might fill are zeroed, and the quantile of what is
 // left is given, between the edges of its bin in proportion; of quantile 1 the upper edge. Where
-// zeroed bins hold more than a fifth of the units, neighbouring bins are taken together, two,
+// zeroed bins hold more than a fifth of the units, neighboring bins are taken together, two,
 // four, up to 32: few units for the noise still say where they are. 0 if noise left nothing, or
 // less than half of the units: what noise makes up now and then is one bin, anywhere.
 func quantileRadius(noised []int64, spread, quantile float64, units int) float64 {

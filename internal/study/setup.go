@@ -37,7 +37,7 @@ func (p *Plan) Setup(attempt uint32) secagg.Config {
 	t := p.Thresholds
 	c := secagg.Config{
 		Study: p.Digest, Corrupt: t.Corrupt, Quorum: t.Quorum, MinSurvivors: t.MinSurvivors,
-		Slots: p.Slots, Attempt: attempt, Sparse: t.Neighbourhood(),
+		Slots: p.Slots, Attempt: attempt, Sparse: t.Numbers(),
 	}
 	for _, m := range p.Proposal.Roster {
 		c.Identity = append(c.Identity, ed25519.PublicKey(m.Identity))

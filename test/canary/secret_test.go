@@ -303,7 +303,7 @@ func (f *fleet) plantSums(h *haystack, sums *history.Finder, owners map[string][
 	return followed
 }
 
-// fullest returns the ten neighbours of a vector of counts that say most, or nil if they could be
+// fullest returns the ten neighbors of a vector of counts that say most, or nil if they could be
 // anybody's.
 func fullest(v []int64) []int64 {
 	const width, distinct = 10, 5

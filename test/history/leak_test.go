@@ -168,7 +168,7 @@ func TestCountsAreNotFollowed(t *testing.T) {
 	if found := l.find(wordsOf(1<<40), everything); found != "one" {
 		t.Errorf("found %q", found)
 	}
-	// One number of 23 bits is the size of something in any process: its neighbour must stand
+	// One number of 23 bits is the size of something in any process: its neighbor must stand
 	// beside it.
 	l = newLeaks()
 	l.follow("variance", []int64{6723241, 374538}, 40)

@@ -270,7 +270,7 @@ func (c *Checker) followed(s *run, site int, m message) {
 	}
 	u, known := s.hashes[[32]byte(m.body[header-34:header-2])]
 	outside := 0
-	for _, j := range setup.Graph().Neighbours(site) {
+	for _, j := range setup.Graph().Neighbors(site) {
 		if !secagg.Survivors(u).Contains(j) {
 			outside++
 		}

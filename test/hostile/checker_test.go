@@ -184,7 +184,7 @@ func (c *checker) pairKeys(raw []byte) {
 	}
 	for ; len(values) > 0; values = values[32:] {
 		found := false
-		for _, j := range c.w.setup.Graph().Neighbours(from) {
+		for _, j := range c.w.setup.Graph().Neighbors(from) {
 			if c.key(slot, from, j) == [32]byte(values) {
 				found = true
 				c.told[[3]int{slot, min(from, j), max(from, j)}] = true
@@ -309,7 +309,7 @@ func (c *checker) masked(up uploaded, a study.Ask) (row, bool) {
 		}
 	}
 	remove(selfKey(c.header(up.site), dealers[up.site], a.Slot, up.site, ctx), 1, opened[kindB][up.site])
-	for _, j := range w.setup.Graph().Neighbours(up.site) {
+	for _, j := range w.setup.Graph().Neighbors(up.site) {
 		i, sign := up.site, int64(1)
 		if j > i {
 			sign = -1

@@ -54,7 +54,7 @@ func labelled(label string, fields ...[]byte) [32]byte {
 func header(c secagg.Config, site int) []byte {
 	graph, numbers := "complete", []int{len(c.Identity), c.Corrupt, c.Quorum, c.MinSurvivors, c.Slots}
 	if g := c.Sparse; g.Holders > 0 {
-		graph, numbers = "sparse", append(numbers, g.Holders, g.Threshold, g.Degree, g.MinNeighbours)
+		graph, numbers = "sparse", append(numbers, g.Holders, g.Threshold, g.Degree, g.MinNeighbors)
 	}
 	var keys []byte
 	for _, key := range c.Identity {

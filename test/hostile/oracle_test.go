@@ -13,6 +13,7 @@ import (
 
 	"filippo.io/edwards25519"
 
+	"covey/internal/graph"
 	"covey/internal/secagg"
 	covey "covey/proto/covey/v1"
 )
@@ -57,7 +58,7 @@ func (l letter) sealed() (capsule, sealed []byte) {
 		kinds = 1
 	}
 	size := gcmTag
-	if slices.ContainsFunc(g.Held(l.to), func(s secagg.Share) bool { return s.Dealer == l.from }) {
+	if slices.ContainsFunc(g.Held(l.to), func(s graph.Share) bool { return s.Dealer == l.from }) {
 		size += 32 * kinds * c.Slots
 	}
 	if slices.Contains(g.Owned(l.from), l.to) {

@@ -265,7 +265,7 @@ func (b *book) keys(slot int, u []int) []*covey.SiteMessage {
 	e := polynomial(b.p.secrets.Slots[slot], "e", slot, self, 1)[0]
 	out := append([]byte(keysLabel), releaseBytes(b.setup.Transcript(), b.w.secagg(b.current), u)...)
 	out = append(out, u16(self)...)
-	for _, i := range g.Neighbours(self) {
+	for _, i := range g.Neighbors(self) {
 		if slices.Contains(u, i) && !b.rules.keysInside {
 			continue
 		}

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"covey/internal/graph"
 	"covey/internal/proposal"
-	"covey/internal/secagg"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
 )
@@ -105,11 +105,11 @@ func TestSparse(t *testing.T) {
 	for _, u := range cut {
 		for _, i := range w.real() {
 			if w.sign(i, a, u) != nil {
-				t.Errorf("site %d signs a set in which a site has too few neighbours", i)
+				t.Errorf("site %d signs a set in which a site has too few neighbors", i)
 			}
 			forged := w.forgeAll(a, u)
 			if w.shares(i, a, u, forged) != nil {
-				t.Errorf("site %d opens a set in which a site has too few neighbours", i)
+				t.Errorf("site %d opens a set in which a site has too few neighbors", i)
 			}
 		}
 	}
@@ -179,16 +179,16 @@ func TestSparse(t *testing.T) {
 		w.n(), len(cut), r.uploads, r.shares, len(r.openings))
 }
 
-// cutOff returns sets of at least U_min sites in which one honest site has fewer mask neighbours
+// cutOff returns sets of at least U_min sites in which one honest site has fewer mask neighbors
 // than r.
-func (w *world) cutOff(t *testing.T, g *secagg.Graph) (out [][]int) {
+func (w *world) cutOff(t *testing.T, g *graph.Graph) (out [][]int) {
 	t.Helper()
 	n := w.plan.Thresholds
 	for _, victim := range w.honest {
-		neighbours, left := g.Neighbours(victim), n.MinNeighbours-1
+		neighbors, left := g.Neighbors(victim), n.MinNeighbors-1
 		var u []int
 		for i := range w.n() {
-			if slices.Contains(neighbours, i) {
+			if slices.Contains(neighbors, i) {
 				if left--; left < 0 {
 					continue
 				}

@@ -87,7 +87,7 @@ func init() {
 			{release, "failed.Code, failed.Culprit = study.CodeBadDealer, guilty.Site", "failed.Code = study.CodeBadDealer\n\t\t_ = guilty"},
 		}, in("coordinator", "TestBadDealer"), killer{}},
 		{"shape: survivors of a prove are not bounded", 0, []edit{
-			{"internal/wire/shape.go", "{7, 4}: true, {20, 4}: true,", "{7, 4}: true,"},
+			{"internal/wire/shape.go", "{7, 4}: true, {12, 4}: true,", "{7, 4}: true,"},
 		}, in("wire", "TestShapeBoundsLists"), killer{}},
 		{"limit: recalled tags are too long", 0, []edit{
 			{"internal/coordinator/limit.go", "baseMessage+sealed*(2*hashBytes*p.Slots+boxBytes)+owned*2*hashBytes*p.Slots,", "baseMessage+sealed+owned,"},

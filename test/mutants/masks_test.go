@@ -78,7 +78,7 @@ func init() {
 		mask("tags of another length are at hand", "TestNoKeyWithoutItsTag", edit{maskOpening, "	if o.tags(i) == nil && s.TagsSize(i) > 0 {\n", "	if o.kept.Tags[i] == nil && s.TagsSize(i) > 0 {\n"}),
 		mask("without tags nothing is rebuilt", "TestNoKeyWithoutItsTag", edit{maskOpening, "		if !bytes.Equal(h[:], o.kept.TagHashes[i][32*slot:32*(slot+1)]) {", "		if len(h) == 0 {"}),
 		mask("hashes that are not at hand convict", "TestNoKeyWithoutItsTag", edit{maskOpening, "			return nil, []int{i}\n", "			o.convicted[i] = true\n			return nil, nil\n"}),
-		mask("keys are asked for that no tag tells", "TestNoKeyWithoutItsTag", edit{maskOpening, "owner := ownerOf(p.outside, p.inside); o.tags(owner) == nil {", "owner := p.outside; o.tags(owner) == nil {"}),
+		mask("keys are asked for that no tag tells", "TestNoKeyWithoutItsTag", edit{maskOpening, "owner := graph.OwnerOf(p.outside, p.inside); o.tags(owner) == nil {", "owner := p.outside; o.tags(owner) == nil {"}),
 		mask("a share prints", "TestSecretsAreDrawnAndRedacted", edit{"internal/secagg/held.go", "func (SlotHeld) Format(f fmt.State, _ rune) { io.WriteString(f, redacted) }", "func (h SlotHeld) Format(f fmt.State, _ rune) { io.WriteString(f, fmt.Sprint(h.keys)) }"}),
 		mask("an opening prints", "TestSecretsAreDrawnAndRedacted", edit{maskOpening, "func (Opening) Format(f fmt.State, _ rune) { io.WriteString(f, redacted) }", "func (o Opening) Format(f fmt.State, _ rune) { io.WriteString(f, fmt.Sprint(o.chains)) }"}),
 	})

@@ -72,6 +72,15 @@ func init() {
 		{"scene: opening: survivors' secrets are not compared", 0, []edit{
 			{opening, "		if s.opens(j, o.q.Slot, which(o.in[j]), secret.Bytes()) {", "		if o.in[j] || s.opens(j, o.q.Slot, which(o.in[j]), secret.Bytes()) {"},
 		}, scene("TestProofs"), killer{}},
+		{"scene: opening: a dealer that lied is not named", 0, []edit{
+			{"internal/coordinator/release.go", "study.CodeBadDealer, guilty.Site\n", "study.CodeInternal, -1-0*guilty.Site\n"},
+		}, killer{pkg: "test/corrupt", run: "TestLyingDealer"}, killer{}},
+		{"scene: removal: a site outside of the set tells a key of its noise", 0, []edit{
+			{shares, "return q.Chain && in && len(u) >", "return q.Chain && (in || !in) && len(u) >"},
+		}, scene("TestNoiseIsRemovedForOneSet"), killer{}},
+		{"scene: removal: the key of all noise whatever the set", 0, []edit{
+			{shares, "NoiseChain(own, q.Context, s.cfg.sites(), len(u))", "NoiseChain(own, q.Context, s.cfg.sites(), s.cfg.sites())"},
+		}, scene("TestNoiseIsRemovedForOneSet"), killer{}},
 		{"scene: waiting: e is shared where nobody can be missing", 0, []edit{
 			{settings, "	if c.Whole() {\n		return 1\n	}\n	return 2", "	return 2"},
 		}, scene("TestWholeKeysNothing"), killer{}},

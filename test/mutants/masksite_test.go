@@ -31,6 +31,9 @@ func init() {
 			{opening, "s.setup.Config().Whole() || !slices.Contains(u, s.self)", "!slices.Contains(u, s.self)"},
 			{"internal/secagg/shares.go", "s.cfg.Whole() || !u.Contains(self) ||", "!u.Contains(self) ||"},
 		}, in("agent", "TestNoKeysWithoutShares"), killer{}},
+		{"setup: a nonce leaves only while the secrets are there", 0, []edit{
+			{"internal/agent/reveal.go", "setupNonces); err == nil {\n\t\treturn wire.Nonce", "setupNonces); err == nil && len(nonces) == 0 {\n\t\treturn wire.Nonce"},
+		}, in("agent", "TestNonceComesAfterTheBoard"), killer{}},
 		{"setup: boxes leave before they are stored", 0, []edit{
 			{setup, "dealt, err := s.journal.PutSetup(r.Attempt, setupBoxes, encodeList(sealed))", "dealt, err := encodeList(sealed), s.agent.ledger.Err()"},
 		}, in("agent", "TestReplayAfterRestart"), killer{}},

@@ -197,7 +197,7 @@ var further = []mutant{
 		{release, "scores[i] = noise.OnCircle(v, bits, int64(p.Groups))", "scores[i] = min(max(0, lift(v, bits)), int64(p.Groups))"},
 	}, in("coordinator", "TestChoice"), killer{}},
 	{"shares are sent for fewer survivors than U_min", 0, []edit{
-		{"internal/secagg/survivors.go", "	if len(u) < least {\n", "	if len(u) < least-1 {\n"},
+		{"internal/graph/error.go", "	if len(u) < least {\n", "	if len(u) < least-1 {\n"},
 	}, in("secagg", "TestNothingBelowTheLeastSurvivors"), killer{}},
 	{"what the release check may refuse is not set aside", 0, []edit{
 		{studyQuery, "sum += noise.RefusedByNeighbor(", "sum += 0 * noise.RefusedByNeighbor("},

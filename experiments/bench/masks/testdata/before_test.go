@@ -6,6 +6,9 @@ import (
 	"covey/internal/noise"
 )
 
+// totalSigma is the noise of a sum, in grid steps.
+const totalSigma = 1 << 20
+
 // parts is the distributed noise of one query at the commit before: one draw a value and site, of
 // which nothing is taken away again.
 type parts struct {

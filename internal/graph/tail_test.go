@@ -1,4 +1,4 @@
-package secagg
+package graph
 
 import (
 	"math"

@@ -1,8 +1,10 @@
-package secagg
+package graph
 
 import (
 	"crypto/aes"
 	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/sha256"
 	"encoding/binary"
 	"slices"
 )
@@ -10,11 +12,11 @@ import (
 // Graph is who does what for whom above MaxSites sites: everybody derives the whole of it from one
 // seed that nobody could choose. It never changes once made.
 type Graph struct {
-	numbers    Neighbourhood
-	holders    [][]uint16 // of each site, in the order drawn
-	held       [][]share  // by each site, dealers ascending
-	neighbours [][]uint16 // in the mask graph, ascending
-	committee  []uint16   // ascending
+	numbers   Numbers
+	holders   [][]uint16 // of each site, in the order drawn
+	held      [][]share  // by each site, dealers ascending
+	neighbors [][]uint16 // in the mask graph, ascending
+	committee []uint16   // ascending
 }
 
 // Share names a share: of Dealer's polynomials at X, 1..K.
@@ -23,12 +25,12 @@ type Share struct{ Dealer, X int }
 // share is a Share in little memory: at 10,000 sites there are millions.
 type share struct{ dealer, x uint16 }
 
-// NewGraph checks the numbers and draws the graph: K holders of each site, m mask neighbours that
+// New checks the numbers and draws the graph: K holders of each site, m mask neighbors that
 // each site picks, and the committee, each a uniform set (a uniform order, for holders) independent
-// of all others. A ConfigError if some site has fewer than r mask neighbours: it could never be in
-// U. Numbers of NewNeighbourhood draw such a graph with probability below 10^-6, that with which
+// of all others. A Error if some site has fewer than r mask neighbors: it could never be in
+// U. Numbers of NewNumbers draw such a graph with probability below 10^-6, that with which
 // any present site has too few present ones.
-func NewGraph(n Neighbourhood, seed [32]byte) (*Graph, error) {
+func New(n Numbers, seed [32]byte) (*Graph, error) {
 	if err := n.Validate(); err != nil {
 		return nil, err
 	}
@@ -36,14 +38,14 @@ func NewGraph(n Neighbourhood, seed [32]byte) (*Graph, error) {
 	g.holders = drawOthers(newDrawing(seed, "holders", n), n.Sites, n.Holders)
 	g.held = heldBy(g.holders)
 	picked := drawOthers(newDrawing(seed, "masks", n), n.Sites, n.Degree)
-	g.neighbours = bothWays(picked)
+	g.neighbors = bothWays(picked)
 	order := ascending(n.Sites)
 	newDrawing(seed, "committee", n).shuffle(order, n.Holders)
 	g.committee = slices.Clone(order[:n.Holders])
 	slices.Sort(g.committee)
-	for i, all := range g.neighbours {
-		if len(all) < n.MinNeighbours {
-			return nil, configError("the seed gives site %d %d mask neighbours, at least %d are needed", i, len(all), n.MinNeighbours)
+	for i, all := range g.neighbors {
+		if len(all) < n.MinNeighbors {
+			return nil, refuse("the seed gives site %d %d mask neighbors, at least %d are needed", i, len(all), n.MinNeighbors)
 		}
 	}
 	return g, nil
@@ -61,32 +63,32 @@ func (g *Graph) Held(i int) []Share {
 	return out
 }
 
-// Neighbours are the sites that site i shares masks with, ascending.
-func (g *Graph) Neighbours(i int) []int { return widened(g.neighbours[i]) }
+// Neighbors are the sites that site i shares masks with, ascending.
+func (g *Graph) Neighbors(i int) []int { return widened(g.neighbors[i]) }
 
-// owns reports whether site i owns the pair that it is in with j: its e keys their masks, and the
+// Owns reports whether site i owns the pair that it is in with j: its e keys their masks, and the
 // other end gets the key in a box. Every second pair is the lower site's.
-func owns(i, j int) bool { return (i+j)%2 == 1 == (i < j) }
+func Owns(i, j int) bool { return (i+j)%2 == 1 == (i < j) }
 
-// ownerOf returns which of two sites owns their pair.
-func ownerOf(i, j int) int {
-	if owns(i, j) {
+// OwnerOf returns which of two sites owns their pair.
+func OwnerOf(i, j int) int {
+	if Owns(i, j) {
 		return i
 	}
 	return j
 }
 
-// Owned are the mask neighbours with which site i's pair is its own, ascending: it sends them keys.
+// Owned are the mask neighbors with which site i's pair is its own, ascending: it sends them keys.
 func (g *Graph) Owned(i int) []int {
-	return slices.DeleteFunc(g.Neighbours(i), func(j int) bool { return !owns(i, j) })
+	return slices.DeleteFunc(g.Neighbors(i), func(j int) bool { return !Owns(i, j) })
 }
 
-// Owners are the mask neighbours that own their pair with site i, ascending: they send it keys.
+// Owners are the mask neighbors that own their pair with site i, ascending: they send it keys.
 func (g *Graph) Owners(i int) []int {
-	return slices.DeleteFunc(g.Neighbours(i), func(j int) bool { return owns(i, j) })
+	return slices.DeleteFunc(g.Neighbors(i), func(j int) bool { return Owns(i, j) })
 }
 
-// Recipients are the sites that site i sends a box: its holders, and the neighbours whose pair it
+// Recipients are the sites that site i sends a box: its holders, and the neighbors whose pair it
 // owns; ascending, without itself.
 func (g *Graph) Recipients(i int) []int { return union(i, g.Holders(i), g.Owned(i)) }
 
@@ -107,23 +109,39 @@ func union(i int, a, b []int) []int {
 	return slices.DeleteFunc(slices.Compact(all), func(j int) bool { return i == j })
 }
 
-// place is where site i's share of a dealer stands, 0 if it holds none.
-func (g *Graph) place(i, dealer int) int {
-	at, ok := slices.BinarySearchFunc(g.held[i], uint16(dealer), func(s share, j uint16) int { return int(s.dealer) - int(j) })
+// Find returns where a dealer stands in Held(i), and where site i's shares of it stand; false if it
+// holds none.
+func (g *Graph) Find(i, dealer int) (at, x int, ok bool) {
+	at, ok = slices.BinarySearchFunc(g.held[i], uint16(dealer), func(s share, j uint16) int { return int(s.dealer) - int(j) })
 	if !ok {
-		return 0
+		return 0, 0, false
 	}
-	return int(g.held[i][at].x)
+	return at, int(g.held[i][at].x), true
 }
+
+// Linked reports whether two sites share masks.
+func (g *Graph) Linked(i, j int) bool {
+	_, ok := slices.BinarySearch(g.neighbors[i], uint16(j))
+	return ok
+}
+
+// Signs reports whether a site is of the committee.
+func (g *Graph) Signs(site int) bool {
+	_, ok := slices.BinarySearchFunc(g.committee, site, func(i uint16, site int) int { return int(i) - site })
+	return ok
+}
+
+// Numbers are those that the graph was made for.
+func (g *Graph) Numbers() Numbers { return g.numbers }
 
 // Committee is the sites whose release signatures count, ascending: T of them are a certificate.
 func (g *Graph) Committee() []int { return widened(g.committee) }
 
 // Acceptable checks that U is a set of at least U_min sites of the study, of which each has at
-// least r mask neighbours in U. Every site checks the whole of U before it signs and before it
-// opens: its own neighbours alone would not show that a few sites elsewhere are cut off.
-func (g *Graph) Acceptable(u Survivors) error {
-	if err := u.Validate(g.numbers.Sites, g.numbers.MinSurvivors); err != nil {
+// least r mask neighbors in U. Every site checks the whole of U before it signs and before it
+// opens: its own neighbors alone would not show that a few sites elsewhere are cut off.
+func (g *Graph) Acceptable(u []int) error {
+	if err := CheckSet(u, g.numbers.Sites, g.numbers.MinSurvivors); err != nil {
 		return err
 	}
 	in := make([]bool, g.numbers.Sites)
@@ -131,18 +149,18 @@ func (g *Graph) Acceptable(u Survivors) error {
 		in[i] = true
 	}
 	for _, i := range u {
-		if have := g.within(in, i); have < g.numbers.MinNeighbours {
-			return configError("survivor %d has %d mask neighbours among the survivors, at least %d are needed", i, have, g.numbers.MinNeighbours)
+		if have := g.within(in, i); have < g.numbers.MinNeighbors {
+			return refuse("survivor %d has %d mask neighbors among the survivors, at least %d are needed", i, have, g.numbers.MinNeighbors)
 		}
 	}
 	return nil
 }
 
-// Largest is the largest set of present sites of which each has r mask neighbours in the set, nil
+// Largest is the largest set of present sites of which each has r mask neighbors in the set, nil
 // if only the empty set is one: sites with too few are left out until none is. The result does not
 // depend on the order, as no site of any such set is ever left out. Indices that are no site's are
 // ignored; U_min is Acceptable's to check.
-func (g *Graph) Largest(present Survivors) Survivors {
+func (g *Graph) Largest(present []int) []int {
 	in := make([]bool, g.numbers.Sites)
 	for _, i := range present {
 		if i >= 0 && i < len(in) {
@@ -150,9 +168,9 @@ func (g *Graph) Largest(present Survivors) Survivors {
 		}
 	}
 	have := make([]int, len(in))
-	var out []int // left out, whose neighbours do not know yet
+	var out []int // left out, whose neighbors do not know yet
 	leave := func(i int) {
-		if in[i] && have[i] < g.numbers.MinNeighbours {
+		if in[i] && have[i] < g.numbers.MinNeighbors {
 			in[i] = false
 			out = append(out, i)
 		}
@@ -168,12 +186,12 @@ func (g *Graph) Largest(present Survivors) Survivors {
 	for len(out) > 0 {
 		last := out[len(out)-1]
 		out = out[:len(out)-1]
-		for _, j := range g.neighbours[last] {
+		for _, j := range g.neighbors[last] {
 			have[j]--
 			leave(int(j))
 		}
 	}
-	var u Survivors
+	var u []int
 	for i, is := range in {
 		if is {
 			u = append(u, i)
@@ -182,10 +200,10 @@ func (g *Graph) Largest(present Survivors) Survivors {
 	return u
 }
 
-// within counts site i's mask neighbours in a set.
+// within counts site i's mask neighbors in a set.
 func (g *Graph) within(in []bool, i int) int {
 	have := 0
-	for _, j := range g.neighbours[i] {
+	for _, j := range g.neighbors[i] {
 		if in[j] {
 			have++
 		}
@@ -203,23 +221,28 @@ type drawing struct {
 
 // newDrawing's stream depends on the numbers as well: the same seed under other numbers is another
 // graph.
-func newDrawing(seed [32]byte, part string, n Neighbourhood) *drawing {
+func newDrawing(seed [32]byte, part string, n Numbers) *drawing {
 	var numbers []byte
-	for _, v := range []int{n.Sites, n.Corrupt, n.MinSurvivors, n.Holders, n.Threshold, n.Degree, n.MinNeighbours} {
+	for _, v := range []int{n.Sites, n.Corrupt, n.MinSurvivors, n.Holders, n.Threshold, n.Degree, n.MinNeighbors} {
 		numbers = binary.BigEndian.AppendUint16(numbers, uint16(v))
 	}
-	block, err := aes.NewCipher(derive(seed[:], nil, "graph "+part, 32, numbers))
+	key, err := hkdf.Key(sha256.New, seed[:], nil, "covey secagg v2 graph "+part+"\x00"+string(numbers), 32)
+	if err != nil {
+		panic(err) // only for lengths over 255 hashes
+	}
+	block, err := aes.NewCipher(key)
 	if err != nil {
 		panic(err) // keys are 32 bytes of HKDF
 	}
-	return &drawing{stream: cipher.NewCTR(block, zeros[:aes.BlockSize]), buffer: make([]byte, 4096)}
+	return &drawing{stream: cipher.NewCTR(block, make([]byte, aes.BlockSize)), buffer: make([]byte, 4096)}
 }
 
 // below returns a uniform number in 0..n-1, n in 1..65536.
 func (d *drawing) below(n int) int {
 	for {
 		if len(d.rest) == 0 {
-			d.stream.XORKeyStream(d.buffer, zeros[:len(d.buffer)])
+			clear(d.buffer)
+			d.stream.XORKeyStream(d.buffer, d.buffer)
 			d.rest = d.buffer
 		}
 		x := uint64(binary.BigEndian.Uint32(d.rest))

@@ -1,21 +1,21 @@
-package secagg
+package graph
 
 import "math"
 
-// MaxGraphSites is how many sites the sparse graph can have: indices are 2 bytes.
-const MaxGraphSites = 65535
+// MaxSites is how many sites the sparse graph can have: indices are 2 bytes.
+const MaxSites = 65535
 
-// Neighbourhood is the numbers of the sparse graph, all public and in the plan: who holds shares of
+// Numbers is the numbers of the sparse graph, all public and in the plan: who holds shares of
 // whom, who shares masks with whom and whose signatures count are drawn with them (Graph). They
 // replace q and the complete graph above MaxSites.
-type Neighbourhood struct {
-	Sites         int // N
-	Corrupt       int // η, that act with the coordinator
-	MinSurvivors  int // U_min
-	Holders       int // K, that hold a share of each site, and the size of the committee
-	Threshold     int // T, of K: shares that open a secret, signatures that are a certificate
-	Degree        int // m, sites that each site draws to share masks with
-	MinNeighbours int // r, mask neighbours in U that each site of U must have
+type Numbers struct {
+	Sites        int // N
+	Corrupt      int // η, that act with the coordinator
+	MinSurvivors int // U_min
+	Holders      int // K, that hold a share of each site, and the size of the committee
+	Threshold    int // T, of K: shares that open a secret, signatures that are a certificate
+	Degree       int // m, sites that each site draws to share masks with
+	MinNeighbors int // r, mask neighbors in U that each site of U must have
 }
 
 // Two things can go wrong with a graph, each with probability at most 2^-42 over the seed: a site's
@@ -29,20 +29,20 @@ const (
 	logUnusable = -13.815510557964274 // ln 1e-6, for each of three ways to stall a query
 )
 
-// NewNeighbourhood finds the fewest holders, then the fewest mask neighbours that are safe
+// NewNumbers finds the fewest holders, then the fewest mask neighbors that are safe
 // (Validate) and useful: if each site drops out of a query on its own with probability dropout,
 // then but with 1e-6 each, at least minSurvivors sites are there; T members of the committee and T
-// holders of every site are there; and no site that is there has fewer than r mask neighbours
+// holders of every site are there; and no site that is there has fewer than r mask neighbors
 // there. Where minSurvivors is all sites a sum waits for every one, and dropout is of holders
-// alone. Nothing is promised of sites that stay away together. A ConfigError says what to lower if
+// alone. Nothing is promised of sites that stay away together. A Error says what to lower if
 // no numbers do.
-func NewNeighbourhood(sites, corrupt, minSurvivors int, dropout float64) (Neighbourhood, error) {
-	n := Neighbourhood{Sites: sites, Corrupt: corrupt, MinSurvivors: minSurvivors}
+func NewNumbers(sites, corrupt, minSurvivors int, dropout float64) (Numbers, error) {
+	n := Numbers{Sites: sites, Corrupt: corrupt, MinSurvivors: minSurvivors}
 	if err := n.population(); err != nil {
-		return Neighbourhood{}, err
+		return Numbers{}, err
 	}
 	if !(dropout >= 0 && dropout < 1) {
-		return Neighbourhood{}, configError("dropout share %g, must be at least 0 and below 1", dropout)
+		return Numbers{}, refuse("dropout share %g, must be at least 0 and below 1", dropout)
 	}
 	o := newOdds(n)
 	present := 1 - dropout
@@ -51,11 +51,11 @@ func NewNeighbourhood(sites, corrupt, minSurvivors int, dropout float64) (Neighb
 		summed = 1
 	}
 	if o.lf.binomialBelow(sites, summed, minSurvivors) > logUnusable {
-		return Neighbourhood{}, configError("%d survivors of %d sites cannot be relied on when a share of %g drops out: lower the dropout share, the corrupt sites or the least survivors", minSurvivors, sites, dropout)
+		return Numbers{}, refuse("%d survivors of %d sites cannot be relied on when a share of %g drops out: lower the dropout share, the corrupt sites or the least survivors", minSurvivors, sites, dropout)
 	}
 	k := smallest(sites-1, func(k int) bool { return o.holdersStay(k, o.threshold(k), present) })
 	if k == 0 {
-		return Neighbourhood{}, configError("no threshold of at most %d holders is safe from %d corrupt sites of %d and met when a share of %g drops out: lower the corrupt sites or the dropout share", sites-1, corrupt, sites, dropout)
+		return Numbers{}, refuse("no threshold of at most %d holders is safe from %d corrupt sites of %d and met when a share of %g drops out: lower the corrupt sites or the dropout share", sites-1, corrupt, sites, dropout)
 	}
 	n.Holders, n.Threshold = k, o.threshold(k)
 	limit := n.splitLimit()
@@ -64,11 +64,11 @@ func NewNeighbourhood(sites, corrupt, minSurvivors int, dropout float64) (Neighb
 		return r > 0 && o.split(m, r, limit) <= limit
 	})
 	if m == 0 {
-		return Neighbourhood{}, configError("no degree keeps %d sites of %d connected when %d are corrupt and a share of %g drops out: lower the corrupt sites or the dropout share", minSurvivors, sites, corrupt, dropout)
+		return Numbers{}, refuse("no degree keeps %d sites of %d connected when %d are corrupt and a share of %g drops out: lower the corrupt sites or the dropout share", minSurvivors, sites, corrupt, dropout)
 	}
-	n.Degree, n.MinNeighbours = m, o.kept(m, summed)
-	for n.MinNeighbours > 1 && o.split(m, n.MinNeighbours-1, limit) <= limit {
-		n.MinNeighbours--
+	n.Degree, n.MinNeighbors = m, o.kept(m, summed)
+	for n.MinNeighbors > 1 && o.split(m, n.MinNeighbors-1, limit) <= limit {
+		n.MinNeighbors--
 	}
 	return n, n.Validate()
 }
@@ -102,41 +102,41 @@ func smallest(most int, fits func(int) bool) int {
 // Validate computes again that the numbers are safe, whoever proposes them, and names the bound
 // that does not hold. It says nothing of dropouts: useless numbers lose queries, not privacy. The
 // derivation is in docs/graph.md.
-func (n Neighbourhood) Validate() error {
+func (n Numbers) Validate() error {
 	if err := n.population(); err != nil {
 		return err
 	}
 	switch {
 	case n.Holders < 1 || n.Holders > n.Sites-1:
-		return configError("%d holders, must be 1..%d", n.Holders, n.Sites-1)
+		return refuse("%d holders, must be 1..%d", n.Holders, n.Sites-1)
 	case n.Threshold < 1 || n.Threshold > n.Holders:
-		return configError("threshold %d, must be 1..%d", n.Threshold, n.Holders)
+		return refuse("threshold %d, must be 1..%d", n.Threshold, n.Holders)
 	case n.Degree < 1 || n.Degree > n.Sites-1:
-		return configError("degree %d, must be 1..%d", n.Degree, n.Sites-1)
-	case n.MinNeighbours < 1 || n.MinNeighbours > n.Sites-1:
-		return configError("%d mask neighbours at least, must be 1..%d", n.MinNeighbours, n.Sites-1)
+		return refuse("degree %d, must be 1..%d", n.Degree, n.Sites-1)
+	case n.MinNeighbors < 1 || n.MinNeighbors > n.Sites-1:
+		return refuse("%d mask neighbors at least, must be 1..%d", n.MinNeighbors, n.Sites-1)
 	}
 	o := newOdds(n)
 	if least := o.threshold(n.Holders); n.Threshold < least {
-		return configError("threshold %d of %d holders, must be at least %d against %d corrupt sites of %d", n.Threshold, n.Holders, least, n.Corrupt, n.Sites)
+		return refuse("threshold %d of %d holders, must be at least %d against %d corrupt sites of %d", n.Threshold, n.Holders, least, n.Corrupt, n.Sites)
 	}
 	limit := n.splitLimit()
-	if p := o.split(n.Degree, n.MinNeighbours, limit); !(p <= limit) {
-		return configError("degree %d and %d mask neighbours at least: the survivors may be split with probability above 2^-42 by %d corrupt sites of %d", n.Degree, n.MinNeighbours, n.Corrupt, n.Sites)
+	if p := o.split(n.Degree, n.MinNeighbors, limit); !(p <= limit) {
+		return refuse("degree %d and %d mask neighbors at least: the survivors may be split with probability above 2^-42 by %d corrupt sites of %d", n.Degree, n.MinNeighbors, n.Corrupt, n.Sites)
 	}
 	return nil
 }
 
 // population checks what the caller chooses. Two sums of U_min sites have an honest one in
 // common, whose secrets open in one slot of a query: at most one sum opens.
-func (n Neighbourhood) population() error {
+func (n Numbers) population() error {
 	switch {
-	case n.Sites < 3 || n.Sites > MaxGraphSites:
-		return configError("%d sites, must be 3..%d on the sparse graph", n.Sites, MaxGraphSites)
+	case n.Sites < 3 || n.Sites > MaxSites:
+		return refuse("%d sites, must be 3..%d on the sparse graph", n.Sites, MaxSites)
 	case n.Corrupt < 0 || n.Corrupt >= n.Sites:
-		return configError("%d corrupt sites of %d", n.Corrupt, n.Sites)
+		return refuse("%d corrupt sites of %d", n.Corrupt, n.Sites)
 	case 2*n.MinSurvivors <= n.Sites+n.Corrupt || n.MinSurvivors < n.Corrupt+2 || n.MinSurvivors > n.Sites:
-		return configError("%d survivors at least, must be %d..%d", n.MinSurvivors, max((n.Sites+n.Corrupt)/2+1, n.Corrupt+2), n.Sites)
+		return refuse("%d survivors at least, must be %d..%d", n.MinSurvivors, max((n.Sites+n.Corrupt)/2+1, n.Corrupt+2), n.Sites)
 	}
 	return nil
 }
@@ -147,7 +147,7 @@ func (n Neighbourhood) population() error {
 // filled with at most the chance η/N, all of the larger B with (η/N)^⌈w/2⌉; otherwise the filled
 // set sees a split too. So C sees one at most this many times as often as the filled sets on
 // average.
-func (n Neighbourhood) splitLimit() float64 {
+func (n Numbers) splitLimit() float64 {
 	share := float64(n.Corrupt) / float64(n.Sites)
 	w := n.MinSurvivors - n.Corrupt
 	left := 1 - share - math.Pow(share, float64((w+1)/2))
@@ -163,7 +163,7 @@ type odds struct {
 	lf                    logFactorials
 }
 
-func newOdds(n Neighbourhood) odds {
+func newOdds(n Numbers) odds {
 	return odds{n.Sites, n.Corrupt, n.MinSurvivors, newLogFactorials(n.Sites)}
 }
 
@@ -199,7 +199,7 @@ func (o odds) holdersStay(k, t int, present float64) bool {
 	return stall <= logUnusable
 }
 
-// kept is the largest r that every present site has of present mask neighbours of degree m: the m
+// kept is the largest r that every present site has of present mask neighbors of degree m: the m
 // it drew and those of the others that drew it.
 func (o odds) kept(m int, present float64) int {
 	others := o.sites - 1

@@ -1,4 +1,4 @@
-package secagg
+package graph
 
 import (
 	"errors"
@@ -11,18 +11,18 @@ import (
 // common.
 func leastSurvivors(sites, corrupt int) int { return max((sites+corrupt)/2+1, corrupt+2) }
 
-func newNeighbourhood(t testing.TB, sites, corrupt int) Neighbourhood {
+func newNumbers(t testing.TB, sites, corrupt int) Numbers {
 	t.Helper()
-	n, err := NewNeighbourhood(sites, corrupt, leastSurvivors(sites, corrupt), 0.1)
+	n, err := NewNumbers(sites, corrupt, leastSurvivors(sites, corrupt), 0.1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return n
 }
 
-// neighbourhoods is docs/figures/graph.csv: sites, corrupt; K, T, m, r at a dropout share of
+// neighborhoods is docs/figures/graph.csv: sites, corrupt; K, T, m, r at a dropout share of
 // 0.1.
-var neighbourhoods = [][6]int{
+var neighborhoods = [][6]int{
 	{65, 3, 36, 20, 13, 7}, {65, 6, 43, 25, 15, 9}, {65, 13, 56, 35, 21, 15}, {65, 21, 64, 43, 29, 22},
 	{100, 5, 42, 24, 15, 9}, {100, 10, 51, 31, 19, 13}, {100, 20, 69, 45, 28, 22}, {100, 33, 90, 62, 39, 34},
 	{200, 10, 53, 32, 18, 12}, {200, 20, 69, 45, 26, 21}, {200, 40, 103, 72, 41, 38}, {200, 66, 143, 105, 62, 63},
@@ -31,18 +31,18 @@ var neighbourhoods = [][6]int{
 	{10000, 500, 95, 63, 32, 27}, {10000, 1000, 124, 86, 44, 42}, {10000, 2000, 187, 138, 71, 79}, {10000, 3333, 323, 252, 127, 162},
 }
 
-// TestNeighbourhoodTable: the documented numbers are found, and none of those that safety rests on
+// TestNeighborhoodTable: the documented numbers are found, and none of those that safety rests on
 // can be one step worse: fewer signatures or shares, more holders of the same threshold, fewer
-// neighbours.
-func TestNeighbourhoodTable(t *testing.T) {
-	for _, row := range neighbourhoods {
-		n := newNeighbourhood(t, row[0], row[1])
-		if got := [6]int{n.Sites, n.Corrupt, n.Holders, n.Threshold, n.Degree, n.MinNeighbours}; got != row {
+// neighbors.
+func TestNeighborhoodTable(t *testing.T) {
+	for _, row := range neighborhoods {
+		n := newNumbers(t, row[0], row[1])
+		if got := [6]int{n.Sites, n.Corrupt, n.Holders, n.Threshold, n.Degree, n.MinNeighbors}; got != row {
 			t.Errorf("%v, want %v", got, row)
 		}
-		refused := func(what string, worse Neighbourhood) {
+		refused := func(what string, worse Numbers) {
 			t.Helper()
-			if _, ok := errors.AsType[*ConfigError](worse.Validate()); !ok {
+			if _, ok := errors.AsType[*Error](worse.Validate()); !ok {
 				t.Errorf("%+v accepted with %s", worse, what)
 			}
 		}
@@ -50,8 +50,8 @@ func TestNeighbourhoodTable(t *testing.T) {
 		worse.Threshold--
 		refused("a lower threshold", worse)
 		worse = n
-		worse.MinNeighbours--
-		refused("fewer neighbours", worse)
+		worse.MinNeighbors--
+		refused("fewer neighbors", worse)
 		worse = n
 		worse.Holders += 2 // by one if K+c is odd; at N-1 there are no more sites
 		refused("more holders", worse)
@@ -66,52 +66,52 @@ func TestNeighbourhoodTable(t *testing.T) {
 
 // TestUnsafeNumbersAreNamed: every condition is refused alone, by its name, with all others met.
 func TestUnsafeNumbersAreNamed(t *testing.T) {
-	good := newNeighbourhood(t, 1000, 100)
+	good := newNumbers(t, 1000, 100)
 	if err := good.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	for want, change := range map[string]func(*Neighbourhood){
-		"2 sites, must be":        func(n *Neighbourhood) { n.Sites = 2 },
-		"65536 sites, must be":    func(n *Neighbourhood) { n.Sites = MaxGraphSites + 1 },
-		"-1 corrupt":              func(n *Neighbourhood) { n.Corrupt = -1 },
-		"1000 corrupt":            func(n *Neighbourhood) { n.Corrupt = 1000 },
-		"550 survivors at least":  func(n *Neighbourhood) { n.MinSurvivors-- },
-		"1001 survivors at least": func(n *Neighbourhood) { n.MinSurvivors = 1001 },
-		"0 holders":               func(n *Neighbourhood) { n.Holders = 0 },
-		"1000 holders":            func(n *Neighbourhood) { n.Holders = 1000 },
-		"threshold 0":             func(n *Neighbourhood) { n.Threshold = 0 },
-		"threshold 104":           func(n *Neighbourhood) { n.Threshold = n.Holders + 1 },
-		"at least 71 against":     func(n *Neighbourhood) { n.Threshold-- },
-		"at least 72 against":     func(n *Neighbourhood) { n.Holders++ },
-		"against 102 corrupt":     func(n *Neighbourhood) { n.Corrupt, n.MinSurvivors = 102, 552 },
-		"degree 0":                func(n *Neighbourhood) { n.Degree = 0 },
-		"degree 1000":             func(n *Neighbourhood) { n.Degree = 1000 },
-		"0 mask neighbours":       func(n *Neighbourhood) { n.MinNeighbours = 0 },
-		"1000 mask neighbours":    func(n *Neighbourhood) { n.MinNeighbours = 1000 },
-		"37 and 34 mask":          func(n *Neighbourhood) { n.MinNeighbours-- },
+	for want, change := range map[string]func(*Numbers){
+		"2 sites, must be":        func(n *Numbers) { n.Sites = 2 },
+		"65536 sites, must be":    func(n *Numbers) { n.Sites = MaxSites + 1 },
+		"-1 corrupt":              func(n *Numbers) { n.Corrupt = -1 },
+		"1000 corrupt":            func(n *Numbers) { n.Corrupt = 1000 },
+		"550 survivors at least":  func(n *Numbers) { n.MinSurvivors-- },
+		"1001 survivors at least": func(n *Numbers) { n.MinSurvivors = 1001 },
+		"0 holders":               func(n *Numbers) { n.Holders = 0 },
+		"1000 holders":            func(n *Numbers) { n.Holders = 1000 },
+		"threshold 0":             func(n *Numbers) { n.Threshold = 0 },
+		"threshold 104":           func(n *Numbers) { n.Threshold = n.Holders + 1 },
+		"at least 71 against":     func(n *Numbers) { n.Threshold-- },
+		"at least 72 against":     func(n *Numbers) { n.Holders++ },
+		"against 102 corrupt":     func(n *Numbers) { n.Corrupt, n.MinSurvivors = 102, 552 },
+		"degree 0":                func(n *Numbers) { n.Degree = 0 },
+		"degree 1000":             func(n *Numbers) { n.Degree = 1000 },
+		"0 mask neighbors":        func(n *Numbers) { n.MinNeighbors = 0 },
+		"1000 mask neighbors":     func(n *Numbers) { n.MinNeighbors = 1000 },
+		"37 and 34 mask":          func(n *Numbers) { n.MinNeighbors-- },
 		// more corrupt ones among them
-		"38 and 35 mask": func(n *Neighbourhood) { n.Degree++ },
-		"5 and 5 mask":   func(n *Neighbourhood) { n.Degree, n.MinNeighbours = 5, 5 },
-		"by 0 corrupt":   func(n *Neighbourhood) { n.Corrupt, n.Degree, n.MinNeighbours = 0, 3, 1 },
+		"38 and 35 mask": func(n *Numbers) { n.Degree++ },
+		"5 and 5 mask":   func(n *Numbers) { n.Degree, n.MinNeighbors = 5, 5 },
+		"by 0 corrupt":   func(n *Numbers) { n.Corrupt, n.Degree, n.MinNeighbors = 0, 3, 1 },
 	} {
 		n := good
 		change(&n)
 		err := n.Validate()
-		if _, ok := errors.AsType[*ConfigError](err); !ok || !strings.Contains(err.Error(), want) {
+		if _, ok := errors.AsType[*Error](err); !ok || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", want, err)
 		}
 	}
 }
 
-// TestNeighbourhoodOfEverybody: where all others must hold shares nothing is left to chance: the
+// TestNeighborhoodOfEverybody: where all others must hold shares nothing is left to chance: the
 // corrupt holders are η, and N=65 with a third corrupt needs that. With m = N-1 the mask graph is
 // complete, and r = 1 do.
-func TestNeighbourhoodOfEverybody(t *testing.T) {
-	n := newNeighbourhood(t, 65, 21)
+func TestNeighborhoodOfEverybody(t *testing.T) {
+	n := newNumbers(t, 65, 21)
 	if n.Holders != 64 || 2*n.Threshold <= 64+21 || 2*(n.Threshold-1) > 64+21 {
 		t.Errorf("%+v", n)
 	}
-	n.Degree, n.MinNeighbours = 64, 1
+	n.Degree, n.MinNeighbors = 64, 1
 	if err := n.Validate(); err != nil {
 		t.Error(err)
 	}
@@ -120,8 +120,8 @@ func TestNeighbourhoodOfEverybody(t *testing.T) {
 	}
 }
 
-// TestNoNeighbourhood: what cannot be is refused with what to lower, not made unsafe or useless.
-func TestNoNeighbourhood(t *testing.T) {
+// TestNoNeighborhood: what cannot be is refused with what to lower, not made unsafe or useless.
+func TestNoNeighborhood(t *testing.T) {
 	for _, c := range []struct {
 		sites, corrupt, least int
 		dropout               float64
@@ -138,39 +138,39 @@ func TestNoNeighbourhood(t *testing.T) {
 		{66, 21, 44, 0.115, "no threshold of at most 65 holders"},
 		{1000, 333, 667, 0.29, "667 survivors of 1000"},
 	} {
-		n, err := NewNeighbourhood(c.sites, c.corrupt, c.least, c.dropout)
-		if _, ok := errors.AsType[*ConfigError](err); !ok || !strings.Contains(err.Error(), c.want) {
+		n, err := NewNumbers(c.sites, c.corrupt, c.least, c.dropout)
+		if _, ok := errors.AsType[*Error](err); !ok || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %+v, %v", c, n, err)
 		}
 	}
 }
 
-// TestNeighbourhoodOfAll: a sum that waits for every site needs none to be there by luck, and its
+// TestNeighborhoodOfAll: a sum that waits for every site needs none to be there by luck, and its
 // survivors are split by fewer corrupt sites' draws; holders may still drop out.
-func TestNeighbourhoodOfAll(t *testing.T) {
-	all, err := NewNeighbourhood(200, 20, 200, 0.1)
+func TestNeighborhoodOfAll(t *testing.T) {
+	all, err := NewNumbers(200, 20, 200, 0.1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	some, err := NewNeighbourhood(200, 20, 111, 0.1)
+	some, err := NewNumbers(200, 20, 111, 0.1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if all.Holders != some.Holders || all.Threshold != some.Threshold || all.Degree >= some.Degree {
 		t.Errorf("all: %+v, some: %+v", all, some)
 	}
-	if _, err := NewNeighbourhood(66, 21, 66, 0.4); err == nil {
+	if _, err := NewNumbers(66, 21, 66, 0.4); err == nil {
 		t.Error("holders that drop out are counted on")
 	}
 }
 
-// TestNeighbourhoodEverywhere: numbers are found, and safe, for every size from 65 and without
+// TestNeighborhoodEverywhere: numbers are found, and safe, for every size from 65 and without
 // dropouts or corrupt sites too.
-func TestNeighbourhoodEverywhere(t *testing.T) {
+func TestNeighborhoodEverywhere(t *testing.T) {
 	for sites := 65; sites < 400; sites += 1 + sites/20 {
 		for _, corrupt := range []int{0, 1, sites / 10, (sites - 1) / 3} {
 			for _, dropout := range []float64{0, 0.05, 0.1} {
-				n, err := NewNeighbourhood(sites, corrupt, leastSurvivors(sites, corrupt), dropout)
+				n, err := NewNumbers(sites, corrupt, leastSurvivors(sites, corrupt), dropout)
 				if err == nil {
 					err = n.Validate()
 				}
@@ -182,12 +182,12 @@ func TestNeighbourhoodEverywhere(t *testing.T) {
 	}
 }
 
-func BenchmarkNeighbourhood(b *testing.B) {
+func BenchmarkNeighborhood(b *testing.B) {
 	for name, sites := range map[string]int{"N=1000": 1000, "N=10000": 10000} {
-		n := newNeighbourhood(b, sites, (sites-1)/3)
+		n := newNumbers(b, sites, (sites-1)/3)
 		b.Run("new/"+name, func(b *testing.B) {
 			for b.Loop() {
-				newNeighbourhood(b, sites, (sites-1)/3)
+				newNumbers(b, sites, (sites-1)/3)
 			}
 		})
 		b.Run("validate/"+name, func(b *testing.B) {

@@ -1,4 +1,4 @@
-package secagg
+package graph
 
 import (
 	"crypto/sha256"
@@ -16,7 +16,7 @@ import (
 
 func newGraph(t testing.TB, sites, corrupt, seed int) *Graph {
 	t.Helper()
-	g, err := NewGraph(newNeighbourhood(t, sites, corrupt), labelled("graph seed", seed))
+	g, err := New(newNumbers(t, sites, corrupt), labelled("graph seed", seed))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,8 +26,8 @@ func newGraph(t testing.TB, sites, corrupt, seed int) *Graph {
 // TestGraphGolden: the graph of a seed is part of the protocol, as sites of different builds must
 // derive the same. The value was computed by a second program from the words of docs/protocol.md.
 func TestGraphGolden(t *testing.T) {
-	n := Neighbourhood{Sites: 65, Corrupt: 3, MinSurvivors: 35, Holders: 36, Threshold: 20, Degree: 13, MinNeighbours: 7}
-	g, err := NewGraph(n, labelled("graph seed", 0))
+	n := Numbers{Sites: 65, Corrupt: 3, MinSurvivors: 35, Holders: 36, Threshold: 20, Degree: 13, MinNeighbors: 7}
+	g, err := New(n, labelled("graph seed", 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,12 +35,12 @@ func TestGraphGolden(t *testing.T) {
 	if got := fmt.Sprintf("%.8x", hash[:]); got != "c664105d7821147d" {
 		t.Errorf("graph %s", got)
 	}
-	again, err := NewGraph(n, labelled("graph seed", 0))
+	again, err := New(n, labelled("graph seed", 0))
 	if err != nil || fmt.Sprint(again) != fmt.Sprint(g) {
 		t.Errorf("drawn again: another graph, %v", err)
 	}
-	n.MinNeighbours++
-	if other, err := NewGraph(n, labelled("graph seed", 0)); err != nil || slices.Equal(other.Committee(), g.Committee()) {
+	n.MinNeighbors++
+	if other, err := New(n, labelled("graph seed", 0)); err != nil || slices.Equal(other.Committee(), g.Committee()) {
 		t.Errorf("other numbers: the same committee, %v", err)
 	}
 }
@@ -54,14 +54,14 @@ func graphBytes(g *Graph) (out []byte) {
 	}
 	for i := range g.holders {
 		write(g.holders[i])
-		write(g.neighbours[i])
+		write(g.neighbors[i])
 	}
 	write(g.committee)
 	return out
 }
 
 // TestGraphFitsTogether: every site has K other holders, shares are held by whom they are dealt to,
-// mask neighbours are mutual and at least m, and nothing that a caller does to an answer changes
+// mask neighbors are mutual and at least m, and nothing that a caller does to an answer changes
 // the graph.
 func TestGraphFitsTogether(t *testing.T) {
 	for _, g := range []*Graph{newGraph(t, 65, 21, 1), newGraph(t, 300, 30, 2)} {
@@ -81,16 +81,16 @@ func TestGraphFitsTogether(t *testing.T) {
 			if !slices.IsSortedFunc(g.Held(j), func(a, b Share) int { return a.Dealer - b.Dealer }) {
 				t.Errorf("held by %d: not in order", j)
 			}
-			neighbours := g.Neighbours(j)
-			for k, i := range neighbours {
-				if !slices.Contains(g.Neighbours(i), j) || i == j || k > 0 && neighbours[k-1] >= i {
-					t.Errorf("neighbours of %d: %v", j, neighbours)
+			neighbors := g.Neighbors(j)
+			for k, i := range neighbors {
+				if !slices.Contains(g.Neighbors(i), j) || i == j || k > 0 && neighbors[k-1] >= i {
+					t.Errorf("neighbors of %d: %v", j, neighbors)
 				}
 			}
-			if len(neighbours) < n.Degree {
-				t.Errorf("site %d has %d neighbours", j, len(neighbours))
+			if len(neighbors) < n.Degree {
+				t.Errorf("site %d has %d neighbors", j, len(neighbors))
 			}
-			neighbours[0], holders[0] = -1, -1
+			neighbors[0], holders[0] = -1, -1
 			g.Held(j)[0].X = -1
 		}
 		committee := g.Committee()
@@ -101,7 +101,7 @@ func TestGraphFitsTogether(t *testing.T) {
 			t.Errorf("%d shares held", dealt)
 		}
 		for j := range n.Sites {
-			if g.Holders(j)[0] < 0 || g.Neighbours(j)[0] < 0 || g.Held(j)[0].X < 0 {
+			if g.Holders(j)[0] < 0 || g.Neighbors(j)[0] < 0 || g.Held(j)[0].X < 0 {
 				t.Fatal("an answer is the graph's own memory")
 			}
 		}
@@ -132,7 +132,7 @@ func TestDrawingRejects(t *testing.T) {
 // probability 5e-6.
 func TestDrawingIsUniform(t *testing.T) {
 	const draws, sites = 24000, 5
-	d := newDrawing(labelled("uniform"), "masks", Neighbourhood{})
+	d := newDrawing(labelled("uniform"), "masks", Numbers{})
 	var pairs [sites]map[[2]uint16]float64
 	for j := range pairs {
 		pairs[j] = map[[2]uint16]float64{}
@@ -178,15 +178,15 @@ func values[K comparable](m map[K]float64) (all []float64) {
 }
 
 // TestPartsAreUnrelated: over 200 seeds each site is in the committee as often as any, a site's
-// holders are its mask neighbours no more often than others are, nor do holders at x sit in the
+// holders are its mask neighbors no more often than others are, nor do holders at x sit in the
 // committee more often. Each z of 67 is within 5.5 but with 3e-6 in all.
 func TestPartsAreUnrelated(t *testing.T) {
 	const seeds = 200
-	n := newNeighbourhood(t, 65, 3)
+	n := newNumbers(t, 65, 3)
 	in := make([]float64, n.Sites)
 	var both, first float64
 	for seed := range seeds {
-		g, err := NewGraph(n, labelled("parts", seed))
+		g, err := New(n, labelled("parts", seed))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,7 +196,7 @@ func TestPartsAreUnrelated(t *testing.T) {
 		}
 		for j := range n.Sites {
 			holders := g.Holders(j)
-			for _, i := range g.Neighbours(j) {
+			for _, i := range g.Neighbors(j) {
 				if slices.Contains(holders, i) {
 					both++
 				}
@@ -216,72 +216,72 @@ func TestPartsAreUnrelated(t *testing.T) {
 	for i, count := range in {
 		z(fmt.Sprintf("site %d in the committee", i), count, seeds, share, 1)
 	}
-	// Every pair is a holder of one that is a neighbour, by chance K/(N-1)·d/(N-1); at most twice a
+	// Every pair is a holder of one that is a neighbor, by chance K/(N-1)·d/(N-1); at most twice a
 	// variance of independent pairs, as both (i,j) and (j,i) use one edge.
 	m := float64(n.Degree) / float64(n.Sites-1)
 	pairs := float64(seeds * n.Sites * (n.Sites - 1))
-	z("holders among neighbours", both, pairs, float64(n.Holders)/float64(n.Sites-1)*(1-(1-m)*(1-m)), 2)
+	z("holders among neighbors", both, pairs, float64(n.Holders)/float64(n.Sites-1)*(1-(1-m)*(1-m)), 2)
 	z("first holders in the committee", first, seeds*float64(n.Sites), share, 1)
 }
 
 // TestUnfitGraph: a graph in which a site could never be in U is refused, and it is named.
 func TestUnfitGraph(t *testing.T) {
-	n := newNeighbourhood(t, 1000, 50)
-	n.MinNeighbours = 70 // safe, and mean degree 55
-	_, err := NewGraph(n, labelled("unfit"))
-	if _, ok := errors.AsType[*ConfigError](err); !ok || !strings.Contains(err.Error(), "the seed gives site 0 ") {
+	n := newNumbers(t, 1000, 50)
+	n.MinNeighbors = 70 // safe, and mean degree 55
+	_, err := New(n, labelled("unfit"))
+	if _, ok := errors.AsType[*Error](err); !ok || !strings.Contains(err.Error(), "the seed gives site 0 ") {
 		t.Error(err)
 	}
 	n.Threshold--
-	if _, err := NewGraph(n, labelled("unfit")); err == nil || !strings.Contains(err.Error(), "threshold") {
+	if _, err := New(n, labelled("unfit")); err == nil || !strings.Contains(err.Error(), "threshold") {
 		t.Error(err)
 	}
 }
 
-// TestAcceptable: U is refused for its size, its order, strangers, or one site with a neighbour too
+// TestAcceptable: U is refused for its size, its order, strangers, or one site with a neighbor too
 // few.
 func TestAcceptable(t *testing.T) {
 	g := newGraph(t, 200, 20, 3)
 	n := g.numbers
-	var all Survivors
+	var all []int
 	for i := range n.Sites {
 		all = append(all, i)
 	}
 	if err := g.Acceptable(all); err != nil {
 		t.Error(err)
 	}
-	// Site 7 loses neighbours until r are left, then one more.
-	neighbours := g.Neighbours(7)
-	without := func(gone []int) Survivors {
+	// Site 7 loses neighbors until r are left, then one more.
+	neighbors := g.Neighbors(7)
+	without := func(gone []int) []int {
 		return slices.DeleteFunc(slices.Clone(all), func(i int) bool { return slices.Contains(gone, i) })
 	}
-	last := len(neighbours) - n.MinNeighbours
-	if err := g.Acceptable(without(neighbours[:last])); err != nil {
+	last := len(neighbors) - n.MinNeighbors
+	if err := g.Acceptable(without(neighbors[:last])); err != nil {
 		t.Error(err)
 	}
-	for want, u := range map[string]Survivors{
-		fmt.Sprintf("survivor 7 has %d mask neighbours among the survivors, at least %d", n.MinNeighbours-1, n.MinNeighbours): without(neighbours[:last+1]),
-		fmt.Sprintf("%d survivors, at least %d", n.MinSurvivors-1, n.MinSurvivors):                                            all[:n.MinSurvivors-1],
+	for want, u := range map[string][]int{
+		fmt.Sprintf("survivor 7 has %d mask neighbors among the survivors, at least %d", n.MinNeighbors-1, n.MinNeighbors): without(neighbors[:last+1]),
+		fmt.Sprintf("%d survivors, at least %d", n.MinSurvivors-1, n.MinSurvivors):                                         all[:n.MinSurvivors-1],
 		"ascending": append(slices.Clone(all[1:]), 0),
 		"below 200": append(slices.Clone(all), 200),
-		"not asc":   append(Survivors{-1}, all...),
+		"not asc":   append([]int{-1}, all...),
 	} {
 		err := g.Acceptable(u)
-		if _, ok := errors.AsType[*ConfigError](err); !ok || !strings.Contains(err.Error(), want) {
+		if _, ok := errors.AsType[*Error](err); !ok || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", want, err)
 		}
 	}
-	if got := g.Largest(without(neighbours[:last+1])); got.Contains(7) || len(got) != len(all)-last-2 {
-		t.Errorf("%d of the sites, 7 among them: %v", len(got), got.Contains(7))
+	if got := g.Largest(without(neighbors[:last+1])); slices.Contains(got, 7) || len(got) != len(all)-last-2 {
+		t.Errorf("%d of the sites, 7 among them: %v", len(got), slices.Contains(got, 7))
 	}
 }
 
 // TestLargest: on small graphs the largest set is the union of all sets of present sites in which
-// each has r neighbours.
+// each has r neighbors.
 func TestLargest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 9).Draw(t, "sites")
-		g := &Graph{numbers: Neighbourhood{Sites: n, MinNeighbours: rapid.IntRange(1, 4).Draw(t, "r")}, neighbours: make([][]uint16, n)}
+		g := &Graph{numbers: Numbers{Sites: n, MinNeighbors: rapid.IntRange(1, 4).Draw(t, "r")}, neighbors: make([][]uint16, n)}
 		edges := make([]uint, n)
 		for i := range n {
 			for j := range i {
@@ -293,7 +293,7 @@ func TestLargest(t *testing.T) {
 		for i := range n {
 			for j := range n {
 				if edges[i]>>j&1 == 1 {
-					g.neighbours[i] = append(g.neighbours[i], uint16(j))
+					g.neighbors[i] = append(g.neighbors[i], uint16(j))
 				}
 			}
 		}
@@ -302,14 +302,14 @@ func TestLargest(t *testing.T) {
 		for set := range uint(1) << n {
 			fit := set&^present == 0
 			for i := range n {
-				fit = fit && (set>>i&1 == 0 || onesCount(edges[i]&set) >= g.numbers.MinNeighbours)
+				fit = fit && (set>>i&1 == 0 || onesCount(edges[i]&set) >= g.numbers.MinNeighbors)
 			}
 			if fit {
 				union |= set
 			}
 		}
 		// strangers do not matter
-		given := append(Survivors{-1}, append(sitesOf(present), n, n+1)...)
+		given := append([]int{-1}, append(sitesOf(present), n, n+1)...)
 		if got := g.Largest(given); !slices.Equal(got, sitesOf(union)) {
 			t.Fatalf("%v of %v, want %v", got, sitesOf(present), sitesOf(union))
 		}
@@ -318,7 +318,7 @@ func TestLargest(t *testing.T) {
 
 func onesCount(set uint) int { return len(sitesOf(set)) }
 
-func sitesOf(set uint) (u Survivors) {
+func sitesOf(set uint) (u []int) {
 	for i := 0; set>>i != 0; i++ {
 		if set>>i&1 == 1 {
 			u = append(u, i)
@@ -335,7 +335,7 @@ func TestQueriesGoThrough(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 100 {
 		in := make([]bool, g.numbers.Sites)
-		var present Survivors
+		var present []int
 		for i := range in {
 			if in[i] = rng.Float64() >= 0.1; in[i] {
 				present = append(present, i)
@@ -365,17 +365,17 @@ func TestQueriesGoThrough(t *testing.T) {
 
 func BenchmarkGraph(b *testing.B) {
 	for name, sites := range map[string]int{"N=1000": 1000, "N=10000": 10000} {
-		n := newNeighbourhood(b, sites, (sites-1)/3)
+		n := newNumbers(b, sites, (sites-1)/3)
 		b.Run("new/"+name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := NewGraph(n, [32]byte{}); err != nil {
+				if _, err := New(n, [32]byte{}); err != nil {
 					b.Fatal(err)
 				}
 			}
 		})
 		g := newGraph(b, sites, (sites-1)/3, 0)
-		var present Survivors
+		var present []int
 		for i := range sites {
 			if i%10 != 0 {
 				present = append(present, i)
@@ -394,4 +394,9 @@ func BenchmarkGraph(b *testing.B) {
 			}
 		})
 	}
+}
+
+// labelled makes fixed bytes of a label and numbers.
+func labelled(label string, numbers ...int) [32]byte {
+	return sha256.Sum256(fmt.Append(nil, label, numbers))
 }

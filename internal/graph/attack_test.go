@@ -1,4 +1,4 @@
-package secagg
+package graph
 
 import (
 	"math/rand/v2"
@@ -22,7 +22,7 @@ func randomCutter(g *Graph, rng *rand.Rand) cutter {
 }
 
 // split reports whether the sites of U that are not corrupt are not connected.
-func (c cutter) split(u Survivors) bool {
+func (c cutter) split(u []int) bool {
 	left := make([]bool, c.g.numbers.Sites) // not reached
 	honest := u[:0:0]
 	for _, i := range u {
@@ -36,7 +36,7 @@ func (c cutter) split(u Survivors) bool {
 	for len(next) > 0 {
 		i := next[len(next)-1]
 		next = next[:len(next)-1]
-		for _, j := range c.g.neighbours[i] {
+		for _, j := range c.g.neighbors[i] {
 			if left[j] {
 				left[j] = false
 				next = append(next, int(j))
@@ -47,17 +47,17 @@ func (c cutter) split(u Survivors) bool {
 	return reached < len(honest)
 }
 
-// cut grows a set from one site, always by the neighbour that brings the fewest new ones, and at
-// each size claims that all honest neighbours of the set have dropped out, as far as U_min allows.
+// cut grows a set from one site, always by the neighbor that brings the fewest new ones, and at
+// each size claims that all honest neighbors of the set have dropped out, as far as U_min allows.
 // It gives how many of the U it asked for were acceptable (with sites taken out that had too few
-// neighbours) and how many of those split.
+// neighbors) and how many of those split.
 func (c cutter) cut(start int) (acceptable, split int) {
 	n := c.g.numbers
 	const inside, boundary = 1, 2
 	where := make([]int, n.Sites)
 	where[start] = inside
-	fresh := func(v int) (count int) { // neighbours that v would add to the boundary
-		for _, j := range c.g.neighbours[v] {
+	fresh := func(v int) (count int) { // neighbors that v would add to the boundary
+		for _, j := range c.g.neighbors[v] {
 			if where[j] == 0 && !c.corrupt[j] {
 				count++
 			}
@@ -66,7 +66,7 @@ func (c cutter) cut(start int) (acceptable, split int) {
 	}
 	grow := func(v int) {
 		where[v] = inside
-		for _, j := range c.g.neighbours[v] {
+		for _, j := range c.g.neighbors[v] {
 			if where[j] == 0 && !c.corrupt[j] {
 				where[j] = boundary
 			}
@@ -74,7 +74,7 @@ func (c cutter) cut(start int) (acceptable, split int) {
 	}
 	grow(start)
 	for size := 1; size <= (n.MinSurvivors-n.Corrupt)/2; size++ {
-		var u Survivors
+		var u []int
 		best, least := -1, n.Sites
 		for i := range n.Sites {
 			if where[i] != boundary {
@@ -100,25 +100,25 @@ func (c cutter) cut(start int) (acceptable, split int) {
 }
 
 // circulant has each site linked to the next half on both sides: a Harary graph.
-func circulant(n Neighbourhood, half int) *Graph {
-	g := &Graph{numbers: n, neighbours: make([][]uint16, n.Sites)}
+func circulant(n Numbers, half int) *Graph {
+	g := &Graph{numbers: n, neighbors: make([][]uint16, n.Sites)}
 	for i := range n.Sites {
 		for d := 1; d <= half; d++ {
-			g.neighbours[i] = append(g.neighbours[i], uint16((i+d)%n.Sites), uint16((i+n.Sites-d)%n.Sites))
+			g.neighbors[i] = append(g.neighbors[i], uint16((i+d)%n.Sites), uint16((i+n.Sites-d)%n.Sites))
 		}
-		slices.Sort(g.neighbours[i])
+		slices.Sort(g.neighbors[i])
 	}
 	return g
 }
 
 // TestChosenSurvivorsStayConnected: whatever U the coordinator asks for, if every site of it has r
-// neighbours in it the honest ones are connected. The same coordinator cuts a circulant of the same
+// neighbors in it the honest ones are connected. The same coordinator cuts a circulant of the same
 // numbers and a higher degree, whose sites make the same check: this is why the graph is random,
 // not a Harary graph.
 func TestChosenSurvivorsStayConnected(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, size := range [][2]int{{65, 3}, {100, 10}, {300, 60}, {500, 25}} {
-		n := newNeighbourhood(t, size[0], size[1])
+		n := newNumbers(t, size[0], size[1])
 		tried := 0
 		for seed := range 4 {
 			c := randomCutter(newGraph(t, size[0], size[1], seed), rng)
@@ -137,7 +137,7 @@ func TestChosenSurvivorsStayConnected(t *testing.T) {
 			t.Errorf("%+v: only %d acceptable sets tried", n, tried)
 		}
 	}
-	n := newNeighbourhood(t, 500, 25)
+	n := newNumbers(t, 500, 25)
 	c := randomCutter(circulant(n, n.Degree), rng) // degree 50, where n's mean is 48.7
 	start := slices.Index(c.corrupt, false)
 	if acceptable, split := c.cut(start); split < 10 {
@@ -145,20 +145,20 @@ func TestChosenSurvivorsStayConnected(t *testing.T) {
 	}
 }
 
-// TestCorruptAfterTheSeed: sites that are corrupted after the graph is known take r neighbours of
+// TestCorruptAfterTheSeed: sites that are corrupted after the graph is known take r neighbors of
 // one site and say that its others dropped out. So the corrupt sites must be fixed before the seed
 // is: every site commits to its nonce in the announcement, and one setup is all there is.
 func TestCorruptAfterTheSeed(t *testing.T) {
 	g := newGraph(t, 500, 50, 7)
 	n := g.numbers
 	c := cutter{g, make([]bool, n.Sites)}
-	neighbours := g.Neighbours(0)
-	for _, i := range neighbours[:n.MinNeighbours] {
+	neighbors := g.Neighbors(0)
+	for _, i := range neighbors[:n.MinNeighbors] {
 		c.corrupt[i] = true
 	}
-	var u Survivors
+	var u []int
 	for i := range n.Sites {
-		if !slices.Contains(neighbours[n.MinNeighbours:], i) {
+		if !slices.Contains(neighbors[n.MinNeighbors:], i) {
 			u = append(u, i)
 		}
 	}

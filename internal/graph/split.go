@@ -1,14 +1,14 @@
-package secagg
+package graph
 
 import "math"
 
 // split bounds the probability, over the mask graph of degree m, that the coordinator can choose an
-// acceptable U (at least U_min sites, each with r mask neighbours in U) whose honest sites are not
+// acceptable U (at least U_min sites, each with r mask neighbors in U) whose honest sites are not
 // connected, for a set C of η sites that does not depend on the graph. Natural log; once the sum is
 // over limit it may stop, with something over limit.
 //
 // A split is a set A of honest sites without an edge to the rest B of U \ C, a = |A| <= |B|. Every
-// site of A then has r neighbours in A and C, and |B| >= b = w-a, w = U_min-η. For one A the chance
+// site of A then has r neighbors in A and C, and |B| >= b = w-a, w = U_min-η. For one A the chance
 // is bounded with and without an edge-free B in hand (part), and the smaller union is taken: over
 // the C(N-η, a) sets A, or over them and the sets B of exactly b sites. Sides of w/2 and more hold
 // sets of ⌊w/2⌋ and ⌈w/2⌉ without an edge, which are rare enough with no regard to degrees.
@@ -20,7 +20,7 @@ func (o odds) split(m, r int, limit float64) float64 {
 		sets := o.lf.choose(honest, a)
 		p := sets + o.inside(m, r, a, 0)
 		if a == 1 { // the same, exactly
-			p = sets + o.corruptNeighbours(m, r)
+			p = sets + o.corruptNeighbors(m, r)
 		}
 		p = min(p, sets+o.lf.choose(honest-a, w-a)+o.apart(m, a, w-a)+o.inside(m, r, a, w-a))
 		sum += math.Exp(p)
@@ -35,7 +35,7 @@ func (o odds) apart(m, a, b int) float64 {
 	return float64(a)*none(b) + float64(b)*none(a)
 }
 
-// inside bounds ln P(each of a sites has r neighbours among themselves and the η corrupt), given
+// inside bounds ln P(each of a sites has r neighbors among themselves and the η corrupt), given
 // that they are apart from b others. The degrees then sum to a·r at least: an edge inside counts 2,
 // one to C counts 1. Which sites a site drew is a uniform m-subset (given apart, of the N-1-b
 // others left to it), so the arcs are negatively associated, and so are the edges, which are
@@ -72,9 +72,9 @@ func (o odds) inside(m, r, a, b int) float64 {
 	return min(0, bound(low))
 }
 
-// corruptNeighbours is ln P(a site has at least r mask neighbours of the η corrupt), exactly: x it
+// corruptNeighbors is ln P(a site has at least r mask neighbors of the η corrupt), exactly: x it
 // drew, and of the others those that drew it.
-func (o odds) corruptNeighbours(m, r int) float64 {
+func (o odds) corruptNeighbors(m, r int) float64 {
 	others := o.sites - 1
 	in := float64(m) / float64(others)
 	var sum float64

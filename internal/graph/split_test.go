@@ -1,4 +1,4 @@
-package secagg
+package graph
 
 import (
 	"math"
@@ -74,14 +74,14 @@ func splittable(edges []uint, corrupt uint, least, r int) bool {
 
 // TestSplitBoundsEveryGraph counts, over all graphs of a few sites, those in which the best choice
 // of U splits the honest survivors. split must not be below, and what it is made of must be exact
-// or not below: the chance that sets are apart, the corrupt neighbours of a site, the degrees of a
+// or not below: the chance that sets are apart, the corrupt neighbors of a site, the degrees of a
 // set that is apart.
 func TestSplitBoundsEveryGraph(t *testing.T) {
 	telling := 0
 	for _, c := range []struct{ n, m, corrupt, least, r int }{
 		{5, 2, 1, 4, 2}, {5, 2, 1, 5, 1}, {5, 2, 0, 4, 2}, {5, 2, 0, 5, 1}, {5, 3, 1, 4, 2}, {6, 1, 1, 5, 1}, {6, 1, 1, 5, 2}, {6, 1, 2, 5, 3}, {7, 1, 1, 5, 2}, {6, 1, 0, 6, 1}, {5, 3, 2, 5, 2}, {6, 2, 2, 6, 2}, {6, 2, 1, 6, 2},
 	} {
-		o := newOdds(Neighbourhood{Sites: c.n, Corrupt: c.corrupt, MinSurvivors: c.least})
+		o := newOdds(Numbers{Sites: c.n, Corrupt: c.corrupt, MinSurvivors: c.least})
 		corrupt := uint(1)<<c.corrupt - 1
 		first := uint(1) << c.corrupt // an honest site
 		pair, other := first|first<<1, first<<2
@@ -126,7 +126,7 @@ func TestSplitBoundsEveryGraph(t *testing.T) {
 				t.Errorf("%+v: %s %g, is %g", c, what, math.Exp(got), want)
 			}
 		}
-		same("corrupt neighbours", o.corruptNeighbours(c.m, c.r), surrounded)
+		same("corrupt neighbors", o.corruptNeighbors(c.m, c.r), surrounded)
 		same("one apart", o.apart(c.m, 1, 1), apart)
 		same("two apart", o.apart(c.m, 2, 1), apartPair)
 		atLeast("one inside", o.apart(c.m, 1, 1)+o.inside(c.m, c.r, 1, 1), close1/total)
@@ -169,7 +169,7 @@ func TestFewerCorruptSites(t *testing.T) {
 				t.Errorf("%+v: %d corrupt sites split %g of the graphs, %d split %g", c, size, count/total, c.corrupt, splits[c.corrupt]/total)
 			}
 		}
-		n := Neighbourhood{Sites: c.n, Corrupt: c.corrupt, MinSurvivors: c.least}
+		n := Numbers{Sites: c.n, Corrupt: c.corrupt, MinSurvivors: c.least}
 		if got := math.Exp(n.splitLimit()); math.Abs(got/(left*0x1p-42)-1) > 1e-12 {
 			t.Errorf("%+v: limit %g, want %g of 2^-42", c, got, left)
 		}
@@ -178,18 +178,18 @@ func TestFewerCorruptSites(t *testing.T) {
 		t.Errorf("only %d smaller sets split anything", compared)
 	}
 	// Where all of a split may be corrupt by chance no probability is left, and nothing is safe.
-	if n := (Neighbourhood{Sites: 4, Corrupt: 2, MinSurvivors: 4}); !math.IsInf(n.splitLimit(), -1) {
+	if n := (Numbers{Sites: 4, Corrupt: 2, MinSurvivors: 4}); !math.IsInf(n.splitLimit(), -1) {
 		t.Errorf("limit %g of half the sites", n.splitLimit())
 	}
 }
 
-// TestSplitOfSampledGraphs: in 3,000 seeded graphs of 60 sites, sites have many corrupt neighbours
-// as often as corruptNeighbours says (z within 5), and sets are as well connected inside as
+// TestSplitOfSampledGraphs: in 3,000 seeded graphs of 60 sites, sites have many corrupt neighbors
+// as often as corruptNeighbors says (z within 5), and sets are as well connected inside as
 // inside's bound allows. Each check rejects a right build with probability below 1e-6; with this
 // seed they pass always.
 func TestSplitOfSampledGraphs(t *testing.T) {
 	const n, m, corrupt, graphs = 60, 9, 15, 3000
-	o := newOdds(Neighbourhood{Sites: n, Corrupt: corrupt, MinSurvivors: 40})
+	o := newOdds(Numbers{Sites: n, Corrupt: corrupt, MinSurvivors: 40})
 	rng := rand.New(rand.NewPCG(1, 2))
 	many, dense, present := make([]float64, n), make([]float64, n), make([]float64, n)
 	const a = 6 // sites corrupt..corrupt+a-1
@@ -198,7 +198,7 @@ func TestSplitOfSampledGraphs(t *testing.T) {
 		for i := range seed {
 			seed[i] = byte(rng.Uint32())
 		}
-		all := bothWays(drawOthers(newDrawing(seed, "masks", Neighbourhood{}), n, m))
+		all := bothWays(drawOthers(newDrawing(seed, "masks", Numbers{}), n, m))
 		count := func(i, from, to int) (c int) {
 			for _, j := range all[i] {
 				if int(j) >= from && int(j) < to {
@@ -228,15 +228,15 @@ func TestSplitOfSampledGraphs(t *testing.T) {
 	}
 	checked := 0
 	for r := 1; r < n; r++ {
-		p := math.Exp(o.corruptNeighbours(m, r))
+		p := math.Exp(o.corruptNeighbors(m, r))
 		if p*graphs > 10 && (1-p)*graphs > 10 {
 			checked++
 			if z := (many[r] - p*graphs) / math.Sqrt(graphs*p*(1-p)); math.Abs(z) > 5 {
-				t.Errorf("%g graphs with %d corrupt neighbours of a site, expected %g", many[r], r, p*graphs)
+				t.Errorf("%g graphs with %d corrupt neighbors of a site, expected %g", many[r], r, p*graphs)
 			}
 		}
 		if bound := math.Exp(o.inside(m, r, a, 0)) * graphs; dense[r] > bound+5*math.Sqrt(bound)+5 {
-			t.Errorf("%g graphs in which %d sites have %d neighbours inside each, at most %g expected", dense[r], a, r, bound)
+			t.Errorf("%g graphs in which %d sites have %d neighbors inside each, at most %g expected", dense[r], a, r, bound)
 		}
 	}
 	if checked < 5 {
