@@ -47,7 +47,7 @@ var arrows = map[string][]string{
 	"internal/linalg":      {},
 	"internal/proposal":    {"internal/graph", "internal/linalg", "internal/query", "internal/secagg", "internal/strict", "internal/studyfile"},
 	"internal/study":       {"internal/linalg", "internal/noise", "internal/query", "internal/secagg", "internal/standardize", "internal/proposal"},
-	"internal/result":      {"internal/linalg", "internal/secagg", "internal/standardize", "internal/strict", "internal/proposal", "internal/study"},
+	"internal/result":      {"internal/chain", "internal/linalg", "internal/secagg", "internal/standardize", "internal/strict", "internal/proposal", "internal/study"},
 	"internal/draft":       {"internal/proposal", "internal/studyfile"},
 	"internal/round":       {"internal/proposal", "internal/study", "internal/wire"},
 	"internal/sheet":       {"internal/frame", "internal/result", "internal/proposal", "internal/study", "internal/worth"},

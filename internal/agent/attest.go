@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 
+	"covey/internal/chain"
 	"covey/internal/ledger"
 	"covey/internal/result"
 	"covey/internal/secagg"
@@ -32,10 +33,17 @@ func (s *session) attest(r wire.Attest) wire.Message {
 		no.Lacks = 1 + h.releases // a coordinator tells the next one
 		return no
 	}
+	if no, ok := s.chained(r); !ok {
+		return no
+	}
 	signature, err := s.journal.SignResult(sha256.Sum256(r.Draft), func() ([]byte, error) {
 		whole, err := s.whole(r, h.queries)
 		if err != nil {
 			return nil, err
+		}
+		last := whole.Signed[len(whole.Signed)-1]
+		if !s.agent.chainHolds(whole.ChainHead, chain.Released(s.plan.Digest, last.Encoded)) {
+			return nil, errOffChain
 		}
 		return whole.Attest(s.plan, s.agent.identity)
 	})
@@ -44,6 +52,10 @@ func (s *session) attest(r wire.Attest) wire.Message {
 	}
 	return s.unattested(r, err)
 }
+
+// errOffChain is a result that names another head than that of the study's last release in the
+// chain that this site was shown.
+var errOffChain = errors.New("the head of the chain in the result is not the one at the study's last release")
 
 // whole returns the result of a draft with what this site holds: of the setup that it confirmed, of
 // the releases that it followed.
@@ -79,6 +91,10 @@ func (s *session) unattested(r wire.Attest, err error) wire.Message {
 	if bad, ok := errors.AsType[*result.VerifyError](err); ok {
 		log.Error("the result does not verify; it is not signed", "error", bad)
 		return refuse(r, study.CodeBadResult)
+	}
+	if errors.Is(err, errOffChain) {
+		log.Error("the result is not signed", "why", err)
+		return refuse(r, study.CodeBrokenChain)
 	}
 	if _, ok := errors.AsType[*ledger.StateError](err); ok {
 		return refuse(r, study.CodeLeft)

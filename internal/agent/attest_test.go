@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/chain"
 	"covey/internal/egress"
 	"covey/internal/ledger"
 	"covey/internal/proposal"
@@ -23,7 +24,7 @@ import (
 // result is that of releases as the coordinator makes it, and what all sites signed on the way.
 func (c *standIn) result(finals []wire.Final) (*result.Result, result.Evidence) {
 	c.t.Helper()
-	e := result.Evidence{Transcript: c.setup.Transcript(), Confirmations: result.Blobs(c.signed)}
+	e := result.Evidence{Transcript: c.setup.Transcript(), Confirmations: result.Blobs(c.signed), ChainHead: c.sites[0].headAt(finals)}
 	for _, s := range c.sites {
 		e.Approvals = append(e.Approvals, study.SignDecision(s.agent.identity, c.plan.Digest, study.VerdictApproved, ""))
 	}
@@ -37,6 +38,12 @@ func (c *standIn) result(finals []wire.Final) (*result.Result, result.Evidence) 
 		c.t.Fatal(err)
 	}
 	return r, e
+}
+
+// headAt is the head of the chain that a site is shown, at the last release.
+func (s *testSite) headAt(finals []wire.Final) chain.Head {
+	last := finals[len(finals)-1]
+	return s.chain.At(1 + uint64(slices.Index(s.chain.Since(0), chain.Released(last.Study, last.Encoded))))
 }
 
 // attest asks for a signature on a result.
@@ -297,4 +304,88 @@ func TestRestoredAttestation(t *testing.T) {
 	if e.State != ledger.Finished || e.Code != string(study.CodeRolledBack) || !strings.Contains(s.log.String(), foundEgress) {
 		t.Errorf("%+v:\n%s", e, s.log.String())
 	}
+}
+
+// TestOneChainAResult: AG-72. A site signs a result at the head of the chain that it was shown, at
+// the study's last release, and at no other. So two results of one proposal that stand in two
+// chains never both get the signatures of enough honest sites, however these are divided and
+// whatever each is asked; nor after a site's operator has accepted the other chain.
+func TestOneChainAResult(t *testing.T) {
+	c := newStandIn(t, 5, autoPolicy, nil)
+	c.ready()
+	finals := c.released()
+	signed := map[bool]int{}
+	ask := map[bool]wire.Attest{}
+	// An entry that the others are not told of comes before the study's, in the chain of some.
+	mine, theirs := &c.sites[0].chain, &chain.Log{}
+	theirs.Append(chain.Step{1})
+	for _, step := range mine.Since(0) {
+		theirs.Append(step)
+	}
+	for other, l := range map[bool]*chain.Log{false: mine, true: theirs} {
+		r, e := c.result(finals)
+		e.ChainHead = l.Head()
+		r, err := result.Sign(c.body, r.Signed, e, c.key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ask[other] = c.attest(r)
+	}
+	first := c.sites[0]
+	for name, head := range map[string]chain.Head{
+		"of no chain": {Number: mine.Head().Number, Link: chain.Link{1}}, "of the entry before": mine.At(mine.Head().Number - 1),
+		"of an entry to come": {Number: mine.Head().Number + 1, Link: mine.Head().Link},
+	} {
+		r, e := c.result(finals)
+		e.ChainHead = head
+		if r, err := result.Sign(c.body, r.Signed, e, c.key); err == nil {
+			refused(first, c.attest(r), study.CodeBrokenChain)
+		} else {
+			t.Errorf("a head %s: %v", name, err)
+		}
+	}
+	for i, s := range c.sites {
+		accepted := i > 1
+		if accepted { // as after "agent chain accept": the site keeps the other chain
+			if err := s.agent.ledger.PinChain(theirs.Head()); err != nil {
+				t.Fatal(err)
+			}
+			s.chain = *theirs
+		}
+		refused(s, ask[!accepted], study.CodeBrokenChain)
+		want[wire.Attestation](s, ask[accepted])
+		signed[accepted]++
+		refused(s, ask[!accepted], study.CodeSecondResult)
+	}
+	if need := c.plan.Thresholds.Threshold; signed[false] >= need && signed[true] >= need || signed[false] == 0 || signed[true] == 0 {
+		t.Fatalf("%v sites signed, %d are enough", signed, need)
+	}
+	// The first site's operator takes the other chain, too late.
+	if err := first.agent.ledger.PinChain(theirs.Head()); err != nil {
+		t.Fatal(err)
+	}
+	first.chain = *theirs
+	refused(first, ask[true], study.CodeSecondResult)
+	// Without a head on this link, nothing is signed.
+	first.agent.greeting(&wire.Hello{})
+	if code := first.quiet(ask[false]); code != study.CodeBrokenChain {
+		t.Errorf("no head was shown: %q", code)
+	}
+}
+
+// TestAttestNeedsTheChain: CH-3, CH-4. A result is signed like a query is answered: where the head
+// that comes with it is signed, and once the chain is kept.
+func TestAttestNeedsTheChain(t *testing.T) {
+	c := newStandIn(t, 3, autoPolicy, nil)
+	c.ready()
+	s := c.sites[0]
+	r, _ := c.result(c.released())
+	ask := c.attest(r)
+	s.chain.Append(chain.Step{7})
+	s.onLink(s.agent.identity, &s.chain, 0)
+	if code := s.quiet(ask); code != study.CodeBrokenChain {
+		t.Errorf("a head of nobody's: %q", code)
+	}
+	want[wire.Attestation](s, ask)
+	s.keeps(s.chain.Head())
 }

@@ -127,14 +127,14 @@ func (s *session) brokenChain(f *chain.Follower, why error) {
 }
 
 // chainHolds reports whether the chain that was shown on this link, and that extends what was kept,
-// has a head.
-func (a *Agent) chainHolds(h chain.Head) bool {
+// has a head, and it is a step's.
+func (a *Agent) chainHolds(h chain.Head, s chain.Step) bool {
 	a.chain.mu.Lock()
 	defer a.chain.mu.Unlock()
 	if a.chain.Follower == nil {
 		return false
 	}
-	ok, err := a.chain.Holds(h)
+	ok, err := a.chain.Holds(h, s)
 	return ok && err == nil
 }
 

@@ -331,7 +331,8 @@ func TestAcceptChain(t *testing.T) {
 		t.Errorf("the accepted chain: %q", code)
 	}
 	s.keeps(other.Head())
-	if !s.agent.chainHolds(other.At(2)) || s.agent.chainHolds(kept) {
+	own := chain.Proposed(c.plan.Digest)
+	if !s.agent.chainHolds(other.At(2), own) || s.agent.chainHolds(kept, own) {
 		t.Error("the chain holds another head than it should")
 	}
 	call("POST", accept+other.Head().Link.String(), http.StatusBadRequest, &no)
@@ -350,7 +351,7 @@ func TestChainOfAFailedLedger(t *testing.T) {
 	if _, err := s.agent.Chain(); !errors.Is(err, ledger.ErrClosed) || h.Chain != (chain.Head{}) {
 		t.Errorf("%v, %v", h.Chain, err)
 	}
-	if s.agent.chainHolds(chain.Head{}) {
+	if s.agent.chainHolds(chain.Head{}, chain.Step{}) {
 		t.Error("a chain is held")
 	}
 }

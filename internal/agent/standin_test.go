@@ -223,7 +223,7 @@ func (s *testSite) heads(r wire.Message) {
 		step = chain.Proposed(r.About().Study)
 	case wire.Final:
 		step = chain.Released(r.Study, r.Encoded)
-	case wire.Query:
+	case wire.Query, wire.Attest:
 		s.shows()
 		return
 	default:

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/chain"
 	"covey/internal/clip"
 	"covey/internal/noise"
 	"covey/internal/proposal"
@@ -177,7 +178,8 @@ func follow(t *testing.T, spec proposal.Spec, data table) (*study.Plan, *result.
 	}
 	confirmations, certificates := runs.Attest(t, p, keys, releases)
 	r, err := result.Sign(body, signed, result.Evidence{Approvals: approvals, Transcript: runs.Transcript,
-		Confirmations: result.Blobs(confirmations), Certificates: result.Blobs(certificates)}, signer)
+		Confirmations: result.Blobs(confirmations), Certificates: result.Blobs(certificates),
+		ChainHead: chain.Head{Number: 1000}}, signer)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,6 +55,7 @@ const (
 	revoked  = "revoked"
 	proposed = "proposed"
 	released = "released"
+	drafted  = "drafted"
 	ended    = "ended"
 )
 
@@ -72,6 +73,9 @@ func Proposed(study [32]byte) Step { return step(proposed, study[:]) }
 
 // Released is the step of a release: its exact signed bytes.
 func Released(study [32]byte, encoded []byte) Step { return step(released, study[:], encoded) }
+
+// Drafted is the step of the draft of a study's result, what sites are asked to sign: its SHA-256.
+func Drafted(study, draft [32]byte) Step { return step(drafted, study[:], draft[:]) }
 
 // Ended is the step of a study's end, with its result or without.
 func Ended(study [32]byte, code string) Step { return step(ended, study[:], []byte(code)) }

@@ -200,11 +200,16 @@ func (f *Follower) Has(s Step) (bool, error) {
 	return f.record.Has(s)
 }
 
-// Holds reports whether the chain, which Check must find in order, has a link at a number.
-func (f *Follower) Holds(h Head) (bool, error) {
-	if err := f.Check(); err != nil || h.Number > f.at.Number {
+// Holds reports whether the chain, which Check must find in order, has a link at a number, and it
+// is a step's.
+func (f *Follower) Holds(h Head, s Step) (bool, error) {
+	if err := f.Check(); err != nil || h.Number == 0 || h.Number > f.at.Number {
 		return false, err
 	}
 	l, ok, err := f.held(h.Number)
-	return ok && l == h.Link, err
+	if err != nil || !ok || l != h.Link {
+		return false, err
+	}
+	before, ok, err := f.held(h.Number - 1)
+	return ok && before.Next(s) == l, err
 }

@@ -172,7 +172,7 @@ func TestPinned(t *testing.T) {
 		if ok, err := f.Has(Step{3}); !ok || err != nil {
 			t.Errorf("the step of the accepted head is not there: %v", err)
 		}
-		if ok, err := f.Holds(accepted.At(2)); !ok || err != nil {
+		if ok, err := f.Holds(accepted.At(2), Step{2}); !ok || err != nil {
 			t.Errorf("an entry before the accepted one is not held: %v", err)
 		}
 	}
@@ -188,14 +188,19 @@ func TestHolds(t *testing.T) {
 		t.Error("a step that was shown is not there")
 	}
 	k.keep(f)
-	for n := range uint64(5) {
-		if ok, err := f.Holds(mine.At(n)); !ok || err != nil {
-			t.Errorf("head %d is not held: %v", n, err)
+	for n := range byte(4) {
+		if ok, err := f.Holds(mine.At(uint64(n)+1), Step{n + 1}); !ok || err != nil {
+			t.Errorf("head %d is not held: %v", n+1, err)
+		}
+		if ok, _ := f.Holds(mine.At(uint64(n)+1), Step{n + 2}); ok {
+			t.Errorf("head %d is another step's", n+1)
 		}
 	}
-	for _, h := range []Head{{2, mine.At(3).Link}, {5, mine.At(4).Link}, {0, mine.At(1).Link}} {
-		if ok, _ := f.Holds(h); ok {
-			t.Errorf("%v is held", h)
+	for _, h := range []Head{{2, mine.At(3).Link}, {3, mine.At(2).Link}, {5, mine.At(4).Link}, {0, mine.At(1).Link}, {0, Start()}} {
+		for n := range byte(6) {
+			if ok, _ := f.Holds(h, Step{n}); ok {
+				t.Errorf("%v is held", h)
+			}
 		}
 	}
 	if ok, _ := f.Has(Step{5}); ok {
@@ -203,7 +208,7 @@ func TestHolds(t *testing.T) {
 	}
 	f, _ = follow(t, k)
 	take(t, f, shown(&shorter, 2)...)
-	if ok, err := f.Holds(mine.At(1)); ok || err == nil {
+	if ok, err := f.Holds(mine.At(1), Step{1}); ok || err == nil {
 		t.Error("a head is held by a chain that is behind")
 	}
 }

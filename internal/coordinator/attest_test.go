@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/json"
 	"slices"
@@ -8,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"covey/internal/membership"
+	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/round"
 	"covey/internal/study"
@@ -233,6 +236,47 @@ func TestWrongAttestationIsAFault(t *testing.T) {
 		v := f.view()
 		if v.Status != round.StatusSigning || !slices.Equal(v.Waiting, []string{"site-0", "site-3"}) || !slices.Equal(v.Faults, []Fault{{"site-0", len(f.plan.Queries), study.CodeBadResult}, {"site-3", len(f.plan.Queries), study.CodeBadResult}}) {
 			t.Fatalf("%s, waiting for %v: %v", v.Status, v.Waiting, v.Faults)
+		}
+	})
+}
+
+// TestResultIsAtItsLastRelease: a draft has the head of the chain at the last release, whatever the
+// log took since: of a leader that lost it, and of the next one, it is the same.
+func TestResultIsAtItsLastRelease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 5, nil)
+		defer func() { f.c.Close() }()
+		f.comesTo(f.drafted)
+		first := f.state().Draft
+		lines := f.log.all()
+		for {
+			var e entry
+			if err := json.Unmarshal(lines[len(lines)-1], &e); err != nil {
+				t.Fatal(err)
+			}
+			if e.Round != nil && e.Round.Kind == round.EntryReleased {
+				break
+			}
+			lines = lines[:len(lines)-1]
+		}
+		for _, e := range []entry{
+			{Invite: &membership.InviteEntry{Token: "t", Invite: membership.Invite{Site: "north", Expires: time.Now().Add(time.Hour)}}, At: time.Now()},
+			{Join: &membership.JoinEntry{Token: "t", Name: "north", Key: proposal.Key(f.sites[0].identity.Public().(ed25519.PublicKey)), Now: time.Now()}, At: time.Now()},
+		} {
+			line, err := json.Marshal(e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines = append(lines, line)
+		}
+		f.log.lines = lines
+		f.crash(-1)
+		f.comesTo(f.drafted)
+		if got := f.state().Draft; string(got) != string(first) {
+			t.Fatalf("another draft: %s, before %s", got, first)
+		}
+		if f.finish().Status != round.StatusCompleted || verified(t, f).ChainHead.Number+3 != f.chain().Head().Number {
+			t.Errorf("the result is at %v of %v, want the last release, before a join, a draft and an end", verified(t, f).ChainHead, f.chain().Head())
 		}
 	})
 }

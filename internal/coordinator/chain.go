@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"crypto/ed25519"
+	"crypto/sha256"
 
 	"covey/internal/chain"
 	"covey/internal/membership"
@@ -12,8 +13,8 @@ import (
 )
 
 // What of the log goes into its chain (internal/chain): sites that join and are revoked, proposals,
-// releases and the ends of studies, each where it is applied and changed something. So the chain is
-// a function of the log, the same at every coordinator.
+// releases, drafts of results and the ends of studies, each where it is applied and changed
+// something. So the chain is a function of the log, the same at every coordinator.
 
 // joins extends the chain by a site's join. One that was taken before, whose reply was lost, is
 // none.
@@ -36,23 +37,21 @@ func (m *replicated) proposes(study proposal.Digest) { m.chain.Append(chain.Prop
 // steps extends the chain by an entry about a study that changed its state; over reports whether
 // the study was over before.
 func (m *replicated) steps(e round.Entry, s *round.State, over bool) {
-	if e.Kind == round.EntryReleased {
+	switch e.Kind {
+	case round.EntryReleased:
 		m.chain.Append(chain.Released(e.Study, e.Released.Encoded))
 		m.chained[e.Study] = m.chain.Head().Number
+	case round.EntryDrafted:
+		m.chain.Append(chain.Drafted(e.Study, sha256.Sum256(e.Draft)))
 	}
 	if !over && s.Terminal() {
 		m.chain.Append(chain.Ended(e.Study, string(s.Code)))
 	}
 }
 
-// chainOf returns the head of the chain as of a study's last release; false before the first.
-func (m *replicated) chainOf(study proposal.Digest) (chain.Head, bool) {
-	n, ok := m.chained[study]
-	if !ok {
-		return chain.Head{}, false
-	}
-	return m.chain.At(n), true
-}
+// chainOf returns the head of the chain as of a study's last release, which its result holds: the
+// start's before the first.
+func (m *replicated) chainOf(study proposal.Digest) chain.Head { return m.chain.At(m.chained[study]) }
 
 // sign signs with the key that signs releases. Most sites are shown the same.
 func (m *leader) sign(base, head chain.Head) []byte {

@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"crypto/ed25519"
+	"crypto/sha256"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"covey/internal/membership"
 	"covey/internal/pki"
 	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/round"
 	covey "covey/proto/covey/v1"
 )
@@ -38,9 +40,10 @@ func expected(t *testing.T, lines [][]byte) (l chain.Log) {
 			l.Append(chain.Proposed(e.Round.Study))
 		case e.Round.Kind == round.EntryReleased:
 			l.Append(chain.Released(e.Round.Study, e.Round.Released.Encoded))
-			if e.Round.Course.Query == 2 {
-				l.Append(chain.Ended(e.Round.Study, "completed"))
-			}
+		case e.Round.Kind == round.EntryDrafted:
+			l.Append(chain.Drafted(e.Round.Study, sha256.Sum256(e.Round.Draft)))
+		case e.Round.Kind == round.EntryAttested:
+			l.Append(chain.Ended(e.Round.Study, "completed"))
 		}
 	}
 	return l
@@ -48,8 +51,9 @@ func expected(t *testing.T, lines [][]byte) (l chain.Log) {
 
 func (f *federation) chain() *chain.Log { return &f.c.machine.chain }
 
-// TestChainIsOfTheLog: joins, revocations, proposals, releases and ends are in the chain, once each
-// and in the log's order, and nothing else is. A replay has the same, and so has a snapshot.
+// TestChainIsOfTheLog: joins, revocations, proposals, releases, drafts of results and ends are in
+// the chain, once each and in the log's order, and nothing else is. A replay has the same, and so
+// has a snapshot.
 func TestChainIsOfTheLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 4, func(s *proposal.Spec) { s.Radius = "3"; s.Center = proposal.CenterPublic })
@@ -59,11 +63,11 @@ func TestChainIsOfTheLog(t *testing.T) {
 		}
 		f.apply(entry{Revoke: &membership.ClientEntry{Role: pki.RoleSite, Name: "site-3"}})
 		want := expected(t, f.log.all())
-		if f.chain().Head() != want.Head() || want.Head().Number != 4+1+2+1+1 {
+		if f.chain().Head() != want.Head() || want.Head().Number != 4+1+2+1+1+1 {
 			t.Fatalf("the head is %v, want %v", f.chain().Head(), want.Head())
 		}
-		if h, ok := f.c.machine.chainOf(f.plan.Digest); !ok || h != want.At(7) {
-			t.Errorf("the last release's is %v, want %v", h, want.At(7))
+		if h := verified(t, f).ChainHead; h != want.At(7) {
+			t.Errorf("the result is at %v, the last release at %v", h, want.At(7))
 		}
 		// What changes nothing, or is no business of sites, is not in it.
 		f.apply(entry{Revoke: &membership.ClientEntry{Role: pki.RoleSite, Name: "site-3"}})
@@ -85,7 +89,7 @@ func TestChainIsOfTheLog(t *testing.T) {
 		if err := back.Restore(raw); err != nil || back.chain.Head() != want.Head() {
 			t.Errorf("restored: %v, %v", back.chain.Head(), err)
 		}
-		if h, ok := back.chainOf(f.plan.Digest); !ok || h != want.At(7) {
+		if h := back.chainOf(f.plan.Digest); h != want.At(7) {
 			t.Errorf("restored, the last release's is %v", h)
 		}
 		if err := NewMachine().Restore([]byte(strings.Replace(string(raw), `"chain":"`, `"no":"`, 1))); err == nil {
@@ -105,6 +109,8 @@ type watcher struct {
 	k record
 	// of the last release
 	told *chain.Step
+	// how often for a signature on a result
+	asked *int
 }
 
 type record map[uint64]chain.Entry
@@ -128,7 +134,7 @@ func (f *federation) watched(i int, r record) watcher {
 	if s.link != nil {
 		f.drop(i)
 	}
-	w := watcher{t: f.t, k: r, told: new(chain.Step)}
+	w := watcher{t: f.t, k: r, told: new(chain.Step), asked: new(int)}
 	var told chain.Head
 	w.f, told, _ = chain.Follow(r)
 	s.down, s.link = false, newLink(s.name)
@@ -149,8 +155,18 @@ func (w watcher) hears(m *covey.CoordinatorMessage, key []byte) {
 	if m.GetFinal() != nil {
 		*w.told = chain.Released([32]byte(m.GetFinal().GetStudy()), m.GetFinal().GetReleased())
 	}
-	if m.GetQuery() == nil {
+	if m.GetQuery() == nil && m.GetAttest() == nil {
 		return
+	}
+	if m.GetAttest() != nil {
+		*w.asked++
+		var r result.Result
+		if err := json.Unmarshal(m.GetAttest().GetDraft(), &r); err != nil {
+			w.t.Fatal(err)
+		}
+		if ok, _ := w.f.Holds(r.ChainHead, *w.told); !ok {
+			w.t.Errorf("a draft is at %v, which is not the last release's in the chain", r.ChainHead)
+		}
 	}
 	if has, _ := w.f.Has(*w.told); !has && *w.told != (chain.Step{}) {
 		w.t.Error("a query comes without the release before it in the chain")
@@ -168,9 +184,9 @@ func (w watcher) hears(m *covey.CoordinatorMessage, key []byte) {
 	}
 }
 
-// TestHeadComesWithEachQuery: ahead of every query a site is shown the chain up to that moment,
-// signed, from what it kept on: over new links, a coordinator that crashed, one that another took
-// over from, and a site that was away for long or lost what it kept.
+// TestHeadComesWithEachQuery: ahead of every query, and of the draft of a result, a site is shown
+// the chain up to that moment, signed, from what it kept on: over new links, a coordinator that
+// crashed, one that another took over from, and a site that was away for long or lost what it kept.
 func TestHeadComesWithEachQuery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 4, func(s *proposal.Spec) { s.Rounds = 6; s.Radius = "3" })
@@ -224,6 +240,13 @@ func TestHeadComesWithEachQuery(t *testing.T) {
 			t.Fatalf("%s (%s)", v.Status, v.Code)
 		}
 		look()
+		asked := 0
+		for _, w := range watch {
+			asked += *w.asked
+		}
+		if asked < 3 {
+			t.Errorf("%d sites were asked for a signature", asked)
+		}
 		if queries < 20 || len(kept[0]) < 4+1+5 || len(kept[1]) != len(kept[0]) {
 			t.Errorf("%d queries, %d and %d entries", queries, len(kept[0]), len(kept[1]))
 		}

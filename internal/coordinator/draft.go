@@ -17,7 +17,7 @@ import (
 func (m *leader) draft(digest proposal.Digest, s *session) {
 	c, state, term := m.core, s.state, m.term
 	evidence := m.evidence(digest, state)
-	evidence.Transcript = s.setup.Transcript()
+	evidence.Transcript, evidence.ChainHead = s.setup.Transcript(), m.chainOf(digest)
 	body, signed := state.Body, signedReleases(state)
 	c.background(func() {
 		var draft result.Draft
@@ -37,7 +37,8 @@ func (m *leader) draft(digest proposal.Digest, s *session) {
 	})
 }
 
-// evidence is what the sites have signed of a study, but for its transcript.
+// evidence is what the sites have signed of a study, but for its transcript and its chain's
+// head, which its draft has.
 func (m *replicated) evidence(digest proposal.Digest, state *round.State) result.Evidence {
 	e := result.Evidence{Proposer: state.Signature, Approvals: m.approvals(digest, state), Attempt: state.Attempt, Confirmations: result.Blobs(state.Confirmations)}
 	for _, r := range state.Releases {

@@ -47,7 +47,8 @@ func (m *leader) send(digest proposal.Digest, s *session, e round.Send) {
 		m.log.Error("a message does not encode", "study", digest, "error", err)
 		return
 	}
-	if _, ok := e.Message.(wire.Query); ok {
+	switch e.Message.(type) {
+	case wire.Query, wire.Attest:
 		m.show(l)
 	}
 	l.send(message, aboutOf(e.Message))

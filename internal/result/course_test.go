@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/chain"
 	"covey/internal/proposal"
 	"covey/internal/secagg"
 	"covey/internal/study"
@@ -152,7 +153,8 @@ func evidenceOf(t testing.TB, p *study.Plan, signed []SignedRelease) Evidence {
 	}
 	keys := texts.Keys(len(p.Proposal.Roster))
 	confirmations, certificates := runs.Attest(t, p, keys, releases)
-	e := Evidence{Transcript: runs.Transcript, Confirmations: Blobs(confirmations), Certificates: Blobs(certificates)}
+	e := Evidence{Transcript: runs.Transcript, Confirmations: Blobs(confirmations), Certificates: Blobs(certificates),
+		ChainHead: chain.Head{Number: 200, Link: chain.Link{4, 2}}}
 	for _, key := range keys {
 		e.Approvals = append(e.Approvals, study.SignDecision(key, p.Digest, study.VerdictApproved, ""))
 	}

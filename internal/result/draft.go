@@ -23,9 +23,9 @@ func (r *Result) Draft() (Draft, error) {
 	return json.Marshal(bare)
 }
 
-// Whole returns the result of a draft with the parts that were taken out of it; attempt and
-// transcript are the draft's. It checks that the draft is one, and nothing else. Sites have not
-// signed it.
+// Whole returns the result of a draft with the parts that were taken out of it; attempt,
+// transcript and the chain's head are the draft's. It checks that the draft is one, and nothing
+// else. Sites have not signed it.
 func (d Draft) Whole(body []byte, signed []SignedRelease, e Evidence) (*Result, error) {
 	r, err := d.parse()
 	if err != nil {
@@ -34,7 +34,7 @@ func (d Draft) Whole(body []byte, signed []SignedRelease, e Evidence) (*Result, 
 	if r.Releases, err = parseReleases(signed); err != nil {
 		return nil, unverified(-1, "signed", "is no release")
 	}
-	e.Attempt, e.Transcript = r.Attempt, r.Transcript
+	e.Attempt, e.Transcript, e.ChainHead = r.Attempt, r.Transcript, r.ChainHead
 	r.put(e)
 	r.Proposal, r.Signed = body, signed
 	return r, nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"covey/internal/chain"
 	"covey/internal/linalg"
 	"covey/internal/proposal"
 	"covey/internal/standardize"
@@ -114,10 +115,13 @@ type Result struct {
 	// one.
 	ProposerSignature Blob `json:"proposer_signature,omitempty"`
 
-	Proposal  Blob            `json:"proposal"`  // its exact bytes
-	Signed    []SignedRelease `json:"signed"`    // Releases, exactly as signed
-	Chain     proposal.Digest `json:"chain"`     // last link over Digest and Signed
-	Signature Blob            `json:"signature"` // the coordinator's, over all that this says
+	Proposal Blob            `json:"proposal"` // its exact bytes
+	Signed   []SignedRelease `json:"signed"`   // Releases, exactly as signed
+	Chain    proposal.Digest `json:"chain"`    // last link over Digest and Signed
+	// ChainHead is the head of the chain of the coordinators' log at the entry of the last release:
+	// who signs this signs all that the log had decided before.
+	ChainHead chain.Head `json:"chain_head"`
+	Signature Blob       `json:"signature"` // the coordinator's, over all that this says
 	// SiteSignatures are of sites that verified the result, over the same.
 	SiteSignatures Blob `json:"site_signatures"`
 

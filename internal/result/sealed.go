@@ -9,6 +9,7 @@ import (
 	"errors"
 	"slices"
 
+	"covey/internal/chain"
 	"covey/internal/proposal"
 	"covey/internal/study"
 )
@@ -96,7 +97,8 @@ func (r *Result) siteInput() ([]byte, error) {
 	return append([]byte(siteLabel), hash[:]...), err
 }
 
-// Evidence is what the sites signed on the way to a result.
+// Evidence is what the sites signed on the way to a result, and where in the coordinators' log it
+// stands.
 type Evidence struct {
 	Proposer      []byte          // the proposer's signature; nil without one
 	Approvals     []Blob          // of the digest, by roster index
@@ -104,12 +106,14 @@ type Evidence struct {
 	Transcript    proposal.Digest // of the setup
 	Confirmations []Blob          // of the transcript, by roster index
 	Certificates  []Blob          // of each release, in their order
+	ChainHead     chain.Head      // of the coordinators' log, as of the last release
 }
 
 // put fills evidence in.
 func (r *Result) put(e Evidence) {
 	r.ProposerSignature, r.Approvals = e.Proposer, e.Approvals
 	r.Attempt, r.Transcript, r.Confirmations, r.Certificates = e.Attempt, e.Transcript, e.Confirmations, e.Certificates
+	r.ChainHead = e.ChainHead
 }
 
 // Sign makes the result of a proposal's exact bytes and all of its releases,

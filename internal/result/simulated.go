@@ -1,6 +1,7 @@
 package result
 
 import (
+	"covey/internal/chain"
 	"covey/internal/proposal"
 	"covey/internal/study"
 )
@@ -17,7 +18,7 @@ func ReadSimulated(file []byte) (*Result, error) {
 		return nil, unverified(-1, WhatSimulated, "is not set")
 	}
 	if len(r.Signed)+len(r.Approvals)+len(r.Signature)+len(r.Confirmations)+len(r.Certificates)+len(r.SiteSignatures) > 0 || r.Attempt != 0 ||
-		r.Chain != (proposal.Digest{}) || r.Transcript != (proposal.Digest{}) {
+		r.Chain != (proposal.Digest{}) || r.Transcript != (proposal.Digest{}) || r.ChainHead != (chain.Head{}) {
 		return nil, unverified(-1, "signature", "a simulated study has none, and no setup, chain and approvals")
 	}
 	var releases []study.Release

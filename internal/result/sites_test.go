@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/chain"
 	"covey/internal/secagg"
 	"covey/test/runs"
 	"covey/test/texts"
@@ -173,6 +174,7 @@ func TestDraft(t *testing.T) {
 		"a name":         func(r *Result, _ *Evidence) { r.Name = "heights" },
 		"the signature":  func(r *Result, _ *Evidence) { r.Signature[3] ^= 1 },
 		"the chain":      func(r *Result, _ *Evidence) { r.Chain[3] ^= 1 },
+		"no head":        func(r *Result, _ *Evidence) { r.ChainHead.Number = uint64(len(r.Signed)) },
 		"simulated":      func(r *Result, _ *Evidence) { r.Simulated = true },
 		"an approval":    func(_ *Result, e *Evidence) { e.Approvals[2] = e.Approvals[1] },
 		"a certificate":  func(_ *Result, e *Evidence) { e.Certificates[2] = e.Certificates[1] },
@@ -218,4 +220,28 @@ func FuzzDraft(f *testing.F) {
 		}
 		r.check(p) // whatever it says, nothing panics
 	})
+}
+
+// TestHeadIsSigned: the head of the coordinators' chain is in what the coordinator signs of a
+// result and in what sites sign.
+func TestHeadIsSigned(t *testing.T) {
+	p, body, signed := course(t, public, nil)
+	for name, change := range map[string]func(h *chain.Head){
+		"number": func(h *chain.Head) { h.Number++ },
+		"link":   func(h *chain.Head) { h.Link[31] ^= 1 },
+	} {
+		r := made(t, p, body, signed)
+		if v, err := Verify(file(t, r)); err != nil || v.ChainHead != r.ChainHead {
+			t.Fatalf("%+v, %v", v, err)
+		}
+		change(&r.ChainHead)
+		refuses(t, file(t, r), "signature", -1)
+		sites := r.SiteSignatures
+		reseal(t, r) // by all: now the coordinator alone
+		r.SiteSignatures = sites
+		refuses(t, file(t, r), "site_signatures", -1)
+		if t.Failed() {
+			t.Fatalf("another %s verifies", name)
+		}
+	}
 }

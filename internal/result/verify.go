@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"covey/internal/chain"
 	"covey/internal/proposal"
 	"covey/internal/secagg"
 	"covey/internal/study"
@@ -45,6 +46,8 @@ type Verified struct {
 	NoiseFactor float64         `json:"noise_factor"`
 	NoiseStayed int             `json:"noise_stayed,omitempty"`
 	Chain       proposal.Digest `json:"chain"`
+	// ChainHead is the head of the chain of the coordinators' log that was signed with the result.
+	ChainHead chain.Head `json:"chain_head"`
 	// Approved reports whether the result shows every site's signed approval of the digest: no
 	// other verifies.
 	Approved bool `json:"approvals_signed"`
@@ -125,7 +128,7 @@ func Verify(file []byte) (*Verified, error) {
 		Name: r.Name, Digest: r.Digest, Coordinator: plan.Proposal.Coordinator,
 		Sites: plan.Thresholds.Sites, Signed: plan.Thresholds.Threshold, FewestSurvivors: plan.Thresholds.Sites,
 		N: plan.N, D: plan.D, Rounds: plan.Rounds, Queries: len(releases),
-		Epsilon: r.Epsilon, Delta: r.Delta, Adjacency: plan.Adjacency, SitesPerUnit: plan.SitesPerUnit(), Rho: r.Rho, Unit: r.Unit, Noise: r.Noise, Chain: r.Chain, Roster: plan.Proposal.Roster,
+		Epsilon: r.Epsilon, Delta: r.Delta, Adjacency: plan.Adjacency, SitesPerUnit: plan.SitesPerUnit(), Rho: r.Rho, Unit: r.Unit, Noise: r.Noise, Chain: r.Chain, ChainHead: r.ChainHead, Roster: plan.Proposal.Roster,
 		Proposer: plan.Proposal.Proposer, Readers: plan.Proposal.Readers,
 		Approved: true, releases: map[int]proposal.Digest{},
 		columns: len(plan.Proposal.Spec.Columns),
@@ -159,6 +162,9 @@ func (r *Result) check(plan *study.Plan) ([]study.Release, *secagg.Setup, error)
 	}
 	if ChainOf(r.Digest, r.Signed) != r.Chain {
 		return nil, nil, unverified(-1, "chain", "is not that of the signed releases")
+	}
+	if r.ChainHead.Number <= uint64(len(releases)) { // the proposal's entry comes before theirs
+		return nil, nil, unverified(-1, "chain_head", "is of entry %d of the coordinators' log, which has %d releases of the study", r.ChainHead.Number, len(releases))
 	}
 	if err := r.checkOutputs(plan, releases); err != nil {
 		return nil, nil, err
@@ -226,6 +232,7 @@ func (v *Verified) Rows() [][2]string {
 		{"approvals", fmt.Sprintf("all %d sites signed this digest", v.Sites)},
 		{"signatures", fmt.Sprintf("%d of %d sites signed this result, and each sum's survivors", v.Signed, v.Sites)},
 		{"chain", v.Chain.String()},
+		{"log", fmt.Sprintf("entry %d of the coordinators' chain: head %.16s…", v.ChainHead.Number, v.ChainHead.Link.String())},
 	}
 	if v.kept != "" {
 		rows = append(rows, [2]string{"rows kept", v.kept})
@@ -350,7 +357,7 @@ func (r *Result) checkOutputs(p *study.Plan, releases []study.Release) error {
 		want.NoiseToSignal = r.NoiseToSignal
 	}
 	want.Releases, want.Proposal, want.Signed, want.Chain, want.Signature = r.Releases, r.Proposal, r.Signed, r.Chain, r.Signature
-	want.put(Evidence{r.ProposerSignature, r.Approvals, r.Attempt, r.Transcript, r.Confirmations, r.Certificates})
+	want.put(Evidence{r.ProposerSignature, r.Approvals, r.Attempt, r.Transcript, r.Confirmations, r.Certificates, r.ChainHead})
 	want.SiteSignatures = r.SiteSignatures
 	for field := range reflect.TypeFor[Result]().Fields() {
 		mine, theirs := reflect.ValueOf(*want).FieldByIndex(field.Index), reflect.ValueOf(*r).FieldByIndex(field.Index)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/chain"
 	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/test/texts"
@@ -185,6 +186,7 @@ func TestVerifyRefusesResults(t *testing.T) {
 		"proposal":           {"digest", func(r *Result) { r.Proposal = bytes.Replace(body, []byte("2000"), []byte("2001"), 1) }},
 		"no plan":            {"proposal", func(r *Result) { r.Proposal = []byte("name = 1"); r.Digest = proposal.DigestOf(r.Proposal) }},
 		"chain":              {"chain", func(r *Result) { r.Chain[31]++ }},
+		"chain_head":         {"chain_head", func(r *Result) { r.ChainHead = chain.Head{} }},
 		"name":               {"name", func(r *Result) { r.Name = "heights" }},
 		"epsilon":            {"epsilon", func(r *Result) { r.Epsilon = math.Nextafter(1, 0) }},
 		"delta":              {"delta", func(r *Result) { r.Delta /= 2 }},

@@ -74,7 +74,7 @@ func (s *State) unsigned(e Refused) {
 		if e.Lacks > 0 {
 			s.lacks(e)
 		}
-	case study.CodeBadResult, study.CodeSecondResult, study.CodeForked, study.CodeStore, study.CodeInternal,
+	case study.CodeBadResult, study.CodeSecondResult, study.CodeForked, study.CodeBrokenChain, study.CodeStore, study.CodeInternal,
 		study.CodeLeft, study.CodeRolledBack, study.CodeNotApproved, study.CodeUnknownStudy:
 		s.live.left[e.Site] = departure{code: e.Code, culprit: e.Site}
 	}
