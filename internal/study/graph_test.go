@@ -63,9 +63,9 @@ func TestGraphOfAProposal(t *testing.T) {
 	}
 	// Numbers that are not safe, or are not there, are refused by whoever reads them.
 	for name, change := range map[string]func([]byte) []byte{
-		"threshold":  func(b []byte) []byte { return less(b, "threshold") },
+		"threshold": func(b []byte) []byte { return less(b, "threshold") },
 		"neighbors": func(b []byte) []byte { return less(b, "min_neighbors") },
-		"no graph":   func(b []byte) []byte { return regexp.MustCompile(`(?m)^\[graph\]\n(.*\n){4}`).ReplaceAll(b, nil) },
+		"no graph":  func(b []byte) []byte { return regexp.MustCompile(`(?m)^\[graph\]\n(.*\n){4}`).ReplaceAll(b, nil) },
 	} {
 		changed := change(bytes.Clone(body))
 		if bytes.Equal(changed, body) {
