@@ -59,7 +59,7 @@ func init() {
 		mask("a self mask without ctx", "TestKeysBindEverything", edit{maskPair, `derive(b.Bytes(), q.Context[:], "self",`, `derive(b.Bytes(), nil, "self",`}),
 		mask("coefficients without their slot", "TestKeysBindEverything", edit{"internal/secagg/polynomial.go", "secretLabels[which], u32(slot),", "secretLabels[which], u32(0),"}),
 		mask("b and e are one", "TestKeysBindEverything", edit{"internal/secagg/polynomial.go", `[2]string{"b", "e"}`, `[2]string{"b", "b"}`}),
-		mask("shares of both kinds", "TestSharesAreOfOneKind", edit{maskShares, "		out = append(out, share.Bytes()...)\n	}\n	if s.chained", "		out = append(out, share.Bytes()...)\n	}\n	if k := len(places) - 1; !s.cfg.Whole() && in[places[k].dealer] {\n		copy(out[len(out)-32*len(places):], held.e[k].Bytes())\n	}\n	if s.chained"}),
+		mask("shares of both kinds", "TestSharesAreOfOneKind", edit{maskShares, "		out = append(out, share.Bytes()...)\n	}\n	if s.chained", "		out = append(out, share.Bytes()...)\n	}\n	if k := len(places) - 1; !s.cfg.Whole() && in[places[k].Dealer] {\n		copy(out[len(out)-32*len(places):], held.e[k].Bytes())\n	}\n	if s.chained"}),
 		mask("keys of a site outside of U", "TestSharesAreOfOneKind", edit{maskShares, "s.cfg.Whole() || !u.Contains(self) || len", "s.cfg.Whole() || len"}),
 		mask("keys of pairs inside U", "TestSharesAreOfOneKind", edit{maskShares, "		if u.Contains(i) {\n			continue // never", "		if false {\n			continue // never"}),
 		mask("shares, proofs and keys for any U", "TestNothingBelowTheLeastSurvivors", edit{maskShares, "	if err := s.lawful(q, u); err != nil {\n		return nil, err\n	}\n	if self < 0", "	if err := errors.Join(s.Validate(q), u.Validate(s.cfg.sites(), 0)); err != nil {\n		return nil, err\n	}\n	if self < 0"}),
