@@ -13,7 +13,7 @@ import (
 
 // The coordinators' log has a hash chain, whose head comes with each query (internal/chain). This
 // site keeps every link that it was shown, on the ledger, before it answers, and recomputes the
-// links from there on. A coordinator that was put back to an earlier state, or that tells this site
+// links from there on. A coordinator that was restored from a backup, or that tells this site
 // another past than before, shows by the next query: it is refused, and the study waits.
 
 // following is the chain on the present link, or the last one.

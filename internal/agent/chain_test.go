@@ -185,7 +185,7 @@ func TestBrokenChain(t *testing.T) {
 }
 
 // TestChainHoldsWhatWasTold: CH-3. A chain that holds neither the proposal nor, once there is one,
-// the last release that this site holds is no chain of this coordinator's log.
+// the last release that this site holds is not the chain of this coordinator's log.
 func TestChainHoldsWhatWasTold(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, nil)
 	c.ready()
@@ -227,7 +227,7 @@ func (s *testSite) finalOf(c *standIn, query int) []byte {
 	return held.Encoded
 }
 
-// TestOlderLedger: CH-6. A site whose ledger was put back kept an older head, which the chain
+// TestOlderLedger: CH-6. A site whose ledger was restored kept an older head, which the chain
 // extends: the coordinator is called no liar.
 func TestOlderLedger(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, func(s *proposal.Spec) { s.Rounds = 3 })

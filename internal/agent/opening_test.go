@@ -165,7 +165,7 @@ func TestNoKeysWithoutShares(t *testing.T) {
 	refused(c.sites[4], wire.Keys{Header: c.at(q), Survivors: u}, study.CodeOutOfOrder)
 	want[wire.Proof](c.sites[4], wire.Prove{Header: c.at(q), Survivors: u, Dealer: 2})
 
-	// A ledger of before the shares knows of none.
+	// A ledger from before the shares were sent knows none.
 	s.restore(backup)
 	want[wire.Upload](s, q)
 	none(study.CodeOutOfOrder, u)

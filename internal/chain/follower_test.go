@@ -213,7 +213,7 @@ func TestHolds(t *testing.T) {
 	}
 }
 
-// TestAnyChain: over random courses of links, restarts, sites put back and coordinators put back, a
+// TestAnyChain: over random courses of links, restarts, restored sites and restored coordinators, a
 // chain passes exactly if the site's kept one is its beginning, whatever pieces it is shown in.
 func TestAnyChain(t *testing.T) {
 	r := rand.New(rand.NewPCG(20, 4))

@@ -218,7 +218,7 @@ func TestSecondResultIsRefused(t *testing.T) {
 	})
 }
 
-// TestWrongAttestationIsAFault: a signature that is none of the site's on the draft counts for
+// TestWrongAttestationIsAFault: a signature that is not the site's on the draft counts for
 // nothing, and the site is named.
 func TestWrongAttestationIsAFault(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -69,7 +69,7 @@ func TestChainIsOfTheLog(t *testing.T) {
 		if h := verified(t, f).ChainHead; h != want.At(7) {
 			t.Errorf("the result is at %v, the last release at %v", h, want.At(7))
 		}
-		// What changes nothing, or is no business of sites, is not in it.
+		// What changes nothing, or does not concern sites, is not in it.
 		f.apply(entry{Revoke: &membership.ClientEntry{Role: pki.RoleSite, Name: "site-3"}})
 		f.apply(entry{Join: &membership.JoinEntry{Token: "token 0", Name: "site-0", Key: proposal.Key(f.sites[0].identity.Public().(ed25519.PublicKey)), Now: time.Now()}})
 		f.apply(entry{Invite: &membership.InviteEntry{Token: "t", Invite: membership.Invite{Analyst: "ada", Expires: time.Now().Add(time.Hour)}}})

@@ -247,7 +247,7 @@ func TestNoiseAfterFailover(t *testing.T) {
 					t.Errorf("removed %v, and then %v", first.Removed, again.Removed)
 				}
 				if !told {
-					// What the two differ by is site 3's removable noise, and no more.
+					// The two differ by site 3's removable noise alone.
 					ctx := f.plan.Context(f.sites[0].setup.Transcript(), first.Ask(0))
 					all, kept := f.share(3, first.Ask(0), ctx, 4), f.share(3, first.Ask(0), ctx, 5)
 					for k := range all {

@@ -232,7 +232,7 @@ func (s *session) current(query, slot int) bool {
 	return s.setup != nil && s.state.Status == round.StatusRunning && query == s.state.Query && slot == s.state.Slot
 }
 
-// dealt checks a site's boxes: whoever gets one of another length, or without its sender's
+// dealt checks a site's boxes: a site that gets one of another length, or without its sender's
 // signature, could tell nobody whose fault it is. The first boxes count.
 func (s *session) dealt(site int, attempt uint32, boxes [][]byte) round.Event {
 	if s.setup == nil || s.state.Status != round.StatusSetup || attempt != s.state.Attempt || s.state.Boxes(site) != nil {

@@ -52,7 +52,7 @@ type Peer struct {
 	Name, Address string
 	Voter         bool
 	Reached       bool // over its port, when last tried; the asking one itself always
-	// KeyExchange is of the connections with it; the zero one while there is none.
+	// KeyExchange is of the connections with it; the zero one without a connection.
 	KeyExchange pki.KeyExchange
 }
 

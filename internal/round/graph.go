@@ -50,7 +50,7 @@ func (complete) Largest(present []int) []int { return present }
 
 // whole reports whether no sum is over fewer than all sites: then nothing is kept for when one
 // drops out.
-func (s *State) whole() bool { return s.plan.Thresholds.MinSurvivors == s.plan.Thresholds.Sites }
+func (s *State) whole() bool { return s.plan.Thresholds.Whole() }
 
 // sparse reports whether the study's graph has to be drawn.
 func (s *State) sparse() bool { return s.plan.Thresholds.Sparse() }

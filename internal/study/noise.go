@@ -25,7 +25,7 @@ func (p *Plan) Removable(total noise.Sigma, survivors int) (noise.Share, error) 
 
 // Removes reports whether part of the sites' noise is taken away again once it is known how many
 // are in a sum.
-func (p *Plan) Removes() bool { return p.Honest > 0 && p.Thresholds.MinSurvivors < p.Thresholds.Sites }
+func (p *Plan) Removes() bool { return p.Honest > 0 && !p.Thresholds.Whole() }
 
 // apart is how many of the sites in a sum know their own shares of its noise: the corrupt, or one.
 func (p *Plan) apart() int { return max(p.Thresholds.Corrupt, 1) }

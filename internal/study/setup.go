@@ -22,7 +22,7 @@ func setupFits(t proposal.Thresholds, slots int) error {
 	if !t.Sparse() {
 		logged = kept + 64*slots*t.Sites
 	}
-	if t.MinSurvivors == t.Sites { // nothing is kept for when one drops out
+	if t.Whole() { // nothing is kept for when one drops out
 		kept, logged = 0, 32*slots*t.Sites
 	}
 	if kept > maxKept || logged > maxLogged {

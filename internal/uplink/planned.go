@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"covey/internal/egress"
+	"covey/internal/graph"
 	"covey/internal/study"
 	"covey/internal/wire"
 )
@@ -71,8 +72,7 @@ func boxes(size sizes, self int) (sealed [][]byte, owners int) {
 			if j == self {
 				continue
 			}
-			// the owner of a pair i < j is i if i+j is odd
-			owns := ((self+j)%2 == 1) == (self < j)
+			owns := graph.Owns(self, j)
 			if !owns {
 				owners++
 			}

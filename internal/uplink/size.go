@@ -36,7 +36,7 @@ type sizes struct {
 }
 
 func sizesOf(p *study.Plan) sizes {
-	if p.Thresholds.MinSurvivors == p.Thresholds.Sites {
+	if p.Thresholds.Whole() {
 		return sizes{p, 1}
 	}
 	return sizes{p, 2}
