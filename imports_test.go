@@ -70,9 +70,10 @@ var arrows = map[string][]string{
 	"internal/doctor":      {"internal/dataset", "internal/enroll", "internal/frame", "internal/answer", "internal/pki", "internal/profile", "internal/sitedata", "internal/siteconfig", "internal/proposal", "internal/study", "internal/wire"},
 	"internal/holding":     {"internal/answer", "internal/clip", "internal/dataset", "internal/proposal", "internal/rowcache", "internal/siteconfig", "internal/sitedata", "internal/study"},
 	"internal/uplink":      {"internal/graph", "internal/egress", "internal/enroll", "internal/failpoint", "internal/pki", "internal/proposal", "internal/proposals", "internal/study", "internal/wire"},
-	"internal/agent":       {"internal/chain", "internal/egress", "internal/enroll", "internal/holding", "internal/uplink", "internal/proposals", "internal/score", "internal/sitedata", "internal/siteconfig", "internal/terms", "internal/result", "internal/proposal", "internal/study", "internal/answer", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/rowcache", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "internal/notify", "internal/wire"},
+	"internal/agent":       {"internal/aggregate", "internal/chain", "internal/egress", "internal/enroll", "internal/holding", "internal/uplink", "internal/proposals", "internal/score", "internal/sitedata", "internal/siteconfig", "internal/terms", "internal/result", "internal/proposal", "internal/study", "internal/answer", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/rowcache", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "internal/notify", "internal/wire"},
 	"internal/people":      {"internal/pki", "internal/proposal"},
-	"internal/coordinator": {"internal/admission", "internal/analysis", "internal/chain", "internal/membership", "internal/people", "internal/result", "internal/proposal", "internal/study", "internal/round", "internal/graph", "internal/secagg", "internal/noise", "internal/pki", "internal/wire"},
+	"internal/aggregate":   {"internal/noise", "internal/secagg", "internal/study"},
+	"internal/coordinator": {"internal/admission", "internal/aggregate", "internal/analysis", "internal/chain", "internal/membership", "internal/people", "internal/result", "internal/proposal", "internal/study", "internal/round", "internal/graph", "internal/secagg", "internal/noise", "internal/pki", "internal/wire"},
 	"internal/dashboard":   {"internal/coordinator", "internal/frame", "internal/people", "internal/round", "internal/sheet", "internal/result", "internal/proposal", "internal/study", "internal/noise", "internal/picture", "internal/pki", "internal/style", "internal/worth"},
 	"internal/sitepage":    {"internal/agent", "internal/doctor", "internal/egress", "internal/frame", "internal/ledger", "internal/pki", "internal/proposal", "internal/siteconfig", "internal/sitedata", "internal/study", "internal/style"},
 	"internal/style":       {},
@@ -94,7 +95,7 @@ var arrows = map[string][]string{
 	"experiments/run":      {"internal/query", "internal/result", "internal/proposal", "internal/study", "internal/answer", "internal/clip", "internal/noise", "internal/simulate"},
 	"experiments/accuracy": {"experiments/run", "internal/noise", "internal/picture", "internal/simulate", "internal/standardize", "internal/result", "internal/proposal", "internal/study", "internal/worth"},
 	// Studies without a network, by the functions of agents and coordinator themselves.
-	"experiments/audit":  {"internal/agent", "internal/clip", "internal/coordinator", "internal/answer", "internal/noise", "internal/round", "internal/secagg", "internal/result", "internal/proposal", "internal/study", "test/parties"},
+	"experiments/audit":  {"internal/aggregate", "internal/clip", "internal/answer", "internal/noise", "internal/secagg", "internal/result", "internal/proposal", "internal/study", "test/parties"},
 	"experiments/timing": {"internal/noise"},
 	// Benchmarks, for which a group of sites runs the protocol alone, and a baseline without masks.
 	"experiments/bench":         {"internal/graph", "internal/noise", "internal/secagg", "internal/wire", "proto/covey/v1", "test/parties"},
@@ -129,7 +130,7 @@ const demoOnly = "cmd/coordinator/demo"
 var siteOnly = []string{"internal/agent", "internal/doctor", "internal/egress", "internal/enroll", "internal/holding", "internal/profile", "internal/proposals", "internal/sitedata", "internal/siteconfig", "internal/sitepage", "internal/terms", "internal/uplink"}
 
 // pure packages take no context, clock, logger, file or socket.
-var pure = []string{"internal/analysis", "internal/compare", "internal/membership", "internal/query", "internal/clip", "internal/linalg", "internal/noise", "internal/proposal", "internal/result", "internal/secagg", "internal/standardize", "internal/study", "internal/studyfile", "internal/draft", "internal/picture", "internal/round", "internal/worth"}
+var pure = []string{"internal/aggregate", "internal/analysis", "internal/compare", "internal/membership", "internal/query", "internal/clip", "internal/linalg", "internal/noise", "internal/proposal", "internal/result", "internal/secagg", "internal/standardize", "internal/study", "internal/studyfile", "internal/draft", "internal/picture", "internal/round", "internal/worth"}
 
 var impure = []string{"context", "log", "log/slog", "net", "net/http", "os", "io/fs", "path/filepath", "os/exec", "syscall"}
 

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 
+	"covey/internal/aggregate"
 	"covey/internal/clip"
 	"covey/internal/holding"
 	"covey/internal/ledger"
@@ -113,59 +114,7 @@ func (s *session) masked(open *openQuery) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.hidden(open, sum, own, held)
-}
-
-// hidden is what leaves of an exact sum: values, with this site's share of the noise or followed by
-// the lanes that key it, under the slot's masks, in the ring's width.
-func (s *session) hidden(open *openQuery, sum []int64, own secagg.SlotSecret, held secagg.SlotHeld) ([]byte, error) {
-	ask, q := open.ask, open.query
-	v := make([]uint64, 0, q.Lanes)
-	for _, x := range sum {
-		v = append(v, uint64(x)) // Mask reduces mod 2^b
-	}
-	var err error
-	if s.plan.Honest > 0 {
-		err = s.addShare(v, own, q, ask)
-	} else {
-		v = append(v, secagg.NoiseLanes(own, q.Context, q.Bits)...)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if len(v) != q.Lanes {
-		return nil, errLanes
-	}
-	if err := s.setup.Mask(s.self, own, held, q, v); err != nil {
-		return nil, err
-	}
-	return secagg.Pack(v, q.Bits), nil
-}
-
-// Upload is what an agent sends of its exact sum for an ask that its plan allows, byte for byte. It
-// charges, checks and remembers nothing: an agent never calls it, experiments/audit does.
-func Upload(p *study.Plan, setup *secagg.Setup, self int, ask study.Ask, q secagg.Query, sum []int64, own secagg.SlotSecret, held secagg.SlotHeld) ([]byte, error) {
-	return (&session{plan: p, setup: setup, self: self}).hidden(&openQuery{ask: ask, query: q}, sum, own, held)
-}
-
-var errLanes = errors.New("agent: a sum has another length than planned")
-
-// addShare adds this site's share of distributed noise, all parts of it. It is a function of the
-// slot's secret and ctx: an upload that is computed again after a crash is the same, and another
-// slot's has noise of its own. The key of what may be taken away again leaves with this site's
-// shares alone (secagg.NoiseChain), and that of the first part never.
-func (s *session) addShare(v []uint64, own secagg.SlotSecret, q secagg.Query, ask study.Ask) error {
-	share, err := s.plan.Share(ask.Sigma)
-	if err != nil {
-		return err
-	}
-	keys := [][32]byte{secagg.NoiseShareKey(own, q.Context)}
-	if removable := share[1:]; len(removable) > 0 {
-		sites := s.plan.Thresholds.Sites
-		root := secagg.NoiseChain(own, q.Context, sites, sites)
-		keys = append(keys, secagg.NoiseComponentKeys(root, sites, removable.Levels())...)
-	}
-	return share.Add(v, keys)
+	return aggregate.Upload(s.plan, s.setup, s.self, ask, open.query, sum, own, held)
 }
 
 // sign answers with a signature on a survivor set of the open slot: at most one

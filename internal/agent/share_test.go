@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/aggregate"
 	"covey/internal/egress"
 	"covey/internal/ledger"
 	"covey/internal/noise"
@@ -170,7 +171,7 @@ func (c *standIn) shareOf(site int, q wire.Query) []int64 {
 		c.t.Fatal(err)
 	}
 	v := make([]uint64, c.plan.Queries[q.Ask.Query].Values)
-	if err := s.addShare(v, own, c.secaggQuery(q), q.Ask); err != nil {
+	if err := aggregate.AddShare(c.plan, v, own, c.secaggQuery(q), q.Ask); err != nil {
 		c.t.Fatal(err)
 	}
 	return fromRing(v)
