@@ -40,6 +40,7 @@ var arrows = map[string][]string{
 	"internal/frame":            {},
 	// The one room of the generated messages.
 	"internal/wire":       {"internal/chain", "internal/frame", "internal/noise", "internal/pki", "internal/proposal", "internal/study", "proto/covey/v1"},
+	"internal/stream":     {"internal/proposal", "internal/wire"},
 	"internal/admission":  {"internal/pki", "internal/wire"},
 	"internal/membership": {"internal/pki", "internal/proposal"},
 	"internal/analysis":   {"internal/proposal", "internal/round", "internal/study", "internal/wire"},
@@ -73,12 +74,13 @@ var arrows = map[string][]string{
 	"internal/agent":       {"internal/aggregate", "internal/chain", "internal/egress", "internal/enroll", "internal/holding", "internal/uplink", "internal/proposals", "internal/score", "internal/sitedata", "internal/siteconfig", "internal/terms", "internal/result", "internal/proposal", "internal/study", "internal/answer", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/rowcache", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "internal/notify", "internal/wire"},
 	"internal/people":      {"internal/pki", "internal/proposal"},
 	"internal/aggregate":   {"internal/noise", "internal/secagg", "internal/study"},
-	"internal/coordinator": {"internal/admission", "internal/aggregate", "internal/analysis", "internal/chain", "internal/membership", "internal/people", "internal/result", "internal/proposal", "internal/study", "internal/round", "internal/graph", "internal/secagg", "internal/noise", "internal/pki", "internal/wire"},
+	"internal/coordinator": {"internal/admission", "internal/aggregate", "internal/frame", "internal/stream", "internal/analysis", "internal/chain", "internal/membership", "internal/people", "internal/result", "internal/proposal", "internal/study", "internal/round", "internal/graph", "internal/secagg", "internal/noise", "internal/pki", "internal/wire"},
+	"internal/operator":    {"internal/coordinator", "internal/membership", "internal/people", "internal/pki", "internal/proposal", "internal/study"},
 	"internal/dashboard":   {"internal/coordinator", "internal/frame", "internal/people", "internal/round", "internal/sheet", "internal/result", "internal/proposal", "internal/study", "internal/noise", "internal/picture", "internal/pki", "internal/style", "internal/worth"},
 	"internal/sitepage":    {"internal/agent", "internal/doctor", "internal/egress", "internal/frame", "internal/ledger", "internal/pki", "internal/proposal", "internal/siteconfig", "internal/sitedata", "internal/study", "internal/style"},
 	"internal/style":       {},
 	"internal/trace":       {"internal/coordinator", "internal/round", "internal/proposal"},
-	"internal/node":        {"internal/admission", "internal/coordinator", "internal/membership", "internal/notify", "internal/people", "internal/round", "internal/frame", "internal/dashboard", "internal/replica", "internal/pki", "internal/strict", "internal/proposal"},
+	"internal/node":        {"internal/admission", "internal/coordinator", "internal/operator", "internal/membership", "internal/notify", "internal/people", "internal/round", "internal/frame", "internal/dashboard", "internal/replica", "internal/pki", "internal/strict", "internal/proposal"},
 	"test/history":         {"internal/failpoint", "internal/round", "internal/proposal", "internal/study", "internal/secagg", "internal/noise", "proto/covey/v1"},
 	"test/sim":             {"internal/result", "internal/agent", "internal/failpoint", "internal/ledger", "internal/node", "internal/replica", "internal/round", "internal/proposal", "internal/study", "test/fed", "test/history", "test/network", "test/site"},
 	// Writes the tables of the tutorials.
@@ -90,7 +92,7 @@ var arrows = map[string][]string{
 	"cmd/analyst":       {"cmd/internal/cli", "internal/analyst", "internal/dataset/parquet", "internal/enroll", "internal/frame", "internal/pki", "internal/report", "internal/sheet", "internal/result", "internal/proposal", "internal/study", "internal/wire", "internal/worth"},
 	"cmd/internal/cli":  {"internal/compare", "internal/draft", "internal/frame", "internal/pki", "internal/simulate", "internal/result", "internal/proposal", "internal/study", "internal/worth"},
 	// The demo runs agents in the coordinator's process; nothing else there may.
-	"cmd/coordinator": {"cmd/internal/cli", "internal/coordinator", "internal/membership", "internal/frame", "internal/people", "internal/round", "internal/result", "internal/proposal", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/enroll", "internal/siteconfig", "internal/memory", "internal/simulate", "internal/trace", "internal/worth"},
+	"cmd/coordinator": {"cmd/internal/cli", "internal/coordinator", "internal/operator", "internal/membership", "internal/frame", "internal/people", "internal/round", "internal/result", "internal/proposal", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/enroll", "internal/siteconfig", "internal/memory", "internal/simulate", "internal/trace", "internal/worth"},
 	// A module of its own, which may import the rooms above.
 	"experiments/run":      {"internal/query", "internal/result", "internal/proposal", "internal/study", "internal/answer", "internal/clip", "internal/noise", "internal/simulate"},
 	"experiments/accuracy": {"experiments/run", "internal/noise", "internal/picture", "internal/simulate", "internal/standardize", "internal/result", "internal/proposal", "internal/study", "internal/worth"},

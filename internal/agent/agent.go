@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -353,24 +352,4 @@ func (a *Agent) standing(id proposal.Digest) (ledger.StudyEntry, bool) {
 		}
 	}
 	return ledger.StudyEntry{}, false
-}
-
-// maxMatches bounds how many studies an UnknownStudyError names.
-const maxMatches = 5
-
-// UnknownStudyError is a reference that names no study here, or several.
-type UnknownStudyError struct {
-	Ref     string
-	Matches []proposal.Digest // the newest first
-}
-
-func (e *UnknownStudyError) Error() string {
-	if len(e.Matches) == 0 {
-		return fmt.Sprintf("no study %.80q", e.Ref)
-	}
-	var newest []string
-	for _, d := range e.Matches[:min(len(e.Matches), maxMatches)] {
-		newest = append(newest, d.String()[:12])
-	}
-	return fmt.Sprintf("%d studies match %.80q; give the digest of one, such as %s", len(e.Matches), e.Ref, strings.Join(newest, ", "))
 }

@@ -157,7 +157,7 @@ func (a *Agent) Studies() ([]StudyView, error) {
 
 // Find resolves a digest, the beginning of one of at least 4 digits, or else a
 // study's name, for reading: a decision names its digest whole. The error is an
-// *UnknownStudyError.
+// *proposal.UnknownError.
 func (a *Agent) Find(ref string) (proposal.Digest, error) {
 	all, err := a.Studies()
 	if err != nil {
@@ -176,7 +176,7 @@ func (a *Agent) Find(ref string) (proposal.Digest, error) {
 		return open[0], nil
 	}
 	if len(found) != 1 {
-		return proposal.Digest{}, &UnknownStudyError{ref, found}
+		return proposal.Digest{}, &proposal.UnknownError{Ref: ref, Matches: found}
 	}
 	return found[0], nil
 }
@@ -240,7 +240,7 @@ func (a *Agent) Study(id proposal.Digest) (StudyDetail, error) {
 	}
 	if s == nil {
 		if _, ok := a.standing(id); !ok && code == study.CodeUnknownStudy {
-			return StudyDetail{}, &UnknownStudyError{Ref: id.String()}
+			return StudyDetail{}, &proposal.UnknownError{Ref: id.String()}
 		}
 		if code != study.CodeUnknownStudy {
 			d.Code = string(code) // approved or pending, but not as configured now
@@ -399,7 +399,7 @@ func (a *Agent) hello() wire.Hello {
 
 func badInput(err error) bool {
 	_, field := errors.AsType[*proposal.FieldError](err)
-	_, unknown := errors.AsType[*UnknownStudyError](err)
+	_, unknown := errors.AsType[*proposal.UnknownError](err)
 	_, budget := errors.AsType[*ledger.BudgetError](err)
 	_, state := errors.AsType[*ledger.StateError](err)
 	_, data := errors.AsType[*sitedata.DataError](err)

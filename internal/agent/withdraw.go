@@ -26,7 +26,7 @@ func (e *TooLateError) Error() string {
 // Withdraw takes this site's approval back, for good: what it reserved is free again, and the
 // coordinator is told, now or on the next link, by a signed word that ends the study. Once this
 // site has answered in the setup it is a *TooLateError, and nothing changes. Withdrawing again
-// tells the coordinator again. Other errors: an *UnknownStudyError, or the ledger's.
+// tells the coordinator again. Other errors: a *proposal.UnknownError, or the ledger's.
 func (a *Agent) Withdraw(id proposal.Digest) error {
 	s, _ := a.session(id)
 	if s != nil {

@@ -27,8 +27,8 @@ func TestRevokeEndsTheStream(t *testing.T) {
 		for i, s := range f.sites {
 			over := false
 			select {
-			case <-s.link.done:
-				over = errors.Is(s.link.why, errRevoked)
+			case <-s.link.Done():
+				over = errors.Is(s.link.Why(), errRevoked)
 			default:
 			}
 			if over != (i == 1) {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"covey/internal/membership"
 	"covey/internal/pki"
@@ -16,26 +15,6 @@ import (
 	"covey/internal/round"
 	"covey/internal/study"
 )
-
-// maxMatches bounds how many studies an UnknownStudyError names.
-const maxMatches = 5
-
-// UnknownStudyError is a reference that names no study, or several.
-type UnknownStudyError struct {
-	Ref     string
-	Matches []proposal.Digest
-}
-
-func (e *UnknownStudyError) Error() string {
-	if len(e.Matches) == 0 {
-		return fmt.Sprintf("no study %.80q", e.Ref)
-	}
-	var newest []string
-	for _, d := range e.Matches[max(0, len(e.Matches)-maxMatches):] {
-		newest = append(newest, d.String()[:12])
-	}
-	return fmt.Sprintf("%d studies match %.80q; give the digest of one, such as %s", len(e.Matches), e.Ref, strings.Join(newest, ", "))
-}
 
 // Roster fills a spec's roster in from the sites that are connected and offer
 // its data set: their identity keys, and their counts of units.
@@ -131,8 +110,9 @@ func (c *Coordinator) Find(ref string) (proposal.Digest, error) {
 			found = append(found, d)
 		}
 	}
+	slices.Reverse(found)
 	if len(found) != 1 {
-		return proposal.Digest{}, &UnknownStudyError{ref, found}
+		return proposal.Digest{}, &proposal.UnknownError{Ref: ref, Matches: found}
 	}
 	return found[0], nil
 }
@@ -145,7 +125,7 @@ func (c *Coordinator) Abort(digest proposal.Digest) error {
 	c.machine.unlock()
 	switch {
 	case state == nil:
-		return &UnknownStudyError{Ref: digest.String()}
+		return &proposal.UnknownError{Ref: digest.String()}
 	case over:
 		return errors.New("the study is over")
 	}
