@@ -34,8 +34,9 @@ type Options struct {
 	Logger *slog.Logger
 	// Now is the wall clock, for approvals and certificates; time.Now if nil.
 	Now func() time.Time
-	// Control serves the operator's socket while Run runs.
-	Control bool
+	// Control opens the operator's socket, and what it returns serves it until ctx ends; there is
+	// none if nil. Run waits for it.
+	Control func(ctx context.Context, a *Agent) (served func() error, err error)
 	// DialOptions come after the agent's own.
 	DialOptions []grpc.DialOption
 }
@@ -47,7 +48,7 @@ type Agent struct {
 	current     atomic.Pointer[siteconfig.Config] // all else (Reload)
 	log         *slog.Logger
 	now         func() time.Time
-	control     bool
+	control     func(context.Context, *Agent) (func() error, error)
 	dialOptions []grpc.DialOption
 
 	site     *pki.Holder
@@ -176,10 +177,16 @@ func (a *Agent) Run(ctx context.Context) error {
 	a.mu.Lock()
 	a.stop = cancel
 	a.mu.Unlock()
-	if a.control {
-		if err := a.serveControl(ctx); err != nil {
+	if a.control != nil {
+		served, err := a.control(ctx, a)
+		if err != nil {
 			return err
 		}
+		a.work.Go(func() {
+			if err := served(); err != nil {
+				a.log.Error("the control socket closed", "error", err)
+			}
+		})
 	}
 	notifier, err := a.notifier()
 	if err != nil {
@@ -189,6 +196,12 @@ func (a *Agent) Run(ctx context.Context) error {
 	a.work.Go(func() { a.lapses(ctx) })
 	return a.uplink.Stay(ctx)
 }
+
+// Dir is the data directory.
+func (a *Agent) Dir() string { return a.config.DataDir() }
+
+// Err is nil until the ledger failed.
+func (a *Agent) Err() error { return a.ledger.Err() }
 
 // Close releases the data directory. An agent that runs is ended by its context.
 func (a *Agent) Close() error {

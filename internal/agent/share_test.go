@@ -136,7 +136,7 @@ func (c *standIn) checkHonest(ask study.Ask, u []int, shares [][]int64) {
 // left is what stays of a site's share after all that the key of |U| = u takes away.
 func (c *standIn) left(site int, q wire.Query, u int, share []int64) []int64 {
 	c.t.Helper()
-	own, _, err := c.sites[site].session(c).slot(q.Ask.Slot)
+	own, _, err := c.sites[site].session(c).ring.Slot(q.Ask.Slot)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func fromRing(v []uint64) []int64 {
 func (c *standIn) shareOf(site int, q wire.Query) []int64 {
 	c.t.Helper()
 	s := c.sites[site].session(c)
-	own, _, err := s.slot(q.Ask.Slot)
+	own, _, err := s.ring.Slot(q.Ask.Slot)
 	if err != nil {
 		c.t.Fatal(err)
 	}
