@@ -231,7 +231,7 @@ func TestEveryWriteFails(t *testing.T) {
 	d.study(t)
 	points := d.points
 	for _, name := range []string{"approve", "setup.announcement", "setup.announcements", "setup.boxes",
-		"setup.confirmation", "setup.confirmed", "upload", "sign", "shares", "final", "result", "finish", "erase"} {
+		"setup.confirmation", "setup.confirmed", "charge", "upload", "sign", "shares", "final", "result", "finish", "erase"} {
 		for _, phase := range []failpoint.Phase{failpoint.Before, failpoint.After} {
 			if !slices.Contains(points, fmt.Sprintf("%s%s %s", failpoint.LedgerPrefix, name, phase)) {
 				t.Errorf("the study does not pass %s %s", name, phase)

@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"go.etcd.io/bbolt"
+
+	"covey/internal/failpoint"
 )
 
 // State is where a study stands at this site.
@@ -305,6 +307,9 @@ func (r *record) charge(query int, rho float64, write bool) error {
 	}
 	if !write {
 		return nil
+	}
+	if failpoint.Enabled {
+		r.l.charges = append(r.l.charges, place{"charge", r.id, query, -1})
 	}
 	return r.put(chargeBucket, index(query), binary.BigEndian.AppendUint64(nil, math.Float64bits(rho)))
 }

@@ -45,6 +45,7 @@ type Ledger struct {
 
 	txMu    sync.Mutex          // held while tx is used
 	tx      *bbolt.Tx           // what db holds and the log's changes; nil if it has to be begun (again)
+	charges []place             // of the write under way, for failpoint alone
 	changes []byte              // of the write under way, as the log has them
 	last    map[[32]byte]uint64 // the log's last record about a study that somebody waits for
 
@@ -315,11 +316,13 @@ func (l *Ledger) write(at place, how how, fn func(*bbolt.Tx) error) error {
 	if err := l.hit(at, failpoint.Before); err != nil {
 		return err
 	}
-	var n uint64 // of the record to wait for
+	var n uint64        // of the record to wait for
+	var charges []place // of queries, for failpoint
 	kept := func() {}
 	err := l.transact("wrote", func(tx *bbolt.Tx) error {
-		l.changes = nil
+		l.changes, l.charges = nil, nil
 		err := fn(tx)
+		charges = l.charges
 		if err == nil && how != later {
 			kept, err = l.putShown(tx)
 		}
@@ -346,6 +349,11 @@ func (l *Ledger) write(at place, how how, fn func(*bbolt.Tx) error) error {
 		}
 		return nil
 	})
+	for _, c := range charges {
+		if err == nil {
+			err = l.hit(c, failpoint.Before)
+		}
+	}
 	if err == nil {
 		err = l.sync(n)
 	}
@@ -353,6 +361,11 @@ func (l *Ledger) write(at place, how how, fn func(*bbolt.Tx) error) error {
 		return err
 	}
 	kept()
+	for _, c := range charges {
+		if err := l.hit(c, failpoint.After); err != nil {
+			return err
+		}
+	}
 	return l.hit(at, failpoint.After)
 }
 
