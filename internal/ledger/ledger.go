@@ -414,7 +414,7 @@ func (l *Ledger) begin() error {
 	})
 }
 
-// undo gives up what is not in the log. Called with txMu held.
+// undo takes back what is not in the log. Called with txMu held.
 func (l *Ledger) undo() {
 	if l.tx != nil {
 		l.tx.Rollback()
@@ -455,7 +455,7 @@ func (l *Ledger) put(tx *bbolt.Tx, key, value []byte, path ...[]byte) error {
 	return l.do(tx, change{opPut, path, key, value})
 }
 
-// apply makes a change in db's transaction. Making what is there, and dropping what is not, is fine.
+// apply makes a change in db's transaction. Making what is there and dropping what is not is fine.
 func apply(tx *bbolt.Tx, c change) error {
 	if c.op == opDrop {
 		if err := tx.DeleteBucket(c.path[0]); !errors.Is(err, berrors.ErrBucketNotFound) {

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// dataFile is a file whose Sync leaves its times alone: what was written, and its size, are durable.
+// dataFile is a file whose Sync makes what was written, and its size, durable, and not its times.
 type dataFile struct{ *os.File }
 
 func (f dataFile) Sync() error {
