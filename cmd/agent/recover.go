@@ -24,8 +24,8 @@ type ledgerRecoverCmd struct {
 
 // Help is kong's longer text.
 func (ledgerRecoverCmd) Help() string {
-	return `Without --from: ledger.db exists and its key file is missing, or is that of another
-ledger or time. Budgets stay. Every approved study that is not over is left, and all of
+	return `Without --from: ledger.db exists and its key file or log is missing, or is that of
+another ledger or time. Budgets stay. Every approved study that is not over is left, and all of
 its approved ρ counts as spent, since nobody knows what was sent for it.
 
 With --from: ledger.db is lost. The new ledger holds the budgets and studies of an

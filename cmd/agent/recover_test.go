@@ -40,12 +40,14 @@ func makeLedger(ts *testscript.TestScript, neg bool, args []string) {
 	approve := func(id [32]byte, name string, rho float64) {
 		ts.Check(l.Approve(ledger.Approval{Study: id, Name: name, Population: "patients", Rho: rho, CapRho: 1, By: "operator",
 			Time: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}))
-		ts.Check(l.Charge(id, 0, 0.2))
+		j := l.Journal(id)
+		ts.Check(j.PutConfirmation(0, ledger.Confirmed{Slots: map[int][]byte{0: []byte("secret")}}))
+		_, err := j.Upload(0, 0, [32]byte{}, 0.2, func() ([]byte, error) { return nil, nil })
+		ts.Check(err)
 	}
 	approve(over, "bone", 0.3)
 	approve(open, "blood", 0.5)
 	ts.Check(l.Finish(over, "completed"))
-	ts.Check(l.Journal(open).PutConfirmation(0, ledger.Confirmed{Slots: map[int][]byte{0: []byte("secret")}}))
 	ts.Check(l.Close())
 }
 

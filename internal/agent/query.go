@@ -18,8 +18,8 @@ import (
 )
 
 // upload answers a query with this site's masked sum. Nothing is computed unless
-// the query is the approved plan's next one, its ρ is charged, and the slot was
-// never used; what is computed is on disk before it is sent.
+// the query is the approved plan's next one, its ρ may be charged, and the slot was
+// never used; the charge and what is computed are on disk, together, before it is sent.
 func (s *session) upload(r wire.Query, approval ledger.Approval) wire.Message {
 	// the answer is the result that is being written
 	if w := s.recording; w != nil && r.Ask.Query <= w.query {
@@ -52,7 +52,7 @@ func (s *session) upload(r wire.Query, approval ledger.Approval) wire.Message {
 	data := s.pinned(approval)
 	if data == "" {
 		if _, on, err := s.journal.UploadedIn(ask.Slot); err == nil && !on {
-			s.add(ask) // goes on while the charge is written; what it gives leaves only after it
+			s.add(ask) // goes on while the result before is written; what it gives leaves only after it
 			defer s.abandonSum()
 		}
 	}
@@ -62,24 +62,19 @@ func (s *session) upload(r wire.Query, approval ledger.Approval) wire.Message {
 	if no, ok := s.chained(r); !ok {
 		return no
 	}
-	if data == "" {
-		if err := s.agent.ledger.Charge(s.plan.Digest, ask.Query, s.plan.Queries[ask.Query].Rho); err != nil {
-			return s.forbidden(r, err)
-		}
-	}
-	masked, err := s.journal.Upload(ask.Query, ask.Slot, open.query.Context, func() ([]byte, error) {
+	masked, err := s.journal.Upload(ask.Query, ask.Slot, open.query.Context, s.plan.Queries[ask.Query].Rho, func() ([]byte, error) {
 		if data != "" {
 			return nil, holding.ErrChanged
 		}
 		return s.masked(open)
 	})
 	switch {
-	case err != nil && data != "" && (errors.Is(err, holding.ErrChanged) || errors.Is(err, ledger.ErrNotCharged)):
+	case data != "" && errors.Is(err, holding.ErrChanged):
 		return refuse(r, data)
 	case err != nil:
 		return s.forbidden(r, err)
 	}
-	// What the charge or the upload has not written: both were on record.
+	// What the upload has not written: it was on record.
 	if err := s.agent.ledger.KeepChain(); err != nil {
 		return refuse(r, s.store(err))
 	}

@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"go.etcd.io/bbolt"
+
+	"covey/internal/failpoint"
 )
 
 // State is where a study stands at this site.
@@ -117,7 +119,8 @@ func (l *Ledger) Approve(a Approval) error {
 	if err := a.check(); err != nil {
 		return err
 	}
-	return l.update(of("approve", a.Study), func(tx *bbolt.Tx) error {
+	// The log may be lost: what Recover then counts as spent is what ledger.db says was approved.
+	return l.updateWhole(of("approve", a.Study), func(tx *bbolt.Tx) error {
 		r := l.record(tx, a.Study)
 		var e entry
 		if _, err := r.load(nil, entryKey, &e); err != nil {
@@ -154,11 +157,11 @@ func (l *Ledger) Approve(a Approval) error {
 		if err := r.create(); err != nil {
 			return err
 		}
-		if err := stored("wrote", r.b.Put(proposalKey, a.Proposal)); err != nil {
+		if err := r.put(nil, proposalKey, a.Proposal); err != nil {
 			return err
 		}
 		if len(a.Config) > 0 {
-			if err := stored("wrote", r.b.Put(configKey, a.Config)); err != nil {
+			if err := r.put(nil, configKey, a.Config); err != nil {
 				return err
 			}
 		}
@@ -280,39 +283,42 @@ func (r *record) proposal() []byte {
 	return bytes.Clone(r.b.Get(proposalKey))
 }
 
-// Charge spends rho on a query, before anything of the query leaves the site.
-// It is fsynced. The same charge again is fine; another ρ for the query is a
-// *ConflictError, more than the approved ρ in all a *ChargeError.
-func (l *Ledger) Charge(study [32]byte, query int, rho float64) error {
-	if err := checkIndex("query", query); err != nil {
+// charge returns nil if the query is charged rho, or may be: another ρ on record for it is a
+// *ConflictError, more than the approved ρ in all a *ChargeError. write puts it on record.
+func (r *record) charge(query int, rho float64, write bool) error {
+	e, err := r.active()
+	if err != nil {
 		return err
 	}
+	if v := r.get(chargeBucket, index(query)); v != nil {
+		if old, ok := float(v); !ok {
+			return errDamaged
+		} else if old != rho {
+			return &ConflictError{Study: r.id, What: "charge", Query: query, Slot: -1}
+		}
+		return nil
+	}
+	spent, _, err := r.charged()
+	if err != nil {
+		return err
+	}
+	if spent+rho > e.Rho*(1+tolerance) {
+		return &ChargeError{Study: r.id, Query: query, Approved: e.Rho, Spent: spent, Asked: rho}
+	}
+	if !write {
+		return nil
+	}
+	if failpoint.Enabled {
+		r.l.charges = append(r.l.charges, place{"charge", r.id, query, -1})
+	}
+	return r.put(chargeBucket, index(query), binary.BigEndian.AppendUint64(nil, math.Float64bits(rho)))
+}
+
+func checkRho(rho float64) error {
 	if !(rho >= 0) || math.IsInf(rho, 0) {
 		return &FieldError{Field: "rho", Reason: fmt.Sprintf("must be at least 0 and finite, not %g", rho)}
 	}
-	return l.update(place{"charge", study, query, -1}, func(tx *bbolt.Tx) error {
-		r := l.record(tx, study)
-		e, err := r.active()
-		if err != nil {
-			return err
-		}
-		if v := r.get(chargeBucket, index(query)); v != nil {
-			if old, ok := float(v); !ok {
-				return errDamaged
-			} else if old != rho {
-				return &ConflictError{Study: study, What: "charge", Query: query, Slot: -1}
-			}
-			return nil
-		}
-		spent, _, err := r.charged()
-		if err != nil {
-			return err
-		}
-		if spent+rho > e.Rho*(1+tolerance) {
-			return &ChargeError{Study: study, Query: query, Approved: e.Rho, Spent: spent, Asked: rho}
-		}
-		return r.put(chargeBucket, index(query), binary.BigEndian.AppendUint64(nil, math.Float64bits(rho)))
-	})
+	return nil
 }
 
 func float(v []byte) (float64, bool) {

@@ -104,7 +104,7 @@ func TestStates(t *testing.T) {
 	id := study(1)
 	j := l.Journal(id)
 	upload := func() error {
-		_, err := j.Upload(0, 0, [32]byte{}, func() ([]byte, error) { t.Error("computed"); return nil, nil })
+		_, err := j.Upload(0, 0, [32]byte{}, 1, func() ([]byte, error) { t.Error("computed"); return nil, nil })
 		return err
 	}
 	sign := func() error {
@@ -195,7 +195,7 @@ func TestBadFields(t *testing.T) {
 	}
 	must(t, l.Approve(approval(1, 1)))
 	j := l.Journal(study(1))
-	_, upload := j.Upload(0, -1, [32]byte{}, nil)
+	_, upload := j.Upload(0, -1, [32]byte{}, 0, nil)
 	_, sign := j.Sign(-1, 0, [32]byte{}, nil, nil)
 	_, setup := j.PutSetup(0, "", nil)
 	for name, err := range map[string]error{

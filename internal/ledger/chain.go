@@ -52,21 +52,23 @@ func (l *Ledger) putShown(tx *bbolt.Tx) (done func(), err error) {
 	if s == nil {
 		return func() {}, nil
 	}
-	b, err := tx.CreateBucketIfNotExists(chainBucket)
+	signed, err := json.Marshal(s.head)
 	if err != nil {
 		return nil, stored("wrote", err)
+	}
+	put := func(bucket, key, value []byte) error {
+		if b := tx.Bucket(bucket); b != nil && bytes.Equal(b.Get(key), value) {
+			return nil // what is on record costs nothing
+		}
+		return l.put(tx, key, value, bucket)
 	}
 	for _, e := range s.entries {
-		if err := b.Put(chainKey(e.Number), append(bytes.Clone(e.Link[:]), e.Step[:]...)); err != nil {
-			return nil, stored("wrote", err)
+		if err := put(chainBucket, chainKey(e.Number), append(bytes.Clone(e.Link[:]), e.Step[:]...)); err != nil {
+			return nil, err
 		}
 	}
-	signed, err := json.Marshal(s.head)
-	if err == nil {
-		err = tx.Bucket(metaBucket).Put(signedKey, signed)
-	}
-	if err != nil {
-		return nil, stored("wrote", err)
+	if err := put(metaBucket, signedKey, signed); err != nil {
+		return nil, err
 	}
 	return func() {
 		l.shownMu.Lock()
@@ -84,22 +86,13 @@ func (l *Ledger) PinChain(h chain.Head) error {
 		l.shownMu.Lock()
 		l.shown = nil // of the chain that is given up
 		l.shownMu.Unlock()
-		if tx.Bucket(chainBucket) != nil {
-			if err := tx.DeleteBucket(chainBucket); err != nil {
-				return stored("wrote", err)
-			}
+		if err := first(
+			func() error { return l.do(tx, change{op: opDrop, path: [][]byte{chainBucket}}) },
+			func() error { return l.do(tx, change{op: opDelete, path: [][]byte{metaBucket}, key: signedKey}) },
+		); err != nil || h.Number == 0 {
+			return err
 		}
-		if err := tx.Bucket(metaBucket).Delete(signedKey); err != nil {
-			return stored("wrote", err)
-		}
-		if h.Number == 0 {
-			return nil
-		}
-		b, err := tx.CreateBucket(chainBucket)
-		if err != nil {
-			return stored("wrote", err)
-		}
-		return stored("wrote", b.Put(chainKey(h.Number), append(bytes.Clone(h.Link[:]), make([]byte, len(chain.Step{}))...)))
+		return l.put(tx, chainKey(h.Number), append(bytes.Clone(h.Link[:]), make([]byte, len(chain.Step{}))...), chainBucket)
 	})
 }
 

@@ -150,8 +150,7 @@ func TestCloseWaitsForAWriter(t *testing.T) {
 	go func() {
 		wrote <- l.update(of("chain", [32]byte{}), func(*bbolt.Tx) error {
 			go func() { closed <- l.Close() }()
-			for l.mu.TryLock() { // until Close has it
-				l.mu.Unlock()
+			for l.Err() == nil { // until Close has begun
 				runtime.Gosched()
 			}
 			return nil

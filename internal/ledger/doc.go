@@ -8,7 +8,7 @@
 // only what this package returned:
 //
 //   - nothing is uploaded for a study that was not approved, nor for a query
-//     whose ρ was not charged, nor beyond the ρ that was approved, and the
+//     whose ρ is not on record with it, nor beyond the ρ that was approved, and the
 //     studies of one population together never pass its cap;
 //   - one slot carries at most one upload, at most one signed survivor set;
 //   - one query gives out shares for at most one slot and survivor set, and
@@ -17,9 +17,11 @@
 //
 // # Files
 //
-// The directory (0700) holds ledger.db, a bbolt file, and keys, a flat file of
-// 32-byte wrap keys; both 0600. Each secret (setup secrets, slot secrets,
-// uploads, shares held) is sealed with AES-256-GCM under a wrap key of its own.
+// The directory (0700) holds ledger.db, a bbolt file; log, the transactions since
+// its last commit, each durable with one fsync; and keys, a flat file of 32-byte
+// wrap keys; all 0600. Each secret (setup secrets, slot secrets) is sealed with
+// AES-256-GCM under a wrap key of its own, a slot's upload and shares under that
+// of its secret.
 // Erasing it overwrites those 32 bytes in place with zeros and fsyncs. Removing
 // the database entry alone would not do: bbolt frees pages without wiping them.
 //
@@ -43,10 +45,10 @@
 //
 // # Loss and rollback
 //
-// A key file that is missing, of another ledger or of another time than ledger.db
-// is found by Open or when a secret is read (*LostError); so is a ledger.db that
-// was restored alone once a slot has been erased since. Recover then keeps the
-// budgets and gives the studies up. Both files put back together to an earlier
-// state fit, and this package cannot tell: internal/agent looks for what the site
-// has sent since, and calls Forfeit.
+// A key file or log that is missing, of another ledger or of another time than
+// ledger.db is found by Open or when a secret is read (*LostError); so is a
+// ledger.db or a log that was restored alone once a slot has been erased since.
+// Recover then keeps the budgets and gives the studies up. All files put back
+// together to an earlier state fit, and this package cannot tell: internal/agent
+// looks for what the site has sent since, and calls Forfeit.
 package ledger

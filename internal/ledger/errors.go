@@ -14,10 +14,6 @@ var (
 	ErrErased = errors.New("ledger: the secret was erased")
 	// ErrAbsent is returned for a slot that never held a secret.
 	ErrAbsent = errors.New("ledger: no such secret was stored")
-	// ErrNotCharged is returned by Upload for a query without a Charge: the
-	// accountant charges before release (P3), and an upload is where release
-	// leaves the site's hands.
-	ErrNotCharged = errors.New("ledger: the query was not charged")
 	// ErrHealthy is returned by Recover for a ledger with which nothing is wrong.
 	ErrHealthy = errors.New("ledger: nothing is wrong with it, so nothing was changed")
 	// ErrExists is returned by Restore where a ledger.db is.

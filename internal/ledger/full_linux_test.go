@@ -59,9 +59,9 @@ func fillUp(t *testing.T, dir string, limit bool) {
 		var failed *StoreError
 		for failed == nil && next < 1000 {
 			v := bytes.Repeat([]byte{byte(next)}, 3000)
-			err := l.Charge(study(1), next, 1)
+			err := l.Journal(study(1)).PutSlot(next, []byte("slot"))
 			if err == nil {
-				_, err = l.Journal(study(1)).Upload(next, next, context("c"), func() ([]byte, error) { return v, nil })
+				_, err = l.Journal(study(1)).Upload(next, next, context("c"), 1, func() ([]byte, error) { return v, nil })
 				if err == nil {
 					acked[next] = v
 				}
@@ -94,7 +94,7 @@ func fillUp(t *testing.T, dir string, limit bool) {
 				if q, ok, err := l.Journal(study(1)).UploadedIn(slot); err != nil || !ok || q != slot {
 					t.Errorf("%s: upload %d is not on record: %v", state, slot, err)
 				}
-				got, err := l.Journal(study(1)).Upload(slot, slot, context("c"), func() ([]byte, error) { return nil, errors.New("computed again") })
+				got, err := l.Journal(study(1)).Upload(slot, slot, context("c"), 1, func() ([]byte, error) { return nil, errors.New("computed again") })
 				if err != nil || !bytes.Equal(got, v) {
 					t.Errorf("%s: upload %d: %d bytes, %v", state, slot, len(got), err)
 				}

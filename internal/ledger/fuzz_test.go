@@ -25,7 +25,7 @@ func FuzzRecords(f *testing.F) {
 	}
 	must(f, j.PutSlots(map[int][]byte{0: []byte("a"), 1: []byte("b")}))
 	must(f, l.Charge(study(1), 0, 0.5))
-	if _, err := j.Upload(0, 0, [32]byte{1}, func() ([]byte, error) { return []byte("masked"), nil }); err != nil {
+	if _, err := j.Upload(0, 0, [32]byte{1}, 0.5, func() ([]byte, error) { return []byte("masked"), nil }); err != nil {
 		f.Fatal(err)
 	}
 	must(f, l.Close())
@@ -99,7 +99,7 @@ func FuzzRecords(f *testing.F) {
 			j.Setup(uint32(slot), "secrets")
 		}
 		fresh := false
-		if got, err := j.Upload(0, 0, [32]byte{1}, func() ([]byte, error) { fresh = true; return []byte("other"), nil }); err == nil && !fresh && string(got) != "masked" {
+		if got, err := j.Upload(0, 0, [32]byte{1}, 0.5, func() ([]byte, error) { fresh = true; return []byte("other"), nil }); err == nil && !fresh && string(got) != "masked" {
 			t.Fatalf("the upload of slot 0 is %q now", got)
 		}
 		l.Charge(study(1), 1, 0.1)

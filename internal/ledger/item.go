@@ -77,16 +77,12 @@ func (l *Ledger) record(tx *bbolt.Tx, id [32]byte) *record {
 
 // create makes the study's buckets, in a write transaction.
 func (r *record) create() error {
-	b, err := r.tx.Bucket(studiesBucket).CreateBucketIfNotExists(r.id[:])
-	if err != nil {
-		return stored("wrote", err)
-	}
 	for _, name := range studyBuckets {
-		if _, err := b.CreateBucketIfNotExists(name); err != nil {
-			return stored("wrote", err)
+		if err := r.l.do(r.tx, change{op: opMake, path: [][]byte{studiesBucket, r.id[:], name}}); err != nil {
+			return err
 		}
 	}
-	r.b = b
+	r.b = r.tx.Bucket(studiesBucket).Bucket(r.id[:])
 	return nil
 }
 
@@ -103,8 +99,13 @@ func (r *record) get(bucket, key []byte) []byte {
 	return b.Get(key)
 }
 
+// put sets a key in one of the study's buckets, or of the study itself where bucket is nil.
 func (r *record) put(bucket, key, value []byte) error {
-	return stored("wrote", r.b.Bucket(bucket).Put(key, value))
+	path := [][]byte{studiesBucket, r.id[:]}
+	if bucket != nil {
+		path = append(path, bucket)
+	}
+	return r.l.put(r.tx, key, value, path...)
 }
 
 // load decodes the JSON value under key; false if there is none.
@@ -128,9 +129,6 @@ func (r *record) save(bucket, key []byte, value any) error {
 	v, err := json.Marshal(value)
 	if err != nil {
 		return &FieldError{Field: string(key), Reason: "cannot be stored: " + err.Error()}
-	}
-	if bucket == nil {
-		return stored("wrote", r.b.Put(key, v))
 	}
 	return r.put(bucket, key, v)
 }
@@ -173,7 +171,7 @@ func (r *record) secret(bucket, key []byte) ([]byte, error) {
 // before the transaction can commit: a committed item can always be opened,
 // and a crash in between leaves keys that the next items overwrite.
 func (r *record) keep(bucket []byte, keys, values [][]byte) error {
-	first, err := newPlaces(r.tx, len(keys))
+	first, err := r.l.newPlaces(r.tx, len(keys))
 	if err != nil {
 		return err
 	}
@@ -195,6 +193,32 @@ func (r *record) keep(bucket []byte, keys, values [][]byte) error {
 		}
 	}
 	return nil
+}
+
+// keepWith seals a value under the key of a slot's secret, with which it is erased: no key is made,
+// and none fsynced. ErrAbsent or ErrErased if the slot has no secret.
+func (r *record) keepWith(slot int, bucket, key, value []byte) error {
+	v := r.get(slotBucket, index(slot))
+	if v == nil {
+		return ErrAbsent
+	}
+	it, err := decodeItem(v)
+	if err != nil {
+		return err
+	}
+	if it.erased {
+		return ErrErased
+	}
+	k, err := r.l.keys.get(it.place)
+	if err != nil {
+		return err
+	}
+	defer clear(k[:])
+	sealed, err := k.seal(value, r.name(bucket, key))
+	if err != nil {
+		return stored("sealed a secret", err)
+	}
+	return r.put(bucket, key, item{place: it.place, sealed: sealed}.encode())
 }
 
 // spot is where an item is stored.
@@ -222,7 +246,8 @@ func (r *record) live(bucket []byte, pick func(key []byte) (bool, error)) ([]spo
 }
 
 // erase zeroes the items' keys, fsyncs, then replaces the items by tombstones.
-// A crash in between leaves items under zero keys, which read as ErrErased.
+// A crash in between leaves items under zero keys, which read as ErrErased. What
+// says that they go is durable before they go.
 func (r *record) erase(spots []spot) error {
 	var places []uint64
 	for _, s := range spots {
@@ -236,6 +261,9 @@ func (r *record) erase(spots []spot) error {
 	}
 	if len(places) == 0 {
 		return nil
+	}
+	if err := r.l.settle(); err != nil {
+		return err
 	}
 	if err := r.l.keys.zero(places); err != nil {
 		return stored("erased a key", err)
@@ -351,7 +379,8 @@ func (l *Ledger) finishErasures(studies ...[32]byte) error {
 	if err != nil || len(pending) == 0 {
 		return err
 	}
-	return l.update(of("erase", pending[0]), func(tx *bbolt.Tx) error {
+	// The keys are zeroed durably; Open puts the rest on record again if it is lost.
+	return l.updateLater(of("erase", pending[0]), func(tx *bbolt.Tx) error {
 		for _, id := range pending {
 			r := l.record(tx, id)
 			spots, err := r.due()

@@ -32,8 +32,17 @@ func (l *Ledger) Journal(study [32]byte) *Journal {
 // String names the study by its digest's first bytes.
 func (j *Journal) String() string { return "journal of study " + short(j.study) }
 
+// view returns what fn found once it is durable.
 func (j *Journal) view(fn func(*record) error) error {
-	return j.l.view(func(tx *bbolt.Tx) error { return fn(j.l.record(tx, j.study)) })
+	var n uint64
+	err := j.l.view(func(tx *bbolt.Tx) error {
+		n = j.l.last[j.study]
+		return fn(j.l.record(tx, j.study))
+	})
+	if failed := j.l.sync(n); failed != nil {
+		return failed
+	}
+	return err
 }
 
 // write runs fn on an approved, unfinished study.
@@ -113,7 +122,7 @@ func (j *Journal) SharedIn(query, slot int) (Signed, bool, error) {
 
 // erase needs no approval: less is always allowed to be known.
 func (j *Journal) erase(bucket, key []byte) error {
-	return j.l.update(of("erase", j.study), func(tx *bbolt.Tx) error {
+	return j.l.updateLater(of("erase", j.study), func(tx *bbolt.Tx) error {
 		r := j.l.record(tx, j.study)
 		if r.get(bucket, key) == nil {
 			return nil

@@ -123,7 +123,6 @@ func TestSecretsSurviveCrashes(t *testing.T) {
 func TestKeyBeforeValue(t *testing.T) {
 	l, s := openShadow(t)
 	j := l.Journal(study(1))
-	must(t, l.Charge(study(1), 0, 1))
 	var cut string
 	s.before = func() { cut = crash(t, l.dir) }
 	read := map[string]struct {
@@ -138,16 +137,8 @@ func TestKeyBeforeValue(t *testing.T) {
 			}
 			return err
 		}},
-		"upload": {func() error { _, err := j.Upload(0, 0, [32]byte{}, value("u")); return err }, func(j *Journal) error {
-			_, err := j.Upload(0, 0, [32]byte{}, func() ([]byte, error) { return nil, ErrAbsent })
-			return err
-		}},
-		"shares": {func() error { _, err := j.OpenShares(0, 0, [32]byte{}, nil, value("u")); return err }, func(j *Journal) error {
-			_, err := j.OpenShares(0, 0, [32]byte{}, nil, func() ([]byte, error) { return nil, ErrAbsent })
-			return err
-		}},
 	}
-	for _, name := range []string{"slot", "setup", "upload", "shares"} {
+	for _, name := range []string{"slot", "setup"} {
 		cut = ""
 		must(t, read[name].put())
 		if cut == "" {
@@ -267,7 +258,7 @@ func TestSealedOnDisk(t *testing.T) {
 	must(t, j.PutSlot(0, secret))
 	_, err := j.PutSetup(0, "seed", secret)
 	must(t, err)
-	_, err = j.Upload(0, 0, [32]byte{}, value(string(secret)))
+	_, err = j.Upload(0, 0, [32]byte{}, 1, value(string(secret)))
 	must(t, err)
 	_, err = j.OpenShares(0, 0, [32]byte{}, []byte("U"), value(string(secret)))
 	must(t, err)
@@ -302,7 +293,7 @@ func fill(t *testing.T, l *Ledger) *Journal {
 	must(t, j.PutSlots(map[int][]byte{0: []byte("zero"), 1: []byte("one")}))
 	_, err := j.PutSetup(0, "seed", []byte("seed"))
 	must(t, err)
-	_, err = j.Upload(0, 0, [32]byte{1}, value("masked"))
+	_, err = j.Upload(0, 0, [32]byte{1}, 1, value("masked"))
 	must(t, err)
 	_, err = j.Sign(0, 0, [32]byte{1}, []byte("U"), value("sig"))
 	must(t, err)
@@ -458,7 +449,7 @@ func TestConcurrentOnce(t *testing.T) {
 				}
 			}
 			for i, ask := range []func() ([]byte, error){
-				func() ([]byte, error) { return j.Upload(0, 0, [32]byte{1}, mine(0)) },
+				func() ([]byte, error) { return j.Upload(0, 0, [32]byte{1}, 1, mine(0)) },
 				func() ([]byte, error) { return j.Sign(0, 0, [32]byte{1}, []byte("U"), mine(1)) },
 				func() ([]byte, error) { return j.OpenShares(0, 0, [32]byte{1}, []byte("U"), mine(2)) },
 			} {
@@ -481,12 +472,12 @@ func TestConcurrentOnce(t *testing.T) {
 // Megabytes go in and out whole.
 func TestLargeUpload(t *testing.T) {
 	l, _ := openShadow(t)
-	must(t, l.Charge(study(1), 0, 1))
 	big := bytes.Repeat([]byte("0123456789abcdef"), 1<<18) // 4 MiB
 	j := l.Journal(study(1))
-	_, err := j.Upload(0, 0, [32]byte{}, func() ([]byte, error) { return big, nil })
+	must(t, j.PutSlot(0, []byte("slot")))
+	_, err := j.Upload(0, 0, [32]byte{}, 1, func() ([]byte, error) { return big, nil })
 	must(t, err)
-	got, err := j.Upload(0, 0, [32]byte{}, never(t))
+	got, err := j.Upload(0, 0, [32]byte{}, 1, never(t))
 	if err != nil || !bytes.Equal(got, big) {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}

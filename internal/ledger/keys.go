@@ -20,7 +20,8 @@ const (
 	keysMagic = "covey keys v1\n\x00\x00" // 16 bytes; the ledger's 16-byte id follows
 )
 
-// wrapKey seals one item and is used for nothing else.
+// wrapKey seals one item, that of a slot's secret also the slot's upload and shares, which are
+// erased with it. It is used for nothing else.
 type wrapKey [keySize]byte
 
 func (wrapKey) String() string               { return "[redacted]" }
@@ -89,7 +90,7 @@ func openKeys(dir string, id [16]byte, wrap func(*os.File) blockFile) (*keyFile,
 		return nil, errors.Join(err, f.Close())
 	}
 	if wrap == nil {
-		return &keyFile{f: f}, nil
+		return &keyFile{f: dataFile{f}}, nil
 	}
 	return &keyFile{f: wrap(f)}, nil
 }

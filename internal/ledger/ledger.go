@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -30,7 +31,7 @@ var (
 	studiesBucket = []byte("studies")
 	formatKey     = []byte("format")
 	idKey         = []byte("id")
-	keysMadeKey   = []byte("keys-made") // present once the key file exists
+	keysMadeKey   = []byte("keys-made") // present once the key file and the log exist
 	nextKey       = []byte("next")      // first place of the key file never used
 )
 
@@ -40,6 +41,13 @@ type Ledger struct {
 	dir  string
 	db   *bbolt.DB
 	keys *keyFile
+	log  *commitLog // nil while the ledger is made or recovered: every change is then committed to db
+
+	txMu    sync.Mutex          // held while tx is used
+	tx      *bbolt.Tx           // what db holds and the log's changes; nil if it has to be begun (again)
+	charges []place             // of the write under way, for failpoint alone
+	changes []byte              // of the write under way, as the log has them
+	last    map[[32]byte]uint64 // the log's last record about a study that somebody waits for
 
 	erasing  sync.Mutex // held while finishErasures looks and erases
 	mu       sync.Mutex
@@ -52,8 +60,8 @@ type Ledger struct {
 
 // hooks let this package's tests stand between the ledger and its files.
 type hooks struct {
-	openDB   func(string, int, os.FileMode) (*os.File, error)
-	keysFile func(*os.File) blockFile
+	openDB            func(string, int, os.FileMode) (*os.File, error)
+	keysFile, logFile func(*os.File) blockFile
 }
 
 // Open opens the ledger in dir, making both if they do not exist; dir is
@@ -78,11 +86,15 @@ func open(dir string, h hooks) (*Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Ledger{dir: dir, db: db, journals: map[[32]byte]*Journal{}}
+	l := newLedger(dir, db)
 	if err := l.start(h); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	return l, nil
+}
+
+func newLedger(dir string, db *bbolt.DB) *Ledger {
+	return &Ledger{dir: dir, db: db, last: map[[32]byte]uint64{}, journals: map[[32]byte]*Journal{}}
 }
 
 // openDB opens the bbolt file; bbolt panics on some damaged files, which here
@@ -112,9 +124,9 @@ func openDB(path string, h hooks) (db *bbolt.DB, err error) {
 }
 
 // start brings a ledger from any state a crash can leave to a usable one.
-// First start: the id is committed, the key file made, its being made
-// committed; a crash before the last step leaves no secret and no charge, and
-// the next start makes the key file anew.
+// First start: the id is committed, the key file and the log made, their being
+// made committed; a crash before the last step leaves no secret and no charge,
+// and the next start makes both anew.
 func (l *Ledger) start(h hooks) error {
 	if err := os.Chmod(filepath.Join(l.dir, dbName), 0o600); err != nil {
 		return &StoreError{Op: "narrowed " + dbName + "'s mode", Err: err}
@@ -136,11 +148,11 @@ func (l *Ledger) start(h hooks) error {
 	}
 	if !made {
 		// bbolt fsyncs the file, not its name.
-		if err := errors.Join(syncDir(l.dir), syncDir(filepath.Dir(l.dir)), createKeys(l.dir, id)); err != nil {
-			return l.latch(&StoreError{Op: "made the key file", Err: err})
+		if err := errors.Join(syncDir(l.dir), syncDir(filepath.Dir(l.dir)), createKeys(l.dir, id), createLog(l.dir, id)); err != nil {
+			return l.latch(&StoreError{Op: "made the key file and the log", Err: err})
 		}
 		err := l.update(place{name: "made"}, func(tx *bbolt.Tx) error {
-			return stored("made the ledger", tx.Bucket(metaBucket).Put(keysMadeKey, []byte{1}))
+			return l.put(tx, keysMadeKey, []byte{1}, metaBucket)
 		})
 		if err != nil {
 			return err
@@ -152,7 +164,30 @@ func (l *Ledger) start(h hooks) error {
 		}
 		return &StoreError{Op: "opened the key file", Err: err}
 	}
+	if err := l.openLog(id, h.logFile); err != nil {
+		return err
+	}
 	return l.finishErasures()
+}
+
+// openLog takes the log's changes in. A process that was killed may have left them in the system's
+// memory alone: they are fsynced before anything is answered from them.
+func (l *Ledger) openLog(id [16]byte, wrap func(*os.File) blockFile) error {
+	log, err := openLog(l.dir, id, wrap)
+	if err == nil {
+		l.txMu.Lock()
+		l.undo()
+		l.log = log
+		l.txMu.Unlock()
+		if err = l.view(func(*bbolt.Tx) error { return nil }); err == nil {
+			err = log.f.Sync()
+		}
+	}
+	_, lost := errors.AsType[*LostError](err)
+	if _, failed := errors.AsType[*StoreError](err); err == nil || lost || failed {
+		return err
+	}
+	return l.latch(&StoreError{Op: "opened the log", Err: err})
 }
 
 // identity reads the ledger's id, zero if the database is new, and whether its
@@ -193,19 +228,30 @@ func makeMeta(tx *bbolt.Tx) error {
 // Close releases the files. It is safe to call twice.
 func (l *Ledger) Close() error {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.closed {
-		return nil
-	}
+	again := l.closed
 	l.closed = true
+	failed := l.failed
 	if l.failed == nil {
 		l.failed = ErrClosed
 	}
+	l.mu.Unlock()
+	if again {
+		return nil
+	}
+	l.txMu.Lock() // a change under way ends first
+	defer l.txMu.Unlock()
+	l.undo()
 	err := l.db.Close()
 	if l.keys != nil {
 		err = errors.Join(err, l.keys.close())
 	}
-	return err
+	if l.log == nil {
+		return err
+	}
+	if failed == nil {
+		err = errors.Join(err, l.log.sync(l.log.written.Load())) // for who waits, and what waited for the next
+	}
+	return errors.Join(err, l.log.f.Close())
 }
 
 // String names the ledger by its directory; nothing of its content.
@@ -236,30 +282,202 @@ func stored(op string, err error) error {
 	return &StoreError{Op: op, Err: err}
 }
 
-// view runs fn in a read transaction, update in a write transaction that is
-// fsynced before update returns. fn's own errors roll back and pass through,
-// except *StoreError, which latches as the transaction's own errors do.
-func (l *Ledger) view(fn func(*bbolt.Tx) error) error {
-	return l.transact("read", l.db.View, fn)
+// view runs fn on what the ledger holds. fn's own errors pass through, except *StoreError, which
+// latches as the files' own errors do.
+func (l *Ledger) view(fn func(*bbolt.Tx) error) error { return l.transact("read", fn) }
+
+// update runs fn and makes what it changes durable, all of it or nothing, before update returns:
+// with one fsync, which others that wait share. fn's own errors take back what it did.
+func (l *Ledger) update(at place, fn func(*bbolt.Tx) error) error {
+	return l.write(at, durable, fn)
 }
 
-func (l *Ledger) update(at place, fn func(*bbolt.Tx) error) error {
+// updateWhole is update that leaves ledger.db whole: all that it holds was in it, not in the log.
+func (l *Ledger) updateWhole(at place, fn func(*bbolt.Tx) error) error {
+	return l.write(at, whole, fn)
+}
+
+// updateLater is update of what is found again after a crash: it becomes durable with the next
+// update, or not at all.
+func (l *Ledger) updateLater(at place, fn func(*bbolt.Tx) error) error {
+	return l.write(at, later, fn)
+}
+
+// how a change is written: into the log, and with or without waiting for it, or into ledger.db.
+type how int
+
+const (
+	later how = iota
+	durable
+	whole
+)
+
+func (l *Ledger) write(at place, how how, fn func(*bbolt.Tx) error) error {
 	if err := l.hit(at, failpoint.Before); err != nil {
 		return err
 	}
-	var kept func()
-	err := l.transact("wrote", l.db.Update, func(tx *bbolt.Tx) error {
+	var n uint64        // of the record to wait for
+	var charges []place // of queries, for failpoint
+	kept := func() {}
+	err := l.transact("wrote", func(tx *bbolt.Tx) error {
+		l.changes, l.charges = nil, nil
 		err := fn(tx)
-		if err == nil {
+		charges = l.charges
+		if err == nil && how != later {
 			kept, err = l.putShown(tx)
 		}
-		return err
+		if err != nil {
+			if l.changes != nil {
+				l.undo()
+			}
+			return err
+		}
+		if l.log == nil || how == whole || !l.log.fits(l.changes) {
+			return l.commit()
+		}
+		if l.changes != nil {
+			number, err := l.log.append(l.changes)
+			if err != nil {
+				return &StoreError{Op: "wrote the log", Err: err}
+			}
+			if how == durable {
+				l.last[at.study] = number
+			}
+		}
+		if how == durable {
+			n = l.last[at.study] // also of what fn found there, written by another
+		}
+		return nil
 	})
+	for _, c := range charges {
+		if err == nil {
+			err = l.hit(c, failpoint.Before)
+		}
+	}
+	if err == nil {
+		err = l.sync(n)
+	}
 	if err != nil {
 		return err
 	}
 	kept()
+	for _, c := range charges {
+		if err := l.hit(c, failpoint.After); err != nil {
+			return err
+		}
+	}
 	return l.hit(at, failpoint.After)
+}
+
+// sync returns once the log's first n records are durable.
+func (l *Ledger) sync(n uint64) error {
+	if l.log == nil {
+		return nil
+	}
+	if err := l.log.sync(n); err != nil {
+		return l.latch(&StoreError{Op: "wrote the log", Err: err})
+	}
+	return nil
+}
+
+// settle returns once everything that was written is durable.
+func (l *Ledger) settle() error {
+	if l.log == nil {
+		return nil
+	}
+	return l.sync(l.log.written.Load())
+}
+
+// begin takes up what db and the log hold. Called with txMu held.
+func (l *Ledger) begin() error {
+	tx, err := l.db.Begin(true)
+	if err != nil {
+		return err
+	}
+	l.tx = tx
+	if l.log == nil {
+		return nil
+	}
+	// bbolt numbers a transaction by those that were committed before it
+	return l.log.replay(uint64(tx.ID())-1, func(changes []byte) error {
+		for len(changes) > 0 {
+			c, rest, ok := cutChange(changes)
+			if !ok {
+				return lostLog("is damaged")
+			}
+			if err := apply(tx, c); err != nil {
+				return err
+			}
+			changes = rest
+		}
+		return nil
+	})
+}
+
+// undo takes back what is not in the log. Called with txMu held.
+func (l *Ledger) undo() {
+	if l.tx != nil {
+		l.tx.Rollback()
+		l.tx = nil
+	}
+}
+
+// commit makes db hold all of it, and the log begin anew. Called with txMu held.
+func (l *Ledger) commit() error {
+	tx := l.tx
+	base := uint64(tx.ID())
+	l.tx = nil
+	if err := tx.Commit(); err != nil {
+		return stored("wrote", err)
+	}
+	if l.log != nil {
+		l.log.begin(base)
+	}
+	return nil
+}
+
+// do makes a change, and notes it for the log.
+func (l *Ledger) do(tx *bbolt.Tx, c change) error {
+	switch c.op {
+	case opPut:
+		l.changes = appendChange(l.changes, c.op, c.path, c.key, c.value)
+		c.value = bytes.Clone(c.value) // bbolt keeps it
+	case opDelete:
+		l.changes = appendChange(l.changes, c.op, c.path, c.key)
+	default:
+		l.changes = appendChange(l.changes, c.op, c.path)
+	}
+	return stored("wrote", apply(tx, c))
+}
+
+// put sets a key of the bucket that a path leads to.
+func (l *Ledger) put(tx *bbolt.Tx, key, value []byte, path ...[]byte) error {
+	return l.do(tx, change{opPut, path, key, value})
+}
+
+// apply makes a change in db's transaction. Making what is there and dropping what is not is fine.
+func apply(tx *bbolt.Tx, c change) error {
+	if c.op == opDrop {
+		if err := tx.DeleteBucket(c.path[0]); !errors.Is(err, berrors.ErrBucketNotFound) {
+			return err
+		}
+		return nil
+	}
+	b, err := tx.CreateBucketIfNotExists(c.path[0])
+	for _, name := range c.path[1:] {
+		if err == nil {
+			b, err = b.CreateBucketIfNotExists(name)
+		}
+	}
+	switch {
+	case err != nil:
+		return err
+	case c.op == opPut:
+		return b.Put(c.key, c.value)
+	case c.op == opDelete:
+		return b.Delete(c.key)
+	}
+	return nil
 }
 
 // place names an update for failpoint.
@@ -286,7 +504,10 @@ func (l *Ledger) hit(at place, phase failpoint.Phase) error {
 	return nil
 }
 
-func (l *Ledger) transact(op string, run func(func(*bbolt.Tx) error) error, fn func(*bbolt.Tx) error) (err error) {
+// transact runs fn on db's transaction, one at a time.
+func (l *Ledger) transact(op string, fn func(*bbolt.Tx) error) (err error) {
+	l.txMu.Lock()
+	defer l.txMu.Unlock()
 	if err := l.Err(); err != nil {
 		return err
 	}
@@ -299,32 +520,28 @@ func (l *Ledger) transact(op string, run func(func(*bbolt.Tx) error) error, fn f
 			err = l.latch(&StoreError{Op: op, Err: fmt.Errorf("the database is damaged: %v", p)})
 		}
 	}()
-	var inner error
-	err = run(func(tx *bbolt.Tx) error {
-		inner = fn(tx)
-		return inner
-	})
-	if s, ok := errors.AsType[*StoreError](inner); ok {
+	if l.tx == nil {
+		err = l.begin()
+		if _, ok := errors.AsType[*LostError](err); err != nil && !ok {
+			err = &StoreError{Op: op, Err: err}
+		}
+	}
+	if err == nil {
+		err = fn(l.tx)
+	}
+	if s, ok := errors.AsType[*StoreError](err); ok {
 		return l.latch(s)
 	}
-	switch {
-	case inner != nil:
-		return inner
-	case errors.Is(err, berrors.ErrDatabaseNotOpen) && errors.Is(l.Err(), ErrClosed):
-		return ErrClosed
-	case err != nil:
-		return l.latch(&StoreError{Op: op, Err: err})
-	}
-	return nil
+	return err
 }
 
 // newPlaces takes n fresh places of the key file within tx.
-func newPlaces(tx *bbolt.Tx, n int) (uint64, error) {
+func (l *Ledger) newPlaces(tx *bbolt.Tx, n int) (uint64, error) {
 	meta := tx.Bucket(metaBucket)
 	v := meta.Get(nextKey)
 	if len(v) != 8 {
 		return 0, &LostError{File: dbName, Reason: "is damaged"}
 	}
 	first := binary.BigEndian.Uint64(v)
-	return first, stored("wrote", meta.Put(nextKey, binary.BigEndian.AppendUint64(nil, first+uint64(n))))
+	return first, l.put(tx, nextKey, binary.BigEndian.AppendUint64(nil, first+uint64(n)), metaBucket)
 }

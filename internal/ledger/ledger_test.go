@@ -242,15 +242,12 @@ func TestItemsBelongToTheirStudy(t *testing.T) {
 	}
 }
 
-// The database's file fails under the ledger: the first error latches, and the
+// The log's file fails under the ledger: the first error latches, and the
 // files still hold everything that was acknowledged.
 func TestStoreErrorLatches(t *testing.T) {
 	dir := t.TempDir()
 	var file *os.File
-	l, err := open(dir, hooks{openDB: func(name string, flag int, mode os.FileMode) (f *os.File, err error) {
-		file, err = os.OpenFile(name, flag, mode)
-		return file, err
-	}})
+	l, err := open(dir, hooks{logFile: func(f *os.File) blockFile { file = f; return f }})
 	must(t, err)
 	defer l.Close()
 	must(t, l.Approve(approval(1, 1)))
@@ -263,7 +260,7 @@ func TestStoreErrorLatches(t *testing.T) {
 	if !ok || !errors.Is(err, os.ErrClosed) {
 		t.Fatalf("Charge on a failed file: %v", err)
 	}
-	_, upErr := j.Upload(0, 0, [32]byte{}, func() ([]byte, error) { t.Error("computed on a failed ledger"); return nil, nil })
+	_, upErr := j.Upload(0, 0, [32]byte{}, 0.5, func() ([]byte, error) { t.Error("computed on a failed ledger"); return nil, nil })
 	_, slotErr := j.Slot(0)
 	for name, err := range map[string]error{
 		"Approve": l.Approve(approval(2, 1)), "Charge": l.Charge(study(1), 0, 0.5), "Finish": l.Finish(study(1), "done"),
@@ -292,6 +289,7 @@ func TestDamagedPage(t *testing.T) {
 	for i := range 20 {
 		must(t, l.Journal(study(1)).PutSlot(i, bytes.Repeat([]byte{1}, 3000)))
 	}
+	must(t, commitAll(l))
 	must(t, l.Close())
 	info, err := os.Stat(filepath.Join(dir, dbName))
 	must(t, err)

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
 	"testing"
 
@@ -20,7 +21,7 @@ type model struct{ log []event }
 
 func (m *model) any(pred func(event) bool) (event, bool) {
 	for _, e := range m.log {
-		if e.do != "charge" && pred(e) {
+		if pred(e) {
 			return e, true
 		}
 	}
@@ -62,10 +63,6 @@ func (m *model) answer(st step) string {
 	past := m.has(func(e event) bool { return e.s >= st.s && (e.q < st.q || e.do == "final") })
 	switch st.do {
 	case "upload":
-		charged := false
-		for _, e := range m.log {
-			charged = charged || e.do == "charge" && e.q == st.q
-		}
 		switch {
 		case uploaded && !same(up):
 			return "conflict upload"
@@ -79,8 +76,6 @@ func (m *model) answer(st step) string {
 			return "query order"
 		case m.has(func(e event) bool { return e.s >= st.s }):
 			return "slot order"
-		case !charged:
-			return "not charged"
 		}
 	case "sign", "first":
 		first, _ := m.any(func(e event) bool { return e.do == "sign" })
@@ -151,16 +146,11 @@ func TestJournalModel(t *testing.T) {
 		m := &model{}
 		for i := range rapid.IntRange(1, 25).Draw(rt, "steps") {
 			st := step{
-				do:  rapid.SampledFrom([]string{"upload", "upload", "sign", "sign", "first", "shares", "shares", "shared", "shared", "final", "charge", "charge"}).Draw(rt, "do"),
+				do:  rapid.SampledFrom([]string{"upload", "upload", "sign", "sign", "first", "shares", "shares", "shared", "shared", "final"}).Draw(rt, "do"),
 				q:   rapid.IntRange(0, 3).Draw(rt, "query"),
 				s:   rapid.IntRange(0, 5).Draw(rt, "slot"),
 				ctx: rapid.SampledFrom([]string{"c", "c", "d"}).Draw(rt, "context"),
 				u:   rapid.SampledFrom([]string{"U", "U", "V"}).Draw(rt, "survivors"),
-			}
-			if st.do == "charge" {
-				must(t, l.Charge(id, st.q, 0.01))
-				m.record(st, "")
-				continue
 			}
 			want := m.answer(st)
 			v := made(i, st)
@@ -176,6 +166,18 @@ func TestJournalModel(t *testing.T) {
 			if rapid.IntRange(0, 19).Draw(rt, "restart") == 0 {
 				must(t, l.Close())
 				l = mustOpen(t, dir)
+			}
+		}
+		// what was charged is what was uploaded for, once a query: no less, and nothing else
+		charged := map[int]bool{}
+		for _, e := range m.log {
+			if e.do == "upload" {
+				charged[e.q] = true
+			}
+		}
+		for _, s := range l.Studies() {
+			if s.Study == id && (s.Queries != len(charged) || math.Abs(s.SpentRho-0.01*float64(len(charged))) > 1e-12) {
+				rt.Fatalf("%d queries charged, %g in all\nafter %+v", s.Queries, s.SpentRho, m.log)
 			}
 		}
 	})

@@ -161,13 +161,19 @@ func (j *Journal) onlyOnce(name string, query, slot int, find func(*record) ([]b
 }
 
 // Upload returns the site's upload for a slot, computing it at most once: two
-// different vectors under one mask reveal their difference. The same query,
-// slot and context return the bytes on record; another query or context is a
-// *ConflictError. A new upload needs the query charged (ErrNotCharged), a slot
-// later than every slot on record and a query not earlier (*RuleError), and no
-// shares sent for the query, whose opening then only has to be finished
-// (*HeldError). An error of compute is returned and leaves no trace.
-func (j *Journal) Upload(query, slot int, context [32]byte, compute func() ([]byte, error)) ([]byte, error) {
+// different vectors under one mask reveal their difference. The query's charge
+// is put on record with the first of its uploads, in one transaction: none of
+// them leaves without it. The same query, slot and context return the bytes on
+// record; another query or context is a *ConflictError. A new upload needs a slot
+// with a secret, later than every slot on record, a query not earlier
+// (*RuleError), and no shares sent for the query, whose opening then only has to
+// be finished (*HeldError). Another charge of the query on record is a
+// *ConflictError, charges beyond the approved ρ a *ChargeError, before anything
+// is computed. An error of compute is returned and leaves no trace, nor charge.
+func (j *Journal) Upload(query, slot int, context [32]byte, rho float64, compute func() ([]byte, error)) ([]byte, error) {
+	if err := checkRho(rho); err != nil {
+		return nil, err
+	}
 	find := func(r *record) ([]byte, error) {
 		p, err := r.open(query, slot)
 		if err != nil {
@@ -190,8 +196,8 @@ func (j *Journal) Upload(query, slot int, context [32]byte, compute func() ([]by
 		if slot <= p.Slot {
 			return nil, r.rule(SlotOrder, &p, query, slot)
 		}
-		if r.get(chargeBucket, index(query)) == nil {
-			return nil, ErrNotCharged
+		if err := r.charge(query, rho, false); err != nil {
+			return nil, err
 		}
 		return nil, errNothing
 	}
@@ -202,8 +208,9 @@ func (j *Journal) Upload(query, slot int, context [32]byte, compute func() ([]by
 		}
 		p.enter(query, slot)
 		return first(
+			func() error { return r.charge(query, rho, true) },
 			func() error { return r.save(uploadBucket, index(slot), uploadRecord{query, context[:]}) },
-			func() error { return r.keep(uploadBytes, [][]byte{index(slot)}, [][]byte{value}) },
+			func() error { return r.keepWith(slot, uploadBytes, index(slot), value) },
 			func() error { return r.save(nil, progressKey, p) },
 		)
 	})
@@ -328,7 +335,7 @@ func (j *Journal) OpenShares(query, slot int, context [32]byte, survivors []byte
 			func() error {
 				return r.save(shareBucket, index(query), signedRecord{query, slot, context[:], survivors, nil})
 			},
-			func() error { return r.keep(shareBytes, [][]byte{index(query)}, [][]byte{shares}) },
+			func() error { return r.keepWith(slot, shareBytes, index(query), shares) },
 			func() error { return r.save(nil, progressKey, p) },
 		)
 	})
@@ -382,7 +389,7 @@ func (j *Journal) Final(query, slot int, result []byte) error {
 }
 
 // FinalThenErase is Final without the erasure, for a caller that calls Erase next, while something
-// else goes on: it is three of Final's five writes.
+// else goes on: it is one of Final's two fsyncs.
 func (j *Journal) FinalThenErase(query, slot int, result []byte) error {
 	return j.final(query, slot, result, false)
 }

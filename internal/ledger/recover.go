@@ -27,8 +27,8 @@ type Recovery struct {
 	Aside string
 }
 
-// Recover makes a ledger usable again whose key file is missing, damaged, of
-// another ledger or of another time than ledger.db. The budgets stay. Every
+// Recover makes a ledger usable again whose key file or log is missing, damaged,
+// of another ledger or of another time than ledger.db. The budgets stay. Every
 // study that was approved and is not finished is finished with CodeRecovered and
 // its whole approved ρ counts as spent, since nobody can say what was sent for
 // it. Every secret is gone; a new key file takes the old one's place. agree is
@@ -47,7 +47,7 @@ func Recover(dir string, agree func(Recovery) error) (Recovery, error) {
 	if err != nil {
 		return rec, err
 	}
-	l := &Ledger{dir: dir, db: db, journals: map[[32]byte]*Journal{}}
+	l := newLedger(dir, db)
 	defer l.Close()
 	id, made, err := l.identity()
 	if err != nil {
@@ -56,7 +56,11 @@ func Recover(dir string, agree func(Recovery) error) (Recovery, error) {
 	if id == ([16]byte{}) || !made {
 		return rec, ErrHealthy // a first start cut short: Open finishes it
 	}
+	taken := l.takeLog(id)
 	own, err := l.examine(id)
+	if taken != nil {
+		err = taken
+	}
 	lost, ok := errors.AsType[*LostError](err)
 	switch {
 	case err == nil:
@@ -96,6 +100,22 @@ func Recover(dir string, agree func(Recovery) error) (Recovery, error) {
 	}
 	rec.Populations = l.Populations()
 	return rec, l.Close()
+}
+
+// takeLog takes the log's changes in, to be committed with what Recover changes. Where the log is
+// lost ledger.db is taken as it is: it knows every approval.
+func (l *Ledger) takeLog(id [16]byte) error {
+	err := l.openLog(id, nil)
+	l.txMu.Lock()
+	defer l.txMu.Unlock()
+	if err != nil {
+		l.undo()
+	}
+	if l.log != nil {
+		err = errors.Join(err, l.log.f.Close())
+		l.log = nil
+	}
+	return err
 }
 
 // examine opens the key file and every live secret with it. own says whether the
@@ -245,7 +265,7 @@ func Restore(dir string, populations []Population, studies []StudyEntry) error {
 	if err != nil {
 		return err
 	}
-	l := &Ledger{dir: dir, db: db, journals: map[[32]byte]*Journal{}}
+	l := newLedger(dir, db)
 	err = l.update(place{"restore", [32]byte{}, -1, -1}, func(tx *bbolt.Tx) error {
 		if err := makeMeta(tx); err != nil {
 			return err

@@ -54,7 +54,7 @@ func init() {
 			{chainFollower, "if (!ok || kept.Step != step) &&", "if !ok &&"},
 		}, fed("TestRestoredCoordinator"), killer{}},
 		{"chain: a query is answered whatever the chain", 0, []edit{
-			{"internal/agent/query.go", "if no, ok := s.chained(r); !ok {\n\t\treturn no\n\t}\n\tif data == \"\" {", "if no, ok := s.chained(r); !ok && no.Code == \"\" {\n\t\treturn no\n\t}\n\tif data == \"\" {"},
+			{"internal/agent/query.go", "if no, ok := s.chained(r); !ok {\n\t\treturn no\n\t}\n\tmasked, err", "if no, ok := s.chained(r); !ok && no.Code == \"\" {\n\t\treturn no\n\t}\n\tmasked, err"},
 		}, in("agent", "TestBrokenChain"), killer{}},
 		{"chain: a set is signed whatever the chain", 0, []edit{
 			{"internal/agent/query.go", "if no, ok := s.chained(r); !ok {\n\t\treturn no\n\t}\n\tu := ", "u := "},
@@ -72,7 +72,7 @@ func init() {
 			{agentChain, "own = chain.Released(s.plan.Digest, held.Encoded)", "_ = held"},
 		}, in("agent", "TestChainHoldsWhatWasTold"), killer{}},
 		{"chain: an answer leaves before the head is kept", 0, []edit{
-			{"internal/agent/query.go", "both were on record.\n\tif err := s.agent.ledger.KeepChain(); err != nil {", "both were on record.\n\tif err := s.agent.ledger.Err(); err != nil {"},
+			{"internal/agent/query.go", "it was on record.\n\tif err := s.agent.ledger.KeepChain(); err != nil {", "it was on record.\n\tif err := s.agent.ledger.Err(); err != nil {"},
 		}, in("agent", "TestChainIsKeptBeforeTheAnswer"), killer{}},
 		{"chain: any head is accepted", 0, []edit{
 			{agentChain, "case v.Shown.Link != link:", "case false:"},
@@ -84,7 +84,7 @@ func init() {
 			{"internal/uplink/uplink.go", "if u.link == l {\n\t\tu.o.Head(m)", "if true {\n\t\tu.o.Head(m)"},
 		}, in("uplink", "TestHeadsInTheirOrder"), killer{}},
 		{"chain: the ledger forgets what it was shown", 0, []edit{
-			{ledgerChain, "if err := b.Put(chainKey(e.Number), ", "if err := b.Put(chainKey(1), "},
+			{ledgerChain, "if err := put(chainBucket, chainKey(e.Number), ", "if err := b.Put(chainKey(1), "},
 		}, in("ledger", "TestChainIsKeptByTheNextWrite"), killer{}},
 		{"chain: a pin keeps what waits", 0, []edit{
 			{ledgerChain, "\t\tl.shown = nil // of the chain that is given up\n", ""},

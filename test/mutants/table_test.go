@@ -108,7 +108,7 @@ func mutants() []mutant {
 			{studyQuery, "		rho[q.Branch] += q.Rho\n", "		if q.Kind != KindHistogram {\n			rho[q.Branch] += q.Rho\n		}\n"},
 		}, in("study", "TestBudget"), histograms},
 		{"histogram charge missing: at the site", 9, []edit{
-			{agentQuery, "s.agent.ledger.Charge(s.plan.Digest, ask.Query, s.plan.Queries[ask.Query].Rho)", "s.agent.ledger.Charge(s.plan.Digest, ask.Query, map[bool]float64{ask.Kind != study.KindHistogram: s.plan.Queries[ask.Query].Rho}[true])"},
+			{agentQuery, "open.query.Context, s.plan.Queries[ask.Query].Rho, func", "open.query.Context, map[bool]float64{ask.Kind != study.KindHistogram: s.plan.Queries[ask.Query].Rho}[true], func"},
 		}, in("agent", "TestCoordinatorSeesNoExactSum"), killer{}},
 		{"second sample after failover", 10, []edit{
 			{release, "	\"errors\"\n", "	\"crypto/rand\"\n	\"errors\"\n"},
@@ -119,13 +119,12 @@ func mutants() []mutant {
 			{studyQuery, "share.Carried(p.Thresholds.MinSurvivors,", "share.Carried(p.Thresholds.Sites,"},
 		}, in("study", "TestDistributedPlan"), distributed},
 		{"charge after release", 12, []edit{
-			{agentQuery, "	if data == \"\" {\n		if err := s.agent.ledger.Charge(", "	if false {\n		if err := s.agent.ledger.Charge("},
-			{"internal/ledger/query.go", "if r.get(chargeBucket, index(query)) == nil {", "if false {"},
-			{agentQuery, "	s.record(r, release)\n", "	s.agent.ledger.Charge(s.plan.Digest, r.Query, s.plan.Queries[r.Query].Rho)\n	s.record(r, release)\n"},
+			{"internal/ledger/query.go", "			func() error { return r.charge(query, rho, true) },\n", ""},
+			{"internal/ledger/query.go", "			func() error { return r.save(finalBucket,", "			func() error { return r.charge(query, 1e-9, true) },\n			func() error { return r.save(finalBucket,"},
 		}, killer{pkg: "test/sim", run: "TestQuiet", tags: "failpoint", says: "charge-before-upload: "}, killer{}},
-		{"charge after release: the journal asks for none", 12, []edit{
-			{"internal/ledger/query.go", "if r.get(chargeBucket, index(query)) == nil {", "if false {"},
-		}, in("ledger", "TestOnceOnlyRules"), killer{}},
+		{"charge after release: an upload is stored without its charge", 12, []edit{
+			{"internal/ledger/query.go", "			func() error { return r.charge(query, rho, true) },\n", ""},
+		}, in("ledger", "TestUploadCharges"), killer{}},
 		{"noise lifted before it is added mod 2^b", 13, []edit{
 			{release, "lift(v+uint64(draws[i]), bits)", "lift(v, bits) + draws[i]"},
 		}, in("aggregate", "TestNoiseIsAddedInTheRing"), edge},

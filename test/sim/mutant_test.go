@@ -26,9 +26,8 @@ var mutants = []mutant{
 		{"internal/aggregate/release.go", "noise.NewKeyed(key)", "rand.Reader"},
 	}, "TestO6RestoredBackup/opening-before/released-after", "one-release"},
 	{"charge after release", []edit{
-		{"internal/agent/query.go", "	if data == \"\" {\n		if err := s.agent.ledger.Charge(", "	if false {\n		if err := s.agent.ledger.Charge("},
-		{"internal/ledger/query.go", "if r.get(chargeBucket, index(query)) == nil {", "if false {"},
-		{"internal/agent/query.go", "	s.record(r, release)\n", "	s.agent.ledger.Charge(s.plan.Digest, r.Query, s.plan.Queries[r.Query].Rho)\n	s.record(r, release)\n"},
+		{"internal/ledger/query.go", "			func() error { return r.charge(query, rho, true) },\n", ""},
+		{"internal/ledger/query.go", "			func() error { return r.save(finalBucket,", "			func() error { return r.charge(query, 1e-9, true) },\n			func() error { return r.save(finalBucket,"},
 	}, "TestQuiet", "charge-before-upload"},
 	{"survivors asked before they are committed", []edit{
 		{"internal/round/step.go", "		return s.propose(Entry{Kind: EntrySurvivors, Survivors: s.wanted()})\n	case s.Survivors == nil:\n",

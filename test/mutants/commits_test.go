@@ -1,0 +1,64 @@
+//go:build mutants
+
+package mutants
+
+// What makes a site's ledger durable, and what is found of it again.
+func init() {
+	const log, store, items, once, wallet = "internal/ledger/log.go", "internal/ledger/ledger.go", "internal/ledger/item.go", "internal/ledger/query.go", "internal/ledger/budget.go"
+	tables = append(tables, []mutant{
+		{"commits: answered before it is durable", 0, []edit{
+			{store, "		err = l.sync(n)\n", "		_ = n\n"},
+		}, in("ledger", "TestDurableWhenAnswered"), killer{}},
+		{"commits: answered from what is not durable", 0, []edit{
+			{"internal/ledger/journal.go", "if failed := j.l.sync(n); failed != nil {", "if failed := j.l.sync(0 * n); failed != nil {"},
+		}, in("ledger", "TestReadsWait"), killer{}},
+		{"commits: each waits for an fsync of its own", 0, []edit{
+			{log, "	if c.durable.Load() >= n || c.failed != nil {", "	if c.failed != nil {"},
+		}, in("ledger", "TestWaitersShareASync"), killer{}},
+		{"commits: an fsync that failed is tried again", 0, []edit{
+			{log, "	if c.durable.Load() >= n || c.failed != nil {", "	if c.durable.Load() >= n {"},
+		}, in("ledger", "TestLogSyncFails"), killer{}},
+		{"commits: a record that followed another", 0, []edit{
+			{log, "&& !broken && r.number == c.next && r.prev == c.prev:", "&& (broken || r.number > 0 || c.next == 0):"},
+		}, in("ledger", "TestLateRecord"), killer{}},
+		{"commits: a damaged record ends the log", 0, []edit{
+			{log, "case r.base == base && r.durable > c.next:", "case false:"},
+		}, in("ledger", "TestDamagedLog"), killer{}},
+		{"commits: an older ledger.db", 0, []edit{
+			{log, "case r.base > base:", "case false:"},
+		}, in("ledger", "TestRestoredAlone"), killer{}},
+		{"commits: records of before ledger.db's commit", 0, []edit{
+			{log, "case r.base == base && !broken", "case !broken"},
+		}, in("ledger", "TestCommittedLog"), killer{}},
+		{"commits: another ledger's log", 0, []edit{
+			{log, "if !bytes.Equal(head[:], append([]byte(logMagic), id[:]...)) {", "if bytes.Equal(head[:], nil) {"},
+		}, in("ledger", "TestDamagedLog"), killer{}},
+		{"commits: a torn record", 0, []edit{
+			{log, "return r, sha256.Sum256(b[32:logHead+n]) == r.sum", "return r, true"},
+		}, in("ledger", "TestTornRecord"), killer{}},
+		{"commits: a change that fails leaves half of it", 0, []edit{
+			{store, "			if l.changes != nil {\n				l.undo()\n			}\n", ""},
+		}, in("ledger", "TestUndone"), killer{}},
+		{"commits: an approval in the log alone", 0, []edit{
+			{wallet, "return l.updateWhole(of(\"approve\"", "return l.update(of(\"approve\""},
+		}, in("ledger", "TestLostLog"), killer{}},
+		{"commits: a lost log is recovered without a word", 0, []edit{
+			{"internal/ledger/recover.go", "	if taken != nil {\n		err = taken\n	}\n", "	_ = taken\n"},
+		}, in("ledger", "TestLostLog"), killer{}},
+		{"commits: a key is erased before what says so is durable", 0, []edit{
+			{items, "	if err := r.l.settle(); err != nil {\n		return err\n	}\n", ""},
+		}, in("ledger", "TestErasureWaits"), killer{}},
+		{"commits: a head that is on record is written again", 0, []edit{
+			{"internal/ledger/chain.go", "bytes.Equal(b.Get(key), value) {", "false {"},
+		}, in("ledger", "TestSyncsOfAQuery"), killer{}},
+		{"commits: the upload is written by itself", 0, []edit{
+			{once, "	value, err := compute()\n	if err != nil {\n		return nil, err\n	}\n	// What find", "	value, err := compute()\n	if err != nil {\n		return nil, err\n	}\n	j.write(place{name: \"test\"}, func(r *record) error { return r.put(nil, []byte(\"test\"), value) })\n	// What find"},
+		}, in("ledger", "TestSyncsOfAQuery"), killer{}},
+		{"commits: an upload beyond what was approved is computed", 0, []edit{
+			{once, "		if err := r.charge(query, rho, false); err != nil {\n			return nil, err\n		}\n", ""},
+		}, in("ledger", "TestUploadCharges"), killer{}},
+		{"commits: an upload beyond what was approved", 0, []edit{
+			{wallet, "if spent+rho > e.Rho*(1+tolerance) {\n		return &ChargeError", "if false {\n		return &ChargeError"},
+		}, in("ledger", "TestUploadCharges"), killer{}},
+	})
+}
