@@ -3,7 +3,6 @@ package covey
 import (
 	"crypto/ed25519"
 	"fmt"
-	"math"
 	"os"
 	"reflect"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"covey/internal/noise"
 	"covey/internal/proposal"
 	"covey/internal/study"
 )
@@ -218,10 +218,13 @@ func TestStudyPageRules(t *testing.T) {
 		t.Errorf("the graph is %+v, with dropout = 0.1 %+v", few.Proposal.Graph, more.Proposal.Graph)
 	}
 	says("dropout", "0.1")
-	const wide = "name = \"s\"\ndataset = \"rows\"\nepsilon = 1.0\ndelta = 1e-6\nmethod = \"covariance\"\ncolumns = [\"c1..c1000\"]\n[defaults]\nscale = 1\n"
-	spec, err := proposal.ParseSpec([]byte(wide))
-	if want := time.Millisecond + 500_500*2*time.Microsecond; err != nil || math.Abs(float64(time.Duration(spec.Deadlines.Tick)-want)) > float64(time.Millisecond) {
-		t.Errorf("a tick of %v for 500,500 values: %v", time.Duration(spec.Deadlines.Tick), err)
+	central := plan(3, 1000, power)
+	for i, sigma := range []noise.Sigma{1 << 38, 1 << 41} { // 2^28 and 2^31 grid steps
+		want := time.Millisecond + time.Duration(central.Queries[0].Values)*[]time.Duration{time.Microsecond, 5 * time.Microsecond}[i]
+		if got := central.Tick(study.Ask{Sigma: sigma}); got != want {
+			t.Errorf("a tick of %v at σ = %g, want %v", got, sigma.Float(), want)
+		}
 	}
-	says("deadlines.tick", "2 µs a value")
+	says("deadlines.tick", "1 µs a value of the query")
+	says("deadlines.tick", "5 µs where σ is above 2^29 grid steps")
 }

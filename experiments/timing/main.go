@@ -49,7 +49,12 @@ func run(w io.Writer, releases int) error {
 			}
 			once, half := rank(s.magnitude, s.once)
 			least, _ := rank(s.magnitude, s.least)
-			tick, late := tickOf(values), 0
+			sigma, err := noise.SigmaAtLeast(law.sigma)
+			if err != nil {
+				return err
+			}
+			// that of a query (study.Plan.Tick) whose study sets no deadlines.tick, in ns
+			tick, late := float64(time.Millisecond+sigma.DrawTime(values)), 0
 			ticks := make([]float64, len(s.once))
 			for i, x := range s.once {
 				ticks[i] = math.Ceil(x / tick)
@@ -62,7 +67,7 @@ func run(w io.Writer, releases int) error {
 				r, _ := rank(s.magnitude, ticks)
 				after = interval(r, half)
 			}
-			fmt.Fprintf(t, "%s\t%d\t%d\t%.1f\t%.1f\t%.3f\t%s\t%.3f\t%s\t%.0f\t%.0f\t%d\t%s\t\n", law.name, values, len(s.once),
+			fmt.Fprintf(t, "%s\t%d\t%d\t%.1f\t%.1f\t%.3f\t%s\t%.3f\t%s\t%.0f\t%.3g\t%d\t%s\t\n", law.name, values, len(s.once),
 				quantile(s.once, 0.5)/1e3, quantile(s.once, 0.99)/1e3, once, interval(once, half), least, interval(least, half), s.slope(), tick/1e6, late, after)
 			if values == 1 {
 				s.name = law.name
@@ -84,10 +89,6 @@ func run(w io.Writer, releases int) error {
 func interval(r, half float64) string {
 	return fmt.Sprintf("%.3f..%.3f", math.Tanh(math.Atanh(r)-half), math.Tanh(math.Atanh(r)+half))
 }
-
-// tickOf is the default tick of a study whose longest answer has so many values (deadlines.tick),
-// in ns.
-func tickOf(values int) float64 { return 1e6 * math.Round(1+2e-3*float64(values)) }
 
 // seen are releases: the time in ns that the noise of each took, Σ|draw|/σ of its values, and the
 // least of five times that the same draws took, which is nearer to what they take by themselves

@@ -348,6 +348,25 @@ func TestTwoLeadersTwoBoxes(t *testing.T) {
 	})
 }
 
+// TestBoxesOfAnotherSetup: boxes that were checked against a setup count in no other.
+func TestBoxesOfAnotherSetup(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, other := newFederation(t, 4, nil), newFederation(t, 4, nil)
+		defer func() { f.c.Close(); other.c.Close() }()
+		f.sites[1].mute = func(m *covey.SiteMessage) bool { return m.GetBoxes() != nil }
+		f.pump(nil)
+		other.pump(nil)
+		s := f.c.machine.lock().sessions[f.plan.Digest]
+		defer f.c.machine.unlock()
+		if e := s.dealt(1, 0, f.sites[1].boxes, other.sites[1].setup, true); e != nil {
+			t.Errorf("%+v", e)
+		}
+		if e := s.dealt(1, 0, f.sites[1].boxes, f.sites[1].setup, true); e == nil {
+			t.Error("the same setup at a site and here differs")
+		}
+	})
+}
+
 // TestFirstBoxesCount: boxes that come again change nothing.
 func TestFirstBoxesCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

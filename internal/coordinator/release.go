@@ -35,24 +35,24 @@ func (m *leader) open(digest proposal.Digest, s *session, e round.Open) {
 			return
 		}
 		aggregate.Wipe(sum, opening)
-		var signed round.Released
-		if err == nil {
-			signed, err = sign(c.authority.SigningKey(), released)
-			signed.Certificate = certificate
-		}
-		var next study.Course
-		if err == nil {
-			next, err = before.Next(released)
-		}
 		if err != nil {
-			c.log.Error("a sum was not released", "study", digest, "query", e.Ask.Query, "slot", e.Ask.Slot, "error", err)
-			c.event(term, digest, failure(e.Ask, err))
+			c.unreleased(term, digest, e.Ask, err)
 			return
 		}
-		// Results leave on the tick, so that the time sampling took says nothing: of all that was
-		// done since, only that depends on a secret.
-		tick := time.Duration(plan.Proposal.Spec.Deadlines.Tick)
+		// On the tick, so that the time sampling took says nothing: what comes before the draws and
+		// behind the tick takes time by public numbers and by what is released.
+		tick := plan.Tick(e.Ask)
 		c.after(tick-max(0, c.now().Sub(began))%tick, nil, func() {
+			signed, err := sign(c.authority.SigningKey(), released)
+			signed.Certificate = certificate
+			var next study.Course
+			if err == nil {
+				next, err = before.Next(released)
+			}
+			if err != nil {
+				c.unreleased(term, digest, e.Ask, err)
+				return
+			}
 			c.inTerm(term, func(m *leader) {
 				if !state.Terminal() && state.Query == e.Ask.Query && state.Slot == e.Ask.Slot {
 					m.propose(state.NewReleased(released, signed, next))
@@ -60,6 +60,12 @@ func (m *leader) open(digest proposal.Digest, s *session, e round.Open) {
 			})
 		})
 	})
+}
+
+// unreleased ends a study at a sum that was not released.
+func (c *core) unreleased(term int, digest proposal.Digest, of study.Ask, err error) {
+	c.log.Error("a sum was not released", "study", digest, "query", of.Query, "slot", of.Slot, "error", err)
+	c.event(term, digest, failure(of, err))
 }
 
 // needs reports whether an opening goes on once sites have sent what it lacks.

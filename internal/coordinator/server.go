@@ -15,6 +15,7 @@ import (
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/round"
+	"covey/internal/secagg"
 	"covey/internal/stream"
 	"covey/internal/wire"
 )
@@ -208,7 +209,11 @@ func (c *Coordinator) receive(l *link, m wire.Message) error {
 		c.linked(l, units, m.Chain)
 		return nil
 	}
-	return c.fromSite(m.About().Study, l, func(s *session, site int) round.Event {
+	digest := m.About().Study
+	if m, ok := m.(wire.Boxes); ok {
+		return c.dealt(digest, l, m)
+	}
+	return c.fromSite(digest, l, func(s *session, site int) round.Event {
 		switch m := m.(type) {
 		case wire.Decision:
 			return s.decided(site, m.Verdict, m.Code, m.Signature)
@@ -216,8 +221,6 @@ func (c *Coordinator) receive(l *link, m wire.Message) error {
 			return s.announced(site, m.Attempt, m.Signed)
 		case wire.Nonce:
 			return s.revealed(site, m.Attempt, m.Nonce)
-		case wire.Boxes:
-			return s.dealt(site, m.Attempt, m.Boxes)
 		case wire.Confirmation:
 			return s.confirmed(site, m)
 		case wire.Recalled:
@@ -238,5 +241,25 @@ func (c *Coordinator) receive(l *link, m wire.Message) error {
 			return s.refused(site, m)
 		}
 		return nil
+	})
+}
+
+// dealt checks a site's boxes while others' messages are handled: their signatures are most of what
+// a setup costs the leader.
+func (c *Coordinator) dealt(digest proposal.Digest, l *link, m wire.Boxes) error {
+	var setup *secagg.Setup
+	var from int
+	err := c.fromSite(digest, l, func(s *session, site int) round.Event {
+		if s.deals(site, m.Attempt) {
+			setup, from = s.setup, site
+		}
+		return nil
+	})
+	if err != nil || setup == nil {
+		return err
+	}
+	hold := setup.CheckBoxes(from, m.Boxes) == nil
+	return c.fromSite(digest, l, func(s *session, site int) round.Event {
+		return s.dealt(site, m.Attempt, m.Boxes, setup, hold)
 	})
 }

@@ -234,22 +234,21 @@ func (s *session) current(query, slot int) bool {
 	return s.setup != nil && s.state.Status == round.StatusRunning && query == s.state.Query && slot == s.state.Slot
 }
 
-// dealt checks a site's boxes: a site that gets one of another length, or without its sender's
-// signature, could tell nobody whose fault it is. The first boxes count.
-func (s *session) dealt(site int, attempt uint32, boxes [][]byte) round.Event {
-	if s.setup == nil || s.state.Status != round.StatusSetup || attempt != s.state.Attempt || s.state.Boxes(site) != nil {
+// deals reports whether a site's boxes are awaited. The first boxes count.
+func (s *session) deals(site int, attempt uint32) bool {
+	return s.setup != nil && s.state.Status == round.StatusSetup && attempt == s.state.Attempt && s.state.Boxes(site) == nil
+}
+
+// dealt takes a site's boxes, which were checked against this setup and hold or not: a site that
+// gets one of another length, or without its sender's signature, could tell nobody whose fault it
+// is.
+func (s *session) dealt(site int, attempt uint32, boxes [][]byte, against *secagg.Setup, hold bool) round.Event {
+	if !s.deals(site, attempt) || s.setup.Transcript() != against.Transcript() {
 		return nil
 	}
-	to := s.setup.Graph().Recipients(site)
-	if len(boxes) != len(to) {
+	if !hold {
 		s.fault(site, study.CodeBadBox)
 		return nil
-	}
-	for i, j := range to {
-		if s.setup.CheckBox(site, j, boxes[i]) != nil {
-			s.fault(site, study.CodeBadBox)
-			return nil
-		}
 	}
 	tags := s.setup.Tags(site, boxes)
 	if s.plan.Thresholds.Sparse() && tags != nil {

@@ -131,8 +131,8 @@ func entryLine(t *testing.T, e round.Entry) []byte {
 	return line
 }
 
-// TestResultsLeaveOnTheTick: a release is committed one tick after its shares are in, however the
-// clock stands then.
+// TestResultsLeaveOnTheTick: a release is committed one tick, its query's own, after its shares are
+// in, however the clock stands then.
 func TestResultsLeaveOnTheTick(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 5, nil)
@@ -142,7 +142,11 @@ func TestResultsLeaveOnTheTick(t *testing.T) {
 		if got := len(f.releases()); got != 0 {
 			t.Fatalf("%d releases before a tick", got)
 		}
-		tick := time.Duration(f.plan.Proposal.Spec.Deadlines.Tick)
+		ask, err := f.c.machine.studies[f.plan.Digest].Ask()
+		if err != nil {
+			t.Fatal(err)
+		}
+		tick := f.plan.Tick(ask)
 		time.Sleep(tick - time.Nanosecond)
 		synctest.Wait()
 		if got := len(f.releases()); got != 0 {

@@ -2,8 +2,6 @@ package proposal
 
 import (
 	"slices"
-
-	"covey/internal/query"
 )
 
 // MaxPictures is the most pairs of components that a study may picture.
@@ -77,19 +75,4 @@ func (s *Spec) checkPicture() error {
 		return FieldErrorf("picture_column", "needs picture_by = %q", PictureByColumn)
 	}
 	return nil
-}
-
-// pictureValues is how many numbers the largest of a study's pictures has; by site, of the sites
-// that are named.
-func (s *Spec) pictureValues() int {
-	groups := 1
-	switch {
-	case !s.Picture:
-		return 0
-	case s.PictureBy == PictureByColumn:
-		groups = MaxLevels + 1
-	case s.PictureBy == PictureBySite:
-		groups = min(max(1, len(s.Sites)), MaxSites)
-	}
-	return query.PictureBins * query.PictureBins * groups
 }

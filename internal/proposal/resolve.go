@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"time"
-
-	"covey/internal/query"
 )
 
 // resolve fills the profile's defaults in and checks every bound that needs
@@ -84,7 +82,7 @@ func (s *Spec) resolve() error {
 		def(&s.NormBound, BoundPrivate)
 	}
 	def(&s.Deadlines.Round, Duration(time.Minute))
-	def(&s.Deadlines.Tick, s.tick())
+	def(&s.Deadlines.Tick, Duration(time.Millisecond))
 	return s.check()
 }
 
@@ -101,22 +99,6 @@ func (s *Spec) methodAsked() string {
 	default:
 		return MethodAuto
 	}
-}
-
-// tick is the default: several times what the noise of the longest answer takes to draw, so that
-// nearly every release leaves after one.
-func (s *Spec) tick() Duration {
-	d := min(s.Width(), MaxColumns)
-	values := d * min(max(1, s.MostComponents()), MaxComponents)
-	if s.Method != MethodPower {
-		values = max(values, d*(d+1)/2)
-	}
-	values = max(values, query.LevelBins*min(s.Leveled(), MaxColumns), s.pictureValues())
-	if s.Standardizes() {
-		values = max(values, query.Tree.Definition().Values(min(len(s.Columns)-s.Leveled(), MaxColumns), 0))
-	}
-	t := time.Millisecond + time.Duration(values)*2*time.Microsecond
-	return min(Duration(t.Round(time.Millisecond)), s.Deadlines.Round)
 }
 
 // radius_share and bound_share of few units, where the proposal leaves them to their number: few

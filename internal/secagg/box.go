@@ -62,6 +62,18 @@ type parcel struct{ ct, sealed, tags, signature []byte }
 // unwrap splits a box and checks its signature. A *RelayError is a box of another length, or not of
 // its sender: nobody can be named for it.
 func (s *Setup) unwrap(from, to int, box []byte) (parcel, error) {
+	p, err := s.split(from, to, box)
+	if err != nil {
+		return parcel{}, err
+	}
+	if !ed25519.Verify(s.cfg.Identity[from], s.boxBytes(from, to, p.sealedHash(), p.tags), p.signature) {
+		return parcel{}, &RelayError{from, "a box without the sender's signature"}
+	}
+	return p, nil
+}
+
+// split is unwrap of a box whose signature was checked before.
+func (s *Setup) split(from, to int, box []byte) (parcel, error) {
 	if from < 0 || from >= s.cfg.sites() || to < 0 || to >= s.cfg.sites() || from == to {
 		return parcel{}, configError("a box from %d to %d of %d sites", from, to, s.cfg.sites())
 	}
@@ -74,9 +86,6 @@ func (s *Setup) unwrap(from, to int, box []byte) (parcel, error) {
 	p.sealed, box = box[:n], box[n:]
 	n = s.tagsSize(from, to)
 	p.tags, p.signature = box[:n], box[n:]
-	if !ed25519.Verify(s.cfg.Identity[from], s.boxBytes(from, to, p.sealedHash(), p.tags), p.signature) {
-		return parcel{}, &RelayError{from, "a box without the sender's signature"}
-	}
 	return p, nil
 }
 
@@ -93,11 +102,25 @@ func (s *Setup) boxBytes(from, to int, sealedHash [32]byte, tags []byte) []byte 
 	return slices.Concat([]byte("covey secagg box v2\x00"), s.transcript[:], u16(from), u16(to), sealedHash[:], tagsHash[:])
 }
 
-// CheckBox checks a box's length and its sender's signature, as the coordinator does before it
-// relays it.
+// CheckBox checks a box's length and its sender's signature.
 func (s *Setup) CheckBox(from, to int, box []byte) error {
 	_, err := s.unwrap(from, to, box)
 	return err
+}
+
+// CheckBoxes checks all boxes of a sender in the order of Graph.Recipients, as the coordinator does
+// before it relays one.
+func (s *Setup) CheckBoxes(from int, boxes [][]byte) error {
+	to := s.graph.Recipients(from)
+	if len(boxes) != len(to) {
+		return &RelayError{from, "boxes of another number"}
+	}
+	for i, j := range to {
+		if err := s.CheckBox(from, j, boxes[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // aead is the box's cipher. Its key binds the transcript, both sites in this order, their keys and

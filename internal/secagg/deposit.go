@@ -61,7 +61,8 @@ func (s *Setup) statement(site int, deposits []byte, tags [][]byte) []byte {
 }
 
 // CheckStatement checks a site's deposits and that they are of keys with the tags in the boxes that
-// the coordinator relayed to it. boxes are those, in the order of Graph.Senders.
+// the coordinator relayed to it. boxes are those, in the order of Graph.Senders, whose signatures it
+// has checked (CheckBoxes).
 func (s *Setup) CheckStatement(site int, deposits, signature []byte, boxes [][]byte) error {
 	if site < 0 || site >= s.cfg.sites() {
 		return configError("site %d of %d", site, s.cfg.sites())
@@ -81,7 +82,7 @@ func (s *Setup) CheckStatement(site int, deposits, signature []byte, boxes [][]b
 		if !s.sealsKeys(from, site) {
 			continue
 		}
-		p, err := s.unwrap(from, site, boxes[i])
+		p, err := s.split(from, site, boxes[i])
 		if err != nil {
 			return err
 		}

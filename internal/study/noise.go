@@ -3,6 +3,7 @@ package study
 import (
 	"fmt"
 	"math"
+	"time"
 
 	"covey/internal/noise"
 )
@@ -44,6 +45,17 @@ func (p *Plan) NoiseOver(survivors int) float64 {
 		return math.Inf(1) // no roster is so large
 	}
 	return math.Sqrt(float64(survivors)*share.Kept(survivors).Variance()) / wideSigma.Float()
+}
+
+// Tick is a query's: its opened sum goes on a whole number of ticks after its noise began to be
+// drawn, one unless the machine is slow, so that the time of the draws says nothing. Where noise is
+// distributed the coordinator draws nothing that stays in a sum.
+func (p *Plan) Tick(a Ask) time.Duration {
+	tick := time.Duration(p.Proposal.Spec.Deadlines.Tick)
+	if p.Honest > 0 {
+		return tick
+	}
+	return tick + a.Sigma.DrawTime(p.Queries[a.Query].Values)
 }
 
 // NoiseWords says for people how much noise there is, and what it depends on.

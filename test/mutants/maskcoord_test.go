@@ -6,17 +6,21 @@ package mutants
 func init() {
 	const (
 		session, release, effects = "internal/coordinator/session.go", "internal/coordinator/release.go", "internal/coordinator/effects.go"
+		server                    = "internal/coordinator/server.go"
 		prompt, opening           = "internal/round/prompt.go", "internal/round/opening.go"
 		roundStep, entries        = "internal/round/step.go", "internal/round/entry.go"
 	)
 	tables = append(tables, []mutant{
 		{"boxes: what is not the sender's is relayed", 0, []edit{
-			{session, "if s.setup.CheckBox(site, j, boxes[i]) != nil {", "if s.setup.CheckBox(site, j, boxes[i]) != nil && boxes == nil {"},
+			{server, "hold := setup.CheckBoxes(from, m.Boxes) == nil", "hold := setup.CheckBoxes(from, m.Boxes) == nil || true"},
 		}, in("coordinator", "TestBadMessages"), killer{}},
 		{"boxes: the last ones count", 0, []edit{
-			{session, "attempt != s.state.Attempt || s.state.Boxes(site) != nil {", "attempt != s.state.Attempt {"},
+			{session, "attempt == s.state.Attempt && s.state.Boxes(site) == nil", "attempt == s.state.Attempt"},
 			{roundStep, "e.Attempt == s.Attempt && l.boxes[e.Site] == nil {", "e.Attempt == s.Attempt {"},
 		}, in("coordinator", "TestFirstBoxesCount"), killer{}},
+		{"boxes: checked against another setup", 0, []edit{
+			{session, "if !s.deals(site, attempt) || s.setup.Transcript() != against.Transcript() {", "if !s.deals(site, attempt) {"},
+		}, in("coordinator", "TestBoxesOfAnotherSetup"), killer{}},
 		{"deposits: of other tags than were relayed", 0, []edit{
 			{session, "s.state.BoxesFor(site)); err != nil {", "s.state.BoxesFor(site)); err != nil && m.Signature == nil {"},
 		}, in("coordinator", "TestStatementIsChecked"), killer{}},

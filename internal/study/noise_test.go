@@ -1,0 +1,82 @@
+package study
+
+import (
+	"maps"
+	"math/big"
+	"testing"
+	"time"
+
+	"covey/internal/noise"
+	"covey/internal/proposal"
+	"covey/internal/query"
+	"covey/test/texts"
+)
+
+// TestOneTick: the draws of every kind of query with central noise take less than half of its tick,
+// at the study's σ and at the widest: least of five times, so that what else the machine does is
+// left out. A tick is of the query's own values and σ, whatever else the study asks.
+func TestOneTick(t *testing.T) {
+	met := map[Kind]bool{}
+	studies := maps.Clone(texts.Studies)
+	studies["gaps, central"] = texts.With(texts.Four, `missing = "fill"`, "central_detail = true", `center = "private"`)
+	for name, text := range studies {
+		p := mustPlan(t, text, 1000, 1000, 1000, 1000, 1000)
+		p.Proposal.Spec.Deadlines.Tick = proposal.Duration(time.Millisecond)
+		for _, q := range p.Queries {
+			a := Ask{Query: q.Index, Kind: q.Kind}
+			sigma, err := p.Sigma(q, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.Honest > 0 {
+				if a.Sigma = sigma; p.Tick(a) != time.Millisecond {
+					t.Errorf("%s: %s of sites' noise has a tick of %v", name, q.Kind, p.Tick(a))
+				}
+				continue
+			}
+			if met[q.Kind] {
+				continue
+			}
+			met[q.Kind] = true
+			each := map[noise.Sigma]time.Duration{sigma: time.Microsecond}
+			if !p.Chooses(q.Index) {
+				each[1<<44] = 5 * time.Microsecond
+			}
+			for sigma, most := range each {
+				a.Sigma = sigma
+				tick, took := p.Tick(a), fastest(t, p, q, sigma)
+				if took > tick/2 || tick != time.Millisecond+time.Duration(q.Values)*most {
+					t.Errorf("%s: %s of %d values at σ = %g takes %v, its tick is %v", name, q.Kind, q.Values, sigma.Float(), took, tick)
+				}
+			}
+		}
+	}
+	for _, k := range query.Kinds() {
+		if !met[k.Kind] {
+			t.Errorf("no study asks for %s", k.Kind)
+		}
+	}
+}
+
+// fastest is the least of five times that the noise of a query's sum takes to draw, or the choice
+// among as many candidates of which all but one are hopeless.
+func fastest(t *testing.T, p *Plan, q Query, sigma noise.Sigma) time.Duration {
+	t.Helper()
+	values, least := make([]int64, q.Values), time.Hour
+	for k := range byte(5) {
+		clear(values)
+		values[0] = 1 << 40
+		source := noise.NewKeyed([32]byte{k})
+		began := time.Now()
+		var err error
+		if p.Chooses(q.Index) {
+			_, err = noise.Select(values, big.NewRat(1, 1), source)
+		} else {
+			err = sigma.Draw(source, values)
+		}
+		if least = min(least, time.Since(began)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return least
+}

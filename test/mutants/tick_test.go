@@ -1,0 +1,32 @@
+//go:build mutants
+
+package mutants
+
+// When a release leaves.
+func init() {
+	const (
+		release  = "internal/coordinator/release.go"
+		planTick = "internal/study/noise.go"
+		drawTime = "internal/noise/sigma.go"
+	)
+	tables = append(tables, []mutant{
+		{"tick: releases leave when they are ready", 0, []edit{
+			{release, "c.after(tick-max(0, c.now().Sub(began))%tick, nil", "c.after((tick-max(0, c.now().Sub(began))%tick)/2, nil"},
+		}, in("coordinator", "TestResultsLeaveOnTheTick"), killer{}},
+		{"tick: by another clock than the draws'", 0, []edit{
+			{release, "release(plan, e, q, sum, opening, func() { began = c.now() })", "release(plan, e, q, sum, opening, func() { began = c.now().Truncate(time.Second) })"},
+		}, in("coordinator", "TestResultsLeaveOnTheTick"), killer{}},
+		{"tick: the same for every number of values", 0, []edit{
+			{planTick, "return tick + a.Sigma.DrawTime(p.Queries[a.Query].Values)", "return tick + a.Sigma.DrawTime(p.D)"},
+		}, in("study", "TestOneTick"), killer{}},
+		{"tick: none for the draws", 0, []edit{
+			{planTick, "return tick + a.Sigma.DrawTime(p.Queries[a.Query].Values)", "return tick"},
+		}, in("study", "TestOneTick"), killer{}},
+		{"tick: a wide σ has that of a narrow one", 0, []edit{
+			{drawTime, "return time.Duration(values) * largeDraw", "return time.Duration(values) * wordDraw"},
+		}, in("study", "TestOneTick"), killer{}},
+		{"tick: of draws that stay at the sites", 0, []edit{
+			{planTick, "	if p.Honest > 0 {\n		return tick\n	}\n	return tick + a.Sigma", "	return tick + a.Sigma"},
+		}, in("study", "TestOneTick"), killer{}},
+	})
+}
