@@ -16,7 +16,7 @@ func init() {
 	)
 	tables = append(tables, []mutant{
 		{"gaps: one is what the center leaves of zero", 0, []edit{
-			{derive, "						row[j] = 0\n", ""},
+			{derive, "					row[j] = 0\n", ""},
 		}, in("clip", "TestGapsTravel"), killer{}},
 		{"gaps: of a pair's second row they are values", 0, []edit{
 			{derive, "m.gapsOf(order[2*i])[at] | m.gapsOf(order[2*i+1])[at]", "m.gapsOf(order[2*i])[at]"},
