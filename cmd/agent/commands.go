@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -156,7 +157,7 @@ func (c *runCmd) Run(t *terminal) error {
 	}
 	log := shared.NewLogger(t.Err, c.Log, slog.LevelInfo)
 	memory.Keep().Log(log) // before the keys are read
-	a, err := agent.New(agent.Options{Config: config, Logger: log, Control: true})
+	a, err := agent.New(agent.Options{Config: config, Logger: log, Control: true, Free: debug.FreeOSMemory})
 	if errors.Is(err, ledger.ErrLocked) {
 		return fmt.Errorf("%s: %w", config.LedgerDir(), err)
 	}
