@@ -10,9 +10,9 @@ import (
 // often comes sooner.
 const idleAfter = 5 * time.Second
 
-// Worked tells that some work on rows ended: what nothing uses is given back to the system idleAfter
-// later, once for all that ends until then. Pages of mapped rows that nobody reads at that time go
-// too, and come back from the system's cache of files as they are read.
+// Worked tells that some work on rows ended: what nothing uses is given back to the system
+// idleAfter later, once for all that ends until then. Pages of mapped rows that nobody reads at
+// that time go too, and come back from the system's cache of files as they are read.
 func (s *Stock) Worked() {
 	if s.free == nil {
 		return

@@ -35,8 +35,8 @@ func TestIdleIsGivenBack(t *testing.T) {
 	NewStock(nil).Worked()
 }
 
-// TestIdleRowsAreThere: pages that are given back are read again, those that are read stay, and rows
-// that are closed are left alone.
+// TestIdleRowsAreThere: pages that are given back are read again, those that are read stay, and
+// rows that are closed are left alone.
 func TestIdleRowsAreThere(t *testing.T) {
 	cache, err := rowcache.Open(filepath.Join(t.TempDir(), "cache"))
 	if err != nil {
