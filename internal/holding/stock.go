@@ -18,8 +18,8 @@ type Stock struct {
 	mu      sync.Mutex
 	waiting bool                     // rest is due
 	mapped  map[*rowcache.Stored]int // rows that are open, and how many read them
-	units map[source]counted
-	looks map[string]look // by all that a data set's configuration says
+	units   map[source]counted
+	looks   map[string]look // by all that a data set's configuration says
 }
 
 // NewStock returns a Stock of nothing. free is for what is idle: debug.FreeOSMemory of a process
