@@ -68,7 +68,7 @@ var arrows = map[string][]string{
 	"internal/terms":       {"internal/frame", "internal/proposal", "internal/study"},
 	"internal/enroll":      {"internal/frame", "internal/pki", "internal/siteconfig", "internal/wire"},
 	"internal/analyst":     {"internal/enroll", "internal/frame", "internal/notify", "internal/pki", "internal/siteconfig", "internal/strict", "internal/result", "internal/proposal", "internal/study", "internal/wire"},
-	"internal/doctor":      {"internal/dataset", "internal/enroll", "internal/frame", "internal/answer", "internal/pki", "internal/profile", "internal/sitedata", "internal/siteconfig", "internal/proposal", "internal/study", "internal/wire"},
+	"internal/doctor":      {"internal/dataset", "internal/enroll", "internal/frame", "internal/answer", "internal/memory", "internal/pki", "internal/profile", "internal/sitedata", "internal/siteconfig", "internal/proposal", "internal/study", "internal/wire"},
 	"internal/holding":     {"internal/answer", "internal/clip", "internal/dataset", "internal/proposal", "internal/rowcache", "internal/siteconfig", "internal/sitedata", "internal/study"},
 	"internal/uplink":      {"internal/graph", "internal/egress", "internal/enroll", "internal/failpoint", "internal/pki", "internal/proposal", "internal/proposals", "internal/study", "internal/wire"},
 	"internal/keyring":     {"internal/ledger", "internal/secagg", "internal/study", "internal/wire"},

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -157,7 +158,7 @@ func (c *runCmd) Run(t *terminal) error {
 	}
 	log := shared.NewLogger(t.Err, c.Log, slog.LevelInfo)
 	memory.Keep().Log(log) // before the keys are read
-	a, err := agent.New(agent.Options{Config: config, Logger: log, Control: control.Serve})
+	a, err := agent.New(agent.Options{Config: config, Logger: log, Control: control.Serve, Free: debug.FreeOSMemory})
 	if errors.Is(err, ledger.ErrLocked) {
 		return fmt.Errorf("%s: %w", config.LedgerDir(), err)
 	}

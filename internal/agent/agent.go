@@ -37,6 +37,9 @@ type Options struct {
 	// Control opens the operator's socket, and what it returns serves it until ctx ends; there is
 	// none if nil. Run waits for it.
 	Control func(ctx context.Context, a *Agent) (served func() error, err error)
+	// Free gives memory that is not used back to the system, some seconds after a study's or a
+	// query's work; nil: nothing does. It is debug.FreeOSMemory where the process is the agent's.
+	Free func()
 	// DialOptions come after the agent's own.
 	DialOptions []grpc.DialOption
 }
@@ -93,7 +96,7 @@ func (a *Agent) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "agent of %s [redac
 func New(o Options) (*Agent, error) {
 	a := &Agent{
 		config: o.Config, log: o.Logger, now: o.Now, control: o.Control, dialOptions: o.DialOptions,
-		sessions: map[proposal.Digest]*session{}, stock: holding.NewStock(), charged: map[string]map[string]bool{}, strangers: map[proposal.Digest]bool{}, sizes: map[proposal.Digest]int{},
+		sessions: map[proposal.Digest]*session{}, stock: holding.NewStock(o.Free), charged: map[string]map[string]bool{}, strangers: map[proposal.Digest]bool{}, sizes: map[proposal.Digest]int{},
 		arriving:   arrivals{held: map[proposal.Digest]*arriving{}},
 		unrecorded: pace{burst: unknownBurst, every: unknownEvery}, idle: pace{burst: idleBurst, every: idleEvery},
 	}
@@ -257,6 +260,7 @@ func (a *Agent) handle(r wire.Message) wire.Message {
 	if a.ignores(r) {
 		return nil
 	}
+	defer a.stock.Worked()
 	said := a.answer(r)
 	if err := a.ledger.Err(); err != nil {
 		a.failed(err)

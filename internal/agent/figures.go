@@ -62,6 +62,7 @@ func (a *Agent) Figures(id proposal.Digest) (sitedata.Figures, error) {
 			return k.figures, nil
 		}
 	}
+	defer a.stock.Worked()
 	f, err := sitedata.Look(source, d.Request(s.plan.Proposal.Spec))
 	if err != nil {
 		return fail(err)

@@ -151,8 +151,8 @@ func within(counts []int64, p *study.Plan, k study.Kind) []int64 {
 // lengths, off what was found. Each step is a function of a unit's rows and of what the ask holds,
 // and leaves every number finite, so that the clip, which comes last, bounds what a unit adds
 // whatever the ask holds.
-// The last are kept, since a study asks about them again and again; at most two copies
-// of the rows are in memory beside the raw ones.
+// No copy of the rows is made: a derived matrix changes them as they are read, and has their norms
+// alone. The last one is kept for those, since a study asks about it again and again.
 func (r *Rows) as(p *study.Plan, site int, a study.Ask) (*clip.Matrix, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -171,7 +171,6 @@ func (r *Rows) as(p *study.Plan, site int, a study.Ask) (*clip.Matrix, error) {
 	if m := &r.moved; m.rows != nil && m.sphere == sphere && slices.Equal(m.center, a.Center) && slices.Equal(m.scale, a.Scale) && slices.Equal(m.limits, limits) && slices.Equal(m.found, a.Found) && slices.Equal(m.fill, a.Fill) {
 		return m.rows, nil
 	}
-	r.moved = moved{} // the old copy goes before the new one comes
 	rows := base
 	switch {
 	case len(a.Scale) > 0:
@@ -211,7 +210,7 @@ func (r *Rows) joined(p *study.Plan, site int, joins []int) (*clip.Matrix, error
 	if r.base != nil && r.pairs == p.Digest && slices.Equal(r.joins, joins) {
 		return r.base, nil
 	}
-	r.base, r.moved = nil, moved{} // the old copies go before the new ones come
+	r.moved = moved{} // of the old base
 	rows := r.raw
 	var err error
 	if joins != nil {

@@ -15,7 +15,7 @@ func Along(scores, squares, values []float64, d int, x []float64) error {
 	}
 	n, k := len(squares), len(x)/d
 	s := make([]float64, n*k)
-	dotsBlock(s, values, x, n, d)
+	dotsBlock(s, values, x, n, d, 0)
 	for l := range k {
 		for i, v := range s[l*n : (l+1)*n] {
 			scores[i*k+l] = v
@@ -30,6 +30,15 @@ func Along(scores, squares, values []float64, d int, x []float64) error {
 
 // Along is the function of that name for the matrix's rows.
 func (m *Matrix) Along(scores, squares, x []float64) error {
-	var wide []float64
-	return Along(scores, squares, m.values.widened(&wide), m.d, x)
+	if m.rows == 0 || len(x) == 0 || len(x)%m.d != 0 || len(squares) != m.rows || len(scores) != m.rows*(len(x)/m.d) {
+		return Along(scores, squares, nil, m.d, x) // its error
+	}
+	from, k, height := m.reader(), len(x)/m.d, m.fusedHeight(farBytes)
+	for lo := 0; lo < m.rows; lo += height {
+		hi := min(lo+height, m.rows)
+		if err := Along(scores[lo*k:hi*k], squares[lo:hi], from.widened(lo, hi), m.d, x); err != nil {
+			return err
+		}
+	}
+	return nil
 }

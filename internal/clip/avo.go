@@ -28,6 +28,8 @@ func main() {
 	}
 	round := GLOBL("rounding", RODATA|NOPTR) // 1.5·2^52
 	DATA(0, U64(1075<<52|1<<51))
+	sign := GLOBL("sign", RODATA|NOPTR)
+	DATA(0, U64(1<<63))
 
 	for _, s := range []set{
 		{name: "AVX2", parts: 2, masks: masks, round: round, vector: YMM, groups: []int{4, 2, 1}, adds: []int{8, 4, 2, 1}, height: 2, widths: []int{2}},
@@ -38,6 +40,7 @@ func main() {
 			if !s.wide() {
 				s.dots()
 				s.accumulate()
+				s.shifts(sign)
 			}
 			for _, width := range s.widths {
 				s.dotsTile(s.height, width)
@@ -45,6 +48,9 @@ func main() {
 			}
 		}
 		s.read()
+		if s.bytes = 8; !s.wide() {
+			s.blends()
+		}
 	}
 	limits()
 	Generate()

@@ -73,12 +73,12 @@ func (c columns) has(i, j int) bool { return !c.skip[j] && !c.m.gone(i) && !c.m.
 // oneHots adds what a unit has in the bins of each column, so many, of which bins appends those of
 // a value: at most one of each level.
 func (c columns) oneHots(size int, bins func(to []int, x float64) []int) func(acc []uint64, unit int) {
-	var wide []float64
+	from := c.m.reader()
 	var own, filled []int
 	counts := make([]uint64, size) // of a column; filled are those above 0
 	return func(acc []uint64, unit int) {
 		first, end := c.m.unit(unit)
-		rows := c.m.values.part(first*c.m.d, end*c.m.d).widened(&wide)
+		rows := from.widened(first, end)
 		for at, j := range c.of {
 			there := uint64(0)
 			for i := first; i < end; i++ {
@@ -105,7 +105,7 @@ func (c columns) oneHots(size int, bins func(to []int, x float64) []int) func(ac
 
 // moments adds a unit's 2z of every column, then its z², each clipped as a whole.
 func (c columns) moments() func(acc []uint64, unit int) {
-	var wide []float64
+	from := c.m.reader()
 	d := len(c.of)
 	root := math.Sqrt(float64(d))
 	// margin takes up the roundings of the products and of a vector's length
@@ -114,7 +114,7 @@ func (c columns) moments() func(acc []uint64, unit int) {
 	v := make([]float64, 2*d)
 	return func(acc []uint64, unit int) {
 		first, end := c.m.unit(unit)
-		rows := c.m.values.part(first*c.m.d, end*c.m.d).widened(&wide)
+		rows := from.widened(first, end)
 		for at, j := range c.of {
 			sum, square, there := 0.0, 0.0, 0
 			for i := first; i < end; i++ {

@@ -3,29 +3,38 @@ package clip
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // maxCenter bounds a center's values: far below the limit of a matrix, at least 2^490, and far
 // above any data that a study can make sense of.
 const maxCenter = 0x1p300
 
-// derived is the matrix of values, each brought to the nearest that a matrix may hold. The bounds
-// that were checked at ingest hold again, whatever the rows: refusing one here would tell of data.
-// It is float64 whatever it is derived from. absent rows, nil for none, are zeros again: what they
-// became tells of no row.
-func derived(d int, values []float64, starts []int, absent []bool) *Matrix {
-	top := math.Nextafter(valueLimit(d), 0)
-	for i, v := range values {
-		values[i] = min(max(v, -top), top)
+// top is the largest magnitude in a matrix of rows of length d. A derived row is brought to the
+// nearest that a matrix may hold, so that the bounds that were checked at ingest hold again, whatever
+// the rows: refusing one would tell of data.
+func top(d int) float64 { return math.Nextafter(valueLimit(d), 0) }
+
+// derived is the matrix of m's rows after a step: float64 whatever m is.
+func (m *Matrix) derived(derive step) *Matrix {
+	return &Matrix{d: m.d, rows: m.rows, starts: m.starts, absent: m.absent, from: m, derive: derive}
+}
+
+// empty clears the gaps of rows lo to hi-1.
+func (m *Matrix) empty(out []float64, lo, hi int) {
+	if m.gaps == nil {
+		return
 	}
-	for i, gone := range absent {
-		if gone {
-			clear(values[i*d : (i+1)*d])
+	for i := lo; i < hi; i++ {
+		row := out[(i-lo)*m.d:]
+		for at, b := range m.gapsOf(i) {
+			for j := 8 * at; b != 0; j, b = j+1, b>>1 {
+				if b&1 != 0 {
+					row[j] = 0
+				}
+			}
 		}
 	}
-	m := withNorms(d, stored{wide: values}, starts)
-	m.absent = absent
-	return m
 }
 
 // Less is the matrix of rows less a center, the same for all: finite, |center_j| ≤ 2^300. The units
@@ -40,21 +49,13 @@ func (m *Matrix) Less(center []float64) (*Matrix, error) {
 			return nil, &QueryError{"center", fmt.Sprintf("is not finite or above 2^300 at index %d", j)}
 		}
 	}
-	values := make([]float64, m.values.len())
-	var wide []float64
-	var empty []int
-	for i := range m.norms {
-		lo := i * m.d
-		out, row := values[lo:lo+m.d], m.values.part(lo, lo+m.d).widened(&wide)
-		for j, c := range center {
-			out[j] = row[j] - c
+	center = slices.Clone(center)
+	less := m.derived(func(from *reader) func([]float64, int, int) {
+		return func(out []float64, lo, hi int) {
+			from.rows(lo, hi).subtract(out, center, top(m.d))
+			m.empty(out, lo, hi)
 		}
-		empty = places(empty[:0], m.gapsOf(i))
-		for _, j := range empty {
-			out[j] = 0
-		}
-	}
-	less := derived(m.d, values, m.starts, m.absent)
+	})
 	less.gaps = m.gaps
 	return less, nil
 }
@@ -66,19 +67,25 @@ func (m *Matrix) Sphere() (*Matrix, error) {
 	if m.starts != nil {
 		return nil, &QueryError{"rows", "are divided by their lengths, but the matrix has a unit column"}
 	}
-	values := make([]float64, m.values.len())
-	var wide []float64
-	for i, norm := range m.norms {
-		if norm == 0 {
-			continue
+	sphere := m.derived(func(from *reader) func([]float64, int, int) {
+		var norms []float64
+		return func(out []float64, lo, hi int) {
+			rows := from.rows(lo, hi)
+			norms = append(norms[:0], make([]float64, hi-lo)...)
+			from.norms(norms, rows)
+			values := rows.widened(&from.wide)
+			for i, norm := range norms {
+				row := out[i*m.d : (i+1)*m.d]
+				if norm == 0 {
+					clear(row)
+					continue
+				}
+				for j, v := range values[i*m.d : (i+1)*m.d] {
+					row[j] = v / norm // at most 1, but for its rounding
+				}
+			}
 		}
-		lo := i * m.d
-		out, row := values[lo:lo+m.d], m.values.part(lo, lo+m.d).widened(&wide)
-		for j, v := range row {
-			out[j] = v / norm
-		}
-	}
-	sphere := derived(m.d, values, nil, m.absent)
+	})
 	sphere.gaps = m.gaps // of 0
 	return sphere, nil
 }
@@ -94,19 +101,25 @@ func (m *Matrix) Off(found []float64) (*Matrix, error) {
 	if err := orthonormal(found, m.d, crossTolerance); err != nil {
 		return nil, err
 	}
+	found = slices.Clone(found)
 	d := m.d
-	values := make([]float64, m.values.len())
-	var wide []float64
-	s := make([]float64, len(found)/d)
-	for lo := 0; lo < len(values); lo += d {
-		out, row := values[lo:lo+d], m.values.part(lo, lo+d).widened(&wide)
-		for l := range s {
-			s[l] = -dot(row, found[l*d:(l+1)*d])
+	zero := make([]float64, d)
+	return m.derived(func(from *reader) func([]float64, int, int) {
+		s, along := make([]float64, len(found)/d), []float64(nil)
+		return func(out []float64, lo, hi int) {
+			h, rows := hi-lo, from.rows(lo, hi)
+			along = append(along[:0], make([]float64, h*len(s))...)
+			rows.dotsBlock(along, found, h, d)
+			copy(out, rows.widened(&from.wide))
+			for i := range h {
+				for l := range s {
+					s[l] = -along[l*h+i]
+				}
+				blend(out[i*d:(i+1)*d], found, s)
+			}
+			stored{wide: out}.subtract(out, zero, top(d))
 		}
-		copy(out, row)
-		blend(out, found, s)
-	}
-	return derived(d, values, m.starts, m.absent), nil
+	}), nil
 }
 
 // Pairs is the matrix of rows (y_a - y_b)/√2, one a unit, for a = order[2i] and b = order[2i+1];
@@ -125,40 +138,37 @@ func (m *Matrix) Pairs(order []int) (*Matrix, error) {
 		}
 		seen[u] = true
 	}
-	d := m.d
-	values := make([]float64, len(order)/2*d)
+	d, n := m.d, len(order)/2
 	var absent []bool
 	if m.absent != nil { // half a pair is no difference
-		absent = make([]bool, len(order)/2)
+		absent = make([]bool, n)
 		for i := range absent {
 			absent[i] = m.absent[order[2*i]] || m.absent[order[2*i+1]]
 		}
 	}
-	var left, right []float64
-	at := func(u int, scratch *[]float64) []float64 { return m.values.part(u*d, (u+1)*d).widened(scratch) }
-	for i := range len(order) / 2 {
-		a, b := at(order[2*i], &left), at(order[2*i+1], &right)
-		out := values[i*d : (i+1)*d]
-		for j := range out {
-			out[j] = (a[j] - b[j]) * (math.Sqrt2 / 2)
-		}
-	}
 	var gaps []byte
 	if m.gaps != nil {
-		gaps = make([]byte, len(order)/2*gapStride(d))
-		var empty []int
-		for i := range len(order) / 2 {
+		gaps = make([]byte, n*gapStride(d))
+		for i := range n {
 			both := gaps[i*gapStride(d) : (i+1)*gapStride(d)]
 			for at := range both {
 				both[at] = m.gapsOf(order[2*i])[at] | m.gapsOf(order[2*i+1])[at]
 			}
-			empty = places(empty[:0], both)
-			for _, j := range empty {
-				values[i*d+j] = 0
-			}
 		}
 	}
-	pairs := derived(d, values, nil, absent)
-	pairs.gaps = gaps
+	order = slices.Clone(order)
+	pairs := &Matrix{d: d, rows: n, absent: absent, gaps: gaps, from: m}
+	pairs.derive = func(from *reader) func([]float64, int, int) {
+		return func(out []float64, lo, hi int) {
+			for i := lo; i < hi; i++ {
+				row := out[(i-lo)*d : (i-lo+1)*d]
+				copy(row, from.widened(order[2*i], order[2*i]+1))
+				for j, b := range from.widened(order[2*i+1], order[2*i+1]+1) {
+					row[j] = min(max((row[j]-b)*(math.Sqrt2/2), -top(d)), top(d))
+				}
+			}
+			pairs.empty(out, lo, hi)
+		}
+	}
 	return pairs, nil
 }

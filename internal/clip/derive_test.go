@@ -15,14 +15,17 @@ import (
 // are those of its rows.
 func held(t *testing.T, m *Matrix, what string) {
 	t.Helper()
-	again, err := NewMatrix(m.d, slices.Clone(m.values.wide))
+	again, err := NewMatrix(m.d, slices.Clone(wideOf(m)))
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
-	if !slices.Equal(again.norms, m.norms) {
+	if !slices.Equal(again.lengths(1), m.lengths(1)) {
 		t.Fatalf("%s: norms are not the rows'", what)
 	}
 }
+
+// wideOf returns a copy of all rows.
+func wideOf(m *Matrix) []float64 { return slices.Clone(m.reader().widened(0, m.rows)) }
 
 func TestLess(t *testing.T) {
 	values := []float64{1, 2, 3, 4, 5, 6}
@@ -32,11 +35,11 @@ func TestLess(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := []float64{0, -8, 2, -6, 4, -4}; !slices.Equal(c.values.wide, want) || c.N() != m.N() {
-			t.Errorf("got %v", c.values.wide)
+		if want := []float64{0, -8, 2, -6, 4, -4}; !slices.Equal(wideOf(c), want) || c.N() != m.N() {
+			t.Errorf("got %v", wideOf(c))
 		}
 		held(t, c, "less")
-		if !slices.Equal(m.values.wide, values) {
+		if !slices.Equal(wideOf(m), values) {
 			t.Error("the matrix itself changed")
 		}
 	}
@@ -70,25 +73,25 @@ func TestSphere(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range 6 {
-			row := s.values.wide[i*d : (i+1)*d]
+			row := wideOf(s)[i*d : (i+1)*d]
 			if i == 2 || i == 3 {
-				if slices.Max(row) != 0 || slices.Min(row) != 0 || s.norms[i] != 0 {
+				if slices.Max(row) != 0 || slices.Min(row) != 0 || s.lengths(1)[i] != 0 {
 					t.Errorf("d = %d: row %d of zeros became %v", d, i, row)
 				}
 				continue
 			}
-			if math.Abs(s.norms[i]-1) > 1e-15*float64(d) {
-				t.Errorf("d = %d: row %d has length %v", d, i, s.norms[i])
+			if math.Abs(s.lengths(1)[i]-1) > 1e-15*float64(d) {
+				t.Errorf("d = %d: row %d has length %v", d, i, s.lengths(1)[i])
 			}
 			for j, v := range row {
-				if math.Abs(v-values[i*d+j]/m.norms[i]) != 0 {
+				if math.Abs(v-values[i*d+j]/m.lengths(1)[i]) != 0 {
 					t.Errorf("d = %d: row %d points elsewhere", d, i)
 				}
 			}
 		}
 		// A row of the result is a function of the row alone: of another matrix it is the same.
 		alone, err := mustMatrix(t, d, values[4*d:5*d]).Sphere()
-		if err != nil || !slices.Equal(alone.values.wide, s.values.wide[4*d:5*d]) {
+		if err != nil || !slices.Equal(wideOf(alone), wideOf(s)[4*d:5*d]) {
 			t.Errorf("d = %d: a row alone becomes another, %v", d, err)
 		}
 	}
@@ -99,7 +102,7 @@ func TestSphere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s, err := narrow.Sphere(); err != nil || s.values.wide[0] != 0.6 || s.values.wide[1] != 0.8 {
+	if s, err := narrow.Sphere(); err != nil || wideOf(s)[0] != 0.6 || wideOf(s)[1] != 0.8 {
 		t.Errorf("float32 rows become %v, %v", s, err)
 	}
 }
@@ -120,7 +123,7 @@ func TestOff(t *testing.T) {
 					t.Fatalf("2 units became %d", m.N())
 				}
 				for i := range 6 {
-					row, old := m.values.wide[i*d:(i+1)*d], values[i*d:(i+1)*d]
+					row, old := wideOf(m)[i*d:(i+1)*d], values[i*d:(i+1)*d]
 					s := make([]*big.Float, found)
 					for l := range s {
 						s[l] = exact(0)
@@ -171,8 +174,8 @@ func TestPairs(t *testing.T) {
 		t.Fatalf("%d units", m.N())
 	}
 	for j := range want {
-		if math.Abs(m.values.wide[j]-want[j]*math.Sqrt2/2) > 1e-12*math.Abs(want[j]) {
-			t.Errorf("value %d is %v", j, m.values.wide[j])
+		if math.Abs(wideOf(m)[j]-want[j]*math.Sqrt2/2) > 1e-12*math.Abs(want[j]) {
+			t.Errorf("value %d is %v", j, wideOf(m)[j])
 		}
 	}
 	for _, order := range [][]int{{0, 0}, {5, 0}, {-1, 0}, {0, 1, 2, 3, 4, 0}, {1, 2, 1}} {
@@ -329,8 +332,8 @@ func TestAbsentRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		sum := 0.0
-		for i := 0; i < len(less.values.wide); i += 2 {
-			sum += less.values.wide[i]
+		for i := 0; i < len(wideOf(less)); i += 2 {
+			sum += wideOf(less)[i]
 		}
 		if want := -9.0 - 5 - 10; sum != want { // the row of zeros that is there counts
 			t.Errorf("%s: the sum less the center is %v, want %v", name, sum, want)
@@ -341,8 +344,8 @@ func TestAbsentRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	pairs, err := raw.Pairs([]int{0, 1, 2, 3})
-	if err != nil || pairs.norms[0] != 0 || pairs.norms[1] == 0 {
-		t.Errorf("pairs %v, %v", pairs.norms, err)
+	if err != nil || pairs.lengths(1)[0] != 0 || pairs.lengths(1)[1] == 0 {
+		t.Errorf("pairs %v, %v", pairs.lengths(1), err)
 	}
 	for _, absent := range []int{-1, 4, 0} {
 		if _, err := NewMatrix(2, slices.Clone(values), absent); err == nil {

@@ -8,13 +8,14 @@ type fold struct {
 	q      Query
 	v      []float64 // the unit's vector; a moment without the √2
 	s      []float64 // scratch: one number for each row of a block
-	wide   []float64 // scratch: a block's float32 values
+	from   *reader
+	norms  []float64 // of rows; nil where the map needs none
 	height int       // a multiple of four
 }
 
-func newFold(m *Matrix, q Query, blockBytes int) *fold {
+func newFold(m *Matrix, q Query, norms []float64, blockBytes int) *fold {
 	height := m.height(blockBytes)
-	return &fold{m: m, q: q, v: make([]float64, q.Values(m.d)), s: make([]float64, height), height: height}
+	return &fold{m: m, from: m.reader(), norms: norms, q: q, v: make([]float64, q.Values(m.d)), s: make([]float64, height), height: height}
 }
 
 // unit sets v to the vector of unit i.
@@ -24,11 +25,11 @@ func (f *fold) unit(i int) {
 	clear(f.v)
 	for lo := first; lo < end; lo += f.height {
 		hi := min(lo+f.height, end)
-		s, rows := f.s[:hi-lo], f.m.values.part(lo*d, hi*d).widened(&f.wide)
+		s, rows := f.s[:hi-lo], f.from.widened(lo, hi)
 		switch f.q.Map {
 		case Power:
 			for at := 0; at < len(f.v); at += d {
-				dots(s, rows, f.q.X[at:at+d])
+				dots(s, rows, f.q.X[at:at+d], 0)
 				blend(f.v[at:at+d], rows, s)
 			}
 		case Mean:
@@ -40,13 +41,13 @@ func (f *fold) unit(i int) {
 			blendMoment(f.v, rows, d)
 		case Variance:
 			for j := range f.v {
-				dots(s, rows, f.q.X[j*d:(j+1)*d])
+				dots(s, rows, f.q.X[j*d:(j+1)*d], 0)
 				for _, t := range s {
 					f.v[j] += float64(t * t)
 				}
 			}
 		case Total:
-			for _, norm := range f.m.norms[lo:hi] {
+			for _, norm := range f.norms[lo:hi] {
 				f.v[0] += float64(norm * norm)
 			}
 		case Rows:

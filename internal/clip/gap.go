@@ -2,6 +2,7 @@ package clip
 
 import (
 	"math"
+	"slices"
 )
 
 // fillRidge is the variance of what the directions of [Matrix.Fill] do not explain, over that of a
@@ -13,8 +14,8 @@ func gapStride(d int) int { return (d + 7) / 8 }
 
 // NewGapped is [NewMatrix], or [NewUnits] where unit is not nil, of rows whose cells may be gaps: a
 // gap has no value, and 0 stands in its place. gaps has one bit a cell, row by row, each row from a
-// byte of its own, the lowest bit first; nil is no gaps. It takes ownership of gaps too, to which
-// it never writes. A [*ShapeError] reports gaps of another length, bits beyond a row's end, and a
+// byte of its own, the lowest bit first; nil is no gaps. It takes ownership of gaps too, which a
+// unit column may reorder. A [*ShapeError] reports gaps of another length, bits beyond a row's end, and a
 // gap in whose place there is a value other than 0.
 func NewGapped[T number](d int, values []T, gaps []byte, unit []int) (*Matrix, error) {
 	var store stored
@@ -108,16 +109,20 @@ func (m *Matrix) Fill(v []float64) (*Matrix, error) {
 	if err := orthonormal(v, m.d, crossTolerance); err != nil {
 		return nil, err
 	}
-	values := make([]float64, m.values.len())
-	f := newFill(m.d, v)
-	var wide []float64
-	for i := range m.norms {
-		lo := i * m.d
-		out := values[lo : lo+m.d]
-		copy(out, m.values.part(lo, lo+m.d).widened(&wide))
-		f.row(out, m.gapsOf(i))
-	}
-	return derived(m.d, values, m.starts, m.absent), nil
+	v = slices.Clone(v)
+	return m.derived(func(from *reader) func([]float64, int, int) {
+		f, most := newFill(m.d, v), top(m.d)
+		return func(out []float64, lo, hi int) {
+			copy(out, from.widened(lo, hi))
+			for i := lo; i < hi; i++ {
+				row := out[(i-lo)*m.d : (i-lo+1)*m.d]
+				f.row(row, m.gapsOf(i))
+				for _, j := range f.gaps {
+					row[j] = min(max(row[j], -most), most)
+				}
+			}
+		}
+	}), nil
 }
 
 // fill predicts gaps along k directions.

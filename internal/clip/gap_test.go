@@ -50,8 +50,7 @@ func gapped(t testing.TB, d int, values []float64, gaps []byte, unit []int) *Mat
 }
 
 func rowOf(m *Matrix, i int) []float64 {
-	var wide []float64
-	return slices.Clone(m.values.part(i*m.d, (i+1)*m.d).widened(&wide))
+	return slices.Clone(m.reader().widened(i, i+1))
 }
 
 // directions are k orthonormal vectors of length d, one after another.

@@ -26,12 +26,12 @@ func Groups(m *Matrix, size, workers int) ([]int64, error) {
 		return nil, &QueryError{"group size", "is below 1"}
 	}
 	return signed(share(m.N()/size, 1, GroupBins, workers, func() func([]uint64, int, int) {
-		var wide []float64
+		from := m.reader()
 		return func(acc []uint64, lo, hi int) {
 			for i := lo; i < hi; i++ {
 				first, _ := m.unit(i * size)
 				_, end := m.unit((i+1)*size - 1)
-				acc[query.Octave(topEigenvalue(m.values.part(first*m.d, end*m.d).widened(&wide), m.d, size))]++
+				acc[query.Octave(topEigenvalue(from.widened(first, end), m.d, size))]++
 			}
 		}
 	})), nil

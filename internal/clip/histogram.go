@@ -50,11 +50,12 @@ func histogram(m *Matrix, q Query, workers, blockBytes int) ([]int64, error) {
 		q.Map = Total
 	}
 	var counts []uint64
+	norms := m.normsFor(q.Map, workers)
 	if height := m.height(blockBytes); m.starts == nil && q.Map == Power {
-		counts = share(m.N(), height, HistogramBins, workers, func() func([]uint64, int, int) { return m.powerSizes(q, height) })
+		counts = share(m.N(), height, HistogramBins, workers, func() func([]uint64, int, int) { return m.powerSizes(q, height, norms) })
 	} else {
 		counts = share(m.N(), 1, HistogramBins, workers, func() func([]uint64, int, int) {
-			f := newFold(m, q, blockBytes)
+			f := newFold(m, q, norms, blockBytes)
 			return func(acc []uint64, lo, hi int) {
 				for i := lo; i < hi; i++ {
 					f.unit(i)
@@ -67,13 +68,13 @@ func histogram(m *Matrix, q Query, workers, blockBytes int) ([]int64, error) {
 }
 
 // powerSizes counts ‖y‖·‖s‖, s the k products with a row that is a unit.
-func (m *Matrix) powerSizes(q Query, height int) func(acc []uint64, lo, hi int) {
+func (m *Matrix) powerSizes(q Query, height int, norms []float64) func(acc []uint64, lo, hi int) {
 	d, k := m.d, len(q.X)/m.d
-	s, w := make([]float64, k*height), make([]float64, k)
+	s, w, from := make([]float64, k*height), make([]float64, k), m.reader()
 	return func(acc []uint64, lo, hi int) {
-		h, rows := hi-lo, m.values.part(lo*d, hi*d)
+		h, rows := hi-lo, from.rows(lo, hi)
 		rows.dotsBlock(s, q.X, h, d)
-		for i, norm := range m.norms[lo:hi] {
+		for i, norm := range norms[lo:hi] {
 			length := math.Abs(s[i])
 			if k > 1 {
 				for j := range w {

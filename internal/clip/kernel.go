@@ -6,10 +6,11 @@ import "math"
 // from there on all is float64.
 type number interface{ float32 | float64 }
 
-// dots sets s[i] to rows[i]ᵀx, each as [dot] adds it, on the path in use.
-func dots[T number](s []float64, rows []T, x []float64) {
+// dots sets s[i] to rows[i]ᵀx, each as [dot] adds it, on the path in use. What lies far bytes after
+// each row may be fetched meanwhile; 0 is what follows the rows.
+func dots[T number](s []float64, rows []T, x []float64, far int) {
 	rows = rows[:len(s)*len(x)]
-	if len(rows) == 0 || !dotsVector(s, rows, x) {
+	if len(rows) == 0 || !dotsVector(s, rows, x, far) {
 		dotsPortable(s, rows, x)
 	}
 }
@@ -63,10 +64,10 @@ func dot[T number](r []T, x []float64) float64 {
 }
 
 // accumulate adds to acc the bits of round(c[i]·rows[i]) + 1.5·2^52 for each row, on the path in
-// use.
-func accumulate[T number](acc []uint64, rows []T, c []float64) {
+// use. far as in [dots].
+func accumulate[T number](acc []uint64, rows []T, c []float64, far int) {
 	rows = rows[:len(c)*len(acc)]
-	if len(rows) == 0 || !accumulateVector(acc, rows, c) {
+	if len(rows) == 0 || !accumulateVector(acc, rows, c, far) {
 		accumulatePortable(acc, rows, c)
 	}
 }
@@ -107,8 +108,16 @@ func add1[T number](acc []uint64, r []T, c float64) {
 }
 
 // blend adds Σ_i c[i]·rows[i] to v, four rows at a time and what is left one by one, without
-// fusing. The four are added in pairs, so that a product goes through at most rows/4+5 additions.
+// fusing, on the path in use. The four are added in pairs, so that a product goes through at most
+// rows/4+5 additions.
 func blend(v, rows, c []float64) {
+	rows = rows[:len(c)*len(v)]
+	if len(rows) == 0 || !blendVector(v, rows, c) {
+		blendPortable(v, rows, c)
+	}
+}
+
+func blendPortable(v, rows, c []float64) {
 	d := len(v)
 	for len(c) >= 4 {
 		blend4(v, rows[:d], rows[d:2*d], rows[2*d:3*d], rows[3*d:4*d], c[0], c[1], c[2], c[3])

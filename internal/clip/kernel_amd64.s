@@ -25,6 +25,9 @@ GLOBL masks<>(SB), RODATA|NOPTR, $128
 DATA rounding<>+0(SB)/8, $0x4338000000000000
 GLOBL rounding<>(SB), RODATA|NOPTR, $8
 
+DATA sign<>+0(SB)/8, $0x8000000000000000
+GLOBL sign<>(SB), RODATA|NOPTR, $8
+
 // func dotsAVX2(s *float64, rows *float64, x *float64, n int, d int, ahead int)
 // Requires: AVX, MMX+
 TEXT ·dotsAVX2(SB), NOSPLIT, $0-48
@@ -1011,6 +1014,267 @@ rows1_done:
 	JMP  rows1
 
 rows1_end:
+	VZEROUPPER
+	RET
+
+// func subtractAVX2(out *float64, rows *float64, center *float64, n int, d int, top float64)
+// Requires: AVX, AVX2
+TEXT ·subtractAVX2(SB), NOSPLIT, $0-48
+	MOVQ         d+32(FP), AX
+	ANDQ         $0x07, AX
+	LEAQ         masks<>+64(SB), CX
+	NEGQ         AX
+	VMOVDQU      (CX)(AX*8), Y0
+	VMOVDQU      32(CX)(AX*8), Y1
+	MOVQ         out+0(FP), AX
+	MOVQ         rows+8(FP), CX
+	MOVQ         n+24(FP), DX
+	VBROADCASTSD top+40(FP), Y2
+	VBROADCASTSD sign<>+0(SB), Y3
+	VXORPD       Y3, Y2, Y3
+
+rows:
+	TESTQ DX, DX
+	JZ    end
+	MOVQ  center+16(FP), BX
+	MOVQ  d+32(FP), SI
+	SHRQ  $0x04, SI
+	JZ    row_one
+
+row_two:
+	VMOVUPD (CX), Y4
+	VMOVUPD 32(CX), Y5
+	VMOVUPD (BX), Y6
+	VMOVUPD 32(BX), Y7
+	VSUBPD  Y6, Y4, Y4
+	VMAXPD  Y3, Y4, Y4
+	VMINPD  Y2, Y4, Y4
+	VSUBPD  Y7, Y5, Y5
+	VMAXPD  Y3, Y5, Y5
+	VMINPD  Y2, Y5, Y5
+	VMOVDQU Y4, (AX)
+	VMOVDQU Y5, 32(AX)
+	VMOVUPD 64(CX), Y4
+	VMOVUPD 96(CX), Y5
+	VMOVUPD 64(BX), Y6
+	VMOVUPD 96(BX), Y7
+	VSUBPD  Y6, Y4, Y4
+	VMAXPD  Y3, Y4, Y4
+	VMINPD  Y2, Y4, Y4
+	VSUBPD  Y7, Y5, Y5
+	VMAXPD  Y3, Y5, Y5
+	VMINPD  Y2, Y5, Y5
+	VMOVDQU Y4, 64(AX)
+	VMOVDQU Y5, 96(AX)
+	ADDQ    $0x00000080, AX
+	ADDQ    $0x00000080, CX
+	ADDQ    $0x00000080, BX
+	DECQ    SI
+	JNZ     row_two
+
+row_one:
+	TESTQ   $0x00000008, d+32(FP)
+	JZ      row_tail
+	VMOVUPD (CX), Y4
+	VMOVUPD 32(CX), Y5
+	VMOVUPD (BX), Y6
+	VMOVUPD 32(BX), Y7
+	VSUBPD  Y6, Y4, Y4
+	VMAXPD  Y3, Y4, Y4
+	VMINPD  Y2, Y4, Y4
+	VSUBPD  Y7, Y5, Y5
+	VMAXPD  Y3, Y5, Y5
+	VMINPD  Y2, Y5, Y5
+	VMOVDQU Y4, (AX)
+	VMOVDQU Y5, 32(AX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, CX
+	ADDQ    $0x00000040, BX
+
+row_tail:
+	TESTQ      $0x00000007, d+32(FP)
+	JZ         row_done
+	VMASKMOVPD (CX), Y0, Y4
+	VMASKMOVPD 32(CX), Y1, Y5
+	VMASKMOVPD (BX), Y0, Y6
+	VMASKMOVPD 32(BX), Y1, Y7
+	VSUBPD     Y6, Y4, Y4
+	VMAXPD     Y3, Y4, Y4
+	VMINPD     Y2, Y4, Y4
+	VSUBPD     Y7, Y5, Y5
+	VMAXPD     Y3, Y5, Y5
+	VMINPD     Y2, Y5, Y5
+	VPMASKMOVQ Y4, Y0, (AX)
+	VPMASKMOVQ Y5, Y1, 32(AX)
+
+row_done:
+	MOVQ d+32(FP), BX
+	ANDQ $0x07, BX
+	LEAQ (CX)(BX*8), CX
+	MOVQ d+32(FP), BX
+	ANDQ $0x07, BX
+	LEAQ (AX)(BX*8), AX
+	DECQ DX
+	JMP  rows
+
+end:
+	VZEROUPPER
+	RET
+
+// func standardAVX2(out *float64, rows *float64, center *float64, scale *float64, limit *float64, n int, d int)
+// Requires: AVX, AVX2
+TEXT ·standardAVX2(SB), NOSPLIT, $0-56
+	MOVQ         d+48(FP), AX
+	ANDQ         $0x07, AX
+	LEAQ         masks<>+64(SB), CX
+	NEGQ         AX
+	VMOVDQU      (CX)(AX*8), Y0
+	VMOVDQU      32(CX)(AX*8), Y1
+	MOVQ         out+0(FP), AX
+	MOVQ         rows+8(FP), CX
+	MOVQ         n+40(FP), DX
+	VBROADCASTSD sign<>+0(SB), Y2
+	VXORPD       Y3, Y3, Y3
+
+rows:
+	TESTQ DX, DX
+	JZ    end
+	MOVQ  center+16(FP), BX
+	MOVQ  scale+24(FP), SI
+	MOVQ  limit+32(FP), DI
+	MOVQ  d+48(FP), R8
+	SHRQ  $0x04, R8
+	JZ    row_one
+
+row_two:
+	VMOVUPD (CX), Y4
+	VMOVUPD 32(CX), Y5
+	VMOVUPD (BX), Y6
+	VMOVUPD 32(BX), Y7
+	VMOVUPD (SI), Y8
+	VMOVUPD 32(SI), Y9
+	VMOVUPD (DI), Y10
+	VMOVUPD 32(DI), Y11
+	VSUBPD  Y6, Y4, Y4
+	VDIVPD  Y8, Y4, Y4
+	VXORPD  Y2, Y10, Y6
+	VMAXPD  Y6, Y4, Y4
+	VMINPD  Y10, Y4, Y4
+	VCMPPD  $0x11, Y8, Y3, Y6
+	VANDPD  Y6, Y4, Y4
+	VSUBPD  Y7, Y5, Y5
+	VDIVPD  Y9, Y5, Y5
+	VXORPD  Y2, Y11, Y7
+	VMAXPD  Y7, Y5, Y5
+	VMINPD  Y11, Y5, Y5
+	VCMPPD  $0x11, Y9, Y3, Y7
+	VANDPD  Y7, Y5, Y5
+	VMOVDQU Y4, (AX)
+	VMOVDQU Y5, 32(AX)
+	VMOVUPD 64(CX), Y4
+	VMOVUPD 96(CX), Y5
+	VMOVUPD 64(BX), Y6
+	VMOVUPD 96(BX), Y7
+	VMOVUPD 64(SI), Y8
+	VMOVUPD 96(SI), Y9
+	VMOVUPD 64(DI), Y10
+	VMOVUPD 96(DI), Y11
+	VSUBPD  Y6, Y4, Y4
+	VDIVPD  Y8, Y4, Y4
+	VXORPD  Y2, Y10, Y6
+	VMAXPD  Y6, Y4, Y4
+	VMINPD  Y10, Y4, Y4
+	VCMPPD  $0x11, Y8, Y3, Y6
+	VANDPD  Y6, Y4, Y4
+	VSUBPD  Y7, Y5, Y5
+	VDIVPD  Y9, Y5, Y5
+	VXORPD  Y2, Y11, Y7
+	VMAXPD  Y7, Y5, Y5
+	VMINPD  Y11, Y5, Y5
+	VCMPPD  $0x11, Y9, Y3, Y7
+	VANDPD  Y7, Y5, Y5
+	VMOVDQU Y4, 64(AX)
+	VMOVDQU Y5, 96(AX)
+	ADDQ    $0x00000080, AX
+	ADDQ    $0x00000080, CX
+	ADDQ    $0x00000080, BX
+	ADDQ    $0x00000080, SI
+	ADDQ    $0x00000080, DI
+	DECQ    R8
+	JNZ     row_two
+
+row_one:
+	TESTQ   $0x00000008, d+48(FP)
+	JZ      row_tail
+	VMOVUPD (CX), Y4
+	VMOVUPD 32(CX), Y5
+	VMOVUPD (BX), Y6
+	VMOVUPD 32(BX), Y7
+	VMOVUPD (SI), Y8
+	VMOVUPD 32(SI), Y9
+	VMOVUPD (DI), Y10
+	VMOVUPD 32(DI), Y11
+	VSUBPD  Y6, Y4, Y4
+	VDIVPD  Y8, Y4, Y4
+	VXORPD  Y2, Y10, Y6
+	VMAXPD  Y6, Y4, Y4
+	VMINPD  Y10, Y4, Y4
+	VCMPPD  $0x11, Y8, Y3, Y6
+	VANDPD  Y6, Y4, Y4
+	VSUBPD  Y7, Y5, Y5
+	VDIVPD  Y9, Y5, Y5
+	VXORPD  Y2, Y11, Y7
+	VMAXPD  Y7, Y5, Y5
+	VMINPD  Y11, Y5, Y5
+	VCMPPD  $0x11, Y9, Y3, Y7
+	VANDPD  Y7, Y5, Y5
+	VMOVDQU Y4, (AX)
+	VMOVDQU Y5, 32(AX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, CX
+	ADDQ    $0x00000040, BX
+	ADDQ    $0x00000040, SI
+	ADDQ    $0x00000040, DI
+
+row_tail:
+	TESTQ      $0x00000007, d+48(FP)
+	JZ         row_done
+	VMASKMOVPD (CX), Y0, Y4
+	VMASKMOVPD 32(CX), Y1, Y5
+	VMASKMOVPD (BX), Y0, Y6
+	VMASKMOVPD 32(BX), Y1, Y7
+	VMASKMOVPD (SI), Y0, Y8
+	VMASKMOVPD 32(SI), Y1, Y9
+	VMASKMOVPD (DI), Y0, Y10
+	VMASKMOVPD 32(DI), Y1, Y11
+	VSUBPD     Y6, Y4, Y4
+	VDIVPD     Y8, Y4, Y4
+	VXORPD     Y2, Y10, Y6
+	VMAXPD     Y6, Y4, Y4
+	VMINPD     Y10, Y4, Y4
+	VCMPPD     $0x11, Y8, Y3, Y6
+	VANDPD     Y6, Y4, Y4
+	VSUBPD     Y7, Y5, Y5
+	VDIVPD     Y9, Y5, Y5
+	VXORPD     Y2, Y11, Y7
+	VMAXPD     Y7, Y5, Y5
+	VMINPD     Y11, Y5, Y5
+	VCMPPD     $0x11, Y9, Y3, Y7
+	VANDPD     Y7, Y5, Y5
+	VPMASKMOVQ Y4, Y0, (AX)
+	VPMASKMOVQ Y5, Y1, 32(AX)
+
+row_done:
+	MOVQ d+48(FP), BX
+	ANDQ $0x07, BX
+	LEAQ (CX)(BX*8), CX
+	MOVQ d+48(FP), BX
+	ANDQ $0x07, BX
+	LEAQ (AX)(BX*8), AX
+	DECQ DX
+	JMP  rows
+
+end:
 	VZEROUPPER
 	RET
 
@@ -2687,6 +2951,279 @@ rows1_end:
 	VZEROUPPER
 	RET
 
+// func subtract32AVX2(out *float64, rows *float32, center *float64, n int, d int, top float64)
+// Requires: AVX, AVX2
+TEXT ·subtract32AVX2(SB), NOSPLIT, $0-48
+	MOVQ         d+32(FP), AX
+	ANDQ         $0x07, AX
+	LEAQ         masks<>+64(SB), CX
+	NEGQ         AX
+	VMOVDQU      (CX)(AX*8), Y0
+	VMOVDQU      32(CX)(AX*8), Y1
+	MOVQ         out+0(FP), AX
+	MOVQ         rows+8(FP), CX
+	MOVQ         n+24(FP), DX
+	VBROADCASTSD top+40(FP), Y2
+	VBROADCASTSD sign<>+0(SB), Y3
+	VXORPD       Y3, Y2, Y3
+
+rows:
+	TESTQ DX, DX
+	JZ    end
+	MOVQ  center+16(FP), BX
+	MOVQ  d+32(FP), SI
+	SHRQ  $0x04, SI
+	JZ    row_one
+
+row_two:
+	VCVTPS2PD (CX), Y4
+	VCVTPS2PD 16(CX), Y5
+	VMOVUPD   (BX), Y6
+	VMOVUPD   32(BX), Y7
+	VSUBPD    Y6, Y4, Y4
+	VMAXPD    Y3, Y4, Y4
+	VMINPD    Y2, Y4, Y4
+	VSUBPD    Y7, Y5, Y5
+	VMAXPD    Y3, Y5, Y5
+	VMINPD    Y2, Y5, Y5
+	VMOVDQU   Y4, (AX)
+	VMOVDQU   Y5, 32(AX)
+	VCVTPS2PD 32(CX), Y4
+	VCVTPS2PD 48(CX), Y5
+	VMOVUPD   64(BX), Y6
+	VMOVUPD   96(BX), Y7
+	VSUBPD    Y6, Y4, Y4
+	VMAXPD    Y3, Y4, Y4
+	VMINPD    Y2, Y4, Y4
+	VSUBPD    Y7, Y5, Y5
+	VMAXPD    Y3, Y5, Y5
+	VMINPD    Y2, Y5, Y5
+	VMOVDQU   Y4, 64(AX)
+	VMOVDQU   Y5, 96(AX)
+	ADDQ      $0x00000080, AX
+	ADDQ      $0x00000040, CX
+	ADDQ      $0x00000080, BX
+	DECQ      SI
+	JNZ       row_two
+
+row_one:
+	TESTQ     $0x00000008, d+32(FP)
+	JZ        row_tail
+	VCVTPS2PD (CX), Y4
+	VCVTPS2PD 16(CX), Y5
+	VMOVUPD   (BX), Y6
+	VMOVUPD   32(BX), Y7
+	VSUBPD    Y6, Y4, Y4
+	VMAXPD    Y3, Y4, Y4
+	VMINPD    Y2, Y4, Y4
+	VSUBPD    Y7, Y5, Y5
+	VMAXPD    Y3, Y5, Y5
+	VMINPD    Y2, Y5, Y5
+	VMOVDQU   Y4, (AX)
+	VMOVDQU   Y5, 32(AX)
+	ADDQ      $0x00000040, AX
+	ADDQ      $0x00000020, CX
+	ADDQ      $0x00000040, BX
+
+row_tail:
+	TESTQ        $0x00000007, d+32(FP)
+	JZ           row_done
+	VEXTRACTF128 $0x01, Y0, X4
+	VSHUFPS      $0x88, X4, X0, X4
+	VMASKMOVPS   (CX), X4, X4
+	VCVTPS2PD    X4, Y4
+	VEXTRACTF128 $0x01, Y1, X5
+	VSHUFPS      $0x88, X5, X1, X5
+	VMASKMOVPS   16(CX), X5, X5
+	VCVTPS2PD    X5, Y5
+	VMASKMOVPD   (BX), Y0, Y6
+	VMASKMOVPD   32(BX), Y1, Y7
+	VSUBPD       Y6, Y4, Y4
+	VMAXPD       Y3, Y4, Y4
+	VMINPD       Y2, Y4, Y4
+	VSUBPD       Y7, Y5, Y5
+	VMAXPD       Y3, Y5, Y5
+	VMINPD       Y2, Y5, Y5
+	VPMASKMOVQ   Y4, Y0, (AX)
+	VPMASKMOVQ   Y5, Y1, 32(AX)
+
+row_done:
+	MOVQ d+32(FP), BX
+	ANDQ $0x07, BX
+	LEAQ (CX)(BX*4), CX
+	MOVQ d+32(FP), BX
+	ANDQ $0x07, BX
+	LEAQ (AX)(BX*8), AX
+	DECQ DX
+	JMP  rows
+
+end:
+	VZEROUPPER
+	RET
+
+// func standard32AVX2(out *float64, rows *float32, center *float64, scale *float64, limit *float64, n int, d int)
+// Requires: AVX, AVX2
+TEXT ·standard32AVX2(SB), NOSPLIT, $0-56
+	MOVQ         d+48(FP), AX
+	ANDQ         $0x07, AX
+	LEAQ         masks<>+64(SB), CX
+	NEGQ         AX
+	VMOVDQU      (CX)(AX*8), Y0
+	VMOVDQU      32(CX)(AX*8), Y1
+	MOVQ         out+0(FP), AX
+	MOVQ         rows+8(FP), CX
+	MOVQ         n+40(FP), DX
+	VBROADCASTSD sign<>+0(SB), Y2
+	VXORPD       Y3, Y3, Y3
+
+rows:
+	TESTQ DX, DX
+	JZ    end
+	MOVQ  center+16(FP), BX
+	MOVQ  scale+24(FP), SI
+	MOVQ  limit+32(FP), DI
+	MOVQ  d+48(FP), R8
+	SHRQ  $0x04, R8
+	JZ    row_one
+
+row_two:
+	VCVTPS2PD (CX), Y4
+	VCVTPS2PD 16(CX), Y5
+	VMOVUPD   (BX), Y6
+	VMOVUPD   32(BX), Y7
+	VMOVUPD   (SI), Y8
+	VMOVUPD   32(SI), Y9
+	VMOVUPD   (DI), Y10
+	VMOVUPD   32(DI), Y11
+	VSUBPD    Y6, Y4, Y4
+	VDIVPD    Y8, Y4, Y4
+	VXORPD    Y2, Y10, Y6
+	VMAXPD    Y6, Y4, Y4
+	VMINPD    Y10, Y4, Y4
+	VCMPPD    $0x11, Y8, Y3, Y6
+	VANDPD    Y6, Y4, Y4
+	VSUBPD    Y7, Y5, Y5
+	VDIVPD    Y9, Y5, Y5
+	VXORPD    Y2, Y11, Y7
+	VMAXPD    Y7, Y5, Y5
+	VMINPD    Y11, Y5, Y5
+	VCMPPD    $0x11, Y9, Y3, Y7
+	VANDPD    Y7, Y5, Y5
+	VMOVDQU   Y4, (AX)
+	VMOVDQU   Y5, 32(AX)
+	VCVTPS2PD 32(CX), Y4
+	VCVTPS2PD 48(CX), Y5
+	VMOVUPD   64(BX), Y6
+	VMOVUPD   96(BX), Y7
+	VMOVUPD   64(SI), Y8
+	VMOVUPD   96(SI), Y9
+	VMOVUPD   64(DI), Y10
+	VMOVUPD   96(DI), Y11
+	VSUBPD    Y6, Y4, Y4
+	VDIVPD    Y8, Y4, Y4
+	VXORPD    Y2, Y10, Y6
+	VMAXPD    Y6, Y4, Y4
+	VMINPD    Y10, Y4, Y4
+	VCMPPD    $0x11, Y8, Y3, Y6
+	VANDPD    Y6, Y4, Y4
+	VSUBPD    Y7, Y5, Y5
+	VDIVPD    Y9, Y5, Y5
+	VXORPD    Y2, Y11, Y7
+	VMAXPD    Y7, Y5, Y5
+	VMINPD    Y11, Y5, Y5
+	VCMPPD    $0x11, Y9, Y3, Y7
+	VANDPD    Y7, Y5, Y5
+	VMOVDQU   Y4, 64(AX)
+	VMOVDQU   Y5, 96(AX)
+	ADDQ      $0x00000080, AX
+	ADDQ      $0x00000040, CX
+	ADDQ      $0x00000080, BX
+	ADDQ      $0x00000080, SI
+	ADDQ      $0x00000080, DI
+	DECQ      R8
+	JNZ       row_two
+
+row_one:
+	TESTQ     $0x00000008, d+48(FP)
+	JZ        row_tail
+	VCVTPS2PD (CX), Y4
+	VCVTPS2PD 16(CX), Y5
+	VMOVUPD   (BX), Y6
+	VMOVUPD   32(BX), Y7
+	VMOVUPD   (SI), Y8
+	VMOVUPD   32(SI), Y9
+	VMOVUPD   (DI), Y10
+	VMOVUPD   32(DI), Y11
+	VSUBPD    Y6, Y4, Y4
+	VDIVPD    Y8, Y4, Y4
+	VXORPD    Y2, Y10, Y6
+	VMAXPD    Y6, Y4, Y4
+	VMINPD    Y10, Y4, Y4
+	VCMPPD    $0x11, Y8, Y3, Y6
+	VANDPD    Y6, Y4, Y4
+	VSUBPD    Y7, Y5, Y5
+	VDIVPD    Y9, Y5, Y5
+	VXORPD    Y2, Y11, Y7
+	VMAXPD    Y7, Y5, Y5
+	VMINPD    Y11, Y5, Y5
+	VCMPPD    $0x11, Y9, Y3, Y7
+	VANDPD    Y7, Y5, Y5
+	VMOVDQU   Y4, (AX)
+	VMOVDQU   Y5, 32(AX)
+	ADDQ      $0x00000040, AX
+	ADDQ      $0x00000020, CX
+	ADDQ      $0x00000040, BX
+	ADDQ      $0x00000040, SI
+	ADDQ      $0x00000040, DI
+
+row_tail:
+	TESTQ        $0x00000007, d+48(FP)
+	JZ           row_done
+	VEXTRACTF128 $0x01, Y0, X4
+	VSHUFPS      $0x88, X4, X0, X4
+	VMASKMOVPS   (CX), X4, X4
+	VCVTPS2PD    X4, Y4
+	VEXTRACTF128 $0x01, Y1, X5
+	VSHUFPS      $0x88, X5, X1, X5
+	VMASKMOVPS   16(CX), X5, X5
+	VCVTPS2PD    X5, Y5
+	VMASKMOVPD   (BX), Y0, Y6
+	VMASKMOVPD   32(BX), Y1, Y7
+	VMASKMOVPD   (SI), Y0, Y8
+	VMASKMOVPD   32(SI), Y1, Y9
+	VMASKMOVPD   (DI), Y0, Y10
+	VMASKMOVPD   32(DI), Y1, Y11
+	VSUBPD       Y6, Y4, Y4
+	VDIVPD       Y8, Y4, Y4
+	VXORPD       Y2, Y10, Y6
+	VMAXPD       Y6, Y4, Y4
+	VMINPD       Y10, Y4, Y4
+	VCMPPD       $0x11, Y8, Y3, Y6
+	VANDPD       Y6, Y4, Y4
+	VSUBPD       Y7, Y5, Y5
+	VDIVPD       Y9, Y5, Y5
+	VXORPD       Y2, Y11, Y7
+	VMAXPD       Y7, Y5, Y5
+	VMINPD       Y11, Y5, Y5
+	VCMPPD       $0x11, Y9, Y3, Y7
+	VANDPD       Y7, Y5, Y5
+	VPMASKMOVQ   Y4, Y0, (AX)
+	VPMASKMOVQ   Y5, Y1, 32(AX)
+
+row_done:
+	MOVQ d+48(FP), BX
+	ANDQ $0x07, BX
+	LEAQ (CX)(BX*4), CX
+	MOVQ d+48(FP), BX
+	ANDQ $0x07, BX
+	LEAQ (AX)(BX*8), AX
+	DECQ DX
+	JMP  rows
+
+end:
+	VZEROUPPER
+	RET
+
 // func dots32By2AVX2(s *float64, rows *float32, x *float64, n int, d int, h int, ahead int)
 // Requires: AVX, MMX+
 TEXT ·dots32By2AVX2(SB), NOSPLIT, $0-56
@@ -3307,6 +3844,256 @@ done:
 	VPADDQ       X0, X1, X1
 	MOVQ         X1, AX
 	MOVQ         AX, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func blendAVX2(v *float64, rows *float64, c *float64, n int, d int)
+// Requires: AVX, AVX2
+TEXT ·blendAVX2(SB), NOSPLIT, $0-40
+	MOVQ    d+32(FP), AX
+	ANDQ    $0x07, AX
+	LEAQ    masks<>+64(SB), CX
+	NEGQ    AX
+	VMOVDQU (CX)(AX*8), Y0
+	VMOVDQU 32(CX)(AX*8), Y1
+	MOVQ    rows+8(FP), AX
+	MOVQ    c+16(FP), CX
+	MOVQ    n+24(FP), DX
+	MOVQ    d+32(FP), BX
+	SHLQ    $0x03, BX
+
+rows4:
+	CMPQ         DX, $0x04
+	JLT          rows4_end
+	LEAQ         (AX)(BX*1), SI
+	LEAQ         (SI)(BX*1), DI
+	LEAQ         (DI)(BX*1), R8
+	MOVQ         v+0(FP), R9
+	VBROADCASTSD (CX), Y2
+	VBROADCASTSD 8(CX), Y3
+	VBROADCASTSD 16(CX), Y4
+	VBROADCASTSD 24(CX), Y5
+	MOVQ         d+32(FP), R10
+	SHRQ         $0x04, R10
+	JZ           rows4_one
+
+rows4_two:
+	VMOVUPD (R9), Y6
+	VMOVUPD 32(R9), Y7
+	VMOVUPD (AX), Y8
+	VMOVUPD 32(AX), Y9
+	VMOVUPD (SI), Y10
+	VMOVUPD 32(SI), Y11
+	VMOVUPD (DI), Y12
+	VMOVUPD 32(DI), Y13
+	VMOVUPD (R8), Y14
+	VMOVUPD 32(R8), Y15
+	VMULPD  Y2, Y8, Y8
+	VMULPD  Y3, Y10, Y10
+	VMULPD  Y4, Y12, Y12
+	VMULPD  Y5, Y14, Y14
+	VADDPD  Y10, Y8, Y8
+	VADDPD  Y14, Y12, Y12
+	VADDPD  Y12, Y8, Y8
+	VADDPD  Y8, Y6, Y6
+	VMULPD  Y2, Y9, Y9
+	VMULPD  Y3, Y11, Y11
+	VMULPD  Y4, Y13, Y13
+	VMULPD  Y5, Y15, Y15
+	VADDPD  Y11, Y9, Y9
+	VADDPD  Y15, Y13, Y13
+	VADDPD  Y13, Y9, Y9
+	VADDPD  Y9, Y7, Y7
+	VMOVDQU Y6, (R9)
+	VMOVDQU Y7, 32(R9)
+	VMOVUPD 64(R9), Y6
+	VMOVUPD 96(R9), Y7
+	VMOVUPD 64(AX), Y8
+	VMOVUPD 96(AX), Y9
+	VMOVUPD 64(SI), Y10
+	VMOVUPD 96(SI), Y11
+	VMOVUPD 64(DI), Y12
+	VMOVUPD 96(DI), Y13
+	VMOVUPD 64(R8), Y14
+	VMOVUPD 96(R8), Y15
+	VMULPD  Y2, Y8, Y8
+	VMULPD  Y3, Y10, Y10
+	VMULPD  Y4, Y12, Y12
+	VMULPD  Y5, Y14, Y14
+	VADDPD  Y10, Y8, Y8
+	VADDPD  Y14, Y12, Y12
+	VADDPD  Y12, Y8, Y8
+	VADDPD  Y8, Y6, Y6
+	VMULPD  Y2, Y9, Y9
+	VMULPD  Y3, Y11, Y11
+	VMULPD  Y4, Y13, Y13
+	VMULPD  Y5, Y15, Y15
+	VADDPD  Y11, Y9, Y9
+	VADDPD  Y15, Y13, Y13
+	VADDPD  Y13, Y9, Y9
+	VADDPD  Y9, Y7, Y7
+	VMOVDQU Y6, 64(R9)
+	VMOVDQU Y7, 96(R9)
+	ADDQ    $0x00000080, AX
+	ADDQ    $0x00000080, SI
+	ADDQ    $0x00000080, DI
+	ADDQ    $0x00000080, R8
+	ADDQ    $0x00000080, R9
+	DECQ    R10
+	JNZ     rows4_two
+
+rows4_one:
+	TESTQ   $0x00000008, d+32(FP)
+	JZ      rows4_tail
+	VMOVUPD (R9), Y6
+	VMOVUPD 32(R9), Y7
+	VMOVUPD (AX), Y8
+	VMOVUPD 32(AX), Y9
+	VMOVUPD (SI), Y10
+	VMOVUPD 32(SI), Y11
+	VMOVUPD (DI), Y12
+	VMOVUPD 32(DI), Y13
+	VMOVUPD (R8), Y14
+	VMOVUPD 32(R8), Y15
+	VMULPD  Y2, Y8, Y8
+	VMULPD  Y3, Y10, Y10
+	VMULPD  Y4, Y12, Y12
+	VMULPD  Y5, Y14, Y14
+	VADDPD  Y10, Y8, Y8
+	VADDPD  Y14, Y12, Y12
+	VADDPD  Y12, Y8, Y8
+	VADDPD  Y8, Y6, Y6
+	VMULPD  Y2, Y9, Y9
+	VMULPD  Y3, Y11, Y11
+	VMULPD  Y4, Y13, Y13
+	VMULPD  Y5, Y15, Y15
+	VADDPD  Y11, Y9, Y9
+	VADDPD  Y15, Y13, Y13
+	VADDPD  Y13, Y9, Y9
+	VADDPD  Y9, Y7, Y7
+	VMOVDQU Y6, (R9)
+	VMOVDQU Y7, 32(R9)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, SI
+	ADDQ    $0x00000040, DI
+	ADDQ    $0x00000040, R8
+	ADDQ    $0x00000040, R9
+
+rows4_tail:
+	TESTQ      $0x00000007, d+32(FP)
+	JZ         rows4_done
+	VMASKMOVPD (R9), Y0, Y6
+	VMASKMOVPD 32(R9), Y1, Y7
+	VMASKMOVPD (AX), Y0, Y8
+	VMASKMOVPD 32(AX), Y1, Y9
+	VMASKMOVPD (SI), Y0, Y10
+	VMASKMOVPD 32(SI), Y1, Y11
+	VMASKMOVPD (DI), Y0, Y12
+	VMASKMOVPD 32(DI), Y1, Y13
+	VMASKMOVPD (R8), Y0, Y14
+	VMASKMOVPD 32(R8), Y1, Y15
+	VMULPD     Y2, Y8, Y8
+	VMULPD     Y3, Y10, Y10
+	VMULPD     Y4, Y12, Y12
+	VMULPD     Y5, Y14, Y14
+	VADDPD     Y10, Y8, Y8
+	VADDPD     Y14, Y12, Y12
+	VADDPD     Y12, Y8, Y8
+	VADDPD     Y8, Y6, Y6
+	VMULPD     Y2, Y9, Y9
+	VMULPD     Y3, Y11, Y11
+	VMULPD     Y4, Y13, Y13
+	VMULPD     Y5, Y15, Y15
+	VADDPD     Y11, Y9, Y9
+	VADDPD     Y15, Y13, Y13
+	VADDPD     Y13, Y9, Y9
+	VADDPD     Y9, Y7, Y7
+	VPMASKMOVQ Y6, Y0, (R9)
+	VPMASKMOVQ Y7, Y1, 32(R9)
+
+rows4_done:
+	MOVQ d+32(FP), AX
+	ANDQ $0x07, AX
+	LEAQ (R8)(AX*8), AX
+	ADDQ $0x20, CX
+	SUBQ $0x04, DX
+	JMP  rows4
+
+rows4_end:
+rows1:
+	CMPQ         DX, $0x01
+	JLT          rows1_end
+	MOVQ         v+0(FP), BX
+	VBROADCASTSD (CX), Y2
+	MOVQ         d+32(FP), SI
+	SHRQ         $0x04, SI
+	JZ           rows1_one
+
+rows1_two:
+	VMOVUPD (BX), Y3
+	VMOVUPD 32(BX), Y4
+	VMOVUPD (AX), Y5
+	VMOVUPD 32(AX), Y6
+	VMULPD  Y2, Y5, Y5
+	VADDPD  Y5, Y3, Y3
+	VMULPD  Y2, Y6, Y6
+	VADDPD  Y6, Y4, Y4
+	VMOVDQU Y3, (BX)
+	VMOVDQU Y4, 32(BX)
+	VMOVUPD 64(BX), Y3
+	VMOVUPD 96(BX), Y4
+	VMOVUPD 64(AX), Y5
+	VMOVUPD 96(AX), Y6
+	VMULPD  Y2, Y5, Y5
+	VADDPD  Y5, Y3, Y3
+	VMULPD  Y2, Y6, Y6
+	VADDPD  Y6, Y4, Y4
+	VMOVDQU Y3, 64(BX)
+	VMOVDQU Y4, 96(BX)
+	ADDQ    $0x00000080, AX
+	ADDQ    $0x00000080, BX
+	DECQ    SI
+	JNZ     rows1_two
+
+rows1_one:
+	TESTQ   $0x00000008, d+32(FP)
+	JZ      rows1_tail
+	VMOVUPD (BX), Y3
+	VMOVUPD 32(BX), Y4
+	VMOVUPD (AX), Y5
+	VMOVUPD 32(AX), Y6
+	VMULPD  Y2, Y5, Y5
+	VADDPD  Y5, Y3, Y3
+	VMULPD  Y2, Y6, Y6
+	VADDPD  Y6, Y4, Y4
+	VMOVDQU Y3, (BX)
+	VMOVDQU Y4, 32(BX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, BX
+
+rows1_tail:
+	TESTQ      $0x00000007, d+32(FP)
+	JZ         rows1_done
+	VMASKMOVPD (BX), Y0, Y3
+	VMASKMOVPD 32(BX), Y1, Y4
+	VMASKMOVPD (AX), Y0, Y5
+	VMASKMOVPD 32(AX), Y1, Y6
+	VMULPD     Y2, Y5, Y5
+	VADDPD     Y5, Y3, Y3
+	VMULPD     Y2, Y6, Y6
+	VADDPD     Y6, Y4, Y4
+	VPMASKMOVQ Y3, Y0, (BX)
+	VPMASKMOVQ Y4, Y1, 32(BX)
+
+rows1_done:
+	MOVQ d+32(FP), BX
+	ANDQ $0x07, BX
+	LEAQ (AX)(BX*8), AX
+	ADDQ $0x08, CX
+	SUBQ $0x01, DX
+	JMP  rows1
+
+rows1_end:
 	VZEROUPPER
 	RET
 

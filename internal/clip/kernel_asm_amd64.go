@@ -14,6 +14,16 @@ func dotsAVX2(s *float64, rows *float64, x *float64, n int, d int, ahead int)
 //go:noescape
 func accumulateAVX2(acc *uint64, rows *float64, c *float64, n int, d int, ahead int)
 
+// subtractAVX2 is subtractPortable for n rows of length d ≥ 1.
+//
+//go:noescape
+func subtractAVX2(out *float64, rows *float64, center *float64, n int, d int, top float64)
+
+// standardAVX2 is standardPortable for n rows of length d ≥ 1.
+//
+//go:noescape
+func standardAVX2(out *float64, rows *float64, center *float64, scale *float64, limit *float64, n int, d int)
+
 // dotsBy2AVX2 is dotsPortable for 2 directions, for n rows, a multiple of 2, of length d ≥ 1.
 //
 //go:noescape
@@ -34,6 +44,16 @@ func dots32AVX2(s *float64, rows *float32, x *float64, n int, d int, ahead int)
 //go:noescape
 func accumulate32AVX2(acc *uint64, rows *float32, c *float64, n int, d int, ahead int)
 
+// subtract32AVX2 is subtractPortable for n rows of length d ≥ 1.
+//
+//go:noescape
+func subtract32AVX2(out *float64, rows *float32, center *float64, n int, d int, top float64)
+
+// standard32AVX2 is standardPortable for n rows of length d ≥ 1.
+//
+//go:noescape
+func standard32AVX2(out *float64, rows *float32, center *float64, scale *float64, limit *float64, n int, d int)
+
 // dots32By2AVX2 is dotsPortable for 2 directions, for n rows, a multiple of 2, of length d ≥ 1.
 //
 //go:noescape
@@ -48,6 +68,11 @@ func accumulate32By2AVX2(acc *uint64, rows *float32, c *float64, n int, d int, h
 //
 //go:noescape
 func readAVX2(values *float64, n int) uint64
+
+// blendAVX2 is blendPortable for n rows of length d ≥ 1.
+//
+//go:noescape
+func blendAVX2(v *float64, rows *float64, c *float64, n int, d int)
 
 // dotsBy4AVX512 is dotsPortable for 4 directions, for n rows, a multiple of 4, of length d ≥ 1.
 //

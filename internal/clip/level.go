@@ -1,6 +1,10 @@
 package clip
 
-import "covey/internal/query"
+import (
+	"slices"
+
+	"covey/internal/query"
+)
 
 // Indicator is a column with levels: the Width coordinates from First on, of which a row has one
 // that is not 0, or none where it has no level.
@@ -23,12 +27,12 @@ func Levels(m *Matrix, columns []Indicator, workers int) ([]int64, error) {
 		return nil, &QueryError{"columns", "are more than an answer can count"}
 	}
 	return signed(share(m.N(), m.height(blockBytes), query.LevelBins*len(columns), workers, func() func([]uint64, int, int) {
-		var wide []float64
+		from := m.reader()
 		var counts [query.LevelBins]uint64
 		return func(acc []uint64, lo, hi int) {
 			for i := lo; i < hi; i++ {
 				first, end := m.unit(i)
-				rows := m.values.part(first*m.d, end*m.d).widened(&wide)
+				rows := from.widened(first, end)
 				for at, c := range columns {
 					there := uint64(0)
 					for row := c.First; row < len(rows); row += m.d {
@@ -67,15 +71,21 @@ func (m *Matrix) Join(into []int) (*Matrix, error) {
 			return nil, &QueryError{"join", "names a coordinate that no row has, or that is joined itself"}
 		}
 	}
-	values := make([]float64, m.values.len())
-	var wide []float64
-	for lo := 0; lo < len(values); lo += m.d {
-		out, row := values[lo:lo+m.d], m.values.part(lo, lo+m.d).widened(&wide)
-		for j, v := range row { // finite: far fewer than 2^23 of at most 2^500
-			out[into[j]] += v
+	into = slices.Clone(into)
+	joined := m.derived(func(from *reader) func([]float64, int, int) {
+		zero, most := make([]float64, m.d), top(m.d)
+		return func(out []float64, lo, hi int) {
+			clear(out)
+			values := from.widened(lo, hi)
+			for at := 0; at < len(out); at += m.d {
+				row := out[at : at+m.d]
+				for j, v := range values[at : at+m.d] { // finite: far fewer than 2^23 of at most 2^500
+					row[into[j]] += v
+				}
+			}
+			stored{wide: out}.subtract(out, zero, most)
 		}
-	}
-	joined := derived(m.d, values, m.starts, m.absent)
+	})
 	joined.gaps = m.gaps
 	return joined, nil
 }

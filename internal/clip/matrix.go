@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"sync"
 )
 
 // MaxDim is the largest row length. The argument that the sensitivity has no slack (package
@@ -58,15 +59,22 @@ func (e *ShapeError) Error() string {
 }
 
 // Matrix holds n units of one or more rows of d finite values, float64 or float32, with the norm of
-// each row. It does not change once made and may be read by any number of goroutines. It never
-// writes to its values: they may lie in memory that cannot be written, such as a mapped file.
+// each row; or it is derived from another, whose rows are changed as they are read, block by block,
+// and never kept. What can be seen of it does not change once made, and any number of goroutines
+// may read it. It never writes to its values: they may lie in memory that cannot be written, such
+// as a mapped file, where a unit's rows are together.
 type Matrix struct {
-	d      int
-	values stored    // rows×d, row by row, the rows of a unit together
-	norms  []float64 // computed ‖y_i‖; exactly 0 for zero and tiny rows
-	starts []int     // unit i has rows starts[i] to starts[i+1]-1; nil: each row is a unit
-	absent []bool    // by row: stands for no row; nil for none
-	gaps   []byte    // cells without a value, in whose place is 0 ([NewGapped]); nil for none
+	d, rows int
+	values  stored // rows×d, row by row, the rows of a unit together; none of a derived matrix
+	starts  []int  // unit i has rows starts[i] to starts[i+1]-1; nil: each row is a unit
+	absent  []bool // by row: stands for no row; nil for none
+	gaps    []byte // cells without a value, in whose place is 0 ([NewGapped]); nil for none
+
+	from   *Matrix // what it is derived from; nil if it holds values
+	derive step
+
+	measured sync.Once // guards norms of a derived matrix, which are computed when they are needed
+	norms    []float64 // computed ‖y_i‖; exactly 0 for zero and tiny rows
 }
 
 // NewMatrix makes a matrix of len(values)/d rows of length d, each a unit, and takes ownership of
@@ -103,7 +111,8 @@ func newMatrix[T number](d int, values []T, store stored, absent []int) (*Matrix
 			return nil, &ValueError{Row: i / d, Column: i % d, Err: err}
 		}
 	}
-	m := withNorms(d, store, nil)
+	m := &Matrix{d: d, rows: len(values) / d, values: store}
+	m.measured.Do(func() { m.norms = m.measure(1) }) // on this goroutine: see rowcache's Guard
 	if len(absent) > 0 {
 		m.absent = make([]bool, m.Rows())
 		for _, i := range absent {
@@ -119,29 +128,40 @@ func newMatrix[T number](d int, values []T, store stored, absent []int) (*Matrix
 // valueLimit is what every magnitude in a matrix is below.
 func valueLimit(d int) float64 { return 0x1p500 / math.Sqrt(float64(d)) }
 
-// withNorms is the matrix of values that are within bounds.
-func withNorms(d int, values stored, starts []int) *Matrix {
-	norms := make([]float64, values.len()/d)
-	var scratch []float64
-	for i := range norms {
-		row := values.part(i*d, (i+1)*d).widened(&scratch)
-		if sum := dot(row, row); sum >= tinySquare {
-			norms[i] = math.Sqrt(sum)
-		}
+// lengths returns the norms of all rows, which so many workers compute if nobody did.
+func (m *Matrix) lengths(workers int) []float64 {
+	m.measured.Do(func() { m.norms = m.measure(workers) })
+	return m.norms
+}
+
+// normsFor is lengths where a map's sums or sizes need them, else nil.
+func (m *Matrix) normsFor(of Map, workers int) []float64 {
+	if of == Total || m.starts == nil && (of == Power || of == Mean || of == Moment) {
+		return m.lengths(workers)
 	}
-	return &Matrix{d: d, values: values, norms: norms, starts: starts}
+	return nil
+}
+
+// measure computes the norms of all rows.
+func (m *Matrix) measure(workers int) []float64 {
+	norms := make([]float64, m.rows)
+	share(m.rows, m.fusedHeight(blockBytes), 0, workers, func() func([]uint64, int, int) {
+		r := m.reader()
+		return func(_ []uint64, lo, hi int) { r.norms(norms[lo:hi], r.rows(lo, hi)) }
+	})
+	return norms
 }
 
 // N is the number of units.
 func (m *Matrix) N() int {
 	if m.starts == nil {
-		return len(m.norms)
+		return m.rows
 	}
 	return len(m.starts) - 1
 }
 
 // Rows is the number of rows, at least N.
-func (m *Matrix) Rows() int { return len(m.norms) }
+func (m *Matrix) Rows() int { return m.rows }
 
 // D is the length of a row.
 func (m *Matrix) D() int { return m.d }

@@ -4,20 +4,20 @@ import "math"
 
 // momentRows adds y yᵀ·min(1/g, bound/‖y‖²), for rows that are units: its upper triangle row by
 // row, off the diagonal times √2.
-func (m *Matrix) momentRows(l limit, height int) func(acc []uint64, lo, hi int) {
+func (m *Matrix) momentRows(l limit, height int, norms []float64) func(acc []uint64, lo, hi int) {
 	d := m.d
 	scratch, wide := make([]float64, height), make([]float64, height)
-	var copied []float64
+	from := m.reader()
 	return func(acc []uint64, lo, hi int) {
 		c, off := scratch[:hi-lo], wide[:hi-lo]
-		for i, norm := range m.norms[lo:hi] {
+		for i, norm := range norms[lo:hi] {
 			c[i] = 0
 			if norm > 0 {
 				c[i] = min(l.scale, l.bound/(norm*norm))
 			}
 			off[i] = c[i] * math.Sqrt2
 		}
-		rows := m.values.part(lo*d, hi*d).widened(&copied)
+		rows := from.widened(lo, hi)
 		// A row of the triangle stays in cache while all rows of the block are added to it.
 		for j := range d {
 			line := acc[1 : d-j]

@@ -21,11 +21,11 @@ func supported() []path {
 
 // dotsVector is dots where the path in use has a kernel for it. rows are len(s) rows as long as x,
 // and not empty: the assembly trusts that.
-func dotsVector[T number](s []float64, rows []T, x []float64) bool {
+func dotsVector[T number](s []float64, rows []T, x []float64, far int) bool {
 	if path(active.Load()) == portable {
 		return false
 	}
-	ahead := ahead(rows)
+	ahead := ahead(rows, far)
 	switch r := any(&rows[0]).(type) { // a pointer in an interface is not a copy
 	case *float64:
 		dotsAVX2(&s[0], r, &x[0], len(s), len(x), ahead)
@@ -37,11 +37,11 @@ func dotsVector[T number](s []float64, rows []T, x []float64) bool {
 
 // accumulateVector is accumulate where the path in use has a kernel for it. rows are len(c) rows as
 // long as acc, and not empty.
-func accumulateVector[T number](acc []uint64, rows []T, c []float64) bool {
+func accumulateVector[T number](acc []uint64, rows []T, c []float64, far int) bool {
 	if path(active.Load()) == portable {
 		return false
 	}
-	ahead := ahead(rows)
+	ahead := ahead(rows, far)
 	switch r := any(&rows[0]).(type) {
 	case *float64:
 		accumulateAVX2(&acc[0], r, &c[0], len(c), len(acc), ahead)
@@ -82,8 +82,8 @@ func clampBlockVector(s, norms []float64, k, h int, l limit) (n int) {
 
 // dotsTile is the first part of [dotsBlock]: s for so many directions and so many rows, from the
 // first of each on. One direction and no rows: there is no kernel.
-func dotsTile[T number](s []float64, rows []T, x []float64, h, d int) (width, n int) {
-	p, ahead, k := path(active.Load()), ahead(rows), len(x)/d
+func dotsTile[T number](s []float64, rows []T, x []float64, h, d, far int) (width, n int) {
+	p, ahead, k := path(active.Load()), ahead(rows, far), len(x)/d
 	tile := func(w, step int) bool {
 		width, n = w, h/step*step
 		return k >= w && n > 0
@@ -118,8 +118,8 @@ func dotsTile[T number](s []float64, rows []T, x []float64, h, d int) (width, n 
 }
 
 // accumulateTile is the first part of [accumulateBlock], as dotsTile is.
-func accumulateTile[T number](acc []uint64, rows []T, c []float64, h, d int) (width, n int) {
-	p, ahead, k := path(active.Load()), ahead(rows), len(acc)/d
+func accumulateTile[T number](acc []uint64, rows []T, c []float64, h, d, far int) (width, n int) {
+	p, ahead, k := path(active.Load()), ahead(rows, far), len(acc)/d
 	tile := func(w, step int) bool {
 		width, n = w, h/step*step
 		return k >= w && n > 0
@@ -155,10 +155,54 @@ func accumulateTile[T number](acc []uint64, rows []T, c []float64, h, d int) (wi
 
 // ahead is how many bytes after a row the kernels fetch. What follows rows in memory is most often
 // the next block: half of its rows are fetched in each of the two passes over this one, so that
-// memory is at work throughout. Where a cache has no room for both, what is fetched is at hand.
-func ahead[T number](rows []T) int {
+// memory is at work throughout; it is elsewhere where rows are derived (far). Where a cache has no room for both, what is fetched is at hand.
+func ahead[T number](rows []T, far int) int {
+	if far != 0 {
+		return far
+	}
 	if n := int(unsafe.Sizeof(rows[0])) * len(rows); n <= farBytes {
 		return n
 	}
 	return 0
+}
+
+// subtractVector is subtract where the path in use has a kernel for it. rows are whole rows as long
+// as center, and not empty.
+func subtractVector[T number](out []float64, rows []T, center []float64, top float64) bool {
+	if path(active.Load()) == portable {
+		return false
+	}
+	d := len(center)
+	switch r := any(&rows[0]).(type) {
+	case *float64:
+		subtractAVX2(&out[0], r, &center[0], len(out)/d, d, top)
+	case *float32:
+		subtract32AVX2(&out[0], r, &center[0], len(out)/d, d, top)
+	}
+	return true
+}
+
+// standardVector is standard where the path in use has a kernel for it. center, scale and limit are
+// as long as a row.
+func standardVector[T number](out []float64, rows []T, center, scale, limit []float64) bool {
+	if path(active.Load()) == portable {
+		return false
+	}
+	d := len(center)
+	switch r := any(&rows[0]).(type) {
+	case *float64:
+		standardAVX2(&out[0], r, &center[0], &scale[0], &limit[0], len(out)/d, d)
+	case *float32:
+		standard32AVX2(&out[0], r, &center[0], &scale[0], &limit[0], len(out)/d, d)
+	}
+	return true
+}
+
+// blendVector is blend where the path in use has a kernel for it.
+func blendVector(v, rows, c []float64) bool {
+	if path(active.Load()) == portable {
+		return false
+	}
+	blendAVX2(&v[0], &rows[0], &c[0], len(c), len(v))
+	return true
 }

@@ -70,10 +70,10 @@ func TestKernelsStayInside(t *testing.T) {
 					clear(lanes)
 					on(p, func() {
 						one := part(s, n)
-						dots(one, rows, part(x, d))
-						accumulate(partOf[uint64](atEnd)(lanes, d), rows, part(c, n))
-						dotsBlock(s, rows, x, n, d)
-						accumulateBlock(lanes, rows, c, n, d)
+						dots(one, rows, part(x, d), 0)
+						accumulate(partOf[uint64](atEnd)(lanes, d), rows, part(c, n), 0)
+						dotsBlock(s, rows, x, n, d, 0)
+						accumulateBlock(lanes, rows, c, n, d, 0)
 					})
 					if want == nil {
 						want = slices.Clone(lanes)
@@ -84,10 +84,10 @@ func TestKernelsStayInside(t *testing.T) {
 					clear(lanes)
 					on(p, func() {
 						one := part(s, n)
-						dots(one, narrow, part(x, d))
-						accumulate(partOf[uint64](atEnd)(lanes, d), narrow, part(c, n))
-						dotsBlock(s, narrow, x, n, d)
-						accumulateBlock(lanes, narrow, c, n, d)
+						dots(one, narrow, part(x, d), 0)
+						accumulate(partOf[uint64](atEnd)(lanes, d), narrow, part(c, n), 0)
+						dotsBlock(s, narrow, x, n, d, 0)
+						accumulateBlock(lanes, narrow, c, n, d, 0)
 					})
 					if want32 == nil {
 						want32 = slices.Clone(lanes)
@@ -130,7 +130,7 @@ func TestMatrixIsNeverWrittenTo(t *testing.T) {
 	}
 	unit := make([]int, n)
 	for i := range unit {
-		unit[i] = i * 7 % 11 // not together: they are put in order
+		unit[i] = i * 11 / n // together, as in a mapped file: others are put in order in place
 	}
 	var all []*Matrix
 	for _, make := range []func() (*Matrix, error){

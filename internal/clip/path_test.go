@@ -193,12 +193,12 @@ func checkStored[T number](k kernelCase, values []T) error {
 		allAcc, acc := guarded(k.acc, k.offsets[4], canary)
 		on(p, func() {
 			if k.k == 1 {
-				dots(s, rows, x)
-				accumulate(acc, rows, c)
+				dots(s, rows, x, 0)
+				accumulate(acc, rows, c, 0)
 				return
 			}
-			dotsBlock(s, rows, x, k.n, k.d)
-			accumulateBlock(acc, rows, c, k.n, k.d)
+			dotsBlock(s, rows, x, k.n, k.d, 0)
+			accumulateBlock(acc, rows, c, k.n, k.d, 0)
 		})
 		for i := range s {
 			if math.Float64bits(s[i]) != math.Float64bits(wantS[i]) {
@@ -326,7 +326,7 @@ func TestKernelsAgreeOutOfBounds(t *testing.T) {
 		var want []uint64
 		for _, p := range supported() {
 			acc := make([]uint64, d)
-			on(p, func() { accumulate(acc, rows, c) })
+			on(p, func() { accumulate(acc, rows, c, 0) })
 			if want == nil {
 				want = acc
 			}

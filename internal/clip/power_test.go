@@ -319,7 +319,7 @@ func TestDotOrder(t *testing.T) {
 					values = append(values, row...)
 				}
 				s, want := make([]float64, 13), inner(values[:d], x)
-				dots(s, values, x)
+				dots(s, values, x, 0)
 				for i, got := range s {
 					if got != want {
 						t.Fatalf("row %d, places %d and %d, small %d: got %v, want %v", i, second, first, small, got, want)

@@ -17,7 +17,8 @@ func sizeOf(tb testing.TB, q Query, d int, rows []float64) float64 {
 	if q.Map == Moment {
 		q.Map = Total
 	}
-	f := newFold(mustUnits(tb, d, rows, []int{len(rows) / d}), q, blockBytes)
+	m := mustUnits(tb, d, rows, []int{len(rows) / d})
+	f := newFold(m, q, m.lengths(1), blockBytes)
 	f.unit(0)
 	return size(f.v)
 }

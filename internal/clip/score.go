@@ -95,7 +95,7 @@ func Picture(m *Matrix, g ScoreGrid, x, y, groups int, group func(i int) int, wo
 // are in any, rounded down.
 func (m *Matrix) oneHots(blocks, size, workers int, bins func(to []int, i int, row []float64) []int) []int64 {
 	return signed(share(m.N(), m.height(blockBytes), blocks*size, workers, func() func([]uint64, int, int) {
-		var wide []float64
+		from := m.reader()
 		var own, filled []int
 		counts := make([]uint64, blocks*size) // of one unit; filled are those above 0
 		return func(acc []uint64, lo, hi int) {
@@ -106,7 +106,7 @@ func (m *Matrix) oneHots(blocks, size, workers int, bins func(to []int, i int, r
 					if m.gone(i) {
 						continue
 					}
-					row := m.values.part(i*m.d, (i+1)*m.d).widened(&wide)
+					row := from.widened(i, i+1)
 					if own = bins(own[:0], i, row); len(own) == 0 {
 						continue
 					}
@@ -137,8 +137,7 @@ func (m *Matrix) LevelOf(c Indicator) (func(i int) int, error) {
 		return nil, &QueryError{"columns", "are not those of a row"}
 	}
 	return func(i int) int {
-		at := i*m.d + c.First
-		var wide []float64 // of this call: several workers ask
-		return slices.IndexFunc(m.values.part(at, at+c.Width).widened(&wide), func(v float64) bool { return v != 0 })
+		row := m.reader().widened(i, i+1) // of this call: several workers ask
+		return slices.IndexFunc(row[c.First:c.First+c.Width], func(v float64) bool { return v != 0 })
 	}, nil
 }

@@ -3,6 +3,7 @@ package clip
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // The bounds of a scale: a value of a matrix, less a center, stays finite when it is divided by
@@ -34,23 +35,16 @@ func (m *Matrix) Standardize(center, scale, limit []float64) (*Matrix, error) {
 			return nil, &QueryError{"limit", fmt.Sprintf("is not above 0 at index %d", j)}
 		}
 	}
-	values := make([]float64, m.values.len())
-	var wide []float64
-	var empty []int
-	for i := range m.norms {
-		lo := i * m.d
-		out, row := values[lo:lo+m.d], m.values.part(lo, lo+m.d).widened(&wide)
-		for j, c := range center {
-			if scale[j] > 0 { // |row - c| is below 2^501: the quotient is finite
-				out[j] = min(max((row[j]-c)/scale[j], -limit[j]), limit[j])
-			}
-		}
-		empty = places(empty[:0], m.gapsOf(i))
-		for _, j := range empty {
-			out[j] = 0
-		}
+	center, scale, limit = slices.Clone(center), slices.Clone(scale), slices.Clone(limit)
+	for j := range limit {
+		limit[j] = min(limit[j], top(m.d))
 	}
-	out := derived(m.d, values, m.starts, m.absent)
+	out := m.derived(func(from *reader) func([]float64, int, int) {
+		return func(out []float64, lo, hi int) {
+			from.rows(lo, hi).standard(out, center, scale, limit)
+			m.empty(out, lo, hi)
+		}
+	})
 	out.gaps = m.gaps
 	return out, nil
 }

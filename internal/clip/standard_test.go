@@ -19,14 +19,14 @@ func TestStandardize(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := []float64{0, 0, 4, 2, 0, 12, -3, 0, 16}; !slices.Equal(s.values.wide, want) || s.N() != m.N() {
-			t.Errorf("got %v", s.values.wide)
+		if want := []float64{0, 0, 4, 2, 0, 12, -3, 0, 16}; !slices.Equal(wideOf(s), want) || s.N() != m.N() {
+			t.Errorf("got %v", wideOf(s))
 		}
 		held(t, s, "standardized")
-		if !slices.Equal(m.values.wide, values) {
+		if !slices.Equal(wideOf(m), values) {
 			t.Error("the matrix itself changed")
 		}
-		if s, err = m.Standardize(nil, []float64{2, 1, 1}, []float64{inf, inf, inf}); err != nil || s.values.wide[0] != 0.5 {
+		if s, err = m.Standardize(nil, []float64{2, 1, 1}, []float64{inf, inf, inf}); err != nil || wideOf(s)[0] != 0.5 {
 			t.Errorf("without a center: %v, %v", s, err)
 		}
 	}
@@ -40,8 +40,8 @@ func TestStandardize(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s, err := gone.Standardize([]float64{4}, []float64{1}, []float64{3}); err != nil || !slices.Equal(s.values.wide, []float64{0, 1}) {
-		t.Errorf("an absent row becomes %v, %v", s.values.wide, err)
+	if s, err := gone.Standardize([]float64{4}, []float64{1}, []float64{3}); err != nil || !slices.Equal(wideOf(s), []float64{0, 1}) {
+		t.Errorf("an absent row becomes %v, %v", wideOf(s), err)
 	}
 	m := mustMatrix(t, 1, []float64{1, 2})
 	for _, c := range []struct {

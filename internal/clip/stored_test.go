@@ -100,8 +100,7 @@ func sameDerived(t *rapid.T, a, b *Matrix, derive func(*Matrix) (*Matrix, error)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var left, right []float64
-	if !slices.Equal(c.values.widened(&left), e.values.widened(&right)) || !slices.Equal(c.norms, e.norms) || !slices.Equal(c.starts, e.starts) || !slices.Equal(c.absent, e.absent) {
+	if !slices.Equal(wideOf(c), wideOf(e)) || !slices.Equal(c.lengths(1), e.lengths(2)) || !slices.Equal(c.starts, e.starts) || !slices.Equal(c.absent, e.absent) {
 		t.Fatal("a derived matrix differs")
 	}
 }
@@ -228,7 +227,7 @@ func TestBlocksAllocateNothing(t *testing.T) {
 	l, one, several := limit{scale: 0x1p20, bound: 0x1p21}, Query{X: unit(rng, d)}, Query{X: orthogonal(rng, d, k)}
 	for _, m := range []*Matrix{mustMatrix(t, d, values), narrow} {
 		for name, body := range map[string]func([]uint64, int, int){
-			"power": m.powerRows(one, l, n), "block": m.blockRows(several, l, n), "mean": m.meanRows(l, n), "moment": m.momentRows(l, n), "sizes": m.powerSizes(several, n),
+			"power": m.powerRows(one, l, n, m.lengths(1)), "block": m.blockRows(several, l, n, m.lengths(1)), "mean": m.meanRows(l, n, m.lengths(1)), "moment": m.momentRows(l, n, m.lengths(1)), "sizes": m.powerSizes(several, n, m.lengths(1)),
 		} {
 			acc := make([]uint64, map[string]int{"power": d, "block": k * d, "mean": d, "moment": d * (d + 1) / 2, "sizes": HistogramBins}[name])
 			for _, p := range supported() {

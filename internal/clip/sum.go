@@ -58,20 +58,21 @@ func sum(m *Matrix, q Query, workers, blockBytes int) ([]int64, error) {
 	// made with a unit column. It MUST NOT depend on how many rows the units have, or one unit of
 	// two rows would change how all the others round.
 	fused, height := m.starts == nil, m.fusedHeight(blockBytes)
+	norms := m.normsFor(q.Map, workers)
 	switch {
 	case fused && q.Map == Power && lanes == m.d:
-		total = share(m.N(), height, lanes, workers, func() func([]uint64, int, int) { return m.powerRows(q, l, height) })
+		total = share(m.N(), height, lanes, workers, func() func([]uint64, int, int) { return m.powerRows(q, l, height, norms) })
 	case fused && q.Map == Power:
-		total = share(m.N(), height, lanes, workers, func() func([]uint64, int, int) { return m.blockRows(q, l, height) })
+		total = share(m.N(), height, lanes, workers, func() func([]uint64, int, int) { return m.blockRows(q, l, height, norms) })
 	case fused && q.Map == Mean:
-		total = share(m.N(), height, lanes, workers, func() func([]uint64, int, int) { return m.meanRows(l, height) })
+		total = share(m.N(), height, lanes, workers, func() func([]uint64, int, int) { return m.meanRows(l, height, norms) })
 	case fused && q.Map == Moment:
 		height := m.height(momentBlocks * blockBytes)
-		total = share(m.N(), height, lanes, workers, func() func([]uint64, int, int) { return m.momentRows(l, height) })
+		total = share(m.N(), height, lanes, workers, func() func([]uint64, int, int) { return m.momentRows(l, height, norms) })
 	default:
 		fused = false
 		total = share(m.N(), 1, lanes, workers, func() func([]uint64, int, int) {
-			f := newFold(m, q, blockBytes)
+			f := newFold(m, q, norms, blockBytes)
 			return func(acc []uint64, lo, hi int) {
 				for i := lo; i < hi; i++ {
 					f.unit(i)

@@ -1,6 +1,9 @@
 package clip
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // MaxUnitRows is the most rows of a unit. The argument that the sensitivity of a moment has no
 // slack (package comment) needs a quarter of it times 2^-53 to stay well below 2^-30.
@@ -22,7 +25,8 @@ func (e *UnitError) Error() string {
 
 // NewUnits is [NewMatrix] for units of one or more rows: unit[i] says which unit row i belongs to,
 // and every one of 0…u-1 has a row. Rows are put unit by unit, in the order in which they came
-// within a unit. It takes ownership of values, not of unit. No rows is a valid matrix.
+// within a unit. It takes ownership of values, which it puts in order in place, not
+// of unit. No rows is a valid matrix.
 //
 // What is released of a unit may depend on the order of its own rows, in the last bits. A unit's
 // number is public: it places the unit in [Groups], so it must not depend on other units' values.
@@ -87,10 +91,11 @@ func (m *Matrix) grouped(unit []int) (*Matrix, error) {
 			gone[at] = m.absent[i]
 		}
 	}
-	m.values, m.norms = m.values.order(m.d, to), norms
+	m.norms = norms
 	if m.gaps != nil {
-		m.gaps = order(gapStride(m.d), m.gaps, to)
+		order(gapStride(m.d), m.gaps, slices.Clone(to))
 	}
+	m.values.order(m.d, to) // no second copy of the rows
 	if m.absent != nil {
 		m.absent = gone
 	}

@@ -113,10 +113,10 @@ func TestUnitSumsDoNotDependOnBlocks(t *testing.T) {
 	m := mustUnits(t, d, gaussian(rng, n*d), []int{101, 102})
 	for _, kind := range maps {
 		q := queryOf(rng, kind, d, 2, 1, 0)
-		one := newFold(m, q, blockBytes)
+		one := newFold(m, q, m.lengths(1), blockBytes)
 		one.unit(1)
 		for _, block := range []int{1, 8 * d * 5, 8 * d * 8, 8 * d * 50} {
-			f := newFold(m, q, block)
+			f := newFold(m, q, m.lengths(1), block)
 			f.unit(0)
 			f.unit(1)
 			if !slices.Equal(f.v, one.v) {

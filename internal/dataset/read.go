@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -74,7 +75,12 @@ type ReadOptions struct {
 	// Progress is called about every 256 KiB with the bytes read so far and
 	// the file's size, on one goroutine at a time. May be nil.
 	Progress func(read, total int64)
+	// Most bounds the bytes of the values that [Read] keeps; 0 is no bound.
+	Most int
 }
+
+// ErrMost is a source whose values take more than [ReadOptions].Most.
+var ErrMost = errors.New("dataset: more values than are to be kept")
 
 // table is a source's rows in one of the formats.
 type table interface {
@@ -87,9 +93,9 @@ type table interface {
 }
 
 // Read reads the named columns into memory, in the order given. Every error is an
-// [*Error]. A fault is reported for the first row that has one.
+// [*Error], or [ErrMost] where Most is set. A fault is reported for the first row that has one.
 func Read(s Source, q Request, o ReadOptions) (*Rows, error) {
-	var m memory
+	m := memory{most: o.Most}
 	r, b, err := s.read(q, o, m.into)
 	if err != nil {
 		return nil, err

@@ -435,14 +435,26 @@ func (b *builder) expect(read, total int64) {
 type memory struct {
 	values   []float64
 	values32 []float32
+	most     int // bytes, 0 for any number
+}
+
+// fits reports whether so many more bytes may be kept.
+func (m *memory) fits(more float64) bool {
+	return m.most == 0 || float64(8*len(m.values)+4*len(m.values32))+more <= float64(m.most)
 }
 
 func (m *memory) take(block []float64) error {
+	if !m.fits(float64(8 * len(block))) {
+		return ErrMost
+	}
 	m.values = append(m.values, block...)
 	return nil
 }
 
 func (m *memory) take32(block []float64) error {
+	if !m.fits(float64(4 * len(block))) {
+		return ErrMost
+	}
 	for _, v := range block {
 		m.values32 = append(m.values32, float32(v))
 	}
@@ -453,8 +465,16 @@ func (m *memory) take32(block []float64) error {
 func (m *memory) into(b *builder) {
 	d := float64(b.d)
 	if b.precision == Float32 {
-		b.sink, b.reserve = m.take32, func(rows float64) { m.values32 = slices.Grow(m.values32, int(rows*d)) }
+		b.sink, b.reserve = m.take32, func(rows float64) {
+			if m.fits(4 * rows * d) {
+				m.values32 = slices.Grow(m.values32, int(rows*d))
+			}
+		}
 		return
 	}
-	b.sink, b.reserve = m.take, func(rows float64) { m.values = slices.Grow(m.values, int(rows*d)) }
+	b.sink, b.reserve = m.take, func(rows float64) {
+		if m.fits(8 * rows * d) {
+			m.values = slices.Grow(m.values, int(rows*d))
+		}
+	}
 }

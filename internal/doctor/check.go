@@ -10,6 +10,7 @@ import (
 
 	"covey/internal/dataset"
 	"covey/internal/frame"
+	"covey/internal/memory"
 	"covey/internal/pki"
 	"covey/internal/profile"
 	"covey/internal/proposal"
@@ -81,7 +82,7 @@ func CheckStudy(c *siteconfig.Config, text []byte) []Finding {
 	if err != nil {
 		return []Finding{found(CheckStudyFile, "study", "", err)}
 	}
-	detail, err := checkRows(c, spec)
+	detail, rows, err := checkRows(c, spec)
 	out := []Finding{found(CheckColumns, "study "+frame.Word(spec.Name), detail, err)}
 	out = append(out, odd(c, spec, err != nil)...)
 	if err != nil {
@@ -90,7 +91,18 @@ func CheckStudy(c *siteconfig.Config, text []byte) []Finding {
 	if !proposed {
 		text = nil
 	}
-	detail, figures, err := dryRun(c, spec, text)
+	plan, self, err := planOf(c, spec, text, rows.Units)
+	if err == nil {
+		d, _ := c.Dataset(spec.Dataset)
+		n := peakOf(plan, d, rows)
+		free, known := memory.Free()
+		out = append(out, memoryOf(n, free, known))
+		if known && n.all() > free {
+			return append(out, Finding{Code: CheckDryRun, Check: "dry run of one round", OK: true, Warning: true,
+				Result: "none: it reads all rows into memory, which has no room for them", Do: remedies[CheckMemory]})
+		}
+	}
+	detail, figures, err := dryRun(c, spec, plan, self, err)
 	if figures != nil {
 		out[0].Figures, out[0].Warning = figures, figures.Gaps() != ""
 		out = append(out, unitsOf(*figures)...)
@@ -180,19 +192,20 @@ func unitsOf(f sitedata.Figures) []Finding {
 	return out
 }
 
-func checkRows(c *siteconfig.Config, spec proposal.Spec) (string, error) {
+// checkRows returns what is known of a study's rows without their values.
+func checkRows(c *siteconfig.Config, spec proposal.Spec) (string, *dataset.Rows, error) {
 	d, ok := c.Dataset(spec.Dataset)
 	if !ok {
-		return "", c.Errorf("dataset", "no data set %q, which the study asks for", spec.Dataset)
+		return "", nil, c.Errorf("dataset", "no data set %q, which the study asks for", spec.Dataset)
 	}
 	if spec.Unit != d.Unit {
-		return "", &sitedata.DataError{Dataset: d.Name, Err: fmt.Errorf("its unit is %q, the study's %q: if both are the same, use the study's name in agent.toml, with the file's name below [dataset.columns]", d.Unit, spec.Unit)}
+		return "", nil, &sitedata.DataError{Dataset: d.Name, Err: fmt.Errorf("its unit is %q, the study's %q: if both are the same, use the study's name in agent.toml, with the file's name below [dataset.columns]", d.Unit, spec.Unit)}
 	}
 	rows, err := dataset.Validate(c.Source(d), d.Request(spec), dataset.ReadOptions{})
 	if err != nil {
-		return "", &sitedata.DataError{Dataset: d.Name, Err: err}
+		return "", nil, &sitedata.DataError{Dataset: d.Name, Err: err}
 	}
-	return fmt.Sprintf("data set %s: %s, %s, %d rows dropped for missing values", d.Name, sizeOf(rows.Rows, rows.Units, d.Unit), proposal.ColumnsText(len(spec.Columns), rows.D), rows.Dropped), nil
+	return fmt.Sprintf("data set %s: %s, %s, %d rows dropped for missing values", d.Name, sizeOf(rows.Rows, rows.Units, d.Unit), proposal.ColumnsText(len(spec.Columns), rows.D), rows.Dropped), rows, nil
 }
 
 // sizeOf words a data set's size: its rows and, where they are not units, its units.

@@ -14,10 +14,32 @@ import (
 	"covey/internal/study"
 )
 
-// dryRun computes this site's sum for the dearest query of a study, as in a round, and sends
-// nothing. body is the proposal; without one the roster is made up: this site, and two others like
-// it. figures are of the rows, for this site's operator alone.
-func dryRun(c *siteconfig.Config, spec proposal.Spec, body []byte) (detail string, figures *sitedata.Figures, err error) {
+// planOf is the plan of a study of this site's data set of so many units, and the site's place in
+// its roster. body is the proposal; without one the roster is made up: this site, and two others
+// like it.
+func planOf(c *siteconfig.Config, spec proposal.Spec, body []byte, units int) (plan *study.Plan, self int, err error) {
+	if body == nil {
+		if body, err = imagine(c, spec, units); err != nil {
+			return nil, 0, err
+		}
+	}
+	if plan, err = study.NewPlan(body); err != nil {
+		return nil, 0, err
+	}
+	self = slices.IndexFunc(plan.Proposal.Roster, func(m proposal.Member) bool { return m.Name == c.Site })
+	if self < 0 {
+		return nil, 0, fmt.Errorf("the proposal's roster has no site %q", c.Site)
+	}
+	if want := plan.Proposal.Roster[self].Units; units != want {
+		return nil, 0, &sitedata.DataError{Dataset: spec.Dataset, Err: &sitedata.UnitsError{Has: units, Roster: want}}
+	}
+	return plan, self, nil
+}
+
+// dryRun computes this site's sums for each kind of query of a study, as in its rounds, and sends
+// nothing: it reports the dearest. figures are of the rows, for this site's operator alone; they are
+// there, too, where unplanned says why there is no plan.
+func dryRun(c *siteconfig.Config, spec proposal.Spec, plan *study.Plan, self int, unplanned error) (detail string, figures *sitedata.Figures, err error) {
 	d, ok := c.Dataset(spec.Dataset)
 	if !ok {
 		return "", nil, c.Errorf("dataset", "no data set %q, which the study asks for", spec.Dataset)
@@ -30,74 +52,48 @@ func dryRun(c *siteconfig.Config, spec proposal.Spec, body []byte) (detail strin
 	seen := sitedata.LookAt(rows, request.Columns, request.Readings...)
 	seen.Beside(spec.Columns)
 	figures = &seen
+	if unplanned != nil {
+		return "", figures, unplanned
+	}
+	figures.Central = plan.Honest == 0
 	matrix, err := sitedata.Matrix(rows)
 	if err != nil {
 		return "", figures, &sitedata.DataError{Dataset: d.Name, Err: err}
 	}
-	if body == nil {
-		if body, err = imagine(c, spec, matrix.N()); err != nil {
-			return "", figures, err
-		}
-	}
-	plan, err := study.NewPlan(body)
+	q, took, err := dearest(plan, self, exact.New(matrix), d.Workers)
 	if err != nil {
-		return "", figures, err
-	}
-	figures.Central = plan.Honest == 0
-	self := slices.IndexFunc(plan.Proposal.Roster, func(m proposal.Member) bool { return m.Name == c.Site })
-	if self < 0 {
-		return "", figures, fmt.Errorf("the proposal's roster has no site %q", c.Site)
-	}
-	if want := plan.Proposal.Roster[self].Units; matrix.N() != want {
-		return "", figures, &sitedata.DataError{Dataset: d.Name, Err: &sitedata.UnitsError{Has: matrix.N(), Roster: want}}
-	}
-	ask, err := dearest(plan)
-	if err != nil {
-		return "", figures, err
-	}
-	begun := time.Now()
-	if _, err := exact.New(matrix).Answer(plan, self, ask, d.Workers); err != nil {
 		return "", figures, &sitedata.DataError{Dataset: d.Name, Err: err}
 	}
-	q := plan.Queries[ask.Query]
 	return fmt.Sprintf("the dearest of at most %d queries (%s, %d numbers) was computed on your %d rows in %v. Nothing was sent",
-		plan.Left(0), q.Kind.Title(q.Of), q.Values, rows.Rows, time.Since(begun).Round(time.Millisecond)), figures, nil
+		plan.Left(0), q.Kind.Title(q.Of), q.Values, rows.Rows, took.Round(time.Millisecond)), figures, nil
 }
 
-// dearest is an ask for the query that takes a site longest, with a radius and a center made up.
-func dearest(p *study.Plan) (study.Ask, error) {
-	at, most := 0, 0
+// dearest answers one query of each kind of a plan, with released values made up, and returns the
+// one that took longest. Of a kind it is the last one, which has the most directions found and gaps
+// to fill.
+func dearest(p *study.Plan, self int, rows *exact.Rows, workers int) (most study.Query, took time.Duration, err error) {
+	type kind struct{ kind, of study.Kind }
+	last := map[kind]int{}
 	for i, q := range p.Queries {
-		cost := 0 // operations a row, roughly
-		switch q.Kind {
-		case study.KindMoment:
-			cost = p.D * (p.D + 1) / 2
-		case study.KindLambda, study.KindSelect:
-			cost = p.D * p.D
-		case study.KindPower:
-			cost = 2 * q.Values
-		case study.KindMean:
-			cost = p.D
-		case study.KindOctaves, study.KindTree, study.KindMoments:
-			cost = 8 * len(p.Single(q.Kind)) // bins are found one by one
-		}
-		if q.Run == 0 && cost > most {
-			at, most = i, cost
-		}
+		last[kind{q.Kind, q.Of}] = i
 	}
-	c := p.Start()
-	c.Query = at
-	q := p.Queries[at]
-	if !q.Kind.Definition().Counts && c.Radii[q.Kind] == 0 {
-		c.Radii[q.Kind] = 1
-	}
-	if p.Proposal.Spec.Center == proposal.CenterPrivate && q.Kind != study.KindMean && q.Kind != study.KindOctaves {
-		c.Center = make([]float64, p.D)
-		if p.Proposal.Spec.Standardize == proposal.StandardizePrivate {
-			c.Scale = slices.Repeat([]float64{1}, p.D)
+	for i, q := range p.Queries {
+		if last[kind{q.Kind, q.Of}] != i {
+			continue
+		}
+		ask, err := p.Trial(i)
+		if err != nil {
+			return most, 0, err
+		}
+		begun := time.Now()
+		if _, err := rows.Answer(p, self, ask, workers); err != nil {
+			return most, 0, err
+		}
+		if spent := time.Since(begun); spent > took {
+			most, took = q, spent
 		}
 	}
-	return p.NewAsk(c, 0, 0)
+	return most, took, nil
 }
 
 // imagine makes a proposal for this site and others like it.

@@ -24,6 +24,7 @@ const (
 	CheckFaults       Code = "data_faults"
 	CheckStudyFile    Code = "study_file"
 	CheckDryRun       Code = "dry_run"
+	CheckMemory       Code = "memory"
 	CheckKeys         Code = "keys"
 	CheckNotJoined    Code = "not_joined"
 	CheckOtherSite    Code = "other_site"
@@ -61,6 +62,7 @@ var remedies = map[Code]string{
 	CheckUnits:        "compare these columns' unit of measurement, and their missing values, with what the analyst expects",
 	CheckStudyFile:    "ask the sender of the file for another one",
 	CheckDryRun:       "ask the analyst: the study does not fit this data set",
+	CheckMemory:       "run the agent where more memory is free; precision = \"float32\" in agent.toml halves the rows, and cache = \"study\" keeps them in a file",
 	CheckKeys:         "put the key files back from a backup, mode 0600; without identity.key the site must join as a new one",
 	CheckNotJoined:    "agent join FILE, with a join file of the coordinator's operator",
 	CheckOtherSite:    "set site in agent.toml to the certificate's name, or data to the right folder",

@@ -80,6 +80,7 @@ func (r *Rows) Load(d siteconfig.Dataset, unattended bool) error {
 	begun := time.Now()
 	r.o.Log.Info("reading a data set", "study", r.o.Plan.Digest, "dataset", r.dataset.Name)
 	stamp, unstamped := at.Stamp() // before it is read
+	defer r.o.Stock.Worked()
 	rows, stored, sha, err := r.read(at, q)
 	if err != nil {
 		return err
@@ -100,14 +101,16 @@ func (r *Rows) Load(d siteconfig.Dataset, unattended bool) error {
 
 // read reads the rows into memory, or into a cache file that this may make first.
 func (r *Rows) read(at dataset.Source, q dataset.Request) (*clip.Matrix, *rowcache.Stored, [32]byte, error) {
-	if r.dataset.Uncached(at) {
-		read, err := dataset.Read(at, q, dataset.ReadOptions{})
-		if err != nil {
+	if most := r.dataset.InMemory(); most > 0 {
+		read, err := dataset.Read(at, q, dataset.ReadOptions{Most: most})
+		switch {
+		case err == nil:
+			r.leftOut(read.Dropped)
+			rows, err := sitedata.Matrix(read)
+			return rows, nil, read.SHA256, err
+		case !errors.Is(err, dataset.ErrMost):
 			return nil, nil, [32]byte{}, err
 		}
-		r.leftOut(read.Dropped)
-		rows, err := sitedata.Matrix(read)
-		return rows, nil, read.SHA256, err
 	}
 	rows, stored, err := r.cached(at, q)
 	if _, damaged := errors.AsType[*damagedError](err); damaged {
@@ -177,13 +180,16 @@ func (r *Rows) approved(at dataset.Source, q dataset.Request) *rowcache.Stored {
 // those any more. Called with the rows loaded.
 func (r *Rows) Answer(ask study.Ask) (sum []int64, err error) {
 	if r.stored == nil {
+		defer r.o.Stock.Worked()
 		return r.rows.Answer(r.o.Plan, r.o.Self, ask, r.dataset.Workers)
 	}
 	for range 2 {
+		done := r.o.Stock.reading(r.stored)
 		err = r.stored.Guard(func() error {
 			sum, err = r.rows.Answer(r.o.Plan, r.o.Self, ask, r.dataset.Workers)
 			return err
 		})
+		done()
 		if _, fault := errors.AsType[*dataset.Error](err); !fault {
 			return sum, err
 		}
@@ -203,10 +209,15 @@ func (r *Rows) Answer(ask study.Ask) (sum []int64, err error) {
 
 // Release lets go of the rows; a cache file stays.
 func (r *Rows) Release() {
-	r.rows = nil
-	if r.stored == nil {
+	if r.rows == nil {
 		return
 	}
+	r.rows = nil
+	if r.stored == nil {
+		r.o.Stock.Worked()
+		return
+	}
+	r.o.Stock.closing(r.stored)
 	if err := r.stored.Close(); err != nil {
 		r.o.Log.Error("a cache file cannot be closed", "study", r.o.Plan.Digest, "error", err)
 	}

@@ -6,19 +6,27 @@ import (
 	"time"
 
 	"covey/internal/dataset"
+	"covey/internal/rowcache"
 	"covey/internal/siteconfig"
 )
 
 // Stock remembers what data sets looked like when they were read, for as long as this process
-// lives. It is safe for use by several goroutines.
+// lives, and gives memory back that is idle. It is safe for use by several goroutines.
 type Stock struct {
-	mu    sync.Mutex
-	units map[source]counted
-	looks map[string]look // by all that a data set's configuration says
+	free func() // gives what the heap no longer uses back to the system; nil: nothing is given back
+
+	mu      sync.Mutex
+	waiting bool                     // rest is due
+	mapped  map[*rowcache.Stored]int // rows that are open, and how many read them
+	units   map[source]counted
+	looks   map[string]look // by all that a data set's configuration says
 }
 
-// NewStock returns a Stock of nothing.
-func NewStock() *Stock { return &Stock{units: map[source]counted{}, looks: map[string]look{}} }
+// NewStock returns a Stock of nothing. free is for what is idle: debug.FreeOSMemory of a process
+// that is an agent, nil elsewhere.
+func NewStock(free func()) *Stock {
+	return &Stock{free: free, mapped: map[*rowcache.Stored]int{}, units: map[source]counted{}, looks: map[string]look{}}
+}
 
 // Forget makes Count read every data set again: a query may be another.
 func (s *Stock) Forget() {

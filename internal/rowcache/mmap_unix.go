@@ -19,3 +19,6 @@ func mapFile(f *os.File, size int) (data []byte, unmap func() error, err error) 
 	unix.Munlock(data)
 	return data, func() error { return unix.Munmap(data) }, nil
 }
+
+// rest gives a mapping's pages back. A failure leaves them.
+func rest(data []byte) { unix.Madvise(data, unix.MADV_DONTNEED) }

@@ -267,6 +267,10 @@ func (s *Stored) Close() error {
 	return errors.Join(err, s.file.Close())
 }
 
+// Rest gives the memory of pages back to the system, which has them in its cache of files, or on
+// disk. Rows may be read again, and at the same time, but that costs.
+func (s *Stored) Rest() { rest(s.data) }
+
 // String returns the shape, never the values.
 func (s *Stored) String() string {
 	return fmt.Sprintf("rowcache.Stored(%d×%d) [redacted]", s.Rows.Rows, s.D)

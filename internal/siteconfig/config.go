@@ -120,7 +120,7 @@ type Dataset struct {
 	Precision string `toml:"precision,omitempty"`
 	// Cache says what becomes of the rows as a study reads them, which are kept in the clear in
 	// a file beside the ledger: "study" removes it with the study, "keep" keeps it for later
-	// studies, "memory" makes none. Empty: "study", and "memory" for a file of up to 4 MiB.
+	// studies, "memory" makes none. Empty: "study", and "memory" for rows of up to 4 MiB.
 	Cache string `toml:"cache,omitempty"`
 	// Population whose budget its studies are charged to.
 	Population string `toml:"population"`

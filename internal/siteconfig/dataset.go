@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -20,17 +21,20 @@ const (
 	CacheMemory = "memory" // no file
 )
 
-// smallFile is up to which length a file is read into memory if nothing is said: faster than
-// what a cache file costs.
-const smallFile = 4 << 20
+// SmallRows is up to how many bytes rows of a file stay in memory if nothing is said: faster than
+// what a cache file costs. It counts rows as a study reads them: a packed file of a few bytes may
+// hold a great many.
+const SmallRows = 4 << 20
 
-// Uncached reports whether a study's rows are read into memory.
-func (d Dataset) Uncached(at dataset.Source) bool {
-	if d.Cache != "" || at.Query != nil {
-		return d.Cache == CacheMemory
+// InMemory returns how many bytes of rows a study reads into memory rather than into a cache file.
+func (d Dataset) InMemory() int {
+	switch {
+	case d.Cache == CacheMemory:
+		return math.MaxInt
+	case d.Cache == "" && d.Query == "":
+		return SmallRows
 	}
-	stamp, err := at.Stamp()
-	return err == nil && stamp.Size <= smallFile
+	return 0
 }
 
 // Request is what a study wants of the data set, as dataset reads it. Whether a value at fault ends

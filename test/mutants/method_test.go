@@ -29,7 +29,7 @@ func init() {
 		{"24 rounds are not pooled", 0, []edit{{components, "p.Rounds < proposal.PoolRounds && out.Noise", "out.Noise"}}, in("study", "TestPooledOutput"), killer{}},
 		{"rows are on the sphere where noise is little", 0, []edit{{course, "rows == proposal.RowsAuto && p.Iota > iotaSphere", "rows == proposal.RowsAuto"}}, in("study", "TestDefaults"), killer{}},
 		{"rows on the sphere are clipped as others", 0, []edit{{course, "set(q.Of, quantile(powerSphere))", "set(q.Of, quantile(powerPlain))"}}, in("study", "TestSphereQuantile"), killer{}},
-		{"rows are not divided by their lengths", 0, []edit{{derive, "out[j] = v / norm", "out[j] = v"}}, in("clip", "TestSphere"), killer{}},
+		{"rows are not divided by their lengths", 0, []edit{{derive, "row[j] = v / norm", "row[j] = v"}}, in("clip", "TestSphere"), killer{}},
 		{"explained variance is of the sphere", 0, []edit{{answer, "sphere := p.OnSphere(p.Queries[a.Query])", "sphere := p.Proposal.Spec.Rows == proposal.RowsSphere"}}, in("answer", "TestSphere"), killer{}},
 		{"rows kept from another query are on the sphere", 0, []edit{{answer, "m.rows != nil && m.sphere == sphere &&", "m.rows != nil &&"}}, in("answer", "TestSphere"), killer{}},
 		{"a start need not be orthonormal", 0, []edit{{start, "why := linalg.Orthonormal(s.Start.Vectors, s.Width()); why != \"\"", "why := linalg.Orthonormal(nil, s.Width()); why != \"\""}}, in("study", "TestStart"), killer{}},

@@ -102,7 +102,7 @@ func mutants() []mutant {
 			{"internal/clip/moment.go", "min(l.scale, l.bound/(norm*norm))", "min(l.scale, math.Sqrt2*l.bound/(norm*norm))"},
 		}, in("clip", "TestReplacingUnitsNeverExceedsSensitivity"), audited("covariance")},
 		{"clip skipped for one block", 8, []edit{
-			{clipPower, "		clampRows(s, m.norms[lo:hi], l)\n", "		if l := l; lo == height {\n			l.bound *= 1 << 60\n			clampRows(s, m.norms[lo:hi], l)\n		} else {\n			clampRows(s, m.norms[lo:hi], l)\n		}\n"},
+			{clipPower, "		clampRows(s, norms[lo:hi], l)\n", "		if l := l; lo == height {\n			l.bound *= 1 << 60\n			clampRows(s, norms[lo:hi], l)\n		} else {\n			clampRows(s, norms[lo:hi], l)\n		}\n"},
 		}, in("clip", "TestEveryBlockIsClipped"), threeSteps},
 		{"histogram charge missing: from the sum", 9, []edit{
 			{studyQuery, "		rho[q.Branch] += q.Rho\n", "		if q.Kind != KindHistogram {\n			rho[q.Branch] += q.Rho\n		}\n"},

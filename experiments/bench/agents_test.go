@@ -1,0 +1,227 @@
+//go:build linux
+
+package bench
+
+import (
+	"bufio"
+	"encoding/binary"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+
+	"covey/internal/siteconfig"
+	"covey/test/fed"
+)
+
+var (
+	peakRows    = flag.Int("peak-rows", 0, "rows of each of four sites in TestPeaks; 0 skips it")
+	peakColumns = flag.Int("peak-columns", 800, "columns in TestPeaks")
+	peakBuild   = flag.String("peak-build", "", "a folder with another build's coordinator and agent")
+)
+
+// The bound of docs/performance.md on an agent's peak.
+const (
+	peakFactor = 1.6
+	peakRest   = 64 << 20
+)
+
+// TestPeaks measures the peak memory (VmHWM) of agents in processes of their own, each with its
+// coordinator on this machine, over a whole study of every method, and what they hold ten seconds
+// after it. Mapped rows count. It fails where a peak is above 1.6 times the rows and 64 MB:
+//
+//	go -C experiments test ./bench -run TestPeaks -v -timeout 0 -peak-rows 60000
+func TestPeaks(t *testing.T) {
+	if *peakRows == 0 {
+		t.Skip("-peak-rows is 0")
+	}
+	bin := *peakBuild
+	if bin == "" {
+		bin = t.TempDir()
+		// of the other module
+		if out, err := exec.Command("go", "-C", "../..", "build", "-o", bin+"/", "./cmd/coordinator", "./cmd/agent").CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	dir := t.TempDir()
+	const learn = "components = 10\nepsilon = 20.0\ndelta = 1e-6\n"
+	for _, c := range []struct {
+		name, text, format, cache, precision string
+		gaps                                 bool
+	}{
+		{name: "covariance", text: "method = \"covariance\"\n"},
+		{name: "power", text: "method = \"power\"\n"},
+		{name: "auto", text: "method = \"auto\"\n"},
+		{name: "deflation", text: "method = \"power\"\nsubspace = \"deflation\"\n"},
+		{name: "public-center", text: "method = \"power\"\ncenter = \"public\"\n"},
+		{name: "standardized", text: "method = \"power\"\nstandardize = \"private\"\n"},
+		{name: "fill", text: "method = \"power\"\nmissing = \"fill\"\n", gaps: true},
+		{name: "csv", text: "method = \"power\"\n", format: "csv"},
+		{name: "parquet", text: "method = \"power\"\n", format: "parquet"},
+		{name: "float32", text: "method = \"power\"\n", precision: "float32"},
+		{name: "no-cache", text: "method = \"power\"\n", cache: siteconfig.CacheMemory},
+		{name: "no-cache-covariance", text: "method = \"covariance\"\n", cache: siteconfig.CacheMemory},
+		{name: "no-cache-csv", text: "method = \"power\"\n", format: "csv", cache: siteconfig.CacheMemory},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.format == "" {
+				c.format = "npy"
+			}
+			path := filepath.Join(dir, fmt.Sprintf("rows-%v.%s", c.gaps, c.format))
+			if err := writeTable(path, c.format, *peakRows, *peakColumns, c.gaps); err != nil {
+				t.Fatal(err)
+			}
+			f := fed.NewFleet(t, bin, 1, 4)
+			f.Patience = 20 * time.Minute
+			f.Form(func(_ int, s *siteconfig.Config) {
+				s.Datasets[0].Path, s.Datasets[0].Cache, s.Datasets[0].Precision = path, c.cache, c.precision
+			})
+			column := "offset = 0.0\nscale = 1.0\n"
+			if strings.Contains(c.text, "standardize") {
+				column = ""
+			}
+			f.Propose(c.name, learn+c.text, *peakColumns, column)
+			f.When(c.name, "running", func(v fed.View) bool { return v.Status != "waiting" && v.Status != "proposed" && v.Phase != "approval" })
+			start := time.Now()
+			v := f.When(c.name, "over", func(v fed.View) bool { return v.Status == "completed" || v.Status == "ended" })
+			wall := time.Since(start)
+			if v.Status != "completed" {
+				t.Fatalf("%+v", v)
+			}
+			time.Sleep(10 * time.Second) // until what is idle is given back
+			rows, worst, left, used := int64(*peakRows)*int64(*peakColumns)*8, int64(0), int64(0), 0.0
+			if c.precision == "float32" {
+				rows /= 2
+			}
+			for _, s := range f.Sites {
+				now, most, err := fed.Memory(strconv.Itoa(s.Pid()))
+				if err != nil {
+					t.Fatal(err)
+				}
+				worst, left, used = max(worst, most), max(left, now), used+processorTime(t, s.Pid())
+			}
+			bound := int64(peakFactor*float64(rows)) + peakRest
+			t.Logf("figure: %s: rows %d MB, peak %d MB of %d, %.2f times the rows and 64 MB; %d MB after 10 s; %.1f s, %.1f s of processors a site, %d queries",
+				c.name, rows/1e6, worst/1e6, bound/1e6, float64(worst-peakRest)/float64(rows), left/1e6, wall.Seconds(), used/4, v.Released)
+			if worst > bound {
+				t.Errorf("the peak is %d bytes, at most %d may be", worst, bound)
+			}
+			if left > peakRest+32<<20 {
+				t.Errorf("%d bytes are held 10 s after the study", left)
+			}
+			for _, s := range f.All() {
+				s.Kill()
+			}
+		})
+	}
+}
+
+// processorTime is what a process has taken of the processors, in seconds.
+func processorTime(t *testing.T, pid int) float64 {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+2:]))
+	user, _ := strconv.ParseFloat(fields[11], 64)
+	system, _ := strconv.ParseFloat(fields[12], 64)
+	return (user + system) / 100 // USER_HZ
+}
+
+// writeTable writes n rows of columns c0, c1, … with a few strong components; with gaps, one cell in
+// a hundred has no value. A file that is there stays.
+func writeTable(path, format string, n, d int, gaps bool) error {
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	w := bufio.NewWriterSize(f, 1<<20)
+	rng := rand.New(rand.NewPCG(7, 8))
+	row := make([]float64, d)
+	next := func() {
+		a, b := 3*rng.NormFloat64(), 2*rng.NormFloat64()
+		for j := range row {
+			row[j] = 1 + a*math.Sin(float64(j)) + b*math.Cos(float64(2*j)) + rng.NormFloat64()
+			if gaps && rng.IntN(100) == 0 {
+				row[j] = math.NaN()
+			}
+		}
+	}
+	var line []byte
+	switch format {
+	case "npy":
+		head := fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }", n, d)
+		fmt.Fprintf(w, "\x93NUMPY\x01\x00\x76\x00%-117s\n", head)
+		for range n {
+			next()
+			line = line[:0]
+			for _, v := range row {
+				line = binary.LittleEndian.AppendUint64(line, math.Float64bits(v))
+			}
+			w.Write(line)
+		}
+	case "csv":
+		for j := range d {
+			line = fmt.Appendf(line, "c%d,", j)
+		}
+		line[len(line)-1] = '\n'
+		w.Write(line)
+		for range n {
+			next()
+			line = line[:0]
+			for _, v := range row {
+				line = append(strconv.AppendFloat(line, v, 'g', 8, 64), ',')
+			}
+			line[len(line)-1] = '\n'
+			w.Write(line)
+		}
+	case "parquet":
+		group := parquet.Group{}
+		for j := range d {
+			group[fmt.Sprintf("c%d", j)] = parquet.Leaf(parquet.DoubleType)
+		}
+		to := parquet.NewGenericWriter[any](w, parquet.NewSchema("rows", group))
+		values := make([]parquet.Value, 1000)
+		for left, block := n, 1; left > 0; left, block = left-len(values), block+1 {
+			values = values[:min(left, len(values))]
+			for j, c := range to.ColumnWriters() {
+				for i := range values {
+					values[i] = parquet.DoubleValue(rng.NormFloat64() + math.Sin(float64(j)))
+				}
+				if _, err := c.WriteRowValues(values); err != nil {
+					return err
+				}
+			}
+			if block%8 == 0 { // a group of rows
+				for _, c := range to.ColumnWriters() {
+					if err := c.Flush(); err != nil {
+						return err
+					}
+				}
+				if err := to.Flush(); err != nil {
+					return err
+				}
+			}
+		}
+		if err := to.Close(); err != nil {
+			return err
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return f.Close()
+}

@@ -1,0 +1,69 @@
+package clip
+
+import (
+	"math"
+	"unsafe"
+)
+
+// step makes a worker's function that sets out to rows lo to hi-1 of a derived matrix. It reads
+// those that they are derived from by the worker's reader of them.
+type step func(from *reader) func(out []float64, lo, hi int)
+
+// reader reads a matrix's rows, a block at a time: one worker's, with its scratch.
+type reader struct {
+	m    *Matrix
+	from *reader                         // of what m is derived from; nil of a matrix that holds values
+	make func(out []float64, lo, hi int) // likewise
+	out  []float64
+	wide []float64
+	next uintptr // where the values of the next rows are, to be fetched ahead
+}
+
+func (m *Matrix) reader() *reader {
+	r := &reader{m: m}
+	if m.from != nil {
+		r.from = m.from.reader()
+		r.make = m.derive(r.from)
+	}
+	return r
+}
+
+// rows returns rows lo to hi-1, good until the next call and not to be written to.
+func (r *reader) rows(lo, hi int) stored {
+	d := r.m.d
+	if r.make == nil {
+		values := r.m.values.part(lo*d, hi*d)
+		r.next = values.end()
+		return values
+	}
+	if n := (hi - lo) * d; cap(r.out) < n {
+		r.out = make([]float64, n)
+	}
+	out := r.out[:(hi-lo)*d]
+	r.make(out, lo, hi)
+	if r.m.absent != nil {
+		for i, gone := range r.m.absent[lo:hi] {
+			if gone { // what it became tells of no row
+				clear(out[i*d : (i+1)*d])
+			}
+		}
+	}
+	r.next = r.from.next
+	return stored{wide: out, far: int(r.next - uintptr(unsafe.Pointer(unsafe.SliceData(out))))}
+}
+
+// widened is rows as float64, good until the next call and not to be written to.
+func (r *reader) widened(lo, hi int) []float64 { return r.rows(lo, hi).widened(&r.wide) }
+
+// norms sets out to the norms of rows.
+func (r *reader) norms(out []float64, rows stored) {
+	values, d := rows.widened(&r.wide), r.m.d
+	for i := range out {
+		row := values[i*d : (i+1)*d]
+		dots(out[i:i+1], row, row, 0)
+		if out[i] < tinySquare {
+			out[i] = 0
+		}
+		out[i] = math.Sqrt(out[i])
+	}
+}

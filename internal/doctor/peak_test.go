@@ -1,0 +1,87 @@
+package doctor
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	exact "covey/internal/answer"
+	"covey/internal/clip"
+	"covey/internal/dataset"
+	"covey/internal/siteconfig"
+	"covey/internal/study"
+	"covey/test/texts"
+)
+
+// TestDearestIsTimed: of all kinds of queries the one that takes longest is reported, by far the
+// covariance here.
+func TestDearestIsTimed(t *testing.T) {
+	const n, d = 20_000, 200
+	text := "name = \"s\"\ndataset = \"rows\"\nepsilon = 8.0\ndelta = 1e-6\nmethod = \"covariance\"\n"
+	for j := range d {
+		text += fmt.Sprintf("[[columns]]\nname = \"c%d\"\noffset = 0.0\nscale = 1.0\n", j)
+	}
+	body, err := texts.Propose(text, n, n, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := study.NewPlan(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values, rng := make([]float64, n*d), rand.New(rand.NewPCG(1, 2))
+	for i := range values {
+		values[i] = rng.NormFloat64()
+	}
+	m, err := clip.NewMatrix(d, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, took, err := dearest(p, 0, exact.New(m), 1)
+	if err != nil || q.Kind != study.KindMoment || took <= 0 {
+		t.Errorf("the dearest is %s with %v, %v", q.Kind, took, err)
+	}
+}
+
+// TestMemoryIsPredicted: rows count as the study reads them, mapped ones apart, and a warning comes
+// where less is free than is needed.
+func TestMemoryIsPredicted(t *testing.T) {
+	body, err := texts.Propose(texts.Minimal, 1000, 1000, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := study.NewPlan(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := &dataset.Rows{Rows: 10_000_000, Units: 10_000_000, D: p.D}
+	wide := peakOf(p, siteconfig.Dataset{}, rows)
+	if want := int64(rows.Rows) * int64(p.D) * 8; wide.rows != want || !wide.mapped {
+		t.Errorf("rows of %d bytes are %+v", want, wide)
+	}
+	if n := peakOf(p, siteconfig.Dataset{Precision: "float32", Cache: siteconfig.CacheMemory}, rows); n.rows != wide.rows/2 || n.mapped || n.rest <= wide.rest {
+		t.Errorf("in memory, float32: %+v, mapped %+v", n, wide)
+	}
+	if n := peakOf(p, siteconfig.Dataset{}, &dataset.Rows{Rows: 1000, Units: 1000, D: p.D}); n.mapped {
+		t.Errorf("few rows are mapped: %+v", n)
+	}
+	for _, c := range []struct {
+		n     need
+		free  int64
+		known bool
+		warns string
+	}{
+		{need{100, true, 50}, 150, true, ""},
+		{need{100, true, 50}, 149, true, "rows are read from disk for each query"},
+		{need{100, true, 50}, 49, true, "can be ended for want of it"},
+		{need{100, false, 50}, 149, true, "can be ended for want of it"},
+		{need{math.MaxInt64 / 2, false, 50}, 0, false, ""},
+	} {
+		f := memoryOf(c.n, c.free, c.known)
+		if !f.OK || f.Warning != (c.warns != "") || !strings.Contains(f.Result, c.warns) || c.warns != "" && f.Do == "" {
+			t.Errorf("%+v with %d free: %+v", c.n, c.free, f)
+		}
+	}
+}

@@ -1,0 +1,47 @@
+package memory
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestFree: a machine has memory left, less than a petabyte.
+func TestFree(t *testing.T) {
+	if n, ok := Free(); !ok || n < 1<<20 || n > 1<<50 {
+		t.Errorf("%d bytes are free, %v", n, ok)
+	}
+}
+
+// TestGroupsLimit: a control group leaves what its limit is above its use, without what the system
+// keeps of files; one without a limit says nothing.
+func TestGroupsLimit(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("memory.max", "max\n")
+	write("memory.current", "600\n")
+	write("memory.stat", "anon 300\ninactive_file 200\nfile 250\n")
+	if n, ok := leftIn(dir); ok {
+		t.Errorf("no limit leaves %d", n)
+	}
+	write("memory.max", "1000\n")
+	if n, ok := leftIn(dir); !ok || n != 600 {
+		t.Errorf("it leaves %d, %v", n, ok)
+	}
+	write("memory.max", "300\n")
+	if n, ok := leftIn(dir); !ok || n != 0 {
+		t.Errorf("it leaves %d, %v", n, ok)
+	}
+	if err := errors.Join(os.Remove(filepath.Join(dir, "memory.max"))); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := leftIn(dir); ok {
+		t.Error("what has no file has a limit")
+	}
+}
