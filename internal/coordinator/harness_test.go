@@ -111,15 +111,25 @@ type fakeSite struct {
 
 func newFederation(t *testing.T, sites int, change func(*proposal.Spec)) *federation {
 	t.Helper()
-	f := &federation{t: t}
+	return federationOf(t, newAuthority(t), sites, change)
+}
+
+func newAuthority(t *testing.T) *pki.Authority {
+	t.Helper()
 	dir := t.TempDir()
 	if err := pki.Init(dir, []string{"localhost"}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	var err error
-	if f.auth, err = pki.Load(dir); err != nil {
+	auth, err := pki.Load(dir)
+	if err != nil {
 		t.Fatal(err)
 	}
+	return auth
+}
+
+func federationOf(t *testing.T, auth *pki.Authority, sites int, change func(*proposal.Spec)) *federation {
+	t.Helper()
+	f := &federation{t: t, auth: auth}
 	f.restart(NewMachine(), nil)
 	digits := len(fmt.Sprint(sites - 1)) // a roster is in the order of its names
 	for i := range sites {
@@ -144,6 +154,7 @@ func newFederation(t *testing.T, sites int, change func(*proposal.Spec)) *federa
 	if change != nil {
 		change(&spec)
 	}
+	var err error
 	if f.plan, err = f.c.Create(spec); err != nil {
 		t.Fatal(err)
 	}
