@@ -220,9 +220,11 @@ func TestMany(t *testing.T) {
 		var c *Coordinator
 		var node *replica.Node
 		took("start "+when, func() {
-			m := NewMachine()
+			m, err := NewMachineIn(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
 			c = New(Options{Authority: s.auth, Machine: m, Logger: slog.New(slog.DiscardHandler)})
-			var err error
 			if node, err = replica.Open(dir, m, replica.Options{}); err != nil {
 				t.Fatal(err)
 			}
@@ -268,13 +270,8 @@ func TestMany(t *testing.T) {
 }
 
 // toldTo is what an analyst is told in a list.
-func toldTo(c *Coordinator, who admission.Client) (out []wire.Told) {
+func toldTo(c *Coordinator, who admission.Client) []wire.Told {
 	m := c.machine.lock()
 	defer c.machine.unlock()
-	for _, digest := range m.order {
-		if told, ok := m.tell(who, digest, c.now()); ok {
-			out = append(out, told)
-		}
-	}
-	return out
+	return m.tellAll(who, c.now())
 }

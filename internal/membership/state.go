@@ -111,6 +111,12 @@ func New() State {
 	return State{Invites: map[string]Invite{}, Sites: map[string]Holder{}, Analysts: map[string]Holder{}, Nodes: map[string]Node{}}
 }
 
+// Clone returns a copy that later entries do not change.
+func (s State) Clone() State {
+	s.Invites, s.Sites, s.Analysts, s.Nodes = maps.Clone(s.Invites), maps.Clone(s.Sites), maps.Clone(s.Analysts), maps.Clone(s.Nodes)
+	return s
+}
+
 // Check makes a state that was read usable, or says what no entries lead to.
 func (s *State) Check() error {
 	empty := New()
