@@ -132,6 +132,9 @@ func (m *Machine) Apply(line []byte) any {
 // take is Apply without the journal.
 func (m *leader) take(e entry) (err error) {
 	groups := m.who.Changes
+	if e.Round == nil {
+		m.who.Forgo(e.At)
+	}
 	switch {
 	case e.Invite != nil:
 		err = m.who.Invite(*e.Invite)
@@ -142,7 +145,7 @@ func (m *leader) take(e entry) (err error) {
 		}
 	case e.Revoke != nil:
 		again := m.who.Holders(e.Revoke.Role)[e.Revoke.Name].Revoked
-		if err = m.who.Revoke(*e.Revoke); err == nil && !again {
+		if err = m.who.Revoke(*e.Revoke, e.At); err == nil && !again {
 			m.revokes(*e.Revoke)
 		}
 	case e.Withdraw != nil:

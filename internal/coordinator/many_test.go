@@ -269,6 +269,90 @@ func TestMany(t *testing.T) {
 	}
 }
 
+// TestListsReadSummaries: of studies that are over a start and every list read summaries alone: they
+// are the same where all the rest is unreadable, byte for byte, and only what shows a study as a
+// whole says so. One study's bytes do not pass for another's, and none is proposed again.
+func TestListsReadSummaries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, all := longLived(t, 3)
+		defer func() { f.c.Close() }()
+		raw, err := encoded(f.c.machine)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lists := func(m *Machine) (string, *Coordinator) {
+			c := New(Options{Authority: f.auth, Machine: m, Logger: slog.New(slog.DiscardHandler)})
+			o := c.Overview(1000)
+			o.Happenings = nil
+			text, err := json.Marshal([]any{c.Views(), o, c.listSites(), c.listAnalysts(), c.People()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(text), c
+		}
+		begun := func(raw []byte) *Machine {
+			m := NewMachine()
+			if err := restored(m, raw); err != nil {
+				t.Fatal(err)
+			}
+			return m
+		}
+		want, c := lists(begun(raw))
+		defer c.Close()
+		for _, d := range all[:3] {
+			if story, ok := c.Story(d); !ok || len(story.Rounds) == 0 {
+				t.Errorf("study %s is not shown", d)
+			}
+			if body, err := c.Body(d); err != nil || proposal.DigestOf(body) != d {
+				t.Errorf("study %s has no proposal: %v", d, err)
+			}
+		}
+		garbage := append([]byte(nil), raw...)
+		clear(garbage[8+len(object(raw)):])
+		got, bad := lists(begun(garbage))
+		defer bad.Close()
+		if got != want {
+			t.Errorf("lists are\n%s\nwhere nothing else can be read, in place of\n%s", got, want)
+		}
+		if _, ok := bad.Story(all[0]); ok {
+			t.Error("a study is shown that cannot be read")
+		}
+		if _, err := bad.Result(all[0]); err == nil {
+			t.Error("a result is made that cannot be read")
+		}
+		// two summaries exchanged
+		m := begun(raw)
+		m.closed[all[0]].rest, m.closed[all[1]].rest = m.closed[all[1]].rest, m.closed[all[0]].rest
+		if _, _, err := m.closed[all[0]].load(); err == nil {
+			t.Error("one study's bytes pass for another's")
+		}
+		// a summary of other sites than the roster's
+		var s snapshot
+		if err := json.Unmarshal([]byte(object(raw)), &s); err != nil {
+			t.Fatal(err)
+		}
+		s.Closed[0].View.Sites = s.Closed[0].View.Sites[1:]
+		text, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := restored(NewMachine(), framed(string(text), raw)); err == nil {
+			t.Error("a summary of other sites than the roster's is taken")
+		}
+		body, err := c.Body(all[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		line, err := json.Marshal(entry{Round: &round.Entry{Study: all[0], Kind: round.EntryProposed, Body: body}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, stale := m.Apply(line).(*round.StaleError); !stale || len(m.order) != len(all) {
+			t.Error("a study that is over is proposed again")
+		}
+	})
+}
+
 // toldTo is what an analyst is told in a list.
 func toldTo(c *Coordinator, who admission.Client) []wire.Told {
 	m := c.machine.lock()

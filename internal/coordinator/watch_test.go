@@ -202,7 +202,7 @@ func TestSnapshotHoldsNobodyUp(t *testing.T) {
 			times++
 			key := proposal.Key(bytes.Repeat([]byte{1}, 32))
 			f.apply(entry{Tell: &tellEntry{"rows", map[string]int{"site-0": 5}}})
-			f.apply(entry{Invite: &membership.InviteEntry{Token: "late", Invite: membership.Invite{Analyst: "late"}}})
+			f.apply(entry{Invite: &membership.InviteEntry{Token: "late", Invite: membership.Invite{Analyst: "late", Expires: time.Now().Add(time.Hour)}}})
 			f.apply(entry{Join: &membership.JoinEntry{Token: "late", Name: "late", Key: key}})
 			f.apply(entry{Revoke: &membership.ClientEntry{Role: pki.RoleAnalyst, Name: "late"}})
 			f.apply(entry{Node: &membership.Node{ID: "2", Addresses: []string{"a:1"}}})
