@@ -448,6 +448,41 @@ func (l *Ledger) Studies() []StudyEntry {
 	return all
 }
 
+// Active lists the approved studies that are not finished, in the order of their digests; nil once
+// the ledger has failed. What it does grows with them, and little with those that are finished: a
+// finished study stays so, and is not read again.
+func (l *Ledger) Active() (all []StudyEntry) {
+	l.finishedMu.Lock()
+	defer l.finishedMu.Unlock()
+	if l.view(func(tx *bbolt.Tx) error {
+		return tx.Bucket(studiesBucket).ForEachBucket(func(k []byte) error {
+			if len(k) != 32 {
+				return errDamaged
+			}
+			id := [32]byte(k)
+			if l.finished[id] {
+				return nil
+			}
+			s, _, err := l.record(tx, id).standing()
+			switch {
+			case err != nil:
+				return err
+			case s.State == Approved:
+				all = append(all, s)
+			case s.State == Finished:
+				if l.finished == nil {
+					l.finished = map[[32]byte]bool{}
+				}
+				l.finished[id] = true
+			}
+			return nil
+		})
+	}) != nil {
+		return nil
+	}
+	return all
+}
+
 // Study returns one study on record; false if there is none, or the ledger has failed.
 func (l *Ledger) Study(id [32]byte) (s StudyEntry, ok bool) {
 	err := l.view(func(tx *bbolt.Tx) error {
