@@ -363,10 +363,5 @@ func (a *Agent) strange(r wire.Message, code study.Code) wire.Message {
 
 // standing is the ledger's line on a study.
 func (a *Agent) standing(id proposal.Digest) (ledger.StudyEntry, bool) {
-	for _, e := range a.ledger.Studies() {
-		if e.Study == id {
-			return e, true
-		}
-	}
-	return ledger.StudyEntry{}, false
+	return a.ledger.Study(id)
 }

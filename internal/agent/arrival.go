@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"covey/internal/ledger"
 	"covey/internal/proposal"
 	"covey/internal/proposals"
 	"covey/internal/study"
@@ -140,8 +139,8 @@ func (a *Agent) openOf(key proposal.Key) ([]proposal.Proposal, error) {
 			add(id, body)
 		}
 	}
-	for _, e := range a.ledger.Studies() {
-		if approval, ok := a.ledger.Approved(e.Study); ok && e.State == ledger.Approved {
+	for _, e := range a.ledger.Active() {
+		if approval, ok := a.ledger.Approved(e.Study); ok {
 			add(e.Study, approval.Proposal)
 		}
 	}

@@ -91,8 +91,8 @@ func (a *Agent) lapse() error {
 	if err != nil {
 		return err
 	}
-	for _, e := range a.ledger.Studies() {
-		if e.State == ledger.Approved && e.Queries == 0 {
+	for _, e := range a.ledger.Active() {
+		if e.Queries == 0 {
 			open = append(open, e.Study)
 		}
 	}

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"covey/internal/ledger"
 	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/uplink"
@@ -11,10 +10,8 @@ import (
 // proposal. A pending study needs no more: nothing is asked of it before all have approved.
 func (a *Agent) ceiling() int {
 	out := uplink.LeastMessage
-	for _, e := range a.ledger.Studies() {
-		if e.State == ledger.Approved {
-			out = max(out, a.largest(e.Study))
-		}
+	for _, e := range a.ledger.Active() {
+		out = max(out, a.largest(e.Study))
 	}
 	return out
 }

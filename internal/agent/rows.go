@@ -2,7 +2,6 @@ package agent
 
 import (
 	"covey/internal/holding"
-	"covey/internal/ledger"
 	"covey/internal/proposal"
 	"covey/internal/rowcache"
 	"covey/internal/siteconfig"
@@ -33,10 +32,8 @@ func (a *Agent) openCache() error {
 	for _, id := range known {
 		keep[holding.Owner(id)] = true
 	}
-	for _, e := range a.ledger.Studies() {
-		if _, approved := a.ledger.Approved(e.Study); approved {
-			keep[holding.Owner(e.Study)] = true
-		}
+	for _, e := range a.ledger.Active() {
+		keep[holding.Owner(e.Study)] = true
 	}
 	for _, d := range a.config.Datasets {
 		if d.Cache == siteconfig.CacheKeep {
@@ -103,9 +100,9 @@ func (a *Agent) Datasets(hash bool) []holding.Status {
 	for _, d := range config.Datasets {
 		find(d)
 	}
-	for _, e := range a.ledger.Studies() {
+	for _, e := range a.ledger.Active() {
 		approval, ok := a.ledger.Approved(e.Study)
-		if e.State != ledger.Approved || !ok {
+		if !ok {
 			continue
 		}
 		if s, _ := a.session(proposal.Digest(e.Study)); s != nil {

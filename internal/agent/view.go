@@ -50,11 +50,7 @@ func (a *Agent) Status() (Status, error) {
 	leaf, datasets := a.site.Certificate(), a.Datasets(false)
 	s := Status{Site: a.config.Site, Identity: pki.Fingerprint(a.identity.Public().(ed25519.PublicKey)),
 		Expires: leaf.NotAfter, DaysLeft: pki.Expiry(leaf, a.now()), Pending: len(pending), Datasets: datasets}
-	for _, e := range a.ledger.Studies() {
-		if e.State == ledger.Approved {
-			s.Approved++
-		}
-	}
+	s.Approved = len(a.ledger.Active())
 	link := a.uplink.Stands()
 	s.Linked, s.Coordinator, s.KeyExchange, s.LinkError = link.Linked, link.Address, link.KeyExchange, enroll.Plain(link.Err)
 	s.Chain, err = a.Chain()

@@ -21,6 +21,15 @@ const keptDays = 2
 
 func dayOf(at time.Time) int64 { return at.Unix() / (24 * 60 * 60) }
 
+// Clone returns a copy that later counts do not change.
+func (c Counts) Clone() Counts {
+	out := make(Counts, len(c))
+	for name, sites := range c {
+		out[name] = maps.Clone(sites)
+	}
+	return out
+}
+
 // Fresh reports whether a site's count may be told anew at a time: none was told on that day, or
 // on a later one by another clock.
 func (c Counts) Fresh(dataset, site string, at time.Time) bool {

@@ -191,9 +191,9 @@ func (c *Coordinator) fits(offered wire.Proposal, digest proposal.Digest, by pro
 	now := c.now()
 	m := c.machine.lock()
 	if err = m.federation().Fits(&p, by, now); err == nil {
-		if _, known = m.studies[digest]; !known {
-			err = m.mayPropose(&p, now, func(of proposal.Digest, state *round.State) bool {
-				return over(m.told(of, state, now)) // or the place of one would show its end before its time
+		if _, known = m.find(digest); !known {
+			err = m.mayPropose(&p, now, func(r filed) bool {
+				return over(m.told(r, now)) // or the place of one would show its end before its time
 			})
 		}
 	}
@@ -221,17 +221,17 @@ func (m *leader) federation() analysis.Federation {
 // mayPropose reports why a study cannot be taken as the state is: at most so many are an analyst's,
 // and the analyst has to be one still. Of those that are over, over says which hold no place. It is
 // deterministic where that is nil, and all of them hold none: at is the entry's.
-func (m *replicated) mayPropose(p *proposal.Proposal, at time.Time, over func(proposal.Digest, *round.State) bool) error {
+func (m *replicated) mayPropose(p *proposal.Proposal, at time.Time, over func(filed) bool) error {
 	if by := p.Proposer; by != nil {
 		if h := m.who.Analysts[by.Name]; h.Revoked || !by.Same(h.Party()) {
 			return &analysis.Refusal{Reason: "proposer: is not an analyst of this federation"}
 		}
 	}
 	return analysis.Allowed(p, at, func(yield func(analysis.Earlier) bool) {
-		for digest, state := range m.studies {
-			e := analysis.Earlier{Proposal: &state.Plan().Proposal, Proposed: m.dates[digest].Proposed, Over: state.Terminal()}
+		for _, r := range m.all {
+			e := analysis.Earlier{Proposal: r.proposal(), Proposed: m.dates[r.digest].Proposed, Over: r.terminal()}
 			if by := e.Proposal.Proposer; e.Over && over != nil && by != nil && by.Name == p.Proposer.Name {
-				e.Over = over(digest, state)
+				e.Over = over(r)
 			}
 			if !yield(e) {
 				return
@@ -248,13 +248,17 @@ func (s analysts) List(ctx context.Context) ([]wire.Told, error) {
 	}
 	m := s.c.machine.lock()
 	defer s.c.machine.unlock()
-	var out []wire.Told
-	for _, digest := range m.order {
-		if told, ok := m.tell(who, digest, s.c.now()); ok {
+	return m.tellAll(who, s.c.now()), nil
+}
+
+// tellAll is what an analyst is told of all its studies.
+func (m *leader) tellAll(who admission.Client, now time.Time) (out []wire.Told) {
+	for _, r := range m.all {
+		if told, ok := m.tell(who, r, now); ok {
 			out = append(out, told)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // Watch tells of a study now and whenever what is told of it has changed.
@@ -268,7 +272,7 @@ func (s analysts) Watch(ctx context.Context, digest proposal.Digest, once bool, 
 	for first := true; ; first = false {
 		m := s.c.machine.lock()
 		leading, changed, now := m.leading, m.changed, s.c.now()
-		told, ok := m.tell(who, digest, now)
+		told, ok := m.tellOf(who, digest, now)
 		is := m.who.Holders(who.Role)[who.Name] // a watch is long: it may have been revoked since
 		s.c.machine.unlock()
 		switch {
@@ -307,7 +311,7 @@ func (s analysts) Withdraw(ctx context.Context, digest proposal.Digest) error {
 		return err
 	}
 	m := s.c.machine.lock()
-	told, ok := m.tell(who, digest, s.c.now())
+	told, ok := m.tellOf(who, digest, s.c.now())
 	s.c.machine.unlock()
 	switch {
 	case !ok || !told.Own:
@@ -351,29 +355,36 @@ type shown struct {
 	told wire.Told
 }
 
-// tell returns what an analyst is told of a study, if it may know of it: the proposer and the
+// tellOf returns what an analyst is told of a study, if it may know of it: the proposer and the
 // readers, by name and the identity key of now.
-func (m *leader) tell(who admission.Client, digest proposal.Digest, now time.Time) (wire.Told, bool) {
-	state := m.studies[digest]
-	if state == nil || who.Role != pki.RoleAnalyst {
+func (m *leader) tellOf(who admission.Client, digest proposal.Digest, now time.Time) (wire.Told, bool) {
+	r, ok := m.find(digest)
+	if !ok {
 		return wire.Told{}, false
 	}
-	p, by := &state.Plan().Proposal, partyOf(who)
+	return m.tell(who, r, now)
+}
+
+func (m *leader) tell(who admission.Client, r filed, now time.Time) (wire.Told, bool) {
+	if who.Role != pki.RoleAnalyst {
+		return wire.Told{}, false
+	}
+	p, by := r.proposal(), partyOf(who)
 	if !p.Reads(by) {
 		return wire.Told{}, false
 	}
-	told := m.told(digest, state, now)
+	told := m.told(r, now)
 	told.Own = p.Proposer != nil && p.Proposer.Same(by)
 	return told, true
 }
 
 // told is what those who may know of a study are told of it during a tick. Its answers are shared,
 // and never written to.
-func (m *leader) told(digest proposal.Digest, state *round.State, now time.Time) wire.Told {
-	s, tick := m.shown[digest], now.Truncate(analysis.Tick)
+func (m *leader) told(r filed, now time.Time) wire.Told {
+	s, tick := m.shown[r.digest], now.Truncate(analysis.Tick)
 	if !s.tick.Equal(tick) {
-		s = shown{tick, analysis.Tell(m.seenBy(digest, state), now)}
-		m.shown[digest] = s
+		s = shown{tick, analysis.Tell(m.seenBy(r), now)}
+		m.shown[r.digest] = s
 	}
 	return s.told
 }
@@ -381,15 +392,24 @@ func (m *leader) told(digest proposal.Digest, state *round.State, now time.Time)
 // over reports whether a study shows as over.
 func over(t wire.Told) bool { return t.Phase == wire.PhaseCompleted || t.Phase == wire.PhaseEnded }
 
-func (m *leader) seenBy(digest proposal.Digest, state *round.State) analysis.Study {
-	p, at := state.Plan(), m.dates[digest]
-	out := analysis.Study{
-		Digest: digest, Proposal: &p.Proposal, Status: state.Status, Code: state.Code, Words: make([]analysis.Word, len(p.Proposal.Roster)),
-		Waiting: state.WaitingFor(), Overdue: state.Overdue(), Done: len(state.Releases), Queries: len(state.Releases) + p.Left(state.Query),
-		Proposed: at.Proposed, Ended: at.Ended,
+func (m *leader) seenBy(r filed) analysis.Study {
+	at := m.dates[r.digest]
+	out := analysis.Study{Digest: r.digest, Proposal: r.proposal(), Status: r.status(), Done: r.releases(), Proposed: at.Proposed, Ended: at.Ended}
+	if c := r.closed; c != nil {
+		out.Code, out.Words, out.Queries = c.View.Code, c.Words, c.View.Queries
+		return out
 	}
-	for i, word := range m.words[digest] {
-		out.Words[i] = analysis.Word{Verdict: word.Verdict, Code: word.Code, At: word.At}
+	p := r.state.Plan()
+	out.Code, out.Words, out.Queries = r.state.Code, wordsOf(p, m.words[r.digest]), out.Done+p.Left(r.state.Query)
+	out.Waiting, out.Overdue = r.state.WaitingFor(), r.state.Overdue()
+	return out
+}
+
+// wordsOf returns decisions by site, without their signatures.
+func wordsOf(p *study.Plan, words map[int]Word) []analysis.Word {
+	out := make([]analysis.Word, len(p.Proposal.Roster))
+	for i, word := range words {
+		out[i] = analysis.Word{Verdict: word.Verdict, Code: word.Code, At: word.At}
 	}
 	return out
 }

@@ -274,12 +274,12 @@ func TestOneCountADay(t *testing.T) {
 		f.crash(-1)
 		grow(6)
 		is("after a failover", bob, first)
-		raw, err := f.c.machine.Snapshot()
+		raw, err := encoded(f.c.machine)
 		if err != nil {
 			t.Fatal(err)
 		}
 		m := NewMachine()
-		if err := m.Restore(raw); err != nil {
+		if err := restored(m, raw); err != nil {
 			t.Fatal(err)
 		}
 		f.restart(m, nil)

@@ -43,12 +43,12 @@ func TestCASteps(t *testing.T) {
 			t.Fatal(err)
 		}
 		refused(membership.CAPromote)
-		raw, err := f.c.machine.Snapshot()
+		raw, err := encoded(f.c.machine)
 		if err != nil {
 			t.Fatal(err)
 		}
 		m := NewMachine()
-		if err := m.Restore(raw); err != nil {
+		if err := restored(m, raw); err != nil {
 			t.Fatal(err)
 		}
 		if a := m.who.CAs; a.Present.Fingerprint() != next || a.Old.Fingerprint() != f.auth.Fingerprint() || membership.Has(a.Next) {

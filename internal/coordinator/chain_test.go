@@ -82,18 +82,18 @@ func TestChainIsOfTheLog(t *testing.T) {
 		if f.chain().Head() != want.Head() {
 			t.Errorf("the head is %v by now, want %v", f.chain().Head(), want.Head())
 		}
-		raw, err := f.c.machine.Snapshot()
+		raw, err := encoded(f.c.machine)
 		if err != nil {
 			t.Fatal(err)
 		}
 		back := NewMachine()
-		if err := back.Restore(raw); err != nil || back.chain.Head() != want.Head() {
+		if err := restored(back, raw); err != nil || back.chain.Head() != want.Head() {
 			t.Errorf("restored: %v, %v", back.chain.Head(), err)
 		}
 		if h := back.chainOf(f.plan.Digest); h != want.At(7) {
 			t.Errorf("restored, the last release's is %v", h)
 		}
-		if err := NewMachine().Restore([]byte(strings.Replace(string(raw), `"chain":"`, `"no":"`, 1))); err == nil {
+		if err := restored(NewMachine(), framed(strings.Replace(object(raw), `"chain":"`, `"no":"`, 1), raw)); err == nil {
 			t.Error("a snapshot without a chain is restored")
 		}
 		f.crash(-1)
@@ -226,12 +226,12 @@ func TestHeadComesWithEachQuery(t *testing.T) {
 		f.drop(3) // away from here on
 		f.pump(nil)
 		look()
-		raw, err := f.c.machine.Snapshot()
+		raw, err := encoded(f.c.machine)
 		if err != nil {
 			t.Fatal(err)
 		}
 		next := NewMachine()
-		if err := next.Restore(raw); err != nil {
+		if err := restored(next, raw); err != nil {
 			t.Fatal(err)
 		}
 		f.restart(next, f.log.all()) // another coordinator takes over

@@ -92,9 +92,8 @@ func (c *Coordinator) Lead(log Log) error {
 	m.happened(Happening{Kind: HappenedLeads})
 	for _, digest := range m.order {
 		state := m.studies[digest]
-		if state.Terminal() {
-			state.Step(round.Led{}) // of no link: whoever connects can be told the end
-			continue
+		if state == nil {
+			continue // it is over: whoever connects can be told so
 		}
 		s := m.session(digest, state)
 		if err := s.restore(); err != nil {
@@ -116,8 +115,8 @@ func (c *Coordinator) Follow() {
 	m.leading = false
 	m.term++
 	m.happened(Happening{Kind: HappenedFollows})
-	for _, digest := range m.order {
-		m.studies[digest].Step(round.Followed{})
+	for _, state := range m.studies {
+		state.Step(round.Followed{})
 	}
 	for _, s := range m.sessions {
 		s.leave()
@@ -176,20 +175,23 @@ func (c *Coordinator) fromSite(digest proposal.Digest, l *link, handle func(*ses
 	if m.links[l.site] != l {
 		return errNotCurrent
 	}
-	state := m.studies[digest]
-	if state == nil {
+	r, ok := m.find(digest)
+	if !ok {
 		return nil
 	}
-	site := state.Plan().Site(l.site)
+	site := r.site(l.site)
 	if site < 0 {
 		return errors.New("link: a message about a study that the site is not in")
 	}
 	m.sighted(l.site, nil)
-	if e := handle(m.session(digest, state), site); e != nil {
-		l.changed = true
-		m.step(digest, state, e)
+	if r.closed != nil {
+		m.tellEnd(l, r, site)
+		return nil
 	}
-	m.tellEnd(l, digest, state, site)
+	if e := handle(m.session(digest, r.state), site); e != nil {
+		l.changed = true
+		m.step(digest, r.state, e)
+	}
 	return nil
 }
 
@@ -229,9 +231,9 @@ func (c *Coordinator) dropped(l *link) {
 	delete(m.links, l.site)
 	c.log.Info("site disconnected", "site", l.site)
 	m.happened(Happening{Kind: HappenedDisconnected, Site: l.site})
-	m.each(l.site, func(_ int, digest proposal.Digest, state *round.State, site int) {
-		if !state.Terminal() { // of one that is over no link is remembered
-			m.step(digest, state, round.Disconnected{Site: site})
+	m.each(l.site, func(_ int, r filed, site int) {
+		if r.state != nil { // of one that is over no link is remembered
+			m.step(r.digest, r.state, round.Disconnected{Site: site})
 		}
 	})
 	m.notify()

@@ -163,7 +163,7 @@ func TestO2LogHoldsNothingUnNoised(t *testing.T) {
 		if v := f.finish(); v.Status != round.StatusCompleted {
 			t.Fatalf("%+v", v)
 		}
-		snapshot, err := f.c.machine.Snapshot()
+		snapshot, err := encoded(f.c.machine)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -258,7 +258,7 @@ func TestO1ApplySamplesNothing(t *testing.T) {
 		f := newFederation(t, 5, nil)
 		defer f.c.Close()
 		f.finish()
-		want, err := f.c.machine.Snapshot()
+		want, err := encoded(f.c.machine)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -268,15 +268,15 @@ func TestO1ApplySamplesNothing(t *testing.T) {
 			for _, line := range f.log.all() {
 				m.Apply(line)
 			}
-			got, err := m.Snapshot()
+			got, err := encoded(m)
 			if err != nil || string(got) != string(want) {
 				t.Fatalf("a replayed log gives another state (%v)", err)
 			}
-			restored := NewMachine()
-			if err := restored.Restore(got); err != nil {
+			second := NewMachine()
+			if err := restored(second, got); err != nil {
 				t.Fatal(err)
 			}
-			if again, _ := restored.Snapshot(); string(again) != string(want) {
+			if again, _ := encoded(second); string(again) != string(want) {
 				t.Fatal("a restored snapshot gives another state")
 			}
 		}

@@ -70,10 +70,10 @@ func (m *leader) decide(e round.Entry, signature []byte, at time.Time) error {
 }
 
 // approvals returns the sites' signed approvals by roster index, or nil if one is missing.
-func (m *replicated) approvals(digest proposal.Digest, state *round.State) []result.Blob {
-	out := make([]result.Blob, len(state.Plan().Proposal.Roster))
+func approvals(roster []proposal.Member, words map[int]Word) []result.Blob {
+	out := make([]result.Blob, len(roster))
 	for i := range out {
-		word, ok := m.words[digest][i]
+		word, ok := words[i]
 		if !ok || word.Verdict != study.VerdictApproved {
 			return nil
 		}
@@ -91,14 +91,16 @@ type SignedDecision struct {
 }
 
 // Decisions returns a study's decisions so far, in the roster's order.
-func (c *Coordinator) Decisions(digest proposal.Digest) []SignedDecision {
-	m := c.machine.lock()
-	defer c.machine.unlock()
+func (c *Coordinator) Decisions(digest proposal.Digest) ([]SignedDecision, error) {
+	w, err := c.whole(digest)
+	if err != nil {
+		return nil, err
+	}
 	out := []SignedDecision{}
-	for i, site := range m.studies[digest].Plan().Proposal.Roster {
-		if word, ok := m.words[digest][i]; ok {
+	for i, site := range w.roster {
+		if word, ok := w.words[i]; ok {
 			out = append(out, SignedDecision{site.Name, site.Identity, pki.Fingerprint([]byte(site.Identity)), word})
 		}
 	}
-	return out
+	return out, nil
 }

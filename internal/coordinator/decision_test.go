@@ -43,7 +43,7 @@ func TestDecisionsMustBeSigned(t *testing.T) {
 				if len(v.Faults) != 1 || v.Faults[0] != (Fault{"site-0", 0, study.CodeNotApproved}) {
 					t.Errorf("faults %v", v.Faults)
 				}
-				if words := f.c.Decisions(f.plan.Digest); len(words) != 2 {
+				if words, _ := f.c.Decisions(f.plan.Digest); len(words) != 2 {
 					t.Errorf("%d decisions on record, want the two that are signed", len(words))
 				}
 			})
@@ -63,7 +63,7 @@ func TestApprovalsAreKept(t *testing.T) {
 		f.finish()
 		check := func(where string) {
 			t.Helper()
-			words := f.c.Decisions(f.plan.Digest)
+			words, _ := f.c.Decisions(f.plan.Digest)
 			if len(words) != 3 {
 				t.Fatalf("%s: %d decisions", where, len(words))
 			}
@@ -87,12 +87,12 @@ func TestApprovalsAreKept(t *testing.T) {
 		check("as it went")
 		f.crash(-1)
 		check("replayed")
-		raw, err := f.c.machine.Snapshot()
+		raw, err := encoded(f.c.machine)
 		if err != nil {
 			t.Fatal(err)
 		}
 		m := NewMachine()
-		if err := m.Restore(raw); err != nil {
+		if err := restored(m, raw); err != nil {
 			t.Fatal(err)
 		}
 		f.restart(m, nil)
@@ -115,7 +115,7 @@ func TestLogRefusesForgedDecision(t *testing.T) {
 				t.Fatal("and counts")
 			}
 		}
-		if words := f.c.Decisions(f.plan.Digest); len(words) != 0 {
+		if words, _ := f.c.Decisions(f.plan.Digest); len(words) != 0 {
 			t.Errorf("shown as signed: %v", words)
 		}
 	})

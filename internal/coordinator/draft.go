@@ -16,9 +16,9 @@ import (
 // tries again.
 func (m *leader) draft(digest proposal.Digest, s *session) {
 	c, state, term := m.core, s.state, m.term
-	evidence := m.evidence(digest, state)
+	evidence := evidence(state.Durable, m.approvals(s))
 	evidence.Transcript, evidence.ChainHead = s.setup.Transcript(), m.chainOf(digest)
-	body, signed := state.Body, signedReleases(state)
+	body, signed := state.Body, signedReleases(state.Durable)
 	c.background(func() {
 		var draft result.Draft
 		r, err := result.Sign(body, signed, evidence, c.authority.SigningKey())
@@ -39,16 +39,21 @@ func (m *leader) draft(digest proposal.Digest, s *session) {
 
 // evidence is what the sites have signed of a study, but for its transcript and its chain's
 // head, which its draft has.
-func (m *replicated) evidence(digest proposal.Digest, state *round.State) result.Evidence {
-	e := result.Evidence{Proposer: state.Signature, Approvals: m.approvals(digest, state), Attempt: state.Attempt, Confirmations: result.Blobs(state.Confirmations)}
-	for _, r := range state.Releases {
+func evidence(d round.Durable, approvals []result.Blob) result.Evidence {
+	e := result.Evidence{Proposer: d.Signature, Approvals: approvals, Attempt: d.Attempt, Confirmations: result.Blobs(d.Confirmations)}
+	for _, r := range d.Releases {
 		e.Certificates = append(e.Certificates, r.Certificate)
 	}
 	return e
 }
 
-func signedReleases(state *round.State) (all []result.SignedRelease) {
-	for _, r := range state.Releases {
+// approvals are those of a study under way.
+func (m *leader) approvals(s *session) []result.Blob {
+	return approvals(s.plan.Proposal.Roster, m.words[s.plan.Digest])
+}
+
+func signedReleases(d round.Durable) (all []result.SignedRelease) {
+	for _, r := range d.Releases {
 		all = append(all, result.SignedRelease{Encoded: r.Encoded, Signature: r.Signature})
 	}
 	return all
@@ -56,7 +61,7 @@ func signedReleases(state *round.State) (all []result.SignedRelease) {
 
 // asking adds to a question for a signature what the state machine does not hold.
 func (m *leader) asking(digest proposal.Digest, s *session, ask wire.Attest) wire.Attest {
-	for _, b := range m.approvals(digest, s.state) {
+	for _, b := range m.approvals(s) {
 		ask.Approvals = append(ask.Approvals, b)
 	}
 	ask.Proposer = s.state.Signature

@@ -92,7 +92,7 @@ func (c registry) Withdraw(role pki.Role, name string) (int, error) {
 
 // Revoke ends the membership of a site or an analyst, and its streams.
 func (c registry) Revoke(role pki.Role, name string) error {
-	// Nobody is ever forgotten: this is what the log would answer, without a line in it.
+	// This is what the log would answer, without a line in it.
 	if _, known := c.machine.Holder(role, name); !known {
 		return &membership.JoinError{Reason: fmt.Sprintf("no %s %.80q", role, name)}
 	}

@@ -58,15 +58,15 @@ func recorded(f *testing.F) (lines [][]byte, messages [][]byte) {
 // every page of it is shown.
 func whole(t *testing.T, m *Machine) {
 	t.Helper()
-	written, err := m.Snapshot()
+	written, err := encoded(m)
 	if err != nil {
 		t.Fatal(err)
 	}
 	again := NewMachine()
-	if err := again.Restore(written); err != nil {
+	if err := restored(again, written); err != nil {
 		t.Fatalf("%s: %v", written, err)
 	}
-	if twice, err := again.Snapshot(); err != nil || !bytes.Equal(twice, written) {
+	if twice, err := encoded(again); err != nil || !bytes.Equal(twice, written) {
 		t.Fatalf("%s\nis written again as\n%s (%v)", written, twice, err)
 	}
 }
@@ -114,7 +114,7 @@ func FuzzSnapshot(f *testing.F) {
 		for _, line := range lines[:n] {
 			m.Apply(line)
 		}
-		raw, err := m.Snapshot()
+		raw, err := encoded(m)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -123,12 +123,12 @@ func FuzzSnapshot(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		m := NewMachine()
 		m.Apply(lines[0])
-		before, err := m.Snapshot()
+		before, err := encoded(m)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m.Restore(raw) != nil {
-			if after, err := m.Snapshot(); err != nil || !bytes.Equal(after, before) {
+		if restored(m, raw) != nil {
+			if after, err := encoded(m); err != nil || !bytes.Equal(after, before) {
 				t.Fatalf("a snapshot that was refused left %s (%v)", after, err)
 			}
 			return

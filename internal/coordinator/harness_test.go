@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -111,15 +112,25 @@ type fakeSite struct {
 
 func newFederation(t *testing.T, sites int, change func(*proposal.Spec)) *federation {
 	t.Helper()
-	f := &federation{t: t}
+	return federationOf(t, newAuthority(t), sites, change)
+}
+
+func newAuthority(t *testing.T) *pki.Authority {
+	t.Helper()
 	dir := t.TempDir()
 	if err := pki.Init(dir, []string{"localhost"}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	var err error
-	if f.auth, err = pki.Load(dir); err != nil {
+	auth, err := pki.Load(dir)
+	if err != nil {
 		t.Fatal(err)
 	}
+	return auth
+}
+
+func federationOf(t *testing.T, auth *pki.Authority, sites int, change func(*proposal.Spec)) *federation {
+	t.Helper()
+	f := &federation{t: t, auth: auth}
 	f.restart(NewMachine(), nil)
 	digits := len(fmt.Sprint(sites - 1)) // a roster is in the order of its names
 	for i := range sites {
@@ -144,10 +155,35 @@ func newFederation(t *testing.T, sites int, change func(*proposal.Spec)) *federa
 	if change != nil {
 		change(&spec)
 	}
+	var err error
 	if f.plan, err = f.c.Create(spec); err != nil {
 		t.Fatal(err)
 	}
 	return f
+}
+
+// encoded returns a machine's snapshot, restored has a machine read one.
+func encoded(m *Machine) ([]byte, error) {
+	write, err := m.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	err = write(&out)
+	return out.Bytes(), err
+}
+
+func restored(m *Machine, raw []byte) error { return m.Restore(bytes.NewReader(raw)) }
+
+// object returns a snapshot's JSON object, framed a snapshot of another one with the same shelf.
+func object(raw []byte) string { return string(raw[8 : 8+binary.BigEndian.Uint64(raw)]) }
+
+func framed(object string, raw []byte) []byte {
+	out := append(binary.BigEndian.AppendUint64(nil, uint64(len(object))), object...)
+	if raw != nil {
+		out = append(out, raw[8+binary.BigEndian.Uint64(raw):]...)
+	}
+	return out
 }
 
 // restart replaces the coordinator by a new one over a machine's state.
@@ -287,7 +323,15 @@ func (f *federation) view() View { return f.c.View(f.plan.Digest) }
 func (f *federation) state() *round.State {
 	f.c.machine.mu.Lock()
 	defer f.c.machine.mu.Unlock()
-	now := *f.c.machine.studies[f.plan.Digest]
+	r, _ := f.c.machine.find(f.plan.Digest)
+	if r.closed != nil {
+		state, _, err := r.closed.load()
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		return state
+	}
+	now := *r.state
 	return &now
 }
 

@@ -100,7 +100,7 @@ func joinsOfTheLog(t *testing.T, role pki.Role) {
 					t.Fatal(err)
 				}
 			}
-			before, err := l.Snapshot()
+			before, err := encoded(l.Machine)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -120,7 +120,7 @@ func joinsOfTheLog(t *testing.T, role pki.Role) {
 				}
 				return
 			}
-			after, err := l.Snapshot()
+			after, err := encoded(l.Machine)
 			if err != nil || string(after) != string(before) {
 				t.Errorf("the state changed (%v)", err)
 			}

@@ -23,27 +23,38 @@ func longLived(t *testing.T, completed int) (*federation, []proposal.Digest) {
 	if v := f.finish(); v.Status != round.StatusCompleted {
 		t.Fatalf("%+v", v)
 	}
-	raw, err := f.c.machine.Snapshot()
+	raw, err := encoded(f.c.machine)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var s snapshot
-	if err := json.Unmarshal(raw, &s); err != nil {
+	if err := json.Unmarshal([]byte(object(raw)), &s); err != nil {
+		t.Fatal(err)
+	}
+	var r rest
+	if err := json.Unmarshal(raw[len(raw)-int(s.Closed[0].Size):], &r); err != nil {
 		t.Fatal(err)
 	}
 	p := f.plan.Proposal
 	for k := range completed {
-		d := s.Studies[0]
-		if d.Body, err = proposal.Propose(p.Spec, p.Roster, ed25519.PublicKey(p.Coordinator), [32]byte{1, byte(k), byte(k >> 8)}); err != nil {
+		if r.State.Body, err = proposal.Propose(p.Spec, p.Roster, ed25519.PublicKey(p.Coordinator), [32]byte{1, byte(k), byte(k >> 8)}); err != nil {
 			t.Fatal(err)
 		}
-		s.Studies = append(s.Studies, d)
+		text, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := *s.Closed[0]
+		c.View.Digest, c.Size = proposal.DigestOf(r.State.Body), int64(len(text))
+		s.Order, s.Closed, raw = append(s.Order, c.View.Digest), append(s.Closed, &c), append(raw, text...)
 	}
-	if raw, err = json.Marshal(s); err != nil {
+	text, err := json.Marshal(s)
+	if err != nil {
 		t.Fatal(err)
 	}
+	raw = framed(string(text), raw)
 	m := NewMachine()
-	if err := m.Restore(raw); err != nil {
+	if err := restored(m, raw); err != nil {
 		t.Fatal(err)
 	}
 	f.restart(m, nil)
@@ -205,12 +216,12 @@ func TestNextLeaderTellsTheEnd(t *testing.T) {
 // crashed replaces the leader by one that begins with a snapshot.
 func (f *federation) crashed(t *testing.T) {
 	t.Helper()
-	raw, err := f.c.machine.Snapshot()
+	raw, err := encoded(f.c.machine)
 	if err != nil {
 		t.Fatal(err)
 	}
 	next := NewMachine()
-	if err := next.Restore(raw); err != nil {
+	if err := restored(next, raw); err != nil {
 		t.Fatal(err)
 	}
 	f.restart(next, nil)

@@ -183,12 +183,12 @@ func TestNodesSurviveSnapshots(t *testing.T) {
 	m.Apply([]byte(`{"node":{"id":"one","addresses":["one:1","one:2"]}}`))
 	m.Apply([]byte(`{"node":{"id":"gone","addresses":["gone:1"]}}`))
 	m.Apply([]byte(`{"forget":{"node":"gone"}}`))
-	raw, err := m.Snapshot()
+	raw, err := encoded(m)
 	if err != nil {
 		t.Fatal(err)
 	}
 	back := NewMachine()
-	if err := back.Restore(raw); err != nil {
+	if err := restored(back, raw); err != nil {
 		t.Fatal(err)
 	}
 	c := New(Options{Machine: back})

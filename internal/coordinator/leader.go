@@ -55,8 +55,12 @@ func (m *leader) session(digest proposal.Digest, state *round.State) *session {
 	return s
 }
 
-// step returns an event to a study and runs what follows.
+// step returns an event to a study and runs what follows. What was begun before the study was over
+// means nothing.
 func (m *leader) step(digest proposal.Digest, state *round.State, e round.Event) {
+	if m.studies[digest] != state {
+		return
+	}
 	effects, err := state.Step(e)
 	if err != nil {
 		m.log.Debug("stale", "study", digest, "error", err)
@@ -66,14 +70,13 @@ func (m *leader) step(digest proposal.Digest, state *round.State, e round.Event)
 
 // each goes over the studies that a site is in: at is the place in the machine's order, site the
 // roster index.
-func (m *leader) each(name string, do func(at int, digest proposal.Digest, state *round.State, site int)) {
+func (m *leader) each(name string, do func(at int, r filed, site int)) {
 	if !m.leading {
 		return
 	}
-	for at, digest := range m.order {
-		state := m.studies[digest]
-		if i := state.Plan().Site(name); i >= 0 {
-			do(at, digest, state, i)
+	for at, r := range m.all {
+		if i := r.site(name); i >= 0 {
+			do(at, r, i)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/round"
+	"covey/internal/shelf"
 )
 
 // Log is the replication that the coordinator needs. internal/replica
@@ -54,6 +55,7 @@ type Machine struct {
 	mu     sync.Mutex
 	leader // reached by lock alone
 
+	dir     string                    // of shelves; empty to keep all in memory
 	marshal func(any) ([]byte, error) // json.Marshal
 }
 
@@ -69,10 +71,12 @@ func (m *Machine) unlock() { m.mu.Unlock() }
 // replicated is what the log has committed, the same at every coordinator.
 type replicated struct {
 	who     membership.State
-	counts  analysis.Counts // as analysts were told
-	studies map[proposal.Digest]*round.State
-	words   map[proposal.Digest]map[int]Word // decisions as signed, by roster index
-	order   []proposal.Digest                // as proposed
+	counts  analysis.Counts                  // as analysts were told
+	studies map[proposal.Digest]*round.State // under way
+	words   map[proposal.Digest]map[int]Word // of those, decisions as signed, by roster index
+	closed  map[proposal.Digest]*closed      // over
+	shelf   *shelf.Shelf
+	order   []proposal.Digest // as proposed
 	dates   map[proposal.Digest]dates
 	people  people.Register // who may log in at the pages
 	journal journal         // what was committed, for people
@@ -83,14 +87,25 @@ type replicated struct {
 	regrouped chan struct{}
 }
 
-// NewMachine returns the empty state.
+// NewMachine returns the empty state, which keeps in memory what it could keep on disk.
 func NewMachine() *Machine {
-	return &Machine{marshal: json.Marshal, leader: leader{replicated: newReplicated()}}
+	return &Machine{marshal: json.Marshal, leader: leader{replicated: newReplicated(new(shelf.Shelf))}}
 }
 
-func newReplicated() replicated {
+// NewMachineIn is NewMachine with files in a folder for what is rarely read (internal/shelf).
+func NewMachineIn(dir string) (*Machine, error) {
+	on, err := shelf.New(dir)
+	if err != nil {
+		return nil, err
+	}
+	m := NewMachine()
+	m.dir, m.shelf = dir, on
+	return m, nil
+}
+
+func newReplicated(on *shelf.Shelf) replicated {
 	return replicated{
-		who: membership.New(), counts: analysis.Counts{},
+		who: membership.New(), counts: analysis.Counts{}, closed: map[proposal.Digest]*closed{}, shelf: on,
 		studies: map[proposal.Digest]*round.State{}, words: map[proposal.Digest]map[int]Word{}, dates: map[proposal.Digest]dates{}, chained: map[proposal.Digest]uint64{}, regrouped: make(chan struct{}, 1),
 	}
 }
@@ -108,12 +123,18 @@ func (m *Machine) Apply(line []byte) any {
 		return err
 	}
 	l.note(e)
+	if e.Round != nil {
+		l.close(e.Round.Study)
+	}
 	return nil
 }
 
 // take is Apply without the journal.
 func (m *leader) take(e entry) (err error) {
 	groups := m.who.Changes
+	if e.Round == nil {
+		m.who.Forgo(e.At)
+	}
 	switch {
 	case e.Invite != nil:
 		err = m.who.Invite(*e.Invite)
@@ -124,7 +145,7 @@ func (m *leader) take(e entry) (err error) {
 		}
 	case e.Revoke != nil:
 		again := m.who.Holders(e.Revoke.Role)[e.Revoke.Name].Revoked
-		if err = m.who.Revoke(*e.Revoke); err == nil && !again {
+		if err = m.who.Revoke(*e.Revoke, e.At); err == nil && !again {
 			m.revokes(*e.Revoke)
 		}
 	case e.Withdraw != nil:
@@ -171,7 +192,7 @@ func (m *Machine) spendable(e membership.SpendEntry) error {
 func (m *leader) commit(e round.Entry, at time.Time) error {
 	s := m.studies[e.Study]
 	if s == nil {
-		if e.Kind != round.EntryProposed || proposal.DigestOf(e.Body) != e.Study {
+		if m.closed[e.Study] != nil || e.Kind != round.EntryProposed || proposal.DigestOf(e.Body) != e.Study {
 			return &round.StaleError{Kind: e.Kind}
 		}
 		s = &round.State{}
@@ -196,105 +217,7 @@ func (m *leader) commit(e round.Entry, at time.Time) error {
 	if s.Plan() != nil {
 		m.run(e.Study, s, effects)
 	}
-	if s.Terminal() {
-		slim(&s.Durable)
-	}
 	return err
-}
-
-// slim takes out of a study that is over what only its setup and its open slot needed: most of what
-// a study holds, and of a snapshot. That a site announced itself remains, as an empty announcement,
-// and of a study with a result the confirmations, which the result shows.
-func slim(d *round.Durable) {
-	// new: an opening may be under way with the old
-	announcements := make([][]byte, len(d.Announcements))
-	for i := range announcements {
-		announcements[i] = []byte{}
-	}
-	d.Announcements, d.Nonces, d.Certificate = announcements, nil, nil
-	if d.Status != round.StatusCompleted {
-		d.Confirmations, d.Draft = nil, nil
-	}
-	d.Tags, d.Deposits, d.TagHashes, d.DepositHashes = nil, nil, nil, nil
-}
-
-// snapshot is Machine's durable form.
-type snapshot struct {
-	Who     membership.State                 `json:"members"`
-	Counts  analysis.Counts                  `json:"counts,omitempty"`
-	Studies []round.Durable                  `json:"studies"` // as proposed
-	Words   map[proposal.Digest]map[int]Word `json:"words,omitempty"`
-	Dates   map[proposal.Digest]dates        `json:"dates,omitempty"`
-	People  people.Register                  `json:"people,omitempty"`
-	Journal journal                          `json:"journal,omitempty"`
-	Chain   chain.Log                        `json:"chain,omitzero"`
-	Chained map[proposal.Digest]uint64       `json:"chained,omitempty"`
-}
-
-// Snapshot returns the state's bytes. Nothing un-noised is in it: round.Durable holds none. With
-// hundreds of studies it takes seconds, and sites' messages do not wait for it: what it encodes is
-// changed by Apply and Restore alone, which the log calls before or after it.
-func (m *Machine) Snapshot() ([]byte, error) {
-	l := m.lock()
-	s := l.durable()
-	m.unlock()
-	return m.marshal(s)
-}
-
-// durable returns what is encoded. Its maps and slices are the machine's own.
-func (m *replicated) durable() snapshot {
-	s := snapshot{Who: m.who, Counts: m.counts, Journal: m.journal, Words: m.words, Dates: m.dates, Chain: m.chain, Chained: m.chained, People: m.people}
-	for _, d := range m.order {
-		s.Studies = append(s.Studies, m.studies[d].Durable)
-	}
-	return s
-}
-
-// Restore replaces the state by a snapshot's.
-func (m *Machine) Restore(raw []byte) error {
-	var s snapshot
-	if err := json.Unmarshal(raw, &s); err != nil {
-		return fmt.Errorf("coordinator: snapshot: %w", err)
-	}
-	if err := s.People.Check(); err != nil {
-		return fmt.Errorf("coordinator: snapshot: people: %w", err)
-	}
-	fresh := newReplicated()
-	if err := s.Who.Check(); err != nil {
-		return fmt.Errorf("coordinator: snapshot: %w", err)
-	}
-	fresh.who, fresh.journal, fresh.people = s.Who, s.Journal, s.People
-	fresh.chain = s.Chain
-	for study, n := range s.Chained {
-		if n > s.Chain.Head().Number {
-			return fmt.Errorf("coordinator: snapshot: the chain does not reach the releases of study %s", study)
-		}
-		fresh.chained[study] = n
-	}
-	if s.Words != nil {
-		fresh.words = s.Words
-	}
-	if s.Counts != nil {
-		fresh.counts = s.Counts
-	}
-	if s.Dates != nil {
-		fresh.dates = s.Dates
-	}
-	for _, d := range s.Studies {
-		state, err := round.Restore(d)
-		if err != nil {
-			return fmt.Errorf("coordinator: snapshot: %w", err)
-		}
-		digest := proposal.DigestOf(d.Body)
-		fresh.studies[digest] = state
-		fresh.order = append(fresh.order, digest)
-	}
-	l := m.lock()
-	defer m.unlock()
-	fresh.regrouped = l.regrouped
-	l.replicated = fresh
-	l.wake()
-	return nil
 }
 
 // joinable returns the role that a join is for, and reports whether it was taken before; the error

@@ -19,24 +19,28 @@ func TestOverIsForgotten(t *testing.T) {
 			t.Fatalf("%+v", v)
 		}
 		f.c.machine.mu.Lock()
-		s, d := f.c.sessions[f.plan.Digest], f.c.machine.studies[f.plan.Digest].Durable
+		s, state := f.c.sessions[f.plan.Digest], f.c.machine.studies[f.plan.Digest]
+		if state != nil || f.c.words[f.plan.Digest] != nil || s.state != nil || s.plan != nil {
+			t.Error("the leader keeps the state, the words or the plan")
+		}
 		if s.setup != nil || s.sum != nil || s.opening != nil || s.releasing != nil || s.encoded != nil || s.in != nil {
 			t.Errorf("the leader keeps %+v", s)
 		}
 		f.c.machine.mu.Unlock()
+		d := f.state().Durable
 		// the result shows the confirmations
 		if d.Nonces != nil || len(d.Confirmations) != 5 || d.Certificate != nil || len(bytes.Join(d.Announcements, nil)) > 0 {
 			t.Errorf("the state keeps %d announcements, %d confirmations and a certificate of %d", len(d.Announcements), len(d.Confirmations), len(d.Certificate))
 		}
-		raw, err := f.c.machine.Snapshot()
+		raw, err := encoded(f.c.machine)
 		if err != nil {
 			t.Fatal(err)
 		}
 		again := NewMachine()
-		if err := again.Restore(raw); err != nil {
+		if err := restored(again, raw); err != nil {
 			t.Fatal(err)
 		}
-		if raw2, err := again.Snapshot(); err != nil || !bytes.Equal(raw, raw2) {
+		if raw2, err := encoded(again); err != nil || !bytes.Equal(raw, raw2) {
 			t.Errorf("a restored state's snapshot is another: %v", err)
 		}
 		told := func() (n int) {

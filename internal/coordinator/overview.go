@@ -53,8 +53,8 @@ func (c *Coordinator) Overview(most int) Overview {
 	defer c.machine.unlock()
 	o.Leading = m.leading
 	late := map[string]bool{}
-	for _, d := range m.order {
-		v := m.view(d, m.studies[d])
+	for _, r := range m.all {
+		v := m.view(r)
 		if v.Overdue {
 			for _, name := range v.Waiting {
 				late[name] = true
@@ -106,16 +106,19 @@ type Story struct {
 	X      []float64
 }
 
-// Story returns a study's; false if there is none.
+// Story returns a study's; false if there is none. One that is over is read from the disk.
 func (c *Coordinator) Story(digest proposal.Digest) (Story, bool) {
 	m := c.machine.lock()
-	state := m.studies[digest]
-	if state == nil {
+	r, ok := m.find(digest)
+	if !ok {
 		c.machine.unlock()
 		return Story{}, false
 	}
-	s := Story{View: m.view(digest, state), Plan: state.Plan(), Method: state.Method, X: state.X}
-	releases := slices.Clone(state.Releases) // what they hold never changes
+	s := Story{View: m.view(r)}
+	var durable round.Durable
+	if r.state != nil {
+		s.Plan, durable = r.state.Plan(), r.state.Durable // what it holds never changes
+	}
 	times := map[int]time.Time{}
 	for _, h := range m.journal {
 		if h.Study == digest && h.Kind == string(round.EntryReleased) {
@@ -123,7 +126,16 @@ func (c *Coordinator) Story(digest proposal.Digest) (Story, bool) {
 		}
 	}
 	c.machine.unlock()
-	s.Rounds = c.rounds.Of(digest, s.Plan, releases)
+	if r.closed != nil {
+		state, _, err := r.closed.load()
+		if err != nil {
+			c.log.Error("a study that is over cannot be read again", "study", digest, "error", err)
+			return Story{}, false
+		}
+		s.Plan, durable = state.Plan(), state.Durable
+	}
+	s.Method, s.X = durable.Method, durable.X
+	s.Rounds = c.rounds.Of(digest, s.Plan, durable.Releases)
 	for i := range s.Rounds {
 		s.Rounds[i].At = times[s.Rounds[i].Query]
 	}

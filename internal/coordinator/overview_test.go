@@ -69,19 +69,19 @@ func TestOverview(t *testing.T) {
 		}
 
 		// Another coordinator has the same from the log, and from a snapshot of it.
-		raw, err := f.c.machine.Snapshot()
+		raw, err := encoded(f.c.machine)
 		if err != nil {
 			t.Fatal(err)
 		}
-		replayed, restored := NewMachine(), NewMachine()
+		replayed, read := NewMachine(), NewMachine()
 		for _, line := range f.log.all() {
 			replayed.Apply(line)
 		}
-		if err := restored.Restore(raw); err != nil {
+		if err := restored(read, raw); err != nil {
 			t.Fatal(err)
 		}
 		own := slices.DeleteFunc(o.Happenings, func(h Happening) bool { return h.Kind == HappenedConnected || h.Kind == HappenedLeads })
-		for name, m := range map[string]*Machine{"replayed": replayed, "restored": restored} {
+		for name, m := range map[string]*Machine{"replayed": replayed, "restored": read} {
 			other := New(Options{Authority: f.auth, Machine: m, Logger: f.c.log})
 			defer other.Close()
 			o2 := other.Overview(1000)

@@ -51,20 +51,20 @@ func TestPeopleAreReplicated(t *testing.T) {
 		for _, line := range f.log.all() {
 			other.Apply(line)
 		}
-		here, err := f.c.machine.Snapshot()
+		here, err := encoded(f.c.machine)
 		if err != nil {
 			t.Fatal(err)
 		}
-		there, err := other.Snapshot()
+		there, err := encoded(other)
 		if err != nil || !bytes.Equal(here, there) {
 			t.Errorf("another coordinator has another state (%v)", err)
 		}
-		restored := NewMachine()
-		if err := restored.Restore(here); err != nil {
+		read := NewMachine()
+		if err := restored(read, here); err != nil {
 			t.Fatal(err)
 		}
-		l := restored.lock()
-		defer restored.unlock()
+		l := read.lock()
+		defer read.unlock()
 		if len(l.people) != 2 || !l.people[0].Same(want[0]) || !l.people[1].Same(want[1]) || !l.people[1].Expires.Equal(want[1].Expires) {
 			t.Errorf("after a snapshot: %+v", l.people)
 		}
@@ -78,10 +78,10 @@ func TestPeopleAreReplicated(t *testing.T) {
 // state is as it was.
 func TestBadPeopleAreNotRestored(t *testing.T) {
 	m := NewMachine()
-	if m.Restore([]byte(`{"people":[{"name":"ana","role":"root","expires":"2026-01-01T00:00:00Z","hash":"`+people.Hash("t")+`"}]}`)) == nil {
+	if restored(m, framed(`{"people":[{"name":"ana","role":"root","expires":"2026-01-01T00:00:00Z","hash":"`+people.Hash("t")+`"}]}`, nil)) == nil {
 		t.Error("a role that there is not")
 	}
-	if m.Restore([]byte(`{"people":[{"name":"ana","role":"viewer","expires":"2026-01-01T00:00:00Z","hash":""}]}`)) == nil {
+	if restored(m, framed(`{"people":[{"name":"ana","role":"viewer","expires":"2026-01-01T00:00:00Z","hash":""}]}`, nil)) == nil {
 		t.Error("a person without a token")
 	}
 	whole(t, m)

@@ -311,7 +311,8 @@ func TestRefusedAtThePort(t *testing.T) {
 		{"a proposal of an older version", proposed(ada, rewritten("version = 3", "version = 2")), codes.InvalidArgument, "version"},
 		{"a proposal with a key that is not known", proposed(ada, rewritten("[study]", "admin = true\n[study]")), codes.InvalidArgument, ""},
 		{"a proposal with a nonce that was used", proposed(bob, func(d *draft) {
-			p, _ := proposal.Parse(o.c.Body(first))
+			body, _ := o.c.Body(first)
+			p, _ := proposal.Parse(body)
 			copy(d.nonce[:], p.Nonce)
 		}), codes.InvalidArgument, "nonce"},
 		{"a second proposal of a name on a data set", proposed(ada, func(d *draft) { d.spec.Name = "first" }), codes.ResourceExhausted, "is open"},
@@ -452,12 +453,12 @@ func TestQuotas(t *testing.T) {
 		t.Errorf("on the next day: %v", err)
 	}
 	o.c.machine.unlock()
-	raw, err := o.c.machine.Snapshot()
+	raw, err := encoded(o.c.machine)
 	if err != nil {
 		t.Fatal(err)
 	}
 	again := NewMachine()
-	if err := again.Restore(raw); err != nil {
+	if err := restored(again, raw); err != nil {
 		t.Fatal(err)
 	}
 	if err := again.mayPropose(parsed(t, w), o.now(), nil); err == nil || !strings.Contains(err.Error(), "today") {

@@ -69,19 +69,19 @@ func (s server) Result(ctx context.Context, raw []byte) ([]byte, error) {
 func (c *Coordinator) reads(who admission.Client, digest proposal.Digest) error {
 	m := c.machine.lock()
 	defer c.machine.unlock()
-	state := m.studies[digest]
+	r, ok := m.find(digest)
 	if who.Role == pki.RoleAnalyst {
-		told, ok := m.tell(who, digest, c.now())
+		told, ok := m.tellOf(who, digest, c.now())
 		switch {
 		case !ok:
 			return errNoStudy
-		case told.Phase != wire.PhaseCompleted || state.Status != round.StatusCompleted:
+		case told.Phase != wire.PhaseCompleted || r.status() != round.StatusCompleted:
 			return status.Error(codes.NotFound, "the study has no result, or not yet")
 		}
 		return nil
 	}
-	if state == nil || state.Status != round.StatusCompleted ||
-		!slices.ContainsFunc(state.Plan().Proposal.Roster, func(member proposal.Member) bool {
+	if !ok || r.status() != round.StatusCompleted ||
+		!slices.ContainsFunc(r.proposal().Roster, func(member proposal.Member) bool {
 			return member.Name == who.Name && slices.Equal(member.Identity, who.Identity)
 		}) {
 		return errNoResult

@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"crypto/x509"
 	"encoding/pem"
@@ -86,6 +87,92 @@ func TestRevokedCertificates(t *testing.T) {
 			t.Fatal(err)
 		}
 		denied("a renewed one", parse(t, renewed), false)
+	})
+}
+
+// TestForgottenStaysOut: a revoked site is forgotten by the time of an entry, 120 days after, and no
+// earlier; what it has lets it in no more than before: not its certificate by a clock that is behind,
+// not one that a coordinator issued which had not heard of the revocation, not its join file, and
+// not after another site joined under the name. Every coordinator forgets it at the same entry.
+func TestForgottenStaysOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 2, nil)
+		defer func() { f.c.Close() }()
+		clinic, csr := site.Keys(t, t.TempDir(), "clinic")
+		public := clinic.Identity().Public().(ed25519.PublicKey)
+		invited, err := f.c.Invite("clinic", []string{"localhost:1"}, time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		enter := func(by *pki.Holder, join pki.Join) error {
+			csr, err := by.CSR("clinic")
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = f.c.join(t.Context(), join.Token.Bytes(), "clinic", csr, by.Identity().Public().(ed25519.PublicKey), by.ProveIdentity("clinic", join.Token.Hash(), csr))
+			return err
+		}
+		if err := enter(clinic, invited); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.c.Revoke(pki.RoleSite, "clinic"); err != nil {
+			t.Fatal(err)
+		}
+		// issued by a coordinator that lags
+		late, err := f.c.authority.Renew(pki.RoleSite, "clinic", csr, time.Now().Add(time.Hour))
+		if err != nil {
+			t.Fatal(err)
+		}
+		known := func() bool { _, known := f.c.machine.Holder(pki.RoleSite, "clinic"); return known }
+		out := func(when string) {
+			t.Helper()
+			if _, err := f.c.admit(parse(t, late)); status.Code(err) != codes.PermissionDenied {
+				t.Errorf("%s: its certificate: %v", when, err)
+			}
+			if err := enter(clinic, invited); err == nil {
+				t.Errorf("%s: its join file lets it in", when)
+			}
+			if _, err := f.c.InviteAs(pki.RoleSite, "clinic", []string{"localhost:1"}, time.Hour, true); err == nil {
+				t.Errorf("%s: it may join again", when)
+			}
+		}
+		tell := func() { f.apply(entry{Tell: &tellEntry{"rows", map[string]int{"site-0": 5}}}) } // any entry that is no study's
+		out("revoked")
+		time.Sleep(120 * 24 * time.Hour) // of the bubble's clock
+		if tell(); !known() {
+			t.Error("it is forgotten after 120 days to the moment")
+		}
+		out("after 120 days")
+		time.Sleep(time.Second)
+		if tell(); known() {
+			t.Error("it is not forgotten after 120 days and a second")
+		}
+		out("forgotten")
+		replayed := NewMachine()
+		for _, line := range f.log.all() {
+			replayed.Apply(line)
+		}
+		here, err := encoded(f.c.machine)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if there, err := encoded(replayed); err != nil || !bytes.Equal(here, there) {
+			t.Errorf("another coordinator has another state (%v)", err)
+		}
+		other, _ := site.Keys(t, t.TempDir(), "clinic")
+		again, err := f.c.Invite("clinic", []string{"localhost:1"}, time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := enter(other, again); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.c.admit(parse(t, late)); status.Code(err) != codes.PermissionDenied {
+			t.Errorf("after another site joined under the name: %v", err)
+		}
+		if h, _ := f.c.machine.Holder(pki.RoleSite, "clinic"); bytes.Equal(h.Identity, public) {
+			t.Error("the name has the old key")
+		}
 	})
 }
 

@@ -26,16 +26,19 @@ func (c *Coordinator) AwaitedOf(role pki.Role, name string) []RevokedStudy {
 	m := c.machine.lock()
 	defer c.machine.unlock()
 	out := []RevokedStudy{}
-	for _, digest := range m.order {
-		state := m.studies[digest]
+	for _, r := range m.all {
+		digest, state := r.digest, r.state
+		if r.terminal() {
+			continue
+		}
 		p := state.Plan()
 		if role == pki.RoleAnalyst {
-			if by := p.Proposal.Proposer; !state.Terminal() && by != nil && by.Same(m.who.Analysts[name].Party()) {
+			if by := p.Proposal.Proposer; by != nil && by.Same(m.who.Analysts[name].Party()) {
 				out = append(out, RevokedStudy{Digest: digest, Name: p.Proposal.Spec.Name, Status: state.Status, GoesOn: true})
 			}
 			continue
 		}
-		if state.Terminal() || !slices.ContainsFunc(p.Proposal.Roster, func(in proposal.Member) bool { return in.Name == name && m.is(in) }) {
+		if !slices.ContainsFunc(p.Proposal.Roster, func(in proposal.Member) bool { return in.Name == name && m.is(in) }) {
 			continue
 		}
 		left := 0

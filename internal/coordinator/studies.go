@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"covey/internal/membership"
@@ -104,10 +105,9 @@ func (c *Coordinator) Find(ref string) (proposal.Digest, error) {
 	m := c.machine.lock()
 	defer c.machine.unlock()
 	var found []proposal.Digest
-	for _, d := range m.order {
-		name := m.studies[d].Plan().Proposal.Spec.Name
-		if proposal.Refers(ref, d, name) {
-			found = append(found, d)
+	for _, r := range m.all {
+		if proposal.Refers(ref, r.digest, r.proposal().Spec.Name) {
+			found = append(found, r.digest)
 		}
 	}
 	slices.Reverse(found)
@@ -120,11 +120,11 @@ func (c *Coordinator) Find(ref string) (proposal.Digest, error) {
 // Abort ends a study. What was charged stays charged.
 func (c *Coordinator) Abort(digest proposal.Digest) error {
 	m := c.machine.lock()
-	state := m.studies[digest]
-	over := state != nil && state.Terminal()
+	r, ok := m.find(digest)
+	over := ok && r.terminal()
 	c.machine.unlock()
 	switch {
-	case state == nil:
+	case !ok:
 		return &proposal.UnknownError{Ref: digest.String()}
 	case over:
 		return errors.New("the study is over")
@@ -133,10 +133,37 @@ func (c *Coordinator) Abort(digest proposal.Digest) error {
 }
 
 // Body returns a proposal's exact bytes.
-func (c *Coordinator) Body(digest proposal.Digest) []byte {
+func (c *Coordinator) Body(digest proposal.Digest) ([]byte, error) {
+	w, err := c.whole(digest)
+	return w.Body, err
+}
+
+// now is a study at a moment.
+type now struct {
+	round.Durable
+	roster []proposal.Member
+	words  map[int]Word
+}
+
+// whole returns a study's state now, which is not to be written to. One that is over is read from
+// the disk.
+func (c *Coordinator) whole(digest proposal.Digest) (now, error) {
 	m := c.machine.lock()
-	defer c.machine.unlock()
-	return m.studies[digest].Body
+	r, ok := m.find(digest)
+	if !ok {
+		c.machine.unlock()
+		return now{}, &proposal.UnknownError{Ref: digest.String()}
+	}
+	if r.state != nil {
+		defer c.machine.unlock()
+		return now{r.state.Durable, r.proposal().Roster, maps.Clone(m.words[digest])}, nil
+	}
+	c.machine.unlock()
+	state, words, err := r.closed.load()
+	if err != nil {
+		return now{}, fmt.Errorf("study %s cannot be read again: %w", digest, err)
+	}
+	return now{state.Durable, r.proposal().Roster, words}, nil
 }
 
 // UnfinishedError is a result asked for before the study completed.
@@ -155,15 +182,14 @@ func (e *UnfinishedError) Error() string {
 // Result returns a completed study's result, as its sites signed it: result.Verify checks it by
 // itself.
 func (c *Coordinator) Result(digest proposal.Digest) (*result.Result, error) {
-	m := c.machine.lock()
-	state := m.studies[digest]
-	status, code, body, draft, attestations := state.Status, state.Code, state.Body, result.Draft(state.Draft), state.Attestations
-	signed, evidence := signedReleases(state), m.evidence(digest, state)
-	c.machine.unlock()
-	if status != round.StatusCompleted {
-		return nil, &UnfinishedError{status, code}
+	w, err := c.whole(digest)
+	if err != nil {
+		return nil, err
 	}
-	return draft.Complete(body, signed, evidence, attestations)
+	if w.Status != round.StatusCompleted {
+		return nil, &UnfinishedError{w.Status, w.Code}
+	}
+	return result.Draft(w.Draft).Complete(w.Body, signedReleases(w.Durable), evidence(w.Durable, approvals(w.roster, w.words)), w.Attestations)
 }
 
 // Watch calls see with the view of a study now and after every change, until it is over, see fails,
@@ -177,8 +203,8 @@ func (c *Coordinator) Watch(ctx context.Context, digest proposal.Digest, see fun
 			return ErrNotLeader
 		}
 		changed := m.changed
-		state := m.studies[digest]
-		view, over := m.view(digest, state), state.Terminal()
+		r, _ := m.find(digest)
+		view, over := m.view(r), r.terminal()
 		c.machine.unlock()
 		if err := see(view); err != nil || over {
 			return err

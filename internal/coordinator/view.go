@@ -3,6 +3,7 @@ package coordinator
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"covey/internal/proposal"
@@ -104,7 +105,18 @@ type SiteView struct {
 func (c *Coordinator) View(digest proposal.Digest) View {
 	m := c.machine.lock()
 	defer c.machine.unlock()
-	return m.view(digest, m.studies[digest])
+	r, _ := m.find(digest)
+	return m.view(r)
+}
+
+// Name returns a study's; empty if there is none.
+func (c *Coordinator) Name(digest proposal.Digest) string {
+	m := c.machine.lock()
+	defer c.machine.unlock()
+	if r, ok := m.find(digest); ok {
+		return r.proposal().Spec.Name
+	}
+	return ""
 }
 
 // Views returns all studies', as proposed.
@@ -112,22 +124,43 @@ func (c *Coordinator) Views() []View {
 	m := c.machine.lock()
 	defer c.machine.unlock()
 	out := []View{}
-	for _, d := range m.order {
-		out = append(out, m.view(d, m.studies[d]))
+	for _, r := range m.all {
+		out = append(out, m.view(r))
 	}
 	return out
 }
 
-func (m *leader) view(digest proposal.Digest, state *round.State) View {
+// view returns a study's. Of one that is over it reads nothing again.
+func (m *leader) view(r filed) (v View) {
+	if c := r.closed; c != nil {
+		v = c.View
+		v.Sites = slices.Clone(v.Sites)
+	} else {
+		l := m.lasts[r.digest].after(r.state.Plan(), r.state.Releases)
+		m.lasts[r.digest] = l
+		v = m.outline(r.digest, r.state, l)
+	}
+	for i := range v.Sites {
+		v.Sites[i].Connected = m.links[v.Sites[i].Name] != nil
+	}
+	if s := m.sessions[r.digest]; s != nil {
+		v.Faults = s.faults
+		if v.Status == round.StatusRunning {
+			v.Deadline = s.deadline
+		}
+	}
+	return v
+}
+
+// outline is a study's view but for what this leader alone knows.
+func (m *replicated) outline(digest proposal.Digest, state *round.State, last lastRelease) View {
 	p := state.Plan()
-	s := m.session(digest, state)
 	spec := p.Proposal.Spec
-	last := m.last(digest, p, state.Releases)
 	at := m.dates[digest]
 	v := View{
 		Name: spec.Name, Digest: digest, Proposed: at.Proposed, Ended: at.Ended, Status: state.Status, Code: state.Code, Released: len(state.Releases),
 		Query: state.Query, Queries: len(state.Releases) + p.Left(state.Query), Rounds: p.Rounds, Slot: state.Slot, Slots: p.Slots,
-		Epsilon: spec.Epsilon, Delta: spec.Delta, Adjacency: p.Adjacency, Curve: string(p.Curve()), Rho: state.Rho, RhoPlanned: p.Rho, Radius: state.Radii[study.KindPower], Faults: s.faults,
+		Epsilon: spec.Epsilon, Delta: spec.Delta, Adjacency: p.Adjacency, Curve: string(p.Curve()), Rho: state.Rho, RhoPlanned: p.Rho, Radius: state.Radii[study.KindPower],
 	}
 	if by := p.Proposal.Proposer; by != nil {
 		v.Proposer = by.Name
@@ -151,7 +184,7 @@ func (m *leader) view(digest proposal.Digest, state *round.State) View {
 	if state.Status == round.StatusRunning {
 		q := p.Queries[state.Query]
 		v.Of, v.Run, v.Runs = q.Of, q.Run, p.Runs()
-		v.Kind, v.Round, v.Deadline, v.Overdue = q.Kind, q.Round, s.deadline, state.Overdue()
+		v.Kind, v.Round, v.Overdue = q.Kind, q.Round, state.Overdue()
 		v.Phase = state.Phase()
 	} else if state.Status == round.StatusCompleted {
 		v.Round = last.steps // auto may have turned to the covariance
@@ -169,7 +202,7 @@ func (m *leader) view(digest proposal.Digest, state *round.State) View {
 			why = state.Code // which it ended the study with
 		}
 		v.Sites = append(v.Sites, SiteView{
-			Name: in.Name, Units: in.Units, Connected: m.links[in.Name] != nil, Verdict: state.Verdicts[i], Code: why, Uploaded: uploaded[i],
+			Name: in.Name, Units: in.Units, Verdict: state.Verdicts[i], Code: why, Uploaded: uploaded[i],
 			Unsigned: state.Unsigned(i),
 			Signed:   i < len(state.Announcements) && state.Announcements[i] != nil,
 		})
@@ -188,9 +221,8 @@ type lastRelease struct {
 	noise            *float64 // of the last one
 }
 
-// last reads releases once: they can be long.
-func (m *leader) last(digest proposal.Digest, p *study.Plan, releases []round.Released) lastRelease {
-	l := m.lasts[digest]
+// after is what follows from l once the rest of the releases, which can be long, are read.
+func (l lastRelease) after(p *study.Plan, releases []round.Released) lastRelease {
 	if l.count > len(releases) { // an older snapshot was restored
 		l = lastRelease{}
 	}
@@ -217,6 +249,5 @@ func (m *leader) last(digest proposal.Digest, p *study.Plan, releases []round.Re
 			l.noise = &noise
 		}
 	}
-	m.lasts[digest] = l
 	return l
 }

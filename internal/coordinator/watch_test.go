@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"covey/internal/membership"
+	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/stream"
@@ -62,7 +64,7 @@ func TestViewsReadReleasesOnce(t *testing.T) {
 			return testing.AllocsPerRun(20, func() {
 				f.c.machine.mu.Lock()
 				defer f.c.machine.mu.Unlock()
-				f.c.view(f.plan.Digest, state)
+				f.c.view(filed{f.plan.Digest, state, nil})
 			})
 		}
 		before := look()
@@ -187,23 +189,40 @@ func TestQueueHoldsTheOpenSlot(t *testing.T) {
 	})
 }
 
-// TestSnapshotHoldsNobodyUp: a snapshot of hundreds of studies takes seconds to encode, and sites
-// go on meanwhile.
+// TestSnapshotHoldsNobodyUp: a snapshot of hundreds of studies takes long to encode. Entries and
+// sites' messages go on meanwhile, a whole study here, and what is written is the state before them.
 func TestSnapshotHoldsNobodyUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 3, nil)
 		defer func() { f.c.Close() }()
-		m, encoded := f.c.machine, 0
+		m, times := f.c.machine, 0
+		want, err := encoded(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write, err := m.Snapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
 		m.marshal = func(v any) ([]byte, error) {
-			if encoded++; m.mu.TryLock() {
-				m.mu.Unlock()
-			} else {
-				t.Error("the state is encoded under its lock")
+			times++
+			key := proposal.Key(bytes.Repeat([]byte{1}, 32))
+			f.apply(entry{Tell: &tellEntry{"rows", map[string]int{"site-0": 5}}})
+			f.apply(entry{Invite: &membership.InviteEntry{Token: "late", Invite: membership.Invite{Analyst: "late", Expires: time.Now().Add(time.Hour)}}})
+			f.apply(entry{Join: &membership.JoinEntry{Token: "late", Name: "late", Key: key}})
+			f.apply(entry{Revoke: &membership.ClientEntry{Role: pki.RoleAnalyst, Name: "late"}})
+			f.apply(entry{Node: &membership.Node{ID: "2", Addresses: []string{"a:1"}}})
+			if v := f.finish(); v.Status != round.StatusCompleted {
+				t.Errorf("%+v", v)
 			}
 			return json.Marshal(v)
 		}
-		if _, err := m.Snapshot(); err != nil || encoded != 1 {
-			t.Errorf("encoded %d times: %v", encoded, err)
+		var got bytes.Buffer
+		if err := write(&got); err != nil || times != 1 {
+			t.Errorf("encoded %d times: %v", times, err)
+		}
+		if !bytes.Equal(got.Bytes(), want) {
+			t.Error("entries that came while a snapshot was encoded are in it")
 		}
 	})
 }

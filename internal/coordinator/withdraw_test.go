@@ -54,7 +54,7 @@ func TestWithdrawnApproval(t *testing.T) {
 			if v.Status != round.StatusEnded || v.Code != study.CodeWithdrawn || v.Culprit != "site-0" || v.Sites[0].Verdict != study.VerdictRejected || v.Sites[0].Code != study.CodeWithdrawn || v.Sites[1].Code != "" {
 				t.Fatalf("%s: %s %s %s %+v", when, v.Status, v.Code, v.Culprit, v.Sites)
 			}
-			words := f.c.Decisions(f.plan.Digest)
+			words, _ := f.c.Decisions(f.plan.Digest)
 			if len(words) != 2 || words[0].Code != study.CodeWithdrawn || words[0].Verdict != study.VerdictRejected {
 				t.Errorf("%s: on record %+v", when, words)
 			}

@@ -56,6 +56,9 @@ type Ledger struct {
 	journals map[[32]byte]*Journal
 	shownMu  sync.Mutex // of shown alone: a transaction takes it, and Close waits for that with mu held
 	shown    *staged    // of the coordinator's chain, for the next transaction; nil if nothing waits
+
+	finishedMu sync.Mutex        // held while Active looks
+	finished   map[[32]byte]bool // studies that Active has seen finished
 }
 
 // hooks let this package's tests stand between the ledger and its files.

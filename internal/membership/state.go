@@ -26,6 +26,8 @@ type Holder struct {
 	// pass for this one's.
 	TLS     proposal.Key `json:"tls,omitempty"`
 	Revoked bool         `json:"revoked,omitempty"`
+	// Until is when one that is revoked may be forgotten (State.Forgo); zero for never.
+	Until time.Time `json:"until,omitzero"`
 }
 
 // Party returns an analyst as proposals name it.
@@ -111,6 +113,12 @@ func New() State {
 	return State{Invites: map[string]Invite{}, Sites: map[string]Holder{}, Analysts: map[string]Holder{}, Nodes: map[string]Node{}}
 }
 
+// Clone returns a copy that later entries do not change.
+func (s State) Clone() State {
+	s.Invites, s.Sites, s.Analysts, s.Nodes = maps.Clone(s.Invites), maps.Clone(s.Sites), maps.Clone(s.Analysts), maps.Clone(s.Nodes)
+	return s
+}
+
 // Check makes a state that was read usable, or says what no entries lead to.
 func (s *State) Check() error {
 	empty := New()
@@ -188,11 +196,32 @@ func (s *State) Withdraw(role pki.Role, name string) {
 	})
 }
 
-// Revoke ends a membership.
-func (s *State) Revoke(e ClientEntry) error {
+// What is over stays for a while, for people to read, and so that it outlasts wrong clocks.
+const (
+	keptInvite  = 30 * 24 * time.Hour // an unused join file, from its end
+	keptRevoked = 30 * 24 * time.Hour // one that is revoked, from the end of its certificates
+)
+
+// Forgo forgets, at the time of an entry, unused join files that ended 30 days before, and who was
+// revoked so long ago that every certificate of it has been over for 30 days. It opens nothing:
+// only who is here may connect, and a certificate is good for the TLS key that its holder is here
+// with (coordinator.admit). What it frees is the name.
+func (s *State) Forgo(at time.Time) {
+	maps.DeleteFunc(s.Invites, func(_ string, i Invite) bool { return at.After(i.Expires.Add(keptInvite)) })
+	for _, all := range []map[string]Holder{s.Sites, s.Analysts} {
+		maps.DeleteFunc(all, func(_ string, h Holder) bool { return h.Revoked && !h.Until.IsZero() && at.After(h.Until) })
+	}
+}
+
+// Revoke ends a membership at the time of the entry. Until then certificates were issued, and none
+// is after: the one that ends last does so within pki.ClientValidity.
+func (s *State) Revoke(e ClientEntry, at time.Time) error {
 	h, ok := s.Holders(e.Role)[e.Name]
 	if !ok {
 		return &JoinError{Reason: fmt.Sprintf("no %s %.80q", e.Role, e.Name)}
+	}
+	if !h.Revoked && !at.IsZero() {
+		h.Until = at.Add(pki.ClientValidity + keptRevoked)
 	}
 	h.Revoked = true
 	s.Holders(e.Role)[e.Name] = h

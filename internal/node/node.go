@@ -123,7 +123,10 @@ func Open(dir string, o Options) (_ *Node, err error) {
 	if n.sites, err = n.options.Listen(n.Config.Listen); err != nil {
 		return nil, err
 	}
-	machine := coordinator.NewMachine()
+	machine, err := coordinator.NewMachineIn(dir)
+	if err != nil {
+		return nil, err
+	}
 	n.members.dir = dir
 	if n.members.kept, err = pki.LoadMembers(dir); err != nil {
 		return nil, err

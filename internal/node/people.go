@@ -98,11 +98,7 @@ func (n *Node) listPeople() PeopleReply {
 func (n *Node) listed(p people.Person) ListedPerson {
 	out := ListedPerson{Name: p.Name, Role: p.Role, Certificate: p.Certificate, Expires: p.Expires}
 	for _, d := range p.Studies {
-		name := ""
-		if s, ok := n.Coordinator.Story(d); ok {
-			name = s.Name
-		}
-		out.Studies = append(out.Studies, ListedStudy{d, name})
+		out.Studies = append(out.Studies, ListedStudy{d, n.Coordinator.Name(d)})
 	}
 	return out
 }

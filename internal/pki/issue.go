@@ -15,11 +15,14 @@ import (
 const (
 	caValidity     = 10 * 365 * 24 * time.Hour
 	serverValidity = 365 * 24 * time.Hour
-	siteValidity   = 90 * 24 * time.Hour
 	nodeValidity   = 24 * time.Hour // a node issues it to itself, in memory
 	// skew is how far a peer's clock may be behind.
 	skew = time.Hour
 )
+
+// ClientValidity is how long a certificate of a site or an analyst is good from when it is issued,
+// renewals included.
+const ClientValidity = 90 * 24 * time.Hour
 
 // newCA makes the self-signed certificate. It can sign leaves and no other CA.
 func newCA(key ed25519.PrivateKey, name string, now time.Time) (*x509.Certificate, error) {
@@ -60,7 +63,7 @@ func issueServer(ca *x509.Certificate, caKey crypto.Signer, key ed25519.PrivateK
 // issueClient makes a certificate that is good for dialling and not for answering: its holder
 // cannot pass for the coordinator.
 func issueClient(ca *x509.Certificate, caKey crypto.Signer, role Role, name string, pub ed25519.PublicKey, now time.Time) (*x509.Certificate, error) {
-	t, err := leaf(ca, now, siteValidity)
+	t, err := leaf(ca, now, ClientValidity)
 	if err != nil {
 		return nil, err
 	}

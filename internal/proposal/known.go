@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync"
 
 	"github.com/pelletier/go-toml/v2/unstable"
 
@@ -123,15 +124,31 @@ func fieldOf(t reflect.Type, key string) reflect.Type {
 	if t.Kind() != reflect.Struct {
 		return nil
 	}
-	for f := range t.Fields() {
-		name := keyOf(f)
+	known, ok := fields.Load(t)
+	if !ok {
+		var all []field
+		for f := range t.Fields() {
+			name := keyOf(f)
+			all = append(all, field{name, strings.ToLower(name), f.Type})
+		}
+		known, _ = fields.LoadOrStore(t, all)
+	}
+	want := strings.ToLower(key)
+	for _, f := range known.([]field) {
 		// EqualFold alone also takes ſ for s
-		lower, want := strings.ToLower(name), strings.ToLower(key)
-		if lower == want && strings.EqualFold(name, key) {
-			return f.Type
+		if f.lower == want && strings.EqualFold(f.name, key) {
+			return f.of
 		}
 	}
 	return nil
+}
+
+// fields are those of the types that a proposal has, by type: each is looked at once.
+var fields sync.Map
+
+type field struct {
+	name, lower string
+	of          reflect.Type
 }
 
 // keyOf returns a field's key.

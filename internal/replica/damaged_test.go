@@ -2,6 +2,7 @@ package replica
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -62,8 +63,9 @@ func (s *sink) Cancel() error               { s.cancelled++; return nil }
 // TestSinkEndsOnce: a snapshot that could not be written is cancelled and not closed, or half of
 // one would stand for the log that is dropped; one that is closed is not cancelled after.
 func TestSinkEndsOnce(t *testing.T) {
+	state := image(func(w io.Writer) error { _, err := w.Write([]byte("state")); return err })
 	failing := &sink{fails: errors.New("no room")}
-	if err := image("state").Persist(&snapshotSink{SnapshotSink: failing, s: &snapshots{latch: newLatch()}}); err == nil {
+	if err := state.Persist(&snapshotSink{SnapshotSink: failing, s: &snapshots{latch: newLatch()}}); err == nil {
 		t.Error("a snapshot was written without room")
 	}
 	if failing.closed != 0 || failing.cancelled != 1 {
@@ -71,7 +73,7 @@ func TestSinkEndsOnce(t *testing.T) {
 	}
 	whole := &sink{}
 	k := &snapshotSink{SnapshotSink: whole, s: &snapshots{latch: newLatch()}}
-	must(t, image("state").Persist(k))
+	must(t, state.Persist(k))
 	must(t, errors.Join(k.Cancel(), k.Close()))
 	if whole.closed != 1 || whole.cancelled != 0 {
 		t.Errorf("closed %d times, cancelled %d times", whole.closed, whole.cancelled)

@@ -19,13 +19,16 @@ type Machine interface {
 	// change nothing; a panic here is a panic on every node.
 	Apply(entry []byte) any
 
-	// Snapshot encodes the state after the entries applied so far. The log up
-	// to here is then dropped, so that the encoding is all that is left of it.
-	Snapshot() ([]byte, error)
+	// Snapshot returns what writes the state after the entries applied so far.
+	// It is called between two entries and does little; write is called later,
+	// from another goroutine and while more entries are applied, so that it
+	// shares with the machine only what never changes. The log up to here is
+	// then dropped: what is written is all that is left of it.
+	Snapshot() (write func(io.Writer) error, err error)
 
-	// Restore replaces the whole state by an encoded one. An error ends the
+	// Restore replaces the whole state by a written one. An error ends the
 	// node.
-	Restore(snapshot []byte) error
+	Restore(snapshot io.Reader) error
 }
 
 // machine is a Machine as raft wants it.
@@ -36,33 +39,28 @@ type machine struct {
 
 func (f *machine) Apply(l *raft.Log) any { return f.m.Apply(l.Data) }
 
-// Snapshot encodes at once, between two entries, so that Persist, which runs
-// beside Apply, shares nothing with the machine.
+// Snapshot holds up no entry longer than the machine's does: raft calls Persist beside Apply.
 func (f *machine) Snapshot() (raft.FSMSnapshot, error) {
-	b, err := f.m.Snapshot()
+	write, err := f.m.Snapshot()
 	if err != nil {
 		return nil, err
 	}
-	return image(b), nil
+	return image(write), nil
 }
 
 func (f *machine) Restore(r io.ReadCloser) error {
 	defer r.Close()
-	b, err := io.ReadAll(r)
-	if err != nil {
-		return f.set("read a snapshot", err)
-	}
 	// Whatever raft does about it, this machine's state is not to be used.
-	if err := f.m.Restore(b); err != nil {
+	if err := f.m.Restore(r); err != nil {
 		return f.set("restored a snapshot", err)
 	}
 	return nil
 }
 
-type image []byte
+type image func(io.Writer) error
 
-func (b image) Persist(sink raft.SnapshotSink) error {
-	if _, err := sink.Write(b); err != nil {
+func (write image) Persist(sink raft.SnapshotSink) error {
+	if err := write(sink); err != nil {
 		sink.Cancel()
 		return err
 	}

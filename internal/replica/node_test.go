@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -45,16 +46,24 @@ func (m *list) Apply(entry []byte) any {
 	return len(m.entries)
 }
 
-func (m *list) Snapshot() ([]byte, error) {
-	if m.hold != nil {
-		<-m.hold
-	}
+func (m *list) Snapshot() (func(io.Writer) error, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return []byte(strings.Join(m.entries, "\n")), m.bad
+	b, hold := []byte(strings.Join(m.entries, "\n")), m.hold
+	return func(w io.Writer) error {
+		if hold != nil {
+			<-hold
+		}
+		_, err := w.Write(b)
+		return err
+	}, m.bad
 }
 
-func (m *list) Restore(b []byte) error {
+func (m *list) Restore(r io.Reader) error {
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.restored++
@@ -375,6 +384,37 @@ func TestCloseDrains(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestEntriesDuringSnapshot: while a snapshot is written entries are committed and applied, and
+// none of them is in it.
+func TestEntriesDuringSnapshot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		on := memory()
+		m := &list{hold: make(chan struct{})}
+		n, err := open(m, Options{SnapshotThreshold: 4}, on)
+		must(t, err)
+		apply(t, n, "a", "b")
+		done := make(chan error, 1)
+		go func() { done <- n.Snapshot() }()
+		synctest.Wait() // it is being written now
+		apply(t, n, "c")
+		select {
+		case err := <-done:
+			t.Fatalf("the snapshot was not held: %v", err)
+		default:
+		}
+		close(m.hold)
+		must(t, <-done)
+		must(t, n.Close())
+		again := &list{}
+		n, err = open(again, Options{}, on)
+		must(t, err)
+		if got := again.all(); !slices.Equal(got, []string{"a", "b", "c"}) || again.restored != 1 || again.applied != 1 {
+			t.Errorf("%q after %d snapshots and %d entries", got, again.restored, again.applied)
+		}
+		must(t, n.Close())
+	})
 }
 
 // Close waits for raft's own work too: here a periodic snapshot.

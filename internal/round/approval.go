@@ -1,6 +1,10 @@
 package round
 
-import "covey/internal/study"
+import (
+	"slices"
+
+	"covey/internal/study"
+)
 
 // Approvals: what a site may say on a proposal and when it counts, and for how long all are waited
 // for.
@@ -32,6 +36,7 @@ func (s *State) applyDecided(e Entry, stale error) error {
 	if !s.decides(e.Site, e.Verdict, e.Code) {
 		return stale
 	}
+	s.Verdicts = slices.Clone(s.Verdicts)
 	s.Verdicts[e.Site] = e.Verdict
 	approved := 0
 	for _, v := range s.Verdicts {

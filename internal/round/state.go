@@ -30,7 +30,9 @@ type Released struct {
 }
 
 // Durable is the replicated part of a study's state. It MUST hold no un-noised
-// value and no masked upload (docs/protocol.md).
+// value and no masked upload (docs/protocol.md). What its fields point to never
+// changes: Step puts something new in its place, so that a copy of a Durable is
+// the state at a moment.
 type Durable struct {
 	Body []byte `json:"body"` // the proposal's exact bytes
 	// Signature is its proposer's, where it has one.

@@ -23,7 +23,11 @@ import (
 func TestLyingDealer(t *testing.T) {
 	inBubble(t, func(f *bubble) {
 		d := f.study("another secret than is shared", nil)
-		plan, err := study.NewPlan(f.node.Coordinator.Body(d))
+		body, err := f.node.Coordinator.Body(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := study.NewPlan(body)
 		f.Must(err)
 		cfg, key := plan.Setup(0), f.proxy.site.Identity()
 		secrets, err := secagg.NewSecrets(cfg)

@@ -18,7 +18,11 @@ import (
 func TestDeposits(t *testing.T) {
 	inBubble(t, func(f *bubble) {
 		d := f.study("deposits", nil)
-		plan, err := study.NewPlan(f.node.Coordinator.Body(d))
+		body, err := f.node.Coordinator.Body(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := study.NewPlan(body)
 		f.Must(err)
 		var setup *secagg.Setup
 		var boxes [][]byte

@@ -166,7 +166,11 @@ func TestUploadsOfAnyIntegers(t *testing.T) {
 			if len(f.faults(v)) > 0 {
 				t.Errorf("%s: %v", mode, v.Faults)
 			}
-			plan, err := study.NewPlan(f.node.Coordinator.Body(d))
+			body, err := f.node.Coordinator.Body(d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			plan, err := study.NewPlan(body)
 			f.Must(err)
 			for _, r := range releases {
 				if r.Rho != plan.Queries[r.Query].Rho || len(r.Survivors) != honest+1 {

@@ -143,7 +143,9 @@ func TestSetup(t *testing.T) {
 // dealing announces and deals in the agent's place, with right signatures, after a change of what
 // it signs of its announcement, or of the first slot's secret in between.
 func (f *bubble) dealing(d proposal.Digest, announce func([]byte), deal func(*secagg.SlotSecret)) func(*covey.CoordinatorMessage) bool {
-	plan, err := study.NewPlan(f.node.Coordinator.Body(d))
+	body, err := f.node.Coordinator.Body(d)
+	f.Must(err)
+	plan, err := study.NewPlan(body)
 	f.Must(err)
 	cfg := plan.Setup(0)
 	secrets, err := secagg.NewSecrets(cfg)

@@ -40,7 +40,9 @@ func TestHeld(t *testing.T) {
 
 // holding says `held` of u for each query that the site is asked, in front of its agent's answer.
 func (f *bubble) holding(d proposal.Digest, u secagg.Survivors) func(*covey.CoordinatorMessage) bool {
-	plan, err := study.NewPlan(f.node.Coordinator.Body(d))
+	body, err := f.node.Coordinator.Body(d)
+	f.Must(err)
+	plan, err := study.NewPlan(body)
 	f.Must(err)
 	var setup *secagg.Setup
 	return func(m *covey.CoordinatorMessage) bool {

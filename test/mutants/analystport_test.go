@@ -6,7 +6,7 @@ package mutants
 func init() {
 	const serves = "internal/coordinator/analysis.go"
 	tables = append(tables, []mutant{
-		{"analyst port: a place that is free tells of an end", 0, []edit{{serves, "				e.Over = over(digest, state)\n", ""}}, in("coordinator", "TestTellsNoReason"), killer{}},
+		{"analyst port: a place that is free tells of an end", 0, []edit{{serves, "				e.Over = over(r)\n", ""}}, in("coordinator", "TestTellsNoReason"), killer{}},
 		{"analyst port: half proposals without end", 0, []edit{{serves, "if m.proposing[who.Name] >= maxProposing {", "if m.proposing[who.Name] < 0 {"}}, in("coordinator", "TestHalfProposals"), killer{}},
 		{"analyst port: one analyst's half proposals keep all out", 0, []edit{{serves, "if m.proposing[who.Name] >= maxProposing {", "if m.proposing[\"\"]++; m.proposing[\"\"] > maxProposing {"}}, in("coordinator", "TestHalfProposals"), killer{}},
 		{"analyst port: a half proposal's place is kept", 0, []edit{{"internal/wire/analysis.go", "	defer done()\n", "	_ = done\n"}}, in("coordinator", "TestHalfProposals"), killer{}},

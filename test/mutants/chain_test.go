@@ -96,7 +96,7 @@ func init() {
 			{"internal/coordinator/machine.go", "if err == nil { // before a site is told what follows\n\t\tm.steps(e, s, over)\n\t}\n\tif s.Plan() != nil {\n\t\tm.run(e.Study, s, effects)\n\t}", "if s.Plan() != nil {\n\t\tm.run(e.Study, s, effects)\n\t}\n\tif err == nil {\n\t\tm.steps(e, s, over)\n\t}"},
 		}, in("coordinator", "TestHeadComesWithEachQuery"), killer{}},
 		{"chain: a snapshot has none", 0, []edit{
-			{"internal/coordinator/machine.go", "Chain: m.chain, Chained", "Chained"},
+			{"internal/coordinator/snapshot.go", " Chain: m.chain,", ""},
 		}, in("coordinator", "TestChainIsOfTheLog"), killer{}},
 		{"chain: a repeated revocation is in it", 0, []edit{
 			{"internal/coordinator/machine.go", "err == nil && !again {\n\t\t\tm.revokes", "err == nil && (again || !again) {\n\t\t\tm.revokes"},

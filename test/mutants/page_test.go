@@ -36,7 +36,7 @@ func init() {
 			{model, "now.Sub(c.Heard) > mostSilent", "now.Sub(c.Heard) > 1000*mostSilent"},
 		}, in("dashboard", "TestStaleFollower"), killer{}},
 		{"page: the dates of studies are lost with a snapshot", 0, []edit{
-			{"internal/coordinator/machine.go", "fresh.dates = s.Dates", "_ = s.Dates"},
+			{"internal/coordinator/snapshot.go", "fresh.dates = s.Dates", "_ = s.Dates"},
 		}, in("coordinator", "TestOverview"), killer{}},
 		{"sheet: loadings of what cannot be told apart", 0, []edit{
 			{"internal/sheet/sheet.go", "if apart {", "if apart || len(c) > 0 {"},

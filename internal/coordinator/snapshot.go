@@ -1,0 +1,213 @@
+package coordinator
+
+import (
+	"bufio"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+
+	"covey/internal/analysis"
+	"covey/internal/chain"
+	"covey/internal/membership"
+	"covey/internal/people"
+	"covey/internal/proposal"
+	"covey/internal/round"
+	"covey/internal/shelf"
+)
+
+// A snapshot is the length, in 8 bytes, of a JSON object, the object, and behind it what is on the
+// shelf of each study that is over, as they were proposed: a start puts that on a shelf of its own
+// without looking at it.
+
+// snapshot is the object.
+type snapshot struct {
+	Who     membership.State                 `json:"members"`
+	Counts  analysis.Counts                  `json:"counts,omitempty"`
+	Order   []proposal.Digest                `json:"order"` // of all studies, as proposed
+	Studies []round.Durable                  `json:"studies,omitempty"`
+	Closed  []*closed                        `json:"closed,omitempty"`
+	Words   map[proposal.Digest]map[int]Word `json:"words,omitempty"`
+	Dates   map[proposal.Digest]dates        `json:"dates,omitempty"`
+	People  people.Register                  `json:"people,omitempty"`
+	Journal journal                          `json:"journal,omitempty"`
+	Chain   chain.Log                        `json:"chain,omitzero"`
+	Chained map[proposal.Digest]uint64       `json:"chained,omitempty"`
+}
+
+// Snapshot returns what writes the state as it is now, at any later time: it shares with the
+// machine what is never changed, and nothing else. So entries and sites' messages wait for the
+// copy alone, and not for what takes seconds with hundreds of studies. Nothing un-noised is in it:
+// round.Durable holds none.
+func (m *Machine) Snapshot() (func(io.Writer) error, error) {
+	l := m.lock()
+	s := l.durable()
+	m.unlock()
+	return func(w io.Writer) error {
+		text, err := m.marshal(s)
+		if err != nil {
+			return err
+		}
+		if _, err := w.Write(binary.BigEndian.AppendUint64(nil, uint64(len(text)))); err != nil {
+			return err
+		}
+		if _, err := w.Write(text); err != nil {
+			return err
+		}
+		for _, c := range s.Closed {
+			text, err := c.rest.Bytes()
+			if err == nil {
+				_, err = w.Write(text)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}, nil
+}
+
+// durable returns what is encoded. Apply changes none of it: a map that it writes to is copied, a
+// slice that it appends to keeps its length here, and a study's state is replaced part by part
+// (round.Durable), never written into.
+func (m *replicated) durable() snapshot {
+	s := snapshot{
+		Who: m.who.Clone(), Counts: m.counts.Clone(), Order: m.order, Journal: m.journal, Chain: m.chain, People: m.people,
+		Words: make(map[proposal.Digest]map[int]Word, len(m.words)), Dates: maps.Clone(m.dates), Chained: maps.Clone(m.chained),
+	}
+	for d, words := range m.words {
+		s.Words[d] = maps.Clone(words)
+	}
+	for _, r := range m.all {
+		if r.closed != nil {
+			s.Closed = append(s.Closed, r.closed)
+		} else {
+			s.Studies = append(s.Studies, r.state.Durable)
+		}
+	}
+	return s
+}
+
+// Restore replaces the state by a snapshot's. Of studies that are over it reads the summaries.
+func (m *Machine) Restore(from io.Reader) error {
+	fresh, err := m.read(bufio.NewReaderSize(from, 1<<20))
+	if err != nil {
+		return fmt.Errorf("coordinator: snapshot: %w", err)
+	}
+	l := m.lock()
+	defer m.unlock()
+	fresh.regrouped = l.regrouped
+	l.replicated = fresh
+	l.wake()
+	return nil
+}
+
+var errSnapshot = errors.New("it does not hang together")
+
+// maxPart bounds what a snapshot says is the length of a part, before it is there.
+const maxPart = 1 << 20
+
+// part reads size bytes.
+func part(from io.Reader, size uint64) ([]byte, error) {
+	if size > 1<<40 {
+		return nil, errSnapshot
+	}
+	b := make([]byte, min(size, maxPart))
+	for at := uint64(0); ; b = append(b, make([]byte, min(size-at, at))...) {
+		n, err := io.ReadFull(from, b[at:])
+		if at += uint64(n); err != nil || at == size {
+			if err == io.EOF && size == 0 {
+				err = nil
+			}
+			return b, err
+		}
+	}
+}
+
+func (m *Machine) read(from io.Reader) (fresh replicated, err error) {
+	on := new(shelf.Shelf)
+	if m.dir != "" {
+		if on, err = shelf.New(m.dir); err != nil {
+			return fresh, err
+		}
+	}
+	fresh = newReplicated(on)
+	length, err := part(from, 8)
+	if err != nil {
+		return fresh, err
+	}
+	text, err := part(from, binary.BigEndian.Uint64(length))
+	if err != nil {
+		return fresh, err
+	}
+	var s snapshot
+	if err := json.Unmarshal(text, &s); err != nil {
+		return fresh, err
+	}
+	if err := s.People.Check(); err != nil {
+		return fresh, fmt.Errorf("people: %w", err)
+	}
+	if err := s.Who.Check(); err != nil {
+		return fresh, err
+	}
+	fresh.who, fresh.journal, fresh.people, fresh.chain, fresh.order = s.Who, s.Journal, s.People, s.Chain, s.Order
+	for study, n := range s.Chained {
+		if n > s.Chain.Head().Number {
+			return fresh, fmt.Errorf("the chain does not reach the releases of study %s", study)
+		}
+		fresh.chained[study] = n
+	}
+	if s.Words != nil {
+		fresh.words = s.Words
+	}
+	if s.Counts != nil {
+		fresh.counts = s.Counts
+	}
+	if s.Dates != nil {
+		fresh.dates = s.Dates
+	}
+	for _, d := range s.Studies {
+		state, err := round.Restore(d)
+		if err != nil {
+			return fresh, err
+		}
+		if state.Terminal() {
+			return fresh, errSnapshot
+		}
+		fresh.studies[proposal.DigestOf(d.Body)] = state
+	}
+	for _, c := range s.Closed {
+		if c == nil {
+			return fresh, errSnapshot
+		}
+		if err := c.check(); err != nil {
+			return fresh, err
+		}
+		text, err := part(from, uint64(c.Size))
+		if err != nil {
+			return fresh, err
+		}
+		c.rest = on.Put(text)
+		fresh.closed[c.View.Digest] = c
+	}
+	// each is in the order once, and each of the order is there
+	once := map[proposal.Digest]bool{}
+	for _, d := range s.Order {
+		_, there := fresh.find(d)
+		if once[d] || !there {
+			return fresh, errSnapshot
+		}
+		once[d] = true
+	}
+	for d := range fresh.closed {
+		if fresh.studies[d] != nil {
+			return fresh, errSnapshot
+		}
+	}
+	if n := len(fresh.studies) + len(fresh.closed); n != len(s.Order) || n != len(s.Studies)+len(s.Closed) {
+		return fresh, errSnapshot
+	}
+	return fresh, nil
+}

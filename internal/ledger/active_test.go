@@ -1,0 +1,68 @@
+package ledger
+
+import (
+	"reflect"
+	"testing"
+	"time"
+)
+
+// TestActive: the approved studies that are not finished are listed, before and after others are,
+// and of each Study returns what Studies lists. What is finished is not read again.
+func TestActive(t *testing.T) {
+	l, err := Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if got := l.Active(); len(got) != 0 {
+		t.Errorf("a new ledger has %+v", got)
+	}
+	for i := range byte(4) {
+		if err := l.Approve(Approval{Study: [32]byte{i}, Name: "x", Population: "people", Proposal: []byte("p"), Rho: 0.1, CapRho: 1, By: "operator", Time: time.Unix(int64(i), 0)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(want ...byte) {
+		t.Helper()
+		got := l.Active()
+		if len(got) != len(want) {
+			t.Fatalf("%+v", got)
+		}
+		for i, s := range got {
+			if s.Study != [32]byte{want[i]} || s.State != Approved {
+				t.Errorf("%d: %+v", i, s)
+			}
+		}
+		all := l.Studies()
+		if len(all) != 4 {
+			t.Errorf("%d studies", len(all))
+		}
+		for _, s := range all {
+			if one, ok := l.Study(s.Study); !ok || !reflect.DeepEqual(one, s) {
+				t.Errorf("%+v by itself, %+v in the list", one, s)
+			}
+		}
+	}
+	check(0, 1, 2, 3)
+	if err := l.Finish([32]byte{1}, "done"); err != nil {
+		t.Fatal(err)
+	}
+	check(0, 2, 3)
+	few := testing.AllocsPerRun(10, func() { l.Active() })
+	for _, i := range []byte{0, 3} {
+		if err := l.Finish([32]byte{i}, "done"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check(2)
+	if one := testing.AllocsPerRun(10, func() { l.Active() }); one > few*2/3 {
+		t.Errorf("one of four studies takes %v allocations, three took %v", one, few)
+	}
+	if _, ok := l.Study([32]byte{9}); ok {
+		t.Error("a study that is not there is found")
+	}
+	l.Close()
+	if _, ok := l.Study([32]byte{2}); ok || l.Active() != nil {
+		t.Error("a closed ledger answers")
+	}
+}

@@ -1,0 +1,56 @@
+package shelf
+
+import (
+	"bytes"
+	"os"
+	"testing"
+)
+
+// TestShelf: what is put is read again, from a file that has no name, and from memory where there is
+// no file or it takes no more.
+func TestShelf(t *testing.T) {
+	dir := t.TempDir()
+	s, err := New(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if names, err := os.ReadDir(dir); err != nil || len(names) != 0 {
+		t.Errorf("the folder holds %v, %v", names, err)
+	}
+	full := &Shelf{file: s.file, end: 1 << 62} // beyond what any disk takes
+	for name, on := range map[string]*Shelf{"a file": s, "memory": new(Shelf), "a full disk": full} {
+		a, b, none := on.Put([]byte("first")), on.Put(bytes.Repeat([]byte{7}, 1<<20)), on.Put(nil)
+		if got, err := a.Bytes(); err != nil || string(got) != "first" || a.Size() != 5 {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+		if got, err := b.Bytes(); err != nil || !bytes.Equal(got, bytes.Repeat([]byte{7}, 1<<20)) {
+			t.Errorf("%s: %d bytes, %v", name, len(got), err)
+		}
+		if got, err := none.Bytes(); err != nil || len(got) != 0 {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+		if inMemory := a.held != nil; inMemory == (name == "a file") {
+			t.Errorf("%s: in memory: %v", name, inMemory)
+		}
+	}
+}
+
+// TestChanged: bytes that the disk has changed are an error, and so is an end that is missing.
+func TestChanged(t *testing.T) {
+	s, err := New(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := s.Put([]byte("first")), s.Put([]byte("second"))
+	if _, err := s.file.WriteAt([]byte("F"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.file.Truncate(8); err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range []Item{a, b} {
+		if got, err := i.Bytes(); err == nil {
+			t.Errorf("%q is returned", got)
+		}
+	}
+}

@@ -1,0 +1,39 @@
+//go:build mutants
+
+package mutants
+
+// Studies that are over, snapshots beside entries, and what leaves the state.
+func init() {
+	const members, closed, snapshot = "internal/membership/state.go", "internal/coordinator/closed.go", "internal/coordinator/snapshot.go"
+	forgo, out, held := in("membership", "TestForgo"), in("coordinator", "TestForgottenStaysOut"), in("coordinator", "TestSnapshotHoldsNobodyUp")
+	over := in("coordinator", "TestListsReadSummaries")
+	tables = append(tables, []mutant{
+		{"many: everybody is forgotten", 0, []edit{{members, "return h.Revoked && !h.Until.IsZero()", "return !h.Until.IsZero()"}}, forgo, killer{}},
+		{"many: who was revoked at an unknown time is forgotten", 0, []edit{{members, "return h.Revoked && !h.Until.IsZero() && ", "return h.Revoked && "}}, forgo, killer{}},
+		{"many: who is revoked is forgotten at once", 0, []edit{{members, " && at.After(h.Until) })", " })"}}, forgo, killer{}},
+		{"many: who is revoked is forgotten with its certificates", 0, []edit{{members, "h.Until = at.Add(pki.ClientValidity + keptRevoked)", "h.Until = at.Add(pki.ClientValidity)"}}, forgo, killer{}},
+		{"many: who is revoked is forgotten before its certificates end", 0, []edit{{members, "h.Until = at.Add(pki.ClientValidity + keptRevoked)", "h.Until = at.Add(keptRevoked)"}}, forgo, killer{}},
+		{"many: who is revoked is never forgotten", 0, []edit{{members, "if !h.Revoked && !at.IsZero() {", "if false {"}}, forgo, killer{}},
+		{"many: a second revocation counts", 0, []edit{{members, "if !h.Revoked && !at.IsZero() {", "if !at.IsZero() {"}}, forgo, killer{}},
+		{"many: a join file is good after its use", 0, []edit{{members, "	delete(s.Invites, e.Token)\n	s.Holders(role)", "	s.Holders(role)"}}, forgo, killer{}},
+		{"many: join files that are over stay", 0, []edit{{members, "return at.After(i.Expires.Add(keptInvite))", "return false"}}, forgo, killer{}},
+		{"many: join files are forgotten before their end", 0, []edit{{members, "return at.After(i.Expires.Add(keptInvite))", "return at.After(i.Expires.Add(-keptInvite))"}}, forgo, killer{}},
+		{"many: entries forget nobody", 0, []edit{{"internal/coordinator/machine.go", "		m.who.Forgo(e.At)\n", ""}}, out, killer{}},
+		{"many: who is not known comes in", 0, []edit{{"internal/coordinator/server.go", "if !ok || h.Revoked {", "if h.Revoked {"}, {"internal/coordinator/server.go", "if key, ok := leaf.PublicKey.(ed25519.PublicKey); !ok ||", "if key, is := leaf.PublicKey.(ed25519.PublicKey); ok && !is || ok &&"}}, out, killer{}},
+		{"many: any key of the name comes in", 0, []edit{{"internal/coordinator/server.go", "!ok || !key.Equal(ed25519.PublicKey(h.TLS))", "!ok || key == nil"}}, out, killer{}},
+		{"many: a snapshot shares members", 0, []edit{{snapshot, "m.who.Clone()", "m.who"}}, held, killer{}},
+		{"many: a snapshot shares counts", 0, []edit{{snapshot, "m.counts.Clone()", "m.counts"}}, held, killer{}},
+		{"many: a snapshot shares dates", 0, []edit{{snapshot, "maps.Clone(m.dates)", "m.dates"}}, held, killer{}},
+		{"many: a snapshot shares places in the chain", 0, []edit{{snapshot, "maps.Clone(m.chained)", "m.chained"}}, held, killer{}},
+		{"many: a snapshot shares decisions", 0, []edit{{snapshot, "s.Words[d] = maps.Clone(words)", "s.Words[d] = words"}}, held, killer{}},
+		{"many: a snapshot shares verdicts", 0, []edit{{"internal/round/approval.go", "	s.Verdicts = slices.Clone(s.Verdicts)\n", "	_ = slices.Clone(s.Verdicts)\n"}}, held, killer{}},
+		{"many: a snapshot is written between entries", 0, []edit{{"internal/replica/machine.go", "	return image(write), nil\n", "	var b bytes.Buffer\n	if err := write(&b); err != nil {\n		return nil, err\n	}\n	return image(func(w io.Writer) error { _, err := w.Write(b.Bytes()); return err }), nil\n"}, {"internal/replica/machine.go", "import (\n", "import (\n	\"bytes\"\n"}}, in("replica", "TestEntriesDuringSnapshot"), killer{}},
+		{"many: a study that is over is read at the start", 0, []edit{{snapshot, "		fresh.closed[c.View.Digest] = c\n", "		if _, _, err := c.load(); err != nil {\n			return fresh, err\n		}\n		fresh.closed[c.View.Digest] = c\n"}}, over, killer{}},
+		{"many: a study that is over stays in memory", 0, []edit{{closed, "	delete(m.studies, digest)\n", ""}}, in("coordinator", "TestOverIsForgotten"), killer{}},
+		{"many: another study's bytes", 0, []edit{{closed, "if proposal.DigestOf(r.State.Body) != c.View.Digest || ", "if "}}, over, killer{}},
+		{"many: a summary of other sites", 0, []edit{{closed, "len(v.Sites) != n || ", ""}}, over, killer{}},
+		{"many: a study is proposed again", 0, []edit{{"internal/coordinator/machine.go", "if m.closed[e.Study] != nil || ", "if "}}, over, killer{}},
+		{"many: the disk's bytes are not checked", 0, []edit{{"internal/shelf/shelf.go", "if crc32.Checksum(b, table) != i.sum {", "if false {"}}, in("shelf", "TestChanged"), killer{}},
+		{"many: a full disk loses bytes", 0, []edit{{"internal/shelf/shelf.go", "	item.held = b\n", ""}}, in("shelf", "TestShelf"), killer{}},
+	})
+}
