@@ -46,8 +46,9 @@ var arrows = map[string][]string{
 	// Eigenvectors, the same to the last bit on every processor.
 	"internal/linalg":      {},
 	"internal/proposal":    {"internal/graph", "internal/linalg", "internal/query", "internal/secagg", "internal/strict", "internal/studyfile"},
-	"internal/study":       {"internal/linalg", "internal/noise", "internal/query", "internal/secagg", "internal/standardize", "internal/proposal"},
-	"internal/result":      {"internal/chain", "internal/linalg", "internal/secagg", "internal/standardize", "internal/strict", "internal/proposal", "internal/study"},
+	"internal/packed":      {},
+	"internal/study":       {"internal/linalg", "internal/noise", "internal/packed", "internal/query", "internal/secagg", "internal/standardize", "internal/proposal"},
+	"internal/result":      {"internal/chain", "internal/linalg", "internal/packed", "internal/secagg", "internal/standardize", "internal/strict", "internal/proposal", "internal/study"},
 	"internal/draft":       {"internal/proposal", "internal/studyfile"},
 	"internal/round":       {"internal/proposal", "internal/study", "internal/wire"},
 	"internal/sheet":       {"internal/frame", "internal/result", "internal/proposal", "internal/study", "internal/worth"},

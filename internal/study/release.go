@@ -7,6 +7,7 @@ import (
 
 	"covey/internal/linalg"
 	"covey/internal/noise"
+	"covey/internal/packed"
 	"covey/internal/proposal"
 )
 
@@ -22,18 +23,18 @@ type Release struct {
 	Previous  proposal.Digest `json:"previous"`
 	Kind      Kind            `json:"kind"`
 	Round     int             `json:"round"`
-	Survivors []int           `json:"survivors"` // roster indices, ascending
-	Units     int             `json:"units"`     // of the survivors
-	X         []float64       `json:"x"`         // asked about, as are the next seven
-	Center    []float64       `json:"center,omitempty"`
-	Found     []float64       `json:"found,omitempty"`
-	Scale     []float64       `json:"scale,omitempty"`
-	Fill      []float64       `json:"fill,omitempty"`
+	Survivors []int           `json:"survivors"`   // roster indices, ascending
+	Units     int             `json:"units"`       // of the survivors
+	X         packed.Floats   `json:"x,omitempty"` // asked about, as are the next seven
+	Center    packed.Floats   `json:"center,omitempty"`
+	Found     packed.Floats   `json:"found,omitempty"`
+	Scale     packed.Floats   `json:"scale,omitempty"`
+	Fill      packed.Floats   `json:"fill,omitempty"`
 	// Deviations are those of scores that pictures count in.
-	Deviations []float64   `json:"deviations,omitempty"`
-	Radius     float64     `json:"radius"`
-	Grid       float64     `json:"grid"`
-	Sigma      noise.Sigma `json:"sigma"`
+	Deviations packed.Floats `json:"deviations,omitempty"`
+	Radius     float64       `json:"radius"`
+	Grid       float64       `json:"grid"`
+	Sigma      noise.Sigma   `json:"sigma"`
 	// Share is what each survivor added where noise is distributed, nothing where it is central.
 	Share noise.Share `json:"share,omitempty"`
 	// Removed are the survivors of whose shares the sum keeps only what a sum over so many needs
@@ -42,7 +43,7 @@ type Release struct {
 	Removed []int   `json:"removed,omitempty"`
 	Rho     float64 `json:"rho"` // charge
 	// sum + noise; the chosen candidate alone where one is chosen
-	Noised []int64 `json:"noised"`
+	Noised packed.Ints `json:"noised"`
 }
 
 // releaseLabel separates the coordinator's signatures from every other.
