@@ -1,6 +1,7 @@
 package packed
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
@@ -13,16 +14,21 @@ import (
 // in the text.
 const MaxInts = 1 << 22
 
-// Ints are written as "i" and the fewest bytes, 1 to 8, in which each of them is a number in two's
-// complement; none as the empty text.
+// Ints are written as "i" and a width of 1 to 8 bytes, and in so many each number in two's
+// complement. A number that needs more is 0 there and comes after a comma, in base64 too: its index
+// in 4 bytes, ascending, and the number in 8. The width is the one of the shortest text, of two the
+// smaller. None are written as the empty text.
 type Ints []int64
+
+// exception is how many bytes a number takes that does not fit the width.
+const exception = 12
 
 // Floats are written as "f8", each in its 8 bytes (IEEE 754); none as the empty text. Each is finite.
 type Floats []float64
 
 var (
 	errBase64 = errors.New("base64 must be padded, without line breaks, its unused bits zero")
-	errForm   = errors.New("packed numbers must be i1 to i8 or f8 and base64 of whole numbers")
+	errForm   = errors.New("packed numbers are not in their form")
 )
 
 // DecodeBase64 appends what a text in base64 stands for to out. It takes one text of each value:
@@ -47,12 +53,20 @@ func width(v int64) int {
 	return w
 }
 
-func (v Ints) width() int {
-	w := 1
+// width is the one that v is written in, and how many numbers of v need more.
+func (v Ints) width() (w, more int) {
+	var of [9]int // numbers by what they need
 	for _, x := range v {
-		w = max(w, width(x))
+		of[width(x)]++
 	}
-	return w
+	least, beyond := -1, len(v)
+	for at := 1; at <= 8; at++ {
+		beyond -= of[at]
+		if size := at*len(v) + exception*beyond; least < 0 || size < least {
+			least, w, more = size, at, beyond
+		}
+	}
+	return w, more
 }
 
 // encode writes base64 of raw bytes behind kind and width.
@@ -66,12 +80,20 @@ func (v Ints) MarshalText() ([]byte, error) {
 	if len(v) == 0 {
 		return []byte{}, nil
 	}
-	w := v.width()
-	raw := make([]byte, 0, len(v)*w+8)
-	for _, x := range v {
+	w, more := v.width()
+	raw, rest := make([]byte, 0, len(v)*w+8), make([]byte, 0, more*exception)
+	for i, x := range v {
+		if width(x) > w {
+			rest = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint32(rest, uint32(i)), uint64(x))
+			x = 0
+		}
 		raw = binary.LittleEndian.AppendUint64(raw, uint64(x))[:len(raw)+w]
 	}
-	return encode('i', w, raw), nil
+	out := encode('i', w, raw)
+	if more > 0 {
+		out = base64.StdEncoding.AppendEncode(append(out, ','), rest)
+	}
+	return out, nil
 }
 
 // UnmarshalText reads what MarshalText writes and nothing else. It fails before it allocates more
@@ -85,11 +107,16 @@ func (v *Ints) UnmarshalText(text []byte) error {
 		return errForm
 	}
 	w := int(text[1] - '0')
-	raw, err := DecodeBase64(nil, text[2:])
+	first, second, any := bytes.Cut(text[2:], []byte(","))
+	raw, err := DecodeBase64(nil, first)
 	if err != nil {
 		return err
 	}
-	if len(raw)%w != 0 {
+	rest, err := DecodeBase64(nil, second)
+	if err != nil {
+		return err
+	}
+	if len(raw)%w != 0 || len(rest)%exception != 0 || any != (len(rest) > 0) {
 		return errForm
 	}
 	if len(raw) > MaxInts*w {
@@ -101,8 +128,16 @@ func (v *Ints) UnmarshalText(text []byte) error {
 		copy(b[8-w:], raw[i*w:])
 		out[i] = int64(binary.LittleEndian.Uint64(b[:])) >> (64 - 8*w)
 	}
-	if out.width() != w {
-		return fmt.Errorf("packed numbers must be of as few bytes as hold them, %d, got %d", out.width(), w)
+	last := -1
+	for ; len(rest) > 0; rest = rest[exception:] {
+		i, x := int(binary.LittleEndian.Uint32(rest)), int64(binary.LittleEndian.Uint64(rest[4:]))
+		if i <= last || i >= len(out) || out[i] != 0 || width(x) <= w {
+			return errForm
+		}
+		out[i], last = x, i
+	}
+	if best, _ := out.width(); best != w {
+		return fmt.Errorf("packed numbers of width %d are shortest in width %d", w, best)
 	}
 	*v = out
 	return nil

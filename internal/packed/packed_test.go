@@ -25,6 +25,8 @@ func TestTexts(t *testing.T) {
 		"i8AAAAAAAAgAA=": {36028797018963968},
 		"i8AAAAAAAAAIA=": {-9223372036854775808},
 		"i8/////////38=": {9223372036854775807},
+		"i1AQID/AAFBQUFBQUFBQU=,BAAAAAAAAAAAAQAA":                     {1, 2, 3, -4, 1099511627776, 5, 5, 5, 5, 5, 5, 5, 5, 5}, // one is in 12 bytes more
+		"i2LAEsASwBLAEsASwBLAEsASwBLAEsASwBLAEsAQAA,DgAAAAAAAAD+////": {300, 300, 300, 300, 300, 300, 300, 300, 300, 300, 300, 300, 300, 300, -8589934592},
 	} {
 		var back Ints
 		got, err := v.MarshalText()
@@ -55,6 +57,8 @@ func TestOtherFormsAreRefused(t *testing.T) {
 	for _, text := range []string{
 		"i", "i1", "f8", "i0AA==", "i9AAAAAAAAAAAA", "u1AA==", "I1AA==", "1AA==", "i1AA", "i1AA=", "i1AB==", "i1AA==\n", "i1A\nA==", " i1AA==", "i1-_8=",
 		"i2AAA=", "i2//8=", "i2gP8=", "i3AQAAAID/", "i2BQA=", "i2AAAA", "i8AQAAAAAAAAA=", "i8AAAAAAAAgAA=AAAAAAAAgAA=", // in more bytes than they need, of half a number, padded inside
+		// exceptions: too dear, missing, none, not split, of no number, of a number that is there, that fits, not ascending, twice, cut
+		"i1AAE=,AAAAAAAAAAAAAQAA", "i6AQAAAAAAAgAAAAAAAwAAAAAA/P//////AAAAAAABBQAAAAAABQAAAAAABQAAAAAABQAAAAAABQAAAAAABQAAAAAABQAAAAAABQAAAAAABQAAAAAA", "i1AQID/AAFBQUFBQUFBQU=,BAAAAAAAAAAAAQAA,", "i1Kg==,", "i1AQID/AAFBQUFBQUFBQU=BAAAAAAAAAAAAQAA", "i1AQID/AAFBQUFBQUFBQU=,DgAAAAAAAAAAAQAA", "i1AQEBAQEBAQEBAQEBAQEBAQ==,BAAAAAAAAAAAAQAA", "i1AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=,BAAAAGQAAAAAAAAA", "i1AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA==,BAAAAAAAAAAAAQAAAwAAAAAAAAAAAQAA", "i1AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA==,BAAAAAAAAAAAAQAABAAAAAAAAAAAAQAA", "i1AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA==,BAAAAAAAAAAAAQA=",
 	} {
 		count++
 		var v Ints
@@ -83,10 +87,13 @@ func TestOtherFormsAreRefused(t *testing.T) {
 func TestEveryVectorComesBack(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 20_000 {
-		n, shift := rng.IntN(9), rng.IntN(64)
+		n, shift := rng.IntN(60), rng.IntN(64)
 		ints, floats := make(Ints, n), make(Floats, n)
 		for i := range n {
 			ints[i] = int64(rng.Uint64()) >> shift
+			if rng.IntN(8) == 0 {
+				ints[i] = int64(rng.Uint64()) >> rng.IntN(64)
+			}
 			if v := math.Float64frombits(rng.Uint64()); !math.IsNaN(v) && !math.IsInf(v, 0) {
 				floats[i] = v
 			}
@@ -114,13 +121,8 @@ func TestEveryVectorComesBack(t *testing.T) {
 func TestTooManyInts(t *testing.T) {
 	text := []byte("i1" + strings.Repeat("AAAA", MaxInts/3+1))
 	var v Ints
-	allocs := testing.AllocsPerRun(1, func() {
-		if err := v.UnmarshalText(text); err == nil {
-			t.Error("they are read")
-		}
-	})
-	if allocs > 5 {
-		t.Errorf("%v allocations", allocs)
+	if err := v.UnmarshalText(text); err == nil || v != nil {
+		t.Error("they are read")
 	}
 	if err := v.UnmarshalText([]byte("i1" + base64.StdEncoding.EncodeToString(make([]byte, MaxInts)))); err != nil || len(v) != MaxInts {
 		t.Error(len(v), err)
@@ -128,7 +130,7 @@ func TestTooManyInts(t *testing.T) {
 }
 
 func FuzzInts(f *testing.F) {
-	for _, text := range []string{"", "i1AH+A/w==", "i3AAABAACA//9/", "i8AAAAAAAAAIA=", "i2//8="} {
+	for _, text := range []string{"", "i1AH+A/w==", "i3AAABAACA//9/", "i8AAAAAAAAAIA=", "i2//8=", "i1AQID/AAFBQUFBQUFBQU=,BAAAAAAAAAAAAQAA"} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
