@@ -1,6 +1,7 @@
 package study
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"slices"
@@ -62,6 +63,15 @@ func ParseRelease(encoded []byte) (Release, error) {
 		return Release{}, proposal.FieldErrorf("release", "is not a release")
 	}
 	return r, nil
+}
+
+// ParseHead reads encoded release bytes without their largest part, Noised, which is the last.
+func ParseHead(encoded []byte) (Release, error) {
+	at := bytes.Index(encoded, []byte(`,"noised":"`))
+	if at < 0 {
+		return Release{}, proposal.FieldErrorf("release", "is not a release")
+	}
+	return ParseRelease(append(slices.Clip(encoded[:at]), '}'))
 }
 
 // NewRelease makes the release of an ask over survivors, all of whose shares of noise stayed.
