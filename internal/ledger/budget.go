@@ -11,7 +11,12 @@ import (
 	"unicode/utf8"
 
 	"go.etcd.io/bbolt"
+
+	"covey/internal/packed"
 )
+
+// maxProposal is the most bytes of a proposal that is read.
+const maxProposal = 1 << 30
 
 // State is where a study stands at this site.
 type State string
@@ -154,7 +159,7 @@ func (l *Ledger) Approve(a Approval) error {
 		if err := r.create(); err != nil {
 			return err
 		}
-		if err := stored("wrote", r.b.Put(proposalKey, a.Proposal)); err != nil {
+		if err := stored("wrote", r.b.Put(proposalKey, packed.Zip(a.Proposal))); err != nil {
 			return err
 		}
 		if len(a.Config) > 0 {
@@ -277,7 +282,11 @@ func (r *record) proposal() []byte {
 	if r.b == nil {
 		return nil
 	}
-	return bytes.Clone(r.b.Get(proposalKey))
+	text, err := packed.Unzip(r.b.Get(proposalKey), maxProposal)
+	if err != nil { // no approval's
+		return nil
+	}
+	return text
 }
 
 // Charge spends rho on a query, before anything of the query leaves the site.
