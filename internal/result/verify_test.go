@@ -176,6 +176,17 @@ func TestVerifyRefusesSigned(t *testing.T) {
 	t.Logf("figure: %d bad inputs: signed releases", count)
 }
 
+// TestSignRefusesOtherForms: a result holds releases in their one encoding, so that none is made of
+// others.
+func TestSignRefusesOtherForms(t *testing.T) {
+	p, body, signed := course(t, public, nil)
+	e := evidenceOf(t, p, signed)
+	signed[1] = signBytes(append(signed[1].Encoded, ' '))
+	if _, err := Sign(body, signed, e, texts.Signer); err == nil || !strings.Contains(err.Error(), "query 1: releases") {
+		t.Errorf("a release behind which a space stands: %v", err)
+	}
+}
+
 // TestVerifyRefusesResults: everything beside the releases, signed anew.
 func TestVerifyRefusesResults(t *testing.T) {
 	count := 0
