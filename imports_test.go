@@ -27,7 +27,7 @@ var arrows = map[string][]string{
 	"internal/memory":      {},
 	"internal/chain":       {},
 	"internal/shelf":       {},
-	"internal/ledger":      {"internal/chain", "internal/failpoint"},
+	"internal/ledger":      {"internal/chain", "internal/failpoint", "internal/packed"},
 	"internal/strict":      {},
 	"internal/studyfile":   {"internal/strict"},
 	"internal/dataset":     {},
@@ -48,8 +48,9 @@ var arrows = map[string][]string{
 	// Eigenvectors, the same to the last bit on every processor.
 	"internal/linalg":      {},
 	"internal/proposal":    {"internal/graph", "internal/linalg", "internal/query", "internal/secagg", "internal/strict", "internal/studyfile"},
-	"internal/study":       {"internal/linalg", "internal/noise", "internal/query", "internal/secagg", "internal/standardize", "internal/proposal"},
-	"internal/result":      {"internal/chain", "internal/linalg", "internal/secagg", "internal/standardize", "internal/strict", "internal/proposal", "internal/study"},
+	"internal/packed":      {},
+	"internal/study":       {"internal/linalg", "internal/noise", "internal/packed", "internal/query", "internal/secagg", "internal/standardize", "internal/proposal"},
+	"internal/result":      {"internal/chain", "internal/linalg", "internal/packed", "internal/secagg", "internal/standardize", "internal/strict", "internal/proposal", "internal/study"},
 	"internal/draft":       {"internal/proposal", "internal/studyfile"},
 	"internal/round":       {"internal/proposal", "internal/study", "internal/wire"},
 	"internal/sheet":       {"internal/frame", "internal/result", "internal/proposal", "internal/study", "internal/worth"},
@@ -65,7 +66,7 @@ var arrows = map[string][]string{
 	"internal/simulate":    {"internal/answer", "internal/clip", "internal/dataset", "internal/noise", "internal/siteconfig", "internal/sitedata", "internal/result", "internal/proposal", "internal/study", "internal/worth"},
 	"internal/score":       {"internal/clip", "internal/dataset", "internal/sitedata", "internal/result", "internal/proposal", "internal/study"},
 	"internal/profile":     {"internal/dataset", "internal/siteconfig", "internal/strict", "internal/proposal"},
-	"internal/proposals":   {"internal/frame", "internal/siteconfig", "internal/proposal", "internal/study"},
+	"internal/proposals":   {"internal/frame", "internal/packed", "internal/siteconfig", "internal/proposal", "internal/study"},
 	"internal/terms":       {"internal/frame", "internal/proposal", "internal/study"},
 	"internal/enroll":      {"internal/frame", "internal/pki", "internal/siteconfig", "internal/wire"},
 	"internal/analyst":     {"internal/enroll", "internal/frame", "internal/notify", "internal/pki", "internal/siteconfig", "internal/strict", "internal/result", "internal/proposal", "internal/study", "internal/wire"},
@@ -91,7 +92,7 @@ var arrows = map[string][]string{
 	// Runs a command on a container's first start; the image has no shell.
 	"deploy/image/once": {},
 	"deploy/release":    {},
-	"cmd/agent":         {"cmd/internal/cli", "internal/control", "internal/chain", "internal/sitepage", "internal/agent", "internal/holding", "internal/keyring", "internal/profile", "internal/sitedata", "internal/doctor", "internal/enroll", "internal/egress", "internal/siteconfig", "internal/frame", "internal/clip", "internal/result", "internal/proposal", "internal/study", "internal/pki", "internal/ledger", "internal/score", "internal/wire", "internal/dataset", "internal/dataset/mariadb", "internal/dataset/parquet", "internal/dataset/postgres", "internal/memory", "internal/noise"},
+	"cmd/agent":         {"cmd/internal/cli", "internal/control", "internal/chain", "internal/proposals", "internal/sitepage", "internal/agent", "internal/holding", "internal/keyring", "internal/profile", "internal/sitedata", "internal/doctor", "internal/enroll", "internal/egress", "internal/siteconfig", "internal/frame", "internal/clip", "internal/result", "internal/proposal", "internal/study", "internal/pki", "internal/ledger", "internal/score", "internal/wire", "internal/dataset", "internal/dataset/mariadb", "internal/dataset/parquet", "internal/dataset/postgres", "internal/memory", "internal/noise"},
 	"cmd/analyst":       {"cmd/internal/cli", "internal/analyst", "internal/dataset/parquet", "internal/enroll", "internal/frame", "internal/pki", "internal/report", "internal/sheet", "internal/result", "internal/proposal", "internal/study", "internal/wire", "internal/worth"},
 	"cmd/internal/cli":  {"internal/compare", "internal/draft", "internal/frame", "internal/pki", "internal/simulate", "internal/result", "internal/proposal", "internal/study", "internal/worth"},
 	// The demo runs agents in the coordinator's process; nothing else there may.

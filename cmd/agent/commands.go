@@ -26,6 +26,7 @@ import (
 	"covey/internal/memory"
 	"covey/internal/pki"
 	"covey/internal/proposal"
+	"covey/internal/proposals"
 	"covey/internal/siteconfig"
 	"covey/internal/sitedata"
 	"covey/internal/study"
@@ -86,7 +87,7 @@ func (c *checkCmd) Run(t *terminal) error {
 	defer cancel()
 	found := doctor.Check(ctx, config, time.Now())
 	if c.Study != "" {
-		text, err := os.ReadFile(c.Study)
+		text, err := proposals.ReadFile(c.Study)
 		if err != nil {
 			return err
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"covey/internal/frame"
 	"covey/internal/profile"
 	"covey/internal/proposal"
+	"covey/internal/proposals"
 	"covey/internal/siteconfig"
 )
 
@@ -71,7 +71,7 @@ func (c *profileCmd) Run(t *terminal) error {
 
 // spec reads the study, from a file or from the agent's pending proposals.
 func (c *profileCmd) spec(config *siteconfig.Config) (*proposal.Spec, error) {
-	text, err := os.ReadFile(c.Study)
+	text, err := proposals.ReadFile(c.Study)
 	if errors.Is(err, fs.ErrNotExist) {
 		text, err = pendingStudy(config, c.Study)
 	}
@@ -92,7 +92,7 @@ func pendingStudy(config *siteconfig.Config, digest string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: neither a file nor the digest of a proposal", digest)
 	}
 	dir := filepath.Join(config.DataDir(), "pending")
-	found, err := filepath.Glob(filepath.Join(dir, digest+"*.toml"))
+	found, err := filepath.Glob(filepath.Join(dir, digest+"*.toml*"))
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func pendingStudy(config *siteconfig.Config, digest string) ([]byte, error) {
 	case 0:
 		return nil, fmt.Errorf("no pending proposal's digest begins with %s; for any other study, name its file", digest)
 	case 1:
-		return os.ReadFile(found[0])
+		return proposals.ReadFile(found[0])
 	}
 	return nil, fmt.Errorf("the digests of %d pending proposals begin with %s; write more digits", len(found), digest)
 }

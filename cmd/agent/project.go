@@ -2,9 +2,9 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
@@ -167,20 +167,9 @@ func rotationText(r *score.Rotation) string {
 
 // result reads the result file, or fetches that of a study, and checks it.
 func (c *projectCmd) result(t *terminal) (*result.Result, *study.Plan, error) {
-	text, err := readBounded(c.Result)
-	if errors.Is(err, fs.ErrNotExist) {
-		s, wrong := (ref{c.Result}).resolve(t)
-		if wrong != nil {
-			return nil, nil, shared.Bad("%.80q is no file, and no study of this site: %w", c.Result, wrong)
-		}
-		text, err = fetch(t, s.Digest)
-	}
+	r, v, err := c.read(t)
 	if err != nil {
-		return nil, nil, &shared.InputError{Err: err}
-	}
-	v, err := result.Verify(text)
-	if err != nil {
-		return nil, nil, (&shared.Verify{File: c.Result}).Refuse(t.Terminal, err)
+		return nil, nil, err
 	}
 	h, why := held(t, v.Digest)
 	switch {
@@ -195,25 +184,48 @@ func (c *projectCmd) result(t *terminal) (*result.Result, *study.Plan, error) {
 	default:
 		t.Say("This site did not approve study %s; its result is signed by the key in it, whosever that is.", v.Digest.String()[:12])
 	}
-	var r result.Result
-	if err := json.Unmarshal(text, &r); err != nil {
-		return nil, nil, err
-	}
 	plan, err := study.NewPlan(r.Proposal)
-	return &r, plan, err
+	return r, plan, err
 }
 
-func readBounded(path string) ([]byte, error) {
-	f, err := os.Open(path)
+// read reads the result of the file, or of the study, if it verifies.
+func (c *projectCmd) read(t *terminal) (*result.Result, *result.Verified, error) {
+	var from io.Reader
+	file, err := os.Open(c.Result)
+	if errors.Is(err, fs.ErrNotExist) {
+		s, wrong := (ref{c.Result}).resolve(t)
+		if wrong != nil {
+			return nil, nil, shared.Bad("%.80q is no file, and no study of this site: %w", c.Result, wrong)
+		}
+		var text []byte
+		text, err = fetch(t, s.Digest)
+		from = bytes.NewReader(text)
+	} else if err == nil {
+		defer file.Close()
+		from = &bounded{file, maxResultFile}
+	}
 	if err != nil {
-		return nil, err
+		return nil, nil, &shared.InputError{Err: err}
 	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxResultFile+1))
-	if err == nil && len(text) > maxResultFile {
-		err = fmt.Errorf("%s: more than %d MiB", path, maxResultFile>>20)
+	r, v, err := result.Read(from)
+	if err != nil {
+		return nil, nil, (&shared.Verify{File: c.Result}).Refuse(t.Terminal, err)
 	}
-	return text, err
+	return r, v, nil
+}
+
+// bounded reads so many bytes, and more are an error.
+type bounded struct {
+	from io.Reader
+	left int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.from.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return 0, fmt.Errorf("more than %d MiB", maxResultFile>>20)
+	}
+	return n, err
 }
 
 // write makes the file, whole or not at all, and notes its length and hash.

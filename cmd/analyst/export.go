@@ -2,7 +2,6 @@ package main
 
 import (
 	"crypto/ed25519"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -36,16 +35,12 @@ func (c *exportCmd) Run(t *cli.Terminal) error {
 	if c.NPZ == "" && c.CSV == "" && c.Plots == "" && c.Worth == "" && c.Report == "" && c.Pictures == "" {
 		return cli.Bad("nothing to write from %s: give --npz, --csv or --plots, or --worth, --report or --pictures", c.File)
 	}
-	text, err := os.ReadFile(c.File)
-	if err != nil {
-		return &cli.InputError{Err: err}
-	}
 	for _, path := range []string{c.NPZ, c.CSV, c.Worth, c.Report, c.Pictures} {
 		if same(path, c.File) {
 			return cli.Bad("%s is the result itself, which nothing else can replace", path)
 		}
 	}
-	r, err := c.read(t, text)
+	r, err := c.read(t)
 	if err != nil {
 		return err
 	}
@@ -104,25 +99,27 @@ func (c *exportCmd) Run(t *cli.Terminal) error {
 }
 
 // read returns a result that verifies, or a simulated one, which all that is written of it says.
-func (c *exportCmd) read(t *cli.Terminal, text []byte) (*result.Result, error) {
-	v, err := result.Verify(text)
+func (c *exportCmd) read(t *cli.Terminal) (*result.Result, error) {
+	file, err := os.Open(c.File)
+	if err != nil {
+		return nil, &cli.InputError{Err: err}
+	}
+	defer file.Close()
+	r, v, err := result.Read(file)
 	if bad, ok := errors.AsType[*result.VerifyError](err); ok && bad.What == result.WhatSimulated {
-		r, err := result.ReadSimulated(text)
-		if err != nil {
-			return nil, (&cli.Verify{File: c.File}).Refuse(t, err)
+		if _, err := file.Seek(0, io.SeekStart); err != nil {
+			return nil, &cli.InputError{Err: err}
 		}
-		t.Say("%s is SIMULATED: no site took part, nobody signed it, and it proves nothing", c.File)
-		return r, nil
+		if r, err = result.ReadSimulated(file); err == nil {
+			t.Say("%s is SIMULATED: no site took part, nobody signed it, and it proves nothing", c.File)
+			return r, nil
+		}
 	}
 	if err != nil {
 		return nil, (&cli.Verify{File: c.File}).Refuse(t, err)
 	}
-	var r result.Result
-	if err := json.Unmarshal(text, &r); err != nil {
-		return nil, cli.Bad("%s: %w", c.File, err)
-	}
 	t.Say("%s verifies: it is signed by the key in it, %s", c.File, pki.Fingerprint(ed25519.PublicKey(v.Coordinator)))
-	return &r, nil
+	return r, nil
 }
 
 func (c *exportCmd) plot(t *cli.Terminal, r *result.Result, of *worth.Report) error {

@@ -333,11 +333,11 @@ func (c *demoCmd) study(s *terminal, dir string, spec proposal.Spec) (*demoRepor
 }
 
 func keepResult(dir string, result *result.Result) error {
-	text, err := json.MarshalIndent(result, "", "  ")
+	text, err := result.File()
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(dir, "result.json"), append(text, '\n'), 0o600)
+	return os.WriteFile(filepath.Join(dir, "result.json"), text, 0o600)
 }
 
 func newReport(data *simulate.Pooled, plan *study.Plan, r *result.Result, seconds float64) *demoReport {

@@ -352,12 +352,18 @@ func (c *resultCmd) Run(s *terminal) error {
 	if err != nil {
 		return err
 	}
+	if s.JSON { // the file's exact bytes
+		file, err := client.call("GET", c.path("/result"), nil)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		_, err = io.Copy(s.Out, file)
+		return err
+	}
 	var r result.Result
 	if err := client.do("GET", c.path("/result"), nil, &r); err != nil {
 		return err
-	}
-	if s.JSON {
-		return shared.PrintJSON(s.Out, r)
 	}
 	return s.PrintResult(&r)
 }

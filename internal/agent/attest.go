@@ -41,8 +41,11 @@ func (s *session) attest(r wire.Attest) wire.Message {
 		if err != nil {
 			return nil, err
 		}
-		last := whole.Signed[len(whole.Signed)-1]
-		if !s.agent.chainHolds(whole.ChainHead, chain.Released(s.plan.Digest, last.Encoded)) {
+		last, err := whole.Releases[len(whole.Releases)-1].Encode()
+		if err != nil {
+			return nil, err
+		}
+		if !s.agent.chainHolds(whole.ChainHead, chain.Released(s.plan.Digest, last)) {
 			return nil, errOffChain
 		}
 		return whole.Attest(s.plan, s.agent.identity)

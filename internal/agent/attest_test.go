@@ -28,16 +28,22 @@ func (c *standIn) result(finals []wire.Final) (*result.Result, result.Evidence) 
 	for _, s := range c.sites {
 		e.Approvals = append(e.Approvals, study.SignDecision(s.agent.identity, c.plan.Digest, study.VerdictApproved, ""))
 	}
-	var signed []result.SignedRelease
 	for _, f := range finals {
-		signed = append(signed, result.SignedRelease{Encoded: f.Encoded, Signature: f.Signature})
 		e.Certificates = append(e.Certificates, f.Certificate)
 	}
-	r, err := result.Sign(c.body, signed, e, c.key)
+	r, err := result.Sign(c.body, sealed(finals), e, c.key)
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	return r, e
+}
+
+// sealed are finals as a result is made of them.
+func sealed(finals []wire.Final) (signed []result.SignedRelease) {
+	for _, f := range finals {
+		signed = append(signed, result.SignedRelease{Encoded: f.Encoded, Signature: f.Signature})
+	}
+	return signed
 }
 
 // headAt is the head of the chain that a site is shown, at the last release.
@@ -119,7 +125,7 @@ func TestAttest(t *testing.T) {
 		list[i] = want[wire.Attestation](site, good).Signature
 	}
 	same(t, "again", first, list[0])
-	whole, err := result.Draft(good.Draft).Complete(c.body, r.Signed, e, list)
+	whole, err := result.Draft(good.Draft).Complete(c.body, sealed(finals), e, list)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -323,9 +329,9 @@ func TestOneChainAResult(t *testing.T) {
 		theirs.Append(step)
 	}
 	for other, l := range map[bool]*chain.Log{false: mine, true: theirs} {
-		r, e := c.result(finals)
+		_, e := c.result(finals)
 		e.ChainHead = l.Head()
-		r, err := result.Sign(c.body, r.Signed, e, c.key)
+		r, err := result.Sign(c.body, sealed(finals), e, c.key)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -336,9 +342,9 @@ func TestOneChainAResult(t *testing.T) {
 		"of no chain": {Number: mine.Head().Number, Link: chain.Link{1}}, "of the entry before": mine.At(mine.Head().Number - 1),
 		"of an entry to come": {Number: mine.Head().Number + 1, Link: mine.Head().Link},
 	} {
-		r, e := c.result(finals)
+		_, e := c.result(finals)
 		e.ChainHead = head
-		if r, err := result.Sign(c.body, r.Signed, e, c.key); err == nil {
+		if r, err := result.Sign(c.body, sealed(finals), e, c.key); err == nil {
 			refused(first, c.attest(r), study.CodeBrokenChain)
 		} else {
 			t.Errorf("a head %s: %v", name, err)

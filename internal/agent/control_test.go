@@ -14,6 +14,7 @@ import (
 	"covey/internal/egress"
 	"covey/internal/ledger"
 	"covey/internal/proposal"
+	"covey/internal/proposals"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
 	"covey/test/port"
@@ -52,7 +53,7 @@ func TestOperator(t *testing.T) {
 	if d := l.Receive(t).GetDecision(); d.GetVerdict() != covey.Verdict_VERDICT_PENDING {
 		t.Fatalf("decision %v", d)
 	}
-	if kept, err := os.ReadFile(filepath.Join(dir, "pending", id.String()+".toml")); err != nil || string(kept) != string(body) {
+	if kept, err := proposals.ReadFile(filepath.Join(dir, "pending", id.String()+".toml.gz")); err != nil || string(kept) != string(body) {
 		t.Errorf("pending file: %v", err)
 	}
 

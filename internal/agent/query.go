@@ -307,7 +307,7 @@ func (a *Agent) finalRefusal(r wire.Message) (wire.Refusal, bool) {
 	if err != nil {
 		return wire.Refusal{}, false
 	}
-	if release, err := study.ParseRelease(held.Encoded); err == nil {
+	if release, err := study.ParseHead(held.Encoded); err == nil {
 		no.Slot = release.Slot
 	}
 	no.Final = &held

@@ -114,7 +114,7 @@ func (h Held) Check(v *result.Verified) error {
 	}
 	for _, r := range h.Releases {
 		if has, ok := v.Release(r.Query); !ok || has != r.Hash {
-			return &result.VerifyError{What: "signed", Query: r.Query, Reason: "is another release than the one that this site was told"}
+			return &result.VerifyError{What: "releases", Query: r.Query, Reason: "is another release than the one that this site was told"}
 		}
 	}
 	return nil

@@ -2,7 +2,6 @@ package coordinator
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -55,12 +54,12 @@ func (s server) Result(ctx context.Context, raw []byte) ([]byte, error) {
 		s.c.log.Error("a result cannot be put together", "study", digest, "error", err)
 		return nil, status.Error(codes.Internal, "the result cannot be put together")
 	}
-	file, err := json.MarshalIndent(r, "", "  ")
+	file, err := r.File()
 	if err != nil {
 		return nil, status.Error(codes.Internal, "the result cannot be written")
 	}
 	s.c.log.Info("a result was given out", string(who.Role), who.Name, "study", digest, "bytes", len(file))
-	return append(file, '\n'), nil
+	return file, nil
 }
 
 // reads returns an error unless a client may read the result of a study, and there is one. A site

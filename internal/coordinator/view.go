@@ -2,7 +2,6 @@ package coordinator
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -230,11 +229,8 @@ func (l lastRelease) after(p *study.Plan, releases []round.Released) lastRelease
 	for _, raw := range releases[l.count:] {
 		l.count++
 		// without the values: of a leader that begins, hundreds of studies are asked for at once
-		var head struct {
-			Kind      study.Kind `json:"kind"`
-			Survivors []int      `json:"survivors"`
-		}
-		if json.Unmarshal(raw.Encoded, &head) != nil {
+		head, err := study.ParseHead(raw.Encoded)
+		if err != nil {
 			continue
 		}
 		l.survivors = len(head.Survivors)

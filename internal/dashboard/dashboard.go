@@ -11,7 +11,6 @@ package dashboard
 
 import (
 	"embed"
-	"encoding/json"
 	"log/slog"
 	"net"
 	"net/http"
@@ -196,7 +195,7 @@ func (d *Dashboard) result(w http.ResponseWriter, r *http.Request, v visitor) {
 		return
 	}
 	d.read(v, "result", digest)
-	text, err := json.MarshalIndent(result, "", "  ")
+	text, err := result.File()
 	if err != nil {
 		d.log.Error("a result does not encode", "study", digest, "error", err)
 		http.Error(w, "the result does not encode", http.StatusInternalServerError)
@@ -206,5 +205,5 @@ func (d *Dashboard) result(w http.ResponseWriter, r *http.Request, v visitor) {
 	// Of a large study it is of many megabytes, and a tunnel can be slow.
 	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(30*time.Second + time.Duration(len(text))*time.Second/slowest))
 	w.Header().Set("Content-Disposition", `attachment; filename="result-`+digest.String()[:12]+`.json"`)
-	w.Write(append(text, '\n'))
+	w.Write(text)
 }

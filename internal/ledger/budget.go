@@ -13,7 +13,11 @@ import (
 	"go.etcd.io/bbolt"
 
 	"covey/internal/failpoint"
+	"covey/internal/packed"
 )
+
+// maxProposal is the most bytes of a proposal that is read.
+const maxProposal = 1 << 30
 
 // State is where a study stands at this site.
 type State string
@@ -157,7 +161,7 @@ func (l *Ledger) Approve(a Approval) error {
 		if err := r.create(); err != nil {
 			return err
 		}
-		if err := r.put(nil, proposalKey, a.Proposal); err != nil {
+		if err := r.put(nil, proposalKey, packed.Zip(a.Proposal)); err != nil {
 			return err
 		}
 		if len(a.Config) > 0 {
@@ -280,7 +284,11 @@ func (r *record) proposal() []byte {
 	if r.b == nil {
 		return nil
 	}
-	return bytes.Clone(r.b.Get(proposalKey))
+	text, err := packed.Unzip(r.b.Get(proposalKey), maxProposal)
+	if err != nil { // no approval's
+		return nil
+	}
+	return text
 }
 
 // charge returns nil if the query is charged rho, or may be: another ρ on record for it is a

@@ -22,7 +22,7 @@ var (
 	finalBucket  = []byte("final")       // query -> finalRecord
 	chargeBucket = []byte("charge")      // query -> ρ, float64 bits
 	entryKey     = []byte("entry")       // -> entry
-	proposalKey  = []byte("proposal")    // -> the approved proposal's bytes
+	proposalKey  = []byte("proposal")    // -> the approved proposal's bytes, zipped
 	configKey    = []byte("config")      // -> Approval.Config
 	progressKey  = []byte("progress")    // -> progress
 	resultKey    = []byte("result")      // -> resultRecord

@@ -123,8 +123,14 @@ func Handler(c *coordinator.Coordinator, addresses func() []string) *http.ServeM
 	}
 	about("GET /v1/studies/{ref}", func(d proposal.Digest) (any, error) { return c.View(d), nil })
 	about("GET /v1/studies/{ref}/decisions", func(d proposal.Digest) (any, error) { return c.Decisions(d) })
-	about("GET /v1/studies/{ref}/proposal", func(d proposal.Digest) (any, error) { return c.Body(d) })
-	about("GET /v1/studies/{ref}/result", func(d proposal.Digest) (any, error) { return c.Result(d) })
+	about("GET /v1/studies/{ref}/proposal", func(d proposal.Digest) (any, error) { return c.Body(d), nil })
+	about("GET /v1/studies/{ref}/result", func(d proposal.Digest) (any, error) {
+		r, err := c.Result(d)
+		if err != nil {
+			return nil, err
+		}
+		return r.File()
+	})
 	handle("POST /v1/studies/{ref}/abort", func(r *http.Request) (any, error) {
 		// A decision names its digest whole: what a name means may change after it was read.
 		d, err := proposal.ParseDigest(r.PathValue("ref"))

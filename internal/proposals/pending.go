@@ -9,20 +9,23 @@ import (
 	"slices"
 	"strings"
 
+	"covey/internal/packed"
 	"covey/internal/proposal"
 	"covey/internal/siteconfig"
 )
 
-// Proposals that await the operator are files: pending/<digest>.toml holds the
-// exact bytes, so that what a person reads there is what is approved. Losing
+// Proposals that await the operator are files: pending/<digest>.toml.gz holds the
+// exact bytes, so that what a person reads there, with zcat, is what is approved. Losing
 // one loses nothing: the coordinator offers it again on every link.
 
 // Bounds on what an unapproved coordinator message may make this site keep.
 const (
 	MaxProposal     = 32 << 20
 	maxPending      = 100
-	maxPendingBytes = 2 * MaxProposal // together: each is in memory, too, twice over
+	maxPendingBytes = 2 * MaxProposal // together, as they are read: each is in memory, too, twice over
 )
+
+const extension = ".toml.gz"
 
 var errPendingFull = fmt.Errorf("agent: %d proposals, or %d MiB of them, await the operator already", maxPending, maxPendingBytes>>20)
 
@@ -48,7 +51,7 @@ func OpenPending(dir string) (*PendingStore, error) {
 }
 
 func (p *PendingStore) path(d proposal.Digest) string {
-	return filepath.Join(p.dir, d.String()+".toml")
+	return filepath.Join(p.dir, d.String()+extension)
 }
 
 // Put stores a proposal; storing it again changes nothing.
@@ -63,14 +66,14 @@ func (p *PendingStore) Put(body []byte) error {
 	}
 	total := len(body)
 	for _, other := range all {
-		if info, err := os.Stat(p.path(other)); err == nil { // else it is gone since
-			total += int(info.Size())
+		if zipped, err := os.ReadFile(p.path(other)); err == nil { // else it is gone since
+			total += max(0, packed.Length(zipped))
 		}
 	}
 	if len(all) >= maxPending || total > maxPendingBytes {
 		return errPendingFull
 	}
-	return siteconfig.WriteFile(p.path(d), body)
+	return siteconfig.WriteFile(p.path(d), packed.Zip(body))
 }
 
 // Has reports whether a proposal is stored.
@@ -81,8 +84,21 @@ func (p *PendingStore) Has(d proposal.Digest) bool {
 
 // Get returns a proposal's bytes; false if it is not there or not what its name says.
 func (p *PendingStore) Get(d proposal.Digest) ([]byte, bool) {
-	body, err := os.ReadFile(p.path(d))
+	zipped, err := os.ReadFile(p.path(d))
+	if err != nil {
+		return nil, false
+	}
+	body, err := packed.Unzip(zipped, MaxProposal)
 	return body, err == nil && proposal.DigestOf(body) == d
+}
+
+// ReadFile reads a file of a study: a proposal as it is kept here, or any text as it is.
+func ReadFile(path string) ([]byte, error) {
+	text, err := os.ReadFile(path)
+	if err == nil && strings.HasSuffix(path, extension) {
+		text, err = packed.Unzip(text, MaxProposal)
+	}
+	return text, err
 }
 
 // Remove forgets a proposal that is decided or over.
@@ -101,7 +117,7 @@ func (p *PendingStore) List() ([]proposal.Digest, error) {
 	}
 	var out []proposal.Digest
 	for _, e := range entries {
-		name, ok := strings.CutSuffix(e.Name(), ".toml")
+		name, ok := strings.CutSuffix(e.Name(), extension)
 		if !ok {
 			continue
 		}

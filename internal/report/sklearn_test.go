@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/csv"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -13,12 +14,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
 	"covey/internal/proposal"
 	"covey/internal/result"
+	"covey/internal/study"
 )
 
 // python runs Python with NumPy and scikit-learn: $PYTHON, or python3.
@@ -131,5 +134,61 @@ print("columns", ascii(list(a["feature_names_in_"])), a["digest"][0], a["epsilon
 				}
 			}
 		})
+	}
+}
+
+// TestScikitLearnPacked: the functions of docs/results.md read the packed numbers of a result file.
+func TestScikitLearnPacked(t *testing.T) {
+	page, err := os.ReadFile("../../docs/results.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	code := regexp.MustCompile("(?s)```python\n(import base64.*?)```").FindSubmatch(page)
+	if code == nil {
+		t.Fatal("docs/results.md has no functions")
+	}
+	rng := rand.New(rand.NewPCG(8, 9))
+	var releases []study.Release
+	var want strings.Builder
+	for shift := range 64 {
+		r := study.Release{}
+		for i := range 1 + rng.IntN(40) {
+			r.X, r.Noised = append(r.X, rng.NormFloat64()), append(r.Noised, int64(rng.Uint64())>>shift)
+			if i%16 == 3 {
+				r.Noised[i] = int64(rng.Uint64()) // in more bytes than others
+			}
+		}
+		releases = append(releases, r)
+		for i := range r.X {
+			fmt.Fprintf(&want, "%d %s\n", r.Noised[i], strconv.FormatFloat(r.X[i], 'x', -1, 64))
+		}
+	}
+	text, err := json.Marshal(releases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "releases.json")
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := python(t, "-c", string(code[1])+`
+import json, sys
+for release in json.load(open(sys.argv[1])):
+    for n, x in zip(ints(release["noised"]), floats(release["x"])):
+        print(n, float(x).hex())
+`, file)
+	same := strings.Fields(want.String())
+	for i, field := range strings.Fields(string(got)) {
+		if i >= len(same) {
+			t.Fatal("Python prints more")
+		}
+		a, errA := strconv.ParseFloat(field, 64)
+		b, errB := strconv.ParseFloat(same[i], 64)
+		if field != same[i] && (i%2 == 0 || a != b || errA != nil || errB != nil) {
+			t.Fatalf("number %d is %s, Python reads %s", i/2, same[i], field)
+		}
+	}
+	if n := len(strings.Fields(string(got))); n != len(same) {
+		t.Errorf("Python reads %d numbers, want %d", n, len(same))
 	}
 }

@@ -2,7 +2,6 @@ package result
 
 import (
 	"crypto/ed25519"
-	"encoding/json"
 	"errors"
 	"math/rand/v2"
 	"strings"
@@ -93,16 +92,30 @@ func courseBy(t testing.TB, by *proposal.Party, text string, change func(p *stud
 
 func signRelease(t testing.TB, r study.Release) SignedRelease {
 	t.Helper()
-	encoded, err := r.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return signBytes(encoded)
+	return signBytes(encoded(t, r))
 }
 
 func signReleases(t testing.TB, releases []study.Release) (all []SignedRelease) {
 	for _, r := range releases {
 		all = append(all, signRelease(t, r))
+	}
+	return all
+}
+
+// encoded is a release as it is signed.
+func encoded(t testing.TB, r study.Release) []byte {
+	t.Helper()
+	text, err := r.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// sealedOf are a result's releases that have signatures, with these.
+func sealedOf(t testing.TB, r *Result) (all []SignedRelease) {
+	for i, release := range r.Releases[:min(len(r.Releases), len(r.Signatures))] {
+		all = append(all, SignedRelease{encoded(t, release), r.Signatures[i]})
 	}
 	return all
 }
@@ -119,7 +132,7 @@ func signResult(t testing.TB, body []byte, signed []SignedRelease) *Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	releases, err := parseReleases(signed)
+	releases, err := parseSigned(signed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +141,7 @@ func signResult(t testing.TB, body []byte, signed []SignedRelease) *Result {
 		t.Fatal(err)
 	}
 	r.put(evidenceOf(t, p, signed))
-	r.Proposal, r.Signed, r.Chain = body, signed, ChainOf(r.Digest, signed)
+	r.Proposal, r.Signatures, r.Chain = body, signatures(signed), ChainOf(r.Digest, signed)
 	reseal(t, r)
 	return r
 }
@@ -147,7 +160,7 @@ func made(t testing.TB, p *study.Plan, body []byte, signed []SignedRelease) *Res
 // evidenceOf is what the sites of texts.Roster signed on the way to a result.
 func evidenceOf(t testing.TB, p *study.Plan, signed []SignedRelease) Evidence {
 	t.Helper()
-	releases, err := parseReleases(signed)
+	releases, err := parseSigned(signed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +214,7 @@ func resealed(t testing.TB, r *Result) []byte {
 
 func file(t testing.TB, r *Result) []byte {
 	t.Helper()
-	text, err := json.MarshalIndent(r, "", " ")
+	text, err := r.File()
 	if err != nil {
 		t.Fatal(err)
 	}

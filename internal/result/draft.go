@@ -19,7 +19,7 @@ type Draft []byte
 func (r *Result) Draft() (Draft, error) {
 	bare := *r
 	bare.dropSignatures()
-	bare.Proposal, bare.Signed, bare.Releases = nil, nil, nil
+	bare.Proposal, bare.Signatures, bare.Releases = nil, nil, nil
 	return json.Marshal(bare)
 }
 
@@ -31,12 +31,12 @@ func (d Draft) Whole(body []byte, signed []SignedRelease, e Evidence) (*Result, 
 	if err != nil {
 		return nil, err
 	}
-	if r.Releases, err = parseReleases(signed); err != nil {
-		return nil, unverified(-1, "signed", "is no release")
+	if err := r.putReleases(signed); err != nil {
+		return nil, err
 	}
 	e.Attempt, e.Transcript, e.ChainHead = r.Attempt, r.Transcript, r.ChainHead
 	r.put(e)
-	r.Proposal, r.Signed = body, signed
+	r.Proposal = body
 	return r, nil
 }
 

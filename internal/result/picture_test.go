@@ -147,7 +147,7 @@ func TestVerifyRefusesOtherPictures(t *testing.T) {
 	other := releases[at]
 	other.Deviations = []float64{other.Deviations[0] / 64, other.Deviations[1]}
 	bad := *result
-	bad.Signed = append(slices.Clone(signed[:at]), signRelease(t, other))
+	bad.Signatures = append(signatures(signed[:at]), signRelease(t, other).Signature)
 	bad.Releases = append(slices.Clone(releases[:at]), other)
 	if _, err := Verify(resealed(t, &bad)); err == nil || !strings.Contains(err.Error(), "deviations") {
 		t.Errorf("a release on another grid: %v", err)

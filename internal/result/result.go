@@ -82,7 +82,7 @@ type Result struct {
 	// bought; each has its largest loading positive.
 	Components [][]float64 `json:"components_"`
 	// Outputs holds all, so that another choice costs nothing; not reordered.
-	Outputs map[string][][]float64 `json:"outputs"`
+	Outputs Outputs `json:"outputs"`
 	// ExplainedVariance and what belongs to it is null where it was not bought.
 	ExplainedVariance []float64    `json:"explained_variance_"`
 	VarianceInterval  [][2]float64 `json:"explained_variance_interval_"`
@@ -99,7 +99,8 @@ type Result struct {
 	// PictureNote says what they show and what they do not.
 	PictureNote string `json:"picture_note,omitempty"`
 
-	Releases []study.Release `json:"releases"` // as Signed, to be read
+	// Releases are what the coordinator signed: each as [study.Release.Encode] writes it.
+	Releases []study.Release `json:"releases"`
 
 	// Attempt and Transcript are of the setup that all sites confirmed: Confirmations are their
 	// signatures on it, by roster index.
@@ -115,9 +116,10 @@ type Result struct {
 	// one.
 	ProposerSignature Blob `json:"proposer_signature,omitempty"`
 
-	Proposal Blob            `json:"proposal"` // its exact bytes
-	Signed   []SignedRelease `json:"signed"`   // Releases, exactly as signed
-	Chain    proposal.Digest `json:"chain"`    // last link over Digest and Signed
+	Proposal Blob `json:"proposal"` // its exact bytes
+	// Signatures are the coordinator's on Releases, in their order ([study.SigningInput]).
+	Signatures []Blob          `json:"signatures"`
+	Chain      proposal.Digest `json:"chain"` // last link over Digest, Releases and Signatures
 	// ChainHead is the head of the chain of the coordinators' log at the entry of the last release:
 	// who signs this signs all that the log had decided before.
 	ChainHead chain.Head `json:"chain_head"`
@@ -282,7 +284,7 @@ func covarianceNoise(tau float64, d int, eigenvalue float64) float64 {
 // eigenvalues of a covariance; nil of power iteration.
 func (r *Result) findComponents(p *study.Plan, c study.Course, releases []study.Release) (*spectrum, error) {
 	var moment *spectrum
-	r.Outputs = map[string][][]float64{}
+	r.Outputs = Outputs{}
 	steps := map[int][]study.Release{}
 	for _, rel := range releases {
 		switch rel.Kind {

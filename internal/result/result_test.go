@@ -265,7 +265,7 @@ func TestVerifyRefusesOtherScales(t *testing.T) {
 	forged := slices.Clone(signed)
 	forged[4] = signRelease(t, other)
 	bad := *result
-	bad.Signed, bad.Releases = forged, append(slices.Clone(releases[:4]), append([]study.Release{other}, releases[5:]...)...)
+	bad.Signatures, bad.Releases = signatures(forged), append(slices.Clone(releases[:4]), append([]study.Release{other}, releases[5:]...)...)
 	if _, err := Verify(resealed(t, &bad)); err == nil || !strings.Contains(err.Error(), "scale") {
 		t.Errorf("a release about other scales: %v", err)
 	}

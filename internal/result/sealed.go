@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"covey/internal/chain"
+	"covey/internal/packed"
 	"covey/internal/proposal"
 	"covey/internal/study"
 )
@@ -23,19 +24,15 @@ func (b Blob) MarshalText() ([]byte, error) { return base64.StdEncoding.AppendEn
 
 // UnmarshalText reads what MarshalText writes and nothing else.
 func (b *Blob) UnmarshalText(text []byte) error {
-	raw, err := base64.StdEncoding.Strict().AppendDecode(nil, text)
-	// a decoder skips line breaks
-	if err != nil || base64.StdEncoding.EncodedLen(len(raw)) != len(text) {
-		return proposal.FieldErrorf("base64", "must be padded, without line breaks, its unused bits zero")
-	}
+	raw, err := packed.DecodeBase64(nil, text)
 	*b = raw
-	return nil
+	return err
 }
 
 // SignedRelease is a release exactly as the coordinator signed it.
 type SignedRelease struct {
-	Encoded   Blob `json:"encoded"`   // Release.Encode
-	Signature Blob `json:"signature"` // of SigningInput, Ed25519
+	Encoded   []byte // Release.Encode
+	Signature []byte // of SigningInput, Ed25519
 }
 
 // chainLabel begins every link; resultLabel and siteLabel separate the coordinator's and the sites'
@@ -50,18 +47,30 @@ const (
 // link i H(label ‖ link i-1 ‖ release i ‖ its signature), where H is SHA-256 and
 // label, release and signature stand behind their lengths.
 func ChainOf(digest proposal.Digest, signed []SignedRelease) proposal.Digest {
-	label := sized([]byte(chainLabel))
-	link := sha256.Sum256(slices.Concat(label, digest[:]))
+	link := firstLink(digest)
 	for _, s := range signed {
-		link = sha256.Sum256(slices.Concat(label, link[:], sized(s.Encoded), sized(s.Signature)))
+		link = nextLink(link, s)
 	}
 	return link
 }
 
-// sized returns bytes behind their length, of 8 bytes, big-endian.
-func sized(b []byte) []byte {
-	return append(binary.BigEndian.AppendUint64(nil, uint64(len(b))), b...)
+func firstLink(digest proposal.Digest) proposal.Digest {
+	return sha256.Sum256(slices.Concat(sized([]byte(chainLabel)), digest[:]))
 }
+
+func nextLink(link proposal.Digest, s SignedRelease) (next proposal.Digest) {
+	h := sha256.New()
+	for _, part := range [][]byte{sized([]byte(chainLabel)), link[:], size(s.Encoded), s.Encoded, sized(s.Signature)} {
+		h.Write(part)
+	}
+	h.Sum(next[:0])
+	return next
+}
+
+// sized returns bytes behind their length, of 8 bytes, big-endian.
+func sized(b []byte) []byte { return append(size(b), b...) }
+
+func size(b []byte) []byte { return binary.BigEndian.AppendUint64(nil, uint64(len(b))) }
 
 // signingInput is what the coordinator signs of a result: the digest, which
 // stands for the proposal, the chain, which stands for every release, and the
@@ -74,7 +83,7 @@ func sized(b []byte) []byte {
 func (r *Result) signingInput() ([]byte, error) {
 	rest := *r
 	rest.dropSignatures()
-	rest.Proposal, rest.Signed, rest.Releases, rest.Signature = nil, nil, nil, nil
+	rest.Proposal, rest.Signatures, rest.Releases, rest.Signature = nil, nil, nil, nil
 	rest.Digest, rest.Chain = proposal.Digest{}, proposal.Digest{}
 	text, err := json.Marshal(rest)
 	if err != nil {
@@ -126,7 +135,7 @@ func Sign(body []byte, signed []SignedRelease, e Evidence, key ed25519.PrivateKe
 	if !ed25519.PublicKey(plan.Proposal.Coordinator).Equal(key.Public()) {
 		return nil, errors.New("study: the signing key is not the proposal's coordinator key")
 	}
-	releases, err := parseReleases(signed)
+	releases, err := parseSigned(signed)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +144,7 @@ func Sign(body []byte, signed []SignedRelease, e Evidence, key ed25519.PrivateKe
 		return nil, err
 	}
 	r.put(e)
-	r.Proposal, r.Signed, r.Chain = body, signed, ChainOf(r.Digest, signed)
+	r.Proposal, r.Signatures, r.Chain = body, signatures(signed), ChainOf(r.Digest, signed)
 	if _, err := r.checkSites(plan, releases); err != nil {
 		return nil, err
 	}
@@ -147,14 +156,29 @@ func Sign(body []byte, signed []SignedRelease, e Evidence, key ed25519.PrivateKe
 	return r, nil
 }
 
-func parseReleases(signed []SignedRelease) ([]study.Release, error) {
+// parseSigned reads releases, each of which is in its one encoding: a result has no other.
+func parseSigned(signed []SignedRelease) ([]study.Release, error) {
 	var releases []study.Release
-	for _, s := range signed {
-		release, err := study.ParseRelease(s.Encoded)
+	for i, s := range signed {
+		release, err := parseCanonical(i, s.Encoded)
 		if err != nil {
 			return nil, err
 		}
 		releases = append(releases, release)
 	}
 	return releases, nil
+}
+
+func signatures(signed []SignedRelease) (all []Blob) {
+	for _, s := range signed {
+		all = append(all, s.Signature)
+	}
+	return all
+}
+
+// putReleases fills releases in, with their signatures.
+func (r *Result) putReleases(signed []SignedRelease) (err error) {
+	r.Releases, err = parseSigned(signed)
+	r.Signatures = signatures(signed)
+	return err
 }

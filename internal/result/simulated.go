@@ -1,6 +1,8 @@
 package result
 
 import (
+	"io"
+
 	"covey/internal/chain"
 	"covey/internal/proposal"
 	"covey/internal/study"
@@ -9,7 +11,7 @@ import (
 // ReadSimulated reads a file of a simulated study's result, for who draws it: that all of it
 // follows from its proposal and its releases is checked as [Verify] does, and signatures it must
 // have none. It proves nothing of any site's rows. The error is a *[VerifyError].
-func ReadSimulated(file []byte) (*Result, error) {
+func ReadSimulated(file io.Reader) (*Result, error) {
 	r, p, err := parsePlanned(file)
 	if err != nil {
 		return nil, err
@@ -17,7 +19,7 @@ func ReadSimulated(file []byte) (*Result, error) {
 	if !r.Simulated {
 		return nil, unverified(-1, WhatSimulated, "is not set")
 	}
-	if len(r.Signed)+len(r.Approvals)+len(r.Signature)+len(r.Confirmations)+len(r.Certificates)+len(r.SiteSignatures) > 0 || r.Attempt != 0 ||
+	if len(r.Signatures)+len(r.Approvals)+len(r.Signature)+len(r.Confirmations)+len(r.Certificates)+len(r.SiteSignatures) > 0 || r.Attempt != 0 ||
 		r.Chain != (proposal.Digest{}) || r.Transcript != (proposal.Digest{}) || r.ChainHead != (chain.Head{}) {
 		return nil, unverified(-1, "signature", "a simulated study has none, and no setup, chain and approvals")
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"reflect"
 	"strconv"
@@ -11,34 +12,116 @@ import (
 
 	"covey/internal/proposal"
 	"covey/internal/strict"
+	"covey/internal/study"
 )
 
-// parseResult reads a result file strictly: each key of a Result once, spelled as it
+// parse reads a result file strictly: each key of a Result once, spelled as it
 // is written, and no other. (encoding/json alone takes keys in any case, the last
 // of two, and absent ones: another reader of the file would see another result.)
-func parseResult(file []byte) (*Result, error) {
-	var r Result
-	err := json.Unmarshal(file, &r)
-	if bad, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && bad.Field != "" {
-		return nil, unverified(-1, bad.Field, "has the wrong type")
+// In memory it has the text of one key, or of one release, at a time.
+func parse(file io.Reader) (*Result, error) {
+	r := new(Result)
+	value := reflect.ValueOf(r).Elem()
+	fields := map[string]reflect.StructField{}
+	for field := range value.Type().Fields() {
+		fields[keyOf(field)] = field
 	}
-	if field, ok := errors.AsType[*proposal.FieldError](err); ok {
-		return nil, unverified(-1, keyAtFault(file), "%s %s", field.Field, field.Reason)
+	d := json.NewDecoder(file)
+	if token, err := d.Token(); err != nil || token != json.Delim('{') {
+		return nil, notJSON(err, "is not one object")
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		token, err := d.Token()
+		key, ok := token.(string)
+		if err != nil || !ok {
+			return nil, notJSON(err, "has a key that is no text")
+		}
+		field, ok := fields[key]
+		if !ok {
+			return nil, unverified(-1, strict.PlainKey(key), "is not a key of a result")
+		}
+		if seen[key] {
+			return nil, unverified(-1, key, "appears twice")
+		}
+		seen[key] = true
+		if key == keyReleases {
+			err = r.parseReleases(d)
+		} else {
+			err = d.Decode(&element{key, value.FieldByIndex(field.Index)})
+		}
+		if err != nil {
+			return nil, fault(err)
+		}
+		if optional(field) && empty(value.FieldByIndex(field.Index)) {
+			return nil, unverified(-1, key, "is not a key of a result that has none")
+		}
+	}
+	if _, err := d.Token(); err != nil { // the end of the object
+		return nil, notJSON(err, "")
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, notJSON(nil, "goes on behind its object")
+	}
+	for field := range value.Type().Fields() {
+		if key := keyOf(field); !seen[key] && !optional(field) {
+			return nil, unverified(-1, key, "is missing")
+		}
+	}
+	return r, nil
+}
+
+// parseReleases reads the list of releases. No more are read than a study can have.
+func (r *Result) parseReleases(d *json.Decoder) error {
+	if token, err := d.Token(); err != nil || token != json.Delim('[') {
+		return unverified(-1, keyReleases, "is no list")
+	}
+	for d.More() {
+		if len(r.Releases) == proposal.MaxSlots {
+			return unverified(-1, keyReleases, "has more than %d", proposal.MaxSlots)
+		}
+		var release study.Release
+		if err := d.Decode(&element{fmt.Sprintf("%s.%d", keyReleases, len(r.Releases)), reflect.ValueOf(&release).Elem()}); err != nil {
+			return err
+		}
+		r.Releases = append(r.Releases, release)
+	}
+	_, err := d.Token()
+	return err
+}
+
+// element is a value of the file, read as it comes: encoding/json lends it the text.
+type element struct {
+	key string
+	to  reflect.Value
+}
+
+func (e *element) UnmarshalJSON(text []byte) error {
+	err := json.Unmarshal(text, e.to.Addr().Interface())
+	if bad, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		key := e.key
+		if bad.Field != "" {
+			key += "." + bad.Field
+		}
+		return unverified(-1, key, "has the wrong type")
 	}
 	if err != nil {
-		return nil, unverified(-1, WhatJSON, "%s", strings.TrimPrefix(err.Error(), "json: "))
+		return unverified(-1, e.key, "%s", plain(err))
 	}
-	canonical, err := json.Marshal(r)
+	// What was read, written again, has the keys that the text must have.
+	canonical, err := json.Marshal(e.to.Addr().Interface())
 	if err != nil {
-		return nil, unverified(-1, WhatJSON, "%v", err)
+		return unverified(-1, e.key, "%v", err)
+	}
+	if bytes.Equal(text, canonical) {
+		return nil
 	}
 	wanted, seen := map[string]bool{}, map[string]bool{}
 	var order []string
-	err = keys(canonical, func(key string) error { wanted[key], order = true, append(order, key); return nil })
-	if err != nil {
-		return nil, err
+	if err := keys(e.key, canonical, func(key string) error { wanted[key], order = true, append(order, key); return nil }); err != nil {
+		return err
 	}
-	err = keys(file, func(key string) error {
+	err = keys(e.key, text, func(key string) error {
 		if !wanted[key] {
 			return unverified(-1, key, "is not a key of a result")
 		}
@@ -49,34 +132,46 @@ func parseResult(file []byte) (*Result, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, key := range order {
 		if !seen[key] {
-			return nil, unverified(-1, key, "is missing")
+			return unverified(-1, key, "is missing")
 		}
 	}
-	return &r, nil
+	return nil
 }
 
-// keyAtFault is the first key of a Result whose value cannot be read: encoding/json
-// does not say it of a value that reads itself.
-func keyAtFault(file []byte) string {
-	var values map[string]json.RawMessage
-	if json.Unmarshal(file, &values) == nil {
-		for field := range reflect.TypeFor[Result]().Fields() {
-			key := field.Tag.Get("json")
-			if text, ok := values[key]; ok && json.Unmarshal(text, reflect.New(field.Type).Interface()) != nil {
-				return key
-			}
-		}
+// plain is an error of a value that reads itself, without what encoding/json puts before it.
+func plain(err error) string {
+	if field, ok := errors.AsType[*proposal.FieldError](err); ok {
+		return field.Field + " " + field.Reason
 	}
-	return WhatJSON
+	return strings.TrimPrefix(err.Error(), "json: ")
+}
+
+// fault is a *VerifyError, whatever of the text was at fault.
+func fault(err error) error {
+	if bad, ok := errors.AsType[*VerifyError](err); ok {
+		return bad
+	}
+	return notJSON(err, "")
+}
+
+// notJSON is the error of a text that is no JSON object: for err, or for why.
+func notJSON(err error, why string) error {
+	switch {
+	case errors.Is(err, io.EOF):
+		why = "unexpected end of JSON input"
+	case err != nil:
+		why = plain(err)
+	}
+	return unverified(-1, WhatJSON, "%s", why)
 }
 
 // keys calls visit with the path of every key of every object of text, which is valid
-// JSON, and with the path and " null" of every null. No two places share a path.
-func keys(text []byte, visit func(path string) error) error {
+// JSON and stands at root, and with the path and " null" of every null. No two places share a path.
+func keys(root string, text []byte, visit func(path string) error) error {
 	type level struct {
 		path   string
 		object bool
@@ -84,10 +179,13 @@ func keys(text []byte, visit func(path string) error) error {
 		named  bool   // a value for it follows
 		index  int    // of an array
 	}
-	stack := []level{{}} // as if the text were in an array at the root
+	var stack []level
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	here := func() string {
+		if len(stack) == 0 {
+			return root
+		}
 		at := stack[len(stack)-1]
 		switch {
 		case !at.object:
@@ -104,31 +202,31 @@ func keys(text []byte, visit func(path string) error) error {
 			}
 			return unverified(-1, WhatJSON, "%v", err)
 		}
-		at := &stack[len(stack)-1]
-		if name, ok := token.(string); ok && at.object && !at.named {
-			at.key, at.named = name, true
-			if err := visit(here()); err != nil {
-				return err
+		if len(stack) > 0 {
+			at := &stack[len(stack)-1]
+			if name, ok := token.(string); ok && at.object && !at.named {
+				at.key, at.named = name, true
+				if err := visit(here()); err != nil {
+					return err
+				}
+				continue
 			}
-			continue
 		}
 		switch token {
 		case json.Delim('{'), json.Delim('['):
-			path := ""
-			if len(stack) > 1 {
-				path = here() + "."
-			}
-			stack = append(stack, level{path: path, object: token == json.Delim('{')})
+			stack = append(stack, level{path: here() + ".", object: token == json.Delim('{')})
 			continue
 		case json.Delim('}'), json.Delim(']'):
 			stack = stack[:len(stack)-1]
-			at = &stack[len(stack)-1]
 		case nil:
 			if err := visit(here() + " null"); err != nil {
 				return err
 			}
 		}
-		at.named = false
-		at.index++
+		if len(stack) > 0 {
+			at := &stack[len(stack)-1]
+			at.named = false
+			at.index++
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"fmt"
+	"io"
 	"reflect"
 	"slices"
 	"strings"
@@ -109,20 +110,28 @@ func unverified(query int, what, format string, args ...any) error {
 // It cannot tell whether the noise was drawn or the rows were true: agents check what of that they
 // can, as they answer. Nor whose the keys are: compare their fingerprints.
 func Verify(file []byte) (*Verified, error) {
+	_, v, err := Read(bytes.NewReader(file))
+	return v, err
+}
+
+// Read is Verify of a file as it comes, and returns the result, too. Of the file's text it keeps
+// nothing, and has one release at a time.
+func Read(file io.Reader) (*Result, *Verified, error) {
 	r, plan, err := parsePlanned(file)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	releases, setup, err := r.check(plan)
+	hashes, setup, err := r.check(plan)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	releases := r.Releases
 	input, err := r.siteInput()
 	if err != nil {
-		return nil, unverified(-1, WhatJSON, "%v", err)
+		return nil, nil, unverified(-1, WhatJSON, "%v", err)
 	}
 	if err := setup.CheckPacked(input, r.SiteSignatures); err != nil {
-		return nil, unverified(-1, "site_signatures", "are not those of enough sites over this result: %s", strings.TrimPrefix(err.Error(), "secagg: "))
+		return nil, nil, unverified(-1, "site_signatures", "are not those of enough sites over this result: %s", strings.TrimPrefix(err.Error(), "secagg: "))
 	}
 	v := &Verified{
 		Name: r.Name, Digest: r.Digest, Coordinator: plan.Proposal.Coordinator,
@@ -138,7 +147,7 @@ func Verify(file []byte) (*Verified, error) {
 		v.done = r.Done()
 	}
 	for i, release := range releases {
-		v.releases[release.Query] = proposal.DigestOf(r.Signed[i].Encoded)
+		v.releases[release.Query] = hashes[i]
 		v.FewestSurvivors = min(v.FewestSurvivors, len(release.Survivors))
 		if release.Sigma > 0 { // else it is a choice
 			v.NoiseFactor = max(v.NoiseFactor, release.Spread()/release.Sigma.Float())
@@ -147,20 +156,22 @@ func Verify(file []byte) (*Verified, error) {
 			v.NoiseStayed++
 		}
 	}
-	return v, nil
+	return r, v, nil
 }
 
 // check is all that a result must be before sites sign it: Verify but for their signatures. It
-// returns the releases, and the setup that follows from the transcript.
-func (r *Result) check(plan *study.Plan) ([]study.Release, *secagg.Setup, error) {
+// returns the SHA-256 of each release as it was signed, and the setup that follows from the
+// transcript.
+func (r *Result) check(plan *study.Plan) ([]proposal.Digest, *secagg.Setup, error) {
 	if r.Simulated {
 		return nil, nil, unverified(-1, WhatSimulated, "no site took part and nobody signed it")
 	}
-	releases, err := r.checkReleases(plan)
+	releases := r.Releases
+	hashes, link, err := r.checkReleases(plan)
 	if err != nil {
 		return nil, nil, err
 	}
-	if ChainOf(r.Digest, r.Signed) != r.Chain {
+	if link != r.Chain {
 		return nil, nil, unverified(-1, "chain", "is not that of the signed releases")
 	}
 	if r.ChainHead.Number <= uint64(len(releases)) { // the proposal's entry comes before theirs
@@ -177,12 +188,12 @@ func (r *Result) check(plan *study.Plan) ([]study.Release, *secagg.Setup, error)
 	if err != nil || !verifies(plan, input, r.Signature) {
 		return nil, nil, unverified(-1, "signature", "is not the coordinator key's over this result")
 	}
-	return releases, setup, nil
+	return hashes, setup, nil
 }
 
 // parsePlanned reads a result file, and the plan of the proposal in it.
-func parsePlanned(file []byte) (*Result, *study.Plan, error) {
-	r, err := parseResult(file)
+func parsePlanned(file io.Reader) (*Result, *study.Plan, error) {
+	r, err := parse(file)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -256,40 +267,35 @@ func verifies(p *study.Plan, input, signature []byte) bool {
 	return ed25519.Verify(ed25519.PublicKey(p.Proposal.Coordinator), input, signature)
 }
 
-// checkReleases checks every signed release in its place and gives what it says.
-func (r *Result) checkReleases(p *study.Plan) ([]study.Release, error) {
-	var releases []study.Release
+// checkReleases checks every release in its place, as it was signed. It returns the SHA-256 of each
+// as it was signed, and the last link of their chain.
+func (r *Result) checkReleases(p *study.Plan) (hashes []proposal.Digest, link proposal.Digest, err error) {
+	if len(r.Signatures) != len(r.Releases) {
+		return nil, link, unverified(-1, "signatures", "has %d, releases %d", len(r.Signatures), len(r.Releases))
+	}
+	link = firstLink(r.Digest)
 	c, slot := p.Start(), -1
-	for i, signed := range r.Signed {
+	for i, release := range r.Releases {
 		if c.Query == len(p.Queries) || c.End != "" {
-			return nil, unverified(-1, "signed", "has %d releases, the study ended with %d", len(r.Signed), i)
+			return nil, link, unverified(-1, "releases", "has %d releases, the study ended with %d", len(r.Releases), i)
 		}
-		if i >= len(r.Releases) {
-			return nil, unverified(-1, "releases", "has %d releases, signed %d", len(r.Releases), len(r.Signed))
-		}
-		if !verifies(p, study.SigningInput(signed.Encoded), signed.Signature) {
-			return nil, unverified(i, "signed", "the signature is not the coordinator key's over this release")
-		}
-		release, err := parseCanonical(i, signed.Encoded)
+		encoded, err := release.Encode()
 		if err != nil {
-			return nil, err
+			return nil, link, unverified(i, "releases", "%v", err)
 		}
-		if shown, err := r.Releases[i].Encode(); err != nil || !bytes.Equal(shown, signed.Encoded) {
-			return nil, unverified(i, "releases", "is not what is signed")
+		if !verifies(p, study.SigningInput(encoded), r.Signatures[i]) {
+			return nil, link, unverified(i, "signatures", "is not the coordinator key's over this release")
 		}
-		if c, err = follow(p, c, slot, release, releases); err != nil {
-			return nil, err
+		hashes, link = append(hashes, proposal.DigestOf(encoded)), nextLink(link, SignedRelease{encoded, r.Signatures[i]})
+		if c, err = follow(p, c, slot, release, r.Releases[:i]); err != nil {
+			return nil, link, err
 		}
 		slot = release.Slot
-		releases = append(releases, release)
 	}
 	if c.Query != len(p.Queries) {
-		return nil, unverified(-1, "signed", "has %d releases, and query %d is not among them", len(r.Signed), c.Query)
+		return nil, link, unverified(-1, "releases", "has %d releases, and query %d is not among them", len(r.Releases), c.Query)
 	}
-	if len(r.Releases) != len(r.Signed) {
-		return nil, unverified(-1, "releases", "has %d releases, signed %d", len(r.Releases), len(r.Signed))
-	}
-	return releases, nil
+	return hashes, link, nil
 }
 
 // follow checks a release in its place, after those before it, the last of which was of a slot, and
@@ -332,10 +338,10 @@ func follow(p *study.Plan, c study.Course, slot int, release study.Release, befo
 func parseCanonical(query int, encoded []byte) (study.Release, error) {
 	release, err := study.ParseRelease(encoded)
 	if err != nil {
-		return study.Release{}, unverified(query, "signed", "is no release")
+		return study.Release{}, unverified(query, "releases", "is no release")
 	}
 	if again, err := release.Encode(); err != nil || !bytes.Equal(again, encoded) {
-		return study.Release{}, unverified(query, "signed", "is a release in another encoding than its one")
+		return study.Release{}, unverified(query, "releases", "is a release in another encoding than its one")
 	}
 	return release, nil
 }
@@ -356,7 +362,7 @@ func (r *Result) checkOutputs(p *study.Plan, releases []study.Release) error {
 	if study.Near(r.NoiseToSignal, want.NoiseToSignal) {
 		want.NoiseToSignal = r.NoiseToSignal
 	}
-	want.Releases, want.Proposal, want.Signed, want.Chain, want.Signature = r.Releases, r.Proposal, r.Signed, r.Chain, r.Signature
+	want.Releases, want.Proposal, want.Signatures, want.Chain, want.Signature = r.Releases, r.Proposal, r.Signatures, r.Chain, r.Signature
 	want.put(Evidence{r.ProposerSignature, r.Approvals, r.Attempt, r.Transcript, r.Confirmations, r.Certificates, r.ChainHead})
 	want.SiteSignatures = r.SiteSignatures
 	for field := range reflect.TypeFor[Result]().Fields() {

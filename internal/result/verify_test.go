@@ -62,7 +62,7 @@ func TestVerifyGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v.Chain.String() != "28e19f3726fc8469773bfb7317fba2cfee0873829d20ae2206de87029a7d9731" {
+	if v.Chain.String() != "8f1d7fc98fbbd40aabf1283045fe80da3809a709df8a737889a0414a44e085d6" {
 		t.Errorf("chain %v", v.Chain)
 	}
 }
@@ -133,45 +133,58 @@ func TestVerifyRefusesSigned(t *testing.T) {
 		query      int
 		change     func(r *Result)
 	}{
-		{"one fewer", "signed", -1, func(r *Result) { r.Signed = r.Signed[:3] }},
-		{"one more", "signed", -1, func(r *Result) { r.Signed = append(slices.Clone(r.Signed), r.Signed[3]) }},
-		{"one fewer shown", "releases", -1, func(r *Result) { r.Releases = r.Releases[:3] }},
-		{"another shown", "releases", 2, func(r *Result) { r.Releases = slices.Clone(r.Releases); r.Releases[2].Noised = []int64{1, 2} }},
+		{"one fewer", "releases", -1, func(r *Result) { r.Releases, r.Signatures = r.Releases[:3], r.Signatures[:3] }},
+		{"one more", "releases", -1, func(r *Result) {
+			r.Releases, r.Signatures = append(slices.Clone(r.Releases), r.Releases[3]), append(slices.Clone(r.Signatures), r.Signatures[3])
+		}},
+		{"a signature fewer", "signatures", -1, func(r *Result) { r.Signatures = r.Signatures[:3] }},
+		{"a release fewer", "signatures", -1, func(r *Result) { r.Releases = r.Releases[:3] }},
+		{"another release", "signatures", 2, func(r *Result) { r.Releases = slices.Clone(r.Releases); r.Releases[2].Noised = []int64{1, 2} }},
 		{"two exchanged", "query", 1, func(r *Result) {
-			r.Signed, r.Releases = slices.Clone(r.Signed), slices.Clone(r.Releases)
-			r.Signed[1], r.Signed[2] = r.Signed[2], r.Signed[1]
+			r.Signatures, r.Releases = slices.Clone(r.Signatures), slices.Clone(r.Releases)
+			r.Signatures[1], r.Signatures[2] = r.Signatures[2], r.Signatures[1]
 			r.Releases[1], r.Releases[2] = r.Releases[2], r.Releases[1]
 		}},
 		{"another place", "query", 1, func(r *Result) {
-			r.Signed, r.Releases = slices.Clone(r.Signed), slices.Clone(r.Releases)
+			r.Signatures, r.Releases = slices.Clone(r.Signatures), slices.Clone(r.Releases)
 			r.Releases[1].Query = 2
-			r.Signed[1] = signRelease(t, r.Releases[1])
+			r.Signatures[1] = signRelease(t, r.Releases[1]).Signature
 		}},
-		{"a signature", "signed", 1, func(r *Result) {
-			r.Signed = slices.Clone(r.Signed)
-			r.Signed[1].Signature = ed25519.Sign(stranger, study.SigningInput(r.Signed[1].Encoded))
+		{"a signature", "signatures", 1, func(r *Result) {
+			r.Signatures = slices.Clone(r.Signatures)
+			r.Signatures[1] = ed25519.Sign(stranger, study.SigningInput(encoded(t, r.Releases[1])))
 		}},
-		{"a signature of the bytes alone", "signed", 1, func(r *Result) {
-			r.Signed = slices.Clone(r.Signed)
-			r.Signed[1].Signature = ed25519.Sign(texts.Signer, r.Signed[1].Encoded)
+		{"a signature of the bytes alone", "signatures", 1, func(r *Result) {
+			r.Signatures = slices.Clone(r.Signatures)
+			r.Signatures[1] = ed25519.Sign(texts.Signer, encoded(t, r.Releases[1]))
 		}},
-		{"another encoding", "signed", 1, func(r *Result) {
-			r.Signed = slices.Clone(r.Signed)
-			r.Signed[1] = signBytes(bytes.Replace(r.Signed[1].Encoded, []byte(`"slot":`), []byte(`"slot":0,"slot":`), 1))
+		{"another encoding", "signatures", 1, func(r *Result) {
+			r.Signatures = slices.Clone(r.Signatures)
+			r.Signatures[1] = signBytes(bytes.Replace(encoded(t, r.Releases[1]), []byte(`"slot":`), []byte(`"slot":0,"slot":`), 1)).Signature
 		}},
-		{"no release", "signed", 1, func(r *Result) { r.Signed = slices.Clone(r.Signed); r.Signed[1] = signBytes([]byte("[]")) }},
 	}
 	for _, c := range cases {
 		count++
 		t.Run(c.name, func(t *testing.T) {
 			r := signResult(t, body, signed)
 			c.change(r)
-			r.Chain = ChainOf(r.Digest, r.Signed)
+			r.Chain = ChainOf(r.Digest, sealedOf(t, r))
 			reseal(t, r)
 			refuses(t, file(t, r), c.what, c.query)
 		})
 	}
 	t.Logf("figure: %d bad inputs: signed releases", count)
+}
+
+// TestSignRefusesOtherForms: a result holds releases in their one encoding, so that none is made of
+// others.
+func TestSignRefusesOtherForms(t *testing.T) {
+	p, body, signed := course(t, public, nil)
+	e := evidenceOf(t, p, signed)
+	signed[1] = signBytes(append(signed[1].Encoded, ' '))
+	if _, err := Sign(body, signed, e, texts.Signer); err == nil || !strings.Contains(err.Error(), "query 1: releases") {
+		t.Errorf("a release behind which a space stands: %v", err)
+	}
 }
 
 // TestVerifyRefusesResults: everything beside the releases, signed anew.
@@ -252,7 +265,7 @@ func TestVerifySignature(t *testing.T) {
 			}
 			r.Signature = ed25519.Sign(stranger, input)
 		},
-		"a release's": func(r *Result) { r.Signature = slices.Clone(r.Signed[0].Signature) },
+		"a release's": func(r *Result) { r.Signature = slices.Clone(r.Signatures[0]) },
 	} {
 		count++
 		t.Run(name, func(t *testing.T) {
@@ -341,7 +354,7 @@ func TestEveryByte(t *testing.T) {
 // content is what a file says, in one form.
 func content(t testing.TB, text []byte) string {
 	t.Helper()
-	r, err := parseResult(text)
+	r, err := parse(bytes.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}

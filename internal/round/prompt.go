@@ -152,7 +152,7 @@ func (p *prompter) final() {
 // which its checksum excludes.
 func (s *State) told(at int) (wire.Final, bool) {
 	of := s.Releases[at]
-	r, err := study.ParseRelease(of.Encoded)
+	r, err := study.ParseHead(of.Encoded)
 	return wire.Final{Header: wire.Header{Study: s.plan.Digest, Query: r.Query, Slot: r.Slot}, Encoded: of.Encoded, Signature: of.Signature, Certificate: of.Certificate}, err == nil
 }
 

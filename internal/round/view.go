@@ -1,7 +1,6 @@
 package round
 
 import (
-	"encoding/json"
 	"math"
 	"slices"
 	"sync"
@@ -55,16 +54,8 @@ func (r *Views) Of(digest proposal.Digest, p *study.Plan, releases []Released) [
 }
 
 func (k *knownRounds) add(p *study.Plan, encoded []byte) {
-	var head struct { // without the values
-		Query     int        `json:"query"`
-		Slot      int        `json:"slot"`
-		Kind      study.Kind `json:"kind"`
-		Round     int        `json:"round"`
-		Survivors []int      `json:"survivors"`
-		Rho       float64    `json:"rho"`
-	}
 	// We encoded it; a log that holds anything else has failed its checksum.
-	_ = json.Unmarshal(encoded, &head)
+	head, _ := study.ParseHead(encoded)
 	v := View{Query: head.Query, Round: head.Round, Kind: head.Kind, Slot: head.Slot, Survivors: head.Survivors, Rho: head.Rho, NoiseToSignal: -1, Turn: -1}
 	if head.Query >= 0 && head.Query < len(p.Queries) {
 		v.Of, v.Run = p.Queries[head.Query].Of, p.Queries[head.Query].Run

@@ -205,7 +205,7 @@ func TestNeverVerifies(t *testing.T) {
 	verify("as it is", *r, result.WhatSimulated)
 	unmarked := *r
 	unmarked.Simulated = false
-	verify("without its mark", unmarked, "signed")
+	verify("without its mark", unmarked, "signatures")
 	_, key, _ := ed25519.GenerateKey(nil)
 	if _, err := result.Sign(r.Proposal, nil, result.Evidence{}, key); err == nil {
 		t.Error("another key signs for the proposal's")
@@ -215,9 +215,9 @@ func TestNeverVerifies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		unmarked.Signed = append(unmarked.Signed, result.SignedRelease{Encoded: encoded, Signature: ed25519.Sign(key, study.SigningInput(encoded))})
+		unmarked.Signatures = append(unmarked.Signatures, ed25519.Sign(key, study.SigningInput(encoded)))
 	}
-	verify("signed by some key", unmarked, "signed")
+	verify("signed by some key", unmarked, "signatures")
 	plan, err := study.NewPlan(r.Proposal)
 	if err != nil {
 		t.Fatal(err)
@@ -230,7 +230,7 @@ func TestNeverVerifies(t *testing.T) {
 		}
 	}
 
-	if got, err := result.ReadSimulated(text(*r)); err != nil || !got.Simulated || len(got.Components) != 1 {
+	if got, err := result.ReadSimulated(bytes.NewReader(text(*r))); err != nil || !got.Simulated || len(got.Components) != 1 {
 		t.Fatalf("ReadSimulated: %v", err)
 	}
 	refused := func(name string, change func(r *result.Result)) {
@@ -240,7 +240,7 @@ func TestNeverVerifies(t *testing.T) {
 			t.Fatal(err)
 		}
 		change(&changed)
-		if _, err := result.ReadSimulated(text(changed)); err == nil {
+		if _, err := result.ReadSimulated(bytes.NewReader(text(changed))); err == nil {
 			t.Errorf("%s: read", name)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"covey/internal/linalg"
 	"covey/internal/noise"
+	"covey/internal/packed"
 	"covey/internal/proposal"
 	"covey/internal/query"
 )
@@ -22,24 +23,24 @@ type Ask struct {
 	History proposal.Digest `json:"history"`
 	// X are orthonormal vectors of d, one after another: the block of a power step or
 	// of a variance, empty for other kinds.
-	X []float64 `json:"x"`
+	X packed.Floats `json:"x,omitempty"`
 	// Center is taken off every row, and then its part in the span of Found; both
 	// empty where there is none. Found is laid out like X.
-	Center []float64 `json:"center,omitempty"`
-	Found  []float64 `json:"found,omitempty"`
+	Center packed.Floats `json:"center,omitempty"`
+	Found  packed.Floats `json:"found,omitempty"`
 	// Scale divides what the center left of every row, coordinate by coordinate: rows are then
 	// (y - Center)/Scale. A coordinate of scale 0 is left out: it is 0 in every row. Empty where
 	// the study learns no scales.
-	Scale []float64 `json:"scale,omitempty"`
+	Scale packed.Floats `json:"scale,omitempty"`
 	// Fill are the directions that gaps are filled from, laid out like X: empty where gaps are
 	// zeros, or no row can have one.
-	Fill []float64 `json:"fill,omitempty"`
+	Fill packed.Floats `json:"fill,omitempty"`
 	// Deviations are those of scores along each of X, in which pictures count; empty for other
 	// kinds.
-	Deviations []float64   `json:"deviations,omitempty"`
-	Radius     float64     `json:"radius"` // R of a sum, 0 of counts
-	Grid       float64     `json:"grid"`   // g
-	Sigma      noise.Sigma `json:"sigma"`  // in grid units; 0 of a choice by the exponential mechanism
+	Deviations packed.Floats `json:"deviations,omitempty"`
+	Radius     float64       `json:"radius"` // R of a sum, 0 of counts
+	Grid       float64       `json:"grid"`   // g
+	Sigma      noise.Sigma   `json:"sigma"`  // in grid units; 0 of a choice by the exponential mechanism
 }
 
 // maxCenter bounds a released centre, so that no row less it can overflow.

@@ -1,12 +1,14 @@
 package study
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"slices"
 
 	"covey/internal/linalg"
 	"covey/internal/noise"
+	"covey/internal/packed"
 	"covey/internal/proposal"
 )
 
@@ -22,18 +24,18 @@ type Release struct {
 	Previous  proposal.Digest `json:"previous"`
 	Kind      Kind            `json:"kind"`
 	Round     int             `json:"round"`
-	Survivors []int           `json:"survivors"` // roster indices, ascending
-	Units     int             `json:"units"`     // of the survivors
-	X         []float64       `json:"x"`         // asked about, as are the next seven
-	Center    []float64       `json:"center,omitempty"`
-	Found     []float64       `json:"found,omitempty"`
-	Scale     []float64       `json:"scale,omitempty"`
-	Fill      []float64       `json:"fill,omitempty"`
+	Survivors []int           `json:"survivors"`   // roster indices, ascending
+	Units     int             `json:"units"`       // of the survivors
+	X         packed.Floats   `json:"x,omitempty"` // asked about, as are the next seven
+	Center    packed.Floats   `json:"center,omitempty"`
+	Found     packed.Floats   `json:"found,omitempty"`
+	Scale     packed.Floats   `json:"scale,omitempty"`
+	Fill      packed.Floats   `json:"fill,omitempty"`
 	// Deviations are those of scores that pictures count in.
-	Deviations []float64   `json:"deviations,omitempty"`
-	Radius     float64     `json:"radius"`
-	Grid       float64     `json:"grid"`
-	Sigma      noise.Sigma `json:"sigma"`
+	Deviations packed.Floats `json:"deviations,omitempty"`
+	Radius     float64       `json:"radius"`
+	Grid       float64       `json:"grid"`
+	Sigma      noise.Sigma   `json:"sigma"`
 	// Share is what each survivor added where noise is distributed, nothing where it is central.
 	Share noise.Share `json:"share,omitempty"`
 	// Removed are the survivors of whose shares the sum keeps only what a sum over so many needs
@@ -42,7 +44,7 @@ type Release struct {
 	Removed []int   `json:"removed,omitempty"`
 	Rho     float64 `json:"rho"` // charge
 	// sum + noise; the chosen candidate alone where one is chosen
-	Noised []int64 `json:"noised"`
+	Noised packed.Ints `json:"noised"`
 }
 
 // releaseLabel separates the coordinator's signatures from every other.
@@ -61,6 +63,15 @@ func ParseRelease(encoded []byte) (Release, error) {
 		return Release{}, proposal.FieldErrorf("release", "is not a release")
 	}
 	return r, nil
+}
+
+// ParseHead reads encoded release bytes without their largest part, Noised, which is the last.
+func ParseHead(encoded []byte) (Release, error) {
+	at := bytes.Index(encoded, []byte(`,"noised":"`))
+	if at < 0 {
+		return Release{}, proposal.FieldErrorf("release", "is not a release")
+	}
+	return ParseRelease(append(slices.Clip(encoded[:at]), '}'))
 }
 
 // NewRelease makes the release of an ask over survivors, all of whose shares of noise stayed.

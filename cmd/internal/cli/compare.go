@@ -2,10 +2,8 @@ package cli
 
 import (
 	"crypto/ed25519"
-	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -27,18 +25,11 @@ func (c *Compare) Run(t *Terminal) error {
 	var results [2]*result.Result
 	var of [2]*worth.Report
 	for i, path := range []string{c.A, c.B} {
-		text, err := os.ReadFile(path)
+		r, v, err := (&Verify{File: path}).Read(t)
 		if err != nil {
-			return &InputError{err}
+			return err
 		}
-		v, err := result.Verify(text)
-		if err != nil {
-			return (&Verify{File: path}).Refuse(t, err)
-		}
-		results[i] = new(result.Result)
-		if err := json.Unmarshal(text, results[i]); err != nil {
-			return Bad("%s: %w", path, err)
-		}
+		results[i] = r
 		t.Say("%s verifies: it is signed by the key in it, %s.", path, pki.Fingerprint(ed25519.PublicKey(v.Coordinator)))
 		if of[i], err = worth.Read(results[i]); err != nil {
 			return err

@@ -168,7 +168,7 @@ func (c *Simulate) write(t *Terminal, r *result.Result) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(PrintJSON(f, r), f.Close())
+	return errors.Join(r.Write(f), f.Close())
 }
 
 // with counts the studies that have so many components at least.

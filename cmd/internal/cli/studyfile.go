@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -21,18 +20,16 @@ func ReadSpec(file string, text []byte) (proposal.Spec, []byte, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(filepath.Dir(file), path)
 	}
-	body, err := os.ReadFile(path)
+	from, err := os.Open(path)
 	if err != nil {
 		return spec, nil, Bad("%s: start.file: %v", file, err)
 	}
-	if _, err := result.Verify(body); err != nil {
+	defer from.Close()
+	r, _, err := result.Read(from)
+	if err != nil {
 		return spec, nil, Bad("%s: start.file: %v", file, err)
 	}
-	var result result.Result
-	if err := json.Unmarshal(body, &result); err != nil {
-		return spec, nil, Bad("%s: start.file: is no result", file)
-	}
-	if err := result.SetStart(&spec); err != nil {
+	if err := r.SetStart(&spec); err != nil {
 		return spec, nil, InFile(file, err)
 	}
 	text, err = spec.Encode()

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"crypto/ed25519"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -61,13 +60,9 @@ func (c *Verify) Check(t *Terminal, l Ledger) error {
 	if want != "" && !IsFingerprint(want) {
 		return Bad("--key must be a fingerprint, six groups of four letters and digits, got %q", c.Key)
 	}
-	text, err := os.ReadFile(c.File)
+	r, v, err := c.Read(t)
 	if err != nil {
-		return &InputError{err}
-	}
-	v, err := result.Verify(text)
-	if err != nil {
-		return c.Refuse(t, err)
+		return err
 	}
 	key := pki.Fingerprint(ed25519.PublicKey(v.Coordinator))
 	if want != "" && want != key {
@@ -79,7 +74,7 @@ func (c *Verify) Check(t *Terminal, l Ledger) error {
 			return c.Refuse(t, err)
 		}
 	}
-	of, err := Worth(text)
+	of, err := worth.Read(r)
 	if err != nil {
 		return err
 	}
@@ -123,13 +118,18 @@ func parties(v *result.Verified) (rows [][2]string) {
 	return rows
 }
 
-// Worth returns what a result file that verifies is worth.
-func Worth(text []byte) (*worth.Report, error) {
-	var r result.Result
-	if err := json.Unmarshal(text, &r); err != nil {
-		return nil, err
+// Read reads the result if it verifies. Errors: those of Refuse, and *[InputError].
+func (c *Verify) Read(t *Terminal) (*result.Result, *result.Verified, error) {
+	file, err := os.Open(c.File)
+	if err != nil {
+		return nil, nil, &InputError{err}
 	}
-	return worth.Read(&r)
+	defer file.Close()
+	r, v, err := result.Read(file)
+	if err != nil {
+		return nil, nil, c.Refuse(t, err)
+	}
+	return r, v, nil
 }
 
 // Refuse returns result.Verify's error with the file's name, and prints what does not hold where

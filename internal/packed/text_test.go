@@ -1,0 +1,52 @@
+package packed
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestZip(t *testing.T) {
+	for _, text := range []string{"", "a", strings.Repeat("[[columns]]\nscale = 1.0\n", 100_000)} {
+		zipped := Zip([]byte(text))
+		got, err := Unzip(zipped, len(text))
+		if err != nil || string(got) != text || Length(zipped) != len(text) {
+			t.Errorf("%d bytes come back as %d, %v", len(text), len(got), err)
+		}
+		if len(text) > 1000 && len(zipped) > len(text)/20 {
+			t.Errorf("%d bytes take %d", len(text), len(zipped))
+		}
+		if _, err := Unzip(zipped, len(text)-1); err == nil {
+			t.Errorf("%d bytes are more than one less", len(text))
+		}
+	}
+	good := Zip(bytes.Repeat([]byte("0123456789"), 100_000))
+	lies := func(size uint32) []byte {
+		out := slices.Clone(good)
+		binary.LittleEndian.PutUint32(out[len(out)-4:], size)
+		return out
+	}
+	for name, bad := range map[string][]byte{
+		"nothing": nil, "cut": good[:len(good)-1], "no gzip": bytes.Repeat([]byte{7}, 30), "changed": append(slices.Clone(good[:20]), append([]byte{good[20] ^ 1}, good[21:]...)...),
+		"shorter than it says": lies(1 << 20), "longer than it says": lies(10), "two": append(slices.Clone(good), good...),
+	} {
+		if text, err := Unzip(bad, 1<<21); err == nil {
+			t.Errorf("%s is read as %d bytes", name, len(text))
+		}
+	}
+}
+
+func FuzzUnzip(f *testing.F) {
+	f.Add(Zip([]byte("name = 'a'\n")))
+	f.Fuzz(func(t *testing.T, zipped []byte) {
+		text, err := Unzip(zipped, 1000)
+		if err != nil {
+			return
+		}
+		if again, err := Unzip(Zip(text), 1000); err != nil || !bytes.Equal(again, text) || len(text) > 1000 {
+			t.Errorf("%q comes back as %q, %v", text, again, err)
+		}
+	})
+}

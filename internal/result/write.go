@@ -1,0 +1,84 @@
+package result
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"reflect"
+	"strings"
+)
+
+// Write writes the result file: a line for each key, and one for each release, so that a reader of
+// lines and a difference of two files see which. In memory it has the text of one of them.
+func (r *Result) Write(to io.Writer) error {
+	w := bufio.NewWriter(to)
+	w.WriteString("{") // a bufio.Writer keeps its first error for Flush
+	comma := ""
+	value := reflect.ValueOf(r).Elem()
+	for field := range value.Type().Fields() {
+		key, v := keyOf(field), value.FieldByIndex(field.Index)
+		if optional(field) && empty(v) {
+			continue
+		}
+		w.WriteString(comma + "\n  \"" + key + "\": ")
+		comma = ","
+		if key != keyReleases {
+			if err := write(w, v.Interface()); err != nil {
+				return err
+			}
+			continue
+		}
+		w.WriteString("[")
+		for i := range r.Releases {
+			if i > 0 {
+				w.WriteString(",")
+			}
+			w.WriteString("\n    ")
+			if err := write(w, &r.Releases[i]); err != nil {
+				return err
+			}
+		}
+		w.WriteString("\n  ]")
+	}
+	w.WriteString("\n}\n")
+	return w.Flush()
+}
+
+// File returns the bytes that Write writes.
+func (r *Result) File() ([]byte, error) {
+	var out bytes.Buffer
+	err := r.Write(&out)
+	return out.Bytes(), err
+}
+
+func write(w io.Writer, v any) error {
+	text, err := json.Marshal(v)
+	if err == nil {
+		_, err = w.Write(text)
+	}
+	return err
+}
+
+// keyReleases is the key that is written and read one element after another.
+const keyReleases = "releases"
+
+// keyOf is a field's key in the file.
+func keyOf(field reflect.StructField) string {
+	key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+	return key
+}
+
+// optional reports whether the field's key is left out where its value is empty.
+func optional(field reflect.StructField) bool {
+	return strings.HasSuffix(field.Tag.Get("json"), ",omitempty")
+}
+
+// empty is as encoding/json has it.
+func empty(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Slice, reflect.Map, reflect.String:
+		return v.Len() == 0
+	}
+	return v.IsZero()
+}

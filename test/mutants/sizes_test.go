@@ -1,0 +1,53 @@
+//go:build mutants
+
+package mutants
+
+// Packed numbers, and result files that are read as they come: a second form of one value, or a
+// file that says what nobody signed.
+func init() {
+	const packed, strict, verify = "internal/packed/packed.go", "internal/result/strict.go", "internal/result/verify.go"
+	tables = append(tables, []mutant{
+		{"packed: numbers in more bytes than they need", 0, []edit{
+			{packed, "if best, _ := out.width(); best != w {", "if best, _ := out.width(); best != w && false {"},
+		}, in("packed", "TestOtherFormsAreRefused"), killer{}},
+		{"packed: an exception over another number", 0, []edit{
+			{packed, "|| out[i] != 0 || width(x) <= w {", "|| width(x) <= w {"},
+		}, in("packed", "TestOtherFormsAreRefused"), killer{}},
+		{"packed: exceptions in any order", 0, []edit{
+			{packed, "if i <= last || i >= len(out)", "if i >= len(out)"},
+		}, in("packed", "TestOtherFormsAreRefused"), killer{}},
+		{"packed: base64 with line breaks", 0, []edit{
+			{packed, "if err != nil || base64.StdEncoding.EncodedLen(len(out)-before) != len(text) {", "if err != nil {"},
+		}, in("packed", "TestOtherFormsAreRefused"), killer{}},
+		{"packed: an infinite number", 0, []edit{
+			{packed, "if !out.finite() {", "if false {"},
+		}, in("packed", "TestOtherFormsAreRefused"), killer{}},
+		{"packed: no bound on memory", 0, []edit{
+			{packed, "if len(raw) > MaxInts*w {", "if false {"},
+		}, in("packed", "TestTooManyInts"), killer{}},
+		{"packed: a text that grows beyond its bound", 0, []edit{
+			{"internal/packed/text.go", "if size < 0 || size > most {", "if size < 0 {"},
+		}, in("packed", "TestZip"), killer{}},
+		{"packed: a text that is longer than it says", 0, []edit{
+			{"internal/packed/text.go", "if err != nil || n != int64(size) {", "if n < int64(size) {"},
+		}, in("packed", "TestZip"), killer{}},
+		{"result: a key is missing", 0, []edit{
+			{strict, "!seen[key] && !optional(field)", "!seen[key] && false"},
+		}, in("result", "TestVerifyIsStrict"), killer{}},
+		{"result: a key stands there twice", 0, []edit{
+			{strict, "		if seen[key] {\n			return nil, unverified(-1, key, \"appears twice\")", "		if false {\n			return nil, unverified(-1, key, \"appears twice\")"},
+		}, in("result", "TestVerifyIsStrict"), killer{}},
+		{"result: more behind the object", 0, []edit{
+			{strict, "if _, err := d.Token(); !errors.Is(err, io.EOF) {", "if false {"},
+		}, in("result", "TestVerifyIsStrict"), killer{}},
+		{"result: a release that nobody signed", 0, []edit{
+			{verify, "if !verifies(p, study.SigningInput(encoded), r.Signatures[i]) {", "if len(r.Signatures[i]) == 0 {"},
+		}, in("result", "TestVerifyRefusesSigned"), killer{}},
+		{"result: a coordinator signs a release in another form", 0, []edit{
+			{"internal/result/sealed.go", "release, err := parseCanonical(i, s.Encoded)", "release, err := study.ParseRelease(s.Encoded)\n		_ = i"},
+		}, in("result", "TestSignRefusesOtherForms"), killer{}},
+		{"agent: proposals that wait are bounded zipped", 0, []edit{
+			{"internal/proposals/pending.go", "total += max(0, packed.Length(zipped))", "total += len(zipped)"},
+		}, in("proposals", "TestPendingProposalsAreBounded"), killer{}},
+	})
+}
