@@ -71,7 +71,7 @@ type pair struct {
 // newPair starts both, with their folders in dir, until the end of the benchmark.
 func newPair(b *testing.B, s shape, dir string, tick time.Duration) *pair {
 	b.Helper()
-	path := filepath.Join(dir, "rows.csv")
+	path := filepath.Join(dir, "rows.npy")
 	if err := plain.WriteRows(path, s.rows, s.d); err != nil {
 		b.Fatal(err)
 	}
