@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -73,7 +74,7 @@ func listSlower(to io.Writer, before, now summary) error {
 	var out strings.Builder
 	for _, line := range now.lines {
 		old, ok := before.get(line.bench, line.unit)
-		if !ok || !better(line.unit) {
+		if !ok || !better(line.unit) || line.unit == "ns/op" && now.measures(line.bench) {
 			continue
 		}
 		both++
@@ -96,6 +97,16 @@ func listSlower(to io.Writer, before, now summary) error {
 	return err
 }
 
-// better reports whether a number of this unit can be better or worse: exponents and counts that a
-// plan fixes cannot.
-func better(unit string) bool { return unit != "power" && unit != "rows-MB" }
+// better reports whether a number of this unit can be better or worse: exponents, bounds and the
+// numbers of an earlier build cannot.
+func better(unit string) bool {
+	return unit != "power" && unit != "bound-MB" && !strings.HasPrefix(unit, "before-")
+}
+
+// measures reports whether a benchmark has numbers of its own besides the wall time of all that it
+// does.
+func (s summary) measures(bench string) bool {
+	return slices.ContainsFunc(s.lines, func(l line) bool {
+		return l.bench == bench && l.unit != "ns/op" && !strings.HasSuffix(l.unit, "/s")
+	})
+}
