@@ -67,7 +67,7 @@ type linked struct {
 
 func newLinked(t testing.TB, s shape, dir string, oneWay time.Duration) *linked {
 	t.Helper()
-	path := filepath.Join(dir, "rows.npy")
+	path := filepath.Join(dir, "rows.csv")
 	if err := plain.WriteRows(path, s.rows, s.d); err != nil {
 		t.Fatal(err)
 	}

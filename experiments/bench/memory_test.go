@@ -88,7 +88,7 @@ func BenchmarkMemory(b *testing.B) {
 
 // run runs the study with the coordinator in a child process and the agents here.
 func (t task) run() (o outcome, err error) {
-	path := filepath.Join(t.Dir, "rows.npy")
+	path := filepath.Join(t.Dir, "rows.csv")
 	if err := plain.WriteRows(path, 4, t.D); err != nil {
 		return o, err
 	}

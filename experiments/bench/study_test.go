@@ -72,7 +72,7 @@ type pair struct {
 func newPair(b *testing.B, s shape, dir string, tick time.Duration) *pair {
 	b.Helper()
 	path := filepath.Join(dir, "rows.npy")
-	if err := plain.WriteRows(path, s.rows, s.d); err != nil {
+	if err := plain.WriteNPY(path, s.rows, s.d); err != nil {
 		b.Fatal(err)
 	}
 	p := &pair{shape: s, tick: tick}
