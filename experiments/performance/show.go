@@ -189,8 +189,8 @@ var aims = map[string]string{
 
 func showMasks(s summary) string {
 	out := [][]string{{"", "before", "now", "now / before", "aim"}}
-	what := map[string]string{"Round": "round", "Setup": "setup of 20 slots", "Noise": "its distributed noise"}
-	units := map[string]string{"agent-ms": "agent, ms", "coordinator-ms": "coordinator, ms", "up-B": "bytes up"}
+	what := map[string]string{"Round": "round", "Setup": "setup (20 slots)", "Noise": "its distributed noise"}
+	units := map[string]string{"agent-ms": "agent ms", "coordinator-ms": "coordinator ms", "up-B": "bytes up"}
 	for _, l := range s.lines {
 		unit, ok := units[l.unit]
 		if !ok {
@@ -203,7 +203,7 @@ func showMasks(s summary) string {
 		if ratio == missing {
 			before = "none"
 		}
-		out = append(out, []string{fmt.Sprintf("%s, N = %s: %s", what[parts[0]], count(n), unit), before, number(l.median), ratio, aims[parts[0]+"/"+parts[1]+" "+l.unit]})
+		out = append(out, []string{fmt.Sprintf("%s, N=%s, %s", what[parts[0]], count(n), unit), before, number(l.median), ratio, aims[parts[0]+"/"+parts[1]+" "+l.unit]})
 	}
 	return markdown(out...)
 }
@@ -232,8 +232,7 @@ func showProcesses(s summary) string {
 func showGrowth(s summary) string {
 	out := [][]string{{"", "from", "to", "masked", "at the end", "unmasked", "one answer"}}
 	for _, axis := range []struct{ name, of string }{
-		{"n", "n rows at each of 5 sites, d = 64, T = 6"}, {"d", "d columns, 5 sites of 4,000 rows, T = 6"}, {"k", "k components, 5 sites of 20,000 rows, d = 64, T = 6"},
-		{"N", "N sites of 1,000 rows, d = 64, T = 2"}, {"T", "T steps, 5 sites of 4,000 rows, d = 64"},
+		{"n", "n (N=5, d=64, T=6)"}, {"d", "d (N=5, n=4,000, T=6)"}, {"k", "k (N=5, n=20,000, d=64, T=6)"}, {"N", "N (n=1,000, d=64, T=2)"}, {"T", "T (N=5, n=4,000, d=64)"},
 	} {
 		x, y := map[string][]float64{}, map[string][]float64{}
 		for _, l := range s.lines {
@@ -297,7 +296,7 @@ func showCoordinator(s summary) string {
 		for _, key := range []string{"N", "d", "k"} {
 			var v float64
 			fmt.Sscan(f[key], &v)
-			size = append(size, key+" = "+count(v))
+			size = append(size, key+"="+count(v))
 		}
 		out = append(out, []string{strings.Join(size, ", "), number(l.median), s.median(l.bench, "idle-MB", 1), s.median(l.bench, "cpu-s/query", 1), s.median(l.bench, "MB/agent", 1)})
 	}
