@@ -58,7 +58,7 @@ func makePage(root, text string) (made string, files map[string][]byte, err erro
 
 // replace puts content between a table's markers.
 func replace(text, name, content string) (string, error) {
-	begin, end := "<!-- table "+name+" -->\n", "<!-- end of "+name+" -->\n"
+	begin, end := "<!--"+name+"-->\n", "<!--/"+name+"-->\n"
 	head, rest, ok := strings.Cut(text, begin)
 	_, tail, also := strings.Cut(rest, end)
 	if !ok || !also {

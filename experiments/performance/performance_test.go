@@ -41,12 +41,12 @@ func TestPageIsOfItsTexts(t *testing.T) {
 
 // TestPageNeedsPlaces: a table without a place on the page is an error, and what stood there goes.
 func TestPageNeedsPlaces(t *testing.T) {
-	const at = "a\n<!-- table x -->\nold\n<!-- end of x -->\nb\n"
+	const at = "a\n<!--x-->\nold\n<!--/x-->\nb\n"
 	got, err := replace(at, "x", "new\n")
-	if err != nil || got != "a\n<!-- table x -->\nnew\n<!-- end of x -->\nb\n" {
+	if err != nil || got != "a\n<!--x-->\nnew\n<!--/x-->\nb\n" {
 		t.Errorf("%q, %v", got, err)
 	}
-	for _, bad := range []string{"", "<!-- table x -->\n", "<!-- end of x -->\n<!-- table x -->\n"} {
+	for _, bad := range []string{"", "<!--x-->\n", "<!--/x-->\n<!--x-->\n"} {
 		if _, err := replace(bad, "x", "new\n"); err == nil {
 			t.Errorf("%q has a place", bad)
 		}
