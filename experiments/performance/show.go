@@ -143,8 +143,8 @@ func showData(s summary) string {
 	return markdown([]string{"64 columns, one core", "MB/s"},
 		[]string{"CSV of 17 digits, hashed", s.median("CSV/17_digits", "MB/cpu-s", 1)},
 		[]string{"Parquet of plain doubles, hashed", s.median("Parquet/d=64/required/rows_and_hash", "MB/cpu-s", 1)},
-		[]string{"a cache made from CSV, by the source", s.median("Cache/convert", "MB/s", 1)},
-		[]string{"a cache found again, every checksum compared", s.median("Cache/load_and_verify", "MB/s", 1)},
+		[]string{"a cache made from CSV, by the source", s.median("Cache/convert", "MB/cpu-s", 1)},
+		[]string{"a cache found again, every checksum compared", s.median("Cache/load_and_verify", "MB/cpu-s", 1)},
 		[]string{"a power sum over a mapped cache, its time by that in memory (d = 256)", s.median("Mapped/d=256/float64", "file/memory-median", 1)})
 }
 
