@@ -74,12 +74,12 @@ func listSlower(to io.Writer, before, now summary) error {
 	var out strings.Builder
 	for _, line := range now.lines {
 		old, ok := before.get(line.bench, line.unit)
-		if !ok || !better(line.unit) || line.unit == "ns/op" && now.measures(line.bench) {
+		if !ok || !better(line.unit) || wall(line.unit) && now.measures(line.bench) {
 			continue
 		}
 		both++
 		a, b := old.median, line.median
-		if strings.HasSuffix(line.unit, "/s") { // more is better
+		if strings.HasPrefix(line.unit, "MB/") && strings.HasSuffix(line.unit, "s") { // more is better
 			a, b = b, a
 		}
 		if a <= 0 || b/a <= slower {
@@ -103,10 +103,10 @@ func better(unit string) bool {
 	return unit != "power" && unit != "bound-MB" && !strings.HasPrefix(unit, "before-")
 }
 
-// measures reports whether a benchmark has numbers of its own besides the wall time of all that it
-// does.
+// wall reports whether a unit is of the wall time of all that a benchmark does.
+func wall(unit string) bool { return unit == "ns/op" || unit == "MB/s" }
+
+// measures reports whether a benchmark has numbers of its own, by processor time or of parts.
 func (s summary) measures(bench string) bool {
-	return slices.ContainsFunc(s.lines, func(l line) bool {
-		return l.bench == bench && l.unit != "ns/op" && !strings.HasSuffix(l.unit, "/s")
-	})
+	return slices.ContainsFunc(s.lines, func(l line) bool { return l.bench == bench && !wall(l.unit) })
 }
