@@ -47,15 +47,15 @@ var tables = []table{
 	{name: "masks-large", minutes: 15, slow: true, show: showMasks, benches: []bench{
 		{dir: house + "/masks", program: true, flags: []string{"-large", "-count", "1"}},
 	}},
-	{name: "study", minutes: 3.5, show: showStudy, benches: []bench{{dir: house, pattern: "Study", times: "2x", count: 3}}},
-	{name: "processes", minutes: 3, show: showProcesses, benches: []bench{{dir: house + "/processes", pattern: "Processes", times: "1x", count: 3}}},
-	{name: "growth", minutes: 2, show: showGrowth, benches: []bench{{dir: house, pattern: "Growth", times: "1x", count: 3}}},
-	{name: "links", minutes: 2, show: showLinks, benches: []bench{{dir: house, pattern: "Links/delay=(0s|100ms)", times: "1x", count: 3}}},
+	{name: "study", minutes: 3, show: showStudy, benches: []bench{{dir: house, pattern: "Study", times: "2x", count: 3}}},
+	{name: "processes", minutes: 3.5, show: showProcesses, benches: []bench{{dir: house + "/processes", pattern: "Processes", times: "1x", count: 3}}},
+	{name: "growth", minutes: 1.5, show: showGrowth, benches: []bench{{dir: house, pattern: "Growth", times: "1x", count: 3}}},
+	{name: "links", minutes: 1.5, show: showLinks, benches: []bench{{dir: house, pattern: "Links/delay=(0s|100ms)", times: "1x", count: 2}}},
 	{name: "noise", minutes: 0.5, show: showNoise, benches: []bench{
 		{dir: "internal/noise", pattern: "Share", times: "200ms", count: 5, flags: oneCore},
 		{dir: house, pattern: "Noise/N=(10|100)", times: "1x", count: 3},
 	}},
-	{name: "coordinator", minutes: 1, show: showCoordinator, benches: []bench{{dir: house, pattern: "Memory/N=64/.*", times: "1x", count: 1}}},
+	{name: "coordinator", minutes: 2, show: showCoordinator, benches: []bench{{dir: house, pattern: "Memory/N=64/.*", times: "1x", count: 1}}},
 	{name: "coordinator-large", minutes: 6, slow: true, show: showCoordinator, benches: []bench{{dir: house, pattern: "Memory/N=1000/.*", times: "1x", count: 1}}},
 }
 
