@@ -22,12 +22,12 @@ const (
 
 // tables are in the page's order.
 var tables = []table{
-	{name: "kernel", minutes: 3, show: showKernel, benches: []bench{
+	{name: "kernel", minutes: 2, show: showKernel, benches: []bench{
 		{dir: rows, pattern: "Sum/d=.*/k=1", times: "3x", count: 3},
 		{dir: rows, pattern: "Sum/d=256/k=(4|16)", times: "2x", count: 3},
 		{dir: rows, pattern: "Growth", times: "5x", count: 3},
 	}},
-	{name: "openblas", minutes: 5, slow: true, show: showOpenBLAS, benches: []bench{
+	{name: "openblas", minutes: 3, slow: true, show: showOpenBLAS, benches: []bench{
 		{dir: rows, tags: "openblas", pattern: "Sum/d=.*/k=(1|4|16)/store=float64/cores=1/impl=(openblas|avx2|avx512)", times: "3x", count: 3},
 	}},
 	{name: "data", minutes: 1.5, show: showData, benches: []bench{
@@ -56,7 +56,7 @@ var tables = []table{
 		{dir: house, pattern: "Noise/N=(10|100)", times: "1x", count: 3},
 	}},
 	{name: "coordinator", minutes: 2, show: showCoordinator, benches: []bench{{dir: house, pattern: "Memory/N=64/.*", times: "1x", count: 1}}},
-	{name: "coordinator-large", minutes: 6, slow: true, show: showCoordinator, benches: []bench{{dir: house, pattern: "Memory/N=1000/.*", times: "1x", count: 1}}},
+	{name: "coordinator-large", minutes: 8, slow: true, show: showCoordinator, benches: []bench{{dir: house, pattern: "Memory/N=1000/.*", times: "1x", count: 1}}},
 }
 
 var oneCore = []string{"-test.cpu=1"}
