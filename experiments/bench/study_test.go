@@ -71,8 +71,8 @@ type pair struct {
 // newPair starts both, with their folders in dir, until the end of the benchmark.
 func newPair(b *testing.B, s shape, dir string, tick time.Duration) *pair {
 	b.Helper()
-	path := filepath.Join(dir, "rows.csv")
-	if err := plain.WriteRows(path, s.rows, s.d); err != nil {
+	path := filepath.Join(dir, "rows.npy")
+	if err := plain.WriteNPY(path, s.rows, s.d); err != nil {
 		b.Fatal(err)
 	}
 	p := &pair{shape: s, tick: tick}

@@ -123,7 +123,7 @@ func Handler(c *coordinator.Coordinator, addresses func() []string) *http.ServeM
 	}
 	about("GET /v1/studies/{ref}", func(d proposal.Digest) (any, error) { return c.View(d), nil })
 	about("GET /v1/studies/{ref}/decisions", func(d proposal.Digest) (any, error) { return c.Decisions(d) })
-	about("GET /v1/studies/{ref}/proposal", func(d proposal.Digest) (any, error) { return c.Body(d), nil })
+	about("GET /v1/studies/{ref}/proposal", func(d proposal.Digest) (any, error) { return c.Body(d) })
 	about("GET /v1/studies/{ref}/result", func(d proposal.Digest) (any, error) {
 		r, err := c.Result(d)
 		if err != nil {

@@ -13,7 +13,6 @@ import (
 	"math"
 	"os"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -431,8 +430,8 @@ func TestBadResults(t *testing.T) {
 	t.Logf("figure: %d bad inputs: results to draw", count)
 }
 
-// docs/results.md names every field of a result file and every array of the archive,
-// and its Python is the file that TestScikitLearn runs.
+// docs/results.md names every field of a result file and every array of the archive, and links to
+// the examples, of at most 20 lines, that TestScikitLearn runs.
 func TestDocs(t *testing.T) {
 	page, err := os.ReadFile("../../docs/results.md")
 	if err != nil {
@@ -461,14 +460,13 @@ func TestDocs(t *testing.T) {
 			t.Errorf("docs/results.md does not say what %s is", name)
 		}
 	}
-	for language, file := range map[string]string{"python": "sklearn_pca.py", "r": "scores.R"} {
+	for _, file := range []string{"sklearn_pca.py", "scores.R"} {
 		text, err := os.ReadFile("../../examples/" + file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		snippet := regexp.MustCompile("(?s)```" + language + "\n(.*?)```").FindSubmatch(page)
-		if snippet == nil || !bytes.Equal(snippet[1], text) {
-			t.Errorf("the first %s of docs/results.md is not examples/%s", language, file)
+		if !strings.Contains(string(page), "(../examples/"+file+")") {
+			t.Errorf("docs/results.md does not link to examples/%s", file)
 		}
 		if n := bytes.Count(text, []byte("\n")); n > 20 {
 			t.Errorf("examples/%s has %d lines, at most 20", file, n)

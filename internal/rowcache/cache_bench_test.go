@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"covey/internal/dataset"
+	"covey/test/cost"
 	"covey/test/rows"
 )
 
@@ -40,8 +41,7 @@ func BenchmarkCache(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.Run("convert", func(b *testing.B) {
-		b.SetBytes(source.Size())
-		for b.Loop() {
+		cost.PerCore(b, source.Size(), func() {
 			d, _, err := c.convert(s, q, dataset.ReadOptions{})
 			if err != nil {
 				b.Fatal(err)
@@ -49,11 +49,10 @@ func BenchmarkCache(b *testing.B) {
 			if err := d.abandon(); err != nil {
 				b.Fatal(err)
 			}
-		}
+		})
 	})
 	b.Run("load and verify", func(b *testing.B) {
-		b.SetBytes(source.Size())
-		for b.Loop() {
+		cost.PerCore(b, source.Size(), func() {
 			again, err := c.Load(s, q, "bench", dataset.ReadOptions{})
 			if err != nil {
 				b.Fatal(err)
@@ -61,7 +60,7 @@ func BenchmarkCache(b *testing.B) {
 			if err := errors.Join(again.Verify(), again.Close()); err != nil {
 				b.Fatal(err)
 			}
-		}
+		})
 	})
 	b.Run("verify", func(b *testing.B) {
 		b.SetBytes(stored.size)

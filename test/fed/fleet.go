@@ -24,7 +24,7 @@ import (
 // Fleet is coordinators and agents as processes of the two commands on this machine, formed and
 // asked with the commands that their operators would use. Each can be of another build.
 type Fleet struct {
-	T            *testing.T
+	T            testing.TB
 	Dir          string // all that the processes write is below
 	Nodes, Sites []*Process
 	Patience     time.Duration                     // for what has to come by itself
@@ -35,7 +35,7 @@ type Fleet struct {
 }
 
 // Build builds both commands, with further flags of go build, and gives their folder.
-func Build(t *testing.T, flags ...string) (bin string) {
+func Build(t testing.TB, flags ...string) (bin string) {
 	t.Helper()
 	bin = t.TempDir()
 	args := append([]string{"build", "-o", bin + "/"}, flags...)
@@ -47,7 +47,7 @@ func Build(t *testing.T, flags ...string) (bin string) {
 
 // NewFleet returns the processes of a fleet, of the build in bin, before any has a folder or runs.
 // They end with the test; if it fails, their folders stay and the ends of their logs are shown.
-func NewFleet(t *testing.T, bin string, coordinators, sites int) *Fleet {
+func NewFleet(t testing.TB, bin string, coordinators, sites int) *Fleet {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "covey") // short: unix sockets have a bound
 	if err != nil {

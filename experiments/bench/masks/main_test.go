@@ -1,9 +1,6 @@
 package main
 
-import (
-	"strings"
-	"testing"
-)
+import "testing"
 
 // TestMetrics: what a benchmark prints is read, and neither none nor two of them pass for one.
 func TestMetrics(t *testing.T) {
@@ -19,23 +16,15 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// TestTable: ratios are of pairs of runs, and one above its aim shows.
-func TestTable(t *testing.T) {
-	var out strings.Builder
-	rows := []row{
-		{"a", quantity{"x", "x", 0.5, 0}, []float64{10, 20, 40}, []float64{6, 8, 40}},
-		{"b", quantity{"y", "y", 2, 0}, []float64{1}, []float64{2}},
-		{"c", quantity{"z", "z", 0, 2}, []float64{0}, []float64{3}},
+// TestLine: a pair has both numbers and their ratio, but none by nothing, and a number that is
+// missing is an error.
+func TestLine(t *testing.T) {
+	m := measure{"Round/N=5", 3, false, []string{"a-ms", "b-ms"}}
+	got, err := m.line(map[string]float64{"a-ms": 10, "b-ms": 0}, map[string]float64{"a-ms": 5, "b-ms": 3})
+	if want := "BenchmarkMasks/Round/N=5 3 10 before-a-ms 5 a-ms 0.5 ratio-a-ms 0 before-b-ms 3 b-ms"; got != want || err != nil {
+		t.Errorf("%q, %v", got, err)
 	}
-	if err := writeTable(&out, "abc", rows); err != nil {
-		t.Fatal(err)
-	}
-	for i, want := range []string{"a x 3 20 8 0.60 0.40 1.00 at most 0.5 MISSED", "b y 1 1 2 2.00 2.00 2.00 at most 2", "c z 1 0 3 – – – now 2 MISSED"} {
-		if line := strings.Join(strings.Fields(strings.Split(out.String(), "\n")[3+i]), " "); line != want {
-			t.Errorf("%q, want %q", line, want)
-		}
-	}
-	if m := median([]float64{4, 1, 3, 2}); m != 2.5 {
-		t.Error(m)
+	if _, err := m.line(map[string]float64{"a-ms": 10}, map[string]float64{"a-ms": 5, "b-ms": 3}); err == nil {
+		t.Error("a missing number passes")
 	}
 }

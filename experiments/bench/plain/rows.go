@@ -2,6 +2,7 @@ package plain
 
 import (
 	"bufio"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -11,11 +12,11 @@ import (
 	"covey/internal/proposal"
 )
 
-// Columns returns d columns as WriteRows names them.
+// Columns returns d columns, named as those of an NPY matrix are.
 func Columns(d int) []proposal.Column {
 	columns := make([]proposal.Column, d)
 	for j := range columns {
-		columns[j] = proposal.Column{Name: "y" + strconv.Itoa(j), Scale: 1}
+		columns[j] = proposal.Column{Name: "c" + strconv.Itoa(j), Scale: 1}
 	}
 	return columns
 }
@@ -56,7 +57,7 @@ func WriteRows(path string, n, d int) error {
 		if j > 0 {
 			w.WriteByte(',')
 		}
-		fmt.Fprintf(w, "y%d", j)
+		fmt.Fprintf(w, "c%d", j)
 	}
 	w.WriteByte('\n')
 	next := numbers(d)
@@ -70,6 +71,30 @@ func WriteRows(path string, n, d int) error {
 			b = strconv.AppendFloat(b, next(), 'f', -1, 64)
 		}
 		w.Write(append(b, '\n'))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// WriteNPY writes them as an NPY matrix, which agents read ten times as fast.
+func WriteNPY(path string, n, d int) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	w := bufio.NewWriterSize(f, 1<<20)
+	head := fmt.Sprintf("%-117s\n", fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }", n, d))
+	w.WriteString("\x93NUMPY\x01\x00")
+	w.Write(binary.LittleEndian.AppendUint16(nil, uint16(len(head))))
+	w.WriteString(head)
+	next := numbers(d)
+	var b []byte
+	for range n * d {
+		b = binary.LittleEndian.AppendUint64(b[:0], math.Float64bits(next()))
+		w.Write(b)
 	}
 	if err := w.Flush(); err != nil {
 		return err

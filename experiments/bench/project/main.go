@@ -16,7 +16,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -67,14 +66,8 @@ func run() error {
 	if err := table(s.Path); err != nil {
 		return err
 	}
-	info, err := os.Stat(s.Path)
-	if err != nil {
-		return err
-	}
 	q := siteconfig.Dataset{}.Request(p.Proposal.Spec)
 	q.Missing = dataset.MissingDropFaulty
-	fmt.Printf("%d rows of %d columns, %d components, %s (%d MB) to %s\n", *rows, *columns, *k, *in, info.Size()/1e6, *out)
-	var ratios []float64
 	for range *times {
 		begun, cpu := time.Now(), processor()
 		if _, err := dataset.Validate(s, q, dataset.ReadOptions{}); err != nil {
@@ -97,16 +90,13 @@ func run() error {
 		if err := f.Close(); err != nil {
 			return err
 		}
-		ratios = append(ratios, both.Seconds()/read.Seconds())
-		fmt.Printf("read %6.2f s, projected %6.2f s: %.2f; of all processors %6.2f s and %6.2f s: %.2f\n",
-			read.Seconds(), both.Seconds(), ratios[len(ratios)-1], readCPU.Seconds(), bothCPU.Seconds(), bothCPU.Seconds()/readCPU.Seconds())
+		var use syscall.Rusage
+		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &use); err != nil {
+			return err
+		}
+		fmt.Printf("BenchmarkProject/in=%s/out=%s/rows=%d 1 %d ns/op %.3f project/read %.3f cpu-project/read %.1f peak-MB\n",
+			*in, *out, *rows, both.Nanoseconds(), both.Seconds()/read.Seconds(), bothCPU.Seconds()/readCPU.Seconds(), float64(use.Maxrss)*1024/1e6)
 	}
-	slices.Sort(ratios)
-	var use syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &use); err != nil {
-		return err
-	}
-	fmt.Printf("ratio: median %.2f, from %.2f to %.2f; peak memory %d MB\n", ratios[len(ratios)/2], ratios[0], ratios[len(ratios)-1], use.Maxrss/1024)
 	return nil
 }
 

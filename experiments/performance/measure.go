@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// bench is benchmarks of one package, as `go test` takes them.
+type bench struct {
+	dir     string   // of the package, below the root
+	pattern string   // of -bench
+	times   string   // -benchtime
+	count   int      // runs, each a process of its own
+	flags   []string // further flags of the test
+	tags    string   // of the build; openblas needs cgo, too
+	program bool     // a program that prints its benchmarks, with flags; it runs once
+}
+
+// tree is a checkout and where its test binaries go. The folder bin is made when it is needed.
+type tree struct{ root, bin string }
+
+func clearTrees(trees []tree) {
+	for _, t := range trees {
+		if t.bin != "" {
+			os.RemoveAll(t.bin)
+		}
+	}
+}
+
+// build builds what runs a bench, unless it is there.
+func (t *tree) build(ctx context.Context, b bench) (file string, err error) {
+	if t.bin == "" {
+		if t.bin, err = os.MkdirTemp("", "covey-performance-"); err != nil {
+			return "", err
+		}
+	}
+	file = filepath.Join(t.bin, strings.ReplaceAll(b.dir+b.tags, "/", "-"))
+	if _, err := os.Stat(file); err == nil {
+		return file, nil
+	}
+	module, path := t.root, b.dir
+	if rest, ok := strings.CutPrefix(b.dir, "experiments/"); ok {
+		module, path = filepath.Join(t.root, "experiments"), rest
+	}
+	args := []string{"test", "-c"}
+	if b.program {
+		args = []string{"build"}
+	}
+	args = append(args, "-o", file, "-tags", b.tags, "./"+path)
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = module
+	if b.tags != "" {
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
+	}
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, text)
+	}
+	if _, err := os.Stat(file); err != nil {
+		return "", fmt.Errorf("%s has no tests", b.dir)
+	}
+	return file, nil
+}
+
+// run runs a bench once and returns what it printed.
+func (t *tree) run(ctx context.Context, b bench) (string, error) {
+	file, err := t.build(ctx, b)
+	if err != nil {
+		return "", err
+	}
+	if b.program {
+		return output(ctx, t.root, file, b.flags...)
+	}
+	args := append([]string{"-test.run=^$", "-test.bench=" + anchored(b.pattern), "-test.benchtime=" + b.times, "-test.timeout=0"}, b.flags...)
+	return output(ctx, filepath.Join(t.root, b.dir), file, args...)
+}
+
+// anchored is a pattern of whole names: Sum/d=64 is not Sum/d=640.
+func anchored(pattern string) string {
+	parts := strings.Split(pattern, "/")
+	for i, p := range parts {
+		parts[i] = "^(" + p + ")$"
+	}
+	return "^Benchmark" + strings.TrimPrefix(strings.Join(parts, "/"), "^")
+}
+
+// measure runs a table's benchmarks in each tree, in turns of which the first changes, and returns
+// each tree's text. Programs compare by themselves, and run in the first tree alone.
+func (t table) measure(ctx context.Context, trees []tree, count int) ([]string, error) {
+	texts, heads := make([]strings.Builder, len(trees)), map[string]bool{}
+	for _, b := range t.benches {
+		n := b.count
+		if count > 0 && !b.program {
+			n = count
+		}
+		for turn := range max(1, n) {
+			for k := range trees {
+				at := (turn + k) % len(trees)
+				if b.program && at > 0 {
+					continue
+				}
+				fmt.Fprintf(os.Stderr, "%s: %s %s, %d of %d\n", t.name, b.dir, b.pattern, turn+1, max(1, n))
+				text, err := trees[at].run(ctx, b)
+				if err != nil {
+					return nil, err
+				}
+				if !strings.Contains("\n"+text, "\nBenchmark") {
+					return nil, fmt.Errorf("%s %s: no benchmark ran", b.dir, b.pattern)
+				}
+				for line := range strings.Lines(text + "\n") {
+					if head := fmt.Sprint(at, line); kept.MatchString(line) && !heads[head] {
+						heads[head] = !strings.HasPrefix(line, "Benchmark")
+						texts[at].WriteString(spaces.ReplaceAllString(line, " "))
+					}
+				}
+			}
+		}
+	}
+	var out []string
+	for i := range texts {
+		out = append(out, texts[i].String())
+	}
+	return out, nil
+}
+
+// kept are the lines of a text that benchstat reads, spaces what its columns are made of.
+var (
+	kept   = regexp.MustCompile(`^(Benchmark\S+\s+\d|goos: |goarch: |cpu: )`)
+	spaces = regexp.MustCompile(`[ \t]+`)
+)
+
+// checkout makes a temporary worktree of a commit, until done is called.
+func checkout(ctx context.Context, root, commit string) (dir string, done func(), err error) {
+	parent, err := os.MkdirTemp("", "covey-before-")
+	if err != nil {
+		return "", nil, err
+	}
+	dir = filepath.Join(parent, "tree")
+	done = func() {
+		exec.Command("git", "-C", root, "worktree", "remove", "--force", dir).Run()
+		os.RemoveAll(parent)
+	}
+	if _, err := output(ctx, root, "git", "worktree", "add", "--detach", dir, commit); err != nil {
+		done()
+		return "", nil, err
+	}
+	return dir, done, nil
+}
+
+// compareTrees measures tables in a commit's tree and in this one, and prints the comparison.
+func compareTrees(ctx context.Context, root, commit string, chosen []table, count int) error {
+	dir, done, err := checkout(ctx, root, commit)
+	if err != nil {
+		return err
+	}
+	defer done()
+	trees := []tree{{root, ""}, {dir, ""}}
+	defer clearTrees(trees)
+	var now, before strings.Builder
+	var failed error
+	for _, t := range chosen {
+		if t.alone() {
+			fmt.Fprintf(os.Stderr, "%s compares by itself\n", t.name)
+			continue
+		}
+		texts, err := t.measure(ctx, trees, count)
+		if err != nil {
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", t.name, err))
+			continue
+		}
+		now.WriteString(texts[0])
+		before.WriteString(texts[1])
+	}
+	if now.Len() == 0 {
+		return errors.Join(failed, errors.New("nothing to compare"))
+	}
+	return errors.Join(failed, printComparison(ctx, root, commit, before.String(), now.String()))
+}
+
+// alone reports whether a table is of programs only.
+func (t table) alone() bool {
+	for _, b := range t.benches {
+		if !b.program {
+			return false
+		}
+	}
+	return true
+}
