@@ -75,12 +75,12 @@ func newLearned(c *study.Correlation) *learned {
 	return out
 }
 
-// sampled returns, for each two neighbors u and w of a correlation matrix's unit eigenvectors v,
-// what the sampling variances of 2uᵀAw and of uᵀAu - wᵀAw, and their covariance, are of 4x²/n, those
-// of a covariance of eigenvalue x: rows change the diagonal with the rest, and dividing by it takes
-// that off again. With A of diagonal c, g = u_l w_l, h = (u_l² - w_l²)/2 and B_lm = A_lm² they are
-// 1 - 4x/c gᵀg + 2/c² gᵀBg, the same of h, and -4x/c gᵀh + 2/c² gᵀBh (of Var tr(QS) = 2 tr(QAQA)/n of
-// normal rows, Q = uwᵀ + wuᵀ - 2x/c diag(g)).
+// sampled returns, for each two neighbors u and w of a correlation matrix's unit eigenvectors
+// v, what the sampling variances of 2uᵀAw and of uᵀAu - wᵀAw, and their covariance, are of
+// 4x²/n, those of a covariance of eigenvalue x: rows change the diagonal with the rest, and
+// dividing by it takes that off again. With A of diagonal c, g = u_l w_l, h = (u_l² - w_l²)/2
+// and B_lm = A_lm² they are 1 - 4x/c gᵀg + 2/c² gᵀBg, the same of h, and -4x/c gᵀh + 2/c² gᵀBh
+// (of Var tr(QS) = 2 tr(QAQA)/n of normal rows, Q = uwᵀ + wuᵀ - 2x/c diag(g)).
 func sampled(v [][]float64, values []float64, c float64) [][3]float64 {
 	d := len(v)
 	b := make([][]float64, d)
@@ -114,9 +114,9 @@ func sampled(v [][]float64, values []float64, c float64) [][3]float64 {
 	return out
 }
 
-// gap bounds, with probability 0.95, the gap of a double eigenvalue x between i and i+1, squared: of
-// two normal numbers of the variances and the covariance of the noise and of n rows together, the
-// sum of the squares, fitted by a gamma law.
+// gap bounds, with probability 0.95, the gap of a double eigenvalue x between i and i+1,
+// squared: of two normal numbers of the variances and the covariance of the noise and of n rows
+// together, the sum of the squares, fitted by a gamma law.
 func (l *learned) gap(i int, x, n float64) float64 {
 	rows := 4 * x * x / n
 	a, b, c := 4*l.pairs[i][i+1]+rows*l.drawn[i][0], 4*l.turned[i]+rows*l.drawn[i][1], rows*l.drawn[i][2]
