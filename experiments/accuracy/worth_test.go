@@ -7,8 +7,8 @@ import (
 	"covey/internal/proposal"
 )
 
-// TestOutside: no elliptical law by covariance is outside the promise, nor are groups where rows are
-// not clipped short.
+// TestOutside: no elliptical law by covariance is outside the promise, nor are groups where rows
+// are clipped high.
 func TestOutside(t *testing.T) {
 	for _, c := range []struct {
 		name, family, method string
