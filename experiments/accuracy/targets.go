@@ -39,11 +39,15 @@ var points = []target{
 // is above its target is a miss. A target is stated to some digits, and so is what is compared.
 func targets(f *flag.FlagSet) func(io.Writer) (int, error) {
 	seeds := f.Int("seeds", 40, "studies a line; data and noise are seeded")
+	only := f.String("only", "", "only lines of this method")
 	procs := f.Int("procs", runtime.GOMAXPROCS(0), "studies side by side")
 	return func(to io.Writer) (missed int, err error) {
 		runtime.GOMAXPROCS(*procs)
 		w := columns(to, "data\td\tn\tk\tmethod\terror\t± se\tmedian\t5% worst\tat most\t")
 		for _, p := range points {
+			if *only != "" && p.method != *only {
+				continue
+			}
 			source, _, err := run.LawNamed(p.law, 64)
 			if err != nil {
 				return missed, err

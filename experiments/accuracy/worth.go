@@ -84,6 +84,8 @@ type sheetOfWorth struct {
 // judged is what the bounds of one study were worth.
 type judged struct {
 	given                  bool // a share was
+	iota                   float64
+	method                 string // that the study used
 	truth, estimate, lower float64
 	angles, anglesHeld     int // of separated components
 	groups, groupsHeld     int
@@ -132,7 +134,9 @@ func (s sheetOfWorth) one(l run.Law, seed uint64) (judged, error) {
 	if m, err = m.Without(out); err != nil {
 		return judged{}, err
 	}
-	return judge(m, r, report, seconds), nil
+	j := judge(m, r, report, seconds)
+	j.iota = plan.Iota
+	return j, nil
 }
 
 // learnAll makes a study learn the constants of all columns, by covariance.
@@ -160,7 +164,7 @@ func tablesOf(kind string, laws []run.Law) ([]run.Law, error) {
 
 // judge compares a report with the law.
 func judge(m *run.Data, r *result.Result, report *worth.Report, seconds float64) judged {
-	out := judged{truth: m.Captured(r.Components), seconds: seconds, unfinished: report.Unfinished}
+	out := judged{truth: m.Captured(r.Components), method: r.Method, seconds: seconds, unfinished: report.Unfinished}
 	if report.Share != nil {
 		out.given, out.estimate, out.lower = true, report.Share.Estimate, report.Share.Lower
 	}
@@ -321,18 +325,57 @@ func (s sheetOfWorth) measure(to io.Writer, laws []run.Law) (missed int, err err
 	if len(slack) > 0 {
 		fmt.Fprintf(to, "\nSlack where more than 0.97 is captured, elliptical laws: median %.4f, 90%% quantile %.4f, %d studies.\n", slack.Quantile(0.5), slack.Quantile(0.9), len(slack))
 	}
+	fmt.Fprintln(to, "\nOutside the promise:")
+	for _, o := range outside {
+		fmt.Fprintf(to, "- %s: %s.\n", o.what, o.why)
+	}
 	for i, l := range laws {
-		if held, of := holds(lines[i]); float64(held) < 0.8*float64(of) {
-			where := "an elliptical law: MISSED"
-			if !l.Elliptical() {
-				where = "outside the promise"
+		held, of := holds(lines[i])
+		angles, anglesHeld := 0, 0
+		for _, j := range lines[i] {
+			angles, anglesHeld = angles+j.angles, anglesHeld+j.anglesHeld
+		}
+		if few(held, of) || few(anglesHeld, angles) {
+			where := "MISSED"
+			if o := outsideOf(l, lines[i][0]); o != "" {
+				where = "outside the promise: " + o
 			} else {
 				missed++
 			}
-			fmt.Fprintf(to, "below 80%%: %v: %d of %d, %s\n", l, held, of, where)
+			fmt.Fprintf(to, "below 80%%: %v: %d of %d shares, %d of %d angles, %s\n", l, held, of, anglesHeld, angles, where)
 		}
 	}
 	return missed, nil
+}
+
+// few reports whether so many are below 80%.
+func few(held, of int) bool { return float64(held) < 0.8*float64(of) }
+
+// outside lists the laws whose bounds may hold in less than 80% of studies. A law that is below and
+// not on it is a miss.
+var outside = []struct {
+	what, why string
+	is        func(l run.Law, one judged) bool
+}{
+	{"rare rows", "a part of the rows carries components alone, and the clip hides both", func(l run.Law, _ judged) bool { return l.Family == "rare" }},
+	{"spectra as slow as slow0.05 where ι is above 0.3, by power iteration", "what is left to turn is small in every round and like noise", func(l run.Law, one judged) bool {
+		return l.Elliptical() && strings.Contains(l.Name, "slow0.0") && one.iota > 0.3 && one.method == proposal.MethodPower
+	}},
+	{"groups where ι is above 0.1, or by power iteration", "rows are clipped short, or only their directions count, which turns components of groups",
+		func(l run.Law, one judged) bool {
+			return l.Family == "groups" && (one.iota > 0.1 || one.method == proposal.MethodPower)
+		}},
+	{"clouds around several centers", "as groups, at any ι where the clip shortens one cloud more than another", func(l run.Law, _ judged) bool { return l.Family == "clusters" }},
+}
+
+// outsideOf returns what of the list a law is, or "".
+func outsideOf(l run.Law, one judged) string {
+	for _, o := range outside {
+		if o.is(l, one) {
+			return o.what
+		}
+	}
+	return ""
 }
 
 func holds(runs []judged) (held, of int) {

@@ -243,6 +243,7 @@ func Laws() ([]Law, error) {
 		{true, [][2]int{{16, 3000}}, []int{1, 2}, "t4-exp0.7 slow0.2 centered4-flatq"},
 		{true, [][2]int{{256, 20_000}, {256, 100_000}}, []int{1, 5}, "slow0.05 t4-pow1 flatq"},
 		{true, [][2]int{{24, 10_000}}, []int{1, 2}, "groups1.3-exp0.7 groups0.6-slow0.2"},
+		{true, [][2]int{{100, 10_000}}, []int{1, 5}, "groups1-pow1"},
 		{true, [][2]int{{512, 30_000}}, []int{1}, "slow0.2 flatq"},
 	} {
 		for _, size := range group.sizes {

@@ -18,7 +18,7 @@ import (
 // two the last part is clipped low or high. Every part is clipped high where the histogram of ‖y‖²
 // has two peaks: rows are then of several kinds. With a public bound there is one part, too.
 func (p *Plan) momentShares() []float64 {
-	const first, second = 0.3, 0.05
+	const first, second = 0.3, 0.04
 	if p.Proposal.Spec.NormBound != proposal.BoundPrivate || p.Iota <= iotaSmall {
 		return []float64{1}
 	}
@@ -37,14 +37,14 @@ func (p *Plan) ClipQuantile(part int) float64 {
 // sure is how many standard deviations the high clip must be ahead by.
 func (p *Plan) sure() float64 {
 	if p.Iota <= iotaEnough {
-		return 2
+		return 2.5
 	}
 	return 3
 }
 
 const (
 	iotaSmall         = 0.1
-	clipLow, clipHigh = 0.15, 0.93
+	clipLow, clipHigh = 0.1, 0.93
 	// A direction of the high clip is looked at where its variance is so many times the largest
 	// that noise alone would show.
 	standsClear = 1.2

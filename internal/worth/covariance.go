@@ -137,11 +137,12 @@ func (a *spectrum) separated(i int) bool {
 		return true // nothing is there
 	}
 	x := (a.xi[i] + a.xi[i+1]) / 2
-	noise := 4 * a.noise(i, i+1)
+	bound := gapQuantile * gapQuantile * 4 * (a.noise(i, i+1) + x*x/a.n)
 	if a.learned != nil {
-		noise = 4 * max(a.noise(i, i+1), a.learned.turned[i])
+		bound = a.learned.gap(i, x, a.n)
 	}
-	return a.mu[i]-a.mu[i+1] > gapQuantile*math.Sqrt(noise+4*x*x/a.n)
+	gap := a.mu[i] - a.mu[i+1]
+	return gap > 0 && gap*gap > bound
 }
 
 // tangent bounds, with probability 0.95, the squared tangent of the largest angle of the span of

@@ -14,9 +14,10 @@ import (
 // relative to the mean of A's, turns all that goes with it by -δ/2. Between unit eigenvectors u and
 // w of A, of eigenvalues μ and ν, the second part is -(μ+ν)/2 Σ δ_i u_i w_i.
 type learned struct {
-	pairs  [][]float64 // variance of the noise between eigenvectors i and j
-	turned []float64   // the same between (i + (i+1))/√2 and (i - (i+1))/√2
-	factor []float64   // F of each coordinate of the study; 0 of those left out
+	pairs  [][]float64  // variance of the noise between eigenvectors i and j
+	turned []float64    // the same between (i + (i+1))/√2 and (i - (i+1))/√2
+	factor []float64    // F of each coordinate of the study; 0 of those left out
+	drawn  [][3]float64 // of i and i+1, as sampled returns them
 }
 
 // newLearned computes the variances: s is of E's diagonal, s/√2 of what is off it.
@@ -70,7 +71,56 @@ func newLearned(c *study.Correlation) *learned {
 			out.turned[i] = between(sum, difference, (c.Values[i]+c.Values[i+1])/2/mean)
 		}
 	}
+	out.drawn = sampled(v, c.Values, mean)
 	return out
+}
+
+// sampled returns, for each two neighbors u and w of a correlation matrix's unit eigenvectors
+// v, what the sampling variances of 2uᵀAw and of uᵀAu - wᵀAw, and their covariance, are of
+// 4x²/n, those of a covariance of eigenvalue x: rows change the diagonal with the rest, and
+// dividing by it takes that off again. With A of diagonal c, g = u_l w_l, h = (u_l² - w_l²)/2
+// and B_lm = A_lm² they are 1 - 4x/c gᵀg + 2/c² gᵀBg, the same of h, and -4x/c gᵀh + 2/c² gᵀBh
+// (of Var tr(QS) = 2 tr(QAQA)/n of normal rows, Q = uwᵀ + wuᵀ - 2x/c diag(g)).
+func sampled(v [][]float64, values []float64, c float64) [][3]float64 {
+	d := len(v)
+	b := make([][]float64, d)
+	for l := range b {
+		b[l] = make([]float64, d)
+		for m := range l + 1 {
+			a := 0.0
+			for i, x := range values {
+				a += x * v[i][l] * v[i][m]
+			}
+			b[l][m], b[m][l] = a*a, a*a
+		}
+	}
+	out := make([][3]float64, d)
+	for i := range d - 1 {
+		g, h := make([]float64, d), make([]float64, d)
+		for l := range d {
+			g[l] = v[i][l] * v[i+1][l]
+			h[l] = (v[i][l]*v[i][l] - v[i+1][l]*v[i+1][l]) / 2
+		}
+		var gg, hh, gh float64
+		for l := range d {
+			bg, bh := dot(b[l], g), dot(b[l], h)
+			gg, hh, gh = gg+g[l]*bg, hh+h[l]*bh, gh+h[l]*bg
+		}
+		x := (values[i] + values[i+1]) / 2
+		out[i] = [3]float64{
+			max(0, 1-4*x/c*dot(g, g)+2*gg/(c*c)), max(0, 1-4*x/c*dot(h, h)+2*hh/(c*c)), -4*x/c*dot(g, h) + 2*gh/(c*c),
+		}
+	}
+	return out
+}
+
+// gap bounds, with probability 0.95, the gap of a double eigenvalue x between i and i+1,
+// squared: of two normal numbers of the variances and the covariance of the noise and of n rows
+// together, the sum of the squares, fitted by a gamma law.
+func (l *learned) gap(i int, x, n float64) float64 {
+	rows := 4 * x * x / n
+	a, b, c := 4*l.pairs[i][i+1]+rows*l.drawn[i][0], 4*l.turned[i]+rows*l.drawn[i][1], rows*l.drawn[i][2]
+	return (a + b) * chiSquared95((a+b)*(a+b)/(a*a+b*b+2*c*c))
 }
 
 // Signs that a column is not like those that the bounds were measured on, in what learning

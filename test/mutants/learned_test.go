@@ -15,7 +15,7 @@ func init() {
 			{"internal/worth/covariance.go", "return a.learned.pairs[i][j]", "return a.s * a.s / 2"},
 		}, in("worth", "TestLearnedNoiseIsUsed"), killer{}},
 		{"learned: equal eigenvalues in one basis alone", 0, []edit{
-			{"internal/worth/covariance.go", "4 * max(a.noise(i, i+1), a.learned.turned[i])", "4 * a.noise(i, i+1)"},
+			{"internal/worth/learned.go", "4*l.turned[i]+rows*l.drawn[i][1]", "4*l.pairs[i][i+1]+rows*l.drawn[i][1]"},
 		}, in("worth", "TestLearnedNoiseIsUsed"), killer{}},
 		{"learned: columns of many zeros are bounded", 0, []edit{
 			{"internal/worth/learned.go", "if each > 0 && z[at*each] > ", "if each > 0 && z[at*each] > 9*"},

@@ -19,8 +19,14 @@ func init() {
 			{"internal/worth/covariance.go", "if e /= top; !(e < 1) {", "if e = min(0.9, e/top); false {"},
 		}, in("worth", "TestPureNoise"), killer{}},
 		{"worth: ties are separated", 0, []edit{
-			{"internal/worth/covariance.go", "return a.mu[i]-a.mu[i+1] > gapQuantile*", "return a.mu[i]-a.mu[i+1] > 0*"},
+			{"internal/worth/covariance.go", "bound := gapQuantile * gapQuantile * 4", "bound := 0 * gapQuantile"},
 		}, in("worth", "TestEqualSpectrumIsNotSeparated"), killer{}},
+		{"worth: ties of correlations are bounded by the mean gap", 0, []edit{
+			{"internal/worth/learned.go", "(a + b) * chiSquared95((a+b)*(a+b)/(a*a+b*b+2*c*c))", "a + b + 0*c"},
+		}, in("worth", "TestTiesOfCorrelations"), killer{}},
+		{"worth: correlations are sampled like a covariance", 0, []edit{
+			{"internal/worth/learned.go", "a, b, c := 4*l.pairs[i][i+1]+rows*l.drawn[i][0], 4*l.turned[i]+rows*l.drawn[i][1], rows*l.drawn[i][2]", "a, b, c := 4*l.pairs[i][i+1]+rows, 4*l.turned[i]+rows, 0.0"},
+		}, in("worth", "TestTiesOfCorrelations"), killer{}},
 		{"worth: an angle is its mean", 0, []edit{
 			{"internal/worth/covariance.go", "mean * chiSquared95(mean*mean/square)", "mean"},
 		}, in("worth", "TestCovarianceBoundsHold"), killer{}},
