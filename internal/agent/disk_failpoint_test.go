@@ -238,7 +238,7 @@ func TestEveryWriteFails(t *testing.T) {
 			}
 		}
 	}
-	// Of a query each once, and each one fsync (TestSyncsOfAQuery): the charge is in the upload's, and
+	// Of a query each once, and one fsync each (TestSyncsOfAQuery): the charge is in the upload's,
 	// the chain's head in whichever comes.
 	for name, want := range map[string]int{"charge": len(d.c.plan.Queries), "upload": len(d.c.plan.Queries), "sign": len(d.c.plan.Queries),
 		"shares": len(d.c.plan.Queries), "final": len(d.c.plan.Queries), "erase": len(d.c.plan.Queries) + 2, "chain": 0} {
