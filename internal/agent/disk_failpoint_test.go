@@ -238,6 +238,20 @@ func TestEveryWriteFails(t *testing.T) {
 			}
 		}
 	}
+	// Of a query each once, and one fsync each (TestSyncsOfAQuery): the charge is in the upload's,
+	// the chain's head in whichever comes.
+	for name, want := range map[string]int{"charge": len(d.c.plan.Queries), "upload": len(d.c.plan.Queries), "sign": len(d.c.plan.Queries),
+		"shares": len(d.c.plan.Queries), "final": len(d.c.plan.Queries), "erase": len(d.c.plan.Queries) + 2, "chain": 0} {
+		n := 0
+		for _, point := range points {
+			if point == failpoint.LedgerPrefix+name+" "+string(failpoint.Before) {
+				n++
+			}
+		}
+		if n != want {
+			t.Errorf("a study of %d queries writes %s %d times, want %d", len(d.c.plan.Queries), name, n, want)
+		}
+	}
 	for at, point := range points {
 		t.Run(strings.ReplaceAll(point, " ", "_"), func(t *testing.T) {
 			d := &diskFault{at: at}

@@ -84,7 +84,7 @@ func init() {
 			{"internal/uplink/uplink.go", "if u.link == l {\n\t\tu.o.Head(m)", "if true {\n\t\tu.o.Head(m)"},
 		}, in("uplink", "TestHeadsInTheirOrder"), killer{}},
 		{"chain: the ledger forgets what it was shown", 0, []edit{
-			{ledgerChain, "if err := put(chainBucket, chainKey(e.Number), ", "if err := b.Put(chainKey(1), "},
+			{ledgerChain, "if err := put(chainBucket, chainKey(e.Number), ", "if err := put(chainBucket, chainKey(1), "},
 		}, in("ledger", "TestChainIsKeptByTheNextWrite"), killer{}},
 		{"chain: a pin keeps what waits", 0, []edit{
 			{ledgerChain, "\t\tl.shown = nil // of the chain that is given up\n", ""},
