@@ -120,7 +120,12 @@ func (t task) run() (o outcome, err error) {
 
 // order is what the coordinator's process is told: to make a join file or, without a name, to run
 // the study.
-type order struct{ Invite string }
+type order struct {
+	Invite string
+	// of BenchmarkApproved: the name of a study to be approved, then to set it up
+	Approve, Dropout string
+	SetUp            bool
+}
 
 // coordinate is the child.
 func (t task) coordinate() error {
@@ -129,9 +134,16 @@ func (t task) coordinate() error {
 	if err := c.Form(); err != nil {
 		return err
 	}
-	return fed.Obey(func(o order) (any, error) {
-		if o.Invite != "" {
+	var a *approval
+	return fed.Obey(func(o order) (_ any, err error) {
+		switch {
+		case o.Invite != "":
 			return c.Invite(o.Invite)
+		case o.Approve != "":
+			a, err = t.approve(c, o)
+			return nil, err
+		case o.SetUp:
+			return a.over(c)
 		}
 		return t.study(c)
 	})

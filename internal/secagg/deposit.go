@@ -61,8 +61,8 @@ func (s *Setup) statement(site int, deposits []byte, tags [][]byte) []byte {
 }
 
 // CheckStatement checks a site's deposits and that they are of keys with the tags in the boxes that
-// the coordinator relayed to it. boxes are those, in the order of Graph.Senders, whose signatures it
-// has checked (CheckBoxes).
+// the coordinator relayed to it. boxes are those, in the order of Graph.Senders. It has checked
+// their signatures (CheckBoxes), which are not checked again.
 func (s *Setup) CheckStatement(site int, deposits, signature []byte, boxes [][]byte) error {
 	if site < 0 || site >= s.cfg.sites() {
 		return configError("site %d of %d", site, s.cfg.sites())

@@ -2,12 +2,13 @@
 
 package mutants
 
-// When a release leaves.
+// When a release leaves, and what is ready before a setup.
 func init() {
 	const (
 		release  = "internal/coordinator/release.go"
 		planTick = "internal/study/noise.go"
 		drawTime = "internal/noise/sigma.go"
+		decision = "internal/agent/decision.go"
 	)
 	tables = append(tables, []mutant{
 		{"tick: releases leave when they are ready", 0, []edit{
@@ -28,5 +29,11 @@ func init() {
 		{"tick: of draws that stay at the sites", 0, []edit{
 			{planTick, "	if p.Honest > 0 {\n		return tick\n	}\n	return tick + a.Sigma", "	return tick + a.Sigma"},
 		}, in("study", "TestOneTick"), killer{}},
+		{"setup: secrets are drawn while others decide", 0, []edit{
+			{decision, "	a.reopened(s.plan.Digest)\n	a.log.Info(\"study approved\"", "	s.newAnnouncement(0)\n	a.reopened(s.plan.Digest)\n	a.log.Info(\"study approved\""},
+		}, in("agent", "TestNothingIsDrawnBeforeTheSetup"), killer{}},
+		{"setup: rows are read at the first query", 0, []edit{
+			{decision, "	a.reopened(s.plan.Digest)\n	a.log.Info(\"study approved\"", "	s.rows.Release()\n	a.reopened(s.plan.Digest)\n	a.log.Info(\"study approved\""},
+		}, in("agent", "TestNothingIsDrawnBeforeTheSetup"), killer{}},
 	})
 }

@@ -1,0 +1,34 @@
+package agent
+
+import (
+	"testing"
+
+	"covey/internal/wire"
+)
+
+// TestNothingIsDrawnBeforeTheSetup: an approval leaves with the site's rows in reach, so that the
+// last one is followed by the setup alone, and with no secret drawn: while others decide, a copy of
+// the site's disk opens no sum that comes.
+func TestNothingIsDrawnBeforeTheSetup(t *testing.T) {
+	c := newStandIn(t, 4, autoPolicy, nil)
+	c.approve()
+	s := c.sites[0]
+	if !s.session(c).rows.Loaded() {
+		t.Error("the rows are not in reach")
+	}
+	drawn := func() bool {
+		t.Helper()
+		_, ok, err := s.session(c).journal.Setup(0, setupSecrets)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ok
+	}
+	if drawn() {
+		t.Error("secrets are on record before anybody asked for an announcement")
+	}
+	want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: c.plan.Digest}})
+	if !drawn() {
+		t.Error("an announcement left without its secrets on record")
+	}
+}
