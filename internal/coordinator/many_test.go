@@ -114,8 +114,8 @@ func (s *story) proposalOf(t *testing.T, n int) []byte {
 	return body
 }
 
-// tell hands the first lines of the story, all of them if most is negative, to a log, as of the n-th
-// study.
+// tell hands the first lines of the story, all of them if most is negative, to a log, as of the
+// n-th study.
 func (s *story) tell(t *testing.T, n, most int, apply func(line []byte)) proposal.Digest {
 	body := s.proposalOf(t, n)
 	digest := proposal.DigestOf(body)
@@ -269,9 +269,9 @@ func TestMany(t *testing.T) {
 	}
 }
 
-// TestListsReadSummaries: of studies that are over a start and every list read summaries alone: they
-// are the same where all the rest is unreadable, byte for byte, and only what shows a study as a
-// whole says so. One study's bytes do not pass for another's, and none is proposed again.
+// TestListsReadSummaries: of studies that are over a start and every list read summaries alone.
+// They are the same where all the rest is unreadable, and only what shows a whole study says so.
+// One study's bytes do not pass for another's, and none is proposed again.
 func TestListsReadSummaries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, all := longLived(t, 3)

@@ -2,7 +2,6 @@ package coordinator
 
 import (
 	"bufio"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,9 +17,8 @@ import (
 	"covey/internal/shelf"
 )
 
-// A snapshot is the length, in 8 bytes, of a JSON object, the object, and behind it what is on the
-// shelf of each study that is over, as they were proposed: a start puts that on a shelf of its own
-// without looking at it.
+// A snapshot is a JSON object (shelf.Write), and behind it what is on the shelf of each study that
+// is over: a start puts that on a shelf of its own without looking at it.
 
 // snapshot is the object.
 type snapshot struct {
@@ -47,25 +45,15 @@ func (m *Machine) Snapshot() (func(io.Writer) error, error) {
 	m.unlock()
 	return func(w io.Writer) error {
 		text, err := m.marshal(s)
-		if err != nil {
-			return err
-		}
-		if _, err := w.Write(binary.BigEndian.AppendUint64(nil, uint64(len(text)))); err != nil {
-			return err
-		}
-		if _, err := w.Write(text); err != nil {
-			return err
+		if err == nil {
+			err = shelf.Write(w, text)
 		}
 		for _, c := range s.Closed {
-			text, err := c.rest.Bytes()
 			if err == nil {
-				_, err = w.Write(text)
-			}
-			if err != nil {
-				return err
+				err = c.rest.Copy(w)
 			}
 		}
-		return nil
+		return err
 	}, nil
 }
 
@@ -106,26 +94,6 @@ func (m *Machine) Restore(from io.Reader) error {
 
 var errSnapshot = errors.New("it does not hang together")
 
-// maxPart bounds what a snapshot says is the length of a part, before it is there.
-const maxPart = 1 << 20
-
-// part reads size bytes.
-func part(from io.Reader, size uint64) ([]byte, error) {
-	if size > 1<<40 {
-		return nil, errSnapshot
-	}
-	b := make([]byte, min(size, maxPart))
-	for at := uint64(0); ; b = append(b, make([]byte, min(size-at, at))...) {
-		n, err := io.ReadFull(from, b[at:])
-		if at += uint64(n); err != nil || at == size {
-			if err == io.EOF && size == 0 {
-				err = nil
-			}
-			return b, err
-		}
-	}
-}
-
 func (m *Machine) read(from io.Reader) (fresh replicated, err error) {
 	on := new(shelf.Shelf)
 	if m.dir != "" {
@@ -134,11 +102,7 @@ func (m *Machine) read(from io.Reader) (fresh replicated, err error) {
 		}
 	}
 	fresh = newReplicated(on)
-	length, err := part(from, 8)
-	if err != nil {
-		return fresh, err
-	}
-	text, err := part(from, binary.BigEndian.Uint64(length))
+	text, err := shelf.Read(from)
 	if err != nil {
 		return fresh, err
 	}
@@ -185,11 +149,9 @@ func (m *Machine) read(from io.Reader) (fresh replicated, err error) {
 		if err := c.check(); err != nil {
 			return fresh, err
 		}
-		text, err := part(from, uint64(c.Size))
-		if err != nil {
+		if c.rest, err = on.Take(from, c.Size); err != nil {
 			return fresh, err
 		}
-		c.rest = on.Put(text)
 		fresh.closed[c.View.Digest] = c
 	}
 	// each is in the order once, and each of the order is there
