@@ -41,6 +41,7 @@ var arrows = map[string][]string{
 	"internal/frame":            {},
 	// The one room of the generated messages.
 	"internal/wire":       {"internal/chain", "internal/frame", "internal/noise", "internal/pki", "internal/proposal", "internal/study", "proto/covey/v1"},
+	"internal/stream":     {"internal/proposal", "internal/wire"},
 	"internal/admission":  {"internal/pki", "internal/wire"},
 	"internal/membership": {"internal/pki", "internal/proposal"},
 	"internal/analysis":   {"internal/proposal", "internal/round", "internal/study", "internal/wire"},
@@ -71,14 +72,18 @@ var arrows = map[string][]string{
 	"internal/doctor":      {"internal/dataset", "internal/enroll", "internal/frame", "internal/answer", "internal/pki", "internal/profile", "internal/sitedata", "internal/siteconfig", "internal/proposal", "internal/study", "internal/wire"},
 	"internal/holding":     {"internal/answer", "internal/clip", "internal/dataset", "internal/proposal", "internal/rowcache", "internal/siteconfig", "internal/sitedata", "internal/study"},
 	"internal/uplink":      {"internal/graph", "internal/egress", "internal/enroll", "internal/failpoint", "internal/pki", "internal/proposal", "internal/proposals", "internal/study", "internal/wire"},
-	"internal/agent":       {"internal/chain", "internal/egress", "internal/enroll", "internal/holding", "internal/uplink", "internal/proposals", "internal/score", "internal/sitedata", "internal/siteconfig", "internal/terms", "internal/result", "internal/proposal", "internal/study", "internal/answer", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/rowcache", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "internal/notify", "internal/wire"},
+	"internal/keyring":     {"internal/ledger", "internal/secagg", "internal/study", "internal/wire"},
+	"internal/agent":       {"internal/aggregate", "internal/chain", "internal/keyring", "internal/egress", "internal/enroll", "internal/holding", "internal/uplink", "internal/proposals", "internal/score", "internal/sitedata", "internal/siteconfig", "internal/terms", "internal/result", "internal/proposal", "internal/study", "internal/answer", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/rowcache", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "internal/notify", "internal/wire"},
+	"internal/control":     {"internal/agent", "internal/chain", "internal/ledger", "internal/proposal", "internal/siteconfig", "internal/sitedata"},
 	"internal/people":      {"internal/pki", "internal/proposal"},
-	"internal/coordinator": {"internal/admission", "internal/analysis", "internal/chain", "internal/membership", "internal/people", "internal/shelf", "internal/result", "internal/proposal", "internal/study", "internal/round", "internal/graph", "internal/secagg", "internal/noise", "internal/pki", "internal/wire"},
+	"internal/aggregate":   {"internal/noise", "internal/secagg", "internal/study"},
+	"internal/coordinator": {"internal/admission", "internal/aggregate", "internal/frame", "internal/stream", "internal/analysis", "internal/chain", "internal/membership", "internal/people", "internal/shelf", "internal/result", "internal/proposal", "internal/study", "internal/round", "internal/graph", "internal/secagg", "internal/noise", "internal/pki", "internal/wire"},
+	"internal/operator":    {"internal/coordinator", "internal/membership", "internal/people", "internal/pki", "internal/proposal", "internal/study"},
 	"internal/dashboard":   {"internal/coordinator", "internal/frame", "internal/people", "internal/round", "internal/sheet", "internal/result", "internal/proposal", "internal/study", "internal/noise", "internal/picture", "internal/pki", "internal/style", "internal/worth"},
 	"internal/sitepage":    {"internal/agent", "internal/doctor", "internal/egress", "internal/frame", "internal/ledger", "internal/pki", "internal/proposal", "internal/siteconfig", "internal/sitedata", "internal/study", "internal/style"},
 	"internal/style":       {},
 	"internal/trace":       {"internal/coordinator", "internal/round", "internal/proposal"},
-	"internal/node":        {"internal/admission", "internal/coordinator", "internal/membership", "internal/notify", "internal/people", "internal/round", "internal/frame", "internal/dashboard", "internal/replica", "internal/pki", "internal/strict", "internal/proposal"},
+	"internal/node":        {"internal/admission", "internal/coordinator", "internal/operator", "internal/membership", "internal/notify", "internal/people", "internal/round", "internal/frame", "internal/dashboard", "internal/replica", "internal/pki", "internal/strict", "internal/proposal"},
 	"test/history":         {"internal/failpoint", "internal/round", "internal/proposal", "internal/study", "internal/secagg", "internal/noise", "proto/covey/v1"},
 	"test/sim":             {"internal/result", "internal/agent", "internal/failpoint", "internal/ledger", "internal/node", "internal/replica", "internal/round", "internal/proposal", "internal/study", "test/fed", "test/history", "test/network", "test/site"},
 	// Writes the tables of the tutorials.
@@ -86,16 +91,16 @@ var arrows = map[string][]string{
 	// Runs a command on a container's first start; the image has no shell.
 	"deploy/image/once": {},
 	"deploy/release":    {},
-	"cmd/agent":         {"cmd/internal/cli", "internal/chain", "internal/sitepage", "internal/agent", "internal/holding", "internal/profile", "internal/sitedata", "internal/doctor", "internal/enroll", "internal/egress", "internal/siteconfig", "internal/frame", "internal/clip", "internal/result", "internal/proposal", "internal/study", "internal/pki", "internal/ledger", "internal/score", "internal/wire", "internal/dataset", "internal/dataset/mariadb", "internal/dataset/parquet", "internal/dataset/postgres", "internal/memory", "internal/noise"},
+	"cmd/agent":         {"cmd/internal/cli", "internal/control", "internal/chain", "internal/sitepage", "internal/agent", "internal/holding", "internal/keyring", "internal/profile", "internal/sitedata", "internal/doctor", "internal/enroll", "internal/egress", "internal/siteconfig", "internal/frame", "internal/clip", "internal/result", "internal/proposal", "internal/study", "internal/pki", "internal/ledger", "internal/score", "internal/wire", "internal/dataset", "internal/dataset/mariadb", "internal/dataset/parquet", "internal/dataset/postgres", "internal/memory", "internal/noise"},
 	"cmd/analyst":       {"cmd/internal/cli", "internal/analyst", "internal/dataset/parquet", "internal/enroll", "internal/frame", "internal/pki", "internal/report", "internal/sheet", "internal/result", "internal/proposal", "internal/study", "internal/wire", "internal/worth"},
 	"cmd/internal/cli":  {"internal/compare", "internal/draft", "internal/frame", "internal/pki", "internal/simulate", "internal/result", "internal/proposal", "internal/study", "internal/worth"},
 	// The demo runs agents in the coordinator's process; nothing else there may.
-	"cmd/coordinator": {"cmd/internal/cli", "internal/coordinator", "internal/membership", "internal/frame", "internal/people", "internal/round", "internal/result", "internal/proposal", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/enroll", "internal/siteconfig", "internal/memory", "internal/simulate", "internal/trace", "internal/worth"},
+	"cmd/coordinator": {"cmd/internal/cli", "internal/coordinator", "internal/operator", "internal/membership", "internal/frame", "internal/people", "internal/round", "internal/result", "internal/proposal", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/enroll", "internal/siteconfig", "internal/memory", "internal/simulate", "internal/trace", "internal/worth"},
 	// A module of its own, which may import the rooms above.
 	"experiments/run":      {"internal/query", "internal/result", "internal/proposal", "internal/study", "internal/answer", "internal/clip", "internal/noise", "internal/simulate"},
 	"experiments/accuracy": {"experiments/run", "internal/noise", "internal/picture", "internal/simulate", "internal/standardize", "internal/result", "internal/proposal", "internal/study", "internal/worth"},
 	// Studies without a network, by the functions of agents and coordinator themselves.
-	"experiments/audit":  {"internal/agent", "internal/clip", "internal/coordinator", "internal/answer", "internal/noise", "internal/round", "internal/secagg", "internal/result", "internal/proposal", "internal/study", "test/parties"},
+	"experiments/audit":  {"internal/aggregate", "internal/clip", "internal/answer", "internal/noise", "internal/secagg", "internal/result", "internal/proposal", "internal/study", "test/parties"},
 	"experiments/timing": {"internal/noise"},
 	// Benchmarks, for which a group of sites runs the protocol alone, and a baseline without masks.
 	"experiments/bench":         {"internal/graph", "internal/noise", "internal/secagg", "internal/wire", "proto/covey/v1", "test/parties"},
@@ -127,10 +132,10 @@ var arrows = map[string][]string{
 const demoOnly = "cmd/coordinator/demo"
 
 // siteOnly are the rooms of a site.
-var siteOnly = []string{"internal/agent", "internal/doctor", "internal/egress", "internal/enroll", "internal/holding", "internal/profile", "internal/proposals", "internal/sitedata", "internal/siteconfig", "internal/sitepage", "internal/terms", "internal/uplink"}
+var siteOnly = []string{"internal/agent", "internal/control", "internal/keyring", "internal/doctor", "internal/egress", "internal/enroll", "internal/holding", "internal/keyring", "internal/profile", "internal/proposals", "internal/sitedata", "internal/siteconfig", "internal/sitepage", "internal/terms", "internal/uplink"}
 
 // pure packages take no context, clock, logger, file or socket.
-var pure = []string{"internal/analysis", "internal/compare", "internal/membership", "internal/query", "internal/clip", "internal/linalg", "internal/noise", "internal/proposal", "internal/result", "internal/secagg", "internal/standardize", "internal/study", "internal/studyfile", "internal/draft", "internal/picture", "internal/round", "internal/worth"}
+var pure = []string{"internal/aggregate", "internal/analysis", "internal/compare", "internal/membership", "internal/query", "internal/clip", "internal/linalg", "internal/noise", "internal/proposal", "internal/result", "internal/secagg", "internal/standardize", "internal/study", "internal/studyfile", "internal/draft", "internal/picture", "internal/round", "internal/worth"}
 
 var impure = []string{"context", "log", "log/slog", "net", "net/http", "os", "io/fs", "path/filepath", "os/exec", "syscall"}
 

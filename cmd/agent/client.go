@@ -8,7 +8,7 @@ import (
 	"net/url"
 
 	shared "covey/cmd/internal/cli"
-	"covey/internal/agent"
+	"covey/internal/control"
 	"covey/internal/siteconfig"
 )
 
@@ -29,7 +29,7 @@ func call(t *terminal, method string, path ...string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	socket, err := agent.SocketPath(config.DataDir())
+	socket, err := control.SocketPath(config.DataDir())
 	if err != nil {
 		return nil, notRunning(&shared.DialError{Server: "agent", Path: config.DataDir(), Err: err})
 	}

@@ -16,6 +16,7 @@ import (
 
 	shared "covey/cmd/internal/cli"
 	"covey/internal/agent"
+	"covey/internal/control"
 	"covey/internal/dataset"
 	"covey/internal/doctor"
 	"covey/internal/egress"
@@ -156,7 +157,7 @@ func (c *runCmd) Run(t *terminal) error {
 	}
 	log := shared.NewLogger(t.Err, c.Log, slog.LevelInfo)
 	memory.Keep().Log(log) // before the keys are read
-	a, err := agent.New(agent.Options{Config: config, Logger: log, Control: true})
+	a, err := agent.New(agent.Options{Config: config, Logger: log, Control: control.Serve})
 	if errors.Is(err, ledger.ErrLocked) {
 		return fmt.Errorf("%s: %w", config.LedgerDir(), err)
 	}

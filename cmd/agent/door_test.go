@@ -12,6 +12,7 @@ import (
 
 	shared "covey/cmd/internal/cli"
 	"covey/internal/agent"
+	"covey/internal/control"
 	"covey/internal/proposal"
 	"covey/internal/siteconfig"
 )
@@ -24,7 +25,7 @@ func TestAnotherStudyIsNotDecided(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, siteconfig.File), []byte("site = \"a\"\ncoordinator = [\"127.0.0.1:1\"]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	socket, err := agent.SocketPath(dir)
+	socket, err := control.SocketPath(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"covey/internal/agent"
+	"covey/internal/control"
 	"covey/internal/proposal"
 	"covey/internal/siteconfig"
 	"covey/test/site"
@@ -39,11 +40,11 @@ func servingRows(t *testing.T, rows string, n int) (dir string, id proposal.Dige
 	check(err)
 	a, err := agent.New(agent.Options{Config: config})
 	check(err)
-	socket, err := agent.SocketPath(dir)
+	socket, err := control.SocketPath(dir)
 	check(err)
 	l, err := net.Listen("unix", socket)
 	check(err)
-	server := &http.Server{Handler: a.Control()}
+	server := &http.Server{Handler: control.Handler(a)}
 	go server.Serve(l) // ends with Close
 	t.Cleanup(func() { server.Close(); a.Close() })
 	return dir, id

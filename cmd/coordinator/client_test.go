@@ -11,6 +11,7 @@ import (
 	shared "covey/cmd/internal/cli"
 	"covey/internal/coordinator"
 	"covey/internal/node"
+	"covey/internal/operator"
 )
 
 // serveSocket returns a data folder on whose operator's socket a handler answers.
@@ -42,11 +43,11 @@ func TestMomentWithoutLeader(t *testing.T) {
 		calls[r.URL.Path]++
 		switch {
 		case r.URL.Path == "/unsure":
-			coordinator.Reply(w, nil, errors.Join(coordinator.ErrNotLeader, errors.New("whether it was taken is not known")))
+			operator.Reply(w, nil, errors.Join(coordinator.ErrNotLeader, errors.New("whether it was taken is not known")))
 		case calls[r.URL.Path] < 3:
-			coordinator.Reply(w, nil, coordinator.ErrNotLeader)
+			operator.Reply(w, nil, coordinator.ErrNotLeader)
 		default:
-			coordinator.Reply(w, struct{}{}, nil)
+			operator.Reply(w, struct{}{}, nil)
 		}
 	})
 	c, err := (&terminal{&shared.Terminal{Ctx: t.Context()}, dir}).client()

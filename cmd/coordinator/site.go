@@ -14,6 +14,7 @@ import (
 	"covey/internal/coordinator"
 	"covey/internal/frame"
 	"covey/internal/membership"
+	"covey/internal/operator"
 	"covey/internal/pki"
 	"covey/internal/round"
 )
@@ -53,7 +54,7 @@ func (h holders) invite(s *terminal, name string, c inviteFlags) error {
 		return err
 	}
 	if c.Withdraw {
-		var r coordinator.WithdrawReply
+		var r operator.WithdrawReply
 		if err := client.do("POST", h.path+"/"+url.PathEscape(name)+"/withdraw", nil, &r); err != nil {
 			return err
 		}
@@ -67,7 +68,7 @@ func (h holders) invite(s *terminal, name string, c inviteFlags) error {
 	if err := oneStdout(s, out); err != nil {
 		return err
 	}
-	text, err := client.saveJoin(h.path+"/invite", coordinator.InviteRequest{Name: name, Valid: proposal.Duration(c.Valid), Again: c.Again}, out)
+	text, err := client.saveJoin(h.path+"/invite", operator.InviteRequest{Name: name, Valid: proposal.Duration(c.Valid), Again: c.Again}, out)
 	if err != nil {
 		return err
 	}
@@ -91,7 +92,7 @@ func (h holders) invite(s *terminal, name string, c inviteFlags) error {
 }
 
 // revoke ends a membership and returns the studies that it concerns.
-func (h holders) revoke(s *terminal, name string) (r coordinator.RevokeReply, err error) {
+func (h holders) revoke(s *terminal, name string) (r operator.RevokeReply, err error) {
 	client, err := s.client()
 	if err != nil {
 		return r, err

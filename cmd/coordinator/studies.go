@@ -15,6 +15,7 @@ import (
 	shared "covey/cmd/internal/cli"
 	"covey/internal/coordinator"
 	"covey/internal/frame"
+	"covey/internal/operator"
 	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/round"
@@ -44,7 +45,7 @@ func (c *validateCmd) Run(s *terminal) error {
 		if err != nil {
 			return nil, shared.Bad("the file is in order, but a plan needs the sites' counts: give --units (such as --units 1610,4906,12082, one count a site), or --data of a running coordinator")
 		}
-		var r coordinator.CreateReply
+		var r operator.CreateReply
 		err = client.do("POST", "/v1/plan", text, &r)
 		return r.Plan, err
 	})
@@ -66,7 +67,7 @@ func (c *createCmd) Run(s *terminal) error {
 	if err != nil {
 		return err
 	}
-	var r coordinator.CreateReply
+	var r operator.CreateReply
 	if err := client.do("POST", "/v1/studies", text, &r); err != nil {
 		return shared.InFile(c.File, err)
 	}
@@ -95,7 +96,7 @@ func (c *createCmd) proposal(client *client, id proposal.Digest) (proposal.Propo
 
 // again warns of studies that are most often the same one, proposed twice: those of the same name
 // that are not over, and those that asked the same and are completed.
-func (c *createCmd) again(client *client, r coordinator.CreateReply) []string {
+func (c *createCmd) again(client *client, r operator.CreateReply) []string {
 	var views []coordinator.View
 	if err := client.do("GET", "/v1/studies", nil, &views); err != nil {
 		return nil // it is proposed all the same
@@ -331,7 +332,7 @@ func (c *abortCmd) Run(s *terminal) error {
 	if err := client.do("GET", c.path(""), nil, &v); err != nil {
 		return err
 	}
-	var ended coordinator.AbortReply
+	var ended operator.AbortReply
 	if err := client.do("POST", "/v1/studies/"+v.Digest.String()+"/abort", nil, &ended); err != nil {
 		return err
 	}

@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"math"
 
-	"covey/internal/agent"
+	"covey/internal/aggregate"
 	"covey/internal/answer"
-	"covey/internal/coordinator"
-	"covey/internal/round"
 	"covey/internal/secagg"
 	"covey/internal/study"
 	"covey/test/parties"
@@ -170,7 +168,7 @@ func (f *federation) query(world int, ask study.Ask) (answered, error) {
 		if i == corrupt && (p.Honest > 0 || f.scene.edge) {
 			sent, err = f.lies(i, ask, q, u, sums[i], offset, own, held)
 		} else {
-			sent, err = agent.Upload(p, f.Setup, i, ask, q, sums[i], own, held)
+			sent, err = aggregate.Upload(p, f.Setup, i, ask, q, sums[i], own, held)
 		}
 		if err != nil {
 			return a, err
@@ -252,7 +250,7 @@ func (f *federation) open(ask study.Ask, q secagg.Query, u secagg.Survivors, tot
 			return study.Release{}, err
 		}
 	}
-	return coordinator.Release(f.plan, round.Open{Ask: ask, Survivors: u}, q, total, opening)
+	return aggregate.Release(f.plan, ask, u, q, total, opening, func() {})
 }
 
 // shares are site i's. Certificates are signed and checked in a setup's first study alone: what is

@@ -3,7 +3,7 @@
 // is claimed (docs/experiments.md, "The audit").
 //
 // A run is a whole study without a network: local sums, masks, noise, opening and outputs are those
-// of agents and coordinator (agent.Upload, coordinator.Release).
+// of agents and coordinators (internal/aggregate).
 package main
 
 import (

@@ -3,7 +3,10 @@
 // and the meter of HTTP/2 frames behind it. It knows nothing of studies.
 package admission
 
-import "time"
+import (
+	"sync"
+	"time"
+)
 
 // Bucket is a token bucket: what may be done at once, and how fast that comes back. It may go into
 // debt, which is time to wait. The zero bucket is empty. It is not safe for use by several
@@ -49,4 +52,20 @@ func (b *Bucket) Queue(now time.Time, most time.Duration) (time.Duration, bool) 
 		return 0, false
 	}
 	return wait, true
+}
+
+// Pace is a bucket for use by several goroutines.
+type Pace struct {
+	mu     sync.Mutex
+	bucket Bucket
+}
+
+// NewPace returns a full one.
+func NewPace(rate, burst float64) *Pace { return &Pace{bucket: NewBucket(rate, burst)} }
+
+// Spend is [Bucket.Spend].
+func (p *Pace) Spend(now time.Time, cost float64) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.bucket.Spend(now, cost)
 }

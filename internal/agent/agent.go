@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,8 +34,9 @@ type Options struct {
 	Logger *slog.Logger
 	// Now is the wall clock, for approvals and certificates; time.Now if nil.
 	Now func() time.Time
-	// Control serves the operator's socket while Run runs.
-	Control bool
+	// Control opens the operator's socket, and what it returns serves it until ctx ends; there is
+	// none if nil. Run waits for it.
+	Control func(ctx context.Context, a *Agent) (served func() error, err error)
 	// DialOptions come after the agent's own.
 	DialOptions []grpc.DialOption
 }
@@ -48,7 +48,7 @@ type Agent struct {
 	current     atomic.Pointer[siteconfig.Config] // all else (Reload)
 	log         *slog.Logger
 	now         func() time.Time
-	control     bool
+	control     func(context.Context, *Agent) (func() error, error)
 	dialOptions []grpc.DialOption
 
 	site     *pki.Holder
@@ -177,10 +177,16 @@ func (a *Agent) Run(ctx context.Context) error {
 	a.mu.Lock()
 	a.stop = cancel
 	a.mu.Unlock()
-	if a.control {
-		if err := a.serveControl(ctx); err != nil {
+	if a.control != nil {
+		served, err := a.control(ctx, a)
+		if err != nil {
 			return err
 		}
+		a.work.Go(func() {
+			if err := served(); err != nil {
+				a.log.Error("the control socket closed", "error", err)
+			}
+		})
 	}
 	notifier, err := a.notifier()
 	if err != nil {
@@ -190,6 +196,12 @@ func (a *Agent) Run(ctx context.Context) error {
 	a.work.Go(func() { a.lapses(ctx) })
 	return a.uplink.Stay(ctx)
 }
+
+// Dir is the data directory.
+func (a *Agent) Dir() string { return a.config.DataDir() }
+
+// Err is nil until the ledger failed.
+func (a *Agent) Err() error { return a.ledger.Err() }
 
 // Close releases the data directory. An agent that runs is ended by its context.
 func (a *Agent) Close() error {
@@ -348,24 +360,4 @@ func (a *Agent) strange(r wire.Message, code study.Code) wire.Message {
 // standing is the ledger's line on a study.
 func (a *Agent) standing(id proposal.Digest) (ledger.StudyEntry, bool) {
 	return a.ledger.Study(id)
-}
-
-// maxMatches bounds how many studies an UnknownStudyError names.
-const maxMatches = 5
-
-// UnknownStudyError is a reference that names no study here, or several.
-type UnknownStudyError struct {
-	Ref     string
-	Matches []proposal.Digest // the newest first
-}
-
-func (e *UnknownStudyError) Error() string {
-	if len(e.Matches) == 0 {
-		return fmt.Sprintf("no study %.80q", e.Ref)
-	}
-	var newest []string
-	for _, d := range e.Matches[:min(len(e.Matches), maxMatches)] {
-		newest = append(newest, d.String()[:12])
-	}
-	return fmt.Sprintf("%d studies match %.80q; give the digest of one, such as %s", len(e.Matches), e.Ref, strings.Join(newest, ", "))
 }

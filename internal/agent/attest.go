@@ -17,7 +17,7 @@ import (
 // draft is filled with the releases, certificates and confirmations that this site holds itself, so
 // that a result of others gets no signature. One result of a study, ever.
 func (s *session) attest(r wire.Attest) wire.Message {
-	if ready, err := s.ready(); err != nil {
+	if ready, err := s.ring.Ready(); err != nil {
 		return refuse(r, s.store(err))
 	} else if !ready {
 		return refuse(r, study.CodeOutOfOrder)
@@ -27,7 +27,7 @@ func (s *session) attest(r wire.Attest) wire.Message {
 	case errors.Is(err, errForked):
 		return refuse(r, study.CodeForked)
 	case err != nil:
-		return refuse(r, s.internal(err))
+		return refuse(r, s.ring.Internal(err))
 	case h.course.End != "" || h.course.Query < len(s.plan.Queries):
 		no := refuse(r, study.CodeOutOfOrder)
 		no.Lacks = 1 + h.releases // a coordinator tells the next one
@@ -60,7 +60,7 @@ var errOffChain = errors.New("the head of the chain in the result is not the one
 // whole returns the result of a draft with what this site holds: of the setup that it confirmed, of
 // the releases that it followed.
 func (s *session) whole(r wire.Attest, queries []int) (*result.Result, error) {
-	confirmations, err := s.storedList(s.attempt, setupConfirmed)
+	confirmations, err := s.ring.Confirmations()
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (s *session) whole(r wire.Attest, queries []int) (*result.Result, error) {
 		e.Certificates = append(e.Certificates, held.Certificate)
 	}
 	whole, err := result.Draft(r.Draft).Whole(s.body, signed, e)
-	if err == nil && (whole.Transcript != s.setup.Transcript() || whole.Attempt != s.attempt) {
+	if err == nil && (whole.Transcript != s.ring.Setup.Transcript() || whole.Attempt != s.ring.Attempt) {
 		err = &result.VerifyError{What: "transcript", Query: -1, Reason: "is of another setup than this site confirmed"}
 	}
 	return whole, err
@@ -102,7 +102,7 @@ func (s *session) unattested(r wire.Attest, err error) wire.Message {
 	if s.agent.ledger.Err() != nil {
 		return refuse(r, s.store(err))
 	}
-	return refuse(r, s.internal(err))
+	return refuse(r, s.ring.Internal(err))
 }
 
 // attested answers who asks for the signature of a study that is over here: with the one on record,
@@ -114,24 +114,6 @@ func (a *Agent) attested(r wire.Attest) (wire.Message, bool) {
 		return refuse(r, study.CodeSecondResult), true
 	}
 	return wire.Attestation{Header: r.Header, Signature: signature}, err == nil
-}
-
-// witness returns the setup that certificates are of: that which all confirmed, or, before this
-// site was told so, that which it confirmed itself. Nil if it has confirmed none.
-func (s *session) witness() (*secagg.Setup, uint32, error) {
-	if ready, err := s.ready(); err != nil || ready {
-		return s.setup, s.attempt, err
-	}
-	for k := range uint32(maxAttempts) {
-		if _, ok, err := s.journal.Setup(k, setupConfirmation); err != nil || ok {
-			setup, ok, err := s.verified(k)
-			if err == nil && !ok {
-				err = errSecretsGone
-			}
-			return setup, k, err
-		}
-	}
-	return nil, 0, nil
 }
 
 // certified checks the certificate of a release: that the sites signed its survivors. Of the open

@@ -17,7 +17,9 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"covey/internal/keyring"
 	"covey/internal/proposal"
+	"covey/internal/secagg"
 	"covey/internal/study"
 	"covey/internal/wire"
 )
@@ -102,7 +104,7 @@ func TestBadRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	want[wire.Decision](s, wire.Proposal{Body: second})
-	control := s.agent.Control()
+	control := Handler(s.agent)
 	count := 0
 	for _, r := range []struct {
 		method, path, says string
@@ -131,7 +133,7 @@ func TestBadRequests(t *testing.T) {
 		if w.Code != r.status || !strings.Contains(w.Body.String(), r.says) {
 			t.Errorf("%s %.40s: %d %s, want %d %q", r.method, r.path, w.Code, w.Body, r.status, r.says)
 		}
-		var said ErrorReply
+		var said failure
 		if r.status == 400 && (json.Unmarshal(w.Body.Bytes(), &said) != nil || !said.Bad || said.Error == "" || len(said.Error) > 500) {
 			t.Errorf("%s %.40s: %s", r.method, r.path, w.Body)
 		}
@@ -179,7 +181,7 @@ func TestBadMessages(t *testing.T) {
 	c.approve()
 	refusesAll("approved", map[string]badMessage{
 		"another study":          {wire.Announce{Header: wire.Header{Study: other}}, study.CodeUnknownStudy},
-		"attempt beyond":         {wire.Announce{Header: wire.Header{Study: id, Attempt: maxAttempts}}, study.CodeOutOfOrder},
+		"attempt beyond":         {wire.Announce{Header: wire.Header{Study: id, Attempt: keyring.MaxAttempts}}, study.CodeOutOfOrder},
 		"attempt of all bits":    {wire.Announce{Header: wire.Header{Study: id, Attempt: math.MaxUint32}}, study.CodeOutOfOrder},
 		"boxes before keys":      {wire.Deal{Header: wire.Header{Study: id}, Announcements: make([][]byte, 5)}, study.CodeOutOfOrder},
 		"confirm before boxes":   {wire.Confirm{Header: wire.Header{Study: id}, Boxes: make([][]byte, 5)}, study.CodeOutOfOrder},
@@ -250,7 +252,7 @@ func TestBadMessages(t *testing.T) {
 		"tags of another":    {wire.Recall{Header: wire.Header{Study: id, Attempt: 1}}, study.CodeOutOfOrder},
 	})
 	var err error
-	if c.setup, _, err = s.session(c).verified(0); err != nil {
+	if c.setup, err = secagg.Verify(s.session(c).config(0), c.all); err != nil {
 		t.Fatal(err)
 	}
 	c.confirm()

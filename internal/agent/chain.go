@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bytes"
 	"crypto/ed25519"
 	"errors"
 	"sync"
@@ -227,15 +226,4 @@ func acceptable(why error) bool {
 	_, fork := errors.AsType[*chain.ForkError](why)
 	_, behind := errors.AsType[*chain.BehindError](why)
 	return fork || behind
-}
-
-// parseHead reads the head that the operator names.
-func parseHead(text string) (l chain.Link, err error) {
-	if _, after, ok := bytes.Cut([]byte(text), []byte{':'}); ok { // as it is printed, with its number
-		text = string(after)
-	}
-	if err := l.UnmarshalText([]byte(text)); err != nil {
-		return l, &ChainError{err.Error()}
-	}
-	return l, nil
 }

@@ -273,7 +273,7 @@ func TestAcceptChain(t *testing.T) {
 	kept := s.chain.Head()
 	other := logWith(c, 9)
 	other.Append(chain.Step{4})
-	control := s.agent.Control()
+	control := Handler(s.agent)
 	call := func(method, path string, code int, into any) {
 		t.Helper()
 		w := httptest.NewRecorder()
@@ -285,7 +285,7 @@ func TestAcceptChain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var no ErrorReply
+	var no failure
 	accept := "/v1/chain/accept/"
 	call("POST", accept+s.chain.Head().Link.String(), http.StatusBadRequest, &no) // it is in order
 	for _, base := range []uint64{0, kept.Number} {

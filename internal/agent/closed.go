@@ -40,7 +40,7 @@ func (a *Agent) reopened(id proposal.Digest) {
 	}
 }
 
-// ClosedError is a decision about a study that is over here. It is also an *UnknownStudyError:
+// ClosedError is a decision about a study that is over here. It is also a *proposal.UnknownError:
 // nothing can be decided.
 type ClosedError struct {
 	Study proposal.Digest
@@ -52,15 +52,15 @@ func (e *ClosedError) Error() string {
 	return "study " + e.Study.String()[:12] + " is over here: " + e.State + " (" + string(e.Code) + "); \"agent study show\" says why"
 }
 
-// Unwrap returns the *UnknownStudyError.
-func (e *ClosedError) Unwrap() error { return &UnknownStudyError{Ref: e.Study.String()} }
+// Unwrap returns the *proposal.UnknownError.
+func (e *ClosedError) Unwrap() error { return &proposal.UnknownError{Ref: e.Study.String()} }
 
 // unknown is the error for a study that is neither pending nor on the ledger.
 func (a *Agent) unknown(id proposal.Digest) error {
 	if one, ok := a.past.Get(id); ok {
 		return &ClosedError{id, one.State, one.Code}
 	}
-	return &UnknownStudyError{Ref: id.String()}
+	return &proposal.UnknownError{Ref: id.String()}
 }
 
 // shown makes what is needed to show the proposal of a study that is over, nil if it is not kept: a

@@ -92,7 +92,7 @@ func TestBadBoxIsProven(t *testing.T) {
 		t.Errorf("site %d is guilty, %v", guilty, err)
 	}
 	for range 2 {
-		on, ok, err := s.session(c).journal.Setup(0, setupClosed)
+		on, ok, err := s.session(c).journal.Setup(0, ledger.SetupClosed)
 		if err != nil || !ok || !bytes.HasSuffix(on, no.Evidence) {
 			t.Errorf("on record: %d bytes, %v", len(on), err)
 		}
@@ -104,7 +104,7 @@ func TestBadBoxIsProven(t *testing.T) {
 		if again.Culprit != 3 {
 			t.Errorf("culprit %d", again.Culprit)
 		}
-		if _, ok, _ := s.session(c).journal.Setup(0, setupConfirmation); ok {
+		if _, ok, _ := s.session(c).journal.Setup(0, ledger.SetupConfirmation); ok {
 			t.Fatal("it is confirmed, and its boxes can be opened by others")
 		}
 		refused(s, wire.Confirmed{Header: h, Signatures: make([][]byte, 5)}, study.CodeOutOfOrder)
@@ -128,7 +128,7 @@ func TestClosedIsOnRecordFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = c.setup.Receive(0, sec, s.agent.identity, bad, nil)
-	no, ok := sess.close(wire.Confirm{Header: h, Boxes: bad}, c.setup, sec, mustErr[*secagg.SiteError](t, err)).(wire.Refusal)
+	no, ok := sess.ring.EndAttempt(wire.Confirm{Header: h, Boxes: bad}, c.setup, sec, mustErr[*secagg.SiteError](t, err)).(wire.Refusal)
 	if !ok || no.Evidence != nil || no.Code != study.CodeStore {
 		t.Errorf("%q with %d bytes of evidence", no.Code, len(no.Evidence))
 	}
@@ -205,4 +205,20 @@ func TestRecall(t *testing.T) {
 	whole.approve()
 	whole.prepare(0)
 	refused(whole.sites[0], wire.Recall{Header: wire.Header{Study: whole.plan.Digest}}, study.CodeOutOfOrder)
+}
+
+// config is what an attempt of the study's setup binds.
+func (s *session) config(attempt uint32) secagg.Config {
+	c, _ := s.plan.Setup(attempt).Checked()
+	return c
+}
+
+// secrets are an attempt's, from the ledger.
+func (s *session) secrets(attempt uint32) (secagg.Secrets, bool, error) {
+	raw, ok, err := s.journal.Setup(attempt, ledger.SetupSecrets)
+	if err != nil || !ok {
+		return secagg.Secrets{}, false, err
+	}
+	sec, err := secagg.UnmarshalSecrets(raw)
+	return sec, err == nil, err
 }

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"covey/internal/egress"
@@ -20,12 +19,25 @@ import (
 	"covey/test/port"
 )
 
+// Of internal/control, which only the tests outside this package can import.
+var (
+	Serve      func(context.Context, *Agent) (func() error, error)
+	Handler    func(*Agent) http.Handler
+	SocketPath func(dir string) (string, error)
+)
+
+// failure is the socket's answer to what fails.
+type failure struct {
+	Error string
+	Bad   bool `json:"bad_input"`
+}
+
 // TestOperator decides over the socket and checks that the word reaches the
 // coordinator on the open link.
 func TestOperator(t *testing.T) {
 	s := port.New(t)
 	config, dir := joined(t, s)
-	a, err := New(Options{Config: config, Control: true})
+	a, err := New(Options{Config: config, Control: Serve})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +79,7 @@ func TestOperator(t *testing.T) {
 	if masked := detail.Plan.Queries[0].Bytes; uploads < masked+32 || uploads > masked+50 {
 		t.Errorf("%d bytes of uploads shown, the plan has %d masked", uploads, masked)
 	}
-	call("POST", "/v1/studies/none/approve", http.StatusBadRequest, &ErrorReply{})
+	call("POST", "/v1/studies/none/approve", http.StatusBadRequest, &failure{})
 	call("POST", "/v1/studies/"+id.String()+"/approve", http.StatusOK, &detail)
 	if detail.State != string(ledger.Approved) || detail.By != "operator" || detail.Budget.ReservedRho != 0 {
 		t.Errorf("after approval: %+v, budget %+v", detail.StudyView, detail.Budget)
@@ -98,7 +110,7 @@ func TestOperator(t *testing.T) {
 	if d := l.Receive(t).GetDecision(); d.GetCode() != covey.Code_CODE_WITHDRAWN || d.GetVerdict() != covey.Verdict_VERDICT_REJECTED {
 		t.Errorf("after leaving: %v", d)
 	}
-	call("POST", "/v1/studies/"+id.String()+"/approve", http.StatusBadRequest, &ErrorReply{})
+	call("POST", "/v1/studies/"+id.String()+"/approve", http.StatusBadRequest, &failure{})
 	var out egress.Reply
 	call("GET", "/v1/egress", http.StatusOK, &out)
 	if len(out.Studies) != 1 || out.Studies[0].Sent["decision"].Messages != 3 {
@@ -154,33 +166,5 @@ func operator(ctx context.Context, t *testing.T, socket string) func(method, pat
 		if err := json.NewDecoder(got.Body).Decode(into); err != nil {
 			t.Error(err)
 		}
-	}
-}
-
-// TestLongSocketPath puts the data directory where no socket fits.
-func TestLongSocketPath(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), strings.Repeat("d", 120))
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	l, err := listen(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	path, err := SocketPath(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.Remove(filepath.Dir(path))
-	if path != l.Addr().String() || strings.HasPrefix(path, dir) {
-		t.Errorf("socket %q, the agent listens on %q", path, l.Addr())
-	}
-	if info, err := os.Stat(filepath.Dir(path)); err != nil || info.Mode().Perm() != 0o700 {
-		t.Errorf("its directory: %v, %v, want mode 0700", info, err)
-	}
-	t.Setenv("TMPDIR", dir)
-	if _, err := listen(dir); err == nil || !strings.Contains(err.Error(), "103 bytes") {
-		t.Errorf("with a temporary directory as long: %v", err)
 	}
 }

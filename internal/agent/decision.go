@@ -308,7 +308,7 @@ func capOf(p siteconfig.Population, used ledger.Population, gdp bool) (rho float
 
 // Approve records the operator's approval of a proposal that was offered, and
 // tells the coordinator. Approving what is approved changes nothing. The error
-// is an *UnknownStudyError, a *DataError, or the ledger's *BudgetError or
+// is a *proposal.UnknownError, a *DataError, or the ledger's *BudgetError or
 // *StateError.
 func (a *Agent) Approve(id proposal.Digest) error {
 	s, code := a.session(id)

@@ -22,7 +22,7 @@ func TestAttackNameIsADigest(t *testing.T) {
 	say := func(word, verb string) int {
 		t.Helper()
 		w := httptest.NewRecorder()
-		s.agent.Control().ServeHTTP(w, httptest.NewRequest("POST", "/v1/studies/"+word+"/"+verb, nil))
+		Handler(s.agent).ServeHTTP(w, httptest.NewRequest("POST", "/v1/studies/"+word+"/"+verb, nil))
 		return w.Code
 	}
 	if d := want[wire.Decision](s, wire.Proposal{Body: c.body}); d.Verdict != study.VerdictPending {

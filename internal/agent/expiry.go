@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"covey/internal/keyring"
 	"covey/internal/ledger"
 	"covey/internal/proposal"
 	"covey/internal/study"
@@ -56,7 +57,7 @@ func (s *session) lapse(why error) wire.Message {
 	id, a := s.plan.Digest, s.agent
 	log := a.log.With("study", id, "name", s.plan.Proposal.Spec.Name)
 	if approval, ok := a.ledger.Approved(id); ok {
-		begun, err := a.begun(id)
+		begun, err := keyring.Begun(a.ledger.Journal(id))
 		if err != nil {
 			a.failed(err)
 			return nil

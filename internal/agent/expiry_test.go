@@ -105,7 +105,7 @@ func TestExpiryBeforeTheFirstSum(t *testing.T) {
 			if c.expires == "" {
 				until = testNow.Add(unbegun)
 			}
-			if v := s.agent.view(id); (v.Expires == nil) != (c.code == "") || v.Expires != nil && !v.Expires.Equal(until) {
+			if v := s.agent.View(id); (v.Expires == nil) != (c.code == "") || v.Expires != nil && !v.Expires.Equal(until) {
 				t.Errorf("before: it expires at %v", v.Expires)
 			}
 			now = until.Add(-time.Second)

@@ -34,7 +34,7 @@ func (s *session) follow() (*history, error) {
 			return h, err
 		}
 		// A result that came before those it follows was not compared with them.
-		if err := s.plan.CheckCourse(h.course, release.Ask(s.attempt)); err != nil {
+		if err := s.plan.CheckCourse(h.course, release.Ask(s.ring.Attempt)); err != nil {
 			return h, errors.Join(errForked, err)
 		}
 		var earlier []study.Release
@@ -90,7 +90,7 @@ func (s *session) lawful(r wire.Query, ask study.Ask) (wire.Refusal, bool) {
 		log.Error("the results on record are of two histories; this site answers no query of the study", "error", err)
 		return refuse(r, study.CodeForked), false
 	case err != nil:
-		return refuse(r, s.internal(err)), false
+		return refuse(r, s.ring.Internal(err)), false
 	case ask.Query != h.course.Query:
 		no := refuse(r, study.CodeOutOfOrder)
 		no.Lacks = 1 + h.releases // a coordinator tells the next one
@@ -118,5 +118,5 @@ func (s *session) succeeds(release study.Release, encoded []byte) error {
 	if err != nil || release.Query != h.course.Query {
 		return err
 	}
-	return s.plan.CheckCourse(h.course, release.Ask(s.attempt))
+	return s.plan.CheckCourse(h.course, release.Ask(s.ring.Attempt))
 }

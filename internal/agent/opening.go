@@ -3,6 +3,7 @@ package agent
 import (
 	"slices"
 
+	"covey/internal/ledger"
 	"covey/internal/secagg"
 	"covey/internal/study"
 	"covey/internal/wire"
@@ -20,17 +21,17 @@ func (s *session) prove(r wire.Prove) wire.Message {
 	if no != nil {
 		return no
 	}
-	public, ok, err := s.journal.Setup(s.attempt, setupPublic)
+	public, ok, err := s.journal.Setup(s.ring.Attempt, ledger.SetupPublic)
 	if err != nil || !ok {
 		return refuse(r, s.store(err))
 	}
 	dealer := r.Dealer - 1
-	if _, _, ok := s.setup.Graph().Find(s.self, dealer); !ok {
+	if _, _, ok := s.ring.Setup.Graph().Find(s.self, dealer); !ok {
 		return refuse(r, study.CodeOutOfOrder)
 	}
-	proof, err := s.setup.Proof(s.self, dealer, s.open.query, u, public)
+	proof, err := s.ring.Setup.Proof(s.self, dealer, s.open.query, u, public)
 	if err != nil {
-		return refuse(r, s.internal(err))
+		return refuse(r, s.ring.Internal(err))
 	}
 	return wire.Proof{Header: r.Header, Dealer: r.Dealer, Proof: proof}
 }
@@ -44,16 +45,16 @@ func (s *session) keys(r wire.Keys) wire.Message {
 	if no != nil {
 		return no
 	}
-	if s.setup.Config().Whole() || !slices.Contains(u, s.self) {
+	if s.ring.Setup.Config().Whole() || !slices.Contains(u, s.self) {
 		return refuse(r, study.CodeOutOfOrder)
 	}
-	own, held, err := s.slot(r.Slot)
+	own, held, err := s.ring.Slot(r.Slot)
 	if err != nil {
 		return s.forbidden(r, err)
 	}
-	keys, err := s.setup.Keys(s.self, own, held, s.open.query, u)
+	keys, err := s.ring.Setup.Keys(s.self, own, held, s.open.query, u)
 	if err != nil {
-		return refuse(r, s.internal(err))
+		return refuse(r, s.ring.Internal(err))
 	}
 	return wire.PairKeys{Header: r.Header, Keys: keys}
 }
@@ -69,7 +70,7 @@ func (s *session) shared(r wire.Message, survivors []int) (secagg.Survivors, wir
 		return nil, refuse(r, study.CodeOutOfOrder)
 	}
 	u := secagg.Survivors(survivors)
-	if s.setup.Graph().Acceptable(u) != nil {
+	if s.ring.Setup.Graph().Acceptable(u) != nil {
 		return nil, refuse(r, study.CodeTooFewSurvivors)
 	}
 	if err := s.journal.Shared(at.Query, at.Slot, s.open.query.Context, u.Bytes()); err != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"covey/internal/ledger"
+	"covey/internal/proposal"
 	"covey/internal/sitedata"
 	"covey/internal/study"
 	"covey/internal/wire"
@@ -56,7 +57,7 @@ func TestPendingEnds(t *testing.T) {
 		t.Errorf("studies %+v, %v", all, err)
 	}
 	mustErr[*ClosedError](t, s.agent.Approve(c.plan.Digest))
-	mustErr[*UnknownStudyError](t, s.agent.Approve(c.plan.Digest))
+	mustErr[*proposal.UnknownError](t, s.agent.Approve(c.plan.Digest))
 }
 
 // TestApprovalReadsTheRowsAgain checks that what is pinned is what is there when

@@ -21,7 +21,7 @@ func TestShareIsThePlans(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	own, _, err := c.sites[0].session(c).slot(0)
+	own, _, err := c.sites[0].session(c).ring.Slot(0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 
+	"covey/internal/aggregate"
 	"covey/internal/clip"
 	"covey/internal/holding"
 	"covey/internal/ledger"
@@ -29,7 +30,7 @@ func (s *session) upload(r wire.Query, approval ledger.Approval) wire.Message {
 	if no, ok := s.agent.finalRefusal(r); ok {
 		return no
 	}
-	if ready, err := s.ready(); err != nil {
+	if ready, err := s.ring.Ready(); err != nil {
 		return refuse(r, s.store(err))
 	} else if !ready {
 		return refuse(r, study.CodeOutOfOrder)
@@ -39,13 +40,13 @@ func (s *session) upload(r wire.Query, approval ledger.Approval) wire.Message {
 		s.agent.log.Error("a query does not fit the approved plan", "study", s.plan.Digest, "error", err)
 		return refuse(r, study.CodePlanMismatch)
 	}
-	if ask.Attempt != s.attempt {
+	if ask.Attempt != s.ring.Attempt {
 		return refuse(r, study.CodePlanMismatch)
 	}
 	if no, ok := s.lawful(r, ask); !ok {
 		return no
 	}
-	open := &openQuery{ask: ask, query: s.plan.Summed(s.setup.Transcript(), ask)}
+	open := &openQuery{ask: ask, query: s.plan.Summed(s.ring.Setup.Transcript(), ask)}
 	// A file that changed is no charge. An upload on record is sent even so: it
 	// was made of the approved rows.
 	data := s.pinned(approval)
@@ -105,7 +106,7 @@ func (s *session) upload(r wire.Query, approval ledger.Approval) wire.Message {
 // masked computes the exact sum over this site's rows and hides it under the slot's masks.
 func (s *session) masked(open *openQuery) ([]byte, error) {
 	ask := open.ask
-	own, held, err := s.slot(ask.Slot)
+	own, held, err := s.ring.Slot(ask.Slot)
 	if err != nil {
 		return nil, err
 	}
@@ -113,59 +114,7 @@ func (s *session) masked(open *openQuery) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.hidden(open, sum, own, held)
-}
-
-// hidden is what leaves of an exact sum: values, with this site's share of the noise or followed by
-// the lanes that key it, under the slot's masks, in the ring's width.
-func (s *session) hidden(open *openQuery, sum []int64, own secagg.SlotSecret, held secagg.SlotHeld) ([]byte, error) {
-	ask, q := open.ask, open.query
-	v := make([]uint64, 0, q.Lanes)
-	for _, x := range sum {
-		v = append(v, uint64(x)) // Mask reduces mod 2^b
-	}
-	var err error
-	if s.plan.Honest > 0 {
-		err = s.addShare(v, own, q, ask)
-	} else {
-		v = append(v, secagg.NoiseLanes(own, q.Context, q.Bits)...)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if len(v) != q.Lanes {
-		return nil, errLanes
-	}
-	if err := s.setup.Mask(s.self, own, held, q, v); err != nil {
-		return nil, err
-	}
-	return secagg.Pack(v, q.Bits), nil
-}
-
-// Upload is what an agent sends of its exact sum for an ask that its plan allows, byte for byte. It
-// charges, checks and remembers nothing: an agent never calls it, experiments/audit does.
-func Upload(p *study.Plan, setup *secagg.Setup, self int, ask study.Ask, q secagg.Query, sum []int64, own secagg.SlotSecret, held secagg.SlotHeld) ([]byte, error) {
-	return (&session{plan: p, setup: setup, self: self}).hidden(&openQuery{ask: ask, query: q}, sum, own, held)
-}
-
-var errLanes = errors.New("agent: a sum has another length than planned")
-
-// addShare adds this site's share of distributed noise, all parts of it. It is a function of the
-// slot's secret and ctx: an upload that is computed again after a crash is the same, and another
-// slot's has noise of its own. The key of what may be taken away again leaves with this site's
-// shares alone (secagg.NoiseChain), and that of the first part never.
-func (s *session) addShare(v []uint64, own secagg.SlotSecret, q secagg.Query, ask study.Ask) error {
-	share, err := s.plan.Share(ask.Sigma)
-	if err != nil {
-		return err
-	}
-	keys := [][32]byte{secagg.NoiseShareKey(own, q.Context)}
-	if removable := share[1:]; len(removable) > 0 {
-		sites := s.plan.Thresholds.Sites
-		root := secagg.NoiseChain(own, q.Context, sites, sites)
-		keys = append(keys, secagg.NoiseComponentKeys(root, sites, removable.Levels())...)
-	}
-	return share.Add(v, keys)
+	return aggregate.Upload(s.plan, s.ring.Setup, s.self, ask, open.query, sum, own, held)
 }
 
 // sign answers with a signature on a survivor set of the open slot: at most one
@@ -181,11 +130,11 @@ func (s *session) sign(r wire.Release) wire.Message {
 		return no
 	}
 	u := secagg.Survivors(r.Survivors)
-	if s.setup.Graph().Acceptable(u) != nil {
+	if s.ring.Setup.Graph().Acceptable(u) != nil {
 		return refuse(r, study.CodeTooFewSurvivors)
 	}
 	signed, err := s.journal.Sign(r.Query, r.Slot, s.open.query.Context, u.Bytes(), func() ([]byte, error) {
-		return s.setup.SignRelease(s.self, s.agent.identity, s.open.query, u)
+		return s.ring.Setup.SignRelease(s.self, s.agent.identity, s.open.query, u)
 	}, ledger.SignOptions{OnlyFirst: s.plan.Proposal.Spec.OnDropout == proposal.DropoutWait})
 	if err != nil {
 		return s.forbidden(r, err)
@@ -210,7 +159,7 @@ func (s *session) openShares(r wire.Open) wire.Message {
 		return no
 	}
 	u, certificate := secagg.Survivors(r.Survivors), secagg.Certificate(r.Certificate)
-	if s.setup.Graph().Acceptable(u) != nil {
+	if s.ring.Setup.Graph().Acceptable(u) != nil {
 		return refuse(r, study.CodeTooFewSurvivors)
 	}
 	if lost, err := s.lostSignature(u, certificate); err != nil {
@@ -220,17 +169,17 @@ func (s *session) openShares(r wire.Open) wire.Message {
 	}
 	// In its stored form it comes again with the result; one with signatures among it that do not
 	// hold has another.
-	if packed := s.setup.Pack(certificate); len(certificate) == len(s.plan.Proposal.Roster) && s.setup.CheckReleased(s.open.query, u, packed) == nil {
+	if packed := s.ring.Setup.Pack(certificate); len(certificate) == len(s.plan.Proposal.Roster) && s.ring.Setup.CheckReleased(s.open.query, u, packed) == nil {
 		s.open.certified = string(u.Bytes()) + string(packed)
-	} else if err := s.setup.CheckCertificate(s.open.query, u, certificate); err != nil {
+	} else if err := s.ring.Setup.CheckCertificate(s.open.query, u, certificate); err != nil {
 		return refuse(r, study.CodeBadCertificate)
 	}
 	sent, err := s.journal.OpenShares(r.Query, r.Slot, s.open.query.Context, u.Bytes(), func() ([]byte, error) {
-		own, held, err := s.slot(r.Slot)
+		own, held, err := s.ring.Slot(r.Slot)
 		if err != nil {
 			return nil, err
 		}
-		return s.setup.CertifiedShares(s.self, own, held, s.open.query, u) // checked above
+		return s.ring.Setup.CertifiedShares(s.self, own, held, s.open.query, u) // checked above
 	})
 	if err != nil {
 		return s.forbidden(r, err)
@@ -250,7 +199,7 @@ func (s *session) final(r wire.Final) wire.Message {
 		log.Warn("a final result's signature is wrong; it is dropped")
 		return nil
 	}
-	setup, attempt, err := s.witness()
+	setup, attempt, err := s.ring.Witness()
 	if err != nil {
 		s.store(err)
 		return nil
@@ -263,7 +212,7 @@ func (s *session) final(r wire.Final) wire.Message {
 		err = errors.New("it is of another query or slot")
 	}
 	if err == nil {
-		err = s.plan.CheckRelease(release, s.attempt)
+		err = s.plan.CheckRelease(release, s.ring.Attempt)
 	}
 	if err == nil {
 		err = s.certified(setup, attempt, r, release)
@@ -339,7 +288,7 @@ func (s *session) forbidden(r wire.Message, err error) wire.Message {
 	if s.agent.ledger.Err() != nil {
 		return refuse(r, s.store(err))
 	}
-	return refuse(r, s.internal(err))
+	return refuse(r, s.ring.Internal(err))
 }
 
 // held refuses with the survivor set that this site signed.
@@ -369,6 +318,8 @@ func (a *Agent) finalRefusal(r wire.Message) (wire.Refusal, bool) {
 	no.Final = &held
 	return no, true
 }
+
+var errStored = errors.New("agent: what is stored does not parse")
 
 // encodeFinal is the stored form of a signed release: its signature, its certificate behind its
 // length, the release.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"covey/internal/keyring"
 	"covey/internal/ledger"
 	"covey/internal/proposal"
 	"covey/internal/secagg"
@@ -273,7 +274,7 @@ func TestSetupComesFirst(t *testing.T) {
 	refused(s, wire.Deal{Header: wire.Header{Study: id}, Announcements: make([][]byte, 3)}, study.CodeOutOfOrder)
 	refused(s, wire.Confirm{Header: wire.Header{Study: id}, Boxes: make([][]byte, 3)}, study.CodeOutOfOrder)
 	refused(s, wire.Confirmed{Header: wire.Header{Study: id}, Signatures: make([][]byte, 3)}, study.CodeOutOfOrder)
-	refused(s, wire.Announce{Header: wire.Header{Study: id, Attempt: maxAttempts}}, study.CodeOutOfOrder)
+	refused(s, wire.Announce{Header: wire.Header{Study: id, Attempt: keyring.MaxAttempts}}, study.CodeOutOfOrder)
 
 	announced := make([][]byte, 3)
 	for i, site := range c.sites {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -121,23 +120,7 @@ func (h Held) Check(v *result.Verified) error {
 	return nil
 }
 
-// result answers with the file's exact bytes, which a signature is over.
-func (a *Agent) result(w http.ResponseWriter, r *http.Request) {
-	id, err := proposal.ParseDigest(r.PathValue("ref"))
-	if err != nil {
-		reply(w, nil, err)
-		return
-	}
-	file, err := a.Result(r.Context(), id)
-	if err != nil {
-		reply(w, nil, err)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Write(file) // a client that hung up needs no reply
-}
-
-// local puts on record that a file of this site's rows was made here: nothing left.
-func (a *Agent) local(id proposal.Digest, bytes int, sha256 string) {
+// Local puts on record that a file of this site's rows was made here: nothing left.
+func (a *Agent) Local(id proposal.Digest, bytes int, sha256 string) {
 	a.egress.Record(egress.Line{Kind: egress.KindLocal, Study: &id, Bytes: bytes, SHA256: sha256}, a.now())
 }

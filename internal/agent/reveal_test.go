@@ -126,7 +126,7 @@ func TestNonceComesAfterTheBoard(t *testing.T) {
 		if no := refused(s, wire.Deal{Header: wire.Header{Study: id}, Nonces: firstNonces, Keys: keys}, study.CodeBadAnnouncement); no.Culprit != 0 {
 			t.Errorf("%s: culprit %d of keys that the coordinator relayed", name, no.Culprit)
 		}
-		if _, ok, err := s.session(c).journal.Setup(0, setupBoxes); ok || err != nil {
+		if _, ok, err := s.session(c).journal.Setup(0, "boxes"); ok || err != nil {
 			t.Errorf("%s: boxes are on record (%v)", name, err)
 		}
 	}

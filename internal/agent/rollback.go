@@ -2,11 +2,11 @@ package agent
 
 import (
 	"bytes"
-	"crypto/ed25519"
 	"errors"
 	"slices"
 
 	"covey/internal/egress"
+	"covey/internal/keyring"
 	"covey/internal/ledger"
 	"covey/internal/proposal"
 	"covey/internal/secagg"
@@ -45,65 +45,16 @@ func (s *session) leave(evidence string) error {
 
 // The evidence, as the log names it.
 const (
-	foundAnnouncement = "an announcement with this site's signature that is not on record"
-	foundConfirmation = "a confirmation with this site's signature that is not on record"
-	foundRelease      = "a release certificate with this site's signature that is not on record"
-	foundFinal        = "a signed result that holds an upload of this site that is not on record"
-	foundEgress       = "egress.jsonl lists a message that is not on record"
+	foundRelease = "a release certificate with this site's signature that is not on record"
+	foundFinal   = "a signed result that holds an upload of this site that is not on record"
+	foundEgress  = "egress.jsonl lists a message that is not on record"
 )
-
-// announcementLabel begins every announcement; the graph's name and the study's digest follow it
-// (docs/protocol.md).
-const announcementLabel = "covey secagg announcement v2\x00"
-
-// madeAnnouncement reports whether raw is an announcement for this study, or its head on the sparse
-// graph, with this site's signature, of whichever attempt, that is on record for none.
-func (s *session) madeAnnouncement(raw []byte) (bool, error) {
-	graph := "complete\x00"
-	if s.plan.Thresholds.Sparse() {
-		graph = "sparse\x00"
-	}
-	n := len(raw) - ed25519.SignatureSize
-	if n < 0 || !bytes.HasPrefix(raw, append([]byte(announcementLabel+graph), s.plan.Digest[:]...)) ||
-		!ed25519.Verify(s.agent.identity.Public().(ed25519.PublicKey), raw[:n], raw[n:]) {
-		return false, nil
-	}
-	for k := range uint32(maxAttempts) {
-		on, ok, err := s.journal.Setup(k, setupAnnouncement)
-		if err != nil || ok && bytes.Equal(s.head(on), raw) {
-			return false, err
-		}
-	}
-	return true, nil
-}
-
-// lostConfirmation reports whether the confirmations of an attempt that this site has not
-// confirmed hold a signature of its own. Whatever else stands in its place is the coordinator's
-// word and costs the site nothing. Without the announcements the transcript is not known, and no
-// signature on it can be checked: the log then tells what that may mean, and the study waits for
-// the operator.
-func (s *session) lostConfirmation(r wire.Confirmed) (bool, error) {
-	if len(r.Signatures) != len(s.plan.Proposal.Roster) {
-		return false, nil
-	}
-	setup, ok, err := s.verified(r.Attempt)
-	if err != nil {
-		return false, err
-	}
-	if !ok {
-		s.agent.stranger(s.plan.Digest, toldConfirmed)
-		return false, nil
-	}
-	return setup.CheckConfirmation(s.self, r.Signatures[s.self]) == nil, nil
-}
-
-const toldConfirmed = "the coordinator says that this site confirmed a setup of which the ledger holds nothing"
 
 // lostSignature reports whether a certificate for the open query holds a signature of
 // this site on u that is not on record.
 func (s *session) lostSignature(u secagg.Survivors, certificate secagg.Certificate) (bool, error) {
 	q := s.open.query
-	if len(certificate) != len(s.plan.Proposal.Roster) || s.setup.CheckRelease(s.self, q, u, certificate[s.self]) != nil {
+	if len(certificate) != len(s.plan.Proposal.Roster) || s.ring.Setup.CheckRelease(s.self, q, u, certificate[s.self]) != nil {
 		return false, nil
 	}
 	on, ok, err := s.journal.SignedIn(q.Slot)
@@ -153,17 +104,12 @@ func (a *Agent) compareEgress() error {
 
 // missing reports whether one of the messages that left is not on record.
 func (s *session) missing(left egress.Witness) (bool, error) {
-	for kind, stored := range map[string]string{"announcement": setupAnnouncement, "nonce": setupAnnouncements, "boxes": setupBoxes,
-		"confirmation": setupConfirmation, "recalled": setupDeposits} {
-		found := left.Sent[kind].Messages == 0
-		for k := uint32(0); k < maxAttempts && !found; k++ {
-			var err error
-			if _, found, err = s.journal.Setup(k, stored); err != nil {
-				return false, err
-			}
+	for _, kind := range keyring.Kinds() {
+		if left.Sent[kind].Messages == 0 {
+			continue
 		}
-		if !found {
-			return true, nil
+		if on, err := s.ring.Recorded(kind); err != nil || !on {
+			return err == nil, err
 		}
 	}
 	if left.Sent["attestation"].Messages > 0 {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"covey/internal/egress"
+	"covey/internal/keyring"
 	"covey/internal/ledger"
 	"covey/internal/proposal"
 	"covey/internal/study"
@@ -117,7 +118,7 @@ func TestRolledBackAnnouncement(t *testing.T) {
 		}
 		c.stays(s)
 		refused(s, wire.Deal{Header: wire.Header{Study: id}, Announcements: announced}, study.CodeRolledBack)
-		c.hasLeft(s, foundAnnouncement)
+		c.hasLeft(s, keyring.FoundAnnouncement)
 	}
 }
 
@@ -170,13 +171,13 @@ func TestRolledBackConfirmation(t *testing.T) {
 				refused(s, wire.Confirmed{Header: wire.Header{Study: id}, Signatures: c.signed}, study.CodeOutOfOrder)
 			}
 			c.stays(s)
-			if log := s.log.String(); strings.Count(log, toldConfirmed) != 1 || !strings.Contains(log, "recover --from") {
+			if log := s.log.String(); strings.Count(log, keyring.ToldConfirmed) != 1 || !strings.Contains(log, "recover --from") {
 				t.Errorf("want one line about a restored backup:\n%s", log)
 			}
 			continue
 		}
 		refused(s, wire.Confirmed{Header: wire.Header{Study: id}, Signatures: c.signed}, study.CodeRolledBack)
-		c.hasLeft(s, foundConfirmation)
+		c.hasLeft(s, keyring.FoundConfirmation)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"covey/internal/dataset"
 	"covey/internal/frame"
 	"covey/internal/holding"
+	"covey/internal/keyring"
 	"covey/internal/ledger"
 	"covey/internal/proposal"
 	"covey/internal/proposals"
@@ -42,16 +43,11 @@ type session struct {
 	// unattended is set where the policy approves, or did, and nobody looked at the rows.
 	unattended bool
 
-	bound secagg.Config // of attempt 0, validated once
-	setup *secagg.Setup // confirmed by all; nil before
-	// of the announcements on record, while setup is under way; nil if not looked at yet
-	checked   *secagg.Setup
-	board     *secagg.Board // of the sparse graph, before it is drawn; nil if not looked at yet
-	attempt   uint32        // of setup
-	open      *openQuery    // nil until a query is answered
-	recording *recording    // the last final result, until it is on disk
-	adding    *adding       // of the query under way; nil if none was begun
-	history   *history      // nil until a query, or a result, needs it
+	ring      *keyring.Ring
+	open      *openQuery // nil until a query is answered
+	recording *recording // the last final result, until it is on disk
+	adding    *adding    // of the query under way; nil if none was begun
+	history   *history   // nil until a query, or a result, needs it
 }
 
 // openQuery is the last query that was answered.
@@ -90,6 +86,7 @@ func (a *Agent) makeSession(body []byte) (*session, study.Code, error) {
 		return nil, study.CodePlanMismatch, errors.New("its roster does not hold this site with its key")
 	}
 	s.rows = a.rowsOf(plan, s.self)
+	s.ring = keyring.New(plan, s.self, a.identity, s.journal, a.log, owner{s})
 	// A study's charge is computed by this program; an approval under another
 	// version's rules does not stand for this one's.
 	approval, approved := a.ledger.Approved(id)
@@ -190,15 +187,15 @@ func (s *session) handle(r wire.Message) wire.Message {
 	}
 	switch r := r.(type) {
 	case wire.Announce:
-		return s.announce(r)
+		return s.ring.Announce(r)
 	case wire.Reveal:
-		return s.reveal(r)
+		return s.ring.Reveal(r)
 	case wire.Deal:
-		return s.deal(r)
+		return s.ring.Deal(r)
 	case wire.Confirm:
-		return s.confirm(r)
+		return s.ring.Confirm(r)
 	case wire.Confirmed:
-		return s.confirmed(r)
+		return s.ring.Confirmed(r)
 	case wire.Query:
 		return s.upload(r, approval)
 	case wire.Release:
@@ -210,7 +207,7 @@ func (s *session) handle(r wire.Message) wire.Message {
 	case wire.Keys:
 		return s.keys(r)
 	case wire.Recall:
-		return s.recall(r)
+		return s.ring.Recall(r)
 	case wire.Final:
 		return s.final(r)
 	case wire.Attest:
@@ -221,22 +218,20 @@ func (s *session) handle(r wire.Message) wire.Message {
 	return nil
 }
 
+// owner is a session as its keys' owner.
+type owner struct{ *session }
+
+func (o owner) Store(err error) study.Code { return o.store(err) }
+func (o owner) RolledBack(r wire.Message, evidence string) wire.Message {
+	return o.rolledBack(r, evidence)
+}
+func (o owner) Beyond(sign string) { o.agent.stranger(o.plan.Digest, sign) }
+
 // store tells an error of the ledger by code. One that ends the ledger ends Run.
 func (s *session) store(err error) study.Code {
 	s.agent.failed(err)
 	s.agent.log.Error("the ledger refuses", "study", s.plan.Digest, "error", err)
 	return study.CodeStore
-}
-
-// config is what the setup of a study binds. It is validated once: with thousands of keys that
-// takes a good part of a second. One that is not valid is left to whoever takes it to refuse.
-func (s *session) config(attempt uint32) secagg.Config {
-	if len(s.bound.Identity) == 0 {
-		s.bound, _ = s.plan.Setup(0).Checked()
-	}
-	c := s.bound
-	c.Attempt = attempt
-	return c
 }
 
 // ended finishes an approved study: its reservation is free again and its

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/aggregate"
 	"covey/internal/egress"
 	"covey/internal/ledger"
 	"covey/internal/noise"
@@ -135,7 +136,7 @@ func (c *standIn) checkHonest(ask study.Ask, u []int, shares [][]int64) {
 // left is what stays of a site's share after all that the key of |U| = u takes away.
 func (c *standIn) left(site int, q wire.Query, u int, share []int64) []int64 {
 	c.t.Helper()
-	own, _, err := c.sites[site].session(c).slot(q.Ask.Slot)
+	own, _, err := c.sites[site].session(c).ring.Slot(q.Ask.Slot)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -165,12 +166,12 @@ func fromRing(v []uint64) []int64 {
 func (c *standIn) shareOf(site int, q wire.Query) []int64 {
 	c.t.Helper()
 	s := c.sites[site].session(c)
-	own, _, err := s.slot(q.Ask.Slot)
+	own, _, err := s.ring.Slot(q.Ask.Slot)
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	v := make([]uint64, c.plan.Queries[q.Ask.Query].Values)
-	if err := s.addShare(v, own, c.secaggQuery(q), q.Ask); err != nil {
+	if err := aggregate.AddShare(c.plan, v, own, c.secaggQuery(q), q.Ask); err != nil {
 		c.t.Fatal(err)
 	}
 	return fromRing(v)

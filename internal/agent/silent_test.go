@@ -135,7 +135,7 @@ func (c *course) of(t *testing.T, text string) (sent [][]byte) {
 			for i := range dealt {
 				dealt[i] = make([]byte, len(dealt[i]))
 			}
-			s.sent[len(s.sent)-1] = encodeList(dealt)
+			s.sent[len(s.sent)-1] = fmt.Append(nil, dealt)
 			continue
 		}
 		if _, last := r.(wire.Query); !last {

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"crypto/ed25519"
-	"errors"
 	"slices"
 	"time"
 
@@ -88,7 +87,8 @@ type StudyView struct {
 // statePending is a proposal that awaits the operator.
 const statePending = "pending"
 
-func (a *Agent) view(id proposal.Digest) StudyView {
+// View is one study as listed.
+func (a *Agent) View(id proposal.Digest) StudyView {
 	v := a.stands(id)
 	switch v.State {
 	case statePending, string(ledger.Approved):
@@ -146,14 +146,14 @@ func (a *Agent) Studies() ([]StudyView, error) {
 	}
 	out := make([]StudyView, 0, len(known))
 	for _, id := range known {
-		out = append(out, a.view(id))
+		out = append(out, a.View(id))
 	}
 	return out, nil
 }
 
 // Find resolves a digest, the beginning of one of at least 4 digits, or else a
 // study's name, for reading: a decision names its digest whole. The error is an
-// *UnknownStudyError.
+// *proposal.UnknownError.
 func (a *Agent) Find(ref string) (proposal.Digest, error) {
 	all, err := a.Studies()
 	if err != nil {
@@ -172,7 +172,7 @@ func (a *Agent) Find(ref string) (proposal.Digest, error) {
 		return open[0], nil
 	}
 	if len(found) != 1 {
-		return proposal.Digest{}, &UnknownStudyError{ref, found}
+		return proposal.Digest{}, &proposal.UnknownError{Ref: ref, Matches: found}
 	}
 	return found[0], nil
 }
@@ -222,7 +222,7 @@ type RosterLine struct {
 
 // Study tells all about one study. Of one that is over, only what the ledger keeps.
 func (a *Agent) Study(id proposal.Digest) (StudyDetail, error) {
-	d := StudyDetail{StudyView: a.view(id)}
+	d := StudyDetail{StudyView: a.View(id)}
 	for _, e := range a.egress.Snapshot().Studies {
 		if e.Study == id {
 			d.Sent = e.Sent
@@ -236,7 +236,7 @@ func (a *Agent) Study(id proposal.Digest) (StudyDetail, error) {
 	}
 	if s == nil {
 		if _, ok := a.standing(id); !ok && code == study.CodeUnknownStudy {
-			return StudyDetail{}, &UnknownStudyError{Ref: id.String()}
+			return StudyDetail{}, &proposal.UnknownError{Ref: id.String()}
 		}
 		if code != study.CodeUnknownStudy {
 			d.Code = string(code) // approved or pending, but not as configured now
@@ -358,7 +358,7 @@ func (a *Agent) Ledger() LedgerReply {
 		}
 	}
 	for _, e := range a.ledger.Studies() {
-		out.Studies = append(out.Studies, a.view(e.Study))
+		out.Studies = append(out.Studies, a.View(e.Study))
 	}
 	return out
 }
@@ -369,7 +369,7 @@ func (a *Agent) Egress() egress.Reply {
 	out := a.egress.Snapshot()
 	for i := range out.Studies {
 		e := &out.Studies[i]
-		e.Name = a.view(e.Study).Name
+		e.Name = a.View(e.Study).Name
 		if s, _ := a.session(e.Study); s != nil {
 			e.Planned = uplink.Planned(s.plan, s.self)
 		}
@@ -391,21 +391,4 @@ func (a *Agent) hello() wire.Hello {
 	}
 	a.greeting(&h)
 	return h
-}
-
-func badInput(err error) bool {
-	_, field := errors.AsType[*proposal.FieldError](err)
-	_, unknown := errors.AsType[*UnknownStudyError](err)
-	_, budget := errors.AsType[*ledger.BudgetError](err)
-	_, state := errors.AsType[*ledger.StateError](err)
-	_, data := errors.AsType[*sitedata.DataError](err)
-	_, late := errors.AsType[*TooLateError](err)
-	_, not := errors.AsType[*NotApprovedError](err)
-	_, config := errors.AsType[*siteconfig.Error](err)
-	_, restart := errors.AsType[*RestartError](err)
-	_, anew := errors.AsType[*AnewError](err)
-	_, none := errors.AsType[*NoResultError](err)
-	_, head := errors.AsType[*ChainError](err)
-	data = data || none || late || not || config || restart || anew || head
-	return field || unknown || budget || state || data
 }

@@ -3,6 +3,7 @@ package agent
 import (
 	"fmt"
 
+	"covey/internal/keyring"
 	"covey/internal/ledger"
 	"covey/internal/proposal"
 	"covey/internal/proposals"
@@ -26,7 +27,7 @@ func (e *TooLateError) Error() string {
 // Withdraw takes this site's approval back, for good: what it reserved is free again, and the
 // coordinator is told, now or on the next link, by a signed word that ends the study. Once this
 // site has answered in the setup it is a *TooLateError, and nothing changes. Withdrawing again
-// tells the coordinator again. Other errors: an *UnknownStudyError, or the ledger's.
+// tells the coordinator again. Other errors: a *proposal.UnknownError, or the ledger's.
 func (a *Agent) Withdraw(id proposal.Digest) error {
 	s, _ := a.session(id)
 	if s != nil {
@@ -54,7 +55,7 @@ func (a *Agent) withdraw(id proposal.Digest, s *session) error {
 		}
 		return a.unknown(id)
 	}
-	begun, err := a.begun(id)
+	begun, err := keyring.Begun(a.ledger.Journal(id))
 	if err != nil {
 		a.failed(err)
 		return err
@@ -82,18 +83,6 @@ func (a *Agent) finish(approval ledger.Approval, code study.Code, by string, why
 		Population: approval.Population, Rho: approval.Rho, Proposer: party(approval.Proposer)}, approval.Proposal, why)
 	a.forget(id)
 	return nil
-}
-
-// begun reports whether this site has said anything in a study's setup. From its announcement on
-// others may count on it.
-func (a *Agent) begun(id proposal.Digest) (bool, error) {
-	journal := a.ledger.Journal(id)
-	for k := range uint32(maxAttempts) {
-		if _, ok, err := journal.Setup(k, setupAnnouncement); ok || err != nil {
-			return ok, err
-		}
-	}
-	return false, nil
 }
 
 // withdrew reports whether a study is over because its approval was taken back, or expired, before

@@ -96,7 +96,7 @@ func TestTooLateToWithdraw(t *testing.T) {
 func TestNothingToWithdraw(t *testing.T) {
 	c := newStandIn(t, 3, `approve = "ask"`, nil)
 	s := c.sites[0]
-	mustErr[*UnknownStudyError](t, s.agent.Withdraw(c.plan.Digest))
+	mustErr[*proposal.UnknownError](t, s.agent.Withdraw(c.plan.Digest))
 	want[wire.Decision](s, wire.Proposal{Body: c.body})
 	mustErr[*NotApprovedError](t, s.agent.Withdraw(c.plan.Digest))
 	if d := want[wire.Decision](s, wire.Proposal{Body: c.body}); d.Verdict != study.VerdictPending {

@@ -82,7 +82,7 @@ func (c registry) EndRetired() {
 	defer c.machine.unlock()
 	for _, l := range m.links {
 		if l.leaf != nil && c.authority.IssuerOf(l.leaf) == "" {
-			l.close(errRetired)
+			l.Close(errRetired)
 		}
 	}
 }

@@ -69,7 +69,7 @@ func TestJoinAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 2, nil)
 		defer f.c.Close()
-		if _, err := f.c.InviteAgain("stranger", []string{"h:1"}, time.Hour); err == nil {
+		if _, err := f.c.InviteAs(pki.RoleSite, "stranger", []string{"h:1"}, time.Hour, true); err == nil {
 			t.Error("a site that never joined is invited again")
 		}
 		join := func(token pki.Token, site int, name string) error {
@@ -81,7 +81,7 @@ func TestJoinAgain(t *testing.T) {
 			hash := token.Hash()
 			return f.c.apply(entry{Join: &membership.JoinEntry{Token: tokenKey(hash), Name: name, Key: key, Now: time.Now()}})
 		}
-		again, err := f.c.InviteAgain("site-0", []string{"h:1"}, time.Hour)
+		again, err := f.c.InviteAs(pki.RoleSite, "site-0", []string{"h:1"}, time.Hour, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func TestJoinAgain(t *testing.T) {
 		if err := join(again.Token, 0, "site-0"); err != nil {
 			t.Errorf("the site itself: %v", err)
 		}
-		void, err := f.c.InviteAgain("site-0", []string{"h:1"}, time.Hour)
+		void, err := f.c.InviteAs(pki.RoleSite, "site-0", []string{"h:1"}, time.Hour, true)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,6 +3,7 @@ package coordinator
 import (
 	"encoding/json"
 	"maps"
+	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
@@ -17,6 +18,9 @@ import (
 	covey "covey/proto/covey/v1"
 )
 
+// Operator is operator.Handler, which only the tests outside this package can import.
+var Operator func(c *Coordinator, addresses func() []string) *http.ServeMux
+
 // TestBadRequests: what an operator's request gets wrong is said with 400, as JSON, and nothing is
 // committed.
 func TestBadRequests(t *testing.T) {
@@ -24,7 +28,7 @@ func TestBadRequests(t *testing.T) {
 		f := newFederation(t, 3, nil)
 		defer f.c.Close()
 		f.pump(nil)
-		handler := f.c.Operator(func() []string { return []string{"hub.example:7443"} })
+		handler := Operator(f.c, func() []string { return []string{"hub.example:7443"} })
 		digest := f.plan.Digest.String()
 		good := "name = \"n\"\ndataset = \"rows\"\nepsilon = 1.0\ndelta = 1e-6\n[[columns]]\nname = \"a\"\nscale = 1\n[[columns]]\nname = \"b\"\nscale = 1\n"
 		requests := []struct {
@@ -83,7 +87,10 @@ func TestBadRequests(t *testing.T) {
 			if w.Code != r.status || !strings.Contains(w.Body.String(), r.says) {
 				t.Errorf("%s %.40s %.60s: %d %s, want %d %q", r.method, r.path, r.body, w.Code, w.Body, r.status, r.says)
 			}
-			var said ErrorReply
+			var said struct {
+				Error string
+				Bad   bool `json:"bad_input"`
+			}
 			if r.status == 400 && (json.Unmarshal(w.Body.Bytes(), &said) != nil || !said.Bad || said.Error == "" || len(said.Error) > 500) {
 				t.Errorf("%s %.40s %.60s: %s", r.method, r.path, r.body, w.Body)
 			}

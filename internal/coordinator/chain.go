@@ -9,6 +9,7 @@ import (
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/round"
+	"covey/internal/stream"
 	"covey/internal/wire"
 )
 
@@ -77,7 +78,7 @@ func (m *leader) follow(l *link, kept chain.Head) {
 // show tells a site the chain since it was shown it last, up to the present head. What waits to be
 // sent of it already is sent in one with the rest, so that no queue grows with the chain.
 func (m *leader) show(l *link) {
-	if err := l.sendHeads(l.shown, m.pieces); err != nil {
+	if err := l.SendHeads(l.shown, m.pieces); err != nil {
 		m.log.Error("a message does not encode", "site", l.site, "error", err)
 		return
 	}
@@ -85,16 +86,16 @@ func (m *leader) show(l *link) {
 }
 
 // pieces are the messages that show the chain from a base on.
-func (m *leader) pieces(base uint64) (out []outgoing, err error) {
+func (m *leader) pieces(base uint64) (out []stream.Outgoing, err error) {
 	for {
 		steps := m.chain.Since(base)
 		next := m.chain.At(base + uint64(len(steps)))
 		from := m.chain.At(base)
 		head := wire.Head{Shown: chain.Shown{Base: from, Steps: steps, Signature: m.sign(from, next)}}
-		o := outgoing{head: true, base: base}
+		o := stream.Outgoing{Head: true, Base: base}
 		if len(steps) > fewSteps { // for one site alone
-			o.encode = func() ([]byte, error) { return wire.Encode(head) }
-		} else if o.raw, err = wire.Encode(head); err != nil {
+			o.Encode = func() ([]byte, error) { return wire.Encode(head) }
+		} else if o.Raw, err = wire.Encode(head); err != nil {
 			return nil, err
 		}
 		out, base = append(out, o), next.Number

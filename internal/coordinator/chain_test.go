@@ -17,6 +17,7 @@ import (
 	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/round"
+	"covey/internal/stream"
 	covey "covey/proto/covey/v1"
 )
 
@@ -276,40 +277,35 @@ func TestLongChain(t *testing.T) {
 		f.c.machine.unlock()
 		w := f.watched(0, record{})
 		l := f.sites[0].link
-		take := func() {
-			l.mu.Lock()
-			queue := l.queue
-			l.queue = nil
-			l.mu.Unlock()
+		take := func(queue []stream.Outgoing) {
 			for _, o := range queue {
-				raw := o.raw
-				if o.encode != nil {
-					raw, _ = o.encode()
+				raw := o.Raw
+				if o.Encode != nil {
+					raw, _ = o.Encode()
 				}
 				w.hears(read(t, raw), f.plan.Proposal.Coordinator)
 			}
 		}
-		l.queue, l.shown = nil, 0
+		l.Take()
+		l.shown = 0
 		show := func() {
 			m := f.c.machine.lock()
 			m.show(l)
-			l.queue = append(l.queue, outgoing{raw: []byte("a query")})
+			l.Send([]byte("a query"), stream.About{})
 			m.chain.Append(chain.Step{9})
 			f.c.machine.unlock()
 		}
 		show()
 		show()
-		l.mu.Lock()
-		if n := len(l.queue); n != 3+2 || !l.queue[2].head || l.queue[3].head {
-			t.Errorf("%d messages wait", n)
+		queue := l.Take()
+		if n := len(queue); n != 3+2 || !queue[2].Head || queue[3].Head {
+			t.Fatalf("%d messages wait", n)
 		}
-		l.queue = l.queue[:3] // without what is no query
-		l.mu.Unlock()
-		take()
+		take(queue[:3]) // without what is no query
 		m = f.c.machine.lock()
 		m.show(l)
 		f.c.machine.unlock()
-		take()
+		take(l.Take())
 		if head, _ := w.f.Shown(); head.Head != f.chain().Head() || w.f.Check() != nil {
 			t.Errorf("shown %v of %v: %v", head, f.chain().Head(), w.f.Check())
 		}

@@ -10,6 +10,7 @@ import (
 	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/shelf"
+	"covey/internal/wire"
 )
 
 // A closed study is one that is over: what lists show of it stays in memory, and the rest, its
@@ -47,7 +48,7 @@ func (m *leader) close(digest proposal.Digest) {
 	if err != nil { // nothing that came as JSON; it stays as it is
 		return
 	}
-	c := &closed{View: m.outline(digest, s, m.lasts[digest].after(s.Plan(), s.Releases)), Proposal: s.Plan().Proposal, Words: wordsOf(s.Plan(), m.words[digest]), Limit: largest(s.Plan()), Size: int64(len(text)), rest: m.shelf.Put(text)}
+	c := &closed{View: m.outline(digest, s, m.lasts[digest].after(s.Plan(), s.Releases)), Proposal: s.Plan().Proposal, Words: wordsOf(s.Plan(), m.words[digest]), Limit: wire.LargestOfSite(s.Plan()), Size: int64(len(text)), rest: m.shelf.Put(text)}
 	c.Proposal.Spec.Columns, c.Proposal.Graph = nil, nil
 	m.closed[digest] = c
 	delete(m.studies, digest)
@@ -166,7 +167,7 @@ func (r filed) site(name string) int {
 // limit bounds a site's messages about the study.
 func (r filed) limit() int {
 	if r.state != nil {
-		return largest(r.state.Plan())
+		return wire.LargestOfSite(r.state.Plan())
 	}
 	return r.closed.Limit
 }

@@ -21,6 +21,7 @@ import (
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/round"
+	"covey/internal/stream"
 	"covey/internal/wire"
 )
 
@@ -28,6 +29,9 @@ import (
 var Software = wire.This(program).Software
 
 const program = "covey-coordinator"
+
+// frameOverhead is what gRPC and protobuf put around a frame's bytes.
+const frameOverhead = 1 << 10
 
 // Options of a coordinator.
 type Options struct {
@@ -51,7 +55,7 @@ type Coordinator struct {
 	rounds round.Views  // has its own lock
 
 	quantumSafe bool
-	refused     refusedLinks
+	refused     admission.Refused
 
 	reading  sync.Mutex    // one result at a time is put together for a client
 	large    chan struct{} // places of messages of many frames that are being read
@@ -69,12 +73,12 @@ func New(o Options) *Coordinator {
 	m := all.machine.lock()
 	defer all.machine.unlock()
 	*m = leader{
-		core: all, replicated: m.replicated, term: m.term, links: map[string]*link{}, opened: map[string][]*link{}, paces: map[string]*pace{},
+		core: all, replicated: m.replicated, term: m.term, links: map[string]*link{}, opened: map[string][]*link{}, paces: map[string]*admission.Pace{},
 		sessions: map[proposal.Digest]*session{}, changed: make(chan struct{}), sightings: map[string]Sighting{}, lasts: map[proposal.Digest]lastRelease{}, shown: map[proposal.Digest]shown{}, proposing: map[string]int{},
 	}
 	return &Coordinator{
-		core: all, registry: registry{all}, leader: m, log: all.log, quantumSafe: o.QuantumSafe, refused: refusedLinks{log: all.log},
-		large: make(chan struct{}, maxLarge), late: make(chan struct{}, maxLate), stopping: make(chan struct{}),
+		core: all, registry: registry{all}, leader: m, log: all.log, quantumSafe: o.QuantumSafe, refused: admission.Refused{Log: all.log},
+		large: make(chan struct{}, stream.MaxLarge), late: make(chan struct{}, stream.MaxLate), stopping: make(chan struct{}),
 	}
 }
 
@@ -120,7 +124,7 @@ func (c *Coordinator) Follow() {
 	}
 	clear(m.sessions)
 	for _, l := range m.links {
-		l.close(errNotLeader)
+		l.Close(errNotLeader)
 	}
 	clear(m.links)
 	m.notify()
@@ -196,12 +200,12 @@ func (c *Coordinator) linked(l *link, units map[string]int, kept chain.Head) {
 	m := c.machine.lock()
 	defer c.machine.unlock()
 	if !m.leading {
-		l.close(errNotLeader)
+		l.Close(errNotLeader)
 		return
 	}
 	old := m.links[l.site]
 	if old != nil && old != l {
-		old.close(errReplaced)
+		old.Close(errReplaced)
 		c.log.Warn("a site opened another link; if this goes on, two agents run with its keys", "site", l.site)
 	}
 	l.units = units

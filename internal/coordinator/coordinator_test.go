@@ -142,53 +142,6 @@ func TestRestoredBackupAdopts(t *testing.T) {
 	})
 }
 
-// TestReleaseWithoutNoiseIsRefused: R11. A sampler that gives nothing, or a third of
-// its noise over a histogram, does not pass.
-func TestReleaseWithoutNoiseIsRefused(t *testing.T) {
-	sum := []uint64{5, 6, 7, 8}
-	sigma, err := noise.SigmaAtLeast(1 << 20)
-	if err != nil {
-		t.Fatal(err)
-	}
-	noised := []int64{5, 6, 7, 8}
-	if _, ok := errors.AsType[*noise.ReleaseError](check(sum, noised, 40, sigma)); !ok {
-		t.Fatal("a release without noise passed the study's own check")
-	}
-	good, err := addNoise(sum, 40, sigma, noise.NewKeyed([32]byte{1}))
-	if err != nil || slices.Equal(good, noised) {
-		t.Fatalf("%v, %v", good, err)
-	}
-}
-
-// TestNoiseIsAddedInTheRing: R12. A sum at the ring's edge wraps, as one in Z_2^b does,
-// and its noise stays whole.
-func TestNoiseIsAddedInTheRing(t *testing.T) {
-	sigma, err := noise.SigmaAtLeast(1 << 20)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const bits = 40
-	edge := uint64(1)<<(bits-1) - 1 // the largest signed number
-	at := func(v uint64) []int64 {
-		out, err := addNoise([]uint64{v, v, v, v, v, v}, bits, sigma, noise.NewKeyed([32]byte{3}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return out
-	}
-	zero, top := at(0), at(edge)
-	wrapped := false
-	for i := range zero {
-		if want := lift(edge+uint64(zero[i]), bits); top[i] != want {
-			t.Fatalf("value %d: noise at the edge is not noise in the ring", i)
-		}
-		wrapped = wrapped || top[i] < 0
-	}
-	if !wrapped {
-		t.Fatal("no value passed the edge; the test shows nothing")
-	}
-}
-
 // TestO2LogHoldsNothingUnNoised: R9. The log, a snapshot and every log line are searched for
 // the exact sums, for each site's own vector and for masked uploads.
 func TestO2LogHoldsNothingUnNoised(t *testing.T) {

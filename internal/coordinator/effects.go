@@ -9,6 +9,7 @@ import (
 	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/secagg"
+	"covey/internal/stream"
 	"covey/internal/wire"
 )
 
@@ -29,12 +30,12 @@ func (m *leader) send(digest proposal.Digest, s *session, e round.Send) {
 	switch own := e.Message.(type) {
 	case wire.Confirm:
 		own.Bodies = s.bodiesFor(e.Site)
-		l.sendLater(func() ([]byte, error) { return wire.Encode(own) })
+		l.SendLater(func() ([]byte, error) { return wire.Encode(own) })
 		return
 	case wire.Deal:
 		if s.seals != nil {
 			own.Keys = s.sealsFor(e.Site)
-			l.sendLater(func() ([]byte, error) { return wire.Encode(own) })
+			l.SendLater(func() ([]byte, error) { return wire.Encode(own) })
 			return
 		}
 	}
@@ -51,7 +52,7 @@ func (m *leader) send(digest proposal.Digest, s *session, e round.Send) {
 	case wire.Query, wire.Attest:
 		m.show(l)
 	}
-	l.send(message, aboutOf(e.Message))
+	l.Send(message, stream.AboutOf(e.Message))
 }
 
 // encode returns a message's bytes. What is the same for every site of the slot is encoded once and

@@ -17,21 +17,13 @@ const MaxInvite = 30 * 24 * time.Hour
 
 // Invite makes a join file's content for a site and records its token's hash.
 func (c registry) Invite(site string, addresses []string, valid time.Duration) (pki.Join, error) {
-	return c.invite(pki.RoleSite, site, addresses, valid, false)
+	return c.InviteAs(pki.RoleSite, site, addresses, valid, false)
 }
 
-// InviteAgain is Invite for a site that has joined and whose certificate ended, or whose CA did: it
-// joins with the identity key that it has, and stays in its studies.
-func (c registry) InviteAgain(site string, addresses []string, valid time.Duration) (pki.Join, error) {
-	return c.invite(pki.RoleSite, site, addresses, valid, true)
-}
-
-// InviteAnalyst is Invite for an analyst, and InviteAgain for one with again.
-func (c registry) InviteAnalyst(name string, addresses []string, valid time.Duration, again bool) (pki.Join, error) {
-	return c.invite(pki.RoleAnalyst, name, addresses, valid, again)
-}
-
-func (c registry) invite(role pki.Role, name string, addresses []string, valid time.Duration, again bool) (pki.Join, error) {
+// InviteAs is Invite for a site or an analyst, or, with again, for one that has joined and whose
+// certificate ended, or whose CA did: it joins with the identity key that it has, and stays in its
+// studies.
+func (c registry) InviteAs(role pki.Role, name string, addresses []string, valid time.Duration, again bool) (pki.Join, error) {
 	if err := pki.ValidName(name); err != nil {
 		return pki.Join{}, err
 	}
@@ -110,7 +102,7 @@ func (c registry) Revoke(role pki.Role, name string) error {
 	m := c.machine.lock()
 	defer c.machine.unlock()
 	if l := m.links[name]; l != nil {
-		l.close(errRevoked)
+		l.Close(errRevoked)
 	}
 	m.notify() // whoever watches is looked up again
 	return nil

@@ -18,7 +18,7 @@ func TestAbortNamesADigest(t *testing.T) {
 		whole, name := f.plan.Digest.String(), f.plan.Proposal.Spec.Name
 		abort := func(ref string) int {
 			w := httptest.NewRecorder()
-			f.c.Operator(func() []string { return nil }).ServeHTTP(w, httptest.NewRequest("POST", "/v1/studies/"+ref+"/abort", nil))
+			Operator(f.c, func() []string { return nil }).ServeHTTP(w, httptest.NewRequest("POST", "/v1/studies/"+ref+"/abort", nil))
 			return w.Code
 		}
 		for _, ref := range []string{name, whole[:12], whole[:63], proposal.Digest{1}.String()} {

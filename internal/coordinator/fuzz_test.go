@@ -209,7 +209,7 @@ func FuzzOperator(f *testing.F) {
 			t.Fatal(err)
 		}
 		w := httptest.NewRecorder()
-		c.Operator(func() []string { return []string{"hub.example:7443"} }).ServeHTTP(w, httptest.NewRequest("POST", path, strings.NewReader(body)))
+		Operator(c, func() []string { return []string{"hub.example:7443"} }).ServeHTTP(w, httptest.NewRequest("POST", path, strings.NewReader(body)))
 		if w.Code == 500 {
 			t.Fatal(fmt.Sprint(path, " ", w.Body))
 		}

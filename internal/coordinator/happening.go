@@ -188,6 +188,6 @@ func (m *leader) happened(h Happening) {
 		}
 		s.Faults[h.Code]++
 		m.sightings[h.Site] = s
-		m.paced(h.Site).spend(time.Now(), costFault)
+		m.paced(h.Site).Spend(time.Now(), costFault)
 	}
 }

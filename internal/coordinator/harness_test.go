@@ -271,16 +271,12 @@ func (f *federation) pump(stop func() bool) {
 			if s.down {
 				continue
 			}
-			s.link.mu.Lock()
-			queue := s.link.queue
-			s.link.queue = nil
-			s.link.mu.Unlock()
-			for _, late := range queue {
+			for _, late := range s.link.Take() {
 				moved = true
-				raw := late.raw
-				if late.encode != nil {
+				raw := late.Raw
+				if late.Encode != nil {
 					var err error
-					if raw, err = late.encode(); err != nil {
+					if raw, err = late.Encode(); err != nil {
 						f.t.Fatal(err)
 					}
 				}

@@ -58,7 +58,7 @@ func TestNewestJoinFileAlone(t *testing.T) {
 		if err := enter(second); err != nil || len(f.log.all()) != entries {
 			t.Errorf("a join whose reply was lost: %v, %d entries", err, len(f.log.all())-entries)
 		}
-		again, err := f.c.InviteAgain("clinic", []string{"h:1"}, time.Hour)
+		again, err := f.c.InviteAs(pki.RoleSite, "clinic", []string{"h:1"}, time.Hour, true)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -83,12 +83,9 @@ func (f *federation) hello(h *covey.Hello) (l *link, messages, bytes int) {
 
 func (f *federation) sentOn(l *link) (messages, bytes int) {
 	synctest.Wait()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, m := range l.queue {
-		messages, bytes = messages+1, bytes+len(m.raw)
+	for _, m := range l.Take() {
+		messages, bytes = messages+1, bytes+len(m.Raw)
 	}
-	l.queue = nil
 	return messages, bytes
 }
 
@@ -237,7 +234,7 @@ func TestHelloThatDoesNotRead(t *testing.T) {
 		f := newFederation(t, 3, nil)
 		defer func() { f.c.Close() }()
 		before := f.c.links["site-2"]
-		for _, raw := range [][]byte{make([]byte, wire.TagBytes-1), make([]byte, wire.TagBytes+1), make([]byte, baseMessage+wire.TagBytes)} {
+		for _, raw := range [][]byte{make([]byte, wire.TagBytes-1), make([]byte, wire.TagBytes+1), make([]byte, wire.ShortMessage+wire.TagBytes)} {
 			for _, h := range []*covey.Hello{{Open: raw}, {Over: raw}} {
 				if err := f.c.hears(newLink("site-2"), &covey.SiteMessage{Body: &covey.SiteMessage_Hello{Hello: h}}); err == nil || f.c.links["site-2"] != before {
 					t.Errorf("%d bytes: %v", len(raw), err)

@@ -94,12 +94,12 @@ func TestFollowerSendsAgentsAway(t *testing.T) {
 		link := f.sites[0].link
 		f.c.Follow()
 		f.c.replica = elsewhere{}
-		if !errors.Is(link.why, errNotLeader) {
-			t.Errorf("an open link ended with %v", link.why)
+		if !errors.Is(link.Why(), errNotLeader) {
+			t.Errorf("an open link ended with %v", link.Why())
 		}
 		late := newLink("site-0")
 		f.c.linked(late, nil, chain.Head{})
-		if !errors.Is(late.why, errNotLeader) {
+		if !errors.Is(late.Why(), errNotLeader) {
 			t.Error("a link was taken by a coordinator that does not lead")
 		}
 		s := status.Convert(f.c.notLeader())

@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"covey/internal/admission"
 	"covey/internal/chain"
 	"covey/internal/proposal"
 	"covey/internal/round"
@@ -18,10 +19,10 @@ type leader struct {
 	raft     Log     // of the last lead
 	replica  Replica // nil before Serve
 	leading  bool
-	term     int                // counts Lead and Follow: what began in another one is dropped
-	links    map[string]*link   // by site name
-	opened   map[string][]*link // all open streams, by site name, oldest first
-	paces    map[string]*pace   // by site name
+	term     int                        // counts Lead and Follow: what began in another one is dropped
+	links    map[string]*link           // by site name
+	opened   map[string][]*link         // all open streams, by site name, oldest first
+	paces    map[string]*admission.Pace // by site name
 	sessions map[proposal.Digest]*session
 	changed  chan struct{} // closed and replaced at every change
 	seen     journal       // what this coordinator alone has seen

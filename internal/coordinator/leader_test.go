@@ -126,7 +126,7 @@ func TestStateIsTakenFromLock(t *testing.T) {
 // that needs it; and what goes on without the lock uses none of what it guards.
 func TestLeaderWaitsForNothing(t *testing.T) {
 	waits := []string{"lock", "apply", "inTerm", "event", "Leading", "Lock", "Wait", "Sleep"}
-	aside := []string{"background", "after", "AfterFunc", "Go", "sendLater"}
+	aside := []string{"background", "after", "AfterFunc", "Go", "SendLater"}
 	s := readGoSource(t)
 	locked := 0
 	// held walks what runs under the lock; guarded are the names of what it guards there.

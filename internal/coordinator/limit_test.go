@@ -14,6 +14,7 @@ import (
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/round"
+	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
 	"covey/test/site"
 )
@@ -27,8 +28,8 @@ func TestLargestMessage(t *testing.T) {
 		l := f.sites[0].link
 		l.limit, l.studies = 0, 0
 		f.c.expect(l)
-		if l.limit != largest(f.plan) || l.limit > 2*baseMessage {
-			t.Errorf("a limit of %d bytes, for %d", l.limit, largest(f.plan))
+		if l.limit != wire.LargestOfSite(f.plan) || l.limit > 2*wire.ShortMessage {
+			t.Errorf("a limit of %d bytes, for %d", l.limit, wire.LargestOfSite(f.plan))
 		}
 		most := 0
 		for _, s := range f.sites {
@@ -52,7 +53,7 @@ func TestLargestMessage(t *testing.T) {
 		}
 		stranger := newLink("nobody")
 		f.c.expect(stranger)
-		if stranger.limit != baseMessage {
+		if stranger.limit != wire.ShortMessage {
 			t.Errorf("who is in no study may say %d bytes", stranger.limit)
 		}
 	})
@@ -68,14 +69,14 @@ func TestLargestOfPlans(t *testing.T) {
 		} {
 			f := newFederation(t, 7, change)
 			for _, q := range f.plan.Queries {
-				if largest(f.plan) < q.Bytes+1000 {
-					t.Errorf("%s: an upload of %d bytes, a limit of %d", name, q.Bytes, largest(f.plan))
+				if wire.LargestOfSite(f.plan) < q.Bytes+1000 {
+					t.Errorf("%s: an upload of %d bytes, a limit of %d", name, q.Bytes, wire.LargestOfSite(f.plan))
 				}
 			}
 			// 1088 of ML-KEM, 16 of GCM, 64 of the signature; shares of b and e to all others, and
 			// at most to all a key and a tag.
 			most := 6 * (1088 + 16 + 64 + 4*32*f.plan.Slots)
-			if got := largest(f.plan); got < most {
+			if got := wire.LargestOfSite(f.plan); got < most {
 				t.Errorf("%s: boxes of %d bytes, a limit of %d", name, most, got)
 			}
 			f.c.Close()
@@ -107,7 +108,7 @@ func TestLargestOfTheSparseGraph(t *testing.T) {
 		f.pump(func() bool { return f.state().Status == round.StatusRunning })
 		f.crash(-1)
 		f.pump(func() bool { return f.state().Survivors != nil })
-		if got := largest(f.plan); most == 0 || most > got || got > 4*most {
+		if got := wire.LargestOfSite(f.plan); most == 0 || most > got || got > 4*most {
 			t.Errorf("%d bytes at most, a limit of %d", most, got)
 		}
 		// With many slots boxes are the longest by far: shares to holders, keys and tags to those
@@ -119,7 +120,7 @@ func TestLargestOfTheSparseGraph(t *testing.T) {
 			g := s.setup.Graph()
 			most = max(most, len(g.Recipients(i))*(1088+16+64)+2*32*long.Slots*(len(g.Holders(i))+len(g.Owned(i))))
 		}
-		if got := largest(&long); most > got || got > 4*most {
+		if got := wire.LargestOfSite(&long); most > got || got > 4*most {
 			t.Errorf("of 300 slots %d bytes at most, a limit of %d", most, got)
 		}
 	})
@@ -178,7 +179,7 @@ func TestFaultsArePaced(t *testing.T) {
 			if err := f.c.hears(f.sites[4].link, bad); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(pace.spend(time.Now(), costMessage+costIdle))
+			time.Sleep(pace.Spend(time.Now(), costMessage+costIdle))
 		}
 		if took := time.Since(began); took < 10*time.Second*9/10 {
 			t.Errorf("120 faults in %v", took)

@@ -249,7 +249,7 @@ func TestMany(t *testing.T) {
 					t.Errorf("%d studies", n)
 				}
 			})
-			took("sites and analysts, "+turn, func() { c.listSites(); c.listAnalysts() })
+			took("sites and analysts, "+turn, func() { c.Sites(); c.Analysts() })
 		}
 		took("snapshot", func() {
 			if err := node.Snapshot(); err != nil {
@@ -284,7 +284,7 @@ func TestListsReadSummaries(t *testing.T) {
 			c := New(Options{Authority: f.auth, Machine: m, Logger: slog.New(slog.DiscardHandler)})
 			o := c.Overview(1000)
 			o.Happenings = nil
-			text, err := json.Marshal([]any{c.Views(), o, c.listSites(), c.listAnalysts(), c.People()})
+			text, err := json.Marshal([]any{c.Views(), o, c.Sites(), c.Analysts(), c.People()})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"covey/internal/aggregate"
 	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/secagg"
@@ -439,7 +440,7 @@ func TestBadDealer(t *testing.T) {
 	if got := failure(ask, &secagg.DealerError{Site: 2}); got != (round.OpenFailed{Query: 3, Slot: 4, Code: study.CodeBadDealer, Culprit: 2}) {
 		t.Errorf("%+v", got)
 	}
-	if got := failure(ask, errNoSum); got != (round.OpenFailed{Query: 3, Slot: 4, Code: study.CodeInternal, Culprit: -1}) {
+	if got := failure(ask, aggregate.ErrNoSum); got != (round.OpenFailed{Query: 3, Slot: 4, Code: study.CodeInternal, Culprit: -1}) {
 		t.Errorf("%+v", got)
 	}
 	for _, err := range []error{&secagg.ProofsError{}, &secagg.KeysError{}, &secagg.TagsError{}} {
@@ -447,7 +448,7 @@ func TestBadDealer(t *testing.T) {
 			t.Errorf("%T ends a study", err)
 		}
 	}
-	if needs(&secagg.DealerError{}) || needs(errNoSum) {
+	if needs(&secagg.DealerError{}) || needs(aggregate.ErrNoSum) {
 		t.Error("waits for nothing")
 	}
 }

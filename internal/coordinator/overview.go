@@ -47,7 +47,7 @@ func (c *Coordinator) Overview(most int) Overview {
 	key := c.authority.SigningKey().Public().(ed25519.PublicKey)
 	o := Overview{
 		Studies: []View{}, Sites: []SiteStatus{}, Key: pki.Fingerprint(key), CA: c.authority.Fingerprint(),
-		Expires: c.authority.ServerCertificate().NotAfter, QuantumSafe: c.quantumSafe, Refused: c.refused.count(),
+		Expires: c.authority.ServerCertificate().NotAfter, QuantumSafe: c.quantumSafe, Refused: c.refused.Count(),
 	}
 	m := c.machine.lock()
 	defer c.machine.unlock()

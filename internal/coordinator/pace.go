@@ -3,7 +3,6 @@ package coordinator
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"covey/internal/admission"
@@ -23,31 +22,17 @@ const (
 	costFault   = 200.0       // on top, of one that fails a check
 )
 
-// pace slows a site down that says more than an honest one has to say.
-type pace struct {
-	mu     sync.Mutex
-	bucket admission.Bucket
-}
-
-func newPace() *pace { return &pace{bucket: admission.NewBucket(paceRate, paceBurst)} }
-
-func (p *pace) spend(now time.Time, cost float64) time.Duration {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.bucket.Spend(now, cost)
-}
-
 // paceOf returns a site's. There are no more of them than sites that have joined.
-func (c *Coordinator) paceOf(site string) *pace {
+func (c *Coordinator) paceOf(site string) *admission.Pace {
 	m := c.machine.lock()
 	defer c.machine.unlock()
 	return m.paced(site)
 }
 
-func (m *leader) paced(site string) *pace {
+func (m *leader) paced(site string) *admission.Pace {
 	p := m.paces[site]
 	if p == nil {
-		p = newPace()
+		p = admission.NewPace(paceRate, paceBurst)
 		m.paces[site] = p
 	}
 	return p
@@ -55,9 +40,9 @@ func (m *leader) paced(site string) *pace {
 
 // wait waits out a debt, or until the link or its stream ends.
 func (l *link) wait(ctx context.Context, debt time.Duration) error {
-	err := pause(ctx, l.done, debt)
+	err := pause(ctx, l.Done(), debt)
 	if errors.Is(err, errLinkEnded) {
-		return l.why
+		return l.Why()
 	}
 	return err
 }

@@ -120,7 +120,7 @@ func (p *person) request(t *testing.T, j pki.Join, name string) wire.JoinRequest
 func (o *office) join(role pki.Role, name string) *person {
 	o.t.Helper()
 	p := o.keys(name)
-	j, err := o.c.invite(role, name, []string{o.address}, time.Hour, false)
+	j, err := o.c.InviteAs(role, name, []string{o.address}, time.Hour, false)
 	if err != nil {
 		o.t.Fatal(err)
 	}

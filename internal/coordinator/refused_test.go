@@ -144,7 +144,7 @@ func TestRefusedAtThePort(t *testing.T) {
 	}
 	stranger, nobody := o.dial(nil), o.keys("new")
 	invited := func(role pki.Role, name string) pki.Join {
-		j, err := o.c.invite(role, name, []string{o.address}, time.Hour, false)
+		j, err := o.c.InviteAs(role, name, []string{o.address}, time.Hour, false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,8 +28,8 @@ func TestRevokeEndsTheStream(t *testing.T) {
 		for i, s := range f.sites {
 			over := false
 			select {
-			case <-s.link.done:
-				over = errors.Is(s.link.why, errRevoked)
+			case <-s.link.Done():
+				over = errors.Is(s.link.Why(), errRevoked)
 			default:
 			}
 			if over != (i == 1) {
@@ -132,7 +132,7 @@ func TestForgottenStaysOut(t *testing.T) {
 			if err := enter(clinic, invited); err == nil {
 				t.Errorf("%s: its join file lets it in", when)
 			}
-			if _, err := f.c.InviteAgain("clinic", []string{"localhost:1"}, time.Hour); err == nil {
+			if _, err := f.c.InviteAs(pki.RoleSite, "clinic", []string{"localhost:1"}, time.Hour, true); err == nil {
 				t.Errorf("%s: it may join again", when)
 			}
 		}

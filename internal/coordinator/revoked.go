@@ -8,15 +8,6 @@ import (
 	"covey/internal/round"
 )
 
-// RevokeReply tells what became of a site or an analyst that was revoked.
-type RevokeReply struct {
-	Site    string `json:"site,omitempty"`
-	Analyst string `json:"analyst,omitempty"`
-	// Studies are those that are not over and have the site in their roster, or are the analyst's,
-	// as proposed.
-	Studies []RevokedStudy `json:"studies"`
-}
-
 // RevokedStudy is a study that a revoked site was in. Nobody can come back in its place: the roster
 // has its key.
 type RevokedStudy struct {

@@ -3,7 +3,6 @@ package coordinator
 import (
 	"context"
 	"crypto/tls"
-	"fmt"
 	"log/slog"
 	"net"
 	"strings"
@@ -85,7 +84,7 @@ func TestKeyExchangesAreListed(t *testing.T) {
 		if err := standing(t, o.over(group, o.certificate(pki.RoleAnalyst, ada))); err != nil {
 			t.Fatal(err)
 		}
-		for _, a := range o.c.listAnalysts().Analysts {
+		for _, a := range o.c.Analysts().Analysts {
 			if is := a.KeyExchange; a.Name == "ada" && is != want || a.Name == "bob" && is != (pki.KeyExchange{}) {
 				t.Errorf("%s: %+v", a.Name, is)
 			}
@@ -103,7 +102,7 @@ func TestKeyExchangesAreListed(t *testing.T) {
 			t.Fatal(err)
 		}
 		site := func() (s ListedSite) {
-			for _, one := range o.c.listSites().Sites {
+			for _, one := range o.c.Sites().Sites {
 				if one.Name == "alpha" {
 					s = one
 				}
@@ -134,7 +133,7 @@ func TestQuantumSafeLinks(t *testing.T) {
 		ada, alpha := o.join(pki.RoleAnalyst, "ada"), o.join(pki.RoleSite, "alpha")
 		var log strings.Builder
 		c := o.c
-		c.quantumSafe, c.refused.log = demanded, slog.New(slog.NewTextHandler(&log, nil))
+		c.quantumSafe, c.refused.Log = demanded, slog.New(slog.NewTextHandler(&log, nil))
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
@@ -152,7 +151,7 @@ func TestQuantumSafeLinks(t *testing.T) {
 			}
 		}
 		eve := o.keys("eve")
-		j, err := c.invite(pki.RoleSite, "eve", []string{o.address}, time.Hour, false)
+		j, err := c.InviteAs(pki.RoleSite, "eve", []string{o.address}, time.Hour, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,31 +172,3 @@ func TestQuantumSafeLinks(t *testing.T) {
 		}
 	}
 }
-
-// TestRefusedHostsAreBounded: who shows no certificate does not fill the log.
-func TestRefusedHostsAreBounded(t *testing.T) {
-	var log strings.Builder
-	r := refusedLinks{log: slog.New(slog.NewTextHandler(&log, nil))}
-	for i := range 3 * maxRefusedHosts {
-		r.refuse(&tls.ClientHelloInfo{Conn: from(fmt.Sprintf("10.0.%d.%d:99", i/200, i%200))})
-	}
-	if n := strings.Count(log.String(), "\n"); n != maxRefusedHosts || r.count() != 3*maxRefusedHosts {
-		t.Errorf("%d lines, %d counted", n, r.count())
-	}
-}
-
-// from is a connection from an address.
-type from string
-
-func (f from) RemoteAddr() net.Addr {
-	a, _ := net.ResolveTCPAddr("tcp", string(f))
-	return a
-}
-
-func (from) LocalAddr() net.Addr              { return nil }
-func (from) Read([]byte) (int, error)         { return 0, net.ErrClosed }
-func (from) Write([]byte) (int, error)        { return 0, net.ErrClosed }
-func (from) Close() error                     { return nil }
-func (from) SetDeadline(time.Time) error      { return nil }
-func (from) SetReadDeadline(time.Time) error  { return nil }
-func (from) SetWriteDeadline(time.Time) error { return nil }

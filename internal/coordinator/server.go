@@ -15,6 +15,7 @@ import (
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/round"
+	"covey/internal/stream"
 	"covey/internal/wire"
 )
 
@@ -45,7 +46,7 @@ func (s server) caller(ctx context.Context) (admission.Client, error) {
 	if !ok {
 		return who, status.Error(codes.Unauthenticated, "a certificate is needed")
 	}
-	return who, pause(ctx, nil, s.c.paceOf(who.Name).spend(time.Now(), costHello))
+	return who, pause(ctx, nil, s.c.paceOf(who.Name).Spend(time.Now(), costHello))
 }
 
 // admit returns whose a verified certificate is, if that site or analyst may call now.
@@ -99,7 +100,7 @@ func (s server) Standing(ctx context.Context, authority []byte) (wire.Standing, 
 }
 
 // Link serves one stream of a site to its end.
-func (s server) Link(ctx context.Context, stream wire.Stream) error {
+func (s server) Link(ctx context.Context, open wire.Stream) error {
 	from, err := s.caller(ctx)
 	if err != nil {
 		return err
@@ -119,21 +120,21 @@ func (s server) Link(ctx context.Context, stream wire.Stream) error {
 		close(stop)
 		select {
 		case <-written:
-		case <-time.After(stalledAfter / 10): // a peer that takes nothing: the stream's end ends the write
+		case <-time.After(stream.StalledAfter / 10): // a peer that takes nothing: the stream's end ends the write
 		}
 	}()
 	go func() {
-		written <- l.write(stop, s.c.late, stream.Send)
+		written <- l.Write(stop, s.c.late, open.Send)
 	}()
 	received := make(chan error, 1)
-	go func() { received <- s.receive(ctx, stream, l) }()
+	go func() { received <- s.receive(ctx, open, l) }()
 	defer s.c.dropped(l)
 	select {
 	case err = <-received:
 	case err = <-written:
 		written <- err
-	case <-l.done:
-		err = l.why
+	case <-l.Done():
+		err = l.Why()
 	case <-s.c.stopping:
 		return status.Error(codes.Unavailable, "the coordinator stops")
 	}
@@ -151,16 +152,16 @@ func (c *Coordinator) notLeader() error {
 	return wire.NotLeader(c.leaderAddresses())
 }
 
-func (s server) receive(ctx context.Context, stream wire.Stream, l *link) error {
-	in := &intake{places: s.c.large, link: l}
-	defer in.release()
+func (s server) receive(ctx context.Context, open wire.Stream, l *link) error {
+	in := stream.NewIntake(s.c.large, l.Stream)
+	defer in.Release()
 	pace := s.c.paceOf(l.site)
 	for {
 		s.c.expect(l)
 		raw, err := wire.Receive(func() ([]byte, bool, error) {
-			data, last, err := stream.Receive()
+			data, last, err := open.Receive()
 			if err == nil {
-				err = in.frame(ctx, last)
+				err = in.Frame(ctx, last)
 			}
 			return data, last, err
 		}, l.limit)
@@ -174,7 +175,7 @@ func (s server) receive(ctx context.Context, stream wire.Stream, l *link) error 
 		if err := s.c.receive(l, m); err != nil {
 			return err
 		}
-		in.release()
+		in.Release()
 		cost := costMessage
 		if l.changed {
 			l.accepted(len(raw))
@@ -184,7 +185,7 @@ func (s server) receive(ctx context.Context, stream wire.Stream, l *link) error 
 		if _, ok := m.(wire.Hello); ok {
 			cost = costHello
 		}
-		if err := l.wait(ctx, pace.spend(time.Now(), cost)); err != nil {
+		if err := l.wait(ctx, pace.Spend(time.Now(), cost)); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"covey/internal/aggregate"
+	"covey/internal/graph"
 	"covey/internal/round"
 	"covey/internal/secagg"
 	"covey/internal/study"
@@ -148,7 +150,7 @@ func (s *session) graph() round.Graph {
 	if s.setup == nil || !s.plan.Thresholds.Sparse() {
 		return nil
 	}
-	return newTopology(s.setup.Graph(), s.plan.Thresholds)
+	return graph.NewTopology(s.setup.Graph(), s.plan.Thresholds.Threshold)
 }
 
 // announced keeps what is only for some sites out of the state: on the sparse graph the bodies of
@@ -204,7 +206,7 @@ func (s *tally) take() ([]uint64, *secagg.Opening) {
 // the slot was left meanwhile, both are overwritten.
 func (s *session) giveBack(query, slot int, sum []uint64, opening *secagg.Opening) {
 	if !s.taken || !s.current(query, slot) {
-		wipe(sum, opening)
+		aggregate.Wipe(sum, opening)
 		return
 	}
 	s.sum, s.opening, s.taken = sum, opening, false
@@ -213,7 +215,7 @@ func (s *session) giveBack(query, slot int, sum []uint64, opening *secagg.Openin
 
 // wipe overwrites what is here of a slot that is left: with enough shares the sum could still be
 // opened.
-func (s *tally) wipe() { wipe(s.sum, s.opening) }
+func (s *tally) wipe() { aggregate.Wipe(s.sum, s.opening) }
 
 // secaggQuery returns what secagg calls the open query.
 func (s *session) secaggQuery() (secagg.Query, error) {

@@ -3,9 +3,9 @@ package coordinator
 import (
 	"crypto/x509"
 	"encoding/pem"
-	"strings"
 	"time"
 
+	"covey/internal/frame"
 	"covey/internal/pki"
 	"covey/internal/study"
 )
@@ -29,7 +29,7 @@ func (m *leader) sighted(site string, l *link) {
 	s := m.sightings[site]
 	s.At = m.now().UTC()
 	if l != nil {
-		s.Software, s.KeyExchange = cleanVersion(l.software), l.exchange
+		s.Software, s.KeyExchange = frame.Clean(l.software), l.exchange
 		if l.leaf != nil {
 			s.Expires = l.leaf.NotAfter
 		}
@@ -62,17 +62,4 @@ func (c *Coordinator) renewed(site string, certificate []byte) {
 	s := m.sightings[site]
 	s.Expires = leaf.NotAfter
 	m.sightings[site] = s
-}
-
-// cleanVersion keeps what a version can be: the string is a site's, and pages show it.
-func cleanVersion(s string) string {
-	const most = 60
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', strings.ContainsRune("./-+_ ()", r):
-			return r
-		}
-		return -1
-	}, s)
-	return s[:min(len(s), most)]
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"covey/internal/membership"
 	"covey/internal/pki"
@@ -17,26 +16,6 @@ import (
 	"covey/internal/round"
 	"covey/internal/study"
 )
-
-// maxMatches bounds how many studies an UnknownStudyError names.
-const maxMatches = 5
-
-// UnknownStudyError is a reference that names no study, or several.
-type UnknownStudyError struct {
-	Ref     string
-	Matches []proposal.Digest
-}
-
-func (e *UnknownStudyError) Error() string {
-	if len(e.Matches) == 0 {
-		return fmt.Sprintf("no study %.80q", e.Ref)
-	}
-	var newest []string
-	for _, d := range e.Matches[max(0, len(e.Matches)-maxMatches):] {
-		newest = append(newest, d.String()[:12])
-	}
-	return fmt.Sprintf("%d studies match %.80q; give the digest of one, such as %s", len(e.Matches), e.Ref, strings.Join(newest, ", "))
-}
 
 // Roster fills a spec's roster in from the sites that are connected and offer
 // its data set: their identity keys, and their counts of units.
@@ -131,8 +110,9 @@ func (c *Coordinator) Find(ref string) (proposal.Digest, error) {
 			found = append(found, r.digest)
 		}
 	}
+	slices.Reverse(found)
 	if len(found) != 1 {
-		return proposal.Digest{}, &UnknownStudyError{ref, found}
+		return proposal.Digest{}, &proposal.UnknownError{Ref: ref, Matches: found}
 	}
 	return found[0], nil
 }
@@ -145,7 +125,7 @@ func (c *Coordinator) Abort(digest proposal.Digest) error {
 	c.machine.unlock()
 	switch {
 	case !ok:
-		return &UnknownStudyError{Ref: digest.String()}
+		return &proposal.UnknownError{Ref: digest.String()}
 	case over:
 		return errors.New("the study is over")
 	}
@@ -172,7 +152,7 @@ func (c *Coordinator) whole(digest proposal.Digest) (now, error) {
 	r, ok := m.find(digest)
 	if !ok {
 		c.machine.unlock()
-		return now{}, &UnknownStudyError{Ref: digest.String()}
+		return now{}, &proposal.UnknownError{Ref: digest.String()}
 	}
 	if r.state != nil {
 		defer c.machine.unlock()

@@ -17,9 +17,9 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
-	"covey/internal/coordinator"
 	"covey/internal/frame"
 	"covey/internal/membership"
+	"covey/internal/operator"
 	"covey/internal/pki"
 )
 
@@ -171,7 +171,7 @@ func exchange(ctx context.Context, conn net.Conn, path string, body any) ([]byte
 	if answer.StatusCode == http.StatusOK {
 		return text, nil
 	}
-	var e coordinator.ErrorReply
+	var e operator.ErrorReply
 	if err := json.Unmarshal(text, &e); err != nil {
 		return nil, fmt.Errorf("the coordinator answered %q", frame.Printable(answer.Status))
 	}

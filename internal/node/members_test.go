@@ -15,7 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"covey/internal/coordinator"
+	"covey/internal/operator"
 	"covey/internal/pki"
 )
 
@@ -93,7 +93,7 @@ func TestRemovedHasNoVoice(t *testing.T) {
 		for what, p := range ports {
 			for path, body := range map[string]any{
 				"/v1/raft/add":     AddRequest{Name: "ghost", Valid: 3600e9},
-				"/v1/sites/invite": coordinator.InviteRequest{Name: "false-site", Valid: 3600e9},
+				"/v1/sites/invite": operator.InviteRequest{Name: "false-site", Valid: 3600e9},
 				"/v1/raft/enter":   member{"two", "x:1", []string{"x:2"}},
 				"/v1/raft/members": "",
 				"/v1/ca/held":      "",

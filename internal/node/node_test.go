@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"covey/internal/coordinator"
+	"covey/internal/operator"
 	"covey/internal/pki"
 	"covey/test/network"
 )
@@ -255,7 +256,7 @@ func TestLostLeaderHoldsNoOperator(t *testing.T) {
 		w.Block("host-one", "host-two")
 		w.Block("host-two", "host-one")
 		answer := ask("GET", "/v1/sites")
-		var e coordinator.ErrorReply
+		var e operator.ErrorReply
 		if err := json.Unmarshal(answer.Body.Bytes(), &e); err != nil || !e.Again || answer.Code != http.StatusServiceUnavailable {
 			t.Errorf("%d, %s", answer.Code, answer.Body)
 		}
@@ -273,7 +274,7 @@ func TestEntryThatWasNotProposed(t *testing.T) {
 		defer two.Coordinator.Follow()
 		answer := httptest.NewRecorder()
 		two.leaderHandler().ServeHTTP(answer, httptest.NewRequest("POST", "/v1/sites/invite", strings.NewReader(`{"name":"north","valid":"1h"}`)))
-		var e coordinator.ErrorReply
+		var e operator.ErrorReply
 		if err := json.Unmarshal(answer.Body.Bytes(), &e); err != nil || !e.Again || answer.Code != http.StatusServiceUnavailable {
 			t.Errorf("%d, %s", answer.Code, answer.Body)
 		}

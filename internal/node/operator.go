@@ -14,6 +14,7 @@ import (
 
 	"covey/internal/coordinator"
 	"covey/internal/membership"
+	"covey/internal/operator"
 	"covey/internal/people"
 	"covey/internal/pki"
 	"covey/internal/proposal"
@@ -51,7 +52,7 @@ const (
 func (n *Node) operatorHandler(forward *forwarder) http.Handler {
 	leading := n.leaderHandler()
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /v1/raft/peers", coordinator.Answer(func(*http.Request) (any, error) {
+	mux.HandleFunc("GET /v1/raft/peers", operator.Answer(func(*http.Request) (any, error) {
 		peers, err := n.replica.Peers()
 		given, invited := n.Coordinator.Expected()
 		reply := PeersReply{Self: n.Config.Name, Leader: n.replica.LeaderID(), Peers: peers, Given: given, Invited: invited}
@@ -60,7 +61,7 @@ func (n *Node) operatorHandler(forward *forwarder) http.Handler {
 		}
 		return reply, err
 	}))
-	mux.HandleFunc("POST /v1/raft/snapshot", coordinator.Answer(func(*http.Request) (any, error) { return struct{}{}, n.replica.Snapshot() }))
+	mux.HandleFunc("POST /v1/raft/snapshot", operator.Answer(func(*http.Request) (any, error) { return struct{}{}, n.replica.Snapshot() }))
 	rest := func(w http.ResponseWriter, r *http.Request) {
 		if n.port == nil || n.Coordinator.Leading() {
 			leading.ServeHTTP(w, r)
@@ -71,7 +72,7 @@ func (n *Node) operatorHandler(forward *forwarder) http.Handler {
 	mux.HandleFunc("POST /v1/raft/remove/{id}", func(w http.ResponseWriter, r *http.Request) {
 		// the leader would hang up before it answered
 		if r.PathValue("id") == n.Config.Name && !n.Coordinator.Leading() {
-			coordinator.Reply(w, nil, &membership.JoinError{Reason: "a coordinator that is removed is shut out at once: ask another one to remove this one"})
+			operator.Reply(w, nil, &membership.JoinError{Reason: "a coordinator that is removed is shut out at once: ask another one to remove this one"})
 			return
 		}
 		rest(w, r)
@@ -82,13 +83,13 @@ func (n *Node) operatorHandler(forward *forwarder) http.Handler {
 
 // leaderHandler is what only the leader can do.
 func (n *Node) leaderHandler() *http.ServeMux {
-	mux := n.Coordinator.Operator(n.joinAddresses)
+	mux := operator.Handler(n.Coordinator, n.joinAddresses)
 	handle := func(pattern string, do func(*http.Request) (any, error)) {
-		mux.HandleFunc(pattern, coordinator.Answer(do))
+		mux.HandleFunc(pattern, operator.Answer(do))
 	}
 	handle("POST /v1/raft/add", func(r *http.Request) (any, error) {
 		var q AddRequest
-		if err := coordinator.Decode(r, maxRequest, &q); err != nil {
+		if err := operator.Decode(r, maxRequest, &q); err != nil {
 			return nil, err
 		}
 		return n.AddNode(q.Name, time.Duration(q.Valid))
@@ -101,7 +102,7 @@ func (n *Node) leaderHandler() *http.ServeMux {
 	})
 	handle("POST /v1/page/invite", func(r *http.Request) (any, error) {
 		var q PersonRequest
-		if err := coordinator.Decode(r, maxRequest, &q); err != nil {
+		if err := operator.Decode(r, maxRequest, &q); err != nil {
 			return nil, err
 		}
 		reply, token, err := n.InvitePerson(q)
@@ -109,7 +110,7 @@ func (n *Node) leaderHandler() *http.ServeMux {
 	})
 	handle("POST /v1/page/revoke", func(r *http.Request) (any, error) {
 		var q PersonRequest
-		if err := coordinator.Decode(r, maxRequest, &q); err != nil {
+		if err := operator.Decode(r, maxRequest, &q); err != nil {
 			return nil, err
 		}
 		return struct{}{}, n.Coordinator.RevokePerson(q.Name)
@@ -147,22 +148,22 @@ func named(err error) error {
 // again.
 func (n *Node) peerHandler() http.Handler {
 	leading := n.leaderHandler()
-	leading.HandleFunc("POST /v1/raft/enter", coordinator.Answer(func(r *http.Request) (any, error) {
+	leading.HandleFunc("POST /v1/raft/enter", operator.Answer(func(r *http.Request) (any, error) {
 		var m member
-		if err := coordinator.Decode(r, maxRequest, &m); err != nil {
+		if err := operator.Decode(r, maxRequest, &m); err != nil {
 			return nil, err
 		}
 		return struct{}{}, n.admit(r.Context(), m)
 	}))
 	mux := http.NewServeMux()
 	handle := func(pattern string, do func(*http.Request) (any, error)) {
-		mux.HandleFunc(pattern, coordinator.Answer(do))
+		mux.HandleFunc(pattern, operator.Answer(do))
 	}
 	handle("POST /v1/raft/members", func(*http.Request) (any, error) { return n.newest(), nil })
 	// Other coordinators alone reach these, with certificates of the CA.
 	handle("POST /v1/ca/key", func(r *http.Request) (any, error) {
 		var fingerprint string
-		if err := coordinator.Decode(r, maxRequest, &fingerprint); err != nil {
+		if err := operator.Decode(r, maxRequest, &fingerprint); err != nil {
 			return nil, err
 		}
 		key, held := n.authority.NextKey(fingerprint)
@@ -177,7 +178,7 @@ func (n *Node) peerHandler() http.Handler {
 	})
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if !n.Coordinator.Leading() {
-			coordinator.Reply(w, nil, coordinator.ErrNotLeader)
+			operator.Reply(w, nil, coordinator.ErrNotLeader)
 			return
 		}
 		leading.ServeHTTP(w, r)
@@ -275,10 +276,10 @@ func (n *Node) forwarder() *forwarder {
 			at, _ := errors.AsType[*net.OpError](err)
 			if r.Method == http.MethodGet || at != nil && at.Op == "dial" {
 				// nothing was done: the same may be asked again
-				coordinator.Reply(w, nil, coordinator.ErrNotLeader)
+				operator.Reply(w, nil, coordinator.ErrNotLeader)
 				return
 			}
-			coordinator.Reply(w, nil, fmt.Errorf("%w; whether it took the request is not known: look before you repeat it", coordinator.ErrNotLeader))
+			operator.Reply(w, nil, fmt.Errorf("%w; whether it took the request is not known: look before you repeat it", coordinator.ErrNotLeader))
 		},
 	}
 	return f
@@ -290,7 +291,7 @@ type leaderKey struct{}
 func (f *forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	leader := f.n.leaderPeer()
 	if leader == "" {
-		coordinator.Reply(w, nil, coordinator.ErrNotLeader)
+		operator.Reply(w, nil, coordinator.ErrNotLeader)
 		return
 	}
 	ctx, cancel := context.WithCancel(context.WithValue(r.Context(), leaderKey{}, leader))
@@ -343,9 +344,9 @@ func (n *Node) leaderPeer() string {
 // token.
 func (n *Node) joinerHandler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /v1/raft/join", coordinator.Answer(func(r *http.Request) (any, error) {
+	mux.HandleFunc("POST /v1/raft/join", operator.Answer(func(r *http.Request) (any, error) {
 		var q joinRequest
-		if err := coordinator.Decode(r, maxJoin, &q); err != nil {
+		if err := operator.Decode(r, maxJoin, &q); err != nil {
 			return nil, err
 		}
 		return n.join(q)

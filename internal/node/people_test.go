@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"covey/internal/coordinator"
 	"covey/internal/people"
 	"covey/internal/pki"
 	"covey/internal/proposal"
@@ -39,7 +38,7 @@ func TestInvitePerson(t *testing.T) {
 			change(&q)
 			_, token, err := one.InvitePerson(q)
 			_, person := errors.AsType[*people.Error](err)
-			_, unknown := errors.AsType[*coordinator.UnknownStudyError](err)
+			_, unknown := errors.AsType[*proposal.UnknownError](err)
 			_, name := errors.AsType[*pki.NameError](err)
 			if !person && !unknown && !name || token.Bytes() != nil {
 				t.Errorf("%s: %v", what, err)

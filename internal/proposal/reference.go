@@ -1,6 +1,9 @@
 package proposal
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // LooksLikeDigest reports whether text can stand for a digest, whole or cut: it is four or more
 // hexadecimal digits and nothing else. No study is named so.
@@ -15,4 +18,24 @@ func Refers(ref string, digest Digest, name string) bool {
 		return strings.HasPrefix(digest.String(), strings.ToLower(ref))
 	}
 	return ref == name
+}
+
+// maxMatches bounds how many studies an UnknownError names.
+const maxMatches = 5
+
+// UnknownError is a reference that names no study, or several.
+type UnknownError struct {
+	Ref     string
+	Matches []Digest // the newest first
+}
+
+func (e *UnknownError) Error() string {
+	if len(e.Matches) == 0 {
+		return fmt.Sprintf("no study %.80q", e.Ref)
+	}
+	var newest []string
+	for _, d := range e.Matches[:min(len(e.Matches), maxMatches)] {
+		newest = append(newest, d.String()[:12])
+	}
+	return fmt.Sprintf("%d studies match %.80q; give the digest of one, such as %s", len(e.Matches), e.Ref, strings.Join(newest, ", "))
 }

@@ -26,10 +26,10 @@ var mutants = []struct {
 		{"internal/agent/query.go", "	sum, err := s.added(ask)\n", "	sum, err := s.added(ask)\n	s.agent.log.Info(\"added\", \"sum\", sum)\n"},
 	}, "file site-", string(sum)},
 	{"the opened sum on stderr", proposal.NoiseCentral, []edit{
-		{"internal/coordinator/release.go", "	began()\n	values", "	began()\n	for _, v := range sum {\n		print(v, \" \")\n	}\n	values"},
+		{"internal/aggregate/release.go", "	began()\n	values", "	began()\n	for _, v := range sum {\n		print(v, \" \")\n	}\n	values"},
 	}, "file coordinator-", string(total)},
 	{"the noise's key on stderr", proposal.NoiseCentral, []edit{
-		{"internal/coordinator/release.go", "	noised, err := privatize(p, e.Ask, sum[:values]", "	print(string(key[:]))\n	noised, err := privatize(p, e.Ask, sum[:values]"},
+		{"internal/aggregate/release.go", "	noised, err := privatize(p, ask, sum[:values]", "	print(string(key[:]))\n	noised, err := privatize(p, ask, sum[:values]"},
 	}, "file coordinator-", "the key of the noise"},
 	{"an identity key in the hello", proposal.NoiseDistributed, []edit{
 		{"internal/agent/view.go", "	h := wire.Hello{Software: enroll.Software}\n", "	h := wire.Hello{Software: enroll.Software + fmt.Sprintf(\"%x\", a.identity.Seed())}\n"},

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"covey/internal/agent"
+	"covey/internal/control"
 	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/round"
@@ -42,7 +43,7 @@ func gapRows(i int) string {
 // kinds of noise, end with a result that verifies, finds the direction and says how many cells were
 // empty. With central noise no policy approves one: an operator does.
 func TestStudiesWithGaps(t *testing.T) {
-	f := Start(t, t.TempDir(), Options{Sites: Names(4), Rows: gapRows, Agent: func(_ *Part, o *agent.Options) { o.Control = true }})
+	f := Start(t, t.TempDir(), Options{Sites: Names(4), Rows: gapRows, Agent: func(_ *Part, o *agent.Options) { o.Control = control.Serve }})
 	for _, noise := range []string{proposal.NoiseDistributed, proposal.NoiseCentral} {
 		for _, method := range []string{proposal.MethodPower, proposal.MethodCovariance} {
 			for _, missing := range []string{proposal.MissingFill, proposal.MissingZero} {
@@ -98,7 +99,7 @@ func approve(t *testing.T, p *Part, d proposal.Digest) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	socket, err := agent.SocketPath(c.DataDir())
+	socket, err := control.SocketPath(c.DataDir())
 	if err != nil {
 		t.Fatal(err)
 	}

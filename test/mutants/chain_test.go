@@ -105,7 +105,7 @@ func init() {
 			{"internal/coordinator/machine.go", "err == nil && !again {\n\t\t\tm.joins", "err == nil && (again || !again) {\n\t\t\tm.joins"},
 		}, in("coordinator", "TestChainIsOfTheLog"), killer{}},
 		{"chain: what waits is shown twice", 0, []edit{
-			{"internal/coordinator/link.go", "\t\t\tat, base = i, waits.base\n", "\t\t\tat = i\n"},
+			{"internal/stream/stream.go", "\t\t\tat, base = i, waits.Base\n", "\t\t\tat = i\n"},
 		}, in("coordinator", "TestLongChain"), killer{}},
 		{"chain: a head elsewhere is nobody's business", 0, []edit{
 			{leaderChain, "if kept.Number > 0 && (kept.Number > now.Number || m.chain.At(kept.Number) != kept) {", "if false {"},

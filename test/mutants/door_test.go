@@ -6,13 +6,13 @@ package mutants
 func init() {
 	tables = append(tables, []mutant{
 		{"door: a decision is looked up by name", 0, []edit{
-			{"internal/agent/control.go", "id, err := proposal.ParseDigest(r.PathValue(\"ref\"))", "id, err := proposal.ParseDigest(r.PathValue(\"ref\"))\n\t\tif err != nil {\n\t\t\tid, err = a.Find(r.PathValue(\"ref\"))\n\t\t}"},
-			{"internal/agent/control.go", "func exactly(do func", "func exactly(a *Agent, do func"},
-			{"internal/agent/control.go", "figures\", exactly(func", "figures\", exactly(a, func"},
-			{"internal/agent/control.go", "held\", exactly(func", "held\", exactly(a, func"},
-			{"internal/agent/control.go", "approve\", exactly(func", "approve\", exactly(a, func"},
-			{"internal/agent/control.go", "reject\", exactly(func", "reject\", exactly(a, func"},
-			{"internal/agent/control.go", "withdraw\", exactly(func", "withdraw\", exactly(a, func"},
+			{"internal/control/control.go", "\t\tid, err := proposal.ParseDigest(r.PathValue(\"ref\"))", "\t\tid, err := proposal.ParseDigest(r.PathValue(\"ref\"))\n\t\tif err != nil {\n\t\t\tid, err = a.Find(r.PathValue(\"ref\"))\n\t\t}"},
+			{"internal/control/control.go", "func exactly(do func", "func exactly(a *agent.Agent, do func"},
+			{"internal/control/control.go", "figures\", exactly(func", "figures\", exactly(a, func"},
+			{"internal/control/control.go", "held\", exactly(func", "held\", exactly(a, func"},
+			{"internal/control/control.go", "approve\", exactly(func", "approve\", exactly(a, func"},
+			{"internal/control/control.go", "reject\", exactly(func", "reject\", exactly(a, func"},
+			{"internal/control/control.go", "withdraw\", exactly(func", "withdraw\", exactly(a, func"},
 		}, in("agent", "TestAttackNameIsADigest"), killer{}},
 		{"door: a study's name may be a digest", 0, []edit{
 			{"internal/proposal/resolve.go", "if LooksLikeDigest(s.Name) {", "if false {"},

@@ -17,10 +17,10 @@ func init() {
 			{studyHistory, "if a.History != c.History {", "if false {"},
 		}, in("agent", "TestForkedHistory"), killer{}},
 		{"history: a result on record is not compared with those before it", 0, []edit{
-			{agentHistory, "if err := s.plan.CheckCourse(h.course, release.Ask(s.attempt)); err != nil {\n\t\t\treturn h,", "if err := error(nil); err != nil {\n\t\t\treturn h,"},
+			{agentHistory, "if err := s.plan.CheckCourse(h.course, release.Ask(s.ring.Attempt)); err != nil {\n\t\t\treturn h,", "if err := error(nil); err != nil {\n\t\t\treturn h,"},
 		}, in("agent", "TestForkBehindAGap"), killer{}},
 		{"history: a result off the course is recorded", 0, []edit{
-			{agentHistory, "\treturn s.plan.CheckCourse(h.course, release.Ask(s.attempt))\n", "\treturn nil\n"},
+			{agentHistory, "\treturn s.plan.CheckCourse(h.course, release.Ask(s.ring.Attempt))\n", "\treturn nil\n"},
 		}, in("agent", "TestResultsOffTheCourse"), killer{}},
 		{"history: a result in another encoding", 0, []edit{
 			{agentHistory, "err != nil || !bytes.Equal(again, encoded) {", "err != nil || !bytes.Equal(again, again) {"},

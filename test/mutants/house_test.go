@@ -10,11 +10,11 @@ func init() {
 		unsealed = "[][]byte{[]byte(format), r.id[:], bucket, key}"
 	)
 	tables = append(tables, []mutant{
-		{"an opened sum stays in memory", 0, []edit{{release, "		wipe(sum, opening)\n		var signed", "		var signed"}}, in("coordinator", "TestSumIsWiped"), killer{}},
+		{"an opened sum stays in memory", 0, []edit{{"internal/coordinator/release.go", "		aggregate.Wipe(sum, opening)\n		var signed", "		var signed"}}, in("coordinator", "TestSumIsWiped"), killer{}},
 		{"the shares that opened a sum stay in memory", 0, []edit{{release, "		opening.Erase()\n", "		_ = opening.Erase\n"}}, in("coordinator", "TestSumIsWiped"), killer{}},
 		{"a sum stays in memory when its study ends", 0, []edit{{leads, "	s.leave()\n	s.wipe()\n	*s", "	s.leave()\n	*s"}}, in("coordinator", "TestSumIsWiped"), killer{}},
-		{"the noise of a release stays in memory", 0, []edit{{release, wiped, ""}}, in("coordinator", "TestDrawsAreWiped"), killer{}},
-		{"the counts of a private choice stay in memory", 0, []edit{{release, "	defer clear(scores)\n", ""}}, in("coordinator", "TestDrawsAreWiped"), killer{}},
+		{"the noise of a release stays in memory", 0, []edit{{release, wiped, ""}}, in("aggregate", "TestDrawsAreWiped"), killer{}},
+		{"the counts of a private choice stay in memory", 0, []edit{{release, "	defer clear(scores)\n", ""}}, in("aggregate", "TestDrawsAreWiped"), killer{}},
 		{"wrong logins are not paced", 0, []edit{{"internal/dashboard/pace.go", "		return 0, false\n", "		return 0, true\n"}}, in("dashboard", "TestWrongLoginsArePaced"), killer{}},
 		{"a process can be dumped", 0, []edit{{memory, "PR_SET_DUMPABLE, 0,", "PR_SET_DUMPABLE, 1,"}}, in("memory", "TestKept"), killer{}},
 		{"memory is locked under a limit", 0, []edit{{memory, "	if !unlimited() {", "	if false && !unlimited() {"}}, in("memory", "TestFiniteLimit"), killer{}},

@@ -90,8 +90,8 @@ func init() {
 			{"internal/wire/shape.go", "{7, 4}: true, {12, 4}: true,", "{7, 4}: true,"},
 		}, in("wire", "TestShapeBoundsLists"), killer{}},
 		{"limit: recalled tags are too long", 0, []edit{
-			{"internal/coordinator/limit.go", "baseMessage+sealed*(2*hashBytes*p.Slots+boxBytes)+owned*2*hashBytes*p.Slots,", "baseMessage+sealed+owned,"},
-			{"internal/coordinator/limit.go", "baseMessage+2*hashBytes*p.Slots*owned,", "baseMessage,"},
+			{"internal/wire/size.go", "ShortMessage+sealed*(2*hashBytes*p.Slots+boxBytes)+owned*2*hashBytes*p.Slots,", "ShortMessage+sealed+owned,"},
+			{"internal/wire/size.go", "ShortMessage+2*hashBytes*p.Slots*owned,", "ShortMessage,"},
 		}, in("coordinator", "TestLargestOfTheSparseGraph"), killer{}},
 		{"limit: any setup is kept", 0, []edit{
 			{"internal/study/setup.go", "if kept > maxKept || logged > maxLogged {", "if kept > maxKept && logged > maxLogged {"},

@@ -5,8 +5,8 @@ package mutants
 // What a site stores, checks and answers of the masks.
 func init() {
 	const (
-		setup, confirm, opening = "internal/agent/setup.go", "internal/agent/confirm.go", "internal/agent/opening.go"
-		rollback                = "internal/agent/rollback.go"
+		setup, confirm, opening = "internal/keyring/setup.go", "internal/keyring/confirm.go", "internal/agent/opening.go"
+		rollback, evidence      = "internal/agent/rollback.go", "internal/keyring/evidence.go"
 		stored, items, once     = "internal/ledger/setup.go", "internal/ledger/item.go", "internal/ledger/query.go"
 	)
 	tables = append(tables, []mutant{
@@ -24,18 +24,18 @@ func init() {
 			{once, "if r.get(finalBucket, index(query)) != nil {", "if false {"},
 		}, in("ledger", "TestOnceOnlyRules"), killer{}},
 		{"keys: of a site outside of the survivors", 0, []edit{
-			{opening, "s.setup.Config().Whole() || !slices.Contains(u, s.self)", "s.setup.Config().Whole()"},
+			{opening, "s.ring.Setup.Config().Whole() || !slices.Contains(u, s.self)", "s.ring.Setup.Config().Whole()"},
 			{"internal/secagg/shares.go", "s.cfg.Whole() || !u.Contains(self) ||", "s.cfg.Whole() ||"},
 		}, in("agent", "TestNoKeysWithoutShares"), killer{}},
 		{"keys: where every site is waited for", 0, []edit{
-			{opening, "s.setup.Config().Whole() || !slices.Contains(u, s.self)", "!slices.Contains(u, s.self)"},
+			{opening, "s.ring.Setup.Config().Whole() || !slices.Contains(u, s.self)", "!slices.Contains(u, s.self)"},
 			{"internal/secagg/shares.go", "s.cfg.Whole() || !u.Contains(self) ||", "!u.Contains(self) ||"},
 		}, in("agent", "TestNoKeysWithoutShares"), killer{}},
 		{"setup: a nonce leaves only while the secrets are there", 0, []edit{
-			{"internal/agent/reveal.go", "setupNonces); err == nil {\n\t\treturn wire.Nonce", "setupNonces); err == nil && len(nonces) == 0 {\n\t\treturn wire.Nonce"},
+			{"internal/keyring/reveal.go", "setupNonces); err == nil {\n\t\treturn wire.Nonce", "setupNonces); err == nil && len(nonces) == 0 {\n\t\treturn wire.Nonce"},
 		}, in("agent", "TestNonceComesAfterTheBoard"), killer{}},
 		{"setup: boxes leave before they are stored", 0, []edit{
-			{setup, "dealt, err := s.journal.PutSetup(r.Attempt, setupBoxes, encodeList(sealed))", "dealt, err := encodeList(sealed), s.agent.ledger.Err()"},
+			{setup, "dealt, err := s.journal.PutSetup(r.Attempt, setupBoxes, encodeList(sealed))", "dealt, err := encodeList(sealed), error(nil)"},
 		}, in("agent", "TestReplayAfterRestart"), killer{}},
 		{"setup: an announcement without its secrets", 0, []edit{
 			{stored, "map[string][]byte{SetupSecrets: secrets, SetupAnnouncement: announcement},", "map[string][]byte{SetupAnnouncement: announcement},"},
@@ -54,7 +54,7 @@ func init() {
 			{stored, "if r.get(setupBucket, setupKey(attempt, SetupConfirmation)) != nil {", "if false {"},
 		}, in("agent", "TestClosedIsOnRecordFirst"), killer{}},
 		{"setup: seeds leave before the attempt is closed", 0, []edit{
-			{confirm, "closed, err := s.journal.Close(r.Attempt, append(closed, setup.Accusation(sec, box)...))", "closed, err := append(closed, setup.Accusation(sec, box)...), s.agent.ledger.Err()"},
+			{confirm, "closed, err := s.journal.Close(r.Attempt, append(closed, setup.Accusation(sec, box)...))", "closed, err := append(closed, setup.Accusation(sec, box)...), error(nil)"},
 		}, in("agent", "TestBadBoxIsProven"), killer{}},
 		{"setup: a closed attempt keeps its secrets", 0, []edit{
 			{stored, "[]string{SetupConfirmation, SetupClosed}", "[]string{SetupConfirmation}"},
@@ -73,16 +73,16 @@ func init() {
 			{items, "len(attempt) == 4 && r.ended(attempt) {", "len(attempt) == 4 && false {"},
 		}, in("ledger", "TestEndedSecretsAreErased"), killer{}},
 		{"erasure: confirming erases nothing", 0, []edit{
-			{confirm, "	if err := s.journal.Erase(); err != nil {", "	if err := s.agent.ledger.Err(); err != nil {"},
+			{confirm, "	if err := s.journal.Erase(); err != nil {", "	if err := error(nil); err != nil {"},
 		}, in("agent", "TestConfirmingErases"), killer{}},
 		{"rollback: garbage in the site's place is evidence", 0, []edit{
-			{rollback, "return setup.CheckConfirmation(s.self, r.Signatures[s.self]) == nil, nil", "return setup != nil && len(r.Signatures[s.self]) > 0, nil"},
+			{evidence, "return setup.CheckConfirmation(s.self, r.Signatures[s.self]) == nil, nil", "return setup != nil && len(r.Signatures[s.self]) > 0, nil"},
 		}, in("agent", "TestRolledBackConfirmation"), killer{}},
 		{"rollback: garbage next to a confirmation is evidence", 0, []edit{
-			{confirm, "	if err := setup.CheckConfirmations(r.Signatures); err != nil {", "	if err := setup.CheckConfirmations(r.Signatures); err != nil && setup.CheckConfirmation(s.self, r.Signatures[s.self]) != nil {\n\t\treturn s.rolledBack(r, foundConfirmation)\n\t} else if err != nil {"},
+			{confirm, "	if err := setup.CheckConfirmations(r.Signatures); err != nil {", "	if err := setup.CheckConfirmations(r.Signatures); err != nil && setup.CheckConfirmation(s.self, r.Signatures[s.self]) != nil {\n\t\treturn s.owner.RolledBack(r, FoundConfirmation)\n\t} else if err != nil {"},
 		}, in("agent", "TestGarbageIsNoEvidence"), killer{}},
 		{"rollback: the coordinator's word is evidence", 0, []edit{
-			{rollback, "s.agent.stranger(s.plan.Digest, toldConfirmed)\n		return false, nil", "return true, nil"},
+			{evidence, "s.owner.Beyond(ToldConfirmed)\n		return false, nil", "return true, nil"},
 		}, in("agent", "TestRolledBackConfirmation"), killer{}},
 		{"rollback: shares that left are not looked for", 0, []edit{
 			{rollback, "\"shares\": s.sharedAt, ", ""},

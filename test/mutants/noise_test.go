@@ -39,10 +39,10 @@ func init() {
 			{closeness, "all / (all + v)", "float64(k) / float64(k+1)"},
 		}, in("noise", "TestUnequalPartsAreCovered"), killer{}},
 		{"all parts have one key", 0, []edit{
-			{agentQuery, "secagg.NoiseComponentKeys(root, sites, removable.Levels())...", "slices.Repeat(keys, len(removable))..."},
-			{agentQuery, "		root := secagg.NoiseChain(own, q.Context, sites, sites)\n", ""},
-			{agentQuery, "		sites := s.plan.Thresholds.Sites\n", ""},
-			{agentQuery, "	\"errors\"\n", "	\"errors\"\n	\"slices\"\n"},
+			{upload, "secagg.NoiseComponentKeys(root, sites, removable.Levels())...", "slices.Repeat(keys, len(removable))..."},
+			{upload, "		root := secagg.NoiseChain(own, q.Context, sites, sites)\n", ""},
+			{upload, "		sites := p.Thresholds.Sites\n", ""},
+			{upload, "	\"errors\"\n", "	\"errors\"\n	\"slices\"\n"},
 		}, in("agent", "TestShareIsThePlans"), killer{}},
 		{"a site lets more be taken away than its sum does not need", 0, []edit{
 			{shares, "NoiseChain(own, q.Context, s.cfg.sites(), len(u))", "NoiseChain(own, q.Context, s.cfg.sites(), min(len(u)+1, s.cfg.sites()))"},
@@ -57,7 +57,7 @@ func init() {
 			{release, "			if err := removable.Subtract(sum, ", "			if err := removable.Subtract(make([]uint64, len(sum)), "},
 		}, in("coordinator", "TestNoiseIsTakenAway"), killer{}},
 		{"a release names all as those whose noise went", 0, []edit{
-			{release, "		r.Removed = removed\n", "		r.Removed = append(removed[:0:0], e.Survivors...)\n"},
+			{release, "		r.Removed = removed\n", "		r.Removed = append(removed[:0:0], survivors...)\n"},
 		}, in("coordinator", "TestLateNoiseStays"), killer{}},
 		{"noise that stays is waited for for ever", 0, []edit{
 			{opening, "	if !l.stalled && slices.ContainsFunc(", "	if slices.ContainsFunc("},

@@ -42,7 +42,7 @@ func init() {
 			{registry, "c.machine.spendable(attempt); err != nil", "c.machine.spendable(attempt); false && err != nil"},
 		}, in("coordinator", "TestNodeJoinsWithoutATokenWriteNothing"), killer{}},
 		{"a joiner's body is bounded as an operator's", 0, []edit{
-			{operator, "coordinator.Decode(r, maxJoin, &q)", "coordinator.Decode(r, maxRequest, &q)"},
+			{operator, "operator.Decode(r, maxJoin, &q)", "operator.Decode(r, maxRequest, &q)"},
 		}, in("node", "TestJoinersBodyIsBounded"), killer{}},
 		{"joiners ask as often as they like", 0, []edit{
 			{peerPort, "if !p.gate.joins(e) {", "if !p.gate.joins(e) && false {"},

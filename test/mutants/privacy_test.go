@@ -15,7 +15,7 @@ func init() {
 		}, in("study", "TestSelectAtSites"), killer{}},
 		{"the leader chooses with all of ε0 wherever a unit may be", 0, []edit{
 			{release, "epsilon, err := p.SelectEpsilon(a.Query)", "epsilon, err := p.Curve().SelectEpsilon(p.Queries[a.Query].Rho)"},
-		}, in("coordinator", "TestChoiceAtSites"), killer{}},
+		}, in("aggregate", "TestChoiceAtSites"), killer{}},
 		{"a unit is at more sites than there are", 0, []edit{
 			{"internal/proposal/proposal.go", "s > len(p.Roster) {", "s > len(p.Roster)+1 {"},
 		}, in("study", "TestBadInput"), killer{}},

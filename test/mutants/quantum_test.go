@@ -21,7 +21,7 @@ func init() {
 		{"quantum: the CA's key goes over any link", 0, []edit{{nodes, "	ServeQuantumSafe(stranger, nil) // the CA's key is in the answer\n", ""}}, in("pki", "TestPeersQuantumSafe"), killer{}},
 		{"quantum: a coordinator asks for the CA's key over any link", 0, []edit{{nodes, "	DemandQuantumSafe(c)\n	return c\n", "	return c\n"}}, in("pki", "TestPeersQuantumSafe"), killer{}},
 		{"quantum: the coordinator's option is not heard at the sites' port", 0, []edit{{"internal/coordinator/safe.go", "if c.quantumSafe {", "if false {"}}, in("coordinator", "TestQuantumSafeLinks"), killer{}},
-		{"quantum: refused callers fill the log", 0, []edit{{"internal/coordinator/safe.go", "|| len(r.hosts) >= maxRefusedHosts", ""}}, in("coordinator", "TestRefusedHostsAreBounded"), killer{}},
+		{"quantum: refused callers fill the log", 0, []edit{{"internal/admission/refused.go", "|| len(r.hosts) >= maxRefusedHosts", ""}}, in("admission", "TestRefusedHostsAreBounded"), killer{}},
 		{"quantum: a coordinator starts that lets nobody in", 0, []edit{{"internal/node/node.go", "pki.CheckQuantumSafe(); err != nil", "error(nil); err != nil"}}, in("node", "TestQuantumSafeConfig"), killer{}},
 		{"quantum: of several links with a coordinator the strongest is shown", 0, []edit{{"internal/node/port.go", "err == nil && !out[name].Weak() {", "err == nil && !out[name].QuantumSafe {"}}, in("node", "TestQuantumSafePeers"), killer{}},
 		{"quantum: the agent does not hear its policy", 0, []edit{{"internal/uplink/uplink.go", "		pki.DemandQuantumSafe(tls)\n", ""}}, in("agent", "TestQuantumSafeLink"), killer{}},

@@ -6,7 +6,8 @@ import "covey/internal/clip"
 
 const (
 	agentQuery   = "internal/agent/query.go"
-	release      = "internal/coordinator/release.go"
+	release      = "internal/aggregate/release.go"
+	upload       = "internal/aggregate/upload.go"
 	studyQuery   = "internal/study/query.go"
 	studyGrid    = "internal/study/grid.go"
 	queryGrid    = "internal/query/grid.go"
@@ -72,9 +73,9 @@ func mutants() []mutant {
 		{"noise reused in two rounds: one key", 5, []edit{
 			{release, "	\"io\"\n", "	\"io\"\n	\"sync\"\n"},
 			{release, "// privatize makes", "var keys sync.Map // by attempt\n\n// privatize makes"},
-			{release, "	noised, err := privatize(", `	if e.Ask.Round == 0 {
-		keys.Store(e.Ask.Attempt, key)
-	} else if first, ok := keys.Load(e.Ask.Attempt); ok {
+			{release, "	noised, err := privatize(", `	if ask.Round == 0 {
+		keys.Store(ask.Attempt, key)
+	} else if first, ok := keys.Load(ask.Attempt); ok {
 		key = first.([32]byte)
 	}
 	noised, err := privatize(`},
@@ -110,7 +111,7 @@ func mutants() []mutant {
 			{agentQuery, "s.agent.ledger.Charge(s.plan.Digest, ask.Query, s.plan.Queries[ask.Query].Rho)", "s.agent.ledger.Charge(s.plan.Digest, ask.Query, map[bool]float64{ask.Kind != study.KindHistogram: s.plan.Queries[ask.Query].Rho}[true])"},
 		}, in("agent", "TestCoordinatorSeesNoExactSum"), killer{}},
 		{"second sample after failover", 10, []edit{
-			{release, "	\"crypto/ed25519\"\n", "	\"crypto/ed25519\"\n	\"crypto/rand\"\n"},
+			{release, "	\"errors\"\n", "	\"crypto/rand\"\n	\"errors\"\n"},
 			{release, "	noised, err := privatize(", "	rand.Read(key[:])\n	noised, err := privatize("},
 		}, in("coordinator", "TestSameSumSameNoise"), oneStep},
 		{"distributed share too small after a dropout", 11, []edit{
@@ -127,7 +128,7 @@ func mutants() []mutant {
 		}, in("ledger", "TestOnceOnlyRules"), killer{}},
 		{"noise lifted before it is added mod 2^b", 13, []edit{
 			{release, "lift(v+uint64(draws[i]), bits)", "lift(v, bits) + draws[i]"},
-		}, in("coordinator", "TestNoiseIsAddedInTheRing"), edge},
+		}, in("aggregate", "TestNoiseIsAddedInTheRing"), edge},
 	}
 	all = append(all, further...)
 	for _, table := range tables {
@@ -176,11 +177,11 @@ var further = []mutant{
 		{"internal/secagg/mask.go", `derive(slot[:], ctx[:], "noise share", 32)`, `derive(slot[:], nil, "noise share", 32)`},
 	}, in("secagg", "TestNoiseShareKey"), killer{}},
 	{"no share of noise is added", 0, []edit{
-		{agentQuery, "	return share.Add(v, keys)\n", "	_ = keys\n	return nil\n"},
+		{upload, "	return share.Add(v, keys)\n", "	_ = keys\n	return nil\n"},
 	}, in("agent", "TestCoordinatorSeesNoExactSum"), distributed},
 	{"releases are not checked", 0, []edit{
 		{release, "	return noise.CheckReleased(difference, make([]int64, len(sum)), sigma)\n", "	_ = difference\n	return nil\n"},
-	}, in("coordinator", "TestReleaseWithoutNoiseIsRefused"), killer{}},
+	}, in("aggregate", "TestReleaseWithoutNoiseIsRefused"), killer{}},
 	{"agents take less noise than planned", 0, []edit{
 		{"internal/study/ask.go", "!(got >= w*(1-sigmaTolerance))", "!(got >= w*0.9)"},
 	}, in("study", "TestCheckRefuses"), killer{}},
@@ -195,7 +196,7 @@ var further = []mutant{
 	}, in("noise", "TestRhoOfIsRoundedUp"), oneStep},
 	{"a choice's scores jump at the ring's edge", 0, []edit{
 		{release, "scores[i] = noise.OnCircle(v, bits, int64(p.Groups))", "scores[i] = min(max(0, lift(v, bits)), int64(p.Groups))"},
-	}, in("coordinator", "TestChoice"), killer{}},
+	}, in("aggregate", "TestChoice"), killer{}},
 	{"shares are sent for fewer survivors than U_min", 0, []edit{
 		{"internal/graph/error.go", "	if len(u) < least {\n", "	if len(u) < least-1 {\n"},
 	}, in("secagg", "TestNothingBelowTheLeastSurvivors"), killer{}},

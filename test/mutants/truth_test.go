@@ -62,7 +62,7 @@ func init() {
 			{leaderSees, "now != nil && !bytes.Equal(m.Announcement, now) &&", "now != nil &&"},
 		}, in("coordinator", "TestTwoAnnouncementsConvict"), killer{}},
 		{"two announcements: the second is shown as the first", 0, []edit{
-			{"internal/agent/setup.go", "no.Culprit, no.Announcement = 1+i, first[i]", "no.Culprit, no.Announcement = 1+i, set[i]"},
+			{"internal/keyring/setup.go", "no.Culprit, no.Announcement = 1+i, first[i]", "no.Culprit, no.Announcement = 1+i, set[i]"},
 		}, in("agent", "TestSecondSetIsShownTheFirst"), killer{}},
 	})
 }

@@ -21,9 +21,9 @@ type mutant struct {
 
 var mutants = []mutant{
 	{"noise sampled afresh", []edit{
-		{"internal/coordinator/release.go", `	"crypto/ed25519"`, "\t\"crypto/ed25519\"\n\t\"crypto/rand\""},
-		{"internal/coordinator/release.go", "key := noise.Key(", "_ = noise.Key("},
-		{"internal/coordinator/release.go", "noise.NewKeyed(key)", "rand.Reader"},
+		{"internal/aggregate/release.go", `	"errors"`, "\t\"crypto/rand\"\n\t\"errors\""},
+		{"internal/aggregate/release.go", "key := noise.Key(", "_ = noise.Key("},
+		{"internal/aggregate/release.go", "noise.NewKeyed(key)", "rand.Reader"},
 	}, "TestO6RestoredBackup/opening-before/released-after", "one-release"},
 	{"charge after release", []edit{
 		{"internal/agent/query.go", "	if data == \"\" {\n		if err := s.agent.ledger.Charge(", "	if false {\n		if err := s.agent.ledger.Charge("},
@@ -51,14 +51,14 @@ var mutants = []mutant{
 		{"internal/agent/query.go", "	case !held && !shared:\n		return sent\n", "	default:\n		return sent\n	case false:\n"},
 	}, "TestO6RestoredBackup/survivors-before/released-before", "one-opening-per-query"},
 	{"the sum in the log", []edit{
-		{"internal/coordinator/release.go", "	\"errors\"\n", "	\"errors\"\n	\"fmt\"\n"},
-		{"internal/coordinator/release.go", "	values := p.Queries[e.Ask.Query].Values\n", "	values := p.Queries[e.Ask.Query].Values\n	show(sum)\n"},
-		{"internal/coordinator/release.go", "// lift returns", "func show(sum []uint64) { leak(fmt.Sprint(sum)) }\n\n// lift returns"},
-		{"internal/coordinator/coordinator.go", "	if all.now == nil {\n", "	leak = func(text string) { all.log.Debug(text) }\n	if all.now == nil {\n"},
-		{"internal/coordinator/coordinator.go", "// Lead begins", "var leak func(string)\n\n// Lead begins"},
+		{"internal/aggregate/release.go", "	\"errors\"\n", "	\"errors\"\n	\"fmt\"\n"},
+		{"internal/aggregate/release.go", "	values := p.Queries[ask.Query].Values\n", "	values := p.Queries[ask.Query].Values\n	show(sum)\n"},
+		{"internal/aggregate/release.go", "// lift returns", "var Leak func(string)\n\nfunc show(sum []uint64) { Leak(fmt.Sprint(sum)) }\n\n// lift returns"},
+		{"internal/coordinator/coordinator.go", "	if all.now == nil {\n", "	aggregate.Leak = func(text string) { all.log.Debug(text) }\n	if all.now == nil {\n"},
+		{"internal/coordinator/coordinator.go", "	\"covey/internal/admission\"\n", "	\"covey/internal/admission\"\n	\"covey/internal/aggregate\"\n"},
 	}, "TestQuiet", "un-noised"},
 	{"a share of noise left out", []edit{
-		{"internal/agent/query.go", "		err = s.addShare(v, own, q, ask)\n", "		if s.self > 1 {\n			err = s.addShare(v, own, q, ask)\n		}\n"},
+		{"internal/aggregate/upload.go", "		err = AddShare(p, v, own, q, ask)\n", "		if self > 1 {\n			err = AddShare(p, v, own, q, ask)\n		}\n"},
 	}, "TestKinds/distributed", "right-sum"},
 	{"the answer told before it is committed", []edit{
 		{"internal/coordinator/release.go", "	\"covey/internal/study\"\n", "	\"covey/internal/study\"\n	\"covey/internal/wire\"\n"},

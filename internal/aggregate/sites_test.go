@@ -1,4 +1,4 @@
-package coordinator
+package aggregate
 
 import (
 	"math/big"

@@ -1,15 +1,11 @@
-package coordinator
+package graph
 
-import (
-	"slices"
+import "slices"
 
-	"covey/internal/graph"
-	"covey/internal/proposal"
-)
-
-// topology shows a drawn graph to round. It is the leader's.
-type topology struct {
-	graph     *graph.Graph
+// Topology answers what a leader asks of a graph with each message of a site. It is not safe for
+// use by several goroutines.
+type Topology struct {
+	graph     *Graph
 	threshold int
 	committee []int
 	signs     []bool
@@ -19,8 +15,10 @@ type topology struct {
 	short      int // a dealer that had too few holders' shares when last asked: looked at first
 }
 
-func newTopology(g *graph.Graph, t proposal.Thresholds) *topology {
-	top := &topology{graph: g, threshold: t.Threshold, committee: g.Committee(), signs: make([]bool, t.Sites), holders: make([][]int, t.Sites)}
+// NewTopology returns that of a graph whose certificates and openings take so many sites.
+func NewTopology(g *Graph, threshold int) *Topology {
+	sites := len(g.holders)
+	top := &Topology{graph: g, threshold: threshold, committee: g.Committee(), signs: make([]bool, sites), holders: make([][]int, sites)}
 	for _, i := range top.committee {
 		top.signs[i] = true
 	}
@@ -31,7 +29,7 @@ func newTopology(g *graph.Graph, t proposal.Thresholds) *topology {
 }
 
 // Route implements round.Graph.
-func (t *topology) Route(boxes [][][]byte, to int) [][]byte {
+func (t *Topology) Route(boxes [][][]byte, to int) [][]byte {
 	if t.recipients == nil {
 		t.recipients = make([][]int, len(t.holders))
 		for i := range t.recipients {
@@ -49,10 +47,10 @@ func (t *topology) Route(boxes [][][]byte, to int) [][]byte {
 }
 
 // Signs implements round.Graph.
-func (t *topology) Signs(site int) bool { return t.signs[site] }
+func (t *Topology) Signs(site int) bool { return t.signs[site] }
 
 // Certified implements round.Graph.
-func (t *topology) Certified(signed [][]byte) bool {
+func (t *Topology) Certified(signed [][]byte) bool {
 	n := 0
 	for _, i := range t.committee {
 		if signed[i] != nil {
@@ -63,7 +61,7 @@ func (t *topology) Certified(signed [][]byte) bool {
 }
 
 // Openable implements round.Graph. It is asked after each site's shares.
-func (t *topology) Openable(shared []bool) bool {
+func (t *Topology) Openable(shared []bool) bool {
 	for k := range t.holders {
 		j := (t.short + k) % len(t.holders)
 		n := 0
@@ -81,6 +79,6 @@ func (t *topology) Openable(shared []bool) bool {
 }
 
 // Largest implements round.Graph.
-func (t *topology) Largest(present []int) []int {
+func (t *Topology) Largest(present []int) []int {
 	return slices.Clone([]int(t.graph.Largest(present)))
 }

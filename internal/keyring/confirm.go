@@ -1,4 +1,4 @@
-package agent
+package keyring
 
 import (
 	"encoding/binary"
@@ -10,54 +10,54 @@ import (
 	"covey/internal/wire"
 )
 
-// confirm opens the boxes for this site, checks every share and key against what was announced,
+// Confirm opens the boxes for this site, checks every share and key against what was announced,
 // stores all of it in one step, and only then sends its signature on the transcript. A dealer whose
 // box does not hold is accused instead, with what proves it, and the attempt is over here.
-func (s *session) confirm(r wire.Confirm) wire.Message {
+func (s *Ring) Confirm(r wire.Confirm) wire.Message {
 	if _, ok, err := s.journal.Setup(r.Attempt, setupConfirmation); err != nil {
-		return refuse(r, s.store(err))
+		return refuse(r, s.owner.Store(err))
 	} else if ok {
 		return s.confirmedBefore(r)
 	}
 	if closed, ok, err := s.journal.Setup(r.Attempt, setupClosed); err != nil {
-		return refuse(r, s.store(err))
+		return refuse(r, s.owner.Store(err))
 	} else if ok {
 		return s.accuse(r, closed)
 	}
 	if _, dealt, err := s.journal.Setup(r.Attempt, setupBoxes); err != nil {
-		return refuse(r, s.store(err))
+		return refuse(r, s.owner.Store(err))
 	} else if !dealt || s.superseded(r.Attempt) {
 		return refuse(r, study.CodeOutOfOrder)
 	}
 	setup, ok, err := s.verified(r.Attempt)
 	if err != nil || !ok {
-		return refuse(r, s.store(errors.Join(err, errSecretsGone)))
+		return refuse(r, s.owner.Store(errors.Join(err, errSecretsGone)))
 	}
 	sec, ok, err := s.secrets(r.Attempt)
 	if err != nil || !ok {
-		return refuse(r, s.store(errors.Join(err, errSecretsGone)))
+		return refuse(r, s.owner.Store(errors.Join(err, errSecretsGone)))
 	}
-	got, err := setup.Receive(s.self, sec, s.agent.identity, r.Boxes, r.Bodies)
+	got, err := setup.Receive(s.self, sec, s.identity, r.Boxes, r.Bodies)
 	if at, ok := errors.AsType[*secagg.SiteError](err); ok {
-		return s.close(r, setup, sec, at)
+		return s.EndAttempt(r, setup, sec, at)
 	} else if err != nil {
 		return s.blame(r, study.CodeBadBox, err) // of what was relayed: nobody is named
 	}
 	slots, err := slotItems(sec, got.Held)
 	if err != nil {
-		return refuse(r, s.internal(err))
+		return refuse(r, s.Internal(err))
 	}
 	err = s.journal.PutConfirmation(r.Attempt, ledger.Confirmed{
 		Slots: slots, Public: got.Public, Deposits: got.Deposits, Statement: got.Statement, Confirmation: got.Confirmation,
 	})
 	if err != nil {
-		return refuse(r, s.store(err))
+		return refuse(r, s.owner.Store(err))
 	}
 	// Every later answer of the setup is on record, and each slot now has its own copy of what it
 	// needs, to be erased with it. The record makes the attempt's secrets due: a crash before this
 	// leaves them to the next process's Open.
 	if err := s.journal.Erase(); err != nil {
-		return refuse(r, s.store(err))
+		return refuse(r, s.owner.Store(err))
 	}
 	return wire.Confirmation{Header: r.Header, Signature: got.Confirmation, Deposits: got.Deposits, Statement: got.Statement}
 }
@@ -65,21 +65,21 @@ func (s *session) confirm(r wire.Confirm) wire.Message {
 // confirmedBefore answers a Confirm of what is confirmed with what is on record. A box whose tags
 // differ from those that this site checked was signed by its sender a second time: with what is on
 // record of the first it convicts that site.
-func (s *session) confirmedBefore(r wire.Confirm) wire.Message {
+func (s *Ring) confirmedBefore(r wire.Confirm) wire.Message {
 	var parts [4][]byte
 	for i, kind := range []string{setupPublic, setupDeposits, setupStatement, setupConfirmation} {
 		var err error
 		var ok bool
 		if parts[i], ok, err = s.journal.Setup(r.Attempt, kind); err != nil || !ok {
-			return refuse(r, s.store(errors.Join(err, errSecretsGone)))
+			return refuse(r, s.owner.Store(errors.Join(err, errSecretsGone)))
 		}
 	}
 	setup, ok, err := s.verified(r.Attempt)
 	if err != nil || !ok {
-		return refuse(r, s.store(errors.Join(err, errSecretsGone)))
+		return refuse(r, s.owner.Store(errors.Join(err, errSecretsGone)))
 	}
 	if owner, evidence, ok := setup.Contradiction(s.self, parts[0], r.Boxes); ok {
-		s.agent.log.Warn("a site's keys are others than those that were confirmed", "study", s.plan.Digest, "site", s.plan.Proposal.Roster[owner].Name)
+		s.log.Warn("a site's keys are others than those that were confirmed", "study", s.plan.Digest, "site", s.plan.Proposal.Roster[owner].Name)
 		no := refuse(r, study.CodeBadBox)
 		no.Culprit, no.Evidence = 1+owner, evidence
 		return no
@@ -87,10 +87,10 @@ func (s *session) confirmedBefore(r wire.Confirm) wire.Message {
 	return wire.Confirmation{Header: r.Header, Signature: parts[3], Deposits: parts[1], Statement: parts[2]}
 }
 
-// close ends an attempt here because of what a site dealt. That is on record before the seeds that
-// prove it leave: an attempt whose boxes others can open is never confirmed, so that nothing is
-// ever masked under it.
-func (s *session) close(r wire.Confirm, setup *secagg.Setup, sec secagg.Secrets, at *secagg.SiteError) wire.Message {
+// EndAttempt ends an attempt here because of what a site dealt. That is on record before the seeds
+// that prove it leave: an attempt whose boxes others can open is never confirmed, so that nothing
+// is ever masked under it.
+func (s *Ring) EndAttempt(r wire.Confirm, setup *secagg.Setup, sec secagg.Secrets, at *secagg.SiteError) wire.Message {
 	box := []byte(nil)
 	for i, from := range setup.Graph().Senders(s.self) {
 		if from == at.Site && i < len(r.Boxes) {
@@ -98,24 +98,24 @@ func (s *session) close(r wire.Confirm, setup *secagg.Setup, sec secagg.Secrets,
 		}
 	}
 	if at.Site == s.self || box == nil {
-		return refuse(r, s.internal(at))
+		return refuse(r, s.Internal(at))
 	}
-	s.agent.log.Warn("a check of the setup failed", "study", s.plan.Digest, "code", study.CodeBadShare, "error", at)
+	s.log.Warn("a check of the setup failed", "study", s.plan.Digest, "code", study.CodeBadShare, "error", at)
 	closed := binary.BigEndian.AppendUint16(nil, uint16(at.Site))
 	closed, err := s.journal.Close(r.Attempt, append(closed, setup.Accusation(sec, box)...))
 	if err == nil {
 		err = s.journal.Erase() // its slots mask nothing
 	}
 	if err != nil {
-		return refuse(r, s.store(err))
+		return refuse(r, s.owner.Store(err))
 	}
 	return s.accuse(r, closed)
 }
 
-// accuse refuses with what close has put on record.
-func (s *session) accuse(r wire.Confirm, closed []byte) wire.Message {
+// accuse refuses with what EndAttempt has put on record.
+func (s *Ring) accuse(r wire.Confirm, closed []byte) wire.Message {
 	if len(closed) < 2 {
-		return refuse(r, s.internal(errStored))
+		return refuse(r, s.Internal(errStored))
 	}
 	no := refuse(r, study.CodeBadShare)
 	no.Culprit, no.Evidence = 1+int(binary.BigEndian.Uint16(closed)), closed[2:]
@@ -135,8 +135,8 @@ func slotItems(sec secagg.Secrets, held secagg.Held) (map[int][]byte, error) {
 	return slots, nil
 }
 
-// slot returns what is held in a slot.
-func (s *session) slot(i int) (own secagg.SlotSecret, held secagg.SlotHeld, err error) {
+// Slot returns what is held in a slot.
+func (s *Ring) Slot(i int) (own secagg.SlotSecret, held secagg.SlotHeld, err error) {
 	raw, err := s.journal.Slot(i)
 	if err != nil {
 		return own, held, err
@@ -150,58 +150,58 @@ func (s *session) slot(i int) (own secagg.SlotSecret, held secagg.SlotHeld, err 
 	return own, held, err
 }
 
-// confirmed records that every site holds its shares of one and the same
+// Confirmed records that every site holds its shares of one and the same
 // transcript. Without it nothing is uploaded, ever: a sum could then be masked
 // with keys that some site cannot help to remove.
-func (s *session) confirmed(r wire.Confirmed) wire.Message {
-	if s.setup != nil && s.attempt == r.Attempt {
+func (s *Ring) Confirmed(r wire.Confirmed) wire.Message {
+	if s.Setup != nil && s.Attempt == r.Attempt {
 		return nil
 	}
 	if _, ok, err := s.journal.Setup(r.Attempt, setupConfirmation); err != nil {
-		return refuse(r, s.store(err))
+		return refuse(r, s.owner.Store(err))
 	} else if !ok {
 		lost, err := s.lostConfirmation(r)
 		switch {
 		case err != nil:
-			return refuse(r, s.store(err))
+			return refuse(r, s.owner.Store(err))
 		case lost:
-			return s.rolledBack(r, foundConfirmation)
+			return s.owner.RolledBack(r, FoundConfirmation)
 		}
 		return refuse(r, study.CodeOutOfOrder)
 	}
 	setup, ok, err := s.verified(r.Attempt)
 	if err != nil || !ok {
-		return refuse(r, s.store(errors.Join(err, errSecretsGone)))
+		return refuse(r, s.owner.Store(errors.Join(err, errSecretsGone)))
 	}
 	if err := setup.CheckConfirmations(r.Signatures); err != nil {
 		// The coordinator checked them when they came: nobody else is named.
-		s.agent.log.Warn("a check of the setup failed", "study", s.plan.Digest, "code", study.CodeBadConfirmation, "error", err)
+		s.log.Warn("a check of the setup failed", "study", s.plan.Digest, "code", study.CodeBadConfirmation, "error", err)
 		return refuse(r, study.CodeBadConfirmation)
 	}
 	if _, err := s.journal.PutSetup(r.Attempt, setupConfirmed, encodeList(r.Signatures)); err != nil {
-		return refuse(r, s.store(err))
+		return refuse(r, s.owner.Store(err))
 	}
-	s.setup, s.attempt, s.checked = setup, r.Attempt, nil
+	s.Setup, s.Attempt, s.checked = setup, r.Attempt, nil
 	return nil
 }
 
-// recall answers a new leader with what the log holds hashes of alone: the tags of the boxes that
+// Recall answers a new leader with what the log holds hashes of alone: the tags of the boxes that
 // this site sent, and its deposits. Both left before.
-func (s *session) recall(r wire.Recall) wire.Message {
+func (s *Ring) Recall(r wire.Recall) wire.Message {
 	deposits, ok, err := s.journal.Setup(r.Attempt, setupDeposits)
 	if err != nil {
-		return refuse(r, s.store(err))
+		return refuse(r, s.owner.Store(err))
 	}
 	if !ok {
 		return refuse(r, study.CodeOutOfOrder)
 	}
 	boxes, err := s.storedList(r.Attempt, setupBoxes)
 	if err != nil {
-		return refuse(r, s.store(err))
+		return refuse(r, s.owner.Store(err))
 	}
 	setup, ok, err := s.verified(r.Attempt)
 	if err != nil || !ok {
-		return refuse(r, s.store(errors.Join(err, errSecretsGone)))
+		return refuse(r, s.owner.Store(errors.Join(err, errSecretsGone)))
 	}
 	if setup.Config().Whole() { // there are none
 		return refuse(r, study.CodeOutOfOrder)

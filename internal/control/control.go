@@ -1,6 +1,9 @@
-package agent
+// Package control is what a site's operator asks of its agent: HTTP with JSON bodies on a unix
+// socket. Who can open its file, mode 0600 in a directory of mode 0700, is the operator.
+package control
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,12 +17,13 @@ import (
 	"strings"
 	"time"
 
+	"covey/internal/agent"
+	"covey/internal/chain"
+	"covey/internal/ledger"
 	"covey/internal/proposal"
 	"covey/internal/siteconfig"
+	"covey/internal/sitedata"
 )
-
-// The operator's interface is HTTP with JSON bodies on a unix socket. Who can
-// open its file, mode 0600 in a directory of mode 0700, is the operator.
 
 const (
 	socketFile = "agent.sock"
@@ -89,30 +93,30 @@ func listen(dir string) (net.Listener, error) {
 	return l, nil
 }
 
-// serveControl serves the operator's socket until ctx ends.
-func (a *Agent) serveControl(ctx context.Context) error {
-	l, err := listen(a.config.DataDir())
+// Serve opens an agent's socket. What it returns serves the socket until ctx ends, and returns what
+// ended it before; it has to be called.
+func Serve(ctx context.Context, a *agent.Agent) (served func() error, err error) {
+	l, err := listen(a.Dir())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	server := &http.Server{Handler: a.Control(), ReadHeaderTimeout: 10 * time.Second}
-	a.work.Go(func() {
+	server := &http.Server{Handler: Handler(a), ReadHeaderTimeout: 10 * time.Second}
+	return func() error {
+		defer func() {
+			if at := filepath.Dir(l.Addr().String()); strings.HasPrefix(filepath.Base(at), socketTemp) {
+				os.Remove(at)
+			}
+		}()
+		defer context.AfterFunc(ctx, func() { server.Close() })() // removes the socket's file too
 		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			a.log.Error("the control socket closed", "error", err)
+			return err
 		}
-	})
-	a.work.Go(func() {
-		<-ctx.Done()
-		server.Close() // removes the socket's file too
-		if at := filepath.Dir(l.Addr().String()); strings.HasPrefix(filepath.Base(at), socketTemp) {
-			os.Remove(at)
-		}
-	})
-	return nil
+		return nil
+	}, nil
 }
 
-// Control returns the handler of the operator's socket.
-func (a *Agent) Control() http.Handler {
+// Handler returns the handler of the operator's socket.
+func Handler(a *agent.Agent) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/status", func(w http.ResponseWriter, _ *http.Request) {
 		s, err := a.Status()
@@ -133,16 +137,16 @@ func (a *Agent) Control() http.Handler {
 		s, err := a.Studies()
 		reply(w, s, err)
 	})
-	mux.HandleFunc("GET /v1/studies/{ref}", a.withStudy(func(id proposal.Digest) (any, error) { return a.Study(id) }))
+	mux.HandleFunc("GET /v1/studies/{ref}", withStudy(a, func(id proposal.Digest) (any, error) { return a.Study(id) }))
 	mux.HandleFunc("GET /v1/studies/{ref}/figures", exactly(func(id proposal.Digest) (any, error) { return a.Figures(id) }))
-	mux.HandleFunc("GET /v1/studies/{ref}/result", a.result)
+	mux.HandleFunc("GET /v1/studies/{ref}/result", func(w http.ResponseWriter, r *http.Request) { result(a, w, r) })
 	mux.HandleFunc("GET /v1/studies/{ref}/held", exactly(func(id proposal.Digest) (any, error) { return a.Holds(id), nil }))
 	mux.HandleFunc("POST /v1/studies/{ref}/local/{bytes}/{sha256}", func(w http.ResponseWriter, r *http.Request) {
 		of, err := proposal.ParseDigest(r.PathValue("ref"))
 		bytes, wrong := strconv.Atoi(r.PathValue("bytes"))
 		sha, odd := proposal.ParseDigest(r.PathValue("sha256"))
 		if err = errors.Join(err, wrong, odd); err == nil {
-			a.local(of, max(0, bytes), sha.String())
+			a.Local(of, max(0, bytes), sha.String())
 		}
 		reply(w, struct{}{}, err)
 	})
@@ -156,13 +160,13 @@ func (a *Agent) Control() http.Handler {
 		if err := a.Reject(id); err != nil {
 			return nil, err
 		}
-		return a.view(id), nil
+		return a.View(id), nil
 	}))
 	mux.HandleFunc("POST /v1/studies/{ref}/withdraw", exactly(func(id proposal.Digest) (any, error) {
 		if err := a.Withdraw(id); err != nil {
 			return nil, err
 		}
-		return a.view(id), nil
+		return a.View(id), nil
 	}))
 	mux.HandleFunc("GET /v1/chain", func(w http.ResponseWriter, _ *http.Request) {
 		v, err := a.Chain()
@@ -170,18 +174,18 @@ func (a *Agent) Control() http.Handler {
 	})
 	mux.HandleFunc("POST /v1/chain/accept/{head}", func(w http.ResponseWriter, r *http.Request) {
 		head, err := parseHead(r.PathValue("head"))
-		var v ChainView
+		var v agent.ChainView
 		if err == nil {
 			v, err = a.AcceptChain(head)
 		}
 		reply(w, v, err)
 	})
-	mux.HandleFunc("GET /v1/ledger", func(w http.ResponseWriter, _ *http.Request) { reply(w, a.Ledger(), a.ledger.Err()) })
+	mux.HandleFunc("GET /v1/ledger", func(w http.ResponseWriter, _ *http.Request) { reply(w, a.Ledger(), a.Err()) })
 	mux.HandleFunc("GET /v1/egress", func(w http.ResponseWriter, _ *http.Request) { reply(w, a.Egress(), nil) })
 	return mux
 }
 
-func (a *Agent) withStudy(do func(proposal.Digest) (any, error)) http.HandlerFunc {
+func withStudy(a *agent.Agent, do func(proposal.Digest) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, err := a.Find(r.PathValue("ref"))
 		if err != nil {
@@ -220,4 +224,49 @@ func reply(w http.ResponseWriter, v any, err error) {
 		v = e
 	}
 	json.NewEncoder(w).Encode(v) // a client that hung up needs no reply
+}
+
+// result answers with the file's exact bytes, which a signature is over.
+func result(a *agent.Agent, w http.ResponseWriter, r *http.Request) {
+	id, err := proposal.ParseDigest(r.PathValue("ref"))
+	if err != nil {
+		reply(w, nil, err)
+		return
+	}
+	file, err := a.Result(r.Context(), id)
+	if err != nil {
+		reply(w, nil, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Write(file) // a client that hung up needs no reply
+}
+
+// parseHead reads the head that the operator names.
+func parseHead(text string) (l chain.Link, err error) {
+	if _, after, ok := bytes.Cut([]byte(text), []byte{':'}); ok { // as it is printed, with its number
+		text = string(after)
+	}
+	if err := l.UnmarshalText([]byte(text)); err != nil {
+		return l, &agent.ChainError{Reason: err.Error()}
+	}
+	return l, nil
+}
+
+// badInput reports whether an error is the request's fault.
+func badInput(err error) bool {
+	_, field := errors.AsType[*proposal.FieldError](err)
+	_, unknown := errors.AsType[*proposal.UnknownError](err)
+	_, budget := errors.AsType[*ledger.BudgetError](err)
+	_, state := errors.AsType[*ledger.StateError](err)
+	_, data := errors.AsType[*sitedata.DataError](err)
+	_, late := errors.AsType[*agent.TooLateError](err)
+	_, not := errors.AsType[*agent.NotApprovedError](err)
+	_, config := errors.AsType[*siteconfig.Error](err)
+	_, restart := errors.AsType[*agent.RestartError](err)
+	_, anew := errors.AsType[*agent.AnewError](err)
+	_, none := errors.AsType[*agent.NoResultError](err)
+	_, head := errors.AsType[*agent.ChainError](err)
+	data = data || none || late || not || config || restart || anew || head
+	return field || unknown || budget || state || data
 }

@@ -1,21 +1,19 @@
-package agent
+package proposal
 
 import (
 	"strings"
 	"testing"
-
-	"covey/internal/proposal"
 )
 
-// TestUnknownStudyNames: a reference that several studies match is answered with their digests, the
+// TestUnknownNames: a reference that several studies match is answered with their digests, the
 // newest few.
-func TestUnknownStudyNames(t *testing.T) {
-	e := &UnknownStudyError{Ref: "blood"}
+func TestUnknownNames(t *testing.T) {
+	e := &UnknownError{Ref: "blood"}
 	if e.Error() != `no study "blood"` {
 		t.Errorf("%v", e)
 	}
 	for i := range maxMatches + 2 {
-		e.Matches = append(e.Matches, proposal.Digest{byte(i + 1)})
+		e.Matches = append(e.Matches, Digest{byte(i + 1)})
 	}
 	text := e.Error()
 	if !strings.Contains(text, "7 studies match") || !strings.Contains(text, "010000000000, 0200") || strings.Contains(text, "060000000000") || strings.Contains(text, "0100000000000") {

@@ -1,4 +1,6 @@
-package coordinator
+// Package operator is what a coordinator's operator asks of it: HTTP with JSON bodies on a unix
+// socket in the data folder. Who can open that file (mode 0600) is the operator.
+package operator
 
 import (
 	"encoding/json"
@@ -7,15 +9,13 @@ import (
 	"net/http"
 	"time"
 
+	"covey/internal/coordinator"
 	"covey/internal/membership"
 	"covey/internal/people"
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/study"
 )
-
-// The operator's interface is HTTP with JSON bodies on a unix socket in the data
-// folder: who can open that file (mode 0600) is the operator.
 
 // maxSpec bounds a posted study.toml.
 const maxSpec = 16 << 20
@@ -32,35 +32,13 @@ type WithdrawReply struct {
 	Withdrawn int `json:"withdrawn"`
 }
 
-// SitesReply lists sites.
-type SitesReply struct {
-	Sites   []ListedSite        `json:"sites"`
-	Invited []membership.Invite `json:"invited"`
-}
-
-// ListedSite is a site as listed.
-type ListedSite struct {
-	membership.Holder
-	Fingerprint string         `json:"fingerprint"`
-	Connected   bool           `json:"connected"`
-	Datasets    map[string]int `json:"datasets,omitempty"` // units by name
-	// KeyExchange is of the link that it has.
-	KeyExchange pki.KeyExchange `json:"key_exchange,omitzero"`
-}
-
-// AnalystsReply lists analysts.
-type AnalystsReply struct {
-	Analysts []ListedAnalyst     `json:"analysts"`
-	Invited  []membership.Invite `json:"invited"`
-}
-
-// ListedAnalyst is an analyst as listed.
-type ListedAnalyst struct {
-	membership.Holder
-	Fingerprint string `json:"fingerprint"`
-	Open        int    `json:"open"` // proposals of its own that are not over
-	// KeyExchange is of its last command's connection, as far as this leader has seen one.
-	KeyExchange pki.KeyExchange `json:"key_exchange,omitzero"`
+// RevokeReply tells what became of a site or an analyst that was revoked.
+type RevokeReply struct {
+	Site    string `json:"site,omitempty"`
+	Analyst string `json:"analyst,omitempty"`
+	// Studies are those that are not over and have the site in their roster, or are the analyst's,
+	// as proposed.
+	Studies []coordinator.RevokedStudy `json:"studies"`
 }
 
 // CreateReply is a new study.
@@ -84,9 +62,9 @@ type ErrorReply struct {
 	Again bool `json:"again,omitempty"`
 }
 
-// Operator returns the handler of the operator's socket; addresses go into join files. A node adds
+// Handler returns the handler of the operator's socket; addresses go into join files. A node adds
 // what it can do by itself.
-func (c *Coordinator) Operator(addresses func() []string) *http.ServeMux {
+func Handler(c *coordinator.Coordinator, addresses func() []string) *http.ServeMux {
 	mux := http.NewServeMux()
 	handle := func(pattern string, do func(*http.Request) (any, error)) { mux.HandleFunc(pattern, Answer(do)) }
 	for under, role := range map[string]pki.Role{"/v1/sites": pki.RoleSite, "/v1/analysts": pki.RoleAnalyst} {
@@ -95,7 +73,7 @@ func (c *Coordinator) Operator(addresses func() []string) *http.ServeMux {
 			if err := Decode(r, maxSpec, &q); err != nil {
 				return nil, err
 			}
-			join, err := c.invite(role, q.Name, addresses(), time.Duration(q.Valid), q.Again)
+			join, err := c.InviteAs(role, q.Name, addresses(), time.Duration(q.Valid), q.Again)
 			if err != nil {
 				return nil, err
 			}
@@ -112,8 +90,8 @@ func (c *Coordinator) Operator(addresses func() []string) *http.ServeMux {
 			return WithdrawReply{Withdrawn: n}, err
 		})
 	}
-	handle("GET /v1/sites", func(*http.Request) (any, error) { return c.listSites(), nil })
-	handle("GET /v1/analysts", func(*http.Request) (any, error) { return c.listAnalysts(), nil })
+	handle("GET /v1/sites", func(*http.Request) (any, error) { return c.Sites(), nil })
+	handle("GET /v1/analysts", func(*http.Request) (any, error) { return c.Analysts(), nil })
 	handle("GET /v1/studies", func(*http.Request) (any, error) { return c.Views(), nil })
 	planned := func(pattern string, do func(proposal.Spec) (*study.Plan, error)) {
 		handle(pattern, func(r *http.Request) (any, error) {
@@ -163,7 +141,7 @@ func (c *Coordinator) Operator(addresses func() []string) *http.ServeMux {
 		}
 		out := json.NewEncoder(w)
 		flush := http.NewResponseController(w)
-		c.Watch(r.Context(), d, func(v View) error {
+		c.Watch(r.Context(), d, func(v coordinator.View) error {
 			if err := out.Encode(v); err != nil {
 				return err
 			}
@@ -171,35 +149,6 @@ func (c *Coordinator) Operator(addresses func() []string) *http.ServeMux {
 		})
 	})
 	return mux
-}
-
-func (c *Coordinator) listSites() SitesReply {
-	sites, invited := c.machine.Holders(pki.RoleSite)
-	out := SitesReply{Sites: []ListedSite{}, Invited: append([]membership.Invite{}, invited...)}
-	m := c.machine.lock()
-	defer c.machine.unlock()
-	for _, s := range sites {
-		listed := ListedSite{Holder: s, Fingerprint: pki.Fingerprint([]byte(s.Identity))}
-		if l := m.links[s.Name]; l != nil {
-			listed.Connected, listed.Datasets, listed.KeyExchange = true, l.units, l.exchange
-		}
-		out.Sites = append(out.Sites, listed)
-	}
-	return out
-}
-
-func (c *Coordinator) listAnalysts() AnalystsReply {
-	analysts, invited := c.machine.Holders(pki.RoleAnalyst)
-	out := AnalystsReply{Analysts: []ListedAnalyst{}, Invited: append([]membership.Invite{}, invited...)}
-	for _, a := range analysts {
-		out.Analysts = append(out.Analysts, ListedAnalyst{Holder: a, Fingerprint: pki.Fingerprint([]byte(a.Identity)), Open: len(c.AwaitedOf(pki.RoleAnalyst, a.Name))})
-	}
-	m := c.machine.lock()
-	defer c.machine.unlock()
-	for i, a := range out.Analysts {
-		out.Analysts[i].KeyExchange = m.sightings[a.Name].KeyExchange
-	}
-	return out
 }
 
 // Answer is the handler that answers what do returns.
@@ -226,11 +175,11 @@ func Reply(w http.ResponseWriter, v any, err error) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	if err != nil {
-		e := ErrorReply{Error: err.Error(), Bad: badInput(err), Again: err == ErrNotLeader}
+		e := ErrorReply{Error: err.Error(), Bad: badInput(err), Again: err == coordinator.ErrNotLeader}
 		switch {
 		case e.Bad:
 			w.WriteHeader(http.StatusBadRequest)
-		case errors.Is(err, ErrNotLeader):
+		case errors.Is(err, coordinator.ErrNotLeader):
 			w.WriteHeader(http.StatusServiceUnavailable)
 		default:
 			w.WriteHeader(http.StatusInternalServerError)
@@ -243,7 +192,7 @@ func Reply(w http.ResponseWriter, v any, err error) {
 func badInput(err error) bool {
 	_, field := errors.AsType[*proposal.FieldError](err)
 	_, join := errors.AsType[*membership.JoinError](err)
-	_, unknown := errors.AsType[*UnknownStudyError](err)
+	_, unknown := errors.AsType[*proposal.UnknownError](err)
 	_, name := errors.AsType[*pki.NameError](err)
 	_, ca := errors.AsType[*membership.CAError](err)
 	_, person := errors.AsType[*people.Error](err)

@@ -1,4 +1,4 @@
-package agent
+package keyring
 
 import (
 	"bytes"
@@ -9,9 +9,9 @@ import (
 	"covey/internal/wire"
 )
 
-// reveal answers with this site's nonce, once every announcement is on record: nobody can
+// Reveal answers with this site's nonce, once every announcement is on record: nobody can
 // make one that suits the graph any more.
-func (s *session) reveal(r wire.Reveal) wire.Message {
+func (s *Ring) Reveal(r wire.Reveal) wire.Message {
 	if !s.plan.Thresholds.Sparse() {
 		return refuse(r, study.CodeOutOfOrder)
 	}
@@ -29,25 +29,25 @@ func (s *session) reveal(r wire.Reveal) wire.Message {
 	}
 	sec, ok, err := s.secrets(r.Attempt)
 	if err != nil || !ok {
-		return refuse(r, s.store(errors.Join(err, errSecretsGone)))
+		return refuse(r, s.owner.Store(errors.Join(err, errSecretsGone)))
 	}
 	return wire.Nonce{Header: r.Header, Nonce: sec.Nonce[:]}
 }
 
 // draw takes everyone's nonces, which with the announcements on record make the graph: the first
 // set wins.
-func (s *session) draw(r wire.Deal) wire.Message {
+func (s *Ring) draw(r wire.Deal) wire.Message {
 	if len(r.Announcements) != 0 || s.superseded(r.Attempt) {
 		return refuse(r, study.CodeOutOfOrder)
 	}
 	if _, ok, err := s.journal.Setup(r.Attempt, setupAnnouncements); err != nil {
-		return refuse(r, s.store(err))
+		return refuse(r, s.owner.Store(err))
 	} else if !ok {
 		return refuse(r, study.CodeOutOfOrder)
 	}
 	stored, ok, err := s.journal.Setup(r.Attempt, setupNonces)
 	if err != nil {
-		return refuse(r, s.store(err))
+		return refuse(r, s.owner.Store(err))
 	}
 	set := encodeList(r.Nonces)
 	if ok {
@@ -59,10 +59,10 @@ func (s *session) draw(r wire.Deal) wire.Message {
 	if s.board == nil {
 		heads, err := s.storedList(r.Attempt, setupAnnouncements)
 		if err != nil {
-			return refuse(r, s.store(err))
+			return refuse(r, s.owner.Store(err))
 		}
 		if s.board, err = secagg.VerifyHeads(s.config(r.Attempt), heads); err != nil {
-			return refuse(r, s.internal(err))
+			return refuse(r, s.Internal(err))
 		}
 	}
 	setup, err := s.board.Draw(r.Nonces)
@@ -70,7 +70,7 @@ func (s *session) draw(r wire.Deal) wire.Message {
 		return s.blame(r, study.CodeBadAnnouncement, err)
 	}
 	if _, err := s.journal.PutSetup(r.Attempt, setupNonces, set); err != nil {
-		return refuse(r, s.store(err))
+		return refuse(r, s.owner.Store(err))
 	}
 	s.checked, s.board = setup, nil
 	return nil

@@ -1,8 +1,7 @@
-package agent
+package keyring
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 
 	"covey/internal/ledger"
@@ -33,30 +32,30 @@ const (
 	setupConfirmed    = "confirmed" // everyone's confirmations, checked: from here on it uploads
 )
 
-// maxAttempts bounds what a coordinator can make this site compute and store.
-const maxAttempts = 16
+// MaxAttempts bounds what a coordinator can make this site compute and store.
+const MaxAttempts = 16
 
 // attempts is how many setups of a study this site takes part in: one where the graph is drawn, or
 // a coordinator could try until it likes the graph.
-func (s *session) attempts() uint32 {
+func (s *Ring) attempts() uint32 {
 	if s.plan.Thresholds.Sparse() {
 		return 1
 	}
-	return maxAttempts
+	return MaxAttempts
 }
 
-// announce answers with this site's keys and commitments for an attempt.
-func (s *session) announce(r wire.Announce) wire.Message {
+// Announce answers with this site's keys and commitments for an attempt.
+func (s *Ring) Announce(r wire.Announce) wire.Message {
 	if r.Attempt >= s.attempts() || s.superseded(r.Attempt) {
 		return refuse(r, study.CodeOutOfOrder)
 	}
 	signed, ok, err := s.journal.Setup(r.Attempt, setupAnnouncement)
 	if err != nil {
-		return refuse(r, s.store(err))
+		return refuse(r, s.owner.Store(err))
 	}
 	if !ok {
 		if signed, err = s.newAnnouncement(r.Attempt); err != nil {
-			return refuse(r, s.store(err))
+			return refuse(r, s.owner.Store(err))
 		}
 	}
 	return wire.Announcement{Header: r.Header, Signed: signed}
@@ -65,8 +64,8 @@ func (s *session) announce(r wire.Announce) wire.Message {
 // superseded reports whether a later attempt was announced, or that this site already
 // holds shares of another one: one-time keys of two attempts never live
 // together.
-func (s *session) superseded(attempt uint32) bool {
-	for k := range uint32(maxAttempts) {
+func (s *Ring) superseded(attempt uint32) bool {
+	for k := range uint32(MaxAttempts) {
 		if k == attempt {
 			continue
 		}
@@ -83,7 +82,7 @@ func (s *session) superseded(attempt uint32) bool {
 
 // newAnnouncement makes an attempt's secrets and what is announced of them, and stores both in one
 // step. A crash before that leaves nothing, and nothing has left: the next try draws anew.
-func (s *session) newAnnouncement(attempt uint32) ([]byte, error) {
+func (s *Ring) newAnnouncement(attempt uint32) ([]byte, error) {
 	for k := range attempt {
 		if err := s.journal.EraseSetup(k, setupSecrets); err != nil {
 			return nil, err
@@ -94,7 +93,7 @@ func (s *session) newAnnouncement(attempt uint32) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	signed, err := secagg.Announce(cfg, s.self, sec, s.agent.identity)
+	signed, err := secagg.Announce(cfg, s.self, sec, s.identity)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +105,7 @@ func (s *session) newAnnouncement(attempt uint32) ([]byte, error) {
 	return s.journal.PutAnnouncement(attempt, raw, signed)
 }
 
-func (s *session) secrets(attempt uint32) (secagg.Secrets, bool, error) {
+func (s *Ring) secrets(attempt uint32) (secagg.Secrets, bool, error) {
 	raw, ok, err := s.journal.Setup(attempt, setupSecrets)
 	if err != nil || !ok {
 		return secagg.Secrets{}, false, err
@@ -119,24 +118,24 @@ func (s *session) secrets(attempt uint32) (secagg.Secrets, bool, error) {
 // shown checks a set of announcements, heads on the sparse graph, and stores it: the first set of
 // an attempt wins. Two sets would let a coordinator show different sites different keys for one
 // attempt, and a site sign or share under both. With an answer, the request is done.
-func (s *session) shown(r wire.Message, attempt uint32, set [][]byte, verify func() error) wire.Message {
+func (s *Ring) shown(r wire.Message, attempt uint32, set [][]byte, verify func() error) wire.Message {
 	if len(set) == len(s.plan.Proposal.Roster) {
 		if made, err := s.madeAnnouncement(set[s.self]); err != nil {
-			return refuse(r, s.store(err))
+			return refuse(r, s.owner.Store(err))
 		} else if made {
-			return s.rolledBack(r, foundAnnouncement)
+			return s.owner.RolledBack(r, FoundAnnouncement)
 		}
 	}
 	own, ok, err := s.journal.Setup(attempt, setupAnnouncement)
 	if err != nil {
-		return refuse(r, s.store(err))
+		return refuse(r, s.owner.Store(err))
 	}
 	if !ok || s.superseded(attempt) {
 		return refuse(r, study.CodeOutOfOrder)
 	}
 	stored, ok, err := s.journal.Setup(attempt, setupAnnouncements)
 	if err != nil {
-		return refuse(r, s.store(err))
+		return refuse(r, s.owner.Store(err))
 	}
 	encoded := encodeList(set)
 	if ok && !bytes.Equal(stored, encoded) {
@@ -152,18 +151,18 @@ func (s *session) shown(r wire.Message, attempt uint32, set [][]byte, verify fun
 		return s.blame(r, study.CodeBadAnnouncement, err)
 	}
 	if _, err := s.journal.PutSetup(attempt, setupAnnouncements, encoded); err != nil {
-		return refuse(r, s.store(err))
+		return refuse(r, s.owner.Store(err))
 	}
 	return nil
 }
 
 // differs refuses a second set of announcements. The first of another site that differs is shown as
 // it is on record: with what the coordinator holds it convicts a site that signed two.
-func (s *session) differs(r wire.Message, stored []byte, set [][]byte) wire.Message {
+func (s *Ring) differs(r wire.Message, stored []byte, set [][]byte) wire.Message {
 	no := refuse(r, study.CodeBadAnnouncement)
 	first, err := decodeList(stored)
 	if err != nil {
-		return refuse(r, s.internal(err))
+		return refuse(r, s.Internal(err))
 	}
 	for i := range first {
 		if i != s.self && len(set) == len(first) && !bytes.Equal(first[i], set[i]) {
@@ -171,12 +170,12 @@ func (s *session) differs(r wire.Message, stored []byte, set [][]byte) wire.Mess
 			break
 		}
 	}
-	s.agent.log.Warn("the coordinator shows another set of announcements than before", "study", s.plan.Digest)
+	s.log.Warn("the coordinator shows another set of announcements than before", "study", s.plan.Digest)
 	return no
 }
 
 // head is the part of this site's announcement that everybody sees.
-func (s *session) head(own []byte) []byte {
+func (s *Ring) head(own []byte) []byte {
 	if !s.plan.Thresholds.Sparse() {
 		return own
 	}
@@ -187,10 +186,10 @@ func (s *session) head(own []byte) []byte {
 	return head
 }
 
-// deal checks everyone's announcements, or draws the graph, and answers with sealed shares and
+// Deal checks everyone's announcements, or draws the graph, and answers with sealed shares and
 // keys. Sealing is random: every box is on record before the first leaves, and only those ever
 // leave.
-func (s *session) deal(r wire.Deal) wire.Message {
+func (s *Ring) Deal(r wire.Deal) wire.Message {
 	var no wire.Message
 	if s.plan.Thresholds.Sparse() {
 		no = s.draw(r)
@@ -204,17 +203,17 @@ func (s *session) deal(r wire.Deal) wire.Message {
 		return no
 	}
 	if dealt, ok, err := s.journal.Setup(r.Attempt, setupBoxes); err != nil {
-		return refuse(r, s.store(err))
+		return refuse(r, s.owner.Store(err))
 	} else if ok {
 		return s.boxes(r, dealt)
 	}
 	setup, ok, err := s.verified(r.Attempt)
 	if err != nil || !ok {
-		return refuse(r, s.store(errors.Join(err, errSecretsGone)))
+		return refuse(r, s.owner.Store(errors.Join(err, errSecretsGone)))
 	}
 	sec, ok, err := s.secrets(r.Attempt)
 	if err != nil || !ok {
-		return refuse(r, s.store(errors.Join(err, errSecretsGone)))
+		return refuse(r, s.owner.Store(errors.Join(err, errSecretsGone)))
 	}
 	var seals [][]byte // of the complete graph's announcements
 	if s.plan.Thresholds.Sparse() {
@@ -223,37 +222,37 @@ func (s *session) deal(r wire.Deal) wire.Message {
 			return refuse(r, study.CodeBadAnnouncement)
 		}
 	}
-	sealed, err := setup.Deal(s.self, sec, s.agent.identity, seals)
+	sealed, err := setup.Deal(s.self, sec, s.identity, seals)
 	if _, ok := errors.AsType[*secagg.RelayError](err); ok {
 		return s.blame(r, study.CodeBadAnnouncement, err)
 	} else if _, ok := errors.AsType[*secagg.SiteError](err); ok {
 		return s.blame(r, study.CodeBadAnnouncement, err)
 	} else if err != nil {
-		return refuse(r, s.internal(err))
+		return refuse(r, s.Internal(err))
 	}
 	dealt, err := s.journal.PutSetup(r.Attempt, setupBoxes, encodeList(sealed))
 	if err != nil {
-		return refuse(r, s.store(err))
+		return refuse(r, s.owner.Store(err))
 	}
 	return s.boxes(r, dealt)
 }
 
 var (
-	errSecretsGone = errors.New("agent: the secrets of this attempt are gone")
-	errStored      = errors.New("agent: what is stored does not parse")
+	errSecretsGone = errors.New("keyring: the secrets of this attempt are gone")
+	errStored      = errors.New("keyring: what is stored does not parse")
 )
 
-func (s *session) boxes(r wire.Deal, dealt []byte) wire.Message {
+func (s *Ring) boxes(r wire.Deal, dealt []byte) wire.Message {
 	sealed, err := decodeList(dealt)
 	if err != nil {
-		return refuse(r, s.internal(err))
+		return refuse(r, s.Internal(err))
 	}
 	return wire.Boxes{Header: r.Header, Boxes: sealed}
 }
 
 // verified returns the setup of the announcements on record.
-func (s *session) verified(attempt uint32) (*secagg.Setup, bool, error) {
-	for _, known := range []*secagg.Setup{s.setup, s.checked} {
+func (s *Ring) verified(attempt uint32) (*secagg.Setup, bool, error) {
+	for _, known := range []*secagg.Setup{s.Setup, s.checked} {
 		if known != nil && known.Config().Attempt == attempt {
 			return known, true, nil
 		}
@@ -286,7 +285,7 @@ func (s *session) verified(attempt uint32) (*secagg.Setup, bool, error) {
 }
 
 // storedList reads a list of byte strings that is on record.
-func (s *session) storedList(attempt uint32, kind string) ([][]byte, error) {
+func (s *Ring) storedList(attempt uint32, kind string) ([][]byte, error) {
 	stored, ok, err := s.journal.Setup(attempt, kind)
 	if err != nil || !ok {
 		return nil, errors.Join(err, errSecretsGone)
@@ -295,7 +294,7 @@ func (s *session) storedList(attempt uint32, kind string) ([][]byte, error) {
 }
 
 // restored returns the setup that everyone confirmed, from the ledger.
-func (s *session) restored(attempt uint32, confirmed []byte) (*secagg.Setup, error) {
+func (s *Ring) restored(attempt uint32, confirmed []byte) (*secagg.Setup, error) {
 	set, err := s.storedList(attempt, setupAnnouncements)
 	if err != nil {
 		return nil, err
@@ -313,12 +312,12 @@ func (s *session) restored(attempt uint32, confirmed []byte) (*secagg.Setup, err
 	return secagg.Restore(s.config(attempt), set, nonces, signatures)
 }
 
-// ready returns the confirmed setup, from the ledger after a restart.
-func (s *session) ready() (bool, error) {
-	if s.setup != nil {
+// Ready returns the confirmed setup, from the ledger after a restart.
+func (s *Ring) Ready() (bool, error) {
+	if s.Setup != nil {
 		return true, nil
 	}
-	for k := range uint32(maxAttempts) {
+	for k := range uint32(MaxAttempts) {
 		signatures, ok, err := s.journal.Setup(k, setupConfirmed)
 		if err != nil {
 			return false, err
@@ -330,7 +329,7 @@ func (s *session) ready() (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		s.setup, s.attempt = setup, k
+		s.Setup, s.Attempt = setup, k
 		return true, nil
 	}
 	return false, nil
@@ -338,60 +337,11 @@ func (s *session) ready() (bool, error) {
 
 // blame refuses because of a site's message, and names it. What only the coordinator can have
 // altered names nobody.
-func (s *session) blame(r wire.Message, code study.Code, err error) wire.Message {
+func (s *Ring) blame(r wire.Message, code study.Code, err error) wire.Message {
 	no := refuse(r, code)
 	if at, ok := errors.AsType[*secagg.SiteError](err); ok && at.Site >= 0 && at.Site < len(s.plan.Proposal.Roster) {
 		no.Culprit = 1 + at.Site
 	}
-	s.agent.log.Warn("a check of the setup failed", "study", s.plan.Digest, "code", code, "error", err)
+	s.log.Warn("a check of the setup failed", "study", s.plan.Digest, "code", code, "error", err)
 	return no
-}
-
-// internal tells an error that no message can cause.
-func (s *session) internal(err error) study.Code {
-	if _, ok := errors.AsType[*ledger.StoreError](err); ok {
-		return s.store(err)
-	}
-	s.agent.log.Error("internal consistency check failed", "study", s.plan.Digest, "error", err)
-	return study.CodeInternal
-}
-
-// encodeList writes byte strings, each behind its length.
-func encodeList(list [][]byte) []byte {
-	size := 4
-	for _, v := range list {
-		size += 4 + len(v)
-	}
-	out := binary.BigEndian.AppendUint32(make([]byte, 0, size), uint32(len(list)))
-	for _, v := range list {
-		out = append(binary.BigEndian.AppendUint32(out, uint32(len(v))), v...)
-	}
-	return out
-}
-
-// decodeList reads what encodeList wrote, and nothing else.
-func decodeList(b []byte) ([][]byte, error) {
-	if len(b) < 4 {
-		return nil, errStored
-	}
-	n := int(binary.BigEndian.Uint32(b))
-	b = b[4:]
-	if n > len(b)/4 {
-		return nil, errStored
-	}
-	out := make([][]byte, n)
-	for i := range out {
-		if len(b) < 4 {
-			return nil, errStored
-		}
-		size := int(binary.BigEndian.Uint32(b))
-		if b = b[4:]; size > len(b) {
-			return nil, errStored
-		}
-		out[i], b = b[:size:size], b[size:]
-	}
-	if len(b) != 0 {
-		return nil, errStored
-	}
-	return out, nil
 }

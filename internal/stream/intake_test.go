@@ -1,4 +1,4 @@
-package coordinator
+package stream
 
 import (
 	"context"
@@ -14,16 +14,16 @@ import (
 func TestLargeMessagesWaitForAPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		places := make(chan struct{}, 1)
-		first, second := newLink("a"), newLink("b")
-		one, two := &intake{places: places, link: first}, &intake{places: places, link: second}
-		if err := two.frame(t.Context(), true); err != nil || len(places) != 0 {
+		first, second := New(), New()
+		one, two := NewIntake(places, first), NewIntake(places, second)
+		if err := two.Frame(t.Context(), true); err != nil || len(places) != 0 {
 			t.Fatal("a message of one frame needs a place")
 		}
-		if err := one.frame(t.Context(), false); err != nil || len(places) != 1 {
+		if err := one.Frame(t.Context(), false); err != nil || len(places) != 1 {
 			t.Fatal("no place for the first")
 		}
 		waited := make(chan error, 1)
-		go func() { waited <- two.frame(t.Context(), false) }()
+		go func() { waited <- two.Frame(t.Context(), false) }()
 		synctest.Wait()
 		select {
 		case <-waited:
@@ -32,8 +32,8 @@ func TestLargeMessagesWaitForAPlace(t *testing.T) {
 		}
 		// A frame now and then keeps the place; none for too long ends the link.
 		for range 3 {
-			time.Sleep(stalledAfter - time.Second)
-			if err := one.frame(t.Context(), false); err != nil {
+			time.Sleep(StalledAfter - time.Second)
+			if err := one.Frame(t.Context(), false); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -42,20 +42,20 @@ func TestLargeMessagesWaitForAPlace(t *testing.T) {
 			t.Fatal("cut off while it sent")
 		default:
 		}
-		time.Sleep(stalledAfter + time.Second)
+		time.Sleep(StalledAfter + time.Second)
 		<-first.done
-		if !errors.Is(first.why, errStalled) {
+		if !errors.Is(first.why, ErrStalled) {
 			t.Fatal(first.why)
 		}
-		one.release()
+		one.Release()
 		if err := <-waited; err != nil {
 			t.Fatal(err)
 		}
-		if err := two.frame(t.Context(), true); err != nil {
+		if err := two.Frame(t.Context(), true); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(2 * stalledAfter) // worked off, however long that takes
-		two.release()
+		time.Sleep(2 * StalledAfter) // worked off, however long that takes
+		two.Release()
 		select {
 		case <-second.done:
 			t.Fatal("cut off after its end")
@@ -66,7 +66,7 @@ func TestLargeMessagesWaitForAPlace(t *testing.T) {
 		}
 		ended, cancel := context.WithCancel(t.Context())
 		places <- struct{}{}
-		go func() { waited <- two.frame(ended, false) }()
+		go func() { waited <- two.Frame(ended, false) }()
 		synctest.Wait()
 		cancel()
 		if err := <-waited; err == nil {

@@ -1,0 +1,8 @@
+package coordinator_test
+
+import (
+	"covey/internal/coordinator"
+	"covey/internal/operator"
+)
+
+func init() { coordinator.Operator = operator.Handler }
