@@ -11,6 +11,7 @@ import (
 	"covey/internal/analysis"
 	"covey/internal/chain"
 	"covey/internal/membership"
+	"covey/internal/outline"
 	"covey/internal/people"
 	"covey/internal/proposal"
 	"covey/internal/round"
@@ -26,7 +27,7 @@ type snapshot struct {
 	Counts  analysis.Counts                  `json:"counts,omitempty"`
 	Order   []proposal.Digest                `json:"order"` // of all studies, as proposed
 	Studies []round.Durable                  `json:"studies,omitempty"`
-	Closed  []*closed                        `json:"closed,omitempty"`
+	Closed  []*outline.Closed                `json:"closed,omitempty"`
 	Words   map[proposal.Digest]map[int]Word `json:"words,omitempty"`
 	Dates   map[proposal.Digest]dates        `json:"dates,omitempty"`
 	People  people.Register                  `json:"people,omitempty"`
@@ -50,7 +51,7 @@ func (m *Machine) Snapshot() (func(io.Writer) error, error) {
 		}
 		for _, c := range s.Closed {
 			if err == nil {
-				err = c.rest.Copy(w)
+				err = c.Copy(w)
 			}
 		}
 		return err
@@ -146,10 +147,10 @@ func (m *Machine) read(from io.Reader) (fresh replicated, err error) {
 		if c == nil {
 			return fresh, errSnapshot
 		}
-		if err := c.check(); err != nil {
+		if err := c.Check(); err != nil {
 			return fresh, err
 		}
-		if c.rest, err = on.Take(from, c.Size); err != nil {
+		if err := c.Take(from, on); err != nil {
 			return fresh, err
 		}
 		fresh.closed[c.View.Digest] = c
