@@ -1,5 +1,5 @@
-// Package outline is what lists show of studies, at the coordinators: of one under way what its state
-// says, and of one that is over a summary, which is all of it that stays in memory.
+// Package outline is what lists show of studies, at the coordinators: of one under way what its
+// state says, and of one that is over a summary, which is all of it that stays in memory.
 package outline
 
 import (
