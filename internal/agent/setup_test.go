@@ -3,6 +3,7 @@ package agent
 import (
 	"testing"
 
+	"covey/internal/ledger"
 	"covey/internal/wire"
 )
 
@@ -18,7 +19,7 @@ func TestNothingIsDrawnBeforeTheSetup(t *testing.T) {
 	}
 	drawn := func() bool {
 		t.Helper()
-		_, ok, err := s.session(c).journal.Setup(0, setupSecrets)
+		_, ok, err := s.session(c).journal.Setup(0, ledger.SetupSecrets)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,6 +14,7 @@ import (
 	"covey/internal/admission"
 	"covey/internal/analysis"
 	"covey/internal/membership"
+	"covey/internal/outline"
 	"covey/internal/pki"
 	"covey/internal/round"
 	"covey/internal/study"
@@ -400,16 +401,7 @@ func (m *leader) seenBy(r filed) analysis.Study {
 		return out
 	}
 	p := r.state.Plan()
-	out.Code, out.Words, out.Queries = r.state.Code, wordsOf(p, m.words[r.digest]), out.Done+p.Left(r.state.Query)
+	out.Code, out.Words, out.Queries = r.state.Code, outline.WordsOf(p, m.words[r.digest]), out.Done+p.Left(r.state.Query)
 	out.Waiting, out.Overdue = r.state.WaitingFor(), r.state.Overdue()
-	return out
-}
-
-// wordsOf returns decisions by site, without their signatures.
-func wordsOf(p *study.Plan, words map[int]Word) []analysis.Word {
-	out := make([]analysis.Word, len(p.Proposal.Roster))
-	for i, word := range words {
-		out[i] = analysis.Word{Verdict: word.Verdict, Code: word.Code, At: word.At}
-	}
 	return out
 }

@@ -1,39 +1,13 @@
 package coordinator
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"slices"
 
-	"covey/internal/analysis"
+	"covey/internal/outline"
 	"covey/internal/proposal"
 	"covey/internal/round"
-	"covey/internal/shelf"
 	"covey/internal/wire"
 )
-
-// A closed study is one that is over: what lists show of it stays in memory, and the rest, its
-// releases and its proposal, is on the machine's shelf, to be read where one asks for it. So what a
-// coordinator holds and does at its start grows little with the studies that it has had.
-type closed struct {
-	// View is of nobody's link, and without faults.
-	View     View              `json:"view"`
-	Proposal proposal.Proposal `json:"proposal"` // without its columns
-	Words    []analysis.Word   `json:"words"`    // by site
-	Limit    int               `json:"limit"`    // of a site's messages about it
-	Size     int64             `json:"size"`     // of the rest
-	rest     shelf.Item
-}
-
-// rest is all that there is of a closed study.
-type rest struct {
-	State round.Durable `json:"state"`
-	Words map[int]Word  `json:"words,omitempty"`
-}
-
-// errClosed is a closed study in a snapshot that no entries lead to.
-var errClosed = errors.New("a study that is over does not fit its summary")
 
 // close puts a study that is over on the shelf. It is the last that an entry does, and a function
 // of the log, but for the figure of noise in the outline, which nothing is decided by: its last bit
@@ -43,13 +17,11 @@ func (m *leader) close(digest proposal.Digest) {
 	if s == nil || !s.Terminal() {
 		return
 	}
-	slim(&s.Durable)
-	text, err := json.Marshal(rest{s.Durable, m.words[digest]})
-	if err != nil { // nothing that came as JSON; it stays as it is
+	v := m.outline(digest, s, m.lasts[digest].After(s.Plan(), s.Releases))
+	c, err := outline.Close(v, s, m.words[digest], m.shelf)
+	if err != nil { // what came as JSON is JSON; else it stays as it is
 		return
 	}
-	c := &closed{View: m.outline(digest, s, m.lasts[digest].after(s.Plan(), s.Releases)), Proposal: s.Plan().Proposal, Words: wordsOf(s.Plan(), m.words[digest]), Limit: wire.LargestOfSite(s.Plan()), Size: int64(len(text)), rest: m.shelf.Put(text)}
-	c.Proposal.Spec.Columns, c.Proposal.Graph = nil, nil
 	m.closed[digest] = c
 	delete(m.studies, digest)
 	delete(m.words, digest)
@@ -59,61 +31,11 @@ func (m *leader) close(digest proposal.Digest) {
 	}
 }
 
-// slim takes out of a study that is over what only its setup and its open slot needed: most of what
-// a study holds, and of a snapshot. That a site announced itself remains, as an empty announcement,
-// and of a study with a result the confirmations, which the result shows.
-func slim(d *round.Durable) {
-	// new: an opening may be under way with the old
-	announcements := make([][]byte, len(d.Announcements))
-	for i := range announcements {
-		announcements[i] = []byte{}
-	}
-	d.Announcements, d.Nonces, d.Certificate = announcements, nil, nil
-	if d.Status != round.StatusCompleted {
-		d.Confirmations, d.Draft = nil, nil
-	}
-	d.Tags, d.Deposits, d.TagHashes, d.DepositHashes = nil, nil, nil, nil
-}
-
-// site returns a site's roster index, or -1.
-func (c *closed) site(name string) int {
-	return slices.IndexFunc(c.Proposal.Roster, func(m proposal.Member) bool { return m.Name == name })
-}
-
-// check holds what a snapshot has of a closed study to what lists count on.
-func (c *closed) check() error {
-	v, n := c.View, len(c.Proposal.Roster)
-	over := v.Status == round.StatusCompleted || v.Status == round.StatusEnded
-	if !over || len(v.Sites) != n || len(c.Words) != n || c.Size < 0 || v.Released < 0 {
-		return errClosed
-	}
-	return nil
-}
-
-// load reads a closed study from the shelf. It needs no lock.
-func (c *closed) load() (state *round.State, words map[int]Word, err error) {
-	text, err := c.rest.Bytes()
-	if err != nil {
-		return nil, nil, err
-	}
-	var r rest
-	if err := json.Unmarshal(text, &r); err != nil {
-		return nil, nil, err
-	}
-	if proposal.DigestOf(r.State.Body) != c.View.Digest || r.State.Status != c.View.Status {
-		return nil, nil, errClosed
-	}
-	if state, err = round.Restore(r.State); err != nil {
-		return nil, nil, err
-	}
-	return state, r.Words, nil
-}
-
 // Filed is what is known of one study: in memory while it is under way, on the shelf after.
 type filed struct {
 	digest proposal.Digest
-	state  *round.State // nil of one that is over
-	closed *closed      // nil of one under way
+	state  *round.State    // nil of one that is over
+	closed *outline.Closed // nil of one under way
 }
 
 // find returns a study; false if there is none.
@@ -161,7 +83,7 @@ func (r filed) site(name string) int {
 	if r.state != nil {
 		return r.state.Plan().Site(name)
 	}
-	return r.closed.site(name)
+	return r.closed.Site(name)
 }
 
 // limit bounds a site's messages about the study.
@@ -176,7 +98,7 @@ func (r filed) limit() int {
 // the lock is given back, and never changes; one that is over is read from the shelf, at its cost.
 func (r filed) whole(m *replicated) (*round.State, map[int]Word, error) {
 	if r.closed != nil {
-		state, words, err := r.closed.load()
+		state, words, err := r.closed.Load()
 		if err != nil {
 			err = fmt.Errorf("study %s cannot be read again: %w", r.digest, err)
 		}

@@ -18,6 +18,7 @@ import (
 
 	"covey/internal/admission"
 	"covey/internal/chain"
+	"covey/internal/outline"
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/round"
@@ -74,7 +75,7 @@ func New(o Options) *Coordinator {
 	defer all.machine.unlock()
 	*m = leader{
 		core: all, replicated: m.replicated, term: m.term, links: map[string]*link{}, opened: map[string][]*link{}, paces: map[string]*admission.Pace{},
-		sessions: map[proposal.Digest]*session{}, changed: make(chan struct{}), sightings: map[string]Sighting{}, lasts: map[proposal.Digest]lastRelease{}, shown: map[proposal.Digest]shown{}, proposing: map[string]int{},
+		sessions: map[proposal.Digest]*session{}, changed: make(chan struct{}), sightings: map[string]Sighting{}, lasts: map[proposal.Digest]outline.Last{}, shown: map[proposal.Digest]shown{}, proposing: map[string]int{},
 	}
 	return &Coordinator{
 		core: all, registry: registry{all}, leader: m, log: all.log, quantumSafe: o.QuantumSafe, refused: admission.Refused{Log: all.log},

@@ -11,15 +11,6 @@ import (
 	"covey/internal/study"
 )
 
-// Word is a site's decision as it signed it. The log keeps it for good, so that an approval can
-// be shown later to whoever asks.
-type Word struct {
-	Verdict   study.Verdict `json:"verdict"`
-	Code      study.Code    `json:"code,omitempty"` // why, when rejected
-	Signature []byte        `json:"signature"`      // study.CheckDecision says over what
-	At        time.Time     `json:"at,omitzero"`
-}
-
 // decided takes a site's word only if its identity key signed it: a certificate alone, which
 // whoever holds the CA's key can make, approves nothing.
 func (s *session) decided(site int, verdict study.Verdict, code study.Code, signature []byte) round.Event {
@@ -65,7 +56,7 @@ func (m *leader) decide(e round.Entry, signature []byte, at time.Time) error {
 	if m.words[e.Study] == nil {
 		m.words[e.Study] = map[int]Word{}
 	}
-	m.words[e.Study][e.Site] = Word{e.Verdict, e.Code, signature, at}
+	m.words[e.Study][e.Site] = Word{Verdict: e.Verdict, Code: e.Code, Signature: signature, At: at}
 	return nil
 }
 

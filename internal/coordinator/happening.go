@@ -4,6 +4,7 @@ import (
 	"maps"
 	"time"
 
+	"covey/internal/outline"
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/round"
@@ -174,7 +175,7 @@ func (m *leader) committed(h Happening, name string) {
 }
 
 // Blame is as View's, of a study's end.
-func (h Happening) Blame() string { return blame(h.Site, h.Accuser) }
+func (h Happening) Blame() string { return outline.Blame(h.Site, h.Accuser) }
 
 // happened journals what this coordinator alone has seen.
 func (m *leader) happened(h Happening) {

@@ -325,7 +325,7 @@ func (f *federation) state() *round.State {
 	defer f.c.machine.mu.Unlock()
 	r, _ := f.c.machine.find(f.plan.Digest)
 	if r.closed != nil {
-		state, _, err := r.closed.load()
+		state, _, err := r.closed.Load()
 		if err != nil {
 			f.t.Fatal(err)
 		}

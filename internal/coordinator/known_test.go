@@ -31,7 +31,10 @@ func longLived(t *testing.T, completed int) (*federation, []proposal.Digest) {
 	if err := json.Unmarshal([]byte(object(raw)), &s); err != nil {
 		t.Fatal(err)
 	}
-	var r rest
+	var r struct {
+		State round.Durable `json:"state"`
+		Words map[int]Word  `json:"words,omitempty"`
+	}
 	if err := json.Unmarshal(raw[len(raw)-int(s.Closed[0].Size):], &r); err != nil {
 		t.Fatal(err)
 	}

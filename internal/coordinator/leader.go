@@ -3,6 +3,7 @@ package coordinator
 import (
 	"covey/internal/admission"
 	"covey/internal/chain"
+	"covey/internal/outline"
 	"covey/internal/proposal"
 	"covey/internal/round"
 )
@@ -28,7 +29,7 @@ type leader struct {
 	seen     journal       // what this coordinator alone has seen
 	// sightings are of sites and analysts, by name, while this coordinator led.
 	sightings map[string]Sighting
-	lasts     map[proposal.Digest]lastRelease
+	lasts     map[proposal.Digest]outline.Last
 	shown     map[proposal.Digest]shown // to analysts
 	proposing map[string]int            // proposals on their way, by analyst
 	signed    chain.Signed              // what sites were shown last

@@ -127,7 +127,7 @@ func (c *Coordinator) Story(digest proposal.Digest) (Story, bool) {
 	}
 	c.machine.unlock()
 	if r.closed != nil {
-		state, _, err := r.closed.load()
+		state, _, err := r.closed.Load()
 		if err != nil {
 			c.log.Error("a study that is over cannot be read again", "study", digest, "error", err)
 			return Story{}, false

@@ -90,9 +90,9 @@ func TestRevokedCertificates(t *testing.T) {
 	})
 }
 
-// TestForgottenStaysOut: a revoked site is forgotten by the time of an entry, 120 days after, and no
-// earlier; what it has lets it in no more than before: not its certificate by a clock that is behind,
-// not one that a coordinator issued which had not heard of the revocation, not its join file, and
+// TestForgottenStaysOut: a revoked site is forgotten by the time of an entry, 120 days after, and
+// no earlier. What it has lets it in no more than before: not a certificate that a coordinator
+// issued which had not heard of the revocation, by a clock that is behind, not its join file, and
 // not after another site joined under the name. Every coordinator forgets it at the same entry.
 func TestForgottenStaysOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -54,13 +54,6 @@ type tally struct {
 	turned chan struct{}
 }
 
-// Fault is a site's message that failed a check and was dropped.
-type Fault struct {
-	Site  string     `json:"site"`
-	Query int        `json:"query"`
-	Code  study.Code `json:"code"`
-}
-
 const maxFaults = 100 // kept for display; a faulty site cannot grow memory
 
 func (s *session) fault(site int, code study.Code) {
@@ -68,7 +61,7 @@ func (s *session) fault(site int, code study.Code) {
 	s.leader.log.Warn("a site's message failed a check and was dropped", "study", s.plan.Digest, "site", name, "query", s.query, "code", code)
 	s.leader.happened(Happening{Kind: HappenedFault, Study: s.plan.Digest, Site: name, Query: s.query, Slot: s.slot, Code: code})
 	if len(s.faults) < maxFaults {
-		s.faults = append(s.faults, Fault{name, s.query, code})
+		s.faults = append(s.faults, Fault{Site: name, Query: s.query, Code: code})
 	}
 }
 

@@ -2,7 +2,6 @@ package coordinator
 
 import (
 	"bufio"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,15 +11,15 @@ import (
 	"covey/internal/analysis"
 	"covey/internal/chain"
 	"covey/internal/membership"
+	"covey/internal/outline"
 	"covey/internal/people"
 	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/shelf"
 )
 
-// A snapshot is the length, in 8 bytes, of a JSON object, the object, and behind it what is on the
-// shelf of each study that is over, as they were proposed: a start puts that on a shelf of its own
-// without looking at it.
+// A snapshot is a JSON object (shelf.Write), and behind it what is on the shelf of each study that
+// is over: a start puts that on a shelf of its own without looking at it.
 
 // snapshot is the object.
 type snapshot struct {
@@ -28,7 +27,7 @@ type snapshot struct {
 	Counts  analysis.Counts                  `json:"counts,omitempty"`
 	Order   []proposal.Digest                `json:"order"` // of all studies, as proposed
 	Studies []round.Durable                  `json:"studies,omitempty"`
-	Closed  []*closed                        `json:"closed,omitempty"`
+	Closed  []*outline.Closed                `json:"closed,omitempty"`
 	Words   map[proposal.Digest]map[int]Word `json:"words,omitempty"`
 	Dates   map[proposal.Digest]dates        `json:"dates,omitempty"`
 	People  people.Register                  `json:"people,omitempty"`
@@ -47,25 +46,15 @@ func (m *Machine) Snapshot() (func(io.Writer) error, error) {
 	m.unlock()
 	return func(w io.Writer) error {
 		text, err := m.marshal(s)
-		if err != nil {
-			return err
-		}
-		if _, err := w.Write(binary.BigEndian.AppendUint64(nil, uint64(len(text)))); err != nil {
-			return err
-		}
-		if _, err := w.Write(text); err != nil {
-			return err
+		if err == nil {
+			err = shelf.Write(w, text)
 		}
 		for _, c := range s.Closed {
-			text, err := c.rest.Bytes()
 			if err == nil {
-				_, err = w.Write(text)
-			}
-			if err != nil {
-				return err
+				err = c.Copy(w)
 			}
 		}
-		return nil
+		return err
 	}, nil
 }
 
@@ -106,26 +95,6 @@ func (m *Machine) Restore(from io.Reader) error {
 
 var errSnapshot = errors.New("it does not hang together")
 
-// maxPart bounds what a snapshot says is the length of a part, before it is there.
-const maxPart = 1 << 20
-
-// part reads size bytes.
-func part(from io.Reader, size uint64) ([]byte, error) {
-	if size > 1<<40 {
-		return nil, errSnapshot
-	}
-	b := make([]byte, min(size, maxPart))
-	for at := uint64(0); ; b = append(b, make([]byte, min(size-at, at))...) {
-		n, err := io.ReadFull(from, b[at:])
-		if at += uint64(n); err != nil || at == size {
-			if err == io.EOF && size == 0 {
-				err = nil
-			}
-			return b, err
-		}
-	}
-}
-
 func (m *Machine) read(from io.Reader) (fresh replicated, err error) {
 	on := new(shelf.Shelf)
 	if m.dir != "" {
@@ -134,11 +103,7 @@ func (m *Machine) read(from io.Reader) (fresh replicated, err error) {
 		}
 	}
 	fresh = newReplicated(on)
-	length, err := part(from, 8)
-	if err != nil {
-		return fresh, err
-	}
-	text, err := part(from, binary.BigEndian.Uint64(length))
+	text, err := shelf.Read(from)
 	if err != nil {
 		return fresh, err
 	}
@@ -182,14 +147,12 @@ func (m *Machine) read(from io.Reader) (fresh replicated, err error) {
 		if c == nil {
 			return fresh, errSnapshot
 		}
-		if err := c.check(); err != nil {
+		if err := c.Check(); err != nil {
 			return fresh, err
 		}
-		text, err := part(from, uint64(c.Size))
-		if err != nil {
+		if err := c.Take(from, on); err != nil {
 			return fresh, err
 		}
-		c.rest = on.Put(text)
 		fresh.closed[c.View.Digest] = c
 	}
 	// each is in the order once, and each of the order is there

@@ -159,7 +159,7 @@ func (c *Coordinator) whole(digest proposal.Digest) (now, error) {
 		return now{r.state.Durable, r.proposal().Roster, maps.Clone(m.words[digest])}, nil
 	}
 	c.machine.unlock()
-	state, words, err := r.closed.load()
+	state, words, err := r.closed.Load()
 	if err != nil {
 		return now{}, fmt.Errorf("study %s cannot be read again: %w", digest, err)
 	}

@@ -96,7 +96,7 @@ func TestHeldOfOneSite(t *testing.T) {
 						t.Errorf("query %d is over %v, in slot %d", r.Query, r.Survivors, r.Slot)
 					}
 				}
-				if !slices.Contains(v.Faults, Fault{f.sites[4].name, 0, study.CodeHeld}) {
+				if !slices.Contains(v.Faults, Fault{Site: f.sites[4].name, Code: study.CodeHeld}) {
 					t.Errorf("nobody is named: %+v", v.Faults)
 				}
 			})

@@ -190,7 +190,8 @@ func TestQueueHoldsTheOpenSlot(t *testing.T) {
 }
 
 // TestSnapshotHoldsNobodyUp: a snapshot of hundreds of studies takes long to encode. Entries and
-// sites' messages go on meanwhile, a whole study here, and what is written is the state before them.
+// sites' messages go on meanwhile, a whole study here, and what is written is the state before
+// them.
 func TestSnapshotHoldsNobodyUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 3, nil)

@@ -4,6 +4,7 @@
 package shelf
 
 import (
+	"encoding/binary"
 	"errors"
 	"hash/crc32"
 	"io"
@@ -80,4 +81,56 @@ func (i Item) Bytes() ([]byte, error) {
 		return nil, errChanged
 	}
 	return b, nil
+}
+
+// Copy writes an item's bytes.
+func (i Item) Copy(w io.Writer) error {
+	b, err := i.Bytes()
+	if err == nil {
+		_, err = w.Write(b)
+	}
+	return err
+}
+
+// Take puts the next size bytes of r.
+func (s *Shelf) Take(r io.Reader, size int64) (Item, error) {
+	b, err := next(r, size)
+	if err != nil {
+		return Item{}, err
+	}
+	return s.Put(b), nil
+}
+
+// Write writes the length of a text, in 8 bytes, and the text; Read reads it.
+func Write(w io.Writer, text []byte) error {
+	_, err := w.Write(binary.BigEndian.AppendUint64(nil, uint64(len(text))))
+	if err == nil {
+		_, err = w.Write(text)
+	}
+	return err
+}
+
+// Read reads what Write wrote.
+func Read(r io.Reader) ([]byte, error) {
+	length, err := next(r, 8)
+	if err != nil {
+		return nil, err
+	}
+	return next(r, int64(binary.BigEndian.Uint64(length)))
+}
+
+var errLength = errors.New("shelf: a length that nothing has")
+
+// next reads size bytes. A size that is made up costs no more memory than what is there twice over.
+func next(r io.Reader, size int64) ([]byte, error) {
+	if size < 0 || size > 1<<40 {
+		return nil, errLength
+	}
+	b := make([]byte, min(size, 1<<20))
+	for at := int64(0); ; b = append(b, make([]byte, min(size-at, at))...) {
+		n, err := io.ReadFull(r, b[at:])
+		if at += int64(n); err != nil || at == size {
+			return b, err
+		}
+	}
 }

@@ -4,7 +4,7 @@ package mutants
 
 // Studies that are over, snapshots beside entries, and what leaves the state.
 func init() {
-	const members, closed, snapshot = "internal/membership/state.go", "internal/coordinator/closed.go", "internal/coordinator/snapshot.go"
+	const members, closed, snapshot = "internal/membership/state.go", "internal/outline/closed.go", "internal/coordinator/snapshot.go"
 	forgo, out, held := in("membership", "TestForgo"), in("coordinator", "TestForgottenStaysOut"), in("coordinator", "TestSnapshotHoldsNobodyUp")
 	over := in("coordinator", "TestListsReadSummaries")
 	tables = append(tables, []mutant{
@@ -28,8 +28,8 @@ func init() {
 		{"many: a snapshot shares decisions", 0, []edit{{snapshot, "s.Words[d] = maps.Clone(words)", "s.Words[d] = words"}}, held, killer{}},
 		{"many: a snapshot shares verdicts", 0, []edit{{"internal/round/approval.go", "	s.Verdicts = slices.Clone(s.Verdicts)\n", "	_ = slices.Clone(s.Verdicts)\n"}}, held, killer{}},
 		{"many: a snapshot is written between entries", 0, []edit{{"internal/replica/machine.go", "	return image(write), nil\n", "	var b bytes.Buffer\n	if err := write(&b); err != nil {\n		return nil, err\n	}\n	return image(func(w io.Writer) error { _, err := w.Write(b.Bytes()); return err }), nil\n"}, {"internal/replica/machine.go", "import (\n", "import (\n	\"bytes\"\n"}}, in("replica", "TestEntriesDuringSnapshot"), killer{}},
-		{"many: a study that is over is read at the start", 0, []edit{{snapshot, "		fresh.closed[c.View.Digest] = c\n", "		if _, _, err := c.load(); err != nil {\n			return fresh, err\n		}\n		fresh.closed[c.View.Digest] = c\n"}}, over, killer{}},
-		{"many: a study that is over stays in memory", 0, []edit{{closed, "	delete(m.studies, digest)\n", ""}}, in("coordinator", "TestOverIsForgotten"), killer{}},
+		{"many: a study that is over is read at the start", 0, []edit{{snapshot, "		fresh.closed[c.View.Digest] = c\n", "		if _, _, err := c.Load(); err != nil {\n			return fresh, err\n		}\n		fresh.closed[c.View.Digest] = c\n"}}, over, killer{}},
+		{"many: a study that is over stays in memory", 0, []edit{{"internal/coordinator/closed.go", "	delete(m.studies, digest)\n", ""}}, in("coordinator", "TestOverIsForgotten"), killer{}},
 		{"many: another study's bytes", 0, []edit{{closed, "if proposal.DigestOf(r.State.Body) != c.View.Digest || ", "if "}}, over, killer{}},
 		{"many: a summary of other sites", 0, []edit{{closed, "len(v.Sites) != n || ", ""}}, over, killer{}},
 		{"many: a study is proposed again", 0, []edit{{"internal/coordinator/machine.go", "if m.closed[e.Study] != nil || ", "if "}}, over, killer{}},

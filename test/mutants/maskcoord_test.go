@@ -52,7 +52,7 @@ func init() {
 			{session, "if s.plan.Thresholds.Sparse() && tags != nil {", "if s.plan.Thresholds.Sparse() && tags == nil {"},
 		}, in("coordinator", "TestSparseSetupIsForgotten"), killer{}},
 		{"log: tags outlive the study", 0, []edit{
-			{"internal/coordinator/closed.go", "	d.Tags, d.Deposits, d.TagHashes, d.DepositHashes = nil, nil, nil, nil\n", ""},
+			{"internal/outline/closed.go", "	d.Tags, d.Deposits, d.TagHashes, d.DepositHashes = nil, nil, nil, nil\n", ""},
 		}, in("coordinator", "TestEndedStudyKeepsNoTags"), killer{}},
 		{"setup: bodies stay in memory", 0, []edit{
 			{session, "s.board, s.seals, s.bodies = nil, nil, nil", "s.board = nil"},

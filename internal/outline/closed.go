@@ -1,0 +1,131 @@
+// Package outline is what lists show of studies, at the coordinators: of one under way what its
+// state says, and of one that is over a summary, which is all of it that stays in memory.
+package outline
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"time"
+
+	"covey/internal/analysis"
+	"covey/internal/proposal"
+	"covey/internal/round"
+	"covey/internal/shelf"
+	"covey/internal/study"
+	"covey/internal/wire"
+)
+
+// Word is a site's decision as it signed it. The log keeps it for good, so that an approval can
+// be shown later to whoever asks.
+type Word struct {
+	Verdict   study.Verdict `json:"verdict"`
+	Code      study.Code    `json:"code,omitempty"` // why, when rejected
+	Signature []byte        `json:"signature"`      // study.CheckDecision says over what
+	At        time.Time     `json:"at,omitzero"`
+}
+
+// Closed is a study that is over: what lists show of it stays in memory, and the rest, its
+// releases and its proposal, is on a shelf, to be read where one asks for it. So what a
+// coordinator holds and does at its start grows little with the studies that it has had.
+type Closed struct {
+	// View is of nobody's link, and without faults.
+	View     View              `json:"view"`
+	Proposal proposal.Proposal `json:"proposal"` // without its columns
+	Words    []analysis.Word   `json:"words"`    // by site
+	Limit    int               `json:"limit"`    // of a site's messages about it
+	Size     int64             `json:"size"`     // of the rest
+	rest     shelf.Item
+}
+
+// whole is all that there is of a closed study.
+type whole struct {
+	State round.Durable `json:"state"`
+	Words map[int]Word  `json:"words,omitempty"`
+}
+
+// errClosed is a closed study in a snapshot that no entries lead to.
+var errClosed = errors.New("a study that is over does not fit its summary")
+
+// Close makes the summary of a study that is over and puts the rest on a shelf.
+func Close(v View, state *round.State, words map[int]Word, on *shelf.Shelf) (*Closed, error) {
+	d := state.Durable
+	slim(&d)
+	text, err := json.Marshal(whole{d, words})
+	if err != nil {
+		return nil, err
+	}
+	p := state.Plan()
+	c := &Closed{View: v, Proposal: p.Proposal, Words: WordsOf(p, words), Limit: wire.LargestOfSite(p), Size: int64(len(text)), rest: on.Put(text)}
+	c.Proposal.Spec.Columns, c.Proposal.Graph = nil, nil
+	return c, nil
+}
+
+// WordsOf returns decisions by site, without their signatures.
+func WordsOf(p *study.Plan, words map[int]Word) []analysis.Word {
+	out := make([]analysis.Word, len(p.Proposal.Roster))
+	for i, word := range words {
+		out[i] = analysis.Word{Verdict: word.Verdict, Code: word.Code, At: word.At}
+	}
+	return out
+}
+
+// Take reads what Copy wrote, onto a shelf, without looking at it.
+func (c *Closed) Take(from io.Reader, on *shelf.Shelf) (err error) {
+	c.rest, err = on.Take(from, c.Size)
+	return err
+}
+
+// Copy writes what is on the shelf.
+func (c *Closed) Copy(w io.Writer) error { return c.rest.Copy(w) }
+
+// slim takes out of a study that is over what only its setup and its open slot needed: most of what
+// a study holds, and of a snapshot. That a site announced itself remains, as an empty announcement,
+// and of a study with a result the confirmations, which the result shows.
+func slim(d *round.Durable) {
+	// new: an opening may be under way with the old
+	announcements := make([][]byte, len(d.Announcements))
+	for i := range announcements {
+		announcements[i] = []byte{}
+	}
+	d.Announcements, d.Nonces, d.Certificate = announcements, nil, nil
+	if d.Status != round.StatusCompleted {
+		d.Confirmations, d.Draft = nil, nil
+	}
+	d.Tags, d.Deposits, d.TagHashes, d.DepositHashes = nil, nil, nil, nil
+}
+
+// Site returns a site's roster index, or -1.
+func (c *Closed) Site(name string) int {
+	return slices.IndexFunc(c.Proposal.Roster, func(m proposal.Member) bool { return m.Name == name })
+}
+
+// Check holds what a snapshot has of a closed study to what lists count on.
+func (c *Closed) Check() error {
+	v, n := c.View, len(c.Proposal.Roster)
+	over := v.Status == round.StatusCompleted || v.Status == round.StatusEnded
+	if !over || len(v.Sites) != n || len(c.Words) != n || c.Size < 0 || v.Released < 0 {
+		return errClosed
+	}
+	return nil
+}
+
+// Load reads a closed study from the shelf. It needs no lock.
+func (c *Closed) Load() (state *round.State, words map[int]Word, err error) {
+	text, err := c.rest.Bytes()
+	if err != nil {
+		return nil, nil, err
+	}
+	var r whole
+	if err := json.Unmarshal(text, &r); err != nil {
+		return nil, nil, err
+	}
+	if proposal.DigestOf(r.State.Body) != c.View.Digest || r.State.Status != c.View.Status {
+		return nil, nil, errClosed
+	}
+	if state, err = round.Restore(r.State); err != nil {
+		return nil, nil, err
+	}
+	return state, r.Words, nil
+}
