@@ -150,7 +150,7 @@ func TestLine(t *testing.T) {
 			}
 		}
 	}
-	if report, all := c.Close(); report.Lines != 11 || len(rulesOf(all)) != 1 {
+	if report, all := c.Close(); report.Lines != 12 || len(rulesOf(all)) != 1 {
 		t.Errorf("%d lines, %q", report.Lines, rulesOf(all))
 	}
 }
