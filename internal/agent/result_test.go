@@ -22,7 +22,7 @@ func TestHeldCheck(t *testing.T) {
 		"finished":      {Held{State: ledger.Finished}, ""},
 		"unknown":       {Held{State: ledger.Unknown}, "digest"},
 		"rejected":      {Held{State: ledger.Rejected}, "digest"},
-		"other release": {Held{State: ledger.Finished, Releases: told}, "signed"},
+		"other release": {Held{State: ledger.Finished, Releases: told}, "releases"},
 	} {
 		err := c.held.Check(v)
 		bad, _ := errors.AsType[*result.VerifyError](err)

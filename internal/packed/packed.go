@@ -23,7 +23,8 @@ type Ints []int64
 // exception is how many bytes a number takes that does not fit the width.
 const exception = 12
 
-// Floats are written as "f8", each in its 8 bytes (IEEE 754); none as the empty text. Each is finite.
+// Floats are written as "f8", each in its 8 bytes (IEEE 754); none as the empty text. Each is
+// finite.
 type Floats []float64
 
 var (

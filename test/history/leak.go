@@ -1,6 +1,7 @@
 package history
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/base64"
 	"encoding/binary"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"covey/internal/packed"
 	"covey/internal/secagg"
 )
 
@@ -227,6 +229,7 @@ func (s *search) run(data []byte, i, j int, digits bool, depth int) {
 			s.decimal(word, negative)
 		}
 	}
+	s.packed(data, i)
 	if len(word) < 16 || depth >= maxNesting {
 		return
 	}
@@ -240,6 +243,25 @@ func (s *search) run(data []byte, i, j int, digits bool, depth int) {
 	raw := make([]byte, len(word)/2)
 	if _, err := hex.Decode(raw, word[:2*len(raw)]); err == nil {
 		s.walk(raw, depth+1)
+	}
+}
+
+// packed takes a JSON string of packed numbers that begins at i, if one does.
+func (s *search) packed(data []byte, i int) {
+	if i == 0 || data[i-1] != '"' || data[i] != 'i' {
+		return
+	}
+	text, _, _ := bytes.Cut(data[i:], []byte(`"`))
+	var numbers packed.Ints
+	if numbers.UnmarshalText(text) != nil {
+		return
+	}
+	for _, x := range numbers {
+		magnitude := uint64(x)
+		if x < 0 {
+			magnitude = -magnitude
+		}
+		s.hit(s.l.decimals[decimal{magnitude, x < 0}])
 	}
 }
 

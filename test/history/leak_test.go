@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"covey/internal/failpoint"
+	"covey/internal/packed"
 	"covey/internal/round"
 	"covey/internal/secagg"
 	"covey/internal/study"
@@ -135,6 +136,7 @@ func TestLine(t *testing.T) {
 		fmt.Sprintf("msg=\"sum %v\"", total),
 		fmt.Sprintf("sum=[%d,%d]", total[0], total[1]),
 		fmt.Sprintf("%v", st.ring(total)),
+		func() string { text, _ := packed.Ints(total).MarshalText(); return `{"noised":"` + string(text) + `"}` }(),
 		"dump=" + base64.StdEncoding.EncodeToString(bytesOf(binary.LittleEndian, total)),
 		"dump=" + hex.EncodeToString(bytesOf(binary.BigEndian, vectorOf(1, st.asks[0]))),
 	} {
@@ -148,7 +150,7 @@ func TestLine(t *testing.T) {
 			}
 		}
 	}
-	if report, all := c.Close(); report.Lines != 11 || len(rulesOf(all)) != 1 {
+	if report, all := c.Close(); report.Lines != 12 || len(rulesOf(all)) != 1 {
 		t.Errorf("%d lines, %q", report.Lines, rulesOf(all))
 	}
 }

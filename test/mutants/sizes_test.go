@@ -14,10 +14,10 @@ func init() {
 			{packed, "|| out[i] != 0 || width(x) <= w {", "|| width(x) <= w {"},
 		}, in("packed", "TestOtherFormsAreRefused"), killer{}},
 		{"packed: exceptions in any order", 0, []edit{
-			{packed, "if i <= last || i >= len(out)", "if i >= len(out)"},
+			{packed, "if i <= last || i >= len(out)", "if i <= last && i < 0 || i >= len(out)"},
 		}, in("packed", "TestOtherFormsAreRefused"), killer{}},
 		{"packed: base64 with line breaks", 0, []edit{
-			{packed, "if err != nil || base64.StdEncoding.EncodedLen(len(out)-before) != len(text) {", "if err != nil {"},
+			{packed, "if err != nil || base64.StdEncoding.EncodedLen(len(out)-before) != len(text) {", "if err != nil || before < 0 {"},
 		}, in("packed", "TestOtherFormsAreRefused"), killer{}},
 		{"packed: an infinite number", 0, []edit{
 			{packed, "if !out.finite() {", "if false {"},
