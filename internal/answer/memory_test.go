@@ -79,7 +79,7 @@ func TestNoStudyCopiesTheRows(t *testing.T) {
 					t.Fatal(err)
 				}
 				runtime.ReadMemStats(&after)
-				// norms are an eighth, of pairs with their order; an answer and blocks take the rest
+				// norms are an eighth; an answer and blocks take the rest
 				if took := after.TotalAlloc - before.TotalAlloc; took > n*d*8/2 {
 					t.Errorf("query %d, %s of %q, allocates %d bytes; the rows are %d", i, q.Kind, q.Of, took, n*d*8)
 				}
