@@ -142,6 +142,10 @@ func (e checkError) Unwrap() []error {
 	return out
 }
 
+// garbage is how much memory that nothing uses may be there before it is collected, in percent of
+// what is in use: rows without a cache file are most of it.
+const garbage = 40
+
 type runCmd struct {
 	Log         string   `default:"auto" enum:"auto,json,text" help:"json, text, or auto: text on a terminal, JSON elsewhere."`
 	LogJSON     bool     `name:"log-json" hidden:"" help:"The same as --log json."`
@@ -159,6 +163,9 @@ func (c *runCmd) Run(t *terminal) error {
 	}
 	log := shared.NewLogger(t.Err, c.Log, slog.LevelInfo)
 	memory.Keep().Log(log) // before the keys are read
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(garbage)
+	}
 	a, err := agent.New(agent.Options{Config: config, Logger: log, Control: control.Serve, Free: debug.FreeOSMemory})
 	if errors.Is(err, ledger.ErrLocked) {
 		return fmt.Errorf("%s: %w", config.LedgerDir(), err)

@@ -137,8 +137,8 @@ func processorTime(t *testing.T, pid int) float64 {
 	return (user + system) / 100 // USER_HZ
 }
 
-// writeTable writes n rows of columns c0, c1, … with a few strong components; with gaps, one cell in
-// a hundred has no value. A file that is there stays.
+// writeTable writes n rows of columns c0, c1, … with a few strong components; with gaps, one cell
+// in a hundred has no value. A file that is there stays.
 func writeTable(path, format string, n, d int, gaps bool) error {
 	if _, err := os.Stat(path); err == nil {
 		return nil

@@ -82,8 +82,8 @@ func studyFromCache(t *testing.T, path string) {
 			t.Errorf("%+v", f)
 		}
 	}
-	if f := doctor.CheckStudy(s.config, c.body); len(f) != 2 || !f[0].OK || !strings.Contains(f[0].Result, "40 rows, 3 columns, 0 rows dropped") ||
-		!f[1].OK || !strings.Contains(f[1].Result, "Nothing was sent") {
+	if f := doctor.CheckStudy(s.config, c.body); len(f) != 3 || !f[0].OK || !strings.Contains(f[0].Result, "40 rows, 3 columns, 0 rows dropped") ||
+		!f[1].OK || f[1].Warning || !strings.Contains(f[1].Result, "MB free") || !f[2].OK || !strings.Contains(f[2].Result, "Nothing was sent") {
 		t.Errorf("%+v", f)
 	}
 	if len(s.cacheFiles()) > 0 {

@@ -84,7 +84,8 @@ func (s *set) shiftRows(name, params string, start func() (body func(o int, mask
 	RET()
 }
 
-// blends is the kernel of blend: rows in groups of four, added in pairs, and what is left one by one.
+// blends is the kernel of blend: rows in groups of four, added in pairs, and what is left one by
+// one.
 func (s *set) blends() {
 	TEXT("blend"+s.name, NOSPLIT, "func(v, rows, c *float64, n, d int)")
 	Pragma("noescape")

@@ -15,8 +15,8 @@ func gapStride(d int) int { return (d + 7) / 8 }
 // NewGapped is [NewMatrix], or [NewUnits] where unit is not nil, of rows whose cells may be gaps: a
 // gap has no value, and 0 stands in its place. gaps has one bit a cell, row by row, each row from a
 // byte of its own, the lowest bit first; nil is no gaps. It takes ownership of gaps too, which a
-// unit column may reorder. A [*ShapeError] reports gaps of another length, bits beyond a row's end, and a
-// gap in whose place there is a value other than 0.
+// unit column may reorder. A [*ShapeError] reports gaps of another length, bits beyond a row's end,
+// and a gap in whose place there is a value other than 0.
 func NewGapped[T number](d int, values []T, gaps []byte, unit []int) (*Matrix, error) {
 	var store stored
 	switch v := any(values).(type) {

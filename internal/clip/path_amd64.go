@@ -155,7 +155,8 @@ func accumulateTile[T number](acc []uint64, rows []T, c []float64, h, d, far int
 
 // ahead is how many bytes after a row the kernels fetch. What follows rows in memory is most often
 // the next block: half of its rows are fetched in each of the two passes over this one, so that
-// memory is at work throughout; it is elsewhere where rows are derived (far). Where a cache has no room for both, what is fetched is at hand.
+// memory is at work throughout; of derived rows it is elsewhere (far). Where a cache has no room
+// for both, what is fetched is at hand.
 func ahead[T number](rows []T, far int) int {
 	if far != 0 {
 		return far

@@ -9,8 +9,6 @@ type stored struct {
 	far    int // as in [dots]
 }
 
-func (v stored) len() int { return len(v.wide) + len(v.narrow) }
-
 // end is where v ends in memory.
 func (v stored) end() uintptr {
 	if v.narrow != nil {

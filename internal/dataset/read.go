@@ -97,6 +97,9 @@ type table interface {
 func Read(s Source, q Request, o ReadOptions) (*Rows, error) {
 	m := memory{most: o.Most}
 	r, b, err := s.read(q, o, m.into)
+	if m.over { // in whatever words a format's reader ended
+		return nil, ErrMost
+	}
 	if err != nil {
 		return nil, err
 	}

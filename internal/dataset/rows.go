@@ -435,7 +435,8 @@ func (b *builder) expect(read, total int64) {
 type memory struct {
 	values   []float64
 	values32 []float32
-	most     int // bytes, 0 for any number
+	most     int  // bytes, 0 for any number
+	over     bool // there were more
 }
 
 // fits reports whether so many more bytes may be kept.
@@ -445,6 +446,7 @@ func (m *memory) fits(more float64) bool {
 
 func (m *memory) take(block []float64) error {
 	if !m.fits(float64(8 * len(block))) {
+		m.over = true
 		return ErrMost
 	}
 	m.values = append(m.values, block...)
@@ -453,6 +455,7 @@ func (m *memory) take(block []float64) error {
 
 func (m *memory) take32(block []float64) error {
 	if !m.fits(float64(4 * len(block))) {
+		m.over = true
 		return ErrMost
 	}
 	for _, v := range block {

@@ -25,7 +25,7 @@ func (s *Stock) Worked() {
 	}
 }
 
-// rest gives back what is idle.
+// rest hands what is idle to the system.
 func (s *Stock) rest() {
 	s.mu.Lock()
 	s.waiting = false

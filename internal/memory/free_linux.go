@@ -9,8 +9,8 @@ import (
 )
 
 // Free returns how many bytes this process may still take before the machine swaps or its control
-// group's limit ends it, and false where that is not known. What the system keeps of files counts as
-// free.
+// group's limit ends it, and false where that is not known. What the system keeps of files counts
+// as free.
 func Free() (int64, bool) {
 	text, err := os.ReadFile("/proc/meminfo")
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"covey/test/texts"
 )
 
-// TestTrialIsInOrder: whatever a study asks, what is made up for it is an ask of that query. Seeded.
+// TestTrialIsInOrder: whatever a study asks, what is made up for it is an ask of that query.
+// Seeded.
 func TestTrialIsInOrder(t *testing.T) {
 	seen := map[Kind]int{}
 	check := func(name string, p *Plan) {

@@ -1,0 +1,23 @@
+//go:build mutants
+
+package mutants
+
+func init() {
+	const (
+		reader = "internal/clip/reader.go"
+		idle   = "internal/holding/idle.go"
+		rows   = "internal/dataset/rows.go"
+		peak   = "internal/doctor/peak.go"
+	)
+	tables = append(tables, []mutant{
+		{"memory: a query copies the rows", 0, []edit{{reader, "		r.out = make([]float64, n)\n", "		r.out = make([]float64, r.m.rows*d)\n"}}, in("clip", "TestNoQueryCopiesTheRows"), killer{}},
+		{"memory: an absent row is what the center leaves", 0, []edit{{reader, "				clear(out[i*d : (i+1)*d])\n", ""}}, in("clip", "TestAbsentRows"), killer{}},
+		{"memory: a column without a scale is not left out", 0, []edit{{"internal/clip/shift.go", "if scale[j] > 0 {", "if scale[j] >= 0 {"}}, in("clip", "TestShiftsAreTheSameOnAllPaths"), killer{}},
+		{"memory: idle memory stays", 0, []edit{{idle, "		time.AfterFunc(idleAfter, s.rest)\n", "		_ = time.AfterFunc\n"}}, in("holding", "TestIdleIsGivenBack"), killer{}},
+		{"memory: it is given back once", 0, []edit{{idle, "	s.waiting = false\n", ""}}, in("holding", "TestIdleIsGivenBack"), killer{}},
+		{"memory: rows that are closed are given back", 0, []edit{{idle, "	delete(s.mapped, stored)\n", ""}}, in("holding", "TestIdleRowsAreThere"), killer{}},
+		{"memory: a packed file's rows are not counted", 0, []edit{{rows, "return m.most == 0 ||", "return true ||"}}, in("dataset", "TestMostCountsRows"), killer{}},
+		{"memory: mapped rows are said to be in memory", 0, []edit{{peak, "out.mapped = out.rows > int64(d.InMemory())", "out.mapped = false"}}, in("doctor", "TestMemoryIsPredicted"), killer{}},
+		{"memory: the first query is the dearest", 0, []edit{{"internal/doctor/dryrun.go", "spent > took {", "took == 0 {"}}, in("doctor", "TestDearestIsTimed"), killer{}},
+	})
+}
