@@ -220,3 +220,26 @@ func TestFileLength(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestPackageLength keeps packages at a length that one can hold in mind: each directory by itself,
+// without its tests and what a generator writes.
+func TestPackageLength(t *testing.T) {
+	const limit = 4500
+	lines := map[string]int{}
+	err := filepath.WalkDir(".", func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, ".pb.go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		lines[filepath.Dir(path)] += strings.Count(string(text), "\n")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dir, n := range lines {
+		if n > limit {
+			t.Errorf("%s has %d lines, at most %d: what of it has a narrow seam?", dir, n, limit)
+		}
+	}
+}

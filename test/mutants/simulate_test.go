@@ -43,12 +43,12 @@ func init() {
 		}, in("worth", "TestPowerBoundHasReserve"), killer{}},
 		{"plan: half of what is needed", 0, []edit{
 			{"internal/worth/solve.go", "out.Value, out.Captured, out.Blind = values[high], c.Median, c.Blind", "out.Value, out.Captured, out.Blind = values[high]/2, c.Median, c.Blind"},
-		}, in("worth", "TestSolveIsPredicted"), killer{}},
+		}, in("worth", "TestSolveIsPredicted/8_columns,_auto"), killer{}},
 		{"plan: a blind guess counts as components", 0, []edit{
 			{"internal/worth/solve.go", "if c.Blind >= s.share {\n\t\t\tbreak", "if false {\n\t\t\tbreak"},
-		}, in("worth", "TestSolveIsPredicted"), killer{}},
+		}, in("worth", "TestSolveIsPredicted/8_columns,_auto"), killer{}},
 		{"plan: where nothing was held against studies is not said", 0, []edit{
 			{"internal/worth/solve.go", "if a.Open == SolveUnits && a.Low > 0 && a.Low < leastUnits {", "if false {"},
-		}, in("worth", "TestSolveSaysWhatItCannot"), killer{}},
+		}, in("worth", "TestSolveSaysWhatIsOutside"), killer{}},
 	})
 }
