@@ -197,6 +197,11 @@ func TestSnapshotHoldsNobodyUp(t *testing.T) {
 		f := newFederation(t, 3, nil)
 		defer func() { f.c.Close() }()
 		m, times := f.c.machine, 0
+		f.sites[2].mute = func(*covey.SiteMessage) bool { return true } // two of three have decided
+		f.pump(nil)
+		f.sites[2].mute = nil
+		f.drop(2)
+		f.connect(2)
 		want, err := encoded(m)
 		if err != nil {
 			t.Fatal(err)

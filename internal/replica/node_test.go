@@ -398,7 +398,11 @@ func TestEntriesDuringSnapshot(t *testing.T) {
 		done := make(chan error, 1)
 		go func() { done <- n.Snapshot() }()
 		synctest.Wait() // it is being written now
-		apply(t, n, "c")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if _, err := n.Apply(ctx, []byte("c")); err != nil {
+			t.Errorf("an entry waits for the snapshot: %v", err)
+		}
 		select {
 		case err := <-done:
 			t.Fatalf("the snapshot was not held: %v", err)
