@@ -100,7 +100,7 @@ func listSlower(to io.Writer, before, now summary) error {
 // better reports whether a number of this unit can be better or worse: exponents, bounds and the
 // numbers of an earlier build cannot.
 func better(unit string) bool {
-	return unit != "power" && unit != "bound-MB" && !strings.HasPrefix(unit, "before-")
+	return unit != "power" && unit != "bound-MB" && unit != "rows-MB" && !strings.HasPrefix(unit, "before-")
 }
 
 // wall reports whether a unit is of the wall time of all that a benchmark does.

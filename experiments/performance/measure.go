@@ -14,12 +14,31 @@ import (
 // bench is benchmarks of one package, as `go test` takes them.
 type bench struct {
 	dir     string   // of the package, below the root
-	pattern string   // of -bench
+	pattern string   // of -bench, or of -run for a test
 	times   string   // -benchtime
 	count   int      // runs, each a process of its own
 	flags   []string // further flags of the test
 	tags    string   // of the build; openblas needs cgo, too
 	program bool     // a program that prints its benchmarks, with flags; it runs once
+	env     string   // of a test
+	figure  *figure  // of a test that logs its numbers
+}
+
+// figure is a line that a test logs, as a regular expression, and the benchmark's line that it is.
+type figure struct {
+	logged *regexp.Regexp
+	of     string // what the names begin with
+	line   string // as Regexp.Expand takes it
+}
+
+// lines returns what a test logged as a benchmark prints it. Names have no spaces there.
+func (f *figure) lines(text string) string {
+	var out strings.Builder
+	for _, m := range f.logged.FindAllStringSubmatchIndex(text, -1) {
+		name := strings.ReplaceAll(strings.TrimSpace(text[m[2]:m[3]]), " ", "_")
+		out.WriteString("Benchmark" + f.of + name + string(f.logged.ExpandString(nil, f.line, text, m)) + "\n")
+	}
+	return out.String()
 }
 
 // tree is a checkout and where its test binaries go. The folder bin is made when it is needed.
@@ -75,6 +94,18 @@ func (t *tree) run(ctx context.Context, b bench) (string, error) {
 	}
 	if b.program {
 		return output(ctx, t.root, file, b.flags...)
+	}
+	if b.figure != nil {
+		cmd := exec.CommandContext(ctx, file, append([]string{"-test.run=^" + strings.ReplaceAll(b.pattern, "/", "$/^") + "$", "-test.v", "-test.timeout=0"}, b.flags...)...)
+		cmd.Dir = filepath.Join(t.root, b.dir)
+		if b.env != "" {
+			cmd.Env = append(os.Environ(), b.env)
+		}
+		text, err := cmd.CombinedOutput()
+		if err != nil {
+			return "", fmt.Errorf("%s: %w\n%s", b.pattern, err, text)
+		}
+		return b.figure.lines(string(text)), nil
 	}
 	args := append([]string{"-test.run=^$", "-test.bench=" + anchored(b.pattern), "-test.benchtime=" + b.times, "-test.timeout=0"}, b.flags...)
 	return output(ctx, filepath.Join(t.root, b.dir), file, args...)

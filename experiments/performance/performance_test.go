@@ -64,8 +64,9 @@ func TestBenchesExist(t *testing.T) {
 		for _, b := range table.benches {
 			files, _ := filepath.Glob(filepath.Join("../..", b.dir, "*.go"))
 			want := "(?m)^func main\\("
-			if !b.program {
-				first, _, _ := strings.Cut(b.pattern, "/")
+			if first, _, _ := strings.Cut(b.pattern, "/"); b.figure != nil {
+				want = "(?m)^func " + first + "\\("
+			} else if !b.program {
 				want = "(?m)^func Benchmark" + first + "\\("
 			}
 			found := false
@@ -131,6 +132,24 @@ func TestNumbers(t *testing.T) {
 	}
 	if got := slope([]float64{1, 2, 4}, []float64{3, 12, 48}); got < 1.999 || got > 2.001 {
 		t.Errorf("a square grows with the power %v", got)
+	}
+}
+
+// TestFigures: what tests log is read as benchmarks.
+func TestFigures(t *testing.T) {
+	for name, c := range map[string]struct{ logged, want string }{
+		"agents": {"    agents_test.go:113: figure: no-cache: rows 38 MB, peak 70 MB of 128, 0.16 times the rows and 64 MB; 40 MB after 10 s; 2.5 s, 1.2 s of processors a site, 9 queries\n",
+			"Benchmarkno-cache 1 38 rows-MB 70 peak-MB 128 bound-MB 40 left-MB 2.5 wall-s\n"},
+		"many": {"=== RUN   TestMany\n    many_test.go:213: operator's list, first              12.5 ms wall      3.0 ms processor\n    many_test.go:267: a snapshot of 3.0 MB\n",
+			"Benchmarkcoordinator:operator's_list,_first 1 12.5 wall-ms 3.0 cpu-ms\n"},
+	} {
+		table, err := find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := table.benches[0].figure.lines(c.logged); got != c.want || read(got).lines == nil {
+			t.Errorf("%s: %q", name, got)
+		}
 	}
 }
 

@@ -302,3 +302,59 @@ func showCoordinator(s summary) string {
 	}
 	return markdown(out...)
 }
+
+func showSetup(s summary) string {
+	out := [][]string{{"20 slots", "wall, ms", "on a core a site, ms", "aim, ms"}}
+	for _, l := range s.lines {
+		if l.unit != "wall-ms" {
+			continue
+		}
+		parts := strings.Split(strings.TrimPrefix(l.bench, "Approved/"), "/")
+		aim := map[string]string{"sites=10": "300", "sites=100": "1,500"}[parts[1]]
+		out = append(out, []string{fmt.Sprintf("`%q`, %s", parts[0], strings.Replace(parts[1], "sites", "N", 1)), number(l.median), s.median(l.bench, "alone-ms", 1), aim})
+	}
+	return markdown(out...)
+}
+
+func showAgents(s summary) string {
+	out := [][]string{{"", "rows, MB", "peak, MB", "bound, MB", "after 10 s, MB"}}
+	for _, l := range s.lines {
+		if l.unit == "peak-MB" {
+			out = append(out, []string{l.bench, s.median(l.bench, "rows-MB", 1), number(l.median), s.median(l.bench, "bound-MB", 1), s.median(l.bench, "left-MB", 1)})
+		}
+	}
+	return markdown(out...)
+}
+
+func showSizes(s summary) string {
+	out := [][]string{{"d = 2,000, k = 5", "file, MB", "its numbers, MB", "heap to verify it, MB"}}
+	for _, l := range s.lines {
+		if l.unit == "file-B" {
+			out = append(out, []string{strings.TrimPrefix(l.bench, "Sizes/"), number(l.median / 1e6), s.median(l.bench, "vectors-B", 1e6), s.median(l.bench, "peak-B", 1e6)})
+		}
+	}
+	return markdown(out...)
+}
+
+// showMany shows the starts, the snapshot, and the slowest of the lists of each side.
+func showMany(s summary) string {
+	out := [][]string{{"", "wall, ms", "CPU, ms"}}
+	row := func(name string, l line) {
+		out = append(out, []string{name, number(l.median), s.median(l.bench, "cpu-ms", 1)})
+	}
+	for _, side := range []string{"coordinator", "agent"} {
+		var slowest line
+		for _, l := range s.lines {
+			what, ok := strings.CutPrefix(l.bench, side+":")
+			switch {
+			case !ok || l.unit != "wall-ms":
+			case strings.HasPrefix(what, "start") || what == "snapshot":
+				row(side+": "+strings.ReplaceAll(what, "_", " "), l)
+			case what != "make" && l.median > slowest.median:
+				slowest = l
+			}
+		}
+		row(side+": the slowest list", slowest)
+	}
+	return markdown(out...)
+}

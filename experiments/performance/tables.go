@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"text/tabwriter"
 )
 
@@ -49,6 +50,11 @@ var tables = []table{
 	}},
 	{name: "study", minutes: 3, show: showStudy, benches: []bench{{dir: house, pattern: "Study", times: "2x", count: 3}}},
 	{name: "processes", minutes: 3.5, show: showProcesses, benches: []bench{{dir: house + "/processes", pattern: "Processes", times: "1x", count: 3}}},
+	{name: "setup", minutes: 1.5, show: showSetup, benches: []bench{
+		{dir: house, pattern: "Approved", times: "1x", count: 2},
+	}},
+	{name: "agents", minutes: 2, show: showAgents, benches: []bench{peaks("TestPeaks/(covariance|power|fill)", 6000)}},
+	{name: "agents-large", minutes: 15, slow: true, show: showAgents, benches: []bench{peaks("TestPeaks", 60_000)}},
 	{name: "growth", minutes: 1.5, show: showGrowth, benches: []bench{{dir: house, pattern: "Growth", times: "1x", count: 3}}},
 	{name: "links", minutes: 1.5, show: showLinks, benches: []bench{{dir: house, pattern: "Links/delay=(0s|100ms)", times: "1x", count: 2}}},
 	{name: "noise", minutes: 0.5, show: showNoise, benches: []bench{
@@ -56,7 +62,24 @@ var tables = []table{
 		{dir: house, pattern: "Noise/N=(10|100)", times: "1x", count: 3},
 	}},
 	{name: "coordinator", minutes: 2, show: showCoordinator, benches: []bench{{dir: house, pattern: "Memory/N=64/.*", times: "1x", count: 1}}},
+	{name: "sizes", minutes: 0.5, show: showSizes, benches: []bench{{dir: "internal/result", pattern: "Sizes", times: "1x", count: 3}}},
+	{name: "many", minutes: 5, slow: true, show: showMany, benches: []bench{
+		many("internal/coordinator", "coordinator:", 1000), many("internal/agent", "agent:", 200),
+	}},
 	{name: "coordinator-large", minutes: 8, slow: true, show: showCoordinator, benches: []bench{{dir: house, pattern: "Memory/N=1000/.*", times: "1x", count: 1}}},
+}
+
+// many is a test of a package with so many studies.
+func many(dir, of string, studies int) bench {
+	return bench{dir: dir, pattern: "TestMany", env: fmt.Sprint("COVEY_MANY=", studies), figure: &figure{
+		regexp.MustCompile(`(?m)^.*_test\.go:\d+: (.*?\S) +([\d.]+) ms wall +([\d.]+) ms processor$`), of, " 1 $2 wall-ms $3 cpu-ms"}}
+}
+
+// peaks is the test of agents' memory, of so many rows of each site.
+func peaks(pattern string, rows int) bench {
+	return bench{dir: house, pattern: pattern, flags: []string{fmt.Sprint("-peak-rows=", rows)}, figure: &figure{
+		regexp.MustCompile(`(?m)figure: (.*): rows (\d+) MB, peak (\d+) MB of (\d+), .*; (\d+) MB after 10 s; ([\d.]+) s, `),
+		"", " 1 $2 rows-MB $3 peak-MB $4 bound-MB $5 left-MB $6 wall-s"}}
 }
 
 var oneCore = []string{"-test.cpu=1"}
