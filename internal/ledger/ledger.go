@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -329,6 +330,11 @@ func (l *Ledger) write(at place, how how, fn func(*bbolt.Tx) error) error {
 		if err == nil && how != later {
 			kept, err = l.putShown(tx)
 		}
+		for _, c := range charges {
+			if err == nil {
+				err = l.hit(c, failpoint.Before)
+			}
+		}
 		if err != nil {
 			if l.changes != nil {
 				l.undo()
@@ -352,11 +358,6 @@ func (l *Ledger) write(at place, how how, fn func(*bbolt.Tx) error) error {
 		}
 		return nil
 	})
-	for _, c := range charges {
-		if err == nil {
-			err = l.hit(c, failpoint.Before)
-		}
-	}
 	if err == nil {
 		err = l.sync(n)
 	}
@@ -364,12 +365,10 @@ func (l *Ledger) write(at place, how how, fn func(*bbolt.Tx) error) error {
 		return err
 	}
 	kept()
-	for _, c := range charges {
-		if err := l.hit(c, failpoint.After); err != nil {
-			return err
-		}
+	for _, c := range append(charges, at) { // all are durable, also where one ends the process
+		err = cmp.Or(err, l.hit(c, failpoint.After))
 	}
-	return l.hit(at, failpoint.After)
+	return err
 }
 
 // sync returns once the log's first n records are durable.
