@@ -90,7 +90,7 @@ func (c *Coordinator) Lead(log Log) error {
 	defer c.machine.unlock()
 	m.raft, m.leading = log, true
 	m.term++
-	m.happened(Happening{Kind: HappenedLeads})
+	m.happened(Happening{Kind: outline.HappenedLeads})
 	for _, digest := range m.order {
 		state := m.studies[digest]
 		if state == nil {
@@ -115,7 +115,7 @@ func (c *Coordinator) Follow() {
 	}
 	m.leading = false
 	m.term++
-	m.happened(Happening{Kind: HappenedFollows})
+	m.happened(Happening{Kind: outline.HappenedFollows})
 	for _, state := range m.studies {
 		state.Step(round.Followed{})
 	}
@@ -215,7 +215,7 @@ func (c *Coordinator) linked(l *link, units map[string]int, kept chain.Head) {
 	if old != l {
 		m.follow(l, kept)
 		c.log.Info("site connected", "site", l.site)
-		m.happened(Happening{Kind: HappenedConnected, Site: l.site})
+		m.happened(Happening{Kind: outline.HappenedConnected, Site: l.site})
 		m.greet(l)
 	}
 	l.known = known{}
@@ -231,7 +231,7 @@ func (c *Coordinator) dropped(l *link) {
 	}
 	delete(m.links, l.site)
 	c.log.Info("site disconnected", "site", l.site)
-	m.happened(Happening{Kind: HappenedDisconnected, Site: l.site})
+	m.happened(Happening{Kind: outline.HappenedDisconnected, Site: l.site})
 	m.each(l.site, func(_ int, r filed, site int) {
 		if r.state != nil { // of one that is over no link is remembered
 			m.step(r.digest, r.state, round.Disconnected{Site: site})

@@ -11,72 +11,25 @@ import (
 	"covey/internal/study"
 )
 
-// Happening is one line of the event log that people read. It names and numbers what
-// is public: nothing in it comes from data.
-type Happening struct {
-	At   time.Time `json:"at"`   // the leader's clock
-	Kind string    `json:"kind"` // a round.EntryKind, or one of the constants below
-	// Study is zero for what concerns no study.
-	Study   proposal.Digest `json:"study,omitzero"`
-	Site    string          `json:"site,omitempty"`
-	Analyst string          `json:"analyst,omitempty"`
-	Node    string          `json:"node,omitempty"`    // a coordinator
-	Accuser string          `json:"accuser,omitempty"` // as in View, of a study's end
-	Code    study.Code      `json:"code,omitempty"`
-	Query   int             `json:"query,omitempty"`
-	Slot    int             `json:"slot,omitempty"`
-	Sites   int             `json:"sites,omitempty"` // survivors
-	// Verdict is a decision's.
-	Verdict study.Verdict `json:"verdict,omitempty"`
-}
-
-// What can happen beside a study's own entries. The last five are one coordinator's own
-// experience, kept in memory; all others are in the log, the same for all.
-const (
-	HappenedCompleted    = "completed" // with enough sites' signatures on the result
-	HappenedInvited      = "invited"
-	HappenedJoined       = "joined"
-	HappenedRevoked      = "revoked"
-	HappenedEntered      = "entered"
-	HappenedRemoved      = "removed"
-	HappenedConnected    = "connected"
-	HappenedDisconnected = "disconnected"
-	HappenedFault        = "fault" // a site's message failed a check
-	HappenedLeads        = "leads"
-	HappenedFollows      = "follows"
-)
-
-// keptHappenings bounds each list: the oldest are forgotten.
-const keptHappenings = 1000
-
-type journal []Happening
-
-func (j *journal) add(h Happening) {
-	if len(*j) >= keptHappenings {
-		*j = append(journal(nil), (*j)[len(*j)-keptHappenings/2:]...)
-	}
-	*j = append(*j, h)
-}
-
 // note journals a committed entry that changed something. It is deterministic: the time is the
 // entry's.
 func (m *leader) note(e entry) {
 	h := Happening{At: e.At}
 	switch {
 	case e.Invite != nil:
-		h.Kind, h.Site, h.Analyst, h.Node = HappenedInvited, e.Invite.Site, e.Invite.Analyst, e.Invite.Node
+		h.Kind, h.Site, h.Analyst, h.Node = outline.HappenedInvited, e.Invite.Site, e.Invite.Analyst, e.Invite.Node
 	case e.Join != nil:
-		h.Kind = HappenedJoined
-		h.names(m.who.RoleOf(e.Join.Name), e.Join.Name)
+		h.Kind = outline.HappenedJoined
+		names(&h, m.who.RoleOf(e.Join.Name), e.Join.Name)
 	case e.Revoke != nil:
-		h.Kind = HappenedRevoked
-		h.names(e.Revoke.Role, e.Revoke.Name)
+		h.Kind = outline.HappenedRevoked
+		names(&h, e.Revoke.Role, e.Revoke.Name)
 	case e.CA != nil:
 		h.Kind = "ca " + e.CA.Step
 	case e.Node != nil && len(e.Node.Addresses) > 0:
-		h.Kind, h.Node = HappenedEntered, e.Node.ID
+		h.Kind, h.Node = outline.HappenedEntered, e.Node.ID
 	case e.Forget != nil:
-		h.Kind, h.Node = HappenedRemoved, e.Forget.Node
+		h.Kind, h.Node = outline.HappenedRemoved, e.Forget.Node
 	case e.Round != nil:
 		r := e.Round
 		if r.Kind == round.EntryDrafted {
@@ -91,7 +44,7 @@ func (m *leader) note(e entry) {
 				h.Code = "" // a reason is a rejection's
 			}
 		case r.Kind == round.EntryAttested:
-			h.Kind, h.Code, h.Query, h.Slot = HappenedCompleted, study.CodeCompleted, 0, 0
+			h.Kind, h.Code, h.Query, h.Slot = outline.HappenedCompleted, study.CodeCompleted, 0, 0
 		case r.Kind == round.EntryEnded:
 			name := func(n int) string {
 				if n < 1 || n > len(roster) {
@@ -114,7 +67,7 @@ func (m *leader) note(e entry) {
 }
 
 // names notes a site or an analyst.
-func (h *Happening) names(role pki.Role, name string) {
+func names(h *Happening, role pki.Role, name string) {
 	if role == pki.RoleAnalyst {
 		h.Analyst = name
 	} else {
@@ -143,7 +96,7 @@ func (m *replicated) date(digest proposal.Digest, e entry) {
 
 // record journals what the log has committed, and lets the leader log it.
 func (m *leader) record(h Happening) {
-	m.journal.add(h)
+	m.journal.Add(h)
 	if s := m.studies[h.Study]; s != nil {
 		m.committed(h, s.Plan().Proposal.Spec.Name)
 	}
@@ -167,21 +120,18 @@ func (m *leader) committed(h Happening, name string) {
 		log.Warn("a slot is given up; the query goes on in the next", "query", h.Query, "slot", h.Slot)
 	case string(round.EntryReleased):
 		log.Debug("a sum is released", "query", h.Query, "slot", h.Slot)
-	case HappenedCompleted:
+	case outline.HappenedCompleted:
 		log.Info("the study is completed")
 	case string(round.EntryEnded):
 		log.Info("the study ended without a result", "code", h.Code, "site", h.Site, "accuser", h.Accuser)
 	}
 }
 
-// Blame is as View's, of a study's end.
-func (h Happening) Blame() string { return outline.Blame(h.Site, h.Accuser) }
-
 // happened journals what this coordinator alone has seen.
 func (m *leader) happened(h Happening) {
 	h.At = m.now().UTC()
-	m.seen.add(h)
-	if h.Kind == HappenedFault {
+	m.seen.Add(h)
+	if h.Kind == outline.HappenedFault {
 		s := m.sightings[h.Site]
 		s.Faults = maps.Clone(s.Faults) // an Overview may hold the old one
 		if s.Faults == nil {

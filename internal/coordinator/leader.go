@@ -25,8 +25,8 @@ type leader struct {
 	opened   map[string][]*link         // all open streams, by site name, oldest first
 	paces    map[string]*admission.Pace // by site name
 	sessions map[proposal.Digest]*session
-	changed  chan struct{} // closed and replaced at every change
-	seen     journal       // what this coordinator alone has seen
+	changed  chan struct{}   // closed and replaced at every change
+	seen     outline.Journal // what this coordinator alone has seen
 	// sightings are of sites and analysts, by name, while this coordinator led.
 	sightings map[string]Sighting
 	lasts     map[proposal.Digest]outline.Last

@@ -80,7 +80,7 @@ type replicated struct {
 	order   []proposal.Digest // as proposed
 	dates   map[proposal.Digest]dates
 	people  people.Register // who may log in at the pages
-	journal journal         // what was committed, for people
+	journal outline.Journal // what was committed, for people
 	chain   chain.Log
 	chained map[proposal.Digest]uint64 // numbers of the chain's entries of studies' last releases
 

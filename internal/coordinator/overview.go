@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"covey/internal/outline"
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/round"
@@ -69,24 +70,8 @@ func (c *Coordinator) Overview(most int) Overview {
 			Connected: m.links[s.Name] != nil, Late: late[s.Name], Sighting: m.sightings[s.Name],
 		})
 	}
-	o.Happenings = latest(m.journal, m.seen, most)
+	o.Happenings = outline.Latest(m.journal, m.seen, most)
 	return o
-}
-
-// latest returns the last most lines of two journals, the newest first: by time from one to the
-// other, and each in its own order, which is the log's: the next leader's clock may be behind.
-func latest(a, b journal, most int) []Happening {
-	out := make([]Happening, 0, min(most, len(a)+len(b)))
-	for len(out) < cap(out) {
-		from := &a
-		if len(a) == 0 || len(b) > 0 && !a[len(a)-1].At.After(b[len(b)-1].At) {
-			from = &b
-		}
-		last := len(*from) - 1
-		out = append(out, (*from)[last])
-		*from = (*from)[:last]
-	}
-	return out
 }
 
 // Changed is closed at the next change that this coordinator notices as the leader.

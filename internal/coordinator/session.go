@@ -8,6 +8,7 @@ import (
 
 	"covey/internal/aggregate"
 	"covey/internal/graph"
+	"covey/internal/outline"
 	"covey/internal/round"
 	"covey/internal/secagg"
 	"covey/internal/study"
@@ -59,7 +60,7 @@ const maxFaults = 100 // kept for display; a faulty site cannot grow memory
 func (s *session) fault(site int, code study.Code) {
 	name := s.plan.Proposal.Roster[site].Name
 	s.leader.log.Warn("a site's message failed a check and was dropped", "study", s.plan.Digest, "site", name, "query", s.query, "code", code)
-	s.leader.happened(Happening{Kind: HappenedFault, Study: s.plan.Digest, Site: name, Query: s.query, Slot: s.slot, Code: code})
+	s.leader.happened(Happening{Kind: outline.HappenedFault, Study: s.plan.Digest, Site: name, Query: s.query, Slot: s.slot, Code: code})
 	if len(s.faults) < maxFaults {
 		s.faults = append(s.faults, Fault{Site: name, Query: s.query, Code: code})
 	}

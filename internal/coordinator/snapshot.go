@@ -31,7 +31,7 @@ type snapshot struct {
 	Words   map[proposal.Digest]map[int]Word `json:"words,omitempty"`
 	Dates   map[proposal.Digest]dates        `json:"dates,omitempty"`
 	People  people.Register                  `json:"people,omitempty"`
-	Journal journal                          `json:"journal,omitempty"`
+	Journal outline.Journal                  `json:"journal,omitempty"`
 	Chain   chain.Log                        `json:"chain,omitzero"`
 	Chained map[proposal.Digest]uint64       `json:"chained,omitempty"`
 }

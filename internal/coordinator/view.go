@@ -10,10 +10,11 @@ import (
 
 // What others know of this package's answers.
 type (
-	View     = outline.View
-	SiteView = outline.SiteView
-	Fault    = outline.Fault
-	Word     = outline.Word
+	View      = outline.View
+	SiteView  = outline.SiteView
+	Fault     = outline.Fault
+	Word      = outline.Word
+	Happening = outline.Happening
 )
 
 // View returns a study's.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"covey/internal/coordinator"
+	"covey/internal/outline"
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/round"
@@ -378,11 +379,11 @@ func (d *Dashboard) happenings(p *page, o coordinator.Overview) {
 		}
 		row := happeningRow{At: d.moment(h.At, false), Text: text, Code: h.Code, Study: h.Study, About: names[h.Study] != "" && p.Study == nil}
 		switch h.Kind {
-		case coordinator.HappenedFault, coordinator.HappenedDisconnected, string(round.EntryAbandoned):
+		case outline.HappenedFault, outline.HappenedDisconnected, string(round.EntryAbandoned):
 			row.Class = "warn"
-		case string(round.EntryEnded), coordinator.HappenedRevoked:
+		case string(round.EntryEnded), outline.HappenedRevoked:
 			row.Class = "bad"
-		case coordinator.HappenedCompleted:
+		case outline.HappenedCompleted:
 			row.Class = "good"
 		}
 		p.Happenings = append(p.Happenings, row)
@@ -422,19 +423,19 @@ func say(h coordinator.Happening) string {
 			return "the study ended, because of " + who
 		}
 		return "the study ended"
-	case coordinator.HappenedCompleted:
+	case outline.HappenedCompleted:
 		return "the study is complete"
-	case coordinator.HappenedInvited:
+	case outline.HappenedInvited:
 		return "a join file was made for " + who
-	case coordinator.HappenedJoined, coordinator.HappenedEntered, coordinator.HappenedConnected, coordinator.HappenedDisconnected:
+	case outline.HappenedJoined, outline.HappenedEntered, outline.HappenedConnected, outline.HappenedDisconnected:
 		return who + " " + h.Kind
-	case coordinator.HappenedRevoked, coordinator.HappenedRemoved:
+	case outline.HappenedRevoked, outline.HappenedRemoved:
 		return who + " was " + h.Kind
-	case coordinator.HappenedFault:
+	case outline.HappenedFault:
 		return fmt.Sprintf("query %d: a message of %s failed a check and was dropped", h.Query+1, who)
-	case coordinator.HappenedLeads:
+	case outline.HappenedLeads:
 		return "this coordinator leads"
-	case coordinator.HappenedFollows:
+	case outline.HappenedFollows:
 		return "this coordinator no longer leads"
 	}
 	return ""

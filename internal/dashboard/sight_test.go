@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"covey/internal/coordinator"
+	"covey/internal/outline"
 	"covey/internal/people"
 	"covey/internal/proposal"
 	"covey/internal/result"
@@ -70,8 +71,8 @@ func newSeveral(t *testing.T) (*Dashboard, *several, *clock) {
 		Studies: []coordinator.View{s.stories[0].View, s.stories[1].View},
 		Sites:   []coordinator.SiteStatus{{Name: "north", Fingerprint: "north-print", Connected: true, Sighting: coordinator.Sighting{Software: "covey-agent/9"}}, {Name: "south", Fingerprint: "south-print"}},
 		Happenings: []coordinator.Happening{
-			{At: now.now(), Kind: coordinator.HappenedInvited, Site: "new-site"}, {At: now.now(), Kind: coordinator.HappenedConnected, Site: "north"},
-			{At: now.now(), Kind: coordinator.HappenedFault, Site: "west", Study: proposal.Digest{1}}, {At: now.now(), Kind: string(round.EntryProposed), Study: proposal.Digest{1}}},
+			{At: now.now(), Kind: outline.HappenedInvited, Site: "new-site"}, {At: now.now(), Kind: outline.HappenedConnected, Site: "north"},
+			{At: now.now(), Kind: outline.HappenedFault, Site: "west", Study: proposal.Digest{1}}, {At: now.now(), Kind: string(round.EntryProposed), Study: proposal.Digest{1}}},
 	}
 	d.cluster = func() Cluster {
 		return Cluster{Self: "hub-one", Leader: "hub-one", Peers: []Peer{{Name: "hub-one", Voter: true, Reached: true}, {Name: "hub-two", Address: "hub-two.example:7444", Voter: true}}}

@@ -65,7 +65,8 @@ func Close(v View, state *round.State, words map[int]Word, on *shelf.Shelf) (*Cl
 // WordsOf returns decisions by site, without their signatures.
 func WordsOf(p *study.Plan, words map[int]Word) []analysis.Word {
 	out := make([]analysis.Word, len(p.Proposal.Roster))
-	for i, word := range words {
+	for i := range out { // not over words: those of a snapshot may be of anybody
+		word := words[i]
 		out[i] = analysis.Word{Verdict: word.Verdict, Code: word.Code, At: word.At}
 	}
 	return out

@@ -20,6 +20,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"covey/internal/coordinator"
+	"covey/internal/outline"
 	"covey/internal/proposal"
 	"covey/internal/round"
 )
@@ -92,7 +93,7 @@ func (r *reader) read(ctx context.Context, newestFirst []coordinator.Happening, 
 			break
 		}
 		// a fault is this coordinator's own
-		if h.Study != (proposal.Digest{}) && h.Kind != coordinator.HappenedFault && !h.At.IsZero() {
+		if h.Study != (proposal.Digest{}) && h.Kind != outline.HappenedFault && !h.At.IsZero() {
 			news = append(news, h)
 		}
 	}
@@ -120,7 +121,7 @@ func (r *reader) read(ctx context.Context, newestFirst []coordinator.Happening, 
 				query(ctx, r.s, r.t, h, *p)
 			}
 			*p = progress{proposed: p.proposed, begun: h.At}
-		case string(round.EntryEnded), coordinator.HappenedCompleted:
+		case string(round.EntryEnded), outline.HappenedCompleted:
 			if tell && !p.proposed.IsZero() {
 				whole(ctx, r.s, r.t, h, p.proposed)
 			}
@@ -168,7 +169,7 @@ func whole(ctx context.Context, s Source, t trace.Tracer, h coordinator.Happenin
 		attributes = append(attributes, attribute.String("covey.name", story.Name), attribute.Int("covey.queries", story.Released), attribute.Int("covey.sites", story.Plan.Thresholds.Sites))
 	}
 	_, span := t.Start(context.WithValue(ctx, rootKey{}, h.Study), "study", trace.WithNewRoot(), trace.WithTimestamp(proposed), trace.WithAttributes(attributes...))
-	if h.Kind != coordinator.HappenedCompleted {
+	if h.Kind != outline.HappenedCompleted {
 		span.SetStatus(codes.Error, string(h.Code))
 	}
 	span.End(trace.WithTimestamp(h.At))

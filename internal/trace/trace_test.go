@@ -16,6 +16,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"covey/internal/coordinator"
+	"covey/internal/outline"
 	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/study"
@@ -87,7 +88,7 @@ func tell(s *told) {
 	step(round.EntrySurvivors, coordinator.Happening{Query: 1, Slot: 2, Sites: 4})
 	step(round.EntryOpening, coordinator.Happening{Query: 1, Slot: 2})
 	step(round.EntryReleased, coordinator.Happening{Query: 1, Slot: 2})
-	s.add(coordinator.HappenedCompleted, coordinator.Happening{Study: digest, Code: study.CodeCompleted})
+	s.add(outline.HappenedCompleted, coordinator.Happening{Study: digest, Code: study.CodeCompleted})
 }
 
 // named returns spans by name, in the order of their beginning.

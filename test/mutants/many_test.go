@@ -6,6 +6,7 @@ package mutants
 func init() {
 	const members, closed, snapshot = "internal/membership/state.go", "internal/outline/closed.go", "internal/coordinator/snapshot.go"
 	forgo, out, held := in("membership", "TestForgo"), in("coordinator", "TestForgottenStaysOut"), in("coordinator", "TestSnapshotHoldsNobodyUp")
+	alike := in("coordinator", "TestRestoredAnswersAlike")
 	over := in("coordinator", "TestListsReadSummaries")
 	tables = append(tables, []mutant{
 		{"many: everybody is forgotten", 0, []edit{{members, "return h.Revoked && !h.Until.IsZero()", "return !h.Revoked || !h.Until.IsZero()"}}, forgo, killer{}},
@@ -35,5 +36,8 @@ func init() {
 		{"many: a study is proposed again", 0, []edit{{"internal/coordinator/machine.go", "if m.closed[e.Study] != nil || ", "if "}}, over, killer{}},
 		{"many: the disk's bytes are not checked", 0, []edit{{"internal/shelf/shelf.go", "if crc32.Checksum(b, table) != i.sum {", "if false {"}}, in("shelf", "TestChanged"), killer{}},
 		{"many: a full disk loses bytes", 0, []edit{{"internal/shelf/shelf.go", "	item.held = b\n", ""}}, in("shelf", "TestShelf"), killer{}},
+		{"many: a summary has what the leader alone knows", 0, []edit{{"internal/coordinator/leader.go", "	state.Step(round.Led{}) // of no link: nothing follows\n", ""}}, in("coordinator", "TestLeaderClosesAsFollowers"), killer{}},
+		{"many: a restored summary bounds no message", 0, []edit{{closed, "`json:\"limit\"`", "`json:\"-\"`"}}, alike, killer{}},
+		{"many: places in the chain are not restored", 0, []edit{{snapshot, "		fresh.chained[study] = n\n", "		_ = n\n"}}, alike, killer{}},
 	})
 }

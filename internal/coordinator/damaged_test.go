@@ -1,0 +1,142 @@
+//go:build linux
+
+package coordinator
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+
+	"covey/internal/proposal"
+	"covey/internal/replica"
+)
+
+// shelves returns paths under which the process can open its files without a name in a folder.
+func shelves(t *testing.T, dir string) (out []string) {
+	t.Helper()
+	all, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range all {
+		path := "/proc/self/fd/" + e.Name()
+		if to, err := os.Readlink(path); err == nil && strings.HasPrefix(to, dir+"/.shelf-") && strings.HasSuffix(to, " (deleted)") {
+			out = append(out, path)
+		}
+	}
+	return out
+}
+
+// TestDamagedShelf: where the disk changes what is on a shelf, or the file comes to an end, nothing
+// of a study that is over passes for it: its result, its page and a snapshot are refused, the log
+// stays, and a restart has all of it again. Entries, lists and other studies' results go on.
+func TestDamagedShelf(t *testing.T) {
+	s := newStory(t, nil, 4)
+	for name, damage := range map[string]func(*os.File, int64) error{
+		"a byte":      func(f *os.File, size int64) error { _, err := f.WriteAt([]byte("~"), size-7); return err },
+		"zeros":       func(f *os.File, size int64) error { _, err := f.WriteAt(make([]byte, 512), size-512); return err },
+		"a shorter":   func(f *os.File, size int64) error { return f.Truncate(size - 1) },
+		"one of ends": func(f *os.File, size int64) error { return f.Truncate(size / 2) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			open := func() (*Coordinator, *replica.Node) {
+				m, err := NewMachineIn(dir)
+				if err != nil {
+					t.Fatal(err)
+				}
+				node, err := replica.Open(dir, m, replica.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return New(Options{Authority: s.auth, Machine: m, Logger: slog.New(slog.DiscardHandler)}), node
+			}
+			read := func(c *Coordinator, d proposal.Digest) []byte {
+				r, err := c.Result(d)
+				if err != nil {
+					t.Fatal(err)
+				}
+				file, err := r.File()
+				if err != nil {
+					t.Fatal(err)
+				}
+				return file
+			}
+			c, node := open()
+			apply := func(line []byte) {
+				answer, err := node.Apply(context.Background(), line)
+				if refused, ok := answer.(error); err != nil || ok {
+					t.Fatal(err, refused)
+				}
+			}
+			for _, line := range s.members {
+				apply(line)
+			}
+			first := s.tell(t, 1, -1, apply)
+			if err := node.Snapshot(); err != nil {
+				t.Fatal(err)
+			}
+			second := s.tell(t, 2, -1, apply)
+			wantFirst, wantSecond := read(c, first), read(c, second)
+
+			found := shelves(t, dir)
+			if len(found) != 1 {
+				t.Fatalf("%d shelves", len(found))
+			}
+			f, err := os.OpenFile(found[0], os.O_RDWR, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at, err := f.Stat()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := damage(f, at.Size()); err != nil {
+				t.Fatal(err)
+			}
+			f.Close()
+
+			if _, err := c.Result(second); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("study %s cannot be read again", second)) {
+				t.Errorf("its result: %v", err)
+			}
+			if _, err := c.Body(second); err == nil {
+				t.Error("its proposal is returned")
+			}
+			if _, ok := c.Story(second); ok {
+				t.Error("its page is shown")
+			}
+			if name != "one of ends" && !bytes.Equal(read(c, first), wantFirst) {
+				t.Error("another study's result is another one")
+			}
+			if err := node.Snapshot(); err == nil {
+				t.Error("a snapshot is made of it")
+			}
+			third := s.tell(t, 3, -1, apply)
+			wantThird := read(c, third)
+			if n := len(c.Views()); n != 3 {
+				t.Errorf("%d studies are listed", n)
+			}
+			c.Close()
+			if err := node.Close(); err != nil {
+				t.Fatal(err)
+			}
+
+			c, node = open()
+			defer node.Close()
+			defer c.Close()
+			if err := node.Barrier(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(read(c, first), wantFirst) || !bytes.Equal(read(c, second), wantSecond) || !bytes.Equal(read(c, third), wantThird) {
+				t.Error("a result is another one after a restart")
+			}
+			if err := node.Snapshot(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
