@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -139,4 +140,71 @@ func TestDamagedShelf(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestShelvesAreGivenBack: a snapshot that was asked for before the state was replaced is written
+// as of then, from a shelf that stays as long as that takes; once nobody reads it any more, its
+// file and its space are given back.
+func TestShelvesAreGivenBack(t *testing.T) {
+	s := newStory(t, nil, 4)
+	dir := t.TempDir()
+	m, err := NewMachineIn(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	apply := func(line []byte) {
+		if refused, ok := m.Apply(line).(error); ok {
+			t.Fatal(refused)
+		}
+	}
+	for _, line := range s.members {
+		apply(line)
+	}
+	s.tell(t, 1, -1, apply)
+	older, err := encoded(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.tell(t, 2, -1, apply)
+	newer, err := encoded(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write, err := m.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		for _, raw := range [][]byte{older, newer[:len(newer)-1], older} {
+			if err := restored(m, raw); (err == nil) != bytes.Equal(raw, older) {
+				t.Fatal(err)
+			}
+		}
+	}
+	if got, err := encoded(m); err != nil || !bytes.Equal(got, older) {
+		t.Errorf("what was restored is another state: %v", err)
+	}
+	left := func(most int) (n int) {
+		for range 100 { // files are closed behind the collector
+			runtime.GC()
+			if n = len(shelves(t, dir)); n <= most {
+				break
+			}
+		}
+		return n
+	}
+	if n := left(2); n != 2 {
+		t.Errorf("%d shelves while a snapshot waits for its", n)
+	}
+	var got bytes.Buffer
+	if err := write(&got); err != nil || !bytes.Equal(got.Bytes(), newer) {
+		t.Errorf("a snapshot that was asked for before a restore is another one: %v", err)
+	}
+	if write = nil; left(1) != 1 {
+		t.Error("a shelf that nobody reads is held")
+	}
+	if names, err := os.ReadDir(dir); err != nil || len(names) != 0 {
+		t.Errorf("the folder holds %v, %v", names, err)
+	}
+	runtime.KeepAlive(m)
 }
