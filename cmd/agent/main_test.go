@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"covey/internal/packed"
 )
 
 func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"agent": main}) }
@@ -26,7 +28,7 @@ func TestScript(t *testing.T) {
 			return os.WriteFile(filepath.Join(e.WorkDir, "result.json"), text, 0o600)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"code": code, "sub": sub, "makeledger": makeLedger, "spent": spent, "locked": locked,
+			"code": code, "sub": sub, "makeledger": makeLedger, "spent": spent, "locked": locked, "zipped": zipped,
 		},
 	})
 }
@@ -47,6 +49,16 @@ func code(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if got != want {
 		ts.Fatalf("exit status %d, want %d", got, want)
+	}
+}
+
+// zipped is "zipped FILE…": each gets its form in pending/, next to it.
+func zipped(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: zipped file...")
+	}
+	for _, file := range args {
+		ts.Check(os.WriteFile(ts.MkAbs(file+".gz"), packed.Zip([]byte(ts.ReadFile(file))), 0o600))
 	}
 }
 

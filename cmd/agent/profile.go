@@ -92,7 +92,7 @@ func pendingStudy(config *siteconfig.Config, digest string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: neither a file nor the digest of a proposal", digest)
 	}
 	dir := filepath.Join(config.DataDir(), "pending")
-	found, err := filepath.Glob(filepath.Join(dir, digest+"*.toml*"))
+	found, err := filepath.Glob(filepath.Join(dir, digest+"*.toml.gz")) // no *.tmp of a crash
 	if err != nil {
 		return nil, err
 	}

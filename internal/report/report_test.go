@@ -13,6 +13,7 @@ import (
 	"math"
 	"os"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -458,6 +459,13 @@ func TestDocs(t *testing.T) {
 	for name := range names {
 		if !strings.Contains(string(page), "`"+name+"`") {
 			t.Errorf("docs/results.md does not say what %s is", name)
+		}
+	}
+	_, releases, _ := strings.Cut(string(page), `<a id="releases">`)
+	for f := range reflect.TypeFor[study.Release]().Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if !regexp.MustCompile("(?m)^\\|[^|]*`" + name + "`[^|]*\\|").MatchString(releases) {
+			t.Errorf("docs/results.md has no row of a release's %s", name)
 		}
 	}
 	for _, file := range []string{"sklearn_pca.py", "scores.R"} {
