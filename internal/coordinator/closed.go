@@ -94,8 +94,8 @@ func (r filed) limit() int {
 }
 
 // tellOver tells a site the end of a study that is over, and its last release, which is read from
-// the shelf when its turn comes: a site whose ledger is lost is told of every study, and nobody else
-// is to wait for that. Where it cannot be read, the end is told alone.
+// the shelf when its turn comes: a site whose ledger is lost is told of every study, and nobody
+// else is to wait for that. Where it cannot be read, the end is told alone.
 func (m *leader) tellOver(r filed, site int) {
 	log, c := m.log, r.closed
 	l := m.links[c.Proposal.Roster[site].Name]
