@@ -15,6 +15,7 @@ import (
 	"covey/internal/agent"
 	"covey/internal/control"
 	"covey/internal/proposal"
+	"covey/internal/proposals"
 	"covey/internal/siteconfig"
 	"covey/test/site"
 )
@@ -77,8 +78,9 @@ func joinedSiteRows(t *testing.T, rows string, n int) (dir string, id proposal.D
 		authority.SigningKey().Public().(ed25519.PublicKey), [32]byte{1})
 	check(err)
 	id = proposal.DigestOf(body)
-	check(os.Mkdir(filepath.Join(dir, "pending"), 0o700))
-	check(os.WriteFile(filepath.Join(dir, "pending", id.String()+".toml"), body, 0o600))
+	pending, err := proposals.OpenPending(filepath.Join(dir, "pending"))
+	check(err)
+	check(pending.Put(body))
 	check(os.WriteFile(filepath.Join(dir, "rows.csv"), []byte(rows), 0o600))
 	c := site.Config("alpha", "rows.csv")
 	c.Coordinator, c.Populations[0], c.Datasets[0].Population = []string{"127.0.0.1:1"}, siteconfig.Population{Name: "patients", CapRho: 0.5}, "patients"

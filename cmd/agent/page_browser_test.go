@@ -16,6 +16,7 @@ import (
 
 	shared "covey/cmd/internal/cli"
 	"covey/internal/agent"
+	"covey/internal/control"
 	"covey/internal/coordinator"
 	"covey/internal/proposal"
 	"covey/internal/siteconfig"
@@ -73,7 +74,7 @@ func TestBrowser(t *testing.T) {
 	sites := []string{"amber-clinic", "bay", "cove"}
 	f := fed.Start(t, t.TempDir(), fed.Options{
 		Sites: sites, Rows: pageRows,
-		Agent: func(_ *fed.Part, o *agent.Options) { o.Control = true },
+		Agent: func(_ *fed.Part, o *agent.Options) { o.Control = control.Serve },
 		Config: func(p *fed.Part, c *siteconfig.Config) {
 			c.Populations = []siteconfig.Population{{Name: "patients", Budget: &siteconfig.Budget{Epsilon: 3, Delta: 1e-6, Accountant: "gdp"}}}
 			c.Datasets = []siteconfig.Dataset{{Name: "vitals", Path: "../" + p.Name + ".csv", Population: "patients"}}

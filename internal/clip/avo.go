@@ -50,6 +50,7 @@ func main() {
 		s.read()
 		if s.bytes = 8; !s.wide() {
 			s.blends()
+			s.takesOff()
 		}
 	}
 	limits()

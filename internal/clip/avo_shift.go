@@ -133,3 +133,45 @@ func (s *set) blends() {
 	VZEROUPPER()
 	RET()
 }
+
+// takesOff is the kernel of takeOff: four octets of the sum stay in registers while all rows pass,
+// then one.
+func (s *set) takesOff() {
+	TEXT("takeOff"+s.name, NOSPLIT, "func(v, rows *float64, at *int, n, d int)")
+	Pragma("noescape")
+	Doc("takeOff" + s.name + " is takeOffPortable for n ≥ 1 rows of length d, a multiple of 8.")
+	v, rows, at, n := Load(Param("v"), GP64()), Load(Param("rows"), GP64()), Load(Param("at"), GP64()), Load(Param("n"), GP64())
+	left, stride := Load(Param("d"), GP64()), Load(Param("d"), GP64())
+	SHLQ(Imm(3), stride)
+	for _, octets := range []int{4, 1} {
+		label := fmt.Sprint("octets", octets)
+		Label(label)
+		CMPQ(left, Imm(uint64(8*octets)))
+		JLT(LabelRef(label + "_end"))
+		sum, i, row := make([]octet, octets), GP64(), GP64()
+		for o := range sum {
+			sum[o] = s.octet()
+			s.load(sum[o], Mem{Base: v, Disp: 64 * o}, false)
+		}
+		XORQ(i, i)
+		Label(label + "_row")
+		MOVQ(Mem{Base: at, Index: i, Scale: 8}, row)
+		IMULQ(stride, row)
+		ADDQ(rows, row)
+		for o := range sum {
+			s.each(func(p, half int) { VSUBPD(Mem{Base: row, Disp: 64*o + half}, sum[o][p], sum[o][p]) })
+		}
+		INCQ(i)
+		CMPQ(i, n)
+		JLT(LabelRef(label + "_row"))
+		for o := range sum {
+			s.store(sum[o], Mem{Base: v, Disp: 64 * o}, false)
+		}
+		forward(64*octets, v.(reg.GPVirtual), rows.(reg.GPVirtual))
+		SUBQ(Imm(uint64(8*octets)), left)
+		JMP(LabelRef(label))
+		Label(label + "_end")
+	}
+	VZEROUPPER()
+	RET()
+}

@@ -3,6 +3,7 @@ package clip
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -27,11 +28,10 @@ func (m *Matrix) empty(out []float64, lo, hi int) {
 	}
 	for i := lo; i < hi; i++ {
 		row := out[(i-lo)*m.d:]
-		for at, b := range m.gapsOf(i) {
-			for j := 8 * at; b != 0; j, b = j+1, b>>1 {
-				if b&1 != 0 {
-					row[j] = 0
-				}
+		gaps := m.gapsOf(i)
+		for at := 0; at < len(gaps); at += 8 {
+			for w := word(gaps[at:]); w != 0; w &= w - 1 {
+				row[8*at+bits.TrailingZeros64(w)] = 0
 			}
 		}
 	}

@@ -1,8 +1,11 @@
 package clip
 
 import (
+	"encoding/binary"
 	"math"
+	"math/bits"
 	"slices"
+	"unsafe"
 )
 
 // fillRidge is the variance of what the directions of [Matrix.Fill] do not explain, over that of a
@@ -76,16 +79,37 @@ func (m *Matrix) gap(i, j int) bool {
 	return m.gaps != nil && m.gaps[i*gapStride(m.d)+j>>3]>>(j&7)&1 != 0
 }
 
+// word is the first 64 bits of gaps, 0 beyond their end.
+func word(gaps []byte) (w uint64) {
+	if len(gaps) >= 8 {
+		return binary.LittleEndian.Uint64(gaps)
+	}
+	for i, b := range gaps {
+		w |= uint64(b) << (8 * i)
+	}
+	return w
+}
+
 // places appends the columns of a row's gaps, ascending.
 func places(out []int, gaps []byte) []int {
-	for at, b := range gaps {
-		for j := 8 * at; b != 0; j, b = j+1, b>>1 {
-			if b&1 != 0 {
-				out = append(out, j)
-			}
+	for at := 0; at < len(gaps); at += 8 {
+		for w := word(gaps[at:]); w != 0; w &= w - 1 {
+			out = append(out, 8*at+bits.TrailingZeros64(w))
 		}
 	}
 	return out
+}
+
+// full reports whether no cell of rows lo to hi-1 is a gap.
+func (m *Matrix) full(lo, hi int) bool {
+	stride := gapStride(m.d)
+	gaps := m.gaps[lo*stride : hi*stride]
+	for at := 0; at < len(gaps); at += 8 {
+		if word(gaps[at:]) != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // Fill is the matrix of rows with a value in each gap: what the orthonormal directions V, one after
@@ -110,33 +134,83 @@ func (m *Matrix) Fill(v []float64) (*Matrix, error) {
 		return nil, err
 	}
 	v = slices.Clone(v)
-	return m.derived(func(from *reader) func([]float64, int, int) {
-		f, most := newFill(m.d, v), top(m.d)
+	products := productsOf(m.d, v)
+	filled := m.derived(func(from *reader) func([]float64, int, int) {
+		f, most := newFill(m.d, v, products), top(m.d)
 		return func(out []float64, lo, hi int) {
 			copy(out, from.widened(lo, hi))
+			far := int(from.next - uintptr(unsafe.Pointer(unsafe.SliceData(out))))
 			for i := lo; i < hi; i++ {
-				row := out[(i-lo)*m.d : (i-lo+1)*m.d]
-				f.row(row, m.gapsOf(i))
-				for _, j := range f.gaps {
-					row[j] = min(max(row[j], -most), most)
+				end := i
+				for end < hi && !m.full(end, end+1) {
+					end++
+				}
+				if end == i {
+					continue
+				}
+				rows, h := out[(i-lo)*m.d:(end-lo)*m.d], end-i
+				f.along = append(f.along[:0], make([]float64, f.k*h)...)
+				dotsBlock(f.along, rows, v, h, m.d, far)
+				for ; i < end; i++ {
+					for l := range f.a {
+						f.a[l] = f.along[l*h+h-(end-i)]
+					}
+					row := out[(i-lo)*m.d : (i-lo+1)*m.d]
+					f.row(row, m.gapsOf(i))
+					for _, j := range f.gaps {
+						row[j] = min(max(row[j], -most), most)
+					}
 				}
 			}
 		}
-	}), nil
+	})
+	filled.same = m.full
+	return filled, nil
 }
 
-// fill predicts gaps along k directions.
-type fill struct {
-	d, k int
-	v    []float64 // d×k: of each column, its place in every direction
-	gram []float64 // k×k: its lower triangle, then the Cholesky factor
-	a    []float64 // k: the row's place along the directions
-	gaps []int
-}
+// maxProducts bounds a table of products: as much as a second-level cache has room for beside a
+// block of rows.
+const maxProducts = 1 << 17
 
-func newFill(d int, v []float64) *fill {
+// triangle is the length of a lower triangle of k rows, a multiple of eight: zeros follow it.
+func triangle(k int) int { return (k*(k+1)/2 + 7) &^ 7 }
+
+// productsOf are, of each column, the products of its places in every two directions, a lower
+// triangle row by row: what a gap there takes off the Gram matrix. nil where they would be too
+// many.
+func productsOf(d int, v []float64) []float64 {
 	k := len(v) / d
-	f := &fill{d: d, k: k, v: make([]float64, d*k), gram: make([]float64, k*k), a: make([]float64, k)}
+	size := triangle(k)
+	if d*size > maxProducts {
+		return nil
+	}
+	out := make([]float64, d*size)
+	for j := range d {
+		at := j * size
+		for l := range k {
+			for h := range l + 1 {
+				out[at] = v[l*d+j] * v[h*d+j]
+				at++
+			}
+		}
+	}
+	return out
+}
+
+// fill predicts gaps along k directions: a worker's own.
+type fill struct {
+	k        int
+	v        []float64 // d×k: of each column, its place in every direction
+	products []float64 // [productsOf], shared; nil: they are made as they are needed
+	gram     []float64 // of length triangle(k): a lower triangle row by row, then its Cholesky factor
+	a        []float64 // k: a row's products with the directions, then its place along them
+	along    []float64 // likewise, direction by direction, of rows that follow each other
+	gaps     []int
+}
+
+func newFill(d int, v, products []float64) *fill {
+	k := len(v) / d
+	f := &fill{k: k, v: make([]float64, d*k), products: products, gram: make([]float64, triangle(k)), a: make([]float64, k)}
 	for l := range k {
 		for j := range d {
 			f.v[j*k+l] = v[l*d+j]
@@ -145,30 +219,26 @@ func newFill(d int, v []float64) *fill {
 	return f
 }
 
-// row fills a row in, in whose gaps there is 0.
+// row fills a row in, in whose gaps there is 0, and of which a holds the products with the
+// directions.
 func (f *fill) row(y []float64, gaps []byte) {
 	f.gaps = places(f.gaps[:0], gaps)
-	if len(f.gaps) == 0 {
-		return
-	}
 	k := f.k
-	clear(f.a)
-	for j, x := range y {
-		for l, v := range f.v[j*k : (j+1)*k] {
-			f.a[l] += float64(v * x)
-		}
-	}
 	// V_OᵀV_O is what the gaps leave of the unit matrix.
 	clear(f.gram)
 	for l := range k {
-		f.gram[l*k+l] = 1 + fillRidge
+		f.gram[l*(l+3)/2] = 1 + fillRidge
 	}
-	for _, j := range f.gaps {
-		v := f.v[j*k : (j+1)*k]
-		for l, a := range v {
-			row := f.gram[l*k : l*k+l+1]
-			for h := range row {
-				row[h] -= float64(a * v[h])
+	if f.products != nil {
+		takeOff(f.gram, f.products, f.gaps)
+	} else {
+		for _, j := range f.gaps {
+			v, row := f.v[j*k:(j+1)*k], f.gram
+			for l, a := range v {
+				for h, b := range v[:l+1] {
+					row[h] -= float64(a * b)
+				}
+				row = row[l+1:]
 			}
 		}
 	}
@@ -192,34 +262,37 @@ func (f *fill) row(y []float64, gaps []byte) {
 // is as large as the ridge leaves it, but for what directions that are orthonormal only nearly take
 // off: so it is for all that [Matrix.Fill] accepts.
 func (f *fill) solve() bool {
-	k, g := f.k, f.gram
+	k, a := f.k, f.a
+	row := func(i int) []float64 { return f.gram[i*(i+1)/2:][:i+1] }
 	for i := range k {
-		for j := range i + 1 {
-			sum := g[i*k+j]
-			for h := range j {
-				sum -= float64(g[i*k+h] * g[j*k+h])
+		own := row(i)
+		for j := range own {
+			other, sum := row(j), own[j]
+			for h, v := range own[:j] {
+				sum -= float64(v * other[h])
 			}
 			switch {
 			case j < i:
-				g[i*k+j] = sum / g[j*k+j]
+				own[j] = sum / other[j]
 			case sum >= fillRidge/2:
-				g[i*k+i] = math.Sqrt(sum)
+				own[i] = math.Sqrt(sum)
 			default:
 				return false
 			}
 		}
 	}
 	for i := range k {
-		for h := range i {
-			f.a[i] -= float64(g[i*k+h] * f.a[h])
+		own := row(i)
+		for h, v := range own[:i] {
+			a[i] -= float64(v * a[h])
 		}
-		f.a[i] /= g[i*k+i]
+		a[i] /= own[i]
 	}
 	for i := k - 1; i >= 0; i-- {
 		for h := i + 1; h < k; h++ {
-			f.a[i] -= float64(g[h*k+i] * f.a[h])
+			a[i] -= float64(row(h)[i] * a[h])
 		}
-		f.a[i] /= g[i*k+i]
+		a[i] /= row(i)[i]
 	}
 	return true
 }

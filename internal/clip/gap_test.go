@@ -173,8 +173,12 @@ func TestFillIsThePrediction(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 1))
 	const d, k = 9, 3
 	v := directionsOf(rng, k, d)
-	f := newFill(d, v)
-	for range 200 {
+	for turn := range 200 {
+		products := productsOf(d, v)
+		if turn%2 == 1 { // as where there are too many
+			products = nil
+		}
+		f := newFill(d, v, products)
 		y, bits, rest := make([]float64, d), make([]byte, gapStride(d)), mat.NewDense(d, k, nil)
 		for j := range d {
 			if rng.IntN(3) == 0 {
@@ -197,6 +201,7 @@ func TestFillIsThePrediction(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := slices.Clone(y)
+		dotsBlock(f.a, got, v, 1, d, 0)
 		f.row(got, bits)
 		for j := range d {
 			want := y[j]
@@ -244,7 +249,7 @@ func TestFillOfARowIsItsOwn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := rowOf(filled, i)
+			got := wideOf(filled)[i*d : (i+1)*d] // after those before it
 			if !slices.Equal(got, rowOf(mine, 0)) {
 				t.Fatalf("row %d is %v among others, alone %v", i, got, rowOf(mine, 0))
 			}
@@ -265,6 +270,67 @@ func TestFillOfARowIsItsOwn(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestFillWithoutProducts: directions too many for a table of their products fill with the same, to
+// the bit; so does every path, whatever rows without a gap stand between.
+func TestFillWithoutProducts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 1))
+	for _, c := range [][2]int{{9, 1}, {20, 4}, {70, 7}, {90, 33}, {300, 40}} {
+		d, k := c[0], c[1]
+		v, n := directionsOf(rng, k, d), 40
+		if want := d*triangle(k) <= maxProducts; (productsOf(d, v) != nil) != want {
+			t.Fatalf("a table of the products of %d directions of length %d: %t", k, d, !want)
+		}
+		values, gaps, _ := gappedTable(rng, d, n)
+		for i := 0; i < n; i += 1 + rng.IntN(3) {
+			copy(values[i*d:(i+1)*d], gaussian(rng, d))
+			clear(gaps[i*gapStride(d) : (i+1)*gapStride(d)])
+		}
+		m := gapped(t, d, values, gaps, nil)
+		filled, err := m.Fill(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []float64
+		f := newFill(d, v, nil)
+		for i := range n {
+			row := rowOf(m, i)
+			dotsBlock(f.a, row, v, 1, d, 0)
+			if !m.full(i, i+1) {
+				f.row(row, m.gapsOf(i))
+			}
+			want = append(want, row...)
+		}
+		for _, p := range supported() {
+			on(p, func() {
+				if !sameBits(wideOf(filled), want) {
+					t.Errorf("%s: %d directions of length %d fill with something else", pathNames[p], k, d)
+				}
+			})
+		}
+	}
+}
+
+// TestRowsWithoutGapsAreNotCopied: a block in which there is nothing to fill is read where it is.
+func TestRowsWithoutGapsAreNotCopied(t *testing.T) {
+	const d, n = 70, 9 // a row's gaps end in the middle of a word
+	values, gaps := slices.Repeat([]float64{1}, n*d), make([]byte, n*gapStride(d))
+	values[4*d+d-1], gaps[5*gapStride(d)-1] = 0, 1<<((d-1)%8)
+	m := gapped(t, d, values, gaps, nil)
+	filled, err := m.Fill(append([]float64{1}, make([]float64, d-1)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := filled.reader()
+	for lo := range n {
+		for hi := lo + 1; hi <= n; hi++ {
+			there := &r.rows(lo, hi).wide[0] == &m.values.wide[lo*d]
+			if want := lo > 4 || hi <= 4; there != want || m.full(lo, hi) != want {
+				t.Errorf("rows %d to %d are where they are: %t", lo, hi-1, there)
+			}
+		}
+	}
 }
 
 // TestFillNearlyOrthonormal: directions that are as far from orthonormal as is taken leave every

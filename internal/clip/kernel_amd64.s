@@ -4097,6 +4097,86 @@ rows1_end:
 	VZEROUPPER
 	RET
 
+// func takeOffAVX2(v *float64, rows *float64, at *int, n int, d int)
+// Requires: AVX
+TEXT ·takeOffAVX2(SB), NOSPLIT, $0-40
+	MOVQ v+0(FP), AX
+	MOVQ rows+8(FP), CX
+	MOVQ at+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ d+32(FP), SI
+	MOVQ d+32(FP), DI
+	SHLQ $0x03, DI
+
+octets4:
+	CMPQ    SI, $0x20
+	JLT     octets4_end
+	VMOVUPD (AX), Y0
+	VMOVUPD 32(AX), Y1
+	VMOVUPD 64(AX), Y2
+	VMOVUPD 96(AX), Y3
+	VMOVUPD 128(AX), Y4
+	VMOVUPD 160(AX), Y5
+	VMOVUPD 192(AX), Y6
+	VMOVUPD 224(AX), Y7
+	XORQ    R8, R8
+
+octets4_row:
+	MOVQ    (DX)(R8*8), R9
+	IMULQ   DI, R9
+	ADDQ    CX, R9
+	VSUBPD  (R9), Y0, Y0
+	VSUBPD  32(R9), Y1, Y1
+	VSUBPD  64(R9), Y2, Y2
+	VSUBPD  96(R9), Y3, Y3
+	VSUBPD  128(R9), Y4, Y4
+	VSUBPD  160(R9), Y5, Y5
+	VSUBPD  192(R9), Y6, Y6
+	VSUBPD  224(R9), Y7, Y7
+	INCQ    R8
+	CMPQ    R8, BX
+	JLT     octets4_row
+	VMOVDQU Y0, (AX)
+	VMOVDQU Y1, 32(AX)
+	VMOVDQU Y2, 64(AX)
+	VMOVDQU Y3, 96(AX)
+	VMOVDQU Y4, 128(AX)
+	VMOVDQU Y5, 160(AX)
+	VMOVDQU Y6, 192(AX)
+	VMOVDQU Y7, 224(AX)
+	ADDQ    $0x00000100, AX
+	ADDQ    $0x00000100, CX
+	SUBQ    $0x20, SI
+	JMP     octets4
+
+octets4_end:
+octets1:
+	CMPQ    SI, $0x08
+	JLT     octets1_end
+	VMOVUPD (AX), Y0
+	VMOVUPD 32(AX), Y1
+	XORQ    R8, R8
+
+octets1_row:
+	MOVQ    (DX)(R8*8), R9
+	IMULQ   DI, R9
+	ADDQ    CX, R9
+	VSUBPD  (R9), Y0, Y0
+	VSUBPD  32(R9), Y1, Y1
+	INCQ    R8
+	CMPQ    R8, BX
+	JLT     octets1_row
+	VMOVDQU Y0, (AX)
+	VMOVDQU Y1, 32(AX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, CX
+	SUBQ    $0x08, SI
+	JMP     octets1
+
+octets1_end:
+	VZEROUPPER
+	RET
+
 // func dotsBy4AVX512(s *float64, rows *float64, x *float64, n int, d int, h int, ahead int)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·dotsBy4AVX512(SB), NOSPLIT, $0-56

@@ -74,6 +74,11 @@ func readAVX2(values *float64, n int) uint64
 //go:noescape
 func blendAVX2(v *float64, rows *float64, c *float64, n int, d int)
 
+// takeOffAVX2 is takeOffPortable for n ≥ 1 rows of length d, a multiple of 8.
+//
+//go:noescape
+func takeOffAVX2(v *float64, rows *float64, at *int, n int, d int)
+
 // dotsBy4AVX512 is dotsPortable for 4 directions, for n rows, a multiple of 4, of length d ≥ 1.
 //
 //go:noescape

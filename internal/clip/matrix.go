@@ -72,6 +72,7 @@ type Matrix struct {
 
 	from   *Matrix // what it is derived from; nil if it holds values
 	derive step
+	same   func(lo, hi int) bool // reports that rows are those of from; nil: none are
 
 	measured sync.Once // guards norms of a derived matrix, which are computed when they are needed
 	norms    []float64 // computed ‖y_i‖; exactly 0 for zero and tiny rows

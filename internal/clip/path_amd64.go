@@ -207,3 +207,13 @@ func blendVector(v, rows, c []float64) bool {
 	blendAVX2(&v[0], &rows[0], &c[0], len(c), len(v))
 	return true
 }
+
+// takeOffVector is takeOff where the path in use has a kernel for it. v is a multiple of eight
+// long, at is not empty, and rows holds each row that it names: the assembly trusts that.
+func takeOffVector(v, rows []float64, at []int) bool {
+	if path(active.Load()) == portable {
+		return false
+	}
+	takeOffAVX2(&v[0], &rows[0], &at[0], len(at), len(v))
+	return true
+}

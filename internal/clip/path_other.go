@@ -25,3 +25,5 @@ func subtractVector[T number](_ []float64, _ []T, _ []float64, _ float64) bool {
 func standardVector[T number](_ []float64, _ []T, _, _, _ []float64) bool { return false }
 
 func blendVector(_, _, _ []float64) bool { return false }
+
+func takeOffVector(_, _ []float64, _ []int) bool { return false }

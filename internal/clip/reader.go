@@ -36,6 +36,11 @@ func (r *reader) rows(lo, hi int) stored {
 		r.next = values.end()
 		return values
 	}
+	if r.m.same != nil && r.m.same(lo, hi) { // absent ones among them are zeros there, too
+		values := r.from.rows(lo, hi)
+		r.next = r.from.next
+		return values
+	}
 	if n := (hi - lo) * d; cap(r.out) < n {
 		r.out = make([]float64, n)
 	}

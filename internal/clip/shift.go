@@ -35,3 +35,20 @@ func standardPortable[T number](out []float64, rows []T, center, scale, limit []
 		}
 	}
 }
+
+// takeOff takes off v row at[i] of rows for each i, one after another, on the path in use. The rows
+// are as long as v: a multiple of eight.
+func takeOff(v, rows []float64, at []int) {
+	if len(at) == 0 || len(v) == 0 || !takeOffVector(v, rows, at) {
+		takeOffPortable(v, rows, at)
+	}
+}
+
+func takeOffPortable(v, rows []float64, at []int) {
+	for _, i := range at {
+		row := rows[i*len(v):][:len(v)]
+		for j, x := range row {
+			v[j] -= x
+		}
+	}
+}

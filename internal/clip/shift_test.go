@@ -71,6 +71,33 @@ func TestShiftsAreTheSameOnAllPaths(t *testing.T) {
 	}
 }
 
+// TestTakeOffIsTheSameOnAllPaths: of every length and any rows, some of them twice, and nothing
+// else is written.
+func TestTakeOffIsTheSameOnAllPaths(t *testing.T) {
+	rng := rand.New(rand.NewPCG(39, 40))
+	for d := 8; d <= 120; d += 8 {
+		for _, n := range []int{0, 1, 2, 7} {
+			v, rows, at := gaussian(rng, d), gaussian(rng, 5*d), make([]int, n)
+			for i := range at {
+				at[i] = rng.IntN(5)
+			}
+			want := slices.Clone(v)
+			for _, i := range at {
+				for j := range want {
+					want[j] -= rows[i*d+j]
+				}
+			}
+			for _, p := range supported() {
+				all, got := guarded(v, 3, 7)
+				on(p, func() { takeOff(got, rows, at) })
+				if !sameBits(got, want) || outside(all, got, 7) {
+					t.Fatalf("%s: d = %d, %d rows: %v, want %v", pathNames[p], d, n, got, want)
+				}
+			}
+		}
+	}
+}
+
 // derivedOf are matrices derived from m in every way that there is.
 func derivedOf(t *testing.T, m *Matrix) map[string]*Matrix {
 	t.Helper()

@@ -18,6 +18,9 @@ var (
 	signedKey   = []byte("chain-signed")
 )
 
+// ofChain is the study of what is written of the chain.
+var ofChain [32]byte
+
 // staged is what the next transaction keeps.
 type staged struct {
 	entries []chain.Entry
@@ -41,7 +44,7 @@ func (l *Ledger) KeepChain() error {
 	if !waits {
 		return l.Err()
 	}
-	return l.update(of("chain", [32]byte{}), func(*bbolt.Tx) error { return nil })
+	return l.update(of("chain", ofChain), func(*bbolt.Tx) error { return nil })
 }
 
 // putShown keeps what is staged, in a write transaction; done is to be called once it is on disk.
@@ -82,7 +85,7 @@ func (l *Ledger) putShown(tx *bbolt.Tx) (done func(), err error) {
 // PinChain forgets the chain but for one link, of the chain that is followed from now on: the
 // operator's word. It returns once that is on disk.
 func (l *Ledger) PinChain(h chain.Head) error {
-	return l.update(of("chain", [32]byte{}), func(tx *bbolt.Tx) error {
+	return l.update(of("chain", ofChain), func(tx *bbolt.Tx) error {
 		l.shownMu.Lock()
 		l.shown = nil // of the chain that is given up
 		l.shownMu.Unlock()

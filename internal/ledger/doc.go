@@ -41,7 +41,8 @@
 // The first I/O error latches: it is returned as *StoreError and every call
 // after it is refused with the same error. A failed fsync must not be retried,
 // since a retry may report success for pages the kernel has dropped. Reopen
-// the ledger in a new process: what it then holds is what is on disk.
+// the ledger in a new process: it writes what it reads of the log's end once
+// more, and answers from what is then on disk.
 //
 // # Loss and rollback
 //

@@ -28,7 +28,10 @@ func FuzzRecords(f *testing.F) {
 	if _, err := j.Upload(0, 0, [32]byte{1}, 0.5, func() ([]byte, error) { return []byte("masked"), nil }); err != nil {
 		f.Fatal(err)
 	}
+	must(f, commitAll(l))
 	must(f, l.Close())
+	log, err := os.ReadFile(filepath.Join(dir, logName))
+	must(f, err)
 	db, err := os.ReadFile(filepath.Join(dir, dbName))
 	must(f, err)
 	keys, err := os.ReadFile(filepath.Join(dir, keysName))
@@ -55,6 +58,9 @@ func FuzzRecords(f *testing.F) {
 		})
 	}))
 	must(f, open.Close())
+	if len(spots) < 8 {
+		f.Fatalf("%d records", len(spots))
+	}
 	f.Add(byte(0), []byte(`{"state":"approved","rho":-1e308,"cap_rho":0}`))
 	f.Add(byte(1), []byte("{}"))
 	f.Fuzz(func(t *testing.T, n byte, value []byte) {
@@ -65,6 +71,7 @@ func FuzzRecords(f *testing.F) {
 		dir := t.TempDir()
 		must(t, os.WriteFile(filepath.Join(dir, dbName), db, 0o600))
 		must(t, os.WriteFile(filepath.Join(dir, keysName), keys, 0o600))
+		must(t, os.WriteFile(filepath.Join(dir, logName), log, 0o600))
 		raw, err := bbolt.Open(filepath.Join(dir, dbName), 0o600, &bbolt.Options{NoSync: true})
 		must(t, err)
 		must(t, raw.Update(func(tx *bbolt.Tx) error {
@@ -78,7 +85,11 @@ func FuzzRecords(f *testing.F) {
 		must(t, raw.Close())
 		l, err := Open(dir)
 		if err != nil {
-			if _, ok := errors.AsType[*LostError](err); !ok {
+			lost, ok := errors.AsType[*LostError](err)
+			if ok && lost.File == logName {
+				t.Fatal(err)
+			}
+			if !ok {
 				if _, ok := errors.AsType[*StoreError](err); !ok {
 					t.Fatalf("%#v", err)
 				}

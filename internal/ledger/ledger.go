@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -81,8 +82,7 @@ func open(dir string, h hooks) (*Ledger, error) {
 		return nil, &StoreError{Op: "narrowed its directory's mode", Err: err}
 	}
 	path := filepath.Join(dir, dbName)
-	_, keysErr := os.Lstat(filepath.Join(dir, keysName))
-	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) && keysErr == nil {
+	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) && leftover(dir) {
 		return nil, &LostError{File: dbName, Reason: "is missing"}
 	}
 	db, err := openDB(path, h)
@@ -94,6 +94,13 @@ func open(dir string, h hooks) (*Ledger, error) {
 		return nil, errors.Join(err, l.Close())
 	}
 	return l, nil
+}
+
+// leftover reports whether a directory has a file that is made after ledger.db.
+func leftover(dir string) bool {
+	_, keys := os.Lstat(filepath.Join(dir, keysName))
+	_, log := os.Lstat(filepath.Join(dir, logName))
+	return keys == nil || log == nil
 }
 
 func newLedger(dir string, db *bbolt.DB) *Ledger {
@@ -139,8 +146,8 @@ func (l *Ledger) start(h hooks) error {
 		return err
 	}
 	if id == ([16]byte{}) {
-		if _, err := os.Lstat(filepath.Join(l.dir, keysName)); err == nil {
-			return &LostError{File: dbName, Reason: "is empty, next to a key file"}
+		if leftover(l.dir) {
+			return &LostError{File: dbName, Reason: "is empty, next to a key file or a log"}
 		}
 		if err := l.update(place{name: "make"}, makeMeta); err != nil {
 			return err
@@ -173,8 +180,7 @@ func (l *Ledger) start(h hooks) error {
 	return l.finishErasures()
 }
 
-// openLog takes the log's changes in. A process that was killed may have left them in the system's
-// memory alone: they are fsynced before anything is answered from them.
+// openLog takes the log's changes in, and makes them durable before anything is answered from them.
 func (l *Ledger) openLog(id [16]byte, wrap func(*os.File) blockFile) error {
 	log, err := openLog(l.dir, id, wrap)
 	if err == nil {
@@ -183,7 +189,7 @@ func (l *Ledger) openLog(id [16]byte, wrap func(*os.File) blockFile) error {
 		l.log = log
 		l.txMu.Unlock()
 		if err = l.view(func(*bbolt.Tx) error { return nil }); err == nil {
-			err = log.f.Sync()
+			err = log.confirm()
 		}
 	}
 	_, lost := errors.AsType[*LostError](err)
@@ -324,10 +330,19 @@ func (l *Ledger) write(at place, how how, fn func(*bbolt.Tx) error) error {
 	kept := func() {}
 	err := l.transact("wrote", func(tx *bbolt.Tx) error {
 		l.changes, l.charges = nil, nil
+		if how == durable {
+			n = l.last[at.study] // what fn finds, written by another: a refusal rests on it, too
+		}
 		err := fn(tx)
 		charges = l.charges
+		own := len(l.changes)
 		if err == nil && how != later {
 			kept, err = l.putShown(tx)
+		}
+		for _, c := range charges {
+			if err == nil {
+				err = l.hit(c, failpoint.Before)
+			}
 		}
 		if err != nil {
 			if l.changes != nil {
@@ -346,30 +361,28 @@ func (l *Ledger) write(at place, how how, fn func(*bbolt.Tx) error) error {
 			if how == durable {
 				l.last[at.study] = number
 			}
+			if len(l.changes) > own {
+				l.last[ofChain] = number
+			}
 		}
-		if how == durable {
-			n = l.last[at.study] // also of what fn found there, written by another
+		if how == durable { // the chain's head may be another's, too
+			n = max(l.last[at.study], l.last[ofChain])
 		}
 		return nil
 	})
-	for _, c := range charges {
-		if err == nil {
-			err = l.hit(c, failpoint.Before)
+	if _, failed := errors.AsType[*StoreError](err); !failed {
+		if failed := l.sync(n); failed != nil {
+			return failed
 		}
-	}
-	if err == nil {
-		err = l.sync(n)
 	}
 	if err != nil {
 		return err
 	}
 	kept()
-	for _, c := range charges {
-		if err := l.hit(c, failpoint.After); err != nil {
-			return err
-		}
+	for _, c := range append(charges, at) { // all are durable, also where one ends the process
+		err = cmp.Or(err, l.hit(c, failpoint.After))
 	}
-	return l.hit(at, failpoint.After)
+	return err
 }
 
 // sync returns once the log's first n records are durable.
@@ -393,6 +406,11 @@ func (l *Ledger) settle() error {
 
 // begin takes up what db and the log hold. Called with txMu held.
 func (l *Ledger) begin() error {
+	if l.log != nil && l.log.taken() { // once more, after an undo: what is taken up is answered from
+		if err := l.log.sync(l.log.written.Load()); err != nil {
+			return err
+		}
+	}
 	tx, err := l.db.Begin(true)
 	if err != nil {
 		return err
@@ -483,30 +501,6 @@ func apply(tx *bbolt.Tx, c change) error {
 	return nil
 }
 
-// place names an update for failpoint.
-type place struct {
-	name        string
-	study       [32]byte
-	query, slot int
-}
-
-// of is a place about a study as a whole.
-func of(name string, study [32]byte) place { return place{name, study, -1, -1} }
-
-// hit passes one side of an update; it does nothing in a release build.
-func (l *Ledger) hit(at place, phase failpoint.Phase) error {
-	if !failpoint.Enabled {
-		return nil
-	}
-	err := failpoint.Hit(failpoint.Event{
-		Point: failpoint.LedgerPrefix + at.name, Phase: phase, Owner: l.dir, Study: at.study, Query: at.query, Slot: at.slot,
-	})
-	if err != nil {
-		return l.latch(&StoreError{Op: "wrote", Err: err})
-	}
-	return nil
-}
-
 // transact runs fn on db's transaction, one at a time.
 func (l *Ledger) transact(op string, fn func(*bbolt.Tx) error) (err error) {
 	l.txMu.Lock()
@@ -524,9 +518,12 @@ func (l *Ledger) transact(op string, fn func(*bbolt.Tx) error) (err error) {
 		}
 	}()
 	if l.tx == nil {
-		err = l.begin()
-		if _, ok := errors.AsType[*LostError](err); err != nil && !ok {
-			err = &StoreError{Op: op, Err: err}
+		again := l.log != nil && l.log.taken()
+		if err = l.begin(); err != nil {
+			l.undo() // half of the log
+			if _, lost := errors.AsType[*LostError](err); again || !lost {
+				err = &StoreError{Op: op, Err: err}
+			}
 		}
 	}
 	if err == nil {

@@ -39,6 +39,8 @@ type commitLog struct {
 	prev [32]byte // what the record before begins with
 	end  int64    // where the next record goes
 	size int64    // of the file
+	tail []byte   // the records that replay took up and that none of them says are durable
+	at   int64    // where they are
 
 	first   uint64 // written before record 0
 	written atomic.Uint64
@@ -167,6 +169,20 @@ func (c *commitLog) sync(n uint64) error {
 	return c.failed
 }
 
+// taken reports whether the log's records have been taken up.
+func (c *commitLog) taken() bool { return c.end > 0 }
+
+// confirm makes what the first replay took up durable. A process that was killed may have left it
+// in the system's memory alone; so does an fsync that failed, after which that memory counts as
+// written, so that it is written again.
+func (c *commitLog) confirm() error {
+	if _, err := c.f.WriteAt(c.tail, c.at); err != nil {
+		return err
+	}
+	c.tail = nil
+	return c.f.Sync()
+}
+
 // replay hands the changes since ledger.db's commit base to apply, in order. A *LostError is a
 // ledger.db that is older than the log, or a record that was durable and is not there.
 func (c *commitLog) replay(base uint64, apply func(changes []byte) error) error {
@@ -178,6 +194,8 @@ func (c *commitLog) replay(base uint64, apply func(changes []byte) error) error 
 	}
 	c.begin(base)
 	broken := false
+	var from []int64 // of each record
+	sure := uint64(0)
 	for at := int64(logPage); at < int64(len(raw)); {
 		r, ok := c.parse(raw[at:])
 		switch {
@@ -192,12 +210,17 @@ func (c *commitLog) replay(base uint64, apply func(changes []byte) error) error 
 				return err
 			}
 			c.prev, c.next, c.end = r.sum, c.next+1, at+pages(logHead+len(r.changes))
+			from, sure = append(from, at), r.durable
 		case r.base == base && r.durable > c.next:
 			return lostLog("is damaged")
 		default:
 			broken = true // of before ledger.db's last commit, or never durable
 		}
 		at += pages(logHead + len(r.changes))
+	}
+	if sure < c.next {
+		c.at = from[sure]
+		c.tail = raw[c.at:min(c.end, int64(len(raw)))]
 	}
 	c.written.Add(c.next)
 	c.durable.Store(c.written.Load())

@@ -42,7 +42,11 @@ func counted(t *testing.T, gate chan struct{}) (l *Ledger, total func() int64) {
 	a := approval(1, 1000)
 	a.CapRho = 1e6
 	must(t, l.Approve(a))
-	return l, func() int64 { return n.Load() + 2*int64(l.log.base) }
+	return l, func() int64 {
+		l.txMu.Lock()
+		defer l.txMu.Unlock()
+		return n.Load() + 2*int64(l.log.base)
+	}
 }
 
 // TestSyncsOfAQuery: what a query costs a site: its charge, the chain's head and the upload one

@@ -170,7 +170,9 @@ func notJSON(err error, why string) error {
 }
 
 // keys calls visit with the path of every key of every object of text, which is valid
-// JSON and stands at root, and with the path and " null" of every null. No two places share a path.
+// JSON and stands at root, with the path and " null" of every null, and with the path and length of
+// every list, since encoding/json drops what a list of two has behind them. No two places share a
+// path.
 func keys(root string, text []byte, visit func(path string) error) error {
 	type level struct {
 		path   string
@@ -217,7 +219,13 @@ func keys(root string, text []byte, visit func(path string) error) error {
 			stack = append(stack, level{path: here() + ".", object: token == json.Delim('{')})
 			continue
 		case json.Delim('}'), json.Delim(']'):
+			at := stack[len(stack)-1]
 			stack = stack[:len(stack)-1]
+			if !at.object {
+				if err := visit(fmt.Sprintf("%s with %d values", here(), at.index)); err != nil {
+					return err
+				}
+			}
 		case nil:
 			if err := visit(here() + " null"); err != nil {
 				return err

@@ -2,8 +2,12 @@ package result
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
+
+	"covey/test/runs"
+	"covey/test/texts"
 )
 
 // TestVerifyIsStrict: no text that another reader could take otherwise.
@@ -15,7 +19,7 @@ func TestVerifyIsStrict(t *testing.T) {
 		"a path as a key":  {`"name":`, `"releases.0.slot": 9, "name":`, `"releases.0.slot"`},
 		"twice":            {`"epsilon":`, `"epsilon": 0.1, "epsilon":`, "epsilon"},
 		"twice, deep":      {`"slot":`, `"slot": 9, "slot":`, "releases.0.slot"},
-		"twice in a map":   {`"last":`, `"last": [], "last":`, "outputs.last"},
+		"twice in a map":   {`"last":`, `"last": [""], "last":`, "outputs.last"},
 		"another case":     {`"epsilon":`, `"Epsilon":`, "Epsilon"},
 		"twice, by case":   {`"epsilon":`, `"EPSILON": 0.1, "epsilon":`, "EPSILON"},
 		"absent":           {`"query":0,`, ``, "releases.0.query"},
@@ -49,6 +53,24 @@ func TestVerifyIsStrict(t *testing.T) {
 	}
 	if v, err := Verify([]byte("null")); err == nil {
 		t.Error(v)
+	}
+}
+
+// TestVerifyKnowsLengths: encoding/json reads lists of two numbers, drops what more a text has, and
+// takes one that is absent as 0.
+func TestVerifyKnowsLengths(t *testing.T) {
+	_, body, releases := runs.Run(t, texts.With(texts.Pictured, `missing = "fill"`), false)
+	good := string(file(t, signResult(t, body, signReleases(t, releases))))
+	for key, path := range map[string]string{
+		"pictures_": "pictures_.0.pair", "total_variance_interval_": "total_variance_interval_",
+		"explained_variance_interval_": "explained_variance_interval_.0", "filled_interval_": "filled_interval_.0",
+	} {
+		at := strings.Index(good, `"`+key+`"`)
+		end := at + strings.Index(good[at:], "]")
+		cut := at + strings.LastIndex(good[at:end], ",")
+		for text, values := range map[string]int{good[:end] + ",7" + good[end:]: 3, good[:end] + `,7,"about 2"` + good[end:]: 4, good[:cut] + good[end:]: 1} {
+			refuses(t, []byte(text), fmt.Sprintf("%s with %d values", path, values), -1)
+		}
 	}
 }
 

@@ -16,7 +16,7 @@ func init() {
 	)
 	tables = append(tables, []mutant{
 		{"gaps: one is what the center leaves of zero", 0, []edit{
-			{derive, "					row[j] = 0\n", ""},
+			{derive, "row[8*at+bits.TrailingZeros64(w)] = 0", "_ = row[8*at+bits.TrailingZeros64(w)]"},
 		}, in("clip", "TestGapsTravel"), killer{}},
 		{"gaps: of a pair's second row they are values", 0, []edit{
 			{derive, "m.gapsOf(order[2*i])[at] | m.gapsOf(order[2*i+1])[at]", "m.gapsOf(order[2*i])[at]"},
@@ -28,11 +28,23 @@ func init() {
 			{gap, "if b&1 != 0 && values[lo+j] != 0 {", "if b&1 != 0 && values[lo+j] != 0 && false {"},
 		}, in("clip", "TestGapsAreRefused"), killer{}},
 		{"fill: of a row remembers the row before", 0, []edit{
-			{gap, "	clear(f.a)\n", ""},
+			{gap, "	clear(f.gram)\n", ""},
 		}, in("clip", "TestFillOfARowIsItsOwn"), killer{}},
 		{"fill: without a ridge", 0, []edit{
-			{gap, "f.gram[l*k+l] = 1 + fillRidge", "f.gram[l*k+l] = 1"},
+			{gap, "f.gram[l*(l+3)/2] = 1 + fillRidge", "f.gram[l*(l+3)/2] = 1"},
 		}, in("clip", "TestFillIsThePrediction"), killer{}},
+		{"fill: a row's last gaps are not seen", 0, []edit{
+			{gap, "		w |= uint64(b) << (8 * i)\n", "		w |= uint64(b) << (8 * i) & 0\n"},
+		}, in("clip", "TestRowsWithoutGapsAreNotCopied"), killer{}},
+		{"fill: a row is another's place along the directions", 0, []edit{
+			{gap, "f.along[l*h+h-(end-i)]", "f.along[l*h+0*(end-i)]"},
+		}, in("clip", "TestFillOfARowIsItsOwn"), killer{}},
+		{"fill: rows without gaps are copied", 0, []edit{
+			{gap, "	filled.same = m.full\n", ""},
+		}, in("clip", "TestRowsWithoutGapsAreNotCopied"), killer{}},
+		{"fill: a table's products follow those of other columns", 0, []edit{
+			{gap, "		at := j * size\n", "		at := 0\n"},
+		}, in("clip", "TestFillWithoutProducts"), killer{}},
 		{"fill: any directions are taken", 0, []edit{
 			{gap, "	if err := orthonormal(v, m.d, crossTolerance); err != nil {\n		return nil, err\n	}\n	v =", "	v ="},
 		}, in("clip", "TestFillNearlyOrthonormal"), killer{}},

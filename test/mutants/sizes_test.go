@@ -37,6 +37,9 @@ func init() {
 		{"result: a key stands there twice", 0, []edit{
 			{strict, "		if seen[key] {\n			return nil, unverified(-1, key, \"appears twice\")", "		if false {\n			return nil, unverified(-1, key, \"appears twice\")"},
 		}, in("result", "TestVerifyIsStrict"), killer{}},
+		{"result: a list of more values than are read", 0, []edit{
+			{strict, "			if !at.object {\n				if err := visit(", "			if false {\n				if err := visit("},
+		}, in("result", "TestVerifyKnowsLengths"), killer{}},
 		{"result: more behind the object", 0, []edit{
 			{strict, "if _, err := d.Token(); !errors.Is(err, io.EOF) {", "if false {"},
 		}, in("result", "TestVerifyIsStrict"), killer{}},

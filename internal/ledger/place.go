@@ -1,0 +1,27 @@
+package ledger
+
+import "covey/internal/failpoint"
+
+// place names an update for failpoint.
+type place struct {
+	name        string
+	study       [32]byte
+	query, slot int
+}
+
+// of is a place about a study as a whole.
+func of(name string, study [32]byte) place { return place{name, study, -1, -1} }
+
+// hit passes one side of an update; it does nothing in a release build.
+func (l *Ledger) hit(at place, phase failpoint.Phase) error {
+	if !failpoint.Enabled {
+		return nil
+	}
+	err := failpoint.Hit(failpoint.Event{
+		Point: failpoint.LedgerPrefix + at.name, Phase: phase, Owner: l.dir, Study: at.study, Query: at.query, Slot: at.slot,
+	})
+	if err != nil {
+		return l.latch(&StoreError{Op: "wrote", Err: err})
+	}
+	return nil
+}
