@@ -1,11 +1,10 @@
 package coordinator
 
 import (
-	"fmt"
-
 	"covey/internal/outline"
 	"covey/internal/proposal"
 	"covey/internal/round"
+	"covey/internal/stream"
 	"covey/internal/wire"
 )
 
@@ -94,32 +93,33 @@ func (r filed) limit() int {
 	return r.closed.Limit
 }
 
-// whole returns the state and the sites' words. What a state under way holds may be replaced once
-// the lock is given back, and never changes; one that is over is read from the shelf, at its cost.
-func (r filed) whole(m *replicated) (*round.State, map[int]Word, error) {
-	if r.closed != nil {
-		state, words, err := r.closed.Load()
-		if err != nil {
-			err = fmt.Errorf("study %s cannot be read again: %w", r.digest, err)
-		}
-		return state, words, err
-	}
-	return r.state, m.words[r.digest], nil
-}
-
-// tellOver tells a site the end of a study that is over, and its last release.
+// tellOver tells a site the end of a study that is over, and its last release, which is read from
+// the shelf when its turn comes: a site whose ledger is lost is told of every study, and nobody
+// else is to wait for that. Where it cannot be read, the end is told alone.
 func (m *leader) tellOver(r filed, site int) {
-	state, _, err := r.whole(&m.replicated)
-	if err != nil {
-		m.log.Error("a site is not told of a study's end", "error", err)
+	log, c := m.log, r.closed
+	l := m.links[c.Proposal.Roster[site].Name]
+	if l == nil {
 		return
 	}
-	state.Step(round.Led{})
-	effects, _ := state.Step(round.Connected{Site: site})
-	s := &session{leader: m, state: state, plan: state.Plan(), tally: tally{encoded: map[string][]byte{}}}
-	for _, e := range effects {
-		if send, ok := e.(round.Send); ok {
-			m.send(r.digest, s, send)
-		}
+	if r.releases() > 0 {
+		l.SendLater(func() ([]byte, error) {
+			state, _, err := c.Load()
+			if err != nil {
+				log.Error("a study that is over cannot be read again; a site is told its end alone", "study", r.digest, "error", err)
+				return nil, nil
+			}
+			if last, ok := state.Last(); ok {
+				return wire.Encode(last)
+			}
+			return nil, nil
+		})
 	}
+	end := wire.Ended{Header: wire.Header{Study: r.digest}, Code: c.View.Code}
+	raw, err := wire.Encode(end)
+	if err != nil {
+		log.Error("a message does not encode", "study", r.digest, "error", err)
+		return
+	}
+	l.Send(raw, stream.AboutOf(end))
 }

@@ -279,6 +279,9 @@ func (f *federation) pump(stop func() bool) {
 					if raw, err = late.Encode(); err != nil {
 						f.t.Fatal(err)
 					}
+					if raw == nil {
+						continue
+					}
 				}
 				m := &covey.CoordinatorMessage{}
 				if err := proto.Unmarshal(raw, m); err != nil {

@@ -4,6 +4,7 @@ import (
 	"crypto/ed25519"
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -87,7 +88,16 @@ func (f *federation) hello(h *covey.Hello) (l *link, messages, bytes int) {
 func (f *federation) sentOn(l *link) (messages, bytes int) {
 	synctest.Wait()
 	for _, m := range l.Take() {
-		messages, bytes = messages+1, bytes+len(m.Raw)
+		raw := m.Raw
+		if m.Encode != nil {
+			var err error
+			if raw, err = m.Encode(); err != nil {
+				f.t.Fatal(err)
+			}
+		}
+		if raw != nil {
+			messages, bytes = messages+1, bytes+len(raw)
+		}
 	}
 	return messages, bytes
 }
@@ -136,6 +146,56 @@ func TestEndsAreToldOnce(t *testing.T) {
 				f.crashed(t)
 			}
 			f.c.Close()
+		}
+	})
+}
+
+// TestTellingAnEndReadsNothing: a hello costs nobody else the reading of what is over, which is
+// left to the link's writer, and where that finds other bytes than were kept, a site is told the
+// ends.
+func TestTellingAnEndReadsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, all := longLived(t, 3)
+		defer func() { f.c.Close() }()
+		raw, err := encoded(f.c.machine)
+		if err != nil {
+			t.Fatal(err)
+		}
+		clear(raw[8+len(object(raw)):])
+		m := NewMachine()
+		if err := restored(m, raw); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range f.sites {
+			s.down = true
+		}
+		f.restart(m, nil)
+		s := f.sites[4]
+		s.link = newLink(s.name)
+		if err := f.c.hears(s.link, &covey.SiteMessage{Body: &covey.SiteMessage_Hello{Hello: &covey.Hello{}}}); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(f.logs.String(), "cannot be read") {
+			t.Error("a study is read as a site says hello")
+		}
+		ends := map[string]bool{}
+		for _, o := range s.link.Take() {
+			if o.Encode != nil {
+				if raw, err := o.Encode(); raw != nil || err != nil {
+					t.Errorf("%d bytes are sent of what cannot be read, %v", len(raw), err)
+				}
+				continue
+			}
+			var told covey.CoordinatorMessage
+			if err := proto.Unmarshal(o.Raw, &told); err != nil {
+				t.Fatal(err)
+			}
+			if told.GetEnded() != nil {
+				ends[string(told.GetEnded().GetStudy())] = true
+			}
+		}
+		if len(ends) != len(all) || strings.Count(f.logs.String(), "cannot be read again") != len(all)-1 {
+			t.Errorf("%d ends are told of %d", len(ends), len(all))
 		}
 	})
 }

@@ -148,6 +148,14 @@ func (p *prompter) final() {
 	})
 }
 
+// Last tells the last release; false if there is none, or the log holds another thing.
+func (s *State) Last() (last wire.Final, ok bool) {
+	if len(s.Releases) == 0 {
+		return last, false
+	}
+	return s.told(len(s.Releases) - 1)
+}
+
 // told is what tells the release of a place in Releases; false if the log holds another thing,
 // which its checksum excludes.
 func (s *State) told(at int) (wire.Final, bool) {

@@ -66,7 +66,8 @@ func (a About) replaces(before About) bool {
 // Send queues one serialized message.
 func (s *Stream) Send(message []byte, of About) { s.enqueue(Outgoing{Raw: message, about: of}) }
 
-// SendLater queues one that is serialized when one of few places is free.
+// SendLater queues one that is serialized when one of few places is free. Where that makes nothing,
+// nothing is sent.
 func (s *Stream) SendLater(encode func() ([]byte, error)) { s.enqueue(Outgoing{Encode: encode}) }
 
 // SendHeads queues what pieces makes of the chain from a base on, or from that of the first such
@@ -166,7 +167,7 @@ func (s *Stream) writeLate(stop <-chan struct{}, places chan struct{}, encode fu
 	}
 	defer func() { <-places }()
 	raw, err := encode()
-	if err != nil {
+	if err != nil || raw == nil {
 		return err
 	}
 	timer := time.AfterFunc(StalledAfter, func() { s.Close(ErrStalled) })
