@@ -52,6 +52,12 @@ func (e *LostError) Error() string {
 	return "ledger: " + e.File + " " + e.Reason + ": the site must leave its studies: " + next
 }
 
+// olderThan is a ledger.db of an earlier time than another file. Recover keeps the budgets of that
+// time, so it tells what they lack.
+func olderThan(file string) *LostError {
+	return &LostError{File: dbName, Reason: "is older than " + file + " (restored alone?) and lacks what was approved since", Budgets: true}
+}
+
 // FieldError is an argument that cannot be stored.
 type FieldError struct {
 	Field  string

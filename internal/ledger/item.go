@@ -305,7 +305,7 @@ func (r *record) due() ([]spot, error) {
 		}
 		if !bytes.Equal(bucket, setupBucket) {
 			// Final and Finish put on record that these go before they go.
-			return false, &LostError{File: dbName, Reason: "is older than " + keysName + " (restored alone?)", Budgets: true}
+			return false, olderThan(keysName)
 		}
 		return true, nil
 	}

@@ -204,7 +204,7 @@ func (c *commitLog) replay(base uint64, apply func(changes []byte) error) error 
 			at += logPage
 			continue
 		case r.base > base:
-			return &LostError{File: dbName, Reason: "is older than " + logName + " (restored alone?)", Budgets: true}
+			return olderThan(logName)
 		case r.base == base && !broken && r.number == c.next && r.prev == c.prev:
 			if err := apply(r.changes); err != nil {
 				return err

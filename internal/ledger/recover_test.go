@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -188,6 +189,29 @@ func TestRecoverRefuses(t *testing.T) {
 	}
 	if _, err := os.Lstat(filepath.Join(dir, dbName)); err == nil {
 		t.Error("Recover made a database")
+	}
+}
+
+// TestOlderDatabaseLacksApprovals: what was approved after an older ledger.db is in no budget that
+// Recover keeps, and the operator is told so before anything is done.
+func TestOlderDatabaseLacksApprovals(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "ledger")
+	l := mustOpen(t, dir)
+	must(t, l.Approve(approval(1, 2)))
+	before := crash(t, dir)
+	must(t, l.Approve(approval(2, 3)))
+	must(t, l.Charge(study(2), 0, 3))
+	must(t, l.Close())
+	must(t, os.Rename(filepath.Join(before, dbName), filepath.Join(dir, dbName)))
+	no := errors.New("no")
+	_, err := Recover(dir, func(r Recovery) error {
+		if p := r.Populations; len(p) != 1 || p[0].SpentRho != 2 || !strings.Contains(r.Found.Reason, "lacks what was approved since") {
+			t.Errorf("%+v with %q", p, r.Found.Reason)
+		}
+		return no
+	})
+	if !errors.Is(err, no) {
+		t.Error(err)
 	}
 }
 
