@@ -208,8 +208,8 @@ func blendVector(v, rows, c []float64) bool {
 	return true
 }
 
-// takeOffVector is takeOff where the path in use has a kernel for it. v is a multiple of eight
-// long, at is not empty, and rows holds each row that it names: the assembly trusts that.
+// takeOffVector is takeOff where the path in use has a kernel for it. v's length is a multiple of
+// eight, at is not empty, and rows holds each row that it names: the assembly trusts that.
 func takeOffVector(v, rows []float64, at []int) bool {
 	if path(active.Load()) == portable {
 		return false

@@ -137,7 +137,11 @@ func (m *Matrix) LevelOf(c Indicator) (func(i int) int, error) {
 		return nil, &QueryError{"columns", "are not those of a row"}
 	}
 	return func(i int) int {
-		row := m.reader().widened(i, i+1) // of this call: several workers ask
-		return slices.IndexFunc(row[c.First:c.First+c.Width], func(v float64) bool { return v != 0 })
+		rows, at := m.values, i*m.d+c.First
+		if m.from != nil {
+			rows, at = m.reader().rows(i, i+1), c.First // of this call: several workers ask
+		}
+		var wide []float64
+		return slices.IndexFunc(rows.part(at, at+c.Width).widened(&wide), func(v float64) bool { return v != 0 })
 	}, nil
 }

@@ -19,9 +19,11 @@ const maxRecord = 64 << 20
 // csvTable is a CSV file whose header was read.
 type csvTable struct {
 	path   string
+	src    *source
 	csv    *csv.Reader
 	record recordBound
-	total  int64 // the file's bytes
+	raw    *bufio.Reader // unpacked bytes
+	text   *bufio.Reader // raw itself, or its characters in UTF-8
 	names  []string
 	places map[string]int // of the names
 	base   int            // lines before the header
@@ -40,15 +42,15 @@ type record struct {
 
 // openText reads the header of a file that is written as m says.
 func openText(src *source, in io.Reader, m Mapping) (*csvTable, error) {
-	t := &csvTable{path: src.path, record: recordBound{in: in}, total: src.before.Size(), base: m.SkipRows, end: m.SkipRows, comma: ',', last: m.SkipLast}
-	buffer, err := decode(&t.record, m.Encoding, t.path)
-	if err != nil {
+	t := &csvTable{path: src.path, src: src, record: recordBound{in: in}, base: m.SkipRows, end: m.SkipRows, comma: ',', last: m.SkipLast}
+	var err error
+	if t.raw, t.text, err = decode(&t.record, m.Encoding, t.path); err != nil {
 		return nil, err
 	}
-	if err := t.skip(buffer, m.SkipRows); err != nil {
+	if err := t.skip(t.text, m.SkipRows); err != nil {
 		return nil, err
 	}
-	t.csv = csv.NewReader(buffer) // which it uses as it is
+	t.csv = csv.NewReader(t.text) // which it uses as it is
 	t.csv.ReuseRecord, t.csv.FieldsPerRecord = true, -1
 	if m.Separator != "" {
 		t.comma = rune(m.Separator[0])
@@ -95,6 +97,7 @@ func (t *csvTable) skip(in *bufio.Reader, lines int) error {
 type recordBound struct {
 	in   io.Reader
 	read int // since the last record
+	all  int64
 }
 
 var errRecord = errors.New("record too long")
@@ -105,6 +108,7 @@ func (r *recordBound) Read(p []byte) (int, error) {
 	}
 	n, err := r.in.Read(p)
 	r.read += n
+	r.all += int64(n)
 	return n, err
 }
 
@@ -122,6 +126,19 @@ func twins(names []string) (first, again int) {
 
 func (t *csvTable) header() []string { return t.names }
 func (t *csvTable) word() string     { return "line" }
+
+// consumed estimates how many of the file's bytes were parsed, without those that are only read
+// ahead, and returns how many there are.
+func (t *csvTable) consumed() (read, total float64) {
+	read, total = float64(t.src.read), float64(t.src.before.Size())
+	all := float64(t.record.all)
+	read *= (all - float64(t.raw.Buffered())) / all
+	if t.text != t.raw {
+		past := float64(t.csv.InputOffset())
+		read *= past / (past + float64(t.text.Buffered()))
+	}
+	return read, total
+}
 
 // find returns the index in a record of a column.
 func (t *csvTable) find(name string) (int, error) {
@@ -257,6 +274,7 @@ func (t *csvTable) rows(b *builder) error {
 			return err
 		}
 	}
+	b.consumed = t.consumed
 	for {
 		r, err := t.row()
 		if err == io.EOF {
@@ -277,9 +295,6 @@ func (t *csvTable) rows(b *builder) error {
 		}
 		if err := b.end(); err != nil {
 			return err
-		}
-		if b.count == sampleRows {
-			b.expect(t.csv.InputOffset(), t.total)
 		}
 	}
 }

@@ -24,28 +24,29 @@ const (
 // Encodings lists them.
 var Encodings = []Encoding{UTF8, Latin1, Windows1252, UTF16}
 
-// decode returns a text file's bytes in UTF-8, without a byte order mark. Bytes that the encoding
-// does not know become U+FFFD; of UTF-8 they stay as they are, since no name or number has them.
-func decode(in io.Reader, e Encoding, path string) (*bufio.Reader, error) {
+// decode returns a text file's bytes, and what reads them as UTF-8, without a byte order mark: the
+// same reader, if they are. Bytes that the encoding does not know become U+FFFD; of UTF-8 they stay
+// as they are, since no name or number has them.
+func decode(in io.Reader, e Encoding, path string) (raw, text *bufio.Reader, _ error) {
 	buffer := bufio.NewReaderSize(in, bufferSize)
 	mark, _ := buffer.Peek(3) // a short file or a failing one shows at the first record
 	utf8 := bytes.HasPrefix(mark, []byte("\xef\xbb\xbf"))
 	utf16 := bytes.HasPrefix(mark, []byte("\xff\xfe")) || bytes.HasPrefix(mark, []byte("\xfe\xff"))
 	switch {
 	case utf16 && e != UTF16:
-		return nil, &Error{Schema: SchemaFormat, File: path, Row: 1, Reason: "the file is UTF-16; save it as UTF-8", Remedy: `set encoding = "utf-16" for the data set in agent.toml`}
+		return nil, nil, &Error{Schema: SchemaFormat, File: path, Row: 1, Reason: "the file is UTF-16; save it as UTF-8", Remedy: `set encoding = "utf-16" for the data set in agent.toml`}
 	case utf8 && e != "" && e != UTF8:
-		return nil, &Error{Schema: SchemaFormat, File: path, Row: 1, Reason: "the file is UTF-8", Remedy: "take encoding out of agent.toml"}
+		return nil, nil, &Error{Schema: SchemaFormat, File: path, Row: 1, Reason: "the file is UTF-8", Remedy: "take encoding out of agent.toml"}
 	case utf8:
 		buffer.Discard(3)
 	}
 	switch e {
 	case Latin1:
-		return bufio.NewReaderSize(transform.NewReader(buffer, charmap.ISO8859_1.NewDecoder()), bufferSize), nil
+		return buffer, bufio.NewReaderSize(transform.NewReader(buffer, charmap.ISO8859_1.NewDecoder()), bufferSize), nil
 	case Windows1252:
-		return bufio.NewReaderSize(transform.NewReader(buffer, charmap.Windows1252.NewDecoder()), bufferSize), nil
+		return buffer, bufio.NewReaderSize(transform.NewReader(buffer, charmap.Windows1252.NewDecoder()), bufferSize), nil
 	case UTF16:
-		return bufio.NewReaderSize(transform.NewReader(buffer, unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder()), bufferSize), nil
+		return buffer, bufio.NewReaderSize(transform.NewReader(buffer, unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder()), bufferSize), nil
 	}
-	return buffer, nil
+	return buffer, buffer, nil
 }

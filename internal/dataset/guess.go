@@ -51,10 +51,10 @@ func guess(m Mapping, head []byte, cut bool) Mapping {
 	if m.Encoding == "" {
 		m.Encoding = guessEncoding(head, cut)
 	}
-	text, err := decode(bytes.NewReader(head), m.Encoding, "")
+	_, text, err := decode(bytes.NewReader(head), m.Encoding, "")
 	if err != nil {
 		m.Encoding = "" // the mark says so
-		if text, err = decode(bytes.NewReader(head), m.Encoding, ""); err != nil {
+		if _, text, err = decode(bytes.NewReader(head), m.Encoding, ""); err != nil {
 			return m
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"covey/test/cost"
@@ -28,6 +30,61 @@ func TestMostCountsRows(t *testing.T) {
 			if _, err := Read(Source{Path: path}, q, ReadOptions{Most: 2*rows*width - 1}); !errors.Is(err, ErrMost) {
 				t.Errorf("%s of %d bytes, %s: %v", name, len(content), precision, err)
 			}
+		}
+	}
+}
+
+// TestRowsGrowOnce: what rows take in memory is estimated from the file's own bytes, whatever packs
+// or encodes them, so that they are not copied again and again: growing by quarters would allocate
+// five times what they take.
+func TestRowsGrowOnce(t *testing.T) {
+	const rows, d = 50_000, 40
+	var head []string
+	q := Request{Missing: MissingError}
+	for j := range d {
+		head = append(head, fmt.Sprint("c", j))
+		q.Columns = append(q.Columns, Column{fmt.Sprint("c", j), 0, 1})
+	}
+	var text bytes.Buffer
+	fmt.Fprintln(&text, strings.Join(head, ","))
+	for i := range rows { // the first ones are shorter
+		text.WriteString(strings.Repeat(fmt.Sprint(i%10, ","), d-1) + fmt.Sprintln(i*i*i))
+	}
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	w.Write(text.Bytes())
+	w.Close()
+	utf16 := []byte{0xff, 0xfe}
+	for _, b := range text.Bytes() {
+		utf16 = append(utf16, b, 0)
+	}
+	for name, c := range map[string]struct {
+		content []byte
+		mapping Mapping
+	}{
+		"rows.csv":    {text.Bytes(), Mapping{}},
+		"rows.csv.gz": {packed.Bytes(), Mapping{}},
+		"utf16.csv":   {utf16, Mapping{Encoding: UTF16}},
+		"latin1.csv":  {text.Bytes(), Mapping{Encoding: Latin1}},
+	} {
+		path := cost.File(t, name, c.content)
+		for precision, width := range map[Precision]uint64{Float64: 8, Float32: 4} {
+			q.Precision = precision
+			limit := rows * d * width * 5 / 4
+			if name == "rows.csv.gz" { // of so well packed rows less is reserved at a time
+				limit = rows * d * width * 4
+			}
+			t.Run(name+" "+string(precision), func(t *testing.T) {
+				cost.Bounded(t, limit+rows*2*(d+8)+4<<20, func() { // each line is a string first
+					r, err := Read(Source{Path: path, Mapping: c.mapping}, q, ReadOptions{})
+					if err != nil || r.Rows != rows {
+						t.Fatalf("%s: %v, %v", name, r, err)
+					}
+					if used, has := len(r.Values)+len(r.Values32), cap(r.Values)+cap(r.Values32); has > used*5/4 {
+						t.Errorf("%s, %s: room for %d values is made for %d", name, precision, has, used)
+					}
+				})
+			})
 		}
 	}
 }

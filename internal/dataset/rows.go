@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unsafe"
 )
 
 // Rows are a data set's rows, and the units that they belong to. Without a unit column
@@ -105,24 +106,25 @@ type builder struct {
 	scratch []float64
 	at      int // its line, or its number
 
-	drop    bool
-	lost    []int // columns of the row without a value
-	empty   []int // places in the row that are gaps
-	gaps    []byte
-	faulty  int
-	first   *Error
-	bad     int // first column at fault, len(columns) if none is
-	reason  string
-	nobody  bool // the unit is missing
-	number  int  // of its unit
-	seen    map[string]int
-	units   []int32
-	absent  []int
-	odds    []bool                    // of columnar
-	see     func(row []float64) error // instead of all else ([Survey])
-	count   int                       // rows, the one under way not among them
-	before  int                       // of them, in the files before this one
-	reserve func(rows float64)
+	drop     bool
+	lost     []int // columns of the row without a value
+	empty    []int // places in the row that are gaps
+	gaps     []byte
+	faulty   int
+	first    *Error
+	bad      int // first column at fault, len(columns) if none is
+	reason   string
+	nobody   bool // the unit is missing
+	number   int  // of its unit
+	seen     map[string]int
+	units    []int32
+	absent   []int
+	odds     []bool                    // of columnar
+	see      func(row []float64) error // instead of all else ([Survey])
+	count    int                       // rows, the one under way not among them
+	before   int                       // of them, in the files before this one
+	reserve  func(rows float64)
+	consumed func() (read, total float64) // how many of the file's bytes are rows by now; nil: nobody knows
 
 	streams bool     // rows are handed on and forgotten ([Stream])
 	handed  int      // of them
@@ -422,13 +424,30 @@ func (b *builder) unitColumn() []int {
 // sampleRows are read before the file's number of rows is estimated.
 const sampleRows = 1024
 
-// expect reserves memory when sampleRows rows took read of total bytes, so that
-// a big file is not copied each time the slice grows. A row has at least two bytes
-// a column, so what is reserved stays below about four times the file's size.
-func (b *builder) expect(read, total int64) {
-	if read > 0 && total > read && b.reserve != nil {
-		b.reserve(float64(b.count) * float64(total-read) / float64(read) * 1.03)
+// expected estimates how many rows are still to come of a file, packed or not, of which this one
+// read some; 0 where nobody knows. A row has at least two bytes a column where it is not packed: no
+// file has memory of more than about four times its size reserved.
+func (b *builder) expected() float64 {
+	rows := float64(b.count - b.before)
+	if b.consumed == nil || rows < sampleRows {
+		return 0
 	}
+	read, total := b.consumed()
+	return min(rows*(total-read)/read*1.03, total/float64(2*b.d))
+}
+
+// room makes room for n more values: where it ends, for all that are expected, so that a big file's
+// are not copied each time the slice grows. Where the estimate was short, the next one knows more.
+func room[T float32 | float64](m *memory, values []T, n int, b *builder) []T {
+	if cap(values)-len(values) >= n {
+		return values
+	}
+	var one T
+	want := b.expected() * float64(b.d)
+	if want < float64(n) || !m.fits(want*float64(unsafe.Sizeof(one))) {
+		return values
+	}
+	return slices.Grow(values, int(want))
 }
 
 // memory is a sink that keeps all rows.
@@ -444,20 +463,21 @@ func (m *memory) fits(more float64) bool {
 	return m.most == 0 || float64(8*len(m.values)+4*len(m.values32))+more <= float64(m.most)
 }
 
-func (m *memory) take(block []float64) error {
+func (m *memory) take(b *builder, block []float64) error {
 	if !m.fits(float64(8 * len(block))) {
 		m.over = true
 		return ErrMost
 	}
-	m.values = append(m.values, block...)
+	m.values = append(room(m, m.values, len(block), b), block...)
 	return nil
 }
 
-func (m *memory) take32(block []float64) error {
+func (m *memory) take32(b *builder, block []float64) error {
 	if !m.fits(float64(4 * len(block))) {
 		m.over = true
 		return ErrMost
 	}
+	m.values32 = room(m, m.values32, len(block), b)
 	for _, v := range block {
 		m.values32 = append(m.values32, float32(v))
 	}
@@ -468,14 +488,16 @@ func (m *memory) take32(block []float64) error {
 func (m *memory) into(b *builder) {
 	d := float64(b.d)
 	if b.precision == Float32 {
-		b.sink, b.reserve = m.take32, func(rows float64) {
+		b.sink = func(block []float64) error { return m.take32(b, block) }
+		b.reserve = func(rows float64) {
 			if m.fits(4 * rows * d) {
 				m.values32 = slices.Grow(m.values32, int(rows*d))
 			}
 		}
 		return
 	}
-	b.sink, b.reserve = m.take, func(rows float64) {
+	b.sink = func(block []float64) error { return m.take(b, block) }
+	b.reserve = func(rows float64) {
 		if m.fits(8 * rows * d) {
 			m.values = slices.Grow(m.values, int(rows*d))
 		}
