@@ -89,6 +89,8 @@ func TestQuantumSafeLink(t *testing.T) {
 			refused = strings.Contains(line, "no link to the coordinator")
 		case <-s.Links:
 			t.Fatal("a link was opened")
+		case <-ctx.Done():
+			t.Fatal("the link goes on")
 		}
 	}
 	status, err = a.Status()
