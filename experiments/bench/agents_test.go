@@ -3,8 +3,6 @@
 package bench
 
 import (
-	"bufio"
-	"encoding/binary"
 	"flag"
 	"fmt"
 	"math"
@@ -17,8 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/parquet-go/parquet-go"
-
+	"covey/experiments/bench/table"
 	"covey/internal/siteconfig"
 	"covey/test/fed"
 )
@@ -77,8 +74,10 @@ func TestPeaks(t *testing.T) {
 				c.format = "npy"
 			}
 			path := filepath.Join(dir, fmt.Sprintf("rows-%v.%s", c.gaps, c.format))
-			if err := writeTable(path, c.format, *peakRows, *peakColumns, c.gaps); err != nil {
-				t.Fatal(err)
+			if _, err := os.Stat(path); err != nil { // not another case's
+				if err := table.Write(path, *peakRows, *peakColumns, waves(c.gaps)); err != nil {
+					t.Fatal(err)
+				}
 			}
 			f := fed.NewFleet(t, bin, 1, 4)
 			f.Patience = 20 * time.Minute
@@ -137,91 +136,18 @@ func processorTime(t *testing.T, pid int) float64 {
 	return (user + system) / 100 // USER_HZ
 }
 
-// writeTable writes n rows of columns c0, c1, … with a few strong components; with gaps, one cell
-// in a hundred has no value. A file that is there stays.
-func writeTable(path, format string, n, d int, gaps bool) error {
-	if _, err := os.Stat(path); err == nil {
-		return nil
-	}
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	w := bufio.NewWriterSize(f, 1<<20)
+// waves returns rows of d columns with a few strong components; with gaps, one cell in a hundred
+// has no value.
+func waves(gaps bool) func(row []float64) {
 	rng := rand.New(rand.NewPCG(7, 8))
-	row := make([]float64, d)
-	next := func() {
+	return func(row []float64) {
 		a, b := 3*rng.NormFloat64(), 2*rng.NormFloat64()
 		for j := range row {
-			row[j] = 1 + a*math.Sin(float64(j)) + b*math.Cos(float64(2*j)) + rng.NormFloat64()
+			v := 1 + a*math.Sin(float64(j)) + b*math.Cos(float64(2*j)) + rng.NormFloat64()
+			row[j] = math.Round(v*1e8) / 1e8
 			if gaps && rng.IntN(100) == 0 {
 				row[j] = math.NaN()
 			}
 		}
 	}
-	var line []byte
-	switch format {
-	case "npy":
-		head := fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }", n, d)
-		fmt.Fprintf(w, "\x93NUMPY\x01\x00\x76\x00%-117s\n", head)
-		for range n {
-			next()
-			line = line[:0]
-			for _, v := range row {
-				line = binary.LittleEndian.AppendUint64(line, math.Float64bits(v))
-			}
-			w.Write(line)
-		}
-	case "csv":
-		for j := range d {
-			line = fmt.Appendf(line, "c%d,", j)
-		}
-		line[len(line)-1] = '\n'
-		w.Write(line)
-		for range n {
-			next()
-			line = line[:0]
-			for _, v := range row {
-				line = append(strconv.AppendFloat(line, v, 'g', 8, 64), ',')
-			}
-			line[len(line)-1] = '\n'
-			w.Write(line)
-		}
-	case "parquet":
-		group := parquet.Group{}
-		for j := range d {
-			group[fmt.Sprintf("c%d", j)] = parquet.Leaf(parquet.DoubleType)
-		}
-		to := parquet.NewGenericWriter[any](w, parquet.NewSchema("rows", group))
-		values := make([]parquet.Value, 1000)
-		for left, block := n, 1; left > 0; left, block = left-len(values), block+1 {
-			values = values[:min(left, len(values))]
-			for j, c := range to.ColumnWriters() {
-				for i := range values {
-					values[i] = parquet.DoubleValue(rng.NormFloat64() + math.Sin(float64(j)))
-				}
-				if _, err := c.WriteRowValues(values); err != nil {
-					return err
-				}
-			}
-			if block%8 == 0 { // a group of rows
-				for _, c := range to.ColumnWriters() {
-					if err := c.Flush(); err != nil {
-						return err
-					}
-				}
-				if err := to.Flush(); err != nil {
-					return err
-				}
-			}
-		}
-		if err := to.Close(); err != nil {
-			return err
-		}
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	return f.Close()
 }

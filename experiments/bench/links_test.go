@@ -9,6 +9,7 @@ import (
 
 	"covey/experiments/bench/delay"
 	"covey/experiments/bench/plain"
+	"covey/experiments/bench/table"
 	"covey/internal/proposal"
 	"covey/test/fed"
 )
@@ -68,7 +69,7 @@ type linked struct {
 func newLinked(t testing.TB, s shape, dir string, oneWay time.Duration) *linked {
 	t.Helper()
 	path := filepath.Join(dir, "rows.csv")
-	if err := plain.WriteRows(path, s.rows, s.d); err != nil {
+	if err := table.Write(path, s.rows, s.d, plain.Rows(s.d)); err != nil {
 		t.Fatal(err)
 	}
 	l := &linked{}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"covey/experiments/bench/plain"
+	"covey/experiments/bench/table"
 	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/test/fed"
@@ -89,7 +90,7 @@ func BenchmarkMemory(b *testing.B) {
 // run runs the study with the coordinator in a child process and the agents here.
 func (t task) run() (o outcome, err error) {
 	path := filepath.Join(t.Dir, "rows.csv")
-	if err := plain.WriteRows(path, 4, t.D); err != nil {
+	if err := table.Write(path, 4, t.D, plain.Rows(t.D)); err != nil {
 		return o, err
 	}
 	raw, err := json.Marshal(t)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"covey/experiments/bench/plain"
+	"covey/experiments/bench/table"
 	"covey/internal/coordinator"
 	"covey/internal/proposal"
 	"covey/internal/round"
@@ -40,7 +41,7 @@ func BenchmarkApproved(b *testing.B) {
 // approved measures setups of one federation.
 func approved(b *testing.B, t task, dropout string) error {
 	path := filepath.Join(t.Dir, "rows.csv")
-	if err := plain.WriteRows(path, 20, t.D); err != nil {
+	if err := table.Write(path, 20, t.D, plain.Rows(t.D)); err != nil {
 		return err
 	}
 	raw, err := json.Marshal(t)

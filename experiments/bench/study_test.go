@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"covey/experiments/bench/plain"
+	"covey/experiments/bench/table"
 	"covey/internal/answer"
 	"covey/internal/clip"
 	"covey/internal/coordinator"
@@ -72,7 +73,7 @@ type pair struct {
 func newPair(b *testing.B, s shape, dir string, tick time.Duration) *pair {
 	b.Helper()
 	path := filepath.Join(dir, "rows.npy")
-	if err := plain.WriteNPY(path, s.rows, s.d); err != nil {
+	if err := table.Write(path, s.rows, s.d, plain.Rows(s.d)); err != nil {
 		b.Fatal(err)
 	}
 	p := &pair{shape: s, tick: tick}

@@ -1,12 +1,8 @@
 package plain
 
 import (
-	"bufio"
-	"encoding/binary"
-	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"strconv"
 
 	"covey/internal/proposal"
@@ -45,59 +41,12 @@ func Values(n, d int) []float64 {
 	return values
 }
 
-// WriteRows writes the rows of Values as a CSV file, which reads back to the same bits.
-func WriteRows(path string, n, d int) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	w := bufio.NewWriterSize(f, 1<<20)
-	for j := range d {
-		if j > 0 {
-			w.WriteByte(',')
-		}
-		fmt.Fprintf(w, "c%d", j)
-	}
-	w.WriteByte('\n')
+// Rows returns the rows of Values, one after another.
+func Rows(d int) func(row []float64) {
 	next := numbers(d)
-	var b []byte
-	for range n {
-		b = b[:0]
-		for j := range d {
-			if j > 0 {
-				b = append(b, ',')
-			}
-			b = strconv.AppendFloat(b, next(), 'f', -1, 64)
+	return func(row []float64) {
+		for j := range row {
+			row[j] = next()
 		}
-		w.Write(append(b, '\n'))
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	return f.Close()
-}
-
-// WriteNPY writes them as an NPY matrix, which agents read ten times as fast.
-func WriteNPY(path string, n, d int) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	w := bufio.NewWriterSize(f, 1<<20)
-	head := fmt.Sprintf("%-117s\n", fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }", n, d))
-	w.WriteString("\x93NUMPY\x01\x00")
-	w.Write(binary.LittleEndian.AppendUint16(nil, uint16(len(head))))
-	w.WriteString(head)
-	next := numbers(d)
-	var b []byte
-	for range n * d {
-		b = binary.LittleEndian.AppendUint64(b[:0], math.Float64bits(next()))
-		w.Write(b)
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	return f.Close()
 }

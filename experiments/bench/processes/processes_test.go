@@ -5,8 +5,6 @@
 package processes
 
 import (
-	"bufio"
-	"encoding/binary"
 	"flag"
 	"fmt"
 	"math"
@@ -18,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"covey/experiments/bench/table"
 	"covey/internal/siteconfig"
 	"covey/test/fed"
 )
@@ -125,7 +124,7 @@ func (s shape) study(b *testing.B, bin string) (first, wall time.Duration, most 
 	defer b.StartTimer()
 	f := fed.NewFleet(b, bin, 1, s.sites)
 	for i, p := range f.Sites {
-		if err := s.pixels(p.Dir+".npy", uint64(i)); err != nil {
+		if err := table.Write(p.Dir+".npy", s.rows/s.sites, s.columns, s.pixels(uint64(i))); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -159,41 +158,25 @@ func (s shape) study(b *testing.B, bin string) (first, wall time.Duration, most 
 	return first, wall, most
 }
 
-// pixels writes a site's rows, integers from 0 to 255: a few strong components and noise.
-func (s shape) pixels(path string, seed uint64) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	rng, n := rand.New(rand.NewPCG(seed, 0x706978656c73)), s.rows/s.sites
-	w := bufio.NewWriterSize(f, 1<<20)
-	head := fmt.Sprintf("%-117s\n", fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }", n, s.columns))
-	w.WriteString("\x93NUMPY\x01\x00")
-	w.Write(binary.LittleEndian.AppendUint16(nil, uint16(len(head))))
-	w.WriteString(head)
+// pixels returns a site's rows, integers from 0 to 255: a few strong components and noise.
+func (s shape) pixels(seed uint64) func(row []float64) {
+	rng := rand.New(rand.NewPCG(seed, 0x706978656c73))
 	strong, waves := make([]float64, s.components), make([]float64, 0, s.components*s.columns)
 	for j := range s.columns {
 		for l := range strong {
 			waves = append(waves, math.Cos(math.Pi*float64(l+1)*(float64(j)+0.5)/float64(s.columns)))
 		}
 	}
-	var b []byte
-	for range n {
+	return func(row []float64) {
 		for l := range strong {
 			strong[l] = 60 * rng.NormFloat64() / float64(1+l)
 		}
-		for j := range s.columns {
+		for j := range row {
 			v := 128 + 8*rng.NormFloat64()
 			for l, x := range strong {
 				v += x * waves[j*len(strong)+l]
 			}
-			b = binary.LittleEndian.AppendUint64(b[:0], math.Float64bits(math.Round(min(255, max(0, v)))))
-			w.Write(b)
+			row[j] = math.Round(min(255, max(0, v)))
 		}
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	return f.Close()
 }

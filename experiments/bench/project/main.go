@@ -8,7 +8,6 @@ package main
 import (
 	"bufio"
 	"crypto/ed25519"
-	"encoding/binary"
 	"flag"
 	"fmt"
 	"log"
@@ -16,12 +15,10 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strconv"
 	"syscall"
 	"time"
 
-	"github.com/parquet-go/parquet-go"
-
+	"covey/experiments/bench/table"
 	"covey/internal/dataset"
 	_ "covey/internal/dataset/parquet"
 	"covey/internal/proposal"
@@ -63,7 +60,7 @@ func run() error {
 		return err
 	}
 	s := dataset.Source{Path: filepath.Join(folder, "rows."+*in)}
-	if err := table(s.Path); err != nil {
+	if err := table.Write(s.Path, *rows, *columns, gaussian()); err != nil {
 		return err
 	}
 	q := siteconfig.Dataset{}.Request(p.Proposal.Spec)
@@ -164,80 +161,12 @@ func released() (*result.Result, *study.Plan, error) {
 	return r, p, nil
 }
 
-// table writes the rows.
-func table(path string) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	w := bufio.NewWriterSize(f, 1<<20)
+// gaussian returns seeded rows, of numbers with five decimals.
+func gaussian() func(row []float64) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	if *in == "npy" {
-		head := fmt.Sprintf("%-117s\n", fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }", *rows, *columns))
-		w.WriteString("\x93NUMPY\x01\x00")
-		w.Write(binary.LittleEndian.AppendUint16(nil, uint16(len(head))))
-		w.WriteString(head)
-		var b []byte
-		for range *rows {
-			b = b[:0]
-			for range *columns {
-				b = binary.LittleEndian.AppendUint64(b, math.Float64bits(rng.NormFloat64()))
-			}
-			w.Write(b)
+	return func(row []float64) {
+		for j := range row {
+			row[j] = math.Round(1e5*rng.NormFloat64()) / 1e5
 		}
-		return w.Flush()
 	}
-	if *in == "parquet" {
-		group := parquet.Group{}
-		for j := range *columns {
-			group[fmt.Sprintf("c%d", j)] = parquet.Leaf(parquet.DoubleType)
-		}
-		to := parquet.NewGenericWriter[any](w, parquet.NewSchema("rows", group))
-		values := make([]parquet.Value, 1000)
-		for n := *rows; n > 0; n -= len(values) {
-			values = values[:min(n, len(values))]
-			for _, c := range to.ColumnWriters() {
-				for i := range values {
-					values[i] = parquet.DoubleValue(rng.NormFloat64())
-				}
-				if _, err := c.WriteRowValues(values); err != nil {
-					return err
-				}
-			}
-			if n/1000%64 == 0 { // a group of rows
-				for _, c := range to.ColumnWriters() {
-					if err := c.Flush(); err != nil {
-						return err
-					}
-				}
-				if err := to.Flush(); err != nil {
-					return err
-				}
-			}
-		}
-		if err := to.Close(); err != nil {
-			return err
-		}
-		return w.Flush()
-	}
-	for j := range *columns {
-		if j > 0 {
-			w.WriteByte(',')
-		}
-		fmt.Fprintf(w, "c%d", j)
-	}
-	w.WriteByte('\n')
-	var b []byte
-	for range *rows {
-		b = b[:0]
-		for j := range *columns {
-			if j > 0 {
-				b = append(b, ',')
-			}
-			b = strconv.AppendFloat(b, rng.NormFloat64(), 'g', 6, 64)
-		}
-		w.Write(append(b, '\n'))
-	}
-	return w.Flush()
 }
