@@ -51,7 +51,8 @@ func TestGoodHistory(t *testing.T) {
 	}
 }
 
-// TestGoodHistoryOfAStudyThatWaits: what opens a slot decides its survivors, and no entry of its own.
+// TestGoodHistoryOfAStudyThatWaits: what opens a slot decides its survivors, and no entry of its
+// own.
 func TestGoodHistoryOfAStudyThatWaits(t *testing.T) {
 	st := newStory(t, variation{waits: true})
 	report, violations := st.check()
