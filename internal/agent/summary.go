@@ -43,12 +43,12 @@ type place struct {
 }
 
 // roomy reports whether the session stays in memory while its study waits: by the bytes of the
-// proposal, which it holds as they are and as a plan, and by what that and the figures that somebody
-// looked at have of each coordinate.
+// proposal, which it holds as they are and as a plan, and by what that and the figures that
+// somebody looked at have of each coordinate.
 func (s *session) roomy() bool { return 3*len(s.body)+400*s.plan.D <= maxIdle }
 
-// session returns the session of a study that is pending or approved, from memory
-// or from what the data directory holds of it.
+// session returns the session of a study that is pending or approved, from memory or from what the
+// data directory holds of it.
 func (a *Agent) session(id proposal.Digest) (*session, study.Code) {
 	if _, s := a.placed(id); s != nil {
 		return s, ""
@@ -68,8 +68,8 @@ func (a *Agent) session(id proposal.Digest) (*session, study.Code) {
 	var code study.Code
 	if at == nil {
 		s, code = a.newSession(body)
-	} else if s, _, code, _ = a.plannedSession(body); s != nil { // it was let go, and goes on with what was kept of it
-		s.summary = at.summary
+	} else if s, _, code, _ = a.plannedSession(body); s != nil {
+		s.summary = at.summary // it was let go, and goes on with what was kept of it
 	}
 	if code != "" {
 		return nil, code
@@ -77,7 +77,8 @@ func (a *Agent) session(id proposal.Digest) (*session, study.Code) {
 	return a.keep(s), ""
 }
 
-// placed returns a study's place, nil if there is none, and its session, nil if it is not in memory.
+// placed returns a study's place, nil if there is none, and its session, nil if it is not in
+// memory.
 func (a *Agent) placed(id proposal.Digest) (*place, *session) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
