@@ -278,6 +278,9 @@ func (a *Agent) answer(r wire.Message) wire.Message {
 	} else if a.arriving.holds(r.About().Study) {
 		return nil // asked ahead of its verdict
 	}
+	if said, ok := a.idles(r); ok {
+		return said
+	}
 	s, code := a.session(r.About().Study)
 	if s == nil {
 		return a.strange(r, code)

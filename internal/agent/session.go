@@ -166,25 +166,11 @@ func (s *session) handle(r wire.Message) wire.Message {
 		}
 	}
 	if !approved {
-		if err := s.agent.ledger.Err(); err != nil {
-			return refuse(r, s.store(err))
-		}
-		if said, ok := s.agent.withdrawn(r); ok {
-			return said
-		}
-		if ended, ok := r.(wire.Ended); ok {
+		if ended, ok := r.(wire.Ended); ok && s.agent.ledger.Err() == nil {
 			s.dropped(ended.Code)
 			return nil
 		}
-		if _, known := s.agent.standing(s.plan.Digest); !known {
-			// it is pending here, and going on elsewhere
-			s.agent.stranger(s.plan.Digest, askedBeyond)
-		}
-		switch r.(type) {
-		case wire.Final, wire.Confirmed:
-			return nil
-		}
-		return refuse(r, study.CodeNotApproved)
+		return s.unapproved(r)
 	}
 	s.hold()
 	if _, ok := r.(wire.Query); !ok { // which makes its sum meanwhile
@@ -235,9 +221,9 @@ func (o owner) RolledBack(r wire.Message, evidence string) wire.Message {
 func (o owner) Beyond(sign string) { o.agent.stranger(o.plan.Digest, sign) }
 
 // store tells an error of the ledger by code. One that ends the ledger ends Run.
-func (s *session) store(err error) study.Code {
+func (s *summary) store(err error) study.Code {
 	s.agent.failed(err)
-	s.agent.log.Error("the ledger refuses", "study", s.plan.Digest, "error", err)
+	s.agent.log.Error("the ledger refuses", "study", s.id, "error", err)
 	return study.CodeStore
 }
 

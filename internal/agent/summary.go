@@ -4,11 +4,15 @@ import (
 	"sync"
 	"weak"
 
+	"covey/internal/egress"
 	"covey/internal/holding"
+	"covey/internal/ledger"
 	"covey/internal/noise"
 	"covey/internal/proposal"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
+	"covey/internal/uplink"
+	"covey/internal/wire"
 )
 
 // maxIdle is about how many bytes a study that waits may take in memory, besides its rows.
@@ -26,6 +30,8 @@ type summary struct {
 	// mu and the agent's held.
 	dataset siteconfig.Dataset
 	under   *siteconfig.Config // before an approval: what dataset is of
+
+	planned []egress.Planned // nil until somebody asks (leaves); with the agent's mu held
 
 	// mu is held while one request, or one decision of the operator, is worked on.
 	mu   sync.Mutex
@@ -128,6 +134,58 @@ func (a *Agent) listed(id proposal.Digest) *summary {
 		return s.summary
 	}
 	return nil
+}
+
+// idles answers a request about a study that is not approved here, but for its end, without its
+// session: a coordinator can ask without end, and must not have a long proposal's made each time.
+func (a *Agent) idles(r wire.Message) (wire.Message, bool) {
+	at, _ := a.placed(r.About().Study)
+	if _, over := r.(wire.Ended); over || at == nil {
+		return nil, false
+	}
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	if e, _ := a.standing(at.id); e.State == ledger.Approved {
+		return nil, false
+	}
+	return at.unapproved(r), true
+}
+
+// unapproved answers a request about a study that is not approved here. Called with mu held.
+func (s *summary) unapproved(r wire.Message) wire.Message {
+	if err := s.agent.ledger.Err(); err != nil {
+		return refuse(r, s.store(err))
+	}
+	if said, ok := s.agent.withdrawn(r); ok {
+		return said
+	}
+	if _, known := s.agent.standing(s.id); !known {
+		// it is pending here, and going on elsewhere
+		s.agent.stranger(s.id, askedBeyond)
+	}
+	switch r.(type) {
+	case wire.Final, wire.Confirmed:
+		return nil
+	}
+	return refuse(r, study.CodeNotApproved)
+}
+
+// leaves returns what will have left of the study at its end; metrics read it again and again.
+func (s *summary) leaves() []egress.Planned {
+	a := s.agent
+	a.mu.Lock()
+	planned := s.planned
+	a.mu.Unlock()
+	if planned != nil {
+		return planned
+	}
+	if one, _ := a.session(s.id); one != nil {
+		planned = uplink.Planned(one.plan, one.self)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s.planned = planned
+	return planned
 }
 
 // brief returns a proposal without what grows with its columns and its sites.

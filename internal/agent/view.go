@@ -370,8 +370,8 @@ func (a *Agent) Egress() egress.Reply {
 	for i := range out.Studies {
 		e := &out.Studies[i]
 		e.Name = a.View(e.Study).Name
-		if s, _ := a.session(e.Study); s != nil {
-			e.Planned = uplink.Planned(s.plan, s.self)
+		if s := a.listed(e.Study); s != nil {
+			e.Planned = s.leaves()
 		}
 	}
 	return out

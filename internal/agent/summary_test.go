@@ -1,0 +1,57 @@
+package agent
+
+import (
+	"bytes"
+	"fmt"
+	"runtime/debug"
+	"testing"
+
+	"covey/internal/proposal"
+	"covey/internal/study"
+	"covey/internal/uplink"
+	"covey/internal/wire"
+)
+
+// TestNobodyHasASessionMade: neither a coordinator that asks again and again about a long proposal
+// that waits, nor what reads the figures of all that left, makes its session, which takes most of a
+// second. The answers are those about a short one.
+func TestNobodyHasASessionMade(t *testing.T) {
+	for _, columns := range []int{testColumns, 12_000} {
+		t.Run(fmt.Sprint(columns), func(t *testing.T) {
+			c := newWide(t, columns, func(j int) proposal.Column { return proposal.Column{Name: fmt.Sprintf("c%d", j), Scale: 1} })
+			s, id := c.sites[0], c.plan.Digest
+			d := want[wire.Decision](s, wire.Proposal{Body: bytes.Clone(c.body)})
+			s.agent.egress.Record(uplink.Describe(d, 1), testNow)
+			if e := s.agent.Egress().Studies; len(e) != 1 || len(e[0].Planned) == 0 {
+				t.Fatalf("left: %+v", e)
+			}
+			heap()
+			defer debug.SetGCPercent(debug.SetGCPercent(-1)) // what is made stays
+			made := func(what any) {
+				t.Helper()
+				if in := s.agent.sessions[id].session.Value() != nil; in != (columns == testColumns) {
+					t.Fatalf("after %v the session is in memory: %t", what, in)
+				}
+			}
+			made("nothing")
+			about := wire.Header{Study: id}
+			for _, r := range []wire.Message{
+				wire.Announce{Header: about}, wire.Deal{Header: about}, wire.Query{Study: id}, wire.Release{Header: about},
+				wire.Open{Header: about}, wire.Recall{Header: about}, wire.Attest{Header: about},
+			} {
+				refused(s, r, study.CodeNotApproved)
+				made(r)
+			}
+			for _, r := range []wire.Message{wire.Final{Header: about}, wire.Confirmed{Header: about}} {
+				if got := s.agent.handle(r); got != nil {
+					t.Errorf("%T is answered %+v", r, got)
+				}
+				made(r)
+			}
+			if e := s.agent.Egress().Studies; len(e[0].Planned) == 0 {
+				t.Errorf("left: %+v", e)
+			}
+			made("the figures of what left")
+		})
+	}
+}
