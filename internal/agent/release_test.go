@@ -104,6 +104,31 @@ func TestSignedWithTheUpload(t *testing.T) {
 	}
 }
 
+// TestRestoredBeforeAnUploadThatWaits: a ledger from before a query's upload, whose coordinator
+// opens the query just now, comes to what it held: the same upload, signature and shares, and the
+// same charge. With "wait" the certificate tells nothing, since the upload has signed again.
+func TestRestoredBeforeAnUploadThatWaits(t *testing.T) {
+	c, q := newFive(t, proposal.DropoutWait)
+	s, u := c.sites[0], c.everyone()
+	backup := s.backup()
+	first := want[wire.Upload](s, q)
+	certificate := c.certify0(q, u)
+	open := wire.Open{Header: wire.Header{Study: c.plan.Digest}, Survivors: u, Certificate: certificate}
+	shares, charged := want[wire.Shares](s, open), s.agent.Ledger().Populations[0]
+	s.restore(backup)
+	two, ok := s.ask(q).(wire.Upload)
+	if !ok {
+		t.Fatal("no upload alone")
+	}
+	same(t, "upload", first.Masked, two.Masked)
+	same(t, "signature", certificate[0], want[wire.Signature](s, wire.Release{Header: open.Header, Survivors: u}).Signature)
+	same(t, "shares", shares.Shares, want[wire.Shares](s, open).Shares)
+	if now := s.agent.Ledger().Populations[0]; now != charged {
+		t.Errorf("charged %+v, before %+v", now, charged)
+	}
+	c.stays(s)
+}
+
 // TestWaitSignsAllSites: L7. With on_dropout = "wait" every U is all sites, from the first query
 // on: no site signs or opens another.
 func TestWaitSignsAllSites(t *testing.T) {
