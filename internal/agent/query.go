@@ -118,9 +118,10 @@ func (s *session) masked(open *openQuery) ([]byte, error) {
 }
 
 // signing is the signature that goes on record with an upload: where every site is waited for, the
-// slot's survivors are all sites, whatever the coordinator asks later.
+// slot's survivors are all sites, whatever the coordinator asks later. A site whose signature does
+// not count is asked for none.
 func (s *session) signing(open *openQuery) []ledger.Signing {
-	if s.plan.Proposal.Spec.OnDropout != proposal.DropoutWait {
+	if s.plan.Proposal.Spec.OnDropout != proposal.DropoutWait || !s.ring.Setup.Graph().Signs(s.self) {
 		return nil
 	}
 	u := make(secagg.Survivors, len(s.plan.Proposal.Roster))

@@ -46,8 +46,11 @@ func init() {
 			{"internal/ledger/query.go", "return r.sign(&p, &signed)", "return nil"},
 		}, in("agent", "TestSignedWithTheUpload"), killer{}},
 		{"a signature with the upload where a site can be missing", 0, []edit{
-			{"internal/agent/query.go", "OnDropout != proposal.DropoutWait {\n\t\treturn nil", "OnDropout == \"\" {\n\t\treturn nil"},
+			{"internal/agent/query.go", "OnDropout != proposal.DropoutWait || ", "OnDropout == \"\" || "},
 		}, in("agent", "TestSignedWithTheUpload"), killer{}},
+		{"a signature with the upload that does not count", 0, []edit{
+			{"internal/agent/query.go", "OnDropout != proposal.DropoutWait || !s.ring.Setup.Graph().Signs(s.self) {", "OnDropout != proposal.DropoutWait {"},
+		}, in("agent", "TestTheCommitteeSignsWithItsUploads"), killer{}},
 		{"survivors of no slot", 0, []edit{
 			{"internal/round/entry.go", "	if s.waits() && s.Status == StatusRunning {", "	if s.waits() {"},
 		}, in("round", "TestLogKeepsTheFirstSurvivors"), killer{}},
