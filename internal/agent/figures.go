@@ -32,7 +32,7 @@ const maxFigures = 8
 
 // Figures reads this site's rows as a study that is not over would, for its operator's eyes. It
 // changes nothing, and nothing that leaves the site depends on it. Rows are read again where the
-// data set looks changed, and those of a query after a minute.
+// data set looks changed, those of a query after a minute, and those of a long proposal always.
 func (a *Agent) Figures(id proposal.Digest) (sitedata.Figures, error) {
 	s, _ := a.session(id)
 	if s == nil {

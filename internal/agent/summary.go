@@ -139,13 +139,23 @@ func (a *Agent) listed(id proposal.Digest) *summary {
 // idles answers a request about a study that is not approved here, but for its end, without its
 // session: a coordinator can ask without end, and must not have a long proposal's made each time.
 func (a *Agent) idles(r wire.Message) (wire.Message, bool) {
-	at, _ := a.placed(r.About().Study)
-	if _, over := r.(wire.Ended); over || at == nil {
+	id := r.About().Study
+	if e, _ := a.standing(id); e.State == ledger.Approved {
+		return nil, false
+	}
+	switch r.(type) {
+	case wire.Ended:
+		return nil, false
+	case wire.Final, wire.Confirmed: // are not answered, and so not paced
+		return a.strange(r, study.CodeUnknownStudy), true
+	}
+	at, _ := a.placed(id)
+	if at == nil {
 		return nil, false
 	}
 	at.mu.Lock()
 	defer at.mu.Unlock()
-	if e, _ := a.standing(at.id); e.State == ledger.Approved {
+	if e, _ := a.standing(id); e.State == ledger.Approved { // meanwhile
 		return nil, false
 	}
 	return at.unapproved(r), true

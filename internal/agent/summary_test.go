@@ -14,7 +14,7 @@ import (
 
 // TestNobodyHasASessionMade: neither a coordinator that asks again and again about a long proposal
 // that waits, nor what reads the figures of all that left, makes its session, which takes most of a
-// second. The answers are those about a short one.
+// second. The answers are those about a short one. AG-37.
 func TestNobodyHasASessionMade(t *testing.T) {
 	for _, columns := range []int{testColumns, 12_000} {
 		t.Run(fmt.Sprint(columns), func(t *testing.T) {
@@ -53,5 +53,26 @@ func TestNobodyHasASessionMade(t *testing.T) {
 			}
 			made("the figures of what left")
 		})
+	}
+}
+
+// TestUnansweredWordsFillNoLog: what a coordinator says without end of a proposal that waits, and
+// that agent.toml has no data set for any more, is neither answered nor logged each time. AG-37.
+func TestUnansweredWordsFillNoLog(t *testing.T) {
+	c := newStandIn(t, 3, `approve = "ask"`, nil)
+	s, about := c.sites[0], wire.Header{Study: c.plan.Digest}
+	want[wire.Decision](s, wire.Proposal{Body: c.body})
+	s.configured(`name = "rows"`, `name = "other"`)
+	refused(s, wire.Announce{Header: about}, study.CodeData)
+	s.log.Reset()
+	for range 1000 {
+		for _, r := range []wire.Message{wire.Final{Header: about}, wire.Confirmed{Header: about}} {
+			if got := s.agent.handle(r); got != nil {
+				t.Fatalf("%T is answered %+v", r, got)
+			}
+		}
+	}
+	if n := s.log.Len(); n > 2000 {
+		t.Errorf("%d bytes are logged", n)
 	}
 }

@@ -15,6 +15,7 @@ func init() {
 		{"wide: a session is let go in its setup", 0, []edit{{"internal/agent/session.go", "	s.hold()\n", ""}}, in("agent", "TestLetGo"), killer{}},
 		{"wide: a list makes the session again", 0, []edit{{summary, "at, _ := a.placed(id); at != nil {", "at, s := a.placed(id); at != nil && s != nil {"}}, in("agent", "TestLetGo"), killer{}},
 		{"wide: a coordinator's word makes the session again", 0, []edit{{"internal/agent/agent.go", "a.idles(r); ok {", "a.idles(r); ok && false {"}}, in("agent", "TestNobodyHasASessionMade"), killer{}},
+		{"wide: an unanswered word makes the session again", 0, []edit{{summary, "		return a.strange(r, study.CodeUnknownStudy), true\n", ""}}, in("agent", "TestUnansweredWordsFillNoLog"), killer{}},
 		{"wide: metrics make the session again", 0, []edit{{summary, "	if planned != nil {\n", "	if false {\n"}}, in("agent", "TestNobodyHasASessionMade"), killer{}},
 		{"wide: an end leaves the summary", 0, []edit{{"internal/agent/rows.go", "	delete(a.sessions, id)\n", ""}}, in("agent", "TestLetGo"), killer{}},
 	})
