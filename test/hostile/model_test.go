@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -133,13 +134,26 @@ func (l member) step(m message, r loose) (member, bool) {
 	return l, true
 }
 
+// waitStep is step in a study that waits for every site: all sites, the second of modelSets, are its
+// only lawful set, which a site signs as it uploads (L7), and there are no keys of pairs.
+func (l member) waitStep(m message) (member, bool) {
+	if m.what == mKeys || m.arg == 0 && (m.what == mSign || m.what == mOpen || m.what == mProve) {
+		return l, false
+	}
+	next, given := l.step(m, loose{})
+	if m.what == mQuery && next.up[m.slot] != l.up[m.slot] {
+		next.sign[m.slot] = 2
+	}
+	return next, given
+}
+
 // paths returns the shortest way to each state of one site that any messages lead to.
-func paths() (states []member, way map[member][]message) {
+func paths(step func(member, message) (member, bool)) (states []member, way map[member][]message) {
 	way = map[member][]message{fresh: nil}
 	states = []member{fresh}
 	for k := 0; k < len(states); k++ {
 		for _, m := range messages {
-			next, _ := states[k].step(m, loose{})
+			next, _ := step(states[k], m)
 			if _, ok := way[next]; !ok {
 				way[next] = append(slices.Clone(way[states[k]]), m)
 				states = append(states, next)
@@ -154,8 +168,9 @@ var modelSets = [2][]int{{1, 2, 3}, {0, 1, 2, 3}}
 
 // modelWorld is one agent among sites whose keys the test has, with room for n queries of two
 // slots.
-func modelWorld(t *testing.T, n int) *world {
-	w := newWorld(t, options{sites: 4, corrupt: []int{3}, book: map[int]rules{1: {}, 2: {}}, rounds: n + 1, spare: n + 8})
+func modelWorld(t *testing.T, n int, onDropout string) *world {
+	w := newWorld(t, options{sites: 4, corrupt: []int{3}, book: map[int]rules{1: {}, 2: {}}, rounds: n + 1, spare: n + 8,
+		change: func(s *proposal.Spec) { s.OnDropout = onDropout }})
 	w.honest = []int{0}
 	for _, i := range []int{1, 2} {
 		w.corrupt = append(w.corrupt, i) // for certificates alone: the checker is not asked
@@ -193,6 +208,9 @@ func (f field) deliver(m message, state member) bool {
 	return f.shares(0, a, u, cert) != nil
 }
 
+// agentSteps are the model's, for the agent, by on_dropout.
+var agentSteps = map[string]func(member, message) (member, bool){proposal.DropoutContinue: agentStep, proposal.DropoutWait: member.waitStep}
+
 // agentStep is the model's, for the agent: keys are told of a set that it is in.
 func agentStep(state member, m message) (member, bool) {
 	next, given := state.step(m, loose{})
@@ -214,7 +232,13 @@ func (f field) over() {
 // TestModelIsTheAgent takes a real agent to each state of the model, over the wire, delivers each
 // message there and compares: exhaustively with -variants 0. Then random walks do the same.
 func TestModelIsTheAgent(t *testing.T) {
-	states, way := paths()
+	for onDropout, step := range agentSteps {
+		t.Run(onDropout, func(t *testing.T) { modelIsTheAgent(t, onDropout, step) })
+	}
+}
+
+func modelIsTheAgent(t *testing.T, onDropout string, step func(member, message) (member, bool)) {
+	states, way := paths(step)
 	type trial struct {
 		state member
 		m     message
@@ -230,13 +254,13 @@ func TestModelIsTheAgent(t *testing.T) {
 	for len(run) > 0 {
 		part := run[:min(200, len(run))]
 		run = run[len(part):]
-		w := modelWorld(t, len(part))
+		w := modelWorld(t, len(part), onDropout)
 		for k, at := range part {
 			c, f := all[at], field{w, k, 2 * k}
 			w.name[k] = fmt.Sprintf("%v then %v", way[c.state], c.m)
 			state := fresh
 			for _, m := range append(slices.Clone(way[c.state]), c.m) {
-				next, want := agentStep(state, m)
+				next, want := step(state, m)
 				if got := f.deliver(m, state); got != want {
 					t.Fatalf("%s: the agent gives %v at %v, the model %v", w.name[k], got, m, want)
 				}
@@ -252,7 +276,7 @@ func TestModelIsTheAgent(t *testing.T) {
 	}
 	const seed = 5
 	rng := rand.New(rand.NewPCG(seed, 0))
-	w := modelWorld(t, walks)
+	w := modelWorld(t, walks, onDropout)
 	for k := range walks {
 		f, state := field{w, k, 2 * k}, fresh
 		w.name[k] = "a random walk"
@@ -261,7 +285,7 @@ func TestModelIsTheAgent(t *testing.T) {
 			if rng.IntN(20) == 0 {
 				m = message{what: mCrash}
 			}
-			next, want := agentStep(state, m)
+			next, want := step(state, m)
 			if got := f.deliver(m, state); got != want {
 				t.Fatalf("walk %d: in %+v the agent gives %v at %v, the model %v", k, state, got, m, want)
 			}
