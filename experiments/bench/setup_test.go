@@ -2,15 +2,11 @@ package bench
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"testing"
 	"time"
 
-	"covey/experiments/bench/plain"
-	"covey/experiments/bench/table"
 	"covey/internal/coordinator"
 	"covey/internal/proposal"
 	"covey/internal/round"
@@ -40,29 +36,11 @@ func BenchmarkApproved(b *testing.B) {
 
 // approved measures setups of one federation.
 func approved(b *testing.B, t task, dropout string) error {
-	path := filepath.Join(t.Dir, "rows.csv")
-	if err := table.Write(path, 20, t.D, plain.Rows(t.D)); err != nil {
-		return err
-	}
-	raw, err := json.Marshal(t)
+	child, end, err := t.apart(20)
 	if err != nil {
 		return err
 	}
-	child, err := fed.Spawn(childVariable + "=" + string(raw))
-	if err != nil {
-		return err
-	}
-	defer child.End()
-	options := sites(t.Sites, path)
-	options.Invite = func(site string) (join []byte, err error) {
-		err = child.Order(order{Invite: site}, &join)
-		return join, err
-	}
-	agents := fed.New(t.Dir, options)
-	defer agents.Stop()
-	if err := agents.Form(); err != nil {
-		return err
-	}
+	defer end()
 	var sum outcome
 	var own time.Duration
 	runs := 0
