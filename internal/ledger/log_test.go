@@ -102,15 +102,7 @@ func TestSyncsOfAQuery(t *testing.T) {
 
 // TestWaitersShareASync: of those that wait while one fsync is under way, one fsyncs for all.
 func TestWaitersShareASync(t *testing.T) {
-	gate := make(chan struct{}, 100)
-	for range 100 {
-		gate <- struct{}{}
-	}
-	l, total := counted(t, gate)
-	for len(gate) > 0 {
-		<-gate
-	}
-	before := total()
+	l, gate, since, under := gated(t)
 	var work sync.WaitGroup
 	put := func(n byte) {
 		work.Go(func() {
@@ -121,8 +113,7 @@ func TestWaitersShareASync(t *testing.T) {
 	}
 	written := l.log.written.Load()
 	put(10)
-	for total() == before { // until the first one's fsync is under way
-	}
+	under()
 	for n := byte(11); n < 20; n++ {
 		put(n)
 	}
@@ -130,30 +121,21 @@ func TestWaitersShareASync(t *testing.T) {
 	}
 	close(gate)
 	work.Wait()
-	if n := total() - before; n != 2 {
+	if n := since(); n != 2 {
 		t.Errorf("ten that wait are %d fsyncs, want 2", n)
 	}
 }
 
 // TestReadsWait: what was written and is not durable yet is not answered from.
 func TestReadsWait(t *testing.T) {
-	gate := make(chan struct{}, 100)
-	for range 100 {
-		gate <- struct{}{}
-	}
-	l, total := counted(t, gate)
-	for len(gate) > 0 {
-		<-gate
-	}
-	before := total()
+	l, gate, _, under := gated(t)
 	j := l.Journal(study(1))
 	signed := make(chan error, 1)
 	go func() {
 		_, err := j.Sign(0, 0, context("c"), []byte("U"), value("sig"))
 		signed <- err
 	}()
-	for total() == before {
-	}
+	under()
 	read := make(chan bool, 2)
 	go func() {
 		_, ok := j.Signed(0)
@@ -298,8 +280,8 @@ func flipped(b []byte, at int) []byte {
 	return b
 }
 
-// TestRestoredAlone: any one file put back alone, once a slot was erased since, is found at start
-// (of a key file, when a secret is read), or leads to all that was. The budgets can be kept.
+// TestRestoredAlone: any one file restored alone after a slot was erased is found at start (a key
+// file when a secret is read), or leads to all that was. The budgets can be kept.
 func TestRestoredAlone(t *testing.T) {
 	for _, committed := range []bool{false, true} { // whether ledger.db was committed since
 		for _, name := range []string{dbName, logName, keysName} {
@@ -349,7 +331,7 @@ func TestRestoredAlone(t *testing.T) {
 	}
 }
 
-// TestCommittedLog: what the log still holds of before ledger.db's commit is not done again.
+// TestCommittedLog: records of the log that are older than ledger.db's commit are not applied again.
 func TestCommittedLog(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "ledger")
 	l := mustOpen(t, dir)

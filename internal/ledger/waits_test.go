@@ -10,9 +10,9 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// gated is a ledger with an approved study whose log's fsyncs wait until the gate is closed, and a
-// function that returns once one waits.
-func gated(t *testing.T) (l *Ledger, gate chan struct{}, under func()) {
+// gated is a ledger with an approved study whose log's fsyncs wait until the gate is closed. since
+// returns how many there were since then; under returns once one waits.
+func gated(t *testing.T) (l *Ledger, gate chan struct{}, since func() int64, under func()) {
 	t.Helper()
 	gate = make(chan struct{}, 100)
 	for range 100 {
@@ -23,8 +23,9 @@ func gated(t *testing.T) (l *Ledger, gate chan struct{}, under func()) {
 		<-gate
 	}
 	before := total()
-	return l, gate, func() {
-		for total() == before {
+	since = func() int64 { return total() - before }
+	return l, gate, since, func() {
+		for since() == 0 {
 		}
 	}
 }
@@ -49,7 +50,7 @@ func TestWaitsForAnother(t *testing.T) {
 		"the end of a study": {func(l *Ledger) error { return l.Finish(study(1), "aborted") },
 			func(l *Ledger) error { return l.Reject(study(1), "operator", at) }, true},
 	} {
-		l, gate, under := gated(t)
+		l, gate, _, under := gated(t)
 		must(t, l.updateLater(of("test", study(2)), func(tx *bbolt.Tx) error {
 			r := l.record(tx, study(2))
 			return errors.Join(r.create(), l.record(tx, study(2)).save(nil, entryKey, entry{State: Rejected, By: "operator"}))
