@@ -110,7 +110,8 @@ var arrows = map[string][]string{
 	"experiments/bench/kernel":  {},
 	"experiments/bench/masks":   {},
 	"experiments/performance":   {},
-	"experiments/bench/project": {"internal/dataset", "internal/dataset/parquet", "internal/score", "internal/siteconfig", "internal/result", "internal/proposal", "internal/study"},
+	"experiments/bench/table":   {},
+	"experiments/bench/project": {"experiments/bench/table", "internal/dataset", "internal/dataset/parquet", "internal/score", "internal/siteconfig", "internal/result", "internal/proposal", "internal/study"},
 	"experiments/bench/plain":   {"internal/clip", "internal/answer", "internal/noise", "internal/pki", "internal/secagg", "internal/proposal", "internal/study", "internal/wire", "proto/covey/v1"},
 	// Servers for tests; built under the tags mariadb and postgres alone.
 	"internal/dataset/dbtest":    {},
