@@ -49,9 +49,10 @@ func counted(t *testing.T, gate chan struct{}) (l *Ledger, total func() int64) {
 	}
 }
 
-// TestSyncsOfAQuery: what a query costs a site: its charge, the chain's head and the upload one
-// fsync, the signature, the shares and the result one each, the erasure one; what is asked again
-// none. A commit of ledger.db, which takes two, comes once in some hundred queries.
+// TestSyncsOfAQuery: a query costs a site one fsync for its charge, the chain's head and the upload
+// together, and one each for the signature, the shares, the result and the erasure. A repeated
+// question costs none. A commit of ledger.db, which takes two, comes once every few hundred
+// queries.
 func TestSyncsOfAQuery(t *testing.T) {
 	l, total := counted(t, nil)
 	j := l.Journal(study(1))
@@ -100,7 +101,7 @@ func TestSyncsOfAQuery(t *testing.T) {
 	}
 }
 
-// TestWaitersShareASync: of those that wait while one fsync is under way, one fsyncs for all.
+// TestWaitersShareASync: callers that wait while an fsync is under way share the next one.
 func TestWaitersShareASync(t *testing.T) {
 	l, gate, since, under := gated(t)
 	var work sync.WaitGroup
@@ -126,7 +127,7 @@ func TestWaitersShareASync(t *testing.T) {
 	}
 }
 
-// TestReadsWait: what was written and is not durable yet is not answered from.
+// TestReadsWait: nothing is answered from a record before it is durable.
 func TestReadsWait(t *testing.T) {
 	l, gate, _, under := gated(t)
 	j := l.Journal(study(1))
@@ -176,8 +177,8 @@ func putLog(t *testing.T, dir string, log []byte) string {
 	return d
 }
 
-// TestTornRecord: what a power cut left of the last record, at any of its bytes, was never
-// answered: the ledger is that of the record before, and what is written next is found.
+// TestTornRecord: a last record that a power cut tore at any byte was never answered from: the
+// ledger is that of the record before, and what is written next is found.
 func TestTornRecord(t *testing.T) {
 	dir, log := records(t, 3)
 	for _, keep := range []int{0, 1, 31, 60, 104, 200, 4095} {
@@ -199,8 +200,8 @@ func TestTornRecord(t *testing.T) {
 	}
 }
 
-// TestLateRecord: a record that reached the disk while one before it did not is never taken up, nor
-// after that one's place was written again.
+// TestLateRecord: a record that reached the disk while the one before it did not is never taken up,
+// not even once the missing one's place is written again.
 func TestLateRecord(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "ledger")
 	l := mustOpen(t, dir)
@@ -331,7 +332,7 @@ func TestRestoredAlone(t *testing.T) {
 	}
 }
 
-// TestCommittedLog: records of the log that are older than ledger.db's commit are not applied again.
+// TestCommittedLog: records of the log from before ledger.db's commit are not applied again.
 func TestCommittedLog(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "ledger")
 	l := mustOpen(t, dir)
@@ -350,7 +351,7 @@ func TestCommittedLog(t *testing.T) {
 	}))
 }
 
-// TestUndone: a change that fails halfway leaves nothing of it, and all that was before.
+// TestUndone: a change that fails halfway leaves everything as it was.
 func TestUndone(t *testing.T) {
 	l, _ := counted(t, nil)
 	must(t, l.Reject(study(2), "operator", at))
@@ -368,7 +369,7 @@ func TestUndone(t *testing.T) {
 	}
 }
 
-// TestLogSyncFails: an fsync that failed is not tried again, by nobody who waits.
+// TestLogSyncFails: no caller tries an fsync again that failed.
 func TestLogSyncFails(t *testing.T) {
 	var s *shadowFile
 	l, err := open(filepath.Join(t.TempDir(), "l"), hooks{logFile: func(f *os.File) blockFile {
@@ -394,7 +395,7 @@ func TestLogSyncFails(t *testing.T) {
 	}
 }
 
-// FuzzLog: whatever a log holds, whole records of this ledger alone are taken up, or it is refused.
+// FuzzLog: whatever a log holds, only whole records of this ledger are taken up, or it is refused.
 func FuzzLog(f *testing.F) {
 	f.Add([]byte{}, uint16(0))
 	f.Add(appendChange(nil, opPut, [][]byte{[]byte("b")}, []byte("k"), []byte("v")), uint16(70))

@@ -30,8 +30,8 @@ func gated(t *testing.T) (l *Ledger, gate chan struct{}, since func() int64, und
 	}
 }
 
-// TestWaitsForAnother: MUST: what another caller wrote is neither said to be kept nor refused for
-// before it is durable.
+// TestWaitsForAnother: MUST: before another caller's record is durable, it is neither reported as
+// kept nor a reason to refuse.
 func TestWaitsForAnother(t *testing.T) {
 	for name, c := range map[string]struct {
 		write, ask func(*Ledger) error
@@ -73,8 +73,8 @@ func TestWaitsForAnother(t *testing.T) {
 	}
 }
 
-// TestUndoneIsNotDurable: MUST: a change that fails has nobody told that what was written before it
-// is durable.
+// TestUndoneIsNotDurable: MUST: after a change that fails nobody is told that what was written
+// before it is durable.
 func TestUndoneIsNotDurable(t *testing.T) {
 	l, total := counted(t, nil)
 	before := total()
@@ -115,8 +115,8 @@ func TestDamagedWhileOpen(t *testing.T) {
 	}
 }
 
-// forgetfulFile is a file of which the system, after an fsync that failed, holds in memory what
-// the disk has not and counts it as written.
+// forgetfulFile is a file whose fsync fails: the system then counts what it holds in memory as
+// written, though the disk does not have it.
 type forgetfulFile struct {
 	*os.File
 	disk  *os.File
@@ -142,8 +142,8 @@ func (f forgetfulFile) Sync() error {
 	return nil
 }
 
-// TestFailedSyncIsWrittenAgain: MUST: what the next process reads, of which an fsync failed, is on
-// the disk before anything is answered from it.
+// TestFailedSyncIsWrittenAgain: MUST: what an earlier process's failed fsync left is on the disk
+// before the next process answers from it.
 func TestFailedSyncIsWrittenAgain(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "ledger")
 	l := mustOpen(t, dir)
@@ -178,7 +178,8 @@ func TestFailedSyncIsWrittenAgain(t *testing.T) {
 	}
 }
 
-// TestLogAlone: MUST: a directory whose ledger.db and keys are gone, its log not, is no new one.
+// TestLogAlone: MUST: a directory that has a log and neither ledger.db nor keys is not taken for a
+// new one.
 func TestLogAlone(t *testing.T) {
 	for _, empty := range []bool{false, true} {
 		dir, _ := records(t, 1)

@@ -27,7 +27,7 @@ func init() {
 		{"commits: an older ledger.db", 0, []edit{
 			{log, "case r.base > base:", "case false:"},
 		}, in("ledger", "TestRestoredAlone"), killer{}},
-		{"commits: records of before ledger.db's commit", 0, []edit{
+		{"commits: records older than ledger.db's commit", 0, []edit{
 			{log, "case r.base == base && !broken", "case !broken"},
 		}, in("ledger", "TestCommittedLog"), killer{}},
 		{"commits: another ledger's log", 0, []edit{
