@@ -14,9 +14,9 @@ import (
 	"covey/internal/study"
 )
 
-// planOf is the plan of a study of this site's data set of so many units, and the site's place in
-// its roster. body is the proposal; without one the roster is made up: this site, and two others
-// like it.
+// planOf returns the plan of a study of this site's data set of so many units, and the site's place
+// in its roster. body is the proposal; without one the roster is made up of this site and two like
+// it.
 func planOf(c *siteconfig.Config, spec proposal.Spec, body []byte, units int) (plan *study.Plan, self int, err error) {
 	if body == nil {
 		if body, err = imagine(c, spec, units); err != nil {
@@ -37,8 +37,8 @@ func planOf(c *siteconfig.Config, spec proposal.Spec, body []byte, units int) (p
 }
 
 // dryRun computes this site's sums for each kind of query of a study, as in its rounds, and sends
-// nothing: it reports the dearest. figures are of the rows, for this site's operator alone; they
-// are there, too, where unplanned says why there is no plan.
+// nothing: it reports the most expensive one. figures are of the rows, for this site's operator
+// alone, and are also returned if unplanned says why there is no plan.
 func dryRun(c *siteconfig.Config, spec proposal.Spec, plan *study.Plan, self int, unplanned error) (detail string, figures *sitedata.Figures, err error) {
 	d, ok := c.Dataset(spec.Dataset)
 	if !ok {
@@ -69,8 +69,8 @@ func dryRun(c *siteconfig.Config, spec proposal.Spec, plan *study.Plan, self int
 }
 
 // dearest answers one query of each kind of a plan, with released values made up, and returns the
-// one that took longest. Of a kind it is the last one, which has the most directions found and gaps
-// to fill.
+// one that took longest. Of each kind it takes the last query, which has the most directions found
+// and gaps to fill.
 func dearest(p *study.Plan, self int, rows *exact.Rows, workers int) (most study.Query, took time.Duration, err error) {
 	type kind struct{ kind, of study.Kind }
 	last := map[kind]int{}

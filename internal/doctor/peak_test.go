@@ -45,8 +45,8 @@ func TestDearestIsTimed(t *testing.T) {
 	}
 }
 
-// TestMemoryIsPredicted: rows count as the study reads them, mapped ones apart, and a warning comes
-// where less is free than is needed.
+// TestMemoryIsPredicted: rows count as the study reads them, mapped ones apart, and there is a
+// warning if less is free than is needed.
 func TestMemoryIsPredicted(t *testing.T) {
 	body, err := texts.Propose(texts.Minimal, 1000, 1000, 1000)
 	if err != nil {
