@@ -15,9 +15,9 @@ import (
 
 // BenchmarkApproved measures what an operator waits for between the last approval of a study of 20
 // slots and its first query: the setup of whole agents, all in this process, and of a coordinator
-// in another. Sites that share the machine's cores wait for each other, so wall-ms is of them all;
-// alone-ms is the processor time of the coordinator and of one agent, one after the other, each on
-// one core: what it takes where every site has its own, without fsyncs and the network.
+// in another. Sites that share the machine's cores wait for each other, so wall-ms covers them all.
+// alone-ms is the processor time of the coordinator plus that of one agent, each on one core: the
+// time where every site has its own machine, without fsyncs and the network.
 func BenchmarkApproved(b *testing.B) {
 	sizes := []int{10, 100}
 	if testing.Short() {

@@ -2,7 +2,7 @@
 
 package mutants
 
-// What makes a site's ledger durable, and what is found of it again.
+// What makes a site's ledger durable, and what of it is recovered.
 func init() {
 	const log, store, items, once, wallet = "internal/ledger/log.go", "internal/ledger/ledger.go", "internal/ledger/item.go", "internal/ledger/query.go", "internal/ledger/budget.go"
 	tables = append(tables, []mutant{
