@@ -105,13 +105,13 @@ var arrows = map[string][]string{
 	"experiments/audit":  {"internal/aggregate", "internal/clip", "internal/answer", "internal/noise", "internal/secagg", "internal/result", "internal/proposal", "internal/study", "test/parties"},
 	"experiments/timing": {"internal/noise"},
 	// Benchmarks, for which a group of sites runs the protocol alone, and a baseline without masks.
-	"experiments/bench":         {"internal/graph", "internal/noise", "internal/secagg", "internal/wire", "proto/covey/v1", "test/parties"},
+	"experiments/bench":         {"experiments/bench/table", "internal/graph", "internal/noise", "internal/secagg", "internal/wire", "proto/covey/v1", "test/parties"},
 	"experiments/bench/delay":   {},
 	"experiments/bench/kernel":  {},
 	"experiments/bench/masks":   {},
 	"experiments/performance":   {},
-	"experiments/bench/table":   {},
 	"experiments/bench/project": {"experiments/bench/table", "internal/dataset", "internal/dataset/parquet", "internal/score", "internal/siteconfig", "internal/result", "internal/proposal", "internal/study"},
+	"experiments/bench/table":   {},
 	"experiments/bench/plain":   {"internal/clip", "internal/answer", "internal/noise", "internal/pki", "internal/secagg", "internal/proposal", "internal/study", "internal/wire", "proto/covey/v1"},
 	// Servers for tests; built under the tags mariadb and postgres alone.
 	"internal/dataset/dbtest":    {},

@@ -258,7 +258,7 @@ func TestFinalNeedsItsCertificate(t *testing.T) {
 // TestRolledBackOwnSignature: AG-19. The certificate of a release holds this site's signature, and
 // its ledger does not.
 func TestRolledBackOwnSignature(t *testing.T) {
-	c := newStandIn(t, 3, autoPolicy, nil)
+	c := newStandIn(t, 3, autoPolicy, func(s *proposal.Spec) { s.OnDropout, s.MinSurvivors = proposal.DropoutContinue, 2 })
 	c.ready()
 	s, q, u := c.sites[0], c.query(0, 0, c.plan.Start().X), c.everyone()
 	want[wire.Upload](s, q)

@@ -59,6 +59,7 @@ func (s *session) upload(r wire.Query, approval ledger.Approval) wire.Message {
 	if err := s.recorded(); err != nil {
 		return refuse(r, s.store(err))
 	}
+	fresh := false
 	if no, ok := s.chained(r); !ok {
 		return no
 	}
@@ -66,8 +67,9 @@ func (s *session) upload(r wire.Query, approval ledger.Approval) wire.Message {
 		if data != "" {
 			return nil, holding.ErrChanged
 		}
+		fresh = true
 		return s.masked(open)
-	})
+	}, s.signing(open)...)
 	switch {
 	case data != "" && errors.Is(err, holding.ErrChanged):
 		return refuse(r, data)
@@ -80,6 +82,9 @@ func (s *session) upload(r wire.Query, approval ledger.Approval) wire.Message {
 	}
 	s.open = open
 	sent := wire.Upload{Header: wire.Header{Study: s.plan.Digest, Query: ask.Query, Slot: ask.Slot}, Masked: masked}
+	if fresh {
+		return sent
+	}
 	// The coordinator asks again for a slot in which this site signed a survivor
 	// set, or sent shares: it may have lost that (a restored backup), and must hear of it before it
 	// can choose another set, or another slot.
@@ -112,8 +117,23 @@ func (s *session) masked(open *openQuery) ([]byte, error) {
 	return aggregate.Upload(s.plan, s.ring.Setup, s.self, ask, open.query, sum, own, held)
 }
 
+// signing is the signature that goes on record with an upload: where every site is waited for, the
+// slot's survivors are all sites, whatever the coordinator asks later.
+func (s *session) signing(open *openQuery) []ledger.Signing {
+	if s.plan.Proposal.Spec.OnDropout != proposal.DropoutWait {
+		return nil
+	}
+	u := make(secagg.Survivors, len(s.plan.Proposal.Roster))
+	for i := range u {
+		u[i] = i
+	}
+	return []ledger.Signing{{Survivors: u.Bytes(), Compute: func() ([]byte, error) {
+		return s.ring.Setup.SignRelease(s.self, s.agent.identity, open.query, u)
+	}}}
+}
+
 // sign answers with a signature on a survivor set of the open slot: at most one
-// set a slot, and only the study's first where on_dropout = "wait".
+// set a slot, and only all sites where on_dropout = "wait".
 func (s *session) sign(r wire.Release) wire.Message {
 	if no, ok := s.agent.finalRefusal(r); ok {
 		return no
@@ -130,7 +150,7 @@ func (s *session) sign(r wire.Release) wire.Message {
 	}
 	signed, err := s.journal.Sign(r.Query, r.Slot, s.open.query.Context, u.Bytes(), func() ([]byte, error) {
 		return s.ring.Setup.SignRelease(s.self, s.agent.identity, s.open.query, u)
-	}, ledger.SignOptions{OnlyFirst: s.plan.Proposal.Spec.OnDropout == proposal.DropoutWait})
+	})
 	if err != nil {
 		return s.forbidden(r, err)
 	}
@@ -254,13 +274,8 @@ func (s *session) forbidden(r wire.Message, err error) wire.Message {
 		return s.held(r, held.Signed)
 	}
 	if rule, ok := errors.AsType[*ledger.RuleError](err); ok {
-		switch rule.Rule {
-		case ledger.OnlyFirst:
-			return refuse(r, study.CodeSurvivorsChanged)
-		case ledger.QueryFinal:
-			if no, ok := s.agent.finalRefusal(r); ok {
-				return no
-			}
+		if no, ok := s.agent.finalRefusal(r); ok && rule.Rule == ledger.QueryFinal {
+			return no
 		}
 		return refuse(r, study.CodeOutOfOrder)
 	}

@@ -71,9 +71,42 @@ func TestOneSurvivorSetASlot(t *testing.T) {
 	same(t, "signature", signed.Signature, want[wire.Signature](s, wire.Release{Header: wire.Header{Study: c.plan.Digest}, Survivors: first}).Signature)
 }
 
-// TestWaitKeepsTheFirstSurvivors checks that with on_dropout = "wait" every U is all sites, from
-// the first query on: no site signs or opens another.
-func TestWaitKeepsTheFirstSurvivors(t *testing.T) {
+// TestSignedWithTheUpload: L7. Where every site is waited for, the signature on all of them is on
+// record with the upload, before it is asked for, and leaves alone when it is; where one can be
+// missing, nothing is signed before U is known.
+func TestSignedWithTheUpload(t *testing.T) {
+	for _, onDropout := range []string{proposal.DropoutWait, proposal.DropoutContinue} {
+		c, q := newFive(t, onDropout)
+		s, u := c.sites[0], c.everyone()
+		if _, ok := s.ask(q).(wire.Upload); !ok {
+			t.Fatalf("%s: more than an upload", onDropout)
+		}
+		on, signed := s.session(c).journal.Signed(0)
+		if signed != (onDropout == proposal.DropoutWait) {
+			t.Fatalf("%s: signed %v after the upload", onDropout, signed)
+		}
+		if !signed {
+			continue
+		}
+		if !slices.Equal(on.Survivors, secagg.Survivors(u).Bytes()) || c.setup.CheckRelease(0, c.secaggQuery(q), u, on.Signature) != nil {
+			t.Errorf("signed %v", on.Survivors)
+		}
+		backup := s.backup()
+		release := wire.Release{Header: wire.Header{Study: c.plan.Digest}, Survivors: u}
+		same(t, "signature", on.Signature, want[wire.Signature](s, release).Signature)
+		s.restore(backup) // what left since is on record
+		c.stays(s)
+		two, ok := s.ask(q).(uplink.Pair)
+		if _, again := two.Second.(wire.Upload); !ok || !again {
+			t.Errorf("asked again: %+v", two)
+		}
+		same(t, "signature", on.Signature, want[wire.Signature](s, release).Signature)
+	}
+}
+
+// TestWaitSignsAllSites: L7. With on_dropout = "wait" every U is all sites, from the first query
+// on: no site signs or opens another.
+func TestWaitSignsAllSites(t *testing.T) {
 	c, q := newFive(t, proposal.DropoutWait)
 	u, other, all := []int{0, 1, 2, 3}, []int{0, 1, 2, 4}, c.everyone()
 	s := c.sites[0]

@@ -283,7 +283,7 @@ func TestLateResultsAreNoEvidence(t *testing.T) {
 // TestRestoredAlone restores the ledger without the egress log beside it: the log is
 // a witness, before any link.
 func TestRestoredAlone(t *testing.T) {
-	c := newStandIn(t, 3, autoPolicy, nil)
+	c := newStandIn(t, 3, autoPolicy, func(s *proposal.Spec) { s.OnDropout, s.MinSurvivors = proposal.DropoutContinue, 2 })
 	c.approve()
 	s, id := c.sites[0], c.plan.Digest
 	sends := func(a wire.Message) { s.agent.egress.Record(uplink.Describe(a, 1), testNow) }

@@ -19,8 +19,8 @@ import (
 	covey "covey/proto/covey/v1"
 )
 
-// TestLateAfterAFailover: a leader that begins after the survivors were committed has no deadline
-// for uploads, and says all the same that the study waits past its deadline, and for whom.
+// TestLateAfterAFailover: a leader that begins with committed survivors has no deadline for
+// uploads, and says all the same that the study waits past its deadline, and for whom.
 func TestLateAfterAFailover(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		// deadline: 2 s
@@ -28,7 +28,7 @@ func TestLateAfterAFailover(t *testing.T) {
 		defer func() { f.c.Close() }()
 		f.sites[4].mute = func(m *covey.SiteMessage) bool { return m.GetUpload() != nil }
 		f.pump(nil)
-		if v := f.view(); v.Phase != "sign" {
+		if v := f.view(); v.Phase != "upload" {
 			t.Fatalf("phase %q", v.Phase)
 		}
 		f.crash(-1)

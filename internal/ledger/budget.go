@@ -12,7 +12,6 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"covey/internal/failpoint"
 	"covey/internal/packed"
 )
 
@@ -279,9 +278,7 @@ func (r *record) charge(query int, rho float64, write bool) error {
 	if !write {
 		return nil
 	}
-	if failpoint.Enabled {
-		r.l.charges = append(r.l.charges, place{"charge", r.id, query, -1})
-	}
+	r.mark(place{"charge", r.id, query, -1})
 	return r.put(chargeBucket, index(query), binary.BigEndian.AppendUint64(nil, math.Float64bits(rho)))
 }
 

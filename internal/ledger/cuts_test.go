@@ -195,8 +195,14 @@ func cuts(t *testing.T, seed uint64) {
 					ack(j.PutSlots(slots), func() {})
 				}
 			case 1, 2, 3:
-				v, err := j.Upload(q, q, ctx, 1, fresh)
+				both := false // a new upload, with a signature
+				var with []Signing
+				if r.IntN(2) == 0 {
+					with = []Signing{{[]byte("U"), func() ([]byte, error) { both = true; return fresh() }}}
+				}
+				v, err := j.Upload(q, q, ctx, 1, fresh, with...)
 				ack(err, func() {
+					at(s, q).signed = at(s, q).signed || both
 					if a := at(s, q); a.upload != "" && a.upload != string(v) {
 						t.Fatalf("seed %d: another upload", seed)
 					} else {

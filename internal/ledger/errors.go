@@ -135,8 +135,6 @@ const (
 	QueryOrder Rule = "a later query has begun"
 	// SlotOrder: this slot or a later one is in use, signed or erased.
 	SlotOrder Rule = "the slot is past"
-	// OnlyFirst: the survivor set is not the study's first (on_dropout = "wait").
-	OnlyFirst Rule = "the survivors are not the study's first"
 	// NoShares: no shares went out, which alone let more be said about an opening.
 	NoShares Rule = "no shares were sent"
 )

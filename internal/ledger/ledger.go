@@ -46,7 +46,7 @@ type Ledger struct {
 
 	txMu    sync.Mutex          // held while tx is used
 	tx      *bbolt.Tx           // what db holds and the log's changes; nil if it has to be begun (again)
-	charges []place             // of the write under way, for failpoint alone
+	marks   []place             // in the write under way, for failpoint alone
 	changes []byte              // of the write under way, as the log has them
 	last    map[[32]byte]uint64 // the log's last record about a study that somebody waits for
 
@@ -325,21 +325,21 @@ func (l *Ledger) write(at place, how how, fn func(*bbolt.Tx) error) error {
 	if err := l.hit(at, failpoint.Before); err != nil {
 		return err
 	}
-	var n uint64        // of the record to wait for
-	var charges []place // of queries, for failpoint
+	var n uint64      // of the record to wait for
+	var marks []place // for failpoint
 	kept := func() {}
 	err := l.transact("wrote", func(tx *bbolt.Tx) error {
-		l.changes, l.charges = nil, nil
+		l.changes, l.marks = nil, nil
 		if how == durable {
 			n = l.last[at.study] // what fn finds, written by another: a refusal rests on it, too
 		}
 		err := fn(tx)
-		charges = l.charges
+		marks = l.marks
 		own := len(l.changes)
 		if err == nil && how != later {
 			kept, err = l.putShown(tx)
 		}
-		for _, c := range charges {
+		for _, c := range marks {
 			if err == nil {
 				err = l.hit(c, failpoint.Before)
 			}
@@ -379,7 +379,7 @@ func (l *Ledger) write(at place, how how, fn func(*bbolt.Tx) error) error {
 		return err
 	}
 	kept()
-	for _, c := range append(charges, at) { // all are durable, also where one ends the process
+	for _, c := range append(marks, at) { // all are durable, also where one ends the process
 		err = cmp.Or(err, l.hit(c, failpoint.After))
 	}
 	return err

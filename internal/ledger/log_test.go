@@ -50,10 +50,17 @@ func counted(t *testing.T, gate chan struct{}) (l *Ledger, total func() int64) {
 }
 
 // TestSyncsOfAQuery: a query costs a site one fsync for its charge, the chain's head and the upload
-// together, and one each for the signature, the shares, the result and the erasure. A repeated
-// question costs none. A commit of ledger.db, which takes two, comes once every few hundred
-// queries.
+// together, and one each for the signature, unless it goes on record with the upload, for the
+// shares, the result and the erasure. A repeated question costs none. A commit of ledger.db, which
+// takes two, comes once every few hundred queries.
 func TestSyncsOfAQuery(t *testing.T) {
+	t.Run("signed later", func(t *testing.T) { syncsOfAQuery(t, 5) })
+	t.Run("signed with the upload", func(t *testing.T) {
+		syncsOfAQuery(t, 4, Signing{[]byte("U"), value("v")})
+	})
+}
+
+func syncsOfAQuery(t *testing.T, each int64, with ...Signing) {
 	l, total := counted(t, nil)
 	j := l.Journal(study(1))
 	slots := map[int][]byte{}
@@ -71,7 +78,7 @@ func TestSyncsOfAQuery(t *testing.T) {
 			if again {
 				c = never(t)
 			}
-			_, err := j.Upload(q, q, context("c"), 1, c)
+			_, err := j.Upload(q, q, context("c"), 1, c, with...)
 			must(t, errors.Join(err, l.KeepChain()))
 			_, err = j.Sign(q, q, context("c"), []byte("U"), c)
 			must(t, errors.Join(err, l.KeepChain()))
@@ -90,8 +97,8 @@ func TestSyncsOfAQuery(t *testing.T) {
 		must(t, j.Erase())
 		most = max(most, total()-before)
 	}
-	if most > 6 || total()-all > 400*5+10 {
-		t.Errorf("a query is up to %d fsyncs, 400 are %d; want 5 each, and a commit now and then", most, total()-all)
+	if most > each+1 || total()-all > 400*each+10 {
+		t.Errorf("a query is up to %d fsyncs, 400 are %d; want %d each, and a commit now and then", most, total()-all, each)
 	}
 	if l.log.base < 4 {
 		t.Error("the log was never committed")

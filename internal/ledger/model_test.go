@@ -62,7 +62,7 @@ func (m *model) answer(st step) string {
 	laterQuery := m.has(func(e event) bool { return e.q > st.q })
 	past := m.has(func(e event) bool { return e.s >= st.s && (e.q < st.q || e.do == "final") })
 	switch st.do {
-	case "upload":
+	case "upload", "both":
 		switch {
 		case uploaded && !same(up):
 			return "conflict upload"
@@ -77,8 +77,7 @@ func (m *model) answer(st step) string {
 		case m.has(func(e event) bool { return e.s >= st.s }):
 			return "slot order"
 		}
-	case "sign", "first":
-		first, _ := m.any(func(e event) bool { return e.do == "sign" })
+	case "sign":
 		switch {
 		case signed && same(sig) && sig.u == st.u && laterSigned:
 			return "slot order"
@@ -94,8 +93,6 @@ func (m *model) answer(st step) string {
 			return "query order"
 		case past, laterSigned:
 			return "slot order"
-		case st.do == "first" && first.do != "" && first.u != st.u:
-			return "only first"
 		}
 	case "shares", "shared":
 		switch {
@@ -125,8 +122,10 @@ func (m *model) answer(st step) string {
 }
 
 func (m *model) record(st step, value string) {
-	if st.do == "first" {
+	if st.do == "both" {
 		st.do = "sign"
+		m.log = append(m.log, event{st, "signed"})
+		st.do = "upload"
 	}
 	m.log = append(m.log, event{st, value})
 }
@@ -146,7 +145,7 @@ func TestJournalModel(t *testing.T) {
 		m := &model{}
 		for i := range rapid.IntRange(1, 25).Draw(rt, "steps") {
 			st := step{
-				do:  rapid.SampledFrom([]string{"upload", "upload", "sign", "sign", "first", "shares", "shares", "shared", "shared", "final"}).Draw(rt, "do"),
+				do:  rapid.SampledFrom([]string{"upload", "both", "sign", "sign", "sign", "shares", "shares", "shared", "shared", "final"}).Draw(rt, "do"),
 				q:   rapid.IntRange(0, 3).Draw(rt, "query"),
 				s:   rapid.IntRange(0, 5).Draw(rt, "slot"),
 				ctx: rapid.SampledFrom([]string{"c", "c", "d"}).Draw(rt, "context"),

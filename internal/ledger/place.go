@@ -25,3 +25,10 @@ func (l *Ledger) hit(at place, phase failpoint.Phase) error {
 	}
 	return nil
 }
+
+// mark names a further place of the write under way, which is durable with it.
+func (r *record) mark(at place) {
+	if failpoint.Enabled {
+		r.l.marks = append(r.l.marks, at)
+	}
+}

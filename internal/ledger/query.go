@@ -3,7 +3,6 @@ package ledger
 import (
 	"bytes"
 	"errors"
-	"slices"
 
 	"go.etcd.io/bbolt"
 )
@@ -12,14 +11,12 @@ import (
 // yet. A query is entered by an upload, a signature, shares sent or a final
 // result.
 type progress struct {
-	Query      int    `json:"query"`       // largest query entered
-	Base       int    `json:"base"`        // largest slot entered before that query
-	Slot       int    `json:"slot"`        // largest slot entered
-	Signed     int    `json:"signed"`      // latest slot signed
-	FinalQuery int    `json:"final_query"` // latest final query
-	FinalSlot  int    `json:"final_slot"`  // largest slot of a final query: erased up to here
-	HasFirst   bool   `json:"has_first"`
-	First      []byte `json:"first"` // the study's first signed survivor set
+	Query      int `json:"query"`       // largest query entered
+	Base       int `json:"base"`        // largest slot entered before that query
+	Slot       int `json:"slot"`        // largest slot entered
+	Signed     int `json:"signed"`      // latest slot signed
+	FinalQuery int `json:"final_query"` // latest final query
+	FinalSlot  int `json:"final_slot"`  // largest slot of a final query: erased up to here
 }
 
 func (r *record) progress() (progress, error) {
@@ -160,6 +157,12 @@ func (j *Journal) onlyOnce(name string, query, slot int, find func(*record) ([]b
 	return value, nil
 }
 
+// Signing is a signature on a survivor set that is known before the uploads.
+type Signing struct {
+	Survivors []byte
+	Compute   func() ([]byte, error)
+}
+
 // Upload returns the site's upload for a slot, computing it at most once: two
 // different vectors under one mask reveal their difference. The query's charge
 // is put on record with the first of its uploads, in one transaction: none of
@@ -170,7 +173,11 @@ func (j *Journal) onlyOnce(name string, query, slot int, find func(*record) ([]b
 // be finished (*HeldError). Another charge of the query on record is a
 // *ConflictError, charges beyond the approved ρ a *ChargeError, before anything
 // is computed. An error of compute is returned and leaves no trace, nor charge.
-func (j *Journal) Upload(query, slot int, context [32]byte, rho float64, compute func() ([]byte, error)) ([]byte, error) {
+//
+// With a Signing, a new upload is recorded together with the signature, which Sign then returns:
+// one fsync less. Nothing is signed in a slot that is later than every slot on record, so what
+// Sign would check holds.
+func (j *Journal) Upload(query, slot int, context [32]byte, rho float64, compute func() ([]byte, error), with ...Signing) ([]byte, error) {
 	if err := checkRho(rho); err != nil {
 		return nil, err
 	}
@@ -201,7 +208,18 @@ func (j *Journal) Upload(query, slot int, context [32]byte, rho float64, compute
 		}
 		return nil, errNothing
 	}
-	return j.onlyOnce("upload", query, slot, find, compute, func(r *record, value []byte) error {
+	var signed signedRecord
+	both := func() ([]byte, error) {
+		value, err := compute()
+		for _, s := range with {
+			if err == nil {
+				signed = signedRecord{Query: query, Slot: slot, Context: context[:], Survivors: s.Survivors}
+				signed.Signature, err = s.Compute()
+			}
+		}
+		return value, err
+	}
+	return j.onlyOnce("upload", query, slot, find, both, func(r *record, value []byte) error {
 		p, err := r.progress()
 		if err != nil {
 			return err
@@ -211,16 +229,22 @@ func (j *Journal) Upload(query, slot int, context [32]byte, rho float64, compute
 			func() error { return r.charge(query, rho, true) },
 			func() error { return r.save(uploadBucket, index(slot), uploadRecord{query, context[:]}) },
 			func() error { return r.keepWith(slot, uploadBytes, index(slot), value) },
+			func() error {
+				if len(with) == 0 {
+					return nil
+				}
+				r.mark(place{"sign", r.id, query, slot})
+				return r.sign(&p, &signed)
+			},
 			func() error { return r.save(nil, progressKey, p) },
 		)
 	})
 }
 
-// SignOptions narrows Sign.
-type SignOptions struct {
-	// OnlyFirst refuses every survivor set but the study's first signed one
-	// (on_dropout = "wait", P4), as a *RuleError with OnlyFirst.
-	OnlyFirst bool
+// sign puts a signature on record. The caller stores the progress.
+func (r *record) sign(p *progress, s *signedRecord) error {
+	p.Signed = s.Slot
+	return r.save(signedBucket, index(s.Slot), s)
 }
 
 // Sign returns the site's signature on a survivor set, at most one set per
@@ -231,8 +255,7 @@ type SignOptions struct {
 // earlier than the latest one signed, a query not earlier than any on record
 // (*RuleError), and the context of the site's own upload in the slot if it has
 // one (*ConflictError). From then on shares for earlier slots are refused.
-func (j *Journal) Sign(query, slot int, context [32]byte, survivors []byte, compute func() ([]byte, error), opts ...SignOptions) ([]byte, error) {
-	onlyFirst := slices.ContainsFunc(opts, func(o SignOptions) bool { return o.OnlyFirst })
+func (j *Journal) Sign(query, slot int, context [32]byte, survivors []byte, compute func() ([]byte, error)) ([]byte, error) {
 	find := func(r *record) ([]byte, error) {
 		p, err := r.open(query, slot)
 		if err != nil {
@@ -263,11 +286,8 @@ func (j *Journal) Sign(query, slot int, context [32]byte, survivors []byte, comp
 		if err := r.refuse(&p, query, slot); err != nil {
 			return nil, err
 		}
-		switch {
-		case slot < p.Signed:
+		if slot < p.Signed {
 			return nil, r.rule(SlotOrder, &p, query, slot)
-		case onlyFirst && p.HasFirst && !bytes.Equal(p.First, survivors):
-			return nil, r.rule(OnlyFirst, &p, query, slot)
 		}
 		return nil, errNothing
 	}
@@ -277,14 +297,8 @@ func (j *Journal) Sign(query, slot int, context [32]byte, survivors []byte, comp
 			return err
 		}
 		p.enter(query, slot)
-		p.Signed = slot
-		if !p.HasFirst {
-			p.HasFirst, p.First = true, survivors
-		}
 		return first(
-			func() error {
-				return r.save(signedBucket, index(slot), signedRecord{query, slot, context[:], survivors, sig})
-			},
+			func() error { return r.sign(&p, &signedRecord{query, slot, context[:], survivors, sig}) },
 			func() error { return r.save(nil, progressKey, p) },
 		)
 	})

@@ -10,7 +10,7 @@ import (
 // step is one request to a journal and the answer it must get. Contexts and
 // survivor sets are short names.
 type step struct {
-	do     string // upload, sign, first (sign, OnlyFirst), shares, shared, final, charge
+	do     string // upload, sign, both, shares, shared, final, charge
 	q, s   int
 	ctx, u string
 	want   string // an outcome below; "new" for a value computed now
@@ -27,7 +27,7 @@ func outcome(v []byte, err error) string {
 		return fmt.Sprintf("held %d/%d %s %s", h.Query, h.Slot, h.Survivors, h.Signature)
 	}
 	if r, ok := errors.AsType[*RuleError](err); ok {
-		return map[Rule]string{QueryFinal: "query final", QueryOrder: "query order", SlotOrder: "slot order", OnlyFirst: "only first", NoShares: "no shares"}[r.Rule]
+		return map[Rule]string{QueryFinal: "query final", QueryOrder: "query order", SlotOrder: "slot order", NoShares: "no shares"}[r.Rule]
 	}
 	if c, ok := errors.AsType[*ConflictError](err); ok {
 		return "conflict " + c.What
@@ -50,8 +50,9 @@ func ask(l *Ledger, id [32]byte, st step, compute func() ([]byte, error)) ([]byt
 		return j.Upload(st.q, st.s, context(st.ctx), 0.01, compute)
 	case "sign":
 		return j.Sign(st.q, st.s, context(st.ctx), []byte(st.u), compute)
-	case "first":
-		return j.Sign(st.q, st.s, context(st.ctx), []byte(st.u), compute, SignOptions{OnlyFirst: true})
+	case "both":
+		j.PutSlot(st.s, []byte("slot"))
+		return j.Upload(st.q, st.s, context(st.ctx), 0.01, compute, Signing{[]byte(st.u), func() ([]byte, error) { return []byte("signed"), nil }})
 	case "shares":
 		j.PutSlot(st.s, []byte("slot"))
 		return j.OpenShares(st.q, st.s, context(st.ctx), []byte(st.u), compute)
@@ -179,12 +180,18 @@ var rules = map[string][]step{
 		{"sign", 0, 6, "d", "U", "new"},
 		{"sign", 0, 5, "e", "U", "held 0/5 U sign0"},
 	},
-	"only the study's first survivor set": {
-		{"first", 0, 0, "c", "U", "new"},
-		{"first", 1, 1, "d", "V", "only first"},
-		{"first", 1, 1, "d", "U", "new"},
-		{"sign", 2, 2, "d", "V", "new"},
-		{"first", 2, 2, "d", "V", "sign3"},
+	"a signature with the upload": {
+		{"both", 0, 0, "c", "U", "new"},
+		{"sign", 0, 0, "c", "U", "signed"},
+		{"sign", 0, 0, "c", "V", "held 0/0 U signed"},
+		{"both", 0, 0, "c", "V", "both0"},
+		{"sign", 0, 0, "c", "U", "signed"},
+		{"sign", 0, 0, "d", "U", "held 0/0 U signed"},
+		{"upload", 1, 1, "d", "", "new"},
+		{"both", 1, 1, "d", "U", "upload6"}, // what is on record gets no signature
+		{"sign", 1, 1, "d", "V", "new"},
+		{"both", 2, 2, "e", "U", "new"},
+		{"shares", 1, 1, "d", "V", "query order"},
 	},
 	"one slot and set per query gives shares": {
 		{"shares", 0, 2, "c", "U", "new"},
@@ -355,7 +362,7 @@ func TestFinishDuringCompute(t *testing.T) {
 func TestAccessors(t *testing.T) {
 	l, _ := openShadow(t)
 	j := l.Journal(study(1))
-	if p, err := j.progress(); err != nil || p.HasFirst || p.Signed >= 0 {
+	if p, err := j.progress(); err != nil || p.Signed >= 0 {
 		t.Errorf("signed before any: %+v, %v", p, err)
 	}
 	if _, ok := j.LatestFinal(); ok {
@@ -369,7 +376,7 @@ func TestAccessors(t *testing.T) {
 		must(t, err)
 	}
 	p, err := j.progress()
-	if err != nil || !p.HasFirst || string(p.First) != "U" || p.Signed != 1 {
+	if err != nil || p.Signed != 1 {
 		t.Errorf("%+v, %v", p, err)
 	}
 	s, ok := j.Signed(1)

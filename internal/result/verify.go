@@ -317,9 +317,6 @@ func follow(p *study.Plan, c study.Course, slot int, release study.Release, befo
 		}
 		return c, unverified(i, "release", "%v", err)
 	}
-	if p.Proposal.Spec.OnDropout == proposal.DropoutWait && i > 0 && !slices.Equal(release.Survivors, before[0].Survivors) {
-		return c, unverified(i, "survivors", `are not the study's first, and on_dropout is "wait"`)
-	}
 	if err := p.CheckCourse(c, release.Ask(0)); err != nil {
 		if m, ok := errors.AsType[*study.MismatchError](err); ok {
 			return c, unverified(i, m.Field, "%s", m.Reason)

@@ -40,12 +40,12 @@ func (h *harness) adoption() Adopt {
 	return Adopt{Release: r, Released: Released{Encoded: raw}}
 }
 
-// TestRefusalWhileAnEntryIsOnItsWay: where every site is waited for, the survivors are on their way
-// to the log while the sites begin to answer. A site that says no just then ends the study no less.
+// TestRefusalWhileAnEntryIsOnItsWay: a site that says no while an entry is on its way to the log
+// ends the study no less.
 func TestRefusalWhileAnEntryIsOnItsWay(t *testing.T) {
 	h := newHarness(t, 5, func(s *proposal.Spec) { s.OnDropout = proposal.DropoutWait })
-	h.mute["upload"] = true
-	e := h.until(EntrySurvivors)
+	h.mute["share"] = true
+	e := h.until(EntryOpening)
 	h.event(Refused{Site: 3, Query: 0, Slot: 0, Code: study.CodeStore, Culprit: -1})
 	h.commit(e)
 	h.run()

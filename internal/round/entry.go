@@ -2,7 +2,6 @@ package round
 
 import (
 	"fmt"
-	"slices"
 
 	"covey/internal/proposal"
 	"covey/internal/study"
@@ -16,7 +15,7 @@ const (
 	EntryProposed  EntryKind = "proposed"
 	EntryDecided   EntryKind = "decided"
 	EntryPrepared  EntryKind = "prepared"  // all sites confirmed the setup
-	EntrySurvivors EntryKind = "survivors" // U, before any signature is asked for
+	EntrySurvivors EntryKind = "survivors" // U, before any signature is asked for; none where it is all sites
 	EntryOpening   EntryKind = "opening"   // U's certificate, before any share is asked for
 	EntryAbandoned EntryKind = "abandoned" // the slot; the query goes on in the next
 	EntryReleased  EntryKind = "released"  // the noised answer and its charge
@@ -128,7 +127,7 @@ func (s *State) change(e Entry, stale error) error {
 		for i := range s.live.recalled {
 			s.live.recalled[i] = s.live.leading // who led the setup has what the sites sent
 		}
-		s.live.resetSlot(s.plan.Thresholds.Sites)
+		s.openSlot()
 	case EntryDrafted, EntryAttested:
 		return s.applyResult(e, stale)
 	case EntryEnded:
@@ -149,13 +148,10 @@ func (s *State) change(e Entry, stale error) error {
 func (s *State) applySlot(e Entry, stale error) error {
 	switch e.Kind {
 	case EntrySurvivors:
-		if s.Survivors != nil || s.waits() && s.First != nil && !slices.Equal(e.Survivors, s.First) {
+		if s.Survivors != nil {
 			return stale
 		}
 		s.Survivors = e.Survivors
-		if s.First == nil {
-			s.First = e.Survivors
-		}
 	case EntryOpening:
 		// From here on agents may have sent shares: the slot can only be
 		// finished, never abandoned.
@@ -168,7 +164,7 @@ func (s *State) applySlot(e Entry, stale error) error {
 			return stale
 		}
 		s.Slot++
-		s.closeSlot()
+		s.openSlot()
 	case EntryReleased:
 		if e.Released == nil || e.Course == nil || !s.plan.Follows(s.Query, e.Course.Query) && e.Course.Query != len(s.plan.Queries) {
 			return stale
@@ -177,7 +173,6 @@ func (s *State) applySlot(e Entry, stale error) error {
 		s.Rho += e.Rho
 		s.Course = *e.Course
 		s.Slot++
-		s.closeSlot()
 		switch {
 		case s.End != "":
 			s.Status, s.Code = StatusEnded, s.End
@@ -185,6 +180,7 @@ func (s *State) applySlot(e Entry, stale error) error {
 			s.Status = StatusSigning
 			clear(s.live.left) // a site that could not go on may sign
 		}
+		s.openSlot()
 	default:
 		return stale
 	}
@@ -196,7 +192,13 @@ func (s *State) spare() bool {
 	return s.Slot+1+s.plan.Left(s.Query) <= s.plan.Slots
 }
 
-func (s *State) closeSlot() {
+// openSlot forgets the slot before. Where every site is waited for, U is all of them: it is
+// committed with the entry that opens the slot, and a site can sign it while others still add up
+// their rows.
+func (s *State) openSlot() {
 	s.Survivors, s.Certificate = nil, nil
+	if s.waits() && s.Status == StatusRunning {
+		s.Survivors = s.all()
+	}
 	s.live.resetSlot(s.plan.Thresholds.Sites)
 }

@@ -95,22 +95,6 @@ func TestAbandonmentsLeaveASlotForEveryQuery(t *testing.T) {
 	}
 }
 
-// TestFirstSurvivorsAreKept: a later query's survivors do not replace the first ones, which are
-// those that a study that waits goes on with.
-func TestFirstSurvivorsAreKept(t *testing.T) {
-	h := newHarness(t, 5, nil)
-	h.run()
-	s := h.after(EntryReleased)
-	later := *h.last(EntrySurvivors, 1, 1)
-	later.Survivors = later.Survivors[1:]
-	if _, err := s.Step(Committed{later}); err != nil {
-		t.Fatal(err)
-	}
-	if !slices.Equal(s.First, []int{0, 1, 2, 3, 4}) || len(s.Survivors) != 4 {
-		t.Errorf("the first survivors are %v, those of the open slot %v", s.First, s.Survivors)
-	}
-}
-
 // TestRunningWithoutSetupIsRefused: a snapshot of a study that runs holds its setup.
 func TestRunningWithoutSetupIsRefused(t *testing.T) {
 	h := newHarness(t, 3, nil)

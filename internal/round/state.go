@@ -61,7 +61,6 @@ type Durable struct {
 	Slot         int      `json:"slot"`                  // the open query's key material
 	Survivors    []int    `json:"survivors,omitempty"`   // committed U of the open slot
 	Certificate  [][]byte `json:"certificate,omitempty"` // committed before any share is asked for
-	First        []int    `json:"first,omitempty"`       // the study's first U
 
 	Releases []Released `json:"releases,omitempty"`
 	Rho      float64    `json:"rho"` // charged so far
@@ -153,16 +152,15 @@ func (d *Durable) fits(p *study.Plan) bool {
 			return false
 		}
 	}
-	for _, u := range [][]int{d.Survivors, d.First} {
-		for k, i := range u {
-			if i < 0 || i >= n || k > 0 && i <= u[k-1] {
-				return false
-			}
+	for k, i := range d.Survivors {
+		if i < 0 || i >= n || k > 0 && i <= d.Survivors[k-1] {
+			return false
 		}
 	}
 	return len(d.Verdicts) == n && d.Culprit >= -1 && d.Culprit < n &&
 		d.Accuser >= 0 && d.Accuser <= n && d.Slot >= 0 && d.Query >= 0 && d.Query <= len(p.Queries) &&
-		(d.Status != StatusRunning || d.Query < len(p.Queries) && len(d.Announcements) == n) &&
+		(d.Status != StatusRunning || d.Query < len(p.Queries) && len(d.Announcements) == n &&
+			(p.Proposal.Spec.OnDropout != proposal.DropoutWait || len(d.Survivors) == n)) &&
 		(d.Status != StatusSigning || d.Query == len(p.Queries) && len(d.Announcements) == n && len(d.Releases) > 0)
 }
 
@@ -216,11 +214,8 @@ func (s *State) Terminal() bool { return s.Status == StatusCompleted || s.Status
 // waits reports whether every site is waited for.
 func (s *State) waits() bool { return s.plan.Proposal.Spec.OnDropout == proposal.DropoutWait }
 
-// wanted are the sites whose uploads close the open slot at once.
-func (s *State) wanted() []int {
-	if s.waits() && s.First != nil {
-		return s.First
-	}
+// all are the sites of the roster.
+func (s *State) all() []int {
 	all := make([]int, s.plan.Thresholds.Sites)
 	for i := range all {
 		all[i] = i
@@ -288,7 +283,7 @@ func (s *State) awaits(i int) bool {
 	case StatusRunning:
 		switch {
 		case s.Survivors == nil:
-			return !l.uploaded[i] && slices.Contains(s.wanted(), i)
+			return !l.uploaded[i]
 		case !l.uploaded[i] && slices.Contains(s.Survivors, i):
 			return true
 		case s.Certificate == nil:
@@ -311,7 +306,7 @@ func (s *State) awaits(i int) bool {
 // Phase says in a word what the open slot is at.
 func (s *State) Phase() string {
 	switch {
-	case s.Survivors == nil:
+	case s.Survivors == nil, s.Certificate == nil && !subset(s.Survivors, s.live.uploaded):
 		return "upload"
 	case s.Certificate == nil:
 		return "sign"

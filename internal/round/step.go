@@ -370,10 +370,6 @@ func (s *State) advance() []Effect {
 	switch {
 	case l.failed != nil:
 		return s.propose(Entry{Kind: EntryEnded, Code: l.failed.Code, Culprit: 1 + l.failed.Culprit})
-	case s.Survivors == nil && waits:
-		// Where every site is waited for, U is known before the first upload, and a site can
-		// sign it while others still add up their rows: one trip less. No site's word changes it.
-		return s.propose(Entry{Kind: EntrySurvivors, Survivors: s.wanted()})
 	case s.Survivors == nil:
 		if u := s.held(); u != nil {
 			return s.propose(Entry{Kind: EntrySurvivors, Survivors: u})
@@ -381,8 +377,8 @@ func (s *State) advance() []Effect {
 		if s.doubtful() && !(l.overdue && len(s.free()) >= s.plan.Thresholds.MinSurvivors) {
 			return nil
 		}
-		if subset(s.wanted(), uploaded) {
-			return s.propose(Entry{Kind: EntrySurvivors, Survivors: s.wanted()})
+		if everybody := s.all(); subset(everybody, uploaded) {
+			return s.propose(Entry{Kind: EntrySurvivors, Survivors: everybody})
 		}
 		if !l.overdue {
 			return nil

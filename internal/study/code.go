@@ -26,14 +26,13 @@ const (
 	// the culprit's tags or deposits do not fit the keys of its masks
 	CodeWrongDeposit Code = "wrong_deposit"
 	// the site refused for a reason that the coordinator has checked to be false
-	CodeBadRefusal       Code = "bad_refusal"
-	CodeBadCertificate   Code = "bad_certificate"   // not q valid signatures on this survivor set
-	CodeTooFewSurvivors  Code = "too_few_survivors" // fewer than U_min
-	CodeSurvivorsChanged Code = "survivors_changed" // on_dropout = "wait" and not the first set
-	CodeStore            Code = "store"             // the site's ledger cannot be written
-	CodeCompleted        Code = "completed"         // the study ended with its result
-	CodeAborted          Code = "aborted"           // the coordinator's operator ended it
-	CodeRejected         Code = "rejected"          // a site's operator or policy said no
+	CodeBadRefusal      Code = "bad_refusal"
+	CodeBadCertificate  Code = "bad_certificate"   // not q valid signatures on this survivor set
+	CodeTooFewSurvivors Code = "too_few_survivors" // fewer than U_min
+	CodeStore           Code = "store"             // the site's ledger cannot be written
+	CodeCompleted       Code = "completed"         // the study ended with its result
+	CodeAborted         Code = "aborted"           // the coordinator's operator ended it
+	CodeRejected        Code = "rejected"          // a site's operator or policy said no
 	// no Λ, or too few columns, stand out of the noise
 	CodeNoScale      Code = "no_scale"
 	CodeRetriesSpent Code = "retries_spent" // no spare slot is left

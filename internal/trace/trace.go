@@ -140,12 +140,16 @@ type progress struct {
 func query(ctx context.Context, s Source, t trace.Tracer, h coordinator.Happening, p progress) {
 	attributes := []attribute.KeyValue{
 		attribute.String("covey.study", h.Study.String()), attribute.Int("covey.query", h.Query), attribute.Int("covey.slot", h.Slot),
-		attribute.Int("covey.survivors", p.sites), attribute.Int("covey.retried", len(p.abandoned)),
+		attribute.Int("covey.retried", len(p.abandoned)),
 	}
 	if story, ok := s.Story(h.Study); ok && h.Query < len(story.Plan.Queries) {
 		q := story.Plan.Queries[h.Query]
+		if story.Plan.Thresholds.Whole() {
+			p.sites = story.Plan.Thresholds.Sites
+		}
 		attributes = append(attributes, attribute.String("covey.kind", string(q.Kind)), attribute.Int("covey.round", q.Round), attribute.Int("covey.sites", story.Plan.Thresholds.Sites))
 	}
+	attributes = append(attributes, attribute.Int("covey.survivors", p.sites))
 	ctx, span := t.Start(under(ctx, h.Study), "query", trace.WithTimestamp(p.begun), trace.WithAttributes(attributes...))
 	for _, a := range p.abandoned {
 		span.AddEvent("slot given up", trace.WithTimestamp(a.At), trace.WithAttributes(attribute.Int("covey.slot", a.Slot)))
@@ -155,6 +159,9 @@ func query(ctx context.Context, s Source, t trace.Tracer, h coordinator.Happenin
 			_, child := t.Start(ctx, name, trace.WithTimestamp(begin))
 			child.End(trace.WithTimestamp(end))
 		}
+	}
+	if p.survivors.IsZero() { // all sites, which sign as they upload
+		part("upload and sign", p.begun, p.signed)
 	}
 	part("upload wait", p.begun, p.survivors)
 	part("sign", p.survivors, p.signed)

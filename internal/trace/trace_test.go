@@ -31,6 +31,7 @@ type told struct {
 	read    chan int // how many it had when they were read; nil where nobody asks
 	window  int      // of what happened, how much an Overview has; 0 for all
 	behind  time.Duration
+	waits   bool // the study is for all sites
 }
 
 func (s *told) Overview(int) coordinator.Overview {
@@ -48,9 +49,13 @@ func (s *told) Overview(int) coordinator.Overview {
 }
 
 func (s *told) Story(d proposal.Digest) (coordinator.Story, bool) {
+	thresholds := proposal.Thresholds{Sites: 5}
+	if s.waits {
+		thresholds.MinSurvivors = 5
+	}
 	return coordinator.Story{
 		View: coordinator.View{Name: "vitals", Released: 2},
-		Plan: &study.Plan{Queries: []study.Query{{Kind: study.KindHistogram}, {Index: 1, Kind: study.KindPower, Round: 0}}, Thresholds: proposal.Thresholds{Sites: 5}},
+		Plan: &study.Plan{Queries: []study.Query{{Kind: study.KindHistogram}, {Index: 1, Kind: study.KindPower, Round: 0}}, Thresholds: thresholds},
 	}, true
 }
 
@@ -110,6 +115,26 @@ func value(s tracetest.SpanStub, key string) string {
 		}
 	}
 	return ""
+}
+
+// TestSpansOfAStudyThatWaits: no entry commits the survivors, who are all sites and sign as they
+// upload.
+func TestSpansOfAStudyThatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, out := &told{leading: true, waits: true, changed: make(chan struct{})}, tracetest.NewInMemoryExporter()
+		stop := start(s, "1", sdk.NewSimpleSpanProcessor(out))
+		defer stop()
+		for _, kind := range []round.EntryKind{round.EntryProposed, round.EntryPrepared, round.EntryOpening, round.EntryReleased} {
+			time.Sleep(time.Second)
+			s.add(string(kind), coordinator.Happening{Study: digest})
+		}
+		time.Sleep(time.Minute)
+		spans := out.GetSpans()
+		queries, parts := named(spans, "query"), named(spans, "upload and sign")
+		if len(spans) != 3 || len(queries) != 1 || len(parts) != 1 || value(queries[0], "covey.survivors") != "5" || parts[0].EndTime.Sub(parts[0].StartTime) != time.Second {
+			t.Errorf("%+v", spans)
+		}
+	})
 }
 
 // TestSpans: one trace a study, each span once, over the times of the log.

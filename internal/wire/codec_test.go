@@ -207,7 +207,7 @@ func TestCodesHaveWireNames(t *testing.T) {
 	for _, c := range []study.Code{
 		study.CodeNotApproved, study.CodeBudget, study.CodeData, study.CodeDataChanged, study.CodeUnknownStudy, study.CodePlanMismatch,
 		study.CodeOutOfOrder, study.CodeHeld, study.CodeFinal, study.CodeBadAnnouncement, study.CodeBadShare, study.CodeBadConfirmation,
-		study.CodeBadCertificate, study.CodeTooFewSurvivors, study.CodeSurvivorsChanged, study.CodeStore, study.CodeInternal, study.CodeLeft, study.CodeRejected,
+		study.CodeBadCertificate, study.CodeTooFewSurvivors, study.CodeStore, study.CodeInternal, study.CodeLeft, study.CodeRejected,
 		study.CodeWithdrawn, study.CodeExpired, study.CodeUnit, study.CodeColumns, study.CodeFormat, study.CodeBadSignature, study.CodeTooMany, study.CodeBadBox, study.CodeBadDealer, study.CodeWrongDeposit,
 	} {
 		if wireCode(c) == covey.Code_CODE_UNSPECIFIED {

@@ -51,6 +51,19 @@ func TestGoodHistory(t *testing.T) {
 	}
 }
 
+// TestGoodHistoryOfAStudyThatWaits: what opens a slot decides its survivors, and no entry of its
+// own.
+func TestGoodHistoryOfAStudyThatWaits(t *testing.T) {
+	st := newStory(t, variation{waits: true})
+	report, violations := st.check()
+	for _, v := range violations {
+		t.Error(v)
+	}
+	if report.Completed != 1 || report.Checked != 2 || report.Uploads != 8 || report.SurvivorSets != 2 || report.Entries != 12 {
+		t.Errorf("%+v", report)
+	}
+}
+
 // TestRules: each rule is found by a history in which it breaks, and no other is.
 func TestRules(t *testing.T) {
 	seen := map[Rule]bool{}
@@ -193,6 +206,12 @@ func histories() []broken {
 		{rule: SurvivorsBeforeSignature, name: "asked before a quorum has it", tell: func(st *story) {
 			st.move("receive/release/0/0/s1", "log/survivors/0/0/c2/after")
 		}},
+		{rule: SurvivorsBeforeSignature, name: "asked before a quorum has the slot", vary: variation{waits: true}, tell: func(st *story) {
+			st.move("receive/release/1/1/s1", "log/released/0/0/c2/after")
+		}},
+		{rule: SurvivorsBeforeSignature, name: "not all sites", vary: variation{waits: true}, tell: shown("receive/release/1/1/s1", "receive/release/1/1/s1", func(m *covey.CoordinatorMessage) {
+			m.GetRelease().Survivors = []uint32{0, 1, 3}
+		})},
 		{rule: SurvivorsBeforeSignature, name: "asked about another set", tell: shown("receive/release/0/0/s1", "receive/release/0/0/s1", func(m *covey.CoordinatorMessage) {
 			m.GetRelease().Survivors = []uint32{0, 1, 3}
 		})},

@@ -21,6 +21,7 @@ type entry struct {
 	study       proposal.Digest
 	kind        round.EntryKind
 	query, slot int
+	next        int // of a release: the query that follows
 	survivors   []int
 	certificate [][]byte
 	code        study.Code
@@ -176,6 +177,10 @@ func (c *Checker) read(data []byte) *entry {
 	case round.EntrySurvivors:
 		s.hashes[secagg.Survivors(e.Survivors).Hash()] = e.Survivors
 		c.followTotal(s, e.Query, e.Survivors)
+	case round.EntryOpening:
+		if s.waits() { // all uploads are in
+			c.followTotal(s, e.Query, s.all())
+		}
 	case round.EntryDrafted:
 		out.draft = hashOf(e.Draft)
 	case round.EntryReleased:
@@ -184,6 +189,9 @@ func (c *Checker) read(data []byte) *entry {
 			return nil
 		}
 		out.released = hashOf(e.Released.Encoded, e.Released.Signature)
+		if e.Course != nil {
+			out.next = e.Course.Query
+		}
 		c.release(s, e)
 	}
 	return out
@@ -234,11 +242,12 @@ func (c *Checker) commit(e *entry) {
 		if e.code == "" {
 			c.fail(HonestEnd, s, -1, -1, "the study ended without a code")
 		}
-	case round.EntrySurvivors:
-		if known := s.survivors[at]; !slices.ContainsFunc(known, func(u []int) bool { return slices.Equal(u, e.survivors) }) && (again || known == nil) {
-			s.survivors[at] = append(known, e.survivors)
-			s.sets++
+	case round.EntryPrepared:
+		if s.waits() {
+			s.decide(place{s.plan.Start().Query, 0}, s.all(), again)
 		}
+	case round.EntrySurvivors:
+		s.decide(at, e.survivors, again)
 	case round.EntryOpening:
 		if known := s.certificates[at]; !slices.ContainsFunc(known, func(v [][]byte) bool { return sameList(v, e.certificate) }) && (again || known == nil) {
 			s.certificates[at] = append(known, e.certificate)
@@ -258,7 +267,31 @@ func (c *Checker) commit(e *entry) {
 			s.committed[e.query] = append(known, e.released)
 			s.forget(e.query)
 		}
+		if s.waits() && e.next < len(s.plan.Queries) {
+			s.decide(place{e.next, e.slot + 1}, s.all(), again)
+		}
 	}
+}
+
+// decide notes a survivor set of a slot that a quorum holds.
+func (s *run) decide(at place, u []int, again bool) {
+	if known := s.survivors[at]; !slices.ContainsFunc(known, func(v []int) bool { return slices.Equal(u, v) }) && (again || known == nil) {
+		s.survivors[at] = append(known, u)
+		s.sets++
+	}
+}
+
+// waits reports whether every sum is over all sites, so that what opens a slot decides its
+// survivors.
+func (s *run) waits() bool { return s.plan.Proposal.Spec.OnDropout == proposal.DropoutWait }
+
+// all are the sites of the roster.
+func (s *run) all() []int {
+	all := make([]int, len(s.sites))
+	for i := range all {
+		all[i] = i
+	}
+	return all
 }
 
 func (s *run) end(code study.Code) { s.ended, s.code = true, code }

@@ -52,7 +52,8 @@ type variation struct {
 	noise        func(key [32]byte) [32]byte            // of the release
 	entry        func(*round.Entry)                     // before it is logged
 	certificate  func(secagg.Certificate)
-	queries      int // how many are worked off, if not all
+	queries      int  // how many are worked off, if not all
+	waits        bool // for every site
 }
 
 type moment struct {
@@ -109,6 +110,9 @@ func newStory(t testing.TB, vary variation) *story {
 		Name: "story", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Method: proposal.MethodPower, Center: proposal.CenterPublic, Rounds: 2, Radius: "3", SpareSlots: 1, ExplainedVariance: proposal.VarianceNone, OnDropout: proposal.DropoutContinue,
 		Deadlines: proposal.Deadlines{Round: proposal.Duration(time.Minute), Tick: proposal.Duration(100 * time.Millisecond)},
 		Columns:   []proposal.Column{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}},
+	}
+	if vary.waits {
+		spec.OnDropout, spec.SpareSlots = proposal.DropoutWait, 0
 	}
 	body, err := proposal.Propose(spec, roster, st.key.Public().(ed25519.PublicKey), [32]byte{1})
 	st.must(err)
@@ -225,8 +229,8 @@ func (st *story) config() secagg.Config {
 	return c
 }
 
-// dealt is a setup's messages and what the sites hold after it. All stories are of the
-// same proposal, so that one setup does for all.
+// dealt is a setup's messages and what the sites hold after it. All stories are of one proposal, or
+// of that and waiting for all sites, so that two setups do for all.
 type dealt struct {
 	*parties.Group
 	inbox         [][][]byte
@@ -235,14 +239,14 @@ type dealt struct {
 
 var (
 	dealing sync.Mutex
-	deals   *dealt
+	deals   = map[bool]*dealt{}
 )
 
 func (st *story) deal() *dealt {
 	dealing.Lock()
 	defer dealing.Unlock()
-	if deals != nil {
-		return deals
+	if d := deals[st.vary.waits]; d != nil {
+		return d
 	}
 	d := &dealt{}
 	var keys []ed25519.PrivateKey
@@ -258,7 +262,7 @@ func (st *story) deal() *dealt {
 		boxes, _ := d.Received(i)
 		d.inbox = append(d.inbox, boxes)
 	}
-	deals = d
+	deals[st.vary.waits] = d
 	return d
 }
 
@@ -364,7 +368,7 @@ func (st *story) sendKeys(m *member, a study.Ask, u secagg.Survivors) {
 }
 
 func (st *story) sendProof(m *member, a study.Ask, u secagg.Survivors, dealer int) {
-	proof, err := st.setup.Proof(m.index, dealer, st.secagg(a), u, deals.Taken[m.index].Public)
+	proof, err := st.setup.Proof(m.index, dealer, st.secagg(a), u, st.deal().Taken[m.index].Public)
 	st.must(err)
 	st.send(m, fmt.Sprint("proof of ", dealer), a.Query, a.Slot, &covey.SiteMessage{Body: &covey.SiteMessage_Proof{Proof: &covey.Proof{
 		Study: st.id(), Query: uint32(a.Query), Slot: uint32(a.Slot), Dealer: uint32(1 + dealer), Proof: proof}}})
@@ -396,13 +400,18 @@ func (st *story) query(course study.Course) study.Course {
 	}
 	st.asks = append(st.asks, a)
 	u := survivorsOf[q]
+	if st.vary.waits {
+		u = survivorsOf[0]
+	}
 	for _, m := range st.members[:len(u)] {
 		st.askSite(m, a)
 		st.journal(m, "charge", q, -1)
 		st.journal(m, "upload", q, a.Slot)
 		st.upload(m, a, st.masked(m, a))
 	}
-	st.log(round.Entry{Kind: round.EntrySurvivors, Query: q, Slot: a.Slot, Survivors: u})
+	if !st.vary.waits { // what opened the slot decided it
+		st.log(round.Entry{Kind: round.EntrySurvivors, Query: q, Slot: a.Slot, Survivors: u})
+	}
 	for _, m := range st.members[:len(u)] {
 		st.receive(m, "release", q, a.Slot, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Release{Release: &covey.Release{
 			Study: st.id(), Query: uint32(q), Slot: uint32(a.Slot), Survivors: uints(u)}}})

@@ -35,10 +35,11 @@ func init() {
 			{roundStep, "return []Effect{Doubt{site, study.CodeHeld}}", "return nil"},
 		}, in("round", "TestOneSitesHeldChangesNothing"), killer{}},
 		{"the log takes a second U of a slot", 0, []edit{
-			{roundEntry, "if s.Survivors != nil || s.waits()", "if s.waits()"},
+			{roundEntry, "if s.Survivors != nil {", "if s.Survivors != nil && s.waits() {"},
 		}, in("round", "TestLogKeepsTheFirstSurvivors"), killer{}},
-		{"the log takes another U than a waiting study's first", 0, []edit{
-			{roundEntry, "!slices.Equal(e.Survivors, s.First) {", "!slices.Equal(e.Survivors, e.Survivors) {"},
+		{"the log takes another U of a study that waits", 0, []edit{
+			{roundEntry, "if s.Survivors != nil {", "if s.Survivors != nil && !s.waits() {"},
+			{"internal/round/state.go", "OnDropout != proposal.DropoutWait || len(d.Survivors) == n)", "OnDropout != proposal.DropoutWait || n > 0)"},
 		}, in("round", "TestLogKeepsTheFirstSurvivors"), killer{}},
 		{"held: of another context", 0, []edit{
 			{leaderSees, "slices.Equal(m.Context, q.Context[:]) &&", "true &&"},

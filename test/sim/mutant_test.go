@@ -30,11 +30,11 @@ var mutants = []mutant{
 		{"internal/ledger/query.go", "			func() error { return r.save(finalBucket,", "			func() error { return r.charge(query, 1e-9, true) },\n			func() error { return r.save(finalBucket,"},
 	}, "TestQuiet", "charge-before-upload"},
 	{"survivors asked before they are committed", []edit{
-		{"internal/round/step.go", "		return s.propose(Entry{Kind: EntrySurvivors, Survivors: s.wanted()})\n	case s.Survivors == nil:\n",
-			"		s.Survivors = s.wanted()\n		return append(s.propose(Entry{Kind: EntrySurvivors, Survivors: s.wanted()}), s.prompts()...)\n	case s.Survivors == nil:\n"},
-		{"internal/round/step.go", "		if subset(s.wanted(), uploaded) {\n			return s.propose(Entry{Kind: EntrySurvivors, Survivors: s.wanted()})",
-			"		if subset(s.wanted(), uploaded) {\n			s.Survivors = s.wanted()\n			return append(s.propose(Entry{Kind: EntrySurvivors, Survivors: s.wanted()}), s.prompts()...)"},
-		{"internal/round/entry.go", "if s.Survivors != nil || s.waits() && s.First != nil && !slices.Equal(e.Survivors, s.First) {", "if slices.Equal(e.Survivors, nil) {"},
+		{"internal/round/step.go", "		if everybody := s.all(); subset(everybody, uploaded) {\n			return s.propose(",
+			"		if everybody := s.all(); subset(everybody, uploaded) {\n			s.Survivors = everybody\n			return append(s.prompts(), s.propose("},
+		{"internal/round/step.go", "Survivors: everybody})\n", "Survivors: everybody})...)\n"},
+		{"internal/round/entry.go", "if s.Survivors != nil {", "if slices.Equal(e.Survivors, nil) {"},
+		{"internal/round/entry.go", "	\"fmt\"\n", "	\"fmt\"\n	\"slices\"\n"},
 	}, "TestQuiet", "survivors-before-signature"},
 	{"journal written after the reply", []edit{
 		{"internal/ledger/query.go", "	\"slices\"\n", "	\"slices\"\n	\"time\"\n"},

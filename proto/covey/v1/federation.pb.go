@@ -154,7 +154,6 @@ const (
 	Code_CODE_BAD_CONFIRMATION  Code = 12
 	Code_CODE_BAD_CERTIFICATE   Code = 13
 	Code_CODE_TOO_FEW_SURVIVORS Code = 14
-	Code_CODE_SURVIVORS_CHANGED Code = 15
 	Code_CODE_STORE             Code = 16
 	Code_CODE_COMPLETED         Code = 17
 	Code_CODE_ABORTED           Code = 18
@@ -200,7 +199,6 @@ var (
 		12: "CODE_BAD_CONFIRMATION",
 		13: "CODE_BAD_CERTIFICATE",
 		14: "CODE_TOO_FEW_SURVIVORS",
-		15: "CODE_SURVIVORS_CHANGED",
 		16: "CODE_STORE",
 		17: "CODE_COMPLETED",
 		18: "CODE_ABORTED",
@@ -243,7 +241,6 @@ var (
 		"CODE_BAD_CONFIRMATION":  12,
 		"CODE_BAD_CERTIFICATE":   13,
 		"CODE_TOO_FEW_SURVIVORS": 14,
-		"CODE_SURVIVORS_CHANGED": 15,
 		"CODE_STORE":             16,
 		"CODE_COMPLETED":         17,
 		"CODE_ABORTED":           18,
@@ -4871,7 +4868,7 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\x13VERDICT_UNSPECIFIED\x10\x00\x12\x13\n" +
 	"\x0fVERDICT_PENDING\x10\x01\x12\x14\n" +
 	"\x10VERDICT_APPROVED\x10\x02\x12\x14\n" +
-	"\x10VERDICT_REJECTED\x10\x03*\xd9\x06\n" +
+	"\x10VERDICT_REJECTED\x10\x03*\xbd\x06\n" +
 	"\x04Code\x12\x14\n" +
 	"\x10CODE_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11CODE_NOT_APPROVED\x10\x01\x12\x0f\n" +
@@ -4889,8 +4886,7 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\x0eCODE_BAD_SHARE\x10\v\x12\x19\n" +
 	"\x15CODE_BAD_CONFIRMATION\x10\f\x12\x18\n" +
 	"\x14CODE_BAD_CERTIFICATE\x10\r\x12\x1a\n" +
-	"\x16CODE_TOO_FEW_SURVIVORS\x10\x0e\x12\x1a\n" +
-	"\x16CODE_SURVIVORS_CHANGED\x10\x0f\x12\x0e\n" +
+	"\x16CODE_TOO_FEW_SURVIVORS\x10\x0e\x12\x0e\n" +
 	"\n" +
 	"CODE_STORE\x10\x10\x12\x12\n" +
 	"\x0eCODE_COMPLETED\x10\x11\x12\x10\n" +
