@@ -14,7 +14,7 @@ import (
 	"covey/test/site"
 )
 
-// takePart has the sites take part in so many more studies, each from its proposal to its end.
+// takePart takes the sites through so many more studies, each from its proposal to its end.
 func (c *standIn) takePart(studies int) {
 	c.t.Helper()
 	for range studies {

@@ -140,7 +140,7 @@ func (s *story) tell(t *testing.T, n, most int, apply func(line []byte)) proposa
 	return digest
 }
 
-// population is how many studies a coordinator has.
+// population is the number of a coordinator's studies, by status.
 type population struct{ ended, waiting, running, columns int }
 
 // fill has a coordinator's folder made by its log, entry by entry, many studies at a time so that

@@ -15,9 +15,9 @@ import (
 	"covey/test/texts"
 )
 
-// TestDearestIsTimed: of all kinds of queries the one that takes longest is reported, by far the
+// TestSlowestIsTimed: of all kinds of queries the one that takes longest is reported, by far the
 // covariance here.
-func TestDearestIsTimed(t *testing.T) {
+func TestSlowestIsTimed(t *testing.T) {
 	const n, d = 20_000, 200
 	text := "name = \"s\"\ndataset = \"rows\"\nepsilon = 8.0\ndelta = 1e-6\nmethod = \"covariance\"\n"
 	for j := range d {
@@ -39,9 +39,9 @@ func TestDearestIsTimed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, took, err := dearest(p, 0, exact.New(m), 1)
+	q, took, err := slowest(p, 0, exact.New(m), 1)
 	if err != nil || q.Kind != study.KindMoment || took <= 0 {
-		t.Errorf("the dearest is %s with %v, %v", q.Kind, took, err)
+		t.Errorf("the slowest is %s with %v, %v", q.Kind, took, err)
 	}
 }
 

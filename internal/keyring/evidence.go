@@ -20,8 +20,8 @@ const (
 // (docs/protocol.md).
 const announcementLabel = "covey secagg announcement v2\x00"
 
-// madeAnnouncement reports whether raw is an announcement for this study, or its head on the sparse
-// graph, with this site's signature, of whichever attempt, that is on record for none.
+// madeAnnouncement reports whether raw is an announcement for this study (on the sparse graph, its
+// head) that has this site's signature and is on record for no attempt.
 func (s *Ring) madeAnnouncement(raw []byte) (bool, error) {
 	graph := "complete\x00"
 	if s.plan.Thresholds.Sparse() {

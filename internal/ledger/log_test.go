@@ -238,8 +238,8 @@ func TestLateRecord(t *testing.T) {
 	}
 }
 
-// TestDamagedLog: a record that was durable and is not there any more is found by those after it;
-// so is a log that is missing, cut, of another ledger, or newer than ledger.db.
+// TestDamagedLog: the records after a lost durable record show that it is missing. A log that is
+// missing, cut, of another ledger, or newer than ledger.db is found too.
 func TestDamagedLog(t *testing.T) {
 	dir, log := records(t, 4)
 	other, _ := records(t, 4)

@@ -30,7 +30,7 @@ type Word struct {
 // its proposal, is on a shelf and is read on demand. So a coordinator's memory and the work of its
 // start grow little with the number of past studies.
 type Closed struct {
-	// View is of nobody's link, and without faults.
+	// View shows no links and no faults.
 	View     View              `json:"view"`
 	Proposal proposal.Proposal `json:"proposal"` // without its columns
 	Words    []analysis.Word   `json:"words"`    // by site
@@ -39,7 +39,7 @@ type Closed struct {
 	rest     shelf.Item
 }
 
-// whole is all that there is of a closed study.
+// whole is a closed study in full.
 type whole struct {
 	State round.Durable `json:"state"`
 	Words map[int]Word  `json:"words,omitempty"`

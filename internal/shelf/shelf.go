@@ -38,8 +38,8 @@ func New(dir string) (*Shelf, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Its name goes at once: a crash leaves nothing to be cleaned up. The file goes when nobody can
-	// reach it any more.
+	// Its name goes at once: a crash leaves nothing to be cleaned up. The file goes once nothing
+	// refers to it.
 	if err := os.Remove(f.Name()); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
