@@ -67,7 +67,7 @@ type Agent struct {
 	once sync.Once      // Close
 
 	mu       sync.Mutex
-	sessions map[proposal.Digest]*session
+	sessions map[proposal.Digest]*place
 	stop     context.CancelCauseFunc // of Run; nil before
 	over     bool                    // the ledger failed, and the log says so
 	stock    *holding.Stock
@@ -81,7 +81,7 @@ type Agent struct {
 	unrecorded pace       // of answers about studies that are not on record
 	idle       pace       // and about those that are, and not approved
 	reloading  sync.Mutex // held while agent.toml is read again
-	offering   sync.Mutex // held while a proposal is read: one takes several times its bytes
+	offering   sync.Mutex // held while a proposal is read: that takes several times its bytes
 	arriving   arrivals   // analysts' proposals whose verdicts are to leave (arrival.go)
 	seen       *proposals.Arrivals
 	chain      following
@@ -96,7 +96,7 @@ func (a *Agent) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "agent of %s [redac
 func New(o Options) (*Agent, error) {
 	a := &Agent{
 		config: o.Config, log: o.Logger, now: o.Now, control: o.Control, dialOptions: o.DialOptions,
-		sessions: map[proposal.Digest]*session{}, stock: holding.NewStock(o.Free), charged: map[string]map[string]bool{}, strangers: map[proposal.Digest]bool{}, sizes: map[proposal.Digest]int{},
+		sessions: map[proposal.Digest]*place{}, stock: holding.NewStock(o.Free), charged: map[string]map[string]bool{}, strangers: map[proposal.Digest]bool{}, sizes: map[proposal.Digest]int{},
 		arriving:   arrivals{held: map[proposal.Digest]*arriving{}},
 		unrecorded: pace{burst: unknownBurst, every: unknownEvery}, idle: pace{burst: idleBurst, every: idleEvery},
 	}
@@ -287,39 +287,6 @@ func (a *Agent) answer(r wire.Message) wire.Message {
 	said := s.handle(r)
 	s.tell(r, said)
 	return said
-}
-
-// session returns the session of a study that is pending or approved, from memory
-// or from what the data directory holds of it.
-func (a *Agent) session(id proposal.Digest) (*session, study.Code) {
-	a.mu.Lock()
-	s := a.sessions[id]
-	a.mu.Unlock()
-	if s != nil {
-		return s, ""
-	}
-	body, pending := []byte(nil), false
-	if approval, ok := a.ledger.Approved(id); ok {
-		body = approval.Proposal
-	} else if body, pending = a.pending.Get(id); !pending {
-		return nil, study.CodeUnknownStudy
-	}
-	s, code := a.newSession(body)
-	if code != "" {
-		return nil, code
-	}
-	return a.keep(s), ""
-}
-
-// keep puts a session into memory, or gives the one that is there.
-func (a *Agent) keep(s *session) *session {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if old := a.sessions[s.plan.Digest]; old != nil {
-		return old
-	}
-	a.sessions[s.plan.Digest] = s
-	return s
 }
 
 // strange answers a request about a study that is neither pending nor approved.

@@ -23,7 +23,7 @@ func (s *session) add(ask study.Ask) {
 	s.adding = a
 	s.agent.work.Go(func() {
 		defer close(a.done)
-		a.sum, a.err = s.rows.Answer(ask)
+		a.sum, a.err = s.rows.Answer(s.plan, ask)
 	})
 }
 
@@ -41,11 +41,11 @@ func (s *session) added(ask study.Ask) ([]int64, error) {
 	a := s.adding
 	s.adding = nil
 	if a == nil {
-		return s.rows.Answer(ask)
+		return s.rows.Answer(s.plan, ask)
 	}
 	<-a.done
 	if !reflect.DeepEqual(a.ask, ask) {
-		return s.rows.Answer(ask)
+		return s.rows.Answer(s.plan, ask)
 	}
 	return a.sum, a.err
 }

@@ -35,7 +35,7 @@ type arrivals struct {
 }
 
 type arriving struct {
-	proposal proposal.Proposal // none of one that is refused as one too many
+	proposal proposal.Proposal // brief; none of one that is refused as one too many
 	since    time.Time
 	timer    *time.Timer // nil before the verdict is there
 }
@@ -84,7 +84,7 @@ func (a *Agent) admit(p proposal.Proposal, id proposal.Digest, bytes int) (study
 			return code, err
 		}
 	}
-	one.proposal = p
+	one.proposal = brief(p)
 	a.arriving.held[id] = one
 	return "", nil
 }
@@ -127,7 +127,7 @@ func (a *Agent) openOf(key proposal.Key) ([]proposal.Proposal, error) {
 	}
 	add := func(id proposal.Digest, body []byte) {
 		if p, err := proposal.Parse(body); err == nil {
-			all[id] = p
+			all[id] = brief(p)
 		}
 	}
 	pending, err := a.pending.List()

@@ -81,5 +81,7 @@ func (a *Agent) shown(id proposal.Digest) *session {
 	if self < 0 {
 		return nil
 	}
-	return &session{agent: a, body: body, plan: plan, self: self}
+	s := a.sessionOf(body, plan)
+	s.self = self
+	return s
 }

@@ -205,7 +205,7 @@ const (
 func (s *session) approve(by string) error {
 	a := s.agent
 	s.unattended = by == byPolicy
-	if err := s.rows.Load(s.dataset, s.unattended); err != nil {
+	if err := s.rows.Load(s.plan, s.dataset, s.unattended); err != nil {
 		return &sitedata.DataError{Dataset: s.dataset.Name, Err: err}
 	}
 	population, ok := s.under.Population(s.dataset.Population)

@@ -35,13 +35,13 @@ func expiresAt(p proposal.Proposal, e ledger.StudyEntry) time.Time {
 	}
 }
 
-func (s *session) expires() time.Time {
-	e, _ := s.agent.standing(s.plan.Digest)
-	return expiresAt(s.plan.Proposal, e)
+func (s *summary) expires() time.Time {
+	e, _ := s.agent.standing(s.id)
+	return expiresAt(s.asks, e)
 }
 
 // expired returns why the study has expired, nil if it has not.
-func (s *session) expired() error {
+func (s *summary) expired() error {
 	at := s.expires()
 	if !at.IsZero() && !s.agent.now().Before(at) {
 		return fmt.Errorf("it expired on %s", at.UTC().Format(time.RFC3339))
@@ -97,8 +97,11 @@ func (a *Agent) lapse() error {
 		}
 	}
 	for _, id := range open {
+		if listed := a.listed(id); listed == nil || listed.expired() == nil {
+			continue
+		}
 		s, _ := a.session(id)
-		if s == nil || s.expired() == nil || !s.mu.TryLock() {
+		if s == nil || !s.mu.TryLock() {
 			continue
 		}
 		_, approved := a.ledger.Approved(id)

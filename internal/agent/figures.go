@@ -71,6 +71,9 @@ func (a *Agent) Figures(id proposal.Digest) (sitedata.Figures, error) {
 	f.Central = s.plan.Honest == 0
 	now.figures = f
 	a.figures.kept = slices.DeleteFunc(a.figures.kept, func(k keptFigures) bool { return k.study == id })
+	if !s.roomy() {
+		return f, nil // they take as much
+	}
 	if len(a.figures.kept) == maxFigures {
 		a.figures.kept = a.figures.kept[1:]
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"covey/internal/ledger"
+	"covey/internal/proposal"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
 )
@@ -115,8 +117,8 @@ func (a *Agent) anew(next *siteconfig.Config) []string {
 }
 
 // asked is the data set that a study is of. The code says why the agent has no such data set.
-func asked(c *siteconfig.Config, plan *study.Plan) (siteconfig.Dataset, study.Code, error) {
-	spec := plan.Proposal.Spec
+func asked(c *siteconfig.Config, p proposal.Proposal) (siteconfig.Dataset, study.Code, error) {
+	spec := p.Spec
 	d, ok := c.Dataset(spec.Dataset)
 	if !ok {
 		return d, study.CodeData, fmt.Errorf("it asks for data set %q, which agent.toml does not have", spec.Dataset)
@@ -124,7 +126,7 @@ func asked(c *siteconfig.Config, plan *study.Plan) (siteconfig.Dataset, study.Co
 	if spec.Unit != d.Unit {
 		return d, study.CodeUnit, fmt.Errorf("its units are not those of the data set: the study's unit is %q, that of data set %q %q", spec.Unit, d.Name, d.Unit)
 	}
-	if err := c.Policy.Refuses(plan.Proposal); err != nil {
+	if err := c.Policy.Refuses(p); err != nil {
 		return d, study.CodeRejected, err
 	}
 	return d, "", nil
@@ -136,29 +138,28 @@ func (s *session) renew() (study.Code, error) {
 	if s.under == now {
 		return "", nil
 	}
-	d, code, err := asked(now, s.plan)
+	d, code, err := asked(now, s.asks)
 	if code != "" {
 		return code, err
 	}
 	s.rows.Release() // of what may be another data set
-	s.use(d)
-	s.under = now
+	s.use(d, now)
 	return "", nil
 }
 
-// use sets the data set. Called with mu held.
-func (s *session) use(d siteconfig.Dataset) {
+// use sets the data set, and what it is of. Called with mu held.
+func (s *session) use(d siteconfig.Dataset, under *siteconfig.Config) {
 	s.agent.mu.Lock()
 	defer s.agent.mu.Unlock()
-	s.dataset = d
+	s.dataset, s.under = d, under
 }
 
 // terms are the configuration and the data set that a view shows: of an approved study the data set
 // that the approval recorded, of another what is offered now.
-func (s *session) terms() (*siteconfig.Config, siteconfig.Dataset) {
+func (s *summary) terms() (*siteconfig.Config, siteconfig.Dataset) {
 	now := s.agent.current.Load()
-	if _, approved := s.agent.ledger.Approved(s.plan.Digest); !approved {
-		if d, code, _ := asked(now, s.plan); code == "" {
+	if e, _ := s.agent.standing(s.id); e.State != ledger.Approved {
+		if d, code, _ := asked(now, s.asks); code == "" {
 			return now, d
 		}
 	}
@@ -168,7 +169,7 @@ func (s *session) terms() (*siteconfig.Config, siteconfig.Dataset) {
 }
 
 // population is whose budget the study is charged to.
-func (s *session) population() string {
+func (s *summary) population() string {
 	_, d := s.terms()
 	return d.Population
 }

@@ -1,18 +1,20 @@
 package agent
 
 import (
+	"maps"
+	"slices"
+
 	"covey/internal/holding"
 	"covey/internal/proposal"
 	"covey/internal/rowcache"
 	"covey/internal/siteconfig"
-	"covey/internal/study"
 )
 
 // rowsOf are a study's rows, which are not read yet.
-func (a *Agent) rowsOf(plan *study.Plan, self int) *holding.Rows {
-	return holding.New(holding.Options{Plan: plan, Self: self, Source: a.config.Source, Cache: a.cache, Stock: a.stock, Log: a.log,
+func (a *Agent) rowsOf(id proposal.Digest, self int) *holding.Rows {
+	return holding.New(holding.Options{Study: id, Self: self, Source: a.config.Source, Cache: a.cache, Stock: a.stock, Log: a.log,
 		Approved: func() ([32]byte, bool) {
-			approval, ok := a.ledger.Approved(plan.Digest)
+			approval, ok := a.ledger.Approved(id)
 			return approval.DataSHA256, ok
 		}})
 }
@@ -49,15 +51,12 @@ func (a *Agent) closeCache() error {
 		return nil
 	}
 	a.mu.Lock()
-	sessions := make([]*session, 0, len(a.sessions))
-	for _, s := range a.sessions {
-		sessions = append(sessions, s)
-	}
+	places := slices.Collect(maps.Values(a.sessions))
 	a.mu.Unlock()
-	for _, s := range sessions {
-		s.mu.Lock()
-		s.rows.Release()
-		s.mu.Unlock()
+	for _, at := range places {
+		at.mu.Lock()
+		at.rows.Release()
+		at.mu.Unlock()
 	}
 	return a.cache.Close()
 }
@@ -66,12 +65,12 @@ func (a *Agent) closeCache() error {
 // study's own cache file. Called with the session's mu held, if there is one.
 func (a *Agent) forget(id proposal.Digest) {
 	a.mu.Lock()
-	s := a.sessions[id]
+	at := a.sessions[id]
 	delete(a.sessions, id)
 	delete(a.sizes, id)
 	a.mu.Unlock()
-	if s != nil {
-		s.rows.Release()
+	if at != nil {
+		at.rows.Release()
 	}
 	if err := a.cache.Drop(holding.Owner(id)); err != nil {
 		a.log.Error("the cache file of a study that is over cannot be removed", "study", id, "error", err)
@@ -105,7 +104,7 @@ func (a *Agent) Datasets(hash bool) []holding.Status {
 		if !ok {
 			continue
 		}
-		if s, _ := a.session(proposal.Digest(e.Study)); s != nil {
+		if s := a.listed(e.Study); s != nil {
 			_, d := s.terms()
 			u := find(d)
 			u.pins = append(u.pins, approval.DataSHA256)

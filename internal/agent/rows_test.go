@@ -171,7 +171,7 @@ func TestCacheFaultsInASum(t *testing.T) {
 	at := s.session(c)
 	at.mu.Lock()
 	defer at.mu.Unlock()
-	want, err := at.rows.Answer(ask)
+	want, err := at.rows.Answer(at.plan, ask)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestCacheFaultsInASum(t *testing.T) {
 	if err := os.Truncate(cut, 4096); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := at.rows.Answer(ask); err != nil || !slices.Equal(got, want) {
+	if got, err := at.rows.Answer(at.plan, ask); err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, %v", got, err)
 	}
 
@@ -194,7 +194,7 @@ func TestCacheFaultsInASum(t *testing.T) {
 	if err := os.Truncate(cut, 4096); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := at.rows.Answer(ask); err != holding.ErrChanged || got != nil {
+	if got, err := at.rows.Answer(at.plan, ask); err != holding.ErrChanged || got != nil {
 		t.Errorf("of other rows: %v, %v", got, err)
 	}
 }
@@ -241,7 +241,7 @@ func TestPrecisionIsPinned(t *testing.T) {
 	want[wire.Upload](s, q) // as the approval recorded it
 	in := s.session(c)
 	in.rows.Release()
-	in.use(s.config.Datasets[0])
+	in.use(s.config.Datasets[0], in.under)
 	if code := in.pinnedNow(t); code != study.CodeDataChanged {
 		t.Errorf("in float32: %q", code)
 	}

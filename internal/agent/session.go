@@ -7,11 +7,9 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"sync"
 
 	"covey/internal/dataset"
 	"covey/internal/frame"
-	"covey/internal/holding"
 	"covey/internal/keyring"
 	"covey/internal/ledger"
 	"covey/internal/proposal"
@@ -27,19 +25,12 @@ import (
 // Everything in it can be made again from the ledger, the pending store and the
 // data file.
 type session struct {
-	agent *Agent
-	body  []byte
-	plan  *study.Plan
-	self  int // roster index
-	// dataset is what the approval recorded, or before one what under offers. Written with mu and
-	// the agent's held.
-	dataset siteconfig.Dataset
-	under   *siteconfig.Config // before an approval: what dataset is of
+	*summary
+	body    []byte
+	plan    *study.Plan
+	self    int // roster index
 	journal *ledger.Journal
 
-	// mu is held while one request, or one decision of the operator, is worked on.
-	mu   sync.Mutex
-	rows *holding.Rows
 	// unattended is set where the policy approves, or did, and nobody looked at the rows.
 	unattended bool
 
@@ -70,29 +61,9 @@ func (a *Agent) newSession(body []byte) (*session, study.Code) {
 
 // makeSession is newSession that gives the reason in words in place of logging it.
 func (a *Agent) makeSession(body []byte) (*session, study.Code, error) {
-	id := proposal.DigestOf(body)
-	if len(body) > proposals.MaxProposal {
-		return nil, study.CodePlanMismatch, errors.New("it is over 32 MiB")
-	}
-	plan, err := study.NewPlan(body)
-	if err != nil {
-		// it may repeat as much as the proposal holds
-		return nil, study.CodePlanMismatch, errors.New(frame.Cleaned(err.Error()))
-	}
-	s := &session{agent: a, body: body, plan: plan, journal: a.ledger.Journal(id)}
-	public := a.identity.Public().(ed25519.PublicKey)
-	s.self = slices.IndexFunc(plan.Proposal.Roster, func(m proposal.Member) bool { return bytes.Equal(m.Identity, public) })
-	if s.self < 0 || plan.Proposal.Roster[s.self].Name != a.config.Site {
-		return nil, study.CodePlanMismatch, errors.New("its roster does not hold this site with its key")
-	}
-	s.rows = a.rowsOf(plan, s.self)
-	s.ring = keyring.New(plan, s.self, a.identity, s.journal, a.log, owner{s})
-	// A study's charge is computed by this program; an approval under another
-	// version's rules does not stand for this one's.
-	approval, approved := a.ledger.Approved(id)
-	s.unattended = approved && approval.By == byPolicy
-	if approved && approval.Rho != plan.Rho {
-		return nil, study.CodePlanMismatch, fmt.Errorf("it was approved with a plan of ρ = %g, and this version's takes %g", approval.Rho, plan.Rho)
+	s, approval, code, err := a.plannedSession(body)
+	if code != "" {
+		return nil, code, err
 	}
 	s.under = a.current.Load()
 	if len(approval.Config) > 0 {
@@ -101,9 +72,44 @@ func (a *Agent) makeSession(body []byte) (*session, study.Code, error) {
 		}
 		return s, "", nil
 	}
-	var code study.Code
-	s.dataset, code, err = asked(s.under, plan)
+	s.dataset, code, err = asked(s.under, s.plan.Proposal)
 	return s, code, err
+}
+
+// plannedSession is makeSession without what follows from agent.toml, and returns the approval on
+// record, the zero one if there is none.
+func (a *Agent) plannedSession(body []byte) (*session, ledger.Approval, study.Code, error) {
+	id := proposal.DigestOf(body)
+	if len(body) > proposals.MaxProposal {
+		return nil, ledger.Approval{}, study.CodePlanMismatch, errors.New("it is over 32 MiB")
+	}
+	plan, err := study.NewPlan(body)
+	if err != nil {
+		// it may repeat as much as the proposal holds
+		return nil, ledger.Approval{}, study.CodePlanMismatch, errors.New(frame.Cleaned(err.Error()))
+	}
+	s := a.sessionOf(body, plan)
+	s.journal = a.ledger.Journal(id)
+	public := a.identity.Public().(ed25519.PublicKey)
+	s.self = slices.IndexFunc(plan.Proposal.Roster, func(m proposal.Member) bool { return bytes.Equal(m.Identity, public) })
+	if s.self < 0 || plan.Proposal.Roster[s.self].Name != a.config.Site {
+		return nil, ledger.Approval{}, study.CodePlanMismatch, errors.New("its roster does not hold this site with its key")
+	}
+	s.rows = a.rowsOf(id, s.self)
+	s.ring = keyring.New(plan, s.self, a.identity, s.journal, a.log, owner{s})
+	// A study's charge is computed by this program; an approval under another
+	// version's rules does not stand for this one's.
+	approval, approved := a.ledger.Approved(id)
+	s.unattended = approved && approval.By == byPolicy
+	if approved && approval.Rho != plan.Rho {
+		return nil, ledger.Approval{}, study.CodePlanMismatch, fmt.Errorf("it was approved with a plan of ρ = %g, and this version's takes %g", approval.Rho, plan.Rho)
+	}
+	return s, approval, "", nil
+}
+
+// sessionOf returns a session that shows a proposal, and does nothing else.
+func (a *Agent) sessionOf(body []byte, plan *study.Plan) *session {
+	return &session{summary: &summary{agent: a, id: plan.Digest, asks: brief(plan.Proposal), rho: plan.Rho, curve: plan.Curve()}, body: body, plan: plan}
 }
 
 // pinned loads the rows of an approved study and checks that they are those that
@@ -117,10 +123,10 @@ func (s *session) pinned(approval ledger.Approval) study.Code {
 	}
 	recorded := s.dataset
 	s.rows.Release()
-	s.use(now)
+	s.use(now, s.under)
 	if s.pinnedAs(approval) != "" {
 		s.rows.Release()
-		s.use(recorded)
+		s.use(recorded, s.under)
 		return code
 	}
 	s.agent.log.Info("the approved data set has moved; reading it from its place in agent.toml", "study", s.plan.Digest, "dataset", now.Name)
@@ -130,7 +136,7 @@ func (s *session) pinned(approval ledger.Approval) study.Code {
 // pinnedAs is pinned of the data set as the session has it.
 func (s *session) pinnedAs(approval ledger.Approval) study.Code {
 	log := s.agent.log.With("study", s.plan.Digest, "dataset", s.dataset.Name)
-	if err := s.rows.Load(s.dataset, s.unattended); err != nil {
+	if err := s.rows.Load(s.plan, s.dataset, s.unattended); err != nil {
 		_, units := errors.AsType[*sitedata.UnitsError](err)
 		// Rows with a value at fault were not approved. That they were read no further than the
 		// fault must not show.
@@ -180,6 +186,7 @@ func (s *session) handle(r wire.Message) wire.Message {
 		}
 		return refuse(r, study.CodeNotApproved)
 	}
+	s.hold()
 	if _, ok := r.(wire.Query); !ok { // which makes its sum meanwhile
 		if err := s.erased(); err != nil {
 			return refuse(r, s.store(err))

@@ -92,7 +92,7 @@ func (a *Agent) View(id proposal.Digest) StudyView {
 	v := a.stands(id)
 	switch v.State {
 	case statePending, string(ledger.Approved):
-		if s, _ := a.session(id); s != nil {
+		if s := a.listed(id); s != nil {
 			if at := s.expires(); !at.IsZero() {
 				v.Expires = &at
 			}
@@ -120,9 +120,9 @@ func (a *Agent) stands(id proposal.Digest) StudyView {
 			Rho: before.Rho, Proposer: before.Proposer, By: before.By, Time: &before.Time, Why: before.Why}
 	}
 	v := StudyView{Digest: id, State: statePending}
-	if s, _ := a.session(id); s != nil {
-		v.Name, v.Population, v.Rho, v.Curve = s.plan.Proposal.Spec.Name, s.population(), s.plan.Rho, string(s.plan.Curve())
-		v.Proposer = s.plan.Proposal.Proposer
+	if s := a.listed(id); s != nil {
+		v.Name, v.Population, v.Rho, v.Curve = s.asks.Spec.Name, s.population(), s.rho, string(s.curve)
+		v.Proposer = s.asks.Proposer
 	}
 	return v
 }
@@ -244,7 +244,7 @@ func (a *Agent) Study(id proposal.Digest) (StudyDetail, error) {
 		return d, nil
 	}
 	if d.State == statePending {
-		if _, code, _ := asked(a.current.Load(), s.plan); code != "" {
+		if _, code, _ := asked(a.current.Load(), s.asks); code != "" {
 			d.Code = string(code) // as above: not as agent.toml has it now
 			return d, nil
 		}

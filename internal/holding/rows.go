@@ -22,7 +22,7 @@ import (
 
 // Options of a study's rows; all are required.
 type Options struct {
-	Plan   *study.Plan
+	Study  proposal.Digest
 	Self   int // roster index
 	Source func(siteconfig.Dataset) dataset.Source
 	Cache  *rowcache.Cache
@@ -32,7 +32,8 @@ type Options struct {
 	Approved func() (pin [32]byte, ok bool)
 }
 
-// Rows are a study's rows at its site. It is for one goroutine at a time.
+// Rows are a study's rows at its site. It is for one goroutine at a time. It keeps no plan, which
+// may be large: who calls it has the study's.
 type Rows struct {
 	o       Options
 	dataset siteconfig.Dataset
@@ -60,7 +61,7 @@ var ErrChanged = errors.New("holding: the rows are not those that were approved"
 // Load brings the study's rows of a data set into reach, once: in memory, or in a cache file that
 // is mapped. unattended is set where nobody at the site looks before something leaves. The error is
 // a *dataset.Error, a *clip.ValueError or a *sitedata.UnitsError; none carries a value.
-func (r *Rows) Load(d siteconfig.Dataset, unattended bool) error {
+func (r *Rows) Load(plan *study.Plan, d siteconfig.Dataset, unattended bool) error {
 	if r.rows != nil && r.unattended != unattended {
 		r.Release() // what was read the other way
 	}
@@ -72,20 +73,20 @@ func (r *Rows) Load(d siteconfig.Dataset, unattended bool) error {
 		if err == nil {
 			return nil
 		}
-		r.o.Log.Warn("a cache file is made again", "study", r.o.Plan.Digest, "error", err)
+		r.o.Log.Warn("a cache file is made again", "study", r.o.Study, "error", err)
 		r.Release()
 	}
 	r.dataset, r.unattended = d, unattended
-	at, q := r.o.Source(d), r.request()
+	at, q := r.o.Source(d), r.request(plan)
 	begun := time.Now()
-	r.o.Log.Info("reading a data set", "study", r.o.Plan.Digest, "dataset", r.dataset.Name)
+	r.o.Log.Info("reading a data set", "study", r.o.Study, "dataset", r.dataset.Name)
 	stamp, unstamped := at.Stamp() // before it is read
 	defer r.o.Stock.Worked()
 	rows, stored, sha, err := r.read(at, q)
 	if err != nil {
 		return err
 	}
-	if want := r.o.Plan.Proposal.Roster[r.o.Self].Units; rows.N() != want {
+	if want := plan.Proposal.Roster[r.o.Self].Units; rows.N() != want {
 		if stored != nil {
 			err = stored.Close()
 		}
@@ -95,7 +96,7 @@ func (r *Rows) Load(d siteconfig.Dataset, unattended bool) error {
 	if unstamped == nil || at.Query != nil {
 		r.o.Stock.looked(r.dataset, look{stamp, r.sha, begun})
 	}
-	r.o.Log.Info("a data set is read", "study", r.o.Plan.Digest, "dataset", r.dataset.Name, "mapped", stored != nil, "seconds", math.Round(time.Since(begun).Seconds()*10)/10)
+	r.o.Log.Info("a data set is read", "study", r.o.Study, "dataset", r.dataset.Name, "mapped", stored != nil, "seconds", math.Round(time.Since(begun).Seconds()*10)/10)
 	return nil
 }
 
@@ -114,7 +115,7 @@ func (r *Rows) read(at dataset.Source, q dataset.Request) (*clip.Matrix, *rowcac
 	}
 	rows, stored, err := r.cached(at, q)
 	if _, damaged := errors.AsType[*damagedError](err); damaged {
-		r.o.Log.Warn("a cache file is made again", "study", r.o.Plan.Digest, "error", err)
+		r.o.Log.Warn("a cache file is made again", "study", r.o.Study, "error", err)
 		rows, stored, err = r.cached(at, q)
 	}
 	if err != nil {
@@ -128,7 +129,7 @@ func (r *Rows) read(at dataset.Source, q dataset.Request) (*clip.Matrix, *rowcac
 func (r *Rows) leftOut(rows int) {
 	if rows > 0 && r.unattended {
 		r.o.Log.Error("rows are left out of a study that the policy approved: a value is missing or at fault; \"agent study show\" says how many",
-			"study", r.o.Plan.Digest, "dataset", r.dataset.Name)
+			"study", r.o.Study, "dataset", r.dataset.Name)
 	}
 }
 
@@ -178,25 +179,25 @@ func (r *Rows) approved(at dataset.Source, q dataset.Request) *rowcache.Stored {
 // Answer is the exact sum over this site's rows. A page of a cache file that cannot be read
 // on this goroutine is read again from the data set, once. [ErrChanged] is for rows that are not
 // those any more. Called with the rows loaded.
-func (r *Rows) Answer(ask study.Ask) (sum []int64, err error) {
+func (r *Rows) Answer(plan *study.Plan, ask study.Ask) (sum []int64, err error) {
 	if r.stored == nil {
 		defer r.o.Stock.Worked()
-		return r.rows.Answer(r.o.Plan, r.o.Self, ask, r.dataset.Workers)
+		return r.rows.Answer(plan, r.o.Self, ask, r.dataset.Workers)
 	}
 	for range 2 {
 		done := r.o.Stock.reading(r.stored)
 		err = r.stored.Guard(func() error {
-			sum, err = r.rows.Answer(r.o.Plan, r.o.Self, ask, r.dataset.Workers)
+			sum, err = r.rows.Answer(plan, r.o.Self, ask, r.dataset.Workers)
 			return err
 		})
 		done()
 		if _, fault := errors.AsType[*dataset.Error](err); !fault {
 			return sum, err
 		}
-		r.o.Log.Warn("a cache file is made again", "study", r.o.Plan.Digest, "error", err)
+		r.o.Log.Warn("a cache file is made again", "study", r.o.Study, "error", err)
 		pin := r.sha
 		r.Release()
-		if err := r.Load(r.dataset, r.unattended); err != nil {
+		if err := r.Load(plan, r.dataset, r.unattended); err != nil {
 			return nil, err
 		}
 		if r.sha != pin {
@@ -219,7 +220,7 @@ func (r *Rows) Release() {
 	}
 	r.o.Stock.closing(r.stored)
 	if err := r.stored.Close(); err != nil {
-		r.o.Log.Error("a cache file cannot be closed", "study", r.o.Plan.Digest, "error", err)
+		r.o.Log.Error("a cache file cannot be closed", "study", r.o.Study, "error", err)
 	}
 	r.stored = nil
 }
@@ -227,8 +228,8 @@ func (r *Rows) Release() {
 // request returns what the study wants of its data set, as dataset reads it. Where nobody at the
 // site looks before something leaves, no value MUST decide what: a proposer who sees which columns
 // a site cannot use for a value would learn of its rows without a charge.
-func (r *Rows) request() dataset.Request {
-	q := r.dataset.Request(r.o.Plan.Proposal.Spec)
+func (r *Rows) request(plan *study.Plan) dataset.Request {
+	q := r.dataset.Request(plan.Proposal.Spec)
 	if r.unattended {
 		q.Strict = false
 	}
@@ -243,7 +244,7 @@ func (r *Rows) owner() string {
 	if r.dataset.Cache == siteconfig.CacheKeep {
 		return r.dataset.Keeper()
 	}
-	return Owner(r.o.Plan.Digest)
+	return Owner(r.o.Study)
 }
 
 // Owner names a study as the owner of a cache file.

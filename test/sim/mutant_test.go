@@ -37,7 +37,7 @@ var mutants = []mutant{
 		{"internal/round/entry.go", "	\"fmt\"\n", "	\"fmt\"\n	\"slices\"\n"},
 	}, "TestQuiet", "survivors-before-signature"},
 	{"journal written after the reply", []edit{
-		{"internal/ledger/query.go", "	\"slices\"\n", "	\"slices\"\n	\"time\"\n"},
+		{"internal/ledger/query.go", "	\"errors\"\n", "	\"errors\"\n	\"time\"\n"},
 		{"internal/ledger/query.go", "	if err := j.write(place{name, j.study, query, slot}, func(r *record) error { return put(r, value) }); err != nil {\n		return nil, err\n	}\n",
 			"	go func() {\n		time.Sleep(time.Millisecond)\n		j.write(place{name, j.study, query, slot}, func(r *record) error { return put(r, value) })\n	}()\n"},
 	}, "TestQuiet", "journal-before-reply"},
