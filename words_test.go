@@ -43,7 +43,7 @@ func TestCommentWidth(t *testing.T) {
 func TestCommentsReturn(t *testing.T) {
 	doc := regexp.MustCompile(`^\s*// (\w+) (gives|says whether|says that|tells whether) `)
 	code := regexp.MustCompile(`^\s*(?:func (?:\([^)]*\) )?)?(\w+)(?:\[[^\]]*\])?\(`)
-	results := regexp.MustCompile(`^func .*\) [^{(]*\S+ {$|^func .*\) \(.*\) {$`)
+	results := regexp.MustCompile(`^func .*\) ([^{(]*|\(.*\)|func\(.*\)) {$`)
 	goFiles(t, func(path string, lines []string) {
 		for i, line := range lines {
 			m := doc.FindStringSubmatch(line)

@@ -142,8 +142,8 @@ func (e checkError) Unwrap() []error {
 	return out
 }
 
-// garbage is how much memory that nothing uses may be there before it is collected, in percent of
-// what is in use: rows without a cache file are most of it.
+// garbage is how much unused memory may pile up before it is collected, in percent of what is in
+// use, most of which is rows without a cache file.
 const garbage = 40
 
 type runCmd struct {

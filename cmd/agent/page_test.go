@@ -206,7 +206,10 @@ func canaryRows(n int, canary string) string {
 	return b.String()
 }
 
-// TestPageKeepsValues: of values of the rows none reaches the terminal, and none the page but the
+// chance matches times and hashes, whose digits may be those of a value.
+var chance = regexp.MustCompile(`[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]+|[0-9a-f]{32,}`)
+
+// TestPageKeepsValues: no value of the rows reaches the terminal, and none reaches the page but the
 // figures of 50 values and more.
 func TestPageKeepsValues(t *testing.T) {
 	const canary = "73100573"
@@ -233,7 +236,8 @@ func TestPageKeepsValues(t *testing.T) {
 		if got := strings.Contains(all.String(), "11.731"); got != (n >= 50) {
 			t.Errorf("of %d rows the median is shown: %t", n, got)
 		}
-		if strings.Contains(all.String(), canary) || strings.Contains(screen.String(), "731005") || strings.Contains(screen.String(), "11.73") {
+		shown, told := chance.ReplaceAllString(all.String(), ""), chance.ReplaceAllString(screen.String(), "")
+		if strings.Contains(shown, canary) || strings.Contains(told, "731005") || strings.Contains(told, "11.73") {
 			t.Errorf("of %d rows a value is on the page or the terminal:\n%s", n, screen)
 		}
 		err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
@@ -241,7 +245,7 @@ func TestPageKeepsValues(t *testing.T) {
 				return err
 			}
 			text, err := os.ReadFile(path)
-			if strings.Contains(string(text), "731005") {
+			if strings.Contains(chance.ReplaceAllString(string(text), ""), "731005") {
 				t.Errorf("%s holds a value", path)
 			}
 			return err

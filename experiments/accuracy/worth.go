@@ -351,8 +351,8 @@ func (s sheetOfWorth) measure(to io.Writer, laws []run.Law) (missed int, err err
 // few reports whether so many are below 80%.
 func few(held, of int) bool { return float64(held) < 0.8*float64(of) }
 
-// outside lists the laws whose bounds may hold in less than 80% of studies. A law that is below and
-// not on it is a miss.
+// outside lists the laws whose bounds may hold in less than 80% of studies. Any other law below 80%
+// is a miss.
 var outside = []struct {
 	what, why string
 	is        func(l run.Law, one judged) bool
@@ -368,7 +368,7 @@ var outside = []struct {
 	{"clouds around several centers", "as groups, at any ι where the clip shortens one cloud more than another", func(l run.Law, _ judged) bool { return l.Family == "clusters" }},
 }
 
-// outsideOf returns what of the list a law is, or "".
+// outsideOf returns a law's entry on the list, or "".
 func outsideOf(l run.Law, one judged) string {
 	for _, o := range outside {
 		if o.is(l, one) {

@@ -87,36 +87,47 @@ func BenchmarkMemory(b *testing.B) {
 	}
 }
 
-// run runs the study with the coordinator in a child process and the agents here.
+// run runs the study, each site with 4 rows.
 func (t task) run() (o outcome, err error) {
-	path := filepath.Join(t.Dir, "rows.csv")
-	if err := table.Write(path, 4, t.D, plain.Rows(t.D)); err != nil {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(agentMemory))
+	child, end, err := t.apart(4)
+	if err != nil {
 		return o, err
+	}
+	defer end()
+	err = child.Order(order{}, &o)
+	return o, err
+}
+
+// apart forms a federation with the coordinator in a child process and the agents here, each site
+// with so many rows, until end is called.
+func (t task) apart(rows int) (child *fed.Child, end func(), err error) {
+	path := filepath.Join(t.Dir, "rows.csv")
+	if err := table.Write(path, rows, t.D, plain.Rows(t.D)); err != nil {
+		return nil, nil, err
 	}
 	raw, err := json.Marshal(t)
 	if err != nil {
-		return o, err
+		return nil, nil, err
 	}
-	child, err := fed.Spawn(childVariable + "=" + string(raw))
-	if err != nil {
-		return o, err
+	if child, err = fed.Spawn(childVariable + "=" + string(raw)); err != nil {
+		return nil, nil, err
 	}
-	defer child.End()
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(agentMemory))
 	options := sites(t.Sites, path)
 	options.Invite = func(site string) (join []byte, err error) {
 		err = child.Order(order{Invite: site}, &join)
 		return join, err
 	}
 	agents := fed.New(t.Dir, options)
-	defer agents.Stop()
+	end = func() {
+		agents.Stop()
+		child.End()
+	}
 	if err := agents.Form(); err != nil {
-		return o, err
+		end()
+		return nil, nil, err
 	}
-	if err := child.Order(order{}, &o); err != nil {
-		return o, err
-	}
-	return o, nil
+	return child, end, nil
 }
 
 // order is what the coordinator's process is told: to make a join file or, without a name, to run

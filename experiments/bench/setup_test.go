@@ -2,15 +2,11 @@ package bench
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"testing"
 	"time"
 
-	"covey/experiments/bench/plain"
-	"covey/experiments/bench/table"
 	"covey/internal/coordinator"
 	"covey/internal/proposal"
 	"covey/internal/round"
@@ -19,9 +15,9 @@ import (
 
 // BenchmarkApproved measures what an operator waits for between the last approval of a study of 20
 // slots and its first query: the setup of whole agents, all in this process, and of a coordinator
-// in another. Sites that share the machine's cores wait for each other, so wall-ms is of them all;
-// alone-ms is the processor time of the coordinator and of one agent, one after the other, each on
-// one core: what it takes where every site has its own, without fsyncs and the network.
+// in another. Sites that share the machine's cores wait for each other, so wall-ms covers them all.
+// alone-ms is the processor time of the coordinator plus that of one agent, each on one core: the
+// time where every site has its own machine, without fsyncs and the network.
 func BenchmarkApproved(b *testing.B) {
 	sizes := []int{10, 100}
 	if testing.Short() {
@@ -40,29 +36,11 @@ func BenchmarkApproved(b *testing.B) {
 
 // approved measures setups of one federation.
 func approved(b *testing.B, t task, dropout string) error {
-	path := filepath.Join(t.Dir, "rows.csv")
-	if err := table.Write(path, 20, t.D, plain.Rows(t.D)); err != nil {
-		return err
-	}
-	raw, err := json.Marshal(t)
+	child, end, err := t.apart(20)
 	if err != nil {
 		return err
 	}
-	child, err := fed.Spawn(childVariable + "=" + string(raw))
-	if err != nil {
-		return err
-	}
-	defer child.End()
-	options := sites(t.Sites, path)
-	options.Invite = func(site string) (join []byte, err error) {
-		err = child.Order(order{Invite: site}, &join)
-		return join, err
-	}
-	agents := fed.New(t.Dir, options)
-	defer agents.Stop()
-	if err := agents.Form(); err != nil {
-		return err
-	}
+	defer end()
 	var sum outcome
 	var own time.Duration
 	runs := 0

@@ -46,7 +46,7 @@ func compareCommits(ctx context.Context, root string, args []string) error {
 	return printComparison(ctx, root, commit, before.String(), now.String())
 }
 
-// printComparison prints what benchstat makes of two texts, and what is slower.
+// printComparison prints benchstat's comparison of two texts, and what is slower.
 func printComparison(ctx context.Context, root, commit, before, now string) error {
 	dir, err := os.MkdirTemp("", "covey-benchstat-")
 	if err != nil {
@@ -67,8 +67,8 @@ func printComparison(ctx context.Context, root, commit, before, now string) erro
 	return listSlower(os.Stdout, read(before), read(now))
 }
 
-// listSlower lists the numbers whose median got worse by more than 5%, with the ranges, which say
-// how much of it can be the machine's.
+// listSlower lists the numbers whose median got worse by more than 5%, with the ranges, which show
+// how much of that may be due to the machine.
 func listSlower(to io.Writer, before, now summary) error {
 	both, count := 0, 0
 	var out strings.Builder
@@ -103,7 +103,7 @@ func better(unit string) bool {
 	return unit != "power" && unit != "bound-MB" && unit != "rows-MB" && !strings.HasPrefix(unit, "before-")
 }
 
-// wall reports whether a unit is of the wall time of all that a benchmark does.
+// wall reports whether a unit is that of a benchmark's whole wall time.
 func wall(unit string) bool { return unit == "ns/op" || unit == "MB/s" }
 
 // measures reports whether a benchmark has numbers of its own, by processor time or of parts.

@@ -7,12 +7,12 @@
 //	go -C experiments run ./performance -compare v1.0.0       # with that release's numbers
 //	go -C experiments run ./performance -before v1.0.0 study  # with its code, in turns
 //
-// A table's benchmarks write NAME.txt in docs/figures/performance, as Go prints them; from it
-// follow NAME.csv and the part of the page between the table's markers. -compare takes the texts
-// that another commit holds, by default the last tag, or the current commit where there is none.
-// Numbers of two days differ by what else the machine did: -before builds the other commit's
-// benchmarks and runs them in turns with this tree's, and leaves the files as they are. Both print
-// benchstat's comparison and what got slower by more than 5%. No time fails anything.
+// A table's benchmarks write NAME.txt in docs/figures/performance, as Go prints them; NAME.csv and
+// the part of the page between the table's markers are made from it. -compare takes the texts that
+// another commit holds, by default the last tag, or the current commit where there is none. Numbers
+// of two days differ by what else the machine did: -before builds the other commit's benchmarks and
+// runs them in turns with this tree's, and leaves the files as they are. Both print benchstat's
+// comparison and what got slower by more than 5%. No time fails anything.
 package main
 
 import (
@@ -29,7 +29,8 @@ import (
 	"time"
 )
 
-// results is where the texts and their CSV are, and page what shows them, below the root.
+// results is the folder of the texts and their CSVs, and page the page that shows them, below the
+// root.
 const (
 	results = "docs/figures/performance"
 	page    = "docs/performance.md"
@@ -97,7 +98,7 @@ func find(name string) (table, error) {
 }
 
 // measureTables measures and writes one table after the other, so that an interrupt loses only the
-// one that it falls into.
+// current one.
 func measureTables(ctx context.Context, root string, chosen []table, count int) error {
 	trees := []tree{{root, ""}}
 	defer clearTrees(trees)

@@ -24,14 +24,15 @@ type bench struct {
 	figure  *figure  // of a test that logs its numbers
 }
 
-// figure is a line that a test logs, as a regular expression, and the benchmark's line that it is.
+// figure is a line that a test logs, as a regular expression, and the benchmark's line made of it.
 type figure struct {
 	logged *regexp.Regexp
 	of     string // what the names begin with
 	line   string // as Regexp.Expand takes it
 }
 
-// lines returns what a test logged as a benchmark prints it. Names have no spaces there.
+// lines returns what a test logged in the form of a benchmark's output, in which names have no
+// spaces.
 func (f *figure) lines(text string) string {
 	var out strings.Builder
 	for _, m := range f.logged.FindAllStringSubmatchIndex(text, -1) {
@@ -111,7 +112,7 @@ func (t *tree) run(ctx context.Context, b bench) (string, error) {
 	return output(ctx, filepath.Join(t.root, b.dir), file, args...)
 }
 
-// anchored is a pattern of whole names: Sum/d=64 is not Sum/d=640.
+// anchored returns a pattern of whole names: Sum/d=64 is not Sum/d=640.
 func anchored(pattern string) string {
 	parts := strings.Split(pattern, "/")
 	for i, p := range parts {
@@ -120,8 +121,8 @@ func anchored(pattern string) string {
 	return "^Benchmark" + strings.TrimPrefix(strings.Join(parts, "/"), "^")
 }
 
-// measure runs a table's benchmarks in each tree, in turns of which the first changes, and returns
-// each tree's text. Programs compare by themselves, and run in the first tree alone.
+// measure runs a table's benchmarks in each tree in turns, alternating which is first, and returns
+// each tree's text. Programs make their own comparison and run only in the first tree.
 func (t table) measure(ctx context.Context, trees []tree, count int) ([]string, error) {
 	texts, heads := make([]strings.Builder, len(trees)), map[string]bool{}
 	for _, b := range t.benches {
@@ -159,7 +160,7 @@ func (t table) measure(ctx context.Context, trees []tree, count int) ([]string, 
 	return out, nil
 }
 
-// kept are the lines of a text that benchstat reads, spaces what its columns are made of.
+// kept matches the lines of a text that benchstat reads, and spaces what separates its columns.
 var (
 	kept   = regexp.MustCompile(`^(Benchmark\S+\s+\d|goos: |goarch: |cpu: )`)
 	spaces = regexp.MustCompile(`[ \t]+`)
@@ -213,7 +214,7 @@ func compareTrees(ctx context.Context, root, commit string, chosen []table, coun
 	return errors.Join(failed, printComparison(ctx, root, commit, before.String(), now.String()))
 }
 
-// alone reports whether a table is of programs only.
+// alone reports whether a table has only programs.
 func (t table) alone() bool {
 	for _, b := range t.benches {
 		if !b.program {

@@ -29,7 +29,7 @@ func writePage(root string) error {
 }
 
 // makePage returns the page with its tables made anew, and the CSV files by name. A table that was
-// never measured says so.
+// never measured is marked as such.
 func makePage(root, text string) (made string, files map[string][]byte, err error) {
 	files = map[string][]byte{}
 	for _, t := range tables {

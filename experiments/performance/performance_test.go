@@ -39,7 +39,8 @@ func TestPageIsOfItsTexts(t *testing.T) {
 	}
 }
 
-// TestPageNeedsPlaces: a table without a place on the page is an error, and what stood there goes.
+// TestPageNeedsPlaces: a table without a place on the page is an error; a table replaces what was
+// in its place.
 func TestPageNeedsPlaces(t *testing.T) {
 	const at = "a\n<!--x-->\nold\n<!--/x-->\nb\n"
 	got, err := replace(at, "x", "new\n")
@@ -107,8 +108,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestSlower: what grew by more than 5% is listed, a rate that fell too. What is new, better, no
-// cost, or the wall time of a benchmark with numbers of its own is not.
+// TestSlower: what grew by more than 5% is listed, and so is a rate that fell. What is new, better,
+// not a cost, or the wall time of a benchmark with numbers of its own is not.
 func TestSlower(t *testing.T) {
 	before := read("BenchmarkA 1 100 ns/op 100 MB/s\nBenchmarkA 1 102 ns/op 100 MB/s\nBenchmarkB 1 100 ns/op 2 power 10 x-B 5 before-x-B\nBenchmarkD 1 5 ns/op\n")
 	now := read("BenchmarkA 1 120 ns/op 90 MB/s\nBenchmarkB 1 500 ns/op 4 power 10.4 x-B 9 before-x-B\nBenchmarkC 1 9 ns/op\nBenchmarkD 1 5 ns/op\n")

@@ -103,7 +103,23 @@ func showKernel(s summary) string {
 		out += fmt.Sprintf("\nAt d = 256 one step of %d directions is %s times as fast as %d of one; AVX-512 is %s times as fast as AVX2.", k, s.by(one, all, cpu, float64(k)), k,
 			s.by(sum(256, k, "float64", 1, "avx2"), sum(256, k, "float64", 1, "avx512"), cpu, 1))
 	}
-	return out + "\n\n" + s.kernelGrowth()
+	return out + "\n\n" + s.kernelGrowth() + "\n" + s.kernelMoment()
+}
+
+// kernelMoment is what a product of the covariance takes.
+func (s summary) kernelMoment() string {
+	head := []string{"covariance, ns a product, d ="}
+	var lines [][]string
+	for _, impl := range []string{"AVX512", "AVX2", "portable"} {
+		lines = append(lines, []string{impl})
+	}
+	for _, d := range []int{64, 256, 1000} {
+		head = append(head, count(float64(d)))
+		for i := range lines {
+			lines[i] = append(lines[i], s.median(fmt.Sprintf("Moment/d=%d/impl=%s", d, strings.ToLower(lines[i][0])), "cpu-ns/product", 1))
+		}
+	}
+	return markdown(append([][]string{head}, lines...)...)
 }
 
 // kernelGrowth is the best path next to the read, by the number of rows and of columns.

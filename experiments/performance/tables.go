@@ -27,6 +27,7 @@ var tables = []table{
 		{dir: rows, pattern: "Sum/d=.*/k=1", times: "3x", count: 3},
 		{dir: rows, pattern: "Sum/d=256/k=(4|16)", times: "2x", count: 3},
 		{dir: rows, pattern: "Growth", times: "5x", count: 3},
+		{dir: rows, pattern: "Moment", times: "10x", count: 3},
 	}},
 	{name: "openblas", minutes: 3, slow: true, show: showOpenBLAS, benches: []bench{
 		{dir: rows, tags: "openblas", pattern: "Sum/d=.*/k=(1|4|16)/store=float64/cores=1/impl=(openblas|avx2|avx512)", times: "3x", count: 3},

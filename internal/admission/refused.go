@@ -7,12 +7,12 @@ import (
 	"sync"
 )
 
-// maxRefusedHosts bounds the hosts whose refusal is logged: who shows no certificate could fill the
-// log.
+// maxRefusedHosts bounds the hosts whose refusal is logged: callers without a certificate could
+// fill the log.
 const maxRefusedHosts = 100
 
 // Refused counts the callers that offered no quantum-safe key exchange where one is demanded.
-// None has shown a certificate by then, so that its host is all that is known.
+// They are refused before they show a certificate, so only the host is known.
 type Refused struct {
 	Log   *slog.Logger
 	mu    sync.Mutex

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TestRefusedHostsAreBounded: who shows no certificate does not fill the log.
+// TestRefusedHostsAreBounded: callers without a certificate do not fill the log.
 func TestRefusedHostsAreBounded(t *testing.T) {
 	var log strings.Builder
 	r := Refused{Log: slog.New(slog.NewTextHandler(&log, nil))}

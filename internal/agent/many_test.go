@@ -14,7 +14,7 @@ import (
 	"covey/test/site"
 )
 
-// takePart has the sites take part in so many more studies, each from its proposal to its end.
+// takePart takes the sites through so many more studies, each from its proposal to its end.
 func (c *standIn) takePart(studies int) {
 	c.t.Helper()
 	for range studies {
@@ -32,9 +32,9 @@ func (c *standIn) takePart(studies int) {
 	}
 }
 
-// TestMany has an agent take part in many studies, starts it again, and asks it for every list:
-// what each costs must grow with the studies, and not with their square. COVEY_MANY=200 makes so
-// many, and -v prints what each took.
+// TestMany has an agent take part in many studies, starts it again, and asks it for every list. The
+// cost of each must grow linearly with the number of studies, not with its square. COVEY_MANY=200
+// makes so many, and -v prints what each took.
 func TestMany(t *testing.T) {
 	n, columns := 3, testColumns
 	many, _ := strconv.Atoi(os.Getenv("COVEY_MANY"))

@@ -71,8 +71,8 @@ func TestOneSurvivorSetASlot(t *testing.T) {
 	same(t, "signature", signed.Signature, want[wire.Signature](s, wire.Release{Header: wire.Header{Study: c.plan.Digest}, Survivors: first}).Signature)
 }
 
-// TestSignedWithTheUpload: L7. Where every site is waited for, the signature on all of them is on
-// record with the upload, before it is asked for, and leaves alone when it is; where one can be
+// TestSignedWithTheUpload: L7. If every site is waited for, the signature on all sites is put on
+// record with the upload, before it is asked for, and leaves by itself once it is. If a site can be
 // missing, nothing is signed before U is known.
 func TestSignedWithTheUpload(t *testing.T) {
 	for _, onDropout := range []string{proposal.DropoutWait, proposal.DropoutContinue} {

@@ -7,9 +7,9 @@ import (
 	"covey/internal/wire"
 )
 
-// TestNothingIsDrawnBeforeTheSetup: an approval leaves with the site's rows in reach, so that the
-// last one is followed by the setup alone, and with no secret drawn: while others decide, a copy of
-// the site's disk opens no sum that comes.
+// TestNothingIsDrawnBeforeTheSetup: an approval leaves once the site's rows are in reach, so that
+// only the setup follows the last one. No secret is drawn by then: a copy of the site's disk made
+// while others decide opens no later sum.
 func TestNothingIsDrawnBeforeTheSetup(t *testing.T) {
 	c := newStandIn(t, 4, autoPolicy, nil)
 	c.approve()

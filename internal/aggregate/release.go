@@ -11,9 +11,9 @@ import (
 
 // Release opens the sum of U's uploads, in place, and adds its one noise. The noise is a function
 // of the opened lanes, ctx and H(U) (docs/privacy.md): opening again, here or on another leader,
-// gives the same release. Of sites' own noise it takes away what those let it, so that another
-// leader's may differ by what both can take away. began is called when the masks are off. The draws
-// are overwritten; the sum is the caller's to wipe.
+// gives the same release. Of the sites' own noise it removes what their keys allow, so two leaders'
+// releases may differ by removable noise. began is called when the masks are off. The draws are
+// overwritten; the sum is the caller's to wipe.
 func Release(p *study.Plan, ask study.Ask, survivors []int, q secagg.Query, sum []uint64, opening *secagg.Opening, began func()) (study.Release, error) {
 	if len(sum) != q.Lanes || opening == nil {
 		return study.Release{}, ErrNoSum
@@ -44,9 +44,9 @@ func Release(p *study.Plan, ask study.Ask, survivors []int, q secagg.Query, sum 
 	return p.NewRelease(ask, survivors, noised)
 }
 
-// remove takes away, in Z_2^b, what a sum over so many survivors does not need of the noise of each
-// of whom the chain's key came with its shares, and returns them. A key may be false: then it
-// spoils the sum, as an upload can, and nobody learns more.
+// remove takes noise away, in Z_2^b, that a sum over so many survivors does not need: that of each
+// site whose chain key came with its shares. It returns those sites. A false key spoils the sum, as
+// an upload can, and nobody learns more.
 func remove(p *study.Plan, ask study.Ask, survivors []int, sum []uint64, chain func(site int) ([32]byte, bool)) ([]int, error) {
 	u := len(survivors)
 	removable, err := p.Removable(ask.Sigma, u)
@@ -65,7 +65,7 @@ func remove(p *study.Plan, ask study.Ask, survivors []int, sum []uint64, chain f
 	return removed, nil
 }
 
-// Wipe overwrites a sum and the shares that open it, which nobody needs any more. The runtime's own
+// Wipe overwrites a sum and the shares that open it, which are no longer needed. The runtime's own
 // copies are not reached: docs/threat-model.md says what a core may hold.
 func Wipe(sum []uint64, opening *secagg.Opening) {
 	clear(sum)
@@ -103,10 +103,10 @@ func choose(p *study.Plan, a study.Ask, sum []uint64, bits uint, source io.Reade
 
 // addNoise adds discrete Gaussian noise in Z_2^b and only then lifts to signed
 // numbers, so that a corrupt site that pushes the sum to the ring's edge makes it
-// wrong, not less private. What it gives has passed the study's own check.
+// wrong, not less private. What it returns has passed the study's own check.
 func addNoise(sum []uint64, bits uint, sigma noise.Sigma, source io.Reader) ([]int64, error) {
 	draws := make([]int64, len(sum))
-	defer clear(draws) // with the release they give the sum again
+	defer clear(draws) // draws and release together reveal the sum
 	if err := sigma.Draw(source, draws); err != nil {
 		return nil, err
 	}

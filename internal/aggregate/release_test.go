@@ -81,8 +81,8 @@ func TestChoice(t *testing.T) {
 	}
 }
 
-// TestReleaseWithoutNoiseIsRefused: R11. A sampler that gives nothing, or a third of
-// its noise over a histogram, does not pass.
+// TestReleaseWithoutNoiseIsRefused: R11. A sampler that draws nothing, or a third of its noise over
+// a histogram, does not pass.
 func TestReleaseWithoutNoiseIsRefused(t *testing.T) {
 	sum := []uint64{5, 6, 7, 8}
 	sigma, err := noise.SigmaAtLeast(1 << 20)

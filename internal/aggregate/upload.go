@@ -1,5 +1,5 @@
-// Package aggregate is what becomes of exact sums: a site's leaves it under masks, and the sum of
-// all, once sites have opened it, is made private before anyone sees it. Both ends are here so that
+// Package aggregate handles exact sums: a site's leaves it under masks, and the sum of all, once
+// sites have opened it, is made private before anyone sees it. Both ends are here so that
 // experiments/audit runs what agents and coordinators run.
 package aggregate
 
@@ -38,10 +38,10 @@ func Upload(p *study.Plan, setup *secagg.Setup, self int, ask study.Ask, q secag
 
 var errLanes = errors.New("a sum has another length than planned")
 
-// AddShare adds this site's share of distributed noise, all parts of it. It is a function of the
+// AddShare adds all parts of this site's share of distributed noise. They are a function of the
 // slot's secret and ctx: an upload that is computed again after a crash is the same, and another
-// slot's has noise of its own. The key of what may be taken away again leaves with this site's
-// shares alone (secagg.NoiseChain), and that of the first part never.
+// slot's has noise of its own. The key of the parts that may be removed leaves only with this
+// site's shares (secagg.NoiseChain), and that of the first part never.
 func AddShare(p *study.Plan, v []uint64, own secagg.SlotSecret, q secagg.Query, ask study.Ask) error {
 	share, err := p.Share(ask.Sigma)
 	if err != nil {

@@ -151,8 +151,8 @@ func within(counts []int64, p *study.Plan, k study.Kind) []int64 {
 // lengths, off what was found. Each step is a function of a unit's rows and of what the ask holds,
 // and leaves every number finite, so that the clip, which comes last, bounds what a unit adds
 // whatever the ask holds.
-// No copy of the rows is made: a derived matrix changes them as they are read, and has their norms
-// alone. The last one is kept for those, since a study asks about it again and again.
+// No copy of the rows is made: a derived matrix changes them as they are read, and holds only their
+// norms. The last one is kept for its norms, since a study asks about the same one again and again.
 func (r *Rows) as(p *study.Plan, site int, a study.Ask) (*clip.Matrix, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

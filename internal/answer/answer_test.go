@@ -25,6 +25,12 @@ func planOf(t *testing.T, units int, change func(*proposal.Spec)) *study.Plan {
 	if spec.Method == "" { // on rows as they are
 		spec.Method, spec.Rows = proposal.MethodPower, proposal.RowsPlain
 	}
+	return planned(t, spec, units)
+}
+
+// planned returns the plan of a study at three sites.
+func planned(t *testing.T, spec proposal.Spec, units int) *study.Plan {
+	t.Helper()
 	var roster []proposal.Member
 	for i := range 3 {
 		key := ed25519.NewKeyFromSeed(append(make([]byte, 31), byte(i+1))).Public().(ed25519.PublicKey)

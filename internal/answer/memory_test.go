@@ -1,7 +1,6 @@
 package answer
 
 import (
-	"crypto/ed25519"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -9,7 +8,6 @@ import (
 
 	"covey/internal/clip"
 	"covey/internal/proposal"
-	"covey/internal/study"
 )
 
 // TestNoStudyCopiesTheRows: whatever a study does to its rows, none of its queries allocates a copy
@@ -40,19 +38,7 @@ func TestNoStudyCopiesTheRows(t *testing.T) {
 				}
 				spec.Columns = append(spec.Columns, c)
 			}
-			var roster []proposal.Member
-			for i := range 3 {
-				key := ed25519.NewKeyFromSeed(append(make([]byte, 31), byte(i+1))).Public().(ed25519.PublicKey)
-				roster = append(roster, proposal.Member{Name: fmt.Sprint("site-", i), Identity: proposal.Key(key), Units: n})
-			}
-			body, err := proposal.Propose(spec, roster, ed25519.PublicKey(roster[0].Identity), [32]byte{1})
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, err := study.NewPlan(body)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := planned(t, spec, n)
 			values, gaps, rng := make([]float64, n*d), []byte(nil), rand.New(rand.NewPCG(3, 4))
 			for i := range values {
 				values[i] = rng.NormFloat64()

@@ -12,8 +12,8 @@ import (
 const maxCenter = 0x1p300
 
 // top is the largest magnitude in a matrix of rows of length d. A derived row is brought to the
-// nearest that a matrix may hold, so that the bounds that were checked at ingest hold again,
-// whatever the rows: refusing one would tell of data.
+// nearest that a matrix may hold, so that the bounds checked at ingest hold for it too. Refusing a
+// row instead would reveal something about the data.
 func top(d int) float64 { return math.Nextafter(valueLimit(d), 0) }
 
 // derived is the matrix of m's rows after a step: float64 whatever m is.

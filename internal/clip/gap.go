@@ -168,16 +168,15 @@ func (m *Matrix) Fill(v []float64) (*Matrix, error) {
 	return filled, nil
 }
 
-// maxProducts bounds a table of products: as much as a second-level cache has room for beside a
-// block of rows.
+// maxProducts bounds a table of products to what fits in a second-level cache together with a block
+// of rows.
 const maxProducts = 1 << 17
 
 // triangle is the length of a lower triangle of k rows, a multiple of eight: zeros follow it.
 func triangle(k int) int { return (k*(k+1)/2 + 7) &^ 7 }
 
-// productsOf are, of each column, the products of its places in every two directions, a lower
-// triangle row by row: what a gap there takes off the Gram matrix. nil where they would be too
-// many.
+// productsOf returns, for each column, the products of its entries in every two directions, a lower
+// triangle row by row: what a gap there takes off the Gram matrix. nil if they would be too many.
 func productsOf(d int, v []float64) []float64 {
 	k := len(v) / d
 	size := triangle(k)
@@ -219,8 +218,7 @@ func newFill(d int, v, products []float64) *fill {
 	return f
 }
 
-// row fills a row in, in whose gaps there is 0, and of which a holds the products with the
-// directions.
+// row fills the gaps of a row, which hold 0. a holds the row's products with the directions.
 func (f *fill) row(y []float64, gaps []byte) {
 	f.gaps = places(f.gaps[:0], gaps)
 	k := f.k

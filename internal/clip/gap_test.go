@@ -272,8 +272,9 @@ func TestFillOfARowIsItsOwn(t *testing.T) {
 	})
 }
 
-// TestFillWithoutProducts: directions too many for a table of their products fill with the same, to
-// the bit; so does every path, whatever rows without a gap stand between.
+// TestFillWithoutProducts: with too many directions for a table of their products, cells are filled
+// with the same values, to the bit. So they are on every path, whatever rows without a gap lie
+// between.
 func TestFillWithoutProducts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
 	for _, c := range [][2]int{{9, 1}, {20, 4}, {70, 7}, {90, 33}, {300, 40}} {
@@ -312,7 +313,7 @@ func TestFillWithoutProducts(t *testing.T) {
 	}
 }
 
-// TestRowsWithoutGapsAreNotCopied: a block in which there is nothing to fill is read where it is.
+// TestRowsWithoutGapsAreNotCopied: a block with nothing to fill is read in place.
 func TestRowsWithoutGapsAreNotCopied(t *testing.T) {
 	const d, n = 70, 9 // a row's gaps end in the middle of a word
 	values, gaps := slices.Repeat([]float64{1}, n*d), make([]byte, n*gapStride(d))

@@ -6,8 +6,8 @@ import "math"
 // from there on all is float64.
 type number interface{ float32 | float64 }
 
-// dots sets s[i] to rows[i]ᵀx, each as [dot] adds it, on the path in use. What lies far bytes after
-// each row may be fetched meanwhile; 0 is what follows the rows.
+// dots sets s[i] to rows[i]ᵀx, each as [dot] adds it, on the path in use. The memory far bytes
+// after each row may be fetched meanwhile; 0 stands for what follows the rows.
 func dots[T number](s []float64, rows []T, x []float64, far int) {
 	rows = rows[:len(s)*len(x)]
 	if len(rows) == 0 || !dotsVector(s, rows, x, far) {

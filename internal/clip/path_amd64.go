@@ -153,10 +153,10 @@ func accumulateTile[T number](acc []uint64, rows []T, c []float64, h, d, far int
 	return 1, 0
 }
 
-// ahead is how many bytes after a row the kernels fetch. What follows rows in memory is most often
-// the next block: half of its rows are fetched in each of the two passes over this one, so that
-// memory is at work throughout; of derived rows it is elsewhere (far). Where a cache has no room
-// for both, what is fetched is at hand.
+// ahead is how many bytes after a row the kernels fetch. The next block most often follows in
+// memory: each of the two passes over this one fetches half of its rows, so that memory is busy
+// throughout. The next block of derived rows is elsewhere (far). Where a cache has no room for
+// both, what is fetched is at hand.
 func ahead[T number](rows []T, far int) int {
 	if far != 0 {
 		return far

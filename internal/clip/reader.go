@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// step makes a worker's function that sets out to rows lo to hi-1 of a derived matrix. It reads
-// those that they are derived from by the worker's reader of them.
+// step makes a worker's function that sets out to rows lo to hi-1 of a derived matrix, from the
+// rows that the worker's reader from returns.
 type step func(from *reader) func(out []float64, lo, hi int)
 
 // reader reads a matrix's rows, a block at a time: one worker's, with its scratch.
@@ -48,7 +48,7 @@ func (r *reader) rows(lo, hi int) stored {
 	r.make(out, lo, hi)
 	if r.m.absent != nil {
 		for i, gone := range r.m.absent[lo:hi] {
-			if gone { // what it became tells of no row
+			if gone { // it stays zeros, whatever the step made of it
 				clear(out[i*d : (i+1)*d])
 			}
 		}

@@ -71,8 +71,8 @@ func TestShiftsAreTheSameOnAllPaths(t *testing.T) {
 	}
 }
 
-// TestTakeOffIsTheSameOnAllPaths: of every length and any rows, some of them twice, and nothing
-// else is written.
+// TestTakeOffIsTheSameOnAllPaths: for every length and any rows, some of them twice, the sum is the
+// same, and nothing else is written.
 func TestTakeOffIsTheSameOnAllPaths(t *testing.T) {
 	rng := rand.New(rand.NewPCG(39, 40))
 	for d := 8; d <= 120; d += 8 {
@@ -141,8 +141,8 @@ func derivedOf(t *testing.T, m *Matrix) map[string]*Matrix {
 	return out
 }
 
-// TestDerivedRowsAreReadInBlocks: sums over rows that are derived as they are read are those over
-// the same rows in memory, whatever the block, the number of workers and the path.
+// TestDerivedRowsAreReadInBlocks: sums over rows derived as they are read equal those over the same
+// rows in memory, whatever the block, the number of workers and the path.
 func TestDerivedRowsAreReadInBlocks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(35, 36))
 	for _, d := range []int{1, 5, 16, 67} {
@@ -201,8 +201,8 @@ func TestDerivedRowsAreReadInBlocks(t *testing.T) {
 	}
 }
 
-// TestNoQueryCopiesTheRows: whatever rows are derived from, with and without gaps, a query about
-// them allocates a small part of what they take.
+// TestNoQueryCopiesTheRows: whatever the rows are derived from, with and without gaps, a query
+// about them allocates a small part of their size.
 func TestNoQueryCopiesTheRows(t *testing.T) {
 	const d, n = 64, 32768 // 16 MiB
 	rng := rand.New(rand.NewPCG(37, 38))

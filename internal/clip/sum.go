@@ -22,7 +22,7 @@ const (
 
 	// momentBlocks times blockBytes of rows stay in a second-level cache while each is used d
 	// times.
-	momentBlocks = 15
+	momentBlocks = 16
 
 	// run is how many squares are added to one sum before the next is begun.
 	run = 1 << 10

@@ -165,10 +165,11 @@ func TestSumIsTheClippedMap(t *testing.T) {
 }
 
 // The fused paths bit by bit: the factor as documented, then the exact product rounded half to
-// even. Every row length to 14, tails of the kernels' four rows included.
+// even. Every row length to 14, tails of the kernels' four rows included, and of one and
+// two panels of a moment.
 func TestFusedMapsAreExact(t *testing.T) {
 	rng := rand.New(rand.NewPCG(23, 24))
-	for d := 1; d <= 14; d++ {
+	for _, d := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, panelLines, panelLines + 1, 2*panelLines + 3} {
 		for _, n := range []int{0, 1, 4, 7} {
 			values := gaussian(rng, n*d)
 			for _, r := range []float64{0.3, 2.5, 1e3} {

@@ -93,8 +93,8 @@ func listen(dir string) (net.Listener, error) {
 	return l, nil
 }
 
-// Serve opens an agent's socket. What it returns serves the socket until ctx ends, and returns what
-// ended it before; it has to be called.
+// Serve opens an agent's socket. The caller must call what it returns, which serves the socket
+// until ctx ends and returns the error that ended it earlier.
 func Serve(ctx context.Context, a *agent.Agent) (served func() error, err error) {
 	l, err := listen(a.Dir())
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"covey/internal/wire"
 )
 
-// close puts a study that is over on the shelf. It is the last that an entry does, and a function
-// of the log, but for the figure of noise in the outline, which nothing is decided by: its last bit
-// may be another processor's.
+// close puts a study that is over on the shelf. It is the last step of an entry and a function of
+// the log, except for the outline's noise figure, whose last bit may depend on the processor:
+// nothing is decided by it.
 func (m *leader) close(digest proposal.Digest) {
 	s := m.studies[digest]
 	if s == nil || !s.Terminal() {
@@ -52,7 +52,7 @@ func (m *replicated) all(yield func(at int, r filed) bool) {
 	}
 }
 
-// proposal returns the study's, of one that is over without its columns.
+// proposal returns the study's; once the study is over, without its columns.
 func (r filed) proposal() *proposal.Proposal {
 	if r.state != nil {
 		return &r.state.Plan().Proposal
@@ -94,8 +94,8 @@ func (r filed) limit() int {
 }
 
 // tellOver tells a site the end of a study that is over, and its last release, which is read from
-// the shelf when its turn comes: a site whose ledger is lost is told of every study, and nobody
-// else is to wait for that. Where it cannot be read, the end is told alone.
+// the shelf when its turn comes: a site whose ledger is lost is told of every study, and others
+// must not wait for that. If it cannot be read, only the end is told.
 func (m *leader) tellOver(r filed, site int) {
 	log, c := m.log, r.closed
 	l := m.links[c.Proposal.Roster[site].Name]

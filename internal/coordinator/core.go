@@ -66,7 +66,7 @@ func (c *core) inTerm(term int, do func(*leader)) bool {
 	return true
 }
 
-// event returns an event to a study, if it comes from the present term.
+// event hands an event to a study, if it comes from the present term.
 func (c *core) event(term int, digest proposal.Digest, e round.Event) {
 	c.inTerm(term, func(m *leader) {
 		if state := m.studies[digest]; state != nil {

@@ -32,9 +32,9 @@ func shelves(t *testing.T, dir string) (out []string) {
 	return out
 }
 
-// TestDamagedShelf: where the disk changes what is on a shelf, or the file comes to an end, nothing
-// of a study that is over passes for it: its result, its page and a snapshot are refused, the log
-// stays, and a restart has all of it again. Entries, lists and other studies' results go on.
+// TestDamagedShelf: if the disk changes what is on a shelf, or cuts its file, damaged bytes do not
+// pass for the study: its result, its page and a snapshot are refused. The log stays, and a restart
+// recovers everything. Entries, lists and other studies' results go on.
 func TestDamagedShelf(t *testing.T) {
 	s := newStory(t, nil, 4)
 	for name, damage := range map[string]func(*os.File, int64) error{
@@ -143,8 +143,8 @@ func TestDamagedShelf(t *testing.T) {
 }
 
 // TestShelvesAreGivenBack: a snapshot that was asked for before the state was replaced is written
-// as of then, from a shelf that stays as long as that takes; once nobody reads it any more, its
-// file and its space are given back.
+// as of then, from a shelf that stays as long as that takes. Once nobody reads it, its file and its
+// space are given back.
 func TestShelvesAreGivenBack(t *testing.T) {
 	s := newStory(t, nil, 4)
 	dir := t.TempDir()

@@ -150,9 +150,8 @@ func TestEndsAreToldOnce(t *testing.T) {
 	})
 }
 
-// TestTellingAnEndReadsNothing: a hello costs nobody else the reading of what is over, which is
-// left to the link's writer, and where that finds other bytes than were kept, a site is told the
-// ends.
+// TestTellingAnEndReadsNothing: studies that are over are read by the link's writer, so that nobody
+// else waits for a hello. If it finds other bytes than were kept, the site is told only the ends.
 func TestTellingAnEndReadsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, all := longLived(t, 3)

@@ -56,8 +56,8 @@ func (m *leader) session(digest proposal.Digest, state *round.State) *session {
 	return s
 }
 
-// step returns an event to a study and runs what follows. What was begun before the study was over
-// means nothing.
+// step hands an event to a study and runs the effects. An event of something begun before the study
+// was over is ignored.
 func (m *leader) step(digest proposal.Digest, state *round.State, e round.Event) {
 	if m.studies[digest] != state {
 		return

@@ -17,7 +17,7 @@ type ListedSite struct {
 	Fingerprint string         `json:"fingerprint"`
 	Connected   bool           `json:"connected"`
 	Datasets    map[string]int `json:"datasets,omitempty"` // units by name
-	// KeyExchange is of the link that it has.
+	// KeyExchange is that of the site's link.
 	KeyExchange pki.KeyExchange `json:"key_exchange,omitzero"`
 }
 
@@ -32,7 +32,7 @@ type ListedAnalyst struct {
 	membership.Holder
 	Fingerprint string `json:"fingerprint"`
 	Open        int    `json:"open"` // proposals of its own that are not over
-	// KeyExchange is of its last command's connection, as far as this leader has seen one.
+	// KeyExchange is that of the last command's connection that this leader has seen.
 	KeyExchange pki.KeyExchange `json:"key_exchange,omitzero"`
 }
 

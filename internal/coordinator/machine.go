@@ -88,12 +88,12 @@ type replicated struct {
 	regrouped chan struct{}
 }
 
-// NewMachine returns the empty state, which keeps in memory what it could keep on disk.
+// NewMachine returns the empty state, kept in memory alone.
 func NewMachine() *Machine {
 	return &Machine{marshal: json.Marshal, leader: leader{replicated: newReplicated(new(shelf.Shelf))}}
 }
 
-// NewMachineIn is NewMachine with files in a folder for what is rarely read (internal/shelf).
+// NewMachineIn is NewMachine that keeps what is rarely read in a folder's files (internal/shelf).
 func NewMachineIn(dir string) (*Machine, error) {
 	on, err := shelf.New(dir)
 	if err != nil {

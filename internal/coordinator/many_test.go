@@ -27,9 +27,9 @@ import (
 	"covey/internal/wire"
 )
 
-// story is a whole study as a log had it: of five sites that hold the protocol's real secrets, and
-// proposed by an analyst. Others are told after it, with a nonce, a digest and signatures of their
-// own: their releases name the digest of the first, which nothing that lists or starts looks at.
+// story is a whole study as a log holds it, of five sites with the protocol's real secrets,
+// proposed by an analyst. Other studies are copies of it with their own nonce, digest and
+// signatures. Their releases name the first one's digest, which neither lists nor a start look at.
 type story struct {
 	auth     *pki.Authority
 	members  [][]byte // the lines that make sites and the analyst
@@ -140,7 +140,7 @@ func (s *story) tell(t *testing.T, n, most int, apply func(line []byte)) proposa
 	return digest
 }
 
-// population is how many studies a coordinator has.
+// population is the number of a coordinator's studies, by status.
 type population struct{ ended, waiting, running, columns int }
 
 // fill has a coordinator's folder made by its log, entry by entry, many studies at a time so that
@@ -269,9 +269,9 @@ func TestMany(t *testing.T) {
 	}
 }
 
-// TestListsReadSummaries: of studies that are over a start and every list read summaries alone.
-// They are the same where all the rest is unreadable, and only what shows a whole study says so.
-// One study's bytes do not pass for another's, and none is proposed again.
+// TestListsReadSummaries: a start and every list read only the summaries of studies that are over.
+// They are the same if all the rest is unreadable; only what shows a whole study then fails. One
+// study's bytes do not pass for another's, and no study is proposed again.
 func TestListsReadSummaries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, all := longLived(t, 3)

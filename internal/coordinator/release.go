@@ -39,8 +39,8 @@ func (m *leader) open(digest proposal.Digest, s *session, e round.Open) {
 			c.unreleased(term, digest, e.Ask, err)
 			return
 		}
-		// On the tick, so that the time sampling took says nothing: what comes before the draws and
-		// behind the tick takes time by public numbers and by what is released.
+		// On the tick, so that the sampling time reveals nothing. What comes before the draws and
+		// after the tick takes a time that depends on public numbers and on what is released.
 		tick := plan.Tick(e.Ask)
 		c.after(tick-max(0, c.now().Sub(began))%tick, nil, func() {
 			signed, err := sign(c.authority.SigningKey(), released)

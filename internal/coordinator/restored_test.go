@@ -78,10 +78,10 @@ func everything(t *testing.T, s *story, m *Machine, at time.Time) []string {
 	return out
 }
 
-// TestRestoredAnswersAlike: a coordinator that began from a snapshot, whichever entry it was asked
-// for after and however much later it was encoded, answers everything as one that has never
-// stopped, and snapshots of both are the same: from memory and from a disk, of studies that are
-// completed, rejected, aborted, withdrawn by a site, retracted and waiting.
+// TestRestoredAnswersAlike: a coordinator that began from a snapshot answers everything as one that
+// has never stopped, and snapshots of both are the same. That holds whichever entry the snapshot
+// was asked for after and however late it was encoded, from memory and from a disk, of studies that
+// are completed, rejected, aborted, withdrawn by a site, retracted and waiting.
 func TestRestoredAnswersAlike(t *testing.T) {
 	s := newStory(t, nil, 4)
 	lines := append([][]byte(nil), s.members...)
@@ -188,9 +188,9 @@ func TestRestoredAnswersAlike(t *testing.T) {
 	}
 }
 
-// TestLeaderClosesAsFollowers: what a leader remembers of a study, uploads, deadlines that have
-// passed, refusals and links, is not in what is kept of the study once it is over: the state is
-// that of one who has only read the log.
+// TestLeaderClosesAsFollowers: what only a leader remembers of a study (uploads, deadlines that
+// have passed, refusals, links) is not kept once it is over: its state is then that of a follower,
+// which has only read the log.
 func TestLeaderClosesAsFollowers(t *testing.T) {
 	refuses := func(f *federation) {
 		for _, s := range f.sites {

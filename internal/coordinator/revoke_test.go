@@ -90,10 +90,11 @@ func TestRevokedCertificates(t *testing.T) {
 	})
 }
 
-// TestForgottenStaysOut: a revoked site is forgotten by the time of an entry, 120 days after, and
-// no earlier. What it has lets it in no more than before: not a certificate that a coordinator
-// issued which had not heard of the revocation, by a clock that is behind, not its join file, and
-// not after another site joined under the name. Every coordinator forgets it at the same entry.
+// TestForgottenStaysOut: a revoked site is forgotten 120 days later, by the time of an entry, and
+// no earlier. Nothing that it holds lets it in then: neither a certificate issued by a coordinator
+// that had not heard of the revocation, by a clock that is behind, nor its join file; nor does
+// either once another site has joined under the name. Every coordinator forgets it at the same
+// entry.
 func TestForgottenStaysOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 2, nil)

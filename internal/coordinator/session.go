@@ -233,8 +233,8 @@ func (s *session) deals(site int, attempt uint32) bool {
 	return s.setup != nil && s.state.Status == round.StatusSetup && attempt == s.state.Attempt && s.state.Boxes(site) == nil
 }
 
-// dealt takes a site's boxes, which were checked against this setup and hold or not: a site that
-// gets one of another length, or without its sender's signature, could tell nobody whose fault it
+// dealt takes a site's boxes and whether they passed the checks against this setup: a site that got
+// one of another length, or without its sender's signature, could prove to nobody whose fault it
 // is.
 func (s *session) dealt(site int, attempt uint32, boxes [][]byte, against *secagg.Setup, hold bool) round.Event {
 	if !s.deals(site, attempt) || s.setup.Transcript() != against.Transcript() {

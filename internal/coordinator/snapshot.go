@@ -18,8 +18,8 @@ import (
 	"covey/internal/shelf"
 )
 
-// A snapshot is a JSON object (shelf.Write), and behind it what is on the shelf of each study that
-// is over: a start puts that on a shelf of its own without looking at it.
+// A snapshot is a JSON object (shelf.Write), followed by what is on the shelf of each study that is
+// over. A start puts that on its own shelf without looking at it.
 
 // snapshot is the object.
 type snapshot struct {
@@ -36,9 +36,9 @@ type snapshot struct {
 	Chained map[proposal.Digest]uint64       `json:"chained,omitempty"`
 }
 
-// Snapshot returns what writes the state as it is now, at any later time: it shares with the
-// machine what is never changed, and nothing else. So entries and sites' messages wait for the
-// copy alone, and not for what takes seconds with hundreds of studies. Nothing un-noised is in it:
+// Snapshot returns a function that writes the state as it is now, at any later time. It shares with
+// the machine only what is never changed. So entries and sites' messages wait for the copy alone,
+// not for the encoding, which takes seconds with hundreds of studies. Nothing un-noised is in it:
 // round.Durable holds none.
 func (m *Machine) Snapshot() (func(io.Writer) error, error) {
 	l := m.lock()
@@ -58,7 +58,7 @@ func (m *Machine) Snapshot() (func(io.Writer) error, error) {
 	}, nil
 }
 
-// durable returns what is encoded. Apply changes none of it: a map that it writes to is copied, a
+// durable returns what is encoded. Apply does not change it: a map that it writes to is copied, a
 // slice that it appends to keeps its length here, and a study's state is replaced part by part
 // (round.Durable), never written into.
 func (m *replicated) durable() snapshot {
@@ -79,7 +79,7 @@ func (m *replicated) durable() snapshot {
 	return s
 }
 
-// Restore replaces the state by a snapshot's. Of studies that are over it reads the summaries.
+// Restore replaces the state by a snapshot's. It reads only the summaries of studies that are over.
 func (m *Machine) Restore(from io.Reader) error {
 	fresh, err := m.read(bufio.NewReaderSize(from, 1<<20))
 	if err != nil {

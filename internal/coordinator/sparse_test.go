@@ -236,8 +236,9 @@ func TestSparseSetupIsForgotten(t *testing.T) {
 	})
 }
 
-// TestSparsePartsAreChecked: A1. A key for boxes that does not parse, or a combination that is no
-// number, is found by the leader, though no head shows it: the site is named before anybody deals.
+// TestSparsePartsAreChecked: A1. The leader finds a key for boxes that does not parse, or a
+// combination that is not a number, though no head shows it, and names the site before anybody
+// deals.
 func TestSparsePartsAreChecked(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the others of the sparse graph are enough with the race detector")

@@ -8,7 +8,7 @@ import (
 	"covey/internal/round"
 )
 
-// What others know of this package's answers.
+// Names under which others know this package's answers.
 type (
 	View      = outline.View
 	SiteView  = outline.SiteView
@@ -46,7 +46,7 @@ func (c *Coordinator) Views() []View {
 	return out
 }
 
-// view returns a study's. Of one that is over it reads nothing again.
+// view returns a study's, and reads nothing from disk.
 func (m *leader) view(r filed) (v View) {
 	if c := r.closed; c != nil {
 		v = c.View

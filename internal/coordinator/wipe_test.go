@@ -10,8 +10,8 @@ import (
 	covey "covey/proto/covey/v1"
 )
 
-// TestSumIsWiped: what held a query's sum and its shares holds zeros once it is released, and when
-// a slot is left, a study ends or this coordinator leads no longer.
+// TestSumIsWiped: the memory of a query's sum and its shares holds zeros once it is released, and
+// once a slot is left, a study ends or this coordinator no longer leads.
 func TestSumIsWiped(t *testing.T) {
 	for name, end := range map[string]func(*federation){
 		"released": func(f *federation) {

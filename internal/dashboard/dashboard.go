@@ -51,7 +51,7 @@ type Peer struct {
 	Name, Address string
 	Voter         bool
 	Reached       bool // over its port, when last tried; the asking one itself always
-	// KeyExchange is of the connections with it; the zero one without a connection.
+	// KeyExchange is that of the connections with it, zero if there is no connection.
 	KeyExchange pki.KeyExchange
 }
 

@@ -13,7 +13,7 @@ import (
 	"covey/internal/round"
 )
 
-// unstoried is a source that has no study as a whole.
+// unstoried is a source that returns no study as a whole.
 type unstoried struct {
 	*told
 	t *testing.T

@@ -68,7 +68,7 @@ func TestPageOfAStudy(t *testing.T) {
 	var list string
 	f.Await("the list to be as new", func() bool {
 		_, list = f.get(leader, "/")
-		return strings.Contains(list, "17 of 17 queries") && strings.Contains(list, "completed") // not: waits for signatures
+		return strings.Contains(list, "17 of 17 queries") && strings.Contains(list, "completed") // not while it waits for signatures
 	})
 	key := regexp.MustCompile(`verify result.json --key ((?:[a-z0-9]{4}-){5}[a-z0-9]{4})<`).FindStringSubmatch(text)
 	if key == nil || key[1] != leader.Node().Coordinator.Overview(0).Key {

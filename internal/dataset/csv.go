@@ -127,8 +127,8 @@ func twins(names []string) (first, again int) {
 func (t *csvTable) header() []string { return t.names }
 func (t *csvTable) word() string     { return "line" }
 
-// consumed estimates how many of the file's bytes were parsed, without those that are only read
-// ahead, and returns how many there are.
+// consumed returns an estimate of how many of the file's bytes were parsed, without those only read
+// ahead, and how many there are.
 func (t *csvTable) consumed() (read, total float64) {
 	read, total = float64(t.src.read), float64(t.src.before.Size())
 	all := float64(t.record.all)

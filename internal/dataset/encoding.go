@@ -24,9 +24,9 @@ const (
 // Encodings lists them.
 var Encodings = []Encoding{UTF8, Latin1, Windows1252, UTF16}
 
-// decode returns a text file's bytes, and what reads them as UTF-8, without a byte order mark: the
-// same reader, if they are. Bytes that the encoding does not know become U+FFFD; of UTF-8 they stay
-// as they are, since no name or number has them.
+// decode returns a reader of a text file's bytes and one of them as UTF-8, without a byte order
+// mark; both are the same if the file is UTF-8. Bytes that the encoding does not know become
+// U+FFFD. In a UTF-8 file they stay as they are, since no name or number has them.
 func decode(in io.Reader, e Encoding, path string) (raw, text *bufio.Reader, _ error) {
 	buffer := bufio.NewReaderSize(in, bufferSize)
 	mark, _ := buffer.Peek(3) // a short file or a failing one shows at the first record

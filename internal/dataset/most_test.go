@@ -34,9 +34,9 @@ func TestMostCountsRows(t *testing.T) {
 	}
 }
 
-// TestRowsGrowOnce: what rows take in memory is estimated from the file's own bytes, whatever packs
-// or encodes them, so that they are not copied again and again: growing by quarters would allocate
-// five times what they take.
+// TestRowsGrowOnce: the rows' memory is estimated from the file's own bytes, however it is packed
+// or encoded, so that they are not copied again and again. Growing by quarters would allocate five
+// times their size.
 func TestRowsGrowOnce(t *testing.T) {
 	const rows, d = 50_000, 40
 	var head []string

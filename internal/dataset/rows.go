@@ -424,9 +424,9 @@ func (b *builder) unitColumn() []int {
 // sampleRows are read before the file's number of rows is estimated.
 const sampleRows = 1024
 
-// expected estimates how many rows are still to come of a file, packed or not, of which this one
-// read some; 0 where nobody knows. A row has at least two bytes a column where it is not packed: no
-// file has memory of more than about four times its size reserved.
+// expected estimates how many rows of a file, packed or not, are still to come after those read; 0
+// if that is not known. An unpacked row has at least two bytes a column, so at most about four
+// times a file's size is reserved.
 func (b *builder) expected() float64 {
 	rows := float64(b.count - b.before)
 	if b.consumed == nil || rows < sampleRows {
@@ -436,8 +436,9 @@ func (b *builder) expected() float64 {
 	return min(rows*(total-read)/read*1.03, total/float64(2*b.d))
 }
 
-// room makes room for n more values: where it ends, for all that are expected, so that a big file's
-// are not copied each time the slice grows. Where the estimate was short, the next one knows more.
+// room makes room for n more values. If the slice has to grow, it grows for all that are expected,
+// so that a big file's values are not copied again and again. If the estimate was short, the next
+// one knows more.
 func room[T float32 | float64](m *memory, values []T, n int, b *builder) []T {
 	if cap(values)-len(values) >= n {
 		return values

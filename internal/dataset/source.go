@@ -41,7 +41,7 @@ func open(path string, o ReadOptions) (*source, error) {
 	return s, nil
 }
 
-// Read returns a parser that goes from the first byte to the last what is hashed.
+// Read hands a parser the bytes that are hashed, from the first to the last.
 func (s *source) Read(p []byte) (int, error) {
 	n, err := s.file.Read(p)
 	s.took(p[:n])

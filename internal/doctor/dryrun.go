@@ -14,9 +14,9 @@ import (
 	"covey/internal/study"
 )
 
-// planOf is the plan of a study of this site's data set of so many units, and the site's place in
-// its roster. body is the proposal; without one the roster is made up: this site, and two others
-// like it.
+// planOf returns the plan of a study of this site's data set of so many units, and the site's place
+// in its roster. body is the proposal; without one the roster is made up of this site and two like
+// it.
 func planOf(c *siteconfig.Config, spec proposal.Spec, body []byte, units int) (plan *study.Plan, self int, err error) {
 	if body == nil {
 		if body, err = imagine(c, spec, units); err != nil {
@@ -37,8 +37,8 @@ func planOf(c *siteconfig.Config, spec proposal.Spec, body []byte, units int) (p
 }
 
 // dryRun computes this site's sums for each kind of query of a study, as in its rounds, and sends
-// nothing: it reports the dearest. figures are of the rows, for this site's operator alone; they
-// are there, too, where unplanned says why there is no plan.
+// nothing: it reports the slowest one. figures are of the rows, for this site's operator alone, and
+// are also returned if unplanned says why there is no plan.
 func dryRun(c *siteconfig.Config, spec proposal.Spec, plan *study.Plan, self int, unplanned error) (detail string, figures *sitedata.Figures, err error) {
 	d, ok := c.Dataset(spec.Dataset)
 	if !ok {
@@ -60,18 +60,18 @@ func dryRun(c *siteconfig.Config, spec proposal.Spec, plan *study.Plan, self int
 	if err != nil {
 		return "", figures, &sitedata.DataError{Dataset: d.Name, Err: err}
 	}
-	q, took, err := dearest(plan, self, exact.New(matrix), d.Workers)
+	q, took, err := slowest(plan, self, exact.New(matrix), d.Workers)
 	if err != nil {
 		return "", figures, &sitedata.DataError{Dataset: d.Name, Err: err}
 	}
-	return fmt.Sprintf("the dearest of at most %d queries (%s, %d numbers) was computed on your %d rows in %v. Nothing was sent",
+	return fmt.Sprintf("the slowest of at most %d queries (%s, %d numbers) was computed on your %d rows in %v. Nothing was sent",
 		plan.Left(0), q.Kind.Title(q.Of), q.Values, rows.Rows, took.Round(time.Millisecond)), figures, nil
 }
 
-// dearest answers one query of each kind of a plan, with released values made up, and returns the
-// one that took longest. Of a kind it is the last one, which has the most directions found and gaps
-// to fill.
-func dearest(p *study.Plan, self int, rows *exact.Rows, workers int) (most study.Query, took time.Duration, err error) {
+// slowest answers one query of each kind of a plan, with made-up released values, and returns the
+// one that took longest. Of each kind it takes the last query, which has the most directions found
+// and gaps to fill.
+func slowest(p *study.Plan, self int, rows *exact.Rows, workers int) (most study.Query, took time.Duration, err error) {
 	type kind struct{ kind, of study.Kind }
 	last := map[kind]int{}
 	for i, q := range p.Queries {

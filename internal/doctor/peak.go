@@ -19,7 +19,7 @@ type need struct {
 func (n need) all() int64 { return n.rows + n.rest }
 
 // peakOf predicts what a study takes of a data set of so many rows. It follows from the plan, the
-// rows' number and agent.toml, and like the rows' number it stays at the site.
+// number of rows and agent.toml. Like the number of rows it stays at the site.
 func peakOf(p *study.Plan, d siteconfig.Dataset, rows *dataset.Rows) need {
 	const (
 		process   = 40 << 20 // an agent without rows, its links and its ledger
@@ -58,7 +58,7 @@ func peakOf(p *study.Plan, d siteconfig.Dataset, rows *dataset.Rows) need {
 	return out
 }
 
-// memoryOf says what a study takes at its most, and warns where so much is not free.
+// memoryOf returns the finding on the most memory that a study takes, which warns if less is free.
 func memoryOf(n need, free int64, known bool) Finding {
 	f := Finding{Code: CheckMemory, Check: "memory of a study", OK: true}
 	f.Result = fmt.Sprintf("at most about %s, %s of it rows", megabytes(n.all()), megabytes(n.rows))

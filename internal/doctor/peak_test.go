@@ -15,9 +15,9 @@ import (
 	"covey/test/texts"
 )
 
-// TestDearestIsTimed: of all kinds of queries the one that takes longest is reported, by far the
+// TestSlowestIsTimed: of all kinds of queries the one that takes longest is reported, by far the
 // covariance here.
-func TestDearestIsTimed(t *testing.T) {
+func TestSlowestIsTimed(t *testing.T) {
 	const n, d = 20_000, 200
 	text := "name = \"s\"\ndataset = \"rows\"\nepsilon = 8.0\ndelta = 1e-6\nmethod = \"covariance\"\n"
 	for j := range d {
@@ -39,14 +39,14 @@ func TestDearestIsTimed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, took, err := dearest(p, 0, exact.New(m), 1)
+	q, took, err := slowest(p, 0, exact.New(m), 1)
 	if err != nil || q.Kind != study.KindMoment || took <= 0 {
-		t.Errorf("the dearest is %s with %v, %v", q.Kind, took, err)
+		t.Errorf("the slowest is %s with %v, %v", q.Kind, took, err)
 	}
 }
 
-// TestMemoryIsPredicted: rows count as the study reads them, mapped ones apart, and a warning comes
-// where less is free than is needed.
+// TestMemoryIsPredicted: rows count as the study reads them, mapped ones apart, and there is a
+// warning if less is free than is needed.
 func TestMemoryIsPredicted(t *testing.T) {
 	body, err := texts.Propose(texts.Minimal, 1000, 1000, 1000)
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 // often comes sooner.
 const idleAfter = 5 * time.Second
 
-// Worked tells that some work on rows ended: what nothing uses is given back to the system
-// idleAfter later, once for all that ends until then. Pages of mapped rows that nobody reads at
-// that time go too, and come back from the system's cache of files as they are read.
+// Worked reports that some work on rows ended. Unused memory is given back to the system idleAfter
+// later, once for all work that ends until then. Pages of mapped rows that nobody reads at that
+// time go too, and come back from the system's file cache as they are read.
 func (s *Stock) Worked() {
 	if s.free == nil {
 		return
@@ -25,7 +25,7 @@ func (s *Stock) Worked() {
 	}
 }
 
-// rest hands what is idle to the system.
+// rest lets the system take idle memory back.
 func (s *Stock) rest() {
 	s.mu.Lock()
 	s.waiting = false
@@ -38,7 +38,7 @@ func (s *Stock) rest() {
 	s.free()
 }
 
-// reading tells that mapped rows are read from now on, until done is called.
+// reading reports that mapped rows are read from now on, until done is called.
 func (s *Stock) reading(stored *rowcache.Stored) (done func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,7 +51,7 @@ func (s *Stock) reading(stored *rowcache.Stored) (done func()) {
 	}
 }
 
-// closing tells that mapped rows are about to be closed.
+// closing reports that mapped rows are about to be closed.
 func (s *Stock) closing(stored *rowcache.Stored) {
 	s.mu.Lock()
 	delete(s.mapped, stored)

@@ -12,7 +12,7 @@ import (
 
 // Confirm opens the boxes for this site, checks every share and key against what was announced,
 // stores all of it in one step, and only then sends its signature on the transcript. A dealer whose
-// box does not hold is accused instead, with what proves it, and the attempt is over here.
+// box fails is accused instead, with proof, and the attempt is over here.
 func (s *Ring) Confirm(r wire.Confirm) wire.Message {
 	if _, ok, err := s.journal.Setup(r.Attempt, setupConfirmation); err != nil {
 		return refuse(r, s.owner.Store(err))
@@ -63,8 +63,8 @@ func (s *Ring) Confirm(r wire.Confirm) wire.Message {
 }
 
 // confirmedBefore answers a Confirm of what is confirmed with what is on record. A box whose tags
-// differ from those that this site checked was signed by its sender a second time: with what is on
-// record of the first it convicts that site.
+// differ from those that this site checked was signed a second time by its sender, and together
+// with the recorded first one convicts it.
 func (s *Ring) confirmedBefore(r wire.Confirm) wire.Message {
 	var parts [4][]byte
 	for i, kind := range []string{setupPublic, setupDeposits, setupStatement, setupConfirmation} {
@@ -87,9 +87,9 @@ func (s *Ring) confirmedBefore(r wire.Confirm) wire.Message {
 	return wire.Confirmation{Header: r.Header, Signature: parts[3], Deposits: parts[1], Statement: parts[2]}
 }
 
-// EndAttempt ends an attempt here because of what a site dealt. That is on record before the seeds
-// that prove it leave: an attempt whose boxes others can open is never confirmed, so that nothing
-// is ever masked under it.
+// EndAttempt ends an attempt here because of what a site dealt. The end is on record before the
+// seeds that prove the fault leave: an attempt whose boxes others can open is never confirmed, so
+// nothing is ever masked under it.
 func (s *Ring) EndAttempt(r wire.Confirm, setup *secagg.Setup, sec secagg.Secrets, at *secagg.SiteError) wire.Message {
 	box := []byte(nil)
 	for i, from := range setup.Graph().Senders(s.self) {
@@ -185,8 +185,8 @@ func (s *Ring) Confirmed(r wire.Confirmed) wire.Message {
 	return nil
 }
 
-// Recall answers a new leader with what the log holds hashes of alone: the tags of the boxes that
-// this site sent, and its deposits. Both left before.
+// Recall answers a new leader with what the log holds only hashes of: the tags of the boxes that
+// this site sent, and its deposits. Both were sent before.
 func (s *Ring) Recall(r wire.Recall) wire.Message {
 	deposits, ok, err := s.journal.Setup(r.Attempt, setupDeposits)
 	if err != nil {

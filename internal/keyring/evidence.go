@@ -20,8 +20,8 @@ const (
 // (docs/protocol.md).
 const announcementLabel = "covey secagg announcement v2\x00"
 
-// madeAnnouncement reports whether raw is an announcement for this study, or its head on the sparse
-// graph, with this site's signature, of whichever attempt, that is on record for none.
+// madeAnnouncement reports whether raw is an announcement for this study (on the sparse graph, its
+// head) that has this site's signature and is on record for no attempt.
 func (s *Ring) madeAnnouncement(raw []byte) (bool, error) {
 	graph := "complete\x00"
 	if s.plan.Thresholds.Sparse() {
@@ -42,10 +42,10 @@ func (s *Ring) madeAnnouncement(raw []byte) (bool, error) {
 }
 
 // lostConfirmation reports whether the confirmations of an attempt that this site has not
-// confirmed hold a signature of its own. Whatever else stands in its place is the coordinator's
-// word and costs the site nothing. Without the announcements the transcript is not known, and no
-// signature on it can be checked: the log then tells what that may mean, and the study waits for
-// the operator.
+// confirmed hold a signature of its own. Anything else in its place is the coordinator's word and
+// costs the site nothing. Without the announcements the transcript is not known, and no signature
+// on it can be checked: the log then reports what that may mean, and the study waits for the
+// operator.
 func (s *Ring) lostConfirmation(r wire.Confirmed) (bool, error) {
 	if len(r.Signatures) != len(s.plan.Proposal.Roster) {
 		return false, nil
@@ -81,8 +81,8 @@ func (s *Ring) Recorded(kind string) (bool, error) {
 	return false, nil
 }
 
-// Begun reports whether this site has said anything in a study's setup. From its announcement on
-// others may count on it.
+// Begun reports whether this site has sent anything in a study's setup. From its announcement on,
+// others may rely on it.
 func Begun(journal *ledger.Journal) (bool, error) {
 	for k := range uint32(MaxAttempts) {
 		if _, ok, err := journal.Setup(k, setupAnnouncement); ok || err != nil {

@@ -9,8 +9,8 @@ import (
 	"covey/internal/wire"
 )
 
-// Reveal answers with this site's nonce, once every announcement is on record: nobody can
-// make one that suits the graph any more.
+// Reveal answers with this site's nonce, once every announcement is on record: after that nobody
+// can make one that suits the graph.
 func (s *Ring) Reveal(r wire.Reveal) wire.Message {
 	if !s.plan.Thresholds.Sparse() {
 		return refuse(r, study.CodeOutOfOrder)
@@ -22,8 +22,8 @@ func (s *Ring) Reveal(r wire.Reveal) wire.Message {
 	if no != nil {
 		return no
 	}
-	// Known to all by then, and of an attempt that is confirmed or closed here all that is left: a
-	// new leader that begins again must not take that for this site's refusal.
+	// The nonce is known to all by then, and all that is left of an attempt that is confirmed or
+	// closed here: a new leader that begins again must not take that for this site's refusal.
 	if nonces, err := s.storedList(r.Attempt, setupNonces); err == nil {
 		return wire.Nonce{Header: r.Header, Nonce: nonces[s.self]}
 	}
@@ -34,8 +34,8 @@ func (s *Ring) Reveal(r wire.Reveal) wire.Message {
 	return wire.Nonce{Header: r.Header, Nonce: sec.Nonce[:]}
 }
 
-// draw takes everyone's nonces, which with the announcements on record make the graph: the first
-// set wins.
+// draw takes everyone's nonces, which together with the announcements on record determine the
+// graph. The first set wins.
 func (s *Ring) draw(r wire.Deal) wire.Message {
 	if len(r.Announcements) != 0 || s.superseded(r.Attempt) {
 		return refuse(r, study.CodeOutOfOrder)

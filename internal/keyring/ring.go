@@ -1,6 +1,5 @@
-// Package keyring is how a site comes to the keys of one study and keeps them: its part in the
-// setup, each answer of which is on the ledger before it leaves, and what is held in each slot
-// then.
+// Package keyring makes and keeps a site's keys of one study: its part in the setup, each answer of
+// which is on the ledger before it leaves, and what each slot then holds.
 package keyring
 
 import (
@@ -35,12 +34,12 @@ type Ring struct {
 
 // Owner is the study at this site, whose setup it is.
 type Owner interface {
-	// Store tells an error of the ledger by code, which may end the agent.
+	// Store returns the code of a ledger's error, which may end the agent.
 	Store(error) study.Code
 	// RolledBack leaves the study, since the ledger is older than what this site has sent, and
-	// refuses a request so.
+	// returns the refusal.
 	RolledBack(r wire.Message, evidence string) wire.Message
-	// Beyond logs a sign, which proves nothing, that the ledger lost the study as a whole.
+	// Beyond logs a sign, but no proof, that the ledger lost the study as a whole.
 	Beyond(sign string)
 }
 
@@ -55,7 +54,7 @@ func refuse(r wire.Message, code study.Code) wire.Refusal {
 }
 
 // config is what the setup of a study binds. It is validated once: with thousands of keys that
-// takes a good part of a second. One that is not valid is left to whoever takes it to refuse.
+// takes a good part of a second. An invalid one is refused where it is used.
 func (s *Ring) config(attempt uint32) secagg.Config {
 	if len(s.bound.Identity) == 0 {
 		s.bound, _ = s.plan.Setup(0).Checked()
@@ -65,7 +64,7 @@ func (s *Ring) config(attempt uint32) secagg.Config {
 	return c
 }
 
-// Internal tells an error that no message can cause.
+// Internal returns the code of an error that no message can cause.
 func (s *Ring) Internal(err error) study.Code {
 	if _, ok := errors.AsType[*ledger.StoreError](err); ok {
 		return s.owner.Store(err)
@@ -74,8 +73,8 @@ func (s *Ring) Internal(err error) study.Code {
 	return study.CodeInternal
 }
 
-// Witness returns the setup that certificates are of: that which all confirmed, or, before this
-// site was told so, that which it confirmed itself. Nil if it has confirmed none.
+// Witness returns the setup that certificates are for: the one that all confirmed or, before this
+// site is told so, the one that it confirmed itself; nil if there is none.
 func (s *Ring) Witness() (*secagg.Setup, uint32, error) {
 	if ready, err := s.Ready(); err != nil || ready {
 		return s.Setup, s.Attempt, err

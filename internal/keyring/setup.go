@@ -35,8 +35,8 @@ const (
 // MaxAttempts bounds what a coordinator can make this site compute and store.
 const MaxAttempts = 16
 
-// attempts is how many setups of a study this site takes part in: one where the graph is drawn, or
-// a coordinator could try until it likes the graph.
+// attempts is how many setups of a study this site takes part in: one where the graph is drawn,
+// since a coordinator could otherwise try until it likes the graph.
 func (s *Ring) attempts() uint32 {
 	if s.plan.Thresholds.Sparse() {
 		return 1
@@ -116,8 +116,8 @@ func (s *Ring) secrets(attempt uint32) (secagg.Secrets, bool, error) {
 }
 
 // shown checks a set of announcements, heads on the sparse graph, and stores it: the first set of
-// an attempt wins. Two sets would let a coordinator show different sites different keys for one
-// attempt, and a site sign or share under both. With an answer, the request is done.
+// an attempt wins. With two sets a coordinator could show sites different keys for one attempt, and
+// a site might sign or share under both. If an answer is returned, the request is done.
 func (s *Ring) shown(r wire.Message, attempt uint32, set [][]byte, verify func() error) wire.Message {
 	if len(set) == len(s.plan.Proposal.Roster) {
 		if made, err := s.madeAnnouncement(set[s.self]); err != nil {
@@ -156,8 +156,8 @@ func (s *Ring) shown(r wire.Message, attempt uint32, set [][]byte, verify func()
 	return nil
 }
 
-// differs refuses a second set of announcements. The first of another site that differs is shown as
-// it is on record: with what the coordinator holds it convicts a site that signed two.
+// differs refuses a second set of announcements, and shows the recorded form of the first one that
+// differs: with the coordinator's it convicts a site that signed two.
 func (s *Ring) differs(r wire.Message, stored []byte, set [][]byte) wire.Message {
 	no := refuse(r, study.CodeBadAnnouncement)
 	first, err := decodeList(stored)

@@ -12,8 +12,8 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// cutDisk is a ledger's log and keys on a disk that a power cut leaves with what was fsynced and,
-// of what was written since, any pages.
+// cutDisk is a ledger's log and keys on a disk that a power cut leaves with what was fsynced and
+// any of the pages written since.
 type cutDisk struct {
 	t     *testing.T
 	r     *rand.Rand
@@ -88,8 +88,8 @@ func (d *cutDisk) cut() {
 	}
 }
 
-// TestPowerCuts: MUST: whatever pages power cuts leave, one after another, all that was returned is
-// on record, with the same bytes.
+// TestPowerCuts: MUST: whatever pages a series of power cuts leaves, all that was returned is on
+// record, with the same bytes.
 func TestPowerCuts(t *testing.T) {
 	for seed := range uint64(20) {
 		cuts(t, seed)

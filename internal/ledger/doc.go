@@ -49,7 +49,7 @@
 // A key file or log that is missing, of another ledger or of another time than
 // ledger.db is found by Open or when a secret is read (*LostError); so is a
 // ledger.db or a log that was restored alone once a slot has been erased since.
-// Recover then keeps the budgets and gives the studies up. All files put back
-// together to an earlier state fit, and this package cannot tell: internal/agent
-// looks for what the site has sent since, and calls Forfeit.
+// Recover then keeps the budgets and gives the studies up. If all files are
+// restored together to an earlier state, they agree, and this package cannot
+// tell: internal/agent looks for what the site has sent since, and calls Forfeit.
 package ledger

@@ -49,10 +49,10 @@ func counted(t *testing.T, gate chan struct{}) (l *Ledger, total func() int64) {
 	}
 }
 
-// TestSyncsOfAQuery: what a query costs a site: its charge, the chain's head and the upload one
-// fsync, the signature, if it does not go on record with the upload, the shares and the result one
-// each, the erasure one; what is asked again none. A commit of ledger.db, which takes two, comes
-// once in some hundred queries.
+// TestSyncsOfAQuery: a query costs a site one fsync for its charge, the chain's head and the upload
+// together, and one each for the signature, unless it goes on record with the upload, for the
+// shares, the result and the erasure. A repeated question costs none. A commit of ledger.db, which
+// takes two, comes once every few hundred queries.
 func TestSyncsOfAQuery(t *testing.T) {
 	t.Run("signed later", func(t *testing.T) { syncsOfAQuery(t, 5) })
 	t.Run("signed with the upload", func(t *testing.T) {
@@ -108,17 +108,9 @@ func syncsOfAQuery(t *testing.T, each int64, with ...Signing) {
 	}
 }
 
-// TestWaitersShareASync: of those that wait while one fsync is under way, one fsyncs for all.
+// TestWaitersShareASync: callers that wait while an fsync is under way share the next one.
 func TestWaitersShareASync(t *testing.T) {
-	gate := make(chan struct{}, 100)
-	for range 100 {
-		gate <- struct{}{}
-	}
-	l, total := counted(t, gate)
-	for len(gate) > 0 {
-		<-gate
-	}
-	before := total()
+	l, gate, since, under := gated(t)
 	var work sync.WaitGroup
 	put := func(n byte) {
 		work.Go(func() {
@@ -129,8 +121,7 @@ func TestWaitersShareASync(t *testing.T) {
 	}
 	written := l.log.written.Load()
 	put(10)
-	for total() == before { // until the first one's fsync is under way
-	}
+	under()
 	for n := byte(11); n < 20; n++ {
 		put(n)
 	}
@@ -138,30 +129,21 @@ func TestWaitersShareASync(t *testing.T) {
 	}
 	close(gate)
 	work.Wait()
-	if n := total() - before; n != 2 {
+	if n := since(); n != 2 {
 		t.Errorf("ten that wait are %d fsyncs, want 2", n)
 	}
 }
 
-// TestReadsWait: what was written and is not durable yet is not answered from.
+// TestReadsWait: nothing is answered from a record before it is durable.
 func TestReadsWait(t *testing.T) {
-	gate := make(chan struct{}, 100)
-	for range 100 {
-		gate <- struct{}{}
-	}
-	l, total := counted(t, gate)
-	for len(gate) > 0 {
-		<-gate
-	}
-	before := total()
+	l, gate, _, under := gated(t)
 	j := l.Journal(study(1))
 	signed := make(chan error, 1)
 	go func() {
 		_, err := j.Sign(0, 0, context("c"), []byte("U"), value("sig"))
 		signed <- err
 	}()
-	for total() == before {
-	}
+	under()
 	read := make(chan bool, 2)
 	go func() {
 		_, ok := j.Signed(0)
@@ -202,8 +184,8 @@ func putLog(t *testing.T, dir string, log []byte) string {
 	return d
 }
 
-// TestTornRecord: what a power cut left of the last record, at any of its bytes, was never
-// answered: the ledger is that of the record before, and what is written next is found.
+// TestTornRecord: a last record that a power cut tore at any byte was never answered from: the
+// ledger is that of the record before, and what is written next is found.
 func TestTornRecord(t *testing.T) {
 	dir, log := records(t, 3)
 	for _, keep := range []int{0, 1, 31, 60, 104, 200, 4095} {
@@ -225,8 +207,8 @@ func TestTornRecord(t *testing.T) {
 	}
 }
 
-// TestLateRecord: a record that reached the disk while one before it did not is never taken up, nor
-// after that one's place was written again.
+// TestLateRecord: a record that reached the disk while the one before it did not is never taken up,
+// not even once the missing one's place is written again.
 func TestLateRecord(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "ledger")
 	l := mustOpen(t, dir)
@@ -256,8 +238,8 @@ func TestLateRecord(t *testing.T) {
 	}
 }
 
-// TestDamagedLog: a record that was durable and is not there any more is found by those after it;
-// so is a log that is missing, cut, of another ledger, or newer than ledger.db.
+// TestDamagedLog: the records after a lost durable record show that it is missing. A log that is
+// missing, cut, of another ledger, or newer than ledger.db is found too.
 func TestDamagedLog(t *testing.T) {
 	dir, log := records(t, 4)
 	other, _ := records(t, 4)
@@ -306,8 +288,8 @@ func flipped(b []byte, at int) []byte {
 	return b
 }
 
-// TestRestoredAlone: any one file put back alone, once a slot was erased since, is found at start
-// (of a key file, when a secret is read), or leads to all that was. The budgets can be kept.
+// TestRestoredAlone: any one file restored alone after a slot was erased is found at start (a key
+// file when a secret is read), or leads to all that was. The budgets can be kept.
 func TestRestoredAlone(t *testing.T) {
 	for _, committed := range []bool{false, true} { // whether ledger.db was committed since
 		for _, name := range []string{dbName, logName, keysName} {
@@ -357,7 +339,7 @@ func TestRestoredAlone(t *testing.T) {
 	}
 }
 
-// TestCommittedLog: what the log still holds of before ledger.db's commit is not done again.
+// TestCommittedLog: records of the log from before ledger.db's commit are not applied again.
 func TestCommittedLog(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "ledger")
 	l := mustOpen(t, dir)
@@ -376,7 +358,7 @@ func TestCommittedLog(t *testing.T) {
 	}))
 }
 
-// TestUndone: a change that fails halfway leaves nothing of it, and all that was before.
+// TestUndone: a change that fails halfway leaves everything as it was.
 func TestUndone(t *testing.T) {
 	l, _ := counted(t, nil)
 	must(t, l.Reject(study(2), "operator", at))
@@ -394,7 +376,7 @@ func TestUndone(t *testing.T) {
 	}
 }
 
-// TestLogSyncFails: an fsync that failed is not tried again, by nobody who waits.
+// TestLogSyncFails: no caller tries an fsync again that failed.
 func TestLogSyncFails(t *testing.T) {
 	var s *shadowFile
 	l, err := open(filepath.Join(t.TempDir(), "l"), hooks{logFile: func(f *os.File) blockFile {
@@ -420,7 +402,7 @@ func TestLogSyncFails(t *testing.T) {
 	}
 }
 
-// FuzzLog: whatever a log holds, whole records of this ledger alone are taken up, or it is refused.
+// FuzzLog: whatever a log holds, only whole records of this ledger are taken up, or it is refused.
 func FuzzLog(f *testing.F) {
 	f.Add([]byte{}, uint16(0))
 	f.Add(appendChange(nil, opPut, [][]byte{[]byte("b")}, []byte("k"), []byte("v")), uint16(70))

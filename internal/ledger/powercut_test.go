@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// powerCut is a ledger whose log reaches the disk with an fsync alone, with an approved study of
-// two slots.
+// powerCut is a ledger whose log reaches the disk only by an fsync, with an approved study of two
+// slots.
 func powerCut(t *testing.T) (*Ledger, *shadowFile) {
 	t.Helper()
 	var s *shadowFile
@@ -67,8 +67,8 @@ func TestDurableWhenAnswered(t *testing.T) {
 	}
 }
 
-// TestErasureWaits: MUST: no key is erased before what says so is durable: after a power cut in
-// between the ledger would be older than its keys.
+// TestErasureWaits: MUST: no key is erased before the record of its erasure is durable. Otherwise a
+// power cut in between would leave a ledger older than its keys.
 func TestErasureWaits(t *testing.T) {
 	l, s := powerCut(t)
 	j := l.Journal(study(1))

@@ -192,7 +192,7 @@ func TestRecoverRefuses(t *testing.T) {
 	}
 }
 
-// TestOlderDatabaseLacksApprovals: what was approved after an older ledger.db is in no budget that
+// TestOlderDatabaseLacksApprovals: approvals that an older ledger.db lacks are in no budget that
 // Recover keeps, and the operator is told so before anything is done.
 func TestOlderDatabaseLacksApprovals(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "ledger")

@@ -10,9 +10,9 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// gated is a ledger with an approved study whose log's fsyncs wait until the gate is closed, and a
-// function that returns once one waits.
-func gated(t *testing.T) (l *Ledger, gate chan struct{}, under func()) {
+// gated is a ledger with an approved study whose log's fsyncs wait until the gate is closed. since
+// returns how many there were since then; under returns once one waits.
+func gated(t *testing.T) (l *Ledger, gate chan struct{}, since func() int64, under func()) {
 	t.Helper()
 	gate = make(chan struct{}, 100)
 	for range 100 {
@@ -23,14 +23,15 @@ func gated(t *testing.T) (l *Ledger, gate chan struct{}, under func()) {
 		<-gate
 	}
 	before := total()
-	return l, gate, func() {
-		for total() == before {
+	since = func() int64 { return total() - before }
+	return l, gate, since, func() {
+		for since() == 0 {
 		}
 	}
 }
 
-// TestWaitsForAnother: MUST: what another caller wrote is neither said to be kept nor refused for
-// before it is durable.
+// TestWaitsForAnother: MUST: before another caller's record is durable, it is neither reported as
+// kept nor a reason to refuse.
 func TestWaitsForAnother(t *testing.T) {
 	for name, c := range map[string]struct {
 		write, ask func(*Ledger) error
@@ -49,7 +50,7 @@ func TestWaitsForAnother(t *testing.T) {
 		"the end of a study": {func(l *Ledger) error { return l.Finish(study(1), "aborted") },
 			func(l *Ledger) error { return l.Reject(study(1), "operator", at) }, true},
 	} {
-		l, gate, under := gated(t)
+		l, gate, _, under := gated(t)
 		must(t, l.updateLater(of("test", study(2)), func(tx *bbolt.Tx) error {
 			r := l.record(tx, study(2))
 			return errors.Join(r.create(), l.record(tx, study(2)).save(nil, entryKey, entry{State: Rejected, By: "operator"}))
@@ -72,8 +73,8 @@ func TestWaitsForAnother(t *testing.T) {
 	}
 }
 
-// TestUndoneIsNotDurable: MUST: a change that fails has nobody told that what was written before it
-// is durable.
+// TestUndoneIsNotDurable: MUST: after a change that fails nobody is told that what was written
+// before it is durable.
 func TestUndoneIsNotDurable(t *testing.T) {
 	l, total := counted(t, nil)
 	before := total()
@@ -114,8 +115,8 @@ func TestDamagedWhileOpen(t *testing.T) {
 	}
 }
 
-// forgetfulFile is a file of which the system, after an fsync that failed, holds in memory what
-// the disk has not and counts it as written.
+// forgetfulFile is a file whose fsync fails: the system then counts what it holds in memory as
+// written, though the disk does not have it.
 type forgetfulFile struct {
 	*os.File
 	disk  *os.File
@@ -141,8 +142,8 @@ func (f forgetfulFile) Sync() error {
 	return nil
 }
 
-// TestFailedSyncIsWrittenAgain: MUST: what the next process reads, of which an fsync failed, is on
-// the disk before anything is answered from it.
+// TestFailedSyncIsWrittenAgain: MUST: what an earlier process's failed fsync left is on the disk
+// before the next process answers from it.
 func TestFailedSyncIsWrittenAgain(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "ledger")
 	l := mustOpen(t, dir)
@@ -177,7 +178,8 @@ func TestFailedSyncIsWrittenAgain(t *testing.T) {
 	}
 }
 
-// TestLogAlone: MUST: a directory whose ledger.db and keys are gone, its log not, is no new one.
+// TestLogAlone: MUST: a directory that has a log and neither ledger.db nor keys is not taken for a
+// new one.
 func TestLogAlone(t *testing.T) {
 	for _, empty := range []bool{false, true} {
 		dir, _ := records(t, 1)

@@ -11,9 +11,9 @@ import (
 	"covey/internal/proposal"
 )
 
-// TestForgo: by the clock of the entries, an unused join file leaves 30 days after its end, a used
-// one at once, and who was revoked 30 days after the last certificate that it can have; nobody who
-// is not revoked leaves, and nobody of whom it is not known when that was.
+// TestForgo: by the clock of the entries, an unused join file is forgotten 30 days after its end, a
+// used one at once, and a revoked member 30 days after the last certificate that it can have. A
+// member that is not revoked is kept, as is one whose time of revocation is not known.
 func TestForgo(t *testing.T) {
 	key := proposal.Key(bytes.Repeat([]byte{1}, ed25519.PublicKeySize))
 	began := time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -202,10 +202,10 @@ const (
 	keptRevoked = 30 * 24 * time.Hour // one that is revoked, from the end of its certificates
 )
 
-// Forgo forgets, at the time of an entry, unused join files that ended 30 days before, and who was
-// revoked so long ago that every certificate of it has been over for 30 days. It opens nothing:
-// only who is here may connect, and a certificate is good for the TLS key that its holder is here
-// with (coordinator.admit). What it frees is the name.
+// Forgo forgets, at the time of an entry, unused join files that ended 30 days before, and members
+// whose certificates have all been over for 30 days since they were revoked. That lets nobody in:
+// only members in the state may connect, with the TLS key that the state has (coordinator.admit).
+// It frees the name.
 func (s *State) Forgo(at time.Time) {
 	maps.DeleteFunc(s.Invites, func(_ string, i Invite) bool { return at.After(i.Expires.Add(keptInvite)) })
 	for _, all := range []map[string]Holder{s.Sites, s.Analysts} {
@@ -213,8 +213,8 @@ func (s *State) Forgo(at time.Time) {
 	}
 }
 
-// Revoke ends a membership at the time of the entry. Until then certificates were issued, and none
-// is after: the one that ends last does so within pki.ClientValidity.
+// Revoke ends a membership at the time of the entry. No certificate is issued after that, so the
+// last one ends within pki.ClientValidity.
 func (s *State) Revoke(e ClientEntry, at time.Time) error {
 	h, ok := s.Holders(e.Role)[e.Name]
 	if !ok {

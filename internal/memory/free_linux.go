@@ -9,8 +9,7 @@ import (
 )
 
 // Free returns how many bytes this process may still take before the machine swaps or its control
-// group's limit ends it, and false where that is not known. What the system keeps of files counts
-// as free.
+// group's limit ends it, and false if that is not known. The system's file cache counts as free.
 func Free() (int64, bool) {
 	text, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
@@ -38,7 +37,7 @@ func Free() (int64, bool) {
 	return free, known
 }
 
-// leftIn is what a control group's limit leaves; false where it has none.
+// leftIn returns what a control group's limit leaves; false if it has no limit.
 func leftIn(dir string) (int64, bool) {
 	number := func(name string) (int64, bool) {
 		text, err := os.ReadFile(filepath.Join(dir, name))

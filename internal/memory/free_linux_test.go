@@ -14,8 +14,8 @@ func TestFree(t *testing.T) {
 	}
 }
 
-// TestGroupsLimit: a control group leaves what its limit is above its use, without what the system
-// keeps of files; one without a limit says nothing.
+// TestGroupsLimit: a control group leaves its limit less its use, file cache not counted as used; a
+// group without a limit does not count.
 func TestGroupsLimit(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {

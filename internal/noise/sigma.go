@@ -33,15 +33,15 @@ func (s Sigma) Draw(source io.Reader, into []int64) error {
 	return g.Fill(source, into)
 }
 
-// What a draw is taken to take: four to five times what it takes on the machine of
-// docs/performance.md, on machine words and on larger integers.
+// The time that a draw is assumed to take, on machine words and on larger integers: four to five
+// times that of the machine of docs/performance.md.
 const (
 	wordDraw  = time.Microsecond
 	largeDraw = 5 * time.Microsecond
 )
 
-// DrawTime is longer than so many draws of N_Z(0, σ²) take, but on a machine that is slow or busy
-// with others: a function of σ and their number alone. A choice ([Select]) among so many has σ = 0.
+// DrawTime returns a bound on the time of so many draws of N_Z(0, σ²), unless the machine is slow
+// or busy: a function of σ and their number alone. A choice ([Select]) among so many has σ = 0.
 func (s Sigma) DrawTime(values int) time.Duration {
 	if g, err := NewGaussian(s); err == nil && g.root == nil {
 		return time.Duration(values) * largeDraw

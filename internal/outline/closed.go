@@ -1,5 +1,5 @@
 // Package outline is what lists show of studies, at the coordinators: of one under way what its
-// state says, and of one that is over a summary, which is all of it that stays in memory.
+// state says, and of one that is over a summary, the only part of it that stays in memory.
 package outline
 
 import (
@@ -18,7 +18,7 @@ import (
 )
 
 // Word is a site's decision as it signed it. The log keeps it for good, so that an approval can
-// be shown later to whoever asks.
+// be proved later.
 type Word struct {
 	Verdict   study.Verdict `json:"verdict"`
 	Code      study.Code    `json:"code,omitempty"` // why, when rejected
@@ -26,11 +26,11 @@ type Word struct {
 	At        time.Time     `json:"at,omitzero"`
 }
 
-// Closed is a study that is over: what lists show of it stays in memory, and the rest, its
-// releases and its proposal, is on a shelf, to be read where one asks for it. So what a
-// coordinator holds and does at its start grows little with the studies that it has had.
+// Closed is a study that is over: what lists show of it stays in memory. The rest, its releases and
+// its proposal, is on a shelf and is read on demand. So a coordinator's memory and the work of its
+// start grow little with the number of past studies.
 type Closed struct {
-	// View is of nobody's link, and without faults.
+	// View shows no links and no faults.
 	View     View              `json:"view"`
 	Proposal proposal.Proposal `json:"proposal"` // without its columns
 	Words    []analysis.Word   `json:"words"`    // by site
@@ -39,13 +39,13 @@ type Closed struct {
 	rest     shelf.Item
 }
 
-// whole is all that there is of a closed study.
+// whole is a closed study in full.
 type whole struct {
 	State round.Durable `json:"state"`
 	Words map[int]Word  `json:"words,omitempty"`
 }
 
-// errClosed is a closed study in a snapshot that no entries lead to.
+// errClosed is a closed study in a snapshot that no log entries could have made.
 var errClosed = errors.New("a study that is over does not fit its summary")
 
 // Close makes the summary of a study that is over and puts the rest on a shelf.
@@ -81,9 +81,9 @@ func (c *Closed) Take(from io.Reader, on *shelf.Shelf) (err error) {
 // Copy writes what is on the shelf.
 func (c *Closed) Copy(w io.Writer) error { return c.rest.Copy(w) }
 
-// slim takes out of a study that is over what only its setup and its open slot needed: most of what
-// a study holds, and of a snapshot. That a site announced itself remains, as an empty announcement,
-// and of a study with a result the confirmations, which the result shows.
+// slim removes from a study that is over what only its setup and its open slot needed: most of a
+// study's bytes, and of a snapshot's. An empty announcement stays for each site that announced
+// itself, and so do the confirmations of a study with a result, which shows them.
 func slim(d *round.Durable) {
 	// new: an opening may be under way with the old
 	announcements := make([][]byte, len(d.Announcements))
@@ -102,7 +102,7 @@ func (c *Closed) Site(name string) int {
 	return slices.IndexFunc(c.Proposal.Roster, func(m proposal.Member) bool { return m.Name == name })
 }
 
-// Check holds what a snapshot has of a closed study to what lists count on.
+// Check returns an error unless a snapshot's closed study has what lists rely on.
 func (c *Closed) Check() error {
 	v, n := c.View, len(c.Proposal.Roster)
 	over := v.Status == round.StatusCompleted || v.Status == round.StatusEnded

@@ -7,8 +7,8 @@ import (
 	"covey/internal/study"
 )
 
-// TestWordsOf: words of nobody in the roster, as a snapshot that another coordinator made up may
-// have them, are left out.
+// TestWordsOf: words of sites that are not in the roster, which another coordinator's made-up
+// snapshot may have, are left out.
 func TestWordsOf(t *testing.T) {
 	p := &study.Plan{Proposal: proposal.Proposal{Roster: make([]proposal.Member, 2)}}
 	approved := Word{Verdict: study.VerdictApproved}

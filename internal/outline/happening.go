@@ -26,7 +26,7 @@ type Happening struct {
 	Verdict study.Verdict `json:"verdict,omitempty"`
 }
 
-// What can happen beside a study's own entries. The last five are one coordinator's own
+// What can happen apart from a study's own entries. The last five are one coordinator's own
 // experience, kept in memory; all others are in the log, the same for all.
 const (
 	HappenedCompleted    = "completed" // with enough sites' signatures on the result
@@ -56,11 +56,11 @@ func (j *Journal) Add(h Happening) {
 	*j = append(*j, h)
 }
 
-// Blame is as View's, of a study's end.
+// Blame is View's, of a study's end.
 func (h Happening) Blame() string { return Blame(h.Site, h.Accuser) }
 
-// Latest returns the last most lines of two journals, the newest first: by time from one to the
-// other, and each in its own order, which is the log's: the next leader's clock may be behind.
+// Latest returns up to most of the last lines of two journals, the newest first. They are merged by
+// time, and each journal stays in its own order, the log's: the next leader's clock may be behind.
 func Latest(a, b Journal, most int) []Happening {
 	out := make([]Happening, 0, min(most, len(a)+len(b)))
 	for len(out) < cap(out) {

@@ -26,7 +26,7 @@ type View struct {
 	Code     study.Code `json:"code,omitempty"`
 	// site that Code is about: caught by the leader, or by its own word
 	Culprit string `json:"culprit,omitempty"`
-	// Accuser is a site that refused with Code for what another did, and named nobody.
+	// Accuser is a site that refused with Code because of another one, and named nobody.
 	Accuser string `json:"accuser,omitempty"`
 
 	Query    int `json:"query"`    // index in the plan of the open one
@@ -70,8 +70,8 @@ type View struct {
 	Survivors     int      `json:"survivors,omitempty"` // of the last release
 }
 
-// Blame is whom the end of a study is about, for people: a site, or one that accuses. It is empty
-// where that is nobody.
+// Blame returns whom the end of a study is about, for people: a site, or one that accuses. It is
+// empty if that is nobody.
 func (v View) Blame() string { return Blame(v.Culprit, v.Accuser) }
 
 // Blame is whom the end of a study is about, for people: a site, or one that accuses.
@@ -168,14 +168,14 @@ func Of(state *round.State, last Last, proposed, ended time.Time) View {
 	return v
 }
 
-// Last is what a view says of a study's releases, the newest first.
+// Last is what a view shows of a study's releases, the newest first.
 type Last struct {
 	count, survivors int
 	steps            int      // power rounds
 	noise            *float64 // of the last one
 }
 
-// After is what follows from l once the rest of the releases, which can be long, are read.
+// After returns l brought up to date by the releases since, which can be many.
 func (l Last) After(p *study.Plan, releases []round.Released) Last {
 	if l.count > len(releases) { // an older snapshot was restored
 		l = Last{}

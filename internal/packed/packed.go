@@ -10,21 +10,21 @@ import (
 	"slices"
 )
 
-// MaxInts is the most numbers of an Ints that is read: in memory one can take eight times its bytes
-// in the text.
+// MaxInts is the most numbers that an Ints read from a text may have: a number can take eight times
+// as many bytes in memory as in the text.
 const MaxInts = 1 << 22
 
-// Ints are written as "i" and a width of 1 to 8 bytes, and in so many each number in two's
-// complement. A number that needs more is 0 there and comes after a comma, in base64 too: its index
-// in 4 bytes, ascending, and the number in 8. The width is the one of the shortest text, of two the
-// smaller. None are written as the empty text.
+// Ints are written as "i", a width of 1 to 8 bytes, and each number in so many bytes, in two's
+// complement. A number that needs more bytes is 0 there and follows after a comma, also in base64:
+// its index in 4 bytes, ascending, and the number in 8. The width is that of the shortest text, the
+// smaller one of two. No numbers are the empty text.
 type Ints []int64
 
 // exception is how many bytes a number takes that does not fit the width.
 const exception = 12
 
-// Floats are written as "f8", each in its 8 bytes (IEEE 754); none as the empty text. Each is
-// finite.
+// Floats are written as "f8" and the 8 bytes of each (IEEE 754), which is finite. No numbers are
+// the empty text.
 type Floats []float64
 
 var (
@@ -32,8 +32,8 @@ var (
 	errForm   = errors.New("packed numbers are not in their form")
 )
 
-// DecodeBase64 appends what a text in base64 stands for to out. It takes one text of each value:
-// padded, without line breaks, unused bits zero.
+// DecodeBase64 appends the bytes of a text in base64 to out. It accepts only one text of each
+// value: padded, without line breaks, unused bits zero.
 func DecodeBase64(out, text []byte) ([]byte, error) {
 	before := len(out)
 	out, err := base64.StdEncoding.Strict().AppendDecode(out, text)
@@ -44,7 +44,7 @@ func DecodeBase64(out, text []byte) ([]byte, error) {
 	return out, nil
 }
 
-// width is in how many bytes a number is one of two's complement.
+// width returns how many bytes a number takes in two's complement.
 func width(v int64) int {
 	w := 1
 	for v < -128 || v > 127 {

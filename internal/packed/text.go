@@ -8,8 +8,8 @@ import (
 	"io"
 )
 
-// Zip returns a text as a gzip file, of which "zcat" prints it. Other builds may write other bytes
-// of the same text: what is signed or hashed is the text.
+// Zip returns a text as a gzip file, which "zcat" prints. Another build may write other bytes for
+// the same text: what is signed or hashed is the text.
 func Zip(text []byte) []byte {
 	var out bytes.Buffer
 	w, _ := gzip.NewWriterLevel(&out, gzip.BestSpeed) // a level that there is
@@ -18,7 +18,7 @@ func Zip(text []byte) []byte {
 	return out.Bytes()
 }
 
-// errZip is of what Zip did not write, or of a longer text.
+// errZip is a file that Zip did not write, or a text that is too long.
 var errZip = errors.New("packed text is damaged or too long")
 
 // Unzip returns the text, of at most so many bytes.
@@ -40,8 +40,8 @@ func Unzip(zipped []byte, most int) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Length is how many bytes the text has that a gzip file was made of, by its last word; -1 of what
-// is too short for one.
+// Length returns how many bytes the text of a gzip file has, by the file's last word; -1 if the
+// file is too short.
 func Length(zipped []byte) int {
 	if len(zipped) < 18 {
 		return -1

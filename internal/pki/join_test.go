@@ -272,7 +272,7 @@ func TestRedaction(t *testing.T) {
 	secrets := [][]byte{j.Token.Bytes(), s.identity().Seed(), s.key().Seed(), a.caKey().Seed(), a.serverKey().Seed(), a.signing().Seed()}
 	for _, form := range forms {
 		for _, secret := range secrets {
-			part := secret[:4]
+			part := secret[:8]
 			for _, shown := range []string{string(part), fmt.Sprintf("%x", part), fmt.Sprintf("%X", part), strings.Trim(fmt.Sprint(part), "[]"),
 				strings.ReplaceAll(strings.Trim(fmt.Sprint(part), "[]"), " ", ","), strings.Trim(fmt.Sprintf("%#v", part), "[]byte{}"), j.Token.reveal()[:8]} {
 				if strings.Contains(form, shown) {

@@ -256,9 +256,9 @@ type Deadlines struct {
 	// Round is how long a query waits for uploads, and again for shares,
 	// before the coordinator goes on without a site or says for whom it waits.
 	Round Duration `toml:"round" json:"round"`
-	// Tick is what a query's tick has beside the time of its draws (study.Plan.Tick): an opened sum
-	// goes on a whole number of ticks after its noise began to be drawn, so that the time that
-	// sampling took says nothing. 1 ms if not given.
+	// Tick is the part of a query's tick that does not depend on its draws (study.Plan.Tick); 1 ms
+	// if not given. An opened sum goes on a whole number of ticks after the drawing of its noise
+	// began, so that the sampling time reveals nothing.
 	Tick Duration `toml:"tick" json:"tick"`
 }
 

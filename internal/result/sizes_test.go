@@ -119,7 +119,8 @@ func writeWide(b testing.TB, method, path string) (vectors int) {
 	return vectors
 }
 
-// watchHeap returns what returns the most bytes that the heap has held since, beyond now.
+// watchHeap returns a function that returns the most bytes that the heap has held since then,
+// beyond those it holds now.
 func watchHeap() (peak func() uint64) {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	runtime.GC()

@@ -114,8 +114,8 @@ func Verify(file []byte) (*Verified, error) {
 	return v, err
 }
 
-// Read is Verify of a file as it comes, and returns the result, too. Of the file's text it keeps
-// nothing, and has one release at a time.
+// Read verifies a file as it is read, and also returns the result. It keeps nothing of the file's
+// text, and holds one release's at a time.
 func Read(file io.Reader) (*Result, *Verified, error) {
 	r, plan, err := parsePlanned(file)
 	if err != nil {
@@ -267,8 +267,8 @@ func verifies(p *study.Plan, input, signature []byte) bool {
 	return ed25519.Verify(ed25519.PublicKey(p.Proposal.Coordinator), input, signature)
 }
 
-// checkReleases checks every release in its place, as it was signed. It returns the SHA-256 of each
-// as it was signed, and the last link of their chain.
+// checkReleases checks every release in its place. It returns the SHA-256 of each as it was signed,
+// and the last link of their chain.
 func (r *Result) checkReleases(p *study.Plan) (hashes []proposal.Digest, link proposal.Digest, err error) {
 	if len(r.Signatures) != len(r.Releases) {
 		return nil, link, unverified(-1, "signatures", "has %d, releases %d", len(r.Signatures), len(r.Releases))

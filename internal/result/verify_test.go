@@ -176,8 +176,8 @@ func TestVerifyRefusesSigned(t *testing.T) {
 	t.Logf("figure: %d bad inputs: signed releases", count)
 }
 
-// TestSignRefusesOtherForms: a result holds releases in their one encoding, so that none is made of
-// others.
+// TestSignRefusesOtherForms: a result holds releases in their one encoding; one with any other
+// encoding is not signed.
 func TestSignRefusesOtherForms(t *testing.T) {
 	p, body, signed := course(t, public, nil)
 	e := evidenceOf(t, p, signed)

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Write writes the result file: a line for each key, and one for each release, so that a reader of
-// lines and a difference of two files see which. In memory it has the text of one of them.
+// Write writes the result file: a line for each key, and one for each release, so that tools that
+// read lines, such as diff, show which one. It holds one line's text at a time.
 func (r *Result) Write(to io.Writer) error {
 	w := bufio.NewWriter(to)
 	w.WriteString("{") // a bufio.Writer keeps its first error for Flush

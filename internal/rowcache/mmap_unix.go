@@ -20,5 +20,5 @@ func mapFile(f *os.File, size int) (data []byte, unmap func() error, err error) 
 	return data, func() error { return unix.Munmap(data) }, nil
 }
 
-// rest gives a mapping's pages back. A failure leaves them.
+// rest lets the system take a mapping's pages back. A failure leaves them in memory.
 func rest(data []byte) { unix.Madvise(data, unix.MADV_DONTNEED) }

@@ -267,8 +267,8 @@ func (s *Stored) Close() error {
 	return errors.Join(err, s.file.Close())
 }
 
-// Rest gives the memory of pages back to the system, which has them in its cache of files, or on
-// disk. Rows may be read again, and at the same time, but that costs.
+// Rest lets the system take the rows' pages back, which its file cache or the disk still has. Rows
+// may be read later, or meanwhile, at the cost of loading their pages again.
 func (s *Stored) Rest() { rest(s.data) }
 
 // String returns the shape, never the values.

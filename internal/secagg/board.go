@@ -95,7 +95,7 @@ func VerifyHeads(cfg Config, heads [][]byte) (*Board, error) {
 	return b, nil
 }
 
-// parseHead reads one head, and returns the commitment to its nonce beside. header is the site's.
+// parseHead reads one head, and also returns the commitment to its nonce. header is the site's.
 func (c Config) parseHead(site int, header, raw []byte) (announced, []byte, error) {
 	if len(raw) != c.headSize() || !bytes.Equal(raw[:len(header)], header) {
 		return announced{}, nil, errAnnouncement

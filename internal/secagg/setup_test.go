@@ -108,7 +108,7 @@ func TestSecretsAreDrawnAndRedacted(t *testing.T) {
 			t.Errorf("%T prints %.200s", v, out.String())
 		}
 		for i, k := range known {
-			numbers := fmt.Sprint(k[:4])
+			numbers := fmt.Sprint(k[:8])
 			for _, text := range []string{hex.EncodeToString(k[:8]), numbers[1 : len(numbers)-1], strings.ReplaceAll(numbers[1:len(numbers)-1], " ", ",")} {
 				if strings.Contains(out.String(), text) {
 					t.Errorf("%T prints secret %d", v, i)

@@ -1,6 +1,6 @@
-// Package shelf keeps bytes that are rarely read on disk, for as long as a process runs: a file
-// without a name, which the system takes back whatever happens to the process. It is no store: what
-// is on a shelf can be made again from one.
+// Package shelf keeps bytes that are rarely read on disk, for as long as a process runs. They are
+// in a file without a name, which the system removes however the process ends. A shelf is not a
+// store: its content can be made again from one.
 package shelf
 
 import (
@@ -20,7 +20,7 @@ type Shelf struct {
 	end  int64
 }
 
-// Item is where bytes are. The zero Item is of no bytes.
+// Item is where bytes are. The zero Item has no bytes.
 type Item struct {
 	size int64
 	sum  uint32
@@ -38,8 +38,8 @@ func New(dir string) (*Shelf, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Its name goes at once: a crash leaves nothing to be cleaned up. The file goes when nobody can
-	// reach it any more.
+	// Its name goes at once: a crash leaves nothing to be cleaned up. The file goes once nothing
+	// refers to it.
 	if err := os.Remove(f.Name()); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -48,8 +48,8 @@ func New(dir string) (*Shelf, error) {
 
 var table = crc32.MakeTable(crc32.Castagnoli)
 
-// Put keeps b, which the caller must not change afterwards. Where the disk does not take it, it
-// stays in memory: putting never fails.
+// Put keeps b, which the caller must not change afterwards. If the disk does not take it, it stays
+// in memory: Put never fails.
 func (s *Shelf) Put(b []byte) Item {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,7 +121,7 @@ func Read(r io.Reader) ([]byte, error) {
 
 var errLength = errors.New("shelf: a length that nothing has")
 
-// next reads size bytes. A size that is made up costs no more memory than what is there twice over.
+// next reads size bytes. A made-up size costs at most twice the memory of the bytes that are there.
 func next(r io.Reader, size int64) ([]byte, error) {
 	if size < 0 || size > 1<<40 {
 		return nil, errLength

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestShelf: what is put is read again, from a file that has no name, and from memory where there
-// is no file or it takes no more.
+// TestShelf: what is put is read again: from a file without a name, or from memory if there is no
+// file or it is full.
 func TestShelf(t *testing.T) {
 	dir := t.TempDir()
 	s, err := New(dir)

@@ -21,9 +21,9 @@ const (
 	CacheMemory = "memory" // no file
 )
 
-// SmallRows is up to how many bytes rows of a file stay in memory if nothing is said: faster than
-// what a cache file costs. It counts rows as a study reads them: a packed file of a few bytes may
-// hold a great many.
+// SmallRows is up to how many bytes a file's rows stay in memory by default, which is faster than a
+// cache file. It counts rows as a study reads them: a packed file of a few bytes may hold a great
+// many.
 const SmallRows = 4 << 20
 
 // InMemory returns how many bytes of rows a study reads into memory rather than into a cache file.

@@ -15,14 +15,15 @@ const MaxLarge = 64
 // commitments, are serialized at a time: with a thousand sites each is many megabytes.
 const MaxLate = 8
 
-// StalledAfter is how long one of them may send nothing: then its stream ends, for others to go on.
+// StalledAfter is how long a message may bring nothing before its stream ends, so that others go
+// on.
 const StalledAfter = 30 * time.Second
 
 // ErrStalled is why a stream ends that sends or takes nothing for StalledAfter.
 var ErrStalled = errors.New("link: a message was begun and not continued")
 
 // Intake bounds what one stream has in memory: a place among the large messages, taken with the
-// first frame and given back when the message is worked off.
+// first frame and given back when the message has been handled.
 type Intake struct {
 	places chan struct{}
 	stream *Stream
@@ -32,7 +33,7 @@ type Intake struct {
 // NewIntake returns that of a stream; places are those of all streams.
 func NewIntake(places chan struct{}, s *Stream) *Intake { return &Intake{places: places, stream: s} }
 
-// Frame is called with each frame that comes. It waits for a place, or until ctx ends.
+// Frame is called with each frame that arrives. It waits for a place, or until ctx ends.
 func (in *Intake) Frame(ctx context.Context, last bool) error {
 	switch {
 	case in.timer != nil:
@@ -53,7 +54,7 @@ func (in *Intake) Frame(ctx context.Context, last bool) error {
 	return nil
 }
 
-// Release returns the place back.
+// Release gives the place back.
 func (in *Intake) Release() {
 	if in.timer != nil {
 		in.timer.Stop()

@@ -5,8 +5,8 @@ import (
 	"testing/synctest"
 )
 
-// TestNothingMadeLateIsNotSent: a message that is not made when its turn comes is left out, and
-// what waits behind it is sent.
+// TestNothingMadeLateIsNotSent: a message that cannot be made when its turn comes is left out, and
+// those behind it are sent.
 func TestNothingMadeLateIsNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, places, stop := New(), make(chan struct{}, 1), make(chan struct{})

@@ -1,5 +1,5 @@
 // Package stream is a coordinator's end of a site's stream: what waits to be sent on it, and what
-// may be read of it at a time. It knows nothing of what is sent but what makes a message needless.
+// may be read of it at a time. All that it knows of a message is what makes it needless.
 package stream
 
 import (
@@ -25,8 +25,8 @@ type Stream struct {
 // New returns a stream on which nothing is sent before Write.
 func New() *Stream { return &Stream{wake: make(chan struct{}, 1), done: make(chan struct{})} }
 
-// Outgoing is one message to be sent: serialized, or to be when its turn comes. What is for one
-// site alone and large would fill the memory, were it all serialized at once.
+// Outgoing is one message to be sent: serialized, or to be when its turn comes. Large messages for
+// one site each would fill the memory if all were serialized at once.
 type Outgoing struct {
 	Raw    []byte
 	Encode func() ([]byte, error)
@@ -35,7 +35,7 @@ type Outgoing struct {
 	Base   uint64 // number
 }
 
-// About says which slot a message asks about, or whose result it tells; the zero one is of neither.
+// About is the slot that a message asks about, or whose result it has; the zero About is neither.
 type About struct {
 	study proposal.Digest
 	slot  int // from 1
@@ -54,8 +54,8 @@ func AboutOf(m wire.Message) About {
 	return About{}
 }
 
-// replaces reports whether who is sent a needs before no more: on a new link it would be asked
-// about the open slot and told the last result alone.
+// replaces reports whether a site that is sent a no longer needs before: on a new link it would be
+// asked about the open slot and told only the last result.
 func (a About) replaces(before About) bool {
 	if a.study != before.study || before.slot == 0 {
 		return false
@@ -66,8 +66,8 @@ func (a About) replaces(before About) bool {
 // Send queues one serialized message.
 func (s *Stream) Send(message []byte, of About) { s.enqueue(Outgoing{Raw: message, about: of}) }
 
-// SendLater queues one that is serialized when one of few places is free. Where that makes nothing,
-// nothing is sent.
+// SendLater queues a message that is serialized once one of few places is free. If encode returns
+// nothing, nothing is sent.
 func (s *Stream) SendLater(encode func() ([]byte, error)) { s.enqueue(Outgoing{Encode: encode}) }
 
 // SendHeads queues what pieces makes of the chain from a base on, or from that of the first such
@@ -155,8 +155,8 @@ func (s *Stream) Done() <-chan struct{} { return s.done }
 // Why returns why the stream was closed, once Done is.
 func (s *Stream) Why() error { return s.why }
 
-// writeLate serializes a message in a place of its own. A receiver that takes nothing of it for too
-// long loses its stream, and others go on.
+// writeLate serializes a message in a place of its own. A receiver that stalls for too long loses
+// its stream, so that others go on.
 func (s *Stream) writeLate(stop <-chan struct{}, places chan struct{}, encode func() ([]byte, error), send func(data []byte, last bool) error) error {
 	select {
 	case places <- struct{}{}:

@@ -47,9 +47,9 @@ func (p *Plan) NoiseOver(survivors int) float64 {
 	return math.Sqrt(float64(survivors)*share.Kept(survivors).Variance()) / wideSigma.Float()
 }
 
-// Tick is a query's: its opened sum goes on a whole number of ticks after its noise began to be
-// drawn, one unless the machine is slow, so that the time of the draws says nothing. Where noise is
-// distributed the coordinator draws nothing that stays in a sum.
+// Tick returns a query's tick. Its opened sum goes on a whole number of ticks after the drawing of
+// its noise began, one unless the machine is slow, so that the time of the draws reveals nothing.
+// With distributed noise the coordinator draws nothing that stays in a sum.
 func (p *Plan) Tick(a Ask) time.Duration {
 	tick := time.Duration(p.Proposal.Spec.Deadlines.Tick)
 	if p.Honest > 0 {

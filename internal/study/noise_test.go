@@ -13,8 +13,9 @@ import (
 )
 
 // TestOneTick: the draws of every kind of query with central noise take less than half of its tick,
-// at the study's σ and at the widest: least of five times, so that what else the machine does is
-// left out. A tick is of the query's own values and σ, whatever else the study asks.
+// at the study's σ and at the widest. The fastest of five runs counts, which leaves out what else
+// the machine does. A tick depends on the query's own values and σ, not on what else the study
+// asks.
 func TestOneTick(t *testing.T) {
 	met := map[Kind]bool{}
 	studies := maps.Clone(texts.Studies)
@@ -58,8 +59,8 @@ func TestOneTick(t *testing.T) {
 	}
 }
 
-// fastest is the least of five times that the noise of a query's sum takes to draw, or the choice
-// among as many candidates of which all but one are hopeless.
+// fastest returns the shortest of five times to draw the noise of a query's sum, or to choose among
+// as many candidates of which all but one are hopeless.
 func fastest(t *testing.T, p *Plan, q Query, sigma noise.Sigma) time.Duration {
 	t.Helper()
 	values, least := make([]int64, q.Values), time.Hour

@@ -6,9 +6,9 @@ import (
 	"covey/internal/query"
 )
 
-// Trial returns an ask for a planned query in which all that releases would say is made up, so that
-// a site can see what its answer takes: as many directions, centers, scales and gaps to fill as the
-// study's own will have. [Plan.Check] finds it in order.
+// Trial returns an ask for a planned query with made-up values for all that comes from releases, so
+// that a site can measure its answer. It has as many directions, centers, scales and gaps to fill
+// as the study's own will have. [Plan.Check] finds it in order.
 func (p *Plan) Trial(index int) (Ask, error) {
 	c := p.Start()
 	c.Query = index

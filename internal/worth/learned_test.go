@@ -343,7 +343,7 @@ func TestPredictionOfLearnedConstants(t *testing.T) {
 // TestTiesOfCorrelations: the correlation matrix of two blocks of eight columns has two equal
 // eigenvalues. Over 600 samples of normal rows, noised before the diagonal is divided out, at most
 // 5% of them are separated, and at least 2.5%: 1.7% where rows count as they do in a covariance.
-// Were it 5%, more than 7.5% would be seen with probability 0.004; the seed fixes it.
+// If the true rate were 5%, more than 7.5% would be seen with probability 0.004. The seed is fixed.
 func TestTiesOfCorrelations(t *testing.T) {
 	const d, n, runs, rho, tau = 16, 3000, 600, 0.5, 0.02
 	rng := seeded(31)

@@ -131,7 +131,8 @@ func TestSolveIsMonotone(t *testing.T) {
 	}
 }
 
-// TestSolveSaysWhatIsOutside: fewer units than were held against studies are said to be so.
+// TestSolveSaysWhatIsOutside: a number of units below those that were compared with studies is
+// reported as such.
 func TestSolveSaysWhatIsOutside(t *testing.T) {
 	got, _ := solve(t, spec(4, 3, proposal.MethodAuto), 6000, SolveUnits, 0.7)
 	if len(got.Outside) == 0 || !strings.Contains(strings.Join(got.Lines(), "\n"), "fewer than 2000 units: outside") {

@@ -180,8 +180,8 @@ func modelWorld(t *testing.T, n int, onDropout string) *world {
 	return w
 }
 
-// deliver returns a message to the agent and says whether it gives what is asked for; state is the
-// model's, from which only the question that the slot is open for is taken.
+// deliver hands a message to the agent and reports whether the agent answers with what is asked
+// for; state is the model's, from which only the question that the slot is open for is taken.
 func (f field) deliver(m message, state member) bool {
 	at := func(slot int8) study.Ask { return f.at(int(slot), int(max(state.up[slot], 1))) }
 	switch m.what {

@@ -2,7 +2,7 @@
 
 package mutants
 
-// What makes a site's ledger durable, and what is found of it again.
+// What makes a site's ledger durable, and what of it is recovered.
 func init() {
 	const log, store, items, once, wallet = "internal/ledger/log.go", "internal/ledger/ledger.go", "internal/ledger/item.go", "internal/ledger/query.go", "internal/ledger/budget.go"
 	tables = append(tables, []mutant{
@@ -27,7 +27,7 @@ func init() {
 		{"commits: an older ledger.db", 0, []edit{
 			{log, "case r.base > base:", "case false:"},
 		}, in("ledger", "TestRestoredAlone"), killer{}},
-		{"commits: records of before ledger.db's commit", 0, []edit{
+		{"commits: records older than ledger.db's commit", 0, []edit{
 			{log, "case r.base == base && !broken", "case !broken"},
 		}, in("ledger", "TestCommittedLog"), killer{}},
 		{"commits: another ledger's log", 0, []edit{

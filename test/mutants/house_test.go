@@ -6,7 +6,7 @@ func init() {
 	const (
 		leads    = "internal/coordinator/leader.go"
 		memory   = "internal/memory/memory_linux.go"
-		wiped    = "	defer clear(draws) // with the release they give the sum again\n"
+		wiped    = "	defer clear(draws) // draws and release together reveal the sum\n"
 		unsealed = "[][]byte{[]byte(format), r.id[:], bucket, key}"
 	)
 	tables = append(tables, []mutant{

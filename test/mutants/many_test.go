@@ -2,7 +2,7 @@
 
 package mutants
 
-// Studies that are over, snapshots beside entries, and what leaves the state.
+// Studies that are over, snapshots written while entries are applied, and what leaves the state.
 func init() {
 	const members, closed, snapshot = "internal/membership/state.go", "internal/outline/closed.go", "internal/coordinator/snapshot.go"
 	forgo, out, held := in("membership", "TestForgo"), in("coordinator", "TestForgottenStaysOut"), in("coordinator", "TestSnapshotHoldsNobodyUp")

@@ -20,6 +20,6 @@ func init() {
 		{"memory: rows that are closed are given back", 0, []edit{{idle, "	delete(s.mapped, stored)\n", ""}}, in("holding", "TestIdleRowsAreThere"), killer{}},
 		{"memory: a packed file's rows are not counted", 0, []edit{{rows, "return m.most == 0 ||", "return true ||"}}, in("dataset", "TestMostCountsRows"), killer{}},
 		{"memory: mapped rows are said to be in memory", 0, []edit{{peak, "out.mapped = out.rows > int64(d.InMemory())", "out.mapped = false"}}, in("doctor", "TestMemoryIsPredicted"), killer{}},
-		{"memory: the first query is the dearest", 0, []edit{{"internal/doctor/dryrun.go", "spent > took {", "took == 0 {"}}, in("doctor", "TestDearestIsTimed"), killer{}},
+		{"memory: the first query is the slowest", 0, []edit{{"internal/doctor/dryrun.go", "spent > took {", "took == 0 {"}}, in("doctor", "TestSlowestIsTimed"), killer{}},
 	})
 }

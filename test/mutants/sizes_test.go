@@ -2,8 +2,8 @@
 
 package mutants
 
-// Packed numbers, and result files that are read as they come: a second form of one value, or a
-// file that says what nobody signed.
+// Packed numbers, and result files that are read as they come: a second form of one value, and a
+// file with content that nobody signed.
 func init() {
 	const packed, strict, verify = "internal/packed/packed.go", "internal/result/strict.go", "internal/result/verify.go"
 	tables = append(tables, []mutant{

@@ -101,6 +101,12 @@ func mutants() []mutant {
 		{"clip off by √2: moments", 7, []edit{
 			{"internal/clip/moment.go", "min(l.scale, l.bound/(norm*norm))", "min(l.scale, math.Sqrt2*l.bound/(norm*norm))"},
 		}, in("clip", "TestReplacingUnitsNeverExceedsSensitivity"), audited("covariance")},
+		{"a moment's second panel of the first one's columns", 0, []edit{
+			{"internal/clip/moment.go", "copy(tail, rows[i*d+first:])", "copy(tail, rows[i*d:])"},
+		}, in("clip", "TestFusedMapsAreExact"), killer{}},
+		{"a moment's lines with what the block before left", 0, []edit{
+			{"internal/clip/moment.go", "		clear(sums)\n", ""},
+		}, in("clip", "TestFusedMapsAreExact"), killer{}},
 		{"clip skipped for one block", 8, []edit{
 			{clipPower, "		clampRows(s, norms[lo:hi], l)\n", "		if l := l; lo == height {\n			l.bound *= 1 << 60\n			clampRows(s, norms[lo:hi], l)\n		} else {\n			clampRows(s, norms[lo:hi], l)\n		}\n"},
 		}, in("clip", "TestEveryBlockIsClipped"), threeSteps},

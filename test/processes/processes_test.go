@@ -69,7 +69,7 @@ func (f *fleet) studying(stop <-chan struct{}, rounds int) *sync.WaitGroup {
 	return &work
 }
 
-// check returns the history to the checker, logs included.
+// check hands the history to the checker, logs included.
 func (f *fleet) check(lost []time.Time) {
 	f.T.Helper()
 	checker := history.New(f.truth)

@@ -118,8 +118,8 @@ func adapt(root, before string) error {
 	return os.WriteFile(filepath.Join(before, bench, "before_test.go"), more, 0o600)
 }
 
-// turns runs a benchmark in both trees in turns, the one that is first changing, and prints each
-// pair of runs as a benchmark's line.
+// turns runs a benchmark in both trees in turns, alternating which is first, and prints each pair
+// of runs as a benchmark's line.
 func (m measure) turns(ctx context.Context, trees []string, count int) error {
 	for turn := range count {
 		var found [2]map[string]float64
@@ -142,7 +142,7 @@ func (m measure) turns(ctx context.Context, trees []string, count int) error {
 	return nil
 }
 
-// line is a pair of runs as a benchmark prints it, with the ratios of what was more than nothing.
+// line is a pair of runs as a benchmark prints it, with the ratios of metrics that were not zero.
 func (m measure) line(before, now map[string]float64) (string, error) {
 	line := fmt.Sprintf("BenchmarkMasks/%s %d", m.pattern, m.times)
 	for _, name := range m.metrics {

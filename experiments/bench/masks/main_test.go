@@ -16,8 +16,8 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// TestLine: a pair has both numbers and their ratio, but none by nothing, and a number that is
-// missing is an error.
+// TestLine: a pair has both numbers and their ratio, but no ratio to zero. A missing number is an
+// error.
 func TestLine(t *testing.T) {
 	m := measure{"Round/N=5", 3, false, []string{"a-ms", "b-ms"}}
 	got, err := m.line(map[string]float64{"a-ms": 10, "b-ms": 0}, map[string]float64{"a-ms": 5, "b-ms": 3})

@@ -7,8 +7,8 @@ import (
 	"covey/internal/dataset"
 )
 
-// TestMostOfParquet: a packed file whose rows are more than are to be kept is told apart from one
-// that cannot be read.
+// TestMostOfParquet: a packed file with more rows than may be kept is told apart from one that
+// cannot be read.
 func TestMostOfParquet(t *testing.T) {
 	type row struct {
 		A float64 `parquet:"a"`
