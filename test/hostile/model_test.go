@@ -134,8 +134,8 @@ func (l member) step(m message, r loose) (member, bool) {
 	return l, true
 }
 
-// waitStep is step in a study that waits for every site: all sites, the second of modelSets, are its
-// only lawful set, which a site signs as it uploads (L7), and there are no keys of pairs.
+// waitStep is step in a study that waits for every site: all sites, the second of modelSets, are
+// its only lawful set, which a site signs as it uploads (L7), and there are no keys of pairs.
 func (l member) waitStep(m message) (member, bool) {
 	if m.what == mKeys || m.arg == 0 && (m.what == mSign || m.what == mOpen || m.what == mProve) {
 		return l, false
