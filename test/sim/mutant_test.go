@@ -24,7 +24,7 @@ var mutants = []mutant{
 		{"internal/aggregate/release.go", `	"errors"`, "\t\"crypto/rand\"\n\t\"errors\""},
 		{"internal/aggregate/release.go", "key := noise.Key(", "_ = noise.Key("},
 		{"internal/aggregate/release.go", "noise.NewKeyed(key)", "rand.Reader"},
-	}, "TestO6RestoredBackup/opening-before/released-after", "one-release"},
+	}, "TestO6RestoredBackup/continue/opening-before/released-after", "one-release"},
 	{"charge after release", []edit{
 		{"internal/ledger/query.go", "			func() error { return r.charge(query, rho, true) },\n", ""},
 		{"internal/ledger/query.go", "			func() error { return r.save(finalBucket,", "			func() error { return r.charge(query, 1e-9, true) },\n			func() error { return r.save(finalBucket,"},
@@ -48,7 +48,7 @@ var mutants = []mutant{
 		{"internal/ledger/query.go", "	case err != nil || !ok:\n		return nil, false, err\n	case !s.same(query, slot, context, survivors):\n		return nil, true, &HeldError{s.signed()}\n",
 			"	case err != nil || !ok || !s.same(query, slot, context, survivors):\n		return nil, false, err\n"},
 		{"internal/agent/query.go", "	case !held && !shared:\n		return sent\n", "	default:\n		return sent\n	case false:\n"},
-	}, "TestO6RestoredBackup/survivors-before/released-before", "one-opening-per-query"},
+	}, "TestO6RestoredBackup/continue/survivors-before/released-before", "one-opening-per-query"},
 	{"the sum in the log", []edit{
 		{"internal/aggregate/release.go", "	\"errors\"\n", "	\"errors\"\n	\"fmt\"\n"},
 		{"internal/aggregate/release.go", "	values := p.Queries[ask.Query].Values\n", "	values := p.Queries[ask.Query].Values\n	show(sum)\n"},
