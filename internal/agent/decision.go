@@ -374,7 +374,7 @@ func (a *Agent) Reject(id proposal.Digest) error {
 		return nil
 	}
 	body, pending := a.pending.Get(id)
-	if _, ok := a.standing(id); !ok && s == nil && !pending {
+	if _, ok := a.standing(id); !ok && s == nil && !a.pending.Has(id) { // its file may be damaged
 		return a.unknown(id)
 	}
 	if err := a.ledger.Reject(id, "operator", a.now()); err != nil {

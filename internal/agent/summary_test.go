@@ -3,6 +3,8 @@ package agent
 import (
 	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime/debug"
 	"testing"
 
@@ -74,5 +76,30 @@ func TestUnansweredWordsFillNoLog(t *testing.T) {
 	}
 	if n := s.log.Len(); n > 2000 {
 		t.Errorf("%d bytes are logged", n)
+	}
+}
+
+// TestDamagedProposalIsRejected: a long proposal that waits, whose file is damaged, is shown, cannot
+// be approved, and goes when its operator says so; after a restart a short one does, too.
+func TestDamagedProposalIsRejected(t *testing.T) {
+	for columns, restart := range map[int]bool{testColumns: true, 12_000: false} {
+		c := newWide(t, columns, func(j int) proposal.Column { return proposal.Column{Name: fmt.Sprintf("c%d", j), Scale: 1} })
+		s, id := c.sites[0], c.plan.Digest
+		want[wire.Decision](s, wire.Proposal{Body: bytes.Clone(c.body)})
+		heap()
+		files, err := filepath.Glob(filepath.Join(s.config.DataDir(), "pending", "*"))
+		if err != nil || len(files) != 1 || os.WriteFile(files[0], []byte("x"), 0o600) != nil {
+			t.Fatal(files, err)
+		}
+		if restart {
+			s.restart()
+		}
+		if v := s.agent.View(id); v.State != statePending {
+			t.Errorf("%+v", v)
+		}
+		mustErr[*proposal.UnknownError](t, s.agent.Approve(id))
+		if err := s.agent.Reject(id); err != nil || s.agent.pending.Has(id) {
+			t.Errorf("%d columns: %v, and it waits: %t", columns, err, s.agent.pending.Has(id))
+		}
 	}
 }
