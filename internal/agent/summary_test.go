@@ -79,8 +79,8 @@ func TestUnansweredWordsFillNoLog(t *testing.T) {
 	}
 }
 
-// TestDamagedProposalIsRejected: a long proposal that waits, whose file is damaged, is shown, cannot
-// be approved, and goes when its operator says so; after a restart a short one does, too.
+// TestDamagedProposalIsRejected: a long proposal that waits, whose file is damaged, is shown,
+// cannot be approved, and goes when its operator says so; after a restart a short one does, too.
 func TestDamagedProposalIsRejected(t *testing.T) {
 	for columns, restart := range map[int]bool{testColumns: true, 12_000: false} {
 		c := newWide(t, columns, func(j int) proposal.Column { return proposal.Column{Name: fmt.Sprintf("c%d", j), Scale: 1} })
