@@ -48,7 +48,9 @@ func main() {
 			}
 		}
 		s.read()
-		if s.bytes = 8; !s.wide() {
+		s.bytes = 8
+		s.moments()
+		if !s.wide() {
 			s.blends()
 			s.takesOff()
 		}

@@ -84,15 +84,18 @@ func (s *set) shiftRows(name, params string, start func() (body func(o int, mask
 	RET()
 }
 
-// blends is the kernel of blend: rows in groups of four, added in pairs, and what is left one by
-// one.
+// blends is the kernel of blendApart: rows in groups of four, added in pairs, and what is left one
+// by one.
 func (s *set) blends() {
-	TEXT("blend"+s.name, NOSPLIT, "func(v, rows, c *float64, n, d int)")
+	TEXT("blend"+s.name, NOSPLIT, "func(v, rows, c *float64, n, d, stride, step int)")
 	Pragma("noescape")
 	Doc("blend" + s.name + " is blendPortable for n rows of length d ≥ 1.")
 	s.tail()
-	first, c, n, stride := Load(Param("rows"), GP64()), Load(Param("c"), GP64()), Load(Param("n"), GP64()), Load(Param("d"), GP64())
+	first, c, n, stride := Load(Param("rows"), GP64()), Load(Param("c"), GP64()), Load(Param("n"), GP64()), Load(Param("stride"), GP64())
 	s.shift(stride)
+	step, thrice := Load(Param("step"), GP64()), GP64()
+	s.shift(step)
+	LEAQ(Mem{Base: step, Index: step, Scale: 2}, thrice)
 	for _, g := range []int{4, 1} {
 		label := fmt.Sprint("rows", g)
 		Label(label)
@@ -102,7 +105,7 @@ func (s *set) blends() {
 		Load(Param("v"), at)
 		coefficient := make([]reg.VecVirtual, g)
 		for i := range coefficient {
-			coefficient[i] = broadcast(Mem{Base: c, Disp: 8 * i})
+			coefficient[i] = broadcast(nth(c, step, thrice, i))
 		}
 		columns(label, func(o int, masked bool) {
 			sum, y := s.octet(), make([]octet, g)
@@ -124,14 +127,25 @@ func (s *set) blends() {
 			})
 			s.store(sum, Mem{Base: at, Disp: 64 * o}, masked)
 		}, func(octets int) { s.forward(octets, append(r, at)...) })
-		s.next(first, r[g-1])
-		ADDQ(Imm(uint64(8*g)), c)
+		LEAQ(Mem{Base: first, Index: stride, Scale: uint8(g)}, first)
+		LEAQ(Mem{Base: c, Index: step, Scale: uint8(g)}, c)
 		SUBQ(Imm(uint64(g)), n)
 		JMP(LabelRef(label))
 		Label(label + "_end")
 	}
 	VZEROUPPER()
 	RET()
+}
+
+// nth is what lies i strides after base, for i up to 3. thrice is three strides.
+func nth(base, stride, thrice reg.Register, i int) Mem {
+	switch i {
+	case 0:
+		return Mem{Base: base}
+	case 3:
+		return Mem{Base: base, Index: thrice, Scale: 1}
+	}
+	return Mem{Base: base, Index: stride, Scale: uint8(i)}
 }
 
 // takesOff is the kernel of takeOff: four octets of the sum stay in registers while all rows pass,

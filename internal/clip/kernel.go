@@ -110,22 +110,27 @@ func add1[T number](acc []uint64, r []T, c float64) {
 // blend adds Σ_i c[i]·rows[i] to v, four rows at a time and what is left one by one, without
 // fusing, on the path in use. The four are added in pairs, so that a product goes through at most
 // rows/4+5 additions.
-func blend(v, rows, c []float64) {
-	rows = rows[:len(c)*len(v)]
-	if len(rows) == 0 || !blendVector(v, rows, c) {
-		blendPortable(v, rows, c)
+func blend(v, rows, c []float64) { blendApart(v, rows, c, len(c), len(v), 1) }
+
+// blendApart is blend for n rows that begin every stride values, and coefficients every step.
+func blendApart(v, rows, c []float64, n, stride, step int) {
+	if len(v) == 0 || n == 0 {
+		return
+	}
+	rows, c = rows[:(n-1)*stride+len(v)], c[:(n-1)*step+1] // the assembly trusts that
+	if !blendVector(v, rows, c, n, stride, step) {
+		blendPortable(v, rows, c, n, stride, step)
 	}
 }
 
-func blendPortable(v, rows, c []float64) {
-	d := len(v)
-	for len(c) >= 4 {
-		blend4(v, rows[:d], rows[d:2*d], rows[2*d:3*d], rows[3*d:4*d], c[0], c[1], c[2], c[3])
-		c, rows = c[4:], rows[4*d:]
+func blendPortable(v, rows, c []float64, n, stride, step int) {
+	i := 0
+	for ; i+4 <= n; i += 4 {
+		r, f := rows[i*stride:], c[i*step:]
+		blend4(v, r, r[stride:], r[2*stride:], r[3*stride:], f[0], f[step], f[2*step], f[3*step])
 	}
-	for _, ci := range c {
-		blend1(v, rows[:d], ci)
-		rows = rows[d:]
+	for ; i < n; i++ {
+		blend1(v, rows[i*stride:], c[i*step])
 	}
 }
 

@@ -3847,9 +3847,301 @@ done:
 	VZEROUPPER
 	RET
 
-// func blendAVX2(v *float64, rows *float64, c *float64, n int, d int)
+// func addLinesAVX2(sums *uint64, rows *float64, lines int, n int, d int, stride int, c float64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·addLinesAVX2(SB), NOSPLIT, $0-56
+	MOVQ         d+32(FP), AX
+	ANDQ         $0x07, AX
+	LEAQ         masks<>+64(SB), CX
+	NEGQ         AX
+	VMOVDQU      (CX)(AX*8), Y0
+	VMOVDQU      32(CX)(AX*8), Y1
+	MOVQ         sums+0(FP), AX
+	MOVQ         rows+8(FP), CX
+	MOVQ         lines+16(FP), DX
+	MOVQ         stride+40(FP), BX
+	SHLQ         $0x03, BX
+	LEAQ         (BX)(BX*2), SI
+	VBROADCASTSD rounding<>+0(SB), Y2
+	VBROADCASTSD c+48(FP), Y3
+
+lines:
+	TESTQ DX, DX
+	JZ    end
+	MOVQ  rows+8(FP), DI
+	MOVQ  d+32(FP), R8
+	SHRQ  $0x04, R8
+	JZ    line_one
+
+line_two:
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	MOVQ   n+24(FP), R11
+	LEAQ   (DI), R9
+	MOVQ   CX, R10
+
+body0_rows4:
+	CMPQ         R11, $0x04
+	JLT          body0_end4
+	VBROADCASTSD (R10), Y6
+	VMULPD       (R9), Y6, Y7
+	VMULPD       32(R9), Y6, Y6
+	VBROADCASTSD (R10)(BX*1), Y8
+	VMULPD       (R9)(BX*1), Y8, Y9
+	VMULPD       32(R9)(BX*1), Y8, Y8
+	VBROADCASTSD (R10)(BX*2), Y10
+	VMULPD       (R9)(BX*2), Y10, Y11
+	VMULPD       32(R9)(BX*2), Y10, Y10
+	VBROADCASTSD (R10)(SI*1), Y12
+	VMULPD       (R9)(SI*1), Y12, Y13
+	VMULPD       32(R9)(SI*1), Y12, Y12
+	VADDPD       Y9, Y7, Y7
+	VADDPD       Y13, Y11, Y11
+	VADDPD       Y11, Y7, Y7
+	VADDPD       Y7, Y4, Y4
+	VADDPD       Y8, Y6, Y6
+	VADDPD       Y12, Y10, Y10
+	VADDPD       Y10, Y6, Y6
+	VADDPD       Y6, Y5, Y5
+	LEAQ         (R9)(BX*4), R9
+	LEAQ         (R10)(BX*4), R10
+	SUBQ         $0x04, R11
+	JMP          body0_rows4
+
+body0_end4:
+body0_rows1:
+	CMPQ         R11, $0x01
+	JLT          body0_end1
+	VBROADCASTSD (R10), Y6
+	VMULPD       (R9), Y6, Y7
+	VMULPD       32(R9), Y6, Y6
+	VADDPD       Y7, Y4, Y4
+	VADDPD       Y6, Y5, Y5
+	LEAQ         (R9)(BX*1), R9
+	LEAQ         (R10)(BX*1), R10
+	SUBQ         $0x01, R11
+	JMP          body0_rows1
+
+body0_end1:
+	VMOVUPD     (AX), Y6
+	VMOVUPD     32(AX), Y7
+	VFMADD213PD Y2, Y3, Y4
+	VPADDQ      Y4, Y6, Y6
+	VFMADD213PD Y2, Y3, Y5
+	VPADDQ      Y5, Y7, Y7
+	VMOVDQU     Y6, (AX)
+	VMOVDQU     Y7, 32(AX)
+	VXORPD      Y4, Y4, Y4
+	VXORPD      Y5, Y5, Y5
+	MOVQ        n+24(FP), R11
+	LEAQ        64(DI), R9
+	MOVQ        CX, R10
+
+body1_rows4:
+	CMPQ         R11, $0x04
+	JLT          body1_end4
+	VBROADCASTSD (R10), Y6
+	VMULPD       (R9), Y6, Y7
+	VMULPD       32(R9), Y6, Y6
+	VBROADCASTSD (R10)(BX*1), Y8
+	VMULPD       (R9)(BX*1), Y8, Y9
+	VMULPD       32(R9)(BX*1), Y8, Y8
+	VBROADCASTSD (R10)(BX*2), Y10
+	VMULPD       (R9)(BX*2), Y10, Y11
+	VMULPD       32(R9)(BX*2), Y10, Y10
+	VBROADCASTSD (R10)(SI*1), Y12
+	VMULPD       (R9)(SI*1), Y12, Y13
+	VMULPD       32(R9)(SI*1), Y12, Y12
+	VADDPD       Y9, Y7, Y7
+	VADDPD       Y13, Y11, Y11
+	VADDPD       Y11, Y7, Y7
+	VADDPD       Y7, Y4, Y4
+	VADDPD       Y8, Y6, Y6
+	VADDPD       Y12, Y10, Y10
+	VADDPD       Y10, Y6, Y6
+	VADDPD       Y6, Y5, Y5
+	LEAQ         (R9)(BX*4), R9
+	LEAQ         (R10)(BX*4), R10
+	SUBQ         $0x04, R11
+	JMP          body1_rows4
+
+body1_end4:
+body1_rows1:
+	CMPQ         R11, $0x01
+	JLT          body1_end1
+	VBROADCASTSD (R10), Y6
+	VMULPD       (R9), Y6, Y7
+	VMULPD       32(R9), Y6, Y6
+	VADDPD       Y7, Y4, Y4
+	VADDPD       Y6, Y5, Y5
+	LEAQ         (R9)(BX*1), R9
+	LEAQ         (R10)(BX*1), R10
+	SUBQ         $0x01, R11
+	JMP          body1_rows1
+
+body1_end1:
+	VMOVUPD     64(AX), Y6
+	VMOVUPD     96(AX), Y7
+	VFMADD213PD Y2, Y3, Y4
+	VPADDQ      Y4, Y6, Y6
+	VFMADD213PD Y2, Y3, Y5
+	VPADDQ      Y5, Y7, Y7
+	VMOVDQU     Y6, 64(AX)
+	VMOVDQU     Y7, 96(AX)
+	ADDQ        $0x00000080, AX
+	ADDQ        $0x00000080, DI
+	DECQ        R8
+	JNZ         line_two
+
+line_one:
+	TESTQ  $0x00000008, d+32(FP)
+	JZ     line_tail
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	MOVQ   n+24(FP), R10
+	LEAQ   (DI), R8
+	MOVQ   CX, R9
+
+body2_rows4:
+	CMPQ         R10, $0x04
+	JLT          body2_end4
+	VBROADCASTSD (R9), Y6
+	VMULPD       (R8), Y6, Y7
+	VMULPD       32(R8), Y6, Y6
+	VBROADCASTSD (R9)(BX*1), Y8
+	VMULPD       (R8)(BX*1), Y8, Y9
+	VMULPD       32(R8)(BX*1), Y8, Y8
+	VBROADCASTSD (R9)(BX*2), Y10
+	VMULPD       (R8)(BX*2), Y10, Y11
+	VMULPD       32(R8)(BX*2), Y10, Y10
+	VBROADCASTSD (R9)(SI*1), Y12
+	VMULPD       (R8)(SI*1), Y12, Y13
+	VMULPD       32(R8)(SI*1), Y12, Y12
+	VADDPD       Y9, Y7, Y7
+	VADDPD       Y13, Y11, Y11
+	VADDPD       Y11, Y7, Y7
+	VADDPD       Y7, Y4, Y4
+	VADDPD       Y8, Y6, Y6
+	VADDPD       Y12, Y10, Y10
+	VADDPD       Y10, Y6, Y6
+	VADDPD       Y6, Y5, Y5
+	LEAQ         (R8)(BX*4), R8
+	LEAQ         (R9)(BX*4), R9
+	SUBQ         $0x04, R10
+	JMP          body2_rows4
+
+body2_end4:
+body2_rows1:
+	CMPQ         R10, $0x01
+	JLT          body2_end1
+	VBROADCASTSD (R9), Y6
+	VMULPD       (R8), Y6, Y7
+	VMULPD       32(R8), Y6, Y6
+	VADDPD       Y7, Y4, Y4
+	VADDPD       Y6, Y5, Y5
+	LEAQ         (R8)(BX*1), R8
+	LEAQ         (R9)(BX*1), R9
+	SUBQ         $0x01, R10
+	JMP          body2_rows1
+
+body2_end1:
+	VMOVUPD     (AX), Y6
+	VMOVUPD     32(AX), Y7
+	VFMADD213PD Y2, Y3, Y4
+	VPADDQ      Y4, Y6, Y6
+	VFMADD213PD Y2, Y3, Y5
+	VPADDQ      Y5, Y7, Y7
+	VMOVDQU     Y6, (AX)
+	VMOVDQU     Y7, 32(AX)
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000040, DI
+
+line_tail:
+	TESTQ  $0x00000007, d+32(FP)
+	JZ     line_done
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	MOVQ   n+24(FP), R8
+	LEAQ   (DI), DI
+	MOVQ   CX, R9
+
+body3_rows4:
+	CMPQ         R8, $0x04
+	JLT          body3_end4
+	VBROADCASTSD (R9), Y6
+	VMASKMOVPD   (DI), Y0, Y7
+	VMASKMOVPD   32(DI), Y1, Y8
+	VMULPD       Y6, Y7, Y7
+	VMULPD       Y6, Y8, Y8
+	VBROADCASTSD (R9)(BX*1), Y6
+	VMASKMOVPD   (DI)(BX*1), Y0, Y9
+	VMASKMOVPD   32(DI)(BX*1), Y1, Y10
+	VMULPD       Y6, Y9, Y9
+	VMULPD       Y6, Y10, Y10
+	VBROADCASTSD (R9)(BX*2), Y6
+	VMASKMOVPD   (DI)(BX*2), Y0, Y11
+	VMASKMOVPD   32(DI)(BX*2), Y1, Y12
+	VMULPD       Y6, Y11, Y11
+	VMULPD       Y6, Y12, Y12
+	VBROADCASTSD (R9)(SI*1), Y6
+	VMASKMOVPD   (DI)(SI*1), Y0, Y13
+	VMASKMOVPD   32(DI)(SI*1), Y1, Y14
+	VMULPD       Y6, Y13, Y13
+	VMULPD       Y6, Y14, Y14
+	VADDPD       Y9, Y7, Y7
+	VADDPD       Y13, Y11, Y11
+	VADDPD       Y11, Y7, Y7
+	VADDPD       Y7, Y4, Y4
+	VADDPD       Y10, Y8, Y8
+	VADDPD       Y14, Y12, Y12
+	VADDPD       Y12, Y8, Y8
+	VADDPD       Y8, Y5, Y5
+	LEAQ         (DI)(BX*4), DI
+	LEAQ         (R9)(BX*4), R9
+	SUBQ         $0x04, R8
+	JMP          body3_rows4
+
+body3_end4:
+body3_rows1:
+	CMPQ         R8, $0x01
+	JLT          body3_end1
+	VBROADCASTSD (R9), Y6
+	VMASKMOVPD   (DI), Y0, Y7
+	VMASKMOVPD   32(DI), Y1, Y8
+	VMULPD       Y6, Y7, Y7
+	VMULPD       Y6, Y8, Y8
+	VADDPD       Y7, Y4, Y4
+	VADDPD       Y8, Y5, Y5
+	LEAQ         (DI)(BX*1), DI
+	LEAQ         (R9)(BX*1), R9
+	SUBQ         $0x01, R8
+	JMP          body3_rows1
+
+body3_end1:
+	VMASKMOVPD  (AX), Y0, Y6
+	VMASKMOVPD  32(AX), Y1, Y7
+	VFMADD213PD Y2, Y3, Y4
+	VPADDQ      Y4, Y6, Y6
+	VFMADD213PD Y2, Y3, Y5
+	VPADDQ      Y5, Y7, Y7
+	VPMASKMOVQ  Y6, Y0, (AX)
+	VPMASKMOVQ  Y7, Y1, 32(AX)
+
+line_done:
+	MOVQ d+32(FP), DI
+	ANDQ $0x07, DI
+	LEAQ (AX)(DI*8), AX
+	ADDQ $0x08, CX
+	DECQ DX
+	JMP  lines
+
+end:
+	VZEROUPPER
+	RET
+
+// func blendAVX2(v *float64, rows *float64, c *float64, n int, d int, stride int, step int)
 // Requires: AVX, AVX2
-TEXT ·blendAVX2(SB), NOSPLIT, $0-40
+TEXT ·blendAVX2(SB), NOSPLIT, $0-56
 	MOVQ    d+32(FP), AX
 	ANDQ    $0x07, AX
 	LEAQ    masks<>+64(SB), CX
@@ -3859,35 +4151,39 @@ TEXT ·blendAVX2(SB), NOSPLIT, $0-40
 	MOVQ    rows+8(FP), AX
 	MOVQ    c+16(FP), CX
 	MOVQ    n+24(FP), DX
-	MOVQ    d+32(FP), BX
+	MOVQ    stride+40(FP), BX
 	SHLQ    $0x03, BX
+	MOVQ    step+48(FP), SI
+	SHLQ    $0x03, SI
+	LEAQ    (SI)(SI*2), DI
 
 rows4:
 	CMPQ         DX, $0x04
 	JLT          rows4_end
-	LEAQ         (AX)(BX*1), SI
-	LEAQ         (SI)(BX*1), DI
-	LEAQ         (DI)(BX*1), R8
-	MOVQ         v+0(FP), R9
+	MOVQ         AX, R8
+	LEAQ         (R8)(BX*1), R9
+	LEAQ         (R9)(BX*1), R10
+	LEAQ         (R10)(BX*1), R11
+	MOVQ         v+0(FP), R12
 	VBROADCASTSD (CX), Y2
-	VBROADCASTSD 8(CX), Y3
-	VBROADCASTSD 16(CX), Y4
-	VBROADCASTSD 24(CX), Y5
-	MOVQ         d+32(FP), R10
-	SHRQ         $0x04, R10
+	VBROADCASTSD (CX)(SI*1), Y3
+	VBROADCASTSD (CX)(SI*2), Y4
+	VBROADCASTSD (CX)(DI*1), Y5
+	MOVQ         d+32(FP), R13
+	SHRQ         $0x04, R13
 	JZ           rows4_one
 
 rows4_two:
-	VMOVUPD (R9), Y6
-	VMOVUPD 32(R9), Y7
-	VMOVUPD (AX), Y8
-	VMOVUPD 32(AX), Y9
-	VMOVUPD (SI), Y10
-	VMOVUPD 32(SI), Y11
-	VMOVUPD (DI), Y12
-	VMOVUPD 32(DI), Y13
-	VMOVUPD (R8), Y14
-	VMOVUPD 32(R8), Y15
+	VMOVUPD (R12), Y6
+	VMOVUPD 32(R12), Y7
+	VMOVUPD (R8), Y8
+	VMOVUPD 32(R8), Y9
+	VMOVUPD (R9), Y10
+	VMOVUPD 32(R9), Y11
+	VMOVUPD (R10), Y12
+	VMOVUPD 32(R10), Y13
+	VMOVUPD (R11), Y14
+	VMOVUPD 32(R11), Y15
 	VMULPD  Y2, Y8, Y8
 	VMULPD  Y3, Y10, Y10
 	VMULPD  Y4, Y12, Y12
@@ -3904,18 +4200,18 @@ rows4_two:
 	VADDPD  Y15, Y13, Y13
 	VADDPD  Y13, Y9, Y9
 	VADDPD  Y9, Y7, Y7
-	VMOVDQU Y6, (R9)
-	VMOVDQU Y7, 32(R9)
-	VMOVUPD 64(R9), Y6
-	VMOVUPD 96(R9), Y7
-	VMOVUPD 64(AX), Y8
-	VMOVUPD 96(AX), Y9
-	VMOVUPD 64(SI), Y10
-	VMOVUPD 96(SI), Y11
-	VMOVUPD 64(DI), Y12
-	VMOVUPD 96(DI), Y13
-	VMOVUPD 64(R8), Y14
-	VMOVUPD 96(R8), Y15
+	VMOVDQU Y6, (R12)
+	VMOVDQU Y7, 32(R12)
+	VMOVUPD 64(R12), Y6
+	VMOVUPD 96(R12), Y7
+	VMOVUPD 64(R8), Y8
+	VMOVUPD 96(R8), Y9
+	VMOVUPD 64(R9), Y10
+	VMOVUPD 96(R9), Y11
+	VMOVUPD 64(R10), Y12
+	VMOVUPD 96(R10), Y13
+	VMOVUPD 64(R11), Y14
+	VMOVUPD 96(R11), Y15
 	VMULPD  Y2, Y8, Y8
 	VMULPD  Y3, Y10, Y10
 	VMULPD  Y4, Y12, Y12
@@ -3932,29 +4228,29 @@ rows4_two:
 	VADDPD  Y15, Y13, Y13
 	VADDPD  Y13, Y9, Y9
 	VADDPD  Y9, Y7, Y7
-	VMOVDQU Y6, 64(R9)
-	VMOVDQU Y7, 96(R9)
-	ADDQ    $0x00000080, AX
-	ADDQ    $0x00000080, SI
-	ADDQ    $0x00000080, DI
+	VMOVDQU Y6, 64(R12)
+	VMOVDQU Y7, 96(R12)
 	ADDQ    $0x00000080, R8
 	ADDQ    $0x00000080, R9
-	DECQ    R10
+	ADDQ    $0x00000080, R10
+	ADDQ    $0x00000080, R11
+	ADDQ    $0x00000080, R12
+	DECQ    R13
 	JNZ     rows4_two
 
 rows4_one:
 	TESTQ   $0x00000008, d+32(FP)
 	JZ      rows4_tail
-	VMOVUPD (R9), Y6
-	VMOVUPD 32(R9), Y7
-	VMOVUPD (AX), Y8
-	VMOVUPD 32(AX), Y9
-	VMOVUPD (SI), Y10
-	VMOVUPD 32(SI), Y11
-	VMOVUPD (DI), Y12
-	VMOVUPD 32(DI), Y13
-	VMOVUPD (R8), Y14
-	VMOVUPD 32(R8), Y15
+	VMOVUPD (R12), Y6
+	VMOVUPD 32(R12), Y7
+	VMOVUPD (R8), Y8
+	VMOVUPD 32(R8), Y9
+	VMOVUPD (R9), Y10
+	VMOVUPD 32(R9), Y11
+	VMOVUPD (R10), Y12
+	VMOVUPD 32(R10), Y13
+	VMOVUPD (R11), Y14
+	VMOVUPD 32(R11), Y15
 	VMULPD  Y2, Y8, Y8
 	VMULPD  Y3, Y10, Y10
 	VMULPD  Y4, Y12, Y12
@@ -3971,27 +4267,27 @@ rows4_one:
 	VADDPD  Y15, Y13, Y13
 	VADDPD  Y13, Y9, Y9
 	VADDPD  Y9, Y7, Y7
-	VMOVDQU Y6, (R9)
-	VMOVDQU Y7, 32(R9)
-	ADDQ    $0x00000040, AX
-	ADDQ    $0x00000040, SI
-	ADDQ    $0x00000040, DI
+	VMOVDQU Y6, (R12)
+	VMOVDQU Y7, 32(R12)
 	ADDQ    $0x00000040, R8
 	ADDQ    $0x00000040, R9
+	ADDQ    $0x00000040, R10
+	ADDQ    $0x00000040, R11
+	ADDQ    $0x00000040, R12
 
 rows4_tail:
 	TESTQ      $0x00000007, d+32(FP)
 	JZ         rows4_done
-	VMASKMOVPD (R9), Y0, Y6
-	VMASKMOVPD 32(R9), Y1, Y7
-	VMASKMOVPD (AX), Y0, Y8
-	VMASKMOVPD 32(AX), Y1, Y9
-	VMASKMOVPD (SI), Y0, Y10
-	VMASKMOVPD 32(SI), Y1, Y11
-	VMASKMOVPD (DI), Y0, Y12
-	VMASKMOVPD 32(DI), Y1, Y13
-	VMASKMOVPD (R8), Y0, Y14
-	VMASKMOVPD 32(R8), Y1, Y15
+	VMASKMOVPD (R12), Y0, Y6
+	VMASKMOVPD 32(R12), Y1, Y7
+	VMASKMOVPD (R8), Y0, Y8
+	VMASKMOVPD 32(R8), Y1, Y9
+	VMASKMOVPD (R9), Y0, Y10
+	VMASKMOVPD 32(R9), Y1, Y11
+	VMASKMOVPD (R10), Y0, Y12
+	VMASKMOVPD 32(R10), Y1, Y13
+	VMASKMOVPD (R11), Y0, Y14
+	VMASKMOVPD 32(R11), Y1, Y15
 	VMULPD     Y2, Y8, Y8
 	VMULPD     Y3, Y10, Y10
 	VMULPD     Y4, Y12, Y12
@@ -4008,14 +4304,12 @@ rows4_tail:
 	VADDPD     Y15, Y13, Y13
 	VADDPD     Y13, Y9, Y9
 	VADDPD     Y9, Y7, Y7
-	VPMASKMOVQ Y6, Y0, (R9)
-	VPMASKMOVQ Y7, Y1, 32(R9)
+	VPMASKMOVQ Y6, Y0, (R12)
+	VPMASKMOVQ Y7, Y1, 32(R12)
 
 rows4_done:
-	MOVQ d+32(FP), AX
-	ANDQ $0x07, AX
-	LEAQ (R8)(AX*8), AX
-	ADDQ $0x20, CX
+	LEAQ (AX)(BX*4), AX
+	LEAQ (CX)(SI*4), CX
 	SUBQ $0x04, DX
 	JMP  rows4
 
@@ -4023,73 +4317,72 @@ rows4_end:
 rows1:
 	CMPQ         DX, $0x01
 	JLT          rows1_end
-	MOVQ         v+0(FP), BX
+	MOVQ         AX, DI
+	MOVQ         v+0(FP), R8
 	VBROADCASTSD (CX), Y2
-	MOVQ         d+32(FP), SI
-	SHRQ         $0x04, SI
+	MOVQ         d+32(FP), R9
+	SHRQ         $0x04, R9
 	JZ           rows1_one
 
 rows1_two:
-	VMOVUPD (BX), Y3
-	VMOVUPD 32(BX), Y4
-	VMOVUPD (AX), Y5
-	VMOVUPD 32(AX), Y6
+	VMOVUPD (R8), Y3
+	VMOVUPD 32(R8), Y4
+	VMOVUPD (DI), Y5
+	VMOVUPD 32(DI), Y6
 	VMULPD  Y2, Y5, Y5
 	VADDPD  Y5, Y3, Y3
 	VMULPD  Y2, Y6, Y6
 	VADDPD  Y6, Y4, Y4
-	VMOVDQU Y3, (BX)
-	VMOVDQU Y4, 32(BX)
-	VMOVUPD 64(BX), Y3
-	VMOVUPD 96(BX), Y4
-	VMOVUPD 64(AX), Y5
-	VMOVUPD 96(AX), Y6
+	VMOVDQU Y3, (R8)
+	VMOVDQU Y4, 32(R8)
+	VMOVUPD 64(R8), Y3
+	VMOVUPD 96(R8), Y4
+	VMOVUPD 64(DI), Y5
+	VMOVUPD 96(DI), Y6
 	VMULPD  Y2, Y5, Y5
 	VADDPD  Y5, Y3, Y3
 	VMULPD  Y2, Y6, Y6
 	VADDPD  Y6, Y4, Y4
-	VMOVDQU Y3, 64(BX)
-	VMOVDQU Y4, 96(BX)
-	ADDQ    $0x00000080, AX
-	ADDQ    $0x00000080, BX
-	DECQ    SI
+	VMOVDQU Y3, 64(R8)
+	VMOVDQU Y4, 96(R8)
+	ADDQ    $0x00000080, DI
+	ADDQ    $0x00000080, R8
+	DECQ    R9
 	JNZ     rows1_two
 
 rows1_one:
 	TESTQ   $0x00000008, d+32(FP)
 	JZ      rows1_tail
-	VMOVUPD (BX), Y3
-	VMOVUPD 32(BX), Y4
-	VMOVUPD (AX), Y5
-	VMOVUPD 32(AX), Y6
+	VMOVUPD (R8), Y3
+	VMOVUPD 32(R8), Y4
+	VMOVUPD (DI), Y5
+	VMOVUPD 32(DI), Y6
 	VMULPD  Y2, Y5, Y5
 	VADDPD  Y5, Y3, Y3
 	VMULPD  Y2, Y6, Y6
 	VADDPD  Y6, Y4, Y4
-	VMOVDQU Y3, (BX)
-	VMOVDQU Y4, 32(BX)
-	ADDQ    $0x00000040, AX
-	ADDQ    $0x00000040, BX
+	VMOVDQU Y3, (R8)
+	VMOVDQU Y4, 32(R8)
+	ADDQ    $0x00000040, DI
+	ADDQ    $0x00000040, R8
 
 rows1_tail:
 	TESTQ      $0x00000007, d+32(FP)
 	JZ         rows1_done
-	VMASKMOVPD (BX), Y0, Y3
-	VMASKMOVPD 32(BX), Y1, Y4
-	VMASKMOVPD (AX), Y0, Y5
-	VMASKMOVPD 32(AX), Y1, Y6
+	VMASKMOVPD (R8), Y0, Y3
+	VMASKMOVPD 32(R8), Y1, Y4
+	VMASKMOVPD (DI), Y0, Y5
+	VMASKMOVPD 32(DI), Y1, Y6
 	VMULPD     Y2, Y5, Y5
 	VADDPD     Y5, Y3, Y3
 	VMULPD     Y2, Y6, Y6
 	VADDPD     Y6, Y4, Y4
-	VPMASKMOVQ Y3, Y0, (BX)
-	VPMASKMOVQ Y4, Y1, 32(BX)
+	VPMASKMOVQ Y3, Y0, (R8)
+	VPMASKMOVQ Y4, Y1, 32(R8)
 
 rows1_done:
-	MOVQ d+32(FP), BX
-	ANDQ $0x07, BX
-	LEAQ (AX)(BX*8), AX
-	ADDQ $0x08, CX
+	LEAQ (AX)(BX*1), AX
+	LEAQ (CX)(SI*1), CX
 	SUBQ $0x01, DX
 	JMP  rows1
 
@@ -6360,6 +6653,234 @@ done:
 	VPADDQ        X1, X0, X0
 	MOVQ          X0, AX
 	MOVQ          AX, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func addLinesAVX512(sums *uint64, rows *float64, lines int, n int, d int, stride int, c float64)
+// Requires: AVX, AVX512F
+TEXT ·addLinesAVX512(SB), NOSPLIT, $0-56
+	MOVQ         d+32(FP), AX
+	ANDQ         $0x07, AX
+	MOVQ         AX, CX
+	MOVQ         $-1, AX
+	SHLQ         CL, AX
+	NOTQ         AX
+	KMOVW        AX, K1
+	MOVQ         sums+0(FP), AX
+	MOVQ         rows+8(FP), CX
+	MOVQ         lines+16(FP), DX
+	MOVQ         stride+40(FP), BX
+	SHLQ         $0x03, BX
+	LEAQ         (BX)(BX*2), SI
+	VBROADCASTSD rounding<>+0(SB), Z0
+	VBROADCASTSD c+48(FP), Z1
+
+lines:
+	TESTQ DX, DX
+	JZ    end
+	MOVQ  rows+8(FP), DI
+	MOVQ  d+32(FP), R8
+	SHRQ  $0x04, R8
+	JZ    line_one
+
+line_two:
+	VPXORQ Z2, Z2, Z2
+	MOVQ   n+24(FP), R11
+	LEAQ   (DI), R9
+	MOVQ   CX, R10
+
+body0_rows4:
+	CMPQ         R11, $0x04
+	JLT          body0_end4
+	VBROADCASTSD (R10), Z3
+	VMULPD       (R9), Z3, Z3
+	VBROADCASTSD (R10)(BX*1), Z7
+	VMULPD       (R9)(BX*1), Z7, Z7
+	VBROADCASTSD (R10)(BX*2), Z8
+	VMULPD       (R9)(BX*2), Z8, Z8
+	VBROADCASTSD (R10)(SI*1), Z9
+	VMULPD       (R9)(SI*1), Z9, Z9
+	VADDPD       Z7, Z3, Z3
+	VADDPD       Z9, Z8, Z8
+	VADDPD       Z8, Z3, Z3
+	VADDPD       Z3, Z2, Z2
+	LEAQ         (R9)(BX*4), R9
+	LEAQ         (R10)(BX*4), R10
+	SUBQ         $0x04, R11
+	JMP          body0_rows4
+
+body0_end4:
+body0_rows1:
+	CMPQ         R11, $0x01
+	JLT          body0_end1
+	VBROADCASTSD (R10), Z3
+	VMULPD       (R9), Z3, Z3
+	VADDPD       Z3, Z2, Z2
+	LEAQ         (R9)(BX*1), R9
+	LEAQ         (R10)(BX*1), R10
+	SUBQ         $0x01, R11
+	JMP          body0_rows1
+
+body0_end1:
+	VMOVUPD     (AX), Z3
+	VFMADD213PD Z0, Z1, Z2
+	VPADDQ      Z2, Z3, Z3
+	VMOVDQU64   Z3, (AX)
+	VPXORQ      Z4, Z4, Z4
+	MOVQ        n+24(FP), R11
+	LEAQ        64(DI), R9
+	MOVQ        CX, R10
+
+body1_rows4:
+	CMPQ         R11, $0x04
+	JLT          body1_end4
+	VBROADCASTSD (R10), Z3
+	VMULPD       (R9), Z3, Z3
+	VBROADCASTSD (R10)(BX*1), Z7
+	VMULPD       (R9)(BX*1), Z7, Z7
+	VBROADCASTSD (R10)(BX*2), Z8
+	VMULPD       (R9)(BX*2), Z8, Z8
+	VBROADCASTSD (R10)(SI*1), Z9
+	VMULPD       (R9)(SI*1), Z9, Z9
+	VADDPD       Z7, Z3, Z3
+	VADDPD       Z9, Z8, Z8
+	VADDPD       Z8, Z3, Z3
+	VADDPD       Z3, Z4, Z4
+	LEAQ         (R9)(BX*4), R9
+	LEAQ         (R10)(BX*4), R10
+	SUBQ         $0x04, R11
+	JMP          body1_rows4
+
+body1_end4:
+body1_rows1:
+	CMPQ         R11, $0x01
+	JLT          body1_end1
+	VBROADCASTSD (R10), Z3
+	VMULPD       (R9), Z3, Z3
+	VADDPD       Z3, Z4, Z4
+	LEAQ         (R9)(BX*1), R9
+	LEAQ         (R10)(BX*1), R10
+	SUBQ         $0x01, R11
+	JMP          body1_rows1
+
+body1_end1:
+	VMOVUPD     64(AX), Z3
+	VFMADD213PD Z0, Z1, Z4
+	VPADDQ      Z4, Z3, Z3
+	VMOVDQU64   Z3, 64(AX)
+	ADDQ        $0x00000080, AX
+	ADDQ        $0x00000080, DI
+	DECQ        R8
+	JNZ         line_two
+
+line_one:
+	TESTQ  $0x00000008, d+32(FP)
+	JZ     line_tail
+	VPXORQ Z5, Z5, Z5
+	MOVQ   n+24(FP), R10
+	LEAQ   (DI), R8
+	MOVQ   CX, R9
+
+body2_rows4:
+	CMPQ         R10, $0x04
+	JLT          body2_end4
+	VBROADCASTSD (R9), Z3
+	VMULPD       (R8), Z3, Z3
+	VBROADCASTSD (R9)(BX*1), Z7
+	VMULPD       (R8)(BX*1), Z7, Z7
+	VBROADCASTSD (R9)(BX*2), Z8
+	VMULPD       (R8)(BX*2), Z8, Z8
+	VBROADCASTSD (R9)(SI*1), Z9
+	VMULPD       (R8)(SI*1), Z9, Z9
+	VADDPD       Z7, Z3, Z3
+	VADDPD       Z9, Z8, Z8
+	VADDPD       Z8, Z3, Z3
+	VADDPD       Z3, Z5, Z5
+	LEAQ         (R8)(BX*4), R8
+	LEAQ         (R9)(BX*4), R9
+	SUBQ         $0x04, R10
+	JMP          body2_rows4
+
+body2_end4:
+body2_rows1:
+	CMPQ         R10, $0x01
+	JLT          body2_end1
+	VBROADCASTSD (R9), Z3
+	VMULPD       (R8), Z3, Z3
+	VADDPD       Z3, Z5, Z5
+	LEAQ         (R8)(BX*1), R8
+	LEAQ         (R9)(BX*1), R9
+	SUBQ         $0x01, R10
+	JMP          body2_rows1
+
+body2_end1:
+	VMOVUPD     (AX), Z3
+	VFMADD213PD Z0, Z1, Z5
+	VPADDQ      Z5, Z3, Z3
+	VMOVDQU64   Z3, (AX)
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000040, DI
+
+line_tail:
+	TESTQ  $0x00000007, d+32(FP)
+	JZ     line_done
+	VPXORQ Z6, Z6, Z6
+	MOVQ   n+24(FP), R8
+	LEAQ   (DI), DI
+	MOVQ   CX, R9
+
+body3_rows4:
+	CMPQ         R8, $0x04
+	JLT          body3_end4
+	VBROADCASTSD (R9), Z3
+	VMOVUPD.Z    (DI), K1, Z7
+	VMULPD       Z3, Z7, Z7
+	VBROADCASTSD (R9)(BX*1), Z3
+	VMOVUPD.Z    (DI)(BX*1), K1, Z8
+	VMULPD       Z3, Z8, Z8
+	VBROADCASTSD (R9)(BX*2), Z3
+	VMOVUPD.Z    (DI)(BX*2), K1, Z9
+	VMULPD       Z3, Z9, Z9
+	VBROADCASTSD (R9)(SI*1), Z3
+	VMOVUPD.Z    (DI)(SI*1), K1, Z10
+	VMULPD       Z3, Z10, Z10
+	VADDPD       Z8, Z7, Z7
+	VADDPD       Z10, Z9, Z9
+	VADDPD       Z9, Z7, Z7
+	VADDPD       Z7, Z6, Z6
+	LEAQ         (DI)(BX*4), DI
+	LEAQ         (R9)(BX*4), R9
+	SUBQ         $0x04, R8
+	JMP          body3_rows4
+
+body3_end4:
+body3_rows1:
+	CMPQ         R8, $0x01
+	JLT          body3_end1
+	VBROADCASTSD (R9), Z3
+	VMOVUPD.Z    (DI), K1, Z7
+	VMULPD       Z3, Z7, Z7
+	VADDPD       Z7, Z6, Z6
+	LEAQ         (DI)(BX*1), DI
+	LEAQ         (R9)(BX*1), R9
+	SUBQ         $0x01, R8
+	JMP          body3_rows1
+
+body3_end1:
+	VMOVUPD.Z   (AX), K1, Z3
+	VFMADD213PD Z0, Z1, Z6
+	VPADDQ      Z6, Z3, Z3
+	VMOVDQU64   Z3, K1, (AX)
+
+line_done:
+	MOVQ d+32(FP), DI
+	ANDQ $0x07, DI
+	LEAQ (AX)(DI*8), AX
+	ADDQ $0x08, CX
+	DECQ DX
+	JMP  lines
+
+end:
 	VZEROUPPER
 	RET
 

@@ -69,10 +69,15 @@ func accumulate32By2AVX2(acc *uint64, rows *float32, c *float64, n int, d int, h
 //go:noescape
 func readAVX2(values *float64, n int) uint64
 
+// addLinesAVX2 is addLinesPortable for n rows of length d ≥ 1, one every stride values.
+//
+//go:noescape
+func addLinesAVX2(sums *uint64, rows *float64, lines int, n int, d int, stride int, c float64)
+
 // blendAVX2 is blendPortable for n rows of length d ≥ 1.
 //
 //go:noescape
-func blendAVX2(v *float64, rows *float64, c *float64, n int, d int)
+func blendAVX2(v *float64, rows *float64, c *float64, n int, d int, stride int, step int)
 
 // takeOffAVX2 is takeOffPortable for n ≥ 1 rows of length d, a multiple of 8.
 //
@@ -123,6 +128,11 @@ func accumulate32By2AVX512(acc *uint64, rows *float32, c *float64, n int, d int,
 //
 //go:noescape
 func readAVX512(values *float64, n int) uint64
+
+// addLinesAVX512 is addLinesPortable for n rows of length d ≥ 1, one every stride values.
+//
+//go:noescape
+func addLinesAVX512(sums *uint64, rows *float64, lines int, n int, d int, stride int, c float64)
 
 // clampAVX2 is clampPortable for n rows, a multiple of 4.
 //

@@ -100,35 +100,28 @@ func (p *panel) add(acc []uint64, rows, c []float64, d int) {
 // blendMoment adds Σ y yᵀ over rows to v, an upper triangle row by row without the √2.
 func blendMoment(v, rows []float64, d int) {
 	for j := range d {
-		line := v[:d-j]
-		r := rows
-		for ; len(r) >= 4*d; r = r[4*d:] {
-			blend4(line, r[j:d], r[d+j:2*d], r[2*d+j:3*d], r[3*d+j:4*d], r[j], r[d+j], r[2*d+j], r[3*d+j])
-		}
-		for ; len(r) > 0; r = r[d:] {
-			blend1(line, r[j:d], r[j])
-		}
+		blendApart(v[:d-j], rows[j:], rows[j:], len(rows)/d, d, d)
 		v = v[d-j:]
 	}
 }
 
 // addMoment adds v·min(1/g, bound/trace) to acc, entries off the diagonal times √2. A trace that is
-// not finite (there is none, as in addClipped) adds nothing.
+// not finite adds nothing.
 func addMoment(acc []uint64, v []float64, d int, l limit) {
 	trace := 0.0
 	for j, at := 0, 0; j < d; j++ {
 		trace += v[at]
 		at += d - j
 	}
-	if !(trace >= 0 && trace <= math.MaxFloat64) {
+	c, ok := momentCoefficient(trace, l)
+	if !ok {
 		return
 	}
-	c := min(l.scale, l.bound/trace)
-	off := c * math.Sqrt2
+	wide := off(c)
 	for j := range d {
 		acc[0] += math.Float64bits(math.FMA(c, v[0], round)) - roundBits
 		for i, x := range v[1 : d-j] {
-			acc[1+i] += math.Float64bits(math.FMA(off, x, round)) - roundBits
+			acc[1+i] += math.Float64bits(math.FMA(wide, x, round)) - roundBits
 		}
 		acc, v = acc[d-j:], v[d-j:]
 	}

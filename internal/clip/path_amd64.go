@@ -199,12 +199,12 @@ func standardVector[T number](out []float64, rows []T, center, scale, limit []fl
 	return true
 }
 
-// blendVector is blend where the path in use has a kernel for it.
-func blendVector(v, rows, c []float64) bool {
+// blendVector is blendApart where the path in use has a kernel for it.
+func blendVector(v, rows, c []float64, n, stride, step int) bool {
 	if path(active.Load()) == portable {
 		return false
 	}
-	blendAVX2(&v[0], &rows[0], &c[0], len(c), len(v))
+	blendAVX2(&v[0], &rows[0], &c[0], n, len(v), stride, step)
 	return true
 }
 
@@ -215,5 +215,21 @@ func takeOffVector(v, rows []float64, at []int) bool {
 		return false
 	}
 	takeOffAVX2(&v[0], &rows[0], &at[0], len(at), len(v))
+	return true
+}
+
+// addLinesVector is addLines of n rows where the path in use has a kernel for it.
+func addLinesVector(sums []uint64, rows []float64, d, n, stride int, c float64) bool {
+	if len(sums) == 0 {
+		return true
+	}
+	switch path(active.Load()) {
+	case avx512:
+		addLinesAVX512(&sums[0], &rows[0], len(sums)/d, n, d, stride, c)
+	case avx2:
+		addLinesAVX2(&sums[0], &rows[0], len(sums)/d, n, d, stride, c)
+	default:
+		return false
+	}
 	return true
 }

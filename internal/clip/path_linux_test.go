@@ -40,6 +40,36 @@ func partOf[T uint64 | number](atEnd bool) func(v []T, n int) []T {
 	}
 }
 
+// TestLinesStayInside is TestKernelsStayInside for what units of several rows need: lines, and rows
+// with something between them.
+func TestLinesStayInside(t *testing.T) {
+	rng := rand.New(rand.NewPCG(19, 20))
+	const most, height, apart = 33, 9, 5
+	for _, atEnd := range []bool{true, false} {
+		rows, sums := fenced(t, height*(most+apart), atEnd), fenced(t, blockLines*most, atEnd)
+		v, factors := fenced(t, most, atEnd), fenced(t, 3*height, atEnd)
+		part := partOf[float64](atEnd)
+		for d := 1; d <= most; d++ {
+			for n := 1; n <= height; n++ {
+				lines := min(d, blockLines)
+				rows, words := part(rows, (n-1)*(d+apart)+d), part(sums, lines*d)
+				sums := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(words))), lines*d)
+				c, want := linesCase(rng, rows, d, n, d+apart, lines)
+				for _, p := range supported() {
+					clear(sums)
+					on(p, func() {
+						addLines(sums, rows, part(v, d), n, d+apart, c)
+						blendApart(part(v, d), rows, part(factors, 3*n-2), n, d+apart, 3)
+					})
+					if !slices.Equal(sums, want) {
+						t.Fatalf("%s: d=%d n=%d differs", pathNames[p], d, n)
+					}
+				}
+			}
+		}
+	}
+}
+
 // Every operand lies against a page that may not be touched: behind it, and then before it.
 func TestKernelsStayInside(t *testing.T) {
 	rng := rand.New(rand.NewPCG(15, 16))

@@ -24,6 +24,8 @@ func subtractVector[T number](_ []float64, _ []T, _ []float64, _ float64) bool {
 
 func standardVector[T number](_ []float64, _ []T, _, _, _ []float64) bool { return false }
 
-func blendVector(_, _, _ []float64) bool { return false }
+func blendVector(_, _, _ []float64, _, _, _ int) bool { return false }
 
 func takeOffVector(_, _ []float64, _ []int) bool { return false }
+
+func addLinesVector(_ []uint64, _ []float64, _, _, _ int, _ float64) bool { return false }

@@ -69,6 +69,11 @@ func sum(m *Matrix, q Query, workers, blockBytes int) ([]int64, error) {
 	case fused && q.Map == Moment:
 		height := m.height(momentBlocks * blockBytes)
 		total = share(m.N(), height, lanes, workers, func() func([]uint64, int, int) { return m.momentRows(l, height, norms) })
+	case q.Map == Moment:
+		fused = false
+		height := max(unitRows, m.height(momentBlocks*blockBytes))
+		units := max(1, height*m.N()/max(1, m.Rows())) // with about height rows
+		total = share(m.N(), units, lanes, workers, func() func([]uint64, int, int) { return m.momentUnits(q, l, height, blockBytes) })
 	default:
 		fused = false
 		total = share(m.N(), 1, lanes, workers, func() func([]uint64, int, int) {

@@ -49,8 +49,8 @@ func peakOf(p *study.Plan, d siteconfig.Dataset, rows *dataset.Rows) need {
 	}
 	out.mapped = out.rows > int64(d.InMemory())
 	out.rest = process + workers*(blocks+8*int64(values)) + 8*answers*int64(values) + norms*n
-	if d.Unit != "" {
-		out.rest += unitOfRow*n + unitName*int64(rows.Units)
+	if d.Unit != "" { // and one unit's sum for each worker
+		out.rest += unitOfRow*n + unitName*int64(rows.Units) + 8*workers*int64(values)
 	}
 	if !out.mapped {
 		out.rest += int64(collected * float64(out.rows)) // what waits for the collector

@@ -67,6 +67,17 @@ func TestMemoryIsPredicted(t *testing.T) {
 	if n := peakOf(p, siteconfig.Dataset{}, &dataset.Rows{Rows: 1000, Units: 1000, D: p.D}); n.mapped {
 		t.Errorf("few rows are mapped: %+v", n)
 	}
+	worker := func(unit string) int64 {
+		one, two := siteconfig.Dataset{Unit: unit, Workers: 1}, siteconfig.Dataset{Unit: unit, Workers: 2}
+		return peakOf(p, two, rows).rest - peakOf(p, one, rows).rest
+	}
+	most := 0
+	for _, q := range p.Queries {
+		most = max(most, q.Lanes)
+	}
+	if got := worker("patient") - worker(""); got != 8*int64(most) {
+		t.Errorf("a worker takes %d bytes more for units of several rows, a unit's sum %d", got, 8*most)
+	}
 	for _, c := range []struct {
 		n     need
 		free  int64
