@@ -1,6 +1,9 @@
 package coordinator
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Replica is a log that several coordinators share. internal/replica implements it.
 type Replica interface {
@@ -14,6 +17,10 @@ type Replica interface {
 	LeaderID() string
 }
 
+// retryLead is the pause before a lead that could not begin is begun again. A lead that is being
+// given away refuses the barrier, and may be kept: the replica then says nothing more.
+const retryLead = time.Second
+
 // Serve leads while the replica says so, until ctx ends. An error means that this
 // node cannot lead, and the process must end.
 func (c *Coordinator) Serve(ctx context.Context, r Replica) error {
@@ -21,9 +28,11 @@ func (c *Coordinator) Serve(ctx context.Context, r Replica) error {
 	m.replica = r
 	led := m.leading // since before, by a node that is alone
 	c.machine.unlock()
+	var again <-chan time.Time // until the replica says that the lead is lost
 	for {
 		select {
 		case leads := <-r.LeaderCh():
+			again = nil
 			if leads && led {
 				led = false
 				continue
@@ -34,18 +43,21 @@ func (c *Coordinator) Serve(ctx context.Context, r Replica) error {
 				c.log.Info("this coordinator follows", "leader", r.LeaderID())
 				continue
 			}
-			if err := r.Barrier(ctx); err != nil {
-				c.log.Warn("the lead was lost before it began", "error", err)
-				continue
-			}
-			if err := c.Lead(r); err != nil {
-				return err
-			}
-			c.log.Info("this coordinator leads")
+		case <-again:
 		case <-ctx.Done():
 			c.Follow()
 			return nil
 		}
+		if err := r.Barrier(ctx); err != nil {
+			c.log.Warn("the lead could not begin; trying again unless it is lost", "error", err)
+			again = time.After(retryLead)
+			continue
+		}
+		again = nil
+		if err := c.Lead(r); err != nil {
+			return err
+		}
+		c.log.Info("this coordinator leads")
 	}
 }
 

@@ -82,6 +82,54 @@ func (elsewhere) Barrier(context.Context) error { return nil }
 func (elsewhere) LeaderCh() <-chan bool         { return nil }
 func (elsewhere) LeaderID() string              { return "two" }
 
+// kept is a replica whose lead is being given away when it begins, so that the barrier is refused,
+// and is kept in the end, or lost.
+type kept struct {
+	Log
+	changes chan bool
+	refuses int
+	asked   int
+}
+
+func (k *kept) Barrier(context.Context) error {
+	if k.asked++; k.asked <= k.refuses {
+		return ErrNotLeader
+	}
+	return nil
+}
+func (k *kept) LeaderCh() <-chan bool { return k.changes }
+func (k *kept) LeaderID() string      { return "" }
+
+// TestKeptLeadBegins: a lead that could not begin and is kept is begun again, though the replica
+// says nothing more; one that is lost is not.
+func TestKeptLeadBegins(t *testing.T) {
+	for _, lost := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFederation(t, 3, nil)
+			defer f.c.Close()
+			f.c.Follow()
+			k := &kept{Log: f.log, changes: make(chan bool, 1), refuses: 3}
+			ctx, stop := context.WithCancel(t.Context())
+			defer synctest.Wait()
+			defer stop()
+			go f.c.Serve(ctx, k)
+			k.changes <- true
+			synctest.Wait()
+			if f.c.Leading() || k.asked != 1 {
+				t.Fatalf("leads %v after %d barriers", f.c.Leading(), k.asked)
+			}
+			if lost {
+				k.changes <- false
+			}
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			if want := map[bool]int{false: 4, true: 1}[lost]; f.c.Leading() == lost || k.asked != want {
+				t.Errorf("lost %v: leads %v after %d barriers, want %d", lost, f.c.Leading(), k.asked, want)
+			}
+		})
+	}
+}
+
 // TestFollowerSendsAgentsAway: O8. With the leader's addresses if they are known.
 func TestFollowerSendsAgentsAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -82,7 +82,7 @@ type run struct {
 
 type noised struct {
 	place
-	survivors string
+	survivors, removed string
 }
 
 // siteAt is a site and a slot or query.
@@ -320,8 +320,15 @@ func (s *run) forget(query int) {
 // release judges a release the first time it is met in a log: committed or not,
 // its bytes are out of the leader's memory.
 func (c *Checker) release(s *run, e *round.Entry) {
-	fresh := c.oneRelease(s, e.Query, "a log entry", e.Released.Encoded, e.Released.Signature)
 	r, err := study.ParseRelease(e.Released.Encoded)
+	if err == nil && s.opensOtherwise(r) {
+		// Nothing can have followed from what was not committed.
+		delete(s.releases, r.Query)
+		delete(s.finals, r.Query)
+		delete(s.last, r.Query)
+		maps.DeleteFunc(s.steps, func(query int, _ study.Course) bool { return query > r.Query })
+	}
+	fresh := c.oneRelease(s, e.Query, "a log entry", e.Released.Encoded, e.Released.Signature)
 	if err != nil || r.Query < 0 || r.Query >= len(s.plan.Queries) {
 		c.fail(Readable, s, e.Query, e.Slot, "a release that does not read")
 		return
@@ -331,7 +338,7 @@ func (c *Checker) release(s *run, e *round.Entry) {
 		return
 	}
 	values := hashOf(encodeInts(r.Noised))
-	key := noised{place{r.Query, r.Slot}, string(secagg.Survivors(r.Survivors).Bytes())}
+	key := noised{place{r.Query, r.Slot}, string(secagg.Survivors(r.Survivors).Bytes()), string(secagg.Survivors(r.Removed).Bytes())}
 	if old, ok := s.noised[key]; ok && old != values {
 		c.fail(OneRelease, s, r.Query, r.Slot, "the noise of one sum was drawn twice")
 	}
@@ -347,6 +354,16 @@ func (c *Checker) release(s *run, e *round.Entry) {
 		c.rightSum(s, r)
 	}
 	c.nextStep(s, e, r)
+}
+
+// opensOtherwise reports whether a release is of the sum that the one before it is of, with another
+// part of the survivors' own noise taken away. A leader takes away what the keys that reached it
+// let it, so that the next leader's release may differ as long as none is committed
+// (docs/privacy.md): who has both knew the keys of what they differ by.
+func (s *run) opensOtherwise(r study.Release) bool {
+	before, ok := s.finals[r.Query]
+	return ok && s.plan.Removes() && s.committed[r.Query] == nil && r.Slot == before.Slot &&
+		slices.Equal(r.Survivors, before.Survivors) && !slices.Equal(r.Removed, before.Removed)
 }
 
 // oneRelease compares a query's signed bytes with those met before, and says whether

@@ -51,6 +51,12 @@ func init() {
 		{"a signature with the upload that does not count", 0, []edit{
 			{"internal/agent/query.go", "OnDropout != proposal.DropoutWait || !s.ring.Setup.Graph().Signs(s.self) {", "OnDropout != proposal.DropoutWait {"},
 		}, in("agent", "TestTheCommitteeSignsWithItsUploads"), killer{}},
+		{"a lead that could not begin and is kept", 0, []edit{
+			{"internal/coordinator/lead.go", "			again = time.After(retryLead)\n", ""},
+		}, in("coordinator", "TestKeptLeadBegins"), killer{}},
+		{"a lead that could not begin and is lost", 0, []edit{
+			{"internal/coordinator/lead.go", "			again = nil\n			if leads && led {", "			if leads && led {"},
+		}, in("coordinator", "TestKeptLeadBegins"), killer{}},
 		{"survivors of no slot", 0, []edit{
 			{"internal/round/entry.go", "	if s.waits() && s.Status == StatusRunning {", "	if s.waits() {"},
 		}, in("round", "TestLogKeepsTheFirstSurvivors"), killer{}},
