@@ -84,6 +84,8 @@ func TestBrowser(t *testing.T) {
 	b.FitsAt("a study under way")
 	b.Do(b.Size(1280, 900))
 
+	// Without a second one the study waits, however long what follows takes.
+	f.Must(f.Sites[2].Stop())
 	dark := browser.NewTab(t, chromium, 1280, 900, true, true)
 	login(dark, url(follower), f.token())
 	dark.Do(browser.See(".studies li"))
@@ -106,6 +108,7 @@ func TestBrowser(t *testing.T) {
 	plain.Shot("05-without-script")
 	plain.Quiet()
 
+	f.Must(f.Sites[2].Start())
 	f.Must(f.Sites[3].Start())
 	f.Finish(digest)
 	b.Do(browser.See(`a[download]`), browser.Wait(`document.querySelector(".verdict .headline").innerText.length > 20`))
