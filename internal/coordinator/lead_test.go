@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -87,12 +88,12 @@ func (elsewhere) LeaderID() string              { return "two" }
 type kept struct {
 	Log
 	changes chan bool
-	refuses int
-	asked   int
+	refuses int32
+	asked   atomic.Int32
 }
 
 func (k *kept) Barrier(context.Context) error {
-	if k.asked++; k.asked <= k.refuses {
+	if k.asked.Add(1) <= k.refuses {
 		return ErrNotLeader
 	}
 	return nil
@@ -115,16 +116,16 @@ func TestKeptLeadBegins(t *testing.T) {
 			go f.c.Serve(ctx, k)
 			k.changes <- true
 			synctest.Wait()
-			if f.c.Leading() || k.asked != 1 {
-				t.Fatalf("leads %v after %d barriers", f.c.Leading(), k.asked)
+			if f.c.Leading() || k.asked.Load() != 1 {
+				t.Fatalf("leads %v after %d barriers", f.c.Leading(), k.asked.Load())
 			}
 			if lost {
 				k.changes <- false
 			}
 			time.Sleep(time.Minute)
 			synctest.Wait()
-			if want := map[bool]int{false: 4, true: 1}[lost]; f.c.Leading() == lost || k.asked != want {
-				t.Errorf("lost %v: leads %v after %d barriers, want %d", lost, f.c.Leading(), k.asked, want)
+			if want := map[bool]int32{false: 4, true: 1}[lost]; f.c.Leading() == lost || k.asked.Load() != want {
+				t.Errorf("lost %v: leads %v after %d barriers, want %d", lost, f.c.Leading(), k.asked.Load(), want)
 			}
 		})
 	}

@@ -46,8 +46,12 @@ type person struct {
 
 func newOffice(t *testing.T) *office {
 	o := &office{federation: newFederation(t, 3, nil), people: map[string]*person{}}
-	o.clock.Store(time.Now().Truncate(24 * time.Hour).Add(10*time.Hour + 3*time.Second).UnixNano())
-	o.c.core.now = func() time.Time { return time.Unix(0, o.clock.Load()).UTC() }
+	morning := time.Now().Truncate(24 * time.Hour).Add(10*time.Hour + 3*time.Second)
+	if morning.After(time.Now()) { // TLS goes by the system's clock: what is issued must be valid already
+		morning = morning.Add(-24 * time.Hour)
+	}
+	o.clock.Store(morning.UnixNano())
+	o.clocked()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -60,6 +64,11 @@ func newOffice(t *testing.T) *office {
 		o.server.Stop()
 	})
 	return o
+}
+
+// clocked gives the coordinator, also one that took over, the test's clock.
+func (o *office) clocked() {
+	o.c.core.now = func() time.Time { return time.Unix(0, o.clock.Load()).UTC() }
 }
 
 func (o *office) now() time.Time { return o.c.now() }

@@ -446,6 +446,7 @@ func TestQuotas(t *testing.T) {
 	full("today")
 	// Another leader, of the same log, counts the same.
 	o.crash(-1)
+	o.clocked()
 	if err := o.c.machine.lock().mayPropose(parsed(t, w), o.now(), nil); err == nil || !strings.Contains(err.Error(), "today") {
 		t.Errorf("after a failover: %v", err)
 	}
