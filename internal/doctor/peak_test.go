@@ -18,7 +18,7 @@ import (
 // TestSlowestIsTimed: of all kinds of queries the one that takes longest is reported, by far the
 // covariance here.
 func TestSlowestIsTimed(t *testing.T) {
-	const n, d = 20_000, 200
+	const n, d = 5_000, 800
 	text := "name = \"s\"\ndataset = \"rows\"\nepsilon = 8.0\ndelta = 1e-6\nmethod = \"covariance\"\n"
 	for j := range d {
 		text += fmt.Sprintf("[[columns]]\nname = \"c%d\"\noffset = 0.0\nscale = 1.0\n", j)

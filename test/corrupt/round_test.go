@@ -191,7 +191,7 @@ func TestSilence(t *testing.T) {
 			pick  func(*covey.SiteMessage) bool
 			phase string
 		}{
-			{"upload", func(m *covey.SiteMessage) bool { return m.GetUpload() != nil }, "sign"},
+			{"upload", func(m *covey.SiteMessage) bool { return m.GetUpload() != nil }, "upload"},
 			{"decision", func(m *covey.SiteMessage) bool { return m.GetDecision() != nil }, ""},
 		} {
 			f.proxy.tell(quiet(c.pick))
