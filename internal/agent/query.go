@@ -275,8 +275,10 @@ func (s *session) forbidden(r wire.Message, err error) wire.Message {
 		return s.held(r, held.Signed)
 	}
 	if rule, ok := errors.AsType[*ledger.RuleError](err); ok {
-		if no, ok := s.agent.finalRefusal(r); ok && rule.Rule == ledger.QueryFinal {
-			return no
+		if rule.Rule == ledger.QueryFinal {
+			if no, ok := s.agent.finalRefusal(r); ok {
+				return no
+			}
 		}
 		return refuse(r, study.CodeOutOfOrder)
 	}

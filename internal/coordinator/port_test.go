@@ -66,7 +66,7 @@ func newOffice(t *testing.T) *office {
 	return o
 }
 
-// clocked gives the coordinator, also one that took over, the test's clock.
+// clocked sets the coordinator's clock to the test's, which one that takes over needs again.
 func (o *office) clocked() {
 	o.c.core.now = func() time.Time { return time.Unix(0, o.clock.Load()).UTC() }
 }
