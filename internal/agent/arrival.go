@@ -140,8 +140,8 @@ func (a *Agent) openOf(key proposal.Key) ([]proposal.Proposal, error) {
 		}
 	}
 	for _, e := range a.ledger.Active() {
-		if approval, ok := a.ledger.Approved(e.Study); ok {
-			add(e.Study, approval.Proposal)
+		if body, ok := a.ledger.Proposal(e.Study); ok {
+			add(e.Study, body)
 		}
 	}
 	var out []proposal.Proposal

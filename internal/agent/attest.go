@@ -7,6 +7,7 @@ import (
 
 	"covey/internal/chain"
 	"covey/internal/ledger"
+	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/secagg"
 	"covey/internal/study"
@@ -48,7 +49,9 @@ func (s *session) attest(r wire.Attest) wire.Message {
 		if !s.agent.chainHolds(whole.ChainHead, chain.Released(s.plan.Digest, last)) {
 			return nil, errOffChain
 		}
-		return whole.Attest(s.plan, s.agent.identity)
+		return whole.Attest(s.plan, s.agent.identity, func(query int, release proposal.Digest, certificate []byte) bool {
+			return s.certificates[query] == certificateOf(s.ring.Setup, s.ring.Attempt, release, certificate)
+		})
 	})
 	if err == nil {
 		return wire.Attestation{Header: r.Header, Signature: signature}
@@ -120,15 +123,33 @@ func (a *Agent) attested(r wire.Attest) (wire.Message, bool) {
 }
 
 // certified checks the certificate of a release: that the sites signed its survivors. Of the open
-// query it is most often the one that this site has checked to send its shares. The error is about
-// the release.
+// query it is most often the one that this site has checked to send its shares. A good one is
+// remembered for the result, which holds it again. The error is about the release.
 func (s *session) certified(setup *secagg.Setup, attempt uint32, r wire.Final, release study.Release) error {
 	q, u := s.plan.Summed(setup.Transcript(), release.Ask(attempt)), secagg.Survivors(release.Survivors)
-	if on := s.open; on != nil && on.query.Slot == q.Slot && on.query.Context == q.Context && on.certified != "" &&
-		on.certified == string(u.Bytes())+string(r.Certificate) {
-		return nil
+	on := s.open
+	if on == nil || on.query.Slot != q.Slot || on.query.Context != q.Context || on.certified == "" ||
+		on.certified != string(u.Bytes())+string(r.Certificate) {
+		if err := setup.CheckReleased(q, u, r.Certificate); err != nil {
+			return err
+		}
 	}
-	return setup.CheckReleased(q, u, r.Certificate)
+	if s.certificates == nil {
+		s.certificates = map[int]goodCertificate{}
+	}
+	s.certificates[release.Query] = certificateOf(setup, attempt, proposal.DigestOf(r.Encoded), r.Certificate)
+	return nil
+}
+
+// goodCertificate is a certificate that this process checked, of a release, against a setup.
+type goodCertificate struct {
+	transcript           [32]byte
+	attempt              uint32
+	release, certificate proposal.Digest // SHA-256
+}
+
+func certificateOf(setup *secagg.Setup, attempt uint32, release proposal.Digest, certificate []byte) goodCertificate {
+	return goodCertificate{setup.Transcript(), attempt, release, sha256.Sum256(certificate)}
 }
 
 // lostOwn reports whether the certificate of a release, which is good, holds a signature of this

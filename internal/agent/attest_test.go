@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"math"
 	"os"
@@ -207,6 +208,48 @@ func TestAttestLacks(t *testing.T) {
 	s.restart()
 	refused(s, ask, study.CodeLeft)
 	want[wire.Attestation](c.sites[0], ask)
+}
+
+// TestAttestChecksCertificates: a site checks in a result each certificate that it did not check
+// before, of the same release and in the same setup.
+func TestAttestChecksCertificates(t *testing.T) {
+	c := newStandIn(t, 3, autoPolicy, nil)
+	c.ready()
+	s, end := c.sites[0], len(c.plan.Queries)-1
+	bad := wire.Final{}
+	s.asked = func(m wire.Message) { // the last one gets on record with a certificate that is none
+		if last, ok := m.(wire.Final); ok && last.Query == end && bad.Encoded == nil {
+			bad = last
+			bad.Certificate = flipped([][]byte{last.Certificate}, 0, 5)[0]
+			if err := s.agent.ledger.Journal(c.plan.Digest).FinalThenErase(end, last.Slot, encodeFinal(bad)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	finals := c.released()
+	r, _ := c.result(finals)
+	ask, last := c.attest(r), finals[end]
+	on := s.session(c)
+	good := goodCertificate{c.setup.Transcript(), 0, proposal.DigestOf(last.Encoded), sha256.Sum256(last.Certificate)}
+	if on.certificates[end] != good || len(on.certificates) != len(finals) {
+		t.Fatalf("%d certificates are remembered of %d", len(on.certificates), len(finals))
+	}
+	checked := good
+	checked.certificate = sha256.Sum256(bad.Certificate)
+	for name, change := range map[string]func(*goodCertificate){
+		"another certificate": func(g *goodCertificate) { g.certificate = good.certificate },
+		"another release":     func(g *goodCertificate) { g.release[0]++ },
+		"another setup":       func(g *goodCertificate) { g.transcript[0]++ },
+		"another attempt":     func(g *goodCertificate) { g.attempt++ },
+		"none":                func(g *goodCertificate) { *g = goodCertificate{} },
+	} {
+		g := checked
+		change(&g)
+		on.certificates[end] = g
+		if no := refused(s, ask, study.CodeBadResult); no.Study != c.plan.Digest {
+			t.Errorf("%s: %+v", name, no)
+		}
+	}
 }
 
 // TestFinalNeedsItsCertificate: AG-13. A release is recorded only with the signatures of enough

@@ -19,7 +19,14 @@ import (
 type following struct {
 	mu sync.Mutex
 	*chain.Follower
-	why error // the last query's refusal on this link
+	why     error      // the last query's refusal on this link
+	checked signedHead // the last one with a good signature
+}
+
+// signedHead is a head of the chain with a signature by a key.
+type signedHead struct {
+	base, head     chain.Head
+	key, signature string
 }
 
 // greeting begins a link's place in the chain. Of a ledger that fails nothing is said.
@@ -59,7 +66,7 @@ func (s *session) chained(r wire.Message) (wire.Refusal, bool) {
 	defer c.mu.Unlock()
 	err := chain.ErrUnshown
 	if c.Follower != nil {
-		err = s.checkChain(c.Follower)
+		err = s.checkChain(c)
 	}
 	var fresh []chain.Entry
 	if err == nil {
@@ -86,27 +93,51 @@ func (s *session) chained(r wire.Message) (wire.Refusal, bool) {
 
 // checkChain is nil if the chain that was shown extends what was kept, is signed, and holds this
 // study's last release, or else its proposal: it is not any chain, but that of what sites are told.
-func (s *session) checkChain(f *chain.Follower) error {
-	if err := f.Check(); err != nil {
+func (s *session) checkChain(c *following) error {
+	if err := c.Check(); err != nil {
 		return err
 	}
-	shown, _ := f.Shown()
-	if !ed25519.Verify(ed25519.PublicKey(s.plan.Proposal.Coordinator), shown.SigningInput(), shown.Signature) {
-		return errUnsigned
-	}
-	own := chain.Proposed(s.plan.Digest)
-	if last, ok := s.journal.LatestFinal(); ok {
-		held, ok := s.recordedFinal(last)
-		if !ok {
-			return errStored
+	shown, _ := c.Shown()
+	key := ed25519.PublicKey(s.plan.Proposal.Coordinator)
+	if of := (signedHead{shown.Base, shown.Head, string(key), string(shown.Signature)}); of != c.checked {
+		if !ed25519.Verify(key, shown.SigningInput(), shown.Signature) {
+			return errUnsigned
 		}
-		own = chain.Released(s.plan.Digest, held.Encoded)
+		c.checked = of // the messages of one query come under the same head
 	}
-	has, err := f.Has(own)
+	own, err := s.ownStep()
+	if err != nil {
+		return err
+	}
+	has, err := c.Has(own)
 	if err == nil && !has {
 		err = errUnlinked
 	}
 	return err
+}
+
+// ownStep returns what the coordinator told this site of the study last: its last release, or else
+// its proposal.
+func (s *session) ownStep() (chain.Step, error) {
+	last, ok := s.journal.LatestFinal()
+	if !ok {
+		return chain.Proposed(s.plan.Digest), nil
+	}
+	if own := s.told; own != nil && own.query == last { // a result on record stays
+		return own.step, nil
+	}
+	held, ok := s.recordedFinal(last)
+	if !ok {
+		return chain.Step{}, errStored
+	}
+	s.told = &toldStep{last, chain.Released(s.plan.Digest, held.Encoded)}
+	return s.told.step, nil
+}
+
+// toldStep is the step of a query's final result.
+type toldStep struct {
+	query int
+	step  chain.Step
 }
 
 // brokenChain logs what was found, once a link, with all that it takes to show it to others: the

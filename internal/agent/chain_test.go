@@ -138,6 +138,12 @@ func TestBrokenChain(t *testing.T) {
 	shorter.Append(mine.Since(0)[0])
 	spent := s.agent.ledger.Populations()[0].SpentRho
 	number := mine.Head().Number
+	longer := mine
+	longer.Append(chain.Step{5})
+	s.onLink(c.key, &mine, number) // a signature that the next ones can be taken for
+	if code := s.quiet(next); code != "" {
+		t.Fatalf("%q", code)
+	}
 	asked := []wire.Message{
 		c.query(1, 2, c.courses[1].X), next,
 		wire.Release{Header: wire.Header{Study: id, Query: 1, Slot: 1}, Survivors: c.everyone()},
@@ -149,6 +155,12 @@ func TestBrokenChain(t *testing.T) {
 		"behind":                      func() { s.onLink(c.key, &shorter, 1) },
 		"no head":                     func() { var h wire.Hello; s.agent.greeting(&h) },
 		"another key":                 func() { s.onLink(stranger, &mine, number) },
+		"another head's signature": func() {
+			s.onLink(c.key, &mine, number)
+			m := headOf(c.key, &longer, number)
+			m.Shown.Signature = headOf(c.key, &mine, number).Shown.Signature
+			s.agent.headed(m)
+		},
 	} {
 		s.log.Reset()
 		show()

@@ -24,8 +24,8 @@ func (a *Agent) largest(id proposal.Digest) int {
 	if ok {
 		return size
 	}
-	if approval, ok := a.ledger.Approved(id); ok {
-		if plan, err := study.NewPlan(approval.Proposal); err == nil {
+	if body, ok := a.ledger.Proposal(id); ok {
+		if plan, err := study.NewPlan(body); err == nil {
 			size = uplink.Largest(plan)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"sync"
 	"time"
 
-	"covey/internal/ledger"
 	"covey/internal/wire"
 )
 
@@ -56,11 +55,11 @@ func (a *Agent) ignores(r wire.Message) bool {
 	case wire.Final, wire.Confirmed, wire.Ended: // are not answered
 		return false
 	}
-	e, known := a.standing(r.About().Study)
-	switch {
-	case e.State == ledger.Approved:
+	id := r.About().Study
+	if _, ok := a.ledger.Approved(id); ok {
 		return false
-	case known || a.pending.Has(r.About().Study):
+	}
+	if _, known := a.standing(id); known || a.pending.Has(id) {
 		return !a.idle.take(time.Now())
 	}
 	return !a.unrecorded.take(time.Now())

@@ -39,6 +39,9 @@ type session struct {
 	recording *recording // the last final result, until it is on disk
 	adding    *adding    // of the query under way; nil if none was begun
 	history   *history   // nil until a query, or a result, needs it
+
+	certificates map[int]goodCertificate // by query, the one last checked of its release
+	told         *toldStep               // the last final result's; nil until the chain was looked at with one
 }
 
 // openQuery is the last query that was answered.

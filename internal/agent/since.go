@@ -29,8 +29,8 @@ func (a *Agent) since(s *session) *Since {
 			continue
 		}
 		body := a.past.Proposal(id)
-		if approval, ok := a.ledger.Approved(id); ok {
-			body = approval.Proposal
+		if approved, ok := a.ledger.Proposal(id); ok {
+			body = approved
 		}
 		before, err := proposal.Parse(body)
 		if err != nil || !sameProposer(before, s.plan.Proposal) {

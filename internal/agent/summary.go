@@ -66,8 +66,8 @@ func (a *Agent) session(id proposal.Digest) (*session, study.Code) {
 		return s, ""
 	}
 	body, pending := []byte(nil), false
-	if approval, ok := a.ledger.Approved(id); ok {
-		body = approval.Proposal
+	if approved, ok := a.ledger.Proposal(id); ok {
+		body = approved
 	} else if body, pending = a.pending.Get(id); !pending {
 		return nil, study.CodeUnknownStudy
 	}

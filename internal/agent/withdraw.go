@@ -75,12 +75,13 @@ func (a *Agent) withdraw(id proposal.Digest, s *session) error {
 // finish ends an approved study here: by its operator's word, or by its expiry.
 func (a *Agent) finish(approval ledger.Approval, code study.Code, by string, why error) error {
 	id := proposal.Digest(approval.Study)
+	body, _ := a.ledger.Proposal(id)
 	if err := a.ledger.Finish(id, string(code)); err != nil {
 		a.failed(err)
 		return err
 	}
 	a.closed(proposals.Past{Digest: id, Name: approval.Name, State: string(ledger.Finished), Code: code, By: by,
-		Population: approval.Population, Rho: approval.Rho, Proposer: party(approval.Proposer)}, approval.Proposal, why)
+		Population: approval.Population, Rho: approval.Rho, Proposer: party(approval.Proposer)}, body, why)
 	a.forget(id)
 	return nil
 }

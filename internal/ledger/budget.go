@@ -204,8 +204,9 @@ func (l *Ledger) Reject(study [32]byte, by string, at time.Time) error {
 	})
 }
 
-// Approved returns the approval of a study that is approved and not finished.
-// It is false for every other study, and once the ledger has failed.
+// Approved returns the approval of a study that is approved and not finished, without its proposal:
+// every message of the study asks for it. It is false for every other study, and once the ledger
+// has failed.
 func (l *Ledger) Approved(study [32]byte) (a Approval, ok bool) {
 	err := l.view(func(tx *bbolt.Tx) error {
 		r := l.record(tx, study)
@@ -213,8 +214,7 @@ func (l *Ledger) Approved(study [32]byte) (a Approval, ok bool) {
 		if err != nil {
 			return err
 		}
-		a = Approval{Study: study, Name: e.Name, Population: e.Population, Proposal: r.proposal(),
-			Rho: e.Rho, GDP: e.GDP, CapRho: e.CapRho, By: e.By, Time: e.Time}
+		a = Approval{Study: study, Name: e.Name, Population: e.Population, Rho: e.Rho, GDP: e.GDP, CapRho: e.CapRho, By: e.By, Time: e.Time}
 		if e.Proposer != nil {
 			a.Proposer = *e.Proposer
 		}
@@ -226,6 +226,22 @@ func (l *Ledger) Approved(study [32]byte) (a Approval, ok bool) {
 		return Approval{}, false
 	}
 	return a, true
+}
+
+// Proposal returns the proposal of a study that Approved returns.
+func (l *Ledger) Proposal(study [32]byte) (body []byte, ok bool) {
+	err := l.view(func(tx *bbolt.Tx) error {
+		r := l.record(tx, study)
+		_, err := r.active()
+		if err == nil {
+			body = r.proposal()
+		}
+		return err
+	})
+	if err != nil {
+		return nil, false
+	}
+	return body, true
 }
 
 // active returns the study's entry if it is approved and not finished, else a

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"errors"
 	"math"
 	"path/filepath"
@@ -75,8 +76,16 @@ func TestApproveIsIdempotent(t *testing.T) {
 	again := a
 	again.By, again.Time, again.CapRho = "policy", at.Add(time.Hour), 1
 	must(t, l.Approve(again)) // even though 6 twice would not fit
-	if got, ok := l.Approved(a.Study); !ok || !reflect.DeepEqual(got, a) {
-		t.Errorf("approved %+v, want %+v", got, a)
+	want := a
+	want.Proposal = nil
+	if got, ok := l.Approved(a.Study); !ok || !reflect.DeepEqual(got, want) {
+		t.Errorf("approved %+v, want %+v", got, want)
+	}
+	if body, ok := l.Proposal(a.Study); !ok || !bytes.Equal(body, a.Proposal) {
+		t.Errorf("the proposal is %q, %v", body, ok)
+	}
+	if body, ok := l.Proposal(study(2)); ok {
+		t.Errorf("an unknown study has the proposal %q", body)
 	}
 	for name, change := range map[string]func(*Approval){
 		"population": func(a *Approval) { a.Population = "fresh" },

@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"encoding/json"
 
+	"covey/internal/proposal"
 	"covey/internal/secagg"
 	"covey/internal/study"
 )
@@ -72,10 +73,12 @@ func (d Draft) Complete(body []byte, signed []SignedRelease, e Evidence, attesta
 }
 
 // Attest is a site's signature on a result that verifies but for the sites' signatures, with its
-// identity key: the same function checks it here and in Verify. That a site signs one result of a
-// study, ever, is for its journal. The error is a *VerifyError.
-func (r *Result) Attest(plan *study.Plan, key ed25519.PrivateKey) ([]byte, error) {
-	if _, _, err := r.check(plan); err != nil {
+// identity key: the same function checks it here and in Verify. It does not check certificates of
+// which certified, if not nil, says that the site checked them before, against the same setup; it
+// is told the SHA-256 of the release as it was signed. That a site signs one result of a study,
+// ever, is for its journal. The error is a *VerifyError.
+func (r *Result) Attest(plan *study.Plan, key ed25519.PrivateKey, certified func(query int, release proposal.Digest, certificate []byte) bool) ([]byte, error) {
+	if _, _, err := r.check(plan, certified); err != nil {
 		return nil, err
 	}
 	input, err := r.siteInput()

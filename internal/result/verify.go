@@ -121,7 +121,7 @@ func Read(file io.Reader) (*Result, *Verified, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	hashes, setup, err := r.check(plan)
+	hashes, setup, err := r.check(plan, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -161,8 +161,8 @@ func Read(file io.Reader) (*Result, *Verified, error) {
 
 // check is all that a result must be before sites sign it: Verify but for their signatures. It
 // returns the SHA-256 of each release as it was signed, and the setup that follows from the
-// transcript.
-func (r *Result) check(plan *study.Plan) ([]proposal.Digest, *secagg.Setup, error) {
+// transcript. certified is Attest's.
+func (r *Result) check(plan *study.Plan, certified func(query int, release proposal.Digest, certificate []byte) bool) ([]proposal.Digest, *secagg.Setup, error) {
 	if r.Simulated {
 		return nil, nil, unverified(-1, WhatSimulated, "no site took part and nobody signed it")
 	}
@@ -180,7 +180,9 @@ func (r *Result) check(plan *study.Plan) ([]proposal.Digest, *secagg.Setup, erro
 	if err := r.checkOutputs(plan, releases); err != nil {
 		return nil, nil, err
 	}
-	setup, err := r.checkSites(plan, releases)
+	setup, err := r.checkSites(plan, releases, func(i int) bool {
+		return certified != nil && certified(releases[i].Query, hashes[i], r.Certificates[i])
+	})
 	if err != nil {
 		return nil, nil, err
 	}

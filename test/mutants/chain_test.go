@@ -69,7 +69,7 @@ func init() {
 			{agentChain, "if err == nil && !has {", "if false && !has {"},
 		}, in("agent", "TestChainHoldsWhatWasTold"), killer{}},
 		{"chain: the release is not looked for", 0, []edit{
-			{agentChain, "own = chain.Released(s.plan.Digest, held.Encoded)", "_ = held"},
+			{agentChain, "chain.Released(s.plan.Digest, held.Encoded)}", "chain.Proposed(s.plan.Digest)}\n\t_ = held"},
 		}, in("agent", "TestChainHoldsWhatWasTold"), killer{}},
 		{"chain: an answer leaves before the head is kept", 0, []edit{
 			{"internal/agent/query.go", "it was on record.\n\tif err := s.agent.ledger.KeepChain(); err != nil {", "it was on record.\n\tif err := s.agent.ledger.Err(); err != nil {"},

@@ -18,7 +18,7 @@ func init() {
 			{"internal/result/sites.go", "release.Survivors, r.Certificates[i])", "secagg.Survivors(releases[0].Survivors), r.Certificates[i])"},
 		}, in("result", "TestVerifySites"), killer{}},
 		{"sign: verify without certificates", 0, []edit{
-			{"internal/result/sites.go", "	for i, release := range releases {\n		if err := setup", "	for i, release := range releases[:0] {\n		if err := setup"},
+			{"internal/result/sites.go", "	for i, release := range releases {\n		if certified(i)", "	for i, release := range releases[:0] {\n		if certified(i)"},
 		}, in("result", "TestVerifySites"), killer{}},
 		{"sign: verify without confirmations", 0, []edit{
 			{"internal/result/sites.go", "setup.CheckConfirmations(bytesOf(r.Confirmations)); err != nil {", "setup.CheckConfirmations(bytesOf(r.Confirmations)); err != nil && len(r.Confirmations) == 0 {"},
@@ -27,7 +27,7 @@ func init() {
 			{"internal/result/verify.go", "r.SiteSignatures); err != nil {", "r.SiteSignatures); err != nil && len(r.SiteSignatures) > 0 {"},
 		}, in("result", "TestVerifySites"), killer{}},
 		{"sign: a site signs without verifying", 0, []edit{
-			{"internal/result/draft.go", "	if _, _, err := r.check(plan); err != nil {", "	if _, _, err := r.check(plan); err != nil && plan == nil {"},
+			{"internal/result/draft.go", "	if _, _, err := r.check(plan, certified); err != nil {", "	if _, _, err := r.check(plan, certified); err != nil && plan == nil {"},
 		}, in("result", "TestDraft"), killer{}},
 		{"sign: a site signs two results", 0, []edit{
 			{"internal/ledger/result.go", "	case ok:\n		return nil, &ConflictError", "	case ok && len(on.Draft) == 0:\n		return nil, &ConflictError"},
@@ -40,8 +40,26 @@ func init() {
 		}, in("agent", "TestFinalNeedsItsCertificate"), killer{}},
 		{"sign: a certificate that was checked for one U is good for another", 0, []edit{
 			{"internal/agent/query.go", "		s.open.certified = string(u.Bytes()) + string(packed)", "		s.open.certified = string(packed)"},
-			{"internal/agent/attest.go", "on.certified == string(u.Bytes())+string(r.Certificate)", "on.certified == string(r.Certificate)"},
+			{"internal/agent/attest.go", "on.certified != string(u.Bytes())+string(r.Certificate)", "on.certified != string(r.Certificate)"},
 		}, in("agent", "TestFinalNeedsItsCertificate"), killer{}},
+		{"sign: a certificate that was not checked is in a result that a site signs", 0, []edit{
+			{"internal/agent/attest.go", "			return s.certificates[query] == certificateOf(", "			return s.certificates[query] != certificateOf("},
+		}, in("agent", "TestAttestChecksCertificates"), killer{}},
+		{"sign: another certificate of a release counts as checked", 0, []edit{
+			{"internal/agent/attest.go", "release, sha256.Sum256(certificate)}", "release, proposal.Digest{}}"},
+		}, in("agent", "TestAttestChecksCertificates"), killer{}},
+		{"sign: a certificate that was checked is good for another release", 0, []edit{
+			{"internal/agent/attest.go", "attempt, release, sha256.Sum256(certificate)}", "attempt, proposal.Digest{}, sha256.Sum256(certificate)}"},
+		}, in("agent", "TestAttestChecksCertificates"), killer{}},
+		{"sign: a certificate that was checked is good in another setup", 0, []edit{
+			{"internal/agent/attest.go", "goodCertificate{setup.Transcript(), attempt, ", "goodCertificate{[32]byte{}, attempt, "},
+		}, in("agent", "TestAttestChecksCertificates"), killer{}},
+		{"chain: a head of another past counts as signed", 0, []edit{
+			{"internal/agent/chain.go", "signedHead{shown.Base, shown.Head, string(key)", "signedHead{shown.Base, chain.Head{}, string(key)"},
+		}, in("agent", "TestBrokenChain"), killer{}},
+		{"chain: a head that somebody else signed counts as signed", 0, []edit{
+			{"internal/agent/chain.go", "string(key), string(shown.Signature)}", "string(key), \"\"}"},
+		}, in("agent", "TestBrokenChain"), killer{}},
 		{"sign: a lost release signature does not show in a result", 0, []edit{
 			{"internal/agent/attest.go", "	if setup.Unpacked(r.Certificate)[s.self] == nil {", "	if setup.Unpacked(r.Certificate)[s.self] != nil {"},
 		}, in("agent", "TestRolledBackOwnSignature"), killer{}},
