@@ -32,7 +32,7 @@ func (c *standIn) result(finals []wire.Final) (*result.Result, result.Evidence) 
 	for _, f := range finals {
 		e.Certificates = append(e.Certificates, f.Certificate)
 	}
-	r, err := result.Sign(c.body, sealed(finals), e, c.key)
+	r, err := result.Sign(c.plan, c.body, sealed(finals), e, c.key)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -374,7 +374,7 @@ func TestOneChainAResult(t *testing.T) {
 	for other, l := range map[bool]*chain.Log{false: mine, true: theirs} {
 		_, e := c.result(finals)
 		e.ChainHead = l.Head()
-		r, err := result.Sign(c.body, sealed(finals), e, c.key)
+		r, err := result.Sign(c.plan, c.body, sealed(finals), e, c.key)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -387,7 +387,7 @@ func TestOneChainAResult(t *testing.T) {
 	} {
 		_, e := c.result(finals)
 		e.ChainHead = head
-		if r, err := result.Sign(c.body, sealed(finals), e, c.key); err == nil {
+		if r, err := result.Sign(c.plan, c.body, sealed(finals), e, c.key); err == nil {
 			refused(first, c.attest(r), study.CodeBrokenChain)
 		} else {
 			t.Errorf("a head %s: %v", name, err)

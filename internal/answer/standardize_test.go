@@ -177,7 +177,7 @@ func follow(t *testing.T, spec proposal.Spec, data table) (*study.Plan, *result.
 		approvals = append(approvals, study.SignDecision(key, p.Digest, study.VerdictApproved, ""))
 	}
 	confirmations, certificates := runs.Attest(t, p, keys, releases)
-	r, err := result.Sign(body, signed, result.Evidence{Approvals: approvals, Transcript: runs.Transcript,
+	r, err := result.Sign(p, body, signed, result.Evidence{Approvals: approvals, Transcript: runs.Transcript,
 		Confirmations: result.Blobs(confirmations), Certificates: result.Blobs(certificates),
 		ChainHead: chain.Head{Number: 1000}}, signer)
 	if err != nil {

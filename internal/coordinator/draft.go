@@ -18,10 +18,10 @@ func (m *leader) draft(digest proposal.Digest, s *session) {
 	c, state, term := m.core, s.state, m.term
 	evidence := evidence(state.Durable, m.approvals(s))
 	evidence.Transcript, evidence.ChainHead = s.setup.Transcript(), m.chainOf(digest)
-	body, signed := state.Body, signedReleases(state.Durable)
+	plan, body, signed := s.plan, state.Body, signedReleases(state.Durable)
 	c.background(func() {
 		var draft result.Draft
-		r, err := result.Sign(body, signed, evidence, c.authority.SigningKey())
+		r, err := result.Sign(plan, body, signed, evidence, c.authority.SigningKey())
 		if err == nil {
 			draft, err = r.Draft()
 		}

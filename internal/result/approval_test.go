@@ -19,7 +19,7 @@ func TestVerifyApprovals(t *testing.T) {
 		r.Approvals = wrong
 		refuses(t, file(t, r), "approvals", -1)
 		e.Approvals = wrong
-		if _, err := Sign(body, signed, e, texts.Signer); err == nil {
+		if _, err := Sign(p, body, signed, e, texts.Signer); err == nil {
 			t.Errorf("a result is made with approvals that do not check: %s", name)
 		}
 	}

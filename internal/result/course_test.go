@@ -149,7 +149,7 @@ func signResult(t testing.TB, body []byte, signed []SignedRelease) *Result {
 // made is signResult as a coordinator makes it, which checks everything first.
 func made(t testing.TB, p *study.Plan, body []byte, signed []SignedRelease) *Result {
 	t.Helper()
-	r, err := Sign(body, signed, evidenceOf(t, p, signed), texts.Signer)
+	r, err := Sign(p, body, signed, evidenceOf(t, p, signed), texts.Signer)
 	if err != nil {
 		t.Fatal(err)
 	}

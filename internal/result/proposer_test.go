@@ -19,7 +19,7 @@ func TestVerifyProposer(t *testing.T) {
 	signature := proposal.SignProposal(ada, p.Digest)
 	e := evidenceOf(t, p, signed)
 	e.Proposer = signature
-	r, err := Sign(body, signed, e, texts.Signer)
+	r, err := Sign(p, body, signed, e, texts.Signer)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestVerifyProposer(t *testing.T) {
 		reseal(t, r)
 		refuses(t, file(t, r), "proposer_signature", -1)
 		e.Proposer = wrong
-		if _, err := Sign(body, signed, e, texts.Signer); err == nil {
+		if _, err := Sign(p, body, signed, e, texts.Signer); err == nil {
 			t.Errorf("a result is made with a proposer's signature that is %s", name)
 		}
 	}

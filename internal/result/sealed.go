@@ -125,12 +125,12 @@ func (r *Result) put(e Evidence) {
 	r.ChainHead = e.ChainHead
 }
 
-// Sign makes the result of a proposal's exact bytes and all of its releases,
-// in order, and signs it with the proposal's coordinator key. Sites have not signed it yet.
-func Sign(body []byte, signed []SignedRelease, e Evidence, key ed25519.PrivateKey) (*Result, error) {
-	plan, err := study.NewPlan(body)
-	if err != nil {
-		return nil, err
+// Sign makes the result of a proposal, of which the caller has the plan and the exact bytes, and of
+// all of its releases, in order, and signs it with the proposal's coordinator key. Sites have not
+// signed it yet.
+func Sign(plan *study.Plan, body []byte, signed []SignedRelease, e Evidence, key ed25519.PrivateKey) (*Result, error) {
+	if proposal.DigestOf(body) != plan.Digest {
+		return nil, errors.New("study: the plan is of another proposal")
 	}
 	if !ed25519.PublicKey(plan.Proposal.Coordinator).Equal(key.Public()) {
 		return nil, errors.New("study: the signing key is not the proposal's coordinator key")

@@ -182,7 +182,7 @@ func TestSignRefusesOtherForms(t *testing.T) {
 	p, body, signed := course(t, public, nil)
 	e := evidenceOf(t, p, signed)
 	signed[1] = signBytes(append(signed[1].Encoded, ' '))
-	if _, err := Sign(body, signed, e, texts.Signer); err == nil || !strings.Contains(err.Error(), "query 1: releases") {
+	if _, err := Sign(p, body, signed, e, texts.Signer); err == nil || !strings.Contains(err.Error(), "query 1: releases") {
 		t.Errorf("a release behind which a space stands: %v", err)
 	}
 }
@@ -248,7 +248,7 @@ func TestVerifyRefusesResults(t *testing.T) {
 // TestVerifySignature: what the recomputing lets pass or cannot see.
 func TestVerifySignature(t *testing.T) {
 	count := 0
-	_, body, signed := course(t, public, nil)
+	p, body, signed := course(t, public, nil)
 	for name, change := range map[string]func(r *Result){
 		"a bit of an output": func(r *Result) {
 			x := r.Outputs[proposal.OutputLast][0]
@@ -274,8 +274,11 @@ func TestVerifySignature(t *testing.T) {
 			refuses(t, file(t, r), "signature", -1)
 		})
 	}
-	if _, err := Sign(body, signed, Evidence{}, stranger); err == nil {
+	if _, err := Sign(p, body, signed, Evidence{}, stranger); err == nil {
 		t.Error("a key that is not the proposal's signed")
+	}
+	if _, err := Sign(p, append(body[:len(body):len(body)], '\n'), signed, evidenceOf(t, p, signed), texts.Signer); err == nil {
+		t.Error("a result holds another proposal than its plan's")
 	}
 	t.Logf("figure: %d bad inputs: signatures of a result", count)
 }

@@ -207,7 +207,11 @@ func TestNeverVerifies(t *testing.T) {
 	unmarked.Simulated = false
 	verify("without its mark", unmarked, "signatures")
 	_, key, _ := ed25519.GenerateKey(nil)
-	if _, err := result.Sign(r.Proposal, nil, result.Evidence{}, key); err == nil {
+	plan, err := study.NewPlan(r.Proposal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := result.Sign(plan, r.Proposal, nil, result.Evidence{}, key); err == nil {
 		t.Error("another key signs for the proposal's")
 	}
 	for _, rel := range r.Releases {
@@ -218,10 +222,6 @@ func TestNeverVerifies(t *testing.T) {
 		unmarked.Signatures = append(unmarked.Signatures, ed25519.Sign(key, study.SigningInput(encoded)))
 	}
 	verify("signed by some key", unmarked, "signatures")
-	plan, err := study.NewPlan(r.Proposal)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for i := range 256 { // keys that older plans without sites had
 		seed := [ed25519.SeedSize]byte{byte(i)}
 		public := ed25519.NewKeyFromSeed(seed[:]).Public().(ed25519.PublicKey)
