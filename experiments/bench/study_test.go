@@ -106,9 +106,13 @@ func (p *pair) turn(b *testing.B) (without, with spent) {
 	return without, with
 }
 
-// sites are n of them with the rows of path, which an agent sums with all processors.
+// sites are n of them with the rows of path, which an agent sums with all processors. A file is
+// converted by the first study alone: what another conversion writes would reach the disk while the
+// study that follows it is measured.
 func sites(n int, path string) fed.Options {
-	return fed.Options{Sites: fed.Names(n), File: path, Config: func(_ *fed.Part, c *siteconfig.Config) { c.Datasets[0].Workers = 0 }}
+	return fed.Options{Sites: fed.Names(n), File: path, Config: func(_ *fed.Part, c *siteconfig.Config) {
+		c.Datasets[0].Workers, c.Datasets[0].Cache = 0, siteconfig.CacheKeep
+	}}
 }
 
 // BenchmarkStudy measures a whole study next to the same one without masks, in turns. Both start
