@@ -88,8 +88,8 @@ func (l *Ledger) Approve(a Approval) error {
 	// The log may be lost: what Recover then counts as spent is what ledger.db says was approved.
 	return l.updateWhole(of("approve", a.Study), func(tx *bbolt.Tx) error {
 		r := l.record(tx, a.Study)
-		var e entry
-		if _, err := r.load(nil, entryKey, &e); err != nil {
+		e, _, err := r.entry()
+		if err != nil {
 			return err
 		}
 		switch {
@@ -186,8 +186,8 @@ func (l *Ledger) Reject(study [32]byte, by string, at time.Time) error {
 	}
 	return l.update(of("reject", study), func(tx *bbolt.Tx) error {
 		r := l.record(tx, study)
-		var e entry
-		if _, err := r.load(nil, entryKey, &e); err != nil {
+		e, _, err := r.entry()
+		if err != nil {
 			return err
 		}
 		switch e.State {
@@ -247,9 +247,12 @@ func (l *Ledger) Proposal(study [32]byte) (body []byte, ok bool) {
 // active returns the study's entry if it is approved and not finished, else a
 // *StateError.
 func (r *record) active() (entry, error) {
-	e := entry{State: Unknown}
-	if _, err := r.load(nil, entryKey, &e); err != nil {
+	e, ok, err := r.entry()
+	if err != nil {
 		return entry{}, err
+	}
+	if !ok {
+		e.State = Unknown
 	}
 	if e.State != Approved {
 		return entry{}, &StateError{Study: r.id, State: e.State}
@@ -348,9 +351,12 @@ func (l *Ledger) finish(study [32]byte, code string, forfeit bool) error {
 	}
 	err := l.update(of("finish", study), func(tx *bbolt.Tx) error {
 		r := l.record(tx, study)
-		e := entry{State: Unknown}
-		if _, err := r.load(nil, entryKey, &e); err != nil {
+		e, ok, err := r.entry()
+		if err != nil {
 			return err
+		}
+		if !ok {
+			e.State = Unknown
 		}
 		switch e.State {
 		case Finished:

@@ -130,9 +130,52 @@ func (l *Ledger) eachEntry(tx *bbolt.Tx, fn func(StudyEntry, *entry)) error {
 	})
 }
 
+// entry returns the study's standing as it is stored; false if the study is not on record.
+func (r *record) entry() (entry, bool, error) {
+	return remember(r, entryKey, func(d *decoded) *memo[entry] { return &d.entry })
+}
+
+// decoded is what a study's standing and progress were decoded to, with the bytes of each: every
+// message of the study asks for both, and most of them find the same bytes. Nobody changes what
+// the values point to.
+type decoded struct {
+	entry    memo[entry]
+	progress memo[progress]
+}
+
+type memo[T any] struct {
+	of    []byte
+	value T
+}
+
+// remember is load of a key of the study itself, which decodes the same bytes once. What it
+// remembers belongs to the transaction under way, and is of studies on record alone.
+func remember[T any](r *record, key []byte, of func(*decoded) *memo[T]) (value T, ok bool, err error) {
+	if r.b == nil {
+		return value, false, nil
+	}
+	raw := r.b.Get(key)
+	if raw == nil {
+		return value, false, nil
+	}
+	d := r.l.decoded[r.id]
+	if d == nil {
+		d = &decoded{}
+		r.l.decoded[r.id] = d
+	}
+	m := of(d)
+	if !bytes.Equal(raw, m.of) {
+		if _, err := r.load(nil, key, &value); err != nil {
+			return value, false, err
+		}
+		m.of, m.value = bytes.Clone(raw), value
+	}
+	return m.value, true, nil
+}
+
 // standing reads how a study stands.
 func (r *record) standing() (s StudyEntry, e entry, err error) {
-	ok, err := r.load(nil, entryKey, &e)
+	e, ok, err := r.entry()
 	if err != nil {
 		return s, e, err
 	}

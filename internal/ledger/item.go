@@ -284,8 +284,8 @@ func (r *record) due() ([]spot, error) {
 	if r.b == nil {
 		return nil, nil
 	}
-	var e entry
-	if ok, err := r.load(nil, entryKey, &e); err != nil || !ok {
+	e, ok, err := r.entry()
+	if err != nil || !ok {
 		return nil, err
 	}
 	p, err := r.progress()

@@ -49,6 +49,7 @@ type Ledger struct {
 	marks   []place             // in the write under way, for failpoint alone
 	changes []byte              // of the write under way, as the log has them
 	last    map[[32]byte]uint64 // the log's last record about a study that somebody waits for
+	decoded map[[32]byte]*decoded
 
 	erasing  sync.Mutex // held while finishErasures looks and erases
 	mu       sync.Mutex
@@ -104,7 +105,7 @@ func leftover(dir string) bool {
 }
 
 func newLedger(dir string, db *bbolt.DB) *Ledger {
-	return &Ledger{dir: dir, db: db, last: map[[32]byte]uint64{}, journals: map[[32]byte]*Journal{}}
+	return &Ledger{dir: dir, db: db, last: map[[32]byte]uint64{}, decoded: map[[32]byte]*decoded{}, journals: map[[32]byte]*Journal{}}
 }
 
 // openDB opens the bbolt file; bbolt panics on some damaged files, which here
@@ -419,8 +420,11 @@ func (l *Ledger) begin() error {
 	if l.log == nil {
 		return nil
 	}
-	// bbolt numbers a transaction by those that were committed before it
-	return l.log.replay(uint64(tx.ID())-1, func(changes []byte) error {
+	base := uint64(tx.ID()) - 1 // bbolt numbers a transaction by those that were committed before it
+	if l.log.begun(base) {
+		return nil
+	}
+	return l.log.replay(base, func(changes []byte) error {
 		for len(changes) > 0 {
 			c, rest, ok := cutChange(changes)
 			if !ok {

@@ -117,6 +117,10 @@ func (c *commitLog) begin(base uint64) {
 	c.durable.Store(c.first)
 }
 
+// begun reports whether the log began anew with db's commit base, and has no record since: there is
+// nothing to replay.
+func (c *commitLog) begun(base uint64) bool { return c.taken() && c.base == base && c.next == 0 }
+
 // fits reports whether the changes may be appended; if not, they are committed to ledger.db.
 func (c *commitLog) fits(changes []byte) bool {
 	return c.end+pages(logHead+len(changes)) <= logLimit

@@ -20,8 +20,10 @@ type progress struct {
 }
 
 func (r *record) progress() (progress, error) {
-	p := progress{Query: -1, Base: -1, Slot: -1, Signed: -1, FinalQuery: -1, FinalSlot: -1}
-	_, err := r.load(nil, progressKey, &p)
+	p, ok, err := remember(r, progressKey, func(d *decoded) *memo[progress] { return &d.progress })
+	if !ok {
+		p = progress{Query: -1, Base: -1, Slot: -1, Signed: -1, FinalQuery: -1, FinalSlot: -1}
+	}
 	return p, err
 }
 

@@ -204,8 +204,8 @@ func (l *Ledger) abandon(tx *bbolt.Tx) error {
 	}
 	for _, id := range ids {
 		r := l.record(tx, id)
-		var e entry
-		if _, err := r.load(nil, entryKey, &e); err != nil {
+		e, _, err := r.entry()
+		if err != nil {
 			return err
 		}
 		if e.State == Approved {
