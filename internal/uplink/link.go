@@ -162,7 +162,7 @@ func (l *link) read(receive func() (data []byte, last bool, err error)) error {
 	for {
 		// A study's first long message comes behind a short one that asks for this site's keys, so
 		// that the ceiling is of after its approval.
-		raw, err := wire.Receive(receive, l.u.o.Ceiling())
+		raw, err := wire.ReceiveUpTo(receive, LeastMessage, l.u.o.Ceiling)
 		if err != nil {
 			return err
 		}

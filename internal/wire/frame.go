@@ -46,7 +46,13 @@ func Send(message []byte, send func(data []byte, last bool) error) error {
 // Receive returns the next whole message of at most limit bytes, io.EOF between
 // messages, or io.ErrUnexpectedEOF within one.
 func Receive(receive func() (data []byte, last bool, err error), limit int) ([]byte, error) {
+	return ReceiveUpTo(receive, limit, func() int { return limit })
+}
+
+// ReceiveUpTo is Receive with a limit that is looked up where a message is longer than least.
+func ReceiveUpTo(receive func() (data []byte, last bool, err error), least int, limit func() int) ([]byte, error) {
 	var message []byte
+	most := least
 	for {
 		data, last, err := receive()
 		if err != nil {
@@ -55,7 +61,11 @@ func Receive(receive func() (data []byte, last bool, err error), limit int) ([]b
 			}
 			return nil, err
 		}
-		if len(message)+len(data) > limit {
+		n := len(message) + len(data)
+		if n > most && most == least {
+			most = limit()
+		}
+		if n > most {
 			return nil, ErrTooLong
 		}
 		message = append(message, data...)
