@@ -56,7 +56,8 @@ func (s *session) added(ask study.Ask) ([]int64, error) {
 // whatever comes after that query's upload.
 type recording struct {
 	query   int
-	release study.Release // what is written
+	final   wire.Final    // what is written
+	release study.Release // which it encodes
 	done    chan struct{} // closed when err is set
 	err     error         // of the ledger
 	erased  chan struct{}
@@ -65,7 +66,8 @@ type recording struct {
 // record writes a query's final result, and erases its slot's secrets, on a goroutine of its
 // own. Called with mu held.
 func (s *session) record(r wire.Final, release study.Release) {
-	w := &recording{query: r.Query, release: release, done: make(chan struct{}), erased: make(chan struct{})}
+	final := wire.Final{Signature: r.Signature, Certificate: r.Certificate, Encoded: r.Encoded}
+	w := &recording{query: r.Query, final: final, release: release, done: make(chan struct{}), erased: make(chan struct{})}
 	s.recording = w
 	s.agent.work.Go(func() {
 		defer close(w.erased)
@@ -97,6 +99,9 @@ func (s *session) erased() error {
 	}
 	<-s.recording.erased
 	err := s.recording.err
+	if err == nil {
+		s.latest = s.recording
+	}
 	s.recording = nil
 	return err
 }

@@ -59,8 +59,10 @@ func (s *session) follow() (*history, error) {
 
 // result returns a query's signed result: that which is on its way to the disk, or on record.
 func (s *session) result(query int) (study.Release, bool, error) {
-	if w := s.recording; w != nil && w.query == query {
-		return w.release, true, nil
+	for _, w := range []*recording{s.recording, s.latest} {
+		if w != nil && w.query == query {
+			return w.release, true, nil
+		}
 	}
 	held, ok := s.recordedFinal(query)
 	if !ok {
@@ -73,6 +75,9 @@ func (s *session) result(query int) (study.Release, bool, error) {
 // recordedFinal returns the result on record of a query. None is on its way to the disk while a
 // result is looked at: handle has waited for it.
 func (s *session) recordedFinal(query int) (wire.Final, bool) {
+	if w := s.latest; w != nil && w.query == query {
+		return w.final, true
+	}
 	stored, ok := s.journal.FinalResult(query)
 	if !ok {
 		return wire.Final{}, false

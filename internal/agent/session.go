@@ -37,6 +37,7 @@ type session struct {
 	ring      *keyring.Ring
 	open      *openQuery // nil until a query is answered
 	recording *recording // the last final result, until it is on disk
+	latest    *recording // the last one that this process put on disk, and would read again
 	adding    *adding    // of the query under way; nil if none was begun
 	history   *history   // nil until a query, or a result, needs it
 
