@@ -10,8 +10,8 @@ import (
 )
 
 // What a site answers about an opening besides its shares: proofs, and keys of pairs. Both are
-// functions of what is stored and of the shares that went out on a certificate, so they need no
-// certificate and no record of their own, and open nothing that those shares do not.
+// functions of what is stored and of the shares that went out on a certificate, so they carry no
+// certificate and need no record of their own, and open nothing that those shares do not.
 
 // prove answers with the proof that the share that this site sent of one dealer's secret is the
 // one that the dealer committed to: the hashes of its other shares, which the dealer's commitments
@@ -67,6 +67,10 @@ func (s *session) shared(r wire.Message, survivors []int) (secagg.Survivors, wir
 	}
 	at := r.About()
 	if s.open == nil || s.open.ask.Query != at.Query || s.open.ask.Slot != at.Slot {
+		return nil, refuse(r, study.CodeOutOfOrder)
+	}
+	// Where every site is waited for, shares are on record with the upload, before a certificate.
+	if s.waits() && !s.open.checked {
 		return nil, refuse(r, study.CodeOutOfOrder)
 	}
 	u := secagg.Survivors(survivors)

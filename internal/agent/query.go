@@ -69,7 +69,7 @@ func (s *session) upload(r wire.Query, approval ledger.Approval) wire.Message {
 		}
 		fresh = true
 		return s.masked(open)
-	}, s.signing(open)...)
+	}, s.opening(open)...)
 	switch {
 	case data != "" && errors.Is(err, holding.ErrChanged):
 		return refuse(r, data)
@@ -117,20 +117,35 @@ func (s *session) masked(open *openQuery) ([]byte, error) {
 	return aggregate.Upload(s.plan, s.ring.Setup, s.self, ask, open.query, sum, own, held)
 }
 
-// signing is the signature that goes on record with an upload: where every site is waited for, the
-// slot's survivors are all sites, whatever the coordinator asks later. A site whose signature does
-// not count is asked for none.
-func (s *session) signing(open *openQuery) []ledger.Signing {
-	if s.plan.Proposal.Spec.OnDropout != proposal.DropoutWait || !s.ring.Setup.Graph().Signs(s.self) {
+// waits reports whether the study waits for every site.
+func (s *session) waits() bool { return s.plan.Proposal.Spec.OnDropout == proposal.DropoutWait }
+
+// opening is what goes on record with an upload: where every site is waited for, the slot's
+// survivors are all sites, whatever the coordinator asks later, so that this site's signature and
+// shares are known. Neither leaves before it is asked for, the shares not before a certificate was
+// checked. A site whose signature does not count is asked for none.
+func (s *session) opening(open *openQuery) []ledger.Opening {
+	if !s.waits() {
 		return nil
 	}
 	u := make(secagg.Survivors, len(s.plan.Proposal.Roster))
 	for i := range u {
 		u[i] = i
 	}
-	return []ledger.Signing{{Survivors: u.Bytes(), Compute: func() ([]byte, error) {
-		return s.ring.Setup.SignRelease(s.self, s.agent.identity, open.query, u)
-	}}}
+	o := ledger.Opening{Survivors: u.Bytes(), Shares: func() ([]byte, error) { return s.shares(open, u) }}
+	if s.ring.Setup.Graph().Signs(s.self) {
+		o.Sign = func() ([]byte, error) { return s.ring.Setup.SignRelease(s.self, s.agent.identity, open.query, u) }
+	}
+	return []ledger.Opening{o}
+}
+
+// shares are this site's for a survivor set, which leave on a checked certificate alone.
+func (s *session) shares(open *openQuery, u secagg.Survivors) ([]byte, error) {
+	own, held, err := s.ring.Slot(open.ask.Slot)
+	if err != nil {
+		return nil, err
+	}
+	return s.ring.Setup.CertifiedShares(s.self, own, held, open.query, u)
 }
 
 // sign answers with a signature on a survivor set of the open slot: at most one
@@ -190,12 +205,9 @@ func (s *session) openShares(r wire.Open) wire.Message {
 	} else if err := s.ring.Setup.CheckCertificate(s.open.query, u, certificate); err != nil {
 		return refuse(r, study.CodeBadCertificate)
 	}
+	s.open.checked = true
 	sent, err := s.journal.OpenShares(r.Query, r.Slot, s.open.query.Context, u.Bytes(), func() ([]byte, error) {
-		own, held, err := s.ring.Slot(r.Slot)
-		if err != nil {
-			return nil, err
-		}
-		return s.ring.Setup.CertifiedShares(s.self, own, held, s.open.query, u) // checked above
+		return s.shares(s.open, u)
 	})
 	if err != nil {
 		return s.forbidden(r, err)

@@ -51,6 +51,7 @@ type openQuery struct {
 	query secagg.Query
 	// certified is the survivors and the packed certificate that this site checked; empty before
 	certified string
+	checked   bool // whether it checked one at all
 }
 
 // newSession makes the session of a proposal. The code says why it cannot be:

@@ -195,14 +195,21 @@ func cuts(t *testing.T, seed uint64) {
 					ack(j.PutSlots(slots), func() {})
 				}
 			case 1, 2, 3:
-				both := false // a new upload, with a signature
-				var with []Signing
+				both, shares := false, "" // of a new upload, with a signature and shares
+				var with []Opening
 				if r.IntN(2) == 0 {
-					with = []Signing{{[]byte("U"), func() ([]byte, error) { both = true; return fresh() }}}
+					with = []Opening{{[]byte("U"), func() ([]byte, error) { both = true; return fresh() }, func() ([]byte, error) {
+						v, err := fresh()
+						shares = string(v)
+						return v, err
+					}}}
 				}
 				v, err := j.Upload(q, q, ctx, 1, fresh, with...)
 				ack(err, func() {
 					at(s, q).signed = at(s, q).signed || both
+					if both {
+						at(s, q).shares = shares
+					}
 					if a := at(s, q); a.upload != "" && a.upload != string(v) {
 						t.Fatalf("seed %d: another upload", seed)
 					} else {

@@ -125,6 +125,8 @@ func (m *model) record(st step, value string) {
 	if st.do == "both" {
 		st.do = "sign"
 		m.log = append(m.log, event{st, "signed"})
+		st.do = "shares"
+		m.log = append(m.log, event{st, "shared"})
 		st.do = "upload"
 	}
 	m.log = append(m.log, event{st, value})

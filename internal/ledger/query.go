@@ -159,10 +159,11 @@ func (j *Journal) onlyOnce(name string, query, slot int, find func(*record) ([]b
 	return value, nil
 }
 
-// Signing is a signature on a survivor set that is known before the uploads.
-type Signing struct {
-	Survivors []byte
-	Compute   func() ([]byte, error)
+// Opening is what a site puts on record with an upload whose survivor set is known before: its
+// signature on that set, if Sign is not nil, and its shares for it.
+type Opening struct {
+	Survivors    []byte
+	Sign, Shares func() ([]byte, error)
 }
 
 // Upload returns the site's upload for a slot, computing it at most once: two
@@ -176,10 +177,11 @@ type Signing struct {
 // *ConflictError, charges beyond the approved ρ a *ChargeError, before anything
 // is computed. An error of compute is returned and leaves no trace, nor charge.
 //
-// With a Signing, a new upload is recorded together with the signature, which Sign then returns:
-// one fsync less. Nothing is signed in a slot that is later than every slot on record, so what
-// Sign would check holds.
-func (j *Journal) Upload(query, slot int, context [32]byte, rho float64, compute func() ([]byte, error), with ...Signing) ([]byte, error) {
+// With an Opening, a new upload is recorded together with the signature and the shares, which Sign
+// and OpenShares then return: two fsyncs less. The query is thereby bound to this slot and set, as
+// by shares that were sent. Nothing is on record of a slot that is later than every slot on record,
+// nor shares of the query, so what Sign and OpenShares would check holds.
+func (j *Journal) Upload(query, slot int, context [32]byte, rho float64, compute func() ([]byte, error), with ...Opening) ([]byte, error) {
 	if err := checkRho(rho); err != nil {
 		return nil, err
 	}
@@ -210,18 +212,20 @@ func (j *Journal) Upload(query, slot int, context [32]byte, rho float64, compute
 		}
 		return nil, errNothing
 	}
-	var signed signedRecord
-	both := func() ([]byte, error) {
+	var signature, shares []byte
+	whole := func() ([]byte, error) {
 		value, err := compute()
-		for _, s := range with {
+		for _, o := range with {
+			if err == nil && o.Sign != nil {
+				signature, err = o.Sign()
+			}
 			if err == nil {
-				signed = signedRecord{Query: query, Slot: slot, Context: context[:], Survivors: s.Survivors}
-				signed.Signature, err = s.Compute()
+				shares, err = o.Shares()
 			}
 		}
 		return value, err
 	}
-	return j.onlyOnce("upload", query, slot, find, both, func(r *record, value []byte) error {
+	return j.onlyOnce("upload", query, slot, find, whole, func(r *record, value []byte) error {
 		p, err := r.progress()
 		if err != nil {
 			return err
@@ -232,11 +236,18 @@ func (j *Journal) Upload(query, slot int, context [32]byte, rho float64, compute
 			func() error { return r.save(uploadBucket, index(slot), uploadRecord{query, context[:]}) },
 			func() error { return r.keepWith(slot, uploadBytes, index(slot), value) },
 			func() error {
-				if len(with) == 0 {
+				if signature == nil {
 					return nil
 				}
 				r.mark(place{"sign", r.id, query, slot})
-				return r.sign(&p, &signed)
+				return r.sign(&p, &signedRecord{query, slot, context[:], with[0].Survivors, signature})
+			},
+			func() error {
+				if len(with) == 0 {
+					return nil
+				}
+				r.mark(place{"shares", r.id, query, slot})
+				return r.share(query, slot, &context, with[0].Survivors, shares)
 			},
 			func() error { return r.save(nil, progressKey, p) },
 		)
@@ -348,13 +359,20 @@ func (j *Journal) OpenShares(query, slot int, context [32]byte, survivors []byte
 		}
 		p.enter(query, slot)
 		return first(
-			func() error {
-				return r.save(shareBucket, index(query), signedRecord{query, slot, context[:], survivors, nil})
-			},
-			func() error { return r.keepWith(slot, shareBytes, index(query), shares) },
+			func() error { return r.share(query, slot, &context, survivors, shares) },
 			func() error { return r.save(nil, progressKey, p) },
 		)
 	})
+}
+
+// share puts shares on record, sealed with their slot's secret. The caller stores the progress.
+func (r *record) share(query, slot int, context *[32]byte, survivors, shares []byte) error {
+	return first(
+		func() error {
+			return r.save(shareBucket, index(query), signedRecord{query, slot, context[:], survivors, nil})
+		},
+		func() error { return r.keepWith(slot, shareBytes, index(query), shares) },
+	)
 }
 
 // again returns the shares on record for a query, if they may be sent again; false if there are

@@ -52,7 +52,7 @@ func ask(l *Ledger, id [32]byte, st step, compute func() ([]byte, error)) ([]byt
 		return j.Sign(st.q, st.s, context(st.ctx), []byte(st.u), compute)
 	case "both":
 		j.PutSlot(st.s, []byte("slot"))
-		return j.Upload(st.q, st.s, context(st.ctx), 0.01, compute, Signing{[]byte(st.u), func() ([]byte, error) { return []byte("signed"), nil }})
+		return j.Upload(st.q, st.s, context(st.ctx), 0.01, compute, Opening{[]byte(st.u), func() ([]byte, error) { return []byte("signed"), nil }, func() ([]byte, error) { return []byte("shared"), nil }})
 	case "shares":
 		j.PutSlot(st.s, []byte("slot"))
 		return j.OpenShares(st.q, st.s, context(st.ctx), []byte(st.u), compute)

@@ -216,7 +216,9 @@ func (p *prompter) query() {
 		}
 		return
 	}
-	if !l.shared[i] {
+	// Where every site is waited for, a site proves nothing before it has seen a certificate, also
+	// when it starts again.
+	if !l.shared[i] || l.proof[i] && s.waits() {
 		p.send(askShares, stamp, func() wire.Message {
 			return wire.Open{Header: s.inSlot(), Survivors: s.Survivors, Certificate: s.Certificate}
 		})
