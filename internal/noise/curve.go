@@ -116,8 +116,8 @@ func BridgeKappa(values int, s Carried) float64 {
 // overPi is above π by 2.7e-7.
 var overPi = big.NewRat(355, 113)
 
-// SelectRho is the charge of Select at ε0, the least float64 not below it: ε0²/8 of ZCDP, and of GDP
-// π/2 times that, with π rounded up to 355/113. An ε0 that Select refuses costs +Inf.
+// SelectRho is the charge of Select at ε0, the least float64 not below it: ε0²/8 of ZCDP, and of
+// GDP π/2 times that, with π rounded up to 355/113. An ε0 that Select refuses costs +Inf.
 //
 // # zCDP (Cesar and Rogers 2021: any mechanism of bounded range ε0)
 //
