@@ -39,7 +39,7 @@ var Meanings = []Meaning{
 	{study.CodeInternal, "An internal check failed. Nothing was released.", "Report it, with the coordinator's log of that minute."},
 	{study.CodeLeft, "The site left for good: its operator took it out after the setup began, or it lost its records.", "`agent study show` there has the reason; after a lost ledger, `agent ledger recover`. The study goes on if enough are left."},
 	{study.CodeRolledBack, "The site left: its ledger is older than what it had sent.", "`agent ledger recover` there. Find out who restored the old files."},
-	{study.CodeWithdrawn, "The site's operator took the approval back before the study began.", "Ask the site. It can join only a new proposal."},
+	{study.CodeWithdrawn, "The site's operator took its approval back before the study began.", "Ask the site. It can join only a new proposal."},
 	{study.CodeExpired, "The proposal expired before every site approved, or at the site before its first sum: at `expires`, or 30 days after its approval.", "Propose it again with a later `expires`; `study show` names who had not approved."},
 	{study.CodeRetracted, "The analyst took the study back.", "Ask the analyst. A corrected study is a new proposal."},
 	{study.CodeBadSignature, "The named analyst did not sign this proposal, or it was altered.", "Ask the analyst; somebody in the coordinator's place may have altered it."},
