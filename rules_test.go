@@ -3,9 +3,6 @@ package covey
 import (
 	"cmp"
 	"encoding/csv"
-	"flag"
-	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,10 +11,6 @@ import (
 	"strings"
 	"testing"
 )
-
-//go:generate go test . -run ^TestRulesHaveTests$ -update
-
-var update = flag.Bool("update", false, "write docs/rules.md from docs/rules.csv")
 
 // A ruleID is a family's letters and a number in it: R7, AG-21.
 type ruleID struct {
@@ -92,8 +85,8 @@ func readRules(t *testing.T) (rules []ruleID) {
 // number.
 func TestMustsAreNumberedOnce(t *testing.T) { readRules(t) }
 
-// TestRulesHaveTests: docs/rules.csv has a test that exists for each rule of docs/protocol.md, and
-// docs/rules.md is made from it. A case is a script of the test or a name in its package's tests.
+// TestRulesHaveTests: docs/rules.csv names, in the order of the rules' numbers, tests that exist
+// for each rule of docs/protocol.md. A case is a test's script, or a name in its package's tests.
 func TestRulesHaveTests(t *testing.T) {
 	file, err := os.Open("docs/rules.csv")
 	if err != nil {
@@ -113,7 +106,8 @@ func TestRulesHaveTests(t *testing.T) {
 			sources[filepath.ToSlash(filepath.Dir(path))] += text
 		}
 	})
-	held := map[ruleID]map[string][]string{} // tests as they are shown, by rule and folder
+	held, seen := map[ruleID]bool{}, map[string]bool{}
+	var latest ruleID
 	for _, line := range lines[1:] {
 		r, folder, test, part := parseRuleID(t, line[0]), line[1], line[2], line[3]
 		if !slices.Contains(rules, r) {
@@ -122,50 +116,25 @@ func TestRulesHaveTests(t *testing.T) {
 		if !strings.Contains(sources[folder], "\nfunc "+test+"(") {
 			t.Errorf("docs/rules.csv: %s: %s has no %s", r, folder, test)
 		}
-		shown := "`" + test + "`"
 		if part != "" {
 			_, err := os.Stat(filepath.Join(folder, "testdata/script", part))
 			if err != nil && !strings.Contains(sources[folder], `"`+part+`"`) {
 				t.Errorf("docs/rules.csv: %s: %s of %s has no %q", r, test, folder, part)
 			}
-			shown += " (" + part + ")"
 		}
-		if held[r] == nil {
-			held[r] = map[string][]string{}
+		if all := strings.Join(line, ","); seen[all] {
+			t.Errorf("docs/rules.csv has %s twice", all)
+		} else {
+			seen[all] = true
 		}
-		if slices.Contains(held[r][folder], shown) {
-			t.Errorf("docs/rules.csv has %s, %s twice", r, shown)
+		if r.compare(latest) < 0 {
+			t.Errorf("docs/rules.csv: %s follows %s", r, latest)
 		}
-		held[r][folder] = append(held[r][folder], shown)
+		held[r], latest = true, r
 	}
-	slices.SortFunc(rules, ruleID.compare)
-	var page strings.Builder
-	page.WriteString("# Rules and their tests\n\nMade from rules.csv by `go generate .`; the rules are in [protocol.md](protocol.md). " +
-		"Folders stand before their tests, scripts and cases behind.\n\n")
 	for _, r := range rules {
-		if len(held[r]) == 0 {
+		if !held[r] {
 			t.Errorf("docs/rules.csv has no test of %s", r)
-			continue
 		}
-		fmt.Fprintf(&page, "- **%s**", r)
-		for i, folder := range slices.Sorted(maps.Keys(held[r])) {
-			if i > 0 {
-				page.WriteString(";")
-			}
-			tests := strings.Join(held[r][folder], ", ")
-			if folder == "." {
-				folder = "root"
-			}
-			fmt.Fprintf(&page, " %s: %s", folder, tests)
-		}
-		page.WriteString("\n")
-	}
-	if *update {
-		if err := os.WriteFile("docs/rules.md", []byte(page.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if old, err := os.ReadFile("docs/rules.md"); err != nil || string(old) != page.String() {
-		t.Errorf("docs/rules.md is not what docs/rules.csv makes (%v): run go generate .", err)
 	}
 }
