@@ -3,4 +3,39 @@
 // is pure and runs the same on both sides: the coordinator proposes with it,
 // an agent checks every query against it, and neither trusts the other's
 // numbers.
+//
+// # Rules
+//
+// The rules of docs/protocol.md that this package keeps, at length.
+//
+//   - S1: The digest MUST be of the proposal's exact bytes, which MUST hold every parameter in its
+//     final form.
+//   - S2: A query's context ctx MUST bind digest, transcript, attempt, query, slot, its kind and
+//     round by the plan, history, X, center, found, scale, fill, deviations, R, g, σ, ring and
+//     lanes.
+//   - S3: An agent MUST refuse a query whose index or slot is not the plan's; whose X, found or
+//     fill vectors are not the plan's number, finite and orthonormal within 1e-9; whose center is
+//     not finite, above 2^300 or not in the plan; whose scales are neither 0 nor in 2^-300..2^300,
+//     or not in the plan; whose deviations are not in 2^-300..2^300, or not the plan's number;
+//     whose R the plan does not allow; whose g is not R's; or whose σ is not the plan's for the Δ
+//     recomputed from R, g, the number of values and `sites_per_unit`.
+//   - S4: The charges of a plan's queries MUST convert to at most the proposal's (ε, δ).
+//   - S5: A plan without a ring that holds n(R/g+√d) + 40σ below 2^(b-1) MUST be refused.
+//   - S6: Thresholds MUST have 2q > N+η and U_min >= max(q, η+2), and U_min = N with `on_dropout =
+//     "wait"`.
+//   - S7: An agent MUST refuse a release unless it is the plan's query over at least U_min roster
+//     sites with their units.
+//   - S8: Sums and noise MUST be scaled by the same grid, sensitivities and bins, to the bit:
+//     those of internal/query.
+//   - S9, S10: Queries MUST be answered in the plan's order from its first, less one whole branch
+//     of `method = "auto"`, which closes when a query of the other is final. The charges of the
+//     branch taken and of what is asked in any case MUST be all that a study may spend.
+//   - S11: A plan whose private Λ would rest on too few groups MUST be refused, and a study where
+//     none stands out MUST end.
+//   - S12: What follows from given releases MUST be the same to the last bit on every processor:
+//     sums in a fixed order, each product rounded before it is added.
+//   - S13: A plan that counts or scales single columns (`standardize`, `levels`) MUST have
+//     distributed noise, or the proposal's `central_detail`, which no policy approves by itself.
+//   - S14: A plan that pictures sites by themselves MUST have distributed noise, and an agent MUST
+//     refuse it unless its policy has `picture_by_site`. A site MUST fill no block but its own.
 package study
