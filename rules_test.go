@@ -37,9 +37,29 @@ func parseRuleID(t *testing.T, s string) ruleID {
 	return ruleID{m[1], n}
 }
 
+// parseRuleIDs returns the rules of a list, of which some may be ranges: "R7, AG-1 to AG-9".
+func parseRuleIDs(t *testing.T, list string) (rules []ruleID) {
+	t.Helper()
+	for part := range strings.SplitSeq(list, ", ") {
+		first, last, isRange := strings.Cut(part, " to ")
+		from := parseRuleID(t, first)
+		to := from
+		if isRange {
+			to = parseRuleID(t, last)
+		}
+		if from.family != to.family || from.number > to.number {
+			t.Fatalf("%q is not a range of rules", part)
+		}
+		for n := from.number; n <= to.number; n++ {
+			rules = append(rules, ruleID{from.family, n})
+		}
+	}
+	return rules
+}
+
 // readRules returns the rules of docs/protocol.md in the order in which they stand. A rule is an
-// item "- **A3, AG-9** text": one text may have several numbers. Numbers are unique, and within a
-// section those of one family ascend; no MUST stands outside of a rule.
+// item "- **A3, AG-1 to AG-9** text": one text may have several numbers. Numbers are unique, and
+// within a section those of one family ascend; no MUST stands outside of a rule.
 func readRules(t *testing.T) (rules []ruleID) {
 	t.Helper()
 	text, err := os.ReadFile("docs/protocol.md")
@@ -54,8 +74,7 @@ func readRules(t *testing.T) (rules []ruleID) {
 		switch {
 		case m != nil:
 			inside = true
-			for _, name := range strings.Split(m[1], ", ") {
-				r := parseRuleID(t, name)
+			for _, r := range parseRuleIDs(t, m[1]) {
 				if seen[r] {
 					t.Errorf("line %d: %s numbers two rules", i+1, r)
 				}
@@ -84,6 +103,35 @@ func readRules(t *testing.T) (rules []ruleID) {
 // TestMustsAreNumberedOnce: each MUST of docs/protocol.md is in a rule, and no two rules share a
 // number.
 func TestMustsAreNumberedOnce(t *testing.T) { readRules(t) }
+
+// TestRulesAreAtLength: each rule of docs/protocol.md is an item "//   - A3, AG-9: text" of one
+// package's comment, which has it at length.
+func TestRulesAreAtLength(t *testing.T) {
+	item := regexp.MustCompile(`(?m)^//   - ((?:, |[A-Z]+-?[1-9]\d*)+): \S`)
+	at := map[ruleID]string{}
+	walk(t, ".go", func(path, text string) {
+		if strings.HasSuffix(path, "_test.go") {
+			return
+		}
+		for _, m := range item.FindAllStringSubmatch(text, -1) {
+			for _, r := range parseRuleIDs(t, m[1]) {
+				if at[r] != "" {
+					t.Errorf("%s has %s, as has %s", path, r, at[r])
+				}
+				at[r] = path
+			}
+		}
+	})
+	for _, r := range readRules(t) {
+		if at[r] == "" {
+			t.Errorf("no package's comment has %s", r)
+		}
+		delete(at, r)
+	}
+	for r, path := range at {
+		t.Errorf("%s: docs/protocol.md has no %s", path, r)
+	}
+}
 
 // TestRulesHaveTests: docs/rules.csv names, in the order of the rules' numbers, tests that exist
 // for each rule of docs/protocol.md. A case is a test's script, or a name in its package's tests.

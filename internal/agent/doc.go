@@ -18,8 +18,8 @@
 //
 // # Rules
 //
-// The rules of docs/protocol.md about what a site does, at length. Some are kept by
-// internal/uplink, internal/proposals and internal/siteconfig.
+// Rules of docs/protocol.md about what a site does, at length. Others are in internal/uplink,
+// internal/proposals, internal/siteconfig, internal/study and internal/egress.
 //
 //   - AG-1: An agent MUST compute the digest from the proposal bytes it received, and MUST find
 //     its own identity key under its own name in the roster.
@@ -59,10 +59,6 @@
 //   - AG-15: A study that is over is answered, query by query, with the stored final result
 //     (`final`), about the draft that the site signed with that signature, else with `left`, or
 //     the decision `withdrawn` (AG-31).
-//   - AG-16: A site's reason for a failure is a code, never text.
-//   - AG-18: The agent opens one gRPC stream over mTLS with frames of at most 1 MiB (31 KiB are
-//     sent). It pings every 30 s, with or without a stream, and waits 20 s. A message that does
-//     not decode ends the link.
 //   - AG-19: An agent MUST leave a study with code `rolled_back` (23), and count its whole ρ as
 //     spent, when it sees what only a later state of its own can have made and its journal does
 //     not hold: (1) in a deal, an announcement for this study with its own signature that is on
@@ -81,80 +77,23 @@
 //     and log once a study that the ledger may be restored and what to run.
 //   - AG-21: Asked again for a query in whose slot it signed, it MUST say what it signed (`held`)
 //     and whether it sent shares there (`shared`) before it sends the upload (R7).
-//   - AG-22: An agent MUST call only its configured addresses, any of which will do. It calls a
-//     named leader at once if that is configured, and never follows the hint of a hint.
 //   - AG-23: The hello MUST give the number of distinct units of the `unit` column of the site's
 //     `[[dataset]]`, else of rows. A proposal with another `unit` MUST be refused with `unit`.
 //   - AG-24: With distributed noise it MUST add its share to its vector before it masks it.
 //   - AG-25: While a final result is being written it MAY add up rows for the next query. It MUST
 //     NOT store or send anything for that query before the result is durable. Before the erasure
 //     is durable it MUST NOT answer anything but that upload.
-//   - AG-26: The hello has the head of the chain that the site kept (CH-2). It names studies by 16
-//     bytes of their digests, in 60 KiB altogether. `open` MUST list every waiting proposal and
-//     every approved study that the ledger has not finished, whether or not its last result is on
-//     record; `all_open` MUST be set only if none is left out. `over` MUST list only finished and
-//     rejected ones, the newest that fit. An unreadable ledger or folder is left out.
-//   - AG-27: A decision whose link ended meanwhile MUST be sent on the present link, behind its
-//     hello, or its study be in the next hello.
-//   - AG-28: While answers are not read, a site MUST keep a bounded number of them and MUST NOT
-//     read further questions.
-//   - AG-29, AG-30: It MUST NOT read rows to answer a proposal that neither policy nor operator
-//     approves, nor let its answer depend on what is in them. `unit`, `columns` and `format` MUST
-//     follow from the site's configuration and the names and types of columns.
 //   - AG-31: A rejection `withdrawn` takes an approval back. A site MUST NOT send it once it has
 //     answered in the setup. It MUST first finish the study on its ledger, which frees the
 //     reservation, then answer all questions of proposal and setup with that signed decision.
-//   - AG-32: Records of proposals that are over MUST be at most 100 and 64 MiB, the oldest dropped
-//     first. No answer depends on them.
 //   - AG-33: A site MUST NOT approve a proposal that has expired by its own clock. An approval
 //     expires, too, at the proposal's `expires` or else 30 days after it, until the site is
 //     charged for its first sum: the site MUST first finish the study on its ledger, in one
 //     fsynced line that frees the reservation and bars the digest whatever its clock says later,
 //     and then answer with a signed `expired`, or leave once its setup has begun there.
-//   - AG-34: Each message that leaves MUST be recorded under the study that it names.
-//   - AG-35: Text of another party (statuses, versions, names in a certificate, keys of a file)
-//     MUST reach terminals, logs and pages as printable characters only, quoted where it could
-//     pass for the agent's own.
-//   - AG-36: A message longer than the approved studies need (the bound is 33 to 512 MiB) MUST end
-//     the link. Before it is decoded it MUST be one body, once, of at most two entries for each
-//     site of the largest roster. What is read and not yet processed MUST be at most 66 MiB, or
-//     one message. A proposal MUST have at most 2^19 of `[`, `{` and `,`, and MUST be refused at
-//     its first unknown key. Waiting proposals MUST be at most 64 MiB together, a logged reason
-//     500 bytes.
-//   - AG-37: Answers about studies neither pending nor on the ledger MUST be paced: 256, and one
-//     more every ten seconds; about studies on record and not approved, 4,096 and one a second. No
-//     request about a proposal that waits, but for its end, MUST have it read again.
-//     `egress.jsonl` holds all that leaves and nothing else.
-//   - AG-38: An operator's decision MUST name the whole digest, and the command MUST compare the
-//     answer's digest with the one it showed. Four or more hexadecimal digits MUST NOT be taken
-//     for a name, nor name a study.
-//   - AG-39: A policy MUST NOT approve by itself a study with a site that it does not list by name
-//     and key, nor, unless it says so, one with central noise.
-//   - AG-40: An agent MUST find each query itself from the signed releases that it holds, and MUST
-//     refuse another: with `forked` one of another history; with `plan_mismatch` one whose X,
-//     found, scale, fill, deviations or R is not what it finds, within 1e-9, or whose center is
-//     not, within 1e-9 of its largest coordinate (where scales are learned, of each coordinate's
-//     own size or scale); with `out_of_order`, and how many releases it has followed (`lacks`),
-//     one that is not due, or the branch that the releases do not lead to.
-//   - AG-41: It MUST record no release that does not follow from those that it has followed, nor
-//     one in another encoding than its one. One that comes before those it follows is recorded and
-//     compared when they are there; if it does not fit then, the agent MUST answer no query of the
-//     study any more (`forked`). All of this MUST outlive a restart.
 //   - AG-50: An approval MUST record the site's configuration of the data set, and the study MUST
 //     keep to it until it ends, whatever `agent.toml` says. Of another place it MUST take only the
 //     rows that were pinned.
-//   - AG-51: A proposal that was left to the operator MUST NOT be approved by a later policy.
-//   - AG-52: A running agent MUST take a new `agent.toml` whole or not at all: none that others
-//     may write to, with another site, coordinator or data folder, or that moves a data set to
-//     another population without the operator's word. Its log MUST name keys and no values.
-//   - AG-53: A policy MUST NOT approve by itself a proposal of an analyst whom it does not list by
-//     name and key; nor, where it lists any, one that nobody signed; nor one that takes the
-//     studies of the proposer's key beyond its `max_epsilon_total`, which the ledger sums by key
-//     in the transaction of the approval.
-//   - AG-54: Of one analyst's key a site MUST take at most 5 proposals that are open (being
-//     decided, waiting, or approved and not over), one open of a name and data set, and 20 new
-//     ones in 24 hours of its clock, each of at most 3 MiB; it MUST answer any more with
-//     `too_many`. The day's count is on disk before a proposal is looked at.
 //   - AG-55: An automatic verdict on an analyst's proposal MUST leave whole minutes after the
 //     proposal came, once the rows were read to their end where they are read. Until then nothing
 //     else MUST be said of the study, whatever is asked and on whatever link. A pending answer, an

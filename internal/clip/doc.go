@@ -160,7 +160,7 @@
 //   - C12: A row MUST count in exactly one histogram bin. Edges are 2^(k/4) rounded to nearest; an
 //     edge belongs to the bin above.
 //   - C13: A unit of several rows MUST be summed, clipped once and rounded once. Replacing a unit
-//     MUST move its map's sum by at most the Δ of privacy.md.
+//     MUST move its map's sum by at most the Δ of docs/privacy.md.
 //   - C14: A unit's path MUST depend on the map and on whether there is a unit column, and on no
 //     row.
 //   - C15: Rows MUST be centered, scaled, projected and paired by public values alone, and stay

@@ -16,4 +16,8 @@
 //   - EGR-2: `agent egress --verify` MUST find a line changed, removed, inserted or moved. The
 //     next whole line covers one that a crash cut off; missing last lines show only against a link
 //     noted elsewhere.
+//   - AG-37: Answers about studies neither pending nor on the ledger MUST be paced: 256, and one
+//     more every ten seconds; about studies on record and not approved, 4,096 and one a second. No
+//     request about a proposal that waits, but for its end, MUST have it read again.
+//     `egress.jsonl` holds all that leaves and nothing else.
 package egress

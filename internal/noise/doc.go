@@ -24,7 +24,7 @@
 //     of its query is at most 2^-120 (a choice: π/2 times ε0²/8). An entry that does not say so,
 //     and any population with one, converts by zCDP's. A budget in (ε, δ) MUST NOT grow unless its
 //     operator writes `accountant = "gdp"`.
-//   - N13: A site's share of noise MUST have the plan's parts (derivation), a function of σ,
+//   - N13: A site's share of noise MUST have the plan's parts (docs/privacy.md), a function of σ,
 //     U_min, N and η, in integers: for every u from U_min to N the parts of levels from u on have
 //     at least the variance σ²/(u - max(η, 1)); each part is rounded up on the sampler's grid, and
 //     none but the first is below 4 grid steps.

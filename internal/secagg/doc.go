@@ -41,10 +41,11 @@
 //     announcements and all N confirmations checked; there is nothing else to check.
 //   - A12: What a site sends for given secrets MUST be the same bytes in all versions of one
 //     label.
-//   - A13: Above 64 sites every site MUST itself compute the plan's K, T, m, r (derivation):
+//   - A13: Above 64 sites every site MUST itself compute the plan's K, T, m, r (docs/graph.md):
 //     2·U_min > N+η; 2T > K+c for the corrupt holders c of every site and of the committee, and
 //     connected survivors, each but with 2^-42.
-//   - A14: Every site MUST derive the graph from the seed as above, in every version of one label.
+//   - A14: Every site MUST derive the graph from the seed as docs/protocol.md has it, in every
+//     version of one label.
 //   - A15: A site MUST show its nonce only after it has checked and stored all N heads, MUST take
 //     part in one setup of a study, and MUST NOT upload for a graph of other heads or nonces than
 //     it confirmed.

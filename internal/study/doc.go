@@ -38,4 +38,14 @@
 //     distributed noise, or the proposal's `central_detail`, which no policy approves by itself.
 //   - S14: A plan that pictures sites by themselves MUST have distributed noise, and an agent MUST
 //     refuse it unless its policy has `picture_by_site`. A site MUST fill no block but its own.
+//   - AG-40: An agent MUST find each query itself from the signed releases that it holds, and MUST
+//     refuse another: with `forked` one of another history; with `plan_mismatch` one whose X,
+//     found, scale, fill, deviations or R is not what it finds, within 1e-9, or whose center is
+//     not, within 1e-9 of its largest coordinate (where scales are learned, of each coordinate's
+//     own size or scale); with `out_of_order`, and how many releases it has followed (`lacks`),
+//     one that is not due, or the branch that the releases do not lead to.
+//   - AG-41: It MUST record no release that does not follow from those that it has followed, nor
+//     one in another encoding than its one. One that comes before those it follows is recorded and
+//     compared when they are there; if it does not fit then, the agent MUST answer no query of the
+//     study any more (`forked`). All of this MUST outlive a restart.
 package study
