@@ -3,6 +3,11 @@
 // extends it with each such entry ([Log]); a site follows it ([Follower]) and recomputes every
 // link, so that a coordinator which shows another past than before cannot hide it.
 //
+// # Its size
+//
+// A step is 32 bytes: 100 studies of 500 queries are 1.6 MB, which a site that was away for all of
+// them is shown once. A chain has at most 2^20 entries.
+//
 // # Rules
 //
 // The rules of docs/protocol.md about the chain, at length; internal/agent and

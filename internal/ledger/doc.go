@@ -53,6 +53,20 @@
 // restored together to an earlier state, they agree, and this package cannot
 // tell: internal/agent looks for what the site has sent since, and calls Forfeit.
 //
+// # Why a charge may be written with its upload
+//
+// A query costs a site five fsyncs: the upload with its charge and the chain's head, the
+// signature, the shares, the result, the erasure. With "wait" it is four: the signature is
+// recorded with the upload. Transactions that wait share one; every few hundred queries the log is
+// committed to ledger.db, which takes two.
+//
+// A charge in one transaction with the upload is as safe as a charge before it. A query reveals
+// its uploads and what follows from them, nothing else. An upload leaves once its transaction is
+// durable (AG-5), and the query's charge is in that transaction or an earlier one: after any crash
+// all that left is charged. A sum that was computed and is not on record has not left. Computing
+// it again makes the same bytes, since masks and noise are a function of the slot's secret and ctx
+// (A12).
+//
 // # Rules
 //
 // The rules of docs/protocol.md that this package keeps, at length.

@@ -19,6 +19,14 @@
 // .NAME.tmp-… that nothing reads. Keys and join files are created with mode 0600,
 // and a key that others can read is refused.
 //
+// # Why a revocation may be forgotten
+//
+// Forgetting a revocation (RE-17) lets nobody in: a caller is let in because the log's state has
+// its name, not revoked, with the TLS key of its certificate (PKI-13, RE-15). A certificate issued
+// by a coordinator that lagged behind the revocation, or one of an earlier membership of the name,
+// therefore finds no member, or one with another key, even where a clock is wrong. A backup from
+// before a revocation lacks it in any case. Only the name becomes free.
+//
 // # Rules
 //
 // The rules of docs/protocol.md about identities, certificates and authorities, at length. Some

@@ -1,6 +1,19 @@
 // Package result makes the result of a study's releases, signs it, verifies a file of it, and puts
 // what it holds in words. It is pure, and takes what follows from a release from package study.
 //
+// # Why T signatures
+//
+// Signatures are left out of what is signed, so that a coordinator that lost which sites certified
+// a sum, and asks them again, makes the same result, and sites that signed it return the same
+// bytes. Sites are sent the draft alone: a signature costs each of them a few numbers a component,
+// and no release travels twice.
+//
+// Two results of one setup would need 2T signatures of K sites of which c sign twice: 2T > K+c
+// (S6, A13) excludes both, as it excludes two certificates. T is that of certificates over 64
+// sites, too, not q of all: a holder of T keys of the committee certifies what releases there are,
+// so that more signatures on the whole would not make a second result harder for that adversary,
+// and only K sites are sent the draft and compute.
+//
 // # Rules
 //
 // The rules of docs/protocol.md that this package keeps, at length.

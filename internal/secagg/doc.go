@@ -6,6 +6,17 @@
 // Site indices are roster order from 0; site i holds the Shamir shares at x = i+1.
 // Vectors are over Z_2^b, b in 32..64, held in []uint64 below 2^b.
 //
+// # Why "continue" signs in a trip of its own
+//
+// With "wait" the signature comes with the upload: U can only be all sites. With "continue" it is
+// a trip of its own. Signing all sites as U with the upload would open no second sum: sites sign
+// one U a slot (L6), the honest sites that sent shares in a slot and those that signed in a later
+// one are disjoint (L9, L10), and 2(q - η) > N - η. But it would bind each slot to all sites. One
+// that drops out would cost the query the slot, a deadline, and an upload of every site in a spare
+// slot, and a corrupt site could do so as often as there are spares. And a signature would no
+// longer mean that its U was committed: a restored coordinator, which adopts the U that sites hold
+// (R7), would adopt one that waits for sites that are away. Sites with long links can use "wait".
+//
 // # Rules
 //
 // The rules of docs/protocol.md about masks, shares and signatures, at length. internal/graph

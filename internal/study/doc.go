@@ -4,6 +4,18 @@
 // an agent checks every query against it, and neither trusts the other's
 // numbers.
 //
+// # What the tolerance is for
+//
+// The tolerance of AG-40 is for the last digits of X_0 and σ, which hold logarithms and
+// exponentials. So does the bound that a histogram's bin must reach: once in 10^10 bins it is
+// within a last digit of a whole number, and two processors may part. The site then refuses
+// (plan_mismatch), the study ends or goes on without it, and nothing is charged twice.
+//
+// A site cannot see whether a release is the sum with its noise, nor whether all sites were told
+// the same. But contexts of two histories differ: no certificate has signatures of both, and a sum
+// with uploads of both stays masked (S2, A4). Two signed releases with one previous link prove a
+// fork.
+//
 // # Rules
 //
 // The rules of docs/protocol.md that this package keeps, at length.
