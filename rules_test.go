@@ -59,7 +59,7 @@ func parseRuleIDs(t *testing.T, list string) (rules []ruleID) {
 
 // readRules returns the rules of docs/protocol.md in the order in which they stand. A rule is an
 // item "- **A3, AG-1 to AG-9** text": one text may have several numbers. Numbers are unique, and
-// within a section those of one family ascend; no MUST stands outside of a rule.
+// within a section the first ones of a family ascend; no MUST stands outside of a rule.
 func readRules(t *testing.T) (rules []ruleID) {
 	t.Helper()
 	text, err := os.ReadFile("docs/protocol.md")
@@ -67,22 +67,29 @@ func readRules(t *testing.T) (rules []ruleID) {
 		t.Fatal(err)
 	}
 	item := regexp.MustCompile(`^- \*\*([^*]+)\*\* \S`)
-	seen, latest := map[ruleID]bool{}, map[string]int{} // latest is by family, of this section
+	seen, latest := map[ruleID]bool{}, map[string]int{} // latest is by family: the last item's first
 	inside := false
 	for i, line := range strings.Split(string(text), "\n") {
 		m := item.FindStringSubmatch(line)
 		switch {
 		case m != nil:
 			inside = true
+			first := map[string]int{} // by family, of this item
 			for _, r := range parseRuleIDs(t, m[1]) {
 				if seen[r] {
 					t.Errorf("line %d: %s numbers two rules", i+1, r)
 				}
-				if r.number < latest[r.family] {
-					t.Errorf("line %d: %s follows %s%d", i+1, r, r.family, latest[r.family])
+				seen[r] = true
+				if first[r.family] == 0 {
+					first[r.family] = r.number
 				}
-				seen[r], latest[r.family] = true, r.number
 				rules = append(rules, r)
+			}
+			for family, n := range first {
+				if n < latest[family] {
+					t.Errorf("line %d: %s%d follows %s%d", i+1, family, n, family, latest[family])
+				}
+				latest[family] = n
 			}
 		case strings.HasPrefix(line, "#"):
 			clear(latest)
