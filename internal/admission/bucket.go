@@ -11,7 +11,7 @@
 //     included, MUST be bounded in number, time and bytes. One more ends the oldest of the address
 //     that has most.
 //   - LIM-2: A site or an analyst MUST have at most 4 connections; one more ends its oldest, and
-//     none of another's, whoever held the name before included.
+//     none of another's, nor of an earlier holder of the name.
 //   - LIM-3: Connections MUST be taken, and handshakes begun, at a bounded rate, from one address
 //     and from all. What comes faster waits for 5 s at most. One address's flood costs no other's
 //     rate.
