@@ -1,6 +1,7 @@
 package covey
 
 import (
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -9,7 +10,7 @@ import (
 )
 
 // TestDocsNameRealPrograms: every program and benchmark of the experiments that a page names is in
-// the tree.
+// the tree, and so is every measurement of accuracy, which docs/experiments.md names in short.
 func TestDocsNameRealPrograms(t *testing.T) {
 	benchmarks := map[string][]string{} // by package's folder
 	declared := regexp.MustCompile(`(?m)^func Benchmark(\w+)\(`)
@@ -21,12 +22,23 @@ func TestDocsNameRealPrograms(t *testing.T) {
 	})
 	run := regexp.MustCompile(`go -C experiments run (?:-\S+ )*\./(\S*\w)`)
 	bench := regexp.MustCompile(`go (?:-C (experiments) )?test .*?\./(\S*\w)(?:/\.\.\.)? .*-bench '?([\w./|=]+)`)
+	short := regexp.MustCompile("(?m)(?:^    |`)accuracy ([a-z]+)")
+	accuracy, err := os.ReadFile("experiments/accuracy/main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
 	programs, measured := 0, 0
 	walk(t, ".md", func(path, text string) {
 		for _, m := range run.FindAllStringSubmatch(text, -1) {
 			programs++
 			if files, _ := filepath.Glob(filepath.Join("experiments", m[1], "*.go")); len(files) == 0 {
 				t.Errorf("%s runs ./%s, which does not exist", path, m[1])
+			}
+		}
+		for _, m := range short.FindAllStringSubmatch(text, -1) {
+			programs++
+			if !strings.Contains(string(accuracy), "\t\""+m[1]+"\": ") {
+				t.Errorf("%s runs accuracy %s, which does not exist", path, m[1])
 			}
 		}
 		for _, m := range bench.FindAllStringSubmatch(text, -1) {
@@ -40,7 +52,7 @@ func TestDocsNameRealPrograms(t *testing.T) {
 			}
 		}
 	})
-	if programs < 10 || measured < 2 {
+	if programs < 20 || measured < 2 {
 		t.Errorf("the pages name %d programs and %d benchmarks; the patterns must be wrong", programs, measured)
 	}
 }

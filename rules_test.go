@@ -3,9 +3,6 @@ package covey
 import (
 	"cmp"
 	"encoding/csv"
-	"flag"
-	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,10 +11,6 @@ import (
 	"strings"
 	"testing"
 )
-
-//go:generate go test . -run ^TestRulesHaveTests$ -update
-
-var update = flag.Bool("update", false, "write docs/rules.md from docs/rules.csv")
 
 // A ruleID is a family's letters and a number in it: R7, AG-21.
 type ruleID struct {
@@ -44,9 +37,29 @@ func parseRuleID(t *testing.T, s string) ruleID {
 	return ruleID{m[1], n}
 }
 
+// parseRuleIDs returns the rules of a list, of which some may be ranges: "R7, AG-1 to AG-9".
+func parseRuleIDs(t *testing.T, list string) (rules []ruleID) {
+	t.Helper()
+	for part := range strings.SplitSeq(list, ", ") {
+		first, last, isRange := strings.Cut(part, " to ")
+		from := parseRuleID(t, first)
+		to := from
+		if isRange {
+			to = parseRuleID(t, last)
+		}
+		if from.family != to.family || from.number > to.number {
+			t.Fatalf("%q is not a range of rules", part)
+		}
+		for n := from.number; n <= to.number; n++ {
+			rules = append(rules, ruleID{from.family, n})
+		}
+	}
+	return rules
+}
+
 // readRules returns the rules of docs/protocol.md in the order in which they stand. A rule is an
-// item "- **A3, AG-9** text": one text may have several numbers. Numbers are unique, and within a
-// section those of one family ascend; no MUST stands outside of a rule.
+// item "- **A3, AG-1 to AG-9** text": one text may have several numbers. Numbers are unique, and
+// within a section the first ones of a family ascend; no MUST stands outside of a rule.
 func readRules(t *testing.T) (rules []ruleID) {
 	t.Helper()
 	text, err := os.ReadFile("docs/protocol.md")
@@ -54,23 +67,29 @@ func readRules(t *testing.T) (rules []ruleID) {
 		t.Fatal(err)
 	}
 	item := regexp.MustCompile(`^- \*\*([^*]+)\*\* \S`)
-	seen, latest := map[ruleID]bool{}, map[string]int{} // latest is by family, of this section
+	seen, latest := map[ruleID]bool{}, map[string]int{} // latest is by family: the last item's first
 	inside := false
 	for i, line := range strings.Split(string(text), "\n") {
 		m := item.FindStringSubmatch(line)
 		switch {
 		case m != nil:
 			inside = true
-			for _, name := range strings.Split(m[1], ", ") {
-				r := parseRuleID(t, name)
+			first := map[string]int{} // by family, of this item
+			for _, r := range parseRuleIDs(t, m[1]) {
 				if seen[r] {
 					t.Errorf("line %d: %s numbers two rules", i+1, r)
 				}
-				if r.number < latest[r.family] {
-					t.Errorf("line %d: %s follows %s%d", i+1, r, r.family, latest[r.family])
+				seen[r] = true
+				if first[r.family] == 0 {
+					first[r.family] = r.number
 				}
-				seen[r], latest[r.family] = true, r.number
 				rules = append(rules, r)
+			}
+			for family, n := range first {
+				if n < latest[family] {
+					t.Errorf("line %d: %s%d follows %s%d", i+1, family, n, family, latest[family])
+				}
+				latest[family] = n
 			}
 		case strings.HasPrefix(line, "#"):
 			clear(latest)
@@ -92,8 +111,37 @@ func readRules(t *testing.T) (rules []ruleID) {
 // number.
 func TestMustsAreNumberedOnce(t *testing.T) { readRules(t) }
 
-// TestRulesHaveTests: docs/rules.csv has a test that exists for each rule of docs/protocol.md, and
-// docs/rules.md is made from it. A case is a script of the test or a name in its package's tests.
+// TestRulesAreAtLength: each rule of docs/protocol.md is an item "//   - A3, AG-9: text" of one
+// package's comment, which has it at length.
+func TestRulesAreAtLength(t *testing.T) {
+	item := regexp.MustCompile(`(?m)^//   - ((?:, |[A-Z]+-?[1-9]\d*)+): \S`)
+	at := map[ruleID]string{}
+	walk(t, ".go", func(path, text string) {
+		if strings.HasSuffix(path, "_test.go") {
+			return
+		}
+		for _, m := range item.FindAllStringSubmatch(text, -1) {
+			for _, r := range parseRuleIDs(t, m[1]) {
+				if at[r] != "" {
+					t.Errorf("%s has %s, as has %s", path, r, at[r])
+				}
+				at[r] = path
+			}
+		}
+	})
+	for _, r := range readRules(t) {
+		if at[r] == "" {
+			t.Errorf("no package's comment has %s", r)
+		}
+		delete(at, r)
+	}
+	for r, path := range at {
+		t.Errorf("%s: docs/protocol.md has no %s", path, r)
+	}
+}
+
+// TestRulesHaveTests: docs/rules.csv names, in the order of the rules' numbers, tests that exist
+// for each rule of docs/protocol.md. A case is a test's script, or a name in its package's tests.
 func TestRulesHaveTests(t *testing.T) {
 	file, err := os.Open("docs/rules.csv")
 	if err != nil {
@@ -113,7 +161,8 @@ func TestRulesHaveTests(t *testing.T) {
 			sources[filepath.ToSlash(filepath.Dir(path))] += text
 		}
 	})
-	held := map[ruleID]map[string][]string{} // tests as they are shown, by rule and folder
+	held, seen := map[ruleID]bool{}, map[string]bool{}
+	var latest ruleID
 	for _, line := range lines[1:] {
 		r, folder, test, part := parseRuleID(t, line[0]), line[1], line[2], line[3]
 		if !slices.Contains(rules, r) {
@@ -122,50 +171,25 @@ func TestRulesHaveTests(t *testing.T) {
 		if !strings.Contains(sources[folder], "\nfunc "+test+"(") {
 			t.Errorf("docs/rules.csv: %s: %s has no %s", r, folder, test)
 		}
-		shown := "`" + test + "`"
 		if part != "" {
 			_, err := os.Stat(filepath.Join(folder, "testdata/script", part))
 			if err != nil && !strings.Contains(sources[folder], `"`+part+`"`) {
 				t.Errorf("docs/rules.csv: %s: %s of %s has no %q", r, test, folder, part)
 			}
-			shown += " (" + part + ")"
 		}
-		if held[r] == nil {
-			held[r] = map[string][]string{}
+		if all := strings.Join(line, ","); seen[all] {
+			t.Errorf("docs/rules.csv has %s twice", all)
+		} else {
+			seen[all] = true
 		}
-		if slices.Contains(held[r][folder], shown) {
-			t.Errorf("docs/rules.csv has %s, %s twice", r, shown)
+		if r.compare(latest) < 0 {
+			t.Errorf("docs/rules.csv: %s follows %s", r, latest)
 		}
-		held[r][folder] = append(held[r][folder], shown)
+		held[r], latest = true, r
 	}
-	slices.SortFunc(rules, ruleID.compare)
-	var page strings.Builder
-	page.WriteString("# Rules and their tests\n\nMade from rules.csv by `go generate .`; the rules are in [protocol.md](protocol.md). " +
-		"Folders stand before their tests, scripts and cases behind.\n\n")
 	for _, r := range rules {
-		if len(held[r]) == 0 {
+		if !held[r] {
 			t.Errorf("docs/rules.csv has no test of %s", r)
-			continue
 		}
-		fmt.Fprintf(&page, "- **%s**", r)
-		for i, folder := range slices.Sorted(maps.Keys(held[r])) {
-			if i > 0 {
-				page.WriteString(";")
-			}
-			tests := strings.Join(held[r][folder], ", ")
-			if folder == "." {
-				folder = "root"
-			}
-			fmt.Fprintf(&page, " %s: %s", folder, tests)
-		}
-		page.WriteString("\n")
-	}
-	if *update {
-		if err := os.WriteFile("docs/rules.md", []byte(page.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if old, err := os.ReadFile("docs/rules.md"); err != nil || string(old) != page.String() {
-		t.Errorf("docs/rules.md is not what docs/rules.csv makes (%v): run go generate .", err)
 	}
 }

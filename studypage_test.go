@@ -25,7 +25,7 @@ func pageRows(t *testing.T) map[string][]string {
 	}
 	rows := map[string][]string{}
 	for line := range strings.Lines(string(page)) {
-		if !strings.HasPrefix(line, "| `") {
+		if !strings.HasPrefix(line, "|`") {
 			continue
 		}
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")

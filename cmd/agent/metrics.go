@@ -19,14 +19,14 @@ import (
 // The metrics of an agent: docs/metrics.md. None says anything about rows but how many
 // bytes left, which `agent egress` says too.
 var (
-	mLinked     = describe("linked", "1 while the agent has its link to a coordinator.")
-	mSafe       = describe("link_quantum_safe", "1 while the agent has a link whose key exchange is quantum-safe.")
-	mEnd        = describe("certificate_end_timestamp_seconds", "End of the site's certificate, in Unix time.")
+	mLinked     = describe("linked", "1 while linked to a coordinator.")
+	mSafe       = describe("link_quantum_safe", "1 while that link is quantum-safe.")
+	mEnd        = describe("certificate_end_timestamp_seconds", "End of the site's certificate.")
 	mPending    = describe("studies_pending", "Proposals that await the site's operator.")
-	mApproved   = describe("studies_approved", "Studies that the site approved and that are not over.")
+	mApproved   = describe("studies_approved", "Approved studies that are not over.")
 	mBudget     = describe("population_rho", "ρ of a population's budget: cap, spent, reserved, left.", "population", "what")
-	mMessages   = describe("egress_messages_total", "Messages that left, over all runs, by kind.", "kind")
-	mBytes      = describe("egress_bytes_total", "Bytes that left, over all runs, by kind.", "kind")
+	mMessages   = describe("egress_messages_total", "Messages that left, over all runs.", "kind")
+	mBytes      = describe("egress_bytes_total", "Bytes that left, over all runs.", "kind")
 	agentSeries = []*prometheus.Desc{mLinked, mSafe, mEnd, mPending, mApproved, mBudget, mMessages, mBytes}
 )
 

@@ -4,6 +4,14 @@
 //
 // A run is a whole study without a network: local sums, masks, noise, opening and outputs are those
 // of agents and coordinators (internal/aggregate).
+//
+// A quarter of the runs chooses a statistic and a threshold: the likelihood ratio; the same under
+// the noise's observed covariance, which finds noise that is missing or used twice; or the sums as
+// numbers. The others count both errors, which bound ε from below (muBound). A printed bound is
+// above a true claim with probability -miss, if the trade-off is a Gaussian's, as that of composed
+// discrete Gaussians of σ ≥ 2 is to within 1/(24σ²). Four scenes are held against the claim alone:
+// the exponential mechanism's, and those where the adversary sees less than everything or the pair
+// is not the worst.
 package main
 
 import (

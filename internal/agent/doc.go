@@ -15,4 +15,110 @@
 // await the operator, egress.jsonl one line for each message that left, and
 // agent.sock is the operator's socket. Directories are 0700 and files 0600, but
 // for the two certificates, which anyone may read.
+//
+// # Rules
+//
+// Rules of docs/protocol.md about what a site does, at length. Others are in internal/uplink,
+// internal/proposals, internal/siteconfig, internal/study and internal/egress.
+//
+//   - AG-1: An agent MUST compute the digest from the proposal bytes it received, and MUST find
+//     its own identity key under its own name in the roster.
+//   - AG-3, L2: An approval MUST be refused if spent, reserved and asked ρ pass the population's
+//     cap, over all its studies, in one transaction (relative slack 1e-12). Reserved is what
+//     approved, unfinished studies may still charge; charges count forever.
+//   - AG-4: At approval an agent MUST pin the data file's SHA-256 with all that its configuration
+//     says of reading it (precision, names, mapping), and MUST NOT compute on another.
+//   - AG-5: Each setup message, upload, signature and shares message MUST be stored before it is
+//     sent, and is all that is ever sent for that request: all boxes before the first leaves, an
+//     announcement in one step with the secrets that it was made of. Proofs and keys are functions
+//     of what is stored.
+//   - AG-6: An agent MUST deal for one set of announcements an attempt, with its own in it. It
+//     refuses another set with the announcement on record of the first other site that differs
+//     (R20).
+//   - AG-7: It MUST erase the secrets of earlier attempts when it announces for a later one, and
+//     refuse them from then on. After it confirmed one it MUST refuse every other.
+//   - AG-8: It MUST check every share and key before it signs its confirmation, and MUST store in
+//     one step what it holds of each slot (its secret, shares and keys are one item that dies with
+//     the slot), what later answers show, deposits, statement and confirmation. X25519 key, ML-KEM
+//     seed and nonce are erased then, by a new process if need be, before it says anything.
+//   - AG-10: An agent MUST answer only the query that its releases lead to (AG-40), of the
+//     confirmed attempt, that fits the plan (S3, S9). A refused query is not charged.
+//   - AG-11, L6: A site MUST sign at most one (context, U) a slot, recorded before the signature
+//     leaves. Asked for another it MUST return what it holds. It repeats no signature for a slot
+//     before the latest it signed.
+//   - AG-12, L8: A site MUST send shares only on a certificate (A6) for the slot it was asked
+//     about, for one (slot, context, U) a query, ever, recorded before they leave. It MUST send
+//     proofs and keys only for that (slot, context, U), while it would send those shares again.
+//     Keys are those of all its pairs with sites outside U; it MUST send none if it is outside
+//     itself, nor in a whole setup.
+//   - AG-13: An agent MUST take as final only the first release that the proposal's coordinator
+//     key signed, for that query and slot, that fits the plan and follows from those before it
+//     (AG-41), with the certificate of its U (V13), which is stored with it.
+//   - AG-14: An agent erases all of a study's secrets when the study ends. `completed` is not
+//     signed. It MUST be believed only when the last query's final result is held.
+//   - AG-15: A study that is over is answered, query by query, with the stored final result
+//     (`final`), about the draft that the site signed with that signature, else with `left`, or
+//     the decision `withdrawn` (AG-31).
+//   - AG-19: An agent MUST leave a study with code `rolled_back` (23), and count its whole ρ as
+//     spent, when it sees what only a later state of its own can have made and its journal does
+//     not hold: (1) in a deal, an announcement for this study with its own signature that is on
+//     record for no attempt; (2) among the confirmations, its own valid signature on the
+//     transcript on record, where it has confirmed nothing. Anything else in its place is the
+//     coordinator's word, and no evidence; (3) in a release certificate, also that of a result of
+//     a query, its own valid signature on a (slot, ctx, U) that it has not signed; (4) a signed
+//     result of a query whose result is not on record, with this site in U, and no upload of it on
+//     record in that slot for that query (the record outlives the upload); (5) at start, a message
+//     of the setup, an upload, a signature, shares or an attestation in `egress.jsonl` that is not
+//     on record, or a proof or keys without the shares. Later requests of that study get
+//     `rolled_back` too, but `final` for a query whose result is on record.
+//   - AG-20: Each time it leaves so it MUST log one error: what was found, that the ledger is
+//     older than what was sent, and what follows. Asked for more than a decision about a study not
+//     on its ledger, or shown confirmations of a setup that it holds nothing of, it MUST refuse,
+//     and log once a study that the ledger may be restored and what to run.
+//   - AG-21: Asked again for a query in whose slot it signed, it MUST say what it signed (`held`)
+//     and whether it sent shares there (`shared`) before it sends the upload (R7).
+//   - AG-23: The hello MUST give the number of distinct units of the `unit` column of the site's
+//     `[[dataset]]`, else of rows. A proposal with another `unit` MUST be refused with `unit`.
+//   - AG-24: With distributed noise it MUST add its share to its vector before it masks it.
+//   - AG-25: While a final result is being written it MAY add up rows for the next query. It MUST
+//     NOT store or send anything for that query before the result is durable. Before the erasure
+//     is durable it MUST NOT answer anything but that upload.
+//   - AG-31: A rejection `withdrawn` takes an approval back. A site MUST NOT send it once it has
+//     answered in the setup. It MUST first finish the study on its ledger, which frees the
+//     reservation, then answer all questions of proposal and setup with that signed decision.
+//   - AG-33: A site MUST NOT approve a proposal that has expired by its own clock. An approval
+//     expires, too, at the proposal's `expires` or else 30 days after it, until the site is
+//     charged for its first sum: the site MUST first finish the study on its ledger, in one
+//     fsynced line that frees the reservation and bars the digest whatever its clock says later,
+//     and then answer with a signed `expired`, or leave once its setup has begun there.
+//   - AG-50: An approval MUST record the site's configuration of the data set, and the study MUST
+//     keep to it until it ends, whatever `agent.toml` says. Of another place it MUST take only the
+//     rows that were pinned.
+//   - AG-55: An automatic verdict on an analyst's proposal MUST leave whole minutes after the
+//     proposal came, once the rows were read to their end where they are read. Until then nothing
+//     else MUST be said of the study, whatever is asked and on whatever link. A pending answer, an
+//     operator's decision and a verdict that was on record leave at once, and so does the verdict
+//     on a proposal that nobody signed: a coordinator sees how long sites take in every round.
+//   - AG-60: A box that is its sender's and does not hold MUST be refused with `bad_share`, the
+//     sender, the attempt's X25519 key and ML-KEM seed, and the box. Before those leave it MUST be
+//     on record that the attempt is closed, which a confirmed one never is: it is never confirmed,
+//     and its secrets are erased. What is not its sender's is `bad_box` of nobody.
+//   - AG-61: After it confirmed, every Confirm gets the stored bytes; but one with a box of an
+//     owner that has other tags MUST be refused with `bad_box`, the owner, and what it signed of
+//     the first: SHA-256 of ct and sealed, signature, tags.
+//   - AG-62: Recall MUST be answered from the boxes and deposits on record, after the
+//     confirmation.
+//   - AG-70: An agent MUST sign a result only if the verifier's own function finds no fault in the
+//     whole but the sites' signatures (V2 to V13), with the releases, certificates and
+//     confirmations that it holds itself filled in; else it refuses with `bad_result`, or with
+//     `out_of_order` and what it lacks. A certificate that it checked for AG-13, of these bytes of
+//     the release and in this setup, need not be checked again.
+//   - AG-71: It MUST sign one draft of a study, ever, recorded before the signature leaves: the
+//     same draft gets the same bytes, also after the end, and another is refused with
+//     `second_result`.
+//   - AG-72: It MUST refuse with `broken_chain` to sign a result whose `chain_head` is not a link
+//     of the chain that it was shown, or not that of the study's last release.
+//   - DEC-1, DEC-2: A site MUST sign every approval and rejection that it sends, and no pending
+//     decision. A leader MUST drop one without the signature of the roster's key over this digest,
+//     word and code, count it as that site's fault (`not_approved`) and go on waiting.
 package agent

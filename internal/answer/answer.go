@@ -2,6 +2,14 @@
 // sums over rows (package clip), so that an agent, an experiment and a test of the whole
 // compute the same integers. It does no I/O. What it gives is NOT private: the agent adds
 // its share of noise where the proposal says so, and masks it.
+//
+// # Rules
+//
+// Rules of docs/protocol.md that this package keeps, at length.
+//
+//   - DATA-11: A level whose released count is below 4σ or 0.2% of the units MUST be among its
+//     column's other texts in every later sum, and no other level: by the scales of the ask, which
+//     follow from the release (AG-40).
 package answer
 
 import (

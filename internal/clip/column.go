@@ -11,9 +11,11 @@ import (
 // [query.Moments], in steps of [query.ColumnGrid]. A unit of several rows is the average of its
 // rows: of one-hots rounded down, so that in each column and level its counts add up to 1 at most;
 // of z and z² clipped, then rounded to nearest. So replacing one unit changes the answer by at most
-// the kind's CountSensitivity in L2. The integers are the same for every number of workers (as in
-// [Sum]). They are exact sums over private units: mask them or add noise before they leave the
-// site.
+// the kind's CountSensitivity in L2 (of moments: 2z differs by 2·2·1.1√d at most; z² is not
+// negative, so that its square differs by 2·1.44·3d at most; the halves are orthogonal, which makes
+// 28 d; rounding moves each of the 2d numbers of a difference by 1 at most). The integers are the
+// same for every number of workers (as in [Sum]). They are exact sums over private units: mask them
+// or add noise before they leave the site.
 //
 // The answer is of the columns of, ascending, one after another: it has Values(len(of), 0) numbers
 // and the sensitivity of as many columns, and no other column is read. A cell that is a gap has no

@@ -136,4 +136,41 @@
 // for why they are not chained. Integer addition commutes, so neither lanes, blocks nor workers
 // show. A unit's rows are blended four at a time from its first. Groups is the exception: gonum's
 // kernels differ between processors, and an eigenvalue at a bin's edge may.
+//
+// # Rules
+//
+// The rules of docs/protocol.md that this package keeps, at length.
+//
+//   - C1: A value that is not finite, or not below 2^500/√d, MUST be refused at ingest by row and
+//     column, never by value.
+//   - C2: A row's contribution MUST be clamped by b = (R/g)(1-2^-30)/‖y‖.
+//   - C3, C4: A row's vector MUST be rounded to integers once, by itself, before it is added to
+//     another's. The rounding MUST be of the exact product c·y_j (half to even).
+//   - C5: Replacing any row by any other MUST move the total by at most 2R/g + √d.
+//   - C6: Rows whose computed sum of squares is below 2^-960 MUST count as zero rows.
+//   - C7: The integers MUST NOT depend on workers or block size.
+//   - C8: Dot products MUST be added in eight lanes: lane l starts at +0 and adds the products of
+//     places j ≡ l mod 8 in order of j, each rounded before it is added; then t_l = a_l + a_(l+4),
+//     u_l = t_l + t_(l+2), s = u_0 + u_1. Every path (portable Go, AVX2, AVX-512) MUST produce the
+//     same bits.
+//   - C9: A query MUST have x finite, of length d and of norm 1 within 1e-9; R in [2^-200, 2^200];
+//     g a power of two with R/g in [2^16, 2^40]. A refusal looks at public values only.
+//   - C10: A total that could reach 2^62 MUST be refused.
+//   - C11: The default grid is g = 2^(⌊log₂R⌋-16), exactly.
+//   - C12: A row MUST count in exactly one histogram bin. Edges are 2^(k/4) rounded to nearest; an
+//     edge belongs to the bin above.
+//   - C13: A unit of several rows MUST be summed, clipped once and rounded once. Replacing a unit
+//     MUST move its map's sum by at most the Δ of docs/privacy.md.
+//   - C14: A unit's path MUST depend on the map and on whether there is a unit column, and on no
+//     row.
+//   - C15: Rows MUST be centered, scaled, projected and paired by public values alone, and stay
+//     within ingest's bounds for any finite center and scales. Gaps MUST be filled after that and
+//     before a row is divided by its length, projected and clipped, each row by itself and by
+//     released directions alone.
+//   - C16: A group's octave MUST be a function of its own units' rows, for any finite rows.
+//   - C17: Each product MUST be rounded to an integer by an FMA of its own from 1.5·2^52, and the
+//     bits added as integers.
+//   - C18: A row MUST count in one bin of scores along each direction, in one of each picture, or
+//     in none. A unit of several rows MUST be their average, each bin rounded down to a multiple
+//     of 2^-16.
 package clip

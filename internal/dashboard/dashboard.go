@@ -7,6 +7,43 @@
 // and limits allow (route.go, sight.go). Everything but logging in and out is GET, the Host must be
 // a configured one (so that a page elsewhere cannot reach this by rebinding a name), and the page
 // may load nothing but its own files.
+//
+// # Rules
+//
+// The rules of docs/protocol.md that this package keeps, at length.
+//
+//   - DASH-1, DASH-2: The page, its stream, `/metrics` and result files are served only to people
+//     of the register that the coordinators' log carries, by a token, a login made with it, or a
+//     certificate of the operators' CA that names a person who logs in so. A certificate of the
+//     federation is nobody's, and its CA is not taken as the operators'.
+//   - DASH-3: Requests for a Host that is not configured are refused before anything is read.
+//   - DASH-4: All but logging in and out is GET, and those two are refused from another origin.
+//   - DASH-5: Tokens do not travel in the clear beyond loopback unless the operator says that TLS
+//     is in front.
+//   - DASH-6: Pages, streams and metrics hold no un-noised value and no row.
+//   - DASH-7: The event log's times are the leader's times of commits, which releases reach on the
+//     tick, in replicas and snapshots too.
+//   - DASH-8: A login ends when it is logged out (also for anybody else who has its cookie), an
+//     hour after its last request other than a stream, and after 12 hours. It ends for every
+//     request and event once the register no longer has its person, has another token, role or
+//     limit for it, or its time is over. Of each person 8 are good at a time; one more ends the
+//     oldest.
+//   - DASH-9: 10 wrong logins at once from one host (IPv6: one /64), and one every 6 s after that,
+//     are answered and logged; others get 429 and no line. A right token is always let in. The
+//     register and the log hold hashes alone; a token that is wrong, has ended or was revoked is
+//     answered alike.
+//   - DASH-10: A page that may be out of date says so first: a follower's that has not heard from
+//     a leader for 5 s or has entries to read, and a browser's whose connection is lost or silent
+//     for 40 s.
+//   - DASH-11: A result whose bounds do not hold, are wide or do not exist is never shown as one
+//     that holds; what speaks against it stands before its components. Nothing of a component that
+//     cannot be told apart is shown unasked.
+//   - DASH-12: Each route is served to the roles that it names, and one that names none to nobody.
+//     What a person may not see is answered like what does not exist. A viewer sees no links,
+//     coordinators, happenings, faults or deadlines, of codes only those of the schema and of
+//     people's public acts, and all of it as of one moment in each ten seconds.
+//   - DASH-13: Who was shown what of which study is a line of the log, at most once an hour,
+//     without token or cookie.
 package dashboard
 
 import (

@@ -19,4 +19,6 @@
 //
 // A format is a file of this package that opens a [source], gives each row's
 // fields to a [builder] and ends with [source.finish]. CSV is the first.
+//
+// The rules are in internal/sitedata.
 package dataset

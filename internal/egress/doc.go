@@ -4,4 +4,20 @@
 //
 // Log is the agent's, which appends. Verify reads the file by itself, beside a running agent or
 // without one. The package knows no messages: the agent describes each by a Line.
+//
+// # Rules
+//
+// The rules of docs/protocol.md that this package keeps, at length.
+//
+//   - EGR-1: A line of `egress.jsonl` MUST be written before its message is sent, renewals,
+//     standing calls, questions for results and notifications included. It has the message's
+//     SHA-256 and `prev`, the link before: 64 zeros, then the SHA-256, in hex, of the link before
+//     and the line without its break.
+//   - EGR-2: `agent egress --verify` MUST find a line changed, removed, inserted or moved. The
+//     next whole line covers one that a crash cut off; missing last lines show only against a link
+//     noted elsewhere.
+//   - AG-37: Answers about studies neither pending nor on the ledger MUST be paced: 256, and one
+//     more every ten seconds; about studies on record and not approved, 4,096 and one a second. No
+//     request about a proposal that waits, but for its end, MUST have it read again.
+//     `egress.jsonl` holds all that leaves and nothing else.
 package egress

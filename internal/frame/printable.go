@@ -1,5 +1,13 @@
 // Package frame holds words as people may see them: those of another party, cleaned, cut and quoted
 // so that they cannot pass for ours, and the name of this build.
+//
+// # Rules
+//
+// Rules of docs/protocol.md that this package keeps, at length.
+//
+//   - AG-35: Text of another party (statuses, versions, names in a certificate, keys of a file)
+//     MUST reach terminals, logs and pages as printable characters only, quoted where it could
+//     pass for the agent's own.
 package frame
 
 import (

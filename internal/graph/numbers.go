@@ -7,7 +7,7 @@ const MaxSites = 65535
 
 // Numbers is the numbers of the sparse graph, all public and in the plan: who holds shares of
 // whom, who shares masks with whom and whose signatures count are drawn with them (Graph). They
-// replace q and the complete graph above MaxSites.
+// replace q and the complete graph above proposal.MaxComplete sites.
 type Numbers struct {
 	Sites        int // N
 	Corrupt      int // η, that act with the coordinator
@@ -101,7 +101,7 @@ func smallest(most int, fits func(int) bool) int {
 
 // Validate computes again that the numbers are safe, whoever proposes them, and names the bound
 // that does not hold. It says nothing of dropouts: useless numbers lose queries, not privacy. The
-// derivation is in docs/graph.md.
+// derivation is in the package's comment.
 func (n Numbers) Validate() error {
 	if err := n.population(); err != nil {
 		return err

@@ -5,7 +5,7 @@ import "math"
 // logFactorials is ln k! for k = 0, 1, …: what the exact tails below are made of. All
 // probabilities are in natural logs, -Inf for what cannot happen. A pmf is good to about
 // 1e-11 relative (differences of values up to 10^6, each to an ulp); the sums have terms
-// of one sign. See neighborhood.go for why that much is no matter.
+// of one sign. The package's comment has why that much does not matter.
 type logFactorials []float64
 
 func newLogFactorials(n int) logFactorials {

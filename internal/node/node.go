@@ -3,6 +3,36 @@
 // coordinator itself. It says who may do what where: agents come to the sites' port,
 // operators to a unix socket of any coordinator, which passes on to the leader what only
 // the leader can do.
+//
+// # Rules
+//
+// The rules of docs/protocol.md that this package keeps, at length.
+//
+//   - PEER-1: A connection for raft or an operator's request MUST show a coordinator's certificate
+//     of the same CA, good now, and the dialer MUST check the same. A site's does not pass, nor a
+//     coordinator's at the sites' port.
+//   - PEER-2, PEER-3: Without a certificate only the call of joining is answered, on a token that
+//     is good once, for one name, until it expires. The token MUST be spent in the log before the
+//     answer, the CA's and the signing key, leaves; the caller MUST have checked the CA's
+//     fingerprint.
+//   - PEER-4: A node is made a voter only when it runs and asks.
+//   - PEER-5: A port MUST hold at most 64 connections without a coordinator's certificate,
+//     joiners' included, each handshake for at most 10 s, and cut off a joiner silent for 10 s
+//     more. One more ends the oldest of the address that has most. An address that a coordinator
+//     has come from MUST have 64 places of its own.
+//   - PEER-6: A coordinator MUST talk to no key that its list does not have, dialed or accepted,
+//     whatever its name and certificate. On a removal it MUST end that key's connections.
+//   - PEER-7: A request that came from another coordinator MUST NOT be passed on again.
+//   - PEER-8: A call of joining MUST be checked (name, and the token's hash among those given out)
+//     before anything is logged: at most 4 KiB, one a connection, 20 at once, one a second from
+//     one address.
+//   - PEER-9: A coordinator that knows no leader MUST ask those on its list for theirs. What it
+//     hears MUST only let keys in next to its own list, MUST NOT be passed on, and MUST be
+//     forgotten once a leader of its own list is known. Lists outlive a restart.
+//   - PEER-10: `raft remove` MUST shut out one that has the keys and has not entered, and withdraw
+//     the name's unused join files, of which only the newest is good.
+//   - PEER-11: The CA's key MUST go to a joining coordinator over such a key exchange alone,
+//     whatever is configured.
 package node
 
 import (

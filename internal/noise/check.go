@@ -104,6 +104,18 @@ const maxRefused = 4
 // √(L/ρ). It needs nothing but the charge, so it holds for the discrete law at every σ and in any
 // number of coordinates. The Gaussian's own value, Φ(Φ^-1(FalseReject) + √(2ρ)), is less by a
 // factor below 2 for ρ <= 2. A ρ that is negative or no number costs 1.
+//
+// Why the sum of these over a study's k queries is all that the check costs of δ: near the edge of
+// what passes, a checked release tells D from D'. Let r_t be the probability that query t is
+// refused, given the past a function of the questions alone, and call a release of D bad if the
+// noise that would explain it under D' does not pass. A mechanism that skips query t with
+// probability r_t/(1+r_t), by a public coin, and else releases unchecked is (ε, δ₀)-DP by the
+// charges. The checked one refuses with probability r_t and has, at a release that passes, the
+// unchecked density: both are 1+r_t times the other's. So on transcripts without a bad release the
+// densities differ by one factor, at most (1+FalseReject)^k, the same for D and D'. Transcripts
+// with one have, under D, at most the sum of these bounds. Together, without a factor e^ε,
+//
+//	δ = δ₀·(1+FalseReject)^k + Σ_t RefusedByNeighbor(ρ_t).
 func RefusedByNeighbor(rho float64) float64 {
 	if !(rho >= 0 && rho <= maxRefused) {
 		return 1

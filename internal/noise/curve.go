@@ -116,13 +116,31 @@ func BridgeKappa(values int, s Carried) float64 {
 // overPi is above π by 2.7e-7.
 var overPi = big.NewRat(355, 113)
 
-// SelectRho is the charge of Select at ε0, the least float64 not below it: ε0²/8 of ZCDP (Cesar and
-// Rogers 2021: of whatever has bounded range ε0), and of GDP π/2 times that (docs/privacy.md,
-// "Selection"), with π rounded up to 355/113. An ε0 that Select refuses costs +Inf.
+// SelectRho is the charge of Select at ε0, the least float64 not below it: ε0²/8 of ZCDP, and of
+// GDP π/2 times that, with π rounded up to 355/113. An ε0 that Select refuses costs +Inf.
 //
-// The privacy loss L lies in an interval of length ε0. ψ(λ) = ln E exp(λL), over what the
-// neighbor gives, is 0 at 0 and 1, and its second derivative is a variance on that interval, at
-// most ε0²/4: so ψ(α) <= α(α-1)·ε0²/8, and D_α = ψ(α)/(α-1).
+// # zCDP (Cesar and Rogers 2021: any mechanism of bounded range ε0)
+//
+// The privacy loss X lies in an interval of length ε0. ψ(λ) = ln E exp(λX), over what the neighbor
+// returns, is 0 at 0 and 1, and its second derivative is a variance on that interval, at most
+// ε0²/4: so ψ(α) <= α(α-1)·ε0²/8, and D_α = ψ(α)/(α-1) <= α·ε0²/8.
+//
+// # The Gaussian's curve
+//
+// Let P and Q be the laws for neighbors, their log-ratio in [t-ε0, t]. Among such pairs the one of
+// two values, with p/(1-p) = e^ε0·q/(1-q), is the worst, by convexity. It is postprocessing of
+// N(0, 1) against N(μ, 1) for μ = Φ^-1(p) - Φ^-1(q): a test of two outcomes has one corner, and the
+// Gaussian's trade-off is convex between corners (Dong, Roth and Su 2022). So a choice is one more
+// Gaussian of the composition. With g(x) = Φ^-1(1/(1+e^-x)), μ = g(x+ε0/2) - g(x-ε0/2) for some x.
+// g' is largest at 0, where it is √(2π)/4. Hence μ <= √(2π)/4·ε0, and μ²/2 <= (π/2)·ε0²/8.
+//
+// That g' is largest at 0: the inverse of g is k(y) = ln Φ(y) - ln Φ(-y), odd, with
+// k' = φ/(Φ(y)Φ(-y)). With E = 2Φ(y) - 1, k' does not fall for y > 0 if yE² + 4φE - y >= 0, which
+// is E >= tan(½·arctan(y/2φ)). D = 2 arctan E - arctan(y/2φ) is 0 at 0 and at ∞, and D' has the
+// sign of S = 8φ² + y² - 1 - E²(1+y²). S(0) = 4/π - 1 > 0. S'/(2y) = 1 - E² - 8φ² - 2φE(1+y²)/y is
+// negative: 1 - E² <= e^(-y²/2) < 2.51φ (a disk in a square), while 8φ + 2E(1+y²)/y is above 2.7
+// for y >= 1 (1+y² >= 2y, E >= 0.68) and above 1.9 + 1.3 for y < 1 (E/y falls). So D rises, then
+// falls, and is nowhere below 0.
 func (c Curve) SelectRho(e0 *big.Rat) float64 {
 	if e0 == nil || e0.Sign() <= 0 {
 		return math.Inf(1)

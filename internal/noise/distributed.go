@@ -14,9 +14,19 @@ const closeSigma = sigmaStep / 2
 //
 //	τ = 10·Σ exp(-2π²·A·v/(A+v)), from the second on.
 //
-// The sum of discrete Gaussians is not one. Its law is that of their whole variance times e^h,
-// |h| <= τ/2 on all integers: adding v to A multiplies by a theta function of nome
-// r = exp(-2π²·A·v/(A+v)), whose logarithm varies by 4·Σ_j artanh(r^(2j-1)) <= 5r.
+// The sum of discrete Gaussians is not one. Its law is N_Z(0, V)·e^h, V the whole variance, with
+// |h| <= τ/2 on all integers.
+//
+// Proof. Let s² = Av/(A+v) and r = exp(-2π²s²). As x²/A + (z-x)²/v = z²/(A+v) +
+// (x - zA/(A+v))²/s², the convolution of N_Z(0, A) and N_Z(0, v) at z is
+// exp(-z²/(2(A+v)))·Θ(zA/(A+v)) up to a constant, Θ(c) = Σ_x exp(-(x-c)²/(2s²)) over the integers.
+// By Jacobi's triple product Θ(c) ∝ Π_j (1 + 2r^(2j-1)·cos 2πc + r^(4j-2)), whose factors lie
+// between (1 - r^(2j-1))² and (1 + r^(2j-1))². So ln Θ varies by at most 4·Σ_j artanh(r^(2j-1)). A
+// and v are at least 1/4, so s² >= 1/8 and r <= e^(-π²/4) < 0.085; with artanh(y) <= y/(1-y²) and
+// Σ_j r^(2j-1) = r/(1-r²) that is at most 4r/(1-r²)² <= 4.06·r < 5r. If the law of the parts so far
+// is N_Z(0, A)·e^h with h in an interval, its convolution with N_Z(0, v) is that of N_Z(0, A) times
+// a mean of e^h, in the same interval. So the intervals' lengths add up, to 5·Σ r = τ/2 at most.
+// Both are probability laws, so h takes both signs or is 0, and |h| <= τ/2.
 func closeness(s Carried) float64 {
 	tau, before := 0.0, 0.0 // the variance of the parts before, of all sites
 	for _, p := range s.Kept {
@@ -67,10 +77,17 @@ func (s Carried) valid() bool {
 // noise of s on each of its values. Whatever is added to such a sum, the noise of further sites
 // above all, is postprocessing. It is the least of three bounds, with a = Δ²/V for the sum's
 // variance V, v the widest part's, d = values and τ the closeness bound, 0 for one part of one site
-// (Kairouz, Liu, Steinke 2021, proposition 14: D_α is at most αa/2 + τd, where α > 1, and at most
-// α(√a + τ√d)²/2):
+// (Kairouz, Liu, Steinke 2021, proposition 14):
 //
 //	a/2 + τd,  (√a + τ√d)²/2,  Δ²/(2v).
+//
+// The first: the loss of a step Δ_j in one coordinate is the discrete Gaussian's, linear in z, plus
+// at most τ. The law is a sum of discrete Gaussians, so E exp(tz) <= exp(t²V/2) (CKS). Hence D_α <=
+// αa_j/2 + τ, over independent coordinates αa/2 + τd <= α(a/2 + τd).
+//
+// The second: the law and N_Z(0, V) differ by a factor within e^(±τ/2), which is (τ/2)²/2-zCDP.
+// From the law to the discrete Gaussian, to its shift, to the law's shift the √(2ρ) add up (Bun and
+// Steinke 2016, group privacy): √a_j + τ a coordinate, and Σ_j(√a_j + τ)² <= (√a + τ√d)².
 //
 // The third takes one part of one site for all the noise; it alone holds where a σ is below 1/2.
 // Rounded up, so never below a/2, what one discrete Gaussian of that variance costs. Parameters

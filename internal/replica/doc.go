@@ -16,4 +16,23 @@
 // it. Nothing is retried, because a retried fsync may report success for pages
 // that the kernel has dropped. The process must end; the next one starts from
 // what is on disk.
+//
+// # Rules
+//
+// The rules of docs/protocol.md that this package keeps, at length.
+//
+//   - LOG-1: An entry is acknowledged only after it is fsynced on a majority and applied, once, in
+//     order, on every node, from the log, a snapshot, or both.
+//   - LOG-2, LOG-3: `Apply` is deterministic: no clock, no randomness, no noise. A node that
+//     begins to lead calls Barrier before it acts.
+//   - LOG-4, O5: The first I/O error of the log, the term and vote store or the snapshot store
+//     MUST be the last operation on any of them: raft stops, every call returns what failed, the
+//     process ends. Where raft would panic, its goroutine ends instead.
+//   - LOG-5: A snapshot is durable, names included, before its log is dropped. A missing or
+//     damaged snapshot, a gap in the log, or a new `raft.db` next to old snapshots is an error at
+//     start.
+//   - LOG-6: Raft logs to slog at debug level. Values that can hold an entry show as their type
+//     only.
+//   - LOG-7: Replication MUST NOT be pipelined: raft v1.7.3 can leave a follower without entries
+//     forever.
 package replica

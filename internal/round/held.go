@@ -5,7 +5,7 @@ import "slices"
 // A log that was put back to before a U was committed learns of it from the sites that signed it:
 // each says what it signed before it uploads (AG-21). One of them may lie, with a signature of its
 // own on any U, so that a U counts only when more sites say it than can be corrupt.
-// docs/protocol.md, R7, has the argument.
+// docs/adr/0011-held-survivors.md has the argument.
 
 // held returns the U of the open slot that more signers hold than can be corrupt, once U_min sites
 // have answered; of two, the one of most sites. Nil for none.

@@ -18,7 +18,29 @@ import (
 // the honest holders' shares of some secret are on no polynomial of degree below T, at most 2S of ℓ
 // values of g let that pass. f_0 is uniform and known at fewer than T places, so P tells nothing of
 // the secrets. T values of f_0 would tell one relation of all of them: y_0 is never shown, and f_0
-// is forgotten when the announcement is made. docs/masks.md has the proofs.
+// is forgotten when the announcement is made.
+//
+// Sound: the hashes fix what every honest holder has before g is known. If for some secret the
+// honest holders' values are on no polynomial of degree below T, some coordinate of Σ g^m v_m, v_m
+// the class of the m-th secret's values modulo those on such polynomials, is a non-zero polynomial
+// in g of degree at most 2S; P is on one however it is chosen. At most 2S of ℓ challenges pass; Q
+// tries at a challenge pass with 2S·Q/ℓ < 2^-241·Q.
+//
+// Hiding: corrupt holders are at fewer than T places. For every choice of all f_m that agrees with
+// their shares there is exactly one f_0 that makes this P, and f_0 is uniform there. The other
+// hashes are of uniform 252-bit numbers, each with site, place, slot and kind in it. After an
+// opening f_m is known whole and f_0 covers the rest as before. A proof adds hashes.
+//
+// f_0 must stay unknown: T of its values, or its key, make one linear relation of all of a
+// dealer's secrets; if all but one have been opened, the last one follows. So y_0 is never sent (a
+// proof shows its hash), and the key of f_0 is drawn, used and forgotten in one call. It is never
+// stored: secrets and announcement are written together before anything leaves, and a crash before
+// that draws anew.
+//
+// Not proved: a dealer can commit to another number than it shares. Then its secret misses its
+// hash at the opening, all helpers prove, and it is named: in U the study ends there, outside U
+// the survivors send the keys. It is always the guilty one: T proved shares of an honest dealer
+// make its secret.
 
 // committer hashes what one site commits to.
 type committer struct{ header [32]byte } // hash of its announcement's header

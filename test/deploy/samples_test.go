@@ -62,7 +62,7 @@ func TestSamples(t *testing.T) {
 
 // TestDocumentsNameFiles: what the pages about running Covey call by path is there.
 func TestDocumentsNameFiles(t *testing.T) {
-	for _, page := range []string{"../../docs/operations.md", "../../docs/firewall.md", "../../deploy/compose/README.md", "../../deploy/kubernetes/example/README.md"} {
+	for _, page := range []string{"../../docs/operations.md", "../../docs/firewall.md", "../../deploy/systemd/README.md", "../../deploy/compose/README.md", "../../deploy/kubernetes/example/README.md"} {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Error(err)

@@ -6,6 +6,14 @@
 // integers in 64 bits, FLOAT in 32 and DOUBLE in 64, little-endian; decimals, texts, dates (UTC)
 // and all else as the server's bytes. Each of them is a length of 32 bits, little-endian, and the
 // bytes; NULL is the length 2^32-1.
+//
+// # Rules
+//
+// Rules of docs/protocol.md that this package keeps, at length.
+//
+//   - DATA-21: A database MUST be asked one statement in one read-only snapshot. A server MUST get
+//     no file of the site, and its text MUST be in no error. Over TCP, MariaDB's certificate MUST
+//     be verified.
 package mariadb
 
 import (
