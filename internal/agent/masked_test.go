@@ -48,7 +48,7 @@ func TestWhatLeavesIsMasked(t *testing.T) {
 	const d = 2000
 	c := newStandIn(t, 3, autoPolicy, func(s *proposal.Spec) {
 		s.Columns = site.Columns(d, 1)
-		s.Radius = "100"
+		s.Radius, s.OnDropout = "100", proposal.DropoutContinue
 	})
 	c.ready()
 	s, x := c.sites[0], c.plan.Start().X

@@ -193,7 +193,22 @@ func TestNoKeysWithoutShares(t *testing.T) {
 	// Where every site is waited for there is nobody outside of U.
 	whole, q := newFive(t, proposal.DropoutWait)
 	all := whole.everyone()
-	whole.open(q, all)
+	// Shares are on record with the upload; nothing of them leaves before a certificate was checked.
+	s = whole.sites[0]
+	prove := wire.Prove{Header: whole.at(q), Survivors: all, Dealer: 2}
+	for _, site := range whole.sites {
+		want[wire.Upload](site, q)
+	}
+	refused(s, prove, study.CodeOutOfOrder)
+	certificate = whole.certify(q, all)
+	refused(s, prove, study.CodeOutOfOrder)
+	open := wire.Open{Header: whole.at(q), Survivors: all, Certificate: certificate}
+	shares := want[wire.Shares](s, open)
+	want[wire.Proof](s, prove)
+	s.restart()
+	s.ask(q)
+	refused(s, prove, study.CodeOutOfOrder)
+	same(t, "shares after a restart", shares.Shares, want[wire.Shares](s, open).Shares)
 	refused(whole.sites[0], wire.Keys{Header: whole.at(q), Survivors: all}, study.CodeOutOfOrder)
-	want[wire.Proof](whole.sites[0], wire.Prove{Header: whole.at(q), Survivors: all, Dealer: 2})
+	want[wire.Proof](s, prove)
 }

@@ -71,9 +71,9 @@ func TestOneSurvivorSetASlot(t *testing.T) {
 	same(t, "signature", signed.Signature, want[wire.Signature](s, wire.Release{Header: wire.Header{Study: c.plan.Digest}, Survivors: first}).Signature)
 }
 
-// TestSignedWithTheUpload: L7. If every site is waited for, the signature on all sites is put on
-// record with the upload, before it is asked for, and leaves by itself once it is. If a site can be
-// missing, nothing is signed before U is known.
+// TestSignedWithTheUpload: L7. If every site is waited for, the signature on all sites and the
+// shares for them are put on record with the upload, before they are asked for. If a site can be
+// missing, nothing is signed or shared before U is known.
 func TestSignedWithTheUpload(t *testing.T) {
 	for _, onDropout := range []string{proposal.DropoutWait, proposal.DropoutContinue} {
 		c, q := newFive(t, onDropout)
@@ -84,6 +84,9 @@ func TestSignedWithTheUpload(t *testing.T) {
 		on, signed := s.session(c).journal.Signed(0)
 		if signed != (onDropout == proposal.DropoutWait) {
 			t.Fatalf("%s: signed %v after the upload", onDropout, signed)
+		}
+		if _, shared, err := s.session(c).journal.SharedIn(0, 0); err != nil || shared != signed {
+			t.Fatalf("%s: shares on record %v (%v) after the upload", onDropout, shared, err)
 		}
 		if !signed {
 			continue
@@ -168,8 +171,12 @@ func TestSurvivorsMustBeLawful(t *testing.T) {
 // TestNoSharesWithoutCertificate checks what shares need: q signatures of distinct
 // sites on this U in this query.
 func TestNoSharesWithoutCertificate(t *testing.T) {
-	c, q := newFive(t, proposal.DropoutContinue)
-	u := []int{0, 1, 2, 3}
+	t.Run("continue", func(t *testing.T) { noSharesWithoutCertificate(t, proposal.DropoutContinue, []int{0, 1, 2, 3}) })
+	t.Run("wait", func(t *testing.T) { noSharesWithoutCertificate(t, proposal.DropoutWait, []int{0, 1, 2, 3, 4}) })
+}
+
+func noSharesWithoutCertificate(t *testing.T, onDropout string, u []int) {
+	c, q := newFive(t, onDropout)
 	for _, s := range c.sites {
 		want[wire.Upload](s, q)
 	}
@@ -192,7 +199,11 @@ func TestNoSharesWithoutCertificate(t *testing.T) {
 			refused(s, wire.Open{Header: wire.Header{Study: c.plan.Digest}, Survivors: u, Certificate: bad}, study.CodeBadCertificate)
 		})
 	}
-	refused(s, wire.Open{Header: wire.Header{Study: c.plan.Digest}, Survivors: []int{0, 1, 2, 4}, Certificate: certificate}, study.CodeBadCertificate)
+	other := study.CodeBadCertificate
+	if onDropout == proposal.DropoutWait {
+		other = study.CodeTooFewSurvivors
+	}
+	refused(s, wire.Open{Header: wire.Header{Study: c.plan.Digest}, Survivors: []int{0, 1, 2, 4}, Certificate: certificate}, other)
 	refused(s, wire.Open{Header: wire.Header{Study: c.plan.Digest, Slot: 1}, Survivors: u, Certificate: certificate}, study.CodeOutOfOrder)
 	want[wire.Shares](s, wire.Open{Header: wire.Header{Study: c.plan.Digest}, Survivors: u, Certificate: without(func(x [][]byte) { x[4] = nil })})
 }

@@ -297,7 +297,7 @@ func TestQueriesThatDoNotFit(t *testing.T) {
 // TestOneVectorASlot checks that a slot's masks hide one vector: another x in the
 // same slot is refused, the same again gets the same bytes.
 func TestOneVectorASlot(t *testing.T) {
-	c := newStandIn(t, 3, autoPolicy, nil)
+	c := newStandIn(t, 3, autoPolicy, func(s *proposal.Spec) { s.OnDropout = proposal.DropoutContinue })
 	c.ready()
 	s, x := c.sites[0], c.plan.Start().X
 	first := want[wire.Upload](s, c.query(0, 0, x))
@@ -353,7 +353,7 @@ func TestReplayAfterRestart(t *testing.T) {
 
 // TestChangedData changes the file between approval and query.
 func TestChangedData(t *testing.T) {
-	c := newStandIn(t, 3, autoPolicy, nil)
+	c := newStandIn(t, 3, autoPolicy, func(s *proposal.Spec) { s.OnDropout = proposal.DropoutContinue })
 	c.ready()
 	s, q := c.sites[0], c.query(0, 0, c.plan.Start().X)
 	path := filepath.Join(s.dir, "rows.csv")

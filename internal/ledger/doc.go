@@ -53,12 +53,12 @@
 // restored together to an earlier state, they agree, and this package cannot
 // tell: internal/agent looks for what the site has sent since, and calls Forfeit.
 //
-// # Why a charge may be written with its upload
+// # What may be written with an upload
 //
 // A query costs a site five fsyncs: the upload with its charge and the chain's head, the
-// signature, the shares, the result, the erasure. With "wait" it is four: the signature is
-// recorded with the upload. Transactions that wait share one; every few hundred queries the log is
-// committed to ledger.db, which takes two.
+// signature, the shares, the result, the erasure. With "wait" it is three: the signature and the
+// shares are recorded with the upload. Transactions that wait share one; every few hundred queries
+// the log is committed to ledger.db, which takes two.
 //
 // A charge in one transaction with the upload is as safe as a charge before it. A query reveals
 // its uploads and what follows from them, nothing else. An upload leaves once its transaction is
@@ -66,6 +66,13 @@
 // all that left is charged. A sum that was computed and is not on record has not left. Computing
 // it again makes the same bytes, since masks and noise are a function of the slot's secret and ctx
 // (A12).
+//
+// Shares may be recorded before they are asked for where the survivors are known, as with "wait".
+// The record binds the query to this slot, context and set earlier than shares that are sent do,
+// so at most one sum of the query opens (L8, L10). It costs no retry, since a slot that waits is
+// never given up. The shares are sealed with the slot's secret, from which they follow, and are
+// erased with it. That they leave on a checked certificate alone, and proofs after them, is the
+// agent's to keep (A6, L8): here the record does not tell shares that left from those that wait.
 //
 // # Rules
 //
@@ -81,11 +88,13 @@
 //   - L5: A new upload MUST be for a slot later than every slot on record, and no query may go
 //     back.
 //   - L7: With `on_dropout = "wait"` a site MUST NOT sign a U other than all sites. It MAY record
-//     that signature with the upload, in one transaction, before it is asked for it.
+//     that signature, and its shares for all sites, with the upload, in one transaction, before it
+//     is asked for them. The shares, and proofs of them, MUST NOT leave before it has checked a
+//     certificate.
 //   - L9: Having signed in a later slot, a site MUST refuse shares, proofs and keys for an earlier
 //     one, those already sent included.
-//   - L10: Having sent shares for a query, a site MUST NOT sign or upload in another slot of that
-//     query; it returns what the shares went out for.
+//   - L10: Having recorded shares for a query, a site MUST NOT sign or upload in another slot of that
+//     query; it returns what the shares are for.
 //   - L11: A site MAY send shares for a certified U other than the one it signed in that slot.
 //   - L12: A final query MUST be refused everything but its one final result, proofs and keys
 //     included.

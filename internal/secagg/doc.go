@@ -8,10 +8,11 @@
 //
 // # Why "continue" signs in a trip of its own
 //
-// With "wait" the signature comes with the upload: U can only be all sites. With "continue" it is
-// a trip of its own. Signing all sites as U with the upload would open no second sum: sites sign
-// one U a slot (L6), the honest sites that sent shares in a slot and those that signed in a later
-// one are disjoint (L9, L10), and 2(q - η) > N - η. But it would bind each slot to all sites. One
+// With "wait" the signature comes with the upload, and the shares are recorded with it: U can only
+// be all sites. With "continue" it is a trip of its own. Signing all sites as U with the upload
+// would open no second sum: sites sign one U a slot (L6), the honest sites that sent shares in a
+// slot and those that signed in a later one are disjoint (L9, L10), and 2(q - η) > N - η. But it
+// would bind each slot to all sites. One
 // that drops out would cost the query the slot, a deadline, and an upload of every site in a spare
 // slot, and a corrupt site could do so as often as there are spares. And a signature would no
 // longer mean that its U was committed: a restored coordinator, which adopts the U that sites hold

@@ -39,9 +39,9 @@ func (s *Setup) OpenShares(self int, own SlotSecret, held SlotHeld, q Query, u S
 	return s.CertifiedShares(self, own, held, q, u)
 }
 
-// CertifiedShares is OpenShares for a caller that has just checked the certificate for this U and
-// query (CheckCertificate); it MUST NOT be called otherwise. Where the query has a chain and self
-// is in U, the caller has made its upload of this very query.
+// CertifiedShares is OpenShares for a caller that checks the certificate for this U and query by
+// itself (CheckCertificate): the shares MUST NOT leave the site before. Where the query has a chain
+// and self is in U, the caller has made its upload of this very query.
 func (s *Setup) CertifiedShares(self int, own SlotSecret, held SlotHeld, q Query, u Survivors) ([]byte, error) {
 	places, err := s.helps(self, q, u)
 	if err != nil {
