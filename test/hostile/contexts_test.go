@@ -91,7 +91,7 @@ func TestOtherQuestions(t *testing.T) {
 
 // TestWaiting offers a study that waits another survivor set in the same slot, a new slot and the
 // next query, and tells halves of the sites two first sets, of which one has not all sites. Rules
-// S6, L7, R4, A5, AG-11.
+// S6, L7, L10, R4, A5, AG-11.
 func TestWaiting(t *testing.T) {
 	waits := func(s *proposal.Spec) { s.OnDropout = proposal.DropoutWait }
 	w := newWorld(t, options{sites: 5, corrupt: []int{0}, rounds: 4, spare: 8, change: waits})
@@ -101,16 +101,16 @@ func TestWaiting(t *testing.T) {
 	f.round(a, all5)
 	f.final(a, all5)
 	f = field{w, 1, 1}
+	f.wants("upload", f.uploads(f.at(0, 1), honest...), 4)
+	f.wants("upload in another slot", f.uploads(f.at(1, 1), honest...), 0)
 	for slot := range 2 { // the same x, without one site
-		b := f.at(slot, 1)
-		f.wants("upload", f.uploads(b, honest...), 4)
 		for _, u := range [][]int{but4, but3, only} {
-			f.wants("sign", f.signs(b, u, honest...), 0)
-			f.wants("open", f.opens(b, u, honest...), 0)
+			f.wants("sign", f.signs(f.at(slot, 1), u, honest...), 0)
+			f.wants("open", f.opens(f.at(slot, 1), u, honest...), 0)
 		}
 	}
-	f.wants("sign the first set", f.signs(f.at(1, 1), all5, honest...), 4)
-	f.wants("open the first set", f.opens(f.at(1, 1), all5, honest...), 4)
+	f.wants("sign the first set", f.signs(f.at(0, 1), all5, honest...), 4)
+	f.wants("open the first set", f.opens(f.at(0, 1), all5, honest...), 4)
 	if r := w.hold(); len(r.openings) != 2 {
 		t.Errorf("open are %v", r.openings)
 	}
@@ -127,7 +127,7 @@ func TestWaiting(t *testing.T) {
 	w.agent(3).restart()
 	for k := range 3 { // over slots and queries, all sites or none
 		f = field{w, k, 3 * k}
-		b := f.at(1, 1)
+		b := f.at(min(k, 1), 1) // the first query is bound to its first slot
 		f.uploads(b, honest...)
 		f.wants("sign less than all", f.signs(b, but4, honest...), 0)
 		f.wants("sign all", f.signs(b, all5, honest...), 4)

@@ -22,6 +22,10 @@ type member struct {
 	// where proofs are not as they should be. A good one tells nothing that is secret.
 	keys   uint8
 	proved bool
+
+	// checked is whether it checked a certificate for the open slot since it was last asked for its
+	// upload; of waitStep alone.
+	checked bool
 }
 
 var fresh = member{open: -1}
@@ -135,14 +139,23 @@ func (l member) step(m message, r loose) (member, bool) {
 }
 
 // waitStep is step in a study that waits for every site: all sites, the second of modelSets, are
-// its only lawful set, which a site signs as it uploads (L7), and there are no keys of pairs.
+// its only lawful set, for which a site signs and records its shares as it uploads (L7), and there
+// are no keys of pairs. A proof needs a certificate that the site has checked.
 func (l member) waitStep(m message) (member, bool) {
-	if m.what == mKeys || m.arg == 0 && (m.what == mSign || m.what == mOpen || m.what == mProve) {
+	if m.what == mKeys || m.arg == 0 && (m.what == mSign || m.what == mOpen || m.what == mProve) || m.what == mProve && !l.checked {
 		return l, false
 	}
 	next, given := l.step(m, loose{})
-	if m.what == mQuery && next.up[m.slot] != l.up[m.slot] {
-		next.sign[m.slot] = 2
+	switch m.what {
+	case mQuery:
+		if next.up[m.slot] != l.up[m.slot] {
+			next.sign[m.slot], next.sent = 2, 1+2*m.slot+1
+		}
+		next.checked = l.checked && !given
+	case mOpen:
+		next.checked = l.checked || given
+	case mCrash:
+		next.checked = false
 	}
 	return next, given
 }

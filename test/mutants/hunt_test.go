@@ -43,14 +43,20 @@ func init() {
 			{"internal/round/entry.go", "	if s.waits() && s.Status == StatusRunning {", "	if s.waits() && s.Status == StatusRunning && s.Slot == 0 {"},
 		}, in("round", "TestWaitModeTakesNobodysWord"), killer{}},
 		{"a signature with the upload that is not on record", 0, []edit{
-			{"internal/ledger/query.go", "return r.sign(&p, &signed)", "return nil"},
+			{"internal/ledger/query.go", "return r.sign(&p, &signedRecord{query, slot, context[:], with[0].Survivors, signature})", "return nil"},
 		}, in("agent", "TestSignedWithTheUpload"), killer{}},
-		{"a signature with the upload where a site can be missing", 0, []edit{
-			{"internal/agent/query.go", "OnDropout != proposal.DropoutWait || ", "OnDropout == \"\" || "},
+		{"shares with the upload that are not on record", 0, []edit{
+			{"internal/ledger/query.go", "return r.share(query, slot, &context, with[0].Survivors, shares)", "return nil"},
+		}, in("agent", "TestSignedWithTheUpload"), killer{}},
+		{"a signature and shares with the upload where a site can be missing", 0, []edit{
+			{"internal/agent/query.go", "	if !s.waits() {", "	if false {"},
 		}, in("agent", "TestSignedWithTheUpload"), killer{}},
 		{"a signature with the upload that does not count", 0, []edit{
-			{"internal/agent/query.go", "OnDropout != proposal.DropoutWait || !s.ring.Setup.Graph().Signs(s.self) {", "OnDropout != proposal.DropoutWait {"},
+			{"internal/agent/query.go", "	if s.ring.Setup.Graph().Signs(s.self) {", "	if true {"},
 		}, in("agent", "TestTheCommitteeSignsWithItsUploads"), killer{}},
+		{"a proof of shares that wait for a certificate", 0, []edit{
+			{"internal/agent/opening.go", "	if s.waits() && !s.open.checked {", "	if false {"},
+		}, in("agent", "TestNoKeysWithoutShares"), killer{}},
 		{"a lead that could not begin and is kept", 0, []edit{
 			{"internal/coordinator/lead.go", "			again = time.After(retryLead)\n", ""},
 		}, in("coordinator", "TestKeptLeadBegins"), killer{}},
