@@ -93,8 +93,8 @@
 //     certificate.
 //   - L9: Having signed in a later slot, a site MUST refuse shares, proofs and keys for an earlier
 //     one, those already sent included.
-//   - L10: Having recorded shares for a query, a site MUST NOT sign or upload in another slot of that
-//     query; it returns what the shares are for.
+//   - L10: Having recorded shares for a query, a site MUST NOT sign or upload in another slot of
+//     that query; it returns what the shares are for.
 //   - L11: A site MAY send shares for a certified U other than the one it signed in that slot.
 //   - L12: A final query MUST be refused everything but its one final result, proofs and keys
 //     included.

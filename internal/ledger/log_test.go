@@ -50,9 +50,9 @@ func counted(t *testing.T, gate chan struct{}) (l *Ledger, total func() int64) {
 }
 
 // TestSyncsOfAQuery: a query costs a site one fsync for its charge, the chain's head and the upload
-// together, and one each for the signature and the shares, unless they go on record with the upload,
-// for the result and the erasure. A repeated question costs none. A commit of ledger.db, which
-// takes two, comes once every few hundred queries.
+// together, and one each for the signature and the shares, unless they go on record with the
+// upload, for the result and the erasure. A repeated question costs none. A commit of ledger.db,
+// which takes two, comes once every few hundred queries.
 func TestSyncsOfAQuery(t *testing.T) {
 	t.Run("survivors known later", func(t *testing.T) { syncsOfAQuery(t, 5) })
 	t.Run("survivors known with the upload", func(t *testing.T) {
