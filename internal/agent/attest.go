@@ -49,8 +49,8 @@ func (s *session) attest(r wire.Attest) wire.Message {
 		if !s.agent.chainHolds(whole.ChainHead, chain.Released(s.plan.Digest, last)) {
 			return nil, errOffChain
 		}
-		return whole.Attest(s.plan, s.agent.identity, func(query int, release proposal.Digest, certificate []byte) bool {
-			return s.certificates[query] == certificateOf(s.ring.Setup, s.ring.Attempt, release, certificate)
+		return whole.Attest(s.plan, s.agent.identity, func(query int, of result.Checked) bool {
+			return s.checked[query] == checkedOf(s.ring.Setup, s.ring.Attempt, of)
 		})
 	})
 	if err == nil {
@@ -122,9 +122,9 @@ func (a *Agent) attested(r wire.Attest) (wire.Message, bool) {
 	return wire.Attestation{Header: r.Header, Signature: signature}, err == nil
 }
 
-// certified checks the certificate of a release: that the sites signed its survivors. Of the open
-// query it is most often the one that this site has checked to send its shares. A good one is
-// remembered for the result, which holds it again. The error is about the release.
+// certified checks the certificate of a release whose signature was checked: that the sites signed
+// its survivors, as this site did before it sent shares. Both are remembered for the result, which
+// holds them again. The error is about the release.
 func (s *session) certified(setup *secagg.Setup, attempt uint32, r wire.Final, release study.Release) error {
 	q, u := s.plan.Summed(setup.Transcript(), release.Ask(attempt)), secagg.Survivors(release.Survivors)
 	on := s.open
@@ -134,22 +134,22 @@ func (s *session) certified(setup *secagg.Setup, attempt uint32, r wire.Final, r
 			return err
 		}
 	}
-	if s.certificates == nil {
-		s.certificates = map[int]goodCertificate{}
+	if s.checked == nil {
+		s.checked = map[int]checkedRelease{}
 	}
-	s.certificates[release.Query] = certificateOf(setup, attempt, proposal.DigestOf(r.Encoded), r.Certificate)
+	s.checked[release.Query] = checkedOf(setup, attempt, result.Checked{Release: proposal.DigestOf(r.Encoded), Signature: r.Signature, Certificate: r.Certificate})
 	return nil
 }
 
-// goodCertificate is a certificate that this process checked, of a release, against a setup.
-type goodCertificate struct {
-	transcript           [32]byte
-	attempt              uint32
-	release, certificate proposal.Digest // SHA-256
+// checkedRelease is a release whose signature and certificate this process checked for a setup.
+type checkedRelease struct {
+	transcript                      [32]byte
+	attempt                         uint32
+	release, signature, certificate proposal.Digest // SHA-256
 }
 
-func certificateOf(setup *secagg.Setup, attempt uint32, release proposal.Digest, certificate []byte) goodCertificate {
-	return goodCertificate{setup.Transcript(), attempt, release, sha256.Sum256(certificate)}
+func checkedOf(setup *secagg.Setup, attempt uint32, of result.Checked) checkedRelease {
+	return checkedRelease{setup.Transcript(), attempt, of.Release, sha256.Sum256(of.Signature), sha256.Sum256(of.Certificate)}
 }
 
 // lostOwn reports whether the certificate of a release, which is good, holds a signature of this

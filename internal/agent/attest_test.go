@@ -2,7 +2,6 @@ package agent
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/json"
 	"math"
 	"os"
@@ -210,17 +209,26 @@ func TestAttestLacks(t *testing.T) {
 	want[wire.Attestation](c.sites[0], ask)
 }
 
-// TestAttestChecksCertificates: a site checks in a result each certificate that it did not check
-// before, of the same release and in the same setup.
-func TestAttestChecksCertificates(t *testing.T) {
+// TestAttestChecksReleases: a site checks in a result the signature and the certificate of each
+// release that it did not check before, of the same release and in the same setup.
+func TestAttestChecksReleases(t *testing.T) {
+	for part, spoil := range map[string]func(*wire.Final){
+		"certificate": func(f *wire.Final) { f.Certificate = flipped([][]byte{f.Certificate}, 0, 5)[0] },
+		"signature":   func(f *wire.Final) { f.Signature = flipped([][]byte{f.Signature}, 0, 5)[0] },
+	} {
+		t.Run(part, func(t *testing.T) { attestChecks(t, spoil) })
+	}
+}
+
+func attestChecks(t *testing.T, spoil func(*wire.Final)) {
 	c := newStandIn(t, 3, autoPolicy, nil)
 	c.ready()
 	s, end := c.sites[0], len(c.plan.Queries)-1
 	bad := wire.Final{}
-	s.asked = func(m wire.Message) { // the last one gets on record with a certificate that is none
+	s.asked = func(m wire.Message) { // the last one gets on record with what is no proof
 		if last, ok := m.(wire.Final); ok && last.Query == end && bad.Encoded == nil {
 			bad = last
-			bad.Certificate = flipped([][]byte{last.Certificate}, 0, 5)[0]
+			spoil(&bad)
 			if err := s.agent.ledger.Journal(c.plan.Digest).FinalThenErase(end, last.Slot, encodeFinal(bad)); err != nil {
 				t.Fatal(err)
 			}
@@ -230,22 +238,22 @@ func TestAttestChecksCertificates(t *testing.T) {
 	r, _ := c.result(finals)
 	ask, last := c.attest(r), finals[end]
 	on := s.session(c)
-	good := goodCertificate{c.setup.Transcript(), 0, proposal.DigestOf(last.Encoded), sha256.Sum256(last.Certificate)}
-	if on.certificates[end] != good || len(on.certificates) != len(finals) {
-		t.Fatalf("%d certificates are remembered of %d", len(on.certificates), len(finals))
+	of := func(f wire.Final) checkedRelease {
+		return checkedOf(c.setup, 0, result.Checked{Release: proposal.DigestOf(f.Encoded), Signature: f.Signature, Certificate: f.Certificate})
 	}
-	checked := good
-	checked.certificate = sha256.Sum256(bad.Certificate)
-	for name, change := range map[string]func(*goodCertificate){
-		"another certificate": func(g *goodCertificate) { g.certificate = good.certificate },
-		"another release":     func(g *goodCertificate) { g.release[0]++ },
-		"another setup":       func(g *goodCertificate) { g.transcript[0]++ },
-		"another attempt":     func(g *goodCertificate) { g.attempt++ },
-		"none":                func(g *goodCertificate) { *g = goodCertificate{} },
+	if on.checked[end] != of(last) || len(on.checked) != len(finals) {
+		t.Fatalf("%d releases are remembered of %d", len(on.checked), len(finals))
+	}
+	for name, change := range map[string]func(*checkedRelease){
+		"of a good one":   func(g *checkedRelease) { *g = of(last) },
+		"another release": func(g *checkedRelease) { g.release[0]++ },
+		"another setup":   func(g *checkedRelease) { g.transcript[0]++ },
+		"another attempt": func(g *checkedRelease) { g.attempt++ },
+		"none":            func(g *checkedRelease) { *g = checkedRelease{} },
 	} {
-		g := checked
+		g := of(bad)
 		change(&g)
-		on.certificates[end] = g
+		on.checked[end] = g
 		if no := refused(s, ask, study.CodeBadResult); no.Study != c.plan.Digest {
 			t.Errorf("%s: %+v", name, no)
 		}

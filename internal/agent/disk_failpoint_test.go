@@ -238,11 +238,11 @@ func TestEveryWriteFails(t *testing.T) {
 			}
 		}
 	}
-	// Of a query each once. The charge and the signature are in the upload's transaction, the
-	// chain's head in whichever comes; asked for the signature, the site finds the head on record.
-	// Fsyncs are counted in TestSyncsOfAQuery.
+	// Of a query each once. The charge, the signature and the shares are in the upload's
+	// transaction, the chain's head in whichever comes; asked for the signature and for the shares,
+	// the site finds the head on record. Fsyncs are counted in TestSyncsOfAQuery.
 	for name, want := range map[string]int{"charge": len(d.c.plan.Queries), "upload": len(d.c.plan.Queries), "sign": len(d.c.plan.Queries),
-		"shares": len(d.c.plan.Queries), "final": len(d.c.plan.Queries), "erase": len(d.c.plan.Queries) + 2, "chain": len(d.c.plan.Queries)} {
+		"shares": len(d.c.plan.Queries), "final": len(d.c.plan.Queries), "erase": len(d.c.plan.Queries) + 2, "chain": 2 * len(d.c.plan.Queries)} {
 		n := 0
 		for _, point := range points {
 			if point == failpoint.LedgerPrefix+name+" "+string(failpoint.Before) {

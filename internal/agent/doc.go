@@ -18,8 +18,8 @@
 //
 // # Rules
 //
-// Rules of docs/protocol.md about what a site does, at length. Others are in internal/uplink,
-// internal/proposals, internal/siteconfig, internal/study and internal/egress.
+// Rules of docs/protocol.md about what a site does, at length. Others are in internal/keyring,
+// internal/uplink, internal/proposals, internal/siteconfig, internal/study and internal/egress.
 //
 //   - AG-1: An agent MUST compute the digest from the proposal bytes it received, and MUST find
 //     its own identity key under its own name in the roster.
@@ -32,15 +32,6 @@
 //     sent, and is all that is ever sent for that request: all boxes before the first leaves, an
 //     announcement in one step with the secrets that it was made of. Proofs and keys are functions
 //     of what is stored.
-//   - AG-6: An agent MUST deal for one set of announcements an attempt, with its own in it. It
-//     refuses another set with the announcement on record of the first other site that differs
-//     (R20).
-//   - AG-7: It MUST erase the secrets of earlier attempts when it announces for a later one, and
-//     refuse them from then on. After it confirmed one it MUST refuse every other.
-//   - AG-8: It MUST check every share and key before it signs its confirmation, and MUST store in
-//     one step what it holds of each slot (its secret, shares and keys are one item that dies with
-//     the slot), what later answers show, deposits, statement and confirmation. X25519 key, ML-KEM
-//     seed and nonce are erased then, by a new process if need be, before it says anything.
 //   - AG-10: An agent MUST answer only the query that its releases lead to (AG-40), of the
 //     confirmed attempt, that fits the plan (S3, S9). A refused query is not charged.
 //   - AG-11, L6: A site MUST sign at most one (context, U) a slot, recorded before the signature
@@ -99,15 +90,6 @@
 //     else MUST be said of the study, whatever is asked and on whatever link. A pending answer, an
 //     operator's decision and a verdict that was on record leave at once, and so does the verdict
 //     on a proposal that nobody signed: a coordinator sees how long sites take in every round.
-//   - AG-60: A box that is its sender's and does not hold MUST be refused with `bad_share`, the
-//     sender, the attempt's X25519 key and ML-KEM seed, and the box. Before those leave it MUST be
-//     on record that the attempt is closed, which a confirmed one never is: it is never confirmed,
-//     and its secrets are erased. What is not its sender's is `bad_box` of nobody.
-//   - AG-61: After it confirmed, every Confirm gets the stored bytes; but one with a box of an
-//     owner that has other tags MUST be refused with `bad_box`, the owner, and what it signed of
-//     the first: SHA-256 of ct and sealed, signature, tags.
-//   - AG-62: Recall MUST be answered from the boxes and deposits on record, after the
-//     confirmation.
 //   - AG-70: An agent MUST sign a result only if the verifier's own function finds no fault in the
 //     whole but the sites' signatures (V2 to V13), with the releases, certificates and
 //     confirmations that it holds itself filled in; else it refuses with `bad_result`, or with

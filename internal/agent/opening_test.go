@@ -193,7 +193,7 @@ func TestNoKeysWithoutShares(t *testing.T) {
 	// Where every site is waited for there is nobody outside of U.
 	whole, q := newFive(t, proposal.DropoutWait)
 	all := whole.everyone()
-	// Shares are on record with the upload; nothing of them leaves before a certificate was checked.
+	// Shares are on record with the upload. None leave before a checked certificate.
 	s = whole.sites[0]
 	prove := wire.Prove{Header: whole.at(q), Survivors: all, Dealer: 2}
 	for _, site := range whole.sites {

@@ -13,15 +13,13 @@ import (
 // and what of the study's privacy is charged. They read what is public or planned, nothing of the
 // rows. Called with mu held.
 func (s *session) tell(r wire.Message, said wire.Message) {
-	log := s.agent.log.With("study", s.plan.Digest, "name", s.plan.Proposal.Spec.Name)
-	switch r := r.(type) {
-	case wire.Query:
-		if !holds[wire.Upload](said) {
-			return
-		}
-		until := s.agent.now().Add(time.Duration(s.plan.Proposal.Spec.Deadlines.Round))
-		log.Info("this site's masked sum is sent; the other sites are awaited", append(s.place(r.Ask.Query), "until", until.UTC().Truncate(time.Second))...)
+	q, ok := r.(wire.Query)
+	if !ok || !holds[wire.Upload](said) {
+		return
 	}
+	log := s.agent.log.With("study", s.plan.Digest, "name", s.plan.Proposal.Spec.Name)
+	until := s.agent.now().Add(time.Duration(s.plan.Proposal.Spec.Deadlines.Round))
+	log.Info("this site's masked sum is sent; the other sites are awaited", append(s.place(q.Ask.Query), "until", until.UTC().Truncate(time.Second))...)
 }
 
 // released logs a release that was checked.
@@ -37,7 +35,7 @@ func (s *session) released(release study.Release) {
 	log.Info("a sum is released", fields...)
 }
 
-// place says which query and round of how many.
+// place returns which query and round it is of how many.
 func (s *session) place(query int) []any {
 	if query < 0 || query >= len(s.plan.Queries) {
 		return nil

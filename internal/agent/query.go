@@ -121,9 +121,8 @@ func (s *session) masked(open *openQuery) ([]byte, error) {
 func (s *session) waits() bool { return s.plan.Proposal.Spec.OnDropout == proposal.DropoutWait }
 
 // opening is what goes on record with an upload: where every site is waited for, the slot's
-// survivors are all sites, whatever the coordinator asks later, so that this site's signature and
-// shares are known. Neither leaves before it is asked for, the shares not before a certificate was
-// checked. A site whose signature does not count is asked for none.
+// survivors are all sites, whatever the coordinator asks later. The shares leave once a certificate
+// was checked. A site whose signature does not count is asked for none.
 func (s *session) opening(open *openQuery) []ledger.Opening {
 	if !s.waits() {
 		return nil

@@ -41,8 +41,8 @@ type session struct {
 	adding    *adding    // of the query under way; nil if none was begun
 	history   *history   // nil until a query, or a result, needs it
 
-	certificates map[int]goodCertificate // by query, the one last checked of its release
-	told         *toldStep               // the last final result's; nil until the chain was looked at with one
+	checked map[int]checkedRelease // by query, what was last checked of its release
+	told    *toldStep              // the last final result's; nil until the chain was looked at with one
 }
 
 // openQuery is the last query that was answered.

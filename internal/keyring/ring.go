@@ -1,5 +1,28 @@
 // Package keyring makes and keeps a site's keys of one study: its part in the setup, each answer of
 // which is on the ledger before it leaves, and what each slot then holds.
+//
+// # Rules
+//
+// The rules of docs/protocol.md about a site's part of the setup, at length.
+//
+//   - AG-6: An agent MUST deal for one set of announcements an attempt, with its own in it. It
+//     refuses another set with the announcement on record of the first other site that differs
+//     (R20).
+//   - AG-7: It MUST erase the secrets of earlier attempts when it announces for a later one, and
+//     refuse them from then on. After it confirmed one it MUST refuse every other.
+//   - AG-8: It MUST check every share and key before it signs its confirmation, and MUST store in
+//     one step what it holds of each slot (its secret, shares and keys are one item that dies with
+//     the slot), what later answers show, deposits, statement and confirmation. X25519 key, ML-KEM
+//     seed and nonce are erased then, by a new process if need be, before it says anything.
+//   - AG-60: A box that is its sender's and does not hold MUST be refused with `bad_share`, the
+//     sender, the attempt's X25519 key and ML-KEM seed, and the box. Before those leave it MUST be
+//     on record that the attempt is closed, which a confirmed one never is: it is never confirmed,
+//     and its secrets are erased. What is not its sender's is `bad_box` of nobody.
+//   - AG-61: After it confirmed, every Confirm gets the stored bytes; but one with a box of an
+//     owner that has other tags MUST be refused with `bad_box`, the owner, and what it signed of
+//     the first: SHA-256 of ct and sealed, signature, tags.
+//   - AG-62: Recall MUST be answered from the boxes and deposits on record, after the
+//     confirmation.
 package keyring
 
 import (

@@ -36,8 +36,7 @@ var (
 	nextKey       = []byte("next")      // first place of the key file never used
 )
 
-// Ledger is one open ledger directory. Its methods may be called from many
-// goroutines.
+// Ledger is one open ledger directory. Its methods may be called from many goroutines.
 type Ledger struct {
 	dir  string
 	db   *bbolt.DB

@@ -72,13 +72,20 @@ func (d Draft) Complete(body []byte, signed []SignedRelease, e Evidence, attesta
 	return r, nil
 }
 
+// Checked is what shows a release: the SHA-256 of its bytes, the coordinator's signature on them
+// and the certificate of its survivors.
+type Checked struct {
+	Release                proposal.Digest
+	Signature, Certificate []byte
+}
+
 // Attest is a site's signature on a result that verifies but for the sites' signatures, with its
-// identity key: the same function checks it here and in Verify. It does not check certificates of
-// which certified, if not nil, says that the site checked them before, against the same setup; it
-// is told the SHA-256 of the release as it was signed. That a site signs one result of a study,
-// ever, is for its journal. The error is a *VerifyError.
-func (r *Result) Attest(plan *study.Plan, key ed25519.PrivateKey, certified func(query int, release proposal.Digest, certificate []byte) bool) ([]byte, error) {
-	if _, _, err := r.check(plan, certified); err != nil {
+// identity key: the same function checks it here and in Verify. It does not check signatures and
+// certificates of releases of which before, if not nil, reports that the site checked them before,
+// against the same setup. That a site signs one result of a study, ever, is for its journal. The
+// error is a *VerifyError.
+func (r *Result) Attest(plan *study.Plan, key ed25519.PrivateKey, before func(query int, of Checked) bool) ([]byte, error) {
+	if _, _, err := r.check(plan, before); err != nil {
 		return nil, err
 	}
 	input, err := r.siteInput()

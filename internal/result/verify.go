@@ -161,13 +161,19 @@ func Read(file io.Reader) (*Result, *Verified, error) {
 
 // check is all that a result must be before sites sign it: Verify but for their signatures. It
 // returns the SHA-256 of each release as it was signed, and the setup that follows from the
-// transcript. certified is Attest's.
-func (r *Result) check(plan *study.Plan, certified func(query int, release proposal.Digest, certificate []byte) bool) ([]proposal.Digest, *secagg.Setup, error) {
+// transcript. before is Attest's.
+func (r *Result) check(plan *study.Plan, before func(query int, of Checked) bool) ([]proposal.Digest, *secagg.Setup, error) {
 	if r.Simulated {
 		return nil, nil, unverified(-1, WhatSimulated, "no site took part and nobody signed it")
 	}
 	releases := r.Releases
-	hashes, link, err := r.checkReleases(plan)
+	if len(r.Signatures) != len(releases) {
+		return nil, nil, unverified(-1, "signatures", "has %d, releases %d", len(r.Signatures), len(releases))
+	}
+	checked := func(i int, hash proposal.Digest) bool {
+		return before != nil && i < len(r.Certificates) && before(releases[i].Query, Checked{hash, r.Signatures[i], r.Certificates[i]})
+	}
+	hashes, link, err := r.checkReleases(plan, checked)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -180,9 +186,7 @@ func (r *Result) check(plan *study.Plan, certified func(query int, release propo
 	if err := r.checkOutputs(plan, releases); err != nil {
 		return nil, nil, err
 	}
-	setup, err := r.checkSites(plan, releases, func(i int) bool {
-		return certified != nil && certified(releases[i].Query, hashes[i], r.Certificates[i])
-	})
+	setup, err := r.checkSites(plan, releases, func(i int) bool { return checked(i, hashes[i]) })
 	if err != nil {
 		return nil, nil, err
 	}
@@ -269,12 +273,9 @@ func verifies(p *study.Plan, input, signature []byte) bool {
 	return ed25519.Verify(ed25519.PublicKey(p.Proposal.Coordinator), input, signature)
 }
 
-// checkReleases checks every release in its place. It returns the SHA-256 of each as it was signed,
-// and the last link of their chain.
-func (r *Result) checkReleases(p *study.Plan) (hashes []proposal.Digest, link proposal.Digest, err error) {
-	if len(r.Signatures) != len(r.Releases) {
-		return nil, link, unverified(-1, "signatures", "has %d, releases %d", len(r.Signatures), len(r.Releases))
-	}
+// checkReleases checks every release in its place, but for signatures that were checked before. It
+// returns the SHA-256 of each as it was signed, and the last link of their chain.
+func (r *Result) checkReleases(p *study.Plan, checked func(i int, hash proposal.Digest) bool) (hashes []proposal.Digest, link proposal.Digest, err error) {
 	link = firstLink(r.Digest)
 	c, slot := p.Start(), -1
 	for i, release := range r.Releases {
@@ -285,10 +286,11 @@ func (r *Result) checkReleases(p *study.Plan) (hashes []proposal.Digest, link pr
 		if err != nil {
 			return nil, link, unverified(i, "releases", "%v", err)
 		}
-		if !verifies(p, study.SigningInput(encoded), r.Signatures[i]) {
+		hash := proposal.DigestOf(encoded)
+		if !checked(i, hash) && !verifies(p, study.SigningInput(encoded), r.Signatures[i]) {
 			return nil, link, unverified(i, "signatures", "is not the coordinator key's over this release")
 		}
-		hashes, link = append(hashes, proposal.DigestOf(encoded)), nextLink(link, SignedRelease{encoded, r.Signatures[i]})
+		hashes, link = append(hashes, hash), nextLink(link, SignedRelease{encoded, r.Signatures[i]})
 		if c, err = follow(p, c, slot, release, r.Releases[:i]); err != nil {
 			return nil, link, err
 		}

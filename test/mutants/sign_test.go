@@ -27,7 +27,7 @@ func init() {
 			{"internal/result/verify.go", "r.SiteSignatures); err != nil {", "r.SiteSignatures); err != nil && len(r.SiteSignatures) > 0 {"},
 		}, in("result", "TestVerifySites"), killer{}},
 		{"sign: a site signs without verifying", 0, []edit{
-			{"internal/result/draft.go", "	if _, _, err := r.check(plan, certified); err != nil {", "	if _, _, err := r.check(plan, certified); err != nil && plan == nil {"},
+			{"internal/result/draft.go", "	if _, _, err := r.check(plan, before); err != nil {", "	if _, _, err := r.check(plan, certified); err != nil && plan == nil {"},
 		}, in("result", "TestDraft"), killer{}},
 		{"sign: a site signs two results", 0, []edit{
 			{"internal/ledger/result.go", "	case ok:\n		return nil, &ConflictError", "	case ok && len(on.Draft) == 0:\n		return nil, &ConflictError"},
@@ -42,18 +42,21 @@ func init() {
 			{"internal/agent/query.go", "		s.open.certified = string(u.Bytes()) + string(packed)", "		s.open.certified = string(packed)"},
 			{"internal/agent/attest.go", "on.certified != string(u.Bytes())+string(r.Certificate)", "on.certified != string(r.Certificate)"},
 		}, in("agent", "TestFinalNeedsItsCertificate"), killer{}},
-		{"sign: a certificate that was not checked is in a result that a site signs", 0, []edit{
-			{"internal/agent/attest.go", "			return s.certificates[query] == certificateOf(", "			return s.certificates[query] != certificateOf("},
-		}, in("agent", "TestAttestChecksCertificates"), killer{}},
+		{"sign: a release that was not checked is in a result that a site signs", 0, []edit{
+			{"internal/agent/attest.go", "return s.checked[query] == checkedOf(", "return s.checked[query] != checkedOf("},
+		}, in("agent", "TestAttestChecksReleases"), killer{}},
 		{"sign: another certificate of a release counts as checked", 0, []edit{
-			{"internal/agent/attest.go", "release, sha256.Sum256(certificate)}", "release, proposal.Digest{}}"},
-		}, in("agent", "TestAttestChecksCertificates"), killer{}},
-		{"sign: a certificate that was checked is good for another release", 0, []edit{
-			{"internal/agent/attest.go", "attempt, release, sha256.Sum256(certificate)}", "attempt, proposal.Digest{}, sha256.Sum256(certificate)}"},
-		}, in("agent", "TestAttestChecksCertificates"), killer{}},
-		{"sign: a certificate that was checked is good in another setup", 0, []edit{
-			{"internal/agent/attest.go", "goodCertificate{setup.Transcript(), attempt, ", "goodCertificate{[32]byte{}, attempt, "},
-		}, in("agent", "TestAttestChecksCertificates"), killer{}},
+			{"internal/agent/attest.go", "sha256.Sum256(of.Certificate)}", "proposal.Digest{}}"},
+		}, in("agent", "TestAttestChecksReleases"), killer{}},
+		{"sign: another signature of a release counts as checked", 0, []edit{
+			{"internal/agent/attest.go", "sha256.Sum256(of.Signature), ", "proposal.Digest{}, "},
+		}, in("agent", "TestAttestChecksReleases"), killer{}},
+		{"sign: what was checked is good for another release", 0, []edit{
+			{"internal/agent/attest.go", "attempt, of.Release, ", "attempt, proposal.Digest{}, "},
+		}, in("agent", "TestAttestChecksReleases"), killer{}},
+		{"sign: what was checked is good in another setup", 0, []edit{
+			{"internal/agent/attest.go", "checkedRelease{setup.Transcript(), attempt, ", "checkedRelease{[32]byte{}, attempt, "},
+		}, in("agent", "TestAttestChecksReleases"), killer{}},
 		{"chain: a head of another past counts as signed", 0, []edit{
 			{"internal/agent/chain.go", "signedHead{shown.Base, shown.Head, string(key)", "signedHead{shown.Base, chain.Head{}, string(key)"},
 		}, in("agent", "TestBrokenChain"), killer{}},
