@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"math"
 	"os"
@@ -239,7 +240,7 @@ func attestChecks(t *testing.T, spoil func(*wire.Final)) {
 	ask, last := c.attest(r), finals[end]
 	on := s.session(c)
 	of := func(f wire.Final) checkedRelease {
-		return checkedOf(c.setup, 0, result.Checked{Release: proposal.DigestOf(f.Encoded), Signature: f.Signature, Certificate: f.Certificate})
+		return checkedRelease{c.setup.Transcript(), 0, proposal.DigestOf(f.Encoded), sha256.Sum256(f.Signature), sha256.Sum256(f.Certificate)}
 	}
 	if on.checked[end] != of(last) || len(on.checked) != len(finals) {
 		t.Fatalf("%d releases are remembered of %d", len(on.checked), len(finals))
