@@ -18,7 +18,7 @@ import (
 type NotJoinedError struct{ Dir string }
 
 func (e *NotJoinedError) Error() string {
-	return e.Dir + ": nobody has joined a federation from this folder: analyst join FILE, with a join file of the coordinator's operator; --dir names another folder"
+	return e.Dir + ": nobody has joined a federation from this folder: analyst join FILE, with a join file from the coordinator's operator; --dir names another folder"
 }
 
 // EndedError is a certificate past its end.
@@ -39,7 +39,7 @@ type ExcludedError struct {
 }
 
 func (e *ExcludedError) Error() string {
-	return fmt.Sprintf("the coordinator does not let %s in: %s. If that is not meant, ask its operator for a new join file; an analyst who was revoked joins again in a new folder, with new keys",
+	return fmt.Sprintf("the coordinator does not let %s in: %s. If that is a mistake, ask its operator for a new join file; an analyst who was revoked joins again in a new folder, with new keys",
 		e.Analyst, frame.Quoted(e.Words))
 }
 
