@@ -47,7 +47,7 @@ func (e *ExcludedError) Error() string {
 type QuotaError struct{ Words string }
 
 func (e *QuotaError) Error() string {
-	return fmt.Sprintf("the coordinator takes no more proposals or calls of this analyst for now: %s", frame.Quoted(e.Words))
+	return fmt.Sprintf("the coordinator accepts no more proposals or calls from this analyst for now: %s", frame.Quoted(e.Words))
 }
 
 // RefusedError is a request that the coordinator understood and refused.
@@ -78,7 +78,7 @@ type NoLeaderError struct {
 }
 
 func (e *NoLeaderError) Error() string {
-	words := "no coordinator leads just now; try again"
+	words := "no coordinator leads at the moment; try again"
 	if at, ok := errors.AsType[*enroll.NotLeaderError](e.Err); ok && len(at.Addresses) > 0 {
 		words += fmt.Sprintf(". One names %q: if that is not in %s and its operator tells you so, add it there", at.Addresses, e.File)
 	}
