@@ -76,7 +76,7 @@ var badKeys = []struct {
 	{"a certificate of another site's key", "tls.crt", func(f *badFolder, p string) error { return f.other(p, "tls.crt") }, "tls"},
 	{"a certificate that ended", "tls.crt", func(f *badFolder, p string) error { return f.issue(p, f.ca, "north", -3*365*24*time.Hour) }, "ended"},
 	{"a certificate that has not begun", "tls.crt", func(f *badFolder, p string) error { return f.issue(p, f.ca, "north", 30*24*time.Hour) }, "clock"},
-	{"a certificate of another name", "tls.crt", func(f *badFolder, p string) error { return f.issue(p, f.ca, "south", 0) }, `of site "south", not "north"`},
+	{"a certificate of another name", "tls.crt", func(f *badFolder, p string) error { return f.issue(p, f.ca, "south", 0) }, `for site "south", not "north"`},
 	{"a certificate of another CA", "tls.crt", func(f *badFolder, p string) error { return f.issue(p, f.stranger, "north", 0) }, "tls.crt"},
 	{"no CA", "ca.crt", func(_ *badFolder, p string) error { return os.Remove(p) }, "ca.crt"},
 	{"a CA that is text", "ca.crt", func(_ *badFolder, p string) error { return os.WriteFile(p, []byte("hello"), 0o600) }, "ca.crt"},

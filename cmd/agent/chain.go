@@ -11,7 +11,7 @@ import (
 
 type chainCmd struct {
 	Show   chainShowCmd   `cmd:"" help:"Show the head that this site kept, and the one that the coordinator shows."`
-	Accept chainAcceptCmd `cmd:"" help:"Go on with a chain that does not extend what this site kept, after the coordinators' log was restored from a backup."`
+	Accept chainAcceptCmd `cmd:"" help:"Accept a chain that does not extend the one that this site kept, after the coordinators' log was restored from a backup."`
 }
 
 type chainShowCmd struct{}

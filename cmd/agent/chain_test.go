@@ -28,8 +28,8 @@ func TestChainCommands(t *testing.T) {
 		t.Errorf("%q", text)
 	}
 	for head, why := range map[string]string{
-		strings.Repeat("ab", 32):          "nothing is to be accepted",
-		"7:" + strings.Repeat("ab", 32):   "nothing is to be accepted",
+		strings.Repeat("ab", 32):          "nothing to accept",
+		"7:" + strings.Repeat("ab", 32):   "nothing to accept",
 		"ab":                              "64 hexadecimal digits",
 		strings.Repeat("ab", 32) + "\x1b": "64 hexadecimal digits",
 	} {

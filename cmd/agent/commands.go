@@ -47,7 +47,7 @@ func (c *joinCmd) Run(t *terminal) error {
 	if dir == "" {
 		dir = join.Site
 	}
-	t.Say("Joining at %s (%v at most for each)\nunder the CA of this fingerprint; the coordinator's operator can read it to you:\n  %s",
+	t.Say("Joining at %s (at most %v for each address)\nunder the CA with this fingerprint, which the coordinator's operator can read to you:\n  %s",
 		strings.Join(join.Coordinator, ", "), enroll.JoinTimeout, join.Fingerprint)
 	as := enroll.Site
 	as.Again = c.Again
@@ -149,7 +149,7 @@ const garbage = 40
 type runCmd struct {
 	Log         string   `default:"auto" enum:"auto,json,text" help:"json, text, or auto: text on a terminal, JSON elsewhere."`
 	LogJSON     bool     `name:"log-json" hidden:"" help:"The same as --log json."`
-	Metrics     string   `placeholder:"HOST:PORT" env:"COVEY_AGENT_METRICS" help:"Serve /metrics here, such as 127.0.0.1:7481: whoever can reach it sees budgets and counts, no data."`
+	Metrics     string   `placeholder:"HOST:PORT" env:"COVEY_AGENT_METRICS" help:"Serve /metrics here, such as 127.0.0.1:7481: anyone who can reach it sees budgets and counts, but no data."`
 	MetricsHost []string `placeholder:"NAME" help:"A host name under which /metrics is reached; localhost and IP addresses always work."`
 }
 
@@ -171,7 +171,7 @@ func (c *runCmd) Run(t *terminal) error {
 		return fmt.Errorf("%s: %w", config.LedgerDir(), err)
 	}
 	if errors.Is(err, pki.ErrNotJoined) {
-		return fmt.Errorf("%s: %w: agent join FILE, with a join file of the coordinator's operator", config.DataDir(), err)
+		return fmt.Errorf("%s: %w: agent join FILE, with a join file from the coordinator's operator", config.DataDir(), err)
 	}
 	if err != nil {
 		return err
@@ -212,7 +212,7 @@ func (c *runCmd) Run(t *terminal) error {
 }
 
 type statusCmd struct {
-	Hash bool `help:"Compare every byte of the data sets with what the studies under way pinned; a query is asked again."`
+	Hash bool `help:"Compare every byte of the data sets with what the studies under way pinned; a database is queried again."`
 }
 
 func (c *statusCmd) Run(t *terminal) error {
@@ -228,7 +228,7 @@ func (c *statusCmd) Run(t *terminal) error {
 }
 
 type studyCmd struct {
-	List     studyListCmd     `cmd:"" help:"List the studies that this site knows, and why one is over."`
+	List     studyListCmd     `cmd:"" help:"List the studies that this site knows, and why each one ended."`
 	Show     studyShowCmd     `cmd:"" help:"Show what a study takes, releases and charges, or how it ended here."`
 	Result   studyResultCmd   `cmd:"" help:"Fetch and check the signed result of a study of this site."`
 	Approve  studyApproveCmd  `cmd:"" help:"Approve a study: read \"study show\" first."`
@@ -291,7 +291,7 @@ func (c *decision) agreed(t *terminal, question, undone string) (agent.StudyDeta
 	if c.Yes {
 		if _, err := proposal.ParseDigest(c.Study); err != nil {
 			// The coordinator may have put another study in the place of the one that was read.
-			return s, shared.Bad("--yes decides on what \"study show\" showed: give the whole digest that it printed, 64 hexadecimal digits, got %.80q", c.Study)
+			return s, shared.Bad("--yes needs the whole digest that \"study show\" printed: 64 hexadecimal digits, got %.80q", c.Study)
 		}
 		return s, nil
 	}
@@ -372,16 +372,16 @@ func without(s agent.StudyView) string {
 	id := s.Digest.String()[:12]
 	switch study.Code(s.Code) {
 	case study.CodeWithdrawn:
-		return fmt.Sprintf("The approval of study %s is withdrawn: ρ = %.6g of population %q is free again, and the study ends when the coordinator hears it, at once or on the next link.", id, s.Rho, s.Population)
+		return fmt.Sprintf("The approval of study %s is withdrawn: ρ = %.6g of population %q is free again, and the study ends when the coordinator hears of it, at once or when the agent is next linked.", id, s.Rho, s.Population)
 	case study.CodeLeft:
-		return fmt.Sprintf("Study %s had begun, too late to withdraw, and is left: ρ = %.6g of population %q stays charged. It ends, or goes on without this site.", id, s.SpentRho, s.Population)
+		return fmt.Sprintf("Study %s had begun, too late to withdraw, so this site left it: ρ = %.6g of population %q stays charged. It ends, or goes on without this site.", id, s.SpentRho, s.Population)
 	}
 	return fmt.Sprintf("Study %s is %s.", id, s.State)
 }
 
 type ledgerCmd struct {
 	Show    ledgerShowCmd    `cmd:"" help:"Show budgets and charges."`
-	Export  ledgerExportCmd  `cmd:"" help:"Write budgets and charges as JSON. Keep one elsewhere: \"recover --from\" reads it."`
+	Export  ledgerExportCmd  `cmd:"" help:"Write budgets and charges as JSON. Keep a copy elsewhere: \"recover --from\" reads it."`
 	Recover ledgerRecoverCmd `cmd:"" help:"Recover from a loss of ledger files; the agent must not run."`
 }
 

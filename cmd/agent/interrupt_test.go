@@ -37,7 +37,7 @@ func TestJoinInterrupted(t *testing.T) {
 	if code := run(ctx, []string{"join", file, "-o", filepath.Join(dir, "north")}, &out, &said); code != shared.ExitFailure {
 		t.Errorf("exit status %d", code)
 	}
-	for _, want := range []string{"Joining at 127.0.0.1:1, 127.0.0.1:2 (20s at most for each)", "interrupted: try the same join file again"} {
+	for _, want := range []string{"Joining at 127.0.0.1:1, 127.0.0.1:2 (at most 20s for each address)", "interrupted: try the same join file again"} {
 		if !strings.Contains(said.String(), want) {
 			t.Errorf("%q is not in %q", want, said.String())
 		}

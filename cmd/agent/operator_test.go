@@ -118,7 +118,7 @@ func TestOperatorCommands(t *testing.T) {
 	has(out, id.String(), "ε = 0.5, δ = 1e-06", "under replacement of one unit", "queries in 3 rounds",
 		"What leaves this site", "announcement", "the sum of 2 clipped vectors of 2 numbers, masked", "shares",
 		"alpha (this site)", "beta", "left before this study  0.5", "left after", "Warnings", "colludes with the coordinator",
-		"Who could learn what", "the leader and the other site", "outside, so it is yours to decide", "min_sites   3 ", "2 sites", "OUTSIDE", "agent check --study")
+		"Who could learn what", "the leader and the other site", "outside, so you decide", "min_sites   3 ", "2 sites", "OUTSIDE", "agent check --study")
 	if strings.Count(out, "clipped vectors") != 1 {
 		t.Errorf("uploads alike are not one line:\n%s", out)
 	}
@@ -158,7 +158,7 @@ func TestOperatorCommands(t *testing.T) {
 	if out != id.String()+"\n" {
 		t.Errorf("stdout %q, want the digest alone", out)
 	}
-	has(said, "is withdrawn", `population "patients" is free again`, "the study ends when the coordinator hears it")
+	has(said, "is withdrawn", `population "patients" is free again`, "the study ends when the coordinator hears of it")
 	out, _ = agent(0, "ledger", "show")
 	has(out, "patients    0.5  0      0         0.5")
 	out, _ = agent(0, "study", "list")

@@ -218,7 +218,7 @@ func printStudy(w io.Writer, s agent.StudyDetail) {
 	if over := s.State != "pending" && s.State != string(ledger.Approved); over || s.Plan == nil {
 		fmt.Fprintf(w, "charged  ρ = %.6g over %d queries\n", s.SpentRho-s.ForfeitRho, s.Queries)
 		if s.ForfeitRho > 0 {
-			fmt.Fprintf(w, "spent    ρ = %.6g more, since nobody can say what was sent\n", s.ForfeitRho)
+			fmt.Fprintf(w, "spent    ρ = %.6g more, since what was sent is not known\n", s.ForfeitRho)
 		}
 		if s.Plan == nil {
 			return
@@ -283,7 +283,7 @@ func printStudy(w io.Writer, s agent.StudyDetail) {
 	}
 	printPolicy(w, s)
 	if since := s.Since; since != nil {
-		section(w, fmt.Sprintf("Since study %.12s (%s), which was approved here on %s and is of the same proposer", since.Digest, frame.Word(since.Name), since.Approved.UTC().Format(time.DateOnly)), orNothing(since.Changes))
+		section(w, fmt.Sprintf("Since study %.12s (%s), approved here on %s, from the same proposer", since.Digest, frame.Word(since.Name), since.Approved.UTC().Format(time.DateOnly)), orNothing(since.Changes))
 	}
 	section(w, "Warnings", s.Warnings)
 	title, stated := s.Plan.Proposal.Stated()
@@ -305,7 +305,7 @@ func printParties(w io.Writer, s agent.StudyDetail) {
 		}
 		fmt.Fprintf(w, "         all studies of this key here: ε = %.4g so far, %.4g with this one, at δ = %g by the budget's %s (%s)\n", t.Before, t.After, t.Delta, t.Curve, limit)
 		if !t.Fits {
-			fmt.Fprintln(w, "         THAT IS BEYOND THE LIMIT: it is for you to decide.")
+			fmt.Fprintln(w, "         THAT IS ABOVE THE LIMIT: you decide.")
 		}
 	}
 	readers := []string{"this study's sites and coordinator"}
@@ -403,7 +403,7 @@ func printPolicy(w io.Writer, s agent.StudyDetail) {
 	verdict := "within all limits"
 	for _, r := range s.Policy {
 		if !r.OK && s.State == "pending" {
-			verdict = "outside, so it is yours to decide"
+			verdict = "outside, so you decide"
 		} else if !r.OK {
 			verdict = "outside"
 		}

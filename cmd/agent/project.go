@@ -32,9 +32,9 @@ import (
 type projectCmd struct {
 	Result   string    `arg:"" help:"A result file, or a study's name or digest, whose result is then fetched."`
 	Dataset  string    `arg:"" help:"The data set's name in agent.toml."`
-	Out      string    `required:"" placeholder:"FILE" help:"The file to write: .csv, .parquet or .npy, mode 0600. One that is there is not replaced."`
+	Out      string    `required:"" placeholder:"FILE" help:"The file to write: .csv, .parquet or .npy, mode 0600. An existing file is not replaced."`
 	Quantile []float64 `default:"0.99" help:"Flag rows beyond these quantiles of T² and of the squared prediction error (${default})."`
-	Rotate   string    `default:"none" enum:"none,varimax" help:"varimax: scores on rotated axes, which are no principal components (${default})."`
+	Rotate   string    `default:"none" enum:"none,varimax" help:"varimax: scores on rotated axes, which are not principal components (${default})."`
 	Foreign  bool      `help:"Use a result of a study that this site did not approve, signed by whatever key is in it."`
 }
 
@@ -154,7 +154,7 @@ func (c *projectCmd) say(t *terminal, r *result.Result, name string, spec propos
 }
 
 func rotationText(r *score.Rotation) string {
-	text := "Scores are on varimax axes, which span what the components span: T², the squared prediction error and distances between rows stay. They are no principal components: the first does not have the most variance that it can, and scores on two are correlated."
+	text := "Scores are on varimax axes, which span what the components span: T², the squared prediction error and distances between rows stay the same. They are not principal components: the first does not have the most variance that it can, and scores on two are correlated."
 	if r.Variances != nil {
 		var shares []string
 		for _, v := range r.Variances {
@@ -180,9 +180,9 @@ func (c *projectCmd) result(t *terminal) (*result.Result, *study.Plan, error) {
 	case !c.Foreign && h == nil:
 		return nil, nil, shared.Bad("the result cannot be compared with this site's ledger (%s): --foreign uses it as it is", why)
 	case !c.Foreign:
-		return nil, nil, shared.Bad("study %s was not approved here: --foreign uses its result, if you trust whoever gave it to you", v.Digest.String()[:12])
+		return nil, nil, shared.Bad("study %s was not approved here: --foreign uses its result, if you trust the person who gave it to you", v.Digest.String()[:12])
 	default:
-		t.Say("This site did not approve study %s; its result is signed by the key in it, whosever that is.", v.Digest.String()[:12])
+		t.Say("This site did not approve study %s; its result is signed by the key in it, and only you can tell whose key that is.", v.Digest.String()[:12])
 	}
 	plan, err := study.NewPlan(r.Proposal)
 	return r, plan, err
@@ -195,7 +195,7 @@ func (c *projectCmd) read(t *terminal) (*result.Result, *result.Verified, error)
 	if errors.Is(err, fs.ErrNotExist) {
 		s, wrong := (ref{c.Result}).resolve(t)
 		if wrong != nil {
-			return nil, nil, shared.Bad("%.80q is no file, and no study of this site: %w", c.Result, wrong)
+			return nil, nil, shared.Bad("%.80q is neither a file nor a study of this site: %w", c.Result, wrong)
 		}
 		var text []byte
 		text, err = fetch(t, s.Digest)

@@ -17,14 +17,14 @@ import (
 
 type studyResultCmd struct {
 	ref
-	Out string `placeholder:"FILE" help:"Write the signed result file here. One that is there is not replaced."`
+	Out string `placeholder:"FILE" help:"Write the signed result file here. An existing file is not replaced."`
 }
 
 // Help is kong's longer text.
 func (studyResultCmd) Help() string {
 	return `Asks the coordinator, through the running agent, for the signed result of a study that this site
 takes part in, and checks it against this site's ledger: its digest is one that was approved here,
-and every release that this site was told stands in it. The agent keeps no copy.`
+and every release that this site received is in it. The agent keeps no copy.`
 }
 
 func (c *studyResultCmd) Run(t *terminal) error {
@@ -70,7 +70,7 @@ func fetch(t *terminal, id proposal.Digest) ([]byte, error) {
 func held(t *terminal, id proposal.Digest) (*agent.Held, string) {
 	config, err := siteconfig.Read(t.dir)
 	if err != nil {
-		return nil, "-C names no agent's folder"
+		return nil, "-C does not name an agent's folder"
 	}
 	if _, err := os.Stat(filepath.Join(config.DataDir(), "ledger")); err != nil {
 		return nil, "there is no ledger" // Open would make one

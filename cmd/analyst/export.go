@@ -49,7 +49,7 @@ func (c *exportCmd) Run(t *cli.Terminal) error {
 		return err
 	}
 	if r.Simulated && c.Report != "" {
-		return cli.Bad("%s is of no study that took place: there is nothing to report on it", c.File)
+		return cli.Bad("%s is not from a study that took place: there is nothing to report", c.File)
 	}
 	if r.Simulated {
 		of.Sentences = slices.Insert(of.Sentences, 0, "SIMULATED: no site took part, nobody signed it, and it proves nothing.")

@@ -33,7 +33,7 @@ func (c *joinCmd) Run(t *terminal) error {
 	if err != nil {
 		return err
 	}
-	t.Say("Joining at %s (%v at most for each)\nunder the CA of this fingerprint; the coordinator's operator can read it to you:\n  %s",
+	t.Say("Joining at %s (at most %v for each address)\nunder the CA with this fingerprint, which the coordinator's operator can read to you:\n  %s",
 		strings.Join(join.Coordinator, ", "), enroll.JoinTimeout, join.Fingerprint)
 	if err := analyst.Newcomer(c.Again).Join(t.Ctx, text, dir, time.Now()); err != nil {
 		if t.Ctx.Err() != nil {

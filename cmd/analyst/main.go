@@ -34,14 +34,14 @@ type commands struct {
 
 	Init     cli.Init     `cmd:"" help:"Write a first study file from a header or a data dictionary, offline."`
 	Validate validateCmd  `cmd:"" help:"Check a study file and print its plan, offline."`
-	Plan     cli.Plan     `cmd:"" help:"Say what it takes to capture a share: units, ε or components."`
+	Plan     cli.Plan     `cmd:"" help:"Compute what it takes to capture a share: units, ε or components."`
 	Simulate cli.Simulate `cmd:"" help:"Try a study on files, in this process, with real noise: what would studies of this plan find?"`
 
 	Propose  proposeCmd  `cmd:"" help:"Propose a study to its sites, signed with your key."`
 	List     listCmd     `cmd:"" help:"List your studies and those that you may read."`
-	Show     showCmd     `cmd:"" help:"Show where a study stands: each site's answer, faults, and who is awaited."`
+	Show     showCmd     `cmd:"" help:"Show a study's state: each site's answer, faults, and which sites are awaited."`
 	Watch    watchCmd    `cmd:"" help:"Follow a study until it is over."`
-	Notify   notifyCmd   `cmd:"" help:"Tell the receivers that analyst.toml names of what happens to your studies."`
+	Notify   notifyCmd   `cmd:"" help:"Notify the receivers in analyst.toml of what happens to your studies."`
 	Withdraw withdrawCmd `cmd:"" help:"End a study of yours; what was charged stays charged."`
 	Result   resultCmd   `cmd:"" help:"Fetch and check the signed result of a study."`
 

@@ -38,7 +38,7 @@ func (c *notifyCmd) Run(t *terminal) error {
 			return err
 		case err != nil && err.Error() != said:
 			said = err.Error()
-			t.Say("The coordinator cannot be asked; nobody is told until it can: %v", err)
+			t.Say("The coordinator cannot be reached; nobody is notified until it can: %v", err)
 		case err == nil && said != "":
 			said = ""
 			t.Say("The coordinator answers again.")

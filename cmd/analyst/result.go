@@ -13,15 +13,15 @@ import (
 
 type resultCmd struct {
 	ref
-	Out   string   `placeholder:"FILE" help:"Write the signed result file here. One that is there is not replaced."`
-	Trust []string `placeholder:"FINGERPRINT" help:"The coordinator's key of another's study, if it is not the one that this folder saw first, as its operator read it to you."`
+	Out   string   `placeholder:"FILE" help:"Write the signed result file here. An existing file is not replaced."`
+	Trust []string `placeholder:"FINGERPRINT" help:"For another analyst's study: the coordinator's key as its operator read it to you, if it is not the one that this folder saw first."`
 }
 
 // Help is kong's longer text.
 func (resultCmd) Help() string {
-	return `Nothing is written or printed of a result that does not verify, is of another study, or, of a study
-of yours, is not of the very bytes that were signed in this folder. With --json it prints the file's
-exact bytes.`
+	return `A result is not written or printed if it does not verify, if it is of another study, or, for a
+study of yours, if it is not of the very bytes that were signed in this folder. With --json the
+file's exact bytes are printed.`
 }
 
 func (c *resultCmd) Run(t *terminal) error {

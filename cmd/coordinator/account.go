@@ -14,7 +14,7 @@ type accountCmd struct {
 	Epsilon     *float64 `help:"Privacy wanted, to compute sigma."`
 	Delta       float64  `required:"" help:"The δ of (ε, δ)."`
 	Rounds      int      `default:"1" help:"Queries composed."`
-	Accountant  string   `default:"gdp" enum:"gdp,zcdp" help:"How ρ and ε follow from sigma: gdp, as of a sum over units, or zcdp."`
+	Accountant  string   `default:"gdp" enum:"gdp,zcdp" help:"How ρ and ε follow from sigma: gdp, as for a sum over units, or zcdp."`
 	Sensitivity float64  `default:"1" help:"L2 sensitivity Δ of each query when one unit is replaced, in sigma's units; one at s sites has s times it."`
 }
 

@@ -40,7 +40,7 @@ func (c *caNewCmd) Run(s *terminal) error {
 }
 
 type caRetireCmd struct {
-	Force bool `help:"Do not wait for sites: those that have no certificate of the new CA are cut off and must join again."`
+	Force bool `help:"Do not wait for sites: those without a certificate of the new CA are cut off and must join again."`
 }
 
 func (c *caRetireCmd) Run(s *terminal) error {
@@ -51,7 +51,7 @@ func (c *caRetireCmd) Run(s *terminal) error {
 	if err := askCA(s, "POST", path); err != nil {
 		return err
 	}
-	fmt.Fprintln(s.Err, "the old CA opens nothing any more; join files made before now are void")
+	fmt.Fprintln(s.Err, "the old CA is no longer trusted; join files made before now are void")
 	return nil
 }
 

@@ -143,7 +143,7 @@ func (c *pageRevokeCmd) Run(s *terminal) error {
 	if err := client.do("POST", "/v1/page/revoke", body, nil); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.Err, "%s may no longer log in, and what was open ends at every coordinator that hears of it\n", c.Name)
+	fmt.Fprintf(s.Err, "%s may no longer log in, and open sessions end at every coordinator that hears of it\n", c.Name)
 	return printDone(s, struct {
 		Name string `json:"name"`
 	}{c.Name})

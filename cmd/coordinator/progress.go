@@ -117,7 +117,7 @@ func unsigned(v coordinator.View) string {
 		names = append(names, name)
 	}
 	if len(names) == 0 {
-		return "none yet" // the result is being made
+		return "none asked for yet" // the result is being made
 	}
 	return shared.Few(names)
 }

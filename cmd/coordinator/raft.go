@@ -54,7 +54,7 @@ func (c *raftPeersCmd) Run(s *terminal) error {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t\n", p.ID, p.Address, role, r.KeyExchanges[p.ID])
 	}
 	for _, name := range r.Given {
-		fmt.Fprintf(w, "%s\t\thas the keys and has not entered\t\n", name)
+		fmt.Fprintf(w, "%s\t\thas the keys but is not in the cluster yet\t\n", name)
 	}
 	for _, i := range r.Invited {
 		fmt.Fprintf(w, "%s\t\tjoin file until %s\t\n", i.Node, i.Expires.Format(time.RFC3339))
@@ -63,7 +63,7 @@ func (c *raftPeersCmd) Run(s *terminal) error {
 		return err
 	}
 	if r.Leader == "" {
-		fmt.Fprintln(s.Err, "no coordinator leads as far as this one knows: studies wait until most of them see each other")
+		fmt.Fprintln(s.Err, "this coordinator knows no leader: studies wait until a majority of the coordinators is connected")
 	}
 	fmt.Fprintf(s.Err, "%d may fail at a time\n", max(0, (voters-1)/2))
 	return nil
@@ -72,7 +72,7 @@ func (c *raftPeersCmd) Run(s *terminal) error {
 type raftAddCmd struct {
 	Name  string        `arg:"" help:"The new coordinator's name."`
 	Out   string        `short:"o" type:"path" help:"Where to write the join file; NAME.join if not given, - for stdout."`
-	Valid time.Duration `default:"1h" help:"How long the file is valid. It gives the federation's keys away: keep this short."`
+	Valid time.Duration `default:"1h" help:"How long the file is valid. It hands out the federation's keys: keep this short."`
 }
 
 func (c *raftAddCmd) Run(s *terminal) error {
@@ -110,7 +110,7 @@ func (c *raftRemoveCmd) Run(s *terminal) error {
 		return err
 	}
 	fmt.Fprintf(s.Err, `%s is out; it still holds the federation's keys: stop it and destroy its folder
-the other coordinators accept nothing from it any more. Anyone with its folder can still pass for a coordinator to sites
+the other coordinators no longer accept anything from it. Anyone with its folder can still pass for a coordinator to sites
 and to new coordinators (the CA's key) and sign results (the signing key). If somebody else may have it:
   coordinator ca new, then ca list until it names nobody, then ca retire (--force cuts off sites that are not ready)
   a new signing.key in every folder, once no study is under way

@@ -48,7 +48,7 @@ func (c *initCmd) Run(s *terminal) error {
 	case own && (c.CACert == "" || c.CAKey == ""):
 		return shared.Bad("--ca-cert and --ca-key go together")
 	case own && c.Join != "":
-		return shared.Bad("--ca-cert goes without --join: the coordinators that are there have a CA")
+		return shared.Bad("--ca-cert cannot be combined with --join: the coordinators that are there have a CA")
 	case c.Join != "":
 		return c.join(s, config)
 	case own:
@@ -85,7 +85,7 @@ const maxJoinFile = 1 << 20
 
 func (c *initCmd) join(s *terminal, config node.Config) error {
 	if c.Name != "" {
-		return shared.Bad("--name goes without --join: the join file has it")
+		return shared.Bad("--name cannot be combined with --join: the join file has it")
 	}
 	f, err := os.Open(c.Join)
 	if err != nil {

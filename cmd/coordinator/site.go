@@ -36,7 +36,7 @@ func (c *inviteCmd) Run(s *terminal) error { return sites.invite(s, c.Site, c.in
 type inviteFlags struct {
 	Valid    time.Duration `default:"72h" help:"How long the join file is good for."`
 	Out      string        `help:"Where to write it; NAME.join if not given, - for stdout."`
-	Again    bool          `xor:"kind" help:"For one that has joined and whose certificate ended: it joins again with its identity key."`
+	Again    bool          `xor:"kind" help:"For one that has joined and whose certificate expired: it joins again with its identity key."`
 	Withdraw bool          `xor:"kind" help:"Make no file: void the unused ones of that name."`
 }
 

@@ -26,7 +26,7 @@ type studyCmd struct {
 	Init     shared.Init     `cmd:"" help:"Write a first study file from a header or a data dictionary."`
 	Validate validateCmd     `cmd:"" help:"Check a study file and print its plan."`
 	Simulate shared.Simulate `cmd:"" help:"Try a study on files, in this process, with real noise: what would studies of this plan find?"`
-	Plan     shared.Plan     `cmd:"" help:"Say what it takes to capture a share: units, ε or components."`
+	Plan     shared.Plan     `cmd:"" help:"Compute what it takes to capture a share: units, ε or components."`
 
 	Create    createCmd    `cmd:"" help:"Propose a study to its sites."`
 	List      studiesCmd   `cmd:"" help:"List studies."`

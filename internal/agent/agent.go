@@ -117,7 +117,7 @@ func New(o Options) (*Agent, error) {
 		if name == "" {
 			return nil, pki.ErrNotJoined
 		}
-		return nil, a.config.Errorf("site", "the certificate is of site %q, not %q", name, a.config.Site)
+		return nil, a.config.Errorf("site", "the certificate is for site %q, not %q", name, a.config.Site)
 	}
 	a.identity = a.site.Identity()
 	if a.ledger, err = ledger.Open(a.config.LedgerDir()); err != nil {

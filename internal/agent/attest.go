@@ -82,7 +82,7 @@ func (s *session) whole(r wire.Attest, queries []int) (*result.Result, error) {
 	}
 	whole, err := result.Draft(r.Draft).Whole(s.body, signed, e)
 	if err == nil && (whole.Transcript != s.ring.Setup.Transcript() || whole.Attempt != s.ring.Attempt) {
-		err = &result.VerifyError{What: "transcript", Query: -1, Reason: "is of another setup than this site confirmed"}
+		err = &result.VerifyError{What: "transcript", Query: -1, Reason: "belongs to another setup than the one that this site confirmed"}
 	}
 	return whole, err
 }

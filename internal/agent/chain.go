@@ -235,9 +235,9 @@ func (a *Agent) acceptChain(link chain.Link) (ChainView, error) {
 	case err != nil:
 		return v, err
 	case v.Shown == nil || !acceptable(a.chain.Check()):
-		return v, &ChainError{"nothing is to be accepted: the coordinator's chain extends what this site kept, or no chain that hangs together was shown on this link"}
+		return v, &ChainError{"there is nothing to accept: the coordinator's chain extends what this site kept, or no consistent chain was shown on this link"}
 	case v.Shown.Link != link:
-		return v, &ChainError{"the coordinator shows another head by now, " + v.Shown.Head.String() + "; \"agent chain show\" shows it"}
+		return v, &ChainError{"the coordinator now shows another head, " + v.Shown.Head.String() + "; \"agent chain show\" shows it"}
 	}
 	if err := a.ledger.PinChain(v.Shown.Head); err != nil {
 		a.failed(err)
@@ -247,7 +247,7 @@ func (a *Agent) acceptChain(link chain.Link) (ChainView, error) {
 	if v.Kept != nil {
 		was = v.Kept.Head
 	}
-	a.log.Warn("the operator accepts another chain of the coordinators' log than the one that was kept", "kept", was, "accepted", v.Shown.Head, "why", v.Broken)
+	a.log.Warn("the operator accepts a chain of the coordinators' log that does not extend the one that was kept", "kept", was, "accepted", v.Shown.Head, "why", v.Broken)
 	a.chain.Follower = nil // the next link begins anew
 	return ChainView{Kept: &chain.Signed{Head: v.Shown.Head}}, nil
 }

@@ -36,7 +36,7 @@ func (s *session) closed(state string, code study.Code, by string, why error) {
 // reopened forgets how a proposal ended that is pending or approved now.
 func (a *Agent) reopened(id proposal.Digest) {
 	if err := a.past.Remove(id); err != nil {
-		a.log.Error("the record of a proposal that is open again stays", "study", id, "error", err)
+		a.log.Error("the record of a proposal that is open again cannot be removed", "study", id, "error", err)
 	}
 }
 

@@ -236,7 +236,7 @@ func (s *session) approve(by string) error {
 	a.reopened(s.plan.Digest)
 	a.log.Info("study approved", "study", s.plan.Digest, "by", by, "rho", s.plan.Rho, "population", population.Name)
 	if err := a.pending.Remove(s.plan.Digest); err != nil {
-		a.log.Error("an approved proposal stays in pending", "study", s.plan.Digest, "error", err)
+		a.log.Error("an approved proposal cannot be removed from pending", "study", s.plan.Digest, "error", err)
 	}
 	return nil
 }
@@ -385,7 +385,7 @@ func (a *Agent) Reject(id proposal.Digest) error {
 		a.rejected(id, body)
 	}
 	if err := a.pending.Remove(id); err != nil {
-		a.log.Error("a rejected proposal stays in pending", "study", id, "error", err)
+		a.log.Error("a rejected proposal cannot be removed from pending", "study", id, "error", err)
 	}
 	a.log.Info("a study is rejected", "study", id, "by", "operator", "code", study.CodeRejected)
 	a.forget(id)

@@ -92,7 +92,7 @@ func (s *session) lawful(r wire.Query, ask study.Ask) (wire.Refusal, bool) {
 	log := s.agent.log.With("study", s.plan.Digest, "query", ask.Query)
 	switch {
 	case errors.Is(err, errForked):
-		log.Error("the results on record are of two histories; this site answers no query of the study", "error", err)
+		log.Error("the results on record belong to two histories; this site answers no query of the study", "error", err)
 		return refuse(r, study.CodeForked), false
 	case err != nil:
 		return refuse(r, s.ring.Internal(err)), false
@@ -103,7 +103,7 @@ func (s *session) lawful(r wire.Query, ask study.Ask) (wire.Refusal, bool) {
 	}
 	if err := s.plan.CheckCourse(h.course, ask); err != nil {
 		if m, ok := errors.AsType[*study.MismatchError](err); ok && m.Field == study.FieldHistory {
-			log.Error("the coordinator asks on the ground of other results than those that it told this site; it is refused", "held", h.course.History)
+			log.Error("the coordinator's query follows from other results than those that it sent this site; it is refused", "held", h.course.History)
 			return refuse(r, study.CodeForked), false
 		}
 		log.Error("a query does not follow from the results before it; it is refused", "error", err)
@@ -117,7 +117,7 @@ func (s *session) lawful(r wire.Query, ask study.Ask) (wire.Refusal, bool) {
 // record for those before it.
 func (s *session) succeeds(release study.Release, encoded []byte) error {
 	if again, err := release.Encode(); err != nil || !bytes.Equal(again, encoded) {
-		return errors.New("it is in another encoding than its one")
+		return errors.New("it is not in its only valid encoding")
 	}
 	h, err := s.follow()
 	if err != nil || release.Query != h.course.Query {

@@ -20,7 +20,7 @@ func TestOtherSitesFolder(t *testing.T) {
 		a.Close()
 	}
 	e := mustErr[*siteconfig.Error](t, err)
-	if !strings.Contains(e.Error(), `the certificate is of site "`+of+`", not "another"`) {
+	if !strings.Contains(e.Error(), `the certificate is for site "`+of+`", not "another"`) {
 		t.Error(e)
 	}
 	config.Site = of

@@ -31,7 +31,7 @@ type AnewError struct{ Datasets []string }
 
 func (e *AnewError) Error() string {
 	return "agent.toml: nothing was changed: " + strings.Join(e.Datasets, "; ") +
-		`. What studies of these people released stays released, so that they can lose more than either budget allows; if they are other people, or it is meant: agent reload --yes`
+		`. What studies of these people released stays released, so that they can lose more than either budget allows; if they are other people, or this is intended: agent reload --yes`
 }
 
 // Reload reads agent.toml again: all of it, or nothing. A study that was approved keeps the data

@@ -104,7 +104,7 @@ func HeldIn(l *ledger.Ledger, id proposal.Digest) Held {
 func (h Held) Approved() bool { return h.State == ledger.Approved || h.State == ledger.Finished }
 
 // Check is nil for a result that verifies if this site approved its digest, which fixes the
-// coordinator's key, and every release that this site was told stands in it, byte for byte: each
+// coordinator's key, and every release that this site received is in it, byte for byte: each
 // holds the hash of the one before it, so that the last one told settles all before it. A release
 // that this site was not told, since it was away, is held by the next one's hash, or, at the end,
 // by the coordinator's signature alone. The error is a *[result.VerifyError].

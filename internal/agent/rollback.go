@@ -146,7 +146,7 @@ func (s *session) sharedAt(at egress.Spot) (query int, ok bool, err error) {
 // maxStrangers bounds the studies that the log tells about.
 const maxStrangers = 100
 
-const askedBeyond = "the coordinator goes on with a study whose approval is not on this ledger; it is refused"
+const askedBeyond = "the coordinator continues a study whose approval is not on this ledger; it is refused"
 
 // stranger logs, once a study, a sign that the ledger lost the study as a whole.
 func (a *Agent) stranger(id proposal.Digest, sign string) {

@@ -241,7 +241,7 @@ func (s *session) ended(code study.Code) {
 	log := s.agent.log.With("study", s.plan.Digest, "code", code)
 	last, ok := s.journal.LatestFinal()
 	if code == study.CodeCompleted && !(ok && s.plan.Ends(last)) {
-		log.Warn("the coordinator says completed before the last result; nothing is erased")
+		log.Warn("the coordinator reports completion before the last result; nothing is erased")
 		return
 	}
 	if err := s.agent.ledger.Finish(s.plan.Digest, string(code)); err != nil {

@@ -60,7 +60,7 @@ func (c *Client) Draft(ctx context.Context, spec proposal.Spec, trusted []string
 		return nil, err
 	}
 	if len(offer.Sites) == 0 {
-		return nil, &proposal.FieldError{Field: "dataset", Reason: fmt.Sprintf("no site that is connected offers %q just now", spec.Dataset)}
+		return nil, &proposal.FieldError{Field: "dataset", Reason: fmt.Sprintf("no connected site offers %q now", spec.Dataset)}
 	}
 	if gap := c.now().Sub(offer.Clock); gap.Abs() > maxClockGap {
 		c.Say("the coordinator's clock and this one differ by %v: the proposal expires by this one", gap.Abs().Round(time.Second))

@@ -18,7 +18,7 @@ import (
 type NotJoinedError struct{ Dir string }
 
 func (e *NotJoinedError) Error() string {
-	return e.Dir + ": nobody has joined a federation from this folder: analyst join FILE, with a join file of the coordinator's operator; --dir names another folder"
+	return e.Dir + ": nobody has joined a federation from this folder: analyst join FILE, with a join file from the coordinator's operator; --dir names another folder"
 }
 
 // EndedError is a certificate past its end.
@@ -39,7 +39,7 @@ type ExcludedError struct {
 }
 
 func (e *ExcludedError) Error() string {
-	return fmt.Sprintf("the coordinator does not let %s in: %s. If that is not meant, ask its operator for a new join file; an analyst who was revoked joins again in a new folder, with new keys",
+	return fmt.Sprintf("the coordinator does not let %s in: %s. If that is a mistake, ask its operator for a new join file; an analyst who was revoked joins again in a new folder, with new keys",
 		e.Analyst, frame.Quoted(e.Words))
 }
 
@@ -47,7 +47,7 @@ func (e *ExcludedError) Error() string {
 type QuotaError struct{ Words string }
 
 func (e *QuotaError) Error() string {
-	return fmt.Sprintf("the coordinator takes no more proposals or calls of this analyst for now: %s", frame.Quoted(e.Words))
+	return fmt.Sprintf("the coordinator accepts no more proposals or calls from this analyst for now: %s", frame.Quoted(e.Words))
 }
 
 // RefusedError is a request that the coordinator understood and refused.
@@ -78,7 +78,7 @@ type NoLeaderError struct {
 }
 
 func (e *NoLeaderError) Error() string {
-	words := "no coordinator leads just now; try again"
+	words := "no coordinator leads at the moment; try again"
 	if at, ok := errors.AsType[*enroll.NotLeaderError](e.Err); ok && len(at.Addresses) > 0 {
 		words += fmt.Sprintf(". One names %q: if that is not in %s and its operator tells you so, add it there", at.Addresses, e.File)
 	}

@@ -198,7 +198,7 @@ func spaces(a, b [][]float64, ofA, ofB *worth.Report, matched []Pair) []Space {
 		seen[key] = true
 		s := Space{A: inA, B: inB, Angle: principal(pick(a, inA), pick(b, inB))[0]}
 		s.Interval = around(s.Angle, groupBound(ofA, inA), groupBound(ofB, inB))
-		s.Words = words(s.Interval, "what they span is no group of either's that is determined: no interval is calibrated")
+		s.Words = words(s.Interval, "what they span is not a group that either determines: no interval is calibrated")
 		out = append(out, s)
 	}
 	for _, c := range ofA.Components {

@@ -106,7 +106,7 @@ func (m *leader) offering(dataset string, names []string, now time.Time) (sites 
 		case !offers && every:
 			continue
 		case !offers:
-			return nil, nil, status.Errorf(codes.NotFound, "no site %.80q offers this data set just now", name)
+			return nil, nil, status.Errorf(codes.NotFound, "no site %.80q offers this data set now", name)
 		}
 		sites = append(sites, h)
 		if m.counts.Fresh(dataset, name, now) {

@@ -70,7 +70,7 @@ func (m *leader) follow(l *link, kept chain.Head) {
 	now := m.chain.Head()
 	l.shown = min(kept.Number, now.Number)
 	if kept.Number > 0 && (kept.Number > now.Number || m.chain.At(kept.Number) != kept) {
-		m.log.Error("a site kept a head that is not of this coordinator's chain: was the coordinators' log restored from a backup, or is there another coordinator? "+
+		m.log.Error("a site kept a head that is not in this coordinator's chain: was the coordinators' log restored from a backup, or is there another coordinator? "+
 			"The site answers no queries until the chain goes on from there, or its operator runs \"agent chain accept\"", "site", l.site, "kept", kept, "head", now)
 	}
 }

@@ -337,7 +337,7 @@ func TestKeptElsewhere(t *testing.T) {
 			s.down, s.link = false, newLink(s.name)
 			f.c.linked(s.link, nil, c.kept)
 			f.pump(nil)
-			if said := strings.Contains(f.logs.String(), "not of this coordinator's chain"); said != c.said ||
+			if said := strings.Contains(f.logs.String(), "not in this coordinator's chain"); said != c.said ||
 				said && !strings.Contains(f.logs.String(), c.kept.String()) {
 				t.Errorf("%s: %v:\n%s", what, said, f.logs.String())
 			}

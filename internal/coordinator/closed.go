@@ -106,7 +106,7 @@ func (m *leader) tellOver(r filed, site int) {
 		l.SendLater(func() ([]byte, error) {
 			state, _, err := c.Load()
 			if err != nil {
-				log.Error("a study that is over cannot be read again; a site is told its end alone", "study", r.digest, "error", err)
+				log.Error("a study that is over cannot be read from disk; the site is told only how it ended", "study", r.digest, "error", err)
 				return nil, nil
 			}
 			if last, ok := state.Last(); ok {

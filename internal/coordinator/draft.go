@@ -76,7 +76,7 @@ func (s *session) attested(site int, signature []byte) round.Event {
 	if s.fits == nil {
 		fits, err := result.Draft(s.state.Draft).Attested()
 		if err != nil {
-			s.leader.log.Error("the draft in the log is not one of a result", "study", s.plan.Digest, "error", err)
+			s.leader.log.Error("the draft in the log is not that of a result", "study", s.plan.Digest, "error", err)
 			return nil
 		}
 		s.fits = fits

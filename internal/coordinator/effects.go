@@ -14,7 +14,7 @@ import (
 )
 
 // ErrNotLeader is returned where only the leader can act.
-var ErrNotLeader = errors.New("this coordinator does not lead just now, and knows no leader that answers")
+var ErrNotLeader = errors.New("this coordinator is not the leader, and knows no leader that answers")
 
 // retryPropose is the pause before an entry that the log did not take is
 // proposed again.

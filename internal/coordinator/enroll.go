@@ -112,14 +112,14 @@ func (c registry) Revoke(role pki.Role, name string) error {
 // log took the join, so that a token buys at most one membership.
 func (c registry) join(_ context.Context, token []byte, name string, csr, identity, proof []byte) ([]byte, error) {
 	if err := pki.ValidName(name); err != nil {
-		return nil, &membership.JoinError{Reason: "the name is not a valid one"}
+		return nil, &membership.JoinError{Reason: "the name is not valid"}
 	}
 	if len(identity) != ed25519.PublicKeySize {
 		return nil, &membership.JoinError{Reason: "the identity key is not an Ed25519 public key"}
 	}
 	t, err := pki.TokenFrom(token)
 	if err != nil {
-		return nil, &membership.JoinError{Reason: "the token is not a token"}
+		return nil, &membership.JoinError{Reason: "the token is malformed"}
 	}
 	if !c.Leading() {
 		return nil, ErrNotLeader
@@ -138,7 +138,7 @@ func (c registry) join(_ context.Context, token []byte, name string, csr, identi
 	}
 	certificate, err := c.authority.Issue(role, name, csr, now)
 	if err != nil {
-		return nil, &membership.JoinError{Reason: "the certificate request is not in order"}
+		return nil, &membership.JoinError{Reason: "the certificate request is not valid"}
 	}
 	if again { // it is in the log: its reply was lost
 		return certificate, nil

@@ -193,7 +193,7 @@ func TestTellingAnEndReadsNothing(t *testing.T) {
 				ends[string(told.GetEnded().GetStudy())] = true
 			}
 		}
-		if len(ends) != len(all) || strings.Count(f.logs.String(), "cannot be read again") != len(all)-1 {
+		if len(ends) != len(all) || strings.Count(f.logs.String(), "cannot be read from disk") != len(all)-1 {
 			t.Errorf("%d ends are told of %d", len(ends), len(all))
 		}
 	})

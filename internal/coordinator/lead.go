@@ -49,7 +49,7 @@ func (c *Coordinator) Serve(ctx context.Context, r Replica) error {
 			return nil
 		}
 		if err := r.Barrier(ctx); err != nil {
-			c.log.Warn("the lead could not begin; trying again unless it is lost", "error", err)
+			c.log.Warn("leading could not begin; retrying while this coordinator is the leader", "error", err)
 			again = time.After(retryLead)
 			continue
 		}

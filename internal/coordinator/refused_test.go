@@ -216,7 +216,7 @@ func TestRefusedAtThePort(t *testing.T) {
 	const noStudy = wire.NoStudy
 	rows := []row{
 		{"a stranger joins with a token of nothing", joins(forSite, "ward", func(r *wire.JoinRequest) { r.Token = make([]byte, 32) }), codes.PermissionDenied, "never given out"},
-		{"a stranger joins with half a token", joins(forSite, "ward", func(r *wire.JoinRequest) { r.Token = r.Token[:16] }), codes.PermissionDenied, "not a token"},
+		{"a stranger joins with half a token", joins(forSite, "ward", func(r *wire.JoinRequest) { r.Token = r.Token[:16] }), codes.PermissionDenied, "the token is malformed"},
 		{"a stranger joins with a token that was spent", joins(spent, "spent", nil), codes.PermissionDenied, "already used"},
 		{"a stranger joins with a file that was taken back", joins(gone, "dan", nil), codes.PermissionDenied, "already used"},
 		{"a stranger joins as a site with an analyst's file", joins(forAnalyst, "site-9", nil), codes.PermissionDenied, `for analyst "carol"`},
@@ -249,11 +249,11 @@ func TestRefusedAtThePort(t *testing.T) {
 		{"a site withdraws a study", withdraw(clinic, first), codes.PermissionDenied, "not for sites"},
 		{"a site reads a study that it is not in", result(clinic, first[:]), codes.NotFound, "no result"},
 		{"a site reads half a digest", result(clinic, first[:16]), codes.NotFound, "no result"},
-		{"a site renews under another name", func() error { csr, _ := clinic.CSR("ada"); _, err := wire.CallRenew(ctx, clinic.conn, csr); return err }, codes.InvalidArgument, "not in order"},
+		{"a site renews under another name", func() error { csr, _ := clinic.CSR("ada"); _, err := wire.CallRenew(ctx, clinic.conn, csr); return err }, codes.InvalidArgument, "certificate request is not valid"},
 		{"a site joins as an analyst with its own file's rest", func() error { return join(clinic.conn, clinic.request(t, spent, "clinic")) }, codes.PermissionDenied, "already used"},
 
 		{"an analyst opens a link", func() error { return calls(o, ada, ada.conn)["/covey.v1.Federation/Link"](ctx) }, codes.PermissionDenied, "not for analysts"},
-		{"an analyst renews under another name", func() error { csr, _ := ada.CSR("bob"); _, err := wire.CallRenew(ctx, ada.conn, csr); return err }, codes.InvalidArgument, "not in order"},
+		{"an analyst renews under another name", func() error { csr, _ := ada.CSR("bob"); _, err := wire.CallRenew(ctx, ada.conn, csr); return err }, codes.InvalidArgument, "certificate request is not valid"},
 		{"a revoked analyst lists", func() error { _, err := wire.CallList(ctx, eve.conn); return err }, codes.PermissionDenied, "revoked"},
 		{"a revoked analyst proposes", func() error { return wire.CallPropose(ctx, eve.conn, wire.Proposal{}) }, codes.PermissionDenied, "revoked"},
 		{"a revoked analyst renews", func() error { csr, _ := eve.CSR("eve"); _, err := wire.CallRenew(ctx, eve.conn, csr); return err }, codes.PermissionDenied, "revoked"},

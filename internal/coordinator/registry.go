@@ -110,10 +110,10 @@ func (c registry) InviteNode(id string, peers []string, valid time.Duration) (pk
 func (c registry) AdmitNode(token []byte, id string) (pki.Estate, error) {
 	t, err := pki.TokenFrom(token)
 	if err != nil {
-		return pki.Estate{}, &membership.JoinError{Reason: "the token is not a token"}
+		return pki.Estate{}, &membership.JoinError{Reason: "the token is malformed"}
 	}
 	if pki.ValidName(id) != nil {
-		return pki.Estate{}, &membership.JoinError{Reason: "the coordinator's name is not a valid one"}
+		return pki.Estate{}, &membership.JoinError{Reason: "the coordinator's name is not valid"}
 	}
 	if !c.Leading() {
 		return pki.Estate{}, ErrNotLeader

@@ -54,7 +54,7 @@ func (s server) caller(ctx context.Context) (admission.Client, error) {
 func (c *Coordinator) admit(leaf *x509.Certificate) (admission.Client, error) {
 	role, name, err := pki.RoleOf(leaf)
 	if err != nil {
-		return admission.Client{}, status.Error(codes.Unauthenticated, "the certificate names no site and no analyst")
+		return admission.Client{}, status.Error(codes.Unauthenticated, "the certificate names neither a site nor an analyst")
 	}
 	h, ok := c.machine.Holder(role, name)
 	if !ok && !c.Leading() {
@@ -69,7 +69,7 @@ func (c *Coordinator) admit(leaf *x509.Certificate) (admission.Client, error) {
 		if !c.Leading() {
 			return admission.Client{}, c.notLeader() // it may not have heard of the latest join
 		}
-		return admission.Client{}, status.Errorf(codes.PermissionDenied, "the certificate is not of the key that this %s joined with: it was revoked, or joined again elsewhere", role)
+		return admission.Client{}, status.Errorf(codes.PermissionDenied, "the certificate is not for the key that this %s joined with: it was revoked, or joined again elsewhere", role)
 	}
 	return admission.Client{Role: role, Name: name, Identity: h.Identity}, nil
 }
@@ -82,7 +82,7 @@ func (s server) Renew(ctx context.Context, csr []byte) ([]byte, error) {
 	}
 	certificate, err := s.c.authority.Renew(who.Role, who.Name, csr, s.c.now())
 	if err != nil {
-		return nil, status.Error(codes.InvalidArgument, "the certificate request is not in order")
+		return nil, status.Error(codes.InvalidArgument, "the certificate request is not valid")
 	}
 	s.c.renewed(who.Name, certificate)
 	return certificate, nil

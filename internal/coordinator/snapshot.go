@@ -93,7 +93,7 @@ func (m *Machine) Restore(from io.Reader) error {
 	return nil
 }
 
-var errSnapshot = errors.New("it does not hang together")
+var errSnapshot = errors.New("it is inconsistent")
 
 func (m *Machine) read(from io.Reader) (fresh replicated, err error) {
 	on := new(shelf.Shelf)

@@ -99,7 +99,7 @@ func CheckStudy(c *siteconfig.Config, text []byte) []Finding {
 		out = append(out, memoryOf(n, free, known))
 		if known && n.all() > free {
 			return append(out, Finding{Code: CheckDryRun, Check: "dry run of one round", OK: true, Warning: true,
-				Result: "none: it reads all rows into memory, which has no room for them", Do: remedies[CheckMemory]})
+				Result: "none: it reads all rows into memory, and there is not enough", Do: remedies[CheckMemory]})
 		}
 	}
 	detail, figures, err := dryRun(c, spec, plan, self, err)
@@ -221,7 +221,7 @@ func checkCertificate(c *siteconfig.Config, site *pki.Holder, now time.Time) Fin
 	leaf, left := site.Certificate(), pki.Expiry(site.Certificate(), now)
 	switch {
 	case site.Name() != c.Site:
-		return found(CheckOtherSite, check, "", c.Errorf("site", "the certificate is of site %q, not %q", site.Name(), c.Site))
+		return found(CheckOtherSite, check, "", c.Errorf("site", "the certificate is for site %q, not %q", site.Name(), c.Site))
 	case !now.Before(leaf.NotAfter):
 		return found(CheckEnded, check, "", &pki.CertificateError{Reason: "ended " + leaf.NotAfter.Format(time.DateOnly) + "; the site must join again"})
 	case now.Before(leaf.NotBefore):

@@ -64,7 +64,7 @@ var remedies = map[Code]string{
 	CheckDryRun:       "ask the analyst: the study does not fit this data set",
 	CheckMemory:       "run the agent where more memory is free; precision = \"float32\" in agent.toml halves the rows, and cache = \"study\" keeps them in a file",
 	CheckKeys:         "put the key files back from a backup, mode 0600; without identity.key the site must join as a new one",
-	CheckNotJoined:    "agent join FILE, with a join file of the coordinator's operator",
+	CheckNotJoined:    "agent join FILE, with a join file from the coordinator's operator",
 	CheckOtherSite:    "set site in agent.toml to the certificate's name, or data to the right folder",
 	CheckEnded:        "ask for a join file of `coordinator site invite SITE --again`, then agent join FILE -o DIR --again",
 	CheckName:         "check the name in agent.toml and this machine's DNS; behind a proxy set HTTPS_PROXY",

@@ -69,7 +69,7 @@ func memoryOf(n need, free int64, known bool) Finding {
 	case !known:
 	case n.rest > free, !n.mapped && n.all() > free:
 		f.Warning, f.Do = true, remedies[CheckMemory]
-		f.Result += fmt.Sprintf("; this machine has %s free, and the agent can be ended for want of it", megabytes(free))
+		f.Result += fmt.Sprintf("; this machine has %s free, and the agent can be killed for lack of memory", megabytes(free))
 	case n.all() > free:
 		f.Warning, f.Do = true, remedies[CheckMemory]
 		f.Result += fmt.Sprintf("; this machine has %s free, so that rows are read from disk for each query", megabytes(free))

@@ -86,8 +86,8 @@ func TestMemoryIsPredicted(t *testing.T) {
 	}{
 		{need{100, true, 50}, 150, true, ""},
 		{need{100, true, 50}, 149, true, "rows are read from disk for each query"},
-		{need{100, true, 50}, 49, true, "can be ended for want of it"},
-		{need{100, false, 50}, 149, true, "can be ended for want of it"},
+		{need{100, true, 50}, 49, true, "can be killed for lack of memory"},
+		{need{100, false, 50}, 149, true, "can be killed for lack of memory"},
 		{need{math.MaxInt64 / 2, false, 50}, 0, false, ""},
 	} {
 		f := memoryOf(c.n, c.free, c.known)

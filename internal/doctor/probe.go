@@ -255,7 +255,7 @@ func (p *probing) call(options []grpc.DialOption) {
 		return
 	}
 	after := time.Now()
-	p.add(CheckNoAnswer, "coordinator", "takes this site's certificate", nil)
+	p.add(CheckNoAnswer, "coordinator", "accepts this site's certificate", nil)
 	p.add(CheckVersion, "versions with", fmt.Sprintf("agent %s, coordinator %s", enroll.Software, frame.Word(s.Software)), nil)
 	// The coordinator's moment lies between ours.
 	skew := max(before.Sub(s.Clock), s.Clock.Sub(after), 0)

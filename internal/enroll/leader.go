@@ -7,16 +7,16 @@ import (
 	"covey/internal/wire"
 )
 
-// NotLeaderError is a coordinator that does not lead just now.
+// NotLeaderError is a coordinator that is not the leader.
 type NotLeaderError struct {
 	Addresses []string // of the one that does, if known
 }
 
 func (e *NotLeaderError) Error() string {
 	if len(e.Addresses) == 0 {
-		return "this coordinator does not lead just now"
+		return "this coordinator is not the leader"
 	}
-	return fmt.Sprintf("this coordinator does not lead just now and names %q", e.Addresses)
+	return fmt.Sprintf("this coordinator is not the leader, and names %q", e.Addresses)
 }
 
 // ExplainLeader returns a *NotLeaderError for a status that says so. Addresses that

@@ -158,7 +158,7 @@ func exchange(ctx context.Context, conn net.Conn, path string, body any) ([]byte
 	answer, err := transport.RoundTrip(r)
 	// an alert of TLS
 	if refused, ok := errors.AsType[*net.OpError](err); ok && refused.Op == "remote error" {
-		return nil, fmt.Errorf("the other coordinator does not let this one in (%w): this one was removed (`coordinator raft add` makes a new one), or the other has yet to hear of it", refused.Err)
+		return nil, fmt.Errorf("the other coordinator refuses this one (%w): this one was removed (`coordinator raft add` makes a new one), or the other has not heard of it yet", refused.Err)
 	}
 	if err != nil {
 		return nil, err

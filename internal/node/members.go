@@ -63,7 +63,7 @@ func (n *Node) regroup() {
 	if m.Version > n.members.kept.Version {
 		n.members.kept = m
 		if err := pki.SaveMembers(n.members.dir, m); err != nil {
-			n.log.Error("the list of coordinators is not kept; after a restart this one may not find the others", "error", err)
+			n.log.Error("the list of coordinators cannot be saved; after a restart this one may not find the others", "error", err)
 		}
 	}
 	n.members.mu.Unlock()
@@ -124,7 +124,7 @@ func (n *Node) hear(ctx context.Context, address string) {
 	n.members.heard[address] = m
 	n.members.mu.Unlock()
 	if !again || old.Version != m.Version {
-		n.log.Info("learned from another coordinator who the coordinators are", "address", address, "version", m.Version)
+		n.log.Info("the list of coordinators was learned from another coordinator", "address", address, "version", m.Version)
 	}
 	n.port.Recheck()
 }

@@ -202,7 +202,7 @@ func (n *Node) RetireCA(ctx context.Context, force bool) error {
 		select {
 		case <-time.After(rotationTick):
 		case <-ctx.Done():
-			return &membership.CAError{Reason: fmt.Sprintf("the next CA is in force and the old one trusted still: coordinators are behind: %q; run this again when they are back", late)}
+			return &membership.CAError{Reason: fmt.Sprintf("the next CA is in force and the old one is still trusted: coordinators are behind: %q; run this again when they are back", late)}
 		}
 	}
 	if err := n.Coordinator.StepCA(membership.CARetire); err != nil {

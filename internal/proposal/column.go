@@ -133,7 +133,7 @@ func (c Column) checkLevels(field string) error {
 		case text != strings.Trim(text, " \t"):
 			return FieldErrorf(field, "%q has spaces around it", text)
 		case text == OtherLevel:
-			return FieldErrorf(field, "%q stands for every text that is no level; leave it out", text)
+			return FieldErrorf(field, "%q stands for every text that is not a level; leave it out", text)
 		case text == "NA" || strings.EqualFold(text, "nan"):
 			return FieldErrorf(field, "%q is how a missing value is written", text)
 		case slices.Contains(c.Levels[:l], text):

@@ -298,7 +298,7 @@ func (s *Spec) checkShares() error {
 		}
 	}
 	if left < 0.1 {
-		return FieldErrorf("epsilon", "at least 0.1 of the budget must be left beside all shares, there is %.3g", left)
+		return FieldErrorf("epsilon", "at least 0.1 of the budget must remain after all shares, got %.3g", left)
 	}
 	return nil
 }
@@ -334,7 +334,7 @@ func (s *Spec) checkModel() error {
 		}
 	}
 	if s.Center == CenterPairs && s.Unit != "" {
-		return FieldErrorf("center", `"pairs" needs one row per unit: the difference of two units of several rows is no row of either`)
+		return FieldErrorf("center", `"pairs" needs one row per unit: the difference of two units of several rows is not a row of either`)
 	}
 	if s.Method == MethodCovariance && s.Subspace != SubspaceBlock {
 		return FieldErrorf("subspace", `is of method = "power"; the covariance has all components at once`)

@@ -68,7 +68,7 @@ func (s *Spec) checkStandardize() error {
 		case !s.Standardizes():
 			return FieldErrorf(field, `is not possible with standardize = "none" of the study`)
 		case c.Levels != nil:
-			return FieldErrorf(field, "has no place beside levels, which are centered and scaled by their released counts")
+			return FieldErrorf(field, "cannot be given with levels, which are centered and scaled by their released counts")
 		case c.Offset != 0 || c.Scale != 0 && c.Scale != 1:
 			return FieldErrorf(field, "the study learns this column's constants: leave offset and scale out")
 		}

@@ -45,7 +45,7 @@ func (d Draft) Whole(body []byte, signed []SignedRelease, e Evidence) (*Result, 
 func (d Draft) parse() (*Result, error) {
 	var r Result
 	if err := json.Unmarshal(d, &r); err != nil {
-		return nil, unverified(-1, WhatJSON, "is no draft of a result")
+		return nil, unverified(-1, WhatJSON, "is not a draft of a result")
 	}
 	if again, err := r.Draft(); err != nil || !bytes.Equal(again, d) {
 		return nil, unverified(-1, WhatJSON, "is a draft in another form than its one")

@@ -2,10 +2,22 @@ package round
 
 import "slices"
 
-// A log that was put back to before a U was committed learns of it from the sites that signed it:
+// A log that was restored to before a U was committed learns of it from the sites that signed it:
 // each says what it signed before it uploads (AG-21). One of them may lie, with a signature of its
-// own on any U, so that a U counts only when more sites say it than can be corrupt.
-// docs/adr/0011-held-survivors.md has the argument.
+// own on any U, so that a U counts only when more sites say it than can be corrupt: more than b
+// (docs/protocol.md, R7).
+//
+// A certified U is found. T sites signed it. If all are honest, of any U_min sites at least
+// T+U_min-N ≥ 2q-N > η say so on the complete graph, and T-a on the sparse one if a of the
+// committee are away: more than b while a ≤ K-T, beyond which no query can be signed. If corrupt
+// signers stay silent it takes the answers of q-η ≥ η+1 honest ones.
+//
+// A slot may be given up after its deadline if U_min sites have answered and sent no shares in it:
+// at most N-U_min+η < q shares are out.
+//
+// A false claim delays nothing that its sites could not stop by silence. If c ≤ η of N sites make
+// one and q honest sites have answered, c+s+η ≤ N-q+η < q for the s signers that have not: the
+// leader goes on in the same slot.
 
 // held returns the U of the open slot that more signers hold than can be corrupt, once U_min sites
 // have answered; of two, the one of most sites. Nil for none.

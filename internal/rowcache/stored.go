@@ -293,7 +293,7 @@ func guarded(path string, f func() error) (err error) {
 			if _, ok := r.(interface{ Addr() uintptr }); !ok {
 				panic(r)
 			}
-			err = &dataset.Error{File: path, Reason: "a part of it cannot be read any more"}
+			err = &dataset.Error{File: path, Reason: "a part of it can no longer be read"}
 		}
 	}()
 	return f()

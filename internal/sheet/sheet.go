@@ -254,7 +254,7 @@ func (m *model) privacy(s Subject) {
 	if p.Honest > 0 {
 		m.Privacy = append(m.Privacy, "Each site adds its share of the noise before it masks: nobody sees an exact sum, the coordinator included.")
 	} else {
-		m.Privacy = append(m.Privacy, "The coordinator adds the noise: whoever runs it could read the exact total over sites, and is trusted with that; sites and readers see noised totals alone.")
+		m.Privacy = append(m.Privacy, "The coordinator adds the noise: the person who runs it could read the exact total over sites, and is trusted with that; sites and readers see noised totals alone.")
 	}
 	m.Privacy = append(m.Privacy, fmt.Sprintf("A total is opened only over %s. Collusion: %s.", sites(p.Thresholds.MinSurvivors, p.Thresholds.Sites), p.Thresholds.Collusion()))
 	charged := "Nothing has been charged to the sites' privacy budgets."

@@ -56,7 +56,7 @@ func TestAnalystsAreChecked(t *testing.T) {
 	if words := listed.Policy.Unattended(); !strings.Contains(words, `signed by a listed analyst ("ada")`) {
 		t.Error(words)
 	}
-	if words := old.Policy.Unattended(); !strings.Contains(words, "whom no signature stands for") {
+	if words := old.Policy.Unattended(); !strings.Contains(words, "own operator, without a signature") {
 		t.Error(words)
 	}
 }

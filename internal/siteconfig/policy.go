@@ -282,7 +282,7 @@ func (p *Policy) Unattended() string {
 	if slices.Contains(p.Noise, proposal.NoiseCentral) {
 		noise = "central noise too: the coordinator's leader sees the exact sums of each, and two studies that differ by a row or a site reveal that row or that site"
 	}
-	from := "proposed by the coordinator's own operator, whom no signature stands for"
+	from := "proposed by the coordinator's own operator, without a signature"
 	if p.Analysts != nil {
 		from = fmt.Sprintf("proposed and signed by a listed analyst (%s)", named(sortedKeys(p.Analysts), len(p.Analysts), "analyst"))
 	}

@@ -32,7 +32,7 @@ func (p *Page) decide(w http.ResponseWriter, r *http.Request, s *session) {
 		again("This form is of another proposal. Read this one, then decide.")
 		return
 	case !open(d):
-		again("It cannot be decided on any more.")
+		again("It can no longer be decided on.")
 		return
 	case word != "approve" && word != "reject":
 		again("Choose one: approve or reject.")

@@ -141,7 +141,7 @@ func (p *Page) enter(w http.ResponseWriter, r *http.Request) {
 		p.tell("The link was asked for a second time, and refused. If that was not you, somebody else has seen it: press Enter for a new one, and open it; that ends the session that is open.")
 		fallthrough
 	default:
-		p.refuse(w, http.StatusForbidden, "This link is not good, or not any more: each works once, for 60 seconds.")
+		p.refuse(w, http.StatusForbidden, "This link is not valid, or no longer valid: each works once, for 60 seconds.")
 		return
 	}
 	p.tell("The page is open in a browser. It ends after 15 minutes without a look at it, or with Ctrl-C here.")

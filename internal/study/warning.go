@@ -14,7 +14,7 @@ const warnEpsilon = 4
 func (p *Plan) Warnings() []string {
 	var w []string
 	if e := p.Proposal.Spec.Epsilon; e > warnEpsilon {
-		w = append(w, fmt.Sprintf("epsilon = %g promises little: whoever sees the result may come to believe one thing of one unit over another up to e^ε = %.3g times as strongly as before; up to 1 is usual, above %d hardly a promise", e, math.Exp(e), warnEpsilon))
+		w = append(w, fmt.Sprintf("epsilon = %g promises little: anyone who sees the result may come to believe one thing of one unit over another up to e^ε = %.3g times as strongly as before; up to 1 is usual, above %d hardly a promise", e, math.Exp(e), warnEpsilon))
 	}
 	if p.Thresholds.Corrupt == 0 {
 		w = append(w, p.Thresholds.Collusion())
@@ -36,6 +36,6 @@ func (p *Plan) Warnings() []string {
 
 // AgainText warns of a study that asks what a completed one asked.
 func (p *Plan) AgainText(completed proposal.Digest) string {
-	return fmt.Sprintf("study %.12s asked the same and is completed: its result is there for nothing, and this study charges ρ = %.6g (ε = %g) again to whoever is in the rows",
+	return fmt.Sprintf("study %.12s asked the same and is completed: its result costs nothing to read, and this study charges ρ = %.6g (ε = %g) again to everyone in the rows",
 		completed.String(), p.Rho, p.Proposal.Spec.Epsilon)
 }

@@ -118,7 +118,7 @@ func named[T any](what string, before, now []T, name func(T) string, differ func
 		}
 	}
 	for _, gone := range slices.Sorted(maps.Keys(old)) {
-		out = append(out, what+" "+frame.Quoted(gone)+" is not in it any more")
+		out = append(out, what+" "+frame.Quoted(gone)+" is no longer in it")
 	}
 	return out
 }

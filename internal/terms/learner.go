@@ -16,7 +16,7 @@ type Learner struct {
 // (docs/threat-model.md derives them).
 func Learners(p *study.Plan) []Learner {
 	t, corrupt := p.Thresholds, p.Thresholds.Corrupt
-	out := []Learner{{"analysts, other sites, whoever reads the result", "what is released: sums with noise, and the number of units"}}
+	out := []Learner{{"analysts, other sites, anyone who reads the result", "what is released: sums with noise, and the number of units"}}
 	if t.Sites == 2 {
 		out = append(out, Learner{"the other site", "the released sums less its own part: this site's sums with the same noise"})
 	}

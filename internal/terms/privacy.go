@@ -18,7 +18,7 @@ func Privacy(p *study.Plan) []string {
 	}
 	words := []string{
 		fmt.Sprintf("Everything that this study releases is together (ε = %g, δ = %g)-differentially private under replacement of one unit (%s): "+
-			"for whoever sees it all and does not break the cryptography, the odds that one unit was yours and not any other change by a factor of at most e^ε = %.3g, but for δ. "+
+			"for anyone who sees it all and does not break the cryptography, the odds that one unit was yours and not any other change by a factor of at most e^ε = %.3g, but for δ. "+
 			"A unit is %s; their number is public.", s.Epsilon, s.Delta, p.Adjacency, math.Exp(s.Epsilon), unit),
 		"Of one person at several sites: " + study.AtSites(p.SitesPerUnit()) + ".",
 		fmt.Sprintf("It charges ρ = %.6g (by %s) to the population's budget, over at most %d queries in %d rounds.", p.Rho, p.Curve(), p.Left(0), p.Rounds),

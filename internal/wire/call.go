@@ -161,7 +161,7 @@ func CallResult(ctx context.Context, conn grpc.ClientConnInterface, study []byte
 // NotLeader is the status of a coordinator that does not lead: it tells an agent to look elsewhere,
 // and where, if this node knows.
 func NotLeader(addresses []string) error {
-	s := status.New(codes.FailedPrecondition, "this coordinator does not lead just now")
+	s := status.New(codes.FailedPrecondition, "this coordinator is not the leader")
 	if detailed, err := s.WithDetails(&covey.NotLeader{Addresses: addresses}); err == nil {
 		s = detailed
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 func TestCovarianceAgainstAnotherComputation(t *testing.T) {
-	// The values are a Python script's, written from the formulas of docs/adr/0012-worth.md alone.
+	// The values are a Python script's, written from the formulas and not from this code.
 	a := newSpectrum([]float64{5, 3, 1, 0.5}, 0.1, 1000)
 	for i, want := range []float64{4.990278725143, 2.99600039996, 0.9875489965313, 0.5261718783655} {
 		near(t, "xi", a.xi[i], want)

@@ -17,7 +17,7 @@ import (
 // Compare holds two result files against each other, offline.
 type Compare struct {
 	A string `arg:"" help:"A result, as \"study result --json\" prints it. It must verify."`
-	B string `arg:"" help:"Another one, of the same columns."`
+	B string `arg:"" help:"Another result, of the same columns."`
 }
 
 // Run prints angles between components and between what they span.

@@ -19,7 +19,7 @@ type Init struct {
 	Epsilon    float64 `help:"The privacy parameter ε."`
 	Delta      float64 `default:"1e-6" help:"The privacy parameter δ (${default})."`
 	Unit       string  `placeholder:"COLUMN" help:"The column whose value says which rows are one unit."`
-	Constants  string  `enum:"private,public" default:"private" help:"Learn offset and scale (private), or take them from the dictionary's ranges, where there are any (public)."`
+	Constants  string  `enum:"private,public" default:"private" help:"Learn offset and scale (private), or take them from the dictionary's ranges where it has any (public)."`
 }
 
 // Run prints the file, or makes it.
@@ -41,7 +41,7 @@ func (c *Init) Run(t *Terminal) error {
 	}
 	text, err := d.Text(draft.Blanks{Name: c.Name, Dataset: c.Dataset, Unit: c.Unit, Epsilon: c.Epsilon, Delta: c.Delta, Public: c.Constants == "public"})
 	if bad, ok := errors.AsType[*proposal.FieldError](err); ok {
-		return Bad("%s makes no study: %s: %s", file, bad.Field, bad.Reason)
+		return Bad("%s does not make a valid study: %s: %s", file, bad.Field, bad.Reason)
 	}
 	if err != nil {
 		return Bad("%s: %v", file, err)
