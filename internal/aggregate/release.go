@@ -49,7 +49,7 @@ func Release(p *study.Plan, ask study.Ask, survivors []int, q secagg.Query, sum 
 // an upload can, and nobody learns more.
 func remove(p *study.Plan, ask study.Ask, survivors []int, sum []uint64, chain func(site int) ([32]byte, bool)) ([]int, error) {
 	u := len(survivors)
-	removable, err := p.Removable(ask.Sigma, u)
+	removable, err := p.Noise.Removable(ask.Sigma, u)
 	if err != nil || len(removable) == 0 {
 		return nil, err
 	}

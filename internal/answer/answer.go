@@ -67,10 +67,10 @@ func (r *Rows) Answer(p *study.Plan, site int, a study.Ask, workers int) ([]int6
 		return clip.Levels(r.raw, indicators(p), workers)
 	case study.KindOctaves, study.KindTree, study.KindMoments:
 		skip := make([]bool, rows.D())
-		for j, c := range p.Coordinates() {
+		for j, c := range p.Layout.Coordinates {
 			skip[j] = c.Level >= 0 || c.Gap || len(a.Scale) > 0 && a.Scale[j] == 0
 		}
-		return clip.Columns(rows, a.Kind, p.Single(a.Kind), skip, workers)
+		return clip.Columns(rows, a.Kind, p.Layout.Single(a.Kind), skip, workers)
 	case study.KindLambda, study.KindSelect:
 		counts, err = clip.Groups(rows, p.GroupSize, workers)
 		if err == nil {
@@ -81,7 +81,7 @@ func (r *Rows) Answer(p *study.Plan, site int, a study.Ask, workers int) ([]int6
 	case study.KindPicture:
 		return r.picture(p, site, a, rows, workers)
 	case study.KindFilled:
-		return clip.CountGaps(rows, p.Places(), workers)
+		return clip.CountGaps(rows, p.Layout.Places(), workers)
 	default:
 		m, ok := clip.MapOf(a.Kind)
 		if !ok {
@@ -124,7 +124,7 @@ func (r *Rows) picture(p *study.Plan, site int, a study.Ask, rows *clip.Matrix, 
 
 // indicators are the columns with levels, as clip has them.
 func indicators(p *study.Plan) []clip.Indicator {
-	first, width := p.Indicators()
+	first, width := p.Layout.Indicators()
 	out := make([]clip.Indicator, len(first))
 	for i := range out {
 		out[i] = clip.Indicator{First: first[i], Width: width[i]}
@@ -156,7 +156,7 @@ func within(counts []int64, p *study.Plan, k study.Kind) []int64 {
 func (r *Rows) as(p *study.Plan, site int, a study.Ask) (*clip.Matrix, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	base, err := r.joined(p, site, p.JoinLevels(a.Scale))
+	base, err := r.joined(p, site, p.Layout.JoinLevels(a.Scale))
 	if err != nil {
 		return nil, err
 	}

@@ -142,7 +142,7 @@ func TestReplacedUnitWithGapsMovesNoAnswerByMore(t *testing.T) {
 					for j := range x {
 						moved += float64((x[j] - y[j]) * (x[j] - y[j])) // exact: below 2^53
 					}
-					bound := p.Sensitivity(q, a.Radius)
+					bound := p.Noise.Sensitivity(q, a.Radius)
 					if moved > bound*bound {
 						t.Errorf("%s: %s of %s: moved by %v, the plan's Δ is %v", caseOf(p), q.Kind, q.Of, math.Sqrt(moved), bound)
 					}

@@ -52,7 +52,7 @@ func mixedRow(rng *rand.Rand, p *study.Plan, values []float32, gaps []byte) ([]f
 		empty[i], level[i] = rng.Float64() < share, rng.IntN(len(c.Levels)+1)
 	}
 	size := math.Exp2(rng.NormFloat64() * []float64{0, 8, 60}[rng.IntN(3)])
-	for j, at := range p.Coordinates() {
+	for j, at := range p.Layout.Coordinates {
 		switch {
 		case at.Gap:
 			if empty[at.Column] {
@@ -174,7 +174,7 @@ func TestReplacedUnitMovesNoMixedAnswerByMore(t *testing.T) {
 					moved += float64((x[j] - y[j]) * (x[j] - y[j])) // exact: below 2^53
 				}
 				// at one of the sites where the unit may be
-				if bound := p.Sensitivity(q, a.Radius) / float64(p.SitesPerUnit()) * (1 + 1e-12); moved > bound*bound {
+				if bound := p.Noise.Sensitivity(q, a.Radius) / float64(p.SitesPerUnit()) * (1 + 1e-12); moved > bound*bound {
 					t.Errorf("%s, %s of %s: moved by %v, Δ at one site is %v", c.name, q.Kind, q.Of, math.Sqrt(moved), bound)
 				}
 			}

@@ -127,7 +127,7 @@ func TestReplacedUnitMovesNoPictureByMore(t *testing.T) {
 				for _, v := range differences {
 					square += v * v
 				}
-				bound := p.Sensitivity(q, 0)
+				bound := p.Noise.Sensitivity(q, 0)
 				if square > bound*bound {
 					t.Errorf("%s, %s: moved by %v, the plan's Δ is %v", c.name, q.Kind, math.Sqrt(square), bound)
 				}
@@ -200,7 +200,7 @@ func TestStudyOfPictures(t *testing.T) {
 							for j, v := range row {
 								if r.Components[l][j] != 0 {
 									z := (v-r.Offset[j])/r.Scale[j] - r.Mean[j]
-									if at := p.Coordinates()[j]; spec.Columns[at.Column].Standardize == proposal.StandardizePrivate {
+									if at := p.Layout.Coordinates[j]; spec.Columns[at.Column].Standardize == proposal.StandardizePrivate {
 										z = max(-study.LearnedLimit, min(z, study.LearnedLimit))
 									}
 									sum += r.Components[l][j] * z

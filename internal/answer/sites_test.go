@@ -98,11 +98,11 @@ func TestPersonAtSitesMovesNoTotalByMore(t *testing.T) {
 						t.Errorf("%s: a score moves by %d with a unit at %d sites", c.name, v, c.sites)
 					}
 				}
-				bound := p.Sensitivity(q, a.Radius)
+				bound := p.Noise.Sensitivity(q, a.Radius)
 				if moved > bound*bound {
 					t.Errorf("%s, %s of %s: moved by %v, the plan's Δ is %v", c.name, q.Kind, q.Of, math.Sqrt(moved), bound)
 				}
-				if single := plain.Sensitivity(q, a.Radius); bound < float64(c.sites)*single || bound > float64(c.sites)*single*(1+1e-15) {
+				if single := plain.Noise.Sensitivity(q, a.Radius); bound < float64(c.sites)*single || bound > float64(c.sites)*single*(1+1e-15) {
 					t.Errorf("%s, %s of %s: Δ = %v with %d sites, %v with one", c.name, q.Kind, q.Of, bound, c.sites, single)
 				}
 				key := fmt.Sprintf("%s: %s", c.name, q.Kind)

@@ -139,7 +139,7 @@ func follow(t *testing.T, spec proposal.Spec, data table) (*study.Plan, *result.
 				t.Fatal(err)
 			}
 			if p.Honest > 0 {
-				share, err := p.Share(a.Sigma)
+				share, err := p.Noise.Share(a.Sigma)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -494,7 +494,7 @@ func (s *fakeSite) upload(f *federation, q *covey.Query) []*covey.SiteMessage {
 		f.t.Fatalf("%s: %v", s.name, err)
 	}
 	s.ask = ask
-	s.query = secagg.Query{Slot: ask.Slot, Context: f.plan.Context(s.setup.Transcript(), ask), Bits: f.plan.Bits, Lanes: plan.Lanes, Chain: f.plan.Removes()}
+	s.query = secagg.Query{Slot: ask.Slot, Context: f.plan.Context(s.setup.Transcript(), ask), Bits: f.plan.Bits, Lanes: plan.Lanes, Chain: f.plan.Noise.Removes()}
 	if s.uploads[ask.Slot] == nil {
 		var v []uint64
 		for _, x := range s.vector(ask) {

@@ -143,7 +143,7 @@ func newResult(p *study.Plan, releases []study.Release, slack float64) (*Result,
 		N: p.N, D: p.D, K: p.K(), Unit: s.Unit, Center: s.Center, Noise: s.Noise, Subspace: s.Subspace, Rounds: p.Rounds,
 		OutputAs: s.Output, Releases: releases, Mean: make([]float64, p.D),
 	}
-	for _, at := range p.Coordinates() {
+	for _, at := range p.Layout.Coordinates {
 		c := s.Columns[at.Column]
 		if at.Gap {
 			c.Offset, c.Scale = 0, 1
@@ -256,7 +256,7 @@ func (r *Result) setConstants(p *study.Plan, c study.Course) {
 	if p.Proposal.Spec.Leveled() > 0 {
 		r.LevelsNote = levelsNote
 	}
-	why := p.WhyLeftOut(c)
+	why := p.Layout.WhyLeftOut(c.Scale)
 	for j, s := range c.Scale {
 		if s == 0 {
 			r.Mean[j] = 0
@@ -295,7 +295,7 @@ func (r *Result) findComponents(p *study.Plan, c study.Course, releases []study.
 			run := p.Queries[rel.Query].Run
 			steps[run] = append(steps[run], rel)
 		case study.KindMoment:
-			if !p.LastMoment(rel) {
+			if !p.Queries.LastMoment(rel.Query) {
 				continue
 			}
 			m := p.Covariance(c, releases)

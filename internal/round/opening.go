@@ -68,7 +68,7 @@ func (s *State) unmask() []Effect {
 
 // removes reports whether something is taken away of the survivors' noise.
 func (s *State) removes(ask study.Ask) bool {
-	removable, err := s.plan.Removable(ask.Sigma, len(s.Survivors))
+	removable, err := s.plan.Noise.Removable(ask.Sigma, len(s.Survivors))
 	return err == nil && len(removable) > 0
 }
 

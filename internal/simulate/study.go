@@ -98,7 +98,7 @@ func opened(p *study.Plan, a study.Ask, survivors []int, sites []*answer.Rows, s
 			return nil, err
 		}
 		if p.Honest > 0 {
-			share, err := p.Share(a.Sigma)
+			share, err := p.Noise.Share(a.Sigma)
 			if err != nil {
 				return nil, err
 			}

@@ -71,9 +71,9 @@ func (p *Plan) NewAsk(c Course, slot int, attempt uint32) (Ask, error) {
 	if !q.Kind.Definition().Counts {
 		a.Radius = c.Radii[q.Kind]
 	}
-	a.Grid = p.grid(q, a.Radius)
+	a.Grid = p.Noise.grid(q, a.Radius)
 	var err error
-	a.Sigma, err = p.Sigma(q, a.Radius)
+	a.Sigma, err = p.Noise.Sigma(q, a.Radius)
 	return a, err
 }
 
@@ -143,13 +143,13 @@ func (p *Plan) Check(a Ask) error {
 		return err
 	}
 	if q.Kind.Definition().Counts {
-		if want := p.grid(q, 0); a.Radius != 0 || a.Grid != want {
+		if want := p.Noise.grid(q, 0); a.Radius != 0 || a.Grid != want {
 			return mismatch(a.Query, "radius", "counts have radius 0 and grid %g", want)
 		}
 	} else if err := p.checkRadius(q, a); err != nil {
 		return err
 	}
-	want, err := p.Sigma(q, a.Radius)
+	want, err := p.Noise.Sigma(q, a.Radius)
 	if err != nil {
 		return err
 	}

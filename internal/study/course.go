@@ -67,7 +67,7 @@ func (p *Plan) Start() Course {
 // order: all, or those that Earlier lists. Every site runs it: whoever holds the same releases
 // finds the same, but for the last digits of what CheckCourse compares.
 func (p *Plan) Next(c Course, r Release, earlier []Release) (Course, error) {
-	if r.Query != c.Query || c.Query >= len(p.Queries) || len(r.Noised) != p.released(p.Queries[c.Query]) {
+	if r.Query != c.Query || c.Query >= len(p.Queries) || len(r.Noised) != p.Noise.released(p.Queries[c.Query]) {
 		return Course{}, mismatch(r.Query, "query", "is not the one that is due, %d, or has %d values", c.Query, len(r.Noised))
 	}
 	link, err := r.link()
@@ -79,27 +79,28 @@ func (p *Plan) Next(c Course, r Release, earlier []Release) (Course, error) {
 	radii := make(map[Kind]float64) // also where a snapshot left an empty one out
 	maps.Copy(radii, c.Radii)
 	c.Radii = radii
+	t := transition{p, q, r, earlier, &c}
 	switch q.Kind {
 	case KindHistogram:
-		p.readRadius(&c, q, r)
+		t.radius()
 	case KindRows:
-		c.PerUnit = p.perUnit(r)
+		t.rows()
 	case KindFilled:
-		p.readFilled(&c, r)
+		t.filled()
 	case KindMean:
-		p.moveCenter(&c, r)
+		t.center()
 	case KindLevels:
-		p.readLevels(&c, r)
+		t.levels()
 	case KindOctaves, KindTree, KindMoments:
-		p.learn(&c, q, r)
+		t.learn()
 	case KindLambda, KindSelect:
-		p.readLambda(&c, q, r)
+		t.lambda()
 	case KindPower:
-		err = p.step(&c, q, r, earlier)
+		err = t.step()
 	case KindMoment:
-		err = p.moment(&c, r, earlier)
+		err = t.moment()
 	case KindVariance:
-		p.readVariance(&c, r)
+		t.variance()
 	}
 	if err != nil {
 		return Course{}, err
@@ -107,8 +108,17 @@ func (p *Plan) Next(c Course, r Release, earlier []Release) (Course, error) {
 	if c.Method == "" && q.Of == KindPower && q.Round == p.decideRound() {
 		c.Method, _ = p.decide(c.Radii)
 	}
-	c.Query = p.after(r.Query, c.Method)
+	c.Query = p.Queries.after(r.Query, c.Method)
 	return c, nil
+}
+
+// transition is what a release makes of the course before it.
+type transition struct {
+	*Plan
+	q       Query
+	r       Release // of q
+	earlier []Release
+	c       *Course // becomes the next
 }
 
 // The quantiles of power steps. A clip of |yᵀx|·‖y‖ at 0.9 costs a direction little; on the sphere,
@@ -118,9 +128,10 @@ const (
 	powerSphere = 0.75
 )
 
-// readRadius reads radii off a histogram. A variance is biased by whatever is clipped, so its bound
+// radius reads radii off a histogram. A variance is biased by whatever is clipped, so its bound
 // lies beyond the last bin that stands out of the noise.
-func (p *Plan) readRadius(c *Course, q Query, r Release) {
+func (t *transition) radius() {
+	c, q, r := t.c, t.q, t.r
 	set := func(k Kind, edge float64) {
 		switch {
 		case edge > 0:
@@ -132,14 +143,14 @@ func (p *Plan) readRadius(c *Course, q Query, r Release) {
 	units := int(float64(r.Units) / r.Grid) // in the grid steps of the counts
 	// of the kept rows: the others are in the lowest bin
 	quantile := func(q float64) float64 {
-		return quantileRadius(r.Noised, r.Spread(), 1-(1-q)*p.keptShare(*c), units)
+		return quantileRadius(r.Noised, r.Spread(), 1-(1-q)*t.kept(), units)
 	}
 	last := 2 * quantileRadius(r.Noised, r.Spread(), 1, units)
 	switch q.Of {
 	case KindTotal: // also bounds the trace, by which the covariance is clipped
-		if _, public := p.publicRadius(KindMoment); !public {
-			low, high := p.clips(*c, r)
-			if len(p.momentShares()) == 1 {
+		if _, public := t.publicRadius(KindMoment); !public {
+			low, high := t.clips(r)
+			if len(t.momentShares()) == 1 {
 				low = high
 			}
 			set(KindMoment, low)
@@ -148,7 +159,7 @@ func (p *Plan) readRadius(c *Course, q Query, r Release) {
 	case KindVariance, KindRows:
 		set(q.Of, last)
 	case KindPower:
-		if p.OnSphere(q) {
+		if t.OnSphere(q) {
 			set(q.Of, quantile(powerSphere))
 		} else {
 			set(q.Of, quantile(powerPlain))
@@ -158,14 +169,15 @@ func (p *Plan) readRadius(c *Course, q Query, r Release) {
 	}
 }
 
-// moveCenter adds the mean of rows less the centre so far. That of an indicator is known better
+// center adds the mean of rows less the centre so far. That of an indicator is known better
 // from the counts of levels, unless those are of units and a unit is several rows.
-func (p *Plan) moveCenter(c *Course, r Release) {
-	z := r.Z()
+func (t *transition) center() {
+	c := t.c
+	z := t.r.Z()
 	for j := range z {
 		z[j] /= c.RowsPerUnit() * c.seen(j)
 		switch {
-		case len(c.Scale) > 0 && p.counted(j) && p.Proposal.Spec.Unit == "":
+		case len(c.Scale) > 0 && t.Layout.counted(j) && t.Proposal.Spec.Unit == "":
 			z[j] = 0
 		case len(c.Scale) > 0:
 			z[j] = float64(z[j] * c.Scale[j])
@@ -179,25 +191,26 @@ func (p *Plan) moveCenter(c *Course, r Release) {
 }
 
 // step is x_{t+1} from z_t, and what follows when a run of them is over.
-func (p *Plan) step(c *Course, q Query, r Release, earlier []Release) error {
-	c.X = linalg.Flat(linalg.Orthonormalize(r.columns(p.D), linalg.Split(r.X, p.D)))
-	if q.Round < p.Rounds-1 {
+func (t *transition) step() error {
+	c, q, r := t.c, t.q, t.r
+	c.X = linalg.Flat(linalg.Orthonormalize(r.columns(t.D), linalg.Split(r.X, t.D)))
+	if q.Round < t.Rounds-1 {
 		return nil
 	}
 	var steps []Release // of this run
-	for _, e := range earlier {
-		if e.Kind == KindPower && p.Queries[e.Query].Run == q.Run {
+	for _, e := range t.earlier {
+		if e.Kind == KindPower && t.Queries[e.Query].Run == q.Run {
 			steps = append(steps, e)
 		}
 	}
-	out, err := p.Outputs(append(steps, r))
+	out, err := t.Outputs(append(steps, r))
 	if err != nil {
 		return err
 	}
 	c.Found = append(append([]float64(nil), c.Found...), linalg.Flat(out.Vectors[out.Chosen])...)
-	if q.Run < p.runs()-1 {
-		c.X = p.within(*c, p.startBlock(q.Run+1, c.Found))
-		if p.Proposal.Spec.Radius == proposal.RadiusPrivate {
+	if q.Run < t.runs()-1 {
+		c.X = within(t.startBlock(q.Run+1, c.Found), c.Scale)
+		if t.Proposal.Spec.Radius == proposal.RadiusPrivate {
 			delete(c.Radii, KindPower) // another component's is read from its own histogram
 		}
 		return nil

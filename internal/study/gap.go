@@ -6,7 +6,6 @@ import (
 
 	"covey/internal/proposal"
 	"covey/internal/query"
-	"covey/internal/standardize"
 )
 
 const (
@@ -86,18 +85,6 @@ func (p *Plan) fill(q Query, c Course) []float64 {
 	return out
 }
 
-// Places returns, for each column, the coordinate that is a gap where the column's cell is one: its
-// first.
-func (p *Plan) Places() []int {
-	out := make([]int, len(p.Proposal.Spec.Columns))
-	at := 0
-	for i, c := range p.Proposal.Spec.Columns {
-		out[i] = at
-		at += c.Width()
-	}
-	return out
-}
-
 // seen is the share of rows in which coordinate j has a value.
 func (c Course) seen(j int) float64 {
 	if c.Observed == nil {
@@ -106,24 +93,22 @@ func (c Course) seen(j int) float64 {
 	return c.Observed[j]
 }
 
-// OutEven is why a coordinate for missing values is left out: nearly all rows are the same in it.
-const OutEven standardize.Reason = "even"
-
-// readFilled sets what a release of empty cells says: the shares of rows with a value, and the
+// filled sets what a release of empty cells says: the shares of rows with a value, and the
 // constants of coordinates for missing values, which are centered and scaled as levels are.
-func (p *Plan) readFilled(c *Course, r Release) {
-	c.Observed = p.observed(r)
-	if p.Proposal.Spec.Indicators() == 0 {
+func (t *transition) filled() {
+	c, r := t.c, t.r
+	c.Observed = t.observed()
+	if t.Proposal.Spec.Indicators() == 0 {
 		return
 	}
-	c.Center, c.Scale = make([]float64, p.D), make([]float64, p.D)
+	c.Center, c.Scale = make([]float64, t.D), make([]float64, t.D)
 	z, least, in := r.Z(), max(rareSigmas*r.Tau(), rareShare), 0
-	for j, at := range p.coordinates {
+	for j, at := range t.Layout.Coordinates {
 		c.Scale[j] = 1
 		if at.Gap {
 			share := z[at.Column]
 			if c.Scale[j] = 0; min(share, 1-share) >= least {
-				if p.Proposal.Spec.Center == proposal.CenterPairs { // a pair lacks it where either row does
+				if t.Proposal.Spec.Center == proposal.CenterPairs { // a pair lacks it where either row does
 					share = 1 - math.Sqrt(1-share)
 				}
 				c.Center[j], c.Scale[j] = share, math.Sqrt(share)
@@ -133,21 +118,21 @@ func (p *Plan) readFilled(c *Course, r Release) {
 			in++
 		}
 	}
-	if p.Proposal.Spec.Center == proposal.CenterPairs { // differences have none
+	if t.Proposal.Spec.Center == proposal.CenterPairs { // differences have none
 		c.Center = nil
 	}
-	if in < p.K() {
+	if in < t.K() {
 		c.End = CodeNoScale
 		return
 	}
-	c.X = p.within(*c, c.X)
+	c.X = within(c.X, c.Scale)
 }
 
-// observed reads, for each coordinate, the share of rows with a value off a release of empty cells.
-// Columns whose shares differ by no more than the noise are taken to have the same (James and
-// Stein), and none is below observedLeast or twice the noise: what is divided by less is noise.
-func (p *Plan) observed(r Release) []float64 {
-	z := r.Z()
+// observed reads, for each coordinate, the share of rows with a value off the release of empty
+// cells. Columns whose shares differ by no more than the noise are taken to have the same (James
+// and Stein), and none is below observedLeast or twice the noise: what is divided by less is noise.
+func (t *transition) observed() []float64 {
+	z := t.r.Z()
 	mean := 0.0
 	for _, v := range z {
 		mean += v
@@ -158,14 +143,14 @@ func (p *Plan) observed(r Release) []float64 {
 		square += float64((v - mean) * (v - mean))
 	}
 	keep := 0.0
-	if noise := float64(float64(len(z)-3) * float64(r.Tau()*r.Tau())); len(z) <= 3 {
+	if noise := float64(float64(len(z)-3) * float64(t.r.Tau()*t.r.Tau())); len(z) <= 3 {
 		keep = 1
 	} else if square > noise {
 		keep = 1 - noise/square
 	}
-	least := min(1, max(observedLeast, 2*r.Tau()))
-	out := make([]float64, 0, p.D)
-	for _, at := range p.Coordinates() {
+	least := min(1, max(observedLeast, 2*t.r.Tau()))
+	out := make([]float64, 0, t.D)
+	for _, at := range t.Layout.Coordinates {
 		seen := 1.0
 		if !at.Gap {
 			seen = max(least, min(1, 1-mean-float64(keep*(z[at.Column]-mean))))

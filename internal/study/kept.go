@@ -21,19 +21,18 @@ func (p *Plan) RowsShare() float64 {
 	return sum
 }
 
-// perUnit is the mean of kept rows per unit that a release of [KindRows] leaves: within what it can
-// be, and where rows may be left out at least two standard deviations of its noise, since what is
-// divided by less is noise.
-func (p *Plan) perUnit(r Release) float64 {
-	z, least := r.Z()[0], 1.0 // a unit has a row
-	s := p.Proposal.Spec
+// rows sets the mean of kept rows per unit: within what it can be, and where rows may be left out
+// at least two standard deviations of its noise, since what is divided by less is noise.
+func (t *transition) rows() {
+	z, least := t.r.Z()[0], 1.0 // a unit has a row
+	s := t.Proposal.Spec
 	if s.Missing == proposal.MissingDropRow {
-		least = min(1, 2*r.Tau())
+		least = min(1, 2*t.r.Tau())
 	}
 	if s.Unit == "" {
 		z = min(1, z)
 	}
-	return max(least, z)
+	t.c.PerUnit = max(least, z)
 }
 
 // RowsPerUnit is what a mean over units is divided by to be one over rows.
@@ -44,11 +43,11 @@ func (c Course) RowsPerUnit() float64 {
 	return c.PerUnit
 }
 
-// keptShare is the share of units that have a row, as far as it is known: of units of several rows
+// kept is the share of units that have a row, as far as it is known: of units of several rows
 // it is taken to be 1.
-func (p *Plan) keptShare(c Course) float64 {
-	if p.Proposal.Spec.Unit != "" {
+func (t *transition) kept() float64 {
+	if t.Proposal.Spec.Unit != "" {
 		return 1
 	}
-	return c.RowsPerUnit()
+	return t.c.RowsPerUnit()
 }

@@ -17,8 +17,8 @@ const falseScale = 0.01
 // largest of 4d, 2d and d points leaves enough groups, or the study is refused: the
 // larger a group, the less its eigenvalue overestimates λ1. The query is charged already.
 func (p *Plan) setGroups(q Query) error {
-	needed := math.Ceil(2 * standsOut(q.Multiplier*p.atSites(HistogramSensitivity), HistogramBins))
-	if p.chooses(q) {
+	needed := math.Ceil(2 * standsOut(q.Multiplier*p.Noise.atSites(HistogramSensitivity), HistogramBins))
+	if p.Noise.chooses(q) {
 		e, err := p.Curve().SelectEpsilon(q.Rho)
 		if err != nil {
 			return err
@@ -27,7 +27,7 @@ func (p *Plan) setGroups(q Query) error {
 		// The best score is within (2/ε0)·ln(candidates/β) of the largest but with
 		// probability β (McSherry, Talwar 2007).
 		f, _ := e.Float64()
-		needed = math.Ceil(4 * p.atSites(1) / f * math.Log(float64(hi-lo+1)/falseScale))
+		needed = math.Ceil(4 * p.Noise.atSites(1) / f * math.Log(float64(hi-lo+1)/falseScale))
 	}
 	for _, size := range []int{4 * p.D, 2 * p.D, p.D} {
 		p.Groups, p.GroupSize = 0, size
@@ -60,11 +60,12 @@ func (p *Plan) lambdaBins() (lo, hi int) {
 	return query.Octave(r[0], 0), query.Octave(r[1], 0)
 }
 
-// readLambda takes the upper edge of the chosen octave for Λ, and the paper's radius.
-func (p *Plan) readLambda(c *Course, q Query, r Release) {
-	lo, _ := p.lambdaBins()
+// lambda takes the upper edge of the chosen octave for Λ, and the paper's radius.
+func (t *transition) lambda() {
+	c, q, r := t.c, t.q, t.r
+	lo, _ := t.lambdaBins()
 	best := int(r.Noised[0])
-	if !p.chooses(q) {
+	if !t.Noise.chooses(q) {
 		best = 0
 		for j, v := range r.Noised {
 			if v > r.Noised[best] {
@@ -77,8 +78,8 @@ func (p *Plan) readLambda(c *Course, q Query, r Release) {
 		}
 	}
 	// of the kept rows: a group's other rows are zeros
-	c.Lambda = math.Ldexp(1, lo+best-255) / p.keptShare(*c)
-	radius := p.paperRadius(c.Lambda)
+	c.Lambda = math.Ldexp(1, lo+best-255) / t.kept()
+	radius := t.paperRadius(c.Lambda)
 	if !(radius >= proposal.MinRadius && radius <= proposal.MaxRadius) {
 		c.End = CodeNoScale
 		return

@@ -25,7 +25,7 @@ func TestOneTick(t *testing.T) {
 		p.Proposal.Spec.Deadlines.Tick = proposal.Duration(time.Millisecond)
 		for _, q := range p.Queries {
 			a := Ask{Query: q.Index, Kind: q.Kind}
-			sigma, err := p.Sigma(q, 1)
+			sigma, err := p.Noise.Sigma(q, 1)
 			if err != nil {
 				t.Fatal(err)
 			}

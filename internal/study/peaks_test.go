@@ -104,8 +104,9 @@ func TestClipsOfTwoPeaks(t *testing.T) {
 			r.Noised[j] = n
 		}
 		c = p.Start()
-		p.readRadius(&c, p.Queries[0], r)
-		low, high = p.clips(c, r)
+		next := transition{p, p.Queries[0], r, nil, &c}
+		next.radius()
+		low, high = next.clips(r)
 		return low, high, c
 	}
 	low, high, c := at(10, map[int]int64{260: 400, 261: 380, 264: 60, 265: 160})

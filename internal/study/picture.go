@@ -72,7 +72,7 @@ func (p *Plan) PictureLevels() (first, width int, ok bool) {
 		return 0, 0, false
 	}
 	at := p.pictureColumn()
-	return p.Places()[at], s.Columns[at].Cells(), true
+	return p.Layout.Places()[at], s.Columns[at].Cells(), true
 }
 
 // Pair returns the indices of the two components that a picture is of, by falling variance.
@@ -107,7 +107,7 @@ func (p *Plan) PictureWords() string {
 func (p *Plan) pictureNoise() float64 {
 	for _, q := range p.Queries {
 		if q.Kind == KindPicture {
-			return q.Multiplier * p.Sensitivity(q, 0) * p.grid(q, 0) * p.NoiseFactor
+			return q.Multiplier * p.Noise.Sensitivity(q, 0) * p.Noise.grid(q, 0) * p.NoiseFactor
 		}
 	}
 	return 0
@@ -136,16 +136,17 @@ func (p *Plan) pictureWarning() string {
 	return fmt.Sprintf("pictures will be coarse: the noise of a bin is ± %.3g units, and %s has %d in all, where about %.0f show their shape; take fewer pairs or groups, or a larger picture_share", noise, of, units, pictureClear*noise)
 }
 
-// readVariance sets what pictures count in: the components by falling variance, each with its
+// variance sets what pictures count in: the components by falling variance, each with its
 // largest loading positive, as a result has them, and the deviation of scores along each. Both are
 // of what the coordinator signed, to the last bit, so that no choice differs between processors. A
 // variance that does not stand out of its noise is taken to be twice that: a grid that is too wide
 // is still a grid.
-func (p *Plan) readVariance(c *Course, r Release) {
-	if !p.Proposal.Spec.Picture {
+func (t *transition) variance() {
+	c, r := t.c, t.r
+	if !t.Proposal.Spec.Picture {
 		return
 	}
-	z, vectors := r.Z(), linalg.Split(r.X, p.D)
+	z, vectors := r.Z(), linalg.Split(r.X, t.D)
 	var x []float64
 	c.Deviations = nil
 	for _, l := range linalg.Falling(z) {

@@ -17,16 +17,13 @@ type Plan struct {
 	Thresholds proposal.Thresholds `json:"thresholds"`
 	// N is the units over all sites, each counted where it is: one at two sites is two.
 	N int `json:"n"`
-	// D is the coordinates of a row's vector ([Plan.Coordinates]).
-	D      int `json:"d"`
-	Rounds int `json:"rounds"` // T
+	// D is the coordinates of a row's vector.
+	D      int    `json:"d"`
+	Layout Layout `json:"-"`      // of them, D in all
+	Rounds int    `json:"rounds"` // T
 	// Iota is the noise of a covariance with the whole budget over the signal of a flat spectrum,
 	// by which method = "auto" decides first; 0 with the paper's accountant.
 	Iota float64 `json:"iota,omitempty"`
-	// coordinates are those of a row's vector, D of them.
-	coordinates []proposal.Coordinate
-	// numbers and roomy are what [Plan.Single] returns.
-	numbers, roomy []int
 	// fullMultiplier is σ/Δ of one query that takes the whole budget, over all sites' sums; 0 with
 	// the paper's accountant.
 	fullMultiplier float64
@@ -39,18 +36,13 @@ type Plan struct {
 	// Rho is the whole study's charge: what a site's ledger reserves, with its Curve. Of two
 	// branches, one is charged.
 	Rho     float64 `json:"rho"`
-	Queries []Query `json:"queries"`
+	Queries Queries `json:"queries"`
 	// Slots is the one-time key material prepared: one a query, and the spares.
 	Slots int `json:"slots"`
 	// Groups of GroupSize units are what a private Λ is read from; 0 where none is.
 	GroupSize int `json:"group_size,omitempty"`
 	Groups    int `json:"groups,omitempty"`
-	// Honest is the fewest sites whose shares of distributed noise carry σ²: U_min - max(η, 1).
-	// 0 where noise is central.
-	Honest int `json:"honest,omitempty"`
-	// NoiseFactor is the noise of a sum over all sites, as a multiple of central noise. A sum over
-	// fewer has more ([Plan.NoiseOver]).
-	NoiseFactor float64 `json:"noise_factor"`
+	Noise
 	// Bits is the ring's width b.
 	Bits uint `json:"bits"`
 }
@@ -76,8 +68,8 @@ func NewPlan(body []byte) (*Plan, error) {
 	}
 	s := p.Spec
 	plan := &Plan{Proposal: p, Digest: proposal.DigestOf(body), Adjacency: AdjacencyReplaceOne}
-	plan.setCoordinates()
-	plan.D = len(plan.coordinates)
+	plan.Layout = layoutOf(s)
+	plan.D = len(plan.Layout.Coordinates)
 	if plan.Thresholds, err = p.Thresholds(); err != nil {
 		return nil, err
 	}
@@ -87,11 +79,7 @@ func NewPlan(body []byte) (*Plan, error) {
 	if plan.N == 0 {
 		return nil, proposal.FieldErrorf("center", `"pairs" needs two units at some site`)
 	}
-	if s.Noise == proposal.NoiseDistributed {
-		// At least 1: U_min is at least η + 2.
-		plan.Honest = plan.Thresholds.MinSurvivors - plan.apart()
-	}
-	plan.NoiseFactor = plan.NoiseOver(plan.Thresholds.Sites)
+	plan.Noise = noiseOf(s, plan.Thresholds)
 	if plan.N > proposal.MaxUnits {
 		return nil, proposal.FieldErrorf("roster", "at most 2^40 units in all, got %d", plan.N)
 	}
@@ -119,7 +107,8 @@ func (p *Plan) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, (*plain)(p)); err != nil {
 		return err
 	}
-	p.setCoordinates()
+	p.Layout = layoutOf(p.Proposal.Spec)
+	p.Noise = noiseOf(p.Proposal.Spec, p.Thresholds)
 	return p.setIota()
 }
 

@@ -275,7 +275,7 @@ func (p *Plan) values(q Query) int {
 	case KindPicture:
 		return query.PictureBins * query.PictureBins * len(p.PictureGroups())
 	case KindOctaves, KindTree, KindMoments:
-		return q.Kind.Definition().Values(len(p.Single(q.Kind)), 0)
+		return q.Kind.Definition().Values(len(p.Layout.Single(q.Kind)), 0)
 	}
 	return q.Kind.Definition().Values(p.D, q.columns(p))
 }
@@ -299,7 +299,7 @@ const sigmaTolerance = 1e-9
 func (p *Plan) charge(q *Query, multiplier float64) error {
 	q.Multiplier = multiplier / math.Sqrt(q.share)
 	q.Rho = noise.RhoOf(1, q.Multiplier)
-	if p.chooses(*q) {
+	if p.Noise.chooses(*q) {
 		e, err := p.Curve().SelectEpsilon(q.Rho)
 		if err != nil {
 			return err
@@ -307,7 +307,7 @@ func (p *Plan) charge(q *Query, multiplier float64) error {
 		q.Rho = p.Curve().SelectRho(e)
 		return nil
 	}
-	least := p.Sensitivity(*q, 1)
+	least := p.Noise.Sensitivity(*q, 1)
 	if p.Curve() == noise.GDP {
 		q.Multiplier = noise.BridgeMultiplier(q.Rho, least) * (1 + 2*sigmaTolerance)
 		// of the least σ that agents take: no more than was bought
@@ -317,17 +317,17 @@ func (p *Plan) charge(q *Query, multiplier float64) error {
 		return p.bridged(noise.BridgeKappa(q.Values, noise.Carried{}), 0)
 	}
 	// The sum of shares is only close to the law; how close depends on σ in grid steps.
-	sigma, err := p.Sigma(*q, 1)
+	sigma, err := p.Noise.Sigma(*q, 1)
 	if err != nil {
 		return err
 	}
-	share, err := p.Share(sigma)
+	share, err := p.Noise.Share(sigma)
 	if err != nil {
 		return err
 	}
 	// Whatever the number of survivors turns out to be.
 	kappa := 0.0
-	for _, carried := range share.Carried(p.Thresholds.MinSurvivors, p.apart()) {
+	for _, carried := range share.Carried(p.Thresholds.MinSurvivors, p.Noise.apart()) {
 		q.Rho = max(q.Rho, noise.DistributedRho(least, carried, q.Values))
 		kappa = max(kappa, noise.BridgeKappa(q.Values, carried))
 	}
@@ -344,13 +344,8 @@ func (p *Plan) bridged(kappa float64, share noise.Sigma) error {
 
 // setSlots adds the charges up and counts slots: of two branches, the longer.
 func (p *Plan) setSlots() error {
-	count, rho := map[string]int{}, map[string]float64{}
-	for _, q := range p.Queries {
-		count[q.Branch]++
-		rho[q.Branch] += q.Rho
-	}
-	queries := count[""] + max(count[proposal.MethodPower], count[proposal.MethodCovariance])
-	p.Rho = rho[""] + max(rho[proposal.MethodPower], rho[proposal.MethodCovariance])
+	queries := p.Queries.Left(0)
+	p.Rho = most(p.Queries, func(q Query) float64 { return q.Rho })
 	spare := p.Proposal.Spec.SpareSlots
 	waits := p.Proposal.Spec.OnDropout == proposal.DropoutWait // and gives no slot up
 	if spare == 0 && !waits {
@@ -399,7 +394,7 @@ func (p *Plan) multiplier() (float64, error) {
 func (p *Plan) refusals(rho float64) float64 {
 	sum := 0.0
 	for _, q := range p.Queries {
-		if p.Honest == 0 && !p.chooses(q) {
+		if p.Honest == 0 && !p.Noise.chooses(q) {
 			sum += noise.RefusedByNeighbor(q.share * rho)
 		}
 	}
@@ -421,9 +416,9 @@ func (p *Plan) setRing() error {
 			sensitivity = def.CountSensitivity(query.ColumnGrid, q.Values)
 			per = sensitivity
 		case def.Counts:
-			per, sensitivity = 1/p.countGrid(), HistogramSensitivity/p.countGrid()
+			per, sensitivity = 1/countGrid, HistogramSensitivity/countGrid
 		}
-		sigma := q.Multiplier * p.atSites(sensitivity)
+		sigma := q.Multiplier * p.Noise.atSites(sensitivity)
 		if p.Honest > 0 { // all parts of all sites' shares, where Honest of them would do
 			sigma *= math.Sqrt(float64(p.Thresholds.Sites) / float64(p.Honest))
 		}
@@ -451,81 +446,4 @@ func (p *Plan) setRing() error {
 		q.Bytes = q.Lanes * int(p.Bits) / 8
 	}
 	return nil
-}
-
-// Follows reports whether query next may be the one after the last that was released
-// (-1: none): the one behind it, or one behind a whole branch that is not taken. Once a
-// branch is taken the other is closed.
-func (p *Plan) Follows(last, next int) bool {
-	if last < -1 || last >= next || next >= len(p.Queries) {
-		return false
-	}
-	from, to := "", p.Queries[next].Branch
-	if last >= 0 {
-		from = p.Queries[last].Branch
-	}
-	if from != "" && to != "" && from != to {
-		return false
-	}
-	between := p.Queries[last+1 : next]
-	if len(between) == 0 {
-		return true
-	}
-	skipped := between[0].Branch
-	return skipped != "" && skipped != from && skipped != to &&
-		!slices.ContainsFunc(between, func(q Query) bool { return q.Branch != skipped })
-}
-
-// after returns the index of the next query once method is decided.
-func (p *Plan) after(query int, method string) int {
-	for query++; query < len(p.Queries); query++ {
-		if b := p.Queries[query].Branch; b == "" || b == method {
-			break
-		}
-	}
-	return query
-}
-
-// Ends reports whether nothing is left to ask after the query.
-func (p *Plan) Ends(query int) bool {
-	own := p.Queries[query].Branch
-	for _, q := range p.Queries[query+1:] {
-		if q.Branch == "" || own == "" || q.Branch == own {
-			return false
-		}
-	}
-	return true
-}
-
-// Left is how many queries are still to be released from query on, that one included,
-// at most.
-func (p *Plan) Left(query int) int {
-	count := map[string]int{}
-	for _, q := range p.Queries[min(query, len(p.Queries)):] {
-		count[q.Branch]++
-	}
-	if query < len(p.Queries) && p.Queries[query].Branch != "" { // its branch is taken
-		return count[""] + count[p.Queries[query].Branch]
-	}
-	return count[""] + max(count[proposal.MethodPower], count[proposal.MethodCovariance])
-}
-
-// BytesInAll is what a site uploads for the whole study, at most: of two branches, the larger. A
-// query that is asked again counts again.
-func (p *Plan) BytesInAll() int {
-	bytes := map[string]int{}
-	for _, q := range p.Queries {
-		bytes[q.Branch] += q.Bytes
-	}
-	return bytes[""] + max(bytes[proposal.MethodPower], bytes[proposal.MethodCovariance])
-}
-
-// BytesPerRound is the mean size of a site's uploads over the power rounds,
-// the other queries included.
-func (p *Plan) BytesPerRound() float64 {
-	total := 0
-	for _, q := range p.Queries {
-		total += q.Bytes
-	}
-	return float64(total) / float64(p.Rounds*p.runs())
 }

@@ -81,7 +81,7 @@ func TestSitesPerUnit(t *testing.T) {
 			if ratio := b.Sigma.Float() / a.Sigma.Float(); !(ratio >= 3*(1-1e-4) && ratio <= 3*(1+1e-4)) {
 				t.Errorf("%s, %s of %s: σ is %v times as much", name, q.Kind, q.Of, ratio)
 			}
-			if rho := noise.BridgeRho(3*one.Sensitivity(q, a.Radius), b.Sigma.Float()); rho > three.Queries[i].Rho {
+			if rho := noise.BridgeRho(3*one.Noise.Sensitivity(q, a.Radius), b.Sigma.Float()); rho > three.Queries[i].Rho {
 				t.Errorf("%s, %s of %s: a unit at three sites costs %v and is charged %v", name, q.Kind, q.Of, rho, three.Queries[i].Rho)
 			}
 			if need := 40 * b.Sigma.Float(); need >= math.Ldexp(1, int(three.Bits)-1) {

@@ -115,7 +115,7 @@ func TestPaperProfile(t *testing.T) {
 	if len(p.Queries) != p.Rounds || p.Proposal.Spec.Output != proposal.OutputRandom {
 		t.Fatal("a paper study has T power steps and a random iterate")
 	}
-	sigma, err := p.Sigma(p.Queries[0], p.Radius)
+	sigma, err := p.Noise.Sigma(p.Queries[0], p.Radius)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ func Privacy(p *study.Plan) []string {
 			"for whoever sees it all and does not break the cryptography, the odds that one unit was yours and not any other change by a factor of at most e^ε = %.3g, but for δ. "+
 			"A unit is %s; their number is public.", s.Epsilon, s.Delta, p.Adjacency, math.Exp(s.Epsilon), unit),
 		"Of one person at several sites: " + study.AtSites(p.SitesPerUnit()) + ".",
-		fmt.Sprintf("It charges ρ = %.6g (by %s) to the population's budget, over at most %d queries in %d rounds.", p.Rho, p.Curve(), p.Left(0), p.Rounds),
+		fmt.Sprintf("It charges ρ = %.6g (by %s) to the population's budget, over at most %d queries in %d rounds.", p.Rho, p.Curve(), p.Queries.Left(0), p.Rounds),
 		fmt.Sprintf("A sum is opened only over at least %d of the %d sites, and with %d sites' signatures and shares; %s.",
 			t.MinSurvivors, t.Sites, t.Quorum, t.Collusion()),
 		noiseWords(p),
@@ -110,7 +110,7 @@ func noiseWords(p *study.Plan) string {
 	t := p.Thresholds
 	text := fmt.Sprintf("Noise is distributed: this agent adds its share before masking, so that nobody sees an exact sum, the coordinator included; "+
 		"the shares of %d honest sites in a sum over all %d carry all the noise that the privacy needs", t.Sites-max(t.Corrupt, 1), t.Sites)
-	if p.Removes() {
+	if p.Noise.Removes() {
 		text += fmt.Sprintf(", down to %d in one over %d: this agent adds enough for that, and lets the coordinator take away what more sites do not need", p.Honest, t.MinSurvivors)
 	}
 	return text + ". " + poolWords(p)

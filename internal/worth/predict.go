@@ -211,7 +211,7 @@ func (f *forecast) needed(fall float64) int {
 // noise is the standard deviation of a query's mean of units on each number, in squared units of
 // the columns, at a radius.
 func (f *forecast) noise(q study.Query, radius, units float64) float64 {
-	sigma, err := f.plan.Sigma(q, radius)
+	sigma, err := f.plan.Noise.Sigma(q, radius)
 	if err != nil {
 		return math.Inf(1)
 	}

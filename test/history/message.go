@@ -385,11 +385,11 @@ func (c *Checker) asked(s *run, m message) bool {
 
 // due reports whether the query is the first, or follows one whose release is committed.
 func (s *run) due(query int) bool {
-	if s.plan.Follows(-1, query) {
+	if s.plan.Queries.Follows(-1, query) {
 		return true
 	}
 	for q := range s.committed {
-		if s.plan.Follows(q, query) {
+		if s.plan.Queries.Follows(q, query) {
 			return true
 		}
 	}

@@ -85,7 +85,7 @@ func init() {
 			{studyGap, "			b := 1.0\n", "			b := c.seen(i)\n"},
 		}, in("study", "TestCorrectedCovariance"), killer{}},
 		{"gaps: an empty column is divided by its noise", 0, []edit{
-			{studyGap, "least := min(1, max(observedLeast, 2*r.Tau()))", "least := 1e-3"},
+			{studyGap, "least := min(1, max(observedLeast, 2*t.r.Tau()))", "least := 1e-3"},
 		}, in("study", "TestFilledIsRead"), killer{}},
 		{"gaps: the center is a mean with zeros", 0, []edit{
 			{studyCourse, "z[j] /= c.RowsPerUnit() * c.seen(j)", "z[j] /= c.RowsPerUnit()"},

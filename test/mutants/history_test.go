@@ -38,7 +38,7 @@ func init() {
 			{studyHistory, "case !Near(a.Radius, want.Radius):", "case false:"},
 		}, in("study", "TestCheckCourse"), killer{}},
 		{"history: the branch that the releases do not lead to", 0, []edit{
-			{agentHistory, "case ask.Query != h.course.Query:", "case !s.plan.Follows(h.course.Query-1, ask.Query):"},
+			{agentHistory, "case ask.Query != h.course.Query:", "case !s.plan.Queries.Follows(h.course.Query-1, ask.Query):"},
 			{studyHistory, "if a.Query != c.Query {", "if a.Query < c.Query {"},
 		}, in("agent", "TestOneBranch"), killer{}},
 		{"history: masks and signatures of two histories fit", 0, []edit{

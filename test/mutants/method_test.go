@@ -18,11 +18,11 @@ func init() {
 		{"rows are clipped low where noise does not limit", 0, []edit{{moments, "|| p.Iota <= iotaSmall {", "{"}}, in("study", "TestMomentsFollow"), killer{}},
 		{"close eigenvalues look like a hidden direction", 0, []edit{
 			{moments, "excess += float64(s*s) / (values[i] - v)", "excess += 0 * (values[i] - v)"},
-			{moments, "> float64(p.sure()*noise)+float64(missed*top), nil", "> float64(0*noise)+float64(missed*top), nil"},
+			{moments, "> float64(sure*noise)+float64(missed*top), nil", "> float64(0*noise)+float64(missed*top), nil"},
 		}, in("study", "TestWider"), killer{}},
 		{"noise looks like a hidden direction", 0, []edit{
-			{moments, "values[clear] > standsClear*s*math.Sqrt(2*float64(p.D))", "values[clear] > 0*s"},
-			{moments, "> float64(p.sure()*noise)+float64(missed*top), nil", "> float64(0*noise)+float64(missed*top), nil"},
+			{moments, "values[clear] > standsClear*s*math.Sqrt(2*float64(d))", "values[clear] > 0*s"},
+			{moments, "> float64(sure*noise)+float64(missed*top), nil", "> float64(0*noise)+float64(missed*top), nil"},
 		}, in("study", "TestWider"), killer{}},
 		{"a part clipped too low is added", 0, []edit{{moments, "		case r.Radius < last.Radius:\n			continue\n", ""}}, in("study", "TestPooledMoment"), killer{}},
 		{"parts of a covariance are added without their weights", 0, []edit{{moments, "w := ratio / (tau * tau)", "w := ratio / (tau / tau)"}}, in("study", "TestPooledMoment"), killer{}},

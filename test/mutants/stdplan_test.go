@@ -41,7 +41,7 @@ func init() {
 			{"internal/study/plan.go", "if err := plan.checkScore(); err != nil {", "if err := plan.checkScore(); false {"},
 		}, in("study", "TestStandardizePlan"), killer{}},
 		{"standardize: sites of a unit do not count in the score", 0, []edit{
-			{rules, "return standardize.Score(p.N/p.SitesPerUnit(), len(p.numbers), p.fullMultiplier)", "return standardize.Score(p.N, len(p.numbers), p.fullMultiplier)"},
+			{rules, "return standardize.Score(p.N/p.SitesPerUnit(), len(p.Layout.numbers), p.fullMultiplier)", "return standardize.Score(p.N, len(p.Layout.numbers), p.fullMultiplier)"},
 		}, in("study", "TestStandardizePlan"), killer{}},
 		{"standardize: noise in columns that are left out", 0, []edit{
 			{"internal/study/release.go", "		leave(v, r.Scale)\n", ""},

@@ -171,7 +171,7 @@ func PrintPlan(out io.Writer, p *study.Plan, prediction []string) error {
 	}
 	fmt.Fprintf(w, "sites\tη = %d corrupt, q = %d to open, at least %d in a sum\n", p.Thresholds.Corrupt, p.Thresholds.Quorum, p.Thresholds.MinSurvivors)
 	fmt.Fprintf(w, "\t%s\n", p.Thresholds.Collusion())
-	fmt.Fprintf(w, "rounds\tT = %d, %d queries, %d slots (%d spare)\n", p.Rounds, p.Left(0), p.Slots, p.Slots-p.Left(0))
+	fmt.Fprintf(w, "rounds\tT = %d, %d queries, %d slots (%d spare)\n", p.Rounds, p.Queries.Left(0), p.Slots, p.Slots-p.Queries.Left(0))
 	fmt.Fprintf(w, "radius\tR = %s\n", radius)
 	if p.Paper != nil {
 		fmt.Fprintf(w, "paper\tu = %.6g, τ = %.6g, δ̄ = %.3g\n", p.Paper.U, p.Paper.Tau, p.Paper.DeltaBar)
@@ -181,8 +181,8 @@ func PrintPlan(out io.Writer, p *study.Plan, prediction []string) error {
 	if s.Expires != "" {
 		fmt.Fprintf(w, "expires\t%s, unless all sites have approved by then\n", s.Expires)
 	}
-	fmt.Fprintf(w, "wire\tb = %d bits a number, at most %d bytes from each site in all\n", p.Bits, p.BytesInAll())
-	fmt.Fprintf(w, "noise\t%s\n", p.NoiseWords())
+	fmt.Fprintf(w, "wire\tb = %d bits a number, at most %d bytes from each site in all\n", p.Bits, p.Queries.Bytes())
+	fmt.Fprintf(w, "noise\t%s\n", p.Noise.Words())
 	fmt.Fprintln(w, "\nQUERY\tKIND\tROUND\tσ/Δ\tρ\tBYTES\t")
 	for _, q := range p.Queries {
 		kind := string(q.Kind)
