@@ -165,8 +165,8 @@ func (r *Rows) as(p *study.Plan, site int, a study.Ask) (*clip.Matrix, error) {
 		return base, nil
 	}
 	var limits []float64
-	for j := range a.Scale {
-		limits = append(limits, p.Limit(p.Queries[a.Query], j))
+	if len(a.Scale) > 0 {
+		limits = p.Limits(p.Queries[a.Query])
 	}
 	if m := &r.moved; m.rows != nil && m.sphere == sphere && slices.Equal(m.center, a.Center) && slices.Equal(m.scale, a.Scale) && slices.Equal(m.limits, limits) && slices.Equal(m.found, a.Found) && slices.Equal(m.fill, a.Fill) {
 		return m.rows, nil

@@ -2,10 +2,8 @@ package study
 
 import (
 	"math"
-	"slices"
 
 	"covey/internal/proposal"
-	"covey/internal/query"
 )
 
 const (
@@ -35,54 +33,6 @@ func (p *Plan) FilledShare() float64 {
 		}
 	}
 	return 0
-}
-
-// fills reports whether a query is about rows whose gaps are filled from directions that a release
-// says: the iterate of the later half of a run's power steps, components once they are found. What
-// is filled from an iterate keeps it where it is, so that the first steps, which have the farthest
-// to go, are of rows with zeros; the rest undo what zeros bias. The covariance is of rows with
-// zeros, and is corrected by what the gaps took.
-func (p *Plan) fills(q Query) bool {
-	switch {
-	case p.Proposal.Spec.Missing != proposal.MissingFill:
-		return false
-	case q.sum() == KindPower:
-		return 2*q.Round >= p.Rounds || p.Proposal.Spec.Start != nil
-	default:
-		return p.later(q)
-	}
-}
-
-// later reports whether a query comes after the components are found.
-func (p *Plan) later(q Query) bool {
-	return q.sum().Definition().Centered && !slices.ContainsFunc(p.Queries[q.Index:], func(n Query) bool { return n.Kind == KindPower || n.Kind == KindMoment })
-}
-
-// fillColumns is how many vectors an ask of the query holds in Fill.
-func (p *Plan) fillColumns(q Query) int {
-	n := 0
-	if p.fills(q) {
-		n = p.K()
-		if q.sum() == KindPower {
-			n = p.block()
-		}
-	}
-	if p.Proposal.Spec.Missing == proposal.MissingFill && q.sum().Definition().Directions == query.Iterate {
-		n += q.Run // what deflation has found
-	}
-	return n
-}
-
-// fill returns the directions that gaps of the query's rows are filled from.
-func (p *Plan) fill(q Query, c Course) []float64 {
-	if p.fillColumns(q) == 0 {
-		return nil
-	}
-	out := slices.Clone(c.Found)
-	if p.fills(q) {
-		out = append(out, c.X...)
-	}
-	return out
 }
 
 // seen is the share of rows in which coordinate j has a value.

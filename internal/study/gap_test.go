@@ -103,7 +103,7 @@ func TestAnyGapsKeepTheirEpsilon(t *testing.T) {
 			for c.Query < len(p.Queries) && c.End == "" {
 				a, err := p.NewAsk(c, len(releases), 0)
 				if err == nil {
-					err = p.checkVectors(p.Queries[c.Query], a)
+					err = p.form(p.Queries[c.Query]).check(a)
 				}
 				if err == nil {
 					err = p.CheckCourse(c, a)

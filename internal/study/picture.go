@@ -156,21 +156,3 @@ func (t *transition) variance() {
 	}
 	c.X = x
 }
-
-// checkDeviations refuses numbers that scores cannot be divided by. CheckCourse compares them with
-// those of the releases; privacy does not need them, since a unit has one bin whatever the grid is.
-func (p *Plan) checkDeviations(q Query, a Ask) error {
-	want := 0
-	if q.pictures() {
-		want = p.K()
-	}
-	if len(a.Deviations) != want {
-		return mismatch(a.Query, "deviations", "are %d, the plan has %d", len(a.Deviations), want)
-	}
-	for _, v := range a.Deviations {
-		if !(v >= minScale && v <= maxScale) {
-			return mismatch(a.Query, "deviations", "are not in 2^-300..2^300")
-		}
-	}
-	return nil
-}

@@ -277,7 +277,7 @@ func (p *Plan) values(q Query) int {
 	case KindOctaves, KindTree, KindMoments:
 		return q.Kind.Definition().Values(len(p.Layout.Single(q.Kind)), 0)
 	}
-	return q.Kind.Definition().Values(p.D, q.columns(p))
+	return q.Kind.Definition().Values(p.D, p.columns(q))
 }
 
 // Curve is how the charges of the plan, and so of any set of its queries, become (ε, δ): what a

@@ -26,7 +26,7 @@ func lawful(t *testing.T, p *Plan, i int) Ask {
 	for j := range p.D {
 		basis[j*p.D+j] = 1
 	}
-	c.Query, c.Radii[q.Kind], c.X, c.Found = i, 2, basis[q.Run*p.D:][:q.columns(p)*p.D], nil
+	c.Query, c.Radii[q.Kind], c.X, c.Found = i, 2, basis[q.Run*p.D:][:p.columns(q)*p.D], nil
 	if r, public := p.publicRadius(q.Kind); public {
 		c.Radii[q.Kind] = r
 	}
@@ -42,7 +42,7 @@ func lawful(t *testing.T, p *Plan, i int) Ask {
 	if q.pictures() {
 		c.Deviations = slices.Repeat([]float64{1}, p.K())
 	}
-	if p.scales(q) {
+	if p.form(q).scaled {
 		c.Scale = slices.Repeat([]float64{1}, p.D)
 	}
 	if p.Proposal.Spec.Leveled() > 0 && p.Proposal.Spec.Center != proposal.CenterPairs {

@@ -10,28 +10,26 @@ import (
 	"covey/internal/standardize"
 )
 
-// scales reports whether a query is about rows divided by scales that were learned.
-func (p *Plan) scales(q Query) bool {
-	s := p.Proposal.Spec
-	return (s.Standardizes() || s.Counts()) && q.sum().Definition().Centered
-}
-
 // LearnedLimit is how many learned scales from its center a value counts as at most in a
 // covariance.
 const LearnedLimit = standardize.RowLimit
 
-// Limit is what a query keeps the magnitude of column j's values within, after they were divided by
-// a scale that was learned; infinite where it has none. A row whose scales came out too small is
-// not lost to the clip because of one far value.
-func (p *Plan) Limit(q Query, j int) float64 {
-	switch {
-	case q.Kind == KindMoments:
-		return standardize.MomentLimit
-	case p.scales(q) && q.Kind != KindTree && p.Layout.learns(j):
-		return LearnedLimit
-	default:
-		return math.Inf(1)
+// Limits are what a query keeps the magnitude of each coordinate's values within, after they were
+// divided by a scale that was learned; infinite where it has none. A row whose scales came out too
+// small is not lost to the clip because of one far value.
+func (p *Plan) Limits(q Query) []float64 {
+	scaled, out := p.form(q).scaled, make([]float64, p.D)
+	for j := range out {
+		switch {
+		case q.Kind == KindMoments:
+			out[j] = standardize.MomentLimit
+		case scaled && q.Kind != KindTree && p.Layout.learns(j):
+			out[j] = LearnedLimit
+		default:
+			out[j] = math.Inf(1)
+		}
 	}
+	return out
 }
 
 // standardShares are the parts of the budget that learning constants takes; zeros where none are
@@ -222,22 +220,4 @@ func (l *Layout) correlation(m Moment, scale []float64) (Moment, []float64) {
 		}
 	}
 	return out, factors
-}
-
-// checkScale checks the scales of an ask. Privacy needs only that they are finite: whatever they
-// are, rows are clipped after they are divided. CheckCourse compares them with those of the
-// releases.
-func (p *Plan) checkScale(q Query, a Ask) error {
-	switch scaled := p.scales(q); {
-	case scaled && len(a.Scale) != p.D:
-		return mismatch(a.Query, "scale", "has %d coordinates, the plan %d", len(a.Scale), p.D)
-	case !scaled && len(a.Scale) != 0:
-		return mismatch(a.Query, "scale", "is not of this query")
-	}
-	for _, v := range a.Scale {
-		if v != 0 && !(v >= minScale && v <= maxScale) {
-			return mismatch(a.Query, "scale", "is neither 0 nor in 2^-300..2^300")
-		}
-	}
-	return nil
 }

@@ -27,7 +27,7 @@ func askFor(t *testing.T, p *Plan, match func(Query) bool) Ask {
 		basis[i][i] = 1
 	}
 	c.Radii[q.Kind] = 2
-	c.X = linalg.Flat(basis[:max(1, q.columns(p))])
+	c.X = linalg.Flat(basis[:max(1, p.columns(q))])
 	if q.Run > 0 {
 		c.Found, c.X = linalg.Flat(basis[:q.Run]), basis[q.Run]
 	}

@@ -35,7 +35,7 @@ func init() {
 			{course, "size = max(math.Abs(b[j]), scale[j])", "_ = scale"},
 		}, in("study", "TestScaleIsChecked"), killer{}},
 		{"standardize: scales that are not finite", 0, []edit{
-			{rules, "if v != 0 && !(v >= minScale && v <= maxScale) {", "if v < 0 {"},
+			{"internal/study/form.go", "if v != 0 && !(v >= minScale && v <= maxScale) {", "if v < 0 {"},
 		}, in("study", "TestScaleIsChecked"), killer{}},
 		{"standardize: too few units learn", 0, []edit{
 			{"internal/study/plan.go", "if err := plan.checkScore(); err != nil {", "if err := plan.checkScore(); false {"},

@@ -121,7 +121,7 @@ func Law(p *study.Plan, a study.Ask, means, deviations []float64) []float64 {
 	rng := rand.New(rand.NewPCG(1, uint64(a.Query)))
 	const draws = 4000
 	out := make([]float64, p.Queries[a.Query].Values)
-	of := p.Layout.Single(a.Kind)
+	of, limits := p.Layout.Single(a.Kind), p.Limits(p.Queries[a.Query])
 	for range draws {
 		for at, j := range of {
 			if c := p.Layout.Coordinates[j]; c.Level >= 0 || c.Gap {
@@ -138,7 +138,7 @@ func Law(p *study.Plan, a study.Ask, means, deviations []float64) []float64 {
 				}
 				z = (y - a.Center[j]) / a.Scale[j]
 			}
-			limit := p.Limit(p.Queries[a.Query], j)
+			limit := limits[j]
 			z = max(-limit, min(z, limit))
 			switch a.Kind {
 			case study.KindOctaves:
