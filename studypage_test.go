@@ -201,8 +201,8 @@ func TestStudyPageRules(t *testing.T) {
 		}
 	}
 	says("bound_share", "0.01; 0.04 below 8,000 units")
-	if p := plan(7, 1000, ""); p.Thresholds.Corrupt != 2 || p.SitesPerUnit() != 1 {
-		t.Errorf("η is %d, a unit is at %d sites", p.Thresholds.Corrupt, p.SitesPerUnit())
+	if p := plan(7, 1000, ""); p.Thresholds.Corrupt != 2 || p.SitesPerUnit != 1 {
+		t.Errorf("η is %d, a unit is at %d sites", p.Thresholds.Corrupt, p.SitesPerUnit)
 	}
 	says("corrupt", "⌊(N-1)/3⌋")
 	says("sites_per_unit", "`1`")

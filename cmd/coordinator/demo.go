@@ -353,7 +353,7 @@ func newReport(data *simulate.Pooled, plan *study.Plan, r *result.Result, second
 	for _, q := range plan.Queries {
 		bytes += q.Bytes
 	}
-	out.BytesPerSitePerRound = float64(bytes) / float64(plan.Rounds*plan.Runs())
+	out.BytesPerSitePerRound = float64(bytes) / float64(plan.Rounds*plan.Runs)
 	for _, release := range r.Releases {
 		out.bytes += plan.Queries[release.Query].Bytes
 		out.FewestSurvivors = min(out.FewestSurvivors, len(release.Survivors))

@@ -79,7 +79,7 @@ var ErrNoSum = errors.New("there is no sum to open")
 
 // privatize makes an opened sum private, by noise or by a private choice.
 func privatize(p *study.Plan, a study.Ask, sum []uint64, bits uint, source io.Reader) ([]int64, error) {
-	if p.Chooses(a.Query) {
+	if p.Noise.Chooses(p.Queries[a.Query]) {
 		return choose(p, a, sum, bits, source)
 	}
 	return addNoise(sum, bits, a.Sigma, source)

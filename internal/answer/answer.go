@@ -103,9 +103,9 @@ func (r *Rows) Answer(p *study.Plan, site int, a study.Ask, workers int) ([]int6
 // site, in this site's own block, whose place is its roster index.
 func (r *Rows) picture(p *study.Plan, site int, a study.Ask, rows *clip.Matrix, workers int) ([]int64, error) {
 	q, grid := p.Queries[a.Query], clip.ScoreGrid{X: a.X, Deviations: a.Deviations}
-	x, y := p.Pair(q)
+	x, y := p.Pictures.Pair(q)
 	one, groups := func(int) int { return 0 }, 1
-	if first, width, ok := p.PictureLevels(); ok {
+	if first, width := p.Pictures.First, p.Pictures.Width; width > 0 {
 		groups = width
 		var err error
 		// Of the rows as they are: derived ones are the same rows in the same order, but scaled.
@@ -160,7 +160,7 @@ func (r *Rows) as(p *study.Plan, site int, a study.Ask) (*clip.Matrix, error) {
 	if err != nil {
 		return nil, err
 	}
-	sphere := p.OnSphere(p.Queries[a.Query])
+	sphere := p.Method.OnSphere(p.Queries[a.Query])
 	if len(a.Center) == 0 && len(a.Scale) == 0 && len(a.Fill) == 0 && len(a.Found) == 0 && !sphere {
 		return base, nil
 	}

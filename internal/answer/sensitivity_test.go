@@ -102,7 +102,7 @@ func TestReplacedUnitMovesNoAnswerByMore(t *testing.T) {
 					c.Found, c.X = []float64{0.6, 0.8, 0, 0}, []float64{0.8, -0.6, 0, 0}
 				}
 				if q.Kind == study.KindVariance || q.Of == study.KindVariance {
-					c.X = []float64{0.6, 0.8, 0, 0, 0.8, -0.6, 0, 0}[:p.K()*d]
+					c.X = []float64{0.6, 0.8, 0, 0, 0.8, -0.6, 0, 0}[:p.K*d]
 				}
 				a, err := p.NewAsk(c, 0, 0)
 				if err == nil {
@@ -121,7 +121,7 @@ func TestReplacedUnitMovesNoAnswerByMore(t *testing.T) {
 				}
 				key := fmt.Sprintf("%s: %s", name, q.Kind)
 				// one site's part
-				worst[key] = max(worst[key], math.Sqrt(moved)/bound*float64(p.SitesPerUnit()))
+				worst[key] = max(worst[key], math.Sqrt(moved)/bound*float64(p.SitesPerUnit))
 			}
 		}
 	}

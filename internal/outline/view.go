@@ -137,7 +137,7 @@ func Of(state *round.State, last Last, proposed, ended time.Time) View {
 	}
 	if state.Status == round.StatusRunning {
 		q := p.Queries[state.Query]
-		v.Of, v.Run, v.Runs = q.Of, q.Run, p.Runs()
+		v.Of, v.Run, v.Runs = q.Of, q.Run, p.Runs
 		v.Kind, v.Round, v.Overdue = q.Kind, q.Round, state.Overdue()
 		v.Phase = state.Phase()
 	} else if state.Status == round.StatusCompleted {
@@ -196,7 +196,7 @@ func (l Last) After(p *study.Plan, releases []round.Released) Last {
 	}
 	if power != nil {
 		if r, err := study.ParseRelease(power); err == nil {
-			noise := p.NoiseToSignal(r)
+			noise := r.NoiseToSignal(p.D)
 			l.noise = &noise
 		}
 	}

@@ -140,7 +140,7 @@ func newResult(p *study.Plan, releases []study.Release, slack float64) (*Result,
 	s := p.Proposal.Spec
 	r := &Result{
 		Name: s.Name, Digest: p.Digest, Epsilon: s.Epsilon, Delta: s.Delta, Adjacency: p.Adjacency, SitesPerUnit: s.SitesPerUnit, Profile: s.Profile,
-		N: p.N, D: p.D, K: p.K(), Unit: s.Unit, Center: s.Center, Noise: s.Noise, Subspace: s.Subspace, Rounds: p.Rounds,
+		N: p.N, D: p.D, K: p.K, Unit: s.Unit, Center: s.Center, Noise: s.Noise, Subspace: s.Subspace, Rounds: p.Rounds,
 		OutputAs: s.Output, Releases: releases, Mean: make([]float64, p.D),
 	}
 	for _, at := range p.Layout.Coordinates {
@@ -298,18 +298,18 @@ func (r *Result) findComponents(p *study.Plan, c study.Course, releases []study.
 			if !p.Queries.LastMoment(rel.Query) {
 				continue
 			}
-			m := p.Covariance(c, releases)
+			m, _ := p.Covariance(c, releases)
 			more := 0
 			if p.Proposal.Spec.Components == proposal.ComponentsAuto {
 				more = cutReach + 1 // values behind the last are looked at
 			}
-			vectors, values, err := m.Principal(p.D, max(p.K(), min(p.K()+more, live(m, p.D))))
+			vectors, values, err := m.Principal(p.D, max(p.K, min(p.K+more, live(m, p.D))))
 			if err != nil {
 				return nil, err
 			}
-			vectors = vectors[:p.K()]
+			vectors = vectors[:p.K]
 			moment = spectrumOf(m, values, p.D, p.N)
-			r.Output, r.NoiseToSignal = proposal.OutputCovariance, covarianceNoise(m.Tau, p.D, values[p.K()-1])
+			r.Output, r.NoiseToSignal = proposal.OutputCovariance, covarianceNoise(m.Tau, p.D, values[p.K-1])
 			r.Components = linalg.OrientAll(vectors)
 			r.Outputs[r.Output] = linalg.OrientAll(vectors)
 		}

@@ -137,7 +137,7 @@ func Read(file io.Reader) (*Result, *Verified, error) {
 		Name: r.Name, Digest: r.Digest, Coordinator: plan.Proposal.Coordinator,
 		Sites: plan.Thresholds.Sites, Signed: plan.Thresholds.Threshold, FewestSurvivors: plan.Thresholds.Sites,
 		N: plan.N, D: plan.D, Rounds: plan.Rounds, Queries: len(releases),
-		Epsilon: r.Epsilon, Delta: r.Delta, Adjacency: plan.Adjacency, SitesPerUnit: plan.SitesPerUnit(), Rho: r.Rho, Unit: r.Unit, Noise: r.Noise, Chain: r.Chain, ChainHead: r.ChainHead, Roster: plan.Proposal.Roster,
+		Epsilon: r.Epsilon, Delta: r.Delta, Adjacency: plan.Adjacency, SitesPerUnit: plan.SitesPerUnit, Rho: r.Rho, Unit: r.Unit, Noise: r.Noise, Chain: r.Chain, ChainHead: r.ChainHead, Roster: plan.Proposal.Roster,
 		Proposer: plan.Proposal.Proposer, Readers: plan.Proposal.Readers,
 		Approved: true, releases: map[int]proposal.Digest{},
 		columns: len(plan.Proposal.Spec.Columns),

@@ -46,7 +46,7 @@ func TestAnyPlanKeepsItsEpsilon(t *testing.T) {
 			}
 			cost[q.Branch].Add(cost[q.Branch], rho)
 			queries[q.Branch]++
-			if one, _ := rho.Float64(); s.Noise == proposal.NoiseCentral && !p.Chooses(q.Index) {
+			if one, _ := rho.Float64(); s.Noise == proposal.NoiseCentral && !p.Noise.Chooses(p.Queries[q.Index]) {
 				refused[q.Branch] += math.Exp(-math.Pow(math.Sqrt(64*math.Ln2)-math.Sqrt(one), 2))
 			}
 		}

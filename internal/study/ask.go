@@ -14,7 +14,7 @@ type Ask struct {
 	Attempt uint32 `json:"attempt"` // of the setup
 	Query   int    `json:"query"`   // index into Plan.Queries
 	Slot    int    `json:"slot"`    // one-time key material it uses up
-	// Kind and Round are the plan's of Query: they are not on the wire ([Plan.Fill]).
+	// Kind and Round are the plan's of Query: they are not on the wire ([Queries.Fill]).
 	Kind  Kind `json:"kind"`
 	Round int  `json:"round"`
 	// History is the link of the last release before it ([Course.History]).
@@ -74,15 +74,6 @@ func (p *Plan) NewAsk(c Course, slot int, attempt uint32) (Ask, error) {
 	var err error
 	a.Sigma, err = p.Noise.Sigma(q, a.Radius)
 	return a, err
-}
-
-// Fill returns an ask that came without kind and round, as the wire carries none, with the plan's.
-// One of no planned query is returned as it is: Check refuses it.
-func (p *Plan) Fill(a Ask) Ask {
-	if a.Kind == "" && a.Query >= 0 && a.Query < len(p.Queries) {
-		a.Kind, a.Round = p.Queries[a.Query].Kind, p.Queries[a.Query].Round
-	}
-	return a
 }
 
 // Context is ctx of docs/protocol.md: it binds masks, signatures and noise to

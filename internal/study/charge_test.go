@@ -18,7 +18,7 @@ func TestClosenessIsCharged(t *testing.T) {
 	charge := func(accountant string) (Query, error) {
 		p := mustPlan(t, texts.With(texts.Four, `noise = "distributed"`, `accountant = "`+accountant+`"`), 90_000, 90_000, 90_000, 90_000, 90_000)
 		q := Query{Kind: KindHistogram, Of: KindPower, Values: HistogramBins, share: 1}
-		return q, p.charge(&q, multiplier)
+		return q, (&planner{p}).charge(&q, multiplier)
 	}
 	q, err := charge(proposal.AccountantZCDP)
 	if alone := noise.RhoOf(1, multiplier); err != nil || q.Rho < 1.1*alone {
@@ -33,7 +33,7 @@ func TestClosenessIsCharged(t *testing.T) {
 func TestChargesMustFit(t *testing.T) {
 	p := mustPlan(t, texts.Four, 90_000, 90_000, 90_000)
 	p.Queries[3].Rho *= 1.1
-	if err := p.setSlots(); err == nil {
+	if err := (&planner{p}).setSlots(); err == nil {
 		t.Errorf("ρ = %v was accepted", p.Rho)
 	}
 }

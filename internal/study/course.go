@@ -1,13 +1,9 @@
 package study
 
 import (
-	"fmt"
 	"maps"
-	"math"
-	"slices"
 
 	"covey/internal/linalg"
-	"covey/internal/noise"
 	"covey/internal/proposal"
 	"covey/internal/standardize"
 )
@@ -51,7 +47,7 @@ const defaultRadius = 1
 
 // Start is the course before the first query.
 func (p *Plan) Start() Course {
-	c := Course{History: p.Digest, X: p.startBlock(0, nil), Radii: map[Kind]float64{}, Method: p.method()}
+	c := Course{History: p.Digest, X: p.startBlock(0, nil), Radii: map[Kind]float64{}, Method: p.Method.Name}
 	if c.Method == proposal.MethodAuto {
 		c.Method = ""
 	}
@@ -105,8 +101,8 @@ func (p *Plan) Next(c Course, r Release, earlier []Release) (Course, error) {
 	if err != nil {
 		return Course{}, err
 	}
-	if c.Method == "" && q.Of == KindPower && q.Round == p.decideRound() {
-		c.Method, _ = p.decide(c.Radii)
+	if c.Method == "" && q.Of == KindPower && q.Round == p.Method.round {
+		c.Method, _ = p.Method.decide(c.Radii)
 	}
 	c.Query = p.Queries.after(r.Query, c.Method)
 	return c, nil
@@ -150,7 +146,7 @@ func (t *transition) radius() {
 	case KindTotal: // also bounds the trace, by which the covariance is clipped
 		if _, public := t.publicRadius(KindMoment); !public {
 			low, high := t.clips(r)
-			if len(t.momentShares()) == 1 {
+			if len(t.parts().shares) == 1 {
 				low = high
 			}
 			set(KindMoment, low)
@@ -159,7 +155,7 @@ func (t *transition) radius() {
 	case KindVariance, KindRows:
 		set(q.Of, last)
 	case KindPower:
-		if t.OnSphere(q) {
+		if t.Method.OnSphere(q) {
 			set(q.Of, quantile(powerSphere))
 		} else {
 			set(q.Of, quantile(powerPlain))
@@ -208,7 +204,7 @@ func (t *transition) step() error {
 		return err
 	}
 	c.Found = append(append([]float64(nil), c.Found...), linalg.Flat(out.Vectors[out.Chosen])...)
-	if q.Run < t.runs()-1 {
+	if q.Run < t.Runs-1 {
 		c.X = within(t.startBlock(q.Run+1, c.Found), c.Scale)
 		if t.Proposal.Spec.Radius == proposal.RadiusPrivate {
 			delete(c.Radii, KindPower) // another component's is read from its own histogram
@@ -217,154 +213,4 @@ func (t *transition) step() error {
 	}
 	c.X, c.Found = c.Found, nil
 	return nil
-}
-
-// decideBy is the last round before which auto decides. The radius of a random direction is that of
-// a mean eigenvalue, whatever the spectrum; two steps on, it tells a few strong components from a
-// flat spectrum.
-const decideBy = 2
-
-// decideRound is the round before whose step auto decides: the last refresh of the
-// radius before which the steps cost at most a tenth of theirs, which a covariance goes without.
-func (p *Plan) decideRound() int {
-	at, spent := 0, 0.0
-	for t := range min(p.Rounds, decideBy+1) {
-		if spent > 0.1 {
-			break
-		}
-		if slices.Contains(radiusRounds, t) {
-			at = t
-		}
-		spent += p.stepShare(t)
-	}
-	return at
-}
-
-// iotaEnough is the ι up to which auto takes the covariance by public sizes, before anything is
-// spent: no other method is better by much there, whatever the spectrum (docs/experiments.md).
-const iotaEnough = 0.3
-
-// powerFactor is how much R√T weighs against B². Per coordinate the two methods' noise is equal
-// where R√(2T) = B²: sensitivities are 2R and √2·B². A covariance's noise is amplified by close
-// eigenvalues, a power step's by those before it and softened by the rising schedule. The factors
-// were measured (docs/experiments.md), on the sphere for one component and for five; what lies
-// between is interpolated.
-func (p *Plan) powerFactor() float64 {
-	if !p.Sphere() {
-		return 1.25
-	}
-	return max(0.9, 1.2-0.075*float64(p.K()-1))
-}
-
-// setIota computes ι = σ/Δ · d^1.5/n of the whole budget, with the noise that is really in a sum:
-// all sites' shares where it is distributed, Δ of a unit at several sites.
-func (p *Plan) setIota() error {
-	s := p.Proposal.Spec
-	if s.Accountant == proposal.AccountantPaper {
-		return nil
-	}
-	rho, err := p.Curve().Rho(s.Epsilon, s.Delta)
-	if err != nil {
-		return err
-	}
-	p.fullMultiplier = noise.SigmaFor(rho, 1) * p.NoiseFactor
-	p.Iota = p.fullMultiplier * float64(p.SitesPerUnit()) * math.Pow(float64(p.D), 1.5) / float64(p.N)
-	return nil
-}
-
-// method is the proposal's, but that auto has no choice where the columns are too many for
-// a covariance, and needs none where a covariance has little noise.
-func (p *Plan) method() string {
-	switch m := p.Proposal.Spec.Method; {
-	case m != proposal.MethodAuto:
-		return m
-	case p.D > proposal.MaxCovariance:
-		return proposal.MethodPower
-	case p.Iota <= iotaEnough:
-		return proposal.MethodCovariance
-	default:
-		return proposal.MethodAuto
-	}
-}
-
-// iotaSphere is the ι up to which rows = "auto" leaves rows as they are: there noise is little, and
-// the sphere's other components, of rows whose directions go with their lengths, would cost more.
-const iotaSphere = 0.05
-
-// Sphere reports whether power iteration works on rows divided by their lengths.
-func (p *Plan) Sphere() bool {
-	rows := p.Proposal.Spec.Rows
-	return rows == proposal.RowsSphere || rows == proposal.RowsAuto && p.Iota > iotaSphere
-}
-
-// OnSphere reports whether a query is about rows divided by their lengths.
-func (p *Plan) OnSphere(q Query) bool {
-	return p.Sphere() && q.sum() == KindPower
-}
-
-// MethodRule says in a sentence how the method is or will be chosen: from public sizes
-// and private calibration alone.
-func (p *Plan) MethodRule() string {
-	switch {
-	case p.Proposal.Spec.Method != proposal.MethodAuto:
-		return p.Proposal.Spec.Method + ", as asked"
-	case p.D > proposal.MaxCovariance:
-		return fmt.Sprintf("auto takes power: %s are more than the %d of a covariance", proposal.ColumnsText(len(p.Proposal.Spec.Columns), p.D), proposal.MaxCovariance)
-	case p.method() == proposal.MethodCovariance:
-		return fmt.Sprintf("auto takes covariance by public sizes: its noise, ι = σ/Δ·d^1.5/n = %.2g, is at most %g of the signal for %s and %d units", p.Iota, iotaEnough, proposal.ColumnsText(len(p.Proposal.Spec.Columns), p.D), p.N)
-	default:
-		return fmt.Sprintf("auto takes power if %g·R√T < B², else covariance: R is the private radius before round %d, T = %d, B² %s; ι = %.2g is above %g, so that public sizes do not decide",
-			p.powerFactor(), p.decideRound(), p.Rounds*p.runs(), p.boundWords(), p.Iota, iotaEnough)
-	}
-}
-
-func (p *Plan) boundWords() string {
-	if p.Sphere() {
-		return "= 1, as every row is divided by its length"
-	}
-	return "the private bound of ‖y‖²"
-}
-
-// decide is method = "auto" (docs/experiments.md) where public sizes leave it open: power iteration
-// if c·R√T < B², where R is the radius of its step of decideRound, B² the bound of a covariance of
-// the same rows, 1 on the sphere, and T the steps that share the budget. The sentence says it for
-// people.
-func (p *Plan) decide(radii map[Kind]float64) (method, why string) {
-	steps := float64(p.Rounds * p.runs())
-	power, covariance := p.powerFactor()*radii[KindPower]*math.Sqrt(steps), 1.0
-	if !p.Sphere() {
-		covariance = radii[KindMoment]
-	}
-	if power < covariance {
-		return proposal.MethodPower, p.whyMethod(power, covariance, "<", "power iteration adds less noise")
-	}
-	return proposal.MethodCovariance, p.whyMethod(power, covariance, ">=", "a noisy covariance adds less noise")
-}
-
-func (p *Plan) whyMethod(power, covariance float64, than, so string) string {
-	return fmt.Sprintf("%g·R√T = %.4g %s B² = %.4g: %s", p.powerFactor(), power, than, covariance, so)
-}
-
-// MethodWhy says why a study of these releases took its method.
-func (p *Plan) MethodWhy(releases []Release) string {
-	switch {
-	case p.method() == proposal.MethodAuto:
-		_, why := p.decide(p.radiiAtDecision(releases))
-		return why
-	case p.Proposal.Spec.Method == proposal.MethodAuto:
-		return p.MethodRule()
-	}
-	return "as asked"
-}
-
-// radiiAtDecision are the radii that auto compared.
-func (p *Plan) radiiAtDecision(releases []Release) map[Kind]float64 {
-	c := p.Start()
-	for i, r := range releases {
-		c, _ = p.Next(c, r, releases[:i]) // it gave no error the first time
-		if c.Method != "" {
-			break
-		}
-	}
-	return c.Radii
 }

@@ -8,6 +8,6 @@ func (p *Plan) ReadFilled(c *Course, r Release) { (&transition{p, Query{}, r, ni
 
 func (p *Plan) Observed(r Release) []float64 { return (&transition{Plan: p, r: r}).observed() }
 
-func (p *Plan) Corrected(m Moment, c Course) Moment { return p.corrected(m, c) }
+func (c Course) Corrected(m Moment, d int) Moment { return c.corrected(m, d) }
 
 func (p *Plan) Learn(c *Course, q Query, r Release) { (&transition{p, q, r, nil, c}).learn() }

@@ -50,14 +50,14 @@ func (p *Plan) form(q Query) form {
 		}
 		switch {
 		case later && q.sum() == KindPower:
-			f.filled = p.block()
+			f.filled = p.block
 		case later:
-			f.filled = p.K()
+			f.filled = p.K
 		}
 		f.fill = f.filled + f.found
 	}
 	if q.pictures() {
-		f.deviations = p.K()
+		f.deviations = p.K
 	}
 	return f
 }
@@ -66,9 +66,9 @@ func (p *Plan) form(q Query) form {
 func (p *Plan) columns(q Query) int {
 	switch q.sum().Definition().Directions {
 	case query.Iterate:
-		return p.block()
+		return p.block
 	case query.Components:
-		return p.K()
+		return p.K
 	default:
 		return 0
 	}

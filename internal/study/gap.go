@@ -18,21 +18,11 @@ const (
 )
 
 // filledShare is the part of the budget that counts empty cells: by public sizes alone.
-func (p *Plan) filledShare() float64 {
+func (p *planner) filledShare() float64 {
 	// the noise of a share, with the whole budget
 	noise := p.Iota * math.Sqrt(float64(len(p.Proposal.Spec.Columns))) / math.Pow(float64(p.D), 1.5)
 	part := noise / filledNoise
 	return max(filledLeast, min(part*part, filledMost))
-}
-
-// FilledShare is the part of the budget that counts empty cells; 0 where a study keeps none.
-func (p *Plan) FilledShare() float64 {
-	for _, q := range p.Queries {
-		if q.Kind == KindFilled {
-			return q.Rho / p.Rho
-		}
-	}
-	return 0
 }
 
 // seen is the share of rows in which coordinate j has a value.
@@ -71,7 +61,7 @@ func (t *transition) filled() {
 	if t.Proposal.Spec.Center == proposal.CenterPairs { // differences have none
 		c.Center = nil
 	}
-	if in < t.K() {
+	if in < t.K {
 		c.End = CodeNoScale
 		return
 	}
@@ -114,16 +104,13 @@ func (t *transition) observed() []float64 {
 // be: entry (i, j) over the share of rows that have a value in both columns, the product of theirs
 // where gaps of two columns have nothing to do with each other, and i = j over its own. The noise's
 // deviation becomes the mean of what it is on all entries, in squares. With missing = "zero" a gap
-// is the center, and nothing is corrected.
-func (p *Plan) corrected(m Moment, c Course) Moment {
-	if p.Proposal.Spec.Missing != proposal.MissingFill {
-		return m
-	}
+// is the center, and nothing is to be corrected.
+func (c Course) corrected(m Moment, d int) Moment {
 	out, at, square := Moment{Packed: make([]float64, len(m.Packed))}, 0, 0.0
-	for i := range p.D {
+	for i := range d {
 		a := c.seen(i)
-		square += 1 / float64(a*a) / float64(p.D)
-		for j := i; j < p.D; j++ {
+		square += 1 / float64(a*a) / float64(d)
+		for j := i; j < d; j++ {
 			b := 1.0
 			if j > i {
 				b = c.seen(j)

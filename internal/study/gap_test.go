@@ -81,7 +81,7 @@ func TestAnyGapsKeepTheirEpsilon(t *testing.T) {
 		}
 		plans++
 		q := p.Queries[0]
-		delta := math.Sqrt(float64(q.Values)) * 0x1p16 * float64(p.SitesPerUnit())
+		delta := math.Sqrt(float64(q.Values)) * 0x1p16 * float64(p.SitesPerUnit)
 		sigma, err := p.Noise.Sigma(q, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -118,7 +118,7 @@ func TestAnyGapsKeepTheirEpsilon(t *testing.T) {
 				for i := range noised {
 					noised[i] = int64(a.Sigma.Float() * math.Exp(6*rng.NormFloat64()) * rng.NormFloat64())
 				}
-				if p.Chooses(c.Query) {
+				if p.Noise.Chooses(p.Queries[c.Query]) {
 					noised[0] = 0
 				}
 				r, err := p.NewRelease(a, survivors, noised)

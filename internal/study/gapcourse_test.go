@@ -79,7 +79,7 @@ func TestCorrectedCovariance(t *testing.T) {
 			full, m.Packed = append(full, v), append(m.Packed, v*seen)
 		}
 	}
-	got := p.Corrected(m, study.Course{Observed: observed})
+	got := study.Course{Observed: observed}.Corrected(m, d)
 	for i, v := range got.Packed {
 		if !(math.Abs(v-full[i]) <= 1e-12) {
 			t.Errorf("number %d is %v, want %v", i, v, full[i])
@@ -94,9 +94,16 @@ func TestCorrectedCovariance(t *testing.T) {
 	if math.Abs(got.Tau-math.Sqrt(square)) > 1e-9 {
 		t.Errorf("the noise is %v, want %v", got.Tau, math.Sqrt(square))
 	}
-	p.Proposal.Spec.Missing = proposal.MissingZero
-	if got := p.Corrected(m, study.Course{Observed: observed}); !slices.Equal(got.Packed, m.Packed) || got.Tau != m.Tau {
-		t.Error("zeros are corrected")
+	part := study.Release{Kind: study.KindMoment, Units: 1, Grid: 1, Sigma: 1 << 10}
+	for i := range d * (d + 1) / 2 {
+		part.Noised = append(part.Noised, int64(1000+i))
+	}
+	for missing, want := range map[string]bool{proposal.MissingFill: true, proposal.MissingZero: false} {
+		p.Proposal.Spec.Missing = missing
+		got, _ := p.Covariance(study.Course{Observed: observed}, []study.Release{part})
+		if corrected := !slices.Equal(got.Packed, part.Z()) || got.Tau != part.Tau(); corrected != want {
+			t.Errorf("missing = %q is corrected: %v", missing, corrected)
+		}
 	}
 }
 

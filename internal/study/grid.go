@@ -32,7 +32,7 @@ func (p *Plan) SelectEpsilon(query int) (*big.Rat, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.Quo(e, big.NewRat(int64(p.SitesPerUnit()), 1)), nil
+	return e.Quo(e, big.NewRat(int64(p.SitesPerUnit), 1)), nil
 }
 
 // quantileRadius reads a radius off a noised histogram of units whose noise has standard

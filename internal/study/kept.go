@@ -5,20 +5,9 @@ import "covey/internal/proposal"
 // countsRows reports whether the study asks how many rows are kept. Where rows with a missing value
 // are left out, n counts rows that are in no sum, and what is found of rows must not be divided by
 // it.
-func (p *Plan) countsRows() bool {
+func (p *planner) countsRows() bool {
 	s := p.Proposal.Spec
 	return s.Missing == proposal.MissingDropRow || s.Unit != "" && (s.Center == proposal.CenterPrivate || s.ExplainedVariance == proposal.VariancePrivate)
-}
-
-// RowsShare is the part of the budget that counts rows.
-func (p *Plan) RowsShare() float64 {
-	sum := 0.0
-	for _, q := range p.Queries {
-		if q.sum() == KindRows {
-			sum += q.Rho / p.Rho
-		}
-	}
-	return sum
 }
 
 // rows sets the mean of kept rows per unit: within what it can be, and where rows may be left out

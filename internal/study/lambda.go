@@ -2,7 +2,6 @@ package study
 
 import (
 	"math"
-	"slices"
 
 	"covey/internal/proposal"
 	"covey/internal/query"
@@ -16,14 +15,14 @@ const falseScale = 0.01
 // of Õ(d) points populate a histogram over powers of two of their top eigenvalues). The
 // largest of 4d, 2d and d points leaves enough groups, or the study is refused: the
 // larger a group, the less its eigenvalue overestimates λ1. The query is charged already.
-func (p *Plan) setGroups(q Query) error {
+func (p *planner) setGroups(q Query) error {
 	needed := math.Ceil(2 * standsOut(q.Multiplier*p.Noise.atSites(HistogramSensitivity), HistogramBins))
-	if p.Noise.chooses(q) {
+	if p.Noise.Chooses(q) {
 		e, err := p.Curve().SelectEpsilon(q.Rho)
 		if err != nil {
 			return err
 		}
-		lo, hi := p.lambdaBins()
+		lo, hi := p.GroupBins(KindSelect)
 		// The best score is within (2/ε0)·ln(candidates/β) of the largest but with
 		// probability β (McSherry, Talwar 2007).
 		f, _ := e.Float64()
@@ -50,22 +49,12 @@ func standsOut(sigma float64, bins int) float64 {
 	return sigma * math.Sqrt(2*math.Log(float64(bins)/falseScale))
 }
 
-// lambdaBins are the first and last octave that a group's eigenvalue may be in: those of
-// lambda_range, or all.
-func (p *Plan) lambdaBins() (lo, hi int) {
-	r := p.Proposal.Spec.LambdaRange
-	if r == nil {
-		return 0, HistogramBins - 1
-	}
-	return query.Octave(r[0], 0), query.Octave(r[1], 0)
-}
-
 // lambda takes the upper edge of the chosen octave for Λ, and the paper's radius.
 func (t *transition) lambda() {
 	c, q, r := t.c, t.q, t.r
-	lo, _ := t.lambdaBins()
+	lo, _ := t.GroupBins(KindSelect)
 	best := int(r.Noised[0])
-	if !t.Noise.chooses(q) {
+	if !t.Noise.Chooses(q) {
 		best = 0
 		for j, v := range r.Noised {
 			if v > r.Noised[best] {
@@ -90,8 +79,8 @@ func (t *transition) lambda() {
 // GroupBins are the octaves that an answer to a query about groups has; all for kinds
 // other than select.
 func (p *Plan) GroupBins(k Kind) (lo, hi int) {
-	if k == KindSelect {
-		return p.lambdaBins()
+	if r := p.Proposal.Spec.LambdaRange; r != nil && k == KindSelect {
+		return query.Octave(r[0], 0), query.Octave(r[1], 0)
 	}
 	return 0, HistogramBins - 1
 }
@@ -99,10 +88,5 @@ func (p *Plan) GroupBins(k Kind) (lo, hi int) {
 // PairOrder is the public permutation of a site's units by which center = "pairs" pairs
 // them: it looks at no value, and the site does not choose it.
 func (p *Plan) PairOrder(site int) []int {
-	return p.Public("pairs of " + p.Proposal.Roster[site].Name).Perm(p.Proposal.Roster[site].Units)
-}
-
-// Site is the roster index of the site of that name, -1 for none.
-func (p *Plan) Site(name string) int {
-	return slices.IndexFunc(p.Proposal.Roster, func(m proposal.Member) bool { return m.Name == name })
+	return Public(p.Digest, "pairs of "+p.Proposal.Roster[site].Name).Perm(p.Proposal.Roster[site].Units)
 }

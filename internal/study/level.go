@@ -29,24 +29,12 @@ func (p *Plan) levelsShare() float64 {
 	if columns == 0 {
 		return 0
 	}
-	units := p.unpaired()
+	units := p.Proposal.Units()
 	// of the whole budget
-	sigma := p.fullMultiplier * float64(p.SitesPerUnit()) * math.Sqrt(float64(2*columns))
+	sigma := p.fullMultiplier * float64(p.SitesPerUnit) * math.Sqrt(float64(2*columns))
 	ratio := rareSigmas * sigma / (levelShown * float64(units))
 	return max(levelsShareLow, min(float64(ratio*ratio), levelsShareMost))
 }
-
-// unpaired is how many units there are before any are paired, as levels are counted.
-func (p *Plan) unpaired() int {
-	units := 0
-	for _, m := range p.Proposal.Roster {
-		units += m.Units
-	}
-	return units
-}
-
-// LevelsShare is the part of the budget that the counts of levels take; 0 where no column has any.
-func (p *Plan) LevelsShare() float64 { return p.levelsShare() }
 
 // levels centers and scales indicators by their released counts, as factor analysis of mixed
 // data does (Pagès 2004): (y - p)/√p for a level of share p. Which levels are left out is a
@@ -87,7 +75,7 @@ func (t *transition) levels() {
 			in++
 		}
 	}
-	if in < t.K() {
+	if in < t.K {
 		c.End = CodeNoScale
 		return
 	}

@@ -25,7 +25,7 @@ func TestLevelsPlan(t *testing.T) {
 		if q.Kind != KindLevels || q.Values != 2*65 || p.D != 8 {
 			t.Errorf("it begins with %s of %d numbers, d = %d", q.Kind, q.Values, p.D)
 		}
-		if got := p.LevelsShare(); math.Abs(got-c.share) > 1e-12 || math.Abs(q.Rho/p.Rho-c.share) > 0.01*c.share {
+		if got := p.Shares().Levels; math.Abs(got-c.share) > 1e-12 || math.Abs(q.Rho/p.Rho-c.share) > 0.01*c.share {
 			t.Errorf("%d units: the counts take %v of the budget, charged %v", c.units, got, q.Rho/p.Rho)
 		}
 		// √(2·2)

@@ -36,11 +36,11 @@ func TestIota(t *testing.T) {
 			t.Errorf("below the threshold a plan has a %s of %s, branch %q", q.Kind, q.Of, q.Branch)
 		}
 	}
-	if enough.Start().Method != proposal.MethodCovariance || !strings.Contains(enough.MethodRule(), "public sizes") {
-		t.Errorf("%q: %s", enough.Start().Method, enough.MethodRule())
+	if enough.Start().Method != proposal.MethodCovariance || !strings.Contains(enough.Method.Rule(), "public sizes") {
+		t.Errorf("%q: %s", enough.Start().Method, enough.Method.Rule())
 	}
 	if few.Start().Method != "" || !slices.ContainsFunc(few.Queries, func(q Query) bool { return q.Branch == proposal.MethodPower }) {
-		t.Errorf("above the threshold the method is %q: %s", few.Start().Method, few.MethodRule())
+		t.Errorf("above the threshold the method is %q: %s", few.Start().Method, few.Method.Rule())
 	}
 	// four sites of which three are enough, and units at two sites
 	if p := auto(1000, `noise = "distributed"`); math.Abs(p.Iota/auto(1000).Iota-math.Sqrt(4/3.)) > 1e-9 {
@@ -67,12 +67,12 @@ func TestDefaults(t *testing.T) {
 		}
 	}
 	// rows are left as they are where noise is little
-	if noisy, quiet := mustPlan(t, texts.With(texts.Four, `method = "power"`), 150, 150), mustPlan(t, texts.With(texts.Four, `method = "power"`), 30_000, 30_000); !noisy.Sphere() || quiet.Sphere() {
-		t.Errorf("ι = %v: sphere %v; ι = %v: sphere %v", noisy.Iota, noisy.Sphere(), quiet.Iota, quiet.Sphere())
+	if noisy, quiet := mustPlan(t, texts.With(texts.Four, `method = "power"`), 150, 150), mustPlan(t, texts.With(texts.Four, `method = "power"`), 30_000, 30_000); !noisy.Method.Sphere || quiet.Method.Sphere {
+		t.Errorf("ι = %v: sphere %v; ι = %v: sphere %v", noisy.Iota, noisy.Method.Sphere, quiet.Iota, quiet.Method.Sphere)
 	}
 	few, many := mustPlan(t, texts.With(texts.Four, `method = "power"`), 1500, 1500), mustPlan(t, texts.With(texts.Four, `method = "power"`), 4000, 4000)
-	if few.radiusShare() != 0.1 || many.radiusShare() != 0.04 || few.Rounds != 24 {
-		t.Errorf("radii take %v and %v of the budget, over %d rounds", few.radiusShare(), many.radiusShare(), few.Rounds)
+	if (&planner{few}).radiusShare() != 0.1 || (&planner{many}).radiusShare() != 0.04 || few.Rounds != 24 {
+		t.Errorf("radii take %v and %v of the budget, over %d rounds", (&planner{few}).radiusShare(), (&planner{many}).radiusShare(), few.Rounds)
 	}
 }
 
@@ -154,7 +154,7 @@ func TestWider(t *testing.T) {
 		for range 40 {
 			low := packedRelease(noisy(rng, c.values, 0, c.tau/3), 1, c.tau/3)
 			high := packedRelease(noisy(rng, c.values, c.turn, c.tau), 3, c.tau)
-			wider, err := wider(low, high, p.D, p.K(), p.sure())
+			wider, err := wider(low, high, p.D, p.K, p.parts().sure)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -392,7 +392,7 @@ func TestEveryPathWithinReservation(t *testing.T) {
 				for i := range noised {
 					noised[i] = int64(a.Sigma.Float() * math.Exp(6*rng.NormFloat64()) * rng.NormFloat64())
 				}
-				if p.Chooses(c.Query) {
+				if p.Noise.Chooses(p.Queries[c.Query]) {
 					noised[0] = 0
 				}
 				rel, err := p.NewRelease(a, survivors, noised)

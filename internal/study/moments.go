@@ -10,36 +10,38 @@ import (
 	"covey/internal/proposal"
 )
 
-// A covariance is bought in parts where its bound B² is private (docs/experiments.md). What noise
-// costs grows with B², so that rows are best clipped short; but a short clip turns the components
-// of rows that come in groups, and hides a direction that only the longest rows have. Where noise
-// is small there is one part, clipped high: a short clip would save less than it can turn. Else a
-// first part is clipped at a low quantile of ‖y‖² and a small one at a high quantile, and by these
-// two the last part is clipped low or high. Every part is clipped high where the histogram of ‖y‖²
-// has two peaks: rows are then of several kinds. With a public bound there is one part, too.
-func (p *Plan) momentShares() []float64 {
+// parts are how a covariance is bought (docs/experiments.md), in several where its bound B² is
+// private. What noise costs grows with B², so that rows are best clipped short; but a short clip
+// turns the components of rows that come in groups, and hides a direction that only the longest
+// rows have. Where noise is small there is one part, clipped high: a short clip would save less
+// than it can turn. Else a first part is clipped at a low quantile of ‖y‖² and a small one at a
+// high quantile, and by these two the last part is clipped low or high. Every part is clipped high
+// where the histogram of ‖y‖² has two peaks: rows are then of several kinds. With a public bound
+// there is one part, too.
+type parts struct {
+	shares []float64 // of what the covariance takes, first the first
+	sure   float64   // how many standard deviations the high clip must be ahead by
+}
+
+func (p *Plan) parts() parts {
 	const first, second = 0.3, 0.04
-	if p.Proposal.Spec.NormBound != proposal.BoundPrivate || p.Iota <= iotaSmall {
-		return []float64{1}
+	out := parts{[]float64{1}, 3}
+	if p.Proposal.Spec.NormBound == proposal.BoundPrivate && p.Iota > iotaSmall {
+		out.shares = []float64{first, second, 1 - first - second}
 	}
-	return []float64{first, second, 1 - first - second}
+	if p.Iota <= iotaEnough {
+		out.sure = 2.5
+	}
+	return out
 }
 
 // ClipQuantile is the quantile of ‖y‖² at which a part of the covariance is clipped where long rows
 // show nothing of their own; of a private bound.
 func (p *Plan) ClipQuantile(part int) float64 {
-	if parts := len(p.momentShares()); parts == 1 || part == 1 {
+	if parts := len(p.parts().shares); parts == 1 || part == 1 {
 		return clipHigh
 	}
 	return clipLow
-}
-
-// sure is how many standard deviations the high clip must be ahead by.
-func (p *Plan) sure() float64 {
-	if p.Iota <= iotaEnough {
-		return 2.5
-	}
-	return 3
 }
 
 const (
@@ -134,14 +136,14 @@ func (t *transition) moment() error {
 	c, r := t.c, t.r
 	moments := append(momentsOf(t.earlier), r)
 	if t.Queries.LastMoment(r.Query) {
-		m, factors := t.covariance(*c, moments)
+		m, factors := t.Covariance(*c, moments)
 		if factors != nil {
 			c.Scale = slices.Clone(c.Scale)
 			for j, f := range factors {
 				c.Scale[j] *= f
 			}
 		}
-		v, _, err := m.Principal(t.D, t.K())
+		v, _, err := m.Principal(t.D, t.K)
 		c.X = linalg.Flat(v)
 		return err
 	}
@@ -151,7 +153,7 @@ func (t *transition) moment() error {
 		c.Radii[KindMoment] = high
 	case 2:
 		c.Radii[KindMoment] = low
-		wider, err := wider(moments[0], moments[1], t.D, t.K(), t.sure())
+		wider, err := wider(moments[0], moments[1], t.D, t.K, t.parts().sure)
 		if err != nil {
 			return err
 		}
@@ -164,16 +166,14 @@ func (t *transition) moment() error {
 
 // Covariance returns the matrix that components are taken of, after the last part of a covariance:
 // its parts together, corrected for gaps and, where constants were learned, made one of
-// correlations.
-func (p *Plan) Covariance(c Course, releases []Release) Moment {
-	m, _ := p.covariance(c, momentsOf(releases))
-	return m
-}
-
-// covariance is Covariance of the parts, and what each column's scale is to be multiplied by; nil
-// where none was learned.
-func (p *Plan) covariance(c Course, moments []Release) (Moment, []float64) {
-	m := p.corrected(pooledMoment(moments), c)
+// correlations. The factors are what each column's scale is to be multiplied by then, nil where
+// none was learned.
+func (p *Plan) Covariance(c Course, releases []Release) (m Moment, factors []float64) {
+	moments := momentsOf(releases)
+	m = pooledMoment(moments)
+	if p.Proposal.Spec.Missing == proposal.MissingFill {
+		m = c.corrected(m, p.D)
+	}
 	if !p.Proposal.Spec.Standardizes() {
 		return m, nil
 	}

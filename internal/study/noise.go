@@ -92,7 +92,7 @@ const countGrid = 0x1p-8
 // grid is the grid of a query's answer, given the radius of its sum.
 func (n *Noise) grid(q Query, radius float64) float64 {
 	switch {
-	case n.chooses(q):
+	case n.Chooses(q):
 		return 1 // scores
 	case q.Kind.Definition().CountDelta != nil:
 		return query.ColumnGrid
@@ -122,20 +122,20 @@ func (n *Noise) atSites(one float64) float64 {
 // Sigma is the noise of a query in its own units, rounded up to the sampler's
 // grid, given the radius of its sum. A choice by the exponential mechanism has none.
 func (n *Noise) Sigma(q Query, radius float64) (noise.Sigma, error) {
-	if n.chooses(q) {
+	if n.Chooses(q) {
 		return 0, nil
 	}
 	return noise.SigmaAtLeast(q.Multiplier * n.Sensitivity(q, radius))
 }
 
-// chooses reports whether a query's answer is one candidate, chosen from exact counts by the
+// Chooses reports whether a query's answer is one candidate, chosen from exact counts by the
 // exponential mechanism. With distributed noise nobody has those: noised counts are
 // released, and the largest is taken.
-func (n *Noise) chooses(q Query) bool { return q.Kind == KindSelect && n.Honest == 0 }
+func (n *Noise) Chooses(q Query) bool { return q.Kind == KindSelect && n.Honest == 0 }
 
 // released is how many numbers a query's release has.
 func (n *Noise) released(q Query) int {
-	if n.chooses(q) {
+	if n.Chooses(q) {
 		return 1
 	}
 	return q.Values

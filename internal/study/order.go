@@ -100,3 +100,13 @@ func (qs Queries) Earlier(query int) []int {
 	}
 	return out
 }
+
+// Fill returns an ask that came without kind and round, as the wire carries none, with
+// the planned ones.
+// One of no planned query is returned as it is: Check refuses it.
+func (qs Queries) Fill(a Ask) Ask {
+	if a.Kind == "" && a.Query >= 0 && a.Query < len(qs) {
+		a.Kind, a.Round = qs[a.Query].Kind, qs[a.Query].Round
+	}
+	return a
+}

@@ -69,7 +69,7 @@ func TestWiderOfManyColumns(t *testing.T) {
 		"the same":       {matrix(0.01, 1, 0.8, 0), false},
 		"another behind": {matrix(0.01, 1, 0.8, 2), true},
 	} {
-		if got, err := wider(low, c.high, d, 2, p.sure()); err != nil || got != c.want {
+		if got, err := wider(low, c.high, d, 2, p.parts().sure); err != nil || got != c.want {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
 	}

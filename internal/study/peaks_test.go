@@ -95,8 +95,8 @@ func TestTwoPeaks(t *testing.T) {
 // clips are free.
 func TestClipsOfTwoPeaks(t *testing.T) {
 	p := mustPlan(t, texts.With(texts.Four, `method = "covariance"`, `explained_variance = "none"`), 150, 150)
-	if len(p.momentShares()) != 3 {
-		t.Fatalf("ι = %v: %d parts", p.Iota, len(p.momentShares()))
+	if len(p.parts().shares) != 3 {
+		t.Fatalf("ι = %v: %d parts", p.Iota, len(p.parts().shares))
 	}
 	at := func(sigma noise.Sigma, counts map[int]int64) (low, high float64, c Course) {
 		r := Release{Noised: make([]int64, HistogramBins), Sigma: sigma << 10, Units: 1000, Grid: 1}

@@ -141,12 +141,9 @@ func (r Release) columns(d int) [][]float64 {
 	return columns
 }
 
-// NoiseToSignal is τ√d over the smallest singular value of a power step's Z, for one
-// component τ√d/‖z‖: what auto and the pages judge by. A Z of less than full rank gives
-// the largest float, which JSON can hold.
-func (p *Plan) NoiseToSignal(r Release) float64 { return r.NoiseToSignal(p.D) }
-
-// NoiseToSignal is that of a release of a study of d coordinates.
+// NoiseToSignal is τ√d over the smallest singular value of a power step's Z of d coordinates, for
+// one component τ√d/‖z‖: what auto and the pages judge by. A Z of less than full rank gives the
+// largest float, which JSON can hold.
 func (r Release) NoiseToSignal(d int) float64 {
 	k := len(r.X) / d
 	if k == 0 {
@@ -171,7 +168,7 @@ func (p *Plan) CheckRelease(r Release, attempt uint32) error {
 	if want := p.Noise.released(p.Queries[r.Query]); len(r.Noised) != want {
 		return mismatch(r.Query, "noised", "has %d values, the plan %d", len(r.Noised), want)
 	}
-	if q := p.Queries[r.Query]; p.Noise.chooses(q) && (r.Noised[0] < 0 || r.Noised[0] >= int64(q.Values)) {
+	if q := p.Queries[r.Query]; p.Noise.Chooses(q) && (r.Noised[0] < 0 || r.Noised[0] >= int64(q.Values)) {
 		return mismatch(r.Query, "noised", "chooses none of %d candidates", q.Values)
 	}
 	var share noise.Share
@@ -215,6 +212,3 @@ func (p *Plan) CheckRelease(r Release, attempt uint32) error {
 	}
 	return nil
 }
-
-// Chooses reports whether the answer to the query of that index is one candidate.
-func (p *Plan) Chooses(query int) bool { return p.Noise.chooses(p.Queries[query]) }

@@ -22,8 +22,8 @@ func TestSingleColumns(t *testing.T) {
 		t.Fatalf("of %d coordinates %v, %v and %v are counted", p.D, p.Layout.Single(KindOctaves), p.Layout.Single(KindTree), p.Layout.Single(KindMoments))
 	}
 	shares := standardize.SharesOf(p.N, 3, 9, p.fullMultiplier)
-	if p.Score() != standardize.Score(p.N, 3, p.fullMultiplier) || p.StandardizeShare() != shares.All() {
-		t.Errorf("the score is %v, the share %v", p.Score(), p.StandardizeShare())
+	if p.Learning.Score != standardize.Score(p.N, 3, p.fullMultiplier) || p.Shares().Standardize != shares.All() {
+		t.Errorf("the score is %v, the share %v", p.Learning.Score, p.Shares().Standardize)
 	}
 	for _, q := range p.Queries {
 		values, delta, share := 0, 0.0, 0.0

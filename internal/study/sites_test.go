@@ -40,7 +40,7 @@ func lawful(t *testing.T, p *Plan, i int) Ask {
 		}
 	}
 	if q.pictures() {
-		c.Deviations = slices.Repeat([]float64{1}, p.K())
+		c.Deviations = slices.Repeat([]float64{1}, p.K)
 	}
 	if p.form(q).scaled {
 		c.Scale = slices.Repeat([]float64{1}, p.D)
@@ -74,7 +74,7 @@ func TestSitesPerUnit(t *testing.T) {
 			if q.Rho != three.Queries[i].Rho {
 				t.Errorf("%s, %s of %s: charges %v and %v", name, q.Kind, q.Of, q.Rho, three.Queries[i].Rho)
 			}
-			if one.Chooses(i) {
+			if one.Noise.Chooses(one.Queries[i]) {
 				continue // below
 			}
 			// σ of counts is in steps of 2^-10
@@ -104,7 +104,7 @@ func TestSelectAtSites(t *testing.T) {
 		t.Fatal(err)
 	}
 	span := new(big.Rat).Mul(e, big.NewRat(4, 1))
-	if !p.Chooses(0) || p.Curve().SelectRho(span) != p.Queries[0].Rho {
+	if !p.Noise.Chooses(p.Queries[0]) || p.Curve().SelectRho(span) != p.Queries[0].Rho {
 		t.Errorf("a range of 4·%v costs %v and is charged %v", e, p.Curve().SelectRho(span), p.Queries[0].Rho)
 	}
 	few := texts.With(texts.Studies["scale in a range"], "sites_per_unit = 3")

@@ -32,54 +32,55 @@ func (p *Plan) Limits(q Query) []float64 {
 	return out
 }
 
-// standardShares are the parts of the budget that learning constants takes; zeros where none are
-// learned.
-func (p *Plan) standardShares() (s standardize.Shares) {
-	if p.Proposal.Spec.Standardizes() {
-		s = standardize.SharesOf(p.N/p.SitesPerUnit(), len(p.Layout.numbers), len(p.Layout.roomy), p.fullMultiplier)
-	}
-	return s
+// Learning is what a plan's learning of columns' constants takes, by public numbers alone; zero
+// where none are learned. Nobody changes it.
+type Learning struct {
+	// Score is how far a plain column's counts are expected to stand out of the noise, in standard
+	// deviations.
+	Score float64
+
+	shares         standardize.Shares // of the budget
+	columns, sites int                // sites at which a unit may be
+	multiplier     float64            // σ/Δ of the whole budget
 }
 
-// StandardizeShare is the part of the budget that learning constants takes; 0 where none are
-// learned.
-func (p *Plan) StandardizeShare() float64 { return p.standardShares().All() }
-
-// Score is how far a plain column's counts are expected to stand out of the noise, in standard
-// deviations, by public numbers; 0 where no constants are learned.
-func (p *Plan) Score() float64 {
+func learningOf(p *Plan) Learning {
 	if !p.Proposal.Spec.Standardizes() {
-		return 0
+		return Learning{}
 	}
-	return standardize.Score(p.N/p.SitesPerUnit(), len(p.Layout.numbers), p.fullMultiplier)
+	units, columns := p.N/p.SitesPerUnit, len(p.Layout.numbers)
+	return Learning{
+		Score:   standardize.Score(units, columns, p.fullMultiplier),
+		shares:  standardize.SharesOf(units, columns, len(p.Layout.roomy), p.fullMultiplier),
+		columns: columns, sites: p.SitesPerUnit, multiplier: p.fullMultiplier,
+	}
 }
 
-// neededUnits is how many units would have at least that score.
-func (p *Plan) neededUnits(score float64) int {
-	return p.SitesPerUnit() * standardize.NeededUnits(len(p.Layout.numbers), p.fullMultiplier, score)
+// needed is how many units would have at least that score.
+func (l *Learning) needed(score float64) int {
+	return l.sites * standardize.NeededUnits(l.columns, l.multiplier, score)
 }
 
 // checkScore refuses a study of too many columns to count, or of which most scales would be noise.
-func (p *Plan) checkScore() error {
+func (p *planner) checkScore() error {
 	if per := KindTree.Definition().Values(1, 0); p.Proposal.Spec.Standardizes() && len(p.Layout.numbers) > proposal.MaxValues/per {
 		return proposal.FieldErrorf("standardize", "at most %d columns can have learned constants, got %d", proposal.MaxValues/per, len(p.Layout.numbers))
 	}
-	if score := p.Score(); p.Proposal.Spec.Standardizes() && !(score >= standardize.RefuseScore) {
+	if score := p.Learning.Score; p.Proposal.Spec.Standardizes() && !(score >= standardize.RefuseScore) {
 		return proposal.FieldErrorf("standardize", "%d units are too few to learn the constants of %d columns: a plain column's counts would exceed the noise by %.2g of its standard deviations, and at least %d are needed; "+
-			"%d units would do, or fewer columns, a larger epsilon, or public offsets and scales", p.N, len(p.Layout.numbers), score, standardize.RefuseScore, p.neededUnits(standardize.RefuseScore))
+			"%d units would do, or fewer columns, a larger epsilon, or public offsets and scales", p.N, len(p.Layout.numbers), score, standardize.RefuseScore, p.Learning.needed(standardize.RefuseScore))
 	}
 	return nil
 }
 
-// standardizeWarning returns what may happen where a study is small for what it learns; empty where
-// it is not.
-func (p *Plan) standardizeWarning() string {
-	score := p.Score()
-	if !p.Proposal.Spec.Standardizes() || score >= standardize.WarnScore {
+// warning returns what may happen where a study is small for what it learns; empty where it is
+// not.
+func (l *Learning) warning() string {
+	if l.sites == 0 || l.Score >= standardize.WarnScore {
 		return ""
 	}
 	return fmt.Sprintf("a plain column's counts would exceed the noise by %.2g of its standard deviations, and below %d some columns get a wrong scale or are left out: %d units would do, or fewer columns, a larger epsilon, or public offsets and scales",
-		score, standardize.WarnScore, p.neededUnits(standardize.WarnScore))
+		l.Score, standardize.WarnScore, l.needed(standardize.WarnScore))
 }
 
 // learn reads columns' constants off the release of a query about single columns.
@@ -137,7 +138,7 @@ func (t *transition) learn() {
 			in++
 		}
 	}
-	if in < t.K() {
+	if in < t.K {
 		c.End = CodeNoScale
 		return
 	}

@@ -131,8 +131,8 @@ func TestStandardizePlan(t *testing.T) {
 		t.Errorf("%d columns: %v", most+1, err)
 	}
 	// of units at two sites a study learns as from half as many
-	if two, err := plan(t, texts.With(texts.Learning, "sites_per_unit = 2"), 2000, 2000, 2000); err != nil || math.Abs(two.Score()-standardize.Score(3000, 5, p.fullMultiplier)) > 1e-12 {
-		t.Errorf("at two sites the score is %v, %v", two.Score(), err)
+	if two, err := plan(t, texts.With(texts.Learning, "sites_per_unit = 2"), 2000, 2000, 2000); err != nil || math.Abs(two.Learning.Score-standardize.Score(3000, 5, p.fullMultiplier)) > 1e-12 {
+		t.Errorf("at two sites the score is %v, %v", two.Learning.Score, err)
 	}
 }
 

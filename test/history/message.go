@@ -319,7 +319,7 @@ func (c *Checker) received(e failpoint.Event) {
 		c.fail(Readable, s, m.query, m.slot, "%q to a site that is not in the roster", m.kind)
 		return
 	}
-	m.ask = s.plan.Fill(m.ask)
+	m.ask = s.plan.Queries.Fill(m.ask)
 	if m.kind == "query" && c.asked(s, m) {
 		c.contributions(s, m.ask)
 	}

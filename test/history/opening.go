@@ -215,7 +215,7 @@ func (c *Checker) rightSum(s *run, r study.Release) {
 		fail("%d of %d opened values are not the survivors' true sum", wrong, values)
 		return
 	}
-	if s.plan.Chooses(r.Query) {
+	if s.plan.Noise.Chooses(s.plan.Queries[r.Query]) {
 		// the choice follows from the sum as noise does; its law is package noise's
 		c.report.Checked++
 		return

@@ -11,7 +11,7 @@ func init() {
 			{"internal/study/noise.go", "return n.atSites(q.Kind.Definition().CountSensitivity(n.grid(q, 0), q.Values))", "return q.Kind.Definition().CountSensitivity(n.grid(q, 0), q.Values)"},
 		}, in("study", "TestSitesPerUnit"), killer{}},
 		{"a choice forgets that a unit is at several sites", 0, []edit{
-			{studyGrid, "return e.Quo(e, big.NewRat(int64(p.SitesPerUnit()), 1)), nil", "return e.Quo(e, big.NewRat(1, 1)), nil"},
+			{studyGrid, "return e.Quo(e, big.NewRat(int64(p.SitesPerUnit), 1)), nil", "return e.Quo(e, big.NewRat(1, 1)), nil"},
 		}, in("study", "TestSelectAtSites"), killer{}},
 		{"the leader chooses with all of ε0 wherever a unit may be", 0, []edit{
 			{release, "epsilon, err := p.SelectEpsilon(a.Query)", "epsilon, err := p.Curve().SelectEpsilon(p.Queries[a.Query].Rho)"},

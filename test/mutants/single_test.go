@@ -25,7 +25,7 @@ func init() {
 			{"internal/proposal/standardize.go", "		case c.Levels != nil:", "		case false:"},
 		}, in("study", "TestStandardizeKeys"), killer{}},
 		{"validate: no score in JSON", 0, []edit{
-			{"cmd/internal/cli/validate.go", "}{plan, plan.Score(), sharesOf(plan), prediction})", "}{plan, 0, shares{}, prediction})"},
+			{"cmd/internal/cli/validate.go", "}{plan, plan.Learning.Score, plan.Shares(), prediction})", "}{plan, 0, study.Shares{}, prediction})"},
 		}, killer{pkg: "cmd/coordinator", run: "TestValidateJSON"}, killer{}},
 	})
 }

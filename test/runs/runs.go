@@ -61,11 +61,11 @@ func Answer(p *study.Plan, a study.Ask, rng *rand.Rand, wide bool) []int64 {
 	case study.KindLevels:
 		answerLevels(p, put)
 	case study.KindScores:
-		for l := range p.K() {
+		for l := range p.K {
 			put(l*study.ScoreBins+16+l, 1)
 		}
 	case study.KindPicture:
-		x, y := p.Pair(q)
+		x, y := p.Pictures.Pair(q)
 		put((8+x)*study.PictureBins+8+y, 1)
 	case study.KindLambda:
 		put(256, 0.9*float64(p.Groups)/n)
@@ -77,7 +77,7 @@ func Answer(p *study.Plan, a study.Ask, rng *rand.Rand, wide bool) []int64 {
 		}
 	case study.KindHistogram:
 		j := 256
-		if p.OnSphere(q) {
+		if p.Method.OnSphere(q) {
 			j = 230
 		}
 		if q.Of == study.KindPower == wide && (wide || q.Of == study.KindTotal) {
@@ -100,7 +100,7 @@ func Answer(p *study.Plan, a study.Ask, rng *rand.Rand, wide bool) []int64 {
 		}
 		out[i] = int64(math.Round(v[i] + sigma*rng.NormFloat64()))
 	}
-	if p.Chooses(a.Query) {
+	if p.Noise.Chooses(p.Queries[a.Query]) {
 		out = []int64{4}
 	}
 	return out
