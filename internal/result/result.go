@@ -108,7 +108,7 @@ type Result struct {
 	Transcript    proposal.Digest `json:"transcript"`
 	Confirmations []Blob          `json:"confirmations"`
 	// Certificates are the sites' signatures on the survivors of each release, in their order
-	// ([secagg.Setup.Pack]).
+	// ([secagg.Witness.Pack]).
 	Certificates []Blob `json:"certificates"`
 	// Approvals are the sites' signatures on the digest, by roster index ([study.SignDecision]).
 	Approvals []Blob `json:"approvals"`

@@ -162,7 +162,7 @@ func Read(file io.Reader) (*Result, *Verified, error) {
 // check is all that a result must be before sites sign it: Verify but for their signatures. It
 // returns the SHA-256 of each release as it was signed, and the setup that follows from the
 // transcript. certified is Attest's.
-func (r *Result) check(plan *study.Plan, certified func(query int, release proposal.Digest, certificate []byte) bool) ([]proposal.Digest, *secagg.Setup, error) {
+func (r *Result) check(plan *study.Plan, certified func(query int, release proposal.Digest, certificate []byte) bool) ([]proposal.Digest, *secagg.Witness, error) {
 	if r.Simulated {
 		return nil, nil, unverified(-1, WhatSimulated, "no site took part and nobody signed it")
 	}
