@@ -112,7 +112,7 @@ func (s *State) apply(e Entry) error {
 func (s *State) change(e Entry, stale error) error {
 	switch e.Kind {
 	case EntryDecided:
-		return s.applyDecided(e, stale)
+		return s.Durable.decided(e, stale)
 	case EntryPrepared:
 		if s.Status != StatusSetup || e.Attempt != s.Attempt {
 			return stale
@@ -198,7 +198,7 @@ func (s *State) spare() bool {
 func (s *State) openSlot() {
 	s.Survivors, s.Certificate = nil, nil
 	if s.waits() && s.Status == StatusRunning {
-		s.Survivors = s.all()
+		s.Survivors = everybody(s.plan)
 	}
 	s.live.resetSlot(s.plan.Thresholds.Sites)
 }
