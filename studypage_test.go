@@ -201,17 +201,17 @@ func TestStudyPageRules(t *testing.T) {
 		}
 	}
 	says("bound_share", "0.01; 0.04 below 8,000 units")
-	if p := plan(7, 1000, ""); p.Thresholds.Corrupt != 2 || p.SitesPerUnit() != 1 {
-		t.Errorf("η is %d, a unit is at %d sites", p.Thresholds.Corrupt, p.SitesPerUnit())
+	if p := plan(7, 1000, ""); p.Thresholds.Corrupt != 2 || p.SitesPerUnit != 1 {
+		t.Errorf("η is %d, a unit is at %d sites", p.Thresholds.Corrupt, p.SitesPerUnit)
 	}
 	says("corrupt", "⌊(N-1)/3⌋")
 	says("sites_per_unit", "`1`")
 	long := plan(3, 1000, power+"\nrounds = 80\nnoise = \"distributed\"")
-	if got, all := long.Slots-long.Left(0), long.Left(0); got != all/4 {
+	if got, all := long.Slots-long.Queries.Left(0), long.Queries.Left(0); got != all/4 {
 		t.Errorf("%d spare slots of %d queries", got, all)
 	}
-	if wait := plan(3, 1000, power); wait.Slots != wait.Left(0) {
-		t.Errorf("%d slots of %d queries, waiting", wait.Slots, wait.Left(0))
+	if wait := plan(3, 1000, power); wait.Slots != wait.Queries.Left(0) {
+		t.Errorf("%d slots of %d queries, waiting", wait.Slots, wait.Queries.Left(0))
 	}
 	says("spare_slots", "a quarter of the queries, at least 4; 0 with `wait`")
 	if few, more := plan(65, 100, ""), plan(65, 100, "dropout = 0.1"); !reflect.DeepEqual(few.Proposal.Graph, more.Proposal.Graph) || few.Proposal.Graph == nil {

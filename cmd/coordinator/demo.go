@@ -345,10 +345,15 @@ func newReport(data *simulate.Pooled, plan *study.Plan, r *result.Result, second
 		CapturedOutputs: map[string]float64{}, Epsilon: r.Epsilon, Delta: r.Delta, Adjacency: r.Adjacency, Rho: r.Rho, Profile: r.Profile,
 		Rounds: r.Rounds, Sites: len(r.Sites), FewestSurvivors: len(r.Sites), N: r.N, D: r.D, Output: r.Output,
 		Columns: r.Columns, Component: r.Components[0], Digest: r.Digest, NoiseToSignal: r.NoiseToSignal,
-		BytesPerSitePerRound: plan.BytesPerRound(), Seconds: seconds,
+		Seconds:    seconds,
 		Components: r.Components, ExplainedVariance: r.ExplainedVariance, Method: r.Method, MethodWhy: r.MethodWhy, Center: r.Center, Noise: r.Noise,
 		LeftOut: r.LeftOut, Filled: r.Filled, result: r,
 	}
+	bytes := 0 // of all queries
+	for _, q := range plan.Queries {
+		bytes += q.Bytes
+	}
+	out.BytesPerSitePerRound = float64(bytes) / float64(plan.Rounds*plan.Runs)
 	for _, release := range r.Releases {
 		out.bytes += plan.Queries[release.Query].Bytes
 		out.FewestSurvivors = min(out.FewestSurvivors, len(release.Survivors))

@@ -10,10 +10,8 @@ import (
 	shared "covey/cmd/internal/cli"
 	"covey/internal/proposal"
 	"covey/internal/simulate"
+	"covey/internal/study"
 )
-
-// shares are the keys of a plan's shares that the test reads.
-type shares struct{ Standardize, Levels, Filled float64 }
 
 // TestValidateJSON: a plan as JSON has the score and the shares of the budget that its text has.
 func TestValidateJSON(t *testing.T) {
@@ -37,13 +35,13 @@ func TestValidateJSON(t *testing.T) {
 	}
 	var got struct {
 		Score  float64
-		Shares shares
+		Shares study.Shares
 	}
 	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Score != want.Score() || got.Shares != (shares{Standardize: want.StandardizeShare(), Levels: want.LevelsShare(), Filled: want.FilledShare()}) {
-		t.Errorf("%+v, the plan says %v and %+v", got, want.Score(), shares{want.StandardizeShare(), want.LevelsShare(), want.FilledShare()})
+	if got.Score != want.Learning.Score || got.Shares != want.Shares() {
+		t.Errorf("%+v, the plan says %v and %+v", got, want.Learning.Score, want.Shares())
 	}
 	if s := got.Shares; !(got.Score > 0 && s.Standardize > 0 && s.Levels > 0 && s.Filled > 0) {
 		t.Errorf("%+v", got)

@@ -36,7 +36,7 @@ func noises(f *flag.FlagSet) func(io.Writer) (int, error) {
 					return missed, err
 				}
 				u := sites - c.dropped
-				measured, stated := spread/central, plan.NoiseOver(u)
+				measured, stated := spread/central, plan.Noise.Over(u)
 				mark := ""
 				// A false alarm has probability below 10^-6 at 40 studies: 30,720 draws a side.
 				if math.Abs(measured/stated-1) > 0.028*math.Sqrt(40/float64(*times)) {
@@ -121,13 +121,13 @@ func spreads(sites, dropped int, mode, dropout string, times int) (float64, *stu
 			if q.Kind != study.KindPower {
 				continue
 			}
-			sigma, err := plan.Sigma(q, 1)
+			sigma, err := plan.Noise.Sigma(q, 1)
 			if err != nil {
 				return 0, nil, err
 			}
 			adders, parts := 1, noise.Share{{Sigma: sigma}}
 			if plan.Honest > 0 {
-				share, err := plan.Share(sigma)
+				share, err := plan.Noise.Share(sigma)
 				if err != nil {
 					return 0, nil, err
 				}
@@ -148,7 +148,7 @@ func spreads(sites, dropped int, mode, dropout string, times int) (float64, *stu
 				}
 			}
 			// of the part of the budget that the step has
-			unit := plan.Sensitivity(q, 1) * math.Sqrt(plan.Rho/q.Rho)
+			unit := plan.Noise.Sensitivity(q, 1) * math.Sqrt(plan.Rho/q.Rho)
 			for _, v := range total {
 				sum += float64(v) / unit * float64(v) / unit
 				count++

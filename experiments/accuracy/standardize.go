@@ -92,7 +92,7 @@ func learn(f *flag.FlagSet) func(io.Writer) (int, error) {
 					mark += " short"
 				}
 			}
-			fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%.1f\t%.1f%%\t%.4f\t%.4f\t%.4f\t%+.4f\t%.4f\t%+.4f\t%.1f\t%s\t\n", p.kind, p.law, p.d, p.n, p.k, plan.Score(), 100*plan.StandardizeShare(),
+			fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%.1f\t%.1f%%\t%.4f\t%.4f\t%.4f\t%+.4f\t%.4f\t%+.4f\t%.1f\t%s\t\n", p.kind, p.law, p.d, p.n, p.k, plan.Learning.Score, 100*plan.Shares().Standardize,
 				out[2].Mean(), out[3].Mean(), out[0].Mean(), behind.Mean(), standardError(behind), behind.Quantile(0.95), out[1].Mean(), mark)
 		}
 		return missed, w.Flush()

@@ -27,7 +27,7 @@ func (f *federation) newEvidence(all []answered, releases []study.Release, p pai
 		e.residual, e.step = append(e.residual, residual), append(e.step, step)
 	}
 	for _, a := range all {
-		if f.plan.Chooses(a.ask.Query) {
+		if f.plan.Noise.Chooses(f.plan.Queries[a.ask.Query]) {
 			l, err := f.choice(a)
 			if err != nil {
 				return e, err

@@ -129,7 +129,7 @@ func (f *federation) query(world int, ask study.Ask) (answered, error) {
 	values := p.Queries[ask.Query].Values
 	q := secagg.Query{
 		Slot: ask.Slot, Context: p.Context(f.bound, ask),
-		Bits: p.Bits, Lanes: p.Queries[ask.Query].Lanes, Chain: p.Removes(),
+		Bits: p.Bits, Lanes: p.Queries[ask.Query].Lanes, Chain: p.Noise.Removes(),
 	}
 	u := f.survivors(ask.Query)
 	// colludes with the coordinator: it adds no noise, or what the scene says
@@ -197,7 +197,7 @@ func (f *federation) query(world int, ask study.Ask) (answered, error) {
 	}
 	a.sigma = ask.Sigma.Float()
 	if p.Honest > 0 {
-		share, err := p.Share(ask.Sigma)
+		share, err := p.Noise.Share(ask.Sigma)
 		if err != nil {
 			return a, err
 		}
@@ -216,7 +216,7 @@ func (f *federation) lies(i int, ask study.Ask, q secagg.Query, u secagg.Survivo
 	if f.plan.Honest == 0 {
 		v = append(v, secagg.NoiseLanes(own, q.Context, q.Bits)...)
 	} else {
-		removable, err := f.plan.Removable(ask.Sigma, len(u))
+		removable, err := f.plan.Noise.Removable(ask.Sigma, len(u))
 		if err != nil {
 			return nil, err
 		}

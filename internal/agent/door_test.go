@@ -75,7 +75,7 @@ func TestAttackCompletedAfterOneResult(t *testing.T) {
 	c.tell(c.release(q, u, sum))
 	s := c.sites[0]
 	s.agent.work.Wait() // the result goes to the disk
-	if last, ok := s.session(c).journal.LatestFinal(); !ok || c.plan.Ends(last) {
+	if last, ok := s.session(c).journal.LatestFinal(); !ok || c.plan.Queries.Ends(last) {
 		t.Fatalf("the first result: %v, and it ends the study or is not held", last)
 	}
 	s.ask(wire.Ended{Header: wire.Header{Study: c.plan.Digest}, Code: study.CodeCompleted})

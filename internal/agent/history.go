@@ -38,7 +38,7 @@ func (s *session) follow() (*history, error) {
 			return h, errors.Join(errForked, err)
 		}
 		var earlier []study.Release
-		for _, query := range s.plan.Earlier(release.Query) {
+		for _, query := range s.plan.Queries.Earlier(release.Query) {
 			e, ok, err := s.result(query)
 			if err == nil && !ok {
 				err = errForked // the course went another way than these results

@@ -17,7 +17,7 @@ func TestShareIsThePlans(t *testing.T) {
 	c.ready()
 	q := c.query(0, 0, c.plan.Start().X)
 	want[wire.Upload](c.sites[0], q)
-	share, err := c.plan.Share(q.Ask.Sigma)
+	share, err := c.plan.Noise.Share(q.Ask.Sigma)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func (s *session) released(release study.Release) {
 		fields = append(fields, "charged", e.SpentRho/s.plan.Rho)
 	}
 	if release.Kind == study.KindPower {
-		fields = append(fields, "noise_to_signal", s.plan.NoiseToSignal(release))
+		fields = append(fields, "noise_to_signal", release.NoiseToSignal(s.plan.D))
 	}
 	log.Info("a sum is released", fields...)
 }

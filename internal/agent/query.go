@@ -35,7 +35,7 @@ func (s *session) upload(r wire.Query, approval ledger.Approval) wire.Message {
 	} else if !ready {
 		return refuse(r, study.CodeOutOfOrder)
 	}
-	ask := s.plan.Fill(r.Ask)
+	ask := s.plan.Queries.Fill(r.Ask)
 	if err := s.plan.Check(ask); err != nil {
 		s.agent.log.Error("a query does not fit the approved plan", "study", s.plan.Digest, "error", err)
 		return refuse(r, study.CodePlanMismatch)

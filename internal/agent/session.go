@@ -240,7 +240,7 @@ func (s *summary) store(err error) study.Code {
 func (s *session) ended(code study.Code) {
 	log := s.agent.log.With("study", s.plan.Digest, "code", code)
 	last, ok := s.journal.LatestFinal()
-	if code == study.CodeCompleted && !(ok && s.plan.Ends(last)) {
+	if code == study.CodeCompleted && !(ok && s.plan.Queries.Ends(last)) {
 		log.Warn("the coordinator reports completion before the last result; nothing is erased")
 		return
 	}

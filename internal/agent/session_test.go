@@ -243,7 +243,7 @@ func TestQueriesThatDoNotFit(t *testing.T) {
 		{"query negative", study.CodePlanMismatch, func(a *study.Ask) { a.Query = -1 }},
 		{"later query", study.CodeOutOfOrder, func(a *study.Ask) {
 			a.Query, a.Round = 1, 1
-			a.Sigma, _ = c.plan.Sigma(c.plan.Queries[1], a.Radius)
+			a.Sigma, _ = c.plan.Noise.Sigma(c.plan.Queries[1], a.Radius)
 		}},
 		{"slot beyond", study.CodePlanMismatch, func(a *study.Ask) { a.Slot = c.plan.Slots }},
 		{"kind", study.CodePlanMismatch, func(a *study.Ask) { a.Kind = study.KindHistogram }},

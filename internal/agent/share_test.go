@@ -105,7 +105,7 @@ func TestCoordinatorSeesNoExactSum(t *testing.T) {
 // checkHonest looks at every set of honest survivors.
 func (c *standIn) checkHonest(ask study.Ask, u []int, shares [][]int64) {
 	c.t.Helper()
-	share, err := c.plan.Share(ask.Sigma)
+	share, err := c.plan.Noise.Share(ask.Sigma)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func (c *standIn) left(site int, q wire.Query, u int, share []int64) []int64 {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	planned, err := c.plan.Share(q.Ask.Sigma)
+	planned, err := c.plan.Noise.Share(q.Ask.Sigma)
 	if err != nil {
 		c.t.Fatal(err)
 	}

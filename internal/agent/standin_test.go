@@ -382,7 +382,7 @@ func (c *standIn) query(query, slot int, x []float64) wire.Query {
 
 func (c *standIn) secaggQuery(q wire.Query) secagg.Query {
 	return secagg.Query{Slot: q.Ask.Slot, Context: c.plan.Context(c.setup.Transcript(), q.Ask),
-		Bits: c.plan.Bits, Lanes: c.plan.Queries[q.Ask.Query].Lanes, Chain: c.plan.Removes()}
+		Bits: c.plan.Bits, Lanes: c.plan.Queries[q.Ask.Query].Lanes, Chain: c.plan.Noise.Removes()}
 }
 
 // everyone is U of all sites.

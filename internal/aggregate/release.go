@@ -49,7 +49,7 @@ func Release(p *study.Plan, ask study.Ask, survivors []int, q secagg.Query, sum 
 // an upload can, and nobody learns more.
 func remove(p *study.Plan, ask study.Ask, survivors []int, sum []uint64, chain func(site int) ([32]byte, bool)) ([]int, error) {
 	u := len(survivors)
-	removable, err := p.Removable(ask.Sigma, u)
+	removable, err := p.Noise.Removable(ask.Sigma, u)
 	if err != nil || len(removable) == 0 {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ var ErrNoSum = errors.New("there is no sum to open")
 
 // privatize makes an opened sum private, by noise or by a private choice.
 func privatize(p *study.Plan, a study.Ask, sum []uint64, bits uint, source io.Reader) ([]int64, error) {
-	if p.Chooses(a.Query) {
+	if p.Noise.Chooses(p.Queries[a.Query]) {
 		return choose(p, a, sum, bits, source)
 	}
 	return addNoise(sum, bits, a.Sigma, source)

@@ -41,7 +41,7 @@ func choicePlan(t *testing.T) *study.Plan {
 func TestChoice(t *testing.T) {
 	p := choicePlan(t)
 	ask, err := p.NewAsk(p.Start(), 0, 0)
-	if err != nil || !p.Chooses(0) || p.Queries[0].Values != 3 {
+	if err != nil || !p.Noise.Chooses(p.Queries[0]) || p.Queries[0].Values != 3 {
 		t.Fatalf("%v, %+v", err, p.Queries[0])
 	}
 	full := uint64(p.Groups)

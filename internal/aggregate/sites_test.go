@@ -22,7 +22,7 @@ func TestChoiceAtSites(t *testing.T) {
 	}
 	third := new(big.Rat).Mul(whole, big.NewRat(1, 3))
 	at := *p
-	at.Proposal.Spec.SitesPerUnit = 3
+	at.SitesPerUnit = 3
 	scores, differ := []int64{40, 60, 80}, 0
 	for key := range byte(200) {
 		for _, c := range []struct {

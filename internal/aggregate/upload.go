@@ -43,7 +43,7 @@ var errLanes = errors.New("a sum has another length than planned")
 // slot's has noise of its own. The key of the parts that may be removed leaves only with this
 // site's shares (secagg.NoiseChain), and that of the first part never.
 func AddShare(p *study.Plan, v []uint64, own secagg.SlotSecret, q secagg.Query, ask study.Ask) error {
-	share, err := p.Share(ask.Sigma)
+	share, err := p.Noise.Share(ask.Sigma)
 	if err != nil {
 		return err
 	}

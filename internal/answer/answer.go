@@ -75,10 +75,10 @@ func (r *Rows) Answer(p *study.Plan, site int, a study.Ask, workers int) ([]int6
 		return clip.Levels(r.raw, indicators(p), workers)
 	case study.KindOctaves, study.KindTree, study.KindMoments:
 		skip := make([]bool, rows.D())
-		for j, c := range p.Coordinates() {
+		for j, c := range p.Layout.Coordinates {
 			skip[j] = c.Level >= 0 || c.Gap || len(a.Scale) > 0 && a.Scale[j] == 0
 		}
-		return clip.Columns(rows, a.Kind, p.Single(a.Kind), skip, workers)
+		return clip.Columns(rows, a.Kind, p.Layout.Single(a.Kind), skip, workers)
 	case study.KindLambda, study.KindSelect:
 		counts, err = clip.Groups(rows, p.GroupSize, workers)
 		if err == nil {
@@ -89,7 +89,7 @@ func (r *Rows) Answer(p *study.Plan, site int, a study.Ask, workers int) ([]int6
 	case study.KindPicture:
 		return r.picture(p, site, a, rows, workers)
 	case study.KindFilled:
-		return clip.CountGaps(rows, p.Places(), workers)
+		return clip.CountGaps(rows, p.Layout.Places(), workers)
 	default:
 		m, ok := clip.MapOf(a.Kind)
 		if !ok {
@@ -111,9 +111,9 @@ func (r *Rows) Answer(p *study.Plan, site int, a study.Ask, workers int) ([]int6
 // site, in this site's own block, whose place is its roster index.
 func (r *Rows) picture(p *study.Plan, site int, a study.Ask, rows *clip.Matrix, workers int) ([]int64, error) {
 	q, grid := p.Queries[a.Query], clip.ScoreGrid{X: a.X, Deviations: a.Deviations}
-	x, y := p.Pair(q)
+	x, y := p.Pictures.Pair(q)
 	one, groups := func(int) int { return 0 }, 1
-	if first, width, ok := p.PictureLevels(); ok {
+	if first, width := p.Pictures.First, p.Pictures.Width; width > 0 {
 		groups = width
 		var err error
 		// Of the rows as they are: derived ones are the same rows in the same order, but scaled.
@@ -132,7 +132,7 @@ func (r *Rows) picture(p *study.Plan, site int, a study.Ask, rows *clip.Matrix, 
 
 // indicators are the columns with levels, as clip has them.
 func indicators(p *study.Plan) []clip.Indicator {
-	first, width := p.Indicators()
+	first, width := p.Layout.Indicators()
 	out := make([]clip.Indicator, len(first))
 	for i := range out {
 		out[i] = clip.Indicator{First: first[i], Width: width[i]}
@@ -164,17 +164,17 @@ func within(counts []int64, p *study.Plan, k study.Kind) []int64 {
 func (r *Rows) as(p *study.Plan, site int, a study.Ask) (*clip.Matrix, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	base, err := r.joined(p, site, p.JoinLevels(a.Scale))
+	base, err := r.joined(p, site, p.Layout.JoinLevels(a.Scale))
 	if err != nil {
 		return nil, err
 	}
-	sphere := p.OnSphere(p.Queries[a.Query])
+	sphere := p.Method.OnSphere(p.Queries[a.Query])
 	if len(a.Center) == 0 && len(a.Scale) == 0 && len(a.Fill) == 0 && len(a.Found) == 0 && !sphere {
 		return base, nil
 	}
 	var limits []float64
-	for j := range a.Scale {
-		limits = append(limits, p.Limit(p.Queries[a.Query], j))
+	if len(a.Scale) > 0 {
+		limits = p.Limits(p.Queries[a.Query])
 	}
 	if m := &r.moved; m.rows != nil && m.sphere == sphere && slices.Equal(m.center, a.Center) && slices.Equal(m.scale, a.Scale) && slices.Equal(m.limits, limits) && slices.Equal(m.found, a.Found) && slices.Equal(m.fill, a.Fill) {
 		return m.rows, nil

@@ -104,7 +104,7 @@ func TestReplacedUnitWithGapsMovesNoAnswerByMore(t *testing.T) {
 			p, rng := planOf(t, units, gapped(missing, c.change)), rand.New(rand.NewPCG(23, uint64(seed)))
 			people := p.Proposal.Spec.Unit != ""
 			for range 25 {
-				start := basis(rng, p.K(), d)
+				start := basis(rng, p.K, d)
 				rows := make([][]gapRow, units)
 				for u := range rows {
 					rows[u] = gapUnit(rng, start, people)
@@ -125,7 +125,7 @@ func TestReplacedUnitWithGapsMovesNoAnswerByMore(t *testing.T) {
 					if p.Proposal.Spec.Center == proposal.CenterPrivate && (q.Kind != study.KindMean && q.Of != study.KindMean || q.Round > 0) && q.Kind != study.KindRows && q.Of != study.KindRows && q.Kind != study.KindFilled {
 						c.Center = center
 					}
-					all := basis(rng, p.K(), d) // not what any release says
+					all := basis(rng, p.K, d) // not what any release says
 					c.X = all
 					if p.Proposal.Spec.Subspace == proposal.SubspaceDeflation && (q.Kind == study.KindPower || q.Of == study.KindPower) {
 						c.Found, c.X = all[:q.Run*d], all[q.Run*d:(q.Run+1)*d]
@@ -142,7 +142,7 @@ func TestReplacedUnitWithGapsMovesNoAnswerByMore(t *testing.T) {
 					for j := range x {
 						moved += float64((x[j] - y[j]) * (x[j] - y[j])) // exact: below 2^53
 					}
-					bound := p.Sensitivity(q, a.Radius)
+					bound := p.Noise.Sensitivity(q, a.Radius)
 					if moved > bound*bound {
 						t.Errorf("%s: %s of %s: moved by %v, the plan's Δ is %v", caseOf(p), q.Kind, q.Of, math.Sqrt(moved), bound)
 					}
@@ -200,7 +200,7 @@ func TestGapIsTheCenter(t *testing.T) {
 				continue
 			}
 			c := p.Start()
-			c.Query, c.Center, c.X, c.Radii = i, center, basis(rng, p.K(), d), map[study.Kind]float64{q.Kind: 4}
+			c.Query, c.Center, c.X, c.Radii = i, center, basis(rng, p.K, d), map[study.Kind]float64{q.Kind: 4}
 			a, err := p.NewAsk(c, 0, 0)
 			if err != nil {
 				t.Fatal(err)

@@ -115,7 +115,7 @@ func TestKeptRowsAreCounted(t *testing.T) {
 					before = count(kept)
 					kept[rng.IntN(units)] = draw()
 				}
-				moved, bound := math.Abs(float64(before-count(kept))), p.Sensitivity(p.Queries[at], a.Radius)
+				moved, bound := math.Abs(float64(before-count(kept))), p.Noise.Sensitivity(p.Queries[at], a.Radius)
 				if moved > bound {
 					t.Errorf("people %t: moved by %v, the plan's Δ is %v", people, moved, bound)
 				}

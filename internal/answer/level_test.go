@@ -152,7 +152,7 @@ func TestReplacedUnitMovesNoLeveledAnswerByMore(t *testing.T) {
 				for j := range x {
 					moved += float64((x[j] - y[j]) * (x[j] - y[j]))
 				}
-				bound := p.Sensitivity(q, a.Radius)
+				bound := p.Noise.Sensitivity(q, a.Radius)
 				if len(x) != q.Values || moved > bound*bound {
 					t.Errorf("%s, %s of %s: moved by %v, the plan's Δ is %v", c.name, q.Kind, q.Of, math.Sqrt(moved), bound)
 				}
@@ -231,7 +231,7 @@ func TestJoinedLevelIsOther(t *testing.T) {
 		}
 		left := slices.Clone(joined)
 		left[4] = 0 // other too: nothing is joined to what is left out
-		if got := p.JoinLevels(left); got != nil {
+		if got := p.Layout.JoinLevels(left); got != nil {
 			t.Errorf("joined to what is left out: %v", got)
 		}
 	}

@@ -52,7 +52,7 @@ func mixedRow(rng *rand.Rand, p *study.Plan, values []float32, gaps []byte) ([]f
 		empty[i], level[i] = rng.Float64() < share, rng.IntN(len(c.Levels)+1)
 	}
 	size := math.Exp2(rng.NormFloat64() * []float64{0, 8, 60}[rng.IntN(3)])
-	for j, at := range p.Coordinates() {
+	for j, at := range p.Layout.Coordinates {
 		switch {
 		case at.Gap:
 			if empty[at.Column] {
@@ -149,7 +149,7 @@ func TestReplacedUnitMovesNoMixedAnswerByMore(t *testing.T) {
 				if err == nil {
 					vectors := len(a.X) / p.D
 					if q.Kind == study.KindVariance || q.Of == study.KindVariance {
-						vectors = p.K()
+						vectors = p.K
 					}
 					all := basis(rng, vectors+q.Run, p.D)
 					a.X = all[:vectors*p.D]
@@ -158,7 +158,7 @@ func TestReplacedUnitMovesNoMixedAnswerByMore(t *testing.T) {
 					}
 					// whatever the plan wants of it
 					fills := 0
-					for a.Fill = nil; fills <= 2*p.K(); fills++ {
+					for a.Fill = nil; fills <= 2*p.K; fills++ {
 						a.Fill = basis(rng, fills, p.D)
 						if err = p.Check(a); err == nil {
 							break
@@ -174,7 +174,7 @@ func TestReplacedUnitMovesNoMixedAnswerByMore(t *testing.T) {
 					moved += float64((x[j] - y[j]) * (x[j] - y[j])) // exact: below 2^53
 				}
 				// at one of the sites where the unit may be
-				if bound := p.Sensitivity(q, a.Radius) / float64(p.SitesPerUnit()) * (1 + 1e-12); moved > bound*bound {
+				if bound := p.Noise.Sensitivity(q, a.Radius) / float64(p.SitesPerUnit) * (1 + 1e-12); moved > bound*bound {
 					t.Errorf("%s, %s of %s: moved by %v, Δ at one site is %v", c.name, q.Kind, q.Of, math.Sqrt(moved), bound)
 				}
 			}

@@ -87,7 +87,7 @@ func TestReplacedUnitMovesNoPictureByMore(t *testing.T) {
 				course.Query = i
 				course.Center, course.Scale = anyShares(rng)
 				course.X = nil
-				for l := range p.K() { // across each other, of columns of numbers and of levels
+				for l := range p.K { // across each other, of columns of numbers and of levels
 					x := make([]float64, leveledD)
 					x[[]int{0, 5, 2}[l]] = 1
 					course.X = append(course.X, x...)
@@ -104,7 +104,7 @@ func TestReplacedUnitMovesNoPictureByMore(t *testing.T) {
 			}
 			other, u := slices.Clone(rows), rng.IntN(units)
 			other[u] = draw()
-			for site := range p.SitesPerUnit() {
+			for site := range p.SitesPerUnit {
 				before, after := New(leveledMatrix(t, rows, people)), New(leveledMatrix(t, other, people))
 				for _, a := range asks {
 					x, y := must(t)(before.Answer(p, site, a, 1)), must(t)(after.Answer(p, site, a, 3))
@@ -127,7 +127,7 @@ func TestReplacedUnitMovesNoPictureByMore(t *testing.T) {
 				for _, v := range differences {
 					square += v * v
 				}
-				bound := p.Sensitivity(q, 0)
+				bound := p.Noise.Sensitivity(q, 0)
 				if square > bound*bound {
 					t.Errorf("%s, %s: moved by %v, the plan's Δ is %v", c.name, q.Kind, math.Sqrt(square), bound)
 				}
@@ -177,9 +177,9 @@ func TestStudyOfPictures(t *testing.T) {
 			}
 			r := followed(t, p, sites, rng)
 			spec := p.Proposal.Spec
-			first, width, _ := p.PictureLevels()
+			first, width := p.Pictures.First, p.Pictures.Width
 			want := make([][][]float64, len(r.Pictures))
-			scores := make([][]float64, p.K())
+			scores := make([][]float64, p.K)
 			for l := range scores {
 				scores[l] = make([]float64, study.ScoreBins)
 			}
@@ -200,7 +200,7 @@ func TestStudyOfPictures(t *testing.T) {
 							for j, v := range row {
 								if r.Components[l][j] != 0 {
 									z := (v-r.Offset[j])/r.Scale[j] - r.Mean[j]
-									if at := p.Coordinates()[j]; spec.Columns[at.Column].Standardize == proposal.StandardizePrivate {
+									if at := p.Layout.Coordinates[j]; spec.Columns[at.Column].Standardize == proposal.StandardizePrivate {
 										z = max(-study.LearnedLimit, min(z, study.LearnedLimit))
 									}
 									sum += r.Components[l][j] * z

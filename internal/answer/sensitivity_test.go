@@ -102,7 +102,7 @@ func TestReplacedUnitMovesNoAnswerByMore(t *testing.T) {
 					c.Found, c.X = []float64{0.6, 0.8, 0, 0}, []float64{0.8, -0.6, 0, 0}
 				}
 				if q.Kind == study.KindVariance || q.Of == study.KindVariance {
-					c.X = []float64{0.6, 0.8, 0, 0, 0.8, -0.6, 0, 0}[:p.K()*d]
+					c.X = []float64{0.6, 0.8, 0, 0, 0.8, -0.6, 0, 0}[:p.K*d]
 				}
 				a, err := p.NewAsk(c, 0, 0)
 				if err == nil {
@@ -115,13 +115,13 @@ func TestReplacedUnitMovesNoAnswerByMore(t *testing.T) {
 				for j := range x {
 					moved += float64((x[j] - y[j]) * (x[j] - y[j])) // exact: below 2^53
 				}
-				bound := p.Sensitivity(q, a.Radius)
+				bound := p.Noise.Sensitivity(q, a.Radius)
 				if moved > bound*bound {
 					t.Errorf("%s, %s of %s: moved by %v, the plan's Δ is %v", name, q.Kind, q.Of, math.Sqrt(moved), bound)
 				}
 				key := fmt.Sprintf("%s: %s", name, q.Kind)
 				// one site's part
-				worst[key] = max(worst[key], math.Sqrt(moved)/bound*float64(p.SitesPerUnit()))
+				worst[key] = max(worst[key], math.Sqrt(moved)/bound*float64(p.SitesPerUnit))
 			}
 		}
 	}

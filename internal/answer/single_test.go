@@ -34,8 +34,8 @@ func TestReplacedUnitMovesMixedColumnsByNoMore(t *testing.T) {
 			s.Center, s.Standardize, s.Rounds, s.Columns, s.Unit = "", proposal.StandardizePrivate, 0, slices.Clone(mixedColumns), unit
 			s.Method, s.Missing = proposal.MethodCovariance, proposal.MissingZero
 		})
-		if p.D != mixedD || !slices.Equal(p.Single(study.KindTree), numbers) {
-			t.Fatalf("%d coordinates, %v are counted", p.D, p.Single(study.KindTree))
+		if p.D != mixedD || !slices.Equal(p.Layout.Single(study.KindTree), numbers) {
+			t.Fatalf("%d coordinates, %v are counted", p.D, p.Layout.Single(study.KindTree))
 		}
 		rng := rand.New(rand.NewPCG(uint64(seed), 17))
 		draw := func() *clip.Matrix {
@@ -95,8 +95,8 @@ func TestReplacedUnitMovesMixedColumnsByNoMore(t *testing.T) {
 				default:
 					continue
 				}
-				if want := 0x1p16*math.Sqrt(square) + math.Sqrt(2*d); math.Abs(p.Sensitivity(q, 0)/want-1) > 1e-12 {
-					t.Fatalf("%s has Δ = %v, want %v", q.Kind, p.Sensitivity(q, 0), want)
+				if want := 0x1p16*math.Sqrt(square) + math.Sqrt(2*d); math.Abs(p.Noise.Sensitivity(q, 0)/want-1) > 1e-12 {
+					t.Fatalf("%s has Δ = %v, want %v", q.Kind, p.Noise.Sensitivity(q, 0), want)
 				}
 				course := p.Start()
 				course.Query = i
@@ -122,14 +122,14 @@ func TestReplacedUnitMovesMixedColumnsByNoMore(t *testing.T) {
 				for j := range x {
 					moved += float64(x[j]-y[j]) * float64(x[j]-y[j]) // exact: below 2^53
 				}
-				bound := p.Sensitivity(q, 0)
+				bound := p.Noise.Sensitivity(q, 0)
 				if len(x) != q.Values || moved > bound*bound {
 					t.Fatalf("%s, unit %q: moved by %v, the plan's Δ is %v", q.Kind, unit, math.Sqrt(moved), bound)
 				}
 				key := fmt.Sprint(q.Kind, " ", unit)
 				worst[key] = max(worst[key], math.Sqrt(moved)/bound)
 				if q.Kind == study.KindMoments { // of levels nothing: 0, and what the clip leaves of 1
-					for at, j := range p.Single(q.Kind) {
+					for at, j := range p.Layout.Single(q.Kind) {
 						if !slices.Contains(numbers, j) && (x[at] != 0 || x[9+at] != x[9]) {
 							t.Fatalf("moments of coordinate %d, a level's, are %d and %d", j, x[at], x[9+at])
 						}

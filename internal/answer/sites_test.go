@@ -75,7 +75,7 @@ func TestPersonAtSitesMovesNoTotalByMore(t *testing.T) {
 					c2.Center = center
 				}
 				if q.Kind == study.KindVariance || q.Of == study.KindVariance {
-					c2.X = []float64{0.6, 0.8, 0, 0, 0.8, -0.6, 0, 0}[:p.K()*d]
+					c2.X = []float64{0.6, 0.8, 0, 0, 0.8, -0.6, 0, 0}[:p.K*d]
 				}
 				a, err := p.NewAsk(c2, 0, 0)
 				if err == nil {
@@ -94,15 +94,15 @@ func TestPersonAtSitesMovesNoTotalByMore(t *testing.T) {
 				moved := 0.0
 				for _, v := range moves {
 					moved += float64(v) * float64(v) // below 2^53
-					if p.Chooses(i) && max(v, -v) > int64(c.sites) {
+					if p.Noise.Chooses(p.Queries[i]) && max(v, -v) > int64(c.sites) {
 						t.Errorf("%s: a score moves by %d with a unit at %d sites", c.name, v, c.sites)
 					}
 				}
-				bound := p.Sensitivity(q, a.Radius)
+				bound := p.Noise.Sensitivity(q, a.Radius)
 				if moved > bound*bound {
 					t.Errorf("%s, %s of %s: moved by %v, the plan's Δ is %v", c.name, q.Kind, q.Of, math.Sqrt(moved), bound)
 				}
-				if single := plain.Sensitivity(q, a.Radius); bound < float64(c.sites)*single || bound > float64(c.sites)*single*(1+1e-15) {
+				if single := plain.Noise.Sensitivity(q, a.Radius); bound < float64(c.sites)*single || bound > float64(c.sites)*single*(1+1e-15) {
 					t.Errorf("%s, %s of %s: Δ = %v with %d sites, %v with one", c.name, q.Kind, q.Of, bound, c.sites, single)
 				}
 				key := fmt.Sprintf("%s: %s", c.name, q.Kind)

@@ -139,7 +139,7 @@ func follow(t *testing.T, spec proposal.Spec, data table) (*study.Plan, *result.
 				t.Fatal(err)
 			}
 			if p.Honest > 0 {
-				share, err := p.Share(a.Sigma)
+				share, err := p.Noise.Share(a.Sigma)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -252,7 +252,7 @@ func TestStandardizedStudy(t *testing.T) {
 					sum += q.Rho / p.Rho
 				}
 			}
-			if share := p.StandardizeShare(); !(sum > 0) || math.Abs(sum/share-1) > 0.01 {
+			if share := p.Shares().Standardize; !(sum > 0) || math.Abs(sum/share-1) > 0.01 {
 				t.Errorf("constants cost %.4f of the budget, the plan says %.4f", sum, share)
 			}
 		})

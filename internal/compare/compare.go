@@ -104,7 +104,7 @@ func align(a, b *result.Result) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	of, other := p.Coordinates(), q.Coordinates()
+	of, other := p.Layout.Coordinates, q.Layout.Coordinates
 	centered := a.Center != proposal.CenterPublic && b.Center != proposal.CenterPublic
 	order := make([]int, a.D)
 	for j, name := range a.Columns {

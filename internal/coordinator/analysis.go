@@ -401,7 +401,7 @@ func (m *leader) seenBy(r filed) analysis.Study {
 		return out
 	}
 	p := r.state.Plan()
-	out.Code, out.Words, out.Queries = r.state.Code, outline.WordsOf(p, m.words[r.digest]), out.Done+p.Left(r.state.Query)
+	out.Code, out.Words, out.Queries = r.state.Code, outline.WordsOf(p, m.words[r.digest]), out.Done+p.Queries.Left(r.state.Query)
 	out.Waiting, out.Overdue = r.state.WaitingFor(), r.state.Overdue()
 	return out
 }

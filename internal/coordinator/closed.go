@@ -80,7 +80,7 @@ func (r filed) releases() int {
 // site returns a site's roster index, or -1.
 func (r filed) site(name string) int {
 	if r.state != nil {
-		return r.state.Plan().Site(name)
+		return r.state.Plan().Proposal.Site(name)
 	}
 	return r.closed.Site(name)
 }

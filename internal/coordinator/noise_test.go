@@ -21,7 +21,7 @@ import (
 // that of component l.
 func (f *federation) share(site int, a study.Ask, ctx [32]byte, u int) []int64 {
 	f.t.Helper()
-	parts, err := f.plan.Share(a.Sigma)
+	parts, err := f.plan.Noise.Share(a.Sigma)
 	if err != nil {
 		f.t.Fatal(err)
 	}

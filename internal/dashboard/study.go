@@ -162,7 +162,7 @@ func describe(kind, of study.Kind, t, run int, p *study.Plan) string {
 	switch {
 	case kind == study.KindPower:
 		text := fmt.Sprintf("%s %d of %d", kind.Title(""), t+1, p.Rounds)
-		if p.Runs() > 1 {
+		if p.Runs > 1 {
 			text += fmt.Sprintf(" for component %d", run+1)
 		}
 		return text
@@ -181,7 +181,7 @@ func (m *studyModel) facts(s coordinator.Story) {
 	m.Stated, m.Statements = proposal.StatementsTitle, spec.Statements()
 	m.Facts = []fact{
 		{"Data set", spec.Dataset}, {"Units", sheet.Grouped(s.Plan.N)}, {"Columns", columnsText(s.Plan)},
-		{"Components", s.Plan.ComponentsWords()}, {"Method", method}, {"Sites in a sum", fmt.Sprintf("%d to %d", s.Plan.Thresholds.MinSurvivors, s.Plan.Thresholds.Sites)},
+		{"Components", s.Plan.Proposal.Spec.ComponentsWords()}, {"Method", method}, {"Sites in a sum", fmt.Sprintf("%d to %d", s.Plan.Thresholds.MinSurvivors, s.Plan.Thresholds.Sites)},
 		{"Proposed by", cmp.Or(s.Proposer, "the operator")},
 		{"A missing site", map[string]string{proposal.DropoutWait: "is waited for", proposal.DropoutContinue: "is left out"}[spec.OnDropout]},
 	}
@@ -242,7 +242,7 @@ func (m *studyModel) privacy(s coordinator.Story) {
 	if spec.Unit != "" {
 		m.Privacy.Unit = fmt.Sprintf("all rows of one %q at one site", spec.Unit)
 	}
-	m.Privacy.Unit += "; " + study.AtSites(s.Plan.SitesPerUnit())
+	m.Privacy.Unit += "; " + study.AtSites(s.Plan.SitesPerUnit)
 	if spec.Noise == proposal.NoiseDistributed {
 		m.Privacy.Noise = "distributed: every site adds its share, nobody sees an exact sum"
 	}

@@ -65,7 +65,7 @@ func dryRun(c *siteconfig.Config, spec proposal.Spec, plan *study.Plan, self int
 		return "", figures, &sitedata.DataError{Dataset: d.Name, Err: err}
 	}
 	return fmt.Sprintf("the slowest of at most %d queries (%s, %d numbers) was computed on your %d rows in %v. Nothing was sent",
-		plan.Left(0), q.Kind.Title(q.Of), q.Values, rows.Rows, took.Round(time.Millisecond)), figures, nil
+		plan.Queries.Left(0), q.Kind.Title(q.Of), q.Values, rows.Rows, took.Round(time.Millisecond)), figures, nil
 }
 
 // slowest answers one query of each kind of a plan, with made-up released values, and returns the

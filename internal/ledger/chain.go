@@ -48,14 +48,14 @@ func (l *Ledger) KeepChain() error {
 }
 
 // putShown keeps what is staged, in a write transaction; done is to be called once it is on disk.
-func (l *Ledger) putShown(tx *bbolt.Tx) (done func(), err error) {
-	l.shownMu.Lock()
-	s := l.shown
-	l.shownMu.Unlock()
-	if s == nil {
+func (s *store) putShown(tx *bbolt.Tx) (done func(), err error) {
+	s.shownMu.Lock()
+	waits := s.shown
+	s.shownMu.Unlock()
+	if waits == nil {
 		return func() {}, nil
 	}
-	signed, err := json.Marshal(s.head)
+	signed, err := json.Marshal(waits.head)
 	if err != nil {
 		return nil, stored("wrote", err)
 	}
@@ -63,9 +63,9 @@ func (l *Ledger) putShown(tx *bbolt.Tx) (done func(), err error) {
 		if b := tx.Bucket(bucket); b != nil && bytes.Equal(b.Get(key), value) {
 			return nil // what is on record costs nothing
 		}
-		return l.put(tx, key, value, bucket)
+		return s.put(tx, key, value, bucket)
 	}
-	for _, e := range s.entries {
+	for _, e := range waits.entries {
 		if err := put(chainBucket, chainKey(e.Number), append(bytes.Clone(e.Link[:]), e.Step[:]...)); err != nil {
 			return nil, err
 		}
@@ -74,10 +74,10 @@ func (l *Ledger) putShown(tx *bbolt.Tx) (done func(), err error) {
 		return nil, err
 	}
 	return func() {
-		l.shownMu.Lock()
-		defer l.shownMu.Unlock()
-		if l.shown == s {
-			l.shown = nil
+		s.shownMu.Lock()
+		defer s.shownMu.Unlock()
+		if s.shown == waits {
+			s.shown = nil
 		}
 	}, nil
 }

@@ -1,8 +1,6 @@
 package ledger
 
 import (
-	"bytes"
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -16,8 +14,6 @@ import (
 
 	"go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
-
-	"covey/internal/failpoint"
 )
 
 const (
@@ -38,28 +34,13 @@ var (
 
 // Ledger is one open ledger directory. Its methods may be called from many goroutines.
 type Ledger struct {
-	dir  string
-	db   *bbolt.DB
+	store
 	keys *keyFile
-	log  *commitLog // nil while the ledger is made or recovered: every change is then committed to db
 
-	txMu    sync.Mutex          // held while tx is used
-	tx      *bbolt.Tx           // what db holds and the log's changes; nil if it has to be begun (again)
-	marks   []place             // in the write under way, for failpoint alone
-	changes []byte              // of the write under way, as the log has them
-	last    map[[32]byte]uint64 // the log's last record about a study that somebody waits for
-	decoded map[[32]byte]*decoded
-
-	erasing  sync.Mutex // held while finishErasures looks and erases
-	mu       sync.Mutex
-	failed   error // the latched *StoreError, or ErrClosed
-	closed   bool
-	journals map[[32]byte]*Journal
-	shownMu  sync.Mutex // of shown alone: a transaction takes it, and Close waits for that with mu held
-	shown    *staged    // of the coordinator's chain, for the next transaction; nil if nothing waits
-
-	finishedMu sync.Mutex        // held while Active looks
-	finished   map[[32]byte]bool // studies that Active has seen finished
+	erasing    sync.Mutex            // held while finishErasures looks and erases
+	journals   map[[32]byte]*Journal // guarded by mu
+	finishedMu sync.Mutex            // held while Active looks
+	finished   map[[32]byte]bool     // studies that Active has seen finished
 }
 
 // hooks let this package's tests stand between the ledger and its files.
@@ -104,7 +85,7 @@ func leftover(dir string) bool {
 }
 
 func newLedger(dir string, db *bbolt.DB) *Ledger {
-	return &Ledger{dir: dir, db: db, last: map[[32]byte]uint64{}, decoded: map[[32]byte]*decoded{}, journals: map[[32]byte]*Journal{}}
+	return &Ledger{store: store{dir: dir, db: db, last: map[[32]byte]uint64{}, decoded: map[[32]byte]*decoded{}}, journals: map[[32]byte]*Journal{}}
 }
 
 // openDB opens the bbolt file; bbolt panics on some damaged files, which here
@@ -265,278 +246,6 @@ func (l *Ledger) Close() error {
 
 // String names the ledger by its directory; nothing of its content.
 func (l *Ledger) String() string { return "ledger " + l.dir }
-
-// Err returns the latched *StoreError, ErrClosed, or nil while the ledger works.
-func (l *Ledger) Err() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.failed
-}
-
-// latch keeps the first failure; it returns the one that is kept.
-func (l *Ledger) latch(err *StoreError) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.failed == nil {
-		l.failed = err
-	}
-	return l.failed
-}
-
-// stored wraps an error of bbolt or of the key file so that update latches it.
-func stored(op string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return &StoreError{Op: op, Err: err}
-}
-
-// view runs fn on what the ledger holds. fn's own errors pass through, except *StoreError, which
-// latches as the files' own errors do.
-func (l *Ledger) view(fn func(*bbolt.Tx) error) error { return l.transact("read", fn) }
-
-// update runs fn and makes what it changes durable, all of it or nothing, before update returns:
-// with one fsync, which others that wait share. fn's own errors take back what it did.
-func (l *Ledger) update(at place, fn func(*bbolt.Tx) error) error {
-	return l.write(at, durable, fn)
-}
-
-// updateWhole is update that leaves ledger.db whole: all that it holds was in it, not in the log.
-func (l *Ledger) updateWhole(at place, fn func(*bbolt.Tx) error) error {
-	return l.write(at, whole, fn)
-}
-
-// updateLater is update of what is found again after a crash: it becomes durable with the next
-// update, or not at all.
-func (l *Ledger) updateLater(at place, fn func(*bbolt.Tx) error) error {
-	return l.write(at, later, fn)
-}
-
-// how a change is written: into the log, and with or without waiting for it, or into ledger.db.
-type how int
-
-const (
-	later how = iota
-	durable
-	whole
-)
-
-func (l *Ledger) write(at place, how how, fn func(*bbolt.Tx) error) error {
-	if err := l.hit(at, failpoint.Before); err != nil {
-		return err
-	}
-	var n uint64      // of the record to wait for
-	var marks []place // for failpoint
-	kept := func() {}
-	err := l.transact("wrote", func(tx *bbolt.Tx) error {
-		l.changes, l.marks = nil, nil
-		if how == durable {
-			n = l.last[at.study] // what fn finds, written by another: a refusal rests on it, too
-		}
-		err := fn(tx)
-		marks = l.marks
-		own := len(l.changes)
-		if err == nil && how != later {
-			kept, err = l.putShown(tx)
-		}
-		for _, c := range marks {
-			if err == nil {
-				err = l.hit(c, failpoint.Before)
-			}
-		}
-		if err != nil {
-			if l.changes != nil {
-				l.undo()
-			}
-			return err
-		}
-		if l.log == nil || how == whole || !l.log.fits(l.changes) {
-			return l.commit()
-		}
-		if l.changes != nil {
-			number, err := l.log.append(l.changes)
-			if err != nil {
-				return &StoreError{Op: "wrote the log", Err: err}
-			}
-			if how == durable {
-				l.last[at.study] = number
-			}
-			if len(l.changes) > own {
-				l.last[ofChain] = number
-			}
-		}
-		if how == durable { // the chain's head may be another's, too
-			n = max(l.last[at.study], l.last[ofChain])
-		}
-		return nil
-	})
-	if _, failed := errors.AsType[*StoreError](err); !failed {
-		if failed := l.sync(n); failed != nil {
-			return failed
-		}
-	}
-	if err != nil {
-		return err
-	}
-	kept()
-	for _, c := range append(marks, at) { // all are durable, also where one ends the process
-		err = cmp.Or(err, l.hit(c, failpoint.After))
-	}
-	return err
-}
-
-// sync returns once the log's first n records are durable.
-func (l *Ledger) sync(n uint64) error {
-	if l.log == nil {
-		return nil
-	}
-	if err := l.log.sync(n); err != nil {
-		return l.latch(&StoreError{Op: "wrote the log", Err: err})
-	}
-	return nil
-}
-
-// settle returns once everything that was written is durable.
-func (l *Ledger) settle() error {
-	if l.log == nil {
-		return nil
-	}
-	return l.sync(l.log.written.Load())
-}
-
-// begin takes up what db and the log hold. Called with txMu held.
-func (l *Ledger) begin() error {
-	if l.log != nil && l.log.taken() { // once more, after an undo: what is taken up is answered from
-		if err := l.log.sync(l.log.written.Load()); err != nil {
-			return err
-		}
-	}
-	tx, err := l.db.Begin(true)
-	if err != nil {
-		return err
-	}
-	l.tx = tx
-	if l.log == nil {
-		return nil
-	}
-	base := uint64(tx.ID()) - 1 // bbolt numbers a transaction by those that were committed before it
-	if l.log.begun(base) {
-		return nil
-	}
-	return l.log.replay(base, func(changes []byte) error {
-		for len(changes) > 0 {
-			c, rest, ok := cutChange(changes)
-			if !ok {
-				return lostLog("is damaged")
-			}
-			if err := apply(tx, c); err != nil {
-				return err
-			}
-			changes = rest
-		}
-		return nil
-	})
-}
-
-// undo takes back what is not in the log. Called with txMu held.
-func (l *Ledger) undo() {
-	if l.tx != nil {
-		l.tx.Rollback()
-		l.tx = nil
-	}
-}
-
-// commit makes db hold all of it, and the log begin anew. Called with txMu held.
-func (l *Ledger) commit() error {
-	tx := l.tx
-	base := uint64(tx.ID())
-	l.tx = nil
-	if err := tx.Commit(); err != nil {
-		return stored("wrote", err)
-	}
-	if l.log != nil {
-		l.log.begin(base)
-	}
-	return nil
-}
-
-// do makes a change, and notes it for the log.
-func (l *Ledger) do(tx *bbolt.Tx, c change) error {
-	switch c.op {
-	case opPut:
-		l.changes = appendChange(l.changes, c.op, c.path, c.key, c.value)
-		c.value = bytes.Clone(c.value) // bbolt keeps it
-	case opDelete:
-		l.changes = appendChange(l.changes, c.op, c.path, c.key)
-	default:
-		l.changes = appendChange(l.changes, c.op, c.path)
-	}
-	return stored("wrote", apply(tx, c))
-}
-
-// put sets a key of the bucket that a path leads to.
-func (l *Ledger) put(tx *bbolt.Tx, key, value []byte, path ...[]byte) error {
-	return l.do(tx, change{opPut, path, key, value})
-}
-
-// apply makes a change in db's transaction. Making what is there and dropping what is not is fine.
-func apply(tx *bbolt.Tx, c change) error {
-	if c.op == opDrop {
-		if err := tx.DeleteBucket(c.path[0]); !errors.Is(err, berrors.ErrBucketNotFound) {
-			return err
-		}
-		return nil
-	}
-	b, err := tx.CreateBucketIfNotExists(c.path[0])
-	for _, name := range c.path[1:] {
-		if err == nil {
-			b, err = b.CreateBucketIfNotExists(name)
-		}
-	}
-	switch {
-	case err != nil:
-		return err
-	case c.op == opPut:
-		return b.Put(c.key, c.value)
-	case c.op == opDelete:
-		return b.Delete(c.key)
-	}
-	return nil
-}
-
-// transact runs fn on db's transaction, one at a time.
-func (l *Ledger) transact(op string, fn func(*bbolt.Tx) error) (err error) {
-	l.txMu.Lock()
-	defer l.txMu.Unlock()
-	if err := l.Err(); err != nil {
-		return err
-	}
-	// bbolt reads through a memory map: a read error is a fault, and a damaged
-	// page may be a panic. Both are this store's failure, not the caller's.
-	old := debug.SetPanicOnFault(true)
-	defer debug.SetPanicOnFault(old)
-	defer func() {
-		if p := recover(); p != nil {
-			err = l.latch(&StoreError{Op: op, Err: fmt.Errorf("the database is damaged: %v", p)})
-		}
-	}()
-	if l.tx == nil {
-		again := l.log != nil && l.log.taken()
-		if err = l.begin(); err != nil {
-			l.undo() // half of the log
-			if _, lost := errors.AsType[*LostError](err); again || !lost {
-				err = &StoreError{Op: op, Err: err}
-			}
-		}
-	}
-	if err == nil {
-		err = fn(l.tx)
-	}
-	if s, ok := errors.AsType[*StoreError](err); ok {
-		return l.latch(s)
-	}
-	return err
-}
 
 // newPlaces takes n fresh places of the key file within tx.
 func (l *Ledger) newPlaces(tx *bbolt.Tx, n int) (uint64, error) {

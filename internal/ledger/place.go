@@ -13,15 +13,15 @@ type place struct {
 func of(name string, study [32]byte) place { return place{name, study, -1, -1} }
 
 // hit passes one side of an update; it does nothing in a release build.
-func (l *Ledger) hit(at place, phase failpoint.Phase) error {
+func (s *store) hit(at place, phase failpoint.Phase) error {
 	if !failpoint.Enabled {
 		return nil
 	}
 	err := failpoint.Hit(failpoint.Event{
-		Point: failpoint.LedgerPrefix + at.name, Phase: phase, Owner: l.dir, Study: at.study, Query: at.query, Slot: at.slot,
+		Point: failpoint.LedgerPrefix + at.name, Phase: phase, Owner: s.dir, Study: at.study, Query: at.query, Slot: at.slot,
 	})
 	if err != nil {
-		return l.latch(&StoreError{Op: "wrote", Err: err})
+		return s.latch(&StoreError{Op: "wrote", Err: err})
 	}
 	return nil
 }

@@ -266,3 +266,12 @@ func fetchEstate(ctx context.Context, join pki.Join, key ed25519.PublicKey, dial
 	estate, err := pki.ParseEstate(reply.Estate)
 	return estate, reply.Members, err
 }
+
+// ask posts to another coordinator and gives its answer.
+func (n *Node) ask(ctx context.Context, address, path string, body any) ([]byte, error) {
+	conn, err := n.port.DialOperator(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	return exchange(ctx, conn, path, body)
+}

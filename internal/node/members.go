@@ -18,6 +18,7 @@ import (
 
 // members are the lists beside the log's.
 type members struct {
+	n    *Node
 	dir  string
 	mu   sync.Mutex
 	kept pki.Members // as in the file
@@ -31,62 +32,62 @@ type members struct {
 const askMembers = time.Second
 
 // newest returns the latest list that this coordinator had from the log.
-func (n *Node) newest() pki.Members {
-	latest := n.Coordinator.Members()
-	n.members.mu.Lock()
-	defer n.members.mu.Unlock()
-	if n.members.kept.Version > latest.Version {
-		return n.members.kept
+func (m *members) newest() pki.Members {
+	latest := m.n.Coordinator.Members()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.kept.Version > latest.Version {
+		return m.kept
 	}
 	return latest
 }
 
-// isMember reports whether a key is a coordinator's that may connect.
-func (n *Node) isMember(key ed25519.PublicKey) bool {
-	if n.newest().Known(key) {
+// has reports whether a key is a coordinator's that may connect.
+func (m *members) has(key ed25519.PublicKey) bool {
+	if m.newest().Known(key) {
 		return true
 	}
-	n.members.mu.Lock()
-	defer n.members.mu.Unlock()
-	for _, m := range n.members.heard {
-		if m.Known(key) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, list := range m.heard {
+		if list.Known(key) {
 			return true
 		}
 	}
 	return false
 }
 
-// regroup keeps the log's list, and ends the connections of coordinators that are not in it.
-func (n *Node) regroup() {
-	m := n.Coordinator.Members()
-	n.members.mu.Lock()
-	if m.Version > n.members.kept.Version {
-		n.members.kept = m
-		if err := pki.SaveMembers(n.members.dir, m); err != nil {
-			n.log.Error("the list of coordinators cannot be saved; after a restart this one may not find the others", "error", err)
+// keep keeps the log's list, and ends the connections of coordinators that are not in it.
+func (m *members) keep() {
+	list := m.n.Coordinator.Members()
+	m.mu.Lock()
+	if list.Version > m.kept.Version {
+		m.kept = list
+		if err := pki.SaveMembers(m.dir, list); err != nil {
+			m.n.log.Error("the list of coordinators cannot be saved; after a restart this one may not find the others", "error", err)
 		}
 	}
-	n.members.mu.Unlock()
-	if n.port != nil {
-		n.port.Recheck()
+	m.mu.Unlock()
+	if m.n.port != nil {
+		m.n.port.Recheck()
 	}
 }
 
-// followMembers runs beside everything else.
-func (n *Node) followMembers(ctx context.Context) {
+// follow runs beside everything else.
+func (m *members) follow(ctx context.Context) {
 	for {
 		select {
-		case <-n.Coordinator.Regrouped():
-			n.regroup()
+		case <-m.n.Coordinator.Regrouped():
+			m.keep()
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// hearMembers asks the others for their lists while no leader is known: the leader may be one that
+// ask asks the others for their lists while no leader is known: the leader may be one that
 // joined while this coordinator was away, whom it does not let in. It runs beside everything else.
-func (n *Node) hearMembers(ctx context.Context) {
+func (m *members) ask(ctx context.Context) {
 	tick := time.NewTicker(askMembers)
 	defer tick.Stop()
 	for {
@@ -95,48 +96,48 @@ func (n *Node) hearMembers(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		if leader := n.replica.LeaderID(); leader != "" {
-			if n.newest().Keys[leader] != nil { // the log has come as far as who leads
-				n.unhear()
+		if leader := m.n.replica.LeaderID(); leader != "" {
+			if m.newest().Keys[leader] != nil { // the log has come as far as who leads
+				m.unhear()
 			}
 			continue
 		}
-		for _, address := range n.others() {
-			n.hear(ctx, address)
+		for _, address := range m.n.others() {
+			m.hear(ctx, address)
 		}
 	}
 }
 
 // hear takes another coordinator's list, if it is later than the one here.
-func (n *Node) hear(ctx context.Context, address string) {
+func (m *members) hear(ctx context.Context, address string) {
 	ctx, cancel := context.WithTimeout(ctx, 2*askMembers)
 	defer cancel()
-	var m pki.Members
-	raw, err := n.ask(ctx, address, "/v1/raft/members", "")
-	if err != nil || json.Unmarshal(raw, &m) != nil || m.Version <= n.newest().Version {
+	var list pki.Members
+	raw, err := m.n.ask(ctx, address, "/v1/raft/members", "")
+	if err != nil || json.Unmarshal(raw, &list) != nil || list.Version <= m.newest().Version {
 		return
 	}
-	n.members.mu.Lock()
-	old, again := n.members.heard[address]
-	if n.members.heard == nil {
-		n.members.heard = map[string]pki.Members{}
+	m.mu.Lock()
+	old, again := m.heard[address]
+	if m.heard == nil {
+		m.heard = map[string]pki.Members{}
 	}
-	n.members.heard[address] = m
-	n.members.mu.Unlock()
-	if !again || old.Version != m.Version {
-		n.log.Info("the list of coordinators was learned from another coordinator", "address", address, "version", m.Version)
+	m.heard[address] = list
+	m.mu.Unlock()
+	if !again || old.Version != list.Version {
+		m.n.log.Info("the list of coordinators was learned from another coordinator", "address", address, "version", list.Version)
 	}
-	n.port.Recheck()
+	m.n.port.Recheck()
 }
 
 // unhear forgets what others told, and ends the connections that were let in by it alone.
-func (n *Node) unhear() {
-	n.members.mu.Lock()
-	told := len(n.members.heard)
-	n.members.heard = nil
-	n.members.mu.Unlock()
+func (m *members) unhear() {
+	m.mu.Lock()
+	told := len(m.heard)
+	m.heard = nil
+	m.mu.Unlock()
 	if told > 0 {
-		n.port.Recheck()
+		m.n.port.Recheck()
 	}
 }
 

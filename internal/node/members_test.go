@@ -162,7 +162,7 @@ func TestRemoveShutsOutWhoHasNotEntered(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if one.isMember(a.NodeKey()) {
+		if one.members.has(a.NodeKey()) {
 			t.Error("one that never entered is a member after its removal")
 		}
 		if err := join("four", four); err == nil || !strings.Contains(err.Error(), "already used, or was never given out") {
@@ -197,7 +197,7 @@ func TestMembersOutliveARestart(t *testing.T) {
 		two, stopTwo := start(t, w, filepath.Join(dir, "two"))
 		defer stopTwo()
 		until(t, "a leader", func() error { return led(one, two) })
-		a := one.newest()
+		a := one.members.newest()
 		if len(a.Keys) != 2 || !a.Known(one.authority.NodeKey()) || !a.Known(two.authority.NodeKey()) {
 			t.Errorf("%+v", a)
 		}
@@ -287,16 +287,16 @@ func fleet(t *testing.T, w *wires, names ...string) (dir string, nodes []*Node, 
 func TestMembersOfTheFuture(t *testing.T) {
 	pair(t, func(t *testing.T, one, two *Node) {
 		pub, _, _ := ed25519.GenerateKey(nil)
-		if one.isMember(pub) || !one.isMember(two.authority.NodeKey()) {
+		if one.members.has(pub) || !one.members.has(two.authority.NodeKey()) {
 			t.Fatal("the log's list")
 		}
 		old := one.members.kept
 		one.members.kept = pki.Members{Version: 0, Keys: map[string][]byte{"x": pub}}
-		if one.isMember(pub) {
+		if one.members.has(pub) {
 			t.Error("an older list counts")
 		}
 		one.members.kept = pki.Members{Version: 1000, Keys: map[string][]byte{"x": pub}}
-		if !one.isMember(pub) || one.isMember(two.authority.NodeKey()) {
+		if !one.members.has(pub) || one.members.has(two.authority.NodeKey()) {
 			t.Error("a later list does not count")
 		}
 		one.members.kept = old
@@ -312,10 +312,10 @@ func TestHearsayIsForgotten(t *testing.T) {
 		two.members.mu.Lock()
 		two.members.heard = map[string]pki.Members{"x:1": {Version: 1 << 63, Keys: map[string][]byte{"x": pub}}}
 		two.members.mu.Unlock()
-		if !two.isMember(pub) {
+		if !two.members.has(pub) {
 			t.Error("a member's list lets nobody in")
 		}
-		if !two.isMember(one.authority.NodeKey()) {
+		if !two.members.has(one.authority.NodeKey()) {
 			t.Error("what another tells shuts a member of the log's list out")
 		}
 		raw, err := one.ask(t.Context(), two.Config.PeerAddress, "/v1/raft/members", "")
@@ -323,7 +323,7 @@ func TestHearsayIsForgotten(t *testing.T) {
 			t.Errorf("%s, %v: hearsay is passed on", raw, err)
 		}
 		time.Sleep(3 * askMembers)
-		if two.isMember(pub) {
+		if two.members.has(pub) {
 			t.Error("hearsay is believed although the leader is known")
 		}
 	})

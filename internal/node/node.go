@@ -94,7 +94,7 @@ type Node struct {
 	board     *dashboard.Dashboard
 	boardTLS  *tls.Config // nil for plain HTTP
 	reached   reached
-	changing  sync.Mutex // of the folder's CAs, by reconcileCA
+	rotation  rotation
 	members   members
 	notifier  *notify.Notifier
 	grouping  sync.Mutex // one coordinator is admitted or removed here at a time
@@ -157,7 +157,7 @@ func Open(dir string, o Options) (_ *Node, err error) {
 	if err != nil {
 		return nil, err
 	}
-	n.members.dir = dir
+	n.members.dir, n.members.n, n.rotation.n = dir, n, n
 	if n.members.kept, err = pki.LoadMembers(dir); err != nil {
 		return nil, err
 	}
@@ -209,7 +209,7 @@ func (n *Node) listenPeers() error {
 	if err != nil {
 		return err
 	}
-	tls.Pin(n.isMember)
+	tls.Pin(n.members.has)
 	if n.Config.QuantumSafeLinks {
 		tls.QuantumSafe()
 	}
@@ -303,7 +303,7 @@ func (n *Node) Run(ctx context.Context) error {
 		servers = append(servers, s)
 		g.Go(func() error { return ignoreClosed(s.Serve(n.port.Joiners())) })
 		g.Go(func() error { n.enter(ctx); return nil })
-		g.Go(func() error { n.hearMembers(ctx); return nil })
+		g.Go(func() error { n.members.ask(ctx); return nil })
 	}
 	if n.board != nil {
 		s := n.boardServer(ctx)
@@ -320,8 +320,8 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 	g.Go(func() error { return ignoreClosed(sites.Serve(admission.Paced(n.sites))) })
 	g.Go(func() error { n.renewDaily(ctx); return nil })
-	g.Go(func() error { n.followCA(ctx); return nil })
-	g.Go(func() error { n.followMembers(ctx); return nil })
+	g.Go(func() error { n.rotation.follow(ctx); return nil })
+	g.Go(func() error { n.members.follow(ctx); return nil })
 	g.Go(func() error { n.notifier.Run(ctx); return nil })
 	g.Go(func() error { return n.Coordinator.Serve(ctx, entries{n.replica}) })
 	g.Go(func() error {

@@ -116,21 +116,21 @@ func (n *Node) leaderHandler() *http.ServeMux {
 		return struct{}{}, n.Coordinator.RevokePerson(q.Name)
 	})
 	handle("GET /v1/page/people", func(*http.Request) (any, error) { return n.listPeople(), nil })
-	handle("GET /v1/ca", func(r *http.Request) (any, error) { return n.CA(r.Context()) })
+	handle("GET /v1/ca", func(r *http.Request) (any, error) { return n.rotation.state(r.Context()) })
 	handle("POST /v1/ca/new", func(r *http.Request) (any, error) {
 		if _, err := n.Coordinator.StartCA(); err != nil {
 			return nil, err
 		}
-		if err := n.reconcileCA(r.Context()); err != nil {
+		if err := n.rotation.reconcile(r.Context()); err != nil {
 			return nil, err
 		}
-		return n.CA(r.Context())
+		return n.rotation.state(r.Context())
 	})
 	handle("POST /v1/ca/retire", func(r *http.Request) (any, error) {
-		if err := n.RetireCA(r.Context(), r.URL.Query().Get("force") == "true"); err != nil {
+		if err := n.rotation.retire(r.Context(), r.URL.Query().Get("force") == "true"); err != nil {
 			return nil, err
 		}
-		return n.CA(r.Context())
+		return n.rotation.state(r.Context())
 	})
 	return mux
 }
@@ -159,7 +159,7 @@ func (n *Node) peerHandler() http.Handler {
 	handle := func(pattern string, do func(*http.Request) (any, error)) {
 		mux.HandleFunc(pattern, operator.Answer(do))
 	}
-	handle("POST /v1/raft/members", func(*http.Request) (any, error) { return n.newest(), nil })
+	handle("POST /v1/raft/members", func(*http.Request) (any, error) { return n.members.newest(), nil })
 	// Other coordinators alone reach these, with certificates of the CA.
 	handle("POST /v1/ca/key", func(r *http.Request) (any, error) {
 		var fingerprint string
@@ -243,7 +243,7 @@ func (n *Node) remove(ctx context.Context, id string) error {
 	if err := n.Coordinator.ForgetNode(id); err != nil {
 		return err
 	}
-	n.regroup()
+	n.members.keep()
 	if !in {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"covey/internal/membership"
@@ -32,15 +33,21 @@ type CAReply struct {
 // heldReply is what one coordinator's folder holds.
 type heldReply struct{ Present, Next string }
 
-// followCA runs beside everything else.
-func (n *Node) followCA(ctx context.Context) {
+// rotation changes the CAs of one coordinator's folder.
+type rotation struct {
+	n  *Node
+	mu sync.Mutex // held while the folder changes
+}
+
+// follow runs beside everything else.
+func (c *rotation) follow(ctx context.Context) {
 	tick := time.NewTicker(rotationTick)
 	defer tick.Stop()
 	said := ""
 	for {
-		err := n.reconcileCA(ctx)
+		err := c.reconcile(ctx)
 		if now := fmt.Sprint(err); err != nil && ctx.Err() == nil && now != said {
-			n.log.Warn("the next CA is not in place here; trying again", "error", err)
+			c.n.log.Warn("the next CA is not in place here; trying again", "error", err)
 			said = now
 		} else if err == nil {
 			said = ""
@@ -53,71 +60,62 @@ func (n *Node) followCA(ctx context.Context) {
 	}
 }
 
-// reconcileCA brings the folder to where the log is. Everything is compared by fingerprint, so that
+// reconcile brings the folder to where the log is. Everything is compared by fingerprint, so that
 // a log that is being replayed, and shows steps of the past, changes nothing.
-func (n *Node) reconcileCA(ctx context.Context) error {
-	n.changing.Lock()
-	defer n.changing.Unlock()
-	log := n.Coordinator.Authorities()
-	n.authority.Trust(log.All()...)
-	present, next, old := n.authority.Rotation()
+func (c *rotation) reconcile(ctx context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	log := c.n.Coordinator.Authorities()
+	c.n.authority.Trust(log.All()...)
+	present, next, old := c.n.authority.Rotation()
 	if want := log.Next.Fingerprint(); want != "" && want != next && want != present {
-		if err := n.fetchNext(ctx, log); err != nil {
+		if err := c.fetch(ctx, log); err != nil {
 			return err
 		}
 	}
 	if in := log.Present.Fingerprint(); in != "" && in == next && in != present {
-		if err := n.authority.Promote(); err != nil {
+		if err := c.n.authority.Promote(); err != nil {
 			return err
 		}
-		n.log.Info("the next CA is in force", "ca", in)
+		c.n.log.Info("the next CA is in force", "ca", in)
 	}
 	// does nothing where the server's certificate is of the CA in force
-	if err := n.renew(); err != nil {
+	if err := c.n.renew(); err != nil {
 		return err
 	}
 	if old != "" && log.Old.Fingerprint() == "" && log.Next.Fingerprint() == "" && log.Present.Fingerprint() == present {
-		if err := n.authority.DropOld(); err != nil {
+		if err := c.n.authority.DropOld(); err != nil {
 			return err
 		}
-		n.log.Info("previous CA removed from the trust store", "ca", old)
-		n.Coordinator.EndRetired()
+		c.n.log.Info("previous CA removed from the trust store", "ca", old)
+		c.n.Coordinator.EndRetired()
 	}
 	return nil
 }
 
-// fetchNext gets the next CA's key from the leader.
-func (n *Node) fetchNext(ctx context.Context, log membership.Authorities) error {
-	leader := n.leaderPeer()
-	if n.port == nil || leader == "" {
+// fetch gets the next CA's key from the leader.
+func (c *rotation) fetch(ctx context.Context, log membership.Authorities) error {
+	leader := c.n.leaderPeer()
+	if c.n.port == nil || leader == "" {
 		return errors.New("the next CA's key is at another coordinator, and none leads")
 	}
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
-	key, err := n.ask(ctx, leader, "/v1/ca/key", log.Next.Fingerprint())
+	key, err := c.n.ask(ctx, leader, "/v1/ca/key", log.Next.Fingerprint())
 	if err != nil {
 		return err
 	}
-	if err := n.authority.SaveNext(log.Next, key); err != nil {
+	if err := c.n.authority.SaveNext(log.Next, key); err != nil {
 		return err
 	}
-	n.log.Info("the next CA's key is here", "ca", log.Next.Fingerprint())
+	c.n.log.Info("the next CA's key is here", "ca", log.Next.Fingerprint())
 	return nil
 }
 
-// ask posts to another coordinator and gives its answer.
-func (n *Node) ask(ctx context.Context, address, path string, body any) ([]byte, error) {
-	conn, err := n.port.DialOperator(ctx, address)
-	if err != nil {
-		return nil, err
-	}
-	return exchange(ctx, conn, path, body)
-}
-
-// CA tells of the federation's CAs, and who is not ready for the next step.
-func (n *Node) CA(ctx context.Context) (CAReply, error) {
-	log := n.Coordinator.Authorities()
-	r := CAReply{Present: n.authority.Fingerprint(), Next: log.Next.Fingerprint(), Old: log.Old.Fingerprint(), Expires: n.authority.CA().NotAfter}
+// state tells of the federation's CAs, and who is not ready for the next step.
+func (c *rotation) state(ctx context.Context) (CAReply, error) {
+	log := c.n.Coordinator.Authorities()
+	r := CAReply{Present: c.n.authority.Fingerprint(), Next: log.Next.Fingerprint(), Old: log.Old.Fingerprint(), Expires: c.n.authority.CA().NotAfter}
 	if r.Next == "" && r.Old == "" {
 		return r, nil
 	}
@@ -125,26 +123,26 @@ func (n *Node) CA(ctx context.Context) (CAReply, error) {
 	if target == "" {
 		target = r.Present
 	}
-	r.Waiting = n.Coordinator.Stragglers(target)
+	r.Waiting = c.n.Coordinator.Stragglers(target)
 	var err error
-	r.Coordinators, err = n.behind(ctx, func(h heldReply) bool { return h.Next == target || h.Present == target })
+	r.Coordinators, err = c.behind(ctx, func(h heldReply) bool { return h.Next == target || h.Present == target })
 	return r, err
 }
 
 // behind names the coordinators whose folders are not as they must be, this one included.
-func (n *Node) behind(ctx context.Context, ready func(heldReply) bool) ([]string, error) {
-	peers, err := n.replica.Peers()
+func (c *rotation) behind(ctx context.Context, ready func(heldReply) bool) ([]string, error) {
+	peers, err := c.n.replica.Peers()
 	if err != nil {
 		return nil, err
 	}
 	var out []string
 	for _, p := range peers {
 		held := heldReply{}
-		if p.ID == n.Config.Name {
-			held.Present, held.Next, _ = n.authority.Rotation()
+		if p.ID == c.n.Config.Name {
+			held.Present, held.Next, _ = c.n.authority.Rotation()
 		} else {
 			ctx, cancel := context.WithTimeout(ctx, requestTime)
-			raw, err := n.ask(ctx, p.Address, "/v1/ca/held", "")
+			raw, err := c.n.ask(ctx, p.Address, "/v1/ca/held", "")
 			cancel()
 			if err != nil {
 				out = append(out, p.ID+" does not answer")
@@ -164,11 +162,11 @@ func (n *Node) behind(ctx context.Context, ready func(heldReply) bool) ([]string
 // promoteTime bounds the wait for all coordinators to promote the next CA.
 const promoteTime = 30 * time.Second
 
-// RetireCA puts the next CA into the present one's place and ends the trust in that one, after all
+// retire puts the next CA into the present one's place and ends the trust in that one, after all
 // coordinators hold the next one and all sites have certificates of it; force does not wait for
 // sites, which must then join again. It can be called again after it failed half-way. The leader's.
-func (n *Node) RetireCA(ctx context.Context, force bool) error {
-	r, err := n.CA(ctx)
+func (c *rotation) retire(ctx context.Context, force bool) error {
+	r, err := c.state(ctx)
 	switch {
 	case err != nil:
 		return err
@@ -180,19 +178,19 @@ func (n *Node) RetireCA(ctx context.Context, force bool) error {
 		return &membership.CAError{Reason: fmt.Sprintf("sites have no certificate of the next CA yet: %q; their agents fetch it within minutes of being connected (--force cuts those sites off: they must join again)", r.Waiting)}
 	}
 	if r.Next != "" {
-		if err := n.Coordinator.StepCA(membership.CAPromote); err != nil {
+		if err := c.n.Coordinator.StepCA(membership.CAPromote); err != nil {
 			return err
 		}
 	}
-	if err := n.reconcileCA(ctx); err != nil {
+	if err := c.reconcile(ctx); err != nil {
 		return err
 	}
 	// The others follow within a second or two; one that did not could not be reached any more.
-	target := n.authority.Fingerprint()
+	target := c.n.authority.Fingerprint()
 	ctx, cancel := context.WithTimeout(ctx, promoteTime)
 	defer cancel()
 	for {
-		late, err := n.behind(ctx, func(h heldReply) bool { return h.Present == target })
+		late, err := c.behind(ctx, func(h heldReply) bool { return h.Present == target })
 		if err != nil {
 			return err
 		}
@@ -205,8 +203,8 @@ func (n *Node) RetireCA(ctx context.Context, force bool) error {
 			return &membership.CAError{Reason: fmt.Sprintf("the next CA is in force and the old one is still trusted: coordinators are behind: %q; run this again when they are back", late)}
 		}
 	}
-	if err := n.Coordinator.StepCA(membership.CARetire); err != nil {
+	if err := c.n.Coordinator.StepCA(membership.CARetire); err != nil {
 		return err
 	}
-	return n.reconcileCA(ctx)
+	return c.reconcile(ctx)
 }

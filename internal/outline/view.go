@@ -113,7 +113,7 @@ func Of(state *round.State, last Last, proposed, ended time.Time) View {
 	spec := p.Proposal.Spec
 	v := View{
 		Name: spec.Name, Digest: p.Digest, Proposed: proposed, Ended: ended, Status: state.Status, Code: state.Code, Released: len(state.Releases),
-		Query: state.Query, Queries: len(state.Releases) + p.Left(state.Query), Rounds: p.Rounds, Slot: state.Slot, Slots: p.Slots,
+		Query: state.Query, Queries: len(state.Releases) + p.Queries.Left(state.Query), Rounds: p.Rounds, Slot: state.Slot, Slots: p.Slots,
 		Epsilon: spec.Epsilon, Delta: spec.Delta, Adjacency: p.Adjacency, Curve: string(p.Curve()), Rho: state.Rho, RhoPlanned: p.Rho, Radius: state.Radii[study.KindPower],
 	}
 	if by := p.Proposal.Proposer; by != nil {
@@ -133,11 +133,11 @@ func Of(state *round.State, last Last, proposed, ended time.Time) View {
 		v.Expires = p.Proposal.Expires()
 	}
 	if !state.Terminal() {
-		v.Left = p.Left(state.Query)
+		v.Left = p.Queries.Left(state.Query)
 	}
 	if state.Status == round.StatusRunning {
 		q := p.Queries[state.Query]
-		v.Of, v.Run, v.Runs = q.Of, q.Run, p.Runs()
+		v.Of, v.Run, v.Runs = q.Of, q.Run, p.Runs
 		v.Kind, v.Round, v.Overdue = q.Kind, q.Round, state.Overdue()
 		v.Phase = state.Phase()
 	} else if state.Status == round.StatusCompleted {
@@ -196,7 +196,7 @@ func (l Last) After(p *study.Plan, releases []round.Released) Last {
 	}
 	if power != nil {
 		if r, err := study.ParseRelease(power); err == nil {
-			noise := p.NoiseToSignal(r)
+			noise := r.NoiseToSignal(p.D)
 			l.noise = &noise
 		}
 	}

@@ -2,6 +2,7 @@ package proposal
 
 import (
 	"bytes"
+	"fmt"
 	"strconv"
 
 	"github.com/pelletier/go-toml/v2"
@@ -71,6 +72,14 @@ func (s *Spec) MostComponents() int {
 		return min(s.ComponentsMax, len(s.Columns))
 	}
 	return int(s.Components)
+}
+
+// ComponentsWords say for people how many components a plan finds.
+func (s *Spec) ComponentsWords() string {
+	if s.Components != ComponentsAuto {
+		return strconv.Itoa(s.MostComponents())
+	}
+	return fmt.Sprintf("auto: up to %d, as many as the noised spectrum shows", s.MostComponents())
 }
 
 // checkComponents checks the number of components, or the most where it is left open.

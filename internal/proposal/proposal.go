@@ -206,6 +206,20 @@ func Parse(body []byte) (Proposal, error) {
 	return p, nil
 }
 
+// Site is the roster index of the site of that name, -1 for none.
+func (p Proposal) Site(name string) int {
+	return slices.IndexFunc(p.Roster, func(m Member) bool { return m.Name == name })
+}
+
+// Units is how many units there are in all, before any are paired.
+func (p Proposal) Units() int {
+	units := 0
+	for _, m := range p.Roster {
+		units += m.Units
+	}
+	return units
+}
+
 // Again reports whether a proposal asks what another one asked: all that its analyst wrote is the
 // same, whatever its nonce, its expiry, what it says for people and who the sites are.
 func (p Proposal) Again(other Proposal) bool {

@@ -181,7 +181,7 @@ func sitesSign(t testing.TB, p *study.Plan, r *Result) Blob {
 	if err != nil {
 		t.Fatal(err)
 	}
-	setup, err := secagg.Witness(p.Setup(r.Attempt), r.Transcript)
+	setup, err := secagg.NewWitness(p.Setup(r.Attempt), r.Transcript)
 	if err != nil {
 		t.Fatal(err)
 	}

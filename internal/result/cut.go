@@ -185,7 +185,7 @@ func chosen(p *study.Plan, method string, moment *spectrum, releases []study.Rel
 	if s == nil || len(s.values) == 0 || s.d < len(s.values) {
 		return choice{}, proposal.FieldErrorf("releases", "they show no spectrum to find the number of components in")
 	}
-	return s.choose(min(p.K(), s.d), slack), nil
+	return s.choose(min(p.K, s.d), slack), nil
 }
 
 // spectrumOf is that of a released covariance.

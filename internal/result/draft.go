@@ -64,7 +64,7 @@ func (d Draft) Complete(body []byte, signed []SignedRelease, e Evidence, attesta
 	if err != nil {
 		return nil, err
 	}
-	setup, err := secagg.Witness(plan.Setup(r.Attempt), r.Transcript)
+	setup, err := secagg.NewWitness(plan.Setup(r.Attempt), r.Transcript)
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ func (r *Result) count(p *study.Plan, releases []study.Release) {
 		}
 		z, half := rel.Z(), normal95*rel.Tau()
 		within := func(v float64) float64 { return max(0, min(v, 1)) }
-		for _, at := range p.Coordinates() {
+		for _, at := range p.Layout.Coordinates {
 			v := 0.0
 			interval := [2]float64{}
 			if !at.Gap {

@@ -22,7 +22,7 @@ func TestKeptRowsScaleTheResult(t *testing.T) {
 		if p.Queries[0].Kind != study.KindRows || p.Proposal.Spec.Center != proposal.CenterPrivate {
 			t.Fatalf("the first query is %+v, center %s", p.Queries[0], p.Proposal.Spec.Center)
 		}
-		if share := p.RowsShare(); math.Abs(share-0.01) > 1e-3 {
+		if share := p.Shares().Rows; math.Abs(share-0.01) > 1e-3 {
 			t.Errorf("counting rows takes %v of the budget", share)
 		}
 		rng, many, covered := rand.New(rand.NewPCG(7, 5)), 200, 0

@@ -50,11 +50,11 @@ func (r *Result) picture(p *study.Plan, releases []study.Release) {
 			}
 			r.PictureNote = pictureNote(s)
 		case study.KindPicture:
-			x, y := p.Pair(p.Queries[rel.Query])
+			x, y := p.Pictures.Pair(p.Queries[rel.Query])
 			picture := Picture{Pair: [2]int{x + 1, y + 1}, By: s.PictureBy, Column: s.PictureColumn, Sigma: sigma,
 				X: scoreEdges(rel.Deviations[x], study.PictureBins), Y: scoreEdges(rel.Deviations[y], study.PictureBins)}
 			const bins = study.PictureBins * study.PictureBins
-			for at, name := range p.PictureGroups() {
+			for at, name := range p.Pictures.Groups {
 				if s.PictureBy == proposal.PictureBySite && !slices.Contains(rel.Survivors, at) {
 					continue
 				}

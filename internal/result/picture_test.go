@@ -44,7 +44,7 @@ func TestPictureIsOfTheResult(t *testing.T) {
 		}
 		for i, picture := range r.Pictures {
 			q := p.Queries[len(p.Queries)-len(r.Pictures)+i]
-			x, y := p.Pair(q)
+			x, y := p.Pictures.Pair(q)
 			if picture.Pair != [2]int{x + 1, y + 1} || len(picture.X) != 17 || len(picture.Y) != 17 || picture.X[16] != 4*c.Deviations[x] || picture.Y[0] != -4*c.Deviations[y] {
 				t.Errorf("%s: picture %d: %+v", name, i, picture)
 			}

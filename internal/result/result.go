@@ -108,7 +108,7 @@ type Result struct {
 	Transcript    proposal.Digest `json:"transcript"`
 	Confirmations []Blob          `json:"confirmations"`
 	// Certificates are the sites' signatures on the survivors of each release, in their order
-	// ([secagg.Setup.Pack]).
+	// ([secagg.Witness.Pack]).
 	Certificates []Blob `json:"certificates"`
 	// Approvals are the sites' signatures on the digest, by roster index ([study.SignDecision]).
 	Approvals []Blob `json:"approvals"`
@@ -140,10 +140,10 @@ func newResult(p *study.Plan, releases []study.Release, slack float64) (*Result,
 	s := p.Proposal.Spec
 	r := &Result{
 		Name: s.Name, Digest: p.Digest, Epsilon: s.Epsilon, Delta: s.Delta, Adjacency: p.Adjacency, SitesPerUnit: s.SitesPerUnit, Profile: s.Profile,
-		N: p.N, D: p.D, K: p.K(), Unit: s.Unit, Center: s.Center, Noise: s.Noise, Subspace: s.Subspace, Rounds: p.Rounds,
+		N: p.N, D: p.D, K: p.K, Unit: s.Unit, Center: s.Center, Noise: s.Noise, Subspace: s.Subspace, Rounds: p.Rounds,
 		OutputAs: s.Output, Releases: releases, Mean: make([]float64, p.D),
 	}
-	for _, at := range p.Coordinates() {
+	for _, at := range p.Layout.Coordinates {
 		c := s.Columns[at.Column]
 		if at.Gap {
 			c.Offset, c.Scale = 0, 1
@@ -256,7 +256,7 @@ func (r *Result) setConstants(p *study.Plan, c study.Course) {
 	if p.Proposal.Spec.Leveled() > 0 {
 		r.LevelsNote = levelsNote
 	}
-	why := p.WhyLeftOut(c)
+	why := p.Layout.WhyLeftOut(c.Scale)
 	for j, s := range c.Scale {
 		if s == 0 {
 			r.Mean[j] = 0
@@ -295,21 +295,21 @@ func (r *Result) findComponents(p *study.Plan, c study.Course, releases []study.
 			run := p.Queries[rel.Query].Run
 			steps[run] = append(steps[run], rel)
 		case study.KindMoment:
-			if !p.LastMoment(rel) {
+			if !p.Queries.LastMoment(rel.Query) {
 				continue
 			}
-			m := p.Covariance(c, releases)
+			m, _ := p.Covariance(c, releases)
 			more := 0
 			if p.Proposal.Spec.Components == proposal.ComponentsAuto {
 				more = cutReach + 1 // values behind the last are looked at
 			}
-			vectors, values, err := m.Principal(p.D, max(p.K(), min(p.K()+more, live(m, p.D))))
+			vectors, values, err := m.Principal(p.D, max(p.K, min(p.K+more, live(m, p.D))))
 			if err != nil {
 				return nil, err
 			}
-			vectors = vectors[:p.K()]
+			vectors = vectors[:p.K]
 			moment = spectrumOf(m, values, p.D, p.N)
-			r.Output, r.NoiseToSignal = proposal.OutputCovariance, covarianceNoise(m.Tau, p.D, values[p.K()-1])
+			r.Output, r.NoiseToSignal = proposal.OutputCovariance, covarianceNoise(m.Tau, p.D, values[p.K-1])
 			r.Components = linalg.OrientAll(vectors)
 			r.Outputs[r.Output] = linalg.OrientAll(vectors)
 		}

@@ -10,14 +10,14 @@ import (
 
 // checkSites checks what the sites signed on the way, and returns the setup that they confirmed.
 // certified reports whether a release's certificate was checked before.
-func (r *Result) checkSites(p *study.Plan, releases []study.Release, certified func(release int) bool) (*secagg.Setup, error) {
+func (r *Result) checkSites(p *study.Plan, releases []study.Release, certified func(release int) bool) (*secagg.Witness, error) {
 	if err := r.checkApprovals(p); err != nil {
 		return nil, err
 	}
 	if err := r.checkProposer(p); err != nil {
 		return nil, err
 	}
-	setup, err := secagg.Witness(p.Setup(r.Attempt), r.Transcript)
+	setup, err := secagg.NewWitness(p.Setup(r.Attempt), r.Transcript)
 	if err != nil {
 		return nil, unverified(-1, "transcript", "%s", strings.TrimPrefix(err.Error(), "secagg: "))
 	}

@@ -21,7 +21,7 @@ func TestVerifySites(t *testing.T) {
 	if v, err := Verify(file(t, good)); err != nil || v.Signed != 4 || !strings.Contains(rows(v)["signatures"], "4 of 5 sites signed this result") {
 		t.Fatalf("%+v, %v", v, err)
 	}
-	setup, err := secagg.Witness(p.Setup(0), runs.Transcript)
+	setup, err := secagg.NewWitness(p.Setup(0), runs.Transcript)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -137,7 +137,7 @@ func Read(file io.Reader) (*Result, *Verified, error) {
 		Name: r.Name, Digest: r.Digest, Coordinator: plan.Proposal.Coordinator,
 		Sites: plan.Thresholds.Sites, Signed: plan.Thresholds.Threshold, FewestSurvivors: plan.Thresholds.Sites,
 		N: plan.N, D: plan.D, Rounds: plan.Rounds, Queries: len(releases),
-		Epsilon: r.Epsilon, Delta: r.Delta, Adjacency: plan.Adjacency, SitesPerUnit: plan.SitesPerUnit(), Rho: r.Rho, Unit: r.Unit, Noise: r.Noise, Chain: r.Chain, ChainHead: r.ChainHead, Roster: plan.Proposal.Roster,
+		Epsilon: r.Epsilon, Delta: r.Delta, Adjacency: plan.Adjacency, SitesPerUnit: plan.SitesPerUnit, Rho: r.Rho, Unit: r.Unit, Noise: r.Noise, Chain: r.Chain, ChainHead: r.ChainHead, Roster: plan.Proposal.Roster,
 		Proposer: plan.Proposal.Proposer, Readers: plan.Proposal.Readers,
 		Approved: true, releases: map[int]proposal.Digest{},
 		columns: len(plan.Proposal.Spec.Columns),
@@ -162,7 +162,7 @@ func Read(file io.Reader) (*Result, *Verified, error) {
 // check is all that a result must be before sites sign it: Verify but for their signatures. It
 // returns the SHA-256 of each release as it was signed, and the setup that follows from the
 // transcript. before is Attest's.
-func (r *Result) check(plan *study.Plan, before func(query int, of Checked) bool) ([]proposal.Digest, *secagg.Setup, error) {
+func (r *Result) check(plan *study.Plan, before func(query int, of Checked) bool) ([]proposal.Digest, *secagg.Witness, error) {
 	if r.Simulated {
 		return nil, nil, unverified(-1, WhatSimulated, "no site took part and nobody signed it")
 	}

@@ -19,42 +19,42 @@ func withdraws(v study.Verdict, code study.Code) bool {
 // decide. After an approval nothing does but a withdrawal: any other verdict is an older one that
 // comes late. Withdrawals count until the setup is complete: a site whose setup has not begun does
 // not know yet that it was the last to be waited for.
-func (s *State) decides(site int, v study.Verdict, code study.Code) bool {
-	if v == study.VerdictPending || site < 0 || site >= len(s.Verdicts) {
+func (d *Durable) decides(site int, v study.Verdict, code study.Code) bool {
+	if v == study.VerdictPending || site < 0 || site >= len(d.Verdicts) {
 		return false
 	}
-	switch s.Status {
+	switch d.Status {
 	case StatusProposed:
-		return s.Verdicts[site] == study.VerdictPending || withdraws(v, code)
+		return d.Verdicts[site] == study.VerdictPending || withdraws(v, code)
 	case StatusSetup:
 		return withdraws(v, code)
 	}
 	return false
 }
 
-func (s *State) applyDecided(e Entry, stale error) error {
-	if !s.decides(e.Site, e.Verdict, e.Code) {
+func (d *Durable) decided(e Entry, stale error) error {
+	if !d.decides(e.Site, e.Verdict, e.Code) {
 		return stale
 	}
-	s.Verdicts = slices.Clone(s.Verdicts)
-	s.Verdicts[e.Site] = e.Verdict
+	d.Verdicts = slices.Clone(d.Verdicts)
+	d.Verdicts[e.Site] = e.Verdict
 	approved := 0
-	for _, v := range s.Verdicts {
+	for _, v := range d.Verdicts {
 		if v == study.VerdictApproved {
 			approved++
 		}
 	}
 	switch {
 	case e.Verdict == study.VerdictRejected:
-		s.Status, s.Code, s.Culprit = StatusEnded, e.Code, e.Site
-	case approved == len(s.Verdicts):
-		s.Status = StatusSetup
+		d.Status, d.Code, d.Culprit = StatusEnded, e.Code, e.Site
+	case approved == len(d.Verdicts):
+		d.Status = StatusSetup
 	}
 	return nil
 }
 
 // expiry asks for the proposal's expiry once, and ends a study that it found without all approvals.
-func (s *State) expiry() []Effect {
+func (s leader) expiry() []Effect {
 	at := s.plan.Proposal.Expires()
 	switch {
 	case at.IsZero():

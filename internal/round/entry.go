@@ -112,7 +112,7 @@ func (s *State) apply(e Entry) error {
 func (s *State) change(e Entry, stale error) error {
 	switch e.Kind {
 	case EntryDecided:
-		return s.applyDecided(e, stale)
+		return s.Durable.decided(e, stale)
 	case EntryPrepared:
 		if s.Status != StatusSetup || e.Attempt != s.Attempt {
 			return stale
@@ -166,7 +166,7 @@ func (s *State) applySlot(e Entry, stale error) error {
 		s.Slot++
 		s.openSlot()
 	case EntryReleased:
-		if e.Released == nil || e.Course == nil || !s.plan.Follows(s.Query, e.Course.Query) && e.Course.Query != len(s.plan.Queries) {
+		if e.Released == nil || e.Course == nil || !s.plan.Queries.Follows(s.Query, e.Course.Query) && e.Course.Query != len(s.plan.Queries) {
 			return stale
 		}
 		s.Releases = append(s.Releases, *e.Released)
@@ -189,7 +189,7 @@ func (s *State) applySlot(e Entry, stale error) error {
 
 // spare reports whether a slot can be given up and every query left still has one.
 func (s *State) spare() bool {
-	return s.Slot+1+s.plan.Left(s.Query) <= s.plan.Slots
+	return s.Slot+1+s.plan.Queries.Left(s.Query) <= s.plan.Slots
 }
 
 // openSlot forgets the slot before. Where every site is waited for, U is all of them: it is
@@ -198,7 +198,7 @@ func (s *State) spare() bool {
 func (s *State) openSlot() {
 	s.Survivors, s.Certificate = nil, nil
 	if s.waits() && s.Status == StatusRunning {
-		s.Survivors = s.all()
+		s.Survivors = everybody(s.plan)
 	}
 	s.live.resetSlot(s.plan.Thresholds.Sites)
 }

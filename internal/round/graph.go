@@ -48,13 +48,6 @@ func (c complete) Openable(shared []bool) bool { return len(indices(shared)) >= 
 
 func (complete) Largest(present []int) []int { return present }
 
-// whole reports whether no sum is over fewer than all sites: then nothing is kept for when one
-// drops out.
-func (s *State) whole() bool { return s.plan.Thresholds.Whole() }
-
-// sparse reports whether the study's graph has to be drawn.
-func (s *State) sparse() bool { return s.plan.Thresholds.Sparse() }
-
 // graph is the drawn one, or the complete one.
 func (s *State) graph() Graph {
 	if s.live.graph != nil {

@@ -1,6 +1,10 @@
 package round
 
-import "slices"
+import (
+	"slices"
+
+	"covey/internal/proposal"
+)
 
 // A log that was restored to before a U was committed learns of it from the sites that signed it:
 // each says what it signed before it uploads (AG-21). One of them may lie, with a signature of its
@@ -19,17 +23,29 @@ import "slices"
 // one and q honest sites have answered, c+s+η ≤ N-q+η < q for the s signers that have not: the
 // leader goes on in the same slot.
 
-// held returns the U of the open slot that more signers hold than can be corrupt, once U_min sites
+// claims are what sites say they signed in the open slot.
+type claims struct {
+	held     [][]int // by site, nil of who says nothing
+	uploaded []bool  // by site: its upload came, an answer too
+	graph    Graph
+	proposal.Thresholds
+}
+
+func (s *State) claims() claims {
+	return claims{s.live.held, s.live.uploaded, s.graph(), s.plan.Thresholds}
+}
+
+// certain returns the U that more signers hold than can be corrupt, once U_min sites
 // have answered; of two, the one of most sites. Nil for none.
-func (s *State) held() []int {
+func (c claims) certain() []int {
 	answered := 0
-	for i, u := range s.live.held {
-		if u != nil || s.live.uploaded[i] {
+	for i, u := range c.held {
+		if u != nil || c.uploaded[i] {
 			answered++
 		}
 	}
-	best, most := s.claimed()
-	if answered < s.plan.Thresholds.MinSurvivors || most <= s.corruptSigners() {
+	best, most := c.claimed()
+	if answered < c.MinSurvivors || most <= c.corruptSigners() {
 		return nil
 	}
 	return best
@@ -38,21 +54,20 @@ func (s *State) held() []int {
 // doubtful reports whether the U of most sites' word may be certified although too few sites say
 // it: the signers that have not answered, and as many as can be corrupt of those that have, may
 // have signed it too. What nobody says is not certified, once U_min sites have answered.
-func (s *State) doubtful() bool {
-	_, most := s.claimed()
-	t := s.plan.Thresholds
-	return most > 0 && most+s.silent()+s.corruptSigners() >= t.Threshold
+func (c claims) doubtful() bool {
+	_, most := c.claimed()
+	return most > 0 && most+c.silent()+c.corruptSigners() >= c.Threshold
 }
 
-// claimed returns the U that most signers say they signed in the open slot, and how many they are.
-func (s *State) claimed() (best []int, most int) {
-	for i, u := range s.live.held {
-		if u == nil || !s.graph().Signs(i) {
+// claimed returns the U that most signers say they signed, and how many they are.
+func (c claims) claimed() (best []int, most int) {
+	for i, u := range c.held {
+		if u == nil || !c.graph.Signs(i) {
 			continue
 		}
 		same := 0
-		for j, v := range s.live.held {
-			if v != nil && s.graph().Signs(j) && slices.Equal(u, v) {
+		for j, v := range c.held {
+			if v != nil && c.graph.Signs(j) && slices.Equal(u, v) {
 				same++
 			}
 		}
@@ -64,10 +79,10 @@ func (s *State) claimed() (best []int, most int) {
 }
 
 // silent is how many sites whose signatures count have not answered in the open slot.
-func (s *State) silent() int {
+func (c claims) silent() int {
 	n := 0
-	for i, u := range s.live.held {
-		if u == nil && !s.live.uploaded[i] && s.graph().Signs(i) {
+	for i, u := range c.held {
+		if u == nil && !c.uploaded[i] && c.graph.Signs(i) {
 			n++
 		}
 	}
@@ -76,7 +91,6 @@ func (s *State) silent() int {
 
 // corruptSigners is how many of the sites whose signatures count can be corrupt: η, and so few that
 // two certificates have an honest signer in common.
-func (s *State) corruptSigners() int {
-	t := s.plan.Thresholds
-	return min(t.Corrupt, 2*t.Threshold-t.Holders-1)
+func (c claims) corruptSigners() int {
+	return min(c.Corrupt, 2*c.Threshold-c.Holders-1)
 }

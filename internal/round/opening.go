@@ -13,13 +13,13 @@ import (
 
 // wants notes whose answers the opening waits for. Shares that came while it was under way are
 // asked for again.
-func (s *State) wants(list []bool, from []int) {
+func (l *live) wants(list []bool, from []int) {
 	clear(list)
 	for _, i := range from {
 		list[i] = true
 	}
-	s.live.askAgain(askShares)
-	s.live.opening = false
+	l.askAgain(askShares)
+	l.opening = false
 }
 
 // WantsProof reports whether the open slot's opening waits for a site's proof of its share of a
@@ -32,7 +32,7 @@ func (s *State) WantsProof(site, dealer int) bool {
 func (s *State) WantsKeys(site int) bool { return s.live.keys[site] }
 
 // unmask moves a committed opening on.
-func (s *State) unmask() []Effect {
+func (s leader) unmask() []Effect {
 	l := &s.live
 	var out []Effect
 	if late := s.unproved(); late != nil {
@@ -45,7 +45,7 @@ func (s *State) unmask() []Effect {
 	switch {
 	case l.opening || slices.Contains(l.proof, true) || !subset(s.Survivors, l.uploaded) || !s.graph().Openable(l.shared):
 		return out
-	case s.keyed():
+	case l.keyed():
 		// Who is convicted has left such tags or deposits behind that only survivors that are away
 		// can take its masks out: not to be waited for any longer.
 		if l.keyless && len(l.convicted) > 0 {
@@ -67,19 +67,19 @@ func (s *State) unmask() []Effect {
 }
 
 // removes reports whether something is taken away of the survivors' noise.
-func (s *State) removes(ask study.Ask) bool {
-	removable, err := s.plan.Removable(ask.Sigma, len(s.Survivors))
+func (s leader) removes(ask study.Ask) bool {
+	removable, err := s.plan.Noise.Removable(ask.Sigma, len(s.Survivors))
 	return err == nil && len(removable) > 0
 }
 
 // unheard reports whether a site's shares never came in the open slot, and may still come.
-func (s *State) unheard(site int) bool {
+func (s leader) unheard(site int) bool {
 	return !s.live.heard[site] && s.live.left[site].code == ""
 }
 
 // unproved returns the helpers whose proofs are wanted and that are away, or silent beyond the
 // deadline, if the others' shares open all secrets; else they are waited for.
-func (s *State) unproved() []int {
+func (s leader) unproved() []int {
 	l := &s.live
 	var late []int
 	rest := slices.Clone(l.shared)
@@ -95,11 +95,6 @@ func (s *State) unproved() []int {
 }
 
 // keyed reports whether keys or tags are waited for.
-func (s *State) keyed() bool {
-	return slices.Contains(s.live.keys, true) || slices.Contains(s.live.lost, true)
+func (l *live) keyed() bool {
+	return slices.Contains(l.keys, true) || slices.Contains(l.lost, true)
 }
-
-// hashed reports whether the log holds hashes of tags and deposits alone: a leader that did not
-// lead the setup asks each site for its own before all else, and goes on without those that do not
-// answer as without those that do not upload.
-func (s *State) hashed() bool { return s.sparse() && !s.whole() }

@@ -40,8 +40,8 @@ func (l *live) askAgain(kind ask) {
 
 // prompts gives, for every connected site, what it should have been asked by
 // now and was not on this link. Messages to one site leave in this order.
-func (s *State) prompts() []Effect {
-	p := prompter{s: s}
+func (s leader) prompts() []Effect {
+	p := prompter{s: s.State}
 	for i, connected := range s.live.connected {
 		if !connected || s.live.left[i].code != "" {
 			continue
@@ -66,15 +66,6 @@ func (s *State) prompts() []Effect {
 	return p.out
 }
 
-// inSetup and inSlot are the headers of what is asked in the setup and about the open slot.
-func (s *State) inSetup() wire.Header {
-	return wire.Header{Study: s.plan.Digest, Attempt: s.Attempt}
-}
-
-func (s *State) inSlot() wire.Header {
-	return wire.Header{Study: s.plan.Digest, Query: s.Query, Slot: s.Slot}
-}
-
 // prompter goes over the sites. What is the same for all is made once.
 type prompter struct {
 	s    *State
@@ -83,6 +74,15 @@ type prompter struct {
 	open *study.Ask
 	all  *bool // whether everybody dealt
 	last *wire.Final
+}
+
+// inSetup and inSlot are the headers of what is asked in the setup and about the open slot.
+func (p *prompter) inSetup() wire.Header {
+	return wire.Header{Study: p.s.plan.Digest, Attempt: p.s.Attempt}
+}
+
+func (p *prompter) inSlot() wire.Header {
+	return wire.Header{Study: p.s.plan.Digest, Query: p.s.Query, Slot: p.s.Slot}
 }
 
 func (p *prompter) dealt() bool {
@@ -106,25 +106,25 @@ func (p *prompter) send(kind ask, stamp int, message func() wire.Message) {
 func (p *prompter) setup() {
 	s, l, i := p.s, &p.s.live, p.site
 	if l.announced[i] == nil {
-		p.send(askAnnouncement, 1, func() wire.Message { return wire.Announce{Header: s.inSetup()} })
+		p.send(askAnnouncement, 1, func() wire.Message { return wire.Announce{Header: p.inSetup()} })
 	}
 	// Nonces are asked for when every announcement is known, so that none depends on one.
-	if s.sparse() && l.verified && l.nonces[i] == nil {
-		p.send(askNonce, 1, func() wire.Message { return wire.Reveal{Header: s.inSetup(), Announcements: l.announced} })
+	if s.plan.Thresholds.Sparse() && l.verified && l.nonces[i] == nil {
+		p.send(askNonce, 1, func() wire.Message { return wire.Reveal{Header: p.inSetup(), Announcements: l.announced} })
 	}
 	if s.settled() && l.boxes[i] == nil {
 		p.send(askBoxes, 1, func() wire.Message {
-			if s.sparse() {
-				return wire.Deal{Header: s.inSetup(), Nonces: l.nonces}
+			if s.plan.Thresholds.Sparse() {
+				return wire.Deal{Header: p.inSetup(), Nonces: l.nonces}
 			}
-			return wire.Deal{Header: s.inSetup(), Announcements: l.announced}
+			return wire.Deal{Header: p.inSetup(), Announcements: l.announced}
 		})
 	}
 	if s.settled() && p.dealt() && l.confirmed[i] == nil {
 		// What is in a box is looked at by its recipient alone; a site that lost its link between
 		// dealing and here holds the announcements.
 		p.send(askConfirmation, 1, func() wire.Message {
-			return wire.Confirm{Header: s.inSetup(), Boxes: s.graph().Route(l.boxes, i)}
+			return wire.Confirm{Header: p.inSetup(), Boxes: s.graph().Route(l.boxes, i)}
 		})
 	}
 }
@@ -181,17 +181,25 @@ func (p *prompter) lacked() {
 	}
 }
 
+// hashed reports whether the log holds hashes of tags and deposits alone: a leader that did not
+// lead the setup asks each site for its own before all else, and goes on without those that do not
+// answer as without those that do not upload.
+func (p *prompter) hashed() bool {
+	t := p.s.plan.Thresholds
+	return t.Sparse() && !t.Whole()
+}
+
 func (p *prompter) query() {
 	s, l, i := p.s, &p.s.live, p.site
 	stamp := 1 + s.Slot // each slot is of one query
 	p.send(tellConfirmed, 1, func() wire.Message {
-		return wire.Confirmed{Header: s.inSetup(), Signatures: s.Confirmations}
+		return wire.Confirmed{Header: p.inSetup(), Signatures: s.Confirmations}
 	})
 	p.final()
 	p.lacked()
-	if s.hashed() && !l.recalled[i] {
+	if p.hashed() && !l.recalled[i] {
 		// First, so that no survivor's tags can be missing when another drops out.
-		p.send(askRecall, 1, func() wire.Message { return wire.Recall{Header: s.inSetup()} })
+		p.send(askRecall, 1, func() wire.Message { return wire.Recall{Header: p.inSetup()} })
 		return
 	}
 	// Always before a signature or share is asked for, so that the site knows
@@ -212,7 +220,7 @@ func (p *prompter) query() {
 	}
 	if s.Certificate == nil {
 		if l.signed[i] == nil && s.graph().Signs(i) {
-			p.send(askSignature, stamp, func() wire.Message { return wire.Release{Header: s.inSlot(), Survivors: s.Survivors} })
+			p.send(askSignature, stamp, func() wire.Message { return wire.Release{Header: p.inSlot(), Survivors: s.Survivors} })
 		}
 		return
 	}
@@ -220,16 +228,16 @@ func (p *prompter) query() {
 	// when it starts again.
 	if !l.shared[i] || l.proof[i] && s.waits() {
 		p.send(askShares, stamp, func() wire.Message {
-			return wire.Open{Header: s.inSlot(), Survivors: s.Survivors, Certificate: s.Certificate}
+			return wire.Open{Header: p.inSlot(), Survivors: s.Survivors, Certificate: s.Certificate}
 		})
 	}
 	// Behind Open: a site answers only what follows from the shares that it sent.
 	if l.proof[i] {
 		p.send(askProof, stamp, func() wire.Message {
-			return wire.Prove{Header: s.inSlot(), Survivors: s.Survivors, Dealer: 1 + l.dealer}
+			return wire.Prove{Header: p.inSlot(), Survivors: s.Survivors, Dealer: 1 + l.dealer}
 		})
 	}
 	if l.keys[i] {
-		p.send(askKeys, stamp, func() wire.Message { return wire.Keys{Header: s.inSlot(), Survivors: s.Survivors} })
+		p.send(askKeys, stamp, func() wire.Message { return wire.Keys{Header: p.inSlot(), Survivors: s.Survivors} })
 	}
 }

@@ -35,7 +35,7 @@ func (s *State) applyResult(e Entry, stale error) error {
 }
 
 // finish moves the result on: draft, signatures, completion.
-func (s *State) finish() []Effect {
+func (s leader) finish() []Effect {
 	l := &s.live
 	switch {
 	case l.proposing:
@@ -55,7 +55,7 @@ func (s *State) finish() []Effect {
 func (p *prompter) result() {
 	s, l, i := p.s, &p.s.live, p.site
 	p.send(tellConfirmed, 1, func() wire.Message {
-		return wire.Confirmed{Header: s.inSetup(), Signatures: s.Confirmations}
+		return wire.Confirmed{Header: p.inSetup(), Signatures: s.Confirmations}
 	})
 	p.final()
 	p.lacked()
@@ -72,7 +72,7 @@ func (s *State) unsigned(e Refused) {
 	switch e.Code {
 	case study.CodeOutOfOrder:
 		if e.Lacks > 0 {
-			s.lacks(e)
+			s.live.lacked(e, len(s.Releases))
 		}
 	case study.CodeBadResult, study.CodeSecondResult, study.CodeForked, study.CodeBrokenChain, study.CodeStore, study.CodeInternal,
 		study.CodeLeft, study.CodeRolledBack, study.CodeNotApproved, study.CodeUnknownStudy:

@@ -90,7 +90,7 @@ func TestResultWaitsForNobodyTooMany(t *testing.T) {
 	h.event(Abort{study.CodeAborted})
 	h.run()
 	h.want(StatusEnded)
-	told := h.state.prompts()
+	told := leader{h.state}.prompts()
 	if slices.ContainsFunc(told, func(e Effect) bool { _, asks := e.(Send).Message.(wire.Attest); return asks }) {
 		t.Error("a signature is asked for after the end")
 	}

@@ -83,15 +83,15 @@ func TestAbandonmentsLeaveASlotForEveryQuery(t *testing.T) {
 	h := newHarness(t, 5, nil)
 	h.run()
 	s := h.after(EntryPrepared)
-	spare := s.plan.Slots - s.plan.Left(0)
+	spare := s.plan.Slots - s.plan.Queries.Left(0)
 	for i := range spare + 3 {
 		_, err := s.Step(Committed{Entry{Kind: EntryAbandoned, Study: h.log[0].Study, Query: 0, Slot: s.Slot}})
 		if (err == nil) != (i < spare) {
 			t.Fatalf("abandonment %d of a study with %d spare slots: %v", i+1, spare, err)
 		}
 	}
-	if s.Slot != spare || s.plan.Left(s.Query) > s.plan.Slots-s.Slot {
-		t.Errorf("slot %d of %d is open, %d queries are left", s.Slot, s.plan.Slots, s.plan.Left(s.Query))
+	if s.Slot != spare || s.plan.Queries.Left(s.Query) > s.plan.Slots-s.Slot {
+		t.Errorf("slot %d of %d is open, %d queries are left", s.Slot, s.plan.Slots, s.plan.Queries.Left(s.Query))
 	}
 }
 

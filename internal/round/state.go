@@ -25,7 +25,7 @@ const (
 type Released struct {
 	Encoded   []byte `json:"encoded"`
 	Signature []byte `json:"signature"`
-	// Certificate opened its sum, packed (secagg.Setup.Pack).
+	// Certificate opened its sum, packed (secagg.Witness.Pack).
 	Certificate []byte `json:"certificate,omitempty"`
 }
 
@@ -209,14 +209,14 @@ func (s *State) Ask() (study.Ask, error) {
 }
 
 // Terminal reports whether nothing more will happen.
-func (s *State) Terminal() bool { return s.Status == StatusCompleted || s.Status == StatusEnded }
+func (d *Durable) Terminal() bool { return d.Status == StatusCompleted || d.Status == StatusEnded }
 
 // waits reports whether every site is waited for.
 func (s *State) waits() bool { return s.plan.Proposal.Spec.OnDropout == proposal.DropoutWait }
 
-// all are the sites of the roster.
-func (s *State) all() []int {
-	all := make([]int, s.plan.Thresholds.Sites)
+// everybody are the sites of the roster.
+func everybody(p *study.Plan) []int {
+	all := make([]int, p.Thresholds.Sites)
 	for i := range all {
 		all[i] = i
 	}
@@ -273,7 +273,7 @@ func (s *State) awaits(i int) bool {
 		switch {
 		case !all(l.announced):
 			return l.announced[i] == nil
-		case s.sparse() && !all(l.nonces):
+		case s.plan.Thresholds.Sparse() && !all(l.nonces):
 			return l.nonces[i] == nil
 		case !all(l.boxes):
 			return l.boxes[i] == nil
@@ -312,7 +312,7 @@ func (s *State) Phase() string {
 		return "sign"
 	case slices.Contains(s.live.proof, true):
 		return "prove"
-	case s.keyed():
+	case s.live.keyed():
 		return "keys"
 	}
 	return "open"

@@ -312,17 +312,17 @@ func TestHeldOnTheSparseGraph(t *testing.T) {
 	for i := th.Holders; i < th.Sites; i++ { // whose signatures count for nothing
 		s.live.held[i] = u
 	}
-	if s.held() != nil || s.doubtful() {
-		t.Fatalf("%d sites outside the committee choose U = %v", th.Sites-th.Holders, s.held())
+	if s.claims().certain() != nil || s.claims().doubtful() {
+		t.Fatalf("%d sites outside the committee choose U = %v", th.Sites-th.Holders, s.claims().certain())
 	}
 	for i := range b {
 		s.live.held[i] = u
 	}
-	if got := s.held(); got != nil || s.doubtful() != (2*b >= th.Threshold) {
-		t.Fatalf("%d of the committee choose U = %v, doubtful: %v", b, got, s.doubtful())
+	if got := s.claims().certain(); got != nil || s.claims().doubtful() != (2*b >= th.Threshold) {
+		t.Fatalf("%d of the committee choose U = %v, doubtful: %v", b, got, s.claims().doubtful())
 	}
 	s.live.held[b] = u
-	if got := s.held(); !slices.Equal(got, u) {
+	if got := s.claims().certain(); !slices.Equal(got, u) {
 		t.Fatalf("%d of the committee say so, and U = %v", b+1, got)
 	}
 }

@@ -66,7 +66,7 @@ func (k *knownRounds) add(p *study.Plan, encoded []byte) {
 	}
 	if head.Kind == study.KindPower {
 		if r, err := study.ParseRelease(encoded); err == nil {
-			v.NoiseToSignal = p.NoiseToSignal(r)
+			v.NoiseToSignal = r.NoiseToSignal(p.D)
 			if r.Round > 0 && len(k.last) == len(r.X) {
 				v.Turn = turn(k.last, r.X, p.D)
 			}

@@ -75,7 +75,7 @@ func New(r *result.Result, p *study.Plan) (*Model, error) {
 	for _, l := range r.LeftOut {
 		out[l.Column] = true
 	}
-	for j, at := range p.Coordinates() {
+	for j, at := range p.Layout.Coordinates {
 		column := p.Proposal.Spec.Columns[at.Column]
 		offset, scale := column.Offset, column.Scale
 		if at.Gap {
@@ -98,7 +98,7 @@ func New(r *result.Result, p *study.Plan) (*Model, error) {
 		m.scaled, m.moved = m.scaled || s != 1, m.moved || c != 0
 	}
 	m.scaled = m.scaled || m.width < d
-	m.joins = p.JoinLevels(m.scale)
+	m.joins = p.Layout.JoinLevels(m.scale)
 	for i, v := range r.Components {
 		if len(v) != d {
 			return bad("components_", "component %d has %d loadings, for %d columns", i+1, len(v), d)

@@ -53,7 +53,7 @@ func sample(t testing.TB, d, k int, change func(*proposal.Spec)) (*result.Result
 		t.Fatal(err)
 	}
 	r := &result.Result{Digest: p.Digest, D: p.D, K: k}
-	for _, at := range p.Coordinates() {
+	for _, at := range p.Layout.Coordinates {
 		c := p.Proposal.Spec.Columns[at.Column]
 		if at.Gap {
 			c.Offset, c.Scale = 0, 1

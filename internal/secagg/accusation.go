@@ -30,7 +30,8 @@ func (s *Setup) Judge(from, to int, accusation, body []byte) (guilty int, err er
 	if from < 0 || from >= s.cfg.sites() || to < 0 || to >= s.cfg.sites() || from == to {
 		return 0, configError("an accusation of %d by %d of %d sites", from, to, s.cfg.sites())
 	}
-	if s.sealsShares(from, to) {
+	way := s.passage(from, to)
+	if way.shares() {
 		err := s.CheckBody(from, body)
 		if at, ok := errors.AsType[*SiteError](err); ok && at.Site == from {
 			return from, nil
@@ -50,7 +51,7 @@ func (s *Setup) Judge(from, to int, accusation, body []byte) (guilty int, err er
 	if err != nil || sha256.Sum256(seal.EncapsulationKey().Bytes()) != s.sites[to].sealHash {
 		return to, nil
 	}
-	_, err = s.receive(from, to, &transport, seal, accusation[accusationSize:], body)
+	_, err = way.receive(&transport, seal, accusation[accusationSize:], body)
 	if at, ok := errors.AsType[*SiteError](err); ok && at.Site == from {
 		return from, nil
 	}
@@ -64,12 +65,12 @@ func (s *Setup) record(self, owner int, public []byte) []byte {
 	at := len(public)
 	owners := s.graph.Owners(self)
 	for k := len(owners) - 1; k >= 0; k-- {
-		at -= recordSize + s.tagsSize(owners[k], self)
+		at -= recordSize + s.passage(owners[k], self).tagsSize()
 		if at < 0 {
 			return nil
 		}
 		if owners[k] == owner {
-			return public[at : at+recordSize+s.tagsSize(owner, self)]
+			return public[at : at+recordSize+s.passage(owner, self).tagsSize()]
 		}
 	}
 	return nil
@@ -84,7 +85,7 @@ func (s *Setup) Contradiction(self int, public []byte, boxes [][]byte) (owner in
 		return 0, nil, false
 	}
 	for i, from := range senders {
-		if !s.sealsKeys(from, self) {
+		if !s.passage(from, self).keys() {
 			continue
 		}
 		record := s.record(self, from, public)
@@ -98,11 +99,12 @@ func (s *Setup) Contradiction(self int, public []byte, boxes [][]byte) (owner in
 // Convicts reports whether an owner signed two boxes for one recipient with different tags: the
 // box, and the one that evidence is of.
 func (s *Setup) Convicts(owner, to int, box, evidence []byte) bool {
-	p, err := s.unwrap(owner, to, box)
-	if err != nil || len(evidence) != recordSize+s.tagsSize(owner, to) {
+	way := s.passage(owner, to)
+	p, err := way.unwrap(box)
+	if err != nil || len(evidence) != recordSize+way.tagsSize() {
 		return false
 	}
 	tags := evidence[recordSize:]
 	return !bytes.Equal(tags, p.tags) &&
-		ed25519.Verify(s.cfg.Identity[owner], s.boxBytes(owner, to, [32]byte(evidence), tags), evidence[32:recordSize])
+		ed25519.Verify(s.cfg.Identity[owner], way.signed([32]byte(evidence), tags), evidence[32:recordSize])
 }

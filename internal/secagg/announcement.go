@@ -9,8 +9,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
-
-	"covey/internal/graph"
 )
 
 // An announcement is header ‖ X25519 key (32) ‖ ML-KEM-768 key (1184) ‖ for each shared secret the
@@ -76,7 +74,7 @@ type announced struct {
 
 // committed is the commitment to a slot's secret.
 func (s *Setup) committed(site, slot, which int) []byte {
-	at := 32 * (s.cfg.kinds()*slot + which)
+	at := 32 * s.cfg.nth(slot, which)
 	return s.sites[site].secrets[at : at+32 : at+32]
 }
 
@@ -93,21 +91,9 @@ func (s *Setup) opens(site, slot, which int, value []byte) bool {
 // Setup is the public side of a finished exchange of announcements, all of them
 // checked. It is immutable and safe for concurrent use.
 type Setup struct {
-	cfg        Config
-	sites      []announced
-	graph      *graph.Graph
-	transcript [32]byte
+	Witness
+	sites []announced
 }
-
-// Graph gives who holds whose shares, masks with whom and signs.
-func (s *Setup) Graph() *graph.Graph { return s.graph }
-
-// Config returns what the setup was made for.
-func (s *Setup) Config() Config { return s.cfg }
-
-// Transcript is the hash of all announcements in roster order: what sites confirm
-// and everything later is bound to.
-func (s *Setup) Transcript() [32]byte { return s.transcript }
 
 // Verify checks all N announcements of the complete graph: lengths, signatures by the roster's
 // keys, transport keys, canonical scalars. A *SiteError names a site whose does not hold.
@@ -118,7 +104,7 @@ func Verify(cfg Config, announcements [][]byte) (*Setup, error) {
 	if len(announcements) != cfg.sites() || cfg.sparse() {
 		return nil, configError("%d announcements of %d sites, or not the complete graph", len(announcements), cfg.sites())
 	}
-	s := &Setup{cfg: cfg, sites: make([]announced, cfg.sites()), graph: completeGraph(cfg)}
+	s := &Setup{Witness{cfg: cfg, graph: completeGraph(cfg)}, make([]announced, cfg.sites())}
 	errs := make([]error, cfg.sites())
 	atOnce(cfg.sites(), func(i int) { s.sites[i], errs[i] = cfg.parse(i, announcements[i]) })
 	for i, err := range errs {

@@ -158,7 +158,7 @@ func TestMaskPolynomial(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.setup = &Setup{cfg: cfg, sites: []announced{{}, a, {}}}
+		h.setup = &Setup{Witness{cfg: cfg}, []announced{{}, a, {}}}
 		return scalars(h.maskPolynomial(t, 1))
 	}
 	mask := labelled("mask")

@@ -73,7 +73,7 @@ func VerifyHeads(cfg Config, heads [][]byte) (*Board, error) {
 	if !cfg.sparse() || len(heads) != cfg.sites() {
 		return nil, configError("%d heads of %d sites, or not a sparse graph", len(heads), cfg.sites())
 	}
-	b := &Board{setup: Setup{cfg: cfg, sites: make([]announced, cfg.sites())}, nonces: make([][]byte, cfg.sites())}
+	b := &Board{setup: Setup{Witness{cfg: cfg}, make([]announced, cfg.sites())}, nonces: make([][]byte, cfg.sites())}
 	errs := make([]error, cfg.sites())
 	header := cfg.header(0) // hashes the roster, and ends with the site
 	header = header[: len(header)-2 : len(header)-2]
@@ -150,7 +150,7 @@ func (b *Board) Draw(nonces [][]byte) (*Setup, error) {
 	for _, nonce := range nonces {
 		h.Write(nonce)
 	}
-	s := &Setup{cfg: b.setup.cfg, sites: b.setup.sites}
+	s := &Setup{Witness{cfg: b.setup.cfg}, b.setup.sites}
 	h.Sum(s.transcript[:0])
 	return s, s.draw()
 }
@@ -205,9 +205,8 @@ func (s *Setup) body(site int, raw []byte) (body, error) {
 	return b, nil
 }
 
-// challenge is a dealer's g.
-func (s *Setup) challenge(site int, b body) *edwards25519.Scalar {
-	a := &s.sites[site]
+// challenge is the dealer's g.
+func (a *announced) challenge(b body) *edwards25519.Scalar {
 	return committer{a.header}.challenge(a.transport.Bytes(), a.sealHash[:], a.secrets, b.places)
 }
 

@@ -24,36 +24,46 @@ import (
 // The box's key is of an X25519 agreement and of an ML-KEM-768 encapsulation: it takes both broken
 // to open a box.
 
-// sealsShares and sealsKeys are what a box of one direction has.
-func (s *Setup) sealsShares(from, to int) bool {
-	_, _, ok := s.graph.Find(to, from)
+// passage is one direction between two sites, in which one box goes.
+type passage struct {
+	s        *Setup
+	from, to int
+}
+
+func (s *Setup) passage(from, to int) passage { return passage{s, from, to} }
+
+// shares reports whether its box has shares.
+func (w passage) shares() bool {
+	_, _, ok := w.s.graph.Find(w.to, w.from)
 	return ok
 }
-func (s *Setup) sealsKeys(from, to int) bool { return graph.Owns(from, to) && s.graph.Linked(from, to) }
 
-func (s *Setup) plainSize(from, to int) int {
+// keys reports whether its box has keys of the pair.
+func (w passage) keys() bool { return graph.Owns(w.from, w.to) && w.s.graph.Linked(w.from, w.to) }
+
+func (w passage) plainSize() int {
 	n := 0
-	if s.sealsShares(from, to) {
-		n += scalarSize * s.cfg.shared()
+	if w.shares() {
+		n += scalarSize * w.s.cfg.shared()
 	}
-	if s.sealsKeys(from, to) {
-		n += pairKeySize * s.cfg.Slots
+	if w.keys() {
+		n += pairKeySize * w.s.cfg.Slots
 	}
 	return n
 }
 
-func (s *Setup) tagsSize(from, to int) int {
-	if s.cfg.Whole() || !s.sealsKeys(from, to) {
+func (w passage) tagsSize() int {
+	if w.s.cfg.Whole() || !w.keys() {
 		return 0
 	}
-	return tagSize * s.cfg.Slots
+	return tagSize * w.s.cfg.Slots
 }
 
 const gcmOverhead = 16
 
-// BoxSize is the length of a box.
-func (s *Setup) BoxSize(from, to int) int {
-	return mlkem.CiphertextSize768 + s.plainSize(from, to) + gcmOverhead + s.tagsSize(from, to) + ed25519.SignatureSize
+// size is the length of a box.
+func (w passage) size() int {
+	return mlkem.CiphertextSize768 + w.plainSize() + gcmOverhead + w.tagsSize() + ed25519.SignatureSize
 }
 
 // parcel is a box in its parts.
@@ -61,30 +71,31 @@ type parcel struct{ ct, sealed, tags, signature []byte }
 
 // unwrap splits a box and checks its signature. A *RelayError is a box of another length, or not of
 // its sender: nobody can be named for it.
-func (s *Setup) unwrap(from, to int, box []byte) (parcel, error) {
-	p, err := s.split(from, to, box)
+func (w passage) unwrap(box []byte) (parcel, error) {
+	p, err := w.split(box)
 	if err != nil {
 		return parcel{}, err
 	}
-	if !ed25519.Verify(s.cfg.Identity[from], s.boxBytes(from, to, p.sealedHash(), p.tags), p.signature) {
-		return parcel{}, &RelayError{from, "a box without the sender's signature"}
+	if !ed25519.Verify(w.s.cfg.Identity[w.from], w.signed(p.sealedHash(), p.tags), p.signature) {
+		return parcel{}, &RelayError{w.from, "a box without the sender's signature"}
 	}
 	return p, nil
 }
 
 // split is unwrap of a box whose signature was checked before.
-func (s *Setup) split(from, to int, box []byte) (parcel, error) {
-	if from < 0 || from >= s.cfg.sites() || to < 0 || to >= s.cfg.sites() || from == to {
-		return parcel{}, configError("a box from %d to %d of %d sites", from, to, s.cfg.sites())
+func (w passage) split(box []byte) (parcel, error) {
+	from, to, sites := w.from, w.to, w.s.cfg.sites()
+	if from < 0 || from >= sites || to < 0 || to >= sites || from == to {
+		return parcel{}, configError("a box from %d to %d of %d sites", from, to, sites)
 	}
-	if len(box) != s.BoxSize(from, to) {
+	if len(box) != w.size() {
 		return parcel{}, &RelayError{from, "a box of the wrong length"}
 	}
 	var p parcel
 	p.ct, box = box[:mlkem.CiphertextSize768], box[mlkem.CiphertextSize768:]
-	n := s.plainSize(from, to) + gcmOverhead
+	n := w.plainSize() + gcmOverhead
 	p.sealed, box = box[:n], box[n:]
-	n = s.tagsSize(from, to)
+	n = w.tagsSize()
 	p.tags, p.signature = box[:n], box[n:]
 	return p, nil
 }
@@ -96,15 +107,18 @@ func (p parcel) sealedHash() [32]byte {
 	return [32]byte(h.Sum(nil))
 }
 
-// boxBytes is what a box's signature signs.
-func (s *Setup) boxBytes(from, to int, sealedHash [32]byte, tags []byte) []byte {
+// signed is what a box's signature signs.
+func (w passage) signed(sealedHash [32]byte, tags []byte) []byte {
 	tagsHash := sha256.Sum256(tags)
-	return slices.Concat([]byte("covey secagg box v2\x00"), s.transcript[:], u16(from), u16(to), sealedHash[:], tagsHash[:])
+	return slices.Concat([]byte("covey secagg box v2\x00"), w.s.transcript[:], u16(w.from), u16(w.to), sealedHash[:], tagsHash[:])
 }
+
+// BoxSize is the length of a box.
+func (s *Setup) BoxSize(from, to int) int { return s.passage(from, to).size() }
 
 // CheckBox checks a box's length and its sender's signature.
 func (s *Setup) CheckBox(from, to int, box []byte) error {
-	_, err := s.unwrap(from, to, box)
+	_, err := s.passage(from, to).unwrap(box)
 	return err
 }
 
@@ -127,7 +141,8 @@ func (s *Setup) CheckBoxes(from int, boxes [][]byte) error {
 // the ciphertext, so that it seals one plaintext and the nonce is constant: even if an
 // encapsulation repeated, the plaintext is a function of the sender's secrets and of what the key
 // binds.
-func (s *Setup) aead(from, to int, secret, ct, agreed []byte) (cipher.AEAD, []byte, error) {
+func (w passage) aead(secret, ct, agreed []byte) (cipher.AEAD, []byte, error) {
+	s, from, to := w.s, w.from, w.to
 	defer clear(agreed)
 	a, b := &s.sites[from], &s.sites[to]
 	both := slices.Concat(secret, agreed)
@@ -197,7 +212,7 @@ func (s *Setup) deal(self int, sec Secrets, key ed25519.PrivateKey, seals [][]by
 	errs := make([]error, len(to))
 	atOnce(len(to), func(i int) {
 		defer clear(plain[i])
-		boxes[i], errs[i] = s.box(self, to[i], sec, key, keys[i], enc, plain[i], tags[i])
+		boxes[i], errs[i] = s.passage(self, to[i]).seal(sec, key, keys[i], enc, plain[i], tags[i])
 	})
 	for _, err := range errs {
 		if err != nil {
@@ -212,7 +227,7 @@ func (s *Setup) plaintexts(self int, sec Secrets, to []int) (plain, tags [][]byt
 	plain, tags = make([][]byte, len(to)), make([][]byte, len(to))
 	x := make([]*edwards25519.Scalar, len(to)) // nil: holds nothing
 	for i, j := range to {
-		plain[i] = make([]byte, 0, s.plainSize(self, j))
+		plain[i] = make([]byte, 0, s.passage(self, j).plainSize())
 		if _, at, ok := s.graph.Find(j, self); ok {
 			x[i] = scalarOf(uint64(at))
 		}
@@ -231,13 +246,14 @@ func (s *Setup) plaintexts(self int, sec Secrets, to []int) (plain, tags [][]byt
 	for slot := range sec.Slots {
 		e := sec.Slots[slot].secret(ofE, slot, self)
 		for i, j := range to {
-			if !s.sealsKeys(self, j) {
+			if !s.passage(self, j).keys() {
 				continue
 			}
-			k := s.pairKey(e, slot, self, j)
+			pair := s.edge(slot, self, j)
+			k := pair.key(e)
 			plain[i] = append(plain[i], k[:]...)
 			if !s.cfg.Whole() {
-				t := s.tag(k, slot, self, j)
+				t := pair.tag(k)
 				tags[i] = append(tags[i], t[:]...)
 			}
 		}
@@ -246,26 +262,26 @@ func (s *Setup) plaintexts(self int, sec Secrets, to []int) (plain, tags [][]byt
 	return plain, tags
 }
 
-// box seals one recipient's.
-func (s *Setup) box(self, to int, sec Secrets, key ed25519.PrivateKey, seal *mlkem.EncapsulationKey768, enc encapsulate, plain, tags []byte) ([]byte, error) {
-	agreed, err := s.agree(&sec.Transport, to)
+// seal makes the box.
+func (w passage) seal(sec Secrets, key ed25519.PrivateKey, seal *mlkem.EncapsulationKey768, enc encapsulate, plain, tags []byte) ([]byte, error) {
+	agreed, err := w.s.agree(&sec.Transport, w.to)
 	if err != nil {
 		return nil, err
 	}
 	secret, ct := enc(seal)
 	defer clear(secret)
-	aead, bound, err := s.aead(self, to, secret, ct, agreed)
+	aead, bound, err := w.aead(secret, ct, agreed)
 	if err != nil {
 		return nil, err
 	}
 	p := parcel{ct: ct, sealed: aead.Seal(nil, make([]byte, aead.NonceSize()), plain, bound), tags: tags}
-	signature := ed25519.Sign(key, s.boxBytes(self, to, p.sealedHash(), tags))
+	signature := ed25519.Sign(key, w.signed(p.sealedHash(), tags))
 	return slices.Concat(p.ct, p.sealed, p.tags, signature), nil
 }
 
 // open decrypts a parcel with the recipient's transport secrets.
-func (s *Setup) open(from, to int, transport *[32]byte, seal *mlkem.DecapsulationKey768, p parcel) ([]byte, error) {
-	agreed, err := s.agree(transport, from)
+func (w passage) open(transport *[32]byte, seal *mlkem.DecapsulationKey768, p parcel) ([]byte, error) {
+	agreed, err := w.s.agree(transport, w.from)
 	if err != nil {
 		return nil, err
 	}
@@ -274,7 +290,7 @@ func (s *Setup) open(from, to int, transport *[32]byte, seal *mlkem.Decapsulatio
 		return nil, errors.New("a box of the wrong length")
 	}
 	defer clear(secret)
-	aead, bound, err := s.aead(from, to, secret, p.ct, agreed)
+	aead, bound, err := w.aead(secret, p.ct, agreed)
 	if err != nil {
 		return nil, err
 	}

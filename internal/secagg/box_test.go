@@ -16,7 +16,8 @@ import (
 // reseal is a box with other contents, sealed and signed by its sender.
 func (g *group) reseal(t rapid.TB, from, to int, change func(plain, tags []byte)) []byte {
 	t.Helper()
-	p, err := g.setup.unwrap(from, to, *g.box(from, to))
+	way := g.setup.passage(from, to)
+	p, err := way.unwrap(*g.box(from, to))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,13 +25,13 @@ func (g *group) reseal(t rapid.TB, from, to int, change func(plain, tags []byte)
 	if err != nil {
 		t.Fatal(err)
 	}
-	plain, err := g.setup.open(from, to, &g.secrets[to].Transport, seal, p)
+	plain, err := way.open(&g.secrets[to].Transport, seal, p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	tags := slices.Clone(p.tags)
 	change(plain, tags)
-	box, err := g.setup.box(from, to, g.secrets[from], g.keys[from], seal.EncapsulationKey(), (*mlkem.EncapsulationKey768).Encapsulate, plain, tags)
+	box, err := way.seal(g.secrets[from], g.keys[from], seal.EncapsulationKey(), (*mlkem.EncapsulationKey768).Encapsulate, plain, tags)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,9 +107,9 @@ func TestBadBoxesNameTheDealer(t *testing.T) {
 		}
 		garbage = garbage[:len(garbage)-ed25519.SignatureSize]
 		garbage[5] ^= 1 // signed by its sender, as it is
-		p := parcel{ct: garbage[:1088], sealed: garbage[1088 : 1088+g.setup.plainSize(from, self)+gcmOverhead]}
+		p := parcel{ct: garbage[:1088], sealed: garbage[1088 : 1088+g.setup.passage(from, self).plainSize()+gcmOverhead]}
 		p.tags = garbage[1088+len(p.sealed):]
-		garbage = append(garbage, ed25519.Sign(g.keys[from], g.setup.boxBytes(from, self, p.sealedHash(), p.tags))...)
+		garbage = append(garbage, ed25519.Sign(g.keys[from], g.setup.passage(from, self).signed(p.sealedHash(), p.tags))...)
 		names(t, "a box that does not open", g.receive(from, self, garbage), from)
 		sec, good := g.secrets[self], *g.box(from, self)
 		other := sec
@@ -145,7 +146,7 @@ func TestEachShareIsOfItsPolynomial(t *testing.T) {
 						shares[k/kinds].add(k%kinds, share)
 					}
 					b := must(s.body(dealer, nil))
-					_, ok := s.dealt(dealer, x, b, s.challenge(dealer, b), shares)
+					_, ok := s.sites[dealer].dealt(s.cfg, x, b, shares)
 					return ok
 				}
 				if check(0) || check(1) {

@@ -28,7 +28,7 @@ func TestSharesAreOfOneKind(t *testing.T) {
 			if u.Contains(j) != b || u.Contains(j) == of {
 				t.Errorf("U = %v: the shares of site %d are of the wrong kind, or of both", u, j)
 			}
-			key := g.setup.pairKey(e, 0, 1, j)
+			key := g.setup.edge(0, 1, j).key(e)
 			if at, ok := slices.BinarySearch(g.setup.graph.Owners(1), j); ok {
 				key = held.keys[at]
 			}

@@ -168,12 +168,11 @@ func (c Config) bodySize() int { return 32 * (c.holders() + c.threshold()) }
 // place returns c_x.
 func (b body) place(x int) []byte { return b.places[32*(x-1) : 32*x] }
 
-// dealt checks one dealer's shares at x, by slot, against its announcement. It returns the leaves
+// dealt checks the dealer's shares at x, by slot, against its announcement. It returns the leaves
 // of the place, 32 bytes each, which are not secret; false if the shares are not what the dealer
 // committed to, or not of its polynomials.
-func (s *Setup) dealt(dealer, x int, b body, g *edwards25519.Scalar, shares []SlotHeld) ([]byte, bool) {
-	commit := committer{s.sites[dealer].header}
-	kinds := s.cfg.kinds()
+func (a *announced) dealt(c Config, x int, b body, shares []SlotHeld) ([]byte, bool) {
+	commit, g, kinds := committer{a.header}, a.challenge(b), c.kinds()
 	sum := edwards25519.NewScalar()
 	for slot := len(shares) - 1; slot >= 0; slot-- {
 		for which := kinds - 1; which >= 0; which-- {
@@ -184,13 +183,13 @@ func (s *Setup) dealt(dealer, x int, b body, g *edwards25519.Scalar, shares []Sl
 	y0.Subtract(y0, sum)
 	l := commit.maskLeaf(x, y0)
 	erase([]*edwards25519.Scalar{y0, sum}) // sum and P make y0 again
-	leaves := append(make([]byte, 0, 32*(1+s.cfg.shared())), l[:]...)
+	leaves := append(make([]byte, 0, 32*(1+c.shared())), l[:]...)
 	for slot := range shares {
 		for which := range kinds {
 			l := commit.leaf(x, slot, which, shares[slot].of(which)[0])
 			leaves = append(leaves, l[:]...)
 		}
 	}
-	c := commit.place(x, leaves)
-	return leaves, subtle.ConstantTimeCompare(c[:], b.place(x)) == 1
+	place := commit.place(x, leaves)
+	return leaves, subtle.ConstantTimeCompare(place[:], b.place(x)) == 1
 }

@@ -141,6 +141,9 @@ func (c Config) kinds() int {
 	return 2
 }
 
+// nth is the number of a slot's secret among all that a site shares: by slot, b before e.
+func (c Config) nth(slot, which int) int { return c.kinds()*slot + which }
+
 // shared is how many secrets a site shares in all.
 func (c Config) shared() int { return c.kinds() * c.Slots }
 

@@ -22,27 +22,27 @@ func (s *Setup) deposits(self int, sec Secrets, owners []int, held Held) []byte 
 		secrets[slot] = sec.Slots[slot].secret(ofE, slot, self)
 	}
 	defer erase(secrets)
-	out := make([]byte, 0, s.DepositsSize(self))
+	out := make([]byte, 0, s.depositsSize(self))
 	for at, o := range owners {
 		for slot := range held {
-			d := xor(held[slot].keys[at], s.pad(secrets[slot], slot, self, o))
+			d := xor(held[slot].keys[at], s.edge(slot, self, o).pad(secrets[slot]))
 			out = append(out, d[:]...)
 		}
 	}
 	return out
 }
 
-// DepositsSize is the length of a site's deposits, TagsSize that of an owner's tags; 0 where the
+// depositsSize is the length of a site's deposits, tagsSize that of an owner's tags; 0 where the
 // setup is whole.
-func (s *Setup) DepositsSize(site int) int {
+func (s *Setup) depositsSize(site int) int {
 	if s.cfg.Whole() {
 		return 0
 	}
 	return pairKeySize * s.cfg.Slots * len(s.graph.Owners(site))
 }
 
-// TagsSize is DepositsSize of an owner's tags.
-func (s *Setup) TagsSize(owner int) int {
+// tagsSize is depositsSize of an owner's tags.
+func (s *Setup) tagsSize(owner int) int {
 	if s.cfg.Whole() {
 		return 0
 	}
@@ -67,7 +67,7 @@ func (s *Setup) CheckStatement(site int, deposits, signature []byte, boxes [][]b
 	if site < 0 || site >= s.cfg.sites() {
 		return configError("site %d of %d", site, s.cfg.sites())
 	}
-	if len(deposits) != s.DepositsSize(site) {
+	if len(deposits) != s.depositsSize(site) {
 		return siteError(site, "deposits of the wrong length")
 	}
 	if s.cfg.Whole() {
@@ -79,10 +79,11 @@ func (s *Setup) CheckStatement(site int, deposits, signature []byte, boxes [][]b
 	}
 	var tags [][]byte
 	for i, from := range senders {
-		if !s.sealsKeys(from, site) {
+		way := s.passage(from, site)
+		if !way.keys() {
 			continue
 		}
-		p, err := s.split(from, site, boxes[i])
+		p, err := way.split(boxes[i])
 		if err != nil {
 			return err
 		}
@@ -107,13 +108,14 @@ func (s *Setup) Tags(owner int, boxes [][]byte) []byte {
 	if len(boxes) != len(to) || s.cfg.Whole() {
 		return nil
 	}
-	out := make([]byte, 0, s.TagsSize(owner))
+	out := make([]byte, 0, s.tagsSize(owner))
 	for i, j := range to {
-		if len(boxes[i]) != s.BoxSize(owner, j) {
+		way := s.passage(owner, j)
+		if len(boxes[i]) != way.size() {
 			return nil
 		}
 		end := len(boxes[i]) - ed25519.SignatureSize
-		out = append(out, boxes[i][end-s.tagsSize(owner, j):end]...)
+		out = append(out, boxes[i][end-way.tagsSize():end]...)
 	}
 	return out
 }
@@ -121,7 +123,7 @@ func (s *Setup) Tags(owner int, boxes [][]byte) []byte {
 // TagHashes hashes an owner's tags, 32 bytes a slot: its e of a slot alone makes all of them again.
 // Nil for tags of another length.
 func (s *Setup) TagHashes(owner int, tags []byte) []byte {
-	if s.cfg.Whole() || len(tags) != s.TagsSize(owner) {
+	if s.cfg.Whole() || len(tags) != s.tagsSize(owner) {
 		return nil
 	}
 	out := make([]byte, 0, 32*s.cfg.Slots)

@@ -21,7 +21,7 @@ func (g *group) maskPolynomial(t rapid.TB, site int) polynomial {
 	if err != nil {
 		t.Fatal(err)
 	}
-	challenge, power := g.setup.challenge(site, b), scalarOf(1)
+	challenge, power := g.setup.sites[site].challenge(b), scalarOf(1)
 	for slot := range g.cfg.Slots {
 		for which := range g.cfg.kinds() {
 			power.Multiply(power, challenge)
@@ -73,11 +73,11 @@ func TestGolden(t *testing.T) {
 	put("mask leaf", leaves[:32])
 	put("leaf", leaves[3*32:4*32])
 	put("place", b.place(2))
-	put("challenge", s.challenge(3, b).Bytes())
+	put("challenge", s.sites[3].challenge(b).Bytes())
 	put("announcements", g.sent...)
 	put("transcript", s.transcript[:])
-	key := s.pairKey(g.secrets[1].Slots[1].secret(ofE, 1, 1), 1, 1, 4) // which site 1 owns
-	tag, pad := s.tag(key, 1, 4, 1), s.pad(g.secrets[2].Slots[1].secret(ofE, 1, 2), 1, 2, 1)
+	key := s.edge(1, 1, 4).key(g.secrets[1].Slots[1].secret(ofE, 1, 1)) // which site 1 owns
+	tag, pad := s.edge(1, 4, 1).tag(key), s.edge(1, 2, 1).pad(g.secrets[2].Slots[1].secret(ofE, 1, 2))
 	put("pair key", key[:])
 	put("tag", tag[:])
 	put("pad", pad[:])
@@ -125,7 +125,7 @@ func TestGolden(t *testing.T) {
 	hash := s.DepositHash(3, g.received[3].Deposits)
 	put("deposit hash", hash[:])
 	put("self key", s.selfKey(sec.Slots[1].secret(ofB, 1, 3), 3, q))
-	put("mask key", s.maskKey(g.received[1].Held[1].keys[slices.Index(s.graph.Owners(1), 3)], 3, 1, q))
+	put("mask key", maskKey(g.received[1].Held[1].keys[slices.Index(s.graph.Owners(1), 3)], 3, 1, q))
 	put("noise lanes", Pack(NoiseLanes(sec.Slots[1], ctx, 48), 48))
 	share := NoiseShareKey(sec.Slots[1], ctx)
 	put("noise share", share[:])

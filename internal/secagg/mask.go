@@ -19,9 +19,9 @@ type Query struct {
 }
 
 // Validate checks a query against the setup.
-func (s *Setup) Validate(q Query) error {
-	if q.Slot < 0 || q.Slot >= s.cfg.Slots {
-		return configError("slot %d, must be below %d", q.Slot, s.cfg.Slots)
+func (w *Witness) Validate(q Query) error {
+	if q.Slot < 0 || q.Slot >= w.cfg.Slots {
+		return configError("slot %d, must be below %d", q.Slot, w.cfg.Slots)
 	}
 	if !slices.Contains(Widths, q.Bits) {
 		return configError("a ring of %d bits, must be one of %v", q.Bits, Widths)
@@ -55,11 +55,11 @@ func (s *Setup) Mask(self int, own SlotSecret, held SlotHeld, q Query, v []uint6
 	streams := make([]keystream, 0, 1+s.cfg.sites())
 	streams = append(streams, newKeystream(s.selfKey(b, self, q), false))
 	for at, other := range owners {
-		streams = append(streams, newKeystream(s.maskKey(held.keys[at], self, other, q), other > self))
+		streams = append(streams, newKeystream(maskKey(held.keys[at], self, other, q), other > self))
 	}
 	for _, other := range s.graph.Owned(self) {
-		k := s.pairKey(e, q.Slot, self, other)
-		streams = append(streams, newKeystream(s.maskKey(k, self, other, q), other > self))
+		k := s.edge(q.Slot, self, other).key(e)
+		streams = append(streams, newKeystream(maskKey(k, self, other, q), other > self))
 	}
 	addKeystreams(v, q.Bits, streams)
 	return nil

@@ -50,14 +50,15 @@ func TestKeysBindEverything(t *testing.T) {
 	for k, s := range []*Setup{g.setup, &later} {
 		for slot := range 2 {
 			for _, other := range []int{1, 2} {
-				key := s.pairKey(e, slot, 3, other)
-				tag, pad := s.tag(key, slot, 3, other), s.pad(e, slot, 3, other)
-				fixed := s.tag([32]byte{1}, slot, 3, other)
+				here, there := s.edge(slot, 3, other), s.edge(slot, other, 3)
+				key := here.key(e)
+				tag, pad := here.tag(key), here.pad(e)
+				fixed := here.tag([32]byte{1})
 				put(key[:], "pair ", k, slot, other)
 				put(tag[:], "tag ", k, slot, other)
 				put(fixed[:], "tag of one key ", k, slot, other)
 				put(pad[:], "pad ", k, slot, other)
-				if key != s.pairKey(e, slot, other, 3) || tag != s.tag(key, slot, other, 3) || pad != s.pad(e, slot, other, 3) {
+				if key != there.key(e) || tag != there.tag(key) || pad != there.pad(e) {
 					t.Error("the ends of a pair differ")
 				}
 			}
@@ -67,7 +68,7 @@ func TestKeysBindEverything(t *testing.T) {
 		for ctx := range byte(2) {
 			q := Query{Slot: slot, Context: [32]byte{ctx}}
 			for _, i := range []int{1, 2} {
-				put(g.setup.maskKey([32]byte{1}, 3, i, q), "mask ", slot, ctx, i)
+				put(maskKey([32]byte{1}, 3, i, q), "mask ", slot, ctx, i)
 				put(g.setup.selfKey(e, i, q), "self ", slot, ctx, i)
 			}
 		}

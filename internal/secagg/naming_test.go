@@ -44,7 +44,7 @@ func (g *group) recommitted(t rapid.TB, dealer, slot, which, x int) []byte {
 	if place := commit.place(x, leaves); x > 0 {
 		copy(a.body[32*(x-1):], place[:])
 	}
-	challenge, power := s.challenge(dealer, must(g.cfg.parseBody(a.body))), scalarOf(1)
+	challenge, power := s.sites[dealer].challenge(must(g.cfg.parseBody(a.body))), scalarOf(1)
 	for _, p := range all {
 		power.Multiply(power, challenge)
 		for k := range f0 {
@@ -93,12 +93,12 @@ func TestNamingIsRight(t *testing.T) {
 			if v.key >= 0 && v.key != i && graph.Owns(i, v.key) {
 				*g.box(i, v.key) = g.reseal(r, i, v.key, func(plain, tags []byte) {
 					key := plain[len(plain)-32:]
-					old := newKeystream(g.setup.maskKey([32]byte(key), i, v.key, q), v.key <= i)
+					old := newKeystream(maskKey([32]byte(key), i, v.key, q), v.key <= i)
 					key[0] ^= 1
-					tag := g.setup.tag([32]byte(key), 0, i, v.key)
+					tag := g.setup.edge(0, i, v.key).tag([32]byte(key))
 					copy(tags, tag[:])
 					if u.Contains(i) { // it masks with what it sealed
-						addKeystreams(sum, 64, []keystream{old, newKeystream(g.setup.maskKey([32]byte(key), i, v.key, q), v.key > i)})
+						addKeystreams(sum, 64, []keystream{old, newKeystream(maskKey([32]byte(key), i, v.key, q), v.key > i)})
 					}
 				})
 			} else {
@@ -238,7 +238,7 @@ func TestWrongShare(t *testing.T) {
 		slot, context := q, q
 		slot.Slot, context.Context[0] = 0, 1
 		swapped := slices.Clone(own)
-		header := len(g.setup.helperHeader("proof", liar, q, u))
+		header := len(helper{g.setup, liar, q, u}.header("proof"))
 		copy(swapped[header+2:], prove(q, u, other)[header+2:])
 		for name, proof := range map[string][]byte{
 			"its own": own, "nothing": nil, "short": own[:len(own)-1], "another slot's": prove(slot, u, dealer), "another ctx's": prove(context, u, dealer),
@@ -288,7 +288,7 @@ func TestDealerAndHolder(t *testing.T) {
 			t.Fatal(err)
 		}
 		q := Query{Context: labelled("collusion"), Bits: 32, Lanes: 2}
-		message, proof := g.setup.helperHeader("shares", holder, q, u), append(g.setup.helperHeader("proof", holder, q, u), u16(dealer)...)
+		message, proof := helper{g.setup, holder, q, u}.header("shares"), append(helper{g.setup, holder, q, u}.header("proof"), u16(dealer)...)
 		x, commit := scalarOf(holder+1), committer{g.setup.sites[dealer].header}
 		for j := range 5 {
 			share := g.secrets[j].Slots[0].polynomial(which(u.Contains(j)), 0, j, 4).at(x)

@@ -59,8 +59,12 @@ func (s *Setup) NewOpening(q Query, u Survivors, kept Kept) (*Opening, error) {
 			return nil, configError("tags and deposits of %d sites, must be %d", len(list), n)
 		}
 	}
+	in := make([]bool, n)
+	for _, i := range u {
+		in[i] = true
+	}
 	return &Opening{
-		s: s, q: q, u: slices.Clone(u), in: s.in(u), kept: kept,
+		s: s, q: q, u: slices.Clone(u), in: in, kept: kept,
 		shares: map[int][]*edwards25519.Scalar{}, chains: map[int][chainKeySize]byte{}, have: make([]int, n), short: n,
 		proven: map[int]map[int]bool{}, dropped: map[int]bool{}, convicted: make([]bool, n), keys: map[pair][pairKeySize]byte{},
 	}, nil
@@ -68,6 +72,8 @@ func (s *Setup) NewOpening(q Query, u Survivors, kept Kept) (*Opening, error) {
 
 // Keep replaces the tags and deposits by what is at hand now: after a *TagsError.
 func (o *Opening) Keep(kept Kept) { o.kept = kept }
+
+func (o *Opening) helper(site int) helper { return helper{o.s, site, o.q, o.u} }
 
 // Add takes one helper's shares. Whether they are right shows when the sum is opened. A *SiteError
 // names a helper whose message does not parse, or whose shares were wrong before; nothing is
@@ -82,7 +88,7 @@ func (o *Opening) Add(from int, message []byte) error {
 	if o.shares[from] != nil {
 		return nil
 	}
-	shares, chain, err := o.s.parseShares(from, o.q, o.u, o.in[from], message)
+	shares, chain, err := o.helper(from).parse(message)
 	if err != nil {
 		return &SiteError{from, err}
 	}
@@ -175,7 +181,7 @@ func (o *Opening) AddProof(from int, message []byte) error {
 		o.dropped[from] = true
 		return &SiteError{from, err}
 	}
-	header := s.helperHeader("proof", from, o.q, o.u)
+	header := o.helper(from).header("proof")
 	size := len(header) + 2 + 32*s.cfg.shared()
 	if s.cfg.sparse() {
 		size += s.cfg.bodySize()
@@ -198,7 +204,7 @@ func (o *Opening) AddProof(from int, message []byte) error {
 		return wrong(err)
 	}
 	commit := committer{s.sites[dealer].header}
-	own := 32 * (1 + s.leafOf(o.q.Slot, o.in[dealer]))
+	own := 32 * (1 + s.cfg.nth(o.q.Slot, which(o.in[dealer])))
 	leaf := commit.leaf(x, o.q.Slot, which(o.in[dealer]), shares[at])
 	place := commit.place(x, slices.Concat(others[:own], leaf[:], others[own:]))
 	if !bytes.Equal(place[:], b.place(x)) {
@@ -215,7 +221,7 @@ func (o *Opening) AddKeys(from int, message []byte) error {
 	if from < 0 || from >= s.cfg.sites() || !o.in[from] || s.cfg.Whole() {
 		return siteError(from, "no survivor's keys")
 	}
-	header := s.helperHeader("keys", from, o.q, o.u)
+	header := o.helper(from).header("keys")
 	outside := slices.DeleteFunc(s.graph.Neighbors(from), func(i int) bool { return o.in[i] })
 	if len(message) != len(header)+pairKeySize*len(outside) || !bytes.Equal(message[:len(header)], header) {
 		return &SiteError{from, errMessage}
@@ -239,7 +245,7 @@ func (o *Opening) AddKeys(from int, message []byte) error {
 // tags are an owner's, nil if they are not at hand. What is of another length is not: it could not
 // be told which key gives it.
 func (o *Opening) tags(owner int) []byte {
-	if owner < len(o.kept.Tags) && len(o.kept.Tags[owner]) == o.s.TagsSize(owner) {
+	if owner < len(o.kept.Tags) && len(o.kept.Tags[owner]) == o.s.tagsSize(owner) {
 		return o.kept.Tags[owner]
 	}
 	return nil
@@ -256,7 +262,7 @@ func (o *Opening) fitsTag(i, j int, key [pairKeySize]byte) (fits, known bool) {
 	if !ok || tags == nil {
 		return false, false
 	}
-	t := s.tag(key, o.q.Slot, i, j)
+	t := s.edge(o.q.Slot, i, j).tag(key)
 	return subtle.ConstantTimeCompare(t[:], tags[tagSize*(at*s.cfg.Slots+o.q.Slot):][:tagSize]) == 1, true
 }
 
@@ -287,7 +293,7 @@ func (o *Opening) Unmask(sum []uint64) error {
 	}
 	for p, key := range pairs {
 		// The survivor added PRG(k) for a neighbor below it, and subtracted it for one above.
-		streams = append(streams, newKeystream(s.maskKey(key, p.outside, p.inside, o.q), p.outside < p.inside))
+		streams = append(streams, newKeystream(maskKey(key, p.outside, p.inside, o.q), p.outside < p.inside))
 	}
 	addKeystreams(sum, o.q.Bits, streams)
 	return nil
@@ -433,14 +439,15 @@ func (o *Opening) pairsOf(i int, e *edwards25519.Scalar) (found map[pair][pairKe
 	s := o.s
 	found = map[pair][pairKeySize]byte{}
 	slot := o.q.Slot
-	if o.tags(i) == nil && s.TagsSize(i) > 0 {
+	if o.tags(i) == nil && s.tagsSize(i) > 0 {
 		if i >= len(o.kept.TagHashes) || len(o.kept.TagHashes[i]) != 32*s.cfg.Slots {
 			return nil, []int{i}
 		}
 		// All tags of the slot follow from e, and the log has their hash.
 		var tags []byte
 		for _, j := range s.graph.Owned(i) {
-			t := s.tag(s.pairKey(e, slot, i, j), slot, i, j)
+			p := s.edge(slot, i, j)
+			t := p.tag(p.key(e))
 			tags = append(tags, t[:]...)
 		}
 		h := s.tagHash(i, slot, tags)
@@ -453,14 +460,14 @@ func (o *Opening) pairsOf(i int, e *edwards25519.Scalar) (found map[pair][pairKe
 		if !o.in[j] {
 			continue
 		}
-		key := s.pairKey(e, slot, i, j)
+		key := s.edge(slot, i, j).key(e)
 		if fits, known := o.fitsTag(i, j, key); known && !fits {
 			o.convicted[i] = true
 			return found, nil
 		}
 		found[pair{i, j}] = key
 	}
-	if i >= len(o.kept.Deposits) || len(o.kept.Deposits[i]) != s.DepositsSize(i) {
+	if i >= len(o.kept.Deposits) || len(o.kept.Deposits[i]) != s.depositsSize(i) {
 		return found, nil // lost: the survivors have the keys
 	}
 	deposits := o.kept.Deposits[i]
@@ -469,7 +476,7 @@ func (o *Opening) pairsOf(i int, e *edwards25519.Scalar) (found map[pair][pairKe
 			continue
 		}
 		d := [pairKeySize]byte(deposits[pairKeySize*(at*s.cfg.Slots+slot):])
-		key := xor(d, s.pad(e, slot, i, j))
+		key := xor(d, s.edge(slot, i, j).pad(e))
 		switch fits, known := o.fitsTag(i, j, key); {
 		case !known:
 			missing = append(missing, j)

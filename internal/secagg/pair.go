@@ -11,27 +11,29 @@ import (
 
 const tagSize = 32
 
-// pairKey is k_ij of a slot, from its owner's e.
-func (s *Setup) pairKey(e *edwards25519.Scalar, slot, i, j int) [pairKeySize]byte {
-	return [pairKeySize]byte(s.ofPair(e.Bytes(), "pair", slot, i, j))
+// edge is a pair of mask neighbors in one slot of a setup, in whatever order.
+type edge struct {
+	transcript [32]byte
+	slot, i, j int
 }
 
-// tag is what everybody may know of a pair's key. Whatever is taken for the key has to give it.
-func (s *Setup) tag(k [pairKeySize]byte, slot, i, j int) [tagSize]byte {
-	return [tagSize]byte(s.ofPair(k[:], "tag", slot, i, j))
-}
+func (w *Witness) edge(slot, i, j int) edge { return edge{w.transcript, slot, i, j} }
+
+// key is k_ij, from its owner's e.
+func (p edge) key(e *edwards25519.Scalar) [pairKeySize]byte { return p.derive(e.Bytes(), "pair") }
+
+// tag is what everybody may know of the pair's key k. Whatever is taken for the key has to give it.
+func (p edge) tag(k [pairKeySize]byte) [tagSize]byte { return p.derive(k[:], "tag") }
 
 // pad hides a deposit of the site with this e, which does not own the pair.
-func (s *Setup) pad(e *edwards25519.Scalar, slot, i, j int) [pairKeySize]byte {
-	return [pairKeySize]byte(s.ofPair(e.Bytes(), "deposit", slot, i, j))
-}
+func (p edge) pad(e *edwards25519.Scalar) [pairKeySize]byte { return p.derive(e.Bytes(), "deposit") }
 
-func (s *Setup) ofPair(secret []byte, label string, slot, i, j int) []byte {
-	return derive(secret, s.transcript[:], label, 32, u32(slot), u16(min(i, j)), u16(max(i, j)))
+func (p edge) derive(secret []byte, label string) [32]byte {
+	return [32]byte(derive(secret, p.transcript[:], label, 32, u32(p.slot), u16(min(p.i, p.j)), u16(max(p.i, p.j))))
 }
 
 // maskKey keys the mask of a pair in one query.
-func (s *Setup) maskKey(k [pairKeySize]byte, i, j int, q Query) []byte {
+func maskKey(k [pairKeySize]byte, i, j int, q Query) []byte {
 	return derive(k[:], q.Context[:], "mask", 32, u32(q.Slot), u16(min(i, j)), u16(max(i, j)))
 }
 

@@ -53,10 +53,11 @@ func (s *Setup) Receive(self int, sec Secrets, key ed25519.PrivateKey, boxes, bo
 	errs := make([]error, len(senders))
 	atOnce(len(senders), func(i int) {
 		var of []byte
-		if s.sealsShares(senders[i], self) {
+		from := s.passage(senders[i], self)
+		if from.shares() {
 			of = body(senders[i])
 		}
-		opened[i], errs[i] = s.receive(senders[i], self, &sec.Transport, seal, boxes[i], of)
+		opened[i], errs[i] = from.receive(&sec.Transport, seal, boxes[i], of)
 	})
 	for _, err := range errs {
 		if err != nil {
@@ -132,7 +133,7 @@ func (s *Setup) own(self, x int, sec Secrets, raw []byte) (*openedOf, error) {
 		}
 	}
 	var ok bool
-	if of.leaves, ok = s.dealt(self, x, b, s.challenge(self, b), of.shares); !ok {
+	if of.leaves, ok = s.sites[self].dealt(s.cfg, x, b, of.shares); !ok {
 		return nil, configError("the secrets are not those that site %d announced", self)
 	}
 	return of, nil
@@ -144,18 +145,19 @@ var (
 )
 
 // receive opens and checks one box.
-func (s *Setup) receive(from, to int, transport *[32]byte, seal *mlkem.DecapsulationKey768, box, rawBody []byte) (opened, error) {
-	p, err := s.unwrap(from, to, box)
+func (w passage) receive(transport *[32]byte, seal *mlkem.DecapsulationKey768, box, rawBody []byte) (opened, error) {
+	s, from, to := w.s, w.from, w.to
+	p, err := w.unwrap(box)
 	if err != nil {
 		return opened{}, err
 	}
 	var b body
-	if s.sealsShares(from, to) {
+	if w.shares() {
 		if b, err = s.body(from, rawBody); err != nil {
 			return opened{}, err
 		}
 	}
-	plain, err := s.open(from, to, transport, seal, p)
+	plain, err := w.open(transport, seal, p)
 	if err != nil {
 		return opened{}, &SiteError{from, err}
 	}
@@ -174,7 +176,7 @@ func (s *Setup) receive(from, to int, transport *[32]byte, seal *mlkem.Decapsula
 			}
 		}
 		var ok bool
-		if o.leaves, ok = s.dealt(from, x, b, s.challenge(from, b), o.shares); !ok {
+		if o.leaves, ok = s.sites[from].dealt(s.cfg, x, b, o.shares); !ok {
 			return opened{}, &SiteError{from, errShares}
 		}
 	}
@@ -182,7 +184,7 @@ func (s *Setup) receive(from, to int, transport *[32]byte, seal *mlkem.Decapsula
 		k := [pairKeySize]byte(plain)
 		plain = plain[pairKeySize:]
 		if !s.cfg.Whole() {
-			t := s.tag(k, slot, from, to)
+			t := s.edge(slot, from, to).tag(k)
 			if subtle.ConstantTimeCompare(t[:], p.tags[tagSize*slot:][:tagSize]) != 1 {
 				return opened{}, &SiteError{from, errTag}
 			}
@@ -190,36 +192,4 @@ func (s *Setup) receive(from, to int, transport *[32]byte, seal *mlkem.Decapsula
 		o.keys = append(o.keys, k)
 	}
 	return o, nil
-}
-
-// confirmation is what a site signs once it holds all shares and keys.
-func (s *Setup) confirmation(site int) []byte {
-	return append(append([]byte("covey secagg confirmation v2\x00"), s.transcript[:]...), u16(site)...)
-}
-
-// Confirm signs the transcript. A site confirms what it has received and checked, and stored
-// (Receive).
-func (s *Setup) Confirm(self int, key ed25519.PrivateKey) []byte {
-	return ed25519.Sign(key, s.confirmation(self))
-}
-
-// CheckConfirmation checks one site's.
-func (s *Setup) CheckConfirmation(site int, signature []byte) error {
-	if site < 0 || site >= s.cfg.sites() || !ed25519.Verify(s.cfg.Identity[site], s.confirmation(site), signature) {
-		return siteError(site, "the confirmation is wrong")
-	}
-	return nil
-}
-
-// CheckConfirmations checks all N. No upload may leave before.
-func (s *Setup) CheckConfirmations(signatures [][]byte) error {
-	if len(signatures) != s.cfg.sites() {
-		return configError("%d confirmations of %d sites", len(signatures), s.cfg.sites())
-	}
-	for i, signature := range signatures {
-		if err := s.CheckConfirmation(i, signature); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -24,8 +24,33 @@ import (
 //
 // Proofs and keys tell nothing that shares of the same slot, ctx and U do not open.
 
-func (s *Setup) helperHeader(label string, helper int, q Query, u Survivors) []byte {
-	return slices.Concat([]byte("covey secagg "+label+" v2\x00"), s.releaseBytes(q, u), u16(helper))
+// helper is a site that helps to open one certified sum, or is said to.
+type helper struct {
+	s    *Setup
+	site int
+	q    Query
+	u    Survivors
+}
+
+// header begins each of its messages.
+func (h helper) header(label string) []byte {
+	return slices.Concat([]byte("covey secagg "+label+" v2\x00"), h.s.releaseBytes(h.q, h.u), u16(h.site))
+}
+
+// chained reports whether its shares end with a key of the chain.
+func (h helper) chained() bool {
+	return h.q.Chain && len(h.u) > h.s.cfg.MinSurvivors && h.u.Contains(h.site)
+}
+
+// helper returns site self as a helper of U's sum, and whose shares it holds, if it may help.
+func (s *Setup) helper(self int, q Query, u Survivors) (helper, []graph.Share, error) {
+	if err := s.lawful(q, u); err != nil {
+		return helper{}, nil, err
+	}
+	if self < 0 || self >= s.cfg.sites() {
+		return helper{}, nil, configError("site %d of %d", self, s.cfg.sites())
+	}
+	return helper{s, self, q, u}, s.graph.Held(self), nil
 }
 
 // OpenShares returns site self's shares for a certified U: of b_j for the survivors,
@@ -43,58 +68,32 @@ func (s *Setup) OpenShares(self int, own SlotSecret, held SlotHeld, q Query, u S
 // itself (CheckCertificate): the shares MUST NOT leave the site before. Where the query has a chain
 // and self is in U, the caller has made its upload of this very query.
 func (s *Setup) CertifiedShares(self int, own SlotSecret, held SlotHeld, q Query, u Survivors) ([]byte, error) {
-	places, err := s.helps(self, q, u)
+	h, places, err := s.helper(self, q, u)
 	if err != nil {
 		return nil, err
 	}
 	if len(held.b) != len(places) || !s.cfg.Whole() && len(held.e) != len(places) {
 		return nil, configError("site %d holds shares of %d sites, the setup gives it %d", self, len(held.b), len(places))
 	}
-	out := slices.Grow(s.helperHeader("shares", self, q, u), scalarSize*len(places)+chainKeySize)
-	in := s.in(u)
+	out := slices.Grow(h.header("shares"), scalarSize*len(places)+chainKeySize)
 	for k, at := range places {
 		share := held.b[k]
-		if !in[at.Dealer] {
+		if !u.Contains(at.Dealer) {
 			share = held.e[k]
 		}
 		out = append(out, share.Bytes()...)
 	}
-	if s.chained(q, u, in[self]) {
+	if h.chained() {
 		key := NoiseChain(own, q.Context, s.cfg.sites(), len(u))
 		out = append(out, key[:]...)
 	}
 	return out, nil
 }
 
-// helps returns whose shares self holds, if it may help to open U.
-func (s *Setup) helps(self int, q Query, u Survivors) ([]graph.Share, error) {
-	if err := s.lawful(q, u); err != nil {
-		return nil, err
-	}
-	if self < 0 || self >= s.cfg.sites() {
-		return nil, configError("site %d of %d", self, s.cfg.sites())
-	}
-	return s.graph.Held(self), nil
-}
-
-// chained reports whether shares of a site that is in U, or is not, end with a key of the chain.
-func (s *Setup) chained(q Query, u Survivors, in bool) bool {
-	return q.Chain && in && len(u) > s.cfg.MinSurvivors
-}
-
-// in says of each site whether U has it.
-func (s *Setup) in(u Survivors) []bool {
-	out := make([]bool, s.cfg.sites())
-	for _, i := range u {
-		out[i] = true
-	}
-	return out
-}
-
 // Proof shows that self's share of a dealer's secret is the one that the dealer committed to.
 // public is Received.Public. It MUST be sent only for a U that shares were sent for in this slot.
 func (s *Setup) Proof(self, dealer int, q Query, u Survivors, public []byte) ([]byte, error) {
-	places, err := s.helps(self, q, u)
+	h, places, err := s.helper(self, q, u)
 	if err != nil {
 		return nil, err
 	}
@@ -105,8 +104,8 @@ func (s *Setup) Proof(self, dealer int, q Query, u Survivors, public []byte) ([]
 		return nil, configError("site %d holds no share of site %d", self, dealer)
 	}
 	leaves := public[size*at : size*(at+1)]
-	own := 32 * (1 + s.leafOf(q.Slot, u.Contains(dealer)))
-	out := slices.Concat(s.helperHeader("proof", self, q, u), u16(dealer), leaves[:own], leaves[own+32:])
+	own := 32 * (1 + s.cfg.nth(q.Slot, which(u.Contains(dealer))))
+	out := slices.Concat(h.header("proof"), u16(dealer), leaves[:own], leaves[own+32:])
 	if s.cfg.sparse() {
 		n := s.cfg.bodySize()
 		if len(public) < bodies+n*len(places) {
@@ -116,9 +115,6 @@ func (s *Setup) Proof(self, dealer int, q Query, u Survivors, public []byte) ([]
 	}
 	return out, nil
 }
-
-// leafOf is which of a place's leaves, but the mask's, is of the share that an opening takes.
-func (s *Setup) leafOf(slot int, in bool) int { return s.cfg.kinds()*slot + which(in) }
 
 // which secret of a site an opening takes: b of a survivor, e of another.
 func which(in bool) int {
@@ -131,14 +127,15 @@ func which(in bool) int {
 // Keys are the keys of self's pairs with all its mask neighbors outside of U. self is in U. They
 // MUST be sent only for a U that shares were sent for in this slot.
 func (s *Setup) Keys(self int, own SlotSecret, held SlotHeld, q Query, u Survivors) ([]byte, error) {
-	if _, err := s.helps(self, q, u); err != nil {
+	h, _, err := s.helper(self, q, u)
+	if err != nil {
 		return nil, err
 	}
 	owners := s.graph.Owners(self)
 	if s.cfg.Whole() || !u.Contains(self) || len(held.keys) != len(owners) {
 		return nil, configError("site %d is no survivor with keys of %d owners", self, len(owners))
 	}
-	out := s.helperHeader("keys", self, q, u)
+	out := h.header("keys")
 	e := own.secret(ofE, q.Slot, self)
 	defer e.Set(zero)
 	for _, i := range s.graph.Neighbors(self) {
@@ -149,7 +146,7 @@ func (s *Setup) Keys(self int, own SlotSecret, held SlotHeld, q Query, u Survivo
 		if at, ok := slices.BinarySearch(owners, i); ok {
 			k = held.keys[at]
 		} else {
-			k = s.pairKey(e, q.Slot, self, i)
+			k = s.edge(q.Slot, self, i).key(e)
 		}
 		out = append(out, k[:]...)
 	}
@@ -158,12 +155,11 @@ func (s *Setup) Keys(self int, own SlotSecret, held SlotHeld, q Query, u Survivo
 
 var errMessage = errors.New("a message of another query, survivor set or setup")
 
-// parseShares reads a shares message of the helper: its shares, and its key of the chain if there
-// is one.
-func (s *Setup) parseShares(from int, q Query, u Survivors, in bool, message []byte) (shares []*edwards25519.Scalar, chain []byte, err error) {
-	header, n := s.helperHeader("shares", from, q, u), len(s.graph.Held(from))
+// parse reads its shares message: the shares, and the key of the chain if there is one.
+func (h helper) parse(message []byte) (shares []*edwards25519.Scalar, chain []byte, err error) {
+	header, n := h.header("shares"), len(h.s.graph.Held(h.site))
 	size := len(header) + scalarSize*n
-	if s.chained(q, u, in) {
+	if h.chained() {
 		size += chainKeySize
 	}
 	if len(message) != size || !bytes.Equal(message[:len(header)], header) {

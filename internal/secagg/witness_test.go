@@ -18,7 +18,7 @@ func TestWitness(t *testing.T) {
 		"sparse":   {drawn.setup, func(q Query, u Survivors) Certificate { return drawn.certificate(t, q, u) }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w, err := Witness(c.setup.Config(), c.setup.Transcript())
+			w, err := NewWitness(c.setup.Config(), c.setup.Transcript())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -72,7 +72,7 @@ func TestWitness(t *testing.T) {
 			}
 		})
 	}
-	if _, err := Witness(Config{}, [32]byte{}); err == nil {
+	if _, err := NewWitness(Config{}, [32]byte{}); err == nil {
 		t.Error("a witness of no sites")
 	}
 }

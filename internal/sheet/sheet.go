@@ -196,12 +196,12 @@ func (m *model) asked(s Subject) {
 	if spec.Unit != "" {
 		unit = "all rows of a site that have one value of " + frame.Quoted(spec.Unit)
 	}
-	count := "the " + Grouped(p.K())
+	count := "the " + Grouped(p.K)
 	switch auto := spec.Components == proposal.ComponentsAuto; {
 	case auto && s.Result != nil:
-		count = fmt.Sprintf("the %s (found by the study, of at most %s)", Grouped(s.Result.K), Grouped(p.K()))
+		count = fmt.Sprintf("the %s (found by the study, of at most %s)", Grouped(s.Result.K), Grouped(p.K))
 	case auto:
-		count = fmt.Sprintf("up to %s, as many as the study finds,", Grouped(p.K()))
+		count = fmt.Sprintf("up to %s, as many as the study finds,", Grouped(p.K))
 	}
 	m.Asked = []fact{
 		{"Question", fmt.Sprintf("%s principal components of %s columns: the directions in which %s units differ most", count, Grouped(len(spec.Columns)), Grouped(p.N))},
@@ -330,7 +330,7 @@ func (m *model) limits(s Subject) {
 	}
 	m.Limits = append(m.Limits, p.Warnings()...)
 	m.Limits = append(m.Limits,
-		"Of one person at several sites: "+study.AtSites(p.SitesPerUnit())+". Other studies on the same units add to what can be learned of them; each site's ledger counts those.",
+		"Of one person at several sites: "+study.AtSites(p.SitesPerUnit)+". Other studies on the same units add to what can be learned of them; each site's ledger counts those.",
 		"Nothing here shows that a site's rows are true, or that a site took them from whom they should be. The number of units at each site is public.")
 	if s.Result != nil && s.Result.ComponentsText() != "" { // it may say that none stands out
 		m.Limits = append(m.Limits, s.Result.ComponentsText())

@@ -98,7 +98,7 @@ func opened(p *study.Plan, a study.Ask, survivors []int, sites []*answer.Rows, s
 			return nil, err
 		}
 		if p.Honest > 0 {
-			share, err := p.Share(a.Sigma)
+			share, err := p.Noise.Share(a.Sigma)
 			if err != nil {
 				return nil, err
 			}
@@ -116,7 +116,7 @@ func opened(p *study.Plan, a study.Ask, survivors []int, sites []*answer.Rows, s
 	switch {
 	case p.Honest > 0:
 		return sum, nil
-	case p.Chooses(a.Query):
+	case p.Noise.Chooses(p.Queries[a.Query]):
 		for i, v := range sum {
 			sum[i] = noise.OnCircle(uint64(v), p.Bits, int64(p.Groups))
 		}

@@ -166,7 +166,7 @@ func (p *Page) list(w http.ResponseWriter, r *http.Request, s *session) {
 			m.Pending = append(m.Pending, one)
 		case string(ledger.Approved):
 			if d, err := p.source.Study(r.Context(), v.Digest); err == nil && d.Plan != nil {
-				one.Progress = &progress{v.Queries, d.Plan.Left(0)}
+				one.Progress = &progress{v.Queries, d.Plan.Queries.Left(0)}
 			}
 			m.Running = append(m.Running, one)
 		default:

@@ -162,7 +162,7 @@ func shortly(m studyPage) []string {
 	case 1:
 		patterns = "the strongest pattern (principal component)"
 	case proposal.ComponentsAuto:
-		patterns = fmt.Sprintf("up to %d of the strongest patterns (principal components)", m.Plan.K())
+		patterns = fmt.Sprintf("up to %d of the strongest patterns (principal components)", m.Plan.K)
 	}
 	asker := m.Plan.Proposal.Asker()
 	out := []string{fmt.Sprintf("%s asks for %s in %s of your data set %s, together over %d sites.",

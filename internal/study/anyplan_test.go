@@ -46,7 +46,7 @@ func TestAnyPlanKeepsItsEpsilon(t *testing.T) {
 			}
 			cost[q.Branch].Add(cost[q.Branch], rho)
 			queries[q.Branch]++
-			if one, _ := rho.Float64(); s.Noise == proposal.NoiseCentral && !p.Chooses(q.Index) {
+			if one, _ := rho.Float64(); s.Noise == proposal.NoiseCentral && !p.Noise.Chooses(p.Queries[q.Index]) {
 				refused[q.Branch] += math.Exp(-math.Pow(math.Sqrt(64*math.Ln2)-math.Sqrt(one), 2))
 			}
 		}
@@ -95,7 +95,7 @@ func trueRho(t *testing.T, rng *rand.Rand, p *Plan, q Query) *big.Float {
 			radius = math.Ldexp(1, rng.IntN(120)-60) // the coarsest grid
 		}
 	}
-	sigma, err := p.Sigma(q, radius)
+	sigma, err := p.Noise.Sigma(q, radius)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func trueRho(t *testing.T, rng *rand.Rand, p *Plan, q Query) *big.Float {
 		delta = root(28 * of)
 		delta.Add(delta.Mul(delta, exact(0x1p16)), root(2*of))
 	case q.Kind.Definition().Counts:
-		delta.Quo(delta, exact(p.countGrid()))
+		delta.Quo(delta, exact(countGrid))
 	default:
 		_, e := math.Frexp(radius)
 		ratio := exact(math.Ldexp(radius, 17-e)) // R/g in [2^16, 2^17)
@@ -176,7 +176,7 @@ func trueRho(t *testing.T, rng *rand.Rand, p *Plan, q Query) *big.Float {
 	if p.Proposal.Spec.OnDropout == proposal.DropoutWait {
 		least = len(p.Proposal.Roster)
 	}
-	share, err := p.Share(sigma)
+	share, err := p.Noise.Share(sigma)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,11 +3,9 @@ package study
 import (
 	"math"
 
-	"covey/internal/linalg"
 	"covey/internal/noise"
 	"covey/internal/packed"
 	"covey/internal/proposal"
-	"covey/internal/query"
 )
 
 // Ask is one query as sent to the sites: a planned query with the values that
@@ -16,7 +14,7 @@ type Ask struct {
 	Attempt uint32 `json:"attempt"` // of the setup
 	Query   int    `json:"query"`   // index into Plan.Queries
 	Slot    int    `json:"slot"`    // one-time key material it uses up
-	// Kind and Round are the plan's of Query: they are not on the wire ([Plan.Fill]).
+	// Kind and Round are the plan's of Query: they are not on the wire ([Queries.Fill]).
 	Kind  Kind `json:"kind"`
 	Round int  `json:"round"`
 	// History is the link of the last release before it ([Course.History]).
@@ -58,44 +56,24 @@ func (p *Plan) NewAsk(c Course, slot int, attempt uint32) (Ask, error) {
 		return Ask{}, mismatch(c.Query, "query", "outside 0..%d", len(p.Queries)-1)
 	}
 	q := p.Queries[c.Query]
-	a := Ask{Attempt: attempt, Query: c.Query, Slot: slot, Kind: q.Kind, Round: q.Round, History: c.History, Found: c.Found, Fill: p.fill(q, c)}
+	f := p.form(q)
+	a := Ask{Attempt: attempt, Query: c.Query, Slot: slot, Kind: q.Kind, Round: q.Round, History: c.History, Found: c.Found, Fill: f.directions(c)}
 	if q.sum().Definition().Centered {
 		a.Center, a.Scale = c.Center, c.Scale
 	}
-	if q.columns(p) > 0 {
+	if f.x > 0 {
 		a.X = c.X
 	}
-	if q.pictures() {
+	if f.deviations > 0 {
 		a.Deviations = c.Deviations
 	}
 	if !q.Kind.Definition().Counts {
 		a.Radius = c.Radii[q.Kind]
 	}
-	a.Grid = p.grid(q, a.Radius)
+	a.Grid = p.Noise.grid(q, a.Radius)
 	var err error
-	a.Sigma, err = p.Sigma(q, a.Radius)
+	a.Sigma, err = p.Noise.Sigma(q, a.Radius)
 	return a, err
-}
-
-// Fill returns an ask that came without kind and round, as the wire carries none, with the plan's.
-// One of no planned query is returned as it is: Check refuses it.
-func (p *Plan) Fill(a Ask) Ask {
-	if a.Kind == "" && a.Query >= 0 && a.Query < len(p.Queries) {
-		a.Kind, a.Round = p.Queries[a.Query].Kind, p.Queries[a.Query].Round
-	}
-	return a
-}
-
-// columns is how many vectors an ask of the query holds in X.
-func (q Query) columns(p *Plan) int {
-	switch q.sum().Definition().Directions {
-	case query.Iterate:
-		return p.block()
-	case query.Components:
-		return p.K()
-	default:
-		return 0
-	}
 }
 
 // Context is ctx of docs/protocol.md: it binds masks, signatures and noise to
@@ -139,17 +117,17 @@ func (p *Plan) Check(a Ask) error {
 	if a.Kind != q.Kind || a.Round != q.Round {
 		return mismatch(a.Query, "kind", "the plan has %s of round %d", q.Kind, q.Round)
 	}
-	if err := p.checkVectors(q, a); err != nil {
+	if err := p.form(q).check(a); err != nil {
 		return err
 	}
 	if q.Kind.Definition().Counts {
-		if want := p.grid(q, 0); a.Radius != 0 || a.Grid != want {
+		if want := p.Noise.grid(q, 0); a.Radius != 0 || a.Grid != want {
 			return mismatch(a.Query, "radius", "counts have radius 0 and grid %g", want)
 		}
 	} else if err := p.checkRadius(q, a); err != nil {
 		return err
 	}
-	want, err := p.Sigma(q, a.Radius)
+	want, err := p.Noise.Sigma(q, a.Radius)
 	if err != nil {
 		return err
 	}
@@ -158,59 +136,6 @@ func (p *Plan) Check(a Ask) error {
 		return mismatch(a.Query, "sigma", "%.6g grid steps, the plan needs %.6g", got, w)
 	}
 	return nil
-}
-
-func (p *Plan) checkVectors(q Query, a Ask) error {
-	if want := p.D * q.columns(p); len(a.X) != want {
-		return mismatch(a.Query, "x", "has %d coordinates, the plan %d", len(a.X), want)
-	}
-	if why := linalg.Orthonormal(a.X, p.D); why != "" {
-		return mismatch(a.Query, "x", "%s", why)
-	}
-	centered := q.sum().Definition().Centered && p.centers(q)
-	switch {
-	case centered && len(a.Center) != p.D:
-		return mismatch(a.Query, "center", "has %d coordinates, the plan %d", len(a.Center), p.D)
-	case !centered && len(a.Center) != 0:
-		return mismatch(a.Query, "center", "is not of this query")
-	}
-	for _, v := range a.Center {
-		if !(math.Abs(v) <= maxCenter) {
-			return mismatch(a.Query, "center", "is not finite or beyond 2^300")
-		}
-	}
-	if err := p.checkScale(q, a); err != nil {
-		return err
-	}
-	found := 0
-	if q.sum().Definition().Directions == query.Iterate {
-		found = q.Run
-	}
-	if len(a.Found) != found*p.D {
-		return mismatch(a.Query, "found", "has %d coordinates, the plan %d", len(a.Found), found*p.D)
-	}
-	if why := linalg.Orthonormal(a.Found, p.D); why != "" {
-		return mismatch(a.Query, "found", "%s", why)
-	}
-	if want := p.fillColumns(q) * p.D; len(a.Fill) != want {
-		return mismatch(a.Query, "fill", "has %d coordinates, the plan %d", len(a.Fill), want)
-	}
-	if why := linalg.Orthonormal(a.Fill, p.D); why != "" {
-		return mismatch(a.Query, "fill", "%s", why)
-	}
-	return p.checkDeviations(q, a)
-}
-
-// centers reports whether a query about centered rows comes after a center is known.
-func (p *Plan) centers(q Query) bool {
-	switch s := p.Proposal.Spec; s.Center {
-	case proposal.CenterPairs:
-		return false
-	case proposal.CenterPrivate:
-		return q.sum() != KindMean || q.Round > 0 || s.Counts()
-	default:
-		return s.Counts()
-	}
 }
 
 func (p *Plan) checkRadius(q Query, a Ask) error {

@@ -169,7 +169,8 @@ func TestQuantileRadius(t *testing.T) {
 	p := mustPlan(t, texts.Minimal, 1000, 1000, 1000)
 	for _, c := range []struct{ before, want float64 }{{3, 3}, {0, 1}} {
 		course := Course{Radii: map[Kind]float64{KindPower: c.before}}
-		p.readRadius(&course, p.Queries[0], Release{Noised: make([]int64, HistogramBins), Sigma: 10 << 10})
+		r := Release{Noised: make([]int64, HistogramBins), Sigma: 10 << 10}
+		(&transition{p, p.Queries[0], r, nil, &course}).radius()
 		if course.Radii[KindPower] != c.want {
 			t.Fatal("an empty histogram must keep the radius, or begin at 1")
 		}

@@ -18,7 +18,7 @@ func TestClosenessIsCharged(t *testing.T) {
 	charge := func(accountant string) (Query, error) {
 		p := mustPlan(t, texts.With(texts.Four, `noise = "distributed"`, `accountant = "`+accountant+`"`), 90_000, 90_000, 90_000, 90_000, 90_000)
 		q := Query{Kind: KindHistogram, Of: KindPower, Values: HistogramBins, share: 1}
-		return q, p.charge(&q, multiplier)
+		return q, (&planner{p}).charge(&q, multiplier)
 	}
 	q, err := charge(proposal.AccountantZCDP)
 	if alone := noise.RhoOf(1, multiplier); err != nil || q.Rho < 1.1*alone {
@@ -33,7 +33,7 @@ func TestClosenessIsCharged(t *testing.T) {
 func TestChargesMustFit(t *testing.T) {
 	p := mustPlan(t, texts.Four, 90_000, 90_000, 90_000)
 	p.Queries[3].Rho *= 1.1
-	if err := p.setSlots(); err == nil {
+	if err := (&planner{p}).setSlots(); err == nil {
 		t.Errorf("ρ = %v was accepted", p.Rho)
 	}
 }
@@ -59,7 +59,7 @@ func TestRingHoldsShares(t *testing.T) {
 			if q.Kind.Definition().Counts {
 				per = 256
 			}
-			sigma, err := p.Sigma(q, math.Nextafter(2, 1)) // R/g just below 2^17
+			sigma, err := p.Noise.Sigma(q, math.Nextafter(2, 1)) // R/g just below 2^17
 			if err != nil {
 				r.Fatal(err)
 			}
@@ -67,8 +67,8 @@ func TestRingHoldsShares(t *testing.T) {
 			if need := float64(p.N)*per + 39.9*spread; need >= math.Ldexp(1, int(p.Bits)-1) {
 				r.Fatalf("%s: a ring of %d bits cannot hold 2^%.2f", q.Kind, p.Bits, math.Log2(need))
 			}
-			if q.Kind.Definition().Counts && p.Sensitivity(q, 0) != 256*math.Sqrt2 {
-				r.Fatalf("counts in units of 2^-8 have sensitivity %v", p.Sensitivity(q, 0))
+			if q.Kind.Definition().Counts && p.Noise.Sensitivity(q, 0) != 256*math.Sqrt2 {
+				r.Fatalf("counts in units of 2^-8 have sensitivity %v", p.Noise.Sensitivity(q, 0))
 			}
 		}
 	})

@@ -21,18 +21,18 @@ type Outputs struct {
 func (p *Plan) Outputs(steps []Release) (Outputs, error) {
 	last := steps[len(steps)-1]
 	run := p.Queries[last.Query].Run
-	k := p.block()
+	k := p.block
 	lastX, err := leadingColumns(last.columns(p.D), k)
 	if err != nil {
 		return Outputs{}, err
 	}
-	pooled, err := p.pooled(steps)
+	pooled, err := pooledSteps(steps, p.D, k)
 	if err != nil {
 		return Outputs{}, err
 	}
-	out := Outputs{Noise: p.NoiseToSignal(last), Chosen: p.Proposal.Spec.Output, Vectors: map[string][][]float64{
+	out := Outputs{Noise: last.NoiseToSignal(p.D), Chosen: p.Proposal.Spec.Output, Vectors: map[string][][]float64{
 		// X_J is what round J was asked about
-		proposal.OutputRandom: linalg.Split(steps[p.RandomRound(run)].X, p.D),
+		proposal.OutputRandom: linalg.Split(steps[randomRound(p.Digest, run, p.Rounds)].X, p.D),
 		proposal.OutputLast:   linalg.Orthonormalize(lastX, linalg.Split(last.X, p.D)),
 		proposal.OutputPooled: linalg.Orthonormalize(pooled, linalg.Split(last.X, p.D)),
 	}}
@@ -48,21 +48,21 @@ func (p *Plan) Outputs(steps []Release) (Outputs, error) {
 	return out, nil
 }
 
-// pooled are the k leading directions of Σ_{t≥T/2} Z_t Z_tᵀ/τ_t² over power releases in
+// pooledSteps returns the k leading directions of Σ_{t≥T/2} Z_t Z_tᵀ/τ_t² over power releases in
 // order (docs/experiments.md, with each round weighted by its own noise).
-func (p *Plan) pooled(steps []Release) ([][]float64, error) {
+func pooledSteps(steps []Release, d, k int) ([][]float64, error) {
 	half := steps[len(steps)/2:]
 	last := half[len(half)-1].Tau()
 	var columns [][]float64
 	for _, s := range half {
-		for _, v := range s.columns(p.D) {
+		for _, v := range s.columns(d) {
 			for j := range v {
 				v[j] *= last / s.Tau() // relative to the last, to stay in range
 			}
 			columns = append(columns, v)
 		}
 	}
-	return leadingColumns(columns, p.block())
+	return leadingColumns(columns, k)
 }
 
 // leadingColumns returns the k leading directions of columns, by falling size.

@@ -37,7 +37,7 @@ func (p *Plan) Correlation(releases []Release) (*Correlation, error) {
 	}
 	scale := moments[len(moments)-1].Scale
 	pooled := pooledMoment(moments)
-	scaled, factors := p.correlation(pooled, scale)
+	scaled, factors := p.Layout.correlation(pooled, scale)
 	out := &Correlation{Tau: pooled.Tau}
 	for j, s := range scale {
 		if s != 0 {

@@ -27,14 +27,14 @@ func TestFollows(t *testing.T) {
 	}
 	for last := -2; last < 13; last++ {
 		for next := -2; next < 13; next++ {
-			if got := p.Follows(last, next); got != allowed[[2]int{last, next}] {
+			if got := p.Queries.Follows(last, next); got != allowed[[2]int{last, next}] {
 				t.Errorf("query %d after %d: %v", next, last, got)
 			}
 		}
 	}
 	none := mustPlan(t, texts.With(texts.Four, `method = "auto"`, `explained_variance = "none"`, "rounds = 1"), 30, 30, 30)
 	for query, want := range []bool{false, false, true, false, false, true} {
-		if none.Ends(query) != want {
+		if none.Queries.Ends(query) != want {
 			t.Errorf("query %d of %v ends: %v", query, none.Queries[query].Kind, !want)
 		}
 	}
@@ -120,11 +120,11 @@ func TestDistributedPlan(t *testing.T) {
 			t.Fatal("distributed noise may go on without a site")
 		}
 		for _, q := range p.Queries {
-			total, err := p.Sigma(q, 1)
+			total, err := p.Noise.Sigma(q, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
-			share, err := p.Share(total)
+			share, err := p.Noise.Share(total)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -134,7 +134,7 @@ func TestDistributedPlan(t *testing.T) {
 					t.Fatalf("%d of %d sites, %s: %v honest ones carry %v of σ", u, n, q.Kind, honest, of)
 				}
 			}
-			if total.Float() < q.Multiplier*p.Sensitivity(q, 1)*(1-1e-12) || q.Lanes != q.Values {
+			if total.Float() < q.Multiplier*p.Noise.Sensitivity(q, 1)*(1-1e-12) || q.Lanes != q.Values {
 				t.Fatalf("%s: σ = %v, %d lanes", q.Kind, total.Float(), q.Lanes)
 			}
 		}

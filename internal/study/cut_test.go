@@ -19,12 +19,12 @@ func TestAutoAsksTheSame(t *testing.T) {
 	} {
 		found := mustPlan(t, texts.With(texts.Four, append(lines, `components = "auto"`, "components_max = 3")...), 90_000, 90_000, 90_000)
 		asked := mustPlan(t, texts.With(texts.Four, append(lines, "components = 3")...), 90_000, 90_000, 90_000)
-		if !reflect.DeepEqual(found.Queries, asked.Queries) || found.Rho != asked.Rho || found.Slots != asked.Slots || found.Bits != asked.Bits || found.K() != 3 {
+		if !reflect.DeepEqual(found.Queries, asked.Queries) || found.Rho != asked.Rho || found.Slots != asked.Slots || found.Bits != asked.Bits || found.K != 3 {
 			t.Errorf("%v: another plan than that of 3 components", lines)
 		}
 	}
-	if p := mustPlan(t, texts.With(texts.Four, `components = "auto"`), 90_000, 90_000, 90_000); p.K() != 4 || p.Proposal.Spec.ComponentsMax != 10 {
-		t.Errorf("%d components of 4 columns, components_max = %d", p.K(), p.Proposal.Spec.ComponentsMax)
+	if p := mustPlan(t, texts.With(texts.Four, `components = "auto"`), 90_000, 90_000, 90_000); p.K != 4 || p.Proposal.Spec.ComponentsMax != 10 {
+		t.Errorf("%d components of 4 columns, components_max = %d", p.K, p.Proposal.Spec.ComponentsMax)
 	}
 }
 
@@ -34,12 +34,12 @@ func TestAutoWithLevels(t *testing.T) {
 	sex := "[[columns]]\nname = \"sex\"\nlevels = [\"F\", \"M\"]\n"
 	auto := []string{`components = "auto"`, `method = "covariance"`}
 	p := mustPlan(t, texts.With(texts.Four, append(auto, "components_max = 7")...)+sex, 90_000, 90_000, 90_000)
-	if p.K() != 5 || p.D != 7 {
-		t.Errorf("%d components of 5 columns, %d numbers a row", p.K(), p.D)
+	if p.K != 5 || p.D != 7 {
+		t.Errorf("%d components of 5 columns, %d numbers a row", p.K, p.D)
 	}
 	// Where releases decide which columns take part, half may be left out before a study ends.
-	if p = mustPlan(t, texts.With(texts.Four, auto...)+sex, 90_000, 90_000, 90_000); p.K() != 2 || p.Proposal.Spec.ComponentsMax != 2 {
-		t.Errorf("%d components of 5 columns, of which a release may leave some out", p.K())
+	if p = mustPlan(t, texts.With(texts.Four, auto...)+sex, 90_000, 90_000, 90_000); p.K != 2 || p.Proposal.Spec.ComponentsMax != 2 {
+		t.Errorf("%d components of 5 columns, of which a release may leave some out", p.K)
 	}
 }
 

@@ -4,10 +4,10 @@ package study
 
 const ObservedLeast = observedLeast
 
-func (p *Plan) ReadFilled(c *Course, r Release) { p.readFilled(c, r) }
+func (p *Plan) ReadFilled(c *Course, r Release) { (&transition{p, Query{}, r, nil, c}).filled() }
 
-func (p *Plan) Observed(r Release) []float64 { return p.observed(r) }
+func (p *Plan) Observed(r Release) []float64 { return (&transition{Plan: p, r: r}).observed() }
 
-func (p *Plan) Corrected(m Moment, c Course) Moment { return p.corrected(m, c) }
+func (c Course) Corrected(m Moment, d int) Moment { return c.corrected(m, d) }
 
-func (p *Plan) Learn(c *Course, q Query, r Release) { p.learn(c, q, r) }
+func (p *Plan) Learn(c *Course, q Query, r Release) { (&transition{p, q, r, nil, c}).learn() }

@@ -2,11 +2,8 @@ package study
 
 import (
 	"math"
-	"slices"
 
 	"covey/internal/proposal"
-	"covey/internal/query"
-	"covey/internal/standardize"
 )
 
 const (
@@ -21,81 +18,11 @@ const (
 )
 
 // filledShare is the part of the budget that counts empty cells: by public sizes alone.
-func (p *Plan) filledShare() float64 {
+func (p *planner) filledShare() float64 {
 	// the noise of a share, with the whole budget
 	noise := p.Iota * math.Sqrt(float64(len(p.Proposal.Spec.Columns))) / math.Pow(float64(p.D), 1.5)
 	part := noise / filledNoise
 	return max(filledLeast, min(part*part, filledMost))
-}
-
-// FilledShare is the part of the budget that counts empty cells; 0 where a study keeps none.
-func (p *Plan) FilledShare() float64 {
-	for _, q := range p.Queries {
-		if q.Kind == KindFilled {
-			return q.Rho / p.Rho
-		}
-	}
-	return 0
-}
-
-// fills reports whether a query is about rows whose gaps are filled from directions that a release
-// says: the iterate of the later half of a run's power steps, components once they are found. What
-// is filled from an iterate keeps it where it is, so that the first steps, which have the farthest
-// to go, are of rows with zeros; the rest undo what zeros bias. The covariance is of rows with
-// zeros, and is corrected by what the gaps took.
-func (p *Plan) fills(q Query) bool {
-	switch {
-	case p.Proposal.Spec.Missing != proposal.MissingFill:
-		return false
-	case q.sum() == KindPower:
-		return 2*q.Round >= p.Rounds || p.Proposal.Spec.Start != nil
-	default:
-		return p.later(q)
-	}
-}
-
-// later reports whether a query comes after the components are found.
-func (p *Plan) later(q Query) bool {
-	return q.sum().Definition().Centered && !slices.ContainsFunc(p.Queries[q.Index:], func(n Query) bool { return n.Kind == KindPower || n.Kind == KindMoment })
-}
-
-// fillColumns is how many vectors an ask of the query holds in Fill.
-func (p *Plan) fillColumns(q Query) int {
-	n := 0
-	if p.fills(q) {
-		n = p.K()
-		if q.sum() == KindPower {
-			n = p.block()
-		}
-	}
-	if p.Proposal.Spec.Missing == proposal.MissingFill && q.sum().Definition().Directions == query.Iterate {
-		n += q.Run // what deflation has found
-	}
-	return n
-}
-
-// fill returns the directions that gaps of the query's rows are filled from.
-func (p *Plan) fill(q Query, c Course) []float64 {
-	if p.fillColumns(q) == 0 {
-		return nil
-	}
-	out := slices.Clone(c.Found)
-	if p.fills(q) {
-		out = append(out, c.X...)
-	}
-	return out
-}
-
-// Places returns, for each column, the coordinate that is a gap where the column's cell is one: its
-// first.
-func (p *Plan) Places() []int {
-	out := make([]int, len(p.Proposal.Spec.Columns))
-	at := 0
-	for i, c := range p.Proposal.Spec.Columns {
-		out[i] = at
-		at += c.Width()
-	}
-	return out
 }
 
 // seen is the share of rows in which coordinate j has a value.
@@ -106,24 +33,22 @@ func (c Course) seen(j int) float64 {
 	return c.Observed[j]
 }
 
-// OutEven is why a coordinate for missing values is left out: nearly all rows are the same in it.
-const OutEven standardize.Reason = "even"
-
-// readFilled sets what a release of empty cells says: the shares of rows with a value, and the
+// filled sets what a release of empty cells says: the shares of rows with a value, and the
 // constants of coordinates for missing values, which are centered and scaled as levels are.
-func (p *Plan) readFilled(c *Course, r Release) {
-	c.Observed = p.observed(r)
-	if p.Proposal.Spec.Indicators() == 0 {
+func (t *transition) filled() {
+	c, r := t.c, t.r
+	c.Observed = t.observed()
+	if t.Proposal.Spec.Indicators() == 0 {
 		return
 	}
-	c.Center, c.Scale = make([]float64, p.D), make([]float64, p.D)
+	c.Center, c.Scale = make([]float64, t.D), make([]float64, t.D)
 	z, least, in := r.Z(), max(rareSigmas*r.Tau(), rareShare), 0
-	for j, at := range p.coordinates {
+	for j, at := range t.Layout.Coordinates {
 		c.Scale[j] = 1
 		if at.Gap {
 			share := z[at.Column]
 			if c.Scale[j] = 0; min(share, 1-share) >= least {
-				if p.Proposal.Spec.Center == proposal.CenterPairs { // a pair lacks it where either row does
+				if t.Proposal.Spec.Center == proposal.CenterPairs { // a pair lacks it where either row does
 					share = 1 - math.Sqrt(1-share)
 				}
 				c.Center[j], c.Scale[j] = share, math.Sqrt(share)
@@ -133,21 +58,21 @@ func (p *Plan) readFilled(c *Course, r Release) {
 			in++
 		}
 	}
-	if p.Proposal.Spec.Center == proposal.CenterPairs { // differences have none
+	if t.Proposal.Spec.Center == proposal.CenterPairs { // differences have none
 		c.Center = nil
 	}
-	if in < p.K() {
+	if in < t.K {
 		c.End = CodeNoScale
 		return
 	}
-	c.X = p.within(*c, c.X)
+	c.X = within(c.X, c.Scale)
 }
 
-// observed reads, for each coordinate, the share of rows with a value off a release of empty cells.
-// Columns whose shares differ by no more than the noise are taken to have the same (James and
-// Stein), and none is below observedLeast or twice the noise: what is divided by less is noise.
-func (p *Plan) observed(r Release) []float64 {
-	z := r.Z()
+// observed reads, for each coordinate, the share of rows with a value off the release of empty
+// cells. Columns whose shares differ by no more than the noise are taken to have the same (James
+// and Stein), and none is below observedLeast or twice the noise: what is divided by less is noise.
+func (t *transition) observed() []float64 {
+	z := t.r.Z()
 	mean := 0.0
 	for _, v := range z {
 		mean += v
@@ -158,14 +83,14 @@ func (p *Plan) observed(r Release) []float64 {
 		square += float64((v - mean) * (v - mean))
 	}
 	keep := 0.0
-	if noise := float64(float64(len(z)-3) * float64(r.Tau()*r.Tau())); len(z) <= 3 {
+	if noise := float64(float64(len(z)-3) * float64(t.r.Tau()*t.r.Tau())); len(z) <= 3 {
 		keep = 1
 	} else if square > noise {
 		keep = 1 - noise/square
 	}
-	least := min(1, max(observedLeast, 2*r.Tau()))
-	out := make([]float64, 0, p.D)
-	for _, at := range p.Coordinates() {
+	least := min(1, max(observedLeast, 2*t.r.Tau()))
+	out := make([]float64, 0, t.D)
+	for _, at := range t.Layout.Coordinates {
 		seen := 1.0
 		if !at.Gap {
 			seen = max(least, min(1, 1-mean-float64(keep*(z[at.Column]-mean))))
@@ -179,16 +104,13 @@ func (p *Plan) observed(r Release) []float64 {
 // be: entry (i, j) over the share of rows that have a value in both columns, the product of theirs
 // where gaps of two columns have nothing to do with each other, and i = j over its own. The noise's
 // deviation becomes the mean of what it is on all entries, in squares. With missing = "zero" a gap
-// is the center, and nothing is corrected.
-func (p *Plan) corrected(m Moment, c Course) Moment {
-	if p.Proposal.Spec.Missing != proposal.MissingFill {
-		return m
-	}
+// is the center, and nothing is to be corrected.
+func (c Course) corrected(m Moment, d int) Moment {
 	out, at, square := Moment{Packed: make([]float64, len(m.Packed))}, 0, 0.0
-	for i := range p.D {
+	for i := range d {
 		a := c.seen(i)
-		square += 1 / float64(a*a) / float64(p.D)
-		for j := i; j < p.D; j++ {
+		square += 1 / float64(a*a) / float64(d)
+		for j := i; j < d; j++ {
 			b := 1.0
 			if j > i {
 				b = c.seen(j)

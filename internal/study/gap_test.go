@@ -47,8 +47,8 @@ func TestGapsAreCounted(t *testing.T) {
 			t.Errorf("missing %q also asks for %+v", missing, p.Queries[1+i])
 		}
 		// Δ is √columns, in grid steps
-		if want := math.Sqrt(float64(q.Values)) * 0x1p16; p.Sensitivity(q, 0) < want || p.Sensitivity(q, 0) > want*(1+1e-12) {
-			t.Errorf("Δ is %v, want %v", p.Sensitivity(q, 0), want)
+		if want := math.Sqrt(float64(q.Values)) * 0x1p16; p.Noise.Sensitivity(q, 0) < want || p.Noise.Sensitivity(q, 0) > want*(1+1e-12) {
+			t.Errorf("Δ is %v, want %v", p.Noise.Sensitivity(q, 0), want)
 		}
 	}
 	if spec, err := proposal.ParseSpec([]byte(texts.With(texts.Minimal, `missing = "fill"`))); err != nil || spec.Noise != proposal.NoiseDistributed {
@@ -81,8 +81,8 @@ func TestAnyGapsKeepTheirEpsilon(t *testing.T) {
 		}
 		plans++
 		q := p.Queries[0]
-		delta := math.Sqrt(float64(q.Values)) * 0x1p16 * float64(p.SitesPerUnit())
-		sigma, err := p.Sigma(q, 0)
+		delta := math.Sqrt(float64(q.Values)) * 0x1p16 * float64(p.SitesPerUnit)
+		sigma, err := p.Noise.Sigma(q, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +103,7 @@ func TestAnyGapsKeepTheirEpsilon(t *testing.T) {
 			for c.Query < len(p.Queries) && c.End == "" {
 				a, err := p.NewAsk(c, len(releases), 0)
 				if err == nil {
-					err = p.checkVectors(p.Queries[c.Query], a)
+					err = p.form(p.Queries[c.Query]).check(a)
 				}
 				if err == nil {
 					err = p.CheckCourse(c, a)
@@ -114,11 +114,11 @@ func TestAnyGapsKeepTheirEpsilon(t *testing.T) {
 				if len(a.Fill) > 0 {
 					filled++
 				}
-				noised := make([]int64, p.released(p.Queries[c.Query]))
+				noised := make([]int64, p.Noise.released(p.Queries[c.Query]))
 				for i := range noised {
 					noised[i] = int64(a.Sigma.Float() * math.Exp(6*rng.NormFloat64()) * rng.NormFloat64())
 				}
-				if p.Chooses(c.Query) {
+				if p.Noise.Chooses(p.Queries[c.Query]) {
 					noised[0] = 0
 				}
 				r, err := p.NewRelease(a, survivors, noised)
@@ -197,7 +197,8 @@ func TestFillFollowsFromTheReleases(t *testing.T) {
 func TestCenterIsOfValues(t *testing.T) {
 	p := gapPlan(t, proposal.MissingZero, proposal.NoiseDistributed)
 	c := Course{Observed: []float64{0.5, 0.8}, Center: []float64{1, 1}}
-	p.moveCenter(&c, Release{Kind: KindMean, Noised: []int64{100, 160}, Grid: 1, Units: 100})
+	r := Release{Kind: KindMean, Noised: []int64{100, 160}, Grid: 1, Units: 100}
+	(&transition{p, Query{}, r, nil, &c}).center()
 	if math.Abs(c.Center[0]-3) > 1e-12 || math.Abs(c.Center[1]-3) > 1e-12 {
 		t.Errorf("the center is %v, want 3 and 3", c.Center)
 	}

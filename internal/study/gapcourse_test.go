@@ -22,7 +22,7 @@ func TestIndicators(t *testing.T) {
 	text = strings.Replace(text, "name = \"b\"", "name = \"b\"\nindicator = true", 1) + "[[columns]]\nname = \"c\"\nlevels = [\"x\", \"y\"]\nindicator = true\n[[columns]]\nname = \"e\"\nscale = 1\nindicator = true\n"
 	p := runs.MustPlan(t, text, 9000, 9000, 9000, 9000, 9000)
 	var names []string
-	for _, at := range p.Coordinates() {
+	for _, at := range p.Layout.Coordinates {
 		names = append(names, at.Name)
 		if at.Gap != strings.HasSuffix(at.Name, " is missing") || at.Gap && at.Level != -1 {
 			t.Errorf("%+v", at)
@@ -31,28 +31,28 @@ func TestIndicators(t *testing.T) {
 	if got := strings.Join(names, ", "); got != "a, b, b is missing, c=x, c=y, c=other, c is missing, e, e is missing" || p.D != len(names) {
 		t.Fatalf("coordinates %s, d = %d", got, p.D)
 	}
-	if got := fmt.Sprint(p.Places()); got != "[0 1 3 7]" || p.Queries[0].Values != 4 {
+	if got := fmt.Sprint(p.Layout.Places()); got != "[0 1 3 7]" || p.Queries[0].Values != 4 {
 		t.Errorf("gaps are counted at %s, %d numbers", got, p.Queries[0].Values)
 	}
-	if first, width := p.Indicators(); fmt.Sprint(first, width) != "[3] [3]" {
+	if first, width := p.Layout.Indicators(); fmt.Sprint(first, width) != "[3] [3]" {
 		t.Errorf("levels are at %v, %v", first, width)
 	}
 	c := p.Start()
 	p.ReadFilled(&c, runs.Filled(t, p, rand.New(rand.NewPCG(2, 2)), []float64{0, 0.3, 0.5, 0.001}))
 	for j, want := range []float64{0, 0, 0.3, 0, 0, 0, 0.5, 0, 0} {
 		scale := 1.0
-		if at := p.Coordinates()[j]; at.Gap {
+		if at := p.Layout.Coordinates[j]; at.Gap {
 			scale = math.Sqrt(want)
 		}
 		if math.Abs(c.Center[j]-want) > 0.05 || math.Abs(c.Scale[j]-scale) > 0.05 {
 			t.Errorf("%s has center %v and scale %v, want %v and %v", names[j], c.Center[j], c.Scale[j], want, scale)
 		}
 	}
-	if c.Scale[8] != 0 || c.X[8] != 0 || p.WhyLeftOut(c)[8] != study.OutEven {
+	if c.Scale[8] != 0 || c.X[8] != 0 || p.Layout.WhyLeftOut(c.Scale)[8] != study.OutEven {
 		t.Errorf("a coordinate that is 0 nearly everywhere has scale %v, and x is %v there", c.Scale[8], c.X[8])
 	}
 	for j, v := range c.Observed {
-		if p.Coordinates()[j].Gap && v != 1 {
+		if p.Layout.Coordinates[j].Gap && v != 1 {
 			t.Errorf("%s has a value in %v of the rows", names[j], v)
 		}
 	}
@@ -79,7 +79,7 @@ func TestCorrectedCovariance(t *testing.T) {
 			full, m.Packed = append(full, v), append(m.Packed, v*seen)
 		}
 	}
-	got := p.Corrected(m, study.Course{Observed: observed})
+	got := study.Course{Observed: observed}.Corrected(m, d)
 	for i, v := range got.Packed {
 		if !(math.Abs(v-full[i]) <= 1e-12) {
 			t.Errorf("number %d is %v, want %v", i, v, full[i])
@@ -94,9 +94,16 @@ func TestCorrectedCovariance(t *testing.T) {
 	if math.Abs(got.Tau-math.Sqrt(square)) > 1e-9 {
 		t.Errorf("the noise is %v, want %v", got.Tau, math.Sqrt(square))
 	}
-	p.Proposal.Spec.Missing = proposal.MissingZero
-	if got := p.Corrected(m, study.Course{Observed: observed}); !slices.Equal(got.Packed, m.Packed) || got.Tau != m.Tau {
-		t.Error("zeros are corrected")
+	part := study.Release{Kind: study.KindMoment, Units: 1, Grid: 1, Sigma: 1 << 10}
+	for i := range d * (d + 1) / 2 {
+		part.Noised = append(part.Noised, int64(1000+i))
+	}
+	for missing, want := range map[string]bool{proposal.MissingFill: true, proposal.MissingZero: false} {
+		p.Proposal.Spec.Missing = missing
+		got, _ := p.Covariance(study.Course{Observed: observed}, []study.Release{part})
+		if corrected := !slices.Equal(got.Packed, part.Z()) || got.Tau != part.Tau(); corrected != want {
+			t.Errorf("missing = %q is corrected: %v", missing, corrected)
+		}
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"math/big"
 	"slices"
 
-	"covey/internal/noise"
 	"covey/internal/query"
 )
 
@@ -25,40 +24,6 @@ func BinEdge(j int) float64 { return query.BinEdge(j) }
 
 func up(z float64) float64 { return math.Nextafter(z, math.Inf(1)) }
 
-// countGrid is the grid of counts that get noise: scaled up, they have a σ to which r of the bridge
-// and the closeness of distributed shares cost as little as to that of vectors (docs/privacy.md).
-func (p *Plan) countGrid() float64 { return 0x1p-8 }
-
-// grid is the grid of a query's answer, given the radius of its sum.
-func (p *Plan) grid(q Query, radius float64) float64 {
-	switch {
-	case p.chooses(q):
-		return 1 // scores
-	case q.Kind.Definition().CountDelta != nil:
-		return query.ColumnGrid
-	case q.Kind.Definition().Counts:
-		return p.countGrid()
-	}
-	return Grid(radius)
-}
-
-// Sensitivity is Δ of a query in its own units, given the radius of its sum: that of one
-// unit, times the sites at which a unit may be, rounded up.
-func (p *Plan) Sensitivity(q Query, radius float64) float64 {
-	if q.Kind.Definition().Counts {
-		return p.atSites(q.Kind.Definition().CountSensitivity(p.grid(q, 0), q.Values))
-	}
-	return p.atSites(SumSensitivity(q.Kind, radius, Grid(radius), q.Values))
-}
-
-// atSites is the sensitivity to one unit at each of SitesPerUnit sites, given that to one.
-func (p *Plan) atSites(one float64) float64 {
-	if p.SitesPerUnit() == 1 {
-		return one
-	}
-	return up(float64(p.SitesPerUnit()) * one)
-}
-
 // SelectEpsilon is the ε0 of a query's choice by the exponential mechanism, exact: what its charge
 // allows, over the sites at which a unit may be. A unit at s sites changes every score by s at
 // most, so that the choice has the range s·ε0 that is charged (docs/privacy.md).
@@ -67,16 +32,7 @@ func (p *Plan) SelectEpsilon(query int) (*big.Rat, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.Quo(e, big.NewRat(int64(p.SitesPerUnit()), 1)), nil
-}
-
-// Sigma is the noise of a query in its own units, rounded up to the sampler's
-// grid, given the radius of its sum. A choice by the exponential mechanism has none.
-func (p *Plan) Sigma(q Query, radius float64) (noise.Sigma, error) {
-	if p.chooses(q) {
-		return 0, nil
-	}
-	return noise.SigmaAtLeast(q.Multiplier * p.Sensitivity(q, radius))
+	return e.Quo(e, big.NewRat(int64(p.SitesPerUnit), 1)), nil
 }
 
 // quantileRadius reads a radius off a noised histogram of units whose noise has standard

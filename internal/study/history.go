@@ -28,22 +28,6 @@ func (r Release) link() (proposal.Digest, error) {
 	return Link(encoded), nil
 }
 
-// Earlier lists the queries whose releases Next reads with that of query: the other steps of a run
-// of power steps, after its last; the parts of a covariance before, and the histogram that their
-// bounds are read from.
-func (p *Plan) Earlier(query int) []int {
-	var out []int
-	q := p.Queries[query]
-	for i, e := range p.Queries[:query] {
-		step := q.Kind == KindPower && q.Round == p.Rounds-1 && e.Kind == KindPower && e.Run == q.Run
-		part := q.Kind == KindMoment && (e.Kind == KindMoment || e.Of == KindTotal)
-		if step || part {
-			out = append(out, i)
-		}
-	}
-	return out
-}
-
 // CheckCourse is nil if an ask is what follows from the releases that led to the course: its query,
 // of the same history, about its vectors with its radius. A number may be off by its last digits,
 // which differ between processors (docs/protocol.md); Check compares g and σ with R. The error is a

@@ -22,7 +22,7 @@ func TestEarlierIsAllThatNextReads(t *testing.T) {
 			c := p.Start()
 			for i, r := range releases {
 				var kept []study.Release
-				for _, q := range p.Earlier(r.Query) {
+				for _, q := range p.Queries.Earlier(r.Query) {
 					at := slices.IndexFunc(releases[:i], func(e study.Release) bool { return e.Query == q })
 					if at < 0 {
 						t.Fatalf("query %d reads query %d, which was not released before it", r.Query, q)

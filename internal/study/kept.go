@@ -5,35 +5,23 @@ import "covey/internal/proposal"
 // countsRows reports whether the study asks how many rows are kept. Where rows with a missing value
 // are left out, n counts rows that are in no sum, and what is found of rows must not be divided by
 // it.
-func (p *Plan) countsRows() bool {
+func (p *planner) countsRows() bool {
 	s := p.Proposal.Spec
 	return s.Missing == proposal.MissingDropRow || s.Unit != "" && (s.Center == proposal.CenterPrivate || s.ExplainedVariance == proposal.VariancePrivate)
 }
 
-// RowsShare is the part of the budget that counts rows.
-func (p *Plan) RowsShare() float64 {
-	sum := 0.0
-	for _, q := range p.Queries {
-		if q.sum() == KindRows {
-			sum += q.Rho / p.Rho
-		}
-	}
-	return sum
-}
-
-// perUnit is the mean of kept rows per unit that a release of [KindRows] leaves: within what it can
-// be, and where rows may be left out at least two standard deviations of its noise, since what is
-// divided by less is noise.
-func (p *Plan) perUnit(r Release) float64 {
-	z, least := r.Z()[0], 1.0 // a unit has a row
-	s := p.Proposal.Spec
+// rows sets the mean of kept rows per unit: within what it can be, and where rows may be left out
+// at least two standard deviations of its noise, since what is divided by less is noise.
+func (t *transition) rows() {
+	z, least := t.r.Z()[0], 1.0 // a unit has a row
+	s := t.Proposal.Spec
 	if s.Missing == proposal.MissingDropRow {
-		least = min(1, 2*r.Tau())
+		least = min(1, 2*t.r.Tau())
 	}
 	if s.Unit == "" {
 		z = min(1, z)
 	}
-	return max(least, z)
+	t.c.PerUnit = max(least, z)
 }
 
 // RowsPerUnit is what a mean over units is divided by to be one over rows.
@@ -44,11 +32,11 @@ func (c Course) RowsPerUnit() float64 {
 	return c.PerUnit
 }
 
-// keptShare is the share of units that have a row, as far as it is known: of units of several rows
+// kept is the share of units that have a row, as far as it is known: of units of several rows
 // it is taken to be 1.
-func (p *Plan) keptShare(c Course) float64 {
-	if p.Proposal.Spec.Unit != "" {
+func (t *transition) kept() float64 {
+	if t.Proposal.Spec.Unit != "" {
 		return 1
 	}
-	return c.RowsPerUnit()
+	return t.c.RowsPerUnit()
 }

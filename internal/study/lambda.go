@@ -2,7 +2,6 @@ package study
 
 import (
 	"math"
-	"slices"
 
 	"covey/internal/proposal"
 	"covey/internal/query"
@@ -16,18 +15,18 @@ const falseScale = 0.01
 // of Õ(d) points populate a histogram over powers of two of their top eigenvalues). The
 // largest of 4d, 2d and d points leaves enough groups, or the study is refused: the
 // larger a group, the less its eigenvalue overestimates λ1. The query is charged already.
-func (p *Plan) setGroups(q Query) error {
-	needed := math.Ceil(2 * standsOut(q.Multiplier*p.atSites(HistogramSensitivity), HistogramBins))
-	if p.chooses(q) {
+func (p *planner) setGroups(q Query) error {
+	needed := math.Ceil(2 * standsOut(q.Multiplier*p.Noise.atSites(HistogramSensitivity), HistogramBins))
+	if p.Noise.Chooses(q) {
 		e, err := p.Curve().SelectEpsilon(q.Rho)
 		if err != nil {
 			return err
 		}
-		lo, hi := p.lambdaBins()
+		lo, hi := p.GroupBins(KindSelect)
 		// The best score is within (2/ε0)·ln(candidates/β) of the largest but with
 		// probability β (McSherry, Talwar 2007).
 		f, _ := e.Float64()
-		needed = math.Ceil(4 * p.atSites(1) / f * math.Log(float64(hi-lo+1)/falseScale))
+		needed = math.Ceil(4 * p.Noise.atSites(1) / f * math.Log(float64(hi-lo+1)/falseScale))
 	}
 	for _, size := range []int{4 * p.D, 2 * p.D, p.D} {
 		p.Groups, p.GroupSize = 0, size
@@ -50,21 +49,12 @@ func standsOut(sigma float64, bins int) float64 {
 	return sigma * math.Sqrt(2*math.Log(float64(bins)/falseScale))
 }
 
-// lambdaBins are the first and last octave that a group's eigenvalue may be in: those of
-// lambda_range, or all.
-func (p *Plan) lambdaBins() (lo, hi int) {
-	r := p.Proposal.Spec.LambdaRange
-	if r == nil {
-		return 0, HistogramBins - 1
-	}
-	return query.Octave(r[0], 0), query.Octave(r[1], 0)
-}
-
-// readLambda takes the upper edge of the chosen octave for Λ, and the paper's radius.
-func (p *Plan) readLambda(c *Course, q Query, r Release) {
-	lo, _ := p.lambdaBins()
+// lambda takes the upper edge of the chosen octave for Λ, and the paper's radius.
+func (t *transition) lambda() {
+	c, q, r := t.c, t.q, t.r
+	lo, _ := t.GroupBins(KindSelect)
 	best := int(r.Noised[0])
-	if !p.chooses(q) {
+	if !t.Noise.Chooses(q) {
 		best = 0
 		for j, v := range r.Noised {
 			if v > r.Noised[best] {
@@ -77,8 +67,8 @@ func (p *Plan) readLambda(c *Course, q Query, r Release) {
 		}
 	}
 	// of the kept rows: a group's other rows are zeros
-	c.Lambda = math.Ldexp(1, lo+best-255) / p.keptShare(*c)
-	radius := p.paperRadius(c.Lambda)
+	c.Lambda = math.Ldexp(1, lo+best-255) / t.kept()
+	radius := t.paperRadius(c.Lambda)
 	if !(radius >= proposal.MinRadius && radius <= proposal.MaxRadius) {
 		c.End = CodeNoScale
 		return
@@ -89,8 +79,8 @@ func (p *Plan) readLambda(c *Course, q Query, r Release) {
 // GroupBins are the octaves that an answer to a query about groups has; all for kinds
 // other than select.
 func (p *Plan) GroupBins(k Kind) (lo, hi int) {
-	if k == KindSelect {
-		return p.lambdaBins()
+	if r := p.Proposal.Spec.LambdaRange; r != nil && k == KindSelect {
+		return query.Octave(r[0], 0), query.Octave(r[1], 0)
 	}
 	return 0, HistogramBins - 1
 }
@@ -98,10 +88,5 @@ func (p *Plan) GroupBins(k Kind) (lo, hi int) {
 // PairOrder is the public permutation of a site's units by which center = "pairs" pairs
 // them: it looks at no value, and the site does not choose it.
 func (p *Plan) PairOrder(site int) []int {
-	return p.Public("pairs of " + p.Proposal.Roster[site].Name).Perm(p.Proposal.Roster[site].Units)
-}
-
-// Site is the roster index of the site of that name, -1 for none.
-func (p *Plan) Site(name string) int {
-	return slices.IndexFunc(p.Proposal.Roster, func(m proposal.Member) bool { return m.Name == name })
+	return Public(p.Digest, "pairs of "+p.Proposal.Roster[site].Name).Perm(p.Proposal.Roster[site].Units)
 }

@@ -5,7 +5,6 @@ import (
 
 	"covey/internal/proposal"
 	"covey/internal/query"
-	"covey/internal/standardize"
 )
 
 // Rare levels. A level whose released count is below rareSigmas standard deviations of its noise,
@@ -30,57 +29,33 @@ func (p *Plan) levelsShare() float64 {
 	if columns == 0 {
 		return 0
 	}
-	units := p.unpaired()
+	units := p.Proposal.Units()
 	// of the whole budget
-	sigma := p.fullMultiplier * float64(p.SitesPerUnit()) * math.Sqrt(float64(2*columns))
+	sigma := p.fullMultiplier * float64(p.SitesPerUnit) * math.Sqrt(float64(2*columns))
 	ratio := rareSigmas * sigma / (levelShown * float64(units))
 	return max(levelsShareLow, min(float64(ratio*ratio), levelsShareMost))
 }
 
-// unpaired is how many units there are before any are paired, as levels are counted.
-func (p *Plan) unpaired() int {
-	units := 0
-	for _, m := range p.Proposal.Roster {
-		units += m.Units
-	}
-	return units
-}
-
-// LevelsShare is the part of the budget that the counts of levels take; 0 where no column has any.
-func (p *Plan) LevelsShare() float64 { return p.levelsShare() }
-
-// Indicators returns the columns with levels: where each begins among the coordinates, and how many
-// it has.
-func (p *Plan) Indicators() (first, width []int) {
-	at := 0
-	for _, c := range p.Proposal.Spec.Columns {
-		if len(c.Levels) > 0 {
-			first, width = append(first, at), append(width, c.Cells())
-		}
-		at += c.Width()
-	}
-	return first, width
-}
-
-// readLevels centers and scales indicators by their released counts, as factor analysis of mixed
+// levels centers and scales indicators by their released counts, as factor analysis of mixed
 // data does (Pagès 2004): (y - p)/√p for a level of share p. Which levels are left out is a
 // function of the release: their texts are then others ([JoinLevels]).
-func (p *Plan) readLevels(c *Course, r Release) {
+func (t *transition) levels() {
+	c, r := t.c, t.r
 	if len(c.Scale) == 0 {
-		c.Scale = make([]float64, p.D)
+		c.Scale = make([]float64, t.D)
 		for j := range c.Scale {
 			c.Scale[j] = 1
 		}
 	}
 	if len(c.Center) == 0 {
-		c.Center = make([]float64, p.D)
+		c.Center = make([]float64, t.D)
 	}
 	units := 0 // before any are paired
 	for _, i := range r.Survivors {
-		units += p.Proposal.Roster[i].Units
+		units += t.Proposal.Roster[i].Units
 	}
 	sigma := r.Spread() * r.Grid
-	first, width := p.Indicators()
+	first, width := t.Layout.Indicators()
 	for column, at := range first {
 		counts := make([]float64, width[column])
 		for l := range counts {
@@ -91,7 +66,7 @@ func (p *Plan) readLevels(c *Course, r Release) {
 			c.Center[at+l], c.Scale[at+l] = share, math.Sqrt(share)
 		}
 	}
-	if p.Proposal.Spec.Center == proposal.CenterPairs { // differences have none
+	if t.Proposal.Spec.Center == proposal.CenterPairs { // differences have none
 		c.Center = nil
 	}
 	in := 0
@@ -100,11 +75,11 @@ func (p *Plan) readLevels(c *Course, r Release) {
 			in++
 		}
 	}
-	if in < p.K() {
+	if in < t.K {
 		c.End = CodeNoScale
 		return
 	}
-	c.X = p.within(*c, c.X)
+	c.X = within(c.X, c.Scale)
 }
 
 // levelShares returns the shares of a column's levels, and of all other texts, which are last, by
@@ -136,82 +111,6 @@ func levelShares(counts []float64, sigma, least float64) []float64 {
 	}
 	for l := range out {
 		out[l] /= total
-	}
-	return out
-}
-
-// Why a coordinate of a column with levels is left out.
-const (
-	// OutJoined: the level is rare, and its texts are among all others.
-	OutJoined standardize.Reason = "joined"
-	// OutRare: all texts that have no coordinate of their own are rare together.
-	OutRare standardize.Reason = "rare"
-	// OutSingle: no two levels of the column are left, so that it tells no row from another.
-	OutSingle standardize.Reason = "single"
-)
-
-// levelsOut returns why each coordinate of a column with levels is left out, by their scales; empty
-// for those that are not.
-func levelsOut(scale []float64) []standardize.Reason {
-	out := make([]standardize.Reason, len(scale))
-	other, kept := len(scale)-1, 0
-	for _, s := range scale {
-		if s > 0 {
-			kept++
-		}
-	}
-	for l, s := range scale {
-		switch {
-		case s > 0:
-		case kept == 0:
-			out[l] = OutSingle
-		case l < other && scale[other] > 0:
-			out[l] = OutJoined
-		default:
-			out[l] = OutRare
-		}
-	}
-	return out
-}
-
-// WhyLeftOut returns why coordinates of columns with levels, and those of missing values, are
-// left out; empty for all others.
-func (p *Plan) WhyLeftOut(c Course) []standardize.Reason {
-	out := make([]standardize.Reason, p.D)
-	first, width := p.Indicators()
-	for i, at := range first {
-		copy(out[at:], levelsOut(c.Scale[at:at+width[i]]))
-	}
-	for j, at := range p.coordinates {
-		if at.Gap && c.Scale[j] == 0 {
-			out[j] = OutEven
-		}
-	}
-	return out
-}
-
-// JoinLevels returns, for each coordinate, the one to which it is added before rows are divided by
-// scale: a level of scale 0 is among the column's other texts. Nil where nothing is joined.
-func (p *Plan) JoinLevels(scale []float64) []int {
-	if len(scale) != p.D {
-		return nil
-	}
-	var out []int
-	first, width := p.Indicators()
-	for i, at := range first {
-		other := at + width[i] - 1
-		for j := at; j < other; j++ {
-			if scale[j] > 0 || scale[other] == 0 {
-				continue
-			}
-			if out == nil {
-				out = make([]int, p.D)
-				for l := range out {
-					out[l] = l
-				}
-			}
-			out[j] = other
-		}
 	}
 	return out
 }

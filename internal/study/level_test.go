@@ -25,12 +25,12 @@ func TestLevelsPlan(t *testing.T) {
 		if q.Kind != KindLevels || q.Values != 2*65 || p.D != 8 {
 			t.Errorf("it begins with %s of %d numbers, d = %d", q.Kind, q.Values, p.D)
 		}
-		if got := p.LevelsShare(); math.Abs(got-c.share) > 1e-12 || math.Abs(q.Rho/p.Rho-c.share) > 0.01*c.share {
+		if got := p.Shares().Levels; math.Abs(got-c.share) > 1e-12 || math.Abs(q.Rho/p.Rho-c.share) > 0.01*c.share {
 			t.Errorf("%d units: the counts take %v of the budget, charged %v", c.units, got, q.Rho/p.Rho)
 		}
 		// √(2·2)
-		if want := 2.0 * 0x1p16; !(p.Sensitivity(q, 0) >= want) || p.Sensitivity(q, 0) > want*(1+1e-12) {
-			t.Errorf("Δ = %v", p.Sensitivity(q, 0))
+		if want := 2.0 * 0x1p16; !(p.Noise.Sensitivity(q, 0) >= want) || p.Noise.Sensitivity(q, 0) > want*(1+1e-12) {
+			t.Errorf("Δ = %v", p.Noise.Sensitivity(q, 0))
 		}
 		if p.Proposal.Spec.Noise != proposal.NoiseDistributed {
 			t.Error("noise is central")
@@ -38,7 +38,7 @@ func TestLevelsPlan(t *testing.T) {
 	}
 	// between the bounds 4σ is half a percent of the units
 	p := mustPlan(t, texts.Leveled, 20_000, 20_000, 20_000)
-	sigma, err := p.Sigma(p.Queries[0], 0)
+	sigma, err := p.Noise.Sigma(p.Queries[0], 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestLevelShares(t *testing.T) {
 func TestAnyLevelsRelease(t *testing.T) {
 	p := mustPlan(t, texts.With(texts.Leveled, `center = "private"`), 3000, 3000, 3000)
 	rng := rand.New(rand.NewPCG(4, 7))
-	first, width := p.Indicators()
+	first, width := p.Layout.Indicators()
 	ended := 0
 	for range 3000 {
 		c := p.Start()
@@ -119,7 +119,7 @@ func TestAnyLevelsRelease(t *testing.T) {
 				}
 				sum += share
 				if !(share >= 0 && share <= 1) || math.Abs(c.Scale[j]*c.Scale[j]-share) > 1e-12 {
-					t.Fatalf("%s has the share %v and the scale %v", p.Coordinates()[j].Name, share, c.Scale[j])
+					t.Fatalf("%s has the share %v and the scale %v", p.Layout.Coordinates[j].Name, share, c.Scale[j])
 				}
 			}
 			if in == 1 || in > 0 && math.Abs(sum-1) > 1e-9 || in == 0 && sum != 0 {

@@ -36,11 +36,11 @@ func TestIota(t *testing.T) {
 			t.Errorf("below the threshold a plan has a %s of %s, branch %q", q.Kind, q.Of, q.Branch)
 		}
 	}
-	if enough.Start().Method != proposal.MethodCovariance || !strings.Contains(enough.MethodRule(), "public sizes") {
-		t.Errorf("%q: %s", enough.Start().Method, enough.MethodRule())
+	if enough.Start().Method != proposal.MethodCovariance || !strings.Contains(enough.Method.Rule(), "public sizes") {
+		t.Errorf("%q: %s", enough.Start().Method, enough.Method.Rule())
 	}
 	if few.Start().Method != "" || !slices.ContainsFunc(few.Queries, func(q Query) bool { return q.Branch == proposal.MethodPower }) {
-		t.Errorf("above the threshold the method is %q: %s", few.Start().Method, few.MethodRule())
+		t.Errorf("above the threshold the method is %q: %s", few.Start().Method, few.Method.Rule())
 	}
 	// four sites of which three are enough, and units at two sites
 	if p := auto(1000, `noise = "distributed"`); math.Abs(p.Iota/auto(1000).Iota-math.Sqrt(4/3.)) > 1e-9 {
@@ -67,12 +67,12 @@ func TestDefaults(t *testing.T) {
 		}
 	}
 	// rows are left as they are where noise is little
-	if noisy, quiet := mustPlan(t, texts.With(texts.Four, `method = "power"`), 150, 150), mustPlan(t, texts.With(texts.Four, `method = "power"`), 30_000, 30_000); !noisy.Sphere() || quiet.Sphere() {
-		t.Errorf("ι = %v: sphere %v; ι = %v: sphere %v", noisy.Iota, noisy.Sphere(), quiet.Iota, quiet.Sphere())
+	if noisy, quiet := mustPlan(t, texts.With(texts.Four, `method = "power"`), 150, 150), mustPlan(t, texts.With(texts.Four, `method = "power"`), 30_000, 30_000); !noisy.Method.Sphere || quiet.Method.Sphere {
+		t.Errorf("ι = %v: sphere %v; ι = %v: sphere %v", noisy.Iota, noisy.Method.Sphere, quiet.Iota, quiet.Method.Sphere)
 	}
 	few, many := mustPlan(t, texts.With(texts.Four, `method = "power"`), 1500, 1500), mustPlan(t, texts.With(texts.Four, `method = "power"`), 4000, 4000)
-	if few.radiusShare() != 0.1 || many.radiusShare() != 0.04 || few.Rounds != 24 {
-		t.Errorf("radii take %v and %v of the budget, over %d rounds", few.radiusShare(), many.radiusShare(), few.Rounds)
+	if (&planner{few}).radiusShare() != 0.1 || (&planner{many}).radiusShare() != 0.04 || few.Rounds != 24 {
+		t.Errorf("radii take %v and %v of the budget, over %d rounds", (&planner{few}).radiusShare(), (&planner{many}).radiusShare(), few.Rounds)
 	}
 }
 
@@ -86,7 +86,7 @@ func TestSphereQuantile(t *testing.T) {
 		p := mustPlan(t, texts.With(texts.Four, `method = "power"`, fmt.Sprintf("rows = %q", rows)), 90_000, 90_000)
 		c := p.Start()
 		r := Release{Noised: counts, Sigma: 1 << 20, Units: 100 << 20, Grid: 1}
-		p.readRadius(&c, p.Queries[0], r)
+		(&transition{p, p.Queries[0], r, nil, &c}).radius()
 		if got := quantileRadius(counts, r.Spread(), want, r.Units); c.Radii[KindPower] != got {
 			t.Errorf("%s rows: R = %v, the %g quantile is %v", rows, c.Radii[KindPower], want, got)
 		}
@@ -154,7 +154,7 @@ func TestWider(t *testing.T) {
 		for range 40 {
 			low := packedRelease(noisy(rng, c.values, 0, c.tau/3), 1, c.tau/3)
 			high := packedRelease(noisy(rng, c.values, c.turn, c.tau), 3, c.tau)
-			wider, err := p.wider(low, high)
+			wider, err := wider(low, high, p.D, p.K, p.parts().sure)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -244,7 +244,7 @@ func TestMomentsFollow(t *testing.T) {
 			}
 			releases = append(releases, r)
 		}
-		low, high := p.bounds(c, releases)
+		low, high := (&transition{Plan: p, earlier: releases, c: &c}).bounds()
 		want := []float64{low, high, low}
 		if turn > 0 {
 			want[2] = high
@@ -272,7 +272,7 @@ func TestMomentsFollow(t *testing.T) {
 		counts[260+j] = 9000
 	}
 	r := Release{Noised: counts, Sigma: 1 << 10, Units: 180_000, Grid: 1}
-	large.readRadius(&c, large.Queries[0], r)
+	(&transition{large, large.Queries[0], r, nil, &c}).radius()
 	if want := quantileRadius(counts, r.Spread(), 0.93, r.Units); len(large.Queries) != 2 || c.Radii[KindMoment] != want {
 		t.Errorf("where noise is negligible there are %d queries, and B² is %v, not %v", len(large.Queries), c.Radii[KindMoment], want)
 	}
@@ -388,11 +388,11 @@ func TestEveryPathWithinReservation(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				noised := make([]int64, p.released(p.Queries[c.Query]))
+				noised := make([]int64, p.Noise.released(p.Queries[c.Query]))
 				for i := range noised {
 					noised[i] = int64(a.Sigma.Float() * math.Exp(6*rng.NormFloat64()) * rng.NormFloat64())
 				}
-				if p.Chooses(c.Query) {
+				if p.Noise.Chooses(p.Queries[c.Query]) {
 					noised[0] = 0
 				}
 				rel, err := p.NewRelease(a, survivors, noised)

@@ -10,36 +10,38 @@ import (
 	"covey/internal/proposal"
 )
 
-// A covariance is bought in parts where its bound B² is private (docs/experiments.md). What noise
-// costs grows with B², so that rows are best clipped short; but a short clip turns the components
-// of rows that come in groups, and hides a direction that only the longest rows have. Where noise
-// is small there is one part, clipped high: a short clip would save less than it can turn. Else a
-// first part is clipped at a low quantile of ‖y‖² and a small one at a high quantile, and by these
-// two the last part is clipped low or high. Every part is clipped high where the histogram of ‖y‖²
-// has two peaks: rows are then of several kinds. With a public bound there is one part, too.
-func (p *Plan) momentShares() []float64 {
+// parts are how a covariance is bought (docs/experiments.md), in several where its bound B² is
+// private. What noise costs grows with B², so that rows are best clipped short; but a short clip
+// turns the components of rows that come in groups, and hides a direction that only the longest
+// rows have. Where noise is small there is one part, clipped high: a short clip would save less
+// than it can turn. Else a first part is clipped at a low quantile of ‖y‖² and a small one at a
+// high quantile, and by these two the last part is clipped low or high. Every part is clipped high
+// where the histogram of ‖y‖² has two peaks: rows are then of several kinds. With a public bound
+// there is one part, too.
+type parts struct {
+	shares []float64 // of what the covariance takes, first the first
+	sure   float64   // how many standard deviations the high clip must be ahead by
+}
+
+func (p *Plan) parts() parts {
 	const first, second = 0.3, 0.04
-	if p.Proposal.Spec.NormBound != proposal.BoundPrivate || p.Iota <= iotaSmall {
-		return []float64{1}
+	out := parts{[]float64{1}, 3}
+	if p.Proposal.Spec.NormBound == proposal.BoundPrivate && p.Iota > iotaSmall {
+		out.shares = []float64{first, second, 1 - first - second}
 	}
-	return []float64{first, second, 1 - first - second}
+	if p.Iota <= iotaEnough {
+		out.sure = 2.5
+	}
+	return out
 }
 
 // ClipQuantile is the quantile of ‖y‖² at which a part of the covariance is clipped where long rows
 // show nothing of their own; of a private bound.
 func (p *Plan) ClipQuantile(part int) float64 {
-	if parts := len(p.momentShares()); parts == 1 || part == 1 {
+	if parts := len(p.parts().shares); parts == 1 || part == 1 {
 		return clipHigh
 	}
 	return clipLow
-}
-
-// sure is how many standard deviations the high clip must be ahead by.
-func (p *Plan) sure() float64 {
-	if p.Iota <= iotaEnough {
-		return 2.5
-	}
-	return 3
 }
 
 const (
@@ -53,11 +55,11 @@ const (
 	missed = 0.004
 )
 
-// bounds are the low and the high B² by the histogram of ‖y‖² among the releases.
-func (p *Plan) bounds(c Course, releases []Release) (low, high float64) {
-	for _, r := range releases {
-		if q := p.Queries[r.Query]; q.Kind == KindHistogram && q.Of == KindTotal {
-			return p.clips(c, r)
+// bounds are the low and the high B² by the histogram of ‖y‖² among the earlier releases.
+func (t *transition) bounds() (low, high float64) {
+	for _, r := range t.earlier {
+		if q := t.Queries[r.Query]; q.Kind == KindHistogram && q.Of == KindTotal {
+			return t.clips(r)
 		}
 	}
 	return defaultRadius, defaultRadius
@@ -65,7 +67,7 @@ func (p *Plan) bounds(c Course, releases []Release) (low, high float64) {
 
 // clips are the low and the high B² by the histogram r of ‖y‖². Where it has two peaks both are the
 // high one.
-func (p *Plan) clips(c Course, r Release) (low, high float64) {
+func (t *transition) clips(r Release) (low, high float64) {
 	units := int(float64(r.Units) / r.Grid) // in the grid steps of the counts
 	// of the kept rows: the others are in the lowest bin
 	quantile := func(q float64) float64 {
@@ -73,7 +75,7 @@ func (p *Plan) clips(c Course, r Release) (low, high float64) {
 		if r.Spread() > tailNoise*float64(units) {
 			near = tailNoisy
 		}
-		return quantileOf(r.Noised, r.Spread(), 1-(1-q)*p.keptShare(c), units, near)
+		return quantileOf(r.Noised, r.Spread(), 1-(1-q)*t.kept(), units, near)
 	}
 	low, high = quantile(clipLow), quantile(clipHigh)
 	if twoPeaks(r.Noised, r.Spread()) {
@@ -130,27 +132,28 @@ func twoPeaks(noised []int64, spread float64) bool {
 
 // moment sets what follows from a part of the covariance: the next part's bound, or the components.
 // Of earlier it reads the parts before and the histogram of ‖y‖².
-func (p *Plan) moment(c *Course, r Release, earlier []Release) error {
-	moments := append(momentsOf(earlier), r)
-	if p.LastMoment(r) {
-		m, factors := p.covariance(*c, moments)
+func (t *transition) moment() error {
+	c, r := t.c, t.r
+	moments := append(momentsOf(t.earlier), r)
+	if t.Queries.LastMoment(r.Query) {
+		m, factors := t.Covariance(*c, moments)
 		if factors != nil {
 			c.Scale = slices.Clone(c.Scale)
 			for j, f := range factors {
 				c.Scale[j] *= f
 			}
 		}
-		v, _, err := m.Principal(p.D, p.K())
+		v, _, err := m.Principal(t.D, t.K)
 		c.X = linalg.Flat(v)
 		return err
 	}
-	low, high := p.bounds(*c, earlier)
+	low, high := t.bounds()
 	switch len(moments) {
 	case 1:
 		c.Radii[KindMoment] = high
 	case 2:
 		c.Radii[KindMoment] = low
-		wider, err := p.wider(moments[0], moments[1])
+		wider, err := wider(moments[0], moments[1], t.D, t.K, t.parts().sure)
 		if err != nil {
 			return err
 		}
@@ -163,26 +166,18 @@ func (p *Plan) moment(c *Course, r Release, earlier []Release) error {
 
 // Covariance returns the matrix that components are taken of, after the last part of a covariance:
 // its parts together, corrected for gaps and, where constants were learned, made one of
-// correlations.
-func (p *Plan) Covariance(c Course, releases []Release) Moment {
-	m, _ := p.covariance(c, momentsOf(releases))
-	return m
-}
-
-// covariance is Covariance of the parts, and what each column's scale is to be multiplied by; nil
-// where none was learned.
-func (p *Plan) covariance(c Course, moments []Release) (Moment, []float64) {
-	m := p.corrected(pooledMoment(moments), c)
+// correlations. The factors are what each column's scale is to be multiplied by then, nil where
+// none was learned.
+func (p *Plan) Covariance(c Course, releases []Release) (m Moment, factors []float64) {
+	moments := momentsOf(releases)
+	m = pooledMoment(moments)
+	if p.Proposal.Spec.Missing == proposal.MissingFill {
+		m = c.corrected(m, p.D)
+	}
 	if !p.Proposal.Spec.Standardizes() {
 		return m, nil
 	}
-	return p.correlation(m, moments[len(moments)-1].Scale)
-}
-
-// LastMoment reports whether no part of the covariance follows.
-func (p *Plan) LastMoment(r Release) bool {
-	next := r.Query + 1
-	return next == len(p.Queries) || p.Queries[next].Kind != KindMoment
+	return p.Layout.correlation(m, moments[len(moments)-1].Scale)
 }
 
 func momentsOf(releases []Release) []Release {
@@ -355,11 +350,10 @@ func principal(r Release, d, k int) ([][]float64, []float64, error) {
 // wider reports whether the longest rows show directions that those clipped low do not: whether of
 // the variance of the high clip, along its leading directions that stand clear of noise, the
 // components of the low clip have less than they should.
-func (p *Plan) wider(low, high Release) (bool, error) {
-	k := p.K()
-	m := momentOf(high).matrix(p.D)
-	seen := p.D
-	if p.D > linalg.DenseEigen { // all of them would take long, and every site computes this
+func wider(low, high Release, d, k int, sure float64) (bool, error) {
+	m := momentOf(high).matrix(d)
+	seen := d
+	if d > linalg.DenseEigen { // all of them would take long, and every site computes this
 		seen = k
 	}
 	w, values, ok := linalg.LeadingEigen(m, seen)
@@ -369,7 +363,7 @@ func (p *Plan) wider(low, high Release) (bool, error) {
 	rest, spread := others(m, values)
 	s := high.Tau()
 	clear := 0
-	for clear < k && values[clear] > standsClear*s*math.Sqrt(2*float64(p.D)) {
+	for clear < k && values[clear] > standsClear*s*math.Sqrt(2*float64(d)) {
 		clear++
 	}
 	if clear == 0 {
@@ -382,17 +376,17 @@ func (p *Plan) wider(low, high Release) (bool, error) {
 		for _, v := range values[clear:] {
 			excess += float64(s*s) / (values[i] - v)
 		}
-		if gap := values[i] - rest; seen < p.D { // to second order in their spread
-			excess += float64(float64(s*s)*float64(p.D-seen)) / gap * (1 + spread/float64(gap*gap))
+		if gap := values[i] - rest; seen < d { // to second order in their spread
+			excess += float64(float64(s*s)*float64(d-seen)) / gap * (1 + spread/float64(gap*gap))
 		}
 	}
-	components, _, err := principal(low, p.D, k)
+	components, _, err := principal(low, d, k)
 	if err != nil {
 		return false, err
 	}
-	inside, row := mat.NewSymDense(k, nil), make([]float64, p.D)
+	inside, row := mat.NewSymDense(k, nil), make([]float64, d)
 	for i, a := range components {
-		through := make([]float64, p.D) // m times a
+		through := make([]float64, d) // m times a
 		for r := range through {
 			for l := range row {
 				row[l] = m.At(r, l)
@@ -410,7 +404,7 @@ func (p *Plan) wider(low, high Release) (bool, error) {
 	got, common := 0.0, 0.0 // common is tr(PQ) of the two spans
 	for i := range clear {
 		got += has[k-1-i]
-		x := make([]float64, p.D)
+		x := make([]float64, d)
 		for a, v := range components {
 			f := u.At(a, k-1-i)
 			for l := range x {
@@ -423,7 +417,7 @@ func (p *Plan) wider(low, high Release) (bool, error) {
 		}
 	}
 	noise := s * math.Sqrt(max(0, 2*(float64(clear)-common))) // of top - got
-	return top-excess-got > float64(p.sure()*noise)+float64(missed*top), nil
+	return top-excess-got > float64(sure*noise)+float64(missed*top), nil
 }
 
 // others returns the mean and the variance of a matrix's eigenvalues but the leading ones; 0, 0

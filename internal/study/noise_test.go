@@ -25,7 +25,7 @@ func TestOneTick(t *testing.T) {
 		p.Proposal.Spec.Deadlines.Tick = proposal.Duration(time.Millisecond)
 		for _, q := range p.Queries {
 			a := Ask{Query: q.Index, Kind: q.Kind}
-			sigma, err := p.Sigma(q, 1)
+			sigma, err := p.Noise.Sigma(q, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -40,7 +40,7 @@ func TestOneTick(t *testing.T) {
 			}
 			met[q.Kind] = true
 			each := map[noise.Sigma]time.Duration{sigma: time.Microsecond}
-			if !p.Chooses(q.Index) {
+			if !p.Noise.Chooses(p.Queries[q.Index]) {
 				each[1<<44] = 5 * time.Microsecond
 			}
 			for sigma, most := range each {
@@ -70,7 +70,7 @@ func fastest(t *testing.T, p *Plan, q Query, sigma noise.Sigma) time.Duration {
 		source := noise.NewKeyed([32]byte{k})
 		began := time.Now()
 		var err error
-		if p.Chooses(q.Index) {
+		if p.Noise.Chooses(p.Queries[q.Index]) {
 			_, err = noise.Select(values, big.NewRat(1, 1), source)
 		} else {
 			err = sigma.Draw(source, values)

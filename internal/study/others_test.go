@@ -44,8 +44,7 @@ func TestOthers(t *testing.T) {
 // direction that only long rows have is seen, and noise alone is not one. A seed fixes the noise.
 func TestWiderOfManyColumns(t *testing.T) {
 	const d = linalg.DenseEigen + 20
-	p := &Plan{D: d, Iota: 0.2}
-	p.Proposal.Spec.Components = 2
+	p := &Plan{Iota: 0.2}
 	rng := rand.New(rand.NewPCG(5, 6))
 	matrix := func(tau float64, values ...float64) Release {
 		m := mat.NewSymDense(d, nil)
@@ -70,7 +69,7 @@ func TestWiderOfManyColumns(t *testing.T) {
 		"the same":       {matrix(0.01, 1, 0.8, 0), false},
 		"another behind": {matrix(0.01, 1, 0.8, 2), true},
 	} {
-		if got, err := p.wider(low, c.high); err != nil || got != c.want {
+		if got, err := wider(low, c.high, d, 2, p.parts().sure); err != nil || got != c.want {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
 	}

@@ -95,8 +95,8 @@ func TestTwoPeaks(t *testing.T) {
 // clips are free.
 func TestClipsOfTwoPeaks(t *testing.T) {
 	p := mustPlan(t, texts.With(texts.Four, `method = "covariance"`, `explained_variance = "none"`), 150, 150)
-	if len(p.momentShares()) != 3 {
-		t.Fatalf("ι = %v: %d parts", p.Iota, len(p.momentShares()))
+	if len(p.parts().shares) != 3 {
+		t.Fatalf("ι = %v: %d parts", p.Iota, len(p.parts().shares))
 	}
 	at := func(sigma noise.Sigma, counts map[int]int64) (low, high float64, c Course) {
 		r := Release{Noised: make([]int64, HistogramBins), Sigma: sigma << 10, Units: 1000, Grid: 1}
@@ -104,8 +104,9 @@ func TestClipsOfTwoPeaks(t *testing.T) {
 			r.Noised[j] = n
 		}
 		c = p.Start()
-		p.readRadius(&c, p.Queries[0], r)
-		low, high = p.clips(c, r)
+		next := transition{p, p.Queries[0], r, nil, &c}
+		next.radius()
+		low, high = next.clips(r)
 		return low, high, c
 	}
 	low, high, c := at(10, map[int]int64{260: 400, 261: 380, 264: 60, 265: 160})

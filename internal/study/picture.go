@@ -26,7 +26,7 @@ const scoresPart = 0.2
 
 // pictureQueries are those of pictures, which come last of all: their grid is made of the released
 // variances.
-func (p *Plan) pictureQueries() []Query {
+func (p *planner) pictureQueries() []Query {
 	s := p.Proposal.Spec
 	if !s.Picture {
 		return nil
@@ -41,49 +41,40 @@ func (p *Plan) pictureQueries() []Query {
 // pictures reports whether a query counts scores.
 func (q Query) pictures() bool { return q.Kind == KindScores || q.Kind == KindPicture }
 
-// PictureGroups names the groups of each picture: levels, sites by roster index, or one that has no
-// name. They are the proposal's, never the data's.
-func (p *Plan) PictureGroups() []string {
+// Pictures are what a plan counts scores in: the proposal's, never the data's. Nobody changes them.
+type Pictures struct {
+	// Groups are the names of each picture's groups: levels, sites by roster index, or one that has
+	// no name.
+	Groups []string
+	// First and Width are the coordinates of the column that divides pictures, the first and how
+	// many. Width is 0 where none does.
+	First, Width int
+
+	pairs [][]int // of components, from 1
+}
+
+func picturesOf(p *Plan) Pictures {
 	s := p.Proposal.Spec
+	out := Pictures{Groups: []string{""}, pairs: s.PicturePairs}
 	switch s.PictureBy {
 	case proposal.PictureByColumn:
-		at := p.pictureColumn()
-		return append(slices.Clone(s.Columns[at].Levels), proposal.OtherLevel)
+		at := slices.IndexFunc(s.Columns, func(c proposal.Column) bool { return c.Name == s.PictureColumn })
+		out.Groups = append(slices.Clone(s.Columns[at].Levels), proposal.OtherLevel)
+		out.First, out.Width = p.Layout.Places()[at], s.Columns[at].Cells()
 	case proposal.PictureBySite:
-		var out []string
+		out.Groups = nil
 		for _, m := range p.Proposal.Roster {
-			out = append(out, m.Name)
+			out.Groups = append(out.Groups, m.Name)
 		}
-		return out
 	}
-	return []string{""}
-}
-
-func (p *Plan) pictureColumn() int {
-	s := p.Proposal.Spec
-	return slices.IndexFunc(s.Columns, func(c proposal.Column) bool { return c.Name == s.PictureColumn })
-}
-
-// PictureLevels returns the coordinates of the column that divides pictures, the first and how
-// many; ok is false where none does.
-func (p *Plan) PictureLevels() (first, width int, ok bool) {
-	s := p.Proposal.Spec
-	if s.PictureBy != proposal.PictureByColumn {
-		return 0, 0, false
-	}
-	at := p.pictureColumn()
-	return p.Places()[at], s.Columns[at].Cells(), true
+	return out
 }
 
 // Pair returns the indices of the two components that a picture is of, by falling variance.
-func (p *Plan) Pair(q Query) (x, y int) {
-	pair := p.Proposal.Spec.PicturePairs[q.Round]
+func (p *Pictures) Pair(q Query) (x, y int) {
+	pair := p.pairs[q.Round]
 	return pair[0] - 1, pair[1] - 1
 }
-
-// PictureShare is the part of the budget that pictures and score histograms take; 0 where a study
-// has none.
-func (p *Plan) PictureShare() float64 { return p.Proposal.Spec.PictureShare }
 
 // PictureWords says for people what is pictured, and how large the noise of one count is.
 func (p *Plan) PictureWords() string {
@@ -107,7 +98,7 @@ func (p *Plan) PictureWords() string {
 func (p *Plan) pictureNoise() float64 {
 	for _, q := range p.Queries {
 		if q.Kind == KindPicture {
-			return q.Multiplier * p.Sensitivity(q, 0) * p.grid(q, 0) * p.NoiseFactor
+			return q.Multiplier * p.Noise.Sensitivity(q, 0) * p.Noise.grid(q, 0) * p.NoiseFactor
 		}
 	}
 	return 0
@@ -128,7 +119,7 @@ func (p *Plan) pictureWarning() string {
 			units = min(units, p.units(i))
 		}
 	case proposal.PictureByColumn:
-		units, of = units/len(p.PictureGroups()), "a group of its even share"
+		units, of = units/len(p.Pictures.Groups), "a group of its even share"
 	}
 	if float64(units) >= pictureClear*noise {
 		return ""
@@ -136,16 +127,17 @@ func (p *Plan) pictureWarning() string {
 	return fmt.Sprintf("pictures will be coarse: the noise of a bin is ± %.3g units, and %s has %d in all, where about %.0f show their shape; take fewer pairs or groups, or a larger picture_share", noise, of, units, pictureClear*noise)
 }
 
-// readVariance sets what pictures count in: the components by falling variance, each with its
+// variance sets what pictures count in: the components by falling variance, each with its
 // largest loading positive, as a result has them, and the deviation of scores along each. Both are
 // of what the coordinator signed, to the last bit, so that no choice differs between processors. A
 // variance that does not stand out of its noise is taken to be twice that: a grid that is too wide
 // is still a grid.
-func (p *Plan) readVariance(c *Course, r Release) {
-	if !p.Proposal.Spec.Picture {
+func (t *transition) variance() {
+	c, r := t.c, t.r
+	if !t.Proposal.Spec.Picture {
 		return
 	}
-	z, vectors := r.Z(), linalg.Split(r.X, p.D)
+	z, vectors := r.Z(), linalg.Split(r.X, t.D)
 	var x []float64
 	c.Deviations = nil
 	for _, l := range linalg.Falling(z) {
@@ -154,22 +146,4 @@ func (p *Plan) readVariance(c *Course, r Release) {
 		c.Deviations = append(c.Deviations, max(minScale, min(deviation, maxScale)))
 	}
 	c.X = x
-}
-
-// checkDeviations refuses numbers that scores cannot be divided by. CheckCourse compares them with
-// those of the releases; privacy does not need them, since a unit has one bin whatever the grid is.
-func (p *Plan) checkDeviations(q Query, a Ask) error {
-	want := 0
-	if q.pictures() {
-		want = p.K()
-	}
-	if len(a.Deviations) != want {
-		return mismatch(a.Query, "deviations", "are %d, the plan has %d", len(a.Deviations), want)
-	}
-	for _, v := range a.Deviations {
-		if !(v >= minScale && v <= maxScale) {
-			return mismatch(a.Query, "deviations", "are not in 2^-300..2^300")
-		}
-	}
-	return nil
 }

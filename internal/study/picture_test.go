@@ -79,10 +79,10 @@ func TestPicturePlan(t *testing.T) {
 			if i == 0 {
 				kind, values, delta, part = KindScores, 3*32, math.Sqrt(6), 0.2
 			}
-			if q.Kind != kind || q.Values != values || q.Branch != "" || i > 0 && q.Round != i-1 || p.Ends(q.Index) != (i == 3) {
+			if q.Kind != kind || q.Values != values || q.Branch != "" || i > 0 && q.Round != i-1 || p.Queries.Ends(q.Index) != (i == 3) {
 				t.Errorf("%s: query %d is %+v", more, i, q)
 			}
-			if got, want := p.Sensitivity(q, 0), 2*0x1p16*delta; !(got >= want) || got > want*(1+1e-12) {
+			if got, want := p.Noise.Sensitivity(q, 0), 2*0x1p16*delta; !(got >= want) || got > want*(1+1e-12) {
 				t.Errorf("%s has Δ = %v, want %v", q.Kind, got, want)
 			}
 			if got := q.Rho / p.Rho; math.Abs(got-0.1*part) > 1e-3*part {

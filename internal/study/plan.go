@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"strconv"
 
 	"covey/internal/noise"
 	"covey/internal/proposal"
@@ -17,16 +16,25 @@ type Plan struct {
 	Thresholds proposal.Thresholds `json:"thresholds"`
 	// N is the units over all sites, each counted where it is: one at two sites is two.
 	N int `json:"n"`
-	// D is the coordinates of a row's vector ([Plan.Coordinates]).
-	D      int `json:"d"`
-	Rounds int `json:"rounds"` // T
+	// D is the coordinates of a row's vector.
+	D      int    `json:"d"`
+	Layout Layout `json:"-"` // of them, D in all
+	// K is the number of components that the plan is made for: with ComponentsAuto, the most that
+	// there can be.
+	K int `json:"-"`
+	// Runs is how many power runs find the components, block of them each: k with deflation, else
+	// one.
+	Runs  int `json:"-"`
+	block int
+	// SitesPerUnit is at how many sites a unit may be.
+	SitesPerUnit int `json:"-"`
+	Rounds       int `json:"rounds"` // T
 	// Iota is the noise of a covariance with the whole budget over the signal of a flat spectrum,
 	// by which method = "auto" decides first; 0 with the paper's accountant.
-	Iota float64 `json:"iota,omitempty"`
-	// coordinates are those of a row's vector, D of them.
-	coordinates []proposal.Coordinate
-	// numbers and roomy are what [Plan.Single] returns.
-	numbers, roomy []int
+	Iota     float64  `json:"iota,omitempty"`
+	Method   Method   `json:"-"`
+	Learning Learning `json:"-"`
+	Pictures Pictures `json:"-"`
 	// fullMultiplier is σ/Δ of one query that takes the whole budget, over all sites' sums; 0 with
 	// the paper's accountant.
 	fullMultiplier float64
@@ -39,18 +47,13 @@ type Plan struct {
 	// Rho is the whole study's charge: what a site's ledger reserves, with its Curve. Of two
 	// branches, one is charged.
 	Rho     float64 `json:"rho"`
-	Queries []Query `json:"queries"`
+	Queries Queries `json:"queries"`
 	// Slots is the one-time key material prepared: one a query, and the spares.
 	Slots int `json:"slots"`
 	// Groups of GroupSize units are what a private Λ is read from; 0 where none is.
 	GroupSize int `json:"group_size,omitempty"`
 	Groups    int `json:"groups,omitempty"`
-	// Honest is the fewest sites whose shares of distributed noise carry σ²: U_min - max(η, 1).
-	// 0 where noise is central.
-	Honest int `json:"honest,omitempty"`
-	// NoiseFactor is the noise of a sum over all sites, as a multiple of central noise. A sum over
-	// fewer has more ([Plan.NoiseOver]).
-	NoiseFactor float64 `json:"noise_factor"`
+	Noise
 	// Bits is the ring's width b.
 	Bits uint `json:"bits"`
 }
@@ -74,10 +77,7 @@ func NewPlan(body []byte) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := p.Spec
 	plan := &Plan{Proposal: p, Digest: proposal.DigestOf(body), Adjacency: AdjacencyReplaceOne}
-	plan.setCoordinates()
-	plan.D = len(plan.coordinates)
 	if plan.Thresholds, err = p.Thresholds(); err != nil {
 		return nil, err
 	}
@@ -87,30 +87,43 @@ func NewPlan(body []byte) (*Plan, error) {
 	if plan.N == 0 {
 		return nil, proposal.FieldErrorf("center", `"pairs" needs two units at some site`)
 	}
-	if s.Noise == proposal.NoiseDistributed {
-		// At least 1: U_min is at least η + 2.
-		plan.Honest = plan.Thresholds.MinSurvivors - plan.apart()
-	}
-	plan.NoiseFactor = plan.NoiseOver(plan.Thresholds.Sites)
 	if plan.N > proposal.MaxUnits {
 		return nil, proposal.FieldErrorf("roster", "at most 2^40 units in all, got %d", plan.N)
 	}
-	if err := plan.setIota(); err != nil {
+	if err := plan.derive(); err != nil {
 		return nil, err
 	}
-	if err := plan.checkScore(); err != nil {
-		return nil, err
-	}
-	if err := plan.setRounds(); err != nil {
-		return nil, err
-	}
-	if err := plan.setQueries(); err != nil {
-		return nil, err
-	}
-	if err := plan.setRing(); err != nil {
-		return nil, err
+	making := &planner{plan}
+	for _, step := range []func() error{making.checkScore, making.setRounds, making.setQueries, making.setRing} {
+		if err := step(); err != nil {
+			return nil, err
+		}
 	}
 	return plan, nil
+}
+
+// derive sets what follows from proposal, thresholds and units at once.
+func (p *Plan) derive() error {
+	s := p.Proposal.Spec
+	p.K, p.SitesPerUnit = s.MostComponents(), max(1, s.SitesPerUnit)
+	p.block, p.Runs = p.K, 1
+	if s.Subspace == proposal.SubspaceDeflation {
+		p.block, p.Runs = 1, p.K
+	}
+	p.Layout, p.Noise = layoutOf(s), noiseOf(s, p.Thresholds)
+	p.D = len(p.Layout.Coordinates)
+	if s.Accountant != proposal.AccountantPaper {
+		rho, err := p.Curve().Rho(s.Epsilon, s.Delta)
+		if err != nil {
+			return err
+		}
+		// σ/Δ · d^1.5/n of the whole budget, with the noise that is really in a sum: all sites'
+		// shares where it is distributed, Δ of a unit at several sites
+		p.fullMultiplier = noise.SigmaFor(rho, 1) * p.NoiseFactor
+		p.Iota = p.fullMultiplier * float64(p.SitesPerUnit) * math.Pow(float64(p.D), 1.5) / float64(p.N)
+	}
+	p.Method, p.Learning, p.Pictures = methodOf(p), learningOf(p), picturesOf(p)
+	return nil
 }
 
 // UnmarshalJSON reads a plan with what its JSON leaves out, which follows from what is there.
@@ -119,8 +132,11 @@ func (p *Plan) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, (*plain)(p)); err != nil {
 		return err
 	}
-	p.setCoordinates()
-	return p.setIota()
+	if err := p.derive(); err != nil {
+		return err
+	}
+	p.Method.over(p.Rounds, p.Runs, p.Proposal.Spec.Schedule)
+	return nil
 }
 
 // units is how many units, or pairs of them, a site contributes.
@@ -132,11 +148,14 @@ func (p *Plan) units(site int) int {
 	return n
 }
 
+// planner makes a plan.
+type planner struct{ *Plan }
+
 // setRounds fixes T, the public radius and the paper's numbers.
-func (p *Plan) setRounds() error {
+func (p *planner) setRounds() error {
 	s := p.Proposal.Spec
 	p.Rounds = s.Rounds
-	if p.method() == proposal.MethodCovariance {
+	if p.Method.Name == proposal.MethodCovariance {
 		p.Rounds = 1
 	}
 	if p.Rounds == 0 {
@@ -146,7 +165,8 @@ func (p *Plan) setRounds() error {
 		}
 		p.Rounds = max(1, int(t))
 	}
-	if p.method() != proposal.MethodCovariance && (s.Radius == proposal.RadiusPaper || s.Accountant == proposal.AccountantPaper) {
+	p.Method.over(p.Rounds, p.Runs, s.Schedule)
+	if p.Method.Name != proposal.MethodCovariance && (s.Radius == proposal.RadiusPaper || s.Accountant == proposal.AccountantPaper) {
 		// Only τ depends on Λ through R, and a public radius replaces R. A private Λ
 		// scales both when it is known.
 		lambda, public := s.Lambda.Public()
@@ -159,10 +179,10 @@ func (p *Plan) setRounds() error {
 		if err != nil {
 			return err
 		}
-		paper.Tau *= float64(p.SitesPerUnit()) // Δ is so many times the paper's
+		paper.Tau *= float64(p.SitesPerUnit) // Δ is so many times the paper's
 		p.Paper = &paper
 	}
-	if p.method() == proposal.MethodCovariance {
+	if p.Method.Name == proposal.MethodCovariance {
 		return nil
 	}
 	if r, public := s.Radius.Public(); public {
@@ -181,36 +201,7 @@ func (p *Plan) setRounds() error {
 func (p *Plan) paperRadius(scale float64) float64 {
 	r := p.Paper.Radius * scale
 	if p.Proposal.Spec.Subspace == proposal.SubspaceBlock {
-		r *= math.Sqrt(float64(p.K()))
+		r *= math.Sqrt(float64(p.K))
 	}
 	return r
-}
-
-// K is the number of components that the plan is made for: with ComponentsAuto, the most that there
-// can be.
-func (p *Plan) K() int { return p.Proposal.Spec.MostComponents() }
-
-// SitesPerUnit is at how many sites a unit may be.
-func (p *Plan) SitesPerUnit() int { return max(1, p.Proposal.Spec.SitesPerUnit) }
-
-// block is how many components one power run works on.
-func (p *Plan) block() int {
-	if p.Proposal.Spec.Subspace == proposal.SubspaceDeflation {
-		return 1
-	}
-	return p.K()
-}
-
-// Runs is how many power runs find the components: k with deflation, else one.
-func (p *Plan) Runs() int { return p.runs() }
-
-// runs is how many power runs there are.
-func (p *Plan) runs() int { return p.K() / p.block() }
-
-// ComponentsWords say for people how many components a plan finds.
-func (p *Plan) ComponentsWords() string {
-	if p.Proposal.Spec.Components != proposal.ComponentsAuto {
-		return strconv.Itoa(p.K())
-	}
-	return fmt.Sprintf("auto: up to %d, as many as the noised spectrum shows", p.K())
 }

@@ -28,10 +28,10 @@ columns = ["a", "b", { name = "c", levels = ["x", "y"], indicator = true }]
 	if err := json.Unmarshal(text, &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Score() != p.Score() || got.StandardizeShare() != p.StandardizeShare() || got.LevelsShare() != p.LevelsShare() || got.FilledShare() != p.FilledShare() || got.Iota != p.Iota {
-		t.Errorf("score %v, shares %v, %v, %v; want %v, %v, %v, %v", got.Score(), got.StandardizeShare(), got.LevelsShare(), got.FilledShare(), p.Score(), p.StandardizeShare(), p.LevelsShare(), p.FilledShare())
+	if got.Learning.Score != p.Learning.Score || got.Shares() != p.Shares() || got.Iota != p.Iota {
+		t.Errorf("score %v, shares %+v; want %v, %+v", got.Learning.Score, got.Shares(), p.Learning.Score, p.Shares())
 	}
-	if !slices.Equal(got.Warnings(), p.Warnings()) || !slices.Equal(got.Coordinates(), p.Coordinates()) {
-		t.Errorf("warnings %q, coordinates %v; want %q, %v", got.Warnings(), got.Coordinates(), p.Warnings(), p.Coordinates())
+	if !slices.Equal(got.Warnings(), p.Warnings()) || !slices.Equal(got.Layout.Coordinates, p.Layout.Coordinates) {
+		t.Errorf("warnings %q, coordinates %v; want %q, %v", got.Warnings(), got.Layout.Coordinates, p.Warnings(), p.Layout.Coordinates)
 	}
 }

@@ -9,13 +9,14 @@ import (
 	"strconv"
 
 	"covey/internal/linalg"
+	"covey/internal/proposal"
 )
 
-// Public returns a generator of public randomness: keyed by the digest, so that every party can
-// recompute it. A proposer can try nonces until the outcome suits: privacy MUST NOT rest on it, and
-// it is never used for noise.
-func (p *Plan) Public(label string) *rand.Rand {
-	key, err := hkdf.Key(sha256.New, p.Digest[:], nil, "covey public randomness v1: "+label, 32)
+// Public returns a generator of a study's public randomness: keyed by the digest, so that every
+// party can recompute it. A proposer can try nonces until the outcome suits: privacy MUST NOT rest
+// on it, and it is never used for noise.
+func Public(d proposal.Digest, label string) *rand.Rand {
+	key, err := hkdf.Key(sha256.New, d[:], nil, "covey public randomness v1: "+label, 32)
 	if err != nil {
 		panic(err) // only for lengths that SHA-256 cannot give
 	}
@@ -29,16 +30,16 @@ func (p *Plan) startBlock(run int, found []float64) []float64 {
 	if run > 0 {
 		label = "x0 of run " + strconv.Itoa(run)
 	}
-	r := p.Public(label)
+	r := Public(p.Digest, label)
 	basis := linalg.Split(found, p.D)
 	if s := p.Proposal.Spec.Start; s != nil {
-		for _, v := range linalg.Split(s.Vectors, p.D)[run*p.block() : (run+1)*p.block()] {
+		for _, v := range linalg.Split(s.Vectors, p.D)[run*p.block : (run+1)*p.block] {
 			if unit, ok := linalg.Against(v, basis); ok {
 				basis = append(basis, unit)
 			}
 		}
 	}
-	for len(basis) < len(found)/p.D+p.block() {
+	for len(basis) < len(found)/p.D+p.block {
 		x := make([]float64, p.D)
 		for i := range x {
 			x[i] = r.NormFloat64()
@@ -50,13 +51,13 @@ func (p *Plan) startBlock(run int, found []float64) []float64 {
 	return linalg.Flat(basis[len(found)/p.D:])
 }
 
-// RandomRound is J of a run, uniform on 0..T-1 (Algorithm 1, line 9).
-func (p *Plan) RandomRound(run int) int {
+// randomRound is J of a run, uniform on 0..rounds-1 (Algorithm 1, line 9).
+func randomRound(d proposal.Digest, run, rounds int) int {
 	label := "J"
 	if run > 0 {
 		label = "J of run " + strconv.Itoa(run)
 	}
-	return p.Public(label).IntN(p.Rounds)
+	return Public(d, label).IntN(rounds)
 }
 
 // encoder writes the canonical bytes of what is hashed or signed: big-endian,

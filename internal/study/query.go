@@ -61,7 +61,7 @@ const (
 
 // boundShare is the part of the budget that a private norm bound takes. Few units need more, to
 // show two peaks of their lengths; where noise limits a covariance they cannot spare it.
-func (p *Plan) boundShare() float64 {
+func (p *planner) boundShare() float64 {
 	switch s := p.Proposal.Spec; {
 	case s.BoundShare > 0:
 		return s.BoundShare
@@ -73,7 +73,7 @@ func (p *Plan) boundShare() float64 {
 }
 
 // radiusShare is the part of the budget that private radii take.
-func (p *Plan) radiusShare() float64 {
+func (p *planner) radiusShare() float64 {
 	switch s := p.Proposal.Spec; {
 	case s.RadiusShare > 0:
 		return s.RadiusShare
@@ -111,12 +111,12 @@ type Query struct {
 func (q Query) sum() Kind { return cmp.Or(q.Of, q.Kind) }
 
 // setQueries lists the queries and splits the budget over them.
-func (p *Plan) setQueries() error {
+func (p *planner) setQueries() error {
 	s := p.Proposal.Spec
-	if n := p.D * p.block(); n > proposal.MaxValues && p.method() != proposal.MethodCovariance {
-		return proposal.FieldErrorf("components", "a power step has at most %d numbers, %s and %d components have %d", proposal.MaxValues, proposal.ColumnsText(len(s.Columns), p.D), p.block(), n)
+	if n := p.D * p.block; n > proposal.MaxValues && p.Method.Name != proposal.MethodCovariance {
+		return proposal.FieldErrorf("components", "a power step has at most %d numbers, %s and %d components have %d", proposal.MaxValues, proposal.ColumnsText(len(s.Columns), p.D), p.block, n)
 	}
-	if p.D > proposal.MaxCovariance && p.method() != proposal.MethodPower {
+	if p.D > proposal.MaxCovariance && p.Method.Name != proposal.MethodPower {
 		return proposal.FieldErrorf("method", "the covariance of more than %d columns is not asked for, there are %s", proposal.MaxCovariance, proposal.ColumnsText(len(s.Columns), p.D))
 	}
 	if n := p.values(Query{Kind: KindPicture}); s.Picture && n > proposal.MaxValues {
@@ -146,7 +146,7 @@ func (p *Plan) setQueries() error {
 			buy(Query{Kind: KindMean, Round: step}, s.CenterShare/2*(1-histogramPart))
 		}
 	}
-	if shares := p.standardShares(); s.Standardizes() {
+	if shares := p.Learning.shares; s.Standardizes() {
 		buy(Query{Kind: KindOctaves}, shares.Octaves)
 		buy(Query{Kind: KindTree}, shares.Tree)
 		for step := range standardize.MomentRounds {
@@ -160,7 +160,7 @@ func (p *Plan) setQueries() error {
 		}
 		buy(q, s.LambdaShare)
 	}
-	if p.method() != proposal.MethodPower && s.NormBound == proposal.BoundPrivate {
+	if p.Method.Name != proposal.MethodPower && s.NormBound == proposal.BoundPrivate {
 		buy(Query{Kind: KindHistogram, Of: KindTotal}, p.boundShare())
 	}
 	last := append(p.varianceQueries(), p.pictureQueries()...)
@@ -189,27 +189,27 @@ func (p *Plan) setQueries() error {
 }
 
 // addMethods adds the queries that find the components, with left of the budget.
-func (p *Plan) addMethods(left float64) {
+func (p *planner) addMethods(left float64) {
 	s := p.Proposal.Spec
-	auto := p.method() == proposal.MethodAuto
+	auto := p.Method.Name == proposal.MethodAuto
 	var histograms int
 	for t := range p.Rounds {
 		if slices.Contains(radiusRounds, t) {
-			histograms += p.runs()
+			histograms += p.Runs
 		}
 	}
 	first := 0.0 // what auto asks for before it decides
-	if p.method() != proposal.MethodCovariance {
+	if p.Method.Name != proposal.MethodCovariance {
 		steps, radius := left, 0.0
 		if s.Radius == proposal.RadiusPrivate {
 			steps, radius = left-p.radiusShare(), p.radiusShare()/float64(histograms)
 		}
-		for run := range p.runs() {
+		for run := range p.Runs {
 			for t := range p.Rounds {
 				if radius > 0 && slices.Contains(radiusRounds, t) {
 					p.Queries = append(p.Queries, Query{Kind: KindHistogram, Of: KindPower, Round: t, Run: run, share: radius})
 				}
-				p.Queries = append(p.Queries, Query{Kind: KindPower, Round: t, Run: run, share: steps / float64(p.runs()) * p.stepShare(t)})
+				p.Queries = append(p.Queries, Query{Kind: KindPower, Round: t, Run: run, share: steps / float64(p.Runs) * stepShare(s.Schedule, t, p.Rounds)})
 			}
 		}
 	}
@@ -221,12 +221,12 @@ func (p *Plan) addMethods(left float64) {
 				q.Branch = proposal.MethodPower
 			} else if q.Kind == KindPower || q.Of == KindPower {
 				first += q.share
-				decided = q.Of == KindPower && q.Round == p.decideRound()
+				decided = q.Of == KindPower && q.Round == p.Method.round
 			}
 		}
 	}
-	if p.method() != proposal.MethodPower {
-		for part, share := range p.momentShares() {
+	if p.Method.Name != proposal.MethodPower {
+		for part, share := range p.parts().shares {
 			q := Query{Kind: KindMoment, Round: part, share: (left - first) * share}
 			if auto {
 				q.Branch = proposal.MethodCovariance
@@ -237,15 +237,15 @@ func (p *Plan) addMethods(left float64) {
 }
 
 // stepShare is the part of a run's budget for power steps that round t takes.
-func (p *Plan) stepShare(t int) float64 {
-	if p.Proposal.Spec.Schedule == proposal.ScheduleRising {
-		return float64(t+1) / float64(p.Rounds*(p.Rounds+1)/2)
+func stepShare(schedule string, t, rounds int) float64 {
+	if schedule == proposal.ScheduleRising {
+		return float64(t+1) / float64(rounds*(rounds+1)/2)
 	}
-	return 1 / float64(p.Rounds)
+	return 1 / float64(rounds)
 }
 
 // varianceQueries are those of explained variance, after which come pictures alone.
-func (p *Plan) varianceQueries() []Query {
+func (p *planner) varianceQueries() []Query {
 	s := p.Proposal.Spec
 	if s.ExplainedVariance != proposal.VariancePrivate {
 		return nil
@@ -255,7 +255,7 @@ func (p *Plan) varianceQueries() []Query {
 		{Kind: KindHistogram, Of: KindVariance, share: mine * histogramPart},
 		{Kind: KindVariance, share: mine * (1 - histogramPart)},
 	}
-	if p.method() == proposal.MethodPower || s.NormBound != proposal.BoundPrivate { // else its histogram is there
+	if p.Method.Name == proposal.MethodPower || s.NormBound != proposal.BoundPrivate { // else its histogram is there
 		out = append(out, Query{Kind: KindHistogram, Of: KindTotal, share: total * histogramPart})
 		total *= 1 - histogramPart
 	}
@@ -263,21 +263,21 @@ func (p *Plan) varianceQueries() []Query {
 }
 
 // values is how many numbers a query's sum has.
-func (p *Plan) values(q Query) int {
+func (p *planner) values(q Query) int {
 	switch q.Kind {
 	case KindSelect:
-		lo, hi := p.lambdaBins()
+		lo, hi := p.GroupBins(KindSelect)
 		return hi - lo + 1
 	case KindFilled:
 		return len(p.Proposal.Spec.Columns)
 	case KindLevels:
 		return query.LevelBins * p.Proposal.Spec.Leveled()
 	case KindPicture:
-		return query.PictureBins * query.PictureBins * len(p.PictureGroups())
+		return query.PictureBins * query.PictureBins * len(p.Pictures.Groups)
 	case KindOctaves, KindTree, KindMoments:
-		return q.Kind.Definition().Values(len(p.Single(q.Kind)), 0)
+		return q.Kind.Definition().Values(len(p.Layout.Single(q.Kind)), 0)
 	}
-	return q.Kind.Definition().Values(p.D, q.columns(p))
+	return q.Kind.Definition().Values(p.D, p.columns(q))
 }
 
 // Curve is how the charges of the plan, and so of any set of its queries, become (ε, δ): what a
@@ -296,10 +296,10 @@ const sigmaTolerance = 1e-9
 // charge sets a query's noise and its ρ; multiplier is σ/Δ of a query that takes the whole budget.
 // The charge of σ = Multiplier·Δ falls with Δ, if at all, and so is that of the least Δ that any
 // radius makes; rounding σ up to its grid (noise.Sigma) only lowers the true one.
-func (p *Plan) charge(q *Query, multiplier float64) error {
+func (p *planner) charge(q *Query, multiplier float64) error {
 	q.Multiplier = multiplier / math.Sqrt(q.share)
 	q.Rho = noise.RhoOf(1, q.Multiplier)
-	if p.chooses(*q) {
+	if p.Noise.Chooses(*q) {
 		e, err := p.Curve().SelectEpsilon(q.Rho)
 		if err != nil {
 			return err
@@ -307,7 +307,7 @@ func (p *Plan) charge(q *Query, multiplier float64) error {
 		q.Rho = p.Curve().SelectRho(e)
 		return nil
 	}
-	least := p.Sensitivity(*q, 1)
+	least := p.Noise.Sensitivity(*q, 1)
 	if p.Curve() == noise.GDP {
 		q.Multiplier = noise.BridgeMultiplier(q.Rho, least) * (1 + 2*sigmaTolerance)
 		// of the least σ that agents take: no more than was bought
@@ -317,17 +317,17 @@ func (p *Plan) charge(q *Query, multiplier float64) error {
 		return p.bridged(noise.BridgeKappa(q.Values, noise.Carried{}), 0)
 	}
 	// The sum of shares is only close to the law; how close depends on σ in grid steps.
-	sigma, err := p.Sigma(*q, 1)
+	sigma, err := p.Noise.Sigma(*q, 1)
 	if err != nil {
 		return err
 	}
-	share, err := p.Share(sigma)
+	share, err := p.Noise.Share(sigma)
 	if err != nil {
 		return err
 	}
 	// Whatever the number of survivors turns out to be.
 	kappa := 0.0
-	for _, carried := range share.Carried(p.Thresholds.MinSurvivors, p.apart()) {
+	for _, carried := range share.Carried(p.Thresholds.MinSurvivors, p.Noise.apart()) {
 		q.Rho = max(q.Rho, noise.DistributedRho(least, carried, q.Values))
 		kappa = max(kappa, noise.BridgeKappa(q.Values, carried))
 	}
@@ -335,7 +335,7 @@ func (p *Plan) charge(q *Query, multiplier float64) error {
 }
 
 // bridged refuses a query whose K is too large for the Gaussian's curve.
-func (p *Plan) bridged(kappa float64, share noise.Sigma) error {
+func (p *planner) bridged(kappa float64, share noise.Sigma) error {
 	if p.Curve() == noise.GDP && !(kappa <= noise.MaxKappa) {
 		return proposal.FieldErrorf("accountant", `"gdp" needs wider shares of noise than %.3g of a count's grid steps: use "zcdp"`, share.Float())
 	}
@@ -343,14 +343,9 @@ func (p *Plan) bridged(kappa float64, share noise.Sigma) error {
 }
 
 // setSlots adds the charges up and counts slots: of two branches, the longer.
-func (p *Plan) setSlots() error {
-	count, rho := map[string]int{}, map[string]float64{}
-	for _, q := range p.Queries {
-		count[q.Branch]++
-		rho[q.Branch] += q.Rho
-	}
-	queries := count[""] + max(count[proposal.MethodPower], count[proposal.MethodCovariance])
-	p.Rho = rho[""] + max(rho[proposal.MethodPower], rho[proposal.MethodCovariance])
+func (p *planner) setSlots() error {
+	queries := p.Queries.Left(0)
+	p.Rho = most(p.Queries, func(q Query) float64 { return q.Rho })
 	spare := p.Proposal.Spec.SpareSlots
 	waits := p.Proposal.Spec.OnDropout == proposal.DropoutWait // and gives no slot up
 	if spare == 0 && !waits {
@@ -373,7 +368,7 @@ func (p *Plan) setSlots() error {
 }
 
 // multiplier returns σ/Δ of one query that takes the whole budget.
-func (p *Plan) multiplier() (float64, error) {
+func (p *planner) multiplier() (float64, error) {
 	s := p.Proposal.Spec
 	if s.Accountant == proposal.AccountantPaper {
 		// τ = 4R√(T ln(1/δ̄))/(nε) on the mean of T queries of sensitivity 2R/n
@@ -396,10 +391,10 @@ func (p *Plan) multiplier() (float64, error) {
 // refusals is what the checks of releases cost of δ where all queries, both branches of auto, are
 // charged rho together: each by its own part of it (docs/privacy.md). A choice is not checked, and
 // nobody can check a sum of distributed shares.
-func (p *Plan) refusals(rho float64) float64 {
+func (p *planner) refusals(rho float64) float64 {
 	sum := 0.0
 	for _, q := range p.Queries {
-		if p.Honest == 0 && !p.chooses(q) {
+		if p.Honest == 0 && !p.Noise.Chooses(q) {
 			sum += noise.RefusedByNeighbor(q.share * rho)
 		}
 	}
@@ -407,7 +402,7 @@ func (p *Plan) refusals(rho float64) float64 {
 }
 
 // setRing chooses the narrowest ring that holds n units' vectors plus 40σ.
-func (p *Plan) setRing() error {
+func (p *planner) setRing() error {
 	need := 0.0
 	for _, q := range p.Queries {
 		// A radius that is not known yet: Grid keeps R/g below 2^17.
@@ -421,15 +416,15 @@ func (p *Plan) setRing() error {
 			sensitivity = def.CountSensitivity(query.ColumnGrid, q.Values)
 			per = sensitivity
 		case def.Counts:
-			per, sensitivity = 1/p.countGrid(), HistogramSensitivity/p.countGrid()
+			per, sensitivity = 1/countGrid, HistogramSensitivity/countGrid
 		}
-		sigma := q.Multiplier * p.atSites(sensitivity)
+		sigma := q.Multiplier * p.Noise.atSites(sensitivity)
 		if p.Honest > 0 { // all parts of all sites' shares, where Honest of them would do
 			sigma *= math.Sqrt(float64(p.Thresholds.Sites) / float64(p.Honest))
 		}
 		units := p.N
 		if q.Kind == KindLevels {
-			units = p.unpaired()
+			units = p.Proposal.Units()
 		}
 		need = max(need, float64(units)*per+40*sigma)
 	}
@@ -451,81 +446,4 @@ func (p *Plan) setRing() error {
 		q.Bytes = q.Lanes * int(p.Bits) / 8
 	}
 	return nil
-}
-
-// Follows reports whether query next may be the one after the last that was released
-// (-1: none): the one behind it, or one behind a whole branch that is not taken. Once a
-// branch is taken the other is closed.
-func (p *Plan) Follows(last, next int) bool {
-	if last < -1 || last >= next || next >= len(p.Queries) {
-		return false
-	}
-	from, to := "", p.Queries[next].Branch
-	if last >= 0 {
-		from = p.Queries[last].Branch
-	}
-	if from != "" && to != "" && from != to {
-		return false
-	}
-	between := p.Queries[last+1 : next]
-	if len(between) == 0 {
-		return true
-	}
-	skipped := between[0].Branch
-	return skipped != "" && skipped != from && skipped != to &&
-		!slices.ContainsFunc(between, func(q Query) bool { return q.Branch != skipped })
-}
-
-// after returns the index of the next query once method is decided.
-func (p *Plan) after(query int, method string) int {
-	for query++; query < len(p.Queries); query++ {
-		if b := p.Queries[query].Branch; b == "" || b == method {
-			break
-		}
-	}
-	return query
-}
-
-// Ends reports whether nothing is left to ask after the query.
-func (p *Plan) Ends(query int) bool {
-	own := p.Queries[query].Branch
-	for _, q := range p.Queries[query+1:] {
-		if q.Branch == "" || own == "" || q.Branch == own {
-			return false
-		}
-	}
-	return true
-}
-
-// Left is how many queries are still to be released from query on, that one included,
-// at most.
-func (p *Plan) Left(query int) int {
-	count := map[string]int{}
-	for _, q := range p.Queries[min(query, len(p.Queries)):] {
-		count[q.Branch]++
-	}
-	if query < len(p.Queries) && p.Queries[query].Branch != "" { // its branch is taken
-		return count[""] + count[p.Queries[query].Branch]
-	}
-	return count[""] + max(count[proposal.MethodPower], count[proposal.MethodCovariance])
-}
-
-// BytesInAll is what a site uploads for the whole study, at most: of two branches, the larger. A
-// query that is asked again counts again.
-func (p *Plan) BytesInAll() int {
-	bytes := map[string]int{}
-	for _, q := range p.Queries {
-		bytes[q.Branch] += q.Bytes
-	}
-	return bytes[""] + max(bytes[proposal.MethodPower], bytes[proposal.MethodCovariance])
-}
-
-// BytesPerRound is the mean size of a site's uploads over the power rounds,
-// the other queries included.
-func (p *Plan) BytesPerRound() float64 {
-	total := 0
-	for _, q := range p.Queries {
-		total += q.Bytes
-	}
-	return float64(total) / float64(p.Rounds*p.runs())
 }

@@ -86,7 +86,7 @@ func (p *Plan) NewRelease(a Ask, survivors []int, noised []int64) (Release, erro
 	}
 	var err error
 	if p.Honest > 0 {
-		r.Share, err = p.Share(a.Sigma)
+		r.Share, err = p.Noise.Share(a.Sigma)
 	}
 	return r, err
 }
@@ -141,12 +141,9 @@ func (r Release) columns(d int) [][]float64 {
 	return columns
 }
 
-// NoiseToSignal is τ√d over the smallest singular value of a power step's Z, for one
-// component τ√d/‖z‖: what auto and the pages judge by. A Z of less than full rank gives
-// the largest float, which JSON can hold.
-func (p *Plan) NoiseToSignal(r Release) float64 { return r.NoiseToSignal(p.D) }
-
-// NoiseToSignal is that of a release of a study of d coordinates.
+// NoiseToSignal is τ√d over the smallest singular value of a power step's Z of d coordinates, for
+// one component τ√d/‖z‖: what auto and the pages judge by. A Z of less than full rank gives the
+// largest float, which JSON can hold.
 func (r Release) NoiseToSignal(d int) float64 {
 	k := len(r.X) / d
 	if k == 0 {
@@ -168,16 +165,16 @@ func (p *Plan) CheckRelease(r Release, attempt uint32) error {
 	if err := p.Check(r.Ask(attempt)); err != nil {
 		return err
 	}
-	if want := p.released(p.Queries[r.Query]); len(r.Noised) != want {
+	if want := p.Noise.released(p.Queries[r.Query]); len(r.Noised) != want {
 		return mismatch(r.Query, "noised", "has %d values, the plan %d", len(r.Noised), want)
 	}
-	if q := p.Queries[r.Query]; p.chooses(q) && (r.Noised[0] < 0 || r.Noised[0] >= int64(q.Values)) {
+	if q := p.Queries[r.Query]; p.Noise.Chooses(q) && (r.Noised[0] < 0 || r.Noised[0] >= int64(q.Values)) {
 		return mismatch(r.Query, "noised", "chooses none of %d candidates", q.Values)
 	}
 	var share noise.Share
 	if p.Honest > 0 {
 		var err error
-		if share, err = p.Share(r.Sigma); err != nil {
+		if share, err = p.Noise.Share(r.Sigma); err != nil {
 			return err
 		}
 	}
@@ -214,20 +211,4 @@ func (p *Plan) CheckRelease(r Release, attempt uint32) error {
 		return mismatch(r.Query, "rho", "%.9g is charged, the plan charges %.9g", r.Rho, want)
 	}
 	return nil
-}
-
-// chooses reports whether a query's answer is one candidate, chosen from exact counts by the
-// exponential mechanism. With distributed noise nobody has those: noised counts are
-// released, and the largest is taken.
-func (p *Plan) chooses(q Query) bool { return q.Kind == KindSelect && p.Honest == 0 }
-
-// Chooses is chooses of the query with that index.
-func (p *Plan) Chooses(query int) bool { return p.chooses(p.Queries[query]) }
-
-// released is how many numbers a query's release has.
-func (p *Plan) released(q Query) int {
-	if p.chooses(q) {
-		return 1
-	}
-	return q.Values
 }

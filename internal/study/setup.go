@@ -47,5 +47,5 @@ func (p *Plan) Setup(attempt uint32) secagg.Config {
 
 // Summed is what package secagg calls the query of an ask, after a setup of that transcript.
 func (p *Plan) Summed(transcript [32]byte, a Ask) secagg.Query {
-	return secagg.Query{Slot: a.Slot, Context: p.Context(transcript, a), Bits: p.Bits, Lanes: p.Queries[a.Query].Lanes, Chain: p.Removes()}
+	return secagg.Query{Slot: a.Slot, Context: p.Context(transcript, a), Bits: p.Bits, Lanes: p.Queries[a.Query].Lanes, Chain: p.Noise.Removes()}
 }

@@ -18,12 +18,12 @@ import (
 func TestSingleColumns(t *testing.T) {
 	p := mustPlan(t, texts.Mixed, 3000, 3000, 3000)
 	numbers, roomy := []int{4, 10, 13}, []int{0, 1, 2, 3, 4, 5, 6, 10, 13}
-	if p.D != 15 || !slices.Equal(p.Single(KindOctaves), numbers) || !slices.Equal(p.Single(KindTree), numbers) || !slices.Equal(p.Single(KindMoments), roomy) {
-		t.Fatalf("of %d coordinates %v, %v and %v are counted", p.D, p.Single(KindOctaves), p.Single(KindTree), p.Single(KindMoments))
+	if p.D != 15 || !slices.Equal(p.Layout.Single(KindOctaves), numbers) || !slices.Equal(p.Layout.Single(KindTree), numbers) || !slices.Equal(p.Layout.Single(KindMoments), roomy) {
+		t.Fatalf("of %d coordinates %v, %v and %v are counted", p.D, p.Layout.Single(KindOctaves), p.Layout.Single(KindTree), p.Layout.Single(KindMoments))
 	}
 	shares := standardize.SharesOf(p.N, 3, 9, p.fullMultiplier)
-	if p.Score() != standardize.Score(p.N, 3, p.fullMultiplier) || p.StandardizeShare() != shares.All() {
-		t.Errorf("the score is %v, the share %v", p.Score(), p.StandardizeShare())
+	if p.Learning.Score != standardize.Score(p.N, 3, p.fullMultiplier) || p.Shares().Standardize != shares.All() {
+		t.Errorf("the score is %v, the share %v", p.Learning.Score, p.Shares().Standardize)
 	}
 	for _, q := range p.Queries {
 		values, delta, share := 0, 0.0, 0.0
@@ -37,8 +37,8 @@ func TestSingleColumns(t *testing.T) {
 		default:
 			continue
 		}
-		if q.Values != values || math.Abs(p.Sensitivity(q, 0)/delta-1) > 1e-12 || math.Abs(q.Rho/p.Rho/share-1) > 0.01 {
-			t.Errorf("%s has %d numbers, Δ = %v and %.4f of the budget; want %d, %v, %.4f", q.Kind, q.Values, p.Sensitivity(q, 0), q.Rho/p.Rho, values, delta, share)
+		if q.Values != values || math.Abs(p.Noise.Sensitivity(q, 0)/delta-1) > 1e-12 || math.Abs(q.Rho/p.Rho/share-1) > 0.01 {
+			t.Errorf("%s has %d numbers, Δ = %v and %.4f of the budget; want %d, %v, %.4f", q.Kind, q.Values, p.Noise.Sensitivity(q, 0), q.Rho/p.Rho, values, delta, share)
 		}
 	}
 	// as few units as three numbers need, not fifteen

@@ -15,7 +15,7 @@ import (
 func TestMixedCourse(t *testing.T) {
 	p := runs.MustPlan(t, texts.Mixed, 40_000, 40_000, 40_000)
 	means, deviations := make([]float64, p.D), make([]float64, p.D)
-	for at, j := range p.Single(study.KindTree) {
+	for at, j := range p.Layout.Single(study.KindTree) {
 		means[j], deviations[j] = []float64{100, 0.5, -3}[at], []float64{5, 1, 0.05}[at]
 	}
 	c := p.Start()
@@ -61,6 +61,6 @@ func TestMixedCourse(t *testing.T) {
 
 // counted reports whether a released count centers and scales coordinate j.
 func counted(p *study.Plan, j int) bool {
-	at := p.Coordinates()[j]
+	at := p.Layout.Coordinates[j]
 	return at.Gap || at.Level >= 0
 }

@@ -26,7 +26,7 @@ func lawful(t *testing.T, p *Plan, i int) Ask {
 	for j := range p.D {
 		basis[j*p.D+j] = 1
 	}
-	c.Query, c.Radii[q.Kind], c.X, c.Found = i, 2, basis[q.Run*p.D:][:q.columns(p)*p.D], nil
+	c.Query, c.Radii[q.Kind], c.X, c.Found = i, 2, basis[q.Run*p.D:][:p.columns(q)*p.D], nil
 	if r, public := p.publicRadius(q.Kind); public {
 		c.Radii[q.Kind] = r
 	}
@@ -40,9 +40,9 @@ func lawful(t *testing.T, p *Plan, i int) Ask {
 		}
 	}
 	if q.pictures() {
-		c.Deviations = slices.Repeat([]float64{1}, p.K())
+		c.Deviations = slices.Repeat([]float64{1}, p.K)
 	}
-	if p.scales(q) {
+	if p.form(q).scaled {
 		c.Scale = slices.Repeat([]float64{1}, p.D)
 	}
 	if p.Proposal.Spec.Leveled() > 0 && p.Proposal.Spec.Center != proposal.CenterPairs {
@@ -74,14 +74,14 @@ func TestSitesPerUnit(t *testing.T) {
 			if q.Rho != three.Queries[i].Rho {
 				t.Errorf("%s, %s of %s: charges %v and %v", name, q.Kind, q.Of, q.Rho, three.Queries[i].Rho)
 			}
-			if one.Chooses(i) {
+			if one.Noise.Chooses(one.Queries[i]) {
 				continue // below
 			}
 			// σ of counts is in steps of 2^-10
 			if ratio := b.Sigma.Float() / a.Sigma.Float(); !(ratio >= 3*(1-1e-4) && ratio <= 3*(1+1e-4)) {
 				t.Errorf("%s, %s of %s: σ is %v times as much", name, q.Kind, q.Of, ratio)
 			}
-			if rho := noise.BridgeRho(3*one.Sensitivity(q, a.Radius), b.Sigma.Float()); rho > three.Queries[i].Rho {
+			if rho := noise.BridgeRho(3*one.Noise.Sensitivity(q, a.Radius), b.Sigma.Float()); rho > three.Queries[i].Rho {
 				t.Errorf("%s, %s of %s: a unit at three sites costs %v and is charged %v", name, q.Kind, q.Of, rho, three.Queries[i].Rho)
 			}
 			if need := 40 * b.Sigma.Float(); need >= math.Ldexp(1, int(three.Bits)-1) {
@@ -104,7 +104,7 @@ func TestSelectAtSites(t *testing.T) {
 		t.Fatal(err)
 	}
 	span := new(big.Rat).Mul(e, big.NewRat(4, 1))
-	if !p.Chooses(0) || p.Curve().SelectRho(span) != p.Queries[0].Rho {
+	if !p.Noise.Chooses(p.Queries[0]) || p.Curve().SelectRho(span) != p.Queries[0].Rho {
 		t.Errorf("a range of 4·%v costs %v and is charged %v", e, p.Curve().SelectRho(span), p.Queries[0].Rho)
 	}
 	few := texts.With(texts.Studies["scale in a range"], "sites_per_unit = 3")

@@ -10,92 +10,86 @@ import (
 	"covey/internal/standardize"
 )
 
-// learns reports whether the constants of coordinate j's column are learned.
-func (p *Plan) learns(j int) bool {
-	at := p.coordinates[j]
-	return !at.Gap && p.Proposal.Spec.Columns[at.Column].Standardize == proposal.StandardizePrivate
-}
-
-// scales reports whether a query is about rows divided by scales that were learned.
-func (p *Plan) scales(q Query) bool {
-	s := p.Proposal.Spec
-	return (s.Standardizes() || s.Counts()) && q.sum().Definition().Centered
-}
-
 // LearnedLimit is how many learned scales from its center a value counts as at most in a
 // covariance.
 const LearnedLimit = standardize.RowLimit
 
-// Limit is what a query keeps the magnitude of column j's values within, after they were divided by
-// a scale that was learned; infinite where it has none. A row whose scales came out too small is
-// not lost to the clip because of one far value.
-func (p *Plan) Limit(q Query, j int) float64 {
-	switch {
-	case q.Kind == KindMoments:
-		return standardize.MomentLimit
-	case p.scales(q) && q.Kind != KindTree && p.learns(j):
-		return LearnedLimit
-	default:
-		return math.Inf(1)
+// Limits are what a query keeps the magnitude of each coordinate's values within, after they were
+// divided by a scale that was learned; infinite where it has none. A row whose scales came out too
+// small is not lost to the clip because of one far value.
+func (p *Plan) Limits(q Query) []float64 {
+	scaled, out := p.form(q).scaled, make([]float64, p.D)
+	for j := range out {
+		switch {
+		case q.Kind == KindMoments:
+			out[j] = standardize.MomentLimit
+		case scaled && q.Kind != KindTree && p.Layout.learns(j):
+			out[j] = LearnedLimit
+		default:
+			out[j] = math.Inf(1)
+		}
 	}
+	return out
 }
 
-// standardShares are the parts of the budget that learning constants takes; zeros where none are
-// learned.
-func (p *Plan) standardShares() (s standardize.Shares) {
-	if p.Proposal.Spec.Standardizes() {
-		s = standardize.SharesOf(p.N/p.SitesPerUnit(), len(p.numbers), len(p.roomy), p.fullMultiplier)
-	}
-	return s
+// Learning is what a plan's learning of columns' constants takes, by public numbers alone; zero
+// where none are learned. Nobody changes it.
+type Learning struct {
+	// Score is how far a plain column's counts are expected to stand out of the noise, in standard
+	// deviations.
+	Score float64
+
+	shares         standardize.Shares // of the budget
+	columns, sites int                // sites at which a unit may be
+	multiplier     float64            // σ/Δ of the whole budget
 }
 
-// StandardizeShare is the part of the budget that learning constants takes; 0 where none are
-// learned.
-func (p *Plan) StandardizeShare() float64 { return p.standardShares().All() }
-
-// Score is how far a plain column's counts are expected to stand out of the noise, in standard
-// deviations, by public numbers; 0 where no constants are learned.
-func (p *Plan) Score() float64 {
+func learningOf(p *Plan) Learning {
 	if !p.Proposal.Spec.Standardizes() {
-		return 0
+		return Learning{}
 	}
-	return standardize.Score(p.N/p.SitesPerUnit(), len(p.numbers), p.fullMultiplier)
+	units, columns := p.N/p.SitesPerUnit, len(p.Layout.numbers)
+	return Learning{
+		Score:   standardize.Score(units, columns, p.fullMultiplier),
+		shares:  standardize.SharesOf(units, columns, len(p.Layout.roomy), p.fullMultiplier),
+		columns: columns, sites: p.SitesPerUnit, multiplier: p.fullMultiplier,
+	}
 }
 
-// neededUnits is how many units would have at least that score.
-func (p *Plan) neededUnits(score float64) int {
-	return p.SitesPerUnit() * standardize.NeededUnits(len(p.numbers), p.fullMultiplier, score)
+// needed is how many units would have at least that score.
+func (l *Learning) needed(score float64) int {
+	return l.sites * standardize.NeededUnits(l.columns, l.multiplier, score)
 }
 
 // checkScore refuses a study of too many columns to count, or of which most scales would be noise.
-func (p *Plan) checkScore() error {
-	if per := KindTree.Definition().Values(1, 0); p.Proposal.Spec.Standardizes() && len(p.numbers) > proposal.MaxValues/per {
-		return proposal.FieldErrorf("standardize", "at most %d columns can have learned constants, got %d", proposal.MaxValues/per, len(p.numbers))
+func (p *planner) checkScore() error {
+	if per := KindTree.Definition().Values(1, 0); p.Proposal.Spec.Standardizes() && len(p.Layout.numbers) > proposal.MaxValues/per {
+		return proposal.FieldErrorf("standardize", "at most %d columns can have learned constants, got %d", proposal.MaxValues/per, len(p.Layout.numbers))
 	}
-	if score := p.Score(); p.Proposal.Spec.Standardizes() && !(score >= standardize.RefuseScore) {
+	if score := p.Learning.Score; p.Proposal.Spec.Standardizes() && !(score >= standardize.RefuseScore) {
 		return proposal.FieldErrorf("standardize", "%d units are too few to learn the constants of %d columns: a plain column's counts would exceed the noise by %.2g of its standard deviations, and at least %d are needed; "+
-			"%d units would do, or fewer columns, a larger epsilon, or public offsets and scales", p.N, len(p.numbers), score, standardize.RefuseScore, p.neededUnits(standardize.RefuseScore))
+			"%d units would do, or fewer columns, a larger epsilon, or public offsets and scales", p.N, len(p.Layout.numbers), score, standardize.RefuseScore, p.Learning.needed(standardize.RefuseScore))
 	}
 	return nil
 }
 
-// standardizeWarning returns what may happen where a study is small for what it learns; empty where
-// it is not.
-func (p *Plan) standardizeWarning() string {
-	score := p.Score()
-	if !p.Proposal.Spec.Standardizes() || score >= standardize.WarnScore {
+// warning returns what may happen where a study is small for what it learns; empty where it is
+// not.
+func (l *Learning) warning() string {
+	if l.sites == 0 || l.Score >= standardize.WarnScore {
 		return ""
 	}
 	return fmt.Sprintf("a plain column's counts would exceed the noise by %.2g of its standard deviations, and below %d some columns get a wrong scale or are left out: %d units would do, or fewer columns, a larger epsilon, or public offsets and scales",
-		score, standardize.WarnScore, p.neededUnits(standardize.WarnScore))
+		l.Score, standardize.WarnScore, l.needed(standardize.WarnScore))
 }
 
 // learn reads columns' constants off the release of a query about single columns.
-func (p *Plan) learn(c *Course, q Query, r Release) {
-	all, columns := r.Z(), make([]standardize.Column, p.D) // empty where others are counted
+func (t *transition) learn() {
+	c, q, r := t.c, t.q, t.r
+	all, columns := r.Z(), make([]standardize.Column, t.D) // empty where others are counted
 	learned := q.Kind == KindMoments && q.Round == standardize.MomentRounds-1
-	of := p.Single(q.Kind)
-	for _, j := range p.numbers {
+	of := t.Layout.Single(q.Kind)
+	for _, j := range t.Layout.numbers {
 		at, _ := slices.BinarySearch(of, j)
 		z, asked := columnOf(q.Kind, all, at, len(of)), []standardize.Column{{}}
 		if len(c.Columns) > 0 {
@@ -103,7 +97,7 @@ func (p *Plan) learn(c *Course, q Query, r Release) {
 		}
 		// of the rows with a value there: the others have no counts, and in a moment query z = 0
 		// and z² = 1
-		kept := p.keptShare(*c) * c.seen(j)
+		kept := t.kept() * c.seen(j)
 		if q.Kind == KindMoments {
 			z[1] -= 1 - kept
 		}
@@ -118,7 +112,7 @@ func (p *Plan) learn(c *Course, q Query, r Release) {
 			found = standardize.Tree(z, tau, asked)
 		case KindMoments:
 			found = standardize.Moments(z, tau, asked)
-			if learned && p.learns(j) { // of others the center alone is needed
+			if learned && t.Layout.learns(j) { // of others the center alone is needed
 				found = standardize.Constants(found, tau)
 			}
 		}
@@ -126,10 +120,10 @@ func (p *Plan) learn(c *Course, q Query, r Release) {
 	}
 	c.Columns = columns
 	center, scale := c.Center, c.Scale // of levels, where there are any
-	c.Center, c.Scale = make([]float64, p.D), make([]float64, p.D)
+	c.Center, c.Scale = make([]float64, t.D), make([]float64, t.D)
 	in := 0
 	for j, column := range c.Columns {
-		if p.counted(j) {
+		if t.Layout.counted(j) {
 			c.Center[j], c.Scale[j] = center[j], scale[j]
 			if scale[j] > 0 {
 				in++
@@ -137,19 +131,19 @@ func (p *Plan) learn(c *Course, q Query, r Release) {
 			continue
 		}
 		c.Center[j], c.Scale[j] = column.Center, column.Scale
-		if learned && !p.learns(j) { // its scale is public
+		if learned && !t.Layout.learns(j) { // its scale is public
 			c.Scale[j] = 1
 		}
-		if c.Scale[j] > 0 || !p.learns(j) {
+		if c.Scale[j] > 0 || !t.Layout.learns(j) {
 			in++
 		}
 	}
-	if in < p.K() {
+	if in < t.K {
 		c.End = CodeNoScale
 		return
 	}
 	if learned {
-		c.X = p.within(*c, c.X)
+		c.X = within(c.X, c.Scale)
 	}
 }
 
@@ -163,17 +157,18 @@ func columnOf(k Kind, z []float64, j, d int) []float64 {
 }
 
 // within is the block X without its part in coordinates that are left out, made orthonormal again.
-func (p *Plan) within(c Course, x []float64) []float64 {
-	if !slices.Contains(c.Scale, 0) {
+func within(x, scale []float64) []float64 {
+	d := len(scale)
+	if !slices.Contains(scale, 0) {
 		return x
 	}
-	vectors, fallback := linalg.Split(slices.Clone(x), p.D), [][]float64{}
+	vectors, fallback := linalg.Split(slices.Clone(x), d), [][]float64{}
 	for _, v := range vectors {
-		leave(v, c.Scale)
+		leave(v, scale)
 	}
-	for j, s := range c.Scale { // as many as are in, of which any k of other vectors leave one
+	for j, s := range scale { // as many as are in, of which any k of other vectors leave one
 		if s > 0 && len(fallback) < len(vectors) {
-			e := make([]float64, p.D)
+			e := make([]float64, d)
 			e[j] = 1
 			fallback = append(fallback, e)
 		}
@@ -194,13 +189,14 @@ func leave(v, scale []float64) {
 // one of correlations: a column that was learned is divided by its standard deviation relative to
 // the others' median. What clipping took off all rows alike stays off. It returns the matrix and
 // what each column's scale is to be multiplied by.
-func (p *Plan) correlation(m Moment, scale []float64) (Moment, []float64) {
-	columns, entries := make([]standardize.Column, p.D), make([]float64, p.D)
-	for j, at := 0, 0; j < p.D; j++ {
-		if entries[j] = m.Packed[at]; scale[j] == 0 || !p.learns(j) {
+func (l *Layout) correlation(m Moment, scale []float64) (Moment, []float64) {
+	d := len(l.Coordinates)
+	columns, entries := make([]standardize.Column, d), make([]float64, d)
+	for j, at := 0, 0; j < d; j++ {
+		if entries[j] = m.Packed[at]; scale[j] == 0 || !l.learns(j) {
 			columns[j].Out = standardize.Weak // not of those that are compared
 		}
-		at += p.D - j
+		at += d - j
 	}
 	diagonal := standardize.Diagonal(entries, m.Tau, columns)
 	var in []float64
@@ -210,7 +206,7 @@ func (p *Plan) correlation(m Moment, scale []float64) (Moment, []float64) {
 		}
 	}
 	slices.Sort(in)
-	factors := make([]float64, p.D)
+	factors := make([]float64, d)
 	for j, v := range diagonal {
 		factors[j] = 1
 		if v > 0 {
@@ -218,29 +214,11 @@ func (p *Plan) correlation(m Moment, scale []float64) (Moment, []float64) {
 		}
 	}
 	out := Moment{make([]float64, len(m.Packed)), m.Tau}
-	for i, at := 0, 0; i < p.D; i++ {
-		for j := i; j < p.D; j++ {
+	for i, at := 0, 0; i < d; i++ {
+		for j := i; j < d; j++ {
 			out.Packed[at] = m.Packed[at] / factors[i] / factors[j]
 			at++
 		}
 	}
 	return out, factors
-}
-
-// checkScale checks the scales of an ask. Privacy needs only that they are finite: whatever they
-// are, rows are clipped after they are divided. CheckCourse compares them with those of the
-// releases.
-func (p *Plan) checkScale(q Query, a Ask) error {
-	switch scaled := p.scales(q); {
-	case scaled && len(a.Scale) != p.D:
-		return mismatch(a.Query, "scale", "has %d coordinates, the plan %d", len(a.Scale), p.D)
-	case !scaled && len(a.Scale) != 0:
-		return mismatch(a.Query, "scale", "is not of this query")
-	}
-	for _, v := range a.Scale {
-		if v != 0 && !(v >= minScale && v <= maxScale) {
-			return mismatch(a.Query, "scale", "is neither 0 nor in 2^-300..2^300")
-		}
-	}
-	return nil
 }

@@ -131,8 +131,8 @@ func TestStandardizePlan(t *testing.T) {
 		t.Errorf("%d columns: %v", most+1, err)
 	}
 	// of units at two sites a study learns as from half as many
-	if two, err := plan(t, texts.With(texts.Learning, "sites_per_unit = 2"), 2000, 2000, 2000); err != nil || math.Abs(two.Score()-standardize.Score(3000, 5, p.fullMultiplier)) > 1e-12 {
-		t.Errorf("at two sites the score is %v, %v", two.Score(), err)
+	if two, err := plan(t, texts.With(texts.Learning, "sites_per_unit = 2"), 2000, 2000, 2000); err != nil || math.Abs(two.Learning.Score-standardize.Score(3000, 5, p.fullMultiplier)) > 1e-12 {
+		t.Errorf("at two sites the score is %v, %v", two.Learning.Score, err)
 	}
 }
 
@@ -151,7 +151,7 @@ func TestCorrelation(t *testing.T) {
 			m.Packed = append(m.Packed, v)
 		}
 	}
-	out, factors := p.correlation(m, []float64{1, 1, 1, 0, 1})
+	out, factors := p.Layout.correlation(m, []float64{1, 1, 1, 0, 1})
 	for j, want := range []float64{1, 1.2, 0.8, 1, 1} {
 		if math.Abs(factors[j]-want) > 0.01 {
 			t.Errorf("column %d: a factor of %v, want %v", j, factors[j], want)

@@ -115,7 +115,7 @@ func TestPaperProfile(t *testing.T) {
 	if len(p.Queries) != p.Rounds || p.Proposal.Spec.Output != proposal.OutputRandom {
 		t.Fatal("a paper study has T power steps and a random iterate")
 	}
-	sigma, err := p.Sigma(p.Queries[0], p.Radius)
+	sigma, err := p.Noise.Sigma(p.Queries[0], p.Radius)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,9 +169,9 @@ func TestBadInput(t *testing.T) {
 		}
 	}
 	auto := strings.Replace(wide.String(), "covariance", "auto", 1)
-	if p := mustPlan(t, auto, 1000, 1000, 1000); p.Start().Method != proposal.MethodPower || !strings.Contains(p.MethodRule(), "2001 columns are more") ||
+	if p := mustPlan(t, auto, 1000, 1000, 1000); p.Start().Method != proposal.MethodPower || !strings.Contains(p.Method.Rule(), "2001 columns are more") ||
 		slices.ContainsFunc(p.Queries, func(q Query) bool { return q.Branch != "" || q.Kind == KindMoment }) {
-		t.Errorf("auto of 2001 columns: %s", p.MethodRule())
+		t.Errorf("auto of 2001 columns: %s", p.Method.Rule())
 	}
 	cases := []struct{ name, text, want string }{
 		{"unknown key", with("epsilom = 2"), "epsilom: unknown key"},

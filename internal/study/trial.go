@@ -1,10 +1,6 @@
 package study
 
-import (
-	"slices"
-
-	"covey/internal/query"
-)
+import "slices"
 
 // Trial returns an ask for a planned query with made-up values for all that comes from releases, so
 // that a site can measure its answer. It has as many directions, centers, scales and gaps to fill
@@ -24,23 +20,15 @@ func (p *Plan) Trial(index int) (Ask, error) {
 		return out
 	}
 	ones := func(n int) []float64 { return slices.Repeat([]float64{1}, n) }
-	found, columns := 0, q.columns(p)
-	if q.sum().Definition().Directions == query.Iterate {
-		found = q.Run
-	}
-	if p.fills(q) {
-		columns = p.fillColumns(q) - found
-	}
-	c.Found, c.X = axes(0, found), axes(found, columns)
-	if p.centers(q) {
+	f := p.form(q)
+	c.Found, c.X = axes(0, f.found), axes(f.found, max(f.x, f.filled))
+	if f.centered {
 		c.Center = make([]float64, p.D)
 	}
-	if p.scales(q) {
+	if f.scaled {
 		c.Scale = ones(p.D)
 	}
-	if q.pictures() {
-		c.Deviations = ones(p.K())
-	}
+	c.Deviations = ones(f.deviations)
 	if !q.Kind.Definition().Counts && c.Radii[q.Kind] == 0 {
 		c.Radii[q.Kind] = 1
 	}

@@ -27,7 +27,7 @@ func askFor(t *testing.T, p *Plan, match func(Query) bool) Ask {
 		basis[i][i] = 1
 	}
 	c.Radii[q.Kind] = 2
-	c.X = linalg.Flat(basis[:max(1, q.columns(p))])
+	c.X = linalg.Flat(basis[:max(1, p.columns(q))])
 	if q.Run > 0 {
 		c.Found, c.X = linalg.Flat(basis[:q.Run]), basis[q.Run]
 	}
@@ -121,7 +121,7 @@ func TestCheckReleaseOfShares(t *testing.T) {
 // is what stayed; only survivors of a sum that does not need the part can be named.
 func TestCheckReleaseOfRemovedNoise(t *testing.T) {
 	p := mustPlan(t, texts.With(texts.Four, `noise = "distributed"`), 90_000, 90_000, 90_000, 90_000, 90_000)
-	if !p.Removes() || p.Thresholds.MinSurvivors != 4 {
+	if !p.Noise.Removes() || p.Thresholds.MinSurvivors != 4 {
 		t.Fatalf("%+v", p.Thresholds)
 	}
 	a := askFor(t, p, func(q Query) bool { return q.Kind == KindPower })
@@ -154,7 +154,7 @@ func TestCheckReleaseOfRemovedNoise(t *testing.T) {
 	}
 	wait := mustPlan(t, texts.With(texts.Four, `noise = "distributed"`, `on_dropout = "wait"`), 90_000, 90_000, 90_000)
 	r, err := wait.NewRelease(askFor(t, wait, func(q Query) bool { return q.Kind == KindPower }), []int{0, 1, 2}, make([]int64, 4))
-	if err != nil || wait.Removes() || len(r.Share) != 1 {
+	if err != nil || wait.Noise.Removes() || len(r.Share) != 1 {
 		t.Fatal(r.Share, err)
 	}
 	if r.Removed = []int{0}; wait.CheckRelease(r, 0) == nil {
@@ -162,7 +162,7 @@ func TestCheckReleaseOfRemovedNoise(t *testing.T) {
 	}
 	central := mustPlan(t, texts.Four, 90_000, 90_000, 90_000)
 	r, err = central.NewRelease(askFor(t, central, func(q Query) bool { return q.Kind == KindPower }), []int{0, 1, 2}, make([]int64, 4))
-	if err != nil || central.Removes() {
+	if err != nil || central.Noise.Removes() {
 		t.Fatal(err)
 	}
 	if r.Removed = []int{0}; central.CheckRelease(r, 0) == nil {

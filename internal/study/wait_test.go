@@ -62,18 +62,18 @@ func TestNoiseFactorIsStated(t *testing.T) {
 	} {
 		p := mustPlan(t, texts.With(texts.Four, `noise = "distributed"`, `on_dropout = "`+dropout+`"`), sites...)
 		for _, part := range want.words {
-			if !strings.Contains(p.NoiseWords(), part) {
-				t.Errorf("%s: no %q in %q", dropout, part, p.NoiseWords())
+			if !strings.Contains(p.Noise.Words(), part) {
+				t.Errorf("%s: no %q in %q", dropout, part, p.Noise.Words())
 			}
 		}
 		if math.Abs(p.NoiseFactor/want.factor-1) > 1e-6 {
 			t.Errorf("%s: the factor is %v, want %v", dropout, p.NoiseFactor, want.factor)
 		}
-		if few := strings.Contains(p.NoiseWords(), "fewest"); few != (dropout == proposal.DropoutContinue) {
-			t.Errorf("%s: %s", dropout, p.NoiseWords())
+		if few := strings.Contains(p.Noise.Words(), "fewest"); few != (dropout == proposal.DropoutContinue) {
+			t.Errorf("%s: %s", dropout, p.Noise.Words())
 		}
 	}
-	if words := central.NoiseWords(); strings.Contains(words, "times") {
+	if words := central.Noise.Words(); strings.Contains(words, "times") {
 		t.Errorf("central noise is %q", words)
 	}
 }

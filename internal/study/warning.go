@@ -22,7 +22,7 @@ func (p *Plan) Warnings() []string {
 	if s := p.Proposal.Spec; s.OnDropout == proposal.DropoutContinue && s.Noise == proposal.NoiseCentral {
 		w = append(w, `on_dropout = "continue" with central noise: a hostile coordinator could subtract the exact sums of two rounds with different survivors and learn a site's sum (docs/threat-model.md)`)
 	}
-	if small := p.standardizeWarning(); small != "" {
+	if small := p.Learning.warning(); small != "" {
 		w = append(w, small)
 	}
 	if coarse := p.pictureWarning(); coarse != "" {

@@ -102,7 +102,7 @@ func TestBytesInAll(t *testing.T) {
 					sum += q.Bytes
 				}
 			}
-			if got := p.BytesInAll(); got < sum || got > all || got == all && p.Start().Method == "" {
+			if got := p.Queries.Bytes(); got < sum || got > all || got == all && p.Start().Method == "" {
 				t.Errorf("%d bytes in all, the course of %s takes %d of %d", got, method, sum, all)
 			}
 		}

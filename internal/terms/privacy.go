@@ -20,24 +20,24 @@ func Privacy(p *study.Plan) []string {
 		fmt.Sprintf("Everything that this study releases is together (ε = %g, δ = %g)-differentially private under replacement of one unit (%s): "+
 			"for anyone who sees it all and does not break the cryptography, the odds that one unit was yours and not any other change by a factor of at most e^ε = %.3g, but for δ. "+
 			"A unit is %s; their number is public.", s.Epsilon, s.Delta, p.Adjacency, math.Exp(s.Epsilon), unit),
-		"Of one person at several sites: " + study.AtSites(p.SitesPerUnit()) + ".",
-		fmt.Sprintf("It charges ρ = %.6g (by %s) to the population's budget, over at most %d queries in %d rounds.", p.Rho, p.Curve(), p.Left(0), p.Rounds),
+		"Of one person at several sites: " + study.AtSites(p.SitesPerUnit) + ".",
+		fmt.Sprintf("It charges ρ = %.6g (by %s) to the population's budget, over at most %d queries in %d rounds.", p.Rho, p.Curve(), p.Queries.Left(0), p.Rounds),
 		fmt.Sprintf("A sum is opened only over at least %d of the %d sites, and with %d sites' signatures and shares; %s.",
 			t.MinSurvivors, t.Sites, t.Quorum, t.Collusion()),
 		noiseWords(p),
 	}
-	if share := p.StandardizeShare(); share > 0 {
+	if share := p.Shares().Standardize; share > 0 {
 		words = append(words, fmt.Sprintf("The study learns the columns' constants: for %.3g%% of its ρ it counts every unit by the magnitude and the place of each column's value, and asks twice for each column's mean and square.", 100*share))
 	}
-	if share := p.LevelsShare(); share > 0 {
+	if share := p.Shares().Levels; share > 0 {
 		words = append(words, fmt.Sprintf("The study scales levels by how many units have each: for %.3g%% of its ρ it counts every unit in one level of each column that has any, every other text as \"other\".", 100*share))
 	}
 	words = append(words, pictureWords(p)...)
 	if s.Components == proposal.ComponentsAuto {
-		words = append(words, fmt.Sprintf("The study finds how many components there are, up to %d: from what it releases in any case. It asks and charges the same whatever the number is.", p.K()))
+		words = append(words, fmt.Sprintf("The study finds how many components there are, up to %d: from what it releases in any case. It asks and charges the same whatever the number is.", p.K))
 	}
 	if s.Method != proposal.MethodPower {
-		words = append(words, "Method: "+p.MethodRule()+".")
+		words = append(words, "Method: "+p.Method.Rule()+".")
 	}
 	if s.OnDropout == proposal.DropoutWait {
 		words = append(words, `on_dropout = "wait": every sum is over all sites; this agent signs no other set.`)
@@ -70,7 +70,7 @@ func pictureWords(p *study.Plan) []string {
 	for i, pair := range s.PicturePairs {
 		pairs[i] = fmt.Sprintf("%d and %d", pair[0], pair[1])
 	}
-	text := fmt.Sprintf("For %.3g%% of its ρ the study counts every unit by its score on each component, and on the components %s together.", 100*p.PictureShare(), strings.Join(pairs, ", "))
+	text := fmt.Sprintf("For %.3g%% of its ρ the study counts every unit by its score on each component, and on the components %s together.", 100*p.Proposal.Spec.PictureShare, strings.Join(pairs, ", "))
 	if s.PictureBy == proposal.PictureByColumn {
 		text += fmt.Sprintf(" The latter counts are by level of %q.", s.PictureColumn)
 	}
@@ -110,7 +110,7 @@ func noiseWords(p *study.Plan) string {
 	t := p.Thresholds
 	text := fmt.Sprintf("Noise is distributed: this agent adds its share before masking, so that nobody sees an exact sum, the coordinator included; "+
 		"the shares of %d honest sites in a sum over all %d carry all the noise that the privacy needs", t.Sites-max(t.Corrupt, 1), t.Sites)
-	if p.Removes() {
+	if p.Noise.Removes() {
 		text += fmt.Sprintf(", down to %d in one over %d: this agent adds enough for that, and lets the coordinator take away what more sites do not need", p.Honest, t.MinSurvivors)
 	}
 	return text + ". " + poolWords(p)

@@ -54,7 +54,7 @@ func Planned(p *study.Plan, self int) []egress.Planned {
 		add(wire.Upload{Header: wire.Header{Study: p.Digest, Query: i, Slot: i}, Masked: make([]byte, q.Bytes)}, what)
 		add(wire.Signature{Header: wire.Header{Study: p.Digest, Query: i, Slot: i}, Signature: make([]byte, 64)}, "a signature on the set of sites in the sum")
 		what, n := "shares of one-time keys that remove the masks of the whole sum, once", sharesFixed+32*t.Holders
-		if p.Removes() {
+		if p.Noise.Removes() {
 			what, n = what+", and the key of noise that so many sites do not need", n+32
 		}
 		add(wire.Shares{Header: wire.Header{Study: p.Digest, Query: i, Slot: i}, Shares: make([]byte, n)}, what)

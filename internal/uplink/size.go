@@ -96,12 +96,12 @@ func Largest(p *study.Plan) int {
 	// short.
 	draft := n * (64 + each)
 	for _, q := range p.Queries {
-		draft += 32 * (q.Values + 8*p.K())
+		draft += 32 * (q.Values + 8*p.K)
 	}
-	out = max(out, draft+32*16*p.D*(p.K()+2))
+	out = max(out, draft+32*16*p.D*(p.K+2))
 	for _, q := range p.Queries {
 		// X, Found and Fill are of so many vectors at most; Center and Scale are one each.
-		vectors := p.D * (3*p.K() + 2)
+		vectors := p.D * (3*p.K + 2)
 		// A query, or its signed release: in JSON a number takes 32 bytes at most.
 		out = max(out, 8*vectors, 32*(q.Values+vectors)+8*n+66*t.Threshold)
 	}

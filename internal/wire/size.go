@@ -17,7 +17,7 @@ func LargestOfSite(p *study.Plan) int {
 	out := ShortMessage
 	for _, q := range p.Queries {
 		// An upload, or a refusal with the query's signed release: its values, X, centre and found.
-		out = max(out, ShortMessage+q.Bytes, ShortMessage+wordBytes*(q.Values+3*p.D*p.K())+8*p.Thresholds.Sites+66*p.Thresholds.Threshold)
+		out = max(out, ShortMessage+q.Bytes, ShortMessage+wordBytes*(q.Values+3*p.D*p.K)+8*p.Thresholds.Sites+66*p.Thresholds.Threshold)
 	}
 	// A site seals to its holders, and to the neighbors whose pairs it owns: half of 2m on average,
 	// and of the sparse graph more than 4m with a probability that does not count.

@@ -244,7 +244,7 @@ func (out *Report) covariance(p *study.Plan, r *result.Result) (string, error) {
 	if out.Share = a.share(r.K); out.Share == nil {
 		return "", nil
 	}
-	rank := ranks(r.Components, vectors[:min(p.K(), len(vectors))])
+	rank := ranks(r.Components, vectors[:min(p.K, len(vectors))])
 	if slices.Max(rank) >= r.K {
 		out.Share = nil
 		return "the released variances put components in another order than the covariance", nil

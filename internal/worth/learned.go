@@ -137,7 +137,7 @@ const (
 // unlike returns why the bounds do not hold of a study that learned constants, or "". Columns with
 // many zeros and skewed ones lose tails to the limit of their values, and so correlations.
 func unlike(p *study.Plan, r *result.Result) string {
-	if score := p.Score(); !(score >= leastScore) {
+	if score := p.Learning.Score; !(score >= leastScore) {
 		return fmt.Sprintf("constants learned from counts that stand out by less than %g standard deviations of the noise", leastScore)
 	}
 	var last *study.Release // of the moments
@@ -145,7 +145,7 @@ func unlike(p *study.Plan, r *result.Result) string {
 		switch rel.Kind {
 		case study.KindOctaves:
 			z := rel.Z()
-			of := p.Single(rel.Kind)
+			of := p.Layout.Single(rel.Kind)
 			each := len(z) / len(of)
 			for at, j := range of {
 				// zeros are the first of a column
@@ -157,7 +157,7 @@ func unlike(p *study.Plan, r *result.Result) string {
 			last = &r.Releases[i]
 		}
 	}
-	of := p.Single(study.KindMoments)
+	of := p.Layout.Single(study.KindMoments)
 	if last == nil || len(last.Scale) != r.D || len(last.Noised) != 2*len(of) {
 		return "no moments were released"
 	}
@@ -166,7 +166,7 @@ func unlike(p *study.Plan, r *result.Result) string {
 	sum, in := 0.0, 0.0
 	for at, j := range of {
 		// or a level's: noise alone
-		if last.Scale[j] == 0 || !slices.Contains(p.Single(study.KindTree), j) {
+		if last.Scale[j] == 0 || !slices.Contains(p.Layout.Single(study.KindTree), j) {
 			continue
 		}
 		x := last.Z()[at] / (math.Sqrt2 * last.Tau())

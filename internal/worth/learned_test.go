@@ -98,7 +98,7 @@ func TestLearnedConstantsHaveABound(t *testing.T) {
 	p, r = correlated(21, plain).run(t, learnedSpec(8, 1, proposal.MethodPower), 12_000)
 	unbounded(t, p, r, "by power iteration")
 	p, _ = correlated(22, plain).run(t, learnedSpec(8, 1, proposal.MethodCovariance), 2010)
-	if p.Score() < leastScore {
+	if p.Learning.Score < leastScore {
 		t.Fatal("the score is small")
 	}
 	small := learnedSpec(8, 1, proposal.MethodCovariance)

@@ -118,9 +118,9 @@ func newForecast(p *study.Plan) (*forecast, error) {
 		return nil, fmt.Errorf("%w for the paper's profile", ErrNoPrediction)
 	case s.Standardize == proposal.StandardizePrivate && s.Method == proposal.MethodPower:
 		return nil, fmt.Errorf("%w of power iteration where a study learns the columns' constants", ErrNoPrediction)
-	case s.Standardize == proposal.StandardizePrivate && !(p.Score() >= leastScore):
+	case s.Standardize == proposal.StandardizePrivate && !(p.Learning.Score >= leastScore):
 		return nil, fmt.Errorf("%w where a study is too small to learn the columns' constants well", ErrNoPrediction)
-	case p.LevelsShare() > 0:
+	case p.Shares().Levels > 0:
 		return nil, fmt.Errorf("%w for columns with levels", ErrNoPrediction)
 	case s.KeepsGaps():
 		return nil, fmt.Errorf("%w where cells without a value are kept: how many there are decides", ErrNoPrediction)
@@ -128,9 +128,9 @@ func newForecast(p *study.Plan) (*forecast, error) {
 		return nil, fmt.Errorf("%w for units of several rows: how alike a unit's rows are decides", ErrNoPrediction)
 	case s.Components == proposal.ComponentsAuto:
 		return nil, fmt.Errorf("%w for a number of components that the study finds", ErrNoPrediction)
-	case s.Subspace == proposal.SubspaceDeflation && p.K() > 1:
+	case s.Subspace == proposal.SubspaceDeflation && p.K > 1:
 		return nil, fmt.Errorf("%w for components one after another", ErrNoPrediction)
-	case p.K() > mostPredicted:
+	case p.K > mostPredicted:
 		return nil, fmt.Errorf("%w for more than %d components", ErrNoPrediction, mostPredicted)
 	}
 	f := &forecast{plan: p}
@@ -142,7 +142,7 @@ func newForecast(p *study.Plan) (*forecast, error) {
 			f.steps = append(f.steps, q)
 		}
 	}
-	if float64(len(f.steps))*float64(p.D)*float64(p.K()*p.K()) > mostWork {
+	if float64(len(f.steps))*float64(p.D)*float64(p.K*p.K) > mostWork {
 		return nil, fmt.Errorf("%w for power iteration of so many rounds, columns and components: it would take long", ErrNoPrediction)
 	}
 	return f, nil
@@ -161,10 +161,10 @@ func (f *forecast) at(fall, units float64) Case {
 		lambda[j] *= float64(len(lambda)) / sum
 	}
 	top := 0.0
-	for _, v := range lambda[:f.plan.K()] {
+	for _, v := range lambda[:f.plan.K] {
 		top += v
 	}
-	best := Case{Fall: fall, Blind: float64(f.plan.K()) / top} // the mean eigenvalue is 1
+	best := Case{Fall: fall, Blind: float64(f.plan.K) / top} // the mean eigenvalue is 1
 	take := func(method string, run func(rng *rand.Rand) float64) {
 		var shares []float64
 		for i := range predictRuns {
@@ -211,7 +211,7 @@ func (f *forecast) needed(fall float64) int {
 // noise is the standard deviation of a query's mean of units on each number, in squared units of
 // the columns, at a radius.
 func (f *forecast) noise(q study.Query, radius, units float64) float64 {
-	sigma, err := f.plan.Sigma(q, radius)
+	sigma, err := f.plan.Noise.Sigma(q, radius)
 	if err != nil {
 		return math.Inf(1)
 	}
@@ -266,11 +266,11 @@ func (f *forecast) covariance(lambda []float64, units float64) *noisy {
 		s := f.noise(q, bound, units) / (part / float64(p.D)) // of the trace
 		precision += 1 / (s * s)
 	}
-	out := &noisy{k: p.K(), s: 1 / math.Sqrt(precision), n: float64(p.N) * units}
+	out := &noisy{k: p.K, s: 1 / math.Sqrt(precision), n: float64(p.N) * units}
 	if p.Proposal.Spec.Standardize == proposal.StandardizePrivate {
 		out.learned = 2 / float64(p.D)
 	}
-	head := min(p.D, max(2*p.K(), mostSimulated*2/3))
+	head := min(p.D, max(2*p.K, mostSimulated*2/3))
 	if p.D <= mostSimulated {
 		head = p.D
 	}
@@ -331,10 +331,10 @@ func (c *noisy) run(rng *rand.Rand) float64 {
 // power is the shape of the plan's power iteration on rows of a spectrum.
 func (f *forecast) power(lambda []float64, units float64) *shape {
 	p := f.plan
-	s := &shape{d: p.D, k: p.K(), n: float64(p.N) * units, pooled: p.Proposal.Spec.Output == proposal.OutputPooled}
+	s := &shape{d: p.D, k: p.K, n: float64(p.N) * units, pooled: p.Proposal.Spec.Output == proposal.OutputPooled}
 	rng := rand.New(rand.NewPCG(2, 2))
 	a, length, quantile := lambda, math.Sqrt(float64(p.D)), 0.9
-	if s.sphere = p.OnSphere(f.steps[0]); s.sphere {
+	if s.sphere = p.Method.OnSphere(f.steps[0]); s.sphere {
 		a, length, quantile = sphere(lambda), 1, 0.75
 		sum := 0.0
 		for _, v := range a {

@@ -79,7 +79,7 @@ func short(p *study.Plan, r *result.Result) bool {
 	var clips []float64
 	for _, rel := range r.Releases {
 		switch {
-		case rel.Kind == study.KindPower && p.OnSphere(p.Queries[rel.Query]):
+		case rel.Kind == study.KindPower && p.Method.OnSphere(p.Queries[rel.Query]):
 			return true
 		case rel.Kind == study.KindMoment:
 			clips = append(clips, rel.Radius)
@@ -102,7 +102,7 @@ func released(p *study.Plan, r *result.Result) string {
 	if r.NoiseToSignal == math.MaxFloat64 {
 		out = "nothing but noise was left in the last step"
 	}
-	if score := p.Score(); score > 0 {
+	if score := p.Learning.Score; score > 0 {
 		out += fmt.Sprintf("; by the public sizes a plain column's counts stand out by %.1f standard deviations of the noise", score)
 	}
 	if r.ScaleNote != "" || len(r.LeftOut) > 0 {

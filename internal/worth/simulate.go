@@ -38,7 +38,7 @@ func (s *shape) count() int {
 // everyone who asks gets the same draws on any number of processors.
 func (s *shape) draw(p *study.Plan) []draw {
 	out := make([]draw, s.count())
-	rng := p.Public("worth")
+	rng := study.Public(p.Digest, "worth")
 	seeds := make([][2]uint64, len(out)/batch)
 	for i := range seeds {
 		seeds[i] = [2]uint64{rng.Uint64(), rng.Uint64()}

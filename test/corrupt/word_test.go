@@ -52,8 +52,8 @@ func (f *bubble) holding(d proposal.Digest, u secagg.Survivors) func(*covey.Coor
 			f.Must(err)
 		case *covey.CoordinatorMessage_Query:
 			slot := int(b.Query.GetSlot())
-			ask := plan.Fill(askOf(b.Query))
-			q := secagg.Query{Slot: slot, Context: plan.Context(setup.Transcript(), ask), Bits: plan.Bits, Lanes: plan.Queries[ask.Query].Lanes, Chain: plan.Removes()}
+			ask := plan.Queries.Fill(askOf(b.Query))
+			q := secagg.Query{Slot: slot, Context: plan.Context(setup.Transcript(), ask), Bits: plan.Bits, Lanes: plan.Queries[ask.Query].Lanes, Chain: plan.Noise.Removes()}
 			signature := signed(f.proxy.site.Identity(), setup, q, u)
 			r := &covey.Refusal{Study: d[:], Query: b.Query.GetQuery(), Slot: b.Query.GetSlot(), Code: covey.Code_CODE_HELD,
 				Context: q.Context[:], Signature: signature}

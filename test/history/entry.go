@@ -362,7 +362,7 @@ func (c *Checker) release(s *run, e *round.Entry) {
 // (docs/privacy.md): who has both knew the keys of what they differ by.
 func (s *run) opensOtherwise(r study.Release) bool {
 	before, ok := s.finals[r.Query]
-	return ok && s.plan.Removes() && s.committed[r.Query] == nil && r.Slot == before.Slot &&
+	return ok && s.plan.Noise.Removes() && s.committed[r.Query] == nil && r.Slot == before.Slot &&
 		slices.Equal(r.Survivors, before.Survivors) && !slices.Equal(r.Removed, before.Removed)
 }
 

@@ -319,7 +319,7 @@ func (c *Checker) received(e failpoint.Event) {
 		c.fail(Readable, s, m.query, m.slot, "%q to a site that is not in the roster", m.kind)
 		return
 	}
-	m.ask = s.plan.Fill(m.ask)
+	m.ask = s.plan.Queries.Fill(m.ask)
 	if m.kind == "query" && c.asked(s, m) {
 		c.contributions(s, m.ask)
 	}
@@ -385,11 +385,11 @@ func (c *Checker) asked(s *run, m message) bool {
 
 // due reports whether the query is the first, or follows one whose release is committed.
 func (s *run) due(query int) bool {
-	if s.plan.Follows(-1, query) {
+	if s.plan.Queries.Follows(-1, query) {
 		return true
 	}
 	for q := range s.committed {
-		if s.plan.Follows(q, query) {
+		if s.plan.Queries.Follows(q, query) {
 			return true
 		}
 	}

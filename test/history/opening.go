@@ -146,7 +146,7 @@ func (s *run) query(at place) (*secagg.Setup, secagg.Query, bool) {
 		return nil, secagg.Query{}, false
 	}
 	return setup, secagg.Query{Slot: at.slot, Context: s.plan.Context(setup.Transcript(), ask),
-		Bits: s.plan.Bits, Lanes: s.plan.Queries[at.query].Lanes, Chain: s.plan.Removes()}, true
+		Bits: s.plan.Bits, Lanes: s.plan.Queries[at.query].Lanes, Chain: s.plan.Noise.Removes()}, true
 }
 
 // rightSum opens a release's sum again from what was on the wire, and compares it with
@@ -215,7 +215,7 @@ func (c *Checker) rightSum(s *run, r study.Release) {
 		fail("%d of %d opened values are not the survivors' true sum", wrong, values)
 		return
 	}
-	if s.plan.Chooses(r.Query) {
+	if s.plan.Noise.Chooses(s.plan.Queries[r.Query]) {
 		// the choice follows from the sum as noise does; its law is package noise's
 		c.report.Checked++
 		return
@@ -244,7 +244,7 @@ func (s *run) unmask(opening *secagg.Opening, at place, sum []uint64) error {
 	dropped := map[int]bool{}
 	for {
 		for _, i := range helpers {
-			if (s.plan.Removes() || !opening.Ready()) && !dropped[i] {
+			if (s.plan.Noise.Removes() || !opening.Ready()) && !dropped[i] {
 				// another set's, or a faulty site's: it helps nobody
 				_ = opening.Add(i, s.shares[at][i])
 			}

@@ -40,7 +40,7 @@ func (w *world) opened(a study.Ask, u []int) []int64 {
 		}
 	}
 	w.must(func() error { return o.Unmask(sum) })
-	removable, err := w.plan.Removable(a.Sigma, len(u))
+	removable, err := w.plan.Noise.Removable(a.Sigma, len(u))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestPictureBySiteIsNoSitesOwn(t *testing.T) {
 			pictures++
 			w.round(a, all5)
 			noised := w.opened(a, all5)
-			share, err := w.plan.Share(a.Sigma)
+			share, err := w.plan.Noise.Share(a.Sigma)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -25,7 +25,7 @@ func removalKey(secret, ctx [32]byte, n, u int) []byte {
 func TestNoiseIsRemovedForOneSet(t *testing.T) {
 	w := newWorld(t, options{sites: 6, corrupt: []int{0}, rounds: 4, change: func(s *proposal.Spec) { s.Noise = proposal.NoiseDistributed }})
 	w.begin()
-	if !w.plan.Removes() {
+	if !w.plan.Noise.Removes() {
 		t.Fatal("nothing is ever taken away")
 	}
 	least, n := w.plan.Thresholds.MinSurvivors, w.n()

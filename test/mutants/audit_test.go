@@ -15,7 +15,7 @@ func init() {
 			{"internal/agent/session.go", "errors.New(frame.Cleaned(err.Error()))", "errors.New(frame.Cleaned(\"\") + err.Error())"},
 		}, in("agent", "TestRefusedProposalsAreShortInTheLog"), killer{}},
 		{"a coordinator believes another's list for good", 0, []edit{
-			{"internal/node/members.go", "				n.unhear()\n", ""},
+			{"internal/node/members.go", "				m.unhear()\n", ""},
 		}, in("node", "TestHearsayIsForgotten"), killer{}},
 		{"proposals that wait have no bound together", 0, []edit{
 			{"internal/proposals/pending.go", "len(all) >= maxPending || total > maxPendingBytes", "len(all) >= maxPending || total < 0"},

@@ -4,10 +4,10 @@ package mutants
 
 // What makes a site's ledger durable, and what of it is recovered.
 func init() {
-	const log, store, items, once, wallet = "internal/ledger/log.go", "internal/ledger/ledger.go", "internal/ledger/item.go", "internal/ledger/query.go", "internal/ledger/budget.go"
+	const log, store, items, once, wallet = "internal/ledger/log.go", "internal/ledger/store.go", "internal/ledger/item.go", "internal/ledger/query.go", "internal/ledger/budget.go"
 	tables = append(tables, []mutant{
 		{"commits: answered before it is durable", 0, []edit{
-			{store, "if failed := l.sync(n); failed != nil {", "if failed := l.sync(0 * n); failed != nil {"},
+			{store, "if failed := s.sync(n); failed != nil {", "if failed := s.sync(0 * n); failed != nil {"},
 		}, in("ledger", "TestDurableWhenAnswered"), killer{}},
 		{"commits: answered from what is not durable", 0, []edit{
 			{"internal/ledger/journal.go", "if failed := j.l.sync(n); failed != nil {", "if failed := j.l.sync(0 * n); failed != nil {"},
@@ -37,7 +37,7 @@ func init() {
 			{log, "return r, sha256.Sum256(b[32:logHead+n]) == r.sum", "return r, true"},
 		}, in("ledger", "TestTornRecord"), killer{}},
 		{"commits: a change that fails leaves half of it", 0, []edit{
-			{store, "			if l.changes != nil {\n				l.undo()\n			}\n", ""},
+			{store, "			if s.changes != nil {\n				s.undo()\n			}\n", ""},
 		}, in("ledger", "TestUndone"), killer{}},
 		{"commits: an approval in the log alone", 0, []edit{
 			{wallet, "return l.updateWhole(of(\"approve\"", "return l.update(of(\"approve\""},
@@ -61,29 +61,29 @@ func init() {
 			{wallet, "if spent+rho > e.Rho*(1+tolerance) {\n		return &ChargeError", "if false {\n		return &ChargeError"},
 		}, in("ledger", "TestUploadCharges"), killer{}},
 		{"commits: a refusal before what it rests on is durable", 0, []edit{
-			{store, "			n = l.last[at.study] // what fn", "			n = 0 // what fn"},
+			{store, "			n = s.last[at.study] // what fn", "			n = 0 // what fn"},
 		}, in("ledger", "TestWaitsForAnother"), killer{}},
 		{"commits: a head kept before it is durable", 0, []edit{
-			{store, "n = max(l.last[at.study], l.last[ofChain])", "n = l.last[at.study]"},
+			{store, "n = max(s.last[at.study], s.last[ofChain])", "n = s.last[at.study]"},
 		}, in("ledger", "TestWaitsForAnother"), killer{}},
 		{"commits: a head in another's record", 0, []edit{
-			{store, "				l.last[ofChain] = number\n", "				_ = number\n"},
+			{store, "				s.last[ofChain] = number\n", "				_ = number\n"},
 		}, in("ledger", "TestWaitsForAnother"), killer{}},
 		{"commits: an undo makes what was written durable", 0, []edit{
-			{store, "if err := l.log.sync(l.log.written.Load()); err != nil {\n			return err", "if err := error(nil); err != nil {\n			return err"},
+			{store, "if err := s.log.sync(s.log.written.Load()); err != nil {\n			return err", "if err := error(nil); err != nil {\n			return err"},
 		}, in("ledger", "TestUndoneIsNotDurable"), killer{}},
 		{"commits: half of a damaged log is gone on from", 0, []edit{
-			{store, "			l.undo() // half of the log\n", ""},
+			{store, "			s.undo() // half of the log\n", ""},
 			{store, "again || !lost {", "again && false || !lost {"},
 		}, in("ledger", "TestDamagedWhileOpen"), killer{}},
 		{"commits: what an fsync failed for is taken as written", 0, []edit{
 			{log, "c.f.WriteAt(c.tail, c.at)", "c.f.WriteAt(nil, c.at)"},
 		}, in("ledger", "TestFailedSyncIsWrittenAgain"), killer{}},
 		{"commits: answered before it is durable, at power cuts", 0, []edit{
-			{store, "if failed := l.sync(n); failed != nil {", "if failed := l.sync(0 * n); failed != nil {"},
+			{store, "if failed := s.sync(n); failed != nil {", "if failed := s.sync(0 * n); failed != nil {"},
 		}, in("ledger", "TestPowerCuts"), killer{}},
 		{"commits: a log alone is a new ledger", 0, []edit{
-			{store, "return keys == nil || log == nil", "return keys == nil || log == nil && false"},
+			{"internal/ledger/ledger.go", "return keys == nil || log == nil", "return keys == nil || log == nil && false"},
 		}, in("ledger", "TestLogAlone"), killer{}},
 	})
 }

@@ -33,7 +33,7 @@ func init() {
 			{"internal/enroll/handshake.go", "frame.Quoted(s.Message())", "s.Message()"},
 		}, in("doctor", "TestAttackPlain"), killer{}},
 		{"door: completed is believed after any one result", 0, []edit{
-			{"internal/agent/session.go", "!(ok && s.plan.Ends(last))", "!(ok && last >= 0)"},
+			{"internal/agent/session.go", "!(ok && s.plan.Queries.Ends(last))", "!(ok && last >= 0)"},
 		}, in("agent", "TestAttackCompletedAfterOneResult"), killer{}},
 	})
 }

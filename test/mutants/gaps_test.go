@@ -8,7 +8,7 @@ func init() {
 		gap       = "internal/clip/gap.go"
 		derive    = "internal/clip/derive.go"
 		studyGap  = "internal/study/gap.go"
-		studyAsk  = "internal/study/ask.go"
+		studyForm = "internal/study/form.go"
 		rows      = "internal/dataset/rows.go"
 		data      = "internal/siteconfig/dataset.go"
 		standard  = "internal/study/standardize.go"
@@ -70,22 +70,22 @@ func init() {
 			{"internal/proposal/standardize.go", "	if s.KeepsGaps() {\n		return fmt", "	if s.KeepsGaps() && false {\n		return fmt"},
 		}, in("study", "TestGapsAreCounted"), killer{}},
 		{"fill: ctx does not hold its directions", 0, []edit{
-			{studyAsk, "	e.floats(a.Fill)\n", ""},
+			{"internal/study/ask.go", "	e.floats(a.Fill)\n", ""},
 		}, in("study", "TestFillFollowsFromTheReleases"), killer{}},
 		{"fill: its directions are the leader's to choose", 0, []edit{
 			{"internal/study/history.go", "case !NearVector(a.Fill, want.Fill):", "case false:"},
 		}, in("study", "TestFillFollowsFromTheReleases"), killer{}},
 		{"fill: its directions have any shape", 0, []edit{
-			{studyAsk, "len(a.Fill) != want {", "len(a.Fill) != want && false {"},
+			{studyForm, "len(v.x) != v.want*f.d {", "len(v.x) != v.want*f.d && v.field != \"fill\" {"},
 		}, in("study", "TestFillFollowsFromTheReleases"), killer{}},
 		{"fill: before anything is released", 0, []edit{
-			{studyGap, "return 2*q.Round >= p.Rounds || p.Proposal.Spec.Start != nil", "return true"},
+			{studyForm, "later := 2*q.Round >= p.Rounds || s.Start != nil", "later := true"},
 		}, in("study", "TestFillFollowsFromTheReleases"), killer{}},
 		{"gaps: the covariance's diagonal is corrected twice", 0, []edit{
 			{studyGap, "			b := 1.0\n", "			b := c.seen(i)\n"},
 		}, in("study", "TestCorrectedCovariance"), killer{}},
 		{"gaps: an empty column is divided by its noise", 0, []edit{
-			{studyGap, "least := min(1, max(observedLeast, 2*r.Tau()))", "least := 1e-3"},
+			{studyGap, "least := min(1, max(observedLeast, 2*t.r.Tau()))", "least := 1e-3"},
 		}, in("study", "TestFilledIsRead"), killer{}},
 		{"gaps: the center is a mean with zeros", 0, []edit{
 			{studyCourse, "z[j] /= c.RowsPerUnit() * c.seen(j)", "z[j] /= c.RowsPerUnit()"},

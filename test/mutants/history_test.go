@@ -38,7 +38,7 @@ func init() {
 			{studyHistory, "case !Near(a.Radius, want.Radius):", "case false:"},
 		}, in("study", "TestCheckCourse"), killer{}},
 		{"history: the branch that the releases do not lead to", 0, []edit{
-			{agentHistory, "case ask.Query != h.course.Query:", "case !s.plan.Follows(h.course.Query-1, ask.Query):"},
+			{agentHistory, "case ask.Query != h.course.Query:", "case !s.plan.Queries.Follows(h.course.Query-1, ask.Query):"},
 			{studyHistory, "if a.Query != c.Query {", "if a.Query < c.Query {"},
 		}, in("agent", "TestOneBranch"), killer{}},
 		{"history: masks and signatures of two histories fit", 0, []edit{
@@ -54,10 +54,10 @@ func init() {
 			{"internal/coordinator/session.go", "s.plan.CheckCourse(s.state.Course, release.Ask(s.state.Attempt)) == nil &&", ""},
 		}, in("coordinator", "TestAdoptedResultFitsThePlan"), killer{}},
 		{"history: a site that lacks releases is not told them", 0, []edit{
-			{"internal/round/step.go", "s.live.lacks[e.Site], s.live.caught[e.Site] = e.Lacks, e.Lacks", "s.live.caught[e.Site] = e.Lacks"},
+			{"internal/round/step.go", "l.lacks[e.Site], l.caught[e.Site] = e.Lacks, e.Lacks", "l.caught[e.Site] = e.Lacks"},
 		}, in("round", "TestLackedReleases"), killer{}},
 		{"history: a site is told the same release without end", 0, []edit{
-			{"internal/round/step.go", "has >= s.live.caught[e.Site] && ", ""},
+			{"internal/round/step.go", "has >= l.caught[e.Site] && ", ""},
 		}, in("round", "TestLackedReleases"), killer{}},
 		{"history: a result that another key signed", 0, []edit{
 			{agentQuery, "if !ed25519.Verify(key, study.SigningInput(r.Encoded), r.Signature) {", "if len(key) == 0 {"},

@@ -27,7 +27,7 @@ func init() {
 		{"many: a snapshot shares dates", 0, []edit{{snapshot, "maps.Clone(m.dates)", "m.dates"}}, held, killer{}},
 		{"many: a snapshot shares places in the chain", 0, []edit{{snapshot, "maps.Clone(m.chained)", "m.chained"}}, held, killer{}},
 		{"many: a snapshot shares decisions", 0, []edit{{snapshot, "s.Words[d] = maps.Clone(words)", "s.Words[d] = words"}}, held, killer{}},
-		{"many: a snapshot shares verdicts", 0, []edit{{"internal/round/approval.go", "	s.Verdicts = slices.Clone(s.Verdicts)\n", "	_ = slices.Clone(s.Verdicts)\n"}}, held, killer{}},
+		{"many: a snapshot shares verdicts", 0, []edit{{"internal/round/approval.go", "	d.Verdicts = slices.Clone(d.Verdicts)\n", "	_ = slices.Clone(d.Verdicts)\n"}}, held, killer{}},
 		{"many: a snapshot is written between entries", 0, []edit{{"internal/replica/machine.go", "	return image(write), nil\n", "	var b bytes.Buffer\n	if err := write(&b); err != nil {\n		return nil, err\n	}\n	return image(func(w io.Writer) error { _, err := w.Write(b.Bytes()); return err }), nil\n"}, {"internal/replica/machine.go", "import (\n", "import (\n	\"bytes\"\n"}}, in("replica", "TestEntriesDuringSnapshot"), killer{}},
 		{"many: a study that is over is read at the start", 0, []edit{{snapshot, "		fresh.closed[c.View.Digest] = c\n", "		if _, _, err := c.Load(); err != nil {\n			return fresh, err\n		}\n		fresh.closed[c.View.Digest] = c\n"}}, over, killer{}},
 		{"many: a study that is over stays in memory", 0, []edit{{"internal/coordinator/closed.go", "		m.sessions[digest] = &session{leader: m, faults: kept.faults}\n", "		_ = kept\n"}}, in("coordinator", "TestOverIsForgotten"), killer{}},

@@ -40,13 +40,13 @@ func init() {
 			{session, "|| !bytes.Equal(hash[:], s.state.DepositHashes[site]) {", "|| len(hash) == 0 {"},
 		}, in("coordinator", "TestSparseWrongRecall"), killer{}},
 		{"recall: uploads are asked for meanwhile", 0, []edit{
-			{prompt, "return wire.Recall{Header: s.inSetup()} })\n\t\treturn\n", "return wire.Recall{Header: s.inSetup()} })\n"},
+			{prompt, "return wire.Recall{Header: p.inSetup()} })\n\t\treturn\n", "return wire.Recall{Header: p.inSetup()} })\n"},
 		}, in("round", "TestRecall"), killer{}},
 		{"recall: by the leader of the setup", 0, []edit{
 			{entries, "s.live.recalled[i] = s.live.leading", "s.live.recalled[i] = false"},
 		}, in("round", "TestRecall"), killer{}},
 		{"log: no tags are kept", 0, []edit{
-			{roundStep, "			e.Tags, e.Deposits = tags, deposits\n", ""},
+			{"internal/round/leader.go", "			e.Tags, e.Deposits = tags, deposits\n", ""},
 		}, in("round", "TestLogHoldsTags"), killer{}},
 		{"log: tags of thousands of sites are kept", 0, []edit{
 			{session, "if s.plan.Thresholds.Sparse() && tags != nil {", "if s.plan.Thresholds.Sparse() && tags == nil {"},
@@ -82,7 +82,7 @@ func init() {
 			{release, "		s.opening.Drop(i)\n", "		_ = i\n"},
 		}, in("coordinator", "TestSilentHelperIsNotNamed"), killer{}},
 		{"proofs: shares that came meanwhile are lost", 0, []edit{
-			{opening, "	s.live.askAgain(askShares)\n", ""},
+			{opening, "	l.askAgain(askShares)\n", ""},
 		}, in("coordinator", "TestSilentHelperIsNotNamed"), killer{}},
 		{"proofs: of another dealer", 0, []edit{
 			{opening, "return s.live.proof[site] && s.live.dealer == dealer", "return s.live.proof[site]"},

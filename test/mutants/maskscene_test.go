@@ -39,7 +39,7 @@ func init() {
 			{commit, "hash(\"leaf\", c.header[:], u16(x), u32(slot), []byte", "hash(\"leaf\", c.header[:], u16(x), u32(0), []byte"},
 		}, scene("TestDealtByTheBook"), killer{}},
 		{"scene: dealing: shares are not checked", 0, []edit{
-			{commit, "	return leaves, subtle.ConstantTimeCompare(c[:], b.place(x)) == 1", "	return leaves, len(c) == 32 || subtle.ConstantTimeCompare(c[:], b.place(x)) == 1"},
+			{commit, "	return leaves, subtle.ConstantTimeCompare(place[:], b.place(x)) == 1", "	return leaves, len(place) == 32 || subtle.ConstantTimeCompare(place[:], b.place(x)) == 1"},
 		}, scene("TestBadBoxes"), killer{}},
 		{"scene: dealing: keys are taken without their tags", 0, []edit{
 			{receive, "p.tags[tagSize*slot:][:tagSize]) != 1 {", "p.tags[tagSize*slot:][:tagSize]) != 1 && len(k) == 0 {"},
@@ -48,10 +48,10 @@ func init() {
 			{announce, "	if _, err := c.parseBody(a.body); err != nil {", "	if _, err := c.parseBody(a.body); err != nil && len(a.body) == 0 {"},
 		}, scene("TestForgedSetup"), killer{}},
 		{"scene: dealing: pads of all slots are one", 0, []edit{
-			{pair, "\"deposit\", slot, i, j)", "\"deposit\", 0, i, j)"},
+			{pair, "return p.derive(e.Bytes(), \"deposit\")", "return edge{p.transcript, 0, p.i, p.j}.derive(e.Bytes(), \"deposit\")"},
 		}, scene("TestRecalled"), killer{}},
 		{"scene: dealing: keys of all slots are one", 0, []edit{
-			{pair, "\"pair\", slot, i, j)", "\"pair\", 0, i, j)"},
+			{pair, "return p.derive(e.Bytes(), \"pair\")", "return edge{p.transcript, 0, p.i, p.j}.derive(e.Bytes(), \"pair\")"},
 		}, scene("TestDealtByTheBook"), killer{}},
 		{"scene: accusations: anybody's keys convict", 0, []edit{
 			{accuse, "	if err != nil || !bytes.Equal(private.PublicKey().Bytes(), s.sites[to].transport.Bytes()) {", "	if err != nil || private == nil {"},
@@ -76,7 +76,7 @@ func init() {
 			{"internal/coordinator/release.go", "study.CodeBadDealer, guilty.Site\n", "study.CodeInternal, -1-0*guilty.Site\n"},
 		}, killer{pkg: "test/corrupt", run: "TestLyingDealer"}, killer{}},
 		{"scene: removal: a site outside of the set tells a key of its noise", 0, []edit{
-			{shares, "return q.Chain && in && len(u) >", "return q.Chain && (in || !in) && len(u) >"},
+			{shares, "h.s.cfg.MinSurvivors && h.u.Contains(h.site)", "h.s.cfg.MinSurvivors"},
 		}, scene("TestNoiseIsRemovedForOneSet"), killer{}},
 		{"scene: removal: the key of all noise whatever the set", 0, []edit{
 			{shares, "NoiseChain(own, q.Context, s.cfg.sites(), len(u))", "NoiseChain(own, q.Context, s.cfg.sites(), s.cfg.sites())"},

@@ -60,7 +60,7 @@ func init() {
 			{stored, "[]string{SetupConfirmation, SetupClosed}", "[]string{SetupConfirmation}"},
 		}, in("agent", "TestBadBoxIsProven"), killer{}},
 		{"setup: what the coordinator relayed names its sender", 0, []edit{
-			{"internal/secagg/box.go", "return parcel{}, &RelayError{from, \"a box without", "return parcel{}, siteError(from, \"a box without"},
+			{"internal/secagg/box.go", "return parcel{}, &RelayError{w.from, \"a box without", "return parcel{}, siteError(w.from, \"a box without"},
 			{"internal/secagg/box.go", "the sender's signature\"}", "the sender's signature\")"},
 		}, in("agent", "TestRelayedBoxesNameNobody"), killer{}},
 		{"setup: a second box of other tags is passed over", 0, []edit{

@@ -12,25 +12,25 @@ func init() {
 		start      = "internal/proposal/start.go"
 	)
 	tables = append(tables, []mutant{
-		{"auto pays for deciding where public sizes decide", 0, []edit{{course, "case p.Iota <= iotaEnough:", "case p.Iota <= iotaEnough/2:"}}, in("study", "TestIota"), killer{}},
-		{"ι forgets the other sites' shares", 0, []edit{{course, "noise.SigmaFor(rho, 1) * p.NoiseFactor", "noise.SigmaFor(rho, 1)"}}, in("study", "TestIota"), killer{}},
+		{"auto pays for deciding where public sizes decide", 0, []edit{{"internal/study/method.go", "case p.Iota <= iotaEnough:", "case p.Iota <= iotaEnough/2:"}}, in("study", "TestIota"), killer{}},
+		{"ι forgets the other sites' shares", 0, []edit{{"internal/study/plan.go", "noise.SigmaFor(rho, 1) * p.NoiseFactor", "noise.SigmaFor(rho, 1)"}}, in("study", "TestIota"), killer{}},
 		{"the covariance is never clipped high", 0, []edit{{moments, "		if wider {\n", "		if false && wider {\n"}}, in("study", "TestMomentsFollow"), killer{}},
-		{"rows are clipped low where noise does not limit", 0, []edit{{moments, "|| p.Iota <= iotaSmall {", "{"}}, in("study", "TestMomentsFollow"), killer{}},
+		{"rows are clipped low where noise does not limit", 0, []edit{{moments, "&& p.Iota > iotaSmall {", "{"}}, in("study", "TestMomentsFollow"), killer{}},
 		{"close eigenvalues look like a hidden direction", 0, []edit{
 			{moments, "excess += float64(s*s) / (values[i] - v)", "excess += 0 * (values[i] - v)"},
-			{moments, "> float64(p.sure()*noise)+float64(missed*top), nil", "> float64(0*noise)+float64(missed*top), nil"},
+			{moments, "> float64(sure*noise)+float64(missed*top), nil", "> float64(0*noise)+float64(missed*top), nil"},
 		}, in("study", "TestWider"), killer{}},
 		{"noise looks like a hidden direction", 0, []edit{
-			{moments, "values[clear] > standsClear*s*math.Sqrt(2*float64(p.D))", "values[clear] > 0*s"},
-			{moments, "> float64(p.sure()*noise)+float64(missed*top), nil", "> float64(0*noise)+float64(missed*top), nil"},
+			{moments, "values[clear] > standsClear*s*math.Sqrt(2*float64(d))", "values[clear] > 0*s"},
+			{moments, "> float64(sure*noise)+float64(missed*top), nil", "> float64(0*noise)+float64(missed*top), nil"},
 		}, in("study", "TestWider"), killer{}},
 		{"a part clipped too low is added", 0, []edit{{moments, "		case r.Radius < last.Radius:\n			continue\n", ""}}, in("study", "TestPooledMoment"), killer{}},
 		{"parts of a covariance are added without their weights", 0, []edit{{moments, "w := ratio / (tau * tau)", "w := ratio / (tau / tau)"}}, in("study", "TestPooledMoment"), killer{}},
 		{"24 rounds are not pooled", 0, []edit{{components, "p.Rounds < proposal.PoolRounds && out.Noise", "out.Noise"}}, in("study", "TestPooledOutput"), killer{}},
-		{"rows are on the sphere where noise is little", 0, []edit{{course, "rows == proposal.RowsAuto && p.Iota > iotaSphere", "rows == proposal.RowsAuto"}}, in("study", "TestDefaults"), killer{}},
+		{"rows are on the sphere where noise is little", 0, []edit{{"internal/study/method.go", "s.Rows == proposal.RowsAuto && p.Iota > iotaSphere", "s.Rows == proposal.RowsAuto"}}, in("study", "TestDefaults"), killer{}},
 		{"rows on the sphere are clipped as others", 0, []edit{{course, "set(q.Of, quantile(powerSphere))", "set(q.Of, quantile(powerPlain))"}}, in("study", "TestSphereQuantile"), killer{}},
 		{"rows are not divided by their lengths", 0, []edit{{derive, "row[j] = v / norm", "row[j] = v"}}, in("clip", "TestSphere"), killer{}},
-		{"explained variance is of the sphere", 0, []edit{{answer, "sphere := p.OnSphere(p.Queries[a.Query])", "sphere := p.Proposal.Spec.Rows == proposal.RowsSphere"}}, in("answer", "TestSphere"), killer{}},
+		{"explained variance is of the sphere", 0, []edit{{answer, "sphere := p.Method.OnSphere(p.Queries[a.Query])", "sphere := p.Proposal.Spec.Rows == proposal.RowsSphere"}}, in("answer", "TestSphere"), killer{}},
 		{"rows kept from another query are on the sphere", 0, []edit{{answer, "m.rows != nil && m.sphere == sphere &&", "m.rows != nil &&"}}, in("answer", "TestSphere"), killer{}},
 		{"a start need not be orthonormal", 0, []edit{{start, "why := linalg.Orthonormal(s.Start.Vectors, s.Width()); why != \"\"", "why := linalg.Orthonormal(nil, s.Width()); why != \"\""}}, in("study", "TestStart"), killer{}},
 		{"a start may be of other columns", 0, []edit{{"internal/result/start.go", "r.Scale[i] != c.Scale", "false"}}, in("result", "TestSetStart"), killer{}},

@@ -78,7 +78,7 @@ func init() {
 			{plan, "(all-removed)*r.Share.Variance()", "(all-removed)*r.Share.Kept(len(r.Survivors)).Variance()"},
 		}, in("study", "TestCheckReleaseOfRemovedNoise"), killer{}},
 		{"verify states the planned noise", 0, []edit{
-			{"internal/result/verify.go", "max(v.NoiseFactor, release.Spread()/release.Sigma.Float())", "max(v.NoiseFactor, plan.NoiseOver(len(release.Survivors)))"},
+			{"internal/result/verify.go", "max(v.NoiseFactor, release.Spread()/release.Sigma.Float())", "max(v.NoiseFactor, plan.Noise.Over(len(release.Survivors)))"},
 		}, in("result", "TestVerifiedNoiseIsWhatStayed"), killer{}},
 	})
 }

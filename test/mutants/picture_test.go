@@ -43,7 +43,7 @@ func init() {
 			in("answer", "TestStudyOfPictures"), killer{}},
 		{"picture: a leader's own grid", 0, []edit{{"internal/study/history.go", "case !slices.EqualFunc(a.Deviations, want.Deviations, Near):", "case slices.Equal(a.Deviations, []float64{-1}):"}},
 			in("study", "TestDeviationsAreChecked"), killer{}},
-		{"picture: a grid that is not finite", 0, []edit{{rules, "if !(v >= minScale && v <= maxScale) {", "if v < 0 {"}},
+		{"picture: a grid that is not finite", 0, []edit{{"internal/study/form.go", "		if !(v >= minScale && v <= maxScale) {", "		if v < 0 {"}},
 			in("study", "TestDeviationsAreChecked"), killer{}},
 		{"picture: the grid is not in the context", 0, []edit{{"internal/study/ask.go", "	e.floats(a.Deviations)\n", ""}},
 			in("study", "TestDeviationsAreChecked"), killer{}},

@@ -66,10 +66,10 @@ func init() {
 			{peerPort, "	return p.tls.Check(conn.ConnectionState())\n", "	return nil\n"},
 		}, in("node", "TestRemovedWhileItShakesHands"), killer{}},
 		{"a latecomer asks nobody who the coordinators are", 0, []edit{
-			{"internal/node/node.go", "		g.Go(func() error { n.hearMembers(ctx); return nil })\n", ""},
+			{"internal/node/node.go", "		g.Go(func() error { n.members.ask(ctx); return nil })\n", ""},
 		}, in("node", "TestLatecomerFindsANewLeader"), killer{}},
 		{"the list of coordinators is not kept", 0, []edit{
-			{"internal/node/members.go", "pki.SaveMembers(n.members.dir, m)", "error(nil)"},
+			{"internal/node/members.go", "pki.SaveMembers(m.dir, list)", "error(nil)"},
 		}, in("node", "TestMembersOutliveARestart"), killer{}},
 		{"an older join file is as good as the newest", 0, []edit{
 			{"internal/membership/state.go", "	s.Withdraw(role, name)\n	s.Invites", "	s.Invites"},

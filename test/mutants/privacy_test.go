@@ -5,13 +5,13 @@ package mutants
 func init() {
 	tables = append(tables, []mutant{
 		{"a unit at several sites has the noise of one", 0, []edit{
-			{studyGrid, "return up(float64(p.SitesPerUnit()) * one)", "return one"},
+			{"internal/study/noise.go", "return up(float64(n.sitesPerUnit) * one)", "return one"},
 		}, in("study", "TestSitesPerUnit"), killer{}},
 		{"counts forget that a unit is at several sites", 0, []edit{
-			{studyGrid, "return p.atSites(q.Kind.Definition().CountSensitivity(p.grid(q, 0), q.Values))", "return q.Kind.Definition().CountSensitivity(p.grid(q, 0), q.Values)"},
+			{"internal/study/noise.go", "return n.atSites(q.Kind.Definition().CountSensitivity(n.grid(q, 0), q.Values))", "return q.Kind.Definition().CountSensitivity(n.grid(q, 0), q.Values)"},
 		}, in("study", "TestSitesPerUnit"), killer{}},
 		{"a choice forgets that a unit is at several sites", 0, []edit{
-			{studyGrid, "return e.Quo(e, big.NewRat(int64(p.SitesPerUnit()), 1)), nil", "return e.Quo(e, big.NewRat(1, 1)), nil"},
+			{studyGrid, "return e.Quo(e, big.NewRat(int64(p.SitesPerUnit), 1)), nil", "return e.Quo(e, big.NewRat(1, 1)), nil"},
 		}, in("study", "TestSelectAtSites"), killer{}},
 		{"the leader chooses with all of ε0 wherever a unit may be", 0, []edit{
 			{release, "epsilon, err := p.SelectEpsilon(a.Query)", "epsilon, err := p.Curve().SelectEpsilon(p.Queries[a.Query].Rho)"},

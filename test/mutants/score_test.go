@@ -27,7 +27,7 @@ func init() {
 			{"internal/score/model.go", "if err == nil && m.fills {", "if false {"},
 		}, in("score", "TestGapsAreFilled"), killer{}},
 		{"score: joined levels are nothing", 0, []edit{
-			{"internal/score/model.go", "m.joins = p.JoinLevels(m.scale)", "m.joins = nil"},
+			{"internal/score/model.go", "m.joins = p.Layout.JoinLevels(m.scale)", "m.joins = nil"},
 		}, in("score", "TestLevelsAreJoined"), killer{}},
 		{"score: a row that is left out has scores", 0, []edit{
 			{"internal/score/table.go", "if len(absent) > 0 && absent[0] == i {", "if false {"},

@@ -7,7 +7,7 @@ func init() {
 	const approval, withdraw, past = "internal/round/approval.go", "internal/agent/withdraw.go", "internal/proposals/past.go"
 	tables = append(tables, []mutant{
 		{"proposal, round: any verdict after an approval counts", 0, []edit{{approval,
-			"return s.Verdicts[site] == study.VerdictPending || withdraws(v, code)",
+			"return d.Verdicts[site] == study.VerdictPending || withdraws(v, code)",
 			"return true"}}, in("round", "TestNothingElseFollowsAnApproval"), killer{}},
 		{"proposal, round: any rejection in the setup counts", 0, []edit{{approval,
 			"		return withdraws(v, code)\n",

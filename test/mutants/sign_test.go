@@ -12,7 +12,7 @@ func init() {
 			{"internal/secagg/witness.go", "if i <= last || ", "if i < last || "},
 		}, in("secagg", "TestWitness"), killer{}},
 		{"sign: a signature of no member of the committee counts", 0, []edit{
-			{"internal/secagg/witness.go", "if i <= last || !s.graph.Signs(i) || ", "if i <= last || i >= s.cfg.sites() || "},
+			{"internal/secagg/witness.go", "if i <= last || !w.graph.Signs(i) || ", "if i <= last || i >= w.cfg.sites() || "},
 		}, in("secagg", "TestWitness"), killer{}},
 		{"sign: a certificate of another U", 0, []edit{
 			{"internal/result/sites.go", "release.Survivors, r.Certificates[i])", "secagg.Survivors(releases[0].Survivors), r.Certificates[i])"},

@@ -38,10 +38,10 @@ func init() {
 			{studyCourse, "z[j] /= c.RowsPerUnit() * c.seen(j)", "z[j] /= max(1, c.RowsPerUnit()) * c.seen(j)"},
 		}, in("result", "TestKeptRowsScaleTheResult"), killer{}},
 		{"rows: the quantile is of those left out, too", 0, []edit{
-			{studyCourse, "1-(1-q)*p.keptShare(*c)", "q"},
+			{studyCourse, "1-(1-q)*t.kept()", "q"},
 		}, in("study", "TestRadiusIsOfKeptRows"), killer{}},
 		{"rows: what noise leaves of none is divided by", 0, []edit{
-			{studyKept, "least = min(1, 2*r.Tau())", "least = 0"},
+			{studyKept, "least = min(1, 2*t.r.Tau())", "least = 0"},
 		}, in("study", "TestNothingKept"), killer{}},
 		{"columns: a forgotten scale is 1", 0, []edit{
 			{studyWrites, "asItIs := scale == int64(1) || scale == 1.0", "asItIs := scale == nil || scale == int64(1) || scale == 1.0"},

@@ -7,7 +7,7 @@ package mutants
 func init() {
 	tables = append(tables, []mutant{
 		{"single columns: noise for fewer than are counted", 0, []edit{
-			{"internal/study/grid.go", "		return p.atSites(q.Kind.Definition().CountSensitivity(p.grid(q, 0), q.Values))", "		n := q.Values\n		if of := len(p.Single(q.Kind)); q.Kind == KindOctaves || q.Kind == KindTree || q.Kind == KindMoments {\n			n = n / of * max(1, of-1)\n		}\n		return p.atSites(q.Kind.Definition().CountSensitivity(p.grid(q, 0), n))"},
+			{"internal/study/noise.go", "		return n.atSites(q.Kind.Definition().CountSensitivity(n.grid(q, 0), q.Values))", "		v := q.Values\n		if bins := q.Kind.Definition().Values(1, 0); q.Kind == KindOctaves || q.Kind == KindTree || q.Kind == KindMoments {\n			v = max(bins, v-bins)\n		}\n		return n.atSites(q.Kind.Definition().CountSensitivity(n.grid(q, 0), v))"},
 		}, in("answer", "TestReplacedUnitMovesMixedColumnsByNoMore"), killer{}},
 		{"single columns: moments clipped as a whole row's", 0, []edit{
 			{"internal/clip/column.go", "	root := math.Sqrt(float64(d))", "	root := math.Sqrt(float64(c.m.d))"},
@@ -19,13 +19,13 @@ func init() {
 			{"internal/study/standardize.go", "		at, _ := slices.BinarySearch(of, j)", "		at := min(j, len(of)-1)"},
 		}, in("study", "TestMixedCourse"), killer{}},
 		{"single columns: coordinates for missing values are counted", 0, []edit{
-			{"internal/study/coordinate.go", "		if !p.counted(j) {\n			p.numbers", "		if !p.leveled(j) {\n			p.numbers"},
+			{"internal/study/layout.go", "		if !l.counted(j) {\n			l.numbers", "		if !l.leveled(j) {\n			l.numbers"},
 		}, in("study", "TestSingleColumns"), killer{}},
 		{"standardize: levels ask for learned constants", 0, []edit{
 			{"internal/proposal/standardize.go", "		case c.Levels != nil:", "		case false:"},
 		}, in("study", "TestStandardizeKeys"), killer{}},
 		{"validate: no score in JSON", 0, []edit{
-			{"cmd/internal/cli/validate.go", "}{plan, plan.Score(), sharesOf(plan), prediction})", "}{plan, 0, shares{}, prediction})"},
+			{"cmd/internal/cli/validate.go", "}{plan, plan.Learning.Score, plan.Shares(), prediction})", "}{plan, 0, study.Shares{}, prediction})"},
 		}, killer{pkg: "cmd/coordinator", run: "TestValidateJSON"}, killer{}},
 	})
 }

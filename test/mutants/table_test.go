@@ -45,7 +45,7 @@ func mutants() []mutant {
 			{release, "sigma.Draw(source, draws)", "(sigma * 4 / 5).Draw(source, draws)"},
 		}, in("coordinator", "TestOpenedSumIsThePlainSum"), oneStep},
 		{"sigma x 0.8: the plan's", 1, []edit{
-			{studyGrid, "SigmaAtLeast(q.Multiplier *", "SigmaAtLeast(0.8 * q.Multiplier *"},
+			{"internal/study/noise.go", "SigmaAtLeast(q.Multiplier *", "SigmaAtLeast(0.8 * q.Multiplier *"},
 		}, in("study", "TestDistributedPlan"), oneStep},
 		{"sigma x 0.8: a site's share", 1, []edit{
 			{"internal/noise/share.go", "p.Sigma.Draw(", "(p.Sigma * 4 / 5).Draw("},
@@ -111,7 +111,7 @@ func mutants() []mutant {
 			{clipPower, "		clampRows(s, norms[lo:hi], l)\n", "		if l := l; lo == height {\n			l.bound *= 1 << 60\n			clampRows(s, norms[lo:hi], l)\n		} else {\n			clampRows(s, norms[lo:hi], l)\n		}\n"},
 		}, in("clip", "TestEveryBlockIsClipped"), threeSteps},
 		{"histogram charge missing: from the sum", 9, []edit{
-			{studyQuery, "		rho[q.Branch] += q.Rho\n", "		if q.Kind != KindHistogram {\n			rho[q.Branch] += q.Rho\n		}\n"},
+			{studyQuery, "func(q Query) float64 { return q.Rho }", "func(q Query) float64 { return map[bool]float64{q.Kind != KindHistogram: q.Rho}[true] }"},
 		}, in("study", "TestBudget"), histograms},
 		{"histogram charge missing: at the site", 9, []edit{
 			{agentQuery, "open.query.Context, s.plan.Queries[ask.Query].Rho, func", "open.query.Context, map[bool]float64{ask.Kind != study.KindHistogram: s.plan.Queries[ask.Query].Rho}[true], func"},
@@ -121,7 +121,7 @@ func mutants() []mutant {
 			{release, "	noised, err := privatize(", "	rand.Read(key[:])\n	noised, err := privatize("},
 		}, in("coordinator", "TestSameSumSameNoise"), oneStep},
 		{"distributed share too small after a dropout", 11, []edit{
-			{"internal/study/noise.go", "noise.NewShare(total, p.Thresholds.MinSurvivors,", "noise.NewShare(total, p.Thresholds.Sites,"},
+			{"internal/study/noise.go", "noise.NewShare(total, n.thresholds.MinSurvivors,", "noise.NewShare(total, n.thresholds.Sites,"},
 			{studyQuery, "share.Carried(p.Thresholds.MinSurvivors,", "share.Carried(p.Thresholds.Sites,"},
 		}, in("study", "TestDistributedPlan"), distributed},
 		{"charge after release", 12, []edit{

@@ -6,7 +6,7 @@ package mutants
 func init() {
 	const (
 		release  = "internal/coordinator/release.go"
-		planTick = "internal/study/noise.go"
+		planTick = "internal/study/tick.go"
 		drawTime = "internal/noise/sigma.go"
 		decision = "internal/agent/decision.go"
 	)

@@ -5,6 +5,7 @@ package mutants
 const (
 	roundHeld  = "internal/round/held.go"
 	roundStep  = "internal/round/step.go"
+	roundLead  = "internal/round/leader.go"
 	roundEntry = "internal/round/entry.go"
 	leaderSees = "internal/coordinator/session.go"
 )
@@ -13,26 +14,26 @@ const (
 func init() {
 	tables = append(tables, []mutant{
 		{"held: one site's word is enough", 0, []edit{
-			{roundHeld, "most <= s.corruptSigners()", "most == 0"},
+			{roundHeld, "most <= c.corruptSigners()", "most == 0"},
 		}, in("round", "TestOneSitesHeldChangesNothing"), killer{}},
 		{"held: fewer than U_min have answered", 0, []edit{
-			{roundHeld, "answered < s.plan.Thresholds.MinSurvivors || ", ""},
+			{roundHeld, "answered < c.MinSurvivors || ", ""},
 		}, in("round", "TestHeldSurvivorsAreAdopted"), killer{}},
 		{"held: a doubtful U is not waited for", 0, []edit{
-			{roundStep, "if s.doubtful() && ", "if s.doubtful() && false && "},
+			{roundLead, "if s.claims().doubtful() && ", "if s.claims().doubtful() && false && "},
 		}, in("round", "TestDoubtfulHeldWaits"), killer{}},
 		{"held: a doubtful U is given up although its shares may be out", 0, []edit{
-			{roundStep, "!(l.overdue && len(s.free()) >= s.plan.Thresholds.MinSurvivors)", "!l.overdue"},
+			{roundLead, "!(l.overdue && len(s.free()) >= s.plan.Thresholds.MinSurvivors)", "!l.overdue"},
 		}, in("round", "TestDoubtfulHeldWaits"), killer{}},
 		{"held: a doubtful U is waited for without end", 0, []edit{
-			{roundStep, " && !(l.overdue && len(s.free()) >= s.plan.Thresholds.MinSurvivors) {", " {"},
+			{roundLead, " && !(l.overdue && len(s.free()) >= s.plan.Thresholds.MinSurvivors) {", " {"},
 		}, in("round", "TestDoubtfulHeldWaits"), killer{}},
 		{"held: the word of sites whose signatures do not count", 0, []edit{
-			{roundHeld, "!s.graph().Signs(i) {", "i < 0 {"},
-			{roundHeld, "s.graph().Signs(j) && slices.Equal(u, v) {", "j >= 0 && slices.Equal(u, v) {"},
+			{roundHeld, "!c.graph.Signs(i) {", "i < 0 {"},
+			{roundHeld, "c.graph.Signs(j) && slices.Equal(u, v) {", "j >= 0 && slices.Equal(u, v) {"},
 		}, in("round", "TestHeldOnTheSparseGraph"), killer{}},
 		{"held: who is not believed is not named", 0, []edit{
-			{roundStep, "return []Effect{Doubt{site, study.CodeHeld}}", "return nil"},
+			{roundLead, "return []Effect{Doubt{site, study.CodeHeld}}", "return nil"},
 		}, in("round", "TestOneSitesHeldChangesNothing"), killer{}},
 		{"the log takes a second U of a slot", 0, []edit{
 			{roundEntry, "if s.Survivors != nil {", "if s.Survivors != nil && s.waits() {"},

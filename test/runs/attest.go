@@ -16,7 +16,7 @@ var Transcript = sha256.Sum256([]byte("a made-up transcript"))
 // roster index, and a packed certificate of each release. One that no site would sign has none.
 func Attest(t testing.TB, p *study.Plan, keys []ed25519.PrivateKey, releases []study.Release) (confirmations, certificates [][]byte) {
 	t.Helper()
-	setup, err := secagg.Witness(p.Setup(0), Transcript)
+	setup, err := secagg.NewWitness(p.Setup(0), Transcript)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,11 +61,11 @@ func Answer(p *study.Plan, a study.Ask, rng *rand.Rand, wide bool) []int64 {
 	case study.KindLevels:
 		answerLevels(p, put)
 	case study.KindScores:
-		for l := range p.K() {
+		for l := range p.K {
 			put(l*study.ScoreBins+16+l, 1)
 		}
 	case study.KindPicture:
-		x, y := p.Pair(q)
+		x, y := p.Pictures.Pair(q)
 		put((8+x)*study.PictureBins+8+y, 1)
 	case study.KindLambda:
 		put(256, 0.9*float64(p.Groups)/n)
@@ -77,7 +77,7 @@ func Answer(p *study.Plan, a study.Ask, rng *rand.Rand, wide bool) []int64 {
 		}
 	case study.KindHistogram:
 		j := 256
-		if p.OnSphere(q) {
+		if p.Method.OnSphere(q) {
 			j = 230
 		}
 		if q.Of == study.KindPower == wide && (wide || q.Of == study.KindTotal) {
@@ -100,7 +100,7 @@ func Answer(p *study.Plan, a study.Ask, rng *rand.Rand, wide bool) []int64 {
 		}
 		out[i] = int64(math.Round(v[i] + sigma*rng.NormFloat64()))
 	}
-	if p.Chooses(a.Query) {
+	if p.Noise.Chooses(p.Queries[a.Query]) {
 		out = []int64{4}
 	}
 	return out
@@ -121,10 +121,10 @@ func Law(p *study.Plan, a study.Ask, means, deviations []float64) []float64 {
 	rng := rand.New(rand.NewPCG(1, uint64(a.Query)))
 	const draws = 4000
 	out := make([]float64, p.Queries[a.Query].Values)
-	of := p.Single(a.Kind)
+	of, limits := p.Layout.Single(a.Kind), p.Limits(p.Queries[a.Query])
 	for range draws {
 		for at, j := range of {
-			if c := p.Coordinates()[j]; c.Level >= 0 || c.Gap {
+			if c := p.Layout.Coordinates[j]; c.Level >= 0 || c.Gap {
 				if a.Kind == study.KindMoments { // a coordinate that is left out
 					out[len(of)+at] += 1.0 / draws
 				}
@@ -138,7 +138,7 @@ func Law(p *study.Plan, a study.Ask, means, deviations []float64) []float64 {
 				}
 				z = (y - a.Center[j]) / a.Scale[j]
 			}
-			limit := p.Limit(p.Queries[a.Query], j)
+			limit := limits[j]
 			z = max(-limit, min(z, limit))
 			switch a.Kind {
 			case study.KindOctaves:
@@ -221,10 +221,10 @@ func Run(t *testing.T, text string, wide bool) (*study.Plan, []byte, []study.Rel
 	c, last := p.Start(), -1
 	var releases []study.Release
 	for c.Query < len(p.Queries) {
-		if !p.Follows(last, c.Query) {
+		if !p.Queries.Follows(last, c.Query) {
 			t.Fatalf("query %d does not follow %d", c.Query, last)
 		}
-		if left := p.Left(c.Query); left > p.Slots-len(releases) || left < 1 {
+		if left := p.Queries.Left(c.Query); left > p.Slots-len(releases) || left < 1 {
 			t.Fatalf("%d queries left at query %d, after %d of %d slots", left, c.Query, len(releases), p.Slots)
 		}
 		a, err := p.NewAsk(c, len(releases), 0)
@@ -242,8 +242,8 @@ func Run(t *testing.T, text string, wide bool) (*study.Plan, []byte, []study.Rel
 			t.Fatal(err)
 		}
 		last = c.Query
-		if p.Ends(last) != (p.Left(last) == 1) {
-			t.Fatalf("query %d: ends %v, left %d", last, p.Ends(last), p.Left(last))
+		if p.Queries.Ends(last) != (p.Queries.Left(last) == 1) {
+			t.Fatalf("query %d: ends %v, left %d", last, p.Queries.Ends(last), p.Queries.Left(last))
 		}
 		if c, err = p.Next(c, r, releases); err != nil {
 			t.Fatal(err)
@@ -253,7 +253,7 @@ func Run(t *testing.T, text string, wide bool) (*study.Plan, []byte, []study.Rel
 		}
 		releases = append(releases, r)
 	}
-	if !p.Ends(last) {
+	if !p.Queries.Ends(last) {
 		t.Fatalf("the study ended with query %d, and more may follow it", last)
 	}
 	return p, body, releases

@@ -86,7 +86,7 @@ func (c *Simulate) Run(t *Terminal) error {
 	}
 	out := simulated{
 		Study: trials.Spec.Name, Sites: len(trials.Sites), N: plan.N, D: plan.D, Epsilon: trials.Spec.Epsilon, Delta: trials.Spec.Delta, Rho: plan.Rho,
-		Queries: plan.Left(0), Bytes: plan.BytesInAll(), Report: simulate.Sum(studies, time.Since(begun)),
+		Queries: plan.Queries.Left(0), Bytes: plan.Queries.Bytes(), Report: simulate.Sum(studies, time.Since(begun)),
 		auto: trials.Spec.Components == proposal.ComponentsAuto,
 	}
 	err = t.Print(out, out.print)

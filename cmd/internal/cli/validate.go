@@ -43,9 +43,9 @@ func (c *Validate) Check(t *Terminal, ask func(text []byte) (*study.Plan, error)
 		return PrintJSON(t.Out, struct {
 			*study.Plan
 			Score      float64           `json:"score,omitempty"`
-			Shares     shares            `json:"shares"`
+			Shares     study.Shares      `json:"shares"`
 			Prediction *worth.Prediction `json:"prediction"` // null where none is made
-		}{plan, plan.Score(), sharesOf(plan), prediction})
+		}{plan, plan.Learning.Score, plan.Shares(), prediction})
 	}
 	return PrintPlan(t.Out, plan, lines)
 }
@@ -105,19 +105,6 @@ func UntilWhen(expires time.Time) string {
 	return "until " + expires.UTC().Format(time.RFC3339) + ", when the study expires"
 }
 
-// shares are the parts of a plan's budget that learn of single columns, and that count kept
-// rows. Those of a study's keys are in its proposal.
-type shares struct {
-	Standardize float64 `json:"standardize,omitempty"`
-	Levels      float64 `json:"levels,omitempty"`
-	Filled      float64 `json:"filled,omitempty"`
-	Rows        float64 `json:"rows,omitempty"`
-}
-
-func sharesOf(p *study.Plan) shares {
-	return shares{Standardize: p.StandardizeShare(), Levels: p.LevelsShare(), Filled: p.FilledShare(), Rows: p.RowsShare()}
-}
-
 // PrintPlan prints a plan for people, with what is expected of it.
 func PrintPlan(out io.Writer, p *study.Plan, prediction []string) error {
 	s := p.Proposal.Spec
@@ -129,9 +116,10 @@ func PrintPlan(out io.Writer, p *study.Plan, prediction []string) error {
 	fmt.Fprintf(w, "study\t%s (%s)\n", s.Name, s.Profile)
 	fmt.Fprintf(w, "privacy\tε = %g, δ = %g (%s accountant): ρ = %.6g in all\n", s.Epsilon, s.Delta, s.Accountant, p.Rho)
 	fmt.Fprintf(w, "\tadjacency %s: when one unit is replaced by another, their number being public\n", p.Adjacency)
-	fmt.Fprintf(w, "\t%s\n", study.AtSites(p.SitesPerUnit()))
+	fmt.Fprintf(w, "\t%s\n", study.AtSites(p.SitesPerUnit))
+	shares := p.Shares()
 	fmt.Fprintf(w, "data\t%d units × %s at %d sites\n", p.N, proposal.ColumnsText(len(s.Columns), p.D), p.Thresholds.Sites)
-	if share := p.LevelsShare(); share > 0 {
+	if share := shares.Levels; share > 0 {
 		fmt.Fprintf(w, "levels\tscaled by noised counts, which take %.3g%% of the budget; rare ones join \"other\"\n", 100*share)
 	}
 	if s.Unit != "" {
@@ -148,11 +136,11 @@ func PrintPlan(out io.Writer, p *study.Plan, prediction []string) error {
 				learned++
 			}
 		}
-		fmt.Fprintf(w, "standardize\tprivate: the constants of %d of %d columns are learned, for %.3g%% of the budget\n", learned, len(s.Columns), 100*p.StandardizeShare())
-		fmt.Fprintf(w, "\ta plain column's counts should exceed the noise by %.2g of its standard deviations\n", p.Score())
+		fmt.Fprintf(w, "standardize\tprivate: the constants of %d of %d columns are learned, for %.3g%% of the budget\n", learned, len(s.Columns), 100*shares.Standardize)
+		fmt.Fprintf(w, "\ta plain column's counts should exceed the noise by %.2g of its standard deviations\n", p.Learning.Score)
 	}
-	fmt.Fprintf(w, "components\t%s, %s; center %s; explained variance %s\n", p.ComponentsWords(), s.Subspace, center, s.ExplainedVariance)
-	if share := p.FilledShare(); share > 0 {
+	fmt.Fprintf(w, "components\t%s, %s; center %s; explained variance %s\n", p.Proposal.Spec.ComponentsWords(), s.Subspace, center, s.ExplainedVariance)
+	if share := shares.Filled; share > 0 {
 		what := "filled from the other cells of their row, by released components"
 		if s.Missing == proposal.MissingZero {
 			what = "taken as the center"
@@ -160,18 +148,18 @@ func PrintPlan(out io.Writer, p *study.Plan, prediction []string) error {
 		fmt.Fprintf(w, "missing\tcells without a value are %s; each column's share of them is released with noise, for %.3g%% of the budget\n", what, 100*share)
 	}
 	if s.Missing == proposal.MissingDropRow {
-		fmt.Fprintf(w, "missing\trows with a missing value are left out; how many are kept is released, noised, for %.3g%% of the budget\n", 100*p.RowsShare())
+		fmt.Fprintf(w, "missing\trows with a missing value are left out; how many are kept is released, noised, for %.3g%% of the budget\n", 100*shares.Rows)
 	}
-	if share := p.PictureShare(); share > 0 {
+	if share := p.Proposal.Spec.PictureShare; share > 0 {
 		fmt.Fprintf(w, "picture\t%s, for %.3g%% of the budget\n", p.PictureWords(), 100*share)
 	}
-	fmt.Fprintf(w, "method\t%s\n", p.MethodRule())
+	fmt.Fprintf(w, "method\t%s\n", p.Method.Rule())
 	if p.Groups > 0 {
 		fmt.Fprintf(w, "scale\tΛ from %d groups of %d units\n", p.Groups, p.GroupSize)
 	}
 	fmt.Fprintf(w, "sites\tη = %d corrupt, q = %d to open, at least %d in a sum\n", p.Thresholds.Corrupt, p.Thresholds.Quorum, p.Thresholds.MinSurvivors)
 	fmt.Fprintf(w, "\t%s\n", p.Thresholds.Collusion())
-	fmt.Fprintf(w, "rounds\tT = %d, %d queries, %d slots (%d spare)\n", p.Rounds, p.Left(0), p.Slots, p.Slots-p.Left(0))
+	fmt.Fprintf(w, "rounds\tT = %d, %d queries, %d slots (%d spare)\n", p.Rounds, p.Queries.Left(0), p.Slots, p.Slots-p.Queries.Left(0))
 	fmt.Fprintf(w, "radius\tR = %s\n", radius)
 	if p.Paper != nil {
 		fmt.Fprintf(w, "paper\tu = %.6g, τ = %.6g, δ̄ = %.3g\n", p.Paper.U, p.Paper.Tau, p.Paper.DeltaBar)
@@ -181,8 +169,8 @@ func PrintPlan(out io.Writer, p *study.Plan, prediction []string) error {
 	if s.Expires != "" {
 		fmt.Fprintf(w, "expires\t%s, unless all sites have approved by then\n", s.Expires)
 	}
-	fmt.Fprintf(w, "wire\tb = %d bits a number, at most %d bytes from each site in all\n", p.Bits, p.BytesInAll())
-	fmt.Fprintf(w, "noise\t%s\n", p.NoiseWords())
+	fmt.Fprintf(w, "wire\tb = %d bits a number, at most %d bytes from each site in all\n", p.Bits, p.Queries.Bytes())
+	fmt.Fprintf(w, "noise\t%s\n", p.Noise.Words())
 	fmt.Fprintln(w, "\nQUERY\tKIND\tROUND\tσ/Δ\tρ\tBYTES\t")
 	for _, q := range p.Queries {
 		kind := string(q.Kind)

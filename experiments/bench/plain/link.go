@@ -122,7 +122,7 @@ func (c *client) answer(raw []byte) ([]byte, error) {
 	c.f.mu.Lock()
 	plan := c.f.plan
 	c.f.mu.Unlock()
-	ask = plan.Fill(ask)
+	ask = plan.Queries.Fill(ask)
 	if err := plan.Check(ask); err != nil {
 		return nil, err
 	}

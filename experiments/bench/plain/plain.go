@@ -237,7 +237,7 @@ func (f *Federation) sum(plan *study.Plan, a study.Ask) ([]uint64, error) {
 
 // noisy is the coordinator's central noise, keyed at random.
 func noisy(plan *study.Plan, a study.Ask, sum []uint64) ([]int64, error) {
-	if plan.Chooses(a.Query) {
+	if plan.Noise.Chooses(plan.Queries[a.Query]) {
 		return nil, fmt.Errorf("plain: query %d chooses; only sums are compared", a.Query)
 	}
 	var key [32]byte

@@ -1,0 +1,136 @@
+package study
+
+import (
+	"math"
+	"slices"
+
+	"covey/internal/linalg"
+	"covey/internal/proposal"
+	"covey/internal/query"
+)
+
+// form is what an ask of a planned query holds besides numbers: how many vectors, and of what.
+type form struct {
+	d     int
+	x     int // vectors in X
+	found int // in Found
+	// filled of X are also what gaps are filled from: of the iterate of the later half of a run's
+	// power steps, and of components once they are found. What is filled from an iterate keeps it
+	// where it is, so that the first steps, which have the farthest to go, are of rows with zeros;
+	// the rest undo what zeros bias. The covariance is of rows with zeros, and is corrected by what
+	// the gaps took.
+	filled           int
+	fill             int  // in Fill: the filled ones, behind what deflation has found
+	centered, scaled bool // of rows less a center, over scales that were learned
+	deviations       int
+}
+
+// form returns the form of a query's asks.
+func (p *Plan) form(q Query) form {
+	s := p.Proposal.Spec
+	f := form{d: p.D, x: p.columns(q)}
+	iterates := q.sum().Definition().Directions == query.Iterate
+	if iterates {
+		f.found = q.Run
+	}
+	if q.sum().Definition().Centered {
+		f.scaled = s.Standardizes() || s.Counts()
+		switch s.Center {
+		case proposal.CenterPairs:
+		case proposal.CenterPrivate:
+			f.centered = q.sum() != KindMean || q.Round > 0 || s.Counts()
+		default:
+			f.centered = s.Counts()
+		}
+	}
+	if s.Missing == proposal.MissingFill {
+		later := 2*q.Round >= p.Rounds || s.Start != nil
+		if q.sum() != KindPower { // after the components are found
+			later = q.sum().Definition().Centered && !slices.ContainsFunc(p.Queries[q.Index:], func(n Query) bool { return n.Kind == KindPower || n.Kind == KindMoment })
+		}
+		switch {
+		case later && q.sum() == KindPower:
+			f.filled = p.block
+		case later:
+			f.filled = p.K
+		}
+		f.fill = f.filled + f.found
+	}
+	if q.pictures() {
+		f.deviations = p.K
+	}
+	return f
+}
+
+// columns is how many vectors an ask of the query holds in X.
+func (p *Plan) columns(q Query) int {
+	switch q.sum().Definition().Directions {
+	case query.Iterate:
+		return p.block
+	case query.Components:
+		return p.K
+	default:
+		return 0
+	}
+}
+
+// directions returns those that gaps of the query's rows are filled from.
+func (f form) directions(c Course) []float64 {
+	if f.fill == 0 {
+		return nil
+	}
+	out := slices.Clone(c.Found)
+	if f.filled > 0 {
+		out = append(out, c.X...)
+	}
+	return out
+}
+
+// check refuses an ask of another form, and numbers that rows cannot be centered or divided by.
+// CheckCourse compares them with those of the releases. Privacy needs only that they are finite:
+// whatever they are, rows are clipped after they are divided, and a unit has one bin of a picture.
+func (f form) check(a Ask) error {
+	for _, v := range []struct {
+		field string
+		x     []float64
+		want  int
+	}{{"x", a.X, f.x}, {"found", a.Found, f.found}, {"fill", a.Fill, f.fill}} {
+		if len(v.x) != v.want*f.d {
+			return mismatch(a.Query, v.field, "has %d coordinates, the plan %d", len(v.x), v.want*f.d)
+		}
+		if why := linalg.Orthonormal(v.x, f.d); why != "" {
+			return mismatch(a.Query, v.field, "%s", why)
+		}
+	}
+	for _, v := range []struct {
+		field string
+		x     []float64
+		has   bool
+	}{{"center", a.Center, f.centered}, {"scale", a.Scale, f.scaled}} {
+		switch {
+		case v.has && len(v.x) != f.d:
+			return mismatch(a.Query, v.field, "has %d coordinates, the plan %d", len(v.x), f.d)
+		case !v.has && len(v.x) != 0:
+			return mismatch(a.Query, v.field, "is not of this query")
+		}
+	}
+	for _, v := range a.Center {
+		if !(math.Abs(v) <= maxCenter) {
+			return mismatch(a.Query, "center", "is not finite or beyond 2^300")
+		}
+	}
+	for _, v := range a.Scale {
+		if v != 0 && !(v >= minScale && v <= maxScale) {
+			return mismatch(a.Query, "scale", "is neither 0 nor in 2^-300..2^300")
+		}
+	}
+	if len(a.Deviations) != f.deviations {
+		return mismatch(a.Query, "deviations", "are %d, the plan has %d", len(a.Deviations), f.deviations)
+	}
+	for _, v := range a.Deviations {
+		if !(v >= minScale && v <= maxScale) {
+			return mismatch(a.Query, "deviations", "are not in 2^-300..2^300")
+		}
+	}
+	return nil
+}

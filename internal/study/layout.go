@@ -1,0 +1,164 @@
+package study
+
+import (
+	"covey/internal/proposal"
+	"covey/internal/standardize"
+)
+
+// Layout is what a row's vector is made of, by the proposal alone. Nobody changes it.
+type Layout struct {
+	// Coordinates are those of a row's vector in order, D of them.
+	Coordinates    []proposal.Coordinate
+	columns        []proposal.Column
+	numbers, roomy []int // what Single returns
+}
+
+// room is of how many coordinates moments are at most, over the columns of numbers. A moment query
+// clips its columns together. That makes their scales too small, all alike, which does no harm
+// among themselves; but beside levels, whose scales are counts, numbers would weigh too much.
+const room = 3
+
+// layoutOf returns the layout of a proposal's rows.
+func layoutOf(s proposal.Spec) Layout {
+	l := Layout{Coordinates: s.Coordinates(), columns: s.Columns}
+	for j := range l.Coordinates {
+		if !l.counted(j) {
+			l.numbers = append(l.numbers, j)
+		}
+	}
+	left := (room - 1) * len(l.numbers)
+	for j := range l.Coordinates {
+		if l.counted(j) {
+			if left--; left < 0 {
+				continue
+			}
+		}
+		l.roomy = append(l.roomy, j)
+	}
+	return l
+}
+
+// Single returns the coordinates that a query about single columns is of, ascending. They are those
+// of columns of numbers: with a public scale too, since these queries find its center. Levels and
+// missing values have queries of their own. Moments are of some of these as well, as zeros, so that
+// they have room (roomy). No caller may change it.
+func (l *Layout) Single(k Kind) []int {
+	if k == KindMoments {
+		return l.roomy
+	}
+	return l.numbers
+}
+
+// leveled reports whether coordinate j is of a column with levels.
+func (l *Layout) leveled(j int) bool { return l.Coordinates[j].Level >= 0 }
+
+// counted reports whether coordinate j is centered and scaled by a released count: of levels, or of
+// cells without a value.
+func (l *Layout) counted(j int) bool { return l.leveled(j) || l.Coordinates[j].Gap }
+
+// learns reports whether the constants of coordinate j's column are learned.
+func (l *Layout) learns(j int) bool {
+	at := l.Coordinates[j]
+	return !at.Gap && l.columns[at.Column].Standardize == proposal.StandardizePrivate
+}
+
+// Places returns, for each column, the coordinate that is a gap where the column's cell is one: its
+// first.
+func (l *Layout) Places() []int {
+	out := make([]int, len(l.columns))
+	at := 0
+	for i, c := range l.columns {
+		out[i] = at
+		at += c.Width()
+	}
+	return out
+}
+
+// Indicators returns the columns with levels: where each begins among the coordinates, and how many
+// it has.
+func (l *Layout) Indicators() (first, width []int) {
+	for i, at := range l.Places() {
+		if c := l.columns[i]; len(c.Levels) > 0 {
+			first, width = append(first, at), append(width, c.Cells())
+		}
+	}
+	return first, width
+}
+
+// JoinLevels returns, for each coordinate, the one to which it is added before rows are divided by
+// scale: a level of scale 0 is among the column's other texts. Nil where nothing is joined.
+func (l *Layout) JoinLevels(scale []float64) []int {
+	if len(scale) != len(l.Coordinates) {
+		return nil
+	}
+	var out []int
+	first, width := l.Indicators()
+	for i, at := range first {
+		other := at + width[i] - 1
+		for j := at; j < other; j++ {
+			if scale[j] > 0 || scale[other] == 0 {
+				continue
+			}
+			if out == nil {
+				out = make([]int, len(scale))
+				for c := range out {
+					out[c] = c
+				}
+			}
+			out[j] = other
+		}
+	}
+	return out
+}
+
+// Why a coordinate is left out.
+const (
+	// OutJoined: the level is rare, and its texts are among all others.
+	OutJoined standardize.Reason = "joined"
+	// OutRare: all texts that have no coordinate of their own are rare together.
+	OutRare standardize.Reason = "rare"
+	// OutSingle: no two levels of the column are left, so that it tells no row from another.
+	OutSingle standardize.Reason = "single"
+	// OutEven: the coordinate is for missing values, and nearly all rows are the same in it.
+	OutEven standardize.Reason = "even"
+)
+
+// WhyLeftOut returns why coordinates of columns with levels, and those of missing values, are
+// left out by their scales; empty for all others.
+func (l *Layout) WhyLeftOut(scale []float64) []standardize.Reason {
+	out := make([]standardize.Reason, len(l.Coordinates))
+	first, width := l.Indicators()
+	for i, at := range first {
+		copy(out[at:], levelsOut(scale[at:at+width[i]]))
+	}
+	for j, at := range l.Coordinates {
+		if at.Gap && scale[j] == 0 {
+			out[j] = OutEven
+		}
+	}
+	return out
+}
+
+// levelsOut returns why each coordinate of a column with levels is left out, by their scales; empty
+// for those that are not.
+func levelsOut(scale []float64) []standardize.Reason {
+	out := make([]standardize.Reason, len(scale))
+	other, kept := len(scale)-1, 0
+	for _, s := range scale {
+		if s > 0 {
+			kept++
+		}
+	}
+	for l, s := range scale {
+		switch {
+		case s > 0:
+		case kept == 0:
+			out[l] = OutSingle
+		case l < other && scale[other] > 0:
+			out[l] = OutJoined
+		default:
+			out[l] = OutRare
+		}
+	}
+	return out
+}
