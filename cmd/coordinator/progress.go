@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	shared "covey/cmd/internal/cli"
@@ -20,8 +21,9 @@ func newProgress(out io.Writer) *progress { return &progress{shared.NewProgress(
 
 func (p *progress) see(v coordinator.View) {
 	more := ""
-	if len(v.Waiting) > 0 && v.Status == round.StatusRunning && len(missingSites(v)) == 0 && !v.Overdue {
-		more = ", awaits " + shared.Few(v.Waiting) // changes with every upload: on a terminal alone
+	open := v.Status == round.StatusRunning && !v.Overdue || v.Status == round.StatusSigning && unsigned(v) == nil
+	if len(v.Waiting) > 0 && open && len(missingSites(v)) == 0 {
+		more = ", awaits " + shared.Few(v.Waiting) // changes with every answer: on a terminal alone
 	}
 	p.Show(v.Released, v.Queries, describe(v), more)
 }
@@ -66,7 +68,11 @@ func describe(v coordinator.View) string {
 		}
 		return text
 	case round.StatusSigning:
-		return fmt.Sprintf("all %d queries released, waiting for signatures on the result: %s, with no deadline, %s, %s", v.Released, unsigned(v), sites, privacy(v))
+		awaited := "the sites"
+		if missing := append(missingSites(v), unsigned(v)...); len(missing) > 0 {
+			awaited = shared.Few(missing)
+		}
+		return fmt.Sprintf("all %d queries released, waiting for %s to sign the result, with no deadline, %s, %s", v.Released, awaited, sites, privacy(v))
 	case round.StatusEnded: // in the midst of some round
 		return fmt.Sprintf("%s after %d of %d queries, %s", v.Status, v.Released, v.Queries, privacy(v))
 	default:
@@ -103,23 +109,15 @@ func step(v coordinator.View) string {
 	return text
 }
 
-// unsigned names the sites that have not signed the result, with what they refused it for.
-func unsigned(v coordinator.View) string {
-	codes := map[string]study.Code{}
+// unsigned are the awaited sites with a link that refused to sign the result, with the code for it.
+func unsigned(v coordinator.View) []string {
+	var out []string
 	for _, s := range v.Sites {
-		codes[s.Name] = s.Unsigned
-	}
-	var names []string
-	for _, name := range v.Waiting {
-		if code := codes[name]; code != "" {
-			name += " (" + string(code) + ")"
+		if s.Connected && s.Unsigned != "" && slices.Contains(v.Waiting, s.Name) {
+			out = append(out, s.Name+" ("+string(s.Unsigned)+")")
 		}
-		names = append(names, name)
 	}
-	if len(names) == 0 {
-		return "none asked for yet" // the result is being made
-	}
-	return shared.Few(names)
+	return out
 }
 
 // missingSites are the awaited sites without a link.

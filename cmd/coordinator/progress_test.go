@@ -48,7 +48,7 @@ func TestProgressFits(t *testing.T) {
 // TestDescribeWaits: whoever is awaited is named, with the end of the wait or that it has none.
 func TestDescribeWaits(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
-	sites := []coordinator.SiteView{{Name: "north", Connected: true}, {Name: "south"}}
+	sites := []coordinator.SiteView{{Name: "north", Connected: true}, {Name: "south"}, {Name: "refuses", Connected: true, Unsigned: study.CodeBadResult}}
 	for _, c := range []struct {
 		view coordinator.View
 		want string
@@ -57,7 +57,10 @@ func TestDescribeWaits(t *testing.T) {
 		{coordinator.View{Status: round.StatusSetup, Waiting: []string{"north", "south"}}, "waiting for south, with no deadline"},
 		{coordinator.View{Status: round.StatusRunning, Waiting: []string{"south"}, Deadline: at}, "waiting for south, overdue since 03:04:05"},
 		{coordinator.View{Status: round.StatusRunning, Waiting: []string{"north"}, Deadline: at, Overdue: true}, "waiting for north, overdue since 03:04:05"},
-		{coordinator.View{Status: round.StatusRunning, Waiting: []string{"south"}}, "waiting for south, 1/2 sites"},
+		{coordinator.View{Status: round.StatusRunning, Waiting: []string{"south"}}, "waiting for south, 2/3 sites"},
+		{coordinator.View{Status: round.StatusSigning, Released: 21}, "all 21 queries released, waiting for the sites to sign the result, with no deadline, 2/3 sites"},
+		{coordinator.View{Status: round.StatusSigning, Waiting: []string{"north", "south"}}, "waiting for south to sign"},
+		{coordinator.View{Status: round.StatusSigning, Waiting: []string{"refuses"}}, "waiting for refuses (bad_result) to sign"},
 		{coordinator.View{Status: round.StatusEnded, Released: 4, Queries: 21, Rounds: 12}, "ended after 4 of 21 queries"},
 	} {
 		c.view.Sites = sites
