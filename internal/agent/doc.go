@@ -67,7 +67,7 @@
 //     on its ledger, or shown confirmations of a setup that it holds nothing of, it MUST refuse,
 //     and log once a study that the ledger may be restored and what to run.
 //   - AG-21: Asked again for a query in whose slot it signed, it MUST say what it signed (`held`)
-//     and whether it sent shares there (`shared`) before it sends the upload (R7).
+//     and whether shares there are on record (`shared`) before it sends the upload (R7).
 //   - AG-23: The hello MUST give the number of distinct units of the `unit` column of the site's
 //     `[[dataset]]`, else of rows. A proposal with another `unit` MUST be refused with `unit`.
 //   - AG-24: With distributed noise it MUST add its share to its vector before it masks it.
