@@ -114,9 +114,9 @@ var arrows = map[string][]string{
 	"experiments/bench/table":   {},
 	"experiments/bench/plain":   {"internal/clip", "internal/answer", "internal/noise", "internal/pki", "internal/secagg", "internal/proposal", "internal/study", "internal/wire", "proto/covey/v1"},
 	// Servers for tests; built under the tags mariadb and postgres alone.
-	"internal/dataset/dbtest":    {},
-	"internal/dataset/mariatest": {"internal/dataset/dbtest"},
-	"internal/dataset/pgtest":    {"internal/dataset/dbtest"},
+	"test/dbtest":    {},
+	"test/mariatest": {"test/dbtest"},
+	"test/pgtest":    {"test/dbtest"},
 	// What several rooms of tests share.
 	"test/fed":     {"internal/agent", "internal/enroll", "internal/siteconfig", "internal/coordinator", "internal/node", "internal/round", "internal/result", "internal/proposal", "test/network", "test/site"},
 	"test/browser": {},
