@@ -88,6 +88,8 @@ var arrows = map[string][]string{
 	"internal/node":        {"internal/admission", "internal/coordinator", "internal/operator", "internal/membership", "internal/notify", "internal/people", "internal/round", "internal/frame", "internal/dashboard", "internal/replica", "internal/pki", "internal/strict", "internal/proposal"},
 	"test/history":         {"internal/failpoint", "internal/packed", "internal/round", "internal/proposal", "internal/study", "internal/secagg", "internal/noise", "proto/covey/v1"},
 	"test/sim":             {"internal/result", "internal/agent", "internal/failpoint", "internal/ledger", "internal/node", "internal/replica", "internal/round", "internal/proposal", "internal/study", "test/fed", "test/history", "test/network", "test/site"},
+	// Writes the assembly of internal/clip.
+	"tools/kernels": {},
 	// Writes the tables of the tutorials.
 	"examples/clinic": {},
 	// Runs a command on a container's first start; the image has no shell.
