@@ -88,6 +88,8 @@ var arrows = map[string][]string{
 	"internal/node":        {"internal/admission", "internal/coordinator", "internal/operator", "internal/membership", "internal/notify", "internal/people", "internal/round", "internal/frame", "internal/dashboard", "internal/replica", "internal/pki", "internal/strict", "internal/proposal"},
 	"test/history":         {"internal/failpoint", "internal/packed", "internal/round", "internal/proposal", "internal/study", "internal/secagg", "internal/noise", "proto/covey/v1"},
 	"test/sim":             {"internal/result", "internal/agent", "internal/failpoint", "internal/ledger", "internal/node", "internal/replica", "internal/round", "internal/proposal", "internal/study", "test/fed", "test/history", "test/network", "test/site"},
+	// Writes the assembly of internal/clip.
+	"tools/kernels": {},
 	// Writes the tables of the tutorials.
 	"examples/clinic": {},
 	// Runs a command on a container's first start; the image has no shell.
@@ -114,9 +116,9 @@ var arrows = map[string][]string{
 	"experiments/bench/table":   {},
 	"experiments/bench/plain":   {"internal/clip", "internal/answer", "internal/noise", "internal/pki", "internal/secagg", "internal/proposal", "internal/study", "internal/wire", "proto/covey/v1"},
 	// Servers for tests; built under the tags mariadb and postgres alone.
-	"internal/dataset/dbtest":    {},
-	"internal/dataset/mariatest": {"internal/dataset/dbtest"},
-	"internal/dataset/pgtest":    {"internal/dataset/dbtest"},
+	"test/dbtest":    {},
+	"test/mariatest": {"test/dbtest"},
+	"test/pgtest":    {"test/dbtest"},
 	// What several rooms of tests share.
 	"test/fed":     {"internal/agent", "internal/enroll", "internal/siteconfig", "internal/coordinator", "internal/node", "internal/round", "internal/result", "internal/proposal", "test/network", "test/site"},
 	"test/browser": {},

@@ -28,12 +28,8 @@ type analystsCmd struct{}
 
 // Run lists analysts.
 func (c *analystsCmd) Run(s *terminal) error {
-	client, err := s.client()
+	r, err := ask[coordinator.AnalystsReply](s, "GET", "/v1/analysts", nil)
 	if err != nil {
-		return err
-	}
-	var r coordinator.AnalystsReply
-	if err := client.do("GET", "/v1/analysts", nil, &r); err != nil {
 		return err
 	}
 	if s.JSON {

@@ -23,16 +23,12 @@ type approvalsReply struct {
 
 // Run checks the signatures here, with the keys in the proposal, and not at the coordinator.
 func (c *approvalsCmd) Run(s *terminal) error {
-	client, err := s.client()
+	v, err := ask[coordinator.View](s, "GET", c.path(""), nil)
 	if err != nil {
 		return err
 	}
-	var v coordinator.View
-	if err := client.do("GET", c.path(""), nil, &v); err != nil {
-		return err
-	}
 	r := approvalsReply{Digest: v.Digest}
-	if err := client.do("GET", c.path("/decisions"), nil, &r.Decisions); err != nil {
+	if r.Decisions, err = ask[[]coordinator.SignedDecision](s, "GET", c.path("/decisions"), nil); err != nil {
 		return err
 	}
 	for _, d := range r.Decisions {

@@ -56,12 +56,8 @@ func (c *caRetireCmd) Run(s *terminal) error {
 }
 
 func askCA(s *terminal, method, path string) error {
-	client, err := s.client()
+	r, err := ask[node.CAReply](s, method, path, nil)
 	if err != nil {
-		return err
-	}
-	var r node.CAReply
-	if err := client.do(method, path, nil, &r); err != nil {
 		return err
 	}
 	if s.JSON {

@@ -50,8 +50,14 @@ func (c *client) call(method, path string, body []byte) (io.ReadCloser, error) {
 	}
 }
 
-// do decodes a reply's JSON.
-func (c *client) do(method, path string, body []byte, into any) error {
+// do decodes a reply's JSON. The request is sent as JSON, bytes as they are, nil not at all.
+func (c *client) do(method, path string, request, into any) (err error) {
+	body, raw := request.([]byte)
+	if request != nil && !raw {
+		if body, err = json.Marshal(request); err != nil {
+			return err
+		}
+	}
 	answer, err := c.call(method, path, body)
 	if err != nil {
 		return err
@@ -61,6 +67,30 @@ func (c *client) do(method, path string, body []byte, into any) error {
 		return nil
 	}
 	return json.NewDecoder(answer).Decode(into)
+}
+
+// ask is one do of the coordinator of the terminal's folder.
+func ask[T any](s *terminal, method, path string, request any) (reply T, err error) {
+	client, err := s.client()
+	if err == nil {
+		err = client.do(method, path, request, &reply)
+	}
+	return reply, err
+}
+
+// copy prints the bytes of a reply as they come.
+func (s *terminal) copy(path string) error {
+	client, err := s.client()
+	if err != nil {
+		return err
+	}
+	answer, err := client.call("GET", path, nil)
+	if err != nil {
+		return err
+	}
+	defer answer.Close()
+	_, err = io.Copy(s.Out, answer)
+	return err
 }
 
 // written names where a join file went.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -30,29 +29,22 @@ type pageInviteCmd struct {
 }
 
 func (c *pageInviteCmd) Run(s *terminal) error {
-	client, err := s.client()
-	if err != nil {
-		return err
-	}
 	if c.Out == "" {
 		c.Out = c.Name + ".token"
 	}
 	if err := oneStdout(s, c.Out); err != nil {
 		return err
 	}
-	body, err := json.Marshal(node.PersonRequest{Name: c.Name, Role: c.Role, Studies: c.Studies, Valid: proposal.Duration(c.Valid), Certificate: c.Certificate})
-	if err != nil {
-		return err
-	}
 	var r node.PersonSecret
-	ask := func() ([]byte, error) {
-		err := client.do("POST", "/v1/page/invite", body, &r)
+	invite := func() (_ []byte, err error) {
+		r, err = ask[node.PersonSecret](s, "POST", "/v1/page/invite", node.PersonRequest{Name: c.Name, Role: c.Role, Studies: c.Studies, Valid: proposal.Duration(c.Valid), Certificate: c.Certificate})
 		return []byte(r.Token + "\n"), err
 	}
+	var err error
 	if c.Certificate {
-		_, err = ask()
+		_, err = invite()
 	} else {
-		err = saveSecret(c.Out, ask)
+		err = saveSecret(c.Out, invite)
 	}
 	if err != nil {
 		return err
@@ -101,12 +93,8 @@ func sees(p node.ListedPerson) string {
 type pageListCmd struct{}
 
 func (c *pageListCmd) Run(s *terminal) error {
-	client, err := s.client()
+	r, err := ask[node.PeopleReply](s, "GET", "/v1/page/people", nil)
 	if err != nil {
-		return err
-	}
-	var r node.PeopleReply
-	if err := client.do("GET", "/v1/page/people", nil, &r); err != nil {
 		return err
 	}
 	if s.JSON {
@@ -132,15 +120,7 @@ type pageRevokeCmd struct {
 }
 
 func (c *pageRevokeCmd) Run(s *terminal) error {
-	client, err := s.client()
-	if err != nil {
-		return err
-	}
-	body, err := json.Marshal(node.PersonRequest{Name: c.Name})
-	if err != nil {
-		return err
-	}
-	if err := client.do("POST", "/v1/page/revoke", body, nil); err != nil {
+	if _, err := ask[struct{}](s, "POST", "/v1/page/revoke", node.PersonRequest{Name: c.Name}); err != nil {
 		return err
 	}
 	fmt.Fprintf(s.Err, "%s may no longer log in, and open sessions end at every coordinator that hears of it\n", c.Name)

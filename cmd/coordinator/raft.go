@@ -23,12 +23,8 @@ type raftPeersCmd struct {
 }
 
 func (c *raftPeersCmd) Run(s *terminal) error {
-	k, err := s.client()
+	r, err := ask[node.PeersReply](s, "GET", "/v1/raft/peers", nil)
 	if err != nil {
-		return err
-	}
-	var r node.PeersReply
-	if err := k.do("GET", "/v1/raft/peers", nil, &r); err != nil {
 		return err
 	}
 	if s.JSON {
@@ -102,11 +98,7 @@ type raftRemoveCmd struct {
 }
 
 func (c *raftRemoveCmd) Run(s *terminal) error {
-	k, err := s.client()
-	if err != nil {
-		return err
-	}
-	if err := k.do("POST", "/v1/raft/remove/"+url.PathEscape(c.Name), nil, nil); err != nil {
+	if _, err := ask[struct{}](s, "POST", "/v1/raft/remove/"+url.PathEscape(c.Name), nil); err != nil {
 		return err
 	}
 	fmt.Fprintf(s.Err, `%s is out; it still holds the federation's keys: stop it and destroy its folder
@@ -126,11 +118,7 @@ type raftTransferCmd struct {
 }
 
 func (c *raftTransferCmd) Run(s *terminal) error {
-	k, err := s.client()
-	if err != nil {
-		return err
-	}
-	if err := k.do("POST", "/v1/raft/transfer?to="+url.QueryEscape(c.To), nil, nil); err != nil {
+	if _, err := ask[struct{}](s, "POST", "/v1/raft/transfer?to="+url.QueryEscape(c.To), nil); err != nil {
 		return err
 	}
 	return printDone(s, struct {
@@ -141,11 +129,7 @@ func (c *raftTransferCmd) Run(s *terminal) error {
 type raftSnapshotCmd struct{}
 
 func (c *raftSnapshotCmd) Run(s *terminal) error {
-	k, err := s.client()
-	if err != nil {
-		return err
-	}
-	if err := k.do("POST", "/v1/raft/snapshot", nil, nil); err != nil {
+	if _, err := ask[struct{}](s, "POST", "/v1/raft/snapshot", nil); err != nil {
 		return err
 	}
 	return printDone(s, struct{}{})

@@ -49,13 +49,9 @@ var (
 )
 
 func (h holders) invite(s *terminal, name string, c inviteFlags) error {
-	client, err := s.client()
-	if err != nil {
-		return err
-	}
 	if c.Withdraw {
-		var r operator.WithdrawReply
-		if err := client.do("POST", h.path+"/"+url.PathEscape(name)+"/withdraw", nil, &r); err != nil {
+		r, err := ask[operator.WithdrawReply](s, "POST", h.path+"/"+url.PathEscape(name)+"/withdraw", nil)
+		if err != nil {
 			return err
 		}
 		fmt.Fprintf(s.Err, "%s: unused join files withdrawn: %d\n", name, r.Withdrawn)
@@ -66,6 +62,10 @@ func (h holders) invite(s *terminal, name string, c inviteFlags) error {
 		out = name + ".join"
 	}
 	if err := oneStdout(s, out); err != nil {
+		return err
+	}
+	client, err := s.client()
+	if err != nil {
 		return err
 	}
 	text, err := client.saveJoin(h.path+"/invite", operator.InviteRequest{Name: name, Valid: proposal.Duration(c.Valid), Again: c.Again}, out)
@@ -93,11 +93,7 @@ func (h holders) invite(s *terminal, name string, c inviteFlags) error {
 
 // revoke ends a membership and returns the studies that it concerns.
 func (h holders) revoke(s *terminal, name string) (r operator.RevokeReply, err error) {
-	client, err := s.client()
-	if err != nil {
-		return r, err
-	}
-	if err := client.do("POST", h.path+"/"+url.PathEscape(name)+"/revoke", nil, &r); err != nil {
+	if r, err = ask[operator.RevokeReply](s, "POST", h.path+"/"+url.PathEscape(name)+"/revoke", nil); err != nil {
 		return r, err
 	}
 	fmt.Fprintf(s.Err, "%s is revoked: its keys and all join files made before now are void; a new join file is for new keys\n", name)
@@ -118,12 +114,8 @@ func invited(i membership.Invite, joined bool) string {
 type sitesCmd struct{}
 
 func (c *sitesCmd) Run(s *terminal) error {
-	client, err := s.client()
+	r, err := ask[coordinator.SitesReply](s, "GET", "/v1/sites", nil)
 	if err != nil {
-		return err
-	}
-	var r coordinator.SitesReply
-	if err := client.do("GET", "/v1/sites", nil, &r); err != nil {
 		return err
 	}
 	if s.JSON {

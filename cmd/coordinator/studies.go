@@ -41,12 +41,10 @@ type validateCmd struct{ shared.Validate }
 
 func (c *validateCmd) Run(s *terminal) error {
 	return c.Check(s.Terminal, func(text []byte) (*study.Plan, error) {
-		client, err := s.client()
-		if err != nil {
+		if _, err := s.client(); err != nil {
 			return nil, shared.Bad("the file is in order, but a plan needs the sites' counts: give --units (such as --units 1610,4906,12082, one count a site), or --data of a running coordinator")
 		}
-		var r operator.CreateReply
-		err = client.do("POST", "/v1/plan", text, &r)
+		r, err := ask[operator.CreateReply](s, "POST", "/v1/plan", text)
 		return r.Plan, err
 	})
 }
@@ -119,12 +117,8 @@ func (c *createCmd) again(client *client, r operator.CreateReply) []string {
 type studiesCmd struct{}
 
 func (c *studiesCmd) Run(s *terminal) error {
-	client, err := s.client()
+	views, err := ask[[]coordinator.View](s, "GET", "/v1/studies", nil)
 	if err != nil {
-		return err
-	}
-	var views []coordinator.View
-	if err := client.do("GET", "/v1/studies", nil, &views); err != nil {
 		return err
 	}
 	if s.JSON {
@@ -181,27 +175,14 @@ type showCmd struct {
 }
 
 func (c *showCmd) Run(s *terminal) error {
-	client, err := s.client()
+	if c.Proposal {
+		return s.copy(c.path("/proposal"))
+	}
+	v, err := ask[coordinator.View](s, "GET", c.path(""), nil)
 	if err != nil {
 		return err
 	}
-	if c.Proposal {
-		body, err := client.call("GET", c.path("/proposal"), nil)
-		if err != nil {
-			return err
-		}
-		defer body.Close()
-		_, err = io.Copy(s.Out, body)
-		return err
-	}
-	var v coordinator.View
-	if err := client.do("GET", c.path(""), nil, &v); err != nil {
-		return err
-	}
-	if s.JSON {
-		return shared.PrintJSON(s.Out, v)
-	}
-	return printView(s.Out, v)
+	return s.Print(v, func(w io.Writer) { printView(w, v) })
 }
 
 func printView(out io.Writer, v coordinator.View) error {
@@ -324,16 +305,12 @@ func ended(v coordinator.View) error {
 type abortCmd struct{ studyRef }
 
 func (c *abortCmd) Run(s *terminal) error {
-	client, err := s.client()
+	v, err := ask[coordinator.View](s, "GET", c.path(""), nil)
 	if err != nil {
 		return err
 	}
-	var v coordinator.View
-	if err := client.do("GET", c.path(""), nil, &v); err != nil {
-		return err
-	}
-	var ended operator.AbortReply
-	if err := client.do("POST", "/v1/studies/"+v.Digest.String()+"/abort", nil, &ended); err != nil {
+	ended, err := ask[operator.AbortReply](s, "POST", "/v1/studies/"+v.Digest.String()+"/abort", nil)
+	if err != nil {
 		return err
 	}
 	if ended.Digest != v.Digest {
@@ -348,21 +325,11 @@ type resultCmd struct {
 }
 
 func (c *resultCmd) Run(s *terminal) error {
-	client, err := s.client()
-	if err != nil {
-		return err
-	}
 	if s.JSON { // the file's exact bytes
-		file, err := client.call("GET", c.path("/result"), nil)
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		_, err = io.Copy(s.Out, file)
-		return err
+		return s.copy(c.path("/result"))
 	}
-	var r result.Result
-	if err := client.do("GET", c.path("/result"), nil, &r); err != nil {
+	r, err := ask[result.Result](s, "GET", c.path("/result"), nil)
+	if err != nil {
 		return err
 	}
 	return s.PrintResult(&r)

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"covey/internal/dataset/mariatest"
 	"covey/internal/wire"
+	"covey/test/mariatest"
 )
 
 // A study of a query's answer goes on with the rows that were approved while the table changes,

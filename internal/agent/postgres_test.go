@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"covey/internal/dataset/pgtest"
 	"covey/internal/doctor"
 	"covey/internal/study"
 	"covey/internal/wire"
+	"covey/test/pgtest"
 )
 
 // A study of a query's answer goes on with the rows that were approved while the table changes,

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 )
 
-//go:generate go run -modfile=../../tools.mod avo.go avo_limit.go avo_moment.go avo_shift.go avo_tile.go -out kernel_amd64.s -stubs kernel_asm_amd64.go -pkg clip
+//go:generate sh -c "go run -modfile=../../tools.mod ../../tools/kernels/*.go -out kernel_amd64.s -stubs kernel_asm_amd64.go -pkg clip"
 
 // path is a set of kernels. All give the same integers to the bit, so changing it in the middle of
 // a sum changes nothing but speed.

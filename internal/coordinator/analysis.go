@@ -70,7 +70,7 @@ func (s analysts) Offer(ctx context.Context, dataset string, sites, readers []st
 	}
 	if len(fresh) > 0 {
 		if err := s.c.apply(entry{Tell: &tellEntry{dataset, fresh}}); err != nil {
-			return wire.Offer{}, s.c.failed(err, "offer", who)
+			return wire.Offer{}, s.failed(err, "offer", who)
 		}
 	}
 	out := wire.Offer{Coordinator: s.c.signingKey(), Clock: now}
@@ -152,7 +152,7 @@ func (s analysts) Propose(ctx context.Context, offered wire.Proposal) (proposal.
 		return proposal.Digest{}, err
 	}
 	digest := proposal.DigestOf(offered.Body)
-	known, err := s.c.fits(offered, digest, partyOf(who))
+	known, err := s.fits(offered, digest, partyOf(who))
 	if known {
 		return digest, nil
 	}
@@ -164,7 +164,7 @@ func (s analysts) Propose(ctx context.Context, offered wire.Proposal) (proposal.
 		return digest, refusal(err)
 	}
 	if _, stale := errors.AsType[*round.StaleError](err); err != nil && !stale { // stale: sent twice at a time
-		return digest, s.c.failed(err, "propose", who)
+		return digest, s.failed(err, "propose", who)
 	}
 	s.c.log.Info("an analyst has proposed a study", "analyst", who.Name, "study", digest)
 	return digest, nil
@@ -181,7 +181,7 @@ func refusal(err error) error {
 // fits checks an analyst's proposal before anything of it is written: whose it is, that it is
 // signed, that it was made for this federation, and that there is room for it. known reports
 // whether it was taken before.
-func (c *Coordinator) fits(offered wire.Proposal, digest proposal.Digest, by proposal.Party) (known bool, err error) {
+func (s analysts) fits(offered wire.Proposal, digest proposal.Digest, by proposal.Party) (known bool, err error) {
 	p, err := proposal.Parse(offered.Body)
 	if err != nil {
 		return false, err
@@ -189,8 +189,8 @@ func (c *Coordinator) fits(offered wire.Proposal, digest proposal.Digest, by pro
 	if err := p.CheckSignature(digest, offered.Signature); err != nil {
 		return false, err
 	}
-	now := c.now()
-	m := c.machine.lock()
+	now := s.c.now()
+	m := s.c.machine.lock()
 	if err = m.federation().Fits(&p, by, now); err == nil {
 		if _, known = m.find(digest); !known {
 			err = m.mayPropose(&p, now, func(r filed) bool {
@@ -198,7 +198,7 @@ func (c *Coordinator) fits(offered wire.Proposal, digest proposal.Digest, by pro
 			})
 		}
 	}
-	c.machine.unlock()
+	s.c.machine.unlock()
 	if known || err != nil {
 		return known, err
 	}
@@ -249,17 +249,7 @@ func (s analysts) List(ctx context.Context) ([]wire.Told, error) {
 	}
 	m := s.c.machine.lock()
 	defer s.c.machine.unlock()
-	return m.tellAll(who, s.c.now()), nil
-}
-
-// tellAll is what an analyst is told of all its studies.
-func (m *leader) tellAll(who admission.Client, now time.Time) (out []wire.Told) {
-	for _, r := range m.all {
-		if told, ok := m.tell(who, r, now); ok {
-			out = append(out, told)
-		}
-	}
-	return out
+	return audience{m, who, s.c.now()}.all(), nil
 }
 
 // Watch tells of a study now and whenever what is told of it has changed.
@@ -273,7 +263,7 @@ func (s analysts) Watch(ctx context.Context, digest proposal.Digest, once bool, 
 	for first := true; ; first = false {
 		m := s.c.machine.lock()
 		leading, changed, now := m.leading, m.changed, s.c.now()
-		told, ok := m.tellOf(who, digest, now)
+		told, ok := audience{m, who, now}.of(digest)
 		is := m.who.Holders(who.Role)[who.Name] // a watch is long: it may have been revoked since
 		s.c.machine.unlock()
 		switch {
@@ -312,7 +302,7 @@ func (s analysts) Withdraw(ctx context.Context, digest proposal.Digest) error {
 		return err
 	}
 	m := s.c.machine.lock()
-	told, ok := m.tellOf(who, digest, s.c.now())
+	told, ok := audience{m, who, s.c.now()}.of(digest)
 	s.c.machine.unlock()
 	switch {
 	case !ok || !told.Own:
@@ -322,7 +312,7 @@ func (s analysts) Withdraw(ctx context.Context, digest proposal.Digest) error {
 	}
 	err = s.c.apply(entry{Round: &round.Entry{Study: digest, Kind: round.EntryEnded, Code: study.CodeRetracted}})
 	if _, stale := errors.AsType[*round.StaleError](err); err != nil && !stale {
-		return s.c.failed(err, "withdraw", who)
+		return s.failed(err, "withdraw", who)
 	}
 	m = s.c.machine.lock()
 	delete(m.shown, digest) // it is the analyst's own doing
@@ -332,11 +322,11 @@ func (s analysts) Withdraw(ctx context.Context, digest proposal.Digest) error {
 }
 
 // failed returns the status of a request that the log did not take.
-func (c *Coordinator) failed(err error, call string, who admission.Client) error {
+func (s analysts) failed(err error, call string, who admission.Client) error {
 	if errors.Is(err, ErrNotLeader) {
-		return c.notLeader()
+		return s.c.notLeader()
 	}
-	c.log.Error("a call of an analyst failed", "call", call, "analyst", who.Name, "error", err)
+	s.c.log.Error("a call of an analyst failed", "call", call, "analyst", who.Name, "error", err)
 	return status.Error(codes.Unavailable, "the coordinator could not record it; look before you repeat it")
 }
 
@@ -356,25 +346,42 @@ type shown struct {
 	told wire.Told
 }
 
-// tellOf returns what an analyst is told of a study, if it may know of it: the proposer and the
-// readers, by name and the identity key of now.
-func (m *leader) tellOf(who admission.Client, digest proposal.Digest, now time.Time) (wire.Told, bool) {
-	r, ok := m.find(digest)
+// audience is who is told of studies, at one moment while the lock is held: an analyst of those
+// that it proposed or may read, by name and the identity key of now; others of none.
+type audience struct {
+	m   *leader
+	who admission.Client
+	now time.Time
+}
+
+// all is what it is told of all its studies.
+func (a audience) all() (out []wire.Told) {
+	for _, r := range a.m.all {
+		if told, ok := a.tell(r); ok {
+			out = append(out, told)
+		}
+	}
+	return out
+}
+
+// of is what it is told of one study; false if it may not know of it.
+func (a audience) of(digest proposal.Digest) (wire.Told, bool) {
+	r, ok := a.m.find(digest)
 	if !ok {
 		return wire.Told{}, false
 	}
-	return m.tell(who, r, now)
+	return a.tell(r)
 }
 
-func (m *leader) tell(who admission.Client, r filed, now time.Time) (wire.Told, bool) {
-	if who.Role != pki.RoleAnalyst {
+func (a audience) tell(r filed) (wire.Told, bool) {
+	if a.who.Role != pki.RoleAnalyst {
 		return wire.Told{}, false
 	}
-	p, by := r.proposal(), partyOf(who)
+	p, by := r.proposal(), partyOf(a.who)
 	if !p.Reads(by) {
 		return wire.Told{}, false
 	}
-	told := m.told(r, now)
+	told := a.m.told(r, a.now)
 	told.Own = p.Proposer != nil && p.Proposer.Same(by)
 	return told, true
 }
@@ -384,7 +391,7 @@ func (m *leader) tell(who admission.Client, r filed, now time.Time) (wire.Told, 
 func (m *leader) told(r filed, now time.Time) wire.Told {
 	s, tick := m.shown[r.digest], now.Truncate(analysis.Tick)
 	if !s.tick.Equal(tick) {
-		s = shown{tick, analysis.Tell(m.seenBy(r), now)}
+		s = shown{tick, analysis.Tell(seenBy(r, m.dates[r.digest], m.words[r.digest]), now)}
 		m.shown[r.digest] = s
 	}
 	return s.told
@@ -393,15 +400,14 @@ func (m *leader) told(r filed, now time.Time) wire.Told {
 // over reports whether a study shows as over.
 func over(t wire.Told) bool { return t.Phase == wire.PhaseCompleted || t.Phase == wire.PhaseEnded }
 
-func (m *leader) seenBy(r filed) analysis.Study {
-	at := m.dates[r.digest]
+func seenBy(r filed, at dates, words map[int]Word) analysis.Study {
 	out := analysis.Study{Digest: r.digest, Proposal: r.proposal(), Status: r.status(), Done: r.releases(), Proposed: at.Proposed, Ended: at.Ended}
 	if c := r.closed; c != nil {
 		out.Code, out.Words, out.Queries = c.View.Code, c.Words, c.View.Queries
 		return out
 	}
 	p := r.state.Plan()
-	out.Code, out.Words, out.Queries = r.state.Code, outline.WordsOf(p, m.words[r.digest]), out.Done+p.Queries.Left(r.state.Query)
+	out.Code, out.Words, out.Queries = r.state.Code, outline.WordsOf(p, words), out.Done+p.Queries.Left(r.state.Query)
 	out.Waiting, out.Overdue = r.state.WaitingFor(), r.state.Overdue()
 	return out
 }

@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"log/slog"
 	"maps"
 	"time"
 
@@ -97,18 +98,14 @@ func (m *replicated) date(digest proposal.Digest, e entry) {
 // record journals what the log has committed, and lets the leader log it.
 func (m *leader) record(h Happening) {
 	m.journal.Add(h)
-	if s := m.studies[h.Study]; s != nil {
-		m.committed(h, s.Plan().Proposal.Spec.Name)
+	if s := m.studies[h.Study]; s != nil && m.leading {
+		committed(m.log.With("study", h.Study, "name", s.Plan().Proposal.Spec.Name), h)
 	}
 }
 
 // committed logs a study's course: who reads a leader's log has no page. Each release is at the
 // level of debugging.
-func (m *leader) committed(h Happening, name string) {
-	if !m.leading {
-		return
-	}
-	log := m.log.With("study", h.Study, "name", name)
+func committed(log *slog.Logger, h Happening) {
 	switch h.Kind {
 	case string(round.EntryProposed):
 		log.Info("a study is proposed; its sites are asked")

@@ -29,17 +29,19 @@ func TestLeaderLogsStudies(t *testing.T) {
 				t.Errorf("%q: %d times, want %d", text, got, want)
 			}
 		}
+		open := newFederation(t, 3, nil)
+		defer func() { open.c.Close() }()
 		tell := func() string {
-			f.c.machine.mu.Lock()
-			f.c.committed(Happening{Kind: string(round.EntryEnded), Study: f.plan.Digest, Code: study.CodeRejected, Site: "site-2"}, "blood")
-			f.c.machine.mu.Unlock()
-			return logged()
+			open.c.machine.mu.Lock()
+			defer open.c.machine.mu.Unlock()
+			open.c.record(Happening{Kind: string(round.EntryEnded), Study: open.plan.Digest, Code: study.CodeRejected, Site: "site-2"})
+			return open.logs.String()
 		}
-		const end = "name=blood code=rejected site=site-2"
+		const end = "name=test code=rejected site=site-2"
 		if !strings.Contains(tell(), end) {
 			t.Error("an end without a result is not told")
 		}
-		f.c.Follow() // as while the log is read after a start, too
+		open.c.Follow() // as while the log is read after a start, too
 		if strings.Count(tell(), end) != 1 {
 			t.Error("a coordinator that does not lead tells of a study")
 		}

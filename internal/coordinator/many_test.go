@@ -367,5 +367,5 @@ func TestListsReadSummaries(t *testing.T) {
 func toldTo(c *Coordinator, who admission.Client) []wire.Told {
 	m := c.machine.lock()
 	defer c.machine.unlock()
-	return m.tellAll(who, c.now())
+	return audience{m, who, c.now()}.all()
 }

@@ -66,14 +66,14 @@ func everything(t *testing.T, s *story, m *Machine, at time.Time) []string {
 		add("watched", seen, err)
 		l := c.machine.lock()
 		r, _ := l.find(v.Digest)
-		told, ok := l.tell(ada, r, c.now())
+		told, ok := audience{l, ada, c.now()}.tell(r)
 		add("reads", told, ok, r.limit(), l.chainOf(v.Digest), known{}.misses(r), known{all: true}.misses(r), at)
 		c.machine.unlock()
 		for i, member := range s.roster {
-			err := c.reads(admission.Client{Role: pki.RoleSite, Name: member.Name, Identity: member.Identity}, v.Digest)
+			err := server{c}.reads(admission.Client{Role: pki.RoleSite, Name: member.Name, Identity: member.Identity}, v.Digest)
 			add("a site reads", i, err)
 		}
-		add("an analyst reads", c.reads(ada, v.Digest))
+		add("an analyst reads", server{c}.reads(ada, v.Digest))
 	}
 	return out
 }

@@ -40,7 +40,7 @@ func (s server) Result(ctx context.Context, raw []byte) ([]byte, error) {
 	if len(raw) == len(digest) {
 		copy(digest[:], raw)
 	}
-	if err := s.c.reads(who, digest); err != nil {
+	if err := s.reads(who, digest); err != nil {
 		if !s.c.Leading() {
 			return nil, s.c.notLeader()
 		}
@@ -65,12 +65,12 @@ func (s server) Result(ctx context.Context, raw []byte) ([]byte, error) {
 // reads returns an error unless a client may read the result of a study, and there is one. A site
 // stands in the roster, an analyst is the proposer or a reader, by its name and by the identity key
 // that it has now, since another party may have joined under the name of one that was revoked.
-func (c *Coordinator) reads(who admission.Client, digest proposal.Digest) error {
-	m := c.machine.lock()
-	defer c.machine.unlock()
+func (s server) reads(who admission.Client, digest proposal.Digest) error {
+	m := s.c.machine.lock()
+	defer s.c.machine.unlock()
 	r, ok := m.find(digest)
 	if who.Role == pki.RoleAnalyst {
-		told, ok := m.tellOf(who, digest, c.now())
+		told, ok := audience{m, who, s.c.now()}.of(digest)
 		switch {
 		case !ok:
 			return errNoStudy

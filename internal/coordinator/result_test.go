@@ -18,7 +18,7 @@ func TestReads(t *testing.T) {
 		id, name := f.plan.Digest, f.plan.Proposal.Roster[0].Name
 		reads := func(name string, of proposal.Digest) bool {
 			h, _ := f.c.machine.Holder(pki.RoleSite, name)
-			return f.c.reads(admission.Client{Role: pki.RoleSite, Name: name, Identity: h.Identity}, of) == nil
+			return server{f.c}.reads(admission.Client{Role: pki.RoleSite, Name: name, Identity: h.Identity}, of) == nil
 		}
 		if reads(name, id) {
 			t.Error("a study that is not over is read")

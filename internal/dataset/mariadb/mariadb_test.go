@@ -17,9 +17,9 @@ import (
 	"time"
 
 	"covey/internal/dataset"
-	"covey/internal/dataset/mariatest"
 	"covey/internal/rowcache"
 	"covey/test/cost"
+	"covey/test/mariatest"
 )
 
 func TestMariaDB(t *testing.T) {

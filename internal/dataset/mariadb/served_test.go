@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"covey/internal/dataset"
-	"covey/internal/dataset/mariatest"
 	"covey/test/cost"
+	"covey/test/mariatest"
 )
 
 // Columns of a server's types are read as levels, booleans and dates, as in a file.

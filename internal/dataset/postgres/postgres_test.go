@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"covey/internal/dataset"
-	"covey/internal/dataset/pgtest"
 	"covey/internal/rowcache"
 	"covey/test/cost"
+	"covey/test/pgtest"
 	"covey/test/rows"
 )
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"covey/internal/dataset"
-	"covey/internal/dataset/pgtest"
 	"covey/test/cost"
+	"covey/test/pgtest"
 )
 
 // Columns of the server's types are read as levels, booleans and dates.

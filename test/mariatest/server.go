@@ -24,7 +24,7 @@ import (
 
 	_ "github.com/go-sql-driver/mysql"
 
-	"covey/internal/dataset/dbtest"
+	"covey/test/dbtest"
 )
 
 // Server is a server of the test's own in a folder of its own.

@@ -16,7 +16,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"covey/internal/dataset/dbtest"
+	"covey/test/dbtest"
 )
 
 // program finds a program of PostgreSQL's server.
