@@ -83,6 +83,36 @@ const MaxKappa = 0x1p-120
 // BridgeRho is the ρ of GDP, μ²/2, of a discrete Gaussian of parameter sigma on a query of L2
 // sensitivity Δ, both in grid units: Δ²/(2(σ² - r²)) with r = 4, rounded up. It holds where
 // BridgeKappa is at most MaxKappa. A σ of at most 4 costs +Inf.
+//
+// # The bridge
+//
+// Theorem (docs/privacy.md). Let r = 4, q = exp(-2π²r²), κ of one coordinate 5q, or 5q + τ/2 of a
+// sum of shares (closeness), K the sum of κ over all coordinates and queries, and δ_G the Gaussian
+// mechanism's curve. If on every path Σ_t Δ_t²/(σ_t² - r²) is at most μ², over sums t with noise
+// N_Z(0, σ_t²), σ_t > r, then all that is released is (ε, e^K·δ_G(μ, ε - 2K))-DP for every
+// ε >= 2K. SelectRho has what a selection adds to μ².
+//
+// Each sum is nearly postprocessing of a continuous Gaussian (an argument; nothing is sampled so).
+// Draw X ~ N(f, σ² - r²) over the reals, then the integer y with probability
+// exp(-(y-X)²/(2r²))/Z(X), Z(x) = Σ_k exp(-(k-x)²/(2r²)). The product of the two Gaussians
+// integrates to C·exp(-(y-f)²/(2σ²)), with C independent of y and f. By Jacobi's triple product
+// Z(x) ∝ Π_j (1 + 2q^(2j-1)·cos 2πx + q^(4j-2)): ln Z varies by at most 4·Σ_j artanh(q^(2j-1)), at
+// most 5q. So the law of y is N_Z(f, σ²)·e^h, h in an interval of length 5q; both are laws, so
+// |h| <= 5q. Coordinates are independent. Shares add a factor within e^(±τ/2) each. The two laws of
+// X are a Gaussian mechanism's, with μ_t² = Δ_t²/(σ_t² - r²).
+//
+// Gaussians compose to one, adaptively. Let M be the likelihood ratio of the X's of D to those of
+// D', under D'. Given the past a query multiplies M by exp(μ_t·Z - μ_t²/2), Z ~ N(0, 1), where the
+// past determines μ_t. Multiply by one more such factor with μ_∞² = μ² - Σ μ_t². Its mean given the
+// past is 1, so E max(0, M - e^ε) does not fall (Jensen); now Σ μ_t² is μ² on every path. By the
+// martingale exp(iλ·Σ μ_t·Z_t + λ²·Σ μ_t²/2) of mean 1, Σ μ_t·Z_t is then N(0, μ²), and the
+// expectation δ_G(μ, ε). Postprocessing cannot raise it.
+//
+// Densities of a transcript multiply, so they differ from postprocessing Q of the X's by factors
+// within e^(±K):
+//
+//	P_D(S) <= e^K·Q_D(S) <= e^K·(e^(ε-2K)·Q_D'(S) + δ_G(μ, ε-2K))
+//	       <= e^ε·P_D'(S) + e^K·δ_G(μ, ε-2K).
 func BridgeRho(sensitivity, sigma float64) float64 {
 	if !(sigma > bridge) {
 		return math.Inf(1)
