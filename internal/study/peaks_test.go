@@ -122,6 +122,40 @@ func TestClipsOfTwoPeaks(t *testing.T) {
 	}
 }
 
+// TestClipsOfHeavyTails: where noise is small the clip is low for lengths with a heavy tail alone;
+// in a plan of larger noise it is low for both, in one of less there is one part, clipped high.
+func TestClipsOfHeavyTails(t *testing.T) {
+	light := map[int]int64{260: 300, 261: 500, 262: 200}
+	tail := map[int]int64{260: 400, 261: 200, 262: 150, 263: 100, 264: 60, 265: 40, 266: 30, 267: 20}
+	for _, c := range []struct {
+		units        int
+		parts        int
+		first        float64 // of ClipQuantile
+		light, heavy bool    // whether the low clip is lower
+	}{
+		{150, 3, clipLow, true, true}, {200, 3, clipHigh, false, true}, {1000, 1, clipHigh, false, false},
+	} {
+		p := mustPlan(t, texts.With(texts.Four, `method = "covariance"`, `explained_variance = "none"`), c.units, c.units)
+		if len(p.momentShares()) != c.parts || p.ClipQuantile(0) != c.first {
+			t.Errorf("ι = %v: %d parts, the first at %v", p.Iota, len(p.momentShares()), p.ClipQuantile(0))
+		}
+		lower := func(counts map[int]int64) bool {
+			r := Release{Noised: make([]int64, HistogramBins), Sigma: 2 << 10, Units: 1000, Grid: 1}
+			for j, n := range counts {
+				r.Noised[j] = n
+			}
+			low, high := p.clips(p.Start(), r)
+			return low < high
+		}
+		if got := lower(light); got != c.light {
+			t.Errorf("ι = %v, a light tail: the low clip is lower: %v", p.Iota, got)
+		}
+		if got := lower(tail); c.parts > 1 && got != c.heavy {
+			t.Errorf("ι = %v, a heavy tail: the low clip is lower: %v", p.Iota, got)
+		}
+	}
+}
+
 // TestBoundShare: few units pay more for the histogram, unless noise limits or the proposal says.
 func TestBoundShare(t *testing.T) {
 	for _, c := range []struct {
