@@ -19,9 +19,13 @@ import (
 // has two peaks: rows are then of several kinds; and where noise is small but for rows with a heavy
 // tail, and lengths have none. With a public bound there is one part, too.
 func (p *Plan) momentShares() []float64 {
-	const first, second = 0.3, 0.04
-	if p.Proposal.Spec.NormBound != proposal.BoundPrivate || p.Iota <= iotaSmall {
+	few := p.D < heavyColumns && p.Iota <= iotaHeavy
+	if p.Proposal.Spec.NormBound != proposal.BoundPrivate || few || p.Iota <= iotaSmall {
 		return []float64{1}
+	}
+	first, second := 0.3, 0.04
+	if p.Iota <= iotaHeavy { // the high clip is nearly as good there, so that it is asked more
+		second = 0.16
 	}
 	return []float64{first, second, 1 - first - second}
 }
@@ -37,7 +41,10 @@ func (p *Plan) ClipQuantile(part int) float64 {
 
 // sure is how many standard deviations the high clip must be ahead by.
 func (p *Plan) sure() float64 {
-	if p.Iota <= iotaEnough {
+	switch {
+	case p.Iota <= iotaHeavy:
+		return 1.5
+	case p.Iota <= iotaEnough:
 		return 2.5
 	}
 	return 3
@@ -49,9 +56,10 @@ const (
 	// Up to iotaHeavy noise is small unless ι times the high bound over the median of ‖y‖² is more
 	// than heavy: ι is of rows as long as each other, and noise goes with the bound. The ratio is 1.4
 	// to 1.9 for normal rows in groups, and for t rows with 4 degrees of freedom, whose tail noise
-	// hides in part, 2.3 to 3.3.
-	iotaHeavy = 0.1
-	heavy     = 0.16
+	// hides in part, 2.3 to 3.3. With fewer than heavyColumns it is as large for other rows.
+	iotaHeavy    = 0.1
+	heavy        = 0.16
+	heavyColumns = 24
 	// A direction of the high clip is looked at where its variance is so many times the largest
 	// that noise alone would show.
 	standsClear = 1.2

@@ -1,8 +1,10 @@
 package study
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"covey/internal/noise"
@@ -128,16 +130,23 @@ func TestClipsOfHeavyTails(t *testing.T) {
 	light := map[int]int64{260: 300, 261: 500, 262: 200}
 	tail := map[int]int64{260: 400, 261: 200, 262: 150, 263: 100, 264: 60, 265: 40, 266: 30, 267: 20}
 	for _, c := range []struct {
-		units        int
-		parts        int
-		first        float64 // of ClipQuantile
-		light, heavy bool    // whether the low clip is lower
+		columns, units int
+		parts          int
+		second         float64 // part, of the covariance
+		first          float64 // of ClipQuantile
+		light, heavy   bool    // whether the low clip is lower
 	}{
-		{150, 3, clipLow, true, true}, {200, 3, clipHigh, false, true}, {1000, 1, clipHigh, false, false},
+		{24, 1200, 3, 0.04, clipLow, true, true}, {24, 3100, 3, 0.16, clipHigh, false, true},
+		{16, 1700, 1, 0, clipHigh, false, false}, {24, 10_000, 1, 0, clipHigh, false, false},
 	} {
-		p := mustPlan(t, texts.With(texts.Four, `method = "covariance"`, `explained_variance = "none"`), c.units, c.units)
-		if len(p.momentShares()) != c.parts || p.ClipQuantile(0) != c.first {
-			t.Errorf("ι = %v: %d parts, the first at %v", p.Iota, len(p.momentShares()), p.ClipQuantile(0))
+		var more strings.Builder
+		for j := range c.columns - 4 {
+			fmt.Fprintf(&more, "[[columns]]\nname = \"more%d\"\nscale = 1\n", j)
+		}
+		p := mustPlan(t, texts.With(texts.Four, `method = "covariance"`, `explained_variance = "none"`)+more.String(), c.units, c.units)
+		shares := p.momentShares()
+		if len(shares) != c.parts || p.ClipQuantile(0) != c.first || c.parts > 1 && shares[1] != c.second {
+			t.Errorf("ι = %v of %d columns: parts %v, the first at %v", p.Iota, p.D, shares, p.ClipQuantile(0))
 		}
 		lower := func(counts map[int]int64) bool {
 			r := Release{Noised: make([]int64, HistogramBins), Sigma: 2 << 10, Units: 1000, Grid: 1}
