@@ -131,16 +131,22 @@ func (c compared) behindLow() float64 {
 // captures 0.95, else 1.35 times its error, and 0.05 in the 5% quantile. On clusters it may never
 // be 0.005 behind a covariance clipped at the 0.9 quantile.
 func (c compared) limits(l run.Law) string {
-	best := c.best().Mean()
+	return limits(l, c.iota, c.best().Mean(), c.auto.Mean(), c.wide.Mean(), c.behindLow())
+}
+
+// limits is of the means of the best method, auto and the wide clip, and of how far auto is behind
+// in the 5% quantile.
+func limits(l run.Law, iota, best, auto, wide, low float64) string {
+	behind := best - auto
 	switch {
-	case l.Family == "clusters" && c.wide.Mean()-c.auto.Mean() > 0.005:
+	case l.Family == "clusters" && wide-auto > 0.005:
 		return "behind 0.9"
-	case c.iota <= 0.3 && c.behind() > 0.01, c.iota > 0.3 && l.Elliptical() && best >= 0.95 && c.behind() > 0.02:
+	case iota <= 0.3 && behind > 0.01, iota > 0.3 && l.Elliptical() && best >= 0.95 && behind > 0.02:
 		return "mean"
-	case c.iota <= 0.3 && c.behindLow() > 0.03, c.iota > 0.3 && l.Elliptical() && c.behindLow() > 0.05:
+	case iota <= 0.3 && low > 0.03, iota > 0.3 && l.Elliptical() && low > 0.05:
 		return "5%"
-	case c.iota > 0.3 && l.Elliptical() && best < 0.95 && 1-c.auto.Mean() > 1.35*(1-best):
-		return fmt.Sprintf("%.2f times", (1-c.auto.Mean())/math.Max(1e-9, 1-best))
+	case iota > 0.3 && l.Elliptical() && best < 0.95 && 1-auto > 1.35*(1-best):
+		return fmt.Sprintf("%.2f times", (1-auto)/math.Max(1e-9, 1-best))
 	}
 	return ""
 }

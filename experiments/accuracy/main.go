@@ -9,6 +9,7 @@
 //	accuracy noise      distributed noise against central, at 5, 10 and 20 sites, and a dropout
 //	accuracy components  components = "auto": how often it finds the number of spikes
 //	accuracy worth      coverage of what a result says of its own worth
+//	accuracy table      both of these on all laws, in both noise modes, in pieces
 //	accuracy predict    what validate predicts, against what studies capture
 //	accuracy simulate   what study simulate says of the demo's files, against demos
 //	accuracy plan       what study plan answers, against studies of fresh rows
@@ -54,6 +55,7 @@ var experiments = map[string]func(*flag.FlagSet) func(w io.Writer) (missed int, 
 	"simulate":    simulated,
 	"standardize": learn,
 	"stop":        stop,
+	"table":       table,
 	"targets":     targets,
 	"utility":     utility,
 	"worth":       worthOf,

@@ -52,6 +52,9 @@ func worthOf(f *flag.FlagSet) func(io.Writer) (int, error) {
 			}
 			return l.Held == *tuning || !strings.Contains(l.Name, *only) || l.D > *columns || l.N > *units
 		})
+		if *components > 0 { // the laws' own would be the same lines again
+			laws = slices.CompactFunc(laws, func(a, b run.Law) bool { return a.Name == b.Name && a.D == b.D && a.N == b.N })
+		}
 		if *kind != "" {
 			if laws, err = tablesOf(*kind, laws); err != nil {
 				return 0, err

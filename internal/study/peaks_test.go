@@ -1,8 +1,10 @@
 package study
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"covey/internal/noise"
@@ -120,6 +122,48 @@ func TestClipsOfTwoPeaks(t *testing.T) {
 	// Noise of 1% of the units makes bins as full as this tail's now and then.
 	if _, high, _ = at(10, map[int]int64{260: 400, 261: 380, 262: 100, 263: 40, 266: 30, 270: 30, 274: 30}); high > BinEdge(263) {
 		t.Errorf("of a tail that noise may be the high clip is %v", high)
+	}
+}
+
+// TestClipsOfHeavyTails: where noise is small the clip is low for lengths with a heavy tail alone;
+// in a plan of larger noise it is low for both, in one of less there is one part, clipped high.
+func TestClipsOfHeavyTails(t *testing.T) {
+	light := map[int]int64{260: 300, 261: 500, 262: 200}
+	tail := map[int]int64{260: 400, 261: 200, 262: 150, 263: 100, 264: 60, 265: 40, 266: 30, 267: 20}
+	for _, c := range []struct {
+		columns, units int
+		parts          int
+		second         float64 // part, of the covariance
+		first          float64 // of ClipQuantile
+		light, heavy   bool    // whether the low clip is lower
+	}{
+		{24, 1200, 3, 0.04, clipLow, true, true}, {24, 3100, 3, 0.16, clipHigh, false, true},
+		{16, 1700, 1, 0, clipHigh, false, false}, {24, 10_000, 1, 0, clipHigh, false, false},
+	} {
+		var more strings.Builder
+		for j := range c.columns - 4 {
+			fmt.Fprintf(&more, "[[columns]]\nname = \"more%d\"\nscale = 1\n", j)
+		}
+		p := mustPlan(t, texts.With(texts.Four, `method = "covariance"`, `explained_variance = "none"`)+more.String(), c.units, c.units)
+		shares := p.parts().shares
+		if len(shares) != c.parts || p.ClipQuantile(0) != c.first || c.parts > 1 && shares[1] != c.second {
+			t.Errorf("ι = %v of %d columns: parts %v, the first at %v", p.Iota, p.D, shares, p.ClipQuantile(0))
+		}
+		lower := func(counts map[int]int64) bool {
+			r := Release{Noised: make([]int64, HistogramBins), Sigma: 2 << 10, Units: 1000, Grid: 1}
+			for j, n := range counts {
+				r.Noised[j] = n
+			}
+			start := p.Start()
+			low, high := (&transition{Plan: p, r: r, c: &start}).clips(r)
+			return low < high
+		}
+		if got := lower(light); got != c.light {
+			t.Errorf("ι = %v, a light tail: the low clip is lower: %v", p.Iota, got)
+		}
+		if got := lower(tail); c.parts > 1 && got != c.heavy {
+			t.Errorf("ι = %v, a heavy tail: the low clip is lower: %v", p.Iota, got)
+		}
 	}
 }
 

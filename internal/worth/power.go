@@ -21,7 +21,7 @@ const (
 	nearest = 100
 	// missQuantile of their captured shares bounds the study's, after lossFactor.
 	missQuantile = 0.04
-	lossFactor   = 1.25
+	lossFactor   = 1.1
 	// tiltQuantile of their angles bounds the study's, after tiltFactor.
 	tiltQuantile = 0.98
 	tiltFactor   = 1.1
@@ -162,7 +162,7 @@ func scaleOf(seen []round) float64 {
 
 // features are what the simulated studies are compared by: of each round the size of the answer
 // along what was asked about, its part across that is more than noise, and how far the round still
-// was from the output.
+// was from the output; and how far rounds are from each other.
 func features(seen []round, output [][]float64) []float64 {
 	theta := scaleOf(seen)
 	var out []float64
@@ -196,6 +196,55 @@ func features(seen []round, output [][]float64) []float64 {
 			overlap += dot(row, row)
 		}
 		out = append(out, math.Log(max(1e-4, 1-overlap/float64(k))))
+	}
+	return append(out, apart(seen)...)
+}
+
+// leastApart keeps logarithms of distances finite.
+const leastApart = 1e-6
+
+// apart is how far rounds are from each other, in logarithms of the part of one span outside the
+// other. Noise pushes a direction away anew in each round, and the rounds behind bring it back as
+// fast as its variance is less: that rounds far apart in time are far apart in space tells equal
+// variances, which cost nothing, from those that fall slowly. Distances are means over the later
+// half by the time between, of the whole span and of its worst direction, and of a grid of rounds.
+func apart(seen []round) []float64 {
+	x := make([][][]float64, 0, len(seen)+1)
+	for _, s := range seen {
+		x = append(x, s.x)
+	}
+	x = append(x, orthonormal(seen[len(seen)-1].z))
+	k, n := float64(len(x[0])), len(x)
+	span, worst := make([][]float64, n), make([][]float64, n) // of t and an earlier s
+	for t := range x {
+		span[t], worst[t] = make([]float64, t), make([]float64, t)
+		for s := range t {
+			g := gram(x[t], x[s])
+			values, _ := jacobi(product(g))
+			sum := 0.0
+			for _, v := range values {
+				sum += v
+			}
+			span[t][s], worst[t][s] = max(leastApart, 1-sum/k), max(leastApart, 1-values[len(values)-1])
+		}
+	}
+	var out []float64
+	half := n / 2
+	for lag := 1; lag < half; lag++ {
+		sum, low := 0.0, 0.0
+		for t := n - half + lag; t < n; t++ {
+			sum += span[t][t-lag]
+			low += worst[t][t-lag]
+		}
+		out = append(out, math.Log(sum/float64(half-lag)))
+		if k > 1 {
+			out = append(out, math.Log(low/float64(half-lag)))
+		}
+	}
+	for s := 1; s < n; s += 2 {
+		for t := s + 2; t < n; t += 4 {
+			out = append(out, math.Log(span[t][s]))
+		}
 	}
 	return out
 }

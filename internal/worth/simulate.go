@@ -63,11 +63,48 @@ func (s *shape) draw(p *study.Plan) []draw {
 	return out
 }
 
-// one simulates one study.
-func (s *shape) one(rng *rand.Rand) draw { return s.under(rng, spectrumLaw(rng, s.d)) }
+// tied is the part of the draws in which a component has the variance of the next one. Rounds stand
+// still for one strong component as they do for one of two equal ones: without equal ones among the
+// draws such a one would count as separated in a sixth of studies.
+const tied = 0.1
 
-// under simulates one study of rows whose law has these eigenvalues, descending.
+// usualSize is about what rounds show of the signal: the rest is what noise turned away.
+const usualSize = 0.9
+
+// one simulates one study of the public family.
+func (s *shape) one(rng *rand.Rand) draw {
+	lambda := spectrumLaw(rng, s.d)
+	if i := rng.IntN(s.k); rng.Float64() < tied && i+1 < s.d {
+		lambda[i+1] = lambda[i]
+	}
+	w := s.world(rng, lambda)
+	return s.made(w, s.alike(rng, w))
+}
+
+// alike simulates rounds that show the noise to signal that the study's did: what a first try shows
+// of the signal is what the second one's noise is relative to.
+func (s *shape) alike(rng *rand.Rand, w *world) []round {
+	size := scaleOf(s.rounds(rng, w, usualSize))
+	return s.rounds(rng, w, max(0.1, min(1, size)))
+}
+
+// under simulates one study of rows whose law has these eigenvalues, descending, and whose noise is
+// relative to all of the signal.
 func (s *shape) under(rng *rand.Rand, lambda []float64) draw {
+	w := s.world(rng, lambda)
+	return s.made(w, s.rounds(rng, w, 1))
+}
+
+// world is the rows of a simulated study and where it starts.
+type world struct {
+	lambda []float64   // of the law
+	a      []float64   // of what rounds multiply by, over the leading ones' mean
+	root   []float64   // √(a/√n)
+	damp   []float64   // by the clip
+	start  [][]float64 // not orthonormal
+}
+
+func (s *shape) world(rng *rand.Rand, lambda []float64) *world {
 	a := lambda
 	if s.sphere {
 		a = sphere(lambda)
@@ -82,22 +119,26 @@ func (s *shape) under(rng *rand.Rand, lambda []float64) draw {
 		a[i] /= top
 		root[i] = math.Sqrt(a[i] / math.Sqrt(s.n))
 	}
-	damp := damping(rng, a[:s.k])
-	start := normals(rng, s.k, s.d)
-	x := orthonormal(start)
-	sampling := &sampler{root: root}
+	return &world{lambda: lambda, a: a, root: root, damp: damping(rng, a[:s.k]), start: normals(rng, s.k, s.d)}
+}
+
+// rounds simulates the rounds, with noise times size.
+func (s *shape) rounds(rng *rand.Rand, w *world, size float64) []round {
+	x := orthonormal(w.start)
+	sampling := &sampler{root: w.root}
 	seen := make([]round, len(s.tau))
 	for t, tau := range s.tau {
+		tau *= size
 		y := make([][]float64, s.k)
 		for i := range y {
 			y[i] = make([]float64, s.d)
 			for l, v := range x[i] {
-				y[i][l] = a[l] * v
+				y[i][l] = w.a[l] * v
 			}
 		}
 		if s.k > 1 { // the clip bounds a block by its norm, and so its strong directions more
 			_, u := jacobi(symmetric(gram(x, y)))
-			y = times(y, conjugate(u, damp))
+			y = times(y, conjugate(u, w.damp))
 		}
 		sampling.add(rng, x, y)
 		for i := range y {
@@ -108,10 +149,15 @@ func (s *shape) under(rng *rand.Rand, lambda []float64) draw {
 		seen[t] = round{x: x, z: y, tau: tau}
 		x = orthonormal(y)
 	}
+	return seen
+}
+
+// made is the draw of simulated rounds.
+func (s *shape) made(w *world, seen []round) draw {
 	output := s.output(seen)
 	return draw{
-		features: features(seen, output), share: captured(lambda, output), tilt: tilts(output),
-		finished: s.noiseless(a, lambda, start),
+		features: features(seen, output), share: captured(w.lambda, output), tilt: tilts(output),
+		finished: s.noiseless(w.a, w.lambda, w.start),
 	}
 }
 

@@ -190,9 +190,9 @@ func (s *solver) least(fall float64, values []float64) Solved {
 		return high
 	}
 	high = halve(high, do)
-	once := func(i int) bool { // one part: clipped high
+	once := func(i int) bool { // all parts are clipped high
 		_, ok := s.at(fall, values[i])
-		return ok && len(s.made[values[i]].moments) == 1
+		return ok && s.made[values[i]].plan.ClipQuantile(0) == s.made[values[i]].plan.ClipQuantile(1)
 	}
 	if once(high) && !once(low) {
 		if below := halve(high, once) - 1; below > low && do(below) {

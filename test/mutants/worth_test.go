@@ -60,6 +60,15 @@ func init() {
 		{"worth: what the clip hides is not said", 0, []edit{
 			{"internal/worth/sentence.go", "\ttell(\"%s\", clipSentence)\n", ""},
 		}, in("worth", "TestStandingSentence"), killer{}},
+		{"worth: simulated noise is relative to all of the signal", 0, []edit{
+			{"internal/worth/simulate.go", "return s.rounds(rng, w, max(0.1, min(1, size)))", "return s.rounds(rng, w, max(1, min(1, size)))"},
+		}, in("worth", "TestSimulatedNoiseIsAsSeen"), killer{}},
+		{"worth: rounds are looked at singly", 0, []edit{
+			{"internal/worth/power.go", "return append(out, apart(seen)...)", "return out"},
+		}, in("worth", "TestDistancesOfRoundsTell"), killer{}},
+		{"worth: no simulated component is one of two equal ones", 0, []edit{
+			{"internal/worth/simulate.go", "const tied = 0.1", "const tied = 0.0"},
+		}, in("worth", "TestOneOfTwoIsNotSeparated"), killer{}},
 		{"worth: draws depend on the processors", 0, []edit{
 			{"internal/worth/simulate.go", "rand.New(rand.NewPCG(seeds[b][0], seeds[b][1]))", "rand.New(rand.NewPCG(seeds[b][0], uint64(runtime.GOMAXPROCS(0))))"},
 		}, in("worth", "TestSameForEveryReader"), killer{}},
