@@ -15,7 +15,7 @@ func init() {
 		{"auto pays for deciding where public sizes decide", 0, []edit{{"internal/study/method.go", "case p.Iota <= iotaEnough:", "case p.Iota <= iotaEnough/2:"}}, in("study", "TestIota"), killer{}},
 		{"ι forgets the other sites' shares", 0, []edit{{"internal/study/plan.go", "noise.SigmaFor(rho, 1) * p.NoiseFactor", "noise.SigmaFor(rho, 1)"}}, in("study", "TestIota"), killer{}},
 		{"the covariance is never clipped high", 0, []edit{{moments, "		if wider {\n", "		if false && wider {\n"}}, in("study", "TestMomentsFollow"), killer{}},
-		{"rows are clipped low where noise does not limit", 0, []edit{{moments, "few || p.Iota <= iotaSmall {", "few {"}}, in("study", "TestMomentsFollow"), killer{}},
+		{"rows are clipped low where noise does not limit", 0, []edit{{moments, "few || p.Iota <= iotaSmall {", "few {"}}, in("study", "TestClipsOfHeavyTails"), killer{}},
 		{"close eigenvalues look like a hidden direction", 0, []edit{
 			{moments, "excess += float64(s*s) / (values[i] - v)", "excess += 0 * (values[i] - v)"},
 			{moments, "> float64(sure*noise)+float64(missed*top), nil", "> float64(0*noise)+float64(missed*top), nil"},
