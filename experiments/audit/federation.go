@@ -127,10 +127,7 @@ func (f *federation) survivors(query int) secagg.Survivors {
 func (f *federation) query(world int, ask study.Ask) (answered, error) {
 	p, a := f.plan, answered{ask: ask}
 	values := p.Queries[ask.Query].Values
-	q := secagg.Query{
-		Slot: ask.Slot, Context: p.Context(f.bound, ask),
-		Bits: p.Bits, Lanes: p.Queries[ask.Query].Lanes, Chain: p.Noise.Removes(),
-	}
+	q := p.Summed(f.bound, ask)
 	u := f.survivors(ask.Query)
 	// colludes with the coordinator: it adds no noise, or what the scene says
 	corrupt := u[len(u)-1]

@@ -34,20 +34,7 @@ type Config struct {
 }
 
 // ConfigError is a configuration that cannot be: it names the file, the key and the bound.
-type ConfigError struct {
-	File   string
-	Key    string // empty where the whole file is meant
-	Reason string
-	Line   int // of the key; 0 if it has none
-}
-
-func (e *ConfigError) Error() string {
-	s := e.File + ": " + strict.At(e.Line)
-	if e.Key != "" {
-		s += e.Key + ": "
-	}
-	return s + e.Reason
-}
+type ConfigError = siteconfig.Error
 
 // readConfig reads the configuration of a folder. The error is a [*ConfigError].
 func readConfig(dir string) (Config, error) {

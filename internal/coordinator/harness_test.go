@@ -487,14 +487,13 @@ func (s *fakeSite) upload(f *federation, q *covey.Query) []*covey.SiteMessage {
 		return []*covey.SiteMessage{{Body: &covey.SiteMessage_Refusal{Refusal: &covey.Refusal{
 			Study: q.GetStudy(), Query: q.GetQuery(), Slot: q.GetSlot(), Code: covey.Code_CODE_FINAL, Final: final}}}}
 	}
-	plan := f.plan.Queries[q.GetQuery()]
 	ask := f.plan.Queries.Fill(study.Ask{Attempt: q.GetAttempt(), Query: int(q.GetQuery()), Slot: int(q.GetSlot()), History: proposal.Digest(q.GetHistory()),
 		X: q.GetX(), Center: q.GetCenter(), Found: q.GetFound(), Radius: q.GetRadius(), Grid: q.GetGrid(), Sigma: noise.Sigma(q.GetSigma())})
 	if err := f.plan.Check(ask); err != nil {
 		f.t.Fatalf("%s: %v", s.name, err)
 	}
 	s.ask = ask
-	s.query = secagg.Query{Slot: ask.Slot, Context: f.plan.Context(s.setup.Transcript(), ask), Bits: f.plan.Bits, Lanes: plan.Lanes, Chain: f.plan.Noise.Removes()}
+	s.query = f.plan.Summed(s.setup.Transcript(), ask)
 	if s.uploads[ask.Slot] == nil {
 		var v []uint64
 		for _, x := range s.vector(ask) {

@@ -51,9 +51,8 @@ func (f *bubble) holding(d proposal.Digest, u secagg.Survivors) func(*covey.Coor
 			setup, err = secagg.Verify(plan.Setup(0), b.Deal.GetAnnouncements())
 			f.Must(err)
 		case *covey.CoordinatorMessage_Query:
-			slot := int(b.Query.GetSlot())
 			ask := plan.Queries.Fill(askOf(b.Query))
-			q := secagg.Query{Slot: slot, Context: plan.Context(setup.Transcript(), ask), Bits: plan.Bits, Lanes: plan.Queries[ask.Query].Lanes, Chain: plan.Noise.Removes()}
+			q := plan.Summed(setup.Transcript(), ask)
 			signature := signed(f.proxy.site.Identity(), setup, q, u)
 			r := &covey.Refusal{Study: d[:], Query: b.Query.GetQuery(), Slot: b.Query.GetSlot(), Code: covey.Code_CODE_HELD,
 				Context: q.Context[:], Signature: signature}
@@ -67,7 +66,7 @@ func (f *bubble) holding(d proposal.Digest, u secagg.Survivors) func(*covey.Coor
 }
 
 // signed is a release signature on any U, also one that no rule allows, and so none of
-// [secagg.Setup.SignRelease].
+// [secagg.Witness.SignRelease].
 func signed(key ed25519.PrivateKey, s *secagg.Setup, q secagg.Query, u secagg.Survivors) []byte {
 	transcript, hash := s.Transcript(), u.Hash()
 	m := append([]byte("covey secagg release v2\x00"), transcript[:]...)

@@ -145,8 +145,7 @@ func (s *run) query(at place) (*secagg.Setup, secagg.Query, bool) {
 	if setup == nil {
 		return nil, secagg.Query{}, false
 	}
-	return setup, secagg.Query{Slot: at.slot, Context: s.plan.Context(setup.Transcript(), ask),
-		Bits: s.plan.Bits, Lanes: s.plan.Queries[at.query].Lanes, Chain: s.plan.Noise.Removes()}, true
+	return setup, s.plan.Summed(setup.Transcript(), ask), true
 }
 
 // rightSum opens a release's sum again from what was on the wire, and compares it with

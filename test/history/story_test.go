@@ -301,7 +301,7 @@ func (st *story) prepare() {
 
 // secagg returns what secagg calls an ask.
 func (st *story) secagg(a study.Ask) secagg.Query {
-	return secagg.Query{Slot: a.Slot, Context: st.plan.Context(st.setup.Transcript(), a), Bits: st.plan.Bits, Lanes: st.plan.Queries[a.Query].Lanes, Chain: st.plan.Noise.Removes()}
+	return st.plan.Summed(st.setup.Transcript(), a)
 }
 
 // ring returns vectors' elements of Z_2^b.

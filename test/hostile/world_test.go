@@ -435,7 +435,7 @@ func (w *world) follow(m *covey.CoordinatorMessage) {
 }
 
 func (w *world) secagg(a study.Ask) secagg.Query {
-	return secagg.Query{Slot: a.Slot, Context: w.plan.Context(w.setup.Transcript(), a), Bits: w.plan.Bits, Lanes: w.plan.Queries[a.Query].Lanes, Chain: w.plan.Noise.Removes()}
+	return w.plan.Summed(w.setup.Transcript(), a)
 }
 
 // vector is what a site has to hide: its sum and the lanes that key the noise.
