@@ -156,7 +156,7 @@ func (a *Agent) tidy() error {
 		return err
 	}
 	for _, id := range pending {
-		if e, decided := a.standing(id); decided {
+		if e, decided := a.ledger.Study(id); decided {
 			if body, ok := a.pending.Get(id); ok && e.State == ledger.Rejected {
 				a.rejected(id, body)
 			}
@@ -301,7 +301,7 @@ func (a *Agent) strange(r wire.Message, code study.Code) wire.Message {
 	}
 	switch r := r.(type) {
 	case wire.Final, wire.Confirmed:
-		if _, known := a.standing(r.About().Study); !known && code == study.CodeUnknownStudy {
+		if _, known := a.ledger.Study(r.About().Study); !known && code == study.CodeUnknownStudy {
 			a.stranger(r.About().Study, askedBeyond)
 		}
 		return nil
@@ -316,7 +316,7 @@ func (a *Agent) strange(r wire.Message, code study.Code) wire.Message {
 			return said
 		}
 	}
-	if e, ok := a.standing(r.About().Study); ok {
+	if e, ok := a.ledger.Study(r.About().Study); ok {
 		switch e.State {
 		case ledger.Finished:
 			if code = study.CodeLeft; e.Code == string(study.CodeRolledBack) {
@@ -329,9 +329,4 @@ func (a *Agent) strange(r wire.Message, code study.Code) wire.Message {
 		a.stranger(r.About().Study, askedBeyond)
 	}
 	return refuse(r, code)
-}
-
-// standing is the ledger's line on a study.
-func (a *Agent) standing(id proposal.Digest) (ledger.StudyEntry, bool) {
-	return a.ledger.Study(id)
 }

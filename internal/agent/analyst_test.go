@@ -161,7 +161,7 @@ func TestAnalystTotalIsTheLedgers(t *testing.T) {
 	}
 	waiting.mu.Lock()
 	defer waiting.mu.Unlock()
-	if rules := waiting.rules(waiting.under, waiting.dataset); len(rules) == 0 || !rules[len(rules)-1].OK {
+	if rules := waiting.limits(waiting.under, waiting.dataset).Rules(); len(rules) == 0 || !rules[len(rules)-1].OK {
 		t.Fatalf("%+v", rules)
 	}
 	s.ask(one) // in between

@@ -72,7 +72,7 @@ func TestApprovalReadsTheRowsAgain(t *testing.T) {
 	}
 	s.write("rows.csv", strings.Replace(string(text), "\n", "\n1,2,3\n", 1))
 	mustErr[*sitedata.DataError](t, s.agent.Approve(c.plan.Digest))
-	if _, ok := s.agent.standing(c.plan.Digest); ok {
+	if _, ok := s.agent.ledger.Study(c.plan.Digest); ok {
 		t.Error("a failed approval is on record")
 	}
 	lines := strings.SplitAfter(string(text), "\n")

@@ -158,7 +158,7 @@ func (s *session) use(d siteconfig.Dataset, under *siteconfig.Config) {
 // that the approval recorded, of another what is offered now.
 func (s *summary) terms() (*siteconfig.Config, siteconfig.Dataset) {
 	now := s.agent.current.Load()
-	if e, _ := s.agent.standing(s.id); e.State != ledger.Approved {
+	if e, _ := s.agent.ledger.Study(s.id); e.State != ledger.Approved {
 		if d, code, _ := asked(now, s.asks); code == "" {
 			return now, d
 		}

@@ -9,6 +9,7 @@ import (
 	"covey/internal/enroll"
 	"covey/internal/holding"
 	"covey/internal/ledger"
+	"covey/internal/limits"
 	"covey/internal/noise"
 	"covey/internal/pki"
 	"covey/internal/proposal"
@@ -103,7 +104,7 @@ func (a *Agent) View(id proposal.Digest) StudyView {
 
 func (a *Agent) stands(id proposal.Digest) StudyView {
 	before, over := a.past.Get(id)
-	if e, ok := a.standing(id); ok {
+	if e, ok := a.ledger.Study(id); ok {
 		at := e.Time
 		v := StudyView{Digest: id, Name: e.Name, State: string(e.State), Code: e.Code, Population: e.Population,
 			Rho: e.Rho, Curve: curveOf(e.GDP), SpentRho: e.SpentRho, ForfeitRho: e.ForfeitRho, Queries: e.Queries, Proposer: party(e.Proposer), By: e.By, Time: &at}
@@ -184,7 +185,7 @@ type StudyDetail struct {
 	// Analyst is the proposer by what this site has of it, Total what its studies here come to;
 	// nil of a proposal that nobody signed.
 	Analyst *AnalystView  `json:"analyst,omitempty"`
-	Total   *AnalystTotal `json:"analyst_total,omitempty"`
+	Total   *limits.Total `json:"analyst_total,omitempty"`
 	// Readers are the analysts who may read the result besides the proposer, the coordinator and
 	// the sites of the roster.
 	Readers []AnalystView           `json:"readers,omitempty"`
@@ -194,8 +195,8 @@ type StudyDetail struct {
 	Sent    map[string]egress.Count `json:"sent,omitempty"`
 	Roster  []RosterLine            `json:"roster,omitempty"`
 	// fingerprint: it signs what is released
-	Key    string       `json:"coordinator_key,omitempty"`
-	Budget *StudyBudget `json:"budget,omitempty"`
+	Key    string         `json:"coordinator_key,omitempty"`
+	Budget *limits.Budget `json:"budget,omitempty"`
 	// what each of the site's limits says of it
 	Policy   []siteconfig.PolicyRule `json:"policy,omitempty"`
 	Warnings []string                `json:"warnings,omitempty"`
@@ -235,7 +236,7 @@ func (a *Agent) Study(id proposal.Digest) (StudyDetail, error) {
 		}
 	}
 	if s == nil {
-		if _, ok := a.standing(id); !ok && code == study.CodeUnknownStudy {
+		if _, ok := a.ledger.Study(id); !ok && code == study.CodeUnknownStudy {
 			return StudyDetail{}, &proposal.UnknownError{Ref: id.String()}
 		}
 		if code != study.CodeUnknownStudy {
@@ -250,7 +251,7 @@ func (a *Agent) Study(id proposal.Digest) (StudyDetail, error) {
 		}
 	}
 	if d.State == statePending || d.State == string(ledger.Approved) {
-		budget := s.budget()
+		budget := s.limits(s.terms()).Budget()
 		d.Budget = &budget
 	}
 	d.Plan, d.Dataset = s.plan, s.plan.Proposal.Spec.Dataset
@@ -261,10 +262,11 @@ func (a *Agent) Study(id proposal.Digest) (StudyDetail, error) {
 	}
 	config, dataset := s.terms()
 	policy := &config.Policy
-	d.Policy = s.rules(config, dataset)
+	allowed := s.limits(config, dataset)
+	d.Policy = allowed.Rules()
 	if by := s.plan.Proposal.Proposer; by != nil {
 		analyst := analystOf(policy, *by)
-		d.Analyst, d.Total = &analyst, s.total(config, dataset)
+		d.Analyst, d.Total = &analyst, allowed.Total()
 	}
 	for _, r := range s.plan.Proposal.Readers {
 		d.Readers = append(d.Readers, analystOf(policy, r))
@@ -347,7 +349,7 @@ func (a *Agent) Ledger() LedgerReply {
 			u = used[i]
 		}
 		v.SpentRho, v.ReservedRho = u.SpentRho, u.ReservedRho
-		v.CapRho, v.Curve = capOf(p, u, true)
+		v.CapRho, v.Curve = limits.Cap(p, u, true)
 		v.LeftRho = v.CapRho - v.SpentRho - v.ReservedRho
 		out.Populations = append(out.Populations, v)
 	}

@@ -86,7 +86,7 @@ func TestTooLateToWithdraw(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused(s, wire.Announce{Header: wire.Header{Study: id}}, study.CodeLeft)
-	if e, _ := s.agent.standing(id); e.State != ledger.Finished || e.Code != string(study.CodeLeft) {
+	if e, _ := s.agent.ledger.Study(id); e.State != ledger.Finished || e.Code != string(study.CodeLeft) {
 		t.Errorf("left: %+v", e)
 	}
 	mustErr[*ledger.StateError](t, s.agent.Withdraw(id))
