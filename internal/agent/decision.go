@@ -360,17 +360,17 @@ func outsideError(beyond []siteconfig.PolicyRule) error {
 
 // known returns the digests of all studies that this site knows: pending ones,
 // then the ledger's and then the others that are over, the newest first.
-func (a *Agent) known() ([]proposal.Digest, error) {
-	out, err := a.pending.List()
+func (vs *Views) known() ([]proposal.Digest, error) {
+	out, err := vs.a.pending.List()
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range a.ledger.Studies() {
+	for _, e := range vs.a.ledger.Studies() {
 		if id := proposal.Digest(e.Study); !slices.Contains(out, id) {
 			out = append(out, id)
 		}
 	}
-	for _, id := range a.past.List() {
+	for _, id := range vs.a.past.List() {
 		if !slices.Contains(out, id) {
 			out = append(out, id)
 		}

@@ -28,7 +28,7 @@ func TestAttackNameIsADigest(t *testing.T) {
 	if d := want[wire.Decision](s, wire.Proposal{Body: c.body}); d.Verdict != study.VerdictPending {
 		t.Fatalf("%+v", d)
 	}
-	if _, err := s.agent.Study(read); err != nil {
+	if _, err := s.agent.Views.Study(read); err != nil {
 		t.Fatal(err)
 	}
 	s.ask(wire.Ended{Header: wire.Header{Study: read}, Code: study.CodeAborted})

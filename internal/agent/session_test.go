@@ -127,7 +127,7 @@ func TestLeaving(t *testing.T) {
 	if d := want[wire.Decision](s, wire.Proposal{Body: c.body}); d.Verdict != study.VerdictRejected {
 		t.Errorf("a study that was left is decided %+v", d)
 	}
-	p := s.agent.Ledger().Populations[0]
+	p := s.agent.Views.Ledger().Populations[0]
 	if p.ReservedRho != 0 || p.SpentRho != c.plan.Queries[0].Rho {
 		t.Errorf("after leaving: %+v, want nothing reserved and one query spent", p)
 	}
@@ -176,7 +176,7 @@ func TestProposalsThatDoNotFit(t *testing.T) {
 			if d := want[wire.Decision](s, wire.Proposal{Body: body}); d.Verdict != study.VerdictRejected || d.Code != c.code {
 				t.Errorf("got %+v, want rejected with %q", d, c.code)
 			}
-			if all, _ := s.agent.Studies(); len(all) != 1 || all[0].State != stateRefused || all[0].Code != string(c.code) || all[0].Why == "" {
+			if all, _ := s.agent.Views.Studies(); len(all) != 1 || all[0].State != stateRefused || all[0].Code != string(c.code) || all[0].Why == "" {
 				t.Errorf("a refused proposal is listed as %+v", all)
 			}
 			refused(s, wire.Announce{Header: wire.Header{Study: proposal.DigestOf(body)}}, study.CodeUnknownStudy)
