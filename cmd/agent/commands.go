@@ -183,7 +183,7 @@ func (c *runCmd) Run(t *terminal) error {
 		for {
 			select {
 			case <-hangup:
-				a.Reload(false) // which logs what came of it
+				a.Settings.Reload(false) // which logs what came of it
 			case <-t.Ctx.Done():
 				return
 			}
@@ -197,7 +197,7 @@ func (c *runCmd) Run(t *terminal) error {
 		log.Info("metrics are served", "url", "http://"+l.Addr().String()+"/metrics")
 		ctx, stop := context.WithCancel(t.Ctx)
 		done := make(chan error, 1)
-		go func() { done <- serveMetrics(ctx, l, metricsHandler(a, c.MetricsHost)) }()
+		go func() { done <- serveMetrics(ctx, l, metricsHandler(&a.Views, c.MetricsHost)) }()
 		defer func() {
 			stop()
 			if err := <-done; err != nil {

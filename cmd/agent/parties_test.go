@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"covey/internal/agent"
+	"covey/internal/limits"
 	"covey/internal/proposal"
 	"covey/internal/study"
 )
@@ -31,7 +32,7 @@ func TestPartiesOnScreen(t *testing.T) {
 	plan.Proposal.Proposer = &proposal.Party{Name: "Ada L"}
 	d.Analyst = &agent.AnalystView{Name: "Ada L", Fingerprint: "aaaa-bbbb", Known: "other key"}
 	d.Readers = []agent.AnalystView{{Name: "bob", Fingerprint: "cccc-dddd", Known: "yes"}}
-	d.Total = &agent.AnalystTotal{Delta: 1e-6, Curve: "zcdp", Before: 1, After: 1.5, Limit: 1.25}
+	d.Total = &limits.Total{Delta: 1e-6, Curve: "zcdp", Before: 1, After: 1.5, Limit: 1.25}
 	shows(`from     "Ada L", key aaaa-bbbb, ANOTHER KEY than policy.analysts has`, "bob, key cccc-dddd, listed", "its proposer\n",
 		"ε = 1 so far, 1.5 with this one, at δ = 1e-06 by the budget's zcdp (max_epsilon_total = 1.25)", "ABOVE THE LIMIT", "\nWritten by analyst \"Ada L\", not checked\n")
 }

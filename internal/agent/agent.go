@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -47,8 +46,11 @@ type Options struct {
 // Agent is a site's daemon. It owns its data directory from New to Close: a
 // second agent on one directory is refused by the ledger's lock.
 type Agent struct {
-	config      *siteconfig.Config                // of the start: site, data, coordinator
-	current     atomic.Pointer[siteconfig.Config] // all else (Reload)
+	Views    Views
+	Settings Settings
+	Chain    Chain
+
+	config      *siteconfig.Config // of the start: site, data, coordinator
 	log         *slog.Logger
 	now         func() time.Time
 	control     func(context.Context, *Agent) (func() error, error)
@@ -71,20 +73,15 @@ type Agent struct {
 	stop     context.CancelCauseFunc // of Run; nil before
 	over     bool                    // the ledger failed, and the log says so
 	stock    *holding.Stock
-	figures  figures // that people looked at (figures.go)
-	// populations of each data set, by name and by place, since the start (reload.go)
-	charged map[string]map[string]bool
 	// strangers are the unknown studies that the log told about.
 	strangers map[proposal.Digest]bool
 	sizes     map[proposal.Digest]int // the longest message of each approved study (limit.go)
 
 	unrecorded pace       // of answers about studies that are not on record
 	idle       pace       // and about those that are, and not approved
-	reloading  sync.Mutex // held while agent.toml is read again
 	offering   sync.Mutex // held while a proposal is read: that takes several times its bytes
 	arriving   arrivals   // analysts' proposals whose verdicts are to leave (arrival.go)
 	seen       *proposals.Arrivals
-	chain      following
 	post       func(wire.Message) // sends what nobody asked for just now, if there is a link
 }
 
@@ -96,12 +93,14 @@ func (a *Agent) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "agent of %s [redac
 func New(o Options) (*Agent, error) {
 	a := &Agent{
 		config: o.Config, log: o.Logger, now: o.Now, control: o.Control, dialOptions: o.DialOptions,
-		sessions: map[proposal.Digest]*place{}, stock: holding.NewStock(o.Free), charged: map[string]map[string]bool{}, strangers: map[proposal.Digest]bool{}, sizes: map[proposal.Digest]int{},
+		sessions: map[proposal.Digest]*place{}, stock: holding.NewStock(o.Free), strangers: map[proposal.Digest]bool{}, sizes: map[proposal.Digest]int{},
 		arriving:   arrivals{held: map[proposal.Digest]*arriving{}},
 		unrecorded: pace{burst: unknownBurst, every: unknownEvery}, idle: pace{burst: idleBurst, every: idleEvery},
 	}
-	a.current.Store(o.Config)
-	a.charge(o.Config)
+	a.Views.a, a.Chain.a = a, a
+	a.Settings.a, a.Settings.charged = a, map[string]map[string]bool{}
+	a.Settings.current.Store(o.Config)
+	a.Settings.charge(o.Config)
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}
@@ -156,7 +155,7 @@ func (a *Agent) tidy() error {
 		return err
 	}
 	for _, id := range pending {
-		if e, decided := a.standing(id); decided {
+		if e, decided := a.ledger.Study(id); decided {
 			if body, ok := a.pending.Get(id); ok && e.State == ledger.Rejected {
 				a.rejected(id, body)
 			}
@@ -240,8 +239,8 @@ func (a *Agent) newUplink() *uplink.Uplink {
 	return uplink.New(uplink.Options{
 		Dir: a.config.DataDir(), Holder: a.site, Addresses: a.config.Coordinator, DialOptions: a.dialOptions,
 		Log: a.log, Now: a.now, Egress: a.egress, Work: &a.work,
-		Hello: a.hello, Studies: a.tellStudies, Head: a.headed, Handle: a.handle, Ceiling: a.ceiling,
-		QuantumSafe: func() bool { return a.current.Load().Policy.QuantumSafeLinks },
+		Hello: a.hello, Studies: a.tellStudies, Head: a.Chain.take, Handle: a.handle, Ceiling: a.ceiling,
+		QuantumSafe: func() bool { return a.Settings.current.Load().Policy.QuantumSafeLinks },
 	})
 }
 
@@ -301,7 +300,7 @@ func (a *Agent) strange(r wire.Message, code study.Code) wire.Message {
 	}
 	switch r := r.(type) {
 	case wire.Final, wire.Confirmed:
-		if _, known := a.standing(r.About().Study); !known && code == study.CodeUnknownStudy {
+		if _, known := a.ledger.Study(r.About().Study); !known && code == study.CodeUnknownStudy {
 			a.stranger(r.About().Study, askedBeyond)
 		}
 		return nil
@@ -316,7 +315,7 @@ func (a *Agent) strange(r wire.Message, code study.Code) wire.Message {
 			return said
 		}
 	}
-	if e, ok := a.standing(r.About().Study); ok {
+	if e, ok := a.ledger.Study(r.About().Study); ok {
 		switch e.State {
 		case ledger.Finished:
 			if code = study.CodeLeft; e.Code == string(study.CodeRolledBack) {
@@ -329,9 +328,4 @@ func (a *Agent) strange(r wire.Message, code study.Code) wire.Message {
 		a.stranger(r.About().Study, askedBeyond)
 	}
 	return refuse(r, code)
-}
-
-// standing is the ledger's line on a study.
-func (a *Agent) standing(id proposal.Digest) (ledger.StudyEntry, bool) {
-	return a.ledger.Study(id)
 }

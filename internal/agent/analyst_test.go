@@ -43,7 +43,7 @@ func (c *standIn) offerBy(name string, key ed25519.PrivateKey, nonce byte, chang
 // ruleOf is what the policy says of a study by one rule.
 func ruleOf(t *testing.T, a *Agent, id proposal.Digest, rule string) (has string, ok bool) {
 	t.Helper()
-	d, err := a.Study(id)
+	d, err := a.Views.Study(id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestOnlyListedAnalysts(t *testing.T) {
 			if says, _ := ruleOf(t, s.agent, id, "analysts"); !strings.Contains(says, c.says) || (says == "") != (c.says == "") {
 				t.Errorf("the policy says %q", says)
 			}
-			if d, err := s.agent.Study(id); err != nil || (d.Analyst != nil) != (c.by != "") || c.by != "" && (d.Analyst.Name != c.by || d.Proposer == nil || d.Total == nil) {
+			if d, err := s.agent.Views.Study(id); err != nil || (d.Analyst != nil) != (c.by != "") || c.by != "" && (d.Analyst.Name != c.by || d.Proposer == nil || d.Total == nil) {
 				t.Errorf("%+v, %v", d.Analyst, err)
 			}
 		})
@@ -110,14 +110,14 @@ func TestAnalystTotal(t *testing.T) {
 
 	first, id := c.offerBy("ada", ada, 1, epsilon(1))
 	s.ask(first)
-	d, err := s.agent.Study(id)
+	d, err := s.agent.Views.Study(id)
 	if err != nil || !approved(id) || d.Total.Before != 0 || math.Abs(d.Total.After-1) > 0.1 || d.Total.Limit != 1.1 || !d.Total.Fits || d.Total.Delta != 1e-6 {
 		t.Fatalf("the first: %+v, %v", d.Total, err)
 	}
 	s.restart()
 	second, next := c.offerBy("ada", ada, 2, epsilon(0.5))
 	s.ask(second)
-	d, err = s.agent.Study(next)
+	d, err = s.agent.Views.Study(next)
 	if err != nil || approved(next) || !s.agent.pending.Has(next) || math.Abs(d.Total.Before-1) > 0.1 || d.Total.After < 1.1 || d.Total.Fits {
 		t.Errorf("beyond the limit: %+v, %v", d.Total, err)
 	}
@@ -127,7 +127,7 @@ func TestAnalystTotal(t *testing.T) {
 	// The same key under another name has had as much.
 	renamed, third := c.offerBy("eve", ada, 3, epsilon(0.5))
 	s.ask(renamed)
-	if d, err := s.agent.Study(third); err != nil || d.Total.Fits || d.Total.Limit != 1.1 {
+	if d, err := s.agent.Views.Study(third); err != nil || d.Total.Fits || d.Total.Limit != 1.1 {
 		t.Errorf("by another name: %+v, %v", d.Total, err)
 	}
 	if err := s.agent.Approve(next); err != nil {
@@ -136,11 +136,11 @@ func TestAnalystTotal(t *testing.T) {
 	// Another key has had nothing, and no limit but the budget.
 	theirs, fourth := c.offerBy("bob", bob, 4, epsilon(0.2))
 	s.ask(theirs)
-	if d, err := s.agent.Study(fourth); err != nil || !approved(fourth) || d.Total.Before != 0 || d.Total.Limit != 0 {
+	if d, err := s.agent.Views.Study(fourth); err != nil || !approved(fourth) || d.Total.Before != 0 || d.Total.Limit != 0 {
 		t.Errorf("another analyst: %+v, %v", d.Total, err)
 	}
 	// An export holds who proposed what, and a restored ledger counts it.
-	_, entries := s.agent.Ledger().Entries()
+	_, entries := s.agent.Views.Ledger().Entries()
 	for _, e := range entries {
 		if want := proposerOf(proposal.Proposal{Proposer: &proposal.Party{Name: "ada", Identity: proposal.Key(ada.Public().(ed25519.PublicKey))}}); e.Study == id && !bytes.Equal(e.Proposer.Key, want.Key) {
 			t.Errorf("exported as proposed by %+v", e.Proposer)
@@ -161,7 +161,7 @@ func TestAnalystTotalIsTheLedgers(t *testing.T) {
 	}
 	waiting.mu.Lock()
 	defer waiting.mu.Unlock()
-	if rules := waiting.rules(waiting.under, waiting.dataset); len(rules) == 0 || !rules[len(rules)-1].OK {
+	if rules := waiting.limits(waiting.under, waiting.dataset).Rules(); len(rules) == 0 || !rules[len(rules)-1].OK {
 		t.Fatalf("%+v", rules)
 	}
 	s.ask(one) // in between
@@ -188,7 +188,7 @@ func TestListedLaterWaits(t *testing.T) {
 			t.Fatalf("%+v", d)
 		}
 		s.words("max_epsilon = 1.0\n", fmt.Sprintf("max_epsilon = 1.0\nanalysts = { ada = { key = %q } }\n", print))
-		if done, err := s.agent.Reload(false); err != nil || !slices.Equal(done.Changed, []string{"+policy.analysts.ada"}) {
+		if done, err := s.agent.Settings.Reload(false); err != nil || !slices.Equal(done.Changed, []string{"+policy.analysts.ada"}) {
 			t.Fatalf("%+v, %v", done, err)
 		}
 		if d := want[wire.Decision](s, first); d.Verdict != study.VerdictPending {

@@ -77,7 +77,7 @@ func (a *Agent) admit(p proposal.Proposal, id proposal.Digest, bytes int) (study
 	a.arriving.mu.Lock()
 	defer a.arriving.mu.Unlock()
 	one := &arriving{since: time.Now()}
-	_, known := a.standing(id)
+	_, known := a.ledger.Study(id)
 	if !known && !a.pending.Has(id) {
 		if code, err := a.crowded(p, id, bytes); code != "" {
 			a.arriving.held[id] = one

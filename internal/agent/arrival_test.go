@@ -278,7 +278,7 @@ func TestEndBeforeTheVerdict(t *testing.T) {
 		<-ended
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		if p := s.agent.Ledger().Populations[0]; p.ReservedRho != 0 || looks < 2 {
+		if p := s.agent.Views.Ledger().Populations[0]; p.ReservedRho != 0 || looks < 2 {
 			t.Errorf("after %d looks %+v is reserved", looks, p)
 		}
 		if len(posted.all()) != 0 {
@@ -290,7 +290,7 @@ func TestEndBeforeTheVerdict(t *testing.T) {
 		s.ask(wire.Ended{Header: wire.Header{Study: id}, Code: study.CodeAborted})
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		if p := s.agent.Ledger().Populations[0]; p.ReservedRho != 0 || len(posted.all()) != 0 {
+		if p := s.agent.Views.Ledger().Populations[0]; p.ReservedRho != 0 || len(posted.all()) != 0 {
 			t.Errorf("%+v is reserved, %+v is said", p, posted.all())
 		}
 	})

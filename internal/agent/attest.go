@@ -46,7 +46,7 @@ func (s *session) attest(r wire.Attest) wire.Message {
 		if err != nil {
 			return nil, err
 		}
-		if !s.agent.chainHolds(whole.ChainHead, chain.Released(s.plan.Digest, last)) {
+		if !s.agent.Chain.holds(whole.ChainHead, chain.Released(s.plan.Digest, last)) {
 			return nil, errOffChain
 		}
 		return whole.Attest(s.plan, s.agent.identity, func(query int, of result.Checked) bool {

@@ -152,7 +152,7 @@ func TestAttest(t *testing.T) {
 	s.restart()
 	refuse()
 	s.ask(wire.Ended{Header: wire.Header{Study: c.plan.Digest}, Code: study.CodeCompleted})
-	if e, _ := s.agent.standing(c.plan.Digest); e.State != ledger.Finished {
+	if e, _ := s.agent.ledger.Study(c.plan.Digest); e.State != ledger.Finished {
 		t.Fatalf("%+v", e)
 	}
 	refuse()
@@ -358,7 +358,7 @@ func TestRestoredAttestation(t *testing.T) {
 	}
 	s.write(egress.File, string(sent))
 	s.start()
-	e, _ := s.agent.standing(c.plan.Digest)
+	e, _ := s.agent.ledger.Study(c.plan.Digest)
 	if e.State != ledger.Finished || e.Code != string(study.CodeRolledBack) || !strings.Contains(s.log.String(), foundEgress) {
 		t.Errorf("%+v:\n%s", e, s.log.String())
 	}
@@ -425,7 +425,7 @@ func TestOneChainAResult(t *testing.T) {
 	first.chain = *theirs
 	refused(first, ask[true], study.CodeSecondResult)
 	// Without a head on this link, nothing is signed.
-	first.agent.greeting(&wire.Hello{})
+	first.agent.Chain.greet(&wire.Hello{})
 	if code := first.quiet(ask[false]); code != study.CodeBrokenChain {
 		t.Errorf("no head was shown: %q", code)
 	}

@@ -15,12 +15,14 @@ import (
 // links from there on. A coordinator that was restored from a backup, or that tells this site
 // another past than before, shows by the next query: it is refused, and the study waits.
 
-// following is the chain on the present link, or the last one.
-type following struct {
-	mu sync.Mutex
-	*chain.Follower
-	why     error      // the last query's refusal on this link
-	checked signedHead // the last one with a good signature
+// Chain is how this site follows the coordinators' chain, on the present link or the last one.
+type Chain struct {
+	a *Agent
+
+	mu       sync.Mutex
+	follower *chain.Follower // nil before a link, and once a chain was accepted
+	why      error           // the last query's refusal on this link
+	checked  signedHead      // the last one with a good signature
 }
 
 // signedHead is a head of the chain with a signature by a key.
@@ -29,26 +31,26 @@ type signedHead struct {
 	key, signature string
 }
 
-// greeting begins a link's place in the chain. Of a ledger that fails nothing is said.
-func (a *Agent) greeting(h *wire.Hello) {
-	a.chain.mu.Lock()
-	defer a.chain.mu.Unlock()
-	f, kept, err := chain.Follow(a.ledger.Chain())
+// greet begins a link's place in the chain. Of a ledger that fails nothing is said.
+func (c *Chain) greet(h *wire.Hello) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f, kept, err := chain.Follow(c.a.ledger.Chain())
 	if err != nil {
-		a.failed(err)
+		c.a.failed(err)
 	}
-	a.chain.Follower, a.chain.why, h.Chain = f, nil, kept
+	c.follower, c.why, h.Chain = f, nil, kept
 }
 
-// headed takes what the coordinator shows of its chain, in the order in which it comes.
-func (a *Agent) headed(m wire.Head) {
-	a.chain.mu.Lock()
-	defer a.chain.mu.Unlock()
-	if a.chain.Follower == nil {
+// take takes what the coordinator shows of its chain, in the order in which it comes.
+func (c *Chain) take(m wire.Head) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.follower == nil {
 		return
 	}
-	if err := a.chain.Take(m.Shown); err != nil {
-		a.failed(err)
+	if err := c.follower.Take(m.Shown); err != nil {
+		c.a.failed(err)
 	}
 }
 
@@ -61,23 +63,23 @@ var (
 // chained has the ledger keep the chain that the coordinator shows, with its next transaction, or
 // returns the refusal of a query. Called with mu held.
 func (s *session) chained(r wire.Message) (wire.Refusal, bool) {
-	c := &s.agent.chain
+	c := &s.agent.Chain
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	err := chain.ErrUnshown
-	if c.Follower != nil {
-		err = s.checkChain(c)
+	if c.follower != nil {
+		err = c.check(s)
 	}
 	var fresh []chain.Entry
 	if err == nil {
-		fresh, err = c.Fresh()
+		fresh, err = c.follower.Fresh()
 	}
 	if err == nil {
 		if c.why != nil {
 			s.agent.log.Info("the coordinator's chain extends what this site kept again")
 			c.why = nil
 		}
-		shown, _ := c.Shown()
+		shown, _ := c.follower.Shown()
 		s.agent.ledger.ShownChain(fresh, shown)
 		return wire.Refusal{}, true
 	}
@@ -85,19 +87,19 @@ func (s *session) chained(r wire.Message) (wire.Refusal, bool) {
 		return refuse(r, s.store(err)), false
 	}
 	if c.why == nil {
-		s.brokenChain(c.Follower, err)
+		c.broken(s.plan, err)
 	}
 	c.why = err
 	return refuse(r, study.CodeBrokenChain), false
 }
 
-// checkChain is nil if the chain that was shown extends what was kept, is signed, and holds this
+// check is nil if the chain that was shown extends what was kept, is signed, and holds a
 // study's last release, or else its proposal: it is not any chain, but that of what sites are told.
-func (s *session) checkChain(c *following) error {
-	if err := c.Check(); err != nil {
+func (c *Chain) check(s *session) error {
+	if err := c.follower.Check(); err != nil {
 		return err
 	}
-	shown, _ := c.Shown()
+	shown, _ := c.follower.Shown()
 	key := ed25519.PublicKey(s.plan.Proposal.Coordinator)
 	if of := (signedHead{shown.Base, shown.Head, string(key), string(shown.Signature)}); of != c.checked {
 		if !ed25519.Verify(key, shown.SigningInput(), shown.Signature) {
@@ -109,7 +111,7 @@ func (s *session) checkChain(c *following) error {
 	if err != nil {
 		return err
 	}
-	has, err := c.Has(own)
+	has, err := c.follower.Has(own)
 	if err == nil && !has {
 		err = errUnlinked
 	}
@@ -140,15 +142,15 @@ type toldStep struct {
 	step  chain.Step
 }
 
-// brokenChain logs what was found, once a link, with all that it takes to show it to others: the
+// broken logs what was found, once a link, with all that it takes to show it to others: the
 // head that was kept and the one that was shown, with the coordinator's signatures.
-func (s *session) brokenChain(f *chain.Follower, why error) {
-	log := s.agent.log.With("study", s.plan.Digest, "why", why)
-	if kept, ok, err := s.agent.ledger.SignedHead(); ok && err == nil {
+func (c *Chain) broken(plan *study.Plan, why error) {
+	log := c.a.log.With("study", plan.Digest, "why", why)
+	if kept, ok, err := c.a.ledger.SignedHead(); ok && err == nil {
 		log = log.With("kept", kept)
 	}
-	if f != nil {
-		if shown, ok := f.Shown(); ok {
+	if c.follower != nil {
+		if shown, ok := c.follower.Shown(); ok {
 			log = log.With("shown", shown)
 		}
 	}
@@ -156,15 +158,15 @@ func (s *session) brokenChain(f *chain.Follower, why error) {
 		"No query is answered until the chain goes on from there. Ask the coordinator's operator; if a backup was restored, see \"agent chain show\"")
 }
 
-// chainHolds reports whether the chain that was shown on this link, and that extends what was kept,
+// holds reports whether the chain that was shown on this link, and that extends what was kept,
 // has a head, and it is a step's.
-func (a *Agent) chainHolds(h chain.Head, s chain.Step) bool {
-	a.chain.mu.Lock()
-	defer a.chain.mu.Unlock()
-	if a.chain.Follower == nil {
+func (c *Chain) holds(h chain.Head, s chain.Step) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.follower == nil {
 		return false
 	}
-	ok, err := a.chain.Holds(h, s)
+	ok, err := c.follower.Holds(h, s)
 	return ok && err == nil
 }
 
@@ -177,33 +179,33 @@ type ChainView struct {
 	Broken string `json:"broken,omitempty"`
 }
 
-// Chain returns how this site stands to the coordinators' chain.
-func (a *Agent) Chain() (v ChainView, err error) {
-	a.chain.mu.Lock()
-	defer a.chain.mu.Unlock()
-	return a.viewChain()
+// View returns how this site stands to the coordinators' chain.
+func (c *Chain) View() (v ChainView, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.view()
 }
 
-func (a *Agent) viewChain() (v ChainView, err error) {
-	last, _, err := a.ledger.Chain().Last()
+func (c *Chain) view() (v ChainView, err error) {
+	last, _, err := c.a.ledger.Chain().Last()
 	if err != nil {
 		return v, err
 	}
 	if last.Number > 0 {
 		v.Kept = &chain.Signed{Head: last}
-		if signed, ok, _ := a.ledger.SignedHead(); ok && signed.Head == last {
+		if signed, ok, _ := c.a.ledger.SignedHead(); ok && signed.Head == last {
 			v.Kept = &signed
 		}
 	}
-	if a.chain.why != nil {
-		v.Broken = a.chain.why.Error()
+	if c.why != nil {
+		v.Broken = c.why.Error()
 	}
-	if a.chain.Follower == nil {
+	if c.follower == nil {
 		return v, nil
 	}
-	if shown, ok := a.chain.Shown(); ok {
+	if shown, ok := c.follower.Shown(); ok {
 		v.Shown = &shown
-		if err := a.chain.Check(); err != nil {
+		if err := c.follower.Check(); err != nil {
 			v.Broken = err.Error()
 		}
 	}
@@ -215,40 +217,40 @@ type ChainError struct{ Reason string }
 
 func (e *ChainError) Error() string { return e.Reason }
 
-// AcceptChain takes the operator's word that the chain with the given head, which the coordinator
+// Accept takes the operator's word that the chain with the given head, which the coordinator
 // shows and which does not extend the kept one, is the federation's: what was kept is forgotten but
 // for that head, and the coordinator is asked for all of it on a new link. The error is a
 // *ChainError, or the ledger's.
-func (a *Agent) AcceptChain(link chain.Link) (ChainView, error) {
-	v, err := a.acceptChain(link)
+func (c *Chain) Accept(link chain.Link) (ChainView, error) {
+	v, err := c.accept(link)
 	if err == nil {
-		a.uplink.Again()
+		c.a.uplink.Again()
 	}
 	return v, err
 }
 
-func (a *Agent) acceptChain(link chain.Link) (ChainView, error) {
-	a.chain.mu.Lock()
-	defer a.chain.mu.Unlock()
-	v, err := a.viewChain()
+func (c *Chain) accept(link chain.Link) (ChainView, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	v, err := c.view()
 	switch {
 	case err != nil:
 		return v, err
-	case v.Shown == nil || !acceptable(a.chain.Check()):
+	case v.Shown == nil || !acceptable(c.follower.Check()):
 		return v, &ChainError{"there is nothing to accept: the coordinator's chain extends what this site kept, or no consistent chain was shown on this link"}
 	case v.Shown.Link != link:
 		return v, &ChainError{"the coordinator now shows another head, " + v.Shown.Head.String() + "; \"agent chain show\" shows it"}
 	}
-	if err := a.ledger.PinChain(v.Shown.Head); err != nil {
-		a.failed(err)
+	if err := c.a.ledger.PinChain(v.Shown.Head); err != nil {
+		c.a.failed(err)
 		return v, err
 	}
 	was := chain.Head{}
 	if v.Kept != nil {
 		was = v.Kept.Head
 	}
-	a.log.Warn("the operator accepts a chain of the coordinators' log that does not extend the one that was kept", "kept", was, "accepted", v.Shown.Head, "why", v.Broken)
-	a.chain.Follower = nil // the next link begins anew
+	c.a.log.Warn("the operator accepts a chain of the coordinators' log that does not extend the one that was kept", "kept", was, "accepted", v.Shown.Head, "why", v.Broken)
+	c.follower = nil // the next link begins anew
 	return ChainView{Kept: &chain.Signed{Head: v.Shown.Head}}, nil
 }
 

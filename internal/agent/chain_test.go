@@ -22,8 +22,8 @@ import (
 // onLink begins a link and shows pieces of a chain on it, the last head signed with key.
 func (s *testSite) onLink(key ed25519.PrivateKey, l *chain.Log, base uint64) {
 	var h wire.Hello
-	s.agent.greeting(&h)
-	s.agent.headed(headOf(key, l, base))
+	s.agent.Chain.greet(&h)
+	s.agent.Chain.take(headOf(key, l, base))
 }
 
 // quiet asks without the chain that the harness shows.
@@ -79,7 +79,7 @@ func TestChainIsKeptBeforeTheAnswer(t *testing.T) {
 	}
 	s.restart()
 	var h wire.Hello
-	s.agent.greeting(&h)
+	s.agent.Chain.greet(&h)
 	if h.Chain != l.At(l.Head().Number-1) {
 		t.Errorf("the hello says %v", h.Chain)
 	}
@@ -153,13 +153,13 @@ func TestBrokenChain(t *testing.T) {
 		"a fork from the first entry": func() { s.onLink(c.key, forked, 0) },
 		"a fork at the kept head":     func() { s.onLink(c.key, forked, number) },
 		"behind":                      func() { s.onLink(c.key, &shorter, 1) },
-		"no head":                     func() { var h wire.Hello; s.agent.greeting(&h) },
+		"no head":                     func() { var h wire.Hello; s.agent.Chain.greet(&h) },
 		"another key":                 func() { s.onLink(stranger, &mine, number) },
 		"another head's signature": func() {
 			s.onLink(c.key, &mine, number)
 			m := headOf(c.key, &longer, number)
 			m.Shown.Signature = headOf(c.key, &mine, number).Shown.Signature
-			s.agent.headed(m)
+			s.agent.Chain.take(m)
 		},
 	} {
 		s.log.Reset()
@@ -173,7 +173,7 @@ func TestBrokenChain(t *testing.T) {
 		if text := s.log.String(); strings.Count(text, "DOES NOT EXTEND") != 1 || !strings.Contains(text, "kept=\""+mine.Head().String()+" from ") || len(signed.FindAllString(text, -1)) != map[bool]int{true: 1, false: 2}[name == "no head"] {
 			t.Errorf("%s: the log says:\n%s", name, text)
 		}
-		if st, err := s.agent.Status(); err != nil || st.Chain.Broken == "" || st.Chain.Kept == nil || st.Chain.Kept.Head != mine.Head() || (st.Chain.Shown == nil) != (name == "no head") {
+		if st, err := s.agent.Views.Status(); err != nil || st.Chain.Broken == "" || st.Chain.Kept == nil || st.Chain.Kept.Head != mine.Head() || (st.Chain.Shown == nil) != (name == "no head") {
 			t.Errorf("%s: the status says %+v, %v", name, st.Chain, err)
 		} else if kept, shown := st.Chain.Kept, st.Chain.Shown; name == "a fork at the kept head" && (kept.Number != shown.Base.Number || kept.Link == shown.Base.Link ||
 			!ed25519.Verify(public, kept.SigningInput(), kept.Signature) || !ed25519.Verify(public, shown.SigningInput(), shown.Signature)) {
@@ -187,7 +187,7 @@ func TestBrokenChain(t *testing.T) {
 		if code := s.quiet(next); code != "" {
 			t.Errorf("after %s: %q", name, code)
 		}
-		if st, err := s.agent.Status(); err != nil || st.Chain.Broken != "" {
+		if st, err := s.agent.Views.Status(); err != nil || st.Chain.Broken != "" {
 			t.Errorf("after %s the status says %+v, %v", name, st.Chain, err)
 		}
 	}
@@ -263,7 +263,7 @@ func TestOlderLedger(t *testing.T) {
 	os.Remove(filepath.Join(s.dir, "egress.jsonl")) // all of the machine
 	s.start()
 	var h wire.Hello
-	s.agent.greeting(&h)
+	s.agent.Chain.greet(&h)
 	if h.Chain.Number == 0 || h.Chain.Number >= late.Number {
 		t.Fatalf("the older ledger kept %v, before %v", h.Chain, late)
 	}
@@ -334,7 +334,7 @@ func TestAcceptChain(t *testing.T) {
 	}
 	other.Append(chain.Step{5})
 	var h wire.Hello
-	s.agent.greeting(&h)
+	s.agent.Chain.greet(&h)
 	if h.Chain != (chain.Head{}) {
 		t.Errorf("the hello says %v", h.Chain)
 	}
@@ -344,7 +344,7 @@ func TestAcceptChain(t *testing.T) {
 	}
 	s.keeps(other.Head())
 	own := chain.Proposed(c.plan.Digest)
-	if !s.agent.chainHolds(other.At(2), own) || s.agent.chainHolds(kept, own) {
+	if !s.agent.Chain.holds(other.At(2), own) || s.agent.Chain.holds(kept, own) {
 		t.Error("the chain holds another head than it should")
 	}
 	call("POST", accept+other.Head().Link.String(), http.StatusBadRequest, &no)
@@ -358,12 +358,12 @@ func TestChainOfAFailedLedger(t *testing.T) {
 		t.Fatal(err)
 	}
 	var h wire.Hello
-	s.agent.greeting(&h)
-	s.agent.headed(wire.Head{})
-	if _, err := s.agent.Chain(); !errors.Is(err, ledger.ErrClosed) || h.Chain != (chain.Head{}) {
+	s.agent.Chain.greet(&h)
+	s.agent.Chain.take(wire.Head{})
+	if _, err := s.agent.Chain.View(); !errors.Is(err, ledger.ErrClosed) || h.Chain != (chain.Head{}) {
 		t.Errorf("%v, %v", h.Chain, err)
 	}
-	if s.agent.chainHolds(chain.Head{}, chain.Step{}) {
+	if s.agent.Chain.holds(chain.Head{}, chain.Step{}) {
 		t.Error("a chain is held")
 	}
 }

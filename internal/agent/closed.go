@@ -65,23 +65,23 @@ func (a *Agent) unknown(id proposal.Digest) error {
 
 // shown makes what is needed to show the proposal of a study that is over, nil if it is not kept: a
 // site that refused it may have no place in its roster, or no data set of its name.
-func (a *Agent) shown(id proposal.Digest) *session {
-	body := a.past.Proposal(id)
+func (vs *Views) shown(id proposal.Digest) *session {
+	body := vs.a.past.Proposal(id)
 	if body == nil {
 		return nil
 	}
-	if s, _, _ := a.makeSession(body); s != nil {
+	if s, _, _ := vs.a.makeSession(body); s != nil {
 		return s
 	}
 	plan, err := study.NewPlan(body)
 	if err != nil {
 		return nil
 	}
-	self := slices.IndexFunc(plan.Proposal.Roster, func(m proposal.Member) bool { return m.Name == a.config.Site })
+	self := slices.IndexFunc(plan.Proposal.Roster, func(m proposal.Member) bool { return m.Name == vs.a.config.Site })
 	if self < 0 {
 		return nil
 	}
-	s := a.sessionOf(body, plan)
+	s := vs.a.sessionOf(body, plan)
 	s.self = self
 	return s
 }

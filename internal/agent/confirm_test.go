@@ -176,7 +176,7 @@ func TestGarbageIsNoEvidence(t *testing.T) {
 		c.stays(s)
 	}
 	c.confirm()
-	if p := s.agent.Ledger().Populations[0]; p.SpentRho != 0 {
+	if p := s.agent.Views.Ledger().Populations[0]; p.SpentRho != 0 {
 		t.Errorf("ρ = %v is spent", p.SpentRho)
 	}
 }

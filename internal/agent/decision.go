@@ -95,7 +95,7 @@ func (a *Agent) sign(d wire.Decision) wire.Decision {
 
 // decided returns the verdict on record.
 func (a *Agent) decided(id proposal.Digest) (wire.Decision, bool) {
-	e, ok := a.standing(id)
+	e, ok := a.ledger.Study(id)
 	if !ok {
 		return wire.Decision{}, false
 	}
@@ -144,7 +144,7 @@ func (s *session) decide() wire.Decision {
 	if code, why := s.renew(); code != "" {
 		return reject(code, why)
 	}
-	if budget := s.budget(); !budget.Fits {
+	if budget := s.limits(s.terms()).Budget(); !budget.Fits {
 		return reject(study.CodeBudget, fmt.Errorf("population %q: %g spent and %g reserved of ρ = %g, the study takes %g",
 			budget.Population, budget.SpentRho, budget.ReservedRho, budget.CapRho, budget.StudyRho))
 	}
@@ -152,7 +152,7 @@ func (s *session) decide() wire.Decision {
 		// It was left to the operator and stays there, whatever the policy says by now.
 		return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictPending}
 	}
-	rules := s.rules(s.under, s.dataset)
+	rules := s.limits(s.under, s.dataset).Rules()
 	if beyond := siteconfig.Outside(rules); len(beyond) > 0 {
 		return s.outside(log, beyond)
 	}
@@ -163,7 +163,7 @@ func (s *session) decide() wire.Decision {
 		}
 		if over, ok := errors.AsType[*ledger.BudgetError](err); ok { // another study was quicker
 			if over.Proposer != "" {
-				return s.outside(log, siteconfig.Outside(s.rules(s.under, s.dataset)))
+				return s.outside(log, siteconfig.Outside(s.limits(s.under, s.dataset).Rules()))
 			}
 			return reject(study.CodeBudget, err)
 		}
@@ -241,71 +241,6 @@ func (s *session) approve(by string) error {
 	return nil
 }
 
-// StudyBudget is a population's budget before and after a study, in ρ.
-type StudyBudget struct {
-	Population string  `json:"population"`
-	CapRho     float64 `json:"cap_rho"` // by Curve
-	// zcdp, or gdp where all charges and the study's have the bridge; none of a cap given in ρ
-	Curve       string  `json:"curve,omitempty"`
-	SpentRho    float64 `json:"spent_rho"`
-	ReservedRho float64 `json:"reserved_rho"` // by other approved studies
-	StudyRho    float64 `json:"study_rho"`
-	LeftRho     float64 `json:"left_rho"` // after the study; below 0 if it does not fit
-	Fits        bool    `json:"fits"`
-	// More is how many studies of this charge could follow it, at most maxMore.
-	More int `json:"more"`
-}
-
-// maxMore bounds what is counted of studies to come.
-const maxMore = 999
-
-// budget returns the budget as an approval now would find it.
-func (s *session) budget() StudyBudget {
-	config, dataset := s.terms()
-	b := StudyBudget{Population: dataset.Population, StudyRho: s.plan.Rho}
-	used := ledger.Population{GDP: true}
-	for _, p := range s.agent.ledger.Populations() {
-		if p.Name == b.Population {
-			used = p
-			b.SpentRho, b.ReservedRho = p.SpentRho, p.ReservedRho
-		}
-	}
-	gdp := s.plan.Curve() == noise.GDP
-	population, ok := config.Population(dataset.Population)
-	if ok {
-		b.CapRho, b.Curve = capOf(population, used, gdp)
-	}
-	if e, ok := s.agent.standing(s.plan.Digest); ok {
-		// Its own part is not counted twice.
-		b.SpentRho -= e.SpentRho
-		b.ReservedRho -= e.ReservedRho
-	}
-	if ok {
-		used.SpentRho, used.ReservedRho = b.SpentRho, b.ReservedRho
-		zcdp, _ := population.Cap() // check read both before
-		bridged, _ := population.CapGDP()
-		b.More = max(0, used.Room(zcdp, bridged, s.plan.Rho, gdp, 1+maxMore)-1)
-	}
-	b.LeftRho = b.CapRho - b.SpentRho - b.ReservedRho - b.StudyRho
-	b.Fits = b.LeftRho >= -1e-12*b.CapRho // as the ledger compares
-	return b
-}
-
-// capOf returns the cap that binds a declared population, and the curve by which its budget
-// converts, none of a cap in ρ; gdp is of a study that is to be charged, true for none.
-func capOf(p siteconfig.Population, used ledger.Population, gdp bool) (rho float64, curve string) {
-	old, _ := p.Cap() // check read both before
-	more, _ := p.CapGDP()
-	rho = used.Cap(old, more, gdp)
-	switch {
-	case p.Budget == nil:
-		return rho, ""
-	case rho > old:
-		return rho, string(noise.GDP)
-	}
-	return rho, string(noise.ZCDP)
-}
-
 // Approve records the operator's approval of a proposal that was offered, and
 // tells the coordinator. Approving what is approved changes nothing. The error
 // is a *proposal.UnknownError, a *DataError, or the ledger's *BudgetError or
@@ -313,7 +248,7 @@ func capOf(p siteconfig.Population, used ledger.Population, gdp bool) (rho float
 func (a *Agent) Approve(id proposal.Digest) error {
 	s, code := a.session(id)
 	if s == nil {
-		if e, ok := a.standing(id); ok {
+		if e, ok := a.ledger.Study(id); ok {
 			return &ledger.StateError{Study: id, State: e.State}
 		}
 		if code == study.CodeUnknownStudy {
@@ -374,7 +309,7 @@ func (a *Agent) Reject(id proposal.Digest) error {
 		return nil
 	}
 	body, pending := a.pending.Get(id)
-	if _, ok := a.standing(id); !ok && s == nil && !a.pending.Has(id) { // its file may be damaged
+	if _, ok := a.ledger.Study(id); !ok && s == nil && !a.pending.Has(id) { // its file may be damaged
 		return a.unknown(id)
 	}
 	if err := a.ledger.Reject(id, "operator", a.now()); err != nil {
@@ -425,17 +360,17 @@ func outsideError(beyond []siteconfig.PolicyRule) error {
 
 // known returns the digests of all studies that this site knows: pending ones,
 // then the ledger's and then the others that are over, the newest first.
-func (a *Agent) known() ([]proposal.Digest, error) {
-	out, err := a.pending.List()
+func (vs *Views) known() ([]proposal.Digest, error) {
+	out, err := vs.a.pending.List()
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range a.ledger.Studies() {
+	for _, e := range vs.a.ledger.Studies() {
 		if id := proposal.Digest(e.Study); !slices.Contains(out, id) {
 			out = append(out, id)
 		}
 	}
-	for _, id := range a.past.List() {
+	for _, id := range vs.a.past.List() {
 		if !slices.Contains(out, id) {
 			out = append(out, id)
 		}

@@ -212,7 +212,7 @@ func (d *diskFault) study(t *testing.T) {
 		want[wire.Attestation](s, c.attest(r))
 	}
 	c.tell(wire.Ended{Header: wire.Header{Study: c.plan.Digest}, Code: study.CodeCompleted})
-	e, _ := d.s.agent.standing(c.plan.Digest)
+	e, _ := d.s.agent.ledger.Study(c.plan.Digest)
 	if e.State != ledger.Finished || e.Code != string(study.CodeCompleted) || e.Queries != len(c.plan.Queries) ||
 		math.Abs(e.SpentRho-c.plan.Rho) > 1e-12*c.plan.Rho {
 		t.Errorf("%+v, want completed with all of ρ = %v spent", e, c.plan.Rho)
@@ -290,7 +290,7 @@ func TestDecisionsFail(t *testing.T) {
 			}
 			failpoint.Set(nil)
 			s.restart()
-			e, known := s.agent.standing(c.plan.Digest)
+			e, known := s.agent.ledger.Study(c.plan.Digest)
 			if known != (phase == failpoint.After) {
 				t.Errorf("%s, %s: on record %+v", point, phase, e)
 			}

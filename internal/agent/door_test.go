@@ -28,7 +28,7 @@ func TestAttackNameIsADigest(t *testing.T) {
 	if d := want[wire.Decision](s, wire.Proposal{Body: c.body}); d.Verdict != study.VerdictPending {
 		t.Fatalf("%+v", d)
 	}
-	if _, err := s.agent.Study(read); err != nil {
+	if _, err := s.agent.Views.Study(read); err != nil {
 		t.Fatal(err)
 	}
 	s.ask(wire.Ended{Header: wire.Header{Study: read}, Code: study.CodeAborted})
@@ -79,7 +79,7 @@ func TestAttackCompletedAfterOneResult(t *testing.T) {
 		t.Fatalf("the first result: %v, and it ends the study or is not held", last)
 	}
 	s.ask(wire.Ended{Header: wire.Header{Study: c.plan.Digest}, Code: study.CodeCompleted})
-	if e, _ := s.agent.standing(c.plan.Digest); e.State != ledger.Approved {
+	if e, _ := s.agent.ledger.Study(c.plan.Digest); e.State != ledger.Approved {
 		t.Errorf("after a false completed the study is %s", e.State)
 	}
 	s.agent.work.Wait()

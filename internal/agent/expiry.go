@@ -36,7 +36,7 @@ func expiresAt(p proposal.Proposal, e ledger.StudyEntry) time.Time {
 }
 
 func (s *summary) expires() time.Time {
-	e, _ := s.agent.standing(s.id)
+	e, _ := s.agent.ledger.Study(s.id)
 	return expiresAt(s.asks, e)
 }
 

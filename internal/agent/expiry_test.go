@@ -26,13 +26,13 @@ func TestExpiredProposal(t *testing.T) {
 		if d := want[wire.Decision](s, wire.Proposal{Body: c.body}); d.Verdict != study.VerdictRejected || d.Code != study.CodeExpired || !c.signedBy(0, d) {
 			t.Errorf("%s: answered %+v", policy, d)
 		}
-		if all, err := s.agent.Studies(); err != nil || len(all) != 1 || all[0].State != stateRefused || all[0].Code != string(study.CodeExpired) {
+		if all, err := s.agent.Views.Studies(); err != nil || len(all) != 1 || all[0].State != stateRefused || all[0].Code != string(study.CodeExpired) {
 			t.Errorf("%s: listed as %+v, %v", policy, all, err)
 		}
 	}
 	for name, look := range map[string]func(*standIn, *testSite) error{
-		"list":    func(_ *standIn, s *testSite) error { _, err := s.agent.Studies(); return err },
-		"status":  func(_ *standIn, s *testSite) error { _, err := s.agent.Status(); return err },
+		"list":    func(_ *standIn, s *testSite) error { _, err := s.agent.Views.Studies(); return err },
+		"status":  func(_ *standIn, s *testSite) error { _, err := s.agent.Views.Status(); return err },
 		"offered": func(c *standIn, s *testSite) error { want[wire.Decision](s, wire.Proposal{Body: c.body}); return nil },
 		"approve": func(c *standIn, s *testSite) error {
 			if err := s.agent.Approve(c.plan.Digest); err == nil {
@@ -48,7 +48,7 @@ func TestExpiredProposal(t *testing.T) {
 			if d := want[wire.Decision](s, wire.Proposal{Body: c.body}); d.Verdict != study.VerdictPending {
 				t.Fatalf("%+v", d)
 			}
-			if all, err := s.agent.Studies(); err != nil || len(all) != 1 || all[0].State != statePending || all[0].Expires == nil || !all[0].Expires.Equal(at) {
+			if all, err := s.agent.Views.Studies(); err != nil || len(all) != 1 || all[0].State != statePending || all[0].Expires == nil || !all[0].Expires.Equal(at) {
 				t.Fatalf("before: %+v, %v", all, err)
 			}
 			now = at
@@ -58,7 +58,7 @@ func TestExpiredProposal(t *testing.T) {
 			if s.agent.pending.Has(c.plan.Digest) {
 				t.Error("it waits still")
 			}
-			all, err := s.agent.Studies()
+			all, err := s.agent.Views.Studies()
 			if err != nil || len(all) != 1 || all[0].State != stateEnded || all[0].Code != string(study.CodeExpired) || all[0].Why == "" {
 				t.Errorf("after: %+v, %v", all, err)
 			}
@@ -81,7 +81,7 @@ func TestExpiryBeforeTheFirstSum(t *testing.T) {
 	}{
 		"at expires":         {at.Format(time.RFC3339), nil, nil, study.CodeExpired},
 		"after 30 days":      {"", nil, nil, study.CodeExpired},
-		"when shown":         {"", nil, func(_ *standIn, s *testSite) { s.agent.Studies() }, study.CodeExpired},
+		"when shown":         {"", nil, func(_ *standIn, s *testSite) { s.agent.Views.Studies() }, study.CodeExpired},
 		"when approved":      {"", nil, func(c *standIn, s *testSite) { s.agent.Approve(c.plan.Digest) }, study.CodeExpired},
 		"when begun late":    {"", nil, func(c *standIn, s *testSite) { s.ask(wire.Announce{Header: wire.Header{Study: c.plan.Digest}}) }, study.CodeExpired},
 		"in the setup":       {"", func(c *standIn) { c.prepare(0) }, nil, study.CodeLeft},
@@ -105,7 +105,7 @@ func TestExpiryBeforeTheFirstSum(t *testing.T) {
 			if c.expires == "" {
 				until = testNow.Add(unbegun)
 			}
-			if v := s.agent.View(id); (v.Expires == nil) != (c.code == "") || v.Expires != nil && !v.Expires.Equal(until) {
+			if v := s.agent.Views.View(id); (v.Expires == nil) != (c.code == "") || v.Expires != nil && !v.Expires.Equal(until) {
 				t.Errorf("before: it expires at %v", v.Expires)
 			}
 			now = until.Add(-time.Second)
@@ -135,7 +135,7 @@ func TestExpiryBeforeTheFirstSum(t *testing.T) {
 				return
 			}
 			for _, when := range []string{"at once", "after a crash, with the clock put back"} {
-				if p := s.agent.Ledger().Populations[0]; p.ReservedRho != 0 || p.SpentRho != 0 {
+				if p := s.agent.Views.Ledger().Populations[0]; p.ReservedRho != 0 || p.SpentRho != 0 {
 					t.Errorf("%s: %+v is not free", when, p)
 				}
 				if d := want[wire.Decision](s, wire.Proposal{Body: in.body}); d.Verdict != study.VerdictRejected || d.Code != c.code || !in.signedBy(0, d) {
@@ -153,7 +153,7 @@ func TestExpiryBeforeTheFirstSum(t *testing.T) {
 				if err := s.agent.Approve(id); err == nil {
 					t.Errorf("%s: the operator can approve it", when)
 				}
-				all, err := s.agent.Studies()
+				all, err := s.agent.Views.Studies()
 				if err != nil || len(all) != 1 || all[0].State != string(ledger.Finished) || all[0].Code != string(c.code) || !strings.Contains(all[0].Why, "it expired on") {
 					t.Errorf("%s: listed as %+v, %v", when, all, err)
 				}

@@ -33,26 +33,26 @@ const maxFigures = 8
 // Figures reads this site's rows as a study that is not over would, for its operator's eyes. It
 // changes nothing, and nothing that leaves the site depends on it. Rows are read again where the
 // data set looks changed, those of a query after a minute, and those of a long proposal always.
-func (a *Agent) Figures(id proposal.Digest) (sitedata.Figures, error) {
-	s, _ := a.session(id)
+func (vs *Views) Figures(id proposal.Digest) (sitedata.Figures, error) {
+	s, _ := vs.a.session(id)
 	if s == nil {
-		return sitedata.Figures{}, a.unknown(id)
+		return sitedata.Figures{}, vs.a.unknown(id)
 	}
 	_, d := s.terms()
-	source := a.config.Source(d)
-	now := keptFigures{study: id, dataset: holding.Seen(d), at: a.now()}
+	source := vs.a.config.Source(d)
+	now := keptFigures{study: id, dataset: holding.Seen(d), at: vs.a.now()}
 	fail := func(err error) (sitedata.Figures, error) {
 		return sitedata.Figures{}, &sitedata.DataError{Dataset: d.Name, Err: err}
 	}
-	a.figures.mu.Lock()
-	defer a.figures.mu.Unlock()
+	vs.figures.mu.Lock()
+	defer vs.figures.mu.Unlock()
 	if source.Query == nil {
 		var err error
 		if now.stamp, err = source.Stamp(); err != nil {
 			return fail(err)
 		}
 	}
-	for _, k := range a.figures.kept {
+	for _, k := range vs.figures.kept {
 		age := now.at.Sub(k.at)
 		fresh := k.stamp.Same(now.stamp)
 		if source.Query != nil {
@@ -62,7 +62,7 @@ func (a *Agent) Figures(id proposal.Digest) (sitedata.Figures, error) {
 			return k.figures, nil
 		}
 	}
-	defer a.stock.Worked()
+	defer vs.a.stock.Worked()
 	f, err := sitedata.Look(source, d.Request(s.plan.Proposal.Spec))
 	if err != nil {
 		return fail(err)
@@ -70,13 +70,13 @@ func (a *Agent) Figures(id proposal.Digest) (sitedata.Figures, error) {
 	f.Beside(s.plan.Proposal.Spec.Columns)
 	f.Central = s.plan.Honest == 0
 	now.figures = f
-	a.figures.kept = slices.DeleteFunc(a.figures.kept, func(k keptFigures) bool { return k.study == id })
+	vs.figures.kept = slices.DeleteFunc(vs.figures.kept, func(k keptFigures) bool { return k.study == id })
 	if !s.roomy() {
 		return f, nil // they take as much
 	}
-	if len(a.figures.kept) == maxFigures {
-		a.figures.kept = a.figures.kept[1:]
+	if len(vs.figures.kept) == maxFigures {
+		vs.figures.kept = vs.figures.kept[1:]
 	}
-	a.figures.kept = append(a.figures.kept, now)
+	vs.figures.kept = append(vs.figures.kept, now)
 	return f, nil
 }

@@ -121,7 +121,7 @@ func TestCatchesUp(t *testing.T) {
 	lacks(2)
 	s.ask(finals[1])
 	want[wire.Upload](s, q)
-	if e, _ := s.agent.standing(c.plan.Digest); e.SpentRho != c.plan.Queries[3].Rho {
+	if e, _ := s.agent.ledger.Study(c.plan.Digest); e.SpentRho != c.plan.Queries[3].Rho {
 		t.Errorf("charged ρ = %v, want that of the one query answered", e.SpentRho)
 	}
 }
@@ -150,7 +150,7 @@ func TestForkedHistory(t *testing.T) {
 	same := first
 	same.History = second.History
 	refused(s, c.asks(same, 1), study.CodeForked)
-	if e, _ := s.agent.standing(c.plan.Digest); e.SpentRho != c.plan.Queries[0].Rho {
+	if e, _ := s.agent.ledger.Study(c.plan.Digest); e.SpentRho != c.plan.Queries[0].Rho {
 		t.Errorf("charged ρ = %v, want that of the first query alone", e.SpentRho)
 	}
 	want[wire.Upload](s, c.asks(first, 1))

@@ -19,7 +19,7 @@ func (c *standIn) takePart(studies int) {
 	c.t.Helper()
 	for range studies {
 		spec, roster := c.plan.Proposal.Spec, c.plan.Proposal.Roster
-		all, err := c.sites[0].agent.Studies()
+		all, err := c.sites[0].agent.Views.Studies()
 		if err != nil {
 			c.t.Fatal(err)
 		}
@@ -44,16 +44,16 @@ func TestMany(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, func(s *proposal.Spec) { s.Epsilon, s.Columns = 0.01, site.Columns(columns, 1) })
 	s := c.sites[0]
 	lists := map[string]func(){
-		"status": func() { s.agent.Status() },
+		"status": func() { s.agent.Views.Status() },
 		"study list": func() {
-			if all, err := s.agent.Studies(); err != nil || len(all) < n {
+			if all, err := s.agent.Views.Studies(); err != nil || len(all) < n {
 				t.Errorf("%d studies, %v", len(all), err)
 			}
 		},
-		"ledger show": func() { s.agent.Ledger() },
-		"egress":      func() { s.agent.Egress() },
+		"ledger show": func() { s.agent.Views.Ledger() },
+		"egress":      func() { s.agent.Views.Egress() },
 		"hello":       func() { s.agent.hello() },
-		"find":        func() { s.agent.Find("study-0") },
+		"find":        func() { s.agent.Views.Find("study-0") },
 	}
 	c.takePart(n)
 	if many > 0 {

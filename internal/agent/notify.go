@@ -24,7 +24,7 @@ const (
 func (a *Agent) notifier() (*notify.Notifier, error) {
 	return notify.New(notify.Options{
 		Dir:     a.config.DataDir(),
-		Targets: func() []notify.Target { return a.current.Load().Targets() },
+		Targets: func() []notify.Target { return a.Settings.current.Load().Targets() },
 		Facts:   func() ([]notify.Fact, bool) { return a.facts(), true },
 		Sent: func(id string, body []byte) {
 			line := egress.Line{Kind: "notification", Bytes: len(body)}
@@ -46,7 +46,7 @@ func (a *Agent) facts() []notify.Fact {
 	if pki.Expiry(a.site.Certificate(), a.now()) < soon {
 		out = append(out, notify.Fact{Event: notify.Expiring})
 	}
-	studies, err := a.Studies()
+	studies, err := a.Views.Studies()
 	if err != nil {
 		return out // the ledger failed, and the process ends
 	}

@@ -58,9 +58,9 @@ func TestNoticeIsInEgressLog(t *testing.T) {
 	if err := os.WriteFile(script, []byte("#!/bin/sh\ncat >> "+out+"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	config := *s.agent.current.Load()
+	config := *s.agent.Settings.current.Load()
 	config.Notify = []notify.Target{{Command: []string{script}, Events: []notify.Event{notify.Awaiting}}}
-	s.agent.current.Store(&config)
+	s.agent.Settings.current.Store(&config)
 	n, err := s.agent.notifier()
 	if err != nil {
 		t.Fatal(err)

@@ -59,7 +59,7 @@ func (a *Agent) ignores(r wire.Message) bool {
 	if _, ok := a.ledger.Approved(id); ok {
 		return false
 	}
-	if _, known := a.standing(id); known || a.pending.Has(id) {
+	if _, known := a.ledger.Study(id); known || a.pending.Has(id) {
 		return !a.idle.take(time.Now())
 	}
 	return !a.unrecorded.take(time.Now())

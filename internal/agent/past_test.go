@@ -50,7 +50,7 @@ func TestRefusedStaysInView(t *testing.T) {
 				}
 			}
 			s.restart()
-			all, err := s.agent.Studies()
+			all, err := s.agent.Views.Studies()
 			if err != nil || len(all) != 1 {
 				t.Fatalf("studies %+v, %v", all, err)
 			}
@@ -58,11 +58,11 @@ func TestRefusedStaysInView(t *testing.T) {
 			if v.Digest != f.plan.Digest || v.Name != "test" || v.State != c.state || v.Code != string(c.code) || !strings.Contains(v.Why, c.why) || c.why != "" && v.Why == "" || v.Time == nil {
 				t.Errorf("listed as %+v", v)
 			}
-			d, err := s.agent.Study(f.plan.Digest)
+			d, err := s.agent.Views.Study(f.plan.Digest)
 			if err != nil || (d.Plan != nil) != c.shows || len(d.Roster) != 3 || len(d.Leaves) == 0 || len(d.Policy) == 0 || d.Budget != nil {
 				t.Errorf("shown as %+v, %v", d, err)
 			}
-			if st, err := s.agent.Status(); err != nil || st.Pending != 0 {
+			if st, err := s.agent.Views.Status(); err != nil || st.Pending != 0 {
 				t.Errorf("status %+v, %v", st, err)
 			}
 			if err := s.agent.Approve(f.plan.Digest); err == nil {
@@ -82,7 +82,7 @@ func TestNamesMeanWhatIsOpen(t *testing.T) {
 	c.plan.Proposal.Spec.Rounds++
 	c.propose(c.plan.Proposal.Spec, c.plan.Proposal.Roster)
 	want[wire.Decision](s, wire.Proposal{Body: c.body})
-	if id, err := s.agent.Find("test"); err != nil || id != c.plan.Digest {
+	if id, err := s.agent.Views.Find("test"); err != nil || id != c.plan.Digest {
 		t.Errorf("%v, %v", id, err)
 	}
 }
@@ -102,7 +102,7 @@ func TestReopened(t *testing.T) {
 	if d := want[wire.Decision](s, wire.Proposal{Body: body}); d.Verdict != study.VerdictPending {
 		t.Fatalf("%+v", d)
 	}
-	all, err := s.agent.Studies()
+	all, err := s.agent.Views.Studies()
 	if err != nil || len(all) != 1 || all[0].State != statePending || len(s.agent.past.List()) != 0 {
 		t.Errorf("pending: %+v, %v", all, err)
 	}
@@ -128,7 +128,7 @@ func TestCrashBeforeTheRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.restart()
-	if all, err := s.agent.Studies(); err != nil || len(all) != 1 || all[0].Name != "test" || all[0].State != string(ledger.Rejected) || all[0].Ended == nil {
+	if all, err := s.agent.Views.Studies(); err != nil || len(all) != 1 || all[0].Name != "test" || all[0].State != string(ledger.Rejected) || all[0].Ended == nil {
 		t.Errorf("%+v, %v", all, err)
 	}
 }
@@ -139,7 +139,7 @@ func TestRolledBackSaysWhy(t *testing.T) {
 	if err := s.session(c).leave(foundFinal); err != nil {
 		t.Fatal(err)
 	}
-	if d, err := s.agent.Study(c.plan.Digest); err != nil || d.Code != string(study.CodeRolledBack) || !strings.Contains(d.Why, foundFinal) || d.Plan == nil {
+	if d, err := s.agent.Views.Study(c.plan.Digest); err != nil || d.Code != string(study.CodeRolledBack) || !strings.Contains(d.Why, foundFinal) || d.Plan == nil {
 		t.Errorf("%+v, %v", d, err)
 	}
 }

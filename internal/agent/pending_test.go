@@ -28,7 +28,7 @@ func TestCrashBetweenApprovalAndRemoval(t *testing.T) {
 	if _, pending := s.agent.pending.Get(c.plan.Digest); pending {
 		t.Error("a decided proposal is pending after a restart")
 	}
-	if all, err := s.agent.Studies(); err != nil || len(all) != 1 || all[0].State != string(ledger.Approved) {
+	if all, err := s.agent.Views.Studies(); err != nil || len(all) != 1 || all[0].State != string(ledger.Approved) {
 		t.Errorf("studies %+v, %v", all, err)
 	}
 }
@@ -53,7 +53,7 @@ func TestPendingEnds(t *testing.T) {
 	if got := s.ask(wire.Ended{Header: wire.Header{Study: c.plan.Digest}, Code: study.CodeAborted}); got != nil {
 		t.Errorf("answers %+v", got)
 	}
-	if all, err := s.agent.Studies(); err != nil || len(all) != 1 || all[0].State != stateEnded || all[0].Code != string(study.CodeAborted) {
+	if all, err := s.agent.Views.Studies(); err != nil || len(all) != 1 || all[0].State != stateEnded || all[0].Code != string(study.CodeAborted) {
 		t.Errorf("studies %+v, %v", all, err)
 	}
 	mustErr[*ClosedError](t, s.agent.Approve(c.plan.Digest))
@@ -72,7 +72,7 @@ func TestApprovalReadsTheRowsAgain(t *testing.T) {
 	}
 	s.write("rows.csv", strings.Replace(string(text), "\n", "\n1,2,3\n", 1))
 	mustErr[*sitedata.DataError](t, s.agent.Approve(c.plan.Digest))
-	if _, ok := s.agent.standing(c.plan.Digest); ok {
+	if _, ok := s.agent.ledger.Study(c.plan.Digest); ok {
 		t.Error("a failed approval is on record")
 	}
 	lines := strings.SplitAfter(string(text), "\n")

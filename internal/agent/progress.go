@@ -26,7 +26,7 @@ func (s *session) tell(r wire.Message, said wire.Message) {
 func (s *session) released(release study.Release) {
 	log := s.agent.log.With("study", s.plan.Digest, "name", s.plan.Proposal.Spec.Name)
 	fields := append(s.place(release.Query), "sites", len(release.Survivors), "epsilon", s.plan.Proposal.Spec.Epsilon)
-	if e, ok := s.agent.standing(s.plan.Digest); ok && s.plan.Rho > 0 {
+	if e, ok := s.agent.ledger.Study(s.plan.Digest); ok && s.plan.Rho > 0 {
 		fields = append(fields, "charged", e.SpentRho/s.plan.Rho)
 	}
 	if release.Kind == study.KindPower {

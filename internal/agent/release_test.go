@@ -117,7 +117,7 @@ func TestRestoredBeforeAnUploadThatWaits(t *testing.T) {
 	first := want[wire.Upload](s, q)
 	certificate := c.certify0(q, u)
 	open := wire.Open{Header: wire.Header{Study: c.plan.Digest}, Survivors: u, Certificate: certificate}
-	shares, charged := want[wire.Shares](s, open), s.agent.Ledger().Populations[0]
+	shares, charged := want[wire.Shares](s, open), s.agent.Views.Ledger().Populations[0]
 	s.restore(backup)
 	two, ok := s.ask(q).(wire.Upload)
 	if !ok {
@@ -126,7 +126,7 @@ func TestRestoredBeforeAnUploadThatWaits(t *testing.T) {
 	same(t, "upload", first.Masked, two.Masked)
 	same(t, "signature", certificate[0], want[wire.Signature](s, wire.Release{Header: open.Header, Survivors: u}).Signature)
 	same(t, "shares", shares.Shares, want[wire.Shares](s, open).Shares)
-	if now := s.agent.Ledger().Populations[0]; now != charged {
+	if now := s.agent.Views.Ledger().Populations[0]; now != charged {
 		t.Errorf("charged %+v, before %+v", now, charged)
 	}
 	c.stays(s)

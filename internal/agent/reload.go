@@ -3,12 +3,24 @@ package agent
 import (
 	"fmt"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"covey/internal/ledger"
 	"covey/internal/proposal"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
 )
+
+// Settings are what agent.toml says while the agent runs, but for what needs a restart.
+type Settings struct {
+	a       *Agent
+	current atomic.Pointer[siteconfig.Config]
+
+	mu sync.Mutex // held while agent.toml is read again
+	// charged are the populations of each data set, by name and by place, since the start
+	charged map[string]map[string]bool
+}
 
 // Reloaded is what reading agent.toml again changed.
 type Reloaded struct {
@@ -38,41 +50,41 @@ func (e *AnewError) Error() string {
 // set that its approval recorded. A proposal that waits for the operator goes on waiting; it is
 // approved under the new configuration. yes takes a data set to another population's budget. The
 // error is a *siteconfig.Error, a *RestartError or an *AnewError.
-func (a *Agent) Reload(yes bool) (Reloaded, error) {
-	a.reloading.Lock()
-	defer a.reloading.Unlock()
-	done, err := a.reload(yes)
+func (s *Settings) Reload(yes bool) (Reloaded, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	done, err := s.reload(yes)
 	if err != nil {
-		a.log.Error("agent.toml is refused; the agent keeps the configuration it has", "error", err)
+		s.a.log.Error("agent.toml is refused; the agent keeps the configuration it has", "error", err)
 		return Reloaded{}, err
 	}
-	a.log.Info("agent.toml was read again", "changed", done.Changed)
+	s.a.log.Info("agent.toml was read again", "changed", done.Changed)
 	for _, words := range done.Anew {
-		a.log.Warn(words)
+		s.a.log.Warn(words)
 	}
 	return done, nil
 }
 
-func (a *Agent) reload(yes bool) (Reloaded, error) {
-	next, err := siteconfig.Reread(a.config.File())
+func (s *Settings) reload(yes bool) (Reloaded, error) {
+	next, err := siteconfig.Reread(s.a.config.File())
 	if err != nil {
 		return Reloaded{}, err
 	}
-	done := Reloaded{Changed: a.current.Load().Diff(next)}
+	done := Reloaded{Changed: s.current.Load().Diff(next)}
 	if keys := siteconfig.NeedsRestart(done.Changed); len(keys) > 0 {
 		return Reloaded{}, &RestartError{keys}
 	}
-	if done.Anew = a.anew(next); len(done.Anew) > 0 && !yes {
+	if done.Anew = s.anew(next); len(done.Anew) > 0 && !yes {
 		return Reloaded{}, &AnewError{done.Anew}
 	}
-	a.charge(next)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.current.Store(next)
-	a.stock.Forget()
+	s.charge(next)
+	s.a.mu.Lock()
+	defer s.a.mu.Unlock()
+	s.current.Store(next)
+	s.a.stock.Forget()
 	for _, key := range done.Changed {
 		if strings.HasPrefix(strings.TrimLeft(key, "+-"), "dataset") || key == "policy.quantum_safe_links" {
-			a.uplink.Again()
+			s.a.uplink.Again()
 			break
 		}
 	}
@@ -80,34 +92,33 @@ func (a *Agent) reload(yes bool) (Reloaded, error) {
 }
 
 // places are by what a data set is known again: its name, and where its rows are.
-func (a *Agent) places(d siteconfig.Dataset) []string {
-	at := "file " + a.config.Source(d).Path
+func (s *Settings) places(d siteconfig.Dataset) []string {
+	at := "file " + s.a.config.Source(d).Path
 	if d.Query != "" {
 		at = fmt.Sprintf("query %q %q %q", d.DSNFile, d.DSNEnv, d.Query)
 	}
 	return []string{"name " + d.Name, at}
 }
 
-// charge remembers which populations data sets are charged to. Called by New, and with reloading
-// held.
-func (a *Agent) charge(c *siteconfig.Config) {
+// charge remembers which populations data sets are charged to. Called by New, and with mu held.
+func (s *Settings) charge(c *siteconfig.Config) {
 	for _, d := range c.Datasets {
-		for _, place := range a.places(d) {
-			if a.charged[place] == nil {
-				a.charged[place] = map[string]bool{}
+		for _, place := range s.places(d) {
+			if s.charged[place] == nil {
+				s.charged[place] = map[string]bool{}
 			}
-			a.charged[place][d.Population] = true
+			s.charged[place][d.Population] = true
 		}
 	}
 }
 
 // anew says which data sets of next are charged to a population that they were never charged to
 // since the start.
-func (a *Agent) anew(next *siteconfig.Config) []string {
+func (s *Settings) anew(next *siteconfig.Config) []string {
 	var out []string
 	for _, d := range next.Datasets {
-		for _, place := range a.places(d) {
-			if before := a.charged[place]; before != nil && !before[d.Population] {
+		for _, place := range s.places(d) {
+			if before := s.charged[place]; before != nil && !before[d.Population] {
 				out = append(out, fmt.Sprintf("data set %q was charged to another population than %q, whose budget does not count those charges", d.Name, d.Population))
 				break
 			}
@@ -134,7 +145,7 @@ func asked(c *siteconfig.Config, p proposal.Proposal) (siteconfig.Dataset, study
 
 // renew brings a study that nobody approved to the configuration that holds. Called with mu held.
 func (s *session) renew() (study.Code, error) {
-	now := s.agent.current.Load()
+	now := s.agent.Settings.current.Load()
 	if s.under == now {
 		return "", nil
 	}
@@ -157,8 +168,8 @@ func (s *session) use(d siteconfig.Dataset, under *siteconfig.Config) {
 // terms are the configuration and the data set that a view shows: of an approved study the data set
 // that the approval recorded, of another what is offered now.
 func (s *summary) terms() (*siteconfig.Config, siteconfig.Dataset) {
-	now := s.agent.current.Load()
-	if e, _ := s.agent.standing(s.id); e.State != ledger.Approved {
+	now := s.agent.Settings.current.Load()
+	if e, _ := s.agent.ledger.Study(s.id); e.State != ledger.Approved {
 		if d, code, _ := asked(now, s.asks); code == "" {
 			return now, d
 		}

@@ -33,7 +33,7 @@ func (s *testSite) words(old, new string) {
 
 func (s *testSite) reload(yes bool) Reloaded {
 	s.t.Helper()
-	done, err := s.agent.Reload(yes)
+	done, err := s.agent.Settings.Reload(yes)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestReloadAtEachPoint(t *testing.T) {
 			now(5)
 			sum(1, c.courses[1].X)
 			for _, s := range c.sites {
-				if p := s.agent.View(c.plan.Digest).Population; p != "people" {
+				if p := s.agent.Views.View(c.plan.Digest).Population; p != "people" {
 					t.Errorf("%s: it is charged to %q", s.name, p)
 				}
 			}
@@ -137,22 +137,22 @@ func TestReloadLeavesPending(t *testing.T) {
 	offered(study.VerdictPending)
 	s.restart()
 	offered(study.VerdictPending)
-	if st, err := s.agent.Status(); err != nil || st.Pending != 1 || st.Approved != 0 {
+	if st, err := s.agent.Views.Status(); err != nil || st.Pending != 1 || st.Approved != 0 {
 		t.Errorf("%+v, %v", st, err)
 	}
 	// Its data set is what agent.toml says now.
 	s.words("[[dataset]]", twice)
 	s.words(`population = "people"`, `population = "others"`)
-	if _, err := s.agent.Reload(false); err == nil {
+	if _, err := s.agent.Settings.Reload(false); err == nil {
 		t.Fatal("a budget that begins anew needs no word")
 	}
 	s.reload(true)
-	if d, err := s.agent.Study(c.plan.Digest); err != nil || d.Budget.Population != "others" || d.Population != "others" {
+	if d, err := s.agent.Views.Study(c.plan.Digest); err != nil || d.Budget.Population != "others" || d.Population != "others" {
 		t.Errorf("%+v, %v", d, err)
 	}
 	s.words(`name = "rows"`, `name = "lines"`)
 	s.reload(false)
-	if d, err := s.agent.Study(c.plan.Digest); err != nil || d.Code != string(study.CodeData) || d.Budget != nil {
+	if d, err := s.agent.Views.Study(c.plan.Digest); err != nil || d.Code != string(study.CodeData) || d.Budget != nil {
 		t.Errorf("%+v, %v", d, err)
 	}
 	if err := s.agent.Approve(c.plan.Digest); mustErr[*RefusedError](t, err).Code != study.CodeData {
@@ -208,12 +208,12 @@ func TestReloadIsAllOrNothing(t *testing.T) {
 			s.words(`population = "people"`, `population = "others"`)
 		}, `data set "lines" was charged to another population than "others", whose budget does not count those charges`},
 	} {
-		before := s.agent.current.Load()
+		before := s.agent.Settings.current.Load()
 		change.make()
-		if _, err := s.agent.Reload(false); err == nil || !strings.Contains(err.Error(), change.want) || !atFault(err) {
+		if _, err := s.agent.Settings.Reload(false); err == nil || !strings.Contains(err.Error(), change.want) || !atFault(err) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if s.agent.current.Load() != before {
+		if s.agent.Settings.current.Load() != before {
 			t.Errorf("%s: it is taken", name)
 		}
 		os.Remove(file)
@@ -229,7 +229,7 @@ func TestReloadIsAllOrNothing(t *testing.T) {
 	s.write(siteconfig.File, string(good))
 	s.words("[[dataset]]", twice)
 	s.words(`population = "people"`, `population = "others"`)
-	if _, err := s.agent.Reload(false); !strings.Contains(fmt.Sprint(err), "does not count those charges") {
+	if _, err := s.agent.Settings.Reload(false); !strings.Contains(fmt.Sprint(err), "does not count those charges") {
 		t.Errorf("brought back: %v", err)
 	}
 }
@@ -242,11 +242,11 @@ func TestReloadHalfWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := range len(text) {
-		before := s.agent.current.Load()
+		before := s.agent.Settings.current.Load()
 		s.write(siteconfig.File, string(text[:n]))
-		done, err := s.agent.Reload(false)
+		done, err := s.agent.Settings.Reload(false)
 		alone, fault := siteconfig.Parse(text[:n], filepath.Join(s.dir, siteconfig.File))
-		now := s.agent.current.Load()
+		now := s.agent.Settings.current.Load()
 		switch {
 		case err != nil && now != before:
 			t.Fatalf("%d bytes: %v, and it is taken", n, err)
@@ -307,7 +307,7 @@ func TestReloadSaysHello(t *testing.T) {
 		if err := siteconfig.WriteFile(file, bytes.Replace(text, []byte(old), []byte(new), 1)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := a.Reload(false); err != nil {
+		if _, err := a.Settings.Reload(false); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -348,14 +348,14 @@ func TestReloadBeside(t *testing.T) {
 	}
 	beside(func(i int) {
 		s.write(siteconfig.File, strings.Replace(string(text), atPath, atPath+fmt.Sprintf("workers = %d\n", 1+i%2), 1))
-		if _, err := s.agent.Reload(false); err != nil && !strings.Contains(err.Error(), "changed while") {
+		if _, err := s.agent.Settings.Reload(false); err != nil && !strings.Contains(err.Error(), "changed while") {
 			t.Error(err)
 		}
 	})
 	beside(func(int) { s.agent.handle(wire.Proposal{Body: c.body}) })
-	beside(func(int) { s.agent.Status() })
-	beside(func(int) { s.agent.Study(c.plan.Digest) })
-	beside(func(int) { s.agent.Ledger() })
+	beside(func(int) { s.agent.Views.Status() })
+	beside(func(int) { s.agent.Views.Study(c.plan.Digest) })
+	beside(func(int) { s.agent.Views.Ledger() })
 	beside(func(int) { s.agent.hello() })
 	beside(func(i int) {
 		if i == 10 {
@@ -379,7 +379,7 @@ func TestStatusOfDatasets(t *testing.T) {
 	s.reload(false)
 	check := func(hash bool, want string, studies int, read bool) {
 		t.Helper()
-		all := s.agent.Datasets(hash)
+		all := s.agent.Views.Datasets(hash)
 		v := all[0]
 		if len(all) != 2 || v.Name != "rows" || v.Population != "people" || v.Kind != "csv" || v.Unit != "" || !v.Offered || v.Data != want || v.Studies != studies || (v.Read != nil) != read || v.Fault != "" {
 			t.Errorf("%+v, want %q", all, want)
@@ -420,11 +420,11 @@ func TestStatusOfDatasets(t *testing.T) {
 	// agent.toml has another by now, and the study its own.
 	s.words(atPath, "path = \"labs.csv\"\n")
 	s.reload(false)
-	all := s.agent.Datasets(true)
+	all := s.agent.Views.Datasets(true)
 	if len(all) != 3 || all[0].Studies != 0 || all[2].Name != "rows" || all[2].Offered || all[2].Studies != 1 || all[2].Data != holding.DataSame {
 		t.Errorf("%+v", all)
 	}
-	st, err := s.agent.Status()
+	st, err := s.agent.Views.Status()
 	if err != nil || len(st.Datasets) != 3 || st.Datasets[2].Data != holding.DataMaybe {
 		t.Errorf("%+v, %v", st, err)
 	}

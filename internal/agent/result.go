@@ -33,14 +33,14 @@ var ErrNotLinked = errors.New("there is no link to the coordinator; \"agent stat
 // Result fetches the result file of a study from the coordinator that this agent is linked to, and
 // checks it against this site's ledger. It keeps nothing of it. Errors: *[result.VerifyError],
 // *[NoResultError], [ErrNotLinked].
-func (a *Agent) Result(ctx context.Context, id proposal.Digest) ([]byte, error) {
-	conn := a.uplink.Calls()
+func (vs *Views) Result(ctx context.Context, id proposal.Digest) ([]byte, error) {
+	conn := vs.a.uplink.Calls()
 	if conn == nil {
 		return nil, ErrNotLinked
 	}
 	ctx, cancel := context.WithTimeout(ctx, resultTime)
 	defer cancel()
-	a.egress.Record(egress.Line{Kind: "result", Study: &id, Bytes: len(id)}.Of(id[:]), a.now())
+	vs.a.egress.Record(egress.Line{Kind: "result", Study: &id, Bytes: len(id)}.Of(id[:]), vs.a.now())
 	file, err := wire.CallResult(ctx, conn, id[:])
 	switch {
 	case status.Code(err) == codes.NotFound:
@@ -55,7 +55,7 @@ func (a *Agent) Result(ctx context.Context, id proposal.Digest) ([]byte, error) 
 	if v.Digest != id {
 		return nil, &result.VerifyError{What: "digest", Query: -1, Reason: "the coordinator sent the result of another study, " + v.Digest.String()}
 	}
-	if err := a.Holds(id).Check(v); err != nil {
+	if err := vs.Holds(id).Check(v); err != nil {
 		return nil, err
 	}
 	return file, nil
@@ -76,9 +76,9 @@ type HeldRelease struct {
 }
 
 // Holds returns what this site has on record of a study.
-func (a *Agent) Holds(id proposal.Digest) Held { return HeldIn(a.ledger, id) }
+func (vs *Views) Holds(id proposal.Digest) Held { return HeldIn(vs.a.ledger, id) }
 
-// HeldIn is [Agent.Holds] of a ledger that no agent has open.
+// HeldIn is [Views.Holds] of a ledger that no agent has open.
 func HeldIn(l *ledger.Ledger, id proposal.Digest) Held {
 	h := Held{State: ledger.Unknown}
 	for _, s := range l.Studies() {

@@ -80,7 +80,7 @@ func (s *session) lostUpload(release study.Release) (bool, error) {
 // is on disk before a message is on its way: a ledger restored alone.
 func (a *Agent) compareEgress() error {
 	for id, left := range a.egress.Witness() {
-		e, known := a.standing(id)
+		e, known := a.ledger.Study(id)
 		if !known && left.Sent["announcement"].Messages > 0 {
 			a.stranger(id, "egress.jsonl lists messages of a study that is not on this ledger")
 		}

@@ -65,11 +65,11 @@ func (c *standIn) hasLeft(s *testSite, evidence string) {
 		c.t.Errorf("the log does not say once that the ledger is older, by %q:\n%s", evidence, log)
 	}
 	for range 2 {
-		p := s.agent.Ledger().Populations[0]
+		p := s.agent.Views.Ledger().Populations[0]
 		if math.Abs(p.SpentRho-c.plan.Rho) > 1e-12*c.plan.Rho || p.ReservedRho != 0 {
 			c.t.Errorf("%+v, want all of ρ = %v spent and nothing reserved", p, c.plan.Rho)
 		}
-		e, _ := s.agent.standing(c.plan.Digest)
+		e, _ := s.agent.ledger.Study(c.plan.Digest)
 		if e.State != ledger.Finished || e.Code != string(study.CodeRolledBack) {
 			c.t.Errorf("%+v, want finished with rolled_back", e)
 		}

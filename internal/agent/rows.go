@@ -80,7 +80,7 @@ func (a *Agent) forget(id proposal.Digest) {
 // Datasets tells of each data set that the site offers, in the order of agent.toml, and then of
 // those that studies under way still use, whether it is what these pinned: by its size and time,
 // or, if hash, by all its bytes.
-func (a *Agent) Datasets(hash bool) []holding.Status {
+func (vs *Views) Datasets(hash bool) []holding.Status {
 	type used struct {
 		d    siteconfig.Dataset
 		pins [][32]byte
@@ -95,16 +95,16 @@ func (a *Agent) Datasets(hash bool) []holding.Status {
 		all = append(all, used{d: d})
 		return &all[len(all)-1]
 	}
-	config := a.current.Load()
+	config := vs.a.Settings.current.Load()
 	for _, d := range config.Datasets {
 		find(d)
 	}
-	for _, e := range a.ledger.Active() {
-		approval, ok := a.ledger.Approved(e.Study)
+	for _, e := range vs.a.ledger.Active() {
+		approval, ok := vs.a.ledger.Approved(e.Study)
 		if !ok {
 			continue
 		}
-		if s := a.listed(e.Study); s != nil {
+		if s := vs.a.listed(e.Study); s != nil {
 			_, d := s.terms()
 			u := find(d)
 			u.pins = append(u.pins, approval.DataSHA256)
@@ -112,7 +112,7 @@ func (a *Agent) Datasets(hash bool) []holding.Status {
 	}
 	out := []holding.Status{}
 	for i, u := range all {
-		v := a.stock.Status(a.config.Source(u.d), u.d, u.pins, hash)
+		v := vs.a.stock.Status(vs.a.config.Source(u.d), u.d, u.pins, hash)
 		v.Offered = i < len(config.Datasets)
 		out = append(out, v)
 	}

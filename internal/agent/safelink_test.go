@@ -70,7 +70,7 @@ func TestQuantumSafeLink(t *testing.T) {
 		<-ran
 	}()
 	(<-s.Links).Receive(t)
-	status, err := a.Status()
+	status, err := a.Views.Status()
 	if weak := (pki.KeyExchange{Group: "X25519"}); err != nil || !status.Linked || status.KeyExchange != weak {
 		t.Fatalf("%+v, %v", status, err)
 	}
@@ -80,7 +80,7 @@ func TestQuantumSafeLink(t *testing.T) {
 	}
 
 	config = demanding(t, dir)
-	if done, err := a.Reload(false); err != nil || !slices.Contains(done.Changed, "policy.quantum_safe_links") {
+	if done, err := a.Settings.Reload(false); err != nil || !slices.Contains(done.Changed, "policy.quantum_safe_links") {
 		t.Fatal(done, err)
 	}
 	for refused := false; !refused; { // a link that is opened is opened without end
@@ -93,7 +93,7 @@ func TestQuantumSafeLink(t *testing.T) {
 			t.Fatal("the link goes on")
 		}
 	}
-	status, err = a.Status()
+	status, err = a.Views.Status()
 	if err != nil || status.Linked || status.KeyExchange != (pki.KeyExchange{}) || !strings.Contains(status.LinkError, "the link's key exchange is X25519, which a quantum computer breaks") {
 		t.Errorf("%+v, %v", status, err)
 	}
@@ -124,7 +124,7 @@ func TestQuantumSafeByDefault(t *testing.T) {
 	ran := make(chan error, 1)
 	go func() { ran <- a.Run(ctx) }()
 	(<-s.Links).Receive(t)
-	status, err := a.Status()
+	status, err := a.Views.Status()
 	cancel()
 	<-ran
 	if safe := (pki.KeyExchange{Group: "X25519MLKEM768", QuantumSafe: true}); err != nil || status.KeyExchange != safe {

@@ -103,7 +103,7 @@ func TestLink(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	if got := a.Egress().Link["hello"].Messages; got != 4 {
+	if got := a.Views.Egress().Link["hello"].Messages; got != 4 {
 		t.Errorf("%d hellos counted after a restart, want 4", got)
 	}
 }

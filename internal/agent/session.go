@@ -70,7 +70,7 @@ func (a *Agent) makeSession(body []byte) (*session, study.Code, error) {
 	if code != "" {
 		return nil, code, err
 	}
-	s.under = a.current.Load()
+	s.under = a.Settings.current.Load()
 	if len(approval.Config) > 0 {
 		if s.dataset, err = siteconfig.ParseDataset(approval.Config); err != nil {
 			return nil, study.CodeData, err
@@ -122,7 +122,7 @@ func (a *Agent) sessionOf(body []byte, plan *study.Plan) *session {
 // has it in another place by now, the same bytes there will do.
 func (s *session) pinned(approval ledger.Approval) study.Code {
 	code := s.pinnedAs(approval)
-	now, ok := s.agent.current.Load().Dataset(s.dataset.Name)
+	now, ok := s.agent.Settings.current.Load().Dataset(s.dataset.Name)
 	if code == "" || !ok || now.Unit != s.dataset.Unit || reflect.DeepEqual(now, s.dataset) {
 		return code
 	}

@@ -50,7 +50,7 @@ func TestStudy(t *testing.T) {
 	}
 	c.tell(wire.Ended{Header: wire.Header{Study: c.plan.Digest}, Code: study.CodeCompleted})
 	for _, s := range c.sites {
-		e, _ := s.agent.standing(c.plan.Digest)
+		e, _ := s.agent.ledger.Study(c.plan.Digest)
 		if e.State != ledger.Finished || e.Queries != len(c.plan.Queries) || math.Abs(e.SpentRho-c.plan.Rho) > 1e-12*c.plan.Rho {
 			t.Errorf("%s: %+v, want finished and all of ρ = %v spent", s.name, e, c.plan.Rho)
 		}
@@ -127,7 +127,7 @@ func TestLeaving(t *testing.T) {
 	if d := want[wire.Decision](s, wire.Proposal{Body: c.body}); d.Verdict != study.VerdictRejected {
 		t.Errorf("a study that was left is decided %+v", d)
 	}
-	p := s.agent.Ledger().Populations[0]
+	p := s.agent.Views.Ledger().Populations[0]
 	if p.ReservedRho != 0 || p.SpentRho != c.plan.Queries[0].Rho {
 		t.Errorf("after leaving: %+v, want nothing reserved and one query spent", p)
 	}
@@ -176,7 +176,7 @@ func TestProposalsThatDoNotFit(t *testing.T) {
 			if d := want[wire.Decision](s, wire.Proposal{Body: body}); d.Verdict != study.VerdictRejected || d.Code != c.code {
 				t.Errorf("got %+v, want rejected with %q", d, c.code)
 			}
-			if all, _ := s.agent.Studies(); len(all) != 1 || all[0].State != stateRefused || all[0].Code != string(c.code) || all[0].Why == "" {
+			if all, _ := s.agent.Views.Studies(); len(all) != 1 || all[0].State != stateRefused || all[0].Code != string(c.code) || all[0].Why == "" {
 				t.Errorf("a refused proposal is listed as %+v", all)
 			}
 			refused(s, wire.Announce{Header: wire.Header{Study: proposal.DigestOf(body)}}, study.CodeUnknownStudy)
@@ -284,11 +284,11 @@ func TestQueriesThatDoNotFit(t *testing.T) {
 		bad.change(&q.Ask)
 		t.Run(bad.name, func(t *testing.T) { refused(s, q, bad.code) })
 	}
-	if e, _ := s.agent.standing(c.plan.Digest); e.SpentRho != 0 {
+	if e, _ := s.agent.ledger.Study(c.plan.Digest); e.SpentRho != 0 {
 		t.Errorf("refused queries were charged ρ = %v", e.SpentRho)
 	}
 	want[wire.Upload](s, c.query(0, 0, c.plan.Start().X))
-	if e, _ := s.agent.standing(c.plan.Digest); e.SpentRho != c.plan.Queries[0].Rho {
+	if e, _ := s.agent.ledger.Study(c.plan.Digest); e.SpentRho != c.plan.Queries[0].Rho {
 		t.Errorf("an upload was charged ρ = %v, want %v", e.SpentRho, c.plan.Queries[0].Rho)
 	}
 	t.Logf("figure: %d bad inputs: queries to an agent", count)
@@ -370,7 +370,7 @@ func TestChangedData(t *testing.T) {
 	// That a value of it is no number is nobody else's business.
 	s.write("rows.csv", "c0,c1,c2\n1,2,x\n")
 	refused(s, q, study.CodeDataChanged)
-	if e, _ := s.agent.standing(c.plan.Digest); e.SpentRho != 0 {
+	if e, _ := s.agent.ledger.Study(c.plan.Digest); e.SpentRho != 0 {
 		t.Errorf("refused queries were charged ρ = %v", e.SpentRho)
 	}
 	// Put back, it is the approved one again; and an upload that was made of it is

@@ -94,7 +94,7 @@ func TestCoordinatorSeesNoExactSum(t *testing.T) {
 			}
 			c.tell(wire.Ended{Header: wire.Header{Study: c.plan.Digest}, Code: study.CodeCompleted})
 			for _, s := range c.sites {
-				if e, _ := s.agent.standing(c.plan.Digest); e.State != ledger.Finished || math.Abs(e.SpentRho-c.plan.Rho) > 1e-12*c.plan.Rho {
+				if e, _ := s.agent.ledger.Study(c.plan.Digest); e.State != ledger.Finished || math.Abs(e.SpentRho-c.plan.Rho) > 1e-12*c.plan.Rho {
 					t.Errorf("%s: %+v, want finished and all of ρ = %v spent", s.name, e, c.plan.Rho)
 				}
 			}

@@ -227,7 +227,7 @@ func TestFaultsStayHere(t *testing.T) {
 		if _, ok := s.agent.ledger.Approved(c.plan.Digest); ok {
 			t.Error("it is approved")
 		}
-		f, err := s.agent.Figures(c.plan.Digest)
+		f, err := s.agent.Views.Figures(c.plan.Digest)
 		if err != nil || f.Faulty != 1 || f.Rows != testUnits || len(f.Columns) != testColumns || !strings.Contains(strings.Join(f.Warnings(), "\n"), "line 5") {
 			t.Errorf("figures %+v, %v", f, err)
 		}
@@ -260,7 +260,7 @@ func TestFaultsStayHere(t *testing.T) {
 			t.Error("the log does not say that rows are left out")
 		}
 		s.restart() // the rows are read as they were
-		if f, err := s.agent.Figures(c.plan.Digest); err != nil || f.Dropped != 1 {
+		if f, err := s.agent.Views.Figures(c.plan.Digest); err != nil || f.Dropped != 1 {
 			t.Errorf("figures %+v, %v", f, err)
 		}
 		approval, _ := s.agent.ledger.Approved(c.plan.Digest)

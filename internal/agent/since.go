@@ -21,15 +21,15 @@ type Since struct {
 // since compares a proposal with the last one of the same proposer's key and population that was
 // approved here and not withdrawn; it returns nil if there was no such proposal, or if it is no
 // longer kept. A name alone matches nothing: anybody can take it.
-func (a *Agent) since(s *session) *Since {
+func (vs *Views) since(s *session) *Since {
 	population := s.population()
-	for _, e := range a.ledger.Studies() { // the newest first
+	for _, e := range vs.a.ledger.Studies() { // the newest first
 		id := proposal.Digest(e.Study)
 		if id == s.plan.Digest || e.Population != population || e.State != ledger.Approved && e.State != ledger.Finished || withdrew(e) {
 			continue
 		}
-		body := a.past.Proposal(id)
-		if approved, ok := a.ledger.Proposal(id); ok {
+		body := vs.a.past.Proposal(id)
+		if approved, ok := vs.a.ledger.Proposal(id); ok {
 			body = approved
 		}
 		before, err := proposal.Parse(body)

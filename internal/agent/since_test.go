@@ -35,15 +35,15 @@ func TestSince(t *testing.T) {
 	a := c.sites[0].agent
 	since := func(id proposal.Digest) *Since {
 		t.Helper()
-		d, err := a.Study(id)
+		d, err := a.Views.Study(id)
 		if err != nil || d.State != statePending {
 			t.Fatalf("%+v, %v", d.StudyView, err)
 		}
 		return d.Since
 	}
-	roomy := *a.current.Load()
+	roomy := *a.Settings.current.Load()
 	roomy.Populations = []siteconfig.Population{{Name: roomy.Datasets[0].Population, CapRho: 10}}
-	a.current.Store(&roomy)
+	a.Settings.current.Store(&roomy)
 	at := testNow
 	a.now = func() time.Time { return at }
 	approve := func(id proposal.Digest) {
@@ -80,11 +80,11 @@ func TestSince(t *testing.T) {
 	if got := since(third); got == nil || got.Digest != want.Digest || strings.Join(got.Changes, ";") != strings.Join(want.Changes, ";") {
 		t.Errorf("after its end: %+v", got)
 	}
-	config := *a.current.Load()
+	config := *a.Settings.current.Load()
 	config.Datasets = []siteconfig.Dataset{config.Datasets[0]}
 	config.Datasets[0].Population = "others"
 	config.Populations = append(config.Populations, siteconfig.Population{Name: "others", CapRho: 10})
-	a.current.Store(&config)
+	a.Settings.current.Store(&config)
 	if got := since(c.offer(5, c.key, func(s *proposal.Spec) {})); got != nil {
 		t.Errorf("compared over populations: %+v", got)
 	}
@@ -134,7 +134,7 @@ func TestFiguresAreKept(t *testing.T) {
 	}
 	write(text, stamp)
 	first := c.offer(1, c.key, func(s *proposal.Spec) {})
-	before, err := a.Figures(first)
+	before, err := a.Views.Figures(first)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,12 +146,12 @@ func TestFiguresAreKept(t *testing.T) {
 		return r
 	}, string(text[strings.IndexByte(string(text), '\n'):])))
 	write(append(text[:len(text)-len(other):len(text)-len(other)], other...), stamp)
-	again, err := a.Figures(first)
+	again, err := a.Views.Figures(first)
 	if err != nil || again.Columns[0].Median != before.Columns[0].Median {
 		t.Errorf("the rows are read again: %+v, %v", again, err)
 	}
 	write(append(text[:len(text)-len(other):len(text)-len(other)], other...), stamp.Add(time.Second))
-	if again, err = a.Figures(first); err != nil || again.Columns[0].Median == before.Columns[0].Median {
+	if again, err = a.Views.Figures(first); err != nil || again.Columns[0].Median == before.Columns[0].Median {
 		t.Errorf("a file that looks changed is not read: %+v, %v", again, err)
 	}
 	// another study has figures of its own
@@ -159,15 +159,15 @@ func TestFiguresAreKept(t *testing.T) {
 		s.Columns = append([]proposal.Column{}, s.Columns...)
 		s.Columns[0].Offset = 1e6
 	})
-	if f, err := a.Figures(far); err != nil || len(f.Columns[0].Warnings) == 0 || len(again.Columns[0].Warnings) > 0 {
+	if f, err := a.Views.Figures(far); err != nil || len(f.Columns[0].Warnings) == 0 || len(again.Columns[0].Warnings) > 0 {
 		t.Errorf("another study's figures: %+v, %v", f, err)
 	}
 	for i := range byte(2 * maxFigures) {
-		if _, err := a.Figures(c.offer(10+i, c.key, func(s *proposal.Spec) {})); err != nil {
+		if _, err := a.Views.Figures(c.offer(10+i, c.key, func(s *proposal.Spec) {})); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if n := len(a.figures.kept); n != maxFigures {
+	if n := len(a.Views.figures.kept); n != maxFigures {
 		t.Errorf("figures of %d studies are kept", n)
 	}
 }
@@ -177,9 +177,9 @@ func TestFiguresAreKept(t *testing.T) {
 func TestMoreStudies(t *testing.T) {
 	c := newStandIn(t, 3, `approve = "ask"`, nil)
 	a := c.sites[0].agent
-	config := *a.current.Load()
+	config := *a.Settings.current.Load()
 	config.Populations = []siteconfig.Population{{Name: config.Datasets[0].Population, CapRho: 3.5 * c.plan.Rho}}
-	a.current.Store(&config)
+	a.Settings.current.Store(&config)
 	for n := range byte(4) {
 		id := c.offer(1+n, c.key, func(s *proposal.Spec) {})
 		if n == 3 {
@@ -189,7 +189,7 @@ func TestMoreStudies(t *testing.T) {
 			break
 		}
 		for _, approved := range []bool{false, true} {
-			d, err := a.Study(id)
+			d, err := a.Views.Study(id)
 			if err != nil || d.Budget == nil || d.Budget.More != 2-int(n) || !d.Budget.Fits {
 				t.Fatalf("study %d, approved %t: %+v, %v", n, approved, d.Budget, err)
 			}

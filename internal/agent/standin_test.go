@@ -237,9 +237,9 @@ func (s *testSite) heads(r wire.Message) {
 // shows begins a link's place in the chain and shows all that is new.
 func (s *testSite) shows() {
 	var h wire.Hello
-	s.agent.greeting(&h)
+	s.agent.Chain.greet(&h)
 	base := min(h.Chain.Number, s.chain.Head().Number)
-	s.agent.headed(headOf(s.key, &s.chain, base))
+	s.agent.Chain.take(headOf(s.key, &s.chain, base))
 }
 
 // headOf shows a chain from a base on.

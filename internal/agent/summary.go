@@ -140,7 +140,7 @@ func (a *Agent) listed(id proposal.Digest) *summary {
 // session: a coordinator can ask without end, and must not have a long proposal's made each time.
 func (a *Agent) idles(r wire.Message) (wire.Message, bool) {
 	id := r.About().Study
-	if e, _ := a.standing(id); e.State == ledger.Approved {
+	if e, _ := a.ledger.Study(id); e.State == ledger.Approved {
 		return nil, false
 	}
 	switch r.(type) {
@@ -155,7 +155,7 @@ func (a *Agent) idles(r wire.Message) (wire.Message, bool) {
 	}
 	at.mu.Lock()
 	defer at.mu.Unlock()
-	if e, _ := a.standing(id); e.State == ledger.Approved { // meanwhile
+	if e, _ := a.ledger.Study(id); e.State == ledger.Approved { // meanwhile
 		return nil, false
 	}
 	return at.unapproved(r), true
@@ -169,7 +169,7 @@ func (s *summary) unapproved(r wire.Message) wire.Message {
 	if said, ok := s.agent.withdrawn(r); ok {
 		return said
 	}
-	if _, known := s.agent.standing(s.id); !known {
+	if _, known := s.agent.ledger.Study(s.id); !known {
 		// it is pending here, and going on elsewhere
 		s.agent.stranger(s.id, askedBeyond)
 	}

@@ -24,7 +24,7 @@ func TestNobodyHasASessionMade(t *testing.T) {
 			s, id := c.sites[0], c.plan.Digest
 			d := want[wire.Decision](s, wire.Proposal{Body: bytes.Clone(c.body)})
 			s.agent.egress.Record(uplink.Describe(d, 1), testNow)
-			if e := s.agent.Egress().Studies; len(e) != 1 || len(e[0].Planned) == 0 {
+			if e := s.agent.Views.Egress().Studies; len(e) != 1 || len(e[0].Planned) == 0 {
 				t.Fatalf("left: %+v", e)
 			}
 			heap()
@@ -50,7 +50,7 @@ func TestNobodyHasASessionMade(t *testing.T) {
 				}
 				made(r)
 			}
-			if e := s.agent.Egress().Studies; len(e[0].Planned) == 0 {
+			if e := s.agent.Views.Egress().Studies; len(e[0].Planned) == 0 {
 				t.Errorf("left: %+v", e)
 			}
 			made("the figures of what left")
@@ -94,7 +94,7 @@ func TestDamagedProposalIsRejected(t *testing.T) {
 		if restart {
 			s.restart()
 		}
-		if v := s.agent.View(id); v.State != statePending {
+		if v := s.agent.Views.View(id); v.State != statePending {
 			t.Errorf("%+v", v)
 		}
 		mustErr[*proposal.UnknownError](t, s.agent.Approve(id))

@@ -54,7 +54,7 @@ func TestCoordinatorVersion(t *testing.T) {
 			// one that names no version sends its header only then
 			l.Send(t, &covey.CoordinatorMessage{})
 			for {
-				status, failed := a.Status()
+				status, failed := a.Views.Status()
 				if failed != nil {
 					t.Fatal(failed)
 				}

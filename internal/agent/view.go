@@ -9,6 +9,7 @@ import (
 	"covey/internal/enroll"
 	"covey/internal/holding"
 	"covey/internal/ledger"
+	"covey/internal/limits"
 	"covey/internal/noise"
 	"covey/internal/pki"
 	"covey/internal/proposal"
@@ -19,6 +20,13 @@ import (
 	"covey/internal/uplink"
 	"covey/internal/wire"
 )
+
+// Views are what the operator's page and commands ask an agent to show. They change nothing, but
+// what has expired ends before it is shown.
+type Views struct {
+	a       *Agent
+	figures figures
+}
 
 // Status is the agent at a glance.
 type Status struct {
@@ -39,21 +47,21 @@ type Status struct {
 }
 
 // Status tells how the agent stands.
-func (a *Agent) Status() (Status, error) {
-	if err := a.lapse(); err != nil {
+func (vs *Views) Status() (Status, error) {
+	if err := vs.a.lapse(); err != nil {
 		return Status{}, err
 	}
-	pending, err := a.pending.List()
+	pending, err := vs.a.pending.List()
 	if err != nil {
 		return Status{}, err
 	}
-	leaf, datasets := a.site.Certificate(), a.Datasets(false)
-	s := Status{Site: a.config.Site, Identity: pki.Fingerprint(a.identity.Public().(ed25519.PublicKey)),
-		Expires: leaf.NotAfter, DaysLeft: pki.Expiry(leaf, a.now()), Pending: len(pending), Datasets: datasets}
-	s.Approved = len(a.ledger.Active())
-	link := a.uplink.Stands()
+	leaf, datasets := vs.a.site.Certificate(), vs.Datasets(false)
+	s := Status{Site: vs.a.config.Site, Identity: pki.Fingerprint(vs.a.identity.Public().(ed25519.PublicKey)),
+		Expires: leaf.NotAfter, DaysLeft: pki.Expiry(leaf, vs.a.now()), Pending: len(pending), Datasets: datasets}
+	s.Approved = len(vs.a.ledger.Active())
+	link := vs.a.uplink.Stands()
 	s.Linked, s.Coordinator, s.KeyExchange, s.LinkError = link.Linked, link.Address, link.KeyExchange, enroll.Plain(link.Err)
-	s.Chain, err = a.Chain()
+	s.Chain, err = vs.a.Chain.View()
 	return s, err
 }
 
@@ -88,11 +96,11 @@ type StudyView struct {
 const statePending = "pending"
 
 // View is one study as listed.
-func (a *Agent) View(id proposal.Digest) StudyView {
-	v := a.stands(id)
+func (vs *Views) View(id proposal.Digest) StudyView {
+	v := vs.stands(id)
 	switch v.State {
 	case statePending, string(ledger.Approved):
-		if s := a.listed(id); s != nil {
+		if s := vs.a.listed(id); s != nil {
 			if at := s.expires(); !at.IsZero() {
 				v.Expires = &at
 			}
@@ -101,9 +109,9 @@ func (a *Agent) View(id proposal.Digest) StudyView {
 	return v
 }
 
-func (a *Agent) stands(id proposal.Digest) StudyView {
-	before, over := a.past.Get(id)
-	if e, ok := a.standing(id); ok {
+func (vs *Views) stands(id proposal.Digest) StudyView {
+	before, over := vs.a.past.Get(id)
+	if e, ok := vs.a.ledger.Study(id); ok {
 		at := e.Time
 		v := StudyView{Digest: id, Name: e.Name, State: string(e.State), Code: e.Code, Population: e.Population,
 			Rho: e.Rho, Curve: curveOf(e.GDP), SpentRho: e.SpentRho, ForfeitRho: e.ForfeitRho, Queries: e.Queries, Proposer: party(e.Proposer), By: e.By, Time: &at}
@@ -115,12 +123,12 @@ func (a *Agent) stands(id proposal.Digest) StudyView {
 		}
 		return v
 	}
-	if over && !a.pending.Has(id) {
+	if over && !vs.a.pending.Has(id) {
 		return StudyView{Digest: id, Name: before.Name, State: before.State, Code: string(before.Code), Population: before.Population,
 			Rho: before.Rho, Proposer: before.Proposer, By: before.By, Time: &before.Time, Why: before.Why}
 	}
 	v := StudyView{Digest: id, State: statePending}
-	if s := a.listed(id); s != nil {
+	if s := vs.a.listed(id); s != nil {
 		v.Name, v.Population, v.Rho, v.Curve = s.asks.Spec.Name, s.population(), s.rho, string(s.curve)
 		v.Proposer = s.asks.Proposer
 	}
@@ -136,17 +144,17 @@ func curveOf(gdp bool) string {
 
 // Studies lists every study that this site knows: those that await the operator
 // first, then the others, the newest first.
-func (a *Agent) Studies() ([]StudyView, error) {
-	if err := a.lapse(); err != nil {
+func (vs *Views) Studies() ([]StudyView, error) {
+	if err := vs.a.lapse(); err != nil {
 		return nil, err
 	}
-	known, err := a.known()
+	known, err := vs.known()
 	if err != nil {
 		return nil, err
 	}
 	out := make([]StudyView, 0, len(known))
 	for _, id := range known {
-		out = append(out, a.View(id))
+		out = append(out, vs.View(id))
 	}
 	return out, nil
 }
@@ -154,8 +162,8 @@ func (a *Agent) Studies() ([]StudyView, error) {
 // Find resolves a digest, the beginning of one of at least 4 digits, or else a
 // study's name, for reading: a decision names its digest whole. The error is an
 // *proposal.UnknownError.
-func (a *Agent) Find(ref string) (proposal.Digest, error) {
-	all, err := a.Studies()
+func (vs *Views) Find(ref string) (proposal.Digest, error) {
+	all, err := vs.Studies()
 	if err != nil {
 		return proposal.Digest{}, err
 	}
@@ -184,7 +192,7 @@ type StudyDetail struct {
 	// Analyst is the proposer by what this site has of it, Total what its studies here come to;
 	// nil of a proposal that nobody signed.
 	Analyst *AnalystView  `json:"analyst,omitempty"`
-	Total   *AnalystTotal `json:"analyst_total,omitempty"`
+	Total   *limits.Total `json:"analyst_total,omitempty"`
 	// Readers are the analysts who may read the result besides the proposer, the coordinator and
 	// the sites of the roster.
 	Readers []AnalystView           `json:"readers,omitempty"`
@@ -194,8 +202,8 @@ type StudyDetail struct {
 	Sent    map[string]egress.Count `json:"sent,omitempty"`
 	Roster  []RosterLine            `json:"roster,omitempty"`
 	// fingerprint: it signs what is released
-	Key    string       `json:"coordinator_key,omitempty"`
-	Budget *StudyBudget `json:"budget,omitempty"`
+	Key    string         `json:"coordinator_key,omitempty"`
+	Budget *limits.Budget `json:"budget,omitempty"`
 	// what each of the site's limits says of it
 	Policy   []siteconfig.PolicyRule `json:"policy,omitempty"`
 	Warnings []string                `json:"warnings,omitempty"`
@@ -221,21 +229,21 @@ type RosterLine struct {
 }
 
 // Study tells all about one study. Of one that is over, only what the ledger keeps.
-func (a *Agent) Study(id proposal.Digest) (StudyDetail, error) {
-	d := StudyDetail{StudyView: a.View(id)}
-	for _, e := range a.egress.Snapshot().Studies {
+func (vs *Views) Study(id proposal.Digest) (StudyDetail, error) {
+	d := StudyDetail{StudyView: vs.View(id)}
+	for _, e := range vs.a.egress.Snapshot().Studies {
 		if e.Study == id {
 			d.Sent = e.Sent
 		}
 	}
-	s, code := a.session(id)
-	if _, over := a.past.Get(id); s == nil && over {
-		if s = a.shown(id); s == nil {
+	s, code := vs.a.session(id)
+	if _, over := vs.a.past.Get(id); s == nil && over {
+		if s = vs.shown(id); s == nil {
 			return d, nil
 		}
 	}
 	if s == nil {
-		if _, ok := a.standing(id); !ok && code == study.CodeUnknownStudy {
+		if _, ok := vs.a.ledger.Study(id); !ok && code == study.CodeUnknownStudy {
 			return StudyDetail{}, &proposal.UnknownError{Ref: id.String()}
 		}
 		if code != study.CodeUnknownStudy {
@@ -244,27 +252,28 @@ func (a *Agent) Study(id proposal.Digest) (StudyDetail, error) {
 		return d, nil
 	}
 	if d.State == statePending {
-		if _, code, _ := asked(a.current.Load(), s.asks); code != "" {
+		if _, code, _ := asked(vs.a.Settings.current.Load(), s.asks); code != "" {
 			d.Code = string(code) // as above: not as agent.toml has it now
 			return d, nil
 		}
 	}
 	if d.State == statePending || d.State == string(ledger.Approved) {
-		budget := s.budget()
+		budget := s.limits(s.terms()).Budget()
 		d.Budget = &budget
 	}
 	d.Plan, d.Dataset = s.plan, s.plan.Proposal.Spec.Dataset
 	d.Privacy, d.Learns, d.Leaves, d.Warnings = terms.Privacy(s.plan), terms.Learners(s.plan), uplink.Planned(s.plan, s.self), s.plan.Warnings()
 	if d.State == statePending {
-		d.Warnings = append(d.Warnings, a.again(s.plan)...)
-		d.Since = a.since(s)
+		d.Warnings = append(d.Warnings, vs.again(s.plan)...)
+		d.Since = vs.since(s)
 	}
 	config, dataset := s.terms()
 	policy := &config.Policy
-	d.Policy = s.rules(config, dataset)
+	allowed := s.limits(config, dataset)
+	d.Policy = allowed.Rules()
 	if by := s.plan.Proposal.Proposer; by != nil {
 		analyst := analystOf(policy, *by)
-		d.Analyst, d.Total = &analyst, s.total(config, dataset)
+		d.Analyst, d.Total = &analyst, allowed.Total()
 	}
 	for _, r := range s.plan.Proposal.Readers {
 		d.Readers = append(d.Readers, analystOf(policy, r))
@@ -281,14 +290,14 @@ func (a *Agent) Study(id proposal.Digest) (StudyDetail, error) {
 }
 
 // again warns of the completed studies that asked the same, as far as their proposals are kept.
-func (a *Agent) again(p *study.Plan) []string {
+func (vs *Views) again(p *study.Plan) []string {
 	var out []string
-	for _, id := range a.past.List() {
-		one, _ := a.past.Get(id)
+	for _, id := range vs.a.past.List() {
+		one, _ := vs.a.past.Get(id)
 		if id == p.Digest || one.Code != study.CodeCompleted || one.Name != p.Proposal.Spec.Name {
 			continue
 		}
-		if before, err := proposal.Parse(a.past.Proposal(id)); err == nil && p.Proposal.Again(before) {
+		if before, err := proposal.Parse(vs.a.past.Proposal(id)); err == nil && p.Proposal.Again(before) {
 			out = append(out, p.AgainText(id))
 		}
 	}
@@ -336,10 +345,10 @@ type PopulationView struct {
 }
 
 // Ledger returns the budgets and the studies on record.
-func (a *Agent) Ledger() LedgerReply {
+func (vs *Views) Ledger() LedgerReply {
 	out := LedgerReply{Populations: []PopulationView{}, Studies: []StudyView{}}
-	used := a.ledger.Populations()
-	config := a.current.Load()
+	used := vs.a.ledger.Populations()
+	config := vs.a.Settings.current.Load()
 	for _, p := range config.Populations {
 		v := PopulationView{Name: p.Name, Declared: true}
 		u := ledger.Population{GDP: true}
@@ -347,7 +356,7 @@ func (a *Agent) Ledger() LedgerReply {
 			u = used[i]
 		}
 		v.SpentRho, v.ReservedRho = u.SpentRho, u.ReservedRho
-		v.CapRho, v.Curve = capOf(p, u, true)
+		v.CapRho, v.Curve = limits.Cap(p, u, true)
 		v.LeftRho = v.CapRho - v.SpentRho - v.ReservedRho
 		out.Populations = append(out.Populations, v)
 	}
@@ -357,20 +366,20 @@ func (a *Agent) Ledger() LedgerReply {
 				ReservedRho: u.ReservedRho, LeftRho: u.CapRho - u.SpentRho - u.ReservedRho})
 		}
 	}
-	for _, e := range a.ledger.Studies() {
-		out.Studies = append(out.Studies, a.View(e.Study))
+	for _, e := range vs.a.ledger.Studies() {
+		out.Studies = append(out.Studies, vs.View(e.Study))
 	}
 	return out
 }
 
 // Egress tells what left so far, and for studies that are pending or approved
 // what will have left at their end.
-func (a *Agent) Egress() egress.Reply {
-	out := a.egress.Snapshot()
+func (vs *Views) Egress() egress.Reply {
+	out := vs.a.egress.Snapshot()
 	for i := range out.Studies {
 		e := &out.Studies[i]
-		e.Name = a.View(e.Study).Name
-		if s := a.listed(e.Study); s != nil {
+		e.Name = vs.View(e.Study).Name
+		if s := vs.a.listed(e.Study); s != nil {
 			e.Planned = s.leaves()
 		}
 	}
@@ -381,7 +390,7 @@ func (a *Agent) Egress() egress.Reply {
 // public under replacement adjacency. One that cannot be read is not offered.
 func (a *Agent) hello() wire.Hello {
 	h := wire.Hello{Software: enroll.Software}
-	for _, d := range a.current.Load().Datasets {
+	for _, d := range a.Settings.current.Load().Datasets {
 		units, err := a.stock.Count(a.config.Source(d), d, a.now)
 		if err != nil {
 			a.log.Error("a data set is not offered", "dataset", d.Name, "error", err)
@@ -389,6 +398,6 @@ func (a *Agent) hello() wire.Hello {
 		}
 		h.Datasets = append(h.Datasets, wire.Dataset{Name: d.Name, Units: uint64(units)})
 	}
-	a.greeting(&h)
+	a.Chain.greet(&h)
 	return h
 }

@@ -114,16 +114,16 @@ func TestWide(t *testing.T) {
 // see looks at all that an operator can see of a study, and returns its bytes.
 func see(t *testing.T, s *testSite, id proposal.Digest) string {
 	t.Helper()
-	detail, err := s.agent.Study(id)
+	detail, err := s.agent.Views.Study(id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	studies, err := s.agent.Studies()
+	studies, err := s.agent.Views.Studies()
 	if err != nil {
 		t.Fatal(err)
 	}
-	figures, err := s.agent.Figures(id)
-	text, fault := json.Marshal([]any{detail, studies, s.agent.Datasets(true), s.agent.Egress(), s.agent.Ledger(), figures, fmt.Sprint(err)})
+	figures, err := s.agent.Views.Figures(id)
+	text, fault := json.Marshal([]any{detail, studies, s.agent.Views.Datasets(true), s.agent.Views.Egress(), s.agent.Views.Ledger(), figures, fmt.Sprint(err)})
 	if fault != nil {
 		t.Fatal(fault)
 	}
@@ -162,10 +162,10 @@ func TestLetGo(t *testing.T) {
 			runtime.KeepAlive(one)
 			rest(stays)
 			for range 2 { // lists make none
-				if _, err := s.agent.Studies(); err != nil {
+				if _, err := s.agent.Views.Studies(); err != nil {
 					t.Fatal(err)
 				}
-				if _, err := s.agent.Status(); err != nil {
+				if _, err := s.agent.Views.Status(); err != nil {
 					t.Fatal(err)
 				}
 				s.agent.facts()
@@ -181,7 +181,7 @@ func TestLetGo(t *testing.T) {
 			s.words(`name = "rows"`, `name = "other"`)
 			s.reload(false)
 			rest(stays)
-			if v := s.agent.View(id); v.Name != "test" || v.State != statePending || v.Population != "people" {
+			if v := s.agent.Views.View(id); v.Name != "test" || v.State != statePending || v.Population != "people" {
 				t.Errorf("%+v", v)
 			}
 			if err := mustErr[*RefusedError](t, s.agent.Approve(id)); err.Code != study.CodeData {

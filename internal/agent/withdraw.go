@@ -43,7 +43,7 @@ func (a *Agent) Withdraw(id proposal.Digest) error {
 func (a *Agent) withdraw(id proposal.Digest, s *session) error {
 	approval, approved := a.ledger.Approved(id)
 	if !approved {
-		e, ok := a.standing(id)
+		e, ok := a.ledger.Study(id)
 		switch {
 		case ok && e.Code == string(study.CodeWithdrawn):
 			a.post(a.withdrawal(id, study.CodeWithdrawn))
@@ -60,7 +60,7 @@ func (a *Agent) withdraw(id proposal.Digest, s *session) error {
 		a.failed(err)
 		return err
 	}
-	if e, _ := a.standing(id); begun || e.Queries > 0 {
+	if e, _ := a.ledger.Study(id); begun || e.Queries > 0 {
 		return &TooLateError{id, e.ReservedRho}
 	}
 	if err := a.finish(approval, study.CodeWithdrawn, byOperator, nil); err != nil {
@@ -105,7 +105,7 @@ func (a *Agent) withdrawn(r wire.Message) (wire.Message, bool) {
 	default:
 		return nil, false
 	}
-	e, ok := a.standing(r.About().Study)
+	e, ok := a.ledger.Study(r.About().Study)
 	if !ok || !withdrew(e) {
 		return nil, false
 	}

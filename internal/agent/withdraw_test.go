@@ -23,7 +23,7 @@ func approvedAt(t *testing.T) (*standIn, *testSite) {
 	if err := s.agent.Approve(c.plan.Digest); err != nil {
 		t.Fatal(err)
 	}
-	if p := s.agent.Ledger().Populations[0]; p.ReservedRho != c.plan.Rho {
+	if p := s.agent.Views.Ledger().Populations[0]; p.ReservedRho != c.plan.Rho {
 		t.Fatalf("reserved %v", p)
 	}
 	return c, s
@@ -48,7 +48,7 @@ func TestWithdrawal(t *testing.T) {
 				t.Errorf("the log does not tell:\n%s", s.log.String())
 			}
 			for _, when := range []string{"at once", "after a crash"} {
-				if p := s.agent.Ledger().Populations[0]; p.ReservedRho != 0 || p.SpentRho != 0 {
+				if p := s.agent.Views.Ledger().Populations[0]; p.ReservedRho != 0 || p.SpentRho != 0 {
 					t.Errorf("%s: %+v is not free", when, p)
 				}
 				for _, r := range []wire.Message{wire.Proposal{Body: c.body}, wire.Announce{Header: wire.Header{Study: id}}, wire.Deal{Header: wire.Header{Study: id}, Announcements: make([][]byte, 3)}} {
@@ -57,7 +57,7 @@ func TestWithdrawal(t *testing.T) {
 						t.Errorf("%s: %T is answered %+v", when, r, d)
 					}
 				}
-				all, err := s.agent.Studies()
+				all, err := s.agent.Views.Studies()
 				if err != nil || len(all) != 1 || all[0].State != string(ledger.Finished) || all[0].Code != string(study.CodeWithdrawn) || all[0].Name != "test" || all[0].Ended == nil {
 					t.Errorf("%s: studies %+v, %v", when, all, err)
 				}
@@ -78,7 +78,7 @@ func TestTooLateToWithdraw(t *testing.T) {
 	id := c.plan.Digest
 	want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: id}})
 	mustErr[*TooLateError](t, s.agent.Withdraw(id))
-	if p := s.agent.Ledger().Populations[0]; p.ReservedRho != c.plan.Rho {
+	if p := s.agent.Views.Ledger().Populations[0]; p.ReservedRho != c.plan.Rho {
 		t.Errorf("reserved %+v after it was too late", p)
 	}
 	want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: id}})
@@ -86,7 +86,7 @@ func TestTooLateToWithdraw(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused(s, wire.Announce{Header: wire.Header{Study: id}}, study.CodeLeft)
-	if e, _ := s.agent.standing(id); e.State != ledger.Finished || e.Code != string(study.CodeLeft) {
+	if e, _ := s.agent.ledger.Study(id); e.State != ledger.Finished || e.Code != string(study.CodeLeft) {
 		t.Errorf("left: %+v", e)
 	}
 	mustErr[*ledger.StateError](t, s.agent.Withdraw(id))

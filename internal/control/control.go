@@ -119,28 +119,28 @@ func Serve(ctx context.Context, a *agent.Agent) (served func() error, err error)
 func Handler(a *agent.Agent) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/status", func(w http.ResponseWriter, _ *http.Request) {
-		s, err := a.Status()
+		s, err := a.Views.Status()
 		reply(w, s, err)
 	})
 	mux.HandleFunc("GET /v1/status/hashed", func(w http.ResponseWriter, _ *http.Request) {
-		s, err := a.Status()
-		s.Datasets = a.Datasets(true)
+		s, err := a.Views.Status()
+		s.Datasets = a.Views.Datasets(true)
 		reply(w, s, err)
 	})
 	for word, yes := range map[string]bool{"": false, "/yes": true} {
 		mux.HandleFunc("POST /v1/reload"+word, func(w http.ResponseWriter, _ *http.Request) {
-			done, err := a.Reload(yes)
+			done, err := a.Settings.Reload(yes)
 			reply(w, done, err)
 		})
 	}
 	mux.HandleFunc("GET /v1/studies", func(w http.ResponseWriter, _ *http.Request) {
-		s, err := a.Studies()
+		s, err := a.Views.Studies()
 		reply(w, s, err)
 	})
-	mux.HandleFunc("GET /v1/studies/{ref}", withStudy(a, func(id proposal.Digest) (any, error) { return a.Study(id) }))
-	mux.HandleFunc("GET /v1/studies/{ref}/figures", exactly(func(id proposal.Digest) (any, error) { return a.Figures(id) }))
+	mux.HandleFunc("GET /v1/studies/{ref}", withStudy(a, func(id proposal.Digest) (any, error) { return a.Views.Study(id) }))
+	mux.HandleFunc("GET /v1/studies/{ref}/figures", exactly(func(id proposal.Digest) (any, error) { return a.Views.Figures(id) }))
 	mux.HandleFunc("GET /v1/studies/{ref}/result", func(w http.ResponseWriter, r *http.Request) { result(a, w, r) })
-	mux.HandleFunc("GET /v1/studies/{ref}/held", exactly(func(id proposal.Digest) (any, error) { return a.Holds(id), nil }))
+	mux.HandleFunc("GET /v1/studies/{ref}/held", exactly(func(id proposal.Digest) (any, error) { return a.Views.Holds(id), nil }))
 	mux.HandleFunc("POST /v1/studies/{ref}/local/{bytes}/{sha256}", func(w http.ResponseWriter, r *http.Request) {
 		of, err := proposal.ParseDigest(r.PathValue("ref"))
 		bytes, wrong := strconv.Atoi(r.PathValue("bytes"))
@@ -154,40 +154,40 @@ func Handler(a *agent.Agent) http.Handler {
 		if err := a.Approve(id); err != nil {
 			return nil, err
 		}
-		return a.Study(id)
+		return a.Views.Study(id)
 	}))
 	mux.HandleFunc("POST /v1/studies/{ref}/reject", exactly(func(id proposal.Digest) (any, error) {
 		if err := a.Reject(id); err != nil {
 			return nil, err
 		}
-		return a.View(id), nil
+		return a.Views.View(id), nil
 	}))
 	mux.HandleFunc("POST /v1/studies/{ref}/withdraw", exactly(func(id proposal.Digest) (any, error) {
 		if err := a.Withdraw(id); err != nil {
 			return nil, err
 		}
-		return a.View(id), nil
+		return a.Views.View(id), nil
 	}))
 	mux.HandleFunc("GET /v1/chain", func(w http.ResponseWriter, _ *http.Request) {
-		v, err := a.Chain()
+		v, err := a.Chain.View()
 		reply(w, v, err)
 	})
 	mux.HandleFunc("POST /v1/chain/accept/{head}", func(w http.ResponseWriter, r *http.Request) {
 		head, err := parseHead(r.PathValue("head"))
 		var v agent.ChainView
 		if err == nil {
-			v, err = a.AcceptChain(head)
+			v, err = a.Chain.Accept(head)
 		}
 		reply(w, v, err)
 	})
-	mux.HandleFunc("GET /v1/ledger", func(w http.ResponseWriter, _ *http.Request) { reply(w, a.Ledger(), a.Err()) })
-	mux.HandleFunc("GET /v1/egress", func(w http.ResponseWriter, _ *http.Request) { reply(w, a.Egress(), nil) })
+	mux.HandleFunc("GET /v1/ledger", func(w http.ResponseWriter, _ *http.Request) { reply(w, a.Views.Ledger(), a.Err()) })
+	mux.HandleFunc("GET /v1/egress", func(w http.ResponseWriter, _ *http.Request) { reply(w, a.Views.Egress(), nil) })
 	return mux
 }
 
 func withStudy(a *agent.Agent, do func(proposal.Digest) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		id, err := a.Find(r.PathValue("ref"))
+		id, err := a.Views.Find(r.PathValue("ref"))
 		if err != nil {
 			reply(w, nil, err)
 			return
@@ -233,7 +233,7 @@ func result(a *agent.Agent, w http.ResponseWriter, r *http.Request) {
 		reply(w, nil, err)
 		return
 	}
-	file, err := a.Result(r.Context(), id)
+	file, err := a.Views.Result(r.Context(), id)
 	if err != nil {
 		reply(w, nil, err)
 		return

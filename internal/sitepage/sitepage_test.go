@@ -19,6 +19,7 @@ import (
 	"covey/internal/agent"
 	"covey/internal/doctor"
 	"covey/internal/egress"
+	"covey/internal/limits"
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/sitedata"
@@ -127,7 +128,7 @@ func planOf(t testing.TB, nonce byte, change func(*proposal.Spec)) *study.Plan {
 func pendingOf(plan *study.Plan) agent.StudyDetail {
 	spec := plan.Proposal.Spec
 	return agent.StudyDetail{StudyView: agent.StudyView{Digest: plan.Digest, Name: spec.Name, State: "pending", Population: "people"}, Dataset: spec.Dataset, Plan: plan,
-		Budget: &agent.StudyBudget{Population: "people", CapRho: 1, StudyRho: plan.Rho, LeftRho: 1 - plan.Rho, Fits: true, More: 7}}
+		Budget: &limits.Budget{Population: "people", CapRho: 1, StudyRho: plan.Rho, LeftRho: 1 - plan.Rho, Fits: true, More: 7}}
 }
 
 const address = "127.0.0.1:7482"

@@ -11,6 +11,7 @@ import (
 	"covey/internal/agent"
 	"covey/internal/egress"
 	"covey/internal/frame"
+	"covey/internal/limits"
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/siteconfig"
@@ -52,7 +53,7 @@ func partyOf(p proposal.Party) party {
 
 // cost is what a study takes of its population's budget.
 type cost struct {
-	agent.StudyBudget
+	limits.Budget
 	Parts                    []part
 	This, Spent, Held, After string
 }
@@ -123,7 +124,7 @@ func pageOf(d agent.StudyDetail) studyPage {
 	m.Outside = len(siteconfig.Outside(d.Policy))
 	m.StatedTitle, m.Statements = d.Plan.Proposal.Stated()
 	if b := d.Budget; b != nil {
-		m.Cost = &cost{StudyBudget: *b, Parts: parts(b.CapRho, b.SpentRho, b.ReservedRho, b.StudyRho),
+		m.Cost = &cost{Budget: *b, Parts: parts(b.CapRho, b.SpentRho, b.ReservedRho, b.StudyRho),
 			This: share(b.StudyRho, b.CapRho), Spent: share(b.SpentRho, b.CapRho), Held: share(b.ReservedRho, b.CapRho), After: share(b.LeftRho, b.CapRho)}
 	}
 	if by := d.Plan.Proposal.Proposer; by != nil {

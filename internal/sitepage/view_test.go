@@ -12,6 +12,7 @@ import (
 	"covey/internal/agent"
 	"covey/internal/doctor"
 	"covey/internal/egress"
+	"covey/internal/limits"
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/siteconfig"
@@ -49,7 +50,7 @@ func TestProposalInPlainWords(t *testing.T) {
 	if regexp.MustCompile(`href="[^/#]`).MatchString(page) {
 		t.Error("a link leads away")
 	}
-	d.Budget = &agent.StudyBudget{Population: "people", CapRho: 1e-9, StudyRho: plan.Rho, LeftRho: -plan.Rho}
+	d.Budget = &limits.Budget{Population: "people", CapRho: 1e-9, StudyRho: plan.Rho, LeftRho: -plan.Rho}
 	v.site.studies[plan.Digest] = d
 	if page := v.get("/studies/" + plan.Digest.String()); !strings.Contains(page, "It does not fit") || strings.Contains(page, "would fit after it") {
 		t.Error("a study that does not fit looks as if it did")

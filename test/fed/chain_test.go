@@ -67,13 +67,13 @@ func TestRestoredCoordinator(t *testing.T) {
 		}
 		var shown []chain.Head
 		for _, s := range f.Sites {
-			v, err := s.Agent().Chain()
+			v, err := s.Agent().Chain.View()
 			f.Must(err)
 			if v.Broken == "" || v.Kept.Head == v.Shown.Head {
 				t.Errorf("%s: %+v", s.Name, v)
 			}
 			shown = append(shown, v.Shown.Head)
-			_, err = s.Agent().AcceptChain(v.Shown.Link)
+			_, err = s.Agent().Chain.Accept(v.Shown.Link)
 			f.Must(err)
 		}
 		if len(slices.Compact(shown)) != 1 {

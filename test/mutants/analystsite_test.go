@@ -44,7 +44,7 @@ func init() {
 			{analysts, "if other, twice := keys[a.Key]; twice {", "if other, twice := keys[a.Key]; twice && false {"},
 		}, in("siteconfig", "TestAnalystsAreChecked"), killer{}},
 		{"analyst: the total is not a limit", 0, []edit{
-			{"internal/agent/analyst.go", "Study: fmt.Sprintf(\"ε = %.4g with what %q has had\", t.After, s.plan.Proposal.Proposer.Name), OK: t.Fits})", "Study: fmt.Sprintf(\"ε = %.4g with what %q has had\", t.After, s.plan.Proposal.Proposer.Name), OK: true})"},
+			{"internal/limits/limits.go", "Study: fmt.Sprintf(\"ε = %.4g with what %q has had\", t.After, s.Plan.Proposal.Proposer.Name), OK: t.Fits})", "Study: fmt.Sprintf(\"ε = %.4g with what %q has had\", t.After, s.Plan.Proposal.Proposer.Name), OK: true})"},
 			{decision, "approval.ProposerCapRho, approval.ProposerCapGDP = s.under", "_, _ = s.under"},
 		}, in("agent", "TestAnalystTotal"), killer{}},
 		{"analyst: the approval's transaction does not hold the total", 0, []edit{

@@ -78,7 +78,7 @@ func init() {
 			{agentChain, "case v.Shown.Link != link:", "case false:"},
 		}, in("agent", "TestAcceptChain"), killer{}},
 		{"chain: one in order is given up", 0, []edit{
-			{agentChain, "case v.Shown == nil || !acceptable(a.chain.Check()):", "case v.Shown == nil:"},
+			{agentChain, "case v.Shown == nil || !acceptable(c.follower.Check()):", "case v.Shown == nil:"},
 		}, in("agent", "TestAcceptChain"), killer{}},
 		{"chain: heads of an earlier link", 0, []edit{
 			{"internal/uplink/uplink.go", "if u.link == l {\n\t\tu.o.Head(m)", "if true {\n\t\tu.o.Head(m)"},
