@@ -50,7 +50,8 @@ func heap() int {
 
 // TestWide: a proposal of the most columns takes at most 3 MB of an agent's heap while it waits for
 // the operator, and approved until its setup, besides its rows; also after somebody looked at it,
-// who sees the same as before. -v prints what it takes, and what its setup does.
+// who sees the same as before. -v prints what it takes, and what its setup does. Under -short only
+// "held" runs: what is wider is let go, which TestLetGo shows.
 func TestWide(t *testing.T) {
 	for name, of := range map[string]struct {
 		columns int
@@ -71,6 +72,9 @@ func TestWide(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if testing.Short() && name != "held" {
+				t.Skip("most seconds of this package")
+			}
 			c := newWide(t, of.columns, of.column)
 			s, id := c.sites[0], c.plan.Digest
 			empty := heap()
