@@ -39,8 +39,8 @@ func newWide(t *testing.T, columns int, column func(j int) proposal.Column) *sta
 	return c
 }
 
-// letGo is how many columns the proposals of tests have that are too wide for their sessions to stay
-// in memory.
+// letGo is how many columns the proposals of tests have that are too wide for their sessions to
+// stay in memory.
 func letGo() int {
 	if testing.Short() {
 		return 6000

@@ -16,8 +16,8 @@ import (
 // A unit replaced by another MUST move the answer to each planned query by no more than the Δ that
 // the plan scales that query's noise to, whatever the rows: planned queries, the counts' grid,
 // octaves that are cut off, pairs, centres and directions found are all on the way. And it comes
-// close to it, or this would find nothing. Under -short a few plans are asked, of each kind of noise
-// and unit.
+// close to it, or this would find nothing. Under -short a few plans are asked, of each kind of
+// noise and unit.
 func TestReplacedUnitMovesNoAnswerByMore(t *testing.T) {
 	const units = 256 // 64 groups of d
 	worst, center := map[string]float64{}, []float64{1, -2, 0.5, 3}

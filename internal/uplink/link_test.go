@@ -118,9 +118,9 @@ func TestDeafCoordinator(t *testing.T) {
 	}
 }
 
-// TestAttackAmplification: a deal of 32 MiB for a study that nobody knows, whose entries are empty
-// or whose numbers are small, takes no more memory than a few times its bytes; under -short one of 4 MiB.
-// AG-36.
+// TestAttackAmplification: a deal of 32 MiB, under -short of 4 MiB, for a study that nobody knows,
+// whose entries are empty or whose numbers are small, takes no more memory than a few times its
+// bytes. AG-36.
 func TestAttackAmplification(t *testing.T) {
 	u := newUplink(t, nil)
 	id := make([]byte, 32)

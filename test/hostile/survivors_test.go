@@ -136,6 +136,9 @@ func (w *world) split(k int, s split) {
 // that are no sets. Rules A5, R5, AG-11, AG-12.
 func TestUnlawfulSurvivors(t *testing.T) {
 	for n := 4; n <= 7; n++ {
+		if testing.Short() && n > 5 {
+			break
+		}
 		bad := corruptOf[n]
 		w := newWorld(t, options{sites: n, corrupt: bad})
 		w.begin()
