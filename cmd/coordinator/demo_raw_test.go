@@ -23,6 +23,9 @@ import (
 // of at least 1,610 cells empty: 2% to 8% is more than 5 deviations away, together a false reject
 // in 10^5 runs.
 func TestDemoRaw(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a second demo")
+	}
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "kept")
 	r, _ := demo(t, "--raw", "--keep", dir)

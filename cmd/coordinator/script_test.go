@@ -40,14 +40,16 @@ func (w waiting) Run() int {
 	return w.m.Run()
 }
 
-// TestScript runs the commands as a person would: separate processes, files and
-// sockets. Scripts name folders relative to the working directory, so that a unix
-// socket's path is short wherever the test runs.
+// TestScript runs the commands as a person would: separate processes, files and sockets; under
+// -short the scripts that need no other program. Scripts name folders relative to the working
+// directory, so that a unix socket's path is short wherever the test runs.
 func TestScript(t *testing.T) {
 	bin := t.TempDir()
-	build := exec.Command("go", "build", "-o", bin, "../agent", "../analyst")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build agent and analyst: %v\n%s", err, out)
+	if !testing.Short() { // without what debuggers read, half of the link's time
+		build := exec.Command("go", "build", "-ldflags=-s -w", "-o", bin, "../agent", "../analyst")
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("build agent and analyst: %v\n%s", err, out)
+		}
 	}
 	var mu sync.Mutex
 	taken := map[string]bool{} // scripts run side by side: no address twice

@@ -68,6 +68,9 @@ func TestLargestHoldsTheSetup(t *testing.T) {
 	if n := uplink.Largest(c.plan) - base; n > 2*len(deal) {
 		t.Errorf("a limit of %d bytes for a deal of %d", n, len(deal))
 	}
+	if testing.Short() {
+		return
+	}
 	s, g := newGhosts(t, 66)
 	own := want[wire.Announcement](s.sites[0], wire.Announce{Header: wire.Header{Study: s.plan.Digest}}).Signed
 	var err error

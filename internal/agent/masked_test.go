@@ -157,6 +157,9 @@ func TestPlannedSetup(t *testing.T) {
 			}
 		}
 	}
+	if testing.Short() {
+		return
+	}
 	c, g := newGhosts(t, 66)
 	own := want[wire.Announcement](c.sites[0], wire.Announce{Header: wire.Header{Study: c.plan.Digest}}).Signed
 	if got, planned := len(c.sites[0].sent[1]), uplink.Planned(c.plan, 0)[1].Bytes; got != planned {

@@ -19,7 +19,10 @@ import (
 // what left is on record, line by line, and studies that are on record here are answered all the
 // while. AG-37.
 func TestAttackEgressGrows(t *testing.T) {
-	const asked = 200_000
+	asked := 200_000
+	if testing.Short() {
+		asked = 20_000
+	}
 	c := newStandIn(t, 3, `approve = "ask"`, nil)
 	s := c.sites[0]
 	want[wire.Decision](s, wire.Proposal{Body: c.body})

@@ -200,6 +200,9 @@ func TestValuesMoveNoMessage(t *testing.T) {
 		"by policy, no plausible value":  {autoPolicy, func(s *proposal.Spec) { s.Columns[1].Measure, s.Columns[1].Range = "mg/dL", []float64{1e6, 2e6} }, 5},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if testing.Short() && c.count > 1 && name != "by policy, gaps filled" && name != cell+"levels, by policy" {
+				t.Skip("of those that go on to an upload two stay")
+			}
 			files := valueFiles()
 			for kind := range files {
 				if strings.HasPrefix(kind, cell) && !strings.HasPrefix(name, cell) {

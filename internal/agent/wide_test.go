@@ -39,6 +39,15 @@ func newWide(t *testing.T, columns int, column func(j int) proposal.Column) *sta
 	return c
 }
 
+// letGo is how many columns the proposals of tests have that are too wide for their sessions to
+// stay in memory.
+func letGo() int {
+	if testing.Short() {
+		return 6000
+	}
+	return 12_000
+}
+
 // heap is how many bytes of the heap are in use.
 func heap() int {
 	runtime.GC()
@@ -50,7 +59,8 @@ func heap() int {
 
 // TestWide: a proposal of the most columns takes at most 3 MB of an agent's heap while it waits for
 // the operator, and approved until its setup, besides its rows; also after somebody looked at it,
-// who sees the same as before. -v prints what it takes, and what its setup does.
+// who sees the same as before. -v prints what it takes, and what its setup does. Under -short only
+// "held" runs: what is wider is let go, which TestLetGo shows.
 func TestWide(t *testing.T) {
 	for name, of := range map[string]struct {
 		columns int
@@ -71,6 +81,9 @@ func TestWide(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if testing.Short() && name != "held" {
+				t.Skip("most seconds of this package")
+			}
 			c := newWide(t, of.columns, of.column)
 			s, id := c.sites[0], c.plan.Digest
 			empty := heap()
@@ -134,7 +147,7 @@ func see(t *testing.T, s *testSite, id proposal.Digest) string {
 // does: what is seen of it, the configuration that it is under, its end, the rows that were
 // approved, and from its setup on it stays.
 func TestLetGo(t *testing.T) {
-	for _, columns := range []int{testColumns, 12_000} {
+	for _, columns := range []int{testColumns, letGo()} {
 		t.Run(fmt.Sprint(columns), func(t *testing.T) {
 			c := newWide(t, columns, func(j int) proposal.Column { return proposal.Column{Name: fmt.Sprintf("c%d", j), Scale: 1} })
 			s, id := c.sites[0], c.plan.Digest

@@ -15,6 +15,15 @@ import (
 
 const d = 4
 
+// trials is how often a seeded search replaces a unit: under -short a fifth of n, which must come
+// as near to Δ.
+func trials(n int) int {
+	if testing.Short() {
+		return n / 5
+	}
+	return n
+}
+
 func planOf(t *testing.T, units int, change func(*proposal.Spec)) *study.Plan {
 	t.Helper()
 	spec := proposal.Spec{Center: proposal.CenterPublic, Name: "local", Dataset: "rows", Epsilon: 8, Delta: 1e-6, Rounds: 2}

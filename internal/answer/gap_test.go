@@ -103,7 +103,7 @@ func TestReplacedUnitWithGapsMovesNoAnswerByMore(t *testing.T) {
 		for _, missing := range []string{proposal.MissingFill, proposal.MissingZero} {
 			p, rng := planOf(t, units, gapped(missing, c.change)), rand.New(rand.NewPCG(23, uint64(seed)))
 			people := p.Proposal.Spec.Unit != ""
-			for range 25 {
+			for range trials(25) {
 				start := basis(rng, p.K, d)
 				rows := make([][]gapRow, units)
 				for u := range rows {

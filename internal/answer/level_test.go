@@ -111,7 +111,7 @@ func TestReplacedUnitMovesNoLeveledAnswerByMore(t *testing.T) {
 			}
 			return out
 		}
-		for range 30 {
+		for range trials(30) {
 			rows := make([][][]float64, units)
 			for u := range rows {
 				rows[u] = draw()

@@ -96,7 +96,7 @@ func TestReplacedUnitMovesNoMixedAnswerByMore(t *testing.T) {
 			c.change(s)
 		})
 		rng, people := rand.New(rand.NewPCG(29, uint64(seed))), p.Proposal.Spec.Unit != ""
-		for range 30 {
+		for range trials(30) {
 			type unitRows struct {
 				values []float32
 				gaps   []byte

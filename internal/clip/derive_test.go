@@ -261,9 +261,12 @@ func TestDerivedRowsStayWithinBounds(t *testing.T) {
 // Replacing one unit of a paired matrix, centred or deflated, moves a sum by at most Δ: a derived
 // row depends on one unit, or one pair.
 func TestReplacingUnitsOfDerivedMatrices(t *testing.T) {
-	rng := rand.New(rand.NewPCG(55, 56))
+	rng, trials := rand.New(rand.NewPCG(55, 56)), 30
+	if testing.Short() {
+		trials /= 5
+	}
 	for _, kind := range maps {
-		for range 30 {
+		for range trials {
 			d := 2 + rng.IntN(4)
 			q := queryOf(rng, kind, d, 1, math.Ldexp(1+rng.Float64(), rng.IntN(8)-4), 0)
 			delta := kind.definition().Sensitivity(q.Radius, q.Grid, q.Values(d))

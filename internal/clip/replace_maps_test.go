@@ -237,7 +237,11 @@ func TestClippedUnitsKeepTheMargin(t *testing.T) {
 // The largest units do not overflow: they are clipped like others and count in the last bin. The
 // tiniest add nothing and count in the first.
 func TestUnitsAtTheEndsOfFloat64(t *testing.T) {
-	const d, rows = 2, MaxUnitRows
+	const d = 2
+	rows := MaxUnitRows
+	if testing.Short() {
+		rows = 1 << 14
+	}
 	top := math.Nextafter(valueLimit(d), 0)
 	huge := mustUnits(t, d, slices.Repeat([]float64{top, top}, rows), []int{rows})
 	for _, kind := range maps {

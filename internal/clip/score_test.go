@@ -88,7 +88,11 @@ func TestReplacedUnitMovesScoresByDelta(t *testing.T) {
 	rng := rand.New(rand.NewPCG(18, 4))
 	bounds := map[query.Kind]float64{query.Scores: math.Sqrt(4) * 0x1p16, query.Picture: math.Sqrt(2) * 0x1p16}
 	most := map[query.Kind]float64{}
-	for trial := range 3000 {
+	trials := 3000
+	if testing.Short() {
+		trials /= 5
+	}
+	for trial := range trials {
 		rows := 1
 		if trial%2 == 1 {
 			rows = 2 + rng.IntN(199)

@@ -44,6 +44,9 @@ func TestDamagedShelf(t *testing.T) {
 		"one of ends": func(f *os.File, size int64) error { return f.Truncate(size / 2) },
 	} {
 		t.Run(name, func(t *testing.T) {
+			if testing.Short() && (name == "zeros" || name == "a shorter") {
+				t.Skip("one byte that is changed and half a file stay")
+			}
 			dir := t.TempDir()
 			open := func() (*Coordinator, *replica.Node) {
 				m, err := NewMachineIn(dir)

@@ -67,6 +67,9 @@ func TestRowsGrowOnce(t *testing.T) {
 		"utf16.csv":   {utf16, Mapping{Encoding: UTF16}},
 		"latin1.csv":  {text.Bytes(), Mapping{Encoding: Latin1}},
 	} {
+		if testing.Short() && name != "rows.csv" && name != "utf16.csv" {
+			continue
+		}
 		path := cost.File(t, name, c.content)
 		for precision, width := range map[Precision]uint64{Float64: 8, Float32: 4} {
 			q.Precision = precision

@@ -91,7 +91,11 @@ func (d *cutDisk) cut() {
 // TestPowerCuts: MUST: whatever pages a series of power cuts leaves, all that was returned is on
 // record, with the same bytes.
 func TestPowerCuts(t *testing.T) {
-	for seed := range uint64(20) {
+	seeds := uint64(20)
+	if testing.Short() {
+		seeds = 5
+	}
+	for seed := range seeds {
 		cuts(t, seed)
 	}
 }

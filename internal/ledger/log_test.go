@@ -54,7 +54,12 @@ func counted(t *testing.T, gate chan struct{}) (l *Ledger, total func() int64) {
 // upload, for the result and the erasure. A repeated question costs none. A commit of ledger.db,
 // which takes two, comes once every few hundred queries.
 func TestSyncsOfAQuery(t *testing.T) {
-	t.Run("survivors known later", func(t *testing.T) { syncsOfAQuery(t, 5) })
+	t.Run("survivors known later", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("as the other, without what goes on record at once")
+		}
+		syncsOfAQuery(t, 5)
+	})
 	t.Run("survivors known with the upload", func(t *testing.T) {
 		syncsOfAQuery(t, 3, Opening{[]byte("U"), value("v"), value("v")})
 	})

@@ -33,6 +33,10 @@ func lengths(rng *rand.Rand, spread float64, values []float64) []int64 {
 func TestTwoPeaks(t *testing.T) {
 	var rng *rand.Rand
 	const n, spread = 8000, 60
+	runs := 20
+	if testing.Short() {
+		runs = 4
+	}
 	squares := func(d, nu int) float64 {
 		sum, chi := 0.0, 0.0
 		for range d {
@@ -77,7 +81,7 @@ func TestTwoPeaks(t *testing.T) {
 	} {
 		rng = rand.New(rand.NewPCG(67, 68)) // its own: a map has no order
 		took := 0
-		for range 20 {
+		for range runs {
 			values := make([]float64, n)
 			for i := range values {
 				values[i] = c.draw()
@@ -86,8 +90,8 @@ func TestTwoPeaks(t *testing.T) {
 				took++
 			}
 		}
-		if c.want && took < 20 || !c.want && took > 0 {
-			t.Errorf("%s: two peaks %d times of 20", name, took)
+		if c.want && took < runs || !c.want && took > 0 {
+			t.Errorf("%s: two peaks %d times of %d", name, took, runs)
 		}
 	}
 }

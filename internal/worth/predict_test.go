@@ -61,6 +61,9 @@ func TestPredictionFollowsTheSizes(t *testing.T) {
 // TestPredictionOfPictures: 800 columns of 60,000 units capture 0.994 of what ten components could.
 // A study as good as that is not called hopeless.
 func TestPredictionOfPictures(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds of processor time")
+	}
 	got, err := predict(t, spec(800, 10, proposal.MethodAuto), 60_000)
 	if err != nil {
 		t.Fatal(err)

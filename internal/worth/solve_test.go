@@ -10,7 +10,8 @@ import (
 	"covey/internal/study"
 )
 
-// solve answers for a spec of n units, at what is open.
+// solve answers for a spec of n units, at what is open, and gives a prediction at any value of it:
+// the same each time (TestPredictionFollowsTheSizes), so it is made once.
 func solve(t *testing.T, s proposal.Spec, n int, open string, share float64) (*Solution, func(float64) *Prediction) {
 	t.Helper()
 	plan := func(v float64) (*study.Plan, error) {
@@ -30,27 +31,34 @@ func solve(t *testing.T, s proposal.Spec, n int, open string, share float64) (*S
 	if err != nil {
 		t.Fatal(err)
 	}
+	made := map[float64]*Prediction{}
 	return got, func(v float64) *Prediction {
-		p, _ := plan(v)
-		back, err := Predict(p)
-		if err != nil {
-			t.Fatal(err)
+		if made[v] == nil {
+			p, _ := plan(v)
+			if made[v], err = Predict(p); err != nil {
+				t.Fatal(err)
+			}
 		}
-		return back
+		return made[v]
 	}
 }
 
 // TestSolveIsPredicted: every answer, put back into the prediction of validate, captures the share;
-// a fifth less does not.
+// a fifth less does not. Under -short only of the specs that take no seconds of processor time.
 func TestSolveIsPredicted(t *testing.T) {
 	for _, c := range []struct {
 		d, k, n int
 		method  string
 		share   float64
+		long    bool
 	}{
-		{24, 2, 6000, proposal.MethodAuto, 0.95}, {24, 2, 6000, proposal.MethodPower, 0.9}, {60, 5, 9000, proposal.MethodCovariance, 0.95}, {8, 1, 3000, proposal.MethodAuto, 0.97},
+		{24, 2, 6000, proposal.MethodAuto, 0.95, true}, {24, 2, 6000, proposal.MethodPower, 0.9, true}, {60, 5, 9000, proposal.MethodCovariance, 0.95, true},
+		{8, 1, 3000, proposal.MethodAuto, 0.97, false},
 	} {
 		t.Run(fmt.Sprintf("%d columns, %s", c.d, c.method), func(t *testing.T) {
+			if testing.Short() && c.long {
+				t.Skip("seconds of processor time")
+			}
 			for _, open := range []string{SolveUnits, SolveEpsilon} {
 				got, predict := solve(t, spec(c.d, c.k, c.method), c.n, open, c.share)
 				if got.High == 0 { // the rows themselves are too few for the slow spectrum
@@ -90,7 +98,7 @@ func TestSolveIsPredicted(t *testing.T) {
 }
 
 // TestSolveIsMonotone: a larger share takes more units, a larger ε and no more components; a larger
-// ε fewer units, more columns more.
+// ε fewer units, more columns more. Under -short fewer values of each, and components not at all.
 func TestSolveIsMonotone(t *testing.T) {
 	ends := func(d int, epsilon, share float64, open string) (float64, float64) {
 		s := spec(d, 2, proposal.MethodAuto)
@@ -98,10 +106,14 @@ func TestSolveIsMonotone(t *testing.T) {
 		got, _ := solve(t, s, 6000, open, share)
 		return got.Low, got.High
 	}
+	most, shares, epsilons, columns := 24, []float64{0.8, 0.9, 0.95, 0.98, 0.99}, []float64{4, 2, 1, 0.5, 0.25}, []int{8, 16, 32, 64, 128}
+	if testing.Short() {
+		most, shares, epsilons, columns = 8, []float64{0.8, 0.95}, []float64{4, 0.25}, []int{4, 16}
+	}
 	for _, open := range []string{SolveUnits, SolveEpsilon} {
 		lastLow, lastHigh := 0.0, 0.0
-		for _, share := range []float64{0.8, 0.9, 0.95, 0.98, 0.99} {
-			low, high := ends(24, 1, share, open)
+		for _, share := range shares {
+			low, high := ends(most, 1, share, open)
 			if low < lastLow || high <= lastHigh {
 				t.Errorf("%s: %v to %v for %v, less than before", open, low, high, share)
 			}
@@ -109,20 +121,23 @@ func TestSolveIsMonotone(t *testing.T) {
 		}
 	}
 	var last float64
-	for _, epsilon := range []float64{4, 2, 1, 0.5, 0.25} {
-		_, high := ends(24, epsilon, 0.95, SolveUnits)
+	for _, epsilon := range epsilons {
+		_, high := ends(most, epsilon, 0.95, SolveUnits)
 		if high <= last {
 			t.Errorf("ε = %v takes %v units, a larger one %v", epsilon, high, last)
 		}
 		last = high
 	}
 	last = 0
-	for _, d := range []int{8, 16, 32, 64, 128} {
+	for _, d := range columns {
 		if _, high := ends(d, 1, 0.95, SolveUnits); high <= last {
 			t.Errorf("%d columns take %v units, fewer %v", d, high, last)
 		} else {
 			last = high
 		}
+	}
+	if testing.Short() {
+		return
 	}
 	low, high := ends(40, 0.3, 0.8, SolveComponents)
 	lower, higher := ends(40, 0.3, 0.97, SolveComponents)
@@ -148,11 +163,15 @@ func TestSolveSaysWhatItCannot(t *testing.T) {
 	if !got.Cases[0].Edge || !strings.Contains(said(got), "a blind guess captures") || !strings.Contains(said(got), "or less") {
 		t.Errorf("%+v\n%s", got, said(got))
 	}
-	got, _ = solve(t, spec(64, 1, proposal.MethodAuto), 2000, SolveEpsilon, 0.99999)
+	wide, several := 64, 40
+	if testing.Short() {
+		wide, several = 24, 21
+	}
+	got, _ = solve(t, spec(wide, 1, proposal.MethodAuto), 2000, SolveEpsilon, 0.99999)
 	if got.High != 0 || !strings.Contains(said(got), "nothing that was tried is predicted") && !strings.Contains(said(got), "no value that was tried") {
 		t.Errorf("%+v\n%s", got, said(got))
 	}
-	got, _ = solve(t, spec(40, 2, proposal.MethodAuto), 2000, SolveComponents, 0.9999)
+	got, _ = solve(t, spec(several, 2, proposal.MethodAuto), 2000, SolveComponents, 0.9999)
 	if got.High != 0 || !strings.Contains(said(got), "no number of components up to 20") {
 		t.Errorf("%+v\n%s", got, said(got))
 	}

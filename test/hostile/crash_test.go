@@ -83,8 +83,11 @@ func (w *world) crashes() (restarts func() int) {
 func TestCrashAfterEveryMessage(t *testing.T) {
 	var run []attack
 	step := 5
-	if *variants == 0 {
+	switch {
+	case *variants == 0:
 		step = 1
+	case testing.Short():
+		step = 15
 	}
 	for k, a := range slices.Concat(slotAttacks, openingAttacks) {
 		if k%step == 0 {

@@ -26,7 +26,7 @@ var variants = flag.Int("variants", 20, "variants of each large table of attacks
 func chosen(n int) []int {
 	step, most := 1, *variants
 	if testing.Short() && most > 0 {
-		most = min(most, 8)
+		most = min(most, 4)
 	}
 	if most > 0 && n > most {
 		step = n / most

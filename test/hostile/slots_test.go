@@ -343,8 +343,11 @@ func TestRandomCoordinator(t *testing.T) {
 	for _, dropout := range []string{proposal.DropoutContinue, proposal.DropoutWait} {
 		t.Run(dropout, func(t *testing.T) {
 			queries := 4
-			if *variants == 0 {
+			switch {
+			case *variants == 0:
 				queries = 150
+			case testing.Short():
+				queries = 2
 			}
 			w := newWorld(t, options{sites: 5, corrupt: []int{0}, rounds: queries + 1, spare: 2*queries + 8,
 				change: func(s *proposal.Spec) { s.OnDropout = dropout }})

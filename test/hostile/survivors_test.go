@@ -57,6 +57,9 @@ const perWorld = 200
 func TestSplitSurvivors(t *testing.T) {
 	for n := 4; n <= 7; n++ {
 		t.Run(fmt.Sprintf("%d sites", n), func(t *testing.T) {
+			if testing.Short() && (n == 5 || n == 6) {
+				t.Skip("the least and the most stay")
+			}
 			t.Parallel()
 			bad := corruptOf[n]
 			w := newWorld(t, options{sites: n, corrupt: bad, book: bookOf(n, bad)})
@@ -133,6 +136,9 @@ func (w *world) split(k int, s split) {
 // that are no sets. Rules A5, R5, AG-11, AG-12.
 func TestUnlawfulSurvivors(t *testing.T) {
 	for n := 4; n <= 7; n++ {
+		if testing.Short() && n > 5 {
+			break
+		}
 		bad := corruptOf[n]
 		w := newWorld(t, options{sites: n, corrupt: bad})
 		w.begin()
