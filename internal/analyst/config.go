@@ -55,7 +55,7 @@ func readConfig(dir string) (Config, error) {
 // [*ConfigError].
 func parseConfig(text []byte, file string) (c Config, err error) {
 	wrong := func(key, format string, args ...any) (Config, error) {
-		return Config{}, &ConfigError{file, key, fmt.Sprintf(format, args...), strict.Line(text, key)}
+		return Config{}, &ConfigError{File: file, Key: key, Reason: fmt.Sprintf(format, args...), Line: strict.Line(text, key)}
 	}
 	if len(text) > maxConfig {
 		return Config{}, &ConfigError{File: file, Reason: fmt.Sprintf("is longer than %d bytes", maxConfig)}
