@@ -46,9 +46,17 @@ type Options struct {
 // Agent is a site's daemon. It owns its data directory from New to Close: a
 // second agent on one directory is refused by the ledger's lock.
 type Agent struct {
-	Views    Views
-	Settings Settings
-	Chain    Chain
+	// What the operator asks and says.
+	Views     Views
+	Settings  Settings
+	Chain     Chain
+	Decisions Decisions
+
+	sessions  sessions
+	arriving  arrivals
+	strangers strangers
+	expiry    expiry
+	endings   endings
 
 	config      *siteconfig.Config // of the start: site, data, coordinator
 	log         *slog.Logger
@@ -60,29 +68,19 @@ type Agent struct {
 	identity ed25519.PrivateKey
 	ledger   *ledger.Ledger
 	pending  *proposals.PendingStore
-	past     *proposals.PastStore
 	egress   *egress.Log
 	cache    *rowcache.Cache
+	stock    *holding.Stock
 	uplink   *uplink.Uplink
 
 	work sync.WaitGroup // everything that Run starts
 	once sync.Once      // Close
 
-	mu       sync.Mutex
-	sessions map[proposal.Digest]*place
-	stop     context.CancelCauseFunc // of Run; nil before
-	over     bool                    // the ledger failed, and the log says so
-	stock    *holding.Stock
-	// strangers are the unknown studies that the log told about.
-	strangers map[proposal.Digest]bool
-	sizes     map[proposal.Digest]int // the longest message of each approved study (limit.go)
+	mu   sync.Mutex
+	stop context.CancelCauseFunc // of Run; nil before
+	over bool                    // the ledger failed, and the log says so
 
-	unrecorded pace       // of answers about studies that are not on record
-	idle       pace       // and about those that are, and not approved
-	offering   sync.Mutex // held while a proposal is read: that takes several times its bytes
-	arriving   arrivals   // analysts' proposals whose verdicts are to leave (arrival.go)
-	seen       *proposals.Arrivals
-	post       func(wire.Message) // sends what nobody asked for just now, if there is a link
+	post func(wire.Message) // sends what nobody asked for just now, if there is a link
 }
 
 // Format names the site whatever the verb: an agent holds its identity key.
@@ -93,11 +91,13 @@ func (a *Agent) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "agent of %s [redac
 func New(o Options) (*Agent, error) {
 	a := &Agent{
 		config: o.Config, log: o.Logger, now: o.Now, control: o.Control, dialOptions: o.DialOptions,
-		sessions: map[proposal.Digest]*place{}, stock: holding.NewStock(o.Free), strangers: map[proposal.Digest]bool{}, sizes: map[proposal.Digest]int{},
-		arriving:   arrivals{held: map[proposal.Digest]*arriving{}},
-		unrecorded: pace{burst: unknownBurst, every: unknownEvery}, idle: pace{burst: idleBurst, every: idleEvery},
+		stock: holding.NewStock(o.Free),
 	}
-	a.Views.a, a.Chain.a = a, a
+	a.Views.a, a.Chain.a, a.Decisions.a, a.expiry.a, a.endings.a = a, a, a, a, a
+	a.sessions = sessions{a: a, places: map[proposal.Digest]*place{}, sizes: map[proposal.Digest]int{}}
+	a.arriving = arrivals{a: a, held: map[proposal.Digest]*arriving{}}
+	a.strangers = strangers{a: a, told: map[proposal.Digest]bool{},
+		unrecorded: pace{burst: unknownBurst, every: unknownEvery}, idle: pace{burst: idleBurst, every: idleEvery}}
 	a.Settings.a, a.Settings.charged = a, map[string]map[string]bool{}
 	a.Settings.current.Store(o.Config)
 	a.Settings.charge(o.Config)
@@ -126,10 +126,10 @@ func New(o Options) (*Agent, error) {
 		a.egress, err = egress.Open(dir, a.log)
 	}
 	if err == nil {
-		a.past, err = proposals.OpenPast(filepath.Join(dir, "past"))
+		a.endings.past, err = proposals.OpenPast(filepath.Join(dir, "past"))
 	}
 	if err == nil {
-		a.seen, err = proposals.OpenArrivals(filepath.Join(dir, "arrivals.json"))
+		a.arriving.seen, err = proposals.OpenArrivals(filepath.Join(dir, "arrivals.json"))
 	}
 	if err != nil {
 		return nil, errors.Join(err, a.ledger.Close())
@@ -157,7 +157,7 @@ func (a *Agent) tidy() error {
 	for _, id := range pending {
 		if e, decided := a.ledger.Study(id); decided {
 			if body, ok := a.pending.Get(id); ok && e.State == ledger.Rejected {
-				a.rejected(id, body)
+				a.endings.rejected(id, body)
 			}
 			if err := a.pending.Remove(id); err != nil {
 				return err
@@ -195,7 +195,7 @@ func (a *Agent) Run(ctx context.Context) error {
 		return err
 	}
 	a.work.Go(func() { notifier.Run(ctx) })
-	a.work.Go(func() { a.lapses(ctx) })
+	a.work.Go(func() { a.expiry.run(ctx) })
 	return a.uplink.Stay(ctx)
 }
 
@@ -239,7 +239,7 @@ func (a *Agent) newUplink() *uplink.Uplink {
 	return uplink.New(uplink.Options{
 		Dir: a.config.DataDir(), Holder: a.site, Addresses: a.config.Coordinator, DialOptions: a.dialOptions,
 		Log: a.log, Now: a.now, Egress: a.egress, Work: &a.work,
-		Hello: a.hello, Studies: a.tellStudies, Head: a.Chain.take, Handle: a.handle, Ceiling: a.ceiling,
+		Hello: a.hello, Studies: a.tellStudies, Head: a.Chain.take, Handle: a.handle, Ceiling: a.sessions.ceiling,
 		QuantumSafe: func() bool { return a.Settings.current.Load().Policy.QuantumSafeLinks },
 	})
 }
@@ -256,7 +256,7 @@ func refuse(r wire.Message, code study.Code) wire.Refusal {
 // ends, and the next one on this directory answers from what is on disk. A refusal
 // would end for good what only has to wait.
 func (a *Agent) handle(r wire.Message) wire.Message {
-	if a.ignores(r) {
+	if a.strangers.ignores(r) {
 		return nil
 	}
 	defer a.stock.Worked()
@@ -270,62 +270,23 @@ func (a *Agent) handle(r wire.Message) wire.Message {
 
 func (a *Agent) answer(r wire.Message) wire.Message {
 	if offer, ok := r.(wire.Proposal); ok {
-		return a.offered(offer)
+		return a.arriving.offered(offer)
 	}
 	if _, over := r.(wire.Ended); over {
 		a.arriving.drop(r.About().Study) // nobody waits for its verdict
 	} else if a.arriving.holds(r.About().Study) {
 		return nil // asked ahead of its verdict
 	}
-	if said, ok := a.idles(r); ok {
+	if said, ok := a.strangers.idles(r); ok {
 		return said
 	}
-	s, code := a.session(r.About().Study)
+	s, code := a.sessions.of(r.About().Study)
 	if s == nil {
-		return a.strange(r, code)
+		return a.strangers.answer(r, code)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	said := s.handle(r)
 	s.tell(r, said)
 	return said
-}
-
-// strange answers a request about a study that is neither pending nor approved.
-// One that is over here answers a query with its final result, which a
-// coordinator that lost its place adopts.
-func (a *Agent) strange(r wire.Message, code study.Code) wire.Message {
-	if said, ok := a.withdrawn(r); ok {
-		return said
-	}
-	switch r := r.(type) {
-	case wire.Final, wire.Confirmed:
-		if _, known := a.ledger.Study(r.About().Study); !known && code == study.CodeUnknownStudy {
-			a.stranger(r.About().Study, askedBeyond)
-		}
-		return nil
-	case wire.Ended:
-		return nil
-	case wire.Query, wire.Release, wire.Open, wire.Prove, wire.Keys:
-		if no, ok := a.finalRefusal(r); ok {
-			return no
-		}
-	case wire.Attest:
-		if said, ok := a.attested(r); ok {
-			return said
-		}
-	}
-	if e, ok := a.ledger.Study(r.About().Study); ok {
-		switch e.State {
-		case ledger.Finished:
-			if code = study.CodeLeft; e.Code == string(study.CodeRolledBack) {
-				code = study.CodeRolledBack
-			}
-		case ledger.Rejected:
-			code = study.CodeNotApproved
-		}
-	} else if code == study.CodeUnknownStudy {
-		a.stranger(r.About().Study, askedBeyond)
-	}
-	return refuse(r, code)
 }

@@ -16,8 +16,8 @@ func late(t *testing.T) (*standIn, wire.Query, *recording) {
 	c.tell(c.release(q, u, c.open(q, u)))
 	s := c.sites[0]
 	s.agent.work.Wait()
-	w := &recording{query: 0, release: s.session(c).recording.release, done: make(chan struct{}), erased: make(chan struct{})}
-	s.session(c).recording = w // as if the disk had not answered yet
+	w := &recording{query: 0, release: s.session(c).results.recording.release, done: make(chan struct{}), erased: make(chan struct{})}
+	s.session(c).results.recording = w // as if the disk had not answered yet
 	return c, c.query(1, 1, c.plan.Start().X), w
 }
 

@@ -130,7 +130,7 @@ func TestAnalystTotal(t *testing.T) {
 	if d, err := s.agent.Views.Study(third); err != nil || d.Total.Fits || d.Total.Limit != 1.1 {
 		t.Errorf("by another name: %+v, %v", d.Total, err)
 	}
-	if err := s.agent.Approve(next); err != nil {
+	if err := s.agent.Decisions.Approve(next); err != nil {
 		t.Errorf("the operator: %v", err)
 	}
 	// Another key has had nothing, and no limit but the budget.
@@ -155,7 +155,7 @@ func TestAnalystTotalIsTheLedgers(t *testing.T) {
 	s := c.sites[0]
 	one, first := c.offerBy("ada", ada, 1, nil)
 	two, second := c.offerBy("ada", ada, 2, func(s *proposal.Spec) { s.Epsilon = 0.6 })
-	waiting, code, err := s.agent.makeSession(two.Body)
+	waiting, code, err := s.agent.sessions.parse(two.Body)
 	if code != "" {
 		t.Fatal(err)
 	}

@@ -29,6 +29,9 @@ const (
 // comes back, or asks ahead, learns no sooner that it is approved. A crash forgets when it is due;
 // the coordinator asks again, and what was approved is on record.
 type arrivals struct {
+	a    *Agent
+	seen *proposals.Arrivals
+
 	mu   sync.Mutex
 	held map[proposal.Digest]*arriving
 	over bool // the agent is closed
@@ -73,37 +76,37 @@ func (h *arrivals) end() {
 
 // admit holds the verdict on an analyst's signed proposal from then on, and returns why the
 // proposal is refused if it is one too many. What waits or is on the ledger is no new one.
-func (a *Agent) admit(p proposal.Proposal, id proposal.Digest, bytes int) (study.Code, error) {
-	a.arriving.mu.Lock()
-	defer a.arriving.mu.Unlock()
+func (h *arrivals) admit(p proposal.Proposal, id proposal.Digest, bytes int) (study.Code, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	one := &arriving{since: time.Now()}
-	_, known := a.ledger.Study(id)
-	if !known && !a.pending.Has(id) {
-		if code, err := a.crowded(p, id, bytes); code != "" {
-			a.arriving.held[id] = one
+	_, known := h.a.ledger.Study(id)
+	if !known && !h.a.pending.Has(id) {
+		if code, err := h.crowded(p, id, bytes); code != "" {
+			h.held[id] = one
 			return code, err
 		}
 	}
 	one.proposal = brief(p)
-	a.arriving.held[id] = one
+	h.held[id] = one
 	return "", nil
 }
 
 // crowded returns why a new proposal of an analyst is one too many, nil if it is not. Called with
-// arriving's mu held.
-func (a *Agent) crowded(p proposal.Proposal, id proposal.Digest, bytes int) (study.Code, error) {
+// mu held.
+func (h *arrivals) crowded(p proposal.Proposal, id proposal.Digest, bytes int) (study.Code, error) {
 	key := p.Proposer.Identity
 	if bytes > wire.MaxProposed {
 		return study.CodeTooMany, fmt.Errorf("it has %d bytes, an analyst's at most %d", bytes, wire.MaxProposed)
 	}
-	ok, err := a.seen.Take(key, id, a.now())
+	ok, err := h.seen.Take(key, id, h.a.now())
 	switch {
 	case err != nil:
 		return study.CodeStore, err
 	case !ok:
 		return study.CodeTooMany, fmt.Errorf("%d new proposals of its key came in the last 24 hours, and no more are looked at", proposals.MaxDaily)
 	}
-	open, err := a.openOf(key)
+	open, err := h.openOf(key)
 	if err != nil {
 		return study.CodeStore, err
 	}
@@ -119,10 +122,10 @@ func (a *Agent) crowded(p proposal.Proposal, id proposal.Digest, bytes int) (stu
 }
 
 // openOf returns the proposals of a key that are being decided, wait for the operator, or are
-// approved and not over. Called with arriving's mu held.
-func (a *Agent) openOf(key proposal.Key) ([]proposal.Proposal, error) {
+// approved and not over. Called with mu held.
+func (h *arrivals) openOf(key proposal.Key) ([]proposal.Proposal, error) {
 	all := map[proposal.Digest]proposal.Proposal{}
-	for id, one := range a.arriving.held {
+	for id, one := range h.held {
 		all[id] = one.proposal
 	}
 	add := func(id proposal.Digest, body []byte) {
@@ -130,17 +133,17 @@ func (a *Agent) openOf(key proposal.Key) ([]proposal.Proposal, error) {
 			all[id] = brief(p)
 		}
 	}
-	pending, err := a.pending.List()
+	pending, err := h.a.pending.List()
 	if err != nil {
 		return nil, err
 	}
 	for _, id := range pending {
-		if body, ok := a.pending.Get(id); ok {
+		if body, ok := h.a.pending.Get(id); ok {
 			add(id, body)
 		}
 	}
-	for _, e := range a.ledger.Active() {
-		if body, ok := a.ledger.Proposal(e.Study); ok {
+	for _, e := range h.a.ledger.Active() {
+		if body, ok := h.a.ledger.Proposal(e.Study); ok {
 			add(e.Study, body)
 		}
 	}
@@ -156,32 +159,97 @@ func (a *Agent) openOf(key proposal.Key) ([]proposal.Proposal, error) {
 // verdict sends an analyst's proposal its verdict: nil where it leaves later, or where the study
 // ended meanwhile. One for which no rows were read, since it was on record before or is left to the
 // operator, tells nothing of them and leaves at once.
-func (a *Agent) verdict(d wire.Decision, unread bool) wire.Message {
-	h := &a.arriving
+func (h *arrivals) verdict(d wire.Decision, unread bool) wire.Message {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	one := h.held[d.Study]
 	if unread {
 		delete(h.held, d.Study)
-		return a.sign(d)
+		return h.a.Decisions.sign(d)
 	}
 	if one == nil {
 		return nil
 	}
 	took := time.Since(one.since)
 	if !h.over {
-		one.timer = time.AfterFunc((took/verdictEvery+1)*verdictEvery-took, func() { a.leave(d) })
+		one.timer = time.AfterFunc((took/verdictEvery+1)*verdictEvery-took, func() { h.leave(d) })
 	}
 	return nil
 }
 
 // leave sends a verdict that is due: what is on record by now, since the operator may have
 // withdrawn from what the policy approved. Nothing, once the ledger has failed.
-func (a *Agent) leave(d wire.Decision) {
-	if on, ok := a.decided(d.Study); ok {
+func (h *arrivals) leave(d wire.Decision) {
+	if on, ok := h.a.Decisions.decided(d.Study); ok {
 		d = on
 	}
-	if a.arriving.drop(d.Study) && a.ledger.Err() == nil {
-		a.post(a.sign(d))
+	if h.drop(d.Study) && h.a.ledger.Err() == nil {
+		h.a.post(h.a.Decisions.sign(d))
 	}
+}
+
+// offered answers a proposal: with what was decided, by policy, or by leaving
+// it to the operator. A rejection that the operator did not make is not put on
+// record: the study ends with it, and a corrected one has another digest. It is nil where the
+// verdict leaves later.
+func (h *arrivals) offered(offer wire.Proposal) wire.Message {
+	body, id := offer.Body, proposal.DigestOf(offer.Body)
+	if h.holds(id) {
+		return nil
+	}
+	h.a.sessions.making.Lock()
+	s, code, why := h.a.sessions.parse(body)
+	p := proposalOf(s, body)
+	h.a.sessions.making.Unlock()
+	refused := func(code study.Code, why error) wire.Decision {
+		h.a.log.Warn("a proposal is refused", "study", id, "code", code, "error", why)
+		h.a.endings.refused(body, code, why)
+		return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: code}
+	}
+	// What is kept or approved here was signed when it came: bytes altered since have another
+	// digest, which nobody signed.
+	if err := p.CheckSignature(id, offer.Signature); err != nil && (s != nil || p.Proposer != nil) {
+		return h.a.Decisions.sign(refused(study.CodeBadSignature, err))
+	}
+	_, before := h.a.Decisions.decided(id)
+	waited := h.a.pending.Has(id)
+	if p.Proposer != nil {
+		if no, err := h.admit(p, id, len(body)); no != "" {
+			code, why = no, err
+		}
+	}
+	send := func(d wire.Decision) wire.Message { // what nobody signed is answered at once
+		if p.Proposer == nil {
+			return h.a.Decisions.sign(d)
+		}
+		// What the policy's approval left to the operator was read meanwhile.
+		return h.verdict(d, before || d.Verdict == study.VerdictPending && (waited || s == nil || !s.unattended))
+	}
+	if code != "" {
+		return send(refused(code, why))
+	}
+	s = h.a.sessions.keep(s)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d := s.decide()
+	if d.Verdict == study.VerdictRejected {
+		h.a.sessions.forget(id)
+	}
+	return send(d)
+}
+
+// proposalOf returns the proposal of which a session was made, or could not be; none of bytes that
+// are no proposal.
+func proposalOf(s *session, body []byte) proposal.Proposal {
+	if s != nil {
+		return s.plan.Proposal
+	}
+	if len(body) > proposals.MaxProposal {
+		return proposal.Proposal{}
+	}
+	p, err := proposal.Parse(body)
+	if err != nil {
+		return proposal.Proposal{}
+	}
+	return p
 }

@@ -149,7 +149,7 @@ func TestOperatorIsHeardAtOnce(t *testing.T) {
 		offer, id := c.offerBy("ada", ada, 1, nil)
 		posted := openMail(s)
 		s.ask(offer)
-		if err := s.agent.Withdraw(id); err != nil {
+		if err := s.agent.Decisions.Withdraw(id); err != nil {
 			t.Fatal(err)
 		}
 		if len(posted.all()) != 1 || posted.all()[0].Code != study.CodeWithdrawn {
@@ -217,20 +217,20 @@ func TestAnalystsQuotas(t *testing.T) {
 		tooMany("the coordinator's operator's", wire.Proposal{Body: c.body}, false)
 		s.restart()
 		tooMany("a sixth after a restart", sixth, true)
-		if err := s.agent.Reject(ids[0]); err != nil {
+		if err := s.agent.Decisions.Reject(ids[0]); err != nil {
 			t.Fatal(err)
 		}
 		twin, _ := c.offerBy("ada", ada, 23, named("waits 1", 1.2))
 		tooMany("a name that is open", twin, true)
 		elsewhere, last := c.offerBy("ada", ada, 24, named("waits 0", 1.2))
 		tooMany("a name that is over", elsewhere, false)
-		if err := s.agent.Reject(last); err != nil {
+		if err := s.agent.Decisions.Reject(last); err != nil {
 			t.Fatal(err)
 		}
 		for i := range 12 { // nine came by now, the refused ones counted
 			offer, id := c.offerBy("ada", ada, byte(100+i), named(fmt.Sprint("again ", i), 1.2))
 			tooMany(fmt.Sprintf("number %d of a day", 10+i), offer, i == 11)
-			if err := s.agent.Reject(id); err != nil && i < 11 {
+			if err := s.agent.Decisions.Reject(id); err != nil && i < 11 {
 				t.Fatal(err)
 			}
 		}

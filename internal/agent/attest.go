@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"errors"
 
@@ -14,31 +13,38 @@ import (
 	"covey/internal/wire"
 )
 
+// attestation is a session's part in its study's result: what it checked of each release, and its
+// signature on the whole.
+type attestation struct {
+	s       *session
+	checked map[int]checkedRelease // by query, what was last checked of its release
+}
+
 // attest answers with this site's signature on the study's result, if it verifies as a whole: the
 // draft is filled with the releases, certificates and confirmations that this site holds itself, so
 // that a result of others gets no signature. One result of a study, ever.
-func (s *session) attest(r wire.Attest) wire.Message {
-	if ready, err := s.ring.Ready(); err != nil {
-		return refuse(r, s.store(err))
+func (t *attestation) attest(r wire.Attest) wire.Message {
+	if ready, err := t.s.ring.Ready(); err != nil {
+		return refuse(r, t.s.store(err))
 	} else if !ready {
 		return refuse(r, study.CodeOutOfOrder)
 	}
-	h, err := s.follow()
+	h, err := t.s.follow()
 	switch {
 	case errors.Is(err, errForked):
 		return refuse(r, study.CodeForked)
 	case err != nil:
-		return refuse(r, s.ring.Internal(err))
-	case h.course.End != "" || h.course.Query < len(s.plan.Queries):
+		return refuse(r, t.s.ring.Internal(err))
+	case h.course.End != "" || h.course.Query < len(t.s.plan.Queries):
 		no := refuse(r, study.CodeOutOfOrder)
 		no.Lacks = 1 + h.releases // a coordinator tells the next one
 		return no
 	}
-	if no, ok := s.chained(r); !ok {
+	if no, ok := t.s.chained(r); !ok {
 		return no
 	}
-	signature, err := s.journal.SignResult(sha256.Sum256(r.Draft), func() ([]byte, error) {
-		whole, err := s.whole(r, h.queries)
+	signature, err := t.s.journal.SignResult(sha256.Sum256(r.Draft), func() ([]byte, error) {
+		whole, err := t.whole(r, h.queries)
 		if err != nil {
 			return nil, err
 		}
@@ -46,17 +52,17 @@ func (s *session) attest(r wire.Attest) wire.Message {
 		if err != nil {
 			return nil, err
 		}
-		if !s.agent.Chain.holds(whole.ChainHead, chain.Released(s.plan.Digest, last)) {
+		if !t.s.agent.Chain.holds(whole.ChainHead, chain.Released(t.s.plan.Digest, last)) {
 			return nil, errOffChain
 		}
-		return whole.Attest(s.plan, s.agent.identity, func(query int, of result.Checked) bool {
-			return s.checked[query] == checkedOf(s.ring.Setup, s.ring.Attempt, of)
+		return whole.Attest(t.s.plan, t.s.agent.identity, func(query int, of result.Checked) bool {
+			return t.checked[query] == checkedOf(t.s.ring.Setup, t.s.ring.Attempt, of)
 		})
 	})
 	if err == nil {
 		return wire.Attestation{Header: r.Header, Signature: signature}
 	}
-	return s.unattested(r, err)
+	return t.unattested(r, err)
 }
 
 // errOffChain is a result that names another head than that of the study's last release in the
@@ -65,31 +71,31 @@ var errOffChain = errors.New("the head of the chain in the result is not the one
 
 // whole returns the result of a draft with what this site holds: of the setup that it confirmed, of
 // the releases that it followed.
-func (s *session) whole(r wire.Attest, queries []int) (*result.Result, error) {
-	confirmations, err := s.ring.Confirmations()
+func (t *attestation) whole(r wire.Attest, queries []int) (*result.Result, error) {
+	confirmations, err := t.s.ring.Confirmations()
 	if err != nil {
 		return nil, err
 	}
 	e := result.Evidence{Proposer: r.Proposer, Approvals: result.Blobs(r.Approvals), Confirmations: result.Blobs(confirmations)}
 	var signed []result.SignedRelease
 	for _, query := range queries {
-		held, ok := s.recordedFinal(query)
+		held, ok := t.s.results.final(query)
 		if !ok {
 			return nil, errStored
 		}
 		signed = append(signed, result.SignedRelease{Encoded: held.Encoded, Signature: held.Signature})
 		e.Certificates = append(e.Certificates, held.Certificate)
 	}
-	whole, err := result.Draft(r.Draft).Whole(s.body, signed, e)
-	if err == nil && (whole.Transcript != s.ring.Setup.Transcript() || whole.Attempt != s.ring.Attempt) {
+	whole, err := result.Draft(r.Draft).Whole(t.s.body, signed, e)
+	if err == nil && (whole.Transcript != t.s.ring.Setup.Transcript() || whole.Attempt != t.s.ring.Attempt) {
 		err = &result.VerifyError{What: "transcript", Query: -1, Reason: "belongs to another setup than the one that this site confirmed"}
 	}
 	return whole, err
 }
 
 // unattested refuses to sign a result.
-func (s *session) unattested(r wire.Attest, err error) wire.Message {
-	log := s.agent.log.With("study", s.plan.Digest)
+func (t *attestation) unattested(r wire.Attest, err error) wire.Message {
+	log := t.s.agent.log.With("study", t.s.plan.Digest)
 	if _, ok := errors.AsType[*ledger.ConflictError](err); ok {
 		log.Error("THE COORDINATOR SHOWS A SECOND RESULT OF THE STUDY: this site has signed another; it is refused")
 		return refuse(r, study.CodeSecondResult)
@@ -105,39 +111,28 @@ func (s *session) unattested(r wire.Attest, err error) wire.Message {
 	if _, ok := errors.AsType[*ledger.StateError](err); ok {
 		return refuse(r, study.CodeLeft)
 	}
-	if s.agent.ledger.Err() != nil {
-		return refuse(r, s.store(err))
+	if t.s.agent.ledger.Err() != nil {
+		return refuse(r, t.s.store(err))
 	}
-	return refuse(r, s.ring.Internal(err))
-}
-
-// attested answers who asks for the signature of a study that is over here: with the one on record,
-// a coordinator that lost it makes the same result.
-func (a *Agent) attested(r wire.Attest) (wire.Message, bool) {
-	signature, err := a.ledger.Journal(r.Study).SignResult(sha256.Sum256(r.Draft), func() ([]byte, error) { return nil, ledger.ErrAbsent })
-	if _, ok := errors.AsType[*ledger.ConflictError](err); ok {
-		a.log.Error("THE COORDINATOR SHOWS A SECOND RESULT OF THE STUDY: this site has signed another; it is refused", "study", r.Study)
-		return refuse(r, study.CodeSecondResult), true
-	}
-	return wire.Attestation{Header: r.Header, Signature: signature}, err == nil
+	return refuse(r, t.s.ring.Internal(err))
 }
 
 // certified checks the certificate of a release whose signature was checked: that the sites signed
 // its survivors, as this site did before it sent shares. Both are remembered for the result, which
 // holds them again. The error is about the release.
-func (s *session) certified(setup *secagg.Setup, attempt uint32, r wire.Final, release study.Release) error {
-	q, u := s.plan.Summed(setup.Transcript(), release.Ask(attempt)), secagg.Survivors(release.Survivors)
-	on := s.open
+func (t *attestation) certified(setup *secagg.Setup, attempt uint32, r wire.Final, release study.Release) error {
+	q, u := t.s.plan.Summed(setup.Transcript(), release.Ask(attempt)), secagg.Survivors(release.Survivors)
+	on := t.s.answers.open
 	if on == nil || on.query.Slot != q.Slot || on.query.Context != q.Context || on.certified == "" ||
 		on.certified != string(u.Bytes())+string(r.Certificate) {
 		if err := setup.CheckReleased(q, u, r.Certificate); err != nil {
 			return err
 		}
 	}
-	if s.checked == nil {
-		s.checked = map[int]checkedRelease{}
+	if t.checked == nil {
+		t.checked = map[int]checkedRelease{}
 	}
-	s.checked[release.Query] = checkedOf(setup, attempt, result.Checked{Release: proposal.DigestOf(r.Encoded), Signature: r.Signature, Certificate: r.Certificate})
+	t.checked[release.Query] = checkedOf(setup, attempt, result.Checked{Release: proposal.DigestOf(r.Encoded), Signature: r.Signature, Certificate: r.Certificate})
 	return nil
 }
 
@@ -150,15 +145,4 @@ type checkedRelease struct {
 
 func checkedOf(setup *secagg.Setup, attempt uint32, of result.Checked) checkedRelease {
 	return checkedRelease{setup.Transcript(), attempt, of.Release, sha256.Sum256(of.Signature), sha256.Sum256(of.Certificate)}
-}
-
-// lostOwn reports whether the certificate of a release, which is good, holds a signature of this
-// site that is not on record.
-func (s *session) lostOwn(setup *secagg.Setup, attempt uint32, r wire.Final, release study.Release) (bool, error) {
-	if setup.Unpacked(r.Certificate)[s.self] == nil {
-		return false, nil
-	}
-	q := s.plan.Summed(setup.Transcript(), release.Ask(attempt))
-	on, ok, err := s.journal.SignedIn(q.Slot)
-	return err == nil && !(ok && on.Context == q.Context && bytes.Equal(on.Survivors, secagg.Survivors(release.Survivors).Bytes())), err
 }

@@ -242,8 +242,8 @@ func attestChecks(t *testing.T, spoil func(*wire.Final)) {
 	of := func(f wire.Final) checkedRelease {
 		return checkedRelease{c.setup.Transcript(), 0, proposal.DigestOf(f.Encoded), sha256.Sum256(f.Signature), sha256.Sum256(f.Certificate)}
 	}
-	if on.checked[end] != of(last) || len(on.checked) != len(finals) {
-		t.Fatalf("%d releases are remembered of %d", len(on.checked), len(finals))
+	if on.attestation.checked[end] != of(last) || len(on.attestation.checked) != len(finals) {
+		t.Fatalf("%d releases are remembered of %d", len(on.attestation.checked), len(finals))
 	}
 	for name, change := range map[string]func(*checkedRelease){
 		"of a good one":   func(g *checkedRelease) { *g = of(last) },
@@ -254,7 +254,7 @@ func attestChecks(t *testing.T, spoil func(*wire.Final)) {
 	} {
 		g := of(bad)
 		change(&g)
-		on.checked[end] = g
+		on.attestation.checked[end] = g
 		if no := refused(s, ask, study.CodeBadResult); no.Study != c.plan.Digest {
 			t.Errorf("%s: %+v", name, no)
 		}

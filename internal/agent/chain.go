@@ -107,7 +107,7 @@ func (c *Chain) check(s *session) error {
 		}
 		c.checked = of // the messages of one query come under the same head
 	}
-	own, err := s.ownStep()
+	own, err := s.results.lastStep()
 	if err != nil {
 		return err
 	}
@@ -116,30 +116,6 @@ func (c *Chain) check(s *session) error {
 		err = errUnlinked
 	}
 	return err
-}
-
-// ownStep returns what the coordinator told this site of the study last: its last release, or else
-// its proposal.
-func (s *session) ownStep() (chain.Step, error) {
-	last, ok := s.journal.LatestFinal()
-	if !ok {
-		return chain.Proposed(s.plan.Digest), nil
-	}
-	if own := s.told; own != nil && own.query == last { // a result on record stays
-		return own.step, nil
-	}
-	held, ok := s.recordedFinal(last)
-	if !ok {
-		return chain.Step{}, errStored
-	}
-	s.told = &toldStep{last, chain.Released(s.plan.Digest, held.Encoded)}
-	return s.told.step, nil
-}
-
-// toldStep is the step of a query's final result.
-type toldStep struct {
-	query int
-	step  chain.Step
 }
 
 // broken logs what was found, once a link, with all that it takes to show it to others: the

@@ -232,7 +232,7 @@ func TestChainHoldsWhatWasTold(t *testing.T) {
 
 func (s *testSite) finalOf(c *standIn, query int) []byte {
 	s.t.Helper()
-	held, ok := s.session(c).recordedFinal(query)
+	held, ok := s.session(c).results.final(query)
 	if !ok {
 		s.t.Fatal("no final result")
 	}

@@ -14,29 +14,35 @@ const (
 	stateEnded   = "ended"   // by the coordinator, or by its expiry, before this site approved it
 )
 
-// closed puts on record how a proposal ended here. That the record cannot be written is logged and
+// endings are how proposals ended here, as the operator sees it.
+type endings struct {
+	a    *Agent
+	past *proposals.PastStore
+}
+
+// put puts on record how a proposal ended here. That the record cannot be written is logged and
 // changes nothing else.
-func (a *Agent) closed(one proposals.Past, body []byte, why error) {
-	one.Time = a.now()
+func (e *endings) put(one proposals.Past, body []byte, why error) {
+	one.Time = e.a.now()
 	one.Proposal = body
 	if why != nil {
 		one.Why = why.Error()
 	}
-	if err := a.past.Put(one); err != nil {
-		a.log.Error("how a proposal ended is not kept for \"study list\"", "study", one.Digest, "error", err)
+	if err := e.past.Put(one); err != nil {
+		e.a.log.Error("how a proposal ended is not kept for \"study list\"", "study", one.Digest, "error", err)
 	}
 }
 
-// closed is Agent.closed with what the session knows.
+// closed is endings.put with what the session knows.
 func (s *session) closed(state string, code study.Code, by string, why error) {
-	s.agent.closed(proposals.Past{Digest: s.plan.Digest, Name: s.plan.Proposal.Spec.Name, State: state, Code: code, By: by,
+	s.agent.endings.put(proposals.Past{Digest: s.plan.Digest, Name: s.plan.Proposal.Spec.Name, State: state, Code: code, By: by,
 		Population: s.dataset.Population, Rho: s.plan.Rho, Proposer: s.plan.Proposal.Proposer}, s.body, why)
 }
 
 // reopened forgets how a proposal ended that is pending or approved now.
-func (a *Agent) reopened(id proposal.Digest) {
-	if err := a.past.Remove(id); err != nil {
-		a.log.Error("the record of a proposal that is open again cannot be removed", "study", id, "error", err)
+func (e *endings) reopened(id proposal.Digest) {
+	if err := e.past.Remove(id); err != nil {
+		e.a.log.Error("the record of a proposal that is open again cannot be removed", "study", id, "error", err)
 	}
 }
 
@@ -56,8 +62,8 @@ func (e *ClosedError) Error() string {
 func (e *ClosedError) Unwrap() error { return &proposal.UnknownError{Ref: e.Study.String()} }
 
 // unknown is the error for a study that is neither pending nor on the ledger.
-func (a *Agent) unknown(id proposal.Digest) error {
-	if one, ok := a.past.Get(id); ok {
+func (e *endings) unknown(id proposal.Digest) error {
+	if one, ok := e.past.Get(id); ok {
 		return &ClosedError{id, one.State, one.Code}
 	}
 	return &proposal.UnknownError{Ref: id.String()}
@@ -66,11 +72,11 @@ func (a *Agent) unknown(id proposal.Digest) error {
 // shown makes what is needed to show the proposal of a study that is over, nil if it is not kept: a
 // site that refused it may have no place in its roster, or no data set of its name.
 func (vs *Views) shown(id proposal.Digest) *session {
-	body := vs.a.past.Proposal(id)
+	body := vs.a.endings.past.Proposal(id)
 	if body == nil {
 		return nil
 	}
-	if s, _, _ := vs.a.makeSession(body); s != nil {
+	if s, _, _ := vs.a.sessions.parse(body); s != nil {
 		return s
 	}
 	plan, err := study.NewPlan(body)
@@ -81,7 +87,7 @@ func (vs *Views) shown(id proposal.Digest) *session {
 	if self < 0 {
 		return nil
 	}
-	s := vs.a.sessionOf(body, plan)
+	s := vs.a.sessions.bare(body, plan)
 	s.self = self
 	return s
 }

@@ -50,7 +50,8 @@ func TestTheCommitteeSignsWithItsUploads(t *testing.T) {
 	signers := 0
 	for i := range sites {
 		s := &session{plan: plan, self: i, ring: &keyring.Ring{Setup: all.Setup}}
-		signs := s.opening(&openQuery{})[0].Sign != nil
+		s.answers.s = s
+		signs := s.answers.opening(&openQuery{})[0].Sign != nil
 		if counts := all.Setup.Graph().Signs(i); counts != signs {
 			t.Errorf("site %d, of the committee: %t, signs: %t", i, counts, signs)
 		}

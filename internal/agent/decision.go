@@ -18,84 +18,22 @@ import (
 	"covey/internal/wire"
 )
 
-// offered answers a proposal: with what was decided, by policy, or by leaving
-// it to the operator. A rejection that the operator did not make is not put on
-// record: the study ends with it, and a corrected one has another digest. It is nil where the
-// verdict leaves later.
-func (a *Agent) offered(offer wire.Proposal) wire.Message {
-	body, id := offer.Body, proposal.DigestOf(offer.Body)
-	if a.arriving.holds(id) {
-		return nil
-	}
-	a.offering.Lock()
-	s, code, why := a.makeSession(body)
-	p := a.proposalOf(s, body)
-	a.offering.Unlock()
-	refused := func(code study.Code, why error) wire.Decision {
-		a.log.Warn("a proposal is refused", "study", id, "code", code, "error", why)
-		a.refused(body, code, why)
-		return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: code}
-	}
-	// What is kept or approved here was signed when it came: bytes altered since have another
-	// digest, which nobody signed.
-	if err := p.CheckSignature(id, offer.Signature); err != nil && (s != nil || p.Proposer != nil) {
-		return a.sign(refused(study.CodeBadSignature, err))
-	}
-	_, before := a.decided(id)
-	waited := a.pending.Has(id)
-	if p.Proposer != nil {
-		if no, err := a.admit(p, id, len(body)); no != "" {
-			code, why = no, err
-		}
-	}
-	send := func(d wire.Decision) wire.Message { // what nobody signed is answered at once
-		if p.Proposer == nil {
-			return a.sign(d)
-		}
-		// What the policy's approval left to the operator was read meanwhile.
-		return a.verdict(d, before || d.Verdict == study.VerdictPending && (waited || s == nil || !s.unattended))
-	}
-	if code != "" {
-		return send(refused(code, why))
-	}
-	s = a.keep(s)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	d := s.decide()
-	if d.Verdict == study.VerdictRejected {
-		a.forget(id)
-	}
-	return send(d)
-}
-
-// proposalOf returns the proposal of which a session was made, or could not be; none of bytes that
-// are no proposal.
-func (a *Agent) proposalOf(s *session, body []byte) proposal.Proposal {
-	if s != nil {
-		return s.plan.Proposal
-	}
-	if len(body) > proposals.MaxProposal {
-		return proposal.Proposal{}
-	}
-	p, err := proposal.Parse(body)
-	if err != nil {
-		return proposal.Proposal{}
-	}
-	return p
-}
+// Decisions are this site's on proposals: what the operator says of them, and the signed word that
+// the coordinator is told.
+type Decisions struct{ a *Agent }
 
 // sign puts the identity key's signature on a decision, so that it can be shown later
 // and nobody else, the coordinator included, can make it.
-func (a *Agent) sign(d wire.Decision) wire.Decision {
+func (ds *Decisions) sign(d wire.Decision) wire.Decision {
 	if d.Verdict != study.VerdictPending {
-		d.Signature = study.SignDecision(a.identity, d.Study, d.Verdict, d.Code)
+		d.Signature = study.SignDecision(ds.a.identity, d.Study, d.Verdict, d.Code)
 	}
 	return d
 }
 
 // decided returns the verdict on record.
-func (a *Agent) decided(id proposal.Digest) (wire.Decision, bool) {
-	e, ok := a.ledger.Study(id)
+func (ds *Decisions) decided(id proposal.Digest) (wire.Decision, bool) {
+	e, ok := ds.a.ledger.Study(id)
 	if !ok {
 		return wire.Decision{}, false
 	}
@@ -122,11 +60,11 @@ func (s *session) decide() wire.Decision {
 	why := s.expired()
 	if why != nil && (approved || a.pending.Has(id)) {
 		s.lapse(why)
-		if _, decided := a.decided(id); !decided {
+		if _, decided := a.Decisions.decided(id); !decided {
 			return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: study.CodeExpired}
 		}
 	}
-	if verdict, decided := a.decided(id); decided {
+	if verdict, decided := a.Decisions.decided(id); decided {
 		return verdict // the operator was quicker
 	}
 	log := a.log.With("study", id, "name", s.plan.Proposal.Spec.Name)
@@ -138,7 +76,7 @@ func (s *session) decide() wire.Decision {
 	if why != nil {
 		return reject(study.CodeExpired, why)
 	}
-	if err := a.lapse(); err != nil { // what has expired reserves nothing
+	if err := a.expiry.sweep(); err != nil { // what has expired reserves nothing
 		return reject(study.CodeStore, err)
 	}
 	if code, why := s.renew(); code != "" {
@@ -188,7 +126,7 @@ func (s *session) outside(log *slog.Logger, beyond []siteconfig.PolicyRule) wire
 		d.Verdict, d.Code = study.VerdictRejected, study.CodeNotApproved
 		return d
 	}
-	s.agent.reopened(s.plan.Digest)
+	s.agent.endings.reopened(s.plan.Digest)
 	log.Info("a proposal awaits the operator", "why", beyond)
 	return d
 }
@@ -233,7 +171,7 @@ func (s *session) approve(by string) error {
 		a.failed(err)
 		return err
 	}
-	a.reopened(s.plan.Digest)
+	a.endings.reopened(s.plan.Digest)
 	a.log.Info("study approved", "study", s.plan.Digest, "by", by, "rho", s.plan.Rho, "population", population.Name)
 	if err := a.pending.Remove(s.plan.Digest); err != nil {
 		a.log.Error("an approved proposal cannot be removed from pending", "study", s.plan.Digest, "error", err)
@@ -245,14 +183,14 @@ func (s *session) approve(by string) error {
 // tells the coordinator. Approving what is approved changes nothing. The error
 // is a *proposal.UnknownError, a *DataError, or the ledger's *BudgetError or
 // *StateError.
-func (a *Agent) Approve(id proposal.Digest) error {
-	s, code := a.session(id)
+func (ds *Decisions) Approve(id proposal.Digest) error {
+	s, code := ds.a.sessions.of(id)
 	if s == nil {
-		if e, ok := a.ledger.Study(id); ok {
+		if e, ok := ds.a.ledger.Study(id); ok {
 			return &ledger.StateError{Study: id, State: e.State}
 		}
 		if code == study.CodeUnknownStudy {
-			return a.unknown(id)
+			return ds.a.endings.unknown(id)
 		}
 		return &RefusedError{id, code}
 	}
@@ -260,20 +198,20 @@ func (a *Agent) Approve(id proposal.Digest) error {
 	defer s.mu.Unlock()
 	if why := s.expired(); why != nil {
 		if said := s.lapse(why); said != nil {
-			a.post(said)
+			ds.a.post(said)
 		}
-		return a.unknown(id)
+		return ds.a.endings.unknown(id)
 	}
-	if _, ok := a.ledger.Approved(id); !ok {
+	if _, ok := ds.a.ledger.Approved(id); !ok {
 		if code, why := s.renew(); code != "" {
-			a.log.Warn("a proposal cannot be approved", "study", id, "code", code, "error", why)
+			ds.a.log.Warn("a proposal cannot be approved", "study", id, "code", code, "error", why)
 			return &RefusedError{id, code}
 		}
 		if err := s.approve(byOperator); err != nil {
 			return err
 		}
 	}
-	a.post(a.sign(wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictApproved}))
+	ds.a.post(ds.sign(wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictApproved}))
 	return nil
 }
 
@@ -290,63 +228,63 @@ func (e *RefusedError) Error() string {
 // Reject records the operator's no and tells the coordinator. An approval is withdrawn, as Withdraw
 // does. A study whose setup has begun is left: what it charged stays charged, the rest is free
 // again, and its secrets are erased. Either way it cannot be entered again.
-func (a *Agent) Reject(id proposal.Digest) error {
-	s, _ := a.session(id)
+func (ds *Decisions) Reject(id proposal.Digest) error {
+	s, _ := ds.a.sessions.of(id)
 	if s != nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 	}
-	if approval, ok := a.ledger.Approved(id); ok {
-		err := a.withdraw(id, s)
+	if approval, ok := ds.a.ledger.Approved(id); ok {
+		err := ds.withdraw(id, s)
 		if _, late := errors.AsType[*TooLateError](err); !late {
 			return err
 		}
-		if err := a.finish(approval, study.CodeLeft, byOperator, nil); err != nil {
+		if err := ds.finish(approval, study.CodeLeft, byOperator, nil); err != nil {
 			return err
 		}
-		a.log.Info("a study is left after its setup began", "study", id, "name", approval.Name, "by", "operator", "code", study.CodeLeft)
-		a.post(wire.Refusal{Header: wire.Header{Study: id}, Code: study.CodeLeft})
+		ds.a.log.Info("a study is left after its setup began", "study", id, "name", approval.Name, "by", "operator", "code", study.CodeLeft)
+		ds.a.post(wire.Refusal{Header: wire.Header{Study: id}, Code: study.CodeLeft})
 		return nil
 	}
-	body, pending := a.pending.Get(id)
-	if _, ok := a.ledger.Study(id); !ok && s == nil && !a.pending.Has(id) { // its file may be damaged
-		return a.unknown(id)
+	body, pending := ds.a.pending.Get(id)
+	if _, ok := ds.a.ledger.Study(id); !ok && s == nil && !ds.a.pending.Has(id) { // its file may be damaged
+		return ds.a.endings.unknown(id)
 	}
-	if err := a.ledger.Reject(id, "operator", a.now()); err != nil {
-		a.failed(err)
+	if err := ds.a.ledger.Reject(id, "operator", ds.a.now()); err != nil {
+		ds.a.failed(err)
 		return err
 	}
 	if pending {
-		a.rejected(id, body)
+		ds.a.endings.rejected(id, body)
 	}
-	if err := a.pending.Remove(id); err != nil {
-		a.log.Error("a rejected proposal cannot be removed from pending", "study", id, "error", err)
+	if err := ds.a.pending.Remove(id); err != nil {
+		ds.a.log.Error("a rejected proposal cannot be removed from pending", "study", id, "error", err)
 	}
-	a.log.Info("a study is rejected", "study", id, "by", "operator", "code", study.CodeRejected)
-	a.forget(id)
-	a.post(a.sign(wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: study.CodeRejected}))
+	ds.a.log.Info("a study is rejected", "study", id, "by", "operator", "code", study.CodeRejected)
+	ds.a.sessions.forget(id)
+	ds.a.post(ds.sign(wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: study.CodeRejected}))
 	return nil
 }
 
 // rejected keeps what the operator said no to.
-func (a *Agent) rejected(id proposal.Digest, body []byte) {
+func (e *endings) rejected(id proposal.Digest, body []byte) {
 	one := proposals.Past{Digest: id, State: string(ledger.Rejected), Code: study.CodeRejected, By: "operator"}
 	if p, err := proposal.Parse(body); err == nil {
 		one.Name, one.Proposer = p.Spec.Name, p.Proposer
 	}
-	a.closed(one, body, nil)
+	e.put(one, body, nil)
 }
 
 // refused keeps a proposal that no session can be made of. Of bytes that are no proposal the digest
 // alone is kept.
-func (a *Agent) refused(body []byte, code study.Code, why error) {
+func (e *endings) refused(body []byte, code study.Code, why error) {
 	one := proposals.Past{Digest: proposal.DigestOf(body), State: stateRefused, Code: code, By: "check"}
 	if p, err := proposal.Parse(body); err == nil {
 		one.Name, one.Proposer = p.Spec.Name, p.Proposer
 	} else {
 		body = nil
 	}
-	a.closed(one, body, why)
+	e.put(one, body, why)
 }
 
 // outsideError names the limits that a study is outside of.
@@ -370,7 +308,7 @@ func (vs *Views) known() ([]proposal.Digest, error) {
 			out = append(out, id)
 		}
 	}
-	for _, id := range vs.a.past.List() {
+	for _, id := range vs.a.endings.past.List() {
 		if !slices.Contains(out, id) {
 			out = append(out, id)
 		}

@@ -43,7 +43,7 @@ func TestRowsAreReadWhereTheStudyIsApproved(t *testing.T) {
 				f.propose(spec, roster)
 				d := want[wire.Decision](s, wire.Proposal{Body: f.body})
 				if d.Verdict == study.VerdictApproved { // the budget is for one
-					if err := s.agent.Withdraw(f.plan.Digest); err != nil {
+					if err := s.agent.Decisions.Withdraw(f.plan.Digest); err != nil {
 						t.Fatal(err)
 					}
 				}

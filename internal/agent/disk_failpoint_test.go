@@ -278,8 +278,8 @@ func TestDecisionsFail(t *testing.T) {
 	}
 	for _, phase := range []failpoint.Phase{failpoint.Before, failpoint.After} {
 		for point, do := range map[string]func(*standIn, *testSite) error{
-			"reject":  func(c *standIn, s *testSite) error { return s.agent.Reject(c.plan.Digest) },
-			"approve": func(c *standIn, s *testSite) error { return s.agent.Approve(c.plan.Digest) },
+			"reject":  func(c *standIn, s *testSite) error { return s.agent.Decisions.Reject(c.plan.Digest) },
+			"approve": func(c *standIn, s *testSite) error { return s.agent.Decisions.Approve(c.plan.Digest) },
 		} {
 			c := newStandIn(t, 2, `approve = "ask"`, nil)
 			s := c.sites[0]

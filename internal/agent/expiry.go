@@ -66,48 +66,51 @@ func (s *session) lapse(why error) wire.Message {
 		if begun {
 			code = study.CodeLeft
 		}
-		if err := a.finish(approval, code, "", why); err != nil {
+		if err := a.Decisions.finish(approval, code, "", why); err != nil {
 			return nil
 		}
 		log.Warn("an approved study expired before this site's first sum; what it reserved is free again", "code", code, "rho", approval.Rho)
 		if begun {
 			return wire.Refusal{Header: wire.Header{Study: id}, Code: code}
 		}
-		return a.withdrawal(id, code)
+		return a.Decisions.withdrawal(id, code)
 	}
 	s.closed(stateEnded, study.CodeExpired, "", why)
 	if err := a.pending.Remove(id); err != nil {
 		a.log.Error("an expired proposal cannot be removed", "study", id, "error", err)
 	}
 	log.Info("a proposal expired before it was approved here")
-	a.forget(id)
-	return a.sign(wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: study.CodeExpired})
+	a.sessions.forget(id)
+	return a.Decisions.sign(wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: study.CodeExpired})
 }
 
-// lapse ends what has expired before somebody is shown what is open, or a budget is looked at. What
+// expiry ends the studies of an agent that have expired.
+type expiry struct{ a *Agent }
+
+// sweep ends what has expired before somebody is shown what is open, or a budget is looked at. What
 // is being worked on just now is left to that.
-func (a *Agent) lapse() error {
-	open, err := a.pending.List()
+func (x *expiry) sweep() error {
+	open, err := x.a.pending.List()
 	if err != nil {
 		return err
 	}
-	for _, e := range a.ledger.Active() {
+	for _, e := range x.a.ledger.Active() {
 		if e.Queries == 0 {
 			open = append(open, e.Study)
 		}
 	}
 	for _, id := range open {
-		if listed := a.listed(id); listed == nil || listed.expired() == nil {
+		if listed := x.a.sessions.listed(id); listed == nil || listed.expired() == nil {
 			continue
 		}
-		s, _ := a.session(id)
+		s, _ := x.a.sessions.of(id)
 		if s == nil || !s.mu.TryLock() {
 			continue
 		}
-		_, approved := a.ledger.Approved(id)
-		if why := s.expired(); why != nil && (approved || a.pending.Has(id)) {
+		_, approved := x.a.ledger.Approved(id)
+		if why := s.expired(); why != nil && (approved || x.a.pending.Has(id)) {
 			if said := s.lapse(why); said != nil {
-				a.post(said)
+				x.a.post(said)
 			}
 		}
 		s.mu.Unlock()
@@ -115,13 +118,13 @@ func (a *Agent) lapse() error {
 	return nil
 }
 
-// lapses runs lapse until ctx ends.
-func (a *Agent) lapses(ctx context.Context) {
+// run runs sweep until ctx ends.
+func (x *expiry) run(ctx context.Context) {
 	tick := time.NewTicker(lapseEvery)
 	defer tick.Stop()
 	for {
-		if err := a.lapse(); err != nil {
-			a.log.Error("the proposals that wait cannot be listed", "error", err)
+		if err := x.sweep(); err != nil {
+			x.a.log.Error("the proposals that wait cannot be listed", "error", err)
 		}
 		select {
 		case <-tick.C:

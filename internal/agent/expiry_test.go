@@ -35,7 +35,7 @@ func TestExpiredProposal(t *testing.T) {
 		"status":  func(_ *standIn, s *testSite) error { _, err := s.agent.Views.Status(); return err },
 		"offered": func(c *standIn, s *testSite) error { want[wire.Decision](s, wire.Proposal{Body: c.body}); return nil },
 		"approve": func(c *standIn, s *testSite) error {
-			if err := s.agent.Approve(c.plan.Digest); err == nil {
+			if err := s.agent.Decisions.Approve(c.plan.Digest); err == nil {
 				return errors.New("it is approved")
 			}
 			return nil
@@ -62,7 +62,7 @@ func TestExpiredProposal(t *testing.T) {
 			if err != nil || len(all) != 1 || all[0].State != stateEnded || all[0].Code != string(study.CodeExpired) || all[0].Why == "" {
 				t.Errorf("after: %+v, %v", all, err)
 			}
-			mustErr[*ClosedError](t, s.agent.Approve(c.plan.Digest))
+			mustErr[*ClosedError](t, s.agent.Decisions.Approve(c.plan.Digest))
 		})
 	}
 }
@@ -82,7 +82,7 @@ func TestExpiryBeforeTheFirstSum(t *testing.T) {
 		"at expires":         {at.Format(time.RFC3339), nil, nil, study.CodeExpired},
 		"after 30 days":      {"", nil, nil, study.CodeExpired},
 		"when shown":         {"", nil, func(_ *standIn, s *testSite) { s.agent.Views.Studies() }, study.CodeExpired},
-		"when approved":      {"", nil, func(c *standIn, s *testSite) { s.agent.Approve(c.plan.Digest) }, study.CodeExpired},
+		"when approved":      {"", nil, func(c *standIn, s *testSite) { s.agent.Decisions.Approve(c.plan.Digest) }, study.CodeExpired},
 		"when begun late":    {"", nil, func(c *standIn, s *testSite) { s.ask(wire.Announce{Header: wire.Header{Study: c.plan.Digest}}) }, study.CodeExpired},
 		"in the setup":       {"", func(c *standIn) { c.prepare(0) }, nil, study.CodeLeft},
 		"at the first query": {"", func(c *standIn) { c.prepare(0); c.confirm() }, func(c *standIn, s *testSite) { refused(s, c.query(0, 0, c.plan.Start().X), study.CodeLeft) }, study.CodeLeft},
@@ -109,7 +109,7 @@ func TestExpiryBeforeTheFirstSum(t *testing.T) {
 				t.Errorf("before: it expires at %v", v.Expires)
 			}
 			now = until.Add(-time.Second)
-			if err := s.agent.lapse(); err != nil {
+			if err := s.agent.expiry.sweep(); err != nil {
 				t.Fatal(err)
 			}
 			if d := want[wire.Decision](s, wire.Proposal{Body: in.body}); d.Verdict != study.VerdictApproved {
@@ -119,7 +119,7 @@ func TestExpiryBeforeTheFirstSum(t *testing.T) {
 			var posted []wire.Message
 			s.agent.post = func(m wire.Message) { posted = append(posted, m) }
 			if c.lapses == nil {
-				if err := s.agent.lapse(); err != nil {
+				if err := s.agent.expiry.sweep(); err != nil {
 					t.Fatal(err)
 				}
 				if want := min(1, len(c.code)); len(posted) != want {
@@ -150,7 +150,7 @@ func TestExpiryBeforeTheFirstSum(t *testing.T) {
 					refused(s, announce, c.code)
 				}
 				refused(s, wire.Query{Study: id}, study.CodeLeft)
-				if err := s.agent.Approve(id); err == nil {
+				if err := s.agent.Decisions.Approve(id); err == nil {
 					t.Errorf("%s: the operator can approve it", when)
 				}
 				all, err := s.agent.Views.Studies()
@@ -195,7 +195,7 @@ func TestAgentLooksForWhatExpired(t *testing.T) {
 		var told []time.Duration
 		s.agent.post = func(wire.Message) { told = append(told, time.Since(began)) }
 		ctx, end := context.WithCancel(t.Context())
-		s.agent.work.Go(func() { s.agent.lapses(ctx) })
+		s.agent.work.Go(func() { s.agent.expiry.run(ctx) })
 		time.Sleep(2 * unbegun)
 		end()
 		s.agent.work.Wait()

@@ -34,9 +34,9 @@ const maxFigures = 8
 // changes nothing, and nothing that leaves the site depends on it. Rows are read again where the
 // data set looks changed, those of a query after a minute, and those of a long proposal always.
 func (vs *Views) Figures(id proposal.Digest) (sitedata.Figures, error) {
-	s, _ := vs.a.session(id)
+	s, _ := vs.a.sessions.of(id)
 	if s == nil {
-		return sitedata.Figures{}, vs.a.unknown(id)
+		return sitedata.Figures{}, vs.a.endings.unknown(id)
 	}
 	_, d := s.terms()
 	source := vs.a.config.Source(d)

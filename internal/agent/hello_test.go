@@ -44,7 +44,7 @@ func TestHelloNamesStudies(t *testing.T) {
 	check("ended before it was approved", 0, 0)
 	for _, each := range c.sites {
 		want[wire.Decision](each, wire.Proposal{Body: c.body})
-		if err := each.agent.Approve(id); err != nil {
+		if err := each.agent.Decisions.Approve(id); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -80,7 +80,7 @@ func TestHelloNamesStudies(t *testing.T) {
 	check("completed", 0, 1)
 
 	s = c.sites[1]
-	if err := s.agent.Reject(id); err != nil {
+	if err := s.agent.Decisions.Reject(id); err != nil {
 		t.Fatal(err)
 	}
 	check("left", 0, 1)
@@ -91,7 +91,7 @@ func TestHelloNamesRejected(t *testing.T) {
 	c := newStandIn(t, 3, `approve = "ask"`, nil)
 	s := c.sites[0]
 	want[wire.Decision](s, wire.Proposal{Body: c.body})
-	if err := s.agent.Reject(c.plan.Digest); err != nil {
+	if err := s.agent.Decisions.Reject(c.plan.Digest); err != nil {
 		t.Fatal(err)
 	}
 	if h := s.says(); !h.AllOpen || len(h.Open) != 0 || !slices.Equal(h.Over, []wire.Tag{wire.TagOf(c.plan.Digest)}) {

@@ -29,7 +29,7 @@ func (s *session) follow() (*history, error) {
 	}
 	h := s.history
 	for h.course.End == "" && h.course.Query < len(s.plan.Queries) {
-		release, ok, err := s.result(h.course.Query)
+		release, ok, err := s.results.release(h.course.Query)
 		if err != nil || !ok {
 			return h, err
 		}
@@ -39,7 +39,7 @@ func (s *session) follow() (*history, error) {
 		}
 		var earlier []study.Release
 		for _, query := range s.plan.Queries.Earlier(release.Query) {
-			e, ok, err := s.result(query)
+			e, ok, err := s.results.release(query)
 			if err == nil && !ok {
 				err = errForked // the course went another way than these results
 			}
@@ -55,35 +55,6 @@ func (s *session) follow() (*history, error) {
 		h.course, h.releases, h.queries = next, h.releases+1, append(h.queries, release.Query)
 	}
 	return h, nil
-}
-
-// result returns a query's signed result: that which is on its way to the disk, or on record.
-func (s *session) result(query int) (study.Release, bool, error) {
-	for _, w := range []*recording{s.recording, s.latest} {
-		if w != nil && w.query == query {
-			return w.release, true, nil
-		}
-	}
-	held, ok := s.recordedFinal(query)
-	if !ok {
-		return study.Release{}, false, nil
-	}
-	release, err := study.ParseRelease(held.Encoded)
-	return release, err == nil, err
-}
-
-// recordedFinal returns the result on record of a query. None is on its way to the disk while a
-// result is looked at: handle has waited for it.
-func (s *session) recordedFinal(query int) (wire.Final, bool) {
-	if w := s.latest; w != nil && w.query == query {
-		return w.final, true
-	}
-	stored, ok := s.journal.FinalResult(query)
-	if !ok {
-		return wire.Final{}, false
-	}
-	held, err := decodeFinal(stored)
-	return held, err == nil
 }
 
 // lawful reports whether a query is what this site finds that comes next; if not, with the refusal.

@@ -8,29 +8,29 @@ import (
 
 // ceiling is the longest message that this site takes now: what its approved studies need, and a
 // proposal. A pending study needs no more: nothing is asked of it before all have approved.
-func (a *Agent) ceiling() int {
+func (m *sessions) ceiling() int {
 	out := uplink.LeastMessage
-	for _, e := range a.ledger.Active() {
-		out = max(out, a.largest(e.Study))
+	for _, e := range m.a.ledger.Active() {
+		out = max(out, m.largest(e.Study))
 	}
 	return out
 }
 
 // largest is what an approved study needs; it is kept until the study is forgotten.
-func (a *Agent) largest(id proposal.Digest) int {
-	a.mu.Lock()
-	size, ok := a.sizes[id]
-	a.mu.Unlock()
+func (m *sessions) largest(id proposal.Digest) int {
+	m.mu.Lock()
+	size, ok := m.sizes[id]
+	m.mu.Unlock()
 	if ok {
 		return size
 	}
-	if body, ok := a.ledger.Proposal(id); ok {
+	if body, ok := m.a.ledger.Proposal(id); ok {
 		if plan, err := study.NewPlan(body); err == nil {
 			size = uplink.Largest(plan)
 		}
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.sizes[id] = size
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.sizes[id] = size
 	return size
 }

@@ -27,20 +27,20 @@ func coordinatorMessage(t *testing.T, m *covey.CoordinatorMessage) []byte {
 func TestCeiling(t *testing.T) {
 	c := newStandIn(t, 5, autoPolicy, nil)
 	a := c.sites[0].agent
-	if n := a.ceiling(); n != uplink.LeastMessage || n > 34<<20 {
+	if n := a.sessions.ceiling(); n != uplink.LeastMessage || n > 34<<20 {
 		t.Errorf("a ceiling of %d bytes without a study", n)
 	}
 	c.approve()
-	if n := a.ceiling(); n != uplink.LeastMessage {
+	if n := a.sessions.ceiling(); n != uplink.LeastMessage {
 		t.Errorf("a ceiling of %d bytes with a small study", n)
 	}
-	a.sizes[c.plan.Digest] = 100 << 20
-	if n := a.ceiling(); n != 100<<20 {
+	a.sessions.sizes[c.plan.Digest] = 100 << 20
+	if n := a.sessions.ceiling(); n != 100<<20 {
 		t.Errorf("a ceiling of %d bytes with a large study", n)
 	}
 	c.sites[0].ask(wire.Ended{Header: wire.Header{Study: c.plan.Digest}, Code: study.CodeAborted})
-	if n := a.ceiling(); n != uplink.LeastMessage || len(a.sizes) != 0 {
-		t.Errorf("a ceiling of %d bytes when it is over, %d sizes are kept", n, len(a.sizes))
+	if n := a.sessions.ceiling(); n != uplink.LeastMessage || len(a.sessions.sizes) != 0 {
+		t.Errorf("a ceiling of %d bytes when it is over, %d sizes are kept", n, len(a.sessions.sizes))
 	}
 }
 

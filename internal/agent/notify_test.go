@@ -38,7 +38,7 @@ func TestFactsFollowTheStudy(t *testing.T) {
 	is("")
 	want[wire.Decision](s, wire.Proposal{Body: c.body})
 	is("proposed awaiting")
-	if err := s.agent.Approve(id); err != nil {
+	if err := s.agent.Decisions.Approve(id); err != nil {
 		t.Fatal(err)
 	}
 	is("proposed")

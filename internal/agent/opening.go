@@ -16,22 +16,22 @@ import (
 // prove answers with the proof that the share that this site sent of one dealer's secret is the
 // one that the dealer committed to: the hashes of its other shares, which the dealer's commitments
 // hold.
-func (s *session) prove(r wire.Prove) wire.Message {
-	u, no := s.shared(r, r.Survivors)
+func (q *answers) prove(r wire.Prove) wire.Message {
+	u, no := q.shared(r, r.Survivors)
 	if no != nil {
 		return no
 	}
-	public, ok, err := s.journal.Setup(s.ring.Attempt, ledger.SetupPublic)
+	public, ok, err := q.s.journal.Setup(q.s.ring.Attempt, ledger.SetupPublic)
 	if err != nil || !ok {
-		return refuse(r, s.store(err))
+		return refuse(r, q.s.store(err))
 	}
 	dealer := r.Dealer - 1
-	if _, _, ok := s.ring.Setup.Graph().Find(s.self, dealer); !ok {
+	if _, _, ok := q.s.ring.Setup.Graph().Find(q.s.self, dealer); !ok {
 		return refuse(r, study.CodeOutOfOrder)
 	}
-	proof, err := s.ring.Setup.Proof(s.self, dealer, s.open.query, u, public)
+	proof, err := q.s.ring.Setup.Proof(q.s.self, dealer, q.open.query, u, public)
 	if err != nil {
-		return refuse(r, s.ring.Internal(err))
+		return refuse(r, q.s.ring.Internal(err))
 	}
 	return wire.Proof{Header: r.Header, Dealer: r.Dealer, Proof: proof}
 }
@@ -40,45 +40,45 @@ func (s *session) prove(r wire.Prove) wire.Message {
 // survivors, of whom this site is one. Nothing of theirs is in the sum, and what unmasks it of
 // them is what the shares of their secrets open too: keys stand in for what such a site deposited
 // falsely or nobody has any more.
-func (s *session) keys(r wire.Keys) wire.Message {
-	u, no := s.shared(r, r.Survivors)
+func (q *answers) keys(r wire.Keys) wire.Message {
+	u, no := q.shared(r, r.Survivors)
 	if no != nil {
 		return no
 	}
-	if s.ring.Setup.Config().Whole() || !slices.Contains(u, s.self) {
+	if q.s.ring.Setup.Config().Whole() || !slices.Contains(u, q.s.self) {
 		return refuse(r, study.CodeOutOfOrder)
 	}
-	own, held, err := s.ring.Slot(r.Slot)
+	own, held, err := q.s.ring.Slot(r.Slot)
 	if err != nil {
-		return s.forbidden(r, err)
+		return q.s.forbidden(r, err)
 	}
-	keys, err := s.ring.Setup.Keys(s.self, own, held, s.open.query, u)
+	keys, err := q.s.ring.Setup.Keys(q.s.self, own, held, q.open.query, u)
 	if err != nil {
-		return refuse(r, s.ring.Internal(err))
+		return refuse(r, q.s.ring.Internal(err))
 	}
 	return wire.PairKeys{Header: r.Header, Keys: keys}
 }
 
 // shared returns a survivor set of the open slot for which this site sent its shares and may send
 // them again, or the refusal.
-func (s *session) shared(r wire.Message, survivors []int) (secagg.Survivors, wire.Message) {
-	if no, ok := s.agent.finalRefusal(r); ok {
+func (q *answers) shared(r wire.Message, survivors []int) (secagg.Survivors, wire.Message) {
+	if no, ok := q.s.agent.finalRefusal(r); ok {
 		return nil, no
 	}
 	at := r.About()
-	if s.open == nil || s.open.ask.Query != at.Query || s.open.ask.Slot != at.Slot {
+	if q.open == nil || q.open.ask.Query != at.Query || q.open.ask.Slot != at.Slot {
 		return nil, refuse(r, study.CodeOutOfOrder)
 	}
 	// Where every site is waited for, shares are on record with the upload, before a certificate.
-	if s.waits() && !s.open.checked {
+	if q.s.waits() && !q.open.checked {
 		return nil, refuse(r, study.CodeOutOfOrder)
 	}
 	u := secagg.Survivors(survivors)
-	if s.ring.Setup.Graph().Acceptable(u) != nil {
+	if q.s.ring.Setup.Graph().Acceptable(u) != nil {
 		return nil, refuse(r, study.CodeTooFewSurvivors)
 	}
-	if err := s.journal.Shared(at.Query, at.Slot, s.open.query.Context, u.Bytes()); err != nil {
-		return nil, s.forbidden(r, err)
+	if err := q.s.journal.Shared(at.Query, at.Slot, q.open.query.Context, u.Bytes()); err != nil {
+		return nil, q.s.forbidden(r, err)
 	}
 	return u, nil
 }

@@ -3,8 +3,6 @@ package agent
 import (
 	"sync"
 	"time"
-
-	"covey/internal/wire"
 )
 
 const (
@@ -47,20 +45,4 @@ func (p *pace) take(now time.Time) bool {
 	}
 	p.spent++
 	return true
-}
-
-// ignores reports whether a request is one too many about a study that this site takes no part in.
-func (a *Agent) ignores(r wire.Message) bool {
-	switch r.(type) {
-	case wire.Final, wire.Confirmed, wire.Ended: // are not answered
-		return false
-	}
-	id := r.About().Study
-	if _, ok := a.ledger.Approved(id); ok {
-		return false
-	}
-	if _, known := a.ledger.Study(id); known || a.pending.Has(id) {
-		return !a.idle.take(time.Now())
-	}
-	return !a.unrecorded.take(time.Now())
 }

@@ -26,7 +26,7 @@ func TestRefusedStaysInView(t *testing.T) {
 		{"by its columns", autoPolicy, func(c *standIn) { c.plan.Proposal.Spec.Columns[1].Name = "absent" }, nil, stateRefused, study.CodeColumns, `column "absent"`, true},
 		{"by the policy", autoPolicy + `outside = "reject"`, func(c *standIn) { c.plan.Proposal.Spec.Epsilon = 1.2 }, nil, stateRefused, study.CodeRejected, "max_epsilon: ε = 1.2 is outside 1", true},
 		{"by the budget", autoPolicy, func(c *standIn) { c.plan.Proposal.Spec.Epsilon = 9 }, nil, stateRefused, study.CodeBudget, `population "people"`, true},
-		{"by the operator", `approve = "ask"`, nil, func(c *standIn, s *testSite) error { return s.agent.Reject(c.plan.Digest) }, string(ledger.Rejected), "", "", true},
+		{"by the operator", `approve = "ask"`, nil, func(c *standIn, s *testSite) error { return s.agent.Decisions.Reject(c.plan.Digest) }, string(ledger.Rejected), "", "", true},
 		{"by the coordinator", `approve = "ask"`, nil, func(c *standIn, s *testSite) error {
 			s.ask(wire.Ended{Header: wire.Header{Study: c.plan.Digest}, Code: study.CodeAborted})
 			return nil
@@ -65,7 +65,7 @@ func TestRefusedStaysInView(t *testing.T) {
 			if st, err := s.agent.Views.Status(); err != nil || st.Pending != 0 {
 				t.Errorf("status %+v, %v", st, err)
 			}
-			if err := s.agent.Approve(f.plan.Digest); err == nil {
+			if err := s.agent.Decisions.Approve(f.plan.Digest); err == nil {
 				t.Error("it is approved")
 			}
 		})
@@ -103,7 +103,7 @@ func TestReopened(t *testing.T) {
 		t.Fatalf("%+v", d)
 	}
 	all, err := s.agent.Views.Studies()
-	if err != nil || len(all) != 1 || all[0].State != statePending || len(s.agent.past.List()) != 0 {
+	if err != nil || len(all) != 1 || all[0].State != statePending || len(s.agent.endings.past.List()) != 0 {
 		t.Errorf("pending: %+v, %v", all, err)
 	}
 	// and offered again, by a coordinator that was restored from a backup
@@ -113,7 +113,7 @@ func TestReopened(t *testing.T) {
 	if d := want[wire.Decision](s, wire.Proposal{Body: body}); d.Verdict != study.VerdictApproved {
 		t.Fatalf("%+v", d)
 	}
-	if left := s.agent.past.List(); len(left) != 0 {
+	if left := s.agent.endings.past.List(); len(left) != 0 {
 		t.Errorf("approved: %v", left)
 	}
 }

@@ -18,7 +18,7 @@ func TestCrashBetweenApprovalAndRemoval(t *testing.T) {
 	c := newStandIn(t, 3, `approve = "ask"`, nil)
 	s := c.sites[0]
 	want[wire.Decision](s, wire.Proposal{Body: c.body})
-	if err := s.agent.Approve(c.plan.Digest); err != nil {
+	if err := s.agent.Decisions.Approve(c.plan.Digest); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.agent.pending.Put(c.body); err != nil {
@@ -56,8 +56,8 @@ func TestPendingEnds(t *testing.T) {
 	if all, err := s.agent.Views.Studies(); err != nil || len(all) != 1 || all[0].State != stateEnded || all[0].Code != string(study.CodeAborted) {
 		t.Errorf("studies %+v, %v", all, err)
 	}
-	mustErr[*ClosedError](t, s.agent.Approve(c.plan.Digest))
-	mustErr[*proposal.UnknownError](t, s.agent.Approve(c.plan.Digest))
+	mustErr[*ClosedError](t, s.agent.Decisions.Approve(c.plan.Digest))
+	mustErr[*proposal.UnknownError](t, s.agent.Decisions.Approve(c.plan.Digest))
 }
 
 // TestApprovalReadsTheRowsAgain checks that what is pinned is what is there when
@@ -71,14 +71,14 @@ func TestApprovalReadsTheRowsAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.write("rows.csv", strings.Replace(string(text), "\n", "\n1,2,3\n", 1))
-	mustErr[*sitedata.DataError](t, s.agent.Approve(c.plan.Digest))
+	mustErr[*sitedata.DataError](t, s.agent.Decisions.Approve(c.plan.Digest))
 	if _, ok := s.agent.ledger.Study(c.plan.Digest); ok {
 		t.Error("a failed approval is on record")
 	}
 	lines := strings.SplitAfter(string(text), "\n")
 	lines[1] = "1,2,3\n"
 	s.write("rows.csv", strings.Join(lines, ""))
-	if err := s.agent.Approve(c.plan.Digest); err != nil {
+	if err := s.agent.Decisions.Approve(c.plan.Digest); err != nil {
 		t.Fatal(err)
 	}
 	s.write("rows.csv", string(text))

@@ -44,7 +44,7 @@ func TestPictureBySiteNeedsItsPolicy(t *testing.T) {
 			}
 			if c.verdict != study.VerdictApproved {
 				var refused *RefusedError
-				if err := s.agent.Approve(f.plan.Digest); err == nil || c.verdict == study.VerdictPending && (!errors.As(err, &refused) || refused.Code != study.CodeRejected) {
+				if err := s.agent.Decisions.Approve(f.plan.Digest); err == nil || c.verdict == study.VerdictPending && (!errors.As(err, &refused) || refused.Code != study.CodeRejected) {
 					t.Errorf("the operator's approval: %v", err)
 				}
 				if _, ok := s.agent.ledger.Approved(f.plan.Digest); ok {

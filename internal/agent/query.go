@@ -17,104 +17,111 @@ import (
 	"covey/internal/wire"
 )
 
+// answers are a session's to the queries of its study, of which one is open at a time.
+type answers struct {
+	s      *session
+	open   *openQuery // nil until a query is answered
+	adding *adding    // of the query under way; nil if none was begun
+}
+
 // upload answers a query with this site's masked sum. Nothing is computed unless
 // the query is the approved plan's next one, its ρ may be charged, and the slot was
 // never used; the charge and what is computed are on disk, together, before it is sent.
-func (s *session) upload(r wire.Query, approval ledger.Approval) wire.Message {
+func (q *answers) upload(r wire.Query, approval ledger.Approval) wire.Message {
 	// the answer is the result that is being written
-	if w := s.recording; w != nil && r.Ask.Query <= w.query {
-		if err := s.recorded(); err != nil {
-			return refuse(r, s.store(err))
+	if w := q.s.results.recording; w != nil && r.Ask.Query <= w.query {
+		if err := q.s.results.written(); err != nil {
+			return refuse(r, q.s.store(err))
 		}
 	}
-	if no, ok := s.agent.finalRefusal(r); ok {
+	if no, ok := q.s.agent.finalRefusal(r); ok {
 		return no
 	}
-	if ready, err := s.ring.Ready(); err != nil {
-		return refuse(r, s.store(err))
+	if ready, err := q.s.ring.Ready(); err != nil {
+		return refuse(r, q.s.store(err))
 	} else if !ready {
 		return refuse(r, study.CodeOutOfOrder)
 	}
-	ask := s.plan.Queries.Fill(r.Ask)
-	if err := s.plan.Check(ask); err != nil {
-		s.agent.log.Error("a query does not fit the approved plan", "study", s.plan.Digest, "error", err)
+	ask := q.s.plan.Queries.Fill(r.Ask)
+	if err := q.s.plan.Check(ask); err != nil {
+		q.s.agent.log.Error("a query does not fit the approved plan", "study", q.s.plan.Digest, "error", err)
 		return refuse(r, study.CodePlanMismatch)
 	}
-	if ask.Attempt != s.ring.Attempt {
+	if ask.Attempt != q.s.ring.Attempt {
 		return refuse(r, study.CodePlanMismatch)
 	}
-	if no, ok := s.lawful(r, ask); !ok {
+	if no, ok := q.s.lawful(r, ask); !ok {
 		return no
 	}
-	open := &openQuery{ask: ask, query: s.plan.Summed(s.ring.Setup.Transcript(), ask)}
+	open := &openQuery{ask: ask, query: q.s.plan.Summed(q.s.ring.Setup.Transcript(), ask)}
 	// A file that changed is no charge. An upload on record is sent even so: it
 	// was made of the approved rows.
-	data := s.pinned(approval)
+	data := q.s.pinned(approval)
 	if data == "" {
-		if _, on, err := s.journal.UploadedIn(ask.Slot); err == nil && !on {
-			s.add(ask) // goes on while the result before is written; what it gives leaves only after it
-			defer s.abandonSum()
+		if _, on, err := q.s.journal.UploadedIn(ask.Slot); err == nil && !on {
+			q.add(ask) // goes on while the result before is written; what it gives leaves only after it
+			defer q.abandonSum()
 		}
 	}
-	if err := s.recorded(); err != nil {
-		return refuse(r, s.store(err))
+	if err := q.s.results.written(); err != nil {
+		return refuse(r, q.s.store(err))
 	}
 	fresh := false
-	if no, ok := s.chained(r); !ok {
+	if no, ok := q.s.chained(r); !ok {
 		return no
 	}
-	masked, err := s.journal.Upload(ask.Query, ask.Slot, open.query.Context, s.plan.Queries[ask.Query].Rho, func() ([]byte, error) {
+	masked, err := q.s.journal.Upload(ask.Query, ask.Slot, open.query.Context, q.s.plan.Queries[ask.Query].Rho, func() ([]byte, error) {
 		if data != "" {
 			return nil, holding.ErrChanged
 		}
 		fresh = true
-		return s.masked(open)
-	}, s.opening(open)...)
+		return q.masked(open)
+	}, q.opening(open)...)
 	switch {
 	case data != "" && errors.Is(err, holding.ErrChanged):
 		return refuse(r, data)
 	case err != nil:
-		return s.forbidden(r, err)
+		return q.s.forbidden(r, err)
 	}
 	// What the upload has not written: it was on record.
-	if err := s.agent.ledger.KeepChain(); err != nil {
-		return refuse(r, s.store(err))
+	if err := q.s.agent.ledger.KeepChain(); err != nil {
+		return refuse(r, q.s.store(err))
 	}
-	s.open = open
-	sent := wire.Upload{Header: wire.Header{Study: s.plan.Digest, Query: ask.Query, Slot: ask.Slot}, Masked: masked}
+	q.open = open
+	sent := wire.Upload{Header: wire.Header{Study: q.s.plan.Digest, Query: ask.Query, Slot: ask.Slot}, Masked: masked}
 	if fresh {
 		return sent
 	}
 	// The coordinator asks again for a slot in which this site signed a survivor
 	// set, or sent shares: it may have lost that (a restored backup), and must hear of it before it
 	// can choose another set, or another slot.
-	signed, held := s.journal.Signed(ask.Slot)
-	opened, shared, err := s.journal.SharedIn(ask.Query, ask.Slot)
+	signed, held := q.s.journal.Signed(ask.Slot)
+	opened, shared, err := q.s.journal.SharedIn(ask.Query, ask.Slot)
 	switch {
 	case err != nil:
-		return s.forbidden(r, err)
+		return q.s.forbidden(r, err)
 	case !held && !shared:
 		return sent
 	case !held:
 		signed = opened
 	}
-	no := s.held(r, signed)
+	no := q.s.held(r, signed)
 	no.Shared = shared
 	return uplink.Pair{Message: no, Second: sent}
 }
 
 // masked computes the exact sum over this site's rows and hides it under the slot's masks.
-func (s *session) masked(open *openQuery) ([]byte, error) {
+func (q *answers) masked(open *openQuery) ([]byte, error) {
 	ask := open.ask
-	own, held, err := s.ring.Slot(ask.Slot)
+	own, held, err := q.s.ring.Slot(ask.Slot)
 	if err != nil {
 		return nil, err
 	}
-	sum, err := s.added(ask)
+	sum, err := q.added(ask)
 	if err != nil {
 		return nil, err
 	}
-	return aggregate.Upload(s.plan, s.ring.Setup, s.self, ask, open.query, sum, own, held)
+	return aggregate.Upload(q.s.plan, q.s.ring.Setup, q.s.self, ask, open.query, sum, own, held)
 }
 
 // waits reports whether the study waits for every site.
@@ -123,96 +130,96 @@ func (s *session) waits() bool { return s.plan.Proposal.Spec.OnDropout == propos
 // opening is what goes on record with an upload: where every site is waited for, the slot's
 // survivors are all sites, whatever the coordinator asks later. The shares leave once a certificate
 // was checked. A site whose signature does not count is asked for none.
-func (s *session) opening(open *openQuery) []ledger.Opening {
-	if !s.waits() {
+func (q *answers) opening(open *openQuery) []ledger.Opening {
+	if !q.s.waits() {
 		return nil
 	}
-	u := make(secagg.Survivors, len(s.plan.Proposal.Roster))
+	u := make(secagg.Survivors, len(q.s.plan.Proposal.Roster))
 	for i := range u {
 		u[i] = i
 	}
-	o := ledger.Opening{Survivors: u.Bytes(), Shares: func() ([]byte, error) { return s.shares(open, u) }}
-	if s.ring.Setup.Graph().Signs(s.self) {
-		o.Sign = func() ([]byte, error) { return s.ring.Setup.SignRelease(s.self, s.agent.identity, open.query, u) }
+	o := ledger.Opening{Survivors: u.Bytes(), Shares: func() ([]byte, error) { return q.shares(open, u) }}
+	if q.s.ring.Setup.Graph().Signs(q.s.self) {
+		o.Sign = func() ([]byte, error) { return q.s.ring.Setup.SignRelease(q.s.self, q.s.agent.identity, open.query, u) }
 	}
 	return []ledger.Opening{o}
 }
 
 // shares are this site's for a survivor set, which leave on a checked certificate alone.
-func (s *session) shares(open *openQuery, u secagg.Survivors) ([]byte, error) {
-	own, held, err := s.ring.Slot(open.ask.Slot)
+func (q *answers) shares(open *openQuery, u secagg.Survivors) ([]byte, error) {
+	own, held, err := q.s.ring.Slot(open.ask.Slot)
 	if err != nil {
 		return nil, err
 	}
-	return s.ring.Setup.CertifiedShares(s.self, own, held, open.query, u)
+	return q.s.ring.Setup.CertifiedShares(q.s.self, own, held, open.query, u)
 }
 
 // sign answers with a signature on a survivor set of the open slot: at most one
 // set a slot, and only all sites where on_dropout = "wait".
-func (s *session) sign(r wire.Release) wire.Message {
-	if no, ok := s.agent.finalRefusal(r); ok {
+func (q *answers) sign(r wire.Release) wire.Message {
+	if no, ok := q.s.agent.finalRefusal(r); ok {
 		return no
 	}
-	if s.open == nil || s.open.ask.Query != r.Query || s.open.ask.Slot != r.Slot {
+	if q.open == nil || q.open.ask.Query != r.Query || q.open.ask.Slot != r.Slot {
 		return refuse(r, study.CodeOutOfOrder)
 	}
-	if no, ok := s.chained(r); !ok {
+	if no, ok := q.s.chained(r); !ok {
 		return no
 	}
 	u := secagg.Survivors(r.Survivors)
-	if s.ring.Setup.Graph().Acceptable(u) != nil {
+	if q.s.ring.Setup.Graph().Acceptable(u) != nil {
 		return refuse(r, study.CodeTooFewSurvivors)
 	}
-	signed, err := s.journal.Sign(r.Query, r.Slot, s.open.query.Context, u.Bytes(), func() ([]byte, error) {
-		return s.ring.Setup.SignRelease(s.self, s.agent.identity, s.open.query, u)
+	signed, err := q.s.journal.Sign(r.Query, r.Slot, q.open.query.Context, u.Bytes(), func() ([]byte, error) {
+		return q.s.ring.Setup.SignRelease(q.s.self, q.s.agent.identity, q.open.query, u)
 	})
 	if err != nil {
-		return s.forbidden(r, err)
+		return q.s.forbidden(r, err)
 	}
 	// What a signature, or shares, that were on record have not written.
-	if err := s.agent.ledger.KeepChain(); err != nil {
-		return refuse(r, s.store(err))
+	if err := q.s.agent.ledger.KeepChain(); err != nil {
+		return refuse(r, q.s.store(err))
 	}
 	return wire.Signature{Header: r.Header, Signature: signed}
 }
 
 // openShares answers a release certificate with this site's shares: for one slot
 // and one survivor set a query, ever.
-func (s *session) openShares(r wire.Open) wire.Message {
-	if no, ok := s.agent.finalRefusal(r); ok {
+func (q *answers) openShares(r wire.Open) wire.Message {
+	if no, ok := q.s.agent.finalRefusal(r); ok {
 		return no
 	}
-	if s.open == nil || s.open.ask.Query != r.Query || s.open.ask.Slot != r.Slot {
+	if q.open == nil || q.open.ask.Query != r.Query || q.open.ask.Slot != r.Slot {
 		return refuse(r, study.CodeOutOfOrder)
 	}
-	if no, ok := s.chained(r); !ok {
+	if no, ok := q.s.chained(r); !ok {
 		return no
 	}
 	u, certificate := secagg.Survivors(r.Survivors), secagg.Certificate(r.Certificate)
-	if s.ring.Setup.Graph().Acceptable(u) != nil {
+	if q.s.ring.Setup.Graph().Acceptable(u) != nil {
 		return refuse(r, study.CodeTooFewSurvivors)
 	}
-	if lost, err := s.lostSignature(u, certificate); err != nil {
-		return refuse(r, s.store(err))
+	if lost, err := q.s.evidence.lostSignature(u, certificate); err != nil {
+		return refuse(r, q.s.store(err))
 	} else if lost {
-		return s.rolledBack(r, foundRelease)
+		return q.s.rolledBack(r, foundRelease)
 	}
 	// In its stored form it comes again with the result; one with signatures among it that do not
 	// hold has another.
-	if packed := s.ring.Setup.Pack(certificate); len(certificate) == len(s.plan.Proposal.Roster) && s.ring.Setup.CheckReleased(s.open.query, u, packed) == nil {
-		s.open.certified = string(u.Bytes()) + string(packed)
-	} else if err := s.ring.Setup.CheckCertificate(s.open.query, u, certificate); err != nil {
+	if packed := q.s.ring.Setup.Pack(certificate); len(certificate) == len(q.s.plan.Proposal.Roster) && q.s.ring.Setup.CheckReleased(q.open.query, u, packed) == nil {
+		q.open.certified = string(u.Bytes()) + string(packed)
+	} else if err := q.s.ring.Setup.CheckCertificate(q.open.query, u, certificate); err != nil {
 		return refuse(r, study.CodeBadCertificate)
 	}
-	s.open.checked = true
-	sent, err := s.journal.OpenShares(r.Query, r.Slot, s.open.query.Context, u.Bytes(), func() ([]byte, error) {
-		return s.shares(s.open, u)
+	q.open.checked = true
+	sent, err := q.s.journal.OpenShares(r.Query, r.Slot, q.open.query.Context, u.Bytes(), func() ([]byte, error) {
+		return q.shares(q.open, u)
 	})
 	if err != nil {
-		return s.forbidden(r, err)
+		return q.s.forbidden(r, err)
 	}
-	if err := s.agent.ledger.KeepChain(); err != nil {
-		return refuse(r, s.store(err))
+	if err := q.s.agent.ledger.KeepChain(); err != nil {
+		return refuse(r, q.s.store(err))
 	}
 	return wire.Shares{Header: r.Header, Shares: sent}
 }
@@ -242,10 +249,10 @@ func (s *session) final(r wire.Final) wire.Message {
 		err = s.plan.CheckRelease(release, s.ring.Attempt)
 	}
 	if err == nil {
-		err = s.certified(setup, attempt, r, release)
+		err = s.attestation.certified(setup, attempt, r, release)
 	}
 	if err == nil {
-		if held, ok := s.recordedFinal(r.Query); ok && !bytes.Equal(held.Encoded, r.Encoded) {
+		if held, ok := s.results.final(r.Query); ok && !bytes.Equal(held.Encoded, r.Encoded) {
 			// The coordinator's own signatures prove that it released twice on one charge (promise
 			// P3). Ours stays.
 			log.Error("the coordinator signed two results of one query; the first is kept",
@@ -260,21 +267,21 @@ func (s *session) final(r wire.Final) wire.Message {
 		log.Warn("a final result does not fit the plan; it is dropped", "error", err)
 		return nil
 	}
-	if lost, err := s.lostUpload(release); err != nil {
+	if lost, err := s.evidence.lostUpload(release); err != nil {
 		s.store(err)
 		return nil
 	} else if lost {
 		return s.rolledBack(r, foundFinal)
 	}
-	if lost, err := s.lostOwn(setup, attempt, r, release); err != nil {
+	if lost, err := s.evidence.lostOwn(setup, attempt, r, release); err != nil {
 		s.store(err)
 		return nil
 	} else if lost {
 		return s.rolledBack(r, foundRelease)
 	}
-	s.record(r, release)
-	if s.open != nil && s.open.ask.Query <= r.Query {
-		s.open = nil
+	s.results.write(r, release)
+	if s.answers.open != nil && s.answers.open.ask.Query <= r.Query {
+		s.answers.open = nil
 	}
 	s.released(release)
 	return nil

@@ -78,8 +78,8 @@ func (s *Settings) reload(yes bool) (Reloaded, error) {
 		return Reloaded{}, &AnewError{done.Anew}
 	}
 	s.charge(next)
-	s.a.mu.Lock()
-	defer s.a.mu.Unlock()
+	s.a.sessions.mu.Lock()
+	defer s.a.sessions.mu.Unlock()
 	s.current.Store(next)
 	s.a.stock.Forget()
 	for _, key := range done.Changed {
@@ -160,8 +160,8 @@ func (s *session) renew() (study.Code, error) {
 
 // use sets the data set, and what it is of. Called with mu held.
 func (s *session) use(d siteconfig.Dataset, under *siteconfig.Config) {
-	s.agent.mu.Lock()
-	defer s.agent.mu.Unlock()
+	s.agent.sessions.mu.Lock()
+	defer s.agent.sessions.mu.Unlock()
 	s.dataset, s.under = d, under
 }
 
@@ -174,8 +174,8 @@ func (s *summary) terms() (*siteconfig.Config, siteconfig.Dataset) {
 			return now, d
 		}
 	}
-	s.agent.mu.Lock()
-	defer s.agent.mu.Unlock()
+	s.agent.sessions.mu.Lock()
+	defer s.agent.sessions.mu.Unlock()
 	return now, s.dataset
 }
 

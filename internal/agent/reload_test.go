@@ -155,12 +155,12 @@ func TestReloadLeavesPending(t *testing.T) {
 	if d, err := s.agent.Views.Study(c.plan.Digest); err != nil || d.Code != string(study.CodeData) || d.Budget != nil {
 		t.Errorf("%+v, %v", d, err)
 	}
-	if err := s.agent.Approve(c.plan.Digest); mustErr[*RefusedError](t, err).Code != study.CodeData {
+	if err := s.agent.Decisions.Approve(c.plan.Digest); mustErr[*RefusedError](t, err).Code != study.CodeData {
 		t.Error(err)
 	}
 	s.words(`name = "lines"`, `name = "rows"`)
 	s.reload(false)
-	if err := s.agent.Approve(c.plan.Digest); err != nil {
+	if err := s.agent.Decisions.Approve(c.plan.Digest); err != nil {
 		t.Fatal(err)
 	}
 	if a, ok := s.agent.ledger.Approved(c.plan.Digest); !ok || a.Population != "others" || a.By != byOperator {
@@ -359,7 +359,7 @@ func TestReloadBeside(t *testing.T) {
 	beside(func(int) { s.agent.hello() })
 	beside(func(i int) {
 		if i == 10 {
-			if err := s.agent.Approve(c.plan.Digest); err != nil {
+			if err := s.agent.Decisions.Approve(c.plan.Digest); err != nil {
 				t.Error(err)
 			}
 		}

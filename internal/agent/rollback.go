@@ -8,7 +8,6 @@ import (
 	"covey/internal/egress"
 	"covey/internal/keyring"
 	"covey/internal/ledger"
-	"covey/internal/proposal"
 	"covey/internal/secagg"
 	"covey/internal/study"
 	"covey/internal/wire"
@@ -39,7 +38,7 @@ func (s *session) leave(evidence string) error {
 		return err
 	}
 	s.closed(string(ledger.Finished), study.CodeRolledBack, "check", errors.New("the ledger was older than what this site had sent: "+evidence))
-	s.agent.forget(s.plan.Digest)
+	s.agent.sessions.forget(s.plan.Digest)
 	return nil
 }
 
@@ -50,14 +49,17 @@ const (
 	foundEgress  = "egress.jsonl lists a message that is not on record"
 )
 
+// evidence finds, in what the coordinator shows, what a later state of this site made.
+type evidence struct{ s *session }
+
 // lostSignature reports whether a certificate for the open query holds a signature of
 // this site on u that is not on record.
-func (s *session) lostSignature(u secagg.Survivors, certificate secagg.Certificate) (bool, error) {
-	q := s.open.query
-	if len(certificate) != len(s.plan.Proposal.Roster) || s.ring.Setup.CheckRelease(s.self, q, u, certificate[s.self]) != nil {
+func (v *evidence) lostSignature(u secagg.Survivors, certificate secagg.Certificate) (bool, error) {
+	q := v.s.answers.open.query
+	if len(certificate) != len(v.s.plan.Proposal.Roster) || v.s.ring.Setup.CheckRelease(v.s.self, q, u, certificate[v.s.self]) != nil {
 		return false, nil
 	}
-	on, ok, err := s.journal.SignedIn(q.Slot)
+	on, ok, err := v.s.journal.SignedIn(q.Slot)
 	return err == nil && !(ok && on.Context == q.Context && bytes.Equal(on.Survivors, u.Bytes())), err
 }
 
@@ -65,14 +67,14 @@ func (s *session) lostSignature(u secagg.Survivors, certificate secagg.Certifica
 // this site that is not on record. The record of an upload outlives its bytes, so
 // results may come late and in any order. A query whose result is on record is
 // past that question.
-func (s *session) lostUpload(release study.Release) (bool, error) {
-	if !slices.Contains(release.Survivors, s.self) {
+func (v *evidence) lostUpload(release study.Release) (bool, error) {
+	if !slices.Contains(release.Survivors, v.s.self) {
 		return false, nil
 	}
-	if _, known := s.journal.FinalResult(release.Query); known {
+	if _, known := v.s.journal.FinalResult(release.Query); known {
 		return false, nil
 	}
-	query, ok, err := s.journal.UploadedIn(release.Slot)
+	query, ok, err := v.s.journal.UploadedIn(release.Slot)
 	return err == nil && !(ok && query == release.Query), err
 }
 
@@ -82,16 +84,16 @@ func (a *Agent) compareEgress() error {
 	for id, left := range a.egress.Witness() {
 		e, known := a.ledger.Study(id)
 		if !known && left.Sent["announcement"].Messages > 0 {
-			a.stranger(id, "egress.jsonl lists messages of a study that is not on this ledger")
+			a.strangers.log(id, "egress.jsonl lists messages of a study that is not on this ledger")
 		}
 		if e.State != ledger.Approved {
 			continue
 		}
-		s, code := a.session(id)
+		s, code := a.sessions.of(id)
 		if code != "" {
 			continue // it cannot be gone on with as configured now; looked at again then
 		}
-		missing, err := s.missing(left)
+		missing, err := s.evidence.missing(left)
 		if err == nil && missing {
 			err = s.leave(foundEgress)
 		}
@@ -103,27 +105,27 @@ func (a *Agent) compareEgress() error {
 }
 
 // missing reports whether one of the messages that left is not on record.
-func (s *session) missing(left egress.Witness) (bool, error) {
+func (v *evidence) missing(left egress.Witness) (bool, error) {
 	for _, kind := range keyring.Kinds() {
 		if left.Sent[kind].Messages == 0 {
 			continue
 		}
-		if on, err := s.ring.Recorded(kind); err != nil || !on {
+		if on, err := v.s.ring.Recorded(kind); err != nil || !on {
 			return err == nil, err
 		}
 	}
 	if left.Sent["attestation"].Messages > 0 {
-		if on, err := s.journal.ResultSigned(); err != nil || !on {
+		if on, err := v.s.journal.ResultSigned(); err != nil || !on {
 			return err == nil, err
 		}
 	}
 	for kind, of := range map[string]func(egress.Spot) (int, bool, error){
-		"upload": func(at egress.Spot) (int, bool, error) { return s.journal.UploadedIn(at.Slot) },
+		"upload": func(at egress.Spot) (int, bool, error) { return v.s.journal.UploadedIn(at.Slot) },
 		"signature": func(at egress.Spot) (int, bool, error) {
-			on, ok, err := s.journal.SignedIn(at.Slot)
+			on, ok, err := v.s.journal.SignedIn(at.Slot)
 			return on.Query, ok, err
 		},
-		"shares": s.sharedAt, "proof": s.sharedAt, "pairkeys": s.sharedAt,
+		"shares": v.sharedAt, "proof": v.sharedAt, "pairkeys": v.sharedAt,
 	} {
 		at, left := left.Last[kind]
 		if !left {
@@ -138,31 +140,18 @@ func (s *session) missing(left egress.Witness) (bool, error) {
 
 // sharedAt reports whether shares for a query and slot are on record. Proofs and keys leave after
 // them alone.
-func (s *session) sharedAt(at egress.Spot) (query int, ok bool, err error) {
-	on, ok, err := s.journal.SharedIn(at.Query, at.Slot)
+func (v *evidence) sharedAt(at egress.Spot) (query int, ok bool, err error) {
+	on, ok, err := v.s.journal.SharedIn(at.Query, at.Slot)
 	return on.Query, ok, err
 }
 
-// maxStrangers bounds the studies that the log tells about.
-const maxStrangers = 100
-
-const askedBeyond = "the coordinator continues a study whose approval is not on this ledger; it is refused"
-
-// stranger logs, once a study, a sign that the ledger lost the study as a whole.
-func (a *Agent) stranger(id proposal.Digest, sign string) {
-	if a.ledger.Err() != nil {
-		return // a failed ledger knows no study
+// lostOwn reports whether the certificate of a release, which is good, holds a signature of this
+// site that is not on record.
+func (v *evidence) lostOwn(setup *secagg.Setup, attempt uint32, r wire.Final, release study.Release) (bool, error) {
+	if setup.Unpacked(r.Certificate)[v.s.self] == nil {
+		return false, nil
 	}
-	a.mu.Lock()
-	said := a.strangers[id] || len(a.strangers) >= maxStrangers
-	if !said {
-		a.strangers[id] = true
-	}
-	a.mu.Unlock()
-	if said {
-		return
-	}
-	a.log.Error(sign+". Is the ledger a restored backup, or a snapshot, from before the approval? Compare \"agent ledger show\" with your last "+
-		"\"agent ledger export\". If the ledger is older, stop the agent, move its directory \"ledger\" away and run \"agent ledger recover --from EXPORT\"; "+
-		"without an export that holds the study, lower the population's budget by what the study was worth", "study", id)
+	q := v.s.plan.Summed(setup.Transcript(), release.Ask(attempt))
+	on, ok, err := v.s.journal.SignedIn(q.Slot)
+	return err == nil && !(ok && on.Context == q.Context && bytes.Equal(on.Survivors, secagg.Survivors(release.Survivors).Bytes())), err
 }

@@ -5,19 +5,9 @@ import (
 	"slices"
 
 	"covey/internal/holding"
-	"covey/internal/proposal"
 	"covey/internal/rowcache"
 	"covey/internal/siteconfig"
 )
-
-// rowsOf are a study's rows, which are not read yet.
-func (a *Agent) rowsOf(id proposal.Digest, self int) *holding.Rows {
-	return holding.New(holding.Options{Study: id, Self: self, Source: a.config.Source, Cache: a.cache, Stock: a.stock, Log: a.log,
-		Approved: func() ([32]byte, bool) {
-			approval, ok := a.ledger.Approved(id)
-			return approval.DataSHA256, ok
-		}})
-}
 
 // openCache opens the cache and removes the rows of studies that are over and of data
 // sets that are not kept any more.
@@ -50,31 +40,15 @@ func (a *Agent) closeCache() error {
 	if a.cache == nil {
 		return nil
 	}
-	a.mu.Lock()
-	places := slices.Collect(maps.Values(a.sessions))
-	a.mu.Unlock()
+	a.sessions.mu.Lock()
+	places := slices.Collect(maps.Values(a.sessions.places))
+	a.sessions.mu.Unlock()
 	for _, at := range places {
 		at.mu.Lock()
 		at.rows.Release()
 		at.mu.Unlock()
 	}
 	return a.cache.Close()
-}
-
-// forget drops a study's session, and with it the rows and secrets in memory and the
-// study's own cache file. Called with the session's mu held, if there is one.
-func (a *Agent) forget(id proposal.Digest) {
-	a.mu.Lock()
-	at := a.sessions[id]
-	delete(a.sessions, id)
-	delete(a.sizes, id)
-	a.mu.Unlock()
-	if at != nil {
-		at.rows.Release()
-	}
-	if err := a.cache.Drop(holding.Owner(id)); err != nil {
-		a.log.Error("the cache file of a study that is over cannot be removed", "study", id, "error", err)
-	}
 }
 
 // Datasets tells of each data set that the site offers, in the order of agent.toml, and then of
@@ -104,7 +78,7 @@ func (vs *Views) Datasets(hash bool) []holding.Status {
 		if !ok {
 			continue
 		}
-		if s := vs.a.listed(e.Study); s != nil {
+		if s := vs.a.sessions.listed(e.Study); s != nil {
 			_, d := s.terms()
 			u := find(d)
 			u.pins = append(u.pins, approval.DataSHA256)

@@ -106,7 +106,7 @@ func studyFromCache(t *testing.T, path string) {
 	s.restart()
 	c.confirm()
 	sent := want[wire.Upload](s, q)
-	again, err := s.session(c).masked(s.session(c).open)
+	again, err := s.session(c).answers.masked(s.session(c).answers.open)
 	if err != nil || !bytes.Equal(again, sent.Masked) {
 		t.Errorf("after a restart other bytes: %v", err)
 	}
@@ -122,7 +122,7 @@ func studyFromCache(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	want[wire.Upload](s, q)
-	again, err = s.session(c).masked(s.session(c).open)
+	again, err = s.session(c).answers.masked(s.session(c).answers.open)
 	if err != nil || !bytes.Equal(again, sent.Masked) {
 		t.Errorf("after the file was cut: other bytes, %v", err)
 	}
@@ -146,7 +146,7 @@ func studyFromCache(t *testing.T, path string) {
 	s.restart()
 	c.confirm()
 	want[wire.Upload](s, q)
-	again, err = s.session(c).masked(s.session(c).open)
+	again, err = s.session(c).answers.masked(s.session(c).answers.open)
 	if err != nil || !bytes.Equal(again, sent.Masked) {
 		t.Errorf("after damage other bytes: %v", err)
 	}
@@ -210,7 +210,7 @@ func TestCacheWords(t *testing.T) {
 	if n := len(none.cacheFiles()); n > 0 {
 		t.Errorf(`"memory" made %d files`, n)
 	}
-	if err := kept.agent.Reject(c.plan.Digest); err != nil {
+	if err := kept.agent.Decisions.Reject(c.plan.Digest); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(kept.cacheFiles()); n != 1 {

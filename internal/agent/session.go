@@ -1,21 +1,13 @@
 package agent
 
 import (
-	"bytes"
-	"crypto/ed25519"
 	"errors"
-	"fmt"
 	"reflect"
-	"slices"
 
 	"covey/internal/dataset"
-	"covey/internal/frame"
 	"covey/internal/keyring"
 	"covey/internal/ledger"
-	"covey/internal/proposal"
-	"covey/internal/proposals"
 	"covey/internal/secagg"
-	"covey/internal/siteconfig"
 	"covey/internal/sitedata"
 	"covey/internal/study"
 	"covey/internal/wire"
@@ -34,15 +26,13 @@ type session struct {
 	// unattended is set where the policy approves, or did, and nobody looked at the rows.
 	unattended bool
 
-	ring      *keyring.Ring
-	open      *openQuery // nil until a query is answered
-	recording *recording // the last final result, until it is on disk
-	latest    *recording // the last one that this process put on disk, and would read again
-	adding    *adding    // of the query under way; nil if none was begun
-	history   *history   // nil until a query, or a result, needs it
+	ring    *keyring.Ring
+	history *history // nil until a query, or a result, needs it
 
-	checked map[int]checkedRelease // by query, what was last checked of its release
-	told    *toldStep              // the last final result's; nil until the chain was looked at with one
+	results     results
+	answers     answers
+	attestation attestation
+	evidence    evidence
 }
 
 // openQuery is the last query that was answered.
@@ -52,69 +42,6 @@ type openQuery struct {
 	// certified is the survivors and the packed certificate that this site checked; empty before
 	certified string
 	checked   bool // whether it checked one at all
-}
-
-// newSession makes the session of a proposal. The code says why it cannot be:
-// plan_mismatch, data, unit, or rejected where the policy refuses it.
-func (a *Agent) newSession(body []byte) (*session, study.Code) {
-	s, code, why := a.makeSession(body)
-	if code != "" {
-		a.log.Warn("a proposal is refused", "study", proposal.DigestOf(body), "code", code, "error", why)
-	}
-	return s, code
-}
-
-// makeSession is newSession that gives the reason in words in place of logging it.
-func (a *Agent) makeSession(body []byte) (*session, study.Code, error) {
-	s, approval, code, err := a.plannedSession(body)
-	if code != "" {
-		return nil, code, err
-	}
-	s.under = a.Settings.current.Load()
-	if len(approval.Config) > 0 {
-		if s.dataset, err = siteconfig.ParseDataset(approval.Config); err != nil {
-			return nil, study.CodeData, err
-		}
-		return s, "", nil
-	}
-	s.dataset, code, err = asked(s.under, s.plan.Proposal)
-	return s, code, err
-}
-
-// plannedSession is makeSession without what follows from agent.toml, and returns the approval on
-// record, the zero one if there is none.
-func (a *Agent) plannedSession(body []byte) (*session, ledger.Approval, study.Code, error) {
-	id := proposal.DigestOf(body)
-	if len(body) > proposals.MaxProposal {
-		return nil, ledger.Approval{}, study.CodePlanMismatch, errors.New("it is over 32 MiB")
-	}
-	plan, err := study.NewPlan(body)
-	if err != nil {
-		// it may repeat as much as the proposal holds
-		return nil, ledger.Approval{}, study.CodePlanMismatch, errors.New(frame.Cleaned(err.Error()))
-	}
-	s := a.sessionOf(body, plan)
-	s.journal = a.ledger.Journal(id)
-	public := a.identity.Public().(ed25519.PublicKey)
-	s.self = slices.IndexFunc(plan.Proposal.Roster, func(m proposal.Member) bool { return bytes.Equal(m.Identity, public) })
-	if s.self < 0 || plan.Proposal.Roster[s.self].Name != a.config.Site {
-		return nil, ledger.Approval{}, study.CodePlanMismatch, errors.New("its roster does not hold this site with its key")
-	}
-	s.rows = a.rowsOf(id, s.self)
-	s.ring = keyring.New(plan, s.self, a.identity, s.journal, a.log, owner{s})
-	// A study's charge is computed by this program; an approval under another
-	// version's rules does not stand for this one's.
-	approval, approved := a.ledger.Approved(id)
-	s.unattended = approved && approval.By == byPolicy
-	if approved && approval.Rho != plan.Rho {
-		return nil, ledger.Approval{}, study.CodePlanMismatch, fmt.Errorf("it was approved with a plan of ρ = %g, and this version's takes %g", approval.Rho, plan.Rho)
-	}
-	return s, approval, "", nil
-}
-
-// sessionOf returns a session that shows a proposal, and does nothing else.
-func (a *Agent) sessionOf(body []byte, plan *study.Plan) *session {
-	return &session{summary: &summary{agent: a, id: plan.Digest, asks: brief(plan.Proposal), rho: plan.Rho, curve: plan.Curve()}, body: body, plan: plan}
 }
 
 // pinned loads the rows of an approved study and checks that they are those that
@@ -167,7 +94,7 @@ func (s *session) handle(r wire.Message) wire.Message {
 	if _, over := r.(wire.Ended); approved && !over {
 		if why := s.expired(); why != nil {
 			s.lapse(why)
-			return s.agent.strange(r, study.CodeNotApproved)
+			return s.agent.strangers.answer(r, study.CodeNotApproved)
 		}
 	}
 	if !approved {
@@ -179,7 +106,7 @@ func (s *session) handle(r wire.Message) wire.Message {
 	}
 	s.hold()
 	if _, ok := r.(wire.Query); !ok { // which makes its sum meanwhile
-		if err := s.erased(); err != nil {
+		if err := s.results.erased(); err != nil {
 			return refuse(r, s.store(err))
 		}
 	}
@@ -195,21 +122,21 @@ func (s *session) handle(r wire.Message) wire.Message {
 	case wire.Confirmed:
 		return s.ring.Confirmed(r)
 	case wire.Query:
-		return s.upload(r, approval)
+		return s.answers.upload(r, approval)
 	case wire.Release:
-		return s.sign(r)
+		return s.answers.sign(r)
 	case wire.Open:
-		return s.openShares(r)
+		return s.answers.openShares(r)
 	case wire.Prove:
-		return s.prove(r)
+		return s.answers.prove(r)
 	case wire.Keys:
-		return s.keys(r)
+		return s.answers.keys(r)
 	case wire.Recall:
 		return s.ring.Recall(r)
 	case wire.Final:
 		return s.final(r)
 	case wire.Attest:
-		return s.attest(r)
+		return s.attestation.attest(r)
 	case wire.Ended:
 		s.ended(r.Code)
 	}
@@ -223,7 +150,7 @@ func (o owner) Store(err error) study.Code { return o.store(err) }
 func (o owner) RolledBack(r wire.Message, evidence string) wire.Message {
 	return o.rolledBack(r, evidence)
 }
-func (o owner) Beyond(sign string) { o.agent.stranger(o.plan.Digest, sign) }
+func (o owner) Beyond(sign string) { o.agent.strangers.log(o.plan.Digest, sign) }
 
 // store tells an error of the ledger by code. One that ends the ledger ends Run.
 func (s *summary) store(err error) study.Code {
@@ -250,7 +177,7 @@ func (s *session) ended(code study.Code) {
 	}
 	log.Info("study ended")
 	s.closed(string(ledger.Finished), code, "coordinator", nil)
-	s.agent.forget(s.plan.Digest)
+	s.agent.sessions.forget(s.plan.Digest)
 }
 
 // dropped forgets a proposal that ended before this site approved it.
@@ -260,5 +187,5 @@ func (s *session) dropped(code study.Code) {
 		s.agent.log.Error("a proposal that ended cannot be removed", "study", s.plan.Digest, "error", err)
 	}
 	s.agent.log.Info("study ended before this site approved it", "study", s.plan.Digest, "code", code)
-	s.agent.forget(s.plan.Digest)
+	s.agent.sessions.forget(s.plan.Digest)
 }

@@ -88,7 +88,7 @@ func TestApprovalComesFirst(t *testing.T) {
 	for _, r := range every {
 		refused(s, r, study.CodeNotApproved)
 	}
-	if err := s.agent.Approve(id); err != nil {
+	if err := s.agent.Decisions.Approve(id); err != nil {
 		t.Fatal(err)
 	}
 	if d := want[wire.Decision](s, wire.Proposal{Body: c.body}); d.Verdict != study.VerdictApproved {
@@ -102,7 +102,7 @@ func TestApprovalComesFirst(t *testing.T) {
 	// A rejection: the proposal is gone, and the policy cannot bring it back.
 	s = c.sites[1]
 	want[wire.Decision](s, wire.Proposal{Body: c.body})
-	if err := s.agent.Reject(id); err != nil {
+	if err := s.agent.Decisions.Reject(id); err != nil {
 		t.Fatal(err)
 	}
 	s.restart()
@@ -120,7 +120,7 @@ func TestLeaving(t *testing.T) {
 	c.ready()
 	s, q := c.sites[0], c.query(0, 0, c.plan.Start().X)
 	want[wire.Upload](s, q)
-	if err := s.agent.Reject(c.plan.Digest); err != nil {
+	if err := s.agent.Decisions.Reject(c.plan.Digest); err != nil {
 		t.Fatal(err)
 	}
 	refused(s, q, study.CodeLeft)
@@ -131,7 +131,7 @@ func TestLeaving(t *testing.T) {
 	if p.ReservedRho != 0 || p.SpentRho != c.plan.Queries[0].Rho {
 		t.Errorf("after leaving: %+v, want nothing reserved and one query spent", p)
 	}
-	mustErr[*ledger.StateError](t, s.agent.Approve(c.plan.Digest))
+	mustErr[*ledger.StateError](t, s.agent.Decisions.Approve(c.plan.Digest))
 }
 
 func TestProposalsThatDoNotFit(t *testing.T) {
@@ -216,10 +216,10 @@ func TestBudgetIsTheLedgers(t *testing.T) {
 	s := c.sites[0]
 	want[wire.Decision](s, wire.Proposal{Body: c.body})
 	want[wire.Decision](s, wire.Proposal{Body: second})
-	if err := s.agent.Approve(c.plan.Digest); err != nil {
+	if err := s.agent.Decisions.Approve(c.plan.Digest); err != nil {
 		t.Fatal(err)
 	}
-	mustErr[*ledger.BudgetError](t, s.agent.Approve(proposal.DigestOf(second)))
+	mustErr[*ledger.BudgetError](t, s.agent.Decisions.Approve(proposal.DigestOf(second)))
 	if d := want[wire.Decision](s, wire.Proposal{Body: second}); d.Verdict != study.VerdictRejected || d.Code != study.CodeBudget {
 		t.Errorf("offered again: %+v, want rejected for the budget", d)
 	}

@@ -193,7 +193,7 @@ func TestUploadIsMadeAgainTheSame(t *testing.T) {
 	q := c.query(0, 0, c.plan.Start().X)
 	first := want[wire.Upload](c.sites[0], q)
 	s := c.sites[0].session(c)
-	again, err := s.masked(s.open)
+	again, err := s.answers.masked(s.answers.open)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -224,7 +224,7 @@ func TestFaultsStayHere(t *testing.T) {
 		s.write("rows.csv", text)
 		s.restart()
 		want[wire.Decision](s, wire.Proposal{Body: c.body})
-		if err := s.agent.Approve(c.plan.Digest); err == nil || !strings.Contains(err.Error(), `line 5, column "c1": not a number`) {
+		if err := s.agent.Decisions.Approve(c.plan.Digest); err == nil || !strings.Contains(err.Error(), `line 5, column "c1": not a number`) {
 			t.Errorf("an approval of rows with a fault: %v", err)
 		}
 		if _, ok := s.agent.ledger.Approved(c.plan.Digest); ok {
@@ -238,7 +238,7 @@ func TestFaultsStayHere(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(s.dir, "rows.csv"), []byte(valueFiles()["plain"]), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.agent.Approve(c.plan.Digest); err != nil {
+		if err := s.agent.Decisions.Approve(c.plan.Digest); err != nil {
 			t.Error(err)
 		}
 		// A file that changed after it is another one, whether or not a value of it is at fault.

@@ -28,7 +28,7 @@ func (vs *Views) since(s *session) *Since {
 		if id == s.plan.Digest || e.Population != population || e.State != ledger.Approved && e.State != ledger.Finished || withdrew(e) {
 			continue
 		}
-		body := vs.a.past.Proposal(id)
+		body := vs.a.endings.past.Proposal(id)
 		if approved, ok := vs.a.ledger.Proposal(id); ok {
 			body = approved
 		}

@@ -49,7 +49,7 @@ func TestSince(t *testing.T) {
 	approve := func(id proposal.Digest) {
 		t.Helper()
 		at = at.Add(time.Minute)
-		if err := a.Approve(id); err != nil {
+		if err := a.Decisions.Approve(id); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -67,7 +67,7 @@ func TestSince(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	approve(second)
-	if err := a.Withdraw(second); err != nil {
+	if err := a.Decisions.Withdraw(second); err != nil {
 		t.Fatal(err)
 	}
 	third := c.offer(4, c.key, func(s *proposal.Spec) { s.Epsilon = 0.25 })
@@ -194,7 +194,7 @@ func TestMoreStudies(t *testing.T) {
 				t.Fatalf("study %d, approved %t: %+v, %v", n, approved, d.Budget, err)
 			}
 			if !approved {
-				if err := a.Approve(id); err != nil {
+				if err := a.Decisions.Approve(id); err != nil {
 					t.Fatal(err)
 				}
 			}

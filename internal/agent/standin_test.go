@@ -338,7 +338,7 @@ func (c *standIn) boxesFor(i int) [][]byte {
 
 func (s *testSite) session(c *standIn) *session {
 	s.t.Helper()
-	found, code := s.agent.session(c.plan.Digest)
+	found, code := s.agent.sessions.of(c.plan.Digest)
 	if found == nil {
 		s.t.Fatalf("%s has no session: %s", s.name, code)
 	}

@@ -31,7 +31,7 @@ func TestNobodyHasASessionMade(t *testing.T) {
 			defer debug.SetGCPercent(debug.SetGCPercent(-1)) // what is made stays
 			made := func(what any) {
 				t.Helper()
-				if in := s.agent.sessions[id].session.Value() != nil; in != (columns == testColumns) {
+				if in := s.agent.sessions.places[id].session.Value() != nil; in != (columns == testColumns) {
 					t.Fatalf("after %v the session is in memory: %t", what, in)
 				}
 			}
@@ -97,8 +97,8 @@ func TestDamagedProposalIsRejected(t *testing.T) {
 		if v := s.agent.Views.View(id); v.State != statePending {
 			t.Errorf("%+v", v)
 		}
-		mustErr[*proposal.UnknownError](t, s.agent.Approve(id))
-		if err := s.agent.Reject(id); err != nil || s.agent.pending.Has(id) {
+		mustErr[*proposal.UnknownError](t, s.agent.Decisions.Approve(id))
+		if err := s.agent.Decisions.Reject(id); err != nil || s.agent.pending.Has(id) {
 			t.Errorf("%d columns: %v, and it waits: %t", columns, err, s.agent.pending.Has(id))
 		}
 	}

@@ -48,7 +48,7 @@ type Status struct {
 
 // Status tells how the agent stands.
 func (vs *Views) Status() (Status, error) {
-	if err := vs.a.lapse(); err != nil {
+	if err := vs.a.expiry.sweep(); err != nil {
 		return Status{}, err
 	}
 	pending, err := vs.a.pending.List()
@@ -100,7 +100,7 @@ func (vs *Views) View(id proposal.Digest) StudyView {
 	v := vs.stands(id)
 	switch v.State {
 	case statePending, string(ledger.Approved):
-		if s := vs.a.listed(id); s != nil {
+		if s := vs.a.sessions.listed(id); s != nil {
 			if at := s.expires(); !at.IsZero() {
 				v.Expires = &at
 			}
@@ -110,7 +110,7 @@ func (vs *Views) View(id proposal.Digest) StudyView {
 }
 
 func (vs *Views) stands(id proposal.Digest) StudyView {
-	before, over := vs.a.past.Get(id)
+	before, over := vs.a.endings.past.Get(id)
 	if e, ok := vs.a.ledger.Study(id); ok {
 		at := e.Time
 		v := StudyView{Digest: id, Name: e.Name, State: string(e.State), Code: e.Code, Population: e.Population,
@@ -128,7 +128,7 @@ func (vs *Views) stands(id proposal.Digest) StudyView {
 			Rho: before.Rho, Proposer: before.Proposer, By: before.By, Time: &before.Time, Why: before.Why}
 	}
 	v := StudyView{Digest: id, State: statePending}
-	if s := vs.a.listed(id); s != nil {
+	if s := vs.a.sessions.listed(id); s != nil {
 		v.Name, v.Population, v.Rho, v.Curve = s.asks.Spec.Name, s.population(), s.rho, string(s.curve)
 		v.Proposer = s.asks.Proposer
 	}
@@ -145,7 +145,7 @@ func curveOf(gdp bool) string {
 // Studies lists every study that this site knows: those that await the operator
 // first, then the others, the newest first.
 func (vs *Views) Studies() ([]StudyView, error) {
-	if err := vs.a.lapse(); err != nil {
+	if err := vs.a.expiry.sweep(); err != nil {
 		return nil, err
 	}
 	known, err := vs.known()
@@ -236,8 +236,8 @@ func (vs *Views) Study(id proposal.Digest) (StudyDetail, error) {
 			d.Sent = e.Sent
 		}
 	}
-	s, code := vs.a.session(id)
-	if _, over := vs.a.past.Get(id); s == nil && over {
+	s, code := vs.a.sessions.of(id)
+	if _, over := vs.a.endings.past.Get(id); s == nil && over {
 		if s = vs.shown(id); s == nil {
 			return d, nil
 		}
@@ -292,12 +292,12 @@ func (vs *Views) Study(id proposal.Digest) (StudyDetail, error) {
 // again warns of the completed studies that asked the same, as far as their proposals are kept.
 func (vs *Views) again(p *study.Plan) []string {
 	var out []string
-	for _, id := range vs.a.past.List() {
-		one, _ := vs.a.past.Get(id)
+	for _, id := range vs.a.endings.past.List() {
+		one, _ := vs.a.endings.past.Get(id)
 		if id == p.Digest || one.Code != study.CodeCompleted || one.Name != p.Proposal.Spec.Name {
 			continue
 		}
-		if before, err := proposal.Parse(vs.a.past.Proposal(id)); err == nil && p.Proposal.Again(before) {
+		if before, err := proposal.Parse(vs.a.endings.past.Proposal(id)); err == nil && p.Proposal.Again(before) {
 			out = append(out, p.AgainText(id))
 		}
 	}
@@ -379,7 +379,7 @@ func (vs *Views) Egress() egress.Reply {
 	for i := range out.Studies {
 		e := &out.Studies[i]
 		e.Name = vs.View(e.Study).Name
-		if s := vs.a.listed(e.Study); s != nil {
+		if s := vs.a.sessions.listed(e.Study); s != nil {
 			e.Planned = s.leaves()
 		}
 	}

@@ -113,7 +113,7 @@ func TestWide(t *testing.T) {
 			t.Logf("%-24s %6.2f s", "made again in", time.Since(began).Seconds())
 			see(t, s, id)
 			took("one that was looked at", maxIdle)
-			if err := s.agent.Approve(id); err != nil {
+			if err := s.agent.Decisions.Approve(id); err != nil {
 				t.Fatal(err)
 			}
 			took("one that is approved", maxIdle+8*wideUnits*c.plan.D)
@@ -155,7 +155,7 @@ func TestLetGo(t *testing.T) {
 			rest := func(stays bool) {
 				t.Helper()
 				heap()
-				if in := s.agent.sessions[id].session.Value() != nil; in != stays {
+				if in := s.agent.sessions.places[id].session.Value() != nil; in != stays {
 					t.Fatalf("in memory: %t, want %t", in, stays)
 				}
 			}
@@ -183,7 +183,7 @@ func TestLetGo(t *testing.T) {
 				}
 				s.agent.facts()
 			}
-			if in := s.agent.sessions[id].session.Value() != nil; in != stays {
+			if in := s.agent.sessions.places[id].session.Value() != nil; in != stays {
 				t.Errorf("a list has the session in memory: %t", in)
 			}
 			if see(t, s, id) != before {
@@ -197,14 +197,14 @@ func TestLetGo(t *testing.T) {
 			if v := s.agent.Views.View(id); v.Name != "test" || v.State != statePending || v.Population != "people" {
 				t.Errorf("%+v", v)
 			}
-			if err := mustErr[*RefusedError](t, s.agent.Approve(id)); err.Code != study.CodeData {
+			if err := mustErr[*RefusedError](t, s.agent.Decisions.Approve(id)); err.Code != study.CodeData {
 				t.Errorf("refused with %q", err.Code)
 			}
 			rest(stays)
 			if got := s.ask(wire.Ended{Header: wire.Header{Study: id}, Code: study.CodeLeft}); got != nil || s.agent.pending.Has(id) {
 				t.Errorf("the end is answered %+v, and it waits: %t", got, s.agent.pending.Has(id))
 			}
-			if s.agent.sessions[id] != nil {
+			if s.agent.sessions.places[id] != nil {
 				t.Error("it stays in memory after its end")
 			}
 
@@ -212,7 +212,7 @@ func TestLetGo(t *testing.T) {
 			s.reload(false)
 			offer()
 			rest(stays)
-			if err := s.agent.Approve(id); err != nil {
+			if err := s.agent.Decisions.Approve(id); err != nil {
 				t.Fatal(err)
 			}
 			rest(stays)
@@ -227,10 +227,10 @@ func TestLetGo(t *testing.T) {
 			rest(stays)
 			want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: id}})
 			rest(true)
-			if err := s.agent.Reject(id); err != nil {
+			if err := s.agent.Decisions.Reject(id); err != nil {
 				t.Fatal(err)
 			}
-			if s.agent.sessions[id] != nil {
+			if s.agent.sessions.places[id] != nil {
 				t.Error("it stays in memory after its end")
 			}
 		})

@@ -28,61 +28,61 @@ func (e *TooLateError) Error() string {
 // coordinator is told, now or on the next link, by a signed word that ends the study. Once this
 // site has answered in the setup it is a *TooLateError, and nothing changes. Withdrawing again
 // tells the coordinator again. Other errors: a *proposal.UnknownError, or the ledger's.
-func (a *Agent) Withdraw(id proposal.Digest) error {
-	s, _ := a.session(id)
+func (ds *Decisions) Withdraw(id proposal.Digest) error {
+	s, _ := ds.a.sessions.of(id)
 	if s != nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 	}
-	return a.withdraw(id, s)
+	return ds.withdraw(id, s)
 }
 
 // withdraw is Withdraw with the session's mu held; there may be none. A crash after the ledger's
 // line leaves a study that is withdrawn, and a coordinator that hears so when it asks on the next
 // link.
-func (a *Agent) withdraw(id proposal.Digest, s *session) error {
-	approval, approved := a.ledger.Approved(id)
+func (ds *Decisions) withdraw(id proposal.Digest, s *session) error {
+	approval, approved := ds.a.ledger.Approved(id)
 	if !approved {
-		e, ok := a.ledger.Study(id)
+		e, ok := ds.a.ledger.Study(id)
 		switch {
 		case ok && e.Code == string(study.CodeWithdrawn):
-			a.post(a.withdrawal(id, study.CodeWithdrawn))
+			ds.a.post(ds.withdrawal(id, study.CodeWithdrawn))
 			return nil
 		case ok:
 			return &ledger.StateError{Study: id, State: e.State}
 		case s != nil:
 			return &NotApprovedError{id}
 		}
-		return a.unknown(id)
+		return ds.a.endings.unknown(id)
 	}
-	begun, err := keyring.Begun(a.ledger.Journal(id))
+	begun, err := keyring.Begun(ds.a.ledger.Journal(id))
 	if err != nil {
-		a.failed(err)
+		ds.a.failed(err)
 		return err
 	}
-	if e, _ := a.ledger.Study(id); begun || e.Queries > 0 {
+	if e, _ := ds.a.ledger.Study(id); begun || e.Queries > 0 {
 		return &TooLateError{id, e.ReservedRho}
 	}
-	if err := a.finish(approval, study.CodeWithdrawn, byOperator, nil); err != nil {
+	if err := ds.finish(approval, study.CodeWithdrawn, byOperator, nil); err != nil {
 		return err
 	}
-	a.log.Info("an approval is withdrawn; what it reserved is free again", "study", id, "name", approval.Name, "by", "operator",
+	ds.a.log.Info("an approval is withdrawn; what it reserved is free again", "study", id, "name", approval.Name, "by", "operator",
 		"code", study.CodeWithdrawn, "population", approval.Population, "rho", approval.Rho)
-	a.post(a.withdrawal(id, study.CodeWithdrawn))
+	ds.a.post(ds.withdrawal(id, study.CodeWithdrawn))
 	return nil
 }
 
 // finish ends an approved study here: by its operator's word, or by its expiry.
-func (a *Agent) finish(approval ledger.Approval, code study.Code, by string, why error) error {
+func (ds *Decisions) finish(approval ledger.Approval, code study.Code, by string, why error) error {
 	id := proposal.Digest(approval.Study)
-	body, _ := a.ledger.Proposal(id)
-	if err := a.ledger.Finish(id, string(code)); err != nil {
-		a.failed(err)
+	body, _ := ds.a.ledger.Proposal(id)
+	if err := ds.a.ledger.Finish(id, string(code)); err != nil {
+		ds.a.failed(err)
 		return err
 	}
-	a.closed(proposals.Past{Digest: id, Name: approval.Name, State: string(ledger.Finished), Code: code, By: by,
+	ds.a.endings.put(proposals.Past{Digest: id, Name: approval.Name, State: string(ledger.Finished), Code: code, By: by,
 		Population: approval.Population, Rho: approval.Rho, Proposer: party(approval.Proposer)}, body, why)
-	a.forget(id)
+	ds.a.sessions.forget(id)
 	return nil
 }
 
@@ -93,23 +93,8 @@ func withdrew(e ledger.StudyEntry) bool {
 }
 
 // withdrawal is the signed word that ends a study that this site had approved.
-func (a *Agent) withdrawal(id proposal.Digest, code study.Code) wire.Decision {
-	return a.sign(wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: code})
-}
-
-// withdrawn answers what a setup asks of a site that withdrew before, or whose approval expired:
-// the last approval was on its way to the log then.
-func (a *Agent) withdrawn(r wire.Message) (wire.Message, bool) {
-	switch r.(type) {
-	case wire.Announce, wire.Reveal, wire.Deal, wire.Confirm:
-	default:
-		return nil, false
-	}
-	e, ok := a.ledger.Study(r.About().Study)
-	if !ok || !withdrew(e) {
-		return nil, false
-	}
-	return a.withdrawal(r.About().Study, study.Code(e.Code)), true
+func (ds *Decisions) withdrawal(id proposal.Digest, code study.Code) wire.Decision {
+	return ds.sign(wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: code})
 }
 
 // NotApprovedError is a withdrawal of an approval that was not given.

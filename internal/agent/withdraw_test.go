@@ -20,7 +20,7 @@ func approvedAt(t *testing.T) (*standIn, *testSite) {
 	c := newStandIn(t, 3, `approve = "ask"`, nil)
 	s := c.sites[0]
 	want[wire.Decision](s, wire.Proposal{Body: c.body})
-	if err := s.agent.Approve(c.plan.Digest); err != nil {
+	if err := s.agent.Decisions.Approve(c.plan.Digest); err != nil {
 		t.Fatal(err)
 	}
 	if p := s.agent.Views.Ledger().Populations[0]; p.ReservedRho != c.plan.Rho {
@@ -33,11 +33,11 @@ func approvedAt(t *testing.T) (*standIn, *testSite) {
 // and whatever the coordinator asks later is answered with the signed word, also when the first one
 // was lost with the process.
 func TestWithdrawal(t *testing.T) {
-	for name, no := range map[string]func(*Agent, proposal.Digest) error{"withdraw": (*Agent).Withdraw, "reject": (*Agent).Reject} {
+	for name, no := range map[string]func(*Decisions, proposal.Digest) error{"withdraw": (*Decisions).Withdraw, "reject": (*Decisions).Reject} {
 		t.Run(name, func(t *testing.T) {
 			c, s := approvedAt(t)
 			id, waiting := c.plan.Digest, s.session(c)
-			if err := no(s.agent, id); err != nil { // there is no link: the word is lost
+			if err := no(&s.agent.Decisions, id); err != nil { // there is no link: the word is lost
 				t.Fatal(err)
 			}
 			// it waited for the operator's word
@@ -61,12 +61,12 @@ func TestWithdrawal(t *testing.T) {
 				if err != nil || len(all) != 1 || all[0].State != string(ledger.Finished) || all[0].Code != string(study.CodeWithdrawn) || all[0].Name != "test" || all[0].Ended == nil {
 					t.Errorf("%s: studies %+v, %v", when, all, err)
 				}
-				if err := s.agent.Withdraw(id); err != nil {
+				if err := s.agent.Decisions.Withdraw(id); err != nil {
 					t.Errorf("%s: again: %v", when, err)
 				}
 				s.restart()
 			}
-			mustErr[*ledger.StateError](t, s.agent.Approve(id))
+			mustErr[*ledger.StateError](t, s.agent.Decisions.Approve(id))
 		})
 	}
 }
@@ -77,28 +77,28 @@ func TestTooLateToWithdraw(t *testing.T) {
 	c, s := approvedAt(t)
 	id := c.plan.Digest
 	want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: id}})
-	mustErr[*TooLateError](t, s.agent.Withdraw(id))
+	mustErr[*TooLateError](t, s.agent.Decisions.Withdraw(id))
 	if p := s.agent.Views.Ledger().Populations[0]; p.ReservedRho != c.plan.Rho {
 		t.Errorf("reserved %+v after it was too late", p)
 	}
 	want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: id}})
-	if err := s.agent.Reject(id); err != nil {
+	if err := s.agent.Decisions.Reject(id); err != nil {
 		t.Fatal(err)
 	}
 	refused(s, wire.Announce{Header: wire.Header{Study: id}}, study.CodeLeft)
 	if e, _ := s.agent.ledger.Study(id); e.State != ledger.Finished || e.Code != string(study.CodeLeft) {
 		t.Errorf("left: %+v", e)
 	}
-	mustErr[*ledger.StateError](t, s.agent.Withdraw(id))
+	mustErr[*ledger.StateError](t, s.agent.Decisions.Withdraw(id))
 }
 
 // TestNothingToWithdraw: a proposal that waits, or is not known, has no approval to take back.
 func TestNothingToWithdraw(t *testing.T) {
 	c := newStandIn(t, 3, `approve = "ask"`, nil)
 	s := c.sites[0]
-	mustErr[*proposal.UnknownError](t, s.agent.Withdraw(c.plan.Digest))
+	mustErr[*proposal.UnknownError](t, s.agent.Decisions.Withdraw(c.plan.Digest))
 	want[wire.Decision](s, wire.Proposal{Body: c.body})
-	mustErr[*NotApprovedError](t, s.agent.Withdraw(c.plan.Digest))
+	mustErr[*NotApprovedError](t, s.agent.Decisions.Withdraw(c.plan.Digest))
 	if d := want[wire.Decision](s, wire.Proposal{Body: c.body}); d.Verdict != study.VerdictPending {
 		t.Errorf("after that: %+v", d)
 	}

@@ -151,19 +151,19 @@ func Handler(a *agent.Agent) http.Handler {
 		reply(w, struct{}{}, err)
 	})
 	mux.HandleFunc("POST /v1/studies/{ref}/approve", exactly(func(id proposal.Digest) (any, error) {
-		if err := a.Approve(id); err != nil {
+		if err := a.Decisions.Approve(id); err != nil {
 			return nil, err
 		}
 		return a.Views.Study(id)
 	}))
 	mux.HandleFunc("POST /v1/studies/{ref}/reject", exactly(func(id proposal.Digest) (any, error) {
-		if err := a.Reject(id); err != nil {
+		if err := a.Decisions.Reject(id); err != nil {
 			return nil, err
 		}
 		return a.Views.View(id), nil
 	}))
 	mux.HandleFunc("POST /v1/studies/{ref}/withdraw", exactly(func(id proposal.Digest) (any, error) {
-		if err := a.Withdraw(id); err != nil {
+		if err := a.Decisions.Withdraw(id); err != nil {
 			return nil, err
 		}
 		return a.Views.View(id), nil

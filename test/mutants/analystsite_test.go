@@ -8,7 +8,7 @@ func init() {
 	const expiry, arrival, arrivals = "internal/agent/expiry.go", "internal/agent/arrival.go", "internal/proposals/arrivals.go"
 	tables = append(tables, []mutant{
 		{"analyst, agent: an unsigned proposal of an analyst is looked at", 0, []edit{
-			{decision, "err != nil && (s != nil || p.Proposer != nil) {", "err != nil && false {"},
+			{arrival, "err != nil && (s != nil || p.Proposer != nil) {", "err != nil && false {"},
 		}, in("agent", "TestOnlySignedProposals"), killer{}},
 		{"analyst, log: an unsigned proposal of an analyst is applied", 0, []edit{
 			{"internal/round/entry.go", "if err := plan.Proposal.CheckSignature(plan.Digest, e.Signature); err != nil {", "if err := plan.Proposal.CheckSignature(plan.Digest, e.Signature); err != nil && false {"},
@@ -66,7 +66,7 @@ func init() {
 			{arrival, "(took/verdictEvery+1)*verdictEvery-took", "verdictEvery+0*took"},
 		}, in("agent", "TestVerdictsLeaveOnTheMinute"), killer{}},
 		{"analyst: who asks again hears the verdict before it is due", 0, []edit{
-			{decision, "if a.arriving.holds(id) {", "if false {"},
+			{arrival, "if h.holds(id) {", "if false {"},
 		}, in("agent", "TestVerdictsLeaveOnTheMinute"), killer{}},
 		{"analyst: who asks ahead hears the verdict before it is due", 0, []edit{
 			{"internal/agent/agent.go", "} else if a.arriving.holds(r.About().Study) {", "} else if false {"},
@@ -75,7 +75,7 @@ func init() {
 			{"internal/agent/hello.go", "if a.arriving.holds(e.Study) {", "if false {"},
 		}, in("agent", "TestVerdictsLeaveOnTheMinute"), killer{}},
 		{"analyst: an approval that was taken back is told", 0, []edit{
-			{arrival, "if on, ok := a.decided(d.Study); ok {", "if on, ok := a.decided(d.Study); ok && false {"},
+			{arrival, "if on, ok := h.a.Decisions.decided(d.Study); ok {", "if on, ok := h.a.Decisions.decided(d.Study); ok && false {"},
 		}, in("agent", "TestOperatorIsHeardAtOnce"), killer{}},
 		{"analyst: any number of proposals is open", 0, []edit{
 			{arrival, "if len(open) >= maxOpen {", "if false {"},
@@ -111,13 +111,13 @@ func init() {
 			{"internal/agent/session.go", "approved && !over {", "approved && over {"},
 		}, in("agent", "TestExpiryBeforeTheFirstSum"), killer{}},
 		{"expiry: the digest is not barred", 0, []edit{
-			{expiry, "if err := a.finish(approval, code, \"\", why); err != nil {\n\t\t\treturn nil\n\t\t}", "a.forget(id)"},
+			{expiry, "if err := a.Decisions.finish(approval, code, \"\", why); err != nil {\n\t\t\treturn nil\n\t\t}", "a.sessions.forget(id)"},
 		}, in("agent", "TestExpiryBeforeTheFirstSum"), killer{}},
 		{"expiry: what has expired is approved again", 0, []edit{
 			{decision, "	if why := s.expired(); why != nil {\n\t\tif said", "	if why := s.expired(); false {\n\t\tif said"},
 		}, in("agent", "TestExpiryBeforeTheFirstSum"), killer{}},
 		{"expiry: what has expired holds its part of the budget", 0, []edit{
-			{decision, "if err := a.lapse(); err != nil { // what has", "if err := a.ledger.Err(); err != nil { // what has"},
+			{decision, "if err := a.expiry.sweep(); err != nil { // what has", "if err := a.ledger.Err(); err != nil { // what has"},
 		}, in("agent", "TestExpiredReservesNothing"), killer{}},
 		{"expiry: a site's word that its approval expired counts for nothing", 0, []edit{
 			{"internal/round/approval.go", "|| code == study.CodeExpired)", ")"},

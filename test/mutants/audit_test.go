@@ -12,7 +12,7 @@ func init() {
 			{"internal/proposal/proposal.go", "n > maxMarks {", "n > 100*maxMarks {"},
 		}, in("proposal", "TestListsAreBounded"), killer{}},
 		{"the log repeats all of a refused proposal's words", 0, []edit{
-			{"internal/agent/session.go", "errors.New(frame.Cleaned(err.Error()))", "errors.New(frame.Cleaned(\"\") + err.Error())"},
+			{"internal/agent/sessions.go", "errors.New(frame.Cleaned(err.Error()))", "errors.New(frame.Cleaned(\"\") + err.Error())"},
 		}, in("agent", "TestRefusedProposalsAreShortInTheLog"), killer{}},
 		{"a coordinator believes another's list for good", 0, []edit{
 			{"internal/node/members.go", "				m.unhear()\n", ""},

@@ -27,10 +27,10 @@ func init() {
 			{chainFollower, "\terr := f.trim()\n\treturn f.fresh, err", "\treturn f.fresh, nil"},
 		}, in("chain", "TestKeptMeanwhile"), killer{}},
 		{"chain: an old signature leaves before the head is kept", 0, []edit{
-			{"internal/agent/query.go", "\tif err := s.agent.ledger.KeepChain(); err != nil {\n\t\treturn refuse(r, s.store(err))\n\t}\n\treturn wire.Signature{", "\treturn wire.Signature{"},
+			{"internal/agent/query.go", "\tif err := q.s.agent.ledger.KeepChain(); err != nil {\n\t\treturn refuse(r, q.s.store(err))\n\t}\n\treturn wire.Signature{", "\treturn wire.Signature{"},
 		}, in("agent", "TestChainIsKeptBeforeOldAnswers"), killer{}},
 		{"chain: old shares leave before the head is kept", 0, []edit{
-			{"internal/agent/query.go", "\tif err := s.agent.ledger.KeepChain(); err != nil {\n\t\treturn refuse(r, s.store(err))\n\t}\n\treturn wire.Shares{", "\treturn wire.Shares{"},
+			{"internal/agent/query.go", "\tif err := q.s.agent.ledger.KeepChain(); err != nil {\n\t\treturn refuse(r, q.s.store(err))\n\t}\n\treturn wire.Shares{", "\treturn wire.Shares{"},
 		}, in("agent", "TestChainIsKeptBeforeOldAnswers"), killer{}},
 		{"chain: a shorter one", 0, []edit{
 			{chainFollower, "case f.at.Number < last.Number:", "case false:"},
@@ -54,13 +54,13 @@ func init() {
 			{chainFollower, "if (!ok || kept.Step != step) &&", "if !ok &&"},
 		}, fed("TestRestoredCoordinator"), killer{}},
 		{"chain: a query is answered whatever the chain", 0, []edit{
-			{"internal/agent/query.go", "if no, ok := s.chained(r); !ok {\n\t\treturn no\n\t}\n\tmasked, err", "if no, ok := s.chained(r); !ok && no.Code == \"\" {\n\t\treturn no\n\t}\n\tmasked, err"},
+			{"internal/agent/query.go", "if no, ok := q.s.chained(r); !ok {\n\t\treturn no\n\t}\n\tmasked, err", "if no, ok := q.s.chained(r); !ok && no.Code == \"\" {\n\t\treturn no\n\t}\n\tmasked, err"},
 		}, in("agent", "TestBrokenChain"), killer{}},
 		{"chain: a set is signed whatever the chain", 0, []edit{
-			{"internal/agent/query.go", "if no, ok := s.chained(r); !ok {\n\t\treturn no\n\t}\n\tu := ", "u := "},
+			{"internal/agent/query.go", "if no, ok := q.s.chained(r); !ok {\n\t\treturn no\n\t}\n\tu := ", "u := "},
 		}, in("agent", "TestBrokenChain"), killer{}},
 		{"chain: shares are sent whatever the chain", 0, []edit{
-			{"internal/agent/query.go", "if no, ok := s.chained(r); !ok {\n\t\treturn no\n\t}\n\tu, certificate := ", "u, certificate := "},
+			{"internal/agent/query.go", "if no, ok := q.s.chained(r); !ok {\n\t\treturn no\n\t}\n\tu, certificate := ", "u, certificate := "},
 		}, in("agent", "TestBrokenChain"), killer{}},
 		{"chain: a head that nobody signed", 0, []edit{
 			{agentChain, "\t\treturn errUnsigned\n", ""},
@@ -69,10 +69,10 @@ func init() {
 			{agentChain, "if err == nil && !has {", "if false && !has {"},
 		}, in("agent", "TestChainHoldsWhatWasTold"), killer{}},
 		{"chain: the release is not looked for", 0, []edit{
-			{agentChain, "chain.Released(s.plan.Digest, held.Encoded)}", "chain.Proposed(s.plan.Digest)}\n\t_ = held"},
+			{"internal/agent/results.go", "chain.Released(rs.s.plan.Digest, held.Encoded)}", "chain.Proposed(rs.s.plan.Digest)}\n\t_ = held"},
 		}, in("agent", "TestChainHoldsWhatWasTold"), killer{}},
 		{"chain: an answer leaves before the head is kept", 0, []edit{
-			{"internal/agent/query.go", "it was on record.\n\tif err := s.agent.ledger.KeepChain(); err != nil {", "it was on record.\n\tif err := s.agent.ledger.Err(); err != nil {"},
+			{"internal/agent/query.go", "it was on record.\n\tif err := q.s.agent.ledger.KeepChain(); err != nil {", "it was on record.\n\tif err := q.s.agent.ledger.Err(); err != nil {"},
 		}, in("agent", "TestChainIsKeptBeforeTheAnswer"), killer{}},
 		{"chain: any head is accepted", 0, []edit{
 			{agentChain, "case v.Shown.Link != link:", "case false:"},
@@ -117,7 +117,7 @@ func init() {
 			{"internal/agent/attest.go", "\t\t\treturn nil, errOffChain\n", ""},
 		}, in("agent", "TestOneChainAResult"), killer{}},
 		{"chain: a result is signed whatever the chain", 0, []edit{
-			{"internal/agent/attest.go", "if no, ok := s.chained(r); !ok {\n\t\treturn no\n\t}\n\tsignature, err := ", "signature, err := "},
+			{"internal/agent/attest.go", "if no, ok := t.s.chained(r); !ok {\n\t\treturn no\n\t}\n\tsignature, err := ", "signature, err := "},
 		}, in("agent", "TestAttestNeedsTheChain"), killer{}},
 		{"chain: a result's head is any entry's", 0, []edit{
 			{chainFollower, "return ok && before.Next(s) == l, err", "return ok && before.Next(s) != Link{}, err"},

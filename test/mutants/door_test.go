@@ -24,7 +24,7 @@ func init() {
 			{"internal/wire/shape.go", "if n < 0 || seen >= s.fields {", "if n < 0 {"},
 		}, in("agent", "TestEntriesAreCounted"), killer{}},
 		{"door: answers about made-up studies without end", 0, []edit{
-			{"internal/agent/agent.go", "if a.ignores(r) {", "if false {"},
+			{"internal/agent/agent.go", "if a.strangers.ignores(r) {", "if false {"},
 		}, in("agent", "TestMadeUpStudies"), killer{}},
 		{"door: any address that a coordinator names is called", 0, []edit{
 			{"internal/uplink/rota.go", "	for _, address := range r.configured {\n		if slices", "	for _, address := range follows.Addresses {\n		if slices"},

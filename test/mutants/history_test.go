@@ -11,7 +11,7 @@ const (
 func init() {
 	tables = append(tables, []mutant{
 		{"history: a site asks nothing of what follows", 0, []edit{
-			{"internal/agent/query.go", "if no, ok := s.lawful(r, ask); !ok {", "if no, ok := s.lawful(r, ask); !ok && no.Code == study.CodeInternal {"},
+			{"internal/agent/query.go", "if no, ok := q.s.lawful(r, ask); !ok {", "if no, ok := q.s.lawful(r, ask); !ok && no.Code == study.CodeInternal {"},
 		}, in("agent", "TestCatchesUp"), killer{}},
 		{"history: releases of another history are asked on", 0, []edit{
 			{studyHistory, "if a.History != c.History {", "if false {"},

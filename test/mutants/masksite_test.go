@@ -17,18 +17,18 @@ func init() {
 			{once, "	case slot < p.Signed:\n		return nil, true, r.rule", "	case false:\n		return nil, true, r.rule"},
 		}, in("agent", "TestNoKeysWithoutShares"), killer{}},
 		{"keys: for another survivor set than the shares went out for", 0, []edit{
-			{opening, "if err := s.journal.Shared(at.Query, at.Slot, s.open.query.Context, u.Bytes()); err != nil {",
-				"if on, _, _ := s.journal.SharedIn(at.Query, at.Slot); s.journal.Shared(at.Query, at.Slot, s.open.query.Context, on.Survivors) != nil {\n\t\terr := error(nil)"},
+			{opening, "if err := q.s.journal.Shared(at.Query, at.Slot, q.open.query.Context, u.Bytes()); err != nil {",
+				"if on, _, _ := q.s.journal.SharedIn(at.Query, at.Slot); q.s.journal.Shared(at.Query, at.Slot, q.open.query.Context, on.Survivors) != nil {\n\t\terr := error(nil)"},
 		}, in("agent", "TestNoKeysWithoutShares"), killer{}},
 		{"keys: of a final query", 0, []edit{
 			{once, "if r.get(finalBucket, index(query)) != nil {", "if false {"},
 		}, in("ledger", "TestOnceOnlyRules"), killer{}},
 		{"keys: of a site outside of the survivors", 0, []edit{
-			{opening, "s.ring.Setup.Config().Whole() || !slices.Contains(u, s.self)", "s.ring.Setup.Config().Whole() || slices.Contains(u, -1)"},
+			{opening, "q.s.ring.Setup.Config().Whole() || !slices.Contains(u, q.s.self)", "q.s.ring.Setup.Config().Whole() || slices.Contains(u, -1)"},
 			{"internal/secagg/shares.go", "s.cfg.Whole() || !u.Contains(self) ||", "s.cfg.Whole() ||"},
 		}, in("agent", "TestNoKeysWithoutShares"), killer{}},
 		{"keys: where every site is waited for", 0, []edit{
-			{opening, "s.ring.Setup.Config().Whole() || !slices.Contains(u, s.self)", "!slices.Contains(u, s.self)"},
+			{opening, "q.s.ring.Setup.Config().Whole() || !slices.Contains(u, q.s.self)", "!slices.Contains(u, q.s.self)"},
 			{"internal/secagg/shares.go", "s.cfg.Whole() || !u.Contains(self) ||", "!u.Contains(self) ||"},
 		}, in("agent", "TestNoKeysWithoutShares"), killer{}},
 		{"setup: a nonce leaves only while the secrets are there", 0, []edit{
@@ -85,7 +85,7 @@ func init() {
 			{evidence, "s.owner.Beyond(ToldConfirmed)\n		return false, nil", "return true, nil"},
 		}, in("agent", "TestRolledBackConfirmation"), killer{}},
 		{"rollback: shares that left are not looked for", 0, []edit{
-			{rollback, "\"shares\": s.sharedAt, ", ""},
+			{rollback, "\"shares\": v.sharedAt, ", ""},
 		}, in("agent", "TestRestoredAlone"), killer{}},
 		{"sizes: deposits are not listed before an approval", 0, []edit{
 			{"internal/uplink/planned.go", "if n := size.deposits(owners); n > 0 {", "if n := size.deposits(owners); n < 0 {"},

@@ -21,7 +21,7 @@ func init() {
 		{"proposal, agent: withdrawn after the setup began", 0, []edit{{withdraw,
 			"begun || e.Queries > 0",
 			"begun && false || e.Queries > 0"}}, in("agent", "TestTooLateToWithdraw"), killer{}},
-		{"proposal, agent: a withdrawn study is only left", 0, []edit{{withdraw,
+		{"proposal, agent: a withdrawn study is only left", 0, []edit{{"internal/agent/strangers.go",
 			"!ok || !withdrew(e)",
 			"!ok || withdrew(e)"}}, in("agent", "TestWithdrawal"), killer{}},
 		{"proposal, agent: an expired proposal is approved", 0, []edit{{"internal/agent/expiry.go",

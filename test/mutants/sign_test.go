@@ -36,14 +36,14 @@ func init() {
 			{"internal/ledger/result.go", "	err = j.write(place{\"result\", j.study, -1, -1}, func(r *record) error {", "	go j.write(place{\"result\", j.study, -1, -1}, func(r *record) error {"},
 		}, in("ledger", "TestOneResultAStudy"), killer{}},
 		{"sign: a release is recorded without its certificate", 0, []edit{
-			{"internal/agent/query.go", "		err = s.certified(setup, attempt, r, release)\n", "		if len(r.Certificate) > 0 {\n			err = s.certified(setup, attempt, r, release)\n		}\n"},
+			{"internal/agent/query.go", "		err = s.attestation.certified(setup, attempt, r, release)\n", "		if len(r.Certificate) > 0 {\n			err = s.attestation.certified(setup, attempt, r, release)\n		}\n"},
 		}, in("agent", "TestFinalNeedsItsCertificate"), killer{}},
 		{"sign: a certificate that was checked for one U is good for another", 0, []edit{
-			{"internal/agent/query.go", "		s.open.certified = string(u.Bytes()) + string(packed)", "		s.open.certified = string(packed)"},
+			{"internal/agent/query.go", "		q.open.certified = string(u.Bytes()) + string(packed)", "		q.open.certified = string(packed)"},
 			{"internal/agent/attest.go", "on.certified != string(u.Bytes())+string(r.Certificate)", "on.certified != string(r.Certificate)"},
 		}, in("agent", "TestFinalNeedsItsCertificate"), killer{}},
 		{"sign: a release that was not checked is in a result that a site signs", 0, []edit{
-			{"internal/agent/attest.go", "return s.checked[query] == checkedOf(", "return s.checked[query] != checkedOf("},
+			{"internal/agent/attest.go", "return t.checked[query] == checkedOf(", "return t.checked[query] != checkedOf("},
 		}, in("agent", "TestAttestChecksReleases"), killer{}},
 		{"sign: another certificate of a release counts as checked", 0, []edit{
 			{"internal/agent/attest.go", "sha256.Sum256(of.Certificate)}", "proposal.Digest{}}"},
@@ -64,7 +64,7 @@ func init() {
 			{"internal/agent/chain.go", "string(key), string(shown.Signature)}", "string(key), \"\"}"},
 		}, in("agent", "TestBrokenChain"), killer{}},
 		{"sign: a lost release signature does not show in a result", 0, []edit{
-			{"internal/agent/attest.go", "	if setup.Unpacked(r.Certificate)[s.self] == nil {", "	if setup.Unpacked(r.Certificate)[s.self] != nil {"},
+			{"internal/agent/rollback.go", "	if setup.Unpacked(r.Certificate)[v.s.self] == nil {", "	if setup.Unpacked(r.Certificate)[v.s.self] != nil {"},
 		}, in("agent", "TestRolledBackOwnSignature"), killer{}},
 		{"sign: a lost attestation does not show at the start", 0, []edit{
 			{"internal/agent/rollback.go", "	if left.Sent[\"attestation\"].Messages > 0 {", "	if left.Sent[\"attestation\"].Messages < 0 {"},

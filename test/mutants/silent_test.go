@@ -20,7 +20,7 @@ func init() {
 			{agentRows, "	if r.unattended && q.Missing", "	if r.unattended && false && q.Missing"},
 		}, in("agent", "TestValuesMoveNoMessage/by_policy"), killer{}},
 		{"values: a restart forgets who approved", 0, []edit{
-			{agentOwn, "s.unattended = approved && approval.By == byPolicy", "s.unattended = approved && false"},
+			{"internal/agent/sessions.go", "s.unattended = approved && approval.By == byPolicy", "s.unattended = approved && false"},
 		}, in("agent", "TestFaultsStayHere/policy"), killer{}},
 		{"values: a fault in a changed file has a code of its own", 0, []edit{
 			{agentOwn, "if units || found && at.Value {", "if units || found && at.Value && false {"},

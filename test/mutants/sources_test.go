@@ -54,7 +54,7 @@ func init() {
 			{folderGo, `label := fmt.Sprintf("%s: file %d of %d", f.path, i+1, len(f.names))`, `label := fmt.Sprintf("%s: %s, file %d of %d", f.path, name, i+1, len(f.names))`},
 		}, in("dataset", "TestFolderHolds"), killer{}},
 		{"a restart takes another data set for an approved one", 0, []edit{
-			{"internal/agent/session.go", "if len(approval.Config) > 0 {", "if len(approval.Config) < 0 {"},
+			{"internal/agent/sessions.go", "if len(approval.Config) > 0 {", "if len(approval.Config) < 0 {"},
 		}, in("agent", "TestReloadAtEachPoint/prepared"), killer{}},
 		{"a later policy approves what waits", 0, []edit{
 			{"internal/agent/decision.go", "	if a.pending.Has(id) {\n		// It was left", "	if a.pending.Has(id) && a == nil {\n		// It was left"},

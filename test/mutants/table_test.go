@@ -114,7 +114,7 @@ func mutants() []mutant {
 			{studyQuery, "func(q Query) float64 { return q.Rho }", "func(q Query) float64 { return map[bool]float64{q.Kind != KindHistogram: q.Rho}[true] }"},
 		}, in("study", "TestBudget"), histograms},
 		{"histogram charge missing: at the site", 9, []edit{
-			{agentQuery, "open.query.Context, s.plan.Queries[ask.Query].Rho, func", "open.query.Context, map[bool]float64{ask.Kind != study.KindHistogram: s.plan.Queries[ask.Query].Rho}[true], func"},
+			{agentQuery, "open.query.Context, q.s.plan.Queries[ask.Query].Rho, func", "open.query.Context, map[bool]float64{ask.Kind != study.KindHistogram: q.s.plan.Queries[ask.Query].Rho}[true], func"},
 		}, in("agent", "TestCoordinatorSeesNoExactSum"), killer{}},
 		{"second sample after failover", 10, []edit{
 			{release, "	\"errors\"\n", "	\"crypto/rand\"\n	\"errors\"\n"},

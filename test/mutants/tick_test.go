@@ -30,10 +30,10 @@ func init() {
 			{planTick, "	if p.Honest > 0 {\n		return tick\n	}\n	return tick + a.Sigma", "	return tick + a.Sigma"},
 		}, in("study", "TestOneTick"), killer{}},
 		{"setup: secrets are drawn while others decide", 0, []edit{
-			{decision, "	a.reopened(s.plan.Digest)\n	a.log.Info(\"study approved\"", "	s.ring.Announce(wire.Announce{Header: wire.Header{Study: s.plan.Digest}})\n	a.reopened(s.plan.Digest)\n	a.log.Info(\"study approved\""},
+			{decision, "	a.endings.reopened(s.plan.Digest)\n	a.log.Info(\"study approved\"", "	s.ring.Announce(wire.Announce{Header: wire.Header{Study: s.plan.Digest}})\n	a.endings.reopened(s.plan.Digest)\n	a.log.Info(\"study approved\""},
 		}, in("agent", "TestNothingIsDrawnBeforeTheSetup"), killer{}},
 		{"setup: rows are read at the first query", 0, []edit{
-			{decision, "	a.reopened(s.plan.Digest)\n	a.log.Info(\"study approved\"", "	s.rows.Release()\n	a.reopened(s.plan.Digest)\n	a.log.Info(\"study approved\""},
+			{decision, "	a.endings.reopened(s.plan.Digest)\n	a.log.Info(\"study approved\"", "	s.rows.Release()\n	a.endings.reopened(s.plan.Digest)\n	a.log.Info(\"study approved\""},
 		}, in("agent", "TestNothingIsDrawnBeforeTheSetup"), killer{}},
 	})
 }
