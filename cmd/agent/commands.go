@@ -39,7 +39,7 @@ type joinCmd struct {
 }
 
 func (c *joinCmd) Run(t *terminal) error {
-	text, join, err := shared.ReadJoin(c.File)
+	text, join, err := shared.ReadJoin(c.File, t.Err)
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ COVEY_ANALYST_DIR.`
 }
 
 func (c *joinCmd) Run(t *terminal) error {
-	text, join, err := cli.ReadJoin(c.File)
+	text, join, err := cli.ReadJoin(c.File, t.Err)
 	if err != nil {
 		return err
 	}

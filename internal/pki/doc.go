@@ -34,8 +34,8 @@
 //
 //   - PKI-1: A parser MUST refuse unknown, missing, doubled or differently spelled keys and
 //     values, and MUST NOT repeat the token.
-//   - PKI-2: The join file MUST be made with mode 0600, MUST NOT replace another, and MUST be
-//     refused if others can read it.
+//   - PKI-2: The join file MUST be made with mode 0600 and MUST NOT replace another. Who joins with
+//     one that others can read MUST be warned.
 //   - PKI-3, PKI-4: The token MUST appear only in the join file and the Join call. The coordinator
 //     MUST store only H(token), compared in constant time or looked up by hash.
 //   - PKI-5: A site SHOULD refuse an expired file before it calls; the coordinator's record
