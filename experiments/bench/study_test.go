@@ -15,7 +15,6 @@ import (
 	"covey/internal/clip"
 	"covey/internal/coordinator"
 	"covey/internal/proposal"
-	"covey/internal/round"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
 	"covey/test/fed"
@@ -42,11 +41,10 @@ func (s shape) plan(spec proposal.Spec) (*study.Plan, error) {
 	return plain.NewPlan(spec, units)
 }
 
-// spent is what one study took, from its rows being in memory to its last release, and to the
-// result that its sites signed.
+// spent is what one study took, from its rows being in memory to its last release.
 type spent struct {
-	wall, cpu, signed time.Duration
-	trace             trace // of a masked one
+	wall, cpu time.Duration
+	trace     trace // of a masked one
 }
 
 // masked runs a study of a federation.
@@ -58,13 +56,8 @@ func masked(f *fed.Federation, spec proposal.Spec) (s spent, err error) {
 	s.trace.quorum = thresholds.Quorum
 	var start time.Time
 	var used time.Duration
-	err = f.Study(context.Background(), spec, func() { start, used = time.Now(), cpu() }, func(at time.Time, v coordinator.View) {
-		s.trace.see(at, v)
-		if s.wall == 0 && (v.Status == round.StatusSigning || v.Status == round.StatusCompleted) {
-			s.wall, s.cpu = at.Sub(start), cpu()-used
-		}
-	})
-	s.signed = time.Since(start)
+	err = f.Study(context.Background(), spec, func() { start, used = time.Now(), cpu() }, func(at time.Time, v coordinator.View) { s.trace.see(at, v) })
+	s.wall, s.cpu = time.Since(start), cpu()-used
 	return s, err
 }
 
@@ -126,8 +119,7 @@ func sites(n int, path string) fed.Options {
 // when every site has its rows and end with the last release. The masked study is everything that
 // coordinator and agents do, the unmasked one (package plain) has the same queries, rows, local
 // sums, TLS and gRPC frames and nothing else. All sites and the server share this machine's
-// processors. What only the masked study has after that, a result that its sites sign, is
-// signed/unmasked. With dir=memory the federation's folders are on no disk, which shows what fsyncs
+// processors. With dir=memory the federation's folders are on no disk, which shows what fsyncs
 // cost.
 func BenchmarkStudy(b *testing.B) {
 	s := shape{sites: 10, rows: 100_000, d: 256, k: 1, rounds: 12}
@@ -147,7 +139,7 @@ func BenchmarkStudy(b *testing.B) {
 			for b.Loop() {
 				u, m := p.turn(b)
 				without.wall, without.cpu = without.wall+u.wall, without.cpu+u.cpu
-				with.wall, with.cpu, with.signed = with.wall+m.wall, with.cpu+m.cpu, with.signed+m.signed
+				with.wall, with.cpu = with.wall+m.wall, with.cpu+m.cpu
 				parts["setup"] += m.trace.setup
 				for _, phase := range phases {
 					parts[phase] += m.trace.spent[phase]
@@ -156,7 +148,6 @@ func BenchmarkStudy(b *testing.B) {
 			b.ReportMetric(ms(with.wall)/float64(b.N), "wall-ms")
 			b.ReportMetric(ms(with.cpu)/float64(b.N), "cpu-ms")
 			b.ReportMetric(float64(with.wall)/float64(without.wall), "wall/unmasked")
-			b.ReportMetric(float64(with.signed)/float64(without.wall), "signed/unmasked")
 			b.ReportMetric(float64(with.cpu)/float64(without.cpu), "cpu/unmasked")
 			for name, took := range parts {
 				b.ReportMetric(ms(took)/float64(b.N), name+"-ms")
