@@ -41,7 +41,8 @@ func (s shape) plan(spec proposal.Spec) (*study.Plan, error) {
 	return plain.NewPlan(spec, units)
 }
 
-// spent is what one study took, from its rows being in memory to its last release.
+// spent is what one study took, from its rows being in memory to its last release, and of a masked
+// one to the result that its sites signed.
 type spent struct {
 	wall, cpu time.Duration
 	trace     trace // of a masked one
@@ -116,7 +117,8 @@ func sites(n int, path string) fed.Options {
 }
 
 // BenchmarkStudy measures a whole study next to the same one without masks, in turns. Both start
-// when every site has its rows and end with the last release. The masked study is everything that
+// when every site has its rows. The unmasked one ends with the last release, the masked one with
+// the result that its sites signed. The masked study is everything that
 // coordinator and agents do, the unmasked one (package plain) has the same queries, rows, local
 // sums, TLS and gRPC frames and nothing else. All sites and the server share this machine's
 // processors. With dir=memory the federation's folders are on no disk, which shows what fsyncs
