@@ -30,9 +30,9 @@ var mutants = []mutant{
 		{"internal/ledger/query.go", "			func() error { return r.save(finalBucket,", "			func() error { return r.charge(query, 1e-9, true) },\n			func() error { return r.save(finalBucket,"},
 	}, "TestQuiet", "charge-before-upload"},
 	{"survivors asked before they are committed", []edit{
-		{"internal/round/step.go", "		if everybody := s.all(); subset(everybody, uploaded) {\n			return s.propose(",
-			"		if everybody := s.all(); subset(everybody, uploaded) {\n			s.Survivors = everybody\n			return append(s.prompts(), s.propose("},
-		{"internal/round/step.go", "Survivors: everybody})\n", "Survivors: everybody})...)\n"},
+		{"internal/round/leader.go", "		if all := everybody(s.plan); subset(all, uploaded) {\n			return s.propose(",
+			"		if all := everybody(s.plan); subset(all, uploaded) {\n			s.Survivors = all\n			return append(s.prompts(), s.propose("},
+		{"internal/round/leader.go", "Survivors: all})\n", "Survivors: all})...)\n"},
 		{"internal/round/entry.go", "if s.Survivors != nil {", "if slices.Equal(e.Survivors, nil) {"},
 		{"internal/round/entry.go", "	\"fmt\"\n", "	\"fmt\"\n	\"slices\"\n"},
 	}, "TestQuiet", "survivors-before-signature"},
