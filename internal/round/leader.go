@@ -148,7 +148,7 @@ func (s leader) advance() []Effect {
 		// again, and one restored from a backup may hear that they signed in a later
 		// slot. Without shares asked for, nothing can have been opened, so another slot
 		// may replace this one: where enough sites say that they sent none here, which a
-		// log that was put back cannot know by itself.
+		// log that was restored cannot know by itself.
 		if !waits && l.stalled && len(s.free()) >= s.plan.Thresholds.MinSurvivors {
 			if s.spare() {
 				return s.propose(Entry{Kind: EntryAbandoned})

@@ -42,7 +42,7 @@
 //   - A7: Each opened secret MUST be compared with its hash, exactly, before a mask is removed. If
 //     one does not fit, the T helpers whose shares made it MUST be asked for proofs, one dealer at
 //     a time. One whose leaves and share do not make the dealer's c_x is at fault (`bad_share`),
-//     and its shares count no more; one that does not answer by the deadline, or whose link ends,
+//     and its shares no longer count; one that does not answer by the deadline, or whose link ends,
 //     loses them until its next link, without a fault, if the others' are enough. If T have proved
 //     and it still differs the dealer is at fault: the study ends (`bad_dealer`) if it is in U,
 //     else none of its keys counts (A60).
