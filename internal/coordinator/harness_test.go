@@ -24,6 +24,7 @@ import (
 	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/secagg"
+	"covey/internal/stream"
 	"covey/internal/study"
 	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
@@ -259,49 +260,61 @@ func ints(v []uint32) []int {
 	return out
 }
 
-// pump delivers messages both ways until nothing moves and stop, if given, is not true.
+// pump delivers messages both ways until nothing moves and stop, if given, is not true. What is
+// under way is taken from all links before a site answers, so that the order does not depend on how
+// fast the leader is.
 func (f *federation) pump(stop func() bool) {
 	for {
 		synctest.Wait()
 		if stop != nil && stop() {
 			return
 		}
+		taken := make([][]stream.Outgoing, len(f.sites))
 		moved := false
-		for _, s := range f.sites {
-			if s.down {
-				continue
+		for i, s := range f.sites {
+			if !s.down {
+				taken[i] = s.link.Take()
+				moved = moved || len(taken[i]) > 0
 			}
-			for _, late := range s.link.Take() {
-				moved = true
-				raw := late.Raw
-				if late.Encode != nil {
-					var err error
-					if raw, err = late.Encode(); err != nil {
-						f.t.Fatal(err)
-					}
-					if raw == nil {
-						continue
-					}
-				}
-				m := &covey.CoordinatorMessage{}
-				if err := proto.Unmarshal(raw, m); err != nil {
-					f.t.Fatal(err)
-				}
-				f.sent = append(f.sent, sentMessage{s.index, m})
-				for _, answer := range s.handle(f, m) {
-					if s.corrupt != nil {
-						s.corrupt(answer)
-					}
-					if s.mute == nil || !s.mute(answer) {
-						if err := f.c.hears(s.link, answer); err != nil {
-							f.t.Fatalf("%s: %v", s.name, err)
-						}
-					}
+		}
+		for i, s := range f.sites {
+			for _, late := range taken[i] {
+				if !s.down {
+					f.deliver(s, late)
 				}
 			}
 		}
 		if !moved {
 			return
+		}
+	}
+}
+
+// deliver gives a site one message, and its answers to the coordinator.
+func (f *federation) deliver(s *fakeSite, late stream.Outgoing) {
+	raw := late.Raw
+	if late.Encode != nil {
+		var err error
+		if raw, err = late.Encode(); err != nil {
+			f.t.Fatal(err)
+		}
+		if raw == nil {
+			return
+		}
+	}
+	m := &covey.CoordinatorMessage{}
+	if err := proto.Unmarshal(raw, m); err != nil {
+		f.t.Fatal(err)
+	}
+	f.sent = append(f.sent, sentMessage{s.index, m})
+	for _, answer := range s.handle(f, m) {
+		if s.corrupt != nil {
+			s.corrupt(answer)
+		}
+		if s.mute == nil || !s.mute(answer) {
+			if err := f.c.hears(s.link, answer); err != nil {
+				f.t.Fatalf("%s: %v", s.name, err)
+			}
 		}
 	}
 }
