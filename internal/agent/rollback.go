@@ -56,11 +56,16 @@ type evidence struct{ s *session }
 // this site on u that is not on record.
 func (v *evidence) lostSignature(u secagg.Survivors, certificate secagg.Certificate) (bool, error) {
 	q := v.s.answers.open.query
-	if len(certificate) != len(v.s.plan.Proposal.Roster) || v.s.ring.Setup.CheckRelease(v.s.self, q, u, certificate[v.s.self]) != nil {
-		return false, nil
+	if on, err := v.onRecord(q, u); err != nil || on {
+		return false, err
 	}
+	return len(certificate) == len(v.s.plan.Proposal.Roster) && v.s.ring.Setup.CheckRelease(v.s.self, q, u, certificate[v.s.self]) == nil, nil
+}
+
+// onRecord reports whether this site's signature on u for a query is on record.
+func (v *evidence) onRecord(q secagg.Query, u secagg.Survivors) (bool, error) {
 	on, ok, err := v.s.journal.SignedIn(q.Slot)
-	return err == nil && !(ok && on.Context == q.Context && bytes.Equal(on.Survivors, u.Bytes())), err
+	return ok && on.Context == q.Context && bytes.Equal(on.Survivors, u.Bytes()), err
 }
 
 // lostUpload reports whether a release, which the coordinator signed, holds an upload of
@@ -152,6 +157,6 @@ func (v *evidence) lostOwn(setup *secagg.Setup, attempt uint32, r wire.Final, re
 		return false, nil
 	}
 	q := v.s.plan.Summed(setup.Transcript(), release.Ask(attempt))
-	on, ok, err := v.s.journal.SignedIn(q.Slot)
-	return err == nil && !(ok && on.Context == q.Context && bytes.Equal(on.Survivors, secagg.Survivors(release.Survivors).Bytes())), err
+	on, err := v.onRecord(q, secagg.Survivors(release.Survivors))
+	return err == nil && !on, err
 }

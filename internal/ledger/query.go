@@ -66,9 +66,23 @@ type signedRecord struct {
 	Signature []byte `json:"signature,omitempty"`
 }
 
+// finalRecord is stored as its slot's key and the result: it is read more often than the others.
 type finalRecord struct {
-	Slot   int    `json:"slot"`
-	Result []byte `json:"result"`
+	slot   int
+	result []byte // of the transaction
+}
+
+// final returns a query's final result; false if there is none.
+func (r *record) final(query int) (f finalRecord, ok bool, err error) {
+	v := r.get(finalBucket, index(query))
+	if v == nil {
+		return f, false, nil
+	}
+	slot, ok := number(v[:min(4, len(v))])
+	if !ok {
+		return f, false, errDamaged
+	}
+	return finalRecord{slot, v[4:]}, true, nil
 }
 
 func (s *signedRecord) signed() Signed {
@@ -436,12 +450,11 @@ func (j *Journal) final(query, slot int, result []byte, now bool) error {
 	defer j.once.Unlock()
 	err := j.l.update(place{"final", j.study, query, slot}, func(tx *bbolt.Tx) error {
 		r := j.l.record(tx, j.study)
-		var f finalRecord
-		if ok, err := r.load(finalBucket, index(query), &f); err != nil {
+		if f, ok, err := r.final(query); err != nil {
 			return err
 		} else if ok {
-			if f.Slot != slot || !bytes.Equal(f.Result, result) {
-				return &ConflictError{Study: j.study, What: "final result", Query: query, Slot: f.Slot}
+			if f.slot != slot || !bytes.Equal(f.result, result) {
+				return &ConflictError{Study: j.study, What: "final result", Query: query, Slot: f.slot}
 			}
 			return nil
 		}
@@ -455,7 +468,7 @@ func (j *Journal) final(query, slot int, result []byte, now bool) error {
 		p.enter(query, slot)
 		p.FinalQuery, p.FinalSlot = max(p.FinalQuery, query), max(p.FinalSlot, slot)
 		return first(
-			func() error { return r.save(finalBucket, index(query), finalRecord{slot, result}) },
+			func() error { return r.put(finalBucket, index(query), append(index(slot), result...)) },
 			func() error { return r.save(nil, progressKey, p) },
 		)
 	})
@@ -471,13 +484,15 @@ func (j *Journal) Erase() error { return j.l.finishErasures(j.study) }
 
 // FinalResult returns a query's final result; also after Finish.
 func (j *Journal) FinalResult(query int) ([]byte, bool) {
-	var f finalRecord
+	var result []byte
 	ok := false
 	err := j.view(func(r *record) (err error) {
-		ok, err = r.load(finalBucket, index(query), &f)
+		var f finalRecord
+		f, ok, err = r.final(query)
+		result = bytes.Clone(f.result)
 		return err
 	})
-	return f.Result, ok && err == nil
+	return result, ok && err == nil
 }
 
 // LatestFinal returns the largest query with a final result.

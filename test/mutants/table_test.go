@@ -126,7 +126,7 @@ func mutants() []mutant {
 		}, in("study", "TestDistributedPlan"), distributed},
 		{"charge after release", 12, []edit{
 			{"internal/ledger/query.go", "			func() error { return r.charge(query, rho, true) },\n", ""},
-			{"internal/ledger/query.go", "			func() error { return r.save(finalBucket,", "			func() error { return r.charge(query, 1e-9, true) },\n			func() error { return r.save(finalBucket,"},
+			{"internal/ledger/query.go", "			func() error { return r.put(finalBucket,", "			func() error { return r.charge(query, 1e-9, true) },\n			func() error { return r.put(finalBucket,"},
 		}, killer{pkg: "test/sim", run: "TestQuiet", tags: "failpoint", says: "charge-before-upload: "}, killer{}},
 		{"charge after release: an upload is stored without its charge", 12, []edit{
 			{"internal/ledger/query.go", "			func() error { return r.charge(query, rho, true) },\n", ""},

@@ -27,7 +27,7 @@ var mutants = []mutant{
 	}, "TestO6RestoredBackup/continue/opening-before/released-after", "one-release"},
 	{"charge after release", []edit{
 		{"internal/ledger/query.go", "			func() error { return r.charge(query, rho, true) },\n", ""},
-		{"internal/ledger/query.go", "			func() error { return r.save(finalBucket,", "			func() error { return r.charge(query, 1e-9, true) },\n			func() error { return r.save(finalBucket,"},
+		{"internal/ledger/query.go", "			func() error { return r.put(finalBucket,", "			func() error { return r.charge(query, 1e-9, true) },\n			func() error { return r.put(finalBucket,"},
 	}, "TestQuiet", "charge-before-upload"},
 	{"survivors asked before they are committed", []edit{
 		{"internal/round/leader.go", "		if all := everybody(s.plan); subset(all, uploaded) {\n			return s.propose(",
