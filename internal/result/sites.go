@@ -11,10 +11,7 @@ import (
 // checkSites checks what the sites signed on the way, and returns the setup that they confirmed.
 // certified reports whether a release's certificate was checked before.
 func (r *Result) checkSites(p *study.Plan, releases []study.Release, certified func(release int) bool) (*secagg.Witness, error) {
-	if err := r.checkApprovals(p); err != nil {
-		return nil, err
-	}
-	if err := r.checkProposer(p); err != nil {
+	if err := r.checkPeople(p); err != nil {
 		return nil, err
 	}
 	setup, err := secagg.NewWitness(p.Setup(r.Attempt), r.Transcript)
@@ -37,6 +34,14 @@ func (r *Result) checkSites(p *study.Plan, releases []study.Release, certified f
 		}
 	}
 	return setup, nil
+}
+
+// checkPeople checks what people signed: the approvals and the proposal.
+func (r *Result) checkPeople(p *study.Plan) error {
+	if err := r.checkApprovals(p); err != nil {
+		return err
+	}
+	return r.checkProposer(p)
 }
 
 func bytesOf(blobs []Blob) [][]byte {
