@@ -70,10 +70,12 @@ func (w *Witness) CheckConfirmations(signatures [][]byte) error {
 	if len(signatures) != w.cfg.sites() {
 		return configError("%d confirmations of %d sites", len(signatures), w.cfg.sites())
 	}
-	for i, signature := range signatures {
-		if err := w.CheckConfirmation(i, signature); err != nil {
-			return err
-		}
+	list := make([]signature, len(signatures))
+	for i, signed := range signatures {
+		list[i] = signature{i, w.confirmation(i), signed}
+	}
+	if wrong := w.holding(list); wrong < len(list) {
+		return siteError(wrong, "the confirmation is wrong")
 	}
 	return nil
 }
@@ -107,15 +109,16 @@ func (w *Witness) Unpacked(packed []byte) [][]byte {
 // CheckPacked checks that a packed list is of exactly as many signatures on a message as are
 // enough, of different sites of the committee, ascending: a list has no second form.
 func (w *Witness) CheckPacked(message, packed []byte) error {
-	valid, last := 0, -1
-	for rest := packed; len(rest) >= packedSize; rest = rest[packedSize:] {
+	need, last := w.cfg.threshold(), -1
+	list := make([]signature, 0, need)
+	for rest := packed; len(rest) >= packedSize && len(list) < need; rest = rest[packedSize:] {
 		i := int(binary.BigEndian.Uint16(rest))
-		if i <= last || !w.graph.Signs(i) || !ed25519.Verify(w.cfg.Identity[i], message, rest[2:packedSize]) {
+		if i <= last || !w.graph.Signs(i) {
 			break
 		}
-		valid, last = valid+1, i
+		list, last = append(list, signature{i, message, rest[2:packedSize]}), i
 	}
-	if need := w.cfg.threshold(); valid != need || len(packed) != need*packedSize {
+	if valid := w.holding(list); valid != need || len(packed) != need*packedSize {
 		return &CertificateError{valid, need}
 	}
 	return nil

@@ -12,8 +12,17 @@ func init() {
 			{"internal/secagg/witness.go", "if i <= last || ", "if i < last || "},
 		}, in("secagg", "TestWitness"), killer{}},
 		{"sign: a signature of no member of the committee counts", 0, []edit{
-			{"internal/secagg/witness.go", "if i <= last || !w.graph.Signs(i) || ", "if i <= last || i >= w.cfg.sites() || "},
+			{"internal/secagg/witness.go", "if i <= last || !w.graph.Signs(i) {", "if i <= last || i >= w.cfg.sites() {"},
 		}, in("secagg", "TestWitness"), killer{}},
+		{"sign: signatures are not checked together", 0, []edit{
+			{"internal/secagg/batch.go", "		if batch.Verify() {", "		if batch.Verify() || len(some) > 1 {"},
+		}, in("secagg", "TestHolding"), killer{}},
+		{"sign: nor one by one where some are wrong", 0, []edit{
+			{"internal/secagg/batch.go", "			if !ed25519consensus.Verify(", "			if len(some) == 0 || ed25519consensus.Verify("},
+		}, in("secagg", "TestHolding"), killer{}},
+		{"sign: the last confirmation is not checked", 0, []edit{
+			{"internal/secagg/witness.go", "wrong < len(list) {", "wrong < len(list)-1 {"},
+		}, in("secagg", "TestConfirmations"), killer{}},
 		{"sign: a certificate of another U", 0, []edit{
 			{"internal/result/sites.go", "release.Survivors, r.Certificates[i])", "secagg.Survivors(releases[0].Survivors), r.Certificates[i])"},
 		}, in("result", "TestVerifySites"), killer{}},
