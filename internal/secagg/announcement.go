@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"sync"
 )
 
 // An announcement is header ‖ X25519 key (32) ‖ ML-KEM-768 key (1184) ‖ for each shared secret the
@@ -207,6 +208,11 @@ func (c Config) checkSigned(site int, raw []byte) error {
 
 var errSeal = errors.New("announcement: not an ML-KEM-768 key")
 
+// probe is a private key that is no secret.
+var probe = sync.OnceValues(func() (*ecdh.PrivateKey, error) {
+	return ecdh.X25519().NewPrivateKey(bytes.Repeat([]byte{1}, 32))
+})
+
 // transportKey reads an X25519 key. One of low order agrees on zero with every private key;
 // ECDH refuses it.
 func transportKey(raw []byte) (*ecdh.PublicKey, error) {
@@ -214,11 +220,11 @@ func transportKey(raw []byte) (*ecdh.PublicKey, error) {
 	if err != nil {
 		return nil, errors.New("announcement: not a transport key")
 	}
-	probe, err := ecdh.X25519().NewPrivateKey(bytes.Repeat([]byte{1}, 32))
+	own, err := probe()
 	if err != nil {
 		return nil, err
 	}
-	if _, err := probe.ECDH(key); err != nil {
+	if _, err := own.ECDH(key); err != nil {
 		return nil, errors.New("announcement: a transport key of low order")
 	}
 	return key, nil
