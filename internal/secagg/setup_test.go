@@ -27,7 +27,9 @@ func TestConfirmations(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, bad := range map[string][]byte{"missing": nil, "another's": all[0], "transcript": other.received[1].Confirmation, "flipped": flip(all[1], 3)} {
-		names(t, name, g.setup.CheckConfirmations(replace(all, 1, bad)), 1)
+		for site := range all[1:] {
+			names(t, name, g.setup.CheckConfirmations(replace(all, 1+site, bad)), 1+site)
+		}
 	}
 	if g.setup.CheckConfirmations(all[:2]) == nil || g.setup.CheckConfirmation(-1, all[0]) == nil || g.setup.CheckConfirmation(3, all[0]) == nil {
 		t.Error("confirmations of other sites than there are")

@@ -35,7 +35,7 @@ func init() {
 		mask("the mask polynomial's key is not drawn", "TestMaskPolynomial", edit{maskAnnounced, "	rand.Read(mask[:]) // never", "	rand.Read(nil) // never"}),
 		mask("the mask polynomial without the secrets", "TestMaskPolynomial", edit{maskCommitment, "sealHash, all[:], u16(i))", "sealHash, all[:0], u16(i))"}),
 		mask("the mask polynomial without the ML-KEM key", "TestMaskPolynomial", edit{maskCommitment, "transport, sealHash, all[:], u16(i))", "transport, all[:], u16(i))"}),
-		mask("transport keys of low order", "TestAnnouncementsAreChecked", edit{maskAnnounced, "	if _, err := probe.ECDH(key); err != nil {", "	if _, err := probe.ECDH(key); false && err != nil {"}),
+		mask("transport keys of low order", "TestAnnouncementsAreChecked", edit{maskAnnounced, "	if _, err := own.ECDH(key); err != nil {", "	if _, err := own.ECDH(key); false && err != nil {"}),
 		mask("numbers of P are not read", "TestAnnouncementsAreChecked", edit{maskAnnounced, "	if _, err := c.parseBody(a.body); err != nil {", "	if _, err := c.parseBody(a.body); false && err != nil {"}),
 		mask("a header without U_min", "TestAnnouncementIsOfOneConfig", edit{"internal/secagg/config.go", "c.Quorum, c.MinSurvivors, c.Slots}", "c.Quorum, 0, c.Slots}"}),
 		mask("an ML-KEM key that the head does not name", "TestSparseAnnouncements", edit{"internal/secagg/board.go", "	if sha256.Sum256(seal) != s.sites[site].sealHash {", "	if false {"}),
