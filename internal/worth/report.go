@@ -131,12 +131,23 @@ func uncalibrated(p *study.Plan, r *result.Result) string {
 		return fmt.Sprintf("missing = %q: what cells without a value would have changed is in no figure", s.Missing)
 	case r.N < leastUnits:
 		return fmt.Sprintf("fewer than %d units", leastUnits)
+	case keptShare(r)*float64(r.N) < leastUnits:
+		return fmt.Sprintf("fewer than %d rows were kept, the others had a missing value", leastUnits)
 	case r.D > mostColumns:
 		return fmt.Sprintf("more than %d columns", mostColumns)
 	case s.Standardize == proposal.StandardizePrivate:
 		return unlike(p, r)
 	}
 	return ""
+}
+
+// keptShare is the share of the units whose rows are in the sums, noised: what is left out where a
+// value is missing adds nothing to them, and their noise is that of a study of all.
+func keptShare(r *result.Result) float64 {
+	if r.RowsKeptInterval == nil || r.Unit != "" {
+		return 1
+	}
+	return min(1, r.RowsKept/float64(r.N))
 }
 
 // tiltReserve is added to the squared tangent of every angle's bound, for the reason of

@@ -338,6 +338,9 @@ func TestNotCalibratedNotShown(t *testing.T) {
 		"paper":    func(r *result.Result) { r.Profile = proposal.ProfilePaper },
 		"units":    func(r *result.Result) { r.Unit = "patient" },
 		"few rows": func(r *result.Result) { r.N = leastUnits - 1 },
+		"few rows kept": func(r *result.Result) {
+			r.RowsKept, r.RowsKeptInterval = leastUnits-1, &[2]float64{leastUnits - 50, leastUnits + 50}
+		},
 		"unread lengths": func(r *result.Result) {
 			r.Releases = slices.Clone(r.Releases)
 			for i, rel := range r.Releases {
@@ -355,6 +358,11 @@ func TestNotCalibratedNotShown(t *testing.T) {
 	}
 	if got := of(t, p, r); got.Share == nil || got.Share.Lower < 0.9 || !got.Components[0].Separated {
 		t.Errorf("%+v", got)
+	}
+	kept := *r
+	kept.RowsKept, kept.RowsKeptInterval = leastUnits+1, &[2]float64{leastUnits - 50, leastUnits + 50}
+	if got := of(t, p, &kept); got.Share == nil || !says(got, "Rows kept: about 2001") {
+		t.Errorf("with enough rows kept: %+v", got)
 	}
 	bad := *r
 	bad.Components = nil

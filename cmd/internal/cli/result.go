@@ -39,9 +39,6 @@ func (t *Terminal) PrintResult(r *result.Result) error {
 		return err
 	}
 	fmt.Fprintf(t.Err, "method %s (%s): %s\n%s", r.Method, r.MethodWhy, r.Done(), VarianceText(r))
-	if text := r.KeptText(); text != "" {
-		t.Say("rows kept: %s", text)
-	}
 	return nil
 }
 
