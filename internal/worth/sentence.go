@@ -55,7 +55,7 @@ func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 		tell("%s.", capital(text))
 	}
 	if n := summed(r); n < r.N {
-		tell("A site was away from sums: %d of %d units are in all that the components were found in.", n, r.N)
+		tell("A site was away from some sums: %d of %d units are in every one that the components rest on.", n, r.N)
 	}
 	if text := r.KeptText(); text != "" {
 		tell("Rows kept: %s.", text)

@@ -60,7 +60,7 @@ func (out *Report) Verdict(r *result.Result) Verdict {
 		doubt("%d of %d components cannot be told apart from others: do not interpret their loadings singly.", n-apart, n)
 	}
 	if n := summed(r); n < r.N {
-		doubt("A site was away from sums: %d of %d units are in all that the components were found in.", n, r.N)
+		doubt("A site was away from some sums: %d of %d units are in every one that the components rest on.", n, r.N)
 	}
 	if r.KeptFew() {
 		doubt("Rows kept: %s.", r.KeptText())

@@ -36,7 +36,7 @@ func TestVerdictDoesNotFlatter(t *testing.T) {
 		}, Doubtful, "At least", "Rows kept: about 700 (95%: 650 to 750) of 1000 rows, the others had a missing value"},
 		{"a site away", func(_ *Report, r *result.Result) {
 			r.N, r.Releases = 1000, []study.Release{{Kind: study.KindMoment, Units: 1000}, {Kind: study.KindMoment, Units: 400}}
-		}, Doubtful, "At least", "A site was away from sums: 400 of 1000 units"},
+		}, Doubtful, "At least", "A site was away from some sums: 400 of 1000 units"},
 		{"few rows left out", func(_ *Report, r *result.Result) {
 			r.RowsKept, r.RowsKeptInterval, r.Releases = 960, &[2]float64{930, 990}, []study.Release{{Kind: study.KindRows, Units: 1000}}
 		}, Sound, "At least", ""},
