@@ -22,6 +22,7 @@ import (
 	"covey/internal/doctor"
 	"covey/internal/egress"
 	"covey/internal/enroll"
+	"covey/internal/frame"
 	"covey/internal/ledger"
 	"covey/internal/memory"
 	"covey/internal/pki"
@@ -91,7 +92,11 @@ func (c *checkCmd) Run(t *terminal) error {
 		if err != nil {
 			return err
 		}
-		found = append(found, doctor.CheckStudy(config, text)...)
+		of := doctor.CheckStudy(config, text)
+		if of[0].Code == doctor.CheckStudyFile {
+			of[0].Check = "study file " + frame.Word(filepath.Base(c.Study))
+		}
+		found = append(found, of...)
 	}
 	if err := t.Print(found, func(w io.Writer) { printFindings(w, found) }); err != nil {
 		return err
@@ -137,6 +142,10 @@ func (e checkError) Error() string {
 func (e checkError) Unwrap() []error {
 	var out []error
 	for _, f := range e.found {
+		if f.Code == doctor.CheckStudyFile || f.Code == doctor.CheckDryRun { // the study is the input
+			out = append(out, &shared.InputError{Err: f.Err})
+			continue
+		}
 		out = append(out, f.Err)
 	}
 	return out

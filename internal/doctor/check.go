@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc"
 
 	"covey/internal/dataset"
+	"covey/internal/enroll"
 	"covey/internal/frame"
 	"covey/internal/memory"
 	"covey/internal/pki"
@@ -91,7 +92,12 @@ func CheckStudy(c *siteconfig.Config, text []byte) []Finding {
 	if !proposed {
 		text = nil
 	}
-	plan, self, err := planOf(c, spec, text, rows.Units)
+	plan, self, small, err := planOf(c, spec, text, rows.Units)
+	if small != nil {
+		out = append(out, Finding{Code: CheckDryRun, Check: "units of all sites", OK: true, Warning: true,
+			Result: fmt.Sprintf("the other sites must have more than this one; the dry run is of %d units at each. With as many as here: %s", manyUnits, enroll.Plain(small)),
+			Do:     "ask the analyst how many units the other sites have"})
+	}
 	if err == nil {
 		d, _ := c.Dataset(spec.Dataset)
 		n := peakOf(plan, d, rows)
