@@ -3,7 +3,10 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc"
@@ -55,10 +58,18 @@ func Local(c *siteconfig.Config) []Finding {
 			text = fmt.Sprintf("ρ = %.6g in all, %.6g once a study of another accountant than gdp is charged", more, limit)
 		}
 		add(CheckConfig, "population "+p.Name, text, err)
+		if b := p.Budget; err == nil && b != nil && b.Epsilon > mostBudget {
+			out = append(out, Finding{Code: CheckConfig, Check: "population " + p.Name, OK: true, Warning: true,
+				Result: fmt.Sprintf("a budget of epsilon = %g promises its people little: all studies together may change the odds about one by a factor of e^ε = %.3g", b.Epsilon, math.Exp(b.Epsilon)), Do: "lower budget.epsilon; 1 to 3 is usual"})
+		}
 	}
 	for _, d := range c.Datasets {
 		info, err := dataset.Inspect(c.Source(d), d.Unit, dataset.ReadOptions{})
 		add(CheckData, "data set "+d.Name, fmt.Sprintf("%s, %d columns, SHA-256 %x…, budget of %q", sizeOf(info.Rows, info.Units, d.Unit), len(info.Header), info.SHA256[:6], d.Population), err)
+		if names := absent(c.Source(d).Mapping, info.Header); err == nil && len(names) > 0 {
+			out = append(out, Finding{Code: CheckData, Check: "data set " + d.Name, OK: true, Warning: true,
+				Result: fmt.Sprintf("[dataset.columns] takes from columns that the source does not have: %d, the first %s", len(names), names[0]), Do: "write the names as the source's header has them"})
+		}
 	}
 	if len(c.Datasets) == 0 {
 		out = append(out, Finding{Code: CheckNoData, Check: "data sets", OK: true, Result: "none: this site offers nothing to studies yet", Do: remedies[CheckNoData]})
@@ -70,6 +81,20 @@ func Local(c *siteconfig.Config) []Finding {
 	out = append(out, policy)
 	for _, t := range c.Targets() {
 		add(CheckNotify, "notices to "+t.Place(), "nothing was sent", t.Ready())
+	}
+	return out
+}
+
+// mostBudget is the ε of a budget above which a site is told what it means.
+const mostBudget = 4
+
+// absent are the names that a mapping takes columns from and the source does not have, quoted.
+func absent(m dataset.Mapping, header []string) (out []string) {
+	for _, study := range slices.Sorted(maps.Keys(m.Columns)) {
+		from := m.Columns[study].Name
+		if from != "" && !slices.ContainsFunc(header, func(h string) bool { return strings.TrimSpace(h) == strings.TrimSpace(from) }) {
+			out = append(out, frame.Quoted(from))
+		}
 	}
 	return out
 }

@@ -3,6 +3,8 @@ package doctor
 import (
 	"strings"
 	"testing"
+
+	"covey/internal/siteconfig"
 )
 
 // TestSmallSiteOfALargeStudy: a site whose own size is too little for a study, were all like it, is
@@ -27,5 +29,34 @@ func TestSmallSiteOfALargeStudy(t *testing.T) {
 	found := CheckStudy(c, spec("corrupt = 2\n"))
 	if last := found[len(found)-1]; last.Err == nil {
 		t.Errorf("%+v", found)
+	}
+}
+
+// TestLocalWarns: a mapping from a column that is not there is seen without a study, and a budget
+// that promises little is said to.
+func TestLocalWarns(t *testing.T) {
+	warnings := func(keys, budget string) (out []string) {
+		c := messySite(t, "small.csv", messyTable(nil), keys)
+		if budget != "" {
+			c.Populations[0].CapRho, c.Populations[0].Budget = 0, &siteconfig.Budget{Epsilon: 30, Delta: 1e-6}
+		}
+		for _, f := range Local(c) {
+			if f.Err != nil {
+				t.Error(f.Err)
+			}
+			if f.Warning {
+				out = append(out, f.Result)
+			}
+		}
+		return out
+	}
+	if got := warnings("[dataset.columns]\nage = \"Alter\"\nweight = \"weight_kg\"\n", ""); len(got) != 1 || !strings.Contains(got[0], `columns that the source does not have: 1, the first "Alter"`) {
+		t.Errorf("%q", got)
+	}
+	if got := warnings("", "30"); len(got) != 1 || !strings.Contains(got[0], "epsilon = 30 promises its people little") {
+		t.Errorf("%q", got)
+	}
+	if got := warnings("", ""); len(got) > 0 {
+		t.Errorf("%q", got)
 	}
 }

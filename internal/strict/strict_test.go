@@ -24,7 +24,7 @@ type document struct {
 	Wait  struct {
 		Round wait `toml:"round"`
 	} `toml:"wait"`
-	Hide  bool              `toml:"-"`
+	Hide bool `toml:"-"`
 }
 
 // wait reads itself.
