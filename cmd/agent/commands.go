@@ -35,7 +35,7 @@ import (
 
 type joinCmd struct {
 	File  string `arg:"" help:"The join file."`
-	To    string `short:"o" placeholder:"DIR" help:"Data folder to make (./SITE)."`
+	To    string `short:"o" placeholder:"DIR" help:"Data folder to make (that of -C, or ./SITE)."`
 	Again bool   `help:"Join again into the folder of a site that has joined: its certificate expired, or its coordinator has another CA. The keys stay."`
 }
 
@@ -45,7 +45,11 @@ func (c *joinCmd) Run(t *terminal) error {
 		return err
 	}
 	dir := c.To
-	if dir == "" {
+	switch {
+	case dir != "":
+	case t.dir != ".":
+		dir = t.dir
+	default:
 		dir = join.Site
 	}
 	t.Say("Joining at %s (at most %v for each address)\nunder the CA with this fingerprint, which the coordinator's operator can read to you:\n  %s",
