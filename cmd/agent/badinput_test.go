@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	shared "covey/cmd/internal/cli"
+	"covey/internal/doctor"
 )
 
 // goodConfig, goodData and goodStudy are in order; each bad input below changes one thing of them.
@@ -263,4 +265,14 @@ func tree(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	return out.String()
+}
+
+// TestFaultsOfAStudyAreInput: a study that cannot be read or does not fit is bad input, for which
+// "agent check" exits with 2; what it finds on the way to the coordinator is not.
+func TestFaultsOfAStudyAreInput(t *testing.T) {
+	for code, input := range map[doctor.Code]bool{doctor.CheckStudyFile: true, doctor.CheckDryRun: true, doctor.CheckTCP: false} {
+		if err := (checkError{found: []doctor.Finding{{Code: code, Err: errors.New("fault")}}}); shared.Is[*shared.InputError](err) != input {
+			t.Errorf("%s: input %v", code, !input)
+		}
+	}
 }

@@ -22,6 +22,7 @@ import (
 	"covey/internal/doctor"
 	"covey/internal/egress"
 	"covey/internal/enroll"
+	"covey/internal/frame"
 	"covey/internal/ledger"
 	"covey/internal/memory"
 	"covey/internal/pki"
@@ -34,7 +35,7 @@ import (
 
 type joinCmd struct {
 	File  string `arg:"" help:"The join file."`
-	To    string `short:"o" placeholder:"DIR" help:"Data folder to make (./SITE)."`
+	To    string `short:"o" placeholder:"DIR" help:"Data folder to make (that of -C, or ./SITE)."`
 	Again bool   `help:"Join again into the folder of a site that has joined: its certificate expired, or its coordinator has another CA. The keys stay."`
 }
 
@@ -44,7 +45,11 @@ func (c *joinCmd) Run(t *terminal) error {
 		return err
 	}
 	dir := c.To
-	if dir == "" {
+	switch {
+	case dir != "":
+	case t.dir != ".":
+		dir = t.dir
+	default:
 		dir = join.Site
 	}
 	t.Say("Joining at %s (at most %v for each address)\nunder the CA with this fingerprint, which the coordinator's operator can read to you:\n  %s",
@@ -91,7 +96,11 @@ func (c *checkCmd) Run(t *terminal) error {
 		if err != nil {
 			return err
 		}
-		found = append(found, doctor.CheckStudy(config, text)...)
+		of := doctor.CheckStudy(config, text)
+		if of[0].Code == doctor.CheckStudyFile {
+			of[0].Check = "study file " + frame.Word(filepath.Base(c.Study))
+		}
+		found = append(found, of...)
 	}
 	if err := t.Print(found, func(w io.Writer) { printFindings(w, found) }); err != nil {
 		return err
@@ -137,6 +146,10 @@ func (e checkError) Error() string {
 func (e checkError) Unwrap() []error {
 	var out []error
 	for _, f := range e.found {
+		if f.Code == doctor.CheckStudyFile || f.Code == doctor.CheckDryRun { // the study is the input
+			out = append(out, &shared.InputError{Err: f.Err})
+			continue
+		}
 		out = append(out, f.Err)
 	}
 	return out

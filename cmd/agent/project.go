@@ -139,6 +139,9 @@ func (p *projection) text() string {
 			text += " no limit of the squared prediction error, for which the released variances leave nothing;"
 		}
 		text += fmt.Sprintf(" each limit alone flags %.3g%% of normal rows.", 100*(1-l.Quantile))
+		if l.Quantile >= 0.9 && 2*p.Flagged[i] > kept {
+			text += " More than half are flagged: is a column here in another unit of measurement than the study's?"
+		}
 	}
 	return text
 }

@@ -43,7 +43,7 @@ type demoCmd struct {
 	Subspace   string `default:"block" enum:"block,deflation" help:"How power iteration finds several components: block or deflation."`
 	Center     string `enum:"public,private,pairs," default:"" help:"public, private (the columns' public offsets are then not used) or pairs; public if not given, with --raw private."`
 	Noise      string `enum:"central,distributed," default:"" help:"central, or distributed: the coordinator sees no exact sum either. central if not given, with --raw distributed."`
-	Unit       string `help:"The unit of privacy: a row, or parcel (three rows of a site)."`
+	Unit       string `enum:"row,parcel," default:"" help:"The unit of privacy: row, or parcel (three rows of a site); row if not given."`
 	Lambda     string `help:"With --profile paper: the public Λ, 7 if not given, or private."`
 	Variance   string `default:"private" enum:"private,none" help:"Buy explained variance, or none."`
 	Picture    bool   `help:"Buy pictures of scores, with at least 2 components."`
@@ -103,6 +103,9 @@ type demoReport struct {
 }
 
 func (c *demoCmd) Run(s *terminal) error {
+	if c.Unit == "row" { // which a study says by naming none
+		c.Unit = ""
+	}
 	if err := c.check(); err != nil {
 		return err
 	}

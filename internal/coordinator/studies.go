@@ -117,6 +117,9 @@ func (c *Coordinator) Find(ref string) (proposal.Digest, error) {
 	return found[0], nil
 }
 
+// ErrOver is of a study that cannot be ended: it is over.
+var ErrOver = errors.New("the study is over")
+
 // Abort ends a study. What was charged stays charged.
 func (c *Coordinator) Abort(digest proposal.Digest) error {
 	m := c.machine.lock()
@@ -127,7 +130,7 @@ func (c *Coordinator) Abort(digest proposal.Digest) error {
 	case !ok:
 		return &proposal.UnknownError{Ref: digest.String()}
 	case over:
-		return errors.New("the study is over")
+		return ErrOver
 	}
 	return c.apply(entry{Round: &round.Entry{Study: digest, Kind: round.EntryEnded, Code: study.CodeAborted}})
 }

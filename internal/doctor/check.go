@@ -3,12 +3,16 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc"
 
 	"covey/internal/dataset"
+	"covey/internal/enroll"
 	"covey/internal/frame"
 	"covey/internal/memory"
 	"covey/internal/pki"
@@ -54,10 +58,18 @@ func Local(c *siteconfig.Config) []Finding {
 			text = fmt.Sprintf("ρ = %.6g in all, %.6g once a study of another accountant than gdp is charged", more, limit)
 		}
 		add(CheckConfig, "population "+p.Name, text, err)
+		if b := p.Budget; err == nil && b != nil && b.Epsilon > mostBudget {
+			out = append(out, Finding{Code: CheckConfig, Check: "population " + p.Name, OK: true, Warning: true,
+				Result: fmt.Sprintf("a budget of epsilon = %g promises its people little: all studies together may change the odds about one by a factor of e^ε = %.3g", b.Epsilon, math.Exp(b.Epsilon)), Do: "lower budget.epsilon; 1 to 3 is usual"})
+		}
 	}
 	for _, d := range c.Datasets {
 		info, err := dataset.Inspect(c.Source(d), d.Unit, dataset.ReadOptions{})
 		add(CheckData, "data set "+d.Name, fmt.Sprintf("%s, %d columns, SHA-256 %x…, budget of %q", sizeOf(info.Rows, info.Units, d.Unit), len(info.Header), info.SHA256[:6], d.Population), err)
+		if names := absent(c.Source(d).Mapping, info.Header); err == nil && len(names) > 0 {
+			out = append(out, Finding{Code: CheckData, Check: "data set " + d.Name, OK: true, Warning: true,
+				Result: fmt.Sprintf("[dataset.columns] takes from columns that the source does not have: %d, the first %s", len(names), names[0]), Do: "write the names as the source's header has them"})
+		}
 	}
 	if len(c.Datasets) == 0 {
 		out = append(out, Finding{Code: CheckNoData, Check: "data sets", OK: true, Result: "none: this site offers nothing to studies yet", Do: remedies[CheckNoData]})
@@ -69,6 +81,20 @@ func Local(c *siteconfig.Config) []Finding {
 	out = append(out, policy)
 	for _, t := range c.Targets() {
 		add(CheckNotify, "notices to "+t.Place(), "nothing was sent", t.Ready())
+	}
+	return out
+}
+
+// mostBudget is the ε of a budget above which a site is told what it means.
+const mostBudget = 4
+
+// absent are the names that a mapping takes columns from and the source does not have, quoted.
+func absent(m dataset.Mapping, header []string) (out []string) {
+	for _, study := range slices.Sorted(maps.Keys(m.Columns)) {
+		from := m.Columns[study].Name
+		if from != "" && !slices.ContainsFunc(header, func(h string) bool { return strings.TrimSpace(h) == strings.TrimSpace(from) }) {
+			out = append(out, frame.Quoted(from))
+		}
 	}
 	return out
 }
@@ -91,7 +117,12 @@ func CheckStudy(c *siteconfig.Config, text []byte) []Finding {
 	if !proposed {
 		text = nil
 	}
-	plan, self, err := planOf(c, spec, text, rows.Units)
+	plan, self, small, err := planOf(c, spec, text, rows.Units)
+	if small != nil {
+		out = append(out, Finding{Code: CheckDryRun, Check: "units of all sites", OK: true, Warning: true,
+			Result: fmt.Sprintf("the other sites must have more than this one; the dry run is of %d units at each. With as many as here: %s", manyUnits, enroll.Plain(small)),
+			Do:     "ask the analyst how many units the other sites have"})
+	}
 	if err == nil {
 		d, _ := c.Dataset(spec.Dataset)
 		n := peakOf(plan, d, rows)

@@ -14,26 +14,32 @@ import (
 	"covey/internal/study"
 )
 
+// manyUnits is how many every other site of a made-up roster has where a study of sites like this
+// one would be too small.
+const manyUnits = 1 << 20
+
 // planOf returns the plan of a study of this site's data set of so many units, and the site's place
 // in its roster. body is the proposal; without one the roster is made up of this site and two like
-// it.
-func planOf(c *siteconfig.Config, spec proposal.Spec, body []byte, units int) (plan *study.Plan, self int, err error) {
-	if body == nil {
-		if body, err = imagine(c, spec, units); err != nil {
-			return nil, 0, err
+// it, or of two far larger ones: then small says why.
+func planOf(c *siteconfig.Config, spec proposal.Spec, body []byte, units int) (plan *study.Plan, self int, small, err error) {
+	if body != nil {
+		plan, err = study.NewPlan(body)
+	} else if plan, err = imagined(c, spec, units, units); err != nil {
+		if larger, bad := imagined(c, spec, units, manyUnits); bad == nil {
+			plan, small, err = larger, err, nil
 		}
 	}
-	if plan, err = study.NewPlan(body); err != nil {
-		return nil, 0, err
+	if err != nil {
+		return nil, 0, nil, err
 	}
 	self = slices.IndexFunc(plan.Proposal.Roster, func(m proposal.Member) bool { return m.Name == c.Site })
 	if self < 0 {
-		return nil, 0, fmt.Errorf("the proposal's roster has no site %q", c.Site)
+		return nil, 0, nil, fmt.Errorf("the proposal's roster has no site %q", c.Site)
 	}
 	if want := plan.Proposal.Roster[self].Units; units != want {
-		return nil, 0, &sitedata.DataError{Dataset: spec.Dataset, Err: &sitedata.UnitsError{Has: units, Roster: want}}
+		return nil, 0, nil, &sitedata.DataError{Dataset: spec.Dataset, Err: &sitedata.UnitsError{Has: units, Roster: want}}
 	}
-	return plan, self, nil
+	return plan, self, small, nil
 }
 
 // dryRun computes this site's sums for each kind of query of a study, as in its rounds, and sends
@@ -96,8 +102,8 @@ func slowest(p *study.Plan, self int, rows *exact.Rows, workers int) (most study
 	return most, took, nil
 }
 
-// imagine makes a proposal for this site and others like it.
-func imagine(c *siteconfig.Config, spec proposal.Spec, units int) ([]byte, error) {
+// imagined is the plan of a study of this site and others of so many units each.
+func imagined(c *siteconfig.Config, spec proposal.Spec, units, others int) (*study.Plan, error) {
 	names := spec.Sites
 	if !slices.Contains(names, c.Site) {
 		names = []string{c.Site, "another-site", "a-third-site"}
@@ -106,8 +112,15 @@ func imagine(c *siteconfig.Config, spec proposal.Spec, units int) ([]byte, error
 	var roster []proposal.Member
 	for i, name := range names {
 		seed := [ed25519.SeedSize]byte{byte(i + 1), byte((i + 1) >> 8)}
-		roster = append(roster, proposal.Member{Name: name, Identity: proposal.Key(ed25519.NewKeyFromSeed(seed[:]).Public().(ed25519.PublicKey)), Units: units})
+		roster = append(roster, proposal.Member{Name: name, Identity: proposal.Key(ed25519.NewKeyFromSeed(seed[:]).Public().(ed25519.PublicKey)), Units: others})
+		if name == c.Site {
+			roster[i].Units = units
+		}
 	}
 	nobody := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)).Public().(ed25519.PublicKey)
-	return proposal.Propose(spec, roster, nobody, [32]byte{})
+	body, err := proposal.Propose(spec, roster, nobody, [32]byte{})
+	if err != nil {
+		return nil, err
+	}
+	return study.NewPlan(body)
 }

@@ -82,7 +82,7 @@ func isPort(port string) bool {
 
 func (c Config) check() error {
 	if len(c.Addresses) == 0 {
-		return bad("at least one --address is needed")
+		return badKey("addresses", "addresses: at least one is needed, host:port as the sites see it")
 	}
 	if _, err := c.hosts(); err != nil {
 		return err

@@ -98,6 +98,9 @@ func (n *Node) leaderHandler() *http.ServeMux {
 		return struct{}{}, named(n.remove(r.Context(), r.PathValue("id")))
 	})
 	handle("POST /v1/raft/transfer", func(r *http.Request) (any, error) {
+		if peers, err := n.replica.Peers(); err == nil && len(peers) == 1 {
+			return nil, &membership.JoinError{Reason: "this coordinator is alone: no other can take the lead"}
+		}
 		return struct{}{}, named(n.replica.Transfer(r.Context(), r.URL.Query().Get("to")))
 	})
 	handle("POST /v1/page/invite", func(r *http.Request) (any, error) {

@@ -202,5 +202,5 @@ func badInput(err error) bool {
 	_, name := errors.AsType[*pki.NameError](err)
 	_, ca := errors.AsType[*membership.CAError](err)
 	_, person := errors.AsType[*people.Error](err)
-	return field || join || unknown || name || ca || person
+	return field || join || unknown || name || ca || person || errors.Is(err, coordinator.ErrOver)
 }

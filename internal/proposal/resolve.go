@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -356,7 +357,7 @@ func (s *Spec) checkModel() error {
 		return err
 	}
 	if s.Unit != "" {
-		if err := validText("unit", s.Unit); err != nil {
+		if err := validColumn("unit", s.Unit); err != nil {
 			return err
 		}
 		for _, c := range s.Columns {
@@ -379,7 +380,7 @@ func (s *Spec) checkColumns() error {
 	for i := range s.Columns {
 		c := &s.Columns[i]
 		field := fmt.Sprintf("columns[%d]", i)
-		if err := validText(field+".name", c.Name); err != nil {
+		if err := validColumn(field+".name", c.Name); err != nil {
 			return err
 		}
 		if seen[c.Name] {
@@ -409,6 +410,18 @@ func (s *Spec) checkColumns() error {
 			return FieldErrorf("sites", "%q appears twice", name)
 		}
 		seenSite[name] = true
+	}
+	return nil
+}
+
+// validColumn is validText of a column's name. Sites have none with spaces around it: they take
+// them off what they read.
+func validColumn(field, v string) error {
+	if err := validText(field, v); err != nil {
+		return err
+	}
+	if strings.TrimSpace(v) != v {
+		return FieldErrorf(field, "has spaces around it: %q", v)
 	}
 	return nil
 }

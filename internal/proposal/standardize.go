@@ -77,7 +77,7 @@ func (s *Spec) checkStandardize() error {
 	switch {
 	case !s.Standardizes():
 		return nil
-	case learned == 0:
+	case learned == 0 && len(s.Columns) > 0:
 		return FieldErrorf("standardize", "has no effect: every column has an offset and a scale")
 	case s.Profile == ProfilePaper || s.Accountant == AccountantPaper:
 		return FieldErrorf("standardize", "the paper has no charge for learned constants: give every column's offset and scale, or leave profile and accountant out")

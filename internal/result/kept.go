@@ -33,24 +33,33 @@ func (r *Result) KeptText() string {
 	if r.RowsKeptInterval == nil {
 		return ""
 	}
-	lo, hi := r.RowsKeptInterval[0], r.RowsKeptInterval[1]
-	text := fmt.Sprintf("about %.0f (95%%: %.0f to %.0f)", r.RowsKept, lo, hi)
+	text := fmt.Sprintf("about %.0f (95%%: %.0f to %.0f)", r.RowsKept, r.RowsKeptInterval[0], r.RowsKeptInterval[1])
 	if r.Unit != "" {
 		return text + ", the others had a missing value"
-	}
-	of := 0 // those whose rows were counted
-	for _, rel := range r.Releases {
-		if rel.Kind == study.KindRows {
-			of = rel.Units
-		}
 	}
 	what := "rows"
 	if r.Center == proposal.CenterPairs {
 		what = "pairs of rows"
 	}
-	text += fmt.Sprintf(" of %d %s, the others had a missing value", of, what)
-	if hi < 0.95*float64(of) {
+	text += fmt.Sprintf(" of %d %s, the others had a missing value", r.counted(), what)
+	if r.KeptFew() {
 		text += "; the result is about rows without one, which may differ from the rest"
 	}
 	return text
+}
+
+// counted is the number of units whose rows were counted.
+func (r *Result) counted() int {
+	of := 0
+	for _, rel := range r.Releases {
+		if rel.Kind == study.KindRows {
+			of = rel.Units
+		}
+	}
+	return of
+}
+
+// KeptFew reports whether so many rows were left out that what is found need not be about all.
+func (r *Result) KeptFew() bool {
+	return r.RowsKeptInterval != nil && r.Unit == "" && r.RowsKeptInterval[1] < 0.95*float64(r.counted())
 }

@@ -62,6 +62,8 @@ func Decode(text []byte, into any) error {
 		reason = "is not TOML: " + reason
 	} else if want := wanted(typeAt(reflect.TypeOf(into), at.keys)); want != "" && want != kinds[at.kind] && !(want == kinds[unstable.Float] && at.kind == unstable.Integer) {
 		reason = fmt.Sprintf("%s must be %s, got %s", at.path, want, kinds[at.kind])
+	} else if n := len(at.keys); n > 0 && !strings.Contains(reason, at.keys[n-1]) {
+		reason = at.path + ": " + reason // a value that reads itself knows no key
 	}
 	return &Error{Reason: fmt.Sprintf("line %d column %d: %s", row, column, reason)}
 }

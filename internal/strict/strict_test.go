@@ -1,6 +1,7 @@
 package strict
 
 import (
+	"errors"
 	"regexp"
 	"strings"
 	"testing"
@@ -20,8 +21,16 @@ type document struct {
 		Delta float64 `toml:"delta"`
 	} `toml:"budget"`
 	Peers map[string]string `toml:"peers"`
-	Hide  bool              `toml:"-"`
+	Wait  struct {
+		Round wait `toml:"round"`
+	} `toml:"wait"`
+	Hide bool `toml:"-"`
 }
+
+// wait reads itself.
+type wait time.Duration
+
+func (w *wait) UnmarshalText([]byte) error { return errors.New("must be a duration") }
 
 // TestDecode: every fault names its line and key in words.
 func TestDecode(t *testing.T) {
@@ -47,6 +56,7 @@ func TestDecode(t *testing.T) {
 		"epsilon = 1\nname = 'a":        `line 2 column `,
 		"epsilon = 1\nepsilon = 2":      `line 2 column N: key epsilon is already defined`,
 		"rounds = 99999999999999999999": `line 1`,
+		"[wait]\nround = '5 min'":       `line 2 column N: wait.round: must be a duration`,
 	} {
 		var d document
 		err := Decode([]byte(text), &d)

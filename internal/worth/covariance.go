@@ -217,13 +217,13 @@ func spectrumOf(p *study.Plan, r *result.Result) (*spectrum, [][]float64, error)
 		if err != nil {
 			return nil, nil, err
 		}
-		return newSpectrum(mu, tau, r.N), vectors, nil
+		return newSpectrum(mu, tau, int(sampleOf(r))), vectors, nil
 	}
 	c, err := p.Correlation(r.Releases)
 	if err != nil {
 		return nil, nil, err
 	}
-	a := &spectrum{mu: c.Values, s: c.Tau, n: float64(r.N), learned: newLearned(c)}
+	a := &spectrum{mu: c.Values, s: c.Tau, n: sampleOf(r), learned: newLearned(c)}
 	a.xi = a.shrink()
 	return a, c.Vectors, nil
 }

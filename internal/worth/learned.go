@@ -137,7 +137,7 @@ const (
 // unlike returns why the bounds do not hold of a study that learned constants, or "". Columns with
 // many zeros and skewed ones lose tails to the limit of their values, and so correlations.
 func unlike(p *study.Plan, r *result.Result) string {
-	if score := p.Learning.Score; !(score >= leastScore) {
+	if score := p.Learning.Score * keptShare(r); !(score >= leastScore) {
 		return fmt.Sprintf("constants learned from counts that stand out by less than %g standard deviations of the noise", leastScore)
 	}
 	var last *study.Release // of the moments

@@ -65,7 +65,7 @@ func (out *Report) power(p *study.Plan, r *result.Result) (string, error) {
 	case r.Output != proposal.OutputLast && r.Output != proposal.OutputPooled:
 		return "the output of a random round", nil
 	}
-	sky := &shape{d: r.D, k: r.K, n: float64(r.N), pooled: r.Output == proposal.OutputPooled, sphere: p.Method.Sphere}
+	sky := &shape{d: r.D, k: r.K, n: sampleOf(r), pooled: r.Output == proposal.OutputPooled, sphere: p.Method.Sphere}
 	vectors := r.Outputs[r.Output] // in the order in which they were found
 	if len(vectors) != r.K {
 		return "no output", nil

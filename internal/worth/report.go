@@ -129,14 +129,45 @@ func uncalibrated(p *study.Plan, r *result.Result) string {
 		return "units of several rows"
 	case s.KeepsGaps():
 		return fmt.Sprintf("missing = %q: what cells without a value would have changed is in no figure", s.Missing)
-	case r.N < leastUnits:
+	case summed(r) < leastUnits:
 		return fmt.Sprintf("fewer than %d units", leastUnits)
+	case sampleOf(r) < leastUnits:
+		return fmt.Sprintf("fewer than %d rows were kept, the others had a missing value", leastUnits)
 	case r.D > mostColumns:
 		return fmt.Sprintf("more than %d columns", mostColumns)
 	case s.Standardize == proposal.StandardizePrivate:
 		return unlike(p, r)
 	}
 	return ""
+}
+
+// summed is how many units are in every sum that the components were found in: those of sites that
+// went away are not.
+func summed(r *result.Result) int {
+	n := r.N
+	for _, rel := range r.Releases {
+		if rel.Kind == study.KindMoment || rel.Kind == study.KindPower {
+			n = min(n, rel.Units)
+		}
+	}
+	return n
+}
+
+// sampleOf is how many rows the components were found in: what they vary by as a sample.
+func sampleOf(r *result.Result) float64 { return float64(summed(r)) * keptShare(r) }
+
+// keptShare is the share of the units whose rows are in the sums, noised: what is left out where a
+// value is missing adds nothing to them, and their noise is that of a study of all.
+func keptShare(r *result.Result) float64 {
+	if r.RowsKeptInterval == nil || r.Unit != "" {
+		return 1
+	}
+	for _, rel := range r.Releases {
+		if rel.Kind == study.KindRows {
+			return min(1, r.RowsKept/float64(rel.Units))
+		}
+	}
+	return min(1, r.RowsKept/float64(r.N))
 }
 
 // tiltReserve is added to the squared tangent of every angle's bound, for the reason of

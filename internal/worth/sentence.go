@@ -12,7 +12,7 @@ import (
 )
 
 // clipSentence is always said: no released value shows what the clip hid.
-const clipSentence = "This does not cover what the clip hides: a row beyond the clip counts as a shorter one. If few rows carry a direction of their own, the bounds can be wrong."
+const clipSentence = "This does not cover what the clip hides: a row beyond the clip counts as a shorter one. If a tenth of the rows, or fewer, carry a direction of their own, the components can miss it and the bounds be wrong, with no sign of it."
 
 // say writes the sentences. why is the reason for which figures are left out, if any.
 func (out *Report) say(p *study.Plan, r *result.Result, why string) {
@@ -53,6 +53,12 @@ func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 	}
 	if text := r.LevelsText(); text != "" {
 		tell("%s.", capital(text))
+	}
+	if n := summed(r); n < r.N {
+		tell("A site was away from some sums: %d of %d units are in every one that the components rest on.", n, r.N)
+	}
+	if text := r.KeptText(); text != "" {
+		tell("Rows kept: %s.", text)
 	}
 	if text := r.FilledText(); text != "" {
 		tell("%s.", capital(text))

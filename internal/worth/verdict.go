@@ -59,6 +59,12 @@ func (out *Report) Verdict(r *result.Result) Verdict {
 	if n := len(out.Components); n > apart {
 		doubt("%d of %d components cannot be told apart from others: do not interpret their loadings singly.", n-apart, n)
 	}
+	if n := summed(r); n < r.N {
+		doubt("A site was away from some sums: %d of %d units are in every one that the components rest on.", n, r.N)
+	}
+	if r.KeptFew() {
+		doubt("Rows kept: %s.", r.KeptText())
+	}
 	if n := len(r.LeftOut); n > 0 {
 		doubt("%d of %d %s are left out and have no part in any component.", n, r.D, places(r))
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"covey/internal/result"
+	"covey/internal/study"
 )
 
 // TestVerdictDoesNotFlatter: what speaks against a result is in its one line, whatever the figure.
@@ -30,6 +31,15 @@ func TestVerdictDoesNotFlatter(t *testing.T) {
 			r.LeftOut, r.LevelsNote = []result.LeftOut{{Column: "x=other"}}, "of levels"
 		}, Doubtful, "At least", "1 of 5 numbers of a row are left out"},
 		{"columns left out", func(_ *Report, r *result.Result) { r.LeftOut = []result.LeftOut{{Column: "x"}} }, Doubtful, "At least", "1 of 5 columns are left out"},
+		{"rows left out", func(_ *Report, r *result.Result) {
+			r.RowsKept, r.RowsKeptInterval, r.Releases = 700, &[2]float64{650, 750}, []study.Release{{Kind: study.KindRows, Units: 1000}}
+		}, Doubtful, "At least", "Rows kept: about 700 (95%: 650 to 750) of 1000 rows, the others had a missing value"},
+		{"a site away", func(_ *Report, r *result.Result) {
+			r.N, r.Releases = 1000, []study.Release{{Kind: study.KindMoment, Units: 1000}, {Kind: study.KindMoment, Units: 400}}
+		}, Doubtful, "At least", "A site was away from some sums: 400 of 1000 units"},
+		{"few rows left out", func(_ *Report, r *result.Result) {
+			r.RowsKept, r.RowsKeptInterval, r.Releases = 960, &[2]float64{930, 990}, []study.Release{{Kind: study.KindRows, Units: 1000}}
+		}, Sound, "At least", ""},
 		{"simulated", func(_ *Report, r *result.Result) { r.Simulated = true }, Unknown, "Simulated", "nobody signed it"},
 		{"noise alone", func(o *Report, _ *result.Result) { o.Share = nil }, Unknown, "Nothing stands out of the noise", "may be noise alone"},
 		{"not calibrated", func(o *Report, _ *result.Result) { o.Share, o.Uncalibrated = nil, "the paper's profile" }, Unknown, "cannot be stated", "the paper's profile"},

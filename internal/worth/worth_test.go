@@ -338,6 +338,17 @@ func TestNotCalibratedNotShown(t *testing.T) {
 		"paper":    func(r *result.Result) { r.Profile = proposal.ProfilePaper },
 		"units":    func(r *result.Result) { r.Unit = "patient" },
 		"few rows": func(r *result.Result) { r.N = leastUnits - 1 },
+		"sites that went away": func(r *result.Result) {
+			r.Releases = slices.Clone(r.Releases)
+			for i, rel := range r.Releases {
+				if rel.Kind == study.KindMoment {
+					r.Releases[i].Units = leastUnits - 1
+				}
+			}
+		},
+		"few rows kept": func(r *result.Result) {
+			r.RowsKept, r.RowsKeptInterval = leastUnits-1, &[2]float64{leastUnits - 50, leastUnits + 50}
+		},
 		"unread lengths": func(r *result.Result) {
 			r.Releases = slices.Clone(r.Releases)
 			for i, rel := range r.Releases {
@@ -355,6 +366,20 @@ func TestNotCalibratedNotShown(t *testing.T) {
 	}
 	if got := of(t, p, r); got.Share == nil || got.Share.Lower < 0.9 || !got.Components[0].Separated {
 		t.Errorf("%+v", got)
+	}
+	kept := *r
+	kept.RowsKept, kept.RowsKeptInterval = leastUnits+1, &[2]float64{leastUnits - 50, leastUnits + 50}
+	few, all := of(t, p, &kept), of(t, p, r)
+	away := *r
+	away.Releases = slices.Clone(r.Releases)
+	for i, rel := range r.Releases {
+		away.Releases[i].Units = rel.Units * 2 / 3
+	}
+	if got := of(t, p, &away); got.Share == nil || !says(got, "A site was away from some sums: 4000 of 6000 units") {
+		t.Errorf("with two of three sites: %+v", got)
+	}
+	if few.Share == nil || !says(few, "Rows kept: about 2001") || few.Share.Lower >= all.Share.Lower || *few.Components[0].Angle <= *all.Components[0].Angle {
+		t.Errorf("a third of the rows kept: %+v, all: %+v", few, all)
 	}
 	bad := *r
 	bad.Components = nil

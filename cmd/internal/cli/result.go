@@ -39,9 +39,6 @@ func (t *Terminal) PrintResult(r *result.Result) error {
 		return err
 	}
 	fmt.Fprintf(t.Err, "method %s (%s): %s\n%s", r.Method, r.MethodWhy, r.Done(), VarianceText(r))
-	if text := r.KeptText(); text != "" {
-		t.Say("rows kept: %s", text)
-	}
 	return nil
 }
 
@@ -50,6 +47,9 @@ func VarianceText(r *result.Result) string {
 	text := ""
 	for i, v := range r.ExplainedVariance {
 		text += fmt.Sprintf("variance %-4d %.3f (95%%: %.3f to %.3f), %.1f%% of the total\n", i+1, v, r.VarianceInterval[i][0], r.VarianceInterval[i][1], 100*r.VarianceRatio[i])
+	}
+	if text != "" {
+		text += "              of clipped rows: an interval covers the noise, not what the clip took, which can be most of it\n"
 	}
 	if len(r.ExplainedVariance) > 1 {
 		text += "              an interval is for a component picked before looking: of several nearly equal ones the first is too high\n"

@@ -230,7 +230,7 @@ func (s simulated) print(out io.Writer) {
 			for _, n := range s.Ended {
 				done -= n
 			}
-			line("its own bound", "%d of %d studies stated a lower bound, %.4f in the median; it held in %d", s.Bounds, done, s.Lower.Median, s.Held)
+			line("its own bound", "%d of %d studies stated a lower bound, %.4f in the median; for these pooled rows it held in %d", s.Bounds, done, s.Lower.Median, s.Held)
 		}
 		var methods []string
 		for _, m := range slices.Sorted(maps.Keys(s.Methods)) {
