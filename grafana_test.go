@@ -74,7 +74,7 @@ func metrics(t *testing.T) map[string][]string {
 		t.Fatal(err)
 	}
 	out := map[string][]string{}
-	for _, m := range regexp.MustCompile("(?m)^\\| `(covey_\\w+)(?:\\{([\\w,]+)\\})?` \\|").FindAllStringSubmatch(string(text), -1) {
+	for _, m := range regexp.MustCompile("(?m)^\\|`(covey_\\w+)(?:\\{([\\w,]+)\\})?`\\|").FindAllStringSubmatch(string(text), -1) {
 		out[m[1]] = []string{"instance", "job"} // those that Prometheus adds
 		if m[2] != "" {
 			out[m[1]] = append(out[m[1]], strings.Split(m[2], ",")...)

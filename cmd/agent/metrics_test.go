@@ -80,7 +80,7 @@ func TestMetrics(t *testing.T) {
 	}
 	for line := range strings.SplitSeq(text, "\n") {
 		if name, kind, ok := strings.Cut(strings.TrimPrefix(line, "# TYPE "), " "); ok && strings.HasPrefix(name, "covey_") && strings.HasPrefix(line, "# TYPE ") {
-			if !regexp.MustCompile("\\| `"+name+"[`{]").Match(docs) || (kind == "counter") != strings.HasSuffix(name, "_total") {
+			if !regexp.MustCompile("\\|`"+name+"[`{]").Match(docs) || (kind == "counter") != strings.HasSuffix(name, "_total") {
 				t.Errorf("docs/metrics.md has no %s %s", kind, name)
 			}
 		}

@@ -40,13 +40,13 @@ func TestMetricsAreOnThePage(t *testing.T) {
 		if counts := m.value == prometheus.CounterValue; counts != strings.HasSuffix(m.name, "_total") {
 			t.Errorf("%s: a name that ends in _total is a counter's, and no other", m.name)
 		}
-		if row := "| `" + m.name + labels + "` | " + m.help + " |\n"; !strings.Contains(docs, row) {
+		if row := "|`" + m.name + labels + "`|" + m.help + "|\n"; !strings.Contains(docs, row) {
 			t.Errorf("docs/metrics.md lacks %s", row)
 		}
 		known[m.name] = true
 	}
 	listed := map[string]bool{}
-	for _, row := range regexp.MustCompile("(?m)^\\| `(covey_\\w+)[`{]").FindAllStringSubmatch(docs, -1) {
+	for _, row := range regexp.MustCompile("(?m)^\\|`(covey_\\w+)[`{]").FindAllStringSubmatch(docs, -1) {
 		listed[row[1]] = true
 		if !known[row[1]] && !strings.HasPrefix(row[1], "covey_agent_") { // those: cmd/agent's test
 			t.Errorf("docs/metrics.md lists %s, which is no metric", row[1])
@@ -133,7 +133,7 @@ func TestCodesAreOnThePage(t *testing.T) {
 		if m.Means == "" || m.ToDo == "" {
 			t.Errorf("%s (%s) has no meaning here", name, value)
 		}
-		if row := "| `" + value + "` | " + m.Means + " | " + m.ToDo + " |\n"; !strings.Contains(docs, row) {
+		if row := "|`" + value + "`|" + m.Means + "|" + m.ToDo + "|\n"; !strings.Contains(docs, row) {
 			t.Errorf("docs/errors.md lacks %s", row)
 		}
 	}
@@ -147,14 +147,14 @@ func TestCodesAreOnThePage(t *testing.T) {
 		}
 	}
 	section, _, _ := strings.Cut(docs[strings.Index(docs, "## Codes"):], "\n## On the link")
-	rows := regexp.MustCompile("(?m)^\\| `(\\w+)` \\|").FindAllStringSubmatch(section, -1)
+	rows := regexp.MustCompile("(?m)^\\|`(\\w+)`\\|").FindAllStringSubmatch(section, -1)
 	for _, row := range rows {
 		if !values[row[1]] {
 			t.Errorf("docs/errors.md lists %s, which is no code", row[1])
 		}
 	}
 	if !slices.IsSortedFunc(Meanings, func(a, b Meaning) int {
-		return strings.Index(docs, "| `"+string(a.Code)+"` |") - strings.Index(docs, "| `"+string(b.Code)+"` |")
+		return strings.Index(docs, "|`"+string(a.Code)+"`|") - strings.Index(docs, "|`"+string(b.Code)+"`|")
 	}) {
 		t.Error("the page has another order")
 	}

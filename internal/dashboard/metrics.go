@@ -37,7 +37,7 @@ var (
 	mReached   = gauge("coordinators_reached", "Voting coordinators that this one reaches, itself included.")
 	mTolerates = gauge("coordinators_may_fail", "How many more may fail before studies wait; -1 if most are out of reach.")
 	mServer    = gauge("coordinator_certificate_end_timestamp_seconds", "End of this coordinator's certificate.")
-	mRefused   = counter("links_not_quantum_safe_refused_total", "Callers refused by quantum_safe_links since this process began.")
+	mRefused   = counter("links_not_quantum_safe_refused_total", "Callers refused by quantum_safe_links.")
 	mStreams   = gauge("dashboard_streams", "Open pages that update themselves.")
 
 	mSiteConnected = gauge("site_connected", "1 if the site has a link here; leader only.", "site")
@@ -45,7 +45,7 @@ var (
 	mSiteLate      = gauge("site_late", "1 if a study waits for the site past its deadline; leader only.", "site")
 	mSiteSeen      = gauge("site_last_message_timestamp_seconds", "Time of the site's last message here.", "site")
 	mSiteEnd       = gauge("site_certificate_end_timestamp_seconds", "End of the certificate that the site last showed here.", "site")
-	mSiteFaults    = counter("site_faults_total", "Messages that failed a check since this process began, by code (docs/errors.md).", "site", "code")
+	mSiteFaults    = counter("site_faults_total", "Messages that failed a check, by code (docs/errors.md).", "site", "code")
 
 	mStudies       = gauge("studies", "Studies by status.", "status")
 	mStudyReleased = gauge("study_queries_released", "Queries that have their answer.", "study", "name")
