@@ -8,10 +8,11 @@ import (
 
 // Where many signatures have to hold they are checked together: one equation with random weights
 // takes half the time of one equation each. It is RFC 8032's (section 5.1.7), which multiplies by
-// the cofactor, and takes points in any encoding (ZIP 215). crypto/ed25519 leaves the cofactor out,
-// as the RFC allows: what it accepts holds here, too, and some holds here alone that a site can
-// make with its own key on purpose. Without the key nobody makes either, since identities are of prime
-// order (checkIdentity). All who look at one list find the same, but with a chance of 2^-128.
+// the cofactor, and takes points in any encoding (ZIP 215). crypto/ed25519 leaves the cofactor
+// out, as the RFC allows: what it accepts holds here, too, and some holds here alone that a site
+// can make with its own key on purpose. Without the key nobody makes either, since identities are
+// of prime order (checkIdentity). All who look at one list find the same, but with a chance of
+// 2^-128.
 
 // signature is what a site is said to have signed.
 type signature struct {
