@@ -128,6 +128,7 @@ var arrows = map[string][]string{
 	"test/port":    {"internal/pki", "internal/proposal", "internal/wire", "proto/covey/v1", "test/site"},
 	"test/parties": {"internal/secagg"},
 	"test/cost":    {},
+	"test/command": {},
 	"test/rows":    {"internal/dataset", "test/cost"},
 	// A study of every kind: its text, and releases made up for it.
 	"test/texts": {"internal/proposal"},
