@@ -125,15 +125,17 @@ var arrows = map[string][]string{
 	"test/browser": {},
 	"test/network": {},
 	"test/overlay": {},
-	"test/port":    {"internal/pki", "internal/proposal", "internal/wire", "proto/covey/v1", "test/site"},
+	"test/port":    {"internal/pki", "internal/proposal", "internal/wire", "proto/covey/v1", "test/must", "test/site"},
 	"test/parties": {"internal/secagg"},
 	"test/cost":    {},
 	"test/command": {},
+	"test/must":    {},
+	"test/lines":   {},
 	"test/rows":    {"internal/dataset", "test/cost"},
 	// A study of every kind: its text, and releases made up for it.
 	"test/texts": {"internal/proposal"},
 	"test/runs":  {"internal/secagg", "internal/query", "internal/linalg", "internal/proposal", "internal/study", "test/texts"},
-	"test/site":  {"internal/answer", "internal/clip", "internal/pki", "internal/siteconfig", "internal/proposal", "internal/study"},
+	"test/site":  {"internal/answer", "internal/clip", "internal/pki", "internal/siteconfig", "internal/proposal", "internal/study", "test/must"},
 }
 
 // demoOnly are the files of cmd/coordinator that may import what is a site's alone.

@@ -17,6 +17,8 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 	"pgregory.net/rapid"
+
+	"covey/test/must"
 )
 
 func newJoin(t testing.TB) Join {
@@ -79,7 +81,7 @@ func TestJoinFile(t *testing.T) {
 	if got, err := ReadJoin(path); err != nil || !same(got, j) {
 		t.Fatal(got, err)
 	}
-	is[*ExistsError](t, newJoin(t).Write(path))
+	must.As[*ExistsError](t, newJoin(t).Write(path))
 	if got, _ := ReadJoin(path); !same(got, j) {
 		t.Fatal("the file was overwritten")
 	}
@@ -90,9 +92,9 @@ func TestJoinFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := ReadJoin(path)
-	is[*ModeError](t, err)
+	must.As[*ModeError](t, err)
 	_, err = ReadJoin(filepath.Join(dir, "none.join"))
-	is[*FileError](t, err)
+	must.As[*FileError](t, err)
 }
 
 func TestJoinExpires(t *testing.T) {
@@ -100,7 +102,7 @@ func TestJoinExpires(t *testing.T) {
 	if err := j.Check(j.Expires.Add(-1)); err != nil {
 		t.Fatal(err)
 	}
-	if e := is[*ExpiredError](t, j.Check(j.Expires)); e.Error() != "join file: expired at 2026-03-04T12:00:00Z; ask for a new one" {
+	if e := must.As[*ExpiredError](t, j.Check(j.Expires)); e.Error() != "join file: expired at 2026-03-04T12:00:00Z; ask for a new one" {
 		t.Fatal(e)
 	}
 }
@@ -192,7 +194,7 @@ func TestMarshalRefuses(t *testing.T) {
 		j := newJoin(t)
 		bend(&j)
 		_, err := j.Marshal()
-		if e := is[*JoinError](t, err); e.Field != field {
+		if e := must.As[*JoinError](t, err); e.Field != field {
 			t.Error(e)
 		}
 		if err := j.Write(filepath.Join(t.TempDir(), "x")); err == nil {
@@ -315,7 +317,7 @@ func FuzzParseJoin(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		j, err := ParseJoin(text)
 		if err != nil {
-			is[*JoinError](t, err)
+			must.As[*JoinError](t, err)
 			return
 		}
 		again, err := j.Marshal()

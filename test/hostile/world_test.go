@@ -14,6 +14,7 @@ import (
 	"covey/internal/secagg"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
+	"covey/test/must"
 	folder "covey/test/site"
 )
 
@@ -130,23 +131,15 @@ func newWorld(t testing.TB, o options) *world {
 
 func (w *world) setRows(i int, values []float64) {
 	w.t.Helper()
-	rows, err := folder.Exact(values, columns, 1)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	rows := must.Get(folder.Exact(values, columns, 1))(w.t)
 	w.rows[i] = rows
 }
 
 // propose writes a proposal and takes it for the world's study.
 func (w *world) propose(spec proposal.Spec, roster []proposal.Member, nonce byte) {
 	w.t.Helper()
-	var err error
-	if w.body, err = proposal.Propose(spec, roster, w.key.Public().(ed25519.PublicKey), [32]byte{nonce}); err != nil {
-		w.t.Fatal(err)
-	}
-	if w.plan, err = study.NewPlan(w.body); err != nil {
-		w.t.Fatal(err)
-	}
+	w.body = must.Get(proposal.Propose(spec, roster, w.key.Public().(ed25519.PublicKey), [32]byte{nonce}))(w.t)
+	w.plan = must.Get(study.NewPlan(w.body))(w.t)
 	w.config = w.plan.Setup(0)
 	w.courses, w.told = map[int]study.Course{0: w.plan.Start()}, nil
 	for i, p := range w.party {
@@ -264,9 +257,7 @@ func (w *world) announce(attempt uint32) {
 
 func (w *world) must(do func() error) {
 	w.t.Helper()
-	if err := do(); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, do())
 }
 
 // dealing is the message that asks a site for boxes.
@@ -403,11 +394,7 @@ func (w *world) asking(query, slot, x int) study.Ask {
 		course.Query = query
 	}
 	course.X = turned(course.X, 1e-11*float64(x))
-	a, err := w.plan.NewAsk(course, slot, w.config.Attempt)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return a
+	return must.Get(w.plan.NewAsk(course, slot, w.config.Attempt))(w.t)
 }
 
 // turned turns vectors of the plane, one after another, by an angle.
@@ -423,14 +410,8 @@ func turned(x []float64, by float64) []float64 {
 // follow goes on to the query after a result.
 func (w *world) follow(m *covey.CoordinatorMessage) {
 	w.t.Helper()
-	r, err := study.ParseRelease(m.GetFinal().GetReleased())
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	next, err := w.plan.Next(w.courses[r.Query], r, w.told)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	r := must.Get(study.ParseRelease(m.GetFinal().GetReleased()))(w.t)
+	next := must.Get(w.plan.Next(w.courses[r.Query], r, w.told))(w.t)
 	w.courses[next.Query], w.told = next, append(w.told, r)
 }
 
@@ -441,10 +422,7 @@ func (w *world) secagg(a study.Ask) secagg.Query {
 // vector is what a site has to hide: its sum and the lanes that key the noise.
 func (w *world) vector(i int, a study.Ask) []uint64 {
 	w.t.Helper()
-	sum, err := w.rows[i].Answer(w.plan, i, a)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	sum := must.Get(w.rows[i].Answer(w.plan, i, a))(w.t)
 	var v []uint64
 	for _, x := range sum {
 		v = append(v, uint64(x)&ring(w.plan.Bits))
@@ -524,14 +502,8 @@ func (w *world) result(a study.Ask, u []int, value int64) *covey.CoordinatorMess
 	w.t.Helper()
 	noised := make([]int64, w.plan.Queries[a.Query].Values)
 	noised[0] = value
-	r, err := w.plan.NewRelease(a, u, noised)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	encoded, err := r.Encode()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	r := must.Get(w.plan.NewRelease(a, u, noised))(w.t)
+	encoded := must.Get(r.Encode())(w.t)
 	return final(w.plan.Digest, a.Query, a.Slot, encoded, ed25519.Sign(w.key, study.SigningInput(encoded)))
 }
 
