@@ -33,9 +33,10 @@ var arrows = map[string][]string{
 	"internal/studyfile":   {"internal/strict"},
 	"internal/dataset":     {},
 	// Readers of formats, which the commands that read them import.
-	"internal/dataset/mariadb":  {"internal/dataset"},
+	"internal/dataset/server":   {"internal/dataset"},
+	"internal/dataset/mariadb":  {"internal/dataset", "internal/dataset/server"},
 	"internal/dataset/parquet":  {"internal/dataset"},
-	"internal/dataset/postgres": {"internal/dataset"},
+	"internal/dataset/postgres": {"internal/dataset", "internal/dataset/server"},
 	"internal/rowcache":         {"internal/dataset"},
 	"internal/pki":              {},
 	"internal/replica":          {"internal/failpoint"},
