@@ -122,7 +122,7 @@ var arrows = map[string][]string{
 	"test/mariatest": {"test/dbtest"},
 	"test/pgtest":    {"test/dbtest"},
 	// What several rooms of tests share.
-	"test/fed":     {"internal/agent", "internal/enroll", "internal/siteconfig", "internal/coordinator", "internal/node", "internal/round", "internal/result", "internal/proposal", "test/network", "test/site"},
+	"test/fed":     {"internal/agent", "internal/enroll", "internal/siteconfig", "internal/coordinator", "internal/node", "internal/round", "internal/result", "internal/proposal", "test/must", "test/network", "test/site"},
 	"test/browser": {},
 	"test/network": {},
 	"test/overlay": {},

@@ -9,6 +9,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"covey/test/command"
+	"covey/test/must"
 )
 
 func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"analyst": main}) }
@@ -23,10 +24,7 @@ func TestScript(t *testing.T) {
 	if out, err := exec.Command(filepath.Join(bin, "coordinator"), "demo", "--keep", kept).CombinedOutput(); err != nil {
 		t.Fatalf("demo: %v\n%s", err, out)
 	}
-	result, err := os.ReadFile(filepath.Join(kept, "result.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Get(os.ReadFile(filepath.Join(kept, "result.json")))(t)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {

@@ -22,6 +22,7 @@ import (
 
 	shared "covey/cmd/internal/cli"
 	"covey/test/command"
+	"covey/test/must"
 	"covey/test/site"
 )
 
@@ -232,10 +233,7 @@ func appendFile(ts *testscript.TestScript, neg bool, args []string) {
 // TestAccountReference checks account's both ways, through the command, against
 // numbers computed elsewhere in high precision.
 func TestAccountReference(t *testing.T) {
-	f, err := os.Open("testdata/accountant.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open("testdata/accountant.csv"))(t)
 	defer f.Close()
 	r := csv.NewReader(f)
 	r.Comment = '#'
@@ -289,9 +287,7 @@ func accountJSON(t *testing.T, args ...string) account {
 	var a account
 	d := json.NewDecoder(&out)
 	d.DisallowUnknownFields()
-	if err := d.Decode(&a); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.Decode(&a))
 	if _, err := d.Token(); err != io.EOF {
 		t.Error("more than one object on stdout")
 	}
