@@ -122,7 +122,7 @@ func (b *book) ask(m *covey.CoordinatorMessage) []*covey.SiteMessage {
 		return b.keys(int(m.Keys.GetSlot()), ints(m.Keys.GetSurvivors()))
 	case *covey.CoordinatorMessage_Announce:
 		return []*covey.SiteMessage{{Body: &covey.SiteMessage_Announcement{Announcement: &covey.Announcement{
-			Study: id[:], Signed: b.p.announce(b.t, b.w.config, b.p.index)}}}}
+			Study: id[:], Signed: b.p.announce(b.t, b.w.Config, b.p.index)}}}}
 	}
 	return nil
 }
@@ -231,7 +231,7 @@ func (b *book) holds(slot int) (shares [2][]byte, keys []byte) {
 	n := 32 * len(b.setup.Graph().Held(b.p.index))
 	raw = raw[6:]
 	shares[kindB], raw = raw[:n], raw[n:]
-	if !b.w.config.Whole() {
+	if !b.w.Config.Whole() {
 		shares[kindE], raw = raw[:n], raw[n:]
 	}
 	return shares, raw
