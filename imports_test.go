@@ -33,9 +33,10 @@ var arrows = map[string][]string{
 	"internal/studyfile":   {"internal/strict"},
 	"internal/dataset":     {},
 	// Readers of formats, which the commands that read them import.
-	"internal/dataset/mariadb":  {"internal/dataset"},
+	"internal/dataset/server":   {"internal/dataset"},
+	"internal/dataset/mariadb":  {"internal/dataset", "internal/dataset/server"},
 	"internal/dataset/parquet":  {"internal/dataset"},
-	"internal/dataset/postgres": {"internal/dataset"},
+	"internal/dataset/postgres": {"internal/dataset", "internal/dataset/server"},
 	"internal/rowcache":         {"internal/dataset"},
 	"internal/pki":              {},
 	"internal/replica":          {"internal/failpoint"},
@@ -121,18 +122,21 @@ var arrows = map[string][]string{
 	"test/mariatest": {"test/dbtest"},
 	"test/pgtest":    {"test/dbtest"},
 	// What several rooms of tests share.
-	"test/fed":     {"internal/agent", "internal/enroll", "internal/siteconfig", "internal/coordinator", "internal/node", "internal/round", "internal/result", "internal/proposal", "test/network", "test/site"},
+	"test/fed":     {"internal/agent", "internal/enroll", "internal/siteconfig", "internal/coordinator", "internal/node", "internal/round", "internal/result", "internal/proposal", "test/must", "test/network", "test/site"},
 	"test/browser": {},
 	"test/network": {},
 	"test/overlay": {},
-	"test/port":    {"internal/pki", "internal/proposal", "internal/wire", "proto/covey/v1", "test/site"},
+	"test/port":    {"internal/pki", "internal/proposal", "internal/wire", "proto/covey/v1", "test/must", "test/site"},
 	"test/parties": {"internal/secagg"},
 	"test/cost":    {},
+	"test/command": {},
+	"test/must":    {},
+	"test/lines":   {},
 	"test/rows":    {"internal/dataset", "test/cost"},
 	// A study of every kind: its text, and releases made up for it.
 	"test/texts": {"internal/proposal"},
 	"test/runs":  {"internal/secagg", "internal/query", "internal/linalg", "internal/proposal", "internal/study", "test/texts"},
-	"test/site":  {"internal/answer", "internal/clip", "internal/pki", "internal/siteconfig", "internal/proposal", "internal/study"},
+	"test/site":  {"internal/answer", "internal/clip", "internal/pki", "internal/siteconfig", "internal/proposal", "internal/study", "test/must"},
 }
 
 // demoOnly are the files of cmd/coordinator that may import what is a site's alone.

@@ -1,9 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
-	shared "covey/cmd/internal/cli"
 	"covey/internal/agent"
 	"covey/internal/ledger"
 	"covey/internal/pki"
 	"covey/internal/siteconfig"
+	"covey/test/command"
 	"covey/test/site"
 )
 
@@ -151,17 +151,9 @@ func (f *badFolder) issue(path string, by *pki.Authority, name string, after tim
 // refused runs a command that must fail as bad input, say so, and leave every file as it is.
 func (f *badFolder) refused(t *testing.T, says string, args ...string) {
 	t.Helper()
-	before := tree(t, f.dir)
-	var out, errs bytes.Buffer
-	if code := run(t.Context(), append([]string{"-C", f.dir}, args...), &out, &errs); code != shared.ExitBad {
-		t.Errorf("exit status %d, want %d\n%s", code, shared.ExitBad, errs.String())
-	}
-	if !strings.Contains(errs.String(), says) {
-		t.Errorf("stderr has no %q:\n%s", says, errs.String())
-	}
-	if after := tree(t, f.dir); after != before {
-		t.Error("the folder changed")
-	}
+	command.Refused(t, f.dir, []string{says}, func(out, errs io.Writer) int {
+		return run(t.Context(), append([]string{"-C", f.dir}, args...), out, errs)
+	})
 }
 
 // TestBadKeys: a fault of keys, certificate or CA is found by check, named by its file, and changes

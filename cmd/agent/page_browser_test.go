@@ -86,7 +86,7 @@ func TestBrowser(t *testing.T) {
 	f.Must(f.Connected(proposal.Spec{Dataset: "vitals", Sites: sites}))
 	dir := f.Sites[0].Dir
 	screen, _ := pageAt(t, dir)
-	link := screen.last(t, linkOf, 0)
+	link := screen.Last(t, linkOf, 0)
 	base := link[:strings.Index(link, "/enter/")]
 
 	chromium := browser.Open(t)
@@ -109,7 +109,7 @@ func TestBrowser(t *testing.T) {
 		return id, base + "/studies/" + id.String()
 	}
 	letters := func(id proposal.Digest) string {
-		return screen.last(t, `\(`+id.String()[:12]+`\) on the page, type these letters there:  ([A-Z]{4})`, 0)
+		return screen.Last(t, `\(`+id.String()[:12]+`\) on the page, type these letters there:  ([A-Z]{4})`, 0)
 	}
 	// decide sends the form by keyboard alone.
 	decide := func(b *browser.Tab, word, name, typed string) {
@@ -140,7 +140,7 @@ func TestBrowser(t *testing.T) {
 	light.Do(light.Size(1280, 900))
 	light.Forget() // the status
 	decide(light, "approve", "vitals-pilot", strings.ToLower(typed))
-	screen.last(t, `(vitals-pilot \([0-9a-f]{12}\) is approved, from the page)`, 0)
+	screen.Last(t, `(vitals-pilot \([0-9a-f]{12}\) is approved, from the page)`, 0)
 	light.Do(browser.See("article.approved, article.finished"))
 	f.Finish(first)
 
@@ -199,7 +199,7 @@ func TestBrowser(t *testing.T) {
 	// In the dark, in a new browser with a new link: rejecting, and the other pages.
 	dark := browser.NewTab(t, chromium, 1280, 900, true, true)
 	screen2, _ := pageAt(t, dir)
-	link2 := screen2.last(t, linkOf, 0)
+	link2 := screen2.Last(t, linkOf, 0)
 	base2 := link2[:strings.Index(link2, "/enter/")]
 	dark.Do(chromedp.Navigate(link2), browser.See("header.top"), chromedp.Navigate(base2+strings.TrimPrefix(at, base)), browser.See("#decide"))
 	dark.FitsAt("a proposal in the dark")
@@ -228,7 +228,7 @@ func TestBrowser(t *testing.T) {
 	// Back at the first page, the second study is rejected by keyboard.
 	light.Do(chromedp.Navigate(at), browser.See("#decide"))
 	decide(light, "reject", "vitals-2026", letters(second))
-	screen.last(t, `(vitals-2026 \([0-9a-f]{12}\) is rejected, from the page)`, 0)
+	screen.Last(t, `(vitals-2026 \([0-9a-f]{12}\) is rejected, from the page)`, 0)
 	light.Do(browser.See("article.rejected"))
 	if text := light.Text(".title"); !strings.Contains(text, "rejected") {
 		t.Errorf("after the rejection: %q", text)

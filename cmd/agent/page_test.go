@@ -11,62 +11,18 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	shared "covey/cmd/internal/cli"
+	"covey/test/lines"
 )
-
-// screenText is what a terminal shows.
-type screenText struct {
-	mu      sync.Mutex
-	text    bytes.Buffer
-	written chan struct{} // closed with the next write
-}
-
-func (s *screenText) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	close(s.written)
-	s.written = make(chan struct{})
-	return s.text.Write(p)
-}
-
-func (s *screenText) String() string {
-	text, _ := s.now()
-	return text
-}
-
-func (s *screenText) now() (string, <-chan struct{}) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String(), s.written
-}
-
-// last returns the last match on the screen, waiting for one beyond the first n.
-func (s *screenText) last(t testing.TB, pattern string, n int) string {
-	t.Helper()
-	patience := time.After(time.Minute)
-	for {
-		text, written := s.now()
-		if all := regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1); len(all) > n {
-			return all[len(all)-1][1]
-		}
-		select {
-		case <-written:
-		case <-patience:
-			t.Fatalf("%s is not on the screen:\n%s", pattern, text)
-		}
-	}
-}
 
 const linkOf = `(http://127\.0\.0\.1:\d+/enter/[0-9a-f]{64})\n`
 
 // pageAt serves the page of a site's folder until the test ends, as its command does. enter presses
 // Enter.
-func pageAt(t testing.TB, dir string) (screen *screenText, enter func()) {
-	screen = &screenText{written: make(chan struct{})}
+func pageAt(t testing.TB, dir string) (screen *lines.Log, enter func()) {
+	screen = &lines.Log{}
 	in, keyboard := io.Pipe()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -89,7 +45,7 @@ var hidden = regexp.MustCompile(`name="form" value="([0-9a-f]{64})"`)
 func TestPageDecides(t *testing.T) {
 	dir, id := serving(t)
 	screen, enter := pageAt(t, dir)
-	link := screen.last(t, linkOf, 0)
+	link := screen.Last(t, linkOf, 0)
 	base := link[:strings.Index(link, "/enter/")]
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -119,7 +75,7 @@ func TestPageDecides(t *testing.T) {
 			t.Errorf("%d: no %q in\n%s", code, part, page)
 		}
 	}
-	letters := screen.last(t, `type these letters there:  ([A-Z]{4})\n`, 0)
+	letters := screen.Last(t, `type these letters there:  ([A-Z]{4})\n`, 0)
 	if strings.Contains(page, letters) {
 		t.Error("the letters are on the page")
 	}
@@ -147,7 +103,7 @@ func TestPageDecides(t *testing.T) {
 	if code, page := post(address, form); code != http.StatusOK || !strings.Contains(page, "approved here") || !strings.Contains(page, "study withdraw") {
 		t.Fatalf("%d, %s", code, page)
 	}
-	screen.last(t, `(Study blood \([0-9a-f]{12}\) is approved, from the page)`, 0)
+	screen.Last(t, `(Study blood \([0-9a-f]{12}\) is approved, from the page)`, 0)
 	for path, part := range map[string]string{"/budgets": "patients", "/egress": "What left", "/checks": "Check now", "/": "What was approved"} {
 		if code, page := get(base + path); code != http.StatusOK || !strings.Contains(page, part) {
 			t.Errorf("%s: %d, no %q in\n%s", path, code, part, page)
@@ -169,7 +125,7 @@ func TestPageDecides(t *testing.T) {
 	}
 
 	enter()
-	next := screen.last(t, linkOf, 1)
+	next := screen.Last(t, linkOf, 1)
 	if code, _ := get(base + "/"); code != http.StatusOK {
 		t.Errorf("a new link that nobody used ended the session: %d", code)
 	}
@@ -216,7 +172,7 @@ func TestPageKeepsValues(t *testing.T) {
 	for _, n := range []int{49, 50} {
 		dir, id := servingRows(t, canaryRows(n, canary), n)
 		screen, _ := pageAt(t, dir)
-		link := screen.last(t, linkOf, 0)
+		link := screen.Last(t, linkOf, 0)
 		base := link[:strings.Index(link, "/enter/")]
 		jar, _ := cookiejar.New(nil)
 		client := &http.Client{Jar: jar}

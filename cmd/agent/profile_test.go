@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	shared "covey/cmd/internal/cli"
+	"covey/test/command"
 )
 
 // canaryFile has values that stand nowhere else: numbers, rare texts, identifiers, faulty cells.
@@ -42,7 +43,7 @@ func TestProfileLeavesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	before := tree(t, dir)
+	before := command.Tree(t, dir)
 	// a socket that nobody may call
 	l, err := net.Listen("unix", filepath.Join(dir, "agent.sock"))
 	if err != nil {
@@ -89,7 +90,7 @@ func TestProfileLeavesNothing(t *testing.T) {
 		t.Errorf("%d profiles were printed", printed)
 	}
 	l.Close() // which removes it
-	if after := tree(t, dir); after != before {
+	if after := command.Tree(t, dir); after != before {
 		t.Error("the disk changed")
 	}
 	if left, err := os.ReadDir(temporary); err != nil || len(left) > 0 {

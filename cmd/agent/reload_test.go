@@ -7,12 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"covey/internal/siteconfig"
+	"covey/test/lines"
 )
 
 // in changes words of a site's agent.toml.
@@ -63,55 +62,20 @@ func TestReloadCommand(t *testing.T) {
 	has(said(2, "reload"), "nothing was changed: a new coordinator needs a restart")
 }
 
-// heard is a log that one goroutine writes and another waits for.
-type heard struct {
-	mu    sync.Mutex
-	text  bytes.Buffer
-	wrote chan struct{}
-}
-
-func (h *heard) Write(p []byte) (int, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	select {
-	case h.wrote <- struct{}{}:
-	default:
-	}
-	return h.text.Write(p)
-}
-
-// waits waits until the log says something.
-func (h *heard) waits(t *testing.T, what string) {
-	t.Helper()
-	for {
-		h.mu.Lock()
-		text := h.text.String()
-		h.mu.Unlock()
-		if strings.Contains(text, what) {
-			return
-		}
-		select {
-		case <-h.wrote:
-		case <-time.After(time.Minute):
-			t.Fatalf("no %q in %s", what, text)
-		}
-	}
-}
-
 // TestHangup: SIGHUP is a reload without --yes, and ends nothing.
 func TestHangup(t *testing.T) {
 	dir, _ := joinedSite(t)
 	ctx, stop := context.WithCancel(t.Context())
-	log := &heard{wrote: make(chan struct{}, 1)}
+	log := &lines.Log{}
 	done := make(chan int, 1)
 	go func() { done <- run(ctx, []string{"-C", dir, "run", "--log", "json"}, io.Discard, log) }()
-	log.waits(t, "no link to the coordinator")
+	log.Wait(t, "no link to the coordinator")
 	hangup := func(said string) {
 		t.Helper()
 		if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
 			t.Fatal(err)
 		}
-		log.waits(t, said)
+		log.Wait(t, said)
 	}
 	in(t, dir, "cap_rho", "cap_roh")
 	hangup("agent.toml is refused; the agent keeps the configuration")

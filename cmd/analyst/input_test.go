@@ -1,14 +1,12 @@
 package main
 
 import (
-	"bytes"
+	"io"
 	"os"
 	"strings"
 	"testing"
 
-	"github.com/alecthomas/kong"
-
-	"covey/cmd/internal/cli"
+	"covey/test/command"
 )
 
 // TestBadInput: each gives exit status 2, says what is at fault, and changes nothing on disk.
@@ -28,37 +26,18 @@ func TestBadInput(t *testing.T) {
 	}
 	for _, c := range inputs {
 		t.Run(c.name, func(t *testing.T) {
-			t.Chdir(t.TempDir())
+			dir := t.TempDir()
+			t.Chdir(dir)
 			if err := os.WriteFile("study.toml", []byte("name = \"s\"\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			var out, errs bytes.Buffer
-			if code := run(t.Context(), strings.Fields(c.args), strings.NewReader(""), &out, &errs); code != cli.ExitBad || !strings.Contains(errs.String(), c.says) {
-				t.Errorf("exit status %d: %s", code, errs.String())
-			}
-			text, err := os.ReadFile("study.toml")
-			if left, _ := os.ReadDir("."); err != nil || string(text) != "name = \"s\"\n" || len(left) != 1 {
-				t.Errorf("the disk changed: %v, %v", left, err)
-			}
+			command.Refused(t, dir, []string{c.says}, func(out, errs io.Writer) int {
+				return run(t.Context(), strings.Fields(c.args), strings.NewReader(""), out, errs)
+			})
 		})
 	}
 	t.Logf("figure: %d bad inputs: results and flags of an analyst", len(inputs))
 }
 
 // TestCommandsHaveHelp: --help describes every command and flag, as docs/commands.md has it.
-func TestCommandsHaveHelp(t *testing.T) {
-	parser, err := kong.New(&commands{}, kong.Name("analyst"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range parser.Model.Node.Children {
-		if !c.Hidden && c.Help == "" {
-			t.Errorf("analyst %s has no help", c.Name)
-		}
-		for _, f := range c.Flags {
-			if !f.Hidden && f.Help == "" {
-				t.Errorf("analyst %s --%s has no help", c.Name, f.Name)
-			}
-		}
-	}
-}
+func TestCommandsHaveHelp(t *testing.T) { command.Helped(t, &commands{}, "analyst") }

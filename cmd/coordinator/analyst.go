@@ -2,10 +2,9 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"slices"
-	"text/tabwriter"
 
-	shared "covey/cmd/internal/cli"
 	"covey/internal/coordinator"
 	"covey/internal/frame"
 )
@@ -28,29 +27,22 @@ type analystsCmd struct{}
 
 // Run lists analysts.
 func (c *analystsCmd) Run(s *terminal) error {
-	r, err := ask[coordinator.AnalystsReply](s, "GET", "/v1/analysts", nil)
-	if err != nil {
-		return err
-	}
-	if s.JSON {
-		return shared.PrintJSON(s.Out, r)
-	}
-	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ANALYST\tSTATE\tKEY EXCHANGE\tIDENTITY\tOPEN STUDIES")
-	for _, a := range r.Analysts {
-		state := "joined"
-		if a.Revoked {
-			state = "revoked"
+	return list(s, "GET", "/v1/analysts", func(w io.Writer, r coordinator.AnalystsReply) {
+		fmt.Fprintln(w, "ANALYST\tSTATE\tKEY EXCHANGE\tIDENTITY\tOPEN STUDIES")
+		for _, a := range r.Analysts {
+			state := "joined"
+			if a.Revoked {
+				state = "revoked"
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\n", a.Name, state, a.KeyExchange, a.Fingerprint, a.Open)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\n", a.Name, state, a.KeyExchange, a.Fingerprint, a.Open)
-	}
-	for _, i := range r.Invited {
-		joined := slices.ContainsFunc(r.Analysts, func(a coordinator.ListedAnalyst) bool { return a.Name == i.Analyst })
-		if state := invited(i, joined); state != "" {
-			fmt.Fprintf(w, "%s\t%s\t\t\t\n", i.Analyst, state)
+		for _, i := range r.Invited {
+			joined := slices.ContainsFunc(r.Analysts, func(a coordinator.ListedAnalyst) bool { return a.Name == i.Analyst })
+			if state := invited(i, joined); state != "" {
+				fmt.Fprintf(w, "%s\t%s\t\t\t\n", i.Analyst, state)
+			}
 		}
-	}
-	return w.Flush()
+	})
 }
 
 type revokeAnalystCmd struct {

@@ -2,12 +2,13 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	shared "covey/cmd/internal/cli"
+	"covey/test/command"
 )
 
 // badFolders are faults of a coordinator's data folder that keep it from serving. In file, old
@@ -81,17 +82,9 @@ func TestBadFolder(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			before := tree(t, dir)
-			var out, errs bytes.Buffer
-			if code := run(append([]string{"serve", "--data", "hub"}, strings.Fields(c.args)...), &out, &errs); code != shared.ExitBad {
-				t.Errorf("exit status %d, want %d\n%s", code, shared.ExitBad, errs.String())
-			}
-			if !strings.Contains(errs.String(), c.says) {
-				t.Errorf("stderr has no %q:\n%s", c.says, errs.String())
-			}
-			if after := tree(t, dir); after != before {
-				t.Error("the folder changed")
-			}
+			command.Refused(t, dir, []string{c.says}, func(out, errs io.Writer) int {
+				return run(append([]string{"serve", "--data", "hub"}, strings.Fields(c.args)...), out, errs)
+			})
 		})
 	}
 	t.Logf("figure: %d bad inputs: data folders of a coordinator", len(badFolders))

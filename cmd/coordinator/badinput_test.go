@@ -1,14 +1,12 @@
 package main
 
 import (
-	"bytes"
-	"io/fs"
+	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	shared "covey/cmd/internal/cli"
+	"covey/test/command"
 )
 
 // goodStudy is in order; each bad input below changes one thing of it, or gives a bad flag.
@@ -176,39 +174,8 @@ func TestBadInput(t *testing.T) {
 			if err := os.WriteFile("study.toml", []byte(strings.Replace(goodStudy, c.old, c.new, 1)), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			before := tree(t, dir)
-			var out, errs bytes.Buffer
-			if code := run(strings.Fields(c.args), &out, &errs); code != shared.ExitBad {
-				t.Errorf("exit status %d, want %d\n%s", code, shared.ExitBad, errs.String())
-			}
-			for _, part := range c.says {
-				if !strings.Contains(errs.String(), part) {
-					t.Errorf("stderr has no %q:\n%s", part, errs.String())
-				}
-			}
-			if after := tree(t, dir); after != before {
-				t.Error("the disk changed")
-			}
+			command.Refused(t, dir, c.says, func(out, errs io.Writer) int { return run(strings.Fields(c.args), out, errs) })
 		})
 	}
 	t.Logf("figure: %d bad inputs: studies, flags and folders of a coordinator", len(badInputs))
-}
-
-// tree is every file below dir with its content.
-func tree(t *testing.T, dir string) string {
-	t.Helper()
-	var out strings.Builder
-	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			out.WriteString(path + "\n")
-			return err
-		}
-		text, err := os.ReadFile(path)
-		out.WriteString(path + ": " + string(text) + "\n")
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out.String()
 }

@@ -2,11 +2,10 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
-	shared "covey/cmd/internal/cli"
 	"covey/internal/node"
 )
 
@@ -56,31 +55,24 @@ func (c *caRetireCmd) Run(s *terminal) error {
 }
 
 func askCA(s *terminal, method, path string) error {
-	r, err := ask[node.CAReply](s, method, path, nil)
-	if err != nil {
-		return err
-	}
-	if s.JSON {
-		return shared.PrintJSON(s.Out, r)
-	}
-	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "in force\t%s\tends %s\n", r.Present, r.Expires.Format(time.DateOnly))
-	if r.Next != "" {
-		fmt.Fprintf(w, "next\t%s\n", r.Next)
-	}
-	if r.Old != "" {
-		fmt.Fprintf(w, "previous, still trusted\t%s\n", r.Old)
-	}
-	if r.Next != "" || r.Old != "" {
-		if len(r.Coordinators) > 0 {
-			fmt.Fprintf(w, "coordinators not ready\t%s\n", strings.Join(r.Coordinators, ", "))
+	return list(s, method, path, func(w io.Writer, r node.CAReply) {
+		fmt.Fprintf(w, "in force\t%s\tends %s\n", r.Present, r.Expires.Format(time.DateOnly))
+		if r.Next != "" {
+			fmt.Fprintf(w, "next\t%s\n", r.Next)
 		}
-		if len(r.Waiting) > 0 {
-			fmt.Fprintf(w, "sites not ready\t%s\n", strings.Join(r.Waiting, ", "))
+		if r.Old != "" {
+			fmt.Fprintf(w, "previous, still trusted\t%s\n", r.Old)
 		}
-		if len(r.Waiting)+len(r.Coordinators) == 0 {
-			fmt.Fprintf(w, "ready\tall sites and coordinators\n")
+		if r.Next != "" || r.Old != "" {
+			if len(r.Coordinators) > 0 {
+				fmt.Fprintf(w, "coordinators not ready\t%s\n", strings.Join(r.Coordinators, ", "))
+			}
+			if len(r.Waiting) > 0 {
+				fmt.Fprintf(w, "sites not ready\t%s\n", strings.Join(r.Waiting, ", "))
+			}
+			if len(r.Waiting)+len(r.Coordinators) == 0 {
+				fmt.Fprintf(w, "ready\tall sites and coordinators\n")
+			}
 		}
-	}
-	return w.Flush()
+	})
 }

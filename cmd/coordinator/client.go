@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"text/tabwriter"
 	"time"
 
 	shared "covey/cmd/internal/cli"
@@ -76,6 +77,19 @@ func ask[T any](s *terminal, method, path string, request any) (reply T, err err
 		err = client.do(method, path, request, &reply)
 	}
 	return reply, err
+}
+
+// list asks for something and prints it: its JSON, or a table's rows.
+func list[T any](s *terminal, method, path string, rows func(w io.Writer, reply T)) error {
+	reply, err := ask[T](s, method, path, nil)
+	if err != nil {
+		return err
+	}
+	return s.Print(reply, func(out io.Writer) {
+		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+		rows(w, reply)
+		w.Flush()
+	})
 }
 
 // copy prints the bytes of a reply as they come.

@@ -61,3 +61,25 @@ func TestMomentWithoutLeader(t *testing.T) {
 		t.Errorf("%v after %d calls, want an error after one", err, calls["/unsure"])
 	}
 }
+
+// TestSavedSecret: a join file, as any other secret, is for its owner alone and replaces nothing:
+// one that cannot be written is not even asked for.
+func TestSavedSecret(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "north.join")
+	if err := saveSecret(path, func() ([]byte, error) { return []byte("first"), nil }); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	err := saveSecret(path, func() ([]byte, error) {
+		t.Error("it is asked for")
+		return []byte("second"), nil
+	})
+	if !shared.Is[*shared.InputError](err) {
+		t.Errorf("over another: %v", err)
+	}
+	if text, err := os.ReadFile(path); err != nil || string(text) != "first" {
+		t.Errorf("%q, %v", text, err)
+	}
+}

@@ -2,11 +2,10 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
-	shared "covey/cmd/internal/cli"
 	"covey/internal/frame"
 	"covey/internal/node"
 	"covey/internal/people"
@@ -93,26 +92,19 @@ func sees(p node.ListedPerson) string {
 type pageListCmd struct{}
 
 func (c *pageListCmd) Run(s *terminal) error {
-	r, err := ask[node.PeopleReply](s, "GET", "/v1/page/people", nil)
-	if err != nil {
-		return err
-	}
-	if s.JSON {
-		return shared.PrintJSON(s.Out, r)
-	}
-	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "NAME\tROLE\tBY\tUNTIL\tSEES")
-	for _, p := range r.People {
-		by, until := "token", p.Expires.Format(time.RFC3339)
-		if p.Certificate {
-			by = "certificate"
+	return list(s, "GET", "/v1/page/people", func(w io.Writer, r node.PeopleReply) {
+		fmt.Fprintln(w, "NAME\tROLE\tBY\tUNTIL\tSEES")
+		for _, p := range r.People {
+			by, until := "token", p.Expires.Format(time.RFC3339)
+			if p.Certificate {
+				by = "certificate"
+			}
+			if time.Now().After(p.Expires) {
+				until = "ended " + until
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", p.Name, p.Role, by, until, sees(p))
 		}
-		if time.Now().After(p.Expires) {
-			until = "ended " + until
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", p.Name, p.Role, by, until, sees(p))
-	}
-	return w.Flush()
+	})
 }
 
 type pageRevokeCmd struct {

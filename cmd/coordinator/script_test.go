@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -22,6 +21,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	shared "covey/cmd/internal/cli"
+	"covey/test/command"
+	"covey/test/must"
 	"covey/test/site"
 )
 
@@ -74,28 +75,9 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"code": code, "poll": poll, "capture": capture, "json": jsonField, "rows": rows, "append": appendFile, "sub": sub, "wide": wide, "proxy": proxies, "others": others, "fetch": fetch,
+			"code": command.Code, "poll": poll, "capture": capture, "json": jsonField, "rows": rows, "append": appendFile, "sub": command.Sub, "wide": wide, "proxy": proxies, "others": others, "fetch": fetch,
 		},
 	})
-}
-
-// code is "code N PROGRAM ARGS…": it runs a program and wants exit status N.
-func code(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: code N program args...")
-	}
-	want, err := strconv.Atoi(args[0])
-	ts.Check(err)
-	got := 0
-	err = ts.Exec(args[1], args[2:]...)
-	if at, ok := errors.AsType[*exec.ExitError](err); ok {
-		got = at.ExitCode()
-	} else {
-		ts.Check(err)
-	}
-	if got != want {
-		ts.Fatalf("exit status %d, want %d", got, want)
-	}
 }
 
 // maxPolls bounds poll: each is a process of its own, so that it takes seconds
@@ -248,27 +230,10 @@ func appendFile(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
 }
 
-// sub is "sub FILE REGEXP NEW": each match, of which there must be one at least, is
-// replaced; \n in NEW is a line break.
-func sub(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 3 {
-		ts.Fatalf("usage: sub file regexp new")
-	}
-	match := regexp.MustCompile("(?m)" + args[1])
-	text := ts.ReadFile(args[0])
-	if !match.MatchString(text) {
-		ts.Fatalf("%s has no %q", args[0], args[1])
-	}
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(match.ReplaceAllString(text, strings.ReplaceAll(args[2], `\n`, "\n"))), 0o600))
-}
-
 // TestAccountReference checks account's both ways, through the command, against
 // numbers computed elsewhere in high precision.
 func TestAccountReference(t *testing.T) {
-	f, err := os.Open("testdata/accountant.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open("testdata/accountant.csv"))(t)
 	defer f.Close()
 	r := csv.NewReader(f)
 	r.Comment = '#'
@@ -322,9 +287,7 @@ func accountJSON(t *testing.T, args ...string) account {
 	var a account
 	d := json.NewDecoder(&out)
 	d.DisallowUnknownFields()
-	if err := d.Decode(&a); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.Decode(&a))
 	if _, err := d.Token(); err != io.EOF {
 		t.Error("more than one object on stdout")
 	}

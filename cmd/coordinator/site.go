@@ -1,21 +1,20 @@
 package main
 
 import (
-	"covey/internal/proposal"
 	"fmt"
+	"io"
 	"maps"
 	"net/url"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
-	shared "covey/cmd/internal/cli"
 	"covey/internal/coordinator"
 	"covey/internal/frame"
 	"covey/internal/membership"
 	"covey/internal/operator"
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/internal/round"
 )
 
@@ -114,33 +113,26 @@ func invited(i membership.Invite, joined bool) string {
 type sitesCmd struct{}
 
 func (c *sitesCmd) Run(s *terminal) error {
-	r, err := ask[coordinator.SitesReply](s, "GET", "/v1/sites", nil)
-	if err != nil {
-		return err
-	}
-	if s.JSON {
-		return shared.PrintJSON(s.Out, r)
-	}
-	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "SITE\tSTATE\tKEY EXCHANGE\tIDENTITY\tDATA SETS")
-	for _, site := range r.Sites {
-		state := "joined"
-		if site.Connected {
-			state = "connected"
+	return list(s, "GET", "/v1/sites", func(w io.Writer, r coordinator.SitesReply) {
+		fmt.Fprintln(w, "SITE\tSTATE\tKEY EXCHANGE\tIDENTITY\tDATA SETS")
+		for _, site := range r.Sites {
+			state := "joined"
+			if site.Connected {
+				state = "connected"
+			}
+			if site.Revoked {
+				state = "revoked"
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t", site.Name, state, site.KeyExchange, site.Fingerprint)
+			fmt.Fprintln(w, datasets(site))
 		}
-		if site.Revoked {
-			state = "revoked"
+		for _, i := range r.Invited {
+			joined := slices.ContainsFunc(r.Sites, func(s coordinator.ListedSite) bool { return s.Name == i.Site })
+			if state := invited(i, joined); state != "" {
+				fmt.Fprintf(w, "%s\t%s\t\t\t\n", i.Site, state)
+			}
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t", site.Name, state, site.KeyExchange, site.Fingerprint)
-		fmt.Fprintln(w, datasets(site))
-	}
-	for _, i := range r.Invited {
-		joined := slices.ContainsFunc(r.Sites, func(s coordinator.ListedSite) bool { return s.Name == i.Site })
-		if state := invited(i, joined); state != "" {
-			fmt.Fprintf(w, "%s\t%s\t\t\t\n", i.Site, state)
-		}
-	}
-	return w.Flush()
+	})
 }
 
 type revokeCmd struct {

@@ -117,41 +117,34 @@ func (c *createCmd) again(client *client, r operator.CreateReply) []string {
 type studiesCmd struct{}
 
 func (c *studiesCmd) Run(s *terminal) error {
-	views, err := ask[[]coordinator.View](s, "GET", "/v1/studies", nil)
-	if err != nil {
-		return err
-	}
-	if s.JSON {
-		return shared.PrintJSON(s.Out, views)
-	}
-	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "DIGEST\tNAME\tSTATUS\tROUND\tε\tPROPOSED BY\tWAITING FOR")
-	for _, v := range views {
-		status, at := string(v.Status), fmt.Sprintf("%d/%d", v.Round, v.Rounds)
-		switch v.Status {
-		case round.StatusProposed:
-			if !v.Expires.IsZero() {
-				status += " until " + v.Expires.UTC().Format(time.RFC3339)
+	return list(s, "GET", "/v1/studies", func(w io.Writer, views []coordinator.View) {
+		fmt.Fprintln(w, "DIGEST\tNAME\tSTATUS\tROUND\tε\tPROPOSED BY\tWAITING FOR")
+		for _, v := range views {
+			status, at := string(v.Status), fmt.Sprintf("%d/%d", v.Round, v.Rounds)
+			switch v.Status {
+			case round.StatusProposed:
+				if !v.Expires.IsZero() {
+					status += " until " + v.Expires.UTC().Format(time.RFC3339)
+				}
+			case round.StatusCompleted:
+				if at = result.DoneText(v.Method, v.Round); v.Method != proposal.MethodCovariance {
+					at = fmt.Sprintf("%d/%d", v.Round, max(v.Round, v.Rounds))
+				}
+			case round.StatusRunning:
+				if v.Method == proposal.MethodCovariance {
+					at = v.Method
+					break
+				}
+				// the one that is open, as `study watch` counts
+				at = fmt.Sprintf("%d/%d", v.Round+1, v.Rounds)
+			case round.StatusSigning:
+				at = fmt.Sprintf("%d/%d", v.Rounds, v.Rounds)
+			case round.StatusEnded:
+				status, at = strings.TrimSpace(fmt.Sprintf("%s: %s %s", v.Status, v.Code, v.Blame())), "-"
 			}
-		case round.StatusCompleted:
-			if at = result.DoneText(v.Method, v.Round); v.Method != proposal.MethodCovariance {
-				at = fmt.Sprintf("%d/%d", v.Round, max(v.Round, v.Rounds))
-			}
-		case round.StatusRunning:
-			if v.Method == proposal.MethodCovariance {
-				at = v.Method
-				break
-			}
-			// the one that is open, as `study watch` counts
-			at = fmt.Sprintf("%d/%d", v.Round+1, v.Rounds)
-		case round.StatusSigning:
-			at = fmt.Sprintf("%d/%d", v.Rounds, v.Rounds)
-		case round.StatusEnded:
-			status, at = strings.TrimSpace(fmt.Sprintf("%s: %s %s", v.Status, v.Code, v.Blame())), "-"
+			fmt.Fprintf(w, "%.12s\t%s\t%s\t%s\t%g\t%s\t%s\n", v.Digest, frame.Word(v.Name), status, at, v.Epsilon, proposedBy(v), strings.Join(v.Waiting, " "))
 		}
-		fmt.Fprintf(w, "%.12s\t%s\t%s\t%s\t%g\t%s\t%s\n", v.Digest, frame.Word(v.Name), status, at, v.Epsilon, proposedBy(v), strings.Join(v.Waiting, " "))
-	}
-	return w.Flush()
+	})
 }
 
 // proposedBy names who proposed a study.

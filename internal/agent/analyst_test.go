@@ -15,6 +15,7 @@ import (
 	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/wire"
+	"covey/test/must"
 )
 
 // analystKey makes an analyst's key for tests, and its fingerprint.
@@ -168,7 +169,7 @@ func TestAnalystTotalIsTheLedgers(t *testing.T) {
 	if _, ok := s.agent.ledger.Approved(first); !ok {
 		t.Fatal("the first is not approved")
 	}
-	if e := mustErr[*ledger.BudgetError](t, waiting.approve(byPolicy)); e.Proposer != "ada" {
+	if e := must.As[*ledger.BudgetError](t, waiting.approve(byPolicy)); e.Proposer != "ada" {
 		t.Errorf("%+v", e)
 	}
 	if _, ok := s.agent.ledger.Approved(second); ok {

@@ -11,6 +11,7 @@ import (
 	"covey/internal/secagg"
 	"covey/internal/study"
 	"covey/internal/wire"
+	"covey/test/must"
 )
 
 // dealt brings a study of n sites, of which one may be missing in a sum, to their boxes.
@@ -128,7 +129,7 @@ func TestClosedIsOnRecordFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = c.setup.Receive(0, sec, s.agent.identity, bad, nil)
-	no, ok := sess.ring.EndAttempt(wire.Confirm{Header: h, Boxes: bad}, c.setup, sec, mustErr[*secagg.SiteError](t, err)).(wire.Refusal)
+	no, ok := sess.ring.EndAttempt(wire.Confirm{Header: h, Boxes: bad}, c.setup, sec, must.As[*secagg.SiteError](t, err)).(wire.Refusal)
 	if !ok || no.Evidence != nil || no.Code != study.CodeStore {
 		t.Errorf("%q with %d bytes of evidence", no.Code, len(no.Evidence))
 	}

@@ -22,6 +22,7 @@ import (
 	"covey/internal/study"
 	"covey/internal/uplink"
 	"covey/internal/wire"
+	"covey/test/must"
 )
 
 // diskFault is a disk under one site that fails once: at the at-th side of a write of
@@ -100,7 +101,7 @@ func (d *diskFault) between(r wire.Message, a wire.Message) wire.Message {
 	if err := <-d.ran; !errors.Is(err, syscall.EIO) {
 		t.Errorf("Run ends with %v, want the disk's error", err)
 	} else {
-		mustErr[*ledger.StoreError](t, err)
+		must.As[*ledger.StoreError](t, err)
 	}
 	for _, k := range append(slices.Clone(d.acks), acked{r, nil}) {
 		if got := d.s.agent.handle(k.r); got != nil {

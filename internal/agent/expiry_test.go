@@ -13,6 +13,7 @@ import (
 	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/wire"
+	"covey/test/must"
 )
 
 // TestExpiredProposal: by its own clock a site approves no expired proposal, whoever would approve
@@ -62,7 +63,7 @@ func TestExpiredProposal(t *testing.T) {
 			if err != nil || len(all) != 1 || all[0].State != stateEnded || all[0].Code != string(study.CodeExpired) || all[0].Why == "" {
 				t.Errorf("after: %+v, %v", all, err)
 			}
-			mustErr[*ClosedError](t, s.agent.Decisions.Approve(c.plan.Digest))
+			must.As[*ClosedError](t, s.agent.Decisions.Approve(c.plan.Digest))
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"covey/internal/secagg"
 	"covey/internal/study"
 	"covey/internal/wire"
+	"covey/test/must"
 )
 
 // shares brings five sites to the shares of the first query's sum without site 4, and returns the
@@ -75,7 +76,7 @@ func TestKeysStandInForDeposits(t *testing.T) {
 		c, q, u, sum, sent := shares(t)
 		c.kept.Deposits = with(c.kept.Deposits, 4, deposit(c.kept.Deposits[4]))
 		o := c.opening(q, u, sent)
-		needs := mustErr[*secagg.KeysError](t, o.Unmask(slices.Clone(sum)))
+		needs := must.As[*secagg.KeysError](t, o.Unmask(slices.Clone(sum)))
 		if len(needs.From) == 0 {
 			t.Fatal("keys of nobody")
 		}
@@ -106,7 +107,7 @@ func TestProofsNameTheHelper(t *testing.T) {
 	c, q, u, sum, sent := shares(t)
 	sent = flipped(sent, 1, -32*5) // site 1's share of site 0's secret
 	o := c.opening(q, u, sent)
-	needs := mustErr[*secagg.ProofsError](t, o.Unmask(slices.Clone(sum)))
+	needs := must.As[*secagg.ProofsError](t, o.Unmask(slices.Clone(sum)))
 	if needs.Dealer != 0 || !slices.Contains(needs.Helpers, 1) {
 		t.Fatalf("%+v", needs)
 	}

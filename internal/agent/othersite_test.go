@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"covey/internal/siteconfig"
+	"covey/test/must"
 	"covey/test/port"
 )
 
@@ -19,7 +20,7 @@ func TestOtherSitesFolder(t *testing.T) {
 	if a != nil {
 		a.Close()
 	}
-	e := mustErr[*siteconfig.Error](t, err)
+	e := must.As[*siteconfig.Error](t, err)
 	if !strings.Contains(e.Error(), `the certificate is for site "`+of+`", not "another"`) {
 		t.Error(e)
 	}

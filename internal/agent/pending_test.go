@@ -11,6 +11,7 @@ import (
 	"covey/internal/sitedata"
 	"covey/internal/study"
 	"covey/internal/wire"
+	"covey/test/must"
 )
 
 // TestCrashBetweenApprovalAndRemoval leaves a proposal both decided and pending.
@@ -56,8 +57,8 @@ func TestPendingEnds(t *testing.T) {
 	if all, err := s.agent.Views.Studies(); err != nil || len(all) != 1 || all[0].State != stateEnded || all[0].Code != string(study.CodeAborted) {
 		t.Errorf("studies %+v, %v", all, err)
 	}
-	mustErr[*ClosedError](t, s.agent.Decisions.Approve(c.plan.Digest))
-	mustErr[*proposal.UnknownError](t, s.agent.Decisions.Approve(c.plan.Digest))
+	must.As[*ClosedError](t, s.agent.Decisions.Approve(c.plan.Digest))
+	must.As[*proposal.UnknownError](t, s.agent.Decisions.Approve(c.plan.Digest))
 }
 
 // TestApprovalReadsTheRowsAgain checks that what is pinned is what is there when
@@ -71,7 +72,7 @@ func TestApprovalReadsTheRowsAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.write("rows.csv", strings.Replace(string(text), "\n", "\n1,2,3\n", 1))
-	mustErr[*sitedata.DataError](t, s.agent.Decisions.Approve(c.plan.Digest))
+	must.As[*sitedata.DataError](t, s.agent.Decisions.Approve(c.plan.Digest))
 	if _, ok := s.agent.ledger.Study(c.plan.Digest); ok {
 		t.Error("a failed approval is on record")
 	}

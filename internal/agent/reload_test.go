@@ -18,6 +18,7 @@ import (
 	"covey/internal/siteconfig"
 	"covey/internal/study"
 	"covey/internal/wire"
+	"covey/test/must"
 	"covey/test/port"
 )
 
@@ -155,7 +156,7 @@ func TestReloadLeavesPending(t *testing.T) {
 	if d, err := s.agent.Views.Study(c.plan.Digest); err != nil || d.Code != string(study.CodeData) || d.Budget != nil {
 		t.Errorf("%+v, %v", d, err)
 	}
-	if err := s.agent.Decisions.Approve(c.plan.Digest); mustErr[*RefusedError](t, err).Code != study.CodeData {
+	if err := s.agent.Decisions.Approve(c.plan.Digest); must.As[*RefusedError](t, err).Code != study.CodeData {
 		t.Error(err)
 	}
 	s.words(`name = "lines"`, `name = "rows"`)

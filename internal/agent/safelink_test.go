@@ -14,6 +14,8 @@ import (
 	"covey/internal/enroll"
 	"covey/internal/pki"
 	"covey/internal/siteconfig"
+	"covey/test/lines"
+	"covey/test/must"
 	"covey/test/port"
 )
 
@@ -57,7 +59,7 @@ func keyExchangeOf(t *testing.T, found []doctor.Finding) doctor.Finding {
 func TestQuantumSafeLink(t *testing.T) {
 	s := port.New(t, port.Classical)
 	config, dir := joined(t, s)
-	log := make(said, 100)
+	log := &lines.Log{}
 	a, err := New(Options{Config: config, Logger: slog.New(slog.NewTextHandler(log, nil))})
 	if err != nil {
 		t.Fatal(err)
@@ -83,15 +85,11 @@ func TestQuantumSafeLink(t *testing.T) {
 	if done, err := a.Settings.Reload(false); err != nil || !slices.Contains(done.Changed, "policy.quantum_safe_links") {
 		t.Fatal(done, err)
 	}
-	for refused := false; !refused; { // a link that is opened is opened without end
-		select {
-		case line := <-log:
-			refused = strings.Contains(line, "no link to the coordinator")
-		case <-s.Links:
-			t.Fatal("a link was opened")
-		case <-ctx.Done():
-			t.Fatal("the link goes on")
-		}
+	log.Wait(t, "no link to the coordinator") // a link that is opened is opened without end
+	select {
+	case <-s.Links:
+		t.Fatal("a link was opened")
+	default:
 	}
 	status, err = a.Views.Status()
 	if err != nil || status.Linked || status.KeyExchange != (pki.KeyExchange{}) || !strings.Contains(status.LinkError, "the link's key exchange is X25519, which a quantum computer breaks") {
@@ -99,8 +97,8 @@ func TestQuantumSafeLink(t *testing.T) {
 	}
 	found := doctor.Check(port.Bounded(t), config, time.Now())
 	f = found[len(found)-1]
-	mustErr[*enroll.HandshakeError](t, f.Err)
-	mustErr[*pki.KeyExchangeError](t, f.Err)
+	must.As[*enroll.HandshakeError](t, f.Err)
+	must.As[*pki.KeyExchangeError](t, f.Err)
 	if f.Code != doctor.CheckKeyExchange || f.OK || !strings.Contains(f.Result, "X25519") || !strings.Contains(f.Do, "tlsmlkem=0") {
 		t.Errorf("%+v", f)
 	}

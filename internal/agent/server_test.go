@@ -21,6 +21,8 @@ import (
 	"covey/internal/ledger"
 	"covey/internal/siteconfig"
 	covey "covey/proto/covey/v1"
+	"covey/test/lines"
+	"covey/test/must"
 	"covey/test/port"
 	"covey/test/site"
 )
@@ -30,9 +32,7 @@ import (
 func joined(t *testing.T, s *port.Server) (*siteconfig.Config, string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "alpha")
-	if err := enroll.Join(port.Bounded(t), s.Invite(t, nil), dir, time.Now()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, enroll.Join(port.Bounded(t), s.Invite(t, nil), dir, time.Now()))
 	c := site.Config("alpha", "rows.csv")
 	c.Coordinator = []string{s.Address}
 	c.Populations[0], c.Datasets[0].Population = siteconfig.Population{Name: "p", CapRho: 1}, "p"
@@ -40,16 +40,9 @@ func joined(t *testing.T, s *port.Server) (*siteconfig.Config, string) {
 	people.Name, people.Unit = "people", "x"
 	absent.Name, absent.Path = "absent", "absent.csv"
 	c.Datasets, c.Policy = append(c.Datasets, people, absent), siteconfig.Policy{}
-	if err := site.Write(dir, c); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "rows.csv"), []byte("x,y\n1,2\n3,4\n3,6\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	config, err := siteconfig.Read(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, site.Write(dir, c))
+	must.Do(t, os.WriteFile(filepath.Join(dir, "rows.csv"), []byte("x,y\n1,2\n3,4\n3,6\n"), 0o600))
+	config := must.Get(siteconfig.Read(dir))(t)
 	return config, dir
 }
 
@@ -58,10 +51,7 @@ func joined(t *testing.T, s *port.Server) (*siteconfig.Config, string) {
 func TestLink(t *testing.T) {
 	s := port.New(t)
 	config, dir := joined(t, s)
-	a, err := New(Options{Config: config})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(New(Options{Config: config}))(t)
 	if _, err := New(Options{Config: config}); !errors.Is(err, ledger.ErrLocked) {
 		t.Errorf("a second agent on the directory: %v", err)
 	}
@@ -98,10 +88,7 @@ func TestLink(t *testing.T) {
 		t.Errorf("egress log: %v\n%s", err, egress)
 	}
 	// Run closed it: the directory is free, and counts go on.
-	a, err = New(Options{Config: config})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a = must.Get(New(Options{Config: config}))(t)
 	defer a.Close()
 	if got := a.Views.Egress().Link["hello"].Messages; got != 4 {
 		t.Errorf("%d hellos counted after a restart, want 4", got)
@@ -114,22 +101,19 @@ func TestLinkWrongCA(t *testing.T) {
 	s, stranger := port.New(t), port.New(t)
 	config, _ := joined(t, s)
 	config.Coordinator = []string{stranger.Address}
-	log := make(said, 100)
-	a, err := New(Options{Config: config, Logger: slog.New(slog.NewTextHandler(log, nil))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := &lines.Log{}
+	a := must.Get(New(Options{Config: config, Logger: slog.New(slog.NewTextHandler(log, nil))}))(t)
 	ctx, cancel := context.WithCancel(port.Bounded(t))
 	ran := make(chan error, 1)
 	go func() { ran <- a.Run(ctx) }()
-	log.until(t, "no link to the coordinator")
-	err = a.uplink.Stands().Err
+	log.Wait(t, "no link to the coordinator")
+	err := a.uplink.Stands().Err
 	cancel()
 	<-ran
-	mustErr[*enroll.HandshakeError](t, err)
-	mustErr[x509.UnknownAuthorityError](t, err)
+	must.As[*enroll.HandshakeError](t, err)
+	must.As[x509.UnknownAuthorityError](t, err)
 	found := doctor.Check(port.Bounded(t), config, time.Now())
-	mustErr[*enroll.HandshakeError](t, found[len(found)-1].Err)
+	must.As[*enroll.HandshakeError](t, found[len(found)-1].Err)
 	select {
 	case <-stranger.Links:
 		t.Error("a link was opened")
@@ -137,44 +121,17 @@ func TestLinkWrongCA(t *testing.T) {
 	}
 }
 
-// said is a log that tells a test when a line was written.
-type said chan string
-
-func (s said) Write(line []byte) (int, error) {
-	select {
-	case s <- string(line):
-	default: // nobody waits for this much
-	}
-	return len(line), nil
-}
-
-// until waits for a line that has these words.
-func (s said) until(t *testing.T, words string) {
-	t.Helper()
-	ctx := port.Bounded(t)
-	for line := ""; !strings.Contains(line, words); {
-		select {
-		case line = <-s:
-		case <-ctx.Done():
-			t.Fatalf("the log does not say %q", words)
-		}
-	}
-}
-
 // TestRenewal gives the agent a clock at which its certificate has 20 days left.
 func TestRenewal(t *testing.T) {
-	s, log := port.New(t), make(said, 100)
+	s, log := port.New(t), &lines.Log{}
 	config, _ := joined(t, s)
 	late := func() time.Time { return time.Now().Add(70 * 24 * time.Hour) }
-	a, err := New(Options{Config: config, Now: late, Logger: slog.New(slog.NewTextHandler(log, nil))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(New(Options{Config: config, Now: late, Logger: slog.New(slog.NewTextHandler(log, nil))}))(t)
 	before := a.site.Certificate().NotAfter
 	ctx, cancel := context.WithCancel(port.Bounded(t))
 	ran := make(chan error, 1)
 	go func() { ran <- a.Run(ctx) }()
-	log.until(t, "certificate renewed")
+	log.Wait(t, "certificate renewed")
 	if !a.site.Certificate().NotAfter.After(before) {
 		t.Error("the certificate in use is the old one")
 	}
@@ -187,13 +144,10 @@ func TestRenewal(t *testing.T) {
 func TestStoreFailureStops(t *testing.T) {
 	s := port.New(t)
 	config, _ := joined(t, s)
-	a, err := New(Options{Config: config})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(New(Options{Config: config}))(t)
 	ran := make(chan error, 1)
 	go func() { ran <- a.Run(port.Bounded(t)) }()
 	(<-s.Links).Receive(t)
 	a.failed(fmt.Errorf("somewhere: %w", &ledger.StoreError{Op: "test", Err: errors.New("disk")}))
-	mustErr[*ledger.StoreError](t, <-ran)
+	must.As[*ledger.StoreError](t, <-ran)
 }

@@ -13,6 +13,7 @@ import (
 	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/wire"
+	"covey/test/must"
 )
 
 // TestStudy runs a whole study of three sites, a histogram and power rounds, and
@@ -131,7 +132,7 @@ func TestLeaving(t *testing.T) {
 	if p.ReservedRho != 0 || p.SpentRho != c.plan.Queries[0].Rho {
 		t.Errorf("after leaving: %+v, want nothing reserved and one query spent", p)
 	}
-	mustErr[*ledger.StateError](t, s.agent.Decisions.Approve(c.plan.Digest))
+	must.As[*ledger.StateError](t, s.agent.Decisions.Approve(c.plan.Digest))
 }
 
 func TestProposalsThatDoNotFit(t *testing.T) {
@@ -219,7 +220,7 @@ func TestBudgetIsTheLedgers(t *testing.T) {
 	if err := s.agent.Decisions.Approve(c.plan.Digest); err != nil {
 		t.Fatal(err)
 	}
-	mustErr[*ledger.BudgetError](t, s.agent.Decisions.Approve(proposal.DigestOf(second)))
+	must.As[*ledger.BudgetError](t, s.agent.Decisions.Approve(proposal.DigestOf(second)))
 	if d := want[wire.Decision](s, wire.Proposal{Body: second}); d.Verdict != study.VerdictRejected || d.Code != study.CodeBudget {
 		t.Errorf("offered again: %+v, want rejected for the budget", d)
 	}

@@ -3,7 +3,6 @@ package agent
 import (
 	"bytes"
 	"crypto/ed25519"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -24,6 +23,7 @@ import (
 	"covey/internal/study"
 	"covey/internal/uplink"
 	"covey/internal/wire"
+	"covey/test/must"
 	"covey/test/site"
 )
 
@@ -106,10 +106,7 @@ func (c *standIn) peers(n int) string {
 	for i := range n {
 		names = append(names, fmt.Sprintf("site-%d", i))
 	}
-	keys, err := siteconfig.PeersIn(c.dir, names...)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	keys := must.Get(siteconfig.PeersIn(c.dir, names...))(c.t)
 	var all []string
 	for name, key := range keys {
 		all = append(all, fmt.Sprintf("%s = %q", name, key))
@@ -119,13 +116,8 @@ func (c *standIn) peers(n int) string {
 
 func (c *standIn) propose(spec proposal.Spec, roster []proposal.Member) {
 	c.t.Helper()
-	var err error
-	if c.body, err = proposal.Propose(spec, roster, c.key.Public().(ed25519.PublicKey), [32]byte{1}); err != nil {
-		c.t.Fatal(err)
-	}
-	if c.plan, err = study.NewPlan(c.body); err != nil {
-		c.t.Fatal(err)
-	}
+	c.body = must.Get(proposal.Propose(spec, roster, c.key.Public().(ed25519.PublicKey), [32]byte{1}))(c.t)
+	c.plan = must.Get(study.NewPlan(c.body))(c.t)
 }
 
 const autoPolicy = `approve = "within-limits"
@@ -164,31 +156,22 @@ population = "people"
 
 func (s *testSite) write(name, text string) {
 	s.t.Helper()
-	if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o600); err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o600))
 }
 
 // start opens the agent on its directory; after a first time that is a restart.
 func (s *testSite) start() {
 	s.t.Helper()
-	var err error
-	if s.config, err = siteconfig.Read(s.dir); err != nil {
-		s.t.Fatal(err)
-	}
-	if s.agent, err = New(Options{Config: s.config, Now: func() time.Time { return testNow }, Logger: slog.New(slog.NewTextHandler(&s.log, nil)),
-		DialOptions: s.options}); err != nil {
-		s.t.Fatal(err)
-	}
+	s.config = must.Get(siteconfig.Read(s.dir))(s.t)
+	s.agent = must.Get(New(Options{Config: s.config, Now: func() time.Time { return testNow }, Logger: slog.New(slog.NewTextHandler(&s.log, nil)),
+		DialOptions: s.options}))(s.t)
 }
 
 // restart loses everything but the data directory.
 func (s *testSite) restart() {
 	s.agent.work.Wait() // as Run does before the ledger is closed
 	s.t.Helper()
-	if err := s.agent.Close(); err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, s.agent.Close())
 	s.start()
 }
 
@@ -206,10 +189,7 @@ func (s *testSite) ask(r wire.Message) wire.Message {
 	if a == nil {
 		return nil
 	}
-	raw, err := wire.Encode(a)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	raw := must.Get(wire.Encode(a))(s.t)
 	s.sent = append(s.sent, raw)
 	return a
 }
@@ -298,19 +278,14 @@ func (c *standIn) prepare(attempt uint32) {
 		c.signed[i] = said.Signature
 		c.keep(i, said)
 	}
-	var err error
-	if c.setup, err = secagg.Verify(c.sites[0].session(c).config(attempt), c.all); err != nil {
-		c.t.Fatal(err)
-	}
+	c.setup = must.Get(secagg.Verify(c.sites[0].session(c).config(attempt), c.all))(c.t)
 	for i := range c.sites {
 		if c.setup.Config().Whole() {
 			break
 		}
 		c.kept.Tags = append(c.kept.Tags, c.setup.Tags(i, c.boxes[i]))
 		c.kept.TagHashes = append(c.kept.TagHashes, c.setup.TagHashes(i, c.kept.Tags[i]))
-		if err := c.setup.CheckStatement(i, c.kept.Deposits[i], c.statements[i], c.boxesFor(i)); err != nil {
-			c.t.Fatal(err)
-		}
+		must.Do(c.t, c.setup.CheckStatement(i, c.kept.Deposits[i], c.statements[i], c.boxesFor(i)))
 	}
 }
 
@@ -373,10 +348,7 @@ func (c *standIn) query(query, slot int, x []float64) wire.Query {
 	if !slices.Equal(x, c.plan.Start().X) { // off the rule
 		course.X = x
 	}
-	ask, err := c.plan.NewAsk(course, slot, 0)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	ask := must.Get(c.plan.NewAsk(course, slot, 0))(c.t)
 	return wire.Query{Study: c.plan.Digest, Ask: ask}
 }
 
@@ -414,26 +386,16 @@ func (c *standIn) open(q wire.Query, u []int) []int64 {
 		if !slices.Contains(u, i) {
 			continue
 		}
-		v, err := secagg.Unpack(up.Masked, sq.Bits, sq.Lanes)
-		if err != nil {
-			c.t.Fatal(err)
-		}
+		v := must.Get(secagg.Unpack(up.Masked, sq.Bits, sq.Lanes))(c.t)
 		secagg.SumInto(sum, v, sq.Bits)
 	}
 	certificate := c.certify(q, u)
-	opening, err := c.setup.NewOpening(sq, u, c.kept)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	opening := must.Get(c.setup.NewOpening(sq, u, c.kept))(c.t)
 	for i, s := range c.sites {
 		sent := want[wire.Shares](s, wire.Open{Header: wire.Header{Study: c.plan.Digest, Query: q.Ask.Query, Slot: q.Ask.Slot}, Survivors: u, Certificate: certificate})
-		if err := opening.Add(i, sent.Shares); err != nil {
-			c.t.Fatal(err)
-		}
+		must.Do(c.t, opening.Add(i, sent.Shares))
 	}
-	if err := opening.Unmask(sum); err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, opening.Unmask(sum))
 	out := make([]int64, c.plan.Queries[q.Ask.Query].Values)
 	for i := range out {
 		out[i] = int64(sum[i]<<(64-sq.Bits)) >> (64 - sq.Bits)
@@ -446,14 +408,8 @@ func (c *standIn) plain(q wire.Query, u []int) []int64 {
 	c.t.Helper()
 	total := make([]int64, c.plan.Queries[q.Ask.Query].Values)
 	for _, i := range u {
-		rows, err := site.Exact(c.sites[i].values, c.plan.D, 1)
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		sum, err := rows.Answer(c.plan, i, q.Ask)
-		if err != nil {
-			c.t.Fatal(err)
-		}
+		rows := must.Get(site.Exact(c.sites[i].values, c.plan.D, 1))(c.t)
+		sum := must.Get(rows.Answer(c.plan, i, q.Ask))(c.t)
 		for j, v := range sum {
 			total[j] += v
 		}
@@ -464,14 +420,8 @@ func (c *standIn) plain(q wire.Query, u []int) []int64 {
 // release signs a result of a query; the noise is the caller's.
 func (c *standIn) release(q wire.Query, u []int, noised []int64) wire.Final {
 	c.t.Helper()
-	r, err := c.plan.NewRelease(q.Ask, u, noised)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	encoded, err := r.Encode()
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	r := must.Get(c.plan.NewRelease(q.Ask, u, noised))(c.t)
+	encoded := must.Get(r.Encode())(c.t)
 	course := c.plan.Start()
 	if q.Ask.Query > 0 {
 		course = c.courses[q.Ask.Query]
@@ -524,15 +474,6 @@ func (c *standIn) tell(r wire.Message) {
 			c.t.Fatalf("%s answers %T with %+v", s.name, r, got)
 		}
 	}
-}
-
-func mustErr[E error](t *testing.T, err error) E {
-	t.Helper()
-	at, ok := errors.AsType[E](err)
-	if !ok {
-		t.Fatalf("got %v, want a %T", err, at)
-	}
-	return at
 }
 
 func same(t *testing.T, what string, a, b []byte) {

@@ -12,6 +12,7 @@ import (
 	"covey/internal/study"
 	"covey/internal/uplink"
 	"covey/internal/wire"
+	"covey/test/must"
 )
 
 // TestNobodyHasASessionMade: neither a coordinator that asks again and again about a long proposal
@@ -97,7 +98,7 @@ func TestDamagedProposalIsRejected(t *testing.T) {
 		if v := s.agent.Views.View(id); v.State != statePending {
 			t.Errorf("%+v", v)
 		}
-		mustErr[*proposal.UnknownError](t, s.agent.Decisions.Approve(id))
+		must.As[*proposal.UnknownError](t, s.agent.Decisions.Approve(id))
 		if err := s.agent.Decisions.Reject(id); err != nil || s.agent.pending.Has(id) {
 			t.Errorf("%d columns: %v, and it waits: %t", columns, err, s.agent.pending.Has(id))
 		}

@@ -14,6 +14,7 @@ import (
 	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/wire"
+	"covey/test/must"
 )
 
 // wideUnits is how many rows each site of a wide study has.
@@ -197,7 +198,7 @@ func TestLetGo(t *testing.T) {
 			if v := s.agent.Views.View(id); v.Name != "test" || v.State != statePending || v.Population != "people" {
 				t.Errorf("%+v", v)
 			}
-			if err := mustErr[*RefusedError](t, s.agent.Decisions.Approve(id)); err.Code != study.CodeData {
+			if err := must.As[*RefusedError](t, s.agent.Decisions.Approve(id)); err.Code != study.CodeData {
 				t.Errorf("refused with %q", err.Code)
 			}
 			rest(stays)

@@ -8,6 +8,7 @@ import (
 	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/wire"
+	"covey/test/must"
 )
 
 // signedBy reports whether a decision is the site's own word.
@@ -66,7 +67,7 @@ func TestWithdrawal(t *testing.T) {
 				}
 				s.restart()
 			}
-			mustErr[*ledger.StateError](t, s.agent.Decisions.Approve(id))
+			must.As[*ledger.StateError](t, s.agent.Decisions.Approve(id))
 		})
 	}
 }
@@ -77,7 +78,7 @@ func TestTooLateToWithdraw(t *testing.T) {
 	c, s := approvedAt(t)
 	id := c.plan.Digest
 	want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: id}})
-	mustErr[*TooLateError](t, s.agent.Decisions.Withdraw(id))
+	must.As[*TooLateError](t, s.agent.Decisions.Withdraw(id))
 	if p := s.agent.Views.Ledger().Populations[0]; p.ReservedRho != c.plan.Rho {
 		t.Errorf("reserved %+v after it was too late", p)
 	}
@@ -89,16 +90,16 @@ func TestTooLateToWithdraw(t *testing.T) {
 	if e, _ := s.agent.ledger.Study(id); e.State != ledger.Finished || e.Code != string(study.CodeLeft) {
 		t.Errorf("left: %+v", e)
 	}
-	mustErr[*ledger.StateError](t, s.agent.Decisions.Withdraw(id))
+	must.As[*ledger.StateError](t, s.agent.Decisions.Withdraw(id))
 }
 
 // TestNothingToWithdraw: a proposal that waits, or is not known, has no approval to take back.
 func TestNothingToWithdraw(t *testing.T) {
 	c := newStandIn(t, 3, `approve = "ask"`, nil)
 	s := c.sites[0]
-	mustErr[*proposal.UnknownError](t, s.agent.Decisions.Withdraw(c.plan.Digest))
+	must.As[*proposal.UnknownError](t, s.agent.Decisions.Withdraw(c.plan.Digest))
 	want[wire.Decision](s, wire.Proposal{Body: c.body})
-	mustErr[*NotApprovedError](t, s.agent.Decisions.Withdraw(c.plan.Digest))
+	must.As[*NotApprovedError](t, s.agent.Decisions.Withdraw(c.plan.Digest))
 	if d := want[wire.Decision](s, wire.Proposal{Body: c.body}); d.Verdict != study.VerdictPending {
 		t.Errorf("after that: %+v", d)
 	}

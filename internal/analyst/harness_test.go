@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"covey/internal/proposal"
+	"covey/test/must"
 	"covey/test/port"
 )
 
@@ -16,18 +17,13 @@ import (
 func join(t *testing.T, h *port.Hub) *Client {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "ada")
-	if err := Newcomer(false).Join(port.Bounded(t), h.Invite(t), dir, time.Now()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Newcomer(false).Join(port.Bounded(t), h.Invite(t), dir, time.Now()))
 	return opened(t, dir)
 }
 
 func opened(t *testing.T, dir string) *Client {
 	t.Helper()
-	c, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(Open(dir))(t)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -47,9 +43,7 @@ name = "weight"
 offset = 1.0
 scale = 10.0
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return s
 }
 
@@ -69,9 +63,5 @@ func wantErr[E error](t *testing.T, err error, says ...string) E {
 
 func read(t *testing.T, path string) []byte {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
+	return must.Get(os.ReadFile(path))(t)
 }

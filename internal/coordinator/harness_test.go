@@ -28,6 +28,8 @@ import (
 	"covey/internal/study"
 	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
+	"covey/test/must"
+	"covey/test/site"
 )
 
 // memoryLog commits at once, one entry after the other, and keeps every line.
@@ -118,15 +120,7 @@ func newFederation(t *testing.T, sites int, change func(*proposal.Spec)) *federa
 
 func newAuthority(t *testing.T) *pki.Authority {
 	t.Helper()
-	dir := t.TempDir()
-	if err := pki.Init(dir, []string{"localhost"}, time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	auth, err := pki.Load(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return auth
+	return site.Authority(t, t.TempDir(), time.Now(), "localhost")
 }
 
 func federationOf(t *testing.T, auth *pki.Authority, sites int, change func(*proposal.Spec)) *federation {
@@ -156,10 +150,7 @@ func federationOf(t *testing.T, auth *pki.Authority, sites int, change func(*pro
 	if change != nil {
 		change(&spec)
 	}
-	var err error
-	if f.plan, err = f.c.Create(spec); err != nil {
-		t.Fatal(err)
-	}
+	f.plan = must.Get(f.c.Create(spec))(t)
 	return f
 }
 
@@ -195,9 +186,7 @@ func (f *federation) restart(m *Machine, lines [][]byte) {
 	level := slog.HandlerOptions{Level: slog.LevelDebug}
 	f.c = New(Options{Authority: f.auth, Machine: m, Logger: slog.New(slog.NewTextHandler(&f.logs, &level))})
 	f.log = &memoryLog{machine: m, lines: lines}
-	if err := f.c.Lead(f.log); err != nil {
-		f.t.Fatal(err)
-	}
+	must.Do(f.t, f.c.Lead(f.log))
 	for i, s := range f.sites {
 		if !s.down {
 			f.connect(i)
@@ -222,9 +211,7 @@ func (f *federation) crash(keep int) {
 
 func (f *federation) apply(e entry) {
 	f.t.Helper()
-	if err := f.c.apply(e); err != nil {
-		f.t.Fatal(err)
-	}
+	must.Do(f.t, f.c.apply(e))
 }
 
 func (f *federation) connect(i int) {
@@ -294,18 +281,12 @@ func (f *federation) pump(stop func() bool) {
 func (f *federation) deliver(s *fakeSite, late stream.Outgoing) {
 	raw := late.Raw
 	if late.Encode != nil {
-		var err error
-		if raw, err = late.Encode(); err != nil {
-			f.t.Fatal(err)
-		}
-		if raw == nil {
+		if raw = must.Get(late.Encode())(f.t); raw == nil {
 			return
 		}
 	}
 	m := &covey.CoordinatorMessage{}
-	if err := proto.Unmarshal(raw, m); err != nil {
-		f.t.Fatal(err)
-	}
+	must.Do(f.t, proto.Unmarshal(raw, m))
 	f.sent = append(f.sent, sentMessage{s.index, m})
 	for _, answer := range s.handle(f, m) {
 		if s.corrupt != nil {
@@ -342,9 +323,7 @@ func (f *federation) state() *round.State {
 	r, _ := f.c.machine.find(f.plan.Digest)
 	if r.closed != nil {
 		state, _, err := r.closed.Load()
-		if err != nil {
-			f.t.Fatal(err)
-		}
+		must.Do(f.t, err)
 		return state
 	}
 	now := *r.state
@@ -368,11 +347,6 @@ func (s *fakeSite) sum(a study.Ask) []int64 {
 }
 
 func (s *fakeSite) handle(f *federation, m *covey.CoordinatorMessage) []*covey.SiteMessage {
-	must := func(err error) {
-		if err != nil {
-			f.t.Fatalf("%s: %v", s.name, err)
-		}
-	}
 	switch b := m.GetBody().(type) {
 	case *covey.CoordinatorMessage_Proposal:
 		digest := proposal.DigestOf(b.Proposal.GetBody())
@@ -382,38 +356,29 @@ func (s *fakeSite) handle(f *federation, m *covey.CoordinatorMessage) []*covey.S
 	case *covey.CoordinatorMessage_Announce:
 		cfg := f.plan.Setup(b.Announce.GetAttempt())
 		if s.secrets == nil {
-			sec, err := secagg.NewSecrets(cfg)
-			must(err)
-			s.secrets = &sec
-			s.announced, err = secagg.Announce(cfg, s.index, sec, s.identity)
-			must(err)
+			secrets := must.Get(secagg.NewSecrets(cfg))(f.t)
+			s.secrets, s.announced = &secrets, must.Get(secagg.Announce(cfg, s.index, secrets, s.identity))(f.t)
 		}
 		return []*covey.SiteMessage{{Body: &covey.SiteMessage_Announcement{Announcement: &covey.Announcement{
 			Study: b.Announce.GetStudy(), Signed: s.announced}}}}
 	case *covey.CoordinatorMessage_Reveal:
 		if f.board == nil {
-			var err error
-			f.board, err = secagg.VerifyHeads(f.plan.Setup(0), b.Reveal.GetAnnouncements())
-			must(err)
+			f.board = must.Get(secagg.VerifyHeads(f.plan.Setup(0), b.Reveal.GetAnnouncements()))(f.t)
 		}
 		return []*covey.SiteMessage{{Body: &covey.SiteMessage_Nonce{Nonce: &covey.Nonce{
 			Study: b.Reveal.GetStudy(), Nonce: s.secrets.Nonce[:]}}}}
 	case *covey.CoordinatorMessage_Deal:
-		var err error
 		switch {
 		case f.board == nil:
-			s.setup, err = secagg.Verify(f.plan.Setup(0), b.Deal.GetAnnouncements())
-			must(err)
+			s.setup = must.Get(secagg.Verify(f.plan.Setup(0), b.Deal.GetAnnouncements()))(f.t)
 		case f.drawn == nil:
-			f.drawn, err = f.board.Draw(b.Deal.GetNonces())
-			must(err)
+			f.drawn = must.Get(f.board.Draw(b.Deal.GetNonces()))(f.t)
 			fallthrough
 		default:
 			s.setup = f.drawn
 		}
 		if s.boxes == nil {
-			s.boxes, err = s.setup.Deal(s.index, *s.secrets, s.identity, b.Deal.GetKeys())
-			must(err)
+			s.boxes = must.Get(s.setup.Deal(s.index, *s.secrets, s.identity, b.Deal.GetKeys()))(f.t)
 		}
 		return []*covey.SiteMessage{{Body: &covey.SiteMessage_Boxes{Boxes: &covey.Boxes{Study: b.Deal.GetStudy(), Boxes: s.boxes}}}}
 	case *covey.CoordinatorMessage_Confirm:
@@ -422,7 +387,7 @@ func (s *fakeSite) handle(f *federation, m *covey.CoordinatorMessage) []*covey.S
 		return []*covey.SiteMessage{{Body: &covey.SiteMessage_Recalled{Recalled: &covey.Recalled{
 			Study: b.Recall.GetStudy(), Tags: s.setup.Tags(s.index, s.boxes), Deposits: s.received.Deposits}}}}
 	case *covey.CoordinatorMessage_Confirmed:
-		must(s.setup.CheckConfirmations(b.Confirmed.GetSignatures()))
+		must.Do(f.t, s.setup.CheckConfirmations(b.Confirmed.GetSignatures()))
 		s.confirmations = b.Confirmed.GetSignatures()
 	case *covey.CoordinatorMessage_Query:
 		return s.upload(f, b.Query)
@@ -432,28 +397,24 @@ func (s *fakeSite) handle(f *federation, m *covey.CoordinatorMessage) []*covey.S
 		if old := s.signed[s.query.Slot]; old != nil && !slices.Equal(ints(old.GetSurvivors()), u) {
 			return []*covey.SiteMessage{{Body: &covey.SiteMessage_Refusal{Refusal: old}}}
 		}
-		signature, err := s.setup.SignRelease(s.index, s.identity, s.query, u)
-		must(err)
+		signature := must.Get(s.setup.SignRelease(s.index, s.identity, s.query, u))(f.t)
 		s.signed[s.query.Slot] = &covey.Refusal{Study: r.GetStudy(), Query: r.GetQuery(), Slot: r.GetSlot(), Code: covey.Code_CODE_HELD,
 			Context: s.query.Context[:], Survivors: r.GetSurvivors(), Signature: signature}
 		return []*covey.SiteMessage{{Body: &covey.SiteMessage_ReleaseSignature{ReleaseSignature: &covey.ReleaseSignature{
 			Study: r.GetStudy(), Query: r.GetQuery(), Slot: r.GetSlot(), Signature: signature}}}}
 	case *covey.CoordinatorMessage_Open:
 		o := b.Open
-		shares, err := s.setup.OpenShares(s.index, s.secrets.Slots[s.query.Slot], s.held(), s.query, ints(o.GetSurvivors()), o.GetCertificate())
-		must(err)
+		shares := must.Get(s.setup.OpenShares(s.index, s.secrets.Slots[s.query.Slot], s.held(), s.query, ints(o.GetSurvivors()), o.GetCertificate()))(f.t)
 		return []*covey.SiteMessage{{Body: &covey.SiteMessage_Shares{Shares: &covey.Shares{
 			Study: o.GetStudy(), Query: o.GetQuery(), Slot: o.GetSlot(), Shares: shares}}}}
 	case *covey.CoordinatorMessage_Prove:
 		p := b.Prove
-		proof, err := s.setup.Proof(s.index, int(p.GetDealer())-1, s.query, ints(p.GetSurvivors()), s.received.Public)
-		must(err)
+		proof := must.Get(s.setup.Proof(s.index, int(p.GetDealer())-1, s.query, ints(p.GetSurvivors()), s.received.Public))(f.t)
 		return []*covey.SiteMessage{{Body: &covey.SiteMessage_Proof{Proof: &covey.Proof{
 			Study: p.GetStudy(), Query: p.GetQuery(), Slot: p.GetSlot(), Dealer: p.GetDealer(), Proof: proof}}}}
 	case *covey.CoordinatorMessage_Keys:
 		k := b.Keys
-		keys, err := s.setup.Keys(s.index, s.secrets.Slots[s.query.Slot], s.held(), s.query, ints(k.GetSurvivors()))
-		must(err)
+		keys := must.Get(s.setup.Keys(s.index, s.secrets.Slots[s.query.Slot], s.held(), s.query, ints(k.GetSurvivors())))(f.t)
 		return []*covey.SiteMessage{{Body: &covey.SiteMessage_PairKeys{PairKeys: &covey.PairKeys{
 			Study: k.GetStudy(), Query: k.GetQuery(), Slot: k.GetSlot(), Keys: keys}}}}
 	case *covey.CoordinatorMessage_Final:

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -16,30 +15,14 @@ import (
 	"covey/internal/proposal"
 	"covey/internal/siteconfig"
 	"covey/test/fed"
+	"covey/test/lines"
 )
 
 // federation is real coordinators and agents over loopback TCP in this process.
 type federation struct {
 	*fed.Test
-	logs logBuffer
+	logs lines.Log
 	ana  string // an operator's token, once it is made
-}
-
-type logBuffer struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *logBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }
 
 // canary is in every row of every site, and in a column that no study names.

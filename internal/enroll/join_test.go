@@ -1,7 +1,6 @@
 package enroll
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"covey/internal/pki"
 	"covey/internal/siteconfig"
+	"covey/test/must"
 	"covey/test/port"
 )
 
@@ -34,9 +34,9 @@ func TestJoin(t *testing.T) {
 	}
 
 	// Used twice: by this site, and by another.
-	wantErr[*JoinedError](t, Join(ctx, text, dir, time.Now()))
+	must.As[*JoinedError](t, Join(ctx, text, dir, time.Now()))
 	other := filepath.Join(t.TempDir(), "other")
-	refused := wantErr[*JoinRefusedError](t, Join(ctx, text, other, time.Now()))
+	refused := must.As[*JoinRefusedError](t, Join(ctx, text, other, time.Now()))
 	if !strings.Contains(refused.Error(), "used before") {
 		t.Errorf("refused with %v", refused)
 	}
@@ -66,7 +66,7 @@ func TestJoinHandsOutAnotherCA(t *testing.T) {
 	s, stranger, ctx := port.New(t), port.New(t), port.Bounded(t)
 	s.Issues = stranger.Authority
 	dir := filepath.Join(t.TempDir(), "alpha")
-	wantErr[*pki.WrongCAError](t, Join(ctx, s.Invite(t, nil), dir, time.Now()))
+	must.As[*pki.WrongCAError](t, Join(ctx, s.Invite(t, nil), dir, time.Now()))
 	if site, err := pki.LoadHolder(pki.RoleSite, dir); err != nil || site.Name() != "" {
 		t.Errorf("the site has joined: %v, %v", site.Name(), err)
 	}
@@ -77,22 +77,13 @@ func TestJoinWrongCA(t *testing.T) {
 	spent := len(s.Tokens)
 	text := s.Invite(t, func(j *pki.Join) { j.Fingerprint = stranger.Authority.Fingerprint() })
 	err := Join(ctx, text, filepath.Join(t.TempDir(), "alpha"), time.Now())
-	wantErr[*HandshakeError](t, err)
-	wrong := wantErr[*pki.WrongCAError](t, err)
+	must.As[*HandshakeError](t, err)
+	wrong := must.As[*pki.WrongCAError](t, err)
 	if wrong.Want != stranger.Authority.Fingerprint() || wrong.Got != s.Authority.Fingerprint() {
 		t.Errorf("%v", wrong)
 	}
 	if len(s.Tokens) != spent+1 {
 		t.Error("the token was shown to a coordinator of the wrong CA")
 	}
-	wantErr[*pki.ExpiredError](t, Join(ctx, text, t.TempDir(), time.Now().Add(2*time.Hour)))
-}
-
-func wantErr[E error](t *testing.T, err error) E {
-	t.Helper()
-	at, ok := errors.AsType[E](err)
-	if !ok {
-		t.Fatalf("got %v, want a %T", err, at)
-	}
-	return at
+	must.As[*pki.ExpiredError](t, Join(ctx, text, t.TempDir(), time.Now().Add(2*time.Hour)))
 }

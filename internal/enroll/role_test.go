@@ -9,6 +9,7 @@ import (
 
 	"covey/internal/pki"
 	"covey/internal/wire"
+	"covey/test/must"
 	"covey/test/port"
 )
 
@@ -29,7 +30,7 @@ func TestJoinOfAnotherRole(t *testing.T) {
 	} {
 		dir := filepath.Join(t.TempDir(), "new")
 		spent := len(s.Tokens)
-		bad := wantErr[*pki.JoinError](t, c.as.Join(ctx, s.Invite(t, c.file), dir, time.Now()))
+		bad := must.As[*pki.JoinError](t, c.as.Join(ctx, s.Invite(t, c.file), dir, time.Now()))
 		if !strings.Contains(bad.Error(), c.says) {
 			t.Errorf("%v, want %s", bad, c.says)
 		}

@@ -29,13 +29,13 @@ func (s *Ring) Confirm(r wire.Confirm) wire.Message {
 	} else if !dealt || s.superseded(r.Attempt) {
 		return refuse(r, study.CodeOutOfOrder)
 	}
-	setup, ok, err := s.verified(r.Attempt)
-	if err != nil || !ok {
-		return refuse(r, s.owner.Store(errors.Join(err, errSecretsGone)))
+	setup, err := s.verified(r.Attempt)
+	if err != nil {
+		return refuse(r, s.owner.Store(err))
 	}
-	sec, ok, err := s.secrets(r.Attempt)
-	if err != nil || !ok {
-		return refuse(r, s.owner.Store(errors.Join(err, errSecretsGone)))
+	sec, err := s.secrets(r.Attempt)
+	if err != nil {
+		return refuse(r, s.owner.Store(err))
 	}
 	got, err := setup.Receive(s.self, sec, s.identity, r.Boxes, r.Bodies)
 	if at, ok := errors.AsType[*secagg.SiteError](err); ok {
@@ -74,9 +74,9 @@ func (s *Ring) confirmedBefore(r wire.Confirm) wire.Message {
 			return refuse(r, s.owner.Store(errors.Join(err, errSecretsGone)))
 		}
 	}
-	setup, ok, err := s.verified(r.Attempt)
-	if err != nil || !ok {
-		return refuse(r, s.owner.Store(errors.Join(err, errSecretsGone)))
+	setup, err := s.verified(r.Attempt)
+	if err != nil {
+		return refuse(r, s.owner.Store(err))
 	}
 	if owner, evidence, ok := setup.Contradiction(s.self, parts[0], r.Boxes); ok {
 		s.log.Warn("a site's keys are others than those that were confirmed", "study", s.plan.Digest, "site", s.plan.Proposal.Roster[owner].Name)
@@ -169,9 +169,9 @@ func (s *Ring) Confirmed(r wire.Confirmed) wire.Message {
 		}
 		return refuse(r, study.CodeOutOfOrder)
 	}
-	setup, ok, err := s.verified(r.Attempt)
-	if err != nil || !ok {
-		return refuse(r, s.owner.Store(errors.Join(err, errSecretsGone)))
+	setup, err := s.verified(r.Attempt)
+	if err != nil {
+		return refuse(r, s.owner.Store(err))
 	}
 	if err := setup.CheckConfirmations(r.Signatures); err != nil {
 		// The coordinator checked them when they came: nobody else is named.
@@ -199,9 +199,9 @@ func (s *Ring) Recall(r wire.Recall) wire.Message {
 	if err != nil {
 		return refuse(r, s.owner.Store(err))
 	}
-	setup, ok, err := s.verified(r.Attempt)
-	if err != nil || !ok {
-		return refuse(r, s.owner.Store(errors.Join(err, errSecretsGone)))
+	setup, err := s.verified(r.Attempt)
+	if err != nil {
+		return refuse(r, s.owner.Store(err))
 	}
 	if setup.Config().Whole() { // there are none
 		return refuse(r, study.CodeOutOfOrder)

@@ -3,6 +3,7 @@ package keyring
 import (
 	"bytes"
 	"crypto/ed25519"
+	"errors"
 	"maps"
 	"slices"
 
@@ -50,13 +51,13 @@ func (s *Ring) lostConfirmation(r wire.Confirmed) (bool, error) {
 	if len(r.Signatures) != len(s.plan.Proposal.Roster) {
 		return false, nil
 	}
-	setup, ok, err := s.verified(r.Attempt)
-	if err != nil {
-		return false, err
-	}
-	if !ok {
+	setup, err := s.verified(r.Attempt)
+	if errors.Is(err, errSecretsGone) {
 		s.owner.Beyond(ToldConfirmed)
 		return false, nil
+	}
+	if err != nil {
+		return false, err
 	}
 	return setup.CheckConfirmation(s.self, r.Signatures[s.self]) == nil, nil
 }

@@ -2,7 +2,6 @@ package keyring
 
 import (
 	"bytes"
-	"errors"
 
 	"covey/internal/secagg"
 	"covey/internal/study"
@@ -27,9 +26,9 @@ func (s *Ring) Reveal(r wire.Reveal) wire.Message {
 	if nonces, err := s.storedList(r.Attempt, setupNonces); err == nil {
 		return wire.Nonce{Header: r.Header, Nonce: nonces[s.self]}
 	}
-	sec, ok, err := s.secrets(r.Attempt)
-	if err != nil || !ok {
-		return refuse(r, s.owner.Store(errors.Join(err, errSecretsGone)))
+	sec, err := s.secrets(r.Attempt)
+	if err != nil {
+		return refuse(r, s.owner.Store(err))
 	}
 	return wire.Nonce{Header: r.Header, Nonce: sec.Nonce[:]}
 }

@@ -104,10 +104,7 @@ func (s *Ring) Witness() (*secagg.Setup, uint32, error) {
 	}
 	for k := range uint32(MaxAttempts) {
 		if _, ok, err := s.journal.Setup(k, setupConfirmation); err != nil || ok {
-			setup, ok, err := s.verified(k)
-			if err == nil && !ok {
-				err = errSecretsGone
-			}
+			setup, err := s.verified(k)
 			return setup, k, err
 		}
 	}

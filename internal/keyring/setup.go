@@ -105,14 +105,13 @@ func (s *Ring) newAnnouncement(attempt uint32) ([]byte, error) {
 	return s.journal.PutAnnouncement(attempt, raw, signed)
 }
 
-func (s *Ring) secrets(attempt uint32) (secagg.Secrets, bool, error) {
+func (s *Ring) secrets(attempt uint32) (secagg.Secrets, error) {
 	raw, ok, err := s.journal.Setup(attempt, setupSecrets)
 	if err != nil || !ok {
-		return secagg.Secrets{}, false, err
+		return secagg.Secrets{}, errors.Join(err, errSecretsGone)
 	}
 	defer clear(raw)
-	sec, err := secagg.UnmarshalSecrets(raw)
-	return sec, err == nil, err
+	return secagg.UnmarshalSecrets(raw)
 }
 
 // shown checks a set of announcements, heads on the sparse graph, and stores it: the first set of
@@ -207,13 +206,13 @@ func (s *Ring) Deal(r wire.Deal) wire.Message {
 	} else if ok {
 		return s.boxes(r, dealt)
 	}
-	setup, ok, err := s.verified(r.Attempt)
-	if err != nil || !ok {
-		return refuse(r, s.owner.Store(errors.Join(err, errSecretsGone)))
+	setup, err := s.verified(r.Attempt)
+	if err != nil {
+		return refuse(r, s.owner.Store(err))
 	}
-	sec, ok, err := s.secrets(r.Attempt)
-	if err != nil || !ok {
-		return refuse(r, s.owner.Store(errors.Join(err, errSecretsGone)))
+	sec, err := s.secrets(r.Attempt)
+	if err != nil {
+		return refuse(r, s.owner.Store(err))
 	}
 	var seals [][]byte // of the complete graph's announcements
 	if s.plan.Thresholds.Sparse() {
@@ -251,37 +250,30 @@ func (s *Ring) boxes(r wire.Deal, dealt []byte) wire.Message {
 }
 
 // verified returns the setup of the announcements on record.
-func (s *Ring) verified(attempt uint32) (*secagg.Setup, bool, error) {
+func (s *Ring) verified(attempt uint32) (*secagg.Setup, error) {
 	for _, known := range []*secagg.Setup{s.Setup, s.checked} {
 		if known != nil && known.Config().Attempt == attempt {
-			return known, true, nil
+			return known, nil
 		}
-	}
-	_, ok, err := s.journal.Setup(attempt, setupAnnouncements)
-	if err != nil || !ok {
-		return nil, false, err
 	}
 	set, err := s.storedList(attempt, setupAnnouncements)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	if !s.plan.Thresholds.Sparse() {
 		s.checked, err = secagg.Verify(s.config(attempt), set)
-		return s.checked, err == nil, err
-	}
-	if _, ok, err = s.journal.Setup(attempt, setupNonces); err != nil || !ok {
-		return nil, false, err
+		return s.checked, err
 	}
 	nonces, err := s.storedList(attempt, setupNonces)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	board, err := secagg.VerifyHeads(s.config(attempt), set)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	s.checked, err = board.Draw(nonces)
-	return s.checked, err == nil, err
+	return s.checked, err
 }
 
 // storedList reads a list of byte strings that is on record.

@@ -20,6 +20,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"covey/test/must"
 )
 
 func TestInit(t *testing.T) {
@@ -66,7 +68,7 @@ func TestInitRefusesToOverwrite(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := Init(dir, nil, start)
-		if e := is[*ExistsError](t, err); e.Path != filepath.Join(dir, name) {
+		if e := must.As[*ExistsError](t, err); e.Path != filepath.Join(dir, name) {
 			t.Error(e)
 		}
 		if got := contents(t, dir); got != name+"\nprecious" {
@@ -82,7 +84,7 @@ func TestCreateFileRefusesToOverwrite(t *testing.T) {
 	if err := createFile(path, []byte("one"), secretMode); err != nil {
 		t.Fatal(err)
 	}
-	is[*ExistsError](t, createFile(path, []byte("two"), secretMode))
+	must.As[*ExistsError](t, createFile(path, []byte("two"), secretMode))
 	if got := contents(t, dir); got != "x.key\none" {
 		t.Fatalf("%q", got)
 	}
@@ -126,7 +128,7 @@ func TestBadHosts(t *testing.T) {
 	for _, host := range []string{"", "covey.example.org:7443", "*.example.org", "a..b", "-a", "a b", "münchen.example", "http://x", ".", "fe80::1%eth0", "[::1]"} {
 		count++
 		dir := filepath.Join(t.TempDir(), "data")
-		if e := is[*HostError](t, Init(dir, []string{"good.example", host}, start)); e.Host != host {
+		if e := must.As[*HostError](t, Init(dir, []string{"good.example", host}, start)); e.Host != host {
 			t.Error(e)
 		}
 		if _, err := os.Stat(dir); err == nil {
@@ -250,7 +252,7 @@ func TestIssue(t *testing.T) {
 		t.Fatal(cert.NotAfter, err)
 	}
 	_, err = a.Issue(RoleSite, "north-1", request(t, s, "north-1"), a.CA().NotAfter)
-	is[*CertificateError](t, err)
+	must.As[*CertificateError](t, err)
 }
 
 // Of a request only the key counts: a site cannot ask for a CA, a server's
@@ -259,9 +261,9 @@ func TestIssueRefuses(t *testing.T) {
 	a, s := newAuthority(t), newSite(t)
 	csr := request(t, s, "north")
 	_, err := a.Issue(RoleSite, "north/../south", csr, start)
-	is[*NameError](t, err)
+	must.As[*NameError](t, err)
 	_, err = a.Issue(RoleSite, "south", csr, start)
-	is[*CertificateError](t, err)
+	must.As[*CertificateError](t, err)
 	for i := range csr {
 		bent := slices.Clone(csr)
 		bent[i] ^= 1
@@ -271,7 +273,7 @@ func TestIssueRefuses(t *testing.T) {
 	}
 	for _, bad := range [][]byte{nil, {0x30}, csr[:len(csr)-1], append(slices.Clone(csr), 0)} {
 		_, err := a.Issue(RoleSite, "north", bad, start)
-		is[*CertificateError](t, err)
+		must.As[*CertificateError](t, err)
 	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -282,7 +284,7 @@ func TestIssueRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = a.Issue(RoleSite, "north", other, start)
-	is[*CertificateError](t, err)
+	must.As[*CertificateError](t, err)
 
 	greedy, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{
 		Subject: pkix.Name{CommonName: "north", Organization: []string{"x"}}, DNSNames: []string{"localhost"}, IPAddresses: []net.IP{{127, 0, 0, 1}},
@@ -325,7 +327,7 @@ func TestSiteNameRefuses(t *testing.T) {
 		}
 	}
 	_, err = SiteName(a.ServerCertificate())
-	is[*CertificateError](t, err)
+	must.As[*CertificateError](t, err)
 }
 
 func TestRenewServer(t *testing.T) {
@@ -359,7 +361,7 @@ func TestRenewServer(t *testing.T) {
 		t.Fatalf("%d files", got)
 	}
 	_, err = a.RenewServer([]string{"x:1"}, start)
-	is[*HostError](t, err)
+	must.As[*HostError](t, err)
 }
 
 func TestExpiry(t *testing.T) {
@@ -380,7 +382,7 @@ func TestValidName(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"", "-", "-a", "a-", "A", "a_b", "a.b", "a/b", "a b", "é", "a\x00", string(make63()) + "a"} {
-		if e := is[*NameError](t, ValidName(name)); e.Name != name {
+		if e := must.As[*NameError](t, ValidName(name)); e.Name != name {
 			t.Error(e)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"crypto/x509"
 	"path/filepath"
 	"testing"
+
+	"covey/test/must"
 )
 
 // fuzzed is a federation whose files are the seeds.
@@ -77,7 +79,7 @@ func FuzzFiles(f *testing.F) {
 				t.Fatalf("%d certificates come back as %d: %v", len(certs), len(again), err)
 			}
 		} else {
-			is[*FileError](t, err)
+			must.As[*FileError](t, err)
 		}
 		if err := CheckCA(raw, a.Fingerprint()); err == nil && !bytes.Contains(raw, []byte("BEGIN CERTIFICATE")) {
 			t.Fatal("no certificate has the CA's fingerprint")
@@ -100,7 +102,7 @@ func FuzzEstate(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		e, err := ParseEstate(raw)
 		if err != nil {
-			is[*CertificateError](t, err)
+			must.As[*CertificateError](t, err)
 			return
 		}
 		written, err := e.Bytes()

@@ -5,13 +5,14 @@ import (
 	"crypto/ed25519"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"covey/test/must"
 )
 
 // start is the moment of every test.
@@ -22,69 +23,44 @@ const days = 24 * time.Hour
 func newAuthority(t testing.TB, hosts ...string) *Authority {
 	t.Helper()
 	dir := t.TempDir()
-	if err := Init(dir, hosts, start); err != nil {
-		t.Fatal(err)
-	}
-	a, err := Load(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	must.Do(t, Init(dir, hosts, start))
+	return must.Get(Load(dir))(t)
 }
 
 func newSite(t testing.TB) *Holder {
 	t.Helper()
 	dir := t.TempDir()
-	if err := NewKeys(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, NewKeys(dir))
 	return reload(t, dir)
 }
 
 func reload(t testing.TB, dir string) *Holder {
 	t.Helper()
-	s, err := LoadHolder(RoleSite, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Get(LoadHolder(RoleSite, dir))(t)
 }
 
 func request(t testing.TB, s *Holder, name string) []byte {
 	t.Helper()
-	csr, err := s.CSR(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return csr
+	return must.Get(s.CSR(name))(t)
 }
 
 func issue(t testing.TB, a *Authority, s *Holder, name string, now time.Time) []byte {
 	t.Helper()
-	cert, err := a.Issue(RoleSite, name, request(t, s, name), now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cert
+	return must.Get(a.Issue(RoleSite, name, request(t, s, name), now))(t)
 }
 
 // member is a site that has joined a.
 func member(t testing.TB, a *Authority, name string) *Holder {
 	t.Helper()
 	s := newSite(t)
-	if err := s.SaveCertificate(issue(t, a, s, name, start), a.CertificatePEM(), start); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.SaveCertificate(issue(t, a, s, name, start), a.CertificatePEM(), start))
 	return s
 }
 
 // pin returns the site's configuration at a moment.
 func pin(t testing.TB, s *Holder, host string) *tls.Config {
 	t.Helper()
-	c, err := s.ClientTLS(host)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(s.ClientTLS(host))(t)
 	return at(c, start)
 }
 
@@ -155,16 +131,9 @@ func (b *buffered) Close() error {
 // special is a certificate under a's CA that Init and Issue do not make.
 func special(t testing.TB, a *Authority, pub ed25519.PublicKey, bend func(c *x509.Certificate)) *x509.Certificate {
 	t.Helper()
-	frame, err := leaf(a.CA(), start, days)
-	if err != nil {
-		t.Fatal(err)
-	}
+	frame := must.Get(leaf(a.CA(), start, days))(t)
 	bend(frame)
-	cert, err := create(frame, a.CA(), pub, a.caKey())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cert
+	return must.Get(create(frame, a.CA(), pub, a.caKey()))(t)
 }
 
 // hello is a server that has only something to say.
@@ -173,29 +142,13 @@ func hello(c *tls.Conn) error {
 	return err
 }
 
-// is checks an error's type.
-func is[E error](t testing.TB, err error) E {
-	t.Helper()
-	e, ok := errors.AsType[E](err)
-	if !ok {
-		t.Fatalf("got %v (%T), want a %T", err, err, e)
-	}
-	return e
-}
-
 // folder returns the names in a directory and their modes.
 func folder(t testing.TB, dir string) map[string]os.FileMode {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(os.ReadDir(dir))(t)
 	found := map[string]os.FileMode{}
 	for _, e := range entries {
-		info, err := e.Info()
-		if err != nil {
-			t.Fatal(err)
-		}
+		info := must.Get(e.Info())(t)
 		found[e.Name()] = info.Mode().Perm()
 	}
 	return found
@@ -206,10 +159,7 @@ func contents(t testing.TB, dir string) string {
 	t.Helper()
 	var b strings.Builder
 	for name := range folder(t, dir) {
-		data, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(filepath.Join(dir, name)))(t)
 		b.WriteString(name + "\n" + string(data))
 	}
 	return b.String()

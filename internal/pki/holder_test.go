@@ -11,6 +11,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"covey/test/must"
 )
 
 func identity(s *Holder) ed25519.PublicKey { return s.identity().Public().(ed25519.PublicKey) }
@@ -80,7 +82,7 @@ func TestLoadSiteRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := LoadHolder(RoleSite, s.dir)
-		is[*ModeError](t, err)
+		must.As[*ModeError](t, err)
 	}
 }
 
@@ -97,7 +99,7 @@ func TestNotJoined(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := s.CSR("Not A Name")
-	is[*NameError](t, err)
+	must.As[*NameError](t, err)
 	// A crash between the two files of a join: not joined, and it can join, even
 	// under another CA.
 	if err := ReplaceFile(filepath.Join(s.dir, caFile), newAuthority(t).CertificatePEM(), publicMode); err != nil {
@@ -184,8 +186,8 @@ func TestCheckCA(t *testing.T) {
 	if err := CheckCA(a.CertificatePEM(), a.Fingerprint()); err != nil {
 		t.Fatal(err)
 	}
-	is[*WrongCAError](t, CheckCA(other.CertificatePEM(), a.Fingerprint()))
-	is[*CertificateError](t, CheckCA([]byte("x"), a.Fingerprint()))
+	must.As[*WrongCAError](t, CheckCA(other.CertificatePEM(), a.Fingerprint()))
+	must.As[*CertificateError](t, CheckCA([]byte("x"), a.Fingerprint()))
 }
 
 // The proof binds the identity, the name, the token and the request, each apart.

@@ -51,7 +51,7 @@ type joinFile struct {
 var joinKeys = []string{"coordinator", "fingerprint", "token", "site", "analyst", "node", "expires"}
 
 // Marshal returns the file's text, TOML under a comment, with the token in clear:
-// write it with mode 0600 ([Join.Write]). The error is a [*JoinError].
+// write it with mode 0600. The error is a [*JoinError].
 func (j Join) Marshal() ([]byte, error) {
 	if err := j.check(); err != nil {
 		return nil, err
@@ -185,23 +185,4 @@ func (j Join) Check(now time.Time) error {
 		return &ExpiredError{j.Expires}
 	}
 	return nil
-}
-
-// Write makes the file with mode 0600. It overwrites nothing ([*ExistsError]).
-func (j Join) Write(path string) error {
-	text, err := j.Marshal()
-	if err != nil {
-		return err
-	}
-	return createFile(path, text, secretMode)
-}
-
-// ReadJoin reads what [Join.Write] made. A file that others can read is refused
-// ([*ModeError]): its token may be known.
-func ReadJoin(path string) (Join, error) {
-	text, err := readFile(path, true)
-	if err != nil {
-		return Join{}, err
-	}
-	return ParseJoin(text)
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"covey/test/must"
 )
 
 // hybrids are the groups that are quantum-safe, classical all others that TLS 1.3 has here.
@@ -107,7 +109,7 @@ func TestDemandQuantumSafe(t *testing.T) {
 			return verify(c)
 		}
 		heard, wrote, clientErr, serverErr := speak(t, server, demands())
-		bad := is[*KeyExchangeError](t, clientErr)
+		bad := must.As[*KeyExchangeError](t, clientErr)
 		if bad.Group != id.String() || !strings.Contains(clientErr.Error(), "GODEBUG there") || serverErr == nil || heard != "" {
 			t.Errorf("%v: %v, %v, %q", id, clientErr, serverErr, heard)
 		}
@@ -137,7 +139,7 @@ func TestDemandKeepsOthers(t *testing.T) {
 	c := at(JoinTLS(a.Fingerprint(), "covey.example.org"), start)
 	DemandQuantumSafe(c)
 	_, _, clientErr, _ := speak(t, at(other.ServerTLS(), start), c)
-	is[*WrongCAError](t, clientErr)
+	must.As[*WrongCAError](t, clientErr)
 }
 
 // TestServeQuantumSafe: a coordinator that demands it answers nobody who offers no hybrid group, so
@@ -191,7 +193,7 @@ func TestTurnedOff(t *testing.T) {
 	if slices.ContainsFunc(Offered(), isQuantumSafe) {
 		t.Fatalf("offered: %v", Offered())
 	}
-	is[*KeyExchangeError](t, CheckQuantumSafe())
+	must.As[*KeyExchangeError](t, CheckQuantumSafe())
 	for what, demand := range map[string]func(server, client *tls.Config){
 		"of the site":        func(_, c *tls.Config) { DemandQuantumSafe(c) },
 		"of the coordinator": func(c, _ *tls.Config) { ServeQuantumSafe(c, nil) },
@@ -200,7 +202,7 @@ func TestTurnedOff(t *testing.T) {
 		demand(server, client)
 		heard, _, clientErr, _ := speak(t, server, client)
 		err := ExplainAlert(clientErr)
-		is[*KeyExchangeError](t, err)
+		must.As[*KeyExchangeError](t, err)
 		if heard != "" || !strings.Contains(err.Error(), "X25519") || !strings.Contains(err.Error(), "X25519MLKEM768") || !strings.Contains(err.Error(), "take tlsmlkem=0 out of GODEBUG here") {
 			t.Errorf("%s: %v, heard %q", what, err, heard)
 		}
@@ -252,7 +254,7 @@ func TestPeersQuantumSafe(t *testing.T) {
 			t.Errorf("demanded: %v, dialled: %v", demanded, dialled)
 		}
 		if demanded {
-			is[*KeyExchangeError](t, dialled)
+			must.As[*KeyExchangeError](t, dialled)
 		}
 		if _, accepted := shake(weak(other.Client(talking)), p.Server(joining, talking)); (accepted != nil) != demanded {
 			t.Errorf("demanded: %v, accepted: %v", demanded, accepted)
@@ -274,6 +276,6 @@ func TestPeersQuantumSafe(t *testing.T) {
 		stranger.ClientAuth, stranger.VerifyConnection = tls.NoClientCert, nil
 		stranger.NextProtos = []string{joining}
 		dialled, _ = shake(join(), only(stranger, tls.X25519))
-		is[*KeyExchangeError](t, dialled)
+		must.As[*KeyExchangeError](t, dialled)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"covey/test/must"
 )
 
 // A whole join over real handshakes: the site knows a join file's content, ends
@@ -28,7 +30,7 @@ func TestJoinOverTLS(t *testing.T) {
 				t.Error("a site that joins has no certificate")
 			}
 			token, err := TokenFrom(j.Token.Bytes())
-			if err != nil || !token.Matches(stored) {
+			if err != nil || token.Hash() != stored {
 				t.Error("token")
 			}
 			if err := CheckIdentityProof(identity(s), j.Site, stored, csr, proof); err != nil {
@@ -76,7 +78,7 @@ func TestWrongCA(t *testing.T) {
 	refused := func(c *tls.Conn) error { t.Error("the handshake came through"); return nil }
 
 	clientErr, serverErr := dial(t, at(other.ServerTLS(), start), at(JoinTLS(a.Fingerprint(), "covey.example.org"), start), refused)
-	if e := is[*WrongCAError](t, clientErr); e.Want != a.Fingerprint() || e.Got != other.Fingerprint() || serverErr == nil {
+	if e := must.As[*WrongCAError](t, clientErr); e.Want != a.Fingerprint() || e.Got != other.Fingerprint() || serverErr == nil {
 		t.Fatal(clientErr, serverErr)
 	}
 	if want := "wrong CA: its fingerprint should be " + a.Fingerprint() + " and is " + other.Fingerprint(); clientErr.Error() != want {
@@ -85,7 +87,7 @@ func TestWrongCA(t *testing.T) {
 
 	s := member(t, a, "north")
 	clientErr, serverErr = dial(t, at(other.ServerTLS(), start), pin(t, s, "covey.example.org"), refused)
-	is[x509.UnknownAuthorityError](t, clientErr)
+	must.As[x509.UnknownAuthorityError](t, clientErr)
 	if serverErr == nil {
 		t.Fatal("the server saw no error")
 	}
@@ -95,7 +97,7 @@ func TestWrongCA(t *testing.T) {
 	c := pin(t, stranger, "covey.example.org")
 	c.RootCAs = a.CAPool()
 	clientErr, serverErr = dial(t, at(a.ServerTLS(), start), c, refused)
-	is[x509.UnknownAuthorityError](t, serverErr)
+	must.As[x509.UnknownAuthorityError](t, serverErr)
 	if clientErr == nil {
 		t.Fatal("the client saw no error")
 	}
@@ -157,11 +159,11 @@ func TestJoinTLSVerifies(t *testing.T) {
 	// A fingerprint of a leaf, by some mistake, does not make it a CA.
 	self := chainTLS(a.serverKey(), leaf, leaf)
 	clientErr, _ := dial(t, self, at(JoinTLS(caFingerprint(leaf), host), start), hello)
-	is[*WrongCAError](t, clientErr)
+	must.As[*WrongCAError](t, clientErr)
 	// Fingerprints of another form match nothing.
 	for _, f := range []string{"", strings.ToUpper(a.Fingerprint()), strings.ReplaceAll(a.Fingerprint(), "-", "")} {
 		clientErr, _ := dial(t, at(a.ServerTLS(), start), at(JoinTLS(f, host), start), hello)
-		is[*WrongCAError](t, clientErr)
+		must.As[*WrongCAError](t, clientErr)
 	}
 	// Without a Time the clock counts.
 	for age, ok := range map[time.Duration]bool{0: true, 400 * days: false} {
@@ -224,7 +226,7 @@ func TestServerRefusesNamelessCertificate(t *testing.T) {
 	}
 	s.joined.Store(&membership{"x", cert, []*x509.Certificate{a.CA()}})
 	_, serverErr := dial(t, at(a.ServerTLS(), start), pin(t, s, "covey.example.org"), hello)
-	if e := is[*CertificateError](t, serverErr); e.Reason != "names no site and no analyst" {
+	if e := must.As[*CertificateError](t, serverErr); e.Reason != "names no site and no analyst" {
 		t.Fatal(e)
 	}
 }

@@ -3,7 +3,6 @@ package pki
 import (
 	"crypto/rand"
 	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/base64"
 	"fmt"
 )
@@ -50,12 +49,6 @@ func (t Token) Bytes() []byte {
 // a hash up in a table tells a caller nothing of other tokens.
 func (t Token) Hash() [32]byte {
 	return sha256.Sum256(append([]byte("covey join token v1\x00"), t.Bytes()...))
-}
-
-// Matches compares in constant time. The zero Token matches nothing.
-func (t Token) Matches(hash [32]byte) bool {
-	h := t.Hash()
-	return t.secret != nil && subtle.ConstantTimeCompare(h[:], hash[:]) == 1
 }
 
 // Format prints [redacted] whatever the verb.

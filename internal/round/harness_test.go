@@ -10,6 +10,7 @@ import (
 	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/wire"
+	"covey/test/must"
 )
 
 // harness is a leader, a log that commits what it is given, and sites that
@@ -49,11 +50,7 @@ func proposed(t testing.TB, sites int, change func(*proposal.Spec)) []byte {
 		key := ed25519.NewKeyFromSeed(append(make([]byte, 30), byte((i+1)>>8), byte(i+1))).Public().(ed25519.PublicKey)
 		roster = append(roster, proposal.Member{Name: fmt.Sprintf("site-%d", i), Identity: proposal.Key(key), Units: 1000 + i})
 	}
-	body, err := proposal.Propose(spec, roster, ed25519.PublicKey(roster[0].Identity), [32]byte{1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return body
+	return must.Get(proposal.Propose(spec, roster, ed25519.PublicKey(roster[0].Identity), [32]byte{1}))(t)
 }
 
 func newHarness(t testing.TB, sites int, change func(*proposal.Spec)) *harness {
@@ -81,14 +78,9 @@ func (h *harness) lead() {
 
 func (h *harness) commit(e Entry) {
 	// The log is bytes: what does not survive encoding is not there after a crash.
-	raw, err := json.Marshal(e)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	raw := must.Get(json.Marshal(e))(h.t)
 	var back Entry
-	if err := json.Unmarshal(raw, &back); err != nil {
-		h.t.Fatal(err)
-	}
+	must.Do(h.t, json.Unmarshal(raw, &back))
 	effects, err := h.state.Step(Committed{back})
 	if err == nil {
 		h.log = append(h.log, back)
@@ -106,17 +98,10 @@ func (h *harness) event(e Event) {
 
 // crash loses the leader's memory and starts again from the durable state.
 func (h *harness) crash() {
-	raw, err := json.Marshal(h.state.Durable)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	raw := must.Get(json.Marshal(h.state.Durable))(h.t)
 	var d Durable
-	if err := json.Unmarshal(raw, &d); err != nil {
-		h.t.Fatal(err)
-	}
-	if h.state, err = Restore(d); err != nil {
-		h.t.Fatal(err)
-	}
+	must.Do(h.t, json.Unmarshal(raw, &d))
+	h.state = must.Get(Restore(d))(h.t)
 	h.pending = nil
 	h.lead()
 }
@@ -173,18 +158,9 @@ func (h *harness) open(e Open) {
 	for i := range noised {
 		noised[i] = int64(1000 * (i + 1))
 	}
-	r, err := h.state.plan.NewRelease(e.Ask, e.Survivors, noised)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	raw, err := r.Encode()
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	next, err := h.state.Next(r)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	r := must.Get(h.state.plan.NewRelease(e.Ask, e.Survivors, noised))(h.t)
+	raw := must.Get(r.Encode())(h.t)
+	next := must.Get(h.state.Next(r))(h.t)
 	h.commit(h.state.NewReleased(r, Released{Encoded: raw, Signature: []byte("signature")}, next))
 }
 

@@ -6,13 +6,6 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// QuantileError is a quantile that is not between 0 and 1.
-type QuantileError struct{ Quantile float64 }
-
-func (e *QuantileError) Error() string {
-	return fmt.Sprintf("a quantile is above 0 and below 1, got %g", e.Quantile)
-}
-
 // Limit is above what a row is flagged at one quantile. The laws are those of normal rows with the
 // result's own released variances, so that a row's flags depend on that row and the result alone,
 // and are the same at every site:
@@ -29,12 +22,12 @@ type Limit struct {
 	SPE      float64 // 0: none, since the total variance is not known, or nothing is left of it
 }
 
-// Limits returns the limits at quantiles. The error is a [*QuantileError].
+// Limits returns the limits at quantiles, which are above 0 and below 1.
 func (m *Model) Limits(quantiles []float64) ([]Limit, error) {
 	var out []Limit
 	for _, q := range quantiles {
 		if !(q > 0 && q < 1) {
-			return nil, &QuantileError{q}
+			return nil, fmt.Errorf("a quantile is above 0 and below 1, got %g", q)
 		}
 		l := Limit{Quantile: q}
 		if m.variances != nil {

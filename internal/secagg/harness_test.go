@@ -76,10 +76,7 @@ func sharedGroup(t testing.TB, n int) *group {
 // plusOne returns another canonical scalar.
 func plusOne(t rapid.TB, raw []byte) []byte {
 	t.Helper()
-	s, err := decodeScalar(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(decodeScalar(raw))
 	return s.Add(s, scalarOf(1)).Bytes()
 }
 
@@ -112,10 +109,7 @@ func (g *group) each(t rapid.TB, do func(i int) error) {
 func announcedBy(t rapid.TB, cfg Config, keys []ed25519.PrivateKey) *group {
 	t.Helper()
 	n := len(keys)
-	cfg, err := cfg.Checked()
-	if err != nil {
-		t.Fatal(err)
-	}
+	cfg = must(cfg.Checked())
 	g := &group{cfg: cfg, keys: keys, secrets: make([]Secrets, n), whole: make([][]byte, n), boxes: make([][][]byte, n), received: make([]*Received, n)}
 	g.each(t, func(i int) (err error) {
 		g.secrets[i] = fixedSecrets(cfg, i)
@@ -229,11 +223,7 @@ func (g *group) certificate(t rapid.TB, q Query, u Survivors) Certificate {
 	t.Helper()
 	cert := make(Certificate, len(g.keys))
 	for _, i := range g.setup.graph.Committee()[:g.cfg.threshold()] {
-		signature, err := g.setup.SignRelease(i, g.keys[i], q, u)
-		if err != nil {
-			t.Fatal(err)
-		}
-		cert[i] = signature
+		cert[i] = must(g.setup.SignRelease(i, g.keys[i], q, u))
 	}
 	return cert
 }
@@ -250,20 +240,13 @@ func (g *group) upload(t rapid.TB, i int, q Query, v []uint64) []uint64 {
 
 func (g *group) shares(t rapid.TB, i int, q Query, u Survivors, cert Certificate) []byte {
 	t.Helper()
-	raw, err := g.setup.OpenShares(i, g.secrets[i].Slots[q.Slot], g.received[i].Held[q.Slot], q, u, cert)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return raw
+	return must(g.setup.OpenShares(i, g.secrets[i].Slots[q.Slot], g.received[i].Held[q.Slot], q, u, cert))
 }
 
 // opening returns one of U that the given sites helped.
 func (g *group) opening(t rapid.TB, q Query, u Survivors, helpers []int) *Opening {
 	t.Helper()
-	o, err := g.setup.NewOpening(q, u, g.kept)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must(g.setup.NewOpening(q, u, g.kept))
 	cert := g.certificate(t, q, u)
 	for _, i := range helpers {
 		if err := o.Add(i, g.shares(t, i, q, u, cert)); err != nil {

@@ -17,12 +17,6 @@ var Files embed.FS
 // "status": a word with a Class of the sheet, and a Mark for those who see no colors.
 func Parts() *template.Template { return template.Must(template.ParseFS(Files, "parts.html")) }
 
-// Sheet returns the style sheet.
-func Sheet() string {
-	text, _ := Files.ReadFile("style.css") // it is embedded
-	return string(text)
-}
-
 // Serve serves the style sheet and the icon.
 func Serve(mux *http.ServeMux) {
 	for _, name := range []string{"style.css", "icon.svg"} {

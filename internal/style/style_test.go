@@ -31,7 +31,8 @@ func luminance(t *testing.T, colour string) float64 {
 // TestContrast: every pair of colours that text or a line has, light and dark, by WCAG
 // 2's rule for small text: 4.5 to 1.
 func TestContrast(t *testing.T) {
-	light, rest, ok := strings.Cut(Sheet(), "@media (prefers-color-scheme: dark)")
+	sheet, _ := Files.ReadFile("style.css")
+	light, rest, ok := strings.Cut(string(sheet), "@media (prefers-color-scheme: dark)")
 	dark, _, also := strings.Cut(rest, "* {")
 	if !ok || !also {
 		t.Fatal("the style has no dark part where this test looks")

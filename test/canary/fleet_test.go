@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"covey/test/fed"
+	"covey/test/must"
 	"covey/test/overlay"
 )
 
@@ -40,10 +41,7 @@ func newFleet(t *testing.T, edits []edit) *fleet {
 	}
 	var flags []string
 	if len(edits) > 0 {
-		list, err := overlay.Write(t.TempDir(), edits)
-		if err != nil {
-			t.Fatal(err)
-		}
+		list := must.Get(overlay.Write(t.TempDir(), edits))(t)
 		flags = []string{"-overlay", list}
 	}
 	f := &fleet{Fleet: fed.NewFleet(t, fed.Build(t, flags...), coordinators, sites), said: map[string][]byte{}}
@@ -67,9 +65,7 @@ func newFleet(t *testing.T, edits []edit) *fleet {
 // frozen does something while the process stands still.
 func (f *fleet) frozen(p *proc, do func()) {
 	f.T.Helper()
-	if err := p.Freeze(); err != nil {
-		f.T.Fatal(err)
-	}
+	must.Do(f.T, p.Freeze())
 	defer p.Thaw()
 	f.Until(p.Name+" to stand still", func() error { // the signal is not waited for by kill(2)
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Pid()))

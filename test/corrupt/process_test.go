@@ -14,6 +14,7 @@ import (
 	"covey/internal/proposal"
 	"covey/internal/siteconfig"
 	"covey/test/fed"
+	"covey/test/must"
 	"covey/test/site"
 )
 
@@ -98,10 +99,7 @@ type fleet struct {
 func newFleet(t testing.TB, sites int) *fleet {
 	t.Helper()
 	f, dir := &fleet{}, t.TempDir()
-	var err error
-	if f.child, err = fed.Spawn(roleVariable+"="+roleCoordinator, filepath.Join(dir, "coordinator")); err != nil {
-		t.Fatal(err)
-	}
+	f.child = must.Get(fed.Spawn(roleVariable+"="+roleCoordinator, filepath.Join(dir, "coordinator")))(t)
 	t.Cleanup(func() { f.child.End() })
 	f.names = fed.Names(sites)
 	f.Test = fed.Start(t, dir, fed.Options{Sites: f.names, Rows: rowsOf, Invite: f.invite})

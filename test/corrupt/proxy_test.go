@@ -21,6 +21,7 @@ import (
 	"covey/internal/pki"
 	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
+	"covey/test/must"
 	"covey/test/port"
 )
 
@@ -45,14 +46,8 @@ type proxy struct {
 }
 
 func newProxy(t *testing.T, f *bubble, dir string) *proxy {
-	site, err := pki.LoadHolder(pki.RoleSite, filepath.Join(dir, f.sites[mallory]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	authority, err := pki.Load(filepath.Join(dir, "coordinator-1"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	site := must.Get(pki.LoadHolder(pki.RoleSite, filepath.Join(dir, f.sites[mallory])))(t)
+	authority := must.Get(pki.Load(filepath.Join(dir, "coordinator-1")))(t)
 	p := &proxy{f: f, port: bufconn.Listen(1 << 18), site: site, lie: truth}
 	port.Serve(t, authority, p.port, wire.This("covey-coordinator").Pairs, func(s *grpc.Server) { covey.RegisterFederationServer(s, p) },
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: wire.KeepaliveTime / 2, PermitWithoutStream: true}))

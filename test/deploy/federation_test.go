@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"covey/test/fed"
+	"covey/test/must"
 )
 
 type process = fed.Process
@@ -104,9 +105,7 @@ func (f fleet) underWay(name string, frozen *process) {
 		return f.When(name, "under way", func(v fed.View) bool { return v.Released >= 2 })
 	}
 	released()
-	if err := frozen.Freeze(); err != nil {
-		f.T.Fatal(err)
-	}
+	must.Do(f.T, frozen.Freeze())
 	if v := released(); v.Status == "completed" {
 		f.T.Fatalf("study %s was over at once: %+v", name, v)
 	}
@@ -116,14 +115,9 @@ func (f fleet) underWay(name string, frozen *process) {
 func (f fleet) completed(name string) (result string) {
 	f.T.Helper()
 	f.When(name, "completed", func(v fed.View) bool { return v.Status == "completed" })
-	text, err := f.First().Operate("study", "result", name, "--json")
-	if err != nil {
-		f.T.Fatal(err)
-	}
+	text := must.Get(f.First().Operate("study", "result", name, "--json"))(f.T)
 	result = filepath.Join(f.Dir, name+".json")
-	if err := os.WriteFile(result, []byte(text), 0o600); err != nil {
-		f.T.Fatal(err)
-	}
+	must.Do(f.T, os.WriteFile(result, []byte(text), 0o600))
 	f.Must(f.Nodes[0].Run("coordinator", "verify", result))
 	return result
 }

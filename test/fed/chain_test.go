@@ -6,8 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -15,26 +13,9 @@ import (
 	"covey/internal/chain"
 	"covey/internal/coordinator"
 	"covey/internal/round"
+	"covey/test/lines"
 	"covey/test/network"
 )
-
-// lines is a log that is read while it is written.
-type lines struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lines) count(what string) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Count(l.text.String(), what)
-}
 
 // TestRestoredCoordinator: CH-3, CH-7. A coordinator that was put back to a backup from before a
 // study has no answer from the sites that took part in it, which say so, until each site's operator
@@ -43,7 +24,7 @@ func (l *lines) count(what string) int {
 func TestRestoredCoordinator(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		o, log := small(), &lines{}
+		o, log := small(), &lines.Log{}
 		o.Network, o.Agent = &network.Pipes{}, func(_ *Part, a *agent.Options) { a.Logger = slog.New(slog.NewTextHandler(log, nil)) }
 		f := Start(t, dir, o)
 		if v := f.Finish(f.Propose(spec("first"))); v.Status != round.StatusCompleted {
@@ -61,7 +42,7 @@ func TestRestoredCoordinator(t *testing.T) {
 		f.Must(errors.Join(os.RemoveAll(c.Dir), os.Rename(backup, c.Dir)))
 		f.Must(c.Start())
 		next := f.Propose(spec("next"))
-		f.Await("the sites find the chain broken", func() bool { return log.count("DOES NOT EXTEND") >= 3 })
+		f.Await("the sites find the chain broken", func() bool { return log.Count("DOES NOT EXTEND") >= 3 })
 		if v := f.When(next, func(v coordinator.View) bool { return len(v.Waiting) == 3 }); v.Status != round.StatusRunning || v.Released != 0 {
 			t.Fatalf("%+v", v)
 		}
@@ -82,7 +63,7 @@ func TestRestoredCoordinator(t *testing.T) {
 		if v := f.Finish(next); v.Status != round.StatusCompleted {
 			t.Errorf("%+v", v)
 		}
-		if n := log.count("DOES NOT EXTEND"); n != 3 || log.count("the operator accepts") != 3 {
+		if n := log.Count("DOES NOT EXTEND"); n != 3 || log.Count("the operator accepts") != 3 {
 			t.Errorf("%d times the chain was broken", n)
 		}
 	})

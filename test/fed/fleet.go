@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"covey/internal/siteconfig"
+	"covey/test/must"
 	"covey/test/network"
 	"covey/test/site"
 )
@@ -49,10 +50,7 @@ func Build(t testing.TB, flags ...string) (bin string) {
 // They end with the test; if it fails, their folders stay and the ends of their logs are shown.
 func NewFleet(t testing.TB, bin string, coordinators, sites int) *Fleet {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "covey") // short: unix sockets have a bound
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(os.MkdirTemp("", "covey"))(t) // short: unix sockets have a bound
 	f := &Fleet{T: t, Dir: dir, Patience: time.Minute}
 	t.Cleanup(func() {
 		for _, p := range f.All() {
@@ -66,10 +64,7 @@ func NewFleet(t testing.TB, bin string, coordinators, sites int) *Fleet {
 			t.Logf("%s:\n%s", p.Name, Tail(p.Dir+".log", 12))
 		}
 	})
-	free, err := network.Free(3*coordinators + sites)
-	if err != nil {
-		t.Fatal(err)
-	}
+	free := must.Get(network.Free(3*coordinators + sites))(t)
 	for i := range coordinators {
 		id := strconv.Itoa(i + 1)
 		p := &Process{f: f, Name: "coordinator-" + id, ID: id, Bin: bin, Host: loopback, Watch: free[3*i], Address: free[3*i+1], Peer: free[3*i+2]}
@@ -118,9 +113,7 @@ func (f *Fleet) Form(change func(i int, c *siteconfig.Config)) {
 		if change != nil {
 			change(i, &c)
 		}
-		if err := site.Write(p.Dir, c); err != nil {
-			f.T.Fatal(err)
-		}
+		must.Do(f.T, site.Write(p.Dir, c))
 		p.Start()
 	}
 }
@@ -228,9 +221,7 @@ func (f *Fleet) When(study, what string, so func(View) bool) (v View) {
 // Must is for what a command gave.
 func (f *Fleet) Must(out string, err error) string {
 	f.T.Helper()
-	if err != nil {
-		f.T.Fatal(err)
-	}
+	must.Do(f.T, err)
 	return strings.TrimSpace(out)
 }
 
@@ -255,9 +246,7 @@ func (f *Fleet) Propose(name, text string, columns int, column string) {
 		text += fmt.Sprintf("[[columns]]\nname = %q\n%s", c, column)
 	}
 	path := filepath.Join(f.Dir, name+".toml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		f.T.Fatal(err)
-	}
+	must.Do(f.T, os.WriteFile(path, []byte(text), 0o600))
 	f.Until("study "+name+" to be proposed", func() error {
 		if _, err := f.View(name); err == nil {
 			return nil // a reply was lost
@@ -272,9 +261,7 @@ func (f *Fleet) Propose(name, text string, columns int, column string) {
 func (p *Process) Rows(rng *rand.Rand, n, columns int) (values []float64) {
 	p.f.T.Helper()
 	text, values := site.CSV(site.Names(columns), n, site.Strong(rng))
-	if err := writeFile(p.Dir+".csv", text); err != nil {
-		p.f.T.Fatal(err)
-	}
+	must.Do(p.f.T, writeFile(p.Dir+".csv", text))
 	return values
 }
 

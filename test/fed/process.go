@@ -15,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"covey/test/must"
 )
 
 // Process is a coordinator or an agent with its folder; started again, it is the same one.
@@ -89,10 +91,7 @@ func (p *Process) Operate(args ...string) (string, error) {
 // Start runs the process; its log goes on in the same file.
 func (p *Process) Start() {
 	p.f.T.Helper()
-	log, err := os.OpenFile(p.Dir+".log", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		p.f.T.Fatal(err)
-	}
+	log := must.Get(os.OpenFile(p.Dir+".log", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600))(p.f.T)
 	defer log.Close()
 	name, args := "coordinator", []string{"serve", "--data", p.Dir}
 	if p.ID == "" {
@@ -101,9 +100,7 @@ func (p *Process) Start() {
 	l := &life{cmd: p.command(context.Background(), name, append(args, p.Flags...)...), done: make(chan struct{})}
 	l.cmd.Stdout, l.cmd.Stderr = log, log
 	l.cmd.Env = append(os.Environ(), p.Env...)
-	if err := l.cmd.Start(); err != nil {
-		p.f.T.Fatal(err)
-	}
+	must.Do(p.f.T, l.cmd.Start())
 	p.f.mu.Lock()
 	p.life = l
 	p.starts++

@@ -8,6 +8,7 @@ import (
 	"covey/internal/coordinator"
 	"covey/internal/proposal"
 	"covey/internal/result"
+	"covey/test/must"
 )
 
 // Test is a federation whose errors are a test's end.
@@ -43,9 +44,7 @@ func InMemory(t testing.TB) string {
 // Must ends the test with an error.
 func (f *Test) Must(err error) {
 	f.T.Helper()
-	if err != nil {
-		f.T.Fatal(err)
-	}
+	must.Do(f.T, err)
 }
 
 // Await waits until something is done.

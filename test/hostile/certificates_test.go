@@ -55,7 +55,7 @@ func TestForgedCertificates(t *testing.T) {
 	good := w.certificate(a, but4)
 	stranger := newParty(t, "stranger")
 	q := w.secagg(a)
-	forged := ed25519.Sign(stranger.identity, releaseBytes(w.setup.Transcript(), q, but4))
+	forged := ed25519.Sign(stranger.identity, releaseBytes(w.Setup.Transcript(), q, but4))
 	corrupt := good[0]
 	with := func(change func([][]byte)) [][]byte {
 		out := slices.Clone(good)
@@ -152,9 +152,9 @@ func TestTwoStudies(t *testing.T) {
 	v.announce(0)
 	v.lookAside()
 	for _, i := range w.honest {
-		mixed := slices.Clone(v.announced)
-		mixed[3] = w.announced[3]
-		for name, board := range map[string][][]byte{"the other study's": w.announced, "one of the other study": mixed} {
+		mixed := slices.Clone(v.Announcements)
+		mixed[3] = w.Announcements[3]
+		for name, board := range map[string][][]byte{"the other study's": w.Announcements, "one of the other study": mixed} {
 			if said := answerTo(v.ask(i, deal(v.plan.Digest, 0, board, nil)), (*covey.SiteMessage).GetBoxes); said != nil {
 				t.Errorf("%s announcements: site %d deals", name, i)
 			}
@@ -162,7 +162,7 @@ func TestTwoStudies(t *testing.T) {
 	}
 	v.deal(0)
 	for _, i := range w.honest {
-		boxes, _ := w.boxesFor(i)
+		boxes, _ := w.Received(i)
 		if answerTo(v.ask(i, confirm(v.plan.Digest, 0, boxes, nil)), (*covey.SiteMessage).GetConfirmation) != nil {
 			t.Errorf("site %d confirms the other study's boxes", i)
 		}

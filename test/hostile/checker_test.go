@@ -118,7 +118,7 @@ func (c *checker) points(slot int) known {
 		}
 		raw = raw[6:] // counts; then all of b, then all of e
 		for kind := range c.w.kinds() {
-			for _, at := range c.w.setup.Graph().Held(bad) {
+			for _, at := range c.w.Setup.Graph().Held(bad) {
 				y, err := edwards25519.NewScalar().SetCanonicalBytes(raw[:32])
 				if err != nil {
 					c.w.t.Fatal(err)
@@ -153,7 +153,7 @@ func (c *checker) share(raw []byte) {
 	if !ok {
 		return
 	}
-	held := c.w.setup.Graph().Held(from)
+	held := c.w.Setup.Graph().Held(from)
 	if n := len(values)/32 - len(held); n != 0 && n != 1 { // a key of the noise's chain may follow
 		c.r.breaks("slot %d: site %d sent %d shares of %d sites", slot, from, len(values)/32, len(held))
 		return
@@ -184,7 +184,7 @@ func (c *checker) pairKeys(raw []byte) {
 	}
 	for ; len(values) > 0; values = values[32:] {
 		found := false
-		for _, j := range c.w.setup.Graph().Neighbors(from) {
+		for _, j := range c.w.Setup.Graph().Neighbors(from) {
 			if c.key(slot, from, j) == [32]byte(values) {
 				found = true
 				c.told[[3]int{slot, min(from, j), max(from, j)}] = true
@@ -199,7 +199,7 @@ func (c *checker) pairKeys(raw []byte) {
 // letter takes what was read of a box: shares by slot, b before e, then keys by slot.
 func (c *checker) letter(l letter) {
 	plain := l.plain
-	for _, at := range c.w.setup.Graph().Held(l.to) {
+	for _, at := range c.w.Setup.Graph().Held(l.to) {
 		for n := 0; at.Dealer == l.from && n < c.w.kinds()*c.w.plan.Slots; n++ {
 			if !c.value(n/c.w.kinds(), l.from, at.X, plain[:32]) {
 				c.r.breaks("a box from %d to %d has no shares", l.from, l.to)
@@ -223,7 +223,7 @@ func (c *checker) key(slot, i, j int) [32]byte {
 	if !ok {
 		owner, _ := ownerOf(i, j)
 		if k, ok = c.w.falseKeys[at]; !ok {
-			k = pairKey(c.dealers(slot)[owner][kindE][0], c.w.setup.Transcript(), slot, i, j)
+			k = pairKey(c.dealers(slot)[owner][kindE][0], c.w.Setup.Transcript(), slot, i, j)
 		}
 		c.keys[at] = k
 	}
@@ -233,7 +233,7 @@ func (c *checker) key(slot, i, j int) [32]byte {
 func (c *checker) header(site int) [32]byte {
 	h, ok := c.heads[site]
 	if !ok {
-		h = headerHash(c.w.config, site)
+		h = headerHash(c.w.Config, site)
 		c.heads[site] = h
 	}
 	return h
@@ -309,7 +309,7 @@ func (c *checker) masked(up uploaded, a study.Ask) (row, bool) {
 		}
 	}
 	remove(selfKey(c.header(up.site), dealers[up.site], a.Slot, up.site, ctx), 1, opened[kindB][up.site])
-	for _, j := range w.setup.Graph().Neighbors(up.site) {
+	for _, j := range w.Setup.Graph().Neighbors(up.site) {
 		i, sign := up.site, int64(1)
 		if j > i {
 			sign = -1
@@ -328,7 +328,7 @@ func (c *checker) certificates() {
 		for site := range by {
 			sets[[2]int{s.slot, site}] = append(sets[[2]int{s.slot, site}], s)
 		}
-		for _, i := range c.w.setup.Graph().Committee() {
+		for _, i := range c.w.Setup.Graph().Committee() {
 			if by[i] != nil || slices.Contains(c.w.corrupt, i) {
 				count++
 			}

@@ -11,17 +11,17 @@ import (
 // corrupt sites can sign of a result that nobody opened.
 func (w *world) colluding(told int, released []byte) []byte {
 	r, err := study.ParseRelease(released)
-	if err != nil || r.Query < 0 || r.Query >= len(w.plan.Queries) || w.setup == nil {
+	if err != nil || r.Query < 0 || r.Query >= len(w.plan.Queries) || w.Setup == nil {
 		return nil
 	}
-	message := releaseBytes(w.setup.Transcript(), w.plan.Summed(w.setup.Transcript(), r.Ask(w.config.Attempt)), r.Survivors)
+	message := releaseBytes(w.Setup.Transcript(), w.plan.Summed(w.Setup.Transcript(), r.Ask(w.Config.Attempt)), r.Survivors)
 	list := make([][]byte, w.n())
 	for i := range list {
 		if i != told {
 			list[i] = ed25519.Sign(w.identity(i), message)
 		}
 	}
-	return w.setup.Pack(list)
+	return w.Setup.Pack(list)
 }
 
 // identity is a site's key, a real one's too: the checker's alone.

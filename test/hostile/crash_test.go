@@ -143,20 +143,20 @@ func TestCrashInSetup(t *testing.T) {
 	crash()
 	w.approve()
 	w.announce(0)
-	first := w.announced
+	first := w.Announcements
 	crash()
 	w.announce(0)
 	w.lookAside()
-	same("the announcement", -1, first, w.announced)
+	same("the announcement", -1, first, w.Announcements)
 	w.deal(0)
-	dealt := w.boxes
+	dealt := w.Dealt
 	crash()
 	w.deal(0)
 	for i := range dealt {
-		same("a box", i, dealt[i], w.boxes[i])
+		same("a box", i, dealt[i], w.Dealt[i])
 	}
 	for _, i := range w.honest {
-		boxes, _ := w.boxesFor(i)
+		boxes, _ := w.Received(i)
 		a := answerTo(w.ask(i, confirm(id, 0, boxes, nil)), (*covey.SiteMessage).GetConfirmation).GetSignature()
 		crash()
 		b := answerTo(w.ask(i, confirm(id, 0, boxes, nil)), (*covey.SiteMessage).GetConfirmation).GetSignature()

@@ -88,7 +88,7 @@ type contents struct {
 
 // contentsFor is what a corrupt site's box for another holds on the complete graph.
 func (w *world) contentsFor(from, to int) (c contents) {
-	p, transcript := w.party[from], w.setup.Transcript()
+	p, transcript := w.party[from], w.Setup.Transcript()
 	owner, _ := ownerOf(from, to)
 	for slot, secret := range p.secrets.Slots {
 		d := dealtBy(secret, slot, from, w.plan.Thresholds.Threshold)
@@ -101,7 +101,7 @@ func (w *world) contentsFor(from, to int) (c contents) {
 			c.keys, c.tags = append(c.keys, k[:]...), append(c.tags, t[:]...)
 		}
 	}
-	if w.config.Whole() {
+	if w.Config.Whole() {
 		c.tags = nil
 	}
 	return c
@@ -110,7 +110,7 @@ func (w *world) contentsFor(from, to int) (c contents) {
 // seal makes a corrupt site's box for another on the complete graph.
 func (w *world) seal(from, to int, c contents) []byte {
 	w.t.Helper()
-	p, a, transcript := w.party[from], w.parts(to), w.setup.Transcript()
+	p, a, transcript := w.party[from], w.parts(to), w.Setup.Transcript()
 	own, err := ecdh.X25519().NewPrivateKey(p.secrets.Transport[:])
 	if err != nil {
 		w.t.Fatal(err)
@@ -145,7 +145,7 @@ func (w *world) seal(from, to int, c contents) []byte {
 
 // signBox puts a corrupt site's signature under a box.
 func (w *world) signBox(from, to int, sealed, tags []byte, tagsHash [32]byte) []byte {
-	transcript, sealedHash := w.setup.Transcript(), sha256.Sum256(sealed)
+	transcript, sealedHash := w.Setup.Transcript(), sha256.Sum256(sealed)
 	signed := slices.Concat([]byte("covey secagg box v2\x00"), transcript[:], u16(from), u16(to), sealedHash[:], tagsHash[:])
 	return slices.Concat(sealed, tags, ed25519.Sign(w.party[from].identity, signed))
 }

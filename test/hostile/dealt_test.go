@@ -23,8 +23,8 @@ func toDeal(t *testing.T) *world {
 }
 
 func (w *world) confirms(i int) []*covey.SiteMessage {
-	boxes, _ := w.boxesFor(i)
-	return w.ask(i, confirm(w.plan.Digest, w.config.Attempt, boxes, nil))
+	boxes, _ := w.Received(i)
+	return w.ask(i, confirm(w.plan.Digest, w.Config.Attempt, boxes, nil))
 }
 
 // TestDealtByTheBook: what is dealt by docs/protocol.md alone is what agents take, and opens.
@@ -32,10 +32,10 @@ func TestDealtByTheBook(t *testing.T) {
 	w := newWorld(t, options{sites: 5, corrupt: []int{3}})
 	w.start()
 	w.approve()
-	w.config = w.plan.Setup(0)
+	w.Config = w.plan.Setup(0)
 	p := w.party[3]
-	p.announce(t, w.config, 3)
-	p.whole = announcement(w.config, 3, p.secrets, p.identity, nil)
+	p.announce(t, w.Config, 3)
+	p.whole = announcement(w.Config, 3, p.secrets, p.identity, nil)
 	w.announce(0)
 	w.lookAside()
 	w.deal(0)
@@ -112,14 +112,14 @@ func TestBadBoxes(t *testing.T) {
 			good := *w.box(3, to)
 			bad := box(w)
 			*w.box(3, to) = bad
-			if err := w.setup.CheckBox(3, to, bad); err != nil {
+			if err := w.Setup.CheckBox(3, to, bad); err != nil {
 				t.Fatalf("the leader sees it: %v", err)
 			}
 			no := refusalTo(w.confirms(to))
 			if no.GetCode() != covey.Code_CODE_BAD_SHARE || no.GetCulprit() != 1+3 {
 				t.Fatalf("%v", no.GetCode())
 			}
-			if guilty, err := w.setup.Judge(3, to, no.GetEvidence(), nil); err != nil || guilty != 3 {
+			if guilty, err := w.Setup.Judge(3, to, no.GetEvidence(), nil); err != nil || guilty != 3 {
 				t.Errorf("judged guilty is %d, %v", guilty, err)
 			}
 			seeds := w.seeds[to]
@@ -129,11 +129,11 @@ func TestBadBoxes(t *testing.T) {
 			w.shown[w.seeds[to].Transport] = true
 			// The same evidence against others, and of others, convicts who shows it.
 			for _, at := range [][2]int{{0, to}, {2, to}, {4, to}} {
-				if guilty, err := w.setup.Judge(at[0], at[1], no.GetEvidence(), nil); err != nil || guilty != at[1] {
+				if guilty, err := w.Setup.Judge(at[0], at[1], no.GetEvidence(), nil); err != nil || guilty != at[1] {
 					t.Errorf("%v: judged guilty is %d, %v", at, guilty, err)
 				}
 			}
-			if guilty, _ := w.setup.Judge(3, 2, no.GetEvidence(), nil); guilty != 2 {
+			if guilty, _ := w.Setup.Judge(3, 2, no.GetEvidence(), nil); guilty != 2 {
 				t.Error("another site's keys convict")
 			}
 			// Good boxes convict their receiver, with its own keys and with others.
@@ -142,7 +142,7 @@ func TestBadBoxes(t *testing.T) {
 			for what, keys := range map[string][]byte{
 				"its own keys": own, "no keys": nil, "keys of nobody": make([]byte, 96), "another X25519 key": flippedAt(own, 9), "another ML-KEM seed": flippedAt(own, 40),
 			} {
-				if guilty, err := w.setup.Judge(3, 2, slices.Concat(keys, *w.box(3, 2)), nil); err != nil || guilty != 2 {
+				if guilty, err := w.Setup.Judge(3, 2, slices.Concat(keys, *w.box(3, 2)), nil); err != nil || guilty != 2 {
 					t.Errorf("%s and a good box: judged guilty is %d, %v", what, guilty, err)
 				}
 			}
@@ -153,7 +153,7 @@ func TestBadBoxes(t *testing.T) {
 				if again.GetCode() != covey.Code_CODE_BAD_SHARE || !bytes.Equal(again.GetEvidence(), no.GetEvidence()) {
 					t.Errorf("asked again: %v", again.GetCode())
 				}
-				if said := w.ask(to, w.dealing(to, 0)); answerTo(said, (*covey.SiteMessage).GetBoxes) != nil && !bytes.Equal(answerTo(said, (*covey.SiteMessage).GetBoxes).GetBoxes()[0], w.boxes[to][0]) {
+				if said := w.ask(to, w.dealing(to, 0)); answerTo(said, (*covey.SiteMessage).GetBoxes) != nil && !bytes.Equal(answerTo(said, (*covey.SiteMessage).GetBoxes).GetBoxes()[0], w.Dealt[to][0]) {
 					t.Error("other boxes of a closed attempt")
 				}
 				w.agent(to).restart()
@@ -215,7 +215,7 @@ func TestTwoBoxes(t *testing.T) {
 	other.keys = bytes.Repeat([]byte{9}, len(other.keys))
 	other.tags = nil
 	for slot := range w.plan.Slots {
-		tag := tagOf([32]byte(other.keys[32*slot:]), w.setup.Transcript(), slot, 3, to)
+		tag := tagOf([32]byte(other.keys[32*slot:]), w.Setup.Transcript(), slot, 3, to)
 		other.tags = append(other.tags, tag[:]...)
 	}
 	false2 := w.seal(3, to, other)
@@ -229,7 +229,7 @@ func TestTwoBoxes(t *testing.T) {
 		"an honest site's, altered": {2, append(ownBox[:len(ownBox)-1], 0)}} {
 		*w.box(c.from, to), c.box = c.box, *w.box(c.from, to)
 		said := answerTo(w.confirms(to), (*covey.SiteMessage).GetConfirmation)
-		if !bytes.Equal(said.GetSignature(), before) || !bytes.Equal(said.GetDeposits(), w.deposits[to]) {
+		if !bytes.Equal(said.GetSignature(), before) || !bytes.Equal(said.GetDeposits(), w.Taken[to].Deposits) {
 			t.Errorf("%s: another confirmation", name)
 		}
 		*w.box(c.from, to) = c.box
@@ -241,19 +241,19 @@ func TestTwoBoxes(t *testing.T) {
 			t.Fatalf("two boxes: %v", no)
 		}
 		evidence := no.GetEvidence()
-		if !w.setup.Convicts(3, to, false2, evidence) {
+		if !w.Setup.Convicts(3, to, false2, evidence) {
 			t.Error("the evidence does not convict")
 		}
 		for name, is := range map[string]bool{
-			"with the first box":    w.setup.Convicts(3, to, honest, evidence),
-			"with the same tags":    w.setup.Convicts(3, to, same, evidence),
-			"with an unsigned box":  w.setup.Convicts(3, to, unsigned, evidence),
-			"another site":          w.setup.Convicts(4, to, false2, evidence),
-			"for another site":      w.setup.Convicts(3, 4, false2, evidence),
-			"with forged evidence":  w.setup.Convicts(3, to, false2, append(bytes.Clone(evidence[:len(evidence)-1]), evidence[len(evidence)-1]^1)),
-			"with half of it":       w.setup.Convicts(3, to, false2, evidence[:64]),
-			"with its tags alone":   w.setup.Convicts(3, to, false2, append(make([]byte, 96), tags...)),
-			"an owner that is none": w.setup.Convicts(0, to, *w.box(0, to), evidence),
+			"with the first box":    w.Setup.Convicts(3, to, honest, evidence),
+			"with the same tags":    w.Setup.Convicts(3, to, same, evidence),
+			"with an unsigned box":  w.Setup.Convicts(3, to, unsigned, evidence),
+			"another site":          w.Setup.Convicts(4, to, false2, evidence),
+			"for another site":      w.Setup.Convicts(3, 4, false2, evidence),
+			"with forged evidence":  w.Setup.Convicts(3, to, false2, append(bytes.Clone(evidence[:len(evidence)-1]), evidence[len(evidence)-1]^1)),
+			"with half of it":       w.Setup.Convicts(3, to, false2, evidence[:64]),
+			"with its tags alone":   w.Setup.Convicts(3, to, false2, append(make([]byte, 96), tags...)),
+			"an owner that is none": w.Setup.Convicts(0, to, *w.box(0, to), evidence),
 		} {
 			if is {
 				t.Errorf("convicted: %s", name)
@@ -286,18 +286,18 @@ func TestRecalled(t *testing.T) {
 	v.deal(0)
 	v.confirm(0)
 	for _, i := range w.honest {
-		boxes, _ := w.boxesFor(i)
+		boxes, _ := w.Received(i)
 		said := answerTo(w.confirms(i), (*covey.SiteMessage).GetConfirmation)
-		if err := w.setup.CheckStatement(i, said.GetDeposits(), said.GetStatement(), boxes); err != nil {
+		if err := w.Setup.CheckStatement(i, said.GetDeposits(), said.GetStatement(), boxes); err != nil {
 			t.Error(err)
 		}
 		foreign := answerTo(v.confirms(i), (*covey.SiteMessage).GetConfirmation)
 		for name, err := range map[string]error{
-			"another study's":                  w.setup.CheckStatement(i, foreign.GetDeposits(), foreign.GetStatement(), boxes),
-			"another study's deposits":         w.setup.CheckStatement(i, foreign.GetDeposits(), said.GetStatement(), boxes),
-			"another site's":                   w.setup.CheckStatement((i+1)%3, said.GetDeposits(), said.GetStatement(), boxes),
-			"the confirmation in its place":    w.setup.CheckStatement(i, said.GetDeposits(), said.GetSignature(), boxes),
-			"deposits of which one is altered": w.setup.CheckStatement(i, flippedAt(said.GetDeposits(), 40), said.GetStatement(), boxes),
+			"another study's":                  w.Setup.CheckStatement(i, foreign.GetDeposits(), foreign.GetStatement(), boxes),
+			"another study's deposits":         w.Setup.CheckStatement(i, foreign.GetDeposits(), said.GetStatement(), boxes),
+			"another site's":                   w.Setup.CheckStatement((i+1)%3, said.GetDeposits(), said.GetStatement(), boxes),
+			"the confirmation in its place":    w.Setup.CheckStatement(i, said.GetDeposits(), said.GetSignature(), boxes),
+			"deposits of which one is altered": w.Setup.CheckStatement(i, flippedAt(said.GetDeposits(), 40), said.GetStatement(), boxes),
 		} {
 			if err == nil && len(said.GetDeposits()) > 0 {
 				t.Errorf("site %d's deposits: %s pass", i, name)
@@ -305,7 +305,7 @@ func TestRecalled(t *testing.T) {
 		}
 		for range 2 {
 			r := answerTo(w.ask(i, recall(id, 0)), (*covey.SiteMessage).GetRecalled)
-			if !bytes.Equal(r.GetTags(), w.setup.Tags(i, w.boxes[i])) || !bytes.Equal(r.GetDeposits(), said.GetDeposits()) {
+			if !bytes.Equal(r.GetTags(), w.Setup.Tags(i, w.Dealt[i])) || !bytes.Equal(r.GetDeposits(), said.GetDeposits()) {
 				t.Errorf("site %d recalls others than it sent", i)
 			}
 			w.agent(i).restart()
@@ -328,7 +328,7 @@ func flippedAt(b []byte, at int) []byte {
 // honestDeposits compares an agent's deposits and tags with what they must be.
 func (w *world) honestDeposits(i int) {
 	w.t.Helper()
-	g, transcript, threshold := w.setup.Graph(), w.setup.Transcript(), w.plan.Thresholds.Threshold
+	g, transcript, threshold := w.Setup.Graph(), w.Setup.Transcript(), w.plan.Thresholds.Threshold
 	var deposits, tags []byte
 	for _, o := range g.Owners(i) {
 		for slot := range w.plan.Slots {
@@ -343,7 +343,7 @@ func (w *world) honestDeposits(i int) {
 			tags = append(tags, tag[:]...)
 		}
 	}
-	if !bytes.Equal(deposits, w.deposits[i]) || !bytes.Equal(tags, w.setup.Tags(i, w.boxes[i])) {
+	if !bytes.Equal(deposits, w.Taken[i].Deposits) || !bytes.Equal(tags, w.Setup.Tags(i, w.Dealt[i])) {
 		w.t.Errorf("site %d's deposits or tags are not what docs/protocol.md says", i)
 	}
 }

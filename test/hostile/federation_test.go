@@ -1,7 +1,6 @@
 package hostile
 
 import (
-	"bytes"
 	"context"
 	"crypto/ed25519"
 	"errors"
@@ -33,6 +32,8 @@ import (
 	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
 	"covey/test/fed"
+	"covey/test/lines"
+	"covey/test/must"
 	"covey/test/port"
 	folder "covey/test/site"
 )
@@ -133,7 +134,7 @@ type realSite struct {
 	public ed25519.PublicKey
 	config siteconfig.Config
 	dial   func(context.Context, string) (net.Conn, error)
-	log    lines
+	log    lines.Log
 
 	stream *stream
 	marks  uint32
@@ -146,33 +147,13 @@ type realSite struct {
 // agent is the site's, also where it is part of one that dies.
 func (s *realSite) agent() *realSite { return s }
 
-// lines is a log that a test may read while it is written.
-type lines struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
 // newSite makes a joined site with rows of its own; it does not run yet.
 func (f *federation) newSite(name string) *realSite {
 	f.t.Helper()
 	s := &realSite{f: f, name: name, dir: filepath.Join(f.dir, name)}
 	must := func(err error) {
 		f.t.Helper()
-		if err != nil {
-			f.t.Fatal(err)
-		}
+		must.Do(f.t, err)
 	}
 	keys := folder.Issue(f.t, s.dir, name, f.authority, time.Now())
 	s.public = keys.Identity().Public().(ed25519.PublicKey)
@@ -202,32 +183,23 @@ func (s *realSite) pin(roster []proposal.Member) {
 	for _, m := range roster {
 		s.config.Policy.Peers[m.Name] = pki.Fingerprint([]byte(m.Identity))
 	}
-	if err := folder.Write(s.dir, s.config); err != nil {
-		s.f.t.Fatal(err)
-	}
+	must.Do(s.f.t, folder.Write(s.dir, s.config))
 }
 
 // address changes where the agent finds its coordinator.
 func (s *realSite) address(host string) {
 	s.f.t.Helper()
 	s.config.Coordinator = []string{host}
-	if err := folder.Write(s.dir, s.config); err != nil {
-		s.f.t.Fatal(err)
-	}
+	must.Do(s.f.t, folder.Write(s.dir, s.config))
 }
 
 // run opens the agent on its folder and runs it, as a process would.
 func (s *realSite) run() {
 	s.f.t.Helper()
-	config, err := siteconfig.Read(s.dir)
-	if err != nil {
-		s.f.t.Fatal(err)
-	}
+	config := must.Get(siteconfig.Read(s.dir))(s.f.t)
 	a, err := agent.New(agent.Options{Config: config, Logger: slog.New(slog.NewTextHandler(&s.log, nil)),
 		DialOptions: []grpc.DialOption{grpc.WithContextDialer(s.dial)}})
-	if err != nil {
-		s.f.t.Fatal(err)
-	}
+	must.Do(s.f.t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel, s.ran = cancel, make(chan error, 1)
 	go func() { s.ran <- a.Run(ctx) }()
@@ -333,18 +305,11 @@ func (s *realSite) head(key ed25519.PrivateKey) *covey.CoordinatorMessage {
 // checker's ground truth, which no coordinator has.
 func (s *realSite) secrets(id proposal.Digest, attempt uint32) secagg.Secrets {
 	s.f.t.Helper()
-	l, err := ledger.Open(filepath.Join(s.dir, "ledger"))
-	if err != nil {
-		s.f.t.Fatal(err)
-	}
+	l := must.Get(ledger.Open(filepath.Join(s.dir, "ledger")))(s.f.t)
 	defer l.Close()
 	raw, ok, err := l.Journal(id).Setup(attempt, ledger.SetupSecrets)
 	if err != nil || !ok {
 		s.f.t.Fatalf("%s: no secrets of attempt %d: %v", s.name, attempt, err)
 	}
-	out, err := secagg.UnmarshalSecrets(raw)
-	if err != nil {
-		s.f.t.Fatal(err)
-	}
-	return out
+	return must.Get(secagg.UnmarshalSecrets(raw))(s.f.t)
 }

@@ -152,7 +152,7 @@ func (w *world) sumOf(a study.Ask, u []int, uploads bool) (sum, want []uint64) {
 				continue
 			}
 			v := make([]uint64, q.Lanes)
-			w.must(func() error { return w.setup.Mask(i, p.secrets.Slots[a.Slot], p.held[a.Slot], q, v) })
+			w.must(func() error { return w.Setup.Mask(i, p.secrets.Slots[a.Slot], p.held[a.Slot], q, v) })
 			w.must(func() error { return secagg.SumPacked(sum, secagg.Pack(v, q.Bits), q.Bits) })
 			continue
 		}
@@ -169,7 +169,7 @@ func (w *world) sumOf(a study.Ask, u []int, uploads bool) (sum, want []uint64) {
 // opening is one of U, with all shares that came.
 func (w *world) opening(a study.Ask, u []int, kept secagg.Kept, shares map[int][]byte) *secagg.Opening {
 	w.t.Helper()
-	o, err := w.setup.NewOpening(w.secagg(a), u, kept)
+	o, err := w.Setup.NewOpening(w.secagg(a), u, kept)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -224,7 +224,7 @@ func TestFallback(t *testing.T) {
 			c := w.contentsFor(3, 1)
 			for slot := range w.plan.Slots {
 				k := [32]byte{byte(slot), 5}
-				tag := tagOf(k, w.setup.Transcript(), slot, 3, 1)
+				tag := tagOf(k, w.Setup.Transcript(), slot, 3, 1)
 				copy(c.keys[32*slot:], k[:])
 				copy(c.tags[32*slot:], tag[:])
 				w.falseKeys[[3]int{slot, 1, 3}] = k
@@ -238,7 +238,7 @@ func TestFallback(t *testing.T) {
 				c.deal(w)
 			}
 			w.confirm(0)
-			a, kept := w.asking(0, 0, 1), w.kept()
+			a, kept := w.asking(0, 0, 1), w.Kept()
 			kept.Deposits = slices.Clone(kept.Deposits)
 			if c.keep != nil {
 				c.keep(w, &kept)
@@ -299,14 +299,14 @@ func TestProofs(t *testing.T) {
 			w := newWorld(t, options{sites: 5, corrupt: []int{3}})
 			w.start()
 			w.approve()
-			w.config = w.plan.Setup(0)
+			w.Config = w.plan.Setup(0)
 			p := w.party[3]
-			p.announce(t, w.config, 3)
+			p.announce(t, w.Config, 3)
 			lie := map[[2]int]*edwards25519.Scalar{}
 			if c.kind >= 0 {
 				lie[[2]int{c.kind, 0}] = scalar(1234)
 			}
-			p.whole = announcement(w.config, 3, p.secrets, p.identity, lie)
+			p.whole = announcement(w.Config, 3, p.secrets, p.identity, lie)
 			w.announce(0)
 			w.lookAside()
 			w.deal(0)
@@ -317,7 +317,7 @@ func TestProofs(t *testing.T) {
 			a := w.asking(0, 0, 1)
 			shares := w.shared(a, c.u)
 			if c.kind < 0 {
-				raw, err := w.setup.CertifiedShares(3, p.secrets.Slots[0], p.held[0], w.secagg(a), c.u)
+				raw, err := w.Setup.CertifiedShares(3, p.secrets.Slots[0], p.held[0], w.secagg(a), c.u)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -327,7 +327,7 @@ func TestProofs(t *testing.T) {
 				shares[3] = bad
 			}
 			sum, want := w.sumOf(a, c.u, c.kind < 0)
-			o := w.opening(a, c.u, w.kept(), shares)
+			o := w.opening(a, c.u, w.Kept(), shares)
 			guilty := -1
 			err := o.Unmask(sum)
 			for range 10 {
@@ -340,7 +340,7 @@ func TestProofs(t *testing.T) {
 				}
 				for _, i := range e.Helpers {
 					if i == 3 {
-						raw, err := w.setup.Proof(3, e.Dealer, w.secagg(a), c.u, p.stored)
+						raw, err := w.Setup.Proof(3, e.Dealer, w.secagg(a), c.u, p.stored)
 						if err != nil {
 							t.Fatal(err)
 						}
@@ -391,7 +391,7 @@ func TestProofs(t *testing.T) {
 func TestWholeKeysNothing(t *testing.T) {
 	w := newWorld(t, options{sites: 5, corrupt: []int{0}, change: func(s *proposal.Spec) { s.OnDropout = proposal.DropoutWait }})
 	w.begin()
-	if !w.config.Whole() {
+	if !w.Config.Whole() {
 		t.Fatal("a study that waits for all sites shares as if it did not")
 	}
 	f := field{w, 0, 0}
@@ -411,7 +411,7 @@ func TestWholeKeysNothing(t *testing.T) {
 		if refusalTo(w.ask(i, recall(w.plan.Digest, 0))) == nil {
 			t.Errorf("site %d recalls tags and deposits that there are not", i)
 		}
-		if len(w.deposits[i]) > 0 || w.setup.Tags(i, w.boxes[i]) != nil {
+		if len(w.Taken[i].Deposits) > 0 || w.Setup.Tags(i, w.Dealt[i]) != nil {
 			t.Errorf("site %d deposits what nobody needs", i)
 		}
 	}

@@ -143,7 +143,7 @@ func (w *world) readAll(b broken) (read []letter, total int) {
 // tested.
 func (w *world) oracle(before report) {
 	w.t.Helper()
-	if w.setup == nil || len(w.mail) == 0 {
+	if w.Setup == nil || len(w.mail) == 0 {
 		return
 	}
 	for _, b := range []broken{{x25519: true}, {mlkem: true}} {
@@ -165,7 +165,7 @@ func (w *world) oracle(before report) {
 	}
 	var mine []letter
 	for _, l := range read {
-		if l.setup.Transcript() == w.setup.Transcript() {
+		if l.setup.Transcript() == w.Setup.Transcript() {
 			mine = append(mine, l)
 		}
 	}
@@ -183,7 +183,7 @@ func (w *world) recorded() (out [][]byte) {
 			out = append(out, l.box)
 		}
 	}
-	for i, raw := range w.bodies {
+	for i, raw := range w.Bodies {
 		if !slices.Contains(w.corrupt, i) {
 			out = append(out, raw)
 		}
@@ -196,8 +196,8 @@ func (w *world) recorded() (out [][]byte) {
 // X25519. A random 32 bytes are one of n of them with probability n/2^250.
 func (w *world) secretsIn(recorded [][]byte) {
 	w.t.Helper()
-	if w.needles == nil || w.needlesOf != w.setup.Transcript() {
-		w.needles, w.needlesOf = w.newNeedles(), w.setup.Transcript()
+	if w.needles == nil || w.needlesOf != w.Setup.Transcript() {
+		w.needles, w.needlesOf = w.newNeedles(), w.Setup.Transcript()
 	}
 	for _, raw := range recorded {
 		if what, ok := find(w.needles, raw); ok {
@@ -260,7 +260,7 @@ const mostImages = 4
 // shares, the keys of pairs between them, and the values of the polynomials that mask combinations.
 func (w *world) newNeedles() needles {
 	n := needles{}
-	g, threshold := w.setup.Graph(), w.plan.Thresholds.Threshold
+	g, threshold := w.Setup.Graph(), w.plan.Thresholds.Threshold
 	isHonest := func(i int) bool { return !slices.Contains(w.corrupt, i) }
 	for _, i := range w.honest {
 		if w.agent(i) == nil && len(w.real()) > 0 {
@@ -299,7 +299,7 @@ func (w *world) newNeedles() needles {
 			}
 			for _, j := range g.Owned(i) {
 				if isHonest(j) {
-					k := pairKey(d[kindE][0], w.setup.Transcript(), slot, i, j)
+					k := pairKey(d[kindE][0], w.Setup.Transcript(), slot, i, j)
 					n.add(fmt.Sprintf("slot %d's key of sites %d and %d", slot, i, j), k[:])
 				}
 			}
@@ -316,7 +316,7 @@ type parts struct {
 }
 
 func (w *world) parts(site int) (out parts) {
-	rest := w.announced[site][keyAt:]
+	rest := w.Announcements[site][keyAt:]
 	take := func(n int) (part []byte) {
 		part, rest = rest[:n], rest[n:]
 		return part
@@ -340,7 +340,7 @@ func (w *world) maskValues(n needles, site int, places []int) {
 	if w.plan.Thresholds.Sparse() {
 		return
 	}
-	a, header, kinds := w.parts(site), headerHash(w.config, site), w.kinds()
+	a, header, kinds := w.parts(site), headerHash(w.Config, site), w.kinds()
 	g := challenge(header, a.transport, a.seal, a.secrets, a.places)
 	var all [][]*edwards25519.Scalar // polynomials in the order of m
 	for slot, secret := range w.seeds[site].Slots {

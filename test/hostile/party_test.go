@@ -10,6 +10,7 @@ import (
 	"covey/internal/secagg"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
+	"covey/test/must"
 )
 
 // party is all that one site has: its identity key and its secrets of a study. The
@@ -31,9 +32,7 @@ type party struct {
 func newParty(t testing.TB, name string) *party {
 	t.Helper()
 	_, key, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return &party{name: name, identity: key}
 }
 
@@ -45,14 +44,9 @@ func (p *party) announce(t testing.TB, config secagg.Config, index int) []byte {
 	if p.whole != nil && p.config.Study == config.Study && p.config.Attempt == config.Attempt {
 		return p.whole
 	}
-	var err error
 	p.config, p.index = config, index
-	if p.secrets, err = secagg.NewSecrets(config); err != nil {
-		t.Fatal(err)
-	}
-	if p.whole, err = secagg.Announce(config, index, p.secrets, p.identity); err != nil {
-		t.Fatal(err)
-	}
+	p.secrets = must.Get(secagg.NewSecrets(config))(t)
+	p.whole = must.Get(secagg.Announce(config, index, p.secrets, p.identity))(t)
 	return p.whole
 }
 
@@ -62,10 +56,7 @@ func (p *party) deal(t testing.TB, setup *secagg.Setup, seals [][]byte) [][]byte
 	if p.dealt != nil && p.dealtIn == setup.Transcript() {
 		return p.dealt
 	}
-	var err error
-	if p.dealt, err = setup.Deal(p.index, p.secrets, p.identity, seals); err != nil {
-		t.Fatal(err)
-	}
+	p.dealt = must.Get(setup.Deal(p.index, p.secrets, p.identity, seals))(t)
 	p.dealtIn = setup.Transcript()
 	return p.dealt
 }
@@ -131,7 +122,7 @@ func (b *book) ask(m *covey.CoordinatorMessage) []*covey.SiteMessage {
 		return b.keys(int(m.Keys.GetSlot()), ints(m.Keys.GetSurvivors()))
 	case *covey.CoordinatorMessage_Announce:
 		return []*covey.SiteMessage{{Body: &covey.SiteMessage_Announcement{Announcement: &covey.Announcement{
-			Study: id[:], Signed: b.p.announce(b.t, b.w.config, b.p.index)}}}}
+			Study: id[:], Signed: b.p.announce(b.t, b.w.Config, b.p.index)}}}}
 	}
 	return nil
 }
@@ -157,9 +148,7 @@ func (b *book) upload(a study.Ask) []*covey.SiteMessage {
 		} else {
 			b.asks[a.Slot] = a
 		}
-		if err := b.setup.Mask(b.p.index, b.p.secrets.Slots[a.Slot], b.p.held[a.Slot], under, v); err != nil {
-			b.t.Fatal(err)
-		}
+		must.Do(b.t, b.setup.Mask(b.p.index, b.p.secrets.Slots[a.Slot], b.p.held[a.Slot], under, v))
 		b.masked[a.Slot] = secagg.Pack(v, q.Bits)
 	}
 	b.current = a
@@ -238,14 +227,11 @@ func (b *book) shares(q secagg.Query, u []int, other bool) []byte {
 
 // holds returns what it holds of a slot: shares by kind, and keys of pairs.
 func (b *book) holds(slot int) (shares [2][]byte, keys []byte) {
-	raw, err := b.p.held[slot].MarshalBinary()
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	raw := must.Get(b.p.held[slot].MarshalBinary())(b.t)
 	n := 32 * len(b.setup.Graph().Held(b.p.index))
 	raw = raw[6:]
 	shares[kindB], raw = raw[:n], raw[n:]
-	if !b.w.config.Whole() {
+	if !b.w.Config.Whole() {
 		shares[kindE], raw = raw[:n], raw[n:]
 	}
 	return shares, raw

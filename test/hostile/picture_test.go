@@ -21,7 +21,7 @@ func (w *world) opened(a study.Ask, u []int) []int64 {
 	for _, i := range u {
 		if p := w.party[i]; p != nil {
 			v := make([]uint64, q.Lanes)
-			w.must(func() error { return w.setup.Mask(i, p.secrets.Slots[a.Slot], p.held[a.Slot], q, v) })
+			w.must(func() error { return w.Setup.Mask(i, p.secrets.Slots[a.Slot], p.held[a.Slot], q, v) })
 			w.must(func() error { return secagg.SumPacked(sum, secagg.Pack(v, q.Bits), q.Bits) })
 		}
 	}
@@ -30,7 +30,7 @@ func (w *world) opened(a study.Ask, u []int) []int64 {
 			w.must(func() error { return secagg.SumPacked(sum, up.masked, q.Bits) })
 		}
 	}
-	o, err := w.setup.NewOpening(q, u, w.kept())
+	o, err := w.Setup.NewOpening(q, u, w.Kept())
 	if err != nil {
 		w.t.Fatal(err)
 	}

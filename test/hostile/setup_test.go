@@ -39,13 +39,13 @@ func TestForgedSetup(t *testing.T) {
 	later := &party{name: bad.name, identity: bad.identity}
 	later.announce(t, w.plan.Setup(1), 3)
 	foreign := &party{name: bad.name, identity: bad.identity}
-	fewer := w.config
+	fewer := w.Config
 	fewer.Slots--
 	foreign.announce(t, fewer, 3)
 	board := func(change func([][]byte)) [][]byte {
 		out := make([][]byte, 4)
 		for i := range out {
-			out[i] = slices.Clone(w.announced[i])
+			out[i] = slices.Clone(w.Announcements[i])
 		}
 		change(out)
 		return out
@@ -58,12 +58,12 @@ func TestForgedSetup(t *testing.T) {
 		"a swapped transport key, signed": {board(func(b [][]byte) {
 			b[1] = resigned(b[1], bad.identity, func(x []byte) { copy(x[keyAt:][:32], b[3][keyAt:]) })
 		}), 2},
-		"a swapped identity":        {board(func(b [][]byte) { b[1] = sybil.announce(t, w.config, 1) }), 2},
+		"a swapped identity":        {board(func(b [][]byte) { b[1] = sybil.announce(t, w.Config, 1) }), 2},
 		"two in each other's place": {board(func(b [][]byte) { b[1], b[2] = b[2], b[1] }), 2},
 		"one twice":                 {board(func(b [][]byte) { b[2] = b[1] }), 3},
 		"one missing":               {board(func(b [][]byte) { b[2] = nil }), 3},
-		"one too few":               {w.announced[:3], 0},
-		"a Sybil added":             {append(board(func([][]byte) {}), sybil.announce(t, w.config, 2)), 0},
+		"one too few":               {w.Announcements[:3], 0},
+		"a Sybil added":             {append(board(func([][]byte) {}), sybil.announce(t, w.Config, 2)), 0},
 		"of a later attempt":        {board(func(b [][]byte) { b[3] = later.whole }), 4},
 		"of fewer slots":            {board(func(b [][]byte) { b[3] = foreign.whole }), 4},
 		"an ML-KEM key that is none": {board(func(b [][]byte) {
@@ -78,7 +78,7 @@ func TestForgedSetup(t *testing.T) {
 		"another quorum, signed":              {board(func(b [][]byte) { b[3] = resigned(b[3], bad.identity, func(x []byte) { x[keyAt-11]-- }) }), 4},
 		"an honest one, signed by a stranger": {board(func(b [][]byte) { b[1] = resigned(b[1], sybil.identity, func([]byte) {}) }), 2},
 	}
-	for at := keyAt; at < len(w.announced[1]); at += 97 {
+	for at := keyAt; at < len(w.Announcements[1]); at += 97 {
 		boards[fmt.Sprintf("byte %d altered", at)] = struct {
 			board   [][]byte
 			culprit uint32
@@ -94,7 +94,7 @@ func TestForgedSetup(t *testing.T) {
 	w.deal(0)
 	// Another board, good in itself, after one was dealt for.
 	again := &party{name: bad.name, identity: bad.identity}
-	other := board(func(b [][]byte) { b[3] = again.announce(t, w.config, 3) })
+	other := board(func(b [][]byte) { b[3] = again.announce(t, w.Config, 3) })
 	for _, i := range w.honest {
 		if answerTo(w.ask(i, deal(id, 0, other, nil)), (*covey.SiteMessage).GetBoxes) != nil {
 			t.Errorf("site %d deals for a second board", i)
@@ -122,7 +122,7 @@ func TestForgedSetup(t *testing.T) {
 
 // confirmation is a site's, signed by the corrupt site that is named first.
 func (w *world) confirmation(by, of int) []byte {
-	t := w.setup.Transcript()
+	t := w.Setup.Transcript()
 	return ed25519.Sign(w.party[by].identity, slices.Concat([]byte("covey secagg confirmation v2\x00"), t[:], u16(of)))
 }
 
@@ -130,12 +130,12 @@ func (w *world) confirmation(by, of int) []byte {
 // confirmations that are not all there.
 func (w *world) forgedBoxes() {
 	t, id := w.t, w.plan.Digest
-	good, _ := w.boxesFor(0)
+	good, _ := w.Received(0)
 	// A box of the corrupt site's, with its signature, of an attempt that is none.
 	other := &party{name: "site-3", identity: w.party[3].identity}
-	board := slices.Clone(w.announced)
-	board[3] = other.announce(t, w.config, 3)
-	elsewhere, err := secagg.Verify(w.config, board)
+	board := slices.Clone(w.Announcements)
+	board[3] = other.announce(t, w.Config, 3)
+	elsewhere, err := secagg.Verify(w.Config, board)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func (w *world) forgedBoxes() {
 	}
 	mine := make([][]byte, 4)
 	for i := range 3 {
-		boxes, _ := w.boxesFor(i)
+		boxes, _ := w.Received(i)
 		mine[i] = answerTo(w.ask(i, confirm(id, 0, boxes, nil)), (*covey.SiteMessage).GetConfirmation).GetSignature()
 	}
 	mine[3] = w.confirmation(3, 3)
@@ -194,17 +194,17 @@ func TestTwoBoards(t *testing.T) {
 	w.lookAside()
 	id, bad := w.plan.Digest, w.party[3]
 	twin := &party{name: bad.name, identity: bad.identity}
-	other := slices.Clone(w.announced)
-	other[3] = twin.announce(t, w.config, 3)
-	boards := [][][]byte{w.announced, w.announced, other}
+	other := slices.Clone(w.Announcements)
+	other[3] = twin.announce(t, w.Config, 3)
+	boards := [][][]byte{w.Announcements, w.Announcements, other}
 	dealt := make([][][]byte, 3)
 	for i, b := range boards {
 		dealt[i] = answerTo(w.ask(i, deal(id, 0, b, nil)), (*covey.SiteMessage).GetBoxes).GetBoxes()
 	}
-	dealt = append(dealt, bad.deal(t, w.setup, nil))
-	w.boxes = dealt
+	dealt = append(dealt, bad.deal(t, w.Setup, nil))
+	w.Dealt = dealt
 	for i := range 3 {
-		boxes, _ := w.boxesFor(i)
+		boxes, _ := w.Received(i)
 		no := refusalTo(w.ask(i, confirm(id, 0, boxes, nil)))
 		if no.GetCode() != covey.Code_CODE_BAD_BOX || no.GetCulprit() != 0 {
 			t.Errorf("site %d: %v", i, no)
@@ -265,7 +265,7 @@ func TestSybilInRoster(t *testing.T) {
 			t.Errorf("a Sybil %s: site %d decides %v, want %v", name, c.at, d, c.want)
 		}
 		id := proposal.DigestOf(c.body)
-		for _, m := range []*covey.CoordinatorMessage{announce(id, 0), deal(id, 0, w.announced, nil), confirmed(id, 0, make([][]byte, 4))} {
+		for _, m := range []*covey.CoordinatorMessage{announce(id, 0), deal(id, 0, w.Announcements, nil), confirmed(id, 0, make([][]byte, 4))} {
 			for _, said := range w.ask(c.at, m) {
 				if said.GetRefusal() == nil {
 					t.Errorf("a Sybil %s: site %d says %v", name, c.at, said)

@@ -69,14 +69,14 @@ func (w *world) opensTo(a study.Ask, u []int) {
 		}
 		if p := w.party[i]; p != nil && masked == nil { // a corrupt site uploads for the sum's sake
 			v := make([]uint64, q.Lanes)
-			w.must(func() error { return w.setup.Mask(i, p.secrets.Slots[a.Slot], p.held[a.Slot], q, v) })
+			w.must(func() error { return w.Setup.Mask(i, p.secrets.Slots[a.Slot], p.held[a.Slot], q, v) })
 			masked = secagg.Pack(v, q.Bits)
 		} else {
 			secagg.SumInto(want, w.vector(i, a), q.Bits)
 		}
 		w.must(func() error { return secagg.SumPacked(sum, masked, q.Bits) })
 	}
-	o, err := w.setup.NewOpening(q, u, w.kept())
+	o, err := w.Setup.NewOpening(q, u, w.Kept())
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -39,13 +39,13 @@ func TestSparse(t *testing.T) {
 	w.announce(0)
 	w.lookAside()
 	id := w.plan.Digest
-	g := w.setup.Graph()
+	g := w.Setup.Graph()
 
 	// Other heads, other nonces, and a second try at the graph.
 	twin := &party{name: "twin", identity: w.party[7].identity}
-	other := slices.Clone(w.announced)
+	other := slices.Clone(w.Announcements)
 	w.must(func() (err error) {
-		other[7], _, _, err = w.config.Split(7, twin.announce(t, w.config, 7))
+		other[7], _, _, err = w.Config.Split(7, twin.announce(t, w.Config, 7))
 		return err
 	})
 	nonces := slices.Clone(w.nonces)
@@ -66,7 +66,7 @@ func TestSparse(t *testing.T) {
 	// Keys to seal to that are not those of the heads: the coordinator relayed them, and nobody is
 	// named. The first right ones are taken.
 	for _, i := range w.real() {
-		seals := w.sealsFor(i)
+		seals := w.SealsFor(i)
 		swapped := slices.Clone(seals)
 		swapped[0], swapped[1] = swapped[1], swapped[0]
 		for name, keys := range map[string][][]byte{"exchanged": swapped, "one missing": seals[1:], "none": nil, "one cut short": append(slices.Clone(seals[:len(seals)-1]), seals[0][:9])} {
@@ -78,7 +78,7 @@ func TestSparse(t *testing.T) {
 	}
 	w.deal(0)
 	for _, i := range w.real() {
-		boxes, bodies := w.boxesFor(i)
+		boxes, bodies := w.Received(i)
 		swapped := slices.Clone(bodies)
 		swapped[0], swapped[1] = swapped[1], swapped[0]
 		for name, b := range map[string][][]byte{"exchanged": swapped, "one missing": bodies[1:], "none": nil, "one altered": append([][]byte{flippedAt(bodies[0], 70)}, bodies[1:]...)} {
@@ -208,7 +208,7 @@ func (w *world) cutOff(t *testing.T, g *graph.Graph) (out [][]int) {
 func (w *world) forgeAll(a study.Ask, u []int) [][]byte {
 	out := make([][]byte, w.n())
 	for i, p := range w.party {
-		out[i] = ed25519.Sign(p.identity, releaseBytes(w.setup.Transcript(), w.secagg(a), u))
+		out[i] = ed25519.Sign(p.identity, releaseBytes(w.Setup.Transcript(), w.secagg(a), u))
 	}
 	return out
 }

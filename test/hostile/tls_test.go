@@ -91,8 +91,8 @@ func TestIdentityIsNotTransport(t *testing.T) {
 	dir := filepath.Join(w.fed.dir, "impostor")
 	keys := folder.Issue(t, dir, "site-1", w.fed.authority, time.Now())
 	impostor := &party{name: "site-1", identity: keys.Identity()}
-	board := append([][]byte{}, w.announced...)
-	board[1] = impostor.announce(t, w.config, 1)
+	board := append([][]byte{}, w.Announcements...)
+	board[1] = impostor.announce(t, w.Config, 1)
 	for _, i := range []int{0, 2} {
 		if no := refusalTo(w.ask(i, deal(w.plan.Digest, 0, board, nil))); no == nil || no.GetCulprit() != 2 {
 			t.Errorf("site %d takes another key for site 1's: %v", i, no)

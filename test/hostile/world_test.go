@@ -14,6 +14,8 @@ import (
 	"covey/internal/secagg"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
+	"covey/test/must"
+	"covey/test/parties"
 	folder "covey/test/site"
 )
 
@@ -46,16 +48,10 @@ type world struct {
 	// Keys of pairs that a corrupt owner dealt, which its e does not give, by slot and pair.
 	falseKeys map[[3]int][32]byte
 
-	config    secagg.Config
-	setup     *secagg.Setup
-	announced [][]byte // heads on the sparse graph
-	seals     [][]byte // of the sparse graph, with the bodies
-	bodies    [][]byte
-	nonces    [][]byte
-	boxes     [][][]byte // by dealer, in the order of its recipients
-	confirmed [][]byte
-	deposits  [][]byte
-	mail      []letter // all boxes that were dealt, of all attempts
+	parties.Group // what the coordinator saw of the setup
+	nonces        [][]byte
+	confirmed     [][]byte
+	mail          []letter // all boxes that were dealt, of all attempts
 
 	// of the oracle: transport keys that an accusation showed, what it looks for, and in which
 	// setup
@@ -130,24 +126,16 @@ func newWorld(t testing.TB, o options) *world {
 
 func (w *world) setRows(i int, values []float64) {
 	w.t.Helper()
-	rows, err := folder.Exact(values, columns, 1)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	rows := must.Get(folder.Exact(values, columns, 1))(w.t)
 	w.rows[i] = rows
 }
 
 // propose writes a proposal and takes it for the world's study.
 func (w *world) propose(spec proposal.Spec, roster []proposal.Member, nonce byte) {
 	w.t.Helper()
-	var err error
-	if w.body, err = proposal.Propose(spec, roster, w.key.Public().(ed25519.PublicKey), [32]byte{nonce}); err != nil {
-		w.t.Fatal(err)
-	}
-	if w.plan, err = study.NewPlan(w.body); err != nil {
-		w.t.Fatal(err)
-	}
-	w.config = w.plan.Setup(0)
+	w.body = must.Get(proposal.Propose(spec, roster, w.key.Public().(ed25519.PublicKey), [32]byte{nonce}))(w.t)
+	w.plan = must.Get(study.NewPlan(w.body))(w.t)
+	w.Config = w.plan.Setup(0)
 	w.courses, w.told = map[int]study.Course{0: w.plan.Start()}, nil
 	for i, p := range w.party {
 		p.index = i
@@ -188,7 +176,7 @@ func (w *world) begin() {
 
 // kinds is how many secrets of a slot are shared.
 func (w *world) kinds() int {
-	if w.config.Whole() {
+	if w.Config.Whole() {
 		return 1
 	}
 	return 2
@@ -224,39 +212,39 @@ func answerTo[A any](said []*covey.SiteMessage, get func(*covey.SiteMessage) *A)
 // announce collects announcements, and on the sparse graph nonces.
 func (w *world) announce(attempt uint32) {
 	w.t.Helper()
-	w.config = w.plan.Setup(attempt)
+	w.Config = w.plan.Setup(attempt)
 	whole := make([][]byte, w.n())
 	for i := range whole {
 		if w.agent(i) != nil {
 			whole[i] = answerTo(w.ask(i, announce(w.plan.Digest, attempt)), (*covey.SiteMessage).GetAnnouncement).GetSigned()
 		} else {
-			whole[i] = w.party[i].announce(w.t, w.config, i)
+			whole[i] = w.party[i].announce(w.t, w.Config, i)
 		}
 	}
-	w.announced, w.seals, w.bodies, w.nonces = whole, nil, nil, nil
+	w.Announcements, w.Seals, w.Bodies, w.nonces = whole, nil, nil, nil
 	if !w.plan.Thresholds.Sparse() {
-		w.must(func() (err error) { w.setup, err = secagg.Verify(w.config, whole); return err })
+		w.must(func() (err error) { w.Setup, err = secagg.Verify(w.Config, whole); return err })
 		return
 	}
-	w.announced, w.nonces = make([][]byte, w.n()), make([][]byte, w.n())
-	w.seals, w.bodies = make([][]byte, w.n()), make([][]byte, w.n())
+	w.Announcements, w.nonces = make([][]byte, w.n()), make([][]byte, w.n())
+	w.Seals, w.Bodies = make([][]byte, w.n()), make([][]byte, w.n())
 	for i := range whole {
 		w.must(func() (err error) {
-			w.announced[i], w.seals[i], w.bodies[i], err = w.config.Split(i, whole[i])
+			w.Announcements[i], w.Seals[i], w.Bodies[i], err = w.Config.Split(i, whole[i])
 			return err
 		})
 	}
 	for i := range whole {
 		if w.agent(i) != nil {
-			w.nonces[i] = answerTo(w.ask(i, reveal(w.plan.Digest, w.announced)), (*covey.SiteMessage).GetNonce).GetNonce()
+			w.nonces[i] = answerTo(w.ask(i, reveal(w.plan.Digest, w.Announcements)), (*covey.SiteMessage).GetNonce).GetNonce()
 		} else {
 			w.nonces[i] = w.party[i].secrets.Nonce[:]
 		}
 	}
 	w.must(func() error {
-		board, err := secagg.VerifyHeads(w.config, w.announced)
+		board, err := secagg.VerifyHeads(w.Config, w.Announcements)
 		if err == nil {
-			w.setup, err = board.Draw(w.nonces)
+			w.Setup, err = board.Draw(w.nonces)
 		}
 		return err
 	})
@@ -264,87 +252,60 @@ func (w *world) announce(attempt uint32) {
 
 func (w *world) must(do func() error) {
 	w.t.Helper()
-	if err := do(); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, do())
 }
 
 // dealing is the message that asks a site for boxes.
 func (w *world) dealing(i int, attempt uint32) *covey.CoordinatorMessage {
 	if w.plan.Thresholds.Sparse() {
-		return deal(w.plan.Digest, attempt, nil, w.nonces, w.sealsFor(i)...)
+		return deal(w.plan.Digest, attempt, nil, w.nonces, w.SealsFor(i)...)
 	}
-	return deal(w.plan.Digest, attempt, w.announced, nil)
-}
-
-// sealsFor are the ML-KEM keys that a site seals to, nil on the complete graph.
-func (w *world) sealsFor(i int) (out [][]byte) {
-	if !w.plan.Thresholds.Sparse() {
-		return nil
-	}
-	for _, to := range w.setup.Graph().Recipients(i) {
-		out = append(out, w.seals[to])
-	}
-	return out
+	return deal(w.plan.Digest, attempt, w.Announcements, nil)
 }
 
 func (w *world) deal(attempt uint32) {
 	w.t.Helper()
-	w.boxes = make([][][]byte, w.n())
-	for i := range w.boxes {
+	w.Dealt = make([][][]byte, w.n())
+	for i := range w.Dealt {
 		if w.agent(i) != nil {
-			w.boxes[i] = answerTo(w.ask(i, w.dealing(i, attempt)), (*covey.SiteMessage).GetBoxes).GetBoxes()
+			w.Dealt[i] = answerTo(w.ask(i, w.dealing(i, attempt)), (*covey.SiteMessage).GetBoxes).GetBoxes()
 		} else {
-			w.boxes[i] = w.party[i].deal(w.t, w.setup, w.sealsFor(i))
+			w.Dealt[i] = w.party[i].deal(w.t, w.Setup, w.SealsFor(i))
 		}
-		if got, want := len(w.boxes[i]), len(w.setup.Graph().Recipients(i)); got != want {
+		if got, want := len(w.Dealt[i]), len(w.Setup.Graph().Recipients(i)); got != want {
 			w.t.Fatalf("site %d deals %d boxes, want %d", i, got, want)
 		}
-		for k, to := range w.setup.Graph().Recipients(i) {
-			w.mail = append(w.mail, letter{setup: w.setup, from: i, to: to, box: w.boxes[i][k], sender: w.seeds[i], receiver: w.seeds[to]})
+		for k, to := range w.Setup.Graph().Recipients(i) {
+			w.mail = append(w.mail, letter{setup: w.Setup, from: i, to: to, box: w.Dealt[i][k], sender: w.seeds[i], receiver: w.seeds[to]})
 		}
 	}
 }
 
 // box is where the coordinator keeps one.
 func (w *world) box(from, to int) *[]byte {
-	return &w.boxes[from][slices.Index(w.setup.Graph().Recipients(from), to)]
-}
-
-// boxesFor returns what site i gets: its boxes, and on the sparse graph the bodies of the dealers
-// whose shares it holds.
-func (w *world) boxesFor(i int) (boxes, bodies [][]byte) {
-	for _, from := range w.setup.Graph().Senders(i) {
-		boxes = append(boxes, *w.box(from, i))
-	}
-	if w.bodies != nil {
-		for _, at := range w.setup.Graph().Held(i) {
-			bodies = append(bodies, w.bodies[at.Dealer])
-		}
-	}
-	return boxes, bodies
+	return &w.Dealt[from][slices.Index(w.Setup.Graph().Recipients(from), to)]
 }
 
 func (w *world) confirm(attempt uint32) {
 	w.t.Helper()
-	w.confirmed, w.deposits = make([][]byte, w.n()), make([][]byte, w.n())
+	w.confirmed, w.Taken = make([][]byte, w.n()), make([]*secagg.Received, w.n())
 	for i := range w.confirmed {
-		boxes, bodies := w.boxesFor(i)
+		boxes, bodies := w.Received(i)
 		if w.agent(i) != nil {
 			c := answerTo(w.ask(i, confirm(w.plan.Digest, attempt, boxes, bodies)), (*covey.SiteMessage).GetConfirmation)
-			w.confirmed[i], w.deposits[i] = c.GetSignature(), c.GetDeposits()
-			w.must(func() error { return w.setup.CheckConfirmation(i, w.confirmed[i]) })
-			w.must(func() error { return w.setup.CheckStatement(i, w.deposits[i], c.GetStatement(), boxes) })
+			w.confirmed[i], w.Taken[i] = c.GetSignature(), &secagg.Received{Deposits: c.GetDeposits()}
+			w.must(func() error { return w.Setup.CheckConfirmation(i, w.confirmed[i]) })
+			w.must(func() error { return w.Setup.CheckStatement(i, c.GetDeposits(), c.GetStatement(), boxes) })
 			continue
 		}
 		p := w.party[i]
 		if b, ok := w.site[i].(*book); ok {
-			b.setup = w.setup
+			b.setup = w.Setup
 		}
 		w.must(func() error {
-			r, err := w.setup.Receive(i, p.secrets, p.identity, boxes, bodies)
+			r, err := w.Setup.Receive(i, p.secrets, p.identity, boxes, bodies)
 			if err == nil {
-				p.held, p.stored, w.confirmed[i], w.deposits[i] = r.Held, r.Public, r.Confirmation, r.Deposits
+				p.held, p.stored, w.confirmed[i], w.Taken[i] = r.Held, r.Public, r.Confirmation, r
 			}
 			return err
 		})
@@ -356,19 +317,6 @@ func (w *world) confirm(attempt uint32) {
 	}
 }
 
-// kept is what the coordinator keeps to open sums.
-func (w *world) kept() (kept secagg.Kept) {
-	if w.config.Whole() {
-		return kept
-	}
-	for i, boxes := range w.boxes {
-		tags := w.setup.Tags(i, boxes)
-		kept.Tags, kept.TagHashes = append(kept.Tags, tags), append(kept.TagHashes, w.setup.TagHashes(i, tags))
-	}
-	kept.Deposits = w.deposits
-	return kept
-}
-
 // lookAside learns what the sites made the attempt of that they have just announced, for the
 // checker.
 func (w *world) lookAside() {
@@ -376,7 +324,7 @@ func (w *world) lookAside() {
 	for i := range w.n() {
 		if s := w.agent(i); s != nil {
 			s.kill()
-			w.seeds[i] = s.secrets(w.plan.Digest, w.config.Attempt)
+			w.seeds[i] = s.secrets(w.plan.Digest, w.Config.Attempt)
 			s.start()
 		} else {
 			w.seeds[i] = w.party[i].secrets
@@ -403,11 +351,7 @@ func (w *world) asking(query, slot, x int) study.Ask {
 		course.Query = query
 	}
 	course.X = turned(course.X, 1e-11*float64(x))
-	a, err := w.plan.NewAsk(course, slot, w.config.Attempt)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return a
+	return must.Get(w.plan.NewAsk(course, slot, w.Config.Attempt))(w.t)
 }
 
 // turned turns vectors of the plane, one after another, by an angle.
@@ -423,28 +367,19 @@ func turned(x []float64, by float64) []float64 {
 // follow goes on to the query after a result.
 func (w *world) follow(m *covey.CoordinatorMessage) {
 	w.t.Helper()
-	r, err := study.ParseRelease(m.GetFinal().GetReleased())
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	next, err := w.plan.Next(w.courses[r.Query], r, w.told)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	r := must.Get(study.ParseRelease(m.GetFinal().GetReleased()))(w.t)
+	next := must.Get(w.plan.Next(w.courses[r.Query], r, w.told))(w.t)
 	w.courses[next.Query], w.told = next, append(w.told, r)
 }
 
 func (w *world) secagg(a study.Ask) secagg.Query {
-	return w.plan.Summed(w.setup.Transcript(), a)
+	return w.plan.Summed(w.Setup.Transcript(), a)
 }
 
 // vector is what a site has to hide: its sum and the lanes that key the noise.
 func (w *world) vector(i int, a study.Ask) []uint64 {
 	w.t.Helper()
-	sum, err := w.rows[i].Answer(w.plan, i, a)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	sum := must.Get(w.rows[i].Answer(w.plan, i, a))(w.t)
 	var v []uint64
 	for _, x := range sum {
 		v = append(v, uint64(x)&ring(w.plan.Bits))
@@ -486,7 +421,7 @@ func (w *world) certificate(a study.Ask, u []int) [][]byte {
 		out[site] = signature
 	}
 	for _, c := range w.corrupt {
-		out[c] = ed25519.Sign(w.party[c].identity, releaseBytes(w.setup.Transcript(), q, u))
+		out[c] = ed25519.Sign(w.party[c].identity, releaseBytes(w.Setup.Transcript(), q, u))
 	}
 	return out
 }
@@ -524,14 +459,8 @@ func (w *world) result(a study.Ask, u []int, value int64) *covey.CoordinatorMess
 	w.t.Helper()
 	noised := make([]int64, w.plan.Queries[a.Query].Values)
 	noised[0] = value
-	r, err := w.plan.NewRelease(a, u, noised)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	encoded, err := r.Encode()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	r := must.Get(w.plan.NewRelease(a, u, noised))(w.t)
+	encoded := must.Get(r.Encode())(w.t)
 	return final(w.plan.Digest, a.Query, a.Slot, encoded, ed25519.Sign(w.key, study.SigningInput(encoded)))
 }
 

@@ -19,6 +19,7 @@ import (
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/wire"
+	"covey/test/must"
 	"covey/test/site"
 )
 
@@ -60,10 +61,7 @@ func HubOf(t *testing.T, a *pki.Authority) *Hub {
 	for i, name := range []string{"north", "south", "west"} {
 		h.Offered.Sites = append(h.Offered.Sites, proposal.Member{Name: name, Identity: Public(Seeded(byte(i))), Units: 3000})
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	h.Address = l.Addr().String()
 	Serve(t, a, l, func() []string { return h.Version }, func(s *grpc.Server) {
 		wire.Register(s, h)
@@ -83,18 +81,13 @@ func Public(k ed25519.PrivateKey) proposal.Key { return proposal.Key(k.Public().
 // Invite makes the text of a join file for ada. more are further coordinators.
 func (h *Hub) Invite(t *testing.T, more ...string) []byte {
 	t.Helper()
-	token, err := pki.NewToken()
-	if err != nil {
-		t.Fatal(err)
-	}
+	token := must.Get(pki.NewToken())(t)
 	h.mu.Lock()
 	h.token = token
 	h.mu.Unlock()
 	text, err := pki.Join{Coordinator: append([]string{h.Address}, more...), Fingerprint: h.Authority.Fingerprint(), Token: token,
 		Analyst: "ada", Expires: time.Now().Add(time.Hour).Truncate(time.Second)}.Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return text
 }
 

@@ -18,6 +18,7 @@ import (
 	"covey/internal/pki"
 	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
+	"covey/test/must"
 	"covey/test/site"
 )
 
@@ -51,10 +52,7 @@ func New(t *testing.T, change ...func(*tls.Config)) *Server {
 	t.Helper()
 	authority := site.Authority(t, filepath.Join(t.TempDir(), "coordinator"), time.Now())
 	s := &Server{Authority: authority, Issues: authority, Tokens: map[[32]byte]string{}, Links: make(chan *ServerLink, 4), renewed: make(chan string, 1)}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	s.Address = l.Addr().String()
 	s.Version = wire.This("a stand-in").Pairs()
 	config := authority.ServerTLS()
@@ -120,14 +118,9 @@ func (s *Server) Link(stream grpc.BidiStreamingServer[covey.LinkRequest, covey.L
 // Receive returns the next message of the site.
 func (l *ServerLink) Receive(t *testing.T) *covey.SiteMessage {
 	t.Helper()
-	raw, err := l.end.Receive()
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(l.end.Receive())(t)
 	var m covey.SiteMessage
-	if err := proto.Unmarshal(raw, &m); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, proto.Unmarshal(raw, &m))
 	return &m
 }
 
@@ -138,29 +131,20 @@ func (l *ServerLink) Send(t *testing.T, m *covey.CoordinatorMessage) {
 	if err == nil {
 		err = l.end.Send(raw)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 }
 
 // Invite makes the text of a join file.
 func (s *Server) Invite(t *testing.T, change func(*pki.Join)) []byte {
 	t.Helper()
-	token, err := pki.NewToken()
-	if err != nil {
-		t.Fatal(err)
-	}
+	token := must.Get(pki.NewToken())(t)
 	join := pki.Join{Coordinator: []string{s.Address}, Fingerprint: s.Authority.Fingerprint(), Token: token,
 		Site: "alpha", Expires: time.Now().Add(time.Hour).Truncate(time.Second)}
 	s.Tokens[token.Hash()] = join.Site
 	if change != nil {
 		change(&join)
 	}
-	text, err := join.Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
+	return must.Get(join.Marshal())(t)
 }
 
 // Bounded ends a test that waits for what does not come.

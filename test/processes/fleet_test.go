@@ -19,6 +19,7 @@ import (
 	"covey/internal/failpoint"
 	"covey/test/fed"
 	"covey/test/history"
+	"covey/test/must"
 	"covey/test/site"
 )
 
@@ -73,10 +74,7 @@ func newFleet(t *testing.T, coordinators, sites int, o fleetOptions) *fleet {
 			p.Flags = []string{"--metrics", p.Watch}
 		}
 		values := p.Rows(rng, 200, columns)
-		rows, err := site.Exact(values, columns, scale)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := must.Get(site.Exact(values, columns, scale))(t)
 		f.truth.Sites[p.Dir] = history.Site{Name: p.Name, Sum: rows.Answer}
 	}
 	f.Form(nil)
@@ -160,17 +158,12 @@ func (f *fleet) events() []failpoint.Event {
 // lines reads a file line by line.
 func (f *fleet) lines(path string, see func(line []byte)) {
 	f.T.Helper()
-	file, err := os.Open(path)
-	if err != nil {
-		f.T.Fatal(err)
-	}
+	file := must.Get(os.Open(path))(f.T)
 	defer file.Close()
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 64<<20)
 	for lines.Scan() {
 		see(lines.Bytes())
 	}
-	if err := lines.Err(); err != nil {
-		f.T.Fatal(err)
-	}
+	must.Do(f.T, lines.Err())
 }

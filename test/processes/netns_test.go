@@ -3,37 +3,13 @@
 package processes
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"math/rand/v2"
-	"net"
 	"os"
-	"os/exec"
-	"runtime"
-	"strings"
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"covey/test/network"
 )
-
-// The bridge lives in a namespace of its own, as every process does, so that no firewall of the
-// machine sees what crosses it. Names and addresses are this test's own: two runs at one time do
-// not take each other's network away.
-var (
-	hub    = fmt.Sprintf("cv%d", os.Getpid())
-	subnet = fmt.Sprintf("10.%d.%d", 64+os.Getpid()/256%128, os.Getpid()%256)
-)
-
-// command runs a command of the network.
-func command(args ...string) error {
-	out, err := exec.Command(args[0], args[1:]...).CombinedOutput()
-	if err != nil {
-		return errors.New(strings.Join(args, " ") + ": " + string(out))
-	}
-	return nil
-}
 
 // network moves every process into a namespace of its own and joins them by one bridge.
 func (f *fleet) network() {
@@ -41,73 +17,15 @@ func (f *fleet) network() {
 	if os.Getuid() != 0 {
 		f.T.Fatal("network namespaces need root")
 	}
+	names, addresses := network.Namespaces(f.T, "cv", len(f.All()))
 	for i, p := range f.All() {
-		p.Move(fmt.Sprintf("%s-%d", hub, i), fmt.Sprintf("%s.%d", subnet, i+10))
-	}
-	f.unplug()
-	f.T.Cleanup(f.unplug)
-	must := func(line string) {
-		if err := command(strings.Fields(line)...); err != nil {
-			f.T.Fatal(err)
-		}
-	}
-	must("ip netns add " + hub)
-	must("ip -n " + hub + " link add bridge type bridge")
-	must("ip -n " + hub + " link set bridge up")
-	for i, p := range f.All() {
-		port := fmt.Sprintf("port%d", i)
-		must("ip netns add " + p.Netns)
-		must("ip -n " + hub + " link add " + port + " type veth peer name eth0 netns " + p.Netns)
-		must("ip -n " + hub + " link set " + port + " master bridge up")
-		must("ip -n " + p.Netns + " addr add " + p.Host + "/24 dev eth0")
-		must("ip -n " + p.Netns + " link set eth0 up")
-		must("ip -n " + p.Netns + " link set lo up")
-	}
-}
-
-func (f *fleet) unplug() {
-	for _, p := range f.All() {
-		command("ip", "netns", "del", p.Netns)
-	}
-	// a namespace goes later than its name, with what is in it
-	command("ip", "-n", hub, "link", "del", "bridge")
-	command("ip", "netns", "del", hub)
-}
-
-// dialIn returns a dialer of connections that begin in a network namespace. A socket belongs to the
-// namespace that its thread was in when it was made, so the thread goes there and back.
-func dialIn(netns string) func(context.Context, string, string) (net.Conn, error) {
-	if netns == "" {
-		return new(net.Dialer).DialContext
-	}
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		// never unlocked where the way back fails: the thread then ends with its goroutine
-		runtime.LockOSThread()
-		home, err := os.Open("/proc/thread-self/ns/net")
-		if err != nil {
-			return nil, err
-		}
-		defer home.Close()
-		there, err := os.Open("/run/netns/" + netns)
-		if err != nil {
-			return nil, err
-		}
-		defer there.Close()
-		if err := unix.Setns(int(there.Fd()), unix.CLONE_NEWNET); err != nil {
-			return nil, err
-		}
-		conn, err := new(net.Dialer).DialContext(ctx, network, address)
-		if back := unix.Setns(int(home.Fd()), unix.CLONE_NEWNET); back != nil {
-			return nil, errors.Join(back, err)
-		}
-		runtime.UnlockOSThread()
-		return conn, err
+		p.Move(names[i], addresses[i])
 	}
 }
 
 // deaf drops what comes to p from q.
 func deaf(p, q *proc) error {
-	return command("ip", "netns", "exec", p.Netns, "iptables", "-A", "INPUT", "-s", q.Host, "-j", "DROP")
+	return network.Run("ip netns exec " + p.Netns + " iptables -A INPUT -s " + q.Host + " -j DROP")
 }
 
 // TestPartitions: each process in a network namespace; iptables drops what goes between a
@@ -169,7 +87,7 @@ func TestPartitions(t *testing.T) {
 		}
 		time.Sleep(time.Second + time.Duration(rng.ExpFloat64()*float64(2*time.Second)))
 		for _, p := range all {
-			if err := command("ip", "netns", "exec", p.Netns, "iptables", "-F"); err != nil {
+			if err := network.Run("ip netns exec " + p.Netns + " iptables -F"); err != nil {
 				t.Error(err)
 			}
 		}

@@ -19,6 +19,7 @@ import (
 	"covey/internal/proposal"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
+	"covey/test/must"
 )
 
 // Dataset is the name under which a site of tests offers its rows.
@@ -58,9 +59,7 @@ func Keys(t testing.TB, dir, name string) (s *pki.Holder, csr []byte) {
 	if err == nil {
 		csr, err = s.CSR(name)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return s, csr
 }
 
@@ -72,9 +71,7 @@ func Issue(t testing.TB, dir, name string, authority *pki.Authority, now time.Ti
 	if err == nil {
 		err = s.SaveCertificate(certificate, authority.CertificatePEM(), now)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return s
 }
 
@@ -86,9 +83,7 @@ func Authority(t testing.TB, dir string, now time.Time, hosts ...string) *pki.Au
 	if err == nil {
 		a, err = pki.Load(dir)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return a
 }
 

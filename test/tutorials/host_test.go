@@ -3,18 +3,15 @@
 package tutorials
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"testing"
 
-	"golang.org/x/sys/unix"
+	"covey/test/network"
 )
 
 // reader is the user who reads a tutorial on a machine with packages.
@@ -80,59 +77,28 @@ func (h *host) write(name string, content []byte, mode os.FileMode) error {
 	return err
 }
 
-// command runs a command of the network.
-func command(line string) error {
-	args := strings.Fields(line)
-	if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %v: %s", line, err, out)
-	}
-	return nil
-}
-
 // apart reports whether hosts can have networks of their own here.
 func apart() bool {
 	_, err := exec.LookPath("ip")
 	return err == nil && os.Getuid() == 0
 }
 
-// network moves each host into a network namespace of its own and joins them by one bridge, which
-// has a namespace, too, so that no firewall of the machine sees what crosses it. Each host knows
-// the others by name.
-func network(t *testing.T, hosts []*host) {
+// join moves each host into a network namespace of its own, where it knows the others by name.
+func join(t *testing.T, hosts []*host) {
 	t.Helper()
-	hub := fmt.Sprintf("tut%d", os.Getpid())
-	subnet := fmt.Sprintf("10.%d.%d", 64+os.Getpid()/256%128, os.Getpid()%256)
-	must := func(format string, args ...any) {
-		t.Helper()
-		if err := command(fmt.Sprintf(format, args...)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	netns, addresses := network.Namespaces(t, "tut", len(hosts))
 	t.Cleanup(func() {
-		for _, h := range hosts {
-			command("ip netns del " + h.netns)
-			os.RemoveAll("/etc/netns/" + h.netns)
+		for _, name := range netns {
+			os.RemoveAll("/etc/netns/" + name)
 		}
 		os.Remove("/etc/netns") // if nobody else has something there
-		// a namespace goes later than its name, with what is in it
-		command("ip -n " + hub + " link del bridge")
-		command("ip netns del " + hub)
 	})
 	names := "127.0.0.1 localhost\n"
 	for i, h := range hosts {
-		names += fmt.Sprintf("%s.%d %s.example\n", subnet, i+10, h.name)
+		names += fmt.Sprintf("%s %s.example\n", addresses[i], h.name)
 	}
-	must("ip netns add %s", hub)
-	must("ip -n %s link add bridge type bridge", hub)
-	must("ip -n %s link set bridge up", hub)
 	for i, h := range hosts {
-		h.netns = fmt.Sprintf("%s-%d", hub, i)
-		must("ip netns add %s", h.netns)
-		must("ip -n %s link add port%d type veth peer name eth0 netns %s", hub, i, h.netns)
-		must("ip -n %s link set port%d master bridge up", hub, i)
-		must("ip -n %s addr add %s.%d/24 dev eth0", h.netns, subnet, i+10)
-		must("ip -n %s link set eth0 up", h.netns)
-		must("ip -n %s link set lo up", h.netns)
+		h.netns = netns[i]
 		at := "/etc/netns/" + h.netns // `ip netns exec` puts its files over those of /etc
 		if h.root != "" {
 			at = filepath.Join(h.root, "etc")
@@ -143,42 +109,13 @@ func network(t *testing.T, hosts []*host) {
 	}
 }
 
-// dial connects from a host. A socket belongs to the namespace that its thread was in when it was
-// made, so the thread goes there and back.
-func (h *host) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	if h.netns == "" {
-		return new(net.Dialer).DialContext(ctx, network, address)
-	}
-	// never unlocked where the way back fails: the thread then ends with its goroutine
-	runtime.LockOSThread()
-	home, err := os.Open("/proc/thread-self/ns/net")
-	if err != nil {
-		return nil, err
-	}
-	defer home.Close()
-	there, err := os.Open("/run/netns/" + h.netns)
-	if err != nil {
-		return nil, err
-	}
-	defer there.Close()
-	if err := unix.Setns(int(there.Fd()), unix.CLONE_NEWNET); err != nil {
-		return nil, err
-	}
-	conn, err := new(net.Dialer).DialContext(ctx, network, address)
-	if back := unix.Setns(int(home.Fd()), unix.CLONE_NEWNET); back != nil {
-		return nil, errors.Join(back, err)
-	}
-	runtime.UnlockOSThread()
-	return conn, err
-}
-
 // bare makes a host a Debian system of its own that has nothing of ours but packages in the
 // reader's folder. Its files are those of root until something replaces them.
 func (h *host) bare(t *testing.T, root, packages string) {
 	t.Helper()
 	h.root = filepath.Join(filepath.Dir(filepath.Clean(root)), fmt.Sprintf("tutorial-%d-%s", os.Getpid(), h.name))
 	t.Cleanup(func() { os.RemoveAll(h.root) })
-	if err := command(fmt.Sprintf("cp -al %s %s", root, h.root)); err != nil {
+	if err := network.Run(fmt.Sprintf("cp -al %s %s", root, h.root)); err != nil {
 		t.Fatal(err)
 	}
 	h.home, h.path = filepath.Join(h.root, "home/reader"), "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"

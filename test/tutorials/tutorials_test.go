@@ -17,6 +17,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"covey/test/network"
 )
 
 var (
@@ -71,7 +73,7 @@ func newWorld(t *testing.T) *world {
 		}
 	}
 	if apart() {
-		network(t, all)
+		join(t, all)
 		w.says["HUB"] = "hub.example"
 		t.Logf("%d hosts, each in a network namespace, packages: %v", len(all), *root != "")
 	} else {
@@ -206,7 +208,7 @@ func (w *world) opens(h *host) error {
 	if err != nil {
 		return err
 	}
-	client := &http.Client{Jar: jar, Transport: &http.Transport{DialContext: h.dial, DisableKeepAlives: true}, Timeout: patience}
+	client := &http.Client{Jar: jar, Transport: &http.Transport{DialContext: network.DialIn(h.netns), DisableKeepAlives: true}, Timeout: patience}
 	answer, err := client.Get(found[len(found)-1])
 	if err != nil {
 		return err

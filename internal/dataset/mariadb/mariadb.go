@@ -18,13 +18,11 @@ package mariadb
 
 import (
 	"context"
-	"crypto/sha256"
 	"crypto/tls"
 	"database/sql/driver"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"io/fs"
 	"math"
@@ -35,6 +33,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"covey/internal/dataset"
+	"covey/internal/dataset/server"
 )
 
 // asker asks MariaDB servers.
@@ -62,15 +61,13 @@ type conn interface {
 
 // answer is the answer to a query, under way.
 type answer struct {
+	server.Answer
 	query dataset.Query
 	ctx   context.Context
 	conn  conn
 	end   func()
 	rows  driver.Rows
-	names []string
 	types []string
-	hash  hash.Hash
-	pin   []byte // not hashed yet
 }
 
 // Ask implements dataset.QueryDriver.
@@ -83,7 +80,7 @@ func (asker) Ask(q dataset.Query) (_ dataset.Answer, err error) {
 	if err != nil {
 		return nil, &dataset.Error{File: q.Name(), Reason: example}
 	}
-	t := &answer{query: q, hash: sha256.New()}
+	t := &answer{query: q}
 	// The server ends the statement; this is for one that does not answer any more.
 	t.ctx, t.end = context.WithTimeout(context.Background(), q.Limit()+2*c.Timeout)
 	defer func() {
@@ -124,14 +121,6 @@ func (t *answer) Close() {
 	if t.conn != nil {
 		t.careful("", func() error { return t.conn.Close() }) // read-only: nothing to lose
 	}
-}
-
-func (t *answer) Header() []string { return t.names }
-
-func (t *answer) Pin() [32]byte {
-	t.hash.Write(t.pin)
-	t.pin = nil
-	return [32]byte(t.hash.Sum(nil))
 }
 
 // settings are what the answer depends on besides the query, so that neither values nor the pin
@@ -195,21 +184,13 @@ func (t *answer) ask() error {
 	if !ok {
 		return errProtocol
 	}
-	for i, name := range t.rows.Columns() {
-		t.names = append(t.names, dataset.Trim(name))
+	if err := t.Begin(t.query, "covey query mariadb 1\n", t.rows.Columns()); err != nil {
+		return err
+	}
+	for i, name := range t.Header() {
 		t.types = append(t.types, strings.ToLower(typed.ColumnTypeDatabaseTypeName(i)))
-	}
-	if len(t.names) == 0 {
-		return &dataset.Error{File: t.query.Name(), Reason: "the query returns no columns"}
-	}
-	if i, j := dataset.Twins(t.names); j > 0 {
-		return &dataset.Error{Schema: dataset.SchemaColumns, File: t.query.Name(), Column: t.names[i], Reason: "two columns of the query have this name"}
-	}
-	t.pin = append(t.pin, "covey query mariadb 1\n"...)
-	t.pin = binary.LittleEndian.AppendUint32(t.pin, uint32(len(t.names)))
-	for i, name := range t.names {
-		t.value([]byte(name))
-		t.value([]byte(t.types[i]))
+		t.Value([]byte(name))
+		t.Value([]byte(t.types[i]))
 	}
 	return nil
 }
@@ -233,28 +214,6 @@ func (t *answer) one(sql string) (string, error) {
 	return fmt.Sprint(values[0]), nil
 }
 
-// value adds a value to the pin.
-func (t *answer) value(v []byte) {
-	length := uint32(1<<32 - 1)
-	if v != nil {
-		length = uint32(len(v)) // a message of the protocol is below 2^30 bytes
-	}
-	t.pin = binary.LittleEndian.AppendUint32(t.pin, length)
-	if t.pin = append(t.pin, v...); len(t.pin) > 64<<10 {
-		t.hash.Write(t.pin)
-		t.pin = t.pin[:0]
-	}
-}
-
-func (t *answer) find(name string) (int, error) {
-	for i, n := range t.names {
-		if n == name {
-			return i, nil
-		}
-	}
-	return 0, &dataset.Error{Schema: dataset.SchemaColumns, File: t.query.Name(), Column: name, Reason: fmt.Sprintf("none of the query's %d columns has this name", len(t.names))}
-}
-
 // numeric reports whether a type's values are numbers.
 func numeric(name string) bool {
 	switch strings.TrimPrefix(name, "unsigned ") {
@@ -270,27 +229,19 @@ func (t *answer) Rows(b dataset.Builder) error {
 }
 
 func (t *answer) read(b dataset.Builder) error {
-	at := make([]int, len(b.Columns()))
-	for j, c := range b.Columns() {
-		var err error
-		if at[j], err = t.find(c.Name); err != nil {
-			return err
-		}
-		switch number := numeric(t.types[at[j]]); {
+	at, who, err := t.Places(b, func(j, i int) string {
+		switch number := numeric(t.types[i]); {
 		case number && b.Reading(j).As == dataset.Days:
-			return &dataset.Error{Schema: dataset.SchemaFormat, File: t.query.Name(), Column: c.Name, Reason: "its type is a number and no date"}
+			return "its type is a number and no date"
 		case !number && !b.Texts(j):
-			return &dataset.Error{Schema: dataset.SchemaFormat, File: t.query.Name(), Column: c.Name, Reason: "its type is not a number; cast it in the query (cast(... as double))"}
+			return "its type is not a number; cast it in the query (cast(... as double))"
 		}
+		return ""
+	})
+	if err != nil {
+		return err
 	}
-	who := -1
-	if b.Unit() != "" {
-		var err error
-		if who, err = t.find(b.Unit()); err != nil {
-			return err
-		}
-	}
-	values, number := make([]driver.Value, len(t.names)), make([]byte, 0, 32)
+	values, number := make([]driver.Value, len(t.types)), make([]byte, 0, 32)
 	for {
 		switch err := t.rows.Next(values); err {
 		case nil:
@@ -305,7 +256,7 @@ func (t *answer) read(b dataset.Builder) error {
 			if err != nil {
 				return err
 			}
-			t.value(raw)
+			t.Value(raw)
 		}
 		for j, i := range at {
 			put(b, j, values[i], number)

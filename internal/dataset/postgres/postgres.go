@@ -4,11 +4,8 @@ package postgres
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash"
 	"io/fs"
 	"net"
 	"strconv"
@@ -18,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"covey/internal/dataset"
+	"covey/internal/dataset/server"
 )
 
 // driver asks PostgreSQL servers.
@@ -61,15 +59,13 @@ func (driver) Describe(q dataset.Query, word func(string)) {
 
 // postgresTable is the answer to a query, under way.
 type postgresTable struct {
+	server.Answer
 	query  dataset.Query
 	conn   *pgconn.PgConn
 	end    func() // closes conn
 	reader *pgconn.ResultReader
 	fields []pgconn.FieldDescription
-	names  []string
 	first  bool // the first row was read
-	hash   hash.Hash
-	pin    []byte // not hashed yet
 }
 
 // Ask implements dataset.QueryDriver.
@@ -80,7 +76,7 @@ func (driver) Ask(q dataset.Query) (_ dataset.Answer, err error) {
 	}
 	// The server ends the statement; this is for one that does not answer any more.
 	ctx, cancel := context.WithTimeout(context.Background(), q.Limit()+2*c.ConnectTimeout)
-	t := &postgresTable{query: q, hash: sha256.New(), end: cancel}
+	t := &postgresTable{query: q, end: cancel}
 	defer func() {
 		if err != nil {
 			t.Close()
@@ -111,14 +107,6 @@ func (t *postgresTable) Close() {
 	t.end()
 }
 
-func (t *postgresTable) Header() []string { return t.names }
-
-func (t *postgresTable) Pin() [32]byte {
-	t.hash.Write(t.pin)
-	t.pin = nil
-	return [32]byte(t.hash.Sum(nil))
-}
-
 // begin is the statements before the query. What the text of values depends on is set, so that
 // the pin does not hang on a server's settings; all of it ends with the transaction.
 func begin(q dataset.Query) string {
@@ -135,42 +123,18 @@ func (t *postgresTable) begin() error {
 		if _, err := t.reader.Close(); err != nil {
 			return refused(t.query, "the query failed", err)
 		}
-		return &dataset.Error{File: t.query.Name(), Reason: "the query returns no columns"}
 	}
+	var names []string
 	for _, f := range t.fields {
-		t.names = append(t.names, dataset.Trim(f.Name))
+		names = append(names, f.Name)
 	}
-	if i, j := dataset.Twins(t.names); j > 0 {
-		return &dataset.Error{Schema: dataset.SchemaColumns, File: t.query.Name(), Column: t.names[i], Reason: "two columns of the query have this name"}
+	if err := t.Begin(t.query, "covey query 1\n", names); err != nil {
+		return err
 	}
-	t.pin = append(t.pin, "covey query 1\n"...)
-	t.pin = binary.LittleEndian.AppendUint32(t.pin, uint32(len(t.names)))
-	for _, name := range t.names {
-		t.value([]byte(name))
+	for _, name := range t.Header() {
+		t.Value([]byte(name))
 	}
 	return nil
-}
-
-// value adds a value to the pin.
-func (t *postgresTable) value(v []byte) {
-	length := uint32(1<<32 - 1)
-	if v != nil {
-		length = uint32(len(v)) // PostgreSQL's values are below 2^30 bytes
-	}
-	t.pin = binary.LittleEndian.AppendUint32(t.pin, length)
-	if t.pin = append(t.pin, v...); len(t.pin) > 64<<10 {
-		t.hash.Write(t.pin)
-		t.pin = t.pin[:0]
-	}
-}
-
-func (t *postgresTable) find(name string) (int, error) {
-	for i, n := range t.names {
-		if n == name {
-			return i, nil
-		}
-	}
-	return 0, &dataset.Error{Schema: dataset.SchemaColumns, File: t.query.Name(), Column: name, Reason: fmt.Sprintf("none of the query's %d columns has this name", len(t.names)), Near: dataset.Near(name, t.names)}
 }
 
 // Types of numbers, as pg_type names them by OID.
@@ -181,34 +145,26 @@ const (
 
 // Rows implements dataset.Table.
 func (t *postgresTable) Rows(b dataset.Builder) error {
-	at := make([]int, len(b.Columns()))
-	for j, c := range b.Columns() {
-		var err error
-		if at[j], err = t.find(c.Name); err != nil {
-			return err
-		}
-		switch kind := t.fields[at[j]].DataTypeOID; kind {
+	at, who, err := t.Places(b, func(j, i int) string {
+		switch t.fields[i].DataTypeOID {
 		case oidInt2, oidInt4, oidInt8, oidFloat4, oidFloat8, oidNumber:
 			if b.Reading(j).As == dataset.Days {
-				return &dataset.Error{Schema: dataset.SchemaFormat, File: t.query.Name(), Column: c.Name, Reason: "its type is a number, which cannot hold a date"}
+				return "its type is a number, which cannot hold a date"
 			}
 		default:
 			if !b.Texts(j) {
-				return &dataset.Error{Schema: dataset.SchemaFormat, File: t.query.Name(), Column: c.Name, Reason: "its type is not a number; cast it in the query (::double precision)"}
+				return "its type is not a number; cast it in the query (::double precision)"
 			}
 		}
-	}
-	who := -1
-	if b.Unit() != "" {
-		var err error
-		if who, err = t.find(b.Unit()); err != nil {
-			return err
-		}
+		return ""
+	})
+	if err != nil {
+		return err
 	}
 	for more := t.first; more; more = t.reader.NextRow() {
 		values := t.reader.Values()
 		for _, v := range values {
-			t.value(v)
+			t.Value(v)
 		}
 		b.Begin()
 		for j, i := range at {
