@@ -1,11 +1,13 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -40,6 +42,7 @@ func worthOf(f *flag.FlagSet) func(io.Writer) (int, error) {
 	columns := f.Int("columns", 512, "only laws of so many columns at most")
 	units := f.Int("units", 1<<30, "only laws of so many units at most")
 	learned := f.Bool("learned", false, "columns in units over five decades about means up to 20 standard deviations from zero, whose constants the study learns; the truth is the correlation matrix")
+	named := f.String("laws", "", "in place of the listed laws, \"name:d:n\" with a space between; names as of the listed, near0.9 (a second component of 0.9 above a tenth) and bulk0.9 (one above so much)")
 	kind := f.String("kind", "", "with -learned: columns that are no elliptical law's, as accuracy standardize names them; the truth is these rows'")
 	return func(w io.Writer) (int, error) {
 		laws, err := run.Laws()
@@ -50,8 +53,13 @@ func worthOf(f *flag.FlagSet) func(io.Writer) (int, error) {
 			if *learned && strings.HasPrefix(l.Name, "clusters") { // about no mean: these have no correlations
 				return true
 			}
-			return l.Held == *tuning || !strings.Contains(l.Name, *only) || l.D > *columns || l.N > *units
+			return *named != "" || l.Held == *tuning || !strings.Contains(l.Name, *only) || l.D > *columns || l.N > *units
 		})
+		more, err := lawsOf(*named)
+		if err != nil {
+			return 0, err
+		}
+		laws = append(laws, more...)
 		if *components > 0 { // the laws' own would be the same lines again
 			laws = slices.CompactFunc(laws, func(a, b run.Law) bool { return a.Name == b.Name && a.D == b.D && a.N == b.N })
 		}
@@ -75,6 +83,28 @@ func worthOf(f *flag.FlagSet) func(io.Writer) (int, error) {
 		}}
 		return s.measure(w, laws)
 	}
+}
+
+// lawsOf reads laws of one component, each "name:d:n".
+func lawsOf(text string) ([]run.Law, error) {
+	var out []run.Law
+	for _, field := range strings.Fields(text) {
+		parts := strings.Split(field, ":")
+		if len(parts) != 3 {
+			return nil, fmt.Errorf("%q is not name:d:n", field)
+		}
+		d, err := strconv.Atoi(parts[1])
+		n, e := strconv.Atoi(parts[2])
+		if err = errors.Join(err, e); err != nil || d < 2 || n < 1 {
+			return nil, fmt.Errorf("%q is not name:d:n", field)
+		}
+		source, family, err := run.LawNamed(parts[0], d)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, run.Law{Source: source, Family: family, N: n, K: 1})
+	}
+	return out, nil
 }
 
 type sheetOfWorth struct {

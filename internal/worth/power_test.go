@@ -32,8 +32,8 @@ func TestSimulatedNoiseIsAsSeen(t *testing.T) {
 	}
 }
 
-// How far rounds are from each other says more of the loss than the rounds singly: 0.74 of the
-// variance of its logarithm in place of 0.69.
+// How far rounds are from each other says more of the loss than the rounds singly: 0.68 of the
+// variance of its logarithm in place of 0.64.
 func TestDistancesOfRoundsTell(t *testing.T) {
 	s, rng := noisyShape(64, 0.035), seeded(22)
 	var draws []draw
