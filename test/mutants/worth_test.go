@@ -69,6 +69,9 @@ func init() {
 		{"worth: no simulated component is one of two equal ones", 0, []edit{
 			{"internal/worth/simulate.go", "const neighbored = 0.3", "const neighbored = 0.0"},
 		}, in("worth", "TestOneOfTwoIsNotSeparated"), killer{}},
+		{"worth: draws are near in the loss alone", 0, []edit{
+			{"internal/worth/power.go", "\tif single {\n\t\tspread :=", "\tif false {\n\t\tspread :="},
+		}, in("worth", "TestNearInUncertainty"), killer{}},
 		{"worth: draws depend on the processors", 0, []edit{
 			{"internal/worth/simulate.go", "rand.New(rand.NewPCG(seeds[b][0], seeds[b][1]))", "rand.New(rand.NewPCG(seeds[b][0], uint64(runtime.GOMAXPROCS(0))))"},
 		}, in("worth", "TestSameForEveryReader"), killer{}},
