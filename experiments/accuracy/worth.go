@@ -1,11 +1,13 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -40,6 +42,7 @@ func worthOf(f *flag.FlagSet) func(io.Writer) (int, error) {
 	columns := f.Int("columns", 512, "only laws of so many columns at most")
 	units := f.Int("units", 1<<30, "only laws of so many units at most")
 	learned := f.Bool("learned", false, "columns in units over five decades about means up to 20 standard deviations from zero, whose constants the study learns; the truth is the correlation matrix")
+	named := f.String("laws", "", "in place of the listed laws, \"name:d:n\" with a space between; names as of the listed, near0.9 (a second component of 0.9 above a tenth) and bulk0.9 (one above so much)")
 	kind := f.String("kind", "", "with -learned: columns that are no elliptical law's, as accuracy standardize names them; the truth is these rows'")
 	return func(w io.Writer) (int, error) {
 		laws, err := run.Laws()
@@ -50,8 +53,13 @@ func worthOf(f *flag.FlagSet) func(io.Writer) (int, error) {
 			if *learned && strings.HasPrefix(l.Name, "clusters") { // about no mean: these have no correlations
 				return true
 			}
-			return l.Held == *tuning || !strings.Contains(l.Name, *only) || l.D > *columns || l.N > *units
+			return *named != "" || l.Held == *tuning || !strings.Contains(l.Name, *only) || l.D > *columns || l.N > *units
 		})
+		more, err := lawsOf(*named)
+		if err != nil {
+			return 0, err
+		}
+		laws = append(laws, more...)
 		if *components > 0 { // the laws' own would be the same lines again
 			laws = slices.CompactFunc(laws, func(a, b run.Law) bool { return a.Name == b.Name && a.D == b.D && a.N == b.N })
 		}
@@ -77,6 +85,28 @@ func worthOf(f *flag.FlagSet) func(io.Writer) (int, error) {
 	}
 }
 
+// lawsOf reads laws of one component, each "name:d:n".
+func lawsOf(text string) ([]run.Law, error) {
+	var out []run.Law
+	for _, field := range strings.Fields(text) {
+		parts := strings.Split(field, ":")
+		if len(parts) != 3 {
+			return nil, fmt.Errorf("%q is not name:d:n", field)
+		}
+		d, err := strconv.Atoi(parts[1])
+		n, e := strconv.Atoi(parts[2])
+		if err = errors.Join(err, e); err != nil || d < 2 || n < 1 {
+			return nil, fmt.Errorf("%q is not name:d:n", field)
+		}
+		source, family, err := run.LawNamed(parts[0], d)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, run.Law{Source: source, Family: family, N: n, K: 1})
+	}
+	return out, nil
+}
+
 type sheetOfWorth struct {
 	jobs, times int
 	first       uint64
@@ -88,7 +118,8 @@ type sheetOfWorth struct {
 type judged struct {
 	given                  bool // a share was
 	iota                   float64
-	method                 string // that the study used
+	next                   float64 // of a single component, the next one's variance over its own
+	method                 string  // that the study used
 	truth, estimate, lower float64
 	angles, anglesHeld     int // of separated components
 	groups, groupsHeld     int
@@ -178,6 +209,9 @@ func judge(m *run.Data, r *result.Result, report *worth.Report, seconds float64)
 		}
 	}
 	values, vectors := m.Eigen()
+	if r.K == 1 && len(values) > 1 {
+		out.next = values[1] / values[0]
+	}
 	separated := make([]bool, r.K)
 	place := make([]int, r.K)
 	for i, c := range report.Components {
@@ -364,6 +398,10 @@ var outside = []struct {
 	{"spectra as slow as slow0.05 where ι is above 0.3, by power iteration", "what is left to turn is small in every round and like noise", func(l run.Law, one judged) bool {
 		return l.Elliptical() && strings.Contains(l.Name, "slow0.0") && one.iota > 0.3 && one.method == proposal.MethodPower
 	}},
+	{"spectra whose second component has 0.8 to 0.99 of the first one's variance, of which one is looked for by power iteration", "the rounds look much like those of a second one that is equal, which costs nothing, or far less, which is not mixed in",
+		func(l run.Law, one judged) bool {
+			return l.Elliptical() && one.next >= 0.8 && one.next <= 0.99 && one.method == proposal.MethodPower
+		}},
 	{"groups where ι is above 0.1, or by power iteration", "rows are clipped short, or only their directions count, which turns components of groups",
 		func(l run.Law, one judged) bool {
 			return l.Family == "groups" && (one.iota > 0.1 || one.method == proposal.MethodPower)
