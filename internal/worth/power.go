@@ -1,7 +1,6 @@
 package worth
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -23,16 +22,6 @@ const (
 	// missQuantile of their captured shares bounds the study's, after lossFactor.
 	missQuantile = 0.04
 	lossFactor   = 1.1
-	// fittedSingle, nearestSingle and missSingle are these of a single component, as neighbored is
-	// chosen on simulated rounds of 16 tuning spectra and of 13 more that were made to fool the
-	// bound (docs/experiments.md). There draws are near in two predictions: of the loss, and of how
-	// far losses are from that, over lossScale and missScale. leastMiss keeps logarithms finite.
-	fittedSingle  = 0.5
-	nearestSingle = 200
-	missSingle    = 0.05
-	lossScale     = 0.8
-	missScale     = 0.25
-	leastMiss     = 0.05
 	// tiltQuantile of their angles bounds the study's, after tiltFactor.
 	tiltQuantile = 0.98
 	tiltFactor   = 1.1
@@ -272,46 +261,43 @@ type draw struct {
 // shows, and the nearest in prediction, among those that the regression has not seen, say how far
 // answers spread.
 func (out *Report) infer(mine []float64, draws []draw, rank []int) error {
-	part, most, miss := fitted, nearest, missQuantile
-	single := len(rank) == 1
-	if single {
-		part, most, miss = fittedSingle, nearestSingle, missSingle
-	}
-	cut := int(part * float64(len(draws)))
-	fit, err := regress(draws[:cut])
+	fit, err := regress(draws[:int(fitted*float64(len(draws)))])
 	if err != nil {
 		return err
 	}
-	rest := draws[cut:]
-	loss := func(d draw) float64 { return math.Log(max(1e-6, 1-d.share)) }
-	weights := fit.solve(loss)
-	at := fit.predict(weights, mine)
-	distance := func(d draw) float64 { return math.Abs(fit.predict(weights, d.features) - at) }
-	if single {
-		spread := fit.solve(func(d draw) float64 {
-			return math.Log(math.Abs(loss(d)-fit.predict(weights, d.features)) + leastMiss)
+	rest := draws[int(fitted*float64(len(draws))):]
+	near := func(answer func(draw) float64) []draw {
+		weights := fit.solve(answer)
+		at := fit.predict(weights, mine)
+		type reached struct{ distance, place float64 }
+		order := make([]reached, len(rest))
+		for i, d := range rest {
+			order[i] = reached{math.Abs(fit.predict(weights, d.features) - at), float64(i)}
+		}
+		slices.SortFunc(order, func(a, b reached) int {
+			if a.distance != b.distance {
+				if a.distance < b.distance {
+					return -1
+				}
+				return 1
+			}
+			return int(a.place - b.place)
 		})
-		wide, off := fit.predict(spread, mine), distance
-		distance = func(d draw) float64 {
-			return math.Hypot(off(d)/lossScale, (fit.predict(spread, d.features)-wide)/missScale)
+		var like []draw
+		for _, o := range order[:min(nearest, len(order))] {
+			like = append(like, rest[int(o.place)])
 		}
+		return like
 	}
-	like := nearestOf(rest, most, distance)
-	shares := values(like, func(d draw) float64 {
-		if single { // as much from the study's prediction as the draw is from its own
-			return 1 - math.Exp(loss(d)+at-fit.predict(weights, d.features))
-		}
-		return d.share
-	})
+	like := near(func(d draw) float64 { return math.Log(max(1e-6, 1-d.share)) })
+	shares := values(like, func(d draw) float64 { return d.share })
 	estimate := quantile(shares, 0.5)
-	out.Share = &Share{Estimate: estimate, Lower: max(0, 1-lossFactor*(1-quantile(shares, miss))-shareReserve)}
+	out.Share = &Share{Estimate: estimate, Lower: max(0, 1-lossFactor*(1-quantile(shares, missQuantile))-shareReserve)}
 	lost := quantile(values(like, func(d draw) float64 { return 1 - d.finished }), 0.5)
 	out.Unfinished = lost > unfinishedLoss && lost > unfinishedPart*(1-estimate)
 	bounds := make([]float64, len(rank))
 	for i := range rank {
-		weights := fit.solve(func(d draw) float64 { return math.Log(max(1e-8, d.tilt[i])) })
-		at := fit.predict(weights, mine)
-		like := nearestOf(rest, nearest, func(d draw) float64 { return math.Abs(fit.predict(weights, d.features) - at) })
+		like := near(func(d draw) float64 { return math.Log(max(1e-8, d.tilt[i])) })
 		bounds[i] = tiltFactor * tiltFactor * quantile(values(like, func(d draw) float64 { return d.tilt[i] }), tiltQuantile)
 	}
 	for number, i := range rank {
@@ -322,26 +308,6 @@ func (out *Report) infer(mine []float64, draws []draw, rank []int) error {
 		out.Components = append(out.Components, c)
 	}
 	return nil
-}
-
-// nearestOf returns the draws of the least distances.
-func nearestOf(draws []draw, most int, distance func(draw) float64) []draw {
-	type reached struct {
-		distance float64
-		place    int
-	}
-	order := make([]reached, len(draws))
-	for i, d := range draws {
-		order[i] = reached{distance(d), i}
-	}
-	slices.SortFunc(order, func(a, b reached) int {
-		return cmp.Or(cmp.Compare(a.distance, b.distance), a.place-b.place)
-	})
-	var like []draw
-	for _, o := range order[:min(most, len(order))] {
-		like = append(like, draws[o.place])
-	}
-	return like
 }
 
 func values(draws []draw, of func(draw) float64) []float64 {

@@ -32,8 +32,8 @@ func TestSimulatedNoiseIsAsSeen(t *testing.T) {
 	}
 }
 
-// How far rounds are from each other says more of the loss than the rounds singly: 0.68 of the
-// variance of its logarithm in place of 0.64.
+// How far rounds are from each other says more of the loss than the rounds singly: 0.74 of the
+// variance of its logarithm in place of 0.69.
 func TestDistancesOfRoundsTell(t *testing.T) {
 	s, rng := noisyShape(64, 0.035), seeded(22)
 	var draws []draw
@@ -91,29 +91,5 @@ func TestOneOfTwoIsNotSeparated(t *testing.T) {
 	}
 	if separated > 3 {
 		t.Errorf("one of two equal components is separated in %d of 60 studies", separated)
-	}
-}
-
-// A single component is compared with studies whose losses are as uncertain as its own: here the
-// second feature says by how much. In logarithms losses are off by 0.1 or 1 times a normal number,
-// whose 95% quantile, of 200 draws, is 1.64 ± 0.15. The bounds' losses are within three such
-// errors.
-func TestNearInUncertainty(t *testing.T) {
-	rng := seeded(24)
-	var draws []draw
-	for range 4000 {
-		level, wide := rng.NormFloat64(), float64(rng.IntN(2))
-		loss := math.Exp(-4 + level + (0.1+0.9*wide)*rng.NormFloat64())
-		draws = append(draws, draw{features: []float64{level, wide}, share: 1 - min(loss, 1), tilt: []float64{0.01}, finished: 1})
-	}
-	for wide, deviation := range []float64{0.1, 1} {
-		var got Report
-		if err := got.infer([]float64{0, float64(wide)}, draws, []int{0}); err != nil {
-			t.Fatal(err)
-		}
-		want := -4 + 1.645*deviation + math.Log(lossFactor)
-		if loss := math.Log(1 - got.Share.Lower - shareReserve); math.Abs(loss-want) > 0.45 {
-			t.Errorf("deviation %g: the bound's loss is e^%.3f, want e^%.3f", deviation, loss, want)
-		}
 	}
 }

@@ -56,23 +56,3 @@ func spectrumLaw(rng *rand.Rand, d int) []float64 {
 	}
 	return out
 }
-
-// approached brings others near the first of lambda, which falls from 1.
-func approached(rng *rand.Rand, lambda []float64) {
-	switch u := rng.Float64(); {
-	case u < 1.0/6:
-		lambda[1] = lambda[0]
-	case u < 3.0/4:
-		m, gap := 1+rng.IntN(3), 0.01*math.Pow(30, rng.Float64())
-		for i := 1; i <= m && i < len(lambda); i++ {
-			lambda[i] = max(lambda[i], 1-gap*rng.Float64())
-		}
-	default:
-		bulk, fall := 0.4+0.57*rng.Float64(), max(0, 2*rng.Float64()-1) // flat in half of them
-		for i := 1; i < len(lambda); i++ {
-			lambda[i] = bulk * (1 - fall*float64(i-1)/float64(len(lambda)))
-		}
-	}
-	slices.Sort(lambda)
-	slices.Reverse(lambda)
-}

@@ -24,7 +24,6 @@ type shape struct {
 // draws bounds: few enough for some seconds on one processor, many enough for the regression.
 const (
 	mostDraws  = 4000
-	mostSingle = 8000 // of a single component, which has more to tell apart
 	leastDraws = 1500
 	drawsWork  = 1.2e9 // of multiplications, roughly
 	batch      = 50    // draws of one generator
@@ -32,11 +31,7 @@ const (
 
 func (s *shape) count() int {
 	work := float64(len(s.tau)*s.d*s.k) * (40 + 12*float64(s.k))
-	most := mostDraws
-	if s.k == 1 {
-		most = mostSingle
-	}
-	return max(leastDraws, min(most, int(drawsWork/work))) / batch * batch
+	return max(leastDraws, min(mostDraws, int(drawsWork/work))) / batch * batch
 }
 
 // draw simulates studies. Batches have a generator each, keyed by the study's digest, so that
@@ -76,20 +71,10 @@ const tied = 0.1
 // usualSize is about what rounds show of the signal: the rest is what noise turned away.
 const usualSize = 0.9
 
-// neighbored is the part of the draws of a single component in which others come near its variance:
-// of these a sixth have an equal second one, a quarter one component above a bulk, and the rest one
-// to three that are less by up to 1% to 30%. Noise turns a component most into such ones: with few
-// of them among the draws bounds are too good there.
-const neighbored = 0.3
-
 // one simulates one study of the public family.
 func (s *shape) one(rng *rand.Rand) draw {
 	lambda := spectrumLaw(rng, s.d)
-	if s.k == 1 {
-		if rng.Float64() < neighbored && s.d > 1 {
-			approached(rng, lambda)
-		}
-	} else if i := rng.IntN(s.k); rng.Float64() < tied && i+1 < s.d {
+	if i := rng.IntN(s.k); rng.Float64() < tied && i+1 < s.d {
 		lambda[i+1] = lambda[i]
 	}
 	w := s.world(rng, lambda)

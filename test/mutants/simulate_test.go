@@ -39,7 +39,7 @@ func init() {
 			{"internal/simulate/trials.go", "sign * s[0]}", "sign * s[len(s)-1]}"},
 		}, in("simulate", "TestSpread"), killer{}},
 		{"worth: power iteration's bound has no reserve", 0, []edit{
-			{"internal/worth/power.go", "miss))-shareReserve)", "missQuantile)))"},
+			{"internal/worth/power.go", "missQuantile))-shareReserve)", "missQuantile)))"},
 		}, in("worth", "TestPowerBoundHasReserve"), killer{}},
 		{"plan: half of what is needed", 0, []edit{
 			{"internal/worth/solve.go", "out.Value, out.Captured, out.Blind = values[high], c.Median, c.Blind", "out.Value, out.Captured, out.Blind = values[high]/2, c.Median, c.Blind"},
