@@ -118,7 +118,8 @@ type sheetOfWorth struct {
 type judged struct {
 	given                  bool // a share was
 	iota                   float64
-	method                 string // that the study used
+	next                   float64 // of a single component, the next one's variance over its own
+	method                 string  // that the study used
 	truth, estimate, lower float64
 	angles, anglesHeld     int // of separated components
 	groups, groupsHeld     int
@@ -208,6 +209,9 @@ func judge(m *run.Data, r *result.Result, report *worth.Report, seconds float64)
 		}
 	}
 	values, vectors := m.Eigen()
+	if r.K == 1 && len(values) > 1 {
+		out.next = values[1] / values[0]
+	}
 	separated := make([]bool, r.K)
 	place := make([]int, r.K)
 	for i, c := range report.Components {
@@ -394,6 +398,10 @@ var outside = []struct {
 	{"spectra as slow as slow0.05 where ι is above 0.3, by power iteration", "what is left to turn is small in every round and like noise", func(l run.Law, one judged) bool {
 		return l.Elliptical() && strings.Contains(l.Name, "slow0.0") && one.iota > 0.3 && one.method == proposal.MethodPower
 	}},
+	{"spectra whose second component has 0.8 to 0.99 of the first one's variance, of which one is looked for by power iteration", "the rounds look much like those of a second one that is equal, which costs nothing, or far less, which is not mixed in",
+		func(l run.Law, one judged) bool {
+			return l.Elliptical() && one.next >= 0.8 && one.next <= 0.99 && one.method == proposal.MethodPower
+		}},
 	{"groups where ι is above 0.1, or by power iteration", "rows are clipped short, or only their directions count, which turns components of groups",
 		func(l run.Law, one judged) bool {
 			return l.Family == "groups" && (one.iota > 0.1 || one.method == proposal.MethodPower)
