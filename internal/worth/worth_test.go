@@ -435,6 +435,22 @@ func TestLongerRowsTurnedRaiseTheAlarm(t *testing.T) {
 	}
 }
 
+// Of a single component by power iteration it is said when the bound fails; of others it is not,
+// nor where there is no bound.
+func TestCloseVariancesAreSaid(t *testing.T) {
+	falling := append([]float64{2, 1}, slices.Repeat([]float64{0.1}, 14)...)
+	for _, c := range []struct {
+		method string
+		k      int
+		said   bool
+	}{{proposal.MethodPower, 1, true}, {proposal.MethodPower, 2, false}, {proposal.MethodCovariance, 1, false}} {
+		p, r := law{second: diagonal(falling...), radius: 8, rng: seeded(21)}.run(t, spec(16, c.k, c.method), 60_000)
+		if got := of(t, p, r); got.Share == nil || says(got, "from 0.8 of it on") != c.said {
+			t.Errorf("%s, %d components: %q", c.method, c.k, got.Sentences)
+		}
+	}
+}
+
 func TestEqualSpectrumIsNotSeparated(t *testing.T) {
 	lambda := slices.Repeat([]float64{1}, 16)
 	for _, method := range []string{proposal.MethodCovariance, proposal.MethodPower} {

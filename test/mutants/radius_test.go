@@ -11,6 +11,7 @@ func init() {
 		{"radius: noise of the units' size makes a tail", 0, []edit{{"internal/study/moments.go", "near = tailNoisy", "near = tailNear"}}, in("study", "TestClipsOfTwoPeaks"), killer{}},
 		{"radius: what is not read counts as read", 0, []edit{{grid, "int(float64(r.Units)/r.Grid)) == 0 {", "int(float64(r.Units)/r.Grid)) < 0 {"}}, in("study", "TestUnread"), killer{}},
 		{"worth: a study of unread lengths is bounded", 0, []edit{{"internal/worth/report.go", "if out.Share != nil && p.Unread(r.Releases) {", "if false {"}}, in("worth", "TestNotCalibratedNotShown"), killer{}},
+		{"worth: close variances are not said", 0, []edit{{"internal/worth/sentence.go", "tell(\"%s\", closeSentence)", "_ = closeSentence"}}, in("worth", "TestCloseVariancesAreSaid"), killer{}},
 		{"worth: what a short clip hides is not said", 0, []edit{{"internal/worth/sentence.go", "tell(\"%s\", shortSentence)", "_ = shortSentence"}}, in("worth", "TestLongerRowsTurnedRaiseTheAlarm"), killer{}},
 		{"worth: loadings leave no room for the clip", 0, []edit{{"internal/worth/covariance.go", "variance[l] += loadingReserve / float64(len(a.mu))", "variance[l] += 0"}}, in("worth", "TestCovarianceAgainstAnotherComputation"), killer{}},
 	})
