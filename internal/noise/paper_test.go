@@ -37,7 +37,7 @@ func TestPaper(t *testing.T) {
 	if p, err = NewPaper(in); err != nil || p.Rounds != 5 || p.DeltaBar != 1e-30 {
 		t.Fatalf("%+v, %v", p, err)
 	}
-	// docs/privacy.md: zCDP needs 0.61 of the paper's noise at ε = 1, δ = 1e-6.
+	// zCDP needs 0.61 of the paper's noise at ε = 1, δ = 1e-6.
 	best, err := ZCDP.Rho(1, 1e-6)
 	if err != nil {
 		t.Fatal(err)
