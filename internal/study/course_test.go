@@ -40,8 +40,7 @@ func TestFollows(t *testing.T) {
 	}
 }
 
-// TestShares: what a study buys costs what docs/privacy.md and docs/study.md say, and both branches
-// of auto cost the same.
+// TestShares: what a study buys costs its share of ρ, and both branches of auto cost the same.
 func TestShares(t *testing.T) {
 	p := mustPlan(t, texts.With(texts.Four, `method = "auto"`, `center = "private"`, `unit = "patient"`), 30, 30, 30)
 	rho, branch := map[Kind]float64{}, map[string]float64{}

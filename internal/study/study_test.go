@@ -46,7 +46,7 @@ func TestPracticalDefaults(t *testing.T) {
 	if len(p.Queries) != 29 {
 		t.Fatalf("%d queries, want 24 power steps and 5 histograms", len(p.Queries))
 	}
-	// docs/privacy.md: histograms come before rounds 0, 1, 2, 4 and 7, with 4% of ρ.
+	// Histograms come before rounds 0, 1, 2, 4 and 7, with 4% of ρ.
 	var at []int
 	share := 0.0
 	for _, q := range p.Queries {
