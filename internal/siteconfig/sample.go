@@ -100,7 +100,7 @@ approve = "ask"          # or "within-limits", with the limits below
 # [policy.analysts]      # whose studies are let in; with it none that no analyst signed
 # ada = { key = "abcd-efgh-ijkl-mnop-qrst-uvwx", max_epsilon_total = 2.0 }   # as ada read it to you; of all her studies of a population
 #
-# [policy.dataset.icu]   # limits of one data set, in addition to those above
+# [policy.dataset.icu]   # of one data set; columns and dictionary replace those above
 # max_epsilon = 0.5
 # columns = ["age"]
 
