@@ -121,6 +121,7 @@ func (l *look) figures(rows *dataset.Rows, q dataset.Request) Figures {
 	if rows.Fault != nil {
 		f.Fault = rows.Fault.Error()
 	}
+	f.Columns = slices.Grow(f.Columns, len(q.Columns))
 	first := 0
 	for j, c := range q.Columns {
 		var r dataset.Reading
