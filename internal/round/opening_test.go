@@ -76,6 +76,23 @@ func TestProofsAreAskedFor(t *testing.T) {
 	}
 }
 
+// TestSharesAreAskedForAgain: shares that come while an opening is under way are not kept, so that
+// whoever has not been heard is asked again when the opening waits for proofs.
+func TestSharesAreAskedForAgain(t *testing.T) {
+	h := opening(t, missingProofs(2, 4))
+	h.mute["share 4"], h.mute["prove 1"] = true, true
+	h.run()
+	if n := h.count("share", 4); n != 2 || !h.state.WantsProof(1, 2) {
+		t.Fatalf("asked %d times for shares", n)
+	}
+	h.mute["share 4"] = false
+	h.event(Shared{4, 0, 0})
+	h.expire(PhaseProofs) // the fifth site's shares open what the silent one's do not
+	if h.want(StatusCompleted); !slices.Equal(h.dropped, []int{1}) {
+		t.Errorf("dropped %v", h.dropped)
+	}
+}
+
 // TestSilentHelperIsDropped: A7. A helper that proves nothing loses its shares, and nobody is
 // named: at once when its link ends, at the deadline when it has one; while the others' shares open
 // nothing, it is waited for.

@@ -83,7 +83,7 @@ func init() {
 		}, in("coordinator", "TestSilentHelperIsNotNamed"), killer{}},
 		{"proofs: shares that came meanwhile are lost", 0, []edit{
 			{opening, "	l.askAgain(askShares)\n", ""},
-		}, in("coordinator", "TestSilentHelperIsNotNamed"), killer{}},
+		}, in("round", "TestSharesAreAskedForAgain"), killer{}},
 		{"proofs: of another dealer", 0, []edit{
 			{opening, "return s.live.proof[site] && s.live.dealer == dealer", "return s.live.proof[site]"},
 		}, in("round", "TestLateProofIsNotWanted"), killer{}},
