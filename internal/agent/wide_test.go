@@ -63,7 +63,7 @@ func heap() int {
 // who sees the same as before. -v prints what it takes, and what its setup does. Under -short only
 // "held" runs: what is wider is let go, which TestLetGo shows.
 func TestWide(t *testing.T) {
-	// what a process keeps of the first study that it sees, such as encoders of types, is no study's
+	// what a process keeps of the first study that it sees, as encoders of types, is no study's
 	narrow := newWide(t, testColumns, func(j int) proposal.Column { return proposal.Column{Name: fmt.Sprintf("c%d", j), Scale: 1} })
 	want[wire.Decision](narrow.sites[0], wire.Proposal{Body: narrow.body})
 	see(t, narrow.sites[0], narrow.plan.Digest)
