@@ -320,6 +320,9 @@ func (c *studyApproveCmd) Run(t *terminal) error {
 	if err != nil {
 		return err
 	}
+	if c.Yes { // who was asked has just read them
+		t.Warn(s.Warnings)
+	}
 	done, err := ask[agent.StudyDetail](t, "POST", "studies", s.Digest.String(), "approve")
 	if err != nil {
 		return err

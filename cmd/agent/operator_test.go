@@ -133,6 +133,7 @@ func TestOperatorCommands(t *testing.T) {
 		has(said, "whole digest")
 	}
 	out, said = agent(0, "study", "approve", id.String(), "--yes")
+	has(said, "warning: ", "colludes with the coordinator")
 	if out != id.String()+"\n" {
 		t.Errorf("stdout %q, want the digest alone", out)
 	}

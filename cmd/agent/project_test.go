@@ -1,11 +1,28 @@
 package main
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
 	"covey/internal/score"
 )
+
+// TestProjectionKeys: the keys of --json are lower-case, as everywhere.
+func TestProjectionKeys(t *testing.T) {
+	text, err := json.Marshal(&projection{
+		Summary: &score.Summary{Limits: []score.Limit{{Quantile: 0.99, T2: 9, SPE: 7}}},
+		Rotated: &score.Rotation{Axes: [][]float64{{1}}, Variances: []float64{2}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`{"quantile":0.99,"t2":9,"spe":7}`, `{"axes":[[1]],"variances":[2]}`} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("no %s in %s", want, text)
+		}
+	}
+}
 
 // TestProjectionAsksForUnits: where most rows are flagged, which a column in another unit of
 // measurement causes, it is asked for.

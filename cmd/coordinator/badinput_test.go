@@ -38,6 +38,7 @@ var badInputs = []struct {
 	{"epsilon NaN", "epsilon = 1.0", "epsilon = nan", plan, []string{"epsilon", "NaN"}},
 	{"delta 1", "delta = 1e-6", "delta = 1.0", plan, []string{"delta", "got 1"}},
 	{"delta negative", "delta = 1e-6", "delta = -1e-6", plan, []string{"delta"}},
+	{"name of spaces", `name = "s"`, `name = "  "`, plan, []string{"name", "space"}},
 	{"no columns", goodStudy[strings.Index(goodStudy, "[[columns]]"):], "", plan, []string{"columns"}},
 	{"column twice", `name = "hr"`, `name = "age"`, plan, []string{"columns", `"age"`}},
 	{"column's scale", "scale = 10.0", "scale = inf", plan, []string{"scale"}},

@@ -64,6 +64,9 @@ func openText(src *source, in io.Reader, m Mapping) (*csvTable, error) {
 		return nil, err
 	}
 	for _, field := range fields {
+		if strings.Contains(field, "\r") {
+			return nil, &Error{File: t.path, Reason: "lines end with a carriage return alone: save it with LF or CRLF line ends"}
+		}
 		t.names = append(t.names, strings.Clone(trim(field)))
 	}
 	if i, j := twins(t.names); j > 0 {

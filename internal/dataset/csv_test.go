@@ -88,6 +88,7 @@ func TestBadInput(t *testing.T) {
 		{"empty", "", "the file is empty", "", 0, true},
 		{"only a mark", "\xef\xbb\xbf", "the file is empty", "", 0, true},
 		{"only blank lines", "\n\n", "the file is empty", "", 0, true},
+		{"lone carriage returns", "a,b\r1,2\r", "lines end with a carriage return alone: save it with LF or CRLF line ends", "", 0, true},
 		{"header only", "a,b\n", "no rows follow the header", "", 0, true},
 		{"utf-16", "\xff\xfea\x00,\x00b\x00\n\x00", "line 1: the file is UTF-16; save it as UTF-8", "", 1, true},
 		{"missing column", "a,c\n1,2\n", `line 1, column "b": none of the header's 2 fields has this name`, "b", 1, false},

@@ -123,6 +123,9 @@ func (s *Spec) check() error {
 	if err := validText("name", s.Name); err != nil {
 		return err
 	}
+	if strings.TrimSpace(s.Name) != s.Name { // people type it
+		return FieldErrorf("name", "must not begin or end with a space, got %q", s.Name)
+	}
 	if LooksLikeDigest(s.Name) {
 		return FieldErrorf("name", "must not be four or more hexadecimal digits and nothing else: they stand for a digest; got %q", s.Name)
 	}

@@ -65,10 +65,10 @@ func Varimax(vectors [][]float64) []float64 {
 // Rotation is what [Model.Rotate] made of the components.
 type Rotation struct {
 	// Axes are the k rotated axes: unit vectors at right angles, of the same span.
-	Axes [][]float64
+	Axes [][]float64 `json:"axes"`
 	// Variances are those of the rows along them, as far as scores on different components are
 	// uncorrelated; nil where the study did not buy variances. Their sum is that of the components.
-	Variances []float64
+	Variances []float64 `json:"variances,omitempty"`
 }
 
 // Rotate makes scores those on the varimax axes of the components, by falling variance where that

@@ -139,7 +139,10 @@ func (c *Simulate) trials(t *Terminal) (*simulate.Trials, error) {
 			return nil, Bad("--synthetic: %w", err)
 		}
 	}
-	for _, file := range c.Files {
+	for i, file := range c.Files {
+		if slices.Contains(c.Files[:i], file) {
+			return nil, Bad("%s is given twice: each row would count as two people, and all figures look better than they are", file)
+		}
 		site, err := simulate.ReadSite(file, spec)
 		if err != nil {
 			return nil, Bad("%w", err)
