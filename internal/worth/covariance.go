@@ -109,6 +109,9 @@ func (a *spectrum) tilt(i, j int) float64 {
 	return a.mixing(i, j) / (gap * gap)
 }
 
+// edge is the largest eigenvalue of noise alone.
+func (a *spectrum) edge() float64 { return a.s * math.Sqrt(2*float64(len(a.mu))) }
+
 // share bounds the captured share of the first k: with e the mean of the loss's bound by Stein's
 // and Jensen's inequalities, the loss itself is about e/2. It is nil where nothing stands out of
 // the noise.
@@ -120,7 +123,7 @@ func (a *spectrum) share(k int) *Share {
 			e += 2 * a.mixing(i, j) / (a.mu[i] - a.mu[j])
 		}
 	}
-	edge := a.s * math.Sqrt(2*float64(len(a.mu)))
+	edge := a.edge()
 	if top <= float64(k)*edgeFactor*edge {
 		return nil
 	}
@@ -243,6 +246,14 @@ func (out *Report) covariance(p *study.Plan, r *result.Result) (string, error) {
 	}
 	if out.Share = a.share(r.K); out.Share == nil {
 		return "", nil
+	}
+	top := 0.0
+	for _, v := range a.mu[:r.K] {
+		top += v
+	}
+	if blurred(r, top/float64(r.K), a.edge()) {
+		out.Share = nil
+		return blurredWhy, nil
 	}
 	rank := ranks(r.Components, vectors[:min(p.K, len(vectors))])
 	if slices.Max(rank) >= r.K {

@@ -170,6 +170,25 @@ func keptShare(r *result.Result) float64 {
 	return min(1, r.RowsKept/float64(r.N))
 }
 
+// mostBlurred of the components' mean variance may be the center's noise: at a fifth the share's
+// bound failed.
+const mostBlurred = 0.05
+
+// blurred reports whether the noise of a released center may be a component, where offsets are far
+// from the columns' means: the second moment about a center that is off by e has e's direction with
+// variance ‖e‖². mean is that of the components, edge what the sums' own noise fills.
+func blurred(r *result.Result, mean, edge float64) bool {
+	square := 0.0
+	for _, rel := range r.Releases {
+		if rel.Kind == study.KindMean { // the last one counts
+			square = float64(r.D) * rel.Tau() * rel.Tau()
+		}
+	}
+	return square > max(mostBlurred*mean, edge)
+}
+
+const blurredWhy = "a center whose noise may be a component: offsets are far from the columns' means"
+
 // tiltReserve is added to the squared tangent of every angle's bound, for the reason of
 // shareReserve and as large: with real rows, which are not elliptical, the clip itself turns a
 // direction a little.
