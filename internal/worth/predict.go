@@ -84,7 +84,7 @@ func (a *Prediction) Lines() []string {
 	out := []string{
 		fmt.Sprintf("captures about %s of the variance that as many components could where the spectrum falls slowly (eigenvalues 1/(1+%g·j)), %s where it falls steeply (1/(1+%g·j)); a blind guess %s and %s",
 			Percent(slow.Median), slow.Fall, Percent(steep.Median), steep.Fall, Percent(slow.Blind), Percent(steep.Blind)),
-		fmt.Sprintf("the worst of %d simulated studies captures %s; less where a tenth of the rows, or fewer, carry a direction of their own", predictRuns*len(a.Cases), Percent(a.lowest())),
+		fmt.Sprintf("the worst of %d simulated studies captures %s; less where a third of the rows, or fewer, carry a direction of their own, or columns are skewed or heavy-tailed", predictRuns*len(a.Cases), Percent(a.lowest())),
 	}
 	if a.Needed > 0 {
 		out = append(out, fmt.Sprintf("about %d units would make it %s where the spectrum falls slowly", a.Needed, Percent(enough)))

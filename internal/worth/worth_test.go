@@ -375,7 +375,7 @@ func TestNotCalibratedNotShown(t *testing.T) {
 	for i, rel := range r.Releases {
 		away.Releases[i].Units = rel.Units * 2 / 3
 	}
-	if got := of(t, p, &away); got.Share == nil || !says(got, "A site was away from some sums: 4000 of 6000 units") {
+	if got := of(t, p, &away); got.Share == nil || !says(got, "A site was away from some sums: 4000 of 6000 units") || !says(got, "of their law alone") {
 		t.Errorf("with two of three sites: %+v", got)
 	}
 	if few.Share == nil || !says(few, "Rows kept: about 2001") || few.Share.Lower >= all.Share.Lower || *few.Components[0].Angle <= *all.Components[0].Angle {

@@ -75,5 +75,20 @@ func init() {
 		{"worth: a component of half the total is separated", 0, []edit{
 			{"internal/worth/power.go", "rest := 2*v - least*total", "rest := 2*v - least*total/2"},
 		}, in("worth", "TestHalfOfTheTotalIsSeparated"), killer{}},
+		{"worth: a covariance about a noisy center is bounded", 0, []edit{
+			{"internal/worth/covariance.go", "if blurred(r, top/float64(r.K), a.edge()) {", "if false && blurred(r, top/float64(r.K), a.edge()) {"},
+		}, in("worth", "TestNoiseOfTheCenter"), killer{}},
+		{"worth: power iteration about a noisy center is bounded", 0, []edit{
+			{"internal/worth/power.go", "if blurred(r, theta, edge*theta) {", "if false && blurred(r, theta, edge*theta) {"},
+		}, in("worth", "TestNoiseOfTheCenter"), killer{}},
+		{"worth: pairs are not said to be of single sites", 0, []edit{
+			{"internal/worth/sentence.go", "tell(\"%s\", pairsSentence)", "_ = pairsSentence"},
+		}, in("worth", "TestPairsAreWithinSites"), killer{}},
+		{"worth: skewed columns are not said to break the bound", 0, []edit{
+			{"internal/worth/sentence.go", "or single columns are skewed or heavy-tailed, ", ""},
+		}, in("simulate", "TestOutsideThePromise"), killer{}},
+		{"worth: the verdict on pairs is that on rows", 0, []edit{
+			{"internal/worth/verdict.go", "if r.Center == proposal.CenterPairs {", "if r.Center == proposal.CenterPairs && false {"},
+		}, in("worth", "TestPairsAreWithinSites"), killer{}},
 	})
 }

@@ -1,0 +1,54 @@
+package worth
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"covey/internal/proposal"
+	"covey/internal/study"
+)
+
+// TestPairsAreWithinSites: differences of rows of one site know nothing of how sites differ, and
+// who reads a share of variance is told.
+func TestPairsAreWithinSites(t *testing.T) {
+	second := diagonal(2, 1, 0.5, 0.4, 0.3, 0.2, 0.1, 0.1)
+	for _, center := range []string{proposal.CenterPublic, proposal.CenterPairs} {
+		s := spec(8, 1, proposal.MethodCovariance)
+		s.Center = center
+		p, r := law{second: second, radius: 4, rng: seeded(8)}.run(t, s, 12_000)
+		got, pairs := of(t, p, r), center == proposal.CenterPairs
+		v := got.Verdict(r)
+		if got.Share == nil || says(got, "within sites") != pairs || strings.Contains(strings.Join(v.Doubts, " "), "within sites") != pairs {
+			t.Errorf("%s: %q, %q", center, got.Sentences, v.Doubts)
+		}
+	}
+}
+
+// TestNoiseOfTheCenter: where offsets are so far from the columns' means that the center's noise
+// may be a component, there is no figure. That noise is in every row's difference from the center.
+func TestNoiseOfTheCenter(t *testing.T) {
+	second := diagonal(2, 1, 0.5, 0.4, 0.3, 0.2, 0.1, 0.1)
+	for _, method := range []string{proposal.MethodCovariance, proposal.MethodPower} {
+		s := spec(8, 1, method)
+		s.Center = proposal.CenterPrivate
+		p, r := law{second: second, radius: 4, rng: seeded(8)}.run(t, s, 12_000)
+		for _, c := range []struct {
+			square float64 // of the center's noise
+			given  bool
+		}{{0.02, true}, {0.2, false}} {
+			far := *r
+			far.Releases = slices.Clone(r.Releases)
+			for i, rel := range r.Releases {
+				if rel.Kind == study.KindMean {
+					far.Releases[i].Grid *= math.Sqrt(c.square/8) / rel.Tau()
+				}
+			}
+			got := of(t, p, &far)
+			if (got.Share != nil) != c.given || (len(got.Components) > 0) != c.given || says(got, "offsets are far") == c.given {
+				t.Errorf("%s, a center of noise %g: %+v", method, c.square, got)
+			}
+		}
+	}
+}
