@@ -52,3 +52,16 @@ func TestNoiseOfTheCenter(t *testing.T) {
 		}
 	}
 }
+
+// TestPredictionOfFewUnits: studies of few units capture less than is predicted, and that is said.
+func TestPredictionOfFewUnits(t *testing.T) {
+	for _, n := range []int{leastUnits - 2, leastUnits + 1} { // three sites of as many
+		got, err := predict(t, spec(8, 1, proposal.MethodAuto), n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := strings.Contains(strings.Join(got.Lines(), "\n"), "fewer than 2000 units, for which they are often too high: outside"); said != (n < leastUnits) {
+			t.Errorf("%d units: %q", n, got.Lines())
+		}
+	}
+}
