@@ -11,6 +11,52 @@ import (
 	"covey/internal/worth"
 )
 
+// TestUnequalUnits: where few units have most rows, the clip of their number takes more off than
+// the interval of rows kept covers, and a reader is told.
+func TestUnequalUnits(t *testing.T) {
+	const d, sites, units = 4, 5, 1600
+	s := spec(t, d, "unit = \"u\"\nmissing = \"drop-row\"\n")
+	s.Epsilon = 1
+	rng := rand.New(rand.NewPCG(6, 6))
+	x, rows := Trials{Spec: s, Times: 1, Key: [32]byte{4}}, 0
+	for range sites {
+		r := &dataset.Rows{Units: units, D: d}
+		for u := range units {
+			for range 1 + int(3*math.Exp(1.2*rng.NormFloat64())) {
+				for j := range d {
+					r.Values = append(r.Values, rng.NormFloat64()/float64(1+j))
+				}
+				r.Unit = append(r.Unit, u)
+			}
+		}
+		r.Rows = len(r.Unit)
+		rows += r.Rows
+		built, err := newSite(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.Sites = append(x.Sites, built)
+	}
+	var err error
+	if x.Pooled, err = NewPooled(s, Visits(x.Sites)); err != nil {
+		t.Fatal(err)
+	}
+	_, r, err := x.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.RowsKeptInterval[1] >= float64(rows) {
+		t.Errorf("%v holds %d: is the number of rows not clipped now?", *r.RowsKeptInterval, rows)
+	}
+	report, err := worth.Read(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(report.Sentences, func(s string) bool { return strings.Contains(s, "counted up to a limit") }) {
+		t.Errorf("nothing is told of it: %q", report.Sentences)
+	}
+}
+
 // TestOutsideThePromise: tables for which the share's bound is known not to hold, each with what a
 // reader is told of them.
 func TestOutsideThePromise(t *testing.T) {
