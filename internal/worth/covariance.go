@@ -36,14 +36,16 @@ type spectrum struct {
 	mu []float64
 	s  float64
 	n  float64
+	// center is [centerNoise]: two directions of its noise add their product to the matrix.
+	center float64
 	// xi estimates the eigenvalues of M.
 	xi []float64
 	// learned is the noise of a correlation matrix; nil for a covariance.
 	learned *learned
 }
 
-func newSpectrum(mu []float64, s float64, n int) *spectrum {
-	a := &spectrum{mu: mu, s: s, n: float64(n)}
+func newSpectrum(mu []float64, s float64, n int, center float64) *spectrum {
+	a := &spectrum{mu: mu, s: s, n: float64(n), center: center}
 	a.xi = a.shrink()
 	return a
 }
@@ -53,7 +55,7 @@ func (a *spectrum) noise(i, j int) float64 {
 	if a.learned != nil {
 		return a.learned.pairs[i][j]
 	}
-	return a.s * a.s / 2
+	return a.s*a.s/2 + a.center*a.center
 }
 
 // shrink estimates the eigenvalues without the noise: each is pushed up by those below it and down
@@ -220,7 +222,7 @@ func spectrumOf(p *study.Plan, r *result.Result) (*spectrum, [][]float64, error)
 		if err != nil {
 			return nil, nil, err
 		}
-		return newSpectrum(mu, tau, int(sampleOf(r))), vectors, nil
+		return newSpectrum(mu, tau, int(sampleOf(r)), centerNoise(r)), vectors, nil
 	}
 	c, err := p.Correlation(r.Releases)
 	if err != nil {
@@ -251,7 +253,7 @@ func (out *Report) covariance(p *study.Plan, r *result.Result) (string, error) {
 	for _, v := range a.mu[:r.K] {
 		top += v
 	}
-	if blurred(r, top/float64(r.K), a.edge()) {
+	if blurred(r, mostBlurred*top/float64(r.K), a.edge()) {
 		out.Share = nil
 		return blurredWhy, nil
 	}

@@ -82,7 +82,7 @@ func (out *Report) power(p *study.Plan, r *result.Result) (string, error) {
 	if edge > 1 {
 		return "", nil
 	}
-	if blurred(r, theta, edge*theta) {
+	if blurred(r, mostBlurredRounds*theta, edge*theta) {
 		return blurredWhy, nil
 	}
 	mine := features(seen, vectors)

@@ -26,18 +26,19 @@ func TestPairsAreWithinSites(t *testing.T) {
 	}
 }
 
-// TestNoiseOfTheCenter: where offsets are so far from the columns' means that the center's noise
-// may be a component, there is no figure. That noise is in every row's difference from the center.
+// TestNoiseOfTheCenter: noise of the center is in every row's difference from it. It is counted,
+// and where it may be a component there is no figure.
 func TestNoiseOfTheCenter(t *testing.T) {
 	second := diagonal(2, 1, 0.5, 0.4, 0.3, 0.2, 0.1, 0.1)
 	for _, method := range []string{proposal.MethodCovariance, proposal.MethodPower} {
 		s := spec(8, 1, method)
 		s.Center = proposal.CenterPrivate
 		p, r := law{second: second, radius: 4, rng: seeded(8)}.run(t, s, 12_000)
+		lower := 1.0
 		for _, c := range []struct {
 			square float64 // of the center's noise
 			given  bool
-		}{{0.02, true}, {0.2, false}} {
+		}{{0.02, true}, {0.09, true}, {0.35, method == proposal.MethodCovariance}, {0.6, false}} {
 			far := *r
 			far.Releases = slices.Clone(r.Releases)
 			for i, rel := range r.Releases {
@@ -46,8 +47,14 @@ func TestNoiseOfTheCenter(t *testing.T) {
 				}
 			}
 			got := of(t, p, &far)
-			if (got.Share != nil) != c.given || (len(got.Components) > 0) != c.given || says(got, "offsets are far") == c.given {
+			if (got.Share != nil) != c.given || (len(got.Components) > 0) != c.given || says(got, "offsets far") == c.given {
 				t.Errorf("%s, a center of noise %g: %+v", method, c.square, got)
+			}
+			if method == proposal.MethodCovariance && c.given {
+				if got.Share.Lower >= lower {
+					t.Errorf("a center of noise %g takes nothing off the bound: %v, %v before", c.square, got.Share.Lower, lower)
+				}
+				lower = got.Share.Lower
 			}
 		}
 	}
