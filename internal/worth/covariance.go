@@ -36,14 +36,16 @@ type spectrum struct {
 	mu []float64
 	s  float64
 	n  float64
+	// center is [centerNoise]: two directions of its noise add their product to the matrix.
+	center float64
 	// xi estimates the eigenvalues of M.
 	xi []float64
 	// learned is the noise of a correlation matrix; nil for a covariance.
 	learned *learned
 }
 
-func newSpectrum(mu []float64, s float64, n int) *spectrum {
-	a := &spectrum{mu: mu, s: s, n: float64(n)}
+func newSpectrum(mu []float64, s float64, n int, center float64) *spectrum {
+	a := &spectrum{mu: mu, s: s, n: float64(n), center: center}
 	a.xi = a.shrink()
 	return a
 }
@@ -53,7 +55,7 @@ func (a *spectrum) noise(i, j int) float64 {
 	if a.learned != nil {
 		return a.learned.pairs[i][j]
 	}
-	return a.s * a.s / 2
+	return a.s*a.s/2 + a.center*a.center
 }
 
 // shrink estimates the eigenvalues without the noise: each is pushed up by those below it and down
@@ -109,6 +111,9 @@ func (a *spectrum) tilt(i, j int) float64 {
 	return a.mixing(i, j) / (gap * gap)
 }
 
+// edge is the largest eigenvalue of noise alone.
+func (a *spectrum) edge() float64 { return a.s * math.Sqrt(2*float64(len(a.mu))) }
+
 // share bounds the captured share of the first k: with e the mean of the loss's bound by Stein's
 // and Jensen's inequalities, the loss itself is about e/2. It is nil where nothing stands out of
 // the noise.
@@ -120,7 +125,7 @@ func (a *spectrum) share(k int) *Share {
 			e += 2 * a.mixing(i, j) / (a.mu[i] - a.mu[j])
 		}
 	}
-	edge := a.s * math.Sqrt(2*float64(len(a.mu)))
+	edge := a.edge()
 	if top <= float64(k)*edgeFactor*edge {
 		return nil
 	}
@@ -217,7 +222,7 @@ func spectrumOf(p *study.Plan, r *result.Result) (*spectrum, [][]float64, error)
 		if err != nil {
 			return nil, nil, err
 		}
-		return newSpectrum(mu, tau, int(sampleOf(r))), vectors, nil
+		return newSpectrum(mu, tau, int(sampleOf(r)), centerNoise(r)), vectors, nil
 	}
 	c, err := p.Correlation(r.Releases)
 	if err != nil {
@@ -243,6 +248,14 @@ func (out *Report) covariance(p *study.Plan, r *result.Result) (string, error) {
 	}
 	if out.Share = a.share(r.K); out.Share == nil {
 		return "", nil
+	}
+	top := 0.0
+	for _, v := range a.mu[:r.K] {
+		top += v
+	}
+	if blurred(r, mostBlurred*top/float64(r.K), a.edge()) {
+		out.Share = nil
+		return blurredWhy, nil
 	}
 	rank := ranks(r.Components, vectors[:min(p.K, len(vectors))])
 	if slices.Max(rank) >= r.K {

@@ -171,6 +171,8 @@ func (l law) answer(p *study.Plan, a study.Ask) []int64 {
 				values[d+j] += z * z / float64(len(l.columns[j]))
 			}
 		}
+	case study.KindMean:
+		values = make([]float64, d)
 	case study.KindTotal:
 		values = []float64{mat.Trace(whole)}
 	default:

@@ -77,7 +77,7 @@ func TestLearnedConstantsHaveABound(t *testing.T) {
 		}
 	}
 	if got.Share == nil || got.Share.Lower > truth || got.Share.Lower < 0.95 || !got.Components[0].Separated ||
-		len(got.Components[0].Loadings) != 8 || !says(got, "Of the correlations of the rows as they were scaled") {
+		len(got.Components[0].Loadings) != 8 || !says(got, "Of the correlations of the rows as they were scaled") || !says(got, "in another unit of measurement") {
 		t.Fatalf("captured %.4f: %+v", truth, got)
 	}
 	for want, change := range map[string]func(p *study.Plan, r *result.Result){

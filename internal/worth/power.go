@@ -78,8 +78,12 @@ func (out *Report) power(p *study.Plan, r *result.Result) (string, error) {
 		sky.tau = append(sky.tau, s.tau/theta)
 	}
 	// The noise of the last step alone fills its answer: nothing stands out.
-	if sky.tau[len(sky.tau)-1]*math.Sqrt(float64(r.D)) > 1 {
+	edge := sky.tau[len(sky.tau)-1] * math.Sqrt(float64(r.D))
+	if edge > 1 {
 		return "", nil
+	}
+	if blurred(r, mostBlurredRounds*theta, edge*theta) {
+		return blurredWhy, nil
 	}
 	mine := features(seen, vectors)
 	draws := sky.draw(p)

@@ -24,6 +24,8 @@ type Prediction struct {
 	// Learned reports whether the study learns the columns' constants: the cases are then of the
 	// covariance with the budget that is left, and lose learnedLoss times what is simulated.
 	Learned bool `json:"learned_constants,omitempty"`
+	// Outside is where such predictions were not held against studies.
+	Outside []string `json:"outside,omitempty"`
 }
 
 // Case is one member of the family.
@@ -72,6 +74,12 @@ func Predict(p *study.Plan) (*Prediction, error) {
 	for _, fall := range falls {
 		out.Cases = append(out.Cases, f.at(fall, 1))
 	}
+	if p.N < leastUnits { // the center's noise, which is not simulated, takes more than little
+		out.Outside = append(out.Outside, fmt.Sprintf("fewer than %d units, for which they are often too high", leastUnits))
+	}
+	if p.D > mostColumns {
+		out.Outside = append(out.Outside, fmt.Sprintf("more than %d columns", mostColumns))
+	}
 	if out.Cases[0].Median < enough {
 		out.Needed = f.needed(falls[0])
 	}
@@ -84,7 +92,10 @@ func (a *Prediction) Lines() []string {
 	out := []string{
 		fmt.Sprintf("captures about %s of the variance that as many components could where the spectrum falls slowly (eigenvalues 1/(1+%g·j)), %s where it falls steeply (1/(1+%g·j)); a blind guess %s and %s",
 			Percent(slow.Median), slow.Fall, Percent(steep.Median), steep.Fall, Percent(slow.Blind), Percent(steep.Blind)),
-		fmt.Sprintf("the worst of %d simulated studies captures %s; less where a tenth of the rows, or fewer, carry a direction of their own", predictRuns*len(a.Cases), Percent(a.lowest())),
+		fmt.Sprintf("the worst of %d simulated studies captures %s; less where a third of the rows, or fewer, carry a direction of their own, or columns are skewed or heavy-tailed", predictRuns*len(a.Cases), Percent(a.lowest())),
+	}
+	for _, what := range a.Outside {
+		out = append(out, what+": outside what such predictions were held against")
 	}
 	if a.Needed > 0 {
 		out = append(out, fmt.Sprintf("about %d units would make it %s where the spectrum falls slowly", a.Needed, Percent(enough)))

@@ -170,6 +170,31 @@ func keptShare(r *result.Result) float64 {
 	return min(1, r.RowsKept/float64(r.N))
 }
 
+// mostBlurred of the components' mean variance may be the center's noise by covariance, where it is
+// counted like noise of the sums, and mostBlurredRounds by power iteration, where it is not.
+const mostBlurred, mostBlurredRounds = 0.2, 0.05
+
+// centerNoise is the variance of the noise of each column of a released center; 0 where none was.
+func centerNoise(r *result.Result) float64 {
+	square := 0.0
+	for _, rel := range r.Releases {
+		if rel.Kind == study.KindMean { // the last one counts
+			square = rel.Tau() * rel.Tau()
+		}
+	}
+	return square
+}
+
+// blurred reports whether the noise of a released center may be a component, as with few units for
+// the columns, or where offsets are far from their means: the second moment about a center that is
+// off by e has e's direction with variance ‖e‖². most is the variance that is let through, edge is
+// what the sums' own noise fills.
+func blurred(r *result.Result, most, edge float64) bool {
+	return float64(r.D)*centerNoise(r) > max(most, edge)
+}
+
+const blurredWhy = "a center whose noise may be a component: too few units for the columns, or offsets far from their means"
+
 // tiltReserve is added to the squared tangent of every angle's bound, for the reason of
 // shareReserve and as large: with real rows, which are not elliptical, the clip itself turns a
 // direction a little.

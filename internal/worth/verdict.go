@@ -3,6 +3,7 @@ package worth
 import (
 	"fmt"
 
+	"covey/internal/proposal"
 	"covey/internal/result"
 )
 
@@ -60,13 +61,16 @@ func (out *Report) Verdict(r *result.Result) Verdict {
 		doubt("%d of %d components cannot be told apart from others: do not interpret their loadings singly.", n-apart, n)
 	}
 	if n := summed(r); n < r.N {
-		doubt("A site was away from some sums: %d of %d units are in every one that the components rest on.", n, r.N)
+		doubt("A site was away from some sums: %d of %d units are in every one that the components rest on, and all that is said is of their law alone.", n, r.N)
 	}
 	if r.KeptFew() {
 		doubt("Rows kept: %s.", r.KeptText())
 	}
 	if n := len(r.LeftOut); n > 0 {
 		doubt("%d of %d %s are left out and have no part in any component.", n, r.D, places(r))
+	}
+	if r.Center == proposal.CenterPairs {
+		doubt("All this is of the variance within sites: how far the sites' means are apart has no part in it.")
 	}
 	switch {
 	case r.Simulated:

@@ -75,5 +75,29 @@ func init() {
 		{"worth: a component of half the total is separated", 0, []edit{
 			{"internal/worth/power.go", "rest := 2*v - least*total", "rest := 2*v - least*total/2"},
 		}, in("worth", "TestHalfOfTheTotalIsSeparated"), killer{}},
+		{"worth: a covariance about a noisy center is bounded", 0, []edit{
+			{"internal/worth/covariance.go", "if blurred(r, mostBlurred*top/float64(r.K), a.edge()) {", "if false && blurred(r, top/float64(r.K), a.edge()) {"},
+		}, in("worth", "TestNoiseOfTheCenter"), killer{}},
+		{"worth: a center's noise is not counted", 0, []edit{
+			{"internal/worth/covariance.go", "return a.s*a.s/2 + a.center*a.center", "return a.s * a.s / 2"},
+		}, in("worth", "TestNoiseOfTheCenter"), killer{}},
+		{"worth: power iteration about a noisy center is bounded", 0, []edit{
+			{"internal/worth/power.go", "if blurred(r, mostBlurredRounds*theta, edge*theta) {", "if false && blurred(r, theta, edge*theta) {"},
+		}, in("worth", "TestNoiseOfTheCenter"), killer{}},
+		{"worth: pairs are not said to be of single sites", 0, []edit{
+			{"internal/worth/sentence.go", "tell(\"%s\", pairsSentence)", "_ = pairsSentence"},
+		}, in("worth", "TestPairsAreWithinSites"), killer{}},
+		{"worth: skewed columns are not said to break the bound", 0, []edit{
+			{"internal/worth/sentence.go", "or single columns are skewed or heavy-tailed, ", ""},
+		}, in("simulate", "TestOutsideThePromise"), killer{}},
+		{"worth: few units are predicted like many", 0, []edit{
+			{"internal/worth/predict.go", "if p.N < leastUnits {", "if p.N < 0 {"},
+		}, in("worth", "TestPredictionOfFewUnits"), killer{}},
+		{"worth: a clipped number of rows is not told", 0, []edit{
+			{"internal/worth/sentence.go", "tell(\"%s\", unitsSentence)", "_ = unitsSentence"},
+		}, in("simulate", "TestUnequalUnits"), killer{}},
+		{"worth: the verdict on pairs is that on rows", 0, []edit{
+			{"internal/worth/verdict.go", "if r.Center == proposal.CenterPairs {", "if r.Center == proposal.CenterPairs && false {"},
+		}, in("worth", "TestPairsAreWithinSites"), killer{}},
 	})
 }

@@ -1,0 +1,111 @@
+package simulate
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"covey/internal/dataset"
+	"covey/internal/worth"
+)
+
+// TestUnequalUnits: where few units have most rows, the clip of their number takes more off than
+// the interval of rows kept covers, and a reader is told.
+func TestUnequalUnits(t *testing.T) {
+	const d, sites, units = 4, 5, 1600
+	s := spec(t, d, "unit = \"u\"\nmissing = \"drop-row\"\n")
+	s.Epsilon = 1
+	rng := rand.New(rand.NewPCG(6, 6))
+	x, rows := Trials{Spec: s, Times: 1, Key: [32]byte{4}}, 0
+	for range sites {
+		r := &dataset.Rows{Units: units, D: d}
+		for u := range units {
+			for range 1 + int(3*math.Exp(1.2*rng.NormFloat64())) {
+				for j := range d {
+					r.Values = append(r.Values, rng.NormFloat64()/float64(1+j))
+				}
+				r.Unit = append(r.Unit, u)
+			}
+		}
+		r.Rows = len(r.Unit)
+		rows += r.Rows
+		built, err := newSite(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.Sites = append(x.Sites, built)
+	}
+	var err error
+	if x.Pooled, err = NewPooled(s, Visits(x.Sites)); err != nil {
+		t.Fatal(err)
+	}
+	_, r, err := x.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.RowsKeptInterval[1] >= float64(rows) {
+		t.Errorf("%v holds %d: is the number of rows not clipped now?", *r.RowsKeptInterval, rows)
+	}
+	report, err := worth.Read(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(report.Sentences, func(s string) bool { return strings.Contains(s, "counted up to a limit") }) {
+		t.Errorf("nothing is told of it: %q", report.Sentences)
+	}
+}
+
+// TestOutsideThePromise: tables for which the share's bound is known not to hold, each with what a
+// reader is told of them.
+func TestOutsideThePromise(t *testing.T) {
+	const d, each, sites = 12, 1600, 5
+	for _, c := range []struct {
+		name, keys string
+		cell       func(site, j int, normal float64) float64
+		told       string
+	}{
+		{"log-normal columns", "", func(_, _ int, v float64) float64 { return math.Exp(v) }, "single columns are skewed or heavy-tailed"},
+		{"sites of other means, in pairs", "center = \"pairs\"\n", func(site, j int, v float64) float64 { return v + 2*math.Sin(float64(1+7*site+j*j)) }, "variance within sites"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := spec(t, d, "method = \"covariance\"\ncomponents = 2\n"+c.keys)
+			rng := rand.New(rand.NewPCG(5, 5))
+			x := Trials{Spec: s, Times: 3, Key: [32]byte{3}}
+			for site := range sites {
+				r := &dataset.Rows{Rows: each, Units: each, D: d, Values: make([]float64, each*d)}
+				for i := range each {
+					one, two := rng.NormFloat64(), rng.NormFloat64()
+					for j := range d {
+						v := one*math.Sin(float64(3*j)) + two*math.Cos(float64(5*j)) + 0.8*rng.NormFloat64()
+						r.Values[i*d+j] = c.cell(site, j, v)
+					}
+				}
+				built, err := newSite(r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				x.Sites = append(x.Sites, built)
+			}
+			var err error
+			if x.Pooled, err = NewPooled(s, Visits(x.Sites)); err != nil {
+				t.Fatal(err)
+			}
+			studies, first, err := x.Run(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r := Sum(studies, 0); r.Bounds != 3 || r.Held != 0 || r.Captured.Median > 0.95 {
+				t.Errorf("%d bounds, %d held, captured %+v: is it in the promise now?", r.Bounds, r.Held, r.Captured)
+			}
+			report, err := worth.Read(first)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.ContainsFunc(report.Sentences, func(s string) bool { return strings.Contains(s, c.told) }) {
+				t.Errorf("%q is not told: %q", c.told, report.Sentences)
+			}
+		})
+	}
+}

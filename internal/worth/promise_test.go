@@ -1,0 +1,74 @@
+package worth
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"covey/internal/proposal"
+	"covey/internal/study"
+)
+
+// TestPairsAreWithinSites: differences of rows of one site know nothing of how sites differ, and
+// who reads a share of variance is told.
+func TestPairsAreWithinSites(t *testing.T) {
+	second := diagonal(2, 1, 0.5, 0.4, 0.3, 0.2, 0.1, 0.1)
+	for _, center := range []string{proposal.CenterPublic, proposal.CenterPairs} {
+		s := spec(8, 1, proposal.MethodCovariance)
+		s.Center = center
+		p, r := law{second: second, radius: 4, rng: seeded(8)}.run(t, s, 12_000)
+		got, pairs := of(t, p, r), center == proposal.CenterPairs
+		v := got.Verdict(r)
+		if got.Share == nil || says(got, "within sites") != pairs || strings.Contains(strings.Join(v.Doubts, " "), "within sites") != pairs {
+			t.Errorf("%s: %q, %q", center, got.Sentences, v.Doubts)
+		}
+	}
+}
+
+// TestNoiseOfTheCenter: noise of the center is in every row's difference from it. It is counted,
+// and where it may be a component there is no figure.
+func TestNoiseOfTheCenter(t *testing.T) {
+	second := diagonal(2, 1, 0.5, 0.4, 0.3, 0.2, 0.1, 0.1)
+	for _, method := range []string{proposal.MethodCovariance, proposal.MethodPower} {
+		s := spec(8, 1, method)
+		s.Center = proposal.CenterPrivate
+		p, r := law{second: second, radius: 4, rng: seeded(8)}.run(t, s, 12_000)
+		lower := 1.0
+		for _, c := range []struct {
+			square float64 // of the center's noise
+			given  bool
+		}{{0.02, true}, {0.09, true}, {0.35, method == proposal.MethodCovariance}, {0.6, false}} {
+			far := *r
+			far.Releases = slices.Clone(r.Releases)
+			for i, rel := range r.Releases {
+				if rel.Kind == study.KindMean {
+					far.Releases[i].Grid *= math.Sqrt(c.square/8) / rel.Tau()
+				}
+			}
+			got := of(t, p, &far)
+			if (got.Share != nil) != c.given || (len(got.Components) > 0) != c.given || says(got, "offsets far") == c.given {
+				t.Errorf("%s, a center of noise %g: %+v", method, c.square, got)
+			}
+			if method == proposal.MethodCovariance && c.given {
+				if got.Share.Lower >= lower {
+					t.Errorf("a center of noise %g takes nothing off the bound: %v, %v before", c.square, got.Share.Lower, lower)
+				}
+				lower = got.Share.Lower
+			}
+		}
+	}
+}
+
+// TestPredictionOfFewUnits: studies of few units capture less than is predicted, and that is said.
+func TestPredictionOfFewUnits(t *testing.T) {
+	for _, n := range []int{leastUnits - 2, leastUnits + 1} { // three sites of as many
+		got, err := predict(t, spec(8, 1, proposal.MethodAuto), n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := strings.Contains(strings.Join(got.Lines(), "\n"), "fewer than 2000 units, for which they are often too high: outside"); said != (n < leastUnits) {
+			t.Errorf("%d units: %q", n, got.Lines())
+		}
+	}
+}
