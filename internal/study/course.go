@@ -170,6 +170,7 @@ func (t *transition) radius() {
 func (t *transition) center() {
 	c := t.c
 	z := t.r.Z()
+	weight := t.meanWeight()
 	for j := range z {
 		z[j] /= c.RowsPerUnit() * c.seen(j)
 		switch {
@@ -179,11 +180,26 @@ func (t *transition) center() {
 			z[j] = float64(z[j] * c.Scale[j])
 		}
 		if c.Center != nil {
-			z[j] += c.Center[j]
+			z[j] = c.Center[j] + float64(weight*z[j])
 		}
 		z[j] = max(-maxCenter, min(maxCenter, z[j]))
 	}
 	c.Center = z
+}
+
+// meanWeight is how far the center goes towards this mean from those before, each of which counts
+// by its noise. Where offsets are far from the means the first one's noise is large, and hardly
+// counts; where they are near it is a second measurement of the same.
+func (t *transition) meanWeight() float64 {
+	tau := t.r.Tau()
+	sum := 1.0
+	for _, e := range t.earlier {
+		if e.Kind == KindMean {
+			ratio := tau / e.Tau()
+			sum += float64(ratio * ratio)
+		}
+	}
+	return 1 / sum
 }
 
 // step is x_{t+1} from z_t, and what follows when a run of them is over.

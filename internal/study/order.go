@@ -86,7 +86,7 @@ func (qs Queries) LastMoment(query int) bool {
 
 // Earlier lists the queries whose releases [Plan.Next] reads with that of query: the other steps of
 // a run of power steps, after its last; the parts of a covariance before, and the histogram that
-// their bounds are read from.
+// their bounds are read from; the mean before.
 func (qs Queries) Earlier(query int) []int {
 	var out []int
 	q := qs[query]
@@ -94,7 +94,8 @@ func (qs Queries) Earlier(query int) []int {
 	for i, e := range qs[:query] {
 		step := ends && e.Kind == KindPower && e.Run == q.Run
 		part := q.Kind == KindMoment && (e.Kind == KindMoment || e.Of == KindTotal)
-		if step || part {
+		mean := q.Kind == KindMean && e.Kind == KindMean
+		if step || part || mean {
 			out = append(out, i)
 		}
 	}

@@ -176,13 +176,16 @@ const mostBlurred, mostBlurredRounds = 0.2, 0.05
 
 // centerNoise is the variance of the noise of each column of a released center; 0 where none was.
 func centerNoise(r *result.Result) float64 {
-	square := 0.0
+	sum := 0.0
 	for _, rel := range r.Releases {
-		if rel.Kind == study.KindMean { // the last one counts
-			square = rel.Tau() * rel.Tau()
+		if rel.Kind == study.KindMean { // each counts by its noise
+			sum += 1 / (rel.Tau() * rel.Tau())
 		}
 	}
-	return square
+	if sum == 0 {
+		return 0
+	}
+	return 1 / sum
 }
 
 // blurred reports whether the noise of a released center may be a component, as with few units for
