@@ -35,7 +35,8 @@ type demoCmd struct {
 	Epsilon float64 `default:"1" help:"The ε of the study."`
 	Delta   float64 `default:"1e-6" help:"The δ of the study."`
 	Profile string  `default:"practical" help:"practical, or paper: Algorithm 1 to the letter."`
-	Rounds  int     `help:"T; 12, or 10 with --profile paper."`
+	Asked   *int    `name:"rounds" placeholder:"INT" help:"T; 12, or 10 with --profile paper."`
+	Rounds  int     `kong:"-"` // what is asked for, or the default
 	Output  string  `help:"auto, pooled, last or random; the profile's own if not given."`
 
 	Components int    `default:"1" help:"k, how many principal components."`
@@ -174,6 +175,11 @@ func (c *demoCmd) parsed() ([]byte, proposal.Spec, error) {
 }
 
 func (c *demoCmd) check() error {
+	if c.Asked != nil {
+		if c.Rounds = *c.Asked; c.Rounds < 1 || c.Rounds > proposal.MaxRounds {
+			return shared.Bad("--rounds must be in 1..%d, got %d", proposal.MaxRounds, c.Rounds)
+		}
+	}
 	most := c.Rounds
 	if c.Raw {
 		if err := c.checkRaw(); err != nil {
