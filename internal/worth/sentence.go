@@ -52,8 +52,12 @@ func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 	if len(out.Moved) > 0 {
 		tell("In the last round the answer turned by %.1f degrees, its own noise included.", out.Moved[len(out.Moved)-1])
 	}
+	last := ""
 	for _, c := range out.Components {
-		tell("%s", c.sentence(r.K))
+		if text := c.sentence(r.K); text != last { // those of a group have one together
+			tell("%s", text)
+			last = text
+		}
 	}
 	if text := r.LearnedText(); text != "" {
 		tell("%s. A scale is the standard deviation of values clipped at 3 to 4 of them: below the column's own where its tails are heavy, and of no use where a site has the column in another unit of measurement, which nothing here shows.", capital(text))

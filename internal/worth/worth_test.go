@@ -489,6 +489,9 @@ func TestGroupsAreNamed(t *testing.T) {
 			t.Errorf("no sentence has %q: %q", text, got.Sentences)
 		}
 	}
+	if said := slices.Sorted(slices.Values(got.Sentences)); len(slices.Compact(said)) < len(got.Sentences) {
+		t.Errorf("a sentence is said twice: %q", got.Sentences)
+	}
 	// Asked for two, the second goes on behind the last.
 	p, r = law{second: diagonal(3, 1, 1, 0.2, 0.1, 0.1, 0.1, 0.1), radius: 4, rng: seeded(12)}.run(t, spec(8, 2, proposal.MethodCovariance), 60_000)
 	if c := of(t, p, r).Components; !c[1].Beyond || c[1].GroupAngle != nil || c[1].Angle != nil {
