@@ -24,7 +24,8 @@ type studyResultCmd struct {
 func (studyResultCmd) Help() string {
 	return `Asks the coordinator, through the running agent, for the signed result of a study that this site
 takes part in, and checks it against this site's ledger: its digest is one that was approved here,
-and every release that this site received is in it. The agent keeps no copy.`
+and every release that this site received is in it. The agent keeps no copy. Without --json, your own
+rows are then held against constants that the study learned, for your eyes alone.`
 }
 
 func (c *studyResultCmd) Run(t *terminal) error {
@@ -41,7 +42,11 @@ func (c *studyResultCmd) Run(t *terminal) error {
 			return err
 		}
 		t.Say("%s: the result of study %s, which this site approved; it verifies.", c.Out, s.Digest.String()[:12])
-		return t.Print(map[string]string{"file": c.Out}, func(io.Writer) {})
+		if err := t.Print(map[string]string{"file": c.Out}, func(io.Writer) {}); err != nil || t.JSON {
+			return err
+		}
+		standOut(t, file)
+		return nil
 	}
 	if t.JSON {
 		_, err := t.Out.Write(file)
@@ -52,7 +57,11 @@ func (c *studyResultCmd) Run(t *terminal) error {
 		return err
 	}
 	t.Say("The result verifies, and is of a study that this site approved.")
-	return t.PrintResult(&r)
+	if err := t.PrintResult(&r); err != nil {
+		return err
+	}
+	standOut(t, file)
+	return nil
 }
 
 // fetch returns the result file of a study, which the running agent has checked.
