@@ -7,6 +7,7 @@
 //	accuracy auto       method = "auto" against the methods that it chooses from, on many laws
 //	accuracy practical  the practical profile: components, means, subspaces, variance
 //	accuracy noise      distributed noise against central, at 5, 10 and 20 sites, and a dropout
+//	accuracy center     a released center against offsets that are the means
 //	accuracy components  components = "auto": how often it finds the number of spikes
 //	accuracy worth      coverage of what a result says of its own worth
 //	accuracy table      both of these on all laws, in both noise modes, in pieces
@@ -41,6 +42,7 @@ import (
 // which writes tables to w and returns how many of its bounds are missed.
 var experiments = map[string]func(*flag.FlagSet) func(w io.Writer) (missed int, err error){
 	"auto":        auto,
+	"center":      centers,
 	"components":  countOf,
 	"dppca":       histograms,
 	"figures":     figures,

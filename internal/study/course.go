@@ -2,6 +2,7 @@ package study
 
 import (
 	"maps"
+	"slices"
 
 	"covey/internal/linalg"
 	"covey/internal/proposal"
@@ -187,19 +188,36 @@ func (t *transition) center() {
 	c.Center = z
 }
 
+// asWide is the least part of a mean's radius that one before it has, to count.
+const asWide = 0.9
+
 // meanWeight is how far the center goes towards this mean from those before, each of which counts
 // by its noise. Where offsets are far from the means the first one's noise is large, and hardly
-// counts; where they are near it is a second measurement of the same.
+// counts; where they are near it is a second measurement of the same. One that was clipped shorter
+// does not count, nor one at the default, of a histogram that few units left unread: it misses the
+// mean by more than its noise.
 func (t *transition) meanWeight() float64 {
 	tau := t.r.Tau()
 	sum := 1.0
 	for _, e := range t.earlier {
-		if e.Kind == KindMean {
+		if e.Kind == KindMean && e.Radius != defaultRadius && e.Radius >= float64(asWide*t.r.Radius) {
 			ratio := tau / e.Tau()
 			sum += float64(ratio * ratio)
 		}
 	}
 	return 1 / sum
+}
+
+// CenterNoise returns the variance of the noise of each number of a center that was released with
+// these releases, in squared units of the scaled columns; 0 where none was.
+func CenterNoise(releases []Release) float64 {
+	for i, r := range slices.Backward(releases) {
+		if r.Kind == KindMean {
+			t := &transition{r: r, earlier: releases[:i]}
+			return float64(t.meanWeight() * r.Tau() * r.Tau())
+		}
+	}
+	return 0
 }
 
 // step is x_{t+1} from z_t, and what follows when a run of them is over.

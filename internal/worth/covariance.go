@@ -36,7 +36,7 @@ type spectrum struct {
 	mu []float64
 	s  float64
 	n  float64
-	// center is [centerNoise]: two directions of its noise add their product to the matrix.
+	// center is [study.CenterNoise]: two directions of its noise add their product to the matrix.
 	center float64
 	// xi estimates the eigenvalues of M.
 	xi []float64
@@ -222,7 +222,7 @@ func spectrumOf(p *study.Plan, r *result.Result) (*spectrum, [][]float64, error)
 		if err != nil {
 			return nil, nil, err
 		}
-		return newSpectrum(mu, tau, int(sampleOf(r)), centerNoise(r)), vectors, nil
+		return newSpectrum(mu, tau, int(sampleOf(r)), study.CenterNoise(r.Releases)), vectors, nil
 	}
 	c, err := p.Correlation(r.Releases)
 	if err != nil {

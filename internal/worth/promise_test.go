@@ -43,7 +43,7 @@ func TestNoiseOfTheCenter(t *testing.T) {
 			far.Releases = slices.Clone(r.Releases)
 			for i, rel := range r.Releases {
 				if rel.Kind == study.KindMean {
-					far.Releases[i].Grid *= math.Sqrt(c.square/8) / rel.Tau()
+					far.Releases[i].Grid *= math.Sqrt(2*c.square/8) / rel.Tau() // there are two of them
 				}
 			}
 			got := of(t, p, &far)

@@ -174,26 +174,12 @@ func keptShare(r *result.Result) float64 {
 // counted like noise of the sums, and mostBlurredRounds by power iteration, where it is not.
 const mostBlurred, mostBlurredRounds = 0.2, 0.05
 
-// centerNoise is the variance of the noise of each column of a released center; 0 where none was.
-func centerNoise(r *result.Result) float64 {
-	sum := 0.0
-	for _, rel := range r.Releases {
-		if rel.Kind == study.KindMean { // each counts by its noise
-			sum += 1 / (rel.Tau() * rel.Tau())
-		}
-	}
-	if sum == 0 {
-		return 0
-	}
-	return 1 / sum
-}
-
 // blurred reports whether the noise of a released center may be a component, as with few units for
 // the columns, or where offsets are far from their means: the second moment about a center that is
 // off by e has e's direction with variance ‖e‖². most is the variance that is let through, edge is
 // what the sums' own noise fills.
 func blurred(r *result.Result, most, edge float64) bool {
-	return float64(r.D)*centerNoise(r) > max(most, edge)
+	return float64(r.D)*study.CenterNoise(r.Releases) > max(most, edge)
 }
 
 const blurredWhy = "a center whose noise may be a component: too few units for the columns, or offsets far from their means"

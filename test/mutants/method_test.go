@@ -27,6 +27,8 @@ func init() {
 		{"a part clipped too low is added", 0, []edit{{moments, "		case r.Radius < last.Radius:\n			continue\n", ""}}, in("study", "TestPooledMoment"), killer{}},
 		{"parts of a covariance are added without their weights", 0, []edit{{moments, "w := ratio / (tau * tau)", "w := ratio / (tau / tau)"}}, in("study", "TestPooledMoment"), killer{}},
 		{"the first mean has no part in the center", 0, []edit{{course, "sum += float64(ratio * ratio)", "sum += 0 * ratio"}}, in("study", "TestCenterCountsEachMean"), killer{}},
+		{"a mean that was clipped shorter has a part in the center", 0, []edit{{course, "e.Radius >= float64(asWide*t.r.Radius)", "true"}}, in("study", "TestCenterCountsEachMean"), killer{}},
+		{"a mean at the default radius has a part in the center", 0, []edit{{course, "e.Radius != defaultRadius && ", ""}}, in("study", "TestCenterCountsEachMean"), killer{}},
 		{"the center goes on without the first mean's release", 0, []edit{{"internal/study/order.go", "mean := q.Kind == KindMean && e.Kind == KindMean", "mean := false"}}, in("study", "TestEarlierIsAllThatNextReads"), killer{}},
 		{"24 rounds are not pooled", 0, []edit{{components, "p.Rounds < proposal.PoolRounds && out.Noise", "out.Noise"}}, in("study", "TestPooledOutput"), killer{}},
 		{"rows are on the sphere where noise is little", 0, []edit{{"internal/study/method.go", "s.Rows == proposal.RowsAuto && p.Iota > iotaSphere", "s.Rows == proposal.RowsAuto"}}, in("study", "TestDefaults"), killer{}},
