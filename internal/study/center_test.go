@@ -17,16 +17,16 @@ func TestCenterCountsEachMean(t *testing.T) {
 		return Release{Kind: KindMean, Radius: radius, Sigma: sigma << 10, Grid: 1, Units: 1, Noised: []int64{z, 0, 0}}
 	}
 	for _, c := range []struct {
-		first  noise.Sigma
-		radius float64
-		weight float64 // of the second
-	}{{2, 3, 0.5}, {2, 2.8, 0.5}, {6, 9, 0.9}, {2000, 9, 1 / (1 + 1e-6)}, {2, 2.6, 1}, {2, defaultRadius, 1}} {
+		first        noise.Sigma
+		radius, then float64
+		weight       float64 // of the second
+	}{{2, 3, 3, 0.5}, {2, 2.8, 3, 0.5}, {6, 9, 3, 0.9}, {2000, 9, 3, 1 / (1 + 1e-6)}, {2, 2.6, 3, 1}, {2, defaultRadius, defaultRadius, 1}} {
 		var course Course
-		first, second := mean(c.first, c.radius, 8), mean(2, 3, 4) // which is of rows less the first
+		first, second := mean(c.first, c.radius, 8), mean(2, c.then, 4) // which is of rows less the first
 		(&transition{p, Query{}, first, nil, &course}).center()
 		(&transition{p, Query{}, second, []Release{first}, &course}).center()
 		if want := 8 + 4*c.weight; math.Abs(course.Center[0]-want) > 1e-9 {
-			t.Errorf("after noise of %d at radius %v, and of 2 at 3, the center is %v, want %v", c.first, c.radius, course.Center[0], want)
+			t.Errorf("after noise of %d at radius %v, and of 2, the center is %v, want %v", c.first, c.radius, course.Center[0], want)
 		}
 		if got, want := CenterNoise([]Release{first, second, {Kind: KindMoment}}), c.weight*second.Tau()*second.Tau(); math.Abs(got-want) > 1e-9 {
 			t.Errorf("after noise of %d at radius %v the center's is %v, want %v", c.first, c.radius, got, want)
