@@ -266,6 +266,26 @@ func TestWrongShareIsFound(t *testing.T) {
 	}
 }
 
+// TestFalseProofCostsTheShares: whose proof does not hold has no shares any longer, so that another
+// site's are waited for before the sum is opened again.
+func TestFalseProofCostsTheShares(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 5, nil)
+		defer func() { f.c.Close() }()
+		f.sites[1].corrupt = func(m *covey.SiteMessage) {
+			change(m.GetShares(), func(s *covey.Shares) { s.Shares[len(s.Shares)-32*5] ^= 1 })
+			change(m.GetProof(), func(p *covey.Proof) { p.Proof = p.Proof[1:] })
+		}
+		f.sites[4].mute = func(m *covey.SiteMessage) bool { return m.GetShares() != nil }
+		f.passDeadlines(func() bool { return len(f.view().Faults) == 1 })
+		f.pump(nil)
+		f.wantFault("site-1", study.CodeBadShare)
+		if v := f.view(); v.Phase != "open" || !slices.Contains(v.Waiting, "site-4") {
+			t.Errorf("%s %s: %q waits for %v", v.Status, v.Code, v.Phase, v.Waiting)
+		}
+	})
+}
+
 // TestSilentHelperIsNotNamed: a helper that is asked for a proof and says nothing loses its shares
 // at the deadline; nobody is named, and another's are taken.
 func TestSilentHelperIsNotNamed(t *testing.T) {

@@ -71,7 +71,7 @@ func init() {
 		}, in("coordinator", "TestAccusations"), killer{}},
 		{"proofs: one that does not hold passes", 0, []edit{
 			{session, "return round.Unshared{Site: site, Query: query, Slot: slot}", "return round.Proved{Site: site, Query: query, Slot: slot}"},
-		}, in("coordinator", "TestWrongShareIsFound"), killer{}},
+		}, in("coordinator", "TestFalseProofCostsTheShares"), killer{}},
 		{"proofs: who says nothing holds up the study", 0, []edit{
 			{opening, "if wanted && (l.silent || ", "if wanted && ("},
 		}, in("round", "TestSilentHelperIsDropped"), killer{}},
