@@ -155,7 +155,9 @@ func TestOperatorCommands(t *testing.T) {
 	}
 	out, _ = agent(0, "study", "list")
 	has(out, "approved")
+	before := time.Now().UTC().Format("2006-01-02T")
 	out, said = agent(0, "study", "withdraw", id.String(), "--yes")
+	after := time.Now().UTC().Format("2006-01-02T") // another day, if it was midnight
 	if out != id.String()+"\n" {
 		t.Errorf("stdout %q, want the digest alone", out)
 	}
@@ -163,7 +165,10 @@ func TestOperatorCommands(t *testing.T) {
 	out, _ = agent(0, "ledger", "show")
 	has(out, "patients    0.5  0      0         0.5")
 	out, _ = agent(0, "study", "list")
-	has(out, "finished (withdrawn)", "WHEN", time.Now().UTC().Format("2006-01-02T"))
+	has(out, "finished (withdrawn)", "WHEN")
+	if !strings.Contains(out, before) && !strings.Contains(out, after) {
+		t.Errorf("no %q in\n%s", after, out)
+	}
 	out, _ = agent(0, "study", "show", "blood")
 	has(out, "finished (withdrawn); approved by operator", "when     ", "charged  ρ = 0 over 0 queries", "It is over here", "What leaves this site", "Roster")
 	_, said = agent(0, "study", "withdraw", id.String(), "--yes")
