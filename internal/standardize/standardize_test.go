@@ -289,8 +289,8 @@ func TestGoldenColumns(t *testing.T) {
 // nearly all is zero are of one value. The seed is fixed.
 func TestWeakColumns(t *testing.T) {
 	const d = 200
-	rng := rand.New(rand.NewPCG(17, 19))
 	for zeros, want := range map[float64]Reason{0: Weak, 1: Constant} {
+		rng := rand.New(rand.NewPCG(17, 19)) // its own: a map has no order
 		h := make([]float64, d*query.OctaveBins)
 		for i := range h {
 			if h[i] = 0.4 * rng.NormFloat64(); i%query.OctaveBins == 0 {
