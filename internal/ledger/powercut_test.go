@@ -82,7 +82,7 @@ func TestErasureWaits(t *testing.T) {
 	case err := <-erased:
 		erased <- err
 		t.Errorf("erased before the result was durable (%v)", err)
-	case <-time.After(time.Second): // a run without the rule fails after some fsyncs, which a busy disk slows
+	case <-time.After(time.Second): // a run without the rule fails after a few fsyncs
 	}
 	if again, err := Open(crash(t, l.dir)); err != nil {
 		t.Errorf("a key is gone: %v", err)

@@ -54,9 +54,10 @@ func TestStudiesWithGaps(t *testing.T) {
 				s := proposal.Spec{Name: name, Dataset: site.Dataset, Epsilon: 20, Delta: 1e-6, Method: method, Missing: missing,
 					Noise: noise, CentralDetail: noise == proposal.NoiseCentral, OnDropout: proposal.DropoutWait, Columns: site.Columns(3, 1)}
 				if method == proposal.MethodPower {
-					// A start is random, and may have little of the direction. Of simulated studies with filled
-					// gaps 0.9% miss what is asked below after 4 rounds, and each further round leaves a fifth of
-					// these: after 12 rounds fewer than one in 10^7.
+					// A start is random, and may have little of the direction. Of simulated
+					// studies with filled gaps 0.9% miss what is asked below after 4 rounds,
+					// and each further round leaves a fifth of these: after 12 rounds fewer
+					// than one in 10^7.
 					s.Rounds = 12
 				}
 				d := f.Propose(s)
