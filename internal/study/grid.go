@@ -42,13 +42,19 @@ func (p *Plan) SelectEpsilon(query int) (*big.Rat, error) {
 // four, up to 32: few units for the noise still say where they are. 0 if noise left nothing, or
 // less than half of the units: what noise makes up now and then is one bin, anywhere.
 func quantileRadius(noised []int64, spread, quantile float64, units int) float64 {
-	return quantileOf(noised, spread, quantile, units, math.Inf(1))
+	return quantileOf(noised, spread, quantile, units, tail{near: math.Inf(1)})
 }
 
-// quantileOf is quantileRadius where bins within four octaves of those that stand out also count
-// from near·spread on: a tail stands out less than the middle does. A bin of noise alone may count,
-// one time in 40 where near is 2.
-func quantileOf(noised []int64, spread, quantile float64, units int, near float64) float64 {
+// tail says when bins within four octaves of those that stand out also count: from near·spread on,
+// by themselves or with neighbors, together of them at most. A tail stands out less than the middle
+// does. A bin of noise alone may count, one time in 40 where near is 2.
+type tail struct {
+	near     float64
+	together int
+}
+
+// quantileOf is quantileRadius where bins of a tail count, too.
+func quantileOf(noised []int64, spread, quantile float64, units int, also tail) float64 {
 	enough := 0.5 * float64(units)
 	if quantile == 1 {
 		enough = 0.8 * float64(units)
@@ -58,7 +64,7 @@ func quantileOf(noised []int64, spread, quantile float64, units int, near float6
 		if width == widest && most >= 0.5*float64(units) {
 			break // eight octaves together say little: a bound there would be of noise alone
 		}
-		if r, left := binsRadius(noised, spread, quantile, width, near, mostAlone*float64(units)); left > most {
+		if r, left := binsRadius(noised, spread, quantile, width, also, mostAlone*float64(units)); left > most {
 			radius, most = r, left
 		}
 	}
@@ -96,7 +102,7 @@ const mostAlone, surely = 0.25, 2.0
 const farther = 1.5
 
 // binsRadius is quantileOf with bins of width together, and the count of those that stand out.
-func binsRadius(noised []int64, spread, quantile float64, width int, near, alone float64) (radius, left float64) {
+func binsRadius(noised []int64, spread, quantile float64, width int, also tail, alone float64) (radius, left float64) {
 	const reach = 16 // bins
 	spread *= math.Sqrt(float64(width))
 	floor := standsOut(spread, len(noised)/width)
@@ -131,11 +137,23 @@ func binsRadius(noised []int64, spread, quantile float64, width int, near, alone
 			}
 		}
 	}
-	all := left
+	all, from, to := left, max(0, first-reach/width), min(len(counts), last+reach/width+1)
+	counted := make([]bool, len(counts))
+	for wide := 1; wide == 1 || wide*width <= also.together; wide *= 2 {
+		for j := from; j+wide <= to; j++ {
+			sum := 0.0
+			for _, c := range counts[j : j+wide] {
+				sum += c
+			}
+			for i := range wide {
+				counted[j+i] = counted[j+i] || sum >= float64(also.near*spread)*math.Sqrt(float64(wide))
+			}
+		}
+	}
 	for j, sum := range counts {
 		switch {
 		case stands(j):
-		case sum >= float64(near*spread) && j >= first-reach/width && j <= last+reach/width:
+		case counted[j]:
 			all += sum
 		default:
 			counts[j] = 0

@@ -81,15 +81,19 @@ func (t *transition) bounds() (low, high float64) {
 func (t *transition) clips(r Release) (low, high float64) {
 	units := int(float64(r.Units) / r.Grid) // in the grid steps of the counts
 	// of the kept rows: the others are in the lowest bin
+	also := tail{near: tailNear}
+	if r.Spread() > tailNoise*float64(units) {
+		also.near = tailNoisy
+	}
+	peaks := twoPeaks(r.Noised, r.Spread())
+	if peaks {
+		also.together = peakBins
+	}
 	quantile := func(q float64) float64 {
-		near := tailNear
-		if r.Spread() > tailNoise*float64(units) {
-			near = tailNoisy
-		}
-		return quantileOf(r.Noised, r.Spread(), 1-(1-q)*t.kept(), units, near)
+		return quantileOf(r.Noised, r.Spread(), 1-(1-q)*t.kept(), units, also)
 	}
 	low, high = quantile(clipLow), quantile(clipHigh)
-	if twoPeaks(r.Noised, r.Spread()) {
+	if peaks {
 		low = high
 	}
 	if t.Iota <= iotaHeavy && float64(t.Iota*high) <= float64(heavy*quantile(0.5)) {
@@ -107,8 +111,13 @@ const (
 	// there.
 	tailNear, tailNoisy = 2.0, 3.5
 	tailNoise           = 0.005
-	// dips is how many standard deviations two peaks are above what lies between them.
-	dips = 5
+	// peakBins of a tail may stand out as one where lengths have two peaks.
+	peakBins = 4
+	// dips is how many standard deviations two peaks are above what lies between them, and
+	// nearDips within peakReach bins of the fullest. There a peak of nearPeak is enough: of rows in
+	// one group noise makes a second one in some 1% of the studies, which costs little.
+	dips, nearDips, nearPeak = 5, 4, 5
+	peakReach                = 16
 )
 
 // twoPeaks reports whether a histogram of lengths, of noise spread on each count, has two peaks
@@ -121,25 +130,41 @@ func twoPeaks(noised []int64, spread float64) bool {
 		s := spread * math.Sqrt(float64(width))
 		floor := standsOut(s, len(noised)/width)
 		for first := 1; first <= width; first++ {
-			var counts, before []float64 // and the highest count before each
-			highest := 0.0
+			var counts []float64
+			fullest := 0
 			for at := first; at+width <= len(noised); at += width {
 				count := 0.0
 				for _, v := range noised[at : at+width] {
 					count += float64(v)
 				}
-				counts, before = append(counts, count), append(before, highest)
-				highest = max(highest, count)
-			}
-			highest = 0 // of those behind
-			for i := len(counts) - 1; i >= 0; i-- {
-				peak := min(before[i], highest)
-				if peak >= floor && peak-max(0, counts[i]) >= dips*s {
-					return true
+				if counts = append(counts, count); count > counts[fullest] {
+					fullest = len(counts) - 1
 				}
-				highest = max(highest, counts[i])
+			}
+			near := counts[max(0, fullest-peakReach/width):min(len(counts), fullest+peakReach/width+1)]
+			if apart(counts, floor, dips*s) || counts[fullest] >= floor && apart(near, nearPeak*s, nearDips*s) {
+				return true
 			}
 		}
+	}
+	return false
+}
+
+// apart reports whether two counts reach floor and are more than dip above one between them.
+func apart(counts []float64, floor, dip float64) bool {
+	before := make([]float64, len(counts)) // the highest count before each
+	highest := 0.0
+	for i, count := range counts {
+		before[i] = highest
+		highest = max(highest, count)
+	}
+	highest = 0 // of those behind
+	for i := len(counts) - 1; i >= 0; i-- {
+		peak := min(before[i], highest)
+		if peak >= floor && peak-max(0, counts[i]) >= dip {
+			return true
+		}
+		highest = max(highest, counts[i])
 	}
 	return false
 }

@@ -77,6 +77,12 @@ func TestTwoPeaks(t *testing.T) {
 			}
 			return squares(40, 0)
 		}, false},
+		"few beside the others": {func() float64 { // which stand out next to them alone
+			if rng.Float64() < 0.1 {
+				return 2 * squares(200, 0)
+			}
+			return squares(200, 0)
+		}, true},
 		"no rows": {func() float64 { return 0 }, false},
 	} {
 		rng = rand.New(rand.NewPCG(67, 68)) // its own: a map has no order
@@ -122,6 +128,10 @@ func TestClipsOfTwoPeaks(t *testing.T) {
 	low, high, c = at(4, map[int]int64{260: 400, 261: 380, 262: 100, 263: 40, 264: 15, 265: 15, 266: 15, 267: 15, 268: 15, 269: 15, 270: 15, 271: 15})
 	if !(low < BinEdge(260)) || c.Radii[KindMoment] != low || !(high > BinEdge(263)) {
 		t.Errorf("of a tail the clips are %v and %v, the first %v", low, high, c.Radii[KindMoment])
+	}
+	// Where there are two peaks neighbors count together, of which neither would by itself.
+	if low, high, _ = at(10, map[int]int64{260: 400, 261: 380, 264: 60, 265: 27, 266: 26}); low != high || !(high > (BinEdge(263)+BinEdge(264))/2) {
+		t.Errorf("of a second peak with a tail the clips are %v and %v", low, high)
 	}
 	// Noise of 1% of the units makes bins as full as this tail's now and then.
 	if _, high, _ = at(10, map[int]int64{260: 400, 261: 380, 262: 100, 263: 40, 266: 30, 270: 30, 274: 30}); high > BinEdge(263) {
