@@ -49,7 +49,7 @@ type step struct {
 	order  int
 	hosts  []string
 	to     []string // whom the file goes to
-	verb   string   // run, start, install, append, edit, ctrl-c, opens, hand
+	verb   string   // run, start, reads, install, append, edit, ctrl-c, opens, hand
 	object string   // a file
 	answer string   // to the last command's question
 	needs  string   // a package of Python without which a reader leaves the step out
@@ -71,7 +71,7 @@ func (s step) commands() (out []string) {
 
 var (
 	mark  = regexp.MustCompile(`^<!-- (\d+) ([a-z]+(?:, [a-z]+)*)(?: to ([a-z]+(?:, [a-z]+)*))?: (.+) -->$`)
-	verbs = regexp.MustCompile(`^(?:(run|start|install|ctrl-c|opens) ?(?:the link)?|(run), answering (\w+)|(run), with (numpy)|(append|edit) (\S+))$`)
+	verbs = regexp.MustCompile(`^(?:(run|start|reads|install|ctrl-c|opens) ?(?:the link)?|(run), answering (\w+)|(run), with (numpy)|(append|edit) (\S+))$`)
 )
 
 // read returns the steps of a page, in its own order.
@@ -87,7 +87,7 @@ func read(name, text string) (out []step, err error) {
 		case open && line == "```":
 			open = false
 			switch last := len(out) - 1; {
-			case shows && (last < 0 || out[last].shows != nil || !slices.Contains([]string{"run", "start"}, out[last].verb)):
+			case shows && (last < 0 || out[last].shows != nil || !slices.Contains([]string{"run", "start", "reads"}, out[last].verb)):
 				return nil, at("nothing before this block prints something")
 			case shows:
 				out[last].shows, shows = block, false
@@ -121,7 +121,7 @@ func read(name, text string) (out []step, err error) {
 				return nil, at("nobody can %q", m[4])
 			}
 			s.verb, s.answer, s.needs, s.object = v[1]+v[2]+v[4]+v[6], v[3], v[5], v[7]
-			if s.verb == "ctrl-c" || s.verb == "opens" {
+			if s.verb == "ctrl-c" || s.verb == "opens" || s.verb == "reads" {
 				out = append(out, s)
 			} else {
 				next = &s

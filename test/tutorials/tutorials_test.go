@@ -144,6 +144,11 @@ func (w *world) do(s step, h *host) {
 				fail(w.shown.typed(command))
 			}
 		}
+	case "reads": // what was started last goes on printing
+		if len(h.later) == 0 {
+			fail(fmt.Errorf("nothing was started"))
+		}
+		w.shown, w.from = h.later[len(h.later)-1], 0
 	case "install":
 		if h.root == "" {
 			return // the programs are on the path
