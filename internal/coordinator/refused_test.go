@@ -116,8 +116,8 @@ func TestEveryMethodForEveryRole(t *testing.T) {
 				for _, r := range roles {
 					allowed = allowed || r == c.role
 				}
-				// A refusal comes, however slow the machine is. What is let in may stay open, and its end
-				// is no refusal.
+				// A refusal comes, however slow the machine is. What is let in may stay
+				// open, and its end is no refusal.
 				patience := time.Minute
 				if allowed {
 					patience = 300 * time.Millisecond
