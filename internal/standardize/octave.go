@@ -14,6 +14,9 @@ const (
 	reach     = 1.5  // of what a column's values are expected within, to its bracket
 	hill      = 64
 	reachPart = 0.85 // the posterior quantile of that
+	// misfit is about how far the best template's bins are from those of a real law: less noise than
+	// that does not say which is right.
+	misfit = 0.02
 )
 
 // octaveTemplate is the magnitudes' law of N(μ, 1)·unit.
@@ -111,8 +114,10 @@ func bracket(counts []float64, tau float64, fits []float64) Column {
 		}
 		return c.out(Weak)
 	}
+	doubt := float64(tau / max(tau, misfit))
+	doubt = float64(doubt * doubt)
 	for i, l := range fits {
-		fits[i] = exp(l-best) * octaves()[i].prior
+		fits[i] = exp(float64((l-best)*doubt)) * octaves()[i].prior
 	}
 	c.SkipZeros = c.Zero > zeroHeavy
 	return c.at(0, float64(reach*top(fits)))

@@ -25,6 +25,8 @@ func column(law string, rng *rand.Rand) (values []float64, mean, deviation float
 			x = (x + 12) * unit
 		case "far":
 			x = (x - 150) * unit
+		case "edge": // the largest are in the next bin of magnitudes
+			x = (x + 12) * 4.56
 		case "zeros":
 			x = max(0, x-0.84) * unit
 		case "binary":
@@ -107,6 +109,8 @@ func TestColumnsAreLearned(t *testing.T) {
 		{"one value", Constant, 0, 0, 0.02, 3, 60},
 		{"zero", Constant, 0, 0, 0.02, 1, 60},
 		{"rarely", Constant, 0, 0, 0.02, 3, 60},
+		{"normal", In, 0.8, 1.25, 0.002, 0, 60},
+		{"edge", In, 0.8, 1.25, 0.002, 0, 60},
 		{"normal", In, 0.6, 1.6, 0.06, 1, 60},
 		{"binary", In, 0.5, 1.6, 0.06, 5, 60},
 	} {
