@@ -80,9 +80,8 @@ func demo(t *testing.T, coordinator, dir, flags string) {
 func studies(t *testing.T, samples string) {
 	t.Helper()
 	f := fed.Start(t, t.TempDir(), fed.Options{Sites: fed.Names(3), Rows: table})
-	// Y and Z are in no row, or hardly any. A level is kept from 4 deviations of its noise up, which
-	// one that is empty passes in 3 of 100,000 studies: that none of two is left out takes one in
-	// 10^9.
+	// Y and Z are in no row, or hardly any. A level is kept from 4 deviations of its noise up,
+	// which an empty one passes in 3 of 100,000 studies: both do in one of 10^9.
 	levels := []string{"D", "E", "F", "G", "Z", "Y"}
 	columns := func(indicator bool) []proposal.Column {
 		return []proposal.Column{
