@@ -137,7 +137,7 @@ func PrintPlan(out io.Writer, p *study.Plan, prediction []string) error {
 			}
 		}
 		fmt.Fprintf(w, "standardize\tprivate: the constants of %d of %d columns are learned, for %.3g%% of the budget\n", learned, len(s.Columns), 100*shares.Standardize)
-		fmt.Fprintf(w, "\ta plain column's counts should exceed the noise by %.2g of its standard deviations\n", p.Learning.Score)
+		fmt.Fprintf(w, "\ta plain column's counts should exceed the noise by %.1f of its standard deviations\n", p.Learning.Score)
 	}
 	fmt.Fprintf(w, "components\t%s, %s; center %s; explained variance %s\n", p.Proposal.Spec.ComponentsWords(), s.Subspace, center, s.ExplainedVariance)
 	if share := shares.Filled; share > 0 {
