@@ -107,8 +107,8 @@ class Studies(unittest.TestCase):
         self.assertEqual(other.pairs, tuple((p["a"], p["b"]) for p in printed["components"]))
         np.testing.assert_allclose(other.angles, [p["angle_degrees"] for p in printed["components"]], rtol=0, atol=1e-6)
         np.testing.assert_allclose(other.principal_angles, printed["principal_angles_degrees"], rtol=0, atol=1e-6)
-        # Rows that are orthonormal, so that products are cosines. How far apart two studies are is their noise's: no bound on it
-        # would hold in each run.
+        # Components are orthonormal rows, so that their products are cosines. How far apart they are depends on both studies'
+        # noise, and no bound on it holds in every run.
         cosines = np.abs(s.result.components_ @ there.result.components_.T)
         by_hand = [np.degrees(np.arccos(cosines[a - 1, b - 1])) for a, b in other.pairs]
         self.assertEqual(len(by_hand), 2)

@@ -25,11 +25,9 @@ func TestPython(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", bin, "covey/cmd/coordinator", "covey/cmd/analyst").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	// Raw demos have one component: about one study in 500 leaves the column "table" out as if it
-	// had one value, and two components or more then capture less than a demo accepts.
 	for name, flags := range map[string]string{
 		"demo":           "--components 3",
-		"demo-raw":       "--raw",
+		"demo-raw":       "--raw --components 3",
 		"demo-private":   "--center private --noise distributed --components 2 --method covariance",
 		"demo-pairs":     "--center pairs --components 2 --subspace deflation",
 		"demo-unbought":  "--variance none",
