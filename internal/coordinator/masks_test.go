@@ -221,17 +221,23 @@ func TestConvictedDropperIsTheEnd(t *testing.T) {
 	})
 }
 
+// wrongShare is a helper's that alters its share of site-0's secret.
+func wrongShare(m *covey.SiteMessage) {
+	change(m.GetShares(), func(s *covey.Shares) { s.Shares[len(s.Shares)-32*5] ^= 1 })
+}
+
+// wrongProof alters the proof of that share, too.
+func wrongProof(m *covey.SiteMessage) {
+	wrongShare(m)
+	change(m.GetProof(), func(p *covey.Proof) { p.Proof = p.Proof[1:] })
+}
+
 // TestWrongShareIsFound: a helper's wrong share shows when the sum is opened. Of the helpers of
 // that dealer alone proofs are asked; the liar is named, and the sum opened without it.
 func TestWrongShareIsFound(t *testing.T) {
 	for name, alter := range map[string]func(*covey.SiteMessage){
-		"a share": func(m *covey.SiteMessage) {
-			change(m.GetShares(), func(s *covey.Shares) { s.Shares[len(s.Shares)-32*5] ^= 1 }) // of site-0's
-		},
-		"a proof, too": func(m *covey.SiteMessage) {
-			change(m.GetShares(), func(s *covey.Shares) { s.Shares[len(s.Shares)-32*5] ^= 1 })
-			change(m.GetProof(), func(p *covey.Proof) { p.Proof = p.Proof[1:] })
-		},
+		"a share":      wrongShare,
+		"a proof, too": wrongProof,
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -272,10 +278,7 @@ func TestFalseProofCostsTheShares(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 5, nil)
 		defer func() { f.c.Close() }()
-		f.sites[1].corrupt = func(m *covey.SiteMessage) {
-			change(m.GetShares(), func(s *covey.Shares) { s.Shares[len(s.Shares)-32*5] ^= 1 })
-			change(m.GetProof(), func(p *covey.Proof) { p.Proof = p.Proof[1:] })
-		}
+		f.sites[1].corrupt = wrongProof
 		f.sites[4].mute = func(m *covey.SiteMessage) bool { return m.GetShares() != nil }
 		f.passDeadlines(func() bool { return len(f.view().Faults) == 1 })
 		f.pump(nil)
@@ -292,9 +295,7 @@ func TestSilentHelperIsNotNamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 5, nil)
 		defer func() { f.c.Close() }()
-		f.sites[1].corrupt = func(m *covey.SiteMessage) {
-			change(m.GetShares(), func(s *covey.Shares) { s.Shares[len(s.Shares)-32*5] ^= 1 })
-		}
+		f.sites[1].corrupt = wrongShare
 		f.sites[1].mute = func(m *covey.SiteMessage) bool {
 			if m.GetProof() != nil && len(f.asks(isProve)) > 20 {
 				t.Fatal("asked again and again")

@@ -118,7 +118,7 @@ func TestEveryMethodForEveryRole(t *testing.T) {
 				}
 				// A refusal comes, however slow the machine is. What is let in may stay
 				// open, and its end is no refusal.
-				patience := time.Minute
+				patience := 10 * time.Second
 				if allowed {
 					patience = 300 * time.Millisecond
 				}
