@@ -45,9 +45,12 @@ func quantileRadius(noised []int64, spread, quantile float64, units int) float64
 	return quantileOf(noised, spread, quantile, units, tail{near: math.Inf(1)})
 }
 
-// tail says when bins within four octaves of those that stand out also count: from near·spread on,
-// by themselves or with neighbors, together of them at most. A tail stands out less than the middle
-// does. A bin of noise alone may count, one time in 40 where near is 2.
+// reach is how many bins from others a tail or a second peak may be, four octaves.
+const reach = 16
+
+// tail says when bins within reach of those that stand out also count: from near·spread on,
+// by themselves or with neighbors, together of them at most, which may be full ones. A tail stands
+// out less than the middle does. A bin of noise alone may count, one time in 40 where near is 2.
 type tail struct {
 	near     float64
 	together int
@@ -103,7 +106,6 @@ const farther = 1.5
 
 // binsRadius is quantileOf with bins of width together, and the count of those that stand out.
 func binsRadius(noised []int64, spread, quantile float64, width int, also tail, alone float64) (radius, left float64) {
-	const reach = 16 // bins
 	spread *= math.Sqrt(float64(width))
 	floor := standsOut(spread, len(noised)/width)
 	if floor > alone {
@@ -139,14 +141,17 @@ func binsRadius(noised []int64, spread, quantile float64, width int, also tail, 
 	}
 	all, from, to := left, max(0, first-reach/width), min(len(counts), last+reach/width+1)
 	counted := make([]bool, len(counts))
-	for wide := 1; wide == 1 || wide*width <= also.together; wide *= 2 {
+	for wide := 1; wide <= max(1, also.together/width); wide *= 2 {
+		enough := float64(also.near*spread) * math.Sqrt(float64(wide))
 		for j := from; j+wide <= to; j++ {
 			sum := 0.0
 			for _, c := range counts[j : j+wide] {
 				sum += c
 			}
-			for i := range wide {
-				counted[j+i] = counted[j+i] || sum >= float64(also.near*spread)*math.Sqrt(float64(wide))
+			if sum >= enough {
+				for i := range wide {
+					counted[j+i] = true
+				}
 			}
 		}
 	}

@@ -114,10 +114,9 @@ const (
 	// peakBins of a tail may stand out as one where lengths have two peaks.
 	peakBins = 4
 	// dips is how many standard deviations two peaks are above what lies between them, and
-	// nearDips within peakReach bins of the fullest. There a peak of nearPeak is enough: of rows in
-	// one group noise makes a second one in some 1% of the studies, which costs little.
+	// nearDips within reach of the fullest bin. There a peak of nearPeak is enough: where noise makes
+	// one up, now and then, a clip that is too high costs little (docs/experiments.md).
 	dips, nearDips, nearPeak = 5, 4, 5
-	peakReach                = 16
 )
 
 // twoPeaks reports whether a histogram of lengths, of noise spread on each count, has two peaks
@@ -141,7 +140,7 @@ func twoPeaks(noised []int64, spread float64) bool {
 					fullest = len(counts) - 1
 				}
 			}
-			near := counts[max(0, fullest-peakReach/width):min(len(counts), fullest+peakReach/width+1)]
+			near := counts[max(0, fullest-reach/width):min(len(counts), fullest+reach/width+1)]
 			if apart(counts, floor, dips*s) || counts[fullest] >= floor && apart(near, nearPeak*s, nearDips*s) {
 				return true
 			}

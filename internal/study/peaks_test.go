@@ -77,7 +77,7 @@ func TestTwoPeaks(t *testing.T) {
 			}
 			return squares(40, 0)
 		}, false},
-		"few beside the others": {func() float64 { // which stand out next to them alone
+		"few near the others": {func() float64 { // far from them so few would not stand out
 			if rng.Float64() < 0.1 {
 				return 2 * squares(200, 0)
 			}
