@@ -116,7 +116,7 @@ const (
 	// dips is how many standard deviations two peaks are above what lies between them, and
 	// nearDips within reach of the fullest bin. There a peak of nearPeak is enough: where noise makes
 	// one up, now and then, a clip that is too high costs little (docs/experiments.md).
-	dips, nearDips, nearPeak = 5, 4, 5
+	dips, nearDips, nearPeak = 5, 4.5, 5
 )
 
 // twoPeaks reports whether a histogram of lengths, of noise spread on each count, has two peaks

@@ -77,12 +77,6 @@ func TestTwoPeaks(t *testing.T) {
 			}
 			return squares(40, 0)
 		}, false},
-		"few near the others": {func() float64 { // far from them so few would not stand out
-			if rng.Float64() < 0.1 {
-				return 2 * squares(200, 0)
-			}
-			return squares(200, 0)
-		}, true},
 		"no rows": {func() float64 { return 0 }, false},
 	} {
 		rng = rand.New(rand.NewPCG(67, 68)) // its own: a map has no order
@@ -98,6 +92,31 @@ func TestTwoPeaks(t *testing.T) {
 		}
 		if c.want && took < runs || !c.want && took > 0 {
 			t.Errorf("%s: two peaks %d times of %d", name, took, runs)
+		}
+	}
+}
+
+// TestPeakNearTheFullest: 5.5 standard deviations are a second peak near the fullest bin, with less
+// between them, and none far from it, next to it, or where the fullest does not stand out.
+func TestPeakNearTheFullest(t *testing.T) {
+	for name, c := range map[string]struct {
+		counts map[int]int64
+		want   bool
+	}{
+		"near":     {map[int]int64{260: 8000, 266: 330}, true},
+		"below":    {map[int]int64{260: 8000, 250: 330}, true},
+		"far":      {map[int]int64{260: 8000, 290: 330}, false},
+		"a tail":   {map[int]int64{260: 8000, 261: 330, 262: 200}, false},
+		"less":     {map[int]int64{260: 8000, 266: 290}, false},
+		"no dip":   {map[int]int64{260: 8000, 261: 100, 262: 100, 263: 100, 264: 100, 265: 100, 266: 330}, false},
+		"no first": {map[int]int64{260: 350, 266: 330}, false},
+	} {
+		noised := make([]int64, HistogramBins)
+		for j, n := range c.counts {
+			noised[j] = n
+		}
+		if got := twoPeaks(noised, 60); got != c.want {
+			t.Errorf("%s: two peaks: %v", name, got)
 		}
 	}
 }
