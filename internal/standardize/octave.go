@@ -14,8 +14,8 @@ const (
 	reach     = 1.5  // of what a column's values are expected within, to its bracket
 	hill      = 64
 	reachPart = 0.85 // the posterior quantile of that
-	// misfit is about how far the best template's bins are from those of a real law: less noise than
-	// that does not say which is right.
+	// misfit is about how far the best template's bins are from those of a real law: less noise
+	// than that does not say which is right.
 	misfit = 0.02
 )
 

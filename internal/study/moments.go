@@ -85,7 +85,7 @@ func (t *transition) clips(r Release) (low, high float64) {
 	if r.Spread() > tailNoise*float64(units) {
 		also.near = tailNoisy
 	}
-	peaks := twoPeaks(r.Noised, r.Spread())
+	peaks := twoPeaks(r.Noised, r.Spread(), t.Iota <= iotaEnough)
 	if peaks {
 		also.together = peakBins
 	}
@@ -113,18 +113,19 @@ const (
 	tailNoise           = 0.005
 	// peakBins of a tail may stand out as one where lengths have two peaks.
 	peakBins = 4
-	// dips is how many standard deviations two peaks are above what lies between them, and
-	// nearDips within reach of the fullest bin. There a peak of nearPeak is enough: where noise makes
-	// one up, now and then, a clip that is too high costs little (docs/experiments.md).
-	dips, nearDips, nearPeak = 5, 4.5, 5
+	// dips is how many standard deviations two peaks are above what lies between them. Where noise
+	// is not large nearDips do for a peak of nearPeak within reach of the fullest bin: when noise
+	// alone makes one, now and then, the clip that is too high costs little (docs/experiments.md).
+	dips, nearDips, nearPeak = 5, 4, 5
 )
 
 // twoPeaks reports whether a histogram of lengths, of noise spread on each count, has two peaks
 // that stand out, and clearly less between them, in bins of one to four together. Lengths of
 // elliptical rows have one peak, whatever their tail. Clusters whose centers differ in length have
 // several, and what is short there is another kind of row, not a part of the same. The lowest bin,
-// which holds the rows that were left out, does not count.
-func twoPeaks(noised []int64, spread float64) bool {
+// which holds the rows that were left out, does not count. With near a lower peak is enough around
+// the fullest bin.
+func twoPeaks(noised []int64, spread float64, near bool) bool {
 	for width := 1; width <= 4; width *= 2 {
 		s := spread * math.Sqrt(float64(width))
 		floor := standsOut(s, len(noised)/width)
@@ -140,8 +141,8 @@ func twoPeaks(noised []int64, spread float64) bool {
 					fullest = len(counts) - 1
 				}
 			}
-			near := counts[max(0, fullest-reach/width):min(len(counts), fullest+reach/width+1)]
-			if apart(counts, floor, dips*s) || counts[fullest] >= floor && apart(near, nearPeak*s, nearDips*s) {
+			around := counts[max(0, fullest-reach/width):min(len(counts), fullest+reach/width+1)]
+			if apart(counts, floor, dips*s) || near && apart(around, nearPeak*s, nearDips*s) {
 				return true
 			}
 		}

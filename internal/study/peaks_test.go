@@ -86,7 +86,7 @@ func TestTwoPeaks(t *testing.T) {
 			for i := range values {
 				values[i] = c.draw()
 			}
-			if twoPeaks(lengths(rng, spread, values), spread) {
+			if twoPeaks(lengths(rng, spread, values), spread, true) {
 				took++
 			}
 		}
@@ -96,27 +96,28 @@ func TestTwoPeaks(t *testing.T) {
 	}
 }
 
-// TestPeakNearTheFullest: 5.5 standard deviations are a second peak near the fullest bin, with less
-// between them, and none far from it, next to it, or where the fullest does not stand out.
+// TestPeakNearTheFullest: where noise is not large a dip of 4.5 standard deviations makes a second
+// peak near the fullest bin, and none far from it; where it is large it makes none.
 func TestPeakNearTheFullest(t *testing.T) {
 	for name, c := range map[string]struct {
 		counts map[int]int64
 		want   bool
 	}{
-		"near":     {map[int]int64{260: 8000, 266: 330}, true},
-		"below":    {map[int]int64{260: 8000, 250: 330}, true},
-		"far":      {map[int]int64{260: 8000, 290: 330}, false},
-		"a tail":   {map[int]int64{260: 8000, 261: 330, 262: 200}, false},
-		"less":     {map[int]int64{260: 8000, 266: 290}, false},
-		"no dip":   {map[int]int64{260: 8000, 261: 100, 262: 100, 263: 100, 264: 100, 265: 100, 266: 330}, false},
-		"no first": {map[int]int64{260: 350, 266: 330}, false},
+		"above":  {map[int]int64{260: 8000, 261: 60, 262: 60, 263: 60, 264: 60, 265: 330}, true},
+		"below":  {map[int]int64{260: 8000, 259: 60, 258: 60, 257: 60, 256: 60, 255: 330}, true},
+		"a tail": {map[int]int64{260: 8000, 261: 330, 262: 200}, false},
+		"lower":  {map[int]int64{260: 8000, 261: 5, 262: 5, 263: 5, 264: 5, 265: 290}, false},
+		"far":    {map[int]int64{260: 8000, 290: 290}, false},
 	} {
 		noised := make([]int64, HistogramBins)
 		for j, n := range c.counts {
 			noised[j] = n
 		}
-		if got := twoPeaks(noised, 60); got != c.want {
+		if got := twoPeaks(noised, 60, true); got != c.want {
 			t.Errorf("%s: two peaks: %v", name, got)
+		}
+		if twoPeaks(noised, 60, false) {
+			t.Errorf("%s: two peaks where noise is large", name)
 		}
 	}
 }
