@@ -80,7 +80,6 @@ func (t *transition) bounds() (low, high float64) {
 // noise and no heavy tail, both are the high one.
 func (t *transition) clips(r Release) (low, high float64) {
 	units := int(float64(r.Units) / r.Grid) // in the grid steps of the counts
-	// of the kept rows: the others are in the lowest bin
 	also := tail{near: tailNear}
 	if r.Spread() > tailNoise*float64(units) {
 		also.near = tailNoisy
@@ -89,6 +88,7 @@ func (t *transition) clips(r Release) (low, high float64) {
 	if peaks {
 		also.together = peakBins
 	}
+	// of the kept rows: the others are in the lowest bin
 	quantile := func(q float64) float64 {
 		return quantileOf(r.Noised, r.Spread(), 1-(1-q)*t.kept(), units, also)
 	}
@@ -150,7 +150,7 @@ func twoPeaks(noised []int64, spread float64, near bool) bool {
 	return false
 }
 
-// apart reports whether two counts reach floor and are more than dip above one between them.
+// apart reports whether two counts reach floor and are at least dip above one between them.
 func apart(counts []float64, floor, dip float64) bool {
 	before := make([]float64, len(counts)) // the highest count before each
 	highest := 0.0
