@@ -12,7 +12,7 @@ import (
 // whose first column has the largest variance point along it.
 func TestStudy(t *testing.T) {
 	const sites, n, d = 3, 4000, 8
-	spec := proposal.Spec{Center: proposal.CenterPublic, Name: "plain", Dataset: "rows", Epsilon: 8, Delta: 1e-6, Rounds: 6, Columns: Columns(d)}
+	spec := proposal.Spec{Center: proposal.CenterPublic, Name: "plain", Dataset: "rows", Epsilon: 8, Delta: 1e-6, Rounds: 24, Columns: Columns(d)}
 	plan, err := NewPlan(spec, []int{n, n, n})
 	if err != nil {
 		t.Fatal(err)
