@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -177,13 +180,21 @@ func (f *forecast) at(fall, units float64) Case {
 	}
 	best := Case{Fall: fall, Blind: float64(f.plan.K) / top} // the mean eigenvalue is 1
 	take := func(method string, run func(rng *rand.Rand) float64) {
-		var shares []float64
-		for i := range predictRuns {
-			share := run(rand.New(rand.NewPCG(predictSeed, uint64(i))))
-			if f.plan.Proposal.Spec.Standardize == proposal.StandardizePrivate {
-				share = max(min(share, best.Blind), 1-learnedLoss*(1-share))
+		shares := make([]float64, predictRuns)
+		var next atomic.Int64
+		var group sync.WaitGroup
+		for range min(predictRuns, runtime.GOMAXPROCS(0)) {
+			group.Go(func() {
+				for i := next.Add(1) - 1; i < predictRuns; i = next.Add(1) - 1 {
+					shares[i] = run(rand.New(rand.NewPCG(predictSeed, uint64(i))))
+				}
+			})
+		}
+		group.Wait()
+		if f.plan.Proposal.Spec.Standardize == proposal.StandardizePrivate {
+			for i, v := range shares {
+				shares[i] = max(min(v, best.Blind), 1-learnedLoss*(1-v))
 			}
-			shares = append(shares, share)
 		}
 		slices.Sort(shares)
 		if m := shares[len(shares)/2]; best.Method == "" || m > best.Median {
@@ -196,7 +207,7 @@ func (f *forecast) at(fall, units float64) Case {
 	}
 	if len(f.steps) > 0 {
 		s := f.power(lambda, units)
-		take(proposal.MethodPower, func(rng *rand.Rand) float64 { return s.under(rng, lambda).share })
+		take(proposal.MethodPower, func(rng *rand.Rand) float64 { return s.captures(rng, lambda) })
 	}
 	return best
 }

@@ -117,3 +117,16 @@ func TestNoPrediction(t *testing.T) {
 		}
 	}
 }
+
+// TestPredictionIsOfTheSameStudies: what a prediction simulates of power iteration captures what
+// the draws behind a result's bounds do.
+func TestPredictionIsOfTheSameStudies(t *testing.T) {
+	for _, pooled := range []bool{true, false} {
+		s := noisyShape(12, 0.2)
+		s.pooled = pooled
+		lambda := spectrumLaw(seeded(5), s.d)
+		if got, want := s.captures(seeded(6), lambda), s.under(seeded(6), lambda).share; got != want {
+			t.Errorf("pooled %v: %v, the study captures %v", pooled, got, want)
+		}
+	}
+}

@@ -95,6 +95,11 @@ func (s *shape) under(rng *rand.Rand, lambda []float64) draw {
 	return s.made(w, s.rounds(rng, w, 1))
 }
 
+// captures is the share of such a study alone, without what a draw is compared by.
+func (s *shape) captures(rng *rand.Rand, lambda []float64) float64 {
+	return captured(lambda, s.output(s.rounds(rng, s.world(rng, lambda), 1)))
+}
+
 // world is the rows of a simulated study and where it starts.
 type world struct {
 	lambda []float64   // of the law
