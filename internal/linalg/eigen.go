@@ -16,8 +16,9 @@ const DenseEigen = 256
 // and those, descending: false where they do not converge.
 func LeadingEigen(m *mat.SymDense, k int) ([][]float64, []float64, bool) {
 	if d := m.SymmetricDim(); d > DenseEigen {
-		for steps := max(64, 4*k); steps <= d/2; steps *= 2 {
-			if vectors, values, ok := lanczos(m, k, steps); ok {
+		space := newKrylov(m)
+		for steps := max(64, 4*k); steps <= d/2 && space.grow(steps); steps *= 2 {
+			if vectors, values, ok := space.leading(k); ok {
 				return vectors, values, true
 			}
 		}
@@ -208,40 +209,57 @@ func product(m *mat.SymDense, x []float64) []float64 {
 	return y
 }
 
-// lanczos finds the leading pairs in the Krylov space of so many steps, with full
-// reorthogonalization (Parlett 1998, chapter 13); ok is false where the residual of one is over
-// 1e-12 of the largest eigenvalue. The start is fixed, so that everyone finds the same.
-func lanczos(m *mat.SymDense, k, steps int) (vectors [][]float64, values []float64, ok bool) {
-	d := m.SymmetricDim()
-	q := make([]float64, d)
+// krylov is the Krylov space of a symmetric matrix, with full reorthogonalization (Parlett 1998,
+// chapter 13). It starts from a fixed vector, so that everyone finds the same.
+type krylov struct {
+	m              *mat.SymDense
+	basis          [][]float64
+	diagonal, next []float64 // of the matrix in this basis; the last of next leads out of it,
+	out            []float64 // along this, which is not of unit length
+}
+
+func newKrylov(m *mat.SymDense) *krylov {
+	q := make([]float64, m.SymmetricDim())
 	for i := range q {
 		q[i] = float64((i+1)*7919%10007) - 5003.5 // of no direction that data would prefer
 	}
-	unit, _ := Normalize(q)
-	basis := [][]float64{unit}
-	tri := mat.NewSymDense(steps, nil)
-	beta := 0.0
-	for j := range steps {
-		v := product(m, basis[j])
-		tri.SetSym(j, j, Dot(v, basis[j]))
+	return &krylov{m: m, out: q}
+}
+
+// grow makes it the space of so many steps. It returns false where fewer span an invariant space:
+// too few directions are in it.
+func (s *krylov) grow(steps int) bool {
+	for len(s.basis) < steps {
+		unit, ok := Normalize(s.out)
+		if !ok {
+			return false
+		}
+		s.basis = append(s.basis, unit)
+		v := product(s.m, unit)
+		s.diagonal = append(s.diagonal, Dot(v, unit))
 		for range 2 {
-			for _, b := range basis {
+			for _, b := range s.basis {
 				c := Dot(v, b)
 				for i := range v {
 					v[i] -= float64(c * b[i])
 				}
 			}
 		}
-		beta = Norm(v)
-		if j == steps-1 {
-			break
+		s.next, s.out = append(s.next, Norm(v)), v
+	}
+	return true
+}
+
+// leading returns the k leading pairs; ok is false where the residual of one is over 1e-12 of the
+// largest eigenvalue.
+func (s *krylov) leading(k int) (vectors [][]float64, values []float64, ok bool) {
+	steps := len(s.basis)
+	tri := mat.NewSymDense(steps, nil)
+	for j, v := range s.diagonal {
+		tri.SetSym(j, j, v)
+		if j > 0 {
+			tri.SetSym(j-1, j, s.next[j-1])
 		}
-		unit, ok := Normalize(v)
-		if !ok {
-			return nil, nil, false // an invariant space: too few directions are in it
-		}
-		tri.SetSym(j, j+1, beta)
-		basis = append(basis, unit)
 	}
 	all, w, ok := Eigen(tri)
 	if !ok {
@@ -249,11 +267,11 @@ func lanczos(m *mat.SymDense, k, steps int) (vectors [][]float64, values []float
 	}
 	for i := range k {
 		at := steps - 1 - i
-		if !(math.Abs(beta*w.At(steps-1, at)) <= 1e-12*math.Abs(all[steps-1])) {
+		if !(math.Abs(s.next[steps-1]*w.At(steps-1, at)) <= 1e-12*math.Abs(all[steps-1])) {
 			return nil, nil, false
 		}
-		v := make([]float64, d)
-		for j, b := range basis {
+		v := make([]float64, s.m.SymmetricDim())
+		for j, b := range s.basis {
 			f := w.At(j, at)
 			for l := range v {
 				v[l] += float64(f * b[l])
