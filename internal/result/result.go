@@ -133,10 +133,26 @@ type Result struct {
 }
 
 // New makes the result of all of a plan's releases, in order. It is not signed.
-func New(p *study.Plan, releases []study.Release) (*Result, error) { return newResult(p, releases, 0) }
+func New(p *study.Plan, releases []study.Release) (*Result, error) {
+	c := p.Start()
+	for i, rel := range releases {
+		if rel.Query != c.Query {
+			return nil, proposal.FieldErrorf("releases", "query %d is released where %d is due", rel.Query, c.Query)
+		}
+		var err error
+		if c, err = p.Next(c, rel, releases[:i]); err != nil {
+			return nil, err
+		}
+	}
+	if c.Query != len(p.Queries) {
+		return nil, proposal.FieldErrorf("releases", "the releases end before query %d", c.Query)
+	}
+	return newResult(p, releases, c, 0)
+}
 
-// newResult is New with the thresholds of "auto" raised by slack of themselves.
-func newResult(p *study.Plan, releases []study.Release, slack float64) (*Result, error) {
+// newResult is New of releases that end in a course, with the thresholds of "auto" raised by slack
+// of themselves.
+func newResult(p *study.Plan, releases []study.Release, c study.Course, slack float64) (*Result, error) {
 	s := p.Proposal.Spec
 	r := &Result{
 		Name: s.Name, Digest: p.Digest, Epsilon: s.Epsilon, Delta: s.Delta, Adjacency: p.Adjacency, SitesPerUnit: s.SitesPerUnit, Profile: s.Profile,
@@ -158,22 +174,11 @@ func newResult(p *study.Plan, releases []study.Release, slack float64) (*Result,
 	if by := p.Proposal.Proposer; by != nil {
 		r.Proposer = by.Name
 	}
-	c := p.Start()
-	for i, rel := range releases {
-		if rel.Query != c.Query {
-			return nil, proposal.FieldErrorf("releases", "query %d is released where %d is due", rel.Query, c.Query)
-		}
+	for _, rel := range releases {
 		r.Rho += rel.Rho
 		if rel.Kind == study.KindPower || rel.Kind == study.KindMoment {
 			r.Radius = rel.Radius
 		}
-		var err error
-		if c, err = p.Next(c, rel, releases[:i]); err != nil {
-			return nil, err
-		}
-	}
-	if c.Query != len(p.Queries) {
-		return nil, proposal.FieldErrorf("releases", "the releases end before query %d", c.Query)
 	}
 	r.Method, r.MethodWhy, r.Lambda, r.PerUnit = c.Method, p.MethodWhy(releases), c.Lambda, c.PerUnit
 	r.setConstants(p, c)

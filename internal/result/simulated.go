@@ -40,5 +40,5 @@ func ReadSimulated(file io.Reader) (*Result, error) {
 	}
 	unmarked := *r // the mark follows from nothing
 	unmarked.Simulated = false
-	return r, unmarked.checkOutputs(p, releases)
+	return r, unmarked.checkOutputs(p, releases, c)
 }

@@ -173,7 +173,7 @@ func (r *Result) check(plan *study.Plan, before func(query int, of Checked) bool
 	checked := func(i int, hash proposal.Digest) bool {
 		return before != nil && i < len(r.Certificates) && before(releases[i].Query, Checked{hash, r.Signatures[i], r.Certificates[i]})
 	}
-	hashes, link, err := r.checkReleases(plan, checked)
+	hashes, link, c, err := r.checkReleases(plan, checked)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -183,7 +183,7 @@ func (r *Result) check(plan *study.Plan, before func(query int, of Checked) bool
 	if r.ChainHead.Number <= uint64(len(releases)) { // the proposal's entry comes before theirs
 		return nil, nil, unverified(-1, "chain_head", "is of entry %d of the coordinators' log, which has %d releases of the study", r.ChainHead.Number, len(releases))
 	}
-	if err := r.checkOutputs(plan, releases); err != nil {
+	if err := r.checkOutputs(plan, releases, c); err != nil {
 		return nil, nil, err
 	}
 	setup, err := r.checkSites(plan, releases, func(i int) bool { return checked(i, hashes[i]) })
@@ -274,32 +274,33 @@ func verifies(p *study.Plan, input, signature []byte) bool {
 }
 
 // checkReleases checks every release in its place, but for signatures that were checked before. It
-// returns the SHA-256 of each as it was signed, and the last link of their chain.
-func (r *Result) checkReleases(p *study.Plan, checked func(i int, hash proposal.Digest) bool) (hashes []proposal.Digest, link proposal.Digest, err error) {
-	link = firstLink(r.Digest)
-	c, slot := p.Start(), -1
+// returns the SHA-256 of each as it was signed, the last link of their chain and the course that
+// they end in.
+func (r *Result) checkReleases(p *study.Plan, checked func(i int, hash proposal.Digest) bool) (hashes []proposal.Digest, link proposal.Digest, c study.Course, err error) {
+	link, c = firstLink(r.Digest), p.Start()
+	slot := -1
 	for i, release := range r.Releases {
 		if c.Query == len(p.Queries) || c.End != "" {
-			return nil, link, unverified(-1, "releases", "has %d releases, the study ended with %d", len(r.Releases), i)
+			return nil, link, c, unverified(-1, "releases", "has %d releases, the study ended with %d", len(r.Releases), i)
 		}
 		encoded, err := release.Encode()
 		if err != nil {
-			return nil, link, unverified(i, "releases", "%v", err)
+			return nil, link, c, unverified(i, "releases", "%v", err)
 		}
 		hash := proposal.DigestOf(encoded)
 		if !checked(i, hash) && !verifies(p, study.SigningInput(encoded), r.Signatures[i]) {
-			return nil, link, unverified(i, "signatures", "is not the coordinator key's over this release")
+			return nil, link, c, unverified(i, "signatures", "is not the coordinator key's over this release")
 		}
 		hashes, link = append(hashes, hash), nextLink(link, SignedRelease{encoded, r.Signatures[i]})
 		if c, err = follow(p, c, slot, release, r.Releases[:i]); err != nil {
-			return nil, link, err
+			return nil, link, c, err
 		}
 		slot = release.Slot
 	}
 	if c.Query != len(p.Queries) {
-		return nil, link, unverified(-1, "releases", "has %d releases, and query %d is not among them", len(r.Releases), c.Query)
+		return nil, link, c, unverified(-1, "releases", "has %d releases, and query %d is not among them", len(r.Releases), c.Query)
 	}
-	return hashes, link, nil
+	return hashes, link, c, nil
 }
 
 // follow checks a release in its place, after those before it, the last of which was of a slot, and
@@ -347,14 +348,14 @@ func parseCanonical(query int, encoded []byte) (study.Release, error) {
 	return release, nil
 }
 
-// checkOutputs makes the result of the releases anew: what is computed in floats
-// must be near, all else equal.
-func (r *Result) checkOutputs(p *study.Plan, releases []study.Release) error {
-	want, err := New(p, releases)
+// checkOutputs makes the result of the releases, and of the course that they end in, anew: what is
+// computed in floats must be near, all else equal.
+func (r *Result) checkOutputs(p *study.Plan, releases []study.Release, c study.Course) error {
+	want, err := newResult(p, releases, c, 0)
 	// a value at a threshold may have fallen on its other side on another processor
 	for _, slack := range []float64{cutSlack, -cutSlack} {
 		if err == nil && want.K != r.K {
-			want, err = newResult(p, releases, slack)
+			want, err = newResult(p, releases, c, slack)
 		}
 	}
 	if err != nil {

@@ -12,7 +12,7 @@ func init() {
 			{"internal/simulate/trials.go", "r.Simulated, r.Proposal = true, body", "r.Simulated, r.Proposal = false, body"},
 		}, in("simulate", "TestNeverVerifies"), killer{}},
 		{"simulate: a changed simulated result is read", 0, []edit{
-			{"internal/result/simulated.go", "return r, unmarked.checkOutputs(p, releases)", "return r, nil"},
+			{"internal/result/simulated.go", "return r, unmarked.checkOutputs(p, releases, c)", "return r, nil"},
 		}, in("simulate", "TestNeverVerifies"), killer{}},
 		{"simulate: a real result is read as simulated", 0, []edit{
 			{"internal/result/simulated.go", "if !r.Simulated {", "if false {"},
