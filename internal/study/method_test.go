@@ -256,7 +256,12 @@ func TestMomentsFollow(t *testing.T) {
 			t.Errorf("ρ = %v is charged, %v reserved", charged, p.Rho)
 		}
 		want[0] = math.Cos(turn) // components of what the last bound shows
-		if got := math.Abs(c.X[0]); math.Abs(got-want[0]) > 1e-3 {
+		m, _ := p.Covariance(c, releases)
+		v, _, err := m.Principal(p.D, 1)
+		if err != nil || len(c.X) > 0 {
+			t.Fatalf("the course ends with %d numbers that nobody asks about, or %v", len(c.X), err)
+		}
+		if got := math.Abs(v[0][0]); math.Abs(got-want[0]) > 1e-3 {
 			t.Errorf("turned by %v: the component has %v along the first column, want %v", turn, got, want[0])
 		}
 	}
