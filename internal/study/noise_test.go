@@ -1,6 +1,7 @@
 package study
 
 import (
+	"io"
 	"maps"
 	"math/big"
 	"testing"
@@ -12,10 +13,10 @@ import (
 	"covey/test/texts"
 )
 
-// TestOneTick: the draws of every kind of query with central noise take less than half of its tick,
-// at the study's σ and at the widest. The fastest of up to 60 runs counts, which leaves out what
-// else the machine does. A tick depends on the query's own values and σ, not on what else the study
-// asks.
+// TestOneTick: a tick depends on the query's own values and σ, not on what else the study asks, and
+// the draws of every kind of query with central noise, at the study's σ and at the widest, need no
+// more random words than ticks are made for: 16 a value, and up to 64 that are read ahead. What a
+// word takes is measured by experiments/timing.
 func TestOneTick(t *testing.T) {
 	met := map[Kind]bool{}
 	studies := maps.Clone(texts.Studies)
@@ -45,9 +46,11 @@ func TestOneTick(t *testing.T) {
 			}
 			for sigma, most := range each {
 				a.Sigma = sigma
-				tick, took := p.Tick(a), fastest(t, p, q, sigma, p.Tick(a)/2)
-				if took > tick/2 || tick != time.Millisecond+time.Duration(q.Values)*most {
-					t.Errorf("%s: %s of %d values at σ = %g takes %v, its tick is %v", name, q.Kind, q.Values, sigma.Float(), took, tick)
+				if tick := p.Tick(a); tick != time.Millisecond+time.Duration(q.Values)*most {
+					t.Errorf("%s: %s of %d values at σ = %g has a tick of %v", name, q.Kind, q.Values, sigma.Float(), tick)
+				}
+				if got := words(t, p, q, sigma); got > 18*q.Values+128 {
+					t.Errorf("%s: %s of %d values at σ = %g takes %d random words", name, q.Kind, q.Values, sigma.Float(), got)
 				}
 			}
 		}
@@ -59,25 +62,32 @@ func TestOneTick(t *testing.T) {
 	}
 }
 
-// fastest returns the shortest time to draw the noise of a query's sum, or to choose among as many
-// candidates of which all but one are hopeless: of 60 runs, or until one takes no more than enough.
-func fastest(t *testing.T, p *Plan, q Query, sigma noise.Sigma, enough time.Duration) time.Duration {
+// words returns how many random words it takes to draw the noise of a query's sum, or to choose
+// among as many candidates of which all but one are hopeless.
+func words(t *testing.T, p *Plan, q Query, sigma noise.Sigma) int {
 	t.Helper()
-	values, least := make([]int64, q.Values), time.Hour
-	for k := byte(0); k < 60 && least > enough; k++ {
-		clear(values)
-		values[0] = 1 << 40
-		source := noise.NewKeyed([32]byte{k})
-		began := time.Now()
-		var err error
-		if p.Noise.Chooses(p.Queries[q.Index]) {
-			_, err = noise.Select(values, big.NewRat(1, 1), source)
-		} else {
-			err = sigma.Draw(source, values)
-		}
-		if least = min(least, time.Since(began)); err != nil {
-			t.Fatal(err)
-		}
+	values, source := make([]int64, q.Values), &counted{Reader: noise.NewKeyed([32]byte{1})}
+	values[0] = 1 << 40
+	var err error
+	if p.Noise.Chooses(p.Queries[q.Index]) {
+		_, err = noise.Select(values, big.NewRat(1, 1), source)
+	} else {
+		err = sigma.Draw(source, values)
 	}
-	return least
+	if err != nil {
+		t.Fatal(err)
+	}
+	return source.bytes / 8
+}
+
+// counted counts what is read.
+type counted struct {
+	io.Reader
+	bytes int
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.bytes += n
+	return n, err
 }
