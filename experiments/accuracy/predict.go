@@ -23,6 +23,7 @@ func predictions(f *flag.FlagSet) func(io.Writer) (int, error) {
 	units := f.Int("units", 20_000, "only laws of so many units at most")
 	only := f.String("data", "", "only laws whose name has this in it")
 	first := f.Uint64("seed", 0, "the first study's seed")
+	center := f.String("center", proposal.CenterPublic, "public or private; offsets are the means")
 	learned := f.Bool("learned", false, "the study learns the constants of columns in any units, by covariance")
 	return func(w io.Writer) (missed int, err error) {
 		laws, err := run.Laws()
@@ -49,6 +50,7 @@ func predictions(f *flag.FlagSet) func(io.Writer) (int, error) {
 				}
 				spec := run.Spec(l.D, 1)
 				spec.Components, spec.Method, spec.Noise, spec.ExplainedVariance = proposal.Components(l.K), *method, *noise, proposal.VarianceNone
+				spec.Center = *center
 				if *learned {
 					learnAll(&spec)
 				}

@@ -219,26 +219,22 @@ func apart(seen []round) []float64 {
 	}
 	x = append(x, orthonormal(seen[len(seen)-1].z))
 	k, n := float64(len(x[0])), len(x)
-	span, worst := make([][]float64, n), make([][]float64, n) // of t and an earlier s
-	for t := range x {
-		span[t], worst[t] = make([]float64, t), make([]float64, t)
-		for s := range t {
-			g := gram(x[t], x[s])
-			values, _ := jacobi(product(g))
-			sum := 0.0
-			for _, v := range values {
-				sum += v
-			}
-			span[t][s], worst[t][s] = max(leastApart, 1-sum/k), max(leastApart, 1-values[len(values)-1])
+	between := func(t, s int) (span, worst float64) {
+		values, _ := jacobi(product(gram(x[t], x[s])))
+		sum := 0.0
+		for _, v := range values {
+			sum += v
 		}
+		return max(leastApart, 1-sum/k), max(leastApart, 1-values[len(values)-1])
 	}
 	var out []float64
 	half := n / 2
 	for lag := 1; lag < half; lag++ {
 		sum, low := 0.0, 0.0
 		for t := n - half + lag; t < n; t++ {
-			sum += span[t][t-lag]
-			low += worst[t][t-lag]
+			span, worst := between(t, t-lag)
+			sum += span
+			low += worst
 		}
 		out = append(out, math.Log(sum/float64(half-lag)))
 		if k > 1 {
@@ -247,7 +243,8 @@ func apart(seen []round) []float64 {
 	}
 	for s := 1; s < n; s += 2 {
 		for t := s + 2; t < n; t += 4 {
-			out = append(out, math.Log(span[t][s]))
+			span, _ := between(t, s)
+			out = append(out, math.Log(span))
 		}
 	}
 	return out
