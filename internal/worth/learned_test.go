@@ -349,6 +349,9 @@ func TestPredictionOfLearnedConstants(t *testing.T) {
 // 5% of them are separated, and at least 2.5%: 1.7% where rows count as they do in a covariance.
 // If the true rate were 5%, more than 7.5% would be seen with probability 0.004. The seed is fixed.
 func TestTiesOfCorrelations(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds of processor time")
+	}
 	const d, n, runs, rho, tau = 16, 3000, 600, 0.5, 0.02
 	rng := seeded(31)
 	apart := 0

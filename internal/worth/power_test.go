@@ -35,6 +35,9 @@ func TestSimulatedNoiseIsAsSeen(t *testing.T) {
 // How far rounds are from each other says more of the loss than the rounds singly: 0.74 of the
 // variance of its logarithm in place of 0.69.
 func TestDistancesOfRoundsTell(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds of processor time")
+	}
 	s, rng := noisyShape(64, 0.035), seeded(22)
 	var draws []draw
 	for range 4000 {
@@ -72,6 +75,9 @@ func TestDistancesOfRoundsTell(t *testing.T) {
 // One of two equal components stands as still as a single one: it counts as separated in at most 3
 // of 60 studies (5%). Without equal ones among the draws it does in a sixth.
 func TestOneOfTwoIsNotSeparated(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds of processor time")
+	}
 	s, rng := noisyShape(24, 0.1), seeded(23)
 	var draws []draw
 	for range 4000 {
