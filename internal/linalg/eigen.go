@@ -212,10 +212,11 @@ func product(m *mat.SymDense, x []float64) []float64 {
 // krylov is the Krylov space of a symmetric matrix, with full reorthogonalization (Parlett 1998,
 // chapter 13). It starts from a fixed vector, so that everyone finds the same.
 type krylov struct {
-	m              *mat.SymDense
-	basis          [][]float64
-	diagonal, next []float64 // of the matrix in this basis; the last of next leads out of it,
-	out            []float64 // along this, which is not of unit length
+	m     *mat.SymDense
+	basis [][]float64
+	// diagonal and next are the matrix in this basis, which is tridiagonal. The last of next leads
+	// out of the space, along out, which is not of unit length.
+	diagonal, next, out []float64
 }
 
 func newKrylov(m *mat.SymDense) *krylov {
@@ -226,8 +227,8 @@ func newKrylov(m *mat.SymDense) *krylov {
 	return &krylov{m: m, out: q}
 }
 
-// grow makes it the space of so many steps. It returns false where fewer span an invariant space:
-// too few directions are in it.
+// grow makes it the space of so many steps. It reports whether there is one: fewer steps may span
+// an invariant space, which has too few directions.
 func (s *krylov) grow(steps int) bool {
 	for len(s.basis) < steps {
 		unit, ok := Normalize(s.out)
@@ -250,8 +251,8 @@ func (s *krylov) grow(steps int) bool {
 	return true
 }
 
-// leading returns the k leading pairs; ok is false where the residual of one is over 1e-12 of the
-// largest eigenvalue.
+// leading returns the k leading eigenvectors and eigenvalues. ok is false where the residual of one
+// is over 1e-12 of the largest eigenvalue.
 func (s *krylov) leading(k int) (vectors [][]float64, values []float64, ok bool) {
 	steps := len(s.basis)
 	tri := mat.NewSymDense(steps, nil)

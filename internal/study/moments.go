@@ -182,7 +182,7 @@ func (t *transition) moment() error {
 				c.Scale[j] *= f
 			}
 		}
-		if t.Queries.Ends(r.Query) { // nobody asks about the components, and they may take seconds
+		if t.Queries.Ends(r.Query) { // no query asks about the components, which may take seconds
 			c.X = nil
 			return nil
 		}

@@ -13,10 +13,10 @@ import (
 	"covey/test/texts"
 )
 
-// TestOneTick: a tick depends on the query's own values and σ, not on what else the study asks, and
-// the draws of every kind of query with central noise, at the study's σ and at the widest, need no
-// more random words than ticks are made for: 16 a value, and up to 64 that are read ahead. What a
-// word takes is measured by experiments/timing.
+// TestOneTick: a tick depends on the query's own values and σ, not on what else the study asks. The
+// draws of every kind of query with central noise, at the study's σ and at the widest, take no more
+// work than ticks are made for. Work is random words: about 16 a value, and up to 64 that are read
+// ahead. experiments/timing compares the time of draws with the tick.
 func TestOneTick(t *testing.T) {
 	met := map[Kind]bool{}
 	studies := maps.Clone(texts.Studies)

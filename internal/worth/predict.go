@@ -7,9 +7,8 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 
+	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/mat"
 
 	"covey/internal/proposal"
@@ -181,13 +180,12 @@ func (f *forecast) at(fall, units float64) Case {
 	best := Case{Fall: fall, Blind: float64(f.plan.K) / top} // the mean eigenvalue is 1
 	take := func(method string, run func(rng *rand.Rand) float64) {
 		shares := make([]float64, predictRuns)
-		var next atomic.Int64
-		var group sync.WaitGroup
-		for range min(predictRuns, runtime.GOMAXPROCS(0)) {
-			group.Go(func() {
-				for i := next.Add(1) - 1; i < predictRuns; i = next.Add(1) - 1 {
-					shares[i] = run(rand.New(rand.NewPCG(predictSeed, uint64(i))))
-				}
+		var group errgroup.Group
+		group.SetLimit(runtime.GOMAXPROCS(0))
+		for i := range shares {
+			group.Go(func() error {
+				shares[i] = run(rand.New(rand.NewPCG(predictSeed, uint64(i))))
+				return nil
 			})
 		}
 		group.Wait()

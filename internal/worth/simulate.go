@@ -5,7 +5,8 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"covey/internal/study"
 )
@@ -43,22 +44,17 @@ func (s *shape) draw(p *study.Plan) []draw {
 	for i := range seeds {
 		seeds[i] = [2]uint64{rng.Uint64(), rng.Uint64()}
 	}
-	next := make(chan int)
-	var group sync.WaitGroup
-	for range max(1, min(len(seeds), runtime.GOMAXPROCS(0)/2)) {
-		group.Go(func() {
-			for b := range next {
-				rng := rand.New(rand.NewPCG(seeds[b][0], seeds[b][1]))
-				for i := b * batch; i < (b+1)*batch; i++ {
-					out[i] = s.one(rng)
-				}
+	var group errgroup.Group
+	group.SetLimit(max(1, runtime.GOMAXPROCS(0)/2))
+	for b, seed := range seeds {
+		group.Go(func() error {
+			rng := rand.New(rand.NewPCG(seed[0], seed[1]))
+			for i := b * batch; i < (b+1)*batch; i++ {
+				out[i] = s.one(rng)
 			}
+			return nil
 		})
 	}
-	for b := range seeds {
-		next <- b
-	}
-	close(next)
 	group.Wait()
 	return out
 }

@@ -15,7 +15,7 @@ func init() {
 		{"the high clip of heavy tails is asked too little", 0, []edit{{moments, "second, sure = 0.16, 1.5", "sure = 1.5"}}, in("study", "TestClipsOfHeavyTails"), killer{}},
 		{"a heavy tail is clipped high where noise is small", 0, []edit{{moments, "float64(t.Iota*high) <= float64(heavy*quantile(0.5))", "high > 0"}}, in("study", "TestClipsOfHeavyTails"), killer{}},
 		{"noise is a second peak", 0, []edit{{moments, "peak-max(0, counts[i]) >= dip ", "peak-max(0, counts[i]) > 0 "}}, in("study", "TestTwoPeaks"), killer{}},
-		{"a peak near the fullest bin is none", 0, []edit{{moments, "near && apart(around", "false && apart(around"}}, in("study", "TestPeakNearTheFullest"), killer{}},
+		{"a peak near the fullest bin does not count", 0, []edit{{moments, "near && apart(around", "false && apart(around"}}, in("study", "TestPeakNearTheFullest"), killer{}},
 		{"a low peak counts where noise is large", 0, []edit{{moments, "near && apart(around", "true && apart(around"}}, in("study", "TestPeakNearTheFullest"), killer{}},
 		{"the tail of a second peak is cut off", 0, []edit{{moments, "also.together = peakBins", "also.together = 1"}}, in("study", "TestClipsOfTwoPeaks"), killer{}},
 		{"rows that were left out are a second peak", 0, []edit{{moments, "for first := 1; first <= width; first++ {", "for first := 0; first <= width; first++ {"}}, in("study", "TestTwoPeaks"), killer{}},

@@ -70,7 +70,7 @@ func init() {
 			{"internal/worth/simulate.go", "const tied = 0.1", "const tied = 0.0"},
 		}, in("worth", "TestOneOfTwoIsNotSeparated"), killer{}},
 		{"worth: draws depend on the processors", 0, []edit{
-			{"internal/worth/simulate.go", "rand.New(rand.NewPCG(seeds[b][0], seeds[b][1]))", "rand.New(rand.NewPCG(seeds[b][0], uint64(runtime.GOMAXPROCS(0))))"},
+			{"internal/worth/simulate.go", "rand.New(rand.NewPCG(seed[0], seed[1]))", "rand.New(rand.NewPCG(seed[0], uint64(runtime.GOMAXPROCS(0))))"},
 		}, in("worth", "TestSameForEveryReader"), killer{}},
 		{"worth: a component of half the total is separated", 0, []edit{
 			{"internal/worth/power.go", "rest := 2*v - least*total", "rest := 2*v - least*total/2"},
