@@ -30,10 +30,11 @@ func (g *strangers) ignores(r wire.Message) bool {
 		return false
 	}
 	id := r.About().Study
-	if _, ok := g.a.ledger.Approved(id); ok {
+	e, known := g.a.ledger.Study(id)
+	if e.State == ledger.Approved {
 		return false
 	}
-	if _, known := g.a.ledger.Study(id); known || g.a.pending.Has(id) {
+	if known || g.a.pending.Has(id) {
 		return !g.idle.take(time.Now())
 	}
 	return !g.unrecorded.take(time.Now())

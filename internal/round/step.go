@@ -249,13 +249,17 @@ func release(r study.Release, signed Released, next study.Course) Entry {
 
 // Next returns the course after a release of the open query. It reads the committed
 // releases and the course, which never change in place: a copy of the state may be asked
-// outside the lock that guards it.
+// outside the lock that guards it. Most queries need no release before theirs, and every query
+// waits for this: none is then parsed.
 func (s *State) Next(r study.Release) (study.Course, error) {
-	earlier := make([]study.Release, len(s.Releases))
-	for i, e := range s.Releases {
-		var err error
-		if earlier[i], err = study.ParseRelease(e.Encoded); err != nil {
-			return study.Course{}, err
+	var earlier []study.Release
+	if due := s.Course.Query; r.Query == due && due < len(s.plan.Queries) && len(s.plan.Queries.Earlier(due)) > 0 {
+		for _, e := range s.Releases {
+			of, err := study.ParseRelease(e.Encoded)
+			if err != nil {
+				return study.Course{}, err
+			}
+			earlier = append(earlier, of)
 		}
 	}
 	return s.plan.Next(s.Course, r, earlier)
