@@ -168,6 +168,36 @@ func TestWider(t *testing.T) {
 	}
 }
 
+// TestNoiseIsNotWider: where noise is not large it alone takes the high clip in few studies, also
+// of a spectrum that falls slowly, where it turns components far. A seed fixes the noise: it cannot
+// fail by chance.
+func TestNoiseIsNotWider(t *testing.T) {
+	const d, studies, most = 32, 300, 6
+	values := make([]float64, d)
+	for i := range values {
+		values[i] = 1 / (1 + 0.02*float64(i))
+	}
+	for _, iota := range []float64{0.08, 0.2} {
+		p, took := &Plan{D: d, Iota: iota}, 0
+		for _, k := range []int{1, 5} {
+			rng := rand.New(rand.NewPCG(63, uint64(k)))
+			for range studies / 2 {
+				low, high := packedRelease(noisy(rng, values, 0, 0.03), 1, 0.03), packedRelease(noisy(rng, values, 0, 0.08), 3, 0.08)
+				wider, err := wider(low, high, d, k, p.parts().sure)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if wider {
+					took++
+				}
+			}
+		}
+		if t.Logf("ι = %v: %d of %d", iota, took, studies); took > most {
+			t.Errorf("ι = %v: noise alone takes the high clip in %d of %d studies", iota, took, studies)
+		}
+	}
+}
+
 // TestPooledMoment: parts of one clip are added by the precision of their noise, a part clipped
 // higher after it is brought to scale, one clipped lower not at all.
 func TestPooledMoment(t *testing.T) {

@@ -26,11 +26,11 @@ type parts struct {
 
 func (p *Plan) parts() parts {
 	first, second, sure := 0.3, 0.04, 3.0
-	switch {
-	case p.Iota <= iotaHeavy: // the high clip is nearly as good there, so that it is asked more
-		second, sure = 0.16, 1.5
-	case p.Iota <= iotaEnough:
+	if p.Iota <= iotaEnough {
 		sure = 2.5
+	}
+	if p.Iota <= iotaHeavy { // the high clip is nearly as good there, so that more is spent on it
+		second = 0.16
 	}
 	few := p.D < heavyColumns && p.Iota <= iotaHeavy
 	if p.Proposal.Spec.NormBound != proposal.BoundPrivate || few || p.Iota <= iotaSmall {
