@@ -22,6 +22,8 @@ var kinds = map[string]func(z, heavy float64) float64{
 	},
 	"integers": func(z, _ float64) float64 { return max(0, min(math.Floor(4.5+2*z), 9)) },
 	"zeros":    func(z, _ float64) float64 { return max(0, z-0.8416) }, // 80% of them
+	"sparse":   func(z, _ float64) float64 { return max(0, z-1.2816) }, // 90%
+	"constant": func(_, _ float64) float64 { return 0 },
 	"t4":       func(z, heavy float64) float64 { return z * heavy },
 }
 
@@ -104,12 +106,14 @@ func rawColumns(lambda []float64, kind string, n int, rng *rand.Rand) []float64 
 			of[j] = mixed[j%len(mixed)]
 		case "far":
 			of[j], away = "normal", farAway
+		case "constant":
+			of[j] = []string{"normal", "constant"}[j%2]
 		}
 		unit[j], mean[j] = math.Pow(10, 5*rng.Float64()-2), away*(2*rng.Float64()-1)
 		switch of[j] {
 		case "binary", "integers":
 			unit[j], mean[j] = 1, 0
-		case "zeros", "lognormal":
+		case "zeros", "sparse", "lognormal":
 			mean[j] = 0
 		}
 	}
@@ -138,7 +142,9 @@ func standardized(values []float64, d int) []float64 {
 		deviation[i%d] += (v - mean[i%d]) * (v - mean[i%d]) / n
 	}
 	for i, v := range values {
-		out[i] = (v - mean[i%d]) / math.Sqrt(deviation[i%d])
+		if deviation[i%d] > 1e-20*mean[i%d]*mean[i%d] { // else it is a column of one value
+			out[i] = (v - mean[i%d]) / math.Sqrt(deviation[i%d])
+		}
 	}
 	return out
 }
