@@ -19,6 +19,9 @@ func TestEarlierIsAllThatNextReads(t *testing.T) {
 	for name, text := range texts.Studies {
 		t.Run(name, func(t *testing.T) {
 			p, _, releases := runs.Run(t, text, false)
+			if p.Queries.Earlier(-1) != nil || p.Queries.Earlier(len(p.Queries)) != nil {
+				t.Error("a query that is not planned reads others")
+			}
 			c := p.Start()
 			for i, r := range releases {
 				var kept []study.Release

@@ -192,7 +192,7 @@ func TestNoiseIsNotWider(t *testing.T) {
 				}
 			}
 		}
-		if t.Logf("ι = %v: %d of %d", iota, took, studies); took > most {
+		if took > most {
 			t.Errorf("ι = %v: noise alone takes the high clip in %d of %d studies", iota, took, studies)
 		}
 	}

@@ -86,8 +86,12 @@ func (qs Queries) LastMoment(query int) bool {
 
 // Earlier lists the queries whose releases [Plan.Next] reads with that of query: the other steps of
 // a run of power steps, after its last; the parts of a covariance before, and the histogram that
-// their bounds are read from; the mean before.
+// their bounds are read from; the mean before. Of a query that is not planned, which Next refuses,
+// it lists none.
 func (qs Queries) Earlier(query int) []int {
+	if query < 0 || query >= len(qs) {
+		return nil
+	}
 	var out []int
 	q := qs[query]
 	ends := q.Kind == KindPower && !slices.ContainsFunc(qs[query+1:], func(n Query) bool { return n.Kind == KindPower && n.Run == q.Run })
