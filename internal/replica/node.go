@@ -50,11 +50,10 @@ type Options struct {
 	// is 30 s.
 	Timeout time.Duration
 	// SnapshotThreshold is how many entries after the last snapshot make a new
-	// one due; 0 is 1024. It is looked at every SnapshotInterval to twice that;
-	// 0 is 30 s. A quarter of the threshold is kept as log behind a snapshot,
+	// one due; 0 is 1024. It is looked at every 5 to 10 s: a start applies what
+	// came since. A quarter of the threshold is kept as log behind a snapshot,
 	// for followers that lag.
 	SnapshotThreshold uint64
-	SnapshotInterval  time.Duration
 	// Election is the time without a leader after which a node stands for
 	// election, to twice that; 0 is 50 ms for a cluster of one without a Stream,
 	// and 1 s with one.
@@ -62,9 +61,10 @@ type Options struct {
 }
 
 const (
-	lockWait  = 300 * time.Millisecond
-	drainTime = time.Second // given to calls under way after a failure
-	retain    = 2           // snapshots kept
+	lockWait         = 300 * time.Millisecond
+	drainTime        = time.Second     // given to calls under way after a failure
+	snapshotInterval = 5 * time.Second // raft looks for one that is due after this to twice this
+	retain           = 2               // snapshots kept
 )
 
 // Node is one running replica. Its methods may be called from many goroutines.
@@ -163,7 +163,7 @@ func config(opts Options) *raft.Config {
 	c.LeaderLeaseTimeout = c.HeartbeatTimeout
 	c.CommitTimeout = min(max(c.HeartbeatTimeout/10, time.Millisecond), 50*time.Millisecond)
 	c.SnapshotThreshold = orElse(opts.SnapshotThreshold, 1024)
-	c.SnapshotInterval = orElse(opts.SnapshotInterval, 30*time.Second)
+	c.SnapshotInterval = snapshotInterval
 	c.TrailingLogs = c.SnapshotThreshold / 4
 	c.NoSnapshotRestoreOnStart = false // the machine lives in memory only
 	c.NoLegacyTelemetry = true
