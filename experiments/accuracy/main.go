@@ -8,6 +8,7 @@
 //	accuracy practical  the practical profile: components, means, subspaces, variance
 //	accuracy noise      distributed noise against central, at 5, 10 and 20 sites, and a dropout
 //	accuracy center     a released center against offsets that are the means
+//	accuracy explained  explained variance where units are few for the noise
 //	accuracy components  components = "auto": how often it finds the number of spikes
 //	accuracy worth      coverage of what a result says of its own worth
 //	accuracy table      both of these on all laws, in both noise modes, in pieces
@@ -45,6 +46,7 @@ var experiments = map[string]func(*flag.FlagSet) func(w io.Writer) (missed int, 
 	"center":      centers,
 	"components":  countOf,
 	"dppca":       histograms,
+	"explained":   fewUnits,
 	"figures":     figures,
 	"gaps":        gaps,
 	"mixed":       mixed,

@@ -165,6 +165,9 @@ func chosen(p *study.Plan, method string, moment *spectrum, releases []study.Rel
 		for _, r := range releases {
 			switch z := r.Z(); r.Kind {
 			case study.KindVariance:
+				if r.Unread() {
+					return choice{1, "there are too few units for ε to read how large scores are, so that no spectrum is known; 1 is kept, as a result has at least one: do not read anything into it"}, nil
+				}
 				for _, i := range linalg.Falling(z) {
 					s.values = append(s.values, z[i])
 				}

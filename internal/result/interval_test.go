@@ -32,7 +32,7 @@ func intervalRun(t *testing.T, p *study.Plan, rng *rand.Rand) []study.Release {
 			noised[j] = int64(math.Round(mean*float64(p.N)/a.Grid + a.Sigma.Float()*rng.NormFloat64()))
 		}
 		if q.Kind == study.KindHistogram {
-			noised[map[study.Kind]int{study.KindRows: 266, study.KindVariance: 272, study.KindTotal: 280}[q.Of]] += int64(p.N)
+			noised[map[study.Kind]int{study.KindRows: 266, study.KindVariance: 272, study.KindTotal: 280}[q.Of]] += int64(float64(p.N) / a.Grid)
 		}
 		return noised
 	})
@@ -69,6 +69,43 @@ func TestIntervalsCoverRowsPerUnit(t *testing.T) {
 	}
 	if narrow > variance*19/20 {
 		t.Errorf("the noise of rows per unit makes no difference: %d", narrow)
+	}
+}
+
+// TestUnreadVarianceIsNotKnown: of a study whose histograms of scores or of rows are noise alone
+// no variance is given, of those that were clipped nobody knows where, and the components keep
+// their order.
+func TestUnreadVarianceIsNotKnown(t *testing.T) {
+	p := runs.MustPlan(t, strings.Replace(texts.With(texts.Minimal, "rounds = 1", "radius = 3.0", "components = 2"), `explained_variance = "none"`, "", 1), 9000, 9000)
+	for _, lost := range []study.Kind{"", study.KindVariance, study.KindTotal} {
+		_, releases := runs.Take(t, p, p.Start(), nil, len(p.Queries), func(a study.Ask) []int64 {
+			q := p.Queries[a.Query]
+			noised := make([]int64, q.Values)
+			switch {
+			case q.Kind == study.KindHistogram && q.Of != lost:
+				noised[262] = int64(float64(p.N) / a.Grid)
+			case q.Kind == study.KindPower:
+				noised[0], noised[p.D+1] = int64(2/a.Grid*float64(p.N)), int64(1/a.Grid*float64(p.N))
+			case q.Kind == study.KindVariance: // in another order than by the step
+				noised[0], noised[1] = int64(0.2*float64(p.N)/a.Grid), int64(0.5*float64(p.N)/a.Grid)
+			case q.Kind == study.KindTotal:
+				noised[0] = int64(0.9 * float64(p.N) / a.Grid)
+			}
+			return noised
+		})
+		r, err := New(p, releases)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := slices.IndexFunc(r.Components[0], func(v float64) bool { return v > 0.9 })
+		known, second := lost == "", 0
+		if lost != study.KindVariance {
+			second = 1
+		}
+		if first != second || (len(r.ExplainedVariance) == 2) != known || (len(r.VarianceRatio) == 2) != known || (r.TotalInterval != nil) != known ||
+			(r.TotalVariance > 0) != known || (r.VarianceNote == VarianceUnread) == known {
+			t.Errorf("%q is lost: %v, %v of %v, first loading %d, %q", lost, r.ExplainedVariance, r.VarianceRatio, r.TotalVariance, first, r.VarianceNote)
+		}
 	}
 }
 

@@ -83,7 +83,8 @@ type Result struct {
 	Components [][]float64 `json:"components_"`
 	// Outputs holds all, so that another choice costs nothing; not reordered.
 	Outputs Outputs `json:"outputs"`
-	// ExplainedVariance and what belongs to it is null where it was not bought.
+	// ExplainedVariance and what belongs to it is null where it was not bought, or is not known
+	// ([VarianceUnread]).
 	ExplainedVariance []float64    `json:"explained_variance_"`
 	VarianceInterval  [][2]float64 `json:"explained_variance_interval_"`
 	VarianceRatio     []float64    `json:"explained_variance_ratio_"`
@@ -339,9 +340,12 @@ func (r *Result) findComponents(p *study.Plan, c study.Course, releases []study.
 // normal95 is the half-width of a normal law's central 95% in standard deviations.
 const normal95 = 1.959963984540054
 
-// explain fills explained variance in, where it was bought, and puts the components
-// in its order.
+// explain fills explained variance in, where it was bought and noise left something of how large
+// scores are, and puts the components in its order.
 func (r *Result) explain(c study.Course, releases []study.Release) {
+	unknown := slices.ContainsFunc(releases, func(rel study.Release) bool {
+		return (rel.Kind == study.KindVariance || rel.Kind == study.KindTotal) && rel.Unread()
+	})
 	rows, spread, note := c.RowsPerUnit(), 0.0, varianceNote
 	if c.PerUnit > 0 {
 		note = varianceNoteOfUnits
@@ -358,7 +362,7 @@ func (r *Result) explain(c study.Course, releases []study.Release) {
 		case study.KindRows:
 			spread = rel.Tau()
 		case study.KindVariance:
-			order = linalg.Falling(z)
+			order = rel.ByVariance()
 			for i := range z {
 				z[i] /= rows
 			}
@@ -385,7 +389,15 @@ func (r *Result) explain(c study.Course, releases []study.Release) {
 			r.VarianceNote = note
 		}
 	}
+	if unknown { // but for the order, which pictures have, too
+		r.ExplainedVariance, r.VarianceInterval, r.VarianceRatio, r.TotalVariance, r.TotalInterval = nil, nil, nil, 0, nil
+		r.VarianceNote = VarianceUnread
+	}
 }
+
+// VarianceUnread is the note of a result whose explained variance was bought and is not known: what
+// was released is of scores that were clipped nobody knows where.
+const VarianceUnread = "explained variance is not known: there are too few units for ε to read how large scores are"
 
 // varianceNote says what the intervals cover, varianceNoteOfUnits where a variance was divided by a
 // noised number of rows per unit.

@@ -167,12 +167,12 @@ func TestQuantileRadius(t *testing.T) {
 		t.Fatalf("R = %v of thin bins, their 0.9 quantile is %v", got, BinEdge(269))
 	}
 	p := mustPlan(t, texts.Minimal, 1000, 1000, 1000)
-	for _, c := range []struct{ before, want float64 }{{3, 3}, {0, 1}} {
+	for _, c := range []struct{ before, want float64 }{{3, 3}, {0, defaultRadius}} {
 		course := Course{Radii: map[Kind]float64{KindPower: c.before}}
 		r := Release{Noised: make([]int64, HistogramBins), Sigma: 10 << 10}
 		(&transition{p, p.Queries[0], r, nil, &course}).radius()
 		if course.Radii[KindPower] != c.want {
-			t.Fatal("an empty histogram must keep the radius, or begin at 1")
+			t.Fatal("an empty histogram must keep the radius, or begin at the default")
 		}
 	}
 }

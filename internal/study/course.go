@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -43,8 +44,13 @@ type Course struct {
 	End Code `json:"end,omitempty"`
 }
 
-// defaultRadius is in force where noise left nothing of a histogram.
-const defaultRadius = 1
+// defaultRadius is in force where noise left nothing of a histogram. It is no edge of a bin, so that
+// a release under it says that nothing was read.
+const defaultRadius = 1.0625
+
+// Unread reports whether the radius of the release is the one that is in force where noise left
+// nothing of its histogram, and no other release says how large what it sums is.
+func (r *Release) Unread() bool { return r.Radius == defaultRadius }
 
 // Start is the course before the first query.
 func (p *Plan) Start() Course {
@@ -118,13 +124,6 @@ type transition struct {
 	c       *Course // becomes the next
 }
 
-// The quantiles of power steps. A clip of |yᵀx|·‖y‖ at 0.9 costs a direction little; on the sphere,
-// where no row is longer than others, neither does 0.75.
-const (
-	powerPlain  = 0.9
-	powerSphere = 0.75
-)
-
 // radius reads radii off a histogram. A variance is biased by whatever is clipped, so its bound
 // lies beyond the last bin that stands out of the noise.
 func (t *transition) radius() {
@@ -152,18 +151,32 @@ func (t *transition) radius() {
 			}
 			set(KindMoment, low)
 		}
-		set(KindTotal, last)
-	case KindVariance, KindRows:
+		set(KindTotal, cmp.Or(last, t.longest()))
+	case KindVariance:
+		set(q.Of, cmp.Or(last, t.longest()))
+	case KindRows:
 		set(q.Of, last)
 	case KindPower:
-		if t.Method.OnSphere(q) {
-			set(q.Of, quantile(powerSphere))
-		} else {
-			set(q.Of, quantile(powerPlain))
-		}
+		set(q.Of, quantile(t.Method.StepQuantile()))
 	default:
 		set(q.Of, quantile(powerPlain))
 	}
+}
+
+// longest returns what is known of the largest ‖y‖², which bounds a variance where noise left
+// nothing of its own histogram: few units are read in fewer bins than their lengths fill. 0 where
+// nothing is known.
+func (t *transition) longest() float64 {
+	if r := t.c.Radii[KindTotal]; r > 0 && r != defaultRadius {
+		return r
+	}
+	if b, public := t.publicRadius(KindMoment); public {
+		return b
+	}
+	if r := t.c.Radii[KindMean]; r > 0 && r != defaultRadius && t.Proposal.Spec.Unit == "" {
+		return 4 * r * r // four times the 0.9 quantile: few rows are longer, whatever their tails
+	}
+	return 0
 }
 
 // center adds the mean of rows less the centre so far. That of an indicator is known better

@@ -83,6 +83,22 @@ func (m *Method) over(rounds, runs int, schedule string) {
 // OnSphere reports whether a query is about rows divided by their lengths.
 func (m *Method) OnSphere(q Query) bool { return m.Sphere && q.sum() == KindPower }
 
+// The quantiles of power steps. A clip of |yᵀx|·‖y‖ at 0.9 costs a direction little; on the sphere,
+// where no row is longer than others, neither does 0.75.
+const (
+	powerPlain  = 0.9
+	powerSphere = 0.75
+)
+
+// StepQuantile returns the quantile of ‖Xᵀy‖·‖y‖ at which power steps are clipped, of a private
+// radius.
+func (m *Method) StepQuantile() float64 {
+	if m.Sphere {
+		return powerSphere
+	}
+	return powerPlain
+}
+
 // Rule says in a sentence how the method is or will be chosen: from public sizes and private
 // calibration alone.
 func (m *Method) Rule() string {

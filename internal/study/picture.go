@@ -127,6 +127,19 @@ func (p *Plan) pictureWarning() string {
 	return fmt.Sprintf("pictures will be coarse: the noise of a bin is ± %.3g units, and %s has %d in all, where about %.0f show their shape; take fewer pairs or groups, or a larger picture_share", noise, of, units, pictureClear*noise)
 }
 
+// ByVariance returns the places of components in a release of their variances by falling variance;
+// as they are where it says nothing of them.
+func (r *Release) ByVariance() []int {
+	if !r.Unread() {
+		return linalg.Falling(r.Z())
+	}
+	out := make([]int, len(r.Noised))
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
 // variance sets what pictures count in: the components by falling variance, each with its
 // largest loading positive, as a result has them, and the deviation of scores along each. Both are
 // of what the coordinator signed, to the last bit, so that no choice differs between processors. A
@@ -140,7 +153,7 @@ func (t *transition) variance() {
 	z, vectors := r.Z(), linalg.Split(r.X, t.D)
 	var x []float64
 	c.Deviations = nil
-	for _, l := range linalg.Falling(z) {
+	for _, l := range r.ByVariance() {
 		x = append(x, linalg.Orient(vectors[l])...)
 		deviation := math.Sqrt(max(z[l], 2*r.Tau()) / c.RowsPerUnit())
 		c.Deviations = append(c.Deviations, max(minScale, min(deviation, maxScale)))

@@ -3,6 +3,7 @@ package study
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"covey/test/texts"
@@ -65,6 +66,38 @@ func TestUnread(t *testing.T) {
 		r.Noised = empty
 		if !p.Unread([]Release{r}) {
 			t.Errorf("query %d (%s) counts as read", i, q.Of)
+		}
+	}
+}
+
+// TestUnreadVariance: where noise leaves nothing of how large scores are, the clip is what else is
+// known to bound them, never a number that knows nothing of the rows, without saying so.
+func TestUnreadVariance(t *testing.T) {
+	for _, c := range []struct {
+		unit  string
+		radii map[Kind]float64
+		want  float64
+	}{
+		{"", map[Kind]float64{}, defaultRadius},
+		{"", map[Kind]float64{KindMean: 3}, 36},
+		{"", map[Kind]float64{KindMean: defaultRadius}, defaultRadius},
+		{"", map[Kind]float64{KindMean: 3, KindTotal: 50}, 50},
+		{"", map[Kind]float64{KindMean: 3, KindTotal: defaultRadius}, 36},
+		{"unit = \"who\"", map[Kind]float64{KindMean: 3}, defaultRadius}, // a mean of rows that may cancel
+	} {
+		p := mustPlan(t, texts.With(texts.Four, c.unit, `explained_variance = "private"`), 90_000, 90_000)
+		at := slices.IndexFunc(p.Queries, func(q Query) bool { return q.Kind == KindHistogram && q.Of == KindVariance })
+		course := Course{Radii: c.radii}
+		r := Release{Query: at, Noised: make([]int64, HistogramBins), Sigma: 10 << 10, Units: 180_000, Grid: 1}
+		(&transition{p, p.Queries[at], r, nil, &course}).radius()
+		got := Release{Radius: course.Radii[KindVariance]}
+		if got.Radius != c.want || got.Unread() != (c.want == defaultRadius) {
+			t.Errorf("%q, %v: %v, unread %v, want %v", c.unit, c.radii, got.Radius, got.Unread(), c.want)
+		}
+	}
+	for j := range HistogramBins {
+		if r := BinEdge(j); r == defaultRadius || 2*r == defaultRadius {
+			t.Errorf("bin %d ends at the default", j)
 		}
 	}
 }

@@ -30,13 +30,15 @@ func (a *spectrum) alarm(r *result.Result, rank []int) *bool {
 		if !(v > 0) || !(clipped[at] > 0) {
 			continue
 		}
-		half := (r.VarianceInterval[i][1] - r.VarianceInterval[i][0]) / 2 / v
+		low, high := math.Log(clipped[at]), math.Log(full[at])
+		// In logarithms noise moves a figure by at most half a width over the smaller of what is seen
+		// and what is expected.
+		half := (r.VarianceInterval[i][1] - r.VarianceInterval[i][0]) / 2 / min(v, max(clipped[at], full[at])*r.TotalVariance)
 		total := (r.TotalInterval[1] - r.TotalInterval[0]) / 2 / r.TotalVariance
 		slack := alarmRatio + math.Hypot(half, total)
 		// What noise and sampling leave unknown of the clipped part itself.
 		slack += normal95 * math.Sqrt(a.s*a.s+2*a.xi[at]*a.xi[at]/a.n) / a.xi[at]
 		seen := math.Log(v / r.TotalVariance)
-		low, high := math.Log(clipped[at]), math.Log(full[at])
 		if seen < min(low, high)-slack || seen > max(low, high)+slack {
 			differ = true
 		}

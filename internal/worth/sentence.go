@@ -80,6 +80,9 @@ func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 	if text := r.PictureText(); text != "" {
 		tell("%s.", capital(text))
 	}
+	if r.VarianceNote == result.VarianceUnread {
+		tell("%s.", capital(result.VarianceUnread))
+	}
 	if out.Alarm != nil && *out.Alarm {
 		tell("Large rows look different from small rows here: do not rely on the bounds.")
 	}

@@ -404,10 +404,34 @@ func TestAlarm(t *testing.T) {
 			t.Errorf("want alarm %v: %+v", c.alarm, got)
 		}
 	}
+	p, r := law{second: second, whole: second, radius: 8, rng: seeded(9)}.run(t, s, 60_000)
+	r.VarianceNote = result.VarianceUnread
+	if got := of(t, p, r); !says(got, "Explained variance is not known") {
+		t.Errorf("%q", got.Sentences)
+	}
 	s.ExplainedVariance, s.NormBound = proposal.VarianceNone, "8" // and no clip to compare with
-	p, r := law{second: second, whole: large, radius: 8, rng: seeded(9)}.run(t, s, 60_000)
+	p, r = law{second: second, whole: large, radius: 8, rng: seeded(9)}.run(t, s, 60_000)
 	if got := of(t, p, r); got.Alarm != nil || !says(got, "what the clip hides") {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestNoisyVariancesRaiseNoAlarm: variances that noise doubles agree with the covariance when their
+// intervals hold what it says.
+func TestNoisyVariancesRaiseNoAlarm(t *testing.T) {
+	a := newSpectrum([]float64{4, 2, 1, 1}, 0.001, 1_000_000, 0)
+	total := [2]float64{7.99, 8.01}
+	for _, c := range []struct {
+		variance, half float64
+		want           bool
+	}{{4, 0.1, false}, {7.9, 4, false}, {7.9, 1, true}, {1, 3.1, false}, {1, 0.5, true}} {
+		r := &result.Result{
+			ExplainedVariance: []float64{c.variance}, VarianceInterval: [][2]float64{{c.variance - c.half, c.variance + c.half}},
+			TotalVariance: 8, TotalInterval: &total,
+		}
+		if got := a.alarm(r, []int{0}); got == nil || *got != c.want {
+			t.Errorf("%v ± %v where 4 is expected: alarm %v", c.variance, c.half, got)
+		}
 	}
 }
 

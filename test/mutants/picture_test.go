@@ -49,7 +49,7 @@ func init() {
 			in("study", "TestDeviationsAreChecked"), killer{}},
 		{"picture: the grid is not on the wire", 0, []edit{{"internal/wire/query.go", "Deviations: b.GetDeviations(), ", ""}},
 			in("wire", "TestMessages"), killer{}},
-		{"picture: of components as they were found", 0, []edit{{rules, "for _, l := range linalg.Falling(z) {", "for l := range z {"}},
+		{"picture: of components as they were found", 0, []edit{{rules, "for _, l := range r.ByVariance() {", "for l := range z {"}},
 			in("study", "TestWeakVariance"), killer{}},
 		{"picture: a variance of noise makes the grid", 0, []edit{{rules, "max(z[l], 2*r.Tau())", "max(z[l], 1e-12)"}},
 			in("study", "TestWeakVariance"), killer{}},
