@@ -16,6 +16,17 @@ type Outputs struct {
 	Noise   float64 // noise-to-signal of the last step
 }
 
+// Output returns the output that a run of power steps has, by the noise-to-signal of its last.
+func (p *Plan) Output(noise float64) string {
+	switch s := p.Proposal.Spec; {
+	case s.Output != proposal.OutputAuto:
+		return s.Output
+	case p.Rounds < proposal.PoolRounds && noise < autoNoise:
+		return proposal.OutputLast
+	}
+	return proposal.OutputPooled
+}
+
 // Outputs makes all of them from a run's power releases, in order: post-processing, so
 // free. Components come by falling size.
 func (p *Plan) Outputs(steps []Release) (Outputs, error) {
@@ -30,18 +41,13 @@ func (p *Plan) Outputs(steps []Release) (Outputs, error) {
 	if err != nil {
 		return Outputs{}, err
 	}
-	out := Outputs{Noise: last.NoiseToSignal(p.D), Chosen: p.Proposal.Spec.Output, Vectors: map[string][][]float64{
+	noise := last.NoiseToSignal(p.D)
+	out := Outputs{Noise: noise, Chosen: p.Output(noise), Vectors: map[string][][]float64{
 		// X_J is what round J was asked about
 		proposal.OutputRandom: linalg.Split(steps[randomRound(p.Digest, run, p.Rounds)].X, p.D),
 		proposal.OutputLast:   linalg.Orthonormalize(lastX, linalg.Split(last.X, p.D)),
 		proposal.OutputPooled: linalg.Orthonormalize(pooled, linalg.Split(last.X, p.D)),
 	}}
-	if out.Chosen == proposal.OutputAuto {
-		out.Chosen = proposal.OutputPooled
-		if p.Rounds < proposal.PoolRounds && out.Noise < autoNoise {
-			out.Chosen = proposal.OutputLast
-		}
-	}
 	for name, vectors := range out.Vectors {
 		out.Vectors[name] = linalg.OrientAll(vectors)
 	}

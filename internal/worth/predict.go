@@ -76,7 +76,7 @@ func Predict(p *study.Plan) (*Prediction, error) {
 	for _, fall := range falls {
 		out.Cases = append(out.Cases, f.at(fall, 1))
 	}
-	if p.N < leastUnits { // the center's noise, which is not simulated, takes more than little
+	if p.N < leastUnits { // of so few, histograms are read in part, which is not simulated
 		out.Outside = append(out.Outside, fmt.Sprintf("fewer than %d units, for which they are often too high", leastUnits))
 	}
 	if p.D > mostColumns {
@@ -119,6 +119,7 @@ func (a *Prediction) lowest() float64 {
 // forecast holds what the simulations of a plan share.
 type forecast struct {
 	plan    *study.Plan
+	means   []study.Query // of a released center
 	moments []study.Query
 	steps   []study.Query
 }
@@ -149,6 +150,8 @@ func newForecast(p *study.Plan) (*forecast, error) {
 	f := &forecast{plan: p}
 	for _, q := range p.Queries {
 		switch {
+		case q.Kind == study.KindMean && s.Standardize != proposal.StandardizePrivate:
+			f.means = append(f.means, q)
 		case q.Kind == study.KindMoment:
 			f.moments = append(f.moments, q)
 		case q.Kind == study.KindPower && q.Run == 0 && s.Standardize != proposal.StandardizePrivate:
@@ -256,12 +259,27 @@ func lengths(lambda []float64, rng *rand.Rand) []float64 {
 	return out
 }
 
+// center returns the variance of a released center's noise on each number, for rows of these
+// squared lengths about offsets that are the means; 0 where none is released.
+func (f *forecast) center(squares []float64, units float64) float64 {
+	precision := 0.0
+	for _, q := range f.means {
+		s := f.noise(q, math.Sqrt(squares[int(0.9*float64(len(squares)-1))]), units)
+		precision += 1 / (s * s)
+	}
+	if precision == 0 {
+		return 0
+	}
+	return 1 / precision
+}
+
 // noisy is a covariance that is simulated: eigenvalues, each of so many columns, the noise off the
 // diagonal, and how many units there are.
 type noisy struct {
 	lambda, weight []float64
 	k              int
 	s, n           float64
+	center         float64 // the variance of its noise; rows about it have that direction, too
 	// learned is two over the number of columns where the matrix is divided by its own diagonal,
 	// whose noise then adds to that between directions (see learned; loadings are taken for alike);
 	// else 0.
@@ -286,7 +304,7 @@ func (f *forecast) covariance(lambda []float64, units float64) *noisy {
 		s := f.noise(q, bound, units) / (part / float64(p.D)) // of the trace
 		precision += 1 / (s * s)
 	}
-	out := &noisy{k: p.K, s: 1 / math.Sqrt(precision), n: float64(p.N) * units}
+	out := &noisy{k: p.K, s: 1 / math.Sqrt(precision), n: float64(p.N) * units, center: f.center(squares, units)}
 	if p.Proposal.Spec.Standardize == proposal.StandardizePrivate {
 		out.learned = 2 / float64(p.D)
 	}
@@ -331,6 +349,13 @@ func (c *noisy) run(rng *rand.Rand) float64 {
 			}
 		}
 	}
+	if c.center > 0 {
+		center := mat.NewVecDense(d, nil)
+		for i, w := range c.weight {
+			center.SetVec(i, math.Sqrt(c.center*w)*rng.NormFloat64())
+		}
+		m.SymRankOne(m, 1, center)
+	}
 	var eigen mat.EigenSym
 	if !eigen.Factorize(m, true) {
 		return 0
@@ -351,11 +376,12 @@ func (c *noisy) run(rng *rand.Rand) float64 {
 // power is the shape of the plan's power iteration on rows of a spectrum.
 func (f *forecast) power(lambda []float64, units float64) *shape {
 	p := f.plan
-	s := &shape{d: p.D, k: p.K, n: float64(p.N) * units, pooled: p.Proposal.Spec.Output == proposal.OutputPooled}
+	s := &shape{d: p.D, k: p.K, n: float64(p.N) * units, sphere: p.Method.Sphere}
+	s.center = f.center(lengths(lambda, rand.New(rand.NewPCG(1, 1))), units)
 	rng := rand.New(rand.NewPCG(2, 2))
-	a, length, quantile := lambda, math.Sqrt(float64(p.D)), 0.9
-	if s.sphere = p.Method.OnSphere(f.steps[0]); s.sphere {
-		a, length, quantile = sphere(lambda), 1, 0.75
+	a, length, quantile := lambda, math.Sqrt(float64(p.D)), p.Method.StepQuantile()
+	if s.sphere {
+		a, length = sphere(lambda), 1
 		sum := 0.0
 		for _, v := range a {
 			sum += v
@@ -402,5 +428,6 @@ func (f *forecast) power(lambda []float64, units float64) *shape {
 		}
 		s.tau = append(s.tau, f.noise(q, at, units)/theta)
 	}
+	s.pooled = p.Output(s.tau[len(s.tau)-1]*math.Sqrt(float64(p.D))) == proposal.OutputPooled
 	return s
 }

@@ -130,3 +130,66 @@ func TestPredictionIsOfTheSameStudies(t *testing.T) {
 		}
 	}
 }
+
+// TestPredictionOfTheDefaultOutput: power iteration of as many rounds as are pooled by default is
+// predicted as pooled, and better than its last round; of few rounds that noise hardly touches as
+// its last.
+func TestPredictionOfTheDefaultOutput(t *testing.T) {
+	at := func(output string, rounds, n int) string {
+		s := spec(32, 1, proposal.MethodPower)
+		s.Output, s.Rounds = output, rounds
+		got, err := predict(t, s, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(got.Cases)
+	}
+	for _, c := range []struct {
+		rounds, n int
+		want      string
+	}{{proposal.PoolRounds, 4000, proposal.OutputPooled}, {8, 1_000_000, proposal.OutputLast}, {8, 1200, proposal.OutputPooled}} {
+		other := map[string]string{proposal.OutputPooled: proposal.OutputLast, proposal.OutputLast: proposal.OutputPooled}[c.want]
+		if got := at(proposal.OutputAuto, c.rounds, c.n); got != at(c.want, c.rounds, c.n) || got == at(other, c.rounds, c.n) {
+			t.Errorf("%d rounds of %d units are not predicted as %s", c.rounds, c.n, c.want)
+		}
+	}
+}
+
+// TestPredictionOfAReleasedCenter: its noise is a direction of its own where columns are many for
+// the units, and nothing where units are many.
+func TestPredictionOfAReleasedCenter(t *testing.T) {
+	at := func(center string, n int) float64 {
+		s := spec(96, 1, proposal.MethodCovariance)
+		s.Center, s.ExplainedVariance = center, proposal.VarianceNone
+		got, err := predict(t, s, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got.Cases[2].Median // s = 1
+	}
+	few, many := at(proposal.CenterPublic, 900)-at(proposal.CenterPrivate, 900), at(proposal.CenterPublic, 60_000)-at(proposal.CenterPrivate, 60_000)
+	if few < 0.05 || many > 0.005 {
+		t.Errorf("a released center is predicted to cost %.4f with 900 units and %.4f with 60,000", few, many)
+	}
+	s := spec(96, 1, proposal.MethodPower)
+	s.Center = proposal.CenterPrivate
+	p, _ := planned(t, s, 900)
+	f, err := newForecast(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lambda := make([]float64, 96)
+	for j := range lambda {
+		lambda[j] = 1
+	}
+	lambda[0] = 4
+	steps := f.power(lambda, 1)
+	for i := range steps.tau {
+		steps.tau[i] = 1e-4
+	}
+	with := steps.captures(seeded(3), lambda)
+	steps.center = 0
+	if without := steps.captures(seeded(3), lambda); without < 0.95 || with > 0.6 {
+		t.Errorf("rounds capture %.4f, and %.4f about a center whose noise has 96 times %.3g of the mean variance", without, with, f.power(lambda, 1).center)
+	}
+}

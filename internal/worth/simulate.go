@@ -20,6 +20,10 @@ type shape struct {
 	tau    []float64 // of each round, over the signal
 	pooled bool      // the output; else the last round's
 	sphere bool      // rows are on the unit sphere
+	// center is the variance of a released center's noise on each number, over the mean eigenvalue;
+	// rows about such a center have its direction, too. A result's bounds do not simulate it (see
+	// mostBlurredRounds).
+	center float64
 }
 
 // draws bounds: few enough for some seconds on one processor, many enough for the regression.
@@ -102,6 +106,7 @@ type world struct {
 	a      []float64   // of what rounds multiply by, over the leading ones' mean
 	root   []float64   // √(a/√n)
 	damp   []float64   // by the clip
+	off    []float64   // the center, in the unit of √a; nil for none
 	start  [][]float64 // not orthonormal
 }
 
@@ -120,7 +125,18 @@ func (s *shape) world(rng *rand.Rand, lambda []float64) *world {
 		a[i] /= top
 		root[i] = math.Sqrt(a[i] / math.Sqrt(s.n))
 	}
-	return &world{lambda: lambda, a: a, root: root, damp: damping(rng, a[:s.k]), start: normals(rng, s.k, s.d)}
+	w := &world{lambda: lambda, a: a, root: root, damp: damping(rng, a[:s.k]), start: normals(rng, s.k, s.d)}
+	if s.center > 0 {
+		mean := 0.0
+		for _, v := range a {
+			mean += v / float64(s.d)
+		}
+		w.off = normals(rng, 1, s.d)[0]
+		for i := range w.off {
+			w.off[i] *= math.Sqrt(s.center * mean)
+		}
+	}
+	return w
 }
 
 // rounds simulates the rounds, with noise times size.
@@ -135,6 +151,9 @@ func (s *shape) rounds(rng *rand.Rand, w *world, size float64) []round {
 			y[i] = make([]float64, s.d)
 			for l, v := range x[i] {
 				y[i][l] = w.a[l] * v
+			}
+			if w.off != nil {
+				add(y[i], w.off, dot(w.off, x[i]))
 			}
 		}
 		if s.k > 1 { // the clip bounds a block by its norm, and so its strong directions more
