@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 
 	"covey/internal/proposal"
+	"covey/internal/study"
 	"covey/internal/wire"
 )
 
@@ -16,7 +17,8 @@ func late(t *testing.T) (*standIn, wire.Query, *recording) {
 	c.tell(c.release(q, u, c.open(q, u)))
 	s := c.sites[0]
 	s.agent.work.Wait()
-	w := &recording{query: 0, release: s.session(c).results.recording.release, done: make(chan struct{}), erased: make(chan struct{})}
+	on := s.session(c).results.recording
+	w := &recording{query: 0, final: on.final, release: on.release, done: make(chan struct{}), erased: make(chan struct{})}
 	s.session(c).results.recording = w // as if the disk had not answered yet
 	return c, c.query(1, 1, c.plan.Start().X), w
 }
@@ -72,4 +74,22 @@ func TestErasedBeforeTheNextSignature(t *testing.T) {
 			t.Error("no signature when the slot is erased")
 		}
 	})
+}
+
+// TestNoSumForARefusal: AG-25. A refusal waits for no sum over the rows, whose time may tell of
+// them: the rows are gone here, and a sum would end the process.
+func TestNoSumForARefusal(t *testing.T) {
+	c := newStandIn(t, 3, autoPolicy, nil)
+	c.ready()
+	s, later, earlier := c.sites[0], c.query(0, 1, c.plan.Start().X), c.query(0, 0, c.plan.Start().X)
+	want[wire.Upload](s, later)
+	s.session(c).rows.Release()
+	if code := s.quiet(earlier); code != study.CodeHeld {
+		t.Errorf("a slot before the last one: %q", code)
+	}
+	var h wire.Hello
+	s.agent.Chain.greet(&h)
+	if code := s.quiet(c.query(0, 2, c.plan.Start().X)); code != study.CodeBrokenChain {
+		t.Errorf("without a chain: %q", code)
+	}
 }

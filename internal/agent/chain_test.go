@@ -223,6 +223,7 @@ func TestChainHoldsWhatWasTold(t *testing.T) {
 	if code := s.quiet(next); code != study.CodeBrokenChain || !strings.Contains(s.log.String(), errUnlinked.Error()) {
 		t.Errorf("a chain without the release: %q", code)
 	}
+	s.agent.work.Wait() // the result may be on its way to the disk
 	with := logWith(c, 1, wire.Final{Encoded: s.finalOf(c, 0)})
 	s.onLink(c.key, with, 0)
 	if code := s.quiet(next); code != "" {

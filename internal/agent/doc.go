@@ -73,7 +73,8 @@
 //   - AG-24: With distributed noise it MUST add its share to its vector before it masks it.
 //   - AG-25: While a final result is being written it MAY add up rows for the next query. It MUST
 //     NOT store or send anything for that query before the result is durable. Before the erasure
-//     is durable it MUST NOT answer anything but that upload.
+//     is durable it MUST NOT answer anything but that upload. A query that it refuses MUST NOT wait
+//     for a sum over rows.
 //   - AG-31: A rejection `withdrawn` takes an approval back. A site MUST NOT send it once it has
 //     answered in the setup. It MUST first finish the study on its ledger, which frees the
 //     reservation, then answer all questions of proposal and setup with that signed decision.

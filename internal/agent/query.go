@@ -57,19 +57,18 @@ func (q *answers) upload(r wire.Query, approval ledger.Approval) wire.Message {
 	// A file that changed is no charge. An upload on record is sent even so: it
 	// was made of the approved rows.
 	data := q.s.pinned(approval)
-	if data == "" {
-		if _, on, err := q.s.journal.UploadedIn(ask.Slot); err == nil && !on {
-			q.add(ask) // goes on while the result before is written; what it gives leaves only after it
-			defer q.abandonSum()
-		}
+	if no, ok := q.s.chained(r); !ok {
+		return no
+	}
+	// No refusal waits for a sum: its time depends on the rows, a little, and is charged to nobody.
+	if rho := q.s.plan.Queries[ask.Query].Rho; data == "" && q.s.journal.MayUpload(ask.Query, ask.Slot, open.query.Context, rho) {
+		q.add(ask) // goes on while the result before is written; what it gives leaves only after it
+		defer q.abandonSum()
 	}
 	if err := q.s.results.written(); err != nil {
 		return refuse(r, q.s.store(err))
 	}
 	fresh := false
-	if no, ok := q.s.chained(r); !ok {
-		return no
-	}
 	masked, err := q.s.journal.Upload(ask.Query, ask.Slot, open.query.Context, q.s.plan.Queries[ask.Query].Rho, func() ([]byte, error) {
 		if data != "" {
 			return nil, holding.ErrChanged

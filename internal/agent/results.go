@@ -102,6 +102,9 @@ func (rs *results) final(query int) (wire.Final, bool) {
 // lastStep returns what the coordinator told this site of the study last: its last release, or else
 // its proposal.
 func (rs *results) lastStep() (chain.Step, error) {
+	if w := rs.recording; w != nil {
+		return chain.Released(rs.s.plan.Digest, w.final.Encoded), nil
+	}
 	last, ok := rs.s.journal.LatestFinal()
 	if !ok {
 		return chain.Proposed(rs.s.plan.Digest), nil

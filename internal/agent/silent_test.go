@@ -190,7 +190,7 @@ func TestValuesMoveNoMessage(t *testing.T) {
 		"by policy, rows dropped":        {autoPolicy, func(s *proposal.Spec) { s.Missing = proposal.MissingDropRow }, 5},
 		"by policy, gaps filled":         {autoPolicy, func(s *proposal.Spec) { s.Missing, s.Noise = proposal.MissingFill, proposal.NoiseDistributed }, 5},
 		"by policy, gaps zero":           {autoPolicy, func(s *proposal.Spec) { s.Missing, s.Noise = proposal.MissingZero, proposal.NoiseDistributed }, 5},
-		"by policy, far constants":       {autoPolicy, func(s *proposal.Spec) { s.Columns[1].Offset, s.Columns[1].Scale = -1e90, 1e-90 }, 5},
+		"by policy, far constants":       {autoPolicy, func(s *proposal.Spec) { s.Columns[1].Offset, s.Columns[1].Scale = -1e30, 1e-30 }, 5},
 		cell + "levels, by policy":       {autoPolicy, func(s *proposal.Spec) { s.Columns[1] = northern; s.Noise = proposal.NoiseDistributed }, 5},
 		cell + "levels, by the operator": {`approve = "ask"`, func(s *proposal.Spec) { s.Columns[1] = northern; s.Noise = proposal.NoiseDistributed }, 1},
 		cell + "booleans, by policy":     {autoPolicy, func(s *proposal.Spec) { s.Columns[1].As = proposal.AsBoolean }, 5},

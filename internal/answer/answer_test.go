@@ -330,3 +330,33 @@ func TestRowsAreRedacted(t *testing.T) {
 		}
 	}
 }
+
+// TestTinyCoordinatesAreZero: a direction's coordinates that are next to nothing are nothing, so that
+// no product with a row is a number that processors take long for, whatever threshold they were
+// made for. Of the others, and of the caller's, none changes.
+func TestTinyCoordinatesAreZero(t *testing.T) {
+	const n = 400
+	p := planOf(t, n, func(*proposal.Spec) {})
+	r := New(matrix(t, valuesOf(n)))
+	a := ask(t, p, study.KindPower, "", nil, nil)
+	answer := func(x ...float64) []int64 {
+		a := a
+		a.X = x
+		out := must(t)(r.Answer(p, 0, a, 1))
+		if !slices.Equal(a.X, x) {
+			t.Errorf("the ask's own X became %v", a.X)
+		}
+		return out
+	}
+	if got := settled([]float64{1, 0x1p-1022, -0x1p-61, -0x1p-60}); !slices.Equal(got, []float64{1, 0, 0, -0x1p-60}) {
+		t.Errorf("settled: %v", got)
+	}
+	m, err := clip.NewMatrix(d, slices.Repeat([]float64{0, 0x1p70, 0, 0}, n)) // times 2^-61 it would show
+	if err != nil {
+		t.Fatal(err)
+	}
+	r = New(m)
+	if got, want := answer(1, 0x1p-61, 0x1p-1022, 0), answer(1, 0, 0, 0); !slices.Equal(got, want) {
+		t.Errorf("%v with tiny coordinates, %v without", got, want)
+	}
+}

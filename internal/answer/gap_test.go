@@ -117,7 +117,7 @@ func TestReplacedUnitWithGapsMovesNoAnswerByMore(t *testing.T) {
 				before, after := New(gapMatrix(t, rows, people)), New(gapMatrix(t, other, people))
 				center := make([]float64, d)
 				for j := range center {
-					center[j] = rng.NormFloat64() * []float64{1, 0x1p100, 0x1p290}[rng.IntN(3)]
+					center[j] = rng.NormFloat64() * []float64{1, 0x1p100, 0x1p145}[rng.IntN(3)]
 				}
 				for i, q := range p.Queries {
 					c := p.Start()

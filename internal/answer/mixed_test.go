@@ -142,8 +142,8 @@ func TestReplacedUnitMovesNoMixedAnswerByMore(t *testing.T) {
 				course.Query, course.Radii = i, map[study.Kind]float64{q.Kind: math.Exp2(9*rng.Float64() - 3)}
 				course.Center, course.Scale = make([]float64, p.D), make([]float64, p.D)
 				for j := range p.D {
-					course.Center[j] = []float64{0, rng.NormFloat64(), 0x1p300, -0x1p300}[rng.IntN(4)]
-					course.Scale[j] = []float64{0, 1, 1, math.Exp2(20 * rng.NormFloat64()), 0x1p-300, 0x1p300}[rng.IntN(6)]
+					course.Center[j] = []float64{0, rng.NormFloat64(), 0x1p150, -0x1p150}[rng.IntN(4)]
+					course.Scale[j] = []float64{0, 1, 1, math.Exp2(20 * rng.NormFloat64()), 0x1p-100, 0x1p100}[rng.IntN(6)]
 				}
 				a, err := p.NewAsk(course, 0, 0)
 				if err == nil {

@@ -94,7 +94,7 @@ func TestReplacedUnitMovesNoPictureByMore(t *testing.T) {
 					x := make([]float64, leveledD)
 					x[[]int{0, 5, 2}[l]] = 1
 					course.X = append(course.X, x...)
-					course.Deviations = append(course.Deviations, math.Exp2([]float64{1, 20, 200}[rng.IntN(3)]*(2*rng.Float64()-1)))
+					course.Deviations = append(course.Deviations, math.Exp2([]float64{1, 20, 100}[rng.IntN(3)]*(2*rng.Float64()-1)))
 				}
 				a, err := p.NewAsk(course, 0, 0)
 				if err == nil {

@@ -150,8 +150,8 @@ func hostileConstants(rng *rand.Rand, usual []float64) (center, scale []float64)
 	for _, c := range usual {
 		s := 1.0
 		if !ordinary {
-			c = []float64{0, 0x1p300, -0x1p300, rng.NormFloat64() * 0x1p30}[rng.IntN(4)]
-			s = []float64{0, 0x1p-300, 0x1p300, math.Exp2(20 * rng.NormFloat64())}[rng.IntN(4)]
+			c = []float64{0, 0x1p150, -0x1p150, rng.NormFloat64() * 0x1p30}[rng.IntN(4)]
+			s = []float64{0, 0x1p-100, 0x1p100, math.Exp2(20 * rng.NormFloat64())}[rng.IntN(4)]
 		}
 		center, scale = append(center, c), append(scale, s)
 	}

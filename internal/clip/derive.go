@@ -9,7 +9,7 @@ import (
 
 // maxCenter bounds a center's values: far below the limit of a matrix, at least 2^490, and far
 // above any data that a study can make sense of.
-const maxCenter = 0x1p300
+const maxCenter = 0x1p150
 
 // top is the largest magnitude in a matrix of rows of length d. A derived row is brought to the
 // nearest that a matrix may hold, so that the bounds checked at ingest hold for it too. Refusing a
@@ -37,7 +37,7 @@ func (m *Matrix) empty(out []float64, lo, hi int) {
 	}
 }
 
-// Less is the matrix of rows less a center, the same for all: finite, |center_j| ≤ 2^300. The units
+// Less is the matrix of rows less a center, the same for all: finite, |center_j| ≤ 2^150. The units
 // stay, and a gap stays one, with 0 in its place. A [*QueryError] otherwise. A row of the result
 // depends on the row and the center alone.
 func (m *Matrix) Less(center []float64) (*Matrix, error) {
@@ -46,7 +46,7 @@ func (m *Matrix) Less(center []float64) (*Matrix, error) {
 	}
 	for j, c := range center {
 		if !(math.Abs(c) <= maxCenter) {
-			return nil, &QueryError{"center", fmt.Sprintf("is not finite or above 2^300 at index %d", j)}
+			return nil, &QueryError{"center", fmt.Sprintf("is not finite or above 2^150 at index %d", j)}
 		}
 	}
 	center = slices.Clone(center)

@@ -31,7 +31,7 @@ func TestStandardize(t *testing.T) {
 		}
 	}
 	top := math.Nextafter(valueLimit(2), 0)
-	far, err := mustMatrix(t, 2, []float64{top, -top}).Standardize([]float64{-0x1p300, 0x1p300}, []float64{0x1p-300, 0x1p-300}, []float64{inf, 3})
+	far, err := mustMatrix(t, 2, []float64{top, -top}).Standardize([]float64{-0x1p150, 0x1p150}, []float64{0x1p-100, 0x1p-100}, []float64{inf, 3})
 	if err != nil {
 		t.Fatal(err)
 	}

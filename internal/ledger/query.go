@@ -199,33 +199,7 @@ func (j *Journal) Upload(query, slot int, context [32]byte, rho float64, compute
 	if err := checkRho(rho); err != nil {
 		return nil, err
 	}
-	find := func(r *record) ([]byte, error) {
-		p, err := r.open(query, slot)
-		if err != nil {
-			return nil, err
-		}
-		if r.get(uploadBucket, index(slot)) != nil {
-			if err := r.uploadFits(query, slot, &context); err != nil {
-				return nil, err
-			}
-			return r.secret(uploadBytes, index(slot))
-		}
-		if s, ok, err := r.sent(query); err != nil {
-			return nil, err
-		} else if ok {
-			return nil, &HeldError{s.signed()}
-		}
-		if err := r.refuse(&p, query, slot); err != nil {
-			return nil, err
-		}
-		if slot <= p.Slot {
-			return nil, r.rule(SlotOrder, &p, query, slot)
-		}
-		if err := r.charge(query, rho, false); err != nil {
-			return nil, err
-		}
-		return nil, errNothing
-	}
+	find := func(r *record) ([]byte, error) { return r.uploaded(query, slot, &context, rho) }
 	var signature, shares []byte
 	whole := func() ([]byte, error) {
 		value, err := compute()
@@ -266,6 +240,48 @@ func (j *Journal) Upload(query, slot int, context [32]byte, rho float64, compute
 			func() error { return r.save(nil, progressKey, p) },
 		)
 	})
+}
+
+// uploaded returns the upload on record for a slot, errNothing if a new one may be made, and
+// otherwise why not.
+func (r *record) uploaded(query, slot int, context *[32]byte, rho float64) ([]byte, error) {
+	p, err := r.open(query, slot)
+	if err != nil {
+		return nil, err
+	}
+	if r.get(uploadBucket, index(slot)) != nil {
+		if err := r.uploadFits(query, slot, context); err != nil {
+			return nil, err
+		}
+		return r.secret(uploadBytes, index(slot))
+	}
+	if s, ok, err := r.sent(query); err != nil {
+		return nil, err
+	} else if ok {
+		return nil, &HeldError{s.signed()}
+	}
+	if err := r.refuse(&p, query, slot); err != nil {
+		return nil, err
+	}
+	if slot <= p.Slot {
+		return nil, r.rule(SlotOrder, &p, query, slot)
+	}
+	if err := r.charge(query, rho, false); err != nil {
+		return nil, err
+	}
+	return nil, errNothing
+}
+
+// MayUpload reports whether Upload would compute something new for a slot, as things stand: a
+// caller that computes ahead does so for nothing that is refused, whose time would tell of it.
+func (j *Journal) MayUpload(query, slot int, context [32]byte, rho float64) bool {
+	if errors.Join(checkIndex("query", query), checkIndex("slot", slot), checkRho(rho)) != nil {
+		return false
+	}
+	return j.view(func(r *record) error {
+		_, err := r.uploaded(query, slot, &context, rho)
+		return err
+	}) == errNothing
 }
 
 // sign puts a signature on record. The caller stores the progress.

@@ -394,11 +394,11 @@ func (s *Spec) checkColumns() error {
 			return err
 		}
 		def(&c.Scale, 1)
-		if math.IsNaN(c.Offset) || math.Abs(c.Offset) > 1e100 {
-			return FieldErrorf(field+".offset", "must be finite and at most 1e100, got %v", c.Offset)
+		if math.IsNaN(c.Offset) || math.Abs(c.Offset) > 1e30 {
+			return FieldErrorf(field+".offset", "must be finite and at most 1e30, got %v", c.Offset)
 		}
-		if !(c.Scale >= 1e-100 && c.Scale <= 1e100) {
-			return FieldErrorf(field+".scale", "must be in 1e-100..1e100, got %v", c.Scale)
+		if !(c.Scale >= 1e-30 && c.Scale <= 1e30) {
+			return FieldErrorf(field+".scale", "must be in 1e-30..1e30, got %v", c.Scale)
 		}
 		if err := c.check(field); err != nil {
 			return err

@@ -42,12 +42,12 @@ type Ask struct {
 }
 
 // maxCenter bounds a released centre, so that no row less it can overflow.
-const maxCenter = 0x1p300
+const maxCenter = 0x1p150
 
 // The bounds of a released scale, unless it is 0: no value of a row divided by one overflows.
 const (
-	minScale = 0x1p-300
-	maxScale = 0x1p+300
+	minScale = 0x1p-100
+	maxScale = 0x1p+100
 )
 
 // NewAsk fills the course's next query in.

@@ -27,8 +27,8 @@
 //     lanes.
 //   - S3: An agent MUST refuse a query whose index or slot is not the plan's; whose X, found or
 //     fill vectors are not the plan's number, finite and orthonormal within 1e-9; whose center is
-//     not finite, above 2^300 or not in the plan; whose scales are neither 0 nor in 2^-300..2^300,
-//     or not in the plan; whose deviations are not in 2^-300..2^300, or not the plan's number;
+//     not finite, above 2^150 or not in the plan; whose scales are neither 0 nor in 2^-100..2^100,
+//     or not in the plan; whose deviations are not in 2^-100..2^100, or not the plan's number;
 //     whose R the plan does not allow; whose g is not R's; or whose σ is not the plan's for the Δ
 //     recomputed from R, g, the number of values and `sites_per_unit`.
 //   - S4: The charges of a plan's queries MUST convert to at most the proposal's (ε, δ).

@@ -116,12 +116,12 @@ func (f form) check(a Ask) error {
 	}
 	for _, v := range a.Center {
 		if !(math.Abs(v) <= maxCenter) {
-			return mismatch(a.Query, "center", "is not finite or beyond 2^300")
+			return mismatch(a.Query, "center", "is not finite or beyond 2^150")
 		}
 	}
 	for _, v := range a.Scale {
 		if v != 0 && !(v >= minScale && v <= maxScale) {
-			return mismatch(a.Query, "scale", "is neither 0 nor in 2^-300..2^300")
+			return mismatch(a.Query, "scale", "is neither 0 nor in 2^-100..2^100")
 		}
 	}
 	if len(a.Deviations) != f.deviations {
@@ -129,7 +129,7 @@ func (f form) check(a Ask) error {
 	}
 	for _, v := range a.Deviations {
 		if !(v >= minScale && v <= maxScale) {
-			return mismatch(a.Query, "deviations", "are not in 2^-300..2^300")
+			return mismatch(a.Query, "deviations", "are not in 2^-100..2^100")
 		}
 	}
 	return nil

@@ -19,6 +19,12 @@ func init() {
 		{"values: a fault refuses what a policy approves", 0, []edit{
 			{agentRows, "	if r.unattended && q.Missing", "	if r.unattended && false && q.Missing"},
 		}, in("agent", "TestValuesMoveNoMessage/by_policy"), killer{}},
+		{"values: a refusal waits for a sum", 0, []edit{
+			{"internal/agent/query.go", "data == \"\" && q.s.journal.MayUpload(ask.Query, ask.Slot, open.query.Context, rho) {", "data == \"\" && rho > 0 {"},
+		}, in("agent", "TestNoSumForARefusal"), killer{}},
+		{"values: a direction makes numbers that take long", 0, []edit{
+			{"internal/answer/answer.go", "a.X, a.Found = settled(a.X), settled(a.Found)", "a.X, a.Found = slices.Clone(a.X), settled(a.Found)"},
+		}, in("answer", "TestTinyCoordinatesAreZero"), killer{}},
 		{"values: a restart forgets who approved", 0, []edit{
 			{"internal/agent/sessions.go", "s.unattended = approved && approval.By == byPolicy", "s.unattended = approved && false"},
 		}, in("agent", "TestFaultsStayHere/policy"), killer{}},
