@@ -31,8 +31,8 @@ func (a *spectrum) alarm(r *result.Result, rank []int) *bool {
 			continue
 		}
 		low, high := math.Log(clipped[at]), math.Log(full[at])
-		// In logarithms noise moves a figure by at most half a width over the smaller of what is seen
-		// and what is expected.
+		// In logarithms noise moves a figure by at most half a width over the smaller of what is
+		// seen and what is expected.
 		half := (r.VarianceInterval[i][1] - r.VarianceInterval[i][0]) / 2 / min(v, max(clipped[at], full[at])*r.TotalVariance)
 		total := (r.TotalInterval[1] - r.TotalInterval[0]) / 2 / r.TotalVariance
 		slack := alarmRatio + math.Hypot(half, total)
