@@ -55,7 +55,7 @@ func init() {
 			{once, "	value, err := compute()\n	if err != nil {\n		return nil, err\n	}\n	// What find", "	value, err := compute()\n	if err != nil {\n		return nil, err\n	}\n	j.write(place{name: \"test\"}, func(r *record) error { return r.put(nil, []byte(\"test\"), value) })\n	// What find"},
 		}, in("ledger", "TestSyncsOfAQuery"), killer{}},
 		{"commits: an upload beyond what was approved is computed", 0, []edit{
-			{once, "		if err := r.charge(query, rho, false); err != nil {\n			return nil, err\n		}\n", ""},
+			{once, "	if err := r.charge(query, rho, false); err != nil {\n		return nil, err\n	}\n", ""},
 		}, in("ledger", "TestUploadCharges"), killer{}},
 		{"commits: an upload beyond what was approved", 0, []edit{
 			{wallet, "if spent+rho > e.Rho*(1+tolerance) {\n		return &ChargeError", "if false {\n		return &ChargeError"},
