@@ -424,7 +424,7 @@ func TestNoisyVariancesRaiseNoAlarm(t *testing.T) {
 	for _, c := range []struct {
 		variance, half float64
 		want           bool
-	}{{4, 0.1, false}, {7.9, 3, false}, {7.9, 1, true}, {1, 3.1, false}, {1, 0.5, true}} {
+	}{{4, 0.1, false}, {7.9, 2, false}, {7.9, 1, true}, {1, 3.1, false}, {1, 0.5, true}} {
 		r := &result.Result{
 			ExplainedVariance: []float64{c.variance}, VarianceInterval: [][2]float64{{c.variance - c.half, c.variance + c.half}},
 			TotalVariance: 8, TotalInterval: &total,
