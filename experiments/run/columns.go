@@ -24,6 +24,18 @@ var kinds = map[string]func(z, heavy float64) float64{
 	"zeros":    func(z, _ float64) float64 { return max(0, z-0.8416) }, // 80% of them
 	"sparse":   func(z, _ float64) float64 { return max(0, z-1.2816) }, // 90%
 	"constant": func(_, _ float64) float64 { return 0 },
+	"coded": func(z, _ float64) float64 { // 1, and 2 for 15%
+		if z > 1.0364 {
+			return 2
+		}
+		return 1
+	},
+	"likert": func(z, _ float64) float64 { // 1 to 5, 80% of them 3
+		return 3 + math.Copysign(float64(min(2, int(math.Abs(z)/1.2816)+int(math.Abs(z)/2.0537))), z)
+	},
+	"ceiling": func(z, _ float64) float64 { // 15 for 80%, and from there down to 3
+		return max(3, 15-math.Round(7*max(0, -0.8416-z)))
+	},
 	"t4":       func(z, heavy float64) float64 { return z * heavy },
 }
 
@@ -39,7 +51,8 @@ const (
 
 // Columns returns tables of d columns whose correlations come from a named spectrum, turned to no
 // direction in particular. Kind is "normal", "far", "mixed", or what every column is: "lognormal",
-// "skewed", "binary", "integers", "zeros" or "t4". Units are over five decades, 0 or 1 and counts
+// "skewed", "binary", "integers", "zeros", "sparse" or "t4"; every other one of "constant" is one, and
+// three of four of "coded" have one frequent value that is not 0. Units are over five decades, 0 or 1 and counts
 // have none. What is looked for are the components of the rows' own correlation matrix. Known is
 // the same rows, each column less its own mean, over its own standard deviation and kept within
 // limit.
@@ -108,10 +121,12 @@ func rawColumns(lambda []float64, kind string, n int, rng *rand.Rand) []float64 
 			of[j], away = "normal", farAway
 		case "constant":
 			of[j] = []string{"normal", "constant"}[j%2]
+		case "coded":
+			of[j] = []string{"coded", "likert", "normal", "ceiling"}[j%4]
 		}
 		unit[j], mean[j] = math.Pow(10, 5*rng.Float64()-2), away*(2*rng.Float64()-1)
 		switch of[j] {
-		case "binary", "integers":
+		case "binary", "integers", "coded", "likert", "ceiling":
 			unit[j], mean[j] = 1, 0
 		case "zeros", "sparse", "lognormal":
 			mean[j] = 0

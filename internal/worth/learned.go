@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"covey/internal/result"
+	"covey/internal/standardize"
 	"covey/internal/study"
 )
 
@@ -157,6 +158,9 @@ func unlike(p *study.Plan, r *result.Result) string {
 			last = &r.Releases[i]
 		}
 	}
+	if name := spiked(p, r); name != "" {
+		return fmt.Sprintf("learned constants of columns in which one value is frequent, %q among them: its scale may be a hundredth of its standard deviation, and scores that are divided by it show nothing else; code two values as 0 and 1, or give the column levels", name)
+	}
 	of := p.Layout.Single(study.KindMoments)
 	if last == nil || len(last.Scale) != r.D || len(last.Noised) != 2*len(of) {
 		return "no moments were released"
@@ -177,6 +181,28 @@ func unlike(p *study.Plan, r *result.Result) string {
 	}
 	if sum > in+skewedAll*math.Sqrt(2*in) {
 		return "learned constants of columns that are skewed or have heavy tails"
+	}
+	return ""
+}
+
+// spiked returns the name of a column that is in the study though its tree shows no width, "" for
+// none: one value that is not 0 holds most of it, and the scale is that value's, not the column's.
+func spiked(p *study.Plan, r *result.Result) string {
+	c := p.Start()
+	for i, rel := range r.Releases {
+		if rel.Kind == study.KindMoment {
+			break
+		}
+		next, err := p.Next(c, rel, r.Releases[:i])
+		if err != nil {
+			return "" // verified results have none
+		}
+		c = next
+	}
+	for j, column := range c.Columns {
+		if column.Narrow && column.Out == standardize.In && p.Layout.Coordinates[j].Level < 0 {
+			return r.Columns[j]
+		}
 	}
 	return ""
 }
