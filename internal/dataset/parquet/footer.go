@@ -165,10 +165,13 @@ func decodeThrift(b []byte, v any) error {
 	return thrift.NewDecoder(compact.NewReaderFromBytes(b)).Decode(v)
 }
 
-var errThrift = errors.New("no structure of Thrift's compact protocol")
+var (
+	errThrift = errors.New("no structure of Thrift's compact protocol")
+	errDeep   = errors.New("structures lie too deep in each other")
+)
 
-// maxThriftDepth is of structures and lists in each other: a footer has eight. The library calls
-// itself for each, and a stack that is full ends the process.
+// maxThriftDepth is of structures and lists in each other: a footer has eight, a page four. The
+// library calls itself for each, and a stack that is full ends the process.
 const maxThriftDepth = 64
 
 // skim goes over a structure in Thrift's compact protocol and returns how many bytes it takes.
@@ -215,7 +218,7 @@ func (s *skimmer) skip(n uint64) error {
 // value goes over one value of a type, that is no field's boolean.
 func (s *skimmer) value(typ thrift.Type, depth int) error {
 	if depth > maxThriftDepth {
-		return errThrift
+		return errDeep
 	}
 	switch typ {
 	case thrift.TRUE, thrift.FALSE, thrift.I8:

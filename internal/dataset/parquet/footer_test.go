@@ -156,6 +156,11 @@ var (
 // badParquetWords are of a file that is no better than random bytes.
 const badParquetWords = "cannot be read: not Parquet, cut off, damaged, or of a kind that is not known here"
 
+const deeper = "a page's header has more than 64 structures in each other"
+
+// deep is a header of unknown fields, each in the one before.
+func deep(n int) []byte { return append([]byte{0xFC}, bytes.Repeat([]byte{0x1C}, n)...) }
+
 // Every number of a footer that the library would take memory for before it looks whether it can be
 // so: a typed error, and no memory for it. So are pages whose numbers do not fit each other.
 func TestParquetClaims(t *testing.T) {
@@ -198,6 +203,20 @@ func TestParquetClaims(t *testing.T) {
 			b.meta.Schema[1].TypeLength.V = 1 << 30
 		}, true, is + "a column's texts claim to be longer than the file"},
 
+		// Headers of pages.
+		"depth of a page's header": {double, aDouble, first, func(b *broken) { b.last().head, b.last().raw = format.PageHeader{}, deep(65) }, false, is + deeper},
+		"depth of the second page": {double, aDouble, second, func(b *broken) {
+			b.rows(80)
+			b.pages = append(b.pages, brokenPage{raw: deep(1 << 20)})
+		}, false, is + deeper},
+		"depth of a dictionary":       {indexed, aDouble, first, func(b *broken) { b.pages[0].raw = deep(65) }, true, is + deeper},
+		"depth of an index":           {indexed, aDouble, second, func(b *broken) { b.last().raw = deep(65) }, false, is + deeper},
+		"depth of a long header":      {double, aDouble, first, func(b *broken) { b.last().raw = slices.Concat([]byte{0x18, 0x80, 0x20}, make([]byte, 4096), deep(65)) }, false, is + deeper},
+		"header that never ends":      {double, aDouble, first, func(b *broken) { b.last().raw = bytes.Repeat([]byte{0x15}, 1<<20) }, false, badParquetWords},
+		"dictionary beyond its pages": {indexed, aDouble, first, func(b *broken) { b.pages[0].head.CompressedPageSize = math.MaxInt32 }, false, badParquetWords},
+		"page beyond its chunk":       {double, aDouble, first, func(b *broken) { b.last().head.CompressedPageSize = math.MaxInt32 }, false, badParquetWords},
+		"dictionary before itself":    {indexed, aDouble, first, func(b *broken) { b.pages[0].head.CompressedPageSize = -64 }, false, badParquetWords},
+
 		// Pages whose numbers do not fit each other.
 		"fewer values":                {double, aDouble, first, func(b *broken) { b.last().head.DataPageHeader.V.NumValues = 39 }, false, "a column has fewer values than its row group has rows"},
 		"more values":                 {parquet.Optional(double), aDouble, first, func(b *broken) { b.rows(39) }, false, "a column has more values than its row group has rows"},
@@ -224,6 +243,27 @@ func TestParquetClaims(t *testing.T) {
 		count++
 	}
 	t.Logf("figure: %d numbers that a Parquet file claims", count)
+}
+
+// A header of any length up to the bound is gone over as the library reads it, and so are headers
+// with fields, structures and lists that a later version may add.
+func TestParquetLongHeaders(t *testing.T) {
+	later := []byte{0x8C, 0x1C, 0x19, 0x3C, 0, 0, 0, 0x11, 0x1B, 1, 0x11, 1, 1, 0x1D, 0, 0}
+	later = append(append(later[:len(later)-2], make([]byte, 16)...), 0, 0)
+	for _, o := range [][]parquet.WriterOption{first, second} {
+		for _, n := range []int{0, 1, 400, 512, 4096, 70000, 4 << 20} {
+			b := oneColumn(t, indexed, aDouble, o...)
+			for i := range b.pages {
+				head := encodeThrift(t, &b.pages[i].head)
+				text := append(binary.AppendUvarint([]byte{0x08, 0x50}, uint64(n)), make([]byte, n)...) // field 40
+				b.pages[i].raw = slices.Concat(head[:len(head)-1], text, later, []byte{0})
+			}
+			rows, _, values, err := read(t, b.together(t), false)
+			if err != nil || rows != 40 || values[39] != 39 {
+				t.Fatalf("%d bytes: %d rows, %v", n, rows, err)
+			}
+		}
+	}
 }
 
 // What was taken apart and put together as it was is read: the table above breaks what it says.

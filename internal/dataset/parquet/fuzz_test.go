@@ -9,6 +9,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
+	"github.com/parquet-go/parquet-go/format"
 
 	"covey/internal/dataset"
 	"covey/test/rows"
@@ -55,5 +56,42 @@ func FuzzParquet(f *testing.F) {
 		}
 		raw := slices.Concat(pages[int(file)%len(pages)], footer)
 		rows.Read(t, "x.parquet", append(binary.LittleEndian.AppendUint32(raw, uint32(len(footer))), "PAR1"...), q)
+	})
+}
+
+// Whatever one page's header: a typed error, or rows. What it claims is such that the machine has
+// the memory, as in TestParquetDamagedNumbers; of the page's size it says the truth, or the next
+// header would be any bytes.
+func FuzzPageHeader(f *testing.F) {
+	type file struct {
+		node    parquet.Node
+		value   func(int) parquet.Value
+		options []parquet.WriterOption
+	}
+	var files []file
+	for i, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Zstd, &parquet.Gzip, &parquet.Brotli} {
+		for _, c := range []file{{double, aDouble, first}, {indexed, aDouble, second}, {parquet.Optional(indexed), aDouble, first}, {parquet.String(), aText, second}} {
+			c.options = as(c.options, codec)
+			for k, p := range oneColumn(f, c.node, c.value, c.options...).pages {
+				f.Add(byte(len(files)), byte(k), encodeThrift(f, &p.head))
+				f.Add(byte(len(files)), byte(k), deep(1000*i))
+			}
+			files = append(files, c)
+		}
+	}
+	const most = 1 << 20
+	f.Fuzz(func(t *testing.T, which, page byte, raw []byte) {
+		c := files[int(which)%len(files)]
+		b := oneColumn(t, c.node, c.value, c.options...)
+		p := &b.pages[int(page)%len(b.pages)]
+		var head format.PageHeader
+		if n, err := skim(raw); err == nil && decodeThrift(raw[:n], &head) == nil {
+			v1, v2 := head.DataPageHeader.V, head.DataPageHeaderV2.V
+			if int(head.CompressedPageSize) != len(raw)-n+len(p.body) || max(head.UncompressedPageSize, head.DictionaryPageHeader.V.NumValues, v1.NumValues, v2.NumValues, v2.NumRows, v2.NumNulls) > most {
+				return
+			}
+		}
+		p.raw = append([]byte{}, raw...)
+		rows.Read(t, "x.parquet", b.together(t), dataset.Request{Missing: dataset.MissingDropRow, Columns: []dataset.Column{{Name: "a", Scale: 1}}})
 	})
 }

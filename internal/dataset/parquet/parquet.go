@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 
 	"covey/internal/dataset"
 )
@@ -130,16 +131,16 @@ func (t *parquetTable) read(b dataset.Builder) error {
 	}
 	// A file may lie about its rows: a value has a bit, and a row is of d values.
 	b.Reserve(float64(min(t.file.NumRows(), 8*t.src.Size()/int64(max(1, len(columns))))))
-	for _, group := range t.file.RowGroups() {
-		if err := t.group(b, group, columns, who); err != nil {
+	for i, group := range t.file.RowGroups() {
+		if err := t.group(b, group, t.file.Metadata().RowGroups[i].Columns, columns, who); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// group returns one row group's rows to b.
-func (t *parquetTable) group(b dataset.Builder, group parquet.RowGroup, columns []*parquet.Column, who *parquet.Column) error {
+// group returns one row group's rows to b; chunks are where its columns' pages lie.
+func (t *parquetTable) group(b dataset.Builder, group parquet.RowGroup, chunks []format.ColumnChunk, columns []*parquet.Column, who *parquet.Column) error {
 	var cursors []*cursor // of columns, then of who
 	defer func() {
 		for _, c := range cursors {
@@ -147,7 +148,7 @@ func (t *parquetTable) group(b dataset.Builder, group parquet.RowGroup, columns 
 		}
 	}()
 	open := func(c *parquet.Column) *cursor {
-		cursors = append(cursors, newCursor(group.ColumnChunks()[c.Index()], c))
+		cursors = append(cursors, newCursor(group.ColumnChunks()[c.Index()], c, t.headers(&chunks[c.Index()].MetaData, c)))
 		return cursors[len(cursors)-1]
 	}
 	for _, c := range columns {
@@ -204,6 +205,7 @@ func (t *parquetTable) ends(err error) error {
 
 // cursor goes through a column's pages.
 type cursor struct {
+	heads *headers
 	pages parquet.Pages
 	typ   parquet.Type
 	wide  bool // unsigned
@@ -219,9 +221,9 @@ type cursor struct {
 	text   []byte
 }
 
-func newCursor(chunk parquet.ColumnChunk, c *parquet.Column) *cursor {
+func newCursor(chunk parquet.ColumnChunk, c *parquet.Column, heads *headers) *cursor {
 	unsigned, _ := integer(c.Type())
-	return &cursor{pages: chunk.Pages(), typ: c.Type(), wide: unsigned}
+	return &cursor{heads: heads, pages: chunk.Pages(), typ: c.Type(), wide: unsigned}
 }
 
 func (c *cursor) close() {
@@ -237,6 +239,9 @@ func (c *cursor) turn() error {
 		if c.page != nil {
 			parquet.Release(c.page)
 			c.page = nil
+		}
+		if err := c.heads.next(); err != nil {
+			return err
 		}
 		page, err := c.pages.ReadPage()
 		if err != nil {

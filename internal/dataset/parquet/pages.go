@@ -1,0 +1,86 @@
+package parquet
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+
+	"covey/internal/dataset"
+)
+
+const (
+	// shortHeader is how many bytes nearly every page's header fits in.
+	shortHeader = 512
+	// maxPageHeader is Arrow's bound, too: a header with a column's least and largest text is long.
+	maxPageHeader = 16 << 20
+)
+
+// headers goes over the headers of a column's pages in a row group, each before the library does:
+// a header's depth would fill the stack, which nothing catches. The pages are left to the library.
+type headers struct {
+	t      *parquetTable
+	column string
+	bytes  *io.SectionReader // those that the library takes for the column's pages
+	at     int64
+	short  [shortHeader]byte
+}
+
+func (t *parquetTable) headers(m *format.ColumnMetaData, c *parquet.Column) *headers {
+	from := m.DataPageOffset
+	if m.DictionaryPageOffset != 0 {
+		from = m.DictionaryPageOffset
+	}
+	return &headers{t: t, column: dataset.Trim(c.Name()), bytes: io.NewSectionReader(t.src, from, m.TotalCompressedSize)}
+}
+
+// next goes over what the library reads for one page of rows: a dictionary may come first. The
+// library returns to the dictionary at the beginning alone, which was gone over first.
+func (h *headers) next() error {
+	for {
+		head, used, err := h.header()
+		if err != nil {
+			return err
+		}
+		h.at += int64(used) + int64(head.CompressedPageSize)
+		if head.CompressedPageSize < 0 || h.at > h.bytes.Size() {
+			return errPage // it would be given memory before it is read
+		}
+		if head.Type != format.DictionaryPage {
+			return nil
+		}
+	}
+}
+
+// header returns the header at h.at, and how many bytes it takes.
+func (h *headers) header() (head format.PageHeader, used int, err error) {
+	for buffer := h.short[:]; ; buffer = make([]byte, 8*len(buffer)) {
+		n, err := h.bytes.ReadAt(buffer, h.at)
+		if n == 0 {
+			return head, 0, err
+		}
+		used, err = skim(buffer[:n])
+		if errors.Is(err, errDeep) {
+			return head, 0, h.t.damaged(h.column, fmt.Sprintf("a page's header has more than %d structures in each other", maxThriftDepth))
+		}
+		if err != nil && n == len(buffer) && n < maxPageHeader {
+			continue // it may be longer than the buffer
+		}
+		if err != nil {
+			return head, 0, err
+		}
+		// As the library decodes it, or the next header would not be where the library's is.
+		var compact thrift.CompactProtocol
+		r := compact.NewReaderFromBytes(buffer[:used])
+		if err := thrift.NewDecoder(r).Decode(&head); err != nil {
+			return head, 0, err
+		}
+		if r.BytesRead() != used {
+			return head, 0, errThrift
+		}
+		return head, used, nil
+	}
+}
