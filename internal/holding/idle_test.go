@@ -3,6 +3,8 @@ package holding
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,19 +18,29 @@ import (
 // together, also while work goes on; then nothing runs.
 func TestIdleIsGivenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex // the stock calls back on a goroutine of its own
 		freed, start := []time.Duration(nil), time.Now()
-		s := NewStock(func() { freed = append(freed, time.Since(start)) })
+		s := NewStock(func() {
+			mu.Lock()
+			defer mu.Unlock()
+			freed = append(freed, time.Since(start))
+		})
+		so := func() []time.Duration {
+			mu.Lock()
+			defer mu.Unlock()
+			return slices.Clone(freed)
+		}
 		for range 9 { // a query each 1.1 seconds
 			s.Worked()
 			time.Sleep(1100 * time.Millisecond)
 		}
 		time.Sleep(time.Hour)
-		if got, want := fmt.Sprint(freed), "[5s 10.5s]"; got != want {
+		if got, want := fmt.Sprint(so()), "[5s 10.5s]"; got != want {
 			t.Errorf("memory is given back after %s, want %s", got, want)
 		}
 		s.Worked()
 		time.Sleep(10 * time.Second)
-		if len(freed) != 3 {
+		if freed := so(); len(freed) != 3 {
 			t.Errorf("work that ended 10 s ago left what it took: %v", freed)
 		}
 	})
