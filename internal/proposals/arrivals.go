@@ -35,6 +35,31 @@ type arrival struct {
 	Key   proposal.Key    `json:"key"`
 	Study proposal.Digest `json:"study"`
 	Time  time.Time       `json:"time"`
+	// Ahead is the earliest time at which the clock was seen before Time: it ran ahead, or was put
+	// back. Until it reaches Time the arrival counts for a day from then on, as a clock that was
+	// once years ahead would refuse the key's proposals for years.
+	Ahead time.Time `json:"ahead,omitzero"`
+}
+
+// past reports whether an arrival no longer counts.
+func (one arrival) past(now time.Time) bool {
+	from := one.Time
+	if now.Before(from) {
+		from = one.Ahead
+	}
+	return now.Sub(from) >= day
+}
+
+// ahead notes of all arrivals that are later than now that they are, and reports whether one is
+// new.
+func (a *Arrivals) ahead(now time.Time) (noted bool) {
+	for i := range a.all {
+		one := &a.all[i]
+		if now.Before(one.Time) && (one.Ahead.IsZero() || now.Before(one.Ahead)) {
+			one.Ahead, noted = now, true
+		}
+	}
+	return noted
 }
 
 // OpenArrivals reads the file, which may be missing; one that does not read counts nothing.
@@ -56,24 +81,33 @@ func OpenArrivals(path string) (*Arrivals, error) {
 func (a *Arrivals) Take(key proposal.Key, id proposal.Digest, now time.Time) (bool, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.all = slices.DeleteFunc(a.all, func(one arrival) bool { return now.Sub(one.Time) >= day })
+	noted := a.ahead(now)
+	a.all = slices.DeleteFunc(a.all, func(one arrival) bool { return one.past(now) })
 	n := 0
 	for _, one := range a.all {
 		if one.Study == id {
-			return true, nil
+			return true, a.write(noted)
 		}
 		if bytes.Equal(one.Key, key) {
 			n++
 		}
 	}
 	if n >= MaxDaily {
-		return false, nil
+		return false, a.write(noted)
 	}
-	a.all = append(a.all, arrival{key, id, now})
+	a.all = append(a.all, arrival{Key: key, Study: id, Time: now})
 	a.all = a.all[max(0, len(a.all)-maxArrivals):]
+	return true, a.write(true)
+}
+
+// write puts what changed on disk.
+func (a *Arrivals) write(changed bool) error {
+	if !changed {
+		return nil
+	}
 	text, err := json.Marshal(a.all)
 	if err != nil {
-		return false, err
+		return err
 	}
-	return true, siteconfig.WriteFile(a.path, text)
+	return siteconfig.WriteFile(a.path, text)
 }

@@ -45,7 +45,7 @@ func TestArrivals(t *testing.T) {
 	check("and one more", 1, 102, moment.Add(day), false)
 	a.all = make([]arrival, maxArrivals)
 	for i := range a.all {
-		a.all[i] = arrival{key(3), id(5000 + i), moment}
+		a.all[i] = arrival{Key: key(3), Study: id(5000 + i), Time: moment}
 	}
 	check("at the bound", 4, 9000, moment, true)
 	if len(a.all) != maxArrivals || len(open().all) != maxArrivals {
@@ -56,6 +56,38 @@ func TestArrivals(t *testing.T) {
 	}
 	a = open()
 	check("a damaged file", 1, 103, moment, true)
+}
+
+// TestArrivalsOfAClockAhead: R15. What came while the clock ran years ahead counts for one more day
+// once the clock is right, over restarts, however often the key's owner tries; putting the clock
+// back, and then to where it was, makes no room.
+func TestArrivalsOfAClockAhead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "arrivals.json")
+	study := 0
+	take := func(when string, now time.Time, want bool) {
+		t.Helper()
+		a, err := OpenArrivals(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		study++
+		if ok, err := a.Take(make(proposal.Key, 32), proposal.Digest{1, byte(study)}, now); ok != want || err != nil {
+			t.Errorf("%s: %v, %v", when, ok, err)
+		}
+	}
+	for range MaxDaily {
+		take("one of the day's", moment.AddDate(70, 0, 0), true)
+	}
+	for hour := range 24 {
+		take("the clock is right", moment.Add(time.Duration(hour)*time.Hour), false)
+	}
+	take("the clock is put back", moment.Add(-time.Hour), false)
+	take("less than a day after the earliest", moment.Add(22*time.Hour), false)
+	take("where the clock once was", moment.AddDate(70, 0, 0).Add(day-1), false)
+	for range MaxDaily {
+		take("a day later", moment.Add(23*time.Hour), true)
+	}
+	take("one more", moment.Add(23*time.Hour), false)
 }
 
 // FuzzArrivals: whatever the file holds, the agent starts, and takes no more of a key than may

@@ -93,11 +93,17 @@ func init() {
 			{arrivals, "if n >= MaxDaily {", "if false {"},
 		}, in("agent", "TestAnalystsQuotas"), killer{}},
 		{"analyst: a restart begins a new day", 0, []edit{
-			{arrivals, "return true, siteconfig.WriteFile(a.path, text)", "return true, siteconfig.WriteFile(a.path+\".new\", text)"},
+			{arrivals, "return siteconfig.WriteFile(a.path, text)", "return siteconfig.WriteFile(a.path+\".new\", text)"},
 		}, in("proposals", "TestArrivals"), killer{}},
 		{"analyst: a clock that was put back begins a new day", 0, []edit{
-			{arrivals, "return now.Sub(one.Time) >= day", "return now.Sub(one.Time).Abs() >= day"},
+			{arrivals, "		from = one.Ahead\n", "		return true\n"},
 		}, in("proposals", "TestArrivals"), killer{}},
+		{"analyst: a clock that ran ahead once closes the door", 0, []edit{
+			{arrivals, "		from = one.Ahead\n", ""},
+		}, in("proposals", "TestArrivalsOfAClockAhead"), killer{}},
+		{"analyst: when a clock was seen to be ahead is forgotten", 0, []edit{
+			{arrivals, "return false, a.write(noted)", "return false, nil"},
+		}, in("proposals", "TestArrivalsOfAClockAhead"), killer{}},
 		{"analyst: a study that ended before its verdict left stays approved", 0, []edit{
 			{"internal/agent/agent.go", "if _, over := r.(wire.Ended); over {", "if _, over := r.(wire.Ended); over && false {"},
 		}, in("agent", "TestEndBeforeTheVerdict"), killer{}},
