@@ -22,12 +22,13 @@ import (
 	"covey/internal/sitedata"
 )
 
-// Check looks at all that an agent needs and changes nothing: it opens neither
+// Check looks at all that an agent needs and leaves nothing changed: it opens neither
 // the ledger nor a link, so it may run beside the agent. ctx bounds the wait for
 // the coordinators. Whatever it finds has a code, and a remedy where it is not in order.
 func Check(ctx context.Context, c *siteconfig.Config, now time.Time, options ...grpc.DialOption) []Finding {
 	out := Local(c)
 	add := func(code Code, check, detail string, err error) { out = append(out, found(code, check, detail, err)) }
+	add(CheckFolder, "the agent's folder", c.DataDir()+" can be written", writable(c))
 	site, err := pki.LoadHolder(pki.RoleSite, c.DataDir())
 	if err != nil {
 		add(CheckKeys, "keys", "", err)
@@ -65,7 +66,7 @@ func Local(c *siteconfig.Config) []Finding {
 	}
 	for _, d := range c.Datasets {
 		info, err := dataset.Inspect(c.Source(d), d.Unit, dataset.ReadOptions{})
-		add(CheckData, "data set "+d.Name, fmt.Sprintf("%s, %d columns, SHA-256 %x…, budget of %q", sizeOf(info.Rows, info.Units, d.Unit), len(info.Header), info.SHA256[:6], d.Population), err)
+		add(CheckData, "data set "+d.Name, fmt.Sprintf("%s, %d columns, SHA-256 %x…, budget of %q", sizeOf(info.Rows, info.Units, d.Unit), len(info.Header), info.SHA256[:6], d.Population), unnamed(d, err))
 		if names := absent(c.Source(d).Mapping, info.Header); err == nil && len(names) > 0 {
 			out = append(out, Finding{Code: CheckData, Check: "data set " + d.Name, OK: true, Warning: true,
 				Result: fmt.Sprintf("[dataset.columns] takes from columns that the source does not have: %d, the first %s", len(names), names[0]), Do: "write the names as the source's header has them"})
@@ -234,7 +235,7 @@ func checkRows(c *siteconfig.Config, spec proposal.Spec) (string, *dataset.Rows,
 	}
 	rows, err := dataset.Validate(c.Source(d), d.Request(spec), dataset.ReadOptions{})
 	if err != nil {
-		return "", nil, &sitedata.DataError{Dataset: d.Name, Err: err}
+		return "", nil, &sitedata.DataError{Dataset: d.Name, Err: unnamed(d, err)}
 	}
 	return fmt.Sprintf("data set %s: %s, %s, %d rows dropped for missing values", d.Name, sizeOf(rows.Rows, rows.Units, d.Unit), proposal.ColumnsText(len(spec.Columns), rows.D), rows.Dropped), rows, nil
 }

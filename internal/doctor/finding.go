@@ -2,9 +2,7 @@ package doctor
 
 import (
 	"cmp"
-	"errors"
 
-	"covey/internal/dataset"
 	"covey/internal/enroll"
 	"covey/internal/sitedata"
 )
@@ -25,6 +23,7 @@ const (
 	CheckStudyFile    Code = "study_file"
 	CheckDryRun       Code = "dry_run"
 	CheckMemory       Code = "memory"
+	CheckFolder       Code = "folder"
 	CheckKeys         Code = "keys"
 	CheckNotJoined    Code = "not_joined"
 	CheckOtherSite    Code = "other_site"
@@ -63,6 +62,7 @@ var remedies = map[Code]string{
 	CheckStudyFile:    "ask the sender of the file for another one",
 	CheckDryRun:       "ask the analyst: the study does not fit this data set",
 	CheckMemory:       "run the agent where more memory is free; precision = \"float32\" in agent.toml halves the rows, and cache = \"study\" keeps them in a file",
+	CheckFolder:       "run agent check as the agent's user; give the folder and all in it to that user (chown -R), on a file system with room that can be written",
 	CheckKeys:         "put the key files back from a backup, mode 0600; without identity.key the site must join as a new one",
 	CheckNotJoined:    "agent join FILE, with a join file from the coordinator's operator",
 	CheckOtherSite:    "set site in agent.toml to the certificate's name, or data to the right folder",
@@ -107,10 +107,7 @@ type Finding struct {
 func found(code Code, check, detail string, err error) Finding {
 	f := Finding{Code: code, Check: check, OK: err == nil, Result: detail, Err: err}
 	if err != nil {
-		f.Result, f.Do = enroll.Plain(err), cmp.Or(hint(err), remedies[code])
-		if at, ok := errors.AsType[*dataset.Error](err); ok && at.Remedy != "" {
-			f.Do = at.Remedy
-		}
+		f.Result, f.Do = enroll.Plain(err), cmp.Or(hint(code, err), remedies[code])
 	}
 	return f
 }

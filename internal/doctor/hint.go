@@ -3,22 +3,67 @@ package doctor
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 
 	"covey/internal/dataset"
+	"covey/internal/pki"
+	"covey/internal/siteconfig"
 )
 
-// hint returns what to do about a fault of a data set, where more is known than the code; empty
-// where not. It may repeat names of the file's header: it is for this site's terminal and goes into
-// no log.
-func hint(err error) string {
+// hint returns what to do about a fault, where more is known than the code; empty where not. It may
+// repeat names of the file's header: it is for this site's terminal and goes into no log.
+func hint(code Code, err error) string {
+	if _, ok := errors.AsType[*pki.ModeError](err); ok {
+		return "chmod 600 the named file, which others of this machine may read"
+	}
+	if code == CheckKeys && errors.Is(err, fs.ErrPermission) {
+		return "the key files are there, and this user may not read them: run agent check as the agent's user, or give the files to that user (chown)"
+	}
 	bad, ok := errors.AsType[*dataset.Error](err)
 	switch {
 	case !ok:
 		return ""
+	case bad.Remedy != "":
+		return bad.Remedy
+	case errors.Is(bad, fs.ErrNotExist):
+		return "correct path, or dsn_file, of [[dataset]] in agent.toml: it is relative to agent.toml's folder"
+	case errors.Is(bad, fs.ErrPermission):
+		return "let the agent's user read it and enter the folders above it, and run agent check as that user"
 	case len(bad.Near) > 0:
 		return fmt.Sprintf("the data set has %q: if one of these is the column, name it under [dataset.columns] in agent.toml", bad.Near)
 	case bad.Missing():
 		return `ask the analyst for a study that takes missing values: missing = "fill" or "zero" keeps such rows, "drop-row" leaves them out; or complete the file`
 	}
 	return ""
+}
+
+// unnamed returns the error, which has a remedy where a matrix without names lacks a column.
+func unnamed(d siteconfig.Dataset, err error) error {
+	if bad, ok := errors.AsType[*dataset.Error](err); ok && bad.Schema == dataset.SchemaColumns && bad.Remedy == "" {
+		bad.Remedy = d.Unnamed()
+	}
+	return err
+}
+
+// writable makes a file in the agent's folder, and in each that the agent made there, and removes
+// it: a mode does not tell of a file system that is only read, nor of who asks.
+func writable(c *siteconfig.Config) error {
+	for _, dir := range []string{c.DataDir(), c.LedgerDir(), c.CacheDir(), filepath.Join(c.DataDir(), "pending"), filepath.Join(c.DataDir(), "past")} {
+		f, err := os.CreateTemp(dir, "check.*.tmp")
+		if errors.Is(err, fs.ErrNotExist) && dir != c.DataDir() {
+			continue // the agent makes it
+		}
+		if err == nil {
+			err = errors.Join(f.Close(), os.Remove(f.Name()))
+		}
+		if at, ok := errors.AsType[*fs.PathError](err); ok {
+			err = at.Err // without the file's name, which is made up
+		}
+		if err != nil {
+			return fmt.Errorf("%s: no file can be made in it: %w", dir, err)
+		}
+	}
+	return nil
 }

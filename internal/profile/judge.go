@@ -40,13 +40,13 @@ func (s *sight) report(said dataset.Mapping) {
 		r.Faults = append(r.Faults, Fault{What: reason, Count: t.count, First: t.first})
 	}
 	if r.Unit != "" && s.unit < 0 {
-		r.Faults = append(r.Faults, Fault{Column: r.Unit, What: fmt.Sprintf("the unit: none of the header's %d fields has this name", len(s.header)), Count: 1, First: 1 + s.mapping.SkipRows, Names: s.near(r.Unit), Do: fmt.Sprintf("below [dataset.columns]: %s = \"its name in the file\"", key(r.Unit))})
+		r.Faults = append(r.Faults, Fault{Column: r.Unit, What: fmt.Sprintf("the unit: none of the header's %d fields has this name", len(s.header)), Count: 1, First: 1 + s.mapping.SkipRows, Names: s.near(r.Unit), Do: cmp.Or(s.unnamed, fmt.Sprintf("below [dataset.columns]: %s = \"its name in the file\"", key(r.Unit)))})
 	}
 	if s.nobody.count > 0 {
 		r.Faults = append(r.Faults, Fault{Column: r.Unit, What: "the unit is missing", Count: s.nobody.count, First: s.nobody.first, Do: "take these rows out of the export"})
 	}
 	for _, name := range s.absent {
-		r.Faults = append(r.Faults, Fault{Column: name, What: fmt.Sprintf("none of the header's %d fields has this name", len(s.header)), Count: 1, First: 1 + s.mapping.SkipRows, Names: s.near(name)})
+		r.Faults = append(r.Faults, Fault{Column: name, What: fmt.Sprintf("none of the header's %d fields has this name", len(s.header)), Count: 1, First: 1 + s.mapping.SkipRows, Names: s.near(name), Do: s.unnamed})
 	}
 	if s.values {
 		s.look("", AboutText, "some names of the header are numbers, so that none is shown: is there a header line? Without one the first record is taken for it")

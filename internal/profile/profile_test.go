@@ -292,4 +292,18 @@ func TestProfileOfMatrix(t *testing.T) {
 	if text := fmt.Sprint(r.Look); !strings.Contains(text, "no cell has a value") {
 		t.Error(text)
 	}
+	// Without names it has none of a study's columns, and agent.toml can name them.
+	c, d = site(t, t.TempDir(), "icu.npy", string(raw), "unit = \"person\"\n")
+	spec, err := proposal.ParseSpec([]byte("name = \"s\"\ndataset = \"icu\"\nepsilon = 1\ndelta = 1e-6\nunit = \"person\"\nstandardize = \"private\"\ncolumns = [\"age\", \"lab\"]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err = Of(c, d, &spec, dataset.ReadOptions{}); err != nil || len(r.Faults) != 3 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	for _, f := range r.Faults {
+		if !strings.Contains(f.Do, "names = [") {
+			t.Errorf("%+v", f)
+		}
+	}
 }

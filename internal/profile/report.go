@@ -93,7 +93,7 @@ func Of(c *siteconfig.Config, d siteconfig.Dataset, spec *proposal.Spec, o datas
 		return nil, err
 	}
 	source.Mapping = guessed
-	s := &sight{r: &Report{Dataset: d.Name, Unit: d.Unit, Lines: textual(source)}, spec: spec, mapping: guessed, random: rand.New(rand.NewPCG(1, 2)), units: map[int]bool{}}
+	s := &sight{r: &Report{Dataset: d.Name, Unit: d.Unit, Lines: textual(source)}, spec: spec, mapping: guessed, random: rand.New(rand.NewPCG(1, 2)), units: map[int]bool{}, unnamed: d.Unnamed()}
 	if spec != nil {
 		s.readings = d.Request(*spec).Readings
 		if spec.Unit != d.Unit {
@@ -132,6 +132,7 @@ type sight struct {
 	meant   map[string]int     // columns taken for absent ones
 
 	at, of  int
+	unnamed string       // what may help where the header lacks a column
 	units   map[int]bool // that were seen, where there is a unit column
 	nobody  tally
 	broken  map[string]*tally

@@ -59,6 +59,7 @@ func TestConfigIsStrict(t *testing.T) {
 		{"MariaDB's comment", `path = "data/rows.csv"`, "query = \"select 1 # order by 1\"\ndsn_file = \"a\"\nserver = \"mariadb\"", "dataset[0].query", "ORDER BY"},
 		{"a query's time", `path = "data/rows.csv"`, "query = \"select 1 order by 1\"\ndsn_file = \"a\"\nquery_timeout = \"10\"", "dataset[0].query_timeout", "1s..24h"},
 		{"no known end", `path = "data/rows.csv"`, `path = "data/rows.xls"`, "dataset[0].path", "ends in none of"},
+		{"a folder of no format", `path = "data/rows.csv"`, `path = "data/rows"`, "dataset[0].path", `"parquet" for a folder`},
 		{"format", `name = "rows"`, "name = \"rows\"\nformat = \"xls\"", "dataset[0].format", "must be one of [csv csv.gz parquet npy npz]"},
 		{"names of a csv file", `name = "rows"`, "name = \"rows\"\nnames = [\"a\"]", "dataset[0].names", "have their own"},
 		{"a name twice", `name = "rows"`, "name = \"rows\"\nformat = \"npy\"\nnames = [\"a\", \"a\"]", "dataset[0].names[1]", "twice"},

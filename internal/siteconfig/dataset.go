@@ -114,5 +114,15 @@ func (d Dataset) Keeper() string {
 	return "keep-" + hex.EncodeToString(sum[:8])
 }
 
+// Unnamed says what may help where a column is not found in a matrix that was given no names; empty
+// of all else.
+func (d Dataset) Unnamed() string {
+	kind := dataset.Source{Path: d.Path, Format: dataset.Format(d.Format)}.Kind()
+	if d.Query != "" || len(d.Names) > 0 || kind != dataset.NPY && kind != dataset.NPZ {
+		return ""
+	}
+	return `names = ["...", "..."] of the data set in agent.toml names a matrix's columns, in their order; without it they are c0, c1 and so on`
+}
+
 // CacheDir is the folder of rows as studies read them, in the clear.
 func (c *Config) CacheDir() string { return filepath.Join(c.DataDir(), "cache") }
