@@ -1,7 +1,10 @@
 package study
 
 import (
+	"errors"
+	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -43,6 +46,35 @@ func TestSelectionIsCharged(t *testing.T) {
 	p := mustPlan(t, texts.Studies["scale in a range"], 90_000, 90_000, 90_000)
 	if q := p.Queries[0]; q.Kind != KindSelect || math.Abs(q.Rho/p.Rho-0.05) > 1e-3 {
 		t.Errorf("%s costs %v of the budget", q.Kind, q.Rho/p.Rho)
+	}
+}
+
+// TestTinyEpsilon: an ε whose noise nobody can draw at some radius, or no ring holds, is refused
+// with its field, and of every other each query can be asked at all radii.
+func TestTinyEpsilon(t *testing.T) {
+	for _, spec := range []string{texts.Four, texts.With(texts.Four, `noise = "distributed"`), texts.With(texts.Four, `norm_bound = 1.0`, `method = "covariance"`), texts.With(texts.Four, `accountant = "zcdp"`)} {
+		plans, refused := 0, 0
+		for e := 1e-6; e > 1e-11; e *= 0.8 {
+			p, err := plan(t, strings.NewReplacer("epsilon = 1.0", fmt.Sprintf("epsilon = %g", e), "delta = 1e-6", "delta = 1e-15").Replace(spec), 90_000, 90_000, 90_000, 90_000, 90_000)
+			if bad, ok := errors.AsType[*proposal.FieldError](err); ok && (bad.Field == "epsilon" || bad.Field == "roster") { // the ring of shares
+				refused++
+				continue
+			}
+			if err != nil {
+				t.Fatalf("ε = %g: %v", e, err)
+			}
+			plans++
+			for _, q := range p.Queries {
+				for _, radius := range []float64{1, 1.5, math.Nextafter(2, 1)} {
+					if _, err := p.Noise.Sigma(q, radius); err != nil {
+						t.Errorf("ε = %g: %s at radius %v: %v", e, q.Kind, radius, err)
+					}
+				}
+			}
+		}
+		if plans == 0 || refused == 0 {
+			t.Errorf("%d plans, %d refused", plans, refused)
+		}
 	}
 }
 

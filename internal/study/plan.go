@@ -94,7 +94,7 @@ func NewPlan(body []byte) (*Plan, error) {
 		return nil, err
 	}
 	making := &planner{plan}
-	for _, step := range []func() error{making.checkScore, making.setRounds, making.setQueries, making.setRing} {
+	for _, step := range []func() error{making.checkScore, making.setRounds, making.setQueries, making.setRing, making.checkNoise} {
 		if err := step(); err != nil {
 			return nil, err
 		}

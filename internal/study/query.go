@@ -317,7 +317,7 @@ func (p *planner) charge(q *Query, multiplier float64) error {
 		return p.bridged(noise.BridgeKappa(q.Values, noise.Carried{}), 0)
 	}
 	// The sum of shares is only close to the law; how close depends on σ in grid steps.
-	sigma, err := p.Noise.Sigma(*q, 1)
+	sigma, err := p.sigma(*q, 1)
 	if err != nil {
 		return err
 	}
@@ -332,6 +332,26 @@ func (p *planner) charge(q *Query, multiplier float64) error {
 		kappa = max(kappa, noise.BridgeKappa(q.Values, carried))
 	}
 	return p.bridged(kappa, share[0].Sigma)
+}
+
+// checkNoise refuses a plan of which a query may be due and could never be asked: σ in grid steps
+// grows with R/g, which is below 2^17.
+func (p *planner) checkNoise() error {
+	for _, q := range p.Queries {
+		if _, err := p.sigma(q, math.Nextafter(2, 1)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sigma is a query's noise at a radius, and the field's error where it is too wide to be drawn.
+func (p *planner) sigma(q Query, radius float64) (noise.Sigma, error) {
+	sigma, err := p.Noise.Sigma(q, radius)
+	if err != nil {
+		return 0, proposal.FieldErrorf("epsilon", "%v is too small: noise of a query of kind %s would be over 2^52 grid steps wide", p.Proposal.Spec.Epsilon, q.Kind)
+	}
+	return sigma, nil
 }
 
 // bridged refuses a query whose K is too large for the Gaussian's curve.
