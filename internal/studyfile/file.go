@@ -37,7 +37,7 @@ func Read(text []byte, most int) (*File, error) {
 			count++
 			continue
 		}
-		names, err := expand(at.name, most-count)
+		names, err := expand(at.name, most-count, most)
 		if err != nil {
 			return nil, &strict.Error{Key: item(i), Reason: err.Error()}
 		}

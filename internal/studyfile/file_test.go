@@ -70,7 +70,7 @@ func TestRanges(t *testing.T) {
 		`"c08..c9"`:                    "same number of digits",
 		`"c8..c09"`:                    "same number of digits",
 		`"c0..c1234567890"`:            "at most 9 digits",
-		`"c0..c100"`:                   "more columns than a study may have",
+		`"c0..c100"`:                   "more columns than a study may have, which are 100",
 		`"a", "b0..b49", "c0..c49"`:    "columns[2]: more columns",
 		`"a0..a98","b",{name="c"},"d"`: "columns[3]: more columns",
 	} {

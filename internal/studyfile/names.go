@@ -1,7 +1,6 @@
 package studyfile
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -15,12 +14,12 @@ const maxDigits = 9
 const maxName = 200
 
 // expand returns the names that one text stands for: itself, or, for a range such as "c0..c783" or
-// "c001..c784", all from the first to the last. At most so many are returned.
-func expand(text string, most int) ([]string, error) {
+// "c001..c784", all from the first to the last. At most so many are returned, of most in a study.
+func expand(text string, left, most int) ([]string, error) {
 	first, last, ok := strings.Cut(text, "..")
 	if !ok {
-		if most < 1 {
-			return nil, errTooMany
+		if left < 1 {
+			return nil, tooMany(most)
 		}
 		return []string{text}, nil
 	}
@@ -43,8 +42,8 @@ func expand(text string, most int) ([]string, error) {
 	if high < low {
 		return nil, fmt.Errorf("%.100q ends before it begins", text)
 	}
-	if high-low >= most {
-		return nil, errTooMany
+	if high-low >= left {
+		return nil, tooMany(most)
 	}
 	width := 0
 	if padded(from) {
@@ -57,7 +56,9 @@ func expand(text string, most int) ([]string, error) {
 	return names, nil
 }
 
-var errTooMany = errors.New("more columns than a study may have")
+func tooMany(most int) error {
+	return fmt.Errorf("more columns than a study may have, which are %d", most)
+}
 
 // numbered parts a name into what stands before its last number, and that number's digits.
 func numbered(name string) (prefix, digits string) {

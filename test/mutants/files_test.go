@@ -15,7 +15,7 @@ func init() {
 			{fileNames, "n <= high; n++", "n < high; n++"},
 		}, in("studyfile", "TestRanges"), killer{}},
 		{"study file: a range has more columns than a study may", 0, []edit{
-			{fileNames, "if high-low >= most {", "if high-low >= 100*most {"},
+			{fileNames, "if high-low >= left {", "if high-low >= 100*left {"},
 		}, in("studyfile", "TestRanges"), killer{}},
 		{"study file: leading zeros are lost", 0, []edit{
 			{fileNames, "		width = len(from)", "		width = len(from) * 0"},
