@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
+	grpccodes "google.golang.org/grpc/codes"
 
 	"covey/internal/study"
 )
@@ -157,5 +158,30 @@ func TestCodesAreOnThePage(t *testing.T) {
 		return strings.Index(docs, "|`"+string(a.Code)+"`|") - strings.Index(docs, "|`"+string(b.Code)+"`|")
 	}) {
 		t.Error("the page has another order")
+	}
+}
+
+// TestStatusesAreOnThePage: docs/errors.md has every gRPC status with which a coordinator ends a
+// link or a join, and no word that is none.
+func TestStatusesAreOnThePage(t *testing.T) {
+	_, section, _ := strings.Cut(document(t, "docs/errors.md"), "\n## On the link")
+	listed := map[string]bool{}
+	for _, row := range regexp.MustCompile("(?m)^\\|`(\\w+)`\\|").FindAllStringSubmatch(section, -1) {
+		listed[row[1]] = true
+		if code := grpccodes.Code(0); code.UnmarshalJSON([]byte(strconv.Quote(row[1]))) != nil {
+			t.Errorf("docs/errors.md lists %s, which is no status", row[1])
+		}
+	}
+	word := regexp.MustCompile(`([a-z])([A-Z])`)
+	for _, path := range []string{"internal/admission/door.go", "internal/coordinator/server.go", "internal/wire/call.go"} {
+		found := regexp.MustCompile(`\bcodes\.([A-Z]\w+)`).FindAllStringSubmatch(document(t, path), -1)
+		if len(found) == 0 {
+			t.Errorf("%s has no status; the pattern must be wrong", path)
+		}
+		for _, m := range found {
+			if name := strings.ToUpper(word.ReplaceAllString(m[1], "${1}_${2}")); !listed[name] {
+				t.Errorf("docs/errors.md lacks %s of %s", name, path)
+			}
+		}
 	}
 }
