@@ -41,3 +41,12 @@ func TestBadInput(t *testing.T) {
 
 // TestCommandsHaveHelp: --help describes every command and flag, as docs/commands.md has it.
 func TestCommandsHaveHelp(t *testing.T) { command.Helped(t, &commands{}, "analyst") }
+
+// TestShapesAreOnThePage: docs/commands.md has the fields of what --json prints.
+func TestShapesAreOnThePage(t *testing.T) {
+	command.Shaped(t, "../..", map[string]any{
+		"analyst propose": proposed{},
+		"analyst list":    []view{},
+		"analyst show":    view{},
+	})
+}

@@ -3,8 +3,29 @@ package main
 import (
 	"testing"
 
+	"covey/internal/coordinator"
+	"covey/internal/node"
+	"covey/internal/operator"
 	"covey/test/command"
 )
 
 // TestCommandsHaveHelp: --help describes every command and flag, as docs/commands.md has it.
 func TestCommandsHaveHelp(t *testing.T) { command.Helped(t, &cli{}, "coordinator") }
+
+// TestShapesAreOnThePage: docs/commands.md has the fields of what --json prints.
+func TestShapesAreOnThePage(t *testing.T) {
+	command.Shaped(t, "../..", map[string]any{
+		"coordinator account":         account{},
+		"coordinator analyst list":    coordinator.AnalystsReply{},
+		"coordinator analyst revoke":  operator.RevokeReply{},
+		"coordinator page list":       node.PeopleReply{},
+		"coordinator site list":       coordinator.SitesReply{},
+		"coordinator site revoke":     operator.RevokeReply{},
+		"coordinator study create":    operator.CreateReply{},
+		"coordinator study list":      []coordinator.View{},
+		"coordinator study show":      coordinator.View{},
+		"coordinator study approvals": approvalsReply{},
+		"coordinator ca list":         node.CAReply{},
+		"coordinator raft peers":      node.PeersReply{},
+	})
+}
