@@ -226,5 +226,20 @@ func TestStudyPageRules(t *testing.T) {
 		}
 	}
 	says("deadlines.tick", "1 µs a value of the query")
+	for columns, want := range map[int]int{3: 2, 9: 4, 40: 10} {
+		text := strings.Builder{}
+		fmt.Fprint(&text, "name = \"s\"\ndataset = \"rows\"\nepsilon = 1.0\ndelta = 1e-6\ncomponents = \"auto\"\nstandardize = \"private\"\n")
+		for i := range columns {
+			fmt.Fprintf(&text, "[[columns]]\nname = \"c%d\"\n", i)
+		}
+		spec, err := proposal.ParseSpec([]byte(text.String()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if spec.ComponentsMax != want {
+			t.Errorf("components_max is %d of %d columns, want %d", spec.ComponentsMax, columns, want)
+		}
+	}
+	says("components_max", "at most half the columns, or 2, where constants are learned")
 	says("deadlines.tick", "5 µs where σ is above 2^29 grid steps")
 }
