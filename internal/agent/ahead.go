@@ -15,8 +15,8 @@ type adding struct {
 	err  error
 }
 
-// add begins the sum that a query asks for. Called with the session's mu held and the rows loaded,
-// by whom calls abandonSum before mu is given up: until then the rows are the goroutine's.
+// add begins the sum that a query asks for. Called with the session's mu held and the rows loaded.
+// The caller must call abandonSum before it unlocks mu: until then the rows are the goroutine's.
 func (q *answers) add(ask study.Ask) {
 	a := &adding{ask: ask, done: make(chan struct{})}
 	q.adding = a

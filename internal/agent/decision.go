@@ -181,8 +181,8 @@ func (s *session) approve(by string) error {
 
 // Approve records the operator's approval of a proposal that was offered, and
 // tells the coordinator. Approving what is approved changes nothing. The error
-// is a *proposal.UnknownError, a *DataError, or the ledger's *BudgetError or
-// *StateError.
+// is a *proposal.UnknownError, a *RefusedError, a *siteconfig.Error, a
+// *sitedata.DataError, or the ledger's *BudgetError or *StateError.
 func (ds *Decisions) Approve(id proposal.Digest) error {
 	s, code := ds.a.sessions.of(id)
 	if s == nil {

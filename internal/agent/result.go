@@ -64,8 +64,7 @@ func (vs *Views) Result(ctx context.Context, id proposal.Digest) ([]byte, error)
 // Held is what a site has on record of a study.
 type Held struct {
 	State ledger.State `json:"state"`
-	// Releases are the signed releases that this site was told, each as its query and the link of
-	// the chain that it makes: the hash of it and of those before.
+	// Releases are the signed releases that this site was told, each as its query and its hash.
 	Releases []HeldRelease `json:"releases,omitempty"`
 }
 

@@ -228,7 +228,8 @@ type RosterLine struct {
 	Known string `json:"known,omitempty"`
 }
 
-// Study tells all about one study. Of one that is over, only what the ledger keeps.
+// Study tells all about one study. Of one that is over, what the ledger keeps, and the
+// rest if its proposal was kept, too.
 func (vs *Views) Study(id proposal.Digest) (StudyDetail, error) {
 	d := StudyDetail{StudyView: vs.View(id)}
 	for _, e := range vs.a.egress.Snapshot().Studies {

@@ -9,8 +9,8 @@
 // make the rows that a query of centred, normalized, deflated or paired data wants.
 //
 // A unit is a row ([NewMatrix]) or several ([NewUnits]). The results are exact sums and are NOT
-// private by themselves: the caller masks them, or adds noise scaled to [Sensitivity] or
-// [HistogramSensitivity], before they leave the process.
+// private by themselves: the caller masks them, or adds noise scaled to
+// [query.Definition.Sensitivity] or [query.HistogramSensitivity], before they leave the process.
 //
 // # Why the sensitivity is bounded
 //

@@ -15,7 +15,7 @@ const GroupBins = query.GroupBins
 // [GroupBins] bins: bin j covers [2^(j-256), 2^(j-255)), bin 0 also everything below (zero groups
 // included), bin 511 also everything above. A group is size consecutive units; units at the end
 // that do not fill one are left out. A group's bin depends on its rows alone, so replacing one unit
-// changes the counts by at most [HistogramSensitivity] in L2, whatever the rounding of the
+// changes the counts by at most [query.HistogramSensitivity] in L2, whatever the rounding of the
 // eigenvalue. They are exact counts of private groups: mask them or add noise before they leave the
 // site.
 //

@@ -33,8 +33,8 @@ func bin(p float64) int {
 // R, into [HistogramBins] bins: bin j covers [2^((j-256)/4), 2^((j-255)/4)), bin 0 also everything
 // below (zero rows included), bin 511 also everything above and what overflows. The counts add up
 // to n. A unit's bin depends on that unit alone: replacing it changes the counts by at most
-// [HistogramSensitivity] in L2, whatever the rounding of its size. They are exact counts of private
-// units: mask them or add noise before they leave the site.
+// [query.HistogramSensitivity] in L2, whatever the rounding of its size. They are exact counts of
+// private units: mask them or add noise before they leave the site.
 //
 // The map and X are checked as in [Query.Validate]; Radius and Grid are ignored. workers as in
 // [Sum].

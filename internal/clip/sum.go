@@ -33,8 +33,8 @@ const (
 )
 
 // Sum is Σ_units round(clip_R(map(unit))/g), integers in grid units, as many as [Query.Values]
-// says. Replacing one unit of m changes it by at most [Sensitivity] in L2. It is an exact sum over
-// private rows: mask it or add noise before it leaves the site.
+// says. Replacing one unit of m changes it by at most [query.Definition.Sensitivity] in L2. It is
+// an exact sum over private rows: mask it or add noise before it leaves the site.
 //
 // workers goroutines share the units (workers ≤ 0: GOMAXPROCS), with an accumulator of 8 bytes a
 // value each. The integers are the same for every number of them. It fails with [*QueryError] only,

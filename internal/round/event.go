@@ -11,7 +11,7 @@ import (
 // changes Durable.
 type Event interface{ event() }
 
-// Site is a roster index.
+// The events. Their field Site is a roster index.
 type (
 	// Committed is an entry that the log holds for good.
 	Committed struct{ Entry Entry }

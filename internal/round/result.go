@@ -66,8 +66,8 @@ func (p *prompter) result() {
 	}
 }
 
-// unsigned notes a site's no to signing. It is asked again on its next link; until then it stands
-// in nobody's way. What else comes is a late answer about the last query.
+// unsigned notes a site's no to signing. It is asked again on its next link. Until then the
+// study does not wait for it. What else comes is a late answer about the last query.
 func (s *State) unsigned(e Refused) {
 	switch e.Code {
 	case study.CodeOutOfOrder:

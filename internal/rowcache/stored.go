@@ -21,7 +21,7 @@ import (
 //	values   rows×d numbers of 4 or 8 bytes, the rows of a unit together
 //	counts   u32 for each unit, its rows; none without a unit column
 //	absent   u32 for each dropped row, its index, ascending
-//	gaps     as in [Rows.Gaps], in the order of values; none where every cell has a value
+//	gaps     as in [dataset.Rows.Gaps], in the order of values; none where every cell has a value
 //
 // The checksum is against disks and torn writes, not against people: whoever can write
 // here can replace the site's key beside it. No privacy hangs on it: what a unit can

@@ -1,8 +1,6 @@
 package study
 
 import (
-	"math"
-
 	"covey/internal/noise"
 	"covey/internal/packed"
 	"covey/internal/proposal"
@@ -140,7 +138,7 @@ func (p *Plan) Check(a Ask) error {
 
 func (p *Plan) checkRadius(q Query, a Ask) error {
 	if r, public := p.publicRadius(q.Kind); public {
-		if !(math.Abs(a.Radius-r) <= 1e-9*r) {
+		if !Near(a.Radius, r) {
 			return mismatch(a.Query, "radius", "is not the plan's %.6g", r)
 		}
 	} else if q.Kind == KindPower && p.Proposal.Spec.Radius == proposal.RadiusPaper {

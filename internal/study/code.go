@@ -27,7 +27,7 @@ const (
 	CodeWrongDeposit Code = "wrong_deposit"
 	// the site refused for a reason that the coordinator has checked to be false
 	CodeBadRefusal      Code = "bad_refusal"
-	CodeBadCertificate  Code = "bad_certificate"   // not q valid signatures on this survivor set
+	CodeBadCertificate  Code = "bad_certificate"   // too few valid signatures on this survivor set
 	CodeTooFewSurvivors Code = "too_few_survivors" // fewer than U_min
 	CodeStore           Code = "store"             // the site's ledger cannot be written
 	CodeCompleted       Code = "completed"         // the study ended with its result

@@ -46,8 +46,9 @@
 //     none stands out MUST end.
 //   - S12: What follows from given releases MUST be the same to the last bit on every processor:
 //     sums in a fixed order, each product rounded before it is added.
-//   - S13: A plan that counts or scales single columns (`standardize`, `levels`) MUST have
-//     distributed noise, or the proposal's `central_detail`, which no policy approves by itself.
+//   - S13: A plan that counts or scales single columns (`standardize`, `levels`, or gaps that
+//     `missing` fills or makes zero) MUST have distributed noise, or the proposal's
+//     `central_detail`, which no policy approves by itself.
 //   - S14: A plan that pictures sites by themselves MUST have distributed noise, and an agent MUST
 //     refuse it unless its policy has `picture_by_site`. A site MUST fill no block but its own.
 //   - AG-40: An agent MUST find each query itself from the signed releases that it holds, and MUST

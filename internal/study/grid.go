@@ -48,8 +48,8 @@ func quantileRadius(noised []int64, spread, quantile float64, units int) float64
 // reach is how many bins from others a tail or a second peak may be, four octaves.
 const reach = 16
 
-// tail says when bins within reach of those that stand out also count: from near·spread on,
-// by themselves or with neighbors, together of them at most, which may be full ones. A tail stands
+// tail says which bins within reach of those that stand out also count: one that holds near·spread
+// or more, and n neighbors, up to together of them, that hold near·√n·spread or more. A tail stands
 // out less than the middle does. A bin of noise alone may count, one time in 40 where near is 2.
 type tail struct {
 	near     float64

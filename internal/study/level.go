@@ -38,7 +38,7 @@ func (p *Plan) levelsShare() float64 {
 
 // levels centers and scales indicators by their released counts, as factor analysis of mixed
 // data does (Pagès 2004): (y - p)/√p for a level of share p. Which levels are left out is a
-// function of the release: their texts are then others ([JoinLevels]).
+// function of the release: their texts are then others ([Layout.JoinLevels]).
 func (t *transition) levels() {
 	c, r := t.c, t.r
 	if len(c.Scale) == 0 {

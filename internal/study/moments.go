@@ -20,7 +20,7 @@ import (
 // small but for rows with a heavy tail, and lengths have none. With a public bound there is one
 // part, too.
 type parts struct {
-	shares []float64 // of what the covariance takes, first the first
+	shares []float64 // of the covariance's budget, in the order in which the parts are asked
 	sure   float64   // how many standard deviations the high clip must be ahead by
 }
 

@@ -26,7 +26,7 @@ type Release struct {
 	Round     int             `json:"round"`
 	Survivors []int           `json:"survivors"`   // roster indices, ascending
 	Units     int             `json:"units"`       // of the survivors
-	X         packed.Floats   `json:"x,omitempty"` // asked about, as are the next seven
+	X         packed.Floats   `json:"x,omitempty"` // asked about, as are the next eight
 	Center    packed.Floats   `json:"center,omitempty"`
 	Found     packed.Floats   `json:"found,omitempty"`
 	Scale     packed.Floats   `json:"scale,omitempty"`
