@@ -7,6 +7,7 @@ import (
 	"math"
 	"testing"
 
+	"covey/internal/query"
 	"covey/internal/study"
 )
 
@@ -34,7 +35,7 @@ func TestGoldenSensitivity(t *testing.T) {
 			if g := study.Grid(c.radius); g != c.grid {
 				t.Errorf("the grid of %v is %x, not %x", c.radius, g, c.grid)
 			}
-			if s := study.SumSensitivity(k, c.radius, c.grid, c.values); s != c.sensitivity {
+			if s := k.Definition().Sensitivity(c.radius, c.grid, c.values); s != c.sensitivity {
 				t.Errorf("%s of %d values, R = %v: %x, not %x", k, c.values, c.radius, s, c.sensitivity)
 			}
 		}
@@ -45,7 +46,7 @@ func TestGoldenSensitivity(t *testing.T) {
 			t.Errorf("the edge of bin %d is %x, not %x", j, e, edge)
 		}
 	}
-	if float64(study.HistogramSensitivity) != 0x1.6a09e667f3bcdp+00 || study.HistogramBins != 512 {
+	if float64(query.HistogramSensitivity) != 0x1.6a09e667f3bcdp+00 || study.HistogramBins != 512 {
 		t.Error("the histogram's bins or sensitivity are others")
 	}
 	// The whole range, by its hash: every edge, and grids and sensitivities of over 2,000 radii.
@@ -66,7 +67,7 @@ func TestGoldenSensitivity(t *testing.T) {
 					if values > 1 && i >= 4 {
 						continue // of one number
 					}
-					put(study.SumSensitivity(k, r, g, values))
+					put(k.Definition().Sensitivity(r, g, values))
 					put(k.Definition().Sensitivity(r, g/1024, values))
 				}
 			}

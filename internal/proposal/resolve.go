@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"covey/internal/query"
 )
 
 // resolve fills the profile's defaults in and checks every bound that needs
@@ -177,7 +179,7 @@ func (s *Spec) check() error {
 			return FieldErrorf(e.field, "must be one of %q, got %q", e.allowed, e.got)
 		}
 	}
-	if s.MinSurvivors != 0 && s.OnDropout == DropoutWait {
+	if s.MinSurvivors != 0 && s.Waits() {
 		return FieldErrorf("min_survivors", `is of no use with on_dropout = "wait": every sum is over all sites; got %d`, s.MinSurvivors)
 	}
 	if !(s.Dropout >= 0 && s.Dropout < 0.5) {
@@ -225,7 +227,7 @@ func (s *Spec) check() error {
 func (s *Spec) checkRadius() error {
 	switch r, public := s.Radius.Public(); {
 	case public:
-		if !(r >= MinRadius && r <= MaxRadius) {
+		if !(r >= query.MinRadius && r <= query.MaxRadius) {
 			return FieldErrorf("radius", "must be in 2^-200..2^200, got %v", r)
 		}
 	case s.Radius != RadiusPrivate && s.Radius != RadiusPaper:
@@ -444,9 +446,3 @@ func validText(field, v string) error {
 	}
 	return nil
 }
-
-// The clip radius bounds of internal/clip: R in [2^-200, 2^200].
-const (
-	MinRadius = 0x1p-200
-	MaxRadius = 0x1p200
-)

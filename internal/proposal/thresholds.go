@@ -67,11 +67,14 @@ func NewThresholds(n, minSurvivors, corrupt int) (Thresholds, error) {
 	return t, nil
 }
 
+// Waits reports whether the study needs every site in every sum.
+func (s Spec) Waits() bool { return s.OnDropout == DropoutWait }
+
 // thresholds returns those of the spec over n sites, the one place that noise, acceptance, shares
 // and screens have U_min from: all n where a sum waits for every site.
 func (s *Spec) thresholds(n int) (Thresholds, error) {
 	least := s.MinSurvivors
-	if s.OnDropout == DropoutWait {
+	if s.Waits() {
 		least = n
 	}
 	return NewThresholds(n, least, s.Corrupt)

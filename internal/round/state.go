@@ -4,7 +4,6 @@ import (
 	"errors"
 	"slices"
 
-	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -160,7 +159,7 @@ func (d *Durable) fits(p *study.Plan) bool {
 	return len(d.Verdicts) == n && d.Culprit >= -1 && d.Culprit < n &&
 		d.Accuser >= 0 && d.Accuser <= n && d.Slot >= 0 && d.Query >= 0 && d.Query <= len(p.Queries) &&
 		(d.Status != StatusRunning || d.Query < len(p.Queries) && len(d.Announcements) == n &&
-			(p.Proposal.Spec.OnDropout != proposal.DropoutWait || len(d.Survivors) == n)) &&
+			(!p.Proposal.Spec.Waits() || len(d.Survivors) == n)) &&
 		(d.Status != StatusSigning || d.Query == len(p.Queries) && len(d.Announcements) == n && len(d.Releases) > 0)
 }
 
@@ -212,7 +211,7 @@ func (s *State) Ask() (study.Ask, error) {
 func (d *Durable) Terminal() bool { return d.Status == StatusCompleted || d.Status == StatusEnded }
 
 // waits reports whether every site is waited for.
-func (s *State) waits() bool { return s.plan.Proposal.Spec.OnDropout == proposal.DropoutWait }
+func (s *State) waits() bool { return s.plan.Proposal.Spec.Waits() }
 
 // everybody are the sites of the roster.
 func everybody(p *study.Plan) []int {

@@ -199,7 +199,7 @@ func (p *Policy) Judge(plan *study.Plan, self int) []PolicyRule {
 	}
 	dropout, allowed := fmt.Sprintf("%q", p.OnDropout), slices.Contains(p.OnDropout, s.OnDropout)
 	if p.OnDropout == nil {
-		dropout, allowed = `"wait", or noise = "distributed"`, s.OnDropout == proposal.DropoutWait || s.Noise == proposal.NoiseDistributed
+		dropout, allowed = `"wait", or noise = "distributed"`, s.Waits() || s.Noise == proposal.NoiseDistributed
 	}
 	add("on_dropout", dropout, fmt.Sprintf("%q", s.OnDropout), allowed)
 	n := len(plan.Proposal.Roster)

@@ -4,6 +4,7 @@ import (
 	"covey/internal/noise"
 	"covey/internal/packed"
 	"covey/internal/proposal"
+	"covey/internal/query"
 )
 
 // Ask is one query as sent to the sites: a planned query with the values that
@@ -142,7 +143,7 @@ func (p *Plan) checkRadius(q Query, a Ask) error {
 			return mismatch(a.Query, "radius", "is not the plan's %.6g", r)
 		}
 	} else if q.Kind == KindPower && p.Proposal.Spec.Radius == proposal.RadiusPaper {
-		if !(a.Radius >= proposal.MinRadius && a.Radius <= proposal.MaxRadius) { // of a private Λ
+		if !(a.Radius >= query.MinRadius && a.Radius <= query.MaxRadius) { // of a private Λ
 			return mismatch(a.Query, "radius", "is outside 2^-200..2^200")
 		}
 	} else if !(a.Radius >= BinEdge(0) && a.Radius <= 2*BinEdge(HistogramBins-1)) {

@@ -11,14 +11,6 @@ import (
 // Grid is the grid step g of radius R ([query.Grid]).
 func Grid(radius float64) float64 { return query.Grid(radius) }
 
-// SumSensitivity is Δ of a sum in grid units, rounded up, by the table of package query.
-func SumSensitivity(k Kind, radius, grid float64, values int) float64 {
-	return k.Definition().Sensitivity(radius, grid, values)
-}
-
-// HistogramSensitivity is Δ of counts.
-const HistogramSensitivity = query.HistogramSensitivity
-
 // BinEdge is the upper edge of bin j ([query.BinEdge]).
 func BinEdge(j int) float64 { return query.BinEdge(j) }
 

@@ -16,7 +16,7 @@ const falseScale = 0.01
 // largest of 4d, 2d and d points leaves enough groups, or the study is refused: the
 // larger a group, the less its eigenvalue overestimates λ1. The query is charged already.
 func (p *planner) setGroups(q Query) error {
-	needed := math.Ceil(2 * standsOut(q.Multiplier*p.Noise.atSites(HistogramSensitivity), HistogramBins))
+	needed := math.Ceil(2 * standsOut(q.Multiplier*p.Noise.atSites(query.HistogramSensitivity), HistogramBins))
 	if p.Noise.Chooses(q) {
 		e, err := p.Curve().SelectEpsilon(q.Rho)
 		if err != nil {
@@ -69,7 +69,7 @@ func (t *transition) lambda() {
 	// of the kept rows: a group's other rows are zeros
 	c.Lambda = math.Ldexp(1, lo+best-255) / t.kept()
 	radius := t.paperRadius(c.Lambda)
-	if !(radius >= proposal.MinRadius && radius <= proposal.MaxRadius) {
+	if !(radius >= query.MinRadius && radius <= query.MaxRadius) {
 		c.End = CodeNoScale
 		return
 	}

@@ -108,7 +108,7 @@ func (n *Noise) Sensitivity(q Query, radius float64) float64 {
 	if q.Kind.Definition().Counts {
 		return n.atSites(q.Kind.Definition().CountSensitivity(n.grid(q, 0), q.Values))
 	}
-	return n.atSites(SumSensitivity(q.Kind, radius, Grid(radius), q.Values))
+	return n.atSites(q.Kind.Definition().Sensitivity(radius, Grid(radius), q.Values))
 }
 
 // atSites is the sensitivity to one unit at each of SitesPerUnit sites, given that to one.

@@ -7,6 +7,7 @@ import (
 
 	"covey/internal/noise"
 	"covey/internal/proposal"
+	"covey/internal/query"
 )
 
 // Plan is what a proposal means: everything that both sides derive from it.
@@ -189,7 +190,7 @@ func (p *planner) setRounds() error {
 		p.Radius = r
 	} else if s.Radius == proposal.RadiusPaper && s.Lambda != proposal.LambdaPrivate {
 		p.Radius = p.paperRadius(1)
-		if !(p.Radius >= proposal.MinRadius && p.Radius <= proposal.MaxRadius) {
+		if !(p.Radius >= query.MinRadius && p.Radius <= query.MaxRadius) {
 			return proposal.FieldErrorf("lambda", "gives a radius outside 2^-200..2^200")
 		}
 	}

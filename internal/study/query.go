@@ -19,9 +19,6 @@ const HistogramBins = query.HistogramBins
 // (docs/experiments.md).
 var radiusRounds = []int{0, 1, 2, 4, 7}
 
-// ringBits are the wire widths that the plan chooses from (docs/protocol.md).
-var ringBits = []uint{32, 40, 48, 56, 64}
-
 // Kind is what a query asks for: a row of the table of package query.
 type Kind = query.Kind
 
@@ -367,7 +364,7 @@ func (p *planner) setSlots() error {
 	queries := p.Queries.Left(0)
 	p.Rho = most(p.Queries, func(q Query) float64 { return q.Rho })
 	spare := p.Proposal.Spec.SpareSlots
-	waits := p.Proposal.Spec.OnDropout == proposal.DropoutWait // and gives no slot up
+	waits := p.Proposal.Spec.Waits() // and gives no slot up
 	if spare == 0 && !waits {
 		spare = max(4, queries/4)
 	}
@@ -436,7 +433,7 @@ func (p *planner) setRing() error {
 			sensitivity = def.CountSensitivity(query.ColumnGrid, q.Values)
 			per = sensitivity
 		case def.Counts:
-			per, sensitivity = 1/countGrid, HistogramSensitivity/countGrid
+			per, sensitivity = 1/countGrid, query.HistogramSensitivity/countGrid
 		}
 		sigma := q.Multiplier * p.Noise.atSites(sensitivity)
 		if p.Honest > 0 { // all parts of all sites' shares, where Honest of them would do
@@ -448,7 +445,7 @@ func (p *planner) setRing() error {
 		}
 		need = max(need, float64(units)*per+40*sigma)
 	}
-	for _, bits := range ringBits {
+	for _, bits := range secagg.Widths {
 		if need < math.Ldexp(1, int(bits)-1) {
 			p.Bits = bits
 			break

@@ -39,7 +39,7 @@ func Privacy(p *study.Plan) []string {
 	if s.Method != proposal.MethodPower {
 		words = append(words, "Method: "+p.Method.Rule()+".")
 	}
-	if s.OnDropout == proposal.DropoutWait {
+	if s.Waits() {
 		words = append(words, `on_dropout = "wait": every sum is over all sites; this agent signs no other set.`)
 	} else {
 		words = append(words, `on_dropout = "continue": sums go on without a site that is away.`)

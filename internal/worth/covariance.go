@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/study"
 )
@@ -217,7 +216,7 @@ func (a *spectrum) loadings(i int, vectors [][]float64, component []float64) [][
 
 // spectrumOf returns the spectrum of the matrix that the components are of, and its eigenvectors.
 func spectrumOf(p *study.Plan, r *result.Result) (*spectrum, [][]float64, error) {
-	if p.Proposal.Spec.Standardize != proposal.StandardizePrivate {
+	if !p.Proposal.Spec.Standardizes() {
 		mu, vectors, tau, err := study.Spectrum(r.Releases, r.D)
 		if err != nil {
 			return nil, nil, err

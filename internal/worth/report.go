@@ -119,9 +119,9 @@ func uncalibrated(p *study.Plan, r *result.Result) string {
 	switch {
 	case r.Profile == proposal.ProfilePaper || s.Accountant == proposal.AccountantPaper:
 		return "the paper's profile"
-	case s.Standardize == proposal.StandardizePrivate && r.Method != proposal.MethodCovariance:
+	case s.Standardizes() && r.Method != proposal.MethodCovariance:
 		return "constants that the study learned, by power iteration"
-	case s.Standardize == proposal.StandardizePrivate && slices.ContainsFunc(s.Columns, func(c proposal.Column) bool { return c.Standardize != proposal.StandardizePrivate && c.Levels == nil }):
+	case s.Standardizes() && slices.ContainsFunc(s.Columns, func(c proposal.Column) bool { return c.Standardize != proposal.StandardizePrivate && c.Levels == nil }):
 		return "constants that the study learned of some columns alone"
 	case r.LevelsNote != "":
 		return "columns with levels"
@@ -135,7 +135,7 @@ func uncalibrated(p *study.Plan, r *result.Result) string {
 		return fmt.Sprintf("fewer than %d rows were kept, the others had a missing value", leastUnits)
 	case r.D > mostColumns:
 		return fmt.Sprintf("more than %d columns", mostColumns)
-	case s.Standardize == proposal.StandardizePrivate:
+	case s.Standardizes():
 		return unlike(p, r)
 	}
 	return ""

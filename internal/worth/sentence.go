@@ -31,7 +31,7 @@ func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 		tell("What was released shows this: %s.", released(p, r))
 	case out.Share == nil:
 		tell("Nothing stands out of the noise; at this budget no share can be given.")
-	case p.Proposal.Spec.Standardize == proposal.StandardizePrivate:
+	case p.Proposal.Spec.Standardizes():
 		tell("Of the correlations of the rows as they were scaled: of the variance that %s, %s about %s, and at least %s (95%% bound: noise, sampling and learned constants). "+
 			"They are those of the law which the rows come from, not of these very rows; columns that are left out have no part in them, and every value counts as at most %d scales from its column's mean.",
 			any, these, Percent(out.Share.Estimate), Percent(out.Share.Lower), study.LearnedLimit)

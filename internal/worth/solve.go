@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -109,7 +108,7 @@ func (a *Solution) hold(s *solver) {
 		if f == nil {
 			continue
 		}
-		a.Learned = f.plan.Proposal.Spec.Standardize == proposal.StandardizePrivate
+		a.Learned = f.plan.Proposal.Spec.Standardizes()
 		if f.plan.D > mostColumns {
 			a.Outside = append(a.Outside, fmt.Sprintf("more than %d columns", mostColumns))
 		}

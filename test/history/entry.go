@@ -283,7 +283,7 @@ func (s *run) decide(at place, u []int, again bool) {
 
 // waits reports whether every sum is over all sites, so that what opens a slot decides its
 // survivors.
-func (s *run) waits() bool { return s.plan.Proposal.Spec.OnDropout == proposal.DropoutWait }
+func (s *run) waits() bool { return s.plan.Proposal.Spec.Waits() }
 
 // all are the sites of the roster.
 func (s *run) all() []int {

@@ -9,7 +9,6 @@ import (
 
 	"filippo.io/edwards25519"
 
-	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -437,7 +436,7 @@ func (c *checker) queries() {
 			c.r.breaks("query %d: %d sums are open", q, n)
 		}
 	}
-	if c.w.plan.Proposal.Spec.OnDropout == proposal.DropoutWait && len(sets) > 1 {
+	if c.w.plan.Proposal.Spec.Waits() && len(sets) > 1 {
 		c.r.breaks("sums over %d sets of sites are open in a study that waits", len(sets))
 	}
 }

@@ -37,7 +37,7 @@ func init() {
 			{"internal/round/entry.go", "if s.Certificate != nil || !s.spare() {", "if s.Certificate != nil {"},
 		}, in("round", "TestAbandonmentsLeaveASlotForEveryQuery"), killer{}},
 		{"a study that waits is restored with a slot of fewer sites", 0, []edit{
-			{"internal/round/state.go", "OnDropout != proposal.DropoutWait || len(d.Survivors) == n)", "OnDropout != proposal.DropoutWait || n > 0)"},
+			{"internal/round/state.go", "!p.Proposal.Spec.Waits() || len(d.Survivors) == n)", "!p.Proposal.Spec.Waits() || n > 0)"},
 		}, in("round", "TestLogKeepsTheFirstSurvivors"), killer{}},
 		{"a slot of a study that waits opens without its survivors", 0, []edit{
 			{"internal/round/entry.go", "	if s.waits() && s.Status == StatusRunning {", "	if s.waits() && s.Status == StatusRunning && s.Slot == 0 {"},

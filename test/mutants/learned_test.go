@@ -30,13 +30,13 @@ func init() {
 			{"internal/worth/learned.go", "!(score >= leastScore) {", "score < 0 {"},
 		}, in("worth", "TestLearnedConstantsHaveABound"), killer{}},
 		{"learned: power iteration is bounded", 0, []edit{
-			{"internal/worth/report.go", "case s.Standardize == proposal.StandardizePrivate && r.Method != proposal.MethodCovariance:", "case false:"},
+			{"internal/worth/report.go", "case s.Standardizes() && r.Method != proposal.MethodCovariance:", "case false:"},
 		}, in("worth", "TestLearnedConstantsHaveABound"), killer{}},
 		{"learned: constants of some columns alone are bounded", 0, []edit{
 			{"internal/worth/report.go", "return c.Standardize != proposal.StandardizePrivate && c.Levels == nil", "return false"},
 		}, in("worth", "TestLearnedConstantsHaveABound"), killer{}},
 		{"learned: what it is a bound of is not said", 0, []edit{
-			{"internal/worth/sentence.go", "	case p.Proposal.Spec.Standardize == proposal.StandardizePrivate:\n", "	case false:\n"},
+			{"internal/worth/sentence.go", "	case p.Proposal.Spec.Standardizes():\n", "	case false:\n"},
 		}, in("worth", "TestLearnedConstantsHaveABound"), killer{}},
 		{"learned: what was released is not said without a bound", 0, []edit{
 			{"internal/worth/sentence.go", "		tell(\"What was released shows this: %s.\", released(p, r))\n", ""},

@@ -40,7 +40,7 @@ func init() {
 		}, in("round", "TestLogKeepsTheFirstSurvivors"), killer{}},
 		{"the log takes another U of a study that waits", 0, []edit{
 			{roundEntry, "if s.Survivors != nil {", "if s.Survivors != nil && !s.waits() {"},
-			{"internal/round/state.go", "OnDropout != proposal.DropoutWait || len(d.Survivors) == n)", "OnDropout != proposal.DropoutWait || n > 0)"},
+			{"internal/round/state.go", "!p.Proposal.Spec.Waits() || len(d.Survivors) == n)", "!p.Proposal.Spec.Waits() || n > 0)"},
 		}, in("round", "TestLogKeepsTheFirstSurvivors"), killer{}},
 		{"held: of another context", 0, []edit{
 			{leaderSees, "slices.Equal(m.Context, q.Context[:]) &&", "true &&"},
