@@ -169,7 +169,7 @@ func TestAnalystTotalIsTheLedgers(t *testing.T) {
 	if _, ok := s.agent.ledger.Approved(first); !ok {
 		t.Fatal("the first is not approved")
 	}
-	if e := must.As[*ledger.BudgetError](t, waiting.approve(byPolicy)); e.Proposer != "ada" {
+	if e := must.As[*ledger.BudgetError](t, waiting.approve(ledger.ByPolicy)); e.Proposer != "ada" {
 		t.Errorf("%+v", e)
 	}
 	if _, ok := s.agent.ledger.Approved(second); ok {

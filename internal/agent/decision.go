@@ -95,7 +95,7 @@ func (s *session) decide() wire.Decision {
 		return s.outside(log, beyond)
 	}
 	log.Info("the policy approves a proposal", "why", rules)
-	if err := s.approve(byPolicy); err != nil {
+	if err := s.approve(ledger.ByPolicy); err != nil {
 		if data, ok := errors.AsType[*sitedata.DataError](err); ok {
 			return reject(data.Code(), err)
 		}
@@ -131,18 +131,12 @@ func (s *session) outside(log *slog.Logger, beyond []siteconfig.PolicyRule) wire
 	return d
 }
 
-// Who approves a study.
-const (
-	byPolicy   = "policy"
-	byOperator = "operator"
-)
-
 // approve loads the rows and puts the approval on record, fsynced, with the study's whole charge
 // reserved. A value at fault is an error for the operator, who can mend it, and none for the
 // policy, whose verdict leaves at once. Called with mu held.
 func (s *session) approve(by string) error {
 	a := s.agent
-	s.unattended = by == byPolicy
+	s.unattended = by == ledger.ByPolicy
 	if err := s.rows.Load(s.plan, s.dataset, s.unattended); err != nil {
 		return &sitedata.DataError{Dataset: s.dataset.Name, Err: err}
 	}
@@ -162,7 +156,7 @@ func (s *session) approve(by string) error {
 		Study: s.plan.Digest, Name: s.plan.Proposal.Spec.Name, Population: population.Name, Proposal: s.body, Proposer: proposerOf(s.plan.Proposal),
 		Rho: s.plan.Rho, GDP: s.plan.Curve() == noise.GDP, CapRho: limit, CapGDP: gdp, DataSHA256: s.rows.Pin(), Config: s.dataset.Record(), By: by, Time: a.now(),
 	}
-	if p := s.plan.Proposal.Proposer; p != nil && by == byPolicy {
+	if p := s.plan.Proposal.Proposer; p != nil && by == ledger.ByPolicy {
 		// Beyond it the operator decides, like beyond all limits of the policy.
 		approval.ProposerCapRho, approval.ProposerCapGDP = s.under.Policy.AnalystCaps(pki.Fingerprint([]byte(p.Identity)), population)
 	}
@@ -207,7 +201,7 @@ func (ds *Decisions) Approve(id proposal.Digest) error {
 			ds.a.log.Warn("a proposal cannot be approved", "study", id, "code", code, "error", why)
 			return &RefusedError{id, code}
 		}
-		if err := s.approve(byOperator); err != nil {
+		if err := s.approve(ledger.ByOperator); err != nil {
 			return err
 		}
 	}
@@ -239,10 +233,10 @@ func (ds *Decisions) Reject(id proposal.Digest) error {
 		if _, late := errors.AsType[*TooLateError](err); !late {
 			return err
 		}
-		if err := ds.finish(approval, study.CodeLeft, byOperator, nil); err != nil {
+		if err := ds.finish(approval, study.CodeLeft, ledger.ByOperator, nil); err != nil {
 			return err
 		}
-		ds.a.log.Info("a study is left after its setup began", "study", id, "name", approval.Name, "by", "operator", "code", study.CodeLeft)
+		ds.a.log.Info("a study is left after its setup began", "study", id, "name", approval.Name, "by", ledger.ByOperator, "code", study.CodeLeft)
 		ds.a.post(wire.Refusal{Header: wire.Header{Study: id}, Code: study.CodeLeft})
 		return nil
 	}
@@ -250,7 +244,7 @@ func (ds *Decisions) Reject(id proposal.Digest) error {
 	if _, ok := ds.a.ledger.Study(id); !ok && s == nil && !ds.a.pending.Has(id) { // its file may be damaged
 		return ds.a.endings.unknown(id)
 	}
-	if err := ds.a.ledger.Reject(id, "operator", ds.a.now()); err != nil {
+	if err := ds.a.ledger.Reject(id, ledger.ByOperator, ds.a.now()); err != nil {
 		ds.a.failed(err)
 		return err
 	}
@@ -260,7 +254,7 @@ func (ds *Decisions) Reject(id proposal.Digest) error {
 	if err := ds.a.pending.Remove(id); err != nil {
 		ds.a.log.Error("a rejected proposal cannot be removed from pending", "study", id, "error", err)
 	}
-	ds.a.log.Info("a study is rejected", "study", id, "by", "operator", "code", study.CodeRejected)
+	ds.a.log.Info("a study is rejected", "study", id, "by", ledger.ByOperator, "code", study.CodeRejected)
 	ds.a.sessions.forget(id)
 	ds.a.post(ds.sign(wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: study.CodeRejected}))
 	return nil
@@ -268,7 +262,7 @@ func (ds *Decisions) Reject(id proposal.Digest) error {
 
 // rejected keeps what the operator said no to.
 func (e *endings) rejected(id proposal.Digest, body []byte) {
-	one := proposals.Past{Digest: id, State: string(ledger.Rejected), Code: study.CodeRejected, By: "operator"}
+	one := proposals.Past{Digest: id, State: string(ledger.Rejected), Code: study.CodeRejected, By: ledger.ByOperator}
 	if p, err := proposal.Parse(body); err == nil {
 		one.Name, one.Proposer = p.Spec.Name, p.Proposer
 	}

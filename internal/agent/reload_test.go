@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"covey/internal/holding"
+	"covey/internal/ledger"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
 	"covey/internal/wire"
@@ -164,7 +165,7 @@ func TestReloadLeavesPending(t *testing.T) {
 	if err := s.agent.Decisions.Approve(c.plan.Digest); err != nil {
 		t.Fatal(err)
 	}
-	if a, ok := s.agent.ledger.Approved(c.plan.Digest); !ok || a.Population != "others" || a.By != byOperator {
+	if a, ok := s.agent.ledger.Approved(c.plan.Digest); !ok || a.Population != "others" || a.By != ledger.ByOperator {
 		t.Errorf("%+v", a)
 	}
 	c.plan.Proposal.Spec.Epsilon = 0.5

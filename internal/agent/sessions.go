@@ -164,7 +164,7 @@ func (m *sessions) planned(body []byte) (*session, ledger.Approval, study.Code, 
 	// A study's charge is computed by this program; an approval under another
 	// version's rules does not stand for this one's.
 	approval, approved := m.a.ledger.Approved(id)
-	s.unattended = approved && approval.By == byPolicy
+	s.unattended = approved && approval.By == ledger.ByPolicy
 	if approved && approval.Rho != plan.Rho {
 		return nil, ledger.Approval{}, study.CodePlanMismatch, fmt.Errorf("it was approved with a plan of ρ = %g, and this version's takes %g", approval.Rho, plan.Rho)
 	}

@@ -63,10 +63,10 @@ func (ds *Decisions) withdraw(id proposal.Digest, s *session) error {
 	if e, _ := ds.a.ledger.Study(id); begun || e.Queries > 0 {
 		return &TooLateError{id, e.ReservedRho}
 	}
-	if err := ds.finish(approval, study.CodeWithdrawn, byOperator, nil); err != nil {
+	if err := ds.finish(approval, study.CodeWithdrawn, ledger.ByOperator, nil); err != nil {
 		return err
 	}
-	ds.a.log.Info("an approval is withdrawn; what it reserved is free again", "study", id, "name", approval.Name, "by", "operator",
+	ds.a.log.Info("an approval is withdrawn; what it reserved is free again", "study", id, "name", approval.Name, "by", ledger.ByOperator,
 		"code", study.CodeWithdrawn, "population", approval.Population, "rho", approval.Rho)
 	ds.a.post(ds.withdrawal(id, study.CodeWithdrawn))
 	return nil

@@ -52,6 +52,12 @@ func (p Population) Cap(zcdp, gdp float64, study bool) float64 {
 	return min(zcdp, gdp)
 }
 
+// Who approves or rejects a study.
+const (
+	ByOperator = "operator"
+	ByPolicy   = "policy"
+)
+
 // Approval is an operator's or a policy's consent to one study digest.
 type Approval struct {
 	Study      [32]byte
@@ -69,7 +75,7 @@ type Approval struct {
 	// what all studies of the proposer's key may be charged of the population, as the caps above;
 	// 0: what the population may
 	ProposerCapRho, ProposerCapGDP float64
-	By                             string // "operator" or "policy"
+	By                             string // ByOperator or ByPolicy
 	Time                           time.Time
 }
 
@@ -99,7 +105,7 @@ func (l *Ledger) Approve(a Approval) error {
 				return &ConflictError{Study: a.Study, What: "approval", Query: -1, Slot: -1}
 			}
 			return nil
-		case e.State == Finished, e.State == Rejected && a.By != "operator":
+		case e.State == Finished, e.State == Rejected && a.By != ByOperator:
 			return &StateError{Study: a.Study, State: e.State}
 		}
 		pop, part := Population{Name: a.Population, GDP: true}, Population{Name: a.Population, GDP: true}
@@ -167,7 +173,7 @@ func (a *Approval) check() error {
 }
 
 func checkBy(by string) error {
-	if by != "operator" && by != "policy" {
+	if by != ByOperator && by != ByPolicy {
 		return &FieldError{Field: "by", Reason: `must be "operator" or "policy"`}
 	}
 	return nil

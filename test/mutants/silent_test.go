@@ -26,13 +26,13 @@ func init() {
 			{"internal/answer/answer.go", "a.X, a.Found = settled(a.X), settled(a.Found)", "a.X, a.Found = slices.Clone(a.X), settled(a.Found)"},
 		}, in("answer", "TestTinyCoordinatesAreZero"), killer{}},
 		{"values: a restart forgets who approved", 0, []edit{
-			{"internal/agent/sessions.go", "s.unattended = approved && approval.By == byPolicy", "s.unattended = approved && false"},
+			{"internal/agent/sessions.go", "s.unattended = approved && approval.By == ledger.ByPolicy", "s.unattended = approved && false"},
 		}, in("agent", "TestFaultsStayHere/policy"), killer{}},
 		{"values: a fault in a changed file has a code of its own", 0, []edit{
 			{agentOwn, "if units || found && at.Value {", "if units || found && at.Value && false {"},
 		}, in("agent", "TestFaultsStayHere/operator"), killer{}},
 		{"values: an operator's approval takes faults", 0, []edit{
-			{"internal/agent/decision.go", "s.unattended = by == byPolicy", "s.unattended = by != \"\""},
+			{"internal/agent/decision.go", "s.unattended = by == ledger.ByPolicy", "s.unattended = by != \"\""},
 		}, in("agent", "TestFaultsStayHere/operator"), killer{}},
 		{"rows: a faulty one is in the sums", 0, []edit{
 			{datasetRows, "b.drop = b.missing == MissingDropFaulty", "b.drop = false"},
