@@ -2,6 +2,7 @@ package worth
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 )
@@ -13,6 +14,13 @@ func noisyShape(d int, tau float64) *shape {
 		s.tau = append(s.tau, tau/(1+float64(t)/5))
 	}
 	return s
+}
+
+// under simulates one study of rows whose law has these eigenvalues, descending, and whose noise is
+// relative to all of the signal.
+func (s *shape) under(rng *rand.Rand, lambda []float64) draw {
+	w := s.world(rng, lambda)
+	return s.made(w, s.rounds(rng, w, 1))
 }
 
 // Rounds show less of the signal than there is, and so the simulated studies' noise is less than

@@ -88,14 +88,8 @@ func (s *shape) alike(rng *rand.Rand, w *world) []round {
 	return s.rounds(rng, w, max(0.1, min(1, size)))
 }
 
-// under simulates one study of rows whose law has these eigenvalues, descending, and whose noise is
-// relative to all of the signal.
-func (s *shape) under(rng *rand.Rand, lambda []float64) draw {
-	w := s.world(rng, lambda)
-	return s.made(w, s.rounds(rng, w, 1))
-}
-
-// captures is the share of such a study alone, without what a draw is compared by.
+// captures is the share of a study of rows whose law has these eigenvalues, descending, and whose
+// noise is relative to all of the signal.
 func (s *shape) captures(rng *rand.Rand, lambda []float64) float64 {
 	return captured(lambda, s.output(s.rounds(rng, s.world(rng, lambda), 1)))
 }
