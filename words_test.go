@@ -38,6 +38,27 @@ func TestCommentWidth(t *testing.T) {
 	}
 }
 
+// TestImportGroups: packages of ours stand in a group of their own among a file's imports.
+func TestImportGroups(t *testing.T) {
+	goFiles(t, func(path string, lines []string) {
+		ours, others := false, false
+		for i, line := range lines {
+			switch {
+			case strings.HasPrefix(line, "func ") || strings.HasPrefix(line, "type "):
+				return
+			case line == "" || line == ")":
+				ours, others = false, false
+			case strings.HasPrefix(line, "\t") && strings.HasSuffix(line, `"`):
+				own := strings.Contains(line, `"covey/`)
+				if ours, others = ours || own, others || !own; ours && others {
+					t.Errorf("%s:%d: covey's own imports stand in a group of their own", path, i+1)
+					return
+				}
+			}
+		}
+	})
+}
+
 // TestCommentsReturn: a function's comment uses the verbs of Go's standard library, "returns" and
 // "reports whether".
 func TestCommentsReturn(t *testing.T) {

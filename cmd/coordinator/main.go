@@ -7,7 +7,6 @@ package main
 
 import (
 	"context"
-	"covey/internal/proposal"
 	"io"
 	"os"
 	"os/signal"
@@ -20,6 +19,7 @@ import (
 	"covey/internal/noise"
 	"covey/internal/people"
 	"covey/internal/pki"
+	"covey/internal/proposal"
 )
 
 type cli struct {

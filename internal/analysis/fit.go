@@ -2,9 +2,10 @@ package analysis
 
 import (
 	"bytes"
-	"covey/internal/proposal"
 	"fmt"
 	"time"
+
+	"covey/internal/proposal"
 )
 
 // Federation is what a proposal has to fit.

@@ -2,9 +2,10 @@ package analysis
 
 import (
 	"bytes"
-	"covey/internal/proposal"
 	"fmt"
 	"time"
+
+	"covey/internal/proposal"
 )
 
 // How many proposals an analyst may have.

@@ -1,10 +1,10 @@
 package analysis
 
 import (
-	"covey/internal/proposal"
 	"slices"
 	"time"
 
+	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/study"
 	"covey/internal/wire"

@@ -2,7 +2,6 @@ package coordinator
 
 import (
 	"context"
-	"covey/internal/proposal"
 	"crypto/ed25519"
 	"errors"
 	"reflect"
@@ -16,6 +15,7 @@ import (
 	"covey/internal/membership"
 	"covey/internal/outline"
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/study"
 	"covey/internal/wire"

@@ -1,8 +1,6 @@
 package coordinator
 
 import (
-	"covey/internal/chain"
-	"covey/internal/outline"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -12,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"covey/internal/chain"
+	"covey/internal/outline"
 	"covey/internal/round"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"

@@ -2,7 +2,6 @@ package coordinator
 
 import (
 	"context"
-	"covey/internal/proposal"
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/tls"
@@ -21,6 +20,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/wire"
 	"covey/test/site"

@@ -3,7 +3,6 @@ package coordinator
 import (
 	"bytes"
 	"context"
-	"covey/internal/proposal"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -18,6 +17,7 @@ import (
 
 	"covey/internal/analysis"
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/wire"
 	covey "covey/proto/covey/v1"

@@ -1,13 +1,14 @@
 package doctor
 
 import (
-	"covey/internal/enroll"
 	"strconv"
 	"strings"
 	"testing"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"covey/internal/enroll"
 )
 
 // TestAttackPlain: what a coordinator says with a status is printable, quoted and short, wherever

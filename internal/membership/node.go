@@ -1,9 +1,10 @@
 package membership
 
 import (
-	"covey/internal/proposal"
 	"fmt"
 	"time"
+
+	"covey/internal/proposal"
 )
 
 // Node is a coordinator that may enter, and where agents reach it.

@@ -5,7 +5,6 @@ package membership
 
 import (
 	"bytes"
-	"covey/internal/proposal"
 	"crypto/ed25519"
 	"fmt"
 	"maps"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"covey/internal/pki"
+	"covey/internal/proposal"
 )
 
 // Holder is a site or an analyst that joined.

@@ -3,7 +3,6 @@ package node
 import (
 	"bytes"
 	"context"
-	"covey/internal/proposal"
 	"crypto/ed25519"
 	"encoding/json"
 	"errors"
@@ -21,6 +20,7 @@ import (
 	"covey/internal/membership"
 	"covey/internal/operator"
 	"covey/internal/pki"
+	"covey/internal/proposal"
 )
 
 // member is a coordinator as it tells the leader of itself.

@@ -1,13 +1,14 @@
 package sitepage
 
 import (
-	"covey/internal/proposal"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
 	"sync"
 	"time"
+
+	"covey/internal/proposal"
 )
 
 // Bounds on who may come in, and for how long.

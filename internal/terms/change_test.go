@@ -1,11 +1,12 @@
 package terms
 
 import (
-	"covey/internal/proposal"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"covey/internal/proposal"
 )
 
 // altered returns another value of a field's type.
