@@ -24,7 +24,7 @@ const (
 )
 
 // codes are numbers that exports write for a missing value.
-var codes = []float64{-1, -8, -9, -88, -99, -888, -999, -9999, -99999, 99, 999, 9999, 99999, 999999}
+var codes = [...]float64{-1, -8, -9, -88, -99, -888, -999, -9999, -99999, 99, 999, 9999, 99999, 999999}
 
 // tally counts and remembers where the first was.
 type tally struct{ count, first int }
@@ -51,7 +51,8 @@ type column struct {
 	whole           int      // numbers without a fraction
 	kinds           map[string]*tally
 	stand           map[string]*tally // texts of stands
-	coded           [14]tally         // by codes
+	coded           [len(codes)]tally // by codes
+	written         map[int][]string  // how cells of text write them, a few of each
 	levels          map[string]*level // of cells that are no numbers
 	more            bool              // other levels
 	least, most     float64
@@ -70,16 +71,25 @@ func newColumn(identifier bool) *column {
 	return c
 }
 
-// number takes a cell's number.
-func (c *column) number(v float64, at, unit, room int, random *rand.Rand) {
+// mostWritten is how many ways to write one code are kept.
+const mostWritten = 4
+
+// number takes a cell's number, and its field where that is text.
+func (c *column) number(v float64, field string, at, unit, room int, random *rand.Rand) {
 	c.values++
 	if v == math.Trunc(v) {
 		c.whole++
 	}
 	c.least, c.most = min(c.least, v), max(c.most, v)
 	c.units = withUnit(c.units, unit)
-	if i := slices.Index(codes, v); i >= 0 {
+	if i := slices.Index(codes[:], v); i >= 0 {
 		c.coded[i].add(at)
+		if w := c.written[i]; field != "" && len(w) < mostWritten && !slices.Contains(w, field) {
+			if c.written == nil {
+				c.written = map[int][]string{}
+			}
+			c.written[i] = append(w, clone(field))
+		}
 	}
 	if len(c.sample) < room {
 		c.sample = append(c.sample, v)
@@ -96,9 +106,13 @@ func (c *column) without(at int) {
 	c.missing++
 }
 
-// other takes a cell that is no number.
-func (c *column) other(field string, at, unit int) {
+// other takes a cell that is no number; own says that its text is a level of the study, whatever it
+// stands for elsewhere.
+func (c *column) other(field string, own bool, at, unit int) {
 	kind, stand := notNumber(field)
+	if own {
+		kind, stand = isText, ""
+	}
 	if c.kinds == nil {
 		c.kinds, c.stand, c.levels = map[string]*tally{}, map[string]*tally{}, map[string]*level{}
 	}
@@ -181,13 +195,14 @@ func (c *column) order() []float64 {
 
 // apart are the codes that lie far from nearly all other numbers of the column.
 func (c *column) apart() (out []int) {
-	for i, t := range c.coded {
+	for i := range c.coded {
+		t := &c.coded[i]
 		if t.count == 0 || t.count == c.values {
 			continue
 		}
 		var rest []float64
 		for _, v := range c.sample {
-			if !slices.Contains(codes, v) {
+			if !slices.Contains(codes[:], v) {
 				rest = append(rest, v)
 			}
 		}
@@ -212,7 +227,7 @@ func (c *column) far() (n int) {
 	}
 	wide := q[4] - q[0]
 	for _, v := range c.sample {
-		if wide > 0 && math.Abs(v-q[2]) > 100*wide && !slices.Contains(codes, v) {
+		if wide > 0 && math.Abs(v-q[2]) > 100*wide && !slices.Contains(codes[:], v) {
 			n++
 		}
 	}

@@ -52,6 +52,7 @@ func (s *sight) report(said dataset.Mapping) {
 		s.look("", AboutText, "some names of the header are numbers, so that none is shown: is there a header line? Without one the first record is taken for it")
 	}
 	s.unasked()
+	s.ordinary()
 	paste := &paste{said: said, guessed: s.mapping, columns: map[string]string{}}
 	s.written(paste)
 	for j, c := range s.columns {
@@ -222,10 +223,16 @@ func (s *sight) judge(j int, c *column, p *paste) {
 	if c.missing > 0 && s.spec != nil && s.spec.Missing == proposal.MissingError {
 		r.Faults = append(r.Faults, Fault{Column: name, What: "missing value", Count: c.missing, First: c.gap, Do: `ask for missing = "drop-row" in the study`})
 	}
+	var alone []string // that may stand for a missing value in this column alone
 	for _, text := range sorted(c.stand) {
-		p.missing(text)
+		if own := s.levelOf(text); own == "" {
+			p.missing(text)
+		} else {
+			s.look(name, AboutCode, fmt.Sprintf("%s may stand for a missing value; missing_values holds in every column, and it is a level of %s", quote(text), own))
+			alone = append(alone, text)
+		}
 	}
-	s.suspect(j, c, numbers, wanted, p)
+	s.suspect(j, c, numbers, wanted, alone, p)
 }
 
 // want is what a study asks of a column.
@@ -272,7 +279,7 @@ func (s *sight) wanted(name string) *want {
 }
 
 // suspect says what may be wrong with numbers that can be read, and adds the column's line.
-func (s *sight) suspect(j int, c *column, numbers bool, wanted *want, p *paste) {
+func (s *sight) suspect(j int, c *column, numbers bool, wanted *want, alone []string, p *paste) {
 	name := s.label[j]
 	look := func(about, format string, args ...any) { s.look(name, about, fmt.Sprintf(format, args...)) }
 	_, meant := s.meant[name]
@@ -287,12 +294,6 @@ func (s *sight) suspect(j int, c *column, numbers bool, wanted *want, p *paste) 
 		look(AboutConstant, "has the same value in every row")
 	case len(c.levels) == 1 && c.values == 0 && !c.more:
 		look(AboutConstant, "has the same text in every row")
-	}
-	for _, i := range c.apart() {
-		t := c.coded[i]
-		code := strconv.FormatFloat(codes[i], 'f', -1, 64)
-		look(AboutCode, "%s far from all others, the first at %s %d: does it stand for a missing value?", plural(t.count, "value is "+code+",", "values are "+code+","), placed(s.r.Lines), t.first)
-		p.code(code)
 	}
 	if n := c.far(); n > 0 {
 		look(AboutFar, "%s a hundred spreads from the middle", plural(n, "value lies", "values lie"))
@@ -326,71 +327,23 @@ func (s *sight) suspect(j int, c *column, numbers bool, wanted *want, p *paste) 
 			p.notes = append(p.notes, fmt.Sprintf("# dates of %s: say which number is the day: %s", key(name), strings.Join(c.dates, " or ")))
 		}
 	}
-	if names, say := c.renamed(wanted); len(names) > 0 || say != "" {
+	names, open := c.renamed(wanted)
+	if open != "" {
+		p.open(name, open)
+	}
+	if len(names) > 0 {
 		from.Names = maps.Clone(from.Names)
 		if from.Names == nil {
 			from.Names = map[string]string{}
 		}
 		maps.Copy(from.Names, names)
-		if why = say; why == "" {
-			why = "if these are the same"
-		}
-		meant = true
+		why, meant = "if these are the same", true
 	}
 	if meant {
 		p.column(name, from, why)
 	}
+	p.alone(name, from, slices.Concat(alone, s.codes(j, c, p)))
 }
-
-// renamed proposes the study's texts for other texts of a column: those that differ
-// in letters' case, a level of one letter that a word begins with, and words for yes and no. say
-// names the texts for which none is proposed.
-func (c *column) renamed(w *want) (names map[string]string, say string) {
-	if w == nil || !w.texts || w.reading.As == dataset.Days {
-		return nil, ""
-	}
-	names = map[string]string{}
-	var rest []string
-	shown, _, _ := shownLevels(c)
-	for _, l := range shown {
-		if v := w.reading.Of(l.Text); !math.IsNaN(v) && (len(w.reading.Levels) == 0 || int(v) < len(w.reading.Levels)) {
-			continue
-		}
-		if kind, _ := notNumber(l.Text); kind == isStand {
-			continue
-		}
-		lower := strings.ToLower(l.Text)
-		i := slices.IndexFunc(w.reading.Levels, func(level string) bool { return strings.EqualFold(level, l.Text) })
-		if i < 0 {
-			i = slices.IndexFunc(w.reading.Levels, func(level string) bool {
-				return len(level) == 1 && strings.HasPrefix(lower, strings.ToLower(level))
-			})
-		}
-		switch {
-		case i >= 0:
-			names[l.Text] = w.reading.Levels[i]
-		case w.reading.As == dataset.Boolean && truths[lower] != "":
-			names[l.Text] = truths[lower]
-		default:
-			rest = append(rest, quote(l.Text))
-		}
-	}
-	if len(rest) > 0 {
-		into := "yes or no"
-		if w.reading.As != dataset.Boolean {
-			var levels []string
-			for _, level := range w.reading.Levels[:min(mostShown, len(w.reading.Levels))] {
-				levels = append(levels, quote(level))
-			}
-			into = "one of " + strings.Join(levels, ", ")
-		}
-		say = fmt.Sprintf("add to names, as %s: %s", into, strings.Join(rest, ", "))
-	}
-	return names, say
-}
-
-// truths are words for true and false that no study reads.
-var truths = map[string]string{"ja": "yes", "j": "yes", "oui": "yes", "si": "yes", "sí": "yes", "wahr": "yes", "nein": "no", "nee": "no", "non": "no", "falsch": "no"}
 
 // identifier warns of a column that says whose a row is, where the data set has no unit.
 func (s *sight) identifier(j int, c *column) {
@@ -423,117 +376,4 @@ func shownLevels(c *column) (out []Level, rarer int, more bool) {
 		out, more = out[:mostShown], true
 	}
 	return out, rarer, more || c.more
-}
-
-// paste gathers lines for agent.toml.
-type paste struct {
-	said, guessed dataset.Mapping
-	lines         []string
-	stands, coded []string
-	columns       map[string]string
-	names         []string
-	notes         []string
-}
-
-func (p *paste) missing(text string) {
-	if !slices.Contains(p.stands, text) && !slices.Contains(p.said.MissingValues, text) {
-		p.stands = append(p.stands, text)
-	}
-}
-
-func (p *paste) code(text string) {
-	if !slices.Contains(p.coded, text) && !slices.Contains(p.said.MissingValues, text) {
-		p.coded = append(p.coded, text)
-	}
-}
-
-// column adds a column's line; why is when it is right.
-func (p *paste) column(name string, f dataset.From, why string) {
-	if f.Name == name {
-		f.Name = ""
-	}
-	line := key(name) + " = "
-	var parts []string
-	if f.Name != "" {
-		parts = append(parts, "from = "+quote(f.Name))
-	}
-	if f.Multiply != 0 {
-		parts = append(parts, "multiply = "+strconv.FormatFloat(f.Multiply, 'g', -1, 64))
-	}
-	if f.Add != 0 {
-		parts = append(parts, "add = "+strconv.FormatFloat(f.Add, 'g', -1, 64))
-	}
-	if f.Dates != "" {
-		parts = append(parts, "dates = "+quote(f.Dates))
-	}
-	if len(f.Names) > 0 {
-		var names []string
-		for _, text := range sorted(f.Names) {
-			names = append(names, quote(text)+" = "+quote(f.Names[text]))
-		}
-		parts = append(parts, "names = { "+strings.Join(names, ", ")+" }")
-	}
-	if len(parts) == 1 && f.Name != "" {
-		line += quote(f.Name)
-	} else {
-		line += "{ " + strings.Join(parts, ", ") + " }"
-	}
-	if why != "" {
-		line += "  # " + why
-	}
-	if _, twice := p.columns[name]; !twice {
-		p.names = append(p.names, name)
-	}
-	p.columns[name] = line
-}
-
-// text returns the lines, or nothing without one.
-func (p *paste) text() []string {
-	out := slices.Clone(p.lines)
-	list := func(values []string) string {
-		var quoted []string
-		for _, v := range slices.Concat(p.said.MissingValues, values) {
-			quoted = append(quoted, quote(v))
-		}
-		return "missing_values = [" + strings.Join(quoted, ", ") + "]"
-	}
-	slices.Sort(p.stands)
-	if len(p.stands) > 0 {
-		out = append(out, list(p.stands))
-	}
-	if len(p.coded) > 0 {
-		out = append(out, "# "+list(slices.Concat(p.stands, p.coded))+"  # if these numbers stand for one")
-	}
-	if len(p.columns)+len(p.notes) > 0 {
-		out = append(out, "[dataset.columns]")
-		for _, name := range p.names {
-			line := p.columns[name]
-			if code, why, ok := strings.Cut(line, "  # "); ok && len([]rune(line)) > 96 {
-				out = append(out, "# "+why)
-				line = code
-			}
-			out = append(out, line)
-		}
-		out = append(out, p.notes...)
-	}
-	return out
-}
-
-// key is a name as a key of TOML.
-func key(name string) string {
-	if name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == "" {
-		return name
-	}
-	return quote(name)
-}
-
-// quote is a text in TOML's quotes, without what is not printable.
-func quote(v string) string {
-	v = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return -1
-		}
-		return r
-	}, v)
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(v) + `"`
 }

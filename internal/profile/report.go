@@ -139,6 +139,8 @@ type sight struct {
 	reasons []string
 	footers int  // records at the end that look like no rows
 	footer  bool // the last one does
+
+	plainly [len(codes)][]int // columns that have a code as a value like others
 }
 
 // Header implements dataset.Surveyor.
@@ -275,11 +277,11 @@ func (s *sight) Text(j int, field string) {
 	}
 	switch {
 	case reason != "":
-		c.other(field, s.at, s.of)
+		c.other(field, s.isLevel(j, field), s.at, s.of)
 	case math.IsNaN(v):
 		c.without(s.at)
 	default:
-		s.number(j, v)
+		s.number(j, v, field)
 	}
 }
 
@@ -309,22 +311,22 @@ func (s *sight) Number(j int, v float64) {
 	case math.IsNaN(v):
 		c.without(s.at)
 	case math.IsInf(v, 0):
-		c.other("infinite", s.at, s.of)
+		c.other("infinite", false, s.at, s.of)
 	default:
 		c.id(strconv.FormatFloat(v, 'g', -1, 64))
-		s.number(j, v)
+		s.number(j, v, "")
 	}
 }
 
 // number takes a number in the source's unit of measurement.
-func (s *sight) number(j int, v float64) {
+func (s *sight) number(j int, v float64, field string) {
 	if f := s.from[j]; f.Multiply != 0 || f.Add != 0 {
 		if f.Multiply != 0 {
 			v *= f.Multiply
 		}
 		v += f.Add
 	}
-	s.columns[j].number(v, s.at, s.of, s.room, s.random)
+	s.columns[j].number(v, field, s.at, s.of, s.room, s.random)
 }
 
 // Broken implements dataset.Surveyor.

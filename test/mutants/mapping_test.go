@@ -47,6 +47,13 @@ func init() {
 		{"profile: a fitted factor", 0, []edit{
 			{profileJudge, "from.Multiply, from.Add, why = f.multiply, f.add,", "from.Multiply, from.Add, why = wanted.offset/q[2], 0,"},
 		}, in("profile", "TestFactorsAreOfTheTable"), killer{}},
+		{"profile: a level of one letter begins a word", 0, []edit{
+			{"internal/profile/names.go", "utf8.RuneCountInString(level) < 2 || ", ""},
+		}, in("profile", "TestNamesAreNotGuessed"), killer{}},
+		{"profile: a code that another column has as a value", 0, []edit{
+			{"internal/profile/missing.go", "case also == \"\":", "default:"},
+			{"internal/profile/missing.go", "default: // a number", "case also == \"\": // a number"},
+		}, in("profile", "TestMissingInOneColumn"), killer{}},
 		{"profile: into a pipe", 0, []edit{
 			{"cmd/internal/cli/terminal.go", "case Width(t.Out) == nil:", "case false:"},
 		}, killer{pkg: "cmd/agent", run: profileScenario}, killer{}},

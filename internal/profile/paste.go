@@ -1,0 +1,152 @@
+package profile
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"covey/internal/dataset"
+)
+
+// paste gathers lines for agent.toml.
+type paste struct {
+	said, guessed dataset.Mapping
+	lines         []string
+	stands, coded []string
+	columns       map[string]string
+	names         []string
+	notes         []string
+}
+
+func (p *paste) missing(text string) {
+	if !slices.Contains(p.stands, text) && !slices.Contains(p.said.MissingValues, text) {
+		p.stands = append(p.stands, text)
+	}
+}
+
+func (p *paste) code(text string) {
+	if !slices.Contains(p.coded, text) && !slices.Contains(p.said.MissingValues, text) {
+		p.coded = append(p.coded, text)
+	}
+}
+
+// column adds a column's line; why is when it is right.
+func (p *paste) column(name string, f dataset.From, why string) {
+	line := columnLine(name, f)
+	if why != "" {
+		line += "  # " + why
+	}
+	if _, twice := p.columns[name]; !twice {
+		p.names = append(p.names, name)
+	}
+	p.columns[name] = line
+}
+
+// alone adds a note: texts that may stand for a missing value in one column, where f is what else
+// its line has.
+func (p *paste) alone(name string, f dataset.From, texts []string) {
+	if len(texts) == 0 {
+		return
+	}
+	f.Names = maps.Clone(f.Names)
+	if f.Names == nil {
+		f.Names = map[string]string{}
+	}
+	for _, text := range texts {
+		f.Names[text] = "NA"
+	}
+	p.notes = append(p.notes, "# "+columnLine(name, f)+"  # if these stand for a missing value in this column")
+}
+
+// open adds a note: texts of a column that are none of the study's.
+func (p *paste) open(name, texts string) {
+	p.notes = append(p.notes, fmt.Sprintf("# add to names of %s, as %s", key(name), texts))
+}
+
+// columnLine is a column's line of agent.toml.
+func columnLine(name string, f dataset.From) string {
+	if f.Name == name {
+		f.Name = ""
+	}
+	line := key(name) + " = "
+	var parts []string
+	if f.Name != "" {
+		parts = append(parts, "from = "+quote(f.Name))
+	}
+	if f.Multiply != 0 {
+		parts = append(parts, "multiply = "+strconv.FormatFloat(f.Multiply, 'g', -1, 64))
+	}
+	if f.Add != 0 {
+		parts = append(parts, "add = "+strconv.FormatFloat(f.Add, 'g', -1, 64))
+	}
+	if f.Dates != "" {
+		parts = append(parts, "dates = "+quote(f.Dates))
+	}
+	if len(f.Names) > 0 {
+		var names []string
+		for _, text := range sorted(f.Names) {
+			names = append(names, quote(text)+" = "+quote(f.Names[text]))
+		}
+		parts = append(parts, "names = { "+strings.Join(names, ", ")+" }")
+	}
+	if len(parts) == 1 && f.Name != "" {
+		return line + quote(f.Name)
+	}
+	return line + "{ " + strings.Join(parts, ", ") + " }"
+}
+
+// text returns the lines, or nothing without one.
+func (p *paste) text() []string {
+	out := slices.Clone(p.lines)
+	list := func(values []string) string {
+		var quoted []string
+		for _, v := range slices.Concat(p.said.MissingValues, values) {
+			quoted = append(quoted, quote(v))
+		}
+		return "missing_values = [" + strings.Join(quoted, ", ") + "]"
+	}
+	slices.Sort(p.stands)
+	if len(p.stands) > 0 {
+		out = append(out, list(p.stands))
+	}
+	if len(p.coded) > 0 {
+		out = append(out, "# "+list(slices.Concat(p.stands, p.coded))+"  # if these numbers stand for one")
+	}
+	if len(p.columns)+len(p.notes) > 0 {
+		out = append(out, "[dataset.columns]")
+		lines := make([]string, 0, len(p.names)+len(p.notes))
+		for _, name := range p.names {
+			lines = append(lines, p.columns[name])
+		}
+		for _, line := range slices.Concat(lines, p.notes) {
+			if code, why, ok := strings.Cut(line, "  # "); ok && len([]rune(line)) > 96 {
+				out = append(out, "# "+why)
+				line = code
+			}
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// key is a name as a key of TOML.
+func key(name string) string {
+	if name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == "" {
+		return name
+	}
+	return quote(name)
+}
+
+// quote is a text in TOML's quotes, without what is not printable.
+func quote(v string) string {
+	v = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, v)
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(v) + `"`
+}
