@@ -26,9 +26,16 @@ type Prediction struct {
 	// Learned reports whether the study learns the columns' constants: the cases are then of the
 	// covariance with the budget that is left, and lose learnedLoss times what is simulated.
 	Learned bool `json:"learned_constants,omitempty"`
+	// EveryRow reports that the study leaves rows with a missing value out, and that it is simulated
+	// as if no row had one: public sizes do not say how many have.
+	EveryRow bool `json:"every_row_kept,omitempty"`
 	// Outside is where such predictions were not held against studies.
 	Outside []string `json:"outside,omitempty"`
 }
+
+// everyRow is said of studies that leave rows out. Noise is that of the sums of all n units, and
+// only the rows that are kept are in them.
+const everyRow = "rows with a missing value are left out, and this is with every row kept: with a share s kept, noise and sampling count as with s·n units"
 
 // Case is one member of the family.
 type Case struct {
@@ -72,7 +79,7 @@ func Predict(p *study.Plan) (*Prediction, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Prediction{Learned: p.Proposal.Spec.Standardize == proposal.StandardizePrivate}
+	out := &Prediction{Learned: p.Proposal.Spec.Standardize == proposal.StandardizePrivate, EveryRow: p.Proposal.Spec.Missing == proposal.MissingDropRow}
 	for _, fall := range falls {
 		out.Cases = append(out.Cases, f.at(fall, 1))
 	}
@@ -104,6 +111,9 @@ func (a *Prediction) Lines() []string {
 	}
 	if a.Learned {
 		out = append(out, fmt.Sprintf("constants are learned: this is of the covariance, with the budget that is left and %g times the loss that is simulated; skewed columns and columns of many zeros lose more", learnedLoss))
+	}
+	if a.EveryRow {
+		out = append(out, everyRow)
 	}
 	return out
 }

@@ -27,6 +27,8 @@ type Solution struct {
 	// Outside says what of the answer lies outside what predictions were held against.
 	Outside []string `json:"outside,omitempty"`
 	Learned bool     `json:"learned_constants,omitempty"`
+	// EveryRow is as of a [Prediction].
+	EveryRow bool `json:"every_row_kept,omitempty"`
 }
 
 // Solved is the answer for one member.
@@ -109,6 +111,7 @@ func (a *Solution) hold(s *solver) {
 			continue
 		}
 		a.Learned = f.plan.Proposal.Spec.Standardizes()
+		a.EveryRow = f.plan.Proposal.Spec.Missing == proposal.MissingDropRow
 		if f.plan.D > mostColumns {
 			a.Outside = append(a.Outside, fmt.Sprintf("more than %d columns", mostColumns))
 		}
@@ -293,6 +296,9 @@ func (a *Solution) Lines() []string {
 	}
 	if a.Learned {
 		out = append(out, fmt.Sprintf("constants are learned: of the covariance, with %g times the loss that is simulated", learnedLoss))
+	}
+	if a.EveryRow {
+		out = append(out, everyRow)
 	}
 	return out
 }

@@ -155,6 +155,27 @@ func TestSolveSaysWhatIsOutside(t *testing.T) {
 	}
 }
 
+// TestEveryRowIsAssumed: where rows may be left out, a prediction says that it is with all of them.
+func TestEveryRowIsAssumed(t *testing.T) {
+	for missing, want := range map[string]bool{proposal.MissingError: false, proposal.MissingDropRow: true} {
+		s := spec(4, 1, proposal.MethodCovariance)
+		s.Missing = missing
+		p, err := predict(t, s, 6000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _ := solve(t, s, 6000, SolveEpsilon, 0.7)
+		for what, lines := range map[string][]string{"a prediction": p.Lines(), "a solution": got.Lines()} {
+			if said := strings.Contains(strings.Join(lines, "\n"), "with every row kept: with a share s kept"); said != want {
+				t.Errorf("%s with missing = %q:\n%s", what, missing, strings.Join(lines, "\n"))
+			}
+		}
+		if p.EveryRow != want || got.EveryRow != want {
+			t.Errorf("missing = %q: %+v, %+v", missing, p, got)
+		}
+	}
+}
+
 // TestSolveSaysWhatItCannot: a share that a blind guess captures, one that nothing captures, ends
 // that were not held against studies, and no prediction at all.
 func TestSolveSaysWhatItCannot(t *testing.T) {
