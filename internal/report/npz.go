@@ -160,10 +160,14 @@ func worthArrays(r *result.Result, of *worth.Report) []array {
 	return append(out, array{"angle_95_", angle}, array{"separated_", separated}, array{"components_low_", low}, array{"components_high_", high})
 }
 
-// singularValues are √(variance·(n-1)) with n rows, as scikit-learn has them. Of units
-// of several rows n is the units times the released mean of rows a unit.
+// singularValues are √(variance·(n-1)) with n rows, as scikit-learn has them: the noised number of
+// rows kept where some may be left out, and of units of several rows the units times the released
+// mean of rows a unit.
 func singularValues(r *result.Result) []float64 {
 	n := float64(r.N) * max(1, r.PerUnit)
+	if r.RowsKeptInterval != nil {
+		n = r.RowsKept
+	}
 	out := make([]float64, len(r.ExplainedVariance))
 	for i, v := range r.ExplainedVariance {
 		out[i] = math.Sqrt(max(0, v) * max(0, n-1))

@@ -105,13 +105,20 @@ func TestNPZ(t *testing.T) {
 	numbers("mean_", r.Mean, 7)
 	numbers("offset_", r.Offset, 7)
 	numbers("scale_", r.Scale, 7)
+	whole := *r // no row is left out
+	whole.RowsKeptInterval = nil
+	for i, v := range singularValues(&whole) {
+		if want := math.Sqrt(r.ExplainedVariance[i] * (20_000*2.5 - 1)); v != want {
+			t.Errorf("the singular value of all rows is %v, want %v", v, want)
+		}
+	}
 	numbers("explained_variance_", r.ExplainedVariance, 3)
 	numbers("explained_variance_ratio_", r.VarianceRatio, 3)
 	var ends, singular []float64
 	left := r.TotalVariance
 	for i, v := range r.ExplainedVariance {
 		ends = append(ends, r.VarianceInterval[i][0], r.VarianceInterval[i][1])
-		singular = append(singular, math.Sqrt(v*(20_000*2.5-1)))
+		singular = append(singular, math.Sqrt(v*(19_000-1)))
 		left -= v
 	}
 	numbers("explained_variance_interval_", ends, 3, 2)

@@ -229,6 +229,8 @@ def _result(fields: Dict[str, Any]) -> Result:
         explained_variance_ratio_=f.maybe("explained_variance_ratio_", k),
         total_variance_=f.number("total_variance_", 0, 1e308) if "total_variance_" in fields else None,
         rows_per_unit=f.number("rows_per_unit", 0, 1e308) if "rows_per_unit" in fields else 1.0,
+        # a file lacks a number that is 0
+        rows_kept=f.number("rows_kept_", 0, 1e308) if "rows_kept_" in fields else 0.0 if "rows_kept_interval_" in fields else None,
         missing=missing,
         left_out=left_out,
         columns=columns,

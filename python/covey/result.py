@@ -42,6 +42,7 @@ class Result:
     explained_variance_ratio_: Optional[Array] = None  # (k,)
     total_variance_: Optional[float] = None
     rows_per_unit: float = 1.0
+    rows_kept: Optional[float] = None  # noised, where rows without a value may be left out
     missing: Optional[str] = "error"  # what the study did with cells without a value; None: not known
     left_out: Mapping[str, str] = field(default_factory=dict)  # coordinate: why; "" where the file does not say
     columns: Optional[Tuple[Column, ...]] = None  # of the proposal; None: not known

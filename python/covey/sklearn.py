@@ -28,7 +28,7 @@ def pipeline(result: Result) -> Any:
     variance, ratio = result.explained_variance_, result.explained_variance_ratio_
     pca.explained_variance_ = nan if variance is None else variance.copy()
     pca.explained_variance_ratio_ = nan.copy() if ratio is None else ratio.copy()
-    rows = result.n_samples_ * max(1.0, result.rows_per_unit)
+    rows = result.n_samples_ * max(1.0, result.rows_per_unit) if result.rows_kept is None else result.rows_kept
     pca.singular_values_ = np.sqrt(pca.explained_variance_ * max(0.0, rows - 1))
     noise = result.noise_variance()
     pca.noise_variance_ = float("nan") if noise is None else noise
