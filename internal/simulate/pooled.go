@@ -269,5 +269,44 @@ func (p *Pooled) Fit(r *result.Result, components [][]float64) Fit {
 	return out
 }
 
+// Correlated is the share of the pooled rows' correlations that a result's components capture, where
+// the study learns its columns' constants: what its bound is of. Components are taken as they are:
+// what Fit turns them by has the noise of the learned scales in it. Columns that are left out have
+// no part. It is nil of other studies, whose bound is of variance under public constants.
+func (p *Pooled) Correlated(r *result.Result) *float64 {
+	if slices.ContainsFunc(p.columns, func(c proposal.Column) bool { return c.Standardize != proposal.StandardizePrivate || len(c.Levels) > 0 }) {
+		return nil
+	}
+	var kept []int
+	for j, at := range p.at {
+		if !slices.ContainsFunc(r.LeftOut, func(l result.LeftOut) bool { return l.Column == at.Name }) {
+			kept = append(kept, j)
+		}
+	}
+	m := mat.NewSymDense(len(kept), nil)
+	for a, i := range kept {
+		for b := a; b < len(kept); b++ {
+			m.SetSym(a, b, p.second.At(i, kept[b]))
+		}
+	}
+	var e mat.EigenSym
+	if len(kept) < r.K || !e.Factorize(m, false) {
+		return nil
+	}
+	best, captured := 0.0, 0.0
+	for _, v := range e.Values(nil)[len(kept)-r.K:] {
+		best += v
+	}
+	for _, x := range r.Components {
+		v := mat.NewVecDense(len(kept), nil)
+		for a, j := range kept {
+			v.SetVec(a, x[j])
+		}
+		captured += mat.Inner(v, m, v)
+	}
+	captured /= best
+	return &captured
+}
+
 // degrees is the angle of a cosine.
 func degrees(cosine float64) float64 { return math.Acos(max(0, min(cosine, 1))) * 180 / math.Pi }

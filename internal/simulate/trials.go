@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -46,6 +47,8 @@ type Outcome struct {
 	Angle       float64  `json:"angle_degrees"` // the largest, between the spans
 	Method      string   `json:"method"`
 	Components  int      `json:"components"` // that the study found or was asked for
+	// Correlated is [Pooled.Correlated].
+	Correlated *float64 `json:"captured_correlations,omitempty"`
 	// Estimate and Lower are what the study's own result says of its captured share; nil where it
 	// says nothing.
 	Estimate *float64 `json:"estimate,omitempty"`
@@ -112,6 +115,7 @@ func (t Trials) one(i int, out *Outcome) (*result.Result, error) {
 	r.Simulated, r.Proposal = true, body
 	out.Fit = t.Pooled.Fit(r, r.Components)
 	out.Captured, out.Angle, out.Method, out.Components = out.Fit.Captured, out.Fit.Angle, r.Method, r.K
+	out.Correlated = t.Pooled.Correlated(r)
 	if t.Law != nil {
 		captured := t.Law.Fit(r, r.Components).Captured
 		out.CapturedLaw = &captured
@@ -160,10 +164,13 @@ type Report struct {
 	// finds their number: Captured and Angle are then of different numbers.
 	Components map[int]int `json:"components"`
 	// Bounds is how many of the studies stated a lower bound of their captured share, Held how many
-	// captured at least that much of the pooled rows' variance, and Lower their spread.
+	// captured at least that much of what it is of, and Lower their spread. That is the pooled rows'
+	// variance, or where Correlated is set their correlations: the study learned its constants.
 	Bounds int     `json:"bounds"`
 	Held   int     `json:"bounds_held"`
 	Lower  *Spread `json:"lower_95,omitempty"`
+	// Correlated is over the studies that have it.
+	Correlated *Spread `json:"captured_correlations,omitempty"`
 
 	Studies []Outcome `json:"studies"`
 }
@@ -171,7 +178,7 @@ type Report struct {
 // Sum returns the report of trials that took so long.
 func Sum(studies []Outcome, took time.Duration) Report {
 	r := Report{Simulated: true, Times: len(studies), Seconds: took.Seconds(), Ended: map[study.Code]int{}, Methods: map[string]int{}, Components: map[int]int{}, Studies: studies}
-	var captured, law, angle, lower []float64
+	var captured, law, angle, lower, correlated []float64
 	var angles [][]float64
 	for _, o := range studies {
 		if o.Ended != "" {
@@ -190,15 +197,19 @@ func Sum(studies []Outcome, took time.Duration) Report {
 			}
 			angles[i] = append(angles[i], v)
 		}
+		if o.Correlated != nil {
+			correlated = append(correlated, *o.Correlated)
+		}
 		if o.Lower != nil {
 			r.Bounds++
 			lower = append(lower, *o.Lower)
-			if o.Captured >= *o.Lower {
+			if held := cmp.Or(o.Correlated, &o.Captured); *held >= *o.Lower {
 				r.Held++
 			}
 		}
 	}
 	r.Captured, r.CapturedLaw, r.Lower = spread(captured, 1), spread(law, 1), spread(lower, 1)
+	r.Correlated = spread(correlated, 1)
 	r.Angle = spread(angle, -1)
 	for _, v := range angles {
 		r.Angles = append(r.Angles, *spread(v, -1))

@@ -233,7 +233,14 @@ func (s simulated) print(out io.Writer) {
 			for _, n := range s.Ended {
 				done -= n
 			}
-			line("its own bound", "%d of %d studies stated a lower bound, %.4f in the median; for these pooled rows it held in %d", s.Bounds, done, s.Lower.Median, s.Held)
+			of := "variance"
+			if s.Correlated != nil {
+				of = "correlations"
+			}
+			line("its own bound", "%d of %d studies stated a lower bound, %.4f in the median, of captured %s; for these pooled rows it held in %d", s.Bounds, done, s.Lower.Median, of, s.Held)
+			if s.Correlated != nil {
+				line("", "captured of the correlations, without the noise in learned scales: %s", shares(*s.Correlated))
+			}
 		}
 		var methods []string
 		for _, m := range slices.Sorted(maps.Keys(s.Methods)) {
