@@ -269,10 +269,10 @@ func (p *Pooled) Fit(r *result.Result, components [][]float64) Fit {
 	return out
 }
 
-// Correlated is the share of the pooled rows' correlations that a result's components capture, where
-// the study learns its columns' constants: what its bound is of. Components are taken as they are:
-// what Fit turns them by has the noise of the learned scales in it. Columns that are left out have
-// no part. It is nil of other studies, whose bound is of variance under public constants.
+// Correlated is the share of the pooled rows' correlations that a result's components capture,
+// where the study learns its columns' constants: what its bound is of. Components are taken as they
+// are: what Fit turns them by has the noise of the learned scales in it. Columns that are left out
+// have no part. It is nil of other studies, whose bound is of variance under public constants.
 func (p *Pooled) Correlated(r *result.Result) *float64 {
 	if slices.ContainsFunc(p.columns, func(c proposal.Column) bool { return c.Standardize != proposal.StandardizePrivate || len(c.Levels) > 0 }) {
 		return nil

@@ -164,8 +164,8 @@ type Report struct {
 	// finds their number: Captured and Angle are then of different numbers.
 	Components map[int]int `json:"components"`
 	// Bounds is how many of the studies stated a lower bound of their captured share, Held how many
-	// captured at least that much of what it is of, and Lower their spread. That is the pooled rows'
-	// variance, or where Correlated is set their correlations: the study learned its constants.
+	// captured at least that much of what it is of, and Lower their spread. That is the pooled
+	// rows' variance, or their correlations where the study learned its constants.
 	Bounds int     `json:"bounds"`
 	Held   int     `json:"bounds_held"`
 	Lower  *Spread `json:"lower_95,omitempty"`

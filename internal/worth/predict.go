@@ -26,8 +26,8 @@ type Prediction struct {
 	// Learned reports whether the study learns the columns' constants: the cases are then of the
 	// covariance with the budget that is left, and lose learnedLoss times what is simulated.
 	Learned bool `json:"learned_constants,omitempty"`
-	// EveryRow reports that the study leaves rows with a missing value out, and that it is simulated
-	// as if no row had one: public sizes do not say how many have.
+	// EveryRow reports that the study leaves rows with a missing value out, and that it is
+	// simulated as if no row had one: public sizes do not say how many have.
 	EveryRow bool `json:"every_row_kept,omitempty"`
 	// Outside is where such predictions were not held against studies.
 	Outside []string `json:"outside,omitempty"`
