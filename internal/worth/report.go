@@ -28,6 +28,9 @@ type Report struct {
 	// to be relied on. It is nil where that cannot be seen: it needs a covariance, and explained
 	// variance or a second clip.
 	Alarm *bool `json:"large_rows_differ"`
+	// Constants are sentences on given constants that released values speak against: a site's unit
+	// of measurement may be another. That there are none proves nothing.
+	Constants []string `json:"constants_in_doubt,omitempty"`
 	// Uncalibrated is why no share can be given for a study of this shape; empty where one could
 	// be.
 	Uncalibrated string `json:"not_calibrated,omitempty"`
@@ -99,7 +102,7 @@ func Of(p *study.Plan, r *result.Result) (*Report, error) {
 	if out.Share != nil && p.Unread(r.Releases) { // else nothing stands out of the noise
 		out, why = &Report{Components: []Component{}, Moved: out.Moved}, "too few units for ε to read how long rows are"
 	}
-	out.Uncalibrated = why
+	out.Uncalibrated, out.Constants = why, doubted(p, r)
 	out.say(p, r, why)
 	return out, nil
 }

@@ -83,6 +83,9 @@ func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 	if r.VarianceNote == result.VarianceUnread {
 		tell("%s.", capital(result.VarianceUnread))
 	}
+	for _, text := range out.Constants {
+		tell("%s", text)
+	}
 	if out.Alarm != nil && *out.Alarm {
 		tell("Large rows look different from small rows here: do not rely on the bounds.")
 	}

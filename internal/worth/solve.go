@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 

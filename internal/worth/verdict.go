@@ -45,6 +45,9 @@ func (out *Report) Verdict(r *result.Result) Verdict {
 	if out.Alarm != nil && *out.Alarm {
 		doubt("Large rows look different from small rows: do not rely on the bounds.")
 	}
+	for _, text := range out.Constants {
+		doubt("%s", text)
+	}
 	if out.Unfinished {
 		doubt("The iteration had not finished: more rounds would turn the components further.")
 	}

@@ -1,0 +1,56 @@
+package worth
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"covey/internal/proposal"
+	"covey/internal/result"
+	"covey/internal/study"
+)
+
+// Where the study gives a column's constants, its rows have a mean near the offset and a variance
+// near the scale's square. A site that has the column in another unit of measurement moves the mean
+// by many scales, and adds a variance that nothing else of the table shares.
+const (
+	farMean      = 3    // scales from the offset, beyond the center's noise
+	aloneLoading = 0.95 // squared, of a component that is one column
+	wideVariance = 10   // squared scales, that the interval of the component's variance is above
+	mostDoubted  = 5    // columns that are named
+)
+
+const constantsWhy = "a unit of measurement or an offset may be wrong at a site"
+
+// doubted says which given constants released values speak against.
+func doubted(p *study.Plan, r *result.Result) []string {
+	spec := p.Proposal.Spec
+	given := func(j int) bool {
+		at := p.Layout.Coordinates[j]
+		return at.Level < 0 && !at.Gap && spec.Columns[at.Column].Standardize != proposal.StandardizePrivate
+	}
+	var out, far []string
+	noise := normal95 * math.Sqrt(study.CenterNoise(r.Releases))
+	for j, v := range r.Mean {
+		if given(j) && math.Abs(v)-noise > farMean {
+			far = append(far, fmt.Sprintf("%q (%.1f scales)", r.Columns[j], v))
+		}
+	}
+	if more := len(far) - mostDoubted; more > 0 {
+		far = append(far[:mostDoubted], fmt.Sprintf("%d more", more))
+	}
+	if len(far) > 0 {
+		out = append(out, fmt.Sprintf("Released means lie far from their offsets, of %s: %s.", strings.Join(far, ", "), constantsWhy))
+	}
+	for i, c := range r.Components {
+		if i == len(r.VarianceInterval) { // not bought
+			break
+		}
+		for j, x := range c {
+			if x*x > aloneLoading && given(j) && r.VarianceInterval[i][0] > wideVariance {
+				out = append(out, fmt.Sprintf("Component %d is the column %q alone, with a variance of %.0f squared scales: %s.", i+1, r.Columns[j], r.ExplainedVariance[i], constantsWhy))
+			}
+		}
+	}
+	return out
+}
