@@ -12,8 +12,8 @@ import (
 )
 
 // TestConstantsInDoubt: a column that one site of three has in another unit of measurement is
-// named, of released values alone, and wherever doubts are; right constants raise no doubt, whatever
-// the rows' tails.
+// named, of released values alone, and wherever doubts are; right constants raise no doubt,
+// whatever the rows' tails.
 func TestConstantsInDoubt(t *testing.T) {
 	const d, sites, each = 6, 3, 3000
 	for _, c := range []struct {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strconv"
 	"text/tabwriter"
 
 	"covey/internal/result"
@@ -44,9 +45,19 @@ func (t *Terminal) PrintResult(r *result.Result) error {
 
 // VarianceText is a line for each explained variance with its interval, where it was bought.
 func VarianceText(r *result.Result) string {
-	text := ""
+	text, printed, sum := "", 0.0, 0.0
 	for i, v := range r.ExplainedVariance {
-		text += fmt.Sprintf("variance %-4d %.3f (95%%: %.3f to %.3f), %.1f%% of the total\n", i+1, v, r.VarianceInterval[i][0], r.VarianceInterval[i][1], 100*r.VarianceRatio[i])
+		in, decimals := r.VarianceInterval[i], 1
+		if in[1]-in[0] > 0.1*v { // the noise leaves none known
+			decimals = 0
+		}
+		share := strconv.FormatFloat(100*r.VarianceRatio[i], 'f', decimals, 64)
+		text += fmt.Sprintf("variance %-4d %.3f (95%%: %.3f to %.3f), %s%% of the total\n", i+1, v, in[0], in[1], share)
+		shown, _ := strconv.ParseFloat(share, 64)
+		printed, sum = printed+shown, sum+r.VarianceRatio[i]
+	}
+	if printed > 100.05 && sum > 1 { // else only rounding makes it so
+		text += "              these shares add up to more than 100%: both the variances and the total have noise\n"
 	}
 	if text != "" {
 		text += "              of clipped rows: an interval covers the noise, not what the clip took, which can be most of it\n"

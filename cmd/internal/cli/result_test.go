@@ -14,7 +14,45 @@ func TestVarianceTextNamesTheClip(t *testing.T) {
 	if text := VarianceText(r); !strings.Contains(text, "0.830 (95%: 0.770 to 0.890)") || !strings.Contains(text, "of clipped rows") {
 		t.Errorf("%q", text)
 	}
+	if text := VarianceText(r); !strings.Contains(text, ", 87% of the total") || strings.Contains(text, "more than 100%") {
+		t.Errorf("%q", text)
+	}
 	if text := VarianceText(&result.Result{}); text != "" {
 		t.Errorf("nothing was bought: %q", text)
+	}
+}
+
+// TestSharesAboveAll: shares whose noise makes them add up to more than all are explained, and a
+// share has decimals where its interval does.
+func TestSharesAboveAll(t *testing.T) {
+	of := func(half float64, ratios ...float64) string {
+		r := &result.Result{VarianceRatio: ratios}
+		for _, v := range ratios {
+			r.ExplainedVariance = append(r.ExplainedVariance, v)
+			r.VarianceInterval = append(r.VarianceInterval, [2]float64{v * (1 - half), v * (1 + half)})
+		}
+		return VarianceText(r)
+	}
+	for _, c := range []struct {
+		half   float64
+		ratios []float64
+		want   []string
+		noted  bool
+	}{
+		{0.01, []float64{0.651, 0.402}, []string{" 65.1% of", " 40.2% of"}, true},
+		{0.2, []float64{0.651, 0.402}, []string{" 65% of", " 40% of"}, true},
+		{0.01, []float64{0.651, 0.302}, []string{" 65.1% of", " 30.2% of"}, false},
+		{0.2, []float64{0.336, 0.336, 0.328}, []string{" 34% of", " 33% of"}, false}, // 101 by rounding alone
+		{0.01, []float64{1.02}, []string{" 102.0% of"}, true},
+	} {
+		text := of(c.half, c.ratios...)
+		for _, want := range c.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("%v: no %q in %q", c.ratios, want, text)
+			}
+		}
+		if strings.Contains(text, "add up to more than 100%") != c.noted {
+			t.Errorf("%v: %q", c.ratios, text)
+		}
 	}
 }
