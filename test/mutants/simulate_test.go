@@ -33,8 +33,11 @@ func init() {
 			{"internal/simulate/pooled.go", "x[from]*p.Scale[j]/r.Scale[from]", "x[from]"},
 		}, in("simulate", "TestFit"), killer{}},
 		{"simulate: a bound always held", 0, []edit{
-			{"internal/simulate/trials.go", "if o.Captured >= *o.Lower {", "if true {"},
+			{"internal/simulate/trials.go", "*held >= *o.Lower {", "*held > -1 {"},
 		}, in("simulate", "TestSpread"), killer{}},
+		{"simulate: learned constants' bound held against their scales' noise", 0, []edit{
+			{"internal/simulate/trials.go", "cmp.Or(o.Correlated, &o.Captured)", "cmp.Or(&o.Captured, o.Correlated)"},
+		}, in("simulate", "TestBoundOfLearnedConstants"), killer{}},
 		{"simulate: the worst is the best", 0, []edit{
 			{"internal/simulate/trials.go", "sign * s[0]}", "sign * s[len(s)-1]}"},
 		}, in("simulate", "TestSpread"), killer{}},
