@@ -2,6 +2,7 @@ package proposal
 
 import (
 	"crypto/ed25519"
+	"crypto/sha256"
 	"fmt"
 	"slices"
 )
@@ -56,6 +57,20 @@ func (p Proposal) CheckSignature(d Digest, signature []byte) error {
 // Sites of the roster may, too.
 func (p Proposal) Reads(who Party) bool {
 	return p.Proposer != nil && p.Proposer.Same(who) || slices.ContainsFunc(p.Readers, who.Same)
+}
+
+// checkReaders checks the names of readers whose keys are not known.
+func checkReaders(readers []string, roster []Member) error {
+	var p Proposal
+	for _, name := range readers {
+		key := sha256.Sum256([]byte("covey: no key of reader " + name))
+		p.Readers = append(p.Readers, Party{name, key[:]})
+	}
+	names := map[string]bool{}
+	for _, m := range roster {
+		names[m.Name] = true
+	}
+	return p.checkParties(names, map[string]bool{})
 }
 
 // checkParties checks the proposer and the readers: names and keys are each one's own, the sites'

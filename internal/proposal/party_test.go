@@ -119,6 +119,36 @@ func TestPartiesAreApart(t *testing.T) {
 	}
 }
 
+// TestPlannedReaders: a plan needs no reader's key, and is the same without readers; names that no
+// proposal could have are refused.
+func TestPlannedReaders(t *testing.T) {
+	key := texts.Signer.Public().(ed25519.PublicKey)
+	alone, err := proposal.Propose(smallSpec(t), texts.Roster(fives...), key, [32]byte{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := smallSpec(t)
+	for _, c := range []struct {
+		readers []string
+		want    string
+	}{
+		{[]string{"ada", "bob"}, ""},
+		{[]string{"ada", "ada"}, "readers[1]: name or identity appears twice"},
+		{[]string{texts.Roster(fives...)[2].Name}, "readers[0]: name or identity appears twice"},
+		{[]string{"ada\u202e"}, "readers[0].name: holds an unprintable character"},
+		{make([]string, proposal.MaxReaders+1), "readers: at most 20, got 21"},
+	} {
+		spec.Readers = c.readers
+		body, err := proposal.Propose(spec, texts.Roster(fives...), key, [32]byte{1})
+		if c.want == "" && (err != nil || string(body) != string(alone)) {
+			t.Errorf("%q: error %v, or another proposal than without readers", c.readers, err)
+		}
+		if c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%q: %v, want %s", c.readers, err, c.want)
+		}
+	}
+}
+
 // TestReads: the proposer and the readers read, by name and key together.
 func TestReads(t *testing.T) {
 	ada, _ := party("ada")

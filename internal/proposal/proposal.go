@@ -86,14 +86,21 @@ type Proposal struct {
 	Roster []Member `toml:"roster" json:"roster"`
 }
 
-// Propose writes the proposal of a spec by the coordinator's operator: the bytes that everyone
-// hashes. nonce is 32 random bytes, coordinator the key that will sign releases.
+// Propose is [ProposeAs] by nobody, for a plan alone. Readers that the spec names are checked as far
+// as names can be, and left out: their keys are not known, and no figure of a plan follows from
+// them.
 func Propose(spec Spec, roster []Member, coordinator ed25519.PublicKey, nonce [32]byte) ([]byte, error) {
+	if err := checkReaders(spec.Readers, roster); err != nil {
+		return nil, err
+	}
+	spec.Readers = nil
 	return ProposeAs(nil, spec, roster, nil, coordinator, nonce)
 }
 
-// ProposeAs is Propose by an analyst, who signs the digest of what it returns ([SignProposal]),
-// with readers besides; nil stands for the coordinator's operator.
+// ProposeAs writes the proposal of a spec: the bytes that everyone hashes. by is the analyst who
+// signs their digest ([SignProposal]), nil the coordinator's operator; readers are those that the
+// spec names, with their keys; nonce is 32 random bytes, coordinator the key that will sign
+// releases.
 func ProposeAs(by *Party, spec Spec, roster []Member, readers []Party, coordinator ed25519.PublicKey, nonce [32]byte) ([]byte, error) {
 	if err := spec.resolve(); err != nil {
 		return nil, err

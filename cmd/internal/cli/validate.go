@@ -71,9 +71,11 @@ func (c *Validate) plan(text []byte, ask func(text []byte) (*study.Plan, error))
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range spec.Sites {
-		if err := pki.ValidName(name); err != nil {
-			return nil, Bad("%s: sites: %v", c.File, err)
+	for field, names := range map[string][]string{"sites": spec.Sites, "readers": spec.Readers} {
+		for _, name := range names {
+			if err := pki.ValidName(name); err != nil {
+				return nil, Bad("%s: %s: %v", c.File, field, err)
+			}
 		}
 	}
 	if len(c.Units) == 0 {
