@@ -116,7 +116,10 @@ func TestProposing(t *testing.T) {
 	if len(d.hub.Proposed) != 0 {
 		t.Fatal("proposed without a yes")
 	}
+	d.run(cli.ExitBad, "propose study.toml")
+	d.says("shown for the first time")
 	d.run(cli.ExitOK, "propose study.toml --yes")
+	d.says("shown for the first time")
 	if len(d.hub.Proposed) != 1 {
 		t.Fatalf("%d proposals", len(d.hub.Proposed))
 	}
@@ -235,7 +238,7 @@ func TestResultIsCheckedFirst(t *testing.T) {
 	d.says("the result of another study")
 	absent()
 	d.run(cli.ExitOK, command)
-	d.says("which was not shown here before")
+	d.says("with which nothing was proposed from here")
 	if got, err := os.ReadFile("result.json"); err != nil || !bytes.Equal(got, file) {
 		t.Errorf("written: %v", err)
 	}

@@ -20,14 +20,14 @@ type proposeCmd struct {
 	File   string   `arg:"" type:"existingfile" help:"study.toml."`
 	Yes    bool     `short:"y" help:"Do not ask: propose it."`
 	DryRun bool     `help:"Print the proposal, with present keys and counts, and send nothing. What is proposed later has another digest."`
-	Trust  []string `placeholder:"FINGERPRINT" help:"A key that changed since it was shown first, as its owner read it to you."`
+	Trust  []string `placeholder:"FINGERPRINT" help:"A key that changed since it was first proposed with, as its owner read it to you."`
 }
 
 // Help is kong's longer text.
 func (proposeCmd) Help() string {
 	return `The coordinator is asked for keys and counts of the study's sites, and for its readers' keys. The
-proposal is made of them here, and signed here. A key that changed since this folder saw it first is
-refused. A copy of what was signed is kept in the folder, in proposals/, before it is sent.`
+proposal is made of them here, and signed here. A key that changed since this folder first
+proposed with it is refused. A copy of what was signed is kept in the folder, in proposals/, before it is sent.`
 }
 
 // proposed is propose's --json.
@@ -46,7 +46,7 @@ type party struct {
 	Name        string `json:"name"`
 	Units       int    `json:"units,omitempty"`
 	Fingerprint string `json:"fingerprint"`
-	New         bool   `json:"new,omitempty"` // its key was not shown before
+	New         bool   `json:"new,omitempty"` // its key is not pinned
 }
 
 func (c *proposeCmd) Run(t *terminal) error {

@@ -14,7 +14,7 @@ import (
 type resultCmd struct {
 	ref
 	Out   string   `placeholder:"FILE" help:"Write the signed result file here. An existing file is not replaced."`
-	Trust []string `placeholder:"FINGERPRINT" help:"For another analyst's study: the coordinator's key as its operator read it to you, if it is not the one that this folder saw first."`
+	Trust []string `placeholder:"FINGERPRINT" help:"For another analyst's study: the coordinator's key as its operator read it to you, if it is not the one of this folder's proposals."`
 }
 
 // Help is kong's longer text.
@@ -70,7 +70,7 @@ func signedBy(got *analyst.Fetched) string {
 	case got.Kept:
 		return "It verifies, and is of the proposal that you signed."
 	case got.Pinned:
-		return "It verifies, and is signed by the coordinator's key as it was shown before, " + got.Key + "."
+		return "It verifies, and is signed by the coordinator's key of your proposals, " + got.Key + "."
 	}
-	return "It verifies: it is signed by the key in it, " + got.Key + ", which was not shown here before. Compare it with the coordinator's as somebody you trust reads it to you."
+	return "It verifies: it is signed by the key in it, " + got.Key + ", with which nothing was proposed from here. Compare it with the coordinator's as somebody you trust reads it to you."
 }

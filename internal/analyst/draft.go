@@ -27,12 +27,16 @@ const Expiry = "336h"
 type Draft struct {
 	Body  []byte
 	Plan  *study.Plan // Body's
-	Fresh []string    // names whose keys were shown for the first time; empty: the coordinator
+	Fresh []string    // names whose keys are not pinned; empty: the coordinator
+	// for the pins, once it is sent
+	offer   wire.Offer
+	trusted []string
 }
 
 // Draft makes the proposal of a study: it asks the coordinator for the sites' keys and counts and
-// the readers' keys, holds them against those shown before, and writes all of it with this analyst
-// as its proposer. trusted are fingerprints of keys that may have changed. Errors:
+// the readers' keys, holds them against those pinned, and writes all of it with this analyst as its
+// proposer. trusted are fingerprints of keys that may have changed. It pins nothing: the analyst has
+// not agreed. Errors:
 // [*KeyChangedError], [*AnswerError], *[proposal.FieldError], and those of a call.
 func (c *Client) Draft(ctx context.Context, spec proposal.Spec, trusted []string) (*Draft, error) {
 	for field, names := range map[string][]string{"sites": spec.Sites, "readers": spec.Readers} {
@@ -65,7 +69,11 @@ func (c *Client) Draft(ctx context.Context, spec proposal.Spec, trusted []string
 	if gap := c.now().Sub(offer.Clock); gap.Abs() > maxClockGap {
 		c.Say("the coordinator's clock and this one differ by %v: the proposal expires by this one", gap.Abs().Round(time.Second))
 	}
-	fresh, err := c.pin(offer, trusted)
+	before, err := c.readPins()
+	if err != nil {
+		return nil, err
+	}
+	_, fresh, err := before.with(offer, trusted)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +87,7 @@ func (c *Client) Draft(ctx context.Context, spec proposal.Spec, trusted []string
 	if err != nil {
 		return nil, err
 	}
-	return &Draft{body, plan, fresh}, nil
+	return &Draft{body, plan, fresh, offer, trusted}, nil
 }
 
 // written returns the proposal of a study, of an offer that was checked.

@@ -19,13 +19,13 @@ import (
 	"covey/internal/wire"
 )
 
-// PinsFile has the keys that this analyst was shown.
+// PinsFile has the keys that this analyst was shown, and then proposed with.
 const PinsFile = "pins.toml"
 
 const maxPins = 4 << 20
 
 // pins are the keys that a coordinator showed first, each of one name for good: sites and analysts
-// share one namespace.
+// share one namespace. They are those of proposals that were sent: a person has agreed to them.
 type pins struct {
 	Coordinator proposal.Key            `toml:"coordinator,omitempty"` // signs releases and results
 	Parties     map[string]proposal.Key `toml:"parties,omitempty"`
@@ -72,22 +72,22 @@ func (c *Client) readPins() (p pins, err error) {
 }
 
 // pin holds an offer against the keys that were shown before, of which those in trusted, by their
-// fingerprints, may have changed. What is new is pinned, on disk before it returns, and named.
+// fingerprints, may have changed. What is new is pinned, on disk before it returns.
 // The error for a key that changed is a [*KeyChangedError]; then nothing is pinned.
-func (c *Client) pin(o wire.Offer, trusted []string) (fresh []string, err error) {
+func (c *Client) pin(o wire.Offer, trusted []string) error {
 	before, err := c.readPins()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	p, fresh, err := before.with(o, trusted)
+	p, _, err := before.with(o, trusted)
 	if err != nil || slices.Equal(before.Coordinator, p.Coordinator) && maps.EqualFunc(before.Parties, p.Parties, slices.Equal[proposal.Key]) {
-		return fresh, err
+		return err
 	}
 	text, err := toml.Marshal(p)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return fresh, pki.ReplaceFile(filepath.Join(c.dir, PinsFile), text, 0o600)
+	return pki.ReplaceFile(filepath.Join(c.dir, PinsFile), text, 0o600)
 }
 
 // with returns the pins after an offer, and the names that it shows first, the empty one for the

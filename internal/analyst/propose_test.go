@@ -30,6 +30,10 @@ func TestPropose(t *testing.T) {
 	if strings.Join(d.Fresh, " ") != " grace north south west" {
 		t.Errorf("shown first: %q", d.Fresh)
 	}
+	// Nothing was sent: the keys are as new as before.
+	if again, err := c.Draft(ctx, spec(t, "readers = [\"grace\"]\n"), nil); err != nil || len(again.Fresh) != len(d.Fresh) {
+		t.Errorf("a draft that was not sent pins keys: %v", err)
+	}
 	if err := c.Propose(ctx, d); err != nil {
 		t.Fatal(err)
 	}
@@ -139,12 +143,16 @@ func TestChangedKeys(t *testing.T) {
 		h, ctx := port.NewHub(t), port.Bounded(t)
 		h.Offered.Readers = []proposal.Party{{Name: "grace", Identity: port.Public(port.Seeded(9))}}
 		client, s := join(t, h), spec(t, "readers = [\"grace\"]\n")
-		if _, err := client.Draft(ctx, s, nil); err != nil {
+		first, err := client.Draft(ctx, s, nil)
+		if err == nil {
+			err = client.Propose(ctx, first)
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 		pinned := read(t, filepath.Join(client.dir, PinsFile))
 		h.Set(func() { c.change(&h.Offered) })
-		_, err := client.Draft(ctx, s, nil)
+		_, err = client.Draft(ctx, s, nil)
 		bad := wantErr[*KeyChangedError](t, err, c.who, "Nothing was proposed", "--trust ")
 		if !strings.HasSuffix(bad.Error(), bad.Is) {
 			t.Errorf("%s: %v", c.what, bad)
@@ -162,9 +170,14 @@ func TestChangedKeys(t *testing.T) {
 		if _, err := again.Draft(ctx, s, nil); err == nil {
 			t.Errorf("%s: forgotten", c.what)
 		}
-		if _, err := again.Draft(ctx, s, []string{bad.Is}); err != nil {
+		trusting, err := again.Draft(ctx, s, []string{bad.Is})
+		if err == nil {
+			err = again.Propose(ctx, trusting)
+		}
+		if err != nil {
 			t.Errorf("%s: %v", c.what, err)
 		}
+		wantErr[*KeyChangedError](t, client.Propose(ctx, first)) // its keys are the old ones by now
 		if _, err := again.Draft(ctx, s, nil); err != nil {
 			t.Errorf("%s: not pinned: %v", c.what, err)
 		}

@@ -24,14 +24,14 @@ type Fetched struct {
 	File []byte // its exact bytes
 	// Kept reports whether it is of a proposal that was signed here, byte for byte.
 	Kept bool
-	// Pinned reports whether the key that signed it is the one that the coordinator showed before.
+	// Pinned reports whether the key that signed it is the pinned one.
 	Pinned bool
 	Key    string // its fingerprint
 }
 
 // Result fetches the result of a study and checks it: it verifies, is of that digest, and is signed
-// by the key in the proposal that was signed here, or, of another's study, by the key that the
-// coordinator showed before, unless trusted has its fingerprint. Nothing is written. Errors:
+// by the key in the proposal that was signed here, or, of another's study, by the pinned key,
+// unless trusted has its fingerprint. Nothing is written. Errors:
 // *[result.VerifyError], [*KeyChangedError], [*KeptError], [*NoResultError], and those of a call.
 func (c *Client) Result(ctx context.Context, id proposal.Digest, trusted []string) (*Fetched, error) {
 	var file []byte
@@ -61,7 +61,7 @@ func (c *Client) Known(v *result.Verified) (string, error) {
 	case got.Kept:
 		return "the proposal that you signed", nil
 	case got.Pinned:
-		return "it, " + got.Key + ", which the coordinator showed here before", nil
+		return "it, " + got.Key + ", which your proposals have", nil
 	}
 	return "", nil
 }

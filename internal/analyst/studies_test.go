@@ -150,7 +150,11 @@ func TestResult(t *testing.T) {
 	h.Set(func() { h.File = file })
 
 	// Another key was pinned: only who trusts this one reads what it signed.
-	if _, err := c.Draft(ctx, spec(t, ""), nil); err != nil {
+	d, err := c.Draft(ctx, spec(t, ""), nil)
+	if err == nil {
+		err = c.Propose(ctx, d)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = c.Result(ctx, v.Digest, nil)

@@ -19,7 +19,13 @@ func init() {
 			{pins, "slices.Contains(trusted, FingerprintOf(is))", "(slices.Contains(trusted, FingerprintOf(is)) || slices.Contains(trusted, FingerprintOf(was)))"},
 		}, in("analyst", "TestChangedKeys"), killer{}},
 		{"analyst's program: pins end with the process", 0, []edit{
-			{pins, "return fresh, pki.ReplaceFile(filepath.Join(c.dir, PinsFile), text, 0o600)", "_, _ = filepath.Join, pki.ReplaceFile\n\t_ = text\n\treturn fresh, nil"},
+			{pins, "return pki.ReplaceFile(filepath.Join(c.dir, PinsFile), text, 0o600)", "_, _ = filepath.Join, pki.ReplaceFile\n\t_ = text\n\treturn nil"},
+		}, in("analyst", "TestChangedKeys"), killer{}},
+		{"analyst's program: keys that were only shown are pinned", 0, []edit{
+			{draft, "return &Draft{body, plan, fresh, offer, trusted}, nil", "return &Draft{body, plan, fresh, offer, trusted}, c.pin(offer, trusted)"},
+		}, in("analyst", "TestPropose"), killer{}},
+		{"analyst's program: keys that were proposed with are not pinned", 0, []edit{
+			{proposal, "if err := c.pin(d.offer, d.trusted); err != nil {", "if err := error(nil); err != nil {"},
 		}, in("analyst", "TestChangedKeys"), killer{}},
 		{"analyst's program: the coordinator chooses the sites", 0, []edit{
 			{draft, "if len(spec.Sites) > 0 && !slices.Equal(names, spec.Sites) {", "if false {"},
