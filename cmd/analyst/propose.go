@@ -145,8 +145,7 @@ func again(t *terminal, client *analyst.Client, d *analyst.Draft) (out []string)
 	}
 	for _, s := range all {
 		switch {
-		case s.Name != d.Plan.Proposal.Spec.Name:
-		case !analyst.Over(s.Phase):
+		case !analyst.Over(s.Phase) && s.Name == d.Plan.Proposal.Spec.Name:
 			out = append(out, fmt.Sprintf("study %.12s has the same name and is not over: each takes privacy budget of its own; `analyst withdraw %.12s` ends it if it is yours", s.Study, s.Study))
 		case s.Phase == wire.PhaseCompleted:
 			kept, err := client.Kept(s.Study)
@@ -154,7 +153,7 @@ func again(t *terminal, client *analyst.Client, d *analyst.Draft) (out []string)
 				continue
 			}
 			if p, err := proposal.Parse(kept); err == nil && d.Plan.Proposal.Again(p) {
-				out = append(out, d.Plan.AgainText(s.Study))
+				out = append(out, d.Plan.AgainText(s.Study, s.Name))
 			}
 		}
 	}

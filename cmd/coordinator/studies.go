@@ -101,13 +101,16 @@ func (c *createCmd) again(client *client, r operator.CreateReply) []string {
 	}
 	var out []string
 	for _, v := range views {
-		if v.Name == r.Plan.Proposal.Spec.Name && v.Digest != r.Digest && v.Status == round.StatusCompleted {
-			if p, err := c.proposal(client, v.Digest); err == nil && r.Plan.Proposal.Again(p) {
-				out = append(out, r.Plan.AgainText(v.Digest))
+		switch {
+		case v.Digest == r.Digest || v.Status == round.StatusEnded:
+		case v.Status == round.StatusCompleted:
+			if v.Epsilon != r.Plan.Proposal.Spec.Epsilon || v.Delta != r.Plan.Proposal.Spec.Delta {
+				continue // as Again would find, of a proposal that is not read
 			}
-			continue
-		}
-		if v.Name == r.Plan.Proposal.Spec.Name && v.Digest != r.Digest && v.Status != round.StatusCompleted && v.Status != round.StatusEnded {
+			if p, err := c.proposal(client, v.Digest); err == nil && r.Plan.Proposal.Again(p) {
+				out = append(out, r.Plan.AgainText(v.Digest, v.Name))
+			}
+		case v.Name == r.Plan.Proposal.Spec.Name:
 			out = append(out, fmt.Sprintf("study %.12s has the same name and is not over: each takes privacy budget of its own; `coordinator study abort %.12s` ends it", v.Digest, v.Digest))
 		}
 	}

@@ -295,11 +295,11 @@ func (vs *Views) again(p *study.Plan) []string {
 	var out []string
 	for _, id := range vs.a.endings.past.List() {
 		one, _ := vs.a.endings.past.Get(id)
-		if id == p.Digest || one.Code != study.CodeCompleted || one.Name != p.Proposal.Spec.Name {
+		if id == p.Digest || one.Code != study.CodeCompleted {
 			continue
 		}
 		if before, err := proposal.Parse(vs.a.endings.past.Proposal(id)); err == nil && p.Proposal.Again(before) {
-			out = append(out, p.AgainText(id))
+			out = append(out, p.AgainText(id, one.Name))
 		}
 	}
 	return out

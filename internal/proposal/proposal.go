@@ -228,14 +228,14 @@ func (p Proposal) Units() int {
 }
 
 // Again reports whether a proposal asks what another one asked: all that its analyst wrote is the
-// same, whatever its nonce, its expiry, what it says for people and who the sites are.
+// same, whatever its name, its nonce, its expiry, what it says for people and who the sites are.
 func (p Proposal) Again(other Proposal) bool {
 	return reflect.DeepEqual(p.asked(), other.asked())
 }
 
 func (p Proposal) asked() Spec {
 	s := p.Spec
-	s.Expires, s.About, s.Columns = "", About{}, slices.Clone(s.Columns)
+	s.Name, s.Expires, s.About, s.Columns = "", "", About{}, slices.Clone(s.Columns)
 	for i := range s.Columns {
 		s.Columns[i].Measure, s.Columns[i].Range = "", nil
 	}

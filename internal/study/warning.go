@@ -35,7 +35,7 @@ func (p *Plan) Warnings() []string {
 }
 
 // AgainText warns of a study that asks what a completed one asked.
-func (p *Plan) AgainText(completed proposal.Digest) string {
-	return fmt.Sprintf("study %.12s asked the same and is completed: its result costs nothing to read, and this study charges ρ = %.6g (ε = %g) again to everyone in the rows",
-		completed.String(), p.Rho, p.Proposal.Spec.Epsilon)
+func (p *Plan) AgainText(completed proposal.Digest, name string) string {
+	return fmt.Sprintf("study %.12s (%.80q) asked the same and is completed: its result costs nothing to read, and this study charges ρ = %.6g (ε = %g) again to everyone in the rows",
+		completed.String(), name, p.Rho, p.Proposal.Spec.Epsilon)
 }

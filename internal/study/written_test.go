@@ -76,12 +76,19 @@ func TestEpsilonWarning(t *testing.T) {
 	}
 }
 
-// TestAgain: a study asks the same whatever its nonce, expiry and roster, and another if a single
-// key differs.
+// TestAgain: a study asks the same whatever its name, nonce, expiry and roster, and another if a
+// single other key differs.
 func TestAgain(t *testing.T) {
 	a := mustPlan(t, texts.Minimal, 1000, 1000, 1000).Proposal
 	if b := mustPlan(t, texts.Minimal, 2000, 1000, 1000, 5).Proposal; !a.Again(b) || !b.Again(a) {
 		t.Error("the same file is another study's")
+	}
+	other := a
+	if other.Spec.Name = "another-name"; !a.Again(other) {
+		t.Error("another name is another question")
+	}
+	if other.Spec.Dataset = "another-table"; a.Again(other) {
+		t.Error("another data set is the same question")
 	}
 	for _, line := range []string{"rounds = 3", "components = 2", `missing = "drop-row"`} {
 		if b := mustPlan(t, texts.With(texts.Minimal, line), 1000, 1000, 1000).Proposal; a.Again(b) {
