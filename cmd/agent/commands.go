@@ -161,7 +161,6 @@ const garbage = 40
 
 type runCmd struct {
 	Log         string   `default:"auto" enum:"auto,json,text" help:"json, text, or auto: text on a terminal, JSON elsewhere."`
-	LogJSON     bool     `name:"log-json" hidden:"" help:"The same as --log json."`
 	Metrics     string   `placeholder:"HOST:PORT" env:"COVEY_AGENT_METRICS" help:"Serve /metrics here, such as 127.0.0.1:7481: anyone who can reach it sees budgets and counts, but no data."`
 	MetricsHost []string `placeholder:"NAME" help:"A host name under which /metrics is reached; localhost and IP addresses always work."`
 }
@@ -171,7 +170,7 @@ func (c *runCmd) Run(t *terminal) error {
 	if err != nil {
 		return err
 	}
-	if c.LogJSON || t.JSON {
+	if t.JSON {
 		c.Log = "json"
 	}
 	log := shared.NewLogger(t.Err, c.Log, slog.LevelInfo)
@@ -300,6 +299,10 @@ func (c *decision) agreed(t *terminal, question, undone string) (agent.StudyDeta
 	s, err := c.resolve(t)
 	if err != nil {
 		return s, err
+	}
+	// a withdrawal is told again, to a coordinator that may not have heard of it
+	if s.State == string(ledger.Finished) && (question == "Approve" || s.Code != string(study.CodeWithdrawn)) {
+		return s, shared.Bad("study %.12s is over here: %s (%s)", s.Digest, s.State, s.Code)
 	}
 	if c.Yes {
 		if _, err := proposal.ParseDigest(c.Study); err != nil {

@@ -200,15 +200,16 @@ func (c *projectCmd) read(t *terminal) (*result.Result, *result.Verified, error)
 		if wrong != nil {
 			return nil, nil, shared.Bad("%.80q is neither a file nor a study of this site: %w", c.Result, wrong)
 		}
-		var text []byte
-		text, err = fetch(t, s.Digest)
+		text, err := fetch(t, s)
+		if err != nil {
+			return nil, nil, err
+		}
 		from = bytes.NewReader(text)
-	} else if err == nil {
+	} else if err != nil {
+		return nil, nil, &shared.InputError{Err: err}
+	} else {
 		defer file.Close()
 		from = &bounded{file, maxResultFile}
-	}
-	if err != nil {
-		return nil, nil, &shared.InputError{Err: err}
 	}
 	r, v, err := result.Read(from)
 	if err != nil {

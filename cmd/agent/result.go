@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/siteconfig"
+	"covey/internal/study"
 	"covey/internal/wire"
 )
 
@@ -33,7 +35,7 @@ func (c *studyResultCmd) Run(t *terminal) error {
 	if err != nil {
 		return err
 	}
-	file, err := fetch(t, s.Digest)
+	file, err := fetch(t, s)
 	if err != nil {
 		return err
 	}
@@ -65,13 +67,21 @@ func (c *studyResultCmd) Run(t *terminal) error {
 }
 
 // fetch returns the result file of a study, which the running agent has checked.
-func fetch(t *terminal, id proposal.Digest) ([]byte, error) {
-	body, err := call(t, "GET", "studies", id.String(), "result")
+func fetch(t *terminal, s agent.StudyDetail) ([]byte, error) {
+	body, err := call(t, "GET", "studies", s.Digest.String(), "result")
+	if shared.Is[*shared.InputError](err) && over(s) && s.Code != string(study.CodeCompleted) {
+		return nil, fmt.Errorf("study %.12s has no result for this site: here it ended (%s)", s.Digest, s.Code)
+	}
 	if err != nil {
 		return nil, err
 	}
 	defer body.Close()
 	return io.ReadAll(io.LimitReader(body, wire.MaxResult+1))
+}
+
+// over reports whether a study takes no decision any more.
+func over(s agent.StudyDetail) bool {
+	return s.State != "pending" && s.State != string(ledger.Approved)
 }
 
 // held returns what this site has on record of a study, of the running agent or, where none runs,
