@@ -138,7 +138,12 @@ func TestProposing(t *testing.T) {
 	}
 	d.hub.Set(func() { d.hub.Told[0].Phase, d.hub.Told[1].Phase = wire.PhaseCompleted, wire.PhaseEnded })
 	d.run(cli.ExitOK, "propose study.toml --yes")
-	d.says("asked the same and is completed")
+	d.says("(\"weights\") asked the same and is completed")
+	if err := os.WriteFile("renamed.toml", []byte(strings.Replace(studyText, "weights", "renamed", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.run(cli.ExitBad, "propose renamed.toml")
+	d.says("(\"weights\") asked the same and is completed")
 
 	d.hub.Set(func() { d.hub.Offered.Coordinator = port.Public(port.Seeded(77)) })
 	d.run(cli.ExitBad, "propose study.toml --yes")
@@ -228,6 +233,14 @@ func TestResultIsCheckedFirst(t *testing.T) {
 	}
 	d.run(cli.ExitBad, command)
 	d.says("no result of study")
+	d.hub.Set(func() {
+		d.hub.Told = []wire.Told{{Study: v.Digest, Name: "over", Phase: wire.PhaseEnded, Code: study.CodeRejected}}
+	})
+	for _, ref := range []string{v.Digest.String(), "over"} {
+		d.run(cli.ExitFailure, "result "+ref)
+		d.says("has no result: it ended (rejected)")
+	}
+	d.hub.Set(func() { d.hub.Told = nil })
 	d.hub.File = bytes.Replace(file, []byte(`"name": "`), []byte(`"name": "x`), 1)
 	d.run(cli.ExitFailure, command)
 	absent()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 	"covey/internal/analyst"
 	"covey/internal/proposal"
 	"covey/internal/result"
+	"covey/internal/wire"
 )
 
 type resultCmd struct {
@@ -42,6 +44,11 @@ func (c *resultCmd) Run(t *terminal) error {
 		id = told.Study
 	}
 	got, err := client.Result(t.Ctx, id, c.Trust)
+	if cli.Is[*analyst.NoResultError](err) {
+		if told, gone := client.Study(t.Ctx, id); gone == nil && told.Phase == wire.PhaseEnded {
+			return fmt.Errorf("study %.12s has no result: it ended (%s)", id, told.Code)
+		}
+	}
 	if err != nil {
 		return err
 	}

@@ -137,6 +137,11 @@ func (s siteView) fault() string {
 	return string(s.Fault) + ": docs/errors.md says what to do"
 }
 
+// asOf is as of when a study is told that is told now.
+func asOf() string {
+	return time.Now().UTC().Format(time.TimeOnly) + " UTC; answers, and what follows from them, show at the next whole minute"
+}
+
 type listCmd struct{}
 
 func (listCmd) Run(t *terminal) error {
@@ -154,6 +159,7 @@ func (listCmd) Run(t *terminal) error {
 		views = append(views, viewOf(told))
 	}
 	return t.Print(views, func(out io.Writer) {
+		t.Say("as of %s", asOf())
 		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(w, "DIGEST\tNAME\tBY\tSTATUS\tEXPIRES\tWAITING FOR")
 		for _, v := range views {
@@ -224,7 +230,7 @@ func (v view) print(out io.Writer) {
 	if !v.Proposed.IsZero() {
 		fmt.Fprintf(w, ", %s", v.Proposed.UTC().Format(time.RFC3339))
 	}
-	fmt.Fprintf(w, "\nstatus\t%s\n", v.describe())
+	fmt.Fprintf(w, "\nstatus\t%s\nas of\t%s\n", v.describe(), asOf())
 	if v.Status == wire.PhaseEnded {
 		fmt.Fprintf(w, "\tdocs/errors.md has what %s means; what was charged stays charged\n", v.Code)
 	}
@@ -324,6 +330,6 @@ func (c *withdrawCmd) Run(t *terminal) error {
 	if err := client.Withdraw(t.Ctx, v.Digest); err != nil {
 		return err
 	}
-	t.Say("study %.12s is withdrawn; what was charged stays charged", v.Digest)
+	t.Say("asked to withdraw study %.12s: if it was over already, that shows at the next whole minute; what was charged stays charged", v.Digest)
 	return t.Print(map[string]proposal.Digest{"digest": v.Digest}, func(w io.Writer) { fmt.Fprintln(w, v.Digest) })
 }

@@ -47,7 +47,7 @@ func (e *ExcludedError) Error() string {
 type QuotaError struct{ Words string }
 
 func (e *QuotaError) Error() string {
-	return fmt.Sprintf("the coordinator accepts no more proposals or calls from this analyst for now: %s", frame.Quoted(e.Words))
+	return "the coordinator does not take this now: " + frame.Quoted(e.Words)
 }
 
 // RefusedError is a request that the coordinator understood and refused.
