@@ -86,8 +86,8 @@ type Proposal struct {
 	Roster []Member `toml:"roster" json:"roster"`
 }
 
-// Propose is [ProposeAs] by nobody, for a plan alone. Readers that the spec names are checked as far
-// as names can be, and left out: their keys are not known, and no figure of a plan follows from
+// Propose is [ProposeAs] by nobody, for a plan alone. Readers that the spec names are checked as
+// far as names can be, and left out: their keys are not known, and no figure of a plan follows from
 // them.
 func Propose(spec Spec, roster []Member, coordinator ed25519.PublicKey, nonce [32]byte) ([]byte, error) {
 	if err := checkReaders(spec.Readers, roster); err != nil {

@@ -45,7 +45,7 @@ func init() {
 			{aboutText, "strconv.Quote(f.text)", "f.text"},
 		}, in("proposal", "TestStatementsAreQuoted"), killer{}},
 		{"words: another purpose is another question", 0, []edit{
-			{"internal/proposal/proposal.go", `s.Expires, s.About, s.Columns = "", About{}, slices.Clone(s.Columns)`, `s.Expires, s.Columns = "", slices.Clone(s.Columns)`},
+			{"internal/proposal/proposal.go", `s.Name, s.Expires, s.About, s.Columns = "", "", About{}, slices.Clone(s.Columns)`, `s.Name, s.Expires, s.Columns = "", "", slices.Clone(s.Columns)`},
 		}, in("study", "TestAgainIgnoresWords"), killer{}},
 		{"figures: a quantile of few rows is shown", 0, []edit{
 			{figures, "if s.values >= fewRows {", "if l.kept >= 1 {"},
