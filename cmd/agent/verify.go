@@ -3,6 +3,8 @@ package main
 import (
 	"crypto/ed25519"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 
 	shared "covey/cmd/internal/cli"
@@ -18,18 +20,21 @@ func (c *verifyCmd) Run(t *terminal) error {
 	return c.Check(t.Terminal, func(v *result.Verified) (string, string, error) { return onLedger(t, v) })
 }
 
-// onLedger compares with what the site of t.dir has on record, if it is a site's folder: the
+// onLedger compares with what the site of t.dir has on record, if that was named or is a site's: the
 // digest is of the proposal's exact bytes, so a study that was approved under it is the one in the
 // file, and its releases are those that the site was told. A result that lists this site's key for
 // a study that it never approved is refused.
 func onLedger(t *terminal, v *result.Verified) (string, string, error) {
+	if _, err := os.Stat(filepath.Join(t.dir, siteconfig.File)); (t.dir == "." || t.dir == "") && err != nil {
+		return "", "", nil // nobody named an agent's folder
+	}
 	config, err := siteconfig.Read(t.dir)
 	if err != nil {
-		return "", "", nil // no agent's folder
+		return "", "", err
 	}
 	site, err := pki.LoadHolder(pki.RoleSite, config.DataDir())
 	if err != nil {
-		return "", "", nil
+		return "", "", err
 	}
 	h, why := held(t, v.Digest)
 	if h == nil {

@@ -15,8 +15,11 @@ func (c *verifyCmd) Run(t *terminal) error {
 			return "", "", nil
 		}
 		client, err := analyst.Open(dir)
+		if t.dir == "" && cli.Is[*analyst.NotJoinedError](err) {
+			return "", "", nil // nobody named an analyst's folder
+		}
 		if err != nil {
-			return "", "", nil // no analyst's folder
+			return "", "", err
 		}
 		known, err = client.Known(v)
 		return "", known, err
