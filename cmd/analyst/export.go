@@ -54,6 +54,12 @@ func (c *exportCmd) Run(t *cli.Terminal) error {
 	if r.Simulated {
 		of.Sentences = slices.Insert(of.Sentences, 0, "SIMULATED: no site took part, nobody signed it, and it proves nothing.")
 	}
+	if c.Pictures != "" && len(r.Pictures) == 0 && len(r.Scores) == 0 {
+		return cli.Bad("%s has no histograms of scores: its study did not have picture = true", c.File)
+	}
+	if err := c.possible(); err != nil {
+		return err
+	}
 	if c.NPZ != "" {
 		if err := c.write(t, c.NPZ, func(w io.Writer) error { return report.WriteNPZ(w, r, of) }); err != nil {
 			return err
@@ -81,9 +87,6 @@ func (c *exportCmd) Run(t *cli.Terminal) error {
 		}
 	}
 	if c.Pictures != "" {
-		if len(r.Pictures) == 0 && len(r.Scores) == 0 {
-			return cli.Bad("%s has no histograms of scores: its study did not have picture = true", c.File)
-		}
 		if err := c.write(t, c.Pictures, func(w io.Writer) error { return report.WritePictures(w, r) }); err != nil {
 			return err
 		}
@@ -137,6 +140,26 @@ func (c *exportCmd) plot(t *cli.Terminal, r *result.Result, of *worth.Report) er
 		if err := c.write(t, filepath.Join(c.Plots, p.Name+".png"), p.WritePNG); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// possible refuses files in folders that are not there, before the first is written.
+func (c *exportCmd) possible() error {
+	for _, path := range []string{c.NPZ, c.CSV, c.Worth, c.Report, c.Pictures} {
+		if path == "" {
+			continue
+		}
+		folder := filepath.Dir(path)
+		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+			return cli.Bad("%s: there is no folder %s", path, folder)
+		}
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			return cli.Bad("%s is a folder", path)
+		}
+	}
+	if info, err := os.Stat(c.Plots); c.Plots != "" && err == nil && !info.IsDir() {
+		return cli.Bad("%s is a file, and --plots names a folder", c.Plots)
 	}
 	return nil
 }
