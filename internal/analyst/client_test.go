@@ -107,7 +107,7 @@ func TestFindsLeader(t *testing.T) {
 	wantErr[*enroll.HandshakeError](t, err)
 	c.config.Coordinator = []string{dead.Addr().String()}
 	_, err = c.List(ctx)
-	wantErr[*enroll.DialError](t, err, "no coordinator answers at", dead.Addr().String())
+	wantErr[*enroll.DialError](t, err, "no coordinator answers at", dead.Addr().String(), `"connection refused". Check the address`)
 }
 
 // TestErrorsInWords: what a coordinator refuses, and why it is not reached, is told apart.

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"sync"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/status"
@@ -89,6 +91,9 @@ func Plain(err error) string {
 	if err == nil {
 		return ""
 	}
+	if why := unreached(err); why != "" {
+		return "nobody answers there: " + why
+	}
 	if s, ok := status.FromError(err); ok {
 		return fmt.Sprintf("%s: %s", s.Code(), frame.Quoted(s.Message())) // the coordinator's words
 	}
@@ -96,6 +101,21 @@ func Plain(err error) string {
 		return "no answer in time"
 	}
 	return err.Error()
+}
+
+// unreached returns why gRPC made no connection, quoted, without its framing; empty of another
+// error.
+func unreached(err error) string {
+	s, ok := status.FromError(err)
+	why, framed := strings.CutPrefix(s.Message(), `connection error: desc = "transport: `)
+	if !ok || s.Code() != codes.Unavailable || !framed {
+		return ""
+	}
+	why = strings.TrimPrefix(strings.TrimSuffix(why, `"`), "Error while dialing: ")
+	if strings.HasPrefix(why, "dial tcp") { // the address, and the system's word
+		why = why[strings.LastIndex(why, ": ")+1:]
+	}
+	return frame.Quoted(strings.TrimSpace(why))
 }
 
 // DialOptions returns the options of every connection of a role's program. There is no dialer among

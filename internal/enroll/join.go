@@ -133,13 +133,20 @@ func (n Newcomer) Join(ctx context.Context, file []byte, dir string, now time.Ti
 	return siteconfig.WriteFile(path, text)
 }
 
-// DialError is a coordinator that was not reached at any of its addresses.
+// DialError is a coordinator that was not reached at any of its addresses, or gives no answer there
+// but a refusal.
 type DialError struct {
 	Addresses []string
 	Err       error // of the last
 }
 
 func (e *DialError) Error() string {
+	if c := status.Code(e.Err); c == codes.PermissionDenied || c == codes.Unauthenticated {
+		return fmt.Sprintf("the coordinator at %q refuses: %s", e.Addresses, frame.Quoted(status.Convert(e.Err).Message()))
+	}
+	if why := unreached(e.Err); why != "" {
+		return fmt.Sprintf("no coordinator answers at %q: %s. Check the address and this machine's network, or ask the coordinator's operator whether it runs", e.Addresses, why)
+	}
 	return fmt.Sprintf("no coordinator answers at %q: %s", e.Addresses, Plain(e.Err))
 }
 

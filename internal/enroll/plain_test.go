@@ -1,0 +1,36 @@
+package enroll
+
+import (
+	"testing"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// TestDialErrorInWords: nobody there and a refusal are told apart, in words without gRPC's.
+func TestDialErrorInWords(t *testing.T) {
+	const framed = `connection error: desc = "transport: Error while dialing: `
+	for _, c := range []struct {
+		code        codes.Code
+		text        string
+		plain, dial string
+	}{
+		{codes.Unavailable, framed + `dial tcp 10.0.0.1:7443: connect: connection refused"`,
+			`nobody answers there: "connection refused"`,
+			`no coordinator answers at ["hub:7443"]: "connection refused". Check the address and this machine's network, or ask the coordinator's operator whether it runs`},
+		{codes.Unavailable, framed + `the proxy says "no: never""`,
+			`nobody answers there: "the proxy says 'no: never'"`,
+			`no coordinator answers at ["hub:7443"]: "the proxy says 'no: never'". Check the address and this machine's network, or ask the coordinator's operator whether it runs`},
+		{codes.PermissionDenied, "this site was revoked", `PermissionDenied: "this site was revoked"`, `the coordinator at ["hub:7443"] refuses: "this site was revoked"`},
+		{codes.Unavailable, "the coordinator stops", `Unavailable: "the coordinator stops"`, `no coordinator answers at ["hub:7443"]: Unavailable: "the coordinator stops"`},
+		{codes.Internal, framed + `x"`, "", ""},
+	} {
+		err := status.Error(c.code, c.text)
+		if got := Plain(err); c.plain != "" && got != c.plain {
+			t.Errorf("%s\nwant %s", got, c.plain)
+		}
+		if got := (&DialError{[]string{"hub:7443"}, err}).Error(); c.dial != "" && got != c.dial {
+			t.Errorf("%s\nwant %s", got, c.dial)
+		}
+	}
+}
