@@ -135,10 +135,10 @@ func (s *Spec) check() error {
 		return err
 	}
 	if !(s.Epsilon > 0) || s.Epsilon > 100 {
-		return FieldErrorf("epsilon", "must be in (0, 100], got %v", s.Epsilon)
+		return FieldErrorf("epsilon", "must be in %s, got %v", bounds["epsilon"], s.Epsilon)
 	}
 	if !(s.Delta > 0 && s.Delta < 1) || s.Delta < 1e-15 {
-		return FieldErrorf("delta", "must be in [1e-15, 1), got %v", s.Delta)
+		return FieldErrorf("delta", "must be in %s, got %v", bounds["delta"], s.Delta)
 	}
 	if s.Alpha != 0 && !(s.Alpha > 0 && s.Alpha < 1) {
 		return FieldErrorf("alpha", "must be in (0, 1), got %v", s.Alpha)

@@ -307,12 +307,25 @@ func ParseSpec(text []byte) (Spec, error) {
 	if err := decode(file.Text, &s); err != nil {
 		return Spec{}, err
 	}
-	for _, check := range []func() error{func() error { return s.takeDefaults(file) }, file.CheckZeros, s.resolve, func() error { return file.CheckConstants(s.scaled) }} {
+	for _, check := range []func() error{func() error { return s.takeDefaults(file) }, file.CheckZeros, func() error { return s.given(file) }, s.resolve, func() error { return file.CheckConstants(s.scaled) }} {
 		if err := check(); err != nil {
 			return Spec{}, located(file, err)
 		}
 	}
 	return s, nil
+}
+
+// bounds are those of keys that have no default, in words.
+var bounds = map[string]string{"epsilon": "(0, 100]", "delta": "[1e-15, 1)"}
+
+// given refuses a file without a key that has no default.
+func (s *Spec) given(file *studyfile.File) error {
+	for i, v := range []float64{s.Epsilon, s.Delta} {
+		if field := []string{"epsilon", "delta"}[i]; v == 0 && strict.Line(file.Text, field) == 0 {
+			return FieldErrorf(field, "must be given, in %s", bounds[field])
+		}
+	}
+	return nil
 }
 
 // takeDefaults writes into each column what its table leaves to [defaults].

@@ -160,7 +160,10 @@ func fault(err error) error {
 
 // notJSON is the error of a text that is no JSON object: for err, or for why.
 func notJSON(err error, why string) error {
+	syntax, wrong := errors.AsType[*json.SyntaxError](err)
 	switch {
+	case wrong:
+		why = fmt.Sprintf("a result file is JSON, and this is none at byte %d", syntax.Offset)
 	case errors.Is(err, io.EOF):
 		why = "unexpected end of JSON input"
 	case err != nil:

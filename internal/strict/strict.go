@@ -58,6 +58,9 @@ func Decode(text []byte, into any) error {
 		}
 	})
 	reason := strings.TrimPrefix(bad.Error(), "toml: ")
+	if strings.HasSuffix(reason, "value out of range") {
+		reason = "the number is beyond 1.8e308, or 2^63 without a point" // in place of strconv's words
+	}
 	if broken != nil || !found {
 		reason = "is not TOML: " + reason
 	} else if want := wanted(typeAt(reflect.TypeOf(into), at.keys)); want != "" && want != kinds[at.kind] && !(want == kinds[unstable.Float] && at.kind == unstable.Integer) {
