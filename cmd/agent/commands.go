@@ -73,7 +73,7 @@ func (c *joinCmd) Run(t *terminal) error {
 		Fingerprint string    `json:"fingerprint"`
 		Expires     time.Time `json:"certificate_expires"`
 	}{join.Site, dir, filepath.Join(dir, siteconfig.File), siteconfig.FingerprintOf(site), site.Certificate().NotAfter}
-	t.Say("Site %s has joined. Fill in %s, then: agent -C %s check", joined.Site, joined.Config, dir)
+	t.Say("Site %s has joined. Fill in %s, then: agent -C %s check", joined.Site, joined.Config, shared.Shell(dir))
 	t.Say("The join file is used up; delete it. Tell the other sites your key's fingerprint, and not through this coordinator:")
 	return t.Print(joined, func(w io.Writer) { fmt.Fprintln(w, joined.Fingerprint) })
 }

@@ -286,7 +286,7 @@ func (c *watchCmd) Run(t *terminal) error {
 	})
 	if t.Ctx.Err() != nil {
 		show.Clear()
-		return fmt.Errorf("stopped watching; the study goes on, and `analyst watch %s` follows it again", c.Study)
+		return fmt.Errorf("stopped watching; the study goes on, and `analyst watch %s` follows it again", cli.Shell(c.Study))
 	}
 	show.End()
 	if err != nil {

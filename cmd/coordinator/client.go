@@ -38,7 +38,7 @@ func (c *client) call(method, path string, body []byte) (io.ReadCloser, error) {
 	for begun := time.Now(); ; {
 		answer, err := c.socket.Call(c.ctx, method, path, body)
 		if errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, os.ErrNotExist) {
-			return nil, fmt.Errorf("no coordinator serves this data folder; start it with `coordinator serve --data %s`", c.dir)
+			return nil, fmt.Errorf("no coordinator serves this data folder; start it with `coordinator serve --data %s`", shared.Shell(c.dir))
 		}
 		if !shared.Is[*shared.AgainError](err) || time.Since(begun) > handoverPatience {
 			return answer, err

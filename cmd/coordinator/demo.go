@@ -160,7 +160,7 @@ func (c *demoCmd) parsed() ([]byte, proposal.Spec, error) {
 	if c.Raw {
 		text := c.rawStudy()
 		spec, err := proposal.ParseSpec(text)
-		return text, spec, err
+		return text, spec, ofFlag(err)
 	}
 	text, err := toml.Marshal(c.spec())
 	if err != nil {
@@ -168,10 +168,26 @@ func (c *demoCmd) parsed() ([]byte, proposal.Spec, error) {
 	}
 	spec, err := proposal.ParseSpec(text)
 	if err != nil {
-		return nil, proposal.Spec{}, err
+		return nil, proposal.Spec{}, ofFlag(err)
 	}
 	text, err = toml.Marshal(spec)
 	return text, spec, err
+}
+
+// ofFlag names the flag where a study that nobody wrote has a fault.
+func ofFlag(err error) error {
+	bad, ok := errors.AsType[*proposal.FieldError](err)
+	if !ok {
+		return err
+	}
+	flag := bad.Field
+	if flag == "explained_variance" {
+		flag = "variance"
+	}
+	if !slices.Contains([]string{"epsilon", "delta", "profile", "rounds", "output", "components", "method", "subspace", "center", "noise", "unit", "lambda", "variance", "picture"}, flag) {
+		return err
+	}
+	return shared.Bad("--%s: %s", flag, bad.Reason)
 }
 
 func (c *demoCmd) check() error {

@@ -72,7 +72,7 @@ func (c *initCmd) done(s *terminal) error {
 	}
 	signing := pki.Fingerprint(authority.SigningKey().Public().(ed25519.PublicKey))
 	fmt.Fprintf(s.Err, "CA %s, in every join file\nsigning key %s, for `verify --key`\nnext: coordinator serve --data %s\n",
-		authority.Fingerprint(), signing, c.Dir)
+		authority.Fingerprint(), signing, shared.Shell(c.Dir))
 	return printDone(s, struct {
 		Dir         string `json:"dir"`
 		Fingerprint string `json:"fingerprint"` // of the CA

@@ -232,7 +232,7 @@ func (c *watchCmd) Run(s *terminal) error {
 		}
 		if s.Ctx.Err() != nil {
 			show.Clear()
-			return fmt.Errorf("stopped watching; the study goes on, and `coordinator study watch %s` follows it again", c.Study)
+			return fmt.Errorf("stopped watching; the study goes on, and `coordinator study watch %s` follows it again", shared.Shell(c.Study))
 		}
 		// The coordinator stopped, or the lead moved: the next one says where the
 		// study stands.

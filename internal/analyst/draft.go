@@ -34,10 +34,10 @@ type Draft struct {
 }
 
 // Draft makes the proposal of a study: it asks the coordinator for the sites' keys and counts and
-// the readers' keys, holds them against those pinned, and writes all of it with this analyst as its
-// proposer. trusted are fingerprints of keys that may have changed. It pins nothing, since the
-// analyst has not agreed. Errors: [*KeyChangedError], [*AnswerError], *[proposal.FieldError], and those
-// of a call.
+// the readers' keys, holds them against those pinned, and writes all of it with this analyst as
+// its proposer. trusted are fingerprints of keys that may have changed. It pins nothing, since the
+// analyst has not agreed. Errors: [*KeyChangedError], [*AnswerError], *[proposal.FieldError], and
+// those of a call.
 func (c *Client) Draft(ctx context.Context, spec proposal.Spec, trusted []string) (*Draft, error) {
 	for field, names := range map[string][]string{"sites": spec.Sites, "readers": spec.Readers} {
 		for _, name := range names {

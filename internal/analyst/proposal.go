@@ -22,9 +22,9 @@ import (
 const Proposals = "proposals"
 
 // Propose pins a draft's keys, signs it, keeps it and its signature, and sends both. Where the
-// answer is lost it looks whether the proposal is there, and sends the same bytes once more if it is
-// not: they are one study however often they come. The error of an answer that is lost again is a
-// [*LostError].
+// answer is lost it looks whether the proposal is there, and sends the same bytes once more if it
+// is not: they are one study however often they come. The error of an answer that is lost again is
+// a [*LostError].
 func (c *Client) Propose(ctx context.Context, d *Draft) error {
 	id := proposal.DigestOf(d.Body)
 	signature := proposal.SignProposal(c.holder.Identity(), id)

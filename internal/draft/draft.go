@@ -92,7 +92,7 @@ func (d Draft) text(b Blanks) []byte {
 		}
 	}
 	line("# Fill in what is marked below, then check it with the number of units of each site:")
-	line("#   coordinator study validate study.toml --units 3000,2200,1700")
+	line("#   analyst validate study.toml --units 3000,2200,1700 (at the coordinator: coordinator study validate)")
 	line("# docs/study.md has every key.\n")
 	line("# What people call the study.")
 	line("name = %s%s", studyfile.Quote(b.Name), mark(b.Name == ""))

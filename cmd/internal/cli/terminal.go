@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
+	"strings"
 
 	"golang.org/x/term"
 )
@@ -20,6 +22,17 @@ type Terminal struct {
 
 // Shown reports whether a reader of Err has just read Out above it: both are a terminal.
 func (t *Terminal) Shown() bool { return !t.JSON && Width(t.Out) != nil && Width(t.Err) != nil }
+
+// plainPath is what every shell takes as it is.
+var plainPath = regexp.MustCompile(`^[A-Za-z0-9_./][A-Za-z0-9_./-]*$`)
+
+// Shell returns a path as it stands in a line for a shell: quoted where that is needed.
+func Shell(path string) string {
+	if plainPath.MatchString(path) {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}
 
 // Say writes a line of prose.
 func (t *Terminal) Say(format string, args ...any) { fmt.Fprintf(t.Err, format+"\n", args...) }

@@ -60,3 +60,14 @@ func TestPrintFails(t *testing.T) {
 		}
 	}
 }
+
+// TestShell: a path in a line for a shell is one word of it, and the path.
+func TestShell(t *testing.T) {
+	for path, want := range map[string]string{
+		"sites/north": "sites/north", "sites/my site": "'sites/my site'", "it's": `'it'\''s'`, "-C": "'-C'", "": "''", "$HOME;x": "'$HOME;x'",
+	} {
+		if got := Shell(path); got != want {
+			t.Errorf("%q: %s, want %s", path, got, want)
+		}
+	}
+}
