@@ -190,8 +190,8 @@ func (c *Coordinator) fromSite(digest proposal.Digest, l *link, handle func(*ses
 		return nil
 	}
 	if e := handle(m.session(digest, r.state), site); e != nil {
-		l.changed = true
-		m.step(digest, r.state, e)
+		before := r.state.Heard(site)
+		l.changed = m.step(digest, r.state, e) || r.state.Heard(site) != before
 	}
 	return nil
 }

@@ -56,17 +56,18 @@ func (m *leader) session(digest proposal.Digest, state *round.State) *session {
 	return s
 }
 
-// step hands an event to a study and runs the effects. An event of something begun before the study
-// was over is ignored.
-func (m *leader) step(digest proposal.Digest, state *round.State, e round.Event) {
+// step hands an event to a study, runs the effects and reports whether there are any. An event of
+// something begun before the study was over is ignored.
+func (m *leader) step(digest proposal.Digest, state *round.State, e round.Event) bool {
 	if m.studies[digest] != state {
-		return
+		return false
 	}
 	effects, err := state.Step(e)
 	if err != nil {
 		m.log.Debug("stale", "study", digest, "error", err)
 	}
 	m.run(digest, state, effects)
+	return len(effects) > 0
 }
 
 // each goes over the studies that a site is in: at is the place in the machine's order, site the

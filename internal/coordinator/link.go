@@ -31,6 +31,7 @@ type link struct {
 	limit   int              // bytes of a message
 	studies int              // that limit is of
 	changed bool             // by the last message
+	broken  bool             // it has said so of the chain
 }
 
 func newLink(site string) *link { return &link{Stream: stream.New(), site: site} }

@@ -17,6 +17,7 @@ import (
 	"covey/internal/round"
 	"covey/internal/secagg"
 	"covey/internal/stream"
+	"covey/internal/study"
 	"covey/internal/wire"
 )
 
@@ -210,8 +211,11 @@ func (c *Coordinator) receive(l *link, m wire.Message) error {
 		return nil
 	}
 	digest := m.About().Study
-	if m, ok := m.(wire.Boxes); ok {
+	switch m := m.(type) {
+	case wire.Boxes:
 		return c.dealt(digest, l, m)
+	case wire.Refusal:
+		return c.refuses(digest, l, m)
 	}
 	return c.fromSite(digest, l, func(s *session, site int) round.Event {
 		switch m := m.(type) {
@@ -237,8 +241,6 @@ func (c *Coordinator) receive(l *link, m wire.Message) error {
 			return s.proved(site, m.Query, m.Slot, m.Dealer-1, m.Proof)
 		case wire.PairKeys:
 			return s.keyed(site, m.Query, m.Slot, m.Keys)
-		case wire.Refusal:
-			return s.refused(site, m)
 		}
 		return nil
 	})
@@ -261,5 +263,30 @@ func (c *Coordinator) dealt(digest proposal.Digest, l *link, m wire.Boxes) error
 	hold := setup.CheckBoxes(from, m.Boxes) == nil
 	return c.fromSite(digest, l, func(s *session, site int) round.Event {
 		return s.dealt(site, m.Attempt, m.Boxes, setup, hold)
+	})
+}
+
+// refuses takes a refusal. What a site shows as a result is as long as it likes: while others'
+// messages are handled the coordinator's own signature is checked, and only then is it parsed.
+func (c *Coordinator) refuses(digest proposal.Digest, l *link, m wire.Refusal) error {
+	var key ed25519.PublicKey
+	err := c.fromSite(digest, l, func(s *session, site int) round.Event {
+		if m.Code == study.CodeFinal && m.Final != nil && s.current(m.Query, s.state.Slot) {
+			key = ed25519.PublicKey(s.plan.Proposal.Coordinator)
+			return nil
+		}
+		if m.Code == study.CodeBrokenChain && !l.broken {
+			l.broken = true
+			c.log.Error("a site answers no query: this coordinator's chain does not extend the one that it kept",
+				"study", digest, "site", l.site, "query", m.Query, "code", m.Code)
+		}
+		return s.refused(site, m, nil)
+	})
+	if err != nil || key == nil {
+		return err
+	}
+	release := study.ParseSigned(m.Final.Encoded, m.Final.Signature, key)
+	return c.fromSite(digest, l, func(s *session, site int) round.Event {
+		return s.refused(site, m, release)
 	})
 }

@@ -2,7 +2,6 @@ package coordinator
 
 import (
 	"bytes"
-	"crypto/ed25519"
 	"slices"
 	"time"
 
@@ -435,17 +434,14 @@ func (s *session) convicts(r round.Refused, m wire.Refusal) bool {
 	return false
 }
 
-// refused checks what a refusing site holds before it counts for anything.
-func (s *session) refused(site int, m wire.Refusal) round.Event {
+// refused checks what a refusing site holds before it counts for anything. The release is that of
+// the result which it shows, nil if this coordinator did not sign one.
+func (s *session) refused(site int, m wire.Refusal, release *study.Release) round.Event {
 	r := round.Refused{Site: site, Query: m.Query, Slot: m.Slot, Code: m.Code, Culprit: m.Culprit - 1, Shared: m.Shared, Lacks: m.Lacks}
 	if r.Culprit >= s.plan.Thresholds.Sites {
 		r.Culprit = -1
 	}
-	if r.Code == study.CodeBrokenChain {
-		s.leader.log.Error("a site answers no query: this coordinator's chain does not extend the one that it kept",
-			"study", s.plan.Digest, "site", s.plan.Proposal.Roster[site].Name, "query", r.Query, "code", r.Code)
-	}
-	if s.state.Status == round.StatusSigning && r.Lacks == 0 {
+	if s.state.Status == round.StatusSigning && r.Lacks == 0 && s.state.Unsigned(site) == "" {
 		s.leader.log.Warn("a site does not sign the result", "study", s.plan.Digest, "site", s.plan.Proposal.Roster[site].Name, "code", r.Code)
 	}
 	if r.Proven = s.convicts(r, m); !r.Proven && (len(m.Announcement) > 0 || r.Code == study.CodeBadBox && len(m.Evidence) > 0) {
@@ -467,16 +463,17 @@ func (s *session) refused(site int, m wire.Refusal) round.Event {
 			s.fault(r.Site, study.CodeHeld)
 		}
 	case study.CodeFinal:
-		if m.Final == nil {
+		if release == nil {
+			if m.Final != nil {
+				s.fault(r.Site, study.CodeFinal)
+			}
 			break
 		}
 		final := round.Released{Encoded: m.Final.Encoded, Signature: m.Final.Signature, Certificate: m.Final.Certificate}
-		release, err := study.ParseRelease(final.Encoded)
-		if err == nil && release.Query == s.state.Query && s.plan.CheckRelease(release, s.state.Attempt) == nil &&
+		if release.Query == s.state.Query && s.plan.CheckRelease(*release, s.state.Attempt) == nil &&
 			s.plan.CheckCourse(s.state.Course, release.Ask(s.state.Attempt)) == nil &&
-			ed25519.Verify(ed25519.PublicKey(s.plan.Proposal.Coordinator), study.SigningInput(final.Encoded), final.Signature) &&
 			s.setup.CheckReleased(s.plan.Summed(s.setup.Transcript(), release.Ask(s.state.Attempt)), release.Survivors, final.Certificate) == nil {
-			return round.Adopt{Release: release, Released: final}
+			return round.Adopt{Release: *release, Released: final}
 		}
 	}
 	return r

@@ -126,7 +126,7 @@ func TestHeldIsChecked(t *testing.T) {
 			s.faults = nil
 			no := wire.Refusal{Header: wire.Header{Query: int(r.GetQuery()), Slot: int(r.GetSlot())}, Code: study.CodeHeld,
 				Context: r.GetContext(), Survivors: ints(r.GetSurvivors()), Signature: r.GetSignature()}
-			got, ok := s.refused(1, no).(round.Refused)
+			got, ok := s.refused(1, no, nil).(round.Refused)
 			if good := name == ""; !ok || (got.Held != nil) != good || (len(s.faults) == 0) != good {
 				t.Errorf("%s: %+v, faults %v", name, got, s.faults)
 			}
@@ -174,18 +174,22 @@ func TestAdoptedResultFitsThePlan(t *testing.T) {
 			}
 			signed := &wire.Final{Encoded: raw, Signature: ed25519.Sign(f.auth.SigningKey(), study.SigningInput(raw)), Certificate: s.setup.Pack(list)}
 			no := wire.Refusal{Code: study.CodeFinal, Final: signed}
-			_, adopted := s.refused(1, no).(round.Adopt)
+			adopts := func() bool {
+				_, ok := s.refused(1, no, study.ParseSigned(signed.Encoded, signed.Signature, ed25519.PublicKey(f.plan.Proposal.Coordinator))).(round.Adopt)
+				return ok
+			}
+			adopted := adopts()
 			if adopted != (name == "") {
 				t.Errorf("%s: adopted: %v", name, adopted)
 			}
 			signed.Signature[0] ^= 1
-			if _, adopted = s.refused(1, no).(round.Adopt); adopted {
+			if adopts() {
 				t.Errorf("%s: adopted with another signature", name)
 			}
 			signed.Signature[0] ^= 1
 			list[0], list[1] = nil, nil
 			signed.Certificate = s.setup.Pack(list)
-			if _, adopted = s.refused(1, no).(round.Adopt); adopted {
+			if adopts() {
 				t.Errorf("%s: adopted with three signatures of four", name)
 			}
 		}

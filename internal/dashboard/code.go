@@ -20,7 +20,7 @@ var Meanings = []Meaning{
 	{study.CodeForked, "A query rests on other results than the site was told.", "Unless the coordinator's log was repaired by hand, suspect the coordinator."},
 	{study.CodeBrokenChain, "The coordinator's log does not extend the chain that the site kept. The site answers no query and signs no result; the study waits.", "After a restored backup: docs/operations.md. Otherwise suspect the coordinator; the logs have the signed heads."},
 	{study.CodeHeld, "The site has signed other survivors for this slot.", "Nothing after a restore: the coordinator adopts what enough sites hold. Otherwise ask the site; its word alone counts for nothing."},
-	{study.CodeFinal, "The site already holds this query's final result.", "Nothing: the coordinator adopts it."},
+	{study.CodeFinal, "The site already holds this query's final result.", "Nothing: the coordinator adopts it. As a fault, it showed one that the coordinator did not sign: suspect it."},
 	{study.CodeBadAnnouncement, "The site's keys fail a check, or it signed two sets of them.", "Check its log and version, and whether its ledger was restored. If its identity key changed, let it join again and propose again. If it accuses nobody, it was shown other keys than before: compare logs."},
 	{study.CodeBadShare, "The site's key shares, sent or sent back, fail a check.", "Check its disk and version. A query goes on while enough others answer."},
 	{study.CodeBadConfirmation, "The site's signature over the setup fails a check.", "Check its version, and what is between it and the coordinator."},

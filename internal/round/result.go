@@ -76,7 +76,9 @@ func (s *State) unsigned(e Refused) {
 		}
 	case study.CodeBadResult, study.CodeSecondResult, study.CodeForked, study.CodeBrokenChain, study.CodeStore, study.CodeInternal,
 		study.CodeLeft, study.CodeRolledBack, study.CodeNotApproved, study.CodeUnknownStudy:
-		s.live.left[e.Site] = departure{code: e.Code, culprit: e.Site}
+		if s.live.left[e.Site].code == "" { // the first word of a link stands
+			s.live.left[e.Site] = departure{code: e.Code, culprit: e.Site}
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package study
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"encoding/json"
 	"math"
 	"slices"
@@ -63,6 +64,18 @@ func ParseRelease(encoded []byte) (Release, error) {
 		return Release{}, proposal.FieldErrorf("release", "is not a release")
 	}
 	return r, nil
+}
+
+// ParseSigned is ParseRelease of bytes that key signed; nil for others, of which nothing is parsed.
+func ParseSigned(encoded, signature []byte, key ed25519.PublicKey) *Release {
+	if !ed25519.Verify(key, SigningInput(encoded), signature) {
+		return nil
+	}
+	r, err := ParseRelease(encoded)
+	if err != nil {
+		return nil
+	}
+	return &r
 }
 
 // ParseHead reads encoded release bytes without their largest part, Noised, which is the last.

@@ -35,6 +35,21 @@ func init() {
 		{"held: who is not believed is not named", 0, []edit{
 			{roundLead, "return []Effect{Doubt{site, study.CodeHeld}}", "return nil"},
 		}, in("round", "TestOneSitesHeldChangesNothing"), killer{}},
+		{"final: a result is parsed before its signature is checked", 0, []edit{
+			{"internal/study/release.go", "	if !ed25519.Verify(key, SigningInput(encoded), signature) {\n\t\treturn nil\n\t}\n\tr, err := ParseRelease(encoded)\n\tif err != nil {", "	r, err := ParseRelease(encoded)\n\tif err != nil || !ed25519.Verify(key, SigningInput(encoded), signature) {"},
+		}, in("study", "TestUnsignedReleaseIsNotParsed"), killer{}},
+		{"final: a result that another key signed is adopted", 0, []edit{
+			{"internal/study/release.go", "	if !ed25519.Verify(key,", "	if key == nil && !ed25519.Verify(key,"},
+		}, in("coordinator", "TestAdoptedResultFitsThePlan"), killer{}},
+		{"final: one without a signature is nobody's fault", 0, []edit{
+			{leaderSees, "s.fault(r.Site, study.CodeFinal)", "_ = r"},
+		}, in("coordinator", "TestUnsignedResultIsAFault"), killer{}},
+		{"pace: every refusal changes something", 0, []edit{
+			{"internal/coordinator/coordinator.go", "l.changed = m.step(digest, r.state, e) || r.state.Heard(site) != before", "l.changed = m.step(digest, r.state, e) || r.state.Heard(site) == before || true"},
+		}, in("coordinator", "TestRepeatedRefusalsTellNothing"), killer{}},
+		{"pace: a broken chain is logged for each message", 0, []edit{
+			{"internal/coordinator/server.go", "study.CodeBrokenChain && !l.broken {", "study.CodeBrokenChain {"},
+		}, in("coordinator", "TestRepeatedRefusalsTellNothing"), killer{}},
 		{"the log takes a second U of a slot", 0, []edit{
 			{roundEntry, "if s.Survivors != nil {", "if s.Survivors != nil && s.waits() {"},
 		}, in("round", "TestLogKeepsTheFirstSurvivors"), killer{}},
@@ -46,7 +61,7 @@ func init() {
 			{leaderSees, "slices.Equal(m.Context, q.Context[:]) &&", "true &&"},
 		}, in("coordinator", "TestHeldIsChecked"), killer{}},
 		{"final: a result that does not fit the plan is adopted", 0, []edit{
-			{leaderSees, "s.plan.CheckRelease(release, s.state.Attempt) == nil &&", "true &&"},
+			{leaderSees, "s.plan.CheckRelease(*release, s.state.Attempt) == nil &&", "true &&"},
 		}, in("coordinator", "TestAdoptedResultFitsThePlan"), killer{}},
 		{"blame: without a proof it is nobody's", 0, []edit{
 			{roundStep, "return accuses(e.Code) && e.Culprit >= 0 &&", "return false && e.Culprit >= 0 &&"},
