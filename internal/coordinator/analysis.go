@@ -58,8 +58,8 @@ func (s analysts) Offer(ctx context.Context, dataset string, sites, readers []st
 	if err != nil {
 		return wire.Offer{}, err
 	}
-	if len(dataset) > maxDataset || len(sites) > proposal.MaxSites || len(readers) > proposal.MaxReaders {
-		return wire.Offer{}, status.Errorf(codes.InvalidArgument, "at most %d bytes of a data set's name, %d sites and %d readers", maxDataset, proposal.MaxSites, proposal.MaxReaders)
+	if len(dataset) > wire.MaxDataset || len(sites) > proposal.MaxSites || len(readers) > proposal.MaxReaders {
+		return wire.Offer{}, status.Errorf(codes.InvalidArgument, "at most %d bytes of a data set's name, %d sites and %d readers", wire.MaxDataset, proposal.MaxSites, proposal.MaxReaders)
 	}
 	now := s.c.now()
 	m := s.c.machine.lock()
@@ -86,34 +86,28 @@ func (s analysts) Offer(ctx context.Context, dataset string, sites, readers []st
 	return out, nil
 }
 
-// offering returns the sites, of those that are named or of all, that are connected and offer a
-// data set, and the counts of those that were not told today.
-func (m *leader) offering(dataset string, names []string, now time.Time) (sites []membership.Holder, fresh map[string]int, err error) {
-	every := len(names) == 0
-	if every {
-		for _, h := range membership.ByName(m.who.Sites) {
-			names = append(names, h.Name)
-		}
+// offering returns the sites, of those that are named or of all, that offer a data set, and the
+// counts of those that were not told today. Of all, those without the data set are left out.
+func (m *leader) offering(dataset string, names []string, now time.Time) (offering []membership.Holder, fresh map[string]int, err error) {
+	sites, links, err := m.connected(names)
+	if err != nil {
+		return nil, nil, status.Error(codes.NotFound, err.Error())
 	}
 	fresh = map[string]int{}
-	for _, name := range names {
-		h, l := m.who.Sites[name], m.links[name]
-		units, offers := 0, false
-		if l != nil && !h.Revoked {
-			units, offers = l.units[dataset]
-		}
+	for i, h := range sites {
+		units, offers := links[i].units[dataset]
 		switch {
-		case !offers && every:
+		case !offers && len(names) == 0:
 			continue
 		case !offers:
-			return nil, nil, status.Errorf(codes.NotFound, "no site %.80q offers this data set now", name)
+			return nil, nil, status.Errorf(codes.NotFound, "site %q offers no such data set", h.Name)
 		}
-		sites = append(sites, h)
-		if m.counts.Fresh(dataset, name, now) {
-			fresh[name] = units
+		offering = append(offering, h)
+		if m.counts.Fresh(dataset, h.Name, now) {
+			fresh[h.Name] = units
 		}
 	}
-	return sites, fresh, nil
+	return offering, fresh, nil
 }
 
 // maxProposing is how many proposals of an analyst are read and looked at at a time: each is in
@@ -259,6 +253,7 @@ func (s analysts) Watch(ctx context.Context, digest proposal.Digest, once bool, 
 		return err
 	}
 	began, _ := s.c.machine.Holder(who.Role, who.Name)
+	expired := s.c.expiry(ctx)
 	var last wire.Told
 	for first := true; ; first = false {
 		m := s.c.machine.lock()
@@ -285,6 +280,8 @@ func (s analysts) Watch(ctx context.Context, digest proposal.Digest, once bool, 
 		}
 		select {
 		case <-time.After(now.Truncate(analysis.Tick).Add(analysis.Tick).Sub(now)):
+		case <-expired:
+			return errExpired
 		case <-changed: // the registry, or who leads
 		case <-ctx.Done():
 			return ctx.Err()

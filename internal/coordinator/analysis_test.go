@@ -6,6 +6,7 @@ import (
 	"crypto/ed25519"
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -303,6 +304,39 @@ func TestOneCountADay(t *testing.T) {
 	})
 }
 
+// TestNobodyAwayIsLeftOut: of all sites, an offer leaves out those that are connected without the
+// data set, and is refused while one is away, as the operator's study is. Who is named has to offer
+// it.
+func TestNobodyAwayIsLeftOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 4, nil)
+		defer func() { f.c.Close() }()
+		ada := f.asker("ada")
+		asks := func(names ...string) error {
+			_, err := ada.port().Offer(ada.ctx(), "rows", names, nil)
+			return err
+		}
+		f.drop(3)
+		f.sites[3].link = newLink("site-3")
+		f.c.linked(f.sites[3].link, map[string]int{"others": 9}, chain.Head{})
+		if got := ada.offered(); len(got) != 3 {
+			t.Errorf("%d sites with a data set that three have", len(got))
+		}
+		if err := asks("site-0", "site-3"); status.Code(err) != codes.NotFound || !strings.Contains(err.Error(), `"site-3" offers no such data set`) {
+			t.Error(err)
+		}
+		f.drop(3)
+		_, operator := f.c.Roster(proposal.Spec{Dataset: "rows"})
+		if err := asks(); status.Code(err) != codes.NotFound || operator == nil || status.Convert(err).Message() != operator.Error() ||
+			!strings.Contains(err.Error(), `"site-3" is not connected`) {
+			t.Errorf("%v; the operator: %v", err, operator)
+		}
+		if err := asks("site-0", "site-1", "site-2"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // TestRevokedWatchEnds: a watch ends when its analyst is revoked, and when this coordinator leads
 // no more.
 func TestRevokedWatchEnds(t *testing.T) {
@@ -313,6 +347,52 @@ func TestRevokedWatchEnds(t *testing.T) {
 		}
 	}, codes.PermissionDenied)
 	watchEnds(t, o, "led", o.c.Follow, codes.FailedPrecondition)
+}
+
+// TestExpiredCertificate: a connection outlives its certificate, and its calls do not. The streams
+// end with it, and until then it is renewed (PKI-13, PKI-15).
+func TestExpiredCertificate(t *testing.T) {
+	o := newOffice(t)
+	site, analyst := o.join(pki.RoleSite, "clinic"), o.join(pki.RoleAnalyst, "ada")
+	of, err := o.proposes(analyst, o.draws(analyst, "expired"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := func(want codes.Code) {
+		t.Helper()
+		o.unpaced()
+		for _, p := range []*person{site, analyst} {
+			csr, err := p.CSR(p.name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := wire.CallRenew(t.Context(), p.conn, csr); status.Code(err) != want {
+				t.Errorf("%s renews: %v; want %v", p.name, err, want)
+			}
+			if _, err := wire.CallStanding(t.Context(), p.conn, nil); status.Code(err) != want {
+				t.Errorf("%s asks: %v; want %v", p.name, err, want)
+			}
+		}
+	}
+	ends := site.leaf.NotAfter // the analyst's, too
+	o.clock.Store(ends.UnixNano())
+	calls(codes.OK)
+	bounded, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if err := wire.CallWatch(bounded, analyst.conn, of, false, func(wire.Told) error { return nil }); status.Code(err) != codes.Unauthenticated {
+		t.Errorf("a watch ends with %v", err)
+	}
+	link, err := wire.OpenLink(bounded, site.conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := link.Receive(); status.Code(err) != codes.Unauthenticated {
+		t.Errorf("a link ends with %v", err)
+	}
+	o.clock.Store(ends.Add(time.Second).UnixNano())
+	calls(codes.Unauthenticated)
+	o.clock.Store(site.leaf.NotBefore.Add(-time.Second).UnixNano())
+	calls(codes.Unauthenticated)
 }
 
 func watchEnds(t *testing.T, o *office, name string, end func(), want codes.Code) {

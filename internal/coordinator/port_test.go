@@ -42,6 +42,7 @@ type person struct {
 	name string
 	dir  string
 	conn *grpc.ClientConn
+	leaf *x509.Certificate
 }
 
 func newOffice(t *testing.T) *office {
@@ -137,7 +138,8 @@ func (o *office) join(role pki.Role, name string) *person {
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	p.conn = o.dial(p.shows(o.t, certificate))
+	shown := p.shows(o.t, certificate)
+	p.conn, p.leaf = o.dial(shown), shown.Leaf
 	o.people[name] = p
 	return p
 }
@@ -165,7 +167,7 @@ func (o *office) issued(role pki.Role, name string, p *person) *grpc.ClientConn 
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	certificate, err := o.auth.Issue(role, name, csr, time.Now())
+	certificate, err := o.auth.Issue(role, name, csr, o.now())
 	if err != nil {
 		o.t.Fatal(err)
 	}
@@ -189,7 +191,13 @@ type draft struct {
 // draws fills a draft of a person's in as its program does, from what the coordinator offers.
 func (o *office) draws(p *person, name string, readers ...string) draft {
 	o.t.Helper()
-	offer, err := wire.CallOffer(o.t.Context(), p.conn, "rows", nil, readers)
+	var names []string // others may have joined that have no link
+	for _, s := range o.sites {
+		if h, _ := o.c.machine.Holder(pki.RoleSite, s.name); !h.Revoked {
+			names = append(names, s.name)
+		}
+	}
+	offer, err := wire.CallOffer(o.t.Context(), p.conn, "rows", names, readers)
 	if err != nil {
 		o.t.Fatal(err)
 	}

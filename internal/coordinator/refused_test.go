@@ -267,9 +267,9 @@ func TestRefusedAtThePort(t *testing.T) {
 		{"an offer of a revoked site", offer(ada, "rows", []string{"site-2"}, nil), codes.NotFound, "site-2"},
 		{"an offer of a site without a link", offer(ada, "rows", []string{"clinic"}, nil), codes.NotFound, "clinic"},
 		{"an offer of a data set that a site does not have", offer(ada, "secrets", []string{"site-0"}, nil), codes.NotFound, "site-0"},
-		{"an offer for a reader who is none", offer(ada, "rows", nil, []string{"zoe"}), codes.NotFound, "zoe"},
-		{"an offer for a reader who is a site", offer(ada, "rows", nil, []string{"clinic"}), codes.NotFound, "clinic"},
-		{"an offer for a reader who is revoked", offer(ada, "rows", nil, []string{"eve"}), codes.NotFound, "eve"},
+		{"an offer for a reader who is none", offer(ada, "rows", []string{"site-0"}, []string{"zoe"}), codes.NotFound, "zoe"},
+		{"an offer for a reader who is a site", offer(ada, "rows", []string{"site-0"}, []string{"clinic"}), codes.NotFound, "clinic"},
+		{"an offer for a reader who is revoked", offer(ada, "rows", []string{"site-0"}, []string{"eve"}), codes.NotFound, "eve"},
 		{"an offer for many readers", offer(ada, "rows", nil, make([]string, proposal.MaxReaders+1)), codes.InvalidArgument, "readers"},
 		{"an offer of a data set with a long name", offer(ada, strings.Repeat("x", 201), nil, nil), codes.InvalidArgument, "200 bytes"},
 

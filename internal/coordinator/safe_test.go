@@ -39,7 +39,7 @@ func (o *office) certificate(role pki.Role, p *person) *tls.Certificate {
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	certificate, err := o.auth.Issue(role, p.name, csr, time.Now())
+	certificate, err := o.auth.Issue(role, p.name, csr, o.now())
 	if err != nil {
 		o.t.Fatal(err)
 	}

@@ -72,7 +72,23 @@ func (c *Coordinator) admit(leaf *x509.Certificate) (admission.Client, error) {
 		}
 		return admission.Client{}, status.Errorf(codes.PermissionDenied, "the certificate is not for the key that this %s joined with: it was revoked, or joined again elsewhere", role)
 	}
+	// TLS has looked as the connection began, which may be months ago.
+	if now := c.now(); now.Before(leaf.NotBefore) || now.After(leaf.NotAfter) {
+		return admission.Client{}, errExpired
+	}
 	return admission.Client{Role: role, Name: name, Identity: h.Identity}, nil
+}
+
+var errExpired = status.Error(codes.Unauthenticated, "the certificate is not valid now")
+
+// expiry ends a stream with the certificate that its connection showed: the next one shows the
+// renewed certificate. It is nil where no TLS is.
+func (c *Coordinator) expiry(ctx context.Context) <-chan time.Time {
+	leaf := admission.LeafOf(ctx)
+	if leaf == nil {
+		return nil
+	}
+	return time.After(leaf.NotAfter.Sub(c.now()))
 }
 
 // Renew replaces a client's certificate before it ends.
@@ -137,6 +153,8 @@ func (s server) Link(ctx context.Context, open wire.Stream) error {
 		written <- err
 	case <-l.Done():
 		err = l.Why()
+	case <-s.c.expiry(ctx):
+		return errExpired
 	case <-s.c.stopping:
 		return status.Error(codes.Unavailable, "the coordinator stops")
 	}
@@ -199,7 +217,7 @@ func (c *Coordinator) receive(l *link, m wire.Message) error {
 	if m, ok := m.(wire.Hello); ok {
 		units := map[string]int{}
 		for _, d := range m.Datasets {
-			if err := checkDataset(d.Name); err != nil {
+			if err := wire.CheckDataset(d.Name); err != nil {
 				return err
 			}
 			if d.Units <= proposal.MaxUnits {

@@ -17,37 +17,44 @@ import (
 	"covey/internal/study"
 )
 
-// Roster fills a spec's roster in from the sites that are connected and offer
-// its data set: their identity keys, and their counts of units.
-func (c *Coordinator) Roster(spec proposal.Spec) ([]proposal.Member, error) {
-	joined, _ := c.machine.Holders(pki.RoleSite)
-	m := c.machine.lock()
-	defer c.machine.unlock()
-	names := spec.Sites
+// connected returns the sites that are named, or all that have joined, and their links. None that
+// is away is left out unsaid: its units would be missing from the study.
+func (m *leader) connected(names []string) (sites []membership.Holder, links []*link, err error) {
 	if len(names) == 0 {
-		for _, s := range joined {
-			if !s.Revoked {
-				names = append(names, s.Name)
+		for _, h := range membership.ByName(m.who.Sites) {
+			if !h.Revoked {
+				names = append(names, h.Name)
 			}
 		}
 	}
-	var roster []proposal.Member
 	for _, name := range names {
-		at := slices.IndexFunc(joined, func(s membership.Holder) bool { return s.Name == name && !s.Revoked })
-		if at < 0 {
-			return nil, &proposal.FieldError{Field: "sites", Reason: fmt.Sprintf("%q has not joined", name)}
+		h, ok := m.who.Sites[name]
+		if !ok || h.Revoked {
+			return nil, nil, proposal.FieldErrorf("sites", "%.80q has not joined", name)
 		}
 		l := m.links[name]
 		if l == nil {
-			return nil, &proposal.FieldError{Field: "sites", Reason: fmt.Sprintf("%q is not connected, so its count of units is not known: wait for it, or name the study's sites without it, sites = [...]; to plan before sites are connected, study validate --units 1610,4906,12082 (one count a site)", name)}
+			return nil, nil, proposal.FieldErrorf("sites", "%q is not connected, so its count of units is not known: wait for it, or name the study's sites without it, sites = [...]; to plan before sites are connected, validate --units 1610,4906,12082 (one count a site)", name)
 		}
-		units, ok := l.units[spec.Dataset]
-		if !ok {
-			return nil, &proposal.FieldError{Field: "dataset", Reason: fmt.Sprintf("site %q offers no data set %q", name, spec.Dataset)}
-		}
-		roster = append(roster, proposal.Member{Name: name, Identity: joined[at].Identity, Units: units})
+		sites, links = append(sites, h), append(links, l)
 	}
-	return roster, nil
+	return sites, links, nil
+}
+
+// Roster fills a spec's roster in from the sites that are connected and offer
+// its data set: their identity keys, and their counts of units.
+func (c *Coordinator) Roster(spec proposal.Spec) (roster []proposal.Member, err error) {
+	m := c.machine.lock()
+	defer c.machine.unlock()
+	sites, links, err := m.connected(spec.Sites)
+	for i, h := range sites {
+		units, ok := links[i].units[spec.Dataset]
+		if !ok {
+			return nil, proposal.FieldErrorf("dataset", "site %q offers no data set %q", h.Name, spec.Dataset)
+		}
+		roster = append(roster, proposal.Member{Name: h.Name, Identity: h.Identity, Units: units})
+	}
+	return roster, err
 }
 
 // Create proposes a study to its sites.

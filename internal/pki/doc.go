@@ -52,7 +52,8 @@
 //   - PKI-11, PKI-12: Both sides MUST use TLS 1.3. A site MUST accept only a server's certificate
 //     under its pinned CA, for the dialed host, good now.
 //   - PKI-13: A coordinator MUST require a certificate but for Join, and MUST verify one that is
-//     shown: own CA, client authentication, good now, names a site or an analyst.
+//     shown: own CA, client authentication, good now, names a site or an analyst. Its time is
+//     compared at each call, and ends a stream.
 //   - PKI-14: No TLS session is resumed.
 //   - PKI-15: A renewal keeps CA and name and is used from the next handshake on. The server
 //     renews from 30 days before its end, or when a host is new.

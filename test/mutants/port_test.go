@@ -81,7 +81,7 @@ func init() {
 			{"internal/membership/node.go", "	s.Withdraw(RoleNode, e.Node)\n", ""},
 		}, in("node", "TestRemoveShutsOutWhoHasNotEntered"), killer{}},
 		{"a data set's name may be anything", 0, []edit{
-			{"internal/coordinator/server.go", "checkDataset(d.Name); err != nil", "checkDataset(d.Name); false && err != nil"},
+			{"internal/coordinator/server.go", "wire.CheckDataset(d.Name); err != nil", "wire.CheckDataset(d.Name); false && err != nil"},
 		}, in("coordinator", "TestDatasetNames"), killer{}},
 		{"a coordinator's address may be anything", 0, []edit{
 			{"internal/node/member.go", "err != nil || frame.Printable(a) != a ||", "err != nil || frame.Printable(a) == \"\" ||"},
