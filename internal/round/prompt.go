@@ -208,7 +208,11 @@ func (p *prompter) query() {
 	p.send(askUpload, stamp, func() wire.Message {
 		if p.open == nil {
 			open, err := s.Ask()
-			if err != nil {
+			if err == nil {
+				err = s.plan.Check(open)
+			}
+			if err != nil { // every honest site would refuse it, and be blamed
+				l.failed = &OpenFailed{Code: study.CodeInternal, Culprit: -1}
 				return nil
 			}
 			p.open = &open

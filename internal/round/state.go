@@ -118,7 +118,7 @@ type live struct {
 	silent    bool            // that of the proofs
 	adopted   *Adopt          // the open query's result, where the log does not hold it
 	opening   bool            // Open is under way, or has failed
-	failed    *OpenFailed     // how it failed
+	failed    *OpenFailed     // how it failed, or what is asked does not fit the plan
 	drafting  bool            // Draft is under way, or has failed
 	attested  [][]byte        // by site, on the committed draft
 	overdue   bool            // the open slot's upload deadline has passed

@@ -3,6 +3,7 @@ package study
 import (
 	"errors"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -139,6 +140,21 @@ func TestBinEdges(t *testing.T) {
 	}
 	if BinEdge(255) != 1 || BinEdge(259) != 2 {
 		t.Fatal("whole powers of two must be exact")
+	}
+}
+
+// TestRadiusIsOfTheHistogram: whatever a site makes of the counts, and however they round, a radius
+// is an edge's at most.
+func TestRadiusIsOfTheHistogram(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 100 {
+		counts := make([]int64, HistogramBins)
+		for j := range counts {
+			counts[j] = rng.Int64N(1 << 47)
+		}
+		if got := quantileRadius(counts, 1<<20, 1, 1<<32); got > BinEdge(HistogramBins-1) {
+			t.Fatalf("%v is %v times the last edge", got, got/BinEdge(HistogramBins-1))
+		}
 	}
 }
 

@@ -160,7 +160,8 @@ func binsRadius(noised []int64, spread, quantile float64, width int, also tail, 
 	for j, c := range counts {
 		if c > 0 && seen+c >= wanted {
 			low, high := BinEdge(max(0, j*width-1)), BinEdge((j+1)*width-1)
-			return low + float64((high-low)*((wanted-seen)/c)), left
+			// Counts beyond 2^53 round, here to more than the whole bin.
+			return min(high, low+float64((high-low)*((wanted-seen)/c))), left
 		}
 		seen += c
 	}
