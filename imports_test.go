@@ -49,7 +49,7 @@ var arrows = map[string][]string{
 	"internal/analysis":   {"internal/proposal", "internal/round", "internal/study", "internal/wire"},
 	// Eigenvectors, the same to the last bit on every processor.
 	"internal/linalg":      {},
-	"internal/proposal":    {"internal/graph", "internal/linalg", "internal/query", "internal/secagg", "internal/strict", "internal/studyfile"},
+	"internal/proposal":    {"internal/graph", "internal/linalg", "internal/pki", "internal/query", "internal/secagg", "internal/strict", "internal/studyfile"},
 	"internal/packed":      {},
 	"internal/study":       {"internal/linalg", "internal/noise", "internal/packed", "internal/query", "internal/secagg", "internal/standardize", "internal/proposal"},
 	"internal/result":      {"internal/chain", "internal/linalg", "internal/packed", "internal/secagg", "internal/standardize", "internal/strict", "internal/proposal", "internal/study"},

@@ -331,9 +331,9 @@ func TestRowsAreRedacted(t *testing.T) {
 	}
 }
 
-// TestTinyCoordinatesAreZero: a direction's coordinates that are next to nothing are nothing, so that
-// no product with a row is a number that processors take long for, whatever threshold they were
-// made for. Of the others, and of the caller's, none changes.
+// TestTinyCoordinatesAreZero: a direction's coordinates that are next to nothing are nothing, so
+// that no product with a row is a number that processors take long for, whatever threshold they
+// were made for. Of the others, and of the caller's, none changes.
 func TestTinyCoordinatesAreZero(t *testing.T) {
 	const n = 400
 	p := planOf(t, n, func(*proposal.Spec) {})

@@ -17,6 +17,7 @@ func TestPrintable(t *testing.T) {
 		{"a\tb\x00\u007f\u0085", `a\tb\x00\x7f\u0085`},
 		{"\u202eevil\u2066\u200f\u061c", `\u202eevil\u2066\u200f\u061c`},
 		{"\u00a0\u2028\u200b\ufeff", `\u00a0\u2028\u200b\ufeff`},
+		{"a\u115f\u1160\u3164\uffa0\u034f\ufe0f\U000e0100b", `a\u115f\u1160\u3164\uffa0\u034f\ufe0f\U000e0100b`},
 		{"\xff\xc3(", `\xff\xc3(`},
 		{`\x1b`, `\\x1b`},
 		{"\U000e0041", `\U000e0041`},
@@ -54,6 +55,8 @@ func TestWord(t *testing.T) {
 		`x" approved by "y`:      `"x' approved by 'y"`,
 		"a\x1b[2K":               `"a\x1b[2K"`,
 		"a\u202eb":               `"a\u202eb"`,
+		"a\u115f":                `"a\u115f"`,
+		"\u3164b":                `"\u3164b"`,
 		strings.Repeat("a", 201): `"` + strings.Repeat("a", 200) + `..."`,
 	} {
 		if got := Word(in); got != want {

@@ -80,7 +80,7 @@ func (p Proposal) checkParties(names, keys map[string]bool) error {
 		return FieldErrorf("readers", "at most %d, got %d", MaxReaders, len(p.Readers))
 	}
 	check := func(field string, one Party) error {
-		if err := validText(field+".name", one.Name); err != nil {
+		if err := validName(field+".name", one.Name); err != nil {
 			return err
 		}
 		if len(one.Identity) != ed25519.PublicKeySize {

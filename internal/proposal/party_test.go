@@ -80,6 +80,20 @@ func TestProposerSigns(t *testing.T) {
 	}
 }
 
+// TestSitesNames: a roster has names that sites join under, so that none looks like another.
+func TestSitesNames(t *testing.T) {
+	for name, taken := range map[string]bool{
+		"north": true, "a-1": true, "": false, "North": false, "north-": false, "north\u115f": false, "north\u034f": false, "north\ufe0f": false, "n\u043erth": false, "a b": false,
+	} {
+		roster := texts.Roster(fives...)
+		roster[1].Name = name
+		_, err := proposal.Propose(smallSpec(t), roster, texts.Signer.Public().(ed25519.PublicKey), [32]byte{1})
+		if got := err == nil; got != taken || !taken && !strings.Contains(err.Error(), "roster[1].name: must be 1 to 63 of a-z") {
+			t.Errorf("%+q: %v", name, err)
+		}
+	}
+}
+
 // TestPartiesAreApart: a name and a key in a proposal are one party's.
 func TestPartiesAreApart(t *testing.T) {
 	ada, _ := party("ada")
@@ -100,9 +114,10 @@ func TestPartiesAreApart(t *testing.T) {
 		"the proposer reads twice":       {ada, []proposal.Party{ada}, "readers[0]: name or identity appears twice"},
 		"a site is a reader":             {ada, []proposal.Party{{site.Name, site.Identity}}, "readers[0]: name or identity appears twice"},
 		"a reader twice":                 {ada, []proposal.Party{bob, bob}, "readers[1]: name or identity appears twice"},
-		"no name":                        {proposal.Party{"", ada.Identity}, nil, "proposer.name: must be given"},
+		"no name":                        {proposal.Party{"", ada.Identity}, nil, "proposer.name: must be 1 to 63"},
 		"a short key":                    {proposal.Party{"ada", ada.Identity[:31]}, nil, "key: must be 64 hex digits"},
-		"a hidden character":             {proposal.Party{"ada\u202e", ada.Identity}, nil, "proposer.name: holds an unprintable character"},
+		"a hidden character":             {proposal.Party{"ada\u202e", ada.Identity}, nil, "proposer.name: must be 1 to 63 of a-z"},
+		"a letter that shows nothing":    {ada, []proposal.Party{{"bob\u3164", bob.Identity}}, "readers[0].name: must be 1 to 63 of a-z"},
 		"21 readers":                     {ada, crowd, "readers: at most 20, got 21"},
 	} {
 		spec := smallSpec(t)

@@ -193,7 +193,7 @@ func Parse(body []byte) (Proposal, error) {
 	names, keys := map[string]bool{}, map[string]bool{}
 	for i, m := range p.Roster {
 		field := fmt.Sprintf("roster[%d]", i)
-		if err := validText(field+".name", m.Name); err != nil {
+		if err := validName(field+".name", m.Name); err != nil {
 			return Proposal{}, err
 		}
 		if len(m.Identity) != ed25519.PublicKeySize {

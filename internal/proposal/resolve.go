@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"covey/internal/pki"
 	"covey/internal/query"
 )
 
@@ -443,6 +444,15 @@ func validText(field, v string) error {
 		if !strconv.IsPrint(r) {
 			return FieldErrorf(field, "holds an unprintable character")
 		}
+	}
+	return nil
+}
+
+// validName accepts what can be joined under: a letter that shows nothing would make two names look
+// like one.
+func validName(field, v string) error {
+	if pki.ValidName(v) != nil {
+		return FieldErrorf(field, "must be 1 to 63 of a-z, 0-9 and -, without - at either end")
 	}
 	return nil
 }

@@ -89,6 +89,15 @@ func init() {
 		{"another coordinator's refusal is shown as it came", 0, []edit{
 			{"internal/node/member.go", "said := frame.Printable(e.Error)", "said := e.Error"},
 		}, in("node", "TestRefusalsArePrintable"), killer{}},
+		{"a letter that shows nothing is shown", 0, []edit{
+			{"internal/frame/printable.go", " && !unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)", " && unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Z)"},
+		}, in("frame", "TestWord"), killer{}},
+		{"a roster's name may be anything", 0, []edit{
+			{"internal/proposal/proposal.go", "validName(field+\".name\", m.Name)", "validText(field+\".name\", m.Name)"},
+		}, in("proposal", "TestSitesNames"), killer{}},
+		{"a reader's name may be anything", 0, []edit{
+			{"internal/proposal/party.go", "validName(field+\".name\", one.Name)", "validText(field+\".name\", one.Name)"},
+		}, in("proposal", "TestPartiesAreApart"), killer{}},
 		{"a data set's name is listed as the site wrote it", 0, []edit{
 			{"cmd/coordinator/site.go", "frame.Word(name)", "name"},
 		}, killer{pkg: "cmd/coordinator", run: "TestSitesNamesAreQuoted"}, killer{}},
