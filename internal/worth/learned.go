@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"covey/internal/result"
-	"covey/internal/standardize"
 	"covey/internal/study"
 )
 
@@ -200,7 +199,7 @@ func spiked(p *study.Plan, r *result.Result) string {
 		c = next
 	}
 	for j, column := range c.Columns {
-		if column.Narrow && column.Out == standardize.In && p.Layout.Coordinates[j].Level < 0 {
+		if column.Narrow && column.Scale != 0 && p.Layout.Coordinates[j].Level < 0 {
 			return r.Columns[j]
 		}
 	}
