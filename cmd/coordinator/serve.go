@@ -134,6 +134,21 @@ func (c *serveCmd) dashboard() (*node.Dashboard, error) {
 	return &node.Dashboard{Listen: c.Dashboard, Hosts: m.Host, Certificate: m.Cert, Key: m.Key, ClientCA: m.ClientCA, PlainHTTP: m.Plain}, nil
 }
 
+// inUse says of a port that is taken where its address is set.
+func (c *serveCmd) inUse(err error, config string) error {
+	if !errors.Is(err, syscall.EADDRINUSE) {
+		return err
+	}
+	// The sites' port was free: no coordinator runs here.
+	if _, board := errors.AsType[*node.DashboardError](err); board {
+		if c.Dashboard != "" {
+			config = "--dashboard (or COVEY_DASHBOARD)"
+		}
+		return fmt.Errorf("%w: another program has this port of %s", err, config)
+	}
+	return fmt.Errorf("%w: a coordinator runs here already, or another program has this port of %s", err, config)
+}
+
 func (c *serveCmd) Run(s *terminal) error {
 	level := slog.LevelInfo
 	if c.Verbose {
@@ -149,11 +164,8 @@ func (c *serveCmd) Run(s *terminal) error {
 	log := shared.NewLogger(s.Err, c.Log, level)
 	memory.Keep().Log(log) // before the keys are read
 	n, err := node.Open(s.dir, node.Options{Logger: log, Control: true, HandOver: true, Dashboard: board})
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("%w: a coordinator runs here already, or another program has this port of %s", err, filepath.Join(s.dir, node.ConfigFile))
-	}
 	if err != nil {
-		return err
+		return c.inUse(err, filepath.Join(s.dir, node.ConfigFile))
 	}
 	if address, tls := n.Watching(); address != nil {
 		scheme := "http"

@@ -94,6 +94,7 @@ type studyRow struct {
 	Code     study.Code
 	Awaited  []string
 	Deadline *moment
+	Overdue  bool
 	Progress string
 	Epsilon  string
 }
@@ -217,7 +218,7 @@ func (d *Dashboard) row(in sight, v coordinator.View, o coordinator.Overview) st
 		}
 	}
 	if !over(v) && o.Leading {
-		row.Awaited, row.Deadline = waiting(in, v, o), d.moment(v.Deadline, true)
+		row.Awaited, row.Deadline, row.Overdue = waiting(in, v, o), d.moment(v.Deadline, true), v.Overdue
 		if v.Status == round.StatusProposed {
 			row.Deadline = d.moment(v.Expires, true)
 		}

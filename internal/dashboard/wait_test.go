@@ -90,6 +90,15 @@ func TestUntilWhen(t *testing.T) {
 			if strings.Contains(text, c.no) {
 				t.Errorf("the page says %q", c.no)
 			}
+			list, err := d.main(everything(d), proposal.Digest{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for words, said := range map[string]bool{"overdue since <time": view.Overdue, ", until <time": !view.Overdue && !view.Deadline.IsZero()} {
+				if strings.Contains(string(list.main), words) != said {
+					t.Errorf("the list says %q: %v", words, !said)
+				}
+			}
 			if t.Failed() {
 				at := strings.Index(text, `class="card now"`)
 				t.Log(text[max(0, at):min(len(text), max(0, at)+800)])

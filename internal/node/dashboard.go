@@ -130,6 +130,12 @@ func (n *Node) readDashboard(dir string) (err error) {
 	return err
 }
 
+// DashboardError is the dashboard's port, which cannot be opened.
+type DashboardError struct{ Err error }
+
+func (e *DashboardError) Error() string { return "dashboard: " + e.Err.Error() }
+func (e *DashboardError) Unwrap() error { return e.Err }
+
 // openDashboard listens for the page, where it is configured.
 func (n *Node) openDashboard() error {
 	d := n.Config.Dashboard
@@ -138,7 +144,7 @@ func (n *Node) openDashboard() error {
 	}
 	var err error
 	if n.watchers, err = n.options.Listen(d.Listen); err != nil {
-		return err
+		return &DashboardError{err}
 	}
 	n.board = dashboard.New(dashboard.Options{
 		Source: n.Coordinator, Cluster: n.cluster, People: n.Coordinator.People, Hosts: d.names(), Logger: n.log, Now: n.now,
