@@ -42,11 +42,15 @@ func (c *approvalsCmd) Run(s *terminal) error {
 	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "SITE\tDECISION\tAT\tof digest %s\n", r.Digest)
 	for _, d := range r.Decisions {
-		word := string(d.Verdict)
-		if d.Code != "" {
-			word += " (" + string(d.Code) + ")"
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\tsigned by %s\n", d.Site, word, d.At.UTC().Format(time.RFC3339), d.Fingerprint)
+		fmt.Fprintf(w, "%s\t%s\t%s\tsigned by %s\n", d.Site, decisionText(d.Verdict, d.Code), d.At.UTC().Format(time.RFC3339), d.Fingerprint)
 	}
 	return w.Flush()
+}
+
+// decisionText is a verdict, with its reason where that is another word.
+func decisionText(v study.Verdict, reason study.Code) string {
+	if reason == "" || string(reason) == string(v) {
+		return string(v)
+	}
+	return fmt.Sprintf("%s (%s)", v, reason)
 }

@@ -200,14 +200,11 @@ func printView(out io.Writer, v coordinator.View) error {
 	}
 	fmt.Fprintln(w, "\nSITE\tUNITS\tLINK\tDECISION")
 	for _, s := range v.Sites {
-		link, decision := "away", string(s.Verdict)
+		link := "away"
 		if s.Connected {
 			link = "connected"
 		}
-		if s.Code != "" {
-			decision += " (" + string(s.Code) + ")"
-		}
-		fmt.Fprintf(w, "%s\t%d\t%s\t%s\n", s.Name, s.Units, link, decision)
+		fmt.Fprintf(w, "%s\t%d\t%s\t%s\n", s.Name, s.Units, link, decisionText(s.Verdict, s.Code))
 	}
 	return w.Flush()
 }

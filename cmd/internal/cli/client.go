@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
 	"syscall"
 )
 
@@ -61,6 +62,9 @@ const maxErrorReply = 1 << 20
 // Call makes one request and returns the body of its reply, which the caller closes. Errors:
 // *[DialError]; *[InputError] and *[AgainError] where the reply says so.
 func (c *Client) Call(ctx context.Context, method, path string, body []byte) (io.ReadCloser, error) {
+	if strings.Contains(path+"/", "//") { // the server would not know such a path
+		return nil, Bad("the name or digest is empty")
+	}
 	r, err := http.NewRequestWithContext(ctx, method, "http://"+c.server+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
