@@ -55,7 +55,7 @@ func TestBadRequests(t *testing.T) {
 			{"POST", "/v1/analysts/site-0/revoke", "", "no analyst", 400},
 			{"POST", "/v1/sites/nobody/revoke", "", "nobody", 400},
 			{"POST", "/v1/sites/No%20body/revoke", "", "", 400},
-			{"POST", "/v1/studies", "", "name", 400},
+			{"POST", "/v1/studies", "", "epsilon", 400},
 			{"POST", "/v1/studies", "{}", "toml", 400},
 			{"POST", "/v1/studies", strings.Replace(good, "epsilon = 1.0", "epsilon = -1.0", 1), "epsilon", 400},
 			{"POST", "/v1/studies", strings.Replace(good, "epsilon", "epsilom", 1), "epsilom", 400},

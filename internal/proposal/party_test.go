@@ -150,7 +150,7 @@ func TestPlannedReaders(t *testing.T) {
 		{[]string{"ada", "bob"}, ""},
 		{[]string{"ada", "ada"}, "readers[1]: name or identity appears twice"},
 		{[]string{texts.Roster(fives...)[2].Name}, "readers[0]: name or identity appears twice"},
-		{[]string{"ada\u202e"}, "readers[0].name: holds an unprintable character"},
+		{[]string{"ada\u202e"}, "readers[0].name: must be 1 to 63 of a-z"},
 		{make([]string, proposal.MaxReaders+1), "readers: at most 20, got 21"},
 	} {
 		spec.Readers = c.readers
