@@ -19,7 +19,7 @@ func printSent(w io.Writer, m egress.SentMessage) {
 		study = m.Study.String()[:12]
 	}
 	if m.Query != nil {
-		query = strconv.Itoa(*m.Query)
+		query = strconv.Itoa(*m.Query + 1) // as people count: the pages do, too
 	}
 	fmt.Fprintf(w, "%s  %-12s  %-12s  %5s  %10d  %s  %s\n", m.Time.Format(time.RFC3339), study, m.Kind, query, m.Bytes, m.SHA256, m.Code)
 }

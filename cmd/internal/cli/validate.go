@@ -186,7 +186,7 @@ func PrintPlan(out io.Writer, p *study.Plan, prediction []string) error {
 		if q.Branch != "" {
 			only = "if auto takes " + q.Branch
 		}
-		fmt.Fprintf(w, "%d\t%s\t%d\t%.4g\t%.4g\t%d\t%s\n", q.Index, kind, q.Round, q.Multiplier, q.Rho, q.Bytes, only)
+		fmt.Fprintf(w, "%d\t%s\t%d\t%.4g\t%.4g\t%d\t%s\n", q.Index+1, kind, q.Round, q.Multiplier, q.Rho, q.Bytes, only)
 	}
 	if said := s.Statements(); len(said) > 0 {
 		fmt.Fprintf(w, "\n%s\n  %s\n", proposal.StatementsTitle, strings.Join(said, "\n  "))
