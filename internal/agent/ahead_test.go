@@ -41,6 +41,9 @@ func TestResultIsWrittenBeforeTheNextCharge(t *testing.T) {
 		go func() { sent <- s.agent.handle(next) }()
 		synctest.Wait()
 		s.charged(t, rho)
+		if s.session(c).answers.adding == nil {
+			t.Error("no sum is made ahead")
+		}
 		if _, on, err := s.session(c).journal.UploadedIn(1); on || err != nil || len(sent) > 0 {
 			t.Errorf("an upload is stored (%v, %v), or %d answers are sent", on, err, len(sent))
 		}
