@@ -25,9 +25,10 @@ const constantsWhy = "a unit of measurement or an offset may be wrong at a site"
 // doubted says which given constants released values speak against.
 func doubted(p *study.Plan, r *result.Result) []string {
 	spec := p.Proposal.Spec
-	given := func(j int) bool {
+	given := func(j int) bool { // offset 0 and scale 1 say nothing of a column: it is taken as it is
 		at := p.Layout.Coordinates[j]
-		return at.Level < 0 && !at.Gap && spec.Columns[at.Column].Standardize != proposal.StandardizePrivate
+		c := spec.Columns[at.Column]
+		return at.Level < 0 && !at.Gap && c.Standardize != proposal.StandardizePrivate && (c.Offset != 0 || c.Scale != 1)
 	}
 	var out, far []string
 	noise := normal95 * math.Sqrt(study.CenterNoise(r.Releases))
