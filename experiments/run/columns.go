@@ -36,7 +36,7 @@ var kinds = map[string]func(z, heavy float64) float64{
 	"ceiling": func(z, _ float64) float64 { // 15 for 80%, and from there down to 3
 		return max(3, 15-math.Round(7*max(0, -0.8416-z)))
 	},
-	"t4":       func(z, heavy float64) float64 { return z * heavy },
+	"t4": func(z, heavy float64) float64 { return z * heavy },
 }
 
 // mixed are the kinds of a table of mixed columns, in turn.
