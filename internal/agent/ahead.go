@@ -15,9 +15,15 @@ type adding struct {
 	err  error
 }
 
-// add begins the sum that a query asks for. Called with the session's mu held and the rows loaded.
-// The caller must call abandonSum before it unlocks mu: until then the rows are the goroutine's.
-func (q *answers) add(ask study.Ask) {
+// add begins the sum of a query that the ledger would take an upload of now: no refusal waits for a
+// sum, whose time depends on the rows a little and is charged to nobody. Called with the session's
+// mu held and the rows loaded. The caller must call abandonSum before it unlocks mu: until then the
+// rows are the goroutine's.
+func (q *answers) add(open *openQuery) {
+	ask := open.ask
+	if !q.s.journal.MayUpload(ask.Query, ask.Slot, open.query.Context, q.s.plan.Queries[ask.Query].Rho) {
+		return
+	}
 	a := &adding{ask: ask, done: make(chan struct{})}
 	q.adding = a
 	q.s.agent.work.Go(func() {

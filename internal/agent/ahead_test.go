@@ -79,20 +79,31 @@ func TestErasedBeforeTheNextSignature(t *testing.T) {
 	})
 }
 
-// TestNoSumForARefusal: AG-25. A refusal waits for no sum over the rows, whose time may tell of
-// them: the rows are gone here, and a sum would end the process.
+// TestNoSumForARefusal: AG-25. No sum over the rows is begun for what the ledger would refuse, nor
+// before the chain was looked at: a refusal that waits for one may tell of the rows by its time.
 func TestNoSumForARefusal(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, nil)
 	c.ready()
-	s, later, earlier := c.sites[0], c.query(0, 1, c.plan.Start().X), c.query(0, 0, c.plan.Start().X)
-	want[wire.Upload](s, later)
-	s.session(c).rows.Release()
-	if code := s.quiet(earlier); code != study.CodeHeld {
-		t.Errorf("a slot before the last one: %q", code)
+	s := c.sites[0]
+	q := s.session(c).answers
+	begun := func(slot int) bool {
+		ask := c.plan.Queries.Fill(c.query(0, slot, c.plan.Start().X).Ask)
+		q.s.mu.Lock()
+		defer q.s.mu.Unlock()
+		q.add(&openQuery{ask: ask, query: c.plan.Summed(q.s.ring.Setup.Transcript(), ask)})
+		defer q.abandonSum()
+		return q.adding != nil
 	}
-	var h wire.Hello
-	s.agent.Chain.greet(&h)
-	if code := s.quiet(c.query(0, 2, c.plan.Start().X)); code != study.CodeBrokenChain {
-		t.Errorf("without a chain: %q", code)
+	if !begun(1) {
+		t.Error("no sum is begun for what would be taken")
+	}
+	want[wire.Upload](s, c.query(0, 1, c.plan.Start().X))
+	for slot := range 3 { // before it, the same again, and another one for a query whose shares are out
+		if begun(slot) {
+			t.Errorf("a sum is begun for slot %d", slot)
+		}
+	}
+	if code := s.quiet(c.query(0, 0, c.plan.Start().X)); code != study.CodeHeld {
+		t.Errorf("a slot before the last one: %q", code)
 	}
 }

@@ -60,9 +60,8 @@ func (q *answers) upload(r wire.Query, approval ledger.Approval) wire.Message {
 	if no, ok := q.s.chained(r); !ok {
 		return no
 	}
-	// No refusal waits for a sum: its time depends on the rows, a little, and is charged to nobody.
-	if rho := q.s.plan.Queries[ask.Query].Rho; data == "" && q.s.journal.MayUpload(ask.Query, ask.Slot, open.query.Context, rho) {
-		q.add(ask) // goes on while the result before is written; what it gives leaves only after it
+	if data == "" {
+		q.add(open) // goes on while the result before is written; what it gives leaves only after it
 		defer q.abandonSum()
 	}
 	if err := q.s.results.written(); err != nil {

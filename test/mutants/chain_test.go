@@ -54,7 +54,7 @@ func init() {
 			{chainFollower, "if (!ok || kept.Step != step) &&", "if !ok &&"},
 		}, fed("TestRestoredCoordinator"), killer{}},
 		{"chain: a query is answered whatever the chain", 0, []edit{
-			{"internal/agent/query.go", "if no, ok := q.s.chained(r); !ok {\n\t\treturn no\n\t}\n\t// No refusal", "if no, ok := q.s.chained(r); !ok && no.Code == \"\" {\n\t\treturn no\n\t}\n\t// No refusal"},
+			{"internal/agent/query.go", "if no, ok := q.s.chained(r); !ok {\n\t\treturn no\n\t}\n\tif data == \"\" {\n\t\tq.add", "if no, ok := q.s.chained(r); !ok && no.Code == \"\" {\n\t\treturn no\n\t}\n\tif data == \"\" {\n\t\tq.add"},
 		}, in("agent", "TestBrokenChain"), killer{}},
 		{"chain: a set is signed whatever the chain", 0, []edit{
 			{"internal/agent/query.go", "if no, ok := q.s.chained(r); !ok {\n\t\treturn no\n\t}\n\tu := ", "u := "},
@@ -69,6 +69,7 @@ func init() {
 			{agentChain, "if err == nil && !has {", "if false && !has {"},
 		}, in("agent", "TestChainHoldsWhatWasTold"), killer{}},
 		{"chain: the release is not looked for", 0, []edit{
+			{"internal/agent/results.go", "chain.Released(rs.s.plan.Digest, w.final.Encoded), nil", "chain.Proposed(rs.s.plan.Digest), nil"},
 			{"internal/agent/results.go", "chain.Released(rs.s.plan.Digest, held.Encoded)}", "chain.Proposed(rs.s.plan.Digest)}\n\t_ = held"},
 		}, in("agent", "TestChainHoldsWhatWasTold"), killer{}},
 		{"chain: an answer leaves before the head is kept", 0, []edit{

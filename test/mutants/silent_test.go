@@ -20,7 +20,7 @@ func init() {
 			{agentRows, "	if r.unattended && q.Missing", "	if r.unattended && false && q.Missing"},
 		}, in("agent", "TestValuesMoveNoMessage/by_policy"), killer{}},
 		{"values: a refusal waits for a sum", 0, []edit{
-			{"internal/agent/query.go", "data == \"\" && q.s.journal.MayUpload(ask.Query, ask.Slot, open.query.Context, rho) {", "data == \"\" && rho > 0 {"},
+			{"internal/agent/ahead.go", "if !q.s.journal.MayUpload(ask.Query,", "if false && !q.s.journal.MayUpload(ask.Query,"},
 		}, in("agent", "TestNoSumForARefusal"), killer{}},
 		{"values: a direction makes numbers that take long", 0, []edit{
 			{"internal/answer/answer.go", "a.X, a.Found = settled(a.X), settled(a.Found)", "a.X, a.Found = slices.Clone(a.X), settled(a.Found)"},
