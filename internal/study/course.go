@@ -44,8 +44,8 @@ type Course struct {
 	End Code `json:"end,omitempty"`
 }
 
-// defaultRadius is in force where noise left nothing of a histogram. It is no edge of a bin, so
-// that a release under it says that nothing was read.
+// defaultRadius is in force where noise left nothing of a histogram. No bin ends at it, so that a
+// release under it says that nothing was read.
 const defaultRadius = 1.0625
 
 // Unread reports whether the radius of the release is the one that is in force where noise left
