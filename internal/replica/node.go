@@ -50,7 +50,7 @@ type Options struct {
 	// is 30 s.
 	Timeout time.Duration
 	// SnapshotThreshold is how many entries after the last snapshot make a new
-	// one due; 0 is 1024. It is looked at every 5 to 10 s: a start applies what
+	// one due; 0 is 1024. It is looked at every 30 to 60 s: a start applies what
 	// came since. A quarter of the threshold is kept as log behind a snapshot,
 	// for followers that lag.
 	SnapshotThreshold uint64
@@ -62,9 +62,9 @@ type Options struct {
 
 const (
 	lockWait         = 300 * time.Millisecond
-	drainTime        = time.Second     // given to calls under way after a failure
-	snapshotInterval = 5 * time.Second // raft looks for one that is due after this to twice this
-	retain           = 2               // snapshots kept
+	drainTime        = time.Second      // given to calls under way after a failure
+	snapshotInterval = 30 * time.Second // raft looks for one that is due after this to twice this
+	retain           = 2                // snapshots kept
 )
 
 // Node is one running replica. Its methods may be called from many goroutines.
