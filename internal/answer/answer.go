@@ -60,7 +60,7 @@ var ErrKind = errors.New("answer: a planned query is of no known kind")
 // Values integers, in units of the ask's grid. site is its roster index.
 func (r *Rows) Answer(p *study.Plan, site int, a study.Ask, workers int) ([]int64, error) {
 	q := p.Queries[a.Query]
-	a.X, a.Found = settled(a.X), settled(a.Found)
+	a.X, a.Center, a.Found, a.Fill = settled(a.X), settled(a.Center), settled(a.Found), settled(a.Fill)
 	rows, err := r.as(p, site, a)
 	if err != nil {
 		return nil, err
@@ -109,14 +109,15 @@ func (r *Rows) Answer(p *study.Plan, site int, a study.Ask, workers int) ([]int6
 	return counts, nil
 }
 
-// least is the smallest magnitude but 0 of a direction's coordinates. A sum's time MUST NOT tell of
-// values: a processor takes many times as long for a number below 2^-1022, which a direction made
-// for it would multiply those below a threshold of its choice to. The bounds of centers, scales and
-// offsets keep a row's numbers from there, too (package clip).
+// least is the smallest magnitude but 0 of a direction's coordinates, and a center's. A sum's time
+// MUST NOT tell of values: a processor takes many times as long for a number below 2^-1022, which a
+// direction made for it would multiply those below a threshold of its choice to, and which a center
+// would make of a zero. The bounds of centers, scales and offsets keep a row's numbers from there,
+// too (packages clip and proposal).
 const least = 0x1p-60
 
-// settled returns v with 0 for what is nearer to it than least; a unit vector stays one to the last
-// digit.
+// settled returns a copy of v with 0 for what is nearer to it than least; a unit vector stays one to
+// the last digit.
 func settled(v []float64) []float64 {
 	v = slices.Clone(v)
 	for i, x := range v {

@@ -359,4 +359,14 @@ func TestTinyCoordinatesAreZero(t *testing.T) {
 	if got, want := answer(1, 0x1p-61, 0x1p-1022, 0), answer(1, 0, 0, 0); !slices.Equal(got, want) {
 		t.Errorf("%v with tiny coordinates, %v without", got, want)
 	}
+	// A center next to nothing makes nothing of zeros, whatever the clip.
+	p = planOf(t, n, func(s *proposal.Spec) { s.Center = proposal.CenterPrivate })
+	if m, err = clip.NewMatrix(d, make([]float64, n*d)); err != nil {
+		t.Fatal(err)
+	}
+	a = ask(t, p, study.KindMean, "", []float64{0x1p-1030, 0x1p-61, 0, 0}, nil)
+	a.Radius, a.Grid = 0x1p-90, study.Grid(0x1p-90)
+	if got := must(t)(New(m).Answer(p, 0, a, 1)); slices.ContainsFunc(got, func(v int64) bool { return v != 0 }) {
+		t.Errorf("zeros less a tiny center add up to %v", got)
+	}
 }
