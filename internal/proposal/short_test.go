@@ -120,6 +120,8 @@ func TestShortFormPlaces(t *testing.T) {
 		"columns = [\"a\",\n\"c0..c3\"]\n":                                                     `"a" (line 5), "c0" (line 6), "c1" (line 6) and 2 more have no offset and scale`,
 		"columns = [\n\"c0..c3\",\n'c2']\n[defaults]\nscale=1\n":                               `line 7: columns[4].name: "c2" appears twice`,
 		"columns = [\"c0..c3\", { name = \"b\", scale = \"2\" }]\n":                            "line 5 column 44: columns[1].scale must be a number, got text in quotes",
+		"columns = [\"c0..c3\",\n { name = \"b\", offset = -1e-31 }]\n[defaults]\nscale=1":     "line 6: columns[4].offset: must be 0 or of a size in 1e-30..1e30",
+		"columns = [\"c0..c3\",\n { name = \"b\", offset = 1e31 }]\n[defaults]\nscale=1":       "line 6: columns[4].offset: must be 0 or of a size in 1e-30..1e30",
 		"columns = [\"c0..c3\",\n { name = \"b\", scale = -2 }]\n[defaults]\nscale=1":          "line 6: columns[4].scale: must be in",
 		"columns = [\"a\",\n { name = \"b\", scael = 2 }]\n":                                   `columns.scael: unknown key, line 6; did you mean "scale"?`,
 		"columns = [\"a\",\n 3]\n[defaults]\nscale=1\n":                                        "line 6 column 2: columns[1] must be a table",
