@@ -25,7 +25,7 @@ const maxPrintable = 200
 // separators other than the space, characters that change the direction of text or show nothing,
 // and bytes that are not UTF-8; a backslash is doubled, so that an escape cannot be imitated. What
 // is longer than 200 runes is cut and ends in "...". The text is not quoted: where it stands in a
-// row or a sentence of ours, %q of the result marks where it begins and ends.
+// row or a sentence of this program, %q of the result marks where it begins and ends.
 func Printable(s string) string {
 	var out strings.Builder
 	for kept := 0; len(s) > 0; kept++ {

@@ -79,7 +79,7 @@ func Predict(p *study.Plan) (*Prediction, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Prediction{Learned: p.Proposal.Spec.Standardize == proposal.StandardizePrivate, EveryRow: p.Proposal.Spec.Missing == proposal.MissingDropRow}
+	out := &Prediction{Learned: p.Proposal.Spec.Standardizes(), EveryRow: p.Proposal.Spec.Missing == proposal.MissingDropRow}
 	for _, fall := range falls {
 		out.Cases = append(out.Cases, f.at(fall, 1))
 	}
@@ -140,9 +140,9 @@ func newForecast(p *study.Plan) (*forecast, error) {
 	switch {
 	case s.Profile == proposal.ProfilePaper || s.Accountant == proposal.AccountantPaper:
 		return nil, fmt.Errorf("%w for the paper's profile", ErrNoPrediction)
-	case s.Standardize == proposal.StandardizePrivate && s.Method == proposal.MethodPower:
+	case s.Standardizes() && s.Method == proposal.MethodPower:
 		return nil, fmt.Errorf("%w of power iteration where a study learns the columns' constants", ErrNoPrediction)
-	case s.Standardize == proposal.StandardizePrivate && !(p.Learning.Score >= leastScore):
+	case s.Standardizes() && !(p.Learning.Score >= leastScore):
 		return nil, fmt.Errorf("%w where a study is too small to learn the columns' constants well", ErrNoPrediction)
 	case p.Shares().Levels > 0:
 		return nil, fmt.Errorf("%w for columns with levels", ErrNoPrediction)
@@ -160,11 +160,11 @@ func newForecast(p *study.Plan) (*forecast, error) {
 	f := &forecast{plan: p}
 	for _, q := range p.Queries {
 		switch {
-		case q.Kind == study.KindMean && s.Standardize != proposal.StandardizePrivate:
+		case q.Kind == study.KindMean && !s.Standardizes():
 			f.means = append(f.means, q)
 		case q.Kind == study.KindMoment:
 			f.moments = append(f.moments, q)
-		case q.Kind == study.KindPower && q.Run == 0 && s.Standardize != proposal.StandardizePrivate:
+		case q.Kind == study.KindPower && q.Run == 0 && !s.Standardizes():
 			f.steps = append(f.steps, q)
 		}
 	}
@@ -202,7 +202,7 @@ func (f *forecast) at(fall, units float64) Case {
 			})
 		}
 		group.Wait()
-		if f.plan.Proposal.Spec.Standardize == proposal.StandardizePrivate {
+		if f.plan.Proposal.Spec.Standardizes() {
 			for i, v := range shares {
 				shares[i] = max(min(v, best.Blind), 1-learnedLoss*(1-v))
 			}
@@ -315,7 +315,7 @@ func (f *forecast) covariance(lambda []float64, units float64) *noisy {
 		precision += 1 / (s * s)
 	}
 	out := &noisy{k: p.K, s: 1 / math.Sqrt(precision), n: float64(p.N) * units, center: f.center(squares, units)}
-	if p.Proposal.Spec.Standardize == proposal.StandardizePrivate {
+	if p.Proposal.Spec.Standardizes() {
 		out.learned = 2 / float64(p.D)
 	}
 	head := min(p.D, max(2*p.K, mostSimulated*2/3))
