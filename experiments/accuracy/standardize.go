@@ -43,11 +43,13 @@ var learnings = []learning{
 	{"pow1", "zeros", 64, 5000, 5, 0},
 	{"pow1", "sparse", 64, 5000, 5, 0},
 	{"pow1", "constant", 64, 5000, 5, 0},
+	{"pow1", "coded", 64, 5000, 5, 0},
 	{"pow1", "mixed", 64, 20_000, 5, 0},
 	{"pow1", "far", 64, 20_000, 5, 0},
 	{"pow1", "zeros", 64, 20_000, 5, 0},
 	{"pow1", "sparse", 64, 20_000, 5, 0},
 	{"pow1", "constant", 64, 20_000, 5, 0},
+	{"pow1", "coded", 64, 20_000, 5, 0},
 	{"pow1", "normal", 64, 2000, 5, 0},
 }
 

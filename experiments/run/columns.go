@@ -51,11 +51,11 @@ const (
 
 // Columns returns tables of d columns whose correlations come from a named spectrum, turned to no
 // direction in particular. Kind is "normal", "far", "mixed", or what every column is: "lognormal",
-// "skewed", "binary", "integers", "zeros", "sparse" or "t4"; every other one of "constant" is one,
-// and three of four of "coded" have one frequent value that is not 0. Units are over five decades,
-// 0 or 1 and counts have none. What is looked for are the components of the rows' own correlation
-// matrix. Known is the same rows, each column less its own mean, over its own standard deviation
-// and kept within limit.
+// "skewed", "binary", "integers", "zeros", "sparse", "ceiling" or "t4"; every other one of
+// "constant" is one, and two of three of "coded" have one frequent value that is not 0. Units are
+// over five decades, 0 or 1 and counts have none. What is looked for are the components of the
+// rows' own correlation matrix. Known is the same rows, each column less its own mean, over its own
+// standard deviation and kept within limit.
 func Columns(spectrum, kind string, d int, limit float64) (learned, known Source, err error) {
 	lambda, err := Spectrum(spectrum, d)
 	if err != nil {
@@ -122,7 +122,7 @@ func rawColumns(lambda []float64, kind string, n int, rng *rand.Rand) []float64 
 		case "constant":
 			of[j] = []string{"normal", "constant"}[j%2]
 		case "coded":
-			of[j] = []string{"coded", "likert", "normal", "ceiling"}[j%4]
+			of[j] = []string{"coded", "likert", "normal"}[j%3]
 		}
 		unit[j], mean[j] = math.Pow(10, 5*rng.Float64()-2), away*(2*rng.Float64()-1)
 		switch of[j] {

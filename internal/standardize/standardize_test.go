@@ -31,6 +31,13 @@ func column(law string, rng *rand.Rand) (values []float64, mean, deviation float
 			x = max(0, x-0.84) * unit
 		case "binary":
 			x = math.Round(rng.Float64()/2 + 0.1)
+		case "codes": // 1, and 2 for a sixth
+			x = 1
+			if rng.Float64() < 1./6 {
+				x = 2
+			}
+		case "answers": // 1 to 5, 80% of them 3
+			x = 3 + math.Copysign(float64(min(2, int(math.Abs(x)/1.2816)+int(math.Abs(x)/2.0537))), x)
 		case "one value":
 			x = 7 * unit
 		case "zero":
@@ -106,6 +113,9 @@ func TestColumnsAreLearned(t *testing.T) {
 		{"far", In, 0.8, 1.25, 0.02, 0, 60},
 		{"binary", In, 0.7, 1.25, 0.02, 0, 60},
 		{"zeros", In, 0.4, 1.25, 0.02, 2, 60},
+		{"codes", In, 0.8, 1.25, 0.02, 0, 60},
+		{"answers", In, 0.8, 1.25, 0.01, 0, 60},
+		{"one value", Constant, 0, 0, 0.002, 3, 60},
 		{"one value", Constant, 0, 0, 0.02, 3, 60},
 		{"zero", Constant, 0, 0, 0.02, 1, 60},
 		{"rarely", Constant, 0, 0, 0.02, 3, 60},

@@ -2,6 +2,7 @@ package standardize
 
 import (
 	"math"
+	"slices"
 	"sync"
 
 	"covey/internal/query"
@@ -16,9 +17,9 @@ type treeTemplate struct {
 const (
 	finestTree = -10 // octave of the finest spread of a template; the widest is 2^0
 	treeSteps  = 2   // positions of a template in one spread
-	// A tree shows no width where its spread is less, in finest spreads: what one bin alone holds
-	// has 1.2 or so.
-	narrow = math.Sqrt2
+	// A tree shows no width where its spread is less: what one bin alone holds has 1.2 times the
+	// finest spread or so.
+	finestWidth = math.Sqrt2 / (1 << -finestTree)
 )
 
 // trees are the templates.
@@ -29,6 +30,20 @@ var trees = sync.OnceValue(func() []treeTemplate {
 		steps := int(math.Floor(treeSteps / spread))
 		for at := -steps; at <= steps; at++ {
 			out = append(out, treeTemplateOf(float64(float64(at)*spread)/treeSteps, spread))
+		}
+	}
+	return out
+})
+
+// codes are the templates of one value, in each of the finest bins.
+var codes = sync.OnceValue(func() []treeTemplate {
+	finest := query.TreeLevels[len(query.TreeLevels)-1].Width
+	out := make([]treeTemplate, int(2/finest))
+	for i := range out {
+		center := float64((float64(i)+0.5)*finest) - 1
+		out[i].center = center
+		for _, b := range query.AppendTree(nil, center) {
+			out[i].add(b, []float64{1})
 		}
 	}
 	return out
@@ -108,9 +123,93 @@ func place(counts []float64, tau float64, c Column, fits []float64) Column {
 		square += float64(w * (float64(t.center*t.center) + float64(t.spread*t.spread)))
 	}
 	m, square = m/total, square/total
-	// with the zeros
-	m, square = float64(whole*m), float64(whole*square)
+	if root(square-float64(m*m)) < finestWidth {
+		m, square = several(counts, tau, whole, m, square)
+	}
+	m, square = float64(whole*m), float64(whole*square) // with the zeros
 	spread := root(square - float64(m*m))
-	c.Narrow = spread < float64(narrow*trees()[0].spread)
+	c.Narrow = spread < finestWidth
 	return c.at(c.Center+float64(c.Scale*m), float64(c.Scale*spread))
 }
+
+const (
+	speaks   = 6.0  // log likelihood ratio by which a second part stands out
+	distinct = 0.01 // squared distance of two templates that counts can tell apart
+)
+
+// several returns the mean and the mean square of a column whose tree shows no width: those given,
+// or where the counts speak for a second part beside the one that has most of them, those of both.
+// Most of such a column is one value, and the others are few, or codes as 2 beside 1: no normal law
+// has both. The second part is any template, with the weight that says most. What the counts do not
+// tell apart is averaged, places as they are and widths in logarithms, so that a width that few
+// counts speak for does not hide the others.
+func several(counts []float64, tau, whole, mean, square float64) (float64, float64) {
+	main, most := treeTemplate{}, 0.0
+	for _, of := range parts() {
+		for _, t := range of {
+			along := t.along(counts)
+			if gain := float64(along*along) / t.square; along > 0 && gain > most {
+				main, most = t, gain
+			}
+		}
+	}
+	left, own := slices.Clone(counts), make([]float64, len(counts))
+	for _, r := range main.runs {
+		for k, p := range r.mass {
+			left[r.first+k] -= float64(whole * p)
+			own[r.first+k] = p
+		}
+	}
+	type second struct {
+		treeTemplate
+		share, fit float64
+	}
+	var all []second
+	best, down := 0.0, main.along(left)
+	for _, of := range parts() {
+		prior := log(1 / float64(len(of)*len(parts())))
+		for _, t := range of {
+			// counts are whole·main + share·(t - main)
+			apart := t.square + main.square - float64(2*t.along(own))
+			along := t.along(left) - down
+			share := min(along/apart, whole)
+			if apart < distinct || share <= 0 {
+				continue
+			}
+			fit := prior + float64(share*(2*along-float64(share*apart)))/float64(2*tau*tau)
+			best = max(best, fit)
+			all = append(all, second{t, share / whole, fit})
+		}
+	}
+	total, place, width := 0.0, 0.0, 0.0
+	for _, t := range all {
+		if t.fit < best-40 {
+			continue
+		}
+		w, off := exp(t.fit-best), t.center-main.center
+		total += w
+		place += float64(w * float64(t.share*off))
+		between := float64(t.share * (1 - t.share) * float64(off*off))
+		width += float64(w * log(float64(main.spread*main.spread)+float64(t.share*float64(t.spread*t.spread))+between+leastVariance))
+	}
+	if total == 0 || best+log(total) < speaks {
+		return mean, square
+	}
+	mean = main.center + place/total
+	return mean, exp(width/total) + float64(mean*mean)
+}
+
+// leastVariance is far below that of the finest bin.
+const leastVariance = 0x1p-40
+
+// parts are the templates of the two parts of a column, those of one width together.
+var parts = sync.OnceValue(func() [][]treeTemplate {
+	out := [][]treeTemplate{codes()}
+	for _, t := range trees() {
+		if last := out[len(out)-1]; t.spread != last[0].spread {
+			out = append(out, nil)
+		}
+		out[len(out)-1] = append(out[len(out)-1], t)
+	}
+	return out
+})
