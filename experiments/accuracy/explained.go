@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 
 	"covey/experiments/run"
 	"covey/internal/proposal"
 	"covey/internal/result"
+	"covey/internal/standardize"
 	"covey/internal/study"
 	"covey/internal/worth"
 )
@@ -19,6 +21,7 @@ import (
 func fewUnits(f *flag.FlagSet) func(io.Writer) (int, error) {
 	times := f.Int("times", 12, "studies a line")
 	first := f.Uint64("seed", 0, "the first study's seed")
+	kind := f.String("learned", "", "constants are learned, of columns of this kind, as accuracy standardize names them; the truth is the rows' own correlation matrix")
 	return func(to io.Writer) (int, error) {
 		w := columns(to, "law\td\tn\tε\tk\tmethod\tnoise\tcenter\tnot known\theld\toff, %\thalf-width, %\ttotal held\ttotal off, %\talarms\t")
 		for _, c := range []struct {
@@ -29,7 +32,13 @@ func fewUnits(f *flag.FlagSet) func(io.Writer) (int, error) {
 			{"exp0.7", 10, 1000, 1, 1}, {"exp0.7", 10, 2100, 1, 1}, {"exp0.7", 10, 2100, 3, 1}, {"exp0.7", 10, 3000, 1, 1}, {"exp0.7", 10, 5000, 1, 1}, {"exp0.7", 10, 8000, 1, 1}, {"exp0.7", 10, 20_000, 1, 1},
 			{"slow0.2", 40, 3000, 2, 1}, {"slow0.2", 40, 6000, 2, 1}, {"exp0.5", 5, 4800, 2, 0.5}, {"exp0.7", 10, 20_000, 1, 0.1}, {"t4-exp0.7", 10, 3000, 1, 1},
 		} {
+			if *kind != "" && (c.n < 5000 || c.epsilon < 1 || strings.HasPrefix(c.name, "t4-")) {
+				continue // too few to learn from, or no law of columns
+			}
 			source, _, err := run.LawNamed(c.name, c.d)
+			if *kind != "" {
+				source, _, err = run.Columns(c.name, *kind, c.d, standardize.RowLimit)
+			}
 			if err != nil {
 				return 0, err
 			}
@@ -47,6 +56,13 @@ func fewUnits(f *flag.FlagSet) func(io.Writer) (int, error) {
 					}
 					spec := run.Spec(c.d, c.epsilon)
 					spec.Components, spec.Method, spec.Noise, spec.Center = proposal.Components(c.k), how[0], how[1], how[2]
+					along, total := m.VarianceAlong, m.RowsTrace()
+					if *kind != "" {
+						method := spec.Method
+						learnAll(&spec)
+						spec.Method, total = method, m.Trace()
+						along = func(x []float64) float64 { return m.Captured([][]float64{x}) * m.Top() }
+					}
 					spec.ExplainedVariance = proposal.VariancePrivate
 					plan, r, err := run.Study{Spec: spec, Fixed: true}.Planned(m, seed)
 					if err != nil {
@@ -65,13 +81,13 @@ func fewUnits(f *flag.FlagSet) func(io.Writer) (int, error) {
 						return 0
 					}
 					for i, x := range r.Components {
-						v, b := m.VarianceAlong(x), r.VarianceInterval[i]
+						v, b := along(x), r.VarianceInterval[i]
 						got[1] += within(b, v) / float64(c.k)
 						got[2] += (r.ExplainedVariance[i]/v - 1) / float64(c.k)
 						got[3] += (b[1] - b[0]) / 2 / v / float64(c.k)
 					}
-					got[4] = within(*r.TotalInterval, m.RowsTrace())
-					got[5] = r.TotalVariance/m.RowsTrace() - 1
+					got[4] = within(*r.TotalInterval, total)
+					got[5] = r.TotalVariance/total - 1
 					if got[6], err = alarmed(plan, r); err != nil {
 						return nil, err
 					}

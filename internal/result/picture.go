@@ -33,9 +33,9 @@ type ScoreHistogram struct {
 	Sigma     float64   `json:"sigma"`
 }
 
-// picture fills pictures and score histograms in. Of sites that are not in the sum a picture has no
-// group: noise alone is in their blocks.
-func (r *Result) picture(p *study.Plan, releases []study.Release) {
+// picture fills pictures and score histograms in, of scores that are divided by unit. Of sites that
+// are not in the sum a picture has no group: noise alone is in their blocks.
+func (r *Result) picture(p *study.Plan, releases []study.Release, unit float64) {
 	s := p.Proposal.Spec
 	for _, rel := range releases {
 		counts := make([]float64, len(rel.Noised))
@@ -46,13 +46,13 @@ func (r *Result) picture(p *study.Plan, releases []study.Release) {
 		switch rel.Kind {
 		case study.KindScores:
 			for l, deviation := range rel.Deviations {
-				r.Scores = append(r.Scores, ScoreHistogram{Component: l + 1, Edges: scoreEdges(deviation, study.ScoreBins), Counts: counts[l*study.ScoreBins : (l+1)*study.ScoreBins], Sigma: sigma})
+				r.Scores = append(r.Scores, ScoreHistogram{Component: l + 1, Edges: scoreEdges(deviation/unit, study.ScoreBins), Counts: counts[l*study.ScoreBins : (l+1)*study.ScoreBins], Sigma: sigma})
 			}
 			r.PictureNote = pictureNote(s)
 		case study.KindPicture:
 			x, y := p.Pictures.Pair(p.Queries[rel.Query])
 			picture := Picture{Pair: [2]int{x + 1, y + 1}, By: s.PictureBy, Column: s.PictureColumn, Sigma: sigma,
-				X: scoreEdges(rel.Deviations[x], study.PictureBins), Y: scoreEdges(rel.Deviations[y], study.PictureBins)}
+				X: scoreEdges(rel.Deviations[x]/unit, study.PictureBins), Y: scoreEdges(rel.Deviations[y]/unit, study.PictureBins)}
 			const bins = study.PictureBins * study.PictureBins
 			for at, name := range p.Pictures.Groups {
 				if s.PictureBy == proposal.PictureBySite && !slices.Contains(rel.Survivors, at) {

@@ -190,7 +190,8 @@ func newResult(p *study.Plan, releases []study.Release, c study.Course, slack fl
 	r.keep(p, releases)
 	r.count(p, releases)
 	r.explain(c, releases)
-	r.picture(p, releases)
+	unit := r.standard(p, c)
+	r.picture(p, releases, unit)
 	if s.Components == proposal.ComponentsAuto {
 		found, err := chosen(p, r.Method, moment, releases, slack)
 		if err != nil {
@@ -227,8 +228,15 @@ func (l LeftOut) Words() string {
 	return "its counts do not stand out of the noise"
 }
 
-// scaleNote says what a learned scale is.
-const scaleNote = "scale_ and mean_ of learned columns are private estimates: scale_ is the standard deviation of values clipped 3 to 4 estimated deviations away from their mean, so that it is below the column's own where tails are heavy or values skewed, and both have the noise of their releases"
+// scaleNote says what a learned scale is, scaleNoteUnset where no total variance was released that
+// tells how much they are too small.
+const (
+	scaleNote = scaleNoteOf + "; all are set by the released total variance, so that variances add up to the number of columns"
+
+	scaleNoteUnset = scaleNoteOf + "; scales of all learned columns are too small by one factor more, 0.8 to 1, which variances are too large by the square of: the study has no released total variance of learned columns alone, which would tell"
+
+	scaleNoteOf = "scale_ and mean_ of learned columns are private estimates: scale_ is the standard deviation of values clipped 2 to 4 deviations away from their mean, so that it is below the column's own where tails are heavy or values skewed, and both have the noise of their releases"
+)
 
 // LearnedText says which constants were learned, and which columns were left out and why; empty
 // where none were.
@@ -257,7 +265,7 @@ func (r *Result) setConstants(p *study.Plan, c study.Course) {
 		return
 	}
 	if p.Proposal.Spec.Standardizes() {
-		r.ScaleNote = scaleNote
+		r.ScaleNote = scaleNoteUnset
 	}
 	if p.Proposal.Spec.Leveled() > 0 {
 		r.LevelsNote = levelsNote
@@ -395,6 +403,36 @@ func (r *Result) explain(c study.Course, releases []study.Release) {
 	}
 }
 
+// standard makes the scales of a study that learned all of them the columns' deviations, as far as
+// the released total variance tells, and returns by how much it multiplies them; 1 where there is
+// none. A learned scale is of values that were clipped row by row, and more so where columns go
+// together. All scales are too small by one factor then, and the total, which was hardly clipped, is
+// too large by its square.
+func (r *Result) standard(p *study.Plan, c study.Course) float64 {
+	want := p.UnitTrace(c)
+	if !(want > 0) || !(r.TotalVariance > 0) {
+		return 1
+	}
+	spread := (r.TotalInterval[1] - r.TotalInterval[0]) / 2 / r.TotalVariance
+	ratio := want / r.TotalVariance
+	for i, v := range r.ExplainedVariance {
+		around := r.VarianceInterval[i]
+		half := math.Hypot((around[1]-around[0])/2, v*spread) // of a ratio, to first order
+		r.ExplainedVariance[i] = v * ratio
+		r.VarianceInterval[i] = [2]float64{max(0, v-half) * ratio, (v + half) * ratio}
+	}
+	r.TotalVariance = want
+	r.TotalInterval = &[2]float64{max(0, 1-spread) * want, (1 + spread) * want}
+	unit := 1 / math.Sqrt(ratio)
+	for j := range r.Scale {
+		r.Scale[j] *= unit
+		r.Mean[j] /= unit
+	}
+	r.ScaleNote = scaleNote
+	r.VarianceNote += varianceNotLearned
+	return unit
+}
+
 // VarianceUnread is the note of a result whose explained variance was bought and is not known: what
 // was released is of scores that were clipped nobody knows where.
 const VarianceUnread = "explained variance is not known: there are too few units for ε to read how large scores are"
@@ -407,4 +445,6 @@ const (
 	varianceNoteOfUnits = "each interval covers, with probability of about 0.95, what the noise added to the variance of these very rows along the component, after clipping, and to the number of kept rows per unit; " + varianceNot
 
 	varianceNot = "it holds for a component picked before looking: of several nearly equal variances the first listed is too high, since they are listed by the noised ones; it does not cover how other rows from the same source would vary (with few rows for the columns the variance of new rows is lower), nor what clipping took off the largest rows, which lowers it (with heavy tails, by much)"
+
+	varianceNotLearned = "; nor does it cover the errors of learned scales, which make variances too high by a tenth where columns are skewed or have heavy tails"
 )

@@ -67,7 +67,18 @@ func checkResult(t *testing.T, p *study.Plan, r *Result, wide bool) {
 	if method := map[bool]string{true: proposal.MethodCovariance, false: proposal.MethodPower}[wide]; s.Method == proposal.MethodAuto && (r.Method != method || !strings.Contains(r.MethodWhy, "B²")) {
 		t.Errorf("auto took %s: %s", r.Method, r.MethodWhy)
 	}
-	if mean := r.Mean[0]; s.Center == proposal.CenterPrivate && math.Abs(mean-3) > 0.05*3 {
+	// what the released total makes of learned scales; 1 where none were
+	total, unit := r.TotalVariance, 1.0
+	for _, rel := range r.Releases {
+		if rel.Kind == study.KindTotal && s.Standardizes() {
+			total = rel.Z()[0] / max(1, r.PerUnit)
+			unit = math.Sqrt(total / r.TotalVariance)
+		}
+	}
+	if s.Standardizes() && s.ExplainedVariance == proposal.VariancePrivate && r.TotalVariance != float64(p.D) {
+		t.Errorf("total variance %v of %d learned columns", r.TotalVariance, p.D)
+	}
+	if mean := r.Mean[0] * unit; s.Center == proposal.CenterPrivate && math.Abs(mean-3) > 0.05*3 {
 		t.Errorf("mean %v", r.Mean)
 	}
 	if s.ExplainedVariance == proposal.VarianceNone {
@@ -88,18 +99,24 @@ func checkResult(t *testing.T, p *study.Plan, r *Result, wide bool) {
 		if rel.Kind == study.KindRows {
 			spread = rel.Tau()
 		}
-		half := func(v float64) float64 { return 1.96 * math.Hypot(rel.Tau(), v*spread) / perUnit }
+		half := func(v float64) float64 {
+			return 1.96 * math.Hypot(rel.Tau(), v*unit*unit*spread) / perUnit / (unit * unit)
+		}
 		if b, half := r.TotalInterval, half(r.TotalVariance); rel.Kind == study.KindTotal && math.Abs((b[1]-b[0])/2-half) > 1e-2*half {
 			t.Errorf("interval %v of the total, want ± %v", b, half)
 		}
-		if b, half := r.VarianceInterval[0], half(r.ExplainedVariance[0]); rel.Kind == study.KindVariance && math.Abs((b[1]-b[0])/2-half) > 1e-2*half {
+		v, ofTotal := r.ExplainedVariance[0], 0.0
+		if unit != 1 { // a ratio's
+			ofTotal = (r.TotalInterval[1] - r.TotalInterval[0]) / 2 / r.TotalVariance
+		}
+		if b, half := r.VarianceInterval[0], math.Hypot(half(v), v*ofTotal); rel.Kind == study.KindVariance && math.Abs((b[1]-b[0])/2-half) > 1e-2*half {
 			t.Errorf("interval %v, want ± %v", b, half)
 		}
 	}
 	for i, v := range r.ExplainedVariance {
 		want := 1 / float64(i+1) / perUnit
 		// the paper's R needs more units than these
-		if math.Abs(v-want) > 0.1*want && s.Lambda == "" {
+		if v := v * unit * unit; math.Abs(v-want) > 0.1*want && s.Lambda == "" {
 			t.Errorf("explained variance %d is %v, want %v", i, v, want)
 		}
 		if b := r.VarianceInterval[i]; !(b[0] <= v && v <= b[1]) {

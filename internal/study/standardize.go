@@ -147,6 +147,24 @@ func (t *transition) learn() {
 	}
 }
 
+// UnitTrace returns the total variance that rows have when every column's learned scale is its
+// standard deviation: for each column that is not left out one, or the share of rows in which it
+// has a value. It is 0 where a column's scale was not learned: what its variance should be is not
+// known.
+func (p *Plan) UnitTrace(c Course) float64 {
+	sum := 0.0
+	for j, s := range c.Scale {
+		switch {
+		case s == 0:
+		case !p.Layout.learns(j):
+			return 0
+		default:
+			sum += c.seen(j)
+		}
+	}
+	return sum
+}
+
 // columnOf are the numbers of column j of d in the answer of a query about single columns.
 func columnOf(k Kind, z []float64, j, d int) []float64 {
 	if k == KindMoments {

@@ -17,6 +17,7 @@ const (
 	farMean      = 3    // scales from the offset, beyond the center's noise
 	aloneLoading = 0.95 // squared, of a component that is one column
 	wideVariance = 10   // squared scales, that the interval of the component's variance is above
+	wideTotal    = 3    // squared scales a column, that the total variance is above
 	mostDoubted  = 5    // columns that are named
 )
 
@@ -42,6 +43,13 @@ func doubted(p *study.Plan, r *result.Result) []string {
 	}
 	if len(far) > 0 {
 		out = append(out, fmt.Sprintf("Released means lie far from their offsets, of %s: %s.", strings.Join(far, ", "), constantsWhy))
+	}
+	all := len(r.LeftOut) == 0
+	for j := range r.Columns {
+		all = all && given(j)
+	}
+	if all && r.TotalInterval != nil && r.TotalInterval[0] > float64(wideTotal*r.D) {
+		out = append(out, fmt.Sprintf("The total variance is %.0f squared scales, of %d columns, each of about one where its scale is its deviation: scales are far too small, or a unit of measurement is wrong at a site.", r.TotalVariance, r.D))
 	}
 	for i, c := range r.Components {
 		if i == len(r.VarianceInterval) { // not bought

@@ -60,7 +60,7 @@ func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 		}
 	}
 	if text := r.LearnedText(); text != "" {
-		tell("%s. A scale is the standard deviation of values clipped at 3 to 4 of them: below the column's own where its tails are heavy, and of no use where a site has the column in another unit of measurement, which nothing here shows.", capital(text))
+		tell("%s. A scale is the standard deviation of values clipped at 2 to 4 of them: below the column's own where its tails are heavy, and of no use where a site has the column in another unit of measurement, which nothing here shows.", capital(text))
 	}
 	if text := r.LevelsText(); text != "" {
 		tell("%s.", capital(text))
