@@ -97,6 +97,10 @@ func TestUntrustworthyDoesNotLookGood(t *testing.T) {
 		if !strings.Contains(page, "Not known yet") || strings.Contains(page, "verdict sound") || strings.Count(page, "component hollow") != 2 {
 			t.Error(page)
 		}
+		const waits = "What these variances are worth is being computed"
+		if at := strings.Index(page, waits); at < 0 || at > strings.Index(page, `<svg class="plot`) || strings.Contains(good, waits) {
+			t.Errorf("%q is at %d", waits, at)
+		}
 	})
 }
 

@@ -26,6 +26,9 @@ func init() {
 		{"page: what is not computed yet looks good", 0, []edit{
 			{found, "{{with .Verdict}}{{.Trust}}{{else}}unknown{{end}}", "{{with .Verdict}}{{.Trust}}{{else}}sound{{end}}"},
 		}, in("dashboard", "TestUntrustworthyDoesNotLookGood"), killer{}},
+		{"page: variances stand alone until their worth is computed", 0, []edit{
+			{found, "{{if not $.Verdict}}", "{{if false}}"},
+		}, in("dashboard", "TestUntrustworthyDoesNotLookGood"), killer{}},
 		{"page: every component can be told apart", 0, []edit{
 			{result, "known.Note(), known.Separated, known.Loadings", "known.Note(), true, known.Loadings"},
 		}, in("dashboard", "TestUntrustworthyDoesNotLookGood"), killer{}},
