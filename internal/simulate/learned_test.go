@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -54,8 +55,11 @@ func TestBoundOfLearnedConstants(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := Sum(studies, 0)
-	if r.Bounds != times || r.Held != times || r.Correlated == nil {
+	if r.Bounds != times || r.Held != times || r.Correlated == nil || len(r.AnglesCorrelated) != 1 {
 		t.Fatalf("of %d bounds %d held", r.Bounds, r.Held)
+	}
+	if turned, scored := r.AngleCorrelated.Median, r.Angle.Median; !(turned < scored) || math.Abs(r.AnglesCorrelated[0].Median-turned) > 1e-6 {
+		t.Errorf("%g degrees from the correlations' component, %g with the scales' error", turned, scored)
 	}
 	missed := 0
 	for _, o := range studies {

@@ -188,7 +188,7 @@ func (p *Pooled) decompose() error {
 // Best returns the k largest eigenvalues' sum, and their eigenvectors, each with its largest
 // loading positive.
 func (p *Pooled) Best(k int) (sum float64, vectors [][]float64) {
-	d := len(p.at)
+	d := len(p.values)
 	for i := range k {
 		v := mat.Col(nil, d-1-i, p.vectors)
 		if at := largest(v); v[at] < 0 {
@@ -243,6 +243,12 @@ func (p *Pooled) Fit(r *result.Result, components [][]float64) Fit {
 			vectors.Set(j, i, x[from]*p.Scale[j]/r.Scale[from])
 		}
 	}
+	return p.near(vectors)
+}
+
+// near holds a span of vectors, which it makes orthonormal, against as many components.
+func (p *Pooled) near(vectors *mat.Dense) Fit {
+	d, k := vectors.Dims()
 	out := Fit{}
 	best, _ := p.Best(k)
 	for i := range k {
@@ -269,11 +275,11 @@ func (p *Pooled) Fit(r *result.Result, components [][]float64) Fit {
 	return out
 }
 
-// Correlated is the share of the pooled rows' correlations that a result's components capture,
-// where the study learns its columns' constants: what its bound is of. Components are taken as they
-// are: what Fit turns them by has the noise of the learned scales in it. Columns that are left out
-// have no part. It is nil of other studies, whose bound is of variance under public constants.
-func (p *Pooled) Correlated(r *result.Result) *float64 {
+// Correlated is the fit to the pooled rows' correlations where the study learns its columns'
+// constants: what such a study is about and its bound is of. Components are taken as they are: what
+// Fit turns them by has the error of the learned scales in it. Columns that are left out have no
+// part. It is nil of other studies, whose bound is of variance under public constants.
+func (p *Pooled) Correlated(r *result.Result) *Fit {
 	if slices.ContainsFunc(p.columns, func(c proposal.Column) bool { return c.Standardize != proposal.StandardizePrivate || len(c.Levels) > 0 }) {
 		return nil
 	}
@@ -283,29 +289,23 @@ func (p *Pooled) Correlated(r *result.Result) *float64 {
 			kept = append(kept, j)
 		}
 	}
-	m := mat.NewSymDense(len(kept), nil)
-	for a, i := range kept {
-		for b := a; b < len(kept); b++ {
-			m.SetSym(a, b, p.second.At(i, kept[b]))
-		}
-	}
-	var e mat.EigenSym
-	if len(kept) < r.K || !e.Factorize(m, false) {
+	if len(kept) < r.K {
 		return nil
 	}
-	best, captured := 0.0, 0.0
-	for _, v := range e.Values(nil)[len(kept)-r.K:] {
-		best += v
-	}
-	for _, x := range r.Components {
-		v := mat.NewVecDense(len(kept), nil)
-		for a, j := range kept {
-			v.SetVec(a, x[j])
+	of, vectors := &Pooled{second: mat.NewSymDense(len(kept), nil)}, mat.NewDense(len(kept), r.K, nil)
+	for a, i := range kept {
+		for b := a; b < len(kept); b++ {
+			of.second.SetSym(a, b, p.second.At(i, kept[b]))
 		}
-		captured += mat.Inner(v, m, v)
+		for c, x := range r.Components {
+			vectors.Set(a, c, x[i])
+		}
 	}
-	captured /= best
-	return &captured
+	if of.decompose() != nil {
+		return nil
+	}
+	fit := of.near(vectors)
+	return &fit
 }
 
 // degrees is the angle of a cosine.

@@ -41,14 +41,17 @@ type Outcome struct {
 	// Ended is set where the study ended without a result, and then all else is zero.
 	Ended study.Code `json:"ended,omitempty"`
 	Fit   Fit        `json:"-"`
-	// Captured is of the pooled rows' variance, CapturedLaw of the law's where that is known.
+	// Captured and Angle are Fit's: of the pooled rows' variance. CapturedLaw is of the law's where
+	// that is known, of its correlations where the study learned its constants.
 	Captured    float64  `json:"captured"`
 	CapturedLaw *float64 `json:"captured_law,omitempty"`
 	Angle       float64  `json:"angle_degrees"` // the largest, between the spans
 	Method      string   `json:"method"`
 	Components  int      `json:"components"` // that the study found or was asked for
-	// Correlated is [Pooled.Correlated].
-	Correlated *float64 `json:"captured_correlations,omitempty"`
+	// Correlated is [Pooled.Correlated], with what it captures and its angle.
+	Correlated         *Fit     `json:"-"`
+	CapturedCorrelated *float64 `json:"captured_correlations,omitempty"`
+	AngleCorrelated    *float64 `json:"angle_correlations_degrees,omitempty"`
 	// Estimate and Lower are what the study's own result says of its captured share; nil where it
 	// says nothing.
 	Estimate *float64 `json:"estimate,omitempty"`
@@ -115,10 +118,12 @@ func (t Trials) one(i int, out *Outcome) (*result.Result, error) {
 	r.Simulated, r.Proposal = true, body
 	out.Fit = t.Pooled.Fit(r, r.Components)
 	out.Captured, out.Angle, out.Method, out.Components = out.Fit.Captured, out.Fit.Angle, r.Method, r.K
-	out.Correlated = t.Pooled.Correlated(r)
+	if c := t.Pooled.Correlated(r); c != nil {
+		out.Correlated, out.CapturedCorrelated, out.AngleCorrelated = c, &c.Captured, &c.Angle
+	}
 	if t.Law != nil {
-		captured := t.Law.Fit(r, r.Components).Captured
-		out.CapturedLaw = &captured
+		fit := t.Law.Fit(r, r.Components)
+		out.CapturedLaw = &cmp.Or(t.Law.Correlated(r), &fit).Captured
 	}
 	of, err := worth.Of(p, r)
 	if err != nil {
@@ -169,8 +174,11 @@ type Report struct {
 	Bounds int     `json:"bounds"`
 	Held   int     `json:"bounds_held"`
 	Lower  *Spread `json:"lower_95,omitempty"`
-	// Correlated is over the studies that have it.
-	Correlated *Spread `json:"captured_correlations,omitempty"`
+	// Correlated and what follows are as Captured, Angle and Angles, of the pooled rows'
+	// correlations, over the studies that learned their constants.
+	Correlated       *Spread  `json:"captured_correlations,omitempty"`
+	AngleCorrelated  *Spread  `json:"angle_correlations_degrees,omitempty"`
+	AnglesCorrelated []Spread `json:"component_angles_correlations_degrees,omitempty"`
 
 	Studies []Outcome `json:"studies"`
 }
@@ -178,8 +186,8 @@ type Report struct {
 // Sum returns the report of trials that took so long.
 func Sum(studies []Outcome, took time.Duration) Report {
 	r := Report{Simulated: true, Times: len(studies), Seconds: took.Seconds(), Ended: map[study.Code]int{}, Methods: map[string]int{}, Components: map[int]int{}, Studies: studies}
-	var captured, law, angle, lower, correlated []float64
-	var angles [][]float64
+	var captured, law, angle, lower, correlated, turned []float64
+	var fits, correlations []Fit
 	for _, o := range studies {
 		if o.Ended != "" {
 			r.Ended[o.Ended]++
@@ -191,30 +199,39 @@ func Sum(studies []Outcome, took time.Duration) Report {
 		if o.CapturedLaw != nil {
 			law = append(law, *o.CapturedLaw)
 		}
-		for i, v := range o.Fit.Angles {
-			if i == len(angles) {
-				angles = append(angles, nil)
-			}
-			angles[i] = append(angles[i], v)
-		}
+		fits = append(fits, o.Fit)
 		if o.Correlated != nil {
-			correlated = append(correlated, *o.Correlated)
+			correlated, turned = append(correlated, o.Correlated.Captured), append(turned, o.Correlated.Angle)
+			correlations = append(correlations, *o.Correlated)
 		}
 		if o.Lower != nil {
 			r.Bounds++
 			lower = append(lower, *o.Lower)
-			if held := cmp.Or(o.Correlated, &o.Captured); *held >= *o.Lower {
+			if held := cmp.Or(o.CapturedCorrelated, &o.Captured); *held >= *o.Lower {
 				r.Held++
 			}
 		}
 	}
 	r.Captured, r.CapturedLaw, r.Lower = spread(captured, 1), spread(law, 1), spread(lower, 1)
-	r.Correlated = spread(correlated, 1)
-	r.Angle = spread(angle, -1)
-	for _, v := range angles {
-		r.Angles = append(r.Angles, *spread(v, -1))
-	}
+	r.Angle, r.Angles = spread(angle, -1), angles(fits)
+	r.Correlated, r.AngleCorrelated, r.AnglesCorrelated = spread(correlated, 1), spread(turned, -1), angles(correlations)
 	return r
+}
+
+// angles is each component's own, over the fits that have it.
+func angles(fits []Fit) (out []Spread) {
+	for i := 0; ; i++ {
+		var v []float64
+		for _, f := range fits {
+			if i < len(f.Angles) {
+				v = append(v, f.Angles[i])
+			}
+		}
+		if v == nil {
+			return out
+		}
+		out = append(out, *spread(v, -1))
+	}
 }
 
 // spread is of numbers that are better the larger they are, or with a negative sign the smaller.

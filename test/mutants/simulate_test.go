@@ -36,7 +36,7 @@ func init() {
 			{"internal/simulate/trials.go", "*held >= *o.Lower {", "*held > -1 {"},
 		}, in("simulate", "TestSpread"), killer{}},
 		{"simulate: learned constants' bound held against their scales' noise", 0, []edit{
-			{"internal/simulate/trials.go", "cmp.Or(o.Correlated, &o.Captured)", "cmp.Or(&o.Captured, o.Correlated)"},
+			{"internal/simulate/trials.go", "cmp.Or(o.CapturedCorrelated, &o.Captured)", "cmp.Or(&o.Captured, o.CapturedCorrelated)"},
 		}, in("simulate", "TestBoundOfLearnedConstants"), killer{}},
 		{"simulate: the worst is the best", 0, []edit{
 			{"internal/simulate/trials.go", "sign * s[0]}", "sign * s[len(s)-1]}"},

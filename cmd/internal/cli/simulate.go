@@ -200,12 +200,18 @@ func (s simulated) print(out io.Writer) {
 		angles := func(v simulate.Spread) string {
 			return fmt.Sprintf("%.3g° in the median, 5%% of studies over %.3g°, the worst %.3g°", v.Median, v.Tail, v.Worst)
 		}
-		line("captured", "%s", shares(*s.Captured))
-		line("", "of the variance that as many components of the pooled rows have, under the study's constants and without privacy")
+		captured, angle, each := s.Captured, s.Angle, s.Angles
+		of := "of the variance that as many components of the pooled rows have, under the study's constants and without privacy"
+		if s.Correlated != nil { // what such a study is about
+			captured, angle, each = s.Correlated, s.AngleCorrelated, s.AnglesCorrelated
+			of = "of what as many components of the pooled rows' correlations have, without privacy"
+		}
+		line("captured", "%s", shares(*captured))
+		line("", "%s", of)
 		if s.CapturedLaw != nil {
 			line("of the law", "%s", shares(*s.CapturedLaw))
 		}
-		line("angle", "%s: the largest between the spans", angles(*s.Angle))
+		line("angle", "%s: the largest between the spans", angles(*angle))
 		if s.auto {
 			var found []string
 			for _, k := range slices.Sorted(maps.Keys(s.Components)) {
@@ -217,8 +223,8 @@ func (s simulated) print(out io.Writer) {
 			}
 			line("components", "%s", text)
 		}
-		if len(s.Angles) > 1 {
-			for i, v := range s.Angles {
+		if len(each) > 1 {
+			for i, v := range each {
 				text := angles(v)
 				if with := s.with(i + 1); with < s.with(1) {
 					text += fmt.Sprintf(", of the %d studies that have it", with)
@@ -238,9 +244,11 @@ func (s simulated) print(out io.Writer) {
 				of = "correlations"
 			}
 			line("its own bound", "%d of %d studies stated a lower bound, %.4f in the median, of captured %s; for these pooled rows it held in %d", s.Bounds, done, s.Lower.Median, of, s.Held)
-			if s.Correlated != nil {
-				line("", "captured of the correlations, without the noise in learned scales: %s", shares(*s.Correlated))
-			}
+		}
+		if s.Correlated != nil {
+			line("as scores", "captured %s", shares(*s.Captured))
+			line("", "angle %s", angles(*s.Angle))
+			line("", "of scores, which are divided by the learned scales and have their error, too")
 		}
 		var methods []string
 		for _, m := range slices.Sorted(maps.Keys(s.Methods)) {
