@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"covey/internal/dataset"
+	"covey/internal/study"
 	"covey/internal/worth"
 )
 
@@ -52,7 +54,14 @@ func TestUnequalUnits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.ContainsFunc(report.Sentences, func(s string) bool { return strings.Contains(s, "counted up to a limit") }) {
+	limit := 0.0
+	for _, rel := range r.Releases {
+		if rel.Kind == study.KindRows {
+			limit = rel.Radius
+		}
+	}
+	told := fmt.Sprintf("at most %.1f rows are counted, a limit read from noised counts. If no unit has more, nothing is lost.", limit)
+	if !slices.ContainsFunc(report.Sentences, func(s string) bool { return strings.Contains(s, told) }) {
 		t.Errorf("nothing is told of it: %q", report.Sentences)
 	}
 }

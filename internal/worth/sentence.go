@@ -71,8 +71,8 @@ func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 	if text := r.KeptText(); text != "" {
 		tell("Rows kept: %s.", text)
 	}
-	if r.PerUnit > 0 && r.Unit != "" {
-		tell("%s", unitsSentence)
+	if text := limited(r); text != "" {
+		tell("%s", text)
 	}
 	if text := r.FilledText(); text != "" {
 		tell("%s.", capital(text))
@@ -98,9 +98,24 @@ func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 	tell("%s", clipSentence)
 }
 
-// unitsSentence is of numbers of rows a unit such as 1 + 3·exp(1.2·g), g normal: of 53,000 rows 8%
-// are clipped off, and explained variances are up to 1.2 times those of the rows.
-const unitsSentence = "Rows of a unit are counted up to a limit. Where few units have many times the rows of others, too few are counted: explained variances are then too high, by a tenth or two, and no interval covers that."
+// limited says up to how many rows of a unit are counted; empty where they are not. Noise hides
+// which units have more. Of numbers of rows such as 1 + 3·exp(1.2·g), g normal, 8% of 53,000 are
+// clipped off, and explained variances are up to 1.2 times those of the rows.
+func limited(r *result.Result) string {
+	if r.Unit == "" {
+		return ""
+	}
+	for _, rel := range r.Releases {
+		switch {
+		case rel.Kind != study.KindRows:
+		case rel.Unread():
+			return "Noise left nothing of how many rows units have, so that each counts as one. Where they have more, what is divided by the number of rows, as explained variances are, is too high, and no interval covers that."
+		default:
+			return fmt.Sprintf("Of one unit at most %.1f rows are counted, a limit read from noised counts. If no unit has more, nothing is lost. If some have, too few are counted, and what is divided by the number of rows, as explained variances are, is too high: by a tenth or two where few units have most rows, which no interval covers.", rel.Radius)
+		}
+	}
+	return ""
+}
 
 // shortSentence is of rows that were clipped short: groups1-pow1, d = 100, n = 10,000, captures
 // 0.991 where the bound is 0.994 (docs/experiments.md).

@@ -54,3 +54,25 @@ func TestVerdictDoesNotFlatter(t *testing.T) {
 		})
 	}
 }
+
+// TestLimitOfRows: what is said of a limit of the rows of a unit is of the limit that was in force,
+// and nothing is said where there is none.
+func TestLimitOfRows(t *testing.T) {
+	for _, c := range []struct {
+		unit   string
+		radius float64
+		want   string
+	}{
+		{"id", 6.727, "Of one unit at most 6.7 rows are counted, a limit read from noised counts. If no unit has more, nothing is lost."},
+		{"id", 1.0625, "Noise left nothing of how many rows units have, so that each counts as one."},
+		{"", 1, ""},
+	} {
+		r := &result.Result{Unit: c.unit, PerUnit: 1, Releases: []study.Release{{Kind: study.KindMean, Radius: 3}, {Kind: study.KindRows, Radius: c.radius}}}
+		if got := limited(r); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
+			t.Errorf("%q: %q", c.want, got)
+		}
+	}
+	if got := limited(&result.Result{Unit: "id"}); got != "" {
+		t.Errorf("no rows were counted: %q", got)
+	}
+}

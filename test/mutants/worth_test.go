@@ -94,7 +94,7 @@ func init() {
 			{"internal/worth/predict.go", "if p.N < leastUnits {", "if p.N < 0 {"},
 		}, in("worth", "TestPredictionOfFewUnits"), killer{}},
 		{"worth: a clipped number of rows is not told", 0, []edit{
-			{"internal/worth/sentence.go", "tell(\"%s\", unitsSentence)", "_ = unitsSentence"},
+			{"internal/worth/sentence.go", "if text := limited(r); text != \"\" {", "if text := limited(r); text == \"none\" {"},
 		}, in("simulate", "TestUnequalUnits"), killer{}},
 		{"worth: the verdict on pairs is that on rows", 0, []edit{
 			{"internal/worth/verdict.go", "if r.Center == proposal.CenterPairs {", "if r.Center == proposal.CenterPairs && false {"},
