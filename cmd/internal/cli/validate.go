@@ -126,6 +126,7 @@ func PrintPlan(out io.Writer, p *study.Plan, prediction []string) error {
 	}
 	if s.Unit != "" {
 		fmt.Fprintf(w, "unit\tall rows with one value of %q at one site\n", s.Unit)
+		fmt.Fprintf(w, "\twith a unit column the result has no bound on its error, however few units have several rows\n")
 	}
 	center := s.Center
 	if s.CenterShare > 0 {
