@@ -212,6 +212,9 @@ func (s *solver) most(fall float64) Solved {
 	out := Solved{Fall: fall}
 	for k := 1; k <= mostPredicted; k++ {
 		c, ok := s.at(fall, float64(k))
+		if !ok && k == 1 { // a picture needs 2
+			continue
+		}
 		if !ok {
 			break
 		}

@@ -203,6 +203,16 @@ func TestSolveSaysWhatItCannot(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	broken := errors.New("no plan")
+	tried := 0.0 // as where a picture needs two components
+	if _, err := Solve(SolveComponents, 0.9, func(v float64) (*study.Plan, error) {
+		if tried = max(tried, v); v == 1 {
+			return nil, broken
+		}
+		p, _ := planned(t, spec(8, int(v), proposal.MethodCovariance), 6000)
+		return p, nil
+	}); err != nil || tried < 2 {
+		t.Errorf("tried up to %g components: %v", tried, err)
+	}
 	if _, err := Solve(SolveUnits, 0.9, func(float64) (*study.Plan, error) { return nil, broken }); !errors.Is(err, broken) {
 		t.Errorf("%v", err)
 	}

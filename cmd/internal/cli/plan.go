@@ -83,12 +83,18 @@ func (c *Plan) open(text []byte) string {
 }
 
 func lacksEpsilon(err error) bool {
+	field := faulty(err)
+	return field != nil && field.Field == "epsilon" && field.Line == 0
+}
+
+// faulty returns the key that reading a study file stopped at; nil where it did not.
+func faulty(err error) *proposal.FieldError {
 	bad, ok := errors.AsType[*InputError](err)
 	if !ok {
-		return false
+		return nil
 	}
-	field, ok := errors.AsType[*proposal.FieldError](bad.Err)
-	return ok && field.Field == "epsilon" && field.Line == 0
+	field, _ := errors.AsType[*proposal.FieldError](bad.Err)
+	return field
 }
 
 // spec reads the study file; an ε that is solved for may be absent.
@@ -107,6 +113,12 @@ func (c *Plan) spec(text []byte) (proposal.Spec, error) {
 	if c.Solve == worth.SolveEpsilon && lacksEpsilon(err) {
 		// a first line of its own, so that no table takes it in
 		spec, _, err = ReadSpec(c.Study, append([]byte("epsilon = 1.0\n"), text...))
+	}
+	if field := faulty(err); c.Solve == worth.SolveComponents && field != nil && field.Field == "picture" {
+		// of the one component that a file without the key has there is no picture
+		if two, _, again := ReadSpec(c.Study, append([]byte("components = 2\n"), text...)); again == nil {
+			return two, nil
+		}
 	}
 	return spec, err
 }
