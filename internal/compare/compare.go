@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -305,13 +307,31 @@ func notes(a, b *result.Result) []string {
 	if a.ScaleNote != "" || a.LevelsNote != "" {
 		out = append(out, "Scales were learned: components are of each study's own correlations, and a column's spread may have changed without any angle.")
 	}
-	if a.Method != b.Method || a.Missing != b.Missing || a.Unit != b.Unit || a.Center != b.Center {
-		out = append(out, "The studies differ in method, unit, centering or what they did with missing values: part of an angle may come of that.")
+	if differ := choices(a, b); len(differ) > 0 {
+		out = append(out, fmt.Sprintf("The studies differ in %s: part of an angle may come of that.", strings.Join(differ, ", ")))
 	}
 	if !sameLeftOut(a, b) {
 		out = append(out, "The studies left out other columns: every component has 0 there.")
 	}
 	return append(out, "Of people in both studies the privacy losses add up; this comparison adds nothing to them.")
+}
+
+// choices are what the studies chose differently, each with both values.
+func choices(a, b *result.Result) (out []string) {
+	word := func(v string) string {
+		if v == "" {
+			return "none"
+		}
+		return strconv.Quote(v)
+	}
+	for _, c := range []struct{ what, of, other string }{
+		{"method", a.Method, b.Method}, {"unit column", a.Unit, b.Unit}, {"centering", a.Center, b.Center}, {"what they did with missing values", a.Missing, b.Missing},
+	} {
+		if c.of != c.other {
+			out = append(out, fmt.Sprintf("%s (%s and %s)", c.what, word(c.of), word(c.other)))
+		}
+	}
+	return out
 }
 
 func sameLeftOut(a, b *result.Result) bool {

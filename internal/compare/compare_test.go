@@ -161,6 +161,27 @@ func TestOneSiteLess(t *testing.T) {
 	}
 }
 
+// TestDifferentChoices: what two studies chose differently is named, and nothing else is.
+func TestDifferentChoices(t *testing.T) {
+	a := resultOf(t, same, 1, three, unit(0))
+	for want, change := range map[string]func(*result.Result){
+		"": func(*result.Result) {},
+		`The studies differ in method ("covariance" and "power"): part of an angle`: func(r *result.Result) { r.Method = proposal.MethodPower },
+		`The studies differ in unit column (none and "who\a"), centering ("private" and "pairs"), what they did with missing values ("error" and "zero"): part of an angle`: func(r *result.Result) {
+			r.Unit, r.Center, r.Missing = "who\a", proposal.CenterPairs, proposal.MissingZero
+		},
+	} {
+		a, b := *a, *resultOf(t, same, 2, three, unit(0))
+		a.Method, a.Center, a.Missing = proposal.MethodCovariance, proposal.CenterPrivate, proposal.MissingError
+		b.Method, b.Center, b.Missing = a.Method, a.Center, a.Missing
+		change(&b)
+		said := strings.Join(notes(&a, &b), "\n")
+		if strings.Contains(said, "studies differ in") != (want != "") || !strings.Contains(said, want) {
+			t.Errorf("%q:\n%s", want, said)
+		}
+	}
+}
+
 // TestPrincipal: angles of spans, small ones to many digits.
 func TestPrincipal(t *testing.T) {
 	a := [][]float64{{1, 0, 0, 0}, {0, 1, 0, 0}}
