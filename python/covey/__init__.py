@@ -7,7 +7,7 @@ No signature is checked here: `analyst verify FILE` does that, and verify() runs
 """
 
 from .comparison import Comparison, compare
-from .errors import ComparisonError, NotBoughtError, ResultError, RowsError, SimulatedError, VerificationError
+from .errors import ComparisonError, NotBoughtError, ResultError, RowsError, RowsWarning, SimulatedError, VerificationError
 from .file import load
 from .picture import Biplot, Picture, ScoreHistogram
 from .program import verify
@@ -24,6 +24,7 @@ __all__ = [
     "Result",
     "ResultError",
     "RowsError",
+    "RowsWarning",
     "ScoreHistogram",
     "SimulatedError",
     "VerificationError",

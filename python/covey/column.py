@@ -13,7 +13,7 @@ from typing import Any, Iterable, List, Optional, Tuple
 import numpy as np
 import numpy.typing as npt
 
-from .errors import RowsError
+from .errors import RowsError, warn
 
 Array = npt.NDArray[np.float64]
 
@@ -63,7 +63,8 @@ class Column:
         """The (n, width) numbers of n cells; NaN in the first coordinates of a cell without a value.
 
         strict: a text that is no number raises a RowsError instead of being a missing value. As at a site, it is
-        what a study does that keeps no gaps. Only of columns of numbers: any other cell is a fault of nobody's.
+        what a study does that keeps no gaps. Only of columns of numbers: any other cell is a fault of nobody's. A
+        RowsWarning counts the cells that hold something and become missing values: a decimal comma, or "<0.1".
         """
         values = self._values(cells, strict)
         out = np.zeros((len(values), self.width))
@@ -89,10 +90,16 @@ class Column:
             return values
         if array.dtype.kind == "M":
             array = array.astype("datetime64[D]").astype(object)
-        return np.array([self._value(cell, row, strict) for row, cell in enumerate(_plain(array))], dtype=np.float64)
+        cells = list(_plain(array))
+        values = np.array([self._value(cell, row, strict) for row, cell in enumerate(cells)], dtype=np.float64)
+        lost = [int(row) for row in np.flatnonzero(np.isnan(values)) if not _empty(cells[row])]
+        if lost:
+            what = "number" if self.kind == "" else "date" if self.kind.startswith(DAYS) else self.kind
+            warn(f"column {self.name!r} has {len(lost)} of {len(cells)} cells that hold no {what}, the first in row {lost[0]}: they count as missing")
+        return values
 
     def _value(self, cell: Any, row: int, strict: bool) -> float:
-        if cell is None or (isinstance(cell, float) and cell != cell) or type(cell).__name__ in ("NAType", "NaTType"):
+        if not isinstance(cell, str) and _empty(cell):  # a level may be called NA
             return float("nan")
         if self.levels:
             return self._level(cell, row)
@@ -101,10 +108,9 @@ class Column:
         if self.kind.startswith(DAYS):
             return _days(cell) - _days(self.kind[len(DAYS) :])
         if isinstance(cell, str):
-            text = cell.strip(" \t")
-            if missing(text):
+            if _empty(cell):
                 return float("nan")
-            value = _parse(text)
+            value = _parse(cell.strip(" \t"))
             if np.isfinite(value):
                 return value
         elif isinstance(cell, (bool, int, float)) and np.isfinite(float(cell)):
@@ -126,6 +132,13 @@ class Column:
         if text in self.levels:
             return float(self.levels.index(text))
         return float("nan") if missing(text) else float(len(self.levels))
+
+
+def _empty(cell: Any) -> bool:
+    """Whether a cell says that it has no value."""
+    if isinstance(cell, str):
+        return missing(cell.strip(" \t"))
+    return cell is None or (isinstance(cell, float) and cell != cell) or type(cell).__name__ in ("NAType", "NaTType")
 
 
 def missing(text: str) -> bool:

@@ -1,5 +1,8 @@
 """What can go wrong. All of it is a ValueError, so that a caller who does not branch need not know more."""
 
+import sys
+import warnings
+
 
 class ResultError(ValueError):
     """A file is not a result, or is one that no study writes."""
@@ -23,3 +26,15 @@ class ComparisonError(ValueError):
 
 class VerificationError(ValueError):
     """A result does not verify, or nobody could be asked."""
+
+
+class RowsWarning(UserWarning):
+    """Cells of rows that hold something, and count as missing."""
+
+
+def warn(text: str) -> None:
+    """Warns at the line of the caller of this package."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, RowsWarning, stacklevel=level)

@@ -72,7 +72,8 @@ class Result:
 
         X is an (n, d) array of them already, or raw columns by name (a dict of sequences, a structured array, a data
         frame): numbers, texts where the study has levels, dates and booleans as it reads them. A text that is no level
-        is the column's other. A level that the study found too rare counts as other, too. Raises RowsError.
+        is the column's other. A level that the study found too rare counts as other, too. A column that the study does
+        not have is ignored. Raises RowsError, and warns with RowsWarning of cells that hold something and are gaps.
         """
         out = rows.coordinates(X, self.feature_names_in_, self.columns, self._keeps_gaps())
         for level, other in joined(self.columns or (), [self.left_out.get(n) for n in self.feature_names_in_]):

@@ -2,6 +2,7 @@
 
 import datetime
 import unittest
+import warnings
 
 import numpy as np
 
@@ -17,7 +18,9 @@ class Rows(unittest.TestCase):
         table = {"a": [1, 3.5, "0x1p1", None], "b": ["2", " 1_0 ", "", "nothing"], "c": ["x", "y ", "else", "NA"], "d": "ignored"}
         nan = np.nan
         want = [[1, 2, 0, 1, 0, 0], [3.5, 10, 0, 0, 0, 1], [2, nan, 1, 0, 0, 1], [nan, nan, 1, nan, nan, nan]]
-        np.testing.assert_array_equal(r.coordinates(table), want)
+        with self.assertWarnsRegex(covey.RowsWarning, "^column 'b' has 1 of 4 cells that hold no number, the first in row 3: they count as missing$") as caught:
+            np.testing.assert_array_equal(r.coordinates(table), want)
+        self.assertEqual((len(caught.warnings), caught.filename), (1, __file__))
         np.testing.assert_array_equal(r.coordinates(np.array(want)), want)
         records = np.array([(1.0, 2.0, "x")], dtype=[("a", "f8"), ("b", "f8"), ("c", "U5")])
         np.testing.assert_array_equal(r.coordinates(records), want[:1])
@@ -96,13 +99,31 @@ class Rows(unittest.TestCase):
                 [1, -1, 2, nan, nan, nan, nan, 4, 4],
             ),
         ]
-        for column, cells, want in cases:
+        for (column, cells, want), lost in zip(cases, ["2 of 11 cells that hold no boolean, the first in row 4", "7 of 12 cells that hold no number, the first in row 3", "4 of 9 cells that hold no date, the first in row 3"]):
             with self.subTest(column.name):
-                np.testing.assert_array_equal(column.numbers(np.array(cells, dtype=object), strict=False)[:, 0], want)
+                with self.assertWarns(covey.RowsWarning) as caught:
+                    np.testing.assert_array_equal(column.numbers(np.array(cells, dtype=object), strict=False)[:, 0], want)
+                self.assertIn(lost, str(caught.warning))
         dates = np.array(["2000-01-02T12:00", "NaT"], dtype="datetime64[m]")
         np.testing.assert_array_equal(cases[2][0].numbers(dates, strict=False)[:, 0], [1, nan])
         levels = Column("l", levels=("1", "true"))
         np.testing.assert_array_equal(levels.numbers(np.array([1, 1.0, True, "1", 2], dtype=object), strict=False).argmax(axis=1), [0, 0, 1, 0, 2])
+
+    def test_lost_cells(self):
+        """What is filled although a cell holds something is counted, a column at a time; nothing else is warned of."""
+        r = load(made())
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            r.transform({"a": ["60,5", "61,5", "NA"], "b": ["<0.1", "", " nan"], "c": ["x", "z", ""]})
+        self.assertEqual(
+            [str(w.message) for w in caught],
+            ["column 'a' has 2 of 3 cells that hold no number, the first in row 0: they count as missing", "column 'b' has 1 of 3 cells that hold no number, the first in row 0: they count as missing"],
+        )
+        self.assertEqual({w.filename for w in caught}, {__file__})
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            r.transform({"a": ["60.5", None], "b": [np.nan, "NA"], "c": ["z", None], "id": ["p1", "p2"]})
+            np.testing.assert_array_equal(Column("l", levels=("NA",)).numbers(["NA", ""], strict=False)[0], [1, 0])
 
     def test_many_rows(self):
         """Chunks change nothing."""
