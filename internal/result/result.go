@@ -406,8 +406,8 @@ func (r *Result) explain(c study.Course, releases []study.Release) {
 // standard makes the scales of a study that learned all of them the columns' deviations, as far as
 // the released total variance tells, and returns by how much it multiplies them; 1 where there is
 // none. A learned scale is of values that were clipped row by row, and more so where columns go
-// together. All scales are too small by one factor then, and the total, which was hardly clipped, is
-// too large by its square.
+// together. All scales are too small by one factor then, and the total, which was hardly clipped,
+// is too large by its square.
 func (r *Result) standard(p *study.Plan, c study.Course) float64 {
 	want := p.UnitTrace(c)
 	if !(want > 0) || !(r.TotalVariance > 0) {
