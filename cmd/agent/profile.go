@@ -181,6 +181,13 @@ func printProfile(w io.Writer, r *profile.Report) {
 		}
 		fmt.Fprintln(w, line)
 	}
+	sample := 0
+	for _, c := range r.Columns {
+		sample = max(sample, c.Sample)
+	}
+	if sample > 0 {
+		fmt.Fprintf(w, "  Quantiles of columns with more values are of %d at random.\n", sample)
+	}
 	var texts []profile.Column
 	for _, c := range r.Columns {
 		if len(c.Levels)+c.Rarer > 0 {

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	shared "covey/cmd/internal/cli"
+	"covey/internal/profile"
 	"covey/test/command"
 )
 
@@ -100,6 +101,17 @@ func TestProfileLeavesNothing(t *testing.T) {
 	case <-called:
 		t.Error("the agent's socket was called")
 	default:
+	}
+}
+
+// TestProfileSaysOfASample: quantiles of some of a column's values are not shown as if of all.
+func TestProfileSaysOfASample(t *testing.T) {
+	for sample, want := range map[int]bool{0: false, 4096: true} {
+		var out bytes.Buffer
+		printProfile(&out, &profile.Report{Columns: []profile.Column{{Name: "age", Quantiles: make([]float64, 5), Sample: sample}, {Name: "sex"}}})
+		if got := strings.Contains(out.String(), "Quantiles of columns with more values are of 4096 at random."); got != want {
+			t.Errorf("%d: %s", sample, out.String())
+		}
 	}
 }
 

@@ -161,9 +161,9 @@ func odd(c *siteconfig.Config, spec proposal.Spec, failed bool) []Finding {
 	for _, l := range r.Look {
 		switch l.About {
 		case profile.AboutCode: // its text has the value, which goes to no log
-			add(fmt.Sprintf("column %q: numbers that often stand for a missing value, far from all others", l.Column))
+			add(fmt.Sprintf("column %q: numbers that often stand for a missing value", l.Column))
 			continue
-		case profile.AboutID, profile.AboutFooter, profile.AboutUnit:
+		case profile.AboutID, profile.AboutFooter, profile.AboutUnit, profile.AboutTwin, profile.AboutMark:
 		case profile.AboutText, profile.AboutConstant:
 			if !failed {
 				continue

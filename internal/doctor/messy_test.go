@@ -227,6 +227,19 @@ func messies(t *testing.T) []messy {
 		{name: "patients as units", text: plain, keys: withUnit, study: unitStudy, accepts: true},
 		{name: "a constant column", text: messyTable(at(-1, "temp_c", "37.0")), says: []string{`column "temp_c" has the same value in every row`}},
 		{
+			name: "a column twice, and a mark between thousands", text: messyTable(func(i int, c, v string) string {
+				switch c {
+				case "height_cm":
+					return fmt.Sprint(22 + i/2)
+				case "creatinine":
+					return fmt.Sprintf("%d.%03d", 1+i%9, 100+i)
+				case "weight_kg", "temp_c":
+					return fmt.Sprint(40 + i%50)
+				}
+				return v
+			}), says: []string{`column "height_cm": has the same cells as age in every row`, `column "creatinine": every "." stands before three last digits`},
+		},
+		{
 			name: "codes and outliers", text: messyTable(func(i int, c, v string) string {
 				switch {
 				case c == "creatinine" && i%50 == 3:
@@ -238,8 +251,8 @@ func messies(t *testing.T) []messy {
 				}
 				return v
 			}), says: []string{
-				`column "creatinine": numbers that often stand for a missing value, far from all others`,
-				`column "weight_kg": numbers that often stand for a missing value, far from all others`, `column "height_cm" has one value more than 100 scales away`,
+				`column "creatinine": numbers that often stand for a missing value`,
+				`column "weight_kg": numbers that often stand for a missing value`, `column "height_cm" has one value more than 100 scales away`,
 			}, hides: []string{"99999", "-9"}, paste: []string{`# missing_values = ["99999", "-9"]  # if these numbers stand for one`}, keys: "missing_values = [\"-9\", \"99999\"]\n", study: dropping(messyStudy), accepts: true,
 		},
 		{name: "columns that nobody asks for", text: messyTable(at(-1, "sex", `"a note, with ""quotes"""`))},

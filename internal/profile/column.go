@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"covey/internal/dataset"
 )
 
 // Bounds of what a profile shows: quantiles of a column only from so many values and units on, a
@@ -23,9 +25,6 @@ const (
 	mostIDs     = 1 << 20 // values of a column that may be an identifier
 )
 
-// codes are numbers that exports write for a missing value.
-var codes = [...]float64{-1, -8, -9, -88, -99, -888, -999, -9999, -99999, 99, 999, 9999, 99999, 999999}
-
 // tally counts and remembers where the first was.
 type tally struct{ count, first int }
 
@@ -42,13 +41,17 @@ type level struct {
 	units []int // the first leastUnits
 }
 
-// column gathers what a profile shows of one column.
+// column gathers what a profile shows of one column. Its numbers are the source's, before any
+// conversion: a code such as 99 is none after it.
 type column struct {
-	values, missing int      // numbers, and cells without one
-	gap             int      // where the first of missing is
-	unread          tally    // texts that are none of what the study reads
-	dates           []string // forms of dates that all texts fit so far, of a column that is read as days
-	whole           int      // numbers without a fraction
+	from            dataset.From
+	within          []float64 // the study's lowest and highest value, in its unit; nil without
+	outside         int       // numbers that are not
+	values, missing int       // numbers, and cells without one
+	gap             int       // where the first of missing is
+	unread          tally     // texts that are none of what the study reads
+	dates           []string  // forms of dates that all texts fit so far, of a column that is read as days
+	whole           int       // numbers without a fraction
 	kinds           map[string]*tally
 	stand           map[string]*tally // texts of stands
 	coded           [len(codes)]tally // by codes
@@ -57,7 +60,9 @@ type column struct {
 	more            bool              // other levels
 	least, most     float64
 	sample          []float64
-	units           []int // of numbers, the first leastUnits
+	units           []int  // of numbers, the first leastUnits
+	hash            uint64 // of all cells in order
+	grouped         groups // how cells have the decimal mark
 	ids             map[string]struct{}
 	manyIDs         bool
 	unused          string
@@ -74,11 +79,28 @@ func newColumn(identifier bool) *column {
 // mostWritten is how many ways to write one code are kept.
 const mostWritten = 4
 
+// in is a number of the column in the study's unit of measurement.
+func (c *column) in(v float64) float64 {
+	if c.from.Multiply != 0 {
+		v *= c.from.Multiply
+	}
+	return v + c.from.Add
+}
+
+// out reports whether a number of the column is outside the study's range.
+func (c *column) out(v float64) bool {
+	v = c.in(v)
+	return c.within != nil && (v < c.within[0] || v > c.within[1])
+}
+
 // number takes a cell's number, and its field where that is text.
 func (c *column) number(v float64, field string, at, unit, room int, random *rand.Rand) {
 	c.values++
 	if v == math.Trunc(v) {
 		c.whole++
+	}
+	if c.out(v) {
+		c.outside++
 	}
 	c.least, c.most = min(c.least, v), max(c.most, v)
 	c.units = withUnit(c.units, unit)
@@ -114,7 +136,7 @@ func (c *column) other(field string, own bool, at, unit int) {
 		kind, stand = isText, ""
 	}
 	if c.kinds == nil {
-		c.kinds, c.stand, c.levels = map[string]*tally{}, map[string]*tally{}, map[string]*level{}
+		c.kinds, c.stand = map[string]*tally{}, map[string]*tally{}
 	}
 	count(c.kinds, kind, at)
 	if stand != "" {
@@ -133,6 +155,9 @@ func (c *column) text(field string, unit int) {
 		c.more = true
 		return
 	default:
+		if c.levels == nil {
+			c.levels = map[string]*level{}
+		}
 		l = &level{}
 		c.levels[clone(field)] = l
 	}
@@ -180,48 +205,39 @@ func (c *column) quantiles() []float64 {
 	return c.order()
 }
 
+// sampled is how many of the column's numbers quantiles are of; 0: of all.
+func (c *column) sampled() int {
+	if len(c.sample) == c.values {
+		return 0
+	}
+	return len(c.sample)
+}
+
 // order is the same of any number of values, for comparisons alone.
 func (c *column) order() []float64 {
+	out := c.raw()
+	for i, v := range out {
+		out[i] = c.in(v)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// raw is the same in the source's unit of measurement.
+func (c *column) raw() (out []float64) {
 	if len(c.sample) == 0 {
 		return nil
 	}
 	slices.Sort(c.sample)
-	var out []float64
 	for _, q := range []float64{0.05, 0.25, 0.5, 0.75, 0.95} {
 		out = append(out, c.sample[int(q*float64(len(c.sample)-1)+0.5)])
 	}
 	return out
 }
 
-// apart are the codes that lie far from nearly all other numbers of the column.
-func (c *column) apart() (out []int) {
-	for i := range c.coded {
-		t := &c.coded[i]
-		if t.count == 0 || t.count == c.values {
-			continue
-		}
-		var rest []float64
-		for _, v := range c.sample {
-			if !slices.Contains(codes[:], v) {
-				rest = append(rest, v)
-			}
-		}
-		if len(rest) < 5 {
-			continue
-		}
-		slices.Sort(rest)
-		low, high := rest[len(rest)/20], rest[len(rest)-1-len(rest)/20]
-		wide := max(high-low, 1e-9*math.Abs(high))
-		if v := codes[i]; v < 0 && rest[0] >= 0 || v < low-wide || v > high+wide {
-			out = append(out, i)
-		}
-	}
-	return out
-}
-
 // far counts the sample's numbers that lie a hundred spreads from the middle and are no code.
 func (c *column) far() (n int) {
-	q := c.order()
+	q := c.raw()
 	if q == nil {
 		return 0
 	}

@@ -19,7 +19,7 @@ var remedies = map[string]string{
 	isComma:    `decimal = "," if all numbers are written so`,
 	isGrouped:  "thousands = with the mark, if all numbers are written so",
 	isStand:    "name it in missing_values",
-	isCompared: "write a number, or nothing, in the export",
+	isCompared: `names = { "<0.1" = "0.05" } of the column: half your limit, say, as the file writes numbers. Writing nothing biases, for these are missing because they are small`,
 	isMeasured: "write the number alone in the export",
 	isDate:     `ask for as = "days since 2000-01-01" in the study`,
 	isTruth:    `names = { ... } of the column, or ask for as = "boolean" in the study`,
@@ -64,6 +64,11 @@ func (s *sight) report(said dataset.Mapping) {
 			continue
 		}
 		s.judge(j, c, paste)
+	}
+	s.twins()
+	s.marks(paste)
+	if r.Unit != "" && s.unit < 0 && s.unnamed == "" {
+		paste.notes = append(paste.notes, fmt.Sprintf(`# %s = "its name in the file"`, key(r.Unit)))
 	}
 	for _, name := range s.absent {
 		if _, ok := s.meant[name]; !ok {
@@ -168,6 +173,9 @@ func (c *column) datesRemedy() string {
 func (s *sight) judge(j int, c *column, p *paste) {
 	name, r := s.label[j], s.r
 	out := Column{Name: name, Values: c.values, Missing: c.missing, Quantiles: c.quantiles()}
+	if out.Quantiles != nil {
+		out.Sample = c.sampled()
+	}
 	if s.header[j] != name && !s.values {
 		out.From = s.header[j]
 	}
@@ -241,6 +249,7 @@ type want struct {
 	constants     bool // offset and scale say where values lie
 	offset, scale float64
 	plausible     []float64 // the lowest and the highest value, where the constants are learned
+	within        []float64 // the same, whether or not they are
 	measure       string
 	texts         bool // its cells are read as reading says
 	reading       dataset.Reading
@@ -269,8 +278,10 @@ func (s *sight) wanted(name string) *want {
 	c := s.spec.Columns[i]
 	number := len(c.Levels) == 0 && c.As == proposal.AsNumber
 	w := &want{number: number, texts: !number, constants: number && c.Standardize != proposal.StandardizePrivate && c.Scale > 0, offset: c.Offset, scale: c.Scale, measure: c.Measure}
-	if number && !w.constants && len(c.Range) == 2 {
-		w.plausible = c.Range
+	if number && len(c.Range) == 2 {
+		if w.within = c.Range; !w.constants {
+			w.plausible = c.Range
+		}
 	}
 	if !number {
 		w.reading = s.readings[i]
@@ -296,10 +307,14 @@ func (s *sight) suspect(j int, c *column, numbers bool, wanted *want, alone []st
 		look(AboutConstant, "has the same text in every row")
 	}
 	if n := c.far(); n > 0 {
-		look(AboutFar, "%s a hundred spreads from the middle", plural(n, "value lies", "values lie"))
+		of := ""
+		if c.sampled() > 0 {
+			of = fmt.Sprintf(" of %d that were looked at", c.sampled())
+		}
+		look(AboutFar, "%s a hundred spreads from the middle", plural(n, "value"+of+" lies", "values"+of+" lie"))
 	}
 	if q := c.order(); numbers && wanted != nil && (wanted.constants || wanted.plausible != nil) && len(c.sample) >= 20 {
-		if !wanted.has(q, 2, 0.2) {
+		if !wanted.has(q, 2, 0.2) || wanted.plausible != nil && 20*c.outside >= c.values {
 			found := fits(name+" "+s.header[j], q, wanted)
 			for _, f := range found {
 				look(AboutUnit, "looks like %s where the study expects %s", f.from, f.to)
@@ -310,11 +325,11 @@ func (s *sight) suspect(j int, c *column, numbers bool, wanted *want, alone []st
 				meant = true
 			}
 			switch {
-			case len(found) > 0:
+			case len(found) > 0 || wanted.plausible != nil && 20*s.unexplained(j) < c.values:
 			case wanted.constants:
 				look(AboutConstants, "its values are not near the study's offset and scale: is it in another unit?")
 			default:
-				look(AboutConstants, "5%% of its values or more lie outside the study's plausible range, %v to %v: is it in another unit?", wanted.plausible[0], wanted.plausible[1])
+				look(AboutConstants, "%d of its %d values lie outside the study's plausible range, %v to %v: is it in another unit?", c.outside, c.values, wanted.plausible[0], wanted.plausible[1])
 			}
 		}
 	}
@@ -327,10 +342,8 @@ func (s *sight) suspect(j int, c *column, numbers bool, wanted *want, alone []st
 			p.notes = append(p.notes, fmt.Sprintf("# dates of %s: say which number is the day: %s", key(name), strings.Join(c.dates, " or ")))
 		}
 	}
-	names, open := c.renamed(wanted)
-	if open != "" {
-		p.open(name, open)
-	}
+	names, open, into := c.renamed(wanted)
+	p.open(name, from, names, open, into)
 	if len(names) > 0 {
 		from.Names = maps.Clone(from.Names)
 		if from.Names == nil {
@@ -342,7 +355,11 @@ func (s *sight) suspect(j int, c *column, numbers bool, wanted *want, alone []st
 	if meant {
 		p.column(name, from, why)
 	}
-	p.alone(name, from, slices.Concat(alone, s.codes(j, c, p)))
+	var limits []string
+	if wanted != nil && wanted.number {
+		limits = c.compared()
+	}
+	p.alone(name, from, slices.Concat(alone, s.codes(j, c, p)), limits)
 }
 
 // identifier warns of a column that says whose a row is, where the data set has no unit.

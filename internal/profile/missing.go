@@ -29,9 +29,22 @@ func (s *sight) levelOf(text string) string {
 	return strings.Join(names, ", ")
 }
 
-// apart are the codes that may stand for a missing value in column j.
-func (s *sight) apart(j int) []int {
-	return slices.DeleteFunc(s.columns[j].apart(), func(i int) bool { return s.isLevel(j, codeText(i)) })
+// doubts are the codes that may stand for a missing value in column j.
+func (s *sight) doubts(j int) []doubt {
+	return slices.DeleteFunc(s.columns[j].doubts(), func(d doubt) bool { return s.isLevel(j, codeText(d.code)) })
+}
+
+// unexplained counts the numbers of column j outside the study's range that may not stand for a
+// missing value.
+func (s *sight) unexplained(j int) int {
+	c := s.columns[j]
+	n := c.outside
+	for _, d := range s.doubts(j) {
+		if c.out(codes[d.code]) {
+			n -= c.coded[d.code].count
+		}
+	}
+	return n
 }
 
 // ordinary finds the columns that have a code as a value like others.
@@ -40,9 +53,9 @@ func (s *sight) ordinary() {
 		if c == nil || s.label[j] == "" || c.coded == [len(codes)]tally{} {
 			continue
 		}
-		apart := s.apart(j)
+		doubts := s.doubts(j)
 		for i, t := range c.coded {
-			if t.count > 0 && !slices.Contains(apart, i) {
+			if t.count > 0 && !slices.ContainsFunc(doubts, func(d doubt) bool { return d.code == i }) {
 				s.plainly[i] = append(s.plainly[i], j)
 			}
 		}
@@ -71,9 +84,10 @@ func (s *sight) elsewhere(i int) string {
 // codes reports the numbers of column j that may stand for a missing value, and proposes those for
 // missing_values that no column has as a value like others. alone are the texts of the rest.
 func (s *sight) codes(j int, c *column, p *paste) (alone []string) {
-	for _, i := range s.apart(j) {
+	for _, d := range s.doubts(j) {
+		i := d.code
 		code, t := codeText(i), c.coded[i]
-		text := fmt.Sprintf("%s far from all others, the first at %s %d: does it stand for a missing value? missing_values holds in every column", plural(t.count, "value is "+code+",", "values are "+code+","), placed(s.r.Lines), t.first)
+		text := fmt.Sprintf("%s %s, the first at %s %d: does it stand for a missing value? missing_values holds in every column", plural(t.count, "value is "+code+",", "values are "+code+","), d.why, placed(s.r.Lines), t.first)
 		also := s.elsewhere(i)
 		switch {
 		case also == "":

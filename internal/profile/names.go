@@ -12,10 +12,10 @@ import (
 
 // renamed proposes the study's texts for other texts of a column: those that [sameLevel] takes for
 // a level, and words for yes and no. A wrong one distorts everybody's result, so that a text that
-// may be two things is none. open says what the others may be, and names them.
-func (c *column) renamed(w *want) (names map[string]string, open string) {
+// may be two things is none. open are the others, and into says what they may be.
+func (c *column) renamed(w *want) (names map[string]string, open []string, into string) {
 	if w == nil || !w.texts || w.reading.As == dataset.Days {
-		return nil, ""
+		return nil, nil, ""
 	}
 	var texts []string
 	shown, _, _ := shownLevels(c)
@@ -32,7 +32,6 @@ func (c *column) renamed(w *want) (names map[string]string, open string) {
 	for _, text := range texts {
 		begun[beginning(w.reading.Levels, text)]++
 	}
-	var rest []string
 	for _, text := range texts {
 		same, begins := sameLevel(w.reading.Levels, text), beginning(w.reading.Levels, text)
 		switch {
@@ -43,13 +42,10 @@ func (c *column) renamed(w *want) (names map[string]string, open string) {
 		case w.reading.As == dataset.Boolean && truths[strings.ToLower(text)] != "":
 			names[text] = truths[strings.ToLower(text)]
 		default:
-			rest = append(rest, quote(text))
+			open = append(open, text)
 		}
 	}
-	if len(rest) == 0 {
-		return names, ""
-	}
-	into := "yes or no"
+	into = "yes or no"
 	if w.reading.As != dataset.Boolean {
 		var levels []string
 		for _, level := range w.reading.Levels[:min(mostShown, len(w.reading.Levels))] {
@@ -57,7 +53,18 @@ func (c *column) renamed(w *want) (names map[string]string, open string) {
 		}
 		into = "one of " + strings.Join(levels, ", ")
 	}
-	return names, into + ": " + strings.Join(rest, ", ")
+	return names, open, into
+}
+
+// compared are the column's most frequent texts such as <5.
+func (c *column) compared() (texts []string) {
+	shown, _, _ := shownLevels(c)
+	for _, l := range shown {
+		if kind, _ := notNumber(l.Text); kind == isCompared {
+			texts = append(texts, l.Text)
+		}
+	}
+	return texts
 }
 
 // sameLevel returns the one level that a text is but for letters' case and blanks, or that is a

@@ -46,8 +46,15 @@ func TestNamesAreNotGuessed(t *testing.T) {
 		if c.names != "" {
 			want = append(want, "a = { names = { "+c.names+" } }  # if these are the same")
 		}
-		if c.open != "" {
+		into, texts, _ := strings.Cut(c.open, ": ")
+		switch note := "# a = { names = { " + strings.ReplaceAll(texts, ",", ` = "?",`) + ` = "?" } }`; {
+		case c.open == "":
+		case c.names != "":
 			want = append(want, "# add to names of a, as one of "+c.open)
+		case len(note+into) < 83:
+			want = append(want, note+"  # each one of "+into)
+		default:
+			want = append(want, "# each one of "+into, note)
 		}
 		got := levelsOf(t, c.levels, c.texts)
 		if strings.Join(got, "\n") != "[dataset.columns]\n"+strings.Join(want, "\n") {

@@ -45,11 +45,17 @@ func (p *paste) column(name string, f dataset.From, why string) {
 	p.columns[name] = line
 }
 
-// alone adds a note: texts that may stand for a missing value in one column, where f is what else
-// its line has.
-func (p *paste) alone(name string, f dataset.From, texts []string) {
-	if len(texts) == 0 {
+// alone adds a note: texts that may stand for a missing value in one column, and comparisons with a
+// limit, where f is what else its line has.
+func (p *paste) alone(name string, f dataset.From, texts, limits []string) {
+	why := "if these stand for a missing value in this column"
+	switch {
+	case len(texts)+len(limits) == 0:
 		return
+	case len(texts) == 0:
+		why = "half the limit, say, in place of ?"
+	case len(limits) > 0:
+		why += "; half the limit, say, in place of ?"
 	}
 	f.Names = maps.Clone(f.Names)
 	if f.Names == nil {
@@ -58,12 +64,31 @@ func (p *paste) alone(name string, f dataset.From, texts []string) {
 	for _, text := range texts {
 		f.Names[text] = "NA"
 	}
-	p.notes = append(p.notes, "# "+columnLine(name, f)+"  # if these stand for a missing value in this column")
+	for _, text := range limits {
+		f.Names[text] = "?"
+	}
+	p.notes = append(p.notes, "# "+columnLine(name, f)+"  # "+why)
 }
 
-// open adds a note: texts of a column that are none of the study's.
-func (p *paste) open(name, texts string) {
-	p.notes = append(p.notes, fmt.Sprintf("# add to names of %s, as %s", key(name), texts))
+// open adds a note: texts of a column that the operator alone can name, and into what. names are
+// those that the column's line has.
+func (p *paste) open(name string, f dataset.From, names map[string]string, texts []string, into string) {
+	if len(texts) == 0 {
+		return
+	}
+	if len(names)+len(f.Names) > 0 {
+		var quoted []string
+		for _, text := range texts {
+			quoted = append(quoted, quote(text))
+		}
+		p.notes = append(p.notes, fmt.Sprintf("# add to names of %s, as %s: %s", key(name), into, strings.Join(quoted, ", ")))
+		return
+	}
+	f.Names = map[string]string{}
+	for _, text := range texts {
+		f.Names[text] = "?"
+	}
+	p.notes = append(p.notes, "# "+columnLine(name, f)+"  # each "+into)
 }
 
 // columnLine is a column's line of agent.toml.

@@ -3,6 +3,7 @@ package profile
 import (
 	"cmp"
 	"fmt"
+	"hash/maphash"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -54,6 +55,8 @@ const (
 	AboutFooter    = "footer"
 	AboutLevels    = "levels" // texts that the study does not have
 	AboutNames     = "names"  // columns of the file that are not asked for
+	AboutTwin      = "twin"   // two columns that are the same
+	AboutMark      = "mark"   // a decimal mark that may be one between thousands
 )
 
 // Remark is one sentence, about a column if it names one.
@@ -72,7 +75,8 @@ type Column struct {
 	Missing int    `json:"missing"`
 	// Quantiles are the 5th, 25th, 50th, 75th and 95th in the study's unit of measurement.
 	Quantiles []float64 `json:"quantiles,omitempty"`
-	Levels    []Level   `json:"texts,omitempty"` // the most frequent first
+	Sample    int       `json:"sample,omitempty"` // random ones of the values, that quantiles are of; 0: all
+	Levels    []Level   `json:"texts,omitempty"`  // the most frequent first
 	Rarer     int       `json:"rarer_texts,omitempty"`
 	More      bool      `json:"more_texts,omitempty"` // than are counted
 }
@@ -118,6 +122,7 @@ type sight struct {
 	readings []dataset.Reading // of the study's columns
 	mapping  dataset.Mapping
 	random   *rand.Rand
+	seed     maphash.Seed
 	room     int
 	cell     func(string) (float64, string)
 
@@ -147,7 +152,7 @@ type sight struct {
 func (s *sight) Header(names []string, unit int) {
 	s.header, s.unit, s.r.Header = slices.Clone(names), unit, len(names)
 	s.room = min(sampleMost, max(sampleLeast, sampleAll/max(1, len(names))))
-	s.cell = s.mapping.Cell()
+	s.cell, s.seed = s.mapping.Cell(), maphash.MakeSeed()
 	s.values = s.r.Lines && slices.ContainsFunc(names, func(name string) bool {
 		v, reason := s.cell(name)
 		return reason == "" && !math.IsNaN(v)
@@ -184,11 +189,16 @@ func (s *sight) Header(names []string, unit int) {
 	for j, name := range names {
 		identifier := s.unit < 0 && identifies(name)
 		if j != unit && (s.label[j] != "" || identifier) {
-			s.columns[j] = newColumn(identifier)
-			if w := s.wanted(s.label[j]); w != nil && w.texts {
+			c := newColumn(identifier)
+			c.from, s.columns[j] = s.from[j], c
+			w := s.wanted(s.label[j])
+			if w != nil {
+				c.within = w.within
+			}
+			if w != nil && w.texts {
 				s.reads[j] = &w.reading
 				if w.reading.As == dataset.Days {
-					s.columns[j].dates = dataset.DateForms
+					c.dates = dataset.DateForms
 				}
 			}
 		}
@@ -259,6 +269,7 @@ func (s *sight) Text(j int, field string) {
 	}
 	field = strings.Trim(field, " \t")
 	c.id(field)
+	c.hash = c.hash*mixing + maphash.String(s.seed, field)
 	name, named := s.from[j].Names[field]
 	if named {
 		field = name
@@ -273,6 +284,9 @@ func (s *sight) Text(j int, field string) {
 			if math.IsNaN(v) || len(r.Levels) > 0 && int(v) == len(r.Levels) {
 				c.unread.add(s.at)
 			}
+			if reason == "" && r.As != dataset.Days { // a level, or none, that is written as a number
+				c.text(field, s.of)
+			}
 		}
 	}
 	switch {
@@ -281,7 +295,9 @@ func (s *sight) Text(j int, field string) {
 	case math.IsNaN(v):
 		c.without(s.at)
 	default:
-		s.number(j, v, field)
+		if s.number(j, v, field); !named {
+			c.grouped.add(field, cmp.Or(s.mapping.Decimal, "."))
+		}
 	}
 }
 
@@ -308,6 +324,7 @@ func (s *sight) Number(j int, v float64) {
 	c := s.columns[j]
 	switch {
 	case c == nil:
+		return
 	case math.IsNaN(v):
 		c.without(s.at)
 	case math.IsInf(v, 0):
@@ -316,16 +333,13 @@ func (s *sight) Number(j int, v float64) {
 		c.id(strconv.FormatFloat(v, 'g', -1, 64))
 		s.number(j, v, "")
 	}
+	if math.IsNaN(v) {
+		v = math.Inf(1) // one of many
+	}
+	c.hash = c.hash*mixing + maphash.Comparable(s.seed, v)
 }
 
-// number takes a number in the source's unit of measurement.
 func (s *sight) number(j int, v float64, field string) {
-	if f := s.from[j]; f.Multiply != 0 || f.Add != 0 {
-		if f.Multiply != 0 {
-			v *= f.Multiply
-		}
-		v += f.Add
-	}
 	s.columns[j].number(v, field, s.at, s.of, s.room, s.random)
 }
 
