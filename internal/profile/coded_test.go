@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -63,6 +64,7 @@ func TestCodesAreFound(t *testing.T) {
 		{"likert", "9", 4000, 0.04, proposal.Column{}, "", "with a gap below", likert},
 		{"likert to 7", "9", 300, 0.04, proposal.Column{}, "", "with a gap below", whole(func(r *rand.Rand) float64 { return 1 + float64(r.IntN(7)) })},
 		{"sex", "9", 500, 0.03, proposal.Column{}, "", "with a gap below", whole(func(r *rand.Rand) float64 { return 1 + float64(r.IntN(2)) })},
+		{"many, and a range", "9", 4000, 0.1, proposal.Column{Standardize: proposal.StandardizePrivate, Range: []float64{1, 5}}, "", "with a gap below", likert},
 		{"rare, by the range", "8", 4000, 0.001, proposal.Column{Standardize: proposal.StandardizePrivate, Range: []float64{1, 5}}, "", "outside the study's range", likert},
 		{"by the range in its unit", "9", 4000, 0.001, proposal.Column{Standardize: proposal.StandardizePrivate, Range: []float64{10, 50}}, "[dataset.columns]\nx = { multiply = 10 }\n", "outside the study's range", likert},
 	} {
@@ -72,6 +74,9 @@ func TestCodesAreFound(t *testing.T) {
 		}
 		if text := strings.Join(r.Paste, "\n"); !strings.Contains(text, `missing_values = ["`+c.code+`"]`) {
 			t.Errorf("%s: %s", c.name, text)
+		}
+		if q := r.Columns[0].Quantiles; !slices.IsSorted(q) {
+			t.Errorf("%s: %v", c.name, q)
 		}
 	}
 }
@@ -92,6 +97,12 @@ func TestValuesAreNoCodes(t *testing.T) {
 				return 0
 			}
 			return math.Floor(40 * r.ExpFloat64())
+		}),
+		"some large": whole(func(r *rand.Rand) float64 {
+			if r.IntN(20) > 0 {
+				return 0
+			}
+			return 70 + math.Floor(100*r.ExpFloat64())
 		}),
 		"mostly 9": whole(func(r *rand.Rand) float64 {
 			if r.IntN(20) > 0 {
@@ -122,6 +133,13 @@ func TestRangeIsCounted(t *testing.T) {
 	if text := fmt.Sprint(r.Look); !strings.Contains(text, "1000 of its 10000 values lie outside the study's plausible range, 0 to 89.5") {
 		t.Error(text)
 	}
+	// A few on either side count together.
+	i = 0
+	r = coded(t, 1000, "", 0, proposal.Column{Standardize: proposal.StandardizePrivate, Range: []float64{3, 96}}, "", whole(func(*rand.Rand) float64 { i++; return float64(i % 100) }))
+	if text := fmt.Sprint(r.Look); !strings.Contains(text, "60 of its 1000 values lie outside") {
+		t.Error(text)
+	}
+	r = coded(t, sampleMost+1, "", 0, proposal.Column{}, "", normal(0, 1, 3))
 	if r.Columns[0].Sample != sampleMost {
 		t.Errorf("quantiles of %d", r.Columns[0].Sample)
 	}
