@@ -65,6 +65,9 @@ func (s *sight) report(said dataset.Mapping) {
 		}
 		s.judge(j, c, paste)
 	}
+	if len(s.unchecked) > 0 {
+		s.look("", AboutMeasure, "units of measurement are not checked against values, for which the study would need range: "+strings.Join(s.unchecked, ", "))
+	}
 	s.twins()
 	s.marks(paste)
 	if r.Unit != "" && s.unit < 0 && s.unnamed == "" {
@@ -333,6 +336,7 @@ func (s *sight) suspect(j int, c *column, numbers bool, wanted *want, alone []st
 			}
 		}
 	}
+	s.headed(j, wanted, p)
 	if wanted != nil && wanted.reading.As == dataset.Days && c.unread.count > 0 {
 		switch len(c.dates) {
 		case 0:

@@ -53,10 +53,11 @@ const (
 	AboutConstants = "constants" // the study's offset and scale
 	AboutID        = "id"
 	AboutFooter    = "footer"
-	AboutLevels    = "levels" // texts that the study does not have
-	AboutNames     = "names"  // columns of the file that are not asked for
-	AboutTwin      = "twin"   // two columns that are the same
-	AboutMark      = "mark"   // a decimal mark that may be one between thousands
+	AboutLevels    = "levels"  // texts that the study does not have
+	AboutNames     = "names"   // columns of the file that are not asked for
+	AboutTwin      = "twin"    // two columns that are the same
+	AboutMeasure   = "measure" // units that no values were held against
+	AboutMark      = "mark"    // a decimal mark that may be one between thousands
 )
 
 // Remark is one sentence, about a column if it names one.
@@ -136,14 +137,15 @@ type sight struct {
 	absent  []string           // columns of the study that the header lacks
 	meant   map[string]int     // columns taken for absent ones
 
-	at, of  int
-	unnamed string       // what may help where the header lacks a column
-	units   map[int]bool // that were seen, where there is a unit column
-	nobody  tally
-	broken  map[string]*tally
-	reasons []string
-	footers int  // records at the end that look like no rows
-	footer  bool // the last one does
+	at, of    int
+	unnamed   string       // what may help where the header lacks a column
+	units     map[int]bool // that were seen, where there is a unit column
+	nobody    tally
+	broken    map[string]*tally
+	reasons   []string
+	unchecked []string // columns whose unit no values were held against
+	footers   int      // records at the end that look like no rows
+	footer    bool     // the last one does
 
 	plainly [len(codes)][]int // columns that have a code as a value like others
 }

@@ -1,9 +1,11 @@
 package profile
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // conversion is between two units of measurement in which one quantity is reported: a value v in
@@ -32,6 +34,7 @@ var conversions = both([]conversion{
 	{[]string{"hemoglobin", "haemoglobin", "hb", "hgb"}, "g/dL", "g/L", 10, 0},
 	{[]string{"hemoglobin", "haemoglobin", "hb", "hgb"}, "mmol/L", "g/dL", 1.611, 0},
 	{[]string{"albumin", "alb"}, "g/dL", "g/L", 10, 0},
+	{[]string{"crp"}, "mg/dL", "mg/L", 10, 0},
 	{[]string{"hba1c", "a1c"}, "mmol/mol", "%", 0.09148, 2.152},
 	{[]string{"height", "length", "waist", "hip", "circumference", "größe", "groesse", "taille"}, "m", "cm", 100, 0},
 	{[]string{"height", "length", "waist", "hip", "circumference", "größe", "groesse", "taille"}, "in", "cm", 2.54, 0},
@@ -64,16 +67,12 @@ func words(name string) []string {
 // fits returns the conversions of a column's quantity after which its quantiles are where the study
 // has them; into measure alone, if the study names one that is in the table.
 func fits(name string, q []float64, wanted *want) (out []conversion) {
-	measure := wanted.measure
-	unit := func(text string) string {
-		return strings.NewReplacer("u", "µ", "μ", "µ", " ", "").Replace(strings.ToLower(text))
-	}
-	known := slices.ContainsFunc(conversions, func(c conversion) bool { return unit(c.to) == unit(measure) })
+	measure := known(wanted.measure)
 	for _, c := range conversions {
 		if !slices.ContainsFunc(words(name), func(w string) bool { return slices.Contains(c.of, w) }) {
 			continue
 		}
-		if known && unit(c.to) != unit(measure) {
+		if measure != "" && c.to != measure {
 			continue
 		}
 		converted := make([]float64, len(q))
@@ -85,4 +84,54 @@ func fits(name string, q []float64, wanted *want) (out []conversion) {
 		}
 	}
 	return out
+}
+
+// known is a text's unit of measurement as the table writes it; empty if the table has none.
+func known(text string) string {
+	unit := func(text string) string {
+		return strings.NewReplacer("degrees", "°", "deg", "°", "u", "µ", "μ", "µ", " ", "").Replace(strings.ToLower(text))
+	}
+	if at := slices.IndexFunc(conversions, func(c conversion) bool { return unit(c.to) == unit(text) }); at >= 0 {
+		return conversions[at].to
+	}
+	return ""
+}
+
+// named is the unit that a column's name says in brackets, or as its last word; empty without one
+// that the table has. A letter, "in" and "fraction" are one in brackets alone.
+func named(name string) string {
+	if at := strings.IndexAny(name, "[("); at > 0 {
+		end := strings.IndexAny(name[at:], "])")
+		return known(name[at+1 : at+max(1, end)])
+	}
+	at := strings.LastIndexAny(name, " _")
+	if word := name[at+1:]; at > 0 && utf8.RuneCountInString(word) > 1 && !slices.Contains([]string{"in", "fraction"}, strings.ToLower(word)) {
+		return known(word)
+	}
+	return ""
+}
+
+// headed looks at what the header of column j says of the unit, where neither the values were
+// looked at nor agent.toml converts them. It adds a line with the table's factor, if there is one.
+func (s *sight) headed(j int, w *want, p *paste) {
+	name, from := s.label[j], s.from[j]
+	if w == nil || !w.number || w.measure == "" || w.constants || w.plausible != nil {
+		return
+	}
+	has, measure := named(s.header[j]), known(w.measure)
+	if s.values || has == "" || measure == "" || from.Multiply != 0 || from.Add != 0 {
+		s.unchecked = append(s.unchecked, key(name))
+		return
+	}
+	if has == measure {
+		return
+	}
+	s.look(name, AboutUnit, fmt.Sprintf("its header says %s where the study expects %s", has, measure))
+	for _, c := range conversions {
+		if c.from == has && c.to == measure && slices.ContainsFunc(words(name+" "+s.header[j]), func(w string) bool { return slices.Contains(c.of, w) }) {
+			from.Name, from.Multiply, from.Add = s.header[j], c.multiply, c.add
+			p.notes = append(p.notes, "# "+columnLine(name, from)+"  # if it is in "+has)
+			return
+		}
+	}
 }

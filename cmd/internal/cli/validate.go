@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -35,6 +36,9 @@ func (c *Validate) Check(t *Terminal, ask func(text []byte) (*study.Plan, error)
 		return err
 	}
 	t.Warn(plan.Warnings())
+	if names := unranged(plan.Proposal.Spec); len(names) > 0 {
+		t.Say("hint: with range, sites can hold their values against the unit of %s", strings.Join(names, ", "))
+	}
 	lines, prediction, err := Expected(plan)
 	if err != nil {
 		return err
@@ -48,6 +52,21 @@ func (c *Validate) Check(t *Terminal, ask func(text []byte) (*study.Plan, error)
 		}{plan, plan.Learning.Score, plan.Shares(), prediction})
 	}
 	return PrintPlan(t.Out, plan, lines)
+}
+
+// unranged are learned columns with a unit of measurement and no plausible range.
+func unranged(s proposal.Spec) (names []string) {
+	const most = 10
+	for _, c := range s.Columns {
+		if c.Measure == "" || len(c.Range) > 0 || c.Standardize != proposal.StandardizePrivate {
+			continue
+		}
+		if len(names) == most {
+			return append(names, "and others")
+		}
+		names = append(names, strconv.Quote(c.Name))
+	}
+	return names
 }
 
 // Expected is what a plan is expected to find, in words, and the prediction where there is one.
