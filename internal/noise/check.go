@@ -141,6 +141,13 @@ func (c Curve) BudgetRho(eps, delta float64) (float64, error) {
 	return rho, err
 }
 
+// BudgetEpsilon is the least ε of a budget (ε, δ) that has room for charges of ρ in all, rounded
+// up: BudgetRho's inverse. A *ParameterError is for a ρ outside [0, 1e6], and for a δ of which the
+// checks of releases leave nothing.
+func (c Curve) BudgetEpsilon(rho, delta float64) (float64, error) {
+	return c.Epsilon(rho, (delta-budgetRefusals(max(0, rho)))*(1-0x1p-50)) // as RhoLess has it
+}
+
 // budgetRefusals bounds the sum of RefusedByNeighbor over up to BudgetQueries queries of ρ in all,
 // each of 4 at most, rounded up. Of f(x) = exp(-(√L-√x)²) the second derivative has the sign of
 // (√L-u)²·u - √L/2, u = √x: f is convex on [0.006, 4], and below 3·FalseReject before. So f(x) <=

@@ -148,6 +148,9 @@ func TestBudgetRho(t *testing.T) {
 		if rho > plain || rho < c.least*plain {
 			t.Errorf("(%v, %v): ρ = %v, without refusals %v", c.eps, c.delta, rho, plain)
 		}
+		if eps, err := ZCDP.BudgetEpsilon(rho, c.delta); err != nil || eps > c.eps*(1+1e-12) || eps < c.eps*(1-1e-12) {
+			t.Errorf("(%v, %v): ρ = %v has room in ε = %v, %v", c.eps, c.delta, rho, eps, err)
+		}
 		t.Logf("figure: (%g, %g): ρ = %.6g, without refusals %.6g", c.eps, c.delta, rho, plain)
 	}
 	if _, err := ZCDP.BudgetRho(1, 1e-16); err == nil {

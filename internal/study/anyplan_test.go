@@ -18,7 +18,8 @@ import (
 // Of plans of any options: what each query really costs, worked out anew in 300 bits from the noise
 // that the sampler is given and from docs/privacy.md's table of sensitivities at a radius of the
 // leader's choice, is no more than its charge; and what every course of a study costs, with what
-// the release checks may refuse, is no more than its (ε, δ).
+// the release checks may refuse, is no more than its (ε, δ). A population's budget of the
+// same (ε, δ) has room for it.
 func TestAnyPlanKeepsItsEpsilon(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	plans, auto, distributed, gdp, learning, mixed, pictures := 0, 0, 0, 0, 0, 0, 0
@@ -37,6 +38,9 @@ func TestAnyPlanKeepsItsEpsilon(t *testing.T) {
 		}
 		plans++
 		s = p.Proposal.Spec
+		if room, err := p.Curve().BudgetRho(s.Epsilon, s.Delta); err != nil || p.Rho > room || p.Rho < room*(1-1e-9) && p.Honest > 0 {
+			t.Errorf("a population's budget of (%v, %v) holds ρ = %v, %v, its study takes %v: %+v", s.Epsilon, s.Delta, room, err, p.Rho, s)
+		}
 		cost, queries := map[string]*big.Float{"": exact(0), proposal.MethodPower: exact(0), proposal.MethodCovariance: exact(0)}, map[string]int{}
 		refused := map[string]float64{}
 		for _, q := range p.Queries {

@@ -377,8 +377,8 @@ func (p *planner) setSlots() error {
 	}
 	// What the closeness of distributed noise adds must not push the sum over.
 	if s := p.Proposal.Spec; s.Accountant != proposal.AccountantPaper {
-		if most, err := p.Curve().Rho(s.Epsilon, s.Delta); err != nil || p.Rho > most {
-			return proposal.FieldErrorf("noise", "the charges add up to ρ = %.9g, epsilon and delta allow %.9g", p.Rho, most)
+		if most, err := p.allowed(); err != nil || p.Rho > most {
+			return proposal.FieldErrorf("noise", "the charges add up to ρ = %.15g, epsilon and delta allow %.15g", p.Rho, most)
 		}
 	}
 	return nil
@@ -393,7 +393,7 @@ func (p *planner) multiplier() (float64, error) {
 		// budget has that without √T.
 		return 2 * math.Sqrt(math.Log(1/p.Paper.DeltaBar)) / s.Epsilon, nil
 	}
-	rho, err := p.Curve().RhoLess(s.Epsilon, s.Delta, p.refusals)
+	rho, err := p.allowed()
 	if err != nil {
 		return 0, err
 	}
@@ -403,6 +403,19 @@ func (p *planner) multiplier() (float64, error) {
 	// The sum of the charges, each rounded upward, must stay within rho.
 	rho *= 1 - 1e-12
 	return noise.SigmaFor(rho, 1), nil
+}
+
+// allowed is the largest ρ that the charges may add up to: what epsilon and delta leave of it after
+// this plan's refusals, and no more than a population's budget of the same epsilon and delta holds.
+// That sets aside what more releases cost, so that without it the budget had no room for the study.
+func (p *planner) allowed() (float64, error) {
+	s := p.Proposal.Spec
+	budget, err := p.Curve().BudgetRho(s.Epsilon, s.Delta)
+	if err != nil {
+		return 0, err
+	}
+	rho, err := p.Curve().RhoLess(s.Epsilon, s.Delta, p.refusals)
+	return min(rho, budget), err
 }
 
 // refusals is what the checks of releases cost of δ where all queries, both branches of auto, are

@@ -21,20 +21,25 @@ func refusedOf(p *Plan) float64 {
 }
 
 // TestRefusalsHaveTheirDelta: what the release checks may refuse comes out of δ, so that the
-// charges fit into what is left of it. At δ = 10^-15 that is a part that shows, and not more than
-// has to be is set aside.
+// charges fit into what is left of it. At δ = 10^-15, the least, that is a part that shows. A
+// population's budget sets more aside, and a plan takes what it holds: neither more, nor less.
 func TestRefusalsHaveTheirDelta(t *testing.T) {
-	p := mustPlan(t, strings.Replace(texts.Minimal, "epsilon = 1.0\ndelta = 1e-6", "epsilon = 2.0\ndelta = 1e-15\nrounds = 10", 1), 1000, 2000, 3000)
-	aside := refusedOf(p)
-	if aside < 1e-18 {
-		t.Errorf("%v of 10^-15 would not show", aside)
+	budget, err := noise.GDP.BudgetRho(2, 1e-15)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if spent, err := p.Curve().Epsilon(p.Rho, 1e-15-aside); err != nil || spent > 2 || spent < 2-1e-6 {
-		t.Errorf("ε = %v at a δ of 10^-15 less %.3g, %v", spent, aside, err)
-	}
-	distributed := mustPlan(t, strings.Replace(texts.Minimal, "epsilon = 1.0\ndelta = 1e-6", "epsilon = 2.0\ndelta = 1e-15\nnoise = \"distributed\"", 1), 1000, 2000, 3000)
-	if want, err := noise.GDP.Rho(2, 1e-15); err != nil || distributed.Rho < want*(1-1e-9) {
-		t.Errorf("ρ = %v of %v, %v: nothing is checked where noise is distributed", distributed.Rho, want, err)
+	for _, extra := range []string{"rounds = 10", "noise = \"distributed\""} {
+		p := mustPlan(t, strings.Replace(texts.Minimal, "epsilon = 1.0\ndelta = 1e-6", "epsilon = 2.0\ndelta = 1e-15\n"+extra, 1), 1000, 2000, 3000)
+		if p.Rho > budget || p.Rho < budget*(1-1e-9) {
+			t.Errorf("%s: ρ = %v of a budget of %v", extra, p.Rho, budget)
+		}
+		aside := refusedOf(p)
+		if aside < 1e-18 {
+			t.Errorf("%v of 10^-15 would not show", aside)
+		}
+		if spent, err := p.Curve().Epsilon(p.Rho, 1e-15-aside); err != nil || spent > 2 {
+			t.Errorf("%s: ε = %v at a δ of 10^-15 less %.3g, %v", extra, spent, aside, err)
+		}
 	}
 }
 

@@ -207,5 +207,8 @@ var further = []mutant{
 	}, in("secagg", "TestNothingBelowTheLeastSurvivors"), killer{}},
 	{"what the release check may refuse is not set aside", 0, []edit{
 		{studyQuery, "sum += noise.RefusedByNeighbor(", "sum += 0 * noise.RefusedByNeighbor("},
-	}, in("study", "TestRefusalsHaveTheirDelta"), killer{}},
+	}, in("study", "TestLargeEpsilon"), killer{}},
+	{"a study takes more of ρ than a budget of its epsilon and delta holds", 0, []edit{
+		{studyQuery, "return min(rho, budget), err", "return min(rho, 2*budget), err"},
+	}, in("study", "TestAnyPlanKeepsItsEpsilon"), killer{}},
 }
