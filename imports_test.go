@@ -75,7 +75,7 @@ var arrows = map[string][]string{
 	"internal/doctor":      {"internal/dataset", "internal/enroll", "internal/frame", "internal/answer", "internal/memory", "internal/pki", "internal/profile", "internal/sitedata", "internal/siteconfig", "internal/proposal", "internal/study", "internal/wire"},
 	"internal/holding":     {"internal/answer", "internal/clip", "internal/dataset", "internal/proposal", "internal/rowcache", "internal/siteconfig", "internal/sitedata", "internal/study"},
 	"internal/uplink":      {"internal/graph", "internal/egress", "internal/enroll", "internal/failpoint", "internal/pki", "internal/proposal", "internal/proposals", "internal/study", "internal/wire"},
-	"internal/limits":      {"internal/ledger", "internal/noise", "internal/pki", "internal/siteconfig", "internal/study"},
+	"internal/limits":      {"internal/ledger", "internal/noise", "internal/pki", "internal/proposal", "internal/siteconfig", "internal/study"},
 	"internal/keyring":     {"internal/ledger", "internal/secagg", "internal/study", "internal/wire"},
 	"internal/agent":       {"internal/limits", "internal/aggregate", "internal/chain", "internal/keyring", "internal/egress", "internal/enroll", "internal/holding", "internal/uplink", "internal/proposals", "internal/score", "internal/sitedata", "internal/siteconfig", "internal/terms", "internal/result", "internal/proposal", "internal/study", "internal/answer", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/rowcache", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "internal/notify", "internal/wire"},
 	"internal/control":     {"internal/agent", "internal/chain", "internal/ledger", "internal/proposal", "internal/siteconfig", "internal/sitedata"},

@@ -24,6 +24,7 @@ import (
 	"covey/internal/enroll"
 	"covey/internal/frame"
 	"covey/internal/ledger"
+	"covey/internal/limits"
 	"covey/internal/memory"
 	"covey/internal/pki"
 	"covey/internal/proposal"
@@ -101,6 +102,9 @@ func (c *checkCmd) Run(t *terminal) error {
 			of[0].Check = "study file " + frame.Word(filepath.Base(c.Study))
 		}
 		found = append(found, of...)
+		if plan := of[len(of)-1].Plan; plan != nil {
+			found = append(found, checkBudget(t, config, plan))
+		}
 	}
 	if err := t.Print(found, func(w io.Writer) { printFindings(w, found) }); err != nil {
 		return err
@@ -115,6 +119,39 @@ func (c *checkCmd) Run(t *terminal) error {
 		return nil
 	}
 	return failed
+}
+
+// checkBudget holds a study against the budget of its population, as far as the running agent knows
+// what is left of it.
+func checkBudget(t *terminal, config *siteconfig.Config, plan *study.Plan) doctor.Finding {
+	d, _ := config.Dataset(plan.Proposal.Spec.Dataset) // which a plan has, and that a population
+	population, _ := config.Population(d.Population)
+	used, known := ledger.Population{Name: population.Name, GDP: true, Bridged: true}, ""
+	l, err := ask[agent.LedgerReply](t, "GET", "ledger")
+	if err != nil {
+		known = "; the agent does not answer, so that what was charged before is not counted"
+	}
+	populations, studies := l.Entries()
+	for _, p := range populations {
+		if p.Name == population.Name {
+			used = p
+		}
+	}
+	for _, s := range studies {
+		if s.Study == plan.Digest && s.Population == population.Name { // its own part is not counted twice
+			used.SpentRho -= s.SpentRho
+			if s.State == ledger.Approved {
+				used.ReservedRho -= s.Rho - s.SpentRho
+			}
+		}
+	}
+	b := limits.Of(plan, population, used)
+	f := doctor.Finding{Code: doctor.CheckBudget, Check: "budget of " + population.Name, OK: b.Fits}
+	if f.Result = fmt.Sprintf("%s; %d more such studies fit after it%s", b, b.More, known); !b.Fits {
+		f.Result, f.Do = b.String()+known, b.Remedy
+		f.Err = errors.New(f.Result)
+	}
+	return f
 }
 
 // checkError is what "agent check" found to fail. Its text has each fault once, and their number
@@ -146,7 +183,7 @@ func (e checkError) Error() string {
 func (e checkError) Unwrap() []error {
 	var out []error
 	for _, f := range e.found {
-		if f.Code == doctor.CheckStudyFile || f.Code == doctor.CheckDryRun { // the study is the input
+		if f.Code == doctor.CheckStudyFile || f.Code == doctor.CheckDryRun || f.Code == doctor.CheckBudget { // the study is the input
 			out = append(out, &shared.InputError{Err: f.Err})
 			continue
 		}

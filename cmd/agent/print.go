@@ -15,6 +15,7 @@ import (
 	"covey/internal/egress"
 	"covey/internal/frame"
 	"covey/internal/ledger"
+	"covey/internal/limits"
 	"covey/internal/proposal"
 	"covey/internal/sitedata"
 )
@@ -270,15 +271,16 @@ func printStudy(w io.Writer, s agent.StudyDetail) {
 			line("  cap\t%.6g%s", b.CapRho, by)
 			line("  spent by others\t%.6g", b.SpentRho)
 			line("  reserved by others\t%.6g", b.ReservedRho)
-			line("  left before this study\t%.6g", b.LeftRho+b.StudyRho)
-			line("  this study\t%.6g", b.StudyRho)
+			left, takes := limits.Apart(b.LeftRho+b.StudyRho, b.StudyRho)
+			line("  left before this study\t%s", left)
+			line("  this study\t%s", takes)
 			line("  left after\t%.6g", b.LeftRho)
 			if b.Fits {
 				line("  more such studies\t%d", b.More)
 			}
 		})
 		if !b.Fits {
-			fmt.Fprintln(w, "  IT DOES NOT FIT.")
+			fmt.Fprintln(w, "  IT DOES NOT FIT:", frame.Cleaned(b.Remedy))
 		}
 	}
 	printPolicy(w, s)

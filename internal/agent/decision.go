@@ -83,8 +83,7 @@ func (s *session) decide() wire.Decision {
 		return reject(code, why)
 	}
 	if budget := s.limits(s.terms()).Budget(); !budget.Fits {
-		return reject(study.CodeBudget, fmt.Errorf("population %q: %g spent and %g reserved of ρ = %g, the study takes %g",
-			budget.Population, budget.SpentRho, budget.ReservedRho, budget.CapRho, budget.StudyRho))
+		return reject(study.CodeBudget, fmt.Errorf("%s: %s. This proposal is over here: the study must be proposed again", budget, budget.Remedy))
 	}
 	if a.pending.Has(id) {
 		// It was left to the operator and stays there, whatever the policy says by now.
@@ -144,11 +143,8 @@ func (s *session) approve(by string) error {
 	if !ok {
 		return &siteconfig.Error{File: s.under.File(), Key: "dataset", Reason: "names no population"}
 	}
-	limit, err := population.Cap()
-	if err != nil {
-		return err
-	}
-	gdp, err := population.CapGDP()
+	bridged := a.ledger.Population(population.Name).Bridged
+	limit, gdp, err := population.Caps(bridged)
 	if err != nil {
 		return err
 	}
@@ -158,9 +154,12 @@ func (s *session) approve(by string) error {
 	}
 	if p := s.plan.Proposal.Proposer; p != nil && by == ledger.ByPolicy {
 		// Beyond it the operator decides, like beyond all limits of the policy.
-		approval.ProposerCapRho, approval.ProposerCapGDP = s.under.Policy.AnalystCaps(pki.Fingerprint([]byte(p.Identity)), population)
+		approval.ProposerCapRho, approval.ProposerCapGDP = s.under.Policy.AnalystCaps(pki.Fingerprint([]byte(p.Identity)), population, bridged)
 	}
 	err = a.ledger.Approve(approval)
+	if over, ok := errors.AsType[*ledger.BudgetError](err); ok && over.Proposer == "" {
+		err = fmt.Errorf("%w: %s", err, s.limits(s.under, s.dataset).Budget().Remedy)
+	}
 	if err != nil {
 		a.failed(err)
 		return err

@@ -220,7 +220,10 @@ func TestBudgetIsTheLedgers(t *testing.T) {
 	if err := s.agent.Decisions.Approve(c.plan.Digest); err != nil {
 		t.Fatal(err)
 	}
-	must.As[*ledger.BudgetError](t, s.agent.Decisions.Approve(proposal.DigestOf(second)))
+	err = s.agent.Decisions.Approve(proposal.DigestOf(second))
+	if must.As[*ledger.BudgetError](t, err); !strings.Contains(err.Error(), "a study of epsilon = 0.776 would fit; or set budget.epsilon to at least 1.46 in agent.toml") {
+		t.Error(err)
+	}
 	if d := want[wire.Decision](s, wire.Proposal{Body: second}); d.Verdict != study.VerdictRejected || d.Code != study.CodeBudget {
 		t.Errorf("offered again: %+v, want rejected for the budget", d)
 	}

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"crypto/ed25519"
-	"slices"
 	"time"
 
 	"covey/internal/egress"
@@ -315,7 +314,8 @@ type LedgerReply struct {
 func (r LedgerReply) Entries() ([]ledger.Population, []ledger.StudyEntry) {
 	var populations []ledger.Population
 	for _, p := range r.Populations {
-		populations = append(populations, ledger.Population{Name: p.Name, CapRho: p.CapRho, ReservedRho: p.ReservedRho, SpentRho: p.SpentRho})
+		populations = append(populations, ledger.Population{Name: p.Name, CapRho: p.CapRho, ReservedRho: p.ReservedRho, SpentRho: p.SpentRho,
+			GDP: p.Curve != string(noise.ZCDP), Bridged: p.Curve == string(noise.GDP)})
 	}
 	var studies []ledger.StudyEntry
 	for _, s := range r.Studies {
@@ -352,10 +352,7 @@ func (vs *Views) Ledger() LedgerReply {
 	config := vs.a.Settings.current.Load()
 	for _, p := range config.Populations {
 		v := PopulationView{Name: p.Name, Declared: true}
-		u := ledger.Population{GDP: true}
-		if i := slices.IndexFunc(used, func(u ledger.Population) bool { return u.Name == p.Name }); i >= 0 {
-			u = used[i]
-		}
+		u := vs.a.ledger.Population(p.Name)
 		v.SpentRho, v.ReservedRho = u.SpentRho, u.ReservedRho
 		v.CapRho, v.Curve = limits.Cap(p, u, true)
 		v.LeftRho = v.CapRho - v.SpentRho - v.ReservedRho

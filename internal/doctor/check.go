@@ -53,10 +53,13 @@ func Local(c *siteconfig.Config) []Finding {
 	add := func(code Code, check, detail string, err error) { out = append(out, found(code, check, detail, err)) }
 	add(CheckConfig, "configuration", c.File(), nil)
 	for _, p := range c.Populations {
-		limit, err := p.Cap()
+		limit, more, err := p.Caps(true)
 		text := fmt.Sprintf("ρ = %.6g in all", limit)
-		if more, _ := p.CapGDP(); more > limit {
+		if more > limit {
 			text = fmt.Sprintf("ρ = %.6g in all, %.6g once a study of another accountant than gdp is charged", more, limit)
+			if p.Budget.Accountant == "" {
+				text += ", or if the ledger has studies that were held to it"
+			}
 		}
 		add(CheckConfig, "population "+p.Name, text, err)
 		if b := p.Budget; err == nil && b != nil && b.Epsilon > mostBudget {
@@ -131,7 +134,7 @@ func CheckStudy(c *siteconfig.Config, text []byte) []Finding {
 		out = append(out, memoryOf(n, free, known))
 		if known && n.all() > free {
 			return append(out, Finding{Code: CheckDryRun, Check: "dry run of one round", OK: true, Warning: true,
-				Result: "none: it reads all rows into memory, and there is not enough", Do: remedies[CheckMemory]})
+				Result: "none: it reads all rows into memory, and there is not enough", Do: remedies[CheckMemory], Plan: plan})
 		}
 	}
 	detail, figures, err := dryRun(c, spec, plan, self, err)
@@ -139,7 +142,9 @@ func CheckStudy(c *siteconfig.Config, text []byte) []Finding {
 		out[0].Figures, out[0].Warning = figures, figures.Gaps() != ""
 		out = append(out, unitsOf(*figures)...)
 	}
-	return append(out, found(CheckDryRun, "dry run of one round", detail, err))
+	dry := found(CheckDryRun, "dry run of one round", detail, err)
+	dry.Plan = plan
+	return append(out, dry)
 }
 
 // odd are all faults of the columns that a study asks for, each kind once, and what of a data set

@@ -5,6 +5,7 @@ import (
 
 	"covey/internal/enroll"
 	"covey/internal/sitedata"
+	"covey/internal/study"
 )
 
 // Code names what a line of `agent check` is about: stable, for scripts and for docs/commands.md.
@@ -23,6 +24,7 @@ const (
 	CheckStudyFile    Code = "study_file"
 	CheckDryRun       Code = "dry_run"
 	CheckMemory       Code = "memory"
+	CheckBudget       Code = "budget"
 	CheckFolder       Code = "folder"
 	CheckKeys         Code = "keys"
 	CheckNotJoined    Code = "not_joined"
@@ -100,7 +102,10 @@ type Finding struct {
 	// Figures are of this site's own rows, of the line of CheckColumns alone. They stay at the
 	// site.
 	Figures *sitedata.Figures `json:"figures,omitempty"`
-	Err     error             `json:"-"` // nil if OK
+	// Plan is the study's, of made-up other sites if a study.toml was checked: of the line of
+	// CheckDryRun alone, nil where there is none.
+	Plan *study.Plan `json:"-"`
+	Err  error       `json:"-"` // nil if OK
 }
 
 // found makes a line: in order, or with the code's remedy.

@@ -41,6 +41,10 @@ type Population struct {
 	// GDP reports whether all that is spent or reserved is of studies with the bridge
 	// (Approval.GDP), so that it converts by the Gaussian's curve.
 	GDP bool
+	// Bridged reports whether the latest approval had a larger cap for studies with the bridge
+	// (Approval.CapGDP), or there is none: a cap that had no such part grows only by its operator's
+	// word.
+	Bridged bool
 }
 
 // Cap returns the cap that binds the population: gdp while all its charges have the bridge, and
@@ -139,7 +143,7 @@ func (l *Ledger) Approve(a Approval) error {
 		}
 		return r.save(nil, entryKey, entry{
 			State: Approved, Name: a.Name, Population: a.Population,
-			Rho: a.Rho, GDP: a.GDP, CapRho: limit, Data: a.DataSHA256[:], Proposer: a.Proposer.stored(), By: a.By, Time: a.Time,
+			Rho: a.Rho, GDP: a.GDP, CapRho: limit, Bridged: a.capGDP() > a.CapRho, Data: a.DataSHA256[:], Proposer: a.Proposer.stored(), By: a.By, Time: a.Time,
 		})
 	})
 }
@@ -392,6 +396,16 @@ func (r *record) end(e *entry, code string, forfeit bool) error {
 	return r.save(nil, entryKey, *e)
 }
 
+// Population returns a budget by name: that of a fresh population if nothing is on record.
+func (l *Ledger) Population(name string) Population {
+	for _, p := range l.Populations() {
+		if p.Name == name {
+			return p
+		}
+	}
+	return Population{Name: name, GDP: true, Bridged: true}
+}
+
 // Populations lists the budgets, by name; nil once the ledger has failed.
 func (l *Ledger) Populations() []Population {
 	byName := map[string]*Population{}
@@ -408,7 +422,7 @@ func (l *Ledger) Populations() []Population {
 			}
 			p.add(s)
 			if t, ok := newest[s.Population]; !ok || e.Time.After(t) {
-				p.CapRho, newest[s.Population] = e.CapRho, e.Time
+				p.CapRho, p.Bridged, newest[s.Population] = e.CapRho, e.Bridged, e.Time
 			}
 		})
 	})

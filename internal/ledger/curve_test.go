@@ -55,6 +55,35 @@ func TestCapsByCurve(t *testing.T) {
 	refused(func() Approval { none.Rho = 5; return none }(), 10)
 }
 
+// TestCapOnRecord: of a population is known whether its latest approval had a larger cap for
+// studies with the bridge, also after a restore. Entries without the key had none.
+func TestCapOnRecord(t *testing.T) {
+	dir := t.TempDir()
+	l := mustOpen(t, dir)
+	for i, c := range []struct {
+		zcdp, gdp   float64
+		study, kept bool
+	}{{10, 12, true, true}, {10, 12, false, true}, {10, 0, true, false}, {10, 10, true, false}, {10, 12, true, true}} {
+		if i == 0 && !l.Population("icu-patients").Bridged {
+			t.Error("a fresh population has an old cap")
+		}
+		a := approval(byte(i+1), 1)
+		a.CapRho, a.CapGDP, a.GDP, a.Time = c.zcdp, c.gdp, c.study, at.Add(time.Duration(i)*time.Hour)
+		must(t, l.Approve(a))
+		if p := l.Population("icu-patients"); p.Bridged != c.kept || p.ReservedRho != float64(i+1) {
+			t.Errorf("%d: %+v", i, p)
+		}
+		studies, restored := l.Studies(), t.TempDir()
+		must(t, Restore(restored, l.Populations(), studies))
+		if p := mustOpen(t, restored).Population("icu-patients"); p.Bridged != c.kept {
+			t.Errorf("%d, restored: %+v", i, p)
+		}
+	}
+	if p := l.Population("others"); p != (Population{Name: "others", GDP: true, Bridged: true}) {
+		t.Errorf("%+v", p)
+	}
+}
+
 // TestRestoredKeepsItsCurve: a ledger from an export knows which charges have the bridge, and takes
 // none for one that does not say so.
 func TestRestoredKeepsItsCurve(t *testing.T) {

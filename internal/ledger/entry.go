@@ -37,6 +37,7 @@ type entry struct {
 	Rho        float64   `json:"rho,omitempty"`
 	GDP        bool      `json:"gdp,omitempty"` // false of entries without the key
 	CapRho     float64   `json:"cap_rho,omitempty"`
+	Bridged    bool      `json:"bridged,omitempty"` // as Population's; false of entries without the key
 	Data       []byte    `json:"data_sha256,omitempty"`
 	Proposer   *Proposer `json:"proposer,omitempty"`
 	By         string    `json:"by"`

@@ -275,7 +275,7 @@ func Restore(dir string, populations []Population, studies []StudyEntry) error {
 			if err := r.create(); err != nil {
 				return err
 			}
-			e := entry{State: s.State, Name: s.Name, Population: s.Population, Rho: s.Rho, GDP: s.GDP, CapRho: caps[s.Population],
+			e := entry{State: s.State, Name: s.Name, Population: s.Population, Rho: s.Rho, GDP: s.GDP, CapRho: caps[s.Population].CapRho, Bridged: caps[s.Population].Bridged,
 				Data: s.DataSHA256[:], Proposer: s.Proposer.stored(), By: s.By, Time: s.Time, Code: s.Code, Forfeit: s.SpentRho}
 			if s.State == Approved {
 				e.State, e.Code, e.Forfeit = Finished, CodeRestored, max(s.Rho, s.SpentRho)
@@ -305,15 +305,15 @@ func Restore(dir string, populations []Population, studies []StudyEntry) error {
 	return l.Close()
 }
 
-// checkRestored returns the populations' caps.
-func checkRestored(populations []Population, studies []StudyEntry) (map[string]float64, error) {
-	caps, left := map[string]float64{}, map[string]float64{}
+// checkRestored returns the populations by name.
+func checkRestored(populations []Population, studies []StudyEntry) (map[string]Population, error) {
+	caps, left := map[string]Population{}, map[string]float64{}
 	fits := func(v float64) bool { return v >= 0 && !math.IsInf(v, 0) }
 	for _, p := range populations {
 		if _, twice := caps[p.Name]; twice || !printable(p.Name, 1) || !fits(p.CapRho) || !fits(p.SpentRho) || !fits(p.ReservedRho) {
 			return nil, &FieldError{Field: "population", Reason: "is named twice or holds what no ledger writes"}
 		}
-		caps[p.Name], left[p.Name] = p.CapRho, p.SpentRho+p.ReservedRho
+		caps[p.Name], left[p.Name] = p, p.SpentRho+p.ReservedRho
 	}
 	seen := map[[32]byte]bool{}
 	for _, s := range studies {

@@ -5,10 +5,13 @@ package limits
 
 import (
 	"fmt"
+	"math"
+	"strings"
 
 	"covey/internal/ledger"
 	"covey/internal/noise"
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
 )
@@ -35,6 +38,8 @@ type Budget struct {
 	Fits        bool    `json:"fits"`
 	// More is how many studies of this charge could follow it, at most maxMore.
 	More int `json:"more"`
+	// Remedy says, of a study that does not fit, which would, and what else its operator can do.
+	Remedy string `json:"remedy,omitempty"`
 }
 
 // maxMore bounds what is counted of studies to come.
@@ -42,40 +47,90 @@ const maxMore = 999
 
 // Budget returns the budget as an approval now would find it.
 func (s Study) Budget() Budget {
-	b := Budget{Population: s.Dataset.Population, StudyRho: s.Plan.Rho}
-	used := ledger.Population{GDP: true}
-	for _, p := range s.Ledger.Populations() {
-		if p.Name == b.Population {
-			used = p
-			b.SpentRho, b.ReservedRho = p.SpentRho, p.ReservedRho
+	used := s.Ledger.Population(s.Dataset.Population)
+	if e, ok := s.Ledger.Study(s.Plan.Digest); ok && e.Population == used.Name {
+		// Its own part is not counted twice.
+		used.SpentRho -= e.SpentRho
+		used.ReservedRho -= e.ReservedRho
+	}
+	population, _ := s.Config.Population(s.Dataset.Population)
+	return Of(s.Plan, population, used)
+}
+
+// Of returns the budget before and after a study; used is what others take of it.
+func Of(plan *study.Plan, population siteconfig.Population, used ledger.Population) Budget {
+	gdp := plan.Curve() == noise.GDP
+	b := Budget{Population: used.Name, SpentRho: used.SpentRho, ReservedRho: used.ReservedRho, StudyRho: plan.Rho}
+	b.CapRho, b.Curve = Cap(population, used, gdp)
+	zcdp, bridged, _ := population.Caps(used.Bridged) // check read both before
+	room := used.Room(zcdp, bridged, plan.Rho, gdp, 1+maxMore)
+	b.Fits, b.More = room > 0, max(0, room-1) // as the ledger decides
+	b.LeftRho = b.CapRho - b.SpentRho - b.ReservedRho - b.StudyRho
+	if !b.Fits {
+		b.Remedy = b.remedy(plan, population, used)
+	}
+	return b
+}
+
+// String says what the study takes of what is left, by numbers that differ where they do.
+func (b Budget) String() string {
+	left, takes := Apart(max(0, b.LeftRho+b.StudyRho), b.StudyRho)
+	return fmt.Sprintf("population %q: the study takes ρ = %s, and of %.6g there is %s left", b.Population, takes, b.CapRho, left)
+}
+
+// remedy says which study of the same kind would fit, and what of agent.toml makes room for this
+// one.
+func (b Budget) remedy(plan *study.Plan, population siteconfig.Population, used ledger.Population) string {
+	var out []string
+	spec, need := plan.Proposal.Spec, b.SpentRho+b.ReservedRho+b.StudyRho
+	e, err := plan.Curve().BudgetEpsilon(b.LeftRho+b.StudyRho, spec.Delta)
+	if err == nil && e > leastEpsilon && spec.Accountant != proposal.AccountantPaper {
+		out = append(out, fmt.Sprintf("at δ = %g a study of epsilon = %s would fit", spec.Delta, below(e)))
+	}
+	if population.Budget == nil {
+		return strings.Join(append(out, fmt.Sprintf("set cap_rho to at least %s in agent.toml, and run: agent reload", above(need))), "; or ")
+	}
+	of := *population.Budget
+	if e, err := noise.Curve(b.Curve).BudgetEpsilon(need, of.Delta); err == nil {
+		out = append(out, fmt.Sprintf("set budget.epsilon to at least %s in agent.toml, and run: agent reload", above(e)))
+	} else { // the checks of so large charges take all of its delta
+		out = append(out, "set a larger budget.delta in agent.toml, since no budget.epsilon at this one is enough, and run: agent reload")
+	}
+	of.Accountant = string(noise.GDP)
+	population.Budget = &of
+	if zcdp, gdp, err := population.Caps(true); err == nil && used.Room(zcdp, gdp, plan.Rho, plan.Curve() == noise.GDP, 1) > 0 {
+		out = append(out, `set budget.accountant to "gdp" there`)
+	}
+	return strings.Join(out, "; or ")
+}
+
+// leastEpsilon is the ε below which no study is suggested.
+const leastEpsilon = 0.001
+
+// below and above are a positive number to three digits. A number of three digits stays itself
+// where it is off by 10^-13: a plan takes 10^-12 less of ρ than its epsilon allows.
+func below(x float64) string { return digits(x, math.Floor, 1+0x1p-43) }
+func above(x float64) string { return digits(x, math.Ceil, 1-0x1p-43) }
+
+func digits(x float64, to func(float64) float64, slack float64) string {
+	unit := math.Pow(10, math.Floor(math.Log10(x))-2)
+	return fmt.Sprintf("%.3g", to(x*slack/unit)*unit)
+}
+
+// Apart writes two numbers in six digits, or in as many more as it takes to tell them apart.
+func Apart(a, b float64) (string, string) {
+	for digits := 6; ; digits++ {
+		x, y := fmt.Sprintf("%.*g", digits, a), fmt.Sprintf("%.*g", digits, b)
+		if x != y || digits == 17 {
+			return x, y
 		}
 	}
-	gdp := s.Plan.Curve() == noise.GDP
-	population, ok := s.Config.Population(s.Dataset.Population)
-	if ok {
-		b.CapRho, b.Curve = Cap(population, used, gdp)
-	}
-	if e, ok := s.Ledger.Study(s.Plan.Digest); ok {
-		// Its own part is not counted twice.
-		b.SpentRho -= e.SpentRho
-		b.ReservedRho -= e.ReservedRho
-	}
-	if ok {
-		used.SpentRho, used.ReservedRho = b.SpentRho, b.ReservedRho
-		zcdp, _ := population.Cap() // check read both before
-		bridged, _ := population.CapGDP()
-		b.More = max(0, used.Room(zcdp, bridged, s.Plan.Rho, gdp, 1+maxMore)-1)
-	}
-	b.LeftRho = b.CapRho - b.SpentRho - b.ReservedRho - b.StudyRho
-	b.Fits = b.LeftRho >= -1e-12*b.CapRho // as the ledger compares
-	return b
 }
 
 // Cap returns the cap that binds a declared population, and the curve by which its budget
 // converts, none of a cap in ρ; gdp is of a study that is to be charged, true for none.
 func Cap(p siteconfig.Population, used ledger.Population, gdp bool) (rho float64, curve string) {
-	old, _ := p.Cap() // check read both before
-	more, _ := p.CapGDP()
+	old, more, _ := p.Caps(used.Bridged) // check read both before
 	rho = used.Cap(old, more, gdp)
 	switch {
 	case p.Budget == nil:
@@ -110,13 +165,14 @@ func (s Study) Total() *Total {
 		used.ReservedRho -= e.ReservedRho
 	}
 	t := Total{Delta: s.Plan.Proposal.Spec.Delta, Fits: true}
-	zcdp, gdp := s.Config.Policy.AnalystCaps(pki.Fingerprint([]byte(by.Identity)), population)
+	kept := s.Ledger.Population(population.Name).Bridged
+	zcdp, gdp := s.Config.Policy.AnalystCaps(pki.Fingerprint([]byte(by.Identity)), population, kept)
 	bridged := s.Plan.Curve() == noise.GDP
 	curve := noise.ZCDP
 	if population.Budget != nil {
 		t.Delta = population.Budget.Delta
-		if bridged && used.GDP && population.Budget.Accountant == string(noise.GDP) {
-			curve = noise.GDP
+		if bridged && used.GDP {
+			curve = population.Curve(kept)
 		}
 	}
 	t.Curve = string(curve)

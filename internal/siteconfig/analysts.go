@@ -68,15 +68,13 @@ func (p *Policy) Analyst(fingerprint string) (name string, a Analyst, ok bool) {
 }
 
 // AnalystCaps returns what all studies of a key may be charged of a population's budget, in ρ, as
-// Population.Cap and CapGDP return it; 0 where max_epsilon_total says nothing of the key.
-func (p *Policy) AnalystCaps(fingerprint string, population Population) (zcdp, gdp float64) {
+// Population.Caps returns it; 0 where max_epsilon_total says nothing of the key.
+func (p *Policy) AnalystCaps(fingerprint string, population Population, bridged bool) (zcdp, gdp float64) {
 	_, a, ok := p.Analyst(fingerprint)
 	if !ok || a.MaxEpsilonTotal == 0 || population.Budget == nil {
 		return 0, 0
 	}
-	part := a.of(population)
-	zcdp, _ = part.Cap() // check read both before
-	gdp, _ = part.CapGDP()
+	zcdp, gdp, _ = a.of(population).Caps(bridged) // check read both before
 	return zcdp, gdp
 }
 

@@ -71,7 +71,7 @@ type Budget struct {
 	Delta   float64 `toml:"delta"`
 	// Accountant is how the pair becomes ρ: "zcdp", or "gdp", the Gaussian's exact curve: more ρ,
 	// for as long as all that the population is charged is by studies of accountant = "gdp". If not
-	// given it is "zcdp": no budget grows by itself.
+	// given, Population.Curve chooses.
 	Accountant string `toml:"accountant,omitempty"`
 }
 
@@ -357,13 +357,28 @@ func checkText(v string) error {
 // included: studies are charged in ρ, which adds up, so that all of them together stay (ε, δ)-DP.
 func (p Population) Cap() (float64, error) { return p.cap(noise.ZCDP) }
 
-// CapGDP is the budget in ρ while all charges have the bridge (ledger.Population.Cap): Cap's, and
-// more where the operator wrote accountant = "gdp".
-func (p Population) CapGDP() (float64, error) {
-	if p.Budget != nil && p.Budget.Accountant == string(noise.GDP) {
-		return p.cap(noise.GDP)
+// Curve is how the budget becomes ρ while all charges have the bridge (ledger.Population.Cap): by
+// the accountant that agent.toml names. If it names none it is gdp, as a study's, but where bridged
+// is false (ledger.Population.Bridged): no cap that studies were held to grows by itself.
+func (p Population) Curve(bridged bool) noise.Curve {
+	switch {
+	case p.Budget == nil:
+	case p.Budget.Accountant != "":
+		return noise.Curve(p.Budget.Accountant)
+	case bridged:
+		return noise.GDP
 	}
-	return p.Cap()
+	return noise.ZCDP
+}
+
+// Caps are the budget in ρ: Cap's, and that by Curve while all charges have the bridge.
+func (p Population) Caps(bridged bool) (zcdp, gdp float64, err error) {
+	zcdp, err = p.Cap()
+	if err != nil || p.Curve(bridged) != noise.GDP {
+		return zcdp, zcdp, err
+	}
+	gdp, err = p.cap(noise.GDP)
+	return zcdp, gdp, err
 }
 
 func (p Population) cap(curve noise.Curve) (float64, error) {

@@ -118,20 +118,24 @@ func TestConfigValues(t *testing.T) {
 	if eps, err := noise.Epsilon(limit, 1e-6); err != nil || eps > 3 || eps < 3-1e-6 {
 		t.Errorf("cap is worth ε = %v (%v), want at most 3 and close to it", eps, err)
 	}
-	// A budget grows where its operator says so, and nowhere else.
-	if more, err := c.Populations[0].CapGDP(); err != nil || more != limit {
-		t.Errorf("the cap grew by itself to %v, %v", more, err)
-	}
-	gdp := Population{Budget: &Budget{Epsilon: 3, Delta: 1e-6, Accountant: "gdp"}}
-	old, _ := gdp.Cap()
-	more, err := gdp.CapGDP()
-	if eps, err2 := noise.GDP.Epsilon(more, 1e-6); old != limit || err != nil || err2 != nil || eps > 3 || eps < 3-1e-6 || more < 1.1*limit {
-		t.Errorf("caps of %v and %v, which is worth ε = %v, %v, %v", old, more, eps, err, err2)
+	// A cap on record grows where its operator says so. A fresh budget has a study's default.
+	for _, of := range []struct {
+		accountant    string
+		bridged, grow bool
+	}{{"", false, false}, {"", true, true}, {"zcdp", true, false}, {"zcdp", false, false}, {"gdp", false, true}, {"gdp", true, true}} {
+		p := Population{Budget: &Budget{Epsilon: 3, Delta: 1e-6, Accountant: of.accountant}}
+		old, more, err := p.Caps(of.bridged)
+		if err != nil || old != limit || (more > old) != of.grow {
+			t.Errorf("%+v: caps of %v and %v, %v", of, old, more, err)
+		}
+		if eps, err := p.Curve(of.bridged).Epsilon(more, 1e-6); err != nil || eps > 3 || eps < 3-1e-6 {
+			t.Errorf("%+v: a cap of %v is worth ε = %v, %v", of, more, eps, err)
+		}
 	}
 	if _, err := (Population{Budget: &Budget{Epsilon: 3, Delta: 1e-6, Accountant: "paper"}}).Cap(); err == nil {
 		t.Error("a budget by an accountant that there is none of")
 	}
-	if limit, _ := c.Populations[1].CapGDP(); limit != 0.25 {
+	if _, limit, _ := c.Populations[1].Caps(true); limit != 0.25 {
 		t.Errorf("cap_rho %v by gdp", limit)
 	}
 	if limit, _ := c.Populations[1].Cap(); limit != 0.25 {

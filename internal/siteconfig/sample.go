@@ -23,11 +23,13 @@ coordinator = [{{range $i, $a := .Coordinator}}{{if $i}}, {{end}}{{printf "%q" $
 # A population is whom a privacy budget protects. All studies of its data sets,
 # over all time, stay within the budget together. Its name is the budget's
 # identity: adding rows or moving files does not make a fresh one, and you must
-# not make one by renaming it.
+# not make one by renaming it. By the accountant "gdp", default of a new budget
+# and of a study, a budget holds more than by "zcdp", as long as no study by "zcdp"
+# is charged to it: docs/data.md.
 #
 # [[population]]
 # name = "icu-patients"
-# budget = { epsilon = 3.0, delta = 1e-6 }   # or: cap_rho = 0.13
+# budget = { epsilon = 3.0, delta = 1e-6, accountant = "gdp" }   # or: cap_rho = 0.13
 
 # A data set is one file: .csv, .csv.gz, .parquet, .npy or .npz. The coordinator sees
 # its name and its number of rows (of units, where unit is given), never its path or

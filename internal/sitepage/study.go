@@ -177,7 +177,7 @@ func shortly(m studyPage) []string {
 		text := fmt.Sprintf("It takes %s of the budget of %s, for good. ", part, frame.Quoted(c.Population))
 		switch {
 		case !c.Fits:
-			text += "It does not fit: the agent refuses to approve it."
+			text += "It does not fit: the agent refuses to approve it. What helps: " + c.Remedy + "."
 		case c.More == 0:
 			text += "No other such study would fit after it."
 		case c.More == 1:

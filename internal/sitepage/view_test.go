@@ -50,9 +50,9 @@ func TestProposalInPlainWords(t *testing.T) {
 	if regexp.MustCompile(`href="[^/#]`).MatchString(page) {
 		t.Error("a link leads away")
 	}
-	d.Budget = &limits.Budget{Population: "people", CapRho: 1e-9, StudyRho: plan.Rho, LeftRho: -plan.Rho}
+	d.Budget = &limits.Budget{Population: "people", CapRho: 1e-9, StudyRho: plan.Rho, LeftRho: -plan.Rho, Remedy: "at δ = 1e-06 a smaller one would do"}
 	v.site.studies[plan.Digest] = d
-	if page := v.get("/studies/" + plan.Digest.String()); !strings.Contains(page, "It does not fit") || strings.Contains(page, "would fit after it") {
+	if page := v.get("/studies/" + plan.Digest.String()); strings.Count(page, "at δ = 1e-06 a smaller one would do") != 2 || !strings.Contains(page, "It does not fit") || strings.Contains(page, "would fit after it") {
 		t.Error("a study that does not fit looks as if it did")
 	}
 }

@@ -46,7 +46,13 @@ func init() {
 			{"internal/ledger/recover.go", "GDP: s.GDP, CapRho", "GDP: true, CapRho"},
 		}, in("ledger", "TestRestoredKeepsItsCurve"), killer{}},
 		{"a budget in (ε, δ) grows by itself", 0, []edit{
-			{"internal/siteconfig/config.go", "if p.Budget != nil && p.Budget.Accountant == string(noise.GDP) {", "if p.Budget != nil {"},
+			{"internal/siteconfig/config.go", "	case bridged:\n", "	default:\n"},
 		}, in("siteconfig", "TestConfigValues"), killer{}},
+		{"a refused study is said to fit at a larger epsilon than does", 0, []edit{
+			{"internal/limits/limits.go", "digits(x, math.Floor,", "digits(x, math.Ceil,"},
+		}, in("limits", "TestRemedy"), killer{}},
+		{"an approval's cap counts as larger than it was", 0, []edit{
+			{"internal/ledger/budget.go", "Bridged: a.capGDP() > a.CapRho", "Bridged: true"},
+		}, in("ledger", "TestCapOnRecord"), killer{}},
 	})
 }
