@@ -1,7 +1,7 @@
 package main
 
 import (
-	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -43,9 +43,9 @@ func TestMomentWithoutLeader(t *testing.T) {
 		calls[r.URL.Path]++
 		switch {
 		case r.URL.Path == "/unsure":
-			operator.Reply(w, nil, errors.Join(coordinator.ErrNotLeader, errors.New("whether it was taken is not known")))
+			operator.Reply(w, nil, fmt.Errorf("the leader is gone: %w", &operator.UnknownOutcomeError{Err: coordinator.ErrNotLeader}))
 		case calls[r.URL.Path] < 3:
-			operator.Reply(w, nil, coordinator.ErrNotLeader)
+			operator.Reply(w, nil, fmt.Errorf("the entry: %w", coordinator.ErrNotLeader))
 		default:
 			operator.Reply(w, struct{}{}, nil)
 		}

@@ -222,8 +222,14 @@ func TestJoinRefuses(t *testing.T) {
 
 // TestLostLeaderHoldsNoOperator: a leader that is gone without a word, frozen or behind a dead
 // network, ends no connection. Who passed a request on to it hears that it leads no more, and so
-// does the operator.
+// does the operator; only what changes nothing may be asked again.
 func TestLostLeaderHoldsNoOperator(t *testing.T) {
+	for method, again := range map[string]bool{"GET": true, "POST": false} {
+		testLostLeader(t, method, again)
+	}
+}
+
+func testLostLeader(t *testing.T, method string, again bool) {
 	pairOver(t, func(t *testing.T, w *wires, _, two *Node) {
 		if two.leaderPeer() == "" {
 			t.Fatal("no leader")
@@ -255,10 +261,10 @@ func TestLostLeaderHoldsNoOperator(t *testing.T) {
 		}
 		w.Block("host-one", "host-two")
 		w.Block("host-two", "host-one")
-		answer := ask("GET", "/v1/sites")
+		answer := ask(method, "/v1/sites")
 		var e operator.ErrorReply
-		if err := json.Unmarshal(answer.Body.Bytes(), &e); err != nil || !e.Again || answer.Code != http.StatusServiceUnavailable {
-			t.Errorf("%d, %s", answer.Code, answer.Body)
+		if err := json.Unmarshal(answer.Body.Bytes(), &e); err != nil || e.Again != again || answer.Code != http.StatusServiceUnavailable {
+			t.Errorf("%s: %d, %s", method, answer.Code, answer.Body)
 		}
 	})
 }

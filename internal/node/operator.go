@@ -282,7 +282,7 @@ func (n *Node) forwarder() *forwarder {
 				operator.Reply(w, nil, coordinator.ErrNotLeader)
 				return
 			}
-			operator.Reply(w, nil, fmt.Errorf("%w; whether it took the request is not known: look before you repeat it", coordinator.ErrNotLeader))
+			operator.Reply(w, nil, &operator.UnknownOutcomeError{Err: coordinator.ErrNotLeader})
 		},
 	}
 	return f

@@ -48,6 +48,16 @@ type CreateReply struct {
 	Warnings []string        `json:"warnings,omitempty"`
 }
 
+// UnknownOutcomeError is of a request of which nobody knows whether the leader took it: unlike its
+// cause, it is no leave to make the same request again.
+type UnknownOutcomeError struct{ Err error }
+
+func (e *UnknownOutcomeError) Error() string {
+	return e.Err.Error() + "; whether it took the request is not known: look before you repeat it"
+}
+
+func (e *UnknownOutcomeError) Unwrap() error { return e.Err }
+
 // AbortReply names the study that was ended.
 type AbortReply struct {
 	Digest proposal.Digest `json:"digest"`
@@ -181,11 +191,13 @@ func Reply(w http.ResponseWriter, v any, err error) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	if err != nil {
-		e := ErrorReply{Error: err.Error(), Bad: badInput(err), Again: err == coordinator.ErrNotLeader}
+		_, unknown := errors.AsType[*UnknownOutcomeError](err)
+		leaderless := errors.Is(err, coordinator.ErrNotLeader)
+		e := ErrorReply{Error: err.Error(), Bad: badInput(err), Again: leaderless && !unknown}
 		switch {
 		case e.Bad:
 			w.WriteHeader(http.StatusBadRequest)
-		case errors.Is(err, coordinator.ErrNotLeader):
+		case leaderless:
 			w.WriteHeader(http.StatusServiceUnavailable)
 		default:
 			w.WriteHeader(http.StatusInternalServerError)
