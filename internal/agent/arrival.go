@@ -32,13 +32,14 @@ type arrivals struct {
 	a    *Agent
 	seen *proposals.Arrivals
 
-	mu   sync.Mutex
-	held map[proposal.Digest]*arriving
-	over bool // the agent is closed
+	admitting sync.Mutex // one looks at files, which no message of another study waits for
+	mu        sync.Mutex // of the rest
+	held      map[proposal.Digest]*arriving
+	over      bool // the agent is closed
 }
 
 type arriving struct {
-	proposal proposal.Proposal // brief; none of one that is refused as one too many
+	proposal proposal.Proposal // brief; none of one that is, or may yet be, refused as one too many
 	since    time.Time
 	timer    *time.Timer // nil before the verdict is there
 }
@@ -77,23 +78,26 @@ func (h *arrivals) end() {
 // admit holds the verdict on an analyst's signed proposal from then on, and returns why the
 // proposal is refused if it is one too many. What waits or is on the ledger is no new one.
 func (h *arrivals) admit(p proposal.Proposal, id proposal.Digest, bytes int) (study.Code, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	one := &arriving{since: time.Now()}
+	h.mu.Lock()
+	h.held[id] = one // before the look, since its study may end meanwhile
+	h.mu.Unlock()
+	h.admitting.Lock()
+	defer h.admitting.Unlock()
 	_, known := h.a.ledger.Study(id)
 	if !known && !h.a.pending.Has(id) {
 		if code, err := h.crowded(p, id, bytes); code != "" {
-			h.held[id] = one
 			return code, err
 		}
 	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	one.proposal = brief(p)
-	h.held[id] = one
 	return "", nil
 }
 
 // crowded returns why a new proposal of an analyst is one too many, nil if it is not. Called with
-// mu held.
+// admitting held.
 func (h *arrivals) crowded(p proposal.Proposal, id proposal.Digest, bytes int) (study.Code, error) {
 	key := p.Proposer.Identity
 	if bytes > wire.MaxProposed {
@@ -122,12 +126,14 @@ func (h *arrivals) crowded(p proposal.Proposal, id proposal.Digest, bytes int) (
 }
 
 // openOf returns the proposals of a key that are being decided, wait for the operator, or are
-// approved and not over. Called with mu held.
+// approved and not over.
 func (h *arrivals) openOf(key proposal.Key) ([]proposal.Proposal, error) {
 	all := map[proposal.Digest]proposal.Proposal{}
+	h.mu.Lock()
 	for id, one := range h.held {
 		all[id] = one.proposal
 	}
+	h.mu.Unlock()
 	add := func(id proposal.Digest, body []byte) {
 		if p, err := proposal.Parse(body); err == nil {
 			all[id] = brief(p)

@@ -295,3 +295,37 @@ func TestEndBeforeTheVerdict(t *testing.T) {
 		}
 	})
 }
+
+// TestLookHoldsUpNobody: while an analyst's proposal is looked at, which reads files, messages of
+// other studies are answered, and its own study may end: nothing is said of it then.
+func TestLookHoldsUpNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ada, print := analystKey(1)
+		c := newStandIn(t, 3, fmt.Sprintf("%sanalysts = { ada = { key = %q } }\n", autoPolicy, print), nil)
+		s := c.sites[0]
+		posted := openMail(s)
+		offer, id := c.offerBy("ada", ada, 1, nil)
+		looks := 0
+		s.agent.now = func() time.Time { // the first is of the day's count
+			if looks++; looks == 1 {
+				if h := &s.agent.arriving; h.admitting.TryLock() || !h.mu.TryLock() {
+					t.Fatal("the look is not under a lock of its own")
+				} else {
+					h.mu.Unlock()
+				}
+				if !s.agent.arriving.drop(id) {
+					t.Error("its end finds nothing to drop")
+				}
+			}
+			return testNow
+		}
+		if said := s.ask(offer); said != nil || looks < 2 {
+			t.Errorf("after %d looks answered %+v", looks, said)
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if len(posted.all()) != 0 {
+			t.Errorf("%+v", posted.all())
+		}
+	})
+}
