@@ -145,7 +145,8 @@ type Dashboard struct {
 	log      *slog.Logger
 	now      func() time.Time
 	stop     chan struct{}
-	once     sync.Once
+	closed   bool // behind the cache's lock
+	work     sync.WaitGroup
 	// weighing is held while what a result is worth is computed, signing while one is made for a
 	// download.
 	weighing, signing sync.Mutex
@@ -171,8 +172,16 @@ func New(o Options) *Dashboard {
 	return d
 }
 
-// Close ends open streams.
-func (d *Dashboard) Close() { d.once.Do(func() { close(d.stop) }) }
+// Close ends open streams and waits for what is computed beside them.
+func (d *Dashboard) Close() {
+	d.cache.mu.Lock()
+	if !d.closed {
+		close(d.stop)
+	}
+	d.closed = true // nothing more begins
+	d.cache.mu.Unlock()
+	d.work.Wait()
+}
 
 // policy lets the page load its own style, script and icon, listen to its own events and
 // post to its own forms; nothing else.

@@ -90,20 +90,39 @@ type shownResult struct {
 }
 
 // shownResult returns it. A result never changes, and to make one again, and sign it, at every look
-// would keep a processor busy for as long as a page of a large study is open. Called with the
-// cache's lock held.
+// would keep a processor busy for as long as a page of a large study is open.
 func (d *Dashboard) shownResult(digest proposal.Digest) (shownResult, error) {
-	if shown, ok := d.cache.results[digest]; ok {
+	if shown, ok := d.cache.shown(digest); ok {
 		return shown, nil
+	}
+	d.cache.reading.Lock()
+	defer d.cache.reading.Unlock()
+	if shown, ok := d.cache.shown(digest); ok {
+		return shown, nil // read meanwhile
 	}
 	r, err := d.source.Result(digest)
 	if err != nil {
 		return shownResult{}, err
 	}
-	shown := shownResult{model: newResultModel(r, nil)}
-	d.cache.show(digest, shown)
-	go d.weigh(digest, r)
-	return shown, nil
+	made := shownResult{model: newResultModel(r, nil)}
+	d.cache.mu.Lock()
+	defer d.cache.mu.Unlock()
+	if shown, ok := d.cache.results[digest]; ok {
+		return shown, nil // weighed meanwhile
+	}
+	d.cache.show(digest, made)
+	if !d.closed {
+		d.work.Go(func() { d.weigh(digest, r) })
+	}
+	return made, nil
+}
+
+// shown returns what is kept of a result.
+func (c *cache) shown(digest proposal.Digest) (shownResult, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	shown, ok := c.results[digest]
+	return shown, ok
 }
 
 // show keeps what is shown of a result. Called with the cache's lock held.
@@ -119,10 +138,7 @@ func (c *cache) show(digest proposal.Digest, shown shownResult) {
 func (d *Dashboard) weigh(digest proposal.Digest, r *result.Result) *worth.Report {
 	d.weighing.Lock()
 	defer d.weighing.Unlock()
-	d.cache.mu.Lock()
-	shown := d.cache.results[digest]
-	d.cache.mu.Unlock()
-	if shown.worth != nil {
+	if shown, _ := d.cache.shown(digest); shown.worth != nil {
 		return shown.worth
 	}
 	of, err := worth.Read(r)

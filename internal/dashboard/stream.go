@@ -27,10 +27,18 @@ type streams struct{ open atomic.Int64 }
 
 // cache holds what was rendered last, by the study that is shown and for whom.
 type cache struct {
-	mu    sync.Mutex
-	known map[shownTo]cached
+	mu    sync.Mutex // of the maps: nothing is made under it
+	known map[shownTo]*rendering
 	// results are of completed studies.
 	results map[proposal.Digest]shownResult
+	// reading is held while a result is read, which is the whole of its study.
+	reading sync.Mutex
+}
+
+// rendering is a page that is rendered by one visitor at a time, while other pages are.
+type rendering struct {
+	making sync.Mutex
+	cached
 }
 
 type shownTo struct {
@@ -50,11 +58,12 @@ type cached struct {
 // main renders the page's changing part, or gives what was rendered just now.
 func (d *Dashboard) main(in sight, digest proposal.Digest) (cached, error) {
 	at := shownTo{digest, in.key()}
-	d.cache.mu.Lock()
-	defer d.cache.mu.Unlock()
+	r := d.cache.rendering(at)
+	r.making.Lock()
+	defer r.making.Unlock()
 	now := d.now()
-	if c, ok := d.cache.known[at]; ok && now.Sub(c.at) >= 0 && now.Sub(c.at) < rest {
-		return c, nil
+	if r.main != nil && now.Sub(r.at) >= 0 && now.Sub(r.at) < rest {
+		return r.cached, nil
 	}
 	c := cached{at: now, page: d.model(in, digest)}
 	var b bytes.Buffer
@@ -62,11 +71,23 @@ func (d *Dashboard) main(in sight, digest proposal.Digest) (cached, error) {
 		return cached{}, err
 	}
 	c.main = b.Bytes()
-	if len(d.cache.known) > keptPages || d.cache.known == nil {
-		d.cache.known = map[shownTo]cached{}
-	}
-	d.cache.known[at] = c
+	r.cached = c
 	return c, nil
+}
+
+// rendering returns a page's place.
+func (c *cache) rendering(at shownTo) *rendering {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r := c.known[at]
+	if r == nil {
+		if len(c.known) > keptPages || c.known == nil {
+			c.known = map[shownTo]*rendering{}
+		}
+		r = &rendering{}
+		c.known[at] = r
+	}
+	return r
 }
 
 // events streams the page's changing part whenever it has changed, until the visitor's login ends

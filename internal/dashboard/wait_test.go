@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"crypto/ed25519"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -20,12 +21,16 @@ type told struct {
 	story    coordinator.Story
 	result   *result.Result
 	asked    int // for it
+	reading  func()
 }
 
 func (s *told) Overview(int) coordinator.Overview               { return s.overview }
 func (s *told) Story(proposal.Digest) (coordinator.Story, bool) { return s.story, true }
 func (s *told) Result(proposal.Digest) (result *result.Result, err error) {
 	s.asked++
+	if s.reading != nil {
+		s.reading()
+	}
 	return s.result, nil
 }
 
@@ -119,6 +124,63 @@ func TestResultIsMadeOnce(t *testing.T) {
 	}
 	if s.asked != 1 {
 		t.Errorf("the result was made %d times", s.asked)
+	}
+}
+
+// TestReadResultHoldsUpNoPage: a result is the whole of a study on disk. While it is read, and while
+// a page is made, other pages are.
+func TestReadResultHoldsUpNoPage(t *testing.T) {
+	d, s, _ := newTold(t, proposal.DropoutWait)
+	s.story.Status = round.StatusCompleted
+	s.reading = func() {
+		if !d.cache.mu.TryLock() {
+			t.Error("all pages wait for a result")
+			return
+		}
+		d.cache.mu.Unlock()
+		if c, err := d.main(everything(d), proposal.Digest{}); err != nil || len(c.main) == 0 {
+			t.Errorf("the list: %v", err)
+		}
+	}
+	if _, err := d.main(everything(d), s.story.Digest); err != nil || s.asked != 1 {
+		t.Errorf("asked %d times, %v", s.asked, err)
+	}
+}
+
+// TestCloseWaitsForWorth: what is computed beside the pages is done when the dashboard is closed,
+// and nothing begins after.
+func TestCloseWaitsForWorth(t *testing.T) {
+	for _, closed := range []bool{false, true} {
+		d, s, _ := newTold(t, proposal.DropoutWait)
+		s.result, _ = found()
+		s.story.Status = round.StatusCompleted
+		if closed {
+			d.Close()
+		}
+		d.weighing.Lock()
+		if _, err := d.main(everything(d), s.story.Digest); err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan struct{})
+		go func() {
+			d.Close()
+			close(done)
+		}()
+		for range 100_000 {
+			runtime.Gosched()
+		}
+		select {
+		case <-done:
+			if !closed {
+				t.Error("it does not wait")
+			}
+		default:
+		}
+		d.weighing.Unlock()
+		<-done
+		if shown, ok := d.cache.shown(s.story.Digest); !ok || (shown.worth == nil) != closed {
+			t.Errorf("closed before: %v; kept: %v, weighed: %v", closed, ok, shown.worth != nil)
+		}
 	}
 }
 
