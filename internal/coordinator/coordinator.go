@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"google.golang.org/grpc"
@@ -58,7 +57,7 @@ type Coordinator struct {
 	quantumSafe bool
 	refused     admission.Refused
 
-	reading  sync.Mutex    // one result at a time is put together for a client
+	reading  chan struct{} // the place of the one result at a time that is put together for a client
 	large    chan struct{} // places of messages of many frames that are being read
 	late     chan struct{} // places of messages that are serialized late
 	stopping chan struct{}
@@ -79,7 +78,7 @@ func New(o Options) *Coordinator {
 	}
 	return &Coordinator{
 		core: all, registry: registry{all}, leader: m, log: all.log, quantumSafe: o.QuantumSafe, refused: admission.Refused{Log: all.log},
-		large: make(chan struct{}, stream.MaxLarge), late: make(chan struct{}, stream.MaxLate), stopping: make(chan struct{}),
+		reading: make(chan struct{}, 1), large: make(chan struct{}, stream.MaxLarge), late: make(chan struct{}, stream.MaxLate), stopping: make(chan struct{}),
 	}
 }
 

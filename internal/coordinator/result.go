@@ -47,8 +47,12 @@ func (s server) Result(ctx context.Context, raw []byte) ([]byte, error) {
 		s.c.log.Warn("a result was not given out", string(who.Role), who.Name, "study", digest)
 		return nil, err
 	}
-	s.c.reading.Lock()
-	defer s.c.reading.Unlock()
+	select {
+	case s.c.reading <- struct{}{}:
+		defer func() { <-s.c.reading }()
+	case <-ctx.Done(): // whoever hung up takes no place
+		return nil, status.FromContextError(ctx.Err()).Err()
+	}
 	r, err := s.c.Result(digest)
 	if err != nil {
 		s.c.log.Error("a result cannot be put together", "study", digest, "error", err)

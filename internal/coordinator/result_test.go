@@ -1,8 +1,12 @@
 package coordinator
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"covey/internal/admission"
 	"covey/internal/pki"
@@ -47,6 +51,44 @@ func TestReads(t *testing.T) {
 		f.c.machine.unlock()
 		if reads(name, id) {
 			t.Error("another party under the name of a site of the roster reads the result")
+		}
+	})
+}
+
+// TestHungUpClientWaitsForNoResult: a client that hangs up while another's result is put together
+// leaves the queue.
+func TestHungUpClientWaitsForNoResult(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 3, nil)
+		defer func() { f.c.Close() }()
+		f.finish()
+		from := f.plan.Proposal.Roster[0]
+		base := admission.WithClient(t.Context(), admission.Client{Role: pki.RoleSite, Name: from.Name, Identity: from.Identity})
+		ctx, hangUp := context.WithCancel(base)
+		f.c.reading <- struct{}{} // another's
+		answered := make(chan error, 1)
+		ask := func(ctx context.Context) {
+			_, err := server{f.c}.Result(ctx, f.plan.Digest[:])
+			answered <- err
+		}
+		go ask(ctx)
+		synctest.Wait()
+		if len(answered) != 0 {
+			t.Fatalf("answered beside another: %v", <-answered)
+		}
+		hangUp()
+		if err := <-answered; status.Code(err) != codes.Canceled {
+			t.Errorf("hung up: %v", err)
+		}
+		go ask(base)
+		synctest.Wait()
+		<-f.c.reading
+		if err := <-answered; err != nil {
+			t.Errorf("after the other: %v", err)
+		}
+		go ask(base)
+		if err := <-answered; err != nil {
+			t.Errorf("once more: %v", err)
 		}
 	})
 }

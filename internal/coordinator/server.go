@@ -132,8 +132,8 @@ func (s server) Link(ctx context.Context, open wire.Stream) error {
 		l.meter, l.exchange = who.Meter, pki.KeyExchangeOf(who.State)
 	}
 	s.c.begun(l)
-	written := make(chan error, 2) // the second is for the deferred wait
-	stop := make(chan struct{})
+	var failed error // once written is closed
+	written, stop := make(chan struct{}), make(chan struct{})
 	defer func() {
 		close(stop)
 		select {
@@ -142,15 +142,16 @@ func (s server) Link(ctx context.Context, open wire.Stream) error {
 		}
 	}()
 	go func() {
-		written <- l.Write(stop, s.c.late, open.Send)
+		failed = l.Write(stop, s.c.late, open.Send)
+		close(written)
 	}()
 	received := make(chan error, 1)
 	go func() { received <- s.receive(ctx, open, l) }()
 	defer s.c.dropped(l)
 	select {
 	case err = <-received:
-	case err = <-written:
-		written <- err
+	case <-written:
+		err = failed
 	case <-l.Done():
 		err = l.Why()
 	case <-s.c.expiry(ctx):
