@@ -51,7 +51,7 @@ func TestCASteps(t *testing.T) {
 		if err := restored(m, raw); err != nil {
 			t.Fatal(err)
 		}
-		if a := m.who.CAs; a.Present.Fingerprint() != next || a.Old.Fingerprint() != f.auth.Fingerprint() || membership.Has(a.Next) {
+		if a := m.state.who.CAs; a.Present.Fingerprint() != next || a.Old.Fingerprint() != f.auth.Fingerprint() || membership.Has(a.Next) {
 			t.Errorf("restored: %+v", a)
 		}
 		if err := f.c.StepCA(membership.CARetire); err != nil {

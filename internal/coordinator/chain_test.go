@@ -50,7 +50,7 @@ func expected(t *testing.T, lines [][]byte) (l chain.Log) {
 	return l
 }
 
-func (f *federation) chain() *chain.Log { return &f.c.machine.chain }
+func (f *federation) chain() *chain.Log { return &f.c.machine.state.chain }
 
 // TestChainIsOfTheLog: joins, revocations, proposals, releases, drafts of results and ends are in
 // the chain, once each and in the log's order, and nothing else is. A replay has the same, and so
@@ -87,10 +87,10 @@ func TestChainIsOfTheLog(t *testing.T) {
 			t.Fatal(err)
 		}
 		back := NewMachine()
-		if err := restored(back, raw); err != nil || back.chain.Head() != want.Head() {
-			t.Errorf("restored: %v, %v", back.chain.Head(), err)
+		if err := restored(back, raw); err != nil || back.state.chain.Head() != want.Head() {
+			t.Errorf("restored: %v, %v", back.state.chain.Head(), err)
 		}
-		if h := back.chainOf(f.plan.Digest); h != want.At(7) {
+		if h := back.state.chainOf(f.plan.Digest); h != want.At(7) {
 			t.Errorf("restored, the last release's is %v", h)
 		}
 		if err := restored(NewMachine(), framed(strings.Replace(object(raw), `"chain":"`, `"no":"`, 1), raw)); err == nil {

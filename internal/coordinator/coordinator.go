@@ -48,9 +48,6 @@ type Options struct {
 type Coordinator struct {
 	*core
 	registry
-	// The state, behind the machine's lock. Code takes it from lock
-	// (TestStateIsTakenFromLock); this way to it is for tests that hold the lock.
-	*leader
 	log    *slog.Logger // core's
 	rounds round.Views  // has its own lock
 
@@ -77,7 +74,7 @@ func New(o Options) *Coordinator {
 		sessions: map[proposal.Digest]*session{}, changed: make(chan struct{}), sightings: map[string]Sighting{}, lasts: map[proposal.Digest]outline.Last{}, shown: map[proposal.Digest]shown{}, proposing: map[string]int{},
 	}
 	return &Coordinator{
-		core: all, registry: registry{all}, leader: m, log: all.log, quantumSafe: o.QuantumSafe, refused: admission.Refused{Log: all.log},
+		core: all, registry: registry{all}, log: all.log, quantumSafe: o.QuantumSafe, refused: admission.Refused{Log: all.log},
 		reading: make(chan struct{}, 1), large: make(chan struct{}, stream.MaxLarge), late: make(chan struct{}, stream.MaxLate), stopping: make(chan struct{}),
 	}
 }

@@ -19,8 +19,8 @@ func TestLeaderLogsStudies(t *testing.T) {
 			t.Fatalf("%s (%s)", v.Status, v.Code)
 		}
 		logged := func() string {
-			f.c.machine.mu.Lock() // what is committed is logged under it
-			defer f.c.machine.mu.Unlock()
+			f.c.machine.lock() // what is committed is logged under it
+			defer f.c.machine.unlock()
 			return f.logs.String()
 		}
 		course := map[string]int{"a study is proposed": 1, "a site has decided": 3, "the study begins": 1, "the study is completed": 1}
@@ -32,9 +32,9 @@ func TestLeaderLogsStudies(t *testing.T) {
 		open := newFederation(t, 3, nil)
 		defer func() { open.c.Close() }()
 		tell := func() string {
-			open.c.machine.mu.Lock()
-			defer open.c.machine.mu.Unlock()
-			open.c.record(Happening{Kind: string(round.EntryEnded), Study: open.plan.Digest, Code: study.CodeRejected, Site: "site-2"})
+			m := open.c.machine.lock()
+			defer open.c.machine.unlock()
+			m.record(Happening{Kind: string(round.EntryEnded), Study: open.plan.Digest, Code: study.CodeRejected, Site: "site-2"})
 			return open.logs.String()
 		}
 		const end = "name=test code=rejected site=site-2"

@@ -318,9 +318,9 @@ func (f *federation) view() View { return f.c.View(f.plan.Digest) }
 
 // state is a copy of the study's state as it is now.
 func (f *federation) state() *round.State {
-	f.c.machine.mu.Lock()
-	defer f.c.machine.mu.Unlock()
-	r, _ := f.c.machine.find(f.plan.Digest)
+	m := f.c.machine.lock()
+	defer f.c.machine.unlock()
+	r, _ := m.find(f.plan.Digest)
 	if r.closed != nil {
 		state, _, err := r.closed.Load()
 		must.Do(f.t, err)

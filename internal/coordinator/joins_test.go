@@ -112,10 +112,10 @@ func joinsOfTheLog(t *testing.T, role pki.Role) {
 				t.Errorf("joinable says %v", may)
 			}
 			if c.ok {
-				if _, left := l.who.Invites[e.Token]; left {
+				if _, left := l.state.who.Invites[e.Token]; left {
 					t.Error("the token can be used again")
 				}
-				if s := l.who.Holders(role)["north"]; !reflect.DeepEqual(s.TLS, e.TLS) || !reflect.DeepEqual(s.Identity, e.Key) || s.Revoked {
+				if s := l.state.who.Holders(role)["north"]; !reflect.DeepEqual(s.TLS, e.TLS) || !reflect.DeepEqual(s.Identity, e.Key) || s.Revoked {
 					t.Errorf("%+v", s)
 				}
 				return
@@ -131,19 +131,19 @@ func joinsOfTheLog(t *testing.T, role pki.Role) {
 	for i, e := range []membership.SpendEntry{
 		{Token: "x", Node: "two", Now: now}, {Token: "n", Node: "three", Now: now}, {Token: "t", Now: now}, {Token: "t", Node: "north", Now: now}, {Token: "n", Node: "two", Now: later.Add(1)},
 	} {
-		if _, refused := errors.AsType[*membership.JoinError](l.apply(entry{Spend: &e})); !refused || len(l.who.Nodes) != 0 {
-			t.Errorf("spent %d: %+v, %v", i, e, l.who.Nodes)
+		if _, refused := errors.AsType[*membership.JoinError](l.apply(entry{Spend: &e})); !refused || len(l.state.who.Nodes) != 0 {
+			t.Errorf("spent %d: %+v, %v", i, e, l.state.who.Nodes)
 		}
 	}
 	spend := membership.SpendEntry{Token: "n", Node: "two", Now: later}
-	if err := l.apply(entry{Spend: &spend}); err != nil || len(l.who.Nodes) != 1 {
-		t.Errorf("%v, %v", err, l.who.Nodes)
+	if err := l.apply(entry{Spend: &spend}); err != nil || len(l.state.who.Nodes) != 1 {
+		t.Errorf("%v, %v", err, l.state.who.Nodes)
 	}
 	if err := l.apply(entry{Spend: &spend}); err == nil {
 		t.Error("a coordinator's token is spent twice")
 	}
-	if _, refused := errors.AsType[*membership.JoinError](l.apply(entry{Revoke: &membership.ClientEntry{Role: role, Name: "nobody"}})); !refused || len(l.who.Holders(role)) != 0 {
-		t.Errorf("an unknown %s is revoked: %v", role, l.who.Holders(role))
+	if _, refused := errors.AsType[*membership.JoinError](l.apply(entry{Revoke: &membership.ClientEntry{Role: role, Name: "nobody"}})); !refused || len(l.state.who.Holders(role)) != 0 {
+		t.Errorf("an unknown %s is revoked: %v", role, l.state.who.Holders(role))
 	}
 }
 
@@ -173,7 +173,7 @@ func TestOneNamespace(t *testing.T) {
 			}
 			refused := func(what string, err error) {
 				t.Helper()
-				if _, ok := errors.AsType[*membership.JoinError](err); !ok || len(l.who.Holders(c.wants)) != 0 {
+				if _, ok := errors.AsType[*membership.JoinError](err); !ok || len(l.state.who.Holders(c.wants)) != 0 {
 					t.Errorf("%s of %s under the name of a %s (revoked: %v): %v", what, c.wants, c.has, revoked, err)
 				}
 			}

@@ -69,7 +69,7 @@ func longLived(t *testing.T, completed int) (*federation, []proposal.Digest) {
 	if err := f.c.Abort(aborted.Digest); err != nil {
 		t.Fatal(err)
 	}
-	return f, m.order
+	return f, m.state.order
 }
 
 // hello opens a link of the last site, as an agent does, and gives what it is sent.
@@ -299,10 +299,15 @@ func TestHelloThatDoesNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 3, nil)
 		defer func() { f.c.Close() }()
-		before := f.c.links["site-2"]
+		linked := func() *link {
+			m := f.c.machine.lock()
+			defer f.c.machine.unlock()
+			return m.links["site-2"]
+		}
+		before := linked()
 		for _, raw := range [][]byte{make([]byte, wire.TagBytes-1), make([]byte, wire.TagBytes+1), make([]byte, wire.ShortMessage+wire.TagBytes)} {
 			for _, h := range []*covey.Hello{{Open: raw}, {Over: raw}} {
-				if err := f.c.hears(newLink("site-2"), &covey.SiteMessage{Body: &covey.SiteMessage_Hello{Hello: h}}); err == nil || f.c.links["site-2"] != before {
+				if err := f.c.hears(newLink("site-2"), &covey.SiteMessage{Body: &covey.SiteMessage_Hello{Hello: h}}); err == nil || linked() != before {
 					t.Errorf("%d bytes: %v", len(raw), err)
 				}
 			}

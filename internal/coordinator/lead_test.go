@@ -142,7 +142,8 @@ func TestFollowerSendsAgentsAway(t *testing.T) {
 		}
 		link := f.sites[0].link
 		f.c.Follow()
-		f.c.replica = elsewhere{}
+		f.c.machine.lock().replica = elsewhere{}
+		f.c.machine.unlock()
 		if !errors.Is(link.Why(), errNotLeader) {
 			t.Errorf("an open link ended with %v", link.Why())
 		}

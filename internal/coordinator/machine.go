@@ -53,8 +53,8 @@ type entry struct {
 // and studies), and what a leader remembers of it. Apply is deterministic: it reads no clock and
 // samples nothing.
 type Machine struct {
-	mu     sync.Mutex
-	leader // reached by lock alone
+	mu    sync.Mutex
+	state leader // reached by lock alone
 
 	dir     string                    // of shelves; empty to keep all in memory
 	marshal func(any) ([]byte, error) // json.Marshal
@@ -64,7 +64,7 @@ type Machine struct {
 // for nothing: not for the log, whose Apply needs the lock, not for a peer, and not for lock again.
 func (m *Machine) lock() *leader {
 	m.mu.Lock()
-	return &m.leader
+	return &m.state
 }
 
 func (m *Machine) unlock() { m.mu.Unlock() }
@@ -90,7 +90,7 @@ type replicated struct {
 
 // NewMachine returns the empty state, kept in memory alone.
 func NewMachine() *Machine {
-	return &Machine{marshal: json.Marshal, leader: leader{replicated: newReplicated(new(shelf.Shelf))}}
+	return &Machine{marshal: json.Marshal, state: leader{replicated: newReplicated(new(shelf.Shelf))}}
 }
 
 // NewMachineIn is NewMachine that keeps what is rarely read in a folder's files (internal/shelf).
@@ -100,7 +100,7 @@ func NewMachineIn(dir string) (*Machine, error) {
 		return nil, err
 	}
 	m := NewMachine()
-	m.dir, m.shelf = dir, on
+	m.dir, m.state.shelf = dir, on
 	return m, nil
 }
 

@@ -336,7 +336,7 @@ func TestListsReadSummaries(t *testing.T) {
 			a, b := &s.Closed[0].View.Digest, &s.Closed[1].View.Digest
 			*a, *b = *b, *a
 		}))
-		if _, _, err := m.closed[all[0]].Load(); err == nil {
+		if _, _, err := m.state.closed[all[0]].Load(); err == nil {
 			t.Error("one study's bytes pass for another's")
 		}
 		for what, change := range map[string]func(*snapshot){
@@ -357,7 +357,7 @@ func TestListsReadSummaries(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, stale := m.Apply(line).(*round.StaleError); !stale || len(m.order) != len(all) {
+		if _, stale := m.Apply(line).(*round.StaleError); !stale || len(m.state.order) != len(all) {
 			t.Error("a study that is over is proposed again")
 		}
 	})

@@ -18,15 +18,15 @@ func TestOverIsForgotten(t *testing.T) {
 		if v := f.finish(); v.Status != round.StatusCompleted {
 			t.Fatalf("%+v", v)
 		}
-		f.c.machine.mu.Lock()
-		s, state := f.c.sessions[f.plan.Digest], f.c.machine.studies[f.plan.Digest]
-		if state != nil || f.c.words[f.plan.Digest] != nil || s.state != nil || s.plan != nil {
+		m := f.c.machine.lock()
+		s, state := m.sessions[f.plan.Digest], m.studies[f.plan.Digest]
+		if state != nil || m.words[f.plan.Digest] != nil || s.state != nil || s.plan != nil {
 			t.Error("the leader keeps the state, the words or the plan")
 		}
 		if s.setup != nil || s.sum != nil || s.opening != nil || s.releasing != nil || s.encoded != nil || s.in != nil {
 			t.Errorf("the leader keeps %+v", s)
 		}
-		f.c.machine.mu.Unlock()
+		f.c.machine.unlock()
 		d := f.state().Durable
 		// the result shows the confirmations
 		if d.Nonces != nil || len(d.Confirmations) != 5 || d.Certificate != nil || len(bytes.Join(d.Announcements, nil)) > 0 {

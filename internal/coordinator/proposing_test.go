@@ -43,7 +43,7 @@ func TestHalfProposals(t *testing.T) {
 		t.Errorf("another's: %v", err)
 	}
 	hangUp()
-	for o.c.machine.lock(); len(o.c.machine.leader.proposing) > 0; o.c.machine.lock() {
+	for m := o.c.machine.lock(); len(m.proposing) > 0; m = o.c.machine.lock() {
 		o.c.machine.unlock()
 		if err := ctx.Err(); err != nil {
 			t.Fatal("the places of those that hung up are kept")

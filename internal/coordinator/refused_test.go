@@ -453,10 +453,11 @@ func TestQuotas(t *testing.T) {
 	// Another leader, of the same log, counts the same.
 	o.crash(-1)
 	o.clocked()
-	if err := o.c.machine.lock().mayPropose(parsed(t, w), o.now(), nil); err == nil || !strings.Contains(err.Error(), "today") {
+	m := o.c.machine.lock()
+	if err := m.mayPropose(parsed(t, w), o.now(), nil); err == nil || !strings.Contains(err.Error(), "today") {
 		t.Errorf("after a failover: %v", err)
 	}
-	if err := o.c.machine.leader.mayPropose(parsed(t, w), o.now().Add(24*time.Hour), nil); err != nil {
+	if err := m.mayPropose(parsed(t, w), o.now().Add(24*time.Hour), nil); err != nil {
 		t.Errorf("on the next day: %v", err)
 	}
 	o.c.machine.unlock()
@@ -468,7 +469,7 @@ func TestQuotas(t *testing.T) {
 	if err := restored(again, raw); err != nil {
 		t.Fatal(err)
 	}
-	if err := again.mayPropose(parsed(t, w), o.now(), nil); err == nil || !strings.Contains(err.Error(), "today") {
+	if err := again.state.mayPropose(parsed(t, w), o.now(), nil); err == nil || !strings.Contains(err.Error(), "today") {
 		t.Errorf("after a snapshot: %v", err)
 	}
 }

@@ -144,8 +144,8 @@ func TestRestoredAnswersAlike(t *testing.T) {
 		at0, late = append(at0, raw), append(late, write)
 		answers = append(answers, answered(never, line))
 	}
-	if over := len(never.closed); over != 7 || len(never.studies) != 1 {
-		t.Fatalf("%d studies are over, %d under way", over, len(never.studies))
+	if over := len(never.state.closed); over != 7 || len(never.state.studies) != 1 {
+		t.Fatalf("%d studies are over, %d under way", over, len(never.state.studies))
 	}
 	want, err := encoded(never)
 	if err != nil {
@@ -239,7 +239,7 @@ func TestLeaderClosesAsFollowers(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if len(follower.closed) != 1 || !bytes.Equal(got, want) {
+				if len(follower.state.closed) != 1 || !bytes.Equal(got, want) {
 					t.Errorf("the leader has\n%s\na follower\n%s", object(got), object(want))
 				}
 			})

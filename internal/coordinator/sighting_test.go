@@ -19,9 +19,9 @@ func TestRenewalIsSeen(t *testing.T) {
 		f := newFederation(t, 2, nil)
 		defer f.c.Close()
 		_, csr := site.Keys(t, t.TempDir(), "site-0")
-		joined := f.c.machine.who.Sites["site-0"]
+		joined := f.c.machine.state.who.Sites["site-0"]
 		joined.TLS = requestKey(csr)
-		f.c.machine.who.Sites["site-0"] = joined
+		f.c.machine.state.who.Sites["site-0"] = joined
 		raw, err := f.auth.Issue(pki.RoleSite, "site-0", csr, time.Now())
 		if err != nil {
 			t.Fatal(err)

@@ -216,9 +216,9 @@ func TestSparseSetupIsForgotten(t *testing.T) {
 		defer func() { f.c.Close() }()
 		inSetup := false
 		look := func() *session {
-			f.c.machine.mu.Lock()
-			defer f.c.machine.mu.Unlock()
-			return f.c.machine.sessions[f.plan.Digest]
+			m := f.c.machine.lock()
+			defer f.c.machine.unlock()
+			return m.sessions[f.plan.Digest]
 		}
 		f.pump(func() bool {
 			s := look()

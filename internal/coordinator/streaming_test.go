@@ -113,9 +113,9 @@ func TestSumIsBegunAgain(t *testing.T) {
 func TestMemoryIsOneVector(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fourOfFive(t)
-		f.c.machine.mu.Lock()
-		defer f.c.machine.mu.Unlock()
-		s := f.c.sessions[f.plan.Digest]
+		m := f.c.machine.lock()
+		defer f.c.machine.unlock()
+		s := m.sessions[f.plan.Digest]
 		if len(s.sum) != f.plan.Queries[0].Lanes || len(s.late) != 0 || s.opening != nil {
 			t.Fatalf("a sum of %d lanes and %d uploads kept", len(s.sum), len(s.late))
 		}
@@ -142,7 +142,7 @@ func TestResultsLeaveOnTheTick(t *testing.T) {
 		if got := len(f.releases()); got != 0 {
 			t.Fatalf("%d releases before a tick", got)
 		}
-		ask, err := f.c.machine.studies[f.plan.Digest].Ask()
+		ask, err := f.c.machine.state.studies[f.plan.Digest].Ask()
 		if err != nil {
 			t.Fatal(err)
 		}

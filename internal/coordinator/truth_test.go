@@ -110,9 +110,9 @@ func TestHeldIsChecked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := asked(t, 5, nil)
 		defer func() { f.c.Close() }()
-		f.c.machine.mu.Lock()
-		defer f.c.machine.mu.Unlock()
-		s := f.c.session(f.plan.Digest, f.c.machine.studies[f.plan.Digest])
+		m := f.c.machine.lock()
+		defer f.c.machine.unlock()
+		s := m.session(f.plan.Digest, m.studies[f.plan.Digest])
 		for name, change := range map[string]func(*covey.Refusal){
 			"":                   func(*covey.Refusal) {},
 			"another context":    func(r *covey.Refusal) { r.Context = bytes.Repeat([]byte{1}, 32) },
@@ -145,9 +145,9 @@ func TestAdoptedResultFitsThePlan(t *testing.T) {
 		f.finish()
 		good := f.releases()[0]
 		f.crash(backup)
-		f.c.machine.mu.Lock()
-		defer f.c.machine.mu.Unlock()
-		s := f.c.session(f.plan.Digest, f.c.machine.studies[f.plan.Digest])
+		m := f.c.machine.lock()
+		defer f.c.machine.unlock()
+		s := m.session(f.plan.Digest, m.studies[f.plan.Digest])
 		for name, change := range map[string]func(*study.Release){
 			"":                  func(*study.Release) {},
 			"another query":     func(r *study.Release) { r.Query++ },

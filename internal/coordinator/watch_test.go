@@ -62,9 +62,9 @@ func TestViewsReadReleasesOnce(t *testing.T) {
 		state := f.state()
 		look := func() float64 {
 			return testing.AllocsPerRun(20, func() {
-				f.c.machine.mu.Lock()
-				defer f.c.machine.mu.Unlock()
-				f.c.view(filed{f.plan.Digest, state, nil})
+				m := f.c.machine.lock()
+				defer f.c.machine.unlock()
+				m.view(filed{f.plan.Digest, state, nil})
 			})
 		}
 		before := look()

@@ -20,9 +20,9 @@ func TestSumIsWiped(t *testing.T) {
 			}
 		},
 		"slot left": func(f *federation) {
-			f.c.machine.mu.Lock()
-			defer f.c.machine.mu.Unlock()
-			s := f.c.sessions[f.plan.Digest]
+			m := f.c.machine.lock()
+			defer f.c.machine.unlock()
+			s := m.sessions[f.plan.Digest]
 			s.slot--
 			s.turn()
 		},
@@ -40,9 +40,9 @@ func TestSumIsWiped(t *testing.T) {
 				var sums [][]uint64
 				var openings []*secagg.Opening
 				look := func() bool {
-					f.c.machine.mu.Lock()
-					defer f.c.machine.mu.Unlock()
-					s := f.c.sessions[f.plan.Digest]
+					m := f.c.machine.lock()
+					defer f.c.machine.unlock()
+					s := m.sessions[f.plan.Digest]
 					if s == nil {
 						return false
 					}
