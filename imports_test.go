@@ -65,7 +65,7 @@ var arrows = map[string][]string{
 	"internal/siteconfig":  {"internal/dataset", "internal/noise", "internal/notify", "internal/pki", "internal/strict", "internal/proposal", "internal/study"},
 	"internal/egress":      {"internal/proposal", "internal/study"},
 	"internal/sitedata":    {"internal/clip", "internal/dataset", "internal/proposal", "internal/study"},
-	"internal/simulate":    {"internal/answer", "internal/clip", "internal/dataset", "internal/noise", "internal/siteconfig", "internal/sitedata", "internal/result", "internal/proposal", "internal/study", "internal/worth"},
+	"internal/simulate":    {"internal/aggregate", "internal/answer", "internal/clip", "internal/dataset", "internal/noise", "internal/siteconfig", "internal/sitedata", "internal/result", "internal/proposal", "internal/study", "internal/worth"},
 	"internal/score":       {"internal/clip", "internal/dataset", "internal/sitedata", "internal/result", "internal/proposal", "internal/study"},
 	"internal/profile":     {"internal/dataset", "internal/siteconfig", "internal/strict", "internal/proposal"},
 	"internal/proposals":   {"internal/frame", "internal/packed", "internal/siteconfig", "internal/proposal", "internal/study"},

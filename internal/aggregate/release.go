@@ -37,7 +37,7 @@ func Release(p *study.Plan, ask study.Ask, survivors []int, q secagg.Query, sum 
 		return r, err
 	}
 	key := noise.Key(sum[values:], q.Bits, q.Context, secagg.Survivors(survivors).Hash())
-	noised, err := privatize(p, ask, sum[:values], q.Bits, noise.NewKeyed(key))
+	noised, err := Privatize(p, ask, sum[:values], q.Bits, noise.NewKeyed(key))
 	if err != nil {
 		return study.Release{}, err
 	}
@@ -77,8 +77,8 @@ func Wipe(sum []uint64, opening *secagg.Opening) {
 // ErrNoSum is an opening before there is a sum.
 var ErrNoSum = errors.New("there is no sum to open")
 
-// privatize makes an opened sum private, by noise or by a private choice.
-func privatize(p *study.Plan, a study.Ask, sum []uint64, bits uint, source io.Reader) ([]int64, error) {
+// Privatize makes an opened sum private, by the noise that source draws or by a private choice.
+func Privatize(p *study.Plan, a study.Ask, sum []uint64, bits uint, source io.Reader) ([]int64, error) {
 	if p.Noise.Chooses(p.Queries[a.Query]) {
 		return choose(p, a, sum, bits, source)
 	}

@@ -48,11 +48,11 @@ func TestChoice(t *testing.T) {
 	ring := ^uint64(0) >> (64 - p.Bits)
 	choose := func(key byte, sum ...uint64) int64 {
 		t.Helper()
-		out, err := privatize(p, ask, sum, p.Bits, noise.NewKeyed([32]byte{key}))
+		out, err := Privatize(p, ask, sum, p.Bits, noise.NewKeyed([32]byte{key}))
 		if err != nil || len(out) != 1 {
 			t.Fatalf("%v, %v", out, err)
 		}
-		again, err := privatize(p, ask, sum, p.Bits, noise.NewKeyed([32]byte{key}))
+		again, err := Privatize(p, ask, sum, p.Bits, noise.NewKeyed([32]byte{key}))
 		if err != nil || again[0] != out[0] {
 			t.Fatalf("the same bits chose %v, then %v, %v", out, again, err)
 		}

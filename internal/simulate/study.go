@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"covey/internal/aggregate"
 	"covey/internal/answer"
 	"covey/internal/noise"
 	"covey/internal/proposal"
@@ -91,7 +92,7 @@ func Run(p *study.Plan, sites []*answer.Rows, sources []io.Reader) (*result.Resu
 // opened returns the opened sum, made private where the plan says: by what it keeps of every
 // survivor's share, by the coordinator's noise, or by a private choice.
 func opened(p *study.Plan, a study.Ask, survivors []int, sites []*answer.Rows, sources []io.Reader) ([]int64, error) {
-	sum := make([]int64, p.Queries[a.Query].Values)
+	sum := make([]uint64, p.Queries[a.Query].Values)
 	for _, i := range survivors {
 		part, err := sites[i].Answer(p, i, a, 1) // studies run side by side instead
 		if err != nil {
@@ -109,26 +110,17 @@ func opened(p *study.Plan, a study.Ask, survivors []int, sites []*answer.Rows, s
 			}
 		}
 		for j, v := range part {
-			sum[j] += v
+			sum[j] += uint64(v)
 		}
 	}
-	leader := sources[len(sites)]
-	switch {
-	case p.Honest > 0:
-		return sum, nil
-	case p.Noise.Chooses(p.Queries[a.Query]):
+	if p.Honest > 0 {
+		noised := make([]int64, len(sum))
 		for i, v := range sum {
-			sum[i] = noise.OnCircle(uint64(v), p.Bits, int64(p.Groups))
+			noised[i] = int64(v)
 		}
-		epsilon, err := p.SelectEpsilon(a.Query)
-		if err != nil {
-			return nil, err
-		}
-		chosen, err := noise.Select(sum, epsilon, leader)
-		return []int64{int64(chosen)}, err
-	default:
-		return sum, add(sum, a.Sigma, leader)
+		return noised, nil
 	}
+	return aggregate.Privatize(p, a, sum, p.Bits, sources[len(sites)])
 }
 
 // add adds discrete Gaussian noise.

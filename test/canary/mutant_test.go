@@ -29,7 +29,7 @@ var mutants = []struct {
 		{"internal/aggregate/release.go", "	began()\n	values", "	began()\n	for _, v := range sum {\n		print(v, \" \")\n	}\n	values"},
 	}, "file coordinator-", string(total)},
 	{"the noise's key on stderr", proposal.NoiseCentral, []edit{
-		{"internal/aggregate/release.go", "	noised, err := privatize(p, ask, sum[:values]", "	print(string(key[:]))\n	noised, err := privatize(p, ask, sum[:values]"},
+		{"internal/aggregate/release.go", "	noised, err := Privatize(p, ask, sum[:values]", "	print(string(key[:]))\n	noised, err := Privatize(p, ask, sum[:values]"},
 	}, "file coordinator-", "the key of the noise"},
 	{"an identity key in the hello", proposal.NoiseDistributed, []edit{
 		{"internal/agent/view.go", "import (\n", "import (\n	\"fmt\"\n"},

@@ -72,13 +72,13 @@ func mutants() []mutant {
 		}, in("coordinator", "TestOpenedSumIsThePlainSum"), threeSteps},
 		{"noise reused in two rounds: one key", 5, []edit{
 			{release, "	\"io\"\n", "	\"io\"\n	\"sync\"\n"},
-			{release, "// privatize makes", "var keys sync.Map // by attempt\n\n// privatize makes"},
-			{release, "	noised, err := privatize(", `	if ask.Round == 0 {
+			{release, "// Privatize makes", "var keys sync.Map // by attempt\n\n// Privatize makes"},
+			{release, "	noised, err := Privatize(", `	if ask.Round == 0 {
 		keys.Store(ask.Attempt, key)
 	} else if first, ok := keys.Load(ask.Attempt); ok {
 		key = first.([32]byte)
 	}
-	noised, err := privatize(`},
+	noised, err := Privatize(`},
 		}, in("coordinator", "TestOpenedSumIsThePlainSum"), firstAlone},
 		{"seeded noise: a constant key", 6, []edit{
 			{"internal/noise/keyed.go", "return [32]byte(h.Sum(nil))", "return [32]byte{1}"},
@@ -118,7 +118,7 @@ func mutants() []mutant {
 		}, in("agent", "TestCoordinatorSeesNoExactSum"), killer{}},
 		{"second sample after failover", 10, []edit{
 			{release, "	\"errors\"\n", "	\"crypto/rand\"\n	\"errors\"\n"},
-			{release, "	noised, err := privatize(", "	rand.Read(key[:])\n	noised, err := privatize("},
+			{release, "	noised, err := Privatize(", "	rand.Read(key[:])\n	noised, err := Privatize("},
 		}, in("coordinator", "TestSameSumSameNoise"), oneStep},
 		{"distributed share too small after a dropout", 11, []edit{
 			{"internal/study/noise.go", "noise.NewShare(total, n.thresholds.MinSurvivors,", "noise.NewShare(total, n.thresholds.Sites,"},
