@@ -86,11 +86,12 @@ func describe(v coordinator.View) string {
 
 // privacy is the study's bound and how much of it is charged.
 func privacy(v coordinator.View) string {
+	rho, most := v.Charged()
 	share := 0.0
 	if v.RhoPlanned > 0 {
-		share = 100 * v.Rho / v.RhoPlanned
+		share = 100 * rho / v.RhoPlanned
 	}
-	return fmt.Sprintf("ε = %g (%.0f%% charged)", v.Epsilon, share)
+	return fmt.Sprintf("ε = %g (%s%.0f%% charged)", v.Epsilon, most, share)
 }
 
 // step says what the open query is for.

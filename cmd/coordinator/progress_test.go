@@ -62,6 +62,8 @@ func TestDescribeWaits(t *testing.T) {
 		{coordinator.View{Status: round.StatusSigning, Waiting: []string{"north", "south"}}, "waiting for south to sign"},
 		{coordinator.View{Status: round.StatusSigning, Waiting: []string{"refuses"}}, "waiting for refuses (bad_result) to sign"},
 		{coordinator.View{Status: round.StatusEnded, Released: 4, Queries: 21, Rounds: 12}, "ended after 4 of 21 queries"},
+		{coordinator.View{Status: round.StatusEnded, Queries: 21, Epsilon: 1, RhoAsked: 0.25, RhoPlanned: 1}, "ε = 1 (at most 25% charged)"},
+		{coordinator.View{Status: round.StatusEnded, Queries: 21, Epsilon: 1, RhoPlanned: 1}, "ε = 1 (0% charged)"},
 	} {
 		c.view.Sites = sites
 		if got := describe(c.view); !strings.Contains(got, c.want) {

@@ -193,7 +193,8 @@ func printView(out io.Writer, v coordinator.View) error {
 	if v.Status == round.StatusEnded {
 		fmt.Fprintf(w, "ended\t%s\n", strings.TrimSpace(string(v.Code)+" "+v.Blame()))
 	}
-	fmt.Fprintf(w, "privacy\tε = %g, δ = %g when one unit is replaced (%s); ρ = %.6g of %.6g charged\n", v.Epsilon, v.Delta, v.Adjacency, v.Rho, v.RhoPlanned)
+	rho, most := v.Charged()
+	fmt.Fprintf(w, "privacy\tε = %g, δ = %g when one unit is replaced (%s); %sρ = %.6g of %.6g charged\n", v.Epsilon, v.Delta, v.Adjacency, most, rho, v.RhoPlanned)
 	fmt.Fprintf(w, "queries\t%d of %d released, slot %d of %d\n", v.Released, v.Queries, v.Slot, v.Slots)
 	for _, f := range v.Faults {
 		fmt.Fprintf(w, "fault\t%s: %s\n", f.Site, f.Code)

@@ -54,8 +54,8 @@ var (
 	mStudyAwaited  = gauge("study_sites_awaited", "Sites without which the study cannot go on now; leader only.", "study", "name")
 	mStudyRetried  = gauge("study_slots_given_up", "Slots of one-time keys given up: retries.", "study", "name")
 	mStudySites    = gauge("study_survivors", "Sites in the last released sum.", "study", "name")
-	mStudyEpsilon  = gauge("study_epsilon", "ε at the study's δ, when one unit is replaced, planned and charged.", "study", "name", "what")
-	mStudyRho      = gauge("study_rho", "ρ, planned and charged.", "study", "name", "what")
+	mStudyEpsilon  = gauge("study_epsilon", "ε at the study's δ, when one unit is replaced, planned and charged at most.", "study", "name", "what")
+	mStudyRho      = gauge("study_rho", "ρ, planned and charged at most.", "study", "name", "what")
 
 	all = []metric{
 		mLeading, mLeader, mVoters, mReached, mTolerates, mServer, mRefused, mStreams, mSiteConnected, mSiteSafe, mSiteLate, mSiteSeen, mSiteEnd, mSiteFaults,
@@ -175,9 +175,10 @@ func (c collector) study(put func(metric, float64, ...string), v coordinator.Vie
 	of(mStudyRetried, float64(max(0, v.Slot-v.Released)))
 	of(mStudySites, float64(v.Survivors))
 	of(mStudyEpsilon, v.Epsilon, "planned")
-	of(mStudyEpsilon, charged(v.Rho, v), "charged")
+	rho, _ := v.Charged()
+	of(mStudyEpsilon, charged(rho, v), "charged")
 	of(mStudyRho, v.RhoPlanned, "planned")
-	of(mStudyRho, v.Rho, "charged")
+	of(mStudyRho, rho, "charged")
 	if leading {
 		of(mStudyOverdue, one(v.Overdue))
 		of(mStudyAwaited, float64(len(v.Waiting)))

@@ -297,7 +297,7 @@ func (d *Dashboard) report(w http.ResponseWriter, r *http.Request, v visitor) {
 
 // subject is a study as its report sees it.
 func (d *Dashboard) subject(s coordinator.Story) (sheet.Subject, error) {
-	subject := sheet.Subject{Plan: s.Plan, State: statusOf(s.View).Text, Proposed: s.View.Proposed, Ended: s.View.Ended, Rho: s.Rho, Key: d.source.Overview(0).Key}
+	subject := sheet.Subject{Plan: s.Plan, State: statusOf(s.View).Text, Proposed: s.View.Proposed, Ended: s.View.Ended, Rho: s.Rho, Open: s.RhoAsked, Key: d.source.Overview(0).Key}
 	for i, site := range s.Sites {
 		a := sheet.Approval{Verdict: "not yet"}
 		switch site.Verdict {

@@ -135,7 +135,7 @@ func blind(v coordinator.View) coordinator.View {
 		Name: v.Name, Digest: v.Digest, Status: v.Status, Proposer: v.Proposer, Readers: v.Readers, Proposed: v.Proposed.Truncate(time.Minute), Ended: v.Ended.Truncate(time.Minute),
 		Query: v.Query, Released: v.Released, Queries: v.Queries, Left: v.Left, Kind: v.Kind, Round: v.Round, Of: v.Of, Run: v.Run, Runs: v.Runs,
 		Rounds: v.Rounds, Method: v.Method, Expires: v.Expires, Waiting: v.Waiting, Survivors: v.Survivors,
-		Epsilon: v.Epsilon, Delta: v.Delta, Adjacency: v.Adjacency, Curve: v.Curve, Rho: v.Rho, RhoPlanned: v.RhoPlanned, Radius: v.Radius, NoiseToSignal: v.NoiseToSignal,
+		Epsilon: v.Epsilon, Delta: v.Delta, Adjacency: v.Adjacency, Curve: v.Curve, Rho: v.Rho, RhoAsked: v.RhoAsked, RhoPlanned: v.RhoPlanned, Radius: v.Radius, NoiseToSignal: v.NoiseToSignal,
 	}
 	if slices.Contains(shownCodes, v.Code) {
 		out.Code = v.Code

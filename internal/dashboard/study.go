@@ -76,7 +76,8 @@ type roundRow struct {
 type privacyModel struct {
 	Epsilon, Delta, Charged string
 	Rho, RhoCharged, Curve  string
-	Share                   int // percent of ρ
+	Most                    string // "at most " where a query that is not released counts
+	Share                   int    // percent of ρ
 	Unit, Noise, Collusion  string
 }
 
@@ -231,12 +232,13 @@ func short3(v float64) string {
 // which rounds up; with the paper's accountant ε is the proposal's for the whole.
 func (m *studyModel) privacy(s coordinator.Story) {
 	spec, t := s.Plan.Proposal.Spec, s.Plan.Thresholds
+	rho, most := s.View.Charged()
 	m.Privacy = privacyModel{
-		Epsilon: number(spec.Epsilon), Delta: number(spec.Delta), Rho: number(s.RhoPlanned), RhoCharged: number(s.Rho), Curve: s.Curve, Charged: "0",
-		Share: int(math.Round(100 * min(1, s.Rho/s.RhoPlanned))), Unit: "one row", Collusion: t.Collusion(),
+		Epsilon: number(spec.Epsilon), Delta: number(spec.Delta), Rho: number(s.RhoPlanned), RhoCharged: number(rho), Most: most, Curve: s.Curve, Charged: "0",
+		Share: int(math.Round(100 * min(1, rho/s.RhoPlanned))), Unit: "one row", Collusion: t.Collusion(),
 		Noise: "central: the coordinator that leads sees exact sums over all sites, nobody else does",
 	}
-	if e := charged(s.Rho, s.View); e > 0 {
+	if e := charged(rho, s.View); e > 0 {
 		m.Privacy.Charged = number(e)
 	}
 	if spec.Unit != "" {

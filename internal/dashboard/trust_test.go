@@ -280,6 +280,20 @@ func TestEndedSaysHow(t *testing.T) {
 			}
 		}
 	}
+	v.Rho, v.RhoAsked = 0, s.story.Plan.Rho/2
+	now.add(rest)
+	early, err := d.main(everything(d), v.Digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := string(early.main); !strings.Contains(text, "Charged, and spent for good: at most ε = ") || !strings.Contains(text, "at most charged of") {
+		t.Error("a query that was asked and not released is not charged")
+	}
+	v.RhoAsked = 0
+	now.add(rest)
+	if early, err = d.main(everything(d), v.Digest); err != nil || !strings.Contains(string(early.main), "Nothing was charged.") {
+		t.Errorf("no query was asked: %v", err)
+	}
 	if strings.Contains(string(page.main), "Download the result") || strings.Contains(string(page.main), "When the study is complete") {
 		t.Error("the page promises a result")
 	}

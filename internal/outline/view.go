@@ -58,16 +58,27 @@ type View struct {
 	Sites   []SiteView `json:"sites"`
 	Faults  []Fault    `json:"faults,omitempty"`
 
-	Epsilon    float64 `json:"epsilon"`
-	Delta      float64 `json:"delta"`
-	Adjacency  string  `json:"adjacency"` // what they are for
-	Curve      string  `json:"curve"`     // how Rho converts: gdp or zcdp
-	Rho        float64 `json:"rho"`       // charged
+	Epsilon   float64 `json:"epsilon"`
+	Delta     float64 `json:"delta"`
+	Adjacency string  `json:"adjacency"` // what they are for
+	Curve     string  `json:"curve"`     // how Rho converts: gdp or zcdp
+	Rho       float64 `json:"rho"`       // charged by what is released
+	// RhoAsked is the ρ of a query that was asked and is not released: sites may have charged it.
+	RhoAsked   float64 `json:"rho_asked,omitempty"`
 	RhoPlanned float64 `json:"rho_planned"`
 	Radius     float64 `json:"radius,omitempty"`
 	// of the last power round; not there for a covariance
 	NoiseToSignal *float64 `json:"noise_to_signal,omitempty"`
 	Survivors     int      `json:"survivors,omitempty"` // of the last release
+}
+
+// Charged returns the ρ that sites have charged, at most. most are the words "at most " where some
+// may have charged less: a query that is not released counts.
+func (v View) Charged() (rho float64, most string) {
+	if v.RhoAsked > 0 {
+		most = "at most "
+	}
+	return v.Rho + v.RhoAsked, most
 }
 
 // Blame returns whom the end of a study is about, for people: a site, or one that accuses. It is
@@ -114,7 +125,7 @@ func Of(state *round.State, last Last, proposed, ended time.Time) View {
 	v := View{
 		Name: spec.Name, Digest: p.Digest, Proposed: proposed, Ended: ended, Status: state.Status, Code: state.Code, Released: len(state.Releases),
 		Query: state.Query, Queries: len(state.Releases) + p.Queries.Left(state.Query), Rounds: p.Rounds, Slot: state.Slot, Slots: p.Slots,
-		Epsilon: spec.Epsilon, Delta: spec.Delta, Adjacency: p.Adjacency, Curve: string(p.Curve()), Rho: state.Rho, RhoPlanned: p.Rho, Radius: state.Radii[study.KindPower],
+		Epsilon: spec.Epsilon, Delta: spec.Delta, Adjacency: p.Adjacency, Curve: string(p.Curve()), Rho: state.Rho, RhoAsked: state.Asked(), RhoPlanned: p.Rho, Radius: state.Radii[study.KindPower],
 	}
 	if by := p.Proposal.Proposer; by != nil {
 		v.Proposer = by.Name

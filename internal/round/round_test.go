@@ -9,6 +9,7 @@ import (
 
 	"covey/internal/proposal"
 	"covey/internal/study"
+	"covey/test/must"
 )
 
 func TestStudyCompletes(t *testing.T) {
@@ -431,6 +432,40 @@ func TestHeldByMostSitesIsAdopted(t *testing.T) {
 	}
 }
 
+// TestAsked: a query counts as charged from when it is asked until its release, also of a study
+// that ends in between; none does before the setup is confirmed, or once a release ended the study.
+func TestAsked(t *testing.T) {
+	asked := func(s *State) float64 { return must.Get(Restore(s.Durable))(t).Asked() }
+	early := newHarness(t, 5, nil)
+	for early.state.Status != StatusSetup && early.one() {
+	}
+	if got := asked(early.state); got != 0 {
+		t.Errorf("ρ = %g of a study in its setup", got)
+	}
+	early.commit(Entry{Kind: EntryEnded, Code: study.CodeWithdrawn})
+	if got := asked(early.state); early.state.Status != StatusEnded || got != 0 {
+		t.Errorf("%s: ρ = %g of a study that ended in its setup", early.state.Status, got)
+	}
+	for _, query := range []int{0, 1} {
+		h := newHarness(t, 5, nil)
+		for (h.state.Status != StatusRunning || h.state.Query < query) && h.one() {
+		}
+		want := h.state.plan.Queries[query].Rho
+		if got := asked(h.state); got != want || got == 0 {
+			t.Errorf("query %d: ρ = %g, want %g", query, got, want)
+		}
+		h.commit(Entry{Kind: EntryEnded, Code: study.CodeDataChanged})
+		if got := asked(h.state); h.state.Status != StatusEnded || got != want {
+			t.Errorf("query %d: ρ = %g after the end, want %g", query, got, want)
+		}
+	}
+	done := newHarness(t, 5, nil)
+	done.run()
+	if got := asked(done.state); done.state.Status != StatusCompleted || got != 0 {
+		t.Errorf("%s: ρ = %g of a study with its result", done.state.Status, got)
+	}
+}
+
 // TestReleaseLeadsOn: what a release leads to must be a query that may follow it, and a
 // release that says so ends the study.
 func TestReleaseLeadsOn(t *testing.T) {
@@ -461,8 +496,8 @@ func TestReleaseLeadsOn(t *testing.T) {
 			if stale(err) != c.stale || h.state.Status != c.status {
 				t.Fatalf("%v, status %s", err, h.state.Status)
 			}
-			if c.status == StatusEnded && h.state.Code != study.CodeNoScale {
-				t.Errorf("code %q", h.state.Code)
+			if c.status == StatusEnded && (h.state.Code != study.CodeNoScale || h.state.Asked() != 0) {
+				t.Errorf("code %q, ρ = %g is open", h.state.Code, h.state.Asked())
 			}
 		})
 	}

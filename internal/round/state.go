@@ -210,6 +210,16 @@ func (s *State) Ask() (study.Ask, error) {
 // Terminal reports whether nothing more will happen.
 func (d *Durable) Terminal() bool { return d.Status == StatusCompleted || d.Status == StatusEnded }
 
+// Asked returns the ρ of a query that was asked and is not released, in whatever slot, also where
+// the study ended since: a site charges it before its first upload (rule L3). 0 if there is none.
+func (s *State) Asked() float64 {
+	prepared := s.Status == StatusRunning || s.Status == StatusEnded && len(s.Announcements) > 0
+	if !prepared || s.End != "" || s.Query >= len(s.plan.Queries) { // End: at a release, before the next query
+		return 0
+	}
+	return s.plan.Queries[s.Query].Rho
+}
+
 // waits reports whether every site is waited for.
 func (s *State) waits() bool { return s.plan.Proposal.Spec.Waits() }
 

@@ -37,9 +37,10 @@ type Subject struct {
 	Proposed, Ended time.Time
 	// Approvals are the sites' decisions, in the roster's order.
 	Approvals []Approval
-	// Asked are the queries that were released, in the plan's indices; Rho is what they charged.
-	Asked []int
-	Rho   float64
+	// Asked are the queries that were released, in the plan's indices; Rho is what they charged,
+	// and Open what a query that is not released may have charged besides.
+	Asked     []int
+	Rho, Open float64
 	// Key is the fingerprint of the key that signs the study's results.
 	Key string
 }
@@ -258,8 +259,12 @@ func (m *model) privacy(s Subject) {
 	}
 	m.Privacy = append(m.Privacy, fmt.Sprintf("A total is opened only over %s. Collusion: %s.", sites(p.Thresholds.MinSurvivors, p.Thresholds.Sites), p.Thresholds.Collusion()))
 	charged := "Nothing has been charged to the sites' privacy budgets."
-	if s.Rho > 0 {
-		charged = fmt.Sprintf("Charged to each site's privacy budget: %s of the study's ρ = %s.", percent(s.Rho/p.Rho), Number(p.Rho))
+	if all := s.Rho + s.Open; all > 0 {
+		most, why := "", ""
+		if s.Open > 0 {
+			most, why = "at most ", " A site charges a query before its first answer, also of one that was never released."
+		}
+		charged = fmt.Sprintf("Charged to each site's privacy budget: %s%s of the study's ρ = %s.%s", most, percent(all/p.Rho), Number(p.Rho), why)
 	}
 	m.Privacy = append(m.Privacy, charged)
 }

@@ -78,6 +78,26 @@ func TestProposalOnOneSheet(t *testing.T) {
 	}
 }
 
+// TestOpenQueryIsCharged: sites charge a query before their first answer, so that one that was
+// never released counts.
+func TestOpenQueryIsCharged(t *testing.T) {
+	p := planned(t, 3, 4, nil)
+	for _, c := range []struct {
+		released, open float64
+		want           string
+	}{
+		{0, p.Rho / 4, "at most 25.0% of the study's ρ"},
+		{p.Rho / 2, p.Rho / 4, "at most 75.0% of the study's ρ"},
+		{p.Rho / 2, 0, "budget: 50.0% of the study's ρ"},
+		{0, 0, "Nothing has been charged"},
+	} {
+		text := plain(write(t, Subject{Plan: p, Rho: c.released, Open: c.open}, ""))
+		if !strings.Contains(text, c.want) || c.open > 0 && strings.Contains(text, "Nothing has been charged") {
+			t.Errorf("ρ = %g released and %g open: no %q", c.released, c.open, c.want)
+		}
+	}
+}
+
 func released(p *study.Plan) (*result.Result, *worth.Report) {
 	r := &result.Result{K: 2, D: p.D, Rho: p.Rho, Components: [][]float64{{0.9, -0.4, 0.001}, {0.1, 0.2, 0.97}}, VarianceRatio: []float64{0.5, 0.25}, Releases: []study.Release{{Query: 0, Survivors: []int{0, 1, 2}}, {Query: 1, Survivors: []int{0, 2}}}}
 	for _, c := range p.Proposal.Spec.Columns {
