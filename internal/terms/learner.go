@@ -12,13 +12,28 @@ type Learner struct {
 	What string `json:"what"`
 }
 
+const fullNoise = "all the noise that ε and δ need"
+
 // Learners says who could learn what under which collusion, from the plan's thresholds
 // (docs/threat-model.md derives them).
 func Learners(p *study.Plan) []Learner {
 	t, corrupt := p.Thresholds, p.Thresholds.Corrupt
+	exact, noised, alone, apart := "the exact sum", "", "this site's exact sums", "this site's sums by themselves"
+	if p.Honest > 0 {
+		alone = "this site's sums with its own share of the noise, " + fullNoise
+		// over all sites, where its part is the smallest
+		if k := t.Sites - max(corrupt, 1); k > 1 {
+			alone = fmt.Sprintf("this site's sums with its own share of the noise, 1/%d of the planned variance", k)
+		}
+		exact, noised, apart = "the sum", ", with "+fullNoise, alone
+	}
 	out := []Learner{{"analysts, other sites, anyone who reads the result", "what is released: sums with noise, and the number of units"}}
 	if t.Sites == 2 {
-		out = append(out, Learner{"the other site", "the released sums less its own part: this site's sums with the same noise"})
+		less := "the same noise"
+		if p.Honest > 0 {
+			less = fullNoise
+		}
+		out = append(out, Learner{"the other site", "the released sums less its own part: this site's sums with " + less})
 	}
 	if p.Honest == 0 {
 		what := fmt.Sprintf("the exact sum over at least %d sites, once a query", t.MinSurvivors)
@@ -36,10 +51,7 @@ func Learners(p *study.Plan) []Learner {
 		return fmt.Sprintf("the leader and up to %d other sites", c)
 	}
 	if corrupt > 0 {
-		what := fmt.Sprintf("the exact sum over the %d or more sites that are not among them", t.MinSurvivors-corrupt)
-		if p.Honest > 0 {
-			what = fmt.Sprintf("the sum over the %d or more sites that are not among them, with all the noise that ε and δ need", t.MinSurvivors-corrupt)
-		}
+		what := fmt.Sprintf("%s over the %d or more sites that are not among them%s", exact, t.MinSurvivors-corrupt, noised)
 		if t.Sparse() {
 			what += ", but for the small chance that the plan names"
 		}
@@ -48,12 +60,12 @@ func Learners(p *study.Plan) []Learner {
 	left := t.Sites - 1 // the others
 	switch {
 	case corrupt == 0 && t.Sites == 2:
-		out = append(out, Learner{"the leader and the other site", "this site's exact sums"})
+		out = append(out, Learner{"the leader and the other site", alone})
 	case corrupt == 0:
-		out = append(out, Learner{"the leader and one other site", fmt.Sprintf("the exact sum over the %d other sites", t.MinSurvivors-1)},
-			Learner{fmt.Sprintf("the leader and all %d other sites", left), "this site's exact sums"})
+		out = append(out, Learner{"the leader and one other site", fmt.Sprintf("%s over the %d other sites%s", exact, t.MinSurvivors-1, noised)},
+			Learner{fmt.Sprintf("the leader and all %d other sites", left), alone})
 	default:
-		out = append(out, Learner{fmt.Sprintf("the leader and more than %d other sites", corrupt), "this site's sums by themselves: that many are trusted not to collude"})
+		out = append(out, Learner{fmt.Sprintf("the leader and more than %d other sites", corrupt), apart + ": that many are trusted not to collude"})
 	}
 	return append(out, Learner{"this machine's administrator", "this site's rows, as before"})
 }

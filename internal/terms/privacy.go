@@ -39,9 +39,12 @@ func Privacy(p *study.Plan) []string {
 	if s.Method != proposal.MethodPower {
 		words = append(words, "Method: "+p.Method.Rule()+".")
 	}
-	if s.Waits() {
+	switch {
+	case s.Waits():
 		words = append(words, `on_dropout = "wait": every sum is over all sites; this agent signs no other set.`)
-	} else {
+	case t.Whole():
+		words = append(words, fmt.Sprintf(`on_dropout = "continue", but every sum needs all %d sites, so that a site that is away holds the study up.`, t.Sites))
+	default:
 		words = append(words, `on_dropout = "continue": sums go on without a site that is away.`)
 	}
 	if s.KeepsGaps() {

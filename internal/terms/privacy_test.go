@@ -47,6 +47,17 @@ func TestPrivacyWords(t *testing.T) {
 	}
 }
 
+// TestDropoutWords: where every sum needs all sites, nobody reads that sums go on without one.
+func TestDropoutWords(t *testing.T) {
+	const on = "sums go on without a site"
+	for sites, want := range map[int]string{2: "every sum needs all 2 sites, so that a site that is away holds the study up", 3: "every sum needs all 3 sites", 5: on} {
+		all := strings.Join(Privacy(wordsPlan(t, sites, func(s *proposal.Spec) { s.OnDropout = proposal.DropoutContinue })), "\n")
+		if !strings.Contains(all, want) || want != on && strings.Contains(all, on) {
+			t.Errorf("%d sites: no %q in\n%s", sites, want, all)
+		}
+	}
+}
+
 // TestCentralDetailIsSaid: an approver of central noise over single columns reads that the leader
 // can read this site's own sums, in words and in the list of who learns what. Other studies do not
 // say it.
