@@ -51,7 +51,7 @@ type simulated struct {
 	Delta   float64 `json:"delta"`
 	Rho     float64 `json:"rho"`
 	Queries int     `json:"queries"`
-	Bytes   int     `json:"bytes_per_site"`
+	Bytes   int     `json:"bytes_per_site"` // of masked sums
 	simulate.Report
 	auto bool // the studies find the number of components
 }
@@ -256,6 +256,6 @@ func (s simulated) print(out io.Writer) {
 		}
 		line("method", "%s", strings.Join(methods, ", "))
 	}
-	line("a real one costs", "ε = %g, δ = %g: ρ = %.6g of each site's budget; %d queries, at most %d bytes from each site", s.Epsilon, s.Delta, s.Rho, s.Queries, s.Bytes)
+	line("a real one costs", "ε = %g, δ = %g: ρ = %.6g of each site's budget; %d queries, at most %d bytes of masked sums from each site, besides keys, shares and signatures", s.Epsilon, s.Delta, s.Rho, s.Queries, s.Bytes)
 	w.Flush()
 }

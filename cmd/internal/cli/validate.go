@@ -191,7 +191,7 @@ func PrintPlan(out io.Writer, p *study.Plan, prediction []string) error {
 	if s.Expires != "" {
 		fmt.Fprintf(w, "expires\t%s, unless all sites have approved by then\n", s.Expires)
 	}
-	fmt.Fprintf(w, "wire\tb = %d bits a number, at most %d bytes from each site in all\n", p.Bits, p.Queries.Bytes())
+	fmt.Fprintf(w, "wire\tb = %d bits a number, at most %d bytes of masked sums from each site; `agent study show` lists all messages\n", p.Bits, p.Queries.Bytes())
 	fmt.Fprintf(w, "noise\t%s\n", p.Noise.Words())
 	fmt.Fprintln(w, "\nQUERY\tKIND\tROUND\tσ/Δ\tρ\tBYTES\t")
 	for _, q := range p.Queries {
