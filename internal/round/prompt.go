@@ -39,11 +39,12 @@ func (l *live) askAgain(kind ask) {
 }
 
 // prompts gives, for every connected site, what it should have been asked by
-// now and was not on this link. Messages to one site leave in this order.
+// now and was not on this link. Messages to one site leave in this order. One that refused for good
+// is told the end alone.
 func (s leader) prompts() []Effect {
 	p := prompter{s: s.State}
 	for i, connected := range s.live.connected {
-		if !connected || s.live.left[i].code != "" {
+		if !connected || s.live.left[i].code != "" && !s.Terminal() {
 			continue
 		}
 		p.site = i
