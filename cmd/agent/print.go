@@ -276,7 +276,7 @@ func printStudy(w io.Writer, s agent.StudyDetail) {
 			line("  this study\t%s", takes)
 			line("  left after\t%.6g", b.LeftRho)
 			if b.Fits {
-				line("  more such studies\t%d", b.More)
+				line("  more such studies\t%s", b.Others())
 			}
 		})
 		if !b.Fits {

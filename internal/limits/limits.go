@@ -6,6 +6,7 @@ package limits
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"covey/internal/ledger"
@@ -44,6 +45,14 @@ type Budget struct {
 
 // maxMore bounds what is counted of studies to come.
 const maxMore = 999
+
+// Others says how many studies of this charge could follow it.
+func (b Budget) Others() string {
+	if b.More < maxMore {
+		return strconv.Itoa(b.More)
+	}
+	return fmt.Sprintf("at least %d", maxMore)
+}
 
 // Budget returns the budget as an approval now would find it.
 func (s Study) Budget() Budget {

@@ -183,7 +183,7 @@ func shortly(m studyPage) []string {
 		case c.More == 1:
 			text += "One more such study would fit after it."
 		default:
-			text += fmt.Sprintf("%d more such studies would fit after it.", c.More)
+			text += c.Others() + " more such studies would fit after it."
 		}
 		out = append(out, text)
 	}

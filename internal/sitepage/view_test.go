@@ -50,6 +50,11 @@ func TestProposalInPlainWords(t *testing.T) {
 	if regexp.MustCompile(`href="[^/#]`).MatchString(page) {
 		t.Error("a link leads away")
 	}
+	d.Budget.More = 999 // where counting ends
+	v.site.studies[plan.Digest] = d
+	if page := v.get("/studies/" + plan.Digest.String()); !strings.Contains(page, "at least 999 more such studies would fit after it") || !strings.Contains(page, "<strong>at least 999</strong>") {
+		t.Error("999 is said to be all")
+	}
 	d.Budget = &limits.Budget{Population: "people", CapRho: 1e-9, StudyRho: plan.Rho, LeftRho: -plan.Rho, Remedy: "at δ = 1e-06 a smaller one would do"}
 	v.site.studies[plan.Digest] = d
 	if page := v.get("/studies/" + plan.Digest.String()); strings.Count(page, "at δ = 1e-06 a smaller one would do") != 2 || !strings.Contains(page, "It does not fit") || strings.Contains(page, "would fit after it") {
@@ -187,6 +192,11 @@ func TestFaultsAreSaid(t *testing.T) {
 	v.site.studies[id] = over
 	if page := v.get("/studies/" + id.String()); !strings.Contains(page, "cannot be approved as agent.toml is now (unit)") || strings.Contains(page, "Your decision") {
 		t.Errorf("of a study that fits no data set:\n%s", page)
+	}
+	over.State, over.Code, over.Rho = "approved", "columns", 0.25
+	v.site.studies[id] = over
+	if page := v.get("/studies/" + id.String()); !strings.Contains(page, "cannot go on as this program or agent.toml is now (columns). Its ρ = 0.25 stays reserved") || strings.Contains(page, "It is over here") {
+		t.Errorf("of an approved study that cannot go on:\n%s", page)
 	}
 	told := len(v.told)
 	v.site.fault = errors.New("no agent answers")
