@@ -57,6 +57,9 @@ func printFindings(w io.Writer, found []doctor.Finding) {
 			printFigures(w, *f.Figures)
 		}
 	}
+	if slices.ContainsFunc(found, func(f doctor.Finding) bool { return f.Code == doctor.CheckData || f.Figures != nil }) {
+		fmt.Fprintln(w, "\nThis output holds exact figures of this site's rows: it is for this site alone.")
+	}
 }
 
 // columnsShown is how many columns are listed; JSON has all.

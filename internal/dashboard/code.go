@@ -12,7 +12,7 @@ type Meaning struct {
 var Meanings = []Meaning{
 	{study.CodeNotApproved, "The site has not approved this digest.", "Run `agent study show` there, then `approve` or `reject`."},
 	{study.CodeBudget, "The site's population has too little privacy budget left.", "Propose a smaller ε, or ask the data's owner for a larger budget."},
-	{study.CodeData, "The site's data set cannot be read, or has another number of units.", "Run `agent check --study PROPOSAL` there."},
+	{study.CodeData, "The site's data set cannot be read, or has another number of units.", "Run `agent check --study PROPOSAL` there. Its output has exact figures: keep it there."},
 	{study.CodeDataChanged, "The site's data is not what was approved.", "Restore the file and restart the agent; if the study has ended, propose again."},
 	{study.CodeUnknownStudy, "This digest is unknown.", "Compare `study list` on both sides."},
 	{study.CodePlanMismatch, "A query or an answer does not fit the approved plan.", "Compare versions; if they are equal, suspect the other side."},
@@ -45,8 +45,8 @@ var Meanings = []Meaning{
 	{study.CodeBadSignature, "The named analyst did not sign this proposal, or it was altered.", "Ask the analyst; the coordinator may have altered it."},
 	{study.CodeTooMany, "The site takes no more of this analyst's proposals now: 5 open, 20 new in 24 hours, one open of a name and data set, 3 MiB each.", "Withdraw an open proposal, or wait a day."},
 	{study.CodeUnit, "The study's `unit` is not that of the site's data set.", "Use the `unit` of the sites' agent.toml."},
-	{study.CodeColumns, "The site's data set does not have exactly one column of each name in the study.", "Run `agent check --study PROPOSAL` there."},
-	{study.CodeFormat, "The site's file is not of its stated format, or a column's type is not a number.", "Run `agent check --study PROPOSAL` there."},
+	{study.CodeColumns, "The site's data set does not have exactly one column of each name in the study.", "Run `agent check --study PROPOSAL` there. Its output has exact figures: keep it there."},
+	{study.CodeFormat, "The site's file is not of its stated format, or a column's type is not a number.", "Run `agent check --study PROPOSAL` there. Its output has exact figures: keep it there."},
 	{study.CodeBadResult, "The result does not verify at the site, or does not match the releases that it has. Of a signature: it is not the site's on this result.", "See its log. Compare versions; if they are equal, suspect the coordinator."},
 	{study.CodeSecondResult, "The site has signed another result of this study.", "Nothing is lost while enough others sign. Unless a coordinator was restored on another kind of machine or version, suspect the coordinator: both results are evidence."},
 }
