@@ -81,5 +81,17 @@ func init() {
 		{"two announcements: the second is shown as the first", 0, []edit{
 			{"internal/keyring/setup.go", "no.Culprit, no.Announcement = 1+i, first[i]", "no.Culprit, no.Announcement = 1+i, set[i]"},
 		}, in("agent", "TestSecondSetIsShownTheFirst"), killer{}},
+		{"charged: an open query counts for nothing once the study ended", 0, []edit{
+			{"internal/round/state.go", " || s.Status == StatusEnded && len(s.Announcements) > 0\n", "\n"},
+		}, in("round", "TestAsked"), killer{}},
+		{"charged: a sheet leaves an open query out", 0, []edit{
+			{"internal/sheet/sheet.go", "if all := s.Rho + s.Open; all > 0 {", "if all := s.Rho; all > 0 {"},
+		}, in("sheet", "TestOpenQueryIsCharged"), killer{}},
+		{"end: a site that refused is not told", 0, []edit{
+			{"internal/round/prompt.go", " && !s.Terminal() {", " {"},
+		}, in("round", "TestWhoLeftIsToldTheEnd"), killer{}},
+		{"learners: of distributed noise exact sums", 0, []edit{
+			{"internal/terms/learner.go", "exact, noised, apart = \"the sum\", \", with \"+fullNoise, alone", "apart = alone"},
+		}, in("terms", "TestLearners"), killer{}},
 	})
 }
