@@ -127,8 +127,8 @@ func TestResultIsMadeOnce(t *testing.T) {
 	}
 }
 
-// TestReadResultHoldsUpNoPage: a result is the whole of a study on disk. While it is read, and while
-// a page is made, other pages are.
+// TestReadResultHoldsUpNoPage: a result is the whole of a study on disk. While it is read, and
+// while a page is made, other pages are.
 func TestReadResultHoldsUpNoPage(t *testing.T) {
 	d, s, _ := newTold(t, proposal.DropoutWait)
 	s.story.Status = round.StatusCompleted
