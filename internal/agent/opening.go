@@ -3,7 +3,6 @@ package agent
 import (
 	"slices"
 
-	"covey/internal/ledger"
 	"covey/internal/secagg"
 	"covey/internal/study"
 	"covey/internal/wire"
@@ -21,8 +20,8 @@ func (q *answers) prove(r wire.Prove) wire.Message {
 	if no != nil {
 		return no
 	}
-	public, ok, err := q.s.journal.Setup(q.s.ring.Attempt, ledger.SetupPublic)
-	if err != nil || !ok {
+	public, err := q.s.ring.Public()
+	if err != nil {
 		return refuse(r, q.s.store(err))
 	}
 	dealer := r.Dealer - 1

@@ -17,6 +17,7 @@ import (
 	"covey/internal/study"
 	"covey/internal/uplink"
 	"covey/internal/wire"
+	"covey/test/must"
 )
 
 // backup copies the site's whole data directory, as a snapshot of its machine would.
@@ -178,6 +179,25 @@ func TestRolledBackConfirmation(t *testing.T) {
 		}
 		refused(s, wire.Confirmed{Header: wire.Header{Study: id}, Signatures: c.signed}, study.CodeRolledBack)
 		c.hasLeft(s, keyring.FoundConfirmation)
+	}
+}
+
+// TestUnreadableSetupIsNoEmptyOne cuts the key file short under a site that has dealt: the ledger
+// fails, which must not pass for a study of which it holds nothing.
+func TestUnreadableSetupIsNoEmptyOne(t *testing.T) {
+	c := newStandIn(t, 3, autoPolicy, nil)
+	c.approve()
+	s, id := c.sites[0], c.plan.Digest
+	announced := make([][]byte, 3)
+	for i, site := range c.sites {
+		announced[i] = want[wire.Announcement](site, wire.Announce{Header: wire.Header{Study: id}}).Signed
+	}
+	want[wire.Boxes](s, wire.Deal{Header: wire.Header{Study: id}, Announcements: announced})
+	s.restart() // it remembers nothing of what it checked
+	must.Do(t, os.Truncate(filepath.Join(s.config.LedgerDir(), "keys"), 32))
+	refused(s, wire.Confirmed{Header: wire.Header{Study: id}, Signatures: make([][]byte, 3)}, study.CodeStore)
+	if log := s.log.String(); strings.Contains(log, keyring.ToldConfirmed) || !strings.Contains(log, "is cut short") {
+		t.Errorf("the log says:\n%s", log)
 	}
 }
 

@@ -69,9 +69,8 @@ func (s *Ring) confirmedBefore(r wire.Confirm) wire.Message {
 	var parts [4][]byte
 	for i, kind := range []string{setupPublic, setupDeposits, setupStatement, setupConfirmation} {
 		var err error
-		var ok bool
-		if parts[i], ok, err = s.journal.Setup(r.Attempt, kind); err != nil || !ok {
-			return refuse(r, s.owner.Store(errors.Join(err, errSecretsGone)))
+		if parts[i], err = s.stored(r.Attempt, kind); err != nil {
+			return refuse(r, s.owner.Store(err))
 		}
 	}
 	setup, err := s.verified(r.Attempt)

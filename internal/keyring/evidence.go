@@ -52,7 +52,7 @@ func (s *Ring) lostConfirmation(r wire.Confirmed) (bool, error) {
 		return false, nil
 	}
 	setup, err := s.verified(r.Attempt)
-	if errors.Is(err, errSecretsGone) {
+	if errors.Is(err, errGone) {
 		s.owner.Beyond(ToldConfirmed)
 		return false, nil
 	}

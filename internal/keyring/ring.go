@@ -111,5 +111,8 @@ func (s *Ring) Witness() (*secagg.Setup, uint32, error) {
 	return nil, 0, nil
 }
 
+// Public returns what this site's later answers show of what was dealt, from its confirmation on.
+func (s *Ring) Public() ([]byte, error) { return s.stored(s.Attempt, setupPublic) }
+
 // Confirmations returns everyone's, once Setup is there.
 func (s *Ring) Confirmations() ([][]byte, error) { return s.storedList(s.Attempt, setupConfirmed) }

@@ -106,9 +106,9 @@ func (s *Ring) newAnnouncement(attempt uint32) ([]byte, error) {
 }
 
 func (s *Ring) secrets(attempt uint32) (secagg.Secrets, error) {
-	raw, ok, err := s.journal.Setup(attempt, setupSecrets)
-	if err != nil || !ok {
-		return secagg.Secrets{}, errors.Join(err, errSecretsGone)
+	raw, err := s.stored(attempt, setupSecrets)
+	if err != nil {
+		return secagg.Secrets{}, err
 	}
 	defer clear(raw)
 	return secagg.UnmarshalSecrets(raw)
@@ -237,8 +237,8 @@ func (s *Ring) Deal(r wire.Deal) wire.Message {
 }
 
 var (
-	errSecretsGone = errors.New("keyring: the secrets of this attempt are gone")
-	errStored      = errors.New("keyring: what is stored does not parse")
+	errGone   = errors.New("keyring: the setup's record is not there, or not any more")
+	errStored = errors.New("keyring: what is stored does not parse")
 )
 
 func (s *Ring) boxes(r wire.Deal, dealt []byte) wire.Message {
@@ -278,11 +278,21 @@ func (s *Ring) verified(attempt uint32) (*secagg.Setup, error) {
 
 // storedList reads a list of byte strings that is on record.
 func (s *Ring) storedList(attempt uint32, kind string) ([][]byte, error) {
-	stored, ok, err := s.journal.Setup(attempt, kind)
-	if err != nil || !ok {
-		return nil, errors.Join(err, errSecretsGone)
+	raw, err := s.stored(attempt, kind)
+	if err != nil {
+		return nil, err
 	}
-	return decodeList(stored)
+	return decodeList(raw)
+}
+
+// stored reads what is on record under kind: errGone where nothing is, or not any more. A ledger
+// that cannot tell is another error: nobody may take it for an empty one.
+func (s *Ring) stored(attempt uint32, kind string) ([]byte, error) {
+	raw, ok, err := s.journal.Setup(attempt, kind)
+	if errors.Is(err, ledger.ErrErased) || err == nil && !ok {
+		return nil, errGone
+	}
+	return raw, err
 }
 
 // restored returns the setup that everyone confirmed, from the ledger.

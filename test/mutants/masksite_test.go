@@ -84,6 +84,9 @@ func init() {
 		{"rollback: the coordinator's word is evidence", 0, []edit{
 			{evidence, "s.owner.Beyond(ToldConfirmed)\n		return false, nil", "return true, nil"},
 		}, in("agent", "TestRolledBackConfirmation"), killer{}},
+		{"rollback: a ledger that fails passes for an empty one", 0, []edit{
+			{setup, "if errors.Is(err, ledger.ErrErased) || err == nil && !ok {", "if err != nil || !ok {"},
+		}, in("agent", "TestUnreadableSetupIsNoEmptyOne"), killer{}},
 		{"rollback: shares that left are not looked for", 0, []edit{
 			{rollback, "\"shares\": v.sharedAt, ", ""},
 		}, in("agent", "TestRestoredAlone"), killer{}},
