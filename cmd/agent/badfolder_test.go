@@ -116,7 +116,7 @@ func newBadFolder(t *testing.T) *badFolder {
 	for i, name := range []string{"blood", "bone"} {
 		id := [32]byte{1, 2, 3, byte(4 + i)}
 		check(l.Approve(ledger.Approval{Study: id, Name: name, Population: "patients", Rho: 0.2, CapRho: 1, By: "operator", Time: time.Now()}))
-		check(l.Journal(id).PutConfirmation(0, ledger.Confirmed{Slots: map[int][]byte{0: []byte("secret")}}))
+		check(l.Journal(id).PutConfirmation(ledger.Confirmed{Slots: map[int][]byte{0: []byte("secret")}}))
 		_, err := l.Journal(id).Upload(0, 0, [32]byte{}, 0.1, func() ([]byte, error) { return nil, nil })
 		check(err)
 	}

@@ -41,7 +41,7 @@ func makeLedger(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(l.Approve(ledger.Approval{Study: id, Name: name, Population: "patients", Rho: rho, CapRho: 1, By: "operator",
 			Time: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}))
 		j := l.Journal(id)
-		ts.Check(j.PutConfirmation(0, ledger.Confirmed{Slots: map[int][]byte{0: []byte("secret")}}))
+		ts.Check(j.PutConfirmation(ledger.Confirmed{Slots: map[int][]byte{0: []byte("secret")}}))
 		_, err := j.Upload(0, 0, [32]byte{}, 0.2, func() ([]byte, error) { return nil, nil })
 		ts.Check(err)
 	}

@@ -99,7 +99,7 @@ func audit(s *scene, runs int, seed uint64, miss float64) (finding, error) {
 
 // run runs one study, in world 0 for even runs.
 func (f *federation) run(run int, p pair) (evidence, error) {
-	all, releases, err := f.study(run%2, uint32(run))
+	all, releases, err := f.study(run%2, uint64(run))
 	if err != nil {
 		return evidence{}, err
 	}

@@ -23,9 +23,9 @@ type federation struct {
 
 	*parties.Group
 	certify bool // sign and check release certificates
-	// in the transcript's place in every context: an announcement is drawn anew each time, and
-	// runs of one seed are the same
-	bound [32]byte
+	// what the runs are of, for what is in the transcript's place in every context: an announcement
+	// is drawn anew each time, and runs of one seed are the same
+	seed, batch uint64
 }
 
 // labelled makes fixed bytes of a label and numbers.
@@ -46,9 +46,9 @@ func identity(i int) ed25519.PrivateKey {
 // newFederation runs a setup as agents do: announcements, boxes, receipts. Its secrets come from
 // seed.
 func newFederation(s *scene, plan *study.Plan, rows [2][]*answer.Rows, seed, batch uint64) (*federation, error) {
-	cfg := plan.Setup(uint32(batch))
+	cfg := plan.Setup()
 	n := len(cfg.Identity)
-	f := &federation{scene: s, plan: plan, rows: rows, bound: labelled("transcript", seed, batch)}
+	f := &federation{scene: s, plan: plan, rows: rows, seed: seed, batch: batch}
 	var keys []ed25519.PrivateKey
 	var all []secagg.Secrets
 	for i := range n {
@@ -82,7 +82,7 @@ type answered struct {
 
 // study runs one study in a world and returns all its answers in order. run makes its context
 // unlike any other run's.
-func (f *federation) study(world int, run uint32) ([]answered, []study.Release, error) {
+func (f *federation) study(world int, run uint64) ([]answered, []study.Release, error) {
 	course := f.plan.Start()
 	var all []answered
 	var releases []study.Release
@@ -90,14 +90,14 @@ func (f *federation) study(world int, run uint32) ([]answered, []study.Release, 
 		if course.End != "" {
 			return nil, nil, fmt.Errorf("the study ended: %s", course.End)
 		}
-		ask, err := f.plan.NewAsk(course, len(releases), run)
+		ask, err := f.plan.NewAsk(course, len(releases))
 		if err != nil {
 			return nil, nil, err
 		}
 		if err := f.plan.Check(ask); err != nil {
 			return nil, nil, err
 		}
-		a, err := f.query(world, ask)
+		a, err := f.query(world, run, ask)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -123,11 +123,11 @@ func (f *federation) survivors(query int) secagg.Survivors {
 	return u
 }
 
-// query asks one query: every survivor's upload, the opening and the release.
-func (f *federation) query(world int, ask study.Ask) (answered, error) {
+// query asks one query of a run: every survivor's upload, the opening and the release.
+func (f *federation) query(world int, run uint64, ask study.Ask) (answered, error) {
 	p, a := f.plan, answered{ask: ask}
 	values := p.Queries[ask.Query].Values
-	q := p.Summed(f.bound, ask)
+	q := p.Summed(labelled("transcript", f.seed, f.batch, run), ask)
 	u := f.survivors(ask.Query)
 	// colludes with the coordinator: it adds no noise, or what the scene says
 	corrupt := u[len(u)-1]

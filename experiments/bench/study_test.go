@@ -220,7 +220,7 @@ func (s shape) answer(b *testing.B) time.Duration {
 	if err != nil {
 		b.Fatal(err)
 	}
-	ask, err := plan.NewAsk(plan.Start(), 0, 0)
+	ask, err := plan.NewAsk(plan.Start(), 0)
 	if err != nil {
 		b.Fatal(err)
 	}

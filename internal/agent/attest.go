@@ -56,7 +56,7 @@ func (t *attestation) attest(r wire.Attest) wire.Message {
 			return nil, errOffChain
 		}
 		return whole.Attest(t.s.plan, t.s.agent.identity, func(query int, of result.Checked) bool {
-			return t.checked[query] == checkedOf(t.s.ring.Setup, t.s.ring.Attempt, of)
+			return t.checked[query] == checkedOf(t.s.ring.Setup, of)
 		})
 	})
 	if err == nil {
@@ -87,7 +87,7 @@ func (t *attestation) whole(r wire.Attest, queries []int) (*result.Result, error
 		e.Certificates = append(e.Certificates, held.Certificate)
 	}
 	whole, err := result.Draft(r.Draft).Whole(t.s.body, signed, e)
-	if err == nil && (whole.Transcript != t.s.ring.Setup.Transcript() || whole.Attempt != t.s.ring.Attempt) {
+	if err == nil && whole.Transcript != t.s.ring.Setup.Transcript() {
 		err = &result.VerifyError{What: "transcript", Query: -1, Reason: "belongs to another setup than the one that this site confirmed"}
 	}
 	return whole, err
@@ -120,8 +120,8 @@ func (t *attestation) unattested(r wire.Attest, err error) wire.Message {
 // certified checks the certificate of a release whose signature was checked: that the sites signed
 // its survivors, as this site did before it sent shares. Both are remembered for the result, which
 // holds them again. The error is about the release.
-func (t *attestation) certified(setup *secagg.Setup, attempt uint32, r wire.Final, release study.Release) error {
-	q, u := t.s.plan.Summed(setup.Transcript(), release.Ask(attempt)), secagg.Survivors(release.Survivors)
+func (t *attestation) certified(setup *secagg.Setup, r wire.Final, release study.Release) error {
+	q, u := t.s.plan.Summed(setup.Transcript(), release.Ask()), secagg.Survivors(release.Survivors)
 	on := t.s.answers.open
 	if on == nil || on.query.Slot != q.Slot || on.query.Context != q.Context || on.certified == "" ||
 		on.certified != string(u.Bytes())+string(r.Certificate) {
@@ -132,17 +132,16 @@ func (t *attestation) certified(setup *secagg.Setup, attempt uint32, r wire.Fina
 	if t.checked == nil {
 		t.checked = map[int]checkedRelease{}
 	}
-	t.checked[release.Query] = checkedOf(setup, attempt, result.Checked{Release: proposal.DigestOf(r.Encoded), Signature: r.Signature, Certificate: r.Certificate})
+	t.checked[release.Query] = checkedOf(setup, result.Checked{Release: proposal.DigestOf(r.Encoded), Signature: r.Signature, Certificate: r.Certificate})
 	return nil
 }
 
 // checkedRelease is a release whose signature and certificate this process checked for a setup.
 type checkedRelease struct {
 	transcript                      [32]byte
-	attempt                         uint32
 	release, signature, certificate proposal.Digest // SHA-256
 }
 
-func checkedOf(setup *secagg.Setup, attempt uint32, of result.Checked) checkedRelease {
-	return checkedRelease{setup.Transcript(), attempt, of.Release, sha256.Sum256(of.Signature), sha256.Sum256(of.Certificate)}
+func checkedOf(setup *secagg.Setup, of result.Checked) checkedRelease {
+	return checkedRelease{setup.Transcript(), of.Release, sha256.Sum256(of.Signature), sha256.Sum256(of.Certificate)}
 }

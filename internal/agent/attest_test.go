@@ -73,7 +73,7 @@ func (c *standIn) released() (finals []wire.Final) {
 	for i := range c.plan.Queries {
 		q := c.query(i, i, c.plan.Start().X)
 		if i > 0 {
-			ask, err := c.plan.NewAsk(c.courses[i], i, 0)
+			ask, err := c.plan.NewAsk(c.courses[i], i)
 			if err != nil {
 				c.t.Fatal(err)
 			}
@@ -103,7 +103,6 @@ func TestAttest(t *testing.T) {
 		"an output":           changed(func(r *result.Result) { r.Components[0][0] += 1e-8 }),
 		"another name":        changed(func(r *result.Result) { r.Name = "heights" }),
 		"another transcript":  changed(func(r *result.Result) { r.Transcript[0]++ }),
-		"another attempt":     changed(func(r *result.Result) { r.Attempt++ }),
 		"another chain":       changed(func(r *result.Result) { r.Chain[0]++ }),
 		"an approval":         {Header: good.Header, Draft: good.Draft, Approvals: [][]byte{good.Approvals[0], good.Approvals[2], good.Approvals[2]}},
 		"no approvals":        {Header: good.Header, Draft: good.Draft},
@@ -172,7 +171,7 @@ func TestAttestLacks(t *testing.T) {
 	for i := range c.plan.Queries {
 		q := c.query(i, i, c.plan.Start().X)
 		if i > 0 {
-			ask, err := c.plan.NewAsk(c.courses[i], i, 0)
+			ask, err := c.plan.NewAsk(c.courses[i], i)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -240,7 +239,7 @@ func attestChecks(t *testing.T, spoil func(*wire.Final)) {
 	ask, last := c.attest(r), finals[end]
 	on := s.session(c)
 	of := func(f wire.Final) checkedRelease {
-		return checkedRelease{c.setup.Transcript(), 0, proposal.DigestOf(f.Encoded), sha256.Sum256(f.Signature), sha256.Sum256(f.Certificate)}
+		return checkedRelease{c.setup.Transcript(), proposal.DigestOf(f.Encoded), sha256.Sum256(f.Signature), sha256.Sum256(f.Certificate)}
 	}
 	if on.attestation.checked[end] != of(last) || len(on.attestation.checked) != len(finals) {
 		t.Fatalf("%d releases are remembered of %d", len(on.attestation.checked), len(finals))
@@ -249,7 +248,6 @@ func attestChecks(t *testing.T, spoil func(*wire.Final)) {
 		"of a good one":   func(g *checkedRelease) { *g = of(last) },
 		"another release": func(g *checkedRelease) { g.release[0]++ },
 		"another setup":   func(g *checkedRelease) { g.transcript[0]++ },
-		"another attempt": func(g *checkedRelease) { g.attempt++ },
 		"none":            func(g *checkedRelease) { *g = checkedRelease{} },
 	} {
 		g := of(bad)

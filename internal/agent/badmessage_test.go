@@ -17,7 +17,6 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"covey/internal/keyring"
 	"covey/internal/proposal"
 	"covey/internal/secagg"
 	"covey/internal/study"
@@ -181,8 +180,6 @@ func TestBadMessages(t *testing.T) {
 	c.approve()
 	refusesAll("approved", map[string]badMessage{
 		"another study":          {wire.Announce{Header: wire.Header{Study: other}}, study.CodeUnknownStudy},
-		"attempt beyond":         {wire.Announce{Header: wire.Header{Study: id, Attempt: keyring.MaxAttempts}}, study.CodeOutOfOrder},
-		"attempt of all bits":    {wire.Announce{Header: wire.Header{Study: id, Attempt: math.MaxUint32}}, study.CodeOutOfOrder},
 		"boxes before keys":      {wire.Deal{Header: wire.Header{Study: id}, Announcements: make([][]byte, 5)}, study.CodeOutOfOrder},
 		"confirm before boxes":   {wire.Confirm{Header: wire.Header{Study: id}, Boxes: make([][]byte, 5)}, study.CodeOutOfOrder},
 		"confirmed before that":  {wire.Confirmed{Header: wire.Header{Study: id}, Signatures: make([][]byte, 5)}, study.CodeOutOfOrder},
@@ -197,7 +194,6 @@ func TestBadMessages(t *testing.T) {
 		return wire.Deal{Header: wire.Header{Study: id}, Announcements: list}
 	}
 	refusesAll("announced", map[string]badMessage{
-		"of another attempt":  {wire.Deal{Header: wire.Header{Study: id, Attempt: 1}, Announcements: announced}, study.CodeOutOfOrder},
 		"none":                {ask(nil), study.CodeBadAnnouncement},
 		"one too few":         {ask(announced[:4]), study.CodeBadAnnouncement},
 		"one too many":        {ask(append(slices.Clone(announced), announced[1])), study.CodeBadAnnouncement},
@@ -219,7 +215,6 @@ func TestBadMessages(t *testing.T) {
 	mine := c.boxesFor(0)
 	open := func(list [][]byte) wire.Message { return wire.Confirm{Header: wire.Header{Study: id}, Boxes: list} }
 	refusesAll("dealt", map[string]badMessage{
-		"of another attempt":   {wire.Confirm{Header: wire.Header{Study: id, Attempt: 1}, Boxes: mine}, study.CodeOutOfOrder},
 		"other announcements":  {ask(with(announced, 2, announced[3])), study.CodeBadAnnouncement},
 		"none":                 {open(nil), study.CodeBadBox},
 		"one too few":          {open(mine[:3]), study.CodeBadBox},
@@ -241,18 +236,15 @@ func TestBadMessages(t *testing.T) {
 		return wire.Confirmed{Header: wire.Header{Study: id}, Signatures: list}
 	}
 	refusesAll("confirming", map[string]badMessage{
-		"of another attempt": {wire.Confirmed{Header: wire.Header{Study: id, Attempt: 1}, Signatures: with(c.signed, 0, nil)}, study.CodeOutOfOrder},
-		"none":               {said(nil), study.CodeBadConfirmation},
-		"one too few":        {said(c.signed[:4]), study.CodeBadConfirmation},
-		"one missing":        {said(with(c.signed, 3, nil)), study.CodeBadConfirmation},
-		"one altered":        {said(flipped(c.signed, 3, 9)), study.CodeBadConfirmation},
-		"one twice":          {said(with(c.signed, 3, c.signed[4])), study.CodeBadConfirmation},
-		"its own altered":    {said(flipped(c.signed, 0, 9)), study.CodeBadConfirmation},
-		"a second attempt":   {wire.Announce{Header: wire.Header{Study: id, Attempt: 1}}, study.CodeOutOfOrder},
-		"tags of another":    {wire.Recall{Header: wire.Header{Study: id, Attempt: 1}}, study.CodeOutOfOrder},
+		"none":            {said(nil), study.CodeBadConfirmation},
+		"one too few":     {said(c.signed[:4]), study.CodeBadConfirmation},
+		"one missing":     {said(with(c.signed, 3, nil)), study.CodeBadConfirmation},
+		"one altered":     {said(flipped(c.signed, 3, 9)), study.CodeBadConfirmation},
+		"one twice":       {said(with(c.signed, 3, c.signed[4])), study.CodeBadConfirmation},
+		"its own altered": {said(flipped(c.signed, 0, 9)), study.CodeBadConfirmation},
 	})
 	var err error
-	if c.setup, err = secagg.Verify(s.session(c).config(0), c.all); err != nil {
+	if c.setup, err = secagg.Verify(s.session(c).config(), c.all); err != nil {
 		t.Fatal(err)
 	}
 	c.confirm()
@@ -268,7 +260,6 @@ func TestBadMessages(t *testing.T) {
 		"query":         {asked(func(a *study.Ask) { a.Query = 1 }), study.CodePlanMismatch},
 		"slot":          {asked(func(a *study.Ask) { a.Slot = c.plan.Slots }), study.CodePlanMismatch},
 		"slot negative": {asked(func(a *study.Ask) { a.Slot = -1 }), study.CodePlanMismatch},
-		"attempt":       {asked(func(a *study.Ask) { a.Attempt = 3 }), study.CodePlanMismatch},
 		"kind":          {asked(func(a *study.Ask) { a.Kind = study.KindMoment }), study.CodePlanMismatch},
 		"round":         {asked(func(a *study.Ask) { a.Round = 7 }), study.CodePlanMismatch},
 		"x NaN":         {asked(func(a *study.Ask) { a.X[0] = math.NaN() }), study.CodePlanMismatch},

@@ -22,7 +22,7 @@ func TestOneBranch(t *testing.T) {
 			var earlier []study.Release
 			step := func(bin int) {
 				t.Helper()
-				ask, err := c.plan.NewAsk(course, course.Query, 0)
+				ask, err := c.plan.NewAsk(course, course.Query)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -63,7 +63,7 @@ func TestOneBranch(t *testing.T) {
 			aside := course
 			aside.Query = other
 			for range 2 {
-				ask, err := c.plan.NewAsk(aside, 5, 0)
+				ask, err := c.plan.NewAsk(aside, 5)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -43,7 +43,7 @@ func TestTheCommitteeSignsWithItsUploads(t *testing.T) {
 	if spec := plan.Proposal.Spec; spec.OnDropout != proposal.DropoutWait || !plan.Thresholds.Sparse() {
 		t.Fatalf("%q, %+v", spec.OnDropout, plan.Thresholds)
 	}
-	all, err := parties.New(plan.Setup(0), keys, nil)
+	all, err := parties.New(plan.Setup(), keys, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

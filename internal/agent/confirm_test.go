@@ -28,7 +28,7 @@ func dealt(t *testing.T, n int) (*standIn, wire.Header) {
 		c.boxes[i] = want[wire.Boxes](s, wire.Deal{Header: h, Announcements: c.all}).Boxes
 	}
 	var err error
-	if c.setup, err = secagg.Verify(c.plan.Setup(0), c.all); err != nil {
+	if c.setup, err = secagg.Verify(c.plan.Setup(), c.all); err != nil {
 		t.Fatal(err)
 	}
 	return c, h
@@ -38,7 +38,7 @@ func dealt(t *testing.T, n int) (*standIn, wire.Header) {
 func (c *standIn) again(from int, change func([]secagg.SlotSecret)) [][]byte {
 	c.t.Helper()
 	s := c.sites[from]
-	sec, ok, err := s.session(c).secrets(0)
+	sec, ok, err := s.session(c).secrets()
 	if err != nil || !ok {
 		c.t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestRelayedBoxesNameNobody(t *testing.T) {
 }
 
 // TestBadBoxIsProven: a dealer whose signed box does not hold is named, with what proves it to
-// everybody. That the attempt is over at this site is on record before the seeds leave: it never
+// everybody. That the setup is over at this site is on record before the seeds leave: it never
 // confirms it, whatever it is shown then and in whichever process, and its secrets are gone.
 func TestBadBoxIsProven(t *testing.T) {
 	c, h := dealt(t, 5)
@@ -93,43 +93,47 @@ func TestBadBoxIsProven(t *testing.T) {
 		t.Errorf("site %d is guilty, %v", guilty, err)
 	}
 	for range 2 {
-		on, ok, err := s.session(c).journal.Setup(0, ledger.SetupClosed)
+		on, ok, err := s.session(c).journal.Setup(ledger.SetupClosed)
 		if err != nil || !ok || !bytes.HasSuffix(on, no.Evidence) {
 			t.Errorf("on record: %d bytes, %v", len(on), err)
 		}
-		if _, _, err := s.session(c).secrets(0); !errors.Is(err, ledger.ErrErased) {
-			t.Errorf("the secrets of an attempt that is over: %v", err)
+		if _, _, err := s.session(c).secrets(); !errors.Is(err, ledger.ErrErased) {
+			t.Errorf("the secrets of a setup that is over: %v", err)
 		}
 		again := refused(s, wire.Confirm{Header: h, Boxes: c.boxesFor(0)}, study.CodeBadShare)
 		same(t, "evidence", no.Evidence, again.Evidence)
 		if again.Culprit != 3 {
 			t.Errorf("culprit %d", again.Culprit)
 		}
-		if _, ok, _ := s.session(c).journal.Setup(0, ledger.SetupConfirmation); ok {
+		if _, ok, _ := s.session(c).journal.Setup(ledger.SetupConfirmation); ok {
 			t.Fatal("it is confirmed, and its boxes can be opened by others")
 		}
 		refused(s, wire.Confirmed{Header: h, Signatures: make([][]byte, 5)}, study.CodeOutOfOrder)
 		s.restart()
 	}
-	c.prepare(1) // another attempt has other seeds
+	for range 2 { // no other setup of the study follows
+		same(t, "announcement", c.all[0], want[wire.Announcement](s, wire.Announce{Header: h}).Signed)
+		same(t, "evidence", no.Evidence, refused(s, wire.Confirm{Header: h, Boxes: c.boxesFor(0)}, study.CodeBadShare).Evidence)
+		s.restart()
+	}
 }
 
-// TestClosedIsOnRecordFirst: where the end of an attempt cannot be stored, the seeds do not leave.
+// TestClosedIsOnRecordFirst: where the end of a setup cannot be stored, the seeds do not leave.
 func TestClosedIsOnRecordFirst(t *testing.T) {
 	c, h := dealt(t, 5)
 	s := c.sites[0]
 	bad := c.boxesFor(0)
 	bad[1] = c.again(2, otherSecrets)[0]
-	if err := s.session(c).journal.PutConfirmation(0, ledger.Confirmed{}); err != nil { // a record that Close refuses
+	if err := s.session(c).journal.PutConfirmation(ledger.Confirmed{}); err != nil { // a record that Close refuses
 		t.Fatal(err)
 	}
 	sess := s.session(c)
-	sec, _, err := sess.secrets(0)
+	sec, _, err := sess.secrets()
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = c.setup.Receive(0, sec, s.agent.identity, bad, nil)
-	no, ok := sess.ring.EndAttempt(wire.Confirm{Header: h, Boxes: bad}, c.setup, sec, must.As[*secagg.SiteError](t, err)).(wire.Refusal)
+	no, ok := sess.ring.EndSetup(wire.Confirm{Header: h, Boxes: bad}, c.setup, sec, must.As[*secagg.SiteError](t, err)).(wire.Refusal)
 	if !ok || no.Evidence != nil || no.Code != study.CodeStore {
 		t.Errorf("%q with %d bytes of evidence", no.Code, len(no.Evidence))
 	}
@@ -167,7 +171,7 @@ func TestSecondBoxIsProven(t *testing.T) {
 func TestGarbageIsNoEvidence(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, nil)
 	c.approve()
-	c.prepare(0)
+	c.prepare()
 	s, id := c.sites[0], c.plan.Digest
 	for name, own := range map[string][]byte{"none": nil, "short": c.signed[0][:63], "another's": c.signed[1], "zeros": make([]byte, 64)} {
 		no := refused(s, wire.Confirmed{Header: wire.Header{Study: id}, Signatures: with(c.signed, 0, own)}, study.CodeBadConfirmation)
@@ -188,7 +192,7 @@ func TestRecall(t *testing.T) {
 	c, h := dealt(t, 5)
 	s := c.sites[0]
 	refused(s, wire.Recall{Header: h}, study.CodeOutOfOrder)
-	c.prepare(0)
+	c.prepare()
 	for range 2 {
 		got := want[wire.Recalled](s, wire.Recall{Header: h})
 		same(t, "tags", c.setup.Tags(0, c.boxes[0]), got.Tags)
@@ -196,7 +200,6 @@ func TestRecall(t *testing.T) {
 		if !c.setup.CheckTags(0, got.Tags, c.kept.TagHashes[0]) {
 			t.Error("the tags are not those of the log")
 		}
-		refused(s, wire.Recall{Header: wire.Header{Study: h.Study, Attempt: 1}}, study.CodeOutOfOrder)
 		s.restart()
 	}
 	c.confirm()
@@ -204,19 +207,19 @@ func TestRecall(t *testing.T) {
 
 	whole := newStandIn(t, 3, autoPolicy, nil) // no site can be missing: there are none
 	whole.approve()
-	whole.prepare(0)
+	whole.prepare()
 	refused(whole.sites[0], wire.Recall{Header: wire.Header{Study: whole.plan.Digest}}, study.CodeOutOfOrder)
 }
 
-// config is what an attempt of the study's setup binds.
-func (s *session) config(attempt uint32) secagg.Config {
-	c, _ := s.plan.Setup(attempt).Checked()
+// config is what the study's setup binds.
+func (s *session) config() secagg.Config {
+	c, _ := s.plan.Setup().Checked()
 	return c
 }
 
-// secrets are an attempt's, from the ledger.
-func (s *session) secrets(attempt uint32) (secagg.Secrets, bool, error) {
-	raw, ok, err := s.journal.Setup(attempt, ledger.SetupSecrets)
+// secrets are the setup's, from the ledger.
+func (s *session) secrets() (secagg.Secrets, bool, error) {
+	raw, ok, err := s.journal.Setup(ledger.SetupSecrets)
 	if err != nil || !ok {
 		return secagg.Secrets{}, false, err
 	}

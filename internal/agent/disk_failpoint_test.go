@@ -187,7 +187,7 @@ func (d *diskFault) study(t *testing.T) {
 	var earlier []study.Release
 	var finals []wire.Final
 	for i := range c.plan.Queries {
-		ask, err := c.plan.NewAsk(course, i, 0)
+		ask, err := c.plan.NewAsk(course, i)
 		if err != nil {
 			t.Fatal(err)
 		}

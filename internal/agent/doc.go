@@ -33,7 +33,7 @@
 //     announcement in one step with the secrets that it was made of. Proofs and keys are functions
 //     of what is stored.
 //   - AG-10: An agent MUST answer only the query that its releases lead to (AG-40), of the
-//     confirmed attempt, that fits the plan (S3, S9). A refused query is not charged.
+//     confirmed setup, that fits the plan (S3, S9). A refused query is not charged.
 //   - AG-11, L6: A site MUST sign at most one (context, U) a slot, recorded before the signature
 //     leaves. Asked for another it MUST return what it holds. It repeats no signature for a slot
 //     before the latest it signed.
@@ -52,10 +52,10 @@
 //     the decision `withdrawn` (AG-31).
 //   - AG-19: An agent MUST leave a study with code `rolled_back` (23), and count its whole ρ as
 //     spent, when it sees what only a later state of its own can have made and its journal does
-//     not hold: (1) in a deal, an announcement for this study with its own signature that is on
-//     record for no attempt; (2) among the confirmations, its own valid signature on the
-//     transcript on record, where it has confirmed nothing. Anything else in its place is the
-//     coordinator's word, and no evidence; (3) in a release certificate, also that of a result of
+//     not hold: (1) in a deal, an announcement for this study with its own signature that is not
+//     on record; (2) among the confirmations, its own valid signature on the transcript on record,
+//     where it has confirmed nothing. Anything else in its place is the coordinator's word, and no
+//     evidence; (3) in a release certificate, also that of a result of
 //     a query, its own valid signature on a (slot, ctx, U) that it has not signed; (4) a signed
 //     result of a query whose result is not on record, with this site in U, and no upload of it on
 //     record in that slot for that query (the record outlives the upload); (5) at start, a message

@@ -177,7 +177,7 @@ func TestNoEntropyNoAnnouncement(t *testing.T) {
 	}
 	defer book.Close()
 	for _, kind := range []string{ledger.SetupSecrets, ledger.SetupAnnouncement} {
-		if _, ok, err := book.Journal(plan.Digest).Setup(0, kind); ok || err != nil {
+		if _, ok, err := book.Journal(plan.Digest).Setup(kind); ok || err != nil {
 			t.Errorf("the ledger holds the %s (%v)", kind, err)
 		}
 	}

@@ -85,10 +85,10 @@ func TestExpiryBeforeTheFirstSum(t *testing.T) {
 		"when shown":         {"", nil, func(_ *standIn, s *testSite) { s.agent.Views.Studies() }, study.CodeExpired},
 		"when approved":      {"", nil, func(c *standIn, s *testSite) { s.agent.Decisions.Approve(c.plan.Digest) }, study.CodeExpired},
 		"when begun late":    {"", nil, func(c *standIn, s *testSite) { s.ask(wire.Announce{Header: wire.Header{Study: c.plan.Digest}}) }, study.CodeExpired},
-		"in the setup":       {"", func(c *standIn) { c.prepare(0) }, nil, study.CodeLeft},
-		"at the first query": {"", func(c *standIn) { c.prepare(0); c.confirm() }, func(c *standIn, s *testSite) { refused(s, c.query(0, 0, c.plan.Start().X), study.CodeLeft) }, study.CodeLeft},
+		"in the setup":       {"", func(c *standIn) { c.prepare() }, nil, study.CodeLeft},
+		"at the first query": {"", func(c *standIn) { c.prepare(); c.confirm() }, func(c *standIn, s *testSite) { refused(s, c.query(0, 0, c.plan.Start().X), study.CodeLeft) }, study.CodeLeft},
 		"after the first sum": {at.Format(time.RFC3339), func(c *standIn) {
-			c.prepare(0)
+			c.prepare()
 			c.confirm()
 			want[wire.Upload](c.sites[0], c.query(0, 0, c.plan.Start().X))
 		}, nil, ""},
@@ -142,7 +142,7 @@ func TestExpiryBeforeTheFirstSum(t *testing.T) {
 				if d := want[wire.Decision](s, wire.Proposal{Body: in.body}); d.Verdict != study.VerdictRejected || d.Code != c.code || !in.signedBy(0, d) {
 					t.Errorf("%s: it is answered %+v", when, d)
 				}
-				announce := wire.Announce{Header: wire.Header{Study: id, Attempt: 1}}
+				announce := wire.Announce{Header: wire.Header{Study: id}}
 				if c.code == study.CodeExpired {
 					if d := want[wire.Decision](s, announce); d.Verdict != study.VerdictRejected || d.Code != c.code || !in.signedBy(0, d) {
 						t.Errorf("%s: a setup is answered %+v", when, d)

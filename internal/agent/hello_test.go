@@ -49,13 +49,13 @@ func TestHelloNamesStudies(t *testing.T) {
 		}
 	}
 	check("approved", 1, 0)
-	c.prepare(0)
+	c.prepare()
 	c.confirm()
 	check("confirmed", 1, 0)
 	course := c.plan.Start()
 	var earlier []study.Release
 	for i := range c.plan.Queries {
-		ask, err := c.plan.NewAsk(course, i, 0)
+		ask, err := c.plan.NewAsk(course, i)
 		if err != nil {
 			t.Fatal(err)
 		}

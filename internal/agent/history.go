@@ -34,7 +34,7 @@ func (s *session) follow() (*history, error) {
 			return h, err
 		}
 		// A result that came before those it follows was not compared with them.
-		if err := s.plan.CheckCourse(h.course, release.Ask(s.ring.Attempt)); err != nil {
+		if err := s.plan.CheckCourse(h.course, release.Ask()); err != nil {
 			return h, errors.Join(errForked, err)
 		}
 		var earlier []study.Release
@@ -94,5 +94,5 @@ func (s *session) succeeds(release study.Release, encoded []byte) error {
 	if err != nil || release.Query != h.course.Query {
 		return err
 	}
-	return s.plan.CheckCourse(h.course, release.Ask(s.ring.Attempt))
+	return s.plan.CheckCourse(h.course, release.Ask())
 }

@@ -33,7 +33,7 @@ func newTold(t *testing.T, change func(*proposal.Spec)) *told {
 // after is the course after a release, and the message that tells it.
 func (c *told) after(course study.Course, slot int, earlier []study.Release, change func(*study.Release)) (study.Course, []study.Release, wire.Final) {
 	c.t.Helper()
-	ask, err := c.plan.NewAsk(course, slot, 0)
+	ask, err := c.plan.NewAsk(course, slot)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func (c *told) sign(r study.Release) wire.Final {
 
 // toldAs tells a release in an encoding.
 func (c *told) toldAs(r study.Release, encoded []byte) wire.Final {
-	q, list := c.plan.Summed(c.setup.Transcript(), r.Ask(0)), make([][]byte, len(c.sites))
+	q, list := c.plan.Summed(c.setup.Transcript(), r.Ask()), make([][]byte, len(c.sites))
 	for i, s := range c.sites[1:] { // as many as there must be, without scruples either
 		list[1+i], _ = c.setup.SignRelease(1+i, s.agent.identity, q, r.Survivors)
 	}
@@ -79,7 +79,7 @@ func (c *told) confirmed() wire.Confirmed {
 
 func (c *told) asks(course study.Course, slot int) wire.Query {
 	c.t.Helper()
-	ask, err := c.plan.NewAsk(course, slot, 0)
+	ask, err := c.plan.NewAsk(course, slot)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -213,7 +213,7 @@ func TestResultsOffTheCourse(t *testing.T) {
 	} {
 		r := good
 		change(&r)
-		if err := c.plan.CheckRelease(r, 0); err != nil {
+		if err := c.plan.CheckRelease(r); err != nil {
 			t.Fatalf("%s: the plan does not allow it: %v", name, err)
 		}
 		if s.ask(c.sign(r)); held() {

@@ -47,9 +47,6 @@ func (q *answers) upload(r wire.Query, approval ledger.Approval) wire.Message {
 		q.s.agent.log.Error("a query does not fit the approved plan", "study", q.s.plan.Digest, "error", err)
 		return refuse(r, study.CodePlanMismatch)
 	}
-	if ask.Attempt != q.s.ring.Attempt {
-		return refuse(r, study.CodePlanMismatch)
-	}
 	if no, ok := q.s.lawful(r, ask); !ok {
 		return no
 	}
@@ -231,7 +228,7 @@ func (s *session) final(r wire.Final) wire.Message {
 		log.Warn("a final result's signature is wrong; it is dropped")
 		return nil
 	}
-	setup, attempt, err := s.ring.Witness()
+	setup, err := s.ring.Witness()
 	if err != nil {
 		s.store(err)
 		return nil
@@ -244,10 +241,10 @@ func (s *session) final(r wire.Final) wire.Message {
 		err = errors.New("it is of another query or slot")
 	}
 	if err == nil {
-		err = s.plan.CheckRelease(release, s.ring.Attempt)
+		err = s.plan.CheckRelease(release)
 	}
 	if err == nil {
-		err = s.attestation.certified(setup, attempt, r, release)
+		err = s.attestation.certified(setup, r, release)
 	}
 	if err == nil {
 		if held, ok := s.results.final(r.Query); ok && !bytes.Equal(held.Encoded, r.Encoded) {
@@ -271,7 +268,7 @@ func (s *session) final(r wire.Final) wire.Message {
 	} else if lost {
 		return s.rolledBack(r, foundFinal)
 	}
-	if lost, err := s.evidence.lostOwn(setup, attempt, r, release); err != nil {
+	if lost, err := s.evidence.lostOwn(setup, r, release); err != nil {
 		s.store(err)
 		return nil
 	} else if lost {

@@ -8,13 +8,12 @@ import (
 	"slices"
 	"testing"
 
-	"covey/internal/keyring"
-	"covey/internal/ledger"
 	"covey/internal/proposal"
 	"covey/internal/secagg"
 	"covey/internal/study"
 	"covey/internal/uplink"
 	"covey/internal/wire"
+	"covey/test/must"
 )
 
 // five sites, of which four may be in a sum, in a study that goes on without one.
@@ -343,7 +342,6 @@ func TestSetupComesFirst(t *testing.T) {
 	refused(s, wire.Deal{Header: wire.Header{Study: id}, Announcements: make([][]byte, 3)}, study.CodeOutOfOrder)
 	refused(s, wire.Confirm{Header: wire.Header{Study: id}, Boxes: make([][]byte, 3)}, study.CodeOutOfOrder)
 	refused(s, wire.Confirmed{Header: wire.Header{Study: id}, Signatures: make([][]byte, 3)}, study.CodeOutOfOrder)
-	refused(s, wire.Announce{Header: wire.Header{Study: id, Attempt: keyring.MaxAttempts}}, study.CodeOutOfOrder)
 
 	announced := make([][]byte, 3)
 	for i, site := range c.sites {
@@ -359,21 +357,12 @@ func TestSetupComesFirst(t *testing.T) {
 	refused(s, wire.Deal{Header: wire.Header{Study: id}, Announcements: [][]byte{announced[1], announced[0], announced[2]}}, study.CodeBadAnnouncement)
 	want[wire.Boxes](s, wire.Deal{Header: wire.Header{Study: id}, Announcements: announced})
 	// The first set that was dealt for is the only one, however good another is.
-	want[wire.Announcement](c.sites[1], wire.Announce{Header: wire.Header{Study: id, Attempt: 1}})
 	refused(s, wire.Deal{Header: wire.Header{Study: id}, Announcements: [][]byte{announced[0], announced[2], announced[1]}}, study.CodeBadAnnouncement)
-	// Nor does an attempt go on once a later one was announced; its keys are gone.
-	refused(c.sites[1], wire.Deal{Header: wire.Header{Study: id}, Announcements: announced}, study.CodeOutOfOrder)
-	if _, _, err := c.sites[1].session(c).secrets(0); err != ledger.ErrErased {
-		t.Errorf("the secrets of the attempt before: %v, want erased", err)
-	}
-	dealt := want[wire.Boxes](c.sites[2], wire.Deal{Header: wire.Header{Study: id}, Announcements: announced}).Boxes
-	want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: id, Attempt: 1}})
-	refused(s, wire.Confirm{Header: wire.Header{Study: id}, Boxes: [][]byte{nil, dealt[0], dealt[0]}}, study.CodeOutOfOrder)
 
 	c = newStandIn(t, 3, autoPolicy, nil)
 	c.approve()
 	s, id = c.sites[0], c.plan.Digest
-	c.prepare(0)
+	c.prepare()
 	q := c.query(0, 0, c.plan.Start().X)
 	refused(s, q, study.CodeOutOfOrder)
 	forged := slices.Clone(c.signed)
@@ -383,34 +372,50 @@ func TestSetupComesFirst(t *testing.T) {
 	}
 	refused(s, wire.Confirmed{Header: wire.Header{Study: id}, Signatures: c.signed[:2]}, study.CodeBadConfirmation)
 	refused(s, q, study.CodeOutOfOrder)
-	// Shares of this attempt are held: keys of another one must not join them.
-	refused(s, wire.Announce{Header: wire.Header{Study: id, Attempt: 1}}, study.CodeOutOfOrder)
 	c.confirm()
 	want[wire.Upload](s, q)
 }
 
-// TestSecondAttempt sets a study up again after a first attempt that never got
-// to its confirmations.
-func TestSecondAttempt(t *testing.T) {
+// TestOneSetup begins a study's setup again at each of its steps and in a new process: each site
+// goes on with the announcement, boxes and confirmation that are on record, and with no others. So
+// a slot's secret, of which its masks are made, is drawn once a study.
+func TestOneSetup(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, nil)
 	c.approve()
 	id := c.plan.Digest
-	for _, s := range c.sites {
-		want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: id}})
+	h := wire.Header{Study: id}
+	c.prepare()
+	first, slots := *c, make([][][]byte, len(c.sites))
+	secret := func(s *testSite, slot int) []byte {
+		return must.Get(s.agent.ledger.Journal(id).Slot(slot))(t)
 	}
-	c.prepare(1)
-	for _, s := range c.sites {
-		refused(s, wire.Announce{Header: wire.Header{Study: id}}, study.CodeOutOfOrder)
-		if got := s.ask(wire.Confirmed{Header: wire.Header{Study: id, Attempt: 1}, Signatures: c.signed}); got != nil {
-			t.Fatalf("answers %+v", got)
+	for i, s := range c.sites {
+		for slot := range c.plan.Slots {
+			slots[i] = append(slots[i], secret(s, slot))
 		}
-		s.restart()
 	}
-	ask, err := c.plan.NewAsk(c.plan.Start(), 0, 1)
-	if err != nil {
-		t.Fatal(err)
+	// What a site would announce after a first setup, had it forgotten that: its keys are fresh.
+	cfg := c.sites[1].session(c).config()
+	sec := must.Get(secagg.NewSecrets(cfg))(t)
+	other := must.Get(secagg.Announce(cfg, 1, sec, c.sites[1].agent.identity))(t)
+	for range 2 {
+		for i, s := range c.sites {
+			s.restart()
+			same(t, "announcement", first.all[i], want[wire.Announcement](s, wire.Announce{Header: h}).Signed)
+			if i != 1 {
+				refused(s, wire.Deal{Header: h, Announcements: [][]byte{c.all[0], other, c.all[2]}}, study.CodeBadAnnouncement)
+			}
+			for j, box := range want[wire.Boxes](s, wire.Deal{Header: h, Announcements: c.all}).Boxes {
+				same(t, "box", first.boxes[i][j], box)
+			}
+			same(t, "confirmation", first.signed[i], want[wire.Confirmation](s, wire.Confirm{Header: h, Boxes: c.boxesFor(i)}).Signature)
+			for slot := range c.plan.Slots {
+				same(t, "slot", slots[i][slot], secret(s, slot))
+			}
+		}
 	}
-	q := wire.Query{Study: id, Ask: ask}
+	c.confirm()
+	q := c.query(0, 0, c.plan.Start().X)
 	if sum, plain := c.open(q, c.everyone()), c.plain(q, c.everyone()); !slices.Equal(sum, plain) {
 		t.Errorf("opened %v, plain %v", sum, plain)
 	}

@@ -103,7 +103,7 @@ func TestReloadAtEachPoint(t *testing.T) {
 			}
 			c.approve()
 			now(0)
-			c.prepare(0)
+			c.prepare()
 			now(1)
 			c.confirm()
 			now(2)

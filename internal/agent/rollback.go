@@ -152,11 +152,11 @@ func (v *evidence) sharedAt(at egress.Spot) (query int, ok bool, err error) {
 
 // lostOwn reports whether the certificate of a release, which is good, holds a signature of this
 // site that is not on record.
-func (v *evidence) lostOwn(setup *secagg.Setup, attempt uint32, r wire.Final, release study.Release) (bool, error) {
+func (v *evidence) lostOwn(setup *secagg.Setup, r wire.Final, release study.Release) (bool, error) {
 	if setup.Unpacked(r.Certificate)[v.s.self] == nil {
 		return false, nil
 	}
-	q := v.s.plan.Summed(setup.Transcript(), release.Ask(attempt))
+	q := v.s.plan.Summed(setup.Transcript(), release.Ask())
 	on, err := v.onRecord(q, secagg.Survivors(release.Survivors))
 	return err == nil && !on, err
 }

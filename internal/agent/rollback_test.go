@@ -79,7 +79,7 @@ func (c *standIn) hasLeft(s *testSite, evidence string) {
 				c.t.Errorf("slot %d still holds %d bytes", slot, len(v))
 			}
 		}
-		refused(s, wire.Announce{Header: wire.Header{Study: c.plan.Digest, Attempt: 1}}, study.CodeRolledBack)
+		refused(s, wire.Announce{Header: wire.Header{Study: c.plan.Digest}}, study.CodeRolledBack)
 		refused(s, c.query(1, 3, c.plan.Start().X), study.CodeRolledBack)
 		if d := want[wire.Decision](s, wire.Proposal{Body: c.body}); d.Verdict != study.VerdictRejected {
 			c.t.Errorf("offered again: %+v", d)
@@ -123,19 +123,16 @@ func TestRolledBackAnnouncement(t *testing.T) {
 	}
 }
 
-// TestAnnouncementOfAnotherAttempt shows a site what it did sign, in the wrong place:
-// that is the coordinator's fault and no evidence.
-func TestAnnouncementOfAnotherAttempt(t *testing.T) {
+// TestAnnouncementInAnotherPlace shows a site what it did sign, and has on record, in the wrong
+// place: that is the coordinator's fault and no evidence.
+func TestAnnouncementInAnotherPlace(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, nil)
 	c.approve()
 	s, id := c.sites[0], c.plan.Digest
-	first := want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: id}}).Signed
-	announced := [][]byte{first, nil, nil}
-	for i, site := range c.sites[1:] {
-		announced[1+i] = want[wire.Announcement](site, wire.Announce{Header: wire.Header{Study: id, Attempt: 1}}).Signed
-	}
-	want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: id, Attempt: 1}})
-	refused(s, wire.Deal{Header: wire.Header{Study: id, Attempt: 1}, Announcements: announced}, study.CodeBadAnnouncement)
+	own := want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: id}}).Signed
+	last := want[wire.Announcement](c.sites[2], wire.Announce{Header: wire.Header{Study: id}}).Signed
+	refused(s, wire.Deal{Header: wire.Header{Study: id}, Announcements: [][]byte{own, own, last}}, study.CodeBadAnnouncement)
+	refused(s, wire.Deal{Header: wire.Header{Study: id}, Announcements: [][]byte{last, own, last}}, study.CodeBadAnnouncement)
 	c.stays(s)
 }
 
@@ -157,7 +154,7 @@ func TestRolledBackConfirmation(t *testing.T) {
 			want[wire.Boxes](s, wire.Deal{Header: wire.Header{Study: id}, Announcements: announced})
 			backup = s.backup()
 		}
-		c.prepare(0)
+		c.prepare()
 		s.restore(backup)
 		garbage := [][][]byte{nil, make([][]byte, 3), {c.signed[0][:63], c.signed[1], c.signed[2]}}
 		if dealt {
@@ -315,7 +312,7 @@ func TestRestoredAlone(t *testing.T) {
 		backups = append(backups, s.backup())
 	}
 	backups = append(backups, s.backup())
-	c.prepare(0)
+	c.prepare()
 	step(wire.Announcement{Header: wire.Header{Study: id}})
 	step(wire.Boxes{Header: wire.Header{Study: id}})
 	step(wire.Confirmation{Header: wire.Header{Study: id}})

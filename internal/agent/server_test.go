@@ -65,9 +65,9 @@ func TestLink(t *testing.T) {
 			h.GetDatasets()[1].GetName() != "people" || h.GetDatasets()[1].GetUnits() != 2 {
 			t.Errorf("hello %v, want data sets of 3 and of 2 units: another cannot be read", h)
 		}
-		l.Send(t, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Announce{Announce: &covey.Announce{Study: make([]byte, 32), Attempt: 5}}})
+		l.Send(t, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Release{Release: &covey.Release{Study: make([]byte, 32), Slot: 5}}})
 		r := l.Receive(t).GetRefusal()
-		if r.GetCode() != covey.Code_CODE_UNKNOWN_STUDY || r.GetAttempt() != 5 {
+		if r.GetCode() != covey.Code_CODE_UNKNOWN_STUDY || r.GetSlot() != 5 {
 			t.Errorf("refusal %v", r)
 		}
 		l.End <- status.Error(codes.Unavailable, "gone")

@@ -24,7 +24,7 @@ func TestStudy(t *testing.T) {
 	course := c.plan.Start()
 	var earlier []study.Release
 	for i, planned := range c.plan.Queries {
-		ask, err := c.plan.NewAsk(course, i, 0)
+		ask, err := c.plan.NewAsk(course, i)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -242,7 +242,6 @@ func TestQueriesThatDoNotFit(t *testing.T) {
 		code   study.Code
 		change func(*study.Ask)
 	}{
-		{"attempt", study.CodePlanMismatch, func(a *study.Ask) { a.Attempt = 1 }},
 		{"query beyond", study.CodePlanMismatch, func(a *study.Ask) { a.Query = 2 }},
 		{"query negative", study.CodePlanMismatch, func(a *study.Ask) { a.Query = -1 }},
 		{"later query", study.CodeOutOfOrder, func(a *study.Ask) {
@@ -323,7 +322,7 @@ func TestReplayAfterRestart(t *testing.T) {
 	announced := want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: id}}).Signed
 	s.restart()
 	same(t, "announcement", announced, want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: id}}).Signed)
-	c.prepare(0)
+	c.prepare()
 	s.restart()
 	same(t, "announcement after the setup", announced, want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: id}}).Signed)
 	dealt := want[wire.Boxes](s, wire.Deal{Header: wire.Header{Study: id}, Announcements: c.all}).Boxes

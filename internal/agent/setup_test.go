@@ -19,7 +19,7 @@ func TestNothingIsDrawnBeforeTheSetup(t *testing.T) {
 	}
 	drawn := func() bool {
 		t.Helper()
-		_, ok, err := s.session(c).journal.Setup(0, ledger.SetupSecrets)
+		_, ok, err := s.session(c).journal.Setup(ledger.SetupSecrets)
 		if err != nil {
 			t.Fatal(err)
 		}

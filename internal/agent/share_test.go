@@ -51,7 +51,7 @@ func TestCoordinatorSeesNoExactSum(t *testing.T) {
 			var earlier []study.Release
 			seen := map[string]bool{}
 			for course.Query < len(c.plan.Queries) {
-				ask, err := c.plan.NewAsk(course, course.Query, 0)
+				ask, err := c.plan.NewAsk(course, course.Query)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -263,22 +263,22 @@ func (c *standIn) approve() {
 }
 
 // prepare runs the setup's exchanges up to the confirmations, which it keeps.
-func (c *standIn) prepare(attempt uint32) {
+func (c *standIn) prepare() {
 	c.t.Helper()
 	id, n := c.plan.Digest, len(c.sites)
 	c.all, c.boxes, c.signed = make([][]byte, n), make([][][]byte, n), make([][]byte, n)
 	for i, s := range c.sites {
-		c.all[i] = want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: id, Attempt: attempt}}).Signed
+		c.all[i] = want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: id}}).Signed
 	}
 	for i, s := range c.sites {
-		c.boxes[i] = want[wire.Boxes](s, wire.Deal{Header: wire.Header{Study: id, Attempt: attempt}, Announcements: c.all}).Boxes
+		c.boxes[i] = want[wire.Boxes](s, wire.Deal{Header: wire.Header{Study: id}, Announcements: c.all}).Boxes
 	}
 	for i, s := range c.sites {
-		said := want[wire.Confirmation](s, wire.Confirm{Header: wire.Header{Study: id, Attempt: attempt}, Boxes: c.boxesFor(i)})
+		said := want[wire.Confirmation](s, wire.Confirm{Header: wire.Header{Study: id}, Boxes: c.boxesFor(i)})
 		c.signed[i] = said.Signature
 		c.keep(i, said)
 	}
-	c.setup = must.Get(secagg.Verify(c.sites[0].session(c).config(attempt), c.all))(c.t)
+	c.setup = must.Get(secagg.Verify(c.sites[0].session(c).config(), c.all))(c.t)
 	for i := range c.sites {
 		if c.setup.Config().Whole() {
 			break
@@ -333,7 +333,7 @@ func (c *standIn) confirm() {
 func (c *standIn) ready() {
 	c.t.Helper()
 	c.approve()
-	c.prepare(0)
+	c.prepare()
 	c.confirm()
 }
 
@@ -348,7 +348,7 @@ func (c *standIn) query(query, slot int, x []float64) wire.Query {
 	if !slices.Equal(x, c.plan.Start().X) { // off the rule
 		course.X = x
 	}
-	ask := must.Get(c.plan.NewAsk(course, slot, 0))(c.t)
+	ask := must.Get(c.plan.NewAsk(course, slot))(c.t)
 	return wire.Query{Study: c.plan.Digest, Ask: ask}
 }
 
@@ -445,7 +445,7 @@ func (c *standIn) certified(r study.Release) []byte {
 	if c.setup == nil || r.Query < 0 || r.Query >= len(c.plan.Queries) {
 		return nil
 	}
-	q, u := c.plan.Summed(c.setup.Transcript(), r.Ask(0)), secagg.Survivors(r.Survivors)
+	q, u := c.plan.Summed(c.setup.Transcript(), r.Ask()), secagg.Survivors(r.Survivors)
 	list, n := make([][]byte, len(c.sites)), 0
 	for _, only := range []bool{true, false} {
 		for i, s := range c.sites {

@@ -25,7 +25,7 @@ func TestSecondSetIsShownTheFirst(t *testing.T) {
 		announced[i] = want[wire.Announcement](site, wire.Announce{Header: wire.Header{Study: id}}).Signed
 	}
 	want[wire.Boxes](s, wire.Deal{Header: wire.Header{Study: id}, Announcements: announced})
-	cfg := c.plan.Setup(0)
+	cfg := c.plan.Setup()
 	secrets, err := secagg.NewSecrets(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -57,15 +57,15 @@ func TestSecondSetIsShownTheFirst(t *testing.T) {
 	}
 }
 
-// TestConfirmingErases: AG-8. With its confirmation on record a site holds the attempt's transport
+// TestConfirmingErases: AG-8. With its confirmation on record a site holds the setup's transport
 // key and slot secrets no longer.
 func TestConfirmingErases(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, nil)
 	c.approve()
-	c.prepare(0)
+	c.prepare()
 	for _, s := range c.sites {
-		if _, _, err := s.session(c).secrets(0); err == nil {
-			t.Error("the secrets of a confirmed attempt are there")
+		if _, _, err := s.session(c).secrets(); err == nil {
+			t.Error("the secrets of a confirmed setup are there")
 		}
 	}
 }

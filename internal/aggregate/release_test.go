@@ -40,7 +40,7 @@ func choicePlan(t *testing.T) *study.Plan {
 // choose the same.
 func TestChoice(t *testing.T) {
 	p := choicePlan(t)
-	ask, err := p.NewAsk(p.Start(), 0, 0)
+	ask, err := p.NewAsk(p.Start(), 0)
 	if err != nil || !p.Noise.Chooses(p.Queries[0]) || p.Queries[0].Values != 3 {
 		t.Fatalf("%v, %+v", err, p.Queries[0])
 	}

@@ -12,7 +12,7 @@ import (
 // one at a single site allows, bit for bit.
 func TestChoiceAtSites(t *testing.T) {
 	p := choicePlan(t)
-	ask, err := p.NewAsk(p.Start(), 0, 0)
+	ask, err := p.NewAsk(p.Start(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

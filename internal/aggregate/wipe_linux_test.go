@@ -93,7 +93,7 @@ func TestDrawsAreWiped(t *testing.T) {
 	runtime.KeepAlive(noised)
 
 	p := choicePlan(t)
-	ask, err := p.NewAsk(p.Start(), 0, 0)
+	ask, err := p.NewAsk(p.Start(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

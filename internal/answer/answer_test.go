@@ -84,7 +84,7 @@ func ask(t *testing.T, p *study.Plan, kind, of study.Kind, center, found []float
 		c := p.Start()
 		c.Query, c.Center, c.Found = i, center, found
 		c.Radii = map[study.Kind]float64{kind: 3}
-		a, err := p.NewAsk(c, i, 0)
+		a, err := p.NewAsk(c, i)
 		if err != nil {
 			t.Fatal(err)
 		}

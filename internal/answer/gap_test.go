@@ -130,7 +130,7 @@ func TestReplacedUnitWithGapsMovesNoAnswerByMore(t *testing.T) {
 					if p.Proposal.Spec.Subspace == proposal.SubspaceDeflation && (q.Kind == study.KindPower || q.Of == study.KindPower) {
 						c.Found, c.X = all[:q.Run*d], all[q.Run*d:(q.Run+1)*d]
 					}
-					a, err := p.NewAsk(c, 0, 0)
+					a, err := p.NewAsk(c, 0)
 					if err == nil {
 						a.Fill = basis(rng, len(a.Fill)/d, d)
 						err = p.Check(a)
@@ -201,7 +201,7 @@ func TestGapIsTheCenter(t *testing.T) {
 			}
 			c := p.Start()
 			c.Query, c.Center, c.X, c.Radii = i, center, basis(rng, p.K, d), map[study.Kind]float64{q.Kind: 4}
-			a, err := p.NewAsk(c, 0, 0)
+			a, err := p.NewAsk(c, 0)
 			if err != nil {
 				t.Fatal(err)
 			}

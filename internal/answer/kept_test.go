@@ -37,7 +37,7 @@ func TestKeptRowsAreCounted(t *testing.T) {
 			} else if c.Radii[study.KindRows] != 1 {
 				t.Fatalf("a unit that is a row is clipped to %v", c.Radii[study.KindRows])
 			}
-			a, err := p.NewAsk(c, 0, 0)
+			a, err := p.NewAsk(c, 0)
 			if err == nil {
 				err = p.Check(a)
 			}

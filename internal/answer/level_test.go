@@ -141,7 +141,7 @@ func TestReplacedUnitMovesNoLeveledAnswerByMore(t *testing.T) {
 				if q.Kind == study.KindVariance || q.Of == study.KindVariance {
 					course.X = slices.Concat(e(2), e(5))
 				}
-				a, err := p.NewAsk(course, 0, 0)
+				a, err := p.NewAsk(course, 0)
 				if err == nil {
 					err = p.Check(a)
 				}
@@ -207,7 +207,7 @@ func TestJoinedLevelIsOther(t *testing.T) {
 			if p.Proposal.Spec.Center == proposal.CenterPairs {
 				c.Center = nil
 			}
-			a, err := p.NewAsk(c, 0, 0)
+			a, err := p.NewAsk(c, 0)
 			if err == nil {
 				err = p.Check(a)
 			}

@@ -145,7 +145,7 @@ func TestReplacedUnitMovesNoMixedAnswerByMore(t *testing.T) {
 					course.Center[j] = []float64{0, rng.NormFloat64(), 0x1p150, -0x1p150}[rng.IntN(4)]
 					course.Scale[j] = []float64{0, 1, 1, math.Exp2(20 * rng.NormFloat64()), 0x1p-100, 0x1p100}[rng.IntN(6)]
 				}
-				a, err := p.NewAsk(course, 0, 0)
+				a, err := p.NewAsk(course, 0)
 				if err == nil {
 					vectors := len(a.X) / p.D
 					if q.Kind == study.KindVariance || q.Of == study.KindVariance {

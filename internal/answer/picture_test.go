@@ -96,7 +96,7 @@ func TestReplacedUnitMovesNoPictureByMore(t *testing.T) {
 					course.X = append(course.X, x...)
 					course.Deviations = append(course.Deviations, math.Exp2([]float64{1, 20, 100}[rng.IntN(3)]*(2*rng.Float64()-1)))
 				}
-				a, err := p.NewAsk(course, 0, 0)
+				a, err := p.NewAsk(course, 0)
 				if err == nil {
 					err = p.Check(a)
 				}
@@ -262,7 +262,7 @@ func followed(t *testing.T, p *study.Plan, sites []*Rows, rng *rand.Rand) *resul
 	c := p.Start()
 	var releases []study.Release
 	for c.Query < len(p.Queries) && c.End == "" {
-		a, err := p.NewAsk(c, len(releases), 0)
+		a, err := p.NewAsk(c, len(releases))
 		if err == nil {
 			err = p.Check(a)
 		}
@@ -319,7 +319,7 @@ func TestPictureLeavesDroppedRowsOut(t *testing.T) {
 			continue
 		}
 		c.Query = i
-		a, err := p.NewAsk(c, 0, 0)
+		a, err := p.NewAsk(c, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

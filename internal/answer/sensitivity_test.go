@@ -108,7 +108,7 @@ func TestReplacedUnitMovesNoAnswerByMore(t *testing.T) {
 				if q.Kind == study.KindVariance || q.Of == study.KindVariance {
 					c.X = []float64{0.6, 0.8, 0, 0, 0.8, -0.6, 0, 0}[:p.K*d]
 				}
-				a, err := p.NewAsk(c, 0, 0)
+				a, err := p.NewAsk(c, 0)
 				if err == nil {
 					err = p.Check(a)
 				}

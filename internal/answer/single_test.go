@@ -111,7 +111,7 @@ func TestReplacedUnitMovesMixedColumnsByNoMore(t *testing.T) {
 				if q.Kind == study.KindOctaves {
 					course.Center, course.Scale = nil, nil
 				}
-				a, err := p.NewAsk(course, 0, 0)
+				a, err := p.NewAsk(course, 0)
 				if err == nil {
 					err = p.Check(a)
 				}

@@ -125,7 +125,7 @@ func follow(t *testing.T, spec proposal.Spec, data table) (*study.Plan, *result.
 	var releases []study.Release
 	var signed []result.SignedRelease
 	for c.Query < len(p.Queries) && c.End == "" {
-		a, err := p.NewAsk(c, len(releases), 0)
+		a, err := p.NewAsk(c, len(releases))
 		if err == nil {
 			err = p.Check(a)
 		}
@@ -154,7 +154,7 @@ func follow(t *testing.T, spec proposal.Spec, data table) (*study.Plan, *result.
 		}
 		r, err := p.NewRelease(a, []int{0, 1, 2}, sum)
 		if err == nil {
-			err = p.CheckRelease(r, 0)
+			err = p.CheckRelease(r)
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -68,7 +68,7 @@ func TestOpenedSumIsThePlainSum(t *testing.T) {
 func (f *federation) wantRight(r study.Release) {
 	f.t.Helper()
 	lanes := make([]uint64, secagg.NoiseLaneCount(f.plan.Bits))
-	ctx := f.plan.Context(f.sites[0].setup.Transcript(), r.Ask(0))
+	ctx := f.plan.Context(f.sites[0].setup.Transcript(), r.Ask())
 	for _, i := range r.Survivors {
 		secagg.SumInto(lanes, secagg.NoiseLanes(f.sites[i].secrets.Slots[r.Slot], ctx, f.plan.Bits), f.plan.Bits)
 	}

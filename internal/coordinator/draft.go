@@ -40,7 +40,7 @@ func (m *leader) draft(digest proposal.Digest, s *session) {
 // evidence is what the sites have signed of a study, but for its transcript and its chain's
 // head, which its draft has.
 func evidence(d round.Durable, approvals []result.Blob) result.Evidence {
-	e := result.Evidence{Proposer: d.Signature, Approvals: approvals, Attempt: d.Attempt, Confirmations: result.Blobs(d.Confirmations)}
+	e := result.Evidence{Proposer: d.Signature, Approvals: approvals, Confirmations: result.Blobs(d.Confirmations)}
 	for _, r := range d.Releases {
 		e.Certificates = append(e.Certificates, r.Certificate)
 	}

@@ -111,7 +111,7 @@ func (m *leader) propose(e round.Entry) {
 
 // verify checks all announcements, and with them makes the session's setup.
 func (m *leader) verify(digest proposal.Digest, s *session, announcements [][]byte) {
-	c, sparse, cfg, term := m.core, s.plan.Thresholds.Sparse(), s.plan.Setup(s.state.Attempt), m.term
+	c, sparse, cfg, term := m.core, s.plan.Thresholds.Sparse(), s.plan.Setup(), m.term
 	c.background(func() {
 		var setup *secagg.Setup
 		var board *secagg.Board

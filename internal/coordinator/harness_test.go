@@ -354,7 +354,7 @@ func (s *fakeSite) handle(f *federation, m *covey.CoordinatorMessage) []*covey.S
 			Study: digest[:], Verdict: covey.Verdict_VERDICT_APPROVED,
 			Signature: study.SignDecision(s.identity, digest, study.VerdictApproved, "")}}}}
 	case *covey.CoordinatorMessage_Announce:
-		cfg := f.plan.Setup(b.Announce.GetAttempt())
+		cfg := f.plan.Setup()
 		if s.secrets == nil {
 			secrets := must.Get(secagg.NewSecrets(cfg))(f.t)
 			s.secrets, s.announced = &secrets, must.Get(secagg.Announce(cfg, s.index, secrets, s.identity))(f.t)
@@ -363,14 +363,14 @@ func (s *fakeSite) handle(f *federation, m *covey.CoordinatorMessage) []*covey.S
 			Study: b.Announce.GetStudy(), Signed: s.announced}}}}
 	case *covey.CoordinatorMessage_Reveal:
 		if f.board == nil {
-			f.board = must.Get(secagg.VerifyHeads(f.plan.Setup(0), b.Reveal.GetAnnouncements()))(f.t)
+			f.board = must.Get(secagg.VerifyHeads(f.plan.Setup(), b.Reveal.GetAnnouncements()))(f.t)
 		}
 		return []*covey.SiteMessage{{Body: &covey.SiteMessage_Nonce{Nonce: &covey.Nonce{
 			Study: b.Reveal.GetStudy(), Nonce: s.secrets.Nonce[:]}}}}
 	case *covey.CoordinatorMessage_Deal:
 		switch {
 		case f.board == nil:
-			s.setup = must.Get(secagg.Verify(f.plan.Setup(0), b.Deal.GetAnnouncements()))(f.t)
+			s.setup = must.Get(secagg.Verify(f.plan.Setup(), b.Deal.GetAnnouncements()))(f.t)
 		case f.drawn == nil:
 			f.drawn = must.Get(f.board.Draw(b.Deal.GetNonces()))(f.t)
 			fallthrough
@@ -461,7 +461,7 @@ func (s *fakeSite) upload(f *federation, q *covey.Query) []*covey.SiteMessage {
 		return []*covey.SiteMessage{{Body: &covey.SiteMessage_Refusal{Refusal: &covey.Refusal{
 			Study: q.GetStudy(), Query: q.GetQuery(), Slot: q.GetSlot(), Code: covey.Code_CODE_FINAL, Final: final}}}}
 	}
-	ask := f.plan.Queries.Fill(study.Ask{Attempt: q.GetAttempt(), Query: int(q.GetQuery()), Slot: int(q.GetSlot()), History: proposal.Digest(q.GetHistory()),
+	ask := f.plan.Queries.Fill(study.Ask{Query: int(q.GetQuery()), Slot: int(q.GetSlot()), History: proposal.Digest(q.GetHistory()),
 		X: q.GetX(), Center: q.GetCenter(), Found: q.GetFound(), Radius: q.GetRadius(), Grid: q.GetGrid(), Sigma: noise.Sigma(q.GetSigma())})
 	if err := f.plan.Check(ask); err != nil {
 		f.t.Fatalf("%s: %v", s.name, err)

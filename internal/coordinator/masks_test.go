@@ -379,10 +379,10 @@ func TestBoxesOfAnotherSetup(t *testing.T) {
 		other.pump(nil)
 		s := f.c.machine.lock().sessions[f.plan.Digest]
 		defer f.c.machine.unlock()
-		if e := s.dealt(1, 0, f.sites[1].boxes, other.sites[1].setup, true); e != nil {
+		if e := s.dealt(1, f.sites[1].boxes, other.sites[1].setup, true); e != nil {
 			t.Errorf("%+v", e)
 		}
-		if e := s.dealt(1, 0, f.sites[1].boxes, f.sites[1].setup, true); e == nil {
+		if e := s.dealt(1, f.sites[1].boxes, f.sites[1].setup, true); e == nil {
 			t.Error("the same setup at a site and here differs")
 		}
 	})

@@ -49,14 +49,14 @@ func (f *federation) share(site int, a study.Ask, ctx [32]byte, u int) []int64 {
 // whom the rest was taken away, all of the others'.
 func (f *federation) stayed(r study.Release) map[int][]int64 {
 	f.t.Helper()
-	ctx := f.plan.Context(f.sites[0].setup.Transcript(), r.Ask(0))
+	ctx := f.plan.Context(f.sites[0].setup.Transcript(), r.Ask())
 	out := map[int][]int64{}
 	for _, i := range r.Survivors {
 		u := f.plan.Thresholds.MinSurvivors
 		if slices.Contains(r.Removed, i) {
 			u = len(r.Survivors)
 		}
-		out[i] = f.share(i, r.Ask(0), ctx, u)
+		out[i] = f.share(i, r.Ask(), ctx, u)
 	}
 	return out
 }
@@ -73,7 +73,7 @@ func (f *federation) wantStayed(r study.Release) {
 	if !slices.Equal(r.Noised, want) {
 		f.t.Fatalf("query %d over %v, removed %v: not the plain sum and the noise that stays", r.Query, r.Survivors, r.Removed)
 	}
-	if err := f.plan.CheckRelease(r, 0); err != nil {
+	if err := f.plan.CheckRelease(r); err != nil {
 		f.t.Error(err)
 	}
 	// Of every |U| - max(η, 1) survivors, whoever they are: the least of all sums of so many shares
@@ -181,16 +181,16 @@ func TestFalseNoiseKeySpoilsOnly(t *testing.T) {
 		if len(r.Removed) != 5 {
 			t.Fatalf("removed %v", r.Removed)
 		}
-		if err := f.plan.CheckRelease(r, 0); err != nil {
+		if err := f.plan.CheckRelease(r); err != nil {
 			t.Fatal(err)
 		}
 		// What the false key took away, and what stays in for want of the true one.
-		ctx := f.plan.Context(f.sites[0].setup.Transcript(), r.Ask(0))
+		ctx := f.plan.Context(f.sites[0].setup.Transcript(), r.Ask())
 		taken := make([]uint64, len(r.Noised))
 		if err := r.Removable().Subtract(taken, secagg.NoiseComponentKeys(false32, 5, r.Removable().Levels())); err != nil {
 			t.Fatal(err)
 		}
-		whole := f.share(3, r.Ask(0), ctx, 4)
+		whole := f.share(3, r.Ask(), ctx, 4)
 		want, stayed := f.exact(r), f.stayed(r)
 		for i, own := range stayed {
 			if i == 3 {
@@ -248,8 +248,8 @@ func TestNoiseAfterFailover(t *testing.T) {
 				}
 				if !told {
 					// The two differ by site 3's removable noise alone.
-					ctx := f.plan.Context(f.sites[0].setup.Transcript(), first.Ask(0))
-					all, kept := f.share(3, first.Ask(0), ctx, 4), f.share(3, first.Ask(0), ctx, 5)
+					ctx := f.plan.Context(f.sites[0].setup.Transcript(), first.Ask())
+					all, kept := f.share(3, first.Ask(), ctx, 4), f.share(3, first.Ask(), ctx, 5)
 					for k := range all {
 						if again.Noised[k]-first.Noised[k] != all[k]-kept[k] {
 							t.Fatalf("value %d differs by %d", k, again.Noised[k]-first.Noised[k])

@@ -241,9 +241,9 @@ func (c *Coordinator) receive(l *link, m wire.Message) error {
 		case wire.Decision:
 			return s.decided(site, m.Verdict, m.Code, m.Signature)
 		case wire.Announcement:
-			return s.announced(site, m.Attempt, m.Signed)
+			return s.announced(site, m.Signed)
 		case wire.Nonce:
-			return s.revealed(site, m.Attempt, m.Nonce)
+			return s.revealed(site, m.Nonce)
 		case wire.Confirmation:
 			return s.confirmed(site, m)
 		case wire.Recalled:
@@ -271,7 +271,7 @@ func (c *Coordinator) dealt(digest proposal.Digest, l *link, m wire.Boxes) error
 	var setup *secagg.Setup
 	var from int
 	err := c.fromSite(digest, l, func(s *session, site int) round.Event {
-		if s.deals(site, m.Attempt) {
+		if s.deals(site) {
 			setup, from = s.setup, site
 		}
 		return nil
@@ -281,7 +281,7 @@ func (c *Coordinator) dealt(digest proposal.Digest, l *link, m wire.Boxes) error
 	}
 	hold := setup.CheckBoxes(from, m.Boxes) == nil
 	return c.fromSite(digest, l, func(s *session, site int) round.Event {
-		return s.dealt(site, m.Attempt, m.Boxes, setup, hold)
+		return s.dealt(site, m.Boxes, setup, hold)
 	})
 }
 

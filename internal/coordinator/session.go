@@ -117,7 +117,7 @@ func (s *session) restore() error {
 	if s.setup != nil || s.state.Announcements == nil {
 		return nil
 	}
-	setup, err := secagg.Restore(s.plan.Setup(s.state.Attempt), s.state.Announcements, s.state.Nonces, s.state.Confirmations)
+	setup, err := secagg.Restore(s.plan.Setup(), s.state.Announcements, s.state.Nonces, s.state.Confirmations)
 	s.setup = setup
 	s.prepared()
 	return err
@@ -148,20 +148,17 @@ func (s *session) graph() round.Graph {
 
 // announced keeps what is only for some sites out of the state: on the sparse graph the bodies of
 // all announcements would be most of what the log holds.
-func (s *session) announced(site int, attempt uint32, signed []byte) round.Event {
-	if attempt != s.state.Attempt {
-		return nil
-	}
+func (s *session) announced(site int, signed []byte) round.Event {
 	if !s.plan.Thresholds.Sparse() {
 		if signed == nil {
 			signed = []byte{} // nil means "not announced yet" to round, which would wait forever
 		}
-		return round.Announced{Site: site, Attempt: attempt, Signed: signed}
+		return round.Announced{Site: site, Signed: signed}
 	}
 	if s.state.Status != round.StatusSetup {
 		return nil // it came again
 	}
-	head, seal, body, err := s.plan.Setup(attempt).Split(site, signed)
+	head, seal, body, err := s.plan.Setup().Split(site, signed)
 	if err != nil {
 		s.fault(site, study.CodeBadAnnouncement)
 		return nil
@@ -172,19 +169,19 @@ func (s *session) announced(site int, attempt uint32, signed []byte) round.Event
 	if s.bodies[site] == nil { // the first counts, as its head does
 		s.seals[site], s.bodies[site] = seal, body
 	}
-	return round.Announced{Site: site, Attempt: attempt, Signed: head}
+	return round.Announced{Site: site, Signed: head}
 }
 
 // revealed checks a site's nonce.
-func (s *session) revealed(site int, attempt uint32, nonce []byte) round.Event {
-	if s.board == nil || attempt != s.state.Attempt {
+func (s *session) revealed(site int, nonce []byte) round.Event {
+	if s.board == nil {
 		return nil
 	}
 	if err := s.board.CheckNonce(site, nonce); err != nil {
 		s.fault(site, study.CodeBadAnnouncement)
 		return nil
 	}
-	return round.Revealed{Site: site, Attempt: attempt, Nonce: nonce}
+	return round.Revealed{Site: site, Nonce: nonce}
 }
 
 // take returns the open slot's sum and its opening to whoever unmasks the sum, outside
@@ -228,15 +225,15 @@ func (s *session) current(query, slot int) bool {
 }
 
 // deals reports whether a site's boxes are awaited. The first boxes count.
-func (s *session) deals(site int, attempt uint32) bool {
-	return s.setup != nil && s.state.Status == round.StatusSetup && attempt == s.state.Attempt && s.state.Boxes(site) == nil
+func (s *session) deals(site int) bool {
+	return s.setup != nil && s.state.Status == round.StatusSetup && s.state.Boxes(site) == nil
 }
 
 // dealt takes a site's boxes and whether they passed the checks against this setup: a site that got
 // one of another length, or without its sender's signature, could prove to nobody whose fault it
 // is.
-func (s *session) dealt(site int, attempt uint32, boxes [][]byte, against *secagg.Setup, hold bool) round.Event {
-	if !s.deals(site, attempt) || s.setup.Transcript() != against.Transcript() {
+func (s *session) dealt(site int, boxes [][]byte, against *secagg.Setup, hold bool) round.Event {
+	if !s.deals(site) || s.setup.Transcript() != against.Transcript() {
 		return nil
 	}
 	if !hold {
@@ -251,13 +248,13 @@ func (s *session) dealt(site int, attempt uint32, boxes [][]byte, against *secag
 		s.kept.Tags[site] = tags
 		tags = s.setup.TagHashes(site, tags)
 	}
-	return round.Dealt{Site: site, Attempt: attempt, Boxes: boxes, Tags: tags}
+	return round.Dealt{Site: site, Boxes: boxes, Tags: tags}
 }
 
 // confirmed checks a site's confirmation, and that its deposits are of keys with the tags in the
 // boxes that were relayed to it.
 func (s *session) confirmed(site int, m wire.Confirmation) round.Event {
-	if s.setup == nil || s.state.Status != round.StatusSetup || m.Attempt != s.state.Attempt {
+	if s.setup == nil || s.state.Status != round.StatusSetup {
 		return nil
 	}
 	if err := s.setup.CheckConfirmation(site, m.Signature); err != nil {
@@ -274,12 +271,12 @@ func (s *session) confirmed(site int, m wire.Confirmation) round.Event {
 		hash := s.setup.DepositHash(site, deposits)
 		deposits = hash[:]
 	}
-	return round.Confirmed{Site: site, Attempt: m.Attempt, Signature: m.Signature, Deposits: deposits}
+	return round.Confirmed{Site: site, Signature: m.Signature, Deposits: deposits}
 }
 
 // recalled takes what the log has hashes of alone, from the site whose it is.
 func (s *session) recalled(site int, m wire.Recalled) round.Event {
-	if s.setup == nil || s.state.Status != round.StatusRunning || m.Attempt != s.state.Attempt || s.kept.TagHashes == nil || s.kept.Tags[site] != nil {
+	if s.setup == nil || s.state.Status != round.StatusRunning || s.kept.TagHashes == nil || s.kept.Tags[site] != nil {
 		return nil
 	}
 	hash := s.setup.DepositHash(site, m.Deposits)
@@ -401,7 +398,7 @@ func (s *session) keyed(site, query, slot int, keys []byte) round.Event {
 }
 
 // convicts reports whether what the refusing site shows convicts whom it names: an announcement
-// signed by it for the attempt under way that is not the one that it sent this leader, since no
+// signed by it for the setup under way that is not the one that it sent this leader, since no
 // site signs two; a box that does not hold, with what opens it; a box that is not the one that it
 // sent this leader.
 func (s *session) convicts(r round.Refused, m wire.Refusal) bool {
@@ -412,7 +409,7 @@ func (s *session) convicts(r round.Refused, m wire.Refusal) bool {
 	case study.CodeBadAnnouncement:
 		now := s.state.Announcement(r.Culprit)
 		return now != nil && !bytes.Equal(m.Announcement, now) &&
-			s.plan.Setup(s.state.Attempt).CheckAnnounced(r.Culprit, m.Announcement) == nil
+			s.plan.Setup().CheckAnnounced(r.Culprit, m.Announcement) == nil
 	case study.CodeBadShare:
 		if s.setup == nil {
 			return false
@@ -470,9 +467,9 @@ func (s *session) refused(site int, m wire.Refusal, release *study.Release) roun
 			break
 		}
 		final := round.Released{Encoded: m.Final.Encoded, Signature: m.Final.Signature, Certificate: m.Final.Certificate}
-		if release.Query == s.state.Query && s.plan.CheckRelease(*release, s.state.Attempt) == nil &&
-			s.plan.CheckCourse(s.state.Course, release.Ask(s.state.Attempt)) == nil &&
-			s.setup.CheckReleased(s.plan.Summed(s.setup.Transcript(), release.Ask(s.state.Attempt)), release.Survivors, final.Certificate) == nil {
+		if release.Query == s.state.Query && s.plan.CheckRelease(*release) == nil &&
+			s.plan.CheckCourse(s.state.Course, release.Ask()) == nil &&
+			s.setup.CheckReleased(s.plan.Summed(s.setup.Transcript(), release.Ask()), release.Survivors, final.Certificate) == nil {
 			return round.Adopt{Release: *release, Released: final}
 		}
 	}

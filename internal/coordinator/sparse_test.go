@@ -260,7 +260,7 @@ func TestSparsePartsAreChecked(t *testing.T) {
 					if a == nil {
 						return
 					}
-					head, seal, body, err := f.plan.Setup(0).Split(9, bytes.Clone(a.GetSigned()))
+					head, seal, body, err := f.plan.Setup().Split(9, bytes.Clone(a.GetSigned()))
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -169,7 +169,7 @@ func TestAdoptedResultFitsThePlan(t *testing.T) {
 			list := make([][]byte, 5)
 			for i, site := range f.sites {
 				if r.Query < len(f.plan.Queries) { // an error where no site would sign
-					list[i], _ = s.setup.SignRelease(i, site.identity, f.plan.Summed(s.setup.Transcript(), r.Ask(0)), r.Survivors)
+					list[i], _ = s.setup.SignRelease(i, site.identity, f.plan.Summed(s.setup.Transcript(), r.Ask()), r.Survivors)
 				}
 			}
 			signed := &wire.Final{Encoded: raw, Signature: ed25519.Sign(f.auth.SigningKey(), study.SigningInput(raw)), Certificate: s.setup.Pack(list)}
@@ -206,7 +206,7 @@ func TestTwoAnnouncementsConvict(t *testing.T) {
 	}{
 		"another that it signed": {func(f *federation, cfg secagg.Config) []byte { return f.announcement(cfg, 1, 1) }, study.CodeBadAnnouncement, "site-1", ""},
 		"the same":               {func(f *federation, cfg secagg.Config) []byte { return f.state().Announcement(1) }, study.CodeBadAnnouncement, "", "site-0"},
-		"of another attempt": {func(f *federation, cfg secagg.Config) []byte { cfg.Attempt++; return f.announcement(cfg, 1, 1) },
+		"of another study": {func(f *federation, cfg secagg.Config) []byte { cfg.Study[0] ^= 1; return f.announcement(cfg, 1, 1) },
 			study.CodeBadAnnouncement, "", "site-0"},
 		"signed by another": {func(f *federation, cfg secagg.Config) []byte { return f.announcement(cfg, 1, 0) }, study.CodeBadAnnouncement, "", "site-0"},
 		"cut short": {func(f *federation, cfg secagg.Config) []byte { a := f.announcement(cfg, 1, 1); return a[:len(a)-1] },
@@ -219,7 +219,7 @@ func TestTwoAnnouncementsConvict(t *testing.T) {
 				defer func() { f.c.Close() }()
 				f.sites[0].mute = func(m *covey.SiteMessage) bool { return m.GetBoxes() != nil }
 				f.pump(nil)
-				f.refuse(0, &covey.Refusal{Code: covey.Code_CODE_BAD_ANNOUNCEMENT, Culprit: 2, Announcement: c.first(f, f.plan.Setup(0))})
+				f.refuse(0, &covey.Refusal{Code: covey.Code_CODE_BAD_ANNOUNCEMENT, Culprit: 2, Announcement: c.first(f, f.plan.Setup())})
 				v := f.finish()
 				if v.Status != round.StatusEnded || v.Code != c.code || v.Culprit != c.culprit || v.Accuser != c.accuser {
 					t.Errorf("%s: culprit %q, accuser %q", v.Code, v.Culprit, v.Accuser)

@@ -12,34 +12,34 @@ import (
 
 // Confirm opens the boxes for this site, checks every share and key against what was announced,
 // stores all of it in one step, and only then sends its signature on the transcript. A dealer whose
-// box fails is accused instead, with proof, and the attempt is over here.
+// box fails is accused instead, with proof, and the setup is over here.
 func (s *Ring) Confirm(r wire.Confirm) wire.Message {
-	if _, ok, err := s.journal.Setup(r.Attempt, setupConfirmation); err != nil {
+	if _, ok, err := s.journal.Setup(setupConfirmation); err != nil {
 		return refuse(r, s.owner.Store(err))
 	} else if ok {
 		return s.confirmedBefore(r)
 	}
-	if closed, ok, err := s.journal.Setup(r.Attempt, setupClosed); err != nil {
+	if closed, ok, err := s.journal.Setup(setupClosed); err != nil {
 		return refuse(r, s.owner.Store(err))
 	} else if ok {
 		return s.accuse(r, closed)
 	}
-	if _, dealt, err := s.journal.Setup(r.Attempt, setupBoxes); err != nil {
+	if _, dealt, err := s.journal.Setup(setupBoxes); err != nil {
 		return refuse(r, s.owner.Store(err))
-	} else if !dealt || s.superseded(r.Attempt) {
+	} else if !dealt {
 		return refuse(r, study.CodeOutOfOrder)
 	}
-	setup, err := s.verified(r.Attempt)
+	setup, err := s.verified()
 	if err != nil {
 		return refuse(r, s.owner.Store(err))
 	}
-	sec, err := s.secrets(r.Attempt)
+	sec, err := s.secrets()
 	if err != nil {
 		return refuse(r, s.owner.Store(err))
 	}
 	got, err := setup.Receive(s.self, sec, s.identity, r.Boxes, r.Bodies)
 	if at, ok := errors.AsType[*secagg.SiteError](err); ok {
-		return s.EndAttempt(r, setup, sec, at)
+		return s.EndSetup(r, setup, sec, at)
 	} else if err != nil {
 		return s.blame(r, study.CodeBadBox, err) // of what was relayed: nobody is named
 	}
@@ -47,14 +47,14 @@ func (s *Ring) Confirm(r wire.Confirm) wire.Message {
 	if err != nil {
 		return refuse(r, s.Internal(err))
 	}
-	err = s.journal.PutConfirmation(r.Attempt, ledger.Confirmed{
+	err = s.journal.PutConfirmation(ledger.Confirmed{
 		Slots: slots, Public: got.Public, Deposits: got.Deposits, Statement: got.Statement, Confirmation: got.Confirmation,
 	})
 	if err != nil {
 		return refuse(r, s.owner.Store(err))
 	}
 	// Every later answer of the setup is on record, and each slot now has its own copy of what it
-	// needs, to be erased with it. The record makes the attempt's secrets due: a crash before this
+	// needs, to be erased with it. The record makes the setup's secrets due: a crash before this
 	// leaves them to the next process's Open.
 	if err := s.journal.Erase(); err != nil {
 		return refuse(r, s.owner.Store(err))
@@ -69,11 +69,11 @@ func (s *Ring) confirmedBefore(r wire.Confirm) wire.Message {
 	var parts [4][]byte
 	for i, kind := range []string{setupPublic, setupDeposits, setupStatement, setupConfirmation} {
 		var err error
-		if parts[i], err = s.stored(r.Attempt, kind); err != nil {
+		if parts[i], err = s.stored(kind); err != nil {
 			return refuse(r, s.owner.Store(err))
 		}
 	}
-	setup, err := s.verified(r.Attempt)
+	setup, err := s.verified()
 	if err != nil {
 		return refuse(r, s.owner.Store(err))
 	}
@@ -86,10 +86,10 @@ func (s *Ring) confirmedBefore(r wire.Confirm) wire.Message {
 	return wire.Confirmation{Header: r.Header, Signature: parts[3], Deposits: parts[1], Statement: parts[2]}
 }
 
-// EndAttempt ends an attempt here because of what a site dealt. The end is on record before the
-// seeds that prove the fault leave: an attempt whose boxes others can open is never confirmed, so
+// EndSetup ends the setup here because of what a site dealt. The end is on record before the
+// seeds that prove the fault leave: a setup whose boxes others can open is never confirmed, so
 // nothing is ever masked under it.
-func (s *Ring) EndAttempt(r wire.Confirm, setup *secagg.Setup, sec secagg.Secrets, at *secagg.SiteError) wire.Message {
+func (s *Ring) EndSetup(r wire.Confirm, setup *secagg.Setup, sec secagg.Secrets, at *secagg.SiteError) wire.Message {
 	box := []byte(nil)
 	for i, from := range setup.Graph().Senders(s.self) {
 		if from == at.Site && i < len(r.Boxes) {
@@ -101,7 +101,7 @@ func (s *Ring) EndAttempt(r wire.Confirm, setup *secagg.Setup, sec secagg.Secret
 	}
 	s.log.Warn("a check of the setup failed", "study", s.plan.Digest, "code", study.CodeBadShare, "error", at)
 	closed := binary.BigEndian.AppendUint16(nil, uint16(at.Site))
-	closed, err := s.journal.Close(r.Attempt, append(closed, setup.Accusation(sec, box)...))
+	closed, err := s.journal.Close(append(closed, setup.Accusation(sec, box)...))
 	if err == nil {
 		err = s.journal.Erase() // its slots mask nothing
 	}
@@ -111,7 +111,7 @@ func (s *Ring) EndAttempt(r wire.Confirm, setup *secagg.Setup, sec secagg.Secret
 	return s.accuse(r, closed)
 }
 
-// accuse refuses with what EndAttempt has put on record.
+// accuse refuses with what EndSetup has put on record.
 func (s *Ring) accuse(r wire.Confirm, closed []byte) wire.Message {
 	if len(closed) < 2 {
 		return refuse(r, s.Internal(errStored))
@@ -153,10 +153,10 @@ func (s *Ring) Slot(i int) (own secagg.SlotSecret, held secagg.SlotHeld, err err
 // transcript. Without it nothing is uploaded, ever: a sum could then be masked
 // with keys that some site cannot help to remove.
 func (s *Ring) Confirmed(r wire.Confirmed) wire.Message {
-	if s.Setup != nil && s.Attempt == r.Attempt {
+	if s.Setup != nil {
 		return nil
 	}
-	if _, ok, err := s.journal.Setup(r.Attempt, setupConfirmation); err != nil {
+	if _, ok, err := s.journal.Setup(setupConfirmation); err != nil {
 		return refuse(r, s.owner.Store(err))
 	} else if !ok {
 		lost, err := s.lostConfirmation(r)
@@ -168,7 +168,7 @@ func (s *Ring) Confirmed(r wire.Confirmed) wire.Message {
 		}
 		return refuse(r, study.CodeOutOfOrder)
 	}
-	setup, err := s.verified(r.Attempt)
+	setup, err := s.verified()
 	if err != nil {
 		return refuse(r, s.owner.Store(err))
 	}
@@ -177,28 +177,28 @@ func (s *Ring) Confirmed(r wire.Confirmed) wire.Message {
 		s.log.Warn("a check of the setup failed", "study", s.plan.Digest, "code", study.CodeBadConfirmation, "error", err)
 		return refuse(r, study.CodeBadConfirmation)
 	}
-	if _, err := s.journal.PutSetup(r.Attempt, setupConfirmed, encodeList(r.Signatures)); err != nil {
+	if _, err := s.journal.PutSetup(setupConfirmed, encodeList(r.Signatures)); err != nil {
 		return refuse(r, s.owner.Store(err))
 	}
-	s.Setup, s.Attempt, s.checked = setup, r.Attempt, nil
+	s.Setup, s.checked = setup, nil
 	return nil
 }
 
 // Recall answers a new leader with what the log holds only hashes of: the tags of the boxes that
 // this site sent, and its deposits. Both were sent before.
 func (s *Ring) Recall(r wire.Recall) wire.Message {
-	deposits, ok, err := s.journal.Setup(r.Attempt, setupDeposits)
+	deposits, ok, err := s.journal.Setup(setupDeposits)
 	if err != nil {
 		return refuse(r, s.owner.Store(err))
 	}
 	if !ok {
 		return refuse(r, study.CodeOutOfOrder)
 	}
-	boxes, err := s.storedList(r.Attempt, setupBoxes)
+	boxes, err := s.storedList(setupBoxes)
 	if err != nil {
 		return refuse(r, s.owner.Store(err))
 	}
-	setup, err := s.verified(r.Attempt)
+	setup, err := s.verified()
 	if err != nil {
 		return refuse(r, s.owner.Store(err))
 	}

@@ -19,10 +19,10 @@ const (
 
 // announcementLabel begins every announcement; the graph's name and the study's digest follow it
 // (docs/protocol.md).
-const announcementLabel = "covey secagg announcement v2\x00"
+const announcementLabel = "covey secagg announcement v3\x00"
 
 // madeAnnouncement reports whether raw is an announcement for this study (on the sparse graph, its
-// head) that has this site's signature and is on record for no attempt.
+// head) that has this site's signature and is not on record.
 func (s *Ring) madeAnnouncement(raw []byte) (bool, error) {
 	graph := "complete\x00"
 	if s.plan.Thresholds.Sparse() {
@@ -33,25 +33,20 @@ func (s *Ring) madeAnnouncement(raw []byte) (bool, error) {
 		!ed25519.Verify(s.identity.Public().(ed25519.PublicKey), raw[:n], raw[n:]) {
 		return false, nil
 	}
-	for k := range uint32(MaxAttempts) {
-		on, ok, err := s.journal.Setup(k, setupAnnouncement)
-		if err != nil || ok && bytes.Equal(s.head(on), raw) {
-			return false, err
-		}
-	}
-	return true, nil
+	on, ok, err := s.journal.Setup(setupAnnouncement)
+	return err == nil && !(ok && bytes.Equal(s.head(on), raw)), err
 }
 
-// lostConfirmation reports whether the confirmations of an attempt that this site has not
-// confirmed hold a signature of its own. Anything else in its place is the coordinator's word and
-// costs the site nothing. Without the announcements the transcript is not known, and no signature
+// lostConfirmation reports whether the confirmations of a setup that this site has not confirmed
+// hold a signature of its own. Anything else in its place is the coordinator's word and costs the
+// site nothing. Without the announcements the transcript is not known, and no signature
 // on it can be checked: the log then reports what that may mean, and the study waits for the
 // operator.
 func (s *Ring) lostConfirmation(r wire.Confirmed) (bool, error) {
 	if len(r.Signatures) != len(s.plan.Proposal.Roster) {
 		return false, nil
 	}
-	setup, err := s.verified(r.Attempt)
+	setup, err := s.verified()
 	if errors.Is(err, errGone) {
 		s.owner.Beyond(ToldConfirmed)
 		return false, nil
@@ -72,23 +67,15 @@ var recorded = map[string]string{"announcement": setupAnnouncement, "nonce": set
 // Kinds are the messages of a setup that a site sends, by the names of egress.jsonl.
 func Kinds() []string { return slices.Sorted(maps.Keys(recorded)) }
 
-// Recorded reports whether a message of a kind is on record, of whichever attempt.
+// Recorded reports whether a message of a kind is on record.
 func (s *Ring) Recorded(kind string) (bool, error) {
-	for k := range uint32(MaxAttempts) {
-		if _, ok, err := s.journal.Setup(k, recorded[kind]); ok || err != nil {
-			return ok, err
-		}
-	}
-	return false, nil
+	_, ok, err := s.journal.Setup(recorded[kind])
+	return ok, err
 }
 
 // Begun reports whether this site has sent anything in a study's setup. From its announcement on,
 // others may rely on it.
 func Begun(journal *ledger.Journal) (bool, error) {
-	for k := range uint32(MaxAttempts) {
-		if _, ok, err := journal.Setup(k, setupAnnouncement); ok || err != nil {
-			return ok, err
-		}
-	}
-	return false, nil
+	_, ok, err := journal.Setup(setupAnnouncement)
+	return ok, err
 }

@@ -14,19 +14,19 @@ func (s *Ring) Reveal(r wire.Reveal) wire.Message {
 	if !s.plan.Thresholds.Sparse() {
 		return refuse(r, study.CodeOutOfOrder)
 	}
-	no := s.shown(r, r.Attempt, r.Announcements, func() (err error) {
-		s.board, err = secagg.VerifyHeads(s.config(r.Attempt), r.Announcements)
+	no := s.shown(r, r.Announcements, func() (err error) {
+		s.board, err = secagg.VerifyHeads(s.config(), r.Announcements)
 		return err
 	})
 	if no != nil {
 		return no
 	}
-	// The nonce is known to all by then, and all that is left of an attempt that is confirmed or
+	// The nonce is known to all by then, and all that is left of a setup that is confirmed or
 	// closed here: a new leader that begins again must not take that for this site's refusal.
-	if nonces, err := s.storedList(r.Attempt, setupNonces); err == nil {
+	if nonces, err := s.storedList(setupNonces); err == nil {
 		return wire.Nonce{Header: r.Header, Nonce: nonces[s.self]}
 	}
-	sec, err := s.secrets(r.Attempt)
+	sec, err := s.secrets()
 	if err != nil {
 		return refuse(r, s.owner.Store(err))
 	}
@@ -36,15 +36,15 @@ func (s *Ring) Reveal(r wire.Reveal) wire.Message {
 // draw takes everyone's nonces, which together with the announcements on record determine the
 // graph. The first set wins.
 func (s *Ring) draw(r wire.Deal) wire.Message {
-	if len(r.Announcements) != 0 || s.superseded(r.Attempt) {
+	if len(r.Announcements) != 0 {
 		return refuse(r, study.CodeOutOfOrder)
 	}
-	if _, ok, err := s.journal.Setup(r.Attempt, setupAnnouncements); err != nil {
+	if _, ok, err := s.journal.Setup(setupAnnouncements); err != nil {
 		return refuse(r, s.owner.Store(err))
 	} else if !ok {
 		return refuse(r, study.CodeOutOfOrder)
 	}
-	stored, ok, err := s.journal.Setup(r.Attempt, setupNonces)
+	stored, ok, err := s.journal.Setup(setupNonces)
 	if err != nil {
 		return refuse(r, s.owner.Store(err))
 	}
@@ -56,11 +56,11 @@ func (s *Ring) draw(r wire.Deal) wire.Message {
 		return nil
 	}
 	if s.board == nil {
-		heads, err := s.storedList(r.Attempt, setupAnnouncements)
+		heads, err := s.storedList(setupAnnouncements)
 		if err != nil {
 			return refuse(r, s.owner.Store(err))
 		}
-		if s.board, err = secagg.VerifyHeads(s.config(r.Attempt), heads); err != nil {
+		if s.board, err = secagg.VerifyHeads(s.config(), heads); err != nil {
 			return refuse(r, s.Internal(err))
 		}
 	}
@@ -68,7 +68,7 @@ func (s *Ring) draw(r wire.Deal) wire.Message {
 	if err != nil {
 		return s.blame(r, study.CodeBadAnnouncement, err)
 	}
-	if _, err := s.journal.PutSetup(r.Attempt, setupNonces, set); err != nil {
+	if _, err := s.journal.PutSetup(setupNonces, set); err != nil {
 		return refuse(r, s.owner.Store(err))
 	}
 	s.checked, s.board = setup, nil

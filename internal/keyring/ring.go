@@ -5,18 +5,18 @@
 //
 // The rules of docs/protocol.md about a site's part of the setup, at length.
 //
-//   - AG-6: An agent MUST deal for one set of announcements an attempt, with its own in it. It
-//     refuses another set with the announcement on record of the first other site that differs
-//     (R20).
-//   - AG-7: It MUST erase the secrets of earlier attempts when it announces for a later one, and
-//     refuse them from then on. After it confirmed one it MUST refuse every other.
+//   - AG-6: An agent MUST deal for one set of announcements, with its own in it. It refuses
+//     another set with the announcement on record of the first other site that differs (R20).
+//   - AG-7: It MUST take part in one setup a study. Asked again, before or after a restart, a
+//     confirmation or the setup's end, it MUST answer with the announcement on record and MUST NOT
+//     make another. What a study's masks are made of is so drawn once.
 //   - AG-8: It MUST check every share and key before it signs its confirmation, and MUST store in
 //     one step what it holds of each slot (its secret, shares and keys are one item that dies with
 //     the slot), what later answers show, deposits, statement and confirmation. X25519 key, ML-KEM
 //     seed and nonce are erased then, by a new process if need be, before it says anything.
 //   - AG-60: A box that is its sender's and does not hold MUST be refused with `bad_share`, the
-//     sender, the attempt's X25519 key and ML-KEM seed, and the box. Before those leave it MUST be
-//     on record that the attempt is closed, which a confirmed one never is: it is never confirmed,
+//     sender, the setup's X25519 key and ML-KEM seed, and the box. Before those leave it MUST be
+//     on record that the setup is closed, which a confirmed one never is: it is never confirmed,
 //     and its secrets are erased. What is not its sender's is `bad_box` of nobody.
 //   - AG-61: After it confirmed, every Confirm gets the stored bytes; but one with a box of an
 //     owner that has other tags MUST be refused with `bad_box`, the owner, and what it signed of
@@ -46,10 +46,9 @@ type Ring struct {
 	log      *slog.Logger
 	owner    Owner
 
-	Setup   *secagg.Setup // confirmed by all; nil before
-	Attempt uint32        // of Setup
+	Setup *secagg.Setup // confirmed by all; nil before
 
-	bound secagg.Config // of attempt 0, validated once
+	bound secagg.Config // validated once
 	// of the announcements on record, while setup is under way; nil if not looked at yet
 	checked *secagg.Setup
 	board   *secagg.Board // of the sparse graph, before it is drawn; nil if not looked at yet
@@ -78,13 +77,11 @@ func refuse(r wire.Message, code study.Code) wire.Refusal {
 
 // config is what the setup of a study binds. It is validated once: with thousands of keys that
 // takes a good part of a second. An invalid one is refused where it is used.
-func (s *Ring) config(attempt uint32) secagg.Config {
+func (s *Ring) config() secagg.Config {
 	if len(s.bound.Identity) == 0 {
-		s.bound, _ = s.plan.Setup(0).Checked()
+		s.bound, _ = s.plan.Setup().Checked()
 	}
-	c := s.bound
-	c.Attempt = attempt
-	return c
+	return s.bound
 }
 
 // Internal returns the code of an error that no message can cause.
@@ -98,21 +95,18 @@ func (s *Ring) Internal(err error) study.Code {
 
 // Witness returns the setup that certificates are for: the one that all confirmed or, before this
 // site is told so, the one that it confirmed itself; nil if there is none.
-func (s *Ring) Witness() (*secagg.Setup, uint32, error) {
+func (s *Ring) Witness() (*secagg.Setup, error) {
 	if ready, err := s.Ready(); err != nil || ready {
-		return s.Setup, s.Attempt, err
+		return s.Setup, err
 	}
-	for k := range uint32(MaxAttempts) {
-		if _, ok, err := s.journal.Setup(k, setupConfirmation); err != nil || ok {
-			setup, err := s.verified(k)
-			return setup, k, err
-		}
+	if _, ok, err := s.journal.Setup(setupConfirmation); err != nil || !ok {
+		return nil, err
 	}
-	return nil, 0, nil
+	return s.verified()
 }
 
 // Public returns what this site's later answers show of what was dealt, from its confirmation on.
-func (s *Ring) Public() ([]byte, error) { return s.stored(s.Attempt, setupPublic) }
+func (s *Ring) Public() ([]byte, error) { return s.stored(setupPublic) }
 
 // Confirmations returns everyone's, once Setup is there.
-func (s *Ring) Confirmations() ([][]byte, error) { return s.storedList(s.Attempt, setupConfirmed) }
+func (s *Ring) Confirmations() ([][]byte, error) { return s.storedList(setupConfirmed) }

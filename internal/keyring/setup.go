@@ -12,10 +12,10 @@ import (
 
 // Setup, once a study. Each answer is stored before it is sent and, once
 // stored, only ever sent again: a coordinator that lost its place and asks from
-// the beginning hears the same bytes. What is stored of an attempt, by kind, in
-// the order in which it comes to be:
+// the beginning hears the same bytes. What is stored of it, by kind, in the
+// order in which it comes to be:
 const (
-	// seeds, nonce and slot secrets; erased once the attempt is confirmed or closed
+	// seeds, nonce and slot secrets; erased once the setup is confirmed or closed
 	setupSecrets      = ledger.SetupSecrets
 	setupAnnouncement = ledger.SetupAnnouncement // this site's, signed; stored with the secrets
 	// everyone's, verified: the first set wins; on the sparse graph their heads
@@ -32,63 +32,24 @@ const (
 	setupConfirmed    = "confirmed" // everyone's confirmations, checked: from here on it uploads
 )
 
-// MaxAttempts bounds what a coordinator can make this site compute and store.
-const MaxAttempts = 16
-
-// attempts is how many setups of a study this site takes part in: one where the graph is drawn,
-// since a coordinator could otherwise try until it likes the graph.
-func (s *Ring) attempts() uint32 {
-	if s.plan.Thresholds.Sparse() {
-		return 1
-	}
-	return MaxAttempts
-}
-
-// Announce answers with this site's keys and commitments for an attempt.
+// Announce answers with this site's keys and commitments: the same as before, if it did.
 func (s *Ring) Announce(r wire.Announce) wire.Message {
-	if r.Attempt >= s.attempts() || s.superseded(r.Attempt) {
-		return refuse(r, study.CodeOutOfOrder)
-	}
-	signed, ok, err := s.journal.Setup(r.Attempt, setupAnnouncement)
+	signed, ok, err := s.journal.Setup(setupAnnouncement)
 	if err != nil {
 		return refuse(r, s.owner.Store(err))
 	}
 	if !ok {
-		if signed, err = s.newAnnouncement(r.Attempt); err != nil {
+		if signed, err = s.newAnnouncement(); err != nil {
 			return refuse(r, s.owner.Store(err))
 		}
 	}
 	return wire.Announcement{Header: r.Header, Signed: signed}
 }
 
-// superseded reports whether a later attempt was announced, or that this site already
-// holds shares of another one: one-time keys of two attempts never live
-// together.
-func (s *Ring) superseded(attempt uint32) bool {
-	for k := range uint32(MaxAttempts) {
-		if k == attempt {
-			continue
-		}
-		kind := setupConfirmation
-		if k > attempt {
-			kind = setupAnnouncement
-		}
-		if _, ok, err := s.journal.Setup(k, kind); ok || err != nil {
-			return true
-		}
-	}
-	return false
-}
-
-// newAnnouncement makes an attempt's secrets and what is announced of them, and stores both in one
+// newAnnouncement makes the setup's secrets and what is announced of them, and stores both in one
 // step. A crash before that leaves nothing, and nothing has left: the next try draws anew.
-func (s *Ring) newAnnouncement(attempt uint32) ([]byte, error) {
-	for k := range attempt {
-		if err := s.journal.EraseSetup(k, setupSecrets); err != nil {
-			return nil, err
-		}
-	}
-	cfg := s.config(attempt)
+func (s *Ring) newAnnouncement() ([]byte, error) {
+	cfg := s.config()
 	sec, err := secagg.NewSecrets(cfg)
 	if err != nil {
 		return nil, err
@@ -102,11 +63,11 @@ func (s *Ring) newAnnouncement(attempt uint32) ([]byte, error) {
 		return nil, err
 	}
 	defer clear(raw)
-	return s.journal.PutAnnouncement(attempt, raw, signed)
+	return s.journal.PutAnnouncement(raw, signed)
 }
 
-func (s *Ring) secrets(attempt uint32) (secagg.Secrets, error) {
-	raw, err := s.stored(attempt, setupSecrets)
+func (s *Ring) secrets() (secagg.Secrets, error) {
+	raw, err := s.stored(setupSecrets)
 	if err != nil {
 		return secagg.Secrets{}, err
 	}
@@ -114,10 +75,10 @@ func (s *Ring) secrets(attempt uint32) (secagg.Secrets, error) {
 	return secagg.UnmarshalSecrets(raw)
 }
 
-// shown checks a set of announcements, heads on the sparse graph, and stores it: the first set of
-// an attempt wins. With two sets a coordinator could show sites different keys for one attempt, and
-// a site might sign or share under both. If an answer is returned, the request is done.
-func (s *Ring) shown(r wire.Message, attempt uint32, set [][]byte, verify func() error) wire.Message {
+// shown checks a set of announcements, heads on the sparse graph, and stores it: the first set
+// wins. With two sets a coordinator could show sites different keys for one setup, and a site might
+// sign or share under both. If an answer is returned, the request is done.
+func (s *Ring) shown(r wire.Message, set [][]byte, verify func() error) wire.Message {
 	if len(set) == len(s.plan.Proposal.Roster) {
 		if made, err := s.madeAnnouncement(set[s.self]); err != nil {
 			return refuse(r, s.owner.Store(err))
@@ -125,14 +86,14 @@ func (s *Ring) shown(r wire.Message, attempt uint32, set [][]byte, verify func()
 			return s.owner.RolledBack(r, FoundAnnouncement)
 		}
 	}
-	own, ok, err := s.journal.Setup(attempt, setupAnnouncement)
+	own, ok, err := s.journal.Setup(setupAnnouncement)
 	if err != nil {
 		return refuse(r, s.owner.Store(err))
 	}
-	if !ok || s.superseded(attempt) {
+	if !ok {
 		return refuse(r, study.CodeOutOfOrder)
 	}
-	stored, ok, err := s.journal.Setup(attempt, setupAnnouncements)
+	stored, ok, err := s.journal.Setup(setupAnnouncements)
 	if err != nil {
 		return refuse(r, s.owner.Store(err))
 	}
@@ -149,7 +110,7 @@ func (s *Ring) shown(r wire.Message, attempt uint32, set [][]byte, verify func()
 	if err := verify(); err != nil {
 		return s.blame(r, study.CodeBadAnnouncement, err)
 	}
-	if _, err := s.journal.PutSetup(attempt, setupAnnouncements, encoded); err != nil {
+	if _, err := s.journal.PutSetup(setupAnnouncements, encoded); err != nil {
 		return refuse(r, s.owner.Store(err))
 	}
 	return nil
@@ -178,7 +139,7 @@ func (s *Ring) head(own []byte) []byte {
 	if !s.plan.Thresholds.Sparse() {
 		return own
 	}
-	head, _, _, err := s.config(0).Split(s.self, own) // lengths do not depend on the attempt
+	head, _, _, err := s.config().Split(s.self, own)
 	if err != nil {
 		return nil
 	}
@@ -193,24 +154,24 @@ func (s *Ring) Deal(r wire.Deal) wire.Message {
 	if s.plan.Thresholds.Sparse() {
 		no = s.draw(r)
 	} else {
-		no = s.shown(r, r.Attempt, r.Announcements, func() (err error) {
-			s.checked, err = secagg.Verify(s.config(r.Attempt), r.Announcements)
+		no = s.shown(r, r.Announcements, func() (err error) {
+			s.checked, err = secagg.Verify(s.config(), r.Announcements)
 			return err
 		})
 	}
 	if no != nil {
 		return no
 	}
-	if dealt, ok, err := s.journal.Setup(r.Attempt, setupBoxes); err != nil {
+	if dealt, ok, err := s.journal.Setup(setupBoxes); err != nil {
 		return refuse(r, s.owner.Store(err))
 	} else if ok {
 		return s.boxes(r, dealt)
 	}
-	setup, err := s.verified(r.Attempt)
+	setup, err := s.verified()
 	if err != nil {
 		return refuse(r, s.owner.Store(err))
 	}
-	sec, err := s.secrets(r.Attempt)
+	sec, err := s.secrets()
 	if err != nil {
 		return refuse(r, s.owner.Store(err))
 	}
@@ -229,7 +190,7 @@ func (s *Ring) Deal(r wire.Deal) wire.Message {
 	} else if err != nil {
 		return refuse(r, s.Internal(err))
 	}
-	dealt, err := s.journal.PutSetup(r.Attempt, setupBoxes, encodeList(sealed))
+	dealt, err := s.journal.PutSetup(setupBoxes, encodeList(sealed))
 	if err != nil {
 		return refuse(r, s.owner.Store(err))
 	}
@@ -250,25 +211,25 @@ func (s *Ring) boxes(r wire.Deal, dealt []byte) wire.Message {
 }
 
 // verified returns the setup of the announcements on record.
-func (s *Ring) verified(attempt uint32) (*secagg.Setup, error) {
+func (s *Ring) verified() (*secagg.Setup, error) {
 	for _, known := range []*secagg.Setup{s.Setup, s.checked} {
-		if known != nil && known.Config().Attempt == attempt {
+		if known != nil {
 			return known, nil
 		}
 	}
-	set, err := s.storedList(attempt, setupAnnouncements)
+	set, err := s.storedList(setupAnnouncements)
 	if err != nil {
 		return nil, err
 	}
 	if !s.plan.Thresholds.Sparse() {
-		s.checked, err = secagg.Verify(s.config(attempt), set)
+		s.checked, err = secagg.Verify(s.config(), set)
 		return s.checked, err
 	}
-	nonces, err := s.storedList(attempt, setupNonces)
+	nonces, err := s.storedList(setupNonces)
 	if err != nil {
 		return nil, err
 	}
-	board, err := secagg.VerifyHeads(s.config(attempt), set)
+	board, err := secagg.VerifyHeads(s.config(), set)
 	if err != nil {
 		return nil, err
 	}
@@ -277,8 +238,8 @@ func (s *Ring) verified(attempt uint32) (*secagg.Setup, error) {
 }
 
 // storedList reads a list of byte strings that is on record.
-func (s *Ring) storedList(attempt uint32, kind string) ([][]byte, error) {
-	raw, err := s.stored(attempt, kind)
+func (s *Ring) storedList(kind string) ([][]byte, error) {
+	raw, err := s.stored(kind)
 	if err != nil {
 		return nil, err
 	}
@@ -287,8 +248,8 @@ func (s *Ring) storedList(attempt uint32, kind string) ([][]byte, error) {
 
 // stored reads what is on record under kind: errGone where nothing is, or not any more. A ledger
 // that cannot tell is another error: nobody may take it for an empty one.
-func (s *Ring) stored(attempt uint32, kind string) ([]byte, error) {
-	raw, ok, err := s.journal.Setup(attempt, kind)
+func (s *Ring) stored(kind string) ([]byte, error) {
+	raw, ok, err := s.journal.Setup(kind)
 	if errors.Is(err, ledger.ErrErased) || err == nil && !ok {
 		return nil, errGone
 	}
@@ -296,14 +257,14 @@ func (s *Ring) stored(attempt uint32, kind string) ([]byte, error) {
 }
 
 // restored returns the setup that everyone confirmed, from the ledger.
-func (s *Ring) restored(attempt uint32, confirmed []byte) (*secagg.Setup, error) {
-	set, err := s.storedList(attempt, setupAnnouncements)
+func (s *Ring) restored(confirmed []byte) (*secagg.Setup, error) {
+	set, err := s.storedList(setupAnnouncements)
 	if err != nil {
 		return nil, err
 	}
 	var nonces [][]byte
 	if s.plan.Thresholds.Sparse() {
-		if nonces, err = s.storedList(attempt, setupNonces); err != nil {
+		if nonces, err = s.storedList(setupNonces); err != nil {
 			return nil, err
 		}
 	}
@@ -311,7 +272,7 @@ func (s *Ring) restored(attempt uint32, confirmed []byte) (*secagg.Setup, error)
 	if err != nil {
 		return nil, err
 	}
-	return secagg.Restore(s.config(attempt), set, nonces, signatures)
+	return secagg.Restore(s.config(), set, nonces, signatures)
 }
 
 // Ready returns the confirmed setup, from the ledger after a restart.
@@ -319,22 +280,12 @@ func (s *Ring) Ready() (bool, error) {
 	if s.Setup != nil {
 		return true, nil
 	}
-	for k := range uint32(MaxAttempts) {
-		signatures, ok, err := s.journal.Setup(k, setupConfirmed)
-		if err != nil {
-			return false, err
-		}
-		if !ok {
-			continue
-		}
-		setup, err := s.restored(k, signatures)
-		if err != nil {
-			return false, err
-		}
-		s.Setup, s.Attempt = setup, k
-		return true, nil
+	signatures, ok, err := s.journal.Setup(setupConfirmed)
+	if err != nil || !ok {
+		return false, err
 	}
-	return false, nil
+	s.Setup, err = s.restored(signatures)
+	return err == nil, err
 }
 
 // blame refuses because of a site's message, and names it. What only the coordinator can have

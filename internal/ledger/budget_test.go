@@ -124,7 +124,7 @@ func TestStates(t *testing.T) {
 		_, err := j.OpenShares(0, 0, [32]byte{}, nil, func() ([]byte, error) { t.Error("computed"); return nil, nil })
 		return err
 	}
-	setup := func() error { _, err := j.PutSetup(0, "seed", nil); return err }
+	setup := func() error { _, err := j.PutSetup("seed", nil); return err }
 	all := func(want State) {
 		t.Helper()
 		for _, err := range []error{l.Charge(id, 0, 1), upload(), sign(), shares(), setup(), j.PutSlot(0, nil), j.Final(0, 0, nil)} {
@@ -206,7 +206,7 @@ func TestBadFields(t *testing.T) {
 	j := l.Journal(study(1))
 	_, upload := j.Upload(0, -1, [32]byte{}, 0, nil)
 	_, sign := j.Sign(-1, 0, [32]byte{}, nil, nil)
-	_, setup := j.PutSetup(0, "", nil)
+	_, setup := j.PutSetup("", nil)
 	for name, err := range map[string]error{
 		"negative charge": l.Charge(study(1), 0, -1), "NaN charge": l.Charge(study(1), 0, math.NaN()),
 		"infinite charge": l.Charge(study(1), 0, math.Inf(1)), "negative query": l.Charge(study(1), -1, 0),

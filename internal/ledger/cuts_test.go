@@ -244,10 +244,14 @@ func cuts(t *testing.T, seed uint64) {
 					ack(j.Final(q, q, []byte("z")), func() { at(s, q).final = true; next[s] = q + 1 })
 				}
 			case 7:
-				_, err := j.PutSetup(uint32(r.IntN(3)), "kind", []byte("v"))
+				_, err := j.PutAnnouncement([]byte("seeds"), []byte("v"))
 				ack(err, func() {})
 			case 8:
-				ack(j.EraseSetup(uint32(r.IntN(3)), "kind"), func() {})
+				_, err := j.Close([]byte("why"))
+				ack(err, func() {})
+				if err == nil && d.left == "" && r.IntN(2) == 0 {
+					ack(j.Erase(), func() {})
+				}
 			case 9:
 				err := l.update(of("test", id), func(tx *bbolt.Tx) error {
 					return errors.Join(l.put(tx, []byte("t"), []byte("t"), metaBucket), errors.New("no"))

@@ -111,8 +111,8 @@
 //     answers what is on disk, with the same bytes.
 //   - L17, L18: A ledger with one file lost, damaged or foreign, or with a `ledger.db` or `log`
 //     older than `keys`, MUST NOT be used: the site leaves its studies. A log that goes on from a
-//     later commit shows a restored `ledger.db`. A slot, upload or share item under a zeroed key
-//     whose erasure is not on record shows a restored `ledger.db` or `log`.
+//     later commit shows a restored `ledger.db`. An item under a zeroed key whose erasure is not
+//     on record shows a restored `ledger.db` or `log`.
 //   - L19: A study of which the ledger no longer knows all that was sent MUST be finished with its
 //     whole approved ρ spent, in one transaction.
 //   - L20: `agent ledger recover` MUST keep every budget of a readable `ledger.db` whose key file

@@ -20,7 +20,7 @@ func FuzzRecords(f *testing.F) {
 	must(f, l.Approve(approval(1, 2)))
 	must(f, l.Approve(approval(2, 1)))
 	j := l.Journal(study(1))
-	if _, err := j.PutSetup(0, "secrets", []byte("seed")); err != nil {
+	if _, err := j.PutSetup("secrets", []byte("seed")); err != nil {
 		f.Fatal(err)
 	}
 	must(f, j.PutSlots(map[int][]byte{0: []byte("a"), 1: []byte("b")}))
@@ -107,7 +107,7 @@ func FuzzRecords(f *testing.F) {
 			j.UploadedIn(slot)
 			j.SignedIn(slot)
 			j.FinalResult(slot)
-			j.Setup(uint32(slot), "secrets")
+			j.Setup("secrets")
 		}
 		fresh := false
 		if got, err := j.Upload(0, 0, [32]byte{1}, 0.5, func() ([]byte, error) { fresh = true; return []byte("other"), nil }); err == nil && !fresh && string(got) != "masked" {

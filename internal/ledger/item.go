@@ -12,7 +12,7 @@ import (
 // Buckets inside a study's bucket. The first four hold items: secrets sealed
 // under wrap keys of their own.
 var (
-	setupBucket  = []byte("setup")       // attempt ‖ kind
+	setupBucket  = []byte("setup")       // kind
 	slotBucket   = []byte("slot")        // slot
 	uploadBytes  = []byte("upload-item") // slot
 	shareBytes   = []byte("share-item")  // query
@@ -277,9 +277,9 @@ func (r *record) erase(spots []spot) error {
 }
 
 // due lists the live items that the study's own records say must be gone: all of them once it is
-// finished, those of slots up to the last final one before, an attempt's secrets once it is
-// confirmed or closed, and setup items whose key a cut-short erasure has already zeroed. Any other
-// item under a zeroed key was erased by a later ledger.db than this one: a *LostError.
+// finished, those of slots up to the last final one before, and the setup's secrets once it is
+// confirmed or closed. Any other item under a zeroed key was erased by a later ledger.db than this
+// one: a *LostError.
 func (r *record) due() ([]spot, error) {
 	if r.b == nil {
 		return nil, nil
@@ -293,21 +293,17 @@ func (r *record) due() ([]spot, error) {
 		return nil, err
 	}
 	finished := e.State == Finished
-	zeroed := func(bucket, key []byte) (bool, error) {
+	stays := func(bucket, key []byte) error {
 		it, err := decodeItem(r.get(bucket, key))
 		if err != nil {
-			return false, err
+			return err
 		}
 		k, err := r.l.keys.get(it.place)
 		clear(k[:])
-		if !errors.Is(err, ErrErased) {
-			return false, err
+		if errors.Is(err, ErrErased) { // that an item goes is on record before it goes
+			return olderThan(keysName)
 		}
-		if !bytes.Equal(bucket, setupBucket) {
-			// Final and Finish put on record that these go before they go.
-			return false, olderThan(keysName)
-		}
-		return true, nil
+		return err
 	}
 	past := func(slot int) bool { return slot <= p.FinalSlot }
 	var all []spot
@@ -318,7 +314,7 @@ func (r *record) due() ([]spot, error) {
 			}
 			switch string(bucket) {
 			case string(setupBucket):
-				if attempt, secrets := bytes.CutSuffix(key, []byte(SetupSecrets)); secrets && len(attempt) == 4 && r.ended(attempt) {
+				if string(key) == SetupSecrets && r.ended() {
 					return true, nil
 				}
 			case string(slotBucket), string(uploadBytes):
@@ -334,7 +330,7 @@ func (r *record) due() ([]spot, error) {
 					return true, nil
 				}
 			}
-			return zeroed(bucket, key)
+			return false, stays(bucket, key)
 		})
 		if err != nil {
 			return nil, err

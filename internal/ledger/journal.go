@@ -119,14 +119,3 @@ func (j *Journal) SharedIn(query, slot int) (Signed, bool, error) {
 	}
 	return s.signed(), true, nil
 }
-
-// erase needs no approval: less is always allowed to be known.
-func (j *Journal) erase(bucket, key []byte) error {
-	return j.l.updateLater(of("erase", j.study), func(tx *bbolt.Tx) error {
-		r := j.l.record(tx, j.study)
-		if r.get(bucket, key) == nil {
-			return nil
-		}
-		return r.erase([]spot{{bucket, key}})
-	})
-}

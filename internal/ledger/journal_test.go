@@ -77,7 +77,7 @@ func TestSecretsSurviveCrashes(t *testing.T) {
 	l, _ := openShadow(t)
 	j := l.Journal(study(1))
 	must(t, j.PutSlot(7, []byte("seven")))
-	got, err := j.PutSetup(2, "seed", []byte("first"))
+	got, err := j.PutSetup("seed", []byte("first"))
 	if err != nil || string(got) != "first" {
 		t.Fatalf("%q, %v", got, err)
 	}
@@ -91,14 +91,14 @@ func TestSecretsSurviveCrashes(t *testing.T) {
 	if v, err := j.Slot(7); string(v) != "seven" || err != nil {
 		t.Errorf("slot: %q, %v", v, err)
 	}
-	if v, err := j.PutSetup(2, "seed", []byte("second")); string(v) != "first" || err != nil {
+	if v, err := j.PutSetup("seed", []byte("second")); string(v) != "first" || err != nil {
 		t.Errorf("the second write won: %q, %v", v, err)
 	}
-	if v, ok, err := j.Setup(2, "seed"); string(v) != "first" || !ok || err != nil {
+	if v, ok, err := j.Setup("seed"); string(v) != "first" || !ok || err != nil {
 		t.Errorf("setup: %q, %v, %v", v, ok, err)
 	}
-	if _, ok, err := j.Setup(3, "seed"); ok || err != nil {
-		t.Errorf("another attempt has the secret: %v", err)
+	if _, ok, err := j.Setup("nonce"); ok || err != nil {
+		t.Errorf("another kind has the secret: %v", err)
 	}
 	if _, err := j.Slot(8); err != ErrAbsent {
 		t.Errorf("no slot: %v", err)
@@ -130,8 +130,8 @@ func TestKeyBeforeValue(t *testing.T) {
 		get func(*Journal) error
 	}{
 		"slot": {func() error { return j.PutSlot(0, []byte("s")) }, func(j *Journal) error { _, err := j.Slot(0); return err }},
-		"setup": {func() error { _, err := j.PutSetup(0, "k", []byte("s")); return err }, func(j *Journal) error {
-			_, ok, err := j.Setup(0, "k")
+		"setup": {func() error { _, err := j.PutSetup("k", []byte("s")); return err }, func(j *Journal) error {
+			_, ok, err := j.Setup("k")
 			if err == nil && !ok {
 				return ErrAbsent
 			}
@@ -159,19 +159,20 @@ func TestEraseZeroesTheKey(t *testing.T) {
 	l, s := openShadow(t)
 	j := l.Journal(study(1))
 	get := func(j *Journal, kind string) (string, error) {
-		v, ok, err := j.Setup(0, kind)
+		v, ok, err := j.Setup(kind)
 		if err == nil && !ok {
 			err = ErrAbsent
 		}
 		return string(v), err
 	}
-	for _, kind := range []string{"zero", "one"} {
-		_, err := j.PutSetup(0, kind, []byte(kind))
-		must(t, err)
-	}
+	const zero, one = SetupSecrets, SetupAnnouncement
+	_, err := j.PutAnnouncement([]byte("zero"), []byte("one"))
+	must(t, err)
+	_, err = j.Close([]byte("why"))
+	must(t, err)
 	var it item
 	must(t, j.view(func(r *record) (err error) {
-		it, err = decodeItem(bytes.Clone(r.get(setupBucket, setupKey(0, "zero"))))
+		it, err = decodeItem(bytes.Clone(r.get(setupBucket, []byte(zero))))
 		return err
 	}))
 	old, err := l.keys.get(it.place)
@@ -187,7 +188,7 @@ func TestEraseZeroesTheKey(t *testing.T) {
 	var early, late string
 	s.before = func() { early = crash(t, l.dir) }
 	s.after = func() { late = crash(t, l.dir) }
-	must(t, j.EraseSetup(0, "zero"))
+	must(t, j.Erase())
 	if late == "" {
 		t.Fatal("erased without an fsync of the key file")
 	}
@@ -197,23 +198,23 @@ func TestEraseZeroesTheKey(t *testing.T) {
 	if b, err := os.ReadFile(filepath.Join(l.dir, keysName)); err != nil || bytes.Contains(b, old[:16]) || bytes.Contains(b, old[16:]) {
 		t.Error("the key is elsewhere in the key file")
 	}
-	if v, err := get(mustOpen(t, early).Journal(study(1)), "zero"); v != "zero" || err != nil {
-		t.Errorf("power cut before the key was zeroed: %q, %v", v, err)
+	if !bytes.Equal(onDisk(early), old[:]) {
+		t.Error("the key was zeroed before it was fsynced")
 	}
-	for name, dir := range map[string]string{"after the key": late, "after the reply": crash(t, l.dir)} {
+	for name, dir := range map[string]string{"before the key": early, "after the key": late, "after the reply": crash(t, l.dir)} {
 		j := mustOpen(t, dir).Journal(study(1))
-		if v, err := get(j, "zero"); err != ErrErased {
+		if v, err := get(j, zero); err != ErrErased {
 			t.Errorf("power cut %s: %q, %v", name, v, err)
 		}
-		if _, err := j.PutSetup(0, "zero", []byte("zero")); err != ErrErased {
+		if _, err := j.PutSetup(zero, []byte("zero")); err != ErrErased {
 			t.Errorf("power cut %s: an erased secret was stored anew: %v", name, err)
 		}
-		if v, err := get(j, "one"); v != "one" || err != nil {
+		if v, err := get(j, one); v != "one" || err != nil {
 			t.Errorf("power cut %s: the other one: %q, %v", name, v, err)
 		}
 		// Open has removed the ciphertext's entry too.
 		must(t, j.view(func(r *record) error {
-			if v := r.get(setupBucket, setupKey(0, "zero")); !bytes.Equal(v, []byte{itemErased}) {
+			if v := r.get(setupBucket, []byte(zero)); !bytes.Equal(v, []byte{itemErased}) {
 				t.Errorf("power cut %s: %d bytes are still stored", name, len(v))
 			}
 			return nil
@@ -225,12 +226,11 @@ func TestEraseZeroesTheKey(t *testing.T) {
 	for off := keySize; off+keySize <= len(b); off += keySize {
 		k := wrapKey(b[off : off+keySize])
 		r := &record{id: study(1)}
-		if _, err := k.open(it.sealed, r.name(setupBucket, setupKey(0, "zero"))); err == nil {
+		if _, err := k.open(it.sealed, r.name(setupBucket, []byte(zero))); err == nil {
 			t.Errorf("the key at byte %d opens the erased secret", off)
 		}
 	}
-	must(t, j.EraseSetup(0, "zero"))
-	must(t, j.EraseSetup(0, "none"))
+	must(t, j.Erase()) // nothing more is due
 }
 
 // Places of erased keys are not used again: a tombstone's key stays zero.
@@ -238,9 +238,8 @@ func TestPlacesAreNotReused(t *testing.T) {
 	l, _ := openShadow(t)
 	j := l.Journal(study(1))
 	for i := range 6 {
-		_, err := j.PutSetup(uint32(i), "k", []byte("s"))
-		must(t, err)
-		must(t, j.EraseSetup(uint32(i), "k"))
+		must(t, j.PutSlot(i, []byte("s")))
+		must(t, j.Final(i, i, []byte("z")))
 	}
 	b, err := os.ReadFile(filepath.Join(l.dir, keysName))
 	must(t, err)
@@ -256,7 +255,7 @@ func TestSealedOnDisk(t *testing.T) {
 	must(t, l.Charge(study(1), 0, 1))
 	secret := []byte("SECRET-SECRET-SECRET")
 	must(t, j.PutSlot(0, secret))
-	_, err := j.PutSetup(0, "seed", secret)
+	_, err := j.PutSetup("seed", secret)
 	must(t, err)
 	_, err = j.Upload(0, 0, [32]byte{}, 1, value(string(secret)))
 	must(t, err)
@@ -291,7 +290,7 @@ func fill(t *testing.T, l *Ledger) *Journal {
 	j := l.Journal(study(1))
 	must(t, l.Charge(study(1), 0, 1))
 	must(t, j.PutSlots(map[int][]byte{0: []byte("zero"), 1: []byte("one")}))
-	_, err := j.PutSetup(0, "seed", []byte("seed"))
+	_, err := j.PutSetup("seed", []byte("seed"))
 	must(t, err)
 	_, err = j.Upload(0, 0, [32]byte{1}, 1, value("masked"))
 	must(t, err)

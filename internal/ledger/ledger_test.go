@@ -265,7 +265,7 @@ func TestStoreErrorLatches(t *testing.T) {
 	for name, err := range map[string]error{
 		"Approve": l.Approve(approval(2, 1)), "Charge": l.Charge(study(1), 0, 0.5), "Finish": l.Finish(study(1), "done"),
 		"Upload": upErr, "Slot": slotErr, "Final": j.Final(0, 0, nil), "Err": l.Err(),
-		"Reject": l.Reject(study(3), "operator", at), "PutSlot": j.PutSlot(0, nil), "EraseSetup": j.EraseSetup(0, "k"),
+		"Reject": l.Reject(study(3), "operator", at), "PutSlot": j.PutSlot(0, nil), "Erase": j.Erase(),
 	} {
 		if again, ok := errors.AsType[*StoreError](err); !ok || again != first {
 			t.Errorf("%s after a store error: %v", name, err)

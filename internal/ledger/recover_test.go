@@ -152,11 +152,13 @@ func TestRecoverRefuses(t *testing.T) {
 		t.Errorf("a healthy ledger: %v", err)
 	}
 	l := mustOpen(t, dir)
-	_, err := l.Journal(study(2)).PutSetup(0, "k", []byte("s"))
+	_, err := l.Journal(study(2)).PutAnnouncement([]byte("s"), []byte("a"))
+	must(t, err)
+	_, err = l.Journal(study(2)).Close([]byte("why"))
 	must(t, err)
 	var it item
 	must(t, l.Journal(study(2)).view(func(r *record) (err error) {
-		it, err = decodeItem(bytes.Clone(r.get(setupBucket, setupKey(0, "k"))))
+		it, err = decodeItem(bytes.Clone(r.get(setupBucket, []byte(SetupSecrets))))
 		return err
 	}))
 	must(t, l.keys.zero([]uint64{it.place}))
@@ -220,6 +222,28 @@ func TestOlderDatabase(t *testing.T) {
 	dir, before := used(t)
 	must(t, os.Rename(filepath.Join(before, dbName), filepath.Join(dir, dbName)))
 	_, err := Open(dir)
+	if lost, ok := errors.AsType[*LostError](err); !ok || !lost.Budgets {
+		t.Errorf("Open: %v", err)
+	}
+}
+
+// TestOlderSetup: ledger.db and log restored from before a confirmation are found by the key of the
+// setup's secrets, whose erasure they have not on record.
+func TestOlderSetup(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "ledger")
+	l := mustOpen(t, dir)
+	must(t, l.Approve(approval(1, 2)))
+	j := l.Journal(study(1))
+	_, err := j.PutAnnouncement([]byte("secrets"), []byte("announced"))
+	must(t, err)
+	before := crash(t, dir)
+	must(t, j.PutConfirmation(confirmed()))
+	must(t, j.Erase())
+	must(t, l.Close())
+	for _, name := range []string{dbName, logName} {
+		must(t, os.Rename(filepath.Join(before, name), filepath.Join(dir, name)))
+	}
+	_, err = Open(dir)
 	if lost, ok := errors.AsType[*LostError](err); !ok || !lost.Budgets {
 		t.Errorf("Open: %v", err)
 	}

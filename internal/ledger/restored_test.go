@@ -59,7 +59,7 @@ func TestRecoverLeavesADamagedDatabase(t *testing.T) {
 	dir, _ := used(t)
 	l := mustOpen(t, dir)
 	must(t, l.update(place{"test", study(2), -1, -1}, func(tx *bbolt.Tx) error {
-		return l.record(tx, study(2)).put(setupBucket, setupKey(0, "k"), []byte("no item"))
+		return l.record(tx, study(2)).put(setupBucket, []byte("k"), []byte("no item"))
 	}))
 	must(t, l.Close())
 	read := func() (all [][]byte) {

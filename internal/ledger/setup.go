@@ -2,17 +2,16 @@ package ledger
 
 import (
 	"crypto/subtle"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 )
 
-// What is stored of a setup attempt, by kind. Of these the order is the ledger's business: an
+// What is stored of a study's one setup, by kind. Of these the order is the ledger's business: an
 // announcement comes with the secrets that it was made of, a confirmation with all that it rests
-// on, and an attempt is confirmed or closed, never both. Once it is either, its secrets must be
-// gone: whoever stores it erases them, and after a crash between the two Open does.
+// on, and a setup is confirmed or closed, never both. Once it is either, its secrets must be gone:
+// whoever stores it erases them, and after a crash between the two Open does.
 const (
 	SetupSecrets      = "secrets"      // of PutAnnouncement
 	SetupAnnouncement = "announcement" // of PutAnnouncement
@@ -23,26 +22,22 @@ const (
 	SetupClosed       = "closed" // of Close
 )
 
-func setupKey(attempt uint32, kind string) []byte {
-	return append(binary.BigEndian.AppendUint32(nil, attempt), kind...)
-}
-
-// PutSetup stores what comes to be in a setup attempt under kind, unless something is there
-// already: the first write wins. It returns the value on record, which the caller compares or goes
+// PutSetup stores what comes to be in the setup under kind, unless something is there already: the
+// first write wins. It returns the value on record, which the caller compares or goes
 // on with. ErrErased if it was erased.
-func (j *Journal) PutSetup(attempt uint32, kind string, value []byte) ([]byte, error) {
+func (j *Journal) PutSetup(kind string, value []byte) ([]byte, error) {
 	if !printable(kind, 1) {
 		return nil, &FieldError{Field: "setup kind", Reason: "must be 1 to 200 characters of text"}
 	}
-	return j.putSetup(attempt, kind, map[string][]byte{kind: value}, func(*record) error { return nil })
+	return j.putSetup(kind, map[string][]byte{kind: value}, func(*record) error { return nil })
 }
 
 // putSetup stores all values, unless one of the first kind is there, in one transaction that also
 // does what else it is given. It returns the value of the first kind on record.
-func (j *Journal) putSetup(attempt uint32, first string, values map[string][]byte, also func(*record) error) ([]byte, error) {
+func (j *Journal) putSetup(first string, values map[string][]byte, also func(*record) error) ([]byte, error) {
 	var on []byte
 	err := j.write(of("setup."+first, j.study), func(r *record) (err error) {
-		if on, err = r.secret(setupBucket, setupKey(attempt, first)); err != ErrAbsent {
+		if on, err = r.secret(setupBucket, []byte(first)); err != ErrAbsent {
 			return err
 		}
 		if err := also(r); err != nil {
@@ -50,7 +45,7 @@ func (j *Journal) putSetup(attempt uint32, first string, values map[string][]byt
 		}
 		var keys, all [][]byte
 		for _, kind := range slices.Sorted(maps.Keys(values)) {
-			key := setupKey(attempt, kind)
+			key := []byte(kind)
 			if r.get(setupBucket, key) != nil { // an erased one stays erased
 				return &ConflictError{Study: j.study, What: "setup's " + kind, Query: -1, Slot: -1}
 			}
@@ -65,15 +60,15 @@ func (j *Journal) putSetup(attempt uint32, first string, values map[string][]byt
 	return on, nil
 }
 
-// PutAnnouncement stores an attempt's secrets and the announcement that was made of them: both or
+// PutAnnouncement stores the setup's secrets and the announcement that was made of them: both or
 // neither, and the first wins. It returns the announcement on record. What the announcement was
 // made of besides, and what another call was given, nobody needs again.
-func (j *Journal) PutAnnouncement(attempt uint32, secrets, announcement []byte) ([]byte, error) {
-	return j.putSetup(attempt, SetupAnnouncement, map[string][]byte{SetupSecrets: secrets, SetupAnnouncement: announcement},
+func (j *Journal) PutAnnouncement(secrets, announcement []byte) ([]byte, error) {
+	return j.putSetup(SetupAnnouncement, map[string][]byte{SetupSecrets: secrets, SetupAnnouncement: announcement},
 		func(*record) error { return nil })
 }
 
-// Confirmed is what a site's confirmation of a setup attempt rests on.
+// Confirmed is what a site's confirmation of a setup rests on.
 type Confirmed struct {
 	Slots               map[int][]byte // by slot, its secret: each is sealed under a key of its own
 	Public              []byte         // what later answers show of what was dealt
@@ -88,57 +83,51 @@ func (Confirmed) Format(f fmt.State, _ rune) { io.WriteString(f, "[redacted]") }
 func (Confirmed) MarshalText() ([]byte, error) { return []byte("[redacted]"), nil }
 
 // PutConfirmation stores a confirmation with all that it rests on, unless one is on record: all of
-// it or nothing. From then on the attempt's secrets are due to be erased, which the caller has
-// done (Erase) before it says anything. A slot that holds another secret, and an attempt that was
+// it or nothing. From then on the setup's secrets are due to be erased, which the caller has
+// done (Erase) before it says anything. A slot that holds another secret, and a setup that was
 // closed, are a *ConflictError; a slot that was erased, or lies at or before a final one, is
 // ErrErased.
-func (j *Journal) PutConfirmation(attempt uint32, c Confirmed) error {
+func (j *Journal) PutConfirmation(c Confirmed) error {
 	for slot := range c.Slots {
 		if err := checkIndex("slot", slot); err != nil {
 			return err
 		}
 	}
-	_, err := j.putSetup(attempt, SetupConfirmation, map[string][]byte{
+	_, err := j.putSetup(SetupConfirmation, map[string][]byte{
 		SetupPublic: c.Public, SetupDeposits: c.Deposits, SetupStatement: c.Statement, SetupConfirmation: c.Confirmation,
 	}, func(r *record) error {
-		if r.get(setupBucket, setupKey(attempt, SetupClosed)) != nil {
-			return &ConflictError{Study: j.study, What: "end of the attempt", Query: -1, Slot: -1}
+		if r.get(setupBucket, []byte(SetupClosed)) != nil {
+			return &ConflictError{Study: j.study, What: "end of the setup", Query: -1, Slot: -1}
 		}
 		return r.putSlots(c.Slots)
 	})
 	return err
 }
 
-// Close puts on record that an attempt ends here and why, unless it did: it is never confirmed. It
-// returns what is on record. One that is confirmed is a *ConflictError. From then on the attempt's
+// Close puts on record that the setup ends here and why, unless it did: it is never confirmed. It
+// returns what is on record. One that is confirmed is a *ConflictError. From then on the setup's
 // secrets are due to be erased, as after PutConfirmation.
-func (j *Journal) Close(attempt uint32, why []byte) ([]byte, error) {
-	return j.putSetup(attempt, SetupClosed, map[string][]byte{SetupClosed: why}, func(r *record) error {
-		if r.get(setupBucket, setupKey(attempt, SetupConfirmation)) != nil {
+func (j *Journal) Close(why []byte) ([]byte, error) {
+	return j.putSetup(SetupClosed, map[string][]byte{SetupClosed: why}, func(r *record) error {
+		if r.get(setupBucket, []byte(SetupConfirmation)) != nil {
 			return &ConflictError{Study: j.study, What: "confirmation", Query: -1, Slot: -1}
 		}
 		return nil
 	})
 }
 
-// Setup returns what is stored of an attempt under kind; false if nothing was. ErrErased if it is
+// Setup returns what is stored of the setup under kind; false if nothing was. ErrErased if it is
 // gone.
-func (j *Journal) Setup(attempt uint32, kind string) ([]byte, bool, error) {
+func (j *Journal) Setup(kind string) ([]byte, bool, error) {
 	var v []byte
 	err := j.view(func(r *record) (err error) {
-		v, err = r.secret(setupBucket, setupKey(attempt, kind))
+		v, err = r.secret(setupBucket, []byte(kind))
 		return err
 	})
 	if err == ErrAbsent {
 		return nil, false, nil
 	}
 	return v, err == nil, err
-}
-
-// EraseSetup erases one setup secret for good, such as those of an attempt that another follows.
-// Erasing what is not there or already erased is fine.
-func (j *Journal) EraseSetup(attempt uint32, kind string) error {
-	return j.erase(setupBucket, setupKey(attempt, kind))
 }
 
 // putSlots stores the secrets of slots, before they are used. The same secret again is fine.
@@ -168,10 +157,10 @@ func (r *record) putSlots(secrets map[int][]byte) error {
 	return r.keep(slotBucket, keys, values)
 }
 
-// ended reports whether the attempt of a setup item's key is confirmed or closed.
-func (r *record) ended(attempt []byte) bool {
+// ended reports whether the setup is confirmed or closed.
+func (r *record) ended() bool {
 	for _, kind := range []string{SetupConfirmation, SetupClosed} {
-		if r.get(setupBucket, append(slices.Clone(attempt), kind...)) != nil {
+		if r.get(setupBucket, []byte(kind)) != nil {
 			return true
 		}
 	}

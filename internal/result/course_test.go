@@ -51,7 +51,7 @@ func courseBy(t testing.TB, by *proposal.Party, text string, change func(p *stud
 	c := p.Start()
 	var releases []study.Release
 	for i, q := range p.Queries {
-		a, err := p.NewAsk(c, i+min(i/2, 3), 0) // some slots were given up
+		a, err := p.NewAsk(c, i+min(i/2, 3)) // some slots were given up
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,7 +181,7 @@ func sitesSign(t testing.TB, p *study.Plan, r *Result) Blob {
 	if err != nil {
 		t.Fatal(err)
 	}
-	setup, err := secagg.NewWitness(p.Setup(r.Attempt), r.Transcript)
+	setup, err := secagg.NewWitness(p.Setup(), r.Transcript)
 	if err != nil {
 		t.Fatal(err)
 	}

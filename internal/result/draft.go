@@ -24,9 +24,9 @@ func (r *Result) Draft() (Draft, error) {
 	return json.Marshal(bare)
 }
 
-// Whole returns the result of a draft with the parts that were taken out of it; attempt,
-// transcript and the chain's head are the draft's. It checks that the draft is one, and nothing
-// else. Sites have not signed it.
+// Whole returns the result of a draft with the parts that were taken out of it; transcript and the
+// chain's head are the draft's. It checks that the draft is one, and nothing else. Sites have not
+// signed it.
 func (d Draft) Whole(body []byte, signed []SignedRelease, e Evidence) (*Result, error) {
 	r, err := d.parse()
 	if err != nil {
@@ -35,7 +35,7 @@ func (d Draft) Whole(body []byte, signed []SignedRelease, e Evidence) (*Result, 
 	if err := r.putReleases(signed); err != nil {
 		return nil, err
 	}
-	e.Attempt, e.Transcript, e.ChainHead = r.Attempt, r.Transcript, r.ChainHead
+	e.Transcript, e.ChainHead = r.Transcript, r.ChainHead
 	r.put(e)
 	r.Proposal = body
 	return r, nil
@@ -64,7 +64,7 @@ func (d Draft) Complete(body []byte, signed []SignedRelease, e Evidence, attesta
 	if err != nil {
 		return nil, err
 	}
-	setup, err := secagg.NewWitness(plan.Setup(r.Attempt), r.Transcript)
+	setup, err := secagg.NewWitness(plan.Setup(), r.Transcript)
 	if err != nil {
 		return nil, err
 	}

@@ -73,7 +73,7 @@ func TestPictureIsOfTheResult(t *testing.T) {
 func TestSitesThatWereAway(t *testing.T) {
 	p, _, c, releases := runs.RunPictured(t, texts.With(texts.Pictured, `picture_by = "site"`))
 	at := slices.IndexFunc(releases, func(r study.Release) bool { return r.Kind == study.KindPicture })
-	a, err := p.NewAsk(c, at, 0)
+	a, err := p.NewAsk(c, at)
 	if err != nil {
 		t.Fatal(err)
 	}

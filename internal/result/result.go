@@ -103,9 +103,8 @@ type Result struct {
 	// Releases are what the coordinator signed: each as [study.Release.Encode] writes it.
 	Releases []study.Release `json:"releases"`
 
-	// Attempt and Transcript are of the setup that all sites confirmed: Confirmations are their
-	// signatures on it, by roster index.
-	Attempt       uint32          `json:"attempt"`
+	// Transcript is of the setup that all sites confirmed: Confirmations are their signatures on
+	// it, by roster index.
 	Transcript    proposal.Digest `json:"transcript"`
 	Confirmations []Blob          `json:"confirmations"`
 	// Certificates are the sites' signatures on the survivors of each release, in their order

@@ -136,7 +136,7 @@ func TestOutputs(t *testing.T) {
 	var releases []study.Release
 	c := p.Start()
 	for i := range p.Queries {
-		a, err := p.NewAsk(c, i, 0)
+		a, err := p.NewAsk(c, i)
 		if err != nil {
 			t.Fatal(err)
 		}

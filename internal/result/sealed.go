@@ -111,7 +111,6 @@ func (r *Result) siteInput() ([]byte, error) {
 type Evidence struct {
 	Proposer      []byte          // the proposer's signature; nil without one
 	Approvals     []Blob          // of the digest, by roster index
-	Attempt       uint32          // of the setup
 	Transcript    proposal.Digest // of the setup
 	Confirmations []Blob          // of the transcript, by roster index
 	Certificates  []Blob          // of each release, in their order
@@ -121,7 +120,7 @@ type Evidence struct {
 // put fills evidence in.
 func (r *Result) put(e Evidence) {
 	r.ProposerSignature, r.Approvals = e.Proposer, e.Approvals
-	r.Attempt, r.Transcript, r.Confirmations, r.Certificates = e.Attempt, e.Transcript, e.Confirmations, e.Certificates
+	r.Transcript, r.Confirmations, r.Certificates = e.Transcript, e.Confirmations, e.Certificates
 	r.ChainHead = e.ChainHead
 }
 

@@ -19,7 +19,7 @@ func ReadSimulated(file io.Reader) (*Result, error) {
 	if !r.Simulated {
 		return nil, unverified(-1, WhatSimulated, "is not set")
 	}
-	if len(r.Signatures)+len(r.Approvals)+len(r.Signature)+len(r.Confirmations)+len(r.Certificates)+len(r.SiteSignatures) > 0 || r.Attempt != 0 ||
+	if len(r.Signatures)+len(r.Approvals)+len(r.Signature)+len(r.Confirmations)+len(r.Certificates)+len(r.SiteSignatures) > 0 ||
 		r.Chain != (proposal.Digest{}) || r.Transcript != (proposal.Digest{}) || r.ChainHead != (chain.Head{}) {
 		return nil, unverified(-1, "signature", "a simulated study has none, and no setup, chain and approvals")
 	}

@@ -14,7 +14,7 @@ func (r *Result) checkSites(p *study.Plan, releases []study.Release, certified f
 	if err := r.checkPeople(p); err != nil {
 		return nil, err
 	}
-	setup, err := secagg.NewWitness(p.Setup(r.Attempt), r.Transcript)
+	setup, err := secagg.NewWitness(p.Setup(), r.Transcript)
 	if err != nil {
 		return nil, unverified(-1, "transcript", "%s", strings.TrimPrefix(err.Error(), "secagg: "))
 	}
@@ -29,7 +29,7 @@ func (r *Result) checkSites(p *study.Plan, releases []study.Release, certified f
 		if certified(i) {
 			continue
 		}
-		if err := setup.CheckReleased(p.Summed(r.Transcript, release.Ask(r.Attempt)), release.Survivors, r.Certificates[i]); err != nil {
+		if err := setup.CheckReleased(p.Summed(r.Transcript, release.Ask()), release.Survivors, r.Certificates[i]); err != nil {
 			return nil, unverified(i, "certificates", "%s", strings.TrimPrefix(err.Error(), "secagg: "))
 		}
 	}

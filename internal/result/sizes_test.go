@@ -46,7 +46,7 @@ func wideStudy(b testing.TB, method string, d int) (*study.Plan, []byte, []study
 	c := p.Start()
 	var releases []study.Release
 	for c.Query < len(p.Queries) {
-		a, err := p.NewAsk(c, len(releases), 0)
+		a, err := p.NewAsk(c, len(releases))
 		if err != nil {
 			b.Fatal(err)
 		}

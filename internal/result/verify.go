@@ -313,16 +313,14 @@ func follow(p *study.Plan, c study.Course, slot int, release study.Release, befo
 	if release.Slot <= slot {
 		return c, unverified(i, "slot", "%d does not come after slot %d of the query before", release.Slot, slot)
 	}
-	// The attempt is of the setup: it says which keys were used, binds nothing
-	// that is released, and no check looks at it. Each charge is within the tolerance of
-	// the plan's: so is their sum.
-	if err := p.CheckRelease(release, 0); err != nil {
+	// Each charge is within the tolerance of the plan's: so is their sum.
+	if err := p.CheckRelease(release); err != nil {
 		if m, ok := errors.AsType[*study.MismatchError](err); ok {
 			return c, unverified(i, m.Field, "%s", m.Reason)
 		}
 		return c, unverified(i, "release", "%v", err)
 	}
-	if err := p.CheckCourse(c, release.Ask(0)); err != nil {
+	if err := p.CheckCourse(c, release.Ask()); err != nil {
 		if m, ok := errors.AsType[*study.MismatchError](err); ok {
 			return c, unverified(i, m.Field, "%s", m.Reason)
 		}
@@ -365,7 +363,7 @@ func (r *Result) checkOutputs(p *study.Plan, releases []study.Release, c study.C
 		want.NoiseToSignal = r.NoiseToSignal
 	}
 	want.Releases, want.Proposal, want.Signatures, want.Chain, want.Signature = r.Releases, r.Proposal, r.Signatures, r.Chain, r.Signature
-	want.put(Evidence{r.ProposerSignature, r.Approvals, r.Attempt, r.Transcript, r.Confirmations, r.Certificates, r.ChainHead})
+	want.put(Evidence{r.ProposerSignature, r.Approvals, r.Transcript, r.Confirmations, r.Certificates, r.ChainHead})
 	want.SiteSignatures = r.SiteSignatures
 	for field := range reflect.TypeFor[Result]().Fields() {
 		mine, theirs := reflect.ValueOf(*want).FieldByIndex(field.Index), reflect.ValueOf(*r).FieldByIndex(field.Index)

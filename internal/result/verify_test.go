@@ -99,7 +99,7 @@ func TestVerifyRefusesReleases(t *testing.T) {
 		{"a chosen radius", private, "radius", 3, func(p *study.Plan, r *study.Release) {
 			wide := p.Start()
 			wide.Query, wide.Radii[study.KindPower] = 3, 2*r.Radius
-			a, err := p.NewAsk(wide, r.Slot, 0)
+			a, err := p.NewAsk(wide, r.Slot)
 			if err != nil {
 				t.Fatal(err)
 			}

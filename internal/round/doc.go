@@ -67,7 +67,7 @@
 //   - R20: A site's refusal is believed about itself. About another site (`bad_announcement`,
 //     `bad_share`, `bad_box`, `bad_confirmation`; of other codes a culprit is ignored) it MUST be
 //     proven, or be the refuser's fault (`bad_refusal`): (1) `bad_announcement` by another
-//     announcement of the accused, signed for this attempt and not the one that this leader took;
+//     announcement of the accused, signed for this setup and not the one that this leader took;
 //     (2) `bad_share` by the keys of the refuser's announcement and the accused's signed box,
 //     which opened with them does not hold (A2); (3) `bad_box` by what the accused signed of
 //     another box, with other tags than this leader relayed. What is shown and proves nothing, of

@@ -38,7 +38,6 @@ type Entry struct {
 	Accuser       int           `json:"accuser,omitempty"`
 	Verdict       study.Verdict `json:"verdict,omitempty"`
 	Code          study.Code    `json:"code,omitempty"`
-	Attempt       uint32        `json:"attempt,omitempty"`
 	Announcements [][]byte      `json:"announcements,omitempty"`
 	Nonces        [][]byte      `json:"nonces,omitempty"`
 	Confirmations [][]byte      `json:"confirmations,omitempty"`
@@ -114,7 +113,7 @@ func (s *State) change(e Entry, stale error) error {
 	case EntryDecided:
 		return s.Durable.decided(e, stale)
 	case EntryPrepared:
-		if s.Status != StatusSetup || e.Attempt != s.Attempt {
+		if s.Status != StatusSetup {
 			return stale
 		}
 		s.Status, s.Announcements, s.Nonces, s.Confirmations = StatusRunning, e.Announcements, e.Nonces, e.Confirmations

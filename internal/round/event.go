@@ -34,15 +34,13 @@ type (
 	}
 	// Announced is a site's signed announcement, not yet checked.
 	Announced struct {
-		Site    int
-		Attempt uint32
-		Signed  []byte
+		Site   int
+		Signed []byte
 	}
 	// Revealed is a site's nonce, checked against its announcement.
 	Revealed struct {
-		Site    int
-		Attempt uint32
-		Nonce   []byte
+		Site  int
+		Nonce []byte
 	}
 	// Drawn is the graph that all announcements and nonces make. Culprit is -1, or the graph is
 	// nil.
@@ -56,16 +54,14 @@ type (
 	// Dealt is a site's boxes, checked, in the order of its recipients, and what the log is to hold
 	// of their tags: the tags, or on the sparse graph hashes of them.
 	Dealt struct {
-		Site    int
-		Attempt uint32
-		Boxes   [][]byte
-		Tags    []byte
+		Site  int
+		Boxes [][]byte
+		Tags  []byte
 	}
 	// Confirmed is a site's confirmation of the transcript, checked, and what the log is to hold of
 	// its deposits: them, or on the sparse graph their hash.
 	Confirmed struct {
 		Site      int
-		Attempt   uint32
 		Signature []byte
 		Deposits  []byte
 	}

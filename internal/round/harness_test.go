@@ -172,22 +172,22 @@ func (h *harness) answer(i int, m wire.Message) {
 	case wire.Proposal:
 		h.event(Decided{Site: i, Verdict: study.VerdictApproved})
 	case wire.Announce:
-		h.event(Announced{Site: i, Attempt: m.Attempt, Signed: fmt.Appendf(nil, "announcement %d", i)})
+		h.event(Announced{Site: i, Signed: fmt.Appendf(nil, "announcement %d", i)})
 	case wire.Reveal:
-		h.event(Revealed{Site: i, Attempt: m.Attempt, Nonce: []byte("nonce")})
+		h.event(Revealed{Site: i, Nonce: []byte("nonce")})
 	case wire.Deal:
 		var boxes [][]byte
 		for _, j := range h.others(i) {
 			boxes = append(boxes, fmt.Appendf(nil, "box %d to %d", i, j))
 		}
-		h.event(Dealt{Site: i, Attempt: m.Attempt, Boxes: boxes, Tags: fmt.Appendf(nil, "tags of %d", i)})
+		h.event(Dealt{Site: i, Boxes: boxes, Tags: fmt.Appendf(nil, "tags of %d", i)})
 	case wire.Confirm:
 		for k, from := range h.others(i) {
 			if len(m.Boxes) != h.sites-1 || string(m.Boxes[k]) != fmt.Sprintf("box %d to %d", from, i) {
 				h.t.Fatalf("site %d got the boxes %q", i, m.Boxes)
 			}
 		}
-		h.event(Confirmed{Site: i, Attempt: m.Attempt, Signature: []byte("confirmed"), Deposits: fmt.Appendf(nil, "deposits of %d", i)})
+		h.event(Confirmed{Site: i, Signature: []byte("confirmed"), Deposits: fmt.Appendf(nil, "deposits of %d", i)})
 	case wire.Recall:
 		note("recall")
 		if !h.mute[fmt.Sprint("recall ", i)] {

@@ -85,7 +85,7 @@ func (s leader) prepare() []Effect {
 		return []Effect{DrawGraph{slices.Clone(l.nonces)}}
 	case s.settled() && all(l.confirmed):
 		e := Entry{
-			Kind: EntryPrepared, Attempt: s.Attempt,
+			Kind:          EntryPrepared,
 			Announcements: slices.Clone(l.announced), Confirmations: slices.Clone(l.confirmed),
 		}
 		if s.plan.Thresholds.Sparse() {

@@ -79,7 +79,7 @@ type prompter struct {
 
 // inSetup and inSlot are the headers of what is asked in the setup and about the open slot.
 func (p *prompter) inSetup() wire.Header {
-	return wire.Header{Study: p.s.plan.Digest, Attempt: p.s.Attempt}
+	return wire.Header{Study: p.s.plan.Digest}
 }
 
 func (p *prompter) inSlot() wire.Header {

@@ -46,7 +46,6 @@ func TestStaleEntries(t *testing.T) {
 	}{
 		"proposed twice":             {EntryProposed, Entry{Kind: EntryProposed, Study: proposal.DigestOf(other), Body: other}},
 		"proposed while it runs":     {EntryPrepared, h.log[0]},
-		"setup of another attempt":   {EntryDecided, another(prepared, func(e *Entry) { e.Attempt++ })},
 		"setup twice":                {EntryPrepared, again},
 		"setup of no announcements":  {EntryDecided, another(prepared, func(e *Entry) { e.Announcements = nil })},
 		"survivors of a later slot":  {EntryPrepared, another(survivors, func(e *Entry) { e.Slot++ })},

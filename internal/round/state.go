@@ -45,7 +45,6 @@ type Durable struct {
 	Accuser  int             `json:"accuser,omitempty"`
 	Verdicts []study.Verdict `json:"verdicts"`
 
-	Attempt       uint32   `json:"attempt"`
 	Announcements [][]byte `json:"announcements,omitempty"`
 	Nonces        [][]byte `json:"nonces,omitempty"` // on the sparse graph
 	Confirmations [][]byte `json:"confirmations,omitempty"`
@@ -204,7 +203,7 @@ func (l *live) resetSlot(sites int) {
 // Ask is the open query. It is an error only if the noise cannot be sampled,
 // which the plan has excluded.
 func (s *State) Ask() (study.Ask, error) {
-	return s.plan.NewAsk(s.Course, s.Slot, s.Attempt)
+	return s.plan.NewAsk(s.Course, s.Slot)
 }
 
 // Terminal reports whether nothing more will happen.
@@ -235,7 +234,7 @@ func everybody(p *study.Plan) []int {
 // Uploaded are the sites whose masked uploads of the open slot the leader holds.
 func (s *State) Uploaded() []int { return indices(s.live.uploaded) }
 
-// Announcement is a site's of the attempt under way, as this leader took it, or as all confirmed
+// Announcement is a site's of the setup under way, as this leader took it, or as all confirmed
 // it; nil if there is none.
 func (s *State) Announcement(site int) []byte {
 	if s.Status == StatusSetup {

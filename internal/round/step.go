@@ -6,7 +6,7 @@ import (
 
 // Step changes the state by one event and gives what the leader has to do.
 // The error is a *StaleError, or a proposal that does not parse: an entry that
-// changed nothing. An event about another slot or attempt than the open one changes nothing.
+// changed nothing. An event about another slot than the open one changes nothing.
 func (s *State) Step(e Event) ([]Effect, error) {
 	lead := leader{s}
 	if c, ok := e.(Committed); ok {
@@ -53,11 +53,11 @@ func (s *State) observe(e Event) {
 	case Disconnected:
 		l.connected[e.Site] = false
 	case Announced:
-		if s.Status == StatusSetup && e.Attempt == s.Attempt && l.announced[e.Site] == nil {
+		if s.Status == StatusSetup && l.announced[e.Site] == nil {
 			l.announced[e.Site] = e.Signed
 		}
 	case Revealed:
-		if s.Status == StatusSetup && e.Attempt == s.Attempt {
+		if s.Status == StatusSetup {
 			l.nonces[e.Site] = e.Nonce
 		}
 	case Drawn:
@@ -65,11 +65,11 @@ func (s *State) observe(e Event) {
 	case SetupVerified:
 		l.verifying, l.verified = false, e.Culprit < 0
 	case Dealt:
-		if s.Status == StatusSetup && e.Attempt == s.Attempt && l.boxes[e.Site] == nil {
+		if s.Status == StatusSetup && l.boxes[e.Site] == nil {
 			l.boxes[e.Site], l.tags[e.Site] = e.Boxes, e.Tags
 		}
 	case Confirmed:
-		if s.Status == StatusSetup && e.Attempt == s.Attempt {
+		if s.Status == StatusSetup {
 			l.confirmed[e.Site], l.deposits[e.Site] = e.Signature, e.Deposits
 		}
 	case Recalled:

@@ -11,13 +11,13 @@ import (
 )
 
 // A site that refuses a box shows the keys that open it: from then on everybody can judge. The
-// caller first puts on record that it never confirms this attempt. Nothing was or will be uploaded
+// caller first puts on record that it never confirms this setup. Nothing was or will be uploaded
 // under it, so that what its boxes tell is worth nothing.
 
 const accusationSize = 32 + 64
 
 // Accusation is the proof that a box does not hold: the recipient's transport secrets of the
-// attempt, and the box.
+// setup, and the box.
 func (s *Setup) Accusation(sec Secrets, box []byte) []byte {
 	return slices.Concat(sec.Transport[:], sec.Seal[:], box)
 }

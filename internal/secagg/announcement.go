@@ -148,7 +148,7 @@ func restored(cfg Config, announcements, nonces [][]byte) (*Setup, error) {
 	return b.Draw(nonces)
 }
 
-var errAnnouncement = errors.New("announcement of another study, roster, graph, attempt or version")
+var errAnnouncement = errors.New("announcement of another study, roster, graph or version")
 
 func (c Config) parse(site int, raw []byte) (announced, error) {
 	header := c.header(site)
@@ -180,7 +180,7 @@ func (c Config) parse(site int, raw []byte) (announced, error) {
 	return a, nil
 }
 
-// CheckAnnounced checks that raw is an announcement of the site for this attempt, or its head on
+// CheckAnnounced checks that raw is an announcement of the site for this setup, or its head on
 // the sparse graph, with the site's signature. It looks at nothing else: a site that signed two of
 // them is convicted by any two.
 func (c Config) CheckAnnounced(site int, raw []byte) error {

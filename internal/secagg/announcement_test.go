@@ -109,13 +109,11 @@ func TestAnnouncementsAreChecked(t *testing.T) {
 }
 
 // TestAnnouncementIsOfOneConfig: a good announcement by the right site, made for anything else, is
-// refused: of another study, attempt, roster or bound, of a setup that is whole, of the other
-// graph.
+// refused: of another study, roster or bound, of a setup that is whole, of the other graph.
 func TestAnnouncementIsOfOneConfig(t *testing.T) {
 	g := sharedGroup(t, 6)
 	for name, change := range map[string]func(*Config){
 		"study":   func(c *Config) { c.Study[31] ^= 1 },
-		"attempt": func(c *Config) { c.Attempt++ },
 		"roster":  func(c *Config) { c.Identity[3], c.Identity[4] = c.Identity[4], c.Identity[3] },
 		"corrupt": func(c *Config) { c.Corrupt = 0 },
 		"quorum":  func(c *Config) { c.Quorum, c.MinSurvivors = 5, 5 },
@@ -162,15 +160,15 @@ func TestMaskPolynomial(t *testing.T) {
 		return scalars(h.maskPolynomial(t, 1))
 	}
 	mask := labelled("mask")
-	transport, seal, slot, attempt := g.secrets[1], g.secrets[1], g.secrets[1], g.cfg
+	transport, seal, slot, other := g.secrets[1], g.secrets[1], g.secrets[1], g.cfg
 	transport.Transport[1] ^= 1
 	seal.Seal[0] ^= 1
 	slot.Slots = []SlotSecret{slot.Slots[0], {}}
-	attempt.Attempt++
+	other.Study[0] ^= 1
 	seen := map[string]bool{}
 	for _, p := range [][]byte{
 		of(g.cfg, g.secrets[1], nil), of(g.cfg, g.secrets[1], nil), of(g.cfg, g.secrets[1], &mask),
-		of(g.cfg, transport, &mask), of(g.cfg, seal, &mask), of(g.cfg, slot, &mask), of(attempt, g.secrets[1], &mask),
+		of(g.cfg, transport, &mask), of(g.cfg, seal, &mask), of(g.cfg, slot, &mask), of(other, g.secrets[1], &mask),
 	} {
 		for at := 0; at < len(p); at += 32 {
 			if c := string(p[at : at+32]); seen[c] || c == string(make([]byte, 32)) || len(p) != 32*g.cfg.threshold() {

@@ -54,11 +54,11 @@ func TestRelayedBoxes(t *testing.T) {
 		relayed(t, fmt.Sprint("byte ", at), g.setup.CheckBox(2, 0, flip(box, at)), 2)
 	}
 	other, keys := testConfig(3, 2)
-	other.Attempt++
+	other.Study[0] ^= 1
 	later := groupOf(t, other, keys)
 	for name, box := range map[string][]byte{
 		"nothing": nil, "short": box[:len(box)-1], "long": append(slices.Clone(box), 0), "direction": *g.box(0, 2), "another sender's": *g.box(1, 0),
-		"another recipient's": *g.box(2, 1), "of another attempt": *later.box(2, 0), "flipped": flip(box, 1100),
+		"another recipient's": *g.box(2, 1), "of another study": *later.box(2, 0), "flipped": flip(box, 1100),
 	} {
 		relayed(t, name, g.receive(2, 0, box), 2)
 		relayed(t, name, g.setup.CheckBox(2, 0, box), 2)
@@ -69,12 +69,12 @@ func TestRelayedBoxes(t *testing.T) {
 		}
 	}
 	if later.setup.CheckConfirmation(1, g.received[1].Confirmation) == nil {
-		t.Error("a confirmation of the attempt before")
+		t.Error("a confirmation of another study")
 	}
 }
 
 // TestBadBoxesNameTheDealer: whatever is wrong in a box that its sender signed is refused, and the
-// recipient proves it with its keys of the attempt; who accuses without cause convicts itself.
+// recipient proves it with its keys of the setup; who accuses without cause convicts itself.
 func TestBadBoxesNameTheDealer(t *testing.T) {
 	for _, g := range []*group{sharedGroup(t, 5), sharedWhole(t, 5)} {
 		const from, self = 3, 1 // 3 owns the pair

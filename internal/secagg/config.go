@@ -23,7 +23,6 @@ type Config struct {
 	Quorum       int                 // q
 	MinSurvivors int                 // U_min
 	Slots        int                 // S
-	Attempt      uint32
 	// Sparse is the numbers of the sparse graph; its zero value is the complete one.
 	Sparse graph.Numbers
 
@@ -173,13 +172,13 @@ func (c Config) headerSize() int {
 }
 
 // header is the beginning of site's announcement: everything agreed on, so that
-// a signature under one study, roster, graph or attempt is good for no other.
+// a signature under one study, roster or graph is good for no other.
 func (c Config) header(site int) []byte {
 	graph := "complete"
 	if c.sparse() {
 		graph = "sparse"
 	}
-	b := append([]byte(nil), "covey secagg announcement v2\x00"+graph+"\x00"...)
+	b := append([]byte(nil), "covey secagg announcement v3\x00"+graph+"\x00"...)
 	b = append(b, c.Study[:]...)
 	roster := sha256.New()
 	for _, key := range c.Identity {
@@ -194,6 +193,5 @@ func (c Config) header(site int) []byte {
 			b = binary.BigEndian.AppendUint16(b, uint16(v))
 		}
 	}
-	b = binary.BigEndian.AppendUint32(b, c.Attempt)
 	return binary.BigEndian.AppendUint16(b, uint16(site))
 }

@@ -19,7 +19,7 @@ func (SlotSecret) Format(f fmt.State, _ rune) { io.WriteString(f, redacted) }
 // MarshalText keeps the secret out of JSON and structured logs.
 func (SlotSecret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
-// Secrets is a site's secret material of one setup attempt. The caller stores it together with the
+// Secrets is a site's secret material of one setup. The caller stores it together with the
 // announcement, before that leaves, and erases it once the confirmation is on record, where each
 // slot has its own copy of the secret, which dies when the slot's query is final.
 type Secrets struct {
@@ -72,12 +72,11 @@ func NewSecrets(cfg Config) (Secrets, error) {
 // erased ones too.
 func expand(cfg Config, seed *[32]byte) Secrets {
 	s := Secrets{Slots: make([]SlotSecret, cfg.Slots)}
-	attempt := u32(int(cfg.Attempt))
-	copy(s.Transport[:], derive(seed[:], cfg.Study[:], "transport", 32, attempt))
-	copy(s.Seal[:], derive(seed[:], cfg.Study[:], "seal", 64, attempt))
-	copy(s.Nonce[:], derive(seed[:], cfg.Study[:], "nonce", 32, attempt))
+	copy(s.Transport[:], derive(seed[:], cfg.Study[:], "transport", 32))
+	copy(s.Seal[:], derive(seed[:], cfg.Study[:], "seal", 64))
+	copy(s.Nonce[:], derive(seed[:], cfg.Study[:], "nonce", 32))
 	for i := range s.Slots {
-		copy(s.Slots[i][:], derive(seed[:], cfg.Study[:], "slot", 32, attempt, u32(i)))
+		copy(s.Slots[i][:], derive(seed[:], cfg.Study[:], "slot", 32, u32(i)))
 	}
 	clear(seed[:])
 	return s

@@ -63,7 +63,7 @@ func Run(p *study.Plan, sites []*answer.Rows, sources []io.Reader) (*result.Resu
 	course := p.Start()
 	var releases []study.Release
 	for course.Query < len(p.Queries) && course.End == "" {
-		ask, err := p.NewAsk(course, len(releases), 0)
+		ask, err := p.NewAsk(course, len(releases))
 		if err != nil {
 			return nil, err
 		}

@@ -10,9 +10,8 @@ import (
 // Ask is one query as sent to the sites: a planned query with the values that
 // only the study's course gives.
 type Ask struct {
-	Attempt uint32 `json:"attempt"` // of the setup
-	Query   int    `json:"query"`   // index into Plan.Queries
-	Slot    int    `json:"slot"`    // one-time key material it uses up
+	Query int `json:"query"` // index into Plan.Queries
+	Slot  int `json:"slot"`  // one-time key material it uses up
 	// Kind and Round are the plan's of Query: they are not on the wire ([Queries.Fill]).
 	Kind  Kind `json:"kind"`
 	Round int  `json:"round"`
@@ -50,13 +49,13 @@ const (
 )
 
 // NewAsk fills the course's next query in.
-func (p *Plan) NewAsk(c Course, slot int, attempt uint32) (Ask, error) {
+func (p *Plan) NewAsk(c Course, slot int) (Ask, error) {
 	if c.Query < 0 || c.Query >= len(p.Queries) {
 		return Ask{}, mismatch(c.Query, "query", "outside 0..%d", len(p.Queries)-1)
 	}
 	q := p.Queries[c.Query]
 	f := p.form(q)
-	a := Ask{Attempt: attempt, Query: c.Query, Slot: slot, Kind: q.Kind, Round: q.Round, History: c.History, Found: c.Found, Fill: f.directions(c)}
+	a := Ask{Query: c.Query, Slot: slot, Kind: q.Kind, Round: q.Round, History: c.History, Found: c.Found, Fill: f.directions(c)}
 	if q.sum().Definition().Centered {
 		a.Center, a.Scale = c.Center, c.Scale
 	}
@@ -78,10 +77,9 @@ func (p *Plan) NewAsk(c Course, slot int, attempt uint32) (Ask, error) {
 // Context is ctx of docs/protocol.md: it binds masks, signatures and noise to
 // everything that the sites were asked. transcript is the setup's.
 func (p *Plan) Context(transcript [32]byte, a Ask) [32]byte {
-	e := newEncoder("covey query v3")
+	e := newEncoder("covey query v4")
 	e.fixed(p.Digest)
 	e.fixed(transcript)
-	e.u64(uint64(a.Attempt))
 	e.u64(uint64(a.Query))
 	e.u64(uint64(a.Slot))
 	e.bytes([]byte(a.Kind))

@@ -28,7 +28,7 @@ func testAsk(t *testing.T) (*Plan, Ask) {
 func askOf(p *Plan, query, slot int, radius float64) (Ask, error) {
 	c := p.Start()
 	c.Query, c.Radii[KindPower] = query, radius
-	return p.NewAsk(c, slot, 0)
+	return p.NewAsk(c, slot)
 }
 
 // TestCheckRefuses: each bound that an agent rests on, one change at a time.
@@ -78,7 +78,7 @@ func TestContextBinds(t *testing.T) {
 	p, good := testAsk(t)
 	seen := map[[32]byte]string{p.Context([32]byte{1}, good): "good", p.Context([32]byte{2}, good): "transcript"}
 	for name, change := range map[string]func(*Ask){
-		"attempt": func(a *Ask) { a.Attempt++ }, "query": func(a *Ask) { a.Query++ }, "slot": func(a *Ask) { a.Slot++ },
+		"query": func(a *Ask) { a.Query++ }, "slot": func(a *Ask) { a.Slot++ },
 		"history": func(a *Ask) { a.History[5]++ },
 		"kind":    func(a *Ask) { a.Kind = KindHistogram }, "round": func(a *Ask) { a.Round++ },
 		"x":      func(a *Ask) { a.X = []float64{a.X[1], a.X[0]} },
@@ -100,7 +100,7 @@ func TestCheckRelease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.CheckRelease(good, 0); err != nil {
+	if err := p.CheckRelease(good); err != nil {
 		t.Fatal(err)
 	}
 	for name, change := range map[string]func(*Release){
@@ -117,7 +117,7 @@ func TestCheckRelease(t *testing.T) {
 	} {
 		r := good
 		change(&r)
-		if p.CheckRelease(r, 0) == nil {
+		if p.CheckRelease(r) == nil {
 			t.Errorf("%s: was accepted", name)
 		}
 	}

@@ -111,7 +111,7 @@ func TestEachRunHasItsRadius(t *testing.T) {
 	p := mustPlan(t, texts.With(texts.Four, "components = 2", `subspace = "deflation"`, "rounds = 1"), 90_000, 90_000, 90_000)
 	c := p.Start()
 	for i, want := range []bool{true, false, true} { // histogram, power, histogram
-		a, err := p.NewAsk(c, i, 0)
+		a, err := p.NewAsk(c, i)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -94,7 +94,7 @@ func TestScaleRefuses(t *testing.T) {
 
 func mustAsk(t *testing.T, p *Plan) Ask {
 	t.Helper()
-	a, err := p.NewAsk(p.Start(), 0, 0)
+	a, err := p.NewAsk(p.Start(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@
 //
 //   - S1: The digest MUST be of the proposal's exact bytes, which MUST hold every parameter in its
 //     final form.
-//   - S2: A query's context ctx MUST bind digest, transcript, attempt, query, slot, its kind and
+//   - S2: A query's context ctx MUST bind digest, transcript, query, slot, its kind and
 //     round by the plan, history, X, center, found, scale, fill, deviations, R, g, σ, ring and
 //     lanes.
 //   - S3: An agent MUST refuse a query whose index or slot is not the plan's; whose X, found or

@@ -101,7 +101,7 @@ func TestAnyGapsKeepTheirEpsilon(t *testing.T) {
 			c, charged := p.Start(), 0.0
 			var releases []Release
 			for c.Query < len(p.Queries) && c.End == "" {
-				a, err := p.NewAsk(c, len(releases), 0)
+				a, err := p.NewAsk(c, len(releases))
 				if err == nil {
 					err = p.form(p.Queries[c.Query]).check(a)
 				}
@@ -153,7 +153,7 @@ func TestFillFollowsFromTheReleases(t *testing.T) {
 	c := p.Start()
 	c.Center, c.Radii[KindPower] = make([]float64, p.D), 1
 	c.Query = slices.IndexFunc(p.Queries, func(q Query) bool { return q.Kind == KindPower && q.Round == 2 })
-	honest, err := p.NewAsk(c, 0, 0)
+	honest, err := p.NewAsk(c, 0)
 	if err == nil {
 		err = p.Check(honest)
 	}
@@ -182,13 +182,13 @@ func TestFillFollowsFromTheReleases(t *testing.T) {
 	first := c
 	first.Query = slices.IndexFunc(p.Queries, func(q Query) bool { return q.Kind == KindPower })
 	for range 2 { // the first half of the steps
-		if a, err := p.NewAsk(first, 0, 0); err != nil || len(a.Fill) != 0 {
+		if a, err := p.NewAsk(first, 0); err != nil || len(a.Fill) != 0 {
 			t.Errorf("in round %d gaps are filled from %v, %v", p.Queries[first.Query].Round, a.Fill, err)
 		}
 		first.Query++
 	}
 	r, err := p.NewRelease(honest, []int{0, 1, 2, 3, 4}, make([]int64, 2*p.D))
-	if err != nil || !slices.Equal(r.Fill, honest.Fill) || !slices.Equal(r.Ask(0).Fill, honest.Fill) {
+	if err != nil || !slices.Equal(r.Fill, honest.Fill) || !slices.Equal(r.Ask().Fill, honest.Fill) {
 		t.Errorf("a release says %v, %v", r.Fill, err)
 	}
 }

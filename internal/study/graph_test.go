@@ -43,7 +43,7 @@ func TestGraphOfAProposal(t *testing.T) {
 		t.Fatal(err)
 	}
 	if p, err := NewPlan(body); err != nil || p.Thresholds.Sparse() || p.Proposal.Graph != nil || p.Thresholds.Holders != proposal.MaxComplete ||
-		p.Thresholds.Threshold != p.Thresholds.Quorum || p.Setup(0).Sparse.Holders != 0 {
+		p.Thresholds.Threshold != p.Thresholds.Quorum || p.Setup().Sparse.Holders != 0 {
 		t.Fatalf("64 sites: %+v, %v", p.Thresholds, err)
 	}
 	body, err = proposeMany(t, 200, func(s *proposal.Spec) { s.Corrupt = 10 })
@@ -58,7 +58,7 @@ func TestGraphOfAProposal(t *testing.T) {
 	if !th.Sparse() || th.Corrupt != 10 || th.Holders >= 100 || th.Threshold > th.Holders || 2*th.Threshold <= th.Holders+1 || th.MinNeighbors < 1 {
 		t.Fatalf("200 sites: %+v", th)
 	}
-	if err := p.Setup(0).Sparse.Validate(); err != nil {
+	if err := p.Setup().Sparse.Validate(); err != nil {
 		t.Fatal(err)
 	}
 	// Numbers that are not safe, or are not there, are refused by whoever reads them.

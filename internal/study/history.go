@@ -39,7 +39,7 @@ func (p *Plan) CheckCourse(c Course, a Ask) error {
 	if a.History != c.History {
 		return mismatch(a.Query, FieldHistory, "is not the link of the releases before")
 	}
-	want, err := p.NewAsk(c, a.Slot, a.Attempt)
+	want, err := p.NewAsk(c, a.Slot)
 	if err != nil {
 		return err
 	}

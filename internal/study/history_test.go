@@ -64,7 +64,7 @@ func TestCheckCourse(t *testing.T) {
 	p, _, releases := runs.Run(t, texts.With(texts.Four, `center = "private"`, "components = 3", `subspace = "deflation"`, "rounds = 2"), false)
 	c := p.Start()
 	for i, r := range releases {
-		a, err := p.NewAsk(c, i, 0)
+		a, err := p.NewAsk(c, i)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +110,7 @@ func TestLinkNamesAllBefore(t *testing.T) {
 	walk := func(change int) proposal.Digest {
 		c := p.Start()
 		for i, r := range releases {
-			a, err := p.NewAsk(c, r.Slot, 0)
+			a, err := p.NewAsk(c, r.Slot)
 			if err != nil {
 				t.Fatal(err)
 			}

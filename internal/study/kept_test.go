@@ -13,7 +13,7 @@ func TestNothingKept(t *testing.T) {
 	p := mustPlan(t, texts.With(texts.Minimal, `missing = "drop-row"`, "rounds = 1"), 9000, 9000, 9000, 9000, 9000)
 	q := p.Queries[0]
 	c := p.Start()
-	a, err := p.NewAsk(c, 0, 0)
+	a, err := p.NewAsk(c, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

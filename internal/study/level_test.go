@@ -95,7 +95,7 @@ func TestAnyLevelsRelease(t *testing.T) {
 	ended := 0
 	for range 3000 {
 		c := p.Start()
-		a, err := p.NewAsk(c, 0, 0)
+		a, err := p.NewAsk(c, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,7 +130,7 @@ func TestAnyLevelsRelease(t *testing.T) {
 			ended++
 			continue
 		}
-		if a, err = p.NewAsk(c, 1, 0); err == nil {
+		if a, err = p.NewAsk(c, 1); err == nil {
 			err = p.Check(a)
 		}
 		if err != nil {
@@ -138,7 +138,7 @@ func TestAnyLevelsRelease(t *testing.T) {
 		}
 		c.Scale = slices.Clone(c.Scale)
 		c.Scale[1] = 0.123 // a leader that says something else
-		if again, err := p.NewAsk(c, 1, 0); err != nil || p.CheckCourse(must(p.Next(p.Start(), r, nil)), again) == nil {
+		if again, err := p.NewAsk(c, 1); err != nil || p.CheckCourse(must(p.Next(p.Start(), r, nil)), again) == nil {
 			t.Fatalf("other scales than the release's are taken, %v", err)
 		}
 	}

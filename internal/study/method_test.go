@@ -236,7 +236,7 @@ func TestMomentsFollow(t *testing.T) {
 		var radii []float64
 		charged := 0.0
 		for c.Query < len(p.Queries) {
-			a, err := p.NewAsk(c, c.Query, 0)
+			a, err := p.NewAsk(c, c.Query)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -321,7 +321,7 @@ func TestPooledOutput(t *testing.T) {
 		for _, q := range p.Queries {
 			c := p.Start()
 			c.Query = q.Index
-			a, err := p.NewAsk(c, q.Index, 0)
+			a, err := p.NewAsk(c, q.Index)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -419,7 +419,7 @@ func TestEveryPathWithinReservation(t *testing.T) {
 				survivors[i] = i
 			}
 			for c.Query < len(p.Queries) && c.End == "" {
-				a, err := p.NewAsk(c, len(releases), 0)
+				a, err := p.NewAsk(c, len(releases))
 				if err != nil {
 					t.Fatal(err)
 				}

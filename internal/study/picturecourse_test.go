@@ -16,7 +16,7 @@ import (
 // and one that no score can be divided by; ctx binds it.
 func TestDeviationsAreChecked(t *testing.T) {
 	p, _, c, releases := runs.RunPictured(t, texts.Pictured)
-	good, err := p.NewAsk(c, c.Query, 0)
+	good, err := p.NewAsk(c, c.Query)
 	if err == nil {
 		err = errors.Join(p.Check(good), p.CheckCourse(c, good))
 	}
@@ -52,7 +52,7 @@ func TestDeviationsAreChecked(t *testing.T) {
 		}
 	}
 	for _, r := range releases {
-		a := r.Ask(0)
+		a := r.Ask()
 		if a.Kind == study.KindScores || a.Kind == study.KindPicture {
 			continue
 		}

@@ -105,8 +105,8 @@ func (p *Plan) NewRelease(a Ask, survivors []int, noised []int64) (Release, erro
 }
 
 // Ask is what the release answers.
-func (r Release) Ask(attempt uint32) Ask {
-	return Ask{Attempt: attempt, Query: r.Query, Slot: r.Slot, Kind: r.Kind, Round: r.Round, History: r.Previous,
+func (r Release) Ask() Ask {
+	return Ask{Query: r.Query, Slot: r.Slot, Kind: r.Kind, Round: r.Round, History: r.Previous,
 		X: r.X, Center: r.Center, Found: r.Found, Scale: r.Scale, Fill: r.Fill, Deviations: r.Deviations, Radius: r.Radius, Grid: r.Grid, Sigma: r.Sigma}
 }
 
@@ -171,11 +171,11 @@ func (r Release) NoiseToSignal(d int) float64 {
 
 // CheckRelease reports whether r is the plan's query of its index over a lawful
 // survivor set; agents store nothing else as final.
-func (p *Plan) CheckRelease(r Release, attempt uint32) error {
+func (p *Plan) CheckRelease(r Release) error {
 	if r.Study != p.Digest {
 		return mismatch(r.Query, "study", "is another study's")
 	}
-	if err := p.Check(r.Ask(attempt)); err != nil {
+	if err := p.Check(r.Ask()); err != nil {
 		return err
 	}
 	if want := p.Noise.released(p.Queries[r.Query]); len(r.Noised) != want {

@@ -32,12 +32,12 @@ func setupFits(t proposal.Thresholds, slots int) error {
 	return nil
 }
 
-// Setup returns what a setup attempt of the plan's study binds.
-func (p *Plan) Setup(attempt uint32) secagg.Config {
+// Setup returns what the setup of the plan's study binds.
+func (p *Plan) Setup() secagg.Config {
 	t := p.Thresholds
 	c := secagg.Config{
 		Study: p.Digest, Corrupt: t.Corrupt, Quorum: t.Quorum, MinSurvivors: t.MinSurvivors,
-		Slots: p.Slots, Attempt: attempt, Sparse: t.Numbers(),
+		Slots: p.Slots, Sparse: t.Numbers(),
 	}
 	for _, m := range p.Proposal.Roster {
 		c.Identity = append(c.Identity, ed25519.PublicKey(m.Identity))

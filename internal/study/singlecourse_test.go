@@ -30,7 +30,7 @@ func TestMixedCourse(t *testing.T) {
 			continue
 		}
 		c.Query = i
-		a, err := p.NewAsk(c, i, 0)
+		a, err := p.NewAsk(c, i)
 		if err != nil {
 			t.Fatal(err)
 		}

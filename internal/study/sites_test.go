@@ -48,7 +48,7 @@ func lawful(t *testing.T, p *Plan, i int) Ask {
 	if p.Proposal.Spec.Leveled() > 0 && p.Proposal.Spec.Center != proposal.CenterPairs {
 		c.Center = make([]float64, p.D)
 	}
-	a, err := p.NewAsk(c, 0, 0)
+	a, err := p.NewAsk(c, 0)
 	if err == nil {
 		err = p.Check(a)
 	}

@@ -61,7 +61,7 @@ func TestLearnedCourse(t *testing.T) {
 func TestScaleIsChecked(t *testing.T) {
 	p := runs.MustPlan(t, texts.Learning, 40_000, 40_000, 40_000)
 	c, _ := runs.Learned(t, p, []float64{100, -3, 7, 0, 0.5}, []float64{5, 0.05, 0, 1e6, 1})
-	good, err := p.NewAsk(c, c.Query, 0)
+	good, err := p.NewAsk(c, c.Query)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestScaleIsChecked(t *testing.T) {
 			t.Errorf("%s: has the same context", name)
 		}
 	}
-	first, err := p.NewAsk(p.Start(), 0, 0)
+	first, err := p.NewAsk(p.Start(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestScaleIsChecked(t *testing.T) {
 		t.Error("scales of the first query, which nothing was learned before, are accepted")
 	}
 	public := runs.MustPlan(t, texts.Four, 90_000, 90_000)
-	a, err := public.NewAsk(public.Start(), 0, 0)
+	a, err := public.NewAsk(public.Start(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ func (p *Plan) Trial(index int) (Ask, error) {
 	c := p.Start()
 	c.Query = index
 	if index < 0 || index >= len(p.Queries) {
-		return p.NewAsk(c, 0, 0) // its error
+		return p.NewAsk(c, 0) // its error
 	}
 	q := p.Queries[index]
 	axes := func(first, n int) []float64 {
@@ -32,5 +32,5 @@ func (p *Plan) Trial(index int) (Ask, error) {
 	if !q.Kind.Definition().Counts && c.Radii[q.Kind] == 0 {
 		c.Radii[q.Kind] = 1
 	}
-	return p.NewAsk(c, 0, 0)
+	return p.NewAsk(c, 0)
 }

@@ -34,7 +34,7 @@ func askFor(t *testing.T, p *Plan, match func(Query) bool) Ask {
 	if p.Proposal.Spec.Center == proposal.CenterPrivate && !(q.Kind == KindMean || q.Of == KindMean) {
 		c.Center = make([]float64, p.D)
 	}
-	a, err := p.NewAsk(c, 0, 0)
+	a, err := p.NewAsk(c, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,8 +89,8 @@ func TestCheckReleaseOfShares(t *testing.T) {
 	p := mustPlan(t, texts.With(texts.Four, `noise = "distributed"`), 90_000, 90_000, 90_000)
 	a := askFor(t, p, func(q Query) bool { return q.Kind == KindPower })
 	good, err := p.NewRelease(a, []int{0, 1, 2}, make([]int64, 4))
-	if err != nil || p.CheckRelease(good, 0) != nil {
-		t.Fatal(err, p.CheckRelease(good, 0))
+	if err != nil || p.CheckRelease(good) != nil {
+		t.Fatal(err, p.CheckRelease(good))
 	}
 	// Three sites add σ_i each, where two would carry σ.
 	if want := math.Sqrt(3.0/2) * a.Sigma.Float(); math.Abs(good.Spread()/want-1) > 1e-3 {
@@ -98,7 +98,7 @@ func TestCheckReleaseOfShares(t *testing.T) {
 	}
 	bad := good
 	bad.Share = nil
-	if p.CheckRelease(bad, 0) == nil {
+	if p.CheckRelease(bad) == nil {
 		t.Error("a release that hides its shares was accepted")
 	}
 	p = mustPlan(t, texts.With(texts.Four, `lambda = "private"`, `lambda_range = [0.1, 20.0]`, `radius = "paper"`, "rounds = 3"), 90_000, 90_000, 90_000)
@@ -108,7 +108,7 @@ func TestCheckReleaseOfShares(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := p.CheckRelease(r, 0) == nil; got != want {
+		if got := p.CheckRelease(r) == nil; got != want {
 			t.Errorf("candidate %d: accepted %v", chosen, got)
 		}
 	}
@@ -138,7 +138,7 @@ func TestCheckReleaseOfRemovedNoise(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.Removed = c.removed
-		if err := p.CheckRelease(r, 0); (err == nil) != (c.variance > 0) {
+		if err := p.CheckRelease(r); (err == nil) != (c.variance > 0) {
 			t.Errorf("%v of %v: %v", c.removed, c.survivors, err)
 		}
 		if want := math.Sqrt(c.variance) * a.Sigma.Float(); c.variance > 0 && math.Abs(r.Spread()/want-1) > 1e-4 {
@@ -157,7 +157,7 @@ func TestCheckReleaseOfRemovedNoise(t *testing.T) {
 	if err != nil || wait.Noise.Removes() || len(r.Share) != 1 {
 		t.Fatal(r.Share, err)
 	}
-	if r.Removed = []int{0}; wait.CheckRelease(r, 0) == nil {
+	if r.Removed = []int{0}; wait.CheckRelease(r) == nil {
 		t.Error("noise of a sum that needs all of it was taken away")
 	}
 	central := mustPlan(t, texts.Four, 90_000, 90_000, 90_000)
@@ -165,7 +165,7 @@ func TestCheckReleaseOfRemovedNoise(t *testing.T) {
 	if err != nil || central.Noise.Removes() {
 		t.Fatal(err)
 	}
-	if r.Removed = []int{0}; central.CheckRelease(r, 0) == nil {
+	if r.Removed = []int{0}; central.CheckRelease(r) == nil {
 		t.Error("nobody's central noise was taken away")
 	}
 }

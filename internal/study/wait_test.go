@@ -17,7 +17,7 @@ func TestWaitIsForAll(t *testing.T) {
 	for n := 2; n <= 20; n++ {
 		for _, mode := range []string{proposal.NoiseCentral, proposal.NoiseDistributed} {
 			p := mustPlan(t, texts.With(texts.Four, `noise = "`+mode+`"`, `on_dropout = "wait"`), slices.Repeat([]int{20_000}, n)...)
-			if p.Thresholds.MinSurvivors != n || p.Setup(0).MinSurvivors != n {
+			if p.Thresholds.MinSurvivors != n || p.Setup().MinSurvivors != n {
 				t.Fatalf("%d sites: U_min = %d", n, p.Thresholds.MinSurvivors)
 			}
 			honest, factor := 0, 1.0
@@ -37,7 +37,7 @@ func TestWaitIsForAll(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := p.CheckRelease(r, 0); (err == nil) != (len(u) == n) {
+				if err := p.CheckRelease(r); (err == nil) != (len(u) == n) {
 					t.Fatalf("%d of %d sites: %v", len(u), n, err)
 				}
 			}

@@ -15,8 +15,8 @@ const (
 
 // The sizes of internal/secagg's messages, which a test compares with real ones.
 const (
-	// label, the graph's name, study, roster, five numbers, attempt, site
-	headerSize = 29 + 9 + 32 + 32 + 10 + 4 + 2
+	// label, the graph's name, study, roster, five numbers, site
+	headerSize = 29 + 9 + 32 + 32 + 10 + 2
 	// another name, the graph's numbers
 	sparseHeader = headerSize - 9 + 7 + 8
 	transportKey = 32

@@ -83,7 +83,7 @@ func bodyOf(m Message) protoreflect.Message {
 	if at := field(body, "study"); at != nil {
 		h := m.About()
 		body.Set(at, protoreflect.ValueOfBytes(h.Study[:]))
-		for name, v := range map[protoreflect.Name]uint32{"attempt": h.Attempt, "query": uint32(h.Query), "slot": uint32(h.Slot)} {
+		for name, v := range map[protoreflect.Name]uint32{"query": uint32(h.Query), "slot": uint32(h.Slot)} {
 			if at := field(body, name); at != nil {
 				body.Set(at, protoreflect.ValueOfUint32(v))
 			}
@@ -112,9 +112,6 @@ func (r *reader) header(body protoreflect.Message) (Header, error) {
 		return h, ErrNoStudy
 	}
 	h.Study = proposal.Digest(id)
-	if at := field(body, "attempt"); at != nil {
-		h.Attempt = uint32(body.Get(at).Uint())
-	}
 	for name, v := range map[protoreflect.Name]*int{"query": &h.Query, "slot": &h.Slot} {
 		if at := field(body, name); at != nil {
 			*v = r.int(uint32(body.Get(at).Uint()))

@@ -24,9 +24,7 @@ func messages() []struct {
 	wire proto.Message
 } {
 	d, list, u := id[:], [][]byte{{1}, {2, 3}}, []uint32{0, 2}
-	setup, slot := Header{Study: id, Attempt: 3}, Header{Study: id, Query: 4, Slot: 5}
-	all := slot
-	all.Attempt = 3
+	setup, slot := Header{Study: id}, Header{Study: id, Query: 4, Slot: 5}
 	type row = struct {
 		m    Message
 		wire proto.Message
@@ -37,11 +35,11 @@ func messages() []struct {
 			&covey.Hello{Chain: 7, ChainHead: d, Software: "a", Datasets: []*covey.Dataset{{Name: "rows", Units: 1 << 63}}, Open: tags, AllOpen: true, Over: d[:TagBytes]}},
 		{Decision{Header{Study: id}, study.VerdictRejected, study.CodeBudget, []byte{7}},
 			&covey.Decision{Study: d, Verdict: covey.Verdict_VERDICT_REJECTED, Code: covey.Code_CODE_BUDGET, Signature: []byte{7}}},
-		{Announcement{setup, []byte{7}}, &covey.Announcement{Study: d, Attempt: 3, Signed: []byte{7}}},
-		{Nonce{setup, []byte{7}}, &covey.Nonce{Study: d, Attempt: 3, Nonce: []byte{7}}},
-		{Boxes{setup, list}, &covey.Boxes{Study: d, Attempt: 3, Boxes: list}},
-		{Confirmation{setup, []byte{7}, []byte{8}, []byte{9}}, &covey.Confirmation{Study: d, Attempt: 3, Signature: []byte{7}, Deposits: []byte{8}, Statement: []byte{9}}},
-		{Recalled{setup, []byte{7}, []byte{8}}, &covey.Recalled{Study: d, Attempt: 3, Tags: []byte{7}, Deposits: []byte{8}}},
+		{Announcement{setup, []byte{7}}, &covey.Announcement{Study: d, Signed: []byte{7}}},
+		{Nonce{setup, []byte{7}}, &covey.Nonce{Study: d, Nonce: []byte{7}}},
+		{Boxes{setup, list}, &covey.Boxes{Study: d, Boxes: list}},
+		{Confirmation{setup, []byte{7}, []byte{8}, []byte{9}}, &covey.Confirmation{Study: d, Signature: []byte{7}, Deposits: []byte{8}, Statement: []byte{9}}},
+		{Recalled{setup, []byte{7}, []byte{8}}, &covey.Recalled{Study: d, Tags: []byte{7}, Deposits: []byte{8}}},
 		{Upload{slot, []byte{7}}, &covey.Upload{Study: d, Query: 4, Slot: 5, Masked: []byte{7}}},
 		{Signature{slot, []byte{7}}, &covey.ReleaseSignature{Study: d, Query: 4, Slot: 5, Signature: []byte{7}}},
 		{Attestation{Header{Study: id}, []byte{7}}, &covey.Attestation{Study: d, Signature: []byte{7}}},
@@ -49,18 +47,18 @@ func messages() []struct {
 		{Shares{slot, []byte{7}}, &covey.Shares{Study: d, Query: 4, Slot: 5, Shares: []byte{7}}},
 		{Proof{slot, 3, []byte{7}}, &covey.Proof{Study: d, Query: 4, Slot: 5, Dealer: 3, Proof: []byte{7}}},
 		{PairKeys{slot, []byte{7}}, &covey.PairKeys{Study: d, Query: 4, Slot: 5, Keys: []byte{7}}},
-		{Refusal{all, study.CodeHeld, 4, []byte{5}, []int{0, 2}, []byte{7}, &Final{Encoded: []byte{8}, Signature: []byte{9}, Certificate: []byte{10}}, true, []byte{6}, 7, []byte{5, 6}},
-			&covey.Refusal{Study: d, Attempt: 3, Query: 4, Slot: 5, Code: covey.Code_CODE_HELD, Culprit: 4, Context: []byte{5}, Survivors: u,
+		{Refusal{slot, study.CodeHeld, 4, []byte{5}, []int{0, 2}, []byte{7}, &Final{Encoded: []byte{8}, Signature: []byte{9}, Certificate: []byte{10}}, true, []byte{6}, 7, []byte{5, 6}},
+			&covey.Refusal{Study: d, Query: 4, Slot: 5, Code: covey.Code_CODE_HELD, Culprit: 4, Context: []byte{5}, Survivors: u,
 				Signature: []byte{7}, Final: &covey.Final{Released: []byte{8}, Signature: []byte{9}, Certificate: []byte{10}}, Shared: true, Announcement: []byte{6}, Lacks: 7, Evidence: []byte{5, 6}}},
 		{Proposal{[]byte("x"), []byte("y")}, &covey.Proposal{Body: []byte("x"), Signature: []byte("y")}},
-		{Announce{setup}, &covey.Announce{Study: d, Attempt: 3}},
-		{Reveal{setup, list}, &covey.Reveal{Study: d, Attempt: 3, Announcements: list}},
-		{Deal{setup, list, list[1:], list[:1]}, &covey.Deal{Study: d, Attempt: 3, Announcements: list, Nonces: list[1:], Keys: list[:1]}},
-		{Confirm{setup, list, list[1:]}, &covey.Confirm{Study: d, Attempt: 3, Boxes: list, Bodies: list[1:]}},
-		{Confirmed{setup, list}, &covey.Confirmed{Study: d, Attempt: 3, Signatures: list}},
-		{Recall{setup}, &covey.Recall{Study: d, Attempt: 3}},
-		{Query{id, study.Ask{Attempt: 3, Query: 4, Slot: 5, History: id, X: []float64{1, 0}, Center: []float64{3}, Found: []float64{4}, Scale: []float64{5, 0}, Fill: []float64{6}, Deviations: []float64{7}, Radius: 0.5, Grid: 0.25, Sigma: 9}},
-			&covey.Query{Study: d, Attempt: 3, Query: 4, Slot: 5, History: d, X: []float64{1, 0}, Center: []float64{3}, Found: []float64{4}, Scale: []float64{5, 0}, Fill: []float64{6}, Deviations: []float64{7}, Radius: 0.5, Grid: 0.25, Sigma: 9}},
+		{Announce{setup}, &covey.Announce{Study: d}},
+		{Reveal{setup, list}, &covey.Reveal{Study: d, Announcements: list}},
+		{Deal{setup, list, list[1:], list[:1]}, &covey.Deal{Study: d, Announcements: list, Nonces: list[1:], Keys: list[:1]}},
+		{Confirm{setup, list, list[1:]}, &covey.Confirm{Study: d, Boxes: list, Bodies: list[1:]}},
+		{Confirmed{setup, list}, &covey.Confirmed{Study: d, Signatures: list}},
+		{Recall{setup}, &covey.Recall{Study: d}},
+		{Query{id, study.Ask{Query: 4, Slot: 5, History: id, X: []float64{1, 0}, Center: []float64{3}, Found: []float64{4}, Scale: []float64{5, 0}, Fill: []float64{6}, Deviations: []float64{7}, Radius: 0.5, Grid: 0.25, Sigma: 9}},
+			&covey.Query{Study: d, Query: 4, Slot: 5, History: d, X: []float64{1, 0}, Center: []float64{3}, Found: []float64{4}, Scale: []float64{5, 0}, Fill: []float64{6}, Deviations: []float64{7}, Radius: 0.5, Grid: 0.25, Sigma: 9}},
 		{Release{slot, []int{0, 2}}, &covey.Release{Study: d, Query: 4, Slot: 5, Survivors: u}},
 		{Open{slot, []int{0, 2}, list}, &covey.Open{Study: d, Query: 4, Slot: 5, Survivors: u, Certificate: list}},
 		{Prove{slot, []int{0, 2}, 4}, &covey.Prove{Study: d, Query: 4, Slot: 5, Survivors: u, Dealer: 4}},

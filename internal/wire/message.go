@@ -13,8 +13,7 @@ import (
 // has; the others are zero.
 type Header struct {
 	Study       proposal.Digest
-	Attempt     uint32 // of the setup
-	Query, Slot int    // query: index into Plan.Queries
+	Query, Slot int // query: index into Plan.Queries
 }
 
 // About returns the header.
@@ -126,7 +125,7 @@ type (
 		// Lacks is, with study.CodeOutOfOrder, 1 + how many of the study's releases, from the first
 		// on, the site has followed; 0 if it is not about them.
 		Lacks int
-		// Evidence convicts the culprit: with study.CodeBadShare the seeds of the attempt, which
+		// Evidence convicts the culprit: with study.CodeBadShare the seeds of the setup, which
 		// the site has closed, and the culprit's box; with study.CodeBadBox what is on record of
 		// the culprit's first box, where another was shown.
 		Evidence []byte
@@ -138,7 +137,7 @@ type (
 	// Proposal asks for a decision. It carries the proposal's exact bytes, and its proposer's
 	// signature on their digest where it has a proposer.
 	Proposal struct{ Body, Signature []byte }
-	// Announce begins a setup attempt.
+	// Announce begins the setup.
 	Announce struct{ Header }
 	// Reveal carries the heads of all announcements, by roster index, and asks for the nonce that
 	// the site's commits to.

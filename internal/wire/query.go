@@ -16,7 +16,7 @@ type Query struct {
 }
 
 // About returns what the ask is of.
-func (m Query) About() Header { return Header{m.Study, m.Ask.Attempt, m.Ask.Query, m.Ask.Slot} }
+func (m Query) About() Header { return Header{m.Study, m.Ask.Query, m.Ask.Slot} }
 
 func (m Query) body() proto.Message {
 	a := m.Ask
@@ -28,7 +28,7 @@ func (m Query) body() proto.Message {
 
 func queryOf(r *reader, h Header, b *covey.Query) Query {
 	return Query{h.Study, study.Ask{
-		Attempt: h.Attempt, Query: h.Query, Slot: h.Slot, History: r.link(b.GetHistory()),
+		Query: h.Query, Slot: h.Slot, History: r.link(b.GetHistory()),
 		X: b.GetX(), Center: b.GetCenter(), Found: b.GetFound(), Scale: b.GetScale(), Fill: b.GetFill(), Deviations: b.GetDeviations(), Radius: b.GetRadius(), Grid: b.GetGrid(), Sigma: noise.Sigma(b.GetSigma()),
 	}}
 }

@@ -70,7 +70,7 @@ func (l law) run(t *testing.T, s proposal.Spec, n int) (*study.Plan, *result.Res
 	c := p.Start()
 	var releases []study.Release
 	for c.Query < len(p.Queries) {
-		ask, err := p.NewAsk(c, len(releases), 0)
+		ask, err := p.NewAsk(c, len(releases))
 		if err != nil {
 			t.Fatal(err)
 		}

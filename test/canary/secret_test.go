@@ -174,11 +174,11 @@ func (f *fleet) plantLedger(h *haystack, self int, copied string, p *study.Plan)
 	fail(err)
 	defer l.Close()
 	j, out := l.Journal(p.Digest), opened{slots: map[int]secagg.SlotSecret{}}
-	raw, ok, err := j.Setup(0, "announcements")
+	raw, ok, err := j.Setup("announcements")
 	if fail(err); !ok {
 		f.T.Fatalf("%s's ledger has no announcements", who.Name)
 	}
-	setup, err := secagg.Verify(p.Setup(0), list(raw))
+	setup, err := secagg.Verify(p.Setup(), list(raw))
 	fail(err)
 	out.transcript = setup.Transcript()
 	for i := range p.Slots {
@@ -208,7 +208,7 @@ func (f *fleet) plantLedger(h *haystack, self int, copied string, p *study.Plan)
 			f.T.Fatalf("slot %d of %s holds %d bytes more", i, who.Name, len(rest))
 		}
 	}
-	if _, _, err := j.Setup(0, ledger.SetupSecrets); !errors.Is(err, ledger.ErrErased) {
+	if _, _, err := j.Setup(ledger.SetupSecrets); !errors.Is(err, ledger.ErrErased) {
 		f.T.Errorf("%s's ledger has the seeds of a setup that is confirmed: %v", who.Name, err)
 	}
 	return out
@@ -242,7 +242,7 @@ func (f *fleet) plantSums(h *haystack, sums *history.Finder, owners map[string][
 		}
 	}
 	for _, release := range r.Releases {
-		ask := release.Ask(0)
+		ask := release.Ask()
 		where := fmt.Sprintf("query %d (%s) of %s", release.Query, release.Kind, r.Name)
 		exact := make([]int64, p.Queries[release.Query].Values)
 		lanesSum := make([]uint64, secagg.NoiseLaneCount(p.Bits))

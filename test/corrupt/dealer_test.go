@@ -29,7 +29,7 @@ func TestLyingDealer(t *testing.T) {
 		}
 		plan, err := study.NewPlan(body)
 		f.Must(err)
-		cfg, key := plan.Setup(0), f.proxy.site.Identity()
+		cfg, key := plan.Setup(), f.proxy.site.Identity()
 		secrets, err := secagg.NewSecrets(cfg)
 		f.Must(err)
 		var setup *secagg.Setup

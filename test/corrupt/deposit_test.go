@@ -29,7 +29,7 @@ func TestDeposits(t *testing.T) {
 		f.proxy.act(func(m *covey.CoordinatorMessage) bool {
 			switch b := m.GetBody().(type) {
 			case *covey.CoordinatorMessage_Deal:
-				setup, err = secagg.Verify(plan.Setup(0), b.Deal.GetAnnouncements())
+				setup, err = secagg.Verify(plan.Setup(), b.Deal.GetAnnouncements())
 				f.Must(err)
 			case *covey.CoordinatorMessage_Confirm:
 				boxes = b.Confirm.GetBoxes()

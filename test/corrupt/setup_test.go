@@ -82,12 +82,6 @@ func TestSetup(t *testing.T) {
 				return truth(m)
 			}, "", study.CodeWrongDeposit},
 			{"no announcement", quiet(func(m *covey.SiteMessage) bool { return m.GetAnnouncement() != nil }), "", ""},
-			{"an announcement of another attempt", func(m *covey.SiteMessage) []*covey.SiteMessage {
-				if a := m.GetAnnouncement(); a != nil {
-					a.Attempt += 7
-				}
-				return truth(m)
-			}, "", ""},
 			{"no boxes", quiet(func(m *covey.SiteMessage) bool { return m.GetBoxes() != nil }), "", ""},
 			{"no confirmation", quiet(func(m *covey.SiteMessage) bool { return m.GetConfirmation() != nil }), "", ""},
 			{"a refusal", func(m *covey.SiteMessage) []*covey.SiteMessage {
@@ -147,7 +141,7 @@ func (f *bubble) dealing(d proposal.Digest, announce func([]byte), deal func(*se
 	f.Must(err)
 	plan, err := study.NewPlan(body)
 	f.Must(err)
-	cfg := plan.Setup(0)
+	cfg := plan.Setup()
 	secrets, err := secagg.NewSecrets(cfg)
 	f.Must(err)
 	key := f.proxy.site.Identity()
@@ -183,7 +177,7 @@ func (f *bubble) dealing(d proposal.Digest, announce func([]byte), deal func(*se
 
 // transportAt is where the transport key is in an announcement: in front of all that is committed
 // to.
-const transportAt = len("covey secagg announcement v2") + 1 + len("complete") + 1 + 32 + 32 + 5*2 + 4 + 2
+const transportAt = len("covey secagg announcement v3") + 1 + len("complete") + 1 + 32 + 32 + 5*2 + 2
 
 // quorum is q of five sites.
 const quorum = 4

@@ -48,7 +48,7 @@ func (f *bubble) holding(d proposal.Digest, u secagg.Survivors) func(*covey.Coor
 	return func(m *covey.CoordinatorMessage) bool {
 		switch b := m.GetBody().(type) {
 		case *covey.CoordinatorMessage_Deal:
-			setup, err = secagg.Verify(plan.Setup(0), b.Deal.GetAnnouncements())
+			setup, err = secagg.Verify(plan.Setup(), b.Deal.GetAnnouncements())
 			f.Must(err)
 		case *covey.CoordinatorMessage_Query:
 			ask := plan.Queries.Fill(askOf(b.Query))
@@ -115,7 +115,7 @@ func TestAccusations(t *testing.T) {
 
 // askOf is a query as the coordinator asks it.
 func askOf(q *covey.Query) study.Ask {
-	return study.Ask{Attempt: q.GetAttempt(), Query: int(q.GetQuery()), Slot: int(q.GetSlot()), History: proposal.Digest(q.GetHistory()),
+	return study.Ask{Query: int(q.GetQuery()), Slot: int(q.GetSlot()), History: proposal.Digest(q.GetHistory()),
 		X: q.GetX(), Center: q.GetCenter(), Found: q.GetFound(), Radius: q.GetRadius(), Grid: q.GetGrid(), Sigma: noise.Sigma(q.GetSigma())}
 }
 

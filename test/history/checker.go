@@ -44,7 +44,7 @@ const (
 	SameBytes Rule = "same-bytes"
 	// A slot is for one query.
 	OneQueryPerSlot Rule = "one-query-per-slot"
-	// Sites are shown one set of announcements an attempt, and asked one thing a slot.
+	// Sites are shown one set of announcements, and asked one thing a slot.
 	OneQuestion Rule = "one-question"
 	// A site signs one survivor set a slot.
 	OneSetPerSlot Rule = "one-set-per-slot"
@@ -55,7 +55,7 @@ const (
 	OneKind Rule = "one-kind"
 	// What the log keeps of a setup is what the sites sent.
 	TrueSetup Rule = "true-setup"
-	// An attempt ends in one way at a site: it confirms, or shows the keys of its boxes.
+	// A setup ends in one way at a site: it confirms, or shows the keys of its boxes.
 	OneEnd Rule = "one-end"
 	// No log entry, snapshot, log line, or message holds an exact sum, and none but the
 	// upload itself a masked upload.

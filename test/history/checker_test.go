@@ -134,7 +134,7 @@ func (st *story) raw(data string) {
 
 // lateSlot adds an opening of a query in a slot, whole but for shares.
 func (st *story) lateSlot(q, slot int, u secagg.Survivors) study.Ask {
-	a, err := st.plan.NewAsk(st.courseAt(q, st.asks[0].X), slot, 0)
+	a, err := st.plan.NewAsk(st.courseAt(q, st.asks[0].X), slot)
 	st.must(err)
 	st.log(round.Entry{Kind: round.EntrySurvivors, Query: q, Slot: slot, Survivors: u})
 	st.log(round.Entry{Kind: round.EntryOpening, Query: q, Slot: slot, Certificate: st.certificate(a, u)})
@@ -268,7 +268,7 @@ func histories() []broken {
 		}},
 
 		{rule: OneQueryPerSlot, name: "an upload in the slot of another query", tell: func(st *story) {
-			a, err := st.plan.NewAsk(st.courseAt(1, st.asks[1].X), 0, 0)
+			a, err := st.plan.NewAsk(st.courseAt(1, st.asks[1].X), 0)
 			st.must(err)
 			st.journal(st.members[0], "upload", 1, 0)
 			st.upload(st.members[0], a, st.masked(st.members[0], a))

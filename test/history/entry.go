@@ -59,7 +59,7 @@ type run struct {
 	last     map[int]bool          // queries after whose release nothing is left to ask
 
 	// What the sites were asked and answered, until the query's release is committed.
-	setups  map[uint32]*setup
+	masks   *setup // nil before any site was shown announcements
 	asks    map[place]study.Ask
 	uploads map[place]map[int][]byte
 	shares  map[place]map[int][]byte
@@ -73,8 +73,8 @@ type run struct {
 	signed map[siteAt][32]byte
 	opened map[siteAt][32]byte
 	about  map[siteAt][32]byte // by site, query: what its shares are of
-	// by site, attempt
-	confirmed, closed map[siteAt]bool
+	// by site
+	confirmed, closed map[int]bool
 	kinds             map[siteAt][]kinds
 	hashes            map[[32]byte][]int // U by H(U)
 	slots             map[int]bool
@@ -169,9 +169,9 @@ func (c *Checker) read(data []byte) *entry {
 	}
 	switch e.Kind {
 	case round.EntryPrepared:
-		c.announced(s, e.Attempt, e.Announcements)
+		c.announced(s, e.Announcements)
 		if s.plan.Thresholds.Sparse() {
-			c.drawn(s, e.Attempt, e.Nonces)
+			c.drawn(s, e.Nonces)
 		}
 		c.prepared(s, e)
 	case round.EntrySurvivors:
@@ -206,9 +206,9 @@ func (c *Checker) newRun(body []byte) (*run, error) {
 		plan: plan, index: map[string]int{}, sites: make([]*Site, len(plan.Proposal.Roster)),
 		survivors: map[place][][]int{}, certificates: map[place][][][]byte{}, committed: map[int][][32]byte{},
 		releases: map[int][32]byte{}, noised: map[noised][32]byte{}, steps: map[int]study.Course{0: plan.Start()}, finals: map[int]study.Release{}, last: map[int]bool{},
-		setups: map[uint32]*setup{}, asks: map[place]study.Ask{}, uploads: map[place]map[int][]byte{},
+		asks: map[place]study.Ask{}, uploads: map[place]map[int][]byte{},
 		shares: map[place]map[int][]byte{}, keys: map[place]map[int][]byte{}, proofs: map[place]map[int][][]byte{}, sums: map[int]*sums{}, sent: map[said][32]byte{}, slotOf: map[int]map[int]int{},
-		signed: map[siteAt][32]byte{}, opened: map[siteAt][32]byte{}, about: map[siteAt][32]byte{}, confirmed: map[siteAt]bool{}, closed: map[siteAt]bool{}, kinds: map[siteAt][]kinds{},
+		signed: map[siteAt][32]byte{}, opened: map[siteAt][32]byte{}, about: map[siteAt][32]byte{}, confirmed: map[int]bool{}, closed: map[int]bool{}, kinds: map[siteAt][]kinds{},
 		hashes: map[[32]byte][]int{}, slots: map[int]bool{},
 	}
 	for owner, site := range c.truth.Sites {
@@ -389,7 +389,7 @@ func (c *Checker) nextStep(s *run, e *round.Entry, r study.Release) {
 		c.fail(NextStep, s, r.Query, r.Slot, "released before the query that it follows")
 		return
 	}
-	if want, err := s.plan.NewAsk(now, r.Slot, 0); err != nil || !sameQuestion(r.Ask(0), want) {
+	if want, err := s.plan.NewAsk(now, r.Slot); err != nil || !sameQuestion(r.Ask(), want) {
 		c.fail(NextStep, s, r.Query, r.Slot, "the release is about another x or radius than the one before it gave")
 	}
 	if _, ok := s.finals[r.Query]; !ok {

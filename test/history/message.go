@@ -53,26 +53,26 @@ func (c *Checker) sent(e failpoint.Event) {
 		}
 	case "announcement":
 		need("setup.announcement", -1, -1)
-		c.same(s, said{site: i, kind: m.kind, a: int(m.attempt)}, m.body)
+		c.same(s, said{site: i, kind: m.kind}, m.body)
 	case "nonce":
 		// The graph is drawn of it: whoever made an announcement after it could choose the graph.
 		need("setup.announcements", -1, -1)
-		c.same(s, said{site: i, kind: m.kind, a: int(m.attempt)}, m.body)
+		c.same(s, said{site: i, kind: m.kind}, m.body)
 	case "boxes":
 		need("setup.boxes", -1, -1)
-		c.same(s, said{site: i, kind: m.kind, a: int(m.attempt)}, m.list...)
+		c.same(s, said{site: i, kind: m.kind}, m.list...)
 		c.dealt(s, i, m)
 	case "confirmation":
 		need("setup.confirmation", -1, -1)
-		c.same(s, said{site: i, kind: m.kind, a: int(m.attempt)}, append(slices.Clone(m.rest), m.body)...)
-		if s.closed[siteAt{i, int(m.attempt)}] {
-			c.fail(OneEnd, s, -1, -1, "site %d confirms attempt %d, whose boxes others can open", i, m.attempt)
+		c.same(s, said{site: i, kind: m.kind}, append(slices.Clone(m.rest), m.body)...)
+		if s.closed[i] {
+			c.fail(OneEnd, s, -1, -1, "site %d confirms a setup whose boxes others can open", i)
 		}
-		s.confirmed[siteAt{i, int(m.attempt)}] = true
+		s.confirmed[i] = true
 		c.deposited(s, i, m)
 	case "recalled":
 		need("setup.confirmation", -1, -1)
-		c.same(s, said{site: i, kind: m.kind, a: int(m.attempt)}, m.rest...)
+		c.same(s, said{site: i, kind: m.kind}, m.rest...)
 	case "upload":
 		need("setup.confirmed", -1, -1)
 		need("upload", m.query, m.slot)
@@ -99,10 +99,10 @@ func (c *Checker) sent(e failpoint.Event) {
 	case "refusal":
 		if m.accuses {
 			need("setup.closed", -1, -1)
-			if s.confirmed[siteAt{i, int(m.attempt)}] {
-				c.fail(OneEnd, s, -1, -1, "site %d shows the keys of attempt %d, which it confirmed", i, m.attempt)
+			if s.confirmed[i] {
+				c.fail(OneEnd, s, -1, -1, "site %d shows the keys of the setup, which it confirmed", i)
 			}
-			s.closed[siteAt{i, int(m.attempt)}] = true
+			s.closed[i] = true
 		}
 		if len(m.body) > 0 {
 			need("sign", m.query, m.slot)
@@ -192,7 +192,7 @@ const sharesHeader = len("covey secagg shares v2\x00") + len("covey secagg relea
 
 func (c *Checker) shared(s *run, site int, m message) {
 	at, n := place{m.query, m.slot}, len(s.sites)
-	setup := s.setup(s.asks[at].Attempt)
+	setup := s.setup()
 	if setup == nil {
 		c.fail(Readable, s, m.query, m.slot, "site %d sends shares before a setup", site)
 		return
@@ -251,7 +251,7 @@ func (c *Checker) followed(s *run, site int, m message) {
 		label = len("covey secagg proof v2\x00")
 	}
 	header := label + sharesHeader - len("covey secagg shares v2\x00")
-	setup := s.setup(s.asks[at].Attempt)
+	setup := s.setup()
 	if setup == nil || len(m.body) < header {
 		c.fail(Readable, s, m.query, m.slot, "site %d sends a short %s, or one before a setup", site, m.kind)
 		return
@@ -327,12 +327,12 @@ func (c *Checker) received(e failpoint.Event) {
 	at := place{m.query, m.slot}
 	switch m.kind {
 	case "reveal":
-		c.announced(s, m.attempt, m.list)
+		c.announced(s, m.list)
 	case "deal":
 		if s.plan.Thresholds.Sparse() {
-			c.drawn(s, m.attempt, m.nonces)
+			c.drawn(s, m.nonces)
 		} else {
-			c.announced(s, m.attempt, m.list)
+			c.announced(s, m.list)
 		}
 	case "release":
 		s.hashes[secagg.Survivors(m.survivors).Hash()] = m.survivors
@@ -373,7 +373,7 @@ func (c *Checker) asked(s *run, m message) bool {
 	}
 	s.asks[at] = a
 	if now, ok := s.steps[a.Query]; ok {
-		if want, err := s.plan.NewAsk(now, a.Slot, a.Attempt); err != nil || !sameQuestion(a, want) {
+		if want, err := s.plan.NewAsk(now, a.Slot); err != nil || !sameQuestion(a, want) {
 			c.fail(NextStep, s, m.query, m.slot, "x or radius does not follow from the release before")
 		}
 	}
@@ -397,7 +397,7 @@ func (s *run) due(query int) bool {
 }
 
 func sameAsk(a, b study.Ask) bool {
-	return a.Attempt == b.Attempt && a.Kind == b.Kind && a.Round == b.Round && a.History == b.History && slices.Equal(a.X, b.X) &&
+	return a.Kind == b.Kind && a.Round == b.Round && a.History == b.History && slices.Equal(a.X, b.X) &&
 		slices.Equal(a.Center, b.Center) && slices.Equal(a.Found, b.Found) && slices.Equal(a.Scale, b.Scale) && slices.Equal(a.Fill, b.Fill) && slices.Equal(a.Deviations, b.Deviations) &&
 		a.Radius == b.Radius && a.Grid == b.Grid && a.Sigma == b.Sigma
 }

@@ -13,7 +13,7 @@ import (
 	"covey/internal/study"
 )
 
-// setup is one attempt's announcements, checked when they are needed.
+// setup is a study's announcements, checked when they are needed.
 type setup struct {
 	announcements [][]byte // on the sparse graph their heads
 	nonces        [][]byte
@@ -26,7 +26,7 @@ type setup struct {
 
 // dealt keeps a site's boxes.
 func (c *Checker) dealt(s *run, site int, m message) {
-	if a := s.setups[m.attempt]; a != nil && a.boxes[site] == nil {
+	if a := s.masks; a != nil && a.boxes[site] == nil {
 		if a.boxes == nil {
 			a.boxes = map[int][][]byte{}
 		}
@@ -36,7 +36,7 @@ func (c *Checker) dealt(s *run, site int, m message) {
 
 // deposited keeps what a site deposits with its confirmation.
 func (c *Checker) deposited(s *run, site int, m message) {
-	if a := s.setups[m.attempt]; a != nil && a.deposits[site] == nil {
+	if a := s.masks; a != nil && a.deposits[site] == nil {
 		if a.deposits == nil {
 			a.deposits = map[int][]byte{}
 		}
@@ -45,8 +45,8 @@ func (c *Checker) deposited(s *run, site int, m message) {
 }
 
 // kept is what a coordinator had of the wire to open sums without some sites.
-func (s *run) kept(attempt uint32) (kept secagg.Kept) {
-	a := s.setups[attempt]
+func (s *run) kept() (kept secagg.Kept) {
+	a := s.masks
 	if a.verified.Config().Whole() {
 		return kept
 	}
@@ -64,15 +64,15 @@ func (s *run) kept(attempt uint32) (kept secagg.Kept) {
 // prepared compares what the log keeps of a setup with what the sites sent: confirmations, and tags
 // and deposits, of which it keeps hashes alone on the sparse graph.
 func (c *Checker) prepared(s *run, e *round.Entry) {
-	setup := s.setup(e.Attempt)
+	setup := s.setup()
 	if setup == nil {
-		c.fail(TrueSetup, s, -1, -1, "attempt %d is prepared with announcements that do not hold", e.Attempt)
+		c.fail(TrueSetup, s, -1, -1, "the setup is prepared with announcements that do not hold")
 		return
 	}
 	if err := setup.CheckConfirmations(e.Confirmations); err != nil {
-		c.fail(TrueSetup, s, -1, -1, "attempt %d is prepared: %v", e.Attempt, err)
+		c.fail(TrueSetup, s, -1, -1, "the setup is prepared: %v", err)
 	}
-	sent, sparse := s.kept(e.Attempt), s.plan.Thresholds.Sparse()
+	sent, sparse := s.kept(), s.plan.Thresholds.Sparse()
 	var hashes [][]byte
 	for i, deposits := range sent.Deposits {
 		h := setup.DepositHash(i, deposits)
@@ -84,45 +84,45 @@ func (c *Checker) prepared(s *run, e *round.Entry) {
 	}
 	for k, log := range [4][][]byte{e.Tags, e.Deposits, e.TagHashes, e.DepositHashes} {
 		if !sameList(log, want[k]) {
-			c.fail(TrueSetup, s, -1, -1, "attempt %d: the log keeps other %s than the sites sent", e.Attempt,
+			c.fail(TrueSetup, s, -1, -1, "the log keeps other %s than the sites sent",
 				[]string{"tags", "deposits", "hashes of tags", "hashes of deposits"}[k])
 		}
 	}
 }
 
 // announced takes a set of announcements that sites were shown or the log holds.
-func (c *Checker) announced(s *run, attempt uint32, announcements [][]byte) {
-	old := s.setups[attempt]
+func (c *Checker) announced(s *run, announcements [][]byte) {
+	old := s.masks
 	if old == nil {
-		s.setups[attempt] = &setup{announcements: announcements}
+		s.masks = &setup{announcements: announcements}
 		return
 	}
 	if !sameList(old.announcements, announcements) {
-		c.fail(OneQuestion, s, -1, -1, "attempt %d has two sets of announcements", attempt)
+		c.fail(OneQuestion, s, -1, -1, "the setup has two sets of announcements")
 	}
 }
 
 // drawn takes the nonces of the sparse graph that sites were shown or the log holds.
-func (c *Checker) drawn(s *run, attempt uint32, nonces [][]byte) {
-	old := s.setups[attempt]
+func (c *Checker) drawn(s *run, nonces [][]byte) {
+	old := s.masks
 	switch {
 	case old == nil:
-		c.fail(OneQuestion, s, -1, -1, "attempt %d has nonces before announcements", attempt)
+		c.fail(OneQuestion, s, -1, -1, "the setup has nonces before announcements")
 	case old.nonces == nil:
 		old.nonces = nonces
 	case !sameList(old.nonces, nonces):
-		c.fail(OneQuestion, s, -1, -1, "attempt %d has two sets of nonces", attempt)
+		c.fail(OneQuestion, s, -1, -1, "the setup has two sets of nonces")
 	}
 }
 
-// setup returns an attempt's verified setup, nil if it is not to be had.
-func (s *run) setup(attempt uint32) *secagg.Setup {
-	a := s.setups[attempt]
+// setup returns the study's verified setup, nil if it is not to be had.
+func (s *run) setup() *secagg.Setup {
+	a := s.masks
 	if a == nil {
 		return nil
 	}
 	if a.verified == nil && a.err == nil {
-		cfg := s.plan.Setup(attempt)
+		cfg := s.plan.Setup()
 		if !s.plan.Thresholds.Sparse() {
 			a.verified, a.err = secagg.Verify(cfg, a.announcements)
 			return a.verified
@@ -141,7 +141,7 @@ func (s *run) query(at place) (*secagg.Setup, secagg.Query, bool) {
 	if !ok || at.query < 0 || at.query >= len(s.plan.Queries) {
 		return nil, secagg.Query{}, false
 	}
-	setup := s.setup(ask.Attempt)
+	setup := s.setup()
 	if setup == nil {
 		return nil, secagg.Query{}, false
 	}
@@ -158,11 +158,11 @@ func (c *Checker) rightSum(s *run, r study.Release) {
 		fail("no site was asked for this slot")
 		return
 	}
-	if err := s.plan.CheckRelease(r, ask.Attempt); err != nil {
+	if err := s.plan.CheckRelease(r); err != nil {
 		fail("%v", err)
 		return
 	}
-	if !sameAsk(ask, r.Ask(ask.Attempt)) {
+	if !sameAsk(ask, r.Ask()) {
 		fail("the release is about something else than the sites were asked")
 		return
 	}
@@ -180,7 +180,7 @@ func (c *Checker) rightSum(s *run, r study.Release) {
 		}
 		secagg.SumInto(sum, masked, q.Bits)
 	}
-	opening, err := setup.NewOpening(q, r.Survivors, s.kept(ask.Attempt))
+	opening, err := setup.NewOpening(q, r.Survivors, s.kept())
 	if err != nil {
 		fail("%v", err)
 		return

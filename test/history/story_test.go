@@ -393,7 +393,7 @@ func uints(v []int) []uint32 {
 // survives nor helps.
 func (st *story) query(course study.Course) study.Course {
 	q := course.Query
-	a, err := st.plan.NewAsk(course, q, 0)
+	a, err := st.plan.NewAsk(course, q)
 	st.must(err)
 	if st.vary.ask != nil {
 		st.vary.ask(&a)

@@ -18,7 +18,6 @@ import (
 type message struct {
 	kind        string // of the oneof: "upload", "release", ...
 	study       proposal.Digest
-	attempt     uint32
 	query, slot int
 	approved    bool     // of a decision
 	body        []byte   // what the message is about
@@ -49,18 +48,18 @@ func readSite(raw []byte) (message, error) {
 		return about(b.Decision.GetStudy(), message{kind: "decision", approved: b.Decision.GetVerdict() == covey.Verdict_VERDICT_APPROVED})
 	case *covey.SiteMessage_Announcement:
 		a := b.Announcement
-		return about(a.GetStudy(), message{kind: "announcement", attempt: a.GetAttempt(), body: a.GetSigned()})
+		return about(a.GetStudy(), message{kind: "announcement", body: a.GetSigned()})
 	case *covey.SiteMessage_Nonce:
 		n := b.Nonce
-		return about(n.GetStudy(), message{kind: "nonce", attempt: n.GetAttempt(), body: n.GetNonce()})
+		return about(n.GetStudy(), message{kind: "nonce", body: n.GetNonce()})
 	case *covey.SiteMessage_Boxes:
-		return about(b.Boxes.GetStudy(), message{kind: "boxes", attempt: b.Boxes.GetAttempt(), list: b.Boxes.GetBoxes()})
+		return about(b.Boxes.GetStudy(), message{kind: "boxes", list: b.Boxes.GetBoxes()})
 	case *covey.SiteMessage_Confirmation:
 		c := b.Confirmation
-		return about(c.GetStudy(), message{kind: "confirmation", attempt: c.GetAttempt(), body: c.GetSignature(), rest: [][]byte{c.GetDeposits(), c.GetStatement()}})
+		return about(c.GetStudy(), message{kind: "confirmation", body: c.GetSignature(), rest: [][]byte{c.GetDeposits(), c.GetStatement()}})
 	case *covey.SiteMessage_Recalled:
 		r := b.Recalled
-		return about(r.GetStudy(), message{kind: "recalled", attempt: r.GetAttempt(), rest: [][]byte{r.GetTags(), r.GetDeposits()}})
+		return about(r.GetStudy(), message{kind: "recalled", rest: [][]byte{r.GetTags(), r.GetDeposits()}})
 	case *covey.SiteMessage_Upload:
 		u := b.Upload
 		return about(u.GetStudy(), message{kind: "upload", query: int(u.GetQuery()), slot: int(u.GetSlot()), body: u.GetMasked()})
@@ -80,7 +79,7 @@ func readSite(raw []byte) (message, error) {
 		return about(k.GetStudy(), message{kind: "pairkeys", query: int(k.GetQuery()), slot: int(k.GetSlot()), body: k.GetKeys()})
 	case *covey.SiteMessage_Refusal:
 		r := b.Refusal
-		return about(r.GetStudy(), message{kind: "refusal", attempt: r.GetAttempt(), accuses: r.GetCode() == covey.Code_CODE_BAD_SHARE, query: int(r.GetQuery()), slot: int(r.GetSlot()), body: r.GetSignature(),
+		return about(r.GetStudy(), message{kind: "refusal", accuses: r.GetCode() == covey.Code_CODE_BAD_SHARE, query: int(r.GetQuery()), slot: int(r.GetSlot()), body: r.GetSignature(),
 			survivors: ints(r.GetSurvivors()), code: codeOf(r.GetCode()), final: finalOf(r.GetFinal())})
 	}
 	return message{}, errMessage
@@ -95,25 +94,25 @@ func readCoordinator(raw []byte) (message, error) {
 	case *covey.CoordinatorMessage_Proposal:
 		return message{kind: "proposal", study: proposal.DigestOf(b.Proposal.GetBody()), body: b.Proposal.GetBody()}, nil
 	case *covey.CoordinatorMessage_Announce:
-		return about(b.Announce.GetStudy(), message{kind: "announce", attempt: b.Announce.GetAttempt()})
+		return about(b.Announce.GetStudy(), message{kind: "announce"})
 	case *covey.CoordinatorMessage_Reveal:
 		r := b.Reveal
-		return about(r.GetStudy(), message{kind: "reveal", attempt: r.GetAttempt(), list: r.GetAnnouncements()})
+		return about(r.GetStudy(), message{kind: "reveal", list: r.GetAnnouncements()})
 	case *covey.CoordinatorMessage_Deal:
 		d := b.Deal
-		return about(d.GetStudy(), message{kind: "deal", attempt: d.GetAttempt(), list: d.GetAnnouncements(), nonces: d.GetNonces()})
+		return about(d.GetStudy(), message{kind: "deal", list: d.GetAnnouncements(), nonces: d.GetNonces()})
 	case *covey.CoordinatorMessage_Confirm:
-		return about(b.Confirm.GetStudy(), message{kind: "confirm", attempt: b.Confirm.GetAttempt(), list: b.Confirm.GetBoxes()})
+		return about(b.Confirm.GetStudy(), message{kind: "confirm", list: b.Confirm.GetBoxes()})
 	case *covey.CoordinatorMessage_Confirmed:
 		c := b.Confirmed
-		return about(c.GetStudy(), message{kind: "confirmed", attempt: c.GetAttempt(), list: c.GetSignatures()})
+		return about(c.GetStudy(), message{kind: "confirmed", list: c.GetSignatures()})
 	case *covey.CoordinatorMessage_Recall:
-		return about(b.Recall.GetStudy(), message{kind: "recall", attempt: b.Recall.GetAttempt()})
+		return about(b.Recall.GetStudy(), message{kind: "recall"})
 	case *covey.CoordinatorMessage_Query:
 		q := b.Query
-		out := message{kind: "query", attempt: q.GetAttempt(), query: int(q.GetQuery()), slot: int(q.GetSlot())}
+		out := message{kind: "query", query: int(q.GetQuery()), slot: int(q.GetSlot())}
 		out.ask = study.Ask{
-			Attempt: q.GetAttempt(), Query: out.query, Slot: out.slot,
+			Query: out.query, Slot: out.slot,
 			X: q.GetX(), Center: q.GetCenter(), Found: q.GetFound(), Scale: q.GetScale(), Fill: q.GetFill(), Deviations: q.GetDeviations(), Radius: q.GetRadius(), Grid: q.GetGrid(), Sigma: noise.Sigma(q.GetSigma()),
 		}
 		if len(q.GetHistory()) != len(out.ask.History) {

@@ -31,10 +31,10 @@ func TestForgedCertificates(t *testing.T) {
 	w.begin()
 	other := w.second(2)
 	other.approve()
-	other.announce(0)
+	other.announce()
 	other.lookAside()
-	other.deal(0)
-	other.confirm(0)
+	other.deal()
+	other.confirm()
 
 	// Signatures of another study, of another query and of another slot, on the same set.
 	elsewhere := other.asking(0, 0, 1)
@@ -149,28 +149,28 @@ func TestTwoStudies(t *testing.T) {
 	w.begin()
 	v := w.second(2)
 	v.approve()
-	v.announce(0)
+	v.announce()
 	v.lookAside()
 	for _, i := range w.honest {
 		mixed := slices.Clone(v.Announcements)
 		mixed[3] = w.Announcements[3]
 		for name, board := range map[string][][]byte{"the other study's": w.Announcements, "one of the other study": mixed} {
-			if said := answerTo(v.ask(i, deal(v.plan.Digest, 0, board, nil)), (*covey.SiteMessage).GetBoxes); said != nil {
+			if said := answerTo(v.ask(i, deal(v.plan.Digest, board, nil)), (*covey.SiteMessage).GetBoxes); said != nil {
 				t.Errorf("%s announcements: site %d deals", name, i)
 			}
 		}
 	}
-	v.deal(0)
+	v.deal()
 	for _, i := range w.honest {
 		boxes, _ := w.Received(i)
-		if answerTo(v.ask(i, confirm(v.plan.Digest, 0, boxes, nil)), (*covey.SiteMessage).GetConfirmation) != nil {
+		if answerTo(v.ask(i, confirm(v.plan.Digest, boxes, nil)), (*covey.SiteMessage).GetConfirmation) != nil {
 			t.Errorf("site %d confirms the other study's boxes", i)
 		}
 	}
 	for i := range v.confirmed {
 		v.confirmed[i] = nil
 	}
-	v.confirm(0)
+	v.confirm()
 	a, b := w.asking(0, 0, 1), v.asking(0, 0, 1)
 	for _, s := range []field{{w, 0, 0}, {v, 0, 0}} {
 		s.uploads(s.at(0, 1), w.honest...)

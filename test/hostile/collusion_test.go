@@ -14,7 +14,7 @@ func (w *world) colluding(told int, released []byte) []byte {
 	if err != nil || r.Query < 0 || r.Query >= len(w.plan.Queries) || w.Setup == nil {
 		return nil
 	}
-	message := releaseBytes(w.Setup.Transcript(), w.plan.Summed(w.Setup.Transcript(), r.Ask(w.Config.Attempt)), r.Survivors)
+	message := releaseBytes(w.Setup.Transcript(), w.plan.Summed(w.Setup.Transcript(), r.Ask()), r.Survivors)
 	list := make([][]byte, w.n())
 	for i := range list {
 		if i != told {

@@ -22,7 +22,7 @@ func TestOtherQuestions(t *testing.T) {
 		course := w.courses[query]
 		course.Radii, course.Center = maps.Clone(course.Radii), slices.Clone(course.Center)
 		change(&course)
-		a, err := w.plan.NewAsk(course, slot, 0)
+		a, err := w.plan.NewAsk(course, slot)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -166,7 +166,7 @@ func TestEndedStudy(t *testing.T) {
 			if d := answerTo(w.ask(i, proposed(w.body)), (*covey.SiteMessage).GetDecision); d.GetVerdict() != covey.Verdict_VERDICT_REJECTED {
 				t.Errorf("site %d decides %v about a study that ended", i, d.GetVerdict())
 			}
-			for _, m := range []*covey.CoordinatorMessage{announce(id, 0), announce(id, 1), w.dealing(i, 0), confirmed(id, 0, w.confirmed)} {
+			for _, m := range []*covey.CoordinatorMessage{announce(id), w.dealing(i), confirmed(id, w.confirmed)} {
 				for _, said := range w.ask(i, m) {
 					if said.GetRefusal() == nil {
 						t.Errorf("site %d answers %T after the end", i, m.GetBody())

@@ -75,12 +75,12 @@ func TestCrashAtEveryWrite(t *testing.T) {
 		w.site[0] = s
 		failpoint.Set(s.hit)
 		w.approve()
-		w.announce(0)
+		w.announce()
 		failpoint.Set(nil)
 		w.lookAside()
 		failpoint.Set(s.hit)
-		w.deal(0)
-		w.confirm(0)
+		w.deal()
+		w.confirm()
 		failpoint.Set(nil)
 		failpoint.Set(s.hit)
 		f := field{w, 0, 0}
@@ -125,8 +125,8 @@ func TestCrashAtEveryWrite(t *testing.T) {
 		}
 		defer l.Close()
 		j := l.Journal(w.plan.Digest)
-		if _, _, err := j.Setup(0, ledger.SetupSecrets); !errors.Is(err, ledger.ErrErased) {
-			t.Errorf("death at passage %d: the confirmed attempt's secrets: %v", at, err)
+		if _, _, err := j.Setup(ledger.SetupSecrets); !errors.Is(err, ledger.ErrErased) {
+			t.Errorf("death at passage %d: the confirmed setup's secrets: %v", at, err)
 		}
 		return s.passed
 	}

@@ -142,30 +142,30 @@ func TestCrashInSetup(t *testing.T) {
 	w.approve()
 	crash()
 	w.approve()
-	w.announce(0)
+	w.announce()
 	first := w.Announcements
 	crash()
-	w.announce(0)
+	w.announce()
 	w.lookAside()
 	same("the announcement", -1, first, w.Announcements)
-	w.deal(0)
+	w.deal()
 	dealt := w.Dealt
 	crash()
-	w.deal(0)
+	w.deal()
 	for i := range dealt {
 		same("a box", i, dealt[i], w.Dealt[i])
 	}
 	for _, i := range w.honest {
 		boxes, _ := w.Received(i)
-		a := answerTo(w.ask(i, confirm(id, 0, boxes, nil)), (*covey.SiteMessage).GetConfirmation).GetSignature()
+		a := answerTo(w.ask(i, confirm(id, boxes, nil)), (*covey.SiteMessage).GetConfirmation).GetSignature()
 		crash()
-		b := answerTo(w.ask(i, confirm(id, 0, boxes, nil)), (*covey.SiteMessage).GetConfirmation).GetSignature()
+		b := answerTo(w.ask(i, confirm(id, boxes, nil)), (*covey.SiteMessage).GetConfirmation).GetSignature()
 		same("the confirmation", i, [][]byte{a}, [][]byte{b})
 		if w.upload(i, w.asking(0, 0, 1)) != nil {
 			t.Errorf("site %d uploads before it has all confirmations", i)
 		}
 	}
-	w.confirm(0)
+	w.confirm()
 	crash()
 	w.round(w.asking(0, 0, 1), []int{0, 1, 3})
 	if r := w.hold(); len(r.openings) != 1 {

@@ -16,15 +16,15 @@ func toDeal(t *testing.T) *world {
 	w := newWorld(t, options{sites: 5, corrupt: []int{3}})
 	w.start()
 	w.approve()
-	w.announce(0)
+	w.announce()
 	w.lookAside()
-	w.deal(0)
+	w.deal()
 	return w
 }
 
 func (w *world) confirms(i int) []*covey.SiteMessage {
 	boxes, _ := w.Received(i)
-	return w.ask(i, confirm(w.plan.Digest, w.Config.Attempt, boxes, nil))
+	return w.ask(i, confirm(w.plan.Digest, boxes, nil))
 }
 
 // TestDealtByTheBook: what is dealt by docs/protocol.md alone is what agents take, and opens.
@@ -32,17 +32,17 @@ func TestDealtByTheBook(t *testing.T) {
 	w := newWorld(t, options{sites: 5, corrupt: []int{3}})
 	w.start()
 	w.approve()
-	w.Config = w.plan.Setup(0)
+	w.Config = w.plan.Setup()
 	p := w.party[3]
 	p.announce(t, w.Config, 3)
 	p.whole = announcement(w.Config, 3, p.secrets, p.identity, nil)
-	w.announce(0)
+	w.announce()
 	w.lookAside()
-	w.deal(0)
+	w.deal()
 	for _, to := range w.honest {
 		*w.box(3, to) = w.seal(3, to, w.contentsFor(3, to))
 	}
-	w.confirm(0)
+	w.confirm()
 	for k, u := range [][]int{{0, 1, 2, 3, 4}, {0, 1, 2, 4}} {
 		a := w.asking(k, k, 1)
 		w.round(a, u)
@@ -53,8 +53,8 @@ func TestDealtByTheBook(t *testing.T) {
 }
 
 // TestBadBoxes deals a site what it must not take, signed as it should be. It accuses the dealer
-// with a proof, in which it shows the attempt's keys, and the attempt is over for it whatever comes
-// then. The next attempt goes on. Rules A2, AG-7, R20.
+// with a proof, in which it shows the setup's keys, and the setup is over for it whatever comes
+// then. Rules A2, AG-7, R20.
 func TestBadBoxes(t *testing.T) {
 	const to = 1
 	flip := func(b []byte, at int) { b[at] ^= 1 }
@@ -124,7 +124,7 @@ func TestBadBoxes(t *testing.T) {
 			}
 			seeds := w.seeds[to]
 			if want := append(slices.Clone(seeds.Transport[:]), seeds.Seal[:]...); !bytes.Equal(no.GetEvidence(), append(want, bad...)) {
-				t.Error("the accusation is not the attempt's keys and the box")
+				t.Error("the accusation is not the setup's keys and the box")
 			}
 			w.shown[w.seeds[to].Transport] = true
 			// The same evidence against others, and of others, convicts who shows it.
@@ -146,15 +146,15 @@ func TestBadBoxes(t *testing.T) {
 					t.Errorf("%s and a good box: judged guilty is %d, %v", what, guilty, err)
 				}
 			}
-			// With a good box, and after a crash, the attempt stays closed.
+			// With a good box, and after a crash, the setup stays closed.
 			*w.box(3, to) = good
 			for range 2 {
 				again := refusalTo(w.confirms(to))
 				if again.GetCode() != covey.Code_CODE_BAD_SHARE || !bytes.Equal(again.GetEvidence(), no.GetEvidence()) {
 					t.Errorf("asked again: %v", again.GetCode())
 				}
-				if said := w.ask(to, w.dealing(to, 0)); answerTo(said, (*covey.SiteMessage).GetBoxes) != nil && !bytes.Equal(answerTo(said, (*covey.SiteMessage).GetBoxes).GetBoxes()[0], w.Dealt[to][0]) {
-					t.Error("other boxes of a closed attempt")
+				if said := w.ask(to, w.dealing(to)); answerTo(said, (*covey.SiteMessage).GetBoxes) != nil && !bytes.Equal(answerTo(said, (*covey.SiteMessage).GetBoxes).GetBoxes()[0], w.Dealt[to][0]) {
+					t.Error("other boxes of a closed setup")
 				}
 				w.agent(to).restart()
 			}
@@ -164,41 +164,55 @@ func TestBadBoxes(t *testing.T) {
 			}
 			others[3] = w.confirmation(3, 3)
 			others[to] = others[0]
-			if refusalTo(w.ask(to, confirmed(w.plan.Digest, 0, others))) == nil || w.upload(to, w.asking(0, 0, 1)) != nil {
-				t.Error("a closed attempt is gone on with")
+			if refusalTo(w.ask(to, confirmed(w.plan.Digest, others))) == nil || w.upload(to, w.asking(0, 0, 1)) != nil {
+				t.Error("a closed setup is gone on with")
 			}
 		})
 	}
 }
 
-// TestClosedAttemptIsOver: after an accusation the next attempt of all sites goes on, and boxes of
-// the first are nobody's in it. Rule A3.
-func TestClosedAttemptIsOver(t *testing.T) {
+// TestClosedSetupIsOver: after an accusation the study has no other setup, in which sites would
+// make masks anew. The next study of the same sites goes on, and boxes of the first are nobody's in
+// it. Rules A3, AG-7.
+func TestClosedSetupIsOver(t *testing.T) {
 	w := toDeal(t)
 	c := w.contentsFor(3, 1)
 	c.keys[3] ^= 1
-	first := *w.box(3, 1)
+	first, announced := *w.box(3, 1), w.Announcements
 	*w.box(3, 1) = w.seal(3, 1, c)
 	if no := refusalTo(w.confirms(1)); no.GetCode() != covey.Code_CODE_BAD_SHARE {
 		t.Fatal(no)
 	}
 	w.shown[w.seeds[1].Transport] = true
-	w.announce(1)
-	w.lookAside()
-	w.deal(1)
-	mine := *w.box(3, 1)
-	*w.box(3, 1) = first
-	if no := refusalTo(w.confirms(1)); no.GetCode() != covey.Code_CODE_BAD_BOX || no.GetCulprit() != 0 {
-		t.Errorf("a box of the first attempt: %v", no)
+	w.announce()
+	for i := range announced {
+		if !bytes.Equal(announced[i], w.Announcements[i]) {
+			t.Errorf("site %d announces anew", i)
+		}
 	}
-	*w.box(3, 1) = mine
-	w.confirm(1)
-	a, u := w.asking(0, 0, 1), []int{0, 1, 2, 4}
-	w.round(a, u)
-	w.opensTo(a, u)
-	if r := w.hold(); len(r.openings) != 1 {
+	*w.box(3, 1) = first
+	if no := refusalTo(w.confirms(1)); no.GetCode() != covey.Code_CODE_BAD_SHARE {
+		t.Errorf("a good box after the end: %v", no)
+	}
+	v := w.second(2)
+	v.approve()
+	v.announce()
+	v.lookAside()
+	v.deal()
+	mine := *v.box(3, 1)
+	*v.box(3, 1) = first
+	if no := refusalTo(v.confirms(1)); no.GetCode() != covey.Code_CODE_BAD_BOX || no.GetCulprit() != 0 {
+		t.Errorf("a box of the first study: %v", no)
+	}
+	*v.box(3, 1) = mine
+	v.confirm()
+	a, u := v.asking(0, 0, 1), []int{0, 1, 2, 4}
+	v.round(a, u)
+	v.opensTo(a, u)
+	if r := v.hold(); len(r.openings) != 1 {
 		t.Errorf("open are %v", r.openings)
 	}
+	w.hold()
 }
 
 // TestTwoBoxes has an owner sign two boxes for one site, as a new leader may ask for: of the second
@@ -207,7 +221,7 @@ func TestClosedAttemptIsOver(t *testing.T) {
 func TestTwoBoxes(t *testing.T) {
 	w := toDeal(t)
 	const to = 1
-	w.confirm(0)
+	w.confirm()
 	before := w.confirmed[to]
 	honest, tags := *w.box(3, to), w.contentsFor(3, to).tags
 	same := w.seal(3, to, w.contentsFor(3, to)) // other bytes, the same tags
@@ -274,17 +288,17 @@ func TestRecalled(t *testing.T) {
 	w := toDeal(t)
 	id := w.plan.Digest
 	for _, i := range w.honest {
-		if refusalTo(w.ask(i, recall(id, 0))) == nil {
+		if refusalTo(w.ask(i, recall(id))) == nil {
 			t.Errorf("site %d recalls what it has not confirmed", i)
 		}
 	}
-	w.confirm(0)
+	w.confirm()
 	v := w.second(2)
 	v.approve()
-	v.announce(0)
+	v.announce()
 	v.lookAside()
-	v.deal(0)
-	v.confirm(0)
+	v.deal()
+	v.confirm()
 	for _, i := range w.honest {
 		boxes, _ := w.Received(i)
 		said := answerTo(w.confirms(i), (*covey.SiteMessage).GetConfirmation)
@@ -304,14 +318,11 @@ func TestRecalled(t *testing.T) {
 			}
 		}
 		for range 2 {
-			r := answerTo(w.ask(i, recall(id, 0)), (*covey.SiteMessage).GetRecalled)
+			r := answerTo(w.ask(i, recall(id)), (*covey.SiteMessage).GetRecalled)
 			if !bytes.Equal(r.GetTags(), w.Setup.Tags(i, w.Dealt[i])) || !bytes.Equal(r.GetDeposits(), said.GetDeposits()) {
 				t.Errorf("site %d recalls others than it sent", i)
 			}
 			w.agent(i).restart()
-		}
-		if refusalTo(w.ask(i, recall(id, 1))) == nil {
-			t.Errorf("site %d recalls another attempt", i)
 		}
 		w.honestDeposits(i)
 	}
@@ -370,18 +381,18 @@ func TestForgedConfirmed(t *testing.T) {
 		} {
 			forged := slices.Clone(all)
 			forged[i] = own
-			no := refusalTo(w.ask(i, confirmed(id, 0, forged)))
+			no := refusalTo(w.ask(i, confirmed(id, forged)))
 			if no.GetCode() != covey.Code_CODE_BAD_CONFIRMATION || no.GetCulprit() != 0 {
 				t.Errorf("%s in the place of site %d: %v", name, i, no)
 			}
 		}
 	}
 	for _, i := range w.honest {
-		if said := w.ask(i, confirmed(id, 0, all)); len(said) != 0 {
+		if said := w.ask(i, confirmed(id, all)); len(said) != 0 {
 			t.Errorf("site %d: %v", i, said)
 		}
 	}
-	w.confirm(0)
+	w.confirm()
 	w.round(w.asking(0, 0, 1), []int{0, 1, 2, 4})
 	if r := w.hold(); len(r.openings) != 1 {
 		t.Errorf("open are %v", r.openings)

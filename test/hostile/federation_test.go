@@ -254,7 +254,7 @@ func (s *realSite) ask(m *covey.CoordinatorMessage) []*covey.SiteMessage {
 
 func (s *realSite) try(m *covey.CoordinatorMessage) (out []*covey.SiteMessage, err error) {
 	s.marks++
-	mark := s.marks | 1<<31
+	mark := s.marks | 1<<30
 	id := studyOf(m)
 	if m.GetQuery() != nil {
 		if err := s.stream.send(s.head(s.f.authority.SigningKey())); err != nil {
@@ -270,7 +270,7 @@ func (s *realSite) try(m *covey.CoordinatorMessage) (out []*covey.SiteMessage, e
 	case m.GetFinal() != nil:
 		s.extend(chain.Released([32]byte(id), m.GetFinal().GetReleased()))
 	}
-	if err := s.stream.send(announce(proposal.Digest(id), mark)); err != nil {
+	if err := s.stream.send(prove(proposal.Digest(id), int(mark), 0, nil, 0)); err != nil {
 		return nil, errGone
 	}
 	for {
@@ -278,7 +278,7 @@ func (s *realSite) try(m *covey.CoordinatorMessage) (out []*covey.SiteMessage, e
 		if err != nil {
 			return out, errGone
 		}
-		if got.GetRefusal().GetAttempt() == mark {
+		if got.GetRefusal().GetQuery() == mark {
 			return out, nil
 		}
 		out = append(out, got)
@@ -301,15 +301,15 @@ func (s *realSite) head(key ed25519.PrivateKey) *covey.CoordinatorMessage {
 		Base: base.Number, BaseHead: base.Link[:], Steps: chain.Join(steps), Signature: ed25519.Sign(key, chain.Signed{Head: now, Base: base}.SigningInput())}}}
 }
 
-// secrets reads what the site made an attempt of from its folder, which the agent has left: the
+// secrets reads what the site made its setup of from its folder, which the agent has left: the
 // checker's ground truth, which no coordinator has.
-func (s *realSite) secrets(id proposal.Digest, attempt uint32) secagg.Secrets {
+func (s *realSite) secrets(id proposal.Digest) secagg.Secrets {
 	s.f.t.Helper()
 	l := must.Get(ledger.Open(filepath.Join(s.dir, "ledger")))(s.f.t)
 	defer l.Close()
-	raw, ok, err := l.Journal(id).Setup(attempt, ledger.SetupSecrets)
+	raw, ok, err := l.Journal(id).Setup(ledger.SetupSecrets)
 	if err != nil || !ok {
-		s.f.t.Fatalf("%s: no secrets of attempt %d: %v", s.name, attempt, err)
+		s.f.t.Fatalf("%s: no secrets: %v", s.name, err)
 	}
 	return must.Get(secagg.UnmarshalSecrets(raw))(s.f.t)
 }

@@ -118,7 +118,7 @@ func TestSteering(t *testing.T) {
 				c.Radii[kind] = r
 			}
 			change(&c)
-			a, err := w.plan.NewAsk(c, slot, 0)
+			a, err := w.plan.NewAsk(c, slot)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -61,12 +61,12 @@ func header(c secagg.Config, site int) []byte {
 		keys = append(keys, key...)
 	}
 	roster := sha256.Sum256(keys)
-	out := []byte("covey secagg announcement v2\x00" + graph + "\x00")
+	out := []byte("covey secagg announcement v3\x00" + graph + "\x00")
 	out = append(append(out, c.Study[:]...), roster[:]...)
 	for _, v := range numbers {
 		out = append(out, u16(v)...)
 	}
-	return append(append(out, u32(int(c.Attempt))...), u16(site)...)
+	return append(out, u16(site)...)
 }
 
 func headerHash(c secagg.Config, site int) [32]byte { return sha256.Sum256(header(c, site)) }

@@ -14,32 +14,32 @@ func proposed(body []byte) *covey.CoordinatorMessage {
 	return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Proposal{Proposal: &covey.Proposal{Body: body}}}
 }
 
-func announce(id proposal.Digest, attempt uint32) *covey.CoordinatorMessage {
-	return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Announce{Announce: &covey.Announce{Study: id[:], Attempt: attempt}}}
+func announce(id proposal.Digest) *covey.CoordinatorMessage {
+	return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Announce{Announce: &covey.Announce{Study: id[:]}}}
 }
 
 func reveal(id proposal.Digest, heads [][]byte) *covey.CoordinatorMessage {
 	return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Reveal{Reveal: &covey.Reveal{Study: id[:], Announcements: heads}}}
 }
 
-func deal(id proposal.Digest, attempt uint32, announcements, nonces [][]byte, seals ...[]byte) *covey.CoordinatorMessage {
+func deal(id proposal.Digest, announcements, nonces [][]byte, seals ...[]byte) *covey.CoordinatorMessage {
 	return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Deal{Deal: &covey.Deal{
-		Study: id[:], Attempt: attempt, Announcements: announcements, Nonces: nonces, Keys: seals}}}
+		Study: id[:], Announcements: announcements, Nonces: nonces, Keys: seals}}}
 }
 
-func confirm(id proposal.Digest, attempt uint32, boxes, bodies [][]byte) *covey.CoordinatorMessage {
+func confirm(id proposal.Digest, boxes, bodies [][]byte) *covey.CoordinatorMessage {
 	return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Confirm{Confirm: &covey.Confirm{
-		Study: id[:], Attempt: attempt, Boxes: boxes, Bodies: bodies}}}
+		Study: id[:], Boxes: boxes, Bodies: bodies}}}
 }
 
-func confirmed(id proposal.Digest, attempt uint32, signatures [][]byte) *covey.CoordinatorMessage {
+func confirmed(id proposal.Digest, signatures [][]byte) *covey.CoordinatorMessage {
 	return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Confirmed{Confirmed: &covey.Confirmed{
-		Study: id[:], Attempt: attempt, Signatures: signatures}}}
+		Study: id[:], Signatures: signatures}}}
 }
 
 func query(id proposal.Digest, a study.Ask) *covey.CoordinatorMessage {
 	return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Query{Query: &covey.Query{
-		Study: id[:], Attempt: a.Attempt, Query: uint32(a.Query), Slot: uint32(a.Slot), History: a.History[:],
+		Study: id[:], Query: uint32(a.Query), Slot: uint32(a.Slot), History: a.History[:],
 		X: a.X, Radius: a.Radius, Grid: a.Grid, Sigma: uint64(a.Sigma), Center: a.Center, Found: a.Found, Scale: a.Scale, Fill: a.Fill, Deviations: a.Deviations}}}
 }
 
@@ -64,8 +64,8 @@ func keys(id proposal.Digest, query, slot int, u []int) *covey.CoordinatorMessag
 		Study: id[:], Query: uint32(query), Slot: uint32(slot), Survivors: indices(u)}}}
 }
 
-func recall(id proposal.Digest, attempt uint32) *covey.CoordinatorMessage {
-	return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Recall{Recall: &covey.Recall{Study: id[:], Attempt: attempt}}}
+func recall(id proposal.Digest) *covey.CoordinatorMessage {
+	return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Recall{Recall: &covey.Recall{Study: id[:]}}}
 }
 
 func final(id proposal.Digest, query, slot int, encoded, signature []byte) *covey.CoordinatorMessage {

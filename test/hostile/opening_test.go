@@ -237,7 +237,7 @@ func TestFallback(t *testing.T) {
 			if c.deal != nil {
 				c.deal(w)
 			}
-			w.confirm(0)
+			w.confirm()
 			a, kept := w.asking(0, 0, 1), w.Kept()
 			kept.Deposits = slices.Clone(kept.Deposits)
 			if c.keep != nil {
@@ -253,7 +253,7 @@ func TestFallback(t *testing.T) {
 					t.Fatalf("%v, want that tags of %v are missing", o.Unmask(sum), c.tags)
 				}
 				for _, i := range e.Owners {
-					kept.Tags[i] = answerTo(w.ask(i, recall(w.plan.Digest, 0)), (*covey.SiteMessage).GetRecalled).GetTags()
+					kept.Tags[i] = answerTo(w.ask(i, recall(w.plan.Digest)), (*covey.SiteMessage).GetRecalled).GetTags()
 				}
 				o.Keep(kept)
 				w.must(func() error { return o.Unmask(sum) })
@@ -299,7 +299,7 @@ func TestProofs(t *testing.T) {
 			w := newWorld(t, options{sites: 5, corrupt: []int{3}})
 			w.start()
 			w.approve()
-			w.Config = w.plan.Setup(0)
+			w.Config = w.plan.Setup()
 			p := w.party[3]
 			p.announce(t, w.Config, 3)
 			lie := map[[2]int]*edwards25519.Scalar{}
@@ -307,13 +307,13 @@ func TestProofs(t *testing.T) {
 				lie[[2]int{c.kind, 0}] = scalar(1234)
 			}
 			p.whole = announcement(w.Config, 3, p.secrets, p.identity, lie)
-			w.announce(0)
+			w.announce()
 			w.lookAside()
-			w.deal(0)
+			w.deal()
 			for _, to := range w.honest {
 				*w.box(3, to) = w.seal(3, to, w.contentsFor(3, to))
 			}
-			w.confirm(0)
+			w.confirm()
 			a := w.asking(0, 0, 1)
 			shares := w.shared(a, c.u)
 			if c.kind < 0 {
@@ -408,7 +408,7 @@ func TestWholeKeysNothing(t *testing.T) {
 	f.tells("keys", 0, [2]int{0, 1}, but4, honest...)
 	f.proves("proofs", 4*5, [2]int{0, 1}, all5, honest...)
 	for _, i := range honest {
-		if refusalTo(w.ask(i, recall(w.plan.Digest, 0))) == nil {
+		if refusalTo(w.ask(i, recall(w.plan.Digest))) == nil {
 			t.Errorf("site %d recalls tags and deposits that there are not", i)
 		}
 		if len(w.Taken[i].Deposits) > 0 || w.Setup.Tags(i, w.Dealt[i]) != nil {

@@ -127,7 +127,7 @@ func (l letter) read(b broken) ([]byte, bool) {
 func (w *world) readAll(b broken) (read []letter, total int) {
 	for _, l := range w.mail {
 		if slices.Contains(w.corrupt, l.from) || slices.Contains(w.corrupt, l.to) || w.shown[l.receiver.Transport] {
-			continue // a corrupt site's, or of an attempt that ended with an accusation
+			continue // a corrupt site's, or of a setup that ended with an accusation
 		}
 		total++
 		if plain, ok := l.read(b); ok {
@@ -256,7 +256,7 @@ func find(n needles, raw []byte) (string, bool) {
 // made as all are.
 const mostImages = 4
 
-// newNeedles are the honest sites' secrets of the attempt at hand: seeds, slot secrets, b, e, all
+// newNeedles are the honest sites' secrets of the setup at hand: seeds, slot secrets, b, e, all
 // shares, the keys of pairs between them, and the values of the polynomials that mask combinations.
 func (w *world) newNeedles() needles {
 	n := needles{}

@@ -41,7 +41,7 @@ func (p *party) public() ed25519.PublicKey { return p.identity.Public().(ed25519
 // announce returns the party's announcement for a study.
 func (p *party) announce(t testing.TB, config secagg.Config, index int) []byte {
 	t.Helper()
-	if p.whole != nil && p.config.Study == config.Study && p.config.Attempt == config.Attempt {
+	if p.whole != nil && p.config.Study == config.Study {
 		return p.whole
 	}
 	p.config, p.index = config, index

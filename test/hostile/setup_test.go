@@ -1,6 +1,7 @@
 package hostile
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"fmt"
 	"slices"
@@ -16,7 +17,7 @@ func refusalTo(said []*covey.SiteMessage) *covey.Refusal {
 }
 
 // keyAt is where an announcement's transport key begins: behind the header.
-const keyAt = len("covey secagg announcement v2\x00complete\x00") + 32 + 32 + 10 + 4 + 2
+const keyAt = len("covey secagg announcement v3\x00complete\x00") + 32 + 32 + 10 + 2
 
 // resigned is an announcement that was changed and signed anew.
 func resigned(raw []byte, key ed25519.PrivateKey, change func([]byte)) []byte {
@@ -32,12 +33,14 @@ func TestForgedSetup(t *testing.T) {
 	w := newWorld(t, options{sites: 4, corrupt: []int{3}})
 	w.start()
 	w.approve()
-	w.announce(0)
+	w.announce()
 	w.lookAside()
 	id, bad := w.plan.Digest, w.party[3]
 	sybil := newParty(t, "sybil")
 	later := &party{name: bad.name, identity: bad.identity}
-	later.announce(t, w.plan.Setup(1), 3)
+	next := w.Config
+	next.Study[0] ^= 1
+	later.announce(t, next, 3)
 	foreign := &party{name: bad.name, identity: bad.identity}
 	fewer := w.Config
 	fewer.Slots--
@@ -64,7 +67,7 @@ func TestForgedSetup(t *testing.T) {
 		"one missing":               {board(func(b [][]byte) { b[2] = nil }), 3},
 		"one too few":               {w.Announcements[:3], 0},
 		"a Sybil added":             {append(board(func([][]byte) {}), sybil.announce(t, w.Config, 2)), 0},
-		"of a later attempt":        {board(func(b [][]byte) { b[3] = later.whole }), 4},
+		"of a later study":          {board(func(b [][]byte) { b[3] = later.whole }), 4},
 		"of fewer slots":            {board(func(b [][]byte) { b[3] = foreign.whole }), 4},
 		"an ML-KEM key that is none": {board(func(b [][]byte) {
 			b[3] = resigned(b[3], bad.identity, func(x []byte) { copy(x[keyAt+32:], "\xff\xff\xff") })
@@ -75,7 +78,7 @@ func TestForgedSetup(t *testing.T) {
 		"a transport key of low order":        {board(func(b [][]byte) { b[3] = resigned(b[3], bad.identity, func(x []byte) { clear(x[keyAt:][:32]) }) }), 4},
 		"another study, signed":               {board(func(b [][]byte) { b[3] = resigned(b[3], bad.identity, func(x []byte) { x[keyAt-60] ^= 1 }) }), 4},
 		"another roster, signed":              {board(func(b [][]byte) { b[3] = resigned(b[3], bad.identity, func(x []byte) { x[keyAt-20] ^= 1 }) }), 4},
-		"another quorum, signed":              {board(func(b [][]byte) { b[3] = resigned(b[3], bad.identity, func(x []byte) { x[keyAt-11]-- }) }), 4},
+		"another quorum, signed":              {board(func(b [][]byte) { b[3] = resigned(b[3], bad.identity, func(x []byte) { x[keyAt-7]-- }) }), 4},
 		"an honest one, signed by a stranger": {board(func(b [][]byte) { b[1] = resigned(b[1], sybil.identity, func([]byte) {}) }), 2},
 	}
 	for at := keyAt; at < len(w.Announcements[1]); at += 97 {
@@ -85,32 +88,27 @@ func TestForgedSetup(t *testing.T) {
 		}{board(func(b [][]byte) { b[1][at] ^= 4 }), 2}
 	}
 	for name, c := range boards {
-		said := w.ask(0, deal(id, 0, c.board, nil))
+		said := w.ask(0, deal(id, c.board, nil))
 		no := refusalTo(said)
 		if no.GetCode() != covey.Code_CODE_BAD_ANNOUNCEMENT || len(said) != 1 || c.culprit != 0 && no.GetCulprit() != c.culprit {
 			t.Errorf("%s: %v, want culprit %d", name, said, c.culprit)
 		}
 	}
-	w.deal(0)
+	w.deal()
 	// Another board, good in itself, after one was dealt for.
 	again := &party{name: bad.name, identity: bad.identity}
 	other := board(func(b [][]byte) { b[3] = again.announce(t, w.Config, 3) })
 	for _, i := range w.honest {
-		if answerTo(w.ask(i, deal(id, 0, other, nil)), (*covey.SiteMessage).GetBoxes) != nil {
+		if answerTo(w.ask(i, deal(id, other, nil)), (*covey.SiteMessage).GetBoxes) != nil {
 			t.Errorf("site %d deals for a second board", i)
 		}
 	}
 	w.forgedBoxes()
 	a := w.asking(0, 0, 1)
-	w.confirm(0)
-	for _, i := range w.honest { // a later attempt now, and a query of one
-		if refusalTo(w.ask(i, announce(id, 1))) == nil {
+	w.confirm()
+	for _, i := range w.honest { // no second setup follows
+		if again := answerTo(w.ask(i, announce(id)), (*covey.SiteMessage).GetAnnouncement); !bytes.Equal(again.GetSigned(), w.Announcements[i]) {
 			t.Errorf("site %d announces again after its confirmation", i)
-		}
-		late := a
-		late.Attempt = 1
-		if w.upload(i, late) != nil {
-			t.Errorf("site %d answers a query of another attempt", i)
 		}
 	}
 	w.round(a, []int{0, 1, 3})
@@ -131,7 +129,7 @@ func (w *world) confirmation(by, of int) []byte {
 func (w *world) forgedBoxes() {
 	t, id := w.t, w.plan.Digest
 	good, _ := w.Received(0)
-	// A box of the corrupt site's, with its signature, of an attempt that is none.
+	// A box of the corrupt site's, with its signature, of a setup that is none.
 	other := &party{name: "site-3", identity: w.party[3].identity}
 	board := slices.Clone(w.Announcements)
 	board[3] = other.announce(t, w.Config, 3)
@@ -154,17 +152,17 @@ func (w *world) forgedBoxes() {
 		"what it dealt itself": with(func(b [][]byte) { b[2] = *w.box(0, 3) }),
 		"in another order":     with(func(b [][]byte) { b[0], b[1] = b[1], b[0] }),
 		"too many":             append(slices.Clone(good), good[0]),
-		"in another attempt":   with(func(b [][]byte) { b[2] = later }),
+		"in another setup":     with(func(b [][]byte) { b[2] = later }),
 		"signed otherwise":     with(func(b [][]byte) { b[2] = resigned(b[2], w.party[3].identity, func([]byte) {}) }),
 	} {
-		if no := refusalTo(w.ask(0, confirm(id, 0, boxes, nil))); no.GetCode() != covey.Code_CODE_BAD_BOX || no.GetCulprit() != 0 || len(no.GetEvidence()) > 0 {
+		if no := refusalTo(w.ask(0, confirm(id, boxes, nil))); no.GetCode() != covey.Code_CODE_BAD_BOX || no.GetCulprit() != 0 || len(no.GetEvidence()) > 0 {
 			t.Errorf("a box %s: %v", name, no)
 		}
 	}
 	mine := make([][]byte, 4)
 	for i := range 3 {
 		boxes, _ := w.Received(i)
-		mine[i] = answerTo(w.ask(i, confirm(id, 0, boxes, nil)), (*covey.SiteMessage).GetConfirmation).GetSignature()
+		mine[i] = answerTo(w.ask(i, confirm(id, boxes, nil)), (*covey.SiteMessage).GetConfirmation).GetSignature()
 	}
 	mine[3] = w.confirmation(3, 3)
 	for name, c := range map[string][][]byte{
@@ -175,7 +173,7 @@ func (w *world) forgedBoxes() {
 		"two in each other's place": {mine[0], mine[2], mine[1], mine[3]},
 		"one too few":               mine[:3],
 	} {
-		if no := refusalTo(w.ask(0, confirmed(id, 0, c))); no.GetCode() != covey.Code_CODE_BAD_CONFIRMATION {
+		if no := refusalTo(w.ask(0, confirmed(id, c))); no.GetCode() != covey.Code_CODE_BAD_CONFIRMATION {
 			t.Errorf("confirmations, %s: %v", name, no)
 		}
 		if w.upload(0, w.asking(0, 0, 1)) != nil {
@@ -190,7 +188,7 @@ func TestTwoBoards(t *testing.T) {
 	w := newWorld(t, options{sites: 4, corrupt: []int{3}})
 	w.start()
 	w.approve()
-	w.announce(0)
+	w.announce()
 	w.lookAside()
 	id, bad := w.plan.Digest, w.party[3]
 	twin := &party{name: bad.name, identity: bad.identity}
@@ -199,13 +197,13 @@ func TestTwoBoards(t *testing.T) {
 	boards := [][][]byte{w.Announcements, w.Announcements, other}
 	dealt := make([][][]byte, 3)
 	for i, b := range boards {
-		dealt[i] = answerTo(w.ask(i, deal(id, 0, b, nil)), (*covey.SiteMessage).GetBoxes).GetBoxes()
+		dealt[i] = answerTo(w.ask(i, deal(id, b, nil)), (*covey.SiteMessage).GetBoxes).GetBoxes()
 	}
 	dealt = append(dealt, bad.deal(t, w.Setup, nil))
 	w.Dealt = dealt
 	for i := range 3 {
 		boxes, _ := w.Received(i)
-		no := refusalTo(w.ask(i, confirm(id, 0, boxes, nil)))
+		no := refusalTo(w.ask(i, confirm(id, boxes, nil)))
 		if no.GetCode() != covey.Code_CODE_BAD_BOX || no.GetCulprit() != 0 {
 			t.Errorf("site %d: %v", i, no)
 		}
@@ -213,7 +211,7 @@ func TestTwoBoards(t *testing.T) {
 		for k := range forged {
 			forged[k] = w.confirmation(3, k)
 		}
-		if refusalTo(w.ask(i, confirmed(id, 0, forged))) == nil {
+		if refusalTo(w.ask(i, confirmed(id, forged))) == nil {
 			t.Errorf("site %d takes forged confirmations", i)
 		}
 		if w.upload(i, w.asking(0, 0, 1)) != nil {
@@ -229,7 +227,7 @@ func TestSybilInRoster(t *testing.T) {
 	w := newWorld(t, options{sites: 4, corrupt: []int{3}})
 	w.start()
 	w.approve()
-	w.announce(0)
+	w.announce()
 	w.lookAside()
 	sybil := newParty(t, "sybil")
 	spec, roster := w.plan.Proposal.Spec, w.plan.Proposal.Roster
@@ -265,7 +263,7 @@ func TestSybilInRoster(t *testing.T) {
 			t.Errorf("a Sybil %s: site %d decides %v, want %v", name, c.at, d, c.want)
 		}
 		id := proposal.DigestOf(c.body)
-		for _, m := range []*covey.CoordinatorMessage{announce(id, 0), deal(id, 0, w.Announcements, nil), confirmed(id, 0, make([][]byte, 4))} {
+		for _, m := range []*covey.CoordinatorMessage{announce(id), deal(id, w.Announcements, nil), confirmed(id, make([][]byte, 4))} {
 			for _, said := range w.ask(c.at, m) {
 				if said.GetRefusal() == nil {
 					t.Errorf("a Sybil %s: site %d says %v", name, c.at, said)
@@ -274,8 +272,8 @@ func TestSybilInRoster(t *testing.T) {
 		}
 	}
 	// The true study goes on.
-	w.deal(0)
-	w.confirm(0)
+	w.deal()
+	w.confirm()
 	w.round(w.asking(0, 0, 1), []int{0, 1, 2})
 	w.hold()
 }

@@ -251,14 +251,13 @@ var slotAttacks = []attack{
 			}
 		}
 	}},
-	{"another grid, noise, x, history or attempt", 1, func(f field) { // S3
+	{"another grid, noise, x or history", 1, func(f field) { // S3
 		for name, change := range map[string]func(*study.Ask){
 			"grid":    func(a *study.Ask) { a.Grid *= 2 },
 			"radius":  func(a *study.Ask) { a.Radius *= 2; a.Grid *= 2 },
 			"sigma":   func(a *study.Ask) { a.Sigma /= 2 },
 			"history": func(a *study.Ask) { a.History[0]++ },
 			"x":       func(a *study.Ask) { a.X = turned(a.X, 1e-8) },
-			"attempt": func(a *study.Ask) { a.Attempt++ },
 			"centre":  func(a *study.Ask) { a.Center = []float64{1, 1} },
 			"found":   func(a *study.Ask) { a.Found = direction(1) },
 			"length":  func(a *study.Ask) { a.X = []float64{2, 0} },
@@ -275,9 +274,9 @@ var slotAttacks = []attack{
 		f.round(a, all5)
 		m := f.final(a, all5)
 		before := len(f.view.shares) + len(f.view.uploads)
-		f.ask(1, announce(f.plan.Digest, 0))
-		f.ask(1, f.dealing(1, 0))
-		f.ask(1, confirmed(f.plan.Digest, 0, f.confirmed))
+		f.ask(1, announce(f.plan.Digest))
+		f.ask(1, f.dealing(1))
+		f.ask(1, confirmed(f.plan.Digest, f.confirmed))
 		f.wants("upload", f.uploads(a, honest...)+f.uploads(b, honest...)+f.uploads(f.at(0, 2), honest...), 0)
 		f.wants("sign", f.signs(a, all5, honest...)+f.signs(a, but4, honest...)+f.signs(b, but4, honest...), 0)
 		f.wants("open", f.opens(a, all5, honest...)+f.opens(a, but4, honest...), 0)

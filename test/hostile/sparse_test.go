@@ -36,7 +36,7 @@ func TestSparse(t *testing.T) {
 	w := newSparse(t)
 	w.start()
 	w.approve()
-	w.announce(0)
+	w.announce()
 	w.lookAside()
 	id := w.plan.Digest
 	g := w.Setup.Graph()
@@ -53,10 +53,9 @@ func TestSparse(t *testing.T) {
 	for _, i := range w.real() {
 		for name, m := range map[string]*covey.CoordinatorMessage{
 			"a second board":            reveal(id, other),
-			"the nonce of another head": deal(id, 0, nil, nonces),
-			"nonces in another order":   deal(id, 0, nil, append(slices.Clone(w.nonces[1:]), w.nonces[0])),
-			"one nonce missing":         deal(id, 0, nil, w.nonces[1:]),
-			"a second attempt":          announce(id, 1),
+			"the nonce of another head": deal(id, nil, nonces),
+			"nonces in another order":   deal(id, nil, append(slices.Clone(w.nonces[1:]), w.nonces[0])),
+			"one nonce missing":         deal(id, nil, w.nonces[1:]),
 		} {
 			if said := w.ask(i, m); len(said) != 1 || said[0].GetRefusal() == nil {
 				t.Errorf("%s: site %d says %v", name, i, said)
@@ -70,30 +69,30 @@ func TestSparse(t *testing.T) {
 		swapped := slices.Clone(seals)
 		swapped[0], swapped[1] = swapped[1], swapped[0]
 		for name, keys := range map[string][][]byte{"exchanged": swapped, "one missing": seals[1:], "none": nil, "one cut short": append(slices.Clone(seals[:len(seals)-1]), seals[0][:9])} {
-			no := refusalTo(w.ask(i, deal(id, 0, nil, w.nonces, keys...)))
+			no := refusalTo(w.ask(i, deal(id, nil, w.nonces, keys...)))
 			if no.GetCode() != covey.Code_CODE_BAD_ANNOUNCEMENT || no.GetCulprit() != 0 {
 				t.Errorf("ML-KEM keys, %s: site %d says %v", name, i, no)
 			}
 		}
 	}
-	w.deal(0)
+	w.deal()
 	for _, i := range w.real() {
 		boxes, bodies := w.Received(i)
 		swapped := slices.Clone(bodies)
 		swapped[0], swapped[1] = swapped[1], swapped[0]
 		for name, b := range map[string][][]byte{"exchanged": swapped, "one missing": bodies[1:], "none": nil, "one altered": append([][]byte{flippedAt(bodies[0], 70)}, bodies[1:]...)} {
-			no := refusalTo(w.ask(i, confirm(id, 0, boxes, b)))
+			no := refusalTo(w.ask(i, confirm(id, boxes, b)))
 			if no.GetCode() != covey.Code_CODE_BAD_BOX || no.GetCulprit() != 0 || len(no.GetEvidence()) > 0 {
 				t.Errorf("bodies, %s: site %d says %v", name, i, no)
 			}
 		}
 	}
 	for _, i := range w.real() { // the first set stays, whatever comes then
-		if said := w.ask(i, deal(id, 0, nil, nonces)); len(said) != 1 || said[0].GetRefusal() == nil {
+		if said := w.ask(i, deal(id, nil, nonces)); len(said) != 1 || said[0].GetRefusal() == nil {
 			t.Errorf("other nonces after the graph is drawn: site %d says %v", i, said)
 		}
 	}
-	w.confirm(0)
+	w.confirm()
 
 	f := field{w, 0, 0}
 	w.name[0] = "the sparse graph"

@@ -86,7 +86,7 @@ func TestIdentityIsNotTransport(t *testing.T) {
 	w := newWorld(t, options{sites: 4, corrupt: []int{3}})
 	w.start()
 	w.approve()
-	w.announce(0)
+	w.announce()
 	// The coordinator passes for site 1 with keys of its own.
 	dir := filepath.Join(w.fed.dir, "impostor")
 	keys := folder.Issue(t, dir, "site-1", w.fed.authority, time.Now())
@@ -94,7 +94,7 @@ func TestIdentityIsNotTransport(t *testing.T) {
 	board := append([][]byte{}, w.Announcements...)
 	board[1] = impostor.announce(t, w.Config, 1)
 	for _, i := range []int{0, 2} {
-		if no := refusalTo(w.ask(i, deal(w.plan.Digest, 0, board, nil))); no == nil || no.GetCulprit() != 2 {
+		if no := refusalTo(w.ask(i, deal(w.plan.Digest, board, nil))); no == nil || no.GetCulprit() != 2 {
 			t.Errorf("site %d takes another key for site 1's: %v", i, no)
 		}
 	}

@@ -43,7 +43,7 @@ type world struct {
 	party   map[int]*party
 	rows    map[int]*folder.Rows
 	truth   map[int][][32]byte // slot secrets by site: the checker's alone
-	// What the sites made an attempt of, by site: the checker's, and the oracle's.
+	// What the sites made their setup of, by site: the checker's, and the oracle's.
 	seeds map[int]secagg.Secrets
 	// Keys of pairs that a corrupt owner dealt, which its e does not give, by slot and pair.
 	falseKeys map[[3]int][32]byte
@@ -51,7 +51,7 @@ type world struct {
 	parties.Group // what the coordinator saw of the setup
 	nonces        [][]byte
 	confirmed     [][]byte
-	mail          []letter // all boxes that were dealt, of all attempts
+	mail          []letter // all boxes that were dealt
 
 	// of the oracle: transport keys that an accusation showed, what it looks for, and in which
 	// setup
@@ -135,7 +135,7 @@ func (w *world) propose(spec proposal.Spec, roster []proposal.Member, nonce byte
 	w.t.Helper()
 	w.body = must.Get(proposal.Propose(spec, roster, w.key.Public().(ed25519.PublicKey), [32]byte{nonce}))(w.t)
 	w.plan = must.Get(study.NewPlan(w.body))(w.t)
-	w.Config = w.plan.Setup(0)
+	w.Config = w.plan.Setup()
 	w.courses, w.told = map[int]study.Course{0: w.plan.Start()}, nil
 	for i, p := range w.party {
 		p.index = i
@@ -168,10 +168,10 @@ func (w *world) begin() {
 	w.t.Helper()
 	w.start()
 	w.approve()
-	w.announce(0)
+	w.announce()
 	w.lookAside()
-	w.deal(0)
-	w.confirm(0)
+	w.deal()
+	w.confirm()
 }
 
 // kinds is how many secrets of a slot are shared.
@@ -210,13 +210,13 @@ func answerTo[A any](said []*covey.SiteMessage, get func(*covey.SiteMessage) *A)
 }
 
 // announce collects announcements, and on the sparse graph nonces.
-func (w *world) announce(attempt uint32) {
+func (w *world) announce() {
 	w.t.Helper()
-	w.Config = w.plan.Setup(attempt)
+	w.Config = w.plan.Setup()
 	whole := make([][]byte, w.n())
 	for i := range whole {
 		if w.agent(i) != nil {
-			whole[i] = answerTo(w.ask(i, announce(w.plan.Digest, attempt)), (*covey.SiteMessage).GetAnnouncement).GetSigned()
+			whole[i] = answerTo(w.ask(i, announce(w.plan.Digest)), (*covey.SiteMessage).GetAnnouncement).GetSigned()
 		} else {
 			whole[i] = w.party[i].announce(w.t, w.Config, i)
 		}
@@ -256,19 +256,19 @@ func (w *world) must(do func() error) {
 }
 
 // dealing is the message that asks a site for boxes.
-func (w *world) dealing(i int, attempt uint32) *covey.CoordinatorMessage {
+func (w *world) dealing(i int) *covey.CoordinatorMessage {
 	if w.plan.Thresholds.Sparse() {
-		return deal(w.plan.Digest, attempt, nil, w.nonces, w.SealsFor(i)...)
+		return deal(w.plan.Digest, nil, w.nonces, w.SealsFor(i)...)
 	}
-	return deal(w.plan.Digest, attempt, w.Announcements, nil)
+	return deal(w.plan.Digest, w.Announcements, nil)
 }
 
-func (w *world) deal(attempt uint32) {
+func (w *world) deal() {
 	w.t.Helper()
 	w.Dealt = make([][][]byte, w.n())
 	for i := range w.Dealt {
 		if w.agent(i) != nil {
-			w.Dealt[i] = answerTo(w.ask(i, w.dealing(i, attempt)), (*covey.SiteMessage).GetBoxes).GetBoxes()
+			w.Dealt[i] = answerTo(w.ask(i, w.dealing(i)), (*covey.SiteMessage).GetBoxes).GetBoxes()
 		} else {
 			w.Dealt[i] = w.party[i].deal(w.t, w.Setup, w.SealsFor(i))
 		}
@@ -286,13 +286,13 @@ func (w *world) box(from, to int) *[]byte {
 	return &w.Dealt[from][slices.Index(w.Setup.Graph().Recipients(from), to)]
 }
 
-func (w *world) confirm(attempt uint32) {
+func (w *world) confirm() {
 	w.t.Helper()
 	w.confirmed, w.Taken = make([][]byte, w.n()), make([]*secagg.Received, w.n())
 	for i := range w.confirmed {
 		boxes, bodies := w.Received(i)
 		if w.agent(i) != nil {
-			c := answerTo(w.ask(i, confirm(w.plan.Digest, attempt, boxes, bodies)), (*covey.SiteMessage).GetConfirmation)
+			c := answerTo(w.ask(i, confirm(w.plan.Digest, boxes, bodies)), (*covey.SiteMessage).GetConfirmation)
 			w.confirmed[i], w.Taken[i] = c.GetSignature(), &secagg.Received{Deposits: c.GetDeposits()}
 			w.must(func() error { return w.Setup.CheckConfirmation(i, w.confirmed[i]) })
 			w.must(func() error { return w.Setup.CheckStatement(i, c.GetDeposits(), c.GetStatement(), boxes) })
@@ -311,20 +311,19 @@ func (w *world) confirm(attempt uint32) {
 		})
 	}
 	for _, i := range w.real() {
-		if said := w.ask(i, confirmed(w.plan.Digest, attempt, w.confirmed)); len(said) != 0 {
+		if said := w.ask(i, confirmed(w.plan.Digest, w.confirmed)); len(said) != 0 {
 			w.t.Fatalf("site %d answers the confirmations with %v", i, said)
 		}
 	}
 }
 
-// lookAside learns what the sites made the attempt of that they have just announced, for the
-// checker.
+// lookAside learns what the sites made the setup of that they have just announced, for the checker.
 func (w *world) lookAside() {
 	w.t.Helper()
 	for i := range w.n() {
 		if s := w.agent(i); s != nil {
 			s.kill()
-			w.seeds[i] = s.secrets(w.plan.Digest, w.Config.Attempt)
+			w.seeds[i] = s.secrets(w.plan.Digest)
 			s.start()
 		} else {
 			w.seeds[i] = w.party[i].secrets
@@ -351,7 +350,7 @@ func (w *world) asking(query, slot, x int) study.Ask {
 		course.Query = query
 	}
 	course.X = turned(course.X, 1e-11*float64(x))
-	return must.Get(w.plan.NewAsk(course, slot, w.Config.Attempt))(w.t)
+	return must.Get(w.plan.NewAsk(course, slot))(w.t)
 }
 
 // turned turns vectors of the plane, one after another, by an angle.

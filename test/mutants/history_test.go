@@ -17,10 +17,10 @@ func init() {
 			{studyHistory, "if a.History != c.History {", "if false {"},
 		}, in("agent", "TestForkedHistory"), killer{}},
 		{"history: a result on record is not compared with those before it", 0, []edit{
-			{agentHistory, "if err := s.plan.CheckCourse(h.course, release.Ask(s.ring.Attempt)); err != nil {\n\t\t\treturn h,", "if err := error(nil); err != nil {\n\t\t\treturn h,"},
+			{agentHistory, "if err := s.plan.CheckCourse(h.course, release.Ask()); err != nil {\n\t\t\treturn h,", "if err := error(nil); err != nil {\n\t\t\treturn h,"},
 		}, in("agent", "TestForkBehindAGap"), killer{}},
 		{"history: a result off the course is recorded", 0, []edit{
-			{agentHistory, "\treturn s.plan.CheckCourse(h.course, release.Ask(s.ring.Attempt))\n", "\treturn nil\n"},
+			{agentHistory, "\treturn s.plan.CheckCourse(h.course, release.Ask())\n", "\treturn nil\n"},
 		}, in("agent", "TestResultsOffTheCourse"), killer{}},
 		{"history: a result in another encoding", 0, []edit{
 			{agentHistory, "err != nil || !bytes.Equal(again, encoded) {", "err != nil || !bytes.Equal(again, again) {"},
@@ -51,7 +51,7 @@ func init() {
 			{"internal/study/course.go", "\tc.History = link\n", "\t_ = link\n"},
 		}, in("study", "TestLinkNamesAllBefore"), killer{}},
 		{"history: a coordinator takes up a result of another history", 0, []edit{
-			{"internal/coordinator/session.go", "s.plan.CheckCourse(s.state.Course, release.Ask(s.state.Attempt)) == nil &&", ""},
+			{"internal/coordinator/session.go", "s.plan.CheckCourse(s.state.Course, release.Ask()) == nil &&", ""},
 		}, in("coordinator", "TestAdoptedResultFitsThePlan"), killer{}},
 		{"history: a site that lacks releases is not told them", 0, []edit{
 			{"internal/round/step.go", "l.lacks[e.Site], l.caught[e.Site] = e.Lacks, e.Lacks", "l.caught[e.Site] = e.Lacks"},

@@ -15,11 +15,11 @@ func init() {
 			{server, "hold := setup.CheckBoxes(from, m.Boxes) == nil", "hold := setup.CheckBoxes(from, m.Boxes) == nil || true"},
 		}, in("coordinator", "TestBadMessages"), killer{}},
 		{"boxes: the last ones count", 0, []edit{
-			{session, "attempt == s.state.Attempt && s.state.Boxes(site) == nil", "attempt == s.state.Attempt"},
-			{roundStep, "e.Attempt == s.Attempt && l.boxes[e.Site] == nil {", "e.Attempt == s.Attempt {"},
+			{session, "s.state.Status == round.StatusSetup && s.state.Boxes(site) == nil", "s.state.Status == round.StatusSetup"},
+			{roundStep, "if s.Status == StatusSetup && l.boxes[e.Site] == nil {", "if s.Status == StatusSetup {"},
 		}, in("coordinator", "TestFirstBoxesCount"), killer{}},
 		{"boxes: checked against another setup", 0, []edit{
-			{session, "if !s.deals(site, attempt) || s.setup.Transcript() != against.Transcript() {", "if !s.deals(site, attempt) {"},
+			{session, "if !s.deals(site) || s.setup.Transcript() != against.Transcript() {", "if !s.deals(site) {"},
 		}, in("coordinator", "TestBoxesOfAnotherSetup"), killer{}},
 		{"deposits: of other tags than were relayed", 0, []edit{
 			{session, "s.state.BoxesFor(site)); err != nil {", "s.state.BoxesFor(site)); err != nil && m.Signature == nil {"},

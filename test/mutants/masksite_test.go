@@ -35,28 +35,33 @@ func init() {
 			{"internal/keyring/reveal.go", "setupNonces); err == nil {\n\t\treturn wire.Nonce", "setupNonces); err == nil && len(nonces) == 0 {\n\t\treturn wire.Nonce"},
 		}, in("agent", "TestNonceComesAfterTheBoard"), killer{}},
 		{"setup: boxes leave before they are stored", 0, []edit{
-			{setup, "dealt, err := s.journal.PutSetup(r.Attempt, setupBoxes, encodeList(sealed))", "dealt, err := encodeList(sealed), error(nil)"},
+			{setup, "dealt, err := s.journal.PutSetup(setupBoxes, encodeList(sealed))", "dealt, err := encodeList(sealed), error(nil)"},
 		}, in("agent", "TestReplayAfterRestart"), killer{}},
 		{"setup: an announcement without its secrets", 0, []edit{
 			{stored, "map[string][]byte{SetupSecrets: secrets, SetupAnnouncement: announcement},", "map[string][]byte{SetupAnnouncement: announcement},"},
 		}, in("ledger", "TestAnnouncementIsOneStep"), killer{}},
 		{"setup: slots are stored by themselves", 0, []edit{
-			{stored, "	_, err := j.putSetup(attempt, SetupConfirmation,", "	if err := j.write(of(\"slots\", j.study), func(r *record) error { return r.putSlots(c.Slots) }); err != nil {\n\t\treturn err\n\t}\n	_, err := j.putSetup(attempt, SetupConfirmation,"},
+			{stored, "	_, err := j.putSetup(SetupConfirmation,", "	if err := j.write(of(\"slots\", j.study), func(r *record) error { return r.putSlots(c.Slots) }); err != nil {\n\t\treturn err\n\t}\n	_, err := j.putSetup(SetupConfirmation,"},
 		}, in("ledger", "TestConfirmationIsOneStep"), killer{}},
 		{"setup: a second confirmation is stored", 0, []edit{
-			{stored, "if on, err = r.secret(setupBucket, setupKey(attempt, first)); err != ErrAbsent {\n			return err\n		}", "if on, err = r.secret(setupBucket, setupKey(attempt, first)); err != ErrAbsent && err != nil {\n			return err\n		}"},
+			{stored, "if on, err = r.secret(setupBucket, []byte(first)); err != ErrAbsent {\n			return err\n		}", "if on, err = r.secret(setupBucket, []byte(first)); err != ErrAbsent && err != nil {\n			return err\n		}"},
 			{stored, "if r.get(setupBucket, key) != nil {", "if false {"},
 		}, in("ledger", "TestConfirmationIsOneStep"), killer{}},
-		{"setup: a closed attempt is confirmed", 0, []edit{
-			{stored, "if r.get(setupBucket, setupKey(attempt, SetupClosed)) != nil {", "if false {"},
+		{"setup: a second one in a study", 0, []edit{
+			{setup, "	if !ok {\n		if signed, err = s.newAnnouncement(); err != nil {", "	if true {\n		if signed, err = s.newAnnouncement(); err != nil {"},
+			{stored, "if on, err = r.secret(setupBucket, []byte(first)); err != ErrAbsent {\n			return err\n		}", "if on, err = r.secret(setupBucket, []byte(first)); err != ErrAbsent && err != nil {\n			return err\n		}"},
+			{stored, "if r.get(setupBucket, key) != nil {", "if false {"},
+		}, in("agent", "TestOneSetup"), killer{}},
+		{"setup: a closed one is confirmed", 0, []edit{
+			{stored, "if r.get(setupBucket, []byte(SetupClosed)) != nil {", "if false {"},
 		}, in("ledger", "TestClosedIsNeverConfirmed"), killer{}},
-		{"setup: a confirmed attempt's seeds leave", 0, []edit{
-			{stored, "if r.get(setupBucket, setupKey(attempt, SetupConfirmation)) != nil {", "if false {"},
+		{"setup: a confirmed one's seeds leave", 0, []edit{
+			{stored, "if r.get(setupBucket, []byte(SetupConfirmation)) != nil {", "if false {"},
 		}, in("agent", "TestClosedIsOnRecordFirst"), killer{}},
-		{"setup: seeds leave before the attempt is closed", 0, []edit{
-			{confirm, "closed, err := s.journal.Close(r.Attempt, append(closed, setup.Accusation(sec, box)...))", "closed, err := append(closed, setup.Accusation(sec, box)...), error(nil)"},
+		{"setup: seeds leave before it is closed", 0, []edit{
+			{confirm, "closed, err := s.journal.Close(append(closed, setup.Accusation(sec, box)...))", "closed, err := append(closed, setup.Accusation(sec, box)...), error(nil)"},
 		}, in("agent", "TestBadBoxIsProven"), killer{}},
-		{"setup: a closed attempt keeps its secrets", 0, []edit{
+		{"setup: a closed one keeps its secrets", 0, []edit{
 			{stored, "[]string{SetupConfirmation, SetupClosed}", "[]string{SetupConfirmation}"},
 		}, in("agent", "TestBadBoxIsProven"), killer{}},
 		{"setup: what the coordinator relayed names its sender", 0, []edit{
@@ -69,9 +74,12 @@ func init() {
 		{"setup: ML-KEM keys of other heads", 0, []edit{
 			{"internal/secagg/board.go", "if sha256.Sum256(seal) != s.sites[site].sealHash {", "if len(seal) == 0 {"},
 		}, in("agent", "TestNonceComesAfterTheBoard"), killer{}},
-		{"erasure: a crash leaves a confirmed attempt's secrets", 0, []edit{
-			{items, "len(attempt) == 4 && r.ended(attempt) {", "len(attempt) == 4 && false {"},
+		{"erasure: a crash leaves a confirmed setup's secrets", 0, []edit{
+			{items, "string(key) == SetupSecrets && r.ended() {", "string(key) == SetupSecrets && false {"},
 		}, in("ledger", "TestEndedSecretsAreErased"), killer{}},
+		{"erasure: a setup's key that a later ledger zeroed", 0, []edit{
+			{items, "			return olderThan(keysName)", "			return nil"},
+		}, in("ledger", "TestOlderSetup"), killer{}},
 		{"erasure: confirming erases nothing", 0, []edit{
 			{confirm, "	if err := s.journal.Erase(); err != nil {", "	if err := error(nil); err != nil {"},
 		}, in("agent", "TestConfirmingErases"), killer{}},

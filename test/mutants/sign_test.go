@@ -45,7 +45,7 @@ func init() {
 			{"internal/ledger/result.go", "	err = j.write(place{\"result\", j.study, -1, -1}, func(r *record) error {", "	go j.write(place{\"result\", j.study, -1, -1}, func(r *record) error {"},
 		}, in("ledger", "TestOneResultAStudy"), killer{}},
 		{"sign: a release is recorded without its certificate", 0, []edit{
-			{"internal/agent/query.go", "		err = s.attestation.certified(setup, attempt, r, release)\n", "		if len(r.Certificate) > 0 {\n			err = s.attestation.certified(setup, attempt, r, release)\n		}\n"},
+			{"internal/agent/query.go", "		err = s.attestation.certified(setup, r, release)\n", "		if len(r.Certificate) > 0 {\n			err = s.attestation.certified(setup, r, release)\n		}\n"},
 		}, in("agent", "TestFinalNeedsItsCertificate"), killer{}},
 		{"sign: a certificate that was checked for one U is good for another", 0, []edit{
 			{"internal/agent/query.go", "		q.open.certified = string(u.Bytes()) + string(packed)", "		q.open.certified = string(packed)"},
@@ -61,10 +61,10 @@ func init() {
 			{"internal/agent/attest.go", "sha256.Sum256(of.Signature), ", "proposal.Digest{}, "},
 		}, in("agent", "TestAttestChecksReleases"), killer{}},
 		{"sign: what was checked is good for another release", 0, []edit{
-			{"internal/agent/attest.go", "attempt, of.Release, ", "attempt, proposal.Digest{}, "},
+			{"internal/agent/attest.go", "setup.Transcript(), of.Release, ", "setup.Transcript(), proposal.Digest{}, "},
 		}, in("agent", "TestAttestChecksReleases"), killer{}},
 		{"sign: what was checked is good in another setup", 0, []edit{
-			{"internal/agent/attest.go", "checkedRelease{setup.Transcript(), attempt, ", "checkedRelease{[32]byte{}, attempt, "},
+			{"internal/agent/attest.go", "checkedRelease{setup.Transcript(), ", "checkedRelease{[32]byte{}, "},
 		}, in("agent", "TestAttestChecksReleases"), killer{}},
 		{"chain: a head of another past counts as signed", 0, []edit{
 			{"internal/agent/chain.go", "signedHead{shown.Base, shown.Head, string(key)", "signedHead{shown.Base, chain.Head{}, string(key)"},

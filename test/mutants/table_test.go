@@ -72,10 +72,10 @@ func mutants() []mutant {
 		}, in("coordinator", "TestOpenedSumIsThePlainSum"), threeSteps},
 		{"noise reused in two rounds: one key", 5, []edit{
 			{release, "	\"io\"\n", "	\"io\"\n	\"sync\"\n"},
-			{release, "// Privatize makes", "var keys sync.Map // by attempt\n\n// Privatize makes"},
+			{release, "// Privatize makes", "var keys sync.Map // by study\n\n// Privatize makes"},
 			{release, "	noised, err := Privatize(", `	if ask.Round == 0 {
-		keys.Store(ask.Attempt, key)
-	} else if first, ok := keys.Load(ask.Attempt); ok {
+		keys.Store(p.Digest, key)
+	} else if first, ok := keys.Load(p.Digest); ok {
 		key = first.([32]byte)
 	}
 	noised, err := Privatize(`},

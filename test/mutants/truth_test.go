@@ -61,7 +61,7 @@ func init() {
 			{leaderSees, "slices.Equal(m.Context, q.Context[:]) &&", "true &&"},
 		}, in("coordinator", "TestHeldIsChecked"), killer{}},
 		{"final: a result that does not fit the plan is adopted", 0, []edit{
-			{leaderSees, "s.plan.CheckRelease(*release, s.state.Attempt) == nil &&", "true &&"},
+			{leaderSees, "s.plan.CheckRelease(*release) == nil &&", "true &&"},
 		}, in("coordinator", "TestAdoptedResultFitsThePlan"), killer{}},
 		{"blame: without a proof it is nobody's", 0, []edit{
 			{roundStep, "return accuses(e.Code) && e.Culprit >= 0 &&", "return false && e.Culprit >= 0 &&"},
@@ -73,7 +73,7 @@ func init() {
 			{roundStep, "study.CodeBadShare, study.CodeBadBox:", "study.CodeBadShare:"},
 		}, in("round", "TestAccusations"), killer{}},
 		{"two announcements: an unsigned one convicts", 0, []edit{
-			{leaderSees, "s.plan.Setup(s.state.Attempt).CheckAnnounced(r.Culprit, m.Announcement) == nil", "len(m.Announcement) > 0"},
+			{leaderSees, "s.plan.Setup().CheckAnnounced(r.Culprit, m.Announcement) == nil", "len(m.Announcement) > 0"},
 		}, in("coordinator", "TestTwoAnnouncementsConvict"), killer{}},
 		{"two announcements: one and the same convicts", 0, []edit{
 			{leaderSees, "now != nil && !bytes.Equal(m.Announcement, now) &&", "now != nil &&"},

@@ -16,7 +16,7 @@ var Transcript = sha256.Sum256([]byte("a made-up transcript"))
 // roster index, and a packed certificate of each release. One that no site would sign has none.
 func Attest(t testing.TB, p *study.Plan, keys []ed25519.PrivateKey, releases []study.Release) (confirmations, certificates [][]byte) {
 	t.Helper()
-	setup, err := secagg.NewWitness(p.Setup(0), Transcript)
+	setup, err := secagg.NewWitness(p.Setup(), Transcript)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func Attest(t testing.TB, p *study.Plan, keys []ed25519.PrivateKey, releases []s
 		signed := make([][]byte, len(keys))
 		if q := r.Query; q >= 0 && q < len(p.Queries) {
 			for i, key := range keys {
-				signed[i], _ = setup.SignRelease(i, key, p.Summed(Transcript, r.Ask(0)), r.Survivors)
+				signed[i], _ = setup.SignRelease(i, key, p.Summed(Transcript, r.Ask()), r.Survivors)
 			}
 		}
 		certificates = append(certificates, setup.Pack(signed))

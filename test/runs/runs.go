@@ -167,7 +167,7 @@ func Take(t testing.TB, p *study.Plan, c study.Course, releases []study.Release,
 		all = append(all, i)
 	}
 	for c.Query < end {
-		a, err := p.NewAsk(c, c.Query, 0)
+		a, err := p.NewAsk(c, c.Query)
 		if err == nil {
 			err = p.Check(a)
 		}
@@ -227,7 +227,7 @@ func Run(t *testing.T, text string, wide bool) (*study.Plan, []byte, []study.Rel
 		if left := p.Queries.Left(c.Query); left > p.Slots-len(releases) || left < 1 {
 			t.Fatalf("%d queries left at query %d, after %d of %d slots", left, c.Query, len(releases), p.Slots)
 		}
-		a, err := p.NewAsk(c, len(releases), 0)
+		a, err := p.NewAsk(c, len(releases))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -238,7 +238,7 @@ func Run(t *testing.T, text string, wide bool) (*study.Plan, []byte, []study.Rel
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := p.CheckRelease(r, 0); err != nil {
+		if err := p.CheckRelease(r); err != nil {
 			t.Fatal(err)
 		}
 		last = c.Query
@@ -323,7 +323,7 @@ func RunKept(t *testing.T, p *study.Plan, rng *rand.Rand, kept float64) []study.
 // Filled is a release of shares of empty cells, with noise.
 func Filled(t testing.TB, p *study.Plan, rng *rand.Rand, shares []float64) study.Release {
 	t.Helper()
-	a, err := p.NewAsk(p.Start(), 0, 0)
+	a, err := p.NewAsk(p.Start(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

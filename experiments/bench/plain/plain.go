@@ -175,7 +175,7 @@ func (f *Federation) Study(plan *study.Plan) ([]study.Release, error) {
 	course := plan.Start()
 	var releases []study.Release
 	for course.Query < len(plan.Queries) && course.End == "" {
-		ask, err := plan.NewAsk(course, len(releases), 0)
+		ask, err := plan.NewAsk(course, len(releases))
 		if err != nil {
 			return nil, err
 		}

@@ -132,7 +132,7 @@ class Setup:
         c.x, c.seal, c.nonce, c.z = [], [], [], []
         for i in range(n):
             seed = sha(b"site %d" % i)
-            d = lambda label, m, *f: hkdf(seed, c.study, label, m, u32(0), *f)
+            d = lambda label, m, *f: hkdf(seed, c.study, label, m, *f)
             c.x.append(d("transport", 32)); c.seal.append(d("seal", 64)); c.nonce.append(d("nonce", 32))
             c.z.append([d("slot", 32, u32(s)) for s in range(S)])
         c.X = [X25519PrivateKey.from_private_bytes(k).public_key().public_bytes(*RAW) for k in c.x]
@@ -146,9 +146,9 @@ class Setup:
         else:
             c.tr = sha(b"covey secagg transcript v2\0", *[u64(len(a)) + a for a in c.ann])
     def header(c, i):
-        h = b"covey secagg announcement v2\0" + (b"sparse\0" if c.sparse else b"complete\0") + c.study + c.roster
+        h = b"covey secagg announcement v3\0" + (b"sparse\0" if c.sparse else b"complete\0") + c.study + c.roster
         for v in (c.n, c.eta, c.q, c.umin, c.S) + (tuple(c.sparse) if c.sparse else ()): h += u16(v)
-        return h + u32(0) + u16(i)
+        return h + u16(i)
     def at(c, f, x): return sum(v * pow(x, k, L) for k, v in enumerate(f)) % L
     def announce(c, i):
         hdr = c.header(i); hh = sha(hdr); hek = sha(c.ek[i])

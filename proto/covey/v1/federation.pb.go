@@ -2656,7 +2656,6 @@ func (x *Decision) GetSignature() []byte {
 type Announce struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
-	Attempt       uint32                 `protobuf:"varint,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2698,17 +2697,9 @@ func (x *Announce) GetStudy() []byte {
 	return nil
 }
 
-func (x *Announce) GetAttempt() uint32 {
-	if x != nil {
-		return x.Attempt
-	}
-	return 0
-}
-
 type Announcement struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
-	Attempt       uint32                 `protobuf:"varint,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	Signed        []byte                 `protobuf:"bytes,3,opt,name=signed,proto3" json:"signed,omitempty"` // internal/secagg announcement, byte for byte as signed
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2751,13 +2742,6 @@ func (x *Announcement) GetStudy() []byte {
 	return nil
 }
 
-func (x *Announcement) GetAttempt() uint32 {
-	if x != nil {
-		return x.Attempt
-	}
-	return 0
-}
-
 func (x *Announcement) GetSigned() []byte {
 	if x != nil {
 		return x.Signed
@@ -2770,7 +2754,6 @@ func (x *Announcement) GetSigned() []byte {
 type Reveal struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
-	Attempt       uint32                 `protobuf:"varint,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	Announcements [][]byte               `protobuf:"bytes,3,rep,name=announcements,proto3" json:"announcements,omitempty"` // by roster index
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2813,13 +2796,6 @@ func (x *Reveal) GetStudy() []byte {
 	return nil
 }
 
-func (x *Reveal) GetAttempt() uint32 {
-	if x != nil {
-		return x.Attempt
-	}
-	return 0
-}
-
 func (x *Reveal) GetAnnouncements() [][]byte {
 	if x != nil {
 		return x.Announcements
@@ -2830,7 +2806,6 @@ func (x *Reveal) GetAnnouncements() [][]byte {
 type Nonce struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
-	Attempt       uint32                 `protobuf:"varint,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	Nonce         []byte                 `protobuf:"bytes,3,opt,name=nonce,proto3" json:"nonce,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2873,13 +2848,6 @@ func (x *Nonce) GetStudy() []byte {
 	return nil
 }
 
-func (x *Nonce) GetAttempt() uint32 {
-	if x != nil {
-		return x.Attempt
-	}
-	return 0
-}
-
 func (x *Nonce) GetNonce() []byte {
 	if x != nil {
 		return x.Nonce
@@ -2890,7 +2858,6 @@ func (x *Nonce) GetNonce() []byte {
 type Deal struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
-	Attempt       uint32                 `protobuf:"varint,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	Announcements [][]byte               `protobuf:"bytes,3,rep,name=announcements,proto3" json:"announcements,omitempty"` // by roster index; none after Reveal
 	Nonces        [][]byte               `protobuf:"bytes,4,rep,name=nonces,proto3" json:"nonces,omitempty"`               // by roster index, after Reveal
 	Keys          [][]byte               `protobuf:"bytes,5,rep,name=keys,proto3" json:"keys,omitempty"`                   // after Reveal: the ML-KEM keys of those the site seals to, in their order
@@ -2935,13 +2902,6 @@ func (x *Deal) GetStudy() []byte {
 	return nil
 }
 
-func (x *Deal) GetAttempt() uint32 {
-	if x != nil {
-		return x.Attempt
-	}
-	return 0
-}
-
 func (x *Deal) GetAnnouncements() [][]byte {
 	if x != nil {
 		return x.Announcements
@@ -2966,7 +2926,6 @@ func (x *Deal) GetKeys() [][]byte {
 type Boxes struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
-	Attempt       uint32                 `protobuf:"varint,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	Boxes         [][]byte               `protobuf:"bytes,3,rep,name=boxes,proto3" json:"boxes,omitempty"` // to whom the site sends any, by roster index: the graph's recipients
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3009,13 +2968,6 @@ func (x *Boxes) GetStudy() []byte {
 	return nil
 }
 
-func (x *Boxes) GetAttempt() uint32 {
-	if x != nil {
-		return x.Attempt
-	}
-	return 0
-}
-
 func (x *Boxes) GetBoxes() [][]byte {
 	if x != nil {
 		return x.Boxes
@@ -3026,7 +2978,6 @@ func (x *Boxes) GetBoxes() [][]byte {
 type Confirm struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
-	Attempt       uint32                 `protobuf:"varint,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	Boxes         [][]byte               `protobuf:"bytes,3,rep,name=boxes,proto3" json:"boxes,omitempty"`   // from whom the site is sent any, by roster index: the graph's senders
 	Bodies        [][]byte               `protobuf:"bytes,4,rep,name=bodies,proto3" json:"bodies,omitempty"` // after Reveal: of the dealers' announcements whose shares the site holds, in their order
 	unknownFields protoimpl.UnknownFields
@@ -3070,13 +3021,6 @@ func (x *Confirm) GetStudy() []byte {
 	return nil
 }
 
-func (x *Confirm) GetAttempt() uint32 {
-	if x != nil {
-		return x.Attempt
-	}
-	return 0
-}
-
 func (x *Confirm) GetBoxes() [][]byte {
 	if x != nil {
 		return x.Boxes
@@ -3094,7 +3038,6 @@ func (x *Confirm) GetBodies() [][]byte {
 type Confirmation struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
-	Attempt       uint32                 `protobuf:"varint,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	Signature     []byte                 `protobuf:"bytes,3,opt,name=signature,proto3" json:"signature,omitempty"`
 	Deposits      []byte                 `protobuf:"bytes,4,opt,name=deposits,proto3" json:"deposits,omitempty"`   // of the keys of pairs that others own; none where every site is waited for
 	Statement     []byte                 `protobuf:"bytes,5,opt,name=statement,proto3" json:"statement,omitempty"` // signature over the tags that the site checked, and its deposits
@@ -3139,13 +3082,6 @@ func (x *Confirmation) GetStudy() []byte {
 	return nil
 }
 
-func (x *Confirmation) GetAttempt() uint32 {
-	if x != nil {
-		return x.Attempt
-	}
-	return 0
-}
-
 func (x *Confirmation) GetSignature() []byte {
 	if x != nil {
 		return x.Signature
@@ -3171,7 +3107,6 @@ func (x *Confirmation) GetStatement() []byte {
 type Recall struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
-	Attempt       uint32                 `protobuf:"varint,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3213,17 +3148,9 @@ func (x *Recall) GetStudy() []byte {
 	return nil
 }
 
-func (x *Recall) GetAttempt() uint32 {
-	if x != nil {
-		return x.Attempt
-	}
-	return 0
-}
-
 type Recalled struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
-	Attempt       uint32                 `protobuf:"varint,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	Tags          []byte                 `protobuf:"bytes,3,opt,name=tags,proto3" json:"tags,omitempty"` // of the boxes that the site sent
 	Deposits      []byte                 `protobuf:"bytes,4,opt,name=deposits,proto3" json:"deposits,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -3267,13 +3194,6 @@ func (x *Recalled) GetStudy() []byte {
 	return nil
 }
 
-func (x *Recalled) GetAttempt() uint32 {
-	if x != nil {
-		return x.Attempt
-	}
-	return 0
-}
-
 func (x *Recalled) GetTags() []byte {
 	if x != nil {
 		return x.Tags
@@ -3292,7 +3212,6 @@ func (x *Recalled) GetDeposits() []byte {
 type Confirmed struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
-	Attempt       uint32                 `protobuf:"varint,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	Signatures    [][]byte               `protobuf:"bytes,3,rep,name=signatures,proto3" json:"signatures,omitempty"` // by roster index
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3335,13 +3254,6 @@ func (x *Confirmed) GetStudy() []byte {
 	return nil
 }
 
-func (x *Confirmed) GetAttempt() uint32 {
-	if x != nil {
-		return x.Attempt
-	}
-	return 0
-}
-
 func (x *Confirmed) GetSignatures() [][]byte {
 	if x != nil {
 		return x.Signatures
@@ -3354,7 +3266,6 @@ func (x *Confirmed) GetSignatures() [][]byte {
 type Query struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
-	Attempt       uint32                 `protobuf:"varint,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	Query         uint32                 `protobuf:"varint,3,opt,name=query,proto3" json:"query,omitempty"`
 	Slot          uint32                 `protobuf:"varint,4,opt,name=slot,proto3" json:"slot,omitempty"`
 	X             []float64              `protobuf:"fixed64,7,rep,packed,name=x,proto3" json:"x,omitempty"`
@@ -3406,13 +3317,6 @@ func (x *Query) GetStudy() []byte {
 		return x.Study
 	}
 	return nil
-}
-
-func (x *Query) GetAttempt() uint32 {
-	if x != nil {
-		return x.Attempt
-	}
-	return 0
 }
 
 func (x *Query) GetQuery() uint32 {
@@ -4404,7 +4308,6 @@ func (x *Ended) GetCode() Code {
 type Refusal struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Study     []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
-	Attempt   uint32                 `protobuf:"varint,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	Query     uint32                 `protobuf:"varint,3,opt,name=query,proto3" json:"query,omitempty"`
 	Slot      uint32                 `protobuf:"varint,4,opt,name=slot,proto3" json:"slot,omitempty"`
 	Code      Code                   `protobuf:"varint,5,opt,name=code,proto3,enum=covey.v1.Code" json:"code,omitempty"`
@@ -4420,7 +4323,7 @@ type Refusal struct {
 	// With CODE_OUT_OF_ORDER: 1 + how many of the study's releases, from the first on, this site has
 	// followed; 0 if it is not about them.
 	Lacks uint32 `protobuf:"varint,71,opt,name=lacks,proto3" json:"lacks,omitempty"`
-	// What convicts. With CODE_BAD_SHARE: the seeds of this site's attempt, which it has closed, and the culprit's box to
+	// What convicts. With CODE_BAD_SHARE: the seeds of this site's setup, which it has closed, and the culprit's box to
 	// it. With CODE_BAD_BOX: what it has on record of the culprit's first box to it, where it was shown another.
 	Evidence      []byte `protobuf:"bytes,72,opt,name=evidence,proto3" json:"evidence,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -4462,13 +4365,6 @@ func (x *Refusal) GetStudy() []byte {
 		return x.Study
 	}
 	return nil
-}
-
-func (x *Refusal) GetAttempt() uint32 {
-	if x != nil {
-		return x.Attempt
-	}
-	return 0
 }
 
 func (x *Refusal) GetQuery() uint32 {
@@ -4706,60 +4602,48 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12+\n" +
 	"\averdict\x18\x02 \x01(\x0e2\x11.covey.v1.VerdictR\averdict\x12\"\n" +
 	"\x04code\x18\x03 \x01(\x0e2\x0e.covey.v1.CodeR\x04code\x12\x1c\n" +
-	"\tsignature\x18\x04 \x01(\fR\tsignature\":\n" +
+	"\tsignature\x18\x04 \x01(\fR\tsignature\"&\n" +
 	"\bAnnounce\x12\x14\n" +
-	"\x05study\x18\x01 \x01(\fR\x05study\x12\x18\n" +
-	"\aattempt\x18\x02 \x01(\rR\aattempt\"V\n" +
+	"\x05study\x18\x01 \x01(\fR\x05studyJ\x04\b\x02\x10\x03\"B\n" +
 	"\fAnnouncement\x12\x14\n" +
-	"\x05study\x18\x01 \x01(\fR\x05study\x12\x18\n" +
-	"\aattempt\x18\x02 \x01(\rR\aattempt\x12\x16\n" +
-	"\x06signed\x18\x03 \x01(\fR\x06signed\"^\n" +
+	"\x05study\x18\x01 \x01(\fR\x05study\x12\x16\n" +
+	"\x06signed\x18\x03 \x01(\fR\x06signedJ\x04\b\x02\x10\x03\"J\n" +
 	"\x06Reveal\x12\x14\n" +
-	"\x05study\x18\x01 \x01(\fR\x05study\x12\x18\n" +
-	"\aattempt\x18\x02 \x01(\rR\aattempt\x12$\n" +
-	"\rannouncements\x18\x03 \x03(\fR\rannouncements\"M\n" +
+	"\x05study\x18\x01 \x01(\fR\x05study\x12$\n" +
+	"\rannouncements\x18\x03 \x03(\fR\rannouncementsJ\x04\b\x02\x10\x03\"9\n" +
 	"\x05Nonce\x12\x14\n" +
-	"\x05study\x18\x01 \x01(\fR\x05study\x12\x18\n" +
-	"\aattempt\x18\x02 \x01(\rR\aattempt\x12\x14\n" +
-	"\x05nonce\x18\x03 \x01(\fR\x05nonce\"\x88\x01\n" +
+	"\x05study\x18\x01 \x01(\fR\x05study\x12\x14\n" +
+	"\x05nonce\x18\x03 \x01(\fR\x05nonceJ\x04\b\x02\x10\x03\"t\n" +
 	"\x04Deal\x12\x14\n" +
-	"\x05study\x18\x01 \x01(\fR\x05study\x12\x18\n" +
-	"\aattempt\x18\x02 \x01(\rR\aattempt\x12$\n" +
+	"\x05study\x18\x01 \x01(\fR\x05study\x12$\n" +
 	"\rannouncements\x18\x03 \x03(\fR\rannouncements\x12\x16\n" +
 	"\x06nonces\x18\x04 \x03(\fR\x06nonces\x12\x12\n" +
-	"\x04keys\x18\x05 \x03(\fR\x04keys\"M\n" +
+	"\x04keys\x18\x05 \x03(\fR\x04keysJ\x04\b\x02\x10\x03\"9\n" +
 	"\x05Boxes\x12\x14\n" +
-	"\x05study\x18\x01 \x01(\fR\x05study\x12\x18\n" +
-	"\aattempt\x18\x02 \x01(\rR\aattempt\x12\x14\n" +
-	"\x05boxes\x18\x03 \x03(\fR\x05boxes\"g\n" +
+	"\x05study\x18\x01 \x01(\fR\x05study\x12\x14\n" +
+	"\x05boxes\x18\x03 \x03(\fR\x05boxesJ\x04\b\x02\x10\x03\"S\n" +
 	"\aConfirm\x12\x14\n" +
-	"\x05study\x18\x01 \x01(\fR\x05study\x12\x18\n" +
-	"\aattempt\x18\x02 \x01(\rR\aattempt\x12\x14\n" +
+	"\x05study\x18\x01 \x01(\fR\x05study\x12\x14\n" +
 	"\x05boxes\x18\x03 \x03(\fR\x05boxes\x12\x16\n" +
-	"\x06bodies\x18\x04 \x03(\fR\x06bodies\"\x96\x01\n" +
+	"\x06bodies\x18\x04 \x03(\fR\x06bodiesJ\x04\b\x02\x10\x03\"\x82\x01\n" +
 	"\fConfirmation\x12\x14\n" +
-	"\x05study\x18\x01 \x01(\fR\x05study\x12\x18\n" +
-	"\aattempt\x18\x02 \x01(\rR\aattempt\x12\x1c\n" +
+	"\x05study\x18\x01 \x01(\fR\x05study\x12\x1c\n" +
 	"\tsignature\x18\x03 \x01(\fR\tsignature\x12\x1a\n" +
 	"\bdeposits\x18\x04 \x01(\fR\bdeposits\x12\x1c\n" +
-	"\tstatement\x18\x05 \x01(\fR\tstatement\"8\n" +
+	"\tstatement\x18\x05 \x01(\fR\tstatementJ\x04\b\x02\x10\x03\"$\n" +
 	"\x06Recall\x12\x14\n" +
-	"\x05study\x18\x01 \x01(\fR\x05study\x12\x18\n" +
-	"\aattempt\x18\x02 \x01(\rR\aattempt\"j\n" +
+	"\x05study\x18\x01 \x01(\fR\x05studyJ\x04\b\x02\x10\x03\"V\n" +
 	"\bRecalled\x12\x14\n" +
-	"\x05study\x18\x01 \x01(\fR\x05study\x12\x18\n" +
-	"\aattempt\x18\x02 \x01(\rR\aattempt\x12\x12\n" +
+	"\x05study\x18\x01 \x01(\fR\x05study\x12\x12\n" +
 	"\x04tags\x18\x03 \x01(\fR\x04tags\x12\x1a\n" +
-	"\bdeposits\x18\x04 \x01(\fR\bdeposits\"[\n" +
+	"\bdeposits\x18\x04 \x01(\fR\bdepositsJ\x04\b\x02\x10\x03\"G\n" +
 	"\tConfirmed\x12\x14\n" +
-	"\x05study\x18\x01 \x01(\fR\x05study\x12\x18\n" +
-	"\aattempt\x18\x02 \x01(\rR\aattempt\x12\x1e\n" +
+	"\x05study\x18\x01 \x01(\fR\x05study\x12\x1e\n" +
 	"\n" +
 	"signatures\x18\x03 \x03(\fR\n" +
-	"signatures\"\xc3\x02\n" +
+	"signaturesJ\x04\b\x02\x10\x03\"\xaf\x02\n" +
 	"\x05Query\x12\x14\n" +
-	"\x05study\x18\x01 \x01(\fR\x05study\x12\x18\n" +
-	"\aattempt\x18\x02 \x01(\rR\aattempt\x12\x14\n" +
+	"\x05study\x18\x01 \x01(\fR\x05study\x12\x14\n" +
 	"\x05query\x18\x03 \x01(\rR\x05query\x12\x12\n" +
 	"\x04slot\x18\x04 \x01(\rR\x04slot\x12\f\n" +
 	"\x01x\x18\a \x03(\x01R\x01x\x12\x16\n" +
@@ -4774,7 +4658,7 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\x05scale\x18\x0e \x03(\x01R\x05scale\x12\x1e\n" +
 	"\n" +
 	"deviations\x18\x14 \x03(\x01R\n" +
-	"deviations\"`\n" +
+	"deviationsJ\x04\b\x02\x10\x03\"`\n" +
 	"\x06Upload\x12\x14\n" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12\x14\n" +
 	"\x05query\x18\x02 \x01(\rR\x05query\x12\x12\n" +
@@ -4840,10 +4724,9 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\tsignature\x18\x02 \x01(\fR\tsignature\"A\n" +
 	"\x05Ended\x12\x14\n" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12\"\n" +
-	"\x04code\x18\x02 \x01(\x0e2\x0e.covey.v1.CodeR\x04code\"\x8c\x03\n" +
+	"\x04code\x18\x02 \x01(\x0e2\x0e.covey.v1.CodeR\x04code\"\xf8\x02\n" +
 	"\aRefusal\x12\x14\n" +
-	"\x05study\x18\x01 \x01(\fR\x05study\x12\x18\n" +
-	"\aattempt\x18\x02 \x01(\rR\aattempt\x12\x14\n" +
+	"\x05study\x18\x01 \x01(\fR\x05study\x12\x14\n" +
 	"\x05query\x18\x03 \x01(\rR\x05query\x12\x12\n" +
 	"\x04slot\x18\x04 \x01(\rR\x04slot\x12\"\n" +
 	"\x04code\x18\x05 \x01(\x0e2\x0e.covey.v1.CodeR\x04code\x12\x18\n" +
@@ -4856,7 +4739,7 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\x06shared\x18\v \x01(\bR\x06shared\x12\"\n" +
 	"\fannouncement\x18F \x01(\fR\fannouncement\x12\x14\n" +
 	"\x05lacks\x18G \x01(\rR\x05lacks\x12\x1a\n" +
-	"\bevidence\x18H \x01(\fR\bevidence*|\n" +
+	"\bevidence\x18H \x01(\fR\bevidenceJ\x04\b\x02\x10\x03*|\n" +
 	"\x05Phase\x12\x15\n" +
 	"\x11PHASE_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0ePHASE_PROPOSED\x10\x01\x12\x0f\n" +
