@@ -74,7 +74,7 @@ func (c *projectCmd) Run(t *terminal) error {
 	if _, err := m.Limits(c.Quantile); err != nil {
 		return shared.Bad("--quantile: %w", err)
 	}
-	c.say(t, r, d.Name, plan.Proposal.Spec)
+	c.say(t, d.Name, plan.Proposal.Spec)
 	var rotated *score.Rotation
 	if c.Rotate == "varimax" {
 		turned := m.Rotate()
@@ -147,7 +147,7 @@ func (p *projection) text() string {
 }
 
 // say tells what a reader of scores should know of the result.
-func (c *projectCmd) say(t *terminal, r *result.Result, name string, spec proposal.Spec) {
+func (c *projectCmd) say(t *terminal, name string, spec proposal.Spec) {
 	if spec.Dataset != name {
 		t.Say("The study was of data set %s; these are rows of %s, read with its own mapping.", frame.Quoted(spec.Dataset), frame.Quoted(name))
 	}

@@ -70,7 +70,7 @@ func (c *proposeCmd) Run(t *terminal) error {
 	if err != nil {
 		return cli.InFile(c.File, err)
 	}
-	out := c.reply(client, draft)
+	out := c.reply(draft)
 	if err := c.show(t, client, draft, &out); err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (c *proposeCmd) Run(t *terminal) error {
 	return t.Print(out, func(w io.Writer) { fmt.Fprintln(w, out.Digest) })
 }
 
-func (c *proposeCmd) reply(client *analyst.Client, d *analyst.Draft) proposed {
+func (c *proposeCmd) reply(d *analyst.Draft) proposed {
 	p := d.Plan.Proposal
 	out := proposed{Digest: d.Plan.Digest, Coordinator: analyst.FingerprintOf(p.Coordinator), Plan: d.Plan}
 	for _, m := range p.Roster {

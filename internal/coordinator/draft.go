@@ -60,7 +60,7 @@ func signedReleases(d round.Durable) (all []result.SignedRelease) {
 }
 
 // asking adds to a question for a signature what the state machine does not hold.
-func (m *leader) asking(digest proposal.Digest, s *session, ask wire.Attest) wire.Attest {
+func (m *leader) asking(s *session, ask wire.Attest) wire.Attest {
 	for _, b := range m.approvals(s) {
 		ask.Approvals = append(ask.Approvals, b)
 	}

@@ -41,7 +41,7 @@ func (m *leader) send(digest proposal.Digest, s *session, e round.Send) {
 	}
 	what := e.Message
 	if ask, ok := what.(wire.Attest); ok && s.encoded[wire.Name(what)] == nil {
-		what = m.asking(digest, s, ask)
+		what = m.asking(s, ask)
 	}
 	message, err := s.encode(what)
 	if err != nil {

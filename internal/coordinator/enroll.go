@@ -27,7 +27,7 @@ func (c registry) InviteAs(role pki.Role, name string, addresses []string, valid
 	if err := pki.ValidName(name); err != nil {
 		return pki.Join{}, err
 	}
-	if err := checkValid(name, valid); err != nil {
+	if err := checkValid(valid); err != nil {
 		return pki.Join{}, err
 	}
 	m := c.machine.lock()
@@ -48,7 +48,7 @@ func (c registry) InviteAs(role pki.Role, name string, addresses []string, valid
 	return c.giveOut(i, addresses, valid)
 }
 
-func checkValid(name string, valid time.Duration) error {
+func checkValid(valid time.Duration) error {
 	if valid <= 0 || valid > MaxInvite {
 		return &membership.JoinError{Reason: fmt.Sprintf("a join file is valid for more than 0 and at most %v, not %v", MaxInvite, valid)}
 	}

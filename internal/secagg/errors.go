@@ -1,6 +1,9 @@
 package secagg
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // ConfigError is a setup that cannot be: it names the parameter and the bound.
 type ConfigError struct{ Reason string }
@@ -26,9 +29,7 @@ type SiteError struct {
 func (e *SiteError) Error() string { return fmt.Sprintf("secagg: site %d: %v", e.Site, e.Err) }
 func (e *SiteError) Unwrap() error { return e.Err }
 
-func siteError(site int, format string, args ...any) error {
-	return &SiteError{site, fmt.Errorf(format, args...)}
-}
+func siteError(site int, reason string) error { return &SiteError{site, errors.New(reason)} }
 
 // CertificateError is a certificate with too few valid signatures.
 type CertificateError struct{ Have, Need int }
