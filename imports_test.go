@@ -4,6 +4,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,7 +50,7 @@ var arrows = map[string][]string{
 	"internal/analysis":   {"internal/proposal", "internal/round", "internal/study", "internal/wire"},
 	// Eigenvectors, the same to the last bit on every processor.
 	"internal/linalg":      {},
-	"internal/proposal":    {"internal/graph", "internal/linalg", "internal/pki", "internal/query", "internal/secagg", "internal/strict", "internal/studyfile"},
+	"internal/proposal":    {"internal/graph", "internal/linalg", "internal/pki", "internal/query", "internal/strict", "internal/studyfile"},
 	"internal/packed":      {},
 	"internal/study":       {"internal/linalg", "internal/noise", "internal/packed", "internal/query", "internal/secagg", "internal/standardize", "internal/proposal"},
 	"internal/result":      {"internal/chain", "internal/linalg", "internal/packed", "internal/secagg", "internal/standardize", "internal/strict", "internal/proposal", "internal/study"},
@@ -77,11 +78,11 @@ var arrows = map[string][]string{
 	"internal/uplink":      {"internal/graph", "internal/egress", "internal/enroll", "internal/failpoint", "internal/pki", "internal/proposal", "internal/proposals", "internal/study", "internal/wire"},
 	"internal/limits":      {"internal/ledger", "internal/noise", "internal/pki", "internal/proposal", "internal/siteconfig", "internal/study"},
 	"internal/keyring":     {"internal/ledger", "internal/secagg", "internal/study", "internal/wire"},
-	"internal/agent":       {"internal/limits", "internal/aggregate", "internal/chain", "internal/keyring", "internal/egress", "internal/enroll", "internal/holding", "internal/uplink", "internal/proposals", "internal/score", "internal/sitedata", "internal/siteconfig", "internal/terms", "internal/result", "internal/proposal", "internal/study", "internal/answer", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/rowcache", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "internal/notify", "internal/wire"},
+	"internal/agent":       {"internal/limits", "internal/aggregate", "internal/chain", "internal/keyring", "internal/egress", "internal/enroll", "internal/holding", "internal/uplink", "internal/proposals", "internal/sitedata", "internal/siteconfig", "internal/terms", "internal/result", "internal/proposal", "internal/study", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/rowcache", "internal/noise", "internal/pki", "internal/frame", "internal/notify", "internal/wire"},
 	"internal/control":     {"internal/agent", "internal/chain", "internal/ledger", "internal/proposal", "internal/siteconfig", "internal/sitedata"},
 	"internal/people":      {"internal/pki", "internal/proposal"},
 	"internal/aggregate":   {"internal/noise", "internal/secagg", "internal/study"},
-	"internal/coordinator": {"internal/admission", "internal/aggregate", "internal/frame", "internal/stream", "internal/analysis", "internal/chain", "internal/membership", "internal/outline", "internal/people", "internal/shelf", "internal/result", "internal/proposal", "internal/study", "internal/round", "internal/graph", "internal/secagg", "internal/noise", "internal/pki", "internal/wire"},
+	"internal/coordinator": {"internal/admission", "internal/aggregate", "internal/frame", "internal/stream", "internal/analysis", "internal/chain", "internal/membership", "internal/outline", "internal/people", "internal/shelf", "internal/result", "internal/proposal", "internal/study", "internal/round", "internal/graph", "internal/secagg", "internal/pki", "internal/wire"},
 	"internal/operator":    {"internal/coordinator", "internal/membership", "internal/people", "internal/pki", "internal/proposal", "internal/study"},
 	"internal/dashboard":   {"internal/coordinator", "internal/frame", "internal/outline", "internal/people", "internal/round", "internal/sheet", "internal/result", "internal/proposal", "internal/study", "internal/noise", "internal/picture", "internal/pki", "internal/style", "internal/worth"},
 	"internal/sitepage":    {"internal/agent", "internal/limits", "internal/doctor", "internal/egress", "internal/frame", "internal/ledger", "internal/pki", "internal/proposal", "internal/siteconfig", "internal/sitedata", "internal/study", "internal/style"},
@@ -97,7 +98,7 @@ var arrows = map[string][]string{
 	// Runs a command on a container's first start; the image has no shell.
 	"deploy/image/once": {},
 	"deploy/release":    {},
-	"cmd/agent":         {"internal/limits", "cmd/internal/cli", "internal/control", "internal/chain", "internal/proposals", "internal/sitepage", "internal/agent", "internal/holding", "internal/keyring", "internal/profile", "internal/sitedata", "internal/doctor", "internal/enroll", "internal/egress", "internal/siteconfig", "internal/frame", "internal/clip", "internal/result", "internal/proposal", "internal/study", "internal/pki", "internal/ledger", "internal/score", "internal/wire", "internal/dataset", "internal/dataset/mariadb", "internal/dataset/parquet", "internal/dataset/postgres", "internal/memory", "internal/noise"},
+	"cmd/agent":         {"cmd/internal/cli", "internal/control", "internal/chain", "internal/proposals", "internal/sitepage", "internal/agent", "internal/holding", "internal/profile", "internal/sitedata", "internal/doctor", "internal/enroll", "internal/egress", "internal/siteconfig", "internal/frame", "internal/clip", "internal/result", "internal/proposal", "internal/study", "internal/pki", "internal/ledger", "internal/score", "internal/wire", "internal/dataset", "internal/dataset/mariadb", "internal/dataset/parquet", "internal/dataset/postgres", "internal/memory"},
 	"cmd/analyst":       {"cmd/internal/cli", "internal/analyst", "internal/dataset/parquet", "internal/enroll", "internal/frame", "internal/pki", "internal/report", "internal/sheet", "internal/result", "internal/proposal", "internal/study", "internal/wire", "internal/worth"},
 	"cmd/internal/cli":  {"internal/compare", "internal/draft", "internal/frame", "internal/pki", "internal/simulate", "internal/result", "internal/proposal", "internal/study", "internal/worth"},
 	// The demo runs agents in the coordinator's process; nothing else there may.
@@ -109,7 +110,7 @@ var arrows = map[string][]string{
 	"experiments/audit":  {"internal/aggregate", "internal/clip", "internal/answer", "internal/noise", "internal/secagg", "internal/result", "internal/proposal", "internal/study", "test/parties"},
 	"experiments/timing": {"internal/noise"},
 	// Benchmarks, for which a group of sites runs the protocol alone, and a baseline without masks.
-	"experiments/bench":         {"experiments/bench/table", "internal/graph", "internal/noise", "internal/secagg", "internal/wire", "proto/covey/v1", "test/parties"},
+	"experiments/bench":         {"internal/graph", "internal/noise", "internal/secagg", "internal/wire", "proto/covey/v1", "test/parties"},
 	"experiments/bench/delay":   {},
 	"experiments/bench/kernel":  {},
 	"experiments/bench/masks":   {},
@@ -142,16 +143,54 @@ var arrows = map[string][]string{
 // demoOnly are the files of cmd/coordinator that may import what is a site's alone.
 const demoOnly = "cmd/coordinator/demo"
 
-// siteOnly are the rooms of a site.
-var siteOnly = []string{"internal/agent", "internal/control", "internal/keyring", "internal/doctor", "internal/egress", "internal/enroll", "internal/holding", "internal/limits", "internal/profile", "internal/proposals", "internal/sitedata", "internal/siteconfig", "internal/sitepage", "internal/terms", "internal/uplink"}
-
-// pure packages take no context, clock, logger, file or socket.
-var pure = []string{"internal/aggregate", "internal/analysis", "internal/compare", "internal/membership", "internal/query", "internal/clip", "internal/linalg", "internal/noise", "internal/proposal", "internal/result", "internal/secagg", "internal/standardize", "internal/study", "internal/studyfile", "internal/draft", "internal/picture", "internal/round", "internal/worth"}
+// The kinds of rooms that imports are held to, as the table of CONTRIBUTING.md has them.
+const (
+	pure     = "pure: no context, clock, logger, file or socket"
+	siteOnly = "a site's"
+)
 
 var impure = []string{"context", "log", "log/slog", "net", "net/http", "os", "io/fs", "path/filepath", "os/exec", "syscall"}
 
+// kindOf returns what CONTRIBUTING.md says that each package of internal is; what is in a package's
+// folder is as the package.
+func kindOf(t *testing.T) map[string]string {
+	text, err := os.ReadFile("CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "| packages of internal/ | are |\n|---|---|\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	kinds := map[string]string{}
+	for row := range strings.Lines(table) {
+		cells := strings.Split(strings.Trim(row, "| \n"), " | ")
+		for _, name := range strings.Split(cells[0], ", ") {
+			if arrows["internal/"+name] == nil || kinds["internal/"+name] != "" {
+				t.Errorf("CONTRIBUTING.md: internal/%s is no package, or is in its table twice", name)
+			}
+			kinds["internal/"+name] = cells[1]
+		}
+	}
+	for dir := range arrows {
+		if name, ok := strings.CutPrefix(dir, "internal/"); ok {
+			top, _, _ := strings.Cut(name, "/")
+			if kinds[dir] == "" {
+				kinds[dir] = kinds["internal/"+top]
+			}
+			if kinds[dir] == "" {
+				t.Errorf("CONTRIBUTING.md does not say what %s is", dir)
+			}
+		}
+	}
+	if !slices.Contains(slices.Collect(maps.Values(kinds)), pure) || !slices.Contains(slices.Collect(maps.Values(kinds)), siteOnly) {
+		t.Fatal("CONTRIBUTING.md: no package is pure, or none is a site's")
+	}
+	return kinds
+}
+
 func TestImports(t *testing.T) {
+	kinds := kindOf(t)
 	seen := map[string]bool{}
+	used := map[[2]string]bool{}
 	err := filepath.WalkDir(".", func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -179,7 +218,7 @@ func TestImports(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if slices.Contains(pure, dir) && slices.Contains(impure, name) {
+			if kinds[dir] == pure && slices.Contains(impure, name) {
 				t.Errorf("%s: imports %s, but %s is pure", path, name, dir)
 			}
 			if strings.HasPrefix(name, "github.com/hashicorp/raft") && dir != "internal/replica" {
@@ -189,10 +228,11 @@ func TestImports(t *testing.T) {
 			if !ok {
 				continue
 			}
+			used[[2]string{dir, ours}] = true
 			if !slices.Contains(allowed, ours) {
 				t.Errorf("%s: imports %s, which %s may not", path, ours, dir)
 			}
-			if slices.Contains(siteOnly, ours) && dir == "cmd/coordinator" && !strings.HasPrefix(path, demoOnly) {
+			if kinds[ours] == siteOnly && dir == "cmd/coordinator" && !strings.HasPrefix(path, demoOnly) {
 				t.Errorf("%s: only the demo may run agents here", path)
 			}
 		}
@@ -201,9 +241,14 @@ func TestImports(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for dir := range arrows {
+	for dir, all := range arrows {
 		if !seen[dir] {
 			t.Errorf("%s is in the house's plan and not in the tree", dir)
+		}
+		for _, to := range all {
+			if !used[[2]string{dir, to}] {
+				t.Errorf("%s may import %s and does not: it needs no leave to", dir, to)
+			}
 		}
 	}
 }
