@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"covey/experiments/run"
+	"covey/internal/linalg"
 )
 
 // walk is power iteration of one component on unit rows in floats: what a study does at ε = 1,
@@ -70,19 +71,11 @@ func (w *walk) step(share float64) {
 }
 
 func unit(v []float64) []float64 {
-	out, n := slices.Clone(v), math.Sqrt(product(v, v))
+	out, n := slices.Clone(v), math.Sqrt(linalg.Dot(v, v))
 	for j := range out {
 		out[j] /= n
 	}
 	return out
-}
-
-func product(a, b []float64) float64 {
-	s := 0.0
-	for j := range a {
-		s += a[j] * b[j]
-	}
-	return s
 }
 
 // fork is a copy whose rounds are its own.
@@ -113,12 +106,12 @@ func (w *walk) pooled(from, to int) []float64 {
 func (w *walk) moved() float64 {
 	t := len(w.zs)
 	a, b := w.pooled(t/2, t*3/4), w.pooled(t*3/4, t)
-	c := product(a, b)
+	c := linalg.Dot(a, b)
 	noise := 0.0
 	for _, q := range [][2]int{{t / 2, t * 3 / 4}, {t * 3 / 4, t}} {
 		information := 0.0
 		for i := q[0]; i < q[1]; i++ {
-			information += product(w.zs[i], w.zs[i]) / (w.tau[i] * w.tau[i])
+			information += linalg.Dot(w.zs[i], w.zs[i]) / (w.tau[i] * w.tau[i])
 		}
 		noise += float64(w.d-1) / information
 	}
@@ -134,7 +127,7 @@ func (w *walk) grown() float64 {
 		weight := 0.0
 		for s := q[0]; s < q[1]; s++ {
 			f := 1 / (w.tau[s] * w.tau[s])
-			mean[i] += f * product(w.xs[s], w.zs[s])
+			mean[i] += f * linalg.Dot(w.xs[s], w.zs[s])
 			weight += f
 		}
 		mean[i] /= weight
@@ -146,7 +139,7 @@ func (w *walk) grown() float64 {
 // noise is the last round's noise-to-signal.
 func (w *walk) noise() float64 {
 	z := w.zs[len(w.zs)-1]
-	return w.tau[len(w.tau)-1] * math.Sqrt(float64(w.d)/product(z, z))
+	return w.tau[len(w.tau)-1] * math.Sqrt(float64(w.d)/linalg.Dot(z, z))
 }
 
 // rising asks t rounds by the rising schedule for a part of the budget, even by an even one.

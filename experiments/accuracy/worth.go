@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"covey/experiments/run"
+	"covey/internal/linalg"
 	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/worth"
@@ -232,7 +233,7 @@ func judge(m *run.Data, r *result.Result, report *worth.Report, seconds float64)
 			}
 		}
 		sign := 1.0
-		if dotOf(r.Components[i], vectors[place[i]]) < 0 {
+		if linalg.Dot(r.Components[i], vectors[place[i]]) < 0 {
 			sign = -1
 		}
 		for j, in := range c.Loadings {
@@ -288,17 +289,9 @@ func overlap(a, b [][]float64) float64 {
 	sum := 0.0
 	for _, x := range a {
 		for _, y := range b {
-			c := dotOf(x, y)
+			c := linalg.Dot(x, y)
 			sum += c * c
 		}
-	}
-	return sum
-}
-
-func dotOf(a, b []float64) float64 {
-	sum := 0.0
-	for i := range a {
-		sum += a[i] * b[i]
 	}
 	return sum
 }
@@ -308,7 +301,7 @@ func largestAngle(a, b [][]float64) float64 {
 	c := mat.NewDense(len(a), len(b), nil)
 	for i := range a {
 		for j := range b {
-			c.Set(i, j, dotOf(a[i], b[j]))
+			c.Set(i, j, linalg.Dot(a[i], b[j]))
 		}
 	}
 	var svd mat.SVD

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"covey/internal/clip"
+	"covey/internal/linalg"
 	"covey/internal/noise"
 )
 
@@ -120,7 +121,7 @@ func TestScenes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		mu := math.Sqrt(dot(e.step, e.step))
+		mu := math.Sqrt(linalg.Dot(e.step, e.step))
 		if claim := muOf(plan.Rho); mu < 0.94*claim || mu > claim {
 			t.Errorf("%s: the pair is at a distance of %.4f, the charge is for %.4f", s.title(), mu, claim)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"covey/internal/linalg"
 	"covey/internal/result"
 	"covey/internal/study"
 )
@@ -43,11 +44,11 @@ func (f *federation) newEvidence(all []answered, releases []study.Release, p pai
 			e.raw += step[k] * float64(raw)
 		}
 		if a.ask.Kind.Definition().Counts {
-			length := math.Sqrt(dot(step, step))
+			length := math.Sqrt(linalg.Dot(step, step))
 			if length == 0 {
 				add(0, 0)
 			} else {
-				add(dot(residual, step)/length, length)
+				add(linalg.Dot(residual, step)/length, length)
 			}
 			continue
 		}
@@ -63,7 +64,7 @@ func (f *federation) newEvidence(all []answered, releases []study.Release, p pai
 		return e, err
 	}
 	v := result.Components[0]
-	e.output = dot(v, p.aim) * math.Copysign(1, dot(v, p.main)) // a component has no sign
+	e.output = linalg.Dot(v, p.aim) * math.Copysign(1, linalg.Dot(v, p.main)) // a component has no sign
 	return e, nil
 }
 

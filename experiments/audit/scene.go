@@ -8,6 +8,7 @@ import (
 
 	"covey/internal/answer"
 	"covey/internal/clip"
+	"covey/internal/linalg"
 	"covey/internal/proposal"
 	"covey/internal/study"
 )
@@ -201,11 +202,11 @@ func across(x []float64) []float64 {
 	for j := range v {
 		v[j] = 1 / float64(j+1)
 	}
-	c := dot(v, x) / dot(x, x)
+	c := linalg.Dot(v, x) / linalg.Dot(x, x)
 	for j := range v {
 		v[j] -= c * x[j]
 	}
-	return scaled(v, 1/math.Sqrt(dot(v, v)))
+	return scaled(v, 1/math.Sqrt(linalg.Dot(v, v)))
 }
 
 func scaled(v []float64, c float64) []float64 { return blend(v, c, v, 0) }
@@ -216,12 +217,4 @@ func blend(v []float64, a float64, w []float64, b float64) []float64 {
 		out[j] = a*v[j] + b*w[j]
 	}
 	return out
-}
-
-func dot(v, w []float64) float64 {
-	sum := 0.0
-	for j := range v {
-		sum += v[j] * w[j]
-	}
-	return sum
 }

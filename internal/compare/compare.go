@@ -12,6 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"covey/internal/linalg"
 	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/study"
@@ -140,14 +141,14 @@ func pairs(a, b [][]float64, ofA, ofB *worth.Report) []Pair {
 		best, at := -1.0, [2]int{}
 		for i := range a {
 			for j := range b {
-				if c := math.Abs(dot(a[i], b[j])); !usedA[i] && !usedB[j] && c > best {
+				if c := math.Abs(linalg.Dot(a[i], b[j])); !usedA[i] && !usedB[j] && c > best {
 					best, at = c, [2]int{i, j}
 				}
 			}
 		}
 		i, j := at[0], at[1]
 		usedA[i], usedB[j] = true, true
-		pair := Pair{A: i + 1, B: j + 1, Flipped: dot(a[i], b[j]) < 0, Angle: principal(a[i:i+1], b[j:j+1])[0]}
+		pair := Pair{A: i + 1, B: j + 1, Flipped: linalg.Dot(a[i], b[j]) < 0, Angle: principal(a[i:i+1], b[j:j+1])[0]}
 		pair.Interval = around(pair.Angle, bound(ofA, i), bound(ofB, j))
 		pair.Words = words(pair.Interval, "is not determined well enough in one of them: no interval is calibrated, and the angle can be noise")
 		out = append(out, pair)
@@ -253,7 +254,7 @@ func principal(a, b [][]float64) []float64 {
 	for j, v := range b {
 		left := slices.Clone(v)
 		for i, u := range a {
-			c := dot(u, v)
+			c := linalg.Dot(u, v)
 			cosines.Set(i, j, c)
 			for l := range left {
 				left[l] -= c * u[l]
@@ -276,14 +277,6 @@ func principal(a, b [][]float64) []float64 {
 		out[i] = math.Atan2(sin[i], cos[k-1-i]) * 180 / math.Pi
 	}
 	return out
-}
-
-func dot(a, b []float64) float64 {
-	sum := 0.0
-	for i := range a {
-		sum += a[i] * b[i]
-	}
-	return sum
 }
 
 func notes(a, b *result.Result) []string {

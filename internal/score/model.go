@@ -15,6 +15,7 @@ import (
 
 	"covey/internal/clip"
 	"covey/internal/dataset"
+	"covey/internal/linalg"
 	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/sitedata"
@@ -126,20 +127,12 @@ func (m *Model) checkComponents() error {
 			if h == i {
 				want = 1
 			}
-			if got := product(a, m.components[h*m.d:(h+1)*m.d]); !(math.Abs(got-want) <= orthonormal) {
+			if got := linalg.Dot(a, m.components[h*m.d:(h+1)*m.d]); !(math.Abs(got-want) <= orthonormal) {
 				return &ResultError{"components_", fmt.Sprintf("components %d and %d are not unit vectors at right angles", h+1, i+1)}
 			}
 		}
 	}
 	return nil
-}
-
-func product(a, b []float64) float64 {
-	sum := 0.0
-	for i, v := range a {
-		sum += float64(v * b[i])
-	}
-	return sum
 }
 
 // setVariances reads what the laws of T² and of the squared prediction error need.

@@ -20,6 +20,7 @@ import (
 
 	"covey/internal/dataset"
 	_ "covey/internal/dataset/parquet"
+	"covey/internal/linalg"
 	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/siteconfig"
@@ -68,12 +69,12 @@ func sample(t testing.TB, d, k int, change func(*proposal.Spec)) (*result.Result
 		}
 		for range 2 {
 			for _, w := range r.Components {
-				s := product(v, w)
+				s := linalg.Dot(v, w)
 				for j := range v {
 					v[j] -= s * w[j]
 				}
 			}
-			n := math.Sqrt(product(v, v))
+			n := math.Sqrt(linalg.Dot(v, v))
 			for j := range v {
 				v[j] /= n
 			}
@@ -177,7 +178,7 @@ func TestScoresAreTheDefinitions(t *testing.T) {
 		}
 		t2, rest := 0.0, append([]float64(nil), z...)
 		for l, v := range r.Components {
-			want := product(z, v)
+			want := linalg.Dot(z, v)
 			if got := number(t, line[1+l]); math.Abs(got-want) > 1e-9*(1+math.Abs(want)) {
 				t.Fatalf("row %d, score %d: %v, want %v", i, l+1, got, want)
 			}
@@ -186,11 +187,11 @@ func TestScoresAreTheDefinitions(t *testing.T) {
 				rest[j] -= want * v[j]
 			}
 		}
-		spe := product(rest, rest)
+		spe := linalg.Dot(rest, rest)
 		if got := number(t, line[4]); math.Abs(got-t2) > 1e-9*(1+t2) {
 			t.Fatalf("row %d: T² %v, want %v", i, got, t2)
 		}
-		if got := number(t, line[5]); math.Abs(got-spe) > 1e-9*(1+product(z, z)) {
+		if got := number(t, line[5]); math.Abs(got-spe) > 1e-9*(1+linalg.Dot(z, z)) {
 			t.Fatalf("row %d: SPE %v, want %v", i, got, spe)
 		}
 		// Of k = 3 and 4 other directions of variance 1: tables of chi-square.

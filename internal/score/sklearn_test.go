@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/linalg"
 	"covey/internal/siteconfig"
 )
 
@@ -84,7 +85,7 @@ func TestScikitLearnTransforms(t *testing.T) {
 	for l, axis := range m.Rotate().Axes {
 		best := 0.0
 		for _, other := range theirs.Axes { // sklearn returns axes as rows
-			best = max(best, math.Abs(product(axis, other)))
+			best = max(best, math.Abs(linalg.Dot(axis, other)))
 		}
 		if best < 1-1e-9 {
 			t.Errorf("axis %d is none of scikit-learn's: the nearest has cosine %v", l+1, best)

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"covey/internal/linalg"
 )
 
 // criterion is what varimax makes largest: Σ over columns of the variance of squared entries.
@@ -68,12 +70,12 @@ func TestVarimaxFindsSimpleStructure(t *testing.T) {
 				}
 			}
 			for _, u := range mixed {
-				s := product(u, v)
+				s := linalg.Dot(u, v)
 				for j := range v {
 					v[j] -= s * u[j]
 				}
 			}
-			n := math.Sqrt(product(v, v))
+			n := math.Sqrt(linalg.Dot(v, v))
 			for j := range v {
 				v[j] /= n
 			}
@@ -85,7 +87,7 @@ func TestVarimaxFindsSimpleStructure(t *testing.T) {
 		for l, axis := range r.Axes {
 			best := 0.0
 			for _, s := range simple {
-				best = max(best, math.Abs(product(axis, s)))
+				best = max(best, math.Abs(linalg.Dot(axis, s)))
 			}
 			if best < 1-1e-9 {
 				t.Errorf("axis %d is %v", l+1, axis)
@@ -102,11 +104,11 @@ func TestVarimaxFindsSimpleStructure(t *testing.T) {
 		z := []float64{1, -2, 3, 0.5, 2, 1, -1}
 		scores, out := make([]float64, 3), make([]float64, 3)
 		for i, v := range mixed {
-			scores[i] = product(z, v)
+			scores[i] = linalg.Dot(z, v)
 		}
 		m.turned(out, scores)
 		for l, axis := range r.Axes {
-			if want := product(z, axis); math.Abs(out[l]-want) > 1e-12 {
+			if want := linalg.Dot(z, axis); math.Abs(out[l]-want) > 1e-12 {
 				t.Errorf("rotated score %v, want %v", out[l], want)
 			}
 		}

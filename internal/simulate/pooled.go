@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"covey/internal/linalg"
 	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/study"
@@ -190,26 +191,10 @@ func (p *Pooled) decompose() error {
 func (p *Pooled) Best(k int) (sum float64, vectors [][]float64) {
 	d := len(p.values)
 	for i := range k {
-		v := mat.Col(nil, d-1-i, p.vectors)
-		if at := largest(v); v[at] < 0 {
-			for j := range v {
-				v[j] = -v[j]
-			}
-		}
 		sum += p.values[i]
-		vectors = append(vectors, v)
+		vectors = append(vectors, linalg.Orient(mat.Col(nil, d-1-i, p.vectors)))
 	}
 	return sum, vectors
-}
-
-func largest(v []float64) int {
-	at := 0
-	for j := range v {
-		if math.Abs(v[j]) > math.Abs(v[at]) {
-			at = j
-		}
-	}
-	return at
 }
 
 // Fit is how near components are to the pooled answer.

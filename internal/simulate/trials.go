@@ -244,11 +244,5 @@ func spread(v []float64, sign float64) *Spread {
 		s[i] *= sign
 	}
 	slices.Sort(s)
-	quantile := func(q float64) float64 { // between order statistics
-		at := q * float64(len(s)-1)
-		low := int(at)
-		high := min(low+1, len(s)-1)
-		return sign * (s[low] + (at-float64(low))*(s[high]-s[low]))
-	}
-	return &Spread{quantile(0.5), quantile(0.05), sign * s[0]}
+	return &Spread{sign * worth.Quantile(s, 0.5), sign * worth.Quantile(s, 0.05), sign * s[0]}
 }

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"covey/internal/linalg"
 	"covey/internal/result"
 	"covey/internal/study"
 )
@@ -101,7 +102,7 @@ func (a *spectrum) differs(packed []float64, tau float64, vectors [][]float64, k
 		var y mat.VecDense
 		y.MulVec(m, mat.NewVecDense(all, v))
 		images[i] = y.RawVector().Data
-		along[i] = dot(v, images[i])
+		along[i] = linalg.Dot(v, images[i])
 	}
 	most := distuv.UnitNormal.Quantile(1 - turned/float64(2*k*d))
 	for i := range k {
@@ -112,7 +113,7 @@ func (a *spectrum) differs(packed []float64, tau float64, vectors [][]float64, k
 			}
 			turn := (along[i] - along[j]) / gap
 			variance := max(tau*tau/2, a.noise(i, j)*tau*tau/a.s/a.s) + max(0, along[i])*max(0, along[j])/a.n + turn*turn*a.mixing(i, j)
-			if math.Abs(dot(vectors[j], images[i])) > most*math.Sqrt(variance) {
+			if math.Abs(linalg.Dot(vectors[j], images[i])) > most*math.Sqrt(variance) {
 				return true
 			}
 		}

@@ -3,22 +3,20 @@ package worth
 import (
 	"errors"
 	"math"
+
+	"covey/internal/linalg"
 )
 
 var errNotPositive = errors.New("worth: the regression has no solution")
 
 // Small dense matrices are slices of rows; vectors of d come in slices of columns.
 
-// columns cuts vectors of d, one after another, apart.
+// columns cuts vectors of d, one after another, apart; nil where they are not as long.
 func columns(v []float64, d int) [][]float64 {
 	if len(v)%d != 0 {
 		return nil
 	}
-	var out [][]float64
-	for ; len(v) > 0; v = v[d:] {
-		out = append(out, v[:d:d])
-	}
-	return out
+	return linalg.Split(v, d)
 }
 
 // gram is AᵀB of columns.
@@ -27,7 +25,7 @@ func gram(a, b [][]float64) [][]float64 {
 	for i := range a {
 		out[i] = make([]float64, len(b))
 		for j := range b {
-			out[i][j] = dot(a[i], b[j])
+			out[i][j] = linalg.Dot(a[i], b[j])
 		}
 	}
 	return out
@@ -55,10 +53,10 @@ func orthonormal(v [][]float64) [][]float64 {
 		c = append([]float64(nil), c...)
 		for range 2 {
 			for _, b := range out {
-				add(c, b, -dot(b, c))
+				add(c, b, -linalg.Dot(b, c))
 			}
 		}
-		if n := math.Sqrt(dot(c, c)); n > 0 {
+		if n := math.Sqrt(linalg.Dot(c, c)); n > 0 {
 			for i := range c {
 				c[i] /= n
 			}

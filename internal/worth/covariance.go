@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"covey/internal/linalg"
 	"covey/internal/result"
 	"covey/internal/study"
 )
@@ -299,18 +300,10 @@ func ranks(components, vectors [][]float64) []int {
 	for i, c := range components {
 		best := -1.0
 		for j, v := range vectors {
-			if same := math.Abs(dot(c, v)); same > best {
+			if same := math.Abs(linalg.Dot(c, v)); same > best {
 				best, out[i] = same, j
 			}
 		}
 	}
 	return out
-}
-
-func dot(a, b []float64) float64 {
-	sum := 0.0
-	for i := range a {
-		sum += float64(a[i] * b[i])
-	}
-	return sum
 }

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"covey/internal/linalg"
 	"covey/internal/proposal"
 	"covey/internal/query"
 	"covey/internal/result"
@@ -147,7 +148,7 @@ func (l law) answer(p *study.Plan, a study.Ask) []int64 {
 		}
 	case study.KindVariance:
 		for x := a.X; len(x) > 0; x = x[d:] {
-			values = append(values, dot(x[:d], along(whole, x[:d])))
+			values = append(values, linalg.Dot(x[:d], along(whole, x[:d])))
 		}
 	case study.KindOctaves, study.KindTree:
 		each, bins := query.OctaveBins, query.AppendOctaves

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"covey/internal/linalg"
 	"covey/internal/result"
 	"covey/internal/study"
 )
@@ -103,12 +104,12 @@ func sampled(v [][]float64, values []float64, c float64) [][3]float64 {
 		}
 		var gg, hh, gh float64
 		for l := range d {
-			bg, bh := dot(b[l], g), dot(b[l], h)
+			bg, bh := linalg.Dot(b[l], g), linalg.Dot(b[l], h)
 			gg, hh, gh = gg+g[l]*bg, hh+h[l]*bh, gh+h[l]*bg
 		}
 		x := (values[i] + values[i+1]) / 2
 		out[i] = [3]float64{
-			max(0, 1-4*x/c*dot(g, g)+2*gg/(c*c)), max(0, 1-4*x/c*dot(h, h)+2*hh/(c*c)), -4*x/c*dot(g, h) + 2*gh/(c*c),
+			max(0, 1-4*x/c*linalg.Dot(g, g)+2*gg/(c*c)), max(0, 1-4*x/c*linalg.Dot(h, h)+2*hh/(c*c)), -4*x/c*linalg.Dot(g, h) + 2*gh/(c*c),
 		}
 	}
 	return out

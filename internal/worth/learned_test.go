@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"covey/internal/linalg"
 	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/study"
@@ -257,7 +258,7 @@ func TestCorrelationOfReleases(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, v := range r.Components {
-		if along := math.Abs(dot(v, c.Vectors[i])); along < 1-1e-9 {
+		if along := math.Abs(linalg.Dot(v, c.Vectors[i])); along < 1-1e-9 {
 			t.Errorf("component %d is %.6f along its own", i, along)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"covey/internal/linalg"
 	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/study"
@@ -192,12 +193,12 @@ func features(seen []round, output [][]float64) []float64 {
 				}
 				inside += part * part
 			}
-			rest := (dot(zu, zu) - float64(d)*s.tau*s.tau - inside) / (theta * theta)
+			rest := (linalg.Dot(zu, zu) - float64(d)*s.tau*s.tau - inside) / (theta * theta)
 			out = append(out, math.Copysign(math.Sqrt(math.Abs(rest)), rest))
 		}
 		overlap := 0.0
 		for _, row := range gram(s.x, output) {
-			overlap += dot(row, row)
+			overlap += linalg.Dot(row, row)
 		}
 		out = append(out, math.Log(max(1e-4, 1-overlap/float64(k))))
 	}
@@ -292,14 +293,14 @@ func (out *Report) infer(mine []float64, draws []draw, rank []int) error {
 	}
 	like := near(func(d draw) float64 { return math.Log(max(1e-6, 1-d.share)) })
 	shares := values(like, func(d draw) float64 { return d.share })
-	estimate := quantile(shares, 0.5)
-	out.Share = &Share{Estimate: estimate, Lower: max(0, 1-lossFactor*(1-quantile(shares, missQuantile))-shareReserve)}
-	lost := quantile(values(like, func(d draw) float64 { return 1 - d.finished }), 0.5)
+	estimate := Quantile(shares, 0.5)
+	out.Share = &Share{Estimate: estimate, Lower: max(0, 1-lossFactor*(1-Quantile(shares, missQuantile))-shareReserve)}
+	lost := Quantile(values(like, func(d draw) float64 { return 1 - d.finished }), 0.5)
 	out.Unfinished = lost > unfinishedLoss && lost > unfinishedPart*(1-estimate)
 	bounds := make([]float64, len(rank))
 	for i := range rank {
 		like := near(func(d draw) float64 { return math.Log(max(1e-8, d.tilt[i])) })
-		bounds[i] = tiltFactor * tiltFactor * quantile(values(like, func(d draw) float64 { return d.tilt[i] }), tiltQuantile)
+		bounds[i] = tiltFactor * tiltFactor * Quantile(values(like, func(d draw) float64 { return d.tilt[i] }), tiltQuantile)
 	}
 	for number, i := range rank {
 		c := Component{Number: number + 1, Group: []int{number + 1}}
@@ -320,8 +321,8 @@ func values(draws []draw, of func(draw) float64) []float64 {
 	return out
 }
 
-// quantile interpolates between the order statistics of sorted.
-func quantile(sorted []float64, q float64) float64 {
+// Quantile interpolates between the order statistics of sorted.
+func Quantile(sorted []float64, q float64) float64 {
 	at := q * float64(len(sorted)-1)
 	low := int(at)
 	high := min(low+1, len(sorted)-1)
@@ -388,5 +389,5 @@ func (f *regression) solve(answer func(draw) float64) []float64 {
 }
 
 func (f *regression) predict(weights, features []float64) float64 {
-	return dot(weights, f.row(features))
+	return linalg.Dot(weights, f.row(features))
 }

@@ -35,7 +35,7 @@ func TestSimulatedNoiseIsAsSeen(t *testing.T) {
 		seen = append(seen, rounds[len(rounds)-1].tau/scaleOf(rounds))
 	}
 	slices.Sort(seen)
-	if got := quantile(seen, 0.5); math.Abs(got/last-1) > 0.08 {
+	if got := Quantile(seen, 0.5); math.Abs(got/last-1) > 0.08 {
 		t.Errorf("noise to signal is %.4f in the median, the study's %.4f", got, last)
 	}
 }

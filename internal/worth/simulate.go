@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"covey/internal/linalg"
 	"covey/internal/study"
 )
 
@@ -147,7 +148,7 @@ func (s *shape) rounds(rng *rand.Rand, w *world, size float64) []round {
 				y[i][l] = w.a[l] * v
 			}
 			if w.off != nil {
-				add(y[i], w.off, dot(w.off, x[i]))
+				add(y[i], w.off, linalg.Dot(w.off, x[i]))
 			}
 		}
 		if s.k > 1 { // the clip bounds a block by its norm, and so its strong directions more
@@ -197,7 +198,7 @@ func (s *shape) output(seen []round) [][]float64 {
 			w := 1 / (r.tau * r.tau)
 			for _, z := range r.z {
 				for i := range q {
-					add(next[i], z, w*dot(z, q[i]))
+					add(next[i], z, w*linalg.Dot(z, q[i]))
 				}
 			}
 		}
@@ -263,7 +264,7 @@ func damping(rng *rand.Rand, top []float64) []float64 {
 		for i, v := range top {
 			all[r][i] = math.Sqrt(v) * rng.NormFloat64()
 		}
-		lengths[r] = math.Sqrt(dot(all[r], all[r]))
+		lengths[r] = math.Sqrt(linalg.Dot(all[r], all[r]))
 	}
 	bound := slices.Sorted(slices.Values(lengths))[rows*9/10]
 	whole := make([]float64, len(top))

@@ -37,10 +37,10 @@ func init() {
 			{"internal/worth/covariance.go", "for i := from; i < to; i++ {\n\t\tfor j", "for i := from; i < from+1; i++ {\n\t\tfor j"},
 		}, in("worth", "TestCovarianceAgainstAnotherComputation"), killer{}},
 		{"worth: the median bounds power iteration", 0, []edit{
-			{"internal/worth/power.go", "1-lossFactor*(1-quantile(shares, missQuantile))", "estimate"},
+			{"internal/worth/power.go", "1-lossFactor*(1-Quantile(shares, missQuantile))", "estimate"},
 		}, in("worth", "TestPowerBoundsHold"), killer{}},
 		{"worth: the median bounds an angle of power iteration", 0, []edit{
-			{"internal/worth/power.go", "tiltFactor * tiltFactor * quantile(values(like, func(d draw) float64 { return d.tilt[i] }), tiltQuantile)", "quantile(values(like, func(d draw) float64 { return d.tilt[i] }), 0.5)"},
+			{"internal/worth/power.go", "tiltFactor * tiltFactor * Quantile(values(like, func(d draw) float64 { return d.tilt[i] }), tiltQuantile)", "Quantile(values(like, func(d draw) float64 { return d.tilt[i] }), 0.5)"},
 		}, in("worth", "TestPowerBoundsHold"), killer{}},
 		{"worth: an unfinished iteration is not told", 0, []edit{
 			{"internal/worth/power.go", "out.Unfinished = lost >", "out.Unfinished = false && lost >"},
@@ -52,7 +52,7 @@ func init() {
 			{"internal/worth/alarm.go", "differ = true", "differ = differ && true"},
 		}, in("worth", "TestAlarm"), killer{}},
 		{"worth: parts of the covariance are not compared", 0, []edit{
-			{"internal/worth/alarm.go", "if math.Abs(dot(vectors[j], images[i])) > most*", "if false && 0 > most*"},
+			{"internal/worth/alarm.go", "if math.Abs(linalg.Dot(vectors[j], images[i])) > most*", "if false && 0 > most*"},
 		}, in("worth", "TestLongerRowsTurnedRaiseTheAlarm"), killer{}},
 		{"worth: every difference of clips raises the alarm", 0, []edit{
 			{"internal/worth/alarm.go", "variance := max(tau*tau/2, a.noise(i, j)*tau*tau/a.s/a.s) + max(0, along[i])*max(0, along[j])/a.n + turn*turn*a.mixing(i, j)", "variance := max(0, along[i])*max(0, along[j])/a.n + 0*turn"},
