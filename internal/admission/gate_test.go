@@ -260,10 +260,10 @@ func TestAllHandshakesAreRationed(t *testing.T) {
 
 // TestHostsAreForgotten: addresses are kept count of one by one for MaxHosts at most; IPv6 by /64.
 func TestHostsAreForgotten(t *testing.T) {
-	if a, b := Host(&net.TCPAddr{IP: net.ParseIP("2001:db8::1")}), Host(&net.TCPAddr{IP: net.ParseIP("2001:db8::ffff:2")}); a != b {
+	if a, b := hostOf(&net.TCPAddr{IP: net.ParseIP("2001:db8::1")}), hostOf(&net.TCPAddr{IP: net.ParseIP("2001:db8::ffff:2")}); a != b {
 		t.Errorf("%s and %s are one network", a, b)
 	}
-	if a, b := Host(&net.TCPAddr{IP: net.ParseIP("192.0.2.1")}), Host(&net.TCPAddr{IP: net.ParseIP("::ffff:192.0.2.1")}); a != b {
+	if a, b := hostOf(&net.TCPAddr{IP: net.ParseIP("192.0.2.1")}), hostOf(&net.TCPAddr{IP: net.ParseIP("::ffff:192.0.2.1")}); a != b {
 		t.Errorf("%s and %s are one address", a, b)
 	}
 	g, now := NewGate(nil), time.Now()

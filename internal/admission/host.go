@@ -25,7 +25,7 @@ func NewHosts[T any](fresh func() *T, idle func(*T, time.Time) bool) *Hosts[T] {
 
 // Of returns the value of an address's host.
 func (h *Hosts[T]) Of(address net.Addr, now time.Time) *T {
-	name := Host(address)
+	name := hostOf(address)
 	if v := h.all[name]; v != nil {
 		return v
 	}
@@ -51,9 +51,9 @@ func (h *Hosts[T]) Of(address net.Addr, now time.Time) *T {
 // Len returns how many hosts are kept.
 func (h *Hosts[T]) Len() int { return len(h.all) }
 
-// Host returns what connections of an address are counted under: the IPv4 address, or the /64 of an
+// hostOf returns what connections of an address are counted under: the IPv4 address, or the /64 of an
 // IPv6 one.
-func Host(address net.Addr) string {
+func hostOf(address net.Addr) string {
 	if address == nil {
 		return ""
 	}

@@ -20,8 +20,8 @@ type Step [32]byte
 // A Link is the hash of a step and of the link before it: of the whole chain up to there.
 type Link [32]byte
 
-// Start is the link before the first entry.
-func Start() Link { return sha256.Sum256([]byte(linkLabel)) }
+// start is the link before the first entry.
+func start() Link { return sha256.Sum256([]byte(linkLabel)) }
 
 // Next returns the link that follows with a step.
 func (l Link) Next(s Step) Link {

@@ -11,13 +11,13 @@ import (
 func TestGolden(t *testing.T) {
 	study := [32]byte{1}
 	for what, c := range map[string]struct{ got, want string }{
-		"start":    {Start().String(), "0b1b1a61679ac442246428bf9f456498d4536cfb7eee5bd309a81daa9fb8d56e"},
+		"start":    {start().String(), "0b1b1a61679ac442246428bf9f456498d4536cfb7eee5bd309a81daa9fb8d56e"},
 		"joined":   {Link(Joined("north", "ab", []byte{1}, []byte{2})).String(), "a9aa9da4f6f116dde50550959f48f07747e3a5979ba719ba29a8ffb407718488"},
 		"revoked":  {Link(Revoked("north", "ab")).String(), "729b414d46e7dd23f22961c42fbb806b157786d76416fa7827214026861b516c"},
 		"proposed": {Link(Proposed(study)).String(), "5df4b4f0eff18a088fb69561f9e0d645592d187f4403c3736c27d7e81ecd0ffd"},
 		"released": {Link(Released(study, []byte("release"))).String(), "c55a38e0996283eb531b1459f0d3a5e5e60e8b31a1a0b0b75206b1436262b8e0"},
 		"ended":    {Link(Ended(study, "completed")).String(), "ffabf230f069aadf97e9e10a5ab6b0cde311738f45ff3f0829f892bd86988c1a"},
-		"link 1":   {Start().Next(Step{1}).String(), "d1e50639d14f05c591d63df1850a651a9e4d8ba42f0ab701313afc5a52f2bb08"},
+		"link 1":   {start().Next(Step{1}).String(), "d1e50639d14f05c591d63df1850a651a9e4d8ba42f0ab701313afc5a52f2bb08"},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: %s, want %s", what, c.got, c.want)

@@ -136,7 +136,7 @@ func (f *Follower) compare(kept Link) {
 // held returns the link of a number that this site was shown or kept.
 func (f *Follower) held(number uint64) (Link, bool, error) {
 	if number == 0 {
-		return Start(), true, nil
+		return start(), true, nil
 	}
 	if i, ok := slices.BinarySearchFunc(f.fresh, number, func(e Entry, n uint64) int { return int(e.Number) - int(n) }); ok {
 		return f.fresh[i].Link, true, nil

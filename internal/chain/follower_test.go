@@ -196,7 +196,7 @@ func TestHolds(t *testing.T) {
 			t.Errorf("head %d is another step's", n+1)
 		}
 	}
-	for _, h := range []Head{{2, mine.At(3).Link}, {3, mine.At(2).Link}, {5, mine.At(4).Link}, {0, mine.At(1).Link}, {0, Start()}} {
+	for _, h := range []Head{{2, mine.At(3).Link}, {3, mine.At(2).Link}, {5, mine.At(4).Link}, {0, mine.At(1).Link}, {0, start()}} {
 		for n := range byte(6) {
 			if ok, _ := f.Holds(h, Step{n}); ok {
 				t.Errorf("%v is held", h)
@@ -333,7 +333,7 @@ func FuzzFollow(f *testing.F) {
 		}
 		k.keep(follower)
 		last, whole, _ := k.Last()
-		link := Start()
+		link := start()
 		for n := uint64(1); n <= last.Number; n++ {
 			link = link.Next(k[n].Step)
 			if k[n].Link != link || n <= 3 && link != mine.At(n).Link {

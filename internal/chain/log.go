@@ -27,7 +27,7 @@ func (l *Log) Head() Head { return l.At(uint64(len(l.links))) }
 // At returns the link of a number, which must be at most the head's.
 func (l *Log) At(number uint64) Head {
 	if number == 0 {
-		return Head{Link: Start()}
+		return Head{Link: start()}
 	}
 	return Head{number, l.links[number-1]}
 }

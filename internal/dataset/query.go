@@ -124,15 +124,15 @@ func readSecret(path string) ([]byte, error) {
 func (q Query) Check() error {
 	switch q.server() {
 	case Postgres:
-		return CheckQuery(q.SQL)
+		return checkQuery(q.SQL)
 	case MariaDB:
 		return checkTop(outermostMariaDB(q.SQL))
 	}
 	return &Error{Reason: fmt.Sprintf("server must be one of %q", Servers)}
 }
 
-// CheckQuery is [Query.Check] of PostgreSQL's.
-func CheckQuery(sql string) error { return checkTop(outermost(sql)) }
+// checkQuery is [Query.Check] of PostgreSQL's.
+func checkQuery(sql string) error { return checkTop(outermost(sql)) }
 
 func checkTop(top string) error {
 	switch {

@@ -26,7 +26,7 @@ func TestCheckQuery(t *testing.T) {
 		"/* never closed order by":                                 "is empty",
 		"select 'never closed order by":                            "must end in ORDER BY",
 	} {
-		err := CheckQuery(sql)
+		err := checkQuery(sql)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%q: %v, want %q", sql, err, want)
 		}

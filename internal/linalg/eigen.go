@@ -100,7 +100,7 @@ func tridiagonal(a [][]float64) (diagonal, off []float64, rows [][]float64) {
 		}
 		off[k] = alpha
 		v[0] -= alpha
-		v, ok := Normalize(v)
+		v, ok := normalize(v)
 		if !ok {
 			continue // zeros already
 		}
@@ -231,7 +231,7 @@ func newKrylov(m *mat.SymDense) *krylov {
 // an invariant space, which has too few directions.
 func (s *krylov) grow(steps int) bool {
 	for len(s.basis) < steps {
-		unit, ok := Normalize(s.out)
+		unit, ok := normalize(s.out)
 		if !ok {
 			return false
 		}

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Normalize returns v/‖v‖ in a new slice, or false for a zero or non-finite v.
-func Normalize(v []float64) ([]float64, bool) {
+// normalize returns v/‖v‖ in a new slice, or false for a zero or non-finite v.
+func normalize(v []float64) ([]float64, bool) {
 	n := Norm(v)
 	if n == 0 || math.IsInf(n, 0) || math.IsNaN(n) {
 		return nil, false
@@ -22,7 +22,7 @@ func Normalize(v []float64) ([]float64, bool) {
 // Against returns v less its part in the span of an orthonormal basis, at unit length, or
 // false where nothing of it is left. Twice is enough (Kahan; Parlett 1998, section 6.9).
 func Against(v []float64, basis [][]float64) ([]float64, bool) {
-	unit, ok := Normalize(v) // a nil v has no direction
+	unit, ok := normalize(v) // a nil v has no direction
 	for range 2 {
 		if !ok {
 			return nil, false
@@ -36,7 +36,7 @@ func Against(v []float64, basis [][]float64) ([]float64, bool) {
 		if Norm(unit) < 1e-8 {
 			return nil, false
 		}
-		unit, ok = Normalize(unit)
+		unit, ok = normalize(unit)
 	}
 	return unit, ok
 }

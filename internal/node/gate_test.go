@@ -143,7 +143,7 @@ func TestJoinersAreRationed(t *testing.T) {
 			for range times {
 				raw := here.knock(host)
 				t.Cleanup(func() { raw.Close() })
-				DialJoin(t.Context(), func(context.Context, string) (net.Conn, error) { return raw, nil }, "one", a.Fingerprint())
+				dialJoin(t.Context(), func(context.Context, string) (net.Conn, error) { return raw, nil }, "one", a.Fingerprint())
 			}
 			synctest.Wait()
 		}

@@ -53,7 +53,7 @@ func TestStrangersWriteNothing(t *testing.T) {
 		for _, n := range []*Node{one, two} {
 			served := 0
 			for i := range 10 {
-				conn, err := DialJoin(t.Context(), n.options.Dial, n.Config.PeerAddress, n.authority.Fingerprint())
+				conn, err := dialJoin(t.Context(), n.options.Dial, n.Config.PeerAddress, n.authority.Fingerprint())
 				if err != nil {
 					t.Fatal(err)
 				}

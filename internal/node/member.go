@@ -243,7 +243,7 @@ func fetchEstate(ctx context.Context, join pki.Join, key ed25519.PublicKey, dial
 	raw, err := backoff.Retry(ctx, func() ([]byte, error) {
 		address := join.Coordinator[try%len(join.Coordinator)]
 		try++
-		conn, err := DialJoin(ctx, dial, address, join.Fingerprint)
+		conn, err := dialJoin(ctx, dial, address, join.Fingerprint)
 		if _, wrong := errors.AsType[*pki.WrongCAError](err); wrong {
 			return nil, backoff.Permanent(err)
 		}

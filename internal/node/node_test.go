@@ -148,7 +148,7 @@ func TestFollowerForwardsOnce(t *testing.T) {
 func TestSilentJoinersAreCutOff(t *testing.T) {
 	pair(t, func(t *testing.T, one, _ *Node) {
 		for what, said := range map[string]string{"nothing": "", "half a request": "POST /v1/raft/join HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"} {
-			conn, err := DialJoin(t.Context(), one.options.Dial, one.Config.PeerAddress, one.authority.Fingerprint())
+			conn, err := dialJoin(t.Context(), one.options.Dial, one.Config.PeerAddress, one.authority.Fingerprint())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -65,9 +65,9 @@ func (p *Port) DialOperator(ctx context.Context, address string) (net.Conn, erro
 	return p.reach(ctx, operatorProtocol, address)
 }
 
-// DialJoin reaches a coordinator's Joiners from where there is no certificate yet;
+// dialJoin reaches a coordinator's Joiners from where there is no certificate yet;
 // its CA is known by fingerprint ([*pki.WrongCAError]).
-func DialJoin(ctx context.Context, dial Dialer, address, fingerprint string) (net.Conn, error) {
+func dialJoin(ctx context.Context, dial Dialer, address, fingerprint string) (net.Conn, error) {
 	conn, err := secure(ctx, dial, address, pki.NodeJoinTLS(fingerprint, joinProtocol))
 	if err != nil {
 		return nil, err

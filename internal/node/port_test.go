@@ -94,8 +94,8 @@ func TestBranches(t *testing.T) {
 			}
 		}
 		say(one.Raft().Dial("two", time.Second))
-		say(DialJoin(t.Context(), there.dial, "two", a.Fingerprint()))
-		if _, err := DialJoin(t.Context(), there.dial, "two", authority(t).Fingerprint()); err == nil {
+		say(dialJoin(t.Context(), there.dial, "two", a.Fingerprint()))
+		if _, err := dialJoin(t.Context(), there.dial, "two", authority(t).Fingerprint()); err == nil {
 			t.Error("joined a coordinator of another CA")
 		}
 		server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "yes") })}

@@ -78,7 +78,7 @@ func receive(t *testing.T, key []byte) *receiver {
 		}
 		at, mac, _ := strings.Cut(q.Header.Get(SignatureHeader), ".")
 		seconds, _ := strconv.ParseInt(at, 10, 64)
-		if want := hex.EncodeToString(Signature(key, seconds, n.ID, body)); mac != want {
+		if want := hex.EncodeToString(signature(key, seconds, n.ID, body)); mac != want {
 			t.Errorf("signed %s, want %s", mac, want)
 		}
 		r.got, r.bodies = append(r.got, n), append(r.bodies, string(body))
@@ -100,7 +100,7 @@ func keyFile(t *testing.T, mode os.FileMode) (string, []byte) {
 
 // The signature is RFC 2104's, by another program: printf '1.a.b' | openssl dgst -sha256 -hmac k.
 func TestSignature(t *testing.T) {
-	if got := hex.EncodeToString(Signature([]byte("k"), 1, "a", []byte("b"))); got != "3a291a6ef707d00430135e613ee22385a140c627f418cc26d716d44b467630b0" {
+	if got := hex.EncodeToString(signature([]byte("k"), 1, "a", []byte("b"))); got != "3a291a6ef707d00430135e613ee22385a140c627f418cc26d716d44b467630b0" {
 		t.Error(got)
 	}
 }

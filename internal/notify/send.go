@@ -26,14 +26,14 @@ const (
 	maxBody     = 2048
 )
 
-// SignatureHeader holds the time of the try, in seconds since 1970, a point, and [Signature] in
+// SignatureHeader holds the time of the try, in seconds since 1970, a point, and [signature] in
 // hex.
 const SignatureHeader = "Covey-Signature"
 
-// Signature returns HMAC-SHA-256 under a webhook's key over the time of a try in decimal, a point,
+// signature returns HMAC-SHA-256 under a webhook's key over the time of a try in decimal, a point,
 // the notice's id, a point, and the body (RFC 2104). A receiver that compares it, and refuses times
 // that are long past and ids that it had, takes no forged or repeated notice.
-func Signature(key []byte, seconds int64, id string, body []byte) []byte {
+func signature(key []byte, seconds int64, id string, body []byte) []byte {
 	h := hmac.New(sha256.New, key)
 	fmt.Fprintf(h, "%d.%s.", seconds, id)
 	h.Write(body)
@@ -96,7 +96,7 @@ func (t Target) send(ctx context.Context, n Notice, body []byte, now time.Time, 
 	seconds := now.Unix()
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("User-Agent", "covey")
-	r.Header.Set(SignatureHeader, strconv.FormatInt(seconds, 10)+"."+hex.EncodeToString(Signature(key, seconds, n.ID, body)))
+	r.Header.Set(SignatureHeader, strconv.FormatInt(seconds, 10)+"."+hex.EncodeToString(signature(key, seconds, n.ID, body)))
 	reply, err := web.Do(r)
 	if err != nil {
 		switch {

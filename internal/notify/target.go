@@ -34,7 +34,7 @@ type Target struct {
 	// Webhook is an https URL that notices are posted to; http is allowed to this machine alone.
 	Webhook string `toml:"webhook,omitempty"`
 	// KeyFile holds the webhook's key, of 32 bytes at least and of mode 0600, relative to the
-	// configuration ([Signature]).
+	// configuration ([signature]).
 	KeyFile string `toml:"key_file,omitempty"`
 	// Command is a program by its absolute path, and its arguments, as they are: no shell reads
 	// them. A notice is its standard input.

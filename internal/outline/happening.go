@@ -57,7 +57,7 @@ func (j *Journal) Add(h Happening) {
 }
 
 // Blame is View's, of a study's end.
-func (h Happening) Blame() string { return Blame(h.Site, h.Accuser) }
+func (h Happening) Blame() string { return blame(h.Site, h.Accuser) }
 
 // Latest returns up to most of the last lines of two journals, the newest first. They are merged by
 // time, and each journal stays in its own order, the log's: the next leader's clock may be behind.

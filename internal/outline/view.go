@@ -83,10 +83,10 @@ func (v View) Charged() (rho float64, most string) {
 
 // Blame returns whom the end of a study is about, for people: a site, or one that accuses. It is
 // empty if that is nobody.
-func (v View) Blame() string { return Blame(v.Culprit, v.Accuser) }
+func (v View) Blame() string { return blame(v.Culprit, v.Accuser) }
 
-// Blame is whom the end of a study is about, for people: a site, or one that accuses.
-func Blame(culprit, accuser string) string {
+// blame is whom the end of a study is about, for people: a site, or one that accuses.
+func blame(culprit, accuser string) string {
 	switch {
 	case culprit != "":
 		return culprit

@@ -41,8 +41,8 @@ func Drawings(r *result.Result) ([]Drawing, error) {
 	return out, nil
 }
 
-// Together returns the picture of all groups as one: their counts added up, with the noise of each.
-func Together(p result.Picture) result.Picture {
+// together returns the picture of all groups as one: their counts added up, with the noise of each.
+func together(p result.Picture) result.Picture {
 	if len(p.Counts) < 2 {
 		return p
 	}
@@ -75,7 +75,7 @@ func biplot(r *result.Result, p result.Picture) (Drawing, error) {
 			return Drawing{}, err
 		}
 	}
-	whole := Together(p)
+	whole := together(p)
 	density, err := New(whole)
 	if err != nil {
 		return Drawing{}, err

@@ -231,7 +231,7 @@ func TestIssue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if name, err := SiteName(cert); err != nil || name != "north-1" {
+	if name, err := siteName(cert); err != nil || name != "north-1" {
 		t.Fatal(name, err)
 	}
 	if cert.URIs[0].String() != "covey://site/north-1" || !slices.Equal(cert.ExtKeyUsage, []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}) ||
@@ -322,11 +322,11 @@ func TestSiteNameRefuses(t *testing.T) {
 		c := *good
 		c.URIs = slices.Clone(good.URIs)
 		bend(&c)
-		if got, err := SiteName(&c); err == nil {
+		if got, err := siteName(&c); err == nil {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
-	_, err = SiteName(a.ServerCertificate())
+	_, err = siteName(a.ServerCertificate())
 	must.As[*CertificateError](t, err)
 }
 

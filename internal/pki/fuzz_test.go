@@ -63,7 +63,7 @@ func FuzzFiles(f *testing.F) {
 			if err != nil || !again.Equal(cert) {
 				t.Fatal("another certificate comes back")
 			}
-			SiteName(cert)
+			siteName(cert)
 			NodeName(cert)
 		}
 		path := filepath.Join(home, "x.pem")
@@ -139,7 +139,7 @@ func FuzzRequest(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := SiteName(cert)
+		got, err := siteName(cert)
 		request, bad := x509.ParseCertificateRequest(der)
 		if err != nil || bad != nil || got != name || cert.IsCA || len(cert.DNSNames)+len(cert.IPAddresses)+len(cert.EmailAddresses) > 0 ||
 			!cert.PublicKey.(ed25519.PublicKey).Equal(request.PublicKey) {

@@ -68,7 +68,7 @@ func DemandQuantumSafe(c *tls.Config) {
 	before := c.VerifyConnection
 	c.VerifyConnection = func(s tls.ConnectionState) error {
 		if !isQuantumSafe(s.CurveID) {
-			return &KeyExchangeError{s.CurveID.String(), names(Offered())}
+			return &KeyExchangeError{s.CurveID.String(), names(offered())}
 		}
 		if before != nil {
 			return before(s)
@@ -108,7 +108,7 @@ func ExplainAlert(err error) error {
 	if !ok || at.Op != "remote error" || at.Err.Error() != handshakeFailure.Error() {
 		return err
 	}
-	offered := Offered()
+	offered := offered()
 	if slices.ContainsFunc(offered, isQuantumSafe) {
 		return err
 	}
@@ -118,14 +118,14 @@ func ExplainAlert(err error) error {
 // CheckQuantumSafe returns a [*KeyExchangeError] if this program offers no quantum-safe key
 // exchange: a server that demands one would let nobody in.
 func CheckQuantumSafe() error {
-	if offered := Offered(); !slices.ContainsFunc(offered, isQuantumSafe) {
+	if offered := offered(); !slices.ContainsFunc(offered, isQuantumSafe) {
 		return &KeyExchangeError{Offered: names(offered)}
 	}
 	return nil
 }
 
-// Offered returns the groups that this program's TLS offers: GODEBUG and FIPS mode choose them.
-func Offered() (out []tls.CurveID) {
+// offered returns the groups that this program's TLS offers: GODEBUG and FIPS mode choose them.
+func offered() (out []tls.CurveID) {
 	client, server := net.Pipe()
 	defer server.Close()
 	go func() {

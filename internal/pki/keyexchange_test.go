@@ -186,12 +186,12 @@ func TestServeQuantumSafe(t *testing.T) {
 func TestTurnedOff(t *testing.T) {
 	a := newAuthority(t)
 	s := member(t, a, "north")
-	if !slices.Contains(Offered(), tls.X25519MLKEM768) || CheckQuantumSafe() != nil {
-		t.Fatalf("offered: %v", Offered())
+	if !slices.Contains(offered(), tls.X25519MLKEM768) || CheckQuantumSafe() != nil {
+		t.Fatalf("offered: %v", offered())
 	}
 	t.Setenv("GODEBUG", "tlsmlkem=0")
-	if slices.ContainsFunc(Offered(), isQuantumSafe) {
-		t.Fatalf("offered: %v", Offered())
+	if slices.ContainsFunc(offered(), isQuantumSafe) {
+		t.Fatalf("offered: %v", offered())
 	}
 	must.As[*KeyExchangeError](t, CheckQuantumSafe())
 	for what, demand := range map[string]func(server, client *tls.Config){

@@ -69,15 +69,6 @@ func RoleOf(cert *x509.Certificate) (Role, string, error) {
 
 func (r Role) uri(name string) string { return "covey://" + string(r) + "/" + name }
 
-// SiteName returns the site of a certificate, as [RoleOf] does. Another role's is an error.
-func SiteName(cert *x509.Certificate) (string, error) {
-	role, name, err := RoleOf(cert)
-	if err != nil || role != RoleSite {
-		return "", &CertificateError{Reason: "names no site"}
-	}
-	return name, nil
-}
-
 // Fingerprint is the form of an identity key that people compare by eye or over
 // the telephone: 120 bits of SHA-256 in six groups of four letters and digits. To
 // pass for a site a forger needs a second preimage, 2^120 work. Rosters pin the

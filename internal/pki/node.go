@@ -159,7 +159,7 @@ func (k NodeKey) Public() ed25519.PublicKey { return k.secret().Public().(ed2551
 func (NodeKey) String() string   { return redacted }
 func (NodeKey) GoString() string { return redacted }
 
-// NodeName returns the coordinator of a certificate, as SiteName gives a site. The
+// NodeName returns the coordinator of a certificate, as RoleOf gives a client. The
 // error is a [*CertificateError].
 func NodeName(cert *x509.Certificate) (string, error) {
 	id := cert.Subject.CommonName

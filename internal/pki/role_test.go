@@ -29,8 +29,8 @@ func TestRolesAreApart(t *testing.T) {
 			if got, name, err := RoleOf(cert); err != nil || got != role || name != "ada" {
 				t.Errorf("%s: %s %q, %v", role, got, name, err)
 			}
-			if _, err := SiteName(cert); (err == nil) != (role == RoleSite) {
-				t.Errorf("%s: SiteName: %v", role, err)
+			if _, err := siteName(cert); (err == nil) != (role == RoleSite) {
+				t.Errorf("%s: siteName: %v", role, err)
 			}
 			err = h.SaveCertificate(raw, pemOf(a.CA()), start)
 			if (err == nil) != (role == other) {
@@ -49,3 +49,12 @@ func TestRolesAreApart(t *testing.T) {
 }
 
 func pemOf(c *x509.Certificate) []byte { return certificatePEM(c.Raw) }
+
+// siteName returns the site of a certificate. Another role's is an error.
+func siteName(cert *x509.Certificate) (string, error) {
+	role, name, err := RoleOf(cert)
+	if err == nil && role != RoleSite {
+		err = &CertificateError{Reason: "names no site"}
+	}
+	return name, err
+}

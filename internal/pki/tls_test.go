@@ -60,7 +60,7 @@ func TestJoinOverTLS(t *testing.T) {
 					return errors.New("no certificate")
 				}
 				var err error
-				if name, err = SiteName(chains[0][0]); err != nil {
+				if name, err = siteName(chains[0][0]); err != nil {
 					return err
 				}
 				return hello(c)

@@ -129,7 +129,7 @@ func (s *Spec) check() error {
 	if strings.TrimSpace(s.Name) != s.Name { // people type it
 		return FieldErrorf("name", "must not begin or end with a space, got %q", s.Name)
 	}
-	if LooksLikeDigest(s.Name) {
+	if looksLikeDigest(s.Name) {
 		return FieldErrorf("name", "must not be four or more hexadecimal digits and nothing else: they stand for a digest; got %q", s.Name)
 	}
 	if err := validText("dataset", s.Dataset); err != nil {

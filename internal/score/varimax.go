@@ -11,11 +11,11 @@ const (
 	varimaxAngle  = 1e-12
 )
 
-// Varimax returns the k×k orthogonal matrix T, row-major, for which the columns of L·T have the
+// varimax returns the k×k orthogonal matrix T, row-major, for which the columns of L·T have the
 // largest sum of variances of squared entries: L has the k vectors as columns (Kaiser 1958, the raw
 // criterion, without his normalization of rows). Pairs of axes are turned by the angle that is best
 // for them until none turns any more.
-func Varimax(vectors [][]float64) []float64 {
+func varimax(vectors [][]float64) []float64 {
 	k := len(vectors)
 	turn := make([]float64, k*k)
 	loadings := make([][]float64, k)
@@ -81,7 +81,7 @@ func (m *Model) Rotate() Rotation {
 	for i := range vectors {
 		vectors[i] = m.components[i*d : (i+1)*d]
 	}
-	turn := Varimax(vectors)
+	turn := varimax(vectors)
 	out := Rotation{Axes: make([][]float64, k)}
 	order := make([]int, k)
 	variance := make([]float64, k)

@@ -42,7 +42,7 @@ func TestVarimaxOfTwo(t *testing.T) {
 		for i := range 20_000 {
 			best = max(best, criterion(turned(math.Pi/2*float64(i)/20_000)))
 		}
-		turn := Varimax([][]float64{a, b})
+		turn := varimax([][]float64{a, b})
 		if got := criterion(turned(math.Atan2(turn[2], turn[0]))); got < best*(1-1e-6) {
 			t.Errorf("criterion %v, the best angle has %v", got, best)
 		}

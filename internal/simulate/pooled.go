@@ -146,9 +146,9 @@ func (p *Pooled) finish(learned []bool) error {
 	return p.decompose()
 }
 
-// NewLaw returns the components of a law whose second moment is known, of rows of columns of
+// newLaw returns the components of a law whose second moment is known, of rows of columns of
 // numbers in the study's constants.
-func NewLaw(spec proposal.Spec, second *mat.SymDense) (*Pooled, error) {
+func newLaw(spec proposal.Spec, second *mat.SymDense) (*Pooled, error) {
 	p := &Pooled{columns: spec.Columns, at: spec.Coordinates(), second: mat.NewSymDense(second.SymmetricDim(), nil)}
 	d := len(p.at)
 	p.Scale = make([]float64, d)

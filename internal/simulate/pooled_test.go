@@ -166,7 +166,7 @@ func TestPooledGaps(t *testing.T) {
 func TestFit(t *testing.T) {
 	spec := proposal.Spec{Center: proposal.CenterPublic, Columns: columnsNamed("a", "b", "c")}
 	spec.Columns[0].Scale = 4
-	p, err := NewLaw(spec, mat.NewSymDense(3, []float64{4, 0, 0, 0, 2, 0, 0, 0, 1}))
+	p, err := newLaw(spec, mat.NewSymDense(3, []float64{4, 0, 0, 0, 2, 0, 0, 0, 1}))
 	if err != nil {
 		t.Fatal(err)
 	}

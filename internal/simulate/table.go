@@ -119,7 +119,7 @@ func (t Table) Draw(spec proposal.Spec, key [32]byte) ([]*Site, *Pooled, error) 
 	for j, v := range lambda {
 		second.SymRankOne(second, v, basis.ColView(j))
 	}
-	law, err := NewLaw(spec, second)
+	law, err := newLaw(spec, second)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -16,7 +16,6 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
-	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
 	"covey/internal/coordinator"
@@ -195,9 +194,7 @@ func ids(d proposal.Digest) (trace.TraceID, trace.SpanID) {
 
 type rootKey struct{}
 
-// IDs returns a study's span its own identifiers, and random ones to all others.
-func IDs() sdk.IDGenerator { return generator{} }
-
+// generator gives a study's span its own identifiers, and random ones to all others.
 type generator struct{}
 
 func (generator) NewIDs(ctx context.Context) (id trace.TraceID, span trace.SpanID) {

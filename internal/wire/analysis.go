@@ -144,7 +144,7 @@ func (s *analysis) Propose(of grpc.ClientStreamingServer[covey.ProposeRequest, c
 	if err != nil {
 		return err
 	}
-	p, err := DecodeProposed(raw)
+	p, err := decodeProposed(raw)
 	if err != nil {
 		return status.Error(codes.InvalidArgument, "what was sent is not a proposal")
 	}
@@ -155,8 +155,8 @@ func (s *analysis) Propose(of grpc.ClientStreamingServer[covey.ProposeRequest, c
 	return of.SendAndClose(&covey.ProposeResponse{Study: digest[:]})
 }
 
-// DecodeProposed reads a proposal as an analyst sends it.
-func DecodeProposed(raw []byte) (Proposal, error) {
+// decodeProposed reads a proposal as an analyst sends it.
+func decodeProposed(raw []byte) (Proposal, error) {
 	var m covey.Proposal
 	if err := proto.Unmarshal(raw, &m); err != nil {
 		return Proposal{}, err

@@ -91,7 +91,7 @@ func FuzzProposed(f *testing.F) {
 	}
 	f.Add([]byte{0x0a, 0xff})
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		p, err := DecodeProposed(raw)
+		p, err := decodeProposed(raw)
 		if err != nil {
 			return
 		}
@@ -102,7 +102,7 @@ func FuzzProposed(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if q, err := DecodeProposed(again); err != nil || !bytes.Equal(q.Body, p.Body) || !bytes.Equal(q.Signature, p.Signature) {
+		if q, err := decodeProposed(again); err != nil || !bytes.Equal(q.Body, p.Body) || !bytes.Equal(q.Signature, p.Signature) {
 			t.Fatalf("%+v is read again as %+v (%v)", p, q, err)
 		}
 	})

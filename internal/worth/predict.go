@@ -100,14 +100,14 @@ func (a *Prediction) Lines() []string {
 	slow, steep := a.Cases[0], a.Cases[len(a.Cases)-1]
 	out := []string{
 		fmt.Sprintf("captures about %s of the variance that as many components could where the spectrum falls slowly (eigenvalues 1/(1+%g·j)), %s where it falls steeply (1/(1+%g·j)); a blind guess %s and %s",
-			Percent(slow.Median), slow.Fall, Percent(steep.Median), steep.Fall, Percent(slow.Blind), Percent(steep.Blind)),
-		fmt.Sprintf("the worst of %d simulated studies captures %s; less where a third of the rows, or fewer, carry a direction of their own, or columns are skewed or heavy-tailed", predictRuns*len(a.Cases), Percent(a.lowest())),
+			percent(slow.Median), slow.Fall, percent(steep.Median), steep.Fall, percent(slow.Blind), percent(steep.Blind)),
+		fmt.Sprintf("the worst of %d simulated studies captures %s; less where a third of the rows, or fewer, carry a direction of their own, or columns are skewed or heavy-tailed", predictRuns*len(a.Cases), percent(a.lowest())),
 	}
 	for _, what := range a.Outside {
 		out = append(out, what+": outside what such predictions were held against")
 	}
 	if a.Needed > 0 {
-		out = append(out, fmt.Sprintf("about %d units would make it %s where the spectrum falls slowly", a.Needed, Percent(enough)))
+		out = append(out, fmt.Sprintf("about %d units would make it %s where the spectrum falls slowly", a.Needed, percent(enough)))
 	}
 	if a.Learned {
 		out = append(out, fmt.Sprintf("constants are learned: this is of the covariance, with the budget that is left and %g times the loss that is simulated; skewed columns and columns of many zeros lose more", learnedLoss))

@@ -34,11 +34,11 @@ func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 	case p.Proposal.Spec.Standardizes():
 		tell("Of the correlations of the rows as they were scaled: of the variance that %s, %s about %s, and at least %s (95%% bound: noise, sampling and learned constants). "+
 			"They are those of the law which the rows come from, not of these very rows; columns that are left out have no part in them, and every value counts as at most %d scales from its column's mean.",
-			any, these, Percent(out.Share.Estimate), Percent(out.Share.Lower), study.LearnedLimit)
+			any, these, percent(out.Share.Estimate), percent(out.Share.Lower), study.LearnedLimit)
 	default:
 		tell("Of the variance that %s, %s about %s, and at least %s (95%% bound: noise, sampling and unfinished rounds). "+
 			"Variance is that of the law which the rows come from (its second moment about the center), not of these very rows: with heavy tails a few large rows have their own.",
-			any, these, Percent(out.Share.Estimate), Percent(out.Share.Lower))
+			any, these, percent(out.Share.Estimate), percent(out.Share.Lower))
 	}
 	if r.Center == proposal.CenterPairs {
 		tell("%s", pairsSentence)
@@ -47,7 +47,7 @@ func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 		tell("%s.", capital(r.ComponentsText()))
 	}
 	if out.Unfinished {
-		tell("The iteration had not finished: about %s, perhaps as low as %s. More rounds, or method = \"covariance\", would help.", Percent(out.Share.Estimate), Percent(out.Share.Lower))
+		tell("The iteration had not finished: about %s, perhaps as low as %s. More rounds, or method = \"covariance\", would help.", percent(out.Share.Estimate), percent(out.Share.Lower))
 	}
 	if len(out.Moved) > 0 {
 		tell("In the last round the answer turned by %.1f degrees, its own noise included.", out.Moved[len(out.Moved)-1])
@@ -216,8 +216,8 @@ func behind(group []int, k int) string {
 
 func ceil(v float64) float64 { return float64(int(v + 0.999999)) }
 
-// Percent writes a share as a percentage that is never rounded up.
-func Percent(v float64) string { return fmt.Sprintf("%.1f%%", float64(int(v*1000))/10) }
+// percent writes a share as a percentage that is never rounded up.
+func percent(v float64) string { return fmt.Sprintf("%.1f%%", float64(int(v*1000))/10) }
 
 // Note is what is known of a component in a few words.
 func (c Component) Note() string {

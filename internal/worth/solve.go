@@ -263,11 +263,11 @@ func (a *Solution) Lines() []string {
 	var out []string
 	switch {
 	case a.Low == 0 && a.High == 0 && a.Open == SolveComponents:
-		out = append(out, fmt.Sprintf("no number of components up to %d is predicted to capture %s", mostPredicted, Percent(a.Share)))
+		out = append(out, fmt.Sprintf("no number of components up to %d is predicted to capture %s", mostPredicted, percent(a.Share)))
 	case a.Low == 0 && a.High == 0:
-		out = append(out, fmt.Sprintf("no value that was tried, up to %s, is predicted to capture %s", value(map[string]float64{SolveUnits: mostTried, SolveEpsilon: mostEpsilon}[a.Open]), Percent(a.Share)))
+		out = append(out, fmt.Sprintf("no value that was tried, up to %s, is predicted to capture %s", value(map[string]float64{SolveUnits: mostTried, SolveEpsilon: mostEpsilon}[a.Open]), percent(a.Share)))
 	case a.High == 0:
-		out = append(out, fmt.Sprintf("from %s on, where the spectrum falls steeply; where it falls slowly nothing that was tried is predicted to capture %s", value(a.Low), Percent(a.Share)))
+		out = append(out, fmt.Sprintf("from %s on, where the spectrum falls steeply; where it falls slowly nothing that was tried is predicted to capture %s", value(a.Low), percent(a.Share)))
 	case a.Open == SolveComponents && a.Low == 0:
 		out = append(out, fmt.Sprintf("up to %s, by how fast the spectrum falls; for some of the family none", value(a.High)))
 	case a.Low == a.High:
@@ -281,16 +281,16 @@ func (a *Solution) Lines() []string {
 		case c.Value == 0 && c.Captured == 0:
 			text += "a blind guess captures as much, or nothing is predicted"
 		case c.Value == 0:
-			text += fmt.Sprintf("none; the best that was tried is predicted to capture %s", Percent(c.Captured))
+			text += fmt.Sprintf("none; the best that was tried is predicted to capture %s", percent(c.Captured))
 		case c.Edge && a.Open == SolveComponents:
-			text += fmt.Sprintf("%s or more, predicted to capture %s", value(c.Value), Percent(c.Captured))
+			text += fmt.Sprintf("%s or more, predicted to capture %s", value(c.Value), percent(c.Captured))
 		case c.Edge:
-			text += fmt.Sprintf("%s or less, predicted to capture %s", value(c.Value), Percent(c.Captured))
+			text += fmt.Sprintf("%s or less, predicted to capture %s", value(c.Value), percent(c.Captured))
 		default:
-			text += fmt.Sprintf("%s, predicted to capture %s", value(c.Value), Percent(c.Captured))
+			text += fmt.Sprintf("%s, predicted to capture %s", value(c.Value), percent(c.Captured))
 		}
 		if c.Blind >= a.Share {
-			text += fmt.Sprintf("; a blind guess captures %s, so that this share says little", Percent(c.Blind))
+			text += fmt.Sprintf("; a blind guess captures %s, so that this share says little", percent(c.Blind))
 		}
 		out = append(out, text)
 	}

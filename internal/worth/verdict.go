@@ -52,7 +52,7 @@ func (out *Report) Verdict(r *result.Result) Verdict {
 		doubt("The iteration had not finished: more rounds would turn the components further.")
 	}
 	if s := out.Share; s != nil && (s.Lower < leastLower || s.Estimate-s.Lower > mostSpread) {
-		doubt("The bound is wide: the noise leaves room for %s or %s.", Percent(s.Lower), Percent(s.Estimate))
+		doubt("The bound is wide: the noise leaves room for %s or %s.", percent(s.Lower), percent(s.Estimate))
 	}
 	apart := 0
 	for _, c := range out.Components {
@@ -90,7 +90,7 @@ func (out *Report) Verdict(r *result.Result) Verdict {
 		if r.K > 1 {
 			any = fmt.Sprintf("%d components could", r.K)
 		}
-		v.Headline = fmt.Sprintf("At least %s of the variance that %s capture; about %s", Percent(out.Share.Lower), any, Percent(out.Share.Estimate))
+		v.Headline = fmt.Sprintf("At least %s of the variance that %s capture; about %s", percent(out.Share.Lower), any, percent(out.Share.Estimate))
 	}
 	return v
 }

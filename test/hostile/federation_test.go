@@ -99,7 +99,8 @@ func caller(ctx context.Context) (string, error) {
 	if !ok || len(info.State.PeerCertificates) == 0 {
 		return "", status.Error(codes.Unauthenticated, "no certificate")
 	}
-	return pki.SiteName(info.State.PeerCertificates[0])
+	_, name, err := pki.RoleOf(info.State.PeerCertificates[0])
+	return name, err
 }
 
 func (s *stream) send(m *covey.CoordinatorMessage) error {
