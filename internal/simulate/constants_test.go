@@ -49,8 +49,7 @@ func TestConstantsInDoubt(t *testing.T) {
 				s.Columns[0].Offset, s.Columns[0].Scale = 170, 10
 			}
 			rng := rand.New(rand.NewPCG(9, 9))
-			x := Trials{Spec: s, Times: 1, Key: [32]byte{6}}
-			for site := range sites {
+			x := over(t, Trials{Spec: s, Times: 1, Key: [32]byte{6}}, sites, func(site int) *dataset.Rows {
 				r := &dataset.Rows{Rows: each, Units: each, D: d}
 				for range each {
 					r.Values = append(r.Values, c.cell(site, rng.NormFloat64()))
@@ -59,12 +58,8 @@ func TestConstantsInDoubt(t *testing.T) {
 						r.Values = append(r.Values, 0.8*a+0.6*rng.NormFloat64())
 					}
 				}
-				built, err := newSite(r)
-				if err != nil {
-					t.Fatal(err)
-				}
-				x.Sites = append(x.Sites, built)
-			}
+				return r
+			})
 			doubted(t, x, c.want)
 		})
 	}
@@ -81,10 +76,6 @@ func TestConstantsInDoubt(t *testing.T) {
 // doubted fails unless a study's result has these doubts of its constants, in order.
 func doubted(t *testing.T, x Trials, want []string) {
 	t.Helper()
-	var err error
-	if x.Pooled, err = NewPooled(x.Spec, Visits(x.Sites)); err != nil {
-		t.Fatal(err)
-	}
 	_, r, err := x.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -24,8 +24,7 @@ func TestBoundOfLearnedConstants(t *testing.T) {
 			loads[f][j] = size * rng.NormFloat64()
 		}
 	}
-	x := Trials{Spec: s, Times: times, Key: [32]byte{5}}
-	for range sites {
+	x := over(t, Trials{Spec: s, Times: times, Key: [32]byte{5}}, sites, func(int) *dataset.Rows {
 		r := &dataset.Rows{Rows: each, Units: each, D: d}
 		for range each {
 			var factors [3]float64
@@ -40,16 +39,8 @@ func TestBoundOfLearnedConstants(t *testing.T) {
 				r.Values = append(r.Values, 20+v)
 			}
 		}
-		built, err := newSite(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		x.Sites = append(x.Sites, built)
-	}
-	var err error
-	if x.Pooled, err = NewPooled(s, Visits(x.Sites)); err != nil {
-		t.Fatal(err)
-	}
+		return r
+	})
 	studies, _, err := x.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)

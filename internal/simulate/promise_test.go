@@ -20,8 +20,8 @@ func TestUnequalUnits(t *testing.T) {
 	s := spec(t, d, "unit = \"u\"\nmissing = \"drop-row\"\n")
 	s.Epsilon = 1
 	rng := rand.New(rand.NewPCG(6, 6))
-	x, rows := Trials{Spec: s, Times: 1, Key: [32]byte{4}}, 0
-	for range sites {
+	rows := 0
+	x := over(t, Trials{Spec: s, Times: 1, Key: [32]byte{4}}, sites, func(int) *dataset.Rows {
 		r := &dataset.Rows{Units: units, D: d}
 		for u := range units {
 			for range 1 + int(3*math.Exp(1.2*rng.NormFloat64())) {
@@ -33,16 +33,8 @@ func TestUnequalUnits(t *testing.T) {
 		}
 		r.Rows = len(r.Unit)
 		rows += r.Rows
-		built, err := newSite(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		x.Sites = append(x.Sites, built)
-	}
-	var err error
-	if x.Pooled, err = NewPooled(s, Visits(x.Sites)); err != nil {
-		t.Fatal(err)
-	}
+		return r
+	})
 	_, r, err := x.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -81,8 +73,7 @@ func TestOutsideThePromise(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := spec(t, d, "method = \"covariance\"\ncomponents = 2\n"+c.keys)
 			rng := rand.New(rand.NewPCG(5, 5))
-			x := Trials{Spec: s, Times: 3, Key: [32]byte{3}}
-			for site := range sites {
+			x := over(t, Trials{Spec: s, Times: 3, Key: [32]byte{3}}, sites, func(site int) *dataset.Rows {
 				r := &dataset.Rows{Rows: each, Units: each, D: d, Values: make([]float64, each*d)}
 				for i := range each {
 					one, two := rng.NormFloat64(), rng.NormFloat64()
@@ -91,16 +82,8 @@ func TestOutsideThePromise(t *testing.T) {
 						r.Values[i*d+j] = c.cell(site, j, v)
 					}
 				}
-				built, err := newSite(r)
-				if err != nil {
-					t.Fatal(err)
-				}
-				x.Sites = append(x.Sites, built)
-			}
-			var err error
-			if x.Pooled, err = NewPooled(s, Visits(x.Sites)); err != nil {
-				t.Fatal(err)
-			}
+				return r
+			})
 			studies, first, err := x.Run(t.Context())
 			if err != nil {
 				t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/dataset"
 	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/study"
@@ -50,6 +51,23 @@ func trials(t *testing.T, s proposal.Spec, shape string, times int) Trials {
 		t.Fatal(err)
 	}
 	return Trials{Spec: s, Sites: sites, Pooled: pooled, Law: law, Times: times, Key: [32]byte{2}}
+}
+
+// over returns trials over so many sites whose rows are made up.
+func over(t *testing.T, x Trials, sites int, rows func(site int) *dataset.Rows) Trials {
+	t.Helper()
+	for i := range sites {
+		site, err := newSite(rows(i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.Sites = append(x.Sites, site)
+	}
+	var err error
+	if x.Pooled, err = NewPooled(x.Spec, Visits(x.Sites)); err != nil {
+		t.Fatal(err)
+	}
+	return x
 }
 
 // TestEveryKindOfStudy: studies of a large budget find nearly the pooled answer, whatever their
