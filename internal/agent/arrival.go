@@ -246,16 +246,12 @@ func (h *arrivals) offered(offer wire.Proposal) wire.Message {
 
 // proposalOf returns the proposal of which a session was made, or could not be; none of bytes that
 // are no proposal.
-func proposalOf(s *session, body []byte) proposal.Proposal {
+func proposalOf(s *session, body []byte) (p proposal.Proposal) {
 	if s != nil {
 		return s.plan.Proposal
 	}
-	if len(body) > proposals.MaxProposal {
-		return proposal.Proposal{}
-	}
-	p, err := proposal.Parse(body)
-	if err != nil {
-		return proposal.Proposal{}
+	if len(body) <= proposals.MaxProposal {
+		p, _ = proposal.Parse(body)
 	}
 	return p
 }
