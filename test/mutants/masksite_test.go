@@ -48,7 +48,7 @@ func init() {
 			{stored, "if r.get(setupBucket, key) != nil {", "if false {"},
 		}, in("ledger", "TestConfirmationIsOneStep"), killer{}},
 		{"setup: a second one in a study", 0, []edit{
-			{setup, "	if !ok {\n		if signed, err = s.newAnnouncement(); err != nil {", "	if true {\n		if signed, err = s.newAnnouncement(); err != nil {"},
+			{setup, "	if !ok {\n		if signed, err = s.newAnnouncement(); err != nil {", "	if ok = false; !ok {\n		if signed, err = s.newAnnouncement(); err != nil {"},
 			{stored, "if on, err = r.secret(setupBucket, []byte(first)); err != ErrAbsent {\n			return err\n		}", "if on, err = r.secret(setupBucket, []byte(first)); err != ErrAbsent && err != nil {\n			return err\n		}"},
 			{stored, "if r.get(setupBucket, key) != nil {", "if false {"},
 		}, in("agent", "TestOneSetup"), killer{}},
