@@ -19,17 +19,15 @@ func TestLearnedScalesAreDeviations(t *testing.T) {
 		s := spec(t, d, "standardize = \"private\"\nexplained_variance = \"private\"\ncomponents = 1\nmethod = \""+method+"\"\n", "")
 		s.Epsilon = 1
 		rng := rand.New(rand.NewPCG(7, 9))
-		x := Trials{Spec: s, Times: 1, Key: [32]byte{6}, Sites: drawn(t, sites, each, func(int) []float64 {
-			factor, row := rng.NormFloat64(), make([]float64, d)
-			for j := range row {
-				row[j] = 20 + 3*(load*factor+math.Sqrt(1-load*load)*rng.NormFloat64())
-			}
-			return row
-		})}
-		var err error
-		if x.Pooled, err = NewPooled(s, Visits(x.Sites)); err != nil {
-			t.Fatal(err)
-		}
+		x := over(t, Trials{Spec: s, Times: 1, Key: [32]byte{6}}, sites, func(int) *dataset.Rows {
+			return table(each, func() []float64 {
+				factor, row := rng.NormFloat64(), make([]float64, d)
+				for j := range row {
+					row[j] = 20 + 3*(load*factor+math.Sqrt(1-load*load)*rng.NormFloat64())
+				}
+				return row
+			})
+		})
 		_, r, err := x.Run(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -51,21 +49,13 @@ func TestLearnedScalesAreDeviations(t *testing.T) {
 	}
 }
 
-// drawn are sites of so many rows each.
-func drawn(t *testing.T, sites, each int, row func(site int) []float64) []*Site {
-	t.Helper()
-	out := make([]*Site, sites)
-	for i := range out {
-		r := &dataset.Rows{Rows: each, Units: each}
-		for range each {
-			values := row(i)
-			r.D = len(values)
-			r.Values = append(r.Values, values...)
-		}
-		var err error
-		if out[i], err = newSite(r); err != nil {
-			t.Fatal(err)
-		}
+// table is rows of which each is made up.
+func table(rows int, row func() []float64) *dataset.Rows {
+	out := &dataset.Rows{Rows: rows, Units: rows}
+	for range rows {
+		values := row()
+		out.D = len(values)
+		out.Values = append(out.Values, values...)
 	}
 	return out
 }
@@ -99,13 +89,15 @@ func TestTotalDoubtsScales(t *testing.T) {
 					s.Columns[j].Offset, s.Columns[j].Scale = 170, 10
 				}
 				rng := rand.New(rand.NewPCG(9, 11))
-				doubted(t, Trials{Spec: s, Times: 1, Key: [32]byte{6}, Sites: drawn(t, sites, each, func(site int) []float64 {
-					factor, row := rng.NormFloat64(), make([]float64, d)
-					for j := range row {
-						row[j] = c.cell(site, j, 0.6*factor+0.8*rng.NormFloat64())
-					}
-					return row
-				})}, c.want)
+				doubted(t, over(t, Trials{Spec: s, Times: 1, Key: [32]byte{6}}, sites, func(site int) *dataset.Rows {
+					return table(each, func() []float64 {
+						factor, row := rng.NormFloat64(), make([]float64, d)
+						for j := range row {
+							row[j] = c.cell(site, j, 0.6*factor+0.8*rng.NormFloat64())
+						}
+						return row
+					})
+				}), c.want)
 			})
 		}
 	}
