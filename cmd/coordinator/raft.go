@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -32,10 +34,13 @@ func (c *raftPeersCmd) Run(s *terminal) error {
 	}
 	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tPEER ADDRESS\tROLE\tKEY EXCHANGE\t")
-	voters := 0
+	var unreached []string
 	for _, p := range r.Peers {
 		role := "follows"
 		switch {
+		case !slices.Contains(r.Reached, p.ID):
+			role = "not reached"
+			unreached = append(unreached, p.ID)
 		case p.Leader:
 			role = "leads"
 		case !p.Voter:
@@ -43,9 +48,6 @@ func (c *raftPeersCmd) Run(s *terminal) error {
 		}
 		if p.ID == r.Self {
 			role += ", asked"
-		}
-		if p.Voter {
-			voters++
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t\n", p.ID, p.Address, role, r.KeyExchanges[p.ID])
 	}
@@ -61,7 +63,17 @@ func (c *raftPeersCmd) Run(s *terminal) error {
 	if r.Leader == "" {
 		fmt.Fprintln(s.Err, "this coordinator knows no leader: studies wait until a majority of the coordinators is connected")
 	}
-	fmt.Fprintf(s.Err, "%d may fail at a time\n", max(0, (voters-1)/2))
+	tolerance := fmt.Sprintf("%d more may fail", r.MayFail)
+	switch {
+	case r.MayFail < 0:
+		tolerance = "no majority is reached: studies wait until most see each other"
+	case r.MayFail == 0:
+		tolerance = "none more may fail"
+	}
+	if len(unreached) > 0 {
+		tolerance += "; not reached: " + strings.Join(unreached, ", ")
+	}
+	fmt.Fprintln(s.Err, tolerance)
 	return nil
 }
 

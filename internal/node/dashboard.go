@@ -170,8 +170,15 @@ func (n *Node) boardServer(ctx context.Context) *http.Server {
 	}
 }
 
-// cluster is the coordinators as this one knows them and reaches them.
+// cluster is the coordinators as this one knows them and reached them when it last tried.
 func (n *Node) cluster() dashboard.Cluster {
+	n.reached.mu.Lock()
+	defer n.reached.mu.Unlock()
+	return n.clusterWith(n.reached.peers)
+}
+
+// clusterWith is the coordinators as this one knows them, of which it reached those.
+func (n *Node) clusterWith(reached map[string]bool) dashboard.Cluster {
 	c := dashboard.Cluster{Self: n.Config.Name, Leader: n.replica.LeaderID(), Heard: n.replica.Heard(), Behind: n.replica.Behind()}
 	peers, err := n.replica.Peers()
 	if err != nil {
@@ -181,10 +188,8 @@ func (n *Node) cluster() dashboard.Cluster {
 	if n.port != nil {
 		exchanges = n.port.KeyExchanges()
 	}
-	n.reached.mu.Lock()
-	defer n.reached.mu.Unlock()
 	for _, p := range peers {
-		shown := dashboard.Peer{Name: p.ID, Address: p.Address, Voter: p.Voter, Reached: p.ID == n.Config.Name || n.reached.peers[p.ID], KeyExchange: exchanges[p.ID]}
+		shown := dashboard.Peer{Name: p.ID, Address: p.Address, Voter: p.Voter, Reached: p.ID == n.Config.Name || reached[p.ID], KeyExchange: exchanges[p.ID]}
 		if n.port == nil {
 			shown.Address = "" // in memory
 		}
@@ -199,26 +204,13 @@ type reached struct {
 	peers map[string]bool
 }
 
-// probeEvery is how often the others are tried while somebody may watch.
+// probeEvery is how often the others are tried while somebody may watch, and how long each may take.
 const probeEvery = 2 * time.Second
 
-// probe tries the others' ports: a handshake says that the other is there and holds its
-// certificate.
+// probe tries the others' ports, again and again.
 func (n *Node) probe(ctx context.Context) {
 	for {
-		found := map[string]bool{}
-		peers, _ := n.replica.Peers()
-		for _, p := range peers {
-			if p.ID == n.Config.Name {
-				continue
-			}
-			try, cancel := context.WithTimeout(ctx, probeEvery)
-			if conn, err := n.port.DialOperator(try, p.Address); err == nil {
-				conn.Close()
-				found[p.ID] = true
-			}
-			cancel()
-		}
+		found := n.reach(ctx)
 		n.reached.mu.Lock()
 		n.reached.peers = found
 		n.reached.mu.Unlock()
@@ -228,4 +220,33 @@ func (n *Node) probe(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// reach tries the others' ports, all at once, and returns those that answered: a handshake says that
+// the other is there and holds its certificate.
+func (n *Node) reach(ctx context.Context) map[string]bool {
+	found := map[string]bool{}
+	if n.port == nil {
+		return found
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeEvery)
+	defer cancel()
+	peers, _ := n.replica.Peers() // none when the process is ending
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for _, p := range peers {
+		if p.ID == n.Config.Name {
+			continue
+		}
+		all.Go(func() {
+			if conn, err := n.port.DialOperator(ctx, p.Address); err == nil {
+				conn.Close()
+				mu.Lock()
+				found[p.ID] = true
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	return found
 }

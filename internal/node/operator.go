@@ -26,6 +26,10 @@ type PeersReply struct {
 	Self   string         `json:"self"`
 	Leader string         `json:"leader"` // "" for none
 	Peers  []replica.Peer `json:"peers"`
+	// Reached are those that answered just now, this one included. MayFail is how many more may fail
+	// before nothing goes on; -1 where most are already not reached.
+	Reached []string `json:"reached"`
+	MayFail int      `json:"may_fail"`
 	// KeyExchanges are of the connections that this coordinator has with others now, by name.
 	KeyExchanges map[string]pki.KeyExchange `json:"key_exchanges,omitempty"`
 	// Given have the federation's keys and have not entered; Invited are unused join files. `raft
@@ -52,12 +56,20 @@ const (
 func (n *Node) operatorHandler(forward *forwarder) http.Handler {
 	leading := n.leaderHandler()
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /v1/raft/peers", operator.Answer(func(*http.Request) (any, error) {
+	mux.HandleFunc("GET /v1/raft/peers", operator.Answer(func(r *http.Request) (any, error) {
 		peers, err := n.replica.Peers()
 		given, invited := n.Coordinator.Expected()
 		reply := PeersReply{Self: n.Config.Name, Leader: n.replica.LeaderID(), Peers: peers, Given: given, Invited: invited}
 		if n.port != nil {
 			reply.KeyExchanges = n.port.KeyExchanges()
+		}
+		// Tried now, and not as last seen: whoever asks is about to stop a machine.
+		c := n.clusterWith(n.reach(r.Context()))
+		reply.MayFail = c.Tolerates()
+		for _, p := range c.Peers {
+			if p.Reached {
+				reply.Reached = append(reply.Reached, p.Name)
+			}
 		}
 		return reply, err
 	}))
