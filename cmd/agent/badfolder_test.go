@@ -201,7 +201,7 @@ func TestBadExports(t *testing.T) {
 	if err := json.Unmarshal([]byte(export), &good); err != nil {
 		t.Fatal(err)
 	}
-	populations, studies := good.Entries()
+	populations, studies := entriesOf(good)
 	if err := ledger.Restore(filepath.Join(t.TempDir(), "l"), populations, slices.Clone(studies)); err != nil {
 		t.Error(err)
 	}

@@ -131,7 +131,7 @@ func checkBudget(t *terminal, config *siteconfig.Config, plan *study.Plan) docto
 	if err != nil {
 		known = "; the agent does not answer, so that what was charged before is not counted"
 	}
-	populations, studies := l.Entries()
+	populations, studies := entriesOf(l)
 	for _, p := range populations {
 		if p.Name == population.Name {
 			used = p

@@ -10,6 +10,7 @@ import (
 	shared "covey/cmd/internal/cli"
 	"covey/internal/agent"
 	"covey/internal/ledger"
+	"covey/internal/noise"
 	"covey/internal/proposal"
 	"covey/internal/siteconfig"
 )
@@ -107,7 +108,7 @@ func (c *ledgerRecoverCmd) restore(t *terminal, dir string) (recovered, error) {
 	if err := d.Decode(&export); err != nil {
 		return recovered{}, shared.Bad("%s: not what \"ledger export\" writes: %w", c.From, err)
 	}
-	populations, studies := export.Entries()
+	populations, studies := entriesOf(export)
 	var open []ledger.StudyEntry
 	for _, s := range studies {
 		if s.State == ledger.Approved {
@@ -126,6 +127,28 @@ func (c *ledgerRecoverCmd) restore(t *terminal, dir string) (recovered, error) {
 		return recovered{}, err
 	}
 	return done, ledger.Restore(dir, populations, studies)
+}
+
+// entriesOf returns what ledger.Restore needs: the populations, and every study.
+func entriesOf(r agent.LedgerReply) ([]ledger.Population, []ledger.StudyEntry) {
+	var populations []ledger.Population
+	for _, p := range r.Populations {
+		populations = append(populations, ledger.Population{Name: p.Name, CapRho: p.CapRho, ReservedRho: p.ReservedRho, SpentRho: p.SpentRho,
+			GDP: p.Curve != string(noise.ZCDP), Bridged: p.Curve == string(noise.GDP)})
+	}
+	var studies []ledger.StudyEntry
+	for _, s := range r.Studies {
+		e := ledger.StudyEntry{Study: s.Digest, Name: s.Name, Population: s.Population, State: ledger.State(s.State), Code: s.Code,
+			Rho: s.Rho, GDP: s.Curve == string(noise.GDP), SpentRho: s.SpentRho, By: s.By}
+		if s.Proposer != nil {
+			e.Proposer = ledger.Proposer{Name: s.Proposer.Name, Key: s.Proposer.Identity}
+		}
+		if s.Time != nil {
+			e.Time = *s.Time
+		}
+		studies = append(studies, e)
+	}
+	return populations, studies
 }
 
 func newRecovered(found string, left []ledger.StudyEntry, populations []ledger.Population) recovered {

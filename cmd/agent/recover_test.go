@@ -15,6 +15,7 @@ import (
 
 	"covey/internal/agent"
 	"covey/internal/ledger"
+	"covey/internal/proposal"
 	"covey/internal/siteconfig"
 )
 
@@ -121,5 +122,13 @@ func TestRecoverFromExport(t *testing.T) {
 	if len(all) != 1 || all[0].Study != id || all[0].State != ledger.Finished || all[0].Code != ledger.CodeRestored ||
 		len(p) != 1 || p[0].SpentRho != was.Populations[0].ReservedRho || p[0].SpentRho == 0 {
 		t.Errorf("restored %+v, %+v of %+v", all, p, was)
+	}
+}
+
+// TestExportKeepsProposers: what an analyst's studies were charged counts after a recovery, too.
+func TestExportKeepsProposers(t *testing.T) {
+	_, studies := entriesOf(agent.LedgerReply{Studies: []agent.StudyView{{Proposer: &proposal.Party{Name: "ada", Identity: proposal.Key{7}}}}})
+	if of := studies[0].Proposer; of.Name != "ada" || !bytes.Equal(of.Key, []byte{7}) {
+		t.Errorf("restored as proposed by %+v", of)
 	}
 }

@@ -218,10 +218,9 @@ func (a *Agent) Close() error {
 // failed ends Run if err is the ledger's end: after its first I/O error nothing
 // it says can be relied on, and nothing may be sent on the strength of it.
 func (a *Agent) failed(err error) {
-	if _, ok := errors.AsType[*ledger.StoreError](err); !ok {
-		if _, ok := errors.AsType[*ledger.LostError](err); !ok {
-			return
-		}
+	_, store := errors.AsType[*ledger.StoreError](err)
+	if _, lost := errors.AsType[*ledger.LostError](err); !store && !lost {
+		return
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -232,6 +231,22 @@ func (a *Agent) failed(err error) {
 	if a.stop != nil {
 		a.stop(err)
 	}
+}
+
+// unkept is failed for a proposal that cannot be kept: the next process answers it.
+func (a *Agent) unkept(err error) (study.Code, error) {
+	err = &ledger.StoreError{Op: "kept a proposal", Err: err}
+	a.failed(err)
+	return study.CodeStore, err
+}
+
+// silent reports whether nothing may be said any more.
+func (a *Agent) silent() bool {
+	err := a.ledger.Err()
+	a.failed(err)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return err != nil || a.over
 }
 
 // newUplink makes the link's keeper; there is no link until Run.
@@ -260,12 +275,10 @@ func (a *Agent) handle(r wire.Message) wire.Message {
 		return nil
 	}
 	defer a.stock.Worked()
-	said := a.answer(r)
-	if err := a.ledger.Err(); err != nil {
-		a.failed(err)
-		return nil
+	if said := a.answer(r); !a.silent() {
+		return said
 	}
-	return said
+	return nil
 }
 
 func (a *Agent) answer(r wire.Message) wire.Message {

@@ -106,13 +106,13 @@ func (h *arrivals) crowded(p proposal.Proposal, id proposal.Digest, bytes int) (
 	ok, err := h.seen.Take(key, id, h.a.now())
 	switch {
 	case err != nil:
-		return study.CodeStore, err
+		return h.a.unkept(err)
 	case !ok:
 		return study.CodeTooMany, fmt.Errorf("%d new proposals of its key came in the last 24 hours, and no more are looked at", proposals.MaxDaily)
 	}
 	open, err := h.openOf(key)
 	if err != nil {
-		return study.CodeStore, err
+		return h.a.unkept(err)
 	}
 	if len(open) >= maxOpen {
 		return study.CodeTooMany, fmt.Errorf("%d proposals of its key are open here, and at most %d may be", len(open), maxOpen)
@@ -189,7 +189,7 @@ func (h *arrivals) leave(d wire.Decision) {
 	if on, ok := h.a.Decisions.decided(d.Study); ok {
 		d = on
 	}
-	if h.drop(d.Study) && h.a.ledger.Err() == nil {
+	if h.drop(d.Study) && !h.a.silent() {
 		h.a.post(h.a.Decisions.sign(d))
 	}
 }

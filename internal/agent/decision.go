@@ -77,7 +77,7 @@ func (s *session) decide() wire.Decision {
 		return reject(study.CodeExpired, why)
 	}
 	if err := a.expiry.sweep(); err != nil { // what has expired reserves nothing
-		return reject(study.CodeStore, err)
+		return reject(a.unkept(err))
 	}
 	if code, why := s.renew(); code != "" {
 		return reject(code, why)
@@ -120,6 +120,10 @@ func (s *session) outside(log *slog.Logger, beyond []siteconfig.PolicyRule) wire
 		return d
 	}
 	if err := s.agent.pending.Put(s.body); err != nil {
+		if !errors.Is(err, proposals.ErrFull) {
+			s.agent.unkept(err)
+			return d // which nobody is told
+		}
 		log.Warn("a proposal is refused", "code", study.CodeNotApproved, "error", err)
 		s.closed(stateRefused, study.CodeNotApproved, "check", err)
 		d.Verdict, d.Code = study.VerdictRejected, study.CodeNotApproved

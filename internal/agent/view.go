@@ -310,28 +310,6 @@ type LedgerReply struct {
 	Studies     []StudyView      `json:"studies"`
 }
 
-// Entries returns what ledger.Restore needs: the populations, and every study.
-func (r LedgerReply) Entries() ([]ledger.Population, []ledger.StudyEntry) {
-	var populations []ledger.Population
-	for _, p := range r.Populations {
-		populations = append(populations, ledger.Population{Name: p.Name, CapRho: p.CapRho, ReservedRho: p.ReservedRho, SpentRho: p.SpentRho,
-			GDP: p.Curve != string(noise.ZCDP), Bridged: p.Curve == string(noise.GDP)})
-	}
-	var studies []ledger.StudyEntry
-	for _, s := range r.Studies {
-		e := ledger.StudyEntry{Study: s.Digest, Name: s.Name, Population: s.Population, State: ledger.State(s.State), Code: s.Code,
-			Rho: s.Rho, GDP: s.Curve == string(noise.GDP), SpentRho: s.SpentRho, By: s.By}
-		if s.Proposer != nil {
-			e.Proposer = ledger.Proposer{Name: s.Proposer.Name, Key: s.Proposer.Identity}
-		}
-		if s.Time != nil {
-			e.Time = *s.Time
-		}
-		studies = append(studies, e)
-	}
-	return populations, studies
-}
-
 // PopulationView is a population's budget, in ρ.
 type PopulationView struct {
 	Name   string  `json:"name"`

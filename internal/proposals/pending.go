@@ -27,7 +27,8 @@ const (
 
 const extension = ".toml.gz"
 
-var errPendingFull = fmt.Errorf("agent: %d proposals, or %d MiB of them, await the operator already", maxPending, maxPendingBytes>>20)
+// ErrFull is returned by Put once too much waits.
+var ErrFull = fmt.Errorf("agent: %d proposals, or %d MiB of them, await the operator already", maxPending, maxPendingBytes>>20)
 
 // PendingStore is the directory. Files are replaced whole, so a crash leaves the
 // old or the new one, or a temporary file that the next start removes.
@@ -71,7 +72,7 @@ func (p *PendingStore) Put(body []byte) error {
 		}
 	}
 	if len(all) >= maxPending || total > maxPendingBytes {
-		return errPendingFull
+		return ErrFull
 	}
 	return siteconfig.WriteFile(p.path(d), packed.Zip(body))
 }

@@ -25,7 +25,7 @@ func TestPendingIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := p.Put([]byte("one more")); !errors.Is(err, errPendingFull) {
+	if err := p.Put([]byte("one more")); !errors.Is(err, ErrFull) {
 		t.Errorf("one over %d: %v", maxPending, err)
 	}
 	if err := p.Put([]byte("proposal 0")); err != nil {
@@ -57,7 +57,7 @@ func TestPendingProposalsAreBounded(t *testing.T) {
 		}
 		one := bytes.Clone(first)
 		one[1] = 1
-		if err := p.Put(one); err != errPendingFull {
+		if err := p.Put(one); err != ErrFull {
 			t.Errorf("one more than %d of %d bytes: %v", c.fit, c.bytes, err)
 		}
 		if err := p.Put(first); err != nil {

@@ -35,5 +35,8 @@ func init() {
 		{"door: completed is believed after any one result", 0, []edit{
 			{"internal/agent/session.go", "!(ok && s.plan.Queries.Ends(last))", "!(ok && last >= 0)"},
 		}, in("agent", "TestAttackCompletedAfterOneResult"), killer{}},
+		{"door: a full disk rejects what comes", 0, []edit{
+			{"internal/agent/decision.go", "if !errors.Is(err, proposals.ErrFull) {", "if false {"},
+		}, in("agent", "TestFullDiskRejectsNothing"), killer{}},
 	})
 }
