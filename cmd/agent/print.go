@@ -156,7 +156,11 @@ func printStatus(w io.Writer, s agent.Status) {
 		if s.Chain.Broken != "" {
 			line("chain\tBROKEN: %s; no query is answered, and \"agent chain show\" shows both heads", frame.Cleaned(s.Chain.Broken))
 		}
-		line("certificate\tends %s, %d days left", s.Expires.Format(time.DateOnly), s.DaysLeft)
+		if s.DaysLeft < 0 {
+			line("certificate\tENDED %s: the site must join again (`coordinator site invite %s --again`)", s.Expires.Format(time.DateOnly), s.Site)
+		} else {
+			line("certificate\tends %s, %d days left", s.Expires.Format(time.DateOnly), s.DaysLeft)
+		}
 		line("studies\t%d await you, %d approved", s.Pending, s.Approved)
 	})
 	if len(s.Datasets) > 0 {

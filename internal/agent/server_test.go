@@ -19,6 +19,7 @@ import (
 	"covey/internal/egress"
 	"covey/internal/enroll"
 	"covey/internal/ledger"
+	"covey/internal/pki"
 	"covey/internal/siteconfig"
 	covey "covey/proto/covey/v1"
 	"covey/test/lines"
@@ -135,6 +136,44 @@ func TestRenewal(t *testing.T) {
 	if !a.site.Certificate().NotAfter.After(before) {
 		t.Error("the certificate in use is the old one")
 	}
+	cancel()
+	<-ran
+}
+
+// TestEndedCertificate: the log, the status and the check say that the site must join again, and the
+// agent that runs goes on once it has.
+func TestEndedCertificate(t *testing.T) {
+	s, log := port.New(t), &lines.Log{}
+	config, dir := joined(t, s)
+	holder := must.Get(pki.LoadHolder(pki.RoleSite, dir))(t)
+	issue := func(at time.Time) []byte {
+		return must.Get(s.Authority.Issue(pki.RoleSite, config.Site, must.Get(holder.CSR(config.Site))(t), at))(t)
+	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "tls.crt"), issue(time.Now().Add(-pki.ClientValidity - 30*time.Minute)), 0o600))
+	a := must.Get(New(Options{Config: config, Logger: slog.New(slog.NewTextHandler(log, nil))}))(t)
+	ctx, cancel := context.WithCancel(port.Bounded(t))
+	ran := make(chan error, 1)
+	go func() { ran <- a.Run(ctx) }()
+	log.Wait(t, "no link to the coordinator")
+	const says = "it must join again"
+	status := must.Get(a.Views.Status())(t)
+	if !strings.Contains(log.String(), says) || !strings.Contains(status.LinkError, says) || status.DaysLeft >= 0 {
+		t.Errorf("status %+v, log\n%s", status, log)
+	}
+	failed := 0
+	for _, f := range doctor.Check(port.Bounded(t), config, time.Now()) {
+		if f.Err != nil && f.Check != "data set absent" {
+			failed++
+			if f.Code != doctor.CheckEnded {
+				t.Errorf("check: %s: %v", f.Check, f.Err)
+			}
+		}
+	}
+	if failed != 1 {
+		t.Errorf("%d lines failed", failed)
+	}
+	must.Do(t, holder.Rejoin(issue(time.Now()), s.Authority.CertificatePEM(), time.Now()))
+	(<-s.Links).Receive(t)
 	cancel()
 	<-ran
 }

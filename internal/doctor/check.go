@@ -41,7 +41,11 @@ func Check(ctx context.Context, c *siteconfig.Config, now time.Time, options ...
 	}
 	out = append(out, checkCertificate(c, site, now))
 	for _, address := range c.Coordinator {
-		out = append(out, probe(ctx, site, address, c.Policy.QuantumSafeLinks, options)...)
+		lines := probe(ctx, site, address, c.Policy.QuantumSafeLinks, options)
+		if site.Ended(now) != nil { // no coordinator lets it in, which shows as a broken link
+			lines = slices.DeleteFunc(lines, func(f Finding) bool { return f.Code == CheckNoAnswer && !f.OK })
+		}
+		out = append(out, lines...)
 	}
 	return out
 }
@@ -259,8 +263,8 @@ func checkCertificate(c *siteconfig.Config, site *pki.Holder, now time.Time) Fin
 	switch {
 	case site.Name() != c.Site:
 		return found(CheckOtherSite, check, "", c.Errorf("site", "the certificate is for site %q, not %q", site.Name(), c.Site))
-	case !now.Before(leaf.NotAfter):
-		return found(CheckEnded, check, "", &pki.CertificateError{Reason: "ended " + leaf.NotAfter.Format(time.DateOnly) + "; the site must join again"})
+	case site.Ended(now) != nil:
+		return found(CheckEnded, check, "", site.Ended(now))
 	case now.Before(leaf.NotBefore):
 		return found(CheckClockBehind, check, "", &pki.CertificateError{Reason: "is good from " + leaf.NotBefore.UTC().Format(time.RFC3339) + ", and this machine's clock says " + now.UTC().Format(time.RFC3339)})
 	}

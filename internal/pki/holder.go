@@ -74,9 +74,20 @@ func LoadHolder(role Role, dir string) (*Holder, error) {
 	if s.key, err = readEd25519(path(tlsKeyFile)); err != nil {
 		return nil, err
 	}
+	m, err := s.read()
+	if err != nil {
+		return nil, err
+	}
+	s.joined.Store(m) // nil before a join
+	return s, nil
+}
+
+// read reads the certificate in the folder; nil where there is none.
+func (s *Holder) read() (*membership, error) {
+	path := func(name string) string { return filepath.Join(s.dir, name) }
 	leaf, err := readCertificate(path(tlsFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return s, nil // ca.crt may be there, of a join that did not get to its end
+		return nil, nil // ca.crt may be there, of a join that did not get to its end
 	}
 	if err != nil {
 		return nil, err
@@ -99,8 +110,31 @@ func LoadHolder(role Role, dir string) (*Holder, error) {
 	if err != nil {
 		return nil, &FileError{path(tlsFile), "is not of " + caFile + " and " + tlsKeyFile, err}
 	}
-	s.joined.Store(&membership{name, leaf, cas})
-	return s, nil
+	return &membership{name, leaf, cas}, nil
+}
+
+// Reload takes into use the certificate in the folder, and reports whether it is another one than
+// before: one who joins again does it in another process. What does not load, or is of another
+// name, changes nothing.
+func (s *Holder) Reload() bool {
+	s.saving.Lock()
+	defer s.saving.Unlock()
+	m, err := s.read()
+	old := s.joined.Load()
+	if err != nil || m == nil || old == nil || m.name != old.name {
+		return false
+	}
+	s.joined.Store(m)
+	return !m.leaf.Equal(old.leaf)
+}
+
+// Ended is the error of a certificate that is past its end, nil of one that is not.
+func (s *Holder) Ended(now time.Time) error {
+	m := s.joined.Load()
+	if m == nil || now.Before(m.leaf.NotAfter) {
+		return nil
+	}
+	return &CertificateError{Reason: fmt.Sprintf("ended %s by this machine's clock: it must join again (`coordinator %s invite %s --again`)", m.leaf.NotAfter.Format(time.DateOnly), s.role, m.name)}
 }
 
 // checkLeaf verifies a certificate at a moment and returns its name.

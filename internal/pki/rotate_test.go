@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -274,6 +275,36 @@ func TestRejoin(t *testing.T) {
 	s = reload(t, s.dir)
 	if !connects(t, other, s) || connects(t, a, s) || !bytes.Equal(key, s.Identity()) {
 		t.Error("it is not in where it joined, or still where it was, or with another key")
+	}
+}
+
+// TestReload: an agent that runs while its site joins again takes the new certificate over.
+func TestReload(t *testing.T) {
+	a, other := newAuthority(t), newAuthority(t)
+	s := member(t, a, "north")
+	if s.Reload() || s.Ended(start) != nil {
+		t.Error("there is another certificate, or it has ended")
+	}
+	again := reload(t, s.dir)
+	if err := again.Rejoin(issue(t, other, again, "north", start.Add(time.Hour)), other.CertificatePEM(), start.Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	ended := s.Certificate().NotAfter
+	if err := s.Ended(ended); err == nil || !strings.Contains(err.Error(), "`coordinator site invite north --again`") {
+		t.Errorf("past its end: %v", err)
+	}
+	if !s.Reload() || !connects(t, other, s) || connects(t, a, s) || s.Ended(ended) != nil {
+		t.Error("it is not in where it joined, or still where it was")
+	}
+	// What does not load, and another's, changes nothing.
+	kept := s.Certificate()
+	for _, text := range [][]byte{[]byte("half"), issue(t, other, s, "south", start)} {
+		if err := os.WriteFile(filepath.Join(s.dir, tlsFile), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if s.Reload() || !s.Certificate().Equal(kept) {
+			t.Error("it is taken over")
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package uplink
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -150,6 +151,9 @@ func (u *Uplink) Stay(ctx context.Context) error {
 	addresses := rota{configured: u.o.Addresses}
 	for {
 		address := addresses.next()
+		if u.o.Holder.Reload() {
+			u.o.Log.Info("this site joined again; its new certificate is in use")
+		}
 		settled, err := u.connect(ctx, address)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -157,6 +161,10 @@ func (u *Uplink) Stay(ctx context.Context) error {
 		if settled {
 			wait.Reset()
 			said = ""
+		}
+		if _, ok := errors.AsType[*enroll.NotLeaderError](err); !ok && !settled && err != errAgain {
+			// The coordinator's end of the handshake shows as a broken pipe.
+			err = cmp.Or(u.o.Holder.Ended(u.o.Now()), err)
 		}
 		u.set(nil, Standing{Address: address, Err: err})
 		if err == errAgain {
