@@ -179,14 +179,12 @@ func checkParts(setup *secagg.Setup, seals, bodies [][]byte) error {
 
 func (m *leader) deadline(digest proposal.Digest, s *session, e round.SetDeadline) {
 	s.deadline = m.now().Add(e.After)
-	c, term := m.core, m.term
-	c.after(e.After, s.turned, func() { // a deadline is of up to 30 days, and a study has hundreds
-		c.event(term, digest, round.Expired{Query: e.Query, Slot: e.Slot, Phase: e.Phase})
-	})
+	// a deadline is of up to 30 days, and a study has hundreds
+	m.later(e.After, s.turned, digest, round.Expired{Query: e.Query, Slot: e.Slot, Phase: e.Phase})
 }
 
-// expiry is deadline for the proposal. Whoever leads at that time ends the study by its own clock.
-func (m *leader) expiry(digest proposal.Digest, s *session, e round.SetExpiry) {
+// later hands an event of this term to a study after a while, unless until is closed.
+func (m *leader) later(d time.Duration, until <-chan struct{}, digest proposal.Digest, e round.Event) {
 	c, term := m.core, m.term
-	c.after(e.At.Sub(c.now()), s.turned, func() { c.event(term, digest, round.Lapsed{}) })
+	c.after(d, until, func() { c.event(term, digest, e) })
 }

@@ -119,8 +119,10 @@ func (m *leader) run(digest proposal.Digest, state *round.State, effects []round
 			s.drop(e)
 		case round.Doubt:
 			s.fault(e.Site, e.Code)
+		case round.SetRest:
+			m.later(e.After, nil, digest, round.Rested{})
 		case round.SetExpiry:
-			m.expiry(digest, s, e)
+			m.later(e.At.Sub(m.now()), s.turned, digest, round.Lapsed{}) // by this leader's clock
 		}
 	}
 	for _, e := range s.settle() {

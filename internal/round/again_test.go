@@ -76,7 +76,7 @@ func TestLostEntryIsProposedAgain(t *testing.T) {
 		{"a refusal", EntryEnded, func(h *harness) {
 			h.mute["upload"] = true
 			h.run()
-		}, Refused{Site: 2, Code: study.CodeData, Culprit: -1}, StatusEnded, study.CodeData},
+		}, Refused{Site: 2, Code: study.CodeLeft, Culprit: -1}, StatusEnded, study.CodeLeft},
 		{"too few that are not spent", EntryEnded, func(h *harness) {
 			h.mute["sign"] = true
 			h.run()

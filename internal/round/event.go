@@ -138,6 +138,8 @@ type (
 		Query, Slot int
 		Phase       Phase
 	}
+	// Rested is the end of the pause that was set by SetRest.
+	Rested struct{}
 	// Lapsed is the time that was set by SetExpiry.
 	Lapsed struct{}
 	// ProposeFailed says that the log did not take the last entry.
@@ -174,6 +176,7 @@ func (Attested) event()      {}
 func (Refused) event()       {}
 func (Adopt) event()         {}
 func (Expired) event()       {}
+func (Rested) event()        {}
 func (Lapsed) event()        {}
 func (ProposeFailed) event() {}
 func (Abort) event()         {}
@@ -228,6 +231,8 @@ type (
 		Phase       Phase
 		After       time.Duration
 	}
+	// SetRest asks for Rested after a while, whatever slot is open then.
+	SetRest struct{ After time.Duration }
 	// SetExpiry asks for Lapsed at a time, or at once if it has passed.
 	SetExpiry struct{ At time.Time }
 )
@@ -241,4 +246,5 @@ func (Draft) effect()       {}
 func (Drop) effect()        {}
 func (Doubt) effect()       {}
 func (SetDeadline) effect() {}
+func (SetRest) effect()     {}
 func (SetExpiry) effect()   {}

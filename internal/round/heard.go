@@ -17,7 +17,7 @@ func (s *State) Heard(site int) Heard {
 		return Heard{}
 	}
 	return Heard{
-		l.left[site].code != "", l.held[site] != nil, l.adopted != nil,
+		l.gone(site), l.held[site] != nil, l.adopted != nil,
 		l.announced[site] != nil, l.nonces[site] != nil, l.boxes[site] != nil, l.confirmed[site] != nil, l.recalled[site], l.attested[site] != nil,
 		l.uploaded[site], l.signed[site] != nil, l.shared[site], l.given[site], l.spent[site],
 		l.lost[site], l.proof[site], l.keys[site],

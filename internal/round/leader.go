@@ -64,6 +64,7 @@ func (s leader) effects() []Effect {
 		out = append(out, s.prepare()...)
 	case StatusRunning:
 		out = append(out, s.deadlines()...)
+		out = append(out, s.rest()...)
 		out = append(out, s.advance()...)
 	case StatusSigning:
 		out = append(out, s.finish()...)
@@ -203,7 +204,7 @@ func (s leader) departed() *Entry {
 	l := &s.live
 	if s.Status == StatusSetup || s.waits() {
 		for _, d := range l.left {
-			if d.code != "" {
+			if d.code != "" && !(s.Status == StatusRunning && d.mends()) {
 				return &Entry{Kind: EntryEnded, Code: d.code, Culprit: d.culprit + 1, Accuser: d.accuser}
 			}
 		}

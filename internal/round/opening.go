@@ -74,7 +74,7 @@ func (s leader) removes(ask study.Ask) bool {
 
 // unheard reports whether a site's shares never came in the open slot, and may still come.
 func (s leader) unheard(site int) bool {
-	return !s.live.heard[site] && s.live.left[site].code == ""
+	return !s.live.heard[site] && !s.live.gone(site)
 }
 
 // unproved returns the helpers whose proofs are wanted and that are away, or silent beyond the
@@ -84,7 +84,7 @@ func (s leader) unproved() []int {
 	var late []int
 	rest := slices.Clone(l.shared)
 	for i, wanted := range l.proof {
-		if wanted && (l.silent || !l.connected[i] || l.left[i].code != "") {
+		if wanted && (l.silent || !l.connected[i] || l.gone(i)) {
 			late, rest[i] = append(late, i), false
 		}
 	}

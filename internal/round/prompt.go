@@ -31,6 +31,13 @@ const (
 // number that differs from one time to the next (of the slot, of the release).
 type asked [asks]int
 
+// forget has a link asked again from a kind up to the result's.
+func (a *asked) forget(from ask) {
+	for kind := from; kind <= askAttestation; kind++ {
+		a[kind] = 0
+	}
+}
+
 // askAgain forgets that links were asked.
 func (l *live) askAgain(kind ask) {
 	for i := range l.asked {
@@ -44,7 +51,7 @@ func (l *live) askAgain(kind ask) {
 func (s leader) prompts() []Effect {
 	p := prompter{s: s.State}
 	for i, connected := range s.live.connected {
-		if !connected || s.live.left[i].code != "" && !s.Terminal() {
+		if !connected || s.live.gone(i) && !s.Terminal() {
 			continue
 		}
 		p.site = i
@@ -176,9 +183,7 @@ func (p *prompter) lacked() {
 	l.lacks[i] = 0
 	if m, ok := p.s.told(at); ok {
 		p.out = append(p.out, Send{Site: i, Message: m})
-		for kind := askUpload; kind <= askAttestation; kind++ {
-			l.asked[i][kind] = 0
-		}
+		l.asked[i].forget(askUpload)
 	}
 }
 

@@ -80,7 +80,8 @@ type live struct {
 	proposing bool        // an entry is on its way to the log
 	connected []bool      // by site
 	asked     []asked     // by site: what this link was already asked
-	left      []departure // by site: refused for good on this link
+	left      []departure // by site: refused on this link
+	resting   bool        // the pause before some of them are asked again is set
 	announced [][]byte    // by site
 	verified  bool        // the announcements are checked
 	verifying bool
@@ -130,8 +131,9 @@ type live struct {
 // departure is a site's refusal; the zero one is none.
 type departure struct {
 	code    study.Code
-	culprit int // -1 for nobody
-	accuser int // as in Entry
+	culprit int  // -1 for nobody
+	accuser int  // as in Entry
+	again   bool // it was asked again since
 }
 
 // Plan of the study; nil before it is proposed.

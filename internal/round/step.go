@@ -77,6 +77,9 @@ func (s *State) observe(e Event) {
 	case Uploaded:
 		if s.open(e.Query, e.Slot) {
 			l.uploaded[e.Site] = true
+			if l.left[e.Site].mends() {
+				l.left[e.Site] = departure{}
+			}
 		}
 	case Forgotten:
 		if s.open(e.Query, e.Slot) {
@@ -143,6 +146,8 @@ func (s *State) observe(e Event) {
 		l.proposing, l.drafting = false, false
 		l.askAgain(askDecision)     // all others are proposed by what is noted here
 		l.askAgain(askAnnouncement) // a withdrawal answers this one, too
+	case Rested:
+		s.rested()
 	case Lapsed:
 		l.lapsed = true
 	case Expired:
@@ -188,11 +193,11 @@ func (e Refused) departure() departure {
 	case e.refuted():
 		return departure{code: study.CodeBadRefusal, culprit: e.Site}
 	}
-	return departure{e.Code, -1, 1 + e.Site}
+	return departure{code: e.Code, culprit: -1, accuser: 1 + e.Site}
 }
 
-// refused notes a site's no. A site that cannot take part ends a setup, and
-// a study that waits for every site; one that continues goes on without it.
+// refused notes a site's no. A site that cannot take part ends a setup, and a study that waits for
+// every site, unless it may put that right (R24); one that continues goes on without it.
 func (s *State) refused(e Refused) {
 	switch s.Status {
 	case StatusSetup:

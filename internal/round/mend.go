@@ -1,0 +1,45 @@
+package round
+
+import (
+	"slices"
+	"time"
+
+	"covey/internal/study"
+)
+
+// A site whose data cannot be read, or is not what was approved, says so and charges nothing. Its
+// operator can put that right, so that it ends no query: the site is asked again after a while,
+// until it uploads. Any other refusal stands until the site's next link.
+
+// restMost bounds the pause before such a site is asked again: a deadline may be days away.
+const restMost = time.Minute
+
+// mends reports whether what a site refused with can be put right while the study runs.
+func (d departure) mends() bool {
+	return d.code == study.CodeData || d.code == study.CodeDataChanged
+}
+
+// gone reports whether a site said no on its link, and was not asked again since.
+func (l *live) gone(site int) bool { return l.left[site].code != "" && !l.left[site].again }
+
+// rest asks for one pause at a time, however often sites say no.
+func (s leader) rest() []Effect {
+	l := &s.live
+	if l.resting || !slices.ContainsFunc(l.left, func(d departure) bool { return d.mends() && !d.again }) {
+		return nil
+	}
+	l.resting = true
+	return []Effect{SetRest{After: min(time.Duration(s.plan.Proposal.Spec.Deadlines.Round), restMost)}}
+}
+
+// rested has the sites that may have put it right asked about the open slot again.
+func (s *State) rested() {
+	l := &s.live
+	l.resting = false
+	for i, d := range l.left {
+		if s.Status == StatusRunning && d.mends() && !d.again {
+			l.left[i].again = true
+			l.asked[i].forget(askUpload)
+		}
+	}
+}
