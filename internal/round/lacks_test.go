@@ -59,7 +59,7 @@ func TestLackedReleases(t *testing.T) {
 	want("it has two", 3, "final 2", "query 3")
 	want("it has all", 4)
 	want("it has more than there are", 5)
-	h.event(Refused{Site: away, Query: h.state.Query, Slot: h.state.Slot, Code: study.CodePlanMismatch, Culprit: -1, Lacks: 1})
+	h.event(Refused{Site: away, Query: h.state.Query, Slot: h.state.Slot, Code: study.CodeFinal, Culprit: -1, Lacks: 1})
 	want("another code", 0)
 	h.event(Disconnected{Site: away})
 	h.event(Connected{Site: away})

@@ -135,7 +135,7 @@ func (s leader) advance() []Effect {
 		if all := everybody(s.plan); subset(all, uploaded) {
 			return s.propose(Entry{Kind: EntrySurvivors, Survivors: all})
 		}
-		if !l.overdue {
+		if !l.overdue && !s.answered() {
 			return nil
 		}
 		if u := s.graph().Largest(s.Uploaded()); len(u) >= s.plan.Thresholds.MinSurvivors {
@@ -181,15 +181,7 @@ func (s leader) free() []int {
 
 // deadlines sets each of the open slot's once.
 func (s leader) deadlines() []Effect {
-	phase := PhaseUpload
-	switch {
-	case slices.Contains(s.live.proof, true):
-		phase = PhaseProofs
-	case s.live.keyed():
-		phase = PhaseKeys
-	case s.Survivors != nil:
-		phase = PhaseOpen
-	}
+	phase := s.timed()
 	if s.live.timed[string(phase)] {
 		return nil
 	}

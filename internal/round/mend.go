@@ -43,3 +43,39 @@ func (s *State) rested() {
 		}
 	}
 }
+
+// answered reports whether every site has uploaded, or does not in the open slot.
+func (s *State) answered() bool {
+	for i, in := range s.live.uploaded {
+		if !in && !s.live.gone(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// spares reports whether a running study can go on without those that are gone. It then waits for
+// none of them.
+func (s *State) spares() bool {
+	l := &s.live
+	if s.Status != StatusRunning || s.waits() {
+		return false
+	}
+	can := func(has []bool) []bool { // by site: it has answered, or may still
+		out := slices.Clone(has)
+		for i := range out {
+			out[i] = out[i] || !l.gone(i)
+		}
+		return out
+	}
+	if s.Survivors == nil {
+		return len(s.graph().Largest(indices(can(l.uploaded)))) >= s.plan.Thresholds.MinSurvivors
+	}
+	signed := slices.Clone(l.signed)
+	for i := range signed {
+		if signed[i] == nil && !l.gone(i) {
+			signed[i] = []byte{}
+		}
+	}
+	return subset(s.Survivors, can(l.uploaded)) && s.graph().Certified(signed) && s.graph().Openable(can(l.shared))
+}

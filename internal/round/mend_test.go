@@ -24,12 +24,12 @@ func (h *harness) rests() (n int) {
 // TestDataThatComesBack: R24. A site whose data cannot be read, or is not what was approved, ends
 // nothing. It is asked again once a pause, however often it says so, and goes on when it uploads.
 func TestDataThatComesBack(t *testing.T) {
-	const away = 2
+	const away, slow = 2, 4
 	for _, dropout := range []string{proposal.DropoutWait, proposal.DropoutContinue} {
 		for _, code := range []study.Code{study.CodeData, study.CodeDataChanged} {
 			t.Run(fmt.Sprint(dropout, " ", code), func(t *testing.T) {
 				h := newHarness(t, 5, func(s *proposal.Spec) { s.OnDropout, s.Rounds = dropout, 4 })
-				h.mute[fmt.Sprint("upload ", away)] = true
+				h.mute[fmt.Sprint("upload ", away)], h.mute[fmt.Sprint("upload ", slow)] = true, true
 				h.run()
 				no := func() Refused {
 					return Refused{Site: away, Query: h.state.Query, Slot: h.state.Slot, Code: code, Culprit: -1}
@@ -65,10 +65,11 @@ func TestDataThatComesBack(t *testing.T) {
 				asked(2)
 				clear(h.mute) // the file is back
 				h.event(Rested{})
+				h.event(Connected{slow})
 				h.run()
 				asked(2 + len(h.state.plan.Queries))
 				h.want(StatusCompleted)
-				for _, r := range h.state.Releases[1:] {
+				for _, r := range h.state.Releases {
 					release, err := study.ParseHead(r.Encoded)
 					if err != nil || !slices.Contains(release.Survivors, away) {
 						t.Errorf("query %d: U = %v, %v", release.Query, release.Survivors, err)
@@ -111,4 +112,106 @@ func TestOthersAreAskedOnce(t *testing.T) {
 	if h.count("upload", 1) != 1 || h.count("upload", 2) != 2 {
 		t.Errorf("asked %q", h.asked)
 	}
+}
+
+// TestWhoLeftIsNotWaitedFor: R24. With on_dropout = "continue" a site that said no costs no
+// deadline, and nobody is told that the study waits for it, as long as the others suffice. One that
+// may put it right is in the next query that it was asked.
+func TestWhoLeftIsNotWaitedFor(t *testing.T) {
+	const left = 1
+	for _, code := range []study.Code{study.CodeLeft, study.CodeStore, study.CodeData, study.CodeDataChanged} {
+		t.Run(string(code), func(t *testing.T) {
+			h := newHarness(t, 5, func(s *proposal.Spec) { s.Rounds = 4 })
+			no := h.mute
+			no[fmt.Sprint("upload ", left)] = true
+			h.run()
+			if got := h.state.WaitingFor(); !slices.Equal(got, []int{left}) {
+				t.Fatalf("waiting for %v before it says no", got)
+			}
+			h.event(Refused{Site: left, Query: h.state.Query, Slot: h.state.Slot, Code: code, Culprit: -1})
+			for h.state.Query < 3 && h.one() { // no deadline passes
+				if h.state.Status == StatusRunning && slices.Contains(h.state.WaitingFor(), left) {
+					t.Fatalf("query %d waits for the site", h.state.Query)
+				}
+			}
+			if h.state.Query < 3 {
+				t.Fatalf("query %d waits for %v", h.state.Query, h.state.WaitingFor())
+			}
+			clear(no)
+			h.event(Rested{})
+			h.run()
+			h.want(StatusCompleted)
+			for q, r := range h.state.Releases {
+				release, err := study.ParseHead(r.Encoded)
+				back := q >= 3 && (code == study.CodeData || code == study.CodeDataChanged)
+				if err != nil || slices.Contains(release.Survivors, left) != back {
+					t.Errorf("query %d: U = %v, %v", q, release.Survivors, err)
+				}
+			}
+		})
+	}
+}
+
+// TestTooFewAreLeft: R24. A study that cannot go on without sites that said no waits for them, and
+// says so.
+func TestTooFewAreLeft(t *testing.T) {
+	h := muted(t, 5, nil) // U_min is 4
+	h.event(Refused{Site: 1, Code: study.CodeStore, Culprit: -1})
+	h.run()
+	if got := h.state.WaitingFor(); !slices.Equal(got, []int{0, 2, 3, 4}) {
+		t.Errorf("four are enough, waiting for %v", got)
+	}
+	h.event(Refused{Site: 3, Code: study.CodeStore, Culprit: -1})
+	for _, i := range []int{0, 2, 4} {
+		h.event(Uploaded{Site: i})
+	}
+	h.run()
+	h.want(StatusRunning)
+	if got := h.state.WaitingFor(); h.state.Survivors != nil || !slices.Equal(got, []int{1, 3}) {
+		t.Errorf("U = %v, waiting for %v", h.state.Survivors, got)
+	}
+	clear(h.mute)
+	h.event(Connected{3})
+	h.run()
+	h.want(StatusCompleted)
+}
+
+// TestLeftWhileItIsSigned: a survivor that says no before it signs, or sends its shares, is not
+// waited for where the others suffice, and is where they do not.
+func TestLeftWhileItIsSigned(t *testing.T) {
+	for _, kind := range []string{"sign", "share"} {
+		h := newHarness(t, 5, nil) // four sign and open
+		h.mute[kind] = true
+		h.run()
+		for i, want := range [][]int{2: {0, 1, 3, 4}, 3: {0, 1, 2, 3, 4}} {
+			if want == nil {
+				continue
+			}
+			h.event(Refused{Site: i, Query: h.state.Query, Slot: h.state.Slot, Code: study.CodeStore, Culprit: -1})
+			h.run()
+			if got := h.state.WaitingFor(); !slices.Equal(got, want) {
+				t.Errorf("%s: waiting for %v, want %v", kind, got, want)
+			}
+		}
+	}
+}
+
+// TestOverdueIsOfThePhase: a deadline that passed in one phase says nothing of the next one's.
+func TestOverdueIsOfThePhase(t *testing.T) {
+	h := newHarness(t, 5, nil)
+	h.mute["upload 4"], h.mute["sign"] = true, true
+	h.run()
+	want := func(overdue bool, phase string) {
+		t.Helper()
+		if h.state.Overdue() != overdue || h.state.Phase() != phase {
+			t.Fatalf("overdue %v in phase %s, want %v in %s", h.state.Overdue(), h.state.Phase(), overdue, phase)
+		}
+	}
+	want(false, "upload")
+	h.event(Expired{Query: h.state.Query, Slot: h.state.Slot, Phase: PhaseUpload})
+	want(true, "upload")
+	h.run()
+	want(false, "sign")
+	h.event(Expired{Query: h.state.Query, Slot: h.state.Slot, Phase: PhaseOpen})
+	want(true, "sign")
 }

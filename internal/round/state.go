@@ -259,15 +259,41 @@ func (s *State) BoxesFor(to int) [][]byte { return s.graph().Route(s.live.boxes,
 // uploads: one that comes now may be outside U.
 func (s *State) Closing() bool { return s.live.proposing && s.Survivors == nil }
 
-// Overdue reports whether a deadline of the open slot has passed: that of the uploads, or of what
-// follows them. A leader that began when they were in, or with a committed U, has only the second.
-func (s *State) Overdue() bool { return s.live.overdue || s.live.stalled }
+// Overdue reports whether the deadline of what the open slot is at has passed.
+func (s *State) Overdue() bool {
+	l := &s.live
+	switch s.timed() {
+	case PhaseProofs:
+		return l.silent
+	case PhaseKeys:
+		return l.keyless
+	case PhaseOpen:
+		return l.stalled
+	}
+	return l.overdue
+}
 
-// WaitingFor are the sites that the study cannot go on without just now.
+// timed is what the open slot's deadline is for. A leader that began with a committed U has none
+// for uploads.
+func (s *State) timed() Phase {
+	switch {
+	case slices.Contains(s.live.proof, true):
+		return PhaseProofs
+	case s.live.keyed():
+		return PhaseKeys
+	case s.Survivors != nil:
+		return PhaseOpen
+	}
+	return PhaseUpload
+}
+
+// WaitingFor are the sites that the study cannot go on without just now, or waits for up to a
+// deadline.
 func (s *State) WaitingFor() []int {
 	var out []int
+	spares := s.spares()
 	for i := range s.plan.Thresholds.Sites {
-		if s.awaits(i) {
+		if s.awaits(i) && !(spares && s.live.gone(i)) {
 			out = append(out, i)
 		}
 	}

@@ -18,5 +18,17 @@ func init() {
 		{"mend: any refusal is asked about again", 0, []edit{
 			{mend, "d.mends() && !d.again {", "d.code != \"\" && !d.again {"},
 		}, in("round", "TestOthersAreAskedOnce"), killer{}},
+		{"left: a query waits for who left", 0, []edit{
+			{roundLead, "!l.overdue && !s.answered()", "!l.overdue"},
+		}, in("round", "TestWhoLeftIsNotWaitedFor"), killer{}},
+		{"left: a query does not wait for who is away", 0, []edit{
+			{mend, "if !in && !s.live.gone(i) {", "if !in && s.live.connected[i] && !s.live.gone(i) {"},
+		}, in("round", "TestSiteThatDropsIsLeftBehindAtTheDeadline"), killer{}},
+		{"left: nobody is waited for where too few are left", 0, []edit{
+			{mend, ">= s.plan.Thresholds.MinSurvivors\n", ">= 0\n"},
+		}, in("round", "TestTooFewAreLeft"), killer{}},
+		{"overdue: a passed deadline of uploads is that of shares too", 0, []edit{
+			{"internal/round/state.go", "		return l.stalled\n", "		return l.stalled || l.overdue\n"},
+		}, in("round", "TestOverdueIsOfThePhase"), killer{}},
 	})
 }
