@@ -140,8 +140,8 @@ func TestRenewal(t *testing.T) {
 	<-ran
 }
 
-// TestEndedCertificate: the log, the status and the check say that the site must join again, and the
-// agent that runs goes on once it has.
+// TestEndedCertificate: the log, the status and the check say that the site must join again, and
+// the agent that runs goes on once it has.
 func TestEndedCertificate(t *testing.T) {
 	s, log := port.New(t), &lines.Log{}
 	config, dir := joined(t, s)

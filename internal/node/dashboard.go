@@ -204,7 +204,8 @@ type reached struct {
 	peers map[string]bool
 }
 
-// probeEvery is how often the others are tried while somebody may watch, and how long each may take.
+// probeEvery is how often the others are tried while somebody may watch, and how long each may
+// take.
 const probeEvery = 2 * time.Second
 
 // probe tries the others' ports, again and again.
@@ -222,8 +223,8 @@ func (n *Node) probe(ctx context.Context) {
 	}
 }
 
-// reach tries the others' ports, all at once, and returns those that answered: a handshake says that
-// the other is there and holds its certificate.
+// reach tries the others' ports, all at once, and returns those that answered: a handshake says
+// that the other is there and holds its certificate.
 func (n *Node) reach(ctx context.Context) map[string]bool {
 	found := map[string]bool{}
 	if n.port == nil {

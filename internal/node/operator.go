@@ -26,8 +26,8 @@ type PeersReply struct {
 	Self   string         `json:"self"`
 	Leader string         `json:"leader"` // "" for none
 	Peers  []replica.Peer `json:"peers"`
-	// Reached are those that answered just now, this one included. MayFail is how many more may fail
-	// before nothing goes on; -1 where most are already not reached.
+	// Reached are those that answered just now, this one included. MayFail is how many more may
+	// fail before nothing goes on; -1 where most are already not reached.
 	Reached []string `json:"reached"`
 	MayFail int      `json:"may_fail"`
 	// KeyExchanges are of the connections that this coordinator has with others now, by name.
