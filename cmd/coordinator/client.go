@@ -36,10 +36,7 @@ const handoverPatience = 8 * time.Second
 // call returns the body of a reply, or the reply's error. A moment without a leader is waited out.
 func (c *client) call(method, path string, body []byte) (io.ReadCloser, error) {
 	for begun := time.Now(); ; {
-		answer, err := c.socket.Call(c.ctx, method, path, body)
-		if errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, os.ErrNotExist) {
-			return nil, fmt.Errorf("no coordinator serves this data folder; start it with `coordinator serve --data %s`", shared.Shell(c.dir))
-		}
+		answer, err := c.once(method, path, body)
 		if !shared.Is[*shared.AgainError](err) || time.Since(begun) > handoverPatience {
 			return answer, err
 		}
@@ -49,6 +46,15 @@ func (c *client) call(method, path string, body []byte) (io.ReadCloser, error) {
 			return nil, c.ctx.Err()
 		}
 	}
+}
+
+// once is call that waits for nobody.
+func (c *client) once(method, path string, body []byte) (io.ReadCloser, error) {
+	answer, err := c.socket.Call(c.ctx, method, path, body)
+	if errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("no coordinator serves this data folder; start it with `coordinator serve --data %s`", shared.Shell(c.dir))
+	}
+	return answer, err
 }
 
 // do decodes a reply's JSON. The request is sent as JSON, bytes as they are, nil not at all.

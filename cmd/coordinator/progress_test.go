@@ -13,6 +13,7 @@ import (
 
 	shared "covey/cmd/internal/cli"
 	"covey/internal/coordinator"
+	"covey/internal/operator"
 	"covey/internal/round"
 	"covey/internal/study"
 )
@@ -86,6 +87,23 @@ func TestWatchInterrupted(t *testing.T) {
 	watch := watchCmd{studyRef{Study: "weights"}}
 	err := watch.Run(&terminal{&shared.Terminal{Ctx: ctx, Out: io.Discard, Err: &out}, dir})
 	if err == nil || !strings.Contains(err.Error(), "the study goes on") || strings.Contains(err.Error(), "coordinator stopped") || badInput(err) || shared.Is[*shared.InputError](err) {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+}
+
+// TestWatchBeforeALeader: a watch that has seen no leader yet waits for one, too.
+func TestWatchBeforeALeader(t *testing.T) {
+	asked := 0
+	dir := serveSocket(t, func(w http.ResponseWriter, r *http.Request) {
+		if asked++; asked == 1 {
+			operator.Reply(w, nil, coordinator.ErrNotLeader)
+			return
+		}
+		json.NewEncoder(w).Encode(coordinator.View{Status: round.StatusCompleted})
+	})
+	var out bytes.Buffer
+	watch := watchCmd{studyRef{Study: "weights"}}
+	if err := watch.Run(&terminal{&shared.Terminal{Ctx: t.Context(), Out: io.Discard, Err: &out}, dir}); err != nil || !strings.Contains(out.String(), "no coordinator leads; looking for one until") {
 		t.Errorf("%v\n%s", err, out.String())
 	}
 }

@@ -234,12 +234,16 @@ func (c *watchCmd) Run(s *terminal) error {
 		}
 		// The coordinator stopped, or the lead moved: the next one says where the
 		// study stands.
+		was := "the coordinator that led was lost; looking for the next one"
 		if lost.IsZero() {
-			return err // never reached
+			if !shared.Is[*shared.AgainError](err) {
+				return err // never reached
+			}
+			lost, was = time.Now(), "no coordinator leads; looking for one"
 		}
 		if !said {
 			show.Clear()
-			fmt.Fprintf(s.Err, "the coordinator that led was lost; looking for the next one until %s\n", lost.Add(watchPatience).Format(time.TimeOnly))
+			fmt.Fprintf(s.Err, "%s until %s\n", was, lost.Add(watchPatience).Format(time.TimeOnly))
 		}
 		said = true
 		if time.Since(lost) > watchPatience {
@@ -258,7 +262,7 @@ const watchPatience = time.Minute
 // follow shows one connection's views. over says that the study is; lost is when a
 // view was last seen.
 func (c *watchCmd) follow(s *terminal, client *client, show *progress, lost *time.Time) (over bool, err error) {
-	body, err := client.call("GET", c.path("/watch"), nil)
+	body, err := client.once("GET", c.path("/watch"), nil) // Run waits
 	if err != nil {
 		_, mine := errors.AsType[*shared.InputError](err)
 		return mine, err
