@@ -10,14 +10,17 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"covey/internal/coordinator"
+	"covey/internal/membership"
 	"covey/internal/operator"
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/test/network"
 )
 
@@ -129,6 +132,21 @@ func TestRemovedStaysOut(t *testing.T) {
 		}
 		if got := one.joinAddresses(); len(got) != 1 {
 			t.Errorf("join files name %v", got)
+		}
+	})
+}
+
+// TestJoinFilesNameAddressesOnce: coordinators that were each given all addresses name none twice.
+func TestJoinFilesNameAddressesOnce(t *testing.T) {
+	pair(t, func(t *testing.T, one, two *Node) {
+		all := []string{"a:1", "b:1"}
+		for _, n := range []*Node{one, two} {
+			if err := one.Coordinator.PutNode(membership.Node{ID: n.Config.Name, Addresses: all, Key: proposal.Key(n.authority.NodeKey())}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := one.joinAddresses(); !slices.Equal(got, all) {
+			t.Errorf("join files name %q", got)
 		}
 	})
 }

@@ -201,12 +201,19 @@ func (n *Node) peerHandler() http.Handler {
 	return mux
 }
 
-// joinAddresses go into sites' join files: this coordinator's, then the others'.
+// joinAddresses go into sites' join files: this coordinator's, then the others', each once.
 func (n *Node) joinAddresses() []string {
-	if all := n.Coordinator.Addresses(n.Config.Name); len(all) > 0 {
-		return all
+	all := n.Coordinator.Addresses(n.Config.Name)
+	if len(all) == 0 {
+		all = n.Config.Addresses
 	}
-	return n.Config.Addresses
+	var once []string
+	for _, a := range all {
+		if !slices.Contains(once, a) {
+			once = append(once, a)
+		}
+	}
+	return once
 }
 
 // AddNode makes a new coordinator's join file; the leader alone can.
