@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -21,7 +22,10 @@ func (chainShowCmd) Run(t *terminal) error {
 	if err != nil {
 		return err
 	}
-	return t.Print(v, func(w io.Writer) { printChain(w, v) })
+	if err := t.Print(v, func(w io.Writer) { printChain(w, v) }); err != nil || v.Broken == "" {
+		return err
+	}
+	return errors.New("the coordinator's chain does not extend the one that this site kept")
 }
 
 type chainAcceptCmd struct {

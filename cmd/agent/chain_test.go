@@ -2,11 +2,15 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
+	"net"
+	"net/http"
 	"strings"
 	"testing"
 
 	"covey/internal/agent"
 	"covey/internal/chain"
+	"covey/internal/control"
 )
 
 // TestChainCommands: what the site kept and was shown is printed, and nothing is accepted that is
@@ -43,9 +47,33 @@ func TestChainCommands(t *testing.T) {
 	if want := "kept:  " + kept.String() + "\nshown: " + shown.String() + "\nBROKEN: why; no query is answered\n"; out.String() != want {
 		t.Errorf("%q", out.String())
 	}
+	broken := offering(t, agent.ChainView{Broken: "why"})
+	out.Reset()
+	if got := run(t.Context(), []string{"-C", broken, "chain", "show"}, &out, &out); got != 1 || !strings.Contains(out.String(), "BROKEN: why") {
+		t.Errorf("a broken chain: exit status %d\n%s", got, out.String())
+	}
 	out.Reset()
 	printStatus(&out, agent.Status{Chain: agent.ChainView{Broken: "why"}})
 	if !strings.Contains(out.String(), "BROKEN: why") || !strings.Contains(out.String(), `"agent chain show"`) {
 		t.Errorf("%q", out.String())
 	}
+}
+
+// offering returns a site's folder on whose operator's socket every request is answered with one
+// value.
+func offering(t *testing.T, answer any) (dir string) {
+	t.Helper()
+	dir, _ = joinedSite(t)
+	socket, err := control.SocketPath(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { json.NewEncoder(w).Encode(answer) })}
+	go server.Serve(l) // ends with Close
+	t.Cleanup(func() { server.Close() })
+	return dir
 }

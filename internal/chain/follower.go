@@ -44,7 +44,7 @@ type ForkError struct {
 }
 
 func (e *ForkError) Error() string {
-	return fmt.Sprintf("the coordinator's chain has at entry %d the head %s where this site kept %s", e.Number, e.Shown, e.Kept)
+	return fmt.Sprintf("the coordinator's chain is another one from entry %d on at the latest: its head there is %s, and this site kept %s", e.Number, e.Shown, e.Kept)
 }
 
 // BehindError is a chain that ends before the link that was kept: the coordinator has lost entries,
