@@ -16,7 +16,7 @@ func TestProgressIsTold(t *testing.T) {
 	final := c.release(ask, u, c.open(ask, u))
 	c.tell(final)
 	text := s.log.String()
-	for _, part := range []string{"the other sites are awaited", "until=20", "a sum is released", "sites=3", "noise_to_signal=", "epsilon=1", "charged=0.33"} {
+	for _, part := range []string{"the other sites are awaited", "until=20", "a sum is released", "sites=3", "noise_to_signal=", "epsilon=1", "charged=0.3333 "} {
 		if strings.Count(text, part) != 1 {
 			t.Errorf("%q is told %d times:\n%s", part, strings.Count(text, part), text)
 		}

@@ -149,7 +149,7 @@ func TestEndedCertificate(t *testing.T) {
 	issue := func(at time.Time) []byte {
 		return must.Get(s.Authority.Issue(pki.RoleSite, config.Site, must.Get(holder.CSR(config.Site))(t), at))(t)
 	}
-	must.Do(t, os.WriteFile(filepath.Join(dir, "tls.crt"), issue(time.Now().Add(-pki.ClientValidity - 30*time.Minute)), 0o600))
+	must.Do(t, os.WriteFile(filepath.Join(dir, "tls.crt"), issue(time.Now().Add(-pki.ClientValidity-30*time.Minute)), 0o600))
 	a := must.Get(New(Options{Config: config, Logger: slog.New(slog.NewTextHandler(log, nil))}))(t)
 	ctx, cancel := context.WithCancel(port.Bounded(t))
 	ran := make(chan error, 1)

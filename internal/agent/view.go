@@ -56,8 +56,7 @@ func (vs *Views) Status() (Status, error) {
 	}
 	leaf, datasets := vs.a.site.Certificate(), vs.Datasets(false)
 	s := Status{Site: vs.a.config.Site, Identity: pki.Fingerprint(vs.a.identity.Public().(ed25519.PublicKey)),
-		Expires: leaf.NotAfter, DaysLeft: pki.Expiry(leaf, vs.a.now()), Pending: len(pending), Datasets: datasets}
-	s.Approved = len(vs.a.ledger.Active())
+		Expires: leaf.NotAfter, DaysLeft: pki.Expiry(leaf, vs.a.now()), Pending: len(pending), Approved: len(vs.a.ledger.Active()), Datasets: datasets}
 	link := vs.a.uplink.Stands()
 	s.Linked, s.Coordinator, s.KeyExchange, s.LinkError = link.Linked, link.Address, link.KeyExchange, enroll.Plain(link.Err)
 	s.Chain, err = vs.a.Chain.View()
@@ -111,9 +110,8 @@ func (vs *Views) View(id proposal.Digest) StudyView {
 func (vs *Views) stands(id proposal.Digest) StudyView {
 	before, over := vs.a.endings.past.Get(id)
 	if e, ok := vs.a.ledger.Study(id); ok {
-		at := e.Time
 		v := StudyView{Digest: id, Name: e.Name, State: string(e.State), Code: e.Code, Population: e.Population,
-			Rho: e.Rho, Curve: curveOf(e.GDP), SpentRho: e.SpentRho, ForfeitRho: e.ForfeitRho, Queries: e.Queries, Proposer: party(e.Proposer), By: e.By, Time: &at}
+			Rho: e.Rho, Curve: curveOf(e.GDP), SpentRho: e.SpentRho, ForfeitRho: e.ForfeitRho, Queries: e.Queries, Proposer: party(e.Proposer), By: e.By, Time: &e.Time}
 		if over && e.State != ledger.Approved {
 			v.Name, v.Why, v.Ended = before.Name, before.Why, &before.Time
 			if v.Proposer == nil {
