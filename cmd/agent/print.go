@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"covey/internal/limits"
 	"covey/internal/proposal"
 	"covey/internal/sitedata"
+	"covey/internal/study"
 )
 
 // table writes aligned columns.
@@ -224,8 +226,12 @@ func printStudy(w io.Writer, s agent.StudyDetail) {
 		fmt.Fprintf(w, "why      %s\n", s.Why)
 	}
 	if over := s.State != "pending" && s.State != string(ledger.Approved); over || s.Plan == nil {
-		fmt.Fprintf(w, "charged  ρ = %.6g over %d queries\n", s.SpentRho-s.ForfeitRho, s.Queries)
-		if s.ForfeitRho > 0 {
+		if imported(s.StudyView) {
+			fmt.Fprintf(w, "spent    ρ = %.6g, by an export of the ledger before this one\n", s.SpentRho)
+		} else {
+			fmt.Fprintf(w, "charged  ρ = %.6g over %d queries\n", s.SpentRho-s.ForfeitRho, s.Queries)
+		}
+		if s.ForfeitRho > 0 && !imported(s.StudyView) {
 			fmt.Fprintf(w, "spent    ρ = %.6g more, since what was sent is not known\n", s.ForfeitRho)
 		}
 		if s.Plan == nil {
@@ -460,6 +466,12 @@ func orNothing(lines []string) []string {
 	return lines
 }
 
+// imported reports whether a study came with "ledger recover --from": what it spent is on record,
+// and not by which queries.
+func imported(s agent.StudyView) bool {
+	return s.Queries == 0 && s.SpentRho > 0 && s.Code != ledger.CodeRecovered && s.Code != string(study.CodeRolledBack)
+}
+
 func printLedger(w io.Writer, l agent.LedgerReply) {
 	fmt.Fprintln(w, "Budgets in ρ, over all studies of a population; CURVE is how a cap follows from ε and δ, and what a study's ρ allows")
 	table(w, func(line func(string, ...any)) {
@@ -475,7 +487,7 @@ func printLedger(w io.Writer, l agent.LedgerReply) {
 	if len(l.Studies) == 0 {
 		return
 	}
-	fmt.Fprintln(w, "\nCharges by study, the newest first; FORFEITED is the part of SPENT that no query was asked for")
+	fmt.Fprintln(w, "\nCharges by study, the newest first; FORFEITED is the part of SPENT that no query was asked for;\n\"-\" is not known of what came from an export")
 	table(w, func(line func(string, ...any)) {
 		line("POPULATION\tSTUDY\tNAME\tSTATE\tAPPROVED\tSPENT\tFORFEITED\tQUERIES\tDATE\tBY\tCURVE")
 		for _, s := range l.Studies {
@@ -486,8 +498,12 @@ func printLedger(w io.Writer, l agent.LedgerReply) {
 			if s.Time != nil {
 				date = s.Time.Format(time.DateOnly)
 			}
-			line("%s\t%s\t%s\t%s\t%.6g\t%.6g\t%.6g\t%d\t%s\t%s\t%s", s.Population, s.Digest.String()[:12], frame.Word(s.Name), state,
-				s.Rho, s.SpentRho, s.ForfeitRho, s.Queries, date, s.By, s.Curve)
+			forfeited, queries := fmt.Sprintf("%.6g", s.ForfeitRho), strconv.Itoa(s.Queries)
+			if imported(s) {
+				forfeited, queries = "-", "-"
+			}
+			line("%s\t%s\t%s\t%s\t%.6g\t%.6g\t%s\t%s\t%s\t%s\t%s", s.Population, s.Digest.String()[:12], frame.Word(s.Name), state,
+				s.Rho, s.SpentRho, forfeited, queries, date, s.By, s.Curve)
 		}
 	})
 }

@@ -162,6 +162,9 @@ func newRecovered(found string, left []ledger.StudyEntry, populations []ledger.P
 	return out
 }
 
+// leavesAll is what a recovery does to others.
+const leavesAll = "A study with on_dropout = \"wait\" then ends for all its sites (code left)."
+
 // agree shows what will be done, and asks unless --yes.
 func (c *ledgerRecoverCmd) agree(t *terminal, r recovered) error {
 	t.Say("%s. The studies that were not over are left, and all of their ρ counts as spent:", r.Found)
@@ -171,6 +174,9 @@ func (c *ledgerRecoverCmd) agree(t *terminal, r recovered) error {
 			line("  %s\t%s\t%s\t%.6g\t%.6g", s.Digest.String()[:12], s.Name, s.Population, s.Rho, s.SpentRho)
 		}
 	})
+	if len(r.Left) > 0 {
+		t.Say(leavesAll)
+	}
 	if c.Yes {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -130,5 +131,20 @@ func TestExportKeepsProposers(t *testing.T) {
 	_, studies := entriesOf(agent.LedgerReply{Studies: []agent.StudyView{{Proposer: &proposal.Party{Name: "ada", Identity: proposal.Key{7}}}}})
 	if of := studies[0].Proposer; of.Name != "ada" || !bytes.Equal(of.Key, []byte{7}) {
 		t.Errorf("restored as proposed by %+v", of)
+	}
+}
+
+// TestImportedIsNotForfeited: by an export nobody knows which queries a study was charged for.
+func TestImportedIsNotForfeited(t *testing.T) {
+	var out bytes.Buffer
+	printLedger(&out, agent.LedgerReply{Studies: []agent.StudyView{
+		{Name: "imported", State: "finished", Code: "completed", SpentRho: 0.5, ForfeitRho: 0.5},
+		{Name: "left", State: "finished", Code: ledger.CodeRecovered, SpentRho: 0.5, ForfeitRho: 0.5},
+		{Name: "ours", State: "finished", Code: "completed", SpentRho: 0.5, Queries: 7},
+	}})
+	for _, want := range []string{`imported .* 0\.5 +- +- `, `left .* 0\.5 +0\.5 +0 `, `ours .* 0\.5 +0 +7 `} {
+		if !regexp.MustCompile(want).MatchString(out.String()) {
+			t.Errorf("no %s in\n%s", want, out.String())
+		}
 	}
 }
