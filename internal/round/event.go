@@ -17,8 +17,8 @@ type (
 	Committed struct{ Entry Entry }
 	// Led says that this node leads from now on, with everything committed applied.
 	Led struct {
-		Connected []int
-		Graph     Graph // nil if it is not drawn yet, or is the complete one
+		Connected, Barred []int
+		Graph             Graph // nil if it is not drawn yet, or is the complete one
 	}
 	// Followed says that this node no longer leads.
 	Followed struct{}
@@ -26,6 +26,8 @@ type (
 	Connected struct{ Site int }
 	// Disconnected is the end of a site's link.
 	Disconnected struct{ Site int }
+	// Barred says that a site does not come back: it is revoked.
+	Barred struct{ Site int }
 	// Decided is a site's verdict.
 	Decided struct {
 		Site    int
@@ -153,6 +155,7 @@ func (Led) event()           {}
 func (Followed) event()      {}
 func (Connected) event()     {}
 func (Disconnected) event()  {}
+func (Barred) event()        {}
 func (Decided) event()       {}
 func (Announced) event()     {}
 func (Revealed) event()      {}
@@ -225,6 +228,12 @@ type (
 		Site int
 		Code study.Code
 	}
+	// Late names the sites that the open slot waits for as a deadline passes.
+	Late struct {
+		Query int
+		Phase Phase
+		Sites []string
+	}
 	// SetDeadline asks for Expired after a while.
 	SetDeadline struct {
 		Query, Slot int
@@ -245,6 +254,7 @@ func (Open) effect()        {}
 func (Draft) effect()       {}
 func (Drop) effect()        {}
 func (Doubt) effect()       {}
+func (Late) effect()        {}
 func (SetDeadline) effect() {}
 func (SetRest) effect()     {}
 func (SetExpiry) effect()   {}

@@ -38,6 +38,14 @@ func (s leader) special(e Event) []Effect {
 		case e.refuted():
 			return []Effect{Doubt{e.Site, study.CodeBadRefusal}}
 		}
+	case Expired:
+		if waits := s.WaitingFor(); s.open(e.Query, e.Slot) && e.Phase == s.timed() && len(waits) > 0 {
+			late := Late{Query: e.Query, Phase: e.Phase}
+			for _, i := range waits {
+				late.Sites = append(late.Sites, s.plan.Proposal.Roster[i].Name)
+			}
+			return []Effect{late}
+		}
 	}
 	return nil
 }

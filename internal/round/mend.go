@@ -19,8 +19,19 @@ func (d departure) mends() bool {
 	return d.code == study.CodeData || d.code == study.CodeDataChanged
 }
 
-// gone reports whether a site said no on its link, and was not asked again since.
-func (l *live) gone(site int) bool { return l.left[site].code != "" && !l.left[site].again }
+// gone reports whether a site is barred, or said no on its link and was not asked again since.
+func (l *live) gone(site int) bool {
+	return l.barred[site] || l.left[site].code != "" && !l.left[site].again
+}
+
+// Refused returns what a site said no with on its present link, while the study runs; empty where
+// it did not, or has uploaded since.
+func (s *State) Refused(site int) study.Code {
+	if s.Status != StatusRunning {
+		return ""
+	}
+	return s.live.left[site].code
+}
 
 // rest asks for one pause at a time, however often sites say no.
 func (s leader) rest() []Effect {

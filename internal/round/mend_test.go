@@ -207,11 +207,78 @@ func TestOverdueIsOfThePhase(t *testing.T) {
 			t.Fatalf("overdue %v in phase %s, want %v in %s", h.state.Overdue(), h.state.Phase(), overdue, phase)
 		}
 	}
+	late := func(p Phase, want ...string) {
+		t.Helper()
+		h.event(Expired{Query: h.state.Query, Slot: h.state.Slot, Phase: p})
+		var got []string
+		for _, e := range h.pending {
+			if e, ok := e.(Late); ok {
+				got = append(got, e.Sites...)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: late are %q, want %q", p, got, want)
+		}
+	}
 	want(false, "upload")
-	h.event(Expired{Query: h.state.Query, Slot: h.state.Slot, Phase: PhaseUpload})
+	late(PhaseUpload, "site-4")
 	want(true, "upload")
 	h.run()
 	want(false, "sign")
-	h.event(Expired{Query: h.state.Query, Slot: h.state.Slot, Phase: PhaseOpen})
+	late(PhaseUpload) // it is over
+	late(PhaseOpen, "site-0", "site-1", "site-2", "site-3", "site-4")
 	want(true, "sign")
+}
+
+// TestBarredSites: a site that is revoked does not come back. With on_dropout = "continue" nobody
+// waits for it, whatever its name's link says; with "wait" the study waits, and names it.
+func TestBarredSites(t *testing.T) {
+	const barred = 2
+	for _, later := range []bool{false, true} { // a leader that begins knows it too
+		for dropout, status := range map[string]Status{proposal.DropoutContinue: StatusCompleted, proposal.DropoutWait: StatusRunning} {
+			h := muted(t, 5, func(s *proposal.Spec) { s.OnDropout = dropout })
+			clear(h.mute)
+			if later {
+				h.event(Followed{})
+				h.event(Led{Connected: []int{0, 1, 2, 3, 4}, Barred: []int{barred}})
+			} else {
+				h.crash()
+				h.pending = nil
+				h.event(Barred{barred})
+				for i := range 5 {
+					h.event(Connected{i})
+				}
+			}
+			h.run()
+			if h.state.Status != status || h.count("upload", barred) != 1 {
+				t.Errorf("%s: %s, asked %d times, waiting for %v", dropout, h.state.Status, h.count("upload", barred), h.state.WaitingFor())
+			}
+			if got := h.state.WaitingFor(); status == StatusRunning && !slices.Equal(got, []int{barred}) {
+				t.Errorf("waiting for %v", got)
+			}
+		}
+	}
+}
+
+// TestRefused: what a site refused with is shown while the study runs, and until it uploads.
+func TestRefused(t *testing.T) {
+	h := muted(t, 5, nil)
+	want := func(code study.Code) {
+		t.Helper()
+		if got := h.state.Refused(2); got != code {
+			t.Fatalf("%q, want %q", got, code)
+		}
+	}
+	want("")
+	h.event(Refused{Site: 2, Code: study.CodeData, Culprit: -1})
+	want(study.CodeData)
+	h.event(Rested{})
+	want(study.CodeData) // it has not answered
+	h.event(Uploaded{Site: 2})
+	want("")
+	h.event(Refused{Site: 2, Code: study.CodeLeft, Culprit: -1})
+	want(study.CodeLeft)
+	clear(h.mute)
+	h.event(Connected{2})
+	want("")
 }

@@ -81,6 +81,7 @@ type live struct {
 	connected []bool      // by site
 	asked     []asked     // by site: what this link was already asked
 	left      []departure // by site: refused on this link
+	barred    []bool      // by site: no link of the roster's key can come any more
 	resting   bool        // the pause before some of them are asked again is set
 	announced [][]byte    // by site
 	verified  bool        // the announcements are checked
@@ -183,7 +184,7 @@ func Restore(d Durable) (*State, error) {
 
 func (l *live) reset(sites int) {
 	*l = live{
-		connected: make([]bool, sites), asked: make([]asked, sites), left: make([]departure, sites),
+		connected: make([]bool, sites), barred: make([]bool, sites), asked: make([]asked, sites), left: make([]departure, sites),
 		announced: make([][]byte, sites), nonces: make([][]byte, sites), boxes: make([][][]byte, sites), confirmed: make([][]byte, sites),
 		attested: make([][]byte, sites),
 		tags:     make([][]byte, sites), deposits: make([][]byte, sites), recalled: make([]bool, sites),

@@ -45,6 +45,9 @@ func (s *State) observe(e Event) {
 		for _, i := range e.Connected {
 			l.connected[i] = true
 		}
+		for _, i := range e.Barred {
+			l.barred[i] = true
+		}
 	case Followed:
 		l.reset(s.plan.Thresholds.Sites)
 	case Connected:
@@ -52,6 +55,8 @@ func (s *State) observe(e Event) {
 		l.asked[e.Site], l.lacks[e.Site], l.caught[e.Site] = asked{}, 0, 0
 	case Disconnected:
 		l.connected[e.Site] = false
+	case Barred:
+		l.barred[e.Site] = true
 	case Announced:
 		if s.Status == StatusSetup && l.announced[e.Site] == nil {
 			l.announced[e.Site] = e.Signed
