@@ -28,7 +28,7 @@ var arrows = map[string][]string{
 	"internal/memory":      {},
 	"internal/chain":       {},
 	"internal/shelf":       {},
-	"internal/outline":     {"internal/analysis", "internal/proposal", "internal/round", "internal/shelf", "internal/study", "internal/wire"},
+	"internal/outline":     {"internal/analysis", "internal/chain", "internal/membership", "internal/pki", "internal/proposal", "internal/round", "internal/shelf", "internal/study", "internal/wire"},
 	"internal/ledger":      {"internal/chain", "internal/failpoint", "internal/packed"},
 	"internal/strict":      {},
 	"internal/studyfile":   {"internal/strict"},

@@ -21,8 +21,8 @@ func newProgress(out io.Writer) *progress { return &progress{shared.NewProgress(
 
 func (p *progress) see(v coordinator.View) {
 	more := ""
-	open := v.Status == round.StatusRunning && !v.Overdue || v.Status == round.StatusSigning && unsigned(v) == nil
-	if len(v.Waiting) > 0 && open && len(missingSites(v)) == 0 {
+	open := v.Status == round.StatusRunning && !v.Overdue || v.Status == round.StatusSigning
+	if len(v.Waiting) > 0 && open && len(awaited(v, false)) == 0 {
 		more = ", awaits " + shared.Few(v.Waiting) // changes with every answer: on a terminal alone
 	}
 	p.Show(v.Released, v.Queries, describe(v), more)
@@ -39,20 +39,16 @@ func describe(v coordinator.View) string {
 	sites := fmt.Sprintf("%d/%d sites", connected, len(v.Sites))
 	switch v.Status {
 	case round.StatusProposed:
-		return "waiting for approval by " + shared.Few(v.Waiting) + ", " + shared.UntilWhen(v.Expires)
+		return "waiting for approval by " + shared.Few(awaited(v, true)) + ", " + shared.UntilWhen(v.Expires)
 	case round.StatusSetup:
 		text := fmt.Sprintf("setup, %s", sites)
-		if missing := missingSites(v); len(missing) > 0 {
+		if missing := awaited(v, false); len(missing) > 0 {
 			text += ", waiting for " + shared.Few(missing) + ", with no deadline"
 		}
 		return text
 	case round.StatusRunning:
 		text := step(v)
-		missing := missingSites(v)
-		if v.Overdue {
-			missing = v.Waiting
-		}
-		if len(missing) > 0 {
+		if missing := awaited(v, v.Overdue); len(missing) > 0 {
 			text += ", waiting for " + shared.Few(missing)
 			switch at := v.Deadline.Local().Format(time.TimeOnly); {
 			case v.Deadline.IsZero():
@@ -62,17 +58,20 @@ func describe(v coordinator.View) string {
 				text += ", due by " + at // then it goes on without them, or is overdue
 			}
 		}
+		if left := without(v); len(left) > 0 {
+			text += ", without " + shared.Few(left)
+		}
 		text += fmt.Sprintf(", %s, %s", sites, privacy(v))
 		if v.NoiseToSignal != nil {
 			text += fmt.Sprintf(", noise-to-signal %.3f", *v.NoiseToSignal)
 		}
 		return text
 	case round.StatusSigning:
-		awaited := "the sites"
-		if missing := append(missingSites(v), unsigned(v)...); len(missing) > 0 {
-			awaited = shared.Few(missing)
+		who := "the sites"
+		if missing := awaited(v, false); len(missing) > 0 {
+			who = shared.Few(missing)
 		}
-		return fmt.Sprintf("all %d queries released, waiting for %s to sign the result, with no deadline, %s, %s", v.Released, awaited, sites, privacy(v))
+		return fmt.Sprintf("all %d queries released, waiting for %s to sign the result, with no deadline, %s, %s", v.Released, who, sites, privacy(v))
 	case round.StatusEnded: // in the midst of some round
 		return fmt.Sprintf("%s after %d of %d queries, %s", v.Status, v.Released, v.Queries, privacy(v))
 	default:
@@ -110,26 +109,41 @@ func step(v coordinator.View) string {
 	return text
 }
 
-// unsigned are the awaited sites with a link that refused to sign the result, with the code for it.
-func unsigned(v coordinator.View) []string {
+// awaited are the awaited sites that cannot answer just now, each with why; with all, the others
+// too.
+func awaited(v coordinator.View, all bool) []string {
 	var out []string
 	for _, s := range v.Sites {
-		if s.Connected && s.Unsigned != "" && slices.Contains(v.Waiting, s.Name) {
-			out = append(out, s.Name+" ("+string(s.Unsigned)+")")
+		if !slices.Contains(v.Waiting, s.Name) {
+			continue
+		}
+		switch why := refuses(s); {
+		case s.Barred != "":
+			out = append(out, s.Name+" ("+s.Barred+", cannot come back: abort the study)")
+		case why != "":
+			out = append(out, s.Name+" ("+why+")")
+		case all || !s.Connected:
+			out = append(out, s.Name)
 		}
 	}
 	return out
 }
 
-// missingSites are the awaited sites without a link.
-func missingSites(v coordinator.View) []string {
+// without are the sites that a running study goes on without, each with why.
+func without(v coordinator.View) []string {
 	var out []string
 	for _, s := range v.Sites {
-		for _, w := range v.Waiting {
-			if s.Name == w && !s.Connected {
-				out = append(out, w)
-			}
+		if why := cmp.Or(s.Barred, refuses(s)); why != "" && !slices.Contains(v.Waiting, s.Name) {
+			out = append(out, s.Name+" ("+why+")")
 		}
 	}
 	return out
+}
+
+// refuses is the code with which a site refuses on its link; empty if it does not, or has none.
+func refuses(s coordinator.SiteView) string {
+	if !s.Connected {
+		return ""
+	}
+	return string(cmp.Or(s.Unsigned, s.Refused))
 }

@@ -49,7 +49,8 @@ func TestProgressFits(t *testing.T) {
 // TestDescribeWaits: whoever is awaited is named, with the end of the wait or that it has none.
 func TestDescribeWaits(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
-	sites := []coordinator.SiteView{{Name: "north", Connected: true}, {Name: "south"}, {Name: "refuses", Connected: true, Unsigned: study.CodeBadResult}}
+	sites := []coordinator.SiteView{{Name: "north", Connected: true}, {Name: "south"}, {Name: "refuses", Connected: true, Unsigned: study.CodeBadResult},
+		{Name: "east", Connected: true, Refused: study.CodeData}, {Name: "west", Barred: "revoked"}}
 	for _, c := range []struct {
 		view coordinator.View
 		want string
@@ -58,10 +59,14 @@ func TestDescribeWaits(t *testing.T) {
 		{coordinator.View{Status: round.StatusSetup, Waiting: []string{"north", "south"}}, "waiting for south, with no deadline"},
 		{coordinator.View{Status: round.StatusRunning, Waiting: []string{"south"}, Deadline: at}, "waiting for south, overdue since 03:04:05"},
 		{coordinator.View{Status: round.StatusRunning, Waiting: []string{"north"}, Deadline: at, Overdue: true}, "waiting for north, overdue since 03:04:05"},
-		{coordinator.View{Status: round.StatusRunning, Waiting: []string{"south"}}, "waiting for south, 2/3 sites"},
-		{coordinator.View{Status: round.StatusSigning, Released: 21}, "all 21 queries released, waiting for the sites to sign the result, with no deadline, 2/3 sites"},
+		{coordinator.View{Status: round.StatusRunning, Waiting: []string{"south"}}, "waiting for south, without refuses (bad_result), east (data), west (revoked), 3/5 sites"},
+		{coordinator.View{Status: round.StatusSigning, Released: 21}, "all 21 queries released, waiting for the sites to sign the result, with no deadline, 3/5 sites"},
 		{coordinator.View{Status: round.StatusSigning, Waiting: []string{"north", "south"}}, "waiting for south to sign"},
 		{coordinator.View{Status: round.StatusSigning, Waiting: []string{"refuses"}}, "waiting for refuses (bad_result) to sign"},
+		{coordinator.View{Status: round.StatusRunning, Waiting: []string{"north", "east"}}, "waiting for east (data), without"},
+		{coordinator.View{Status: round.StatusRunning, Waiting: []string{"north", "west"}}, "waiting for west (revoked, cannot come back: abort the study), without"},
+		{coordinator.View{Status: round.StatusProposed, Waiting: []string{"north", "west"}}, "waiting for approval by north, west (revoked, cannot come back: abort the study), with"},
+		{coordinator.View{Status: round.StatusRunning, Waiting: []string{"north", "east"}, Overdue: true, Deadline: at}, "waiting for north, east (data), overdue"},
 		{coordinator.View{Status: round.StatusEnded, Released: 4, Queries: 21, Rounds: 12}, "ended after 4 of 21 queries"},
 		{coordinator.View{Status: round.StatusEnded, Queries: 21, Epsilon: 1, RhoAsked: 0.25, RhoPlanned: 1}, "ε = 1 (at most 25% charged)"},
 		{coordinator.View{Status: round.StatusEnded, Queries: 21, Epsilon: 1, RhoPlanned: 1}, "ε = 1 (0% charged)"},

@@ -120,6 +120,9 @@ func (c *sitesCmd) Run(s *terminal) error {
 			if site.Connected {
 				state = "connected"
 			}
+			if site.BrokenChain {
+				state = "BROKEN CHAIN: see operations.md"
+			}
 			if site.Revoked {
 				state = "revoked"
 			}
@@ -132,6 +135,7 @@ func (c *sitesCmd) Run(s *terminal) error {
 				fmt.Fprintf(w, "%s\t%s\t\t\t\n", i.Site, state)
 			}
 		}
+		fmt.Fprintf(w, "\nhead of the chain\t%s\n", r.Chain)
 	})
 }
 

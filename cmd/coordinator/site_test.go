@@ -1,10 +1,59 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
 	"testing"
 
+	shared "covey/cmd/internal/cli"
+	"covey/internal/chain"
 	"covey/internal/coordinator"
+	"covey/internal/membership"
+	"covey/internal/proposal"
+	"covey/internal/study"
 )
+
+// TestSitesWithABrokenChain: `site list` says which site answers no query because of the chain, and
+// prints the head that its operator is told by phone.
+func TestSitesWithABrokenChain(t *testing.T) {
+	head, key := chain.Head{Number: 7, Link: chain.Link{1, 2}}, make(proposal.Key, 32)
+	dir := serveSocket(t, func(w http.ResponseWriter, _ *http.Request) {
+		json.NewEncoder(w).Encode(coordinator.SitesReply{Chain: head, Sites: []coordinator.ListedSite{
+			{Holder: membership.Holder{Name: "north", Identity: key, TLS: key}, Connected: true},
+			{Holder: membership.Holder{Name: "south", Identity: key, TLS: key}, Connected: true, BrokenChain: true},
+		}})
+	})
+	var out bytes.Buffer
+	if err := (&sitesCmd{}).Run(&terminal{&shared.Terminal{Ctx: t.Context(), Out: &out, Err: io.Discard}, dir}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"north  connected", "south  BROKEN CHAIN: see operations.md", "head of the chain  " + head.String() + "\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not in\n%s", want, out.String())
+		}
+	}
+}
+
+// TestLinksOfAStudy: `study show` says which sites cannot take part, and why.
+func TestLinksOfAStudy(t *testing.T) {
+	var out bytes.Buffer
+	printView(&out, coordinator.View{Sites: []coordinator.SiteView{
+		{Name: "north", Connected: true}, {Name: "south"}, {Name: "east", Connected: true, Refused: study.CodeData}, {Name: "west", Barred: "other key"},
+	}})
+	rows := map[string]string{}
+	for line := range strings.Lines(out.String()) {
+		name, rest, _ := strings.Cut(line, " ")
+		rows[name] = strings.TrimSpace(rest)
+	}
+	for name, want := range map[string]string{"north": "0      connected  ", "south": "0      away  ", "east": "0      connected, refuses: data  ", "west": "0      other key  "} {
+		if !strings.HasPrefix(rows[name]+"  ", want) {
+			t.Errorf("%s: %q, want %q", name, rows[name], want)
+		}
+	}
+}
 
 // TestSitesNamesAreQuoted: LIM-9. What could pass for another column, or another row, of `site
 // list` is quoted.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -201,9 +202,12 @@ func printView(out io.Writer, v coordinator.View) error {
 	}
 	fmt.Fprintln(w, "\nSITE\tUNITS\tLINK\tDECISION")
 	for _, s := range v.Sites {
-		link := "away"
+		link := cmp.Or(s.Barred, "away")
 		if s.Connected {
 			link = "connected"
+		}
+		if why := refuses(s); why != "" {
+			link += ", refuses: " + why
 		}
 		fmt.Fprintf(w, "%s\t%d\t%s\t%s\n", s.Name, s.Units, link, decisionText(s.Verdict, s.Code))
 	}

@@ -43,7 +43,7 @@ func (s analysts) caller(ctx context.Context, cost float64) (admission.Client, e
 	if !s.c.Leading() {
 		return who, s.c.notLeader()
 	}
-	return who, pause(ctx, nil, s.c.paceOf(who.Name).Spend(time.Now(), cost))
+	return who, admission.Pause(ctx, nil, s.c.paceOf(who.Name).Spend(time.Now(), cost))
 }
 
 // partyOf returns an analyst as proposals name it.

@@ -228,10 +228,6 @@ func (c *Coordinator) dropped(l *link) {
 	delete(m.links, l.site)
 	c.log.Info("site disconnected", "site", l.site)
 	m.happened(Happening{Kind: outline.HappenedDisconnected, Site: l.site})
-	m.each(l.site, func(_ int, r filed, site int) {
-		if r.state != nil { // of one that is over no link is remembered
-			m.step(r.digest, r.state, round.Disconnected{Site: site})
-		}
-	})
+	m.tell(l.site, func(site int) round.Event { return round.Disconnected{Site: site} })
 	m.notify()
 }

@@ -10,6 +10,7 @@ import (
 	"covey/internal/membership"
 	"covey/internal/pki"
 	"covey/internal/proposal"
+	"covey/internal/round"
 )
 
 // MaxInvite bounds how long a join file may be good for.
@@ -104,6 +105,7 @@ func (c registry) Revoke(role pki.Role, name string) error {
 	if l := m.links[name]; l != nil {
 		l.Close(errRevoked)
 	}
+	m.tell(name, func(site int) round.Event { return round.Barred{Site: site} })
 	m.notify() // whoever watches is looked up again
 	return nil
 }

@@ -1,7 +1,6 @@
 package coordinator
 
 import (
-	"log/slog"
 	"maps"
 	"time"
 
@@ -99,28 +98,7 @@ func (m *replicated) date(digest proposal.Digest, e entry) {
 func (m *leader) record(h Happening) {
 	m.journal.Add(h)
 	if s := m.studies[h.Study]; s != nil && m.leading {
-		committed(m.log.With("study", h.Study, "name", s.Plan().Proposal.Spec.Name), h)
-	}
-}
-
-// committed logs a study's course: who reads a leader's log has no page. Each release is at the
-// level of debugging.
-func committed(log *slog.Logger, h Happening) {
-	switch h.Kind {
-	case string(round.EntryProposed):
-		log.Info("a study is proposed; its sites are asked")
-	case string(round.EntryDecided):
-		log.Info("a site has decided", "site", h.Site, "verdict", h.Verdict, "code", h.Code)
-	case string(round.EntryPrepared):
-		log.Info("all sites are set up; the study begins")
-	case string(round.EntryAbandoned):
-		log.Warn("a slot is given up; the query goes on in the next", "query", h.Query, "slot", h.Slot)
-	case string(round.EntryReleased):
-		log.Debug("a sum is released", "query", h.Query, "slot", h.Slot)
-	case outline.HappenedCompleted:
-		log.Info("the study is completed")
-	case string(round.EntryEnded):
-		log.Info("the study ended without a result", "code", h.Code, "site", h.Site, "accuser", h.Accuser)
+		h.Log(m.log.With("study", h.Study, "name", s.Plan().Proposal.Spec.Name))
 	}
 }
 

@@ -36,13 +36,16 @@ type leader struct {
 }
 
 func (m *leader) led(s *session) round.Led {
-	var connected []int
+	out := round.Led{Graph: s.graph()}
 	for i, member := range s.plan.Proposal.Roster {
+		if m.barred(member) != "" {
+			out.Barred = append(out.Barred, i)
+		}
 		if m.links[member.Name] != nil {
-			connected = append(connected, i)
+			out.Connected = append(out.Connected, i)
 		}
 	}
-	return round.Led{Connected: connected, Graph: s.graph()}
+	return out
 }
 
 // session returns a study's leader memory.
@@ -83,6 +86,15 @@ func (m *leader) each(name string, do func(at int, r filed, site int)) {
 	}
 }
 
+// tell hands an event to every study under way that a site is in.
+func (m *leader) tell(name string, of func(site int) round.Event) {
+	m.each(name, func(_ int, r filed, site int) {
+		if r.state != nil { // of one that is over no link is remembered
+			m.step(r.digest, r.state, of(site))
+		}
+	})
+}
+
 // notify wakes everyone who watches.
 func (m *leader) notify() {
 	close(m.changed)
@@ -119,6 +131,8 @@ func (m *leader) run(digest proposal.Digest, state *round.State, effects []round
 			s.drop(e)
 		case round.Doubt:
 			s.fault(e.Site, e.Code)
+		case round.Late:
+			m.log.Warn("a deadline has passed", "study", digest, "query", e.Query, "phase", e.Phase, "waiting_for", e.Sites[:min(len(e.Sites), 20)], "sites", len(e.Sites))
 		case round.SetRest:
 			m.later(e.After, nil, digest, round.Rested{})
 		case round.SetExpiry:

@@ -6,7 +6,9 @@ import (
 
 	"covey/internal/admission"
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/internal/stream"
+	"covey/internal/study"
 )
 
 // link is one site's open stream, and what is known of it.
@@ -24,6 +26,10 @@ type link struct {
 	// shown is the number of the head of the chain that was sent last. Guarded by the machine's
 	// lock.
 	shown uint64
+	// said are its refusals, each of which is logged once; broken is that it said so of the chain.
+	// Guarded by the machine's lock.
+	said   map[denial]bool
+	broken bool
 
 	// Of the stream's reader.
 	known   known            // studies, as the hello says; empty once they are looked through
@@ -31,10 +37,17 @@ type link struct {
 	limit   int              // bytes of a message
 	studies int              // that limit is of
 	changed bool             // by the last message
-	broken  bool             // it has said so of the chain
 }
 
-func newLink(site string) *link { return &link{Stream: stream.New(), site: site} }
+// denial is a site's no in a study.
+type denial struct {
+	study proposal.Digest
+	code  study.Code
+}
+
+func newLink(site string) *link {
+	return &link{Stream: stream.New(), site: site, said: map[denial]bool{}}
+}
 
 var (
 	errReplaced = errors.New("link: the site opened another link; if this goes on, another agent runs with its keys")

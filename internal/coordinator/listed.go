@@ -2,39 +2,17 @@ package coordinator
 
 import (
 	"covey/internal/membership"
+	"covey/internal/outline"
 	"covey/internal/pki"
 )
 
-// SitesReply lists sites.
-type SitesReply struct {
-	Sites   []ListedSite        `json:"sites"`
-	Invited []membership.Invite `json:"invited"`
-}
-
-// ListedSite is a site as listed.
-type ListedSite struct {
-	membership.Holder
-	Fingerprint string         `json:"fingerprint"`
-	Connected   bool           `json:"connected"`
-	Datasets    map[string]int `json:"datasets,omitempty"` // units by name
-	// KeyExchange is that of the site's link.
-	KeyExchange pki.KeyExchange `json:"key_exchange,omitzero"`
-}
-
-// AnalystsReply lists analysts.
-type AnalystsReply struct {
-	Analysts []ListedAnalyst     `json:"analysts"`
-	Invited  []membership.Invite `json:"invited"`
-}
-
-// ListedAnalyst is an analyst as listed.
-type ListedAnalyst struct {
-	membership.Holder
-	Fingerprint string `json:"fingerprint"`
-	Open        int    `json:"open"` // proposals of its own that are not over
-	// KeyExchange is that of the last command's connection that this leader has seen.
-	KeyExchange pki.KeyExchange `json:"key_exchange,omitzero"`
-}
+// Names under which others know the lists.
+type (
+	SitesReply    = outline.SitesReply
+	ListedSite    = outline.ListedSite
+	AnalystsReply = outline.AnalystsReply
+	ListedAnalyst = outline.ListedAnalyst
+)
 
 // Sites lists the sites that have joined, and the unused join files.
 func (c *Coordinator) Sites() SitesReply {
@@ -42,10 +20,11 @@ func (c *Coordinator) Sites() SitesReply {
 	out := SitesReply{Sites: []ListedSite{}, Invited: append([]membership.Invite{}, invited...)}
 	m := c.machine.lock()
 	defer c.machine.unlock()
+	out.Chain = m.chain.Head()
 	for _, s := range sites {
 		listed := ListedSite{Holder: s, Fingerprint: pki.Fingerprint([]byte(s.Identity))}
 		if l := m.links[s.Name]; l != nil {
-			listed.Connected, listed.Datasets, listed.KeyExchange = true, l.units, l.exchange
+			listed.Connected, listed.Datasets, listed.KeyExchange, listed.BrokenChain = true, l.units, l.exchange, l.broken
 		}
 		out.Sites = append(out.Sites, listed)
 	}

@@ -40,28 +40,9 @@ func (m *leader) paced(site string) *admission.Pace {
 
 // wait waits out a debt, or until the link or its stream ends.
 func (l *link) wait(ctx context.Context, debt time.Duration) error {
-	err := pause(ctx, l.Done(), debt)
-	if errors.Is(err, errLinkEnded) {
+	err := admission.Pause(ctx, l.Done(), debt)
+	if errors.Is(err, admission.ErrPauseEnded) {
 		return l.Why()
 	}
 	return err
-}
-
-var errLinkEnded = errors.New("link: ended")
-
-// pause waits out a debt, or until ctx or done ends; done may be nil.
-func pause(ctx context.Context, done <-chan struct{}, debt time.Duration) error {
-	if debt <= 0 {
-		return nil
-	}
-	t := time.NewTimer(debt)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-done:
-		return errLinkEnded
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

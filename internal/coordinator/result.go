@@ -33,7 +33,7 @@ func (s server) Result(ctx context.Context, raw []byte) ([]byte, error) {
 		return nil, err
 	}
 	// before anything is looked up: what it costs to be told no does not tell why
-	if err := pause(ctx, nil, s.c.paceOf(who.Name).Spend(time.Now(), costResult)); err != nil {
+	if err := admission.Pause(ctx, nil, s.c.paceOf(who.Name).Spend(time.Now(), costResult)); err != nil {
 		return nil, err
 	}
 	var digest proposal.Digest

@@ -43,7 +43,7 @@ func (c *Coordinator) AwaitedOf(role pki.Role, name string) []RevokedStudy {
 		}
 		left := 0
 		for _, in := range p.Proposal.Roster {
-			if m.is(in) && !m.who.Sites[in.Name].Revoked {
+			if m.barred(in) == "" {
 				left++
 			}
 		}
@@ -51,6 +51,17 @@ func (c *Coordinator) AwaitedOf(role pki.Role, name string) []RevokedStudy {
 			GoesOn: state.Status == round.StatusRunning && p.Proposal.Spec.OnDropout == proposal.DropoutContinue && left >= p.Thresholds.MinSurvivors})
 	}
 	return out
+}
+
+// barred says why a roster's member cannot come back to its studies; empty if it can.
+func (m *replicated) barred(member proposal.Member) string {
+	switch {
+	case !m.is(member):
+		return "other key"
+	case m.who.Sites[member.Name].Revoked:
+		return "revoked"
+	}
+	return ""
 }
 
 // is reports whether a roster's member is the site that has its name now: the name may have joined

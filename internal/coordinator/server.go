@@ -48,7 +48,7 @@ func (s server) caller(ctx context.Context) (admission.Client, error) {
 	if !ok {
 		return who, status.Error(codes.Unauthenticated, "a certificate is needed")
 	}
-	return who, pause(ctx, nil, s.c.paceOf(who.Name).Spend(time.Now(), costHello))
+	return who, admission.Pause(ctx, nil, s.c.paceOf(who.Name).Spend(time.Now(), costHello))
 }
 
 // admit returns whose a verified certificate is, if that site or analyst may call now.
@@ -294,11 +294,17 @@ func (c *Coordinator) refuses(digest proposal.Digest, l *link, m wire.Refusal) e
 			key = ed25519.PublicKey(s.plan.Proposal.Coordinator)
 			return nil
 		}
-		if m.Code == study.CodeBrokenChain && !l.broken {
+		log := c.log.With("study", digest, "site", l.site, "query", m.Query, "code", m.Code)
+		no := denial{digest, m.Code}
+		switch {
+		case l.said[no] || m.Code == study.CodeHeld || m.Code == study.CodeOutOfOrder || m.Code == study.CodeFinal: // an answer
+		case m.Code == study.CodeBrokenChain:
 			l.broken = true
-			c.log.Error("a site answers no query: this coordinator's chain does not extend the one that it kept",
-				"study", digest, "site", l.site, "query", m.Query, "code", m.Code)
+			log.Error("a site answers no query: this coordinator's chain does not extend the one that it kept")
+		default:
+			log.Warn("a site refuses to take part in a study")
 		}
+		l.said[no] = true
 		return s.refused(site, m, nil)
 	})
 	if err != nil || key == nil {

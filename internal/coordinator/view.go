@@ -6,6 +6,7 @@ import (
 	"covey/internal/outline"
 	"covey/internal/proposal"
 	"covey/internal/round"
+	"covey/internal/study"
 )
 
 // Names under which others know this package's answers.
@@ -57,7 +58,17 @@ func (m *leader) view(r filed) (v View) {
 		v = m.outline(r.digest, r.state, l)
 	}
 	for i := range v.Sites {
-		v.Sites[i].Connected = m.links[v.Sites[i].Name] != nil
+		in := &v.Sites[i]
+		l := m.links[in.Name]
+		in.Connected = l != nil
+		if r.terminal() {
+			continue
+		}
+		if in.Barred = m.barred(r.state.Plan().Proposal.Roster[i]); in.Barred != "" {
+			in.Connected = false
+		} else if l != nil && l.broken {
+			in.Refused = study.CodeBrokenChain
+		}
 	}
 	if s := m.sessions[r.digest]; s != nil {
 		v.Faults = s.faults

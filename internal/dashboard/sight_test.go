@@ -63,7 +63,7 @@ func newSeveral(t *testing.T) (*Dashboard, *several, *clock) {
 		story.Faults = []coordinator.Fault{{Site: "west", Code: study.CodeBadShare}}
 		story.Sites = []coordinator.SiteView{
 			{Name: "north", Units: 1000, Connected: true, Verdict: study.VerdictApproved, Uploaded: true, Signed: true},
-			{Name: "south", Units: 1000, Verdict: study.VerdictApproved, Signed: true}, {Name: "west", Units: 1000, Connected: true, Verdict: study.VerdictApproved, Uploaded: true, Signed: true}}
+			{Name: "south", Units: 1000, Verdict: study.VerdictApproved, Signed: true}, {Name: "west", Units: 1000, Connected: true, Verdict: study.VerdictApproved, Uploaded: true, Signed: true, Refused: study.CodeLeft}}
 		story.Rounds = []round.View{{Kind: study.KindPower, Survivors: []int{0, 1, 2}, At: now.now().Add(-37 * time.Second), Retried: 2, NoiseToSignal: 0.1, Turn: -1}}
 		s.stories = append(s.stories, story)
 	}
@@ -89,7 +89,7 @@ func newSeveral(t *testing.T) (*Dashboard, *several, *clock) {
 }
 
 // network are the words of what an operator alone is told.
-var network = regexp.MustCompile(`hub-one|hub-two|north-print|covey-agent/9|Last seen|Peer address|What happened|join file|connected|\(away\)|failed a check|bad_share|renew it|At a glance|None more|deadline was|overdue|retried|have answered|37 s|11:59:23`)
+var network = regexp.MustCompile(`hub-one|hub-two|north-print|covey-agent/9|Last seen|Peer address|What happened|join file|connected|\(away\)|failed a check|bad_share|renew it|At a glance|None more|deadline was|overdue|retried|have answered|37 s|11:59:23|refuses: `)
 
 // body asks and returns the status and what was answered; of a stream, its first page.
 func body(t *testing.T, d *Dashboard, method, path, token string) (int, string) {
@@ -174,7 +174,7 @@ func TestEveryRoute(t *testing.T) {
 	// An operator does see all that, so the words are right.
 	_, list := body(t, d, "GET", "/", goodToken)
 	_, page := body(t, d, "GET", "/studies/"+first, goodToken)
-	for _, word := range []string{"hub-two.example", "north-print", "covey-agent/9", "Last seen", "What happened", "join file", "(away)", "failed a check", "At a glance", "first-study", "second-study"} {
+	for _, word := range []string{"hub-two.example", "north-print", "covey-agent/9", "Last seen", "What happened", "join file", "(away)", "failed a check", "At a glance", "refuses: left", "first-study", "second-study"} {
 		if !strings.Contains(list+page, word) {
 			t.Errorf("an operator does not see %q", word)
 		}
@@ -333,7 +333,7 @@ func TestBlindNamesEachField(t *testing.T) {
 	at := time.Date(2026, 5, 4, 12, 0, 59, 0, time.UTC)
 	full.Proposed, full.Ended, full.Deadline, full.Expires = at, at, at, at
 	full.Waiting, full.Faults = []string{"north"}, []coordinator.Fault{{Site: "north"}}
-	full.Sites = []coordinator.SiteView{{Name: "north", Units: 3, Connected: true, Verdict: study.VerdictRejected, Code: study.CodeBudget, Uploaded: true, Signed: true}}
+	full.Sites = []coordinator.SiteView{{Name: "north", Units: 3, Connected: true, Verdict: study.VerdictRejected, Code: study.CodeBudget, Uploaded: true, Signed: true, Refused: study.CodeData, Barred: "revoked"}}
 	out := reflect.ValueOf(blind(full))
 	var hidden []string
 	for i := range out.NumField() {

@@ -56,12 +56,13 @@ type studyModel struct {
 type fact struct{ Name, Value string }
 
 type approvalRow struct {
-	Name   string
-	Units  int
-	State  status
-	Match  string // what binds the site to this digest
-	Missed int    // released queries without it
-	Joined bool   // its identity key is the registry's, as far as the visitor is told
+	Name    string
+	Units   int
+	State   status
+	Match   string     // what binds the site to this digest
+	Missed  int        // released queries without it
+	Joined  bool       // its identity key is the registry's, as far as the visitor is told
+	Refused study.Code // why it takes no part in the open query; nothing to a viewer
 }
 
 type roundRow struct {
@@ -126,8 +127,10 @@ func waiting(in sight, v coordinator.View, o coordinator.Overview) []string {
 		case at < 0 || !o.Sites[at].Connected:
 			name += " (away)"
 		}
-		if i := slices.IndexFunc(v.Sites, func(site coordinator.SiteView) bool { return site.Name == awaited && site.Unsigned != "" }); i >= 0 {
-			name += " (" + string(v.Sites[i].Unsigned) + ")"
+		if i := slices.IndexFunc(v.Sites, func(site coordinator.SiteView) bool {
+			return site.Name == awaited && cmp.Or(site.Unsigned, site.Refused) != ""
+		}); i >= 0 {
+			name += " (" + string(cmp.Or(v.Sites[i].Unsigned, v.Sites[i].Refused)) + ")"
 		}
 		out = append(out, name)
 	}
@@ -194,7 +197,7 @@ func (m *studyModel) approvals(in sight, s coordinator.Story, o coordinator.Over
 		prints[site.Name] = site.Fingerprint
 	}
 	for i, site := range s.Sites {
-		row := approvalRow{Name: site.Name, Units: site.Units, Joined: !in.whole || prints[site.Name] == pki.Fingerprint([]byte(s.Plan.Proposal.Roster[i].Identity))}
+		row := approvalRow{Name: site.Name, Units: site.Units, Refused: site.Refused, Joined: !in.whole || prints[site.Name] == pki.Fingerprint([]byte(s.Plan.Proposal.Roster[i].Identity))}
 		switch site.Verdict {
 		case study.VerdictApproved:
 			row.State = status{"approved", "good", "✓"}

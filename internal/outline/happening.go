@@ -1,9 +1,11 @@
 package outline
 
 import (
+	"log/slog"
 	"time"
 
 	"covey/internal/proposal"
+	"covey/internal/round"
 	"covey/internal/study"
 )
 
@@ -54,6 +56,27 @@ func (j *Journal) Add(h Happening) {
 		*j = append(Journal(nil), (*j)[len(*j)-keptHappenings/2:]...)
 	}
 	*j = append(*j, h)
+}
+
+// Log logs a study's course: who reads a leader's log has no page. Each release is at the level of
+// debugging.
+func (h Happening) Log(log *slog.Logger) {
+	switch h.Kind {
+	case string(round.EntryProposed):
+		log.Info("a study is proposed; its sites are asked")
+	case string(round.EntryDecided):
+		log.Info("a site has decided", "site", h.Site, "verdict", h.Verdict, "code", h.Code)
+	case string(round.EntryPrepared):
+		log.Info("all sites are set up; the study begins")
+	case string(round.EntryAbandoned):
+		log.Warn("a slot is given up; the query goes on in the next", "query", h.Query, "slot", h.Slot)
+	case string(round.EntryReleased):
+		log.Debug("a sum is released", "query", h.Query, "slot", h.Slot)
+	case HappenedCompleted:
+		log.Info("the study is completed")
+	case string(round.EntryEnded):
+		log.Info("the study ended without a result", "code", h.Code, "site", h.Site, "accuser", h.Accuser)
+	}
 }
 
 // Blame is View's, of a study's end.

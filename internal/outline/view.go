@@ -109,6 +109,11 @@ type SiteView struct {
 	// Unsigned is why the site does not sign the result; empty before it said so, and once the
 	// result is complete.
 	Unsigned study.Code `json:"unsigned,omitempty"`
+	// Refused is why the site takes no part in the open query, as it said; empty once it does.
+	Refused study.Code `json:"refused,omitempty"`
+	// Barred is why the site cannot come back: `revoked`, or `other key` where its name has joined
+	// again with another identity key.
+	Barred string `json:"barred,omitempty"`
 }
 
 // Fault is a site's message that failed a check and was dropped.
@@ -168,8 +173,8 @@ func Of(state *round.State, last Last, proposed, ended time.Time) View {
 		}
 		v.Sites = append(v.Sites, SiteView{
 			Name: in.Name, Units: in.Units, Verdict: state.Verdicts[i], Code: why, Uploaded: uploaded[i],
-			Unsigned: state.Unsigned(i),
-			Signed:   i < len(state.Announcements) && state.Announcements[i] != nil,
+			Unsigned: state.Unsigned(i), Refused: state.Refused(i),
+			Signed: i < len(state.Announcements) && state.Announcements[i] != nil,
 		})
 	}
 	v.Survivors = last.survivors

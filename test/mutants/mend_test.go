@@ -27,6 +27,15 @@ func init() {
 		{"left: nobody is waited for where too few are left", 0, []edit{
 			{mend, ">= s.plan.Thresholds.MinSurvivors\n", ">= 0\n"},
 		}, in("round", "TestTooFewAreLeft"), killer{}},
+		{"left: a leader that begins waits for a revoked site", 0, []edit{
+			{"internal/coordinator/leader.go", "out.Barred = append(out.Barred, i)", ""},
+		}, in("coordinator", "TestRevokedIsNotWaitedFor"), killer{}},
+		{"left: a site is waited for after it is revoked", 0, []edit{
+			{"internal/coordinator/enroll.go", "return round.Barred{Site: site}", "return round.Disconnected{Site: site}"},
+		}, in("coordinator", "TestRevokedIsNotWaitedFor"), killer{}},
+		{"left: another key under a revoked name is the site", 0, []edit{
+			{"internal/coordinator/revoked.go", "	case !m.is(member):\n", "	case false:\n"},
+		}, in("coordinator", "TestRevokedIsNotWaitedFor"), killer{}},
 		{"overdue: a passed deadline of uploads is that of shares too", 0, []edit{
 			{"internal/round/state.go", "		return l.stalled\n", "		return l.stalled || l.overdue\n"},
 		}, in("round", "TestOverdueIsOfThePhase"), killer{}},

@@ -48,7 +48,7 @@ func init() {
 			{"internal/coordinator/coordinator.go", "l.changed = m.step(digest, r.state, e) || r.state.Heard(site) != before", "l.changed = m.step(digest, r.state, e) || r.state.Heard(site) == before || true"},
 		}, in("coordinator", "TestRepeatedRefusalsTellNothing"), killer{}},
 		{"pace: a broken chain is logged for each message", 0, []edit{
-			{"internal/coordinator/server.go", "study.CodeBrokenChain && !l.broken {", "study.CodeBrokenChain {"},
+			{"internal/coordinator/server.go", "case l.said[no] || m.Code", "case m.Code"},
 		}, in("coordinator", "TestRepeatedRefusalsTellNothing"), killer{}},
 		{"the log takes a second U of a slot", 0, []edit{
 			{roundEntry, "if s.Survivors != nil {", "if s.Survivors != nil && s.waits() {"},
