@@ -131,7 +131,10 @@ func TestBrokenChainIsShown(t *testing.T) {
 		if v := f.view(); v.Sites[3].Refused != study.CodeBrokenChain || v.Sites[2].Refused != "" || !r.Sites[3].BrokenChain || r.Sites[2].BrokenChain {
 			t.Errorf("%+v; %+v", v.Sites, r.Sites)
 		}
-		if r.Chain.Number == 0 || r.Chain != f.c.machine.chain.Head() {
+		m := f.c.machine.lock()
+		head := m.chain.Head()
+		f.c.machine.unlock()
+		if r.Chain.Number == 0 || r.Chain != head {
 			t.Errorf("head %v", r.Chain)
 		}
 		f.sites[3].mute = nil
