@@ -230,7 +230,7 @@ func partners(group []int, matched []Pair, of func(Pair) (from, to int)) []int {
 	return sorted(out)
 }
 
-// groupBound is of a group's span; nil where these components are no group.
+// groupBound returns the bound on a group's span; nil where these components are no group.
 func groupBound(of *worth.Report, group []int) *float64 {
 	if at := group[0] - 1; at < len(of.Components) && slices.Equal(sorted(of.Components[at].Group), group) {
 		return of.Components[at].GroupAngle

@@ -9,7 +9,7 @@ func (c registry) People() people.Register {
 	return m.people
 }
 
-// PutPerson records a person, in place of who had the name before: logins of that one end.
+// PutPerson records a person, replacing whoever had the name before, whose logins end.
 func (c registry) PutPerson(e people.Entry) error { return c.apply(entry{Person: &e}) }
 
 // RevokePerson ends a person's logins. A name that nobody has writes nothing to the log.

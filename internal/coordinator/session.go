@@ -274,7 +274,7 @@ func (s *session) confirmed(site int, m wire.Confirmation) round.Event {
 	return round.Confirmed{Site: site, Signature: m.Signature, Deposits: deposits}
 }
 
-// recalled takes what the log has hashes of alone, from the site whose it is.
+// recalled takes what the log has hashes of alone, from the site that owns it.
 func (s *session) recalled(site int, m wire.Recalled) round.Event {
 	if s.setup == nil || s.state.Status != round.StatusRunning || s.kept.TagHashes == nil || s.kept.Tags[site] != nil {
 		return nil

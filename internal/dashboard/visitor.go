@@ -13,7 +13,8 @@ import (
 // visitor is who asks: a person of the register as it is now.
 type visitor struct {
 	people.Entry
-	// cookie is the value of a login's; empty of who shows a token or a certificate.
+	// cookie is the value of a login's cookie; empty where the visitor shows a token or a
+	// certificate.
 	cookie string
 }
 

@@ -48,7 +48,7 @@ func unnamed(d siteconfig.Dataset, err error) error {
 }
 
 // writable makes a file in the agent's folder, and in each that the agent made there, and removes
-// it: a mode does not tell of a file system that is only read, nor of who asks.
+// it: a mode does not tell of a file system that is only read, nor of the user who asks.
 func writable(c *siteconfig.Config) error {
 	for _, dir := range []string{c.DataDir(), c.LedgerDir(), c.CacheDir(), filepath.Join(c.DataDir(), "pending"), filepath.Join(c.DataDir(), "past")} {
 		f, err := os.CreateTemp(dir, "check.*.tmp")

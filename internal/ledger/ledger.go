@@ -239,7 +239,7 @@ func (l *Ledger) Close() error {
 		return err
 	}
 	if failed == nil {
-		err = errors.Join(err, l.log.sync(l.log.written.Load())) // for who waits, and what waited for the next
+		err = errors.Join(err, l.log.sync(l.log.written.Load())) // for callers that wait, and for buffered changes
 	}
 	return errors.Join(err, l.log.f.Close())
 }

@@ -30,7 +30,7 @@ type member struct {
 	Addresses []string `json:"addresses"` // of its sites' port
 }
 
-// selfNode is this coordinator as the log shall have it.
+// selfNode is this coordinator as the log is to have it.
 func (n *Node) selfNode() membership.Node {
 	return membership.Node{ID: n.Config.Name, Addresses: n.Config.Addresses, Key: proposal.Key(n.authority.NodeKey())}
 }

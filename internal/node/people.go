@@ -52,8 +52,9 @@ type PeopleReply struct {
 	People []ListedPerson `json:"people"`
 }
 
-// InvitePerson records who may log in at the pages of all coordinators, in place of who had the
-// name, and returns its token, the zero one for who has a certificate; the leader alone can.
+// InvitePerson records a person who may log in at the pages of all coordinators, replacing whoever
+// had the name, and returns the person's token, or the zero one where the person has a certificate;
+// the leader alone can.
 func (n *Node) InvitePerson(q PersonRequest) (reply PersonReply, token pki.Token, err error) {
 	valid := time.Duration(q.Valid)
 	if valid <= 0 || valid > people.MaxValid {

@@ -62,7 +62,7 @@ func (p Person) Sees(d proposal.Digest) bool {
 	return false
 }
 
-// Entry is a person with the hash of its token, in hex: 64 digits, or none of who has a
+// Entry is a person with the hash of its token, in hex: 64 digits, or none where it has a
 // certificate.
 type Entry struct {
 	Person
@@ -108,7 +108,7 @@ type Register []Entry
 
 func byName(e Entry, name string) int { return cmp.Compare(e.Name, name) }
 
-// Put returns the register with a person in it, in place of who had the name before.
+// Put returns the register with a person in it, replacing whoever had the name before.
 func (r Register) Put(e Entry) (Register, error) {
 	if err := e.check(); err != nil {
 		return r, err

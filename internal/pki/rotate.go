@@ -107,7 +107,7 @@ func loadRotation(dir string, a *authorities) error {
 	return err
 }
 
-// NewNext makes the CA that shall follow, or gives the one that is there, and the present one's
+// NewNext makes the CA that is to follow, or gives the one that is there, and the present one's
 // word for it. Nobody trusts it before the log has it.
 func (a *Authority) NewNext(now time.Time) (Voucher, error) {
 	a.changing.Lock()

@@ -172,7 +172,7 @@ func variance(sum, row, x []float64) {
 // total is ‖y‖².
 func total(sum, row, _ []float64) { sum[0] += dot(row, row) }
 
-// rows is 1. A row that was left out is none: no map has it.
+// rows is 1. A row that was left out counts 0: no map has it.
 func rows(sum, _, _ []float64) { sum[0]++ }
 
 func dot(a, b []float64) float64 {

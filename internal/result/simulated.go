@@ -8,7 +8,7 @@ import (
 	"covey/internal/study"
 )
 
-// ReadSimulated reads a file of a simulated study's result, for who draws it: that all of it
+// ReadSimulated reads a file of a simulated study's result, to be drawn: that all of it
 // follows from its proposal and its releases is checked as [Verify] does, and signatures it must
 // have none. It proves nothing of any site's rows. The error is a *[VerifyError].
 func ReadSimulated(file io.Reader) (*Result, error) {

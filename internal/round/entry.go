@@ -34,7 +34,7 @@ type Entry struct {
 	Signature []byte `json:"signature,omitempty"`
 	Site      int    `json:"site,omitempty"`
 	Culprit   int    `json:"culprit,omitempty"` // 1 + roster index; 0: nobody
-	// 1 + roster index, of who refused and proved nothing; 0: nobody
+	// 1 + roster index of the site that refused and proved nothing; 0: nobody
 	Accuser       int           `json:"accuser,omitempty"`
 	Verdict       study.Verdict `json:"verdict,omitempty"`
 	Code          study.Code    `json:"code,omitempty"`

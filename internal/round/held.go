@@ -25,7 +25,7 @@ import (
 
 // claims are what sites say they signed in the open slot.
 type claims struct {
-	held     [][]int // by site, nil of who says nothing
+	held     [][]int // by site, nil where one says nothing
 	uploaded []bool  // by site: its upload came, an answer too
 	graph    Graph
 	proposal.Thresholds

@@ -156,7 +156,7 @@ func (b *Board) Draw(nonces [][]byte) (*Setup, error) {
 }
 
 // CheckKey checks that seal is the ML-KEM key that the site's head names, and is a key. It is for
-// the leader and for who seals to the site; nobody else sees it. On the complete graph the
+// the leader and for the sites that seal to it; nobody else sees it. On the complete graph the
 // announcement has it.
 func (s *Setup) CheckKey(site int, seal []byte) error {
 	_, err := s.sealTo(site, seal)

@@ -26,7 +26,7 @@
 //   - A1: Before a box is sealed all N announcements MUST be checked: exact header and length,
 //     signature by the roster's key, an X25519 key that is not of low order, an ML-KEM key that
 //     `crypto/mlkem` takes, P of numbers below ℓ. On the sparse graph ML-KEM keys and bodies are
-//     for the leader, for who seals to the site and for its holders. The site is named
+//     for the leader, for the sites that seal to it and for its holders. The site is named
 //     (`bad_announcement`); a key or body that its head does not name is nobody's.
 //   - A2: With every dealer's shares a site MUST find c_x again: of the leaves of its shares and
 //     of y_0 = P(x) - Σ g^m y_m, which it MUST forget and never send. Every key MUST give the tag

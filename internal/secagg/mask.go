@@ -14,7 +14,7 @@ type Query struct {
 	Bits    uint     // b
 	Lanes   int      // length of the vector
 	// Chain says that the sites' own noise is in the sum, of which a part is taken away again once
-	// U is known: shares of who is in U end with the key of that part (NoiseChain).
+	// U is known: shares of the sites in U end with the key of that part (NoiseChain).
 	Chain bool
 }
 

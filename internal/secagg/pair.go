@@ -6,8 +6,8 @@ import (
 
 // Each pair of mask neighbors has one owner, whose e keys their masks: i of i < j if i+j is odd,
 // else j. The other end gets the key in its box, checks its tag, and deposits it with the
-// coordinator under a pad of its own e. So the pair's key is known to both ends, and to who opens
-// the e of one of them: of a site outside of the sum.
+// coordinator under a pad of its own e. So the pair's key is known to both ends, and to whoever
+// opens the e of one of them: of a site outside of the sum.
 
 const tagSize = 32
 

@@ -15,9 +15,9 @@ type Witness struct {
 	transcript [32]byte
 }
 
-// NewWitness returns the witness of a transcript, for who was not part of the setup. That the sites
-// made this transcript, and no other, is for CheckConfirmations: without all N of them anybody may
-// have chosen it, and with it the committee of the sparse graph.
+// NewWitness returns the witness of a transcript, for a party that was not in the setup. That the
+// sites made this transcript, and no other, is for CheckConfirmations: without all N of them
+// anybody may have chosen it, and with it the committee of the sparse graph.
 func NewWitness(cfg Config, transcript [32]byte) (*Witness, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err

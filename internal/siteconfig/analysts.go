@@ -78,13 +78,13 @@ func (p *Policy) AnalystCaps(fingerprint string, population Population, bridged 
 	return zcdp, gdp
 }
 
-// KnowsAnalyst reports what [policy.analysts] has of who proposed a study, in the words of Knows.
+// KnowsAnalyst reports what [policy.analysts] has of a study's proposer, in the words of Knows.
 func (p *Policy) KnowsAnalyst(by proposal.Party) string {
 	a, listed := p.Analysts[by.Name]
 	return knows(p.Analysts != nil, listed, a.Key, pki.Fingerprint([]byte(by.Identity)))
 }
 
-// judgeProposer returns Judge's rule of who proposed a study: an analyst must be listed with name
+// judgeProposer returns Judge's rule about a study's proposer: an analyst must be listed with name
 // and key. Where the policy lists nobody, only proposals of the coordinator's operator may be let
 // in, which nobody signs.
 func (p *Policy) judgeProposer(by *proposal.Party) (PolicyRule, bool) {

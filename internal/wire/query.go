@@ -33,7 +33,7 @@ func queryOf(r *reader, h Header, b *covey.Query) Query {
 	}}
 }
 
-// link reads a history's last link: zeros, which none is, if there is none.
+// link reads a history's last link: all zeros if there is none, since no link is zero.
 func (r *reader) link(b []byte) (d proposal.Digest) {
 	if len(b) != 0 && len(b) != len(d) {
 		r.err = ErrHistory

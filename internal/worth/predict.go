@@ -134,7 +134,7 @@ type forecast struct {
 	steps   []study.Query
 }
 
-// newForecast is of a plan that is simulated.
+// newForecast returns the forecast of a plan to simulate.
 func newForecast(p *study.Plan) (*forecast, error) {
 	s := p.Proposal.Spec
 	switch {
