@@ -65,28 +65,43 @@ func (s *State) answered() bool {
 	return true
 }
 
-// spares reports whether a running study can go on without those that are gone. It then waits for
-// none of them.
+// spared reports whether a site is waited for only where the others do not suffice. One that does
+// not sign the result is named, with its reason.
+func (s *State) spared(site int) bool {
+	return s.live.barred[site] || s.Status == StatusRunning && s.live.gone(site)
+}
+
+// spares reports whether the study can go on without those that are spared. It then waits for none
+// of them.
 func (s *State) spares() bool {
 	l := &s.live
-	if s.Status != StatusRunning || s.waits() {
-		return false
+	if !slices.ContainsFunc(everybody(s.plan), s.spared) {
+		return false // the same, and not worth a look at a large graph
 	}
-	can := func(has []bool) []bool { // by site: it has answered, or may still
+	can := func(has [][]byte) [][]byte { // by site: it has signed, or may still
 		out := slices.Clone(has)
 		for i := range out {
-			out[i] = out[i] || !l.gone(i)
+			if out[i] == nil && !s.spared(i) {
+				out[i] = []byte{}
+			}
+		}
+		return out
+	}
+	switch {
+	case s.Status == StatusSigning:
+		return s.graph().Certified(can(l.attested))
+	case s.Status != StatusRunning || s.waits():
+		return false
+	}
+	may := func(has []bool) []bool { // by site: it has answered, or may still
+		out := slices.Clone(has)
+		for i := range out {
+			out[i] = out[i] || !s.spared(i)
 		}
 		return out
 	}
 	if s.Survivors == nil {
-		return len(s.graph().Largest(indices(can(l.uploaded)))) >= s.plan.Thresholds.MinSurvivors
+		return len(s.graph().Largest(indices(may(l.uploaded)))) >= s.plan.Thresholds.MinSurvivors
 	}
-	signed := slices.Clone(l.signed)
-	for i := range signed {
-		if signed[i] == nil && !l.gone(i) {
-			signed[i] = []byte{}
-		}
-	}
-	return subset(s.Survivors, can(l.uploaded)) && s.graph().Certified(signed) && s.graph().Openable(can(l.shared))
+	return subset(s.Survivors, may(l.uploaded)) && s.graph().Certified(can(l.signed)) && s.graph().Openable(may(l.shared))
 }

@@ -282,3 +282,23 @@ func TestRefused(t *testing.T) {
 	h.event(Connected{2})
 	want("")
 }
+
+// TestBarredDoNotSign: the result waits for no site that cannot come back, where the others are
+// enough to sign it.
+func TestBarredDoNotSign(t *testing.T) {
+	for _, dropout := range []string{proposal.DropoutWait, proposal.DropoutContinue} {
+		h := newHarness(t, 5, func(s *proposal.Spec) { s.OnDropout = dropout }) // four sign
+		h.mute["attest"] = true
+		h.run()
+		for _, c := range []struct {
+			site int
+			want []int
+		}{{1, []int{0, 2, 3, 4}}, {3, []int{0, 1, 2, 3, 4}}} {
+			h.event(Barred{c.site})
+			h.want(StatusSigning)
+			if got := h.state.WaitingFor(); !slices.Equal(got, c.want) {
+				t.Errorf("%s: waiting for %v, want %v", dropout, got, c.want)
+			}
+		}
+	}
+}

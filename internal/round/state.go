@@ -294,7 +294,7 @@ func (s *State) WaitingFor() []int {
 	var out []int
 	spares := s.spares()
 	for i := range s.plan.Thresholds.Sites {
-		if s.awaits(i) && !(spares && s.live.gone(i)) {
+		if s.awaits(i) && !(spares && s.spared(i)) {
 			out = append(out, i)
 		}
 	}
