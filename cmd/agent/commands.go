@@ -499,6 +499,12 @@ func (c egressCmd) chain(t *terminal) error {
 	}
 	t.Say("%s: %d lines, %d messages, %d bytes; hash chain OK; %d lines truncated by a crash.",
 		reply.File, reply.Lines, reply.Messages, reply.Bytes, reply.Cut)
+	switch _, err := os.Stat(reply.File); {
+	case errors.Is(err, os.ErrNotExist):
+		t.Say("WARNING: the file is not there. Where this site has sent anything, it was deleted.")
+	case !reply.Anew.IsZero():
+		t.Say("WARNING: on %s the file was gone and was begun anew: what left before is not in it.", reply.Anew.Format(time.RFC3339))
+	}
 	return t.Print(reply, func(w io.Writer) {
 		if c.Verify {
 			fmt.Fprintln(w, reply.Last)

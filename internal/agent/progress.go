@@ -1,9 +1,9 @@
 package agent
 
 import (
-	"strconv"
 	"time"
 
+	"covey/internal/frame"
 	"covey/internal/study"
 	"covey/internal/uplink"
 	"covey/internal/wire"
@@ -28,18 +28,12 @@ func (s *session) released(release study.Release) {
 	log := s.agent.log.With("study", s.plan.Digest, "name", s.plan.Proposal.Spec.Name)
 	fields := append(s.place(release.Query), "sites", len(release.Survivors), "epsilon", s.plan.Proposal.Spec.Epsilon)
 	if e, ok := s.agent.ledger.Study(s.plan.Digest); ok && s.plan.Rho > 0 {
-		fields = append(fields, "charged", short(e.SpentRho/s.plan.Rho))
+		fields = append(fields, "charged", frame.Short(e.SpentRho/s.plan.Rho))
 	}
 	if release.Kind == study.KindPower {
-		fields = append(fields, "noise_to_signal", short(release.NoiseToSignal(s.plan.D)))
+		fields = append(fields, "noise_to_signal", frame.Short(release.NoiseToSignal(s.plan.D)))
 	}
 	log.Info("a sum is released", fields...)
-}
-
-// short rounds to four digits, for people.
-func short(v float64) float64 {
-	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 4, 64), 64)
-	return v
 }
 
 // place returns which query and round it is of how many.

@@ -86,6 +86,10 @@ func (v *evidence) lostUpload(release study.Release) (bool, error) {
 // compareEgress looks for what left by egress.jsonl and is not on the ledger, which
 // is on disk before a message is on its way: a ledger restored alone.
 func (a *Agent) compareEgress() error {
+	charged := func(e ledger.StudyEntry) bool { return e.Queries > 0 }
+	if slices.ContainsFunc(a.ledger.Studies(), charged) && a.egress.Anew(a.now()) {
+		a.log.Error("egress.jsonl IS GONE, and this site has sent what its ledger was charged for; a new one is begun, without what left before")
+	}
 	for id, left := range a.egress.Witness() {
 		e, known := a.ledger.Study(id)
 		if !known && left.Sent["announcement"].Messages > 0 {

@@ -403,3 +403,33 @@ func TestStrangeResult(t *testing.T) {
 		t.Errorf("want one line about a restored backup:\n%s", log)
 	}
 }
+
+// TestEgressGone: a site's record that was deleted after something left is not begun anew in
+// silence.
+func TestEgressGone(t *testing.T) {
+	const says = "egress.jsonl IS GONE"
+	c := newStandIn(t, 3, autoPolicy, nil)
+	s := c.sites[0]
+	path := filepath.Join(s.dir, egress.File)
+	gone := func() string {
+		t.Helper()
+		if err := errors.Join(s.agent.Close(), os.Remove(path)); err != nil {
+			t.Fatal(err)
+		}
+		s.start()
+		return s.log.String()
+	}
+	if log := gone(); strings.Contains(log, says) {
+		t.Errorf("before anything was charged:\n%s", log)
+	}
+	c.ready()
+	want[wire.Upload](s, c.query(0, 0, c.plan.Start().X))
+	if log := gone(); strings.Count(log, says) != 1 {
+		t.Errorf("nothing is said:\n%s", log)
+	}
+	s.restart()
+	chain, err := egress.Verify(s.dir, nil)
+	if log := s.log.String(); err != nil || chain.Anew.IsZero() || strings.Count(log, says) != 1 {
+		t.Errorf("%+v, %v\n%s", chain, err, log)
+	}
+}

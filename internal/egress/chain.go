@@ -57,6 +57,8 @@ type Chain struct {
 	Messages int `json:"messages"`
 	Cut      int `json:"cut"` // lines that a crash cut off
 	Bytes    int `json:"bytes"`
+	// Anew is when an agent found that an earlier file was gone, and began this one.
+	Anew time.Time `json:"begun_anew,omitzero"`
 	// link after the last line: note it to know later that none was taken off
 	Last string `json:"last"`
 }
@@ -105,7 +107,10 @@ func Verify(dir string, see func(SentMessage)) (Chain, error) {
 			return chain, &ChainError{path, chain.Lines}
 		}
 		if !bad {
-			if m.Kind != KindLocal { // nothing left
+			if m.Kind == KindAnew {
+				chain.Anew = m.Time
+			}
+			if m.sent() {
 				chain.Messages++
 				chain.Bytes += m.Bytes
 			}

@@ -30,3 +30,24 @@ func TestLocalIsNotSent(t *testing.T) {
 		t.Errorf("%+v, %v", c, err)
 	}
 }
+
+// TestAnew: that a file was begun where an earlier one is gone is a line of it, once, and no
+// message.
+func TestAnew(t *testing.T) {
+	dir, now := t.TempDir(), time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for i := range 2 {
+		e, err := Open(dir, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Anew(now) != (i == 0) || len(e.Snapshot().Link) != 0 {
+			t.Errorf("start %d: it is anew, or not, or counted as sent: %+v", i, e.Snapshot())
+		}
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c, err := Verify(dir, nil); err != nil || c.Lines != 1 || c.Messages != 0 || !c.Anew.Equal(now) {
+		t.Errorf("%+v, %v", c, err)
+	}
+}

@@ -38,6 +38,13 @@ type Line struct {
 // message: nothing left, and no count has it.
 const KindLocal = "local"
 
+// KindAnew is the kind of the first line of a file that was begun where an earlier one was gone. It
+// is no message, either.
+const KindAnew = "anew"
+
+// sent reports whether a line is of a message.
+func (s Line) sent() bool { return s.Kind != KindLocal && s.Kind != KindAnew }
+
 // Of adds the message's hash.
 func (s Line) Of(raw []byte) Line {
 	s.SHA256 = hashOf(raw)
@@ -62,6 +69,7 @@ type Log struct {
 	file   *os.File
 	prev   string // link after the last line
 	failed bool
+	absent bool // Open found no file
 	// by kind, of messages of no study, and of words about studies beyond maxCounted
 	link  map[string]Count
 	study map[proposal.Digest]map[string]Count // by kind
@@ -116,6 +124,7 @@ func Open(dir string, log *slog.Logger) (*Log, error) {
 func (e *Log) load(path string) error {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
+		e.absent = true
 		return nil
 	}
 	if err != nil {
@@ -134,7 +143,7 @@ func (e *Log) load(path string) error {
 }
 
 func (e *Log) add(s Line) {
-	if s.Kind == KindLocal {
+	if !s.sent() {
 		return
 	}
 	counts := e.link
@@ -156,6 +165,15 @@ func (e *Log) add(s Line) {
 	if at, ok := e.last[*s.Study][s.Kind]; !ok || *s.Slot >= at.Slot {
 		e.last[*s.Study][s.Kind] = Spot{*s.Query, *s.Slot}
 	}
+}
+
+// Anew notes in a file that Open has made that an earlier one is gone, and reports whether it is.
+// It is for who knows that messages left before, and comes before all others.
+func (e *Log) Anew(now time.Time) bool {
+	if e.absent {
+		e.Record(Line{Kind: KindAnew}, now)
+	}
+	return e.absent
 }
 
 // Record counts one message.

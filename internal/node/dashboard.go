@@ -204,7 +204,7 @@ type reached struct {
 	peers map[string]bool
 }
 
-// probeEvery is how often the others are tried while somebody may watch, and how long each may
+// probeEvery is how often the others are tried while somebody may watch, and how long a try may
 // take.
 const probeEvery = 2 * time.Second
 
