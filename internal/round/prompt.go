@@ -51,7 +51,7 @@ func (l *live) askAgain(kind ask) {
 func (s leader) prompts() []Effect {
 	p := prompter{s: s.State}
 	for i, connected := range s.live.connected {
-		if !connected || s.live.gone(i) && !s.Terminal() {
+		if !connected || s.live.barred[i] || s.live.gone(i) && !s.Terminal() {
 			continue
 		}
 		p.site = i
