@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"net"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
 	"covey/internal/agent"
 	"covey/internal/chain"
 	"covey/internal/control"
+	"covey/internal/holding"
 )
 
 // TestChainCommands: what the site kept and was shown is printed, and nothing is accepted that is
@@ -56,6 +58,29 @@ func TestChainCommands(t *testing.T) {
 	printStatus(&out, agent.Status{Chain: agent.ChainView{Broken: "why"}})
 	if !strings.Contains(out.String(), "BROKEN: why") || !strings.Contains(out.String(), `"agent chain show"`) {
 		t.Errorf("%q", out.String())
+	}
+}
+
+// TestCheckAsksTheRunningAgent: what only that knows is in the list.
+func TestCheckAsksTheRunningAgent(t *testing.T) {
+	for _, c := range []struct {
+		status agent.Status
+		want   []string
+	}{
+		{agent.Status{Linked: true, Coordinator: "hub:1", Datasets: []holding.Status{{Name: "rows", Studies: 1, Data: holding.DataSame}}}, []string{`ok +running agent +linked to hub:1`}},
+		{agent.Status{LinkError: "x\x1b", Chain: agent.ChainView{Broken: "why"}, Datasets: []holding.Status{{Name: "rows", Studies: 1, Data: holding.DataChanged}, {Name: "people", Studies: 1, Data: holding.DataMaybe}}},
+			[]string{`WARN +data set rows +changed: it is not what`, `WARN +data set people +looks changed: it is not what`, `WARN +running agent +answers no query: why`, `WARN +running agent +no link: x`}},
+	} {
+		var out bytes.Buffer
+		run(t.Context(), []string{"-C", offering(t, c.status), "check"}, &out, &out)
+		for _, want := range c.want {
+			if !regexp.MustCompile(want).MatchString(out.String()) {
+				t.Errorf("no %s in\n%s", want, out.String())
+			}
+		}
+		if strings.Contains(out.String(), "WARN") == c.status.Linked || strings.Contains(out.String(), "\x1b") {
+			t.Errorf("warned:\n%s", out.String())
+		}
 	}
 }
 

@@ -49,6 +49,8 @@ const (
 	CheckRefusedSite  Code = "site_refused"
 	CheckVersion      Code = "versions"
 	CheckNoAnswer     Code = "no_answer"
+	CheckChanged      Code = "data_changed"
+	CheckLink         Code = "link"
 )
 
 // remedies say what to do where a line is not in order.
@@ -87,6 +89,8 @@ var remedies = map[Code]string{
 	CheckClock:        "set this machine's clock (NTP), or tell the coordinator's operator that theirs is wrong",
 	CheckRefusedSite:  "ask the coordinator's operator whether this site was revoked; then a new join file is needed",
 	CheckVersion:      "upgrade the side that is behind",
+	CheckChanged:      "put the approved file back and restart the agent, or reject the study at this site",
+	CheckLink:         "the agent tries again by itself; if it persists, read its log",
 	CheckNoAnswer:     "try again; if it persists, ask the coordinator's operator to read its log",
 }
 
@@ -115,4 +119,9 @@ func found(code Code, check, detail string, err error) Finding {
 		f.Result, f.Do = enroll.Plain(err), cmp.Or(hint(code, err), remedies[code])
 	}
 	return f
+}
+
+// Warned makes a line where nothing failed, and a person should look.
+func Warned(code Code, check, result string) Finding {
+	return Finding{Code: code, Check: check, OK: true, Warning: true, Result: result, Do: remedies[code]}
 }

@@ -47,8 +47,8 @@ func unnamed(d siteconfig.Dataset, err error) error {
 	return err
 }
 
-// writable makes a file in the agent's folder, and in each that the agent made there, and removes
-// it: a mode does not tell of a file system that is only read, nor of the user who asks.
+// writable writes a file in the agent's folder, and in each that the agent made there, and removes
+// it: a mode does not tell of a file system that is only read, or full, nor of the user who asks.
 func writable(c *siteconfig.Config) error {
 	for _, dir := range []string{c.DataDir(), c.LedgerDir(), c.CacheDir(), filepath.Join(c.DataDir(), "pending"), filepath.Join(c.DataDir(), "past")} {
 		f, err := os.CreateTemp(dir, "check.*.tmp")
@@ -56,14 +56,19 @@ func writable(c *siteconfig.Config) error {
 			continue // the agent makes it
 		}
 		if err == nil {
-			err = errors.Join(f.Close(), os.Remove(f.Name()))
+			_, err = f.Write(make([]byte, room))
+			err = errors.Join(err, f.Sync(), f.Close(), os.Remove(f.Name()))
 		}
 		if at, ok := errors.AsType[*fs.PathError](err); ok {
 			err = at.Err // without the file's name, which is made up
 		}
 		if err != nil {
-			return fmt.Errorf("%s: no file can be made in it: %w", dir, err)
+			return fmt.Errorf("%s: no file can be written in it: %w", dir, err)
 		}
 	}
 	return nil
 }
+
+// room is how much is written to see that a disk is not full, in bytes: a file system makes an
+// empty file even so.
+const room = 64 << 10
