@@ -25,6 +25,8 @@ type Client struct {
 // NewClient returns the client of the server that listens on path, or does not.
 func NewClient(server, path string) *Client {
 	return &Client{server: server, path: path, http: http.Client{Transport: &http.Transport{
+		// nor is one kept that was made only after its caller had gone
+		DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "unix", path)
 		},
