@@ -68,11 +68,10 @@ func checkResult(t *testing.T, p *study.Plan, r *Result, wide bool) {
 		t.Errorf("auto took %s: %s", r.Method, r.MethodWhy)
 	}
 	// what the released total makes of learned scales; 1 where none were
-	total, unit := r.TotalVariance, 1.0
+	unit := 1.0
 	for _, rel := range r.Releases {
 		if rel.Kind == study.KindTotal && s.Standardizes() {
-			total = rel.Z()[0] / max(1, r.PerUnit)
-			unit = math.Sqrt(total / r.TotalVariance)
+			unit = math.Sqrt(rel.Z()[0] / max(1, r.PerUnit) / r.TotalVariance)
 		}
 	}
 	if s.Standardizes() && s.ExplainedVariance == proposal.VariancePrivate && r.TotalVariance != float64(p.D) {
