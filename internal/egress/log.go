@@ -168,7 +168,7 @@ func (e *Log) add(s Line) {
 }
 
 // Anew notes in a file that Open has made that an earlier one is gone, and reports whether it is.
-// It is for who knows that messages left before, and comes before all others.
+// Callers know that messages left before, and call it before any Record.
 func (e *Log) Anew(now time.Time) bool {
 	if e.absent {
 		e.Record(Line{Kind: KindAnew}, now)

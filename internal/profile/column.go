@@ -42,7 +42,7 @@ type level struct {
 }
 
 // column gathers what a profile shows of one column. Its numbers are the source's, before any
-// conversion: a code such as 99 is none after it.
+// conversion: a conversion would hide a code such as 99.
 type column struct {
 	from            dataset.From
 	within          []float64 // the study's lowest and highest value, in its unit; nil without

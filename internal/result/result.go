@@ -227,12 +227,12 @@ func (l LeftOut) Words() string {
 	return "its counts do not stand out of the noise"
 }
 
-// scaleNote says what a learned scale is, scaleNoteUnset where no total variance was released that
-// tells how much they are too small.
+// scaleNote says what a learned scale is, scaleNoteUnset where no total variance tells by how much
+// they are too small.
 const (
 	scaleNote = scaleNoteOf + "; all are set by the released total variance, so that variances add up to the number of columns"
 
-	scaleNoteUnset = scaleNoteOf + "; scales of all learned columns are too small by one factor more, 0.8 to 1, which variances are too large by the square of: the study has no released total variance of learned columns alone, which would tell"
+	scaleNoteUnset = scaleNoteOf + "; scales of all learned columns are too small by one factor more, 0.8 to 1, which variances are too large by the square of: no released total variance of learned columns alone tells by how much"
 
 	scaleNoteOf = "scale_ and mean_ of learned columns are private estimates: scale_ is the standard deviation of values clipped 2 to 4 deviations away from their mean, so that it is below the column's own where tails are heavy or values skewed, and both have the noise of their releases"
 )
@@ -402,17 +402,24 @@ func (r *Result) explain(c study.Course, releases []study.Release) {
 	}
 }
 
+// mostSpread is the half-width of the total's interval, of the total, up to which it sets scales: a
+// scale errs by half as much.
+const mostSpread = 0.5
+
 // standard makes the scales of a study that learned all of them the columns' deviations, as far as
 // the released total variance tells, and returns by how much it multiplies them; 1 where there is
-// none. A learned scale is of values that were clipped row by row, and more so where columns go
-// together. All scales are too small by one factor then, and the total, which was hardly clipped,
-// is too large by its square.
+// none, or the total is mostly noise, which would make scales of noise. A learned scale is of
+// values that were clipped row by row, and more so where columns go together. All scales are too
+// small by one factor then, and the total, which was hardly clipped, is too large by its square.
 func (r *Result) standard(p *study.Plan, c study.Course) float64 {
 	want := p.UnitTrace(c)
 	if !(want > 0) || !(r.TotalVariance > 0) {
 		return 1
 	}
 	spread := (r.TotalInterval[1] - r.TotalInterval[0]) / 2 / r.TotalVariance
+	if !(spread <= mostSpread) {
+		return 1
+	}
 	ratio := want / r.TotalVariance
 	for i, v := range r.ExplainedVariance {
 		around := r.VarianceInterval[i]

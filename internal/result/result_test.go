@@ -302,3 +302,22 @@ func TestLearnedText(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestNoisyTotalSetsNoScale: a total variance that is mostly noise says nothing of scales. It would
+// make them as small, and variances as large, as noise happens to be.
+func TestNoisyTotalSetsNoScale(t *testing.T) {
+	p, _, releases := runs.Run(t, texts.Studies["standardized"], false)
+	c := p.Start()
+	for i, rel := range releases {
+		var err error
+		if c, err = p.Next(c, rel, releases[:i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for half, set := range map[float64]bool{0.1: true, 0.4: true, 0.6: false, 20: false} {
+		r := &Result{Scale: []float64{1}, Mean: []float64{1}, TotalVariance: 1e-3, TotalInterval: &[2]float64{1e-3 * (1 - half), 1e-3 * (1 + half)}}
+		if unit := r.standard(p, c); (unit != 1) != set || (r.Scale[0] != 1) != set || (r.TotalVariance != 1e-3) != set {
+			t.Errorf("a total of 1 ± %v sets scales by %v", half, unit)
+		}
+	}
+}

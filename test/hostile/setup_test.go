@@ -129,7 +129,7 @@ func (w *world) confirmation(by, of int) []byte {
 func (w *world) forgedBoxes() {
 	t, id := w.t, w.plan.Digest
 	good, _ := w.Received(0)
-	// A box of the corrupt site's, with its signature, of a setup that is none.
+	// A box of the corrupt site's, with its signature, of a setup that never was.
 	other := &party{name: "site-3", identity: w.party[3].identity}
 	board := slices.Clone(w.Announcements)
 	board[3] = other.announce(t, w.Config, 3)
