@@ -157,10 +157,12 @@ func (s *spectrum) choose(most int, slack float64) choice {
 	return choice{standing, fmt.Sprintf("the spectrum has no cut that noise lets be seen: %s taken; a component of less than %.3g would not be seen", all, b+hidden)}
 }
 
-// chosen returns what "auto" finds, of a study whose releases are all there.
-func chosen(p *study.Plan, method string, moment *spectrum, releases []study.Release, slack float64) (choice, error) {
+// chosen returns what "auto" finds, of a study whose releases are all there. Variances are in the
+// units of the result, whose scales were multiplied by unit.
+func chosen(p *study.Plan, method string, moment *spectrum, releases []study.Release, unit, slack float64) (choice, error) {
 	s := moment
 	if method != proposal.MethodCovariance {
+		square := unit * unit
 		s = &spectrum{along: true, d: p.D, n: float64(p.N)}
 		for _, r := range releases {
 			switch z := r.Z(); r.Kind {
@@ -169,11 +171,11 @@ func chosen(p *study.Plan, method string, moment *spectrum, releases []study.Rel
 					return choice{1, "there are too few units for ε to read how large scores are, so that no spectrum is known; 1 is kept, as a result has at least one: do not read anything into it"}, nil
 				}
 				for _, i := range linalg.Falling(z) {
-					s.values = append(s.values, z[i])
+					s.values = append(s.values, z[i]/square)
 				}
-				s.tau = r.Tau()
+				s.tau = r.Tau() / square
 			case study.KindTotal:
-				s.total, s.tauTotal = z[0], r.Tau()
+				s.total, s.tauTotal = z[0]/square, r.Tau()/square
 			}
 			if len(r.Scale) == p.D {
 				s.d = 0

@@ -192,7 +192,7 @@ func newResult(p *study.Plan, releases []study.Release, c study.Course, slack fl
 	unit := r.standard(p, c)
 	r.picture(p, releases, unit)
 	if s.Components == proposal.ComponentsAuto {
-		found, err := chosen(p, r.Method, moment, releases, slack)
+		found, err := chosen(p, r.Method, moment, releases, unit, slack)
 		if err != nil {
 			return nil, err
 		}
@@ -452,5 +452,5 @@ const (
 
 	varianceNot = "it holds for a component picked before looking: of several nearly equal variances the first listed is too high, since they are listed by the noised ones; it does not cover how other rows from the same source would vary (with few rows for the columns the variance of new rows is lower), nor what clipping took off the largest rows, which lowers it (with heavy tails, by much)"
 
-	varianceNotLearned = "; nor does it cover the errors of learned scales, which make variances too high by a tenth where columns are skewed or have heavy tails"
+	varianceNotLearned = "; nor does it cover the errors of learned scales, which make variances up to 15% too high where columns are skewed or have heavy tails"
 )
