@@ -219,13 +219,14 @@ func TestStudyPageRules(t *testing.T) {
 	}
 	says("dropout", "0.1")
 	central := plan(3, 1000, power)
-	for i, sigma := range []noise.Sigma{1 << 38, 1 << 41} { // 2^28 and 2^31 grid steps
-		want := time.Millisecond + time.Duration(central.Queries[0].Values)*[]time.Duration{time.Microsecond, 5 * time.Microsecond}[i]
+	for i, sigma := range []noise.Sigma{1 << 38, 1 << 41, 0} { // 2^28 and 2^31 grid steps, a choice
+		want := time.Millisecond + time.Duration(central.Queries[0].Values)*[]time.Duration{time.Microsecond, 5 * time.Microsecond, 45 * time.Microsecond}[i]
 		if got := central.Tick(study.Ask{Sigma: sigma}); got != want {
 			t.Errorf("a tick of %v at σ = %g, want %v", got, sigma.Float(), want)
 		}
 	}
 	says("deadlines.tick", "1 µs a value of the query")
+	says("deadlines.tick", "45 µs of a choice")
 	for columns, want := range map[int]int{3: 2, 9: 4, 40: 10} {
 		text := strings.Builder{}
 		fmt.Fprint(&text, "name = \"s\"\ndataset = \"rows\"\nepsilon = 1.0\ndelta = 1e-6\ncomponents = \"auto\"\nstandardize = \"private\"\n")

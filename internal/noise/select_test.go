@@ -173,6 +173,44 @@ func TestSelectStopsWithItsBits(t *testing.T) {
 	}
 }
 
+// TestSelectWithinItsTime: the time that a tick has for a choice covers all but 2^-64 of choices
+// where all candidates but one are hopeless, which have the most tries: those that few tries would
+// settle must not be told from them by the tick. Where a draw of noise takes a microsecond so does
+// a try: it takes a fifth of a draw's random words.
+func TestSelectWithinItsTime(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 20, 402} {
+		tries := float64(Sigma(0).DrawTime(n) / wordDraw)
+		if beyond := tries * math.Log2(1-1/float64(n)); beyond > -64 {
+			t.Errorf("of %d candidates more than %v tries are made with probability 2^%.3g", n, tries, beyond)
+		}
+		most := 0
+		scores := make([]int64, n)
+		scores[n-1] = 1 << 40
+		for label := range 3000 {
+			source := &wordCount{Reader: seeded(fmt.Sprint("time ", n, label))}
+			if _, err := Select(scores, big.NewRat(1, 1), source); err != nil {
+				t.Fatal(err)
+			}
+			most = max(most, source.bytes/8)
+		}
+		if float64(most) > 18*tries+64 { // 64 are read ahead
+			t.Errorf("one of 3,000 choices of %d candidates took %d random words, in the time of %v draws", n, most, tries)
+		}
+	}
+}
+
+// wordCount counts what is read.
+type wordCount struct {
+	io.Reader
+	bytes int
+}
+
+func (c *wordCount) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.bytes += n
+	return n, err
+}
+
 // TestSelectRho: the charge is not below, and the largest α's not far below, the true divergence
 // of the exponential mechanism whose scores all move by 1 against each other.
 func TestSelectRho(t *testing.T) {

@@ -40,9 +40,17 @@ const (
 	largeDraw = 5 * time.Microsecond
 )
 
+// proposals a candidate: [Select] of n takes more than proposals·n with a probability of at most
+// (1 - 1/n)^(proposals·n), less than 2^-64, whatever the scores. Their number is geometric, and its
+// mean, between 1 and n, is told by the exact scores: a tick for the mean would tell of them.
+const proposals = 45
+
 // DrawTime returns a bound on the time of so many draws of N_Z(0, σ²), unless the machine is slow
 // or busy: a function of σ and their number alone. A choice ([Select]) among so many has σ = 0.
 func (s Sigma) DrawTime(values int) time.Duration {
+	if s == 0 {
+		return time.Duration(values) * proposals * wordDraw
+	}
 	if g, err := NewGaussian(s); err == nil && g.root == nil {
 		return time.Duration(values) * largeDraw
 	}

@@ -40,9 +40,9 @@ func TestOneTick(t *testing.T) {
 				continue
 			}
 			met[q.Kind] = true
-			each := map[noise.Sigma]time.Duration{sigma: time.Microsecond}
-			if !p.Noise.Chooses(p.Queries[q.Index]) {
-				each[1<<44] = 5 * time.Microsecond
+			each := map[noise.Sigma]time.Duration{sigma: time.Microsecond, 1 << 44: 5 * time.Microsecond}
+			if p.Noise.Chooses(p.Queries[q.Index]) { // TestSelectWithinItsTime
+				each = map[noise.Sigma]time.Duration{0: 45 * time.Microsecond}
 			}
 			for sigma, most := range each {
 				a.Sigma = sigma
