@@ -33,6 +33,9 @@ type Thresholds struct {
 	MinNeighbors int `json:"min_neighbors"`
 }
 
+// UsualCorrupt is η of n sites where a proposal does not set it.
+func UsualCorrupt(n int) int { return (n - 1) / 3 }
+
 // NewThresholds returns the thresholds of n sites that may drop out, without the sparse graph's
 // numbers. A
 // minSurvivors of 0 means the default: U_min, and all three of three sites, where two would already
@@ -45,7 +48,7 @@ func NewThresholds(n, minSurvivors, corrupt int) (Thresholds, error) {
 	if n > MaxSites {
 		return Thresholds{}, FieldErrorf("sites", "at most %d sites, got %d", MaxSites, n)
 	}
-	eta := (n - 1) / 3
+	eta := UsualCorrupt(n)
 	if corrupt != 0 {
 		if corrupt < 1 || corrupt > n-2 {
 			return Thresholds{}, FieldErrorf("corrupt", "must be in 1..%d for %d sites, got %d; leave it out for %d", n-2, n, corrupt, eta)

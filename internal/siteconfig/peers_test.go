@@ -53,6 +53,30 @@ func TestAttackSybilWithinLimits(t *testing.T) {
 	}
 }
 
+// TestAttackFewCorrupt: a proposer who lowers η, so that the leader and two of ten sites open
+// single sites' sums where by default it takes four, needs each site's operator. One who raises it
+// does not.
+func TestAttackFewCorrupt(t *testing.T) {
+	within := Policy{Approve: ApproveWithinLimits, MaxEpsilon: 1, MaxDelta: 1e-6, MinSites: 3}
+	for _, c := range []struct {
+		sites, corrupt int
+		ok             bool
+	}{
+		{10, 0, true}, {10, 1, false}, {10, 2, false}, {10, 3, true}, {10, 5, true}, {4, 1, true}, {3, 1, true}, {64, 20, false}, {1000, 1, false},
+	} {
+		plan := &study.Plan{}
+		plan.Proposal.Spec = proposal.Spec{Epsilon: 1, Delta: 1e-6, Noise: proposal.NoiseDistributed, OnDropout: proposal.DropoutContinue, Corrupt: c.corrupt}
+		plan.Proposal.Roster = make([]proposal.Member, c.sites)
+		var names []string
+		for _, r := range Outside(within.Judge(plan, 0)) {
+			names = append(names, r.Rule)
+		}
+		if want := []string{"corrupt"}; c.ok && names != nil || !c.ok && !slices.Equal(names, want) {
+			t.Errorf("corrupt = %d of %d sites is outside of %q", c.corrupt, c.sites, names)
+		}
+	}
+}
+
 // TestAttackPolicyPrefersCentral: with a policy's defaults a study with distributed noise, which
 // goes on over drop-outs, is no worse than one with central noise that waits. Where on_dropout is
 // written it is kept to the letter.

@@ -207,6 +207,10 @@ func (p *Policy) Judge(plan *study.Plan, self int) []PolicyRule {
 	if s.CentralDetail { // a person must read what the leader would
 		add("central_detail", "not without the operator", "central_detail = true", false)
 	}
+	// Fewer are trusted not to collude than anybody who looked at no proposal would expect.
+	if usual := proposal.UsualCorrupt(n); s.Corrupt > 0 && s.Corrupt < usual {
+		add("corrupt", fmt.Sprintf("at least %d of %d sites without the operator", usual, n), fmt.Sprintf("corrupt = %d", s.Corrupt), false)
+	}
 	if s.PictureBy == proposal.PictureBySite {
 		add("picture_by_site", fmt.Sprint(p.PictureBySite), "it pictures each site by itself", p.PictureBySite)
 	}

@@ -143,6 +143,7 @@ type realSite struct {
 	shown  uint64    // of it, on this link
 	cancel context.CancelFunc
 	ran    chan error
+	runs   *agent.Agent
 }
 
 // agent is the site's, also where it is part of one that dies.
@@ -202,8 +203,17 @@ func (s *realSite) run() {
 		DialOptions: []grpc.DialOption{grpc.WithContextDialer(s.dial)}})
 	must.Do(s.f.t, err)
 	ctx, cancel := context.WithCancel(context.Background())
-	s.cancel, s.ran = cancel, make(chan error, 1)
+	s.cancel, s.ran, s.runs = cancel, make(chan error, 1), a
 	go func() { s.ran <- a.Run(ctx) }()
+}
+
+// approve is the operator's word on a study that waits for it.
+func (s *realSite) approve(id proposal.Digest) {
+	s.f.t.Helper()
+	must.Do(s.f.t, s.runs.Decisions.Approve(id))
+	if m, err := s.stream.receive(); err != nil || m.GetDecision().GetVerdict() != covey.Verdict_VERDICT_APPROVED {
+		s.f.t.Fatalf("%s says %v, %v, want its decision", s.name, m, err)
+	}
 }
 
 // start runs the agent and waits for its link.
