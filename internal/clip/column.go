@@ -45,10 +45,12 @@ func Columns(m *Matrix, kind query.Kind, of []int, skip []bool, workers int) ([]
 	height := m.height(blockBytes)
 	return signed(share(m.N(), height, def.Values(len(of), 0), workers, func() func([]uint64, int, int) {
 		unit := c.moments()
-		switch kind {
-		case query.Octaves:
+		switch {
+		case kind == query.Octaves && m.starts == nil:
+			unit = c.octaves()
+		case kind == query.Octaves:
 			unit = c.oneHots(query.OctaveBins, query.AppendOctaves)
-		case query.Tree:
+		case kind == query.Tree:
 			unit = c.oneHots(query.TreeBins, query.AppendTree)
 		}
 		return func(acc []uint64, lo, hi int) {
@@ -103,6 +105,34 @@ func (c columns) oneHots(size int, bins func(to []int, x float64) []int) func(ac
 			filled = filled[:0]
 		}
 	}
+}
+
+// octaves is oneHots of [query.AppendOctaves] for rows that are units. A zero takes as long as
+// another number: how many there are would show in the time.
+func (c columns) octaves() func(acc []uint64, unit int) {
+	from := c.m.reader()
+	return func(acc []uint64, unit int) {
+		row := from.widened(unit, unit+1)
+		for at, j := range c.of {
+			if !c.has(unit, j) {
+				continue
+			}
+			own, x := acc[at*query.OctaveBins:(at+1)*query.OctaveBins], row[j]
+			zero := one * (1 - filled(x))
+			own[0] += zero
+			first := 1
+			for _, l := range query.OctaveLevels {
+				own[first+l.Bin(x)] += one - zero
+				first += l.Bins
+			}
+		}
+	}
+}
+
+// filled is 0 of a zero and 1 of another number, without a branch.
+func filled(x float64) uint64 {
+	bits := math.Float64bits(x) << 1 // without the sign
+	return (bits | -bits) >> 63
 }
 
 // moments adds a unit's 2z of every column, then its z², each clipped as a whole.

@@ -12,21 +12,20 @@ const HistogramBins = query.HistogramBins
 // bin is the index of the bin of p ≥ 0, exact by comparisons: no logarithm whose last bit could
 // differ between machines. Within an octave the mantissa bits order as the values do; they are
 // compared by the borrow of a subtraction, since which bin comes next is random and a mispredicted
-// branch would cost more than the rest.
+// branch would cost more than the rest. Nor is there one for what lies beyond the bins: zeros would
+// show in the time.
 func bin(p float64) int {
-	if !(p >= 0x1p-64) { // zero, tiny; a NaN would also count once
+	if math.IsNaN(p) { // it would also count once
 		return 0
 	}
-	if p >= 0x1p64 {
-		return HistogramBins - 1
-	}
 	const mantissa = 1<<52 - 1
-	bits := math.Float64bits(p) // normal, positive
+	bits := math.Float64bits(p) &^ (1 << 63)
 	octave := int(bits>>52) - 1023
 	over := func(edge float64) int { // 1 if p's mantissa is at least edge's
 		return int((math.Float64bits(edge)&mantissa - 1 - bits&mantissa) >> 63)
 	}
-	return 4*octave + 256 + over(query.Quarter1) + over(query.Quarter2) + over(query.Quarter3)
+	at := 4*octave + HistogramBins/2 + over(query.Quarter1) + over(query.Quarter2) + over(query.Quarter3)
+	return max(0, min(at, HistogramBins-1))
 }
 
 // Histogram counts the units by the size of their map before clipping, the one that [Sum] clips to

@@ -28,6 +28,13 @@ func Levels(m *Matrix, columns []Indicator, workers int) ([]int64, error) {
 	}
 	return signed(share(m.N(), m.height(blockBytes), query.LevelBins*len(columns), workers, func() func([]uint64, int, int) {
 		from := m.reader()
+		if m.starts == nil {
+			return func(acc []uint64, lo, hi int) {
+				for i := lo; i < hi; i++ {
+					addLevels(acc, from.widened(i, i+1), columns)
+				}
+			}
+		}
 		var counts [query.LevelBins]uint64
 		return func(acc []uint64, lo, hi int) {
 			for i := lo; i < hi; i++ {
@@ -55,6 +62,20 @@ func Levels(m *Matrix, columns []Indicator, workers int) ([]int64, error) {
 			}
 		}
 	})), nil
+}
+
+// addLevels is what Levels adds for a row that is a unit. It looks at every level, without a
+// branch: which one a row has, and whether it has any, would show in the time.
+func addLevels(acc []uint64, row []float64, columns []Indicator) {
+	for at, c := range columns {
+		level, has := uint64(0), uint64(0)
+		for l := c.Width - 1; l >= 0; l-- {
+			in := filled(row[c.First+l])
+			level = level&(in-1) | uint64(l)*in
+			has |= in
+		}
+		acc[query.LevelBins*at+int(level)] += one * has
+	}
 }
 
 // Join is the matrix in which coordinate j of every row is added to coordinate into[j], and is 0,

@@ -106,16 +106,17 @@ type limit struct{ scale, bound float64 }
 // largest magnitude, so that no square overflows and length ≥ 1. It is computed from v·2^-e, which
 // is exact but for values that far below the largest that they underflow. Squares are added in runs
 // of 1024 and the runs' sums then: a term goes through at most 2^10+2^14 additions for 2^24 values.
-// ok is false if v is not finite, or negligible.
+// ok is false if v is negligible, of length 0, or not finite, of length NaN. A negligible one takes
+// as long as others: how many rows are zeros along a direction would show.
 func measure(v []float64) (length float64, e int, ok bool) {
 	peak := 0.0
 	for _, x := range v {
 		peak = max(peak, math.Abs(x)) // a NaN stays
 	}
-	if !(peak >= negligible && peak <= math.MaxFloat64) {
-		return 0, 0, false
+	if !(peak <= math.MaxFloat64) {
+		return math.NaN(), 0, false
 	}
-	e = int(math.Float64bits(peak)>>52) - 1023 // normal
+	e = int(math.Float64bits(peak)>>52) - 1023 // normal, if not negligible
 	down := math.Ldexp(1, -e)
 	total := 0.0
 	for len(v) > 0 {
@@ -128,26 +129,33 @@ func measure(v []float64) (length float64, e int, ok bool) {
 		total += part
 		v = v[n:]
 	}
-	return math.Sqrt(total), e, true
+	if peak < negligible {
+		total, e = 0, 0
+	}
+	return math.Sqrt(total), e, total > 0
 }
 
 // size is the length of v for a histogram.
 func size(v []float64) float64 {
 	length, e, _ := measure(v)
-	return math.Ldexp(length, e)
+	return length * math.Ldexp(1, e) // Ldexp of a zero would be faster
 }
 
 // addClipped adds round(v·min(scale, bound/‖v‖)) to acc. A vector that is negligible adds nothing,
-// and neither would one that is not finite, where 0·∞ would be a huge integer. There is none: at
-// most 2^22 rows of norm at most 2^500(1+2^-29) make sums of products below 2^1023.
+// in the time of another, and neither would one that is not finite, where 0·∞ would be a huge
+// integer. There is none: at most 2^22 rows of norm at most 2^500(1+2^-29) make sums of products
+// below 2^1023.
 func addClipped(acc []uint64, v []float64, l limit) {
 	length, e, ok := measure(v)
-	if !ok {
+	if math.IsNaN(length) {
 		return
 	}
 	down := math.Ldexp(1, -e)
 	// 2^e·scale is a power of two, or infinite: then the other is the smaller.
 	c := min(math.Ldexp(l.scale, e), l.bound/length)
+	if !ok {
+		c = 0
+	}
 	for j, x := range v {
 		acc[j] += math.Float64bits(math.FMA(c, x*down, round)) - roundBits
 	}

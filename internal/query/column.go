@@ -44,8 +44,8 @@ var OctaveLevels = [...]OctaveLevel{{-42, 4, 21}, {-40, 8, 10}}
 // Bin returns the bin of a magnitude that is not zero, by exponent: no logarithm whose last bit
 // could differ between machines.
 func (l OctaveLevel) Bin(x float64) int {
-	_, e := math.Frexp(x) // |x| in [2^(e-1), 2^e)
-	return max(0, min((e-1-l.First)/l.Width, l.Bins-1))
+	e := int(math.Float64bits(x)>>52&0x7ff) - 1023 // |x| in [2^e, 2^(e+1)), or below 2^-1022
+	return max(0, min((e-l.First)/l.Width, l.Bins-1))
 }
 
 // Bin returns the bin of z. What lies beyond [-1, 1] is in the end bins, or where these are.
