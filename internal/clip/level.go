@@ -64,18 +64,23 @@ func Levels(m *Matrix, columns []Indicator, workers int) ([]int64, error) {
 	})), nil
 }
 
-// addLevels is what Levels adds for a row that is a unit. It looks at every level, without a
-// branch: which one a row has, and whether it has any, would show in the time.
+// addLevels is what Levels adds for a row that is a unit.
 func addLevels(acc []uint64, row []float64, columns []Indicator) {
 	for at, c := range columns {
-		level, has := uint64(0), uint64(0)
-		for l := c.Width - 1; l >= 0; l-- {
-			in := filled(row[c.First+l])
-			level = level&(in-1) | uint64(l)*in
-			has |= in
-		}
+		level, has := levelIn(row[c.First : c.First+c.Width])
 		acc[query.LevelBins*at+int(level)] += one * has
 	}
+}
+
+// levelIn returns the first of a row's coordinates in a column that is not 0, and 1 if there is
+// any, else 0. It looks at all, without a branch: which one it is would show in the time.
+func levelIn(indicators []float64) (level, has uint64) {
+	for l := len(indicators) - 1; l >= 0; l-- {
+		in := filled(indicators[l])
+		level = level&(in-1) | uint64(l)*in
+		has |= in
+	}
+	return level, has
 }
 
 // Join is the matrix in which coordinate j of every row is added to coordinate into[j], and is 0,

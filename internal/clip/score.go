@@ -1,10 +1,6 @@
 package clip
 
-import (
-	"slices"
-
-	"covey/internal/query"
-)
+import "covey/internal/query"
 
 // ScoreGrid is what scores are counted on: the components' directions X, orthonormal, one after
 // another, and for each the standard deviation of scores along it, from released values alone.
@@ -142,6 +138,7 @@ func (m *Matrix) LevelOf(c Indicator) (func(i int) int, error) {
 			rows, at = m.reader().rows(i, i+1), c.First // of this call: several workers ask
 		}
 		var wide []float64
-		return slices.IndexFunc(rows.part(at, at+c.Width).widened(&wide), func(v float64) bool { return v != 0 })
+		level, has := levelIn(rows.part(at, at+c.Width).widened(&wide))
+		return int(level) - 1 + int(has) // 0 is the level where there is none
 	}, nil
 }

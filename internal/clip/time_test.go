@@ -40,11 +40,16 @@ func TestZerosTakeTheTimeOfOthers(t *testing.T) {
 		{"moments", zeros, ones, func(m *Matrix) ([]int64, error) { return Columns(m, query.Moments, of, nil, 1) }},
 		{"first level, last level", in(0), in(d - 1), func(m *Matrix) ([]int64, error) { return Levels(m, []Indicator{{0, d}}, 1) }},
 		{"level, none", in(0), zeros, func(m *Matrix) ([]int64, error) { return Levels(m, []Indicator{{0, d}}, 1) }},
+		{"picture by level", in(0), in(d - 1), func(m *Matrix) ([]int64, error) {
+			level, err := m.LevelOf(Indicator{0, d})
+			if err != nil {
+				return nil, err
+			}
+			return Picture(m, ScoreGrid{X: append(make([]float64, 2*d-1), 1)[d:], Deviations: []float64{1}}, 0, 0, d, level, 1)
+		}},
 		{"variance", in(0), in(1), func(m *Matrix) ([]int64, error) {
 			return Sum(m, Query{Map: Variance, X: x, Radius: 1, Grid: 0x1p-16}, 1)
 		}},
-		{"norms of variances", in(0), in(1), func(m *Matrix) ([]int64, error) { return Histogram(m, Query{Map: Variance, X: x}, 1) }},
-		{"norms of power steps", in(0), in(1), func(m *Matrix) ([]int64, error) { return Histogram(m, Query{Map: Power, X: x}, 1) }},
 		{"total", zeros, ones, func(m *Matrix) ([]int64, error) { return Sum(m, Query{Map: Total, Radius: 1, Grid: 0x1p-16}, 1) }},
 	} {
 		best := [2]time.Duration{math.MaxInt64, math.MaxInt64}
