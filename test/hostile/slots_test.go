@@ -313,15 +313,31 @@ func nonNil(b []byte) [][]byte {
 	return [][]byte{b}
 }
 
-// TestSlotAttacks runs each attack of the table in a query of its own, against the same agents.
+// TestSlotAttacks runs each attack of the table in a query of its own, against the same agents,
+// with the leader's noise and with the sites' own.
 func TestSlotAttacks(t *testing.T) {
 	attacks := slices.Concat(slotAttacks, openingAttacks)
-	w := newWorld(t, options{sites: 5, corrupt: []int{0}, rounds: len(attacks) + 2, spare: 2*len(attacks) + 8})
-	w.begin()
+	for _, noise := range noises {
+		t.Run(noise, func(t *testing.T) {
+			w := newWorld(t, options{sites: 5, corrupt: []int{0}, rounds: len(attacks) + 2, spare: 2*len(attacks) + 8, change: noisy(noise)})
+			w.begin()
+			w.attacked(attacks, "")
+			t.Logf("figure: %d attacks on slots and openings; %v", len(attacks), w.view.refusals)
+		})
+	}
+}
+
+var noises = []string{proposal.NoiseCentral, proposal.NoiseDistributed}
+
+func noisy(noise string) func(*proposal.Spec) { return func(s *proposal.Spec) { s.Noise = noise } }
+
+// attacked runs each attack in a query of its own and compares the sums that are open.
+func (w *world) attacked(attacks []attack, how string) {
+	w.t.Helper()
 	want := map[int]int{}
 	for k, a := range attacks {
 		f := field{w, k, 3 * k}
-		w.name[k], want[k] = a.name, a.opens
+		w.name[k], want[k] = a.name+how, a.opens
 		a.do(f)
 		f.close()
 	}
@@ -330,10 +346,9 @@ func TestSlotAttacks(t *testing.T) {
 	}
 	for k, left := range want {
 		if left != 0 {
-			t.Errorf("%s: %d sums are open, want %d", w.name[k], attacks[k].opens-left, attacks[k].opens)
+			w.t.Errorf("%s: %d sums are open, want %d", w.name[k], attacks[k].opens-left, attacks[k].opens)
 		}
 	}
-	t.Logf("figure: %d attacks on slots and openings; %v", len(attacks), w.view.refusals)
 }
 
 // TestRandomCoordinator delivers messages as they come: three slots, five survivor sets, two x,

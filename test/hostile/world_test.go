@@ -10,6 +10,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"covey/internal/aggregate"
 	"covey/internal/proposal"
 	"covey/internal/secagg"
 	"covey/internal/study"
@@ -380,13 +381,21 @@ func (w *world) secagg(a study.Ask) secagg.Query {
 	return w.plan.Summed(w.Setup.Transcript(), a)
 }
 
-// vector is what a site has to hide: its sum and the lanes that key the noise.
+// vector is what a site has to hide: its sum and the lanes that key the noise, or with its share
+// of distributed noise.
 func (w *world) vector(i int, a study.Ask) []uint64 {
 	w.t.Helper()
 	sum := must.Get(w.rows[i].Answer(w.plan, i, a))(w.t)
 	var v []uint64
 	for _, x := range sum {
 		v = append(v, uint64(x)&ring(w.plan.Bits))
+	}
+	if w.plan.Honest > 0 {
+		w.must(func() error { return aggregate.AddShare(w.plan, v, w.truth[i][a.Slot], w.secagg(a), a) })
+		for k := range v {
+			v[k] &= ring(w.plan.Bits)
+		}
+		return v
 	}
 	return append(v, noiseLanes(w.truth[i][a.Slot], w.secagg(a).Context, w.plan.Bits)...)
 }
