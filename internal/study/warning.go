@@ -19,6 +19,10 @@ func (p *Plan) Warnings() []string {
 	if p.Thresholds.Corrupt == 0 {
 		w = append(w, p.Thresholds.Collusion())
 	}
+	if few, usual := p.Thresholds.Corrupt, proposal.UsualCorrupt(p.Thresholds.Sites); few > 0 && few < usual {
+		w = append(w, fmt.Sprintf("corrupt = %d: the study holds only while no more than %d of the %d sites collude with the coordinator; without this key, it would against %d",
+			few, few, p.Thresholds.Sites, usual))
+	}
 	if s := p.Proposal.Spec; s.OnDropout == proposal.DropoutContinue && s.Noise == proposal.NoiseCentral {
 		w = append(w, `on_dropout = "continue" with central noise: a hostile coordinator could subtract the exact sums of two rounds with different survivors and learn a site's sum (docs/threat-model.md)`)
 	}

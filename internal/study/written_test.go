@@ -1,6 +1,7 @@
 package study
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -72,6 +73,17 @@ func TestEpsilonWarning(t *testing.T) {
 		p := mustPlan(t, strings.Replace(texts.Minimal, "epsilon = 1.0", "epsilon = "+epsilon, 1), 90_000, 90_000, 90_000)
 		if got := strings.Contains(strings.Join(p.Warnings(), "\n"), "promises little"); got != want {
 			t.Errorf("epsilon = %s: %q", epsilon, p.Warnings())
+		}
+	}
+}
+
+// TestFewCorruptWarning: an approver reads that a proposal holds against fewer colluding sites than
+// it would without the key. More of them, and the default, are no reason to warn.
+func TestFewCorruptWarning(t *testing.T) {
+	for line, want := range map[string]string{"corrupt = 1": "no more than 1 of the 10 sites", "corrupt = 2": "it would against 3", "corrupt = 3": "", "corrupt = 5": "", "": ""} {
+		p := mustPlan(t, texts.With(texts.Minimal, line), slices.Repeat([]int{9000}, 10)...)
+		if got := strings.Join(p.Warnings(), "\n"); strings.Contains(got, "corrupt") != (want != "") || !strings.Contains(got, want) {
+			t.Errorf("%q: %q", line, got)
 		}
 	}
 }
