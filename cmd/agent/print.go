@@ -225,6 +225,13 @@ func printStudy(w io.Writer, s agent.StudyDetail) {
 	if s.Why != "" {
 		fmt.Fprintf(w, "why      %s\n", s.Why)
 	}
+	left := egress.Total(s.Sent)
+	if left.Messages > 0 {
+		fmt.Fprintf(w, "left     %d messages, %d bytes, as \"agent egress\" has them by kind\n", left.Messages, left.Bytes)
+	} else {
+		fmt.Fprintln(w, "left     egress.jsonl counts no message of it by itself; \"agent egress --each\" has all")
+	}
+	leaves := "What leaves this site, from its approval on"
 	if over := s.State != "pending" && s.State != string(ledger.Approved); over || s.Plan == nil {
 		if imported(s.StudyView) {
 			fmt.Fprintf(w, "spent    ρ = %.6g, by an export of the ledger before this one\n", s.SpentRho)
@@ -238,6 +245,7 @@ func printStudy(w io.Writer, s agent.StudyDetail) {
 			return
 		}
 		fmt.Fprintln(w, "\nIt is over here. What it asked for:")
+		leaves = "What leaves this site in a whole run, which need not be what left"
 	}
 	printParties(w, s)
 	fmt.Fprintf(w, "data     %s, %s\n", frame.Word(s.Dataset), proposal.ColumnsText(len(s.Plan.Proposal.Spec.Columns), s.Plan.D))
@@ -256,7 +264,7 @@ func printStudy(w io.Writer, s agent.StudyDetail) {
 			line("  %s\t%s", l.Who, l.What)
 		}
 	})
-	fmt.Fprintln(w, "\nWhat leaves this site")
+	fmt.Fprintln(w, "\n"+leaves)
 	printLeaves(w, s.Leaves)
 	fmt.Fprintln(w, "\nRoster (compare the fingerprints, and not through the coordinator)")
 	table(w, func(line func(string, ...any)) {

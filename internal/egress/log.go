@@ -57,6 +57,14 @@ type Count struct {
 	Bytes    int `json:"bytes"`
 }
 
+// Total adds counts of all kinds up.
+func Total(sent map[string]Count) (all Count) {
+	for _, c := range sent {
+		all = Count{all.Messages + c.Messages, all.Bytes + c.Bytes}
+	}
+	return all
+}
+
 // Log counts what left, over all runs of the agent: it appends to
 // egress.jsonl and reads it back at the start. The file is the operator's record,
 // and at the start a witness against a ledger that was restored alone; no rule

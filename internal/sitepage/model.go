@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"maps"
 	"math"
 	"net/http"
 	"slices"
@@ -128,8 +129,10 @@ func (p progress) String() string { return fmt.Sprintf("%d of at most %d queries
 func rowOf(v agent.StudyView) row {
 	r := row{StudyView: v, Status: statusOf(v)}
 	switch {
-	case v.Expires != nil:
+	case v.Expires != nil && v.State == statePending:
 		r.When = "can be decided until " + moment(v.Expires)
+	case v.Expires != nil:
+		r.When = "ends " + moment(v.Expires) + " if it has not begun"
 	case v.Ended != nil:
 		r.When = "ended " + moment(v.Ended)
 	case v.Time != nil:
@@ -277,6 +280,14 @@ type kindRow struct {
 	egress.Count
 }
 
+// kinds lists counts by their kind.
+func kinds(sent map[string]egress.Count) (out []kindRow) {
+	for _, kind := range slices.Sorted(maps.Keys(sent)) {
+		out = append(out, kindRow{kind, sent[kind]})
+	}
+	return out
+}
+
 // maxTotals is how many studies' totals are listed; the command has all.
 const maxTotals = 50
 
@@ -296,16 +307,10 @@ func (p *Page) egress(w http.ResponseWriter, r *http.Request, s *session) {
 		p.fail(w, s, err)
 		return
 	}
-	for kind, c := range e.Link {
-		m.Link = append(m.Link, kindRow{kind, c})
-	}
-	slices.SortFunc(m.Link, func(a, b kindRow) int { return strings.Compare(a.Kind, b.Kind) })
+	m.Link = kinds(e.Link)
 	for _, of := range e.Studies {
-		one := egressRow{Name: of.Name, Study: of.Study}
-		for _, c := range of.Sent {
-			one.Messages, one.Bytes = one.Messages+c.Messages, one.Bytes+c.Bytes
-		}
-		m.Studies = append(m.Studies, one)
+		all := egress.Total(of.Sent)
+		m.Studies = append(m.Studies, egressRow{of.Name, of.Study, all.Messages, all.Bytes})
 	}
 	slices.SortStableFunc(m.Studies, func(a, b egressRow) int { return b.Bytes - a.Bytes })
 	m.Studies = m.Studies[:min(len(m.Studies), maxTotals)]

@@ -11,6 +11,7 @@ import (
 	"covey/internal/agent"
 	"covey/internal/egress"
 	"covey/internal/frame"
+	"covey/internal/ledger"
 	"covey/internal/limits"
 	"covey/internal/pki"
 	"covey/internal/proposal"
@@ -35,6 +36,10 @@ type studyPage struct {
 	Leaves      []egress.Alike
 	Messages    int
 	LeavesBytes string
+	Sent        []kindRow // what left so far, as StudyDetail has it
+	SentBytes   string
+	SentAll     int
+	Over        bool
 	Outside     int // of the site's rules
 	Epsilon     string
 	Proposer    party   // the analyst who proposes; empty for the coordinator's operator
@@ -114,6 +119,9 @@ func (p *Page) show(w http.ResponseWriter, r *http.Request, s *session, id propo
 func pageOf(d agent.StudyDetail) studyPage {
 	one := rowOf(d.StudyView)
 	m := studyPage{StudyDetail: d, Status: one.Status, When: one.When, Open: open(d)}
+	m.Over = d.State != statePending && d.State != string(ledger.Approved)
+	left := egress.Total(d.Sent)
+	m.Sent, m.SentAll, m.SentBytes = kinds(d.Sent), left.Messages, size(left.Bytes)
 	if d.Plan == nil {
 		return m
 	}
@@ -168,7 +176,14 @@ func shortly(m studyPage) []string {
 	asker := m.Plan.Proposal.Asker()
 	out := []string{fmt.Sprintf("%s asks for %s in %s of your data set %s, together over %d sites.",
 		strings.ToUpper(asker[:1])+asker[1:], patterns, proposal.ColumnsText(len(spec.Columns), m.Plan.D), frame.Quoted(spec.Dataset), len(m.Roster))}
-	out = append(out, fmt.Sprintf("No row leaves this site. %d messages do, %s in all: sums over all of your rows, each under a mask, and keys and signatures.", m.Messages, m.LeavesBytes))
+	switch {
+	case !m.Over:
+		out = append(out, fmt.Sprintf("No row leaves this site. %d messages do, %s in all: sums over all of your rows, each under a mask, and keys and signatures.", m.Messages, m.LeavesBytes))
+	case m.SentAll > 0:
+		out = append(out, fmt.Sprintf("It is over here. No row left this site. %s did, %s in all; %d of them sums over all of your rows, each under a mask.", plural(m.SentAll, "message", "messages"), m.SentBytes, m.StudyDetail.Sent["upload"].Messages))
+	default:
+		out = append(out, "It is over here.")
+	}
 	if c := m.Cost; c != nil {
 		part := c.This
 		if c.CapRho > 0 {

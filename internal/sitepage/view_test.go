@@ -283,3 +283,43 @@ func TestPages(t *testing.T) {
 		}
 	}
 }
+
+// TestPageOfWhatIsOver: a study that is over says what left, as the record has it, and never what a
+// whole run of it would have sent; one that goes on says both, each by its name.
+func TestPageOfWhatIsOver(t *testing.T) {
+	v, _ := visited(t)
+	plan := planOf(t, 3, nil)
+	d := pendingOf(plan)
+	d.Leaves = []egress.Planned{{Kind: "upload", What: "a planned sum", Bytes: 700}, {Kind: "shares", What: "planned shares", Bytes: 300}}
+	d.Sent = map[string]egress.Count{"decision": {Messages: 3, Bytes: 182}, "upload": {Messages: 2, Bytes: 98}}
+	at := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	d.Expires = &at
+	view := func(state string, sent map[string]egress.Count) string {
+		d.State, d.Sent = state, sent
+		v.site.studies[plan.Digest] = d
+		return v.get("/studies/" + plan.Digest.String())
+	}
+	planned, left := []string{"2 messages do, 1000 bytes in all", "a planned sum", "from its approval on"}, "3 of kind decision (182 bytes), 2 of kind upload (98 bytes)"
+	for _, c := range []struct {
+		state     string
+		sent      map[string]egress.Count
+		has, lack []string
+	}{
+		{"pending", d.Sent, append(planned, "So far: "+left, "have not decided", "can be decided until 2026-03-01"), []string{"left this site"}},
+		{"approved", d.Sent, append(planned, "So far: "+left, "ends 2026-03-01 00:00 UTC if it has not begun"), []string{"can be decided", "have not decided", "left this site"}},
+		{"refused", d.Sent, []string{"5 messages did, 280 bytes in all; 2 of them sums", left}, append(planned, "So far", "leaves this site")},
+		{"finished", nil, []string{"<li>It is over here.</li>", "counts no message of it by itself"}, append(planned, "messages did", "leaves this site")},
+	} {
+		page := view(c.state, c.sent)
+		for _, part := range c.has {
+			if !strings.Contains(page, part) {
+				t.Errorf("%s: no %q in\n%s", c.state, part, page)
+			}
+		}
+		for _, part := range c.lack {
+			if strings.Contains(page, part) {
+				t.Errorf("%s: it says %q", c.state, part)
+			}
+		}
+	}
+}
