@@ -229,22 +229,40 @@ func size(n int) string {
 	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 }
 
+// maxUsed bounds the characters of a column's levels; the command has all.
+const maxUsed = 500
+
+// used says what a study makes of a column's cells. The levels are the proposer's texts, quoted.
+func used(c proposal.Column) string {
+	text := fmt.Sprintf("(value − %g) / %g", c.Offset, c.Scale)
+	switch {
+	case len(c.Levels) > 0:
+		text = fmt.Sprintf("%d levels: %q", len(c.Levels), c.Levels)
+		if r := []rune(text); len(r) > maxUsed {
+			text = string(r[:maxUsed]) + "…"
+		}
+	case c.Standardize == proposal.StandardizePrivate:
+		text = "scaled as the study learns"
+	}
+	if c.As != proposal.AsNumber {
+		text = "as " + c.As + ", " + text
+	}
+	if c.Indicator {
+		text += "; and whether it is missing"
+	}
+	return text
+}
+
 // columnsOf returns a study's columns with this site's figures, which may be nil.
 func columnsOf(columns []proposal.Column, f *sitedata.Figures) []column {
 	out := make([]column, len(columns))
 	for j, c := range columns {
-		one := column{Name: frame.Word(c.Name), Used: fmt.Sprintf("(value − %g) / %g", c.Offset, c.Scale), Median: "–", Spread: "–"}
+		one := column{Name: frame.Word(c.Name), Used: used(c), Median: "–", Spread: "–"}
 		if c.Measure != "" {
 			one.Measure = frame.Quoted(c.Measure)
 		}
 		if len(c.Range) == 2 {
 			one.Range = fmt.Sprintf("%g to %g", c.Range[0], c.Range[1])
-		}
-		if c.Standardize == proposal.StandardizePrivate {
-			one.Used = "scaled as the study learns"
-		}
-		if len(c.Levels) > 0 {
-			one.Used = fmt.Sprintf("%d levels", len(c.Levels))
 		}
 		if f != nil {
 			own := f.Columns[j]

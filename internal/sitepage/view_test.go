@@ -323,3 +323,20 @@ func TestPageOfWhatIsOver(t *testing.T) {
 		}
 	}
 }
+
+// TestUsed: what is made of a column's cells is there in full, the texts of its levels quoted.
+func TestUsed(t *testing.T) {
+	for want, c := range map[string]proposal.Column{
+		`(value − 3) / 2`:                        {Offset: 3, Scale: 2},
+		`2 levels: ["F" "<b>\u202e"]`:            {Levels: []string{"F", "<b>\u202e"}, Scale: 1},
+		`as boolean, scaled as the study learns`: {As: proposal.AsBoolean, Standardize: proposal.StandardizePrivate, Scale: 1},
+		`as days since 2000-01-01, (value − 0) / 30; and whether it is missing`: {As: "days since 2000-01-01", Scale: 30, Indicator: true},
+	} {
+		if got := used(c); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if got := used(proposal.Column{Levels: []string{strings.Repeat("ä", 600)}}); len([]rune(got)) != maxUsed+1 {
+		t.Errorf("%d characters of levels", len([]rune(got)))
+	}
+}
