@@ -14,6 +14,7 @@ import (
 
 	"covey/internal/agent"
 	"covey/internal/egress"
+	"covey/internal/limits"
 	"covey/internal/pki"
 )
 
@@ -28,7 +29,7 @@ func (q quiet) Status() (agent.Status, error) {
 }
 
 func (quiet) Ledger() agent.LedgerReply {
-	return agent.LedgerReply{Populations: []agent.PopulationView{{Name: "patients", CapRho: 0.5, SpentRho: 0.125, ReservedRho: 0.25, LeftRho: 0.125}}}
+	return agent.LedgerReply{Populations: []limits.Population{{Name: "patients", CapRho: 0.5, SpentRho: 0.125, ReservedRho: 0.25, LeftRho: 0.125}}}
 }
 
 func (quiet) Egress() egress.Reply {

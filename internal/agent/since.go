@@ -28,17 +28,22 @@ func (vs *Views) since(s *session) *Since {
 		if id == s.plan.Digest || e.Population != population || e.State != ledger.Approved && e.State != ledger.Finished || withdrew(e) {
 			continue
 		}
-		body := vs.a.endings.past.Proposal(id)
-		if approved, ok := vs.a.ledger.Proposal(id); ok {
-			body = approved
-		}
-		before, err := proposal.Parse(body)
+		before, err := vs.kept(id)
 		if err != nil || !sameProposer(before, s.plan.Proposal) {
 			continue
 		}
 		return &Since{id, before.Spec.Name, e.Time, terms.Changes(before, s.plan.Proposal)}
 	}
 	return nil
+}
+
+// kept returns a study's proposal, as far as it is kept here.
+func (vs *Views) kept(id proposal.Digest) (proposal.Proposal, error) {
+	body, approved := vs.a.ledger.Proposal(id)
+	if !approved {
+		body = vs.a.endings.past.Proposal(id)
+	}
+	return proposal.Parse(body)
 }
 
 // sameProposer reports whether one key made both proposals: an analyst's, or the coordinator's

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"crypto/ed25519"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -199,5 +200,51 @@ func TestMoreStudies(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestChargedElsewhere: an approver reads what the data set was charged to another population
+// before, and of no other data set's charges.
+func TestChargedElsewhere(t *testing.T) {
+	c := newStandIn(t, 3, `approve = "ask"`, nil)
+	a := c.sites[0].agent
+	config := *a.Settings.current.Load()
+	people := config.Datasets[0].Population
+	config.Populations = []siteconfig.Population{{Name: people, CapRho: 1}, {Name: "others", CapRho: 1}}
+	a.Settings.current.Store(&config)
+	before := c.offer(1, c.key, func(s *proposal.Spec) {})
+	if err := a.Decisions.Approve(before); err != nil {
+		t.Fatal(err)
+	}
+	c.offer(2, c.key, func(s *proposal.Spec) {}) // left to the operator, charged to nobody
+	warned := func(id proposal.Digest) string {
+		t.Helper()
+		d, err := a.Views.Study(id)
+		if err != nil || d.State != statePending {
+			t.Fatalf("%+v, %v", d.StudyView, err)
+		}
+		return strings.Join(d.Warnings, "\n")
+	}
+	if said := warned(c.offer(3, c.key, func(s *proposal.Spec) {})); strings.Contains(said, "charged") {
+		t.Error(said)
+	}
+	moved := config
+	moved.Datasets = []siteconfig.Dataset{config.Datasets[0], config.Datasets[0]}
+	moved.Datasets[0].Population, moved.Datasets[1].Population, moved.Datasets[1].Name = "others", "others", "lines"
+	a.Settings.current.Store(&moved)
+	want := fmt.Sprintf("charged ρ = %.4g of the budget of %q before, which that of \"others\" does not count", c.plan.Rho, people)
+	if said := warned(c.offer(4, c.key, func(s *proposal.Spec) {})); !strings.Contains(said, want) {
+		t.Errorf("no %q in %q", want, said)
+	}
+	if said := warned(c.offer(5, c.key, func(s *proposal.Spec) { s.Dataset = "lines" })); strings.Contains(said, "charged") {
+		t.Errorf("another data set: %q", said)
+	}
+	// One that asked the same and is completed is told of, too.
+	approval, _ := a.ledger.Approved(before)
+	if err := a.Decisions.finish(approval, study.CodeCompleted, "", nil); err != nil {
+		t.Fatal(err)
+	}
+	if said := warned(c.offer(6, c.key, func(s *proposal.Spec) {})); !strings.Contains(said, "asked the same and is completed") {
+		t.Errorf("nothing of the completed study in %q", said)
 	}
 }

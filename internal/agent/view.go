@@ -2,6 +2,9 @@ package agent
 
 import (
 	"crypto/ed25519"
+	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"covey/internal/egress"
@@ -262,7 +265,7 @@ func (vs *Views) Study(id proposal.Digest) (StudyDetail, error) {
 	d.Plan, d.Dataset = s.plan, s.plan.Proposal.Spec.Dataset
 	d.Privacy, d.Learns, d.Leaves, d.Warnings = terms.Privacy(s.plan), terms.Learners(s.plan), uplink.Planned(s.plan, s.self), s.plan.Warnings()
 	if d.State == statePending {
-		d.Warnings = append(d.Warnings, vs.again(s.plan)...)
+		d.Warnings = append(d.Warnings, vs.again(s)...)
 		d.Since = vs.since(s)
 	}
 	config, dataset := s.terms()
@@ -287,59 +290,38 @@ func (vs *Views) Study(id proposal.Digest) (StudyDetail, error) {
 	return d, nil
 }
 
-// again warns of the completed studies that asked the same, as far as their proposals are kept.
-func (vs *Views) again(p *study.Plan) []string {
+// again warns of the completed studies that asked the same, and of what studies of the data set
+// were charged to other budgets, as far as their proposals are kept; and of an older ledger.
+func (vs *Views) again(s *session) []string {
 	var out []string
-	for _, id := range vs.a.endings.past.List() {
-		one, _ := vs.a.endings.past.Get(id)
-		if id == p.Digest || one.Code != study.CodeCompleted {
+	elsewhere, population := map[string]float64{}, s.population()
+	for _, e := range vs.a.ledger.Studies() {
+		before, err := vs.kept(e.Study)
+		if err != nil || e.Study == s.plan.Digest {
 			continue
 		}
-		if before, err := proposal.Parse(vs.a.endings.past.Proposal(id)); err == nil && p.Proposal.Again(before) {
-			out = append(out, p.AgainText(id, one.Name))
+		if e.Code == string(study.CodeCompleted) && s.plan.Proposal.Again(before) {
+			out = append(out, s.plan.AgainText(e.Study, e.Name))
 		}
+		if rho := e.SpentRho + e.ReservedRho; rho > 0 && e.Population != population && before.Spec.Dataset == s.plan.Proposal.Spec.Dataset {
+			elsewhere[e.Population] += rho
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(elsewhere)) {
+		out = append(out, fmt.Sprintf("this data set was charged ρ = %.4g of the budget of %q before, which that of %q does not count: if these are the same people, they can lose more than either allows", elsewhere[name], name, population))
 	}
 	return out
 }
 
 // LedgerReply is the ledger as shown.
 type LedgerReply struct {
-	Populations []PopulationView `json:"populations"`
-	Studies     []StudyView      `json:"studies"`
-}
-
-// PopulationView is a population's budget, in ρ.
-type PopulationView struct {
-	Name   string  `json:"name"`
-	CapRho float64 `json:"cap_rho"` // by Curve
-	// zcdp or gdp; none of a cap in ρ, and of one that is not declared
-	Curve       string  `json:"curve,omitempty"`
-	SpentRho    float64 `json:"spent_rho"`
-	ReservedRho float64 `json:"reserved_rho"`
-	LeftRho     float64 `json:"left_rho"`
-	// Declared is false of a population that the configuration does not name any more.
-	Declared bool `json:"declared"`
+	Populations []limits.Population `json:"populations"`
+	Studies     []StudyView         `json:"studies"`
 }
 
 // Ledger returns the budgets and the studies on record.
 func (vs *Views) Ledger() LedgerReply {
-	out := LedgerReply{Populations: []PopulationView{}, Studies: []StudyView{}}
-	used := vs.a.ledger.Populations()
-	config := vs.a.Settings.current.Load()
-	for _, p := range config.Populations {
-		v := PopulationView{Name: p.Name, Declared: true}
-		u := vs.a.ledger.Population(p.Name)
-		v.SpentRho, v.ReservedRho = u.SpentRho, u.ReservedRho
-		v.CapRho, v.Curve = limits.Cap(p, u, true)
-		v.LeftRho = v.CapRho - v.SpentRho - v.ReservedRho
-		out.Populations = append(out.Populations, v)
-	}
-	for _, u := range used {
-		if _, ok := config.Population(u.Name); !ok {
-			out.Populations = append(out.Populations, PopulationView{Name: u.Name, CapRho: u.CapRho, SpentRho: u.SpentRho,
-				ReservedRho: u.ReservedRho, LeftRho: u.CapRho - u.SpentRho - u.ReservedRho})
-		}
-	}
+	out := LedgerReply{limits.Populations(vs.a.Settings.current.Load(), vs.a.ledger), []StudyView{}}
 	for _, e := range vs.a.ledger.Studies() {
 		out.Studies = append(out.Studies, vs.View(e.Study))
 	}

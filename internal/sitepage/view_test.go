@@ -118,7 +118,7 @@ func TestHostileTextIsText(t *testing.T) {
 	over := d
 	over.State, over.Digest, over.Code = hostile, proposal.DigestOf([]byte("over")), hostile
 	v.site.studies[over.Digest] = over
-	v.site.ledger = agent.LedgerReply{Populations: []agent.PopulationView{{Name: hostile, Curve: hostile, CapRho: 1}}, Studies: []agent.StudyView{over.StudyView}}
+	v.site.ledger = agent.LedgerReply{Populations: []limits.Population{{Name: hostile, Curve: hostile, CapRho: 1}}, Studies: []agent.StudyView{over.StudyView}}
 	v.site.sent = egress.Reply{Link: map[string]egress.Count{hostile: {}}, Studies: []egress.Study{{Name: hostile, Sent: map[string]egress.Count{hostile: {Messages: 1}}}}}
 	v.site.found = []doctor.Finding{{Check: hostile, Result: hostile, Do: hostile}}
 	pages := map[string]string{}
@@ -256,7 +256,7 @@ func TestPages(t *testing.T) {
 	over.Digest, over.State, over.Name, over.Code, over.SpentRho = proposal.DigestOf([]byte("b")), "finished", "finished", "completed", 0.125
 	over.Population = "people"
 	v.site.studies[running.Digest], v.site.studies[over.Digest] = running, over
-	v.site.ledger = agent.LedgerReply{Populations: []agent.PopulationView{{Name: "people", CapRho: 1, SpentRho: 0.125, ReservedRho: 0.25, LeftRho: 0.625, Declared: true}, {Name: "others"}},
+	v.site.ledger = agent.LedgerReply{Populations: []limits.Population{{Name: "people", CapRho: 1, SpentRho: 0.125, ReservedRho: 0.25, LeftRho: 0.625, Declared: true}, {Name: "others"}},
 		Studies: []agent.StudyView{over.StudyView, running.StudyView}}
 	v.site.sent = egress.Reply{Link: map[string]egress.Count{"hello": {Messages: 3, Bytes: 99}}, Studies: []egress.Study{{Study: over.Digest, Name: "finished", Sent: map[string]egress.Count{"upload": {Messages: 2, Bytes: 640}}}}}
 	v.site.found = []doctor.Finding{{Check: "data set rows", OK: true, Result: "1000 rows"}, {Check: "policy", OK: true, Warning: true, Result: "wide"}, {Check: "keys", Result: "gone", Do: "find them"}}

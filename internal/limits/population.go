@@ -1,0 +1,38 @@
+package limits
+
+import (
+	"covey/internal/ledger"
+	"covey/internal/siteconfig"
+)
+
+// Population is a population's budget as it stands, in ρ.
+type Population struct {
+	Name   string  `json:"name"`
+	CapRho float64 `json:"cap_rho"` // by Curve
+	// zcdp or gdp; none of a cap in ρ, and of one that is not declared
+	Curve       string  `json:"curve,omitempty"`
+	SpentRho    float64 `json:"spent_rho"`
+	ReservedRho float64 `json:"reserved_rho"`
+	LeftRho     float64 `json:"left_rho"`
+	// Declared is false of a population that the configuration does not name any more.
+	Declared bool `json:"declared"`
+}
+
+// Populations returns those that the configuration names, and then the others that the ledger has.
+func Populations(config *siteconfig.Config, l *ledger.Ledger) []Population {
+	out := []Population{}
+	add := func(used ledger.Population, limit float64, curve string, declared bool) {
+		out = append(out, Population{used.Name, limit, curve, used.SpentRho, used.ReservedRho, limit - used.SpentRho - used.ReservedRho, declared})
+	}
+	for _, p := range config.Populations {
+		used := l.Population(p.Name)
+		limit, curve := Cap(p, used, true)
+		add(used, limit, curve, true)
+	}
+	for _, used := range l.Populations() {
+		if _, ok := config.Population(used.Name); !ok {
+			add(used, used.CapRho, "", false)
+		}
+	}
+	return out
+}
