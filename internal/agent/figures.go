@@ -69,6 +69,8 @@ func (vs *Views) Figures(id proposal.Digest) (sitedata.Figures, error) {
 	}
 	f.Beside(s.plan.Proposal.Spec.Columns)
 	f.Central = s.plan.Honest == 0
+	approval, approved := vs.a.ledger.Approved(id)
+	f.Changed = approved && d.Pin(f.SHA256) != approval.DataSHA256
 	now.figures = f
 	vs.figures.kept = slices.DeleteFunc(vs.figures.kept, func(k keptFigures) bool { return k.study == id })
 	if !s.roomy() {

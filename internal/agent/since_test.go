@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"fmt"
 	"os"
@@ -246,5 +247,37 @@ func TestChargedElsewhere(t *testing.T) {
 	}
 	if said := warned(c.offer(6, c.key, func(s *proposal.Spec) {})); !strings.Contains(said, "asked the same and is completed") {
 		t.Errorf("nothing of the completed study in %q", said)
+	}
+}
+
+// TestFiguresOfOtherRows: figures of an approved study say that they are not of its rows, once the
+// file has changed, and nothing before or of a study that nobody approved.
+func TestFiguresOfOtherRows(t *testing.T) {
+	c := newStandIn(t, 3, `approve = "ask"`, nil)
+	a, path := c.sites[0].agent, filepath.Join(c.sites[0].dir, "rows.csv")
+	id, waits := c.offer(1, c.key, func(s *proposal.Spec) {}), c.offer(2, c.key, func(s *proposal.Spec) {})
+	if err := a.Decisions.Approve(id); err != nil {
+		t.Fatal(err)
+	}
+	says := func(id proposal.Digest) bool {
+		t.Helper()
+		f, err := a.Views.Figures(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Contains(strings.Join(f.Warnings(), "\n"), "is not what was approved")
+	}
+	if says(id) || says(waits) {
+		t.Error("the approved rows are called others")
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, append(text, text[bytes.IndexByte(text, '\n')+1:]...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if !says(id) || says(waits) {
+		t.Errorf("other rows: approved %t, pending %t", says(id), says(waits))
 	}
 }

@@ -40,6 +40,9 @@ type Figures struct {
 	Columns []ColumnFigure `json:"columns,omitempty"`
 	// Central is set where the study's noise is central: the coordinator's leader reads exact sums.
 	Central bool `json:"central_noise,omitempty"`
+	// Changed is set where the study was approved with other rows than these.
+	Changed bool     `json:"changed,omitempty"`
+	SHA256  [32]byte `json:"-"` // of what was read
 }
 
 // ColumnFigure is one column of this site's kept rows, in the column's own unit.
@@ -117,7 +120,7 @@ func LookAt(rows *dataset.Rows, columns []dataset.Column, readings ...dataset.Re
 }
 
 func (l *look) figures(rows *dataset.Rows, q dataset.Request) Figures {
-	f := Figures{Rows: rows.Rows, Units: rows.Units, Dropped: rows.Dropped, Faulty: rows.Faulty}
+	f := Figures{SHA256: rows.SHA256, Rows: rows.Rows, Units: rows.Units, Dropped: rows.Dropped, Faulty: rows.Faulty}
 	if rows.Fault != nil {
 		f.Fault = rows.Fault.Error()
 	}
@@ -159,6 +162,9 @@ func (f Figures) Shown() Figures {
 // Warnings are what the operator should look at: rows left out first, then columns.
 func (f Figures) Warnings() []string {
 	var out []string
+	if f.Changed {
+		out = append(out, "the data set is not what was approved: these figures are of it as it is now, and no sum of the study is")
+	}
 	if f.Faulty > 0 {
 		out = append(out, fmt.Sprintf("%d of this site's %d rows have a value at fault, the first: %s", f.Faulty, f.Rows, f.Fault))
 	}
