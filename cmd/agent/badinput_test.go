@@ -145,6 +145,7 @@ var badInputs = []badCase{
 	{"header alone", "icu.csv", "1,50,70\n2,51,71\n3,52,72\n", "", "check --study study.toml", []string{"icu.csv"}},
 	{"ragged row", "icu.csv", "2,51,71", "2,51", "check", []string{"icu.csv: line 3: 2 fields, the header has 3"}},
 	{"column twice", "icu.csv", "id,age,hr", "id,age,age", "check", []string{"icu.csv: line 1: fields 2 and 3 of the header are the same"}},
+	{"column twice, in a profile", "icu.csv", "id,age,hr", "id,age,age", "data profile icu --values", []string{"the same: give one of the two another name in the export"}},
 	{"open quote", "icu.csv", "2,51,71", "2,\"51,71", "check", []string{"icu.csv", "line"}},
 	{"no such column", "icu.csv", "id,age,hr", "id,age,pulse", "check --study study.toml", []string{"icu.csv: line 1", `"hr"`}},
 	{"a word", "icu.csv", "2,51,71", "2,fifty,71", "check --study study.toml", []string{`icu.csv: line 3, column "age"`}},

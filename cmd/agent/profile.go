@@ -63,6 +63,9 @@ func (c *profileCmd) Run(t *terminal) error {
 	if options.Progress != nil {
 		fmt.Fprintf(shared.Raw(t.Err), "\r%*s\r", progressWidth, "")
 	}
+	if bad, ok := errors.AsType[*dataset.Error](err); ok && bad.Remedy != "" {
+		return fmt.Errorf("%w: %s", err, bad.Remedy)
+	}
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ func openText(src *source, in io.Reader, m Mapping) (*csvTable, error) {
 	}
 	if i, j := twins(t.names); j > 0 {
 		// By position: without a header line the "name" is a value.
-		return nil, &Error{Schema: SchemaColumns, File: t.path, Row: t.base + 1, Reason: fmt.Sprintf("fields %d and %d of the header are the same", i+1, j+1)}
+		return nil, &Error{Schema: SchemaColumns, File: t.path, Row: t.base + 1, Reason: fmt.Sprintf("fields %d and %d of the header are the same", i+1, j+1), Remedy: "give one of the two another name in the export"}
 	}
 	t.places = make(map[string]int, len(t.names))
 	for j, name := range t.names {
@@ -115,11 +115,11 @@ func (r *recordBound) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// twins returns the places of the first name that occurs again; 0, 0 if none does.
+// twins returns the places of the first name but "" that occurs again; 0, 0 if none does.
 func twins(names []string) (first, again int) {
 	seen := make(map[string]int, len(names))
 	for i, name := range names {
-		if at, ok := seen[name]; ok {
+		if at, ok := seen[name]; ok && name != "" {
 			return at, i
 		}
 		seen[name] = i

@@ -96,6 +96,7 @@ func TestBadInput(t *testing.T) {
 		{"semicolons", "a;b\n1;2\n", `line 1, column "b": the header is one field with another name; fields are separated by commas`, "b", 1, false},
 		{"duplicate", "a,b,x,b\n1,2,3,4\n", "line 1: fields 2 and 4 of the header are the same", "", 1, true},
 		{"duplicate, spaces", "a,b,a \n1,2,3\n", "line 1: fields 1 and 3 of the header are the same", "", 1, true},
+		{"nameless twins", "a,b,,\n1,2,,\n3,x,,\n", `line 3, column "b": not a number`, "b", 3, false},
 		{"no header", "41.5,41.5\n1,2\n", "line 1: fields 1 and 2 of the header are the same", "", 1, true},
 		{"short row", "a,b\n1,2\n3\n", "line 3: 1 fields, the header has 2", "", 3, true},
 		{"long row", "a,b\n1,2,3\n", "line 2: 3 fields, the header has 2", "", 2, true},

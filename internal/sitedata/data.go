@@ -15,8 +15,8 @@
 //     below, which for d ≤ 2^20 the kernel takes (C1).
 //   - DATA-3: These MUST be refused (values as in DATA-9), by file, line and column, never with a
 //     value or text of the file: infinities, numbers beyond float64, other text, ragged rows,
-//     broken quotes, missing columns, doubled header names (by position), blank lines before the
-//     last row, UTF-16 that the site did not configure, an empty file, no rows.
+//     broken quotes, missing columns, header names (by position) that are given twice, blank lines
+//     before the last row, UTF-16 that the site did not configure, an empty file, no rows.
 //   - DATA-4: Missing MUST be exactly an empty field, `NA`, or `nan` in any case, less spaces and
 //     tabs, and what the site's configuration names. It is a fault with `missing = "error"`. With
 //     `"drop-row"` the row becomes zeros, with `"fill"` and `"zero"` its cell a gap, and a value
