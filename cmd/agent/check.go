@@ -114,6 +114,9 @@ func (c *checkCmd) ofRunning(t *terminal) (out []doctor.Finding) {
 			out = append(out, doctor.Warned(doctor.CheckChanged, "data set "+d.Name, d.Data+": it is not what an approved study pinned, which gets no more sums of it"))
 		}
 	}
+	if l, err := ask[agent.LedgerReply](&terminal{&bounded, t.dir}, "GET", "ledger"); err == nil && limits.Older(l.Beyond) != "" {
+		out = append(out, doctor.Warned(doctor.CheckBudget, "ledger", limits.Older(l.Beyond)))
+	}
 	if s.Chain.Broken != "" {
 		out = append(out, doctor.Warned(doctor.CheckLink, "running agent", "answers no query: "+frame.Cleaned(s.Chain.Broken)))
 	}

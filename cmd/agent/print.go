@@ -481,6 +481,9 @@ func imported(s agent.StudyView) bool {
 }
 
 func printLedger(w io.Writer, l agent.LedgerReply) {
+	if older := limits.Older(l.Beyond); older != "" {
+		fmt.Fprintln(w, older+"\n")
+	}
 	fmt.Fprintln(w, "Budgets in ρ, over all studies of a population; CURVE is how a cap follows from ε and δ, and what a study's ρ allows")
 	table(w, func(line func(string, ...any)) {
 		line("POPULATION\tCAP\tSPENT\tRESERVED\tLEFT\tCURVE")

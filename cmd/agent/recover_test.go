@@ -134,6 +134,19 @@ func TestExportKeepsProposers(t *testing.T) {
 	}
 }
 
+// TestOlderLedgerIsPrinted: budgets that lack studies say so before any number.
+func TestOlderLedgerIsPrinted(t *testing.T) {
+	var out bytes.Buffer
+	printLedger(&out, agent.LedgerReply{Beyond: []proposal.Digest{{0xab}, {0xcd}}})
+	if said := out.String(); !strings.HasPrefix(said, "THE LEDGER MAY BE AN OLDER COPY") || !strings.Contains(said, "(2, the first ab0000000000)") {
+		t.Error(said)
+	}
+	out.Reset()
+	if printLedger(&out, agent.LedgerReply{}); strings.Contains(out.String(), "OLDER") {
+		t.Error(out.String())
+	}
+}
+
 // TestImportedIsNotForfeited: by an export nobody knows which queries a study was charged for.
 func TestImportedIsNotForfeited(t *testing.T) {
 	var out bytes.Buffer

@@ -375,6 +375,9 @@ func TestStrangeStudy(t *testing.T) {
 			if strings.Contains(s.log.String(), "recover --from") {
 				t.Error("the end of an unknown study is no sign")
 			}
+			if beyond := s.agent.Views.Ledger().Beyond; len(beyond) > 0 {
+				t.Errorf("signs of %v", beyond)
+			}
 			for range 2 {
 				if got := s.ask(wire.Confirmed{Header: wire.Header{Study: id}, Signatures: make([][]byte, 3)}); got != nil {
 					t.Errorf("answers %+v", got)
@@ -385,8 +388,49 @@ func TestStrangeStudy(t *testing.T) {
 			if log := s.log.String(); strings.Count(log, "recover --from") != 1 || !strings.Contains(log, "restored backup") {
 				t.Errorf("want one line about a restored backup:\n%s", log)
 			}
+			c.showsOlder(s, name == "pending")
 		})
 	}
+}
+
+// showsOlder checks that the site's budgets, and a proposal that waits, say that the ledger may be
+// older than the study.
+func (c *standIn) showsOlder(s *testSite, waits bool) {
+	c.t.Helper()
+	if beyond := s.agent.Views.Ledger().Beyond; !slices.Equal(beyond, []proposal.Digest{c.plan.Digest}) {
+		c.t.Errorf("the ledger as shown has signs of %v", beyond)
+	}
+	d, err := s.agent.Views.Study(c.plan.Digest)
+	if waits && (err != nil || !strings.Contains(strings.Join(d.Warnings, "\n"), "THE LEDGER MAY BE AN OLDER COPY")) {
+		c.t.Errorf("an approver is not warned: %q, %v", d.Warnings, err)
+	}
+}
+
+// TestOlderLedgerIsShown: with the ledger of before a study whose setup left this site, budgets are
+// shown as those of an older copy; with the study's own ledger they are not, however it ended.
+func TestOlderLedgerIsShown(t *testing.T) {
+	c := newStandIn(t, 3, autoPolicy, nil)
+	s := c.sites[0]
+	before := s.backup()
+	c.ready()
+	said := wire.Announcement{Header: wire.Header{Study: c.plan.Digest}}
+	s.agent.egress.Record(uplink.Describe(said, 1), testNow) // as the link does
+	s.ask(wire.Ended{Header: wire.Header{Study: c.plan.Digest}, Code: study.CodeAborted})
+	s.restart()
+	if beyond := s.agent.Views.Ledger().Beyond; len(beyond) > 0 {
+		t.Errorf("signs of %v on its own ledger", beyond)
+	}
+	sent, err := os.ReadFile(filepath.Join(s.dir, egress.File))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.restore(before)
+	if err := s.agent.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s.write(egress.File, string(sent))
+	s.start()
+	c.showsOlder(s, false)
 }
 
 // TestStrangeResult: of a study that is over, its result is what shows that the ledger lost it.

@@ -1,8 +1,10 @@
 package agent
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -134,6 +136,19 @@ const askedBeyond = "the coordinator continues a study whose approval is not on 
 
 // maxStrangers bounds the studies that the log tells about.
 const maxStrangers = 100
+
+// beyond returns the studies that the log told about and that the ledger does not have.
+func (g *strangers) beyond() (out []proposal.Digest) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for id := range g.told {
+		if _, known := g.a.ledger.Study(id); !known {
+			out = append(out, id)
+		}
+	}
+	slices.SortFunc(out, func(a, b proposal.Digest) int { return bytes.Compare(a[:], b[:]) })
+	return out
+}
 
 // log logs, once a study, a sign that the ledger lost the study as a whole.
 func (g *strangers) log(id proposal.Digest, sign string) {

@@ -307,6 +307,9 @@ func (vs *Views) again(s *session) []string {
 			elsewhere[e.Population] += rho
 		}
 	}
+	if older := limits.Older(vs.a.strangers.beyond()); older != "" {
+		out = append(out, older)
+	}
 	for _, name := range slices.Sorted(maps.Keys(elsewhere)) {
 		out = append(out, fmt.Sprintf("this data set was charged ρ = %.4g of the budget of %q before, which that of %q does not count: if these are the same people, they can lose more than either allows", elsewhere[name], name, population))
 	}
@@ -317,11 +320,13 @@ func (vs *Views) again(s *session) []string {
 type LedgerReply struct {
 	Populations []limits.Population `json:"populations"`
 	Studies     []StudyView         `json:"studies"`
+	// Beyond are studies that there are signs of and that the ledger does not have.
+	Beyond []proposal.Digest `json:"beyond,omitempty"`
 }
 
 // Ledger returns the budgets and the studies on record.
 func (vs *Views) Ledger() LedgerReply {
-	out := LedgerReply{limits.Populations(vs.a.Settings.current.Load(), vs.a.ledger), []StudyView{}}
+	out := LedgerReply{limits.Populations(vs.a.Settings.current.Load(), vs.a.ledger), []StudyView{}, vs.a.strangers.beyond()}
 	for _, e := range vs.a.ledger.Studies() {
 		out.Studies = append(out.Studies, vs.View(e.Study))
 	}

@@ -1,7 +1,10 @@
 package limits
 
 import (
+	"fmt"
+
 	"covey/internal/ledger"
+	"covey/internal/proposal"
 	"covey/internal/siteconfig"
 )
 
@@ -35,4 +38,14 @@ func Populations(config *siteconfig.Config, l *ledger.Ledger) []Population {
 		}
 	}
 	return out
+}
+
+// Older returns a warning that the ledger may be an older copy, with what to do, where there are
+// signs of studies that it does not have; else it is empty.
+func Older(beyond []proposal.Digest) string {
+	if len(beyond) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("THE LEDGER MAY BE AN OLDER COPY: messages left of studies that it does not have, or the coordinator goes on with them (%d, the first %.12s), and its budgets do not count what they were charged. "+
+		"If so, stop the agent, move its folder \"ledger\" away and run \"agent ledger recover --from EXPORT\"; without an export that has them, lower the budgets by what they were worth", len(beyond), beyond[0])
 }

@@ -18,6 +18,7 @@ import (
 	"covey/internal/egress"
 	"covey/internal/frame"
 	"covey/internal/ledger"
+	"covey/internal/limits"
 	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/style"
@@ -247,7 +248,7 @@ func (p *Page) budgets(w http.ResponseWriter, r *http.Request, s *session) {
 		}
 		m = append(m, b)
 	}
-	p.render(w, http.StatusOK, "budgets", page{Title: "Budgets", Tab: "budgets", Form: s.form, Body: m})
+	p.render(w, http.StatusOK, "budgets", page{Title: "Budgets", Tab: "budgets", Form: s.form, Notice: limits.Older(l.Beyond), Body: m})
 }
 
 // perPage is how many lines of the record of what left are on a page.

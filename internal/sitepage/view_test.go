@@ -266,11 +266,18 @@ func TestPages(t *testing.T) {
 		"/egress":  {"finished", "640", "3 messages of kind hello"},
 	} {
 		page := v.get(path)
+		if strings.Contains(page, "OLDER COPY") {
+			t.Errorf("%s: a ledger without a sign of it is called older", path)
+		}
 		for _, part := range parts {
 			if !strings.Contains(page, part) {
 				t.Errorf("%s: no %q in\n%s", path, part, page)
 			}
 		}
+	}
+	v.site.ledger.Beyond = []proposal.Digest{over.Digest}
+	if page := v.get("/budgets"); !strings.Contains(page, "THE LEDGER MAY BE AN OLDER COPY") || !strings.Contains(page, "(1, the first "+over.Digest.String()[:12]+")") {
+		t.Errorf("budgets of an older ledger look whole:\n%s", page)
 	}
 	page := v.get("/checks")
 	if strings.Contains(page, "1000 rows") {
