@@ -35,6 +35,9 @@ func TestProposerCaps(t *testing.T) {
 	must(t, l.Approve(free))
 	must(t, l.Charge(study(1), 0, 0.5))
 	must(t, l.Finish(study(1), "done"))
+	if e, ok := errors.AsType[*BudgetError](l.Approve(by(7, 1.1, ada))); !ok || e.Spent != 0.5 || e.Reserved != 1.5 {
+		t.Errorf("beyond the key's cap with what is spent of it: %+v", e)
+	}
 	check := func(when string, l *Ledger) {
 		t.Helper()
 		p := l.Proposed(free.Population, ada.Key)
