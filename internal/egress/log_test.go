@@ -3,6 +3,7 @@ package egress
 import (
 	"encoding/binary"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -76,5 +77,54 @@ func TestEgressCountsAreBounded(t *testing.T) {
 	e.add(Line{Kind: "announcement", Study: &id, Bytes: 2})
 	if e.study[id]["announcement"].Messages != 1 {
 		t.Error("an announcement is not counted under its study")
+	}
+}
+
+// TestWitness: of each kind that stands for a record of the ledger the latest slot that left is
+// known, by itself of each study, and again after a restart; other kinds and lines without a place
+// set none.
+func TestWitness(t *testing.T) {
+	dir, log := t.TempDir(), slog.New(slog.DiscardHandler)
+	e, err := Open(dir, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, two := proposal.Digest{1}, proposal.Digest{2}
+	for _, m := range []struct {
+		kind        string
+		study       *proposal.Digest
+		query, slot int
+	}{
+		{"upload", &one, 0, 0}, {"upload", &one, 1, 4}, {"upload", &one, 1, 3}, {"signature", &one, 1, 4}, {"signature", &one, 2, 4},
+		{"shares", &one, 0, 0}, {"proof", &two, 7, 9}, {"pairkeys", &two, 7, 8}, {"announcement", &two, 7, 20}, {"upload", nil, 7, 30},
+	} {
+		e.Record(Line{Kind: m.kind, Study: m.study, Query: &m.query, Slot: &m.slot, Bytes: 1}, moment)
+	}
+	query := 50
+	e.Record(Line{Kind: "upload", Study: &one, Query: &query, Bytes: 1}, moment)
+	e.Record(Line{Kind: "upload", Study: &one, Slot: &query, Bytes: 1}, moment)
+	want := map[proposal.Digest]map[string]Spot{
+		one: {"upload": {1, 4}, "signature": {2, 4}, "shares": {0, 0}},
+		two: {"proof": {7, 9}, "pairkeys": {7, 8}},
+	}
+	for _, when := range []string{"now", "after a restart"} {
+		got := e.Witness()
+		if len(got) != len(want) || got[one].Sent["upload"].Messages != 5 {
+			t.Errorf("%s: %+v", when, got)
+		}
+		for id, last := range want {
+			if !maps.Equal(got[id].Last, last) {
+				t.Errorf("%s: %v was last, want %v", when, got[id].Last, last)
+			}
+		}
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if e, err = Open(dir, log); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
 	}
 }
