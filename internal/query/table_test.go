@@ -109,3 +109,18 @@ func TestSends(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestOneNumber: a sum of one clipped number, none below 0, moves by R at most, and one grid step
+// for the rounding: a covariance of one column and the variance of one component pay no more than
+// the kinds that are always one number, and those have no other sensitivity.
+func TestOneNumber(t *testing.T) {
+	grid := Grid(3)
+	for _, k := range []Kind{Moment, Variance, Total, Rows} {
+		if got, want := k.Definition().Sensitivity(3, grid, 1), math.Nextafter(3/grid+1, math.Inf(1)); got != want {
+			t.Errorf("%s of one number has Δ = %v, want %v", k, got, want)
+		}
+		if of := k.Definition(); (k == Total || k == Rows) && !math.IsInf(of.Sensitivity(3, grid, 2), 1) {
+			t.Errorf("%s of two numbers has a sensitivity", k)
+		}
+	}
+}
