@@ -272,6 +272,22 @@ func TestPairedRows(t *testing.T) {
 	}
 }
 
+// TestPairsOfAnotherStudy: rows that were derived from one study's pairs are not another's, though
+// all else that is asked is the same.
+func TestPairsOfAnotherStudy(t *testing.T) {
+	const n = 501
+	values := valuesOf(n)
+	r := New(matrix(t, values))
+	for _, name := range []string{"one", "another"} {
+		p := planOf(t, n, func(s *proposal.Spec) { s.Name, s.Center = name, proposal.CenterPairs })
+		a := ask(t, p, study.KindPower, "", nil, nil)
+		a.X, a.Center = []float64{1, 0, 0, 0}, []float64{0.5, 0, 0, 0} // of which derived rows are made
+		if !slices.Equal(must(t)(r.Answer(p, 0, a, 1)), must(t)(New(matrix(t, values)).Answer(p, 0, a, 1))) {
+			t.Errorf("the answer to study %q is of other rows", name)
+		}
+	}
+}
+
 // TestCounts: groups of what lies outside lambda_range are counted at its ends, and
 // distributed counts are in units of their grid.
 func TestCounts(t *testing.T) {
@@ -341,7 +357,7 @@ func TestTinyCoordinatesAreZero(t *testing.T) {
 	a := ask(t, p, study.KindPower, "", nil, nil)
 	answer := func(x ...float64) []int64 {
 		a := a
-		a.X = x
+		a.X = slices.Clone(x)
 		out := must(t)(r.Answer(p, 0, a, 1))
 		if !slices.Equal(a.X, x) {
 			t.Errorf("the ask's own X became %v", a.X)
