@@ -1,5 +1,6 @@
-// Command timing measures what the sampler's time shows of what it drew, and what is left of that
-// after the tick on which a release leaves (docs/experiments.md, "The sampler's time").
+// Command timing measures what the sampler's time shows of what it drew, what is left of that
+// after the tick on which a release leaves, and what the time of a site's sums shows of its values
+// (docs/experiments.md, "The sampler's time").
 package main
 
 import (
@@ -82,7 +83,7 @@ func run(w io.Writer, releases int) error {
 		fmt.Fprintf(w, "\nσ = %s, one value: least time by magnitude\n", s.name)
 		s.histogram(w)
 	}
-	return nil
+	return sums(w, min(releases, 400))
 }
 
 // interval returns Fisher's 95% interval of a correlation.
