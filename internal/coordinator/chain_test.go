@@ -345,31 +345,45 @@ func TestKeptElsewhere(t *testing.T) {
 	})
 }
 
-// TestBrokenChainEndsNothing: a site that refuses for the chain is waited for, whatever on_dropout
-// says, and asked again on its next link.
+// TestBrokenChainEndsNothing: R24. A study waits for a site that refuses for the chain, which is
+// asked again on its link and on its next one, or goes on without it and waits for no deadline.
 func TestBrokenChainEndsNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFederation(t, 3, func(s *proposal.Spec) { s.OnDropout = proposal.DropoutWait; s.Radius = "3" })
-		defer func() { f.c.Close() }()
-		s, refused := f.sites[2], 0
-		s.corrupt = func(m *covey.SiteMessage) {
-			if up := m.GetUpload(); up != nil {
-				refused++
-				m.Body = &covey.SiteMessage_Refusal{Refusal: &covey.Refusal{Study: up.Study, Query: up.Query, Slot: up.Slot, Code: covey.Code_CODE_BROKEN_CHAIN}}
+	for _, c := range []struct {
+		dropout string
+		relink  bool
+		want    round.Status // while the chain is broken
+	}{{proposal.DropoutWait, false, round.StatusRunning}, {proposal.DropoutWait, true, round.StatusRunning}, {proposal.DropoutContinue, false, round.StatusCompleted}} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFederation(t, 5, func(s *proposal.Spec) { s.OnDropout, s.Rounds = c.dropout, 2 })
+			defer func() { f.c.Close() }()
+			s, refused := f.sites[2], 0
+			s.corrupt = func(m *covey.SiteMessage) {
+				if up := m.GetUpload(); up != nil {
+					refused++
+					m.Body = &covey.SiteMessage_Refusal{Refusal: &covey.Refusal{Study: up.Study, Query: up.Query, Slot: up.Slot, Code: covey.Code_CODE_BROKEN_CHAIN}}
+				}
 			}
-		}
-		for range 50 {
-			f.pump(nil)
-			time.Sleep(time.Second)
-		}
-		if v := f.view(); v.Status != round.StatusRunning || refused == 0 || !strings.Contains(f.logs.String(), "broken_chain") {
-			t.Fatalf("%s (%s) after %d refusals", v.Status, v.Code, refused)
-		}
-		s.corrupt = nil
-		f.drop(2)
-		f.connect(2)
-		if v := f.finish(); v.Status != round.StatusCompleted {
-			t.Errorf("%s (%s)", v.Status, v.Code)
-		}
-	})
+			for range 50 {
+				f.pump(nil)
+				time.Sleep(time.Second)
+			}
+			if v := f.view(); v.Status != c.want || refused == 0 || f.lines("broken_chain") == 0 || !f.c.Sites().Sites[2].BrokenChain {
+				t.Fatalf("%+v: %s (%s) after %d refusals", c, v.Status, v.Code, refused)
+			}
+			if c.want == round.StatusCompleted && f.lines(deadlineLine) > 0 {
+				t.Errorf("a deadline passed:\n%s", f.logs.String())
+			}
+			s.corrupt = nil
+			if c.relink {
+				f.drop(2)
+				f.connect(2)
+			}
+			if v := f.finish(); v.Status != round.StatusCompleted {
+				t.Errorf("%+v: %s (%s)", c, v.Status, v.Code)
+			}
+			if c.want == round.StatusRunning && f.c.Sites().Sites[2].BrokenChain {
+				t.Errorf("%+v: the chain is still shown as broken", c)
+			}
+		})
+	}
 }

@@ -249,6 +249,7 @@ func (c *Coordinator) receive(l *link, m wire.Message) error {
 		case wire.Recalled:
 			return s.recalled(site, m)
 		case wire.Upload:
+			l.broken = false // a site uploads under a chain alone that extends its own
 			return s.uploaded(site, m.Query, m.Slot, m.Masked)
 		case wire.Signature:
 			return s.signed(site, m.Query, m.Slot, m.Signature)

@@ -46,11 +46,11 @@ func TestRefusalWhileAnEntryIsOnItsWay(t *testing.T) {
 	h := newHarness(t, 5, func(s *proposal.Spec) { s.OnDropout = proposal.DropoutWait })
 	h.mute["share"] = true
 	e := h.until(EntryOpening)
-	h.event(Refused{Site: 3, Query: 0, Slot: 0, Code: study.CodeStore, Culprit: -1})
+	h.event(Refused{Site: 3, Query: 0, Slot: 0, Code: study.CodePlanMismatch, Culprit: -1})
 	h.commit(e)
 	h.run()
 	h.want(StatusEnded)
-	if h.state.Code != study.CodeStore || h.state.Culprit != 3 {
+	if h.state.Code != study.CodePlanMismatch || h.state.Culprit != 3 {
 		t.Fatalf("code %s of site %d", h.state.Code, h.state.Culprit)
 	}
 }

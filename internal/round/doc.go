@@ -82,11 +82,11 @@
 //     study is completed, and its result given out, once T signatures are committed, and no site
 //     MUST be waited for beyond them. A refusal ends nothing: the site is asked again on its next
 //     link, and its code is shown until then.
-//   - R24: A refusal for data that cannot be read or is not what was approved (`data`,
-//     `data_changed`) MUST end no study that runs. The site MUST be asked again on its next link,
-//     and on this one after a pause, until it uploads: at most once in `deadlines.round` or a
-//     minute, whichever is less, whatever it says. With `on_dropout = "continue"` no query waits
-//     for a site that refused: U MAY be chosen once every other one has uploaded.
+//   - R24: A refusal that can be put right (`data`, `data_changed`, `store`, `broken_chain`) MUST
+//     end no study that runs. The site MUST be asked again on its next link, and on this one after
+//     a pause, until it uploads: at most once in `deadlines.round` or a minute, whichever is less,
+//     whatever it says. With `on_dropout = "continue"` no query waits for a site that refused: U
+//     MAY be chosen once every other one has uploaded.
 //   - R60: A leader MUST check each box's length and signature when it comes, and take all of a
 //     site's or none (`bad_box`).
 //   - R61: It MUST take a confirmation only with deposits and a statement of the tags that it

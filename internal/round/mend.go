@@ -7,16 +7,21 @@ import (
 	"covey/internal/study"
 )
 
-// A site whose data cannot be read, or is not what was approved, says so and charges nothing. Its
-// operator can put that right, so that it ends no query: the site is asked again after a while,
-// until it uploads. Any other refusal stands until the site's next link.
+// A site whose data cannot be read, or is not what was approved, whose disk is full, or whose chain
+// the log does not extend, says so and sends nothing. An operator can put that right, so that it
+// ends no query: the site is asked again after a while, until it uploads. The ledger sends again
+// what is on record. Any other refusal stands until the site's next link.
 
 // restMost bounds the pause before such a site is asked again: a deadline may be days away.
 const restMost = time.Minute
 
 // mends reports whether what a site refused with can be put right while the study runs.
 func (d departure) mends() bool {
-	return d.code == study.CodeData || d.code == study.CodeDataChanged
+	switch d.code {
+	case study.CodeData, study.CodeDataChanged, study.CodeStore, study.CodeBrokenChain:
+		return true
+	}
+	return false
 }
 
 // gone reports whether a site is barred, or said no on its link and was not asked again since.

@@ -21,12 +21,14 @@ func (h *harness) rests() (n int) {
 	return n
 }
 
-// TestDataThatComesBack: R24. A site whose data cannot be read, or is not what was approved, ends
-// nothing. It is asked again once a pause, however often it says so, and goes on when it uploads.
+var mending = []study.Code{study.CodeData, study.CodeDataChanged, study.CodeStore, study.CodeBrokenChain}
+
+// TestDataThatComesBack: R24. A site that refuses with what can be put right ends nothing. It is
+// asked again once a pause, however often it says so, and goes on when it uploads.
 func TestDataThatComesBack(t *testing.T) {
 	const away, slow = 2, 4
 	for _, dropout := range []string{proposal.DropoutWait, proposal.DropoutContinue} {
-		for _, code := range []study.Code{study.CodeData, study.CodeDataChanged} {
+		for _, code := range mending {
 			t.Run(fmt.Sprint(dropout, " ", code), func(t *testing.T) {
 				h := newHarness(t, 5, func(s *proposal.Spec) { s.OnDropout, s.Rounds = dropout, 4 })
 				h.mute[fmt.Sprint("upload ", away)], h.mute[fmt.Sprint("upload ", slow)] = true, true
@@ -97,7 +99,7 @@ func TestNewLinkIsAskedAtOnce(t *testing.T) {
 // TestOthersAreAskedOnce: a pause is for who may put it right. Another refusal stands for the link.
 func TestOthersAreAskedOnce(t *testing.T) {
 	h := muted(t, 5, nil)
-	h.event(Refused{Site: 1, Code: study.CodeStore, Culprit: -1})
+	h.event(Refused{Site: 1, Code: study.CodePlanMismatch, Culprit: -1})
 	if n := h.rests(); n != 0 {
 		t.Errorf("%d pauses are set", n)
 	}
@@ -119,7 +121,7 @@ func TestOthersAreAskedOnce(t *testing.T) {
 // may put it right is in the next query that it was asked.
 func TestWhoLeftIsNotWaitedFor(t *testing.T) {
 	const left = 1
-	for _, code := range []study.Code{study.CodeLeft, study.CodeStore, study.CodeData, study.CodeDataChanged} {
+	for _, code := range append(slices.Clone(mending), study.CodeLeft, study.CodePlanMismatch) {
 		t.Run(string(code), func(t *testing.T) {
 			h := newHarness(t, 5, func(s *proposal.Spec) { s.Rounds = 4 })
 			no := h.mute
@@ -143,7 +145,7 @@ func TestWhoLeftIsNotWaitedFor(t *testing.T) {
 			h.want(StatusCompleted)
 			for q, r := range h.state.Releases {
 				release, err := study.ParseHead(r.Encoded)
-				back := q >= 3 && (code == study.CodeData || code == study.CodeDataChanged)
+				back := q >= 3 && slices.Contains(mending, code)
 				if err != nil || slices.Contains(release.Survivors, left) != back {
 					t.Errorf("query %d: U = %v, %v", q, release.Survivors, err)
 				}

@@ -231,9 +231,6 @@ func (s *State) refused(e Refused) {
 			}
 		case study.CodeFinal:
 			// An answer to something that is over.
-		case study.CodeBrokenChain:
-			// The site waits, until the chain goes on or its operator accepts this one, and then
-			// opens a new link.
 		default:
 			s.live.left[e.Site] = e.departure()
 		}

@@ -253,8 +253,8 @@ func TestAccusations(t *testing.T) {
 			code: study.CodeBadRefusal, culprit: 4, accuser: nobody},
 		{name: "itself", asked: true, no: Refused{Site: 4, Code: study.CodeDataChanged, Culprit: -1},
 			code: study.CodeDataChanged, culprit: 4, accuser: nobody},
-		{name: "another's ledger", running: true, no: Refused{Site: 4, Code: study.CodeStore, Culprit: 1},
-			code: study.CodeStore, culprit: 4, accuser: nobody},
+		{name: "another's plan", running: true, no: Refused{Site: 4, Code: study.CodePlanMismatch, Culprit: 1},
+			code: study.CodePlanMismatch, culprit: 4, accuser: nobody},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := newHarness(t, 5, func(s *proposal.Spec) { s.OnDropout = proposal.DropoutWait })

@@ -93,7 +93,7 @@ func TestMalformed(t *testing.T) {
 func TestSpeaksForNobody(t *testing.T) {
 	inBubble(t, func(f *bubble) {
 		d := f.study("meanwhile", func(s *proposal.Spec) { s.Rounds = 2 })
-		refusal := siteMessage(&covey.SiteMessage{Body: &covey.SiteMessage_Refusal{Refusal: &covey.Refusal{Study: d[:], Code: covey.Code_CODE_STORE}}})
+		refusal := siteMessage(&covey.SiteMessage{Body: &covey.SiteMessage_Refusal{Refusal: &covey.Refusal{Study: d[:], Code: covey.Code_CODE_PLAN_MISMATCH}}})
 		w, err := f.proxy.dial(f.ctx)
 		f.Must(err)
 		defer w.conn.Close()

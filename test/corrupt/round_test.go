@@ -241,7 +241,7 @@ func TestAnotherSitesWords(t *testing.T) {
 		// A study without it: the message ends its link, and the study does not see it.
 		f.proxy.tell(truth)
 		d = f.study("without", func(s *proposal.Spec) { s.Sites = f.sites[:mallory]; s.Rounds = 2 })
-		f.proxy.say(siteMessage(&covey.SiteMessage{Body: &covey.SiteMessage_Refusal{Refusal: &covey.Refusal{Study: d[:], Code: covey.Code_CODE_STORE}}}))
+		f.proxy.say(siteMessage(&covey.SiteMessage{Body: &covey.SiteMessage_Refusal{Refusal: &covey.Refusal{Study: d[:], Code: covey.Code_CODE_PLAN_MISMATCH}}}))
 		time.Sleep(time.Second)
 		if end := f.proxy.lastEnd(); !strings.Contains(end, "not in") {
 			t.Errorf("the link ended with %q", end)

@@ -105,7 +105,7 @@ func TestAccusations(t *testing.T) {
 			{"two boxes", accuse(covey.Code_CODE_BAD_BOX, confirmation), study.CodeBadRefusal},
 			{"shares that it confirmed", accuse(covey.Code_CODE_BAD_SHARE, uploads), study.CodeBadRefusal},
 			{"confirmations that the coordinator checked", accuse(covey.Code_CODE_BAD_CONFIRMATION, uploads), study.CodeBadRefusal},
-			{"an honest site's ledger", accuse(covey.Code_CODE_STORE, uploads), study.CodeStore},
+			{"an honest site's plan", accuse(covey.Code_CODE_PLAN_MISMATCH, uploads), study.CodePlanMismatch},
 		} {
 			f.proxy.tell(c.lie)
 			f.ended(f.study(c.name, func(s *proposal.Spec) { s.OnDropout = proposal.DropoutWait }), c.code)

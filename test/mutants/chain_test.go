@@ -112,7 +112,7 @@ func init() {
 			{leaderChain, "if kept.Number > 0 && (kept.Number > now.Number || m.chain.At(kept.Number) != kept) {", "if false {"},
 		}, in("coordinator", "TestKeptElsewhere"), killer{}},
 		{"chain: a site that waits is out of the study", 0, []edit{
-			{"internal/round/step.go", "case study.CodeBrokenChain:", "case \"no code\":"},
+			{"internal/round/mend.go", "study.CodeStore, study.CodeBrokenChain:", "study.CodeStore:"},
 		}, in("coordinator", "TestBrokenChainEndsNothing"), killer{}},
 		{"chain: a result is signed whatever its head", 0, []edit{
 			{"internal/agent/attest.go", "\t\t\treturn nil, errOffChain\n", ""},

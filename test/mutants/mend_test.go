@@ -9,6 +9,9 @@ func init() {
 		{"mend: absent data ends a study", 0, []edit{
 			{roundLead, " && !(s.Status == StatusRunning && d.mends()) {", " {"},
 		}, in("round", "TestDataThatComesBack"), killer{}},
+		{"mend: a full disk ends a study", 0, []edit{
+			{mend, "study.CodeStore, study.CodeBrokenChain:", "study.CodeBrokenChain:"},
+		}, in("round", "TestDataThatComesBack"), killer{}},
 		{"mend: a pause for each refusal", 0, []edit{
 			{mend, "if l.resting || !slices", "if !slices"},
 		}, in("round", "TestDataThatComesBack"), killer{}},
