@@ -223,8 +223,8 @@ func (n *Node) probe(ctx context.Context) {
 	}
 }
 
-// reach tries the others' ports, all at once, and returns those that answered: a handshake says
-// that the other is there and holds its certificate.
+// reach asks the others, all at once, and returns those that answered. A handshake is no answer: it
+// is over here before the other has looked at this one's certificate.
 func (n *Node) reach(ctx context.Context) map[string]bool {
 	found := map[string]bool{}
 	if n.port == nil {
@@ -240,8 +240,7 @@ func (n *Node) reach(ctx context.Context) map[string]bool {
 			continue
 		}
 		all.Go(func() {
-			if conn, err := n.port.DialOperator(ctx, p.Address); err == nil {
-				conn.Close()
+			if n.post(ctx, p.Address, "/v1/ca/held", nil) == nil {
 				mu.Lock()
 				found[p.ID] = true
 				mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/ed25519"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -133,6 +134,9 @@ func (n *Node) post(ctx context.Context, address, path string, body any) error {
 	return err
 }
 
+// ended is the alert of TLS for a certificate that has ended, or has not begun.
+const ended = tls.AlertError(45)
+
 // exchange posts JSON over an open connection, which it closes, and gives the
 // answer's body.
 func exchange(ctx context.Context, conn net.Conn, path string, body any) ([]byte, error) {
@@ -158,6 +162,9 @@ func exchange(ctx context.Context, conn net.Conn, path string, body any) ([]byte
 	answer, err := transport.RoundTrip(r)
 	// an alert of TLS
 	if refused, ok := errors.AsType[*net.OpError](err); ok && refused.Op == "remote error" {
+		if refused.Err.Error() == ended.Error() {
+			return nil, errors.New("the other coordinator refuses this one, whose certificate is not valid by its clock: compare the clocks")
+		}
 		return nil, fmt.Errorf("the other coordinator refuses this one (%w): this one was removed (`coordinator raft add` makes a new one), or the other has not heard of it yet", refused.Err)
 	}
 	if err != nil {

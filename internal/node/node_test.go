@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -21,6 +22,7 @@ import (
 	"covey/internal/operator"
 	"covey/internal/pki"
 	"covey/internal/proposal"
+	"covey/test/lines"
 	"covey/test/network"
 )
 
@@ -54,7 +56,14 @@ func config(name string) Config {
 // start runs a node until stop is called.
 func start(t *testing.T, w *wires, dir string) (n *Node, stop func()) {
 	t.Helper()
-	n, err := Open(dir, Options{Election: 100 * time.Millisecond, Listen: w.Listen, Dial: w.from(filepath.Base(dir))})
+	return startAt(t, w, dir, 0, io.Discard)
+}
+
+// startAt is start by a clock that is ahead.
+func startAt(t *testing.T, w *wires, dir string, ahead time.Duration, log io.Writer) (n *Node, stop func()) {
+	t.Helper()
+	now := func() time.Time { return time.Now().Add(ahead) }
+	n, err := Open(dir, Options{Election: 100 * time.Millisecond, Listen: w.Listen, Dial: w.from(filepath.Base(dir)), Now: now, Logger: slog.New(slog.NewTextHandler(log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,6 +143,33 @@ func TestRemovedStaysOut(t *testing.T) {
 			t.Errorf("join files name %v", got)
 		}
 	})
+}
+
+// TestWrongClock: a coordinator whose clock is wrong counts no other as reached, nor is counted,
+// and says once that the clocks differ.
+func TestWrongClock(t *testing.T) {
+	for _, ahead := range []time.Duration{3 * time.Hour, -3 * time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			w, said := newWires(t), &lines.Log{}
+			dir, nodes, stops := fleet(t, w, "one", "two")
+			defer stops["one"]()
+			if one := nodes[0].reach(t.Context()); !one["two"] {
+				t.Errorf("reached: %v", one)
+			}
+			stops["two"]()
+			two, stop := startAt(t, w, filepath.Join(dir, "two"), ahead, said)
+			defer stop()
+			time.Sleep(time.Minute)
+			for _, n := range []*Node{nodes[0], two} {
+				if got := n.reach(t.Context()); len(got) > 0 {
+					t.Errorf("%v ahead: %s reaches %v", ahead, n.Config.Name, got)
+				}
+			}
+			if n := said.Count("compare the clocks"); n != 1 {
+				t.Errorf("%v ahead: said %d times in\n%s", ahead, n, said.String())
+			}
+		})
+	}
 }
 
 // TestJoinFilesNameAddressesOnce: coordinators that were each given all addresses name none twice.

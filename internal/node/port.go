@@ -3,7 +3,9 @@ package node
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
+	"fmt"
 	"net"
 	"sync"
 	"time"
@@ -140,9 +142,18 @@ func secure(ctx context.Context, dial Dialer, address string, config *tls.Config
 	conn := tls.Client(raw, config)
 	if err := conn.HandshakeContext(ctx); err != nil {
 		raw.Close()
-		return nil, pki.ExplainAlert(err)
+		return nil, explain(err)
 	}
 	return conn, nil
+}
+
+// explain says what to do about a certificate that is not valid now, in the same words each time.
+func explain(err error) error {
+	if bad, ok := errors.AsType[x509.CertificateInvalidError](err); ok && bad.Reason == x509.Expired {
+		return fmt.Errorf("the other coordinator's certificate is valid from %s to %s, and not by this machine's clock: compare the clocks",
+			bad.Cert.NotBefore.UTC().Format(time.RFC3339), bad.Cert.NotAfter.UTC().Format(time.RFC3339))
+	}
+	return pki.ExplainAlert(err)
 }
 
 // Close ends the port, its branches and every connection of them: raft leaves those that
