@@ -101,5 +101,14 @@ func TestJoinAgain(t *testing.T) {
 		if err := join(void.Token, 0, "site-0"); err == nil {
 			t.Error("a revoked site joins again with a file of before")
 		}
+		fresh, err := f.c.Invite("site-0", []string{"h:1"}, time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		old, _ := f.c.machine.Holder(pki.RoleSite, "site-0")
+		attempt := membership.JoinEntry{Token: tokenKey(fresh.Token.Hash()), Name: "site-0", Key: old.Identity, Now: time.Now()}
+		if _, _, err := f.c.machine.joinable(attempt); err == nil {
+			t.Error("a revoked key joins again with a new file")
+		}
 	})
 }

@@ -280,6 +280,18 @@ func (s *State) MayJoin(e JoinEntry) (role pki.Role, again bool, err error) {
 	return role, false, nil
 }
 
+// Joinable is MayJoin before a join goes to the log, and refuses keys that were revoked under the
+// name: whoever they were revoked for may still have them. Join takes them: an older log may hold
+// such a join.
+func (s *State) Joinable(e JoinEntry) (role pki.Role, again bool, err error) {
+	role, again, err = s.MayJoin(e)
+	old := s.Holders(role)[e.Name]
+	if err == nil && old.Revoked && (bytes.Equal(old.Identity, e.Key) || len(e.TLS) > 0 && bytes.Equal(old.TLS, e.TLS)) {
+		err = &JoinError{Reason: fmt.Sprintf("these keys of %s %q were revoked: join with new ones, into an empty folder", role, e.Name)}
+	}
+	return role, again, err
+}
+
 // Invited returns the unused join files of a role, by name.
 func (s *State) Invited(role pki.Role) (out []Invite) {
 	for _, i := range s.Invites {

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"testing"
+	"time"
 
+	"covey/internal/pki"
 	"covey/internal/proposal"
+	"covey/test/must"
 )
 
 // TestCheck: a state that no entries lead to is refused, and what a file leaves out can be written
@@ -35,5 +38,31 @@ func TestCheck(t *testing.T) {
 	}
 	if roles := empty.RoleOf("ada"); roles != "analyst" {
 		t.Error(roles)
+	}
+}
+
+// TestRevokedKeys: neither key of a membership that was revoked joins under its name again, though
+// a log may hold that one did.
+func TestRevokedKeys(t *testing.T) {
+	key := func(b byte) proposal.Key { return bytes.Repeat([]byte{b}, ed25519.PublicKeySize) }
+	var s State
+	must.Do(t, s.Check())
+	join := JoinEntry{Token: "t", Name: "north", Key: key(1), TLS: key(2)}
+	must.Do(t, s.Invite(InviteEntry{Token: "t", Invite: Invite{Site: "north"}}))
+	must.Do(t, s.Join(join))
+	must.Do(t, s.Revoke(ClientEntry{Role: pki.RoleSite, Name: "north"}, time.Time{}))
+	must.Do(t, s.Invite(InviteEntry{Token: "u", Invite: Invite{Site: "north"}}))
+	for _, c := range []struct {
+		identity, tls proposal.Key
+		ok            bool
+	}{{key(1), key(2), false}, {key(1), key(3), false}, {key(3), key(2), false}, {key(3), key(4), true}, {key(3), nil, true}} {
+		join := JoinEntry{Token: "u", Name: "north", Key: c.identity, TLS: c.tls}
+		if _, _, err := s.Joinable(join); (err == nil) != c.ok {
+			t.Errorf("%x, %x: %v", c.identity[:1], c.tls, err)
+		}
+	}
+	join.Token = "u"
+	if err := s.Join(join); err != nil {
+		t.Errorf("of the log: %v", err)
 	}
 }
