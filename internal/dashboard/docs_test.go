@@ -65,6 +65,33 @@ func TestMetricsAreOnThePage(t *testing.T) {
 	}
 }
 
+// TestFaultsAreCountedFromZero: a site's first fault of any code is an increase of its series, as
+// the alert on it needs.
+func TestFaultsAreCountedFromZero(t *testing.T) {
+	text, values := "", codes(t)
+	for _, pattern := range []string{"coordinator", "round"} {
+		files, err := filepath.Glob(filepath.Join("..", pattern, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range files {
+			if !strings.HasSuffix(path, "_test.go") {
+				text += document(t, filepath.Join("internal", pattern, filepath.Base(path)))
+			}
+		}
+	}
+	found := map[study.Code]bool{}
+	for _, m := range regexp.MustCompile(`(?:\.fault\(|Doubt\{)[\w.]+, study\.(Code\w+)`).FindAllStringSubmatch(text, -1) {
+		code := study.Code(values[m[1]])
+		if found[code] = true; !slices.Contains(faultCodes, code) {
+			t.Errorf("no series for %q before its first fault", code)
+		}
+	}
+	if len(found) != len(faultCodes) {
+		t.Errorf("%d codes of faults, and series of %d", len(found), len(faultCodes))
+	}
+}
+
 // codes returns the values of all constants of a type that is called Code, by
 // their names, over all of the code.
 func codes(t *testing.T) map[string]string {

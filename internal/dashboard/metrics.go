@@ -63,9 +63,9 @@ var (
 	}
 )
 
-// faultCodes are those that a dropped message has.
+// faultCodes are all that a dropped message has.
 var faultCodes = []study.Code{study.CodeBadShare, study.CodeBadConfirmation, study.CodeBadCertificate, study.CodePlanMismatch, study.CodeHeld, study.CodeBadRefusal,
-	study.CodeBadBox, study.CodeWrongDeposit}
+	study.CodeBadBox, study.CodeWrongDeposit, study.CodeBadAnnouncement, study.CodeBadResult, study.CodeFinal, study.CodeNotApproved}
 
 // overStudies is how many studies that are over keep their series.
 const overStudies = 10
