@@ -226,7 +226,7 @@ func (m *leader) commit(e round.Entry, at time.Time) error {
 func (m *Machine) joinable(e membership.JoinEntry) (role pki.Role, again bool, err error) {
 	l := m.lock()
 	defer m.unlock()
-	return l.who.Joinable(e)
+	return l.who.MayJoin(e)
 }
 
 // Holder returns a site or an analyst that joined.

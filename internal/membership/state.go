@@ -267,7 +267,8 @@ func (s *State) MayJoin(e JoinEntry) (role pki.Role, again bool, err error) {
 	if err := s.Vacant(role, name); err != nil { // the other one was quicker
 		return "", false, err
 	}
-	if old, ok := s.Holders(role)[name]; ok && !old.Revoked {
+	old, ok := s.Holders(role)[name]
+	if ok && !old.Revoked {
 		if !invite.Again {
 			return refuse("%s %q has already joined; revoke it first", role, name)
 		}
@@ -276,20 +277,11 @@ func (s *State) MayJoin(e JoinEntry) (role pki.Role, again bool, err error) {
 		}
 	} else if invite.Again {
 		return refuse("%s %q was revoked since; a new join file is needed", role, name)
+	} else if bytes.Equal(old.Identity, e.Key) || len(e.TLS) > 0 && bytes.Equal(old.TLS, e.TLS) {
+		// Whoever they were revoked for may still have them.
+		return refuse("these keys of %s %q were revoked: join with new ones, into an empty folder", role, name)
 	}
 	return role, false, nil
-}
-
-// Joinable is MayJoin before a join goes to the log, and refuses keys that were revoked under the
-// name: whoever they were revoked for may still have them. Join takes them: an older log may hold
-// such a join.
-func (s *State) Joinable(e JoinEntry) (role pki.Role, again bool, err error) {
-	role, again, err = s.MayJoin(e)
-	old := s.Holders(role)[e.Name]
-	if err == nil && old.Revoked && (bytes.Equal(old.Identity, e.Key) || len(e.TLS) > 0 && bytes.Equal(old.TLS, e.TLS)) {
-		err = &JoinError{Reason: fmt.Sprintf("these keys of %s %q were revoked: join with new ones, into an empty folder", role, e.Name)}
-	}
-	return role, again, err
 }
 
 // Invited returns the unused join files of a role, by name.
