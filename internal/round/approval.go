@@ -53,16 +53,21 @@ func (d *Durable) decided(e Entry, stale error) error {
 	return nil
 }
 
+// expiry is the proposal's.
+type expiry struct{ set, passed bool }
+
+func (Lapsed) observe(s *State) { s.live.expiry.passed = true }
+
 // expiry asks for the proposal's expiry once, and ends a study that it found without all approvals.
 func (s leader) expiry() []Effect {
 	at := s.plan.Proposal.Expires()
 	switch {
 	case at.IsZero():
 		return nil
-	case s.live.lapsed:
+	case s.live.expiry.passed:
 		return s.propose(Entry{Kind: EntryEnded, Code: study.CodeExpired})
-	case !s.live.dated:
-		s.live.dated = true
+	case !s.live.expiry.set:
+		s.live.expiry.set = true
 		return []Effect{SetExpiry{At: at}}
 	}
 	return nil

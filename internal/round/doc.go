@@ -8,6 +8,11 @@
 // event. Everything else is what the leader has seen since it began to lead: a
 // crash loses it, and the sites are asked again and answer with the same bytes.
 //
+// What belongs to one status is in one file: what the leader has seen then, the events that change
+// it, what sites are asked, and what is proposed to the log. These are approval.go, setup.go,
+// slot.go with held.go and opening.go, and result.go. The rest is about all of them: live.go
+// (links), prompt.go, refusal.go, waiting.go, deadline.go.
+//
 // # Rules
 //
 // The rules of docs/protocol.md about the coordinator's side of a study, at length;

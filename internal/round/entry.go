@@ -113,20 +113,7 @@ func (s *State) change(e Entry, stale error) error {
 	case EntryDecided:
 		return s.Durable.decided(e, stale)
 	case EntryPrepared:
-		if s.Status != StatusSetup {
-			return stale
-		}
-		s.Status, s.Announcements, s.Nonces, s.Confirmations = StatusRunning, e.Announcements, e.Nonces, e.Confirmations
-		s.Tags, s.Deposits, s.TagHashes, s.DepositHashes = e.Tags, e.Deposits, e.TagHashes, e.DepositHashes
-		s.Course = s.plan.Start()
-		n := s.plan.Thresholds.Sites
-		s.live.boxes = make([][][]byte, n) // dealt, and never needed again
-		s.live.tags, s.live.deposits = make([][]byte, n), make([][]byte, n)
-		clear(s.live.left) // what was refused is done
-		for i := range s.live.recalled {
-			s.live.recalled[i] = s.live.leading // who led the setup has what the sites sent
-		}
-		s.openSlot()
+		return s.applyPrepared(e, stale)
 	case EntryDrafted, EntryAttested:
 		return s.applyResult(e, stale)
 	case EntryEnded:
@@ -143,61 +130,36 @@ func (s *State) change(e Entry, stale error) error {
 	return nil
 }
 
-// applySlot applies an entry about the open slot.
-func (s *State) applySlot(e Entry, stale error) error {
-	switch e.Kind {
-	case EntrySurvivors:
-		if s.Survivors != nil {
-			return stale
-		}
-		s.Survivors = e.Survivors
-	case EntryOpening:
-		// From here on agents may have sent shares: the slot can only be
-		// finished, never abandoned.
-		if s.Survivors == nil || s.Certificate != nil {
-			return stale
-		}
-		s.Certificate = e.Certificate
-	case EntryAbandoned:
-		if s.Certificate != nil || !s.spare() {
-			return stale
-		}
-		s.Slot++
-		s.openSlot()
-	case EntryReleased:
-		if e.Released == nil || e.Course == nil || !s.plan.Queries.Follows(s.Query, e.Course.Query) && e.Course.Query != len(s.plan.Queries) {
-			return stale
-		}
-		s.Releases = append(s.Releases, *e.Released)
-		s.Rho += e.Rho
-		s.Course = *e.Course
-		s.Slot++
-		switch {
-		case s.End != "":
-			s.Status, s.Code = StatusEnded, s.End
-		case s.Query == len(s.plan.Queries):
-			s.Status = StatusSigning
-			clear(s.live.left) // a site that could not go on may sign
-		}
-		s.openSlot()
-	default:
-		return stale
-	}
-	return nil
+// NewReleased makes the entry that commits a release of the open slot: the
+// noised values, their charge, and the course that Next gives.
+func (s *State) NewReleased(r study.Release, signed Released, next study.Course) Entry {
+	return s.entry(release(r, signed, next))
 }
 
-// spare reports whether a slot can be given up and every query left still has one.
-func (s *State) spare() bool {
-	return s.Slot+1+s.plan.Queries.Left(s.Query) <= s.plan.Slots
+func release(r study.Release, signed Released, next study.Course) Entry {
+	return Entry{Kind: EntryReleased, Released: &signed, Course: &next, Rho: r.Rho}
 }
 
-// openSlot forgets the slot before. Where every site is waited for, U is all of them: it is
-// committed with the entry that opens the slot, and a site can sign it while others still add up
-// their rows.
-func (s *State) openSlot() {
-	s.Survivors, s.Certificate = nil, nil
-	if s.waits() && s.Status == StatusRunning {
-		s.Survivors = everybody(s.plan)
+// Next returns the course after a release of the open query. It reads the committed
+// releases and the course, which never change in place: a copy of the state may be asked
+// outside the lock that guards it. Most queries need no release before theirs, and every query
+// waits for this: none is then parsed.
+func (s *State) Next(r study.Release) (study.Course, error) {
+	var earlier []study.Release
+	if len(s.plan.Queries.Earlier(r.Query)) > 0 {
+		for _, e := range s.Releases {
+			of, err := study.ParseRelease(e.Encoded)
+			if err != nil {
+				return study.Course{}, err
+			}
+			earlier = append(earlier, of)
+		}
 	}
-	s.live.resetSlot(s.plan.Thresholds.Sites)
+	return s.plan.Next(s.Course, r, earlier)
+}
+
+// entry completes an entry about the open slot.
+func (s *State) entry(e Entry) Entry {
+	e.Study, e.Query, e.Slot = s.plan.Digest, s.Query, s.Slot
+	return e
 }

@@ -9,7 +9,14 @@ import (
 
 // Event is something that happened to a study. Committed is the only one that
 // changes Durable.
-type Event interface{ event() }
+type Event interface {
+	// observe notes the event in live. It stands with the part of live that it changes.
+	observe(*State)
+}
+
+func (Committed) observe(*State) {} // see State.apply
+func (Decided) observe(*State)   {} // the leader puts it into the log, which has the verdicts
+func (Abort) observe(*State)     {} // the leader puts the end into the log
 
 // The events. Their field Site is a roster index.
 type (
@@ -148,51 +155,6 @@ type (
 	ProposeFailed struct{}
 	// Abort is the operator's end of a study.
 	Abort struct{ Code study.Code }
-)
-
-func (Committed) event()     {}
-func (Led) event()           {}
-func (Followed) event()      {}
-func (Connected) event()     {}
-func (Disconnected) event()  {}
-func (Barred) event()        {}
-func (Decided) event()       {}
-func (Announced) event()     {}
-func (Revealed) event()      {}
-func (Drawn) event()         {}
-func (SetupVerified) event() {}
-func (Dealt) event()         {}
-func (Confirmed) event()     {}
-func (Uploaded) event()      {}
-func (Forgotten) event()     {}
-func (Signed) event()        {}
-func (Shared) event()        {}
-func (Unshared) event()      {}
-func (Recalled) event()      {}
-func (ProofsMissing) event() {}
-func (Proved) event()        {}
-func (KeysMissing) event()   {}
-func (TagsMissing) event()   {}
-func (Keyed) event()         {}
-func (OpenFailed) event()    {}
-func (Attested) event()      {}
-func (Refused) event()       {}
-func (Adopt) event()         {}
-func (Expired) event()       {}
-func (Rested) event()        {}
-func (Lapsed) event()        {}
-func (ProposeFailed) event() {}
-func (Abort) event()         {}
-
-// Phase of a slot that has a deadline.
-type Phase string
-
-// The phases.
-const (
-	PhaseUpload Phase = "upload"
-	PhaseOpen   Phase = "open"
-	PhaseProofs Phase = "proofs"
-	PhaseKeys   Phase = "keys" // of pairs that nothing else opens
 )
 
 // Effect is something that the leader does.

@@ -16,11 +16,12 @@ func (s *State) Heard(site int) Heard {
 	if !l.leading {
 		return Heard{}
 	}
+	k, c, o, w := &l.links[site], &l.setup, &l.slot, &l.slot.words[site]
 	return Heard{
-		l.gone(site), l.held[site] != nil, l.adopted != nil,
-		l.announced[site] != nil, l.nonces[site] != nil, l.boxes[site] != nil, l.confirmed[site] != nil, l.recalled[site], l.attested[site] != nil,
-		l.uploaded[site], l.signed[site] != nil, l.shared[site], l.given[site], l.spent[site],
-		l.lost[site], l.proof[site], l.keys[site],
-		l.caught[site],
+		k.gone(), w.held != nil, o.adopted != nil,
+		c.announced[site] != nil, c.nonces[site] != nil, c.boxes[site] != nil, c.confirmed[site] != nil, l.recalled[site], l.signing.attested[site] != nil,
+		o.uploaded[site], o.signed[site] != nil, o.opening.shared[site], w.shared, w.spent,
+		o.opening.tags[site], o.opening.proof[site], o.opening.keys[site],
+		k.caught,
 	}
 }

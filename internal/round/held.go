@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"covey/internal/proposal"
+	"covey/internal/study"
 )
 
 // A log that was restored to before a U was committed learns of it from the sites that signed it:
@@ -23,24 +24,53 @@ import (
 // one and q honest sites have answered, c+s+η ≤ N-q+η < q for the s signers that have not: the
 // leader goes on in the same slot.
 
+// word is what a site says it did that this log does not know.
+type word struct {
+	held   []int // the U that it signed in the open slot, shown by its signature; nil for none
+	shared bool  // it sent shares in the open slot, before this leader asked for any
+	// it sent shares in an earlier slot of the open query, so that no later one can have it
+	spent bool
+}
+
 // claims are what sites say they signed in the open slot.
 type claims struct {
-	held     [][]int // by site, nil where one says nothing
-	uploaded []bool  // by site: its upload came, an answer too
+	words    []word // by site
+	uploaded []bool // by site: its upload came, an answer too
 	graph    Graph
 	proposal.Thresholds
 }
 
 func (s *State) claims() claims {
-	return claims{s.live.held, s.live.uploaded, s.graph(), s.plan.Thresholds}
+	return claims{s.live.slot.words, s.live.slot.uploaded, s.graph(), s.plan.Thresholds}
+}
+
+// hold notes a site's word. The log lost what it holds (a restored backup).
+func (s *State) hold(e Refused) {
+	w := &s.live.slot.words[e.Site]
+	switch {
+	case s.open(e.Query, e.Slot):
+		w.held, w.shared = e.Held, w.shared || e.Shared
+	case e.Query == s.Query && e.Slot < s.Slot:
+		// It sent shares in a slot that this log gave up: it takes part in no
+		// other, and without that slot's uploads nobody can open it any more.
+		w.spent = true
+	}
+}
+
+// doubt names a site that says it signed another U than the committed one.
+func (s leader) doubt(site int, u []int) []Effect {
+	if u == nil || s.Survivors == nil || slices.Equal(u, s.Survivors) {
+		return nil
+	}
+	return []Effect{Doubt{site, study.CodeHeld}}
 }
 
 // certain returns the U that more signers hold than can be corrupt, once U_min sites
 // have answered; of two, the one of most sites. Nil for none.
 func (c claims) certain() []int {
 	answered := 0
-	for i, u := range c.held {
-		if u != nil || c.uploaded[i] {
+	for i, w := range c.words {
+		if w.held != nil || c.uploaded[i] {
 			answered++
 		}
 	}
@@ -61,18 +91,18 @@ func (c claims) doubtful() bool {
 
 // claimed returns the U that most signers say they signed, and how many they are.
 func (c claims) claimed() (best []int, most int) {
-	for i, u := range c.held {
-		if u == nil || !c.graph.Signs(i) {
+	for i, w := range c.words {
+		if w.held == nil || !c.graph.Signs(i) {
 			continue
 		}
 		same := 0
-		for j, v := range c.held {
-			if v != nil && c.graph.Signs(j) && slices.Equal(u, v) {
+		for j, v := range c.words {
+			if v.held != nil && c.graph.Signs(j) && slices.Equal(w.held, v.held) {
 				same++
 			}
 		}
 		if same > most {
-			best, most = u, same
+			best, most = w.held, same
 		}
 	}
 	return best, most
@@ -81,8 +111,8 @@ func (c claims) claimed() (best []int, most int) {
 // silent is how many sites whose signatures count have not answered in the open slot.
 func (c claims) silent() int {
 	n := 0
-	for i, u := range c.held {
-		if u == nil && !c.uploaded[i] && c.graph.Signs(i) {
+	for i, w := range c.words {
+		if w.held == nil && !c.uploaded[i] && c.graph.Signs(i) {
 			n++
 		}
 	}

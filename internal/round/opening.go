@@ -4,12 +4,107 @@ import (
 	"slices"
 
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // Shares open a sum by themselves where all who dealt and all who hold what was dealt did as they
 // should. Else an opening waits for more (docs/protocol.md): proofs of the helpers whose shares do
 // not make what one dealer committed to, one dealer at a time; keys of the survivors whose pairs
 // with a site outside of them nothing else opens; tags that the leader before had.
+
+// opening is what the leader has of the open slot's, once its certificate is committed. All lists
+// but convicted are by site.
+type opening struct {
+	shared    []bool // it sent shares
+	heard     []bool // its shares came, even if they were wrong
+	proof     []bool // its proof is wanted
+	dealer    int    // of whose secret
+	keys      []bool // the keys of its pairs are wanted
+	tags      []bool // its tags are wanted
+	convicted []int  // sites outside of U whose tags or deposits are wrong
+	underway  bool   // Open is, or has failed
+}
+
+func newOpening(sites int) opening {
+	list := func() []bool { return make([]bool, sites) }
+	return opening{shared: list(), heard: list(), proof: list(), keys: list(), tags: list()}
+}
+
+// proving reports whether proofs are waited for.
+func (o *opening) proving() bool { return slices.Contains(o.proof, true) }
+
+// keyed reports whether keys or tags are waited for.
+func (o *opening) keyed() bool { return slices.Contains(o.keys, true) || slices.Contains(o.tags, true) }
+
+// awaited reports whether the opening waits for a site.
+func (o *opening) awaited(site int) bool {
+	switch {
+	case o.proving():
+		return o.proof[site]
+	case slices.Contains(o.keys, true):
+		return o.keys[site]
+	case slices.Contains(o.tags, true):
+		return o.tags[site]
+	}
+	return !o.shared[site]
+}
+
+// opens reports whether query and slot are the open ones, and their opening is committed.
+func (d *Durable) opens(query, slot int) bool { return d.open(query, slot) && d.Certificate != nil }
+
+func (e Shared) observe(s *State) {
+	if o := &s.live.slot.opening; s.opens(e.Query, e.Slot) {
+		o.shared[e.Site], o.heard[e.Site] = true, true
+	}
+}
+
+// observe has whoever's shares came too late for that opening asked again; the site itself had its
+// say.
+func (e Unshared) observe(s *State) {
+	if o := &s.live.slot.opening; s.opens(e.Query, e.Slot) {
+		s.live.askAgain(askShares)
+		s.live.links[e.Site].asked[askShares] = s.stamp()
+		o.shared[e.Site], o.proof[e.Site], o.underway = false, false, false
+	}
+}
+
+func (e ProofsMissing) observe(s *State) {
+	if o := &s.live.slot.opening; s.opens(e.Query, e.Slot) {
+		s.live.wants(o.proof, e.Helpers)
+		s.live.askAgain(askProof)
+		o.dealer = e.Dealer
+		// each dealer's helpers have a deadline
+		delete(s.live.slot.deadlines.set, PhaseProofs)
+		delete(s.live.slot.deadlines.passed, PhaseProofs)
+	}
+}
+
+func (e Proved) observe(s *State) {
+	if s.open(e.Query, e.Slot) {
+		s.live.slot.opening.proof[e.Site] = false
+	}
+}
+
+func (e KeysMissing) observe(s *State) {
+	if o := &s.live.slot.opening; s.opens(e.Query, e.Slot) {
+		s.live.wants(o.keys, e.From)
+		s.live.askAgain(askKeys)
+		o.convicted = e.Convicted
+	}
+}
+
+func (e TagsMissing) observe(s *State) {
+	if o := &s.live.slot.opening; s.opens(e.Query, e.Slot) {
+		s.live.wants(o.tags, e.Owners)
+		o.convicted = e.Convicted
+	}
+}
+
+func (e Keyed) observe(s *State) {
+	if s.open(e.Query, e.Slot) {
+		s.live.slot.opening.keys[e.Site] = false
+	}
+}
 
 // wants notes whose answers the opening waits for. Shares that came while it was under way are
 // asked for again.
@@ -19,37 +114,38 @@ func (l *live) wants(list []bool, from []int) {
 		list[i] = true
 	}
 	l.askAgain(askShares)
-	l.opening = false
+	l.slot.opening.underway = false
 }
 
 // WantsProof reports whether the open slot's opening waits for a site's proof of its share of a
 // dealer's secret.
 func (s *State) WantsProof(site, dealer int) bool {
-	return s.live.proof[site] && s.live.dealer == dealer
+	o := &s.live.slot.opening
+	return o.proof[site] && o.dealer == dealer
 }
 
 // WantsKeys reports whether the open slot's opening waits for the keys of a site's pairs.
-func (s *State) WantsKeys(site int) bool { return s.live.keys[site] }
+func (s *State) WantsKeys(site int) bool { return s.live.slot.opening.keys[site] }
 
 // unmask moves a committed opening on.
 func (s leader) unmask() []Effect {
-	l := &s.live
+	o, passed := &s.live.slot.opening, s.live.slot.deadlines.passed
 	var out []Effect
 	if late := s.unproved(); late != nil {
 		for _, i := range late {
-			l.shared[i] = false // and nobody is named: asked for on the next link
+			o.shared[i] = false // and nobody is named: asked for on the next link
 		}
-		clear(l.proof)
+		clear(o.proof)
 		out = append(out, Drop{Query: s.Query, Slot: s.Slot, Helpers: late})
 	}
 	switch {
-	case l.opening || slices.Contains(l.proof, true) || !subset(s.Survivors, l.uploaded) || !s.graph().Openable(l.shared):
+	case o.underway || o.proving() || !subset(s.Survivors, s.live.slot.uploaded) || !s.graph().Openable(o.shared):
 		return out
-	case l.keyed():
+	case o.keyed():
 		// Who is convicted has left such tags or deposits behind that only survivors that are away
 		// can take its masks out: not to be waited for any longer.
-		if l.keyless && len(l.convicted) > 0 {
-			out = append(out, s.propose(Entry{Kind: EntryEnded, Code: study.CodeWrongDeposit, Culprit: 1 + l.convicted[0]})...)
+		if passed[PhaseKeys] && len(o.convicted) > 0 {
+			out = append(out, s.propose(Entry{Kind: EntryEnded, Code: study.CodeWrongDeposit, Culprit: 1 + o.convicted[0]})...)
 		}
 		return out
 	}
@@ -57,12 +153,12 @@ func (s leader) unmask() []Effect {
 	if err != nil {
 		return append(out, s.propose(Entry{Kind: EntryEnded, Code: study.CodeInternal})...)
 	}
-	if !l.stalled && slices.ContainsFunc(s.Survivors, s.unheard) && s.removes(ask) {
+	if !passed[PhaseOpen] && slices.ContainsFunc(s.Survivors, s.unheard) && s.removes(ask) {
 		// With its shares each survivor sends the key of what is taken away of its noise. Until the
 		// deadline it is waited for; then its noise stays.
 		return out
 	}
-	l.opening = true
+	o.underway = true
 	return append(out, Open{Ask: ask, Survivors: slices.Clone(s.Survivors)})
 }
 
@@ -74,17 +170,17 @@ func (s leader) removes(ask study.Ask) bool {
 
 // unheard reports whether a site's shares never came in the open slot, and may still come.
 func (s leader) unheard(site int) bool {
-	return !s.live.heard[site] && !s.live.gone(site)
+	return !s.live.slot.opening.heard[site] && !s.live.links[site].gone()
 }
 
 // unproved returns the helpers whose proofs are wanted and that are away, or silent beyond the
 // deadline, if the others' shares open all secrets; else they are waited for.
 func (s leader) unproved() []int {
-	l := &s.live
+	o, passed := &s.live.slot.opening, s.live.slot.deadlines.passed
 	var late []int
-	rest := slices.Clone(l.shared)
-	for i, wanted := range l.proof {
-		if wanted && (l.silent || !l.connected[i] || l.gone(i)) {
+	rest := slices.Clone(o.shared)
+	for i, wanted := range o.proof {
+		if k := &s.live.links[i]; wanted && (passed[PhaseProofs] || !k.connected || k.gone()) {
 			late, rest[i] = append(late, i), false
 		}
 	}
@@ -94,7 +190,23 @@ func (s leader) unproved() []int {
 	return late
 }
 
-// keyed reports whether keys or tags are waited for.
-func (l *live) keyed() bool {
-	return slices.Contains(l.keys, true) || slices.Contains(l.lost, true)
+// shares asks a site for what opens the sum.
+func (p *prompter) shares() {
+	s, o, i := p.s, &p.s.live.slot.opening, p.site
+	// Where every site is waited for, a site proves nothing before it has seen a certificate, also
+	// when it starts again.
+	if !o.shared[i] || o.proof[i] && s.waits() {
+		p.send(askShares, s.stamp(), func() wire.Message {
+			return wire.Open{Header: p.inSlot(), Survivors: s.Survivors, Certificate: s.Certificate}
+		})
+	}
+	// Behind Open: a site answers only what follows from the shares that it sent.
+	if o.proof[i] {
+		p.send(askProof, s.stamp(), func() wire.Message {
+			return wire.Prove{Header: p.inSlot(), Survivors: s.Survivors, Dealer: 1 + o.dealer}
+		})
+	}
+	if o.keys[i] {
+		p.send(askKeys, s.stamp(), func() wire.Message { return wire.Keys{Header: p.inSlot(), Survivors: s.Survivors} })
+	}
 }

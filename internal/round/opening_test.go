@@ -39,8 +39,8 @@ func (h *harness) count(kind string, site int) (n int) {
 	return n
 }
 
-// open brings a study to its first opening, which meets trouble.
-func opening(t *testing.T, trouble ...func(Open) Event) *harness {
+// troubled brings a study to its first opening, which meets trouble.
+func troubled(t *testing.T, trouble ...func(Open) Event) *harness {
 	t.Helper()
 	h := newHarness(t, 5, nil) // q = 4 of 5 open
 	h.trouble = trouble
@@ -50,7 +50,7 @@ func opening(t *testing.T, trouble ...func(Open) Event) *harness {
 // TestProofsAreAskedFor: A7. The helpers of one dealer are asked for proofs, behind what asks for
 // their shares and one dealer at a time; with them the sum is opened.
 func TestProofsAreAskedFor(t *testing.T) {
-	h := opening(t, missingProofs(2, 4), missingProofs(3, 3))
+	h := troubled(t, missingProofs(2, 4), missingProofs(3, 3))
 	h.run()
 	h.want(StatusCompleted)
 	for i := range 5 {
@@ -79,7 +79,7 @@ func TestProofsAreAskedFor(t *testing.T) {
 // TestSharesAreAskedForAgain: shares that come while an opening is under way are not kept, so that
 // whoever has not been heard is asked again when the opening waits for proofs.
 func TestSharesAreAskedForAgain(t *testing.T) {
-	h := opening(t, missingProofs(2, 4))
+	h := troubled(t, missingProofs(2, 4))
 	h.mute["share 4"], h.mute["prove 1"] = true, true
 	h.run()
 	if n := h.count("share", 4); n != 2 || !h.state.WantsProof(1, 2) {
@@ -97,7 +97,7 @@ func TestSharesAreAskedForAgain(t *testing.T) {
 // named: at once when its link ends, at the deadline when it has one; while the others' shares open
 // nothing, it is waited for.
 func TestSilentHelperIsDropped(t *testing.T) {
-	h := opening(t, missingProofs(2, 4))
+	h := troubled(t, missingProofs(2, 4))
 	h.mute["prove 1"] = true
 	h.run()
 	if h.state.Query != 0 || !slices.Equal(h.state.WaitingFor(), []int{1}) {
@@ -109,7 +109,7 @@ func TestSilentHelperIsDropped(t *testing.T) {
 	}
 	h.want(StatusCompleted)
 
-	h = opening(t, missingProofs(2, 4))
+	h = troubled(t, missingProofs(2, 4))
 	h.mute["prove 1"] = true
 	h.run()
 	h.event(Disconnected{1})
@@ -119,7 +119,7 @@ func TestSilentHelperIsDropped(t *testing.T) {
 		t.Fatalf("dropped %v without a link", h.dropped)
 	}
 
-	h = opening(t, missingProofs(2, 4))
+	h = troubled(t, missingProofs(2, 4))
 	h.mute["prove 0"], h.mute["prove 1"] = true, true
 	h.run()
 	h.expire(PhaseProofs)
@@ -139,7 +139,7 @@ func TestSilentHelperIsDropped(t *testing.T) {
 // TestProofsHaveTheirDeadlines: an opening that begins when the open slot's deadline has passed
 // gives each dealer's helpers time of their own.
 func TestProofsHaveTheirDeadlines(t *testing.T) {
-	h := opening(t, missingProofs(2, 4), missingProofs(3, 4))
+	h := troubled(t, missingProofs(2, 4), missingProofs(3, 4))
 	h.mute["share"] = true
 	h.run()
 	h.expire(PhaseOpen)
@@ -170,7 +170,7 @@ func TestProofsHaveTheirDeadlines(t *testing.T) {
 
 // TestLateProofIsNotWanted: what comes of another dealer, or from whom nobody asks, is no proof.
 func TestLateProofIsNotWanted(t *testing.T) {
-	h := opening(t, missingProofs(2, 2))
+	h := troubled(t, missingProofs(2, 2))
 	h.mute["prove 0"], h.mute["prove 1"] = true, true
 	h.run()
 	s := h.state
@@ -182,7 +182,7 @@ func TestLateProofIsNotWanted(t *testing.T) {
 // TestKeysAreAskedFor: of the survivors that the opening names, behind what asks for their shares,
 // again on a new link; then the sum is opened.
 func TestKeysAreAskedFor(t *testing.T) {
-	h := opening(t, missingKeys([]int{4}, 1, 3))
+	h := troubled(t, missingKeys([]int{4}, 1, 3))
 	h.mute["keys 3"] = true
 	h.run()
 	if h.count("keys", 1) != 1 || h.count("keys", 3) != 1 || h.count("keys", 0) != 0 || !slices.Equal(h.state.WaitingFor(), []int{3}) {
@@ -203,7 +203,7 @@ func TestKeysAreAskedFor(t *testing.T) {
 // where nobody is at fault.
 func TestConvictedDropperEndsTheStudy(t *testing.T) {
 	for _, convicted := range [][]int{{4}, nil} {
-		h := opening(t, missingKeys(convicted, 1))
+		h := troubled(t, missingKeys(convicted, 1))
 		h.mute["keys 1"] = true
 		h.run()
 		h.expire(PhaseKeys)
@@ -222,7 +222,7 @@ func TestConvictedDropperEndsTheStudy(t *testing.T) {
 
 // TestKeysHaveADeadline: of their own, from when they are asked for.
 func TestKeysHaveADeadline(t *testing.T) {
-	h := opening(t, missingKeys(nil, 1))
+	h := troubled(t, missingKeys(nil, 1))
 	h.mute["keys 1"] = true
 	n := 0
 	for len(h.pending) > 0 {
@@ -244,7 +244,7 @@ func TestTagsAreWaitedFor(t *testing.T) {
 			return TagsMissing{Query: e.Ask.Query, Slot: e.Ask.Slot, Owners: []int{4}, Convicted: convicted}
 		}
 	}
-	h := opening(t, lost())
+	h := troubled(t, lost())
 	h.run()
 	h.expire(PhaseKeys)
 	if !slices.Equal(h.state.WaitingFor(), []int{4}) || h.opened["0"] != 0 {
@@ -253,7 +253,7 @@ func TestTagsAreWaitedFor(t *testing.T) {
 	h.event(Recalled{4})
 	h.run()
 	h.want(StatusCompleted)
-	h = opening(t, lost(4))
+	h = troubled(t, lost(4))
 	h.run()
 	h.expire(PhaseKeys)
 	if h.want(StatusEnded); h.state.Code != study.CodeWrongDeposit || h.state.Culprit != 4 {
@@ -263,7 +263,7 @@ func TestTagsAreWaitedFor(t *testing.T) {
 
 // TestBadDealerEndsTheStudy: what an opening finds out of a dealer ends the study with its name.
 func TestBadDealerEndsTheStudy(t *testing.T) {
-	h := opening(t, func(e Open) Event {
+	h := troubled(t, func(e Open) Event {
 		return OpenFailed{Query: e.Ask.Query, Slot: e.Ask.Slot, Code: study.CodeBadDealer, Culprit: 3}
 	})
 	h.run()

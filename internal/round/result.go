@@ -12,6 +12,20 @@ import (
 // site that does not sign, or is away, is asked again on its next link, and nothing but enough
 // signatures, or the operator, ends the waiting.
 
+// signing is what the leader has of the result's signatures.
+type signing struct {
+	drafting bool     // Draft is under way, or has failed
+	attested [][]byte // by site, on the committed draft
+}
+
+func newSigning(sites int) signing { return signing{attested: make([][]byte, sites)} }
+
+func (e Attested) observe(s *State) {
+	if s.Status == StatusSigning && s.Draft != nil {
+		s.live.signing.attested[e.Site] = e.Signature
+	}
+}
+
 // applyResult applies an entry about the result.
 func (s *State) applyResult(e Entry, stale error) error {
 	switch {
@@ -23,7 +37,7 @@ func (s *State) applyResult(e Entry, stale error) error {
 			return stale
 		}
 		s.Draft = e.Draft
-		s.live.drafting = false
+		s.live.signing.drafting = false
 	default:
 		if s.Draft == nil || count(e.Attestations) == 0 {
 			return stale
@@ -36,16 +50,16 @@ func (s *State) applyResult(e Entry, stale error) error {
 
 // finish moves the result on: draft, signatures, completion.
 func (s leader) finish() []Effect {
-	l := &s.live
+	g := &s.live.signing
 	switch {
-	case l.proposing:
+	case s.live.proposing:
 	case s.Draft == nil:
-		if !l.drafting {
-			l.drafting = true
+		if !g.drafting {
+			g.drafting = true
 			return []Effect{Draft{}}
 		}
-	case s.graph().Certified(l.attested):
-		return s.propose(Entry{Kind: EntryAttested, Attestations: slices.Clone(l.attested)})
+	case s.graph().Certified(g.attested):
+		return s.propose(Entry{Kind: EntryAttested, Attestations: slices.Clone(g.attested)})
 	}
 	return nil
 }
@@ -53,15 +67,11 @@ func (s leader) finish() []Effect {
 // result asks a site for its signature on the committed draft. Whoever lacks releases is told them
 // first; the others know them.
 func (p *prompter) result() {
-	s, l, i := p.s, &p.s.live, p.site
-	p.send(tellConfirmed, 1, func() wire.Message {
-		return wire.Confirmed{Header: p.inSetup(), Signatures: s.Confirmations}
-	})
-	p.final()
-	p.lacked()
-	if s.Draft != nil && l.attested[i] == nil && s.graph().Signs(i) {
+	s := p.s
+	p.past()
+	if s.Draft != nil && s.live.signing.attested[p.site] == nil && s.graph().Signs(p.site) {
 		p.send(askAttestation, 1, func() wire.Message {
-			return wire.Attest{Header: wire.Header{Study: s.plan.Digest}, Draft: s.Draft}
+			return wire.Attest{Header: p.inSetup(), Draft: s.Draft}
 		})
 	}
 }
@@ -69,15 +79,16 @@ func (p *prompter) result() {
 // unsigned notes a site's no to signing. It is asked again on its next link. Until then the
 // study does not wait for it. What else comes is a late answer about the last query.
 func (s *State) unsigned(e Refused) {
+	k := &s.live.links[e.Site]
 	switch e.Code {
 	case study.CodeOutOfOrder:
 		if e.Lacks > 0 {
-			s.live.lacked(e, len(s.Releases))
+			k.lack(e.Lacks, len(s.Releases))
 		}
 	case study.CodeBadResult, study.CodeSecondResult, study.CodeForked, study.CodeBrokenChain, study.CodeStore, study.CodeInternal,
 		study.CodeLeft, study.CodeRolledBack, study.CodeNotApproved, study.CodeUnknownStudy:
-		if s.live.left[e.Site].code == "" { // the first word of a link stands
-			s.live.left[e.Site] = departure{code: e.Code, culprit: e.Site}
+		if k.left.code == "" { // the first word of a link stands
+			k.left = departure{code: e.Code, culprit: e.Site}
 		}
 	}
 }
@@ -90,8 +101,8 @@ func (s *State) NewDrafted(draft []byte) Entry {
 // Unsigned returns the code with which a site refused to sign the result on its present link; empty
 // where it did not.
 func (s *State) Unsigned(site int) study.Code {
-	if s.Status != StatusSigning || site < 0 || site >= len(s.live.left) {
+	if s.Status != StatusSigning || site < 0 || site >= len(s.live.links) {
 		return ""
 	}
-	return s.live.left[site].code
+	return s.live.links[site].left.code
 }

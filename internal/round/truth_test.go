@@ -263,7 +263,7 @@ func TestAccusations(t *testing.T) {
 			case c.running:
 				until = func() bool { return h.state.Status == StatusRunning }
 			case c.asked:
-				until = func() bool { return h.state.Status == StatusSetup && h.state.live.asked[4][askConfirmation] != 0 }
+				until = func() bool { return h.state.Status == StatusSetup && h.state.live.links[4].asked[askConfirmation] != 0 }
 			}
 			for !until() && h.one() {
 			}
@@ -307,21 +307,21 @@ func TestHeldOnTheSparseGraph(t *testing.T) {
 	}
 	u := []int{0, 1, 2}
 	for i := range th.MinSurvivors {
-		s.live.uploaded[i] = true
+		s.live.slot.uploaded[i] = true
 	}
 	for i := th.Holders; i < th.Sites; i++ { // whose signatures count for nothing
-		s.live.held[i] = u
+		s.live.slot.words[i].held = u
 	}
 	if s.claims().certain() != nil || s.claims().doubtful() {
 		t.Fatalf("%d sites outside the committee choose U = %v", th.Sites-th.Holders, s.claims().certain())
 	}
 	for i := range b {
-		s.live.held[i] = u
+		s.live.slot.words[i].held = u
 	}
 	if got := s.claims().certain(); got != nil || s.claims().doubtful() != (2*b >= th.Threshold) {
 		t.Fatalf("%d of the committee choose U = %v, doubtful: %v", b, got, s.claims().doubtful())
 	}
-	s.live.held[b] = u
+	s.live.slot.words[b].held = u
 	if got := s.claims().certain(); !slices.Equal(got, u) {
 		t.Fatalf("%d of the committee say so, and U = %v", b+1, got)
 	}

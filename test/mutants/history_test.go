@@ -54,10 +54,10 @@ func init() {
 			{"internal/coordinator/session.go", "s.plan.CheckCourse(s.state.Course, release.Ask()) == nil &&", ""},
 		}, in("coordinator", "TestAdoptedResultFitsThePlan"), killer{}},
 		{"history: a site that lacks releases is not told them", 0, []edit{
-			{"internal/round/step.go", "l.lacks[e.Site], l.caught[e.Site] = e.Lacks, e.Lacks", "l.caught[e.Site] = e.Lacks"},
+			{"internal/round/refusal.go", "k.lacks, k.caught = lacks, lacks", "k.caught = lacks"},
 		}, in("round", "TestLackedReleases"), killer{}},
 		{"history: a site is told the same release without end", 0, []edit{
-			{"internal/round/step.go", "has >= l.caught[e.Site] && ", ""},
+			{"internal/round/refusal.go", "has >= k.caught && ", ""},
 		}, in("round", "TestLackedReleases"), killer{}},
 		{"history: a result that another key signed", 0, []edit{
 			{agentQuery, "if !ed25519.Verify(key, study.SigningInput(r.Encoded), r.Signature) {", "if len(key) == 0 {"},

@@ -7,7 +7,7 @@ package mutants
 func init() {
 	tables = append(tables, []mutant{
 		{"a study is set up twice", 0, []edit{
-			{"internal/round/entry.go", "		if s.Status != StatusSetup {\n			return stale\n		}\n		s.Status, s.Announcements", "		s.Status, s.Announcements"},
+			{"internal/round/setup.go", "	if s.Status != StatusSetup {\n		return stale\n	}\n	s.Status, s.Announcements", "	s.Status, s.Announcements"},
 		}, in("round", "TestStaleEntries"), killer{}},
 		{"an entry of another slot counts", 0, []edit{
 			{"internal/round/entry.go", " || e.Query != s.Query || e.Slot != s.Slot {", " || e.Query != s.Query {"},
@@ -16,10 +16,10 @@ func init() {
 			{"internal/round/entry.go", " || e.Query != s.Query || e.Slot != s.Slot {", " || e.Slot != s.Slot {"},
 		}, in("round", "TestStaleEntries"), killer{}},
 		{"an opening without survivors", 0, []edit{
-			{"internal/round/entry.go", "if s.Survivors == nil || s.Certificate != nil {", "if s.Certificate != nil {"},
+			{"internal/round/slot.go", "if s.Survivors == nil || s.Certificate != nil {", "if s.Certificate != nil {"},
 		}, in("round", "TestStaleEntries"), killer{}},
 		{"a slot's certificate is replaced", 0, []edit{
-			{"internal/round/entry.go", "if s.Survivors == nil || s.Certificate != nil {", "if s.Survivors == nil {"},
+			{"internal/round/slot.go", "if s.Survivors == nil || s.Certificate != nil {", "if s.Survivors == nil {"},
 		}, in("round", "TestStaleEntries"), killer{}},
 		{"an entry after the end counts", 0, []edit{
 			{"internal/round/entry.go", "if s.plan == nil || s.Terminal() {", "if s.plan == nil {"},
@@ -31,13 +31,13 @@ func init() {
 			{"internal/round/state.go", "(d.Status != StatusRunning || d.Query < len(p.Queries) && len(d.Announcements) == n &&", "(d.Status != StatusRunning || d.Query < len(p.Queries) &&"},
 		}, in("round", "TestRunningWithoutSetupIsRefused"), killer{}},
 		{"slots are given up that later queries need", 0, []edit{
-			{"internal/round/entry.go", "if s.Certificate != nil || !s.spare() {", "if s.Certificate != nil {"},
+			{"internal/round/slot.go", "if s.Certificate != nil || !s.spare() {", "if s.Certificate != nil {"},
 		}, in("round", "TestAbandonmentsLeaveASlotForEveryQuery"), killer{}},
 		{"a study that waits is restored with a slot of fewer sites", 0, []edit{
 			{"internal/round/state.go", "!p.Proposal.Spec.Waits() || len(d.Survivors) == n)", "!p.Proposal.Spec.Waits() || n > 0)"},
 		}, in("round", "TestLogKeepsTheFirstSurvivors"), killer{}},
 		{"a slot of a study that waits opens without its survivors", 0, []edit{
-			{"internal/round/entry.go", "	if s.waits() && s.Status == StatusRunning {", "	if s.waits() && s.Status == StatusRunning && s.Slot == 0 {"},
+			{"internal/round/slot.go", "	if s.waits() && s.Status == StatusRunning {", "	if s.waits() && s.Status == StatusRunning && s.Slot == 0 {"},
 		}, in("round", "TestWaitModeTakesNobodysWord"), killer{}},
 		{"a signature with the upload that is not on record", 0, []edit{
 			{"internal/ledger/query.go", "return r.sign(&p, &signedRecord{query, slot, context[:], with[0].Survivors, signature})", "return nil"},
@@ -61,7 +61,7 @@ func init() {
 			{"internal/coordinator/lead.go", "			again = nil\n			if leads && led {", "			if leads && led {"},
 		}, in("coordinator", "TestKeptLeadBegins"), killer{}},
 		{"survivors of no slot", 0, []edit{
-			{"internal/round/entry.go", "	if s.waits() && s.Status == StatusRunning {", "	if s.waits() {"},
+			{"internal/round/slot.go", "	if s.waits() && s.Status == StatusRunning {", "	if s.waits() {"},
 		}, in("round", "TestLogKeepsTheFirstSurvivors"), killer{}},
 		{"a join with a token never given out", 0, []edit{
 			{"internal/membership/state.go", "ok && h.Token == e.Token && bytes", "ok && bytes"},

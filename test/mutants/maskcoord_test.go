@@ -7,8 +7,7 @@ func init() {
 	const (
 		session, release, effects = "internal/coordinator/session.go", "internal/coordinator/release.go", "internal/coordinator/effects.go"
 		server                    = "internal/coordinator/server.go"
-		prompt, opening           = "internal/round/prompt.go", "internal/round/opening.go"
-		roundStep, entries        = "internal/round/step.go", "internal/round/entry.go"
+		opening                   = "internal/round/opening.go"
 	)
 	tables = append(tables, []mutant{
 		{"boxes: what is not the sender's is relayed", 0, []edit{
@@ -16,7 +15,7 @@ func init() {
 		}, in("coordinator", "TestBadMessages"), killer{}},
 		{"boxes: the last ones count", 0, []edit{
 			{session, "s.state.Status == round.StatusSetup && s.state.Boxes(site) == nil", "s.state.Status == round.StatusSetup"},
-			{roundStep, "if s.Status == StatusSetup && l.boxes[e.Site] == nil {", "if s.Status == StatusSetup {"},
+			{roundSetup, "s.Status == StatusSetup && c.boxes[e.Site] == nil {", "s.Status == StatusSetup {"},
 		}, in("coordinator", "TestFirstBoxesCount"), killer{}},
 		{"boxes: checked against another setup", 0, []edit{
 			{session, "if !s.deals(site) || s.setup.Transcript() != against.Transcript() {", "if !s.deals(site) {"},
@@ -28,10 +27,10 @@ func init() {
 			{release, "			s.fault(i, study.CodeWrongDeposit)\n", ""},
 		}, in("coordinator", "TestWrongDeposits"), killer{}},
 		{"deposits: with a site away an opening waits forever", 0, []edit{
-			{opening, "if l.keyless && len(l.convicted) > 0 {", "if l.keyless && len(l.convicted) > s.plan.Thresholds.Sites {"},
+			{opening, "if passed[PhaseKeys] && len(o.convicted) > 0 {", "if passed[PhaseKeys] && len(o.convicted) > s.plan.Thresholds.Sites {"},
 		}, in("round", "TestConvictedDropperEndsTheStudy"), killer{}},
 		{"deposits: a lost one ends the study", 0, []edit{
-			{opening, "if l.keyless && len(l.convicted) > 0 {", "if l.convicted = append(l.convicted, 0); l.keyless {"},
+			{opening, "if passed[PhaseKeys] && len(o.convicted) > 0 {", "if o.convicted = append(o.convicted, 0); passed[PhaseKeys] {"},
 		}, in("round", "TestConvictedDropperEndsTheStudy"), killer{}},
 		{"recall: tags that the log does not name", 0, []edit{
 			{session, "if !s.setup.CheckTags(site, m.Tags, s.state.TagHashes[site]) || ", "if "},
@@ -40,13 +39,13 @@ func init() {
 			{session, "|| !bytes.Equal(hash[:], s.state.DepositHashes[site]) {", "|| len(hash) == 0 {"},
 		}, in("coordinator", "TestSparseWrongRecall"), killer{}},
 		{"recall: uploads are asked for meanwhile", 0, []edit{
-			{prompt, "return wire.Recall{Header: p.inSetup()} })\n\t\treturn\n", "return wire.Recall{Header: p.inSetup()} })\n"},
+			{roundSlot, "return wire.Recall{Header: p.inSetup()} })\n\t\treturn\n", "return wire.Recall{Header: p.inSetup()} })\n"},
 		}, in("round", "TestRecall"), killer{}},
 		{"recall: by the leader of the setup", 0, []edit{
-			{entries, "s.live.recalled[i] = s.live.leading", "s.live.recalled[i] = false"},
+			{roundSetup, "s.live.recalled[i] = s.live.leading", "s.live.recalled[i] = false"},
 		}, in("round", "TestRecall"), killer{}},
 		{"log: no tags are kept", 0, []edit{
-			{"internal/round/leader.go", "			e.Tags, e.Deposits = tags, deposits\n", ""},
+			{roundSetup, "		e.Tags, e.Deposits = tags, deposits\n", ""},
 		}, in("round", "TestLogHoldsTags"), killer{}},
 		{"log: tags of thousands of sites are kept", 0, []edit{
 			{session, "if s.plan.Thresholds.Sparse() && tags != nil {", "if s.plan.Thresholds.Sparse() && tags == nil {"},
@@ -58,7 +57,7 @@ func init() {
 			{session, "s.board, s.seals, s.bodies = nil, nil, nil", "s.board = nil"},
 		}, in("coordinator", "TestSparseSetupIsForgotten"), killer{}},
 		{"setup: boxes stay in memory", 0, []edit{
-			{entries, "		s.live.boxes = make([][][]byte, n) // dealt, and never needed again\n", ""},
+			{roundSetup, "	s.live.setup = newSetup(s.plan.Thresholds.Sites) // what it held is never needed again\n", ""},
 		}, in("coordinator", "TestSetupIsForgotten"), killer{}},
 		{"setup: nobody checks what some sites alone see", 0, []edit{
 			{effects, "err = checkParts(setup, seals, bodies)", "err = checkParts(setup, seals[:0], bodies)"},
@@ -73,7 +72,7 @@ func init() {
 			{session, "return round.Unshared{Site: site, Query: query, Slot: slot}", "return round.Proved{Site: site, Query: query, Slot: slot}"},
 		}, in("coordinator", "TestFalseProofCostsTheShares"), killer{}},
 		{"proofs: who says nothing holds up the study", 0, []edit{
-			{opening, "if wanted && (l.silent || ", "if wanted && ("},
+			{opening, "wanted && (passed[PhaseProofs] || ", "wanted && ("},
 		}, in("round", "TestSilentHelperIsDropped"), killer{}},
 		{"proofs: who says nothing is dropped though needed", 0, []edit{
 			{opening, "if late == nil || !s.graph().Openable(rest) {", "if late == nil {"},
@@ -85,7 +84,7 @@ func init() {
 			{opening, "	l.askAgain(askShares)\n", ""},
 		}, in("round", "TestSharesAreAskedForAgain"), killer{}},
 		{"proofs: of another dealer", 0, []edit{
-			{opening, "return s.live.proof[site] && s.live.dealer == dealer", "return s.live.proof[site]"},
+			{opening, "return o.proof[site] && o.dealer == dealer", "return o.proof[site]"},
 		}, in("round", "TestLateProofIsNotWanted"), killer{}},
 		{"proofs: a guilty dealer is nobody", 0, []edit{
 			{release, "failed.Code, failed.Culprit = study.CodeBadDealer, guilty.Site", "failed.Code = study.CodeBadDealer\n\t\t_ = guilty"},

@@ -7,7 +7,7 @@ func init() {
 	const mend = "internal/round/mend.go"
 	tables = append(tables, []mutant{
 		{"mend: absent data ends a study", 0, []edit{
-			{roundLead, " && !(s.Status == StatusRunning && d.mends()) {", " {"},
+			{roundRefusal, " && !(s.Status == StatusRunning && d.mends()) {", " {"},
 		}, in("round", "TestDataThatComesBack"), killer{}},
 		{"mend: a full disk ends a study", 0, []edit{
 			{mend, "study.CodeStore, study.CodeBrokenChain:", "study.CodeBrokenChain:"},
@@ -16,19 +16,19 @@ func init() {
 			{mend, "if l.resting || !slices", "if !slices"},
 		}, in("round", "TestDataThatComesBack"), killer{}},
 		{"mend: a site that does not answer is asked again and again", 0, []edit{
-			{mend, "return d.mends() && !d.again })", "return d.mends() })"},
+			{mend, "return k.left.mends() && !k.left.again })", "return k.left.mends() })"},
 		}, in("round", "TestDataThatComesBack"), killer{}},
 		{"mend: any refusal is asked about again", 0, []edit{
-			{mend, "d.mends() && !d.again {", "d.code != \"\" && !d.again {"},
+			{mend, "k.left.mends() && !k.left.again {", "k.left.code != \"\" && !k.left.again {"},
 		}, in("round", "TestOthersAreAskedOnce"), killer{}},
 		{"left: a query waits for who left", 0, []edit{
-			{roundLead, "!l.overdue && !s.answered()", "!l.overdue"},
+			{roundSlot, "!late && !s.answered()", "!late"},
 		}, in("round", "TestWhoLeftIsNotWaitedFor"), killer{}},
 		{"left: a query does not wait for who is away", 0, []edit{
-			{mend, "if !in && !s.live.gone(i) {", "if !in && s.live.connected[i] && !s.live.gone(i) {"},
+			{roundSlot, "if !in && !s.live.links[i].gone() {", "if !in && s.live.links[i].connected && !s.live.links[i].gone() {"},
 		}, in("round", "TestSiteThatDropsIsLeftBehindAtTheDeadline"), killer{}},
 		{"left: nobody is waited for where too few are left", 0, []edit{
-			{mend, ">= s.plan.Thresholds.MinSurvivors\n", ">= 0\n"},
+			{"internal/round/waiting.go", ">= s.plan.Thresholds.MinSurvivors\n", ">= 0\n"},
 		}, in("round", "TestTooFewAreLeft"), killer{}},
 		{"left: a leader that begins waits for a revoked site", 0, []edit{
 			{"internal/coordinator/leader.go", "out.Barred = append(out.Barred, i)", ""},
@@ -40,7 +40,7 @@ func init() {
 			{"internal/coordinator/revoked.go", "	case !m.is(member):\n", "	case false:\n"},
 		}, in("coordinator", "TestRevokedIsNotWaitedFor"), killer{}},
 		{"overdue: a passed deadline of uploads is that of shares too", 0, []edit{
-			{"internal/round/state.go", "		return l.stalled\n", "		return l.stalled || l.overdue\n"},
+			{"internal/round/deadline.go", "passed[s.timed()] }", "passed[s.timed()] || s.live.slot.deadlines.passed[PhaseUpload] }"},
 		}, in("round", "TestOverdueIsOfThePhase"), killer{}},
 	})
 }

@@ -82,10 +82,10 @@ func init() {
 			{"internal/round/result.go", "		if s.Draft != nil || len(e.Draft) == 0 {", "		if len(e.Draft) == 0 {"},
 		}, in("round", "TestResultIsDraftedThenSigned"), killer{}},
 		{"sign: completed before sites signed", 0, []edit{
-			{"internal/round/result.go", "	case s.graph().Certified(l.attested):", "	case count(l.attested) > 0:"},
+			{"internal/round/result.go", "	case s.graph().Certified(g.attested):", "	case count(g.attested) > 0:"},
 		}, in("round", "TestResultIsDraftedThenSigned"), killer{}},
 		{"sign: a result waits for every site", 0, []edit{
-			{"internal/round/result.go", "	case s.graph().Certified(l.attested):", "	case all(l.attested):"},
+			{"internal/round/result.go", "	case s.graph().Certified(g.attested):", "	case all(g.attested):"},
 		}, in("round", "TestResultIsDraftedThenSigned"), killer{}},
 		{"sign: a signature on a result is not checked at arrival", 0, []edit{
 			{"internal/coordinator/draft.go", "	if !s.fits(s.plan.Proposal.Roster[site].Identity, signature) {", "	if !s.fits(s.plan.Proposal.Roster[site].Identity, signature) && site < 0 {"},

@@ -3,11 +3,11 @@
 package mutants
 
 const (
-	roundHeld  = "internal/round/held.go"
-	roundStep  = "internal/round/step.go"
-	roundLead  = "internal/round/leader.go"
-	roundEntry = "internal/round/entry.go"
-	leaderSees = "internal/coordinator/session.go"
+	roundHeld    = "internal/round/held.go"
+	roundRefusal = "internal/round/refusal.go"
+	roundSetup   = "internal/round/setup.go"
+	roundSlot    = "internal/round/slot.go"
+	leaderSees   = "internal/coordinator/session.go"
 )
 
 // What a site says about survivors, culprits and announcements.
@@ -20,20 +20,20 @@ func init() {
 			{roundHeld, "answered < c.MinSurvivors || ", ""},
 		}, in("round", "TestHeldSurvivorsAreAdopted"), killer{}},
 		{"held: a doubtful U is not waited for", 0, []edit{
-			{roundLead, "if s.claims().doubtful() && ", "if s.claims().doubtful() && false && "},
+			{roundSlot, "if s.claims().doubtful() && ", "if s.claims().doubtful() && false && "},
 		}, in("round", "TestDoubtfulHeldWaits"), killer{}},
 		{"held: a doubtful U is given up although its shares may be out", 0, []edit{
-			{roundLead, "!(l.overdue && len(s.free()) >= s.plan.Thresholds.MinSurvivors)", "!l.overdue"},
+			{roundSlot, "!(late && len(s.free()) >= s.plan.Thresholds.MinSurvivors)", "!late"},
 		}, in("round", "TestDoubtfulHeldWaits"), killer{}},
 		{"held: a doubtful U is waited for without end", 0, []edit{
-			{roundLead, " && !(l.overdue && len(s.free()) >= s.plan.Thresholds.MinSurvivors) {", " {"},
+			{roundSlot, " && !(late && len(s.free()) >= s.plan.Thresholds.MinSurvivors) {", " {"},
 		}, in("round", "TestDoubtfulHeldWaits"), killer{}},
 		{"held: the word of sites whose signatures do not count", 0, []edit{
 			{roundHeld, "!c.graph.Signs(i) {", "i < 0 {"},
-			{roundHeld, "c.graph.Signs(j) && slices.Equal(u, v) {", "j >= 0 && slices.Equal(u, v) {"},
+			{roundHeld, "c.graph.Signs(j) && slices.Equal(w.held, v.held) {", "j >= 0 && slices.Equal(w.held, v.held) {"},
 		}, in("round", "TestHeldOnTheSparseGraph"), killer{}},
 		{"held: who is not believed is not named", 0, []edit{
-			{roundLead, "return []Effect{Doubt{site, study.CodeHeld}}", "return nil"},
+			{roundHeld, "return []Effect{Doubt{site, study.CodeHeld}}", "return nil"},
 		}, in("round", "TestOneSitesHeldChangesNothing"), killer{}},
 		{"final: a result is parsed before its signature is checked", 0, []edit{
 			{"internal/study/release.go", "	if !ed25519.Verify(key, SigningInput(encoded), signature) {\n\t\treturn nil\n\t}\n\tr, err := ParseRelease(encoded)\n\tif err != nil {", "	r, err := ParseRelease(encoded)\n\tif err != nil || !ed25519.Verify(key, SigningInput(encoded), signature) {"},
@@ -51,10 +51,10 @@ func init() {
 			{"internal/coordinator/server.go", "case l.said[no] || m.Code", "case m.Code"},
 		}, in("coordinator", "TestRepeatedRefusalsTellNothing"), killer{}},
 		{"the log takes a second U of a slot", 0, []edit{
-			{roundEntry, "if s.Survivors != nil {", "if s.Survivors != nil && s.waits() {"},
+			{roundSlot, "if s.Survivors != nil {", "if s.Survivors != nil && s.waits() {"},
 		}, in("round", "TestLogKeepsTheFirstSurvivors"), killer{}},
 		{"the log takes another U of a study that waits", 0, []edit{
-			{roundEntry, "if s.Survivors != nil {", "if s.Survivors != nil && !s.waits() {"},
+			{roundSlot, "if s.Survivors != nil {", "if s.Survivors != nil && !s.waits() {"},
 			{"internal/round/state.go", "!p.Proposal.Spec.Waits() || len(d.Survivors) == n)", "!p.Proposal.Spec.Waits() || n > 0)"},
 		}, in("round", "TestLogKeepsTheFirstSurvivors"), killer{}},
 		{"held: of another context", 0, []edit{
@@ -64,13 +64,13 @@ func init() {
 			{leaderSees, "s.plan.CheckRelease(*release) == nil &&", "true &&"},
 		}, in("coordinator", "TestAdoptedResultFitsThePlan"), killer{}},
 		{"blame: without a proof it is nobody's", 0, []edit{
-			{roundStep, "return accuses(e.Code) && e.Culprit >= 0 &&", "return false && e.Culprit >= 0 &&"},
+			{roundRefusal, "return accuses(e.Code) && e.Culprit >= 0 &&", "return false && e.Culprit >= 0 &&"},
 		}, in("round", "TestAccusations"), killer{}},
 		{"blame: without a proof it is the other's", 0, []edit{
-			{roundStep, "	case e.Proven:\n", "	case e.Proven || e.Culprit >= 0:\n"},
+			{roundRefusal, "	case e.Proven:\n", "	case e.Proven || e.Culprit >= 0:\n"},
 		}, in("round", "TestAccusations"), killer{}},
 		{"blame: two boxes are whose word it is", 0, []edit{
-			{roundStep, "study.CodeBadShare, study.CodeBadBox:", "study.CodeBadShare:"},
+			{roundRefusal, "study.CodeBadShare, study.CodeBadBox:", "study.CodeBadShare:"},
 		}, in("round", "TestAccusations"), killer{}},
 		{"two announcements: an unsigned one convicts", 0, []edit{
 			{leaderSees, "s.plan.Setup().CheckAnnounced(r.Culprit, m.Announcement) == nil", "len(m.Announcement) > 0"},
