@@ -39,7 +39,8 @@ var arrows = map[string][]string{
 	"internal/dataset/parquet":  {"internal/dataset"},
 	"internal/dataset/postgres": {"internal/dataset", "internal/dataset/server"},
 	"internal/rowcache":         {"internal/dataset"},
-	"internal/pki":              {},
+	"internal/name":             {},
+	"internal/pki":              {"internal/name"},
 	"internal/replica":          {"internal/failpoint"},
 	"internal/frame":            {},
 	// The one room of the generated messages.
@@ -50,7 +51,7 @@ var arrows = map[string][]string{
 	"internal/analysis":   {"internal/proposal", "internal/round", "internal/study", "internal/wire"},
 	// Eigenvectors, the same to the last bit on every processor.
 	"internal/linalg":      {},
-	"internal/proposal":    {"internal/graph", "internal/linalg", "internal/pki", "internal/query", "internal/strict", "internal/studyfile"},
+	"internal/proposal":    {"internal/graph", "internal/linalg", "internal/name", "internal/query", "internal/strict", "internal/studyfile"},
 	"internal/packed":      {},
 	"internal/study":       {"internal/linalg", "internal/noise", "internal/packed", "internal/query", "internal/secagg", "internal/standardize", "internal/proposal"},
 	"internal/result":      {"internal/chain", "internal/linalg", "internal/packed", "internal/secagg", "internal/standardize", "internal/strict", "internal/proposal", "internal/study"},

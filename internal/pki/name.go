@@ -9,6 +9,8 @@ import (
 	"net"
 	"strings"
 	"time"
+
+	"covey/internal/name"
 )
 
 // Role is what the holder of a client certificate may ask for. The certificate's URI says it:
@@ -22,18 +24,13 @@ const (
 	RoleAnalyst Role = "analyst"
 )
 
-// ValidName checks the name of a site, an analyst or a coordinator: 1 to 63 of a-z, 0-9 and hyphen,
-// no hyphen at either end, so that it fits a DNS label, a file name, a command line and a metric's
-// label. The error is a [*NameError].
+// ValidName checks the name of a site, an analyst or a coordinator, as [name.Valid]. The error is a
+// [*NameError].
 func ValidName(s string) error {
-	if !label(s, "abcdefghijklmnopqrstuvwxyz0123456789-") {
+	if !name.Valid(s) {
 		return &NameError{s}
 	}
 	return nil
-}
-
-func label(s, allowed string) bool {
-	return len(s) >= 1 && len(s) <= 63 && strings.Trim(s, allowed) == "" && s[0] != '-' && s[len(s)-1] != '-'
 }
 
 // validHost checks what a server certificate is made for.
@@ -45,7 +42,7 @@ func validHost(host string) error {
 		return &HostError{host}
 	}
 	for part := range strings.SplitSeq(host, ".") {
-		if !label(part, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") {
+		if !name.Label(part, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") {
 			return &HostError{host}
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"covey/internal/pki"
+	"covey/internal/name"
 	"covey/internal/query"
 )
 
@@ -452,7 +452,7 @@ func validText(field, v string) error {
 // validName accepts what can be joined under: a letter that shows nothing would make two names look
 // like one.
 func validName(field, v string) error {
-	if pki.ValidName(v) != nil {
+	if !name.Valid(v) {
 		return FieldErrorf(field, "must be 1 to 63 of a-z, 0-9 and -, without - at either end")
 	}
 	return nil
