@@ -24,8 +24,11 @@ func (e Expired) observe(s *State) {
 	}
 }
 
+// late reports whether a deadline of the open slot has passed.
+func (s *State) late(of Phase) bool { return s.live.slot.deadlines.passed[of] }
+
 // Overdue reports whether the deadline of what the open slot is at has passed.
-func (s *State) Overdue() bool { return s.live.slot.deadlines.passed[s.timed()] }
+func (s *State) Overdue() bool { return s.late(s.timed()) }
 
 // timed is what the open slot's deadline is for. A leader that began with a committed U has none
 // for uploads.

@@ -129,7 +129,7 @@ func (s *State) WantsKeys(site int) bool { return s.live.slot.opening.keys[site]
 
 // unmask moves a committed opening on.
 func (s leader) unmask() []Effect {
-	o, passed := &s.live.slot.opening, s.live.slot.deadlines.passed
+	o := &s.live.slot.opening
 	var out []Effect
 	if late := s.unproved(); late != nil {
 		for _, i := range late {
@@ -144,7 +144,7 @@ func (s leader) unmask() []Effect {
 	case o.keyed():
 		// Who is convicted has left such tags or deposits behind that only survivors that are away
 		// can take its masks out: not to be waited for any longer.
-		if passed[PhaseKeys] && len(o.convicted) > 0 {
+		if s.late(PhaseKeys) && len(o.convicted) > 0 {
 			out = append(out, s.propose(Entry{Kind: EntryEnded, Code: study.CodeWrongDeposit, Culprit: 1 + o.convicted[0]})...)
 		}
 		return out
@@ -153,7 +153,7 @@ func (s leader) unmask() []Effect {
 	if err != nil {
 		return append(out, s.propose(Entry{Kind: EntryEnded, Code: study.CodeInternal})...)
 	}
-	if !passed[PhaseOpen] && slices.ContainsFunc(s.Survivors, s.unheard) && s.removes(ask) {
+	if !s.late(PhaseOpen) && slices.ContainsFunc(s.Survivors, s.unheard) && s.removes(ask) {
 		// With its shares each survivor sends the key of what is taken away of its noise. Until the
 		// deadline it is waited for; then its noise stays.
 		return out
@@ -176,11 +176,11 @@ func (s leader) unheard(site int) bool {
 // unproved returns the helpers whose proofs are wanted and that are away, or silent beyond the
 // deadline, if the others' shares open all secrets; else they are waited for.
 func (s leader) unproved() []int {
-	o, passed := &s.live.slot.opening, s.live.slot.deadlines.passed
+	o := &s.live.slot.opening
 	var late []int
 	rest := slices.Clone(o.shared)
 	for i, wanted := range o.proof {
-		if k := &s.live.links[i]; wanted && (passed[PhaseProofs] || !k.connected || k.gone()) {
+		if k := &s.live.links[i]; wanted && (s.late(PhaseProofs) || !k.connected || k.gone()) {
 			late, rest[i] = append(late, i), false
 		}
 	}

@@ -111,17 +111,16 @@ func (s leader) advance() []Effect {
 
 // choose commits a U once it is clear.
 func (s leader) choose() []Effect {
-	o, late := &s.live.slot, s.live.slot.deadlines.passed[PhaseUpload]
 	if u := s.claims().certain(); u != nil {
 		return s.propose(Entry{Kind: EntrySurvivors, Survivors: u})
 	}
-	if s.claims().doubtful() && !(late && len(s.free()) >= s.plan.Thresholds.MinSurvivors) {
+	if s.claims().doubtful() && !(s.late(PhaseUpload) && len(s.free()) >= s.plan.Thresholds.MinSurvivors) {
 		return nil
 	}
-	if all := everybody(s.plan); subset(all, o.uploaded) {
+	if all := everybody(s.plan); subset(all, s.live.slot.uploaded) {
 		return s.propose(Entry{Kind: EntrySurvivors, Survivors: all})
 	}
-	if !late && !s.answered() {
+	if !s.late(PhaseUpload) && !s.answered() {
 		return nil
 	}
 	if u := s.graph().Largest(s.Uploaded()); len(u) >= s.plan.Thresholds.MinSurvivors {
@@ -141,7 +140,7 @@ func (s leader) certify() []Effect {
 	// slot. Without shares asked for, nothing can have been opened, so another slot
 	// may replace this one: where enough sites say that they sent none here, which a
 	// log that was restored cannot know by itself.
-	if s.waits() || !o.deadlines.passed[PhaseOpen] || len(s.free()) < s.plan.Thresholds.MinSurvivors {
+	if s.waits() || !s.late(PhaseOpen) || len(s.free()) < s.plan.Thresholds.MinSurvivors {
 		return nil
 	}
 	if s.spare() {

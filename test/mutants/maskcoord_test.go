@@ -27,10 +27,10 @@ func init() {
 			{release, "			s.fault(i, study.CodeWrongDeposit)\n", ""},
 		}, in("coordinator", "TestWrongDeposits"), killer{}},
 		{"deposits: with a site away an opening waits forever", 0, []edit{
-			{opening, "if passed[PhaseKeys] && len(o.convicted) > 0 {", "if passed[PhaseKeys] && len(o.convicted) > s.plan.Thresholds.Sites {"},
+			{opening, "if s.late(PhaseKeys) && len(o.convicted) > 0 {", "if s.late(PhaseKeys) && len(o.convicted) > s.plan.Thresholds.Sites {"},
 		}, in("round", "TestConvictedDropperEndsTheStudy"), killer{}},
 		{"deposits: a lost one ends the study", 0, []edit{
-			{opening, "if passed[PhaseKeys] && len(o.convicted) > 0 {", "if o.convicted = append(o.convicted, 0); passed[PhaseKeys] {"},
+			{opening, "if s.late(PhaseKeys) && len(o.convicted) > 0 {", "if o.convicted = append(o.convicted, 0); s.late(PhaseKeys) {"},
 		}, in("round", "TestConvictedDropperEndsTheStudy"), killer{}},
 		{"recall: tags that the log does not name", 0, []edit{
 			{session, "if !s.setup.CheckTags(site, m.Tags, s.state.TagHashes[site]) || ", "if "},
@@ -72,7 +72,7 @@ func init() {
 			{session, "return round.Unshared{Site: site, Query: query, Slot: slot}", "return round.Proved{Site: site, Query: query, Slot: slot}"},
 		}, in("coordinator", "TestFalseProofCostsTheShares"), killer{}},
 		{"proofs: who says nothing holds up the study", 0, []edit{
-			{opening, "wanted && (passed[PhaseProofs] || ", "wanted && ("},
+			{opening, "wanted && (s.late(PhaseProofs) || ", "wanted && ("},
 		}, in("round", "TestSilentHelperIsDropped"), killer{}},
 		{"proofs: who says nothing is dropped though needed", 0, []edit{
 			{opening, "if late == nil || !s.graph().Openable(rest) {", "if late == nil {"},

@@ -22,7 +22,7 @@ func init() {
 			{mend, "k.left.mends() && !k.left.again {", "k.left.code != \"\" && !k.left.again {"},
 		}, in("round", "TestOthersAreAskedOnce"), killer{}},
 		{"left: a query waits for who left", 0, []edit{
-			{roundSlot, "!late && !s.answered()", "!late"},
+			{roundSlot, "!s.late(PhaseUpload) && !s.answered()", "!s.late(PhaseUpload)"},
 		}, in("round", "TestWhoLeftIsNotWaitedFor"), killer{}},
 		{"left: a query does not wait for who is away", 0, []edit{
 			{roundSlot, "if !in && !s.live.links[i].gone() {", "if !in && s.live.links[i].connected && !s.live.links[i].gone() {"},
@@ -40,7 +40,7 @@ func init() {
 			{"internal/coordinator/revoked.go", "	case !m.is(member):\n", "	case false:\n"},
 		}, in("coordinator", "TestRevokedIsNotWaitedFor"), killer{}},
 		{"overdue: a passed deadline of uploads is that of shares too", 0, []edit{
-			{"internal/round/deadline.go", "passed[s.timed()] }", "passed[s.timed()] || s.live.slot.deadlines.passed[PhaseUpload] }"},
+			{"internal/round/deadline.go", "return s.late(s.timed()) }", "return s.late(s.timed()) || s.late(PhaseUpload) }"},
 		}, in("round", "TestOverdueIsOfThePhase"), killer{}},
 	})
 }

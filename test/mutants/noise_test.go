@@ -60,7 +60,7 @@ func init() {
 			{release, "		r.Removed = removed\n", "		r.Removed = append(removed[:0:0], survivors...)\n"},
 		}, in("coordinator", "TestLateNoiseStays"), killer{}},
 		{"noise that stays is waited for for ever", 0, []edit{
-			{opening, "	if !passed[PhaseOpen] && slices.ContainsFunc(", "	if slices.ContainsFunc("},
+			{opening, "	if !s.late(PhaseOpen) && slices.ContainsFunc(", "	if slices.ContainsFunc("},
 		}, in("round", "TestNoiseIsWaitedForUntilTheDeadline"), killer{}},
 		{"noise is not waited for", 0, []edit{
 			{opening, "s.unheard) && s.removes(ask) {", "s.unheard) && s.removes(ask) && l.proposing {"},

@@ -23,10 +23,10 @@ func init() {
 			{roundSlot, "if s.claims().doubtful() && ", "if s.claims().doubtful() && false && "},
 		}, in("round", "TestDoubtfulHeldWaits"), killer{}},
 		{"held: a doubtful U is given up although its shares may be out", 0, []edit{
-			{roundSlot, "!(late && len(s.free()) >= s.plan.Thresholds.MinSurvivors)", "!late"},
+			{roundSlot, "!(s.late(PhaseUpload) && len(s.free()) >= s.plan.Thresholds.MinSurvivors)", "!s.late(PhaseUpload)"},
 		}, in("round", "TestDoubtfulHeldWaits"), killer{}},
 		{"held: a doubtful U is waited for without end", 0, []edit{
-			{roundSlot, " && !(late && len(s.free()) >= s.plan.Thresholds.MinSurvivors) {", " {"},
+			{roundSlot, " && !(s.late(PhaseUpload) && len(s.free()) >= s.plan.Thresholds.MinSurvivors) {", " {"},
 		}, in("round", "TestDoubtfulHeldWaits"), killer{}},
 		{"held: the word of sites whose signatures do not count", 0, []edit{
 			{roundHeld, "!c.graph.Signs(i) {", "i < 0 {"},

@@ -30,8 +30,8 @@ var mutants = []mutant{
 		{"internal/ledger/query.go", "			func() error { return r.put(finalBucket,", "			func() error { return r.charge(query, 1e-9, true) },\n			func() error { return r.put(finalBucket,"},
 	}, "TestQuiet", "charge-before-upload"},
 	{"survivors asked before they are committed", []edit{
-		{"internal/round/slot.go", "	if all := everybody(s.plan); subset(all, o.uploaded) {\n		return s.propose(",
-			"	if all := everybody(s.plan); subset(all, o.uploaded) {\n		s.Survivors = all\n		return append(s.prompts(), s.propose("},
+		{"internal/round/slot.go", "	if all := everybody(s.plan); subset(all, s.live.slot.uploaded) {\n		return s.propose(",
+			"	if all := everybody(s.plan); subset(all, s.live.slot.uploaded) {\n		s.Survivors = all\n		return append(s.prompts(), s.propose("},
 		{"internal/round/slot.go", "Survivors: all})\n", "Survivors: all})...)\n"},
 		{"internal/round/slot.go", "if s.Survivors != nil {", "if slices.Equal(e.Survivors, nil) {"},
 	}, "TestQuiet", "survivors-before-signature"},
