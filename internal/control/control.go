@@ -118,102 +118,88 @@ func Serve(ctx context.Context, a *agent.Agent) (served func() error, err error)
 // Handler returns the handler of the operator's socket.
 func Handler(a *agent.Agent) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /v1/status", func(w http.ResponseWriter, _ *http.Request) {
-		s, err := a.Views.Status()
-		reply(w, s, err)
-	})
-	mux.HandleFunc("GET /v1/status/hashed", func(w http.ResponseWriter, _ *http.Request) {
-		s, err := a.Views.Status()
-		s.Datasets = a.Views.Datasets(true)
-		reply(w, s, err)
-	})
-	for word, yes := range map[string]bool{"": false, "/yes": true} {
-		mux.HandleFunc("POST /v1/reload"+word, func(w http.ResponseWriter, _ *http.Request) {
-			done, err := a.Settings.Reload(yes)
-			reply(w, done, err)
+	handle := func(pattern string, do func(*http.Request) (any, error)) {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			v, err := do(r)
+			reply(w, v, err)
 		})
 	}
-	mux.HandleFunc("GET /v1/studies", func(w http.ResponseWriter, _ *http.Request) {
-		s, err := a.Views.Studies()
-		reply(w, s, err)
+	// exactly takes a request about one digest. Names and beginnings of digests are not looked up
+	// here: which study they mean, and whether the one that was read is still there, is up to the
+	// coordinator.
+	exactly := func(pattern string, do func(*http.Request, proposal.Digest) (any, error)) {
+		handle(pattern, func(r *http.Request) (any, error) {
+			id, err := proposal.ParseDigest(r.PathValue("ref"))
+			if err != nil {
+				return nil, err
+			}
+			return do(r, id)
+		})
+	}
+	handle("GET /v1/status", func(*http.Request) (any, error) { return a.Views.Status() })
+	handle("GET /v1/status/hashed", func(*http.Request) (any, error) {
+		s, err := a.Views.Status()
+		s.Datasets = a.Views.Datasets(true)
+		return s, err
 	})
-	mux.HandleFunc("GET /v1/studies/{ref}", withStudy(a, func(id proposal.Digest) (any, error) { return a.Views.Study(id) }))
-	mux.HandleFunc("GET /v1/studies/{ref}/figures", exactly(func(id proposal.Digest) (any, error) { return a.Views.Figures(id) }))
-	mux.HandleFunc("GET /v1/studies/{ref}/result", func(w http.ResponseWriter, r *http.Request) { result(a, w, r) })
-	mux.HandleFunc("GET /v1/studies/{ref}/held", exactly(func(id proposal.Digest) (any, error) { return a.Views.Holds(id), nil }))
-	mux.HandleFunc("POST /v1/studies/{ref}/local/{bytes}/{sha256}", func(w http.ResponseWriter, r *http.Request) {
+	for word, yes := range map[string]bool{"": false, "/yes": true} {
+		handle("POST /v1/reload"+word, func(*http.Request) (any, error) { return a.Settings.Reload(yes) })
+	}
+	handle("GET /v1/studies", func(*http.Request) (any, error) { return a.Views.Studies() })
+	handle("GET /v1/studies/{ref}", func(r *http.Request) (any, error) {
+		id, err := a.Views.Find(r.PathValue("ref"))
+		if err != nil {
+			return nil, err
+		}
+		return a.Views.Study(id)
+	})
+	exactly("GET /v1/studies/{ref}/figures", func(_ *http.Request, id proposal.Digest) (any, error) { return a.Views.Figures(id) })
+	exactly("GET /v1/studies/{ref}/result", func(r *http.Request, id proposal.Digest) (any, error) { return a.Views.Result(r.Context(), id) })
+	exactly("GET /v1/studies/{ref}/held", func(_ *http.Request, id proposal.Digest) (any, error) { return a.Views.Holds(id), nil })
+	handle("POST /v1/studies/{ref}/local/{bytes}/{sha256}", func(r *http.Request) (any, error) {
 		of, err := proposal.ParseDigest(r.PathValue("ref"))
 		bytes, wrong := strconv.Atoi(r.PathValue("bytes"))
 		sha, odd := proposal.ParseDigest(r.PathValue("sha256"))
 		if err = errors.Join(err, wrong, odd); err == nil {
 			a.Local(of, max(0, bytes), sha.String())
 		}
-		reply(w, struct{}{}, err)
+		return struct{}{}, err
 	})
-	mux.HandleFunc("POST /v1/studies/{ref}/approve", exactly(func(id proposal.Digest) (any, error) {
+	exactly("POST /v1/studies/{ref}/approve", func(_ *http.Request, id proposal.Digest) (any, error) {
 		if err := a.Decisions.Approve(id); err != nil {
 			return nil, err
 		}
 		return a.Views.Study(id)
-	}))
-	mux.HandleFunc("POST /v1/studies/{ref}/reject", exactly(func(id proposal.Digest) (any, error) {
-		if err := a.Decisions.Reject(id); err != nil {
-			return nil, err
-		}
-		return a.Views.View(id), nil
-	}))
-	mux.HandleFunc("POST /v1/studies/{ref}/withdraw", exactly(func(id proposal.Digest) (any, error) {
-		if err := a.Decisions.Withdraw(id); err != nil {
-			return nil, err
-		}
-		return a.Views.View(id), nil
-	}))
-	mux.HandleFunc("GET /v1/chain", func(w http.ResponseWriter, _ *http.Request) {
-		v, err := a.Chain.View()
-		reply(w, v, err)
 	})
-	mux.HandleFunc("POST /v1/chain/accept/{head}", func(w http.ResponseWriter, r *http.Request) {
+	for word, no := range map[string]func(proposal.Digest) error{"reject": a.Decisions.Reject, "withdraw": a.Decisions.Withdraw} {
+		exactly("POST /v1/studies/{ref}/"+word, func(_ *http.Request, id proposal.Digest) (any, error) {
+			if err := no(id); err != nil {
+				return nil, err
+			}
+			return a.Views.View(id), nil
+		})
+	}
+	handle("GET /v1/chain", func(*http.Request) (any, error) { return a.Chain.View() })
+	handle("POST /v1/chain/accept/{head}", func(r *http.Request) (any, error) {
 		head, err := parseHead(r.PathValue("head"))
-		var v agent.ChainView
-		if err == nil {
-			v, err = a.Chain.Accept(head)
+		if err != nil {
+			return nil, err
 		}
-		reply(w, v, err)
+		return a.Chain.Accept(head)
 	})
-	mux.HandleFunc("GET /v1/ledger", func(w http.ResponseWriter, _ *http.Request) { reply(w, a.Views.Ledger(), a.Err()) })
-	mux.HandleFunc("GET /v1/egress", func(w http.ResponseWriter, _ *http.Request) { reply(w, a.Views.Egress(), nil) })
+	handle("GET /v1/ledger", func(*http.Request) (any, error) { return a.Views.Ledger(), a.Err() })
+	handle("GET /v1/egress", func(*http.Request) (any, error) { return a.Views.Egress(), nil })
 	return mux
 }
 
-func withStudy(a *agent.Agent, do func(proposal.Digest) (any, error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		id, err := a.Views.Find(r.PathValue("ref"))
-		if err != nil {
-			reply(w, nil, err)
-			return
-		}
-		v, err := do(id)
-		reply(w, v, err)
-	}
-}
-
-// exactly takes a decision about one digest. Names and beginnings of digests are not looked up
-// here: which study they mean, and whether the one that was read is still there, is up to the
-// coordinator.
-func exactly(do func(proposal.Digest) (any, error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		id, err := proposal.ParseDigest(r.PathValue("ref"))
-		if err != nil {
-			reply(w, nil, err)
-			return
-		}
-		v, err := do(id)
-		reply(w, v, err)
-	}
-}
-
+// reply answers with v, bytes as they are, since a signature is over a result file's, and anything
+// else in JSON, or with err in an ErrorReply. A client that hung up needs no reply.
 func reply(w http.ResponseWriter, v any, err error) {
 	w.Header().Set("Content-Type", "application/json")
+	if raw, ok := v.([]byte); ok && err == nil {
+		w.Write(raw)
+		return
+	}
 	if err != nil {
 		e := ErrorReply{Error: err.Error(), Bad: badInput(err)}
 		if e.Bad {
@@ -223,23 +209,7 @@ func reply(w http.ResponseWriter, v any, err error) {
 		}
 		v = e
 	}
-	json.NewEncoder(w).Encode(v) // a client that hung up needs no reply
-}
-
-// result answers with the file's exact bytes, which a signature is over.
-func result(a *agent.Agent, w http.ResponseWriter, r *http.Request) {
-	id, err := proposal.ParseDigest(r.PathValue("ref"))
-	if err != nil {
-		reply(w, nil, err)
-		return
-	}
-	file, err := a.Views.Result(r.Context(), id)
-	if err != nil {
-		reply(w, nil, err)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Write(file) // a client that hung up needs no reply
+	json.NewEncoder(w).Encode(v)
 }
 
 // parseHead reads the head that the operator names.
