@@ -336,7 +336,7 @@ func TestBadMessages(t *testing.T) {
 		"completed too early":       {wire.Ended{Header: wire.Header{Study: id}, Code: study.CodeCompleted}, ""},
 		"the end of another study":  {wire.Ended{Header: wire.Header{Study: other}, Code: study.CodeAborted}, ""},
 	})
-	prove := func(dealer int, u ...int) wire.Message {
+	prove := func(dealer study.Seat, u ...int) wire.Message {
 		return wire.Prove{Header: wire.Header{Study: id}, Survivors: u, Dealer: dealer}
 	}
 	keys := func(u ...int) wire.Message { return wire.Keys{Header: wire.Header{Study: id}, Survivors: u} }

@@ -24,7 +24,7 @@ func (q *answers) prove(r wire.Prove) wire.Message {
 	if err != nil {
 		return refuse(r, q.s.store(err))
 	}
-	dealer := r.Dealer - 1
+	dealer := r.Dealer.Site()
 	if _, _, ok := q.s.ring.Setup.Graph().Find(q.s.self, dealer); !ok {
 		return refuse(r, study.CodeOutOfOrder)
 	}

@@ -113,7 +113,7 @@ func TestProofsNameTheHelper(t *testing.T) {
 	}
 	for _, i := range needs.Helpers {
 		s := c.sites[i]
-		ask := wire.Prove{Header: c.at(q), Survivors: u, Dealer: 1 + needs.Dealer}
+		ask := wire.Prove{Header: c.at(q), Survivors: u, Dealer: study.SeatOf(needs.Dealer)}
 		got := want[wire.Proof](s, ask)
 		if got.Dealer != ask.Dealer {
 			t.Errorf("a proof about %d, asked about %d", got.Dealer, ask.Dealer)

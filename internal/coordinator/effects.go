@@ -10,6 +10,7 @@ import (
 	"covey/internal/round"
 	"covey/internal/secagg"
 	"covey/internal/stream"
+	"covey/internal/study"
 	"covey/internal/wire"
 )
 
@@ -121,11 +122,11 @@ func (m *leader) verify(digest proposal.Digest, s *session, announcements [][]by
 		} else {
 			setup, err = secagg.Verify(cfg, announcements)
 		}
-		done := round.SetupVerified{Culprit: -1}
+		done := round.SetupVerified{}
 		if err != nil {
-			done.Culprit = 0
+			done.Culprit = study.SeatOf(0)
 			if at, ok := errors.AsType[*secagg.SiteError](err); ok {
-				done.Culprit = at.Site
+				done.Culprit = study.SeatOf(at.Site)
 			}
 			c.log.Warn("setup refused", "study", digest, "error", err)
 		}
@@ -145,11 +146,11 @@ func (m *leader) draw(digest proposal.Digest, s *session, nonces [][]byte) {
 		if err == nil {
 			err = checkParts(setup, seals, bodies)
 		}
-		done := round.Drawn{Culprit: -1}
+		done := round.Drawn{}
 		// nonces were checked as they came: the graph is unfit, with probability 10^-6
 		if err != nil {
 			if at, ok := errors.AsType[*secagg.SiteError](err); ok {
-				done.Culprit = at.Site
+				done.Culprit = study.SeatOf(at.Site)
 			}
 			c.log.Warn("no graph was drawn", "study", digest, "error", err)
 		}

@@ -46,11 +46,11 @@ func (m *leader) note(e entry) {
 		case r.Kind == round.EntryAttested:
 			h.Kind, h.Code, h.Query, h.Slot = outline.HappenedCompleted, study.CodeCompleted, 0, 0
 		case r.Kind == round.EntryEnded:
-			name := func(n int) string {
-				if n < 1 || n > len(roster) {
-					return ""
+			name := func(s study.Seat) string {
+				if i := s.Site(); i >= 0 && i < len(roster) {
+					return roster[i].Name
 				}
-				return roster[n-1].Name
+				return ""
 			}
 			h.Site, h.Accuser = name(r.Culprit), name(r.Accuser)
 		}

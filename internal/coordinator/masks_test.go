@@ -477,10 +477,10 @@ func TestEndedStudyKeepsNoTags(t *testing.T) {
 // lacks is asked for.
 func TestBadDealer(t *testing.T) {
 	ask := study.Ask{Query: 3, Slot: 4}
-	if got := failure(ask, &secagg.DealerError{Site: 2}); got != (round.OpenFailed{Query: 3, Slot: 4, Code: study.CodeBadDealer, Culprit: 2}) {
+	if got := failure(ask, &secagg.DealerError{Site: 2}); got != (round.OpenFailed{Query: 3, Slot: 4, Code: study.CodeBadDealer, Culprit: study.SeatOf(2)}) {
 		t.Errorf("%+v", got)
 	}
-	if got := failure(ask, aggregate.ErrNoSum); got != (round.OpenFailed{Query: 3, Slot: 4, Code: study.CodeInternal, Culprit: -1}) {
+	if got := failure(ask, aggregate.ErrNoSum); got != (round.OpenFailed{Query: 3, Slot: 4, Code: study.CodeInternal}) {
 		t.Errorf("%+v", got)
 	}
 	for _, err := range []error{&secagg.ProofsError{}, &secagg.KeysError{}, &secagg.TagsError{}} {

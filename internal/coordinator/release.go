@@ -79,9 +79,9 @@ func needs(err error) bool {
 
 // failure is how an opening that does not go on ends the study.
 func failure(of study.Ask, err error) round.OpenFailed {
-	failed := round.OpenFailed{Query: of.Query, Slot: of.Slot, Code: study.CodeInternal, Culprit: -1}
+	failed := round.OpenFailed{Query: of.Query, Slot: of.Slot, Code: study.CodeInternal}
 	if guilty, ok := errors.AsType[*secagg.DealerError](err); ok {
-		failed.Code, failed.Culprit = study.CodeBadDealer, guilty.Site
+		failed.Code, failed.Culprit = study.CodeBadDealer, study.SeatOf(guilty.Site)
 	}
 	return failed
 }

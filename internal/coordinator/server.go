@@ -258,7 +258,7 @@ func (c *Coordinator) receive(l *link, m wire.Message) error {
 		case wire.Attestation:
 			return s.attested(site, m.Signature)
 		case wire.Proof:
-			return s.proved(site, m.Query, m.Slot, m.Dealer-1, m.Proof)
+			return s.proved(site, m.Query, m.Slot, m.Dealer.Site(), m.Proof)
 		case wire.PairKeys:
 			return s.keyed(site, m.Query, m.Slot, m.Keys)
 		}

@@ -402,31 +402,32 @@ func (s *session) keyed(site, query, slot int, keys []byte) round.Event {
 // site signs two; a box that does not hold, with what opens it; a box that is not the one that it
 // sent this leader.
 func (s *session) convicts(r round.Refused, m wire.Refusal) bool {
-	if r.Culprit < 0 || r.Culprit == r.Site || s.state.Status != round.StatusSetup {
+	accused := r.Culprit.Site()
+	if accused < 0 || accused == r.Site || s.state.Status != round.StatusSetup {
 		return false
 	}
 	switch r.Code {
 	case study.CodeBadAnnouncement:
-		now := s.state.Announcement(r.Culprit)
+		now := s.state.Announcement(accused)
 		return now != nil && !bytes.Equal(m.Announcement, now) &&
-			s.plan.Setup().CheckAnnounced(r.Culprit, m.Announcement) == nil
+			s.plan.Setup().CheckAnnounced(accused, m.Announcement) == nil
 	case study.CodeBadShare:
 		if s.setup == nil {
 			return false
 		}
 		var body []byte
 		if s.bodies != nil {
-			body = s.bodies[r.Culprit]
+			body = s.bodies[accused]
 		}
-		guilty, err := s.setup.Judge(r.Culprit, r.Site, m.Evidence, body)
-		return err == nil && guilty == r.Culprit
+		guilty, err := s.setup.Judge(accused, r.Site, m.Evidence, body)
+		return err == nil && guilty == accused
 	case study.CodeBadBox:
 		if s.setup == nil {
 			return false
 		}
-		at, ok := slices.BinarySearch(s.setup.Graph().Recipients(r.Culprit), r.Site)
-		boxes := s.state.Boxes(r.Culprit)
-		return ok && boxes != nil && s.setup.Convicts(r.Culprit, r.Site, boxes[at], m.Evidence)
+		at, ok := slices.BinarySearch(s.setup.Graph().Recipients(accused), r.Site)
+		boxes := s.state.Boxes(accused)
+		return ok && boxes != nil && s.setup.Convicts(accused, r.Site, boxes[at], m.Evidence)
 	}
 	return false
 }
@@ -434,15 +435,15 @@ func (s *session) convicts(r round.Refused, m wire.Refusal) bool {
 // refused checks what a refusing site holds before it counts for anything. The release is that of
 // the result which it shows, nil if this coordinator did not sign one.
 func (s *session) refused(site int, m wire.Refusal, release *study.Release) round.Event {
-	r := round.Refused{Site: site, Query: m.Query, Slot: m.Slot, Code: m.Code, Culprit: m.Culprit - 1, Shared: m.Shared, Lacks: m.Lacks}
-	if r.Culprit >= s.plan.Thresholds.Sites {
-		r.Culprit = -1
+	r := round.Refused{Site: site, Query: m.Query, Slot: m.Slot, Code: m.Code, Culprit: m.Culprit, Shared: m.Shared, Lacks: m.Lacks}
+	if r.Culprit.Site() >= s.plan.Thresholds.Sites {
+		r.Culprit = study.Nobody
 	}
 	if s.state.Status == round.StatusSigning && r.Lacks == 0 && s.state.Unsigned(site) == "" {
 		s.leader.log.Warn("a site does not sign the result", "study", s.plan.Digest, "site", s.plan.Proposal.Roster[site].Name, "code", r.Code)
 	}
 	if r.Proven = s.convicts(r, m); !r.Proven && (len(m.Announcement) > 0 || r.Code == study.CodeBadBox && len(m.Evidence) > 0) {
-		r.Culprit = -1 // shown, and no proof: nobody is named
+		r.Culprit = study.Nobody // shown, and no proof: nobody is named
 	}
 	if !s.current(r.Query, s.state.Slot) {
 		return r

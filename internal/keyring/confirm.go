@@ -80,7 +80,7 @@ func (s *Ring) confirmedBefore(r wire.Confirm) wire.Message {
 	if owner, evidence, ok := setup.Contradiction(s.self, parts[0], r.Boxes); ok {
 		s.log.Warn("a site's keys are others than those that were confirmed", "study", s.plan.Digest, "site", s.plan.Proposal.Roster[owner].Name)
 		no := refuse(r, study.CodeBadBox)
-		no.Culprit, no.Evidence = 1+owner, evidence
+		no.Culprit, no.Evidence = study.SeatOf(owner), evidence
 		return no
 	}
 	return wire.Confirmation{Header: r.Header, Signature: parts[3], Deposits: parts[1], Statement: parts[2]}
@@ -117,7 +117,7 @@ func (s *Ring) accuse(r wire.Confirm, closed []byte) wire.Message {
 		return refuse(r, s.Internal(errStored))
 	}
 	no := refuse(r, study.CodeBadShare)
-	no.Culprit, no.Evidence = 1+int(binary.BigEndian.Uint16(closed)), closed[2:]
+	no.Culprit, no.Evidence = study.SeatOf(int(binary.BigEndian.Uint16(closed))), closed[2:]
 	return no
 }
 

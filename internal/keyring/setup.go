@@ -126,7 +126,7 @@ func (s *Ring) differs(r wire.Message, stored []byte, set [][]byte) wire.Message
 	}
 	for i := range first {
 		if i != s.self && len(set) == len(first) && !bytes.Equal(first[i], set[i]) {
-			no.Culprit, no.Announcement = 1+i, first[i]
+			no.Culprit, no.Announcement = study.SeatOf(i), first[i]
 			break
 		}
 	}
@@ -293,7 +293,7 @@ func (s *Ring) Ready() (bool, error) {
 func (s *Ring) blame(r wire.Message, code study.Code, err error) wire.Message {
 	no := refuse(r, code)
 	if at, ok := errors.AsType[*secagg.SiteError](err); ok && at.Site >= 0 && at.Site < len(s.plan.Proposal.Roster) {
-		no.Culprit = 1 + at.Site
+		no.Culprit = study.SeatOf(at.Site)
 	}
 	s.log.Warn("a check of the setup failed", "study", s.plan.Digest, "code", code, "error", err)
 	return no

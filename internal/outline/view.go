@@ -142,8 +142,8 @@ func Of(state *round.State, last Last, proposed, ended time.Time) View {
 	if state.Status == round.StatusEnded && state.Culprit >= 0 {
 		v.Culprit = p.Proposal.Roster[state.Culprit].Name
 	}
-	if state.Accuser > 0 {
-		v.Accuser = p.Proposal.Roster[state.Accuser-1].Name
+	if i := state.Accuser.Site(); i >= 0 {
+		v.Accuser = p.Proposal.Roster[i].Name
 	}
 	if state.Status == round.StatusProposed {
 		v.Expires = p.Proposal.Expires()

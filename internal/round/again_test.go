@@ -46,7 +46,7 @@ func TestRefusalWhileAnEntryIsOnItsWay(t *testing.T) {
 	h := newHarness(t, 5, func(s *proposal.Spec) { s.OnDropout = proposal.DropoutWait })
 	h.mute["share"] = true
 	e := h.until(EntryOpening)
-	h.event(Refused{Site: 3, Query: 0, Slot: 0, Code: study.CodePlanMismatch, Culprit: -1})
+	h.event(Refused{Site: 3, Query: 0, Slot: 0, Code: study.CodePlanMismatch})
 	h.commit(e)
 	h.run()
 	h.want(StatusEnded)
@@ -72,11 +72,11 @@ func TestLostEntryIsProposedAgain(t *testing.T) {
 			for h.state.Status != StatusSetup && h.one() {
 			}
 			h.pending = nil
-		}, Refused{Site: 2, Code: study.CodeBudget, Culprit: -1}, StatusEnded, study.CodeBudget},
+		}, Refused{Site: 2, Code: study.CodeBudget}, StatusEnded, study.CodeBudget},
 		{"a refusal", EntryEnded, func(h *harness) {
 			h.mute["upload"] = true
 			h.run()
-		}, Refused{Site: 2, Code: study.CodeLeft, Culprit: -1}, StatusEnded, study.CodeLeft},
+		}, Refused{Site: 2, Code: study.CodeLeft}, StatusEnded, study.CodeLeft},
 		{"too few that are not spent", EntryEnded, func(h *harness) {
 			h.mute["sign"] = true
 			h.run()
@@ -85,7 +85,7 @@ func TestLostEntryIsProposedAgain(t *testing.T) {
 			if h.state.Slot != 1 {
 				h.t.Fatalf("slot %d", h.state.Slot)
 			}
-		}, Refused{Site: 2, Code: study.CodeHeld, Culprit: -1}, StatusEnded, study.CodeHeld},
+		}, Refused{Site: 2, Code: study.CodeHeld}, StatusEnded, study.CodeHeld},
 		{"a result that a site holds", EntryReleased, func(h *harness) {
 			h.mute["sign"] = true
 			h.run()

@@ -31,11 +31,11 @@ type Entry struct {
 	Kind  EntryKind       `json:"kind"`
 	Body  []byte          `json:"body,omitempty"`
 	// of EntryProposed: its proposer's, where it has one
-	Signature []byte `json:"signature,omitempty"`
-	Site      int    `json:"site,omitempty"`
-	Culprit   int    `json:"culprit,omitempty"` // 1 + roster index; 0: nobody
-	// 1 + roster index of the site that refused and proved nothing; 0: nobody
-	Accuser       int           `json:"accuser,omitempty"`
+	Signature []byte     `json:"signature,omitempty"`
+	Site      int        `json:"site,omitempty"`
+	Culprit   study.Seat `json:"culprit,omitempty"`
+	// the site that refused and proved nothing
+	Accuser       study.Seat    `json:"accuser,omitempty"`
 	Verdict       study.Verdict `json:"verdict,omitempty"`
 	Code          study.Code    `json:"code,omitempty"`
 	Announcements [][]byte      `json:"announcements,omitempty"`
@@ -120,7 +120,7 @@ func (s *State) change(e Entry, stale error) error {
 		if e.Code == study.CodeExpired && s.Status != StatusProposed {
 			return stale // the last approval was quicker
 		}
-		s.Status, s.Code, s.Culprit, s.Accuser = StatusEnded, e.Code, e.Culprit-1, e.Accuser
+		s.Status, s.Code, s.Culprit, s.Accuser = StatusEnded, e.Code, e.Culprit.Site(), e.Accuser
 	default:
 		if s.Status != StatusRunning || e.Query != s.Query || e.Slot != s.Slot {
 			return stale

@@ -51,15 +51,14 @@ type (
 		Site  int
 		Nonce []byte
 	}
-	// Drawn is the graph that all announcements and nonces make. Culprit is -1, or the graph is
-	// nil.
+	// Drawn is the graph that all announcements and nonces make; nil if they make none, because of
+	// Culprit.
 	Drawn struct {
 		Graph   Graph
-		Culprit int
+		Culprit study.Seat
 	}
-	// SetupVerified says that the announcements are in order, or whose is not
-	// (Culprit, -1 for none).
-	SetupVerified struct{ Culprit int }
+	// SetupVerified says that the announcements are in order, or whose is not.
+	SetupVerified struct{ Culprit study.Seat }
 	// Dealt is a site's boxes, checked, in the order of its recipients, and what the log is to hold
 	// of their tags: the tags, or on the sparse graph hashes of them.
 	Dealt struct {
@@ -117,7 +116,7 @@ type (
 	OpenFailed struct {
 		Query, Slot int
 		Code        study.Code
-		Culprit     int // -1 for nobody
+		Culprit     study.Seat
 	}
 	// Attested is a site's signature on the committed draft of the result, checked.
 	Attested struct {
@@ -129,8 +128,8 @@ type (
 	Refused struct {
 		Site, Query, Slot int
 		Code              study.Code
-		Culprit           int  // whom the site accuses; -1 for nobody
-		Proven            bool // the leader has checked what convicts Culprit
+		Culprit           study.Seat // whom the site accuses
+		Proven            bool       // the leader has checked what convicts Culprit
 		Held              []int
 		Shared            bool
 		// 1 + how many releases, from the first on, it has; 0: it does not say

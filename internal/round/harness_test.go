@@ -117,9 +117,9 @@ func (h *harness) one() bool {
 	case Propose:
 		h.commit(e.Entry)
 	case VerifySetup:
-		h.event(SetupVerified{Culprit: -1})
+		h.event(SetupVerified{})
 	case DrawGraph:
-		h.event(Drawn{Graph: complete{h.state.plan.Thresholds.Quorum}, Culprit: -1})
+		h.event(Drawn{Graph: complete{h.state.plan.Thresholds.Quorum}})
 	case Open:
 		if len(h.trouble) > 0 {
 			met := h.trouble[0]
@@ -224,9 +224,9 @@ func (h *harness) answer(i int, m wire.Message) {
 			h.event(Attested{i, fmt.Appendf(nil, "attestation %d", i)})
 		}
 	case wire.Prove:
-		note(fmt.Sprintf("prove of %d", m.Dealer-1))
+		note(fmt.Sprintf("prove of %d", m.Dealer.Site()))
 		h.afterOpen(i, m.Slot)
-		if !h.mute[fmt.Sprint("prove ", i)] && s.WantsProof(i, m.Dealer-1) {
+		if !h.mute[fmt.Sprint("prove ", i)] && s.WantsProof(i, m.Dealer.Site()) {
 			h.event(Proved{i, m.Query, m.Slot})
 		}
 	case wire.Keys:

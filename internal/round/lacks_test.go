@@ -45,7 +45,7 @@ func TestLackedReleases(t *testing.T) {
 	want := func(what string, lacks int, want ...string) {
 		t.Helper()
 		if lacks > 0 {
-			h.event(Refused{Site: away, Query: h.state.Query, Slot: h.state.Slot, Code: study.CodeOutOfOrder, Culprit: -1, Lacks: lacks})
+			h.event(Refused{Site: away, Query: h.state.Query, Slot: h.state.Slot, Code: study.CodeOutOfOrder, Lacks: lacks})
 		}
 		if got := h.sent(away); !slices.Equal(got, want) {
 			t.Errorf("%s: the site is sent %q, want %q", what, got, want)
@@ -59,7 +59,7 @@ func TestLackedReleases(t *testing.T) {
 	want("it has two", 3, "final 2", "query 3")
 	want("it has all", 4)
 	want("it has more than there are", 5)
-	h.event(Refused{Site: away, Query: h.state.Query, Slot: h.state.Slot, Code: study.CodeFinal, Culprit: -1, Lacks: 1})
+	h.event(Refused{Site: away, Query: h.state.Query, Slot: h.state.Slot, Code: study.CodeFinal, Lacks: 1})
 	want("another code", 0)
 	h.event(Disconnected{Site: away})
 	h.event(Connected{Site: away})

@@ -18,12 +18,12 @@ func (s leader) special(e Event) []Effect {
 			return []Effect{Propose{s.entry(Entry{Kind: EntryDecided, Site: e.Site, Verdict: e.Verdict, Code: e.Code})}}
 		}
 	case SetupVerified:
-		if e.Culprit >= 0 {
-			return s.propose(Entry{Kind: EntryEnded, Code: study.CodeBadAnnouncement, Culprit: e.Culprit + 1})
+		if e.Culprit != study.Nobody {
+			return s.propose(Entry{Kind: EntryEnded, Code: study.CodeBadAnnouncement, Culprit: e.Culprit})
 		}
 	case Drawn:
 		if e.Graph == nil {
-			return s.propose(Entry{Kind: EntryEnded, Code: study.CodeBadAnnouncement, Culprit: e.Culprit + 1})
+			return s.propose(Entry{Kind: EntryEnded, Code: study.CodeBadAnnouncement, Culprit: e.Culprit})
 		}
 	case Refused:
 		switch {

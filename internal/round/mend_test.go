@@ -34,7 +34,7 @@ func TestDataThatComesBack(t *testing.T) {
 				h.mute[fmt.Sprint("upload ", away)], h.mute[fmt.Sprint("upload ", slow)] = true, true
 				h.run()
 				no := func() Refused {
-					return Refused{Site: away, Query: h.state.Query, Slot: h.state.Slot, Code: code, Culprit: -1}
+					return Refused{Site: away, Query: h.state.Query, Slot: h.state.Slot, Code: code}
 				}
 				before := h.state.Heard(away)
 				h.event(no())
@@ -86,7 +86,7 @@ func TestDataThatComesBack(t *testing.T) {
 // a pause.
 func TestNewLinkIsAskedAtOnce(t *testing.T) {
 	h := muted(t, 3, func(s *proposal.Spec) { s.OnDropout = proposal.DropoutWait })
-	h.event(Refused{Site: 1, Code: study.CodeDataChanged, Culprit: -1})
+	h.event(Refused{Site: 1, Code: study.CodeDataChanged})
 	h.run()
 	h.want(StatusRunning)
 	h.event(Disconnected{1})
@@ -99,11 +99,11 @@ func TestNewLinkIsAskedAtOnce(t *testing.T) {
 // TestOthersAreAskedOnce: a pause is for who may put it right. Another refusal stands for the link.
 func TestOthersAreAskedOnce(t *testing.T) {
 	h := muted(t, 5, nil)
-	h.event(Refused{Site: 1, Code: study.CodePlanMismatch, Culprit: -1})
+	h.event(Refused{Site: 1, Code: study.CodePlanMismatch})
 	if n := h.rests(); n != 0 {
 		t.Errorf("%d pauses are set", n)
 	}
-	h.event(Refused{Site: 2, Code: study.CodeData, Culprit: -1})
+	h.event(Refused{Site: 2, Code: study.CodeData})
 	h.event(Rested{})
 	for _, e := range h.pending {
 		if s, ok := e.(Send); ok && (s.Site != 2 || wire.Name(s.Message) != "query") {
@@ -130,7 +130,7 @@ func TestWhoLeftIsNotWaitedFor(t *testing.T) {
 			if got := h.state.WaitingFor(); !slices.Equal(got, []int{left}) {
 				t.Fatalf("waiting for %v before it says no", got)
 			}
-			h.event(Refused{Site: left, Query: h.state.Query, Slot: h.state.Slot, Code: code, Culprit: -1})
+			h.event(Refused{Site: left, Query: h.state.Query, Slot: h.state.Slot, Code: code})
 			for h.state.Query < 3 && h.one() { // no deadline passes
 				if h.state.Status == StatusRunning && slices.Contains(h.state.WaitingFor(), left) {
 					t.Fatalf("query %d waits for the site", h.state.Query)
@@ -158,12 +158,12 @@ func TestWhoLeftIsNotWaitedFor(t *testing.T) {
 // says so.
 func TestTooFewAreLeft(t *testing.T) {
 	h := muted(t, 5, nil) // U_min is 4
-	h.event(Refused{Site: 1, Code: study.CodeStore, Culprit: -1})
+	h.event(Refused{Site: 1, Code: study.CodeStore})
 	h.run()
 	if got := h.state.WaitingFor(); !slices.Equal(got, []int{0, 2, 3, 4}) {
 		t.Errorf("four are enough, waiting for %v", got)
 	}
-	h.event(Refused{Site: 3, Code: study.CodeStore, Culprit: -1})
+	h.event(Refused{Site: 3, Code: study.CodeStore})
 	for _, i := range []int{0, 2, 4} {
 		h.event(Uploaded{Site: i})
 	}
@@ -189,7 +189,7 @@ func TestLeftWhileItIsSigned(t *testing.T) {
 			if want == nil {
 				continue
 			}
-			h.event(Refused{Site: i, Query: h.state.Query, Slot: h.state.Slot, Code: study.CodeStore, Culprit: -1})
+			h.event(Refused{Site: i, Query: h.state.Query, Slot: h.state.Slot, Code: study.CodeStore})
 			h.run()
 			if got := h.state.WaitingFor(); !slices.Equal(got, want) {
 				t.Errorf("%s: waiting for %v, want %v", kind, got, want)
@@ -272,13 +272,13 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	want("")
-	h.event(Refused{Site: 2, Code: study.CodeData, Culprit: -1})
+	h.event(Refused{Site: 2, Code: study.CodeData})
 	want(study.CodeData)
 	h.event(Rested{})
 	want(study.CodeData) // it has not answered
 	h.event(Uploaded{Site: 2})
 	want("")
-	h.event(Refused{Site: 2, Code: study.CodeLeft, Culprit: -1})
+	h.event(Refused{Site: 2, Code: study.CodeLeft})
 	want(study.CodeLeft)
 	clear(h.mute)
 	h.event(Connected{2})

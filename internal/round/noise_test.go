@@ -30,7 +30,7 @@ func TestNoiseIsWaitedForUntilTheDeadline(t *testing.T) {
 			h.run()
 		},
 		"departure": func(h *harness) {
-			h.event(Refused{Site: 3, Query: h.state.Query, Slot: h.state.Slot, Code: study.CodeLeft, Culprit: -1})
+			h.event(Refused{Site: 3, Query: h.state.Query, Slot: h.state.Slot, Code: study.CodeLeft})
 			h.run()
 		},
 	} {

@@ -145,7 +145,7 @@ func (s leader) unmask() []Effect {
 		// Who is convicted has left such tags or deposits behind that only survivors that are away
 		// can take its masks out: not to be waited for any longer.
 		if s.late(PhaseKeys) && len(o.convicted) > 0 {
-			out = append(out, s.propose(Entry{Kind: EntryEnded, Code: study.CodeWrongDeposit, Culprit: 1 + o.convicted[0]})...)
+			out = append(out, s.propose(Entry{Kind: EntryEnded, Code: study.CodeWrongDeposit, Culprit: study.SeatOf(o.convicted[0])})...)
 		}
 		return out
 	}
@@ -203,7 +203,7 @@ func (p *prompter) shares() {
 	// Behind Open: a site answers only what follows from the shares that it sent.
 	if o.proof[i] {
 		p.send(askProof, s.stamp(), func() wire.Message {
-			return wire.Prove{Header: p.inSlot(), Survivors: s.Survivors, Dealer: 1 + o.dealer}
+			return wire.Prove{Header: p.inSlot(), Survivors: s.Survivors, Dealer: study.SeatOf(o.dealer)}
 		})
 	}
 	if o.keys[i] {

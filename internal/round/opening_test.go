@@ -264,7 +264,7 @@ func TestTagsAreWaitedFor(t *testing.T) {
 // TestBadDealerEndsTheStudy: what an opening finds out of a dealer ends the study with its name.
 func TestBadDealerEndsTheStudy(t *testing.T) {
 	h := troubled(t, func(e Open) Event {
-		return OpenFailed{Query: e.Ask.Query, Slot: e.Ask.Slot, Code: study.CodeBadDealer, Culprit: 3}
+		return OpenFailed{Query: e.Ask.Query, Slot: e.Ask.Slot, Code: study.CodeBadDealer, Culprit: study.SeatOf(3)}
 	})
 	h.run()
 	h.want(StatusEnded)

@@ -5,16 +5,16 @@ import "covey/internal/study"
 // departure is a site's refusal; the zero one is none.
 type departure struct {
 	code    study.Code
-	culprit int  // -1 for nobody
-	accuser int  // as in Entry
-	again   bool // it was asked again since
+	culprit study.Seat
+	accuser study.Seat // as in Entry
+	again   bool       // it was asked again since
 }
 
 // refuted reports whether a site accuses another without what convicts it. Announcements, nonces,
 // confirmations and the form of boxes are shown to sites only once the leader has checked all of
 // them; who finds wrong shares in a box, or two boxes of one sender, can prove it.
 func (e Refused) refuted() bool {
-	return accuses(e.Code) && e.Culprit >= 0 && e.Culprit != e.Site && !e.Proven
+	return accuses(e.Code) && e.Culprit != study.Nobody && e.Culprit != study.SeatOf(e.Site) && !e.Proven
 }
 
 // accuses reports whether a refusal with the code is about another site than the one that refuses.
@@ -32,13 +32,13 @@ func accuses(code study.Code) bool {
 func (e Refused) departure() departure {
 	switch {
 	case !accuses(e.Code):
-		return departure{code: e.Code, culprit: e.Site}
+		return departure{code: e.Code, culprit: study.SeatOf(e.Site)}
 	case e.Proven:
 		return departure{code: e.Code, culprit: e.Culprit}
 	case e.refuted():
-		return departure{code: study.CodeBadRefusal, culprit: e.Site}
+		return departure{code: study.CodeBadRefusal, culprit: study.SeatOf(e.Site)}
 	}
-	return departure{code: e.Code, culprit: -1, accuser: 1 + e.Site}
+	return departure{code: e.Code, accuser: study.SeatOf(e.Site)}
 }
 
 // observe notes a site's no. A site that cannot take part ends a setup, and a study that waits for
@@ -87,7 +87,7 @@ func (s leader) departed() *Entry {
 	if s.Status == StatusSetup || s.waits() {
 		for i := range s.live.links {
 			if d := s.live.links[i].left; d.code != "" && !(s.Status == StatusRunning && d.mends()) {
-				return &Entry{Kind: EntryEnded, Code: d.code, Culprit: d.culprit + 1, Accuser: d.accuser}
+				return &Entry{Kind: EntryEnded, Code: d.code, Culprit: d.culprit, Accuser: d.accuser}
 			}
 		}
 	}

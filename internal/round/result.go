@@ -88,7 +88,7 @@ func (s *State) unsigned(e Refused) {
 	case study.CodeBadResult, study.CodeSecondResult, study.CodeForked, study.CodeBrokenChain, study.CodeStore, study.CodeInternal,
 		study.CodeLeft, study.CodeRolledBack, study.CodeNotApproved, study.CodeUnknownStudy:
 		if k.left.code == "" { // the first word of a link stands
-			k.left = departure{code: e.Code, culprit: e.Site}
+			k.left = departure{code: e.Code, culprit: study.SeatOf(e.Site)}
 		}
 	}
 }

@@ -24,7 +24,7 @@ func TestResultIsDraftedThenSigned(t *testing.T) {
 		t.Fatal("a second draft is taken")
 	}
 	no := func(site int, code study.Code, lacks int) {
-		h.event(Refused{Site: site, Code: code, Culprit: -1, Lacks: lacks})
+		h.event(Refused{Site: site, Code: code, Lacks: lacks})
 		h.run()
 	}
 	no(1, study.CodeSecondResult, 0)

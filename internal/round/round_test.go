@@ -212,7 +212,7 @@ func TestSharesUnknownToTheLogKeepTheSlot(t *testing.T) {
 		h.crash()
 		h.mute["sign"] = false
 		for i := range shared {
-			h.event(Refused{Site: i, Query: 0, Slot: 0, Code: study.CodeHeld, Culprit: -1, Held: h.state.Survivors, Shared: true})
+			h.event(Refused{Site: i, Query: 0, Slot: 0, Code: study.CodeHeld, Held: h.state.Survivors, Shared: true})
 		}
 		h.run()
 		h.expire(PhaseOpen)
@@ -253,7 +253,7 @@ func TestBadAnnouncementNamesItsSite(t *testing.T) {
 		}
 	}
 	h.pending = nil
-	h.event(SetupVerified{Culprit: 2})
+	h.event(SetupVerified{Culprit: study.SeatOf(2)})
 	h.run()
 	h.want(StatusEnded)
 	if h.state.Culprit != 2 || h.state.Code != study.CodeBadAnnouncement {
@@ -269,7 +269,7 @@ func TestFailedOpeningEndsTheStudy(t *testing.T) {
 			if e, ok := h.pending[0].(Open); ok {
 				opens++
 				h.pending = h.pending[1:]
-				h.event(OpenFailed{Query: e.Ask.Query, Slot: e.Ask.Slot, Code: study.CodeInternal, Culprit: -1})
+				h.event(OpenFailed{Query: e.Ask.Query, Slot: e.Ask.Slot, Code: study.CodeInternal})
 				continue
 			}
 		}
@@ -406,7 +406,7 @@ func TestSpentSitesEndTheStudy(t *testing.T) {
 		if h.state.Status != StatusRunning {
 			t.Fatalf("ended when %d sites were spent", i)
 		}
-		h.event(Refused{Site: i, Query: 0, Slot: 0, Code: study.CodeHeld, Culprit: -1})
+		h.event(Refused{Site: i, Query: 0, Slot: 0, Code: study.CodeHeld})
 		h.run()
 	}
 	h.want(StatusEnded)
@@ -423,7 +423,7 @@ func TestHeldByMostSitesIsAdopted(t *testing.T) {
 	h.state.live.proposing = true // an entry is on its way
 	a, b := []int{0, 1, 2, 3}, []int{1, 2, 3, 4}
 	for i, u := range [][]int{a, b, b, a, b} {
-		h.event(Refused{Site: i, Query: 0, Slot: 0, Code: study.CodeHeld, Culprit: -1, Held: u})
+		h.event(Refused{Site: i, Query: 0, Slot: 0, Code: study.CodeHeld, Held: u})
 	}
 	h.event(ProposeFailed{})
 	h.run()

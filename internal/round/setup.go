@@ -3,6 +3,7 @@ package round
 import (
 	"slices"
 
+	"covey/internal/study"
 	"covey/internal/wire"
 )
 
@@ -36,7 +37,7 @@ func (e Announced) observe(s *State) {
 }
 
 func (e SetupVerified) observe(s *State) {
-	s.live.setup.verifying, s.live.setup.verified = false, e.Culprit < 0
+	s.live.setup.verifying, s.live.setup.verified = false, e.Culprit == study.Nobody
 }
 
 func (e Revealed) observe(s *State) {

@@ -100,7 +100,7 @@ func (s leader) advance() []Effect {
 	}
 	switch {
 	case o.failed != nil:
-		return s.propose(Entry{Kind: EntryEnded, Code: o.failed.Code, Culprit: 1 + o.failed.Culprit})
+		return s.propose(Entry{Kind: EntryEnded, Code: o.failed.Code, Culprit: o.failed.Culprit})
 	case s.Survivors == nil:
 		return s.choose()
 	case s.Certificate == nil:
@@ -268,7 +268,7 @@ func (p *prompter) query() {
 				err = s.plan.Check(open)
 			}
 			if err != nil { // every honest site would refuse it, and be blamed
-				s.live.slot.failed = &OpenFailed{Code: study.CodeInternal, Culprit: -1}
+				s.live.slot.failed = &OpenFailed{Code: study.CodeInternal}
 				return nil
 			}
 			p.open = &open

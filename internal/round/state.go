@@ -41,8 +41,8 @@ type Durable struct {
 	// roster index that Code is about: the leader checked it, or the site said it of itself; -1 for
 	// none
 	Culprit int `json:"culprit"`
-	// 1 + roster index of a site that refused with Code and proved nothing; 0: nobody
-	Accuser  int             `json:"accuser,omitempty"`
+	// a site that refused with Code and proved nothing
+	Accuser  study.Seat      `json:"accuser,omitempty"`
 	Verdicts []study.Verdict `json:"verdicts"`
 
 	Announcements [][]byte `json:"announcements,omitempty"`
@@ -96,7 +96,7 @@ func (d *Durable) fits(p *study.Plan) bool {
 		}
 	}
 	return len(d.Verdicts) == n && d.Culprit >= -1 && d.Culprit < n &&
-		d.Accuser >= 0 && d.Accuser <= n && d.Slot >= 0 && d.Query >= 0 && d.Query <= len(p.Queries) &&
+		d.Accuser.Site() >= -1 && d.Accuser.Site() < n && d.Slot >= 0 && d.Query >= 0 && d.Query <= len(p.Queries) &&
 		(d.Status != StatusRunning || d.Query < len(p.Queries) && len(d.Announcements) == n &&
 			(!p.Proposal.Spec.Waits() || len(d.Survivors) == n)) &&
 		(d.Status != StatusSigning || d.Query == len(p.Queries) && len(d.Announcements) == n && len(d.Releases) > 0)

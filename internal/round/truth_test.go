@@ -10,7 +10,7 @@ import (
 
 // claim is a site's word, with its signature, that it signed u in the open slot.
 func (h *harness) claim(site int, u ...int) {
-	h.event(Refused{Site: site, Query: h.state.Query, Slot: h.state.Slot, Code: study.CodeHeld, Culprit: -1, Held: u})
+	h.event(Refused{Site: site, Query: h.state.Query, Slot: h.state.Slot, Code: study.CodeHeld, Held: u})
 }
 
 // doubts runs the effects and gives the sites that were doubted meanwhile.
@@ -113,7 +113,7 @@ func TestDoubtfulHeldWaits(t *testing.T) {
 	h := muted(t, 10, nil)
 	u := []int{0, 1, 2, 3, 4, 5, 6}
 	for i := range 3 {
-		h.event(Refused{Site: i, Query: 0, Slot: 0, Code: study.CodeHeld, Culprit: -1, Held: u, Shared: true})
+		h.event(Refused{Site: i, Query: 0, Slot: 0, Code: study.CodeHeld, Held: u, Shared: true})
 	}
 	h.upload(0, 1, 2, 3, 7, 8, 9)
 	h.run()
@@ -231,29 +231,29 @@ func TestAccusations(t *testing.T) {
 		code             study.Code
 		culprit, accuser int
 	}{
-		{name: "shares, proven", asked: true, no: Refused{Site: 4, Code: study.CodeBadShare, Culprit: 1, Proven: true},
+		{name: "shares, proven", asked: true, no: Refused{Site: 4, Code: study.CodeBadShare, Culprit: study.SeatOf(1), Proven: true},
 			code: study.CodeBadShare, culprit: 1, accuser: nobody},
-		{name: "shares without a proof", asked: true, no: Refused{Site: 4, Code: study.CodeBadShare, Culprit: 1},
+		{name: "shares without a proof", asked: true, no: Refused{Site: 4, Code: study.CodeBadShare, Culprit: study.SeatOf(1)},
 			code: study.CodeBadRefusal, culprit: 4, accuser: nobody},
-		{name: "two boxes", asked: true, no: Refused{Site: 4, Code: study.CodeBadBox, Culprit: 1, Proven: true},
+		{name: "two boxes", asked: true, no: Refused{Site: 4, Code: study.CodeBadBox, Culprit: study.SeatOf(1), Proven: true},
 			code: study.CodeBadBox, culprit: 1, accuser: nobody},
-		{name: "two boxes without a proof", asked: true, no: Refused{Site: 4, Code: study.CodeBadBox, Culprit: 1},
+		{name: "two boxes without a proof", asked: true, no: Refused{Site: 4, Code: study.CodeBadBox, Culprit: study.SeatOf(1)},
 			code: study.CodeBadRefusal, culprit: 4, accuser: nobody},
-		{name: "what was relayed", asked: true, no: Refused{Site: 4, Code: study.CodeBadBox, Culprit: -1},
+		{name: "what was relayed", asked: true, no: Refused{Site: 4, Code: study.CodeBadBox},
 			code: study.CodeBadBox, culprit: nobody, accuser: 4},
-		{name: "shares that it confirmed", running: true, no: Refused{Site: 4, Code: study.CodeBadShare, Culprit: 1},
+		{name: "shares that it confirmed", running: true, no: Refused{Site: 4, Code: study.CodeBadShare, Culprit: study.SeatOf(1)},
 			code: study.CodeBadRefusal, culprit: 4, accuser: nobody},
-		{name: "an announcement that the leader checked", asked: true, no: Refused{Site: 4, Code: study.CodeBadAnnouncement, Culprit: 1},
+		{name: "an announcement that the leader checked", asked: true, no: Refused{Site: 4, Code: study.CodeBadAnnouncement, Culprit: study.SeatOf(1)},
 			code: study.CodeBadRefusal, culprit: 4, accuser: nobody},
-		{name: "two announcements", asked: true, no: Refused{Site: 4, Code: study.CodeBadAnnouncement, Culprit: 1, Proven: true},
+		{name: "two announcements", asked: true, no: Refused{Site: 4, Code: study.CodeBadAnnouncement, Culprit: study.SeatOf(1), Proven: true},
 			code: study.CodeBadAnnouncement, culprit: 1, accuser: nobody},
-		{name: "an announcement of nobody's", asked: true, no: Refused{Site: 4, Code: study.CodeBadAnnouncement, Culprit: -1},
+		{name: "an announcement of nobody's", asked: true, no: Refused{Site: 4, Code: study.CodeBadAnnouncement},
 			code: study.CodeBadAnnouncement, culprit: nobody, accuser: 4},
-		{name: "a confirmation that the leader checked", running: true, no: Refused{Site: 4, Code: study.CodeBadConfirmation, Culprit: 1},
+		{name: "a confirmation that the leader checked", running: true, no: Refused{Site: 4, Code: study.CodeBadConfirmation, Culprit: study.SeatOf(1)},
 			code: study.CodeBadRefusal, culprit: 4, accuser: nobody},
-		{name: "itself", asked: true, no: Refused{Site: 4, Code: study.CodeDataChanged, Culprit: -1},
+		{name: "itself", asked: true, no: Refused{Site: 4, Code: study.CodeDataChanged},
 			code: study.CodeDataChanged, culprit: 4, accuser: nobody},
-		{name: "another's plan", running: true, no: Refused{Site: 4, Code: study.CodePlanMismatch, Culprit: 1},
+		{name: "another's plan", running: true, no: Refused{Site: 4, Code: study.CodePlanMismatch, Culprit: study.SeatOf(1)},
 			code: study.CodePlanMismatch, culprit: 4, accuser: nobody},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -270,15 +270,15 @@ func TestAccusations(t *testing.T) {
 			h.event(c.no)
 			doubts := h.doubts()
 			h.want(StatusEnded)
-			if s := h.state; s.Code != c.code || s.Culprit != c.culprit || s.Accuser != 1+c.accuser {
-				t.Errorf("%s: culprit %d, accuser %d", s.Code, s.Culprit, s.Accuser-1)
+			if s := h.state; s.Code != c.code || s.Culprit != c.culprit || s.Accuser.Site() != c.accuser {
+				t.Errorf("%s: culprit %d, accuser %d", s.Code, s.Culprit, s.Accuser.Site())
 			}
 			if c.code == study.CodeBadRefusal && !slices.Contains(doubts, Doubt{4, c.code}) {
 				t.Errorf("the false refusal is not counted: %v", doubts)
 			}
 			h.crash() // it is in the log
-			if s := h.state; s.Accuser != 1+c.accuser {
-				t.Errorf("after a crash: accuser %d", s.Accuser-1)
+			if s := h.state; s.Accuser.Site() != c.accuser {
+				t.Errorf("after a crash: accuser %d", s.Accuser.Site())
 			}
 		})
 	}

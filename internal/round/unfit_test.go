@@ -21,7 +21,7 @@ func TestWhoLeftIsToldTheEnd(t *testing.T) {
 		h := newHarness(t, 5, func(s *proposal.Spec) { s.OnDropout = c.dropout })
 		h.mute[fmt.Sprint("upload ", left)] = true
 		h.run() // until the others wait for it
-		h.event(Refused{Site: left, Query: h.state.Query, Slot: h.state.Slot, Code: study.CodePlanMismatch, Culprit: -1})
+		h.event(Refused{Site: left, Query: h.state.Query, Slot: h.state.Slot, Code: study.CodePlanMismatch})
 		told := map[int]int{}
 		for !h.state.Terminal() || len(h.pending) > 0 {
 			if len(h.pending) == 0 {

@@ -101,7 +101,7 @@ type (
 	// Proof shows that the site's share of one dealer's secret is the one that it was sent.
 	Proof struct {
 		Header
-		Dealer int // 1 + roster index, as asked
+		Dealer study.Seat // as asked
 		Proof  []byte
 	}
 	// PairKeys are the keys of the site's pairs with those outside of the survivors.
@@ -113,7 +113,7 @@ type (
 	Refusal struct {
 		Header
 		Code      study.Code
-		Culprit   int // 1 + roster index, 0 for nobody
+		Culprit   study.Seat
 		Context   []byte
 		Survivors []int
 		Signature []byte
@@ -183,7 +183,7 @@ type (
 	Prove struct {
 		Header
 		Survivors []int
-		Dealer    int // 1 + roster index
+		Dealer    study.Seat
 	}
 	// Keys asks for the keys of the site's pairs with those outside of the survivors.
 	Keys struct {
@@ -343,11 +343,11 @@ func decode(r *reader, h Header, body proto.Message) (Message, error) {
 	case *covey.Shares:
 		return Shares{h, b.GetShares()}, nil
 	case *covey.Proof:
-		return Proof{h, r.int(b.GetDealer()), b.GetProof()}, nil
+		return Proof{h, study.Seat(r.int(b.GetDealer())), b.GetProof()}, nil
 	case *covey.PairKeys:
 		return PairKeys{h, b.GetKeys()}, nil
 	case *covey.Refusal:
-		m := Refusal{h, codeOf(b.GetCode()), r.int(b.GetCulprit()), b.GetContext(), r.ints(b.GetSurvivors()), b.GetSignature(), nil,
+		m := Refusal{h, codeOf(b.GetCode()), study.Seat(r.int(b.GetCulprit())), b.GetContext(), r.ints(b.GetSurvivors()), b.GetSignature(), nil,
 			b.GetShared(), b.GetAnnouncement(), r.int(b.GetLacks()), b.GetEvidence()}
 		if f := b.GetFinal(); f != nil {
 			m.Final = &Final{Encoded: f.GetReleased(), Signature: f.GetSignature(), Certificate: f.GetCertificate()}
@@ -374,7 +374,7 @@ func decode(r *reader, h Header, body proto.Message) (Message, error) {
 	case *covey.Open:
 		return Open{h, r.ints(b.GetSurvivors()), b.GetCertificate()}, nil
 	case *covey.Prove:
-		return Prove{h, r.ints(b.GetSurvivors()), r.int(b.GetDealer())}, nil
+		return Prove{h, r.ints(b.GetSurvivors()), study.Seat(r.int(b.GetDealer()))}, nil
 	case *covey.Keys:
 		return Keys{h, r.ints(b.GetSurvivors())}, nil
 	case *covey.Final:

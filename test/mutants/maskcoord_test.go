@@ -63,10 +63,10 @@ func init() {
 			{effects, "err = checkParts(setup, seals, bodies)", "err = checkParts(setup, seals[:0], bodies)"},
 		}, in("coordinator", "TestSparsePartsAreChecked"), killer{}},
 		{"blame: a good box convicts its sender", 0, []edit{
-			{session, "return err == nil && guilty == r.Culprit", "return err == nil && guilty >= 0"},
+			{session, "return err == nil && guilty == accused", "return err == nil && guilty >= 0"},
 		}, in("coordinator", "TestAccusations"), killer{}},
 		{"blame: two boxes of one site's tags convict it", 0, []edit{
-			{session, "return ok && boxes != nil && s.setup.Convicts(r.Culprit, r.Site, boxes[at], m.Evidence)", "return ok && boxes != nil && at >= 0 && len(m.Evidence) > 0"},
+			{session, "return ok && boxes != nil && s.setup.Convicts(accused, r.Site, boxes[at], m.Evidence)", "return ok && boxes != nil && at >= 0 && len(m.Evidence) > 0"},
 		}, in("coordinator", "TestAccusations"), killer{}},
 		{"proofs: one that does not hold passes", 0, []edit{
 			{session, "return round.Unshared{Site: site, Query: query, Slot: slot}", "return round.Proved{Site: site, Query: query, Slot: slot}"},
@@ -87,7 +87,7 @@ func init() {
 			{opening, "return o.proof[site] && o.dealer == dealer", "return o.proof[site]"},
 		}, in("round", "TestLateProofIsNotWanted"), killer{}},
 		{"proofs: a guilty dealer is nobody", 0, []edit{
-			{release, "failed.Code, failed.Culprit = study.CodeBadDealer, guilty.Site", "failed.Code = study.CodeBadDealer\n\t\t_ = guilty"},
+			{release, "failed.Code, failed.Culprit = study.CodeBadDealer, study.SeatOf(guilty.Site)", "failed.Code = study.CodeBadDealer\n\t\t_ = guilty"},
 		}, in("coordinator", "TestBadDealer"), killer{}},
 		{"shape: survivors of a prove are not bounded", 0, []edit{
 			{"internal/wire/shape.go", "{7, 4}: true, {12, 4}: true,", "{7, 4}: true,"},

@@ -64,22 +64,22 @@ func init() {
 			{leaderSees, "s.plan.CheckRelease(*release) == nil &&", "true &&"},
 		}, in("coordinator", "TestAdoptedResultFitsThePlan"), killer{}},
 		{"blame: without a proof it is nobody's", 0, []edit{
-			{roundRefusal, "return accuses(e.Code) && e.Culprit >= 0 &&", "return false && e.Culprit >= 0 &&"},
+			{roundRefusal, "return accuses(e.Code) && e.Culprit != study.Nobody &&", "return false && e.Culprit != study.Nobody &&"},
 		}, in("round", "TestAccusations"), killer{}},
 		{"blame: without a proof it is the other's", 0, []edit{
-			{roundRefusal, "	case e.Proven:\n", "	case e.Proven || e.Culprit >= 0:\n"},
+			{roundRefusal, "	case e.Proven:\n", "	case e.Proven || e.Culprit != study.Nobody:\n"},
 		}, in("round", "TestAccusations"), killer{}},
 		{"blame: two boxes are whose word it is", 0, []edit{
 			{roundRefusal, "study.CodeBadShare, study.CodeBadBox:", "study.CodeBadShare:"},
 		}, in("round", "TestAccusations"), killer{}},
 		{"two announcements: an unsigned one convicts", 0, []edit{
-			{leaderSees, "s.plan.Setup().CheckAnnounced(r.Culprit, m.Announcement) == nil", "len(m.Announcement) > 0"},
+			{leaderSees, "s.plan.Setup().CheckAnnounced(accused, m.Announcement) == nil", "len(m.Announcement) > 0"},
 		}, in("coordinator", "TestTwoAnnouncementsConvict"), killer{}},
 		{"two announcements: one and the same convicts", 0, []edit{
 			{leaderSees, "now != nil && !bytes.Equal(m.Announcement, now) &&", "now != nil &&"},
 		}, in("coordinator", "TestTwoAnnouncementsConvict"), killer{}},
 		{"two announcements: the second is shown as the first", 0, []edit{
-			{"internal/keyring/setup.go", "no.Culprit, no.Announcement = 1+i, first[i]", "no.Culprit, no.Announcement = 1+i, set[i]"},
+			{"internal/keyring/setup.go", "no.Culprit, no.Announcement = study.SeatOf(i), first[i]", "no.Culprit, no.Announcement = study.SeatOf(i), set[i]"},
 		}, in("agent", "TestSecondSetIsShownTheFirst"), killer{}},
 		{"charged: an open query counts for nothing once the study ended", 0, []edit{
 			{"internal/round/state.go", " || s.Status == StatusEnded && len(s.Announcements) > 0\n", "\n"},
