@@ -423,7 +423,7 @@ func (r *Result) standard(p *study.Plan, c study.Course) float64 {
 	ratio := want / r.TotalVariance
 	for i, v := range r.ExplainedVariance {
 		around := r.VarianceInterval[i]
-		half := math.Hypot((around[1]-around[0])/2, v*spread) // of a ratio, to first order
+		half := math.Hypot(around[1]-v, v*spread) // of a ratio, to first order; around[0] may be cut at 0
 		r.ExplainedVariance[i] = v * ratio
 		r.VarianceInterval[i] = [2]float64{max(0, v-half) * ratio, (v + half) * ratio}
 	}

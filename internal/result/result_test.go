@@ -321,3 +321,26 @@ func TestNoisyTotalSetsNoScale(t *testing.T) {
 		}
 	}
 }
+
+// TestWeakVarianceKeepsItsInterval: where an interval ends at 0, since noise is above the variance,
+// scales that the total sets change its unit alone: the upper end stays as far off as noise
+// reaches.
+func TestWeakVarianceKeepsItsInterval(t *testing.T) {
+	p, _, releases := runs.Run(t, texts.Studies["standardized"], false)
+	c := p.Start()
+	for i, rel := range releases {
+		var err error
+		if c, err = p.Next(c, rel, releases[:i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Of noise within 0.3: a variance of 1, one of 0.1, and one that noise took to -0.1.
+	r := &Result{TotalVariance: 2, TotalInterval: &[2]float64{2, 2}, ExplainedVariance: []float64{1, 0.1, 0}, VarianceInterval: [][2]float64{{0.7, 1.3}, {0, 0.4}, {0, 0.2}}}
+	ratio := p.UnitTrace(c) / 2
+	r.standard(p, c)
+	for i, want := range [][2]float64{{0.7, 1.3}, {0, 0.4}, {0, 0.2}} {
+		if got := r.VarianceInterval[i]; math.Abs(got[0]-ratio*want[0]) > 1e-12 || math.Abs(got[1]-ratio*want[1]) > 1e-12 {
+			t.Errorf("variance %d is in %v, want %v times %v", i+1, got, ratio, want)
+		}
+	}
+}
