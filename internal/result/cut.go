@@ -162,7 +162,6 @@ func (s *spectrum) choose(most int, slack float64) choice {
 func chosen(p *study.Plan, method string, moment *spectrum, releases []study.Release, unit, slack float64) (choice, error) {
 	s := moment
 	if method != proposal.MethodCovariance {
-		square := unit * unit
 		s = &spectrum{along: true, d: p.D, n: float64(p.N)}
 		for _, r := range releases {
 			switch z := r.Z(); r.Kind {
@@ -171,11 +170,11 @@ func chosen(p *study.Plan, method string, moment *spectrum, releases []study.Rel
 					return choice{1, "there are too few units for ε to read how large scores are, so that no spectrum is known; 1 is kept, as a result has at least one: do not read anything into it"}, nil
 				}
 				for _, i := range linalg.Falling(z) {
-					s.values = append(s.values, z[i]/square)
+					s.values = append(s.values, z[i])
 				}
-				s.tau = r.Tau() / square
+				s.tau = r.Tau()
 			case study.KindTotal:
-				s.total, s.tauTotal = z[0]/square, r.Tau()/square
+				s.total, s.tauTotal = z[0], r.Tau()
 			}
 			if len(r.Scale) == p.D {
 				s.d = 0
@@ -190,7 +189,18 @@ func chosen(p *study.Plan, method string, moment *spectrum, releases []study.Rel
 	if s == nil || len(s.values) == 0 || s.d < len(s.values) {
 		return choice{}, proposal.FieldErrorf("releases", "they show no spectrum to find the number of components in")
 	}
-	return s.choose(min(p.K, s.d), slack), nil
+	return s.over(unit*unit).choose(min(p.K, s.d), slack), nil
+}
+
+// over returns the spectrum in units of square: the same cuts in other words.
+func (s *spectrum) over(square float64) *spectrum {
+	out := *s
+	out.values = make([]float64, len(s.values))
+	for i, v := range s.values {
+		out.values[i] = v / square
+	}
+	out.total, out.tau, out.tauTotal = s.total/square, s.tau/square, s.tauTotal/square
+	return &out
 }
 
 // spectrumOf is that of a released covariance.
