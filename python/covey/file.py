@@ -8,6 +8,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import zipfile
 from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
 
@@ -29,6 +30,7 @@ MAX_PICTURES = 6  # proposal.MaxPictures
 MAX_GROUPS = 1024
 PICTURE_BINS = 16
 SCORE_BINS = 32
+GROUPS = re.compile("picture_[1-9]_groups")  # of an archive
 TOLERANCE = 1e-6  # of orthonormal components, as the study's own
 
 
@@ -37,7 +39,7 @@ def load(path: PathLike, allow_simulated: bool = False) -> Result:
 
     It checks the file's shapes and numbers, and NO signature: that the file is what a study released is for
     `analyst verify`, or verify() here, to say. An archive says less: how gaps are filled and which texts a column has
-    are in the result alone. Raises ResultError of a file that is not a result, SimulatedError of one that is simulated
+    are in the result alone, and loadings' intervals in the archive alone. Raises ResultError of a file that is not a result, SimulatedError of one that is simulated
     unless allow_simulated, and OSError.
     """
     with open(path, "rb") as file:
@@ -89,12 +91,13 @@ def _archive(data: bytes) -> Dict[str, Any]:
     for name, value in fields.items():
         if value.dtype.kind not in "fiU":
             raise ResultError(f"{name} is neither numbers nor texts")
-        if value.dtype.kind == "U" and name not in ("feature_names_in_", "left_out_", "sites", "worth"):
+        if value.dtype.kind == "U" and name not in ("feature_names_in_", "left_out_", "sites", "worth") and not GROUPS.fullmatch(name):
             if value.shape != (1,):
                 raise ResultError(f"{name} is not one text")
             fields[name] = str(value[0])
         elif value.ndim == 0:
             fields[name] = value.item()
+    _histograms(fields)
     if "missing" not in fields:
         fields["missing"] = None
     if isinstance(fields.get("simulated"), int) and fields["simulated"] in (0, 1):  # an archive has no truth values
@@ -103,6 +106,17 @@ def _archive(data: bytes) -> Dict[str, Any]:
         raise ResultError("the archive leaves out levels, and does not say which of them count as others: load the result file")
     fields["left_out_"] = [{"column": str(n), "why": ""} for n in np.ravel(fields.get("left_out_", []))]
     return fields
+
+
+def _histograms(fields: Dict[str, Any]) -> None:
+    """Sets an archive's pictures and histograms of scores as a result file has them; whose groups are is not in it."""
+    names = ("pair", "x_edges", "y_edges", "counts", "sigma", "groups")
+    every = [{name: fields[of + name] for name in names if of + name in fields} for of in (f"picture_{i + 1}_" for i in range(MAX_PICTURES))]
+    fields["pictures_"] = [picture for picture in every if picture]
+    columns = [np.atleast_1d(fields.get("scores_" + name, [])) for name in ("edges", "counts", "sigma")]
+    if len({len(column) for column in columns}) > 1:
+        raise ResultError("scores_edges, scores_counts and scores_sigma are of different numbers of components")
+    fields["score_histograms_"] = [{"component": i + 1, "edges": e, "counts": c, "sigma": s} for i, (e, c, s) in enumerate(zip(*columns))]
 
 
 class _Fields:
@@ -236,9 +250,24 @@ def _result(fields: Dict[str, Any]) -> Result:
         columns=columns,
         pictures=tuple(_picture(item, k) for item in f.objects("pictures_", MAX_PICTURES)),
         score_histograms=tuple(_histogram(item, k) for item in f.objects("score_histograms_", MAX_COMPONENTS)),
+        loadings_interval=_loadings_interval(f, k, d),
         simulated=simulated,
         raw=fields,
     )
+
+
+def _loadings_interval(f: _Fields, k: int, d: int) -> Optional[Array]:
+    """An archive's: a result file has none."""
+    names = ("components_low_", "components_high_")
+    if not any(name in f.fields for name in names):
+        return None
+    for name in names:
+        value = f.fields.get(name)
+        if not isinstance(value, np.ndarray) or not _has_shape(value, (k, d)) or np.isinf(value).any():
+            raise f.fault(name, f"does not have the shape {(k, d)}, of numbers and NaN")
+    out: Array = np.stack([f.fields[name] for name in names], axis=-1).astype(np.float64)
+    out.setflags(write=False)
+    return out
 
 
 def _digest(f: _Fields) -> str:

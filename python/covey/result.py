@@ -48,7 +48,7 @@ class Result:
     columns: Optional[Tuple[Column, ...]] = None  # of the proposal; None: not known
     pictures: Tuple[Picture, ...] = ()
     score_histograms: Tuple[ScoreHistogram, ...] = ()
-    loadings_interval: Optional[Array] = None  # (k, d, 2), NaN where a component is not determined
+    loadings_interval: Optional[Array] = None  # (k, d, 2), NaN where a component is not determined; None: not in the file, or not known
     simulated: bool = False
     raw: Mapping[str, Any] = field(default_factory=dict)  # every field of the file, as it is
 

@@ -208,6 +208,43 @@ class Reader(unittest.TestCase):
         with mock.patch("covey.file.MAX_BYTES", 1 << 20), self.assertRaisesRegex(covey.ResultError, "unpacks to more"):
             load(bomb.getvalue())
 
+    def test_archive_has_pictures_and_intervals(self):
+        edges, counts = np.arange(-8.0, 9), np.arange(512.0).reshape(2, 256)
+        low = np.array([[0.5] * 6, [np.nan] * 6])
+        fields = {
+            "picture_1_pair": [1, 2],
+            "picture_1_groups": ["north", "south"],
+            "picture_1_x_edges": edges,
+            "picture_1_y_edges": 2 * edges,
+            "picture_1_counts": counts,
+            "picture_1_shown": counts,
+            "picture_1_sigma": 5.0,
+            "scores_edges": [np.arange(-16.0, 17)] * 2,
+            "scores_counts": [[1.5] * 32, [2.5] * 32],
+            "scores_sigma": [5.0, 6.0],
+            "components_low_": low,
+            "components_high_": low + 0.2,
+        }
+        r = load(self.archive(**fields))
+        p = r.pictures[0]
+        self.assertEqual((p.pair, p.groups, p.sigma, p.y_edges[0], p.counts[1, 0, 2]), ((1, 2), ("north", "south"), 5.0, -16, 258))
+        self.assertEqual([(h.component, h.counts[0], h.sigma) for h in r.score_histograms], [(1, 1.5, 5.0), (2, 2.5, 6.0)])
+        np.testing.assert_array_equal(r.loadings_interval, np.stack([low, low + 0.2], axis=-1))
+        self.assertIsNone(load(self.archive()).loadings_interval)
+        for changes in (
+            {"picture_1_groups": np.array(["north"])},
+            {"picture_1_counts": counts[:1]},
+            {"picture_1_pair": np.array([1, 3])},
+            {"scores_sigma": np.array([5.0])},
+            {"scores_sigma": np.array([[5.0], [6.0]])},
+            {"scores_counts": np.zeros((2, 31))},
+            {"components_high_": np.zeros((2, 5))},
+            {"components_high_": ...},
+            {"components_low_": np.full((2, 6), np.inf)},
+        ):
+            with self.subTest(str(changes)[:60]), self.assertRaises(covey.ResultError):
+                load(self.archive(**{**fields, **changes}))
+
     def test_damaged_archives(self):
         text, rng = self.archive(), np.random.default_rng(19)
         for _ in range(500):
