@@ -208,6 +208,9 @@ func (m *resultModel) draw(r *result.Result) {
 		m.Undrawn = err.Error()
 		return
 	}
+	if len(all) == 0 && len(r.Pictures) > 0 {
+		m.Undrawn = result.VarianceUnread
+	}
 	for _, d := range all {
 		var b bytes.Buffer
 		if d.WriteSVG(&b, false) == nil { // a buffer takes everything

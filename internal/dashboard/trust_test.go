@@ -366,3 +366,11 @@ func TestReportRoute(t *testing.T) {
 		t.Errorf("a login goes on to %s", to)
 	}
 }
+
+// TestUnreadVarianceSaysWhyThereIsNoPicture: pictures that were bought are not left out silently.
+func TestUnreadVarianceSaysWhyThereIsNoPicture(t *testing.T) {
+	r := &result.Result{K: 1, D: 1, N: 10, Columns: []string{"a"}, Components: [][]float64{{1}}, Pictures: make([]result.Picture, 1), VarianceNote: result.VarianceUnread}
+	if m := newResultModel(r, nil); len(m.Pictures) > 0 || m.Undrawn != result.VarianceUnread {
+		t.Errorf("%d pictures, %q", len(m.Pictures), m.Undrawn)
+	}
+}

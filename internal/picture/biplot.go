@@ -14,9 +14,13 @@ import (
 
 // Drawings returns everything that is drawn of a result's histograms: of each picture a biplot, of
 // all groups together, and its groups side by side where it has several; and the histograms of all
-// components. There are none where a study bought no pictures. It returns an [*Error] for
+// components. There are none where a study bought no pictures, or where explained variance is not
+// known: bins are then of no known width in standard deviations. It returns an [*Error] for
 // histograms that no study released.
 func Drawings(r *result.Result) ([]Drawing, error) {
+	if r.VarianceNote == result.VarianceUnread {
+		return nil, nil
+	}
 	var out []Drawing
 	for _, p := range r.Pictures {
 		d, err := biplot(r, p)

@@ -139,3 +139,21 @@ func TestBadPictures(t *testing.T) {
 		}
 	}
 }
+
+// TestUnreadVarianceDrawsNoPicture: where explained variance is not known, a picture has no axes in
+// standard deviations. All else is drawn, and its counts are in the archive.
+func TestUnreadVarianceDrawsNoPicture(t *testing.T) {
+	r := pictured()
+	r.ExplainedVariance, r.VarianceInterval, r.VarianceRatio, r.TotalInterval, r.VarianceNote = nil, nil, nil, nil, result.VarianceUnread
+	plots, err := Plots(r)
+	var names []string
+	for _, p := range plots {
+		names = append(names, p.Name)
+	}
+	if want := []string{"loadings-1", "loadings-2", "convergence", "noise"}; err != nil || !slices.Equal(names, want) {
+		t.Errorf("drawn %q, %v, want %q", names, err, want)
+	}
+	if err := WriteNPZ(io.Discard, r); err != nil {
+		t.Error(err)
+	}
+}
