@@ -163,3 +163,17 @@ func standardized(values []float64, d int) []float64 {
 	}
 	return out
 }
+
+// Taken are the rows as a study that learned its constants took them: (value - center)/scale, kept
+// within limit, then each column less its own mean, over its own standard deviation. One of scale 0
+// is zeros.
+func (m *Data) Taken(center, scale []float64, limit float64) (*Data, error) {
+	values := make([]float64, len(m.values))
+	for i, v := range m.values {
+		if s := scale[i%m.D]; s > 0 {
+			values[i] = max(-limit, min((v-center[i%m.D])/s, limit))
+		}
+	}
+	values = standardized(values, m.D)
+	return newData(m.Name, m.D, values, secondMoment(m.D, values))
+}

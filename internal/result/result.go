@@ -189,7 +189,7 @@ func newResult(p *study.Plan, releases []study.Release, c study.Course, slack fl
 	r.keep(p, releases)
 	r.count(p, releases)
 	r.explain(c, releases)
-	unit := r.standard(p, c)
+	unit := r.standard(p, c, releases)
 	r.picture(p, releases, unit)
 	if s.Components == proposal.ComponentsAuto {
 		found, err := chosen(p, r.Method, moment, releases, unit, slack)
@@ -406,12 +406,24 @@ func (r *Result) explain(c study.Course, releases []study.Release) {
 // scale errs by half as much.
 const mostSpread = 0.5
 
+// A component's variance in correlations is off by Σ_j δ_j (x_j² - 1/d), where δ_j is the logarithm
+// of column j's variance over its learned scale squared, all within what a study keeps of values.
+const (
+	// tailDoubt is a standard deviation of δ beside that which noise leaves: scales are of values
+	// kept within other limits than those that are summed later, which matters where tails are
+	// heavy.
+	tailDoubt = 0.08
+	// scalesBelow is how many standard deviations an interval reaches below: directions were looked
+	// for in columns of these scales, and lean to those that are too small.
+	scalesBelow = 3
+)
+
 // standard makes the scales of a study that learned all of them the columns' deviations, as far as
 // the released total variance tells, and returns by how much it multiplies them; 1 where there is
 // none, or the total is mostly noise, which would make scales of noise. A learned scale is of
 // values that were clipped row by row, and more so where columns go together. All scales are too
 // small by one factor then, and the total, which was hardly clipped, is too large by its square.
-func (r *Result) standard(p *study.Plan, c study.Course) float64 {
+func (r *Result) standard(p *study.Plan, c study.Course, releases []study.Release) float64 {
 	want := p.UnitTrace(c)
 	if !(want > 0) || !(r.TotalVariance > 0) {
 		return 1
@@ -420,12 +432,19 @@ func (r *Result) standard(p *study.Plan, c study.Course) float64 {
 	if !(spread <= mostSpread) {
 		return 1
 	}
-	ratio := want / r.TotalVariance
+	ratio, doubts := want/r.TotalVariance, p.ScaleDoubts(c, releases)
 	for i, v := range r.ExplainedVariance {
-		around := r.VarianceInterval[i]
-		half := math.Hypot(around[1]-v, v*spread) // of a ratio, to first order; around[0] may be cut at 0
+		around, scales := r.VarianceInterval[i], 0.0
+		for j, x := range r.Components[i] {
+			if part := p.UnitTraceOf(c, j); part > 0 {
+				scales = math.Hypot(scales, (x*x-part/want)*math.Hypot(doubts[j], tailDoubt))
+			}
+		}
+		half := around[1] - v                                               // around[0] may be cut at 0
+		below := math.Hypot(half, v*math.Hypot(spread, scalesBelow*scales)) // of a ratio, to first order
+		above := math.Hypot(half, v*math.Hypot(spread, normal95*scales))
 		r.ExplainedVariance[i] = v * ratio
-		r.VarianceInterval[i] = [2]float64{max(0, v-half) * ratio, (v + half) * ratio}
+		r.VarianceInterval[i] = [2]float64{max(0, v-below) * ratio, (v + above) * ratio}
 	}
 	r.TotalVariance = want
 	r.TotalInterval = &[2]float64{max(0, 1-spread) * want, (1 + spread) * want}
@@ -452,5 +471,5 @@ const (
 
 	varianceNot = "it holds for a component picked before looking: of several nearly equal variances the first listed is too high, since they are listed by the noised ones; it does not cover how other rows from the same source would vary (with few rows for the columns the variance of new rows is lower), nor what clipping took off the largest rows, which lowers it (with heavy tails, by much)"
 
-	varianceNotLearned = "; nor does it cover the errors of learned scales, which make variances up to 15% too high where columns are skewed or have heavy tails"
+	varianceNotLearned = "; with learned constants it is of values kept within 3 scales of their center, in these values' own deviations, and covers about what errors of learned scales add, but not where most of a column is one value; where columns are skewed or have heavy tails the values themselves go together less, and their variances are lower, in tests by up to a quarter: no released value shows by how much"
 )

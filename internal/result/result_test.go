@@ -108,7 +108,11 @@ func checkResult(t *testing.T, p *study.Plan, r *Result, wide bool) {
 		if unit != 1 { // a ratio's
 			ofTotal = (r.TotalInterval[1] - r.TotalInterval[0]) / 2 / r.TotalVariance
 		}
-		if b, half := r.VarianceInterval[0], math.Hypot(half(v), v*ofTotal); rel.Kind == study.KindVariance && math.Abs((b[1]-b[0])/2-half) > 1e-2*half {
+		if b, half := r.VarianceInterval[0], math.Hypot(half(v), v*ofTotal); rel.Kind == study.KindVariance && unit != 1 { // scales err, too
+			if b[0] > v-half || b[1] < v+half || b[1]-b[0] > 4*half {
+				t.Errorf("interval %v, want more than ± %v", b, half)
+			}
+		} else if rel.Kind == study.KindVariance && math.Abs((b[1]-b[0])/2-half) > 1e-2*half {
 			t.Errorf("interval %v, want ± %v", b, half)
 		}
 	}
@@ -303,6 +307,51 @@ func TestLearnedText(t *testing.T) {
 	}
 }
 
+// TestIntervalsCoverScales: the errors of learned scales are in the interval of a component's
+// variance as far as its loadings differ, for what all columns share the total has set.
+func TestIntervalsCoverScales(t *testing.T) {
+	p, _, releases := runs.Run(t, texts.Studies["standardized"], false)
+	c := p.Start()
+	for i, rel := range releases {
+		var err error
+		if c, err = p.Next(c, rel, releases[:i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := p.UnitTrace(c)
+	one, even, alone := make([]float64, p.D), make([]float64, p.D), 0.0
+	for j, s := range c.Scale {
+		if s == 0 {
+			continue
+		}
+		if even[j] = 1 / math.Sqrt(want); alone == 0 {
+			one[j], alone = 1, 1
+		}
+	}
+	for j, doubt := range p.ScaleDoubts(c, releases) {
+		if c.Scale[j] != 0 && !(doubt > 0) {
+			t.Errorf("column %d has a scale without doubt", j)
+		}
+		part := one[j] - even[j]*even[j]
+		alone += part * part * (doubt*doubt + 0.08*0.08)
+	}
+	alone = math.Sqrt(alone - 1)
+	r := &Result{
+		Components: [][]float64{even, one}, ExplainedVariance: []float64{2, 2}, VarianceInterval: [][2]float64{{2, 2}, {2, 2}},
+		TotalVariance: want, TotalInterval: &[2]float64{want, want},
+	}
+	r.standard(p, c, releases)
+	for i, off := range []float64{0, alone} {
+		b := r.VarianceInterval[i]
+		if math.Abs(b[0]-2*max(0, 1-3*off)) > 1e-9 || math.Abs(b[1]-2*(1+1.959964*off)) > 1e-6 {
+			t.Errorf("interval %d of scales that err by %v is %v", i, off, b)
+		}
+	}
+	if alone < 0.05 {
+		t.Errorf("a column alone is known to %v", alone)
+	}
+}
+
 // TestNoisyTotalSetsNoScale: a total variance that is mostly noise says nothing of scales. It would
 // make them as small, and variances as large, as noise happens to be.
 func TestNoisyTotalSetsNoScale(t *testing.T) {
@@ -316,7 +365,7 @@ func TestNoisyTotalSetsNoScale(t *testing.T) {
 	}
 	for half, set := range map[float64]bool{0.1: true, 0.4: true, 0.6: false, 20: false} {
 		r := &Result{Scale: []float64{1}, Mean: []float64{1}, TotalVariance: 1e-3, TotalInterval: &[2]float64{1e-3 * (1 - half), 1e-3 * (1 + half)}}
-		if unit := r.standard(p, c); (unit != 1) != set || (r.Scale[0] != 1) != set || (r.TotalVariance != 1e-3) != set {
+		if unit := r.standard(p, c, releases); (unit != 1) != set || (r.Scale[0] != 1) != set || (r.TotalVariance != 1e-3) != set {
 			t.Errorf("a total of 1 ± %v sets scales by %v", half, unit)
 		}
 	}
@@ -337,7 +386,12 @@ func TestWeakVarianceKeepsItsInterval(t *testing.T) {
 	// Of noise within 0.3: a variance of 1, one of 0.1, and one that noise took to -0.1.
 	r := &Result{TotalVariance: 2, TotalInterval: &[2]float64{2, 2}, ExplainedVariance: []float64{1, 0.1, 0}, VarianceInterval: [][2]float64{{0.7, 1.3}, {0, 0.4}, {0, 0.2}}}
 	ratio := p.UnitTrace(c) / 2
-	r.standard(p, c)
+	even := make([]float64, p.D) // errors of single scales are not in what all columns share
+	for j := range even {
+		even[j] = math.Sqrt(p.UnitTraceOf(c, j) / p.UnitTrace(c))
+	}
+	r.Components = [][]float64{even, even, even}
+	r.standard(p, c, releases)
 	for i, want := range [][2]float64{{0.7, 1.3}, {0, 0.4}, {0, 0.2}} {
 		if got := r.VarianceInterval[i]; math.Abs(got[0]-ratio*want[0]) > 1e-12 || math.Abs(got[1]-ratio*want[1]) > 1e-12 {
 			t.Errorf("variance %d is in %v, want %v times %v", i+1, got, ratio, want)

@@ -29,6 +29,7 @@ type Column struct {
 	SkipZeros     bool    // a tree is read without the exact zeros, which are in it
 	Narrow        bool    // its tree shows no width
 	Variance      float64 // the mean of z's noised variances, of all moment queries
+	Doubt         float64 // standard deviation of the logarithm of z's variance, of the last moments
 	Out           Reason
 }
 

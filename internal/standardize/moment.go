@@ -1,6 +1,7 @@
 package standardize
 
 import (
+	"math"
 	"slices"
 )
 
@@ -8,7 +9,7 @@ const (
 	varianceDoubt = 0.6 // standard deviation of a column's log variance, before its moments
 	narrowMiddle  = -1  // of one whose tree shows no width: it may be much less than that says
 	narrowDoubt   = 1.2
-	diagonalDoubt = 0.3 // the same, before its diagonal
+	DiagonalDoubt = 0.3 // the same, before its diagonal
 )
 
 // Moments returns each column with a better center and scale, by the noised means h of
@@ -32,8 +33,16 @@ func Moments(h []float64, tau float64, columns []Column) []Column {
 		v := variance(rest, tau, middle, doubt)
 		out[j] = c.at(c.Center+float64(c.Scale*mu), float64(c.Scale*root(v)))
 		out[j].Variance += rest / MomentRounds
+		out[j].Doubt = Doubt(v, tau, doubt)
 	}
 	return out
+}
+
+// Doubt is the standard deviation that noise tau on a variance v leaves of its logarithm, which
+// was known to prior before.
+func Doubt(v, tau, prior float64) float64 {
+	left := v / noisy(tau)
+	return 1 / math.Sqrt(1/float64(prior*prior)+float64(left*left))
 }
 
 // variance is e to the posterior mean of a log variance: of a noised value v with standard
@@ -81,7 +90,7 @@ func Diagonal(entries []float64, tau float64, columns []Column) []float64 {
 	middle := log(max(in[len(in)/2], tau, 0x1p-30))
 	for j, c := range columns {
 		if c.Out == In {
-			out[j] = variance(sane(entries[j]), tau, middle, diagonalDoubt)
+			out[j] = variance(sane(entries[j]), tau, middle, DiagonalDoubt)
 		}
 	}
 	return out

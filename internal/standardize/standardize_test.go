@@ -162,6 +162,19 @@ func TestDiagonal(t *testing.T) {
 	}
 }
 
+// TestDoubt: little noise leaves its part of a variance, much noise what was known before.
+func TestDoubt(t *testing.T) {
+	for _, c := range [][4]float64{{2, 0.02, 0.6, 0.01}, {1, 100, 0.6, 0.6}, {0, 1, 0.3, 0.3}, {1, 0.3, 0.3, 0.3 / math.Sqrt2}} {
+		if got := Doubt(c[0], c[1], c[2]); math.Abs(got-c[3]) > 1e-3*c[3] {
+			t.Errorf("of %v with noise %v, known to %v, %v is left, want %v", c[0], c[1], c[2], got, c[3])
+		}
+	}
+	columns := Moments([]float64{0, 0, 0, 1, 1, 1}, 0.01, []Column{{Scale: 1}, {Scale: 1}, {Out: Weak}})
+	if got := columns[0].Doubt; math.Abs(got-0.01) > 1e-3 || columns[2].Doubt != 0 {
+		t.Errorf("moments leave %v, and %v of a column that is left out", got, columns[2].Doubt)
+	}
+}
+
 // TestShares: the shares follow the noise of a count, between their bounds, and the units that a
 // score needs are the fewest.
 func TestShares(t *testing.T) {

@@ -154,15 +154,44 @@ func (t *transition) learn() {
 func (p *Plan) UnitTrace(c Course) float64 {
 	sum := 0.0
 	for j, s := range c.Scale {
-		switch {
-		case s == 0:
-		case !p.Layout.learns(j):
+		if s != 0 && !p.Layout.learns(j) {
 			return 0
-		default:
-			sum += c.seen(j)
 		}
+		sum += p.UnitTraceOf(c, j)
 	}
 	return sum
+}
+
+// UnitTraceOf is a learned coordinate's part of UnitTrace, 0 of one that is left out.
+func (p *Plan) UnitTraceOf(c Course, j int) float64 {
+	if c.Scale[j] == 0 || !p.Layout.learns(j) {
+		return 0
+	}
+	return c.seen(j)
+}
+
+// ScaleDoubts returns, for each coordinate, the standard deviation of the logarithm of its variance
+// in rows over their learned scales, as far as the noise of what set these leaves it open; 0 where
+// nothing was learned.
+func (p *Plan) ScaleDoubts(c Course, releases []Release) []float64 {
+	out := make([]float64, p.D)
+	for j, column := range c.Columns {
+		if p.Layout.learns(j) && c.Scale[j] > 0 {
+			out[j] = column.Doubt
+		}
+	}
+	moments := momentsOf(releases)
+	if len(moments) == 0 || c.Method == proposal.MethodPower {
+		return out
+	}
+	m := pooledMoment(moments) // its diagonal set them once more
+	for j, at := 0, 0; j < p.D; j++ {
+		if out[j] > 0 {
+			out[j] = standardize.Doubt(max(0, m.Packed[at]), m.Tau, standardize.DiagonalDoubt)
+		}
+		at += p.D - j
+	}
+	return out
 }
 
 // columnOf are the numbers of column j of d in the answer of a query about single columns.

@@ -160,6 +160,20 @@ func TestCorrelation(t *testing.T) {
 			t.Errorf("column %d: a factor of %v, want %v", j, factors[j], want)
 		}
 	}
+	// What the diagonal leaves open replaces what moments did.
+	scale := []float64{1, 1, 1, 0, 1}
+	release := Release{Kind: KindMoment, Grid: 1e-3, Units: 1, Radius: 1, Scale: scale, Sigma: 100 * 1024}
+	for _, v := range m.Packed {
+		release.Noised = append(release.Noised, int64(math.Round(1000*v)))
+	}
+	for method, want := range map[string][]float64{proposal.MethodCovariance: {0.0949, 0.0678, 0.1386, 0, 0}, proposal.MethodPower: {0.4, 0.4, 0.4, 0, 0}} {
+		c := Course{Method: method, Scale: scale, Columns: []standardize.Column{{Doubt: 0.4}, {Doubt: 0.4}, {Doubt: 0.4}, {Doubt: 0.4}, {Doubt: 0.4}}}
+		for j, got := range p.ScaleDoubts(c, []Release{release}) {
+			if math.Abs(got-want[j]) > 1e-3 {
+				t.Errorf("by %s the scale of column %d has a doubt of %v, want %v", method, j, got, want[j])
+			}
+		}
+	}
 	s := out.matrix(p.D)
 	if math.Abs(s.At(0, 0)-1) > 0.01 || math.Abs(s.At(1, 1)-1) > 0.01 || math.Abs(s.At(2, 2)-1) > 0.01 || s.At(4, 4) != 9 {
 		t.Errorf("the diagonal is %v, %v, %v and %v", s.At(0, 0), s.At(1, 1), s.At(2, 2), s.At(4, 4))

@@ -61,6 +61,9 @@ func VarianceText(r *result.Result) string {
 	}
 	if text != "" {
 		text += "              of clipped rows: an interval covers the noise, not what the clip took, which can be most of it\n"
+		if r.ScaleNote != "" {
+			text += "              of learned columns' values within 3 scales: if they are skewed or have tails, all values have less, by up to a quarter in tests\n"
+		}
 	}
 	if len(r.ExplainedVariance) > 1 {
 		text += "              an interval is for a component picked before looking: of several nearly equal ones the first is too high\n"
