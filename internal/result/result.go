@@ -232,7 +232,7 @@ func (l LeftOut) Words() string {
 const (
 	scaleNote = scaleNoteOf + "; all are set by the released total variance, so that variances add up to the number of columns"
 
-	scaleNoteUnset = scaleNoteOf + "; scales of all learned columns are too small by one factor more, 0.8 to 1, which variances are too large by the square of: no released total variance of learned columns alone tells by how much"
+	scaleNoteUnset = scaleNoteOf + "; scales of all learned columns are too small by one factor more, 0.65 to 1, which variances are too large by the square of, and which makes these columns weigh more beside others: no released total variance tells by how much"
 
 	scaleNoteOf = "scale_ and mean_ of learned columns are private estimates: scale_ is the standard deviation of values clipped 2 to 4 deviations away from their mean, so that it is below the column's own where tails are heavy or values skewed, and both have the noise of their releases"
 )
@@ -425,6 +425,9 @@ const (
 // small by one factor then, and the total, which was hardly clipped, is too large by its square.
 func (r *Result) standard(p *study.Plan, c study.Course, releases []study.Release) float64 {
 	want := p.UnitTrace(c)
+	if r.TotalVariance > 0 && want == 0 {
+		r.besideLevels(p.LevelTrace(c, releases))
+	}
 	if !(want > 0) || !(r.TotalVariance > 0) {
 		return 1
 	}
@@ -456,6 +459,18 @@ func (r *Result) standard(p *study.Plan, c study.Course, releases []study.Releas
 	r.ScaleNote = scaleNote
 	r.VarianceNote += varianceNotLearned
 	return unit
+}
+
+// besideLevels says in the note by how much the scales of so many learned columns are too small,
+// where all others are levels, of a variance that is known but for tau. Components were found with
+// these scales, so that it sets none.
+func (r *Result) besideLevels(levels, tau, learned float64) {
+	own := r.TotalVariance - levels
+	half := math.Hypot((r.TotalInterval[1]-r.TotalInterval[0])/2, normal95*tau)
+	if !(learned > 0) || !(half <= mostSpread*own) {
+		return
+	}
+	r.ScaleNote = scaleNoteOf + fmt.Sprintf("; in components and variances learned columns weigh %.2f times (95%%: %.2f to %.2f, over the noise of total and shares) what columns of variance 1 would beside levels: their scales are too small by the root of that, by the released total variance less that of the levels", own/learned, (own-half)/learned, (own+half)/learned)
 }
 
 // VarianceUnread is the note of a result whose explained variance was bought and is not known: what

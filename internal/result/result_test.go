@@ -352,6 +352,48 @@ func TestIntervalsCoverScales(t *testing.T) {
 	}
 }
 
+// TestScalesBesideLevels: where all other columns have levels the total tells by how much learned
+// scales are too small, as far as it and the levels' shares are known, and sets none.
+func TestScalesBesideLevels(t *testing.T) {
+	text := texts.Studies["standardized"] + "[[columns]]\nname = \"ward\"\nlevels = [\"x\", \"y\", \"z\"]\n[[columns]]\nname = \"sold\"\nlevels = [\"yes\"]\n"
+	p, _, releases := runs.Run(t, text, false)
+	c := p.Start()
+	for i, rel := range releases {
+		var err error
+		if c, err = p.Next(c, rel, releases[:i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	levels, tau, learned := p.LevelTrace(c, releases)
+	sum, in := 0.0, 0.0
+	for j, at := range p.Layout.Coordinates {
+		switch {
+		case c.Scale[j] == 0:
+		case at.Level >= 0:
+			sum += 1 - c.Scale[j]*c.Scale[j]
+		default:
+			in++
+		}
+	}
+	if in == 0 || sum == 0 || learned != in || math.Abs(levels-sum) > 1e-12 || !(tau > 0) {
+		t.Fatalf("levels have %v ± %v, beside %v learned columns; want %v and %v", levels, tau, learned, sum, in)
+	}
+	for half, want := range map[float64]string{0.1: " weigh 1.50 times (95%: ", 0.4: " weigh 1.50 times (95%: ", 0.9: "0.65 to 1"} {
+		own := 1.5 * learned
+		r := &Result{Scale: []float64{1}, ScaleNote: scaleNoteUnset, TotalVariance: levels + own, TotalInterval: &[2]float64{levels + own*(1-half), levels + own*(1+half)}}
+		if unit := r.standard(p, c, releases); unit != 1 || r.Scale[0] != 1 || !strings.Contains(r.ScaleNote, want) {
+			t.Errorf("± %v: scales times %v, %q", half, unit, r.ScaleNote)
+		}
+		wide := math.Hypot(own*half, 1.96*tau)
+		if ends := fmt.Sprintf("%.2f to %.2f,", (own-wide)/learned, (own+wide)/learned); half < 0.5 && !strings.Contains(r.ScaleNote, ends) {
+			t.Errorf("the note has other bounds than %s %q", ends, r.ScaleNote)
+		}
+	}
+	if _, _, learned := p.LevelTrace(c, nil); learned != 0 {
+		t.Error("there are no levels without their release")
+	}
+}
+
 // TestNoisyTotalSetsNoScale: a total variance that is mostly noise says nothing of scales. It would
 // make them as small, and variances as large, as noise happens to be.
 func TestNoisyTotalSetsNoScale(t *testing.T) {

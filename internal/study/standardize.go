@@ -170,6 +170,30 @@ func (p *Plan) UnitTraceOf(c Course, j int) float64 {
 	return c.seen(j)
 }
 
+// LevelTrace returns the total variance that levels have by their shares, the standard deviation
+// that the noise of these gives it, and how many learned columns are beside them: none where
+// another column's variance is not known.
+func (p *Plan) LevelTrace(c Course, releases []Release) (levels, tau, learned float64) {
+	at := slices.IndexFunc(releases, func(r Release) bool { return r.Kind == KindLevels })
+	if at < 0 || p.Proposal.Spec.KeepsGaps() {
+		return 0, 0, 0
+	}
+	for j, s := range c.Scale {
+		share := float64(s * s)
+		switch {
+		case s == 0:
+		case p.Layout.leveled(j):
+			levels += 1 - share
+			tau = math.Hypot(tau, (1-share)/share*releases[at].Tau())
+		case !p.Layout.learns(j):
+			return 0, 0, 0
+		default:
+			learned++
+		}
+	}
+	return levels, tau, learned
+}
+
 // ScaleDoubts returns, for each coordinate, the standard deviation of the logarithm of its variance
 // in rows over their learned scales, as far as the noise of what set these leaves it open; 0 where
 // nothing was learned.
