@@ -109,7 +109,7 @@ var arrows = map[string][]string{
 	"experiments/accuracy": {"experiments/run", "internal/linalg", "internal/noise", "internal/picture", "internal/simulate", "internal/standardize", "internal/result", "internal/proposal", "internal/study", "internal/worth"},
 	// Studies without a network, by the functions of agents and coordinator themselves.
 	"experiments/audit":  {"internal/aggregate", "internal/clip", "internal/answer", "internal/linalg", "internal/noise", "internal/secagg", "internal/result", "internal/proposal", "internal/study", "test/parties"},
-	"experiments/timing": {"internal/noise"},
+	"experiments/timing": {"internal/clip", "internal/noise", "internal/query"},
 	// Benchmarks, for which a group of sites runs the protocol alone, and a baseline without masks.
 	"experiments/bench":         {"internal/graph", "internal/noise", "internal/secagg", "internal/wire", "proto/covey/v1", "test/parties"},
 	"experiments/bench/delay":   {},

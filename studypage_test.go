@@ -226,7 +226,7 @@ func TestStudyPageRules(t *testing.T) {
 		}
 	}
 	says("deadlines.tick", "1 µs a value of the query")
-	says("deadlines.tick", "45 µs of a choice")
+	says("deadlines.tick", "45 µs for each candidate of a choice")
 	for columns, want := range map[int]int{3: 2, 9: 4, 40: 10} {
 		text := strings.Builder{}
 		fmt.Fprint(&text, "name = \"s\"\ndataset = \"rows\"\nepsilon = 1.0\ndelta = 1e-6\ncomponents = \"auto\"\nstandardize = \"private\"\n")
