@@ -13,6 +13,7 @@ import (
 	"covey/internal/secagg"
 	"covey/internal/study"
 	"covey/internal/wire"
+	"covey/test/must"
 )
 
 // ghosts are the sites of a large roster that are no agents: their messages are made here.
@@ -46,7 +47,10 @@ func newGhosts(t *testing.T, n int) (*standIn, *ghosts) {
 		c.sites[0].config.Policy.Peers[m.Name] = pki.Fingerprint([]byte(m.Identity))
 	}
 	c.propose(spec, roster)
-	c.approve()
+	if d := want[wire.Decision](c.sites[0], wire.Proposal{Body: c.body}); d.Verdict != study.VerdictPending { // of so few corrupt sites
+		t.Fatalf("%+v", d)
+	}
+	must.Do(t, c.sites[0].agent.Decisions.Approve(c.plan.Digest))
 	g.cfg = c.plan.Setup()
 	for i := 1; i < n; i++ {
 		g.announce(t, i)

@@ -77,6 +77,7 @@ func TestConfigIsStrict(t *testing.T) {
 		{"limits without effect", `approve = "within-limits"`, `approve = "ask"`, "policy", "within-limits"},
 		{"dropout word", "max_delta = 1e-6\n", "max_delta = 1e-6\non_dropout = [\"go\"]\n", "policy.on_dropout[0]", `"go"`},
 		{"one site", "max_delta = 1e-6\n", "max_delta = 1e-6\nmin_sites = 1\n", "policy.min_sites", "2.."},
+		{"fewer corrupt sites than none", "max_delta = 1e-6\n", "max_delta = 1e-6\nmin_corrupt = -1\n", "policy.min_corrupt", "1.."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			text := strings.Replace(goodConfig, c.old, c.new, 1)

@@ -13,8 +13,7 @@
 //     answer's digest with the one it showed. Four or more hexadecimal digits MUST NOT be taken
 //     for a name, nor name a study.
 //   - AG-39: A policy MUST NOT approve by itself a study with a site that it does not list by name
-//     and key, nor, unless it says so, one with central noise, nor one whose proposer set η below
-//     its default.
+//     and key, nor, unless it says so, one with central noise, or with η below the default.
 //   - AG-53: A policy MUST NOT approve by itself a proposal of an analyst whom it does not list by
 //     name and key; nor, where it lists any, one that nobody signed; nor one that takes the
 //     studies of the proposer's key beyond its `max_epsilon_total`, which the ledger sums by key

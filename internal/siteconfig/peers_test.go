@@ -59,11 +59,13 @@ func TestAttackSybilWithinLimits(t *testing.T) {
 func TestAttackFewCorrupt(t *testing.T) {
 	within := Policy{Approve: ApproveWithinLimits, MaxEpsilon: 1, MaxDelta: 1e-6, MinSites: 3}
 	for _, c := range []struct {
-		sites, corrupt int
-		ok             bool
+		sites, corrupt, least int
+		ok                    bool
 	}{
-		{10, 0, true}, {10, 1, false}, {10, 2, false}, {10, 3, true}, {10, 5, true}, {4, 1, true}, {3, 1, true}, {64, 20, false}, {1000, 1, false},
+		{10, 0, 0, true}, {10, 1, 0, false}, {10, 2, 0, false}, {10, 3, 0, true}, {10, 5, 0, true}, {4, 1, 0, true}, {3, 1, 0, true},
+		{64, 20, 0, false}, {1000, 1, 0, false}, {1000, 20, 20, true}, {1000, 19, 20, false}, {10, 0, 3, true}, {10, 0, 4, false},
 	} {
+		within.MinCorrupt = c.least
 		plan := &study.Plan{}
 		plan.Proposal.Spec = proposal.Spec{Epsilon: 1, Delta: 1e-6, Noise: proposal.NoiseDistributed, OnDropout: proposal.DropoutContinue, Corrupt: c.corrupt}
 		plan.Proposal.Roster = make([]proposal.Member, c.sites)
@@ -71,7 +73,7 @@ func TestAttackFewCorrupt(t *testing.T) {
 		for _, r := range Outside(within.Judge(plan, 0)) {
 			names = append(names, r.Rule)
 		}
-		if want := []string{"corrupt"}; c.ok && names != nil || !c.ok && !slices.Equal(names, want) {
+		if want := []string{"min_corrupt"}; c.ok && names != nil || !c.ok && !slices.Equal(names, want) {
 			t.Errorf("corrupt = %d of %d sites is outside of %q", c.corrupt, c.sites, names)
 		}
 	}

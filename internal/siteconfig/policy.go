@@ -1,6 +1,7 @@
 package siteconfig
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -37,6 +38,10 @@ type Policy struct {
 	OnDropout []string `toml:"on_dropout,omitempty"`
 	// MinSites is the smallest roster. 3 if not given.
 	MinSites int `toml:"min_sites,omitempty"`
+	// MinCorrupt is the smallest η, the number of sites that may collude with the coordinator
+	// before sums of single sites can be opened. What a proposal has that does not set it, if not
+	// given: fewer are trusted not to collude than who looks at no proposal would expect.
+	MinCorrupt int `toml:"min_corrupt,omitempty"`
 	// Noise lists the allowed values of a study's noise. If not given it is any, and with
 	// "within-limits" ["distributed"]: with central noise the coordinator's leader sees exact sums.
 	Noise []string `toml:"noise,omitempty"`
@@ -108,6 +113,9 @@ func (p *Policy) check(c *Config) error {
 	}
 	if p.MinSites < 2 || p.MinSites > proposal.MaxSites {
 		return c.Errorf("policy.min_sites", "must be in 2..%d, got %d", proposal.MaxSites, p.MinSites)
+	}
+	if p.MinCorrupt < 0 || p.MinCorrupt >= proposal.MaxSites {
+		return c.Errorf("policy.min_corrupt", "must be in 1..%d, got %d", proposal.MaxSites-1, p.MinCorrupt)
 	}
 	if p.Outside != OutsideAsk && p.Outside != OutsideReject {
 		return c.Errorf("policy.outside", "must be %q or %q, got %q", OutsideAsk, OutsideReject, p.Outside)
@@ -207,9 +215,10 @@ func (p *Policy) Judge(plan *study.Plan, self int) []PolicyRule {
 	if s.CentralDetail { // a person must read what the leader would
 		add("central_detail", "not without the operator", "central_detail = true", false)
 	}
-	// Fewer are trusted not to collude than anybody who looked at no proposal would expect.
-	if usual := proposal.UsualCorrupt(n); s.Corrupt > 0 && s.Corrupt < usual {
-		add("corrupt", fmt.Sprintf("at least %d of %d sites without the operator", usual, n), fmt.Sprintf("corrupt = %d", s.Corrupt), false)
+	if s.Corrupt > 0 || p.MinCorrupt > 0 {
+		usual := proposal.UsualCorrupt(n)
+		least, eta := cmp.Or(p.MinCorrupt, usual), cmp.Or(s.Corrupt, usual)
+		add("min_corrupt", fmt.Sprintf("%d of %d sites", least, n), fmt.Sprintf("corrupt = %d", eta), eta >= least)
 	}
 	if s.PictureBy == proposal.PictureBySite {
 		add("picture_by_site", fmt.Sprint(p.PictureBySite), "it pictures each site by itself", p.PictureBySite)
@@ -290,12 +299,15 @@ func (p *Policy) Unattended() string {
 	if p.Analysts != nil {
 		from = fmt.Sprintf("proposed and signed by a listed analyst (%s)", named(sortedKeys(p.Analysts), len(p.Analysts), "analyst"))
 	}
-	pictures := ""
+	corrupt, pictures := "", ""
+	if p.MinCorrupt > 0 {
+		corrupt = fmt.Sprintf("; it need withstand no more than %d sites that collude with the coordinator", p.MinCorrupt)
+	}
 	if p.PictureBySite {
 		pictures = "; this site may be pictured by itself, with noise"
 	}
 	return fmt.Sprintf("without the operator: any number of studies until a budget is spent, each %s, up to ε = %g and δ = %g, of at least %d sites, all of them listed (%s), %s, %s%s",
-		from, p.MaxEpsilon, p.MaxDelta, p.MinSites, named(sortedKeys(p.Peers), len(p.Peers), "peer"), columns, noise, pictures)
+		from, p.MaxEpsilon, p.MaxDelta, p.MinSites, named(sortedKeys(p.Peers), len(p.Peers), "peer"), columns, noise, corrupt+pictures)
 }
 
 // Outside returns the rules that a study does not keep; none means that the policy approves it.

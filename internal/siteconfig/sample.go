@@ -94,6 +94,7 @@ approve = "ask"          # or "within-limits", with the limits below
 # noise = ["distributed"]            # nobody sees exact sums; "central" shows them to the coordinator's leader
 # on_dropout = ["wait"]              # if not given, "continue" too where noise is distributed
 # min_sites = 3
+# min_corrupt = 1                    # sites that may collude with the coordinator; if not given, the default of each study
 # picture_by_site = false            # true: studies may picture each site by itself; otherwise they are refused
 # quantum_safe_links = false         # true: no link to the coordinator that a later quantum computer could open
 # columns = ["age", "hr"]            # that studies may use; any if not given
