@@ -13,7 +13,6 @@ import (
 	"covey/experiments/bench/table"
 	"covey/internal/proposal"
 	"covey/internal/round"
-	"covey/internal/siteconfig"
 	"covey/test/fed"
 )
 
@@ -115,11 +114,6 @@ func (t task) apart(rows int) (child *fed.Child, end func(), err error) {
 		return nil, nil, err
 	}
 	options := sites(t.Sites, path)
-	configure := options.Config
-	options.Config = func(p *fed.Part, c *siteconfig.Config) {
-		configure(p, c)
-		c.Policy.MinCorrupt = t.Corrupted
-	}
 	options.Invite = func(site string) (join []byte, err error) {
 		err = child.Order(order{Invite: site}, &join)
 		return join, err

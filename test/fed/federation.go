@@ -16,6 +16,7 @@ import (
 	"covey/internal/agent"
 	"covey/internal/enroll"
 	"covey/internal/node"
+	"covey/internal/proposal"
 	"covey/internal/siteconfig"
 	"covey/test/network"
 	"covey/test/site"
@@ -246,6 +247,7 @@ func (f *Federation) Configure(p *Part) error {
 	}
 	c := site.Config(p.Name, path)
 	c.Coordinator, c.Policy.Peers = joined.Coordinator, f.peers
+	c.Policy.MinCorrupt = min(1, proposal.UsualCorrupt(len(f.o.Sites))) // any but none, where none is not usual
 	if f.o.Config != nil {
 		f.o.Config(p, &c)
 	}
