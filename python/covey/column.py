@@ -39,6 +39,7 @@ class Column:
     kind: str = ""  # "", "boolean", or "days since YYYY-MM-DD"
     indicator: bool = False  # it has a coordinate for missing values
     learned: bool = False  # the study learned its scale
+    measure: str = ""  # the unit of measurement, as the proposal has it
 
     @property
     def cells(self) -> int:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import List, Set, Tuple
+from typing import List, Tuple
 
 import numpy as np
 
-from .column import Array
+from .column import Array, Column
 from .errors import ComparisonError
 from .result import Result
 
@@ -32,7 +32,8 @@ def compare(a: Result, b: Result) -> Comparison:
     """Compares two results of the same columns, in any order; components are matched, the nearest first.
 
     Scales that the studies learned are each one's own: then correlations are compared. Raises ComparisonError where the
-    columns, their public scales or, without centering, their offsets differ, or where one of them is simulated.
+    columns, their units of measurement, texts or public scales, or, without centering, their offsets differ, where one
+    of the results is simulated, and of archives, which do not say what their columns are.
     """
     mine, other = set(a.feature_names_in_), set(b.feature_names_in_)
     if mine != other:
@@ -43,7 +44,7 @@ def compare(a: Result, b: Result) -> Comparison:
         raise ComparisonError("one of the results is simulated")
     place = {name: j for j, name in enumerate(b.feature_names_in_)}
     order = [place[name] for name in a.feature_names_in_]
-    _scales(a, b, order)
+    _alike(a, b, order)
     first, second = a.components_, b.components_[:, order]
     k = min(len(first), len(second))
     pairs = _pairs(first, second, k)
@@ -61,23 +62,30 @@ def compare(a: Result, b: Result) -> Comparison:
     )
 
 
-def _scales(a: Result, b: Result, order: List[int]) -> None:
-    """Refuses what components depend on: public scales that differ, and offsets where not both studies are centered."""
+def _alike(a: Result, b: Result, order: List[int]) -> None:
+    """Refuses columns that are not the same numbers in both, as "analyst compare" does: loadings on them mean different things."""
+    if a.columns is None or b.columns is None:
+        raise ComparisonError("an archive does not say what columns are measured in and how they are read: load the result files")
     centered = all(str(r.raw.get("center", "public")) != "public" for r in (a, b))
-    learned = _learned(a) & _learned(b)
+    mine, theirs = _columns(a.columns), _columns(b.columns)
     for j, name in enumerate(a.feature_names_in_):
-        if a.scale_[j] != b.scale_[order[j]] and name not in learned:
-            why = "" if a.columns and b.columns else ", and an archive does not say whether it was learned: load the result file"
-            raise ComparisonError(f"column {name!r} is divided by {a.scale_[j]:g} in one and by {b.scale_[order[j]]:g} in the other{why}")
+        of, other = mine[j], theirs[order[j]]
+        if of.measure != other.measure:
+            raise ComparisonError(f"column {name!r} is in {of.measure!r} in one and in {other.measure!r} in the other")
+        if of.kind != other.kind or of.levels != other.levels:
+            raise ComparisonError(f"column {name!r} is read in two ways, or has other levels")
+        if of.learned != other.learned:
+            raise ComparisonError(f"column {name!r} has a learned scale in one alone")
+        gap = name == f"{of.name} is missing" and of.indicator  # of a learned scale, whatever its column's
+        if not (of.learned or gap) and a.scale_[j] != b.scale_[order[j]]:
+            raise ComparisonError(f"column {name!r} is divided by {a.scale_[j]:g} in one and by {b.scale_[order[j]]:g} in the other")
         if not centered and a.offset_[j] != b.offset_[order[j]]:
             raise ComparisonError(f"column {name!r} has another offset, and not both studies are centered")
 
 
-def _learned(r: Result) -> Set[str]:
-    """The coordinates whose scale the study learned."""
-    return {name for c in r.columns or () if c.learned for name in c.coordinates()} | {
-        name for c in r.columns or () if c.indicator for name in c.coordinates()[c.cells :]
-    }
+def _columns(columns: Tuple[Column, ...]) -> List[Column]:
+    """The column of each coordinate."""
+    return [c for c in columns for _ in range(c.width)]
 
 
 def _pairs(first: Array, second: Array, k: int) -> List[Tuple[int, int]]:

@@ -318,7 +318,7 @@ def _column(f: _Fields) -> Column:
     if not isinstance(indicator, bool):
         raise f.fault("indicator", "is neither true nor false")
     learned = bool(levels) or f.text("standardize", "") == "private"
-    return Column(f.text("name"), levels, f.text("as", ""), indicator, learned)
+    return Column(f.text("name"), levels, f.text("as", ""), indicator, learned, f.text("measure", ""))
 
 
 def _edges(f: _Fields, name: str, bins: int) -> Array:

@@ -98,3 +98,8 @@ def load(fields: Any, **options: Any) -> covey.Result:
         path = Path(folder, "result.json")
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
         return covey.load(path, **options)
+
+
+def proposed(text: str) -> Dict[str, Any]:
+    """The fields of a result of another proposal."""
+    return {"digest": hashlib.sha256(text.encode()).hexdigest(), "proposal": base64.b64encode(text.encode()).decode()}

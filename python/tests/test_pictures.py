@@ -6,9 +6,9 @@ import numpy as np
 
 import covey
 
-from .samples import load, made
+from .samples import PROPOSAL, load, made, proposed
 
-PLAIN = {"proposal": ..., "left_out_": ..., "missing": "error", "pictures_": ..., "score_histograms_": ...}
+PLAIN = {"left_out_": ..., "pictures_": ..., "score_histograms_": ...}
 
 
 class Pictures(unittest.TestCase):
@@ -60,9 +60,12 @@ class Comparisons(unittest.TestCase):
 
     def test_signs_and_order(self):
         a = load(made(**PLAIN))
-        names = a.feature_names_in_[::-1]
-        flipped = [(-row[::-1]).tolist() for row in a.components_]
-        b = load(made(**PLAIN, feature_names_in_=list(names), components_=flipped, scale_=a.scale_[::-1].tolist(), offset_=a.offset_[::-1].tolist()))
+        order = [3, 4, 5, 1, 2, 0]  # columns the other way round
+        head, *columns = PROPOSAL.split("[[study.columns]]")
+        text = "[[study.columns]]".join([head, *columns[::-1]])
+        flipped = [(-row[order]).tolist() for row in a.components_]
+        names = [a.feature_names_in_[j] for j in order]
+        b = load(made(**PLAIN, **proposed(text), feature_names_in_=names, components_=flipped, scale_=a.scale_[order].tolist(), offset_=a.offset_[order].tolist()))
         c = covey.compare(a, b)
         np.testing.assert_allclose(c.angles, 0, atol=1e-9)
         np.testing.assert_array_equal(c.signs, -1)
@@ -85,23 +88,41 @@ class Comparisons(unittest.TestCase):
 
     def test_scales(self):
         """A public scale that differs is refused; a learned one is each study's own."""
-        plain = {**PLAIN}
-        del plain["proposal"], plain["missing"]  # the proposal says what was learned
-        a = load(made(**plain))
-        for name, refused in (("a", True), ("c=x", False)):
+        a = load(made(**PLAIN))
+        for name, refused in (("a", True), ("b", True), ("b is missing", False), ("c=x", False)):
             scale = a.scale_.copy()
             scale[a.feature_names_in_.index(name)] *= 2
-            b = load(made(**plain, scale_=scale.tolist()))
+            b = load(made(**PLAIN, scale_=scale.tolist()))
             if refused:
                 with self.assertRaisesRegex(covey.ComparisonError, "is divided by"):
                     covey.compare(a, b)
             else:
                 np.testing.assert_allclose(covey.compare(a, b).angles, 0, atol=1e-9)
-        moved = load(made(**plain, offset_=[7, 2, 0, 0, 0, 0]))
+        moved = load(made(**PLAIN, offset_=[7, 2, 0, 0, 0, 0]))
         with self.assertRaisesRegex(covey.ComparisonError, "'a' has another offset"):
             covey.compare(a, moved)
-        private = {**plain, "center": "private"}
+        private = {**PLAIN, "center": "private"}
         covey.compare(load(made(**private)), load(made(**private, offset_=[7, 2, 0, 0, 0, 0])))
+
+    def test_other_columns(self):
+        """Columns of one name that are not the same numbers are refused, as by "analyst compare"."""
+        a = load(made(**PLAIN))
+        for was, now, why in (
+            ("name = 'a'", "name = 'a'\nmeasure = 'cm'", "'a' is in '' in one and in 'cm'"),
+            ("name = 'a'", "name = 'a'\nas = 'boolean'", "'a' is read in two ways"),
+            ("name = 'a'", "name = 'a'\nstandardize = 'private'", "'a' has a learned scale in one alone"),
+        ):
+            other = load(made(**PLAIN, **proposed(PROPOSAL.replace(was, now))))
+            covey.compare(other, other)
+            with self.assertRaisesRegex(covey.ComparisonError, why):
+                covey.compare(a, other)
+        names = ["a", "b", "b is missing", "c=y", "c=x", "c=other"]
+        levels = load(made(**PLAIN, **proposed(PROPOSAL.replace("'x', 'y'", "'y', 'x'")), feature_names_in_=names))
+        with self.assertRaisesRegex(covey.ComparisonError, "'c=x' is read in two ways, or has other levels"):
+            covey.compare(a, levels)
+        archive = load(made(**{**PLAIN, "proposal": ...}))
+        with self.assertRaisesRegex(covey.ComparisonError, "load the result files"):
+            covey.compare(a, archive)
 
     def test_matched(self):
         """Components that trade places are one another's partners."""
@@ -112,7 +133,7 @@ class Comparisons(unittest.TestCase):
 
     def test_refused(self):
         a = load(made(**PLAIN))
-        other = load(made(**PLAIN, feature_names_in_=list("abcdef")))
+        other = load(made(**{**PLAIN, "proposal": ...}, feature_names_in_=list("abcdef")))
         with self.assertRaises(covey.ComparisonError):
             covey.compare(a, other)
         with self.assertRaisesRegex(covey.ComparisonError, "simulated"):
