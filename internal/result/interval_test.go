@@ -76,7 +76,7 @@ func TestIntervalsCoverRowsPerUnit(t *testing.T) {
 // no variance is given, of those that were clipped nobody knows where, and the components keep
 // their order.
 func TestUnreadVarianceIsNotKnown(t *testing.T) {
-	p := runs.MustPlan(t, strings.Replace(texts.With(texts.Minimal, "rounds = 1", "radius = 3.0", "components = 2"), `explained_variance = "none"`, "", 1), 9000, 9000)
+	p := runs.MustPlan(t, strings.Replace(texts.With(texts.Minimal, "rounds = 1", "radius = 3.0", "components = 2", "picture = true"), `explained_variance = "none"`, "", 1), 9000, 9000)
 	for _, lost := range []study.Kind{"", study.KindVariance, study.KindTotal} {
 		_, releases := runs.Take(t, p, p.Start(), nil, len(p.Queries), func(a study.Ask) []int64 {
 			q := p.Queries[a.Query]
@@ -105,6 +105,9 @@ func TestUnreadVarianceIsNotKnown(t *testing.T) {
 		if first != second || (len(r.ExplainedVariance) == 2) != known || (len(r.VarianceRatio) == 2) != known || (r.TotalInterval != nil) != known ||
 			(r.TotalVariance > 0) != known || (r.VarianceNote == VarianceUnread) == known {
 			t.Errorf("%q is lost: %v, %v of %v, first loading %d, %q", lost, r.ExplainedVariance, r.VarianceRatio, r.TotalVariance, first, r.VarianceNote)
+		}
+		if len(r.Pictures) != 1 || strings.Contains(r.PictureNote, "deviations of the released variance") != known || strings.Contains(r.PictureNote, "variance is not known") == known {
+			t.Errorf("%q is lost: %q", lost, r.PictureNote)
 		}
 	}
 }

@@ -48,7 +48,7 @@ func (r *Result) picture(p *study.Plan, releases []study.Release, unit float64) 
 			for l, deviation := range rel.Deviations {
 				r.Scores = append(r.Scores, ScoreHistogram{Component: l + 1, Edges: scoreEdges(deviation/unit, study.ScoreBins), Counts: counts[l*study.ScoreBins : (l+1)*study.ScoreBins], Sigma: sigma})
 			}
-			r.PictureNote = pictureNote(s)
+			r.PictureNote = pictureNote(s, r.VarianceNote == VarianceUnread)
 		case study.KindPicture:
 			x, y := p.Pictures.Pair(p.Queries[rel.Query])
 			picture := Picture{Pair: [2]int{x + 1, y + 1}, By: s.PictureBy, Column: s.PictureColumn, Sigma: sigma,
@@ -68,10 +68,15 @@ func (r *Result) picture(p *study.Plan, releases []study.Release, unit float64) 
 	}
 }
 
-// pictureNote says what pictures show and what they do not.
-func pictureNote(s proposal.Spec) string {
-	text := fmt.Sprintf("counts are of units, noised, and may be below zero; edges are within %d deviations of the released variance, and the outermost bins also hold what lies beyond; "+
-		"scores are of rows as the components saw them, scaled, centered and filled, before any clipping", study.PictureReach)
+// pictureNote says what pictures show and what they do not; unread reports whether the variance
+// that edges are made of is not known.
+func pictureNote(s proposal.Spec, unread bool) string {
+	edges := fmt.Sprintf("edges are within %d deviations of the released variance", study.PictureReach)
+	if unread {
+		edges = "edges do not show how large scores are, since the variance is not known"
+	}
+	text := fmt.Sprintf("counts are of units, noised, and may be below zero; %s, and the outermost bins also hold what lies beyond; "+
+		"scores are of rows as the components saw them, scaled, centered and filled, before any clipping", edges)
 	if s.Standardizes() {
 		text += fmt.Sprintf("; values of learned columns are within %d scales of their center", study.LearnedLimit)
 	}
