@@ -67,7 +67,15 @@ func refuse(format string, args ...any) error { return &Error{fmt.Sprintf(format
 
 // Of compares two results that verified, with what each is worth.
 func Of(a, b *result.Result, ofA, ofB *worth.Report) (*Report, error) {
-	order, err := align(a, b)
+	p, err := study.NewPlan(a.Proposal)
+	if err != nil {
+		return nil, err
+	}
+	q, err := study.NewPlan(b.Proposal)
+	if err != nil {
+		return nil, err
+	}
+	order, err := align(a, b, p, q)
 	if err != nil {
 		return nil, err
 	}
@@ -82,13 +90,13 @@ func Of(a, b *result.Result, ofA, ofB *worth.Report) (*Report, error) {
 	out.Spaces = append(out.Spaces, spaces(a.Components, turned, ofA, ofB, out.Pairs)...)
 	most := min(a.K, b.K)
 	out.Principal = principal(a.Components[:most], turned[:most])
-	out.Notes = notes(a, b)
+	out.Notes = notes(a, b, p, q)
 	return out, nil
 }
 
 // align returns, for each column of a, its place in b. It refuses columns that are not the same
 // numbers: loadings on them would not mean the same.
-func align(a, b *result.Result) ([]int, error) {
+func align(a, b *result.Result, p, q *study.Plan) ([]int, error) {
 	if a.Digest == b.Digest {
 		return nil, refuse("both files are of one study")
 	}
@@ -98,14 +106,6 @@ func align(a, b *result.Result) ([]int, error) {
 	at := make(map[string]int, b.D)
 	for j, name := range b.Columns {
 		at[name] = j
-	}
-	p, err := study.NewPlan(a.Proposal)
-	if err != nil {
-		return nil, err
-	}
-	q, err := study.NewPlan(b.Proposal)
-	if err != nil {
-		return nil, err
 	}
 	of, other := p.Layout.Coordinates, q.Layout.Coordinates
 	centered := a.Center != proposal.CenterPublic && b.Center != proposal.CenterPublic
@@ -279,7 +279,7 @@ func principal(a, b [][]float64) []float64 {
 	return out
 }
 
-func notes(a, b *result.Result) []string {
+func notes(a, b *result.Result, p, q *study.Plan) []string {
 	out := []string{fmt.Sprintf("An interval holds the angle between the components of the laws which the rows come from with probability %.0f%%, for a pair picked before looking; it is given where both results' bounds are calibrated, and does not cover what the clip hides. Signs are arbitrary.", 100*Confidence)}
 	var fewer []string
 	for _, pair := range [][2]*result.Result{{a, b}, {b, a}} {
@@ -300,7 +300,7 @@ func notes(a, b *result.Result) []string {
 	if a.ScaleNote != "" || a.LevelsNote != "" {
 		out = append(out, "Scales were learned: components are of each study's own correlations, and a column's spread may have changed without any angle.")
 	}
-	if differ := choices(a, b); len(differ) > 0 {
+	if differ := choices(a, b, p, q); len(differ) > 0 {
 		out = append(out, fmt.Sprintf("The studies differ in %s: part of an angle may come of that.", strings.Join(differ, ", ")))
 	}
 	if !sameLeftOut(a, b) {
@@ -310,7 +310,7 @@ func notes(a, b *result.Result) []string {
 }
 
 // choices are what the studies chose differently, each with both values.
-func choices(a, b *result.Result) (out []string) {
+func choices(a, b *result.Result, p, q *study.Plan) (out []string) {
 	word := func(v string) string {
 		if v == "" {
 			return "none"
@@ -318,13 +318,21 @@ func choices(a, b *result.Result) (out []string) {
 		return strconv.Quote(v)
 	}
 	for _, c := range []struct{ what, of, other string }{
-		{"method", a.Method, b.Method}, {"unit column", a.Unit, b.Unit}, {"centering", a.Center, b.Center}, {"what they did with missing values", a.Missing, b.Missing},
+		{"method", a.Method, b.Method}, {"rows", rows(a, p), rows(b, q)}, {"unit column", a.Unit, b.Unit}, {"centering", a.Center, b.Center}, {"what they did with missing values", a.Missing, b.Missing},
 	} {
 		if c.of != c.other {
 			out = append(out, fmt.Sprintf("%s (%s and %s)", c.what, word(c.of), word(c.other)))
 		}
 	}
 	return out
+}
+
+// rows are those that components were looked for in, as a study file names them.
+func rows(r *result.Result, p *study.Plan) string {
+	if r.Method == proposal.MethodPower && p.Method.Sphere {
+		return proposal.RowsSphere
+	}
+	return proposal.RowsPlain
 }
 
 func sameLeftOut(a, b *result.Result) bool {

@@ -10,6 +10,7 @@ import (
 
 	"covey/internal/proposal"
 	"covey/internal/result"
+	"covey/internal/study"
 	"covey/internal/worth"
 )
 
@@ -175,9 +176,38 @@ func TestDifferentChoices(t *testing.T) {
 		a.Method, a.Center, a.Missing = proposal.MethodCovariance, proposal.CenterPrivate, proposal.MissingError
 		b.Method, b.Center, b.Missing = a.Method, a.Center, a.Missing
 		change(&b)
-		said := strings.Join(notes(&a, &b), "\n")
+		p, err := study.NewPlan(a.Proposal)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := strings.Join(notes(&a, &b, p, p), "\n")
 		if strings.Contains(said, "studies differ in") != (want != "") || !strings.Contains(said, want) {
 			t.Errorf("%q:\n%s", want, said)
+		}
+	}
+}
+
+// TestSphere: rows divided by their norms have other components than the rows, and a covariance is
+// of the rows whatever its study would have done with power iteration.
+func TestSphere(t *testing.T) {
+	of := func(method, rows string, nonce byte) *result.Result {
+		r := resultOf(t, func(s *proposal.Spec) { s.Method, s.Rows = proposal.MethodAuto, rows }, nonce, three, unit(0))
+		r.Method = method
+		return r
+	}
+	plain, sphere := of(proposal.MethodPower, proposal.RowsPlain, 1), of(proposal.MethodPower, proposal.RowsSphere, 2)
+	decided, covariance := of(proposal.MethodCovariance, proposal.RowsSphere, 3), of(proposal.MethodCovariance, proposal.RowsPlain, 4)
+	for _, c := range []struct {
+		a, b *result.Result
+		want string
+	}{
+		{plain, sphere, `The studies differ in rows ("plain" and "sphere"): part of an angle`},
+		{sphere, of(proposal.MethodPower, proposal.RowsSphere, 5), ""},
+		{decided, covariance, ""},
+	} {
+		said := strings.Join(compared(t, c.a, c.b, separated(1, 1), separated(1, 1)).Notes, "\n")
+		if strings.Contains(said, "studies differ in") != (c.want != "") || !strings.Contains(said, c.want) {
+			t.Errorf("%q:\n%s", c.want, said)
 		}
 	}
 }
