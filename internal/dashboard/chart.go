@@ -180,7 +180,7 @@ func scree(r *result.Result) *chart {
 		b.Low, b.High = scale(r.VarianceInterval[i][0], 0, high, frameBottom, frameTop), scale(r.VarianceInterval[i][1], 0, high, frameBottom, frameTop)
 		b.Title = fmt.Sprintf("component %d: %s (%s to %s)", i+1, number(v), number(r.VarianceInterval[i][0]), number(r.VarianceInterval[i][1]))
 		if i < len(r.VarianceRatio) && n <= 8 {
-			b.Label = strconv.FormatFloat(100*r.VarianceRatio[i], 'f', 1, 64) + "%"
+			b.Label = r.ShareText(i)
 		}
 		c.Bars = append(c.Bars, b)
 		c.XTicks = append(c.XTicks, tick{b.Middle, strconv.Itoa(i + 1)})

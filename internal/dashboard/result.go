@@ -182,7 +182,7 @@ func newResultModel(r *result.Result, of *worth.Report) *resultModel {
 			at.Note = "what it is worth is not known"
 		}
 		if i < len(r.VarianceRatio) {
-			at.Share = percent(r.VarianceRatio[i]) + " of the variance"
+			at.Share = r.ShareText(i) + " of the variance"
 		}
 		order := make([]int, 0, len(c))
 		for j := range c {
@@ -259,7 +259,7 @@ func (m *resultModel) explain(r *result.Result) {
 		row := explainedRow{Component: strconv.Itoa(i + 1), Variance: number(v), Ratio: "–"}
 		row.Interval = number(r.VarianceInterval[i][0]) + " to " + number(r.VarianceInterval[i][1])
 		if i < len(r.VarianceRatio) {
-			row.Ratio = percent(r.VarianceRatio[i])
+			row.Ratio = r.ShareText(i)
 		}
 		m.Explained = append(m.Explained, row)
 	}
@@ -267,8 +267,6 @@ func (m *resultModel) explain(r *result.Result) {
 		m.Total = fmt.Sprintf("%s (95%%: %s to %s)", number(r.TotalVariance), number(r.TotalInterval[0]), number(r.TotalInterval[1]))
 	}
 }
-
-func percent(v float64) string { return strconv.FormatFloat(100*v, 'f', 1, 64) + "%" }
 
 // number prints what people compare: four digits are enough.
 func number(v float64) string { return sheet.Number(v) }

@@ -156,7 +156,7 @@ func drawnBin(sigma float64) float64 { return 2 * Threshold * sigma }
 func axis(r *result.Result, component int) string {
 	s := fmt.Sprintf("component %d, in standard deviations", component)
 	if component <= len(r.VarianceRatio) {
-		s += fmt.Sprintf(" (%.1f%% of the variance)", 100*r.VarianceRatio[component-1])
+		s += " (" + r.ShareText(component-1) + " of the variance)"
 	}
 	return s
 }

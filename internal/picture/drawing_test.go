@@ -26,7 +26,7 @@ func sample() *result.Result {
 	r := &result.Result{
 		Name: "made up", N: 20_000, D: 3, K: 3, Columns: []string{"length", "width", "age"},
 		Components:        [][]float64{{0.8, 0.6, 0}, {-0.6, 0.8, 0}, {0, 0, 1}},
-		ExplainedVariance: []float64{4, 1, 0.25}, VarianceRatio: []float64{0.7, 0.2, 0.05},
+		ExplainedVariance: []float64{4, 1, 0.25}, VarianceInterval: [][2]float64{{3.9, 4.1}, {0.98, 1.02}, {0.245, 0.255}}, VarianceRatio: []float64{0.7, 0.2, 0.05},
 	}
 	plain := released(random, sigma, truth)
 	sites := released(random, sigma, truth, truth, make([]float64, bins*bins))

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"math"
-	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -48,9 +47,9 @@ func scree(r *result.Result) ([]Plot, error) {
 	p.Add(grid(), bars, whiskers)
 	if r.K <= 12 && len(r.VarianceRatio) == r.K && r.TotalVariance > 0 {
 		labels := plotter.XYLabels{}
-		for i, v := range r.VarianceRatio {
+		for i := range r.VarianceRatio {
 			labels.XYs = append(labels.XYs, plotter.XY{X: float64(i + 1), Y: max(r.ExplainedVariance[i], r.VarianceInterval[i][1])})
-			labels.Labels = append(labels.Labels, strconv.FormatFloat(100*v, 'f', 1, 64)+"%")
+			labels.Labels = append(labels.Labels, r.ShareText(i))
 		}
 		ratios, err := plotter.NewLabels(labels)
 		if err != nil {

@@ -293,7 +293,7 @@ func (m *model) worth(s Subject) {
 		}
 		row := componentRow{Number: i + 1, Share: "–", Angle: "not known"}
 		if i < len(r.VarianceRatio) {
-			row.Share = percent(r.VarianceRatio[i])
+			row.Share = r.ShareText(i)
 		}
 		apart := false
 		if s.Worth != nil && i < len(s.Worth.Components) {

@@ -99,7 +99,7 @@ func TestOpenQueryIsCharged(t *testing.T) {
 }
 
 func released(p *study.Plan) (*result.Result, *worth.Report) {
-	r := &result.Result{K: 2, D: p.D, Rho: p.Rho, Components: [][]float64{{0.9, -0.4, 0.001}, {0.1, 0.2, 0.97}}, VarianceRatio: []float64{0.5, 0.25}, Releases: []study.Release{{Query: 0, Survivors: []int{0, 1, 2}}, {Query: 1, Survivors: []int{0, 2}}}}
+	r := &result.Result{K: 2, D: p.D, Rho: p.Rho, Components: [][]float64{{0.9, -0.4, 0.001}, {0.1, 0.2, 0.97}}, ExplainedVariance: []float64{2, 1}, VarianceInterval: [][2]float64{{1.95, 2.05}, {0.9, 1.1}}, VarianceRatio: []float64{0.5, 0.25}, Releases: []study.Release{{Query: 0, Survivors: []int{0, 1, 2}}, {Query: 1, Survivors: []int{0, 2}}}}
 	for _, c := range p.Proposal.Spec.Columns {
 		r.Columns = append(r.Columns, c.Name)
 	}
@@ -119,7 +119,7 @@ func TestResultOnOneSheet(t *testing.T) {
 	}
 	words := plain(text)
 	for _, want := range []string{
-		"At least 95.0% of the variance", "1 of 2 components cannot be told apart", "1 50.0% separated, within 4° measure_1 +0.90, measure_2 \u22120.40 2 25.0%", "not separated: do not interpret do not interpret",
+		"At least 95.0% of the variance", "1 of 2 components cannot be told apart", "1 50.0% separated, within 4° measure_1 +0.90, measure_2 \u22120.40 2 25%", "not separated: do not interpret do not interpret",
 		"site-1 12500 approved, signed 2 of 2", "site-2 12500 approved, signed 1 of 2", "What left each site", "100.0% of the study's ρ", "A row beyond the clip",
 	} {
 		if !strings.Contains(words, want) {

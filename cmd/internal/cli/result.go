@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 
 	"covey/internal/result"
@@ -47,13 +48,9 @@ func (t *Terminal) PrintResult(r *result.Result) error {
 func VarianceText(r *result.Result) string {
 	text, printed, sum := "", 0.0, 0.0
 	for i, v := range r.ExplainedVariance {
-		in, decimals := r.VarianceInterval[i], 1
-		if in[1]-in[0] > 0.1*v { // the noise leaves none known
-			decimals = 0
-		}
-		share := strconv.FormatFloat(100*r.VarianceRatio[i], 'f', decimals, 64)
-		text += fmt.Sprintf("variance %-4d %.3f (95%%: %.3f to %.3f), %s%% of the total\n", i+1, v, in[0], in[1], share)
-		shown, _ := strconv.ParseFloat(share, 64)
+		in, share := r.VarianceInterval[i], r.ShareText(i)
+		text += fmt.Sprintf("variance %-4d %.3f (95%%: %.3f to %.3f), %s of the total\n", i+1, v, in[0], in[1], share)
+		shown, _ := strconv.ParseFloat(strings.TrimSuffix(share, "%"), 64)
 		printed, sum = printed+shown, sum+r.VarianceRatio[i]
 	}
 	if printed > 100.05 && sum > 1 { // else only rounding makes it so
