@@ -407,7 +407,7 @@ func (r *demoReport) print(out io.Writer) error {
 	for j, name := range r.Columns {
 		fmt.Fprintf(w, "%s\t", name)
 		for i, x := range r.Components {
-			fmt.Fprintf(w, "%.4f\t%.4f\t", x[j], r.best[i][j])
+			fmt.Fprintf(w, "%s\t%s\t", shared.Fixed(x[j], 4), shared.Fixed(r.best[i][j], 4))
 		}
 		fmt.Fprintln(w)
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -32,8 +33,13 @@ func (t *Terminal) PrintResult(r *result.Result) error {
 	fmt.Fprintln(w, head)
 	for i, name := range r.Columns {
 		fmt.Fprintf(w, "%s\t", name)
+		out := slices.ContainsFunc(r.LeftOut, func(l result.LeftOut) bool { return l.Column == name })
 		for at, x := range r.Components {
-			fmt.Fprintf(w, "%.4f%s\t", x[i], loadingInterval(of, at, i))
+			if out { // its 0 is no estimate
+				fmt.Fprint(w, "left out\t")
+				continue
+			}
+			fmt.Fprintf(w, "%s%s\t", Fixed(x[i], 4), loadingInterval(of, at, i))
 		}
 		fmt.Fprintln(w)
 	}
@@ -75,5 +81,14 @@ func loadingInterval(of *worth.Report, component, column int) string {
 		return ""
 	}
 	in := of.Components[component].Loadings[column]
-	return fmt.Sprintf(" [%.3f, %.3f]", in[0], in[1])
+	return fmt.Sprintf(" [%s, %s]", Fixed(in[0], 3), Fixed(in[1], 3))
+}
+
+// Fixed prints a number with so many decimals, and no sign where all of them are 0.
+func Fixed(v float64, decimals int) string {
+	text := strconv.FormatFloat(v, 'f', decimals, 64)
+	if strings.Trim(text, "-0.") == "" {
+		return strings.TrimPrefix(text, "-")
+	}
+	return text
 }

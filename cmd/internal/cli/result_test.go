@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -53,6 +54,15 @@ func TestSharesAboveAll(t *testing.T) {
 		}
 		if strings.Contains(text, "add up to more than 100%") != c.noted {
 			t.Errorf("%v: %q", c.ratios, text)
+		}
+	}
+}
+
+// TestFixed: no zero has a sign.
+func TestFixed(t *testing.T) {
+	for v, want := range map[float64]string{math.Copysign(0, -1): "0.0000", -0.00004: "0.0000", 0: "0.0000", -0.00006: "-0.0001", -10: "-10.0000", 0.5: "0.5000"} {
+		if got := Fixed(v, 4); got != want {
+			t.Errorf("%v: %q, want %q", v, got, want)
 		}
 	}
 }
