@@ -283,16 +283,17 @@ func notes(a, b *result.Result, p, q *study.Plan) []string {
 	out := []string{fmt.Sprintf("An interval holds the angle between the components of the laws which the rows come from with probability %.0f%%, for a pair picked before looking; it is given where both results' bounds are calibrated, and does not cover what the clip hides. Signs are arbitrary.", 100*Confidence)}
 	var fewer []string
 	for _, pair := range [][2]*result.Result{{a, b}, {b, a}} {
-		for _, s := range pair[0].Sites {
-			if !slices.Contains(pair[1].Sites, s) {
+		other := sites(pair[1])
+		for _, s := range sites(pair[0]) {
+			if !slices.Contains(other, s) {
 				fewer = append(fewer, fmt.Sprintf("%q", s))
 			}
 		}
 	}
 	if len(fewer) == 1 {
-		out = append(out, fmt.Sprintf("The rosters differ by one site, %s: what differs between the results shows that institution, with noise.", fewer[0]))
+		out = append(out, fmt.Sprintf("The sums that components rest on differ by one site, %s: what differs between the results shows that institution, with noise.", fewer[0]))
 	} else if len(fewer) > 1 {
-		out = append(out, fmt.Sprintf("The rosters differ by %d sites: what differs between the results shows those institutions, with noise.", len(fewer)))
+		out = append(out, fmt.Sprintf("The sums that components rest on differ by %d sites: what differs between the results shows those institutions, with noise.", len(fewer)))
 	}
 	if a.K != b.K {
 		out = append(out, fmt.Sprintf("One has %d components, the other %d: those without a partner are in no pair.", a.K, b.K))
@@ -307,6 +308,19 @@ func notes(a, b *result.Result, p, q *study.Plan) []string {
 		out = append(out, "The studies left out other columns: every component has 0 there.")
 	}
 	return append(out, "Of people in both studies the privacy losses add up; this comparison adds nothing to them.")
+}
+
+// sites are those in every sum that the components rest on: one that was away is not.
+func sites(r *result.Result) (out []string) {
+	for i, name := range r.Sites {
+		away := slices.ContainsFunc(r.Releases, func(rel study.Release) bool {
+			return (rel.Kind == study.KindMoment || rel.Kind == study.KindPower) && !slices.Contains(rel.Survivors, i)
+		})
+		if !away {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // choices are what the studies chose differently, each with both values.

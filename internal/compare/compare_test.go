@@ -146,9 +146,25 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestOneSiteLess: R34.
+// TestOneSiteLess: R34. A site that was away from a sum is not in the components either.
 func TestOneSiteLess(t *testing.T) {
-	a, b := resultOf(t, same, 1, three, unit(0)), resultOf(t, same, 2, append([]string{"south"}, three...), unit(0))
+	four := append([]string{"south"}, three...)
+	of := func(nonce byte, sites []string, survivors ...int) *result.Result {
+		r := resultOf(t, same, nonce, sites, unit(0))
+		r.Releases = []study.Release{{Kind: study.KindMoment, Survivors: survivors}}
+		return r
+	}
+	b := of(2, four, 0, 1, 2, 3)
+	oneSiteLess(t, of(1, three, 0, 1, 2), b)
+	oneSiteLess(t, of(4, four, 1, 2, 3), b)
+	got := compared(t, of(5, four, 1, 2, 3), of(1, three, 0, 1, 2), separated(1, 1), separated(1, 1))
+	if strings.Contains(strings.Join(got.Notes, "\n"), "shows that institution") {
+		t.Errorf("%q", got.Notes)
+	}
+}
+
+func oneSiteLess(t *testing.T, a, b *result.Result) {
+	t.Helper()
 	got := compared(t, a, b, separated(1, 1), separated(1, 1))
 	if !slices.ContainsFunc(got.Notes, func(s string) bool {
 		return strings.Contains(s, `one site, "south": what differs between the results shows that institution`)
