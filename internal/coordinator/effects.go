@@ -122,9 +122,8 @@ func (m *leader) verify(digest proposal.Digest, s *session, announcements [][]by
 		} else {
 			setup, err = secagg.Verify(cfg, announcements)
 		}
-		done := round.SetupVerified{}
+		done := round.SetupVerified{Failed: err != nil}
 		if err != nil {
-			done.Culprit = study.SeatOf(0)
 			if at, ok := errors.AsType[*secagg.SiteError](err); ok {
 				done.Culprit = study.SeatOf(at.Site)
 			}

@@ -52,13 +52,17 @@ type (
 		Nonce []byte
 	}
 	// Drawn is the graph that all announcements and nonces make; nil if they make none, because of
-	// Culprit.
+	// Culprit, or by itself.
 	Drawn struct {
 		Graph   Graph
 		Culprit study.Seat
 	}
-	// SetupVerified says that the announcements are in order, or whose is not.
-	SetupVerified struct{ Culprit study.Seat }
+	// SetupVerified says that the announcements are in order, or whose is not; nobody's where the
+	// check itself failed.
+	SetupVerified struct {
+		Failed  bool
+		Culprit study.Seat
+	}
 	// Dealt is a site's boxes, checked, in the order of its recipients, and what the log is to hold
 	// of their tags: the tags, or on the sparse graph hashes of them.
 	Dealt struct {

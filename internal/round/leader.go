@@ -18,12 +18,12 @@ func (s leader) special(e Event) []Effect {
 			return []Effect{Propose{s.entry(Entry{Kind: EntryDecided, Site: e.Site, Verdict: e.Verdict, Code: e.Code})}}
 		}
 	case SetupVerified:
-		if e.Culprit != study.Nobody {
-			return s.propose(Entry{Kind: EntryEnded, Code: study.CodeBadAnnouncement, Culprit: e.Culprit})
+		if e.Failed {
+			return s.propose(unprepared(e.Culprit))
 		}
 	case Drawn:
 		if e.Graph == nil {
-			return s.propose(Entry{Kind: EntryEnded, Code: study.CodeBadAnnouncement, Culprit: e.Culprit})
+			return s.propose(unprepared(e.Culprit))
 		}
 	case Refused:
 		switch {
@@ -43,6 +43,16 @@ func (s leader) special(e Event) []Effect {
 		}
 	}
 	return nil
+}
+
+// unprepared ends a study whose setup is not to be had: what is no site's fault is laid at no
+// site's door.
+func unprepared(culprit study.Seat) Entry {
+	code := study.CodeBadAnnouncement
+	if culprit == study.Nobody {
+		code = study.CodeInternal
+	}
+	return Entry{Kind: EntryEnded, Code: code, Culprit: culprit}
 }
 
 // effects returns what the state as a whole asks for: level-triggered, so that no

@@ -240,24 +240,31 @@ func TestRejectionEndsTheStudy(t *testing.T) {
 	}
 }
 
-func TestBadAnnouncementNamesItsSite(t *testing.T) {
-	h := newHarness(t, 3, nil)
-	for {
-		if len(h.pending) > 0 {
-			if _, ok := h.pending[0].(VerifySetup); ok {
-				break
+// TestFailedSetupNamesWhoseItIs: an announcement that does not hold names its site, and a check
+// that failed by itself nobody.
+func TestFailedSetupNamesWhoseItIs(t *testing.T) {
+	for _, c := range []struct {
+		culprit study.Seat
+		code    study.Code
+	}{{study.SeatOf(2), study.CodeBadAnnouncement}, {study.SeatOf(0), study.CodeBadAnnouncement}, {study.Nobody, study.CodeInternal}} {
+		h := newHarness(t, 3, nil)
+		for {
+			if len(h.pending) > 0 {
+				if _, ok := h.pending[0].(VerifySetup); ok {
+					break
+				}
+			}
+			if !h.one() {
+				t.Fatal("the setup was not verified")
 			}
 		}
-		if !h.one() {
-			t.Fatal("the setup was not verified")
+		h.pending = nil
+		h.event(SetupVerified{Failed: true, Culprit: c.culprit})
+		h.run()
+		h.want(StatusEnded)
+		if h.state.Culprit != c.culprit.Site() || h.state.Code != c.code {
+			t.Errorf("code %s of site %d, want %s of %d", h.state.Code, h.state.Culprit, c.code, c.culprit.Site())
 		}
-	}
-	h.pending = nil
-	h.event(SetupVerified{Culprit: study.SeatOf(2)})
-	h.run()
-	h.want(StatusEnded)
-	if h.state.Culprit != 2 || h.state.Code != study.CodeBadAnnouncement {
-		t.Fatalf("code %s of site %d", h.state.Code, h.state.Culprit)
 	}
 }
 

@@ -3,7 +3,6 @@ package round
 import (
 	"slices"
 
-	"covey/internal/study"
 	"covey/internal/wire"
 )
 
@@ -37,7 +36,7 @@ func (e Announced) observe(s *State) {
 }
 
 func (e SetupVerified) observe(s *State) {
-	s.live.setup.verifying, s.live.setup.verified = false, e.Culprit == study.Nobody
+	s.live.setup.verifying, s.live.setup.verified = false, !e.Failed
 }
 
 func (e Revealed) observe(s *State) {
