@@ -93,7 +93,6 @@ func TestOtherQuestions(t *testing.T) {
 // next query, and tells halves of the sites two first sets, of which one has not all sites. Rules
 // S6, L7, L10, R4, A5, AG-11.
 func TestWaiting(t *testing.T) {
-	waits := func(s *proposal.Spec) { s.OnDropout = proposal.DropoutWait }
 	w := newWorld(t, options{sites: 5, corrupt: []int{0}, rounds: 4, spare: 8, change: waits})
 	w.begin()
 	f := field{w, 0, 0}

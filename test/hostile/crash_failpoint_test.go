@@ -11,6 +11,7 @@ import (
 
 	"covey/internal/failpoint"
 	"covey/internal/ledger"
+	"covey/internal/proposal"
 	covey "covey/proto/covey/v1"
 )
 
@@ -65,11 +66,17 @@ func (s *deadly) ask(m *covey.CoordinatorMessage) []*covey.SiteMessage {
 
 // TestCrashAtEveryWrite runs a setup and two attacks again and again, with one agent that dies just
 // before or just after each write of its ledger, in turn, and is asked again. Nothing more is
-// opened than without the crash. Rules L4 to L12, AG-5, AG-17.
+// opened than without the crash. Rules L4 to L12, AG-5, AG-17; with "wait" L7.
 func TestCrashAtEveryWrite(t *testing.T) {
+	t.Run("continue", func(t *testing.T) { crashAtEveryWrite(t, nil, []int{0, 1, 3}, []int{0, 1, 2}) })
+	t.Run("wait", func(t *testing.T) { crashAtEveryWrite(t, waits, []int{0, 1, 2, 3}, []int{0, 1, 2, 3}) })
+	t.Run("wait, another set", func(t *testing.T) { crashAtEveryWrite(t, waits, []int{0, 1, 2, 3}, []int{0, 1, 2}) })
+}
+
+func crashAtEveryWrite(t *testing.T, change func(*proposal.Spec), u, other []int) {
 	defer failpoint.Set(nil)
 	run := func(at int) []string {
-		w := newWorld(t, options{sites: 4, corrupt: []int{3}, book: map[int]rules{1: {}, 2: {}}})
+		w := newWorld(t, options{sites: 4, corrupt: []int{3}, book: map[int]rules{1: {}, 2: {}}, change: change})
 		w.start()
 		s := &deadly{realSite: w.agent(0), w: w, index: 0, at: at}
 		w.site[0] = s
@@ -84,7 +91,11 @@ func TestCrashAtEveryWrite(t *testing.T) {
 		failpoint.Set(nil)
 		failpoint.Set(s.hit)
 		f := field{w, 0, 0}
-		a, b, u, other := f.at(0, 1), f.at(1, 1), []int{0, 1, 3}, []int{0, 1, 2}
+		a, b := f.at(0, 1), f.at(1, 1)
+		ended, last := b, other
+		if w.Config.Whole() { // no slot is given up, and no other set is lawful
+			ended, last = a, u
+		}
 		// Two sets in a slot, then the same x in another slot, then what is certified in either.
 		for _, i := range w.honest {
 			w.upload(i, a)
@@ -106,9 +117,9 @@ func TestCrashAtEveryWrite(t *testing.T) {
 				}
 			}
 		}
-		w.final(b, w.everyone())
+		w.final(ended, w.everyone())
 		f = field{w, 1, 3}
-		w.round(f.at(0, 1), other)
+		w.round(f.at(0, 1), last)
 		failpoint.Set(nil)
 		w.name[0], w.name[1] = "two sets, two slots", "the next query"
 		if at >= 0 && len(s.passed) <= at {

@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"covey/internal/proposal"
 	covey "covey/proto/covey/v1"
 )
 
@@ -81,7 +82,6 @@ func (w *world) crashes() (restarts func() int) {
 // message and are asked again: nothing more is opened, nothing is said otherwise. Rules L4, L6, L8,
 // AG-5.
 func TestCrashAfterEveryMessage(t *testing.T) {
-	var run []attack
 	step := 5
 	switch {
 	case *variants == 0:
@@ -89,25 +89,61 @@ func TestCrashAfterEveryMessage(t *testing.T) {
 	case testing.Short():
 		step = 15
 	}
-	for k, a := range slices.Concat(slotAttacks, openingAttacks) {
-		if k%step == 0 {
-			run = append(run, a)
+	some := func(all []attack) (run []attack) {
+		for k, a := range all {
+			if k%step == 0 {
+				run = append(run, a)
+			}
 		}
+		return run
+	}
+	run := some(slices.Concat(slotAttacks, openingAttacks))
+	attacked := func(t *testing.T, run []attack, change func(*proposal.Spec)) {
+		w := newWorld(t, options{sites: 5, corrupt: []int{0}, rounds: len(run) + 2, spare: 2*len(run) + 8, change: change})
+		w.begin()
+		restarts := w.crashes()
+		w.attacked(run, ", with crashes")
+		t.Logf("figure: %d attacks, %d crashes of an agent, each asked again", len(run), restarts())
 	}
 	for _, noise := range noises {
-		t.Run(noise, func(t *testing.T) {
-			w := newWorld(t, options{sites: 5, corrupt: []int{0}, rounds: len(run) + 2, spare: 2*len(run) + 8, change: noisy(noise)})
-			w.begin()
-			restarts := w.crashes()
-			w.attacked(run, ", with crashes")
-			t.Logf("figure: %d attacks, %d crashes of an agent, each asked again", len(run), restarts())
-		})
+		t.Run(noise, func(t *testing.T) { attacked(t, run, noisy(noise)) })
 	}
+	t.Run("wait", func(t *testing.T) { attacked(t, some(waitAttacks(t)), waits) })
+}
+
+// waits is a study whose sums are all over all sites.
+func waits(s *proposal.Spec) { s.OnDropout = proposal.DropoutWait }
+
+// waitAttacks are those on slots that take no sum without a site for lawful, nor a slot for one
+// that can be given up.
+func waitAttacks(t *testing.T) (out []attack) {
+	fit := []string{
+		"another x in a used slot", "another x to half of the sites", "another x to one site, which is in U",
+		"one set's signatures in another context", "the same x again without one site, after opening",
+		"the earlier slot after the later", "a slot of the query before", "the next query before this one's result",
+		"shares before signing, then a signature on another set", "shares for a set other than the certified one",
+		"signatures of two sets mixed", "another grid, noise, x or history", "after the result: everything again",
+		"a result of what was never opened", "keys of other sets than the one that is open",
+	}
+	for _, a := range slices.Concat(slotAttacks, openingAttacks) {
+		if slices.Contains(fit, a.name) {
+			out = append(out, a)
+		}
+	}
+	if len(out) != len(fit) {
+		t.Fatalf("%d of %d attacks are there", len(out), len(fit))
+	}
+	return out
 }
 
 // TestCrashInSetup crashes each agent after each message of the setup. Rules AG-5 to AG-9.
 func TestCrashInSetup(t *testing.T) {
-	w := newWorld(t, options{sites: 4, corrupt: []int{3}})
+	t.Run("continue", func(t *testing.T) { crashInSetup(t, nil, []int{0, 1, 3}) })
+	t.Run("wait", func(t *testing.T) { crashInSetup(t, waits, []int{0, 1, 2, 3}) })
+}
+
+func crashInSetup(t *testing.T, change func(*proposal.Spec), u []int) {
+	w := newWorld(t, options{sites: 4, corrupt: []int{3}, change: change})
 	w.start()
 	var all []*realSite
 	for _, i := range w.real() {
@@ -157,70 +193,56 @@ func TestCrashInSetup(t *testing.T) {
 	}
 	w.confirm()
 	crash()
-	w.round(w.asking(0, 0, 1), []int{0, 1, 3})
+	w.round(w.asking(0, 0, 1), u)
 	if r := w.hold(); len(r.openings) != 1 {
 		t.Errorf("open are %v", r.openings)
 	}
 }
 
-// script is messages to one site about two slots and two sets, a few of many orders; the exhaustive
-// ones are in the model.
-var scripts = map[string][]func(f field, i int){
+// scripts are messages to one site about two slots and two sets, a few of many orders; the
+// exhaustive ones are in the model.
+var scripts = map[string][]func(f field, i int, u, v []int){
 	"sign, sign, open, open": {
-		func(f field, i int) { f.upload(i, f.at(0, 1)) },
-		func(f field, i int) { f.sign(i, f.at(0, 1), []int{0, 1, 2}) },
-		func(f field, i int) { f.sign(i, f.at(0, 1), []int{0, 1, 3}) },
-		func(f field, i int) {
-			f.shares(i, f.at(0, 1), []int{0, 1, 2}, f.certificate(f.at(0, 1), []int{0, 1, 2}))
-		},
-		func(f field, i int) {
-			f.shares(i, f.at(0, 1), []int{0, 1, 3}, f.certificate(f.at(0, 1), []int{0, 1, 3}))
-		},
+		func(f field, i int, _, _ []int) { f.upload(i, f.at(0, 1)) },
+		func(f field, i int, u, v []int) { f.sign(i, f.at(0, 1), u) },
+		func(f field, i int, u, v []int) { f.sign(i, f.at(0, 1), v) },
+		func(f field, i int, u, v []int) { f.shares(i, f.at(0, 1), u, f.certificate(f.at(0, 1), u)) },
+		func(f field, i int, u, v []int) { f.shares(i, f.at(0, 1), v, f.certificate(f.at(0, 1), v)) },
 	},
 	"open, move on, open": {
-		func(f field, i int) { f.upload(i, f.at(0, 1)) },
-		func(f field, i int) { f.sign(i, f.at(0, 1), []int{0, 1, 2}) },
-		func(f field, i int) {
-			f.shares(i, f.at(0, 1), []int{0, 1, 2}, f.certificate(f.at(0, 1), []int{0, 1, 2}))
-		},
-		func(f field, i int) { f.upload(i, f.at(1, 1)) },
-		func(f field, i int) { f.sign(i, f.at(1, 1), []int{0, 1, 3}) },
-		func(f field, i int) {
-			f.shares(i, f.at(1, 1), []int{0, 1, 3}, f.certificate(f.at(1, 1), []int{0, 1, 3}))
-		},
+		func(f field, i int, _, _ []int) { f.upload(i, f.at(0, 1)) },
+		func(f field, i int, u, v []int) { f.sign(i, f.at(0, 1), u) },
+		func(f field, i int, u, v []int) { f.shares(i, f.at(0, 1), u, f.certificate(f.at(0, 1), u)) },
+		func(f field, i int, _, _ []int) { f.upload(i, f.at(1, 1)) },
+		func(f field, i int, u, v []int) { f.sign(i, f.at(1, 1), v) },
+		func(f field, i int, u, v []int) { f.shares(i, f.at(1, 1), v, f.certificate(f.at(1, 1), v)) },
 	},
 	"move on, come back": {
-		func(f field, i int) { f.upload(i, f.at(0, 1)) },
-		func(f field, i int) { f.sign(i, f.at(0, 1), []int{0, 1, 2}) },
-		func(f field, i int) { f.upload(i, f.at(1, 1)) },
-		func(f field, i int) { f.sign(i, f.at(1, 1), []int{0, 1, 3}) },
-		func(f field, i int) { f.upload(i, f.at(0, 1)) },
-		func(f field, i int) {
-			f.shares(i, f.at(0, 1), []int{0, 1, 2}, f.certificate(f.at(0, 1), []int{0, 1, 2}))
-		},
-		func(f field, i int) { f.upload(i, f.at(1, 1)) },
-		func(f field, i int) {
-			f.shares(i, f.at(1, 1), []int{0, 1, 3}, f.certificate(f.at(1, 1), []int{0, 1, 3}))
-		},
+		func(f field, i int, _, _ []int) { f.upload(i, f.at(0, 1)) },
+		func(f field, i int, u, v []int) { f.sign(i, f.at(0, 1), u) },
+		func(f field, i int, _, _ []int) { f.upload(i, f.at(1, 1)) },
+		func(f field, i int, u, v []int) { f.sign(i, f.at(1, 1), v) },
+		func(f field, i int, _, _ []int) { f.upload(i, f.at(0, 1)) },
+		func(f field, i int, u, v []int) { f.shares(i, f.at(0, 1), u, f.certificate(f.at(0, 1), u)) },
+		func(f field, i int, _, _ []int) { f.upload(i, f.at(1, 1)) },
+		func(f field, i int, u, v []int) { f.shares(i, f.at(1, 1), v, f.certificate(f.at(1, 1), v)) },
 	},
 	"another x, another slot": {
-		func(f field, i int) { f.upload(i, f.at(0, 1)) },
-		func(f field, i int) { f.upload(i, f.at(0, 2)) },
-		func(f field, i int) { f.upload(i, f.at(1, 2)) },
-		func(f field, i int) { f.upload(i, f.at(1, 1)) },
-		func(f field, i int) { f.sign(i, f.at(1, 2), []int{0, 1, 2}) },
-		func(f field, i int) {
-			f.shares(i, f.at(1, 2), []int{0, 1, 2}, f.certificate(f.at(1, 2), []int{0, 1, 2}))
-		},
+		func(f field, i int, _, _ []int) { f.upload(i, f.at(0, 1)) },
+		func(f field, i int, _, _ []int) { f.upload(i, f.at(0, 2)) },
+		func(f field, i int, _, _ []int) { f.upload(i, f.at(1, 2)) },
+		func(f field, i int, _, _ []int) { f.upload(i, f.at(1, 1)) },
+		func(f field, i int, u, v []int) { f.sign(i, f.at(1, 2), u) },
+		func(f field, i int, u, v []int) { f.shares(i, f.at(1, 2), u, f.certificate(f.at(1, 2), u)) },
 	},
 }
 
-// perform runs a script against all honest sites and ends the query.
-func (f field) perform(script []func(field, int)) {
+// perform runs a script about two sets against all honest sites and ends the query.
+func (f field) perform(script []func(field, int, []int, []int), u, v []int) {
 	f.t.Helper()
 	for _, step := range script {
 		for _, i := range f.honest {
-			step(f, i)
+			step(f, i, u, v)
 		}
 	}
 	f.finishWith(f.everyone())
@@ -229,6 +251,21 @@ func (f field) perform(script []func(field, int)) {
 // TestCrashBeforeEachStep crashes one agent before each step of each script, in turn, after which
 // the coordinator may ask the query again or not. Rules L4 to L12.
 func TestCrashBeforeEachStep(t *testing.T) {
+	whole := []int{0, 1, 2, 3}
+	for name, c := range map[string]struct {
+		change func(*proposal.Spec)
+		u, v   []int
+	}{
+		"continue":            {nil, []int{0, 1, 2}, []int{0, 1, 3}},
+		"wait":                {waits, whole, whole},
+		"wait, another set":   {waits, whole, []int{0, 1, 3}},
+		"wait, another first": {waits, []int{0, 1, 2}, whole},
+	} {
+		t.Run(name, func(t *testing.T) { crashBeforeEachStep(t, c.change, c.u, c.v) })
+	}
+}
+
+func crashBeforeEachStep(t *testing.T, change func(*proposal.Spec), u, v []int) {
 	type crash struct {
 		script   string
 		at, site int
@@ -243,14 +280,14 @@ func TestCrashBeforeEachStep(t *testing.T) {
 		}
 	}
 	run := chosen(len(all))
-	w := newWorld(t, options{sites: 4, corrupt: []int{3}, rounds: len(run) + 1, spare: 2*len(run) + 8})
+	w := newWorld(t, options{sites: 4, corrupt: []int{3}, rounds: len(run) + 1, spare: 2*len(run) + 8, change: change})
 	w.begin()
 	for k, at := range run {
 		c, f := all[at], field{w, k, 3 * k}
 		w.name[k] = c.script
-		script := append([]func(field, int){}, scripts[c.script]...)
+		script := slices.Clone(scripts[c.script])
 		step := script[c.at]
-		script[c.at] = func(f field, i int) {
+		script[c.at] = func(f field, i int, u, v []int) {
 			if i == f.honest[c.site] {
 				s := f.agent(i)
 				last := f.latest[i]
@@ -259,10 +296,13 @@ func TestCrashBeforeEachStep(t *testing.T) {
 					f.upload(i, last)
 				}
 			}
-			step(f, i)
+			step(f, i, u, v)
 		}
-		f.perform(script)
+		f.perform(script, u, v)
 	}
 	r := w.hold()
+	if len(r.openings) == 0 {
+		t.Error("nothing was opened: the scripts do not get as far as shares")
+	}
 	t.Logf("figure: %d of %d crashes before a step, %d sums open, none twice", len(run), len(all), len(r.openings))
 }

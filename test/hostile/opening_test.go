@@ -8,7 +8,6 @@ import (
 
 	"filippo.io/edwards25519"
 
-	"covey/internal/proposal"
 	"covey/internal/secagg"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
@@ -389,7 +388,7 @@ func TestProofs(t *testing.T) {
 // TestWholeKeysNothing: where all sites are waited for there are no keys of pairs to tell, no tags,
 // no deposits, and shares of one kind alone. Rule L7.
 func TestWholeKeysNothing(t *testing.T) {
-	w := newWorld(t, options{sites: 5, corrupt: []int{0}, change: func(s *proposal.Spec) { s.OnDropout = proposal.DropoutWait }})
+	w := newWorld(t, options{sites: 5, corrupt: []int{0}, change: waits})
 	w.begin()
 	if !w.Config.Whole() {
 		t.Fatal("a study that waits for all sites shares as if it did not")
