@@ -153,6 +153,7 @@ func (f *Follower) trim() error {
 		}
 		f.fresh = f.fresh[1:]
 	}
+	f.fresh = nil // of what a site that kept nothing is shown, up to 75 MB
 	return nil
 }
 

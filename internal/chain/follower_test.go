@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 )
@@ -146,6 +147,35 @@ func TestTooLong(t *testing.T) {
 	if _, gap := errors.AsType[*GapError](take(t, f, Shown{Base: last, Steps: []Step{{}}})); !gap {
 		t.Error("one entry more is taken")
 	}
+}
+
+// TestKeptIsNotHeld: once all that was shown is kept, a link holds none of it in memory, however
+// long it lasts.
+func TestKeptIsNotHeld(t *testing.T) {
+	const steps, size = MaxSteps, 72
+	mine, k := Log{}, kept{}
+	for i := range steps {
+		mine.Append(Step{byte(i), byte(i >> 8)})
+	}
+	held := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	f, _ := follow(t, k)
+	if err := take(t, f, shown(&mine, 0, steps/2)...); err != nil {
+		t.Fatal(err)
+	}
+	k.keep(f)
+	before := held()
+	if left, err := f.Fresh(); err != nil || len(left) > 0 {
+		t.Fatalf("%d entries left, %v", len(left), err)
+	}
+	if freed := int64(before) - int64(held()); freed < steps*size {
+		t.Errorf("%d bytes are free of what %d entries take", freed, steps)
+	}
+	runtime.KeepAlive(f)
 }
 
 // TestPinned: a site whose operator accepted a head is shown all that led to it, and takes no chain
