@@ -72,6 +72,18 @@ func init() {
 		{"a join again of a revoked site", 0, []edit{
 			{"internal/membership/state.go", " && bytes.Equal(h.TLS, e.TLS) && !h.Revoked", " && bytes.Equal(h.TLS, e.TLS)"},
 		}, in("coordinator", "TestJoinsOfTheLog"), killer{}},
+		{"a revoked identity key joins again", 0, []edit{
+			{"internal/membership/state.go", "bytes.Equal(old.Identity, e.Key) || len(e.TLS)", "len(e.TLS)"},
+		}, in("membership", "TestRevokedKeys"), killer{}},
+		{"a revoked TLS key joins again", 0, []edit{
+			{"internal/membership/state.go", "bytes.Equal(old.Identity, e.Key) || len(e.TLS) > 0 && bytes.Equal(old.TLS, e.TLS) {", "bytes.Equal(old.Identity, e.Key) {"},
+		}, in("membership", "TestRevokedKeys"), killer{}},
+		{"a policy approves fewer corrupt sites than usual", 0, []edit{
+			{"internal/siteconfig/policy.go", `fmt.Sprintf("corrupt = %d", s.Corrupt), false)`, `fmt.Sprintf("corrupt = %d", s.Corrupt), true)`},
+		}, in("siteconfig", "TestAttackFewCorrupt"), killer{}},
+		{"a policy looks at one corrupt site alone", 0, []edit{
+			{"internal/siteconfig/policy.go", "s.Corrupt > 0 && s.Corrupt < usual {", "s.Corrupt == 1 && s.Corrupt < usual {"},
+		}, in("siteconfig", "TestAttackFewCorrupt"), killer{}},
 		{"a site's token stays", 0, []edit{
 			{"internal/membership/state.go", "\tdelete(s.Invites, e.Token)\n\ts.Holders", "\ts.Holders"},
 		}, in("coordinator", "TestJoinsOfTheLog"), killer{}},

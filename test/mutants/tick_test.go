@@ -29,6 +29,12 @@ func init() {
 		{"tick: of draws that stay at the sites", 0, []edit{
 			{planTick, "	if p.Honest > 0 {\n		return tick\n	}\n	return tick + a.Sigma", "	return tick + a.Sigma"},
 		}, in("study", "TestOneTick"), killer{}},
+		{"tick: a choice has that of its mean", 0, []edit{
+			{drawTime, "return time.Duration(values) * proposals * wordDraw", "return time.Duration(values) * wordDraw"},
+		}, in("noise", "TestSelectWithinItsTime"), killer{}},
+		{"tick: a choice has that of noise", 0, []edit{
+			{drawTime, "	if s == 0 {\n		return time", "	if s < 0 {\n		return time"},
+		}, in("noise", "TestSelectWithinItsTime"), killer{}},
 		{"setup: secrets are drawn while others decide", 0, []edit{
 			{decision, "	a.endings.reopened(s.plan.Digest)\n	a.log.Info(\"study approved\"", "	s.ring.Announce(wire.Announce{Header: wire.Header{Study: s.plan.Digest}})\n	a.endings.reopened(s.plan.Digest)\n	a.log.Info(\"study approved\""},
 		}, in("agent", "TestNothingIsDrawnBeforeTheSetup"), killer{}},
