@@ -28,6 +28,17 @@ type Holder struct {
 	Revoked bool         `json:"revoked,omitempty"`
 	// Until is when one that is revoked may be forgotten (State.Forgo); zero for never.
 	Until time.Time `json:"until,omitzero"`
+	// Past are the keys of earlier memberships of the name that were revoked.
+	Past []proposal.Key `json:"past,omitempty"`
+}
+
+// spent are all keys of the name that were revoked. Whoever they were revoked for may still have
+// them.
+func (h Holder) spent() []proposal.Key {
+	if !h.Revoked {
+		return h.Past
+	}
+	return append(slices.Clone(h.Past), h.Identity, h.TLS)
 }
 
 // Party returns an analyst as proposals name it.
@@ -235,8 +246,9 @@ func (s *State) Join(e JoinEntry) error {
 	if again || err != nil {
 		return err
 	}
+	past := s.Holders(role)[e.Name].spent()
 	delete(s.Invites, e.Token)
-	s.Holders(role)[e.Name] = Holder{Name: e.Name, Identity: e.Key, TLS: e.TLS, Joined: e.Now, Token: e.Token}
+	s.Holders(role)[e.Name] = Holder{Name: e.Name, Identity: e.Key, TLS: e.TLS, Joined: e.Now, Token: e.Token, Past: past}
 	return nil
 }
 
@@ -277,8 +289,10 @@ func (s *State) MayJoin(e JoinEntry) (role pki.Role, again bool, err error) {
 		}
 	} else if invite.Again {
 		return refuse("%s %q was revoked since; a new join file is needed", role, name)
-	} else if bytes.Equal(old.Identity, e.Key) || len(e.TLS) > 0 && bytes.Equal(old.TLS, e.TLS) {
-		// Whoever they were revoked for may still have them.
+	}
+	if slices.ContainsFunc(old.spent(), func(k proposal.Key) bool {
+		return len(k) > 0 && (bytes.Equal(k, e.Key) || bytes.Equal(k, e.TLS))
+	}) {
 		return refuse("these keys of %s %q were revoked: join with new ones, into an empty folder", role, name)
 	}
 	return role, false, nil

@@ -64,4 +64,23 @@ func TestRevokedKeys(t *testing.T) {
 	if err := s.Join(join); err == nil {
 		t.Error("revoked keys joined")
 	}
+	// Nor do they after others of the name were revoked, or while others of the name are in.
+	must.Do(t, s.Join(JoinEntry{Token: "u", Name: "north", Key: key(3), TLS: key(4)}))
+	must.Do(t, s.Invite(InviteEntry{Token: "v", Invite: Invite{Site: "north", Again: true}}))
+	for tls, ok := range map[byte]bool{2: false, 5: true} {
+		if _, _, err := s.MayJoin(JoinEntry{Token: "v", Name: "north", Key: key(3), TLS: key(tls)}); (err == nil) != ok {
+			t.Errorf("again with key %d: %v", tls, err)
+		}
+	}
+	must.Do(t, s.Join(JoinEntry{Token: "v", Name: "north", Key: key(3), TLS: key(5)}))
+	must.Do(t, s.Revoke(ClientEntry{Role: pki.RoleSite, Name: "north"}, time.Time{}))
+	must.Do(t, s.Invite(InviteEntry{Token: "w", Invite: Invite{Site: "north"}}))
+	for _, c := range []struct {
+		identity, tls byte
+		ok            bool
+	}{{1, 6, false}, {6, 2, false}, {3, 6, false}, {6, 5, false}, {6, 7, true}} {
+		if _, _, err := s.MayJoin(JoinEntry{Token: "w", Name: "north", Key: key(c.identity), TLS: key(c.tls)}); (err == nil) != c.ok {
+			t.Errorf("keys %d and %d: %v", c.identity, c.tls, err)
+		}
+	}
 }

@@ -73,10 +73,13 @@ func init() {
 			{"internal/membership/state.go", " && bytes.Equal(h.TLS, e.TLS) && !h.Revoked", " && bytes.Equal(h.TLS, e.TLS)"},
 		}, in("coordinator", "TestJoinsOfTheLog"), killer{}},
 		{"a revoked identity key joins again", 0, []edit{
-			{"internal/membership/state.go", "bytes.Equal(old.Identity, e.Key) || len(e.TLS)", "len(e.TLS)"},
+			{"internal/membership/state.go", "(bytes.Equal(k, e.Key) || bytes.Equal(k, e.TLS))", "bytes.Equal(k, e.TLS)"},
 		}, in("membership", "TestRevokedKeys"), killer{}},
 		{"a revoked TLS key joins again", 0, []edit{
-			{"internal/membership/state.go", "bytes.Equal(old.Identity, e.Key) || len(e.TLS) > 0 && bytes.Equal(old.TLS, e.TLS) {", "bytes.Equal(old.Identity, e.Key) {"},
+			{"internal/membership/state.go", "(bytes.Equal(k, e.Key) || bytes.Equal(k, e.TLS))", "bytes.Equal(k, e.Key)"},
+		}, in("membership", "TestRevokedKeys"), killer{}},
+		{"a revoked key joins again after another's revocation", 0, []edit{
+			{"internal/membership/state.go", ", Token: e.Token, Past: past}", ", Token: e.Token}\n	_ = past"},
 		}, in("membership", "TestRevokedKeys"), killer{}},
 		{"a policy approves fewer corrupt sites than usual", 0, []edit{
 			{"internal/siteconfig/policy.go", `fmt.Sprintf("corrupt = %d", s.Corrupt), false)`, `fmt.Sprintf("corrupt = %d", s.Corrupt), true)`},
