@@ -29,6 +29,10 @@ func newCells(m Mapping, columns []Column) *cells {
 		c.missing[text] = true
 		if v, reason := parse(c.plain(text)); reason == "" && !math.IsNaN(v) {
 			c.codes = append(c.codes, v)
+			// A column of float32 has the nearest of those; a whole one may be another value.
+			if near := float64(float32(v)); near != math.Trunc(near) {
+				c.codes = append(c.codes, near)
+			}
 		}
 	}
 	return c

@@ -178,6 +178,17 @@ func TestMappingOfNumbers(t *testing.T) {
 	}
 }
 
+// A code for a missing value is one in a column of float32 too, which has the nearest to it. No
+// other value is: not the whole number that is the nearest to a code.
+func TestMappingOfFloat32(t *testing.T) {
+	c := newCells(Mapping{MissingValues: []string{"-999.9", "99999999", "1e-60"}}, []Column{{"a", 0, 1}})
+	for v, missing := range map[float64]bool{-999.9: true, float64(float32(-999.9)): true, 99999999: true, 1e8: false, 0: false, -999.875: false} {
+		if got := c.convert(0, v, Limit); math.IsNaN(got) != missing {
+			t.Errorf("%v: %v", v, got)
+		}
+	}
+}
+
 // anyMapping draws a mapping that Check takes.
 func anyMapping(t *rapid.T) Mapping {
 	number := rapid.Custom(func(t *rapid.T) float64 {
