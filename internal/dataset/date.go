@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 )
 
 // DateForms are the forms in which a site's text may have dates: day, month and year with one mark
@@ -62,11 +61,7 @@ func formed(form, text string) (int, bool) {
 			d = n
 		}
 	}
-	t := time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC)
-	if t.Year() != y || int(t.Month()) != m || t.Day() != d { // no such day
-		return 0, false
-	}
-	return int(t.Unix() / 86400), true // whole days: exact before 1970 too
+	return dayOf(y, m, d)
 }
 
 // clock reports whether what follows a date is a time of day: as [timeOfDay], and with an hour of

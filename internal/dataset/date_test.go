@@ -80,6 +80,20 @@ func TestMappingOfDates(t *testing.T) {
 	if err := b.maps(m); err != nil || (Builder{b}).Day(0, 5) != 5 {
 		t.Error("a typed date is read by the form of text")
 	}
+	// and its codes for a missing value, and names, are as YYYY-MM-DD
+	m = Mapping{Dates: "DD/MM/YYYY", MissingValues: []string{"9999-12-31"}, Columns: map[string]From{"us": {Names: map[string]string{"1900-01-01": "NA", "1970-01-02": "1970-01-11"}}}}
+	b.reads(Request{Columns: b.columns, Readings: []Reading{{As: Days}}})
+	if err := b.maps(m); err != nil {
+		t.Fatal(err)
+	}
+	for _, since := range []float64{2932896, 2932896.9, 1e9, -25567, math.NaN()} {
+		if v := (Builder{b}).Day(0, since); !math.IsNaN(v) {
+			t.Errorf("%v, which stands for a missing value, is %v", since, v)
+		}
+	}
+	if v, w := (Builder{b}).Day(0, 1.5), (Builder{b}).Day(0, 5); v != 10 || w != 5 {
+		t.Errorf("%v and %v, want 10 and 5", v, w)
+	}
 }
 
 func TestMappingOfBadDates(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -271,11 +272,13 @@ func date(field string) (int, bool) {
 	if !okY || !okM || !okD || !timeOfDay(field[10:]) {
 		return 0, false
 	}
+	return dayOf(y, m, d)
+}
+
+// dayOf is day of numbers that may be of no day.
+func dayOf(y, m, d int) (int, bool) {
 	t := time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC)
-	if t.Year() != y || int(t.Month()) != m || t.Day() != d { // no such day
-		return 0, false
-	}
-	return int(t.Unix() / 86400), true // whole days: exact before 1970 too
+	return int(t.Unix() / 86400), t.Year() == y && int(t.Month()) == m && t.Day() == d // whole days: exact before 1970 too
 }
 
 func digits(text string) (int, bool) {
@@ -303,16 +306,7 @@ func timeOfDay(rest string) bool {
 }
 
 // timeLetters reports whether a text has only what times of day and zones are written with.
-func timeLetters(text string) bool {
-	for i := range len(text) {
-		switch c := text[i]; {
-		case c >= '0' && c <= '9', c == ':', c == '.', c == ',', c == '+', c == '-', c == 'Z', c == ' ':
-		default:
-			return false
-		}
-	}
-	return true
-}
+func timeLetters(text string) bool { return strings.Trim(text, "0123456789:.,+-Z ") == "" }
 
 // Reading returns how the cells of column j become numbers.
 func (b Builder) Reading(j int) Reading {
@@ -331,7 +325,14 @@ func (b Builder) Texts(j int) bool { return b.Reading(j).text() }
 func (b Builder) Cell(j int, field []byte) float64 { return b.b.cell(j, string(field)) }
 
 // Day returns what Columnar takes of a column of Days, given a day since 1970-01-01: brought to the
-// years 0 to 9999; NaN is a missing value.
+// years 0 to 9999; NaN is a missing value. A mapping has it as YYYY-MM-DD.
 func (b Builder) Day(j int, since float64) float64 {
-	return max(float64(firstDay), min(math.Floor(since), float64(lastDay))) - float64(b.b.readers[j].Epoch)
+	day := max(float64(firstDay), min(math.Floor(since), float64(lastDay)))
+	if m := b.b.mapped; m != nil && len(m.missing)+len(m.columns[j].Names) > 0 && !math.IsNaN(day) {
+		text := time.Unix(int64(day)*86400, 0).UTC().Format(time.DateOnly)
+		if named := m.text(j, text); named != text {
+			return b.b.readers[j].noLevel(named)
+		}
+	}
+	return day - float64(b.b.readers[j].Epoch)
 }
