@@ -109,7 +109,7 @@ func numeric(typ parquet.Type) string {
 
 // dayUnits returns how many of a type's units are a day; 0 if it is not an integer that
 // stands for a date or a point in time.
-func dayUnits(typ parquet.Type) float64 {
+func dayUnits(typ parquet.Type) int64 {
 	kind := typ.Kind()
 	if l := typ.LogicalType(); l != nil && l.Value != nil {
 		switch v := l.Value.(type) {
@@ -119,7 +119,7 @@ func dayUnits(typ parquet.Type) float64 {
 			}
 		case *format.TimestampType:
 			if kind == parquet.Int64 && v.Unit.Value != nil {
-				return float64(24 * time.Hour / v.Unit.Value.Duration())
+				return int64(24 * time.Hour / v.Unit.Value.Duration())
 			}
 		}
 		return 0
@@ -130,11 +130,23 @@ func dayUnits(typ parquet.Type) float64 {
 	case *c == deprecated.Date && kind == parquet.Int32:
 		return 1
 	case *c == deprecated.TimestampMillis && kind == parquet.Int64:
-		return float64(24 * time.Hour / time.Millisecond)
+		return int64(24 * time.Hour / time.Millisecond)
 	case *c == deprecated.TimestampMicros && kind == parquet.Int64:
-		return float64(24 * time.Hour / time.Microsecond)
+		return int64(24 * time.Hour / time.Microsecond)
 	}
 	return 0
+}
+
+// opaque reports whether a type's bytes stand for something that they do not spell.
+func opaque(typ parquet.Type) bool {
+	if l := typ.LogicalType(); l != nil {
+		switch l.Value.(type) {
+		case *format.DecimalType, *format.UUIDType, *format.Float16Type:
+			return true
+		}
+	}
+	c := typ.ConvertedType()
+	return c != nil && (*c == deprecated.Decimal || *c == deprecated.Interval)
 }
 
 // unfit says why a column's type cannot be read as it is asked for; empty if it can be.
@@ -150,6 +162,8 @@ func unfit(typ parquet.Type, r dataset.Reading, text bool) string {
 		return numeric(typ) // the digits of a decimal or of a time are not what it stands for
 	case kind == parquet.Int96:
 		return "an INT96 is neither a number nor text"
+	case opaque(typ):
+		return "its type is bytes that are not text (write a decimal as DOUBLE or as text)"
 	}
 	return ""
 }

@@ -84,3 +84,15 @@ func (h *headers) header() (head format.PageHeader, used int, err error) {
 		return head, used, nil
 	}
 }
+
+// whole returns the days of points in time, a day being so many units: of integers, since a float64
+// would take a day's last nanosecond for the next day.
+func whole(in []int64, day int64) []int64 {
+	out := make([]int64, len(in))
+	for i, v := range in {
+		if out[i] = v / day; v%day < 0 {
+			out[i]--
+		}
+	}
+	return out
+}

@@ -151,8 +151,10 @@ func (t *parquetTable) group(b dataset.Builder, group parquet.RowGroup, chunks [
 		cursors = append(cursors, newCursor(group.ColumnChunks()[c.Index()], c, t.headers(&chunks[c.Index()].MetaData, c)))
 		return cursors[len(cursors)-1]
 	}
-	for _, c := range columns {
-		open(c)
+	for j, c := range columns {
+		if at := open(c); b.Reading(j).As == dataset.Days {
+			at.day = dayUnits(c.Type())
+		}
 	}
 	var units *cursor
 	if who != nil {
@@ -167,8 +169,8 @@ func (t *parquetTable) group(b dataset.Builder, group parquet.RowGroup, chunks [
 			switch {
 			case !b.Texts(j):
 				fields[j], err = cursors[j].numbers(n)
-			case b.Reading(j).As == dataset.Days && dayUnits(columns[j].Type()) > 0:
-				fields[j], err = cursors[j].days(n, b, j, dayUnits(columns[j].Type()))
+			case cursors[j].day > 0:
+				fields[j], err = cursors[j].days(n, b, j)
 			default:
 				fields[j], err = cursors[j].cells(n, b, j)
 			}
@@ -208,7 +210,8 @@ type cursor struct {
 	heads *headers
 	pages parquet.Pages
 	typ   parquet.Type
-	wide  bool // unsigned
+	wide  bool  // unsigned
+	day   int64 // how many units of a date are one; 0: it is not read as a date
 	page  parquet.Page
 
 	levels []byte // of the page's rows; nil: every row has a value
@@ -325,6 +328,9 @@ func (c *cursor) open(page parquet.Page) (v pageValues, err error) {
 		} else {
 			v.int64s = data.Int64()
 		}
+		if c.day > 1 {
+			v.int64s = whole(v.int64s, c.day)
+		}
 	case parquet.ByteArray:
 		v.bytes, v.offsets = data.ByteArray()
 		if len(v.offsets) == 0 {
@@ -397,11 +403,11 @@ func (c *cursor) cells(n int, b dataset.Builder, j int) ([]float64, error) {
 	return out, nil
 }
 
-// days returns the next n rows' dates as column j of b takes them, a day being so many units.
-func (c *cursor) days(n int, b dataset.Builder, j int, units float64) ([]float64, error) {
+// days returns the next n rows' dates as column j of b takes them.
+func (c *cursor) days(n int, b dataset.Builder, j int) ([]float64, error) {
 	out, err := c.numbers(n)
 	for i, v := range out {
-		out[i] = b.Day(j, v/units) // of integers, and so in the buffer
+		out[i] = b.Day(j, v) // of integers, and so in the buffer
 	}
 	return out, err
 }

@@ -23,6 +23,10 @@ func TestReadings(t *testing.T) {
 		Text   string    `parquet:"text"`
 		Amount int64     `parquet:"amount,decimal(2:9)"`
 		Number float64   `parquet:"number"`
+		Nano   time.Time `parquet:"nano,timestamp(nanosecond)"`
+		Nanos  int64     `parquet:"nanos,timestamp(nanosecond),dict"`
+		Wide   [13]byte  `parquet:"wide,decimal(2:30)"`
+		ID     [16]byte  `parquet:"id,uuid"`
 	}
 	e := "E"
 	at := func(text string) time.Time {
@@ -33,9 +37,9 @@ func TestReadings(t *testing.T) {
 		return out
 	}
 	s := dataset.Source{Path: writeParquet(t, []row{
-		{"E", "E", &e, 1, true, 10957, at("2000-01-02T23:59:59.999999Z"), "2000-01-01", 100, 1},
-		{" E ", "F", nil, 2, false, 10956, at("1969-12-31T23:59:59Z"), "1999-12-31T10:00", 100, 2},
-		{"x", "x", &e, 3, true, -1 << 31, at("1970-01-01T00:00:00Z"), "9999-12-31", 100, 1},
+		{"E", "E", &e, 1, true, 10957, at("2000-01-02T23:59:59.999999Z"), "2000-01-01", 100, 1, at("2000-01-02T23:59:59.999999999Z"), 946857599999999999, [13]byte{1}, [16]byte{1}},
+		{" E ", "F", nil, 2, false, 10956, at("1969-12-31T23:59:59Z"), "1999-12-31T10:00", 100, 2, at("1969-12-31T23:59:59.999999999Z"), -1, [13]byte{1}, [16]byte{1}},
+		{"x", "x", &e, 3, true, -1 << 31, at("1970-01-01T00:00:00Z"), "9999-12-31", 100, 1, at("1970-01-01T00:00:00Z"), 0, [13]byte{1}, [16]byte{1}},
 	})}
 	levels, days := dataset.Reading{Levels: []string{"E", "1"}}, dataset.Reading{As: dataset.Days, Epoch: 10957}
 	for _, c := range []struct {
@@ -53,10 +57,15 @@ func TestReadings(t *testing.T) {
 		{"whole", dataset.Reading{As: dataset.Boolean}, []float64{1, 0, 0}},
 		{"day", days, []float64{0, -1, -719528 - 10957}},
 		{"time", days, []float64{1, -10958, -10957}},
+		{"nano", days, []float64{1, -10958, -10957}},
+		{"nanos", days, []float64{1, -10958, -10957}},
 		{"text", days, []float64{0, -1, 2932896 - 10957}},
 		{"whole", days, nil},
 		{"number", days, nil},
 		{"amount", levels, nil},
+		{"wide", levels, nil},
+		{"wide", days, nil},
+		{"id", levels, nil},
 		{"day", levels, nil},
 		{"plain", dataset.Reading{}, nil},
 		{"yes", dataset.Reading{}, nil},
