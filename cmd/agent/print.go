@@ -495,6 +495,11 @@ func printLedger(w io.Writer, l agent.LedgerReply) {
 			line("%s\t%.6g\t%.6g\t%.6g\t%.6g\t%s", name, p.CapRho, p.SpentRho, p.ReservedRho, p.LeftRho, p.Curve)
 		}
 	})
+	for _, p := range l.Populations {
+		if below := p.Below(); below != "" {
+			fmt.Fprintln(w, "\n"+frame.Cleaned(below))
+		}
+	}
 	if len(l.Studies) == 0 {
 		return
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"covey/internal/agent"
@@ -23,7 +24,7 @@ func (c *reloadCmd) Run(t *terminal) error {
 	if err != nil {
 		return err
 	}
-	for _, words := range done.Anew {
+	for _, words := range slices.Concat(done.Anew, done.Below) {
 		t.Say("%s", frame.Cleaned(words))
 	}
 	if len(done.Changed) == 0 {

@@ -2,11 +2,13 @@ package agent
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 
 	"covey/internal/ledger"
+	"covey/internal/limits"
 	"covey/internal/proposal"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
@@ -28,6 +30,8 @@ type Reloaded struct {
 	Changed []string `json:"changed"`
 	// Anew says which data sets' budgets begin anew.
 	Anew []string `json:"anew,omitempty"`
+	// Below says which budgets are less than what is spent and reserved.
+	Below []string `json:"below,omitempty"`
 }
 
 // RestartError is a change of agent.toml that a running agent cannot take. Nothing was changed.
@@ -59,7 +63,7 @@ func (s *Settings) Reload(yes bool) (Reloaded, error) {
 		return Reloaded{}, err
 	}
 	s.a.log.Info("agent.toml was read again", "changed", done.Changed)
-	for _, words := range done.Anew {
+	for _, words := range slices.Concat(done.Anew, done.Below) {
 		s.a.log.Warn(words)
 	}
 	return done, nil
@@ -81,6 +85,11 @@ func (s *Settings) reload(yes bool) (Reloaded, error) {
 	s.a.sessions.mu.Lock()
 	defer s.a.sessions.mu.Unlock()
 	s.current.Store(next)
+	for _, p := range limits.Populations(next, s.a.ledger) {
+		if words := p.Below(); words != "" {
+			done.Below = append(done.Below, words)
+		}
+	}
 	s.a.stock.Forget()
 	for _, key := range done.Changed {
 		if strings.HasPrefix(strings.TrimLeft(key, "+-"), "dataset") || key == "policy.quantum_safe_links" {

@@ -168,6 +168,15 @@ func TestReloadLeavesPending(t *testing.T) {
 	if a, ok := s.agent.ledger.Approved(c.plan.Digest); !ok || a.Population != "others" || a.By != ledger.ByOperator {
 		t.Errorf("%+v", a)
 	}
+	// A budget below what it reserved is said to be.
+	s.words("cap_rho = 9.0", "cap_rho = 1e-9")
+	if done := s.reload(false); len(done.Below) != 1 || !strings.Contains(done.Below[0], `"others"`) {
+		t.Errorf("%+v", done)
+	}
+	s.words("cap_rho = 1e-9", "cap_rho = 9.0")
+	if done := s.reload(false); len(done.Below) > 0 {
+		t.Errorf("%+v", done)
+	}
 	c.plan.Proposal.Spec.Epsilon = 0.5
 	c.propose(c.plan.Proposal.Spec, c.plan.Proposal.Roster)
 	offered(study.VerdictApproved)

@@ -21,6 +21,16 @@ type Population struct {
 	Declared bool `json:"declared"`
 }
 
+// Below says, of a budget that is less than what is spent and reserved, what that means; else it is
+// empty.
+func (p Population) Below() string {
+	if used := p.SpentRho + p.ReservedRho; !p.Declared || used <= p.CapRho*(1+1e-9) {
+		return ""
+	}
+	return fmt.Sprintf("the budget of population %q, ρ = %.4g, is below what is spent (%.4g) and reserved (%.4g): no further study fits. This takes nothing back: studies that are approved go on and charge what is reserved, unless you end them with \"agent study reject\"",
+		p.Name, p.CapRho, p.SpentRho, p.ReservedRho)
+}
+
 // Populations returns those that the configuration names, and then the others that the ledger has.
 func Populations(config *siteconfig.Config, l *ledger.Ledger) []Population {
 	out := []Population{}
