@@ -495,10 +495,8 @@ func printLedger(w io.Writer, l agent.LedgerReply) {
 			line("%s\t%.6g\t%.6g\t%.6g\t%.6g\t%s", name, p.CapRho, p.SpentRho, p.ReservedRho, p.LeftRho, p.Curve)
 		}
 	})
-	for _, p := range l.Populations {
-		if below := p.Below(); below != "" {
-			fmt.Fprintln(w, "\n"+frame.Cleaned(below))
-		}
+	for _, below := range limits.Below(l.Populations) {
+		fmt.Fprintln(w, "\n"+frame.Cleaned(below))
 	}
 	if len(l.Studies) == 0 {
 		return

@@ -26,14 +26,14 @@ func (a *Agent) notifier() (*notify.Notifier, error) {
 		Dir:     a.config.DataDir(),
 		Targets: func() []notify.Target { return a.Settings.current.Load().Targets() },
 		Facts:   func() ([]notify.Fact, bool) { return a.facts(), true },
-		Sent: func(id string, body []byte) {
+		Sent: func(id string, body []byte) error {
 			line := egress.Line{Kind: "notification", Bytes: len(body)}
 			var d proposal.Digest
 			if raw, err := hex.DecodeString(id); err == nil && len(raw) == len(d) {
 				copy(d[:], raw)
 				line.Study = &d
 			}
-			a.egress.Record(line.Of(body), a.now())
+			return a.egress.Record(line.Of(body), a.now())
 		},
 		Logger: a.log, Now: a.now,
 	})

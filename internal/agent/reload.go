@@ -85,11 +85,7 @@ func (s *Settings) reload(yes bool) (Reloaded, error) {
 	s.a.sessions.mu.Lock()
 	defer s.a.sessions.mu.Unlock()
 	s.current.Store(next)
-	for _, p := range limits.Populations(next, s.a.ledger) {
-		if words := p.Below(); words != "" {
-			done.Below = append(done.Below, words)
-		}
-	}
+	done.Below = limits.Below(limits.Populations(next, s.a.ledger))
 	s.a.stock.Forget()
 	for _, key := range done.Changed {
 		if strings.HasPrefix(strings.TrimLeft(key, "+-"), "dataset") || key == "policy.quantum_safe_links" {

@@ -40,7 +40,9 @@ func (vs *Views) Result(ctx context.Context, id proposal.Digest) ([]byte, error)
 	}
 	ctx, cancel := context.WithTimeout(ctx, resultTime)
 	defer cancel()
-	vs.a.egress.Record(egress.Line{Kind: "result", Study: &id, Bytes: len(id)}.Of(id[:]), vs.a.now())
+	if err := vs.a.egress.Record(egress.Line{Kind: "result", Study: &id, Bytes: len(id)}.Of(id[:]), vs.a.now()); err != nil {
+		return nil, err
+	}
 	file, err := wire.CallResult(ctx, conn, id[:])
 	switch {
 	case status.Code(err) == codes.NotFound:
@@ -120,6 +122,6 @@ func (h Held) Check(v *result.Verified) error {
 }
 
 // Local puts on record that a file of this site's rows was made here: nothing left.
-func (a *Agent) Local(id proposal.Digest, bytes int, sha256 string) {
-	a.egress.Record(egress.Line{Kind: egress.KindLocal, Study: &id, Bytes: bytes, SHA256: sha256}, a.now())
+func (a *Agent) Local(id proposal.Digest, bytes int, sha256 string) error {
+	return a.egress.Record(egress.Line{Kind: egress.KindLocal, Study: &id, Bytes: bytes, SHA256: sha256}, a.now())
 }

@@ -161,7 +161,7 @@ func Handler(a *agent.Agent) http.Handler {
 		bytes, wrong := strconv.Atoi(r.PathValue("bytes"))
 		sha, odd := proposal.ParseDigest(r.PathValue("sha256"))
 		if err = errors.Join(err, wrong, odd); err == nil {
-			a.Local(of, max(0, bytes), sha.String())
+			err = a.Local(of, max(0, bytes), sha.String())
 		}
 		return struct{}{}, err
 	})

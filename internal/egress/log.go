@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
@@ -67,21 +68,28 @@ func Total(sent map[string]Count) (all Count) {
 
 // Log counts what left, over all runs of the agent: it appends to
 // egress.jsonl and reads it back at the start. The file is the operator's record,
-// and at the start a witness against a ledger that was restored alone; no rule
-// rests on it, so it is not fsynced, and a failing write is logged and does not
-// stop a study.
+// and at the start a witness against a ledger that was restored alone. It is not
+// fsynced. What cannot be written to it is not sent: studies wait until it can be.
 type Log struct {
 	log *slog.Logger
 
 	mu     sync.Mutex
-	file   *os.File
+	file   file
 	prev   string // link after the last line
-	failed bool
-	absent bool // Open found no file
+	failed bool   // the latest write, and the log says so
+	torn   error  // nothing can be written any more
+	absent bool   // Open found no file
 	// by kind, of messages of no study, and of words about studies beyond maxCounted
 	link  map[string]Count
 	study map[proposal.Digest]map[string]Count // by kind
 	last  map[proposal.Digest]map[string]Spot  // by kind, of placed ones
+}
+
+// file is an *os.File that is appended to.
+type file interface {
+	io.WriteSeeker
+	io.Closer
+	Truncate(size int64) error
 }
 
 // placed are the kinds that leave for a slot and stand for a record in the ledger.
@@ -179,27 +187,51 @@ func (e *Log) add(s Line) {
 // Callers know that messages left before, and call it before any Record.
 func (e *Log) Anew(now time.Time) bool {
 	if e.absent {
-		e.Record(Line{Kind: KindAnew}, now)
+		e.Record(Line{Kind: KindAnew}, now) // or the first message is not recorded and not sent
 	}
 	return e.absent
 }
 
-// Record counts one message.
-func (e *Log) Record(s Line, now time.Time) {
+// Record counts one message that is about to leave. If its line cannot be written, it MUST NOT
+// leave: nothing is counted then, and the record is as before.
+func (e *Log) Record(s Line, now time.Time) error {
 	s.Time = now.UTC()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.add(s)
 	s.Prev = e.prev
 	line, err := json.Marshal(s)
 	if err == nil {
+		err = e.append(append(line, '\n'))
+	}
+	if err == nil {
+		e.failed = false
+		e.add(s)
 		e.prev = nextLink(e.prev, line)
-		_, err = e.file.Write(append(line, '\n'))
+		return nil
 	}
-	if err != nil && !e.failed {
+	if !e.failed {
 		e.failed = true
-		e.log.Error("the egress log cannot be written; counts go on in memory", "error", err)
+		e.log.Error("egress.jsonl cannot be written; nothing is sent until it can be", "error", err)
 	}
+	return fmt.Errorf("nothing is sent that cannot be recorded: %w", err)
+}
+
+// append writes a line, or nothing of it. A part of it that cannot be taken back would break the
+// chain, so that nothing is written after it before the next Open.
+func (e *Log) append(line []byte) error {
+	if e.torn != nil {
+		return e.torn
+	}
+	n, err := e.file.Write(line)
+	if err == nil || n == 0 {
+		return err
+	}
+	size, bad := e.file.Seek(0, io.SeekEnd)
+	if bad == nil {
+		bad = e.file.Truncate(size - int64(n))
+	}
+	e.torn = bad
+	return err
 }
 
 // Witness returns what left of each study.

@@ -31,6 +31,16 @@ func (p Population) Below() string {
 		p.Name, p.CapRho, p.SpentRho, p.ReservedRho)
 }
 
+// Below returns what Below says of populations.
+func Below(all []Population) (out []string) {
+	for _, p := range all {
+		if words := p.Below(); words != "" {
+			out = append(out, words)
+		}
+	}
+	return out
+}
+
 // Populations returns those that the configuration names, and then the others that the ledger has.
 func Populations(config *siteconfig.Config, l *ledger.Ledger) []Population {
 	out := []Population{}

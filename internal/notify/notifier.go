@@ -36,8 +36,8 @@ type Options struct {
 	// coordinator that leads: they count as told.
 	Facts func() (facts []Fact, tell bool)
 	// Sent is told of each try, before it: of which study, by its digest, and the bytes that leave.
-	// May be nil.
-	Sent   func(study string, body []byte)
+	// After an error they do not leave, and are tried again. May be nil.
+	Sent   func(study string, body []byte) error
 	Logger *slog.Logger
 	Now    func() time.Time // nil: time.Now
 }
@@ -179,9 +179,11 @@ func (n *Notifier) deliver(ctx context.Context, targets []Target) (tried bool) {
 		body, err := w.body()
 		if err == nil {
 			if n.o.Sent != nil {
-				n.o.Sent(w.Digest, body)
+				err = n.o.Sent(w.Digest, body)
 			}
-			err = targets[at].send(ctx, w.Notice, body, now, n.web)
+			if err == nil {
+				err = targets[at].send(ctx, w.Notice, body, now, n.web)
+			}
 		}
 		if err == nil {
 			continue

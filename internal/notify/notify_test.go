@@ -46,7 +46,7 @@ func (b *bench) open() {
 	b.t.Helper()
 	n, err := New(Options{
 		Dir: b.dir, Targets: func() []Target { return b.targets }, Facts: func() ([]Fact, bool) { return b.facts, !b.follows },
-		Sent:   func(study string, body []byte) { b.sent = append(b.sent, study) },
+		Sent:   func(study string, body []byte) error { b.sent = append(b.sent, study); return nil },
 		Logger: slog.New(slog.NewTextHandler(&b.log, nil)), Now: func() time.Time { return b.now },
 	})
 	if err != nil {

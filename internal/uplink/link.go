@@ -130,7 +130,9 @@ func (l *link) write(send func(data []byte, last bool) error) error {
 		for _, m := range queue {
 			// Recorded before it is sent: the log may hold a message that was
 			// cut off, never miss one that left.
-			l.u.o.Egress.Record(m.sent.Of(m.raw), l.u.o.Now())
+			if err := l.u.o.Egress.Record(m.sent.Of(m.raw), l.u.o.Now()); err != nil {
+				return err
+			}
 			if err := l.u.hit(failpoint.Send, failpoint.Before, m.raw); err != nil {
 				return err
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -41,6 +42,28 @@ func refused(r wire.Message) wire.Message {
 		return wire.Decision{Header: wire.Header{Study: proposal.DigestOf(offer.Body)}, Verdict: study.VerdictRejected, Code: study.CodePlanMismatch}
 	}
 	return wire.Refusal{Header: r.About(), Code: study.CodeUnknownStudy}
+}
+
+// TestUnrecordedIsNotSent: what cannot be written to the site's record does not leave, and ends the
+// link.
+func TestUnrecordedIsNotSent(t *testing.T) {
+	for _, full := range []bool{false, true} {
+		u := newUplink(t, refused)
+		ctx, cancel := context.WithCancel(t.Context())
+		l := newLink(ctx, u)
+		l.post(wire.Refusal{Code: study.CodeHeld})
+		if full {
+			if err := u.o.Egress.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		sent := 0
+		err := l.write(func([]byte, bool) error { sent++; cancel(); return nil })
+		cancel()
+		if unrecorded := errors.Is(err, os.ErrClosed); unrecorded != full || (sent == 0) != full {
+			t.Errorf("%d sent, %v", sent, err)
+		}
+	}
 }
 
 // coordinatorMessage is a message as it is on the wire.

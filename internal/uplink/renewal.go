@@ -46,7 +46,9 @@ func (u *Uplink) follow(ctx context.Context, conn grpc.ClientConnInterface) (mov
 	bounded, cancel := context.WithTimeout(ctx, enroll.JoinTimeout)
 	defer cancel()
 	issuer := sha256.Sum256(u.o.Holder.Issuer().Raw)
-	u.o.Egress.Record(egress.Line{Kind: "standing", Bytes: len(issuer)}.Of(issuer[:]), u.o.Now())
+	if err := u.o.Egress.Record(egress.Line{Kind: "standing", Bytes: len(issuer)}.Of(issuer[:]), u.o.Now()); err != nil {
+		return false, err
+	}
 	s, err := wire.CallStanding(bounded, conn, issuer[:])
 	if err != nil {
 		return false, err
@@ -69,7 +71,9 @@ func (u *Uplink) renew(ctx context.Context, conn grpc.ClientConnInterface) (done
 	var certificate []byte
 	csr, err := u.o.Holder.CSR(u.o.Holder.Name())
 	if err == nil {
-		u.o.Egress.Record(egress.Line{Kind: "renewal", Bytes: len(csr)}.Of(csr), u.o.Now())
+		err = u.o.Egress.Record(egress.Line{Kind: "renewal", Bytes: len(csr)}.Of(csr), u.o.Now())
+	}
+	if err == nil {
 		bounded, cancel := context.WithTimeout(ctx, enroll.JoinTimeout)
 		certificate, err = wire.CallRenew(bounded, conn, csr)
 		cancel()
