@@ -91,7 +91,7 @@ func charts(s coordinator.Story) []chart {
 			low, high = min(low, p.y-0.1), max(high, p.y+0.1)
 		}
 	}
-	noise := newChart("noise", "Noise to signal", "The noise of each step over its signal. A small one does not tell that the iteration has finished.")
+	noise := newChart("noise", "Noise to signal", "The noise of each step over its signal. A small value does not mean that the iteration has finished.")
 	decades := map[float64]string{}
 	for e := math.Ceil(low); e <= high; e++ {
 		decades[e] = strconv.FormatFloat(math.Pow(10, e), 'g', 3, 64)
@@ -162,7 +162,7 @@ func scree(r *result.Result) *chart {
 	if !(top > 0) || math.IsInf(top, 0) {
 		return nil
 	}
-	c := newChart("scree", "Explained variance", "Of each component, with the noise's 95% interval (for a component picked before looking) and, above it, its share of the total.")
+	c := newChart("scree", "Explained variance", "The variance of each component, with the noise's 95% interval (for a component picked before looking) and, above it, its share of the total.")
 	step := math.Pow(10, math.Floor(math.Log10(top)))
 	for i := 0; top/step < 3; i++ {
 		step /= []float64{2, 2.5, 2}[i%3]

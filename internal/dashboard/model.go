@@ -239,7 +239,7 @@ func (d *Dashboard) stale(o coordinator.Overview, c Cluster) string {
 		return ""
 	}
 	if c.Heard.IsZero() {
-		return "This coordinator has heard from no leader since it started: what it shows is what it had written before, and may be out of date."
+		return "This coordinator has heard from no leader since it started: it shows what it had stored before, which may be out of date."
 	}
 	if now := d.now(); now.Sub(c.Heard) > mostSilent {
 		return fmt.Sprintf("This coordinator last heard from a leader at %s: what it shows may be out of date.", d.moment(c.Heard, false).Text)
@@ -338,10 +338,10 @@ func (d *Dashboard) peers(p *page, o coordinator.Overview, c Cluster) {
 		p.Tolerance = "Most of them are not reached: studies wait until most see each other. Nothing is lost, and nothing more can be spent."
 		p.Notices = append(p.Notices, notice{"bad", p.Tolerance})
 	case left == 0:
-		t.Class, t.Note = "warn", fmt.Sprintf("of %d, and none more may fail", len(c.Peers))
-		p.Tolerance = "None more may fail: with one less, studies wait."
+		t.Class, t.Note = "warn", fmt.Sprintf("of %d, and no more may fail", len(c.Peers))
+		p.Tolerance = "No more may fail: with one fewer, studies wait."
 		if len(c.Peers) > 2 {
-			p.Notices = append(p.Notices, notice{"warn", "Not reached: coordinator " + strings.Join(c.unreached(), ", ") + ". None more may fail: with one less, studies wait."})
+			p.Notices = append(p.Notices, notice{"warn", "Not reached: coordinator " + strings.Join(c.unreached(), ", ") + ". No more may fail: with one fewer, studies wait."})
 		}
 	default:
 		t.Note = fmt.Sprintf("one of %d, of which %d may fail", len(c.Peers), left)
@@ -433,7 +433,7 @@ func say(h coordinator.Happening) string {
 	case outline.HappenedRevoked, outline.HappenedRemoved:
 		return who + " was " + h.Kind
 	case outline.HappenedFault:
-		return fmt.Sprintf("query %d: a message of %s failed a check and was dropped", h.Query+1, who)
+		return fmt.Sprintf("query %d: a message from %s failed a check and was dropped", h.Query+1, who)
 	case outline.HappenedLeads:
 		return "this coordinator leads"
 	case outline.HappenedFollows:

@@ -58,7 +58,7 @@ func TestPageOfAStudy(t *testing.T) {
 	}
 	f.Await("the other coordinator is tried", func() bool {
 		_, text := f.get(leader, "/")
-		return strings.Contains(text, "none more may fail")
+		return strings.Contains(text, "no more may fail")
 	})
 	path := "/studies/" + digest.String()
 	code, text := f.get(leader, path)
@@ -85,7 +85,7 @@ func TestPageOfAStudy(t *testing.T) {
 	if strings.Contains(text, "aborted") {
 		t.Error("the page of a study tells of another")
 	}
-	for _, want := range append([]string{path, "17 of 17 queries", "completed", "covey-agent/", "none more may fail", "aborted", "An operator of the coordinator ended the study.", "proposed <time", "ended <time"}, siteNames...) {
+	for _, want := range append([]string{path, "17 of 17 queries", "completed", "covey-agent/", "no more may fail", "aborted", "An operator of the coordinator ended the study.", "proposed <time", "ended <time"}, siteNames...) {
 		if !strings.Contains(list, want) {
 			t.Errorf("the list lacks %q", want)
 		}
@@ -171,11 +171,11 @@ func TestPageOfNoise(t *testing.T) {
 		_, text = f.get(f.Leading(), "/studies/"+digest.String())
 		return !strings.Contains(text, "Not known yet")
 	})
-	if !strings.Contains(text, "Nothing stands out of the noise") || !strings.Contains(text, "verdict unknown") || strings.Contains(text, "verdict sound") || strings.Count(text, "component hollow") != 3 {
+	if !strings.Contains(text, "Nothing stands out from the noise") || !strings.Contains(text, "verdict unknown") || strings.Contains(text, "verdict sound") || strings.Count(text, "component hollow") != 3 {
 		at := strings.Index(text, `id="worth"`)
 		t.Errorf("a study of noise looks like an answer: %s", text[max(0, at):min(len(text), max(0, at)+1500)])
 	}
-	if _, report := f.get(f.Leading(), "/studies/"+digest.String()+"/report"); !strings.Contains(report, `class="verdict unknown"`) || !strings.Contains(report, "Nothing stands out of the noise") {
+	if _, report := f.get(f.Leading(), "/studies/"+digest.String()+"/report"); !strings.Contains(report, `class="verdict unknown"`) || !strings.Contains(report, "Nothing stands out from the noise") {
 		t.Error("so does its report")
 	}
 }

@@ -103,7 +103,7 @@ func (d *Dashboard) events(w http.ResponseWriter, r *http.Request, v visitor) {
 	}
 	defer d.streams.open.Add(-1)
 	if d.streams.open.Add(1) > maxStreams {
-		http.Error(w, "too many open pages renew themselves", http.StatusServiceUnavailable)
+		http.Error(w, "too many pages that update themselves are open", http.StatusServiceUnavailable)
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")

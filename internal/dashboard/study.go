@@ -153,7 +153,7 @@ func sentence(s coordinator.Story, leading bool) string {
 			"upload": "Sites upload masked sums.",
 			"sign":   "Sites sign the set of those whose uploads are in.",
 			"open":   "Sites send the key shares that open the total.",
-			"prove":  "A site's key shares do not fit what it announced. The sites that sent them prove theirs, so that whose are wrong is known.",
+			"prove":  "A site's key shares do not match what it announced. The sites that sent them prove theirs, which shows whose are wrong.",
 			"keys":   "What a site that dropped out left behind is not enough to open the total. Other sites send the keys that they share with it.",
 		}[s.Phase]
 	case round.StatusSigning:

@@ -129,7 +129,7 @@ func shows(r *result.Result, total, sigma float64) string {
 // and is counted by itself.
 func hides(hidden float64, peaks []int, sigma float64) string {
 	if len(peaks) == 0 {
-		return fmt.Sprintf("Nothing stands out of the noise: a lone bin needs %.0f units to be drawn.", drawnBin(sigma))
+		return fmt.Sprintf("Nothing stands out from the noise: a lone bin needs %.0f units to be drawn.", drawnBin(sigma))
 	}
 	inner := 0
 	for _, p := range peaks {
@@ -141,7 +141,7 @@ func hides(hidden float64, peaks []int, sigma float64) string {
 	if inner != 1 {
 		many = fmt.Sprintf("%d separate peaks stand", inner)
 	}
-	many += " out of the noise"
+	many += " out from the noise"
 	if outer := len(peaks) - inner; outer > 0 {
 		many += fmt.Sprintf(", and %d in outermost bins, where units beyond them add up", outer)
 	}

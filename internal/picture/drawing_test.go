@@ -216,12 +216,12 @@ func TestWords(t *testing.T) {
 	heavy, truth := sample(), make([]float64, bins*bins)
 	truth[5*bins+5], truth[15*bins+5], truth[10*bins+15] = 9000, 9000, 9000
 	heavy.Pictures = []result.Picture{released(rand.New(rand.NewPCG(1, 1)), sigma, truth)}
-	if text := strings.Join(drawings(t, heavy)["biplot-1-2"].Words, " "); !strings.Contains(text, "One peak stands out of the noise, and 2 in outermost bins") {
+	if text := strings.Join(drawings(t, heavy)["biplot-1-2"].Words, " "); !strings.Contains(text, "One peak stands out from the noise, and 2 in outermost bins") {
 		t.Errorf("of peaks at the edge it says %q", text)
 	}
 	empty := sample()
 	empty.Pictures = []result.Picture{released(rand.New(rand.NewPCG(1, 1)), sigma, make([]float64, bins*bins))}
-	if text := strings.Join(drawings(t, empty)["biplot-1-2"].Words, " "); !strings.Contains(text, "Nothing stands out of the noise") {
+	if text := strings.Join(drawings(t, empty)["biplot-1-2"].Words, " "); !strings.Contains(text, "Nothing stands out from the noise") {
 		t.Errorf("of nobody it says %q", text)
 	}
 }

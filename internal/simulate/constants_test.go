@@ -26,11 +26,11 @@ func TestConstantsInDoubt(t *testing.T) {
 				return (1.70 + 0.1*v - 170) / 10 // a height of 170±10 cm
 			}
 			return v
-		}, []string{`Released means lie far from their offsets, of "y0" (-5.`, `Component 1 is the column "y0" alone, with a variance of `}},
-		{"meters, distributed", "noise = \"distributed\"\n", func(site int, v float64) float64 { return v - 16.8*float64(site/2) }, []string{`of "y0" (-5.`, `column "y0" alone`}},
+		}, []string{`Released means lie far from their offsets for "y0" (-5.`, `Component 1 is the column "y0" alone, with a variance of `}},
+		{"meters, distributed", "noise = \"distributed\"\n", func(site int, v float64) float64 { return v - 16.8*float64(site/2) }, []string{`for "y0" (-5.`, `column "y0" alone`}},
 		{"meters, public center", "center = \"public\"\n", func(site int, v float64) float64 { return v - 16.8*float64(site/2) }, []string{`column "y0" alone`}},
 		{"meters, pairs", "center = \"pairs\"\n", func(_ int, v float64) float64 { return 10 * v }, []string{`column "y0" alone`}}, // a wrong scale: between sites nothing is seen
-		{"an offset", "", func(_ int, v float64) float64 { return v + 3.5 }, []string{`of "y0" (3.5 scales)`}},
+		{"an offset", "", func(_ int, v float64) float64 { return v + 3.5 }, []string{`for "y0" (3.5 scales)`}},
 		{"right constants", "", func(_ int, v float64) float64 { return v }, nil},
 		{"a moved site", "", func(site int, v float64) float64 { return v + float64(site) }, nil},
 		{"half a scale", "", func(_ int, v float64) float64 { return 2 * v }, nil},

@@ -52,7 +52,7 @@ func TestUnequalUnits(t *testing.T) {
 			limit = rel.Radius
 		}
 	}
-	told := fmt.Sprintf("at most %.1f rows are counted, a limit read from noised counts. If no unit has more, nothing is lost.", limit)
+	told := fmt.Sprintf("At most %.1f rows of one unit are counted, a limit read from noised counts. If no unit has more, nothing is lost.", limit)
 	if !slices.ContainsFunc(report.Sentences, func(s string) bool { return strings.Contains(s, told) }) {
 		t.Errorf("nothing is told of it: %q", report.Sentences)
 	}

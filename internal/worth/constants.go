@@ -42,14 +42,14 @@ func doubted(p *study.Plan, r *result.Result) []string {
 		far = append(far[:mostDoubted], fmt.Sprintf("%d more", more))
 	}
 	if len(far) > 0 {
-		out = append(out, fmt.Sprintf("Released means lie far from their offsets, of %s: %s.", strings.Join(far, ", "), constantsWhy))
+		out = append(out, fmt.Sprintf("Released means lie far from their offsets for %s: %s.", strings.Join(far, ", "), constantsWhy))
 	}
 	all := len(r.LeftOut) == 0
 	for j := range r.Columns {
 		all = all && given(j)
 	}
 	if all && r.TotalInterval != nil && r.TotalInterval[0] > float64(wideTotal*r.D) {
-		out = append(out, fmt.Sprintf("The total variance is %.0f squared scales, of %d columns, each of about one where its scale is its deviation: scales are far too small, or a unit of measurement is wrong at a site.", r.TotalVariance, r.D))
+		out = append(out, fmt.Sprintf("The total variance is %.0f squared scales over %d columns; each would have about one if its scale were its standard deviation. Scales are far too small, or a unit of measurement is wrong at a site.", r.TotalVariance, r.D))
 	}
 	for i, c := range r.Components {
 		if i == len(r.VarianceInterval) { // not bought

@@ -151,7 +151,7 @@ func unlike(p *study.Plan, r *result.Result) string {
 			for at, j := range of {
 				// zeros are the first of a column
 				if each > 0 && z[at*each] > max(mostZeros, zerosStand*rel.Tau()) {
-					return fmt.Sprintf("learned constants of columns with many zeros, %q among them", r.Columns[j])
+					return fmt.Sprintf("learned constants of columns with many zeros, including %q", r.Columns[j])
 				}
 			}
 		case study.KindMoments:
@@ -159,7 +159,7 @@ func unlike(p *study.Plan, r *result.Result) string {
 		}
 	}
 	if name := spiked(p, r); name != "" {
-		return fmt.Sprintf("learned constants of columns in which one value is frequent, %q among them: its scale may be a hundredth of its standard deviation, and scores that are divided by it show nothing else; code two values as 0 and 1, or give the column levels", name)
+		return fmt.Sprintf("learned constants of columns in which one value is frequent, including %q: its scale may be a hundredth of its standard deviation, and scores that are divided by it show nothing else; code two values as 0 and 1, or give the column levels", name)
 	}
 	of := p.Layout.Single(study.KindMoments)
 	if last == nil || len(last.Scale) != r.D || len(last.Noised) != 2*len(of) {
@@ -175,7 +175,7 @@ func unlike(p *study.Plan, r *result.Result) string {
 		}
 		x := last.Z()[at] / (math.Sqrt2 * last.Tau())
 		if math.Abs(x) > skewedOne {
-			return fmt.Sprintf("learned constants of columns that are skewed or have heavy tails, %q among them", r.Columns[j])
+			return fmt.Sprintf("learned constants of columns that are skewed or have heavy tails, including %q", r.Columns[j])
 		}
 		sum, in = sum+x*x, in+1
 	}

@@ -78,11 +78,11 @@ func TestLearnedConstantsHaveABound(t *testing.T) {
 		}
 	}
 	if got.Share == nil || got.Share.Lower > truth || got.Share.Lower < 0.95 || !got.Components[0].Separated ||
-		len(got.Components[0].Loadings) != 8 || !says(got, "Of the correlations of the rows as they were scaled") || !says(got, "in another unit of measurement") {
+		len(got.Components[0].Loadings) != 8 || !says(got, "For the correlations of the rows as they were scaled") || !says(got, "in another unit of measurement") {
 		t.Fatalf("captured %.4f: %+v", truth, got)
 	}
 	for want, change := range map[string]func(p *study.Plan, r *result.Result){
-		"some columns alone": func(p *study.Plan, _ *result.Result) {
+		"only some columns": func(p *study.Plan, _ *result.Result) {
 			p.Proposal.Spec.Columns = slices.Clone(p.Proposal.Spec.Columns)
 			p.Proposal.Spec.Columns[2].Standardize = ""
 		},

@@ -35,7 +35,7 @@ type Prediction struct {
 
 // everyRow is said of studies that leave rows out. Noise is that of the sums of all n units, and
 // only the rows that are kept are in them.
-const everyRow = "rows with a missing value are left out, and this is with every row kept: with a share s kept, noise and sampling count as with s·n units"
+const everyRow = "rows with a missing value are left out, but this prediction assumes that every row is kept: if a share s is kept, noise and sampling are those of s·n units"
 
 // Case is one member of the family.
 type Case struct {
@@ -104,13 +104,13 @@ func (a *Prediction) Lines() []string {
 		fmt.Sprintf("the worst of %d simulated studies captures %s; less where a third of the rows, or fewer, carry a direction of their own, or columns are skewed or heavy-tailed", predictRuns*len(a.Cases), percent(a.lowest())),
 	}
 	for _, what := range a.Outside {
-		out = append(out, what+": outside what such predictions were held against")
+		out = append(out, what+": outside what such predictions were checked against")
 	}
 	if a.Needed > 0 {
 		out = append(out, fmt.Sprintf("about %d units would make it %s where the spectrum falls slowly", a.Needed, percent(enough)))
 	}
 	if a.Learned {
-		out = append(out, fmt.Sprintf("constants are learned: this is of the covariance, with the budget that is left and %g times the loss that is simulated; skewed columns and columns of many zeros lose more", learnedLoss))
+		out = append(out, fmt.Sprintf("constants are learned: this prediction covers the covariance, with the budget that is left and %g times the loss that is simulated; skewed columns and columns of many zeros lose more", learnedLoss))
 	}
 	if a.EveryRow {
 		out = append(out, everyRow)
@@ -141,7 +141,7 @@ func newForecast(p *study.Plan) (*forecast, error) {
 	case s.Profile == proposal.ProfilePaper || s.Accountant == proposal.AccountantPaper:
 		return nil, fmt.Errorf("%w for the paper's profile", ErrNoPrediction)
 	case s.Standardizes() && s.Method == proposal.MethodPower:
-		return nil, fmt.Errorf("%w of power iteration where a study learns the columns' constants", ErrNoPrediction)
+		return nil, fmt.Errorf("%w for power iteration where a study learns the columns' constants", ErrNoPrediction)
 	case s.Standardizes() && !(p.Learning.Score >= leastScore):
 		return nil, fmt.Errorf("%w where a study is too small to learn the columns' constants well", ErrNoPrediction)
 	case p.Shares().Levels > 0:

@@ -99,7 +99,7 @@ func Of(p *study.Plan, r *result.Result) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if out.Share != nil && p.Unread(r.Releases) { // else nothing stands out of the noise
+	if out.Share != nil && p.Unread(r.Releases) { // else nothing stands out from the noise
 		out, why = &Report{Components: []Component{}, Moved: out.Moved}, "too few units for ε to read how long rows are"
 	}
 	out.Uncalibrated, out.Constants = why, doubted(p, r)
@@ -125,17 +125,17 @@ func uncalibrated(p *study.Plan, r *result.Result) string {
 	case s.Standardizes() && r.Method != proposal.MethodCovariance:
 		return "constants that the study learned, by power iteration"
 	case s.Standardizes() && slices.ContainsFunc(s.Columns, func(c proposal.Column) bool { return c.Standardize != proposal.StandardizePrivate && c.Levels == nil }):
-		return "constants that the study learned of some columns alone"
+		return "constants that the study learned for only some columns"
 	case r.LevelsNote != "":
 		return "columns with levels"
 	case r.Unit != "":
 		return "units of several rows"
 	case s.KeepsGaps():
-		return fmt.Sprintf("missing = %q: what cells without a value would have changed is in no figure", s.Missing)
+		return fmt.Sprintf("missing = %q: no figure covers what cells without a value would have changed", s.Missing)
 	case summed(r) < leastUnits:
 		return fmt.Sprintf("fewer than %d units", leastUnits)
 	case sampleOf(r) < leastUnits:
-		return fmt.Sprintf("fewer than %d rows were kept, the others had a missing value", leastUnits)
+		return fmt.Sprintf("fewer than %d rows were kept; the others had a missing value", leastUnits)
 	case r.D > mostColumns:
 		return fmt.Sprintf("more than %d columns", mostColumns)
 	case s.Standardizes():

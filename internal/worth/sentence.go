@@ -12,11 +12,11 @@ import (
 )
 
 // clipSentence is always said: no released value shows what the clip hid.
-const clipSentence = "This does not cover what the clip hides: a row beyond the clip counts as a shorter one. If a third of the rows, or fewer, carry a direction of their own, or single columns are skewed or heavy-tailed, as costs and laboratory values often are, the components can miss it and the bounds be wrong, with no sign of it."
+const clipSentence = "This does not cover what the clip hides: a row beyond the clip counts as a shorter one. If a third of the rows, or fewer, carry a direction of their own, or single columns are skewed or heavy-tailed, as costs and laboratory values often are, the components can miss it and the bounds can be wrong, with no sign of either."
 
 // pairsSentence is of differences of two rows of one site: of sites with other means the components
 // of all rows are others, of which they captured 0.28 where the bound was 0.99.
-const pairsSentence = "Rows were compared in pairs of one site, so that all this is of the variance within sites: how far the sites' means are apart has no part in any component or figure."
+const pairsSentence = "Rows were compared in pairs within a site, so this covers only variance within sites; differences between site means play no part."
 
 // say writes the sentences. why is the reason for which figures are left out, if any.
 func (out *Report) say(p *study.Plan, r *result.Result, why string) {
@@ -30,14 +30,14 @@ func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 		tell("No share of captured variance is given: it is not calibrated for this study (%s).", why)
 		tell("What was released shows this: %s.", released(p, r))
 	case out.Share == nil:
-		tell("Nothing stands out of the noise; at this budget no share can be given.")
+		tell("Nothing stands out from the noise; at this budget no share can be given.")
 	case p.Proposal.Spec.Standardizes():
-		tell("Of the correlations of the rows as they were scaled: of the variance that %s, %s about %s, and at least %s (95%% bound: noise, sampling and learned constants). "+
-			"They are those of the law which the rows come from, not of these very rows; columns that are left out have no part in them, and every value counts as at most %d scales from its column's mean.",
+		tell("For the correlations of the rows as they were scaled: of the variance that %s, %s about %s, and at least %s (95%% bound: noise, sampling and learned constants). "+
+			"They describe the distribution that the rows were drawn from, not these rows; columns that are left out play no part, and every value counts as at most %d scales from its column's mean.",
 			any, these, percent(out.Share.Estimate), percent(out.Share.Lower), study.LearnedLimit)
 	default:
 		tell("Of the variance that %s, %s about %s, and at least %s (95%% bound: noise, sampling and unfinished rounds). "+
-			"Variance is that of the law which the rows come from (its second moment about the center), not of these very rows: with heavy tails a few large rows have their own.",
+			"Variance refers to the distribution that the rows were drawn from (second moment about the center), not to these rows; with heavy tails a few large rows can dominate these.",
 			any, these, percent(out.Share.Estimate), percent(out.Share.Lower))
 	}
 	if r.Center == proposal.CenterPairs {
@@ -50,7 +50,7 @@ func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 		tell("The iteration had not finished: about %s, perhaps as low as %s. More rounds, or method = \"covariance\", would help.", percent(out.Share.Estimate), percent(out.Share.Lower))
 	}
 	if len(out.Moved) > 0 {
-		tell("In the last round the answer turned by %.1f degrees, its own noise included.", out.Moved[len(out.Moved)-1])
+		tell("The last round turned the answer by %.1f degrees, including noise.", out.Moved[len(out.Moved)-1])
 	}
 	last := ""
 	for _, c := range out.Components {
@@ -60,13 +60,13 @@ func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 		}
 	}
 	if text := r.LearnedText(); text != "" {
-		tell("%s. A scale is the standard deviation of values clipped at 2 to 4 of them: below the column's own where its tails are heavy, and of no use where a site has the column in another unit of measurement, which nothing here shows.", capital(text))
+		tell("%s. A scale is the standard deviation of values clipped at 2 to 4 scales: below the column's own where its tails are heavy, and of no use where a site has the column in another unit of measurement, which nothing here shows.", capital(text))
 	}
 	if text := r.LevelsText(); text != "" {
 		tell("%s.", capital(text))
 	}
 	if n := summed(r); n < r.N {
-		tell("A site was away from some sums: %d of %d units are in every one that the components rest on, and all that is said is of their law alone.", n, r.N)
+		tell("Some sums lacked a site: %d of %d units are in every sum behind the components, and these statements cover only their distribution.", n, r.N)
 	}
 	if text := r.KeptText(); text != "" {
 		tell("Rows kept: %s.", text)
@@ -109,9 +109,9 @@ func limited(r *result.Result) string {
 		switch {
 		case rel.Kind != study.KindRows:
 		case rel.Unread():
-			return "Noise left nothing of how many rows units have, so that each counts as one. Where they have more, what is divided by the number of rows, as explained variances are, is too high, and no interval covers that."
+			return "Noise hid how many rows units have, so each unit counts as one row. Where units have more, whatever is divided by the number of rows, such as explained variances, is too high, and no interval covers that."
 		default:
-			return fmt.Sprintf("Of one unit at most %.1f rows are counted, a limit read from noised counts. If no unit has more, nothing is lost. If some have, too few are counted, and what is divided by the number of rows, as explained variances are, is too high: by a tenth or two where few units have most rows, which no interval covers.", rel.Radius)
+			return fmt.Sprintf("At most %.1f rows of one unit are counted, a limit read from noised counts. If no unit has more, nothing is lost. If some have more, too few rows are counted, and whatever is divided by the number of rows, such as explained variances, is too high: by a tenth or two where few units have most rows. No interval covers that.", rel.Radius)
 		}
 	}
 	return ""
@@ -119,11 +119,11 @@ func limited(r *result.Result) string {
 
 // shortSentence is of rows that were clipped short: groups1-pow1, d = 100, n = 10,000, captures
 // 0.991 where the bound is 0.994 (docs/experiments.md).
-const shortSentence = "Noise limits here, so that rows were clipped short. If they come in groups whose averages differ, as women's and men's do, the components can be some degrees farther off than these bounds say, and capture 1% less."
+const shortSentence = "Noise is the limit here, so rows were clipped short. If rows come in groups with different averages, such as women and men, the components can be some degrees farther off than these bounds say, and capture 1% less."
 
 // closeSentence is of two variances that rounds hardly tell from equal ones, which cost nothing
 // (docs/figures/worth-close.csv).
-const closeSentence = "If another direction has nearly this one's variance, from 0.8 of it on, the bound can be too high: in simulations of such tables it held in 75 of 92 studies."
+const closeSentence = "If another direction has at least 0.8 of this one's variance, the bound can be too high: in simulations of such tables it held in 75 of 92 studies."
 
 // stepped reports whether power iteration found the components.
 func stepped(r *result.Result) bool {
@@ -160,7 +160,7 @@ func released(p *study.Plan, r *result.Result) string {
 		out = "nothing but noise was left in the last step"
 	}
 	if score := p.Learning.Score; score > 0 {
-		out += fmt.Sprintf("; by the public sizes a plain column's counts stand out by %.1f standard deviations of the noise", score)
+		out += fmt.Sprintf("; judging by the public sizes, a plain column's counts stand out by %.1f standard deviations of the noise", score)
 	}
 	if r.ScaleNote != "" || len(r.LeftOut) > 0 {
 		out += fmt.Sprintf("; %d of %d %s are left out", len(r.LeftOut), r.D, places(r))
@@ -172,11 +172,11 @@ func released(p *study.Plan, r *result.Result) string {
 func (c Component) sentence(k int) string {
 	switch {
 	case c.Separated:
-		return fmt.Sprintf("Component %d is within %.0f degrees (95%%) of the direction that endless rows would show, and is separated from all others.", c.Number, ceil(*c.Angle))
+		return fmt.Sprintf("Component %d is within %.0f degrees (95%%) of the direction that infinitely many rows would show, and is separated from all others.", c.Number, ceil(*c.Angle))
 	case c.Beyond:
 		return fmt.Sprintf("%s cannot be told apart from %s: do not interpret %s loadings.", capital(name(c.Group)), behind(c.Group, k), its(c.Group))
 	case c.GroupAngle == nil:
-		return fmt.Sprintf("Component %d is not determined: it can be more than %d degrees (95%%) from the direction that endless rows would show. Do not interpret its loadings.", c.Number, separatedBelow)
+		return fmt.Sprintf("Component %d is not determined: it can be more than %d degrees (95%%) from the direction that infinitely many rows would show. Do not interpret its loadings.", c.Number, separatedBelow)
 	default:
 		span := "space"
 		if len(c.Group) == 2 {

@@ -269,11 +269,11 @@ func (a *Solution) Lines() []string {
 	case a.High == 0:
 		out = append(out, fmt.Sprintf("from %s on, where the spectrum falls steeply; where it falls slowly nothing that was tried is predicted to capture %s", value(a.Low), percent(a.Share)))
 	case a.Open == SolveComponents && a.Low == 0:
-		out = append(out, fmt.Sprintf("up to %s, by how fast the spectrum falls; for some of the family none", value(a.High)))
+		out = append(out, fmt.Sprintf("up to %s, depending on how fast the spectrum falls; none for some of the family", value(a.High)))
 	case a.Low == a.High:
 		out = append(out, value(a.Low)+" for all of the family")
 	default:
-		out = append(out, fmt.Sprintf("%s to %s, by how fast the spectrum falls", value(a.Low), value(a.High)))
+		out = append(out, fmt.Sprintf("%s to %s, depending on how fast the spectrum falls", value(a.Low), value(a.High)))
 	}
 	for _, c := range a.Cases {
 		text := fmt.Sprintf("eigenvalues 1/(1+%g·j): ", c.Fall)
@@ -290,16 +290,16 @@ func (a *Solution) Lines() []string {
 			text += fmt.Sprintf("%s, predicted to capture %s", value(c.Value), percent(c.Captured))
 		}
 		if c.Blind >= a.Share {
-			text += fmt.Sprintf("; a blind guess captures %s, so that this share says little", percent(c.Blind))
+			text += fmt.Sprintf("; a blind guess captures %s, so this share says little", percent(c.Blind))
 		}
 		out = append(out, text)
 	}
 	out = append(out, "this is the median of simulated studies of normal rows: a spectrum that falls faster needs less, few rows with a direction of their own, heavy tails and a slower spectrum more; `study simulate` tries it on rows")
 	for _, what := range a.Outside {
-		out = append(out, fmt.Sprintf("%s: outside what such predictions were held against", what))
+		out = append(out, fmt.Sprintf("%s: outside what such predictions were checked against", what))
 	}
 	if a.Learned {
-		out = append(out, fmt.Sprintf("constants are learned: of the covariance, with %g times the loss that is simulated", learnedLoss))
+		out = append(out, fmt.Sprintf("constants are learned: this covers the covariance, with %g times the loss that is simulated", learnedLoss))
 	}
 	if a.EveryRow {
 		out = append(out, everyRow)

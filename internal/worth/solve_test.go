@@ -166,7 +166,7 @@ func TestEveryRowIsAssumed(t *testing.T) {
 		}
 		got, _ := solve(t, s, 6000, SolveEpsilon, 0.7)
 		for what, lines := range map[string][]string{"a prediction": p.Lines(), "a solution": got.Lines()} {
-			if said := strings.Contains(strings.Join(lines, "\n"), "with every row kept: with a share s kept"); said != want {
+			if said := strings.Contains(strings.Join(lines, "\n"), "assumes that every row is kept: if a share s is kept"); said != want {
 				t.Errorf("%s with missing = %q:\n%s", what, missing, strings.Join(lines, "\n"))
 			}
 		}

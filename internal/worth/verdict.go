@@ -64,16 +64,16 @@ func (out *Report) Verdict(r *result.Result) Verdict {
 		doubt("%d of %d components cannot be told apart from others: do not interpret their loadings singly.", n-apart, n)
 	}
 	if n := summed(r); n < r.N {
-		doubt("A site was away from some sums: %d of %d units are in every one that the components rest on, and all that is said is of their law alone.", n, r.N)
+		doubt("Some sums lacked a site: %d of %d units are in every sum behind the components, and these statements cover only their distribution.", n, r.N)
 	}
 	if r.KeptFew() {
 		doubt("Rows kept: %s.", r.KeptText())
 	}
 	if n := len(r.LeftOut); n > 0 {
-		doubt("%d of %d %s are left out and have no part in any component.", n, r.D, places(r))
+		doubt("%d of %d %s are left out and play no part in any component.", n, r.D, places(r))
 	}
 	if r.Center == proposal.CenterPairs {
-		doubt("All this is of the variance within sites: how far the sites' means are apart has no part in it.")
+		doubt("Rows were compared in pairs within a site, so this covers only variance within sites; differences between site means play no part.")
 	}
 	switch {
 	case r.Simulated:
@@ -83,7 +83,7 @@ func (out *Report) Verdict(r *result.Result) Verdict {
 		v.Trust, v.Headline = Unknown, "How good this is cannot be stated"
 		v.Doubts = append([]string{fmt.Sprintf("Bounds are not calibrated for this study: %s.", out.Uncalibrated)}, v.Doubts...)
 	case out.Share == nil:
-		v.Trust, v.Headline = Unknown, "Nothing stands out of the noise"
+		v.Trust, v.Headline = Unknown, "Nothing stands out from the noise"
 		v.Doubts = append([]string{"At this budget the components may be noise alone: do not interpret them."}, v.Doubts...)
 	default:
 		any := "one component could"

@@ -36,12 +36,12 @@ func TestVerdictDoesNotFlatter(t *testing.T) {
 		}, Doubtful, "At least", "Rows kept: about 700 (95%: 650 to 750) of 1000 rows, the others had a missing value"},
 		{"a site away", func(_ *Report, r *result.Result) {
 			r.N, r.Releases = 1000, []study.Release{{Kind: study.KindMoment, Units: 1000}, {Kind: study.KindMoment, Units: 400}}
-		}, Doubtful, "At least", "A site was away from some sums: 400 of 1000 units"},
+		}, Doubtful, "At least", "Some sums lacked a site: 400 of 1000 units"},
 		{"few rows left out", func(_ *Report, r *result.Result) {
 			r.RowsKept, r.RowsKeptInterval, r.Releases = 960, &[2]float64{930, 990}, []study.Release{{Kind: study.KindRows, Units: 1000}}
 		}, Sound, "At least", ""},
 		{"simulated", func(_ *Report, r *result.Result) { r.Simulated = true }, Unknown, "Simulated", "nobody signed it"},
-		{"noise alone", func(o *Report, _ *result.Result) { o.Share = nil }, Unknown, "Nothing stands out of the noise", "may be noise alone"},
+		{"noise alone", func(o *Report, _ *result.Result) { o.Share = nil }, Unknown, "Nothing stands out from the noise", "may be noise alone"},
 		{"not calibrated", func(o *Report, _ *result.Result) { o.Share, o.Uncalibrated = nil, "the paper's profile" }, Unknown, "cannot be stated", "the paper's profile"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -63,8 +63,8 @@ func TestLimitOfRows(t *testing.T) {
 		radius float64
 		want   string
 	}{
-		{"id", 6.727, "Of one unit at most 6.7 rows are counted, a limit read from noised counts. If no unit has more, nothing is lost."},
-		{"id", 1.0625, "Noise left nothing of how many rows units have, so that each counts as one."},
+		{"id", 6.727, "At most 6.7 rows of one unit are counted, a limit read from noised counts. If no unit has more, nothing is lost."},
+		{"id", 1.0625, "Noise hid how many rows units have, so each unit counts as one row."},
 		{"", 1, ""},
 	} {
 		r := &result.Result{Unit: c.unit, PerUnit: 1, Releases: []study.Release{{Kind: study.KindMean, Radius: 3}, {Kind: study.KindRows, Radius: c.radius}}}

@@ -375,7 +375,7 @@ func TestNotCalibratedNotShown(t *testing.T) {
 	for i, rel := range r.Releases {
 		away.Releases[i].Units = rel.Units * 2 / 3
 	}
-	if got := of(t, p, &away); got.Share == nil || !says(got, "A site was away from some sums: 4000 of 6000 units") || !says(got, "of their law alone") {
+	if got := of(t, p, &away); got.Share == nil || !says(got, "Some sums lacked a site: 4000 of 6000 units") || !says(got, "cover only their distribution") {
 		t.Errorf("with two of three sites: %+v", got)
 	}
 	if few.Share == nil || !says(few, "Rows kept: about 2001") || few.Share.Lower >= all.Share.Lower || *few.Components[0].Angle <= *all.Components[0].Angle {
@@ -469,7 +469,7 @@ func TestCloseVariancesAreSaid(t *testing.T) {
 		said   bool
 	}{{proposal.MethodPower, 1, true}, {proposal.MethodPower, 2, false}, {proposal.MethodCovariance, 1, false}} {
 		p, r := law{second: diagonal(falling...), radius: 8, rng: seeded(21)}.run(t, spec(16, c.k, c.method), 60_000)
-		if got := of(t, p, r); got.Share == nil || says(got, "from 0.8 of it on") != c.said {
+		if got := of(t, p, r); got.Share == nil || says(got, "at least 0.8 of this") != c.said {
 			t.Errorf("%s, %d components: %q", c.method, c.k, got.Sentences)
 		}
 	}
@@ -495,7 +495,7 @@ func TestPureNoise(t *testing.T) {
 	for _, method := range []string{proposal.MethodCovariance, proposal.MethodPower} {
 		p, r := law{second: diagonal(make([]float64, 16)...), radius: 8, rng: seeded(11)}.run(t, spec(16, 1, method), 3000)
 		got := of(t, p, r)
-		if got.Share != nil || len(got.Components) > 0 || !says(got, "Nothing stands out of the noise") {
+		if got.Share != nil || len(got.Components) > 0 || !says(got, "Nothing stands out from the noise") {
 			t.Errorf("%s: %+v", method, got)
 		}
 	}

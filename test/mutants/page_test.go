@@ -21,7 +21,7 @@ func init() {
 			{verdict, "n := len(r.LeftOut); n > 0", "n := len(r.LeftOut); n > r.D"},
 		}, in("worth", "TestVerdictDoesNotFlatter"), killer{}},
 		{"page: no figure, and sound", 0, []edit{
-			{verdict, "v.Trust, v.Headline = Unknown, \"Nothing stands out of the noise\"", "v.Headline = \"Nothing stands out of the noise\""},
+			{verdict, "v.Trust, v.Headline = Unknown, \"Nothing stands out from the noise\"", "v.Headline = \"Nothing stands out from the noise\""},
 		}, in("worth", "TestVerdictDoesNotFlatter"), killer{}},
 		{"page: what is not computed yet looks good", 0, []edit{
 			{found, "{{with .Verdict}}{{.Trust}}{{else}}unknown{{end}}", "{{with .Verdict}}{{.Trust}}{{else}}sound{{end}}"},
