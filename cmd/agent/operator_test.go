@@ -170,7 +170,7 @@ func TestOperatorCommands(t *testing.T) {
 		t.Errorf("no %q in\n%s", after, out)
 	}
 	out, _ = agent(0, "study", "show", "blood")
-	has(out, "finished (withdrawn); approved by operator", "when     ", "left     egress.jsonl counts no message of it", "charged  ρ = 0 over 0 queries", "It is over here", "What leaves this site in a whole run, which need not be what left", "Roster")
+	has(out, "finished (withdrawn); approved by operator", "when     ", "left     egress.jsonl does not count this study's messages", "charged  ρ = 0 over 0 queries", "It is over here", "What leaves this site in a whole run, which can differ from what left", "Roster")
 	_, said = agent(0, "study", "withdraw", id.String(), "--yes")
 	has(said, "is withdrawn")
 	_, said = agent(0, "study", "withdraw", id.String(), "-y", "--json")

@@ -154,7 +154,7 @@ func TestBrowser(t *testing.T) {
 
 	light.Do(chromedp.Navigate(at), browser.See("#decide"))
 	page := light.Text("main")
-	for _, part := range []string{"patients", "more such studies", "WARNING", "glucose", "What has changed since last time", "vitals-pilot", "the proposer's words for people are others", "min_sites", "Written by the coordinator's operator, not checked", "go together"} {
+	for _, part := range []string{"patients", "more such studies", "WARNING", "glucose", "What has changed since last time", "vitals-pilot", "the proposer's description for people changed", "min_sites", "Written by the coordinator's operator, not checked", "go together"} {
 		if !strings.Contains(strings.ToUpper(page), strings.ToUpper(part)) {
 			t.Errorf("no %q in\n%s", part, page)
 		}

@@ -229,7 +229,7 @@ func printStudy(w io.Writer, s agent.StudyDetail) {
 	if left.Messages > 0 {
 		fmt.Fprintf(w, "left     %d messages, %d bytes, as \"agent egress\" has them by kind\n", left.Messages, left.Bytes)
 	} else {
-		fmt.Fprintln(w, "left     egress.jsonl counts no message of it by itself; \"agent egress --each\" has all")
+		fmt.Fprintln(w, "left     egress.jsonl does not count this study's messages separately; \"agent egress --each\" has all")
 	}
 	leaves := "What leaves this site, from its approval on"
 	if over := s.State != "pending" && s.State != string(ledger.Approved); over || s.Plan == nil {
@@ -245,7 +245,7 @@ func printStudy(w io.Writer, s agent.StudyDetail) {
 			return
 		}
 		fmt.Fprintln(w, "\nIt is over here. What it asked for:")
-		leaves = "What leaves this site in a whole run, which need not be what left"
+		leaves = "What leaves this site in a whole run, which can differ from what left"
 	}
 	printParties(w, s)
 	fmt.Fprintf(w, "data     %s, %s\n", frame.Word(s.Dataset), proposal.ColumnsText(len(s.Plan.Proposal.Spec.Columns), s.Plan.D))
@@ -353,7 +353,7 @@ func printColumns(w io.Writer, s agent.StudyDetail) {
 	defer printReadings(w, s.Plan.Proposal.Spec.Columns)
 	if s.Figures != nil {
 		printFigures(w, *s.Figures)
-		section(w, "WARNINGS of this site's own rows (they stay here; the proposer is told nothing of them)", s.Figures.Warnings())
+		section(w, "WARNINGS of this site's own rows (they stay here; the proposer is not told of them)", s.Figures.Warnings())
 		return
 	}
 	fmt.Fprintln(w, "\nThe study's columns: (value - offset) / scale is used")

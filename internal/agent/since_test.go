@@ -65,7 +65,7 @@ func TestSince(t *testing.T) {
 	approve(first)
 	second := c.offer(3, c.key, func(s *proposal.Spec) { s.Name, s.Epsilon = "second", 0.5 })
 	got := since(second)
-	if got == nil || got.Digest != first || !got.Approved.Equal(at) || strings.Join(got.Changes, "; ") != `epsilon = 0.5, was 1; name = "second", was "test"` {
+	if got == nil || got.Digest != first || !got.Approved.Equal(at) || strings.Join(got.Changes, "; ") != `epsilon = 0.5 (was 1); name = "second" (was "test")` {
 		t.Fatalf("%+v", got)
 	}
 	approve(second)

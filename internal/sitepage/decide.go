@@ -29,7 +29,7 @@ func (p *Page) decide(w http.ResponseWriter, r *http.Request, s *session) {
 	word := r.PostForm.Get("decision")
 	switch {
 	case r.PostForm.Get("digest") != id.String() || d.Digest != id:
-		again("This form is of another proposal. Read this one, then decide.")
+		again("This form belongs to another proposal. Read this one, then decide.")
 		return
 	case !open(d):
 		again("It can no longer be decided on.")

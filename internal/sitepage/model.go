@@ -47,7 +47,7 @@ func (p *Page) refuse(w http.ResponseWriter, code int, text string) {
 
 // fail is the page where the agent does not answer, or answers with an error.
 func (p *Page) fail(w http.ResponseWriter, s *session, err error) {
-	p.render(w, http.StatusBadGateway, "nothing", page{Title: "Not to be had", Form: s.form, Notice: frame.Cleaned(err.Error())})
+	p.render(w, http.StatusBadGateway, "nothing", page{Title: "Not available", Form: s.form, Notice: frame.Cleaned(err.Error())})
 }
 
 // render writes a page whole or not at all. A rune that is not printed as itself is written as an

@@ -86,7 +86,7 @@ func (p *Page) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		secure(w.Header())
 		if r.Host != p.address {
-			p.refuse(w, http.StatusMisdirectedRequest, "This page is reached by the address that the terminal printed, and by no other name.")
+			p.refuse(w, http.StatusMisdirectedRequest, "This page can be reached only by the address that the terminal printed.")
 			return
 		}
 		// Another port of this machine is the same site to a browser, and another person's program
@@ -144,7 +144,7 @@ func (p *Page) enter(w http.ResponseWriter, r *http.Request) {
 		p.refuse(w, http.StatusForbidden, "This link is not valid, or no longer valid: each works once, for 60 seconds.")
 		return
 	}
-	p.tell("The page is open in a browser. It ends after 15 minutes without a look at it, or with Ctrl-C here.")
+	p.tell("The page is open in a browser. It closes after 15 minutes without a request, or with Ctrl-C here.")
 	http.SetCookie(w, &http.Cookie{Name: p.cookieName(), Value: cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
@@ -163,7 +163,7 @@ func (p *Page) inside(next view) http.HandlerFunc {
 			}
 		}
 		if s == nil {
-			p.refuse(w, http.StatusForbidden, "This page is closed: it ends after 15 minutes without a look at it, with the program, and when a newer link is opened.")
+			p.refuse(w, http.StatusForbidden, "This page is closed: it closes after 15 minutes without a request, when the program ends, and when a newer link is opened.")
 			return
 		}
 		next(w, r, s)

@@ -206,7 +206,7 @@ func shortly(m studyPage) []string {
 		out = append(out, plural(n, "warning is below.", "warnings are below."))
 	}
 	if m.Outside > 0 {
-		out = append(out, "It is outside of "+plural(m.Outside, "of this site's own rules.", "of this site's own rules."))
+		out = append(out, "It does not meet "+plural(m.Outside, "of this site's own rules.", "of this site's own rules."))
 	}
 	return out
 }

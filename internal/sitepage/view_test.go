@@ -30,7 +30,7 @@ func TestProposalInPlainWords(t *testing.T) {
 	d := pendingOf(plan)
 	d.Warnings = []string{"a warning"}
 	d.Policy = []siteconfig.PolicyRule{{Rule: "min_sites", Limit: "3", Study: "2 sites"}}
-	d.Since = &agent.Since{Digest: plan.Digest, Name: "blood", Approved: time.Unix(0, 0), Changes: []string{"epsilon = 2, was 1"}}
+	d.Since = &agent.Since{Digest: plan.Digest, Name: "blood", Approved: time.Unix(0, 0), Changes: []string{"epsilon = 2 (was 1)"}}
 	d.Leaves = []egress.Planned{{Kind: "upload", What: "a sum", Bytes: 700}, {Kind: "upload", What: "a sum", Bytes: 702}}
 	d.Privacy, d.Learns = terms.Privacy(plan), terms.Learners(plan)
 	v.site.studies[plan.Digest] = d
@@ -38,7 +38,7 @@ func TestProposalInPlainWords(t *testing.T) {
 	at := 0
 	for _, part := range []string{
 		"asks for the strongest pattern (principal component) in 2 columns of your data set &#34;rows&#34;", "No row leaves this site. 2 messages do, 1402 bytes in all", "of the budget of &#34;people&#34;", "7 more such studies would fit after it",
-		"1 warning is below", "outside of 1 of this site", "ε = 0.5", "<td class=\"num\">700-702</td>", "min_sites", "epsilon = 2, was 1", "a warning",
+		"1 warning is below", "does not meet 1 of this site", "ε = 0.5", "<td class=\"num\">700-702</td>", "min_sites", "epsilon = 2 (was 1)", "a warning",
 		"Written by the coordinator&#39;s operator, not checked</h2>", "approved by your data protection officer", "https://evil.example", "Your decision",
 	} {
 		next := strings.Index(page[at:], part)
@@ -262,7 +262,7 @@ func TestPages(t *testing.T) {
 	v.site.found = []doctor.Finding{{Check: "data set rows", OK: true, Result: "1000 rows"}, {Check: "policy", OK: true, Warning: true, Result: "wide"}, {Check: "keys", Result: "gone", Do: "find them"}}
 	for path, parts := range map[string][]string{
 		"/":        {"What awaits your decision", "blood", "2 of at most", "completed"},
-		"/budgets": {"spent: 12.5% (ρ = 0.125)", "reserved by studies that go on: 25%", "left: 62.5%", "finished", "does not name this population any more"},
+		"/budgets": {"spent: 12.5% (ρ = 0.125)", "reserved by studies that go on: 25%", "left: 62.5%", "finished", "no longer names this population"},
 		"/egress":  {"finished", "640", "3 messages of kind hello"},
 	} {
 		page := v.get(path)
@@ -315,7 +315,7 @@ func TestPageOfWhatIsOver(t *testing.T) {
 		{"pending", d.Sent, append(planned, "So far: "+left, "have not decided", "can be decided until 2026-03-01"), []string{"left this site"}},
 		{"approved", d.Sent, append(planned, "So far: "+left, "ends 2026-03-01 00:00 UTC if it has not begun"), []string{"can be decided", "have not decided", "left this site"}},
 		{"refused", d.Sent, []string{"5 messages did, 280 bytes in all; 2 of them sums", left}, append(planned, "So far", "leaves this site")},
-		{"finished", nil, []string{"<li>It is over here.</li>", "counts no message of it by itself"}, append(planned, "messages did", "leaves this site")},
+		{"finished", nil, []string{"<li>It is over here.</li>", "does not count this study's messages separately"}, append(planned, "messages did", "leaves this site")},
 	} {
 		page := view(c.state, c.sent)
 		for _, part := range c.has {

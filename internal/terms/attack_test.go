@@ -14,7 +14,7 @@ func TestIndicatorsAreSaid(t *testing.T) {
 			s.Missing = proposal.MissingZero
 			s.Columns[1].Indicator = on
 		})
-		if all := strings.Join(Privacy(p), "\n"); strings.Contains(all, "Of 1 of the columns the study also asks where they have no value") != on {
+		if all := strings.Join(Privacy(p), "\n"); strings.Contains(all, "For 1 of the columns the study also asks where they have no value") != on {
 			t.Errorf("indicator %t:\n%s", on, all)
 		}
 	}

@@ -25,30 +25,30 @@ func Changes(before, now proposal.Proposal) []string {
 	var out []string
 	for _, key := range slices.Sorted(maps.Keys(current)) {
 		if was, had := old[key]; !had {
-			out = append(out, key+" = "+current[key]+", which was not given")
+			out = append(out, key+" = "+current[key]+" (not given before)")
 		} else if was != current[key] {
-			out = append(out, key+" = "+current[key]+", was "+was)
+			out = append(out, key+" = "+current[key]+" (was "+was+")")
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(old)) {
 		if _, has := current[key]; !has {
-			out = append(out, key+" is not given, was "+old[key])
+			out = append(out, key+" is no longer given (was "+old[key]+")")
 		}
 	}
 	if before.Spec.About != now.Spec.About {
-		out = append(out, "the proposer's words for people are others")
+		out = append(out, "the proposer's description for people changed")
 	}
 	if !reflect.DeepEqual(before.Spec.Start, now.Spec.Start) {
-		out = append(out, "power iteration starts elsewhere")
+		out = append(out, "power iteration starts from another point")
 	}
 	if !reflect.DeepEqual(before.Graph, now.Graph) {
-		out = append(out, "the graph of sites that hold each other's shares is another one")
+		out = append(out, "the graph of which sites hold each other's shares changed")
 	}
 	if !bytes.Equal(before.Coordinator, now.Coordinator) {
 		out = append(out, "another coordinator's key signs what is released")
 	}
 	if before.Asker() != now.Asker() {
-		out = append(out, "the proposer is "+now.Asker()+", was "+before.Asker())
+		out = append(out, "the proposer is "+now.Asker()+" (was "+before.Asker()+")")
 	}
 	if before.Proposer != nil && now.Proposer != nil && !bytes.Equal(before.Proposer.Identity, now.Proposer.Identity) {
 		out = append(out, "the proposer has ANOTHER KEY")
@@ -127,25 +127,25 @@ func columnChanges(was, c proposal.Column) []string {
 	var out []string
 	number := func(key string, before, now float64) {
 		if before != now {
-			out = append(out, fmt.Sprintf("%s %s, was %s", key, strconv.FormatFloat(now, 'g', -1, 64), strconv.FormatFloat(before, 'g', -1, 64)))
+			out = append(out, fmt.Sprintf("%s %s (was %s)", key, strconv.FormatFloat(now, 'g', -1, 64), strconv.FormatFloat(before, 'g', -1, 64)))
 		}
 	}
 	number("offset", was.Offset, c.Offset)
 	number("scale", was.Scale, c.Scale)
 	if !slices.Equal(was.Levels, c.Levels) {
-		out = append(out, fmt.Sprintf("%d levels that are others, was %d", len(c.Levels), len(was.Levels)))
+		out = append(out, fmt.Sprintf("the levels changed: %d (was %d)", len(c.Levels), len(was.Levels)))
 	}
 	if was.As != c.As {
-		out = append(out, "read as "+frame.Quoted(c.As)+", was "+frame.Quoted(was.As))
+		out = append(out, "read as "+frame.Quoted(c.As)+" (was "+frame.Quoted(was.As)+")")
 	}
 	if was.Standardize != c.Standardize {
-		out = append(out, "standardize "+frame.Quoted(c.Standardize)+", was "+frame.Quoted(was.Standardize))
+		out = append(out, "standardize "+frame.Quoted(c.Standardize)+" (was "+frame.Quoted(was.Standardize)+")")
 	}
 	if was.Indicator != c.Indicator {
-		out = append(out, fmt.Sprintf("indicator %t, was %t", c.Indicator, was.Indicator))
+		out = append(out, fmt.Sprintf("indicator %t (was %t)", c.Indicator, was.Indicator))
 	}
 	if was.Measure != c.Measure || !slices.Equal(was.Range, c.Range) {
-		out = append(out, "the proposer's unit of measurement or plausible range is another one")
+		out = append(out, "the proposer's unit of measurement or plausible range changed")
 	}
 	return out
 }
@@ -160,7 +160,7 @@ func partyChanges(was, p proposal.Party) []string {
 func memberChanges(was, m proposal.Member) []string {
 	out := partyChanges(proposal.Party{Identity: was.Identity}, proposal.Party{Identity: m.Identity})
 	if was.Units != m.Units {
-		out = append(out, fmt.Sprintf("%d units, was %d", m.Units, was.Units))
+		out = append(out, fmt.Sprintf("%d units (was %d)", m.Units, was.Units))
 	}
 	return out
 }

@@ -105,8 +105,8 @@ func TestChangesInWords(t *testing.T) {
 	now.Spec.Columns[0].Name = "new\u202e" // which no proposal that was read has
 	now.Roster[2].Identity = now.Roster[1].Identity
 	got := strings.Join(Changes(before, now), "\n")
-	for _, line := range []string{"epsilon = 4, was 2", "the proposer's words for people are others", `column "new\u202e" is new`, `column "a" is no longer in it`,
-		`column "b": offset 3, was 0`, `site "site-2": ANOTHER KEY`} {
+	for _, line := range []string{"epsilon = 4 (was 2)", "the proposer's description for people changed", `column "new\u202e" is new`, `column "a" is no longer in it`,
+		`column "b": offset 3 (was 0)`, `site "site-2": ANOTHER KEY`} {
 		if !strings.Contains(got, line) {
 			t.Errorf("no %q in\n%s", line, got)
 		}

@@ -36,13 +36,13 @@ func Learners(p *study.Plan) []Learner {
 		out = append(out, Learner{"the other site", "the released sums less its own part: this site's sums with " + less})
 	}
 	if p.Honest == 0 {
-		what := fmt.Sprintf("the exact sum over at least %d sites, once a query", t.MinSurvivors)
+		what := fmt.Sprintf("the exact sum over at least %d sites, once per query", t.MinSurvivors)
 		if p.Proposal.Spec.CentralDetail {
 			what += "; column by column, so that what one site alone has is that site's exact sum"
 		}
 		out = append(out, Learner{"the coordinator's leader", what})
 	} else {
-		out = append(out, Learner{"the coordinator's leader", fmt.Sprintf("the noised sum over at least %d sites, once a query", t.MinSurvivors)})
+		out = append(out, Learner{"the coordinator's leader", fmt.Sprintf("the noised sum over at least %d sites, once per query", t.MinSurvivors)})
 	}
 	with := func(c int) string {
 		if c == 1 {
@@ -53,7 +53,7 @@ func Learners(p *study.Plan) []Learner {
 	if corrupt > 0 {
 		what := fmt.Sprintf("%s over the %d or more sites that are not among them%s", exact, t.MinSurvivors-corrupt, noised)
 		if t.Sparse() {
-			what += ", but for the small chance that the plan names"
+			what += ", except for the small chance that the plan states"
 		}
 		out = append(out, Learner{with(corrupt), what})
 	}

@@ -18,7 +18,7 @@ func Privacy(p *study.Plan) []string {
 	}
 	words := []string{
 		fmt.Sprintf("Everything that this study releases is together (ε = %g, δ = %g)-differentially private under replacement of one unit (%s): "+
-			"for anyone who sees it all and does not break the cryptography, the odds that one unit was yours and not any other change by a factor of at most e^ε = %.3g, but for δ. "+
+			"for anyone who sees it all and does not break the cryptography, the odds that one unit was yours and not any other change by a factor of at most e^ε = %.3g, up to δ. "+
 			"A unit is %s; their number is public.", s.Epsilon, s.Delta, p.Adjacency, math.Exp(s.Epsilon), unit),
 		"Of one person at several sites: " + study.AtSites(p.SitesPerUnit) + ".",
 		fmt.Sprintf("It charges ρ = %.6g (by %s) to the population's budget, over at most %d queries in %d rounds.", p.Rho, p.Curve(), p.Queries.Left(0), p.Rounds),
@@ -43,7 +43,7 @@ func Privacy(p *study.Plan) []string {
 	case s.Waits():
 		words = append(words, `on_dropout = "wait": every sum is over all sites; this agent signs no other set.`)
 	case t.Whole():
-		words = append(words, fmt.Sprintf(`on_dropout = "continue", but every sum needs all %d sites, so that a site that is away holds the study up.`, t.Sites))
+		words = append(words, fmt.Sprintf(`on_dropout = "continue", but every sum needs all %d sites, so a site that is away holds up the study.`, t.Sites))
 	default:
 		words = append(words, `on_dropout = "continue": sums go on without a site that is away.`)
 	}
@@ -55,7 +55,7 @@ func Privacy(p *study.Plan) []string {
 		words = append(words, text+"A text that cannot be read counts as no value. The share of such cells in each column, over all sites, is released with noise.")
 	}
 	if n := indicators(s.Columns); n > 0 {
-		words = append(words, fmt.Sprintf("Of %d of the columns the study also asks where they have no value: a number a row, 1 there and else 0, goes into its components like a column of its own.", n))
+		words = append(words, fmt.Sprintf("For %d of the columns the study also asks where they have no value: one number per row, 1 there and 0 elsewhere, enters its components like a separate column.", n))
 	}
 	if s.Missing == proposal.MissingDropRow {
 		words = append(words, "A row with a missing value counts as a row of zeros.")
@@ -125,14 +125,14 @@ func noiseWords(p *study.Plan) string {
 func poolWords(p *study.Plan) string {
 	few, all := p.Honest, p.Thresholds.Sites-max(p.Thresholds.Corrupt, 1)
 	if all == 1 {
-		return "Sites that pool what they know see no less: one honest site's share is all of it."
+		return "Sites that pool what they know see no less noise: one honest site's share is all of it."
 	}
-	text := fmt.Sprintf("Sites that pool what they know, without the coordinator, see less from %d of them on", max(p.Thresholds.Corrupt, 1)+1)
+	text := fmt.Sprintf("If %d or more sites pool what they know, without the coordinator, they see less noise", max(p.Thresholds.Corrupt, 1)+1)
 	if few > 1 {
 		text += fmt.Sprintf(": %d/%d of the planned variance, and the other sites' units then pay %.3g times the ρ", few-1, few, float64(few)/float64(few-1))
 	}
 	if all > 2 || few == 1 {
-		text += fmt.Sprintf("; where one site alone is not among them, 1/%d and %d times", all, all)
+		text += fmt.Sprintf("; if all sites but one do, 1/%d and %d times", all, all)
 	}
 	return text + "."
 }

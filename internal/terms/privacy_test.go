@@ -50,7 +50,7 @@ func TestPrivacyWords(t *testing.T) {
 // TestDropoutWords: where every sum needs all sites, nobody reads that sums go on without one.
 func TestDropoutWords(t *testing.T) {
 	const on = "sums go on without a site"
-	for sites, want := range map[int]string{2: "every sum needs all 2 sites, so that a site that is away holds the study up", 3: "every sum needs all 3 sites", 5: on} {
+	for sites, want := range map[int]string{2: "every sum needs all 2 sites, so a site that is away holds up the study", 3: "every sum needs all 3 sites", 5: on} {
 		all := strings.Join(Privacy(wordsPlan(t, sites, func(s *proposal.Spec) { s.OnDropout = proposal.DropoutContinue })), "\n")
 		if !strings.Contains(all, want) || want != on && strings.Contains(all, on) {
 			t.Errorf("%d sites: no %q in\n%s", sites, want, all)
@@ -137,9 +137,9 @@ func TestPoolWords(t *testing.T) {
 		want         []string
 	}{
 		{2, 0, []string{"see no less"}},
-		{3, 0, []string{"from 2 of them on: 1/2 of the planned variance", "pay 2 times the ρ."}},
-		{5, 0, []string{"4 honest sites in a sum over all 5", "down to 3 in one over 4", "from 2 of them on: 2/3 of the planned variance", "pay 1.5 times", "1/4 and 4 times"}},
-		{10, 0, []string{"from 4 of them on: 3/4 of", "pay 1.33 times", "1/7 and 7 times"}},
+		{3, 0, []string{"If 2 or more sites pool what they know, without the coordinator, they see less noise: 1/2 of the planned variance", "pay 2 times the ρ."}},
+		{5, 0, []string{"4 honest sites in a sum over all 5", "down to 3 in one over 4", "If 2 or more sites pool what they know, without the coordinator, they see less noise: 2/3 of the planned variance", "pay 1.5 times", "1/4 and 4 times"}},
+		{10, 0, []string{"If 4 or more sites pool what they know, without the coordinator, they see less noise: 3/4 of", "pay 1.33 times", "1/7 and 7 times"}},
 	} {
 		p := wordsPlan(t, c.sites, func(s *proposal.Spec) { s.Noise = proposal.NoiseDistributed })
 		text := noiseWords(p)
