@@ -68,7 +68,7 @@ func Local(c *siteconfig.Config) []Finding {
 		add(CheckConfig, "population "+p.Name, text, err)
 		if b := p.Budget; err == nil && b != nil && b.Epsilon > mostBudget {
 			out = append(out, Finding{Code: CheckConfig, Check: "population " + p.Name, OK: true, Warning: true,
-				Result: fmt.Sprintf("a budget of epsilon = %g promises its people little: all studies together may change the odds about one by a factor of e^ε = %.3g", b.Epsilon, math.Exp(b.Epsilon)), Do: "lower budget.epsilon; 1 to 3 is usual"})
+				Result: fmt.Sprintf("a budget of epsilon = %g promises its people little: all studies together may change the odds about one person by a factor of e^ε = %.3g", b.Epsilon, math.Exp(b.Epsilon)), Do: "lower budget.epsilon; 1 to 3 is usual"})
 		}
 	}
 	for _, d := range c.Datasets {
@@ -76,7 +76,7 @@ func Local(c *siteconfig.Config) []Finding {
 		add(CheckData, "data set "+d.Name, fmt.Sprintf("%s, %d columns, SHA-256 %x…, budget of %q", sizeOf(info.Rows, info.Units, d.Unit), len(info.Header), info.SHA256[:6], d.Population), unnamed(d, err))
 		if names := absent(c.Source(d).Mapping, info.Header); err == nil && len(names) > 0 {
 			out = append(out, Finding{Code: CheckData, Check: "data set " + d.Name, OK: true, Warning: true,
-				Result: fmt.Sprintf("[dataset.columns] takes from columns that the source does not have: %d, the first %s", len(names), names[0]), Do: "write the names as the source's header has them"})
+				Result: fmt.Sprintf("[dataset.columns] names columns that the source does not have: %d, the first %s", len(names), names[0]), Do: "write the names as the source's header has them"})
 		}
 	}
 	if len(c.Datasets) == 0 {
@@ -266,7 +266,7 @@ func checkCertificate(c *siteconfig.Config, site *pki.Holder, now time.Time) Fin
 	case site.Ended(now) != nil:
 		return found(CheckEnded, check, "", site.Ended(now))
 	case now.Before(leaf.NotBefore):
-		return found(CheckClockBehind, check, "", &pki.CertificateError{Reason: "is good from " + leaf.NotBefore.UTC().Format(time.RFC3339) + ", and this machine's clock says " + now.UTC().Format(time.RFC3339)})
+		return found(CheckClockBehind, check, "", &pki.CertificateError{Reason: "is valid from " + leaf.NotBefore.UTC().Format(time.RFC3339) + ", and this machine's clock says " + now.UTC().Format(time.RFC3339)})
 	}
 	detail := fmt.Sprintf("of %s, %d days left", site.Name(), left)
 	if left < int(pki.RenewBefore/(24*time.Hour)) {

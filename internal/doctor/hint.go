@@ -16,7 +16,7 @@ import (
 // repeat names of the file's header: it is for this site's terminal and goes into no log.
 func hint(code Code, err error) string {
 	if _, ok := errors.AsType[*pki.ModeError](err); ok {
-		return "chmod 600 the named file, which others of this machine may read"
+		return "chmod 600 the named file, which others on this machine may read"
 	}
 	if code == CheckKeys && errors.Is(err, fs.ErrPermission) {
 		return "the key files are there, and this user may not read them: run agent check as the agent's user, or give the files to that user (chown)"

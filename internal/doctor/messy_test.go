@@ -237,7 +237,7 @@ func messies(t *testing.T) []messy {
 					return fmt.Sprint(40 + i%50)
 				}
 				return v
-			}), says: []string{`column "height_cm": has the same cells as age in every row`, `column "creatinine": every "." stands before three last digits`},
+			}), says: []string{`column "height_cm": has the same cells as age in every row`, `column "creatinine": every "." comes before the last three digits`},
 		},
 		{
 			name: "codes and outliers", text: messyTable(func(i int, c, v string) string {

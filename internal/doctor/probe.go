@@ -193,7 +193,7 @@ func (p *probing) tlsFault(err error) (Code, error) {
 	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok && invalid.Reason == x509.Expired {
 		now := time.Now()
 		if now.Before(leaf.NotBefore) {
-			return CheckClockBehind, fmt.Errorf("this machine's clock says %s, and the coordinator's certificate is good from %s", stamp(now), stamp(leaf.NotBefore))
+			return CheckClockBehind, fmt.Errorf("this machine's clock says %s, and the coordinator's certificate is valid from %s", stamp(now), stamp(leaf.NotBefore))
 		}
 		return CheckServerEnded, fmt.Errorf("the coordinator's certificate ended %s, and this machine's clock says %s", stamp(leaf.NotAfter), stamp(now))
 	}

@@ -19,7 +19,7 @@ var remedies = map[string]string{
 	isComma:    `decimal = "," if all numbers are written so`,
 	isGrouped:  "thousands = with the mark, if all numbers are written so",
 	isStand:    "name it in missing_values",
-	isCompared: `names = { "<0.1" = "0.05" } of the column: half your limit, say, as the file writes numbers. Writing nothing biases, for these are missing because they are small`,
+	isCompared: `names = { "<0.1" = "0.05" } of the column: half your limit, say, as the file writes numbers. Leaving them empty biases results, since these are missing because they are small`,
 	isMeasured: "write the number alone in the export",
 	isDate:     `ask for as = "days since 2000-01-01" in the study`,
 	isTruth:    `names = { ... } of the column, or ask for as = "boolean" in the study`,
@@ -49,7 +49,7 @@ func (s *sight) report(said dataset.Mapping) {
 		r.Faults = append(r.Faults, Fault{Column: name, What: fmt.Sprintf("none of the header's %d fields has this name", len(s.header)), Count: 1, First: 1 + s.mapping.SkipRows, Names: s.near(name), Do: s.unnamed})
 	}
 	if s.values {
-		s.look("", AboutText, "some names of the header are numbers, so that none is shown: is there a header line? Without one the first record is taken for it")
+		s.look("", AboutText, "some names in the header are numbers, so none is shown: is there a header line? Without one the first record is taken for it")
 	}
 	s.unasked()
 	s.ordinary()
@@ -66,7 +66,7 @@ func (s *sight) report(said dataset.Mapping) {
 		s.judge(j, c, paste)
 	}
 	if len(s.unchecked) > 0 {
-		s.look("", AboutMeasure, "units of measurement are not checked against values, for which the study would need range: "+strings.Join(s.unchecked, ", "))
+		s.look("", AboutMeasure, "units of measurement are not checked against values, since the study gives no range: "+strings.Join(s.unchecked, ", "))
 	}
 	s.twins()
 	s.marks(paste)
@@ -134,7 +134,7 @@ func (s *sight) unasked() {
 		names = append(names[:most], fmt.Sprintf("and %d more", n))
 	}
 	if len(names) > 0 {
-		s.look("", AboutNames, "these columns of the file are not asked for, by their names: "+strings.Join(names, ", "))
+		s.look("", AboutNames, "the study does not ask for these columns of the file: "+strings.Join(names, ", "))
 	}
 }
 
@@ -169,7 +169,7 @@ func (c *column) datesRemedy() string {
 	for _, f := range c.dates {
 		forms = append(forms, quote(f))
 	}
-	return "dates = of the column, with " + strings.Join(forms, " or ") + ": all of its texts fit both, so ask who exports them which number is the day"
+	return "dates = of the column, with " + strings.Join(forms, " or ") + ": all of its texts fit both, so ask the person who exports them which number is the day"
 }
 
 // judge reports on one column.

@@ -57,7 +57,7 @@ func (s *sight) marks(p *paste) {
 		} else if found = true; mark == "," {
 			do += ", for the whole file"
 		}
-		s.look(s.label[j], AboutMark, fmt.Sprintf("every %q stands before three last digits, and what has none is whole and below 1000: is it a mark between thousands? It was read as the decimal mark. If so: %s", mark, do))
+		s.look(s.label[j], AboutMark, fmt.Sprintf("every %q comes before the last three digits, and numbers without it are whole and below 1000: is it a mark between thousands? It was read as the decimal mark. If so: %s", mark, do))
 	}
 	if found {
 		p.lines = append(p.lines, fmt.Sprintf("# decimal = %q", other), fmt.Sprintf("# thousands = %q  # both, if %q is a mark between thousands", mark, mark))
@@ -78,7 +78,7 @@ func (s *sight) twins() {
 			continue
 		}
 		if at, ok := first[c.hash]; ok {
-			s.look(s.label[j], AboutTwin, fmt.Sprintf("has the same cells as %s in every row: what both say would count twice", key(s.label[at])))
+			s.look(s.label[j], AboutTwin, fmt.Sprintf("has the same cells as %s in every row: the same information would count twice", key(s.label[at])))
 		} else {
 			first[c.hash] = j
 		}

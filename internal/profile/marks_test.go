@@ -97,9 +97,9 @@ func TestTwins(t *testing.T) {
 		word := []string{"a", "b"}[i%2]
 		fmt.Fprintf(&text, "%s,%s,%s,%s,%s,%s,%s,5,5\n", gap, word, gap, other, turned, gap, word)
 	}
-	if got, want := looks(profiled(t, text.String(), "", nil), AboutTwin), `column "copy": has the same cells as age in every row: what both say would count twice
-column "again": has the same cells as age in every row: what both say would count twice
-column "words": has the same cells as word in every row: what both say would count twice`; got != want {
+	if got, want := looks(profiled(t, text.String(), "", nil), AboutTwin), `column "copy": has the same cells as age in every row: the same information would count twice
+column "again": has the same cells as age in every row: the same information would count twice
+column "words": has the same cells as word in every row: the same information would count twice`; got != want {
 		t.Errorf("%s", got)
 	}
 	// With a study, of its columns alone.
@@ -167,7 +167,7 @@ func TestLinesToFillIn(t *testing.T) {
 	for _, f := range r.Faults {
 		said += f.String(true)
 	}
-	if !strings.Contains(said, `names = { "<0.1" = "0.05" } of the column: half your limit`) || !strings.Contains(said, "Writing nothing biases") {
+	if !strings.Contains(said, `names = { "<0.1" = "0.05" } of the column: half your limit`) || !strings.Contains(said, "Leaving them empty biases") {
 		t.Error(said)
 	}
 }

@@ -96,7 +96,7 @@ func (s *sight) codes(j int, c *column, p *paste) (alone []string) {
 			text += ": it is also a value in " + also
 			alone = append(alone, c.written[i]...)
 		default: // a number of a typed source has no text that names could have
-			text += ": it is also a value in " + also + ". Write nothing for it in the export"
+			text += ": it is also a value in " + also + ". Leave such cells empty in the export"
 		}
 		s.look(s.label[j], AboutCode, text)
 	}

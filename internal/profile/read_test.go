@@ -60,7 +60,7 @@ columns = [
 		`paste admitted = { dates = "DD.MM.YYYY" }  # if all of the column's dates are written so`,
 		`look column "creatinine": looks like mg/dL where the study expects µmol/L`,
 		`look the last record looks like sums or notes`,
-		`not asked for, by their names: "age", "dbp"`,
+		`the study does not ask for these columns of the file: "age", "dbp"`,
 		`paste sex = { names = { "Female" = "F", "Male" = "M" } }  # if these are the same`,
 		`paste ward = { names = { "ICU" = "icu" } }  # if these are the same`,
 		`paste # add to names of ward, as one of "icu", "surgery": "Innere"`,
@@ -112,7 +112,7 @@ columns = [ { name = "a", as = "days since 2000-01-01" }, { name = "n" } ]
 	if err != nil {
 		t.Fatal(err)
 	}
-	const both = `"DD/MM/YYYY" or "MM/DD/YYYY": all of its texts fit both, so ask who exports them`
+	const both = `"DD/MM/YYYY" or "MM/DD/YYYY": all of its texts fit both, so ask the person who exports them`
 	for _, c := range []struct{ keys, texts, fault, paste string }{
 		{"", "31.05.2024 NA 1.2.2024", `dates = "DD.MM.YYYY" of the column`, `a = { dates = "DD.MM.YYYY" }`},
 		{"", "05/31/2024 1/2/2024", `dates = "MM/DD/YYYY" of the column`, `a = { dates = "MM/DD/YYYY" }`},
