@@ -123,7 +123,7 @@ func (p *projection) text() string {
 	}
 	for i, l := range p.Limits {
 		if l.T2 == 0 && l.SPE == 0 {
-			text += "\nNo row is flagged: the study did not buy the variances that the laws of T² and of the squared prediction error need."
+			text += "\nNo row is flagged: the study did not buy the variances that the limits of T² and of the squared prediction error need."
 			break
 		}
 		kept := max(1, p.Rows-p.LeftOut)

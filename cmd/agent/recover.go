@@ -62,7 +62,7 @@ func (c *ledgerRecoverCmd) Run(t *terminal) error {
 		return err
 	}
 	if _, err := ask[agent.Status](t, "GET", "status"); err == nil {
-		return shared.Bad("the agent runs; stop it first")
+		return shared.Bad("the agent is running; stop it first")
 	}
 	var done recovered
 	if c.From != "" {
@@ -90,7 +90,7 @@ func (c *ledgerRecoverCmd) recover(t *terminal, dir string) (recovered, error) {
 	}
 	done := newRecovered(rec.Found.File+" "+rec.Found.Reason, rec.Studies, rec.Populations)
 	if done.Aside = rec.Aside; done.Aside != "" {
-		t.Say("The key file of another ledger was in the way; it is %s now. Put it back where it belongs.", done.Aside)
+		t.Say("Another ledger's key file was in the way and was moved to %s; return it to that ledger.", done.Aside)
 	}
 	return done, nil
 }

@@ -105,7 +105,7 @@ func TestRecoverFromExport(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"--from", export}, nil} {
-		if said := command(2, append([]string{"-C", dir, "ledger", "recover", "--yes"}, args...)...); !strings.Contains(said, "the agent runs") {
+		if said := command(2, append([]string{"-C", dir, "ledger", "recover", "--yes"}, args...)...); !strings.Contains(said, "the agent is running") {
 			t.Errorf("recover under a running agent: %s", said)
 		}
 	}

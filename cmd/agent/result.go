@@ -27,7 +27,7 @@ func (studyResultCmd) Help() string {
 	return `Asks the coordinator, through the running agent, for the signed result of a study that this site
 takes part in, and checks it against this site's ledger: its digest is one that was approved here,
 and every release that this site received is in it. The agent keeps no copy. Without --json, your own
-rows are then held against constants that the study learned, for your eyes alone.`
+rows are then checked against constants that the study learned, for your eyes alone.`
 }
 
 func (c *studyResultCmd) Run(t *terminal) error {
@@ -58,7 +58,7 @@ func (c *studyResultCmd) Run(t *terminal) error {
 	if err := json.Unmarshal(file, &r); err != nil {
 		return err
 	}
-	t.Say("The result verifies, and is of a study that this site approved.")
+	t.Say("The result verifies, and belongs to a study that this site approved.")
 	if err := t.PrintResult(&r); err != nil {
 		return err
 	}

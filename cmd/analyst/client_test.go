@@ -251,7 +251,7 @@ func TestResultIsCheckedFirst(t *testing.T) {
 	d.says("the result of another study")
 	absent()
 	d.run(cli.ExitOK, command)
-	d.says("with which nothing was proposed from here")
+	d.says("with which nothing was proposed from this folder")
 	if got, err := os.ReadFile("result.json"); err != nil || !bytes.Equal(got, file) {
 		t.Errorf("written: %v", err)
 	}

@@ -75,9 +75,9 @@ func (c *resultCmd) Run(t *terminal) error {
 func signedBy(got *analyst.Fetched) string {
 	switch {
 	case got.Kept:
-		return "It verifies, and is of the proposal that you signed."
+		return "It verifies, and belongs to the proposal that you signed."
 	case got.Pinned:
 		return "It verifies, and is signed by the coordinator's key of your proposals, " + got.Key + "."
 	}
-	return "It verifies: it is signed by the key in it, " + got.Key + ", with which nothing was proposed from here. Compare it with the coordinator's as somebody you trust reads it to you."
+	return "It verifies: it is signed by the key in it, " + got.Key + ", with which nothing was proposed from this folder. Compare it with the coordinator's key, as somebody you trust reads it to you."
 }

@@ -50,7 +50,7 @@ func (c *caRetireCmd) Run(s *terminal) error {
 	if err := askCA(s, "POST", path); err != nil {
 		return err
 	}
-	fmt.Fprintln(s.Err, "the old CA is no longer trusted; join files made before now are void")
+	fmt.Fprintln(s.Err, "the old CA is no longer trusted; join files made before now no longer work")
 	return nil
 }
 

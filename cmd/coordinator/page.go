@@ -19,7 +19,7 @@ type pageCmd struct {
 }
 
 type pageInviteCmd struct {
-	Name        string        `arg:"" help:"The person's name: lower-case letters, digits and dashes. One who may log in already gets a new token, and the old one is void."`
+	Name        string        `arg:"" help:"The person's name: lower-case letters, digits and dashes. One who may log in already gets a new token, and the old one no longer works."`
 	Role        people.Role   `enum:"viewer,operator,metrics" default:"viewer" help:"viewer sees studies and results; operator all that the page shows; metrics is a program's that reads /metrics (${default})."`
 	Studies     []string      `placeholder:"STUDY,..." help:"All that a viewer sees, by digest or name; every study, later ones too, if not given."`
 	Valid       time.Duration `default:"2160h" help:"How long the login is good for, at most 8784h (${default})."`
@@ -60,7 +60,7 @@ func (c *pageInviteCmd) Run(s *terminal) error {
 		fmt.Fprintf(s.Err, "hand it over by a channel you trust: anyone who has it logs in as %s, until `coordinator page revoke %s`\n", r.Name, r.Name)
 	}
 	if r.Replaced {
-		fmt.Fprintf(s.Err, "the login that %s had before is void\n", r.Name)
+		fmt.Fprintf(s.Err, "the login that %s had before no longer works\n", r.Name)
 	}
 	file := c.Out
 	if c.Certificate {

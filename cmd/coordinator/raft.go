@@ -68,7 +68,7 @@ func (c *raftPeersCmd) Run(s *terminal) error {
 	case r.MayFail < 0:
 		tolerance = "no majority is reached: studies wait until most see each other"
 	case r.MayFail == 0:
-		tolerance = "none more may fail"
+		tolerance = "no more may fail"
 	}
 	if len(unreached) > 0 {
 		tolerance += "; not reached: " + strings.Join(unreached, ", ")

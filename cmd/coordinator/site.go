@@ -36,7 +36,7 @@ type inviteFlags struct {
 	Valid    time.Duration `default:"72h" help:"How long the join file is good for."`
 	Out      string        `help:"Where to write it; NAME.join if not given, - for stdout."`
 	Again    bool          `xor:"kind" help:"For one that has joined and whose certificate expired: it joins again with its identity key."`
-	Withdraw bool          `xor:"kind" help:"Make no file: void the unused ones of that name."`
+	Withdraw bool          `xor:"kind" help:"Make no file: cancel the unused ones of that name."`
 }
 
 // holders are the sites or the analysts on the operator's socket.
@@ -71,7 +71,7 @@ func (h holders) invite(s *terminal, name string, c inviteFlags) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(s.Err, "wrote %s: send it to the %s by a channel you trust; it is good once, for %v, and unused older files of %s are void\n", written(out), h.word, c.Valid, name)
+	fmt.Fprintf(s.Err, "wrote %s: send it to the %s by a channel you trust; it works once, within %v; unused older files of %s no longer work\n", written(out), h.word, c.Valid, name)
 	join, err := pki.ParseJoin(text)
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func (h holders) revoke(s *terminal, name string) (r operator.RevokeReply, err e
 	if r, err = ask[operator.RevokeReply](s, "POST", h.path+"/"+url.PathEscape(name)+"/revoke", nil); err != nil {
 		return r, err
 	}
-	fmt.Fprintf(s.Err, "%s is revoked: its keys and all join files made before now are void; a new join file is for new keys\n", name)
+	fmt.Fprintf(s.Err, "%s is revoked: its keys and all join files made before now no longer work; to return, it needs a new join file and joins with new keys\n", name)
 	return r, nil
 }
 

@@ -43,7 +43,7 @@ type validateCmd struct{ shared.Validate }
 func (c *validateCmd) Run(s *terminal) error {
 	return c.Check(s.Terminal, func(text []byte) (*study.Plan, error) {
 		if _, err := s.client(); err != nil {
-			return nil, shared.Bad("the file is in order, but a plan needs the sites' counts: give --units (such as --units 1610,4906,12082, one count a site), or --data of a running coordinator")
+			return nil, shared.Bad("the file is in order, but a plan needs the sites' counts: give --units (such as --units 1610,4906,12082, one count per site), or --data of a running coordinator")
 		}
 		r, err := ask[operator.CreateReply](s, "POST", "/v1/plan", text)
 		return r.Plan, err

@@ -238,7 +238,7 @@ func (s *session) final(r wire.Final) wire.Message {
 	}
 	release, err := study.ParseRelease(r.Encoded)
 	if err == nil && (release.Query != r.Query || release.Slot != r.Slot) {
-		err = errors.New("it is of another query or slot")
+		err = errors.New("it belongs to another query or slot")
 	}
 	if err == nil {
 		err = s.plan.CheckRelease(release)

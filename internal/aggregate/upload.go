@@ -36,7 +36,7 @@ func Upload(p *study.Plan, setup *secagg.Setup, self int, ask study.Ask, q secag
 	return secagg.Pack(v, q.Bits), nil
 }
 
-var errLanes = errors.New("a sum has another length than planned")
+var errLanes = errors.New("a sum's length differs from the plan")
 
 // AddShare adds all parts of this site's share of distributed noise. They are a function of the
 // slot's secret and ctx: an upload that is computed again after a crash is the same, and another

@@ -37,7 +37,7 @@ func (e *PathError) Error() string {
 	if e.Known {
 		return "clip: this machine has no path " + e.Name
 	}
-	return fmt.Sprintf("clip: path %q is none of %s", e.Name, strings.Join(pathNames[:], ", "))
+	return fmt.Sprintf("clip: path %q must be one of %s", e.Name, strings.Join(pathNames[:], ", "))
 }
 
 // SetPath makes sums run on "portable", "avx2" or "avx512", for tests and comparisons: the integers

@@ -34,7 +34,7 @@ func (m *leader) connected(names []string) (sites []membership.Holder, links []*
 		}
 		l := m.links[name]
 		if l == nil {
-			return nil, nil, proposal.FieldErrorf("sites", "%q is not connected, so its count of units is not known: wait for it, name sites = [...] without it, or plan with validate --units (one count a site)", name)
+			return nil, nil, proposal.FieldErrorf("sites", "%q is not connected, so its count of units is not known: wait for it, name sites = [...] without it, or plan with validate --units (one count per site)", name)
 		}
 		sites, links = append(sites, h), append(links, l)
 	}

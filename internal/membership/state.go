@@ -181,7 +181,7 @@ func (s *State) RoleOf(name string) pki.Role {
 func (s *State) Vacant(role pki.Role, name string) error {
 	for _, other := range []pki.Role{pki.RoleSite, pki.RoleAnalyst} {
 		if _, taken := s.Holders(other)[name]; taken && role != other && role != RoleNode {
-			return &JoinError{Reason: fmt.Sprintf("the name %q is of the %s that joined under it; choose another", name, other)}
+			return &JoinError{Reason: fmt.Sprintf("the name %q already belongs to a %s; choose another", name, other)}
 		}
 	}
 	return nil

@@ -339,7 +339,7 @@ func TestCheck(t *testing.T) {
 		"user":           {Target{Webhook: "https://u:p@a", KeyFile: "k"}, "holds a user or password"},
 		"file":           {Target{Webhook: "file:///etc/passwd", KeyFile: "k"}, "is no URL"},
 		"other scheme":   {Target{Webhook: "gopher://a/b", KeyFile: "k"}, "must begin with https://"},
-		"event":          {Target{Command: []string{"/b"}, Events: []Event{"result"}}, "is none of proposed"},
+		"event":          {Target{Command: []string{"/b"}, Events: []Event{"result"}}, "must be one of proposed"},
 		"relative":       {Target{Command: []string{"logger"}}, "absolute path"},
 		"zero":           {Target{Command: []string{"/b", "a\x00b"}}, "with a zero in it"},
 		"long":           {Target{Command: []string{"/b", strings.Repeat("a", maxArgument+1)}}, "more than 4096 bytes"},

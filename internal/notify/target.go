@@ -87,7 +87,7 @@ func (t Target) check() error {
 	}
 	for _, e := range t.Events {
 		if !slices.Contains(Events, e) {
-			return wrong("notify.events", "%.40q is none of %s", e, words())
+			return wrong("notify.events", "%.40q must be one of %s", e, words())
 		}
 	}
 	if t.Webhook != "" {

@@ -142,7 +142,7 @@ func Load(dir string) (*Authority, error) {
 	// Of the CA before where a crash came between its promotion and the server's new certificate.
 	ours := func(ca *x509.Certificate) bool { return server.CheckSignatureFrom(ca) == nil }
 	if !matches(server, a.serverKey()) || !slices.ContainsFunc(cas.trusted(), ours) {
-		return nil, &FileError{Path: path(serverFile), Reason: "is not of " + caFile + " and " + serverKeyFile}
+		return nil, &FileError{Path: path(serverFile), Reason: "does not match " + caFile + " and " + serverKeyFile}
 	}
 	a.cas.Store(cas)
 	a.server.Store(server)

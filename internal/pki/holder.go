@@ -108,7 +108,7 @@ func (s *Holder) read() (*membership, error) {
 		}
 	}
 	if err != nil {
-		return nil, &FileError{path(tlsFile), "is not of " + caFile + " and " + tlsKeyFile, err}
+		return nil, &FileError{path(tlsFile), "does not match " + caFile + " and " + tlsKeyFile, err}
 	}
 	return &membership{name, leaf, cas}, nil
 }
@@ -245,7 +245,7 @@ func (s *Holder) SaveCertificate(certPEM, caPEM []byte, now time.Time) error {
 		return err
 	}
 	if old != nil && old.name != name {
-		return &CertificateError{"is of another name", nil}
+		return &CertificateError{"names another holder", nil}
 	}
 	if old == nil {
 		// First: tls.crt is what makes a site joined, and it needs ca.crt.

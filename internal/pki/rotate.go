@@ -369,7 +369,7 @@ func (s *Holder) Rejoin(certPEM, caPEM []byte, now time.Time) error {
 		return err
 	}
 	if name != old.name {
-		return &CertificateError{"is of another site", nil}
+		return &CertificateError{"belongs to another site", nil}
 	}
 	both := append([]*x509.Certificate{ca}, old.cas...)
 	for _, f := range []struct {

@@ -336,7 +336,7 @@ func (m *model) limits(s Subject) {
 	m.Limits = append(m.Limits, p.Warnings()...)
 	m.Limits = append(m.Limits,
 		"Of one person at several sites: "+study.AtSites(p.SitesPerUnit)+". Other studies on the same units add to what can be learned of them; each site's ledger counts those.",
-		"Nothing here shows that a site's rows are true, or that a site took them from whom they should be. The number of units at each site is public.")
+		"Nothing here shows that a site's rows are true or that they describe the right people. The number of units at each site is public.")
 	if s.Result != nil && s.Result.ComponentsText() != "" { // it may say that none stands out
 		m.Limits = append(m.Limits, s.Result.ComponentsText())
 	}

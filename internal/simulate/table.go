@@ -62,7 +62,7 @@ func ParseTable(text string) (Table, error) {
 				err = fmt.Errorf("gaps must be in 0..0.9, got %.40q", value)
 			}
 		default:
-			err = fmt.Errorf("%.40q is none of n, d, spectrum, sites, tails, gaps, per_unit", key)
+			err = fmt.Errorf("%.40q must be one of n, d, spectrum, sites, tails, gaps, per_unit", key)
 		}
 		if err != nil {
 			return t, err

@@ -12,13 +12,13 @@ func TestParseTable(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for text, want := range map[string]string{
-		"":                                      "none of n, d",
+		"":                                      "must be one of n, d",
 		"n=100":                                 "n and spectrum are wanted",
 		"spectrum=pow1":                         "n and spectrum are wanted",
 		"n=0,spectrum=pow1":                     "n must be in 1..",
 		"n=1e5,spectrum=pow1":                   "n must be in 1..",
 		"n=100,spectrum=":                       "spectrum must be one of slowS",
-		"n=100,spectrum=pow1,x=1":               `"x" is none of`,
+		"n=100,spectrum=pow1,x=1":               `"x" must be one of`,
 		"n=100,spectrum=pow1,d=-1":              "d must be in 1..4096",
 		"n=100,spectrum=pow1,gaps=NaN":          "gaps must be in 0..0.9",
 		"n=100,spectrum=pow1,sites=1":           "sites must be in 2..1000",

@@ -29,7 +29,7 @@ func (p *Policy) checkAnalysts(c *Config) error {
 			return c.Errorf(key+".key", "must be a fingerprint, six groups of four letters and digits, got %q", a.Key)
 		}
 		if other, twice := keys[a.Key]; twice {
-			return c.Errorf(key+".key", "is that of %q, too: a key is one analyst's", other)
+			return c.Errorf(key+".key", "is also the key of %q; each analyst needs their own", other)
 		}
 		keys[a.Key] = name
 		if e := a.MaxEpsilonTotal; !(e >= 0) || math.IsInf(e, 0) {

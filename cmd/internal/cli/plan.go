@@ -105,7 +105,7 @@ func (c *Plan) spec(text []byte) (proposal.Spec, error) {
 	case c.Solve == worth.SolveUnits && len(c.Units) > 0:
 		return proposal.Spec{}, Bad("--units is what is solved for: give --sites-count")
 	case c.Solve != worth.SolveUnits && len(c.Units) == 0:
-		return proposal.Spec{}, Bad("--solve %s needs the sites' counts: --units 1610,4906,12082, one count a site", c.Solve)
+		return proposal.Spec{}, Bad("--solve %s needs the sites' counts: --units 1610,4906,12082, one count per site", c.Solve)
 	case c.Solve != worth.SolveUnits && c.Sites != 0 || c.Sites < 0 || c.Sites > math.MaxInt16:
 		return proposal.Spec{}, Bad("--sites-count goes with --solve units, got %d", c.Sites)
 	}

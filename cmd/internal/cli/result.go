@@ -63,13 +63,13 @@ func VarianceText(r *result.Result) string {
 		text += "              these shares add up to more than 100%: both the variances and the total have noise\n"
 	}
 	if text != "" {
-		text += "              of clipped rows: an interval covers the noise, not what the clip took, which can be most of it\n"
+		text += "              measured on clipped rows: an interval covers the noise, not the variance that the clip removed, which can be most of it\n"
 		if r.ScaleNote != "" {
-			text += "              of learned columns' values within 3 scales: if they are skewed or have tails, all values have less, by up to a quarter in tests\n"
+			text += "              for learned columns, counts only values within 3 scales: if they are skewed or have heavy tails, the variances of all values are lower, by up to a quarter in tests\n"
 		}
 	}
 	if len(r.ExplainedVariance) > 1 {
-		text += "              an interval is for a component picked before looking: of several nearly equal ones the first is too high\n"
+		text += "              an interval is for a component picked before looking: of several nearly equal ones, the first is too high\n"
 	}
 	return text
 }

@@ -243,12 +243,12 @@ func (s simulated) print(out io.Writer) {
 			if s.Correlated != nil {
 				of = "correlations"
 			}
-			line("its own bound", "%d of %d studies stated a lower bound, %.4f in the median, of captured %s; for these pooled rows it held in %d", s.Bounds, done, s.Lower.Median, of, s.Held)
+			line("its own bound", "%d of %d studies stated a lower bound, %.4f in the median, on captured %s; for these pooled rows it held in %d", s.Bounds, done, s.Lower.Median, of, s.Held)
 		}
 		if s.Correlated != nil {
 			line("as scores", "captured %s", shares(*s.Captured))
 			line("", "angle %s", angles(*s.Angle))
-			line("", "of scores, which are divided by the learned scales and have their error, too")
+			line("", "for scores, which are divided by the learned scales and share their error")
 		}
 		var methods []string
 		for _, m := range slices.Sorted(maps.Keys(s.Methods)) {

@@ -37,7 +37,7 @@ func (c *Validate) Check(t *Terminal, ask func(text []byte) (*study.Plan, error)
 	}
 	t.Warn(plan.Warnings())
 	if names := unranged(plan.Proposal.Spec); len(names) > 0 {
-		t.Say("hint: with range, sites can hold their values against the unit of %s", strings.Join(names, ", "))
+		t.Say("hint: with range, sites can check their values against the unit of %s", strings.Join(names, ", "))
 	}
 	lines, prediction, err := Expected(plan)
 	if err != nil {
@@ -136,7 +136,7 @@ func PrintPlan(out io.Writer, p *study.Plan, prediction []string) error {
 	}
 	fmt.Fprintf(w, "study\t%s (%s)\n", s.Name, s.Profile)
 	fmt.Fprintf(w, "privacy\tε = %g, δ = %g (%s accountant): ρ = %.6g in all\n", s.Epsilon, s.Delta, s.Accountant, p.Rho)
-	fmt.Fprintf(w, "\tadjacency %s: when one unit is replaced by another, their number being public\n", p.Adjacency)
+	fmt.Fprintf(w, "\tadjacency %s: one unit is replaced by another; the number of units is public\n", p.Adjacency)
 	fmt.Fprintf(w, "\t%s\n", study.AtSites(p.SitesPerUnit))
 	shares := p.Shares()
 	fmt.Fprintf(w, "data\t%d units × %s at %d sites\n", p.N, proposal.ColumnsText(len(s.Columns), p.D), p.Thresholds.Sites)
@@ -191,7 +191,7 @@ func PrintPlan(out io.Writer, p *study.Plan, prediction []string) error {
 	if s.Expires != "" {
 		fmt.Fprintf(w, "expires\t%s, unless all sites have approved by then\n", s.Expires)
 	}
-	fmt.Fprintf(w, "wire\tb = %d bits a number, at most %d bytes of masked sums from each site; `agent study show` lists all messages\n", p.Bits, p.Queries.Bytes())
+	fmt.Fprintf(w, "wire\tb = %d bits per number, at most %d bytes of masked sums from each site; `agent study show` lists all messages\n", p.Bits, p.Queries.Bytes())
 	fmt.Fprintf(w, "noise\t%s\n", p.Noise.Words())
 	fmt.Fprintln(w, "\nQUERY\tKIND\tROUND\tσ/Δ\tρ\tBYTES\t")
 	for _, q := range p.Queries {
