@@ -33,6 +33,6 @@ func TestPartiesOnScreen(t *testing.T) {
 	d.Analyst = &agent.AnalystView{Name: "Ada L", Fingerprint: "aaaa-bbbb", Known: "other key"}
 	d.Readers = []agent.AnalystView{{Name: "bob", Fingerprint: "cccc-dddd", Known: "yes"}}
 	d.Total = &limits.Total{Delta: 1e-6, Curve: "zcdp", Before: 1, After: 1.5, Limit: 1.25}
-	shows(`from     "Ada L", key aaaa-bbbb, ANOTHER KEY than policy.analysts has`, "bob, key cccc-dddd, listed", "its proposer\n",
+	shows(`from     "Ada L", key aaaa-bbbb, A DIFFERENT KEY from the one in policy.analysts`, "bob, key cccc-dddd, listed", "its proposer\n",
 		"ε = 1 so far, 1.5 with this one, at δ = 1e-06 by the budget's zcdp (max_epsilon_total = 1.25)", "ABOVE THE LIMIT", "\nWritten by analyst \"Ada L\", not checked\n")
 }

@@ -343,7 +343,7 @@ func printParties(w io.Writer, s agent.StudyDetail) {
 
 // analystText returns an analyst's name and key, and whether the policy lists them.
 func analystText(a agent.AnalystView) string {
-	known := map[string]string{"yes": ", listed in policy.analysts", "no": ", not listed in policy.analysts", "other key": ", ANOTHER KEY than policy.analysts has"}[a.Known]
+	known := map[string]string{"yes": ", listed in policy.analysts", "no": ", not listed in policy.analysts", "other key": ", A DIFFERENT KEY from the one in policy.analysts"}[a.Known]
 	return fmt.Sprintf("%s, key %s%s", frame.Word(a.Name), a.Fingerprint, known)
 }
 

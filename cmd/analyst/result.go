@@ -21,7 +21,7 @@ type resultCmd struct {
 
 // Help is kong's longer text.
 func (resultCmd) Help() string {
-	return `A result is not written or printed if it does not verify, if it is of another study, or, for a
+	return `A result is not written or printed if it does not verify, if it belongs to another study, or, for a
 study of yours, if it is not of the very bytes that were signed in this folder. With --json the
 file's exact bytes are printed.`
 }

@@ -69,7 +69,7 @@ func TestOnlyListedAnalysts(t *testing.T) {
 		says       string
 	}{
 		"listed":          {listed, "ada", ada, true, `"ada"`},
-		"another key":     {listed, "ada", eve, false, `"ada" with ANOTHER KEY`},
+		"another key":     {listed, "ada", eve, false, `"ada" with A DIFFERENT KEY`},
 		"another name":    {listed, "eve", ada, false, `"eve", who is not listed`},
 		"not listed":      {listed, "eve", eve, false, `"eve", who is not listed`},
 		"nobody signed":   {listed, "", nil, false, "the coordinator's own machine"},

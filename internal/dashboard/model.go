@@ -310,7 +310,7 @@ func (d *Dashboard) sites(p *page, o coordinator.Overview) {
 	t := tile{"Sites", fmt.Sprintf("%d of %d", connected, joined), "connected", ""}
 	switch {
 	case !o.Leading:
-		t.Value, t.Note = strconv.Itoa(joined), "joined; their links are "+p.Followed+"'s"
+		t.Value, t.Note = strconv.Itoa(joined), "joined; "+p.Followed+" knows their links"
 	case connected < joined:
 		t.Class = "warn"
 	case joined == 0:

@@ -65,7 +65,7 @@ func New(r *result.Result, p *study.Plan) (*Model, error) {
 	d, k := p.D, len(r.Components)
 	switch {
 	case r.Digest != p.Digest:
-		return bad("digest", "is of another proposal")
+		return bad("digest", "belongs to another proposal")
 	case r.D != d || len(r.Columns) != d || len(r.Scale) != d || len(r.Mean) != d || len(r.Offset) != d:
 		return bad("feature_names_in_", "are %d columns with %d scales and %d means, the proposal has %d", len(r.Columns), len(r.Scale), len(r.Mean), d)
 	case k < 1 || k > d || k != r.K:

@@ -100,7 +100,7 @@ func (p *Policy) judgeProposer(by *proposal.Party) (PolicyRule, bool) {
 	case "yes":
 		rule.Study, rule.OK = fmt.Sprintf("%q", by.Name), true
 	case "other key":
-		rule.Study = fmt.Sprintf("%q with ANOTHER KEY than the one listed", by.Name)
+		rule.Study = fmt.Sprintf("%q with A DIFFERENT KEY from the one listed", by.Name)
 	default:
 		rule.Study = fmt.Sprintf("%q, who is not listed", by.Name)
 	}

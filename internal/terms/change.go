@@ -51,7 +51,7 @@ func Changes(before, now proposal.Proposal) []string {
 		out = append(out, "the proposer is "+now.Asker()+" (was "+before.Asker()+")")
 	}
 	if before.Proposer != nil && now.Proposer != nil && !bytes.Equal(before.Proposer.Identity, now.Proposer.Identity) {
-		out = append(out, "the proposer has ANOTHER KEY")
+		out = append(out, "the proposer has A DIFFERENT KEY")
 	}
 	out = append(out, named("reader", before.Readers, now.Readers, func(p proposal.Party) string { return p.Name }, partyChanges)...)
 	out = append(out, named("column", before.Spec.Columns, now.Spec.Columns, func(c proposal.Column) string { return c.Name }, columnChanges)...)
@@ -152,7 +152,7 @@ func columnChanges(was, c proposal.Column) []string {
 
 func partyChanges(was, p proposal.Party) []string {
 	if !bytes.Equal(was.Identity, p.Identity) {
-		return []string{"ANOTHER KEY"}
+		return []string{"A DIFFERENT KEY"}
 	}
 	return nil
 }

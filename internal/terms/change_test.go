@@ -106,7 +106,7 @@ func TestChangesInWords(t *testing.T) {
 	now.Roster[2].Identity = now.Roster[1].Identity
 	got := strings.Join(Changes(before, now), "\n")
 	for _, line := range []string{"epsilon = 4 (was 2)", "the proposer's description for people changed", `column "new\u202e" is new`, `column "a" is no longer in it`,
-		`column "b": offset 3 (was 0)`, `site "site-2": ANOTHER KEY`} {
+		`column "b": offset 3 (was 0)`, `site "site-2": A DIFFERENT KEY`} {
 		if !strings.Contains(got, line) {
 			t.Errorf("no %q in\n%s", line, got)
 		}

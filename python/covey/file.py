@@ -221,7 +221,7 @@ def _result(fields: Dict[str, Any]) -> Result:
     if "missing" in fields or isinstance(fields.get("proposal"), str):
         missing = None if fields.get("missing", "error") is None else f.text("missing", "error")
         if missing not in (None, "error", "fill", "zero", "drop-row"):
-            raise f.fault("missing", "is none of error, drop-row, zero and fill")
+            raise f.fault("missing", "must be one of error, drop-row, zero and fill")
     columns, missing = _proposal(f, names, missing)
     variance, interval = f.maybe("explained_variance_", k), f.maybe("explained_variance_interval_", k, 2)
     if variance is not None and (variance < 0).any():

@@ -32,7 +32,7 @@ func init() {
 			{analysts, "rule.Study = fmt.Sprintf(\"%q, who is not listed\", by.Name)", "rule.OK = true"},
 		}, in("agent", "TestOnlyListedAnalysts"), killer{}},
 		{"analyst: a listed name with another key is let in", 0, []edit{
-			{analysts, "rule.Study = fmt.Sprintf(\"%q with ANOTHER KEY than the one listed\", by.Name)", "rule.OK = true"},
+			{analysts, "rule.Study = fmt.Sprintf(\"%q with A DIFFERENT KEY from the one listed\", by.Name)", "rule.OK = true"},
 		}, in("agent", "TestOnlyListedAnalysts"), killer{}},
 		{"analyst: what nobody signed is let in beside a list", 0, []edit{
 			{analysts, "case by == nil && p.Analysts == nil:", "case by == nil:"},
