@@ -89,8 +89,8 @@ func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 	if out.Alarm != nil && *out.Alarm {
 		tell("Large rows look different from small rows here: do not rely on the bounds.")
 	}
-	if why == "" && short(p, r) {
-		tell("%s", shortSentence)
+	if text := short(p, r); text != "" && why == "" {
+		tell("%s", text)
 	}
 	if out.Share != nil && r.K == 1 && stepped(r) {
 		tell("%s", closeSentence)
@@ -117,9 +117,9 @@ func limited(r *result.Result) string {
 	return ""
 }
 
-// shortSentence is of rows that were clipped short: groups1-pow1, d = 100, n = 10,000, captures
-// 0.991 where the bound is 0.994 (docs/experiments.md).
-const shortSentence = "Noise is the limit here, so rows were clipped short. If rows come in groups with different averages, such as women and men, the components can be some degrees farther off than these bounds say, and capture 1% less."
+// groupsSentence is of rows of which directions alone decided more than lengths: groups1-pow1, d =
+// 100, n = 10,000, captures 0.991 where the bound is 0.994 (docs/experiments.md).
+const groupsSentence = " If rows come in groups with different averages, such as women and men, the components can be some degrees farther off than these bounds say, and capture 1% less."
 
 // closeSentence is of two variances that rounds hardly tell from equal ones, which cost nothing
 // (docs/figures/worth-close.csv).
@@ -130,19 +130,29 @@ func stepped(r *result.Result) bool {
 	return slices.ContainsFunc(r.Releases, func(rel study.Release) bool { return rel.Kind == study.KindPower })
 }
 
-// short reports whether directions alone decided more than lengths: where a covariance was clipped
-// low, or power iteration ran on the unit sphere.
-func short(p *study.Plan, r *result.Result) bool {
+// short says where directions alone decided more than lengths, and why: a covariance was clipped
+// low, or power iteration found the components on the unit sphere. It is empty elsewhere, and where
+// auto took steps on the sphere and then a covariance of the rows as they are.
+func short(p *study.Plan, r *result.Result) string {
+	if r.Method == proposal.MethodPower {
+		switch {
+		case !p.Method.Sphere:
+			return ""
+		case p.Proposal.Spec.Rows == proposal.RowsSphere:
+			return "Rows were divided by their lengths, as asked (rows = \"sphere\")." + groupsSentence
+		}
+		return "Noise is the limit here, so rows were divided by their lengths." + groupsSentence
+	}
 	var clips []float64
 	for _, rel := range r.Releases {
-		switch {
-		case rel.Kind == study.KindPower && p.Method.OnSphere(p.Queries[rel.Query]):
-			return true
-		case rel.Kind == study.KindMoment:
+		if rel.Kind == study.KindMoment {
 			clips = append(clips, rel.Radius)
 		}
 	}
-	return len(clips) > 1 && clips[len(clips)-1] < slices.Max(clips)
+	if len(clips) > 1 && clips[len(clips)-1] < slices.Max(clips) {
+		return "Noise is the limit here, so rows were clipped short." + groupsSentence
+	}
+	return ""
 }
 
 // places words what each of the r.D places of a row is: with levels a column has several.

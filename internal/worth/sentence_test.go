@@ -1,0 +1,34 @@
+package worth
+
+import (
+	"slices"
+	"testing"
+
+	"covey/internal/proposal"
+)
+
+// TestShortRowsAreSaidWhereTrue: noise is blamed only where it is why lengths do not count, and no
+// sphere where a covariance found the components.
+func TestShortRowsAreSaidWhereTrue(t *testing.T) {
+	falling := append([]float64{2, 1}, slices.Repeat([]float64{0.1}, 14)...)
+	for name, c := range map[string]struct {
+		rows, method string
+		n            int
+		noise, asked bool
+	}{
+		"asked, many": {proposal.RowsSphere, proposal.MethodPower, 600_000, false, true},
+		"auto, many":  {proposal.RowsAuto, proposal.MethodPower, 600_000, false, false},
+		"auto, few":   {proposal.RowsAuto, proposal.MethodPower, 5000, true, false},
+		"plain":       {proposal.RowsPlain, proposal.MethodPower, 6000, false, false},
+		"covariance":  {"", proposal.MethodCovariance, 600_000, false, false},
+	} {
+		s := spec(16, 1, c.method)
+		s.Rows = c.rows
+		p, r := law{second: diagonal(falling...), radius: 8, rng: seeded(22)}.run(t, s, c.n)
+		got := of(t, p, r)
+		groups := says(got, "in groups whose averages differ")
+		if got.Share == nil || says(got, "Noise limits here") != c.noise || says(got, "as asked (rows") != c.asked || groups != (c.noise || c.asked) {
+			t.Errorf("%s, ι = %.2g: %q", name, p.Iota, got.Sentences)
+		}
+	}
+}
