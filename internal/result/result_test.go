@@ -352,6 +352,46 @@ func TestIntervalsCoverScales(t *testing.T) {
 	}
 }
 
+// TestIntervalsOfMostlyOneValue: by power iteration the interval of a component that is a column of
+// mostly one value reaches farther down, and one that is mostly zero is known less well; a
+// covariance sets both scales once more.
+func TestIntervalsOfMostlyOneValue(t *testing.T) {
+	p, _, releases := runs.Run(t, texts.Studies["standardized"], false)
+	c := p.Start()
+	for i, rel := range releases {
+		var err error
+		if c, err = p.Next(c, rel, releases[:i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := p.UnitTrace(c)
+	at := slices.IndexFunc(c.Scale, func(s float64) bool { return s != 0 })
+	one := make([]float64, p.D)
+	one[at] = 1
+	interval := func(method string, narrow bool, zero float64) [2]float64 {
+		c := c
+		c.Columns = slices.Clone(c.Columns)
+		c.Columns[at].Narrow, c.Columns[at].Zero = narrow, zero
+		r := &Result{
+			Method: method, Components: [][]float64{one}, ExplainedVariance: []float64{2}, VarianceInterval: [][2]float64{{1.9, 2.1}},
+			TotalVariance: want, TotalInterval: &[2]float64{want, want},
+		}
+		r.standard(p, c, releases)
+		return r.VarianceInterval[0]
+	}
+	plain := interval(proposal.MethodPower, false, 0)
+	if got := interval(proposal.MethodPower, true, 0); math.Abs(plain[0]-got[0]-2*0.32) > 1e-9 || got[1] != plain[1] {
+		t.Errorf("mostly one value: %v, else %v", got, plain)
+	}
+	if got := interval(proposal.MethodPower, false, 0.8); !(got[0] < plain[0]-0.1) || !(got[1] > plain[1]+0.05) {
+		t.Errorf("mostly zero: %v, else %v", got, plain)
+	}
+	normal := interval(proposal.MethodCovariance, false, 0)
+	if got := interval(proposal.MethodCovariance, true, 0.8); got != normal {
+		t.Errorf("of a covariance: %v, else %v", got, normal)
+	}
+}
+
 // TestScalesBesideLevels: where all other columns have levels the total tells by how much learned
 // scales are too small, as far as it and the levels' shares are known, and sets none.
 func TestScalesBesideLevels(t *testing.T) {
