@@ -27,7 +27,7 @@ func TestShortRowsAreSaidWhereTrue(t *testing.T) {
 		p, r := law{second: diagonal(falling...), radius: 8, rng: seeded(22)}.run(t, s, c.n)
 		got := of(t, p, r)
 		groups := says(got, "in groups whose averages differ")
-		if got.Share == nil || says(got, "Noise limits here") != c.noise || says(got, "as asked (rows") != c.asked || groups != (c.noise || c.asked) {
+		if got.Share == nil || says(got, "Noise is the limit here") != c.noise || says(got, "as asked (rows") != c.asked || groups != (c.noise || c.asked) {
 			t.Errorf("%s, ι = %.2g: %q", name, p.Iota, got.Sentences)
 		}
 	}
