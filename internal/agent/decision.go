@@ -124,9 +124,9 @@ func (s *session) outside(log *slog.Logger, beyond []siteconfig.PolicyRule) wire
 			s.agent.unkept(err)
 			return d // which nobody is told
 		}
-		log.Warn("a proposal is refused", "code", study.CodeNotApproved, "error", err)
-		s.closed(stateRefused, study.CodeNotApproved, "check", err)
-		d.Verdict, d.Code = study.VerdictRejected, study.CodeNotApproved
+		log.Warn("a proposal is refused", "code", study.CodeTooMany, "error", err)
+		s.closed(stateRefused, study.CodeTooMany, "check", err)
+		d.Verdict, d.Code = study.VerdictRejected, study.CodeTooMany
 		return d
 	}
 	s.agent.endings.reopened(s.plan.Digest)

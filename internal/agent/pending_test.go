@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,6 +45,37 @@ func TestApprovalOfAnotherPlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused(s, wire.Announce{Header: wire.Header{Study: c.plan.Digest}}, study.CodePlanMismatch)
+}
+
+// TestOneProposalTooMany: a site where as much waits as it keeps says so, in a word of its own, to
+// the coordinator and to its own operator; once something was decided it takes proposals again.
+func TestOneProposalTooMany(t *testing.T) {
+	c := newStandIn(t, 3, `approve = "ask"`, nil)
+	s := c.sites[0]
+	var first proposal.Digest
+	for i := range 100 {
+		body := fmt.Appendf(nil, "proposal %d", i)
+		if err := s.agent.pending.Put(body); err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			first = proposal.DigestOf(body)
+		}
+	}
+	d := want[wire.Decision](s, wire.Proposal{Body: c.body})
+	if d.Verdict != study.VerdictRejected || d.Code != study.CodeTooMany {
+		t.Fatalf("%+v", d)
+	}
+	past, err := s.agent.Views.Study(c.plan.Digest)
+	if err != nil || past.Code != string(study.CodeTooMany) || !strings.Contains(past.Why, "approve or reject some") {
+		t.Errorf("%+v, %v", past, err)
+	}
+	if err := s.agent.pending.Remove(first); err != nil {
+		t.Fatal(err)
+	}
+	if d := want[wire.Decision](s, wire.Proposal{Body: c.body}); d.Verdict != study.VerdictPending {
+		t.Errorf("after one was decided: %+v", d)
+	}
 }
 
 // TestPendingEnds checks that a study that ends before its approval is forgotten.

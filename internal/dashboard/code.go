@@ -43,7 +43,7 @@ var Meanings = []Meaning{
 	{study.CodeExpired, "The proposal expired before every site approved, or at the site before its first sum, at `expires` or 30 days after its approval.", "Propose again with a later `expires`; `study show` names who had not approved."},
 	{study.CodeRetracted, "The analyst took the study back.", "Ask the analyst."},
 	{study.CodeBadSignature, "The named analyst did not sign this proposal, or it was altered.", "Ask the analyst; the coordinator may have altered it."},
-	{study.CodeTooMany, "The site takes no more of this analyst's proposals now: 5 open, 20 new in 24 hours, one open of a name and data set, 3 MiB each.", "Withdraw an open proposal, or wait a day."},
+	{study.CodeTooMany, "The site takes no more proposals now. From one analyst it takes 5 open, 20 new in 24 hours, one open of a name and data set, 3 MiB each; of all, 100 or 64 MiB may wait for its operator.", "Withdraw an open proposal, or wait a day. If the site's `agent study list` shows many that wait, its operator must `approve` or `reject` some. Then propose again: this proposal is over."},
 	{study.CodeUnit, "The study's `unit` is not that of the site's data set.", "Use the `unit` of the sites' agent.toml."},
 	{study.CodeColumns, "The site's data set does not have exactly one column of each name in the study.", "Run `agent check --study PROPOSAL` there. Its output has exact figures: keep it there."},
 	{study.CodeFormat, "The site's file is not of its stated format, or a column's type is not a number.", "Run `agent check --study PROPOSAL` there. Its output has exact figures: keep it there."},

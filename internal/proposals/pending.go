@@ -28,7 +28,7 @@ const (
 const extension = ".toml.gz"
 
 // ErrFull is returned by Put once too much waits.
-var ErrFull = fmt.Errorf("agent: %d proposals, or %d MiB of them, await the operator already", maxPending, maxPendingBytes>>20)
+var ErrFull = fmt.Errorf("%d proposals, or %d MiB of them, await the operator already: approve or reject some; this one must then be proposed again", maxPending, maxPendingBytes>>20)
 
 // PendingStore is the directory. Files are replaced whole, so a crash leaves the
 // old or the new one, or a temporary file that the next start removes.

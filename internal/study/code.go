@@ -49,7 +49,7 @@ const (
 	CodeRetracted Code = "retracted"
 	// the proposal names a proposer whose key has not signed it
 	CodeBadSignature Code = "bad_signature"
-	// the site takes no more proposals of this proposer for now
+	// the site takes no more proposals for now, of this proposer or of all
 	CodeTooMany Code = "too_many"
 	// the study's unit is not that of the site's data set
 	CodeUnit Code = "unit"
