@@ -135,10 +135,6 @@ func (n *Notifier) enqueue(f Fact, targets []Target, now time.Time) {
 		if !t.Wants(f.Event) {
 			continue
 		}
-		if len(n.state.Waiting) >= maxQueued {
-			n.o.Logger.Error("a notice is dropped: as many as are kept wait already", "most", maxQueued, "event", f.Event)
-			continue
-		}
 		notice.Name = ""
 		if t.Names {
 			notice.Name = f.Name
@@ -154,11 +150,22 @@ func (t Target) id() string {
 	return hex.EncodeToString(h[:8])
 }
 
-// forget drops what waits for targets that are gone.
+// forget drops what waits for targets that are gone, and the newest of a target that has more than
+// its part of the queue: one that takes nothing costs the others none of theirs.
 func (n *Notifier) forget(targets []Target) bool {
-	before := len(n.state.Waiting)
+	before, most := len(n.state.Waiting), maxQueued/len(targets)
+	kept := map[string]int{}
 	n.state.Waiting = slices.DeleteFunc(n.state.Waiting, func(w waiting) bool {
-		return !slices.ContainsFunc(targets, func(t Target) bool { return t.id() == w.Target })
+		at := slices.IndexFunc(targets, func(t Target) bool { return t.id() == w.Target })
+		if at < 0 {
+			return true
+		}
+		if kept[w.Target] >= most {
+			n.o.Logger.Error("a notice is dropped: as many as are kept for this target wait already", "most", most, "event", w.Event, "to", targets[at].Place())
+			return true
+		}
+		kept[w.Target]++
+		return false
 	})
 	return len(n.state.Waiting) != before
 }

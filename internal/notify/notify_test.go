@@ -310,6 +310,34 @@ func TestQueueIsBounded(t *testing.T) {
 	}
 }
 
+// A target that takes nothing fills its own part of the queue: another is told all, also one that
+// joins when the queue is full, and the file can be read again.
+func TestDeadTargetCostsOthersNothing(t *testing.T) {
+	path, key := keyFile(t, 0o600)
+	r := receive(t, key)
+	b := newBench(t, Target{Command: []string{"/nonexistent"}})
+	b.after(0)
+	more := func(of Event) {
+		for i := range maxQueued {
+			b.facts = append(b.facts, Fact{of, fmt.Sprintf("%064d", i), ""})
+		}
+	}
+	more(Awaiting)
+	b.after(time.Second)
+	b.targets = append(b.targets, Target{Webhook: r.URL, KeyFile: path})
+	more(Overdue)
+	b.after(time.Second)
+	b.open()
+	if told := maxQueued / 2; len(r.got) != told || len(b.state.Waiting) != told || r.got[told-1].Event != Overdue {
+		t.Fatalf("%d told, %d wait", len(r.got), len(b.state.Waiting))
+	}
+	b.facts = append(b.facts, Fact{Completed, digest, ""})
+	b.after(time.Second)
+	if last := r.got[len(r.got)-1]; last.Event != Completed || len(b.state.Waiting) != maxQueued/2 {
+		t.Errorf("last told %+v, %d wait", last, len(b.state.Waiting))
+	}
+}
+
 // Nothing leaves before it is on disk: a restart would send it again as something else.
 func TestNothingLeavesUnsaved(t *testing.T) {
 	path, key := keyFile(t, 0o600)

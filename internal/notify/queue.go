@@ -17,9 +17,10 @@ import (
 // File holds the queue, in a data folder: mode 0600, replaced whole and fsynced.
 const File = "notify.json"
 
-// What the queue may hold. A notice that finds it full is dropped, and the log says so.
+// What the queue may hold. A notice that finds its target's part full is dropped, and the log says
+// so.
 const (
-	maxQueued = 1000
+	maxQueued = 1000 // in equal parts, one for each target
 	maxFile   = 64 << 20
 )
 

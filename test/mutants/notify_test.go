@@ -43,8 +43,11 @@ func init() {
 			{notifier, "if changed && !n.save() {", "if changed && !n.save() && false {"},
 		}, in("notify", "TestNothingLeavesUnsaved"), killer{}},
 		{"notify: any number waits", 0, []edit{
-			{notifier, "len(n.state.Waiting) >= maxQueued", "false"},
+			{notifier, "kept[w.Target] >= most", "false"},
 		}, in("notify", "TestQueueIsBounded"), killer{}},
+		{"notify: a dead target fills the queue", 0, []edit{
+			{notifier, "maxQueued/len(targets)", "maxQueued"},
+		}, in("notify", "TestDeadTargetCostsOthersNothing"), killer{}},
 		{"notify: plain http to anywhere", 0, []edit{
 			{target, "case !isLoopback(u.Hostname()):", "case false:"},
 		}, in("notify", "TestCheck"), killer{}},
