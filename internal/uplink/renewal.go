@@ -22,7 +22,10 @@ const standingEvery = 10 * time.Minute
 func (u *Uplink) renewals(ctx context.Context, conn grpc.ClientConnInterface) {
 	for {
 		moved, err := u.follow(ctx, conn)
-		if err != nil && ctx.Err() == nil {
+		if ctx.Err() != nil {
+			return // with the link, and the next one asks again
+		}
+		if err != nil {
 			u.o.Log.Warn("the coordinator was not asked which CAs are in force, or its answer is refused; it is tried again", "error", enroll.Plain(err))
 		}
 		if moved || pki.Expiry(u.o.Holder.Certificate(), u.o.Now()) < int(pki.RenewBefore/(24*time.Hour)) {
@@ -82,6 +85,9 @@ func (u *Uplink) renew(ctx context.Context, conn grpc.ClientConnInterface) (done
 		err = u.o.Holder.SaveCertificate(certificate, nil, u.o.Now())
 	}
 	left := pki.Expiry(u.o.Holder.Certificate(), u.o.Now())
+	if err != nil && ctx.Err() != nil {
+		return false // the link ended, and the next one tries again
+	}
 	if err != nil {
 		u.o.Log.Warn("the certificate was not renewed; it is tried again", "days_left", left, "error", enroll.Plain(err))
 		return false

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -24,6 +26,7 @@ type direct struct {
 	authority *pki.Authority
 	vouchers  []pki.Voucher // nil for the CA alone
 	down      bool
+	slow      bool // a renewal is not answered while its caller waits
 	renewals  int
 }
 
@@ -31,7 +34,7 @@ func (d *direct) NewStream(context.Context, *grpc.StreamDesc, string, ...grpc.Ca
 	return nil, errors.New("no stream")
 }
 
-func (d *direct) Invoke(_ context.Context, _ string, args, reply any, _ ...grpc.CallOption) error {
+func (d *direct) Invoke(ctx context.Context, _ string, args, reply any, _ ...grpc.CallOption) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.down {
@@ -40,6 +43,10 @@ func (d *direct) Invoke(_ context.Context, _ string, args, reply any, _ ...grpc.
 	var answer proto.Message
 	switch r := args.(type) {
 	case *covey.RenewRequest:
+		if d.slow {
+			<-ctx.Done()
+			return ctx.Err()
+		}
 		certificate, err := d.authority.Renew(pki.RoleSite, "alpha", r.GetCsr(), time.Now())
 		if err != nil {
 			return err
@@ -62,6 +69,64 @@ func (d *direct) Invoke(_ context.Context, _ string, args, reply any, _ ...grpc.
 	return nil
 }
 
+// issued returns a new authority, and a site with its certificate of so long ago.
+func issued(t *testing.T, ago time.Duration) (string, *pki.Authority, *pki.Holder) {
+	t.Helper()
+	home, dir := filepath.Join(t.TempDir(), "hub"), filepath.Join(t.TempDir(), "alpha")
+	if err := pki.Init(home, nil, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	authority, err := pki.Load(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := pki.NewKeys(dir); err != nil {
+		t.Fatal(err)
+	}
+	site, err := pki.LoadHolder(pki.RoleSite, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	csr, err := site.CSR("alpha")
+	if err != nil {
+		t.Fatal(err)
+	}
+	certificate, err := authority.Issue(pki.RoleSite, "alpha", csr, time.Now().Add(-ago))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := site.SaveCertificate(certificate, authority.CertificatePEM(), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	return dir, authority, site
+}
+
+// TestRenewalEndsWithItsLink: a renewal that the end of its link cut off is nothing to tell of, at
+// a coordinator that hangs up again and again; one that failed is.
+func TestRenewalEndsWithItsLink(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, authority, site := issued(t, 80*24*time.Hour)
+		u := newUplink(t, nil)
+		var log bytes.Buffer
+		u.o.Holder, u.o.Log = site, slog.New(slog.NewTextHandler(&log, nil))
+		try := func(hub *direct) {
+			ctx, end := context.WithCancel(t.Context())
+			u.o.Work.Go(func() { u.renewals(ctx, hub) })
+			time.Sleep(time.Second)
+			end()
+			u.o.Work.Wait()
+		}
+		try(&direct{authority: authority, slow: true})
+		if log.Len() > 0 {
+			t.Errorf("a link that ended: %s", log.String())
+		}
+		try(&direct{authority: authority, down: true})
+		if !strings.Contains(log.String(), "the certificate was not renewed") {
+			t.Errorf("a coordinator that fails: %s", log.String())
+		}
+	})
+}
+
 // TestRenewalForMonths runs an agent's renewals for 40 days of the bubble's clock, from the 50th of
 // its certificate on: the coordinator is away for ten days at the worst time, and changes its CA
 // later. The certificate is good at every hour, the identity key is the same at the end, and no
@@ -69,32 +134,7 @@ func (d *direct) Invoke(_ context.Context, _ string, args, reply any, _ ...grpc.
 func TestRenewalForMonths(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const day = 24 * time.Hour
-		home, dir := filepath.Join(t.TempDir(), "hub"), filepath.Join(t.TempDir(), "alpha")
-		if err := pki.Init(home, nil, time.Now()); err != nil {
-			t.Fatal(err)
-		}
-		authority, err := pki.Load(home)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := pki.NewKeys(dir); err != nil {
-			t.Fatal(err)
-		}
-		site, err := pki.LoadHolder(pki.RoleSite, dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		csr, err := site.CSR("alpha")
-		if err != nil {
-			t.Fatal(err)
-		}
-		certificate, err := authority.Issue(pki.RoleSite, "alpha", csr, time.Now().Add(-50*day))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := site.SaveCertificate(certificate, authority.CertificatePEM(), time.Now()); err != nil {
-			t.Fatal(err)
-		}
+		dir, authority, site := issued(t, 50*day)
 		u := newUplink(t, nil)
 		u.o.Holder = site
 		key := bytes.Clone(site.Identity())
