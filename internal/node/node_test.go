@@ -340,3 +340,39 @@ func TestEntryThatWasNotProposed(t *testing.T) {
 		}
 	})
 }
+
+// TestSilentCoordinatorIsLogged: the coordinator that leads says once which other does not answer,
+// also of one that led before, and once that it is back; a restart is nothing to tell of.
+func TestSilentCoordinatorIsLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWires(t)
+		dir, nodes, stops := fleet(t, w, "one", "two", "three")
+		stops["two"]()
+		said := &lines.Log{}
+		two, stopTwo := startAt(t, w, filepath.Join(dir, "two"), 0, said)
+		defer stopTwo()
+		until(t, "two to follow", func() error { return led(two) })
+		until(t, "two to lead", func() error { return nodes[0].replica.Transfer(t.Context(), "two") })
+		if said.Count("does not answer") != 0 {
+			t.Errorf("before anything was lost: %s", said)
+		}
+		stops["one"]()
+		time.Sleep(time.Minute)
+		if said.Count("does not answer") != 1 || said.Count("coordinator=one") != 1 {
+			t.Errorf("one is away: %s", said)
+		}
+		_, stopOne := start(t, w, filepath.Join(dir, "one"))
+		defer stopOne()
+		time.Sleep(time.Minute)
+		if said.Count("does not answer") != 1 || said.Count("answers again") != 1 {
+			t.Errorf("one is back: %s", said)
+		}
+		stops["three"]()
+		_, stopThree := start(t, w, filepath.Join(dir, "three"))
+		defer stopThree()
+		time.Sleep(time.Minute)
+		if said.Count("does not answer") != 1 || said.Count("answers again") != 1 {
+			t.Errorf("a restart: %s", said)
+		}
+	})
+}

@@ -207,6 +207,7 @@ func (n *Node) start(m Machine, opts Options, st *store, snaps *snapshots) error
 	<-started
 	if n.raft != nil {
 		go n.watch()
+		go n.listen(opts.Logger)
 	}
 	if failed := n.latch.get(); failed != nil {
 		return failed

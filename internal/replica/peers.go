@@ -2,6 +2,7 @@ package replica
 
 import (
 	"context"
+	"log/slog"
 	"net"
 	"time"
 
@@ -77,6 +78,46 @@ func (n *Node) LeaderID() string {
 // Heard returns when this node last heard from a leader, by this machine's clock; zero for never.
 // Of the node that leads it means nothing.
 func (n *Node) Heard() time.Time { return n.raft.LastContact() }
+
+// silentFor is how long a node that this one leads must not have answered before the log says so: a
+// restart takes less.
+const silentFor = 5 * time.Second
+
+// listen logs which nodes do not answer this one while it leads, once each, and which do again.
+func (n *Node) listen(log *slog.Logger) {
+	heard := make(chan raft.Observation, 64) // one that finds it full comes again
+	o := raft.NewObserver(heard, false, func(o *raft.Observation) bool {
+		switch o.Data.(type) {
+		case raft.FailedHeartbeatObservation, raft.ResumedHeartbeatObservation, raft.PeerObservation:
+			return true
+		}
+		return false
+	})
+	n.raft.RegisterObserver(o)
+	defer n.raft.DeregisterObserver(o)
+	silent := map[raft.ServerID]bool{}
+	for {
+		select {
+		case o := <-heard:
+			switch o := o.Data.(type) {
+			case raft.FailedHeartbeatObservation:
+				if !silent[o.PeerID] && time.Since(o.LastContact) > silentFor {
+					silent[o.PeerID] = true
+					log.Warn("a coordinator does not answer this one, which leads; if it stays away, `coordinator raft peers` says how many more may fail", "coordinator", o.PeerID, "heard", o.LastContact)
+				}
+			case raft.ResumedHeartbeatObservation:
+				if silent[o.PeerID] {
+					log.Info("a coordinator answers again", "coordinator", o.PeerID)
+				}
+				delete(silent, o.PeerID)
+			case raft.PeerObservation: // it leads anew, or a node came or went
+				delete(silent, o.Peer.ID)
+			}
+		case <-n.stopped:
+			return
+		}
+	}
+}
 
 // Behind returns how many committed entries this node knows of and has not handed to its machine.
 func (n *Node) Behind() int {
