@@ -82,13 +82,25 @@ func (c *Coordinator) admit(leaf *x509.Certificate) (admission.Client, error) {
 var errExpired = status.Error(codes.Unauthenticated, "the certificate is not valid now")
 
 // expiry ends a stream with the certificate that its connection showed: the next one shows the
-// renewed certificate. It is nil where no TLS is.
-func (c *Coordinator) expiry(ctx context.Context) <-chan time.Time {
+// renewed certificate. It is nil where no TLS is. The clock is looked at again and again: a timer
+// stands still while a machine sleeps, and does not see a clock that is set.
+func (c *Coordinator) expiry(ctx context.Context) <-chan struct{} {
 	leaf := admission.LeafOf(ctx)
 	if leaf == nil {
 		return nil
 	}
-	return time.After(leaf.NotAfter.Sub(c.now()))
+	ended := make(chan struct{})
+	go func() {
+		for left := leaf.NotAfter.Sub(c.now()); left > 0; left = leaf.NotAfter.Sub(c.now()) {
+			select {
+			case <-time.After(min(left, time.Minute)):
+			case <-ctx.Done():
+				return
+			}
+		}
+		close(ended)
+	}()
+	return ended
 }
 
 // Renew replaces a client's certificate before it ends.
