@@ -258,12 +258,15 @@ func (n *Node) renew() error {
 	return err
 }
 
-// renewDaily looks once a day. A failure is said, every day until it is mended:
-// there are 30 of them.
+// renewDaily looks once a day. A failure is said, every day until it is mended: there are 30 of
+// them. So is the end of the CA.
 func (n *Node) renewDaily(ctx context.Context) {
 	day := time.NewTicker(24 * time.Hour)
 	defer day.Stop()
 	for {
+		if ca := n.authority.CA(); pki.Expiry(ca, n.now()) < soonCA {
+			n.log.Warn("the federation's CA ends, and all certificates end with it at the latest: replace it before by `coordinator ca new`, and later `coordinator ca retire`", "ends", ca.NotAfter.UTC())
+		}
 		select {
 		case <-day.C:
 			if err := n.renew(); err != nil {

@@ -376,3 +376,25 @@ func TestSilentCoordinatorIsLogged(t *testing.T) {
 		}
 	})
 }
+
+// TestTheCAsEndIsLogged: as the process begins, with what to do; and certificates that end with it
+// are not made again at every look.
+func TestTheCAsEndIsLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, said := newWires(t), &lines.Log{}
+		dir := filepath.Join(t.TempDir(), "one")
+		if err := Init(dir, config("one"), time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		ca, err := pki.Load(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, stop := startAt(t, w, dir, time.Until(ca.CA().NotAfter)-20*24*time.Hour, said)
+		defer stop()
+		time.Sleep(time.Minute)
+		if renewed, told := said.Count("certificate is renewed"), said.Count("coordinator ca new"); renewed != 1 || told != 1 {
+			t.Errorf("%d renewals, told %d times", renewed, told)
+		}
+	})
+}

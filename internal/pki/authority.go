@@ -227,7 +227,11 @@ func (a *Authority) RenewServer(hosts []string, now time.Time) (renewed bool, er
 	old := a.server.Load()
 	lacks := func(host string) bool { return old.VerifyHostname(host) != nil }
 	cas := a.cas.Load()
-	if old.NotAfter.Sub(now) > RenewBefore && !slices.ContainsFunc(hosts, lacks) && old.CheckSignatureFrom(cas.cert) == nil {
+	due := old.NotAfter.Sub(now) <= RenewBefore
+	if old.NotAfter.Equal(cas.cert.NotAfter) { // a new one would not last longer
+		due = !now.Before(old.NotAfter)
+	}
+	if !due && !slices.ContainsFunc(hosts, lacks) && old.CheckSignatureFrom(cas.cert) == nil {
 		return false, nil
 	}
 	server, err := issueServer(cas.cert, cas.key(), a.serverKey(), hosts, now)

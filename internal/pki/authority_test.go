@@ -360,6 +360,15 @@ func TestRenewServer(t *testing.T) {
 	if got := len(folder(t, a.dir)); got != 5 {
 		t.Fatalf("%d files", got)
 	}
+	// A new one would end with the CA as well: it is made once, not at every look until then.
+	for i, left := range []time.Duration{20 * days, 10 * days, time.Second} {
+		if got, err := b.RenewServer([]string{"two.example"}, a.CA().NotAfter.Add(-left)); err != nil || got != (i == 0) {
+			t.Fatalf("%v before the CA's end: %v, %v", left, got, err)
+		}
+	}
+	if _, err := b.RenewServer([]string{"two.example"}, a.CA().NotAfter); err == nil {
+		t.Fatal("renewed under a CA that has ended")
+	}
 	_, err = a.RenewServer([]string{"x:1"}, start)
 	must.As[*HostError](t, err)
 }

@@ -28,7 +28,9 @@ func (u *Uplink) renewals(ctx context.Context, conn grpc.ClientConnInterface) {
 		if err != nil {
 			u.o.Log.Warn("the coordinator was not asked which CAs are in force, or its answer is refused; it is tried again", "error", enroll.Plain(err))
 		}
-		if moved || pki.Expiry(u.o.Holder.Certificate(), u.o.Now()) < int(pki.RenewBefore/(24*time.Hour)) {
+		leaf, issuer := u.o.Holder.Certificate(), u.o.Holder.Issuer()
+		soon := pki.Expiry(leaf, u.o.Now()) < int(pki.RenewBefore/(24*time.Hour))
+		if moved || soon && leaf.NotAfter.Before(issuer.NotAfter) { // else a new one ends with its CA, too
 			if u.renew(ctx, conn) && moved {
 				// So that the operator of the coordinator hears at once, and the old CA is dropped
 				// if it is over.

@@ -127,6 +127,26 @@ func TestRenewalEndsWithItsLink(t *testing.T) {
 	})
 }
 
+// TestRenewalBesideTheCAsEnd: a certificate that ends with its CA is not replaced every ten minutes
+// by one that does, too.
+func TestRenewalBesideTheCAsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, authority, site := issued(t, 0)
+		time.Sleep(time.Until(authority.CA().NotAfter) - 20*24*time.Hour)
+		u := newUplink(t, nil)
+		u.o.Holder = site
+		hub := &direct{authority: authority}
+		ctx, end := context.WithCancel(t.Context())
+		u.o.Work.Go(func() { u.renewals(ctx, hub) })
+		time.Sleep(24 * time.Hour)
+		end()
+		u.o.Work.Wait()
+		if hub.renewals != 1 || !site.Certificate().NotAfter.Equal(authority.CA().NotAfter) {
+			t.Errorf("%d renewals, to %v", hub.renewals, site.Certificate().NotAfter)
+		}
+	})
+}
+
 // TestRenewalForMonths runs an agent's renewals for 40 days of the bubble's clock, from the 50th of
 // its certificate on: the coordinator is away for ten days at the worst time, and changes its CA
 // later. The certificate is good at every hour, the identity key is the same at the end, and no
