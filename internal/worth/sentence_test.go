@@ -26,7 +26,7 @@ func TestShortRowsAreSaidWhereTrue(t *testing.T) {
 		s.Rows = c.rows
 		p, r := law{second: diagonal(falling...), radius: 8, rng: seeded(22)}.run(t, s, c.n)
 		got := of(t, p, r)
-		groups := says(got, "in groups whose averages differ")
+		groups := says(got, "in groups with different averages")
 		if got.Share == nil || says(got, "Noise is the limit here") != c.noise || says(got, "as asked (rows") != c.asked || groups != (c.noise || c.asked) {
 			t.Errorf("%s, ι = %.2g: %q", name, p.Iota, got.Sentences)
 		}

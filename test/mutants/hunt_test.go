@@ -82,10 +82,10 @@ func init() {
 			{"internal/membership/state.go", ", Token: e.Token, Past: past}", ", Token: e.Token}\n	_ = past"},
 		}, in("membership", "TestRevokedKeys"), killer{}},
 		{"a policy approves fewer corrupt sites than usual", 0, []edit{
-			{"internal/siteconfig/policy.go", `fmt.Sprintf("corrupt = %d", s.Corrupt), false)`, `fmt.Sprintf("corrupt = %d", s.Corrupt), true)`},
+			{"internal/siteconfig/policy.go", `fmt.Sprintf("corrupt = %d", eta), eta >= least)`, `fmt.Sprintf("corrupt = %d", eta), true)`},
 		}, in("siteconfig", "TestAttackFewCorrupt"), killer{}},
-		{"a policy looks at one corrupt site alone", 0, []edit{
-			{"internal/siteconfig/policy.go", "s.Corrupt > 0 && s.Corrupt < usual {", "s.Corrupt == 1 && s.Corrupt < usual {"},
+		{"a policy asks for one corrupt site alone", 0, []edit{
+			{"internal/siteconfig/policy.go", "cmp.Or(p.MinCorrupt, usual), ", "cmp.Or(p.MinCorrupt, min(1, usual)), "},
 		}, in("siteconfig", "TestAttackFewCorrupt"), killer{}},
 		{"a site's token stays", 0, []edit{
 			{"internal/membership/state.go", "\tdelete(s.Invites, e.Token)\n\ts.Holders", "\ts.Holders"},
