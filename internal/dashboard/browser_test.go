@@ -33,7 +33,7 @@ func TestBrowser(t *testing.T) {
 	b.FitsAt("the login")
 	b.Shot("01-login")
 	b.Do(chromedp.SendKeys(chromedp.CSS("#token"), "not the token"), browser.Click("button[type=submit]"), browser.See("[role=alert]"))
-	if text := b.Text("[role=alert]"); !strings.Contains(text, "That token is not good here") {
+	if text := b.Text("[role=alert]"); !strings.Contains(text, "That token is not valid here") {
 		t.Errorf("a wrong token: %q", text)
 	}
 	b.Forget() // the browser notes the 401
