@@ -63,7 +63,7 @@ func init() {
 			{opening, "	if !s.late(PhaseOpen) && slices.ContainsFunc(", "	if slices.ContainsFunc("},
 		}, in("round", "TestNoiseIsWaitedForUntilTheDeadline"), killer{}},
 		{"noise is not waited for", 0, []edit{
-			{opening, "s.unheard) && s.removes(ask) {", "s.unheard) && s.removes(ask) && l.proposing {"},
+			{opening, "s.unheard) && s.removes(ask) {", "s.unheard) && s.removes(ask) && s.live.proposing {"},
 		}, in("round", "TestNoiseIsWaitedForUntilTheDeadline"), killer{}},
 		{"noise that all need is waited for", 0, []edit{
 			{opening, "s.unheard) && s.removes(ask) {", "s.unheard) && (s.removes(ask) || true) {"},
