@@ -298,8 +298,8 @@ func record(t *terminal, config *siteconfig.Config, done *projection) error {
 	}
 	log, err := egress.Open(config.DataDir(), shared.NewLogger(t.Err, "text", 0))
 	if err == nil {
-		log.Record(egress.Line{Kind: egress.KindLocal, Study: &done.Digest, Bytes: int(done.Bytes), SHA256: done.SHA256}, time.Now())
-		err = log.Close()
+		err = log.Record(egress.Line{Kind: egress.KindLocal, Study: &done.Digest, Bytes: int(done.Bytes), SHA256: done.SHA256}, time.Now())
+		err = errors.Join(err, log.Close())
 	}
 	return errors.Join(err, l.Close())
 }

@@ -406,7 +406,7 @@ func (c *standIn) showsOlder(s *testSite, waits bool) {
 	}
 }
 
-// TestOlderLedgerIsShown: with the ledger of before a study whose setup left this site, budgets are
+// TestOlderLedgerIsShown: with a ledger from before a study whose setup left this site, budgets are
 // shown as those of an older copy; with the study's own ledger they are not, however it ended.
 func TestOlderLedgerIsShown(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, nil)

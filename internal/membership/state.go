@@ -32,8 +32,8 @@ type Holder struct {
 	Past []proposal.Key `json:"past,omitempty"`
 }
 
-// spent are all keys of the name that were revoked. Whoever they were revoked for may still have
-// them.
+// spent returns all keys of the name that were revoked. A thief for whose sake one was may still
+// have it.
 func (h Holder) spent() []proposal.Key {
 	if !h.Revoked {
 		return h.Past

@@ -307,9 +307,9 @@ func TestLearnedText(t *testing.T) {
 	}
 }
 
-// TestIntervalsCoverScales: the errors of learned scales are in the interval of a component's
-// variance as far as its loadings differ, for what all columns share the total has set.
-func TestIntervalsCoverScales(t *testing.T) {
+// standardized runs a study that learns every scale, to the course after its last release.
+func standardized(t *testing.T) (*study.Plan, study.Course, []study.Release) {
+	t.Helper()
 	p, _, releases := runs.Run(t, texts.Studies["standardized"], false)
 	c := p.Start()
 	for i, rel := range releases {
@@ -318,6 +318,13 @@ func TestIntervalsCoverScales(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	return p, c, releases
+}
+
+// TestIntervalsCoverScales: the errors of learned scales are in the interval of a component's
+// variance as far as its loadings differ, for what all columns share the total has set.
+func TestIntervalsCoverScales(t *testing.T) {
+	p, c, releases := standardized(t)
 	want := p.UnitTrace(c)
 	one, even, alone := make([]float64, p.D), make([]float64, p.D), 0.0
 	for j, s := range c.Scale {
@@ -356,14 +363,7 @@ func TestIntervalsCoverScales(t *testing.T) {
 // mostly one value reaches farther down, and one that is mostly zero is known less well; a
 // covariance sets both scales once more.
 func TestIntervalsOfMostlyOneValue(t *testing.T) {
-	p, _, releases := runs.Run(t, texts.Studies["standardized"], false)
-	c := p.Start()
-	for i, rel := range releases {
-		var err error
-		if c, err = p.Next(c, rel, releases[:i]); err != nil {
-			t.Fatal(err)
-		}
-	}
+	p, c, releases := standardized(t)
 	want := p.UnitTrace(c)
 	at := slices.IndexFunc(c.Scale, func(s float64) bool { return s != 0 })
 	one := make([]float64, p.D)
@@ -437,14 +437,7 @@ func TestScalesBesideLevels(t *testing.T) {
 // TestNoisyTotalSetsNoScale: a total variance that is mostly noise says nothing of scales. It would
 // make them as small, and variances as large, as noise happens to be.
 func TestNoisyTotalSetsNoScale(t *testing.T) {
-	p, _, releases := runs.Run(t, texts.Studies["standardized"], false)
-	c := p.Start()
-	for i, rel := range releases {
-		var err error
-		if c, err = p.Next(c, rel, releases[:i]); err != nil {
-			t.Fatal(err)
-		}
-	}
+	p, c, releases := standardized(t)
 	for half, set := range map[float64]bool{0.1: true, 0.4: true, 0.6: false, 20: false} {
 		r := &Result{Scale: []float64{1}, Mean: []float64{1}, TotalVariance: 1e-3, TotalInterval: &[2]float64{1e-3 * (1 - half), 1e-3 * (1 + half)}}
 		if unit := r.standard(p, c, releases); (unit != 1) != set || (r.Scale[0] != 1) != set || (r.TotalVariance != 1e-3) != set {
@@ -457,14 +450,7 @@ func TestNoisyTotalSetsNoScale(t *testing.T) {
 // scales that the total sets change its unit alone: the upper end stays as far off as noise
 // reaches.
 func TestWeakVarianceKeepsItsInterval(t *testing.T) {
-	p, _, releases := runs.Run(t, texts.Studies["standardized"], false)
-	c := p.Start()
-	for i, rel := range releases {
-		var err error
-		if c, err = p.Next(c, rel, releases[:i]); err != nil {
-			t.Fatal(err)
-		}
-	}
+	p, c, releases := standardized(t)
 	// Of noise within 0.3: a variance of 1, one of 0.1, and one that noise took to -0.1.
 	r := &Result{TotalVariance: 2, TotalInterval: &[2]float64{2, 2}, ExplainedVariance: []float64{1, 0.1, 0}, VarianceInterval: [][2]float64{{0.7, 1.3}, {0, 0.4}, {0, 0.2}}}
 	ratio := p.UnitTrace(c) / 2

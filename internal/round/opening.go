@@ -58,8 +58,8 @@ func (e Shared) observe(s *State) {
 	}
 }
 
-// observe has whoever's shares came too late for that opening asked again; the site itself had its
-// say.
+// observe asks every site again whose shares came too late for that opening. The site itself has
+// answered.
 func (e Unshared) observe(s *State) {
 	if o := &s.live.slot.opening; s.opens(e.Query, e.Slot) {
 		s.live.askAgain(askShares)
