@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io"
 
-	"covey/internal/agent"
 	"covey/internal/chain"
+	"covey/internal/chainwatch"
 	"covey/internal/frame"
 )
 
@@ -18,7 +18,7 @@ type chainCmd struct {
 type chainShowCmd struct{}
 
 func (chainShowCmd) Run(t *terminal) error {
-	v, err := ask[agent.ChainView](t, "GET", "chain")
+	v, err := ask[chainwatch.View](t, "GET", "chain")
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ type chainAcceptCmd struct {
 }
 
 func (c *chainAcceptCmd) Run(t *terminal) error {
-	v, err := ask[agent.ChainView](t, "POST", "chain", "accept", c.Head)
+	v, err := ask[chainwatch.View](t, "POST", "chain", "accept", c.Head)
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (c *chainAcceptCmd) Run(t *terminal) error {
 	return t.Print(v, func(w io.Writer) { printChain(w, v) })
 }
 
-func printChain(w io.Writer, v agent.ChainView) {
+func printChain(w io.Writer, v chainwatch.View) {
 	head := func(h *chain.Signed) string {
 		if h == nil {
 			return "none yet"

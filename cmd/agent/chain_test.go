@@ -11,6 +11,7 @@ import (
 
 	"covey/internal/agent"
 	"covey/internal/chain"
+	"covey/internal/chainwatch"
 	"covey/internal/control"
 	"covey/internal/holding"
 )
@@ -45,17 +46,17 @@ func TestChainCommands(t *testing.T) {
 	}
 	var out bytes.Buffer
 	kept, shown := chain.Head{Number: 3, Link: chain.Link{1}}, chain.Head{Number: 2, Link: chain.Link{2}}
-	printChain(&out, agent.ChainView{Kept: &chain.Signed{Head: kept}, Shown: &chain.Signed{Head: shown}, Broken: "why"})
+	printChain(&out, chainwatch.View{Kept: &chain.Signed{Head: kept}, Shown: &chain.Signed{Head: shown}, Broken: "why"})
 	if want := "kept:  " + kept.String() + "\nshown: " + shown.String() + "\nBROKEN: why; no query is answered\n"; out.String() != want {
 		t.Errorf("%q", out.String())
 	}
-	broken := offering(t, agent.ChainView{Broken: "why"})
+	broken := offering(t, chainwatch.View{Broken: "why"})
 	out.Reset()
 	if got := run(t.Context(), []string{"-C", broken, "chain", "show"}, &out, &out); got != 1 || !strings.Contains(out.String(), "BROKEN: why") {
 		t.Errorf("a broken chain: exit status %d\n%s", got, out.String())
 	}
 	out.Reset()
-	printStatus(&out, agent.Status{Chain: agent.ChainView{Broken: "why"}})
+	printStatus(&out, agent.Status{Chain: chainwatch.View{Broken: "why"}})
 	if !strings.Contains(out.String(), "BROKEN: why") || !strings.Contains(out.String(), `"agent chain show"`) {
 		t.Errorf("%q", out.String())
 	}
@@ -68,7 +69,7 @@ func TestCheckAsksTheRunningAgent(t *testing.T) {
 		want   []string
 	}{
 		{agent.Status{Linked: true, Coordinator: "hub:1", Datasets: []holding.Status{{Name: "rows", Studies: 1, Data: holding.DataSame}}}, []string{`ok +running agent +linked to hub:1`}},
-		{agent.Status{LinkError: "x\x1b", Chain: agent.ChainView{Broken: "why"}, Datasets: []holding.Status{{Name: "rows", Studies: 1, Data: holding.DataChanged}, {Name: "people", Studies: 1, Data: holding.DataMaybe}}},
+		{agent.Status{LinkError: "x\x1b", Chain: chainwatch.View{Broken: "why"}, Datasets: []holding.Status{{Name: "rows", Studies: 1, Data: holding.DataChanged}, {Name: "people", Studies: 1, Data: holding.DataMaybe}}},
 			[]string{`WARN +data set rows +changed: it is not what`, `WARN +data set people +looks changed: it is not what`, `WARN +running agent +answers no query: why`, `WARN +running agent +no link: x`}},
 	} {
 		var out bytes.Buffer

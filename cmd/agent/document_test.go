@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"covey/internal/agent"
+	"covey/internal/chainwatch"
 	"covey/internal/doctor"
 	"covey/internal/egress"
 	"covey/internal/profile"
@@ -27,7 +28,7 @@ func TestShapesAreOnThePage(t *testing.T) {
 		"agent ledger show":     agent.LedgerReply{},
 		"agent ledger export":   agent.LedgerReply{},
 		"agent ledger recover":  recovered{},
-		"agent chain show":      agent.ChainView{},
+		"agent chain show":      chainwatch.View{},
 		"agent egress":          egress.Reply{},
 		"agent egress --verify": chainReply{},
 	})

@@ -12,6 +12,7 @@ import (
 
 	"google.golang.org/grpc"
 
+	"covey/internal/chainwatch"
 	"covey/internal/egress"
 	"covey/internal/holding"
 	"covey/internal/ledger"
@@ -49,7 +50,7 @@ type Agent struct {
 	// What the operator asks and says.
 	Views     Views
 	Settings  Settings
-	Chain     Chain
+	Chain     *chainwatch.Watch // of the coordinators' log
 	Decisions Decisions
 
 	sessions  sessions
@@ -93,7 +94,7 @@ func New(o Options) (*Agent, error) {
 		config: o.Config, log: o.Logger, now: o.Now, control: o.Control, dialOptions: o.DialOptions,
 		stock: holding.NewStock(o.Free),
 	}
-	a.Views.a, a.Chain.a, a.Decisions.a, a.expiry.a, a.endings.a = a, a, a, a, a
+	a.Views.a, a.Decisions.a, a.expiry.a, a.endings.a = a, a, a, a
 	a.sessions = sessions{a: a, places: map[proposal.Digest]*place{}, sizes: map[proposal.Digest]int{}}
 	a.arriving = arrivals{a: a, held: map[proposal.Digest]*arriving{}}
 	a.strangers = strangers{a: a, told: map[proposal.Digest]bool{},
@@ -122,6 +123,7 @@ func New(o Options) (*Agent, error) {
 	if a.ledger, err = ledger.Open(a.config.LedgerDir()); err != nil {
 		return nil, err
 	}
+	a.Chain = chainwatch.New(a.ledger, a.log, a.failed, func() { a.uplink.Again() })
 	if a.pending, err = proposals.OpenPending(filepath.Join(dir, "pending")); err == nil {
 		a.egress, err = egress.Open(dir, a.log)
 	}
@@ -254,7 +256,7 @@ func (a *Agent) newUplink() *uplink.Uplink {
 	return uplink.New(uplink.Options{
 		Dir: a.config.DataDir(), Holder: a.site, Addresses: a.config.Coordinator, DialOptions: a.dialOptions,
 		Log: a.log, Now: a.now, Egress: a.egress, Work: &a.work,
-		Hello: a.hello, Studies: a.tellStudies, Head: a.Chain.take, Handle: a.handle, Ceiling: a.sessions.ceiling,
+		Hello: a.hello, Studies: a.tellStudies, Head: a.Chain.Take, Handle: a.handle, Ceiling: a.sessions.ceiling,
 		QuantumSafe: func() bool { return a.Settings.current.Load().Policy.QuantumSafeLinks },
 	})
 }

@@ -52,7 +52,7 @@ func (t *attestation) attest(r wire.Attest) wire.Message {
 		if err != nil {
 			return nil, err
 		}
-		if !t.s.agent.Chain.holds(whole.ChainHead, chain.Released(t.s.plan.Digest, last)) {
+		if !t.s.agent.Chain.Holds(whole.ChainHead, chain.Released(t.s.plan.Digest, last)) {
 			return nil, errOffChain
 		}
 		return whole.Attest(t.s.plan, t.s.agent.identity, func(query int, of result.Checked) bool {

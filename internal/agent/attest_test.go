@@ -423,7 +423,7 @@ func TestOneChainAResult(t *testing.T) {
 	first.chain = *theirs
 	refused(first, ask[true], study.CodeSecondResult)
 	// Without a head on this link, nothing is signed.
-	first.agent.Chain.greet(&wire.Hello{})
+	first.agent.Chain.Greet(&wire.Hello{})
 	if code := first.quiet(ask[false]); code != study.CodeBrokenChain {
 		t.Errorf("no head was shown: %q", code)
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"covey/internal/chain"
+	"covey/internal/chainwatch"
 	"covey/internal/ledger"
 	"covey/internal/proposal"
 	"covey/internal/study"
@@ -22,8 +23,8 @@ import (
 // onLink begins a link and shows pieces of a chain on it, the last head signed with key.
 func (s *testSite) onLink(key ed25519.PrivateKey, l *chain.Log, base uint64) {
 	var h wire.Hello
-	s.agent.Chain.greet(&h)
-	s.agent.Chain.take(headOf(key, l, base))
+	s.agent.Chain.Greet(&h)
+	s.agent.Chain.Take(headOf(key, l, base))
 }
 
 // quiet asks without the chain that the harness shows.
@@ -79,7 +80,7 @@ func TestChainIsKeptBeforeTheAnswer(t *testing.T) {
 	}
 	s.restart()
 	var h wire.Hello
-	s.agent.Chain.greet(&h)
+	s.agent.Chain.Greet(&h)
 	if h.Chain != l.At(l.Head().Number-1) {
 		t.Errorf("the hello says %v", h.Chain)
 	}
@@ -153,13 +154,13 @@ func TestBrokenChain(t *testing.T) {
 		"a fork from the first entry": func() { s.onLink(c.key, forked, 0) },
 		"a fork at the kept head":     func() { s.onLink(c.key, forked, number) },
 		"behind":                      func() { s.onLink(c.key, &shorter, 1) },
-		"no head":                     func() { var h wire.Hello; s.agent.Chain.greet(&h) },
+		"no head":                     func() { var h wire.Hello; s.agent.Chain.Greet(&h) },
 		"another key":                 func() { s.onLink(stranger, &mine, number) },
 		"another head's signature": func() {
 			s.onLink(c.key, &mine, number)
 			m := headOf(c.key, &longer, number)
 			m.Shown.Signature = headOf(c.key, &mine, number).Shown.Signature
-			s.agent.Chain.take(m)
+			s.agent.Chain.Take(m)
 		},
 	} {
 		s.log.Reset()
@@ -220,7 +221,7 @@ func TestChainHoldsWhatWasTold(t *testing.T) {
 	without := logWith(c, 1)
 	s.agent.ledger.PinChain(chain.Head{})
 	s.onLink(c.key, without, 0)
-	if code := s.quiet(next); code != study.CodeBrokenChain || !strings.Contains(s.log.String(), errUnlinked.Error()) {
+	if code := s.quiet(next); code != study.CodeBrokenChain || !strings.Contains(s.log.String(), "does not hold what it told this site of the study last") {
 		t.Errorf("a chain without the release: %q", code)
 	}
 	s.agent.work.Wait() // the result may be on its way to the disk
@@ -264,7 +265,7 @@ func TestOlderLedger(t *testing.T) {
 	os.Remove(filepath.Join(s.dir, "egress.jsonl")) // all of the machine
 	s.start()
 	var h wire.Hello
-	s.agent.Chain.greet(&h)
+	s.agent.Chain.Greet(&h)
 	if h.Chain.Number == 0 || h.Chain.Number >= late.Number {
 		t.Fatalf("the older ledger kept %v, before %v", h.Chain, late)
 	}
@@ -313,7 +314,7 @@ func TestAcceptChain(t *testing.T) {
 		t.Error(no.Error)
 	}
 	s.keeps(kept)
-	var v ChainView
+	var v chainwatch.View
 	call("GET", "/v1/chain", http.StatusOK, &v)
 	if v.Kept.Head != kept || v.Shown.Head != other.Head() || v.Broken == "" {
 		t.Errorf("%+v", v)
@@ -335,7 +336,7 @@ func TestAcceptChain(t *testing.T) {
 	}
 	other.Append(chain.Step{5})
 	var h wire.Hello
-	s.agent.Chain.greet(&h)
+	s.agent.Chain.Greet(&h)
 	if h.Chain != (chain.Head{}) {
 		t.Errorf("the hello says %v", h.Chain)
 	}
@@ -345,7 +346,7 @@ func TestAcceptChain(t *testing.T) {
 	}
 	s.keeps(other.Head())
 	own := chain.Proposed(c.plan.Digest)
-	if !s.agent.Chain.holds(other.At(2), own) || s.agent.Chain.holds(kept, own) {
+	if !s.agent.Chain.Holds(other.At(2), own) || s.agent.Chain.Holds(kept, own) {
 		t.Error("the chain holds another head than it should")
 	}
 	call("POST", accept+other.Head().Link.String(), http.StatusBadRequest, &no)
@@ -359,12 +360,12 @@ func TestChainOfAFailedLedger(t *testing.T) {
 		t.Fatal(err)
 	}
 	var h wire.Hello
-	s.agent.Chain.greet(&h)
-	s.agent.Chain.take(wire.Head{})
+	s.agent.Chain.Greet(&h)
+	s.agent.Chain.Take(wire.Head{})
 	if _, err := s.agent.Chain.View(); !errors.Is(err, ledger.ErrClosed) || h.Chain != (chain.Head{}) {
 		t.Errorf("%v, %v", h.Chain, err)
 	}
-	if s.agent.Chain.holds(chain.Head{}, chain.Step{}) {
+	if s.agent.Chain.Holds(chain.Head{}, chain.Step{}) {
 		t.Error("a chain is held")
 	}
 }

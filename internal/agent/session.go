@@ -143,6 +143,19 @@ func (s *session) handle(r wire.Message) wire.Message {
 	return nil
 }
 
+// chained has the ledger keep the chain that the coordinator shows, with its next transaction, or
+// returns the refusal of a query. Called with mu held.
+func (s *session) chained(r wire.Message) (wire.Refusal, bool) {
+	err := s.agent.Chain.Extend(s.plan, s.results.lastStep)
+	switch {
+	case err == nil:
+		return wire.Refusal{}, true
+	case s.agent.ledger.Err() != nil:
+		return refuse(r, s.store(err)), false
+	}
+	return refuse(r, study.CodeBrokenChain), false
+}
+
 // owner is a session as its keys' owner.
 type owner struct{ *session }
 

@@ -217,9 +217,9 @@ func (s *testSite) heads(r wire.Message) {
 // shows begins a link's place in the chain and shows all that is new.
 func (s *testSite) shows() {
 	var h wire.Hello
-	s.agent.Chain.greet(&h)
+	s.agent.Chain.Greet(&h)
 	base := min(h.Chain.Number, s.chain.Head().Number)
-	s.agent.Chain.take(headOf(s.key, &s.chain, base))
+	s.agent.Chain.Take(headOf(s.key, &s.chain, base))
 }
 
 // headOf shows a chain from a base on.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"covey/internal/chainwatch"
 	"covey/internal/egress"
 	"covey/internal/enroll"
 	"covey/internal/holding"
@@ -45,7 +46,7 @@ type Status struct {
 	Approved    int             `json:"approved"`
 	// Datasets are those that the site offers, and those of studies under way.
 	Datasets []holding.Status `json:"datasets,omitempty"`
-	Chain    ChainView        `json:"chain,omitzero"`
+	Chain    chainwatch.View  `json:"chain,omitzero"`
 }
 
 // Status tells how the agent stands.
@@ -359,6 +360,6 @@ func (a *Agent) hello() wire.Hello {
 		}
 		h.Datasets = append(h.Datasets, wire.Dataset{Name: d.Name, Units: uint64(units)})
 	}
-	a.Chain.greet(&h)
+	a.Chain.Greet(&h)
 	return h
 }

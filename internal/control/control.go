@@ -19,6 +19,7 @@ import (
 
 	"covey/internal/agent"
 	"covey/internal/chain"
+	"covey/internal/chainwatch"
 	"covey/internal/ledger"
 	"covey/internal/proposal"
 	"covey/internal/siteconfig"
@@ -218,7 +219,7 @@ func parseHead(text string) (l chain.Link, err error) {
 		text = string(after)
 	}
 	if err := l.UnmarshalText([]byte(text)); err != nil {
-		return l, &agent.ChainError{Reason: err.Error()}
+		return l, &chainwatch.Error{Reason: err.Error()}
 	}
 	return l, nil
 }
@@ -236,7 +237,7 @@ func badInput(err error) bool {
 	_, restart := errors.AsType[*agent.RestartError](err)
 	_, anew := errors.AsType[*agent.AnewError](err)
 	_, none := errors.AsType[*agent.NoResultError](err)
-	_, head := errors.AsType[*agent.ChainError](err)
+	_, head := errors.AsType[*chainwatch.Error](err)
 	data = data || none || late || not || config || restart || anew || head
 	return field || unknown || budget || state || data
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"covey/internal/agent"
+	"covey/internal/chainwatch"
 	"covey/internal/doctor"
 	"covey/internal/egress"
 	"covey/internal/limits"
@@ -44,7 +45,7 @@ type site struct {
 }
 
 func (s *site) Status(context.Context) (agent.Status, error) {
-	return agent.Status{Site: "alpha", Linked: !s.away, Coordinator: "hub.example:7443", KeyExchange: s.exchange, DaysLeft: 80, Chain: agent.ChainView{Broken: s.broken}}, s.fault
+	return agent.Status{Site: "alpha", Linked: !s.away, Coordinator: "hub.example:7443", KeyExchange: s.exchange, DaysLeft: 80, Chain: chainwatch.View{Broken: s.broken}}, s.fault
 }
 
 func (s *site) Studies(context.Context) (out []agent.StudyView, _ error) {

@@ -4,7 +4,7 @@ package mutants
 
 const (
 	chainFollower = "internal/chain/follower.go"
-	agentChain    = "internal/agent/chain.go"
+	chainWatch    = "internal/chainwatch/watch.go"
 	ledgerChain   = "internal/ledger/chain.go"
 	leaderChain   = "internal/coordinator/chain.go"
 )
@@ -63,10 +63,10 @@ func init() {
 			{"internal/agent/query.go", "if no, ok := q.s.chained(r); !ok {\n\t\treturn no\n\t}\n\tu, certificate := ", "u, certificate := "},
 		}, in("agent", "TestBrokenChain"), killer{}},
 		{"chain: a head that nobody signed", 0, []edit{
-			{agentChain, "\t\treturn errUnsigned\n", ""},
+			{chainWatch, "\t\treturn errUnsigned\n", ""},
 		}, in("agent", "TestBrokenChain"), killer{}},
 		{"chain: one that holds nothing of the study", 0, []edit{
-			{agentChain, "if err == nil && !has {", "if false && !has {"},
+			{chainWatch, "if err == nil && !has {", "if false && !has {"},
 		}, in("agent", "TestChainHoldsWhatWasTold"), killer{}},
 		{"chain: the release is not looked for", 0, []edit{
 			{"internal/agent/results.go", "chain.Released(rs.s.plan.Digest, w.final.Encoded), nil", "chain.Proposed(rs.s.plan.Digest), nil"},
@@ -76,10 +76,10 @@ func init() {
 			{"internal/agent/query.go", "it was on record.\n\tif err := q.s.agent.ledger.KeepChain(); err != nil {", "it was on record.\n\tif err := q.s.agent.ledger.Err(); err != nil {"},
 		}, in("agent", "TestChainIsKeptBeforeTheAnswer"), killer{}},
 		{"chain: any head is accepted", 0, []edit{
-			{agentChain, "case v.Shown.Link != link:", "case false:"},
+			{chainWatch, "case v.Shown.Link != link:", "case false:"},
 		}, in("agent", "TestAcceptChain"), killer{}},
 		{"chain: one in order is given up", 0, []edit{
-			{agentChain, "case v.Shown == nil || !acceptable(c.follower.Check()):", "case v.Shown == nil:"},
+			{chainWatch, "case v.Shown == nil || !acceptable(w.follower.Check()):", "case v.Shown == nil:"},
 		}, in("agent", "TestAcceptChain"), killer{}},
 		{"chain: heads of an earlier link", 0, []edit{
 			{"internal/uplink/uplink.go", "if u.link == l {\n\t\tu.o.Head(m)", "if true {\n\t\tu.o.Head(m)"},

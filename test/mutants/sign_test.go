@@ -67,10 +67,10 @@ func init() {
 			{"internal/agent/attest.go", "checkedRelease{setup.Transcript(), ", "checkedRelease{[32]byte{}, "},
 		}, in("agent", "TestAttestChecksReleases"), killer{}},
 		{"chain: a head of another past counts as signed", 0, []edit{
-			{"internal/agent/chain.go", "signedHead{shown.Base, shown.Head, string(key)", "signedHead{shown.Base, chain.Head{}, string(key)"},
+			{"internal/chainwatch/watch.go", "signedHead{shown.Base, shown.Head, string(key)", "signedHead{shown.Base, chain.Head{}, string(key)"},
 		}, in("agent", "TestBrokenChain"), killer{}},
 		{"chain: a head that somebody else signed counts as signed", 0, []edit{
-			{"internal/agent/chain.go", "string(key), string(shown.Signature)}", "string(key), \"\"}"},
+			{"internal/chainwatch/watch.go", "string(key), string(shown.Signature)}", "string(key), \"\"}"},
 		}, in("agent", "TestBrokenChain"), killer{}},
 		{"sign: a lost release signature does not show in a result", 0, []edit{
 			{"internal/agent/rollback.go", "	if setup.Unpacked(r.Certificate)[v.s.self] == nil {", "	if setup.Unpacked(r.Certificate)[v.s.self] != nil {"},
