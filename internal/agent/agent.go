@@ -301,7 +301,5 @@ func (a *Agent) answer(r wire.Message) wire.Message {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	said := s.handle(r)
-	s.tell(r, said)
-	return said
+	return s.handle(r)
 }

@@ -16,6 +16,7 @@ import (
 	"covey/internal/chainwatch"
 	"covey/internal/ledger"
 	"covey/internal/proposal"
+	"covey/internal/responder"
 	"covey/internal/study"
 	"covey/internal/wire"
 )
@@ -234,7 +235,7 @@ func TestChainHoldsWhatWasTold(t *testing.T) {
 
 func (s *testSite) finalOf(c *standIn, query int) []byte {
 	s.t.Helper()
-	held, ok := s.session(c).results.final(query)
+	held, ok := responder.Final(s.session(c).journal, query)
 	if !ok {
 		s.t.Fatal("no final result")
 	}

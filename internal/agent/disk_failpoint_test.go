@@ -19,6 +19,7 @@ import (
 	"covey/internal/failpoint"
 	"covey/internal/ledger"
 	"covey/internal/proposal"
+	"covey/internal/responder"
 	"covey/internal/study"
 	"covey/internal/uplink"
 	"covey/internal/wire"
@@ -319,7 +320,7 @@ func TestDecisionsFail(t *testing.T) {
 		if phase == failpoint.Before {
 			s.log.Reset()
 			refused(s, final, study.CodeRolledBack)
-			c.hasLeft(s, foundFinal)
+			c.hasLeft(s, responder.FoundFinal)
 		} else {
 			c.hasLeft(s, "")
 		}

@@ -1,6 +1,7 @@
-// Package agent is a site's daemon: it answers the queries of approved studies with masked sums,
-// and keeps the operator's approvals and the site's policy (docs/protocol.md). The link that they
-// come by is internal/uplink's.
+// Package agent is a site's daemon: it decides on proposals by the operator's word and the site's
+// policy, and brings each request about an approved study to where it is answered
+// (docs/protocol.md): those of the setup by internal/keyring, those of the queries by
+// internal/responder. The link that they come by is internal/uplink's.
 //
 // Nothing here trusts the coordinator. A study's digest is computed from the
 // bytes that came; every query is checked against the plan of those bytes; what
@@ -19,7 +20,8 @@
 // # Rules
 //
 // Rules of docs/protocol.md about what a site does, at length. Others are in internal/keyring,
-// internal/uplink, internal/proposals, internal/siteconfig, internal/study and internal/egress.
+// internal/responder, internal/uplink, internal/proposals, internal/siteconfig, internal/study and
+// internal/egress.
 //
 //   - AG-1: An agent MUST compute the digest from the proposal bytes it received, and MUST find
 //     its own identity key under its own name in the roster.
@@ -32,19 +34,6 @@
 //     sent, and is all that is ever sent for that request: all boxes before the first leaves, an
 //     announcement in one step with the secrets that it was made of. Proofs and keys are functions
 //     of what is stored.
-//   - AG-10: An agent MUST answer only the query that its releases lead to (AG-40), of the
-//     confirmed setup, that fits the plan (S3, S9). A refused query is not charged.
-//   - AG-11, L6: A site MUST sign at most one (context, U) a slot, recorded before the signature
-//     leaves. Asked for another it MUST return what it holds. It repeats no signature for a slot
-//     before the latest it signed.
-//   - AG-12, L8: A site MUST send shares only on a certificate (A6) for the slot it was asked
-//     about, for one (slot, context, U) a query, ever, recorded before they leave. It MUST send
-//     proofs and keys only for that (slot, context, U), while it would send those shares again.
-//     Keys are those of all its pairs with sites outside U; it MUST send none if it is outside
-//     itself, nor in a whole setup.
-//   - AG-13: An agent MUST take as final only the first release that the proposal's coordinator
-//     key signed, for that query and slot, that fits the plan and follows from those before it
-//     (AG-41), with the certificate of its U (V13), which is stored with it.
 //   - AG-14: An agent erases all of a study's secrets when the study ends. `completed` is not
 //     signed. It MUST be believed only when the last query's final result is held.
 //   - AG-15: A study that is over is answered, query by query, with the stored final result
@@ -66,15 +55,8 @@
 //     older than what was sent, and what follows. Asked for more than a decision about a study not
 //     on its ledger, or shown confirmations of a setup that it holds nothing of, it MUST refuse,
 //     and log once a study that the ledger may be restored and what to run.
-//   - AG-21: Asked again for a query in whose slot it signed, it MUST say what it signed (`held`)
-//     and whether shares there are on record (`shared`) before it sends the upload (R7).
 //   - AG-23: The hello MUST give the number of distinct units of the `unit` column of the site's
 //     `[[dataset]]`, else of rows. A proposal with another `unit` MUST be refused with `unit`.
-//   - AG-24: With distributed noise it MUST add its share to its vector before it masks it.
-//   - AG-25: While a final result is being written it MAY add up rows for the next query. It MUST
-//     NOT store or send anything for that query before the result is durable. Before the erasure
-//     is durable it MUST NOT answer anything but that upload. A query that it refuses MUST NOT wait
-//     for a sum over rows.
 //   - AG-31: A rejection `withdrawn` takes an approval back. A site MUST NOT send it once it has
 //     answered in the setup. It MUST first finish the study on its ledger, which frees the
 //     reservation, then answer all questions of proposal and setup with that signed decision.
@@ -91,16 +73,6 @@
 //     else MUST be said of the study, whatever is asked and on whatever link. A pending answer, an
 //     operator's decision and a verdict that was on record leave at once, and so does the verdict
 //     on a proposal that nobody signed: a coordinator sees how long sites take in every round.
-//   - AG-70: An agent MUST sign a result only if the verifier's own function finds no fault in the
-//     whole but the sites' signatures (V2 to V13), with the releases, certificates and
-//     confirmations that it holds itself filled in; else it refuses with `bad_result`, or with
-//     `out_of_order` and what it lacks. A certificate that it checked for AG-13, of these bytes of
-//     the release and in this setup, need not be checked again.
-//   - AG-71: It MUST sign one draft of a study, ever, recorded before the signature leaves: the
-//     same draft gets the same bytes, also after the end, and another is refused with
-//     `second_result`.
-//   - AG-72: It MUST refuse with `broken_chain` to sign a result whose `chain_head` is not a link
-//     of the chain that it was shown, or not that of the study's last release.
 //   - DEC-1, DEC-2: A site MUST sign every approval and rejection that it sends, and no pending
 //     decision. A leader MUST drop one without the signature of the roster's key over this digest,
 //     word and code, count it as that site's fault (`not_approved`) and go on waiting.

@@ -1,32 +1,14 @@
 package agent
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"covey/internal/pki"
-	"covey/internal/secagg"
-	"covey/internal/wire"
 	"covey/test/site"
 )
-
-// FuzzStoredForms: what the ledger's items hold is read as it was written, or not at all.
-func FuzzStoredForms(f *testing.F) {
-	f.Add(encodeFinal(wire.Final{Encoded: []byte("{}"), Signature: make([]byte, 64)}))
-	f.Add(secagg.Survivors{0, 2, 5}.Bytes())
-	f.Add([]byte{})
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		if v, err := decodeFinal(raw); err == nil && !bytes.Equal(encodeFinal(v), raw) {
-			t.Fatal("another result")
-		}
-		if u, err := decodeSurvivors(raw); err == nil && !bytes.Equal(secagg.Survivors(u).Bytes(), raw) {
-			t.Fatalf("%x is read as %v", raw, u)
-		}
-	})
-}
 
 // FuzzVouchers: CAs that a coordinator says are in force are trusted only on the word of one that
 // is, so never of the fuzzer's.

@@ -44,7 +44,7 @@ func TestStudyFromMariaDB(t *testing.T) {
 	s.restart()
 	c.confirm()
 	want[wire.Upload](s, q)
-	again, err := s.session(c).answers.masked(s.session(c).answers.open)
+	again, err := s.remade(c, q)
 	if err != nil || !bytes.Equal(again, sent.Masked) {
 		t.Errorf("after a restart other bytes: %v", err)
 	}

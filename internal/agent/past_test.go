@@ -6,6 +6,7 @@ import (
 
 	"covey/internal/ledger"
 	"covey/internal/proposal"
+	"covey/internal/responder"
 	"covey/internal/study"
 	"covey/internal/wire"
 )
@@ -136,10 +137,10 @@ func TestCrashBeforeTheRecord(t *testing.T) {
 // TestRolledBackSaysWhy in "study show" too, not in the log alone.
 func TestRolledBackSaysWhy(t *testing.T) {
 	c, s := approvedAt(t)
-	if err := s.session(c).leave(foundFinal); err != nil {
+	if err := s.session(c).leave(responder.FoundFinal); err != nil {
 		t.Fatal(err)
 	}
-	if d, err := s.agent.Views.Study(c.plan.Digest); err != nil || d.Code != string(study.CodeRolledBack) || !strings.Contains(d.Why, foundFinal) || d.Plan == nil {
+	if d, err := s.agent.Views.Study(c.plan.Digest); err != nil || d.Code != string(study.CodeRolledBack) || !strings.Contains(d.Why, responder.FoundFinal) || d.Plan == nil {
 		t.Errorf("%+v, %v", d, err)
 	}
 }

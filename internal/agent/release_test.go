@@ -421,20 +421,6 @@ func TestOneSetup(t *testing.T) {
 	}
 }
 
-// TestSurvivorsForm ties the form read here to the one that secagg writes.
-func TestSurvivorsForm(t *testing.T) {
-	for _, u := range []secagg.Survivors{{0}, {0, 1, 5}, {63}} {
-		if got, err := decodeSurvivors(u.Bytes()); err != nil || !slices.Equal(got, u) {
-			t.Errorf("%v reads as %v, %v", u, got, err)
-		}
-	}
-	for _, bad := range [][]byte{nil, {0}, {0, 1}, {0, 1, 0}, {0, 1, 0, 0, 0}} {
-		if got, err := decodeSurvivors(bad); err == nil {
-			t.Errorf("%x reads as %v", bad, got)
-		}
-	}
-}
-
 // TestOwnAnnouncement checks that a site deals only for the announcement whose
 // secrets it holds: here its ledger was lost in between, and its old one, good in
 // itself, comes back.

@@ -13,6 +13,7 @@ import (
 	"covey/internal/enroll"
 	"covey/internal/ledger"
 	"covey/internal/proposal"
+	"covey/internal/responder"
 	"covey/internal/result"
 	"covey/internal/wire"
 )
@@ -90,11 +91,7 @@ func HeldIn(l *ledger.Ledger, id proposal.Digest) Held {
 	journal := l.Journal(id)
 	last, any := journal.LatestFinal()
 	for query := 0; any && query <= last; query++ {
-		stored, ok := journal.FinalResult(query)
-		if !ok {
-			continue
-		}
-		if final, err := decodeFinal(stored); err == nil {
+		if final, ok := responder.Final(journal, query); ok {
 			h.Releases = append(h.Releases, HeldRelease{query, proposal.DigestOf(final.Encoded)})
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"covey/internal/keyring"
 	"covey/internal/ledger"
 	"covey/internal/proposal"
+	"covey/internal/responder"
 	"covey/internal/study"
 	"covey/internal/uplink"
 	"covey/internal/wire"
@@ -227,7 +228,7 @@ func TestRolledBackSignature(t *testing.T) {
 		refused(s, wire.Open{Header: wire.Header{Study: c.plan.Digest}, Survivors: []int{0, 1, 2, 4}, Certificate: altered}, study.CodeBadCertificate)
 		c.stays(s)
 		refused(s, wire.Open{Header: wire.Header{Study: c.plan.Digest}, Survivors: u, Certificate: certificate}, study.CodeRolledBack)
-		c.hasLeft(s, foundRelease)
+		c.hasLeft(s, responder.FoundRelease)
 	}
 }
 
@@ -258,7 +259,7 @@ func TestRolledBackUpload(t *testing.T) {
 		}
 		c.stays(s)
 		refused(s, last, study.CodeRolledBack)
-		c.hasLeft(s, foundFinal)
+		c.hasLeft(s, responder.FoundFinal)
 	}
 }
 

@@ -106,7 +106,7 @@ func studyFromCache(t *testing.T, path string) {
 	s.restart()
 	c.confirm()
 	sent := want[wire.Upload](s, q)
-	again, err := s.session(c).answers.masked(s.session(c).answers.open)
+	again, err := s.remade(c, q)
 	if err != nil || !bytes.Equal(again, sent.Masked) {
 		t.Errorf("after a restart other bytes: %v", err)
 	}
@@ -122,7 +122,7 @@ func studyFromCache(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	want[wire.Upload](s, q)
-	again, err = s.session(c).answers.masked(s.session(c).answers.open)
+	again, err = s.remade(c, q)
 	if err != nil || !bytes.Equal(again, sent.Masked) {
 		t.Errorf("after the file was cut: other bytes, %v", err)
 	}
@@ -146,7 +146,7 @@ func studyFromCache(t *testing.T, path string) {
 	s.restart()
 	c.confirm()
 	want[wire.Upload](s, q)
-	again, err = s.session(c).answers.masked(s.session(c).answers.open)
+	again, err = s.remade(c, q)
 	if err != nil || !bytes.Equal(again, sent.Masked) {
 		t.Errorf("after damage other bytes: %v", err)
 	}

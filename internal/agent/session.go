@@ -7,7 +7,7 @@ import (
 	"covey/internal/dataset"
 	"covey/internal/keyring"
 	"covey/internal/ledger"
-	"covey/internal/secagg"
+	"covey/internal/responder"
 	"covey/internal/sitedata"
 	"covey/internal/study"
 	"covey/internal/wire"
@@ -26,22 +26,8 @@ type session struct {
 	// unattended is set where the policy approves, or did, and nobody looked at the rows.
 	unattended bool
 
-	ring    *keyring.Ring
-	history *history // nil until a query, or a result, needs it
-
-	results     results
-	answers     answers
-	attestation attestation
-	evidence    evidence
-}
-
-// openQuery is the last query that was answered.
-type openQuery struct {
-	ask   study.Ask
-	query secagg.Query
-	// certified is the survivors and the packed certificate that this site checked; empty before
-	certified string
-	checked   bool // whether it checked one at all
+	ring      *keyring.Ring        // nil if the session shows a proposal and does nothing else
+	responder *responder.Responder // likewise
 }
 
 // pinned loads the rows of an approved study and checks that they are those that
@@ -105,10 +91,12 @@ func (s *session) handle(r wire.Message) wire.Message {
 		return s.unapproved(r)
 	}
 	s.hold()
-	if _, ok := r.(wire.Query); !ok { // which makes its sum meanwhile
-		if err := s.results.erased(); err != nil {
-			return refuse(r, s.store(err))
-		}
+	switch r.(type) {
+	case wire.Query, wire.Release, wire.Open, wire.Prove, wire.Keys, wire.Final, wire.Attest:
+		return s.responder.Handle(r, approval)
+	}
+	if err := s.responder.Erased(); err != nil {
+		return refuse(r, s.store(err))
 	}
 	switch r := r.(type) {
 	case wire.Announce:
@@ -121,49 +109,24 @@ func (s *session) handle(r wire.Message) wire.Message {
 		return s.ring.Confirm(r)
 	case wire.Confirmed:
 		return s.ring.Confirmed(r)
-	case wire.Query:
-		return s.answers.upload(r, approval)
-	case wire.Release:
-		return s.answers.sign(r)
-	case wire.Open:
-		return s.answers.openShares(r)
-	case wire.Prove:
-		return s.answers.prove(r)
-	case wire.Keys:
-		return s.answers.keys(r)
 	case wire.Recall:
 		return s.ring.Recall(r)
-	case wire.Final:
-		return s.final(r)
-	case wire.Attest:
-		return s.attestation.attest(r)
 	case wire.Ended:
 		s.ended(r.Code)
 	}
 	return nil
 }
 
-// chained has the ledger keep the chain that the coordinator shows, with its next transaction, or
-// returns the refusal of a query. Called with mu held.
-func (s *session) chained(r wire.Message) (wire.Refusal, bool) {
-	err := s.agent.Chain.Extend(s.plan, s.results.lastStep)
-	switch {
-	case err == nil:
-		return wire.Refusal{}, true
-	case s.agent.ledger.Err() != nil:
-		return refuse(r, s.store(err)), false
-	}
-	return refuse(r, study.CodeBrokenChain), false
-}
-
-// owner is a session as its keys' owner.
+// owner is a session as the owner of its keys and of its queries.
 type owner struct{ *session }
 
 func (o owner) Store(err error) study.Code { return o.store(err) }
 func (o owner) RolledBack(r wire.Message, evidence string) wire.Message {
 	return o.rolledBack(r, evidence)
 }
-func (o owner) Beyond(sign string) { o.agent.strangers.log(o.plan.Digest, sign) }
+func (o owner) Pinned(approval ledger.Approval) study.Code { return o.pinned(approval) }
+func (o owner) Sum(ask study.Ask) ([]int64, error)         { return o.rows.Answer(o.plan, ask) }
+func (o owner) Beyond(sign string)                         { o.agent.strangers.log(o.plan.Digest, sign) }
 
 // store tells an error of the ledger by code. One that ends the ledger ends Run.
 func (s *summary) store(err error) study.Code {

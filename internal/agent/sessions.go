@@ -15,6 +15,7 @@ import (
 	"covey/internal/ledger"
 	"covey/internal/proposal"
 	"covey/internal/proposals"
+	"covey/internal/responder"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
 )
@@ -161,6 +162,8 @@ func (m *sessions) planned(body []byte) (*session, ledger.Approval, study.Code, 
 	}
 	s.rows = m.rows(id, s.self)
 	s.ring = keyring.New(plan, s.self, m.a.identity, s.journal, m.a.log, owner{s})
+	s.responder = responder.New(responder.Options{Body: body, Plan: plan, Self: s.self, Identity: m.a.identity, Ledger: m.a.ledger,
+		Ring: s.ring, Chain: m.a.Chain, Log: m.a.log, Now: m.a.now, Work: &m.a.work, Owner: owner{s}})
 	// A study's charge is computed by this program; an approval under another
 	// version's rules does not stand for this one's.
 	approval, approved := m.a.ledger.Approved(id)
@@ -173,9 +176,7 @@ func (m *sessions) planned(body []byte) (*session, ledger.Approval, study.Code, 
 
 // bare returns a session that shows a proposal, and does nothing else.
 func (m *sessions) bare(body []byte, plan *study.Plan) *session {
-	s := &session{summary: &summary{agent: m.a, id: plan.Digest, asks: brief(plan.Proposal), rho: plan.Rho, curve: plan.Curve()}, body: body, plan: plan}
-	s.results.s, s.answers.s, s.attestation.s, s.evidence.s = s, s, s, s
-	return s
+	return &session{summary: &summary{agent: m.a, id: plan.Digest, asks: brief(plan.Proposal), rho: plan.Rho, curve: plan.Curve()}, body: body, plan: plan}
 }
 
 // rows are a study's rows, which are not read yet.

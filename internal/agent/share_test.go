@@ -192,8 +192,7 @@ func TestUploadIsMadeAgainTheSame(t *testing.T) {
 	c.ready()
 	q := c.query(0, 0, c.plan.Start().X)
 	first := want[wire.Upload](c.sites[0], q)
-	s := c.sites[0].session(c)
-	again, err := s.answers.masked(s.answers.open)
+	again, err := c.sites[0].remade(c, q)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"google.golang.org/grpc"
 
+	"covey/internal/aggregate"
 	"covey/internal/chain"
 	"covey/internal/pki"
 	"covey/internal/proposal"
@@ -401,6 +402,20 @@ func (c *standIn) open(q wire.Query, u []int) []int64 {
 		out[i] = int64(sum[i]<<(64-sq.Bits)) >> (64 - sq.Bits)
 	}
 	return out
+}
+
+// remade is the upload of a query as the site would make it now, whatever it has on record.
+func (s *testSite) remade(c *standIn, q wire.Query) ([]byte, error) {
+	on, ask := s.session(c), c.plan.Queries.Fill(q.Ask)
+	own, held, err := on.ring.Slot(ask.Slot)
+	if err != nil {
+		return nil, err
+	}
+	sum, err := on.rows.Answer(c.plan, ask)
+	if err != nil {
+		return nil, err
+	}
+	return aggregate.Upload(c.plan, on.ring.Setup, on.self, ask, c.plan.Summed(on.ring.Setup.Transcript(), ask), sum, own, held)
 }
 
 // plain is the same sum without any of the protocol.

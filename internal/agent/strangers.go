@@ -10,6 +10,7 @@ import (
 
 	"covey/internal/ledger"
 	"covey/internal/proposal"
+	"covey/internal/responder"
 	"covey/internal/study"
 	"covey/internal/wire"
 )
@@ -58,7 +59,7 @@ func (g *strangers) answer(r wire.Message, code study.Code) wire.Message {
 	case wire.Ended:
 		return nil
 	case wire.Query, wire.Release, wire.Open, wire.Prove, wire.Keys:
-		if no, ok := g.a.finalRefusal(r); ok {
+		if no, ok := responder.FinalRefusal(g.a.ledger, r); ok {
 			return no
 		}
 	case wire.Attest:

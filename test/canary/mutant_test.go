@@ -20,10 +20,10 @@ var mutants = []struct {
 	where, what string
 }{
 	{"a slot's secret in an agent's log", proposal.NoiseCentral, []edit{
-		{"internal/agent/query.go", "	sum, err := s.added(ask)\n", "	s.agent.log.Info(\"slot\", \"secret\", own[:])\n	sum, err := s.added(ask)\n"},
+		{"internal/responder/upload.go", "	sum, err := q.added(ask)\n", "	q.s.log.Info(\"slot\", \"secret\", own[:])\n	sum, err := q.added(ask)\n"},
 	}, "file site-", "'s secret of slot "},
 	{"a site's exact sum in its log", proposal.NoiseCentral, []edit{
-		{"internal/agent/query.go", "	sum, err := s.added(ask)\n", "	sum, err := s.added(ask)\n	s.agent.log.Info(\"added\", \"sum\", sum)\n"},
+		{"internal/responder/upload.go", "	sum, err := q.added(ask)\n", "	sum, err := q.added(ask)\n	q.s.log.Info(\"added\", \"sum\", sum)\n"},
 	}, "file site-", string(sum)},
 	{"the opened sum on stderr", proposal.NoiseCentral, []edit{
 		{"internal/aggregate/release.go", "	began()\n	values", "	began()\n	for _, v := range sum {\n		print(v, \" \")\n	}\n	values"},
@@ -32,7 +32,6 @@ var mutants = []struct {
 		{"internal/aggregate/release.go", "	noised, err := Privatize(p, ask, sum[:values]", "	print(string(key[:]))\n	noised, err := Privatize(p, ask, sum[:values]"},
 	}, "file coordinator-", "the key of the noise"},
 	{"an identity key in the hello", proposal.NoiseDistributed, []edit{
-		{"internal/agent/view.go", "import (\n", "import (\n	\"fmt\"\n"},
 		{"internal/agent/view.go", "	h := wire.Hello{Software: enroll.Software}\n", "	h := wire.Hello{Software: enroll.Software + fmt.Sprintf(\"%x\", a.identity.Seed())}\n"},
 	}, "memory of coordinator-", "'s identity.key"},
 	{"wrap keys that stay", proposal.NoiseCentral, []edit{

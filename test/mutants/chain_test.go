@@ -27,10 +27,10 @@ func init() {
 			{chainFollower, "\terr := f.trim()\n\treturn f.fresh, err", "\treturn f.fresh, nil"},
 		}, in("chain", "TestKeptMeanwhile"), killer{}},
 		{"chain: an old signature leaves before the head is kept", 0, []edit{
-			{"internal/agent/query.go", "\tif err := q.s.agent.ledger.KeepChain(); err != nil {\n\t\treturn refuse(r, q.s.store(err))\n\t}\n\treturn wire.Signature{", "\treturn wire.Signature{"},
+			{"internal/responder/release.go", "\tif err := q.s.ledger.KeepChain(); err != nil {\n\t\treturn refuse(r, q.s.owner.Store(err))\n\t}\n\treturn wire.Signature{", "\treturn wire.Signature{"},
 		}, in("agent", "TestChainIsKeptBeforeOldAnswers"), killer{}},
 		{"chain: old shares leave before the head is kept", 0, []edit{
-			{"internal/agent/query.go", "\tif err := q.s.agent.ledger.KeepChain(); err != nil {\n\t\treturn refuse(r, q.s.store(err))\n\t}\n\treturn wire.Shares{", "\treturn wire.Shares{"},
+			{"internal/responder/release.go", "\tif err := q.s.ledger.KeepChain(); err != nil {\n\t\treturn refuse(r, q.s.owner.Store(err))\n\t}\n\treturn wire.Shares{", "\treturn wire.Shares{"},
 		}, in("agent", "TestChainIsKeptBeforeOldAnswers"), killer{}},
 		{"chain: a shorter one", 0, []edit{
 			{chainFollower, "case f.at.Number < last.Number:", "case false:"},
@@ -54,13 +54,13 @@ func init() {
 			{chainFollower, "if (!ok || kept.Step != step) &&", "if !ok &&"},
 		}, fed("TestRestoredCoordinator"), killer{}},
 		{"chain: a query is answered whatever the chain", 0, []edit{
-			{"internal/agent/query.go", "if no, ok := q.s.chained(r); !ok {\n\t\treturn no\n\t}\n\tif data == \"\" {\n\t\tq.add", "if no, ok := q.s.chained(r); !ok && no.Code == \"\" {\n\t\treturn no\n\t}\n\tif data == \"\" {\n\t\tq.add"},
+			{"internal/responder/upload.go", "if no, ok := q.s.chained(r); !ok {\n\t\treturn no\n\t}\n\tif data == \"\" {\n\t\tq.add", "if no, ok := q.s.chained(r); !ok && no.Code == \"\" {\n\t\treturn no\n\t}\n\tif data == \"\" {\n\t\tq.add"},
 		}, in("agent", "TestBrokenChain"), killer{}},
 		{"chain: a set is signed whatever the chain", 0, []edit{
-			{"internal/agent/query.go", "if no, ok := q.s.chained(r); !ok {\n\t\treturn no\n\t}\n\tu := ", "u := "},
+			{"internal/responder/release.go", "if no, ok := q.s.chained(r); !ok {\n\t\treturn no\n\t}\n\tu := ", "u := "},
 		}, in("agent", "TestBrokenChain"), killer{}},
 		{"chain: shares are sent whatever the chain", 0, []edit{
-			{"internal/agent/query.go", "if no, ok := q.s.chained(r); !ok {\n\t\treturn no\n\t}\n\tu, certificate := ", "u, certificate := "},
+			{"internal/responder/release.go", "if no, ok := q.s.chained(r); !ok {\n\t\treturn no\n\t}\n\tu, certificate := ", "u, certificate := "},
 		}, in("agent", "TestBrokenChain"), killer{}},
 		{"chain: a head that nobody signed", 0, []edit{
 			{chainWatch, "\t\treturn errUnsigned\n", ""},
@@ -69,11 +69,11 @@ func init() {
 			{chainWatch, "if err == nil && !has {", "if false && !has {"},
 		}, in("agent", "TestChainHoldsWhatWasTold"), killer{}},
 		{"chain: the release is not looked for", 0, []edit{
-			{"internal/agent/results.go", "chain.Released(rs.s.plan.Digest, w.final.Encoded), nil", "chain.Proposed(rs.s.plan.Digest), nil"},
-			{"internal/agent/results.go", "chain.Released(rs.s.plan.Digest, held.Encoded)}", "chain.Proposed(rs.s.plan.Digest)}\n\t_ = held"},
+			{"internal/responder/results.go", "chain.Released(rs.s.plan.Digest, w.final.Encoded), nil", "chain.Proposed(rs.s.plan.Digest), nil"},
+			{"internal/responder/results.go", "chain.Released(rs.s.plan.Digest, held.Encoded)}", "chain.Proposed(rs.s.plan.Digest)}\n\t_ = held"},
 		}, in("agent", "TestChainHoldsWhatWasTold"), killer{}},
 		{"chain: an answer leaves before the head is kept", 0, []edit{
-			{"internal/agent/query.go", "it was on record.\n\tif err := q.s.agent.ledger.KeepChain(); err != nil {", "it was on record.\n\tif err := q.s.agent.ledger.Err(); err != nil {"},
+			{"internal/responder/upload.go", "it was on record.\n\tif err := q.s.ledger.KeepChain(); err != nil {", "it was on record.\n\tif err := q.s.ledger.Err(); err != nil {"},
 		}, in("agent", "TestChainIsKeptBeforeTheAnswer"), killer{}},
 		{"chain: any head is accepted", 0, []edit{
 			{chainWatch, "case v.Shown.Link != link:", "case false:"},
@@ -115,10 +115,10 @@ func init() {
 			{"internal/round/mend.go", "study.CodeStore, study.CodeBrokenChain:", "study.CodeStore:"},
 		}, in("coordinator", "TestBrokenChainEndsNothing"), killer{}},
 		{"chain: a result is signed whatever its head", 0, []edit{
-			{"internal/agent/attest.go", "\t\t\treturn nil, errOffChain\n", ""},
+			{"internal/responder/attest.go", "\t\t\treturn nil, errOffChain\n", ""},
 		}, in("agent", "TestOneChainAResult"), killer{}},
 		{"chain: a result is signed whatever the chain", 0, []edit{
-			{"internal/agent/attest.go", "if no, ok := t.s.chained(r); !ok {\n\t\treturn no\n\t}\n\tsignature, err := ", "signature, err := "},
+			{"internal/responder/attest.go", "if no, ok := t.s.chained(r); !ok {\n\t\treturn no\n\t}\n\tsignature, err := ", "signature, err := "},
 		}, in("agent", "TestAttestNeedsTheChain"), killer{}},
 		{"chain: a result's head is any entry's", 0, []edit{
 			{chainFollower, "return ok && before.Next(s) == l, err", "return ok && before.Next(s) != Link{}, err"},

@@ -3,7 +3,7 @@
 package mutants
 
 const (
-	agentHistory = "internal/agent/history.go"
+	siteHistory  = "internal/responder/history.go"
 	studyHistory = "internal/study/history.go"
 )
 
@@ -11,19 +11,19 @@ const (
 func init() {
 	tables = append(tables, []mutant{
 		{"history: a site asks nothing of what follows", 0, []edit{
-			{"internal/agent/query.go", "if no, ok := q.s.lawful(r, ask); !ok {", "if no, ok := q.s.lawful(r, ask); !ok && no.Code == study.CodeInternal {"},
+			{"internal/responder/upload.go", "if no, ok := q.s.lawful(r, ask); !ok {", "if no, ok := q.s.lawful(r, ask); !ok && no.Code == study.CodeInternal {"},
 		}, in("agent", "TestCatchesUp"), killer{}},
 		{"history: releases of another history are asked on", 0, []edit{
 			{studyHistory, "if a.History != c.History {", "if false {"},
 		}, in("agent", "TestForkedHistory"), killer{}},
 		{"history: a result on record is not compared with those before it", 0, []edit{
-			{agentHistory, "if err := s.plan.CheckCourse(h.course, release.Ask()); err != nil {\n\t\t\treturn h,", "if err := error(nil); err != nil {\n\t\t\treturn h,"},
+			{siteHistory, "if err := s.plan.CheckCourse(h.course, release.Ask()); err != nil {\n\t\t\treturn h,", "if err := error(nil); err != nil {\n\t\t\treturn h,"},
 		}, in("agent", "TestForkBehindAGap"), killer{}},
 		{"history: a result off the course is recorded", 0, []edit{
-			{agentHistory, "\treturn s.plan.CheckCourse(h.course, release.Ask())\n", "\treturn nil\n"},
+			{siteHistory, "\treturn s.plan.CheckCourse(h.course, release.Ask())\n", "\treturn nil\n"},
 		}, in("agent", "TestResultsOffTheCourse"), killer{}},
 		{"history: a result in another encoding", 0, []edit{
-			{agentHistory, "err != nil || !bytes.Equal(again, encoded) {", "err != nil || !bytes.Equal(again, again) {"},
+			{siteHistory, "err != nil || !bytes.Equal(again, encoded) {", "err != nil || !bytes.Equal(again, again) {"},
 		}, in("agent", "TestResultsOffTheCourse"), killer{}},
 		{"history: x off the rule", 0, []edit{
 			{studyHistory, "case !NearVector(a.X, want.X):", "case false:"},
@@ -38,7 +38,7 @@ func init() {
 			{studyHistory, "case !Near(a.Radius, want.Radius):", "case false:"},
 		}, in("study", "TestCheckCourse"), killer{}},
 		{"history: the branch that the releases do not lead to", 0, []edit{
-			{agentHistory, "case ask.Query != h.course.Query:", "case !s.plan.Queries.Follows(h.course.Query-1, ask.Query):"},
+			{siteHistory, "case ask.Query != h.course.Query:", "case !s.plan.Queries.Follows(h.course.Query-1, ask.Query):"},
 			{studyHistory, "if a.Query != c.Query {", "if a.Query < c.Query {"},
 		}, in("agent", "TestOneBranch"), killer{}},
 		{"history: masks and signatures of two histories fit", 0, []edit{
@@ -60,7 +60,7 @@ func init() {
 			{"internal/round/refusal.go", "has >= k.caught && ", ""},
 		}, in("round", "TestLackedReleases"), killer{}},
 		{"history: a result that another key signed", 0, []edit{
-			{agentQuery, "if !ed25519.Verify(key, study.SigningInput(r.Encoded), r.Signature) {", "if len(key) == 0 {"},
+			{"internal/responder/final.go", "if !ed25519.Verify(key, study.SigningInput(r.Encoded), r.Signature) {", "if len(key) == 0 {"},
 		}, killer{pkg: "test/hostile", run: "TestForgedResults"}, killer{}},
 	})
 }

@@ -46,13 +46,13 @@ func init() {
 			{"internal/ledger/query.go", "return r.share(query, slot, &context, with[0].Survivors, shares)", "clear(shares)\n				return nil"},
 		}, in("agent", "TestSignedWithTheUpload"), killer{}},
 		{"a signature and shares with the upload where a site can be missing", 0, []edit{
-			{"internal/agent/query.go", "	if !q.s.waits() {", "	if false {"},
+			{"internal/responder/upload.go", "	if !q.s.waits() {", "	if false {"},
 		}, in("agent", "TestSignedWithTheUpload"), killer{}},
 		{"a signature with the upload that does not count", 0, []edit{
-			{"internal/agent/query.go", "	if q.s.ring.Setup.Graph().Signs(q.s.self) {", "	if true {"},
-		}, in("agent", "TestTheCommitteeSignsWithItsUploads"), killer{}},
+			{"internal/responder/upload.go", "	if q.s.ring.Setup.Graph().Signs(q.s.self) {", "	if true {"},
+		}, in("responder", "TestTheCommitteeSignsWithItsUploads"), killer{}},
 		{"a proof of shares that wait for a certificate", 0, []edit{
-			{"internal/agent/opening.go", "	if q.s.waits() && !q.open.checked {", "	if false {"},
+			{"internal/responder/opening.go", "	if q.s.waits() && !q.open.checked {", "	if false {"},
 		}, in("agent", "TestNoKeysWithoutShares"), killer{}},
 		{"a lead that could not begin and is kept", 0, []edit{
 			{"internal/coordinator/lead.go", "			again = time.After(retryLead)\n", ""},

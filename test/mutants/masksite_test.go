@@ -5,8 +5,8 @@ package mutants
 // What a site stores, checks and answers of the masks.
 func init() {
 	const (
-		setup, confirm, opening = "internal/keyring/setup.go", "internal/keyring/confirm.go", "internal/agent/opening.go"
-		rollback, evidence      = "internal/agent/rollback.go", "internal/keyring/evidence.go"
+		setup, confirm, opening = "internal/keyring/setup.go", "internal/keyring/confirm.go", "internal/responder/opening.go"
+		lost, evidence          = "internal/responder/evidence.go", "internal/keyring/evidence.go"
 		stored, items, once     = "internal/ledger/setup.go", "internal/ledger/item.go", "internal/ledger/query.go"
 	)
 	tables = append(tables, []mutant{
@@ -96,7 +96,7 @@ func init() {
 			{setup, "if errors.Is(err, ledger.ErrErased) || err == nil && !ok {", "if err != nil || !ok {"},
 		}, in("agent", "TestUnreadableSetupIsNoEmptyOne"), killer{}},
 		{"rollback: shares that left are not looked for", 0, []edit{
-			{rollback, "\"shares\": v.sharedAt, ", ""},
+			{lost, "\"shares\": v.sharedAt, ", ""},
 		}, in("agent", "TestRestoredAlone"), killer{}},
 		{"sizes: deposits are not listed before an approval", 0, []edit{
 			{"internal/uplink/planned.go", "if n := size.deposits(owners); n > 0 {", "if n := size.deposits(owners); n < 0 {"},

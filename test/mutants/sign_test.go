@@ -45,27 +45,27 @@ func init() {
 			{"internal/ledger/result.go", "	err = j.write(place{\"result\", j.study, -1, -1}, func(r *record) error {", "	go j.write(place{\"result\", j.study, -1, -1}, func(r *record) error {"},
 		}, in("ledger", "TestOneResultAStudy"), killer{}},
 		{"sign: a release is recorded without its certificate", 0, []edit{
-			{"internal/agent/query.go", "		err = s.attestation.certified(setup, r, release)\n", "		if len(r.Certificate) > 0 {\n			err = s.attestation.certified(setup, r, release)\n		}\n"},
+			{"internal/responder/final.go", "		err = s.attestation.certified(setup, r, release)\n", "		if len(r.Certificate) > 0 {\n			err = s.attestation.certified(setup, r, release)\n		}\n"},
 		}, in("agent", "TestFinalNeedsItsCertificate"), killer{}},
 		{"sign: a certificate that was checked for one U is good for another", 0, []edit{
-			{"internal/agent/query.go", "		q.open.certified = string(u.Bytes()) + string(packed)", "		q.open.certified = string(packed)"},
-			{"internal/agent/attest.go", "on.certified != string(u.Bytes())+string(r.Certificate)", "on.certified != string(r.Certificate)"},
+			{"internal/responder/release.go", "		q.open.certified = string(u.Bytes()) + string(packed)", "		q.open.certified = string(packed)"},
+			{"internal/responder/attest.go", "on.certified != string(u.Bytes())+string(r.Certificate)", "on.certified != string(r.Certificate)"},
 		}, in("agent", "TestFinalNeedsItsCertificate"), killer{}},
 		{"sign: a release that was not checked is in a result that a site signs", 0, []edit{
-			{"internal/agent/attest.go", "return t.checked[query] == checkedOf(", "return t.checked[query] != checkedOf("},
+			{"internal/responder/attest.go", "return t.checked[query] == checkedOf(", "return t.checked[query] != checkedOf("},
 		}, in("agent", "TestAttestChecksReleases"), killer{}},
 		{"sign: another certificate of a release counts as checked", 0, []edit{
-			{"internal/agent/attest.go", "sha256.Sum256(of.Certificate)}", "proposal.Digest{}}"},
-		}, in("agent", "TestAttestChecksReleases"), killer{}},
+			{"internal/responder/attest.go", "sha256.Sum256(of.Certificate)}", "proposal.Digest{}}"},
+		}, in("responder", "TestCheckedReleases"), killer{}},
 		{"sign: another signature of a release counts as checked", 0, []edit{
-			{"internal/agent/attest.go", "sha256.Sum256(of.Signature), ", "proposal.Digest{}, "},
-		}, in("agent", "TestAttestChecksReleases"), killer{}},
+			{"internal/responder/attest.go", "sha256.Sum256(of.Signature), ", "proposal.Digest{}, "},
+		}, in("responder", "TestCheckedReleases"), killer{}},
 		{"sign: what was checked is good for another release", 0, []edit{
-			{"internal/agent/attest.go", "setup.Transcript(), of.Release, ", "setup.Transcript(), proposal.Digest{}, "},
-		}, in("agent", "TestAttestChecksReleases"), killer{}},
+			{"internal/responder/attest.go", "setup.Transcript(), of.Release, ", "setup.Transcript(), proposal.Digest{}, "},
+		}, in("responder", "TestCheckedReleases"), killer{}},
 		{"sign: what was checked is good in another setup", 0, []edit{
-			{"internal/agent/attest.go", "checkedRelease{setup.Transcript(), ", "checkedRelease{[32]byte{}, "},
-		}, in("agent", "TestAttestChecksReleases"), killer{}},
+			{"internal/responder/attest.go", "checkedRelease{setup.Transcript(), ", "checkedRelease{[32]byte{}, "},
+		}, in("responder", "TestCheckedReleases"), killer{}},
 		{"chain: a head of another past counts as signed", 0, []edit{
 			{"internal/chainwatch/watch.go", "signedHead{shown.Base, shown.Head, string(key)", "signedHead{shown.Base, chain.Head{}, string(key)"},
 		}, in("agent", "TestBrokenChain"), killer{}},
@@ -73,10 +73,10 @@ func init() {
 			{"internal/chainwatch/watch.go", "string(key), string(shown.Signature)}", "string(key), \"\"}"},
 		}, in("agent", "TestBrokenChain"), killer{}},
 		{"sign: a lost release signature does not show in a result", 0, []edit{
-			{"internal/agent/rollback.go", "	if setup.Unpacked(r.Certificate)[v.s.self] == nil {", "	if setup.Unpacked(r.Certificate)[v.s.self] != nil {"},
+			{"internal/responder/evidence.go", "	if setup.Unpacked(r.Certificate)[v.s.self] == nil {", "	if setup.Unpacked(r.Certificate)[v.s.self] != nil {"},
 		}, in("agent", "TestRolledBackOwnSignature"), killer{}},
 		{"sign: a lost attestation does not show at the start", 0, []edit{
-			{"internal/agent/rollback.go", "	if left.Sent[\"attestation\"].Messages > 0 {", "	if left.Sent[\"attestation\"].Messages < 0 {"},
+			{"internal/responder/evidence.go", "	if left.Sent[\"attestation\"].Messages > 0 {", "	if left.Sent[\"attestation\"].Messages < 0 {"},
 		}, in("agent", "TestRestoredAttestation"), killer{}},
 		{"sign: a second draft replaces the first", 0, []edit{
 			{"internal/round/result.go", "		if s.Draft != nil || len(e.Draft) == 0 {", "		if len(e.Draft) == 0 {"},

@@ -20,8 +20,8 @@ func init() {
 			{agentRows, "	if r.unattended && q.Missing", "	if r.unattended && false && q.Missing"},
 		}, in("agent", "TestValuesMoveNoMessage/by_policy"), killer{}},
 		{"values: a refusal waits for a sum", 0, []edit{
-			{"internal/agent/ahead.go", "if !q.s.journal.MayUpload(ask.Query,", "if false && !q.s.journal.MayUpload(ask.Query,"},
-		}, in("agent", "TestNoSumForARefusal"), killer{}},
+			{"internal/responder/ahead.go", "if !q.s.journal.MayUpload(ask.Query,", "if false && !q.s.journal.MayUpload(ask.Query,"},
+		}, in("responder", "TestNoSumForARefusal"), killer{}},
 		{"values: a direction makes numbers that take long", 0, []edit{
 			{"internal/answer/answer.go", "settled(a.X), settled(a.Center),", "slices.Clone(a.X), settled(a.Center),"},
 		}, in("answer", "TestTinyCoordinatesAreZero"), killer{}},

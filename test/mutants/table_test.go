@@ -5,7 +5,6 @@ package mutants
 import "covey/internal/clip"
 
 const (
-	agentQuery   = "internal/agent/query.go"
 	release      = "internal/aggregate/release.go"
 	upload       = "internal/aggregate/upload.go"
 	studyQuery   = "internal/study/query.go"
@@ -114,7 +113,7 @@ func mutants() []mutant {
 			{studyQuery, "func(q Query) float64 { return q.Rho }", "func(q Query) float64 { return map[bool]float64{q.Kind != KindHistogram: q.Rho}[true] }"},
 		}, in("study", "TestBudget"), histograms},
 		{"histogram charge missing: at the site", 9, []edit{
-			{agentQuery, "open.query.Context, q.s.plan.Queries[ask.Query].Rho, func", "open.query.Context, map[bool]float64{ask.Kind != study.KindHistogram: q.s.plan.Queries[ask.Query].Rho}[true], func"},
+			{"internal/responder/upload.go", "open.query.Context, q.s.plan.Queries[ask.Query].Rho, func", "open.query.Context, map[bool]float64{ask.Kind != study.KindHistogram: q.s.plan.Queries[ask.Query].Rho}[true], func"},
 		}, in("agent", "TestCoordinatorSeesNoExactSum"), killer{}},
 		{"second sample after failover", 10, []edit{
 			{release, "	\"errors\"\n", "	\"crypto/rand\"\n	\"errors\"\n"},

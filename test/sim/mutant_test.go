@@ -46,7 +46,7 @@ var mutants = []mutant{
 		{"internal/ledger/query.go", "		if s, ok, err := r.sent(query); err != nil {\n			return nil, err\n		} else if ok && !s.same(query, slot, &context, survivors) {\n			return nil, &HeldError{s.signed()}\n		}\n", ""},
 		{"internal/ledger/query.go", "	case err != nil || !ok:\n		return nil, false, err\n	case !s.same(query, slot, context, survivors):\n		return nil, true, &HeldError{s.signed()}\n",
 			"	case err != nil || !ok || !s.same(query, slot, context, survivors):\n		return nil, false, err\n"},
-		{"internal/agent/query.go", "	case !held && !shared:\n		return sent\n", "	default:\n		return sent\n	case false:\n"},
+		{"internal/responder/upload.go", "	case !held && !shared:\n		return sent\n", "	default:\n		return sent\n	case false:\n"},
 	}, "TestO6RestoredBackup/continue/survivors-before/released-before", "one-opening-per-query"},
 	{"the sum in the log", []edit{
 		{"internal/aggregate/release.go", "	\"errors\"\n", "	\"errors\"\n	\"fmt\"\n"},

@@ -1,4 +1,4 @@
-package agent
+package responder
 
 import (
 	"slices"
@@ -22,7 +22,7 @@ func (q *answers) prove(r wire.Prove) wire.Message {
 	}
 	public, err := q.s.ring.Public()
 	if err != nil {
-		return refuse(r, q.s.store(err))
+		return refuse(r, q.s.owner.Store(err))
 	}
 	dealer := r.Dealer.Site()
 	if _, _, ok := q.s.ring.Setup.Graph().Find(q.s.self, dealer); !ok {
@@ -61,7 +61,7 @@ func (q *answers) keys(r wire.Keys) wire.Message {
 // shared returns a survivor set of the open slot for which this site sent its shares and may send
 // them again, or the refusal.
 func (q *answers) shared(r wire.Message, survivors []int) (secagg.Survivors, wire.Message) {
-	if no, ok := q.s.agent.finalRefusal(r); ok {
+	if no, ok := FinalRefusal(q.s.ledger, r); ok {
 		return nil, no
 	}
 	at := r.About()

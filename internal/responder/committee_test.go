@@ -1,4 +1,4 @@
-package agent
+package responder
 
 import (
 	"crypto/ed25519"
@@ -49,7 +49,7 @@ func TestTheCommitteeSignsWithItsUploads(t *testing.T) {
 	}
 	signers := 0
 	for i := range sites {
-		s := &session{plan: plan, self: i, ring: &keyring.Ring{Setup: all.Setup}}
+		s := &Responder{plan: plan, self: i, ring: &keyring.Ring{Setup: all.Setup}}
 		s.answers.s = s
 		signs := s.answers.opening(&openQuery{})[0].Sign != nil
 		if counts := all.Setup.Graph().Signs(i); counts != signs {

@@ -1,4 +1,4 @@
-package agent
+package responder
 
 import (
 	"bytes"
@@ -22,8 +22,8 @@ var errForked = errors.New("agent: a result on record does not follow from those
 
 // follow goes on over the results that this site holds, and returns where they lead. It is a
 // *study.MismatchError, or errForked, where a result on record is of another course: this site then
-// answers no query of the study any more. Called with mu held.
-func (s *session) follow() (*history, error) {
+// answers no query of the study any more.
+func (s *Responder) follow() (*history, error) {
 	if s.history == nil {
 		s.history = &history{course: s.plan.Start()}
 	}
@@ -58,9 +58,9 @@ func (s *session) follow() (*history, error) {
 }
 
 // lawful reports whether a query is what this site finds that comes next; if not, with the refusal.
-func (s *session) lawful(r wire.Query, ask study.Ask) (wire.Refusal, bool) {
+func (s *Responder) lawful(r wire.Query, ask study.Ask) (wire.Refusal, bool) {
 	h, err := s.follow()
-	log := s.agent.log.With("study", s.plan.Digest, "query", ask.Query)
+	log := s.log.With("study", s.plan.Digest, "query", ask.Query)
 	switch {
 	case errors.Is(err, errForked):
 		log.Error("the results on record belong to two histories; this site answers no query of the study", "error", err)
@@ -86,7 +86,7 @@ func (s *session) lawful(r wire.Query, ask study.Ask) (wire.Refusal, bool) {
 // succeeds is nil if a release may be recorded: it is in its one encoding, and where this site has
 // followed the study up to its query, it is about what comes next. One of a later query waits on
 // record for those before it.
-func (s *session) succeeds(release study.Release, encoded []byte) error {
+func (s *Responder) succeeds(release study.Release, encoded []byte) error {
 	if again, err := release.Encode(); err != nil || !bytes.Equal(again, encoded) {
 		return errors.New("it is not in its only valid encoding")
 	}

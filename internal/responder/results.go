@@ -1,4 +1,4 @@
-package agent
+package responder
 
 import (
 	"covey/internal/chain"
@@ -8,7 +8,7 @@ import (
 
 // results are the final results of a study, as this site holds them.
 type results struct {
-	s         *session
+	s         *Responder
 	recording *recording // the last one, until it is on disk
 	latest    *recording // the last one that this process put on disk, and would read again
 	told      *toldStep  // the last one's; nil until the chain was looked at with one
@@ -28,12 +28,12 @@ type recording struct {
 }
 
 // write writes a query's final result, and erases its slot's secrets, on a goroutine of its
-// own. Called with the session's mu held.
+// own.
 func (rs *results) write(r wire.Final, release study.Release) {
 	final := wire.Final{Signature: r.Signature, Certificate: r.Certificate, Encoded: r.Encoded}
 	w := &recording{query: r.Query, final: final, release: release, done: make(chan struct{}), erased: make(chan struct{})}
 	rs.recording = w
-	rs.s.agent.work.Go(func() {
+	rs.s.work.Go(func() {
 		defer close(w.erased)
 		err := rs.s.journal.FinalThenErase(r.Query, r.Slot, encodeFinal(r))
 		w.err = err
@@ -42,7 +42,7 @@ func (rs *results) write(r wire.Final, release study.Release) {
 			err = rs.s.journal.Erase()
 		}
 		if err != nil {
-			rs.s.store(err)
+			rs.s.owner.Store(err)
 		}
 	})
 }
@@ -91,12 +91,7 @@ func (rs *results) final(query int) (wire.Final, bool) {
 	if w := rs.latest; w != nil && w.query == query {
 		return w.final, true
 	}
-	stored, ok := rs.s.journal.FinalResult(query)
-	if !ok {
-		return wire.Final{}, false
-	}
-	held, err := decodeFinal(stored)
-	return held, err == nil
+	return Final(rs.s.journal, query)
 }
 
 // lastStep returns what the coordinator told this site of the study last: its last release, or else

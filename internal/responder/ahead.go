@@ -1,4 +1,4 @@
-package agent
+package responder
 
 import (
 	"reflect"
@@ -16,9 +16,9 @@ type adding struct {
 }
 
 // add begins the sum of a query that the ledger would take an upload of now: no refusal waits for a
-// sum, whose time depends on the rows a little and is charged to nobody. Called with the session's
-// mu held and the rows loaded. The caller must call abandonSum before it unlocks mu: until then the
-// rows are the goroutine's.
+// sum, whose time depends on the rows a little and is charged to nobody. Called with the rows
+// loaded. The caller must call abandonSum before it returns: until then the rows are the
+// goroutine's.
 func (q *answers) add(open *openQuery) {
 	ask := open.ask
 	if !q.s.journal.MayUpload(ask.Query, ask.Slot, open.query.Context, q.s.plan.Queries[ask.Query].Rho) {
@@ -26,9 +26,9 @@ func (q *answers) add(open *openQuery) {
 	}
 	a := &adding{ask: ask, done: make(chan struct{})}
 	q.adding = a
-	q.s.agent.work.Go(func() {
+	q.s.work.Go(func() {
 		defer close(a.done)
-		a.sum, a.err = q.s.rows.Answer(q.s.plan, ask)
+		a.sum, a.err = q.s.owner.Sum(ask)
 	})
 }
 
@@ -46,11 +46,11 @@ func (q *answers) added(ask study.Ask) ([]int64, error) {
 	a := q.adding
 	q.adding = nil
 	if a == nil {
-		return q.s.rows.Answer(q.s.plan, ask)
+		return q.s.owner.Sum(ask)
 	}
 	<-a.done
 	if !reflect.DeepEqual(a.ask, ask) {
-		return q.s.rows.Answer(q.s.plan, ask)
+		return q.s.owner.Sum(ask)
 	}
 	return a.sum, a.err
 }

@@ -1,4 +1,4 @@
-package agent
+package responder
 
 import (
 	"crypto/sha256"
@@ -13,10 +13,10 @@ import (
 	"covey/internal/wire"
 )
 
-// attestation is a session's part in its study's result: what it checked of each release, and its
+// attestation is this site's part in the study's result: what it checked of each release, and its
 // signature on the whole.
 type attestation struct {
-	s       *session
+	s       *Responder
 	checked map[int]checkedRelease // by query, what was last checked of its release
 }
 
@@ -25,7 +25,7 @@ type attestation struct {
 // that a result of others gets no signature. One result of a study, ever.
 func (t *attestation) attest(r wire.Attest) wire.Message {
 	if ready, err := t.s.ring.Ready(); err != nil {
-		return refuse(r, t.s.store(err))
+		return refuse(r, t.s.owner.Store(err))
 	} else if !ready {
 		return refuse(r, study.CodeOutOfOrder)
 	}
@@ -52,10 +52,10 @@ func (t *attestation) attest(r wire.Attest) wire.Message {
 		if err != nil {
 			return nil, err
 		}
-		if !t.s.agent.Chain.Holds(whole.ChainHead, chain.Released(t.s.plan.Digest, last)) {
+		if !t.s.chain.Holds(whole.ChainHead, chain.Released(t.s.plan.Digest, last)) {
 			return nil, errOffChain
 		}
-		return whole.Attest(t.s.plan, t.s.agent.identity, func(query int, of result.Checked) bool {
+		return whole.Attest(t.s.plan, t.s.identity, func(query int, of result.Checked) bool {
 			return t.checked[query] == checkedOf(t.s.ring.Setup, of)
 		})
 	})
@@ -95,7 +95,7 @@ func (t *attestation) whole(r wire.Attest, queries []int) (*result.Result, error
 
 // unattested refuses to sign a result.
 func (t *attestation) unattested(r wire.Attest, err error) wire.Message {
-	log := t.s.agent.log.With("study", t.s.plan.Digest)
+	log := t.s.log.With("study", t.s.plan.Digest)
 	if _, ok := errors.AsType[*ledger.ConflictError](err); ok {
 		log.Error("THE COORDINATOR SHOWS A SECOND RESULT OF THE STUDY: this site has signed another; it is refused")
 		return refuse(r, study.CodeSecondResult)
@@ -111,8 +111,8 @@ func (t *attestation) unattested(r wire.Attest, err error) wire.Message {
 	if _, ok := errors.AsType[*ledger.StateError](err); ok {
 		return refuse(r, study.CodeLeft)
 	}
-	if t.s.agent.ledger.Err() != nil {
-		return refuse(r, t.s.store(err))
+	if t.s.ledger.Err() != nil {
+		return refuse(r, t.s.owner.Store(err))
 	}
 	return refuse(r, t.s.ring.Internal(err))
 }

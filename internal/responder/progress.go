@@ -1,4 +1,4 @@
-package agent
+package responder
 
 import (
 	"time"
@@ -12,22 +12,22 @@ import (
 // tell logs where a study stands, for whoever watches `agent run`: after this site's sum has left,
 // until when the other sites are awaited. After a release, released tells how much noise is in it
 // and what of the study's privacy is charged. They read what is public or planned, nothing of the
-// rows. Called with mu held.
-func (s *session) tell(r wire.Message, said wire.Message) {
+// rows.
+func (s *Responder) tell(r wire.Message, said wire.Message) {
 	q, ok := r.(wire.Query)
 	if !ok || !holds[wire.Upload](said) {
 		return
 	}
-	log := s.agent.log.With("study", s.plan.Digest, "name", s.plan.Proposal.Spec.Name)
-	until := s.agent.now().Add(time.Duration(s.plan.Proposal.Spec.Deadlines.Round))
+	log := s.log.With("study", s.plan.Digest, "name", s.plan.Proposal.Spec.Name)
+	until := s.now().Add(time.Duration(s.plan.Proposal.Spec.Deadlines.Round))
 	log.Info("this site's masked sum is sent; the other sites are awaited", append(s.place(q.Ask.Query), "until", until.UTC().Truncate(time.Second))...)
 }
 
 // released logs a release that was checked.
-func (s *session) released(release study.Release) {
-	log := s.agent.log.With("study", s.plan.Digest, "name", s.plan.Proposal.Spec.Name)
+func (s *Responder) released(release study.Release) {
+	log := s.log.With("study", s.plan.Digest, "name", s.plan.Proposal.Spec.Name)
 	fields := append(s.place(release.Query), "sites", len(release.Survivors), "epsilon", s.plan.Proposal.Spec.Epsilon)
-	if e, ok := s.agent.ledger.Study(s.plan.Digest); ok && s.plan.Rho > 0 {
+	if e, ok := s.ledger.Study(s.plan.Digest); ok && s.plan.Rho > 0 {
 		fields = append(fields, "charged", frame.Short(e.SpentRho/s.plan.Rho))
 	}
 	if release.Kind == study.KindPower {
@@ -37,7 +37,7 @@ func (s *session) released(release study.Release) {
 }
 
 // place returns which query and round it is of how many.
-func (s *session) place(query int) []any {
+func (s *Responder) place(query int) []any {
 	if query < 0 || query >= len(s.plan.Queries) {
 		return nil
 	}
