@@ -4,7 +4,7 @@ package mutants
 
 // What makes a site's ledger durable, and what of it is recovered.
 func init() {
-	const log, store, items, once, wallet = "internal/ledger/log.go", "internal/ledger/store.go", "internal/ledger/item.go", "internal/ledger/query.go", "internal/ledger/budget.go"
+	const log, store, items, wallet = "internal/ledger/log.go", "internal/ledger/store.go", "internal/ledger/item.go", "internal/ledger/budget.go"
 	tables = append(tables, []mutant{
 		{"commits: answered before it is durable", 0, []edit{
 			{store, "if failed := s.sync(n); failed != nil {", "if failed := s.sync(0 * n); failed != nil {"},
@@ -52,10 +52,10 @@ func init() {
 			{"internal/ledger/chain.go", "bytes.Equal(b.Get(key), value) {", "false {"},
 		}, in("ledger", "TestSyncsOfAQuery"), killer{}},
 		{"commits: the upload is written by itself", 0, []edit{
-			{once, "	value, err := compute()\n	if err != nil {\n		return nil, err\n	}\n	// What find", "	value, err := compute()\n	if err != nil {\n		return nil, err\n	}\n	j.write(place{name: \"test\"}, func(r *record) error { return r.put(nil, []byte(\"test\"), value) })\n	// What find"},
+			{"internal/ledger/once.go", "	value, err := compute()\n	if err != nil {\n		return nil, err\n	}\n	// What find", "	value, err := compute()\n	if err != nil {\n		return nil, err\n	}\n	j.write(place{name: \"test\"}, func(r *record) error { return r.put(nil, []byte(\"test\"), value) })\n	// What find"},
 		}, in("ledger", "TestSyncsOfAQuery"), killer{}},
 		{"commits: an upload beyond what was approved is computed", 0, []edit{
-			{once, "	if err := r.charge(query, rho, false); err != nil {\n		return nil, err\n	}\n", ""},
+			{"internal/ledger/upload.go", "	if err := r.charge(query, rho, false); err != nil {\n		return nil, err\n	}\n", ""},
 		}, in("ledger", "TestUploadCharges"), killer{}},
 		{"commits: an upload beyond what was approved", 0, []edit{
 			{wallet, "if spent+rho > e.Rho*(1+tolerance) {\n		return &ChargeError", "if false {\n		return &ChargeError"},

@@ -7,21 +7,21 @@ func init() {
 	const (
 		setup, confirm, opening = "internal/keyring/setup.go", "internal/keyring/confirm.go", "internal/responder/opening.go"
 		lost, evidence          = "internal/responder/evidence.go", "internal/keyring/evidence.go"
-		stored, items, once     = "internal/ledger/setup.go", "internal/ledger/item.go", "internal/ledger/query.go"
+		stored, items           = "internal/ledger/setup.go", "internal/ledger/item.go"
 	)
 	tables = append(tables, []mutant{
 		{"keys: without shares on record", 0, []edit{
-			{once, "if err == nil && !ok {\n\t\t\treturn r.rule(NoShares,", "if err == nil && !ok && slot < 0 {\n\t\t\treturn r.rule(NoShares,"},
+			{"internal/ledger/shares.go", "if err == nil && !ok {\n\t\t\treturn r.rule(NoShares,", "if err == nil && !ok && slot < 0 {\n\t\t\treturn r.rule(NoShares,"},
 		}, in("agent", "TestNoKeysWithoutShares"), killer{}},
 		{"keys: after a later signature", 0, []edit{
-			{once, "	case slot < p.Signed:\n		return nil, true, r.rule", "	case false:\n		return nil, true, r.rule"},
+			{"internal/ledger/shares.go", "	case slot < p.Signed:\n		return nil, true, r.rule", "	case false:\n		return nil, true, r.rule"},
 		}, in("agent", "TestNoKeysWithoutShares"), killer{}},
 		{"keys: for another survivor set than the shares went out for", 0, []edit{
 			{opening, "if err := q.s.journal.Shared(at.Query, at.Slot, q.open.query.Context, u.Bytes()); err != nil {",
 				"if on, _, _ := q.s.journal.SharedIn(at.Query, at.Slot); q.s.journal.Shared(at.Query, at.Slot, q.open.query.Context, on.Survivors) != nil {\n\t\terr := error(nil)"},
 		}, in("agent", "TestNoKeysWithoutShares"), killer{}},
 		{"keys: of a final query", 0, []edit{
-			{once, "if r.get(finalBucket, index(query)) != nil {", "if false {"},
+			{"internal/ledger/progress.go", "if r.get(finalBucket, index(query)) != nil {", "if false {"},
 		}, in("ledger", "TestOnceOnlyRules"), killer{}},
 		{"keys: of a site outside of the survivors", 0, []edit{
 			{opening, "q.s.ring.Setup.Config().Whole() || !slices.Contains(u, q.s.self)", "q.s.ring.Setup.Config().Whole() || slices.Contains(u, -1)"},

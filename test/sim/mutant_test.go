@@ -26,8 +26,8 @@ var mutants = []mutant{
 		{"internal/aggregate/release.go", "noise.NewKeyed(key)", "rand.Reader"},
 	}, "TestO6RestoredBackup/continue/opening-before/released-after", "one-release"},
 	{"charge after release", []edit{
-		{"internal/ledger/query.go", "			func() error { return r.charge(query, rho, true) },\n", ""},
-		{"internal/ledger/query.go", "			func() error { return r.put(finalBucket,", "			func() error { return r.charge(query, 1e-9, true) },\n			func() error { return r.put(finalBucket,"},
+		{"internal/ledger/upload.go", "			func() error { return r.charge(query, rho, true) },\n", ""},
+		{"internal/ledger/final.go", "			func() error { return r.put(finalBucket,", "			func() error { return r.charge(query, 1e-9, true) },\n			func() error { return r.put(finalBucket,"},
 	}, "TestQuiet", "charge-before-upload"},
 	{"survivors asked before they are committed", []edit{
 		{"internal/round/slot.go", "	if all := everybody(s.plan); subset(all, s.live.slot.uploaded) {\n		return s.propose(",
@@ -36,15 +36,15 @@ var mutants = []mutant{
 		{"internal/round/slot.go", "if s.Survivors != nil {", "if slices.Equal(e.Survivors, nil) {"},
 	}, "TestQuiet", "survivors-before-signature"},
 	{"journal written after the reply", []edit{
-		{"internal/ledger/query.go", "	\"errors\"\n", "	\"errors\"\n	\"time\"\n"},
-		{"internal/ledger/query.go", "	if err := j.write(place{name, j.study, query, slot}, func(r *record) error { return put(r, value) }); err != nil {\n		return nil, err\n	}\n",
+		{"internal/ledger/once.go", "	\"errors\"\n", "	\"errors\"\n	\"time\"\n"},
+		{"internal/ledger/once.go", "	if err := j.write(place{name, j.study, query, slot}, func(r *record) error { return put(r, value) }); err != nil {\n		return nil, err\n	}\n",
 			"	go func() {\n		time.Sleep(time.Millisecond)\n		j.write(place{name, j.study, query, slot}, func(r *record) error { return put(r, value) })\n	}()\n"},
 	}, "TestQuiet", "journal-before-reply"},
 	{"shares for a second set", []edit{
-		{"internal/ledger/query.go", "		} else if ok {\n			if !s.same(query, slot, &context, survivors) {\n				return nil, &HeldError{s.signed()}\n			}\n			// A certificate",
+		{"internal/ledger/signature.go", "		} else if ok {\n			if !s.same(query, slot, &context, survivors) {\n				return nil, &HeldError{s.signed()}\n			}\n			// A certificate",
 			"		} else if ok && s.same(query, slot, &context, survivors) {\n			// A certificate"},
-		{"internal/ledger/query.go", "		if s, ok, err := r.sent(query); err != nil {\n			return nil, err\n		} else if ok && !s.same(query, slot, &context, survivors) {\n			return nil, &HeldError{s.signed()}\n		}\n", ""},
-		{"internal/ledger/query.go", "	case err != nil || !ok:\n		return nil, false, err\n	case !s.same(query, slot, context, survivors):\n		return nil, true, &HeldError{s.signed()}\n",
+		{"internal/ledger/signature.go", "		if s, ok, err := r.sent(query); err != nil {\n			return nil, err\n		} else if ok && !s.same(query, slot, &context, survivors) {\n			return nil, &HeldError{s.signed()}\n		}\n", ""},
+		{"internal/ledger/shares.go", "	case err != nil || !ok:\n		return nil, false, err\n	case !s.same(query, slot, context, survivors):\n		return nil, true, &HeldError{s.signed()}\n",
 			"	case err != nil || !ok || !s.same(query, slot, context, survivors):\n		return nil, false, err\n"},
 		{"internal/responder/upload.go", "	case !held && !shared:\n		return sent\n", "	default:\n		return sent\n	case false:\n"},
 	}, "TestO6RestoredBackup/continue/survivors-before/released-before", "one-opening-per-query"},
