@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"bytes"
-	"errors"
 
 	"go.etcd.io/bbolt"
 )
@@ -42,7 +41,7 @@ func (j *Journal) FinalThenErase(query, slot int, result []byte) error {
 }
 
 func (j *Journal) final(query, slot int, result []byte, now bool) error {
-	if err := errors.Join(checkIndex("query", query), checkIndex("slot", slot)); err != nil {
+	if err := checkPlace(query, slot); err != nil {
 		return err
 	}
 	j.once.Lock()
@@ -60,16 +59,10 @@ func (j *Journal) final(query, slot int, result []byte, now bool) error {
 		if _, err := r.active(); err != nil {
 			return err
 		}
-		p, err := r.progress()
-		if err != nil {
-			return err
-		}
-		p.enter(query, slot)
-		p.FinalQuery, p.FinalSlot = max(p.FinalQuery, query), max(p.FinalSlot, slot)
-		return first(
-			func() error { return r.put(finalBucket, index(query), append(index(slot), result...)) },
-			func() error { return r.save(nil, progressKey, p) },
-		)
+		return r.advance(query, slot, func(p *progress) error {
+			p.FinalQuery, p.FinalSlot = max(p.FinalQuery, query), max(p.FinalSlot, slot)
+			return r.put(finalBucket, index(query), append(index(slot), result...))
+		})
 	})
 	if err != nil || !now {
 		return err

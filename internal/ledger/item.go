@@ -410,3 +410,7 @@ func checkIndex(field string, i int) error {
 	}
 	return nil
 }
+
+func checkPlace(query, slot int) error {
+	return errors.Join(checkIndex("query", query), checkIndex("slot", slot))
+}

@@ -1,16 +1,12 @@
 package ledger
 
-import (
-	"errors"
-)
-
 // onlyOnce is the shape of Upload, Sign and OpenShares. find returns what is on record, errNothing
 // if nothing is and the rules allow it, or the refusal; compute then makes the value, outside of
 // any transaction, and put stores it. What put stored is fsynced before the value is returned: a
 // crash before that leaves no record and no reply, a crash after it the same bytes for the next
 // try.
 func (j *Journal) onlyOnce(name string, query, slot int, find func(*record) ([]byte, error), compute func() ([]byte, error), put func(*record, []byte) error) ([]byte, error) {
-	if err := errors.Join(checkIndex("query", query), checkIndex("slot", slot)); err != nil {
+	if err := checkPlace(query, slot); err != nil {
 		return nil, err
 	}
 	j.once.Lock()

@@ -20,7 +20,21 @@ func (r *record) progress() (progress, error) {
 	return p, err
 }
 
-// enter moves the progress to a query and slot that the rules let through.
+// advance has put record something of a query and slot that the rules let through, and moves the
+// progress there.
+func (r *record) advance(query, slot int, put func(*progress) error) error {
+	p, err := r.progress()
+	if err != nil {
+		return err
+	}
+	p.enter(query, slot)
+	return first(
+		func() error { return put(&p) },
+		func() error { return r.save(nil, progressKey, p) },
+	)
+}
+
+// enter moves the progress to a query and slot.
 func (p *progress) enter(query, slot int) {
 	if query > p.Query {
 		p.Base, p.Query = p.Slot, query
@@ -38,6 +52,21 @@ func (r *record) refuse(p *progress, query, slot int) error {
 		return r.rule(SlotOrder, p, query, slot)
 	}
 	return nil
+}
+
+// fresh returns errNothing if a first signature, or first shares, in a slot may be put on record,
+// and otherwise why not.
+func (r *record) fresh(p *progress, query, slot int, context *[32]byte) error {
+	if err := r.uploadFits(query, slot, context); err != nil {
+		return err
+	}
+	if err := r.refuse(p, query, slot); err != nil {
+		return err
+	}
+	if slot < p.Signed {
+		return r.rule(SlotOrder, p, query, slot)
+	}
+	return errNothing
 }
 
 func (r *record) rule(rule Rule, p *progress, query, slot int) error {

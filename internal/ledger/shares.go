@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"bytes"
-	"errors"
 )
 
 // sent returns the record of shares sent for a query, with this site's own
@@ -44,27 +43,10 @@ func (j *Journal) OpenShares(query, slot int, context [32]byte, survivors []byte
 		} else if ok && !s.about(query, slot, &context) {
 			return nil, &HeldError{s.signed()}
 		}
-		if err := r.uploadFits(query, slot, &context); err != nil {
-			return nil, err
-		}
-		if err := r.refuse(&p, query, slot); err != nil {
-			return nil, err
-		}
-		if slot < p.Signed {
-			return nil, r.rule(SlotOrder, &p, query, slot)
-		}
-		return nil, errNothing
+		return nil, r.fresh(&p, query, slot, &context)
 	}
 	return j.onlyOnce("shares", query, slot, find, compute, func(r *record, shares []byte) error {
-		p, err := r.progress()
-		if err != nil {
-			return err
-		}
-		p.enter(query, slot)
-		return first(
-			func() error { return r.share(query, slot, &context, survivors, shares) },
-			func() error { return r.save(nil, progressKey, p) },
-		)
+		return r.advance(query, slot, func(*progress) error { return r.share(query, slot, &context, survivors, shares) })
 	})
 }
 
@@ -99,7 +81,7 @@ func (r *record) again(p *progress, query, slot int, context *[32]byte, survivor
 // of the slot's secret and of these, and makes no record of its own. Without shares on record the
 // error is a *RuleError of NoShares, else what OpenShares returns.
 func (j *Journal) Shared(query, slot int, context [32]byte, survivors []byte) error {
-	if err := errors.Join(checkIndex("query", query), checkIndex("slot", slot)); err != nil {
+	if err := checkPlace(query, slot); err != nil {
 		return err
 	}
 	return j.view(func(r *record) error {
@@ -119,7 +101,7 @@ func (j *Journal) Shared(query, slot int, context [32]byte, survivors []byte) er
 // SharedIn reports whether this site sent shares for a query in a slot, and for which set. It
 // outlives the shares' bytes.
 func (j *Journal) SharedIn(query, slot int) (Signed, bool, error) {
-	if err := first(func() error { return checkIndex("query", query) }, func() error { return checkIndex("slot", slot) }); err != nil {
+	if err := checkPlace(query, slot); err != nil {
 		return Signed{}, false, err
 	}
 	var s signedRecord

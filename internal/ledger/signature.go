@@ -62,27 +62,12 @@ func (j *Journal) Sign(query, slot int, context [32]byte, survivors []byte, comp
 		} else if ok && !s.same(query, slot, &context, survivors) {
 			return nil, &HeldError{s.signed()}
 		}
-		if err := r.uploadFits(query, slot, &context); err != nil {
-			return nil, err
-		}
-		if err := r.refuse(&p, query, slot); err != nil {
-			return nil, err
-		}
-		if slot < p.Signed {
-			return nil, r.rule(SlotOrder, &p, query, slot)
-		}
-		return nil, errNothing
+		return nil, r.fresh(&p, query, slot, &context)
 	}
 	return j.onlyOnce("sign", query, slot, find, compute, func(r *record, sig []byte) error {
-		p, err := r.progress()
-		if err != nil {
-			return err
-		}
-		p.enter(query, slot)
-		return first(
-			func() error { return r.sign(&p, &signedRecord{query, slot, context[:], survivors, sig}) },
-			func() error { return r.save(nil, progressKey, p) },
-		)
+		return r.advance(query, slot, func(p *progress) error {
+			return r.sign(p, &signedRecord{query, slot, context[:], survivors, sig})
+		})
 	})
 }
 

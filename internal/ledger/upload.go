@@ -63,31 +63,27 @@ func (j *Journal) Upload(query, slot int, context [32]byte, rho float64, compute
 		return value, err
 	}
 	return j.onlyOnce("upload", query, slot, find, whole, func(r *record, value []byte) error {
-		p, err := r.progress()
-		if err != nil {
-			return err
-		}
-		p.enter(query, slot)
-		return first(
-			func() error { return r.charge(query, rho, true) },
-			func() error { return r.save(uploadBucket, index(slot), uploadRecord{query, context[:]}) },
-			func() error { return r.keepWith(slot, uploadBytes, index(slot), value) },
-			func() error {
-				if signature == nil {
-					return nil
-				}
-				r.mark(place{"sign", r.id, query, slot})
-				return r.sign(&p, &signedRecord{query, slot, context[:], with[0].Survivors, signature})
-			},
-			func() error {
-				if len(with) == 0 {
-					return nil
-				}
-				r.mark(place{"shares", r.id, query, slot})
-				return r.share(query, slot, &context, with[0].Survivors, shares)
-			},
-			func() error { return r.save(nil, progressKey, p) },
-		)
+		return r.advance(query, slot, func(p *progress) error {
+			return first(
+				func() error { return r.charge(query, rho, true) },
+				func() error { return r.save(uploadBucket, index(slot), uploadRecord{query, context[:]}) },
+				func() error { return r.keepWith(slot, uploadBytes, index(slot), value) },
+				func() error {
+					if signature == nil {
+						return nil
+					}
+					r.mark(place{"sign", r.id, query, slot})
+					return r.sign(p, &signedRecord{query, slot, context[:], with[0].Survivors, signature})
+				},
+				func() error {
+					if len(with) == 0 {
+						return nil
+					}
+					r.mark(place{"shares", r.id, query, slot})
+					return r.share(query, slot, &context, with[0].Survivors, shares)
+				},
+			)
+		})
 	})
 }
 
@@ -124,7 +120,7 @@ func (r *record) uploaded(query, slot int, context *[32]byte, rho float64) ([]by
 // MayUpload reports whether Upload would compute something new for a slot, as things stand: a
 // caller that computes ahead does so for nothing that is refused, whose time would tell of it.
 func (j *Journal) MayUpload(query, slot int, context [32]byte, rho float64) bool {
-	if errors.Join(checkIndex("query", query), checkIndex("slot", slot), checkRho(rho)) != nil {
+	if errors.Join(checkPlace(query, slot), checkRho(rho)) != nil {
 		return false
 	}
 	return j.view(func(r *record) error {

@@ -40,7 +40,7 @@ func init() {
 			{"internal/round/slot.go", "	if s.waits() && s.Status == StatusRunning {", "	if s.waits() && s.Status == StatusRunning && s.Slot == 0 {"},
 		}, in("round", "TestWaitModeTakesNobodysWord"), killer{}},
 		{"a signature with the upload that is not on record", 0, []edit{
-			{"internal/ledger/upload.go", "return r.sign(&p, &signedRecord{query, slot, context[:], with[0].Survivors, signature})", "return nil"},
+			{"internal/ledger/upload.go", "return r.sign(p, &signedRecord{query, slot, context[:], with[0].Survivors, signature})", "return nil"},
 		}, in("agent", "TestSignedWithTheUpload"), killer{}},
 		{"shares with the upload that are not on record", 0, []edit{
 			{"internal/ledger/upload.go", "return r.share(query, slot, &context, with[0].Survivors, shares)", "clear(shares)\n				return nil"},

@@ -124,11 +124,11 @@ func mutants() []mutant {
 			{studyQuery, "share.Carried(p.Thresholds.MinSurvivors,", "share.Carried(p.Thresholds.Sites,"},
 		}, in("study", "TestDistributedPlan"), distributed},
 		{"charge after release", 12, []edit{
-			{"internal/ledger/upload.go", "			func() error { return r.charge(query, rho, true) },\n", ""},
-			{"internal/ledger/final.go", "			func() error { return r.put(finalBucket,", "			func() error { return r.charge(query, 1e-9, true) },\n			func() error { return r.put(finalBucket,"},
+			{"internal/ledger/upload.go", "				func() error { return r.charge(query, rho, true) },\n", ""},
+			{"internal/ledger/final.go", "			return r.put(finalBucket,", "			if err := r.charge(query, 1e-9, true); err != nil {\n				return err\n			}\n			return r.put(finalBucket,"},
 		}, killer{pkg: "test/sim", run: "TestQuiet", tags: "failpoint", says: "charge-before-upload: "}, killer{}},
 		{"charge after release: an upload is stored without its charge", 12, []edit{
-			{"internal/ledger/upload.go", "			func() error { return r.charge(query, rho, true) },\n", ""},
+			{"internal/ledger/upload.go", "				func() error { return r.charge(query, rho, true) },\n", ""},
 		}, in("ledger", "TestUploadCharges"), killer{}},
 		{"noise lifted before it is added mod 2^b", 13, []edit{
 			{release, "lift(v+uint64(draws[i]), bits)", "lift(v, bits) + draws[i]"},

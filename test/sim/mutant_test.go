@@ -26,8 +26,8 @@ var mutants = []mutant{
 		{"internal/aggregate/release.go", "noise.NewKeyed(key)", "rand.Reader"},
 	}, "TestO6RestoredBackup/continue/opening-before/released-after", "one-release"},
 	{"charge after release", []edit{
-		{"internal/ledger/upload.go", "			func() error { return r.charge(query, rho, true) },\n", ""},
-		{"internal/ledger/final.go", "			func() error { return r.put(finalBucket,", "			func() error { return r.charge(query, 1e-9, true) },\n			func() error { return r.put(finalBucket,"},
+		{"internal/ledger/upload.go", "				func() error { return r.charge(query, rho, true) },\n", ""},
+		{"internal/ledger/final.go", "			return r.put(finalBucket,", "			if err := r.charge(query, 1e-9, true); err != nil {\n				return err\n			}\n			return r.put(finalBucket,"},
 	}, "TestQuiet", "charge-before-upload"},
 	{"survivors asked before they are committed", []edit{
 		{"internal/round/slot.go", "	if all := everybody(s.plan); subset(all, s.live.slot.uploaded) {\n		return s.propose(",
@@ -36,7 +36,7 @@ var mutants = []mutant{
 		{"internal/round/slot.go", "if s.Survivors != nil {", "if slices.Equal(e.Survivors, nil) {"},
 	}, "TestQuiet", "survivors-before-signature"},
 	{"journal written after the reply", []edit{
-		{"internal/ledger/once.go", "	\"errors\"\n", "	\"errors\"\n	\"time\"\n"},
+		{"internal/ledger/once.go", "package ledger\n", "package ledger\n\nimport \"time\"\n"},
 		{"internal/ledger/once.go", "	if err := j.write(place{name, j.study, query, slot}, func(r *record) error { return put(r, value) }); err != nil {\n		return nil, err\n	}\n",
 			"	go func() {\n		time.Sleep(time.Millisecond)\n		j.write(place{name, j.study, query, slot}, func(r *record) error { return put(r, value) })\n	}()\n"},
 	}, "TestQuiet", "journal-before-reply"},
