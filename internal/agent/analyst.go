@@ -2,7 +2,6 @@ package agent
 
 import (
 	"covey/internal/ledger"
-	"covey/internal/limits"
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/siteconfig"
@@ -36,9 +35,4 @@ func party(p ledger.Proposer) *proposal.Party {
 		return nil
 	}
 	return &proposal.Party{Name: p.Name, Identity: p.Key}
-}
-
-// limits returns how the study stands to what the site allows.
-func (s *session) limits(config *siteconfig.Config, dataset siteconfig.Dataset) limits.Study {
-	return limits.Study{Plan: s.plan, Self: s.self, Ledger: s.agent.ledger, Config: config, Dataset: dataset}
 }

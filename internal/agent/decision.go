@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 
 	"covey/internal/ledger"
@@ -263,27 +262,6 @@ func (ds *Decisions) Reject(id proposal.Digest) error {
 	return nil
 }
 
-// rejected keeps what the operator said no to.
-func (e *endings) rejected(id proposal.Digest, body []byte) {
-	one := proposals.Past{Digest: id, State: string(ledger.Rejected), Code: study.CodeRejected, By: ledger.ByOperator}
-	if p, err := proposal.Parse(body); err == nil {
-		one.Name, one.Proposer = p.Spec.Name, p.Proposer
-	}
-	e.put(one, body, nil)
-}
-
-// refused keeps a proposal that no session can be made of. Of bytes that are no proposal the digest
-// alone is kept.
-func (e *endings) refused(body []byte, code study.Code, why error) {
-	one := proposals.Past{Digest: proposal.DigestOf(body), State: stateRefused, Code: code, By: "check"}
-	if p, err := proposal.Parse(body); err == nil {
-		one.Name, one.Proposer = p.Spec.Name, p.Proposer
-	} else {
-		body = nil
-	}
-	e.put(one, body, why)
-}
-
 // outsideError names the limits that a study is outside of.
 func outsideError(beyond []siteconfig.PolicyRule) error {
 	words := make([]string, len(beyond))
@@ -291,24 +269,4 @@ func outsideError(beyond []siteconfig.PolicyRule) error {
 		words[i] = r.String()
 	}
 	return errors.New(strings.Join(words, "; "))
-}
-
-// known returns the digests of all studies that this site knows: pending ones,
-// then the ledger's and then the others that are over, the newest first.
-func (vs *Views) known() ([]proposal.Digest, error) {
-	out, err := vs.a.pending.List()
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range vs.a.ledger.Studies() {
-		if id := proposal.Digest(e.Study); !slices.Contains(out, id) {
-			out = append(out, id)
-		}
-	}
-	for _, id := range vs.a.endings.past.List() {
-		if !slices.Contains(out, id) {
-			out = append(out, id)
-		}
-	}
-	return out, nil
 }

@@ -1,10 +1,27 @@
 package agent
 
 import (
+	"covey/internal/enroll"
 	"covey/internal/ledger"
 	"covey/internal/proposal"
 	"covey/internal/wire"
 )
+
+// hello says what this site offers: the names of its data sets and their sizes,
+// public under replacement adjacency. One that cannot be read is not offered.
+func (a *Agent) hello() wire.Hello {
+	h := wire.Hello{Software: enroll.Software}
+	for _, d := range a.Settings.current.Load().Datasets {
+		units, err := a.stock.Count(a.config.Source(d), d, a.now)
+		if err != nil {
+			a.log.Error("a data set is not offered", "dataset", d.Name, "error", err)
+			continue
+		}
+		h.Datasets = append(h.Datasets, wire.Dataset{Name: d.Name, Units: uint64(units)})
+	}
+	a.Chain.Greet(&h)
+	return h
+}
 
 // maxHello bounds a hello, in bytes: a coordinator takes no message of over 64 KiB from a site in
 // no study.

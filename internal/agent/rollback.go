@@ -9,11 +9,11 @@ import (
 	"covey/internal/wire"
 )
 
-// A ledger that was put back to an earlier state, from a backup or a snapshot of
-// its machine, looks whole: its two files fit. It no longer knows what this site
-// has sent since, and the once-only rules rest on that. This file finds what only
-// a later state of the site can have made, in what the coordinator shows. What it
-// cannot find is in docs/threat-model.md.
+// A ledger that was put back to an earlier state, from a backup or a snapshot of its machine, looks
+// whole: its two files fit. It no longer knows what this site has sent since, and the once-only
+// rules rest on that. What only a later state of the site can have made is found in what the
+// coordinator shows, by internal/keyring and internal/responder, and here in egress.jsonl. What
+// cannot be found is in docs/threat-model.md.
 
 // rolledBack leaves a study because of such evidence, and says so.
 func (s *session) rolledBack(r wire.Message, evidence string) wire.Message {

@@ -1,14 +1,9 @@
 package agent
 
 import (
-	"errors"
-	"reflect"
-
-	"covey/internal/dataset"
 	"covey/internal/keyring"
 	"covey/internal/ledger"
 	"covey/internal/responder"
-	"covey/internal/sitedata"
 	"covey/internal/study"
 	"covey/internal/wire"
 )
@@ -28,50 +23,6 @@ type session struct {
 
 	ring      *keyring.Ring        // nil if the session shows a proposal and does nothing else
 	responder *responder.Responder // likewise
-}
-
-// pinned loads the rows of an approved study and checks that they are those that
-// were approved. Where the data set is not to be had as the approval recorded it, and agent.toml
-// has it in another place by now, the same bytes there will do.
-func (s *session) pinned(approval ledger.Approval) study.Code {
-	code := s.pinnedAs(approval)
-	now, ok := s.agent.Settings.current.Load().Dataset(s.dataset.Name)
-	if code == "" || !ok || now.Unit != s.dataset.Unit || reflect.DeepEqual(now, s.dataset) {
-		return code
-	}
-	recorded := s.dataset
-	s.rows.Release()
-	s.use(now, s.under)
-	if s.pinnedAs(approval) != "" {
-		s.rows.Release()
-		s.use(recorded, s.under)
-		return code
-	}
-	s.agent.log.Info("the approved data set has moved; reading it from its place in agent.toml", "study", s.plan.Digest, "dataset", now.Name)
-	return ""
-}
-
-// pinnedAs is pinned of the data set as the session has it.
-func (s *session) pinnedAs(approval ledger.Approval) study.Code {
-	log := s.agent.log.With("study", s.plan.Digest, "dataset", s.dataset.Name)
-	if err := s.rows.Load(s.plan, s.dataset, s.unattended); err != nil {
-		_, units := errors.AsType[*sitedata.UnitsError](err)
-		// Rows with a value at fault were not approved. That they were read no further than the
-		// fault must not show.
-		at, found := errors.AsType[*dataset.Error](err)
-		if units || found && at.Value {
-			log.Error("the data set is not the one that was approved", "error", err)
-			return study.CodeDataChanged
-		}
-		log.Error("the data set cannot be used", "error", err)
-		return study.CodeData
-	}
-	if s.rows.Pin() != approval.DataSHA256 {
-		s.rows.Release() // a file that is put back is read again
-		log.Error("the data set is not the one that was approved", "error", "its bytes, or how agent.toml reads them (columns, separator, missing_values, names, precision and the like), have changed")
-		return study.CodeDataChanged
-	}
-	return ""
 }
 
 // handle answers one request about this study. Called with mu held.

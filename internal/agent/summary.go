@@ -5,6 +5,7 @@ import (
 
 	"covey/internal/egress"
 	"covey/internal/holding"
+	"covey/internal/limits"
 	"covey/internal/noise"
 	"covey/internal/proposal"
 	"covey/internal/siteconfig"
@@ -85,6 +86,11 @@ func (s *summary) leaves() []egress.Planned {
 	defer a.sessions.mu.Unlock()
 	s.planned = planned
 	return planned
+}
+
+// limits returns how the study stands to what the site allows.
+func (s *session) limits(config *siteconfig.Config, dataset siteconfig.Dataset) limits.Study {
+	return limits.Study{Plan: s.plan, Self: s.self, Ledger: s.agent.ledger, Config: config, Dataset: dataset}
 }
 
 // brief returns a proposal without what grows with its columns and its sites.

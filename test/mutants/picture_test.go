@@ -27,7 +27,7 @@ func init() {
 			in("study", "TestPictureKeys"), killer{}},
 		{"picture: central noise is the default by site", 0, []edit{{"internal/proposal/resolve.go", "if s.PictureBy == PictureBySite || s.detail()", "if s.detail()"}},
 			in("study", "TestPictureKeys"), killer{}},
-		{"picture: a site's policy is not asked", 0, []edit{{"internal/agent/reload.go", "if err := c.Policy.Refuses(p); err != nil {", "if err := c.Policy.Refuses(p); false {"}},
+		{"picture: a site's policy is not asked", 0, []edit{{"internal/agent/dataset.go", "if err := c.Policy.Refuses(p); err != nil {", "if err := c.Policy.Refuses(p); false {"}},
 			in("agent", "TestPictureBySiteNeedsItsPolicy"), killer{}},
 		{"picture: no policy refuses pictures by site", 0, []edit{{"internal/siteconfig/policy.go", "if asked.Spec.PictureBy == proposal.PictureBySite && !p.PictureBySite {", "if false {"}},
 			in("siteconfig", "TestPolicyLimits"), killer{}},

@@ -32,7 +32,7 @@ func init() {
 			{"internal/agent/sessions.go", "s.unattended = approved && approval.By == ledger.ByPolicy", "s.unattended = approved && false"},
 		}, in("agent", "TestFaultsStayHere/policy"), killer{}},
 		{"values: a fault in a changed file has a code of its own", 0, []edit{
-			{agentOwn, "if units || found && at.Value {", "if units || found && at.Value && false {"},
+			{"internal/agent/dataset.go", "if units || found && at.Value {", "if units || found && at.Value && false {"},
 		}, in("agent", "TestFaultsStayHere/operator"), killer{}},
 		{"values: an operator's approval takes faults", 0, []edit{
 			{"internal/agent/decision.go", "s.unattended = by == ledger.ByPolicy", "s.unattended = by != \"\""},

@@ -6,7 +6,7 @@ const (
 	mariaDSN     = "internal/dataset/mariadb/dsn.go"
 	mariaDB      = "internal/dataset/mariadb/mariadb.go"
 	folderGo     = "internal/dataset/folder.go"
-	agentReload  = "internal/agent/reload.go"
+	agentReload  = "internal/agent/settings.go"
 	configReload = "internal/siteconfig/reload.go"
 )
 
@@ -66,7 +66,7 @@ func init() {
 			{"internal/agent/decision.go", "	if a.pending.Has(id) {\n		// It was left", "	if a.pending.Has(id) && a == nil {\n		// It was left"},
 		}, in("agent", "TestReloadLeavesPending"), killer{}},
 		{"an operator approves under what agent.toml said once", 0, []edit{
-			{agentReload, "	if s.under == now {\n", "	if s.under != nil {\n"},
+			{"internal/agent/dataset.go", "	if s.under == now {\n", "	if s.under != nil {\n"},
 		}, in("agent", "TestReloadLeavesPending"), killer{}},
 		{"a budget begins anew and nobody was asked", 0, []edit{
 			{agentReload, "len(done.Anew) > 0 && !yes", "len(done.Anew) > 1000 && !yes"},

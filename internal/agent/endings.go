@@ -1,8 +1,7 @@
 package agent
 
 import (
-	"slices"
-
+	"covey/internal/ledger"
 	"covey/internal/proposal"
 	"covey/internal/proposals"
 	"covey/internal/study"
@@ -39,6 +38,27 @@ func (s *session) closed(state string, code study.Code, by string, why error) {
 		Population: s.dataset.Population, Rho: s.plan.Rho, Proposer: s.plan.Proposal.Proposer}, s.body, why)
 }
 
+// rejected keeps what the operator said no to.
+func (e *endings) rejected(id proposal.Digest, body []byte) {
+	one := proposals.Past{Digest: id, State: string(ledger.Rejected), Code: study.CodeRejected, By: ledger.ByOperator}
+	if p, err := proposal.Parse(body); err == nil {
+		one.Name, one.Proposer = p.Spec.Name, p.Proposer
+	}
+	e.put(one, body, nil)
+}
+
+// refused keeps a proposal that no session can be made of. Of bytes that are no proposal the digest
+// alone is kept.
+func (e *endings) refused(body []byte, code study.Code, why error) {
+	one := proposals.Past{Digest: proposal.DigestOf(body), State: stateRefused, Code: code, By: "check"}
+	if p, err := proposal.Parse(body); err == nil {
+		one.Name, one.Proposer = p.Spec.Name, p.Proposer
+	} else {
+		body = nil
+	}
+	e.put(one, body, why)
+}
+
 // reopened forgets how a proposal ended that is pending or approved now.
 func (e *endings) reopened(id proposal.Digest) {
 	if err := e.past.Remove(id); err != nil {
@@ -67,27 +87,4 @@ func (e *endings) unknown(id proposal.Digest) error {
 		return &ClosedError{id, one.State, one.Code}
 	}
 	return &proposal.UnknownError{Ref: id.String()}
-}
-
-// shown makes what is needed to show the proposal of a study that is over, nil if it is not kept: a
-// site that refused it may have no place in its roster, or no data set of its name.
-func (vs *Views) shown(id proposal.Digest) *session {
-	body := vs.a.endings.past.Proposal(id)
-	if body == nil {
-		return nil
-	}
-	if s, _, _ := vs.a.sessions.parse(body); s != nil {
-		return s
-	}
-	plan, err := study.NewPlan(body)
-	if err != nil {
-		return nil
-	}
-	self := slices.IndexFunc(plan.Proposal.Roster, func(m proposal.Member) bool { return m.Name == vs.a.config.Site })
-	if self < 0 {
-		return nil
-	}
-	s := vs.a.sessions.bare(body, plan)
-	s.self = self
-	return s
 }

@@ -7,11 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"covey/internal/ledger"
 	"covey/internal/limits"
-	"covey/internal/proposal"
 	"covey/internal/siteconfig"
-	"covey/internal/study"
 )
 
 // Settings are what agent.toml says while the agent runs, but for what needs a restart.
@@ -130,62 +127,4 @@ func (s *Settings) anew(next *siteconfig.Config) []string {
 		}
 	}
 	return out
-}
-
-// asked is the data set that a study is of. The code says why the agent has no such data set.
-func asked(c *siteconfig.Config, p proposal.Proposal) (siteconfig.Dataset, study.Code, error) {
-	spec := p.Spec
-	d, ok := c.Dataset(spec.Dataset)
-	if !ok {
-		return d, study.CodeData, fmt.Errorf("it asks for data set %q, which agent.toml does not have", spec.Dataset)
-	}
-	if spec.Unit != d.Unit {
-		return d, study.CodeUnit, fmt.Errorf("its units are not those of the data set: the study's unit is %q, that of data set %q %q", spec.Unit, d.Name, d.Unit)
-	}
-	if err := c.Policy.Refuses(p); err != nil {
-		return d, study.CodeRejected, err
-	}
-	return d, "", nil
-}
-
-// renew brings a study that nobody approved to the configuration that holds. Called with mu held.
-func (s *session) renew() (study.Code, error) {
-	now := s.agent.Settings.current.Load()
-	if s.under == now {
-		return "", nil
-	}
-	d, code, err := asked(now, s.asks)
-	if code != "" {
-		return code, err
-	}
-	s.rows.Release() // of what may be another data set
-	s.use(d, now)
-	return "", nil
-}
-
-// use sets the data set, and what it is of. Called with mu held.
-func (s *session) use(d siteconfig.Dataset, under *siteconfig.Config) {
-	s.agent.sessions.mu.Lock()
-	defer s.agent.sessions.mu.Unlock()
-	s.dataset, s.under = d, under
-}
-
-// terms are the configuration and the data set that a view shows: of an approved study the data set
-// that the approval recorded, of another what is offered now.
-func (s *summary) terms() (*siteconfig.Config, siteconfig.Dataset) {
-	now := s.agent.Settings.current.Load()
-	if e, _ := s.agent.ledger.Study(s.id); e.State != ledger.Approved {
-		if d, code, _ := asked(now, s.asks); code == "" {
-			return now, d
-		}
-	}
-	s.agent.sessions.mu.Lock()
-	defer s.agent.sessions.mu.Unlock()
-	return now, s.dataset
-}
-
-// population is whose budget the study is charged to.
-func (s *summary) population() string {
-	_, d := s.terms()
-	return d.Population
 }

@@ -1,0 +1,116 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+
+	"covey/internal/dataset"
+	"covey/internal/ledger"
+	"covey/internal/proposal"
+	"covey/internal/siteconfig"
+	"covey/internal/sitedata"
+	"covey/internal/study"
+)
+
+// asked is the data set that a study is of. The code says why the agent has no such data set.
+func asked(c *siteconfig.Config, p proposal.Proposal) (siteconfig.Dataset, study.Code, error) {
+	spec := p.Spec
+	d, ok := c.Dataset(spec.Dataset)
+	if !ok {
+		return d, study.CodeData, fmt.Errorf("it asks for data set %q, which agent.toml does not have", spec.Dataset)
+	}
+	if spec.Unit != d.Unit {
+		return d, study.CodeUnit, fmt.Errorf("its units are not those of the data set: the study's unit is %q, that of data set %q %q", spec.Unit, d.Name, d.Unit)
+	}
+	if err := c.Policy.Refuses(p); err != nil {
+		return d, study.CodeRejected, err
+	}
+	return d, "", nil
+}
+
+// renew brings a study that nobody approved to the configuration that holds. Called with mu held.
+func (s *session) renew() (study.Code, error) {
+	now := s.agent.Settings.current.Load()
+	if s.under == now {
+		return "", nil
+	}
+	d, code, err := asked(now, s.asks)
+	if code != "" {
+		return code, err
+	}
+	s.rows.Release() // of what may be another data set
+	s.use(d, now)
+	return "", nil
+}
+
+// use sets the data set, and what it is of. Called with mu held.
+func (s *session) use(d siteconfig.Dataset, under *siteconfig.Config) {
+	s.agent.sessions.mu.Lock()
+	defer s.agent.sessions.mu.Unlock()
+	s.dataset, s.under = d, under
+}
+
+// terms are the configuration and the data set that a view shows: of an approved study the data set
+// that the approval recorded, of another what is offered now.
+func (s *summary) terms() (*siteconfig.Config, siteconfig.Dataset) {
+	now := s.agent.Settings.current.Load()
+	if e, _ := s.agent.ledger.Study(s.id); e.State != ledger.Approved {
+		if d, code, _ := asked(now, s.asks); code == "" {
+			return now, d
+		}
+	}
+	s.agent.sessions.mu.Lock()
+	defer s.agent.sessions.mu.Unlock()
+	return now, s.dataset
+}
+
+// population is whose budget the study is charged to.
+func (s *summary) population() string {
+	_, d := s.terms()
+	return d.Population
+}
+
+// pinned loads the rows of an approved study and checks that they are those that
+// were approved. Where the data set is not to be had as the approval recorded it, and agent.toml
+// has it in another place by now, the same bytes there will do.
+func (s *session) pinned(approval ledger.Approval) study.Code {
+	code := s.pinnedAs(approval)
+	now, ok := s.agent.Settings.current.Load().Dataset(s.dataset.Name)
+	if code == "" || !ok || now.Unit != s.dataset.Unit || reflect.DeepEqual(now, s.dataset) {
+		return code
+	}
+	recorded := s.dataset
+	s.rows.Release()
+	s.use(now, s.under)
+	if s.pinnedAs(approval) != "" {
+		s.rows.Release()
+		s.use(recorded, s.under)
+		return code
+	}
+	s.agent.log.Info("the approved data set has moved; reading it from its place in agent.toml", "study", s.plan.Digest, "dataset", now.Name)
+	return ""
+}
+
+// pinnedAs is pinned of the data set as the session has it.
+func (s *session) pinnedAs(approval ledger.Approval) study.Code {
+	log := s.agent.log.With("study", s.plan.Digest, "dataset", s.dataset.Name)
+	if err := s.rows.Load(s.plan, s.dataset, s.unattended); err != nil {
+		_, units := errors.AsType[*sitedata.UnitsError](err)
+		// Rows with a value at fault were not approved. That they were read no further than the
+		// fault must not show.
+		at, found := errors.AsType[*dataset.Error](err)
+		if units || found && at.Value {
+			log.Error("the data set is not the one that was approved", "error", err)
+			return study.CodeDataChanged
+		}
+		log.Error("the data set cannot be used", "error", err)
+		return study.CodeData
+	}
+	if s.rows.Pin() != approval.DataSHA256 {
+		s.rows.Release() // a file that is put back is read again
+		log.Error("the data set is not the one that was approved", "error", "its bytes, or how agent.toml reads them (columns, separator, missing_values, names, precision and the like), have changed")
+		return study.CodeDataChanged
+	}
+	return ""
+}
