@@ -61,13 +61,10 @@ func (q *answers) keys(r wire.Keys) wire.Message {
 // shared returns a survivor set of the open slot for which this site sent its shares and may send
 // them again, or the refusal.
 func (q *answers) shared(r wire.Message, survivors []int) (secagg.Survivors, wire.Message) {
-	if no, ok := FinalRefusal(q.s.ledger, r); ok {
+	if no, ok := q.notOpen(r); ok {
 		return nil, no
 	}
 	at := r.About()
-	if q.open == nil || q.open.ask.Query != at.Query || q.open.ask.Slot != at.Slot {
-		return nil, refuse(r, study.CodeOutOfOrder)
-	}
 	// Where every site is waited for, shares are on record with the upload, before a certificate.
 	if q.s.waits() && !q.open.checked {
 		return nil, refuse(r, study.CodeOutOfOrder)

@@ -13,11 +13,8 @@ import (
 // sign answers with a signature on a survivor set of the open slot: at most one
 // set a slot, and only all sites where on_dropout = "wait".
 func (q *answers) sign(r wire.Release) wire.Message {
-	if no, ok := FinalRefusal(q.s.ledger, r); ok {
+	if no, ok := q.notOpen(r); ok {
 		return no
-	}
-	if q.open == nil || q.open.ask.Query != r.Query || q.open.ask.Slot != r.Slot {
-		return refuse(r, study.CodeOutOfOrder)
 	}
 	if no, ok := q.s.chained(r); !ok {
 		return no
@@ -42,11 +39,8 @@ func (q *answers) sign(r wire.Release) wire.Message {
 // openShares answers a release certificate with this site's shares: for one slot
 // and one survivor set a query, ever.
 func (q *answers) openShares(r wire.Open) wire.Message {
-	if no, ok := FinalRefusal(q.s.ledger, r); ok {
+	if no, ok := q.notOpen(r); ok {
 		return no
-	}
-	if q.open == nil || q.open.ask.Query != r.Query || q.open.ask.Slot != r.Slot {
-		return refuse(r, study.CodeOutOfOrder)
 	}
 	if no, ok := q.s.chained(r); !ok {
 		return no
@@ -78,6 +72,18 @@ func (q *answers) openShares(r wire.Open) wire.Message {
 		return refuse(r, q.s.owner.Store(err))
 	}
 	return wire.Shares{Header: r.Header, Shares: sent}
+}
+
+// notOpen refuses a request about another query or slot than the open one.
+func (q *answers) notOpen(r wire.Message) (wire.Refusal, bool) {
+	if no, ok := FinalRefusal(q.s.ledger, r); ok {
+		return no, true
+	}
+	at := r.About()
+	if q.open == nil || q.open.ask.Query != at.Query || q.open.ask.Slot != at.Slot {
+		return refuse(r, study.CodeOutOfOrder), true
+	}
+	return wire.Refusal{}, false
 }
 
 // shares are this site's for a survivor set, which leave on a checked certificate alone.

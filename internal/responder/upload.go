@@ -76,11 +76,15 @@ func (q *answers) upload(r wire.Query, approval ledger.Approval) wire.Message {
 	if fresh {
 		return sent
 	}
-	// The coordinator asks again for a slot in which this site signed a survivor
-	// set, or sent shares: it may have lost that (a restored backup), and must hear of it before it
-	// can choose another set, or another slot.
-	signed, held := q.s.journal.Signed(ask.Slot)
-	opened, shared, err := q.s.journal.SharedIn(ask.Query, ask.Slot)
+	return q.again(r, sent)
+}
+
+// again is an upload that was on record. The coordinator asks again for a slot in which this site
+// may have signed a survivor set, or sent shares: it may have lost that (a restored backup), and
+// must hear of it before it can choose another set, or another slot.
+func (q *answers) again(r wire.Query, sent wire.Upload) wire.Message {
+	signed, held := q.s.journal.Signed(sent.Slot)
+	opened, shared, err := q.s.journal.SharedIn(sent.Query, sent.Slot)
 	switch {
 	case err != nil:
 		return q.s.forbidden(r, err)
