@@ -9,6 +9,15 @@
 // agent that is cut off at any instant and started again goes on from its data
 // directory alone and sends the same bytes.
 //
+// # The parts
+//
+// A request comes to Agent.handle. Of proposals, arrivals hold what nobody may hear yet; a session
+// decides. Of a study that this site takes no part in, strangers answer. Else sessions have the
+// session of the study, which hands the request to its keyring.Ring or responder.Responder. Its
+// summary is what stays in memory of it. Decisions are the operator's, expiry ends what has
+// expired, and endings are the record of how proposals ended. Views show all of this, by
+// Settings, which are agent.toml as it holds now.
+//
 // # The data directory
 //
 // agent.toml is the configuration (internal/siteconfig). The site's keys and certificate are

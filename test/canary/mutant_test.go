@@ -32,6 +32,7 @@ var mutants = []struct {
 		{"internal/aggregate/release.go", "	noised, err := Privatize(p, ask, sum[:values]", "	print(string(key[:]))\n	noised, err := Privatize(p, ask, sum[:values]"},
 	}, "file coordinator-", "the key of the noise"},
 	{"an identity key in the hello", proposal.NoiseDistributed, []edit{
+		{"internal/agent/hello.go", "import (\n", "import (\n	\"fmt\"\n"},
 		{"internal/agent/hello.go", "	h := wire.Hello{Software: enroll.Software}\n", "	h := wire.Hello{Software: enroll.Software + fmt.Sprintf(\"%x\", a.identity.Seed())}\n"},
 	}, "memory of coordinator-", "'s identity.key"},
 	{"wrap keys that stay", proposal.NoiseCentral, []edit{
