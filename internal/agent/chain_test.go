@@ -14,7 +14,6 @@ import (
 
 	"covey/internal/chain"
 	"covey/internal/chainwatch"
-	"covey/internal/ledger"
 	"covey/internal/proposal"
 	"covey/internal/responder"
 	"covey/internal/study"
@@ -351,22 +350,4 @@ func TestAcceptChain(t *testing.T) {
 		t.Error("the chain holds another head than it should")
 	}
 	call("POST", accept+other.Head().Link.String(), http.StatusBadRequest, &no)
-}
-
-// TestChainOfAFailedLedger: a ledger that fails says nothing of a chain, and takes none.
-func TestChainOfAFailedLedger(t *testing.T) {
-	c := newStandIn(t, 3, autoPolicy, nil)
-	s := c.sites[0]
-	if err := s.agent.ledger.Close(); err != nil {
-		t.Fatal(err)
-	}
-	var h wire.Hello
-	s.agent.Chain.Greet(&h)
-	s.agent.Chain.Take(wire.Head{})
-	if _, err := s.agent.Chain.View(); !errors.Is(err, ledger.ErrClosed) || h.Chain != (chain.Head{}) {
-		t.Errorf("%v, %v", h.Chain, err)
-	}
-	if s.agent.Chain.Holds(chain.Head{}, chain.Step{}) {
-		t.Error("a chain is held")
-	}
 }
