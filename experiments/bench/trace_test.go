@@ -24,7 +24,8 @@ type trace struct {
 }
 
 // phases are the parts of a query in order. Where U is known before the uploads (on_dropout =
-// "wait"), its commit and the signatures go on at the same time as the answers.
+// "wait"), its commit, the signatures, their certificate and shares go on at the same time as the
+// answers; what is left of them when the last answer is in shows here.
 var phases = []string{answers, survivors, signatures, certificate, shares, opening}
 
 const (

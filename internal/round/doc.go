@@ -54,8 +54,10 @@
 //   - R14: The leader MAY add uploads up as they come and keep the sum alone. An upload that comes
 //     while a U is on its way to the log MUST stay out unless U has its site. A sum with a site
 //     outside the committed U MUST be forgotten and asked for again.
-//   - R15: With `on_dropout = "wait"` U MAY be signed while uploads are under way. No share MUST
-//     be asked for before U's uploads are in.
+//   - R15: With `on_dropout = "wait"` U MAY be signed, its certificate committed and shares asked
+//     for while uploads are under way: no other U can replace it, and no key of a pair ever leaves.
+//     With "continue" no certificate MUST be committed before U's uploads are in. No sum MUST be
+//     opened before them.
 //   - R16: A leader reads at most 64 messages of more than one frame at a time; one that stalls
 //     for 30 s loses its link.
 //   - R17: The first announcement and the first boxes that fit count; one that comes again MUST

@@ -55,29 +55,6 @@ func TestSiteThatDropsIsLeftBehindAtTheDeadline(t *testing.T) {
 	}
 }
 
-// TestWaitModeWaitsForAll: R4. A study that waits goes on with every site or not at all.
-func TestWaitModeWaitsForAll(t *testing.T) {
-	h := newHarness(t, 5, func(s *proposal.Spec) { s.OnDropout = proposal.DropoutWait })
-	h.down[4] = true
-	h.event(Disconnected{4})
-	h.run()
-	h.down[4] = false
-	h.event(Connected{4})
-	for h.state.Query == 0 && h.one() {
-	}
-	h.down[4] = true
-	h.event(Disconnected{4})
-	h.run()
-	h.expire(PhaseUpload)
-	if h.state.Status != StatusRunning || len(h.state.Survivors) != 5 || h.state.Certificate != nil {
-		t.Fatal("a study that waits went on without a site")
-	}
-	h.down[4] = false
-	h.event(Connected{4})
-	h.run()
-	h.want(StatusCompleted)
-}
-
 func TestBelowMinSurvivorsPauses(t *testing.T) {
 	h := newHarness(t, 5, nil)
 	h.mute["upload"] = true

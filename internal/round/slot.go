@@ -129,10 +129,12 @@ func (s leader) choose() []Effect {
 	return nil
 }
 
-// certify commits U's certificate once it is signed, or gives the slot up.
+// certify commits U's certificate once it is signed, or gives the slot up. Where every site is
+// waited for, uploads may still be missing: no other U can replace this one, and without them
+// nobody can open anything.
 func (s leader) certify() []Effect {
 	o := &s.live.slot
-	if subset(s.Survivors, o.uploaded) && s.graph().Certified(o.signed) {
+	if (s.waits() || subset(s.Survivors, o.uploaded)) && s.graph().Certified(o.signed) {
 		return s.propose(Entry{Kind: EntryOpening, Certificate: slices.Clone(o.signed)})
 	}
 	// A leader that began after U was committed asks U's sites for their uploads

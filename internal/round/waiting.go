@@ -39,7 +39,7 @@ func (s *State) awaits(site int) bool {
 // Phase says in a word what the open slot is at.
 func (s *State) Phase() string {
 	switch {
-	case s.Survivors == nil, s.Certificate == nil && !subset(s.Survivors, s.live.slot.uploaded):
+	case s.Survivors == nil, !subset(s.Survivors, s.live.slot.uploaded):
 		return "upload"
 	case s.Certificate == nil:
 		return "sign"

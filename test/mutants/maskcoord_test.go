@@ -80,6 +80,15 @@ func init() {
 		{"proofs: a dropped helper's shares stay", 0, []edit{
 			{release, "		s.opening.Drop(i)\n", "		_ = i\n"},
 		}, in("coordinator", "TestSilentHelperIsNotNamed"), killer{}},
+		{"wait: a sum is opened before the last upload", 0, []edit{
+			{opening, "o.proving() || !subset(s.Survivors, s.live.slot.uploaded) ||", "o.proving() ||"},
+		}, in("round", "TestWaitModeWaitsForAll"), killer{}},
+		{"wait: shares wait for the last upload", 0, []edit{
+			{"internal/round/slot.go", "if (s.waits() || subset(s.Survivors, o.uploaded)) && s", "if subset(s.Survivors, o.uploaded) && s"},
+		}, in("round", "TestSharesComeBeforeTheLastUpload"), killer{}},
+		{"continue: a certificate before the uploads", 0, []edit{
+			{"internal/round/slot.go", "if (s.waits() || subset(s.Survivors, o.uploaded)) && s", "if s"},
+		}, in("round", "TestCertificateNeedsTheUploads"), killer{}},
 		{"proofs: shares that came meanwhile are lost", 0, []edit{
 			{opening, "	l.askAgain(askShares)\n", ""},
 		}, in("round", "TestSharesAreAskedForAgain"), killer{}},
