@@ -20,10 +20,10 @@ func (c *verifyCmd) Run(t *terminal) error {
 	return c.Check(t.Terminal, func(v *result.Verified) (string, string, error) { return onLedger(t, v) })
 }
 
-// onLedger compares with what the site of t.dir has on record, if that was named or is a site's:
-// the digest is of the proposal's exact bytes, so a study that was approved under it is the one in
-// the file, and its releases are those that the site was told. A result that lists this site's key
-// for a study that it never approved is refused.
+// onLedger compares with what the site of t.dir has on record, if that folder was named or is a
+// site's. The digest covers the proposal's exact bytes, so a study that was approved under it is
+// the one in the file, and its releases are those that the site was told. A result that lists this
+// site's key for a study that it never approved is refused.
 func onLedger(t *terminal, v *result.Verified) (string, string, error) {
 	if _, err := os.Stat(filepath.Join(t.dir, siteconfig.File)); (t.dir == "." || t.dir == "") && err != nil {
 		return "", "", nil // nobody named an agent's folder

@@ -31,7 +31,7 @@ type view struct {
 	Proposed time.Time       `json:"proposed,omitzero"`
 	Ended    time.Time       `json:"ended,omitzero"`
 	Expires  time.Time       `json:"expires,omitzero"`
-	// KeyExchange is of this program's link to the coordinator; show fills it in.
+	// KeyExchange is that of this program's link to the coordinator; show fills it in.
 	KeyExchange pki.KeyExchange `json:"key_exchange,omitzero"`
 }
 

@@ -42,7 +42,7 @@ const (
 	hostRate, hostBurst = 100.0, 300.0
 	allRate, allBurst   = 500.0, 1000.0
 	queueTime           = 5 * time.Second
-	// acceptRate and acceptBurst are of connections taken from the system at all; the others wait
+	// acceptRate and acceptBurst bound the connections accepted from the system; the others wait
 	// there.
 	acceptRate, acceptBurst = 500.0, 1000.0
 )
@@ -100,7 +100,7 @@ func NewGate(tls credentials.TransportCredentials) *Gate {
 	return &Gate{TransportCredentials: tls, all: NewBucket(allRate, allBurst), hosts: NewHosts(newHost, (*host).idle), clients: map[string][]*entrant{}}
 }
 
-// Clone shares what is counted: it is of one port.
+// Clone returns the same gate: one port has one count.
 func (g *Gate) Clone() credentials.TransportCredentials { return g }
 
 // ServerHandshake is credentials.TransportCredentials': the embedded one's, between bounds.

@@ -28,7 +28,7 @@ const (
 	dataRate  = 16 << 20
 	dataBurst = 16 << 20
 
-	// strangerBytes bounds what a caller without a certificate can say: a join is of some
+	// strangerBytes bounds what a caller without a certificate can say: a join takes a few
 	// kilobytes.
 	strangerBytes = 16 << 10
 )

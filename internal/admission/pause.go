@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// ErrPauseEnded is of a pause whose link ended first.
+// ErrPauseEnded is returned by a pause whose link ended first.
 var ErrPauseEnded = errors.New("link: ended")
 
 // Pause waits out a debt, or until ctx or done ends; done may be nil.

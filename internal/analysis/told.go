@@ -17,7 +17,7 @@ const (
 	VerdictTick = time.Minute
 )
 
-// Word is a site's decision; the zero Word is of a site that has not decided.
+// Word is a site's decision; it is zero for a site that has not decided.
 type Word struct {
 	Verdict study.Verdict
 	Code    study.Code

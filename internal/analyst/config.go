@@ -84,7 +84,7 @@ func parseConfig(text []byte, file string) (c Config, err error) {
 	return c, nil
 }
 
-// Newcomer is an analyst who joins; again is of one who has.
+// Newcomer returns an analyst who joins; again says that this one has joined before.
 func Newcomer(again bool) enroll.Newcomer {
 	return enroll.Newcomer{Role: pki.RoleAnalyst, File: File, Sample: sample, Again: again}
 }

@@ -129,8 +129,8 @@ func (c *Client) explain(err error) error {
 	return fmt.Errorf("the coordinator failed: %s", enroll.Plain(err))
 }
 
-// passing reports whether an error is of a coordinator that was lost or does not lead, so that the
-// next one may answer.
+// passing reports whether an error came from a coordinator that was lost or does not lead, so that
+// the next one may answer.
 func passing(err error) bool {
 	_, gone := errors.AsType[*LostError](err)
 	_, election := errors.AsType[*NoLeaderError](err)

@@ -22,17 +22,17 @@ func (e *NoResultError) Error() string {
 // Fetched is a result file that verifies.
 type Fetched struct {
 	File []byte // its exact bytes
-	// Kept reports whether it is of a proposal that was signed here, byte for byte.
+	// Kept reports whether its proposal was signed here, byte for byte.
 	Kept bool
 	// Pinned reports whether the key that signed it is the pinned one.
 	Pinned bool
 	Key    string // its fingerprint
 }
 
-// Result fetches the result of a study and checks it: it verifies, is of that digest, and is signed
-// by the key in the proposal that was signed here, or, of another's study, by the pinned key,
-// unless trusted has its fingerprint. Nothing is written. Errors:
-// *[result.VerifyError], [*KeyChangedError], [*KeptError], [*NoResultError], and those of a call.
+// Result fetches the result of a study and checks that it verifies, has that digest, and is signed
+// by the key in the proposal that was signed here, or for another analyst's study, by the pinned
+// key, unless trusted has its fingerprint. Nothing is written. Errors: *[result.VerifyError],
+// [*KeyChangedError], [*KeptError], [*NoResultError], and those of a call.
 func (c *Client) Result(ctx context.Context, id proposal.Digest, trusted []string) (*Fetched, error) {
 	var file []byte
 	err := c.call(ctx, resultTime, func(ctx context.Context, conn *grpc.ClientConn) (err error) {

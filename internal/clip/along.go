@@ -3,9 +3,9 @@ package clip
 import "fmt"
 
 // Along sets scores[i·k+l] to the product of row i of values with direction l of the k in x, each
-// of length d, one after another, and squares[i] to row i's squared length. They are of single
-// rows, right but for rounding, and NOT private: for use at the site alone. A [*QueryError]
-// reports directions that are not orthonormal within 1e-6, and lengths that do not fit.
+// of length d, one after another, and squares[i] to row i's squared length. They describe single
+// rows, up to rounding, and are NOT private: use them only at the site. A [*QueryError] reports
+// directions that are not orthonormal within 1e-6, and lengths that do not fit.
 func Along(scores, squares, values []float64, d int, x []float64) error {
 	if d < 1 || len(values)%d != 0 || len(x) == 0 || len(x)%d != 0 || len(squares) != len(values)/d || len(scores) != len(squares)*(len(x)/d) {
 		return &QueryError{"direction", fmt.Sprintf("has length %d, rows have %d, or scores and squares have no place for all", len(x), d)}

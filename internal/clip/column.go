@@ -17,12 +17,12 @@ import (
 // same for every number of workers (as in [Sum]). They are exact sums over private units: mask them
 // or add noise before they leave the site.
 //
-// The answer is of the columns of, ascending, one after another: it has Values(len(of), 0) numbers
-// and the sensitivity of as many columns, and no other column is read. A cell that is a gap has no
-// count, and a unit's average is over its other rows; one without a value has z = 0 and z² = 1.
-// skip names columns that are left out: there every unit is without one. It has an entry for each
-// column of a row, or none. of MUST NOT depend on values, skip on none but released ones. A
-// [*QueryError] reports a kind, columns or a length that do not fit.
+// The answer has the columns of, ascending, one after another: Values(len(of), 0) numbers, with the
+// sensitivity of as many columns. No other column is read. A cell that is a gap has no count, and a
+// unit's average is over its other rows; one without a value has z = 0 and z² = 1. skip names
+// columns that are left out: there every unit is without one. It has an entry for each column of a
+// row, or none. of MUST NOT depend on values, skip on none but released ones. A [*QueryError]
+// reports a kind, columns or a length that do not fit.
 func Columns(m *Matrix, kind query.Kind, of []int, skip []bool, workers int) ([]int64, error) {
 	def := kind.Definition()
 	for at, j := range of {

@@ -157,7 +157,7 @@ func pairs(a, b [][]float64, ofA, ofB *worth.Report) []Pair {
 	return out
 }
 
-// bound is of the angle of a component to what endless rows would show.
+// bound returns the bound on a component's angle to the direction of infinitely many rows, or nil.
 func bound(of *worth.Report, i int) *float64 {
 	if i >= len(of.Components) || !of.Components[i].Separated {
 		return nil

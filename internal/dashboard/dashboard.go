@@ -248,7 +248,7 @@ func (d *Dashboard) result(w http.ResponseWriter, r *http.Request, v visitor) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	// Of a large study it is of many megabytes, and a tunnel can be slow.
+	// For a large study it has many megabytes, and a tunnel can be slow.
 	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(30*time.Second + time.Duration(len(text))*time.Second/slowest))
 	w.Header().Set("Content-Disposition", `attachment; filename="result-`+digest.String()[:12]+`.json"`)
 	w.Write(text)

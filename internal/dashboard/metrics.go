@@ -73,8 +73,9 @@ const overStudies = 10
 // collector reads the coordinator when it is scraped.
 type collector struct{ d *Dashboard }
 
-// registry is of this dashboard, as a process can hold several, and of the runtime and the process,
-// which the library's own registry has: its package of collectors links database/sql.
+// registry returns this dashboard's metrics, since a process can hold several, and those of the
+// runtime and the process from the library's default registry: making them anew would link
+// database/sql.
 func (d *Dashboard) registry() prometheus.Gatherer {
 	r := prometheus.NewRegistry()
 	r.MustRegister(collector{d}, buildInfo())

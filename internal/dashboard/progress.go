@@ -23,8 +23,8 @@ type progress struct {
 	Part, Open, Todo bool
 }
 
-// stretch is of neighboring queries: full where every site is in the sum, part where some are
-// missing, open for the one that is asked now, todo for those to come.
+// stretch is a run of neighboring queries in one state: full if every site is in the sum, part if
+// some are missing, open for the one asked now, todo for those to come.
 type stretch struct {
 	From, Width int
 	Class       string

@@ -64,7 +64,7 @@ func (d *Dashboard) routes() []route {
 	return out
 }
 
-// visitorKey is of a request's context: who asks.
+// visitorKey is the key in a request's context of who asks.
 type visitorKey struct{}
 
 // Handler serves the page, its files, /metrics, results and logging in. What a visitor may not see

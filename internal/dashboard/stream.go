@@ -29,7 +29,7 @@ type streams struct{ open atomic.Int64 }
 type cache struct {
 	mu    sync.Mutex // of the maps: nothing is made under it
 	known map[shownTo]*rendering
-	// results are of completed studies.
+	// results holds those of completed studies.
 	results map[proposal.Digest]shownResult
 	// reading is held while a result is read, which is the whole of its study.
 	reading sync.Mutex

@@ -43,8 +43,8 @@ func planOf(c *siteconfig.Config, spec proposal.Spec, body []byte, units int) (p
 }
 
 // dryRun computes this site's sums for each kind of query of a study, as in its rounds, and sends
-// nothing: it reports the slowest one. figures are of the rows, for this site's operator alone, and
-// are also returned if unplanned says why there is no plan.
+// nothing: it reports the slowest one. figures describe the rows, for this site's operator alone,
+// and are returned even if unplanned says why there is no plan.
 func dryRun(c *siteconfig.Config, spec proposal.Spec, plan *study.Plan, self int, unplanned error) (detail string, figures *sitedata.Figures, err error) {
 	d, ok := c.Dataset(spec.Dataset)
 	if !ok {

@@ -103,7 +103,7 @@ type Finding struct {
 	Do     string `json:"what_to_do,omitempty"`
 	// Warning is set where nothing failed and a person should look: OK is true then.
 	Warning bool `json:"warning,omitempty"`
-	// Figures are of this site's own rows, of the line of CheckColumns alone. They stay at the
+	// Figures describe this site's own rows, in the line of CheckColumns only. They stay at the
 	// site.
 	Figures *sitedata.Figures `json:"figures,omitempty"`
 	// Plan is the study's, of made-up other sites if a study.toml was checked: of the line of

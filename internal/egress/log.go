@@ -30,7 +30,7 @@ type Line struct {
 	Slot  *int             `json:"slot,omitempty"`
 	Code  study.Code       `json:"code,omitempty"`
 	Bytes int              `json:"bytes"` // serialized, without TLS and gRPC's framing
-	// SHA256 is of those bytes, Prev the link before this line (chain.go).
+	// SHA256 is the hash of those bytes, Prev the link before this line (chain.go).
 	SHA256 string `json:"sha256"`
 	Prev   string `json:"prev"`
 }
@@ -43,7 +43,7 @@ const KindLocal = "local"
 // is no message, either.
 const KindAnew = "anew"
 
-// sent reports whether a line is of a message.
+// sent reports whether a line records a message.
 func (s Line) sent() bool { return s.Kind != KindLocal && s.Kind != KindAnew }
 
 // Of adds the message's hash.

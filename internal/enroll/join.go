@@ -47,8 +47,8 @@ type Newcomer struct {
 	// there is one.
 	File   string
 	Sample func(pki.Join) ([]byte, error)
-	// Again is of one that has joined: its certificate ended, or its coordinator has another CA.
-	// The keys and the configuration stay, and so does the name.
+	// Again is set for one that has joined before: its certificate ended, or its coordinator has
+	// another CA. It keeps its keys, configuration and name.
 	Again bool
 }
 

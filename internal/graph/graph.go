@@ -125,7 +125,7 @@ func (g *Graph) Linked(i, j int) bool {
 	return ok
 }
 
-// Signs reports whether a site is of the committee.
+// Signs reports whether a site is in the committee.
 func (g *Graph) Signs(site int) bool {
 	_, ok := slices.BinarySearchFunc(g.committee, site, func(i uint16, site int) int { return int(i) - site })
 	return ok

@@ -29,13 +29,12 @@ const (
 	logUnusable = -13.815510557964274 // ln 1e-6, for each of three ways to stall a query
 )
 
-// NewNumbers finds the fewest holders, then the fewest mask neighbors that are safe
-// (Validate) and useful: if each site drops out of a query on its own with probability dropout,
-// then but with 1e-6 each, at least minSurvivors sites are there; T members of the committee and T
-// holders of every site are there; and no site that is there has fewer than r mask neighbors
-// there. Where minSurvivors is all sites a sum waits for every one, and dropout is of holders
-// alone. Nothing is promised of sites that stay away together. A Error says what to lower if
-// no numbers do.
+// NewNumbers finds the fewest holders, then the fewest mask neighbors that are safe (Validate) and
+// useful: if each site drops out of a query on its own with probability dropout, then but with 1e-6
+// each, at least minSurvivors sites are there; T members of the committee and T holders of every
+// site are there; and no site that is there has fewer than r mask neighbors there. If minSurvivors
+// is the number of sites, a sum waits for every one, and dropout concerns only holders. Nothing is
+// promised about sites that stay away together. An Error says what to lower if no numbers do.
 func NewNumbers(sites, corrupt, minSurvivors int, dropout float64) (Numbers, error) {
 	n := Numbers{Sites: sites, Corrupt: corrupt, MinSurvivors: minSurvivors}
 	if err := n.population(); err != nil {
@@ -142,9 +141,9 @@ func (n Numbers) population() error {
 }
 
 // splitLimit is what split may be: 2^-42, less what sets of fewer than η corrupt sites need. The
-// bound is of sets of exactly η. Let C be smaller and a split A, B of U \ C be found; fill C up to
-// η with sites drawn at random, of which neither the graph nor A and B know anything. All of A is
-// filled with at most the chance η/N, all of the larger B with (η/N)^⌈w/2⌉; otherwise the filled
+// bound holds for sets of exactly η. Let C be smaller and a split A, B of U \ C be found; fill C up
+// to η with sites drawn at random, of which neither the graph nor A and B know anything. All of A
+// is filled with at most the chance η/N, all of the larger B with (η/N)^⌈w/2⌉; otherwise the filled
 // set sees a split too. So C sees one at most this many times as often as the filled sets on
 // average.
 func (n Numbers) splitLimit() float64 {

@@ -28,9 +28,9 @@ const (
 	Finished State = "finished"
 )
 
-// tolerance is the relative slack of budget comparisons: sums of float64 ρ
-// that are equal in exact arithmetic must compare equal (0.1+0.1+0.1 against
-// 0.3). 1e-12 of a budget is of no privacy consequence.
+// tolerance is the relative slack of budget comparisons: sums of float64 ρ that are equal in exact
+// arithmetic must compare equal (0.1+0.1+0.1 against 0.3). 1e-12 of a budget has no consequence for
+// privacy.
 const tolerance = 1e-12
 
 // Population is the budget of one declared population, in ρ (additive over all studies). CapRho is
@@ -38,8 +38,8 @@ const tolerance = 1e-12
 type Population struct {
 	Name                          string
 	CapRho, ReservedRho, SpentRho float64
-	// GDP reports whether all that is spent or reserved is of studies with the bridge
-	// (Approval.GDP), so that it converts by the Gaussian's curve.
+	// GDP reports whether all studies that spent or reserved have the bridge (Approval.GDP), so
+	// that the sum converts by the Gaussian's curve.
 	GDP bool
 	// Bridged reports whether the latest approval had a larger cap for studies with the bridge
 	// (Approval.CapGDP), or there is none: a cap that had no such part grows only by its operator's
@@ -437,7 +437,7 @@ func (l *Ledger) Populations() []Population {
 	return all
 }
 
-// add counts a study's ρ if it is of the population.
+// add counts a study's ρ if the study is on the population's data.
 func (p *Population) add(s StudyEntry) {
 	if s.Population == p.Name {
 		p.SpentRho += s.SpentRho

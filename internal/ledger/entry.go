@@ -150,7 +150,7 @@ type memo[T any] struct {
 }
 
 // remember is load of a key of the study itself, which decodes the same bytes once. What it
-// remembers belongs to the transaction under way, and is of studies on record alone.
+// remembers belongs to the transaction under way, and only to studies on record.
 func remember[T any](r *record, key []byte, of func(*decoded) *memo[T]) (value T, ok bool, err error) {
 	if r.b == nil {
 		return value, false, nil

@@ -103,8 +103,8 @@ func openLog(dir string, id [16]byte, wrap func(*os.File) blockFile) (*commitLog
 	return c, nil
 }
 
-// lostLog is a log that is not what ledger.db needs: what is lost with it is of studies that
-// Recover finishes with their whole ρ, since Finish does not rest on it.
+// lostLog returns the error for a log that does not fit ledger.db. What is lost with it belongs to
+// studies that Recover finishes with their whole ρ, since Finish does not need the log.
 func lostLog(reason string) *LostError {
 	return &LostError{File: logName, Reason: reason, Budgets: true}
 }

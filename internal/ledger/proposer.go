@@ -12,7 +12,7 @@ type Proposer struct {
 	Key  []byte `json:"key"`
 }
 
-// same reports whether two are of one key, which is somebody's.
+// same reports whether the proposer has a key, and it is this one.
 func (p Proposer) same(key []byte) bool { return len(key) > 0 && bytes.Equal(p.Key, key) }
 
 func (p Proposer) check() error {

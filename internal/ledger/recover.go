@@ -118,8 +118,8 @@ func (l *Ledger) takeLog(id [16]byte) error {
 	return err
 }
 
-// examine opens the key file and every live secret with it. own says whether the
-// key file is of this ledger by its header.
+// examine opens the key file and every live secret with it. own reports whether the key file's
+// header names this ledger.
 func (l *Ledger) examine(id [16]byte) (own bool, err error) {
 	keys, err := openKeys(l.dir, id, nil)
 	if err != nil {

@@ -20,7 +20,7 @@ func (s *signedRecord) signed() Signed {
 	return out
 }
 
-// same reports whether the record is of this query, slot, context and survivors.
+// same reports whether the record has this query, slot, context and survivors.
 func (s *signedRecord) same(query, slot int, context *[32]byte, survivors []byte) bool {
 	return s.about(query, slot, context) && bytes.Equal(s.Survivors, survivors)
 }

@@ -136,8 +136,9 @@ func Apart(a, b float64) (string, string) {
 	}
 }
 
-// Cap returns the cap that binds a declared population, and the curve by which its budget
-// converts, none of a cap in ρ; gdp is of a study that is to be charged, true for none.
+// Cap returns the cap that binds a declared population, and the curve by which its budget converts
+// ("" if the cap is in ρ). gdp says whether the study to be charged has the bridge; pass true if
+// there is no study.
 func Cap(p siteconfig.Population, used ledger.Population, gdp bool) (rho float64, curve string) {
 	old, more, _ := p.Caps(used.Bridged) // check read both before
 	rho = used.Cap(old, more, gdp)
@@ -185,7 +186,7 @@ func (s Study) Total() *Total {
 		}
 	}
 	t.Curve = string(curve)
-	// Both are of figures in bounds: a charge is at most 1e6, and δ was checked.
+	// Neither fails: a charge is at most 1e6, and δ was checked.
 	t.Before, _ = curve.Epsilon(max(0, used.SpentRho+used.ReservedRho), t.Delta)
 	t.After, _ = curve.Epsilon(max(0, used.SpentRho+used.ReservedRho)+s.Plan.Rho, t.Delta)
 	if zcdp > 0 {

@@ -168,7 +168,7 @@ func (s *State) Holders(role pki.Role) map[string]Holder {
 	return nil
 }
 
-// RoleOf returns the role of a name that joined; a name is of one.
+// RoleOf returns the role of a name that joined; a name has only one.
 func (s *State) RoleOf(name string) pki.Role {
 	if _, ok := s.Analysts[name]; ok {
 		return pki.RoleAnalyst

@@ -26,7 +26,7 @@ type Dashboard struct {
 	// certificates are Ed25519, which browsers do not take.
 	Certificate string `toml:"certificate,omitempty" comment:"PEM file of a certificate that browsers trust. Needed beyond loopback."`
 	Key         string `toml:"key,omitempty"`
-	// ClientCA is of certificates that people of the register log in by.
+	// ClientCA issued the certificates by which people in the register log in.
 	ClientCA string `toml:"client_ca,omitempty" comment:"PEM file of a CA: a client certificate of it logs in the person named in it, if page invite --certificate did. Never the federation's."`
 	// PlainHTTP allows plain HTTP beyond loopback.
 	PlainHTTP bool `toml:"plain_http,omitempty" comment:"Plain HTTP beyond loopback, for a proxy in front that speaks TLS."`

@@ -30,7 +30,8 @@ type PeersReply struct {
 	// fail before nothing goes on; -1 where most are already not reached.
 	Reached []string `json:"reached"`
 	MayFail int      `json:"may_fail"`
-	// KeyExchanges are of the connections that this coordinator has with others now, by name.
+	// KeyExchanges has the key exchange of each open connection to another coordinator, by its
+	// name.
 	KeyExchanges map[string]pki.KeyExchange `json:"key_exchanges,omitempty"`
 	// Given have the federation's keys and have not entered; Invited are unused join files. `raft
 	// remove` shuts both out.
@@ -307,7 +308,7 @@ func (n *Node) forwarder() *forwarder {
 	return f
 }
 
-// leaderKey is of a request's context: the leader that it is passed on to.
+// leaderKey is the key in a request's context of the leader to whom it is passed on.
 type leaderKey struct{}
 
 func (f *forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -79,7 +79,7 @@ func (c *rotation) reconcile(ctx context.Context) error {
 		}
 		c.n.log.Info("the next CA is in force", "ca", in)
 	}
-	// does nothing where the server's certificate is of the CA in force
+	// does nothing if the CA in force issued the server's certificate
 	if err := c.n.renew(); err != nil {
 		return err
 	}

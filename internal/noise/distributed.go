@@ -50,7 +50,8 @@ func closeness(s Carried) float64 {
 	return 10 * tau * (1 + 0x1p-28)
 }
 
-// close reports whether closeness bounds the sum: it is of one discrete Gaussian or of wide ones.
+// close reports whether closeness bounds the sum: whether it has one discrete Gaussian, or only
+// wide ones.
 func (s Carried) close() bool {
 	if s.Honest*len(s.Kept) == 1 {
 		return true

@@ -20,10 +20,10 @@
 //   - N10: A query MUST be charged once, and the ledger MUST refuse a sum above the budget.
 //   - N11: A release MUST pass the study's check. The check MUST refuse a good one with
 //     probability at most 2^-64.
-//   - N12: A charge converts by the Gaussian's curve only where it is of σ² - 16 grid steps² and K
-//     of its query is at most 2^-120 (a choice: π/2 times ε0²/8). An entry that does not say so,
-//     and any population with one, converts by zCDP's. A budget in (ε, δ) MUST NOT grow unless its
-//     operator writes `accountant = "gdp"`.
+//   - N12: A charge converts by the Gaussian's curve only if it was computed from σ² - 16 grid
+//     steps² and its query's K is at most 2^-120 (a choice: π/2 times ε0²/8). An entry that does
+//     not say so, and any population with one, converts by zCDP's. A budget in (ε, δ) MUST NOT grow
+//     unless its operator writes `accountant = "gdp"`.
 //   - N13: A site's share of noise MUST have the plan's parts (docs/privacy.md), a function of σ,
 //     U_min, N and η, in integers: for every u from U_min to N the parts of levels from u on have
 //     at least the variance σ²/(u - max(η, 1)); each part is rounded up on the sampler's grid, and

@@ -40,7 +40,7 @@ func signature(key []byte, seconds int64, id string, body []byte) []byte {
 	return h.Sum(nil)
 }
 
-// errPlace is of an address that a webhook must not lead to.
+// errPlace says that a webhook leads to an address where no receiver can be.
 var errPlace = errors.New("the address is of this network's own machinery (link-local, multicast or unspecified)")
 
 // reachable refuses addresses where no receiver of notices is: those of a cloud's metadata, for

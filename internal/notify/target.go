@@ -136,7 +136,7 @@ func isLoopback(host string) bool {
 // Wants reports whether the target is told of an event.
 func (t Target) Wants(e Event) bool { return len(t.Events) == 0 || slices.Contains(t.Events, e) }
 
-// Under returns targets whose key files, where they are relative, are of a folder.
+// Under returns targets with the relative paths of key files taken from a folder.
 func Under(dir string, targets []Target) []Target {
 	out := slices.Clone(targets)
 	for i, t := range out {

@@ -48,8 +48,8 @@ type CreateReply struct {
 	Warnings []string        `json:"warnings,omitempty"`
 }
 
-// UnknownOutcomeError is of a request of which nobody knows whether the leader took it: unlike its
-// cause, it is no leave to make the same request again.
+// UnknownOutcomeError says that nobody knows whether the leader carried out a request. Unlike after
+// its cause, the request must not simply be repeated.
 type UnknownOutcomeError struct{ Err error }
 
 func (e *UnknownOutcomeError) Error() string {

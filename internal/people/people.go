@@ -46,8 +46,8 @@ type Person struct {
 	// Studies are all that a viewer sees; every study where it is empty.
 	Studies []proposal.Digest `json:"studies,omitempty"`
 	Expires time.Time         `json:"expires"`
-	// Certificate is of who logs in by a client certificate of the operators' CA, in which Name is
-	// the common name, and has no token.
+	// Certificate is set for a person who has no token and logs in with a client certificate of the
+	// operators' CA, in which Name is the common name.
 	Certificate bool `json:"certificate,omitempty"`
 }
 

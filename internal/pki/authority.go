@@ -216,9 +216,9 @@ func (a *Authority) serverTLS() *tls.Config {
 }
 
 // RenewServer replaces the server certificate if it ends within [RenewBefore] of now, lacks one of
-// hosts or is of a CA that was replaced, and says whether it did. The key stays, so a crash leaves
-// the old certificate or the new one, and configurations of [Authority.ServerTLS] that are in use
-// take the new one at the next handshake.
+// hosts or was issued by a CA that was replaced, and reports whether it did. The key stays, so a
+// crash leaves the old certificate or the new one, and configurations of [Authority.ServerTLS] that
+// are in use take the new one at the next handshake.
 func (a *Authority) RenewServer(hosts []string, now time.Time) (renewed bool, err error) {
 	hosts, err = serverHosts(hosts)
 	if err != nil {

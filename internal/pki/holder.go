@@ -39,7 +39,7 @@ type Holder struct {
 type membership struct {
 	name string
 	leaf *x509.Certificate
-	cas  []*x509.Certificate // trusted; leaf is of one of them
+	cas  []*x509.Certificate // trusted; one of them issued leaf
 }
 
 // NewKeys makes the keys that are not there in dir, which it makes too if need
@@ -114,8 +114,8 @@ func (s *Holder) read() (*membership, error) {
 }
 
 // Reload takes into use the certificate in the folder, and reports whether it is another one than
-// before: one who joins again does it in another process. What does not load, or is of another
-// name, changes nothing.
+// before: one who joins again does it in another process. A certificate that does not load, or has
+// another name, changes nothing.
 func (s *Holder) Reload() bool {
 	s.saving.Lock()
 	defer s.saving.Unlock()

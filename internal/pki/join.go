@@ -130,7 +130,7 @@ func tomlError(err error) error {
 	return &JoinError{Reason: "not TOML"}
 }
 
-// check is of both directions.
+// check serves both directions.
 func (j Join) check() error {
 	if len(j.Coordinator) == 0 || len(j.Coordinator) > maxAddresses {
 		return &JoinError{"coordinator", fmt.Sprintf("must be 1 to %d addresses", maxAddresses)}

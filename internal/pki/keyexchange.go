@@ -15,7 +15,7 @@ var quantumSafe = []tls.CurveID{tls.X25519MLKEM768, tls.SecP256r1MLKEM768, tls.S
 
 func isQuantumSafe(id tls.CurveID) bool { return slices.Contains(quantumSafe, id) }
 
-// KeyExchange is how a TLS connection's keys were agreed on; the zero one is of no connection.
+// KeyExchange is how a TLS connection's keys were agreed on; it is zero if there is no connection.
 type KeyExchange struct {
 	Group       string `json:"group"` // such as X25519MLKEM768
 	QuantumSafe bool   `json:"quantum_safe"`

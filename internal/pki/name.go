@@ -17,8 +17,7 @@ import (
 // covey://ROLE/NAME.
 type Role string
 
-// The roles of client certificates. Names of both are of one namespace: no site and analyst share
-// one.
+// The roles of client certificates. They share one namespace: no site has the name of an analyst.
 const (
 	RoleSite    Role = "site"
 	RoleAnalyst Role = "analyst"

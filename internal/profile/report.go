@@ -23,7 +23,7 @@ type Report struct {
 	Unit    string `json:"unit,omitempty"`
 	Lines   bool   `json:"counted_in_lines"` // Fault.First is a line of text, not a row
 	Header  int    `json:"columns_in_the_source"`
-	// Faults are of the file first, and then in the columns' order.
+	// Faults lists those of the whole file first, then those of columns in their order.
 	Faults  []Fault  `json:"faults,omitempty"`
 	Columns []Column `json:"columns,omitempty"`
 	// Look are sentences about what may be wrong although it can be read.
@@ -38,7 +38,7 @@ type Fault struct {
 	What   string `json:"what"`
 	Count  int    `json:"count"`
 	First  int    `json:"first"` // line or row; 0 if it is in none
-	// Names are of the header, near to that of a column which is missing.
+	// Names are names in the header that resemble that of a missing column.
 	Names []string `json:"names,omitempty"`
 	Do    string   `json:"what_to_do,omitempty"`
 }
@@ -306,8 +306,8 @@ func (s *sight) Text(j int, field string) {
 // form is that of a column's dates in text which agent.toml says; empty: YYYY-MM-DD.
 func (s *sight) form(j int) string { return cmp.Or(s.from[j].Dates, s.mapping.Dates) }
 
-// dated takes a text of a column of dates, which is v as YYYY-MM-DD, and returns it as it is of the
-// form that agent.toml has; NaN is no date.
+// dated takes a text of a column of dates, whose value is v when read as YYYY-MM-DD, and returns
+// its value when read in the form that agent.toml has; NaN is no date.
 func (c *column) dated(v float64, field, form string) float64 {
 	fits := make([]string, 0, len(c.dates))
 	for _, f := range c.dates {

@@ -98,7 +98,7 @@ func (s Spec) Leveled() int {
 	return n
 }
 
-// Epoch returns the day that As counts from, and false if As is of no days.
+// Epoch returns the day from which As counts, and false if As does not count days.
 func (c Column) Epoch() (time.Time, bool) {
 	text, ok := strings.CutPrefix(c.As, asDays)
 	if !ok {

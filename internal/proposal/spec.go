@@ -126,9 +126,9 @@ type Spec struct {
 	// "public" with profile or accountant "paper".
 	Center string `toml:"center" json:"center"`
 	// Standardize is "none" (every column's offset and scale are public constants) or "private"
-	// (those of columns that give none are learned, for a part of the budget by the number of units
-	// and columns, and the components are of the columns' correlations). "none" if not given, and
-	// "private" where a column asks for it.
+	// (those of columns that give none are learned, for a part of the budget that depends on the
+	// number of units and columns, and the components are those of the correlation matrix). "none"
+	// if not given, and "private" if a column asks for it.
 	Standardize string `toml:"standardize" json:"standardize"`
 	// CentralDetail allows noise = "central" in a study that counts or scales columns one by one,
 	// where it is refused otherwise: of a column or a value that one site alone has, the

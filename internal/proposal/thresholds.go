@@ -120,7 +120,8 @@ func (t Thresholds) with(g *Graph) (Thresholds, error) {
 // Sparse reports whether the graph is the sparse one.
 func (t Thresholds) Sparse() bool { return t.Sites > MaxComplete }
 
-// Whole reports whether every sum is of all sites, so that nothing is kept for when one drops out.
+// Whole reports whether every sum is over all sites, so that nothing is stored for a site that
+// drops out.
 func (t Thresholds) Whole() bool { return t.MinSurvivors == t.Sites }
 
 // Numbers returns the sparse graph's numbers, and the zero value on the complete one.

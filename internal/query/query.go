@@ -36,7 +36,7 @@ type Definition struct {
 	Directions Directions
 	// how often it is asked, each time about the result of the last; 0 where a study's keys say
 	Steps    int
-	Counts   bool // it is of counts: no radius, a grid that the plan sets
+	Counts   bool // its answer is counts: no radius, a grid that the plan sets
 	Centered bool // it is about rows less the center, once a center is released
 	// Values returns how many numbers an answer has at most, for rows of d numbers and k
 	// directions. Of Octaves, Tree and Moments d is how many columns they count. Of Picture it is

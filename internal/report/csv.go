@@ -25,10 +25,10 @@ var csvWorth = []string{"captured_share", "captured_share_low", "separated", "an
 // its lower bound, whether the component is separated and the bound of its angle, and the ends of
 // each loading's 95% interval as NAME low and NAME high, empty where unknown, and last, of a
 // simulated result alone, the word true under "simulated". Three lines come before: offset, scale
-// and mean in place of a component's number, with what a row's value in each column is less, over,
-// and less again before loadings are of it; they have the privacy, the last word, and else nothing.
-// Numbers are the shortest that read back to the same float64. A column's name that a spreadsheet
-// might take for a formula has an apostrophe before it.
+// and mean in place of a component's number: a row's value in each column, less the first, divided
+// by the second and less the third, is what loadings multiply. These lines also have the privacy
+// and the last word, and nothing else. Numbers are the shortest that read back to the same float64.
+// A column's name that a spreadsheet might take for a formula has an apostrophe before it.
 func WriteCSV(w io.Writer, r *result.Result, of ...*worth.Report) error {
 	if err := check(r); err != nil {
 		return err

@@ -18,8 +18,8 @@ import (
 // mostLines is how many lines a drawing has.
 const mostLines = 8
 
-// convergence draws, for each component, its angle to the block that each round was
-// asked about. With deflation a round's block is of one component alone.
+// convergence draws, for each component, its angle to the block that each round was asked about.
+// With deflation a round's block has one component.
 func convergence(r *result.Result) ([]Plot, error) {
 	lines := make([]plotter.XYs, min(r.K, mostLines))
 	steps := r.Steps()

@@ -72,7 +72,7 @@ type errorPoints struct {
 	plotter.YErrors
 }
 
-// grid is of horizontal lines, behind everything.
+// grid returns horizontal lines, drawn behind everything.
 func grid() plot.Plotter {
 	g := plotter.NewGrid()
 	g.Vertical.Color = nil

@@ -93,8 +93,8 @@ type Result struct {
 	VarianceNote      string       `json:"variance_note,omitempty"`
 	NoiseToSignal     float64      `json:"noise_to_signal"` // of z_T, or of the covariance
 
-	// Pictures are of the pairs of components that the proposal names, and Scores of each
-	// component, in their order here; both empty where picture is not asked for.
+	// Pictures has one for each pair of components that the proposal names, and Scores one for each
+	// component, in their order here. Both are empty unless the study has pictures.
 	Pictures []Picture        `json:"pictures_,omitempty"`
 	Scores   []ScoreHistogram `json:"score_histograms_,omitempty"`
 	// PictureNote says what they show and what they do not.
@@ -103,8 +103,8 @@ type Result struct {
 	// Releases are what the coordinator signed: each as [study.Release.Encode] writes it.
 	Releases []study.Release `json:"releases"`
 
-	// Transcript is of the setup that all sites confirmed: Confirmations are their signatures on
-	// it, by roster index.
+	// Transcript is that of the setup, which all sites confirmed: Confirmations are their
+	// signatures on it, by roster index.
 	Transcript    proposal.Digest `json:"transcript"`
 	Confirmations []Blob          `json:"confirmations"`
 	// Certificates are the sites' signatures on the survivors of each release, in their order
@@ -124,7 +124,7 @@ type Result struct {
 	// who signs this signs all that the log had decided before.
 	ChainHead chain.Head `json:"chain_head"`
 	Signature Blob       `json:"signature"` // the coordinator's, over all that this says
-	// SiteSignatures are of sites that verified the result, over the same.
+	// SiteSignatures are those of sites that verified the result, over the same bytes.
 	SiteSignatures Blob `json:"site_signatures"`
 
 	// Simulated marks what no federation computed (package simulate). Verify refuses it, and
@@ -409,9 +409,8 @@ const mostSpread = 0.5
 // A component's variance in correlations is off by Σ_j δ_j (x_j² - 1/d), where δ_j is the logarithm
 // of column j's variance over its learned scale squared, all within what a study keeps of values.
 const (
-	// tailDoubt is a standard deviation of δ beside that which noise leaves: scales are of values
-	// kept within other limits than those that are summed later, which matters where tails are
-	// heavy.
+	// tailDoubt is a standard deviation of δ in addition to that from noise: scales come from
+	// values kept within other limits than those summed later, which matters if tails are heavy.
 	tailDoubt = 0.08
 	// zerosDoubt is tailDoubt of a column that is zero in most units, by power iteration.
 	zerosDoubt, mostUnits = 0.14, 0.5
@@ -487,8 +486,8 @@ func (r *Result) besideLevels(levels, tau, learned float64) {
 	r.ScaleNote = scaleNoteOf + fmt.Sprintf("; in components and variances learned columns weigh %.2f times (95%%: %.2f to %.2f, over the noise of total and shares) what columns of variance 1 would beside levels: their scales are too small by the root of that, by the released total variance less that of the levels", own/learned, (own-half)/learned, (own+half)/learned)
 }
 
-// VarianceUnread is the note of a result whose explained variance was bought and is not known: what
-// was released is of scores that were clipped nobody knows where.
+// VarianceUnread is the note of a result whose explained variance was bought but is not known:
+// nobody knows where the scores behind it were clipped.
 const VarianceUnread = "explained variance is not known: there are too few units for ε to read how large scores are"
 
 // varianceNote says what the intervals cover, varianceNoteOfUnits where a variance was divided by a

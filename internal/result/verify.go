@@ -80,8 +80,8 @@ type VerifyError struct {
 	Reason string
 }
 
-// WhatJSON is the What of a file that is no JSON at all, WhatSimulated of one that says of itself
-// that it is of a simulated study.
+// WhatJSON is the What of a file that is not JSON, WhatSimulated that of one that says that its
+// study was simulated.
 const (
 	WhatJSON      = "json"
 	WhatSimulated = "simulated"

@@ -24,7 +24,7 @@ type View struct {
 	NoiseToSignal, Turn float64
 }
 
-// Views reads each release once: the largest is of millions of numbers.
+// Views reads each release once: the largest has millions of numbers.
 type Views struct {
 	mu    sync.Mutex
 	known map[proposal.Digest]*knownRounds

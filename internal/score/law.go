@@ -12,7 +12,8 @@ import (
 //
 //   - T² is chi-square with k degrees of freedom;
 //   - the squared prediction error is the mean variance of all other directions times chi-square
-//     with as many degrees as there are of those, as in probabilistic PCA (Tipping, Bishop 1999).
+//     with as many degrees of freedom as there are such directions, as in probabilistic PCA
+//     (Tipping, Bishop 1999).
 //
 // Rows are seldom normal, the other directions seldom all alike, and variances of clipped rows
 // too small: more rows are flagged then.

@@ -21,7 +21,7 @@ func newNPY(to io.WriteSeeker, t *table) (*npySink, error) {
 	return s, s.head(0)
 }
 
-// head is of 128 bytes whatever the number of rows.
+// head writes 128 bytes, whatever the number of rows.
 func (s *npySink) head(rows int) error {
 	text := fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }", rows, s.width)
 	text += strings.Repeat(" ", 128-10-1-len(text)) + "\n"

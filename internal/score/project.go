@@ -18,7 +18,7 @@ type Options struct {
 	Read      dataset.ReadOptions
 }
 
-// Summary is what was written. All of it is of this site's rows.
+// Summary describes what was written. All of it comes from this site's rows.
 type Summary struct {
 	Rows    int      `json:"rows"`
 	LeftOut int      `json:"rows_left_out"` // the study would drop them; they have no scores

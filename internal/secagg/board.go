@@ -181,8 +181,8 @@ func (s *Setup) sealTo(site int, seal []byte) (*mlkem.EncapsulationKey768, error
 	return key, nil
 }
 
-// CheckBody checks that body is the one that the site's head names, and is of numbers below ℓ. It
-// is for the leader and the site's holders.
+// CheckBody checks that body is the one that the site's head names, and that its numbers are below
+// ℓ. The leader and the site's holders call it.
 func (s *Setup) CheckBody(site int, body []byte) error {
 	_, err := s.body(site, body)
 	return err

@@ -21,8 +21,8 @@ import (
 // public function of its key, so that nobody can pass another key for it later. The signature is
 // over the label, transcript, i, j, the hash of ct and sealed, and the hash of the tags.
 //
-// The box's key is of an X25519 agreement and of an ML-KEM-768 encapsulation: it takes both broken
-// to open a box.
+// The box's key comes from both an X25519 agreement and an ML-KEM-768 encapsulation: to open a box,
+// both must be broken.
 
 // passage is one direction between two sites, in which one box goes.
 type passage struct {

@@ -7,9 +7,9 @@ import (
 	"filippo.io/edwards25519"
 )
 
-// A dealer commits to its shares by hashes, and proves that they are of polynomials of degree below
-// T by one combination that a polynomial of its own masks (Atapoor, Baghery, Cozzo and Pedersen,
-// Asiacrypt 2023, here for all of a setup's secrets at once):
+// A dealer commits to its shares by hashes, and proves that they lie on polynomials of degree below
+// T with one linear combination, which a further polynomial masks (Atapoor, Baghery, Cozzo and
+// Pedersen, Asiacrypt 2023, here for all of a setup's secrets at once):
 //
 //	P = f_0 + Σ_m g^m f_m,  g = hash of everything committed to,
 //
@@ -28,7 +28,7 @@ import (
 //
 // Hiding: corrupt holders are at fewer than T places. For every choice of all f_m that agrees with
 // their shares there is exactly one f_0 that makes this P, and f_0 is uniform there. The other
-// hashes are of uniform 252-bit numbers, each with site, place, slot and kind in it. After an
+// hashes hide uniform 252-bit numbers, each hashed with site, place, slot and kind. After an
 // opening f_m is known whole and f_0 covers the rest as before. A proof adds hashes.
 //
 // f_0 must stay unknown: T of its values, or its key, make one linear relation of all of a

@@ -128,8 +128,8 @@ func completeGraph(c Config) *graph.Graph {
 
 func (c Config) sites() int { return len(c.Identity) }
 
-// Whole reports whether every sum is of all sites, as with on_dropout = "wait": no site is ever
-// outside of one, so that b alone is shared, and pairs need neither tags nor deposits.
+// Whole reports whether every sum is over all sites, as with on_dropout = "wait": no site is ever
+// outside of one, so only b is shared, and pairs need neither tags nor deposits.
 func (c Config) Whole() bool { return c.MinSurvivors == c.sites() }
 
 // kinds is how many secrets of a slot are shared: b, and e where a site can be missing.

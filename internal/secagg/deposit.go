@@ -49,8 +49,8 @@ func (s *Setup) tagsSize(owner int) int {
 	return tagSize * s.cfg.Slots * len(s.graph.Owned(owner))
 }
 
-// statement is what a site signs of its deposits: they are of the keys that give these tags, by
-// owner in the order of Graph.Owners.
+// statement is what a site signs about its deposits: that they hold the keys that yield these tags,
+// by owner in the order of Graph.Owners.
 func (s *Setup) statement(site int, deposits []byte, tags [][]byte) []byte {
 	all, of := sha256.New(), sha256.Sum256(deposits)
 	for _, t := range tags {
@@ -60,9 +60,9 @@ func (s *Setup) statement(site int, deposits []byte, tags [][]byte) []byte {
 	return slices.Concat([]byte("covey secagg deposits v2\x00"), s.transcript[:], u16(site), all.Sum(nil), of[:])
 }
 
-// CheckStatement checks a site's deposits and that they are of keys with the tags in the boxes that
-// the coordinator relayed to it. boxes are those, in the order of Graph.Senders. It has checked
-// their signatures (CheckBoxes), which are not checked again.
+// CheckStatement checks a site's deposits, and that their keys have the tags in the boxes that the
+// coordinator relayed to it: boxes, in the order of Graph.Senders. It has checked their signatures
+// (CheckBoxes), which are not checked again.
 func (s *Setup) CheckStatement(site int, deposits, signature []byte, boxes [][]byte) error {
 	if site < 0 || site >= s.cfg.sites() {
 		return configError("site %d of %d", site, s.cfg.sites())

@@ -46,7 +46,7 @@ func newInterpolation(k int) *interpolation {
 	return in
 }
 
-// at returns the coefficients of points, which are of 1..k and differ, in their order.
+// at returns the coefficients of points, which are in 1..k and differ, in their order.
 func (in *interpolation) at(points []int) []*edwards25519.Scalar {
 	there := make([]bool, len(in.whole)+1)
 	var present product

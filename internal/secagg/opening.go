@@ -104,9 +104,9 @@ func (o *Opening) Add(from int, message []byte) error {
 	return nil
 }
 
-// Drop takes a helper's shares out again, and its proofs of them, as if they had not come: a proof
-// is of the share that was sent, and the next may be another. Its key of the chain stays: that is
-// the site's own.
+// Drop removes a helper's shares, and its proofs of them, as if they had not come: a proof belongs
+// to the share that was sent, and the next may differ. Its key of the chain stays: that is the
+// site's own.
 func (o *Opening) Drop(helper int) {
 	if o.shares[helper] == nil {
 		return
@@ -242,8 +242,8 @@ func (o *Opening) AddKeys(from int, message []byte) error {
 	return nil
 }
 
-// tags are an owner's, nil if they are not at hand. What is of another length is not: it could not
-// be told which key gives it.
+// tags returns an owner's tags, or nil if they are missing or have another length: nobody could
+// tell which key yields which.
 func (o *Opening) tags(owner int) []byte {
 	if owner < len(o.kept.Tags) && len(o.kept.Tags[owner]) == o.s.tagsSize(owner) {
 		return o.kept.Tags[owner]

@@ -106,8 +106,8 @@ func (w *Witness) Unpacked(packed []byte) [][]byte {
 	return out
 }
 
-// CheckPacked checks that a packed list is of exactly as many signatures on a message as are
-// enough, of different sites of the committee, ascending: a list has no second form.
+// CheckPacked checks that a packed list has exactly as many signatures on a message as are enough,
+// by different sites of the committee, ascending: a list has no second form.
 func (w *Witness) CheckPacked(message, packed []byte) error {
 	need, last := w.cfg.threshold(), -1
 	list := make([]signature, 0, need)

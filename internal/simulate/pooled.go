@@ -178,7 +178,7 @@ func (p *Pooled) decompose() error {
 	}
 	p.values = e.Values(nil)
 	slices.Reverse(p.values)
-	if top := p.values[0]; !(top > 0 && top <= math.MaxFloat64) { // else every share is of nothing
+	if top := p.values[0]; !(top > 0 && top <= math.MaxFloat64) { // else there is nothing to have a share of
 		return errors.New("simulate: the pooled rows have no variance, or a value too large to square, under the study's constants: there is no answer to hold a study against")
 	}
 	p.vectors = new(mat.Dense)
@@ -263,7 +263,7 @@ func (p *Pooled) near(vectors *mat.Dense) Fit {
 // Correlated is the fit to the pooled rows' correlations where the study learns its columns'
 // constants: what such a study is about and its bound is of. Components are taken as they are: what
 // Fit turns them by has the error of the learned scales in it. Columns that are left out have no
-// part. It is nil of other studies, whose bound is of variance under public constants.
+// part. It is nil for other studies, whose bound is about variance under public constants.
 func (p *Pooled) Correlated(r *result.Result) *Fit {
 	if slices.ContainsFunc(p.columns, func(c proposal.Column) bool { return c.Standardize != proposal.StandardizePrivate || len(c.Levels) > 0 }) {
 		return nil

@@ -41,8 +41,8 @@ type Outcome struct {
 	// Ended is set where the study ended without a result, and then all else is zero.
 	Ended study.Code `json:"ended,omitempty"`
 	Fit   Fit        `json:"-"`
-	// Captured and Angle are Fit's: of the pooled rows' variance. CapturedLaw is of the law's where
-	// that is known, of its correlations where the study learned its constants.
+	// Captured and Angle are Fit's, measured on the pooled rows. CapturedLaw is measured on the law
+	// where that is known: on its correlations if the study learned its constants.
 	Captured    float64  `json:"captured"`
 	CapturedLaw *float64 `json:"captured_law,omitempty"`
 	Angle       float64  `json:"angle_degrees"` // the largest, between the spans
@@ -156,7 +156,7 @@ type Report struct {
 	Simulated bool    `json:"simulated"` // always true
 	Times     int     `json:"times"`
 	Seconds   float64 `json:"seconds"`
-	// Ended counts studies without a result, by code; the spreads are of the others.
+	// Ended counts studies without a result, by code; the spreads describe the others.
 	Ended       map[study.Code]int `json:"ended,omitempty"`
 	Captured    *Spread            `json:"captured"` // of the pooled rows; null where no study has a result
 	CapturedLaw *Spread            `json:"captured_law,omitempty"`
@@ -234,7 +234,7 @@ func angles(fits []Fit) (out []Spread) {
 	}
 }
 
-// spread is of numbers that are better the larger they are, or with a negative sign the smaller.
+// spread summarizes numbers of which larger ones are better, or with a negative sign smaller ones.
 func spread(v []float64, sign float64) *Spread {
 	if len(v) == 0 {
 		return nil

@@ -228,7 +228,7 @@ type look struct {
 	learned map[int]bool // columns whose constants the study learns
 }
 
-// columnSums are of all values of kept rows, in scales from the offset.
+// columnSums sums all values of kept rows, in scales from the offset.
 type columnSums struct {
 	values       int
 	least, most  float64

@@ -2,8 +2,8 @@ package standardize
 
 import "math"
 
-// A column is of one value if its tree shows no width, or nearly all of it is zero, and its z has
-// no variance: less than so many standard deviations of the noise, and than mostStill.
+// A column has one value if its tree shows no width, or nearly all of it is zero, and its z has no
+// variance: less than so many standard deviations of the noise, and less than mostStill.
 const (
 	still     = 2.5
 	mostStill = 0.1

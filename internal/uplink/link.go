@@ -162,8 +162,8 @@ func (u *Uplink) hit(point string, phase failpoint.Phase, raw []byte) error {
 // read takes messages until the link ends or one makes no sense.
 func (l *link) read(receive func() (data []byte, last bool, err error)) error {
 	for {
-		// A study's first long message comes behind a short one that asks for this site's keys, so
-		// that the ceiling is of after its approval.
+		// A study's first long message follows a short one that asks for this site's keys, so the
+		// ceiling read here already has its approval.
 		raw, err := wire.ReceiveUpTo(receive, LeastMessage, l.u.o.Ceiling)
 		if err != nil {
 			return err

@@ -7,10 +7,10 @@ import (
 	"covey/internal/enroll"
 )
 
-// rota says which coordinator to try next: the configured addresses in turn, and
-// between them those that one of them named as the leader's. All are of the
-// configuration: every coordinator holds the CA's key, so no word of one, signed or
-// not, may send this site to a host that its operator did not name.
+// rota says which coordinator to try next: the configured addresses in turn, and between them those
+// that one of them named as the leader's. All are configured: every coordinator holds the CA's key,
+// so nothing that one says, signed or not, may send this site to a host that its operator did not
+// name.
 type rota struct {
 	configured []string
 	try        int

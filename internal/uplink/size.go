@@ -69,7 +69,7 @@ func (s sizes) box(shares, keys bool) int {
 	return n
 }
 
-// deposits is of a site with so many pairs that others own.
+// deposits returns the size of the deposits of a site with so many pairs that others own.
 func (s sizes) deposits(owners int) int {
 	if s.kinds == 1 {
 		return 0
@@ -100,7 +100,7 @@ func Largest(p *study.Plan) int {
 	}
 	out = max(out, draft+32*16*p.D*(p.K+2))
 	for _, q := range p.Queries {
-		// X, Found and Fill are of so many vectors at most; Center and Scale are one each.
+		// X, Found and Fill have at most k vectors each; Center and Scale are one each.
 		vectors := p.D * (3*p.K + 2)
 		// A query, or its signed release: in JSON a number takes 32 bytes at most.
 		out = max(out, 8*vectors, 32*(q.Values+vectors)+8*n+66*t.Threshold)

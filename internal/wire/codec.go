@@ -54,7 +54,7 @@ func DecodeCoordinator(raw []byte) (Message, error) {
 	return read(raw, coordinatorShape, &covey.CoordinatorMessage{}, ErrNotCoordinator)
 }
 
-// read decodes raw into outer; wrong is of what is not one message of its shape.
+// read decodes raw into outer; it returns wrong unless raw is one message of its shape.
 func read(raw []byte, of shape, outer proto.Message, wrong error) (Message, error) {
 	if of.check(raw) != nil || proto.Unmarshal(raw, outer) != nil {
 		return nil, wrong

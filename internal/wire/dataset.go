@@ -9,7 +9,7 @@ import (
 // longer.
 const MaxDataset = 200
 
-// ErrDataset is of a name that CheckDataset refuses.
+// ErrDataset is returned for a name that CheckDataset refuses.
 var ErrDataset = errors.New("link: a data set's name is empty, longer than 200 bytes, or holds a character that is not printed as itself")
 
 // CheckDataset accepts the names that an agent's configuration can hold. They reach the operator's

@@ -66,9 +66,9 @@ type (
 		Header
 		Boxes [][]byte
 	}
-	// Confirmation signs the setup's transcript. Deposits are of the keys of pairs that others own,
-	// and Statement a signature over them and over the tags that the site checked; none where every
-	// site is waited for.
+	// Confirmation signs the setup's transcript. Deposits hold the keys of pairs that others own,
+	// and Statement is a signature over them and over the tags that the site checked. There are
+	// none if every site is waited for.
 	Confirmation struct {
 		Header
 		Signature, Deposits, Statement []byte
@@ -213,10 +213,10 @@ type (
 	Head struct{ chain.Shown }
 )
 
-// About is nothing: a hello is of no study.
+// About returns the zero Header: a hello is about no study.
 func (Hello) About() Header { return Header{} }
 
-// About is nothing: the chain is of no study.
+// About returns the zero Header: the chain is about no study.
 func (Head) About() Header { return Header{} }
 
 // About returns the digest of the proposal's bytes.

@@ -14,8 +14,8 @@ var errShape = errors.New("wire: not one message of bounded shape")
 const maxTags = 64 << 10
 
 // shape bounds a serialized message before it is decoded. It keeps what a message takes in memory
-// near what it is on the wire: an empty entry of a list is of two bytes there and of many decoded,
-// and a packed number of one byte becomes eight.
+// near what it is on the wire: an empty entry of a list takes two bytes there and many when
+// decoded, and a packed number of one byte becomes eight.
 type shape struct {
 	fields int
 	// packed are the lists of many small numbers, by the numbers of body and field: each of at most
@@ -23,7 +23,7 @@ type shape struct {
 	packed map[[2]protowire.Number]bool
 }
 
-// maxPacked bounds a survivor set on the wire, whose numbers are of up to five bytes.
+// maxPacked bounds a survivor set on the wire, whose numbers take up to five bytes.
 const maxPacked = 5 * proposal.MaxSites
 
 var (

@@ -21,7 +21,8 @@ type learned struct {
 	drawn  [][3]float64 // of i and i+1, as sampled returns them
 }
 
-// newLearned computes the variances: s is of E's diagonal, s/√2 of what is off it.
+// newLearned computes the variances: s is the standard deviation of E's diagonal, s/√2 that of the
+// other entries.
 func newLearned(c *study.Correlation) *learned {
 	d := len(c.In)
 	v := make([][]float64, d) // eigenvectors in the columns that are not left out

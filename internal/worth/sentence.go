@@ -14,8 +14,9 @@ import (
 // clipSentence is always said: no released value shows what the clip hid.
 const clipSentence = "This does not cover what the clip hides: a row beyond the clip counts as a shorter one. If a third of the rows, or fewer, carry a direction of their own, or single columns are skewed or heavy-tailed, as costs and laboratory values often are, the components can miss it and the bounds can be wrong, with no sign of either."
 
-// pairsSentence is of differences of two rows of one site: of sites with other means the components
-// of all rows are others, of which they captured 0.28 where the bound was 0.99.
+// pairsSentence is for studies of differences between two rows of one site. If the sites' means
+// differ, all rows together have other components: of those, such a study captured 0.28 where its
+// bound was 0.99.
 const pairsSentence = "Rows were compared in pairs within a site, so this covers only variance within sites; differences between site means play no part."
 
 // say writes the sentences. why is the reason for which figures are left out, if any.
@@ -117,12 +118,12 @@ func limited(r *result.Result) string {
 	return ""
 }
 
-// groupsSentence is of rows of which directions alone decided more than lengths: groups1-pow1, d =
-// 100, n = 10,000, captures 0.991 where the bound is 0.994 (docs/experiments.md).
+// groupsSentence is for studies in which the directions of rows decided more than their lengths:
+// groups1-pow1, d = 100, n = 10,000, captures 0.991 where the bound is 0.994 (docs/experiments.md).
 const groupsSentence = " If rows come in groups with different averages, such as women and men, the components can be some degrees farther off than these bounds say, and capture 1% less."
 
-// closeSentence is of two variances that rounds hardly tell from equal ones, which cost nothing
-// (docs/figures/worth-close.csv).
+// closeSentence warns of two variances that rounds hardly tell from equal ones, which would cost
+// nothing (docs/figures/worth-close.csv).
 const closeSentence = "If another direction has at least 0.8 of this one's variance, the bound can be too high: in simulations of such tables it held in 75 of 92 studies."
 
 // stepped reports whether power iteration found the components.

@@ -41,8 +41,7 @@ type verdict struct {
 
 var fingerprintForm = regexp.MustCompile(`^([a-z2-7]{4}-){5}[a-z2-7]{4}$`)
 
-// IsFingerprint reports whether text, in small letters, is of the form in which people compare
-// keys.
+// IsFingerprint reports whether text, in lower case, has the form in which people compare keys.
 func IsFingerprint(text string) bool { return fingerprintForm.MatchString(text) }
 
 // Run is verify's where there is no ledger.
