@@ -1,6 +1,6 @@
-// Package admission is who may come in to a coordinator, and how fast: token buckets and what is
-// kept of each host that connects, for both of its ports; and for the sites' the gate around TLS
-// and the meter of HTTP/2 frames behind it. It knows nothing of studies.
+// Package admission limits who may connect to a coordinator, and how fast: token buckets and a
+// record of each host for both of its ports, and for the sites' port the gate around TLS and the
+// meter of HTTP/2 frames behind it. It knows nothing about studies.
 //
 // # Rules
 //

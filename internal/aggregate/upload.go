@@ -1,6 +1,6 @@
-// Package aggregate handles exact sums: a site's leaves it under masks, and the sum of all, once
-// sites have opened it, is made private before anyone sees it. Both ends are here so that
-// experiments/audit runs what agents and coordinators run.
+// Package aggregate handles exact sums: it masks a site's sum before that leaves, and makes the
+// opened total private before anyone sees it. Both ends are here so that experiments/audit runs
+// what agents and coordinators run.
 package aggregate
 
 import (

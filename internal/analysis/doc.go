@@ -1,6 +1,7 @@
-// Package analysis is the rules of what an analyst may propose and is told: which proposals fit the
-// federation of the moment, how many there may be, which counts of units are told, and what of a
-// study shows (docs/protocol.md, "Analysts"). It reads no clock and keeps nothing but Counts.
+// Package analysis decides for a coordinator what analysts may propose and what they are told:
+// which proposals fit the federation as it is now, how many are allowed, which counts of units to
+// tell, and what to show of a study (docs/protocol.md, "Analysts"). It reads no clock and keeps
+// nothing but Counts.
 //
 // # Rules
 //

@@ -1,7 +1,7 @@
-// Package answer gives a site's exact answer to a query: it turns a planned query into
-// sums over rows (package clip), so that an agent, an experiment and a test of the whole
-// compute the same integers. It does no I/O. What it gives is NOT private: the agent adds
-// its share of noise where the proposal says so, and masks it.
+// Package answer computes a site's exact answer to a query: it turns a planned query into sums over
+// rows (package clip), so that an agent, an experiment and a test compute the same integers. It
+// does no I/O. Its answer is NOT private: the agent adds its share of noise if the proposal says
+// so, and masks it.
 //
 // # Rules
 //

@@ -1,6 +1,6 @@
-// Package compare holds two results against each other: angles between their components, and
-// between what these span. It is a pure function of released values, so that it costs no privacy
-// beyond what both studies have.
+// Package compare compares two results: it computes the angles between their components, and
+// between the spaces that these span. It uses only released values, so it costs no privacy beyond
+// that of both studies.
 package compare
 
 import (

@@ -1,5 +1,5 @@
-// Package control is what a site's operator asks of its agent: HTTP with JSON bodies on a unix
-// socket. Who can open its file, mode 0600 in a directory of mode 0700, is the operator.
+// Package control carries the requests of a site's operator to its agent: HTTP with JSON bodies on
+// a unix socket. Who can open its file, mode 0600 in a directory of mode 0700, is the operator.
 package control
 
 import (

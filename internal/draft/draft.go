@@ -1,5 +1,5 @@
-// Package draft writes a first study.toml from what a header or a data dictionary says of a table.
-// It sees no value of a row.
+// Package draft writes a first study.toml from what a header or a data dictionary says about a
+// table. It sees no value of a row.
 package draft
 
 import (

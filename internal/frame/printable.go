@@ -1,5 +1,5 @@
-// Package frame holds words as people may see them: those of another party, cleaned, cut and quoted
-// so that they cannot pass for ours, and the name of this build.
+// Package frame prepares text that people will see: it cleans, cuts and quotes what another party
+// wrote, so that it cannot pass for this program's own, and names this build.
 //
 // # Rules
 //
@@ -77,9 +77,9 @@ func Word(s string) string {
 // MaxCleaned bounds, in bytes, what Cleaned keeps of a text.
 const MaxCleaned = 500
 
-// Cleaned returns a sentence of ours that may repeat another party's words as a terminal or a log
-// can take it: a space stands for what is not printed as itself, and what is longer than MaxCleaned
-// bytes is cut and ends in "…".
+// Cleaned returns a sentence of this program that may repeat another party's words as a terminal or
+// a log can take it: a space stands for what is not printed as itself, and what is longer than
+// MaxCleaned bytes is cut and ends in "…".
 func Cleaned(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if !shows(r) {

@@ -1,6 +1,6 @@
-// Package holding brings the rows of a site's data sets into reach of its studies, in memory or in
-// cache files that are mapped, and remembers what each data set looked like when it was read: how
-// many units it has, and whether it is still what studies pinned.
+// Package holding gives a site's studies the rows of its data sets, in memory or in mapped cache
+// files. It remembers what each data set was when it was read: how many units it has, and whether
+// it is still what studies pinned.
 package holding
 
 import (

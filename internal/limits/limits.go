@@ -1,6 +1,6 @@
-// Package limits holds a study against what a site allows: the budget of its population, the total
-// of its proposer, and the rules of the policy. It shows where a study stands; the ledger's own
-// transaction is what keeps a budget.
+// Package limits compares a study with what a site allows: the budget of its population, the total
+// of its proposer, and the rules of the policy. It only reports; the ledger's own transaction keeps
+// a budget.
 package limits
 
 import (

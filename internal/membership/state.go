@@ -1,6 +1,6 @@
-// Package membership is who belongs to a federation, as the coordinators' log has it: sites and
-// analysts that joined, join files that were given out, coordinators, and the CAs that vouch for
-// them all. It is deterministic and reads no clock: the log's entries have the time.
+// Package membership keeps who belongs to a federation, by the entries of the coordinators' log:
+// sites and analysts that joined, join files that were given out, coordinators, and the CAs that
+// vouch for them all. It is deterministic and reads no clock: the log's entries have the time.
 package membership
 
 import (

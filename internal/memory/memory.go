@@ -1,5 +1,5 @@
-// Package memory keeps a process's memory from its disk and from its neighbors: keys, shares and a
-// sum that is open are in it.
+// Package memory keeps a process's memory, which has keys, shares and open sums in it, off the disk
+// and away from other processes.
 package memory
 
 import "log/slog"

@@ -1,5 +1,5 @@
-// Package operator is what a coordinator's operator asks of it: HTTP with JSON bodies on a unix
-// socket in the data folder. Who can open that file (mode 0600) is the operator.
+// Package operator carries the requests of a coordinator's operator to it: HTTP with JSON bodies on
+// a unix socket in the data folder. Who can open that file (mode 0600) is the operator.
 package operator
 
 import (

@@ -1,5 +1,5 @@
-// Package outline is what lists show of studies, at the coordinators: of one under way what its
-// state says, and of one that is over a summary, the only part of it that stays in memory.
+// Package outline has what a coordinator's lists show of studies: the state of one under way, and a
+// summary of one that is over, which is all of it that stays in memory.
 package outline
 
 import (

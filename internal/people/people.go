@@ -1,6 +1,6 @@
-// Package people is who may log in at the coordinators' pages, and what each may see there: a
-// register that the coordinators' log carries, so that every page takes the same logins. It holds
-// no token, only hashes, and reads no clock: the caller compares Expires with its own.
+// Package people keeps who may log in at the coordinators' pages, and what each may see there. The
+// register is in the coordinators' log, so every page takes the same logins. It holds no token,
+// only hashes, and reads no clock: the caller compares Expires with its own.
 package people
 
 import (

@@ -1,6 +1,6 @@
-// Package picture makes of noised histograms of scores what is drawn of them: densities without
-// most of the noise, whose peaks are there in the true counts, and quantiles with intervals. All of
-// it is post-processing of released values, and as private as they are.
+// Package picture turns noised histograms of scores into what is drawn: densities without most of
+// the noise, whose peaks the true counts have too, and quantiles with intervals. All of it is
+// post-processing of released values, and as private as they are.
 package picture
 
 import (

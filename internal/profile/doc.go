@@ -1,5 +1,5 @@
-// Package profile says what a data set holds and what of it does not fit a study, for the site's
-// own eyes: all faults of all columns at once, with the lines of agent.toml that would mend them.
+// Package profile describes a data set to its own site, and says what in it does not fit a study:
+// all faults of all columns at once, with the lines of agent.toml that would mend them.
 //
 // A [Report] describes the site's rows without any noise. It MUST NOT leave the site: nothing here
 // writes a file, a log line or a message, and no error carries a value. What it says of single

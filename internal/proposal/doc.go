@@ -1,5 +1,4 @@
-// Package proposal is what a study asks for: a study.toml as it is resolved and checked, and the
-// proposal that is made of it, with roster, keys and thresholds, whose exact bytes everyone hashes,
-// signs and approves (docs/protocol.md). It is pure: where a site keeps proposals that wait is
-// package proposals.
+// Package proposal resolves and checks a study.toml, and makes the proposal of it, with roster,
+// keys and thresholds, whose exact bytes everyone hashes, signs and approves (docs/protocol.md). It
+// is pure: package proposals keeps those that wait at a site.
 package proposal

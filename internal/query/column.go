@@ -37,8 +37,8 @@ const (
 // 2^(First+Width·(i+1))), and the first and the last also what lies beyond.
 type OctaveLevel struct{ First, Width, Bins int }
 
-// OctaveLevels are bins of four octaves, then of eight: the wide ones stand out of more noise, the
-// narrow ones say where in them. No edge of one is an edge of the other.
+// OctaveLevels are bins of four octaves, then of eight: the wide ones stand out from more noise,
+// the narrow ones say where in them. No edge of one is an edge of the other.
 var OctaveLevels = [...]OctaveLevel{{-42, 4, 21}, {-40, 8, 10}}
 
 // Bin returns the bin of a magnitude that is not zero, by exponent: no logarithm whose last bit

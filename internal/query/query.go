@@ -1,7 +1,7 @@
-// Package query is the table of what a study may ask of its sites, and the numbers that every kind
-// of query shares: grids, sensitivities and the bins of histograms. Package clip computes sums by
-// it, package study plans and scales noise by it, and pages, progress and the egress log read their
-// words from it.
+// Package query has the table of what a study may ask of its sites, and the numbers that every kind
+// of query shares: grids, sensitivities and the bins of histograms. Package clip computes sums with
+// it, package study plans and scales noise with it, and pages, progress and the egress log take
+// their words from it.
 package query
 
 import (

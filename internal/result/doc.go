@@ -1,5 +1,5 @@
-// Package result makes the result of a study's releases, signs it, verifies a file of it, and puts
-// what it holds in words. It is pure, and takes what follows from a release from package study.
+// Package result makes a study's result from its releases, signs it, verifies result files, and
+// puts them in words. It is pure, and asks package study what follows from a release.
 //
 // # Why T signatures
 //

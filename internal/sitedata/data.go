@@ -1,5 +1,5 @@
-// Package sitedata takes the rows that dataset reads to the kernel, and holds the errors of a data
-// set that a study cannot use.
+// Package sitedata passes the rows that package dataset reads to the kernel, and has the errors for
+// a data set that a study cannot use.
 //
 // # Rules
 //

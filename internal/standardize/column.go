@@ -1,9 +1,8 @@
-// Package standardize reads the constants of columns, where they are and how wide, off released
-// values: noised counts of octaves, a noised tree of counts, noised moments and a noised diagonal.
-// It is arithmetic on released values and public constants, so privacy rests on none of it, and it
-// is the same to the last bit on every processor, since all sites take the next step from it each
-// by itself. Whatever finite numbers it is given, what it returns is finite and within public
-// bounds.
+// Package standardize estimates each column's center and scale from released values: noised counts
+// of octaves, a noised tree of counts, noised moments and a noised diagonal. It computes only with
+// released values and public constants, so privacy does not depend on it. Its results are the same
+// to the last bit on every processor, since each site derives the next step from them. For any
+// finite input they are finite and within public bounds.
 //
 // Every step takes the columns that the step before it returned. Rows asked about next are z = (y -
 // Center)/Scale, column by column; one of Scale 0 is left out, as zeros. Values are per unit: a
@@ -17,14 +16,14 @@ type Reason string
 // Reasons.
 const (
 	In       Reason = ""
-	Weak     Reason = "weak"     // its counts do not stand out of the noise
+	Weak     Reason = "weak"     // its counts do not stand out from the noise
 	Constant Reason = "constant" // it has one value, as far as its counts show
 )
 
 // Column is what is known of a column.
 type Column struct {
 	Center, Scale float64 // rows asked about next are (y - Center)/Scale; Scale 0: left out
-	Score         float64 // how far its octaves stand out of the noise, in standard deviations
+	Score         float64 // how far its octaves stand out from the noise, in standard deviations
 	Zero          float64 // the part of units that are exactly zero, 0 where noise might be all
 	SkipZeros     bool    // a tree is read without the exact zeros, which are in it
 	Narrow        bool    // its tree shows no width

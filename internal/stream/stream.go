@@ -1,5 +1,5 @@
-// Package stream is a coordinator's end of a site's stream: what waits to be sent on it, and what
-// may be read of it at a time. All that it knows of a message is what makes it needless.
+// Package stream is a coordinator's end of a site's stream: it queues what is to be sent, and
+// limits how much is read at a time. All that it knows about a message is what makes it needless.
 package stream
 
 import (

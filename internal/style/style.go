@@ -1,4 +1,5 @@
-// Package style is how all pages look: the coordinator's and a site's.
+// Package style has the style sheet, icon and parts that all pages share, the coordinator's and a
+// site's.
 package style
 
 import (

@@ -1,7 +1,7 @@
-// Package trace tells an OpenTelemetry collector how long a study's rounds took: one trace
-// a study, one span a query, and in it the wait for uploads, for signatures and for the
-// opening. It reads the journal of what was committed, so that its times are those of the
-// log and its attributes are codes and numbers that are public.
+// Package trace reports to an OpenTelemetry collector how long a study's rounds took: one trace per
+// study and one span per query, with the waits for uploads, for signatures and for the opening. It
+// reads the journal of what was committed, so that its times are those of the log and its
+// attributes are codes and numbers that are public.
 //
 // Opening, adding noise and committing are one span: how long the sampler took depends on
 // what it drew, which is why releases leave on a tick (docs/privacy.md), and a span of its

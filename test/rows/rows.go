@@ -1,5 +1,5 @@
-// Package rows holds readers of files and the cache of rows against each other in tests. It imports
-// package rowcache's types by their methods alone, so that the cache's own tests can use it.
+// Package rows compares readers of files with the cache of rows in tests. It knows package
+// rowcache's types by their methods alone, so that the cache's own tests can use it.
 package rows
 
 import (
