@@ -383,7 +383,7 @@ func (c egressCmd) chain(t *terminal) error {
 		reply.File, reply.Lines, reply.Messages, reply.Bytes, reply.Cut)
 	switch _, err := os.Stat(reply.File); {
 	case errors.Is(err, os.ErrNotExist):
-		t.Say("WARNING: the file is not there. Where this site has sent anything, it was deleted.")
+		t.Say("WARNING: the file is missing. If this site has sent anything, somebody deleted it.")
 	case !reply.Anew.IsZero():
 		t.Say("WARNING: on %s the file was gone and was begun anew: what left before is not in it.", reply.Anew.Format(time.RFC3339))
 	}

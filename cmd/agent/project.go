@@ -149,7 +149,7 @@ func (p *projection) text() string {
 // say tells what a reader of scores should know of the result.
 func (c *projectCmd) say(t *terminal, name string, spec proposal.Spec) {
 	if spec.Dataset != name {
-		t.Say("The study was of data set %s; these are rows of %s, read with its own mapping.", frame.Quoted(spec.Dataset), frame.Quoted(name))
+		t.Say("The study used data set %s; these are rows of %s, read with its own mapping.", frame.Quoted(spec.Dataset), frame.Quoted(name))
 	}
 	if spec.KeepsGaps() {
 		t.Say("Cells without a value are filled as in the study (missing = %q). A filled cell adds next to nothing to the squared prediction error.", spec.Missing)

@@ -24,7 +24,7 @@ func standOut(t *terminal, file []byte) {
 	if fault != nil || wrong != nil {
 		return
 	}
-	t.Say("This site's rows are read again beside the constants that were learned. Nothing is sent.")
+	t.Say("Comparing this site's rows with the constants that were learned. Nothing is sent.")
 	found := make(chan []string, 1)
 	go func() { found <- unitsAsked(config, plan, &r) }()
 	select {

@@ -28,7 +28,7 @@ func (c *notifyCmd) Run(t *terminal) error {
 	if c.Once {
 		return notices.Step(t.Ctx)
 	}
-	t.Say("Telling the receivers of analyst.toml about your studies, until Ctrl-C. The coordinator is asked every minute.")
+	t.Say("Notifying the receivers in analyst.toml about your studies, until Ctrl-C. The coordinator is asked every minute.")
 	for said := ""; ; {
 		err := notices.Step(t.Ctx)
 		switch {

@@ -125,7 +125,7 @@ func components(s sheet) error {
 	return nil
 }
 
-// diamonds measures (f): 53,940 rows of 7 columns, against the best of these very rows.
+// diamonds measures (f): 53,940 rows of 7 columns, against the best of these rows.
 func diamonds(s sheet) error {
 	m, err := run.Diamonds("diamonds", true)
 	if err != nil {

@@ -70,7 +70,7 @@ func TestUntrustworthyDoesNotLookGood(t *testing.T) {
 		{"columns left out", func(r *result.Result, _ *worth.Report) {
 			r.LeftOut = []result.LeftOut{{Column: "height", Why: standardize.Weak}}
 			r.Components = [][]float64{{0.2, 0, 0.98}, {0.98, 0, -0.2}}
-		}, "doubtful", "Left out: height (its counts do not stand out of the noise)", 0, true},
+		}, "doubtful", "Left out: height (its counts do not stand out from the noise)", 0, true},
 		{"noise alone", func(_ *result.Result, o *worth.Report) { o.Share, o.Components = nil, nil }, "unknown", "Nothing stands out from the noise", 2, false},
 		{"not calibrated", func(_ *result.Result, o *worth.Report) {
 			o.Share, o.Components, o.Uncalibrated = nil, nil, "units of several rows"

@@ -122,7 +122,7 @@ func (s *spectrum) of() string {
 	if s.along {
 		return "the noised variances"
 	}
-	return "the noised covariance of rows as they were clipped"
+	return "the noised covariance of the clipped rows"
 }
 
 // choose returns the last cut among the values that stand out, of at most most components; where
@@ -131,30 +131,30 @@ func (s *spectrum) choose(most int, slack float64) choice {
 	standing := s.standing(most, slack)
 	if standing == 0 {
 		b, edge, _ := s.level(0)
-		return choice{1, fmt.Sprintf("no component stands out: the largest variance, %.3g, is below %.3g, which noise and sampling alone reach where all are equal; 1 is kept, as a result has at least one: do not read anything into it", s.values[0], b+edge)}
+		return choice{1, fmt.Sprintf("no component stands out: the largest variance, %.3g, is below %.3g, which noise and sampling alone reach if all variances are equal; 1 is kept, since a result has at least one: do not interpret it", s.values[0], b+edge)}
 	}
 	for k := standing; k > 0; k-- {
 		if !s.clears(k, slack) {
 			continue
 		}
 		b, edge, hidden := s.level(k)
-		why := fmt.Sprintf("the spectrum has a cut behind component %d: by %s it is at %.3g, and the next at %.3g", k, s.of(), s.values[k-1], s.values[k])
+		why := fmt.Sprintf("the spectrum has a cut after component %d: in %s its variance is %.3g, and the next one's %.3g", k, s.of(), s.values[k-1], s.values[k])
 		if !(s.values[k]-b > edge) {
-			why += fmt.Sprintf(", in the noise; a component of less than %.3g would not be seen", b+hidden)
+			why += fmt.Sprintf(", within the noise; a component below %.3g would not be seen", b+hidden)
 		} else {
-			why += "; more components stand out of the noise, and fall slowly"
+			why += "; more components stand out from the noise, but fall slowly"
 		}
 		return choice{k, why}
 	}
 	b, _, hidden := s.level(standing)
-	all := fmt.Sprintf("%d stand out of the noise and are", standing)
+	all := fmt.Sprintf("%d stand out from the noise and are", standing)
 	if standing == 1 {
-		all = "1 stands out of the noise and is"
+		all = "1 stands out from the noise and is"
 	}
 	if standing == most {
-		return choice{standing, fmt.Sprintf("the spectrum has no cut among the first %d components, all of which stand out of the noise: components_max is what limits them", most)}
+		return choice{standing, fmt.Sprintf("the spectrum has no cut among the first %d components, all of which stand out from the noise: components_max limits them", most)}
 	}
-	return choice{standing, fmt.Sprintf("the spectrum has no cut that noise lets be seen: %s taken; a component of less than %.3g would not be seen", all, b+hidden)}
+	return choice{standing, fmt.Sprintf("the spectrum has no cut that shows above the noise: %s taken; a component below %.3g would not be seen", all, b+hidden)}
 }
 
 // chosen returns what "auto" finds, of a study whose releases are all there. Variances are in the
@@ -167,7 +167,7 @@ func chosen(p *study.Plan, method string, moment *spectrum, releases []study.Rel
 			switch z := r.Z(); r.Kind {
 			case study.KindVariance:
 				if r.Unread() {
-					return choice{1, "there are too few units for ε to read how large scores are, so that no spectrum is known; 1 is kept, as a result has at least one: do not read anything into it"}, nil
+					return choice{1, "there are too few units at this ε to tell how large scores are, so no spectrum is known; 1 is kept, since a result has at least one: do not interpret it"}, nil
 				}
 				for _, i := range linalg.Falling(z) {
 					s.values = append(s.values, z[i])

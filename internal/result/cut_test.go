@@ -51,7 +51,7 @@ func TestAutoResult(t *testing.T) {
 func TestCutInTheResultsUnits(t *testing.T) {
 	p, _, _ := runs.Run(t, texts.With(texts.Four, `components = "auto"`, "components_max = 3"), false)
 	s := &spectrum{values: []float64{8, 6, 1, 0.9}, total: 16, d: 4, n: 1e6, tau: 1e-3}
-	for unit, want := range map[float64]string{1: "it is at 6, and the next at 1,", 2: "it is at 1.5, and the next at 0.25,"} {
+	for unit, want := range map[float64]string{1: "its variance is 6, and the next one's 1,", 2: "its variance is 1.5, and the next one's 0.25,"} {
 		c, err := chosen(p, proposal.MethodCovariance, s, nil, unit, 0)
 		if err != nil || c.k != 2 || !strings.Contains(c.why, want) {
 			t.Errorf("at a unit of %g: %d, %q, %v", unit, c.k, c.why, err)

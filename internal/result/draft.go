@@ -48,7 +48,7 @@ func (d Draft) parse() (*Result, error) {
 		return nil, unverified(-1, WhatJSON, "is not a draft of a result")
 	}
 	if again, err := r.Draft(); err != nil || !bytes.Equal(again, d) {
-		return nil, unverified(-1, WhatJSON, "is a draft in another form than its one")
+		return nil, unverified(-1, WhatJSON, "is a draft in another encoding than the only valid one")
 	}
 	return &r, nil
 }

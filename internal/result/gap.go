@@ -59,7 +59,7 @@ func (r *Result) FilledText() string {
 		if n := len(most) - shown; n > 0 {
 			most, rest = most[:shown], fmt.Sprintf(" and %d more", n)
 		}
-		text += "; more than half of the cells are empty in " + strings.Join(most, ", ") + rest + ": what the result says of these columns is mostly not observed"
+		text += "; more than half of the cells are empty in " + strings.Join(most, ", ") + rest + ": what the result says about these columns is mostly not observed"
 	}
 	return text
 }

@@ -43,7 +43,7 @@ func (r *Result) KeptText() string {
 	}
 	text += fmt.Sprintf(" of %d %s, the others had a missing value", r.counted(), what)
 	if r.KeptFew() {
-		text += "; the result is about rows without one, which may differ from the rest"
+		text += "; the result describes rows without one, which may differ from the rest"
 	}
 	return text
 }

@@ -24,9 +24,9 @@ func (r *Result) LevelsText() string {
 		why  standardize.Reason
 		says string
 	}{
-		{study.OutJoined, "too rare by their noised counts, so that their rows are in the column's other"},
-		{study.OutRare, "left out, since too few rows are in them by the noised counts"},
-		{study.OutSingle, "left out, since the column has fewer than two levels that stand out of the noise"},
+		{study.OutJoined, "too rare by their noised counts, so their rows count as the column's other"},
+		{study.OutRare, "left out, since too few rows have them by the noised counts"},
+		{study.OutSingle, "left out, since the column has fewer than two levels that stand out from the noise"},
 	} {
 		if names := said[reason.why]; len(names) > 0 {
 			text += fmt.Sprintf("; %s: %s", reason.says, strings.Join(names, ", "))
@@ -36,4 +36,4 @@ func (r *Result) LevelsText() string {
 }
 
 // levelsNote says what the constants of levels are.
-const levelsNote = "of a column with levels, offset_ is 0, scale_ the root of a level's released share p and mean_ p over that root: 1 in a row's own level and 0 in the others become what factor analysis of mixed data takes; a text that is no level, or a level that left_out_ has as joined, counts as the column's other"
+const levelsNote = "for a level with released share p, offset_ is 0, and scale_ and mean_ are the square root of p: so 1 in a row's own level and 0 in the others become what factor analysis of mixed data uses; a text that is not a level, or a level that left_out_ lists as joined, counts as the column's other"

@@ -75,8 +75,8 @@ func pictureNote(s proposal.Spec, unread bool) string {
 	if unread {
 		edges = "edges do not show how large scores are, since the variance is not known"
 	}
-	text := fmt.Sprintf("counts are of units, noised, and may be below zero; %s, and the outermost bins also hold what lies beyond; "+
-		"scores are of rows as the components saw them, scaled, centered and filled, before any clipping", edges)
+	text := fmt.Sprintf("counts of units are noised, and may be below zero; %s, and the outermost bins also hold what lies beyond; "+
+		"scores are those of scaled, centered and filled rows, before any clipping", edges)
 	if s.Standardizes() {
 		text += fmt.Sprintf("; values of learned columns are within %d scales of their center", study.LearnedLimit)
 	}

@@ -216,25 +216,25 @@ func (l LeftOut) Words() string {
 	case standardize.Constant:
 		return "it has one value, as far as its noised counts show"
 	case study.OutJoined:
-		return "it is rare by its noised count, and its rows are in the column's other"
+		return "it is rare by its noised count, and its rows count as the column's other"
 	case study.OutRare:
-		return "too few rows are in it, as far as its noised count shows"
+		return "too few rows have it, as far as its noised count shows"
 	case study.OutEven:
-		return "by the noised count, too few rows lack a value there, or too few have one"
+		return "by the noised count, too few rows lack a value, or too few have one"
 	case study.OutSingle:
-		return "fewer than two levels of the column stand out of the noise"
+		return "fewer than two levels of the column stand out from the noise"
 	}
-	return "its counts do not stand out of the noise"
+	return "its counts do not stand out from the noise"
 }
 
 // scaleNote says what a learned scale is, scaleNoteUnset where no total variance tells by how much
 // they are too small.
 const (
-	scaleNote = scaleNoteOf + "; all are set by the released total variance, so that variances add up to the number of columns"
+	scaleNote = scaleNoteOf + "; all are multiplied by one factor, so that the released total variance is the number of columns"
 
-	scaleNoteUnset = scaleNoteOf + "; scales of all learned columns are too small by one factor more, 0.65 to 1, which variances are too large by the square of, and which makes these columns weigh more beside others: no released total variance tells by how much"
+	scaleNoteUnset = scaleNoteOf + "; all learned scales are too small by a further common factor, between 0.65 and 1: variances are too large by its square, and learned columns weigh more than others; no released total variance shows by how much"
 
-	scaleNoteOf = "scale_ and mean_ of learned columns are private estimates: scale_ is the standard deviation of values clipped 2 to 4 deviations away from their mean, so that it is below the column's own where tails are heavy or values skewed, and both have the noise of their releases"
+	scaleNoteOf = "scale_ and mean_ of learned columns are private estimates: scale_ is the standard deviation of values clipped 2 to 4 deviations from their mean, so it is below the column's own if tails are heavy or values skewed; both have the noise of their releases"
 )
 
 // LearnedText says which constants were learned, and which columns were left out and why; empty
@@ -483,21 +483,21 @@ func (r *Result) besideLevels(levels, tau, learned float64) {
 	if !(learned > 0) || !(half <= mostSpread*own) {
 		return
 	}
-	r.ScaleNote = scaleNoteOf + fmt.Sprintf("; in components and variances learned columns weigh %.2f times (95%%: %.2f to %.2f, over the noise of total and shares) what columns of variance 1 would beside levels: their scales are too small by the root of that, by the released total variance less that of the levels", own/learned, (own-half)/learned, (own+half)/learned)
+	r.ScaleNote = scaleNoteOf + fmt.Sprintf("; in components and variances learned columns weigh %.2f times (95%%: %.2f to %.2f, over the noise of total and shares) as much as columns of variance 1 would next to levels: their scales are too small by the square root of that, as the released total variance less that of the levels shows", own/learned, (own-half)/learned, (own+half)/learned)
 }
 
 // VarianceUnread is the note of a result whose explained variance was bought but is not known:
 // nobody knows where the scores behind it were clipped.
-const VarianceUnread = "explained variance is not known: there are too few units for ε to read how large scores are"
+const VarianceUnread = "explained variance is not known: there are too few units at this ε to tell how large scores are"
 
 // varianceNote says what the intervals cover, varianceNoteOfUnits where a variance was divided by a
 // noised number of rows per unit.
 const (
-	varianceNote = "each interval covers, with probability 0.95, what the noise added to the variance of these very rows along the component, after clipping; " + varianceNot
+	varianceNote = "each interval covers, with probability 0.95, the effect of the noise on the variance of these rows along the component, after clipping; " + varianceNot
 
-	varianceNoteOfUnits = "each interval covers, with probability of about 0.95, what the noise added to the variance of these very rows along the component, after clipping, and to the number of kept rows per unit; " + varianceNot
+	varianceNoteOfUnits = "each interval covers, with probability of about 0.95, the effect of the noise on the variance of these rows along the component, after clipping, and on the number of kept rows per unit; " + varianceNot
 
-	varianceNot = "it holds for a component picked before looking: of several nearly equal variances the first listed is too high, since they are listed by the noised ones; it does not cover how other rows from the same source would vary (with few rows for the columns the variance of new rows is lower), nor what clipping took off the largest rows, which lowers it (with heavy tails, by much)"
+	varianceNot = "it holds for a component picked before looking: of several nearly equal variances the first listed is too high, since they are listed by the noised ones; it covers neither how other rows from the same source would vary (with few rows for the columns, new rows have less variance), nor what clipping took from the largest rows, which lowers the variance (with heavy tails, by much)"
 
-	varianceNotLearned = "; with learned constants it is of values kept within 3 scales of their center, in these values' own deviations, and covers about what errors of learned scales add, less often where most of a column is one value: by power iteration the variance of a component that leans on such a column is then too high, by up to a half, and intervals are wider; where columns are skewed or have heavy tails the values themselves go together less, and their variances are lower, in tests by up to a quarter: no released value shows by how much"
+	varianceNotLearned = "; with learned constants it describes values kept within 3 scales of their center, in these values' own deviations, and covers about what errors of learned scales add, less often if most of a column is one value: by power iteration the variance of a component that depends on such a column is then too high, by up to a half, and intervals are wider; if columns are skewed or have heavy tails, the values themselves are less correlated, and their variances are lower, in tests by up to a quarter: no released value shows by how much"
 )

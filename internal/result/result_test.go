@@ -208,8 +208,8 @@ func TestLevelsGolden(t *testing.T) {
 	}
 	want := []string{
 		"levels were scaled by their released shares",
-		`too rare by their noised counts, so that their rows are in the column's other: "b=y"`,
-		`left out, since the column has fewer than two levels that stand out of the noise: "d=yes", "d=other"`,
+		`too rare by their noised counts, so their rows count as the column's other: "b=y"`,
+		`left out, since the column has fewer than two levels that stand out from the noise: "d=yes", "d=other"`,
 	}
 	if got := r.LevelsText(); got != strings.Join(want, "; ") {
 		t.Error(got)
@@ -298,7 +298,7 @@ func TestLearnedText(t *testing.T) {
 	if got := r.LearnedText(); strings.Contains(got, "no column was left out") || !strings.HasSuffix(got, "none of these columns was left out") {
 		t.Error(got)
 	}
-	if got := r.LevelsText(); !strings.Contains(got, `left out, since too few rows are in them by the noised counts: "ward=other"`) {
+	if got := r.LevelsText(); !strings.Contains(got, `left out, since too few rows have them by the noised counts: "ward=other"`) {
 		t.Error(got)
 	}
 	r.LeftOut = append(r.LeftOut, LeftOut{"age", standardize.Constant})
@@ -418,7 +418,7 @@ func TestScalesBesideLevels(t *testing.T) {
 	if in == 0 || sum == 0 || learned != in || math.Abs(levels-sum) > 1e-12 || !(tau > 0) {
 		t.Fatalf("levels have %v ± %v, beside %v learned columns; want %v and %v", levels, tau, learned, sum, in)
 	}
-	for half, want := range map[float64]string{0.1: " weigh 1.50 times (95%: ", 0.4: " weigh 1.50 times (95%: ", 0.9: "0.65 to 1"} {
+	for half, want := range map[float64]string{0.1: " weigh 1.50 times (95%: ", 0.4: " weigh 1.50 times (95%: ", 0.9: "between 0.65 and 1"} {
 		own := 1.5 * learned
 		r := &Result{Scale: []float64{1}, ScaleNote: scaleNoteUnset, TotalVariance: levels + own, TotalInterval: &[2]float64{levels + own*(1-half), levels + own*(1+half)}}
 		if unit := r.standard(p, c, releases); unit != 1 || r.Scale[0] != 1 || !strings.Contains(r.ScaleNote, want) {

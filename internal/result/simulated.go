@@ -21,7 +21,7 @@ func ReadSimulated(file io.Reader) (*Result, error) {
 	}
 	if len(r.Signatures)+len(r.Approvals)+len(r.Signature)+len(r.Confirmations)+len(r.Certificates)+len(r.SiteSignatures) > 0 ||
 		r.Chain != (proposal.Digest{}) || r.Transcript != (proposal.Digest{}) || r.ChainHead != (chain.Head{}) {
-		return nil, unverified(-1, "signature", "a simulated study has none, and no setup, chain and approvals")
+		return nil, unverified(-1, "signature", "a simulated study has none, nor a setup, chain or approvals")
 	}
 	var releases []study.Release
 	c, slot := p.Start(), -1

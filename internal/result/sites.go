@@ -69,7 +69,7 @@ func (r *Result) checkApprovals(p *study.Plan) error {
 	}
 	for i, m := range p.Proposal.Roster {
 		if !study.CheckDecision(m, p.Digest, study.VerdictApproved, "", r.Approvals[i]) {
-			return unverified(-1, "approvals", "%s's is not its identity key's over this digest", m.Name)
+			return unverified(-1, "approvals", "%s's is not by its identity key over this digest", m.Name)
 		}
 	}
 	return nil

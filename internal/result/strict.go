@@ -35,7 +35,7 @@ func parse(file io.Reader) (*Result, error) {
 		token, err := d.Token()
 		key, ok := token.(string)
 		if err != nil || !ok {
-			return nil, notJSON(err, "has a key that is no text")
+			return nil, notJSON(err, "has a key that is not text")
 		}
 		field, ok := fields[key]
 		if !ok {
@@ -61,7 +61,7 @@ func parse(file io.Reader) (*Result, error) {
 		return nil, notJSON(err, "")
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, notJSON(nil, "goes on behind its object")
+		return nil, notJSON(nil, "has something after its object")
 	}
 	for field := range value.Type().Fields() {
 		if key := keyOf(field); !seen[key] && !optional(field) {
@@ -163,7 +163,7 @@ func notJSON(err error, why string) error {
 	syntax, wrong := errors.AsType[*json.SyntaxError](err)
 	switch {
 	case wrong:
-		why = fmt.Sprintf("a result file is JSON, and this is none at byte %d", syntax.Offset)
+		why = fmt.Sprintf("a result file is JSON, and this is not, at byte %d", syntax.Offset)
 	case errors.Is(err, io.EOF):
 		why = "unexpected end of JSON input"
 	case err != nil:

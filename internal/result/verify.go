@@ -224,13 +224,13 @@ func (v *Verified) Release(query int) (proposal.Digest, bool) {
 func (v *Verified) Rows() [][2]string {
 	unit := "one row"
 	if v.Unit != "" {
-		unit = fmt.Sprintf("all rows of one value of %q at one site", v.Unit)
+		unit = fmt.Sprintf("all rows with one value of %q at one site", v.Unit)
 	}
 	noise := "central: the coordinator's leader saw exact sums over the sites"
 	if v.Noise == proposal.NoiseDistributed {
 		noise = fmt.Sprintf("distributed: nobody saw an exact sum; up to %.3g times central noise", v.NoiseFactor)
 		if v.NoiseStayed > 0 {
-			noise += fmt.Sprintf("; in %d of %d sums more stayed than so many sites need", v.NoiseStayed, v.Queries)
+			noise += fmt.Sprintf("; in %d of %d sums more noise stayed than so many sites need", v.NoiseStayed, v.Queries)
 		}
 	}
 	width := ""
@@ -244,7 +244,7 @@ func (v *Verified) Rows() [][2]string {
 		{"rounds", v.done + fmt.Sprintf(", %d queries", v.Queries)},
 		{"privacy", fmt.Sprintf("ε = %g, δ = %g: ρ = %.6g charged", v.Epsilon, v.Delta, v.Rho)},
 		{"adjacency", v.Adjacency + ": one unit is replaced by another; " + study.AtSites(v.SitesPerUnit)},
-		{"unit", unit + ": what privacy is promised to"},
+		{"unit", unit + ": what privacy protects"},
 		{"noise", noise},
 		{"approvals", fmt.Sprintf("all %d sites signed this digest", v.Sites)},
 		{"signatures", fmt.Sprintf("%d of %d sites signed this result, and each sum's survivors", v.Signed, v.Sites)},
@@ -341,7 +341,7 @@ func parseCanonical(query int, encoded []byte) (study.Release, error) {
 		return study.Release{}, unverified(query, "releases", "is no release")
 	}
 	if again, err := release.Encode(); err != nil || !bytes.Equal(again, encoded) {
-		return study.Release{}, unverified(query, "releases", "is a release in another encoding than its one")
+		return study.Release{}, unverified(query, "releases", "is a release in another encoding than the only valid one")
 	}
 	return release, nil
 }

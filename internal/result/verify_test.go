@@ -306,7 +306,7 @@ func TestVerifyOtherProcessor(t *testing.T) {
 func TestVerifiedSaysWhose(t *testing.T) {
 	for _, c := range []struct{ keys, unit, noise string }{
 		{"", "one row: ", "central: "},
-		{"unit = \"who\"\nnoise = \"distributed\"\n", `all rows of one value of "who" at one site: `, "distributed: "},
+		{"unit = \"who\"\nnoise = \"distributed\"\n", `all rows with one value of "who" at one site: `, "distributed: "},
 	} {
 		p, body, signed := course(t, strings.Replace(private, "spare_slots", c.keys+"spare_slots", 1), nil)
 		r := made(t, p, body, signed)

@@ -14,7 +14,7 @@ func Privacy(p *study.Plan) []string {
 	s, t := p.Proposal.Spec, p.Thresholds
 	unit := "one row"
 	if s.Unit != "" {
-		unit = fmt.Sprintf("all rows of one value of %q at one site", s.Unit)
+		unit = fmt.Sprintf("all rows with one value of %q at one site", s.Unit)
 	}
 	words := []string{
 		fmt.Sprintf("Everything that this study releases is together (ε = %g, δ = %g)-differentially private under replacement of one unit (%s): "+

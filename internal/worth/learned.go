@@ -140,7 +140,7 @@ const (
 // many zeros and skewed ones lose tails to the limit of their values, and so correlations.
 func unlike(p *study.Plan, r *result.Result) string {
 	if score := p.Learning.Score * keptShare(r); !(score >= leastScore) {
-		return fmt.Sprintf("constants learned from counts that stand out by less than %g standard deviations of the noise", leastScore)
+		return fmt.Sprintf("constants learned from counts that stand out from the noise by less than %g standard deviations", leastScore)
 	}
 	var last *study.Release // of the moments
 	for i, rel := range r.Releases {

@@ -89,7 +89,7 @@ func TestLearnedConstantsHaveABound(t *testing.T) {
 		"columns with levels": func(_ *study.Plan, r *result.Result) { r.LevelsNote = "one" },
 		"missing":             func(p *study.Plan, _ *result.Result) { p.Proposal.Spec.Missing = proposal.MissingZero },
 		// six in seven rows were left out: the plan's score is of all
-		"stand out by less than 9": func(_ *study.Plan, r *result.Result) {
+		"stand out from the noise by less than 9": func(_ *study.Plan, r *result.Result) {
 			r.RowsKept, r.RowsKeptInterval = leastUnits+1, &[2]float64{leastUnits - 50, leastUnits + 50}
 		},
 		"no moments": func(_ *study.Plan, r *result.Result) {
@@ -109,7 +109,7 @@ func TestLearnedConstantsHaveABound(t *testing.T) {
 	small := learnedSpec(8, 1, proposal.MethodCovariance)
 	small.Epsilon = 0.4
 	p, r = correlated(22, plain).run(t, small, 2010)
-	unbounded(t, p, r, fmt.Sprintf("stand out by less than %g", leastScore))
+	unbounded(t, p, r, fmt.Sprintf("stand out from the noise by less than %g", leastScore))
 	for want, column := range map[string]func(j int, z float64) float64{
 		"one value is frequent": func(j int, z float64) float64 { // a code of 1, and 2 for one in 120
 			if j == 2 && z > 2.4 {
@@ -136,7 +136,7 @@ func unbounded(t *testing.T, p *study.Plan, r *result.Result, want string) {
 	t.Helper()
 	got := of(t, p, r)
 	if got.Share != nil || len(got.Components) > 0 || !says(got, "not calibrated") || !says(got, want) || !says(got, "What was released shows this: the noise of the last step is") ||
-		!says(got, "a plain column's counts stand out by") || !says(got, " are left out") {
+		!says(got, "a plain column's counts stand out from the noise by") || !says(got, " are left out") {
 		t.Errorf("%s: %q", want, got.Sentences)
 	}
 }

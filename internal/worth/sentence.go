@@ -61,7 +61,7 @@ func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 		}
 	}
 	if text := r.LearnedText(); text != "" {
-		tell("%s. A scale is the standard deviation of values clipped at 2 to 4 scales: below the column's own where its tails are heavy, and of no use where a site has the column in another unit of measurement, which nothing here shows.", capital(text))
+		tell("%s. A scale is the standard deviation of values clipped at 2 to 4 scales: below the column's own if its tails are heavy, and wrong if a site has the column in another unit of measurement, which nothing here shows.", capital(text))
 	}
 	if text := r.LevelsText(); text != "" {
 		tell("%s.", capital(text))
@@ -171,7 +171,7 @@ func released(p *study.Plan, r *result.Result) string {
 		out = "nothing but noise was left in the last step"
 	}
 	if score := p.Learning.Score; score > 0 {
-		out += fmt.Sprintf("; judging by the public sizes, a plain column's counts stand out by %.1f standard deviations of the noise", score)
+		out += fmt.Sprintf("; by the public sizes, a plain column's counts stand out from the noise by %.1f standard deviations", score)
 	}
 	if r.ScaleNote != "" || len(r.LeftOut) > 0 {
 		out += fmt.Sprintf("; %d of %d %s are left out", len(r.LeftOut), r.D, places(r))
