@@ -30,10 +30,10 @@ const (
 	MaxStreams = 8
 	// MaxHeaders bounds the head of a call, in bytes.
 	MaxHeaders = 8 << 10
-	// StreamWindow is what a stream's sender may be ahead of its reader, in bytes.
+	// StreamWindow is how far a stream's sender may be ahead of its reader, in bytes.
 	StreamWindow = 1 << 20
-	// ConnWindow is the same of a connection, of what is on its way: gRPC gives it back as soon as
-	// it has come.
+	// ConnWindow bounds the bytes under way on a connection: gRPC returns them as soon as they have
+	// arrived.
 	ConnWindow = 2 * StreamWindow
 
 	// Handshakes: hostRate a second and hostBurst at once from one host, allRate and allBurst from

@@ -201,8 +201,8 @@ func refused(err error) bool {
 	return handshake || version
 }
 
-// elsewhere reports whether another coordinator may answer what this one did not: it was not
-// reached, or is not what it should be.
+// elsewhere reports whether another coordinator may answer, because this one was not reached or is
+// not what it should be.
 func elsewhere(err error) bool { return refused(err) || lost(err) }
 
 // reach returns the connection to an address, on which its coordinator has said how this analyst

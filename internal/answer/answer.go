@@ -116,8 +116,8 @@ func (r *Rows) Answer(p *study.Plan, site int, a study.Ask, workers int) ([]int6
 // too (packages clip and proposal).
 const least = 0x1p-60
 
-// settled returns a copy of v with 0 for what is nearer to it than least; a unit vector stays one
-// to the last digit.
+// settled returns a copy of v in which numbers closer to 0 than least are 0; a unit vector stays
+// one to the last digit.
 func settled(v []float64) []float64 {
 	v = slices.Clone(v)
 	for i, x := range v {

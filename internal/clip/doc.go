@@ -60,8 +60,8 @@
 //
 // and ‖v-v'‖ ≤ ‖a-a'‖ + ‖(v-a)-(v'-a')‖ ≤ √2·R/g + √L, as each coordinate of v-a and of v'-a' is at
 // most 1/2 in magnitude, so that of their difference at most 1. (The inner product of the rounded
-// vectors is not what is used: for a moment it can be negative.) One value lies in [0, R/g], so
-// |a-a'| ≤ R/g and |v-v'| ≤ R/g + 1.
+// vectors is not used: for a moment it can be negative.) One value lies in [0, R/g], so |a-a'| ≤
+// R/g and |v-v'| ≤ R/g + 1.
 //
 // A moment M = Σ y yᵀ is positive semidefinite, stored so that the L2 product of two is the trace
 // of their product, which is ≥ 0: tr(MM') = Σ (yᵀy')². Its L2 norm is the Frobenius norm, at most

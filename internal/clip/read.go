@@ -2,8 +2,8 @@ package clip
 
 import "math"
 
-// Read is the sum of all words of values, on the path in use, as fast as they can be read: a sum
-// over rows cannot be faster, which is what benchmarks compare it with. It is for them alone.
+// Read returns the sum of all words of values, by the code path in use, as fast as they can be
+// read. A sum over rows cannot be faster. Only benchmarks call it, to compare the two.
 func Read(values []float64) uint64 {
 	n := len(values) &^ 4095
 	return readVector(values[:n]) + readPortable(values[n:])

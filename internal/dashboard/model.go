@@ -60,7 +60,7 @@ type page struct {
 	Events  string // where the stream is
 	Refresh int    // seconds, for a browser without script; 0 where nothing goes on
 
-	// Stale is why what is shown may be out of date, over everything else; empty where it is not.
+	// Stale says why the page may be out of date, above everything else; empty if it is not.
 	Stale string
 	// Whole reports whether it is an operator's: with links, coordinators and what happened.
 	Whole        bool
@@ -322,7 +322,7 @@ func (d *Dashboard) sites(p *page, o coordinator.Overview) {
 	}
 }
 
-// weak says of a link that a quantum computer opens what is recorded of it.
+// weak warns that a quantum computer can open what was recorded of a link.
 func weak(link string, k pki.KeyExchange) notice {
 	return notice{"warn", fmt.Sprintf("%s is not quantum-safe: its key exchange is %s. Take tlsmlkem=0 out of GODEBUG at both ends, or upgrade the older one; quantum_safe_links refuses such links.", link, k.Group)}
 }

@@ -50,8 +50,8 @@ type component struct {
 	Number int
 	// Share is its part of the total variance, with an interval; empty where that was not bought.
 	Share string
-	// Note is what is known of it, and Apart reports whether it can be told apart from all others:
-	// else nothing of it looks like an answer.
+	// Note is what is known about it, and Apart reports whether it can be told apart from all
+	// others. If it cannot, the page shows nothing of it as an answer.
 	Note  string
 	Apart bool
 	Rows  []loadingRow
@@ -153,8 +153,7 @@ func (d *Dashboard) weigh(digest proposal.Digest, r *result.Result) *worth.Repor
 	return of
 }
 
-// newResultModel makes what is shown of a result; of is nil where what it is worth is not known
-// yet.
+// newResultModel returns what is shown of a result; of is nil if what it is worth is not known yet.
 func newResultModel(r *result.Result, of *worth.Report) *resultModel {
 	m := &resultModel{Output: r.Output, Method: r.Method, More: max(0, len(r.Components)-mostShown)}
 	out := map[int]bool{} // coordinates that are left out

@@ -59,8 +59,8 @@ func (s sight) story(digest proposal.Digest) (coordinator.Story, bool) {
 	return s.d.coarse.story(s.d, digest)
 }
 
-// window is how long what viewers see stays as it is: someone who watches sites answer can measure
-// how long they compute.
+// window is how long the viewers' sight stays unchanged, because someone who sees sites answer can
+// measure how long they compute.
 const window = 10 * time.Second
 
 // coarse is what viewers see: all of it, and for all of them, of one moment in each window.

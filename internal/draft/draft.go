@@ -27,7 +27,8 @@ type Column struct {
 type Draft struct {
 	Source  string // what was read, in words
 	Columns []Column
-	// Notes are what was understood, what was left out and why: for the one who finishes it.
+	// Notes say what was understood, and what was left out and why, for the person who finishes the
+	// file.
 	Notes []string
 }
 

@@ -107,7 +107,7 @@ func text(raw []byte) ([]byte, error) {
 // commas are what separates fields, the most usual first.
 var commas = []rune{',', ';', '\t', '|'}
 
-// fields parts a header by what separates its fields: what it has most of.
+// fields splits a header at its separator: the one that it has most of.
 func fields(line []byte) (names []string, comma rune, err error) {
 	comma = commas[0]
 	for _, c := range commas[1:] {

@@ -225,9 +225,9 @@ func (r *Rows) Release() {
 	r.stored = nil
 }
 
-// request returns what the study wants of its data set, as dataset reads it. Where nobody at the
-// site looks before something leaves, no value MUST decide what: a proposer who sees which columns
-// a site cannot use for a value would learn of its rows without a charge.
+// request returns what the study asks of its data set, as package dataset reads it. If nobody at
+// the site looks before something leaves, no value MUST decide what leaves: a proposer who sees
+// which columns a site cannot use because of a value would learn about its rows without a charge.
 func (r *Rows) request(plan *study.Plan) dataset.Request {
 	q := r.dataset.Request(plan.Proposal.Spec)
 	if r.unattended {

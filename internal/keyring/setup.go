@@ -23,7 +23,7 @@ const (
 	// everyone's, on the sparse graph: the first set wins
 	setupNonces = "nonces"
 	setupBoxes  = "boxes" // what this site dealt: drawn once, all stored before the first leaves
-	// what it received, by slot, and these, in one step; or the reason why it will never confirm
+	// stored in one step with what it received, by slot; or the reason why it will never confirm
 	setupPublic       = ledger.SetupPublic
 	setupDeposits     = ledger.SetupDeposits
 	setupStatement    = ledger.SetupStatement

@@ -125,7 +125,7 @@ func (r chainRecord) Last() (last chain.Head, whole bool, err error) {
 		if err != nil {
 			return err
 		}
-		// what a link is kept without is before all that is kept with it
+		// links that are not kept all come before those that are
 		k, _ = cursor.First()
 		last, whole = e.Head, bytes.Equal(k, chainKey(1))
 		return nil

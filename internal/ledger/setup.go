@@ -8,10 +8,10 @@ import (
 	"slices"
 )
 
-// What is stored of a study's one setup, by kind. Of these the order is the ledger's business: an
-// announcement comes with the secrets that it was made of, a confirmation with all that it rests
-// on, and a setup is confirmed or closed, never both. Once it is either, its secrets must be gone:
-// whoever stores it erases them, and after a crash between the two Open does.
+// The kinds of what is stored about a study's one setup. The ledger keeps their order: an
+// announcement comes with the secrets from which it was made, a confirmation with all that it
+// depends on, and a setup is confirmed or closed, never both. After either, its secrets must be
+// gone: the caller that stores it erases them, or after a crash between the two, Open does.
 const (
 	SetupSecrets      = "secrets"      // of PutAnnouncement
 	SetupAnnouncement = "announcement" // of PutAnnouncement
@@ -32,8 +32,8 @@ func (j *Journal) PutSetup(kind string, value []byte) ([]byte, error) {
 	return j.putSetup(kind, map[string][]byte{kind: value}, func(*record) error { return nil })
 }
 
-// putSetup stores all values, unless one of the first kind is there, in one transaction that also
-// does what else it is given. It returns the value of the first kind on record.
+// putSetup stores all values in one transaction with also, unless there is one of the first kind.
+// It returns the value of the first kind on record.
 func (j *Journal) putSetup(first string, values map[string][]byte, also func(*record) error) ([]byte, error) {
 	var on []byte
 	err := j.write(of("setup."+first, j.study), func(r *record) (err error) {

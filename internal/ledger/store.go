@@ -64,8 +64,8 @@ func stored(op string, err error) error {
 // latches as the files' own errors do.
 func (s *store) view(fn func(*bbolt.Tx) error) error { return s.transact("read", fn) }
 
-// update runs fn and makes what it changes durable, all of it or nothing, before update returns:
-// with one fsync, which others that wait share. fn's own errors take back what it did.
+// update runs fn and makes its changes durable, all or none, before it returns. One fsync serves
+// all updates that wait for it. If fn fails, its changes are undone.
 func (s *store) update(at place, fn func(*bbolt.Tx) error) error {
 	return s.write(at, durable, fn)
 }
@@ -100,7 +100,7 @@ func (s *store) write(at place, how how, fn func(*bbolt.Tx) error) error {
 	err := s.transact("wrote", func(tx *bbolt.Tx) error {
 		s.changes, s.marks = nil, nil
 		if how == durable {
-			n = s.last[at.study] // what fn finds, written by another: a refusal rests on it, too
+			n = s.last[at.study] // what fn finds, written by another: a refusal depends on it, too
 		}
 		err := fn(tx)
 		marks = s.marks

@@ -66,7 +66,7 @@ func (s Study) Budget() Budget {
 	return Of(s.Plan, population, used)
 }
 
-// Of returns the budget before and after a study; used is what others take of it.
+// Of returns the budget before and after a study; used is what other studies take from it.
 func Of(plan *study.Plan, population siteconfig.Population, used ledger.Population) Budget {
 	gdp := plan.Curve() == noise.GDP
 	b := Budget{Population: used.Name, SpentRho: used.SpentRho, ReservedRho: used.ReservedRho, StudyRho: plan.Rho}

@@ -21,8 +21,8 @@ type Population struct {
 	Declared bool `json:"declared"`
 }
 
-// Below says, of a budget that is less than what is spent and reserved, what that means; else it is
-// empty.
+// Below says what it means that a budget is less than what is spent and reserved; it is empty for
+// any other.
 func (p Population) Below() string {
 	if used := p.SpentRho + p.ReservedRho; !p.Declared || used <= p.CapRho*(1+1e-9) {
 		return ""
@@ -60,8 +60,8 @@ func Populations(config *siteconfig.Config, l *ledger.Ledger) []Population {
 	return out
 }
 
-// Older returns a warning that the ledger may be an older copy, with what to do, where there are
-// signs of studies that it does not have; else it is empty.
+// Older returns a warning that the ledger may be an older copy, with what to do, if there are signs
+// of studies that it lacks; otherwise it is empty.
 func Older(beyond []proposal.Digest) string {
 	if len(beyond) == 0 {
 		return ""

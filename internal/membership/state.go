@@ -138,7 +138,7 @@ func (s *State) Check() error {
 			*all = map[string]Holder{}
 		}
 		for name, h := range *all {
-			if len(h.Identity) != ed25519.PublicKeySize || h.Name != name { // or what is written of it is not read again
+			if len(h.Identity) != ed25519.PublicKeySize || h.Name != name { // or a written state could not be read again
 				return fmt.Errorf("%q has no identity key, or another name", name)
 			}
 		}

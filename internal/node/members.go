@@ -16,7 +16,7 @@ import (
 // the last list is kept in a file, and one that is out of touch asks those whom it knows for
 // theirs. Of several lists the one with the highest version is the latest.
 
-// members are the lists beside the log's.
+// members are the lists next to the log's.
 type members struct {
 	n    *Node
 	dir  string
@@ -130,7 +130,8 @@ func (m *members) hear(ctx context.Context, address string) {
 	m.n.port.Recheck()
 }
 
-// unhear forgets what others told, and ends the connections that were let in by it alone.
+// unhear forgets the members of which other coordinators told, and ends connections admitted only
+// because of them.
 func (m *members) unhear() {
 	m.mu.Lock()
 	told := len(m.heard)

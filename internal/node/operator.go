@@ -64,7 +64,7 @@ func (n *Node) operatorHandler(forward *forwarder) http.Handler {
 		if n.port != nil {
 			reply.KeyExchanges = n.port.KeyExchanges()
 		}
-		// Tried now, and not as last seen: whoever asks is about to stop a machine.
+		// Tried now, not as last seen: the person who asks may be about to stop a machine.
 		c := n.clusterWith(n.reach(r.Context()))
 		reply.MayFail = c.Tolerates()
 		for _, p := range c.Peers {
@@ -326,7 +326,7 @@ func (f *forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.proxy.ServeHTTP(w, r.WithContext(ctx))
 }
 
-// lookAgain is how often whoever waits for a leader's answer looks whether it leads still.
+// lookAgain is how often a caller that waits for a leader's answer checks whether it still leads.
 const lookAgain = time.Second
 
 // whileLeads returns when ctx ends, or when two looks in a row find that another leads, or none:

@@ -21,8 +21,8 @@ type PaperInput struct {
 // Paper are the parameters of Algorithm 1 (Ene and Nguyen 2026, section 3), in
 // the data's units, for the mean of n rows.
 //
-// Tau is proved (Proposition 1 with c = 1/2) for ε <= 2 ln(1/δ̄); Algorithm 1 takes ε
-// in (0, 1] only, and whoever charges by Tau must refuse more. U and Radius do not depend on ε.
+// Tau is proved (Proposition 1 with c = 1/2) for ε <= 2 ln(1/δ̄); Algorithm 1 takes ε in (0, 1]
+// only, and a caller that charges by Tau must refuse more. U and Radius do not depend on ε.
 type Paper struct {
 	U        float64 `json:"u"`      // u = C ln(nT/γ)
 	Radius   float64 `json:"radius"` // R = Λ(√d + √(2u))√(2u)

@@ -35,7 +35,7 @@ func Select(scores []int64, e0 *big.Rat, source io.Reader) (int, error) {
 		behind := new(big.Int).SetUint64(uint64(largest) - uint64(scores[i]))
 		accepted := s.bernoulliExpBig(behind.Mul(behind, e0.Num()), den)
 		if s.err != nil {
-			return 0, s.err // a choice made of missing bits is none
+			return 0, s.err // a choice made from missing bits is not a choice
 		}
 		if accepted {
 			return i, nil

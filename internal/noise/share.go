@@ -157,7 +157,7 @@ func (s Share) Variance() float64 {
 	return sum
 }
 
-// Carried is the noise that honest sites' shares leave in a sum, whoever else adds to it.
+// Carried is the noise that honest sites' shares leave in a sum, whatever others add to it.
 type Carried struct {
 	Kept   Share
 	Honest int // sites that add it

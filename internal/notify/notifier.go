@@ -81,7 +81,7 @@ func (n *Notifier) Run(ctx context.Context) {
 func (n *Notifier) Step(ctx context.Context) {
 	targets, now := n.o.Targets(), n.o.Now()
 	if len(targets) == 0 {
-		return // and nothing is remembered: what holds when a target comes is old news to it
+		return // and nothing is remembered: to a target that is added later, what holds by then is not news
 	}
 	changed := n.learn(targets, now)
 	changed = n.forget(targets) || changed

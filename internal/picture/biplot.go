@@ -125,8 +125,8 @@ func shows(r *result.Result, total, sigma float64) string {
 	return fmt.Sprintf("Density of %s units' scores (%s by the roster), noised: ± %.3g units a bin (one standard deviation). Outermost bins also hold what lies beyond.", approx(total), thousands(r.N), sigma)
 }
 
-// hides says what of it noise hides. A peak in an outermost bin may be of what lies beyond alone,
-// and is counted by itself.
+// hides says what noise hides. A peak in an outermost bin may come only from what lies beyond it,
+// and is counted separately.
 func hides(hidden float64, peaks []int, sigma float64) string {
 	if len(peaks) == 0 {
 		return fmt.Sprintf("Nothing stands out from the noise: a lone bin needs %.0f units to be drawn.", drawnBin(sigma))

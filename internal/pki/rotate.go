@@ -18,7 +18,7 @@ import (
 
 // A federation changes its CA in three steps, each of them an entry of the coordinators' log
 // (docs/protocol.md): a next CA is made, and both are trusted by everyone; the next one takes the
-// place of the present one, which is trusted still; the old one is trusted no more. Only public
+// place of the present one, which is still trusted; the old one no longer is. Only public
 // certificates are in the log. Keys are in the coordinators' folders alone: ca-next.key beside
 // ca.key, which it replaces in the second step.
 

@@ -11,8 +11,8 @@ import (
 )
 
 // renamed proposes the study's texts for other texts of a column: those that [sameLevel] takes for
-// a level, and words for yes and no. A wrong one distorts everybody's result, so that a text that
-// may be two things is none. open are the others, and into says what they may be.
+// a level, and words for yes and no. A wrong one distorts everybody's result, so a text that may be
+// two things gets no proposal. open are the others, and into says what they may be.
 func (c *column) renamed(w *want) (names map[string]string, open []string, into string) {
 	if w == nil || !w.texts || w.reading.As == dataset.Days {
 		return nil, nil, ""

@@ -46,8 +46,8 @@ func (p Proposal) Asker() string {
 	return "analyst " + strconv.Quote(p.Proposer.Name)
 }
 
-// Stated returns what the proposer wrote for people, each text quoted, and what it is shown under,
-// after everything that was computed: on the screen and on the page.
+// Stated returns what the proposer wrote for people, each text quoted, and its title. Screen and
+// page show it after everything that was computed.
 func (p Proposal) Stated() (title string, lines []string) {
 	return "Written by " + p.Asker() + ", not checked", p.Spec.Statements()
 }

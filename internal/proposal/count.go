@@ -14,8 +14,8 @@ type Components int
 // ComponentsAuto leaves the number to what is released, up to components_max.
 const ComponentsAuto Components = -1 << 31
 
-// unreadable is what a value decodes to that is neither a number nor "auto": check refuses it by
-// its key.
+// unreadable stands for a value that is neither a number nor "auto": check refuses it and names its
+// key.
 const unreadable Components = 1<<31 - 1
 
 // componentsMost is components_max where the file does not name it.

@@ -16,7 +16,7 @@ type FieldError struct {
 
 func (e *FieldError) Error() string { return "study: " + strict.At(e.Line) + e.Field + ": " + e.Reason }
 
-// Words are the error for whoever reads the file: line, field and reason.
+// Words returns the error for the person who reads the file: line, field and reason.
 func (e *FieldError) Words() string {
 	if e.Field == fieldTOML {
 		return e.Reason // names the line

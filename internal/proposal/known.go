@@ -11,7 +11,7 @@ import (
 	"covey/internal/strict"
 )
 
-// maxKeyShown is how many bytes of a key an error repeats: whoever proposes chooses it.
+// maxKeyShown is how many bytes of a key an error repeats: the proposer chooses the key.
 const maxKeyShown = 100
 
 // maxMarks bounds what opens or parts a TOML text's lists and tables: a list's entry of two bytes

@@ -84,7 +84,7 @@ func (s *Spec) thresholds(n int) (Thresholds, error) {
 }
 
 // Graph is the numbers of the sparse graph, written out in a proposal of more than MaxComplete
-// sites: whoever proposes chooses them, and everybody who plans checks that they are safe.
+// sites: the proposer chooses them, and everybody who plans checks that they are safe.
 type Graph struct {
 	Holders      int `toml:"holders" json:"holders"`
 	Threshold    int `toml:"threshold" json:"threshold"`

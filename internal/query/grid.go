@@ -118,7 +118,7 @@ const (
 )
 
 // The bins' inner edges within an octave, 2^(1/4), 2^(1/2), 2^(3/4) to the nearest float64. They
-// define the bins: whoever sorts into them compares with the same three.
+// define the bins: all code that sorts into them compares with the same three.
 const (
 	Quarter1 float64 = 1.18920711500272106671749997056047591529
 	Quarter2 float64 = math.Sqrt2

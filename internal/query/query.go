@@ -51,8 +51,8 @@ type Definition struct {
 	CountDelta func(ratio float64, values int) float64
 	// Map adds what one row becomes to its unit's vector, of Values numbers; x has the directions,
 	// one after another. A row that stands for none, since a value of it is missing, adds nothing.
-	// It changes neither row nor x. It is nil for counts. This is what a sum means: clip has faster
-	// code for the kinds that it names, and computes by Map where it has none.
+	// It changes neither row nor x. It is nil for counts. Map defines a sum: clip has faster code
+	// for the kinds that it names, and calls Map for the others.
 	Map func(sum, row, x []float64)
 }
 

@@ -19,11 +19,10 @@ type Machine interface {
 	// change nothing; a panic here is a panic on every node.
 	Apply(entry []byte) any
 
-	// Snapshot returns what writes the state after the entries applied so far.
-	// It is called between two entries and does little; write is called later,
-	// from another goroutine and while more entries are applied, so that it
-	// shares with the machine only what never changes. The log up to here is
-	// then dropped: what is written is all that is left of it.
+	// Snapshot returns what writes the state after the entries applied so far. It is called between
+	// two entries and does little; write is called later, from another goroutine and while more
+	// entries are applied, so that it shares with the machine only what never changes. The log up
+	// to here is then dropped: only what is written is left.
 	Snapshot() (write func(io.Writer) error, err error)
 
 	// Restore replaces the whole state by a written one. An error ends the

@@ -388,10 +388,9 @@ func (n *Node) LeaderCh() <-chan bool { return n.raft.LeaderCh() }
 // the time it is delivered no call succeeds any more.
 func (n *Node) Failed() <-chan error { return n.latch.first }
 
-// shutdown refuses new calls, lets those under way end, and stops raft. Without
-// the wait raft may drop committed entries before they are applied, and never
-// answer for them. Every call ends while raft runs: it commits, or raft finds
-// that it leads no more.
+// shutdown refuses new calls, lets those under way end, and stops raft. Without the wait raft may
+// drop committed entries before they are applied, and never answer for them. Every call ends while
+// raft runs: it commits, or raft finds that it no longer leads.
 func (n *Node) shutdown() {
 	if !n.claim(&n.stopping) {
 		<-n.halted

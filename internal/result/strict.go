@@ -142,7 +142,8 @@ func (e *element) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// plain is an error of a value that reads itself, without what encoding/json puts before it.
+// plain returns the text of an error from a value's own decoder, without what encoding/json puts
+// before it.
 func plain(err error) string {
 	if field, ok := errors.AsType[*proposal.FieldError](err); ok {
 		return field.Field + " " + field.Reason

@@ -220,7 +220,7 @@ func (v *Verified) Release(query int) (proposal.Digest, bool) {
 	return hash, ok
 }
 
-// Rows are v for people: what it is, and what it says.
+// Rows returns v as lines for people: a word, and what holds.
 func (v *Verified) Rows() [][2]string {
 	unit := "one row"
 	if v.Unit != "" {

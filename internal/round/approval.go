@@ -6,8 +6,8 @@ import (
 	"covey/internal/study"
 )
 
-// Approvals: what a site may say on a proposal and when it counts, and for how long all are waited
-// for.
+// Approvals: what a site may say about a proposal, when that counts, and how long the study waits
+// for all sites.
 
 // withdraws reports whether a verdict takes an approval back: its operator did, or it expired by
 // the site's own clock.

@@ -45,8 +45,7 @@ func (s leader) special(e Event) []Effect {
 	return nil
 }
 
-// unprepared ends a study whose setup is not to be had: what is no site's fault is laid at no
-// site's door.
+// unprepared ends a study whose setup is lost: what is no site's fault is laid at no site's door.
 func unprepared(culprit study.Seat) Entry {
 	code := study.CodeBadAnnouncement
 	if culprit == study.Nobody {

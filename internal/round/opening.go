@@ -200,7 +200,7 @@ func (p *prompter) shares() {
 			return wire.Open{Header: p.inSlot(), Survivors: s.Survivors, Certificate: s.Certificate}
 		})
 	}
-	// Behind Open: a site answers only what follows from the shares that it sent.
+	// After Open: a site answers only what follows from the shares that it sent.
 	if o.proof[i] {
 		p.send(askProof, s.stamp(), func() wire.Message {
 			return wire.Prove{Header: p.inSlot(), Survivors: s.Survivors, Dealer: study.SeatOf(o.dealer)}

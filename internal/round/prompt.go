@@ -96,7 +96,7 @@ func (p *prompter) send(kind ask, stamp int, message func() wire.Message) {
 	}
 }
 
-// past tells what a site needs of what is over before it can answer anything more.
+// past tells a site what it must know about finished steps before it can answer anything more.
 func (p *prompter) past() {
 	p.send(tellConfirmed, 1, func() wire.Message {
 		return wire.Confirmed{Header: p.inSetup(), Signatures: p.s.Confirmations}

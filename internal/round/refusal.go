@@ -10,9 +10,9 @@ type departure struct {
 	again   bool       // it was asked again since
 }
 
-// refuted reports whether a site accuses another without what convicts it. Announcements, nonces,
-// confirmations and the form of boxes are shown to sites only once the leader has checked all of
-// them; who finds wrong shares in a box, or two boxes of one sender, can prove it.
+// refuted reports whether a site accuses another without proof. Sites are shown announcements,
+// nonces, confirmations and boxes only once the leader has checked them all, boxes for their form;
+// a site that finds wrong shares in a box, or two boxes of one sender, can prove it.
 func (e Refused) refuted() bool {
 	return accuses(e.Code) && e.Culprit != study.Nobody && e.Culprit != study.SeatOf(e.Site) && !e.Proven
 }

@@ -23,9 +23,9 @@ import (
 //	absent   u32 for each dropped row, its index, ascending
 //	gaps     as in [dataset.Rows.Gaps], in the order of values; none where every cell has a value
 //
-// The checksum is against disks and torn writes, not against people: whoever can write
-// here can replace the site's key beside it. No privacy hangs on it: what a unit can
-// change is bounded for any values (package clip).
+// The checksum is against disks and torn writes, not against people: anyone who can write here can
+// replace the site's key next to it. No privacy hangs on it: what a unit can change is bounded for
+// any values (package clip).
 const (
 	storedMagic   = "COVEYROW"
 	storedVersion = 2

@@ -29,7 +29,7 @@ type Config struct {
 	known *known // what was found valid before; nil for nothing
 }
 
-// known is what Checked found valid: a copy, so that no change of a Config passes for it.
+// known is a copy of what Checked found valid, so that a Config changed later does not pass for it.
 type known struct {
 	identity []byte // all keys
 	sparse   graph.Numbers

@@ -22,7 +22,8 @@ func (w *Witness) edge(slot, i, j int) edge { return edge{w.transcript, slot, i,
 // key is k_ij, from its owner's e.
 func (p edge) key(e *edwards25519.Scalar) [pairKeySize]byte { return p.derive(e.Bytes(), "pair") }
 
-// tag is what everybody may know of the pair's key k. Whatever is taken for the key has to give it.
+// tag returns what everybody may know about the pair's key k. Only a key that yields it is taken
+// for k.
 func (p edge) tag(k [pairKeySize]byte) [tagSize]byte { return p.derive(k[:], "tag") }
 
 // pad hides a deposit of the site with this e, which does not own the pair.

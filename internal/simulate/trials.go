@@ -29,8 +29,8 @@ type Trials struct {
 	Pooled *Pooled
 	Law    *Pooled // where it is known: of a synthetic table
 	Times  int
-	// Key is what every nonce and all noise is drawn with; it is a secret, and drawn anew each time
-	// but in tests.
+	// Key is the secret from which every nonce and all noise is drawn; except in tests it is drawn
+	// anew each time.
 	Key [32]byte
 	// Step is called after each study, from several goroutines, one at a time. May be nil.
 	Step func(done int)

@@ -37,8 +37,8 @@ func (d Dataset) InMemory() int {
 	return 0
 }
 
-// Request is what a study wants of the data set, as dataset reads it. Whether a value at fault ends
-// reading where the study takes missing ones is the site's to say, never the proposer's.
+// Request returns what a study asks of the data set, as package dataset reads it. If a study
+// accepts missing values, the site decides whether a faulty value ends reading, never the proposer.
 func (d Dataset) Request(spec proposal.Spec) dataset.Request {
 	q := dataset.Request{Unit: spec.Unit, Missing: missingOf(spec), Strict: d.Strict, Precision: dataset.Precision(d.Precision)}
 	for _, c := range spec.Columns {
@@ -77,9 +77,9 @@ func reading(c proposal.Column) dataset.Reading {
 	return r
 }
 
-// Pin is what an approval binds: the SHA-256 of the data set's bytes where those alone say
-// what its values are, and otherwise a hash of it with what else does. A slot's mask is used
-// once, so a sum that is computed again must be of the very same values.
+// Pin returns what an approval binds: the SHA-256 of the data set's bytes if these alone determine
+// its values, and otherwise a hash of it and of what else does. A slot's mask is used once, so a
+// sum that is computed again must have the same values.
 func (d Dataset) Pin(sha [32]byte) [32]byte {
 	m := d.Mapping()
 	switch {

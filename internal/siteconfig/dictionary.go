@@ -8,9 +8,9 @@ import (
 	"covey/internal/proposal"
 )
 
-// Entry is what a site agreed on for a column, by the study's name of it. What it names, a study
-// must have equal; what it does not name is free. It is compared with the proposal, never with
-// data: a policy that looked at values would answer the proposer.
+// Entry is what a site agreed on for a column, under the study's name for it. A study must have the
+// same value for each key that the entry has, and is free in the others. It is compared with the
+// proposal, never with data: a policy that looked at values would answer the proposer.
 type Entry struct {
 	// Measure is the unit of measurement.
 	Measure *string `toml:"measure,omitempty"`

@@ -218,7 +218,7 @@ func (f *Figures) Beside(columns []proposal.Column) {
 	}
 }
 
-// look gathers what is said of columns in memory that the number of rows does not change.
+// look gathers figures about columns, in memory that does not grow with the number of rows.
 type look struct {
 	d, kept int
 	random  *rand.Rand

@@ -2,7 +2,7 @@ package standardize
 
 import "math"
 
-// Limits of a standardized value |z|: in a moment query, and in what is asked after it.
+// Limits of a standardized value |z|: in a moment query, and in later queries.
 const (
 	MomentLimit = 4
 	RowLimit    = 3

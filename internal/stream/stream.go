@@ -70,8 +70,8 @@ func (s *Stream) Send(message []byte, of About) { s.enqueue(Outgoing{Raw: messag
 // nothing, nothing is sent.
 func (s *Stream) SendLater(encode func() ([]byte, error)) { s.enqueue(Outgoing{Encode: encode}) }
 
-// SendHeads queues what pieces makes of the chain from a base on, or from that of the first such
-// message that waits, in its place: what was queued behind it needs no less.
+// SendHeads queues what pieces makes of the chain from base on. If such a message waits already,
+// the new ones take its place and begin at its base, since messages queued behind it need no less.
 func (s *Stream) SendHeads(base uint64, pieces func(base uint64) ([]Outgoing, error)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,7 +87,7 @@ func (s *Stream) SendHeads(base uint64, pieces func(base uint64) ([]Outgoing, er
 	}
 	s.queue = slices.DeleteFunc(s.queue, func(o Outgoing) bool { return o.Head })
 	s.queue = slices.Insert(s.queue, at, heads...)
-	return nil // the writer is woken by what comes behind it
+	return nil // the message that follows wakes the writer
 }
 
 func (s *Stream) enqueue(m Outgoing) {

@@ -121,7 +121,8 @@ func (f *File) column(i int) map[string]any {
 	return table
 }
 
-// value returns what a column has of a key, its default where it takes that; nil if nothing.
+// value returns a column's value for a key, or the default if it takes that; nil if there is
+// neither.
 func (f *File) value(i int, key string) any {
 	if v := lookup(f.column(i), key); v != nil {
 		return v

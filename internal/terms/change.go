@@ -65,8 +65,8 @@ func Changes(before, now proposal.Proposal) []string {
 // elsewhere are the keys of a study that Changes compares by themselves.
 var elsewhere = []string{"about", "columns", "start"}
 
-// keysOf returns what each key of a study says, as study.toml has it, those of tables with their
-// table's name.
+// keysOf returns the value of each key of a study, as in study.toml; keys in tables have the
+// table's name before them.
 func keysOf(s proposal.Spec) map[string]string {
 	out := map[string]string{}
 	text, err := s.Encode()

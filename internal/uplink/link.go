@@ -175,7 +175,7 @@ func (l *link) read(receive func() (data []byte, last bool, err error)) error {
 		if err != nil {
 			return err
 		}
-		if m, ok := r.(wire.Head); ok { // of no study: before what comes behind it is worked on
+		if m, ok := r.(wire.Head); ok { // about no study: handled before the messages that follow it
 			l.u.headed(l, m)
 			continue
 		}

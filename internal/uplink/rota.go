@@ -35,10 +35,9 @@ func (r *rota) again() {
 	}
 }
 
-// heard takes what the last address answered, and reports whether it named none but
-// addresses that are not configured. A hint is believed once: who is found there is not
-// sent on again, or two coordinators that each take the other for the leader would send
-// an agent round and round.
+// heard takes what the last address answered, and reports whether it named none but addresses that
+// are not configured. A hint is believed once: from there the agent is not sent on again, or two
+// coordinators that each take the other for the leader would send it back and forth.
 func (r *rota) heard(err error) (elsewhere bool) {
 	follows, ok := errors.AsType[*enroll.NotLeaderError](err)
 	if !ok || r.hinted {

@@ -92,8 +92,7 @@ func Largest(p *study.Plan) int {
 		out = max(n*(s.head()+each), n*(32+each)+(t.Holders+pairs)*(sealKey+each),
 			dealers*(s.box(true, false)+s.body()+2*each)+pairs*(s.box(false, true)+each))
 	}
-	// Of a result all outputs, and what pictures it has: their counts are its queries'. The rest is
-	// short.
+	// A result's outputs and pictures, whose counts are those of its queries. The rest is short.
 	draft := n * (64 + each)
 	for _, q := range p.Queries {
 		draft += 32 * (q.Values + 8*p.K)

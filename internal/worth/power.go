@@ -97,7 +97,8 @@ func (out *Report) power(p *study.Plan, r *result.Result) (string, error) {
 }
 
 const (
-	// clippedTotal is what a total variance may be above what was released of it, by the clip.
+	// clippedTotal is how many times the released total variance the true one may be, because of
+	// the clip.
 	clippedTotal = 1.1
 	// outweighsBelow is the bound, in degrees, above which it rests on the total too much: of t
 	// rows with 3 degrees of freedom, whose total the clip falsifies, bounds of 20 degrees did not

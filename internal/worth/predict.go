@@ -17,7 +17,7 @@ import (
 
 // Prediction is what a study may capture, from its public sizes alone: it is simulated for normal
 // rows of columns of unit variance whose eigenvalues fall like 1/(1+s·j), j = 0, 1, ..., for a few
-// s between slow and steep. It is a range for tables of this family, no bound.
+// s between slow and steep. It is a range for tables of this family, not a bound.
 type Prediction struct {
 	Cases []Case `json:"cases"`
 	// Needed is about how many units the slowest case would take to capture [enough]; 0 where it

@@ -306,9 +306,9 @@ func normals(rng *rand.Rand, k, d int) [][]float64 {
 	return out
 }
 
-// sampler is what n rows differ by from their law: a symmetric normal matrix S with E[Sij²] =
-// ai aj/n. It is the same in every round, but drawn only along what rounds ask about: of each block
-// what the one in front of it does not span is fresh.
+// sampler is how n rows differ from their law: by a symmetric normal matrix S with E[Sij²] = ai
+// aj/n. It is the same in every round, but drawn only along the directions that rounds ask about:
+// only what the previous block does not span is drawn afresh.
 type sampler struct {
 	root       []float64 // √(a/√n)
 	last       [][]float64
