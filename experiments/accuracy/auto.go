@@ -134,8 +134,8 @@ func (c compared) limits(l run.Law) string {
 	return limits(l, c.iota, c.best().Mean(), c.auto.Mean(), c.wide.Mean(), c.behindLow())
 }
 
-// limits is of the means of the best method, auto and the wide clip, and of how far auto is behind
-// in the 5% quantile.
+// limits judges the means of the best method, auto and the wide clip, and how far auto is behind in
+// the 5% quantile.
 func limits(l run.Law, iota, best, auto, wide, low float64) string {
 	behind := best - auto
 	switch {

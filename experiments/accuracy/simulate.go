@@ -120,7 +120,8 @@ func commandJSON(path string, into any, args ...string) error {
 
 // permuted returns the largest distance of two samples' distribution functions, and the share of
 // ways to divide all of them into two such samples, tried at random, that have it at least as
-// large: where both are of one law that is below x with probability x at most. The ways are seeded.
+// large: if both come from one law, that is below x with probability x at most. The ways are
+// seeded.
 func permuted(a, b run.Sample) (distance, p float64) {
 	const ways = 20_000
 	distance = apart(a, b)

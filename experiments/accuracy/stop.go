@@ -151,7 +151,7 @@ func fixed(d, rounds int) proposal.Spec {
 	return s
 }
 
-// tallies are of laws with ι to 0.1, to 0.3, where auto takes the covariance, and above.
+// tallies count laws with ι to 0.1, to 0.3, where auto takes the covariance, and above.
 type tallies [3]tally
 
 func (t *tallies) of(iota float64) *tally {

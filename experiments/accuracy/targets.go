@@ -77,7 +77,7 @@ func targets(f *flag.FlagSet) func(io.Writer) (int, error) {
 	}
 }
 
-// standardError is of the mean.
+// standardError returns the standard error of the mean.
 func standardError(s run.Sample) float64 {
 	mean, sum := s.Mean(), 0.0
 	for _, v := range s {

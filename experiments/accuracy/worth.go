@@ -183,7 +183,7 @@ func learnAll(spec *proposal.Spec) {
 	}
 }
 
-// tablesOf are tables whose columns are of a kind, of the sizes of laws.
+// tablesOf returns tables whose columns have a kind, with the sizes of laws.
 func tablesOf(kind string, laws []run.Law) ([]run.Law, error) {
 	var out []run.Law
 	for _, l := range laws {

@@ -154,7 +154,7 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// TestPatterns: a pattern is of whole names.
+// TestPatterns: a pattern matches whole names.
 func TestPatterns(t *testing.T) {
 	if got := anchored("Sum/d=64/k=(1|4)"); got != "^Benchmark(Sum)$/^(d=64)$/^(k=(1|4))$" {
 		t.Error(got)

@@ -27,8 +27,8 @@ func (m *Data) Counted(r *result.Result, p result.Picture) []float64 {
 	return out
 }
 
-// Variation is the total variation between two histograms, each divided by its sum; 1 where either
-// is of nothing.
+// Variation is the total variation between two histograms, each divided by its sum; 1 if either has
+// no counts.
 func Variation(a, b []float64) float64 {
 	var sums [2]float64
 	for i := range a {

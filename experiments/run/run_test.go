@@ -56,7 +56,8 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// TestLaws: there are enough of them, each once, and those that are held out are of every family.
+// TestLaws: there are enough of them, each once, and those that are held out come from every
+// family.
 func TestLaws(t *testing.T) {
 	laws, err := Laws()
 	if err != nil {

@@ -166,7 +166,7 @@ func TestChangedKeys(t *testing.T) {
 		if c.what == "site's and reader's name" {
 			continue // no proposal can have one name twice
 		}
-		again := opened(t, client.dir) // pins are of the folder
+		again := opened(t, client.dir) // pins belong to the folder
 		if _, err := again.Draft(ctx, s, nil); err == nil {
 			t.Errorf("%s: forgotten", c.what)
 		}

@@ -127,8 +127,8 @@ func finished(t *testing.T) ([]byte, *result.Verified, result.Blob) {
 	return file, v, r.Proposal
 }
 
-// TestResult: nothing is made of a result that does not verify, is of another study or is signed by
-// a key that was not shown before.
+// TestResult: no file is made from a result that does not verify, belongs to another study or is
+// signed by a key that was not shown before.
 func TestResult(t *testing.T) {
 	h, ctx := port.NewHub(t), port.Bounded(t)
 	file, v, body := finished(t)

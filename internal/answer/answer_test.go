@@ -159,7 +159,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestMovedRows: the copy of the rows that is kept is of the ask's centre and directions.
+// TestMovedRows: the kept copy of the rows belongs to the ask's center and directions.
 func TestMovedRows(t *testing.T) {
 	const n = 500
 	p := planOf(t, n, func(s *proposal.Spec) {
@@ -189,8 +189,8 @@ func TestMovedRows(t *testing.T) {
 	}
 }
 
-// TestSphere: power steps are of rows divided by their lengths, after the center and before what
-// was found is taken off; explained variance is of the rows themselves.
+// TestSphere: power steps use rows divided by their lengths, after the center and before what was
+// found is taken off; explained variance uses the rows themselves.
 func TestSphere(t *testing.T) {
 	const n = 500
 	p := planOf(t, n, func(s *proposal.Spec) {

@@ -153,9 +153,9 @@ func TestReplacedUnitMovesNoPictureByMore(t *testing.T) {
 	}
 }
 
-// TestStudyOfPictures takes studies through every query with noise: pictures are of the rows as the
-// components see them, groups of the rows' own levels, or of the site's own rows, and off by no
-// more than six deviations of the noise in any bin, which of some 2,000 happens once in 10^5 runs.
+// TestStudyOfPictures takes studies through every query with noise: pictures count the rows as the
+// components see them, in groups by the rows' own levels or by site, and are off by at most six
+// deviations of the noise in every bin, which one of some 2,000 bins exceeds once in 10^5 runs.
 func TestStudyOfPictures(t *testing.T) {
 	const units = 3000
 	for seed, c := range picturePlans {

@@ -208,7 +208,7 @@ func TestPinned(t *testing.T) {
 	}
 }
 
-// TestHolds: a head is of the chain at its number alone, and of no chain that is broken.
+// TestHolds: a chain has a head only at that head's number, and a broken chain has none.
 func TestHolds(t *testing.T) {
 	mine, shorter := logOf(1, 2, 3, 4), logOf(1, 2)
 	k := kept{}

@@ -297,7 +297,7 @@ func TestViewersTimesAreCoarse(t *testing.T) {
 	if shows("vi's") || !shows(goodToken) {
 		t.Error("within the ten seconds")
 	}
-	// A path that nobody has asked for in these ten seconds is of the same moment.
+	// A path that nobody has asked for in these ten seconds shows the same moment.
 	second := s.stories[1].Digest
 	s.stories[1].Waiting = []string{"north"}
 	if _, text := body(t, d, "GET", "/studies/"+second.String(), "vi's"); strings.Contains(text, "<strong>north</strong>") {

@@ -18,7 +18,7 @@ import (
 	"covey/internal/siteconfig"
 )
 
-// messyRows are of 60 patients who come twice each: the columns patient_id, age, height_cm,
+// messyRows have 60 patients who come twice each, in the columns patient_id, age, height_cm,
 // weight_kg, temp_c, creatinine and sex.
 const messyRows = 120
 

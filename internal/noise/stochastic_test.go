@@ -28,7 +28,7 @@ type tally struct {
 	last         [lags]float64 // the last draws over σ, newest first
 	sum          [2][lags]float64
 	square       float64 // of |x|-mean(|x|)
-	sigma, mean  float64 // mean is of |x|/σ
+	sigma, mean  float64 // mean is that of |x|/σ
 }
 
 const lags = 4

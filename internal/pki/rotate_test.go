@@ -308,7 +308,7 @@ func TestReload(t *testing.T) {
 	}
 }
 
-// TestTrustKeepsItsOwn: the CA that a site's certificate is of stays until the certificate is
+// TestTrustKeepsItsOwn: the CA that issued a site's certificate stays until the certificate is
 // renewed, or the folder would not load.
 func TestTrustKeepsItsOwn(t *testing.T) {
 	a := newAuthority(t)

@@ -179,7 +179,7 @@ func TestNotNumber(t *testing.T) {
 	}
 }
 
-// FuzzCell: any text is of a kind.
+// FuzzCell: any text has a kind.
 func FuzzCell(f *testing.F) {
 	for _, cell := range []string{"1,5", "<5", "27 kg", "2024-05-31", "\u00a0", "-", "<", "1 "} {
 		f.Add(cell)

@@ -325,7 +325,7 @@ func TestVerifiedSaysWhose(t *testing.T) {
 }
 
 // TestEveryByte changes every byte of a file (every eleventh in short runs): it never verifies,
-// unless the change is of layout or of how the same is written.
+// unless the change concerns only layout or how the same value is written.
 func TestEveryByte(t *testing.T) {
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, golden(t)); err != nil {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestVerifiedCountsColumns: what a verified result is of is told in the proposal's columns, and in
-// coordinates where a column has several.
+// TestVerifiedCountsColumns: the size of a verified result is told in the proposal's columns, and
+// also in coordinates if a column has several.
 func TestVerifiedCountsColumns(t *testing.T) {
 	for _, c := range []struct {
 		d    int

@@ -274,7 +274,7 @@ func TestBadDealerEndsTheStudy(t *testing.T) {
 }
 
 // TestLogHoldsTags: R17. The log has what a leader needs when a site drops out: on the sparse graph
-// hashes, and nothing where no sum is of fewer sites than all.
+// hashes, and nothing if every sum is over all sites.
 func TestLogHoldsTags(t *testing.T) {
 	for name, c := range map[string]struct {
 		sites         int

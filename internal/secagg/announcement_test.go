@@ -26,7 +26,7 @@ func flip(raw []byte, at int) []byte {
 	return out
 }
 
-// names asserts that an error is of one site.
+// names asserts that an error names one site.
 func names(t rapid.TB, what string, err error, site int) {
 	t.Helper()
 	if e, ok := errors.AsType[*SiteError](err); !ok || e.Site != site {
@@ -34,7 +34,7 @@ func names(t rapid.TB, what string, err error, site int) {
 	}
 }
 
-// relayed asserts that an error is of whoever relayed something of a site, and names nobody.
+// relayed asserts that an error blames whoever relayed a site's message, and names nobody.
 func relayed(t testing.TB, what string, err error, site int) {
 	t.Helper()
 	_, named := errors.AsType[*SiteError](err)

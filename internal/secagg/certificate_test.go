@@ -11,8 +11,8 @@ import (
 )
 
 // TestSharesAreOfOneKind: what a site sends for U holds b_j for j in U and e_j outside, and nothing
-// of the other kind, for every lawful U of five sites; its keys are of pairs with sites outside
-// alone, and it has none if it is outside itself.
+// of the other kind, for every lawful U of five sites; its keys are only those of pairs with sites
+// outside, and it sends none if it is outside itself.
 func TestSharesAreOfOneKind(t *testing.T) {
 	g := sharedGroup(t, 5)
 	q, held := Query{Bits: 32, Lanes: 1, Context: labelled("kinds")}, g.received[1].Held[0]

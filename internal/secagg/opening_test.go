@@ -105,7 +105,7 @@ func TestSparseOpens(t *testing.T) {
 	}
 }
 
-// TestWholeOpens: where every sum is of all sites, b alone is shared.
+// TestWholeOpens: if every sum is over all sites, only b is shared.
 func TestWholeOpens(t *testing.T) {
 	for _, n := range []int{2, 5, 70} {
 		if n == 70 && testing.Short() {

@@ -22,7 +22,7 @@ func sharedSparse(t testing.TB) *group {
 	})
 }
 
-// sharedWhole is a group whose every sum is of all n sites.
+// sharedWhole returns a group in which every sum is over all n sites.
 func sharedWhole(t testing.TB, n int) *group {
 	t.Helper()
 	return shared(t, fmt.Sprint("whole ", n), func() *group {
@@ -52,7 +52,8 @@ func shared(t testing.TB, name string, make func() *group) *group {
 	return g
 }
 
-// sparseConfig is of n sites' sparse graph, for a tenth that drops out.
+// sparseConfig returns the configuration of n sites on the sparse graph, of which a tenth may drop
+// out.
 func sparseConfig(n, corrupt, slots int) (Config, []ed25519.PrivateKey, error) {
 	cfg, keys := testConfig(n, slots)
 	cfg.Corrupt = corrupt

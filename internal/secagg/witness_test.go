@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// TestWitness: who has the transcript alone checks what the sites signed as they do themselves, on
-// both graphs, and a packed list is of exactly as many of the committee's signatures as are enough.
+// TestWitness: with only the transcript, anybody checks what the sites signed as they do
+// themselves, on both graphs, and a packed list has exactly as many of the committee's signatures
+// as are enough.
 func TestWitness(t *testing.T) {
 	whole, drawn := sharedGroup(t, 5), sharedSparse(t)
 	for name, c := range map[string]struct {

@@ -312,8 +312,8 @@ func TestGoldenColumns(t *testing.T) {
 	}
 }
 
-// TestWeakColumns: counts that do not stand out of the noise have no bracket; those that say that
-// nearly all is zero are of one value. The seed is fixed.
+// TestWeakColumns: counts that do not stand out from the noise have no bracket; those that say that
+// nearly all is zero make a column of one value. The seed is fixed.
 func TestWeakColumns(t *testing.T) {
 	const d = 200
 	for zeros, want := range map[float64]Reason{0: Weak, 1: Constant} {

@@ -226,8 +226,8 @@ func TestCodesHaveWireNames(t *testing.T) {
 }
 
 // TestEveryMessageNamesItsStudy: each message of either side but a hello, a proposal and a head has
-// a field "study", and what it states is all that its fields state: a message of which it is not on
-// record whose study, query, slot and code it is of could leave a site unseen.
+// a field "study", and what it states is all that its fields state: a message whose study, query,
+// slot and code are not on record could leave a site unseen.
 func TestEveryMessageNamesItsStudy(t *testing.T) {
 	for _, c := range messages() {
 		fields := c.wire.ProtoReflect().Descriptor().Fields()

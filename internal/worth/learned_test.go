@@ -60,8 +60,8 @@ func correlatedOf(d int, seed uint64, of func(j int, z float64) float64) law {
 func plain(_ int, z float64) float64 { return 5 + z }
 
 // TestLearnedConstantsHaveABound: a study that learns its constants, by covariance, has a share and
-// angles, and they are of the correlations. Of power iteration, of some columns alone, of levels,
-// of a small score, of columns with many zeros and of skewed ones no figure is given.
+// angles, which describe the correlations. No figure is given for power iteration, if only some
+// columns are learned, for levels, a small score, columns with many zeros, and skewed ones.
 func TestLearnedConstantsHaveABound(t *testing.T) {
 	p, r := correlated(20, plain).run(t, learnedSpec(8, 1, proposal.MethodCovariance), 12_000)
 	got := of(t, p, r)
@@ -88,7 +88,7 @@ func TestLearnedConstantsHaveABound(t *testing.T) {
 		},
 		"columns with levels": func(_ *study.Plan, r *result.Result) { r.LevelsNote = "one" },
 		"missing":             func(p *study.Plan, _ *result.Result) { p.Proposal.Spec.Missing = proposal.MissingZero },
-		// six in seven rows were left out: the plan's score is of all
+		// six in seven rows were left out: the plan's score counts all
 		"stand out from the noise by less than 9": func(_ *study.Plan, r *result.Result) {
 			r.RowsKept, r.RowsKeptInterval = leastUnits+1, &[2]float64{leastUnits - 50, leastUnits + 50}
 		},
@@ -262,7 +262,8 @@ func TestCorrelationOfReleases(t *testing.T) {
 			t.Errorf("component %d is %.6f along its own", i, along)
 		}
 	}
-	// Nothing left but ones, but for the noise: what the covariance has elsewhere is of its units.
+	// Nothing is left but ones, except for the noise: what the covariance has elsewhere scales with
+	// its units.
 	if sum := c.Values[0]; sum/c.Values[7] > 20 || sum/c.Values[7] < 5 {
 		t.Errorf("eigenvalues %.3g", c.Values)
 	}

@@ -55,8 +55,8 @@ func TestVerdictDoesNotFlatter(t *testing.T) {
 	}
 }
 
-// TestLimitOfRows: what is said of a limit of the rows of a unit is of the limit that was in force,
-// and nothing is said where there is none.
+// TestLimitOfRows: the sentence about a limit on a unit's rows names the limit that was in force,
+// and there is no sentence without a limit.
 func TestLimitOfRows(t *testing.T) {
 	for _, c := range []struct {
 		unit   string

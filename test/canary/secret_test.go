@@ -85,7 +85,7 @@ func (f *fleet) plantRows(h *haystack, p *proc, rng *rand.Rand) *site {
 	return s
 }
 
-// names are of processes.
+// names returns the names of processes.
 func names(procs ...*proc) (out []string) {
 	for _, p := range procs {
 		out = append(out, p.Name)

@@ -10,8 +10,8 @@ import (
 	"covey/test/site"
 )
 
-// A test of floods starts this binary again as a coordinator and as an attacker, so that what
-// is measured of the coordinator is of its process alone.
+// A test of floods starts this binary again as a coordinator and as an attacker, so that what is
+// measured of the coordinator concerns its process alone.
 const (
 	roleVariable    = "COVEY_CORRUPT_ROLE"
 	roleCoordinator = "coordinator"

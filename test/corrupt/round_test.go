@@ -138,8 +138,7 @@ func TestRounds(t *testing.T) {
 
 // TestUploadsOfAnyIntegers: whatever numbers a site uploads, the sum is opened and its release has
 // the plan's noise and charge (P3, N10, R12): every byte string of an upload's length is one vector
-// of Z_2^b, so that no packing is of two. Who takes part is poisoned at most, as
-// docs/threat-model.md says.
+// of Z_2^b, so no packing has two. The result is poisoned at most, as docs/threat-model.md says.
 func TestUploadsOfAnyIntegers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("several fleets of processes")

@@ -33,7 +33,7 @@ const (
 	board     = "COVEY_TEST_ENTROPY_BOARD" // announcements, made where there is entropy
 )
 
-// setup is of three sites, with the first one's key and fixed secrets.
+// setup returns the configuration of three sites, with the first one's key and fixed secrets.
 func setup() (secagg.Config, ed25519.PrivateKey, secagg.Secrets) {
 	cfg := secagg.Config{Study: [32]byte{1}, Quorum: 2, MinSurvivors: 3, Slots: 3}
 	var first ed25519.PrivateKey

@@ -14,7 +14,7 @@ import (
 )
 
 // Child is this test's binary, run again as a process of its own that answers orders, so that what
-// is measured of it is of it alone.
+// is measured concerns it alone.
 type Child struct {
 	Command *exec.Cmd
 	in      io.WriteCloser

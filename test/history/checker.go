@@ -2,8 +2,7 @@
 // failpoints saw of every ledger, log, snapshot and message, it checks the promises that crashes
 // and failovers put at risk (P1, P3 and P4; docs/protocol.md). It does not know how the run was
 // made, so that a simulation and real processes end with the same checker, and shares no code with
-// what it checks beyond the pure packages. The rules are listed below. It is of tests
-// alone.
+// what it checks beyond the pure packages. The rules are listed below. Only tests use it.
 package history
 
 import (

@@ -356,10 +356,10 @@ func (c *Checker) release(s *run, e *round.Entry) {
 	c.nextStep(s, e, r)
 }
 
-// opensOtherwise reports whether a release is of the sum that the one before it is of, with another
-// part of the survivors' own noise taken away. A leader takes away what the keys that reached it
-// let it, so that the next leader's release may differ as long as none is committed
-// (docs/privacy.md): who has both knew the keys of what they differ by.
+// opensOtherwise reports whether a release has the same sum as the one before it, with another part
+// of the survivors' own noise taken away. A leader takes away what the keys that reached it allow,
+// so the next leader's release may differ as long as none is committed (docs/privacy.md): who has
+// both knew the keys of what they differ by.
 func (s *run) opensOtherwise(r study.Release) bool {
 	before, ok := s.finals[r.Query]
 	return ok && s.plan.Noise.Removes() && s.committed[r.Query] == nil && r.Slot == before.Slot &&

@@ -175,8 +175,8 @@ func (c *Checker) unmasked(s *run, site int, m message) {
 	}
 }
 
-// signedOnce compares a site's signature in a slot with its first: Ed25519 is
-// deterministic, so another one is of another set or question.
+// signedOnce compares a site's signature in a slot with its first: Ed25519 is deterministic, so
+// another one signs another set or question.
 func (c *Checker) signedOnce(s *run, site int, m message) {
 	key, h := siteAt{site, m.slot}, hashOf(m.body)
 	if old, ok := s.signed[key]; ok && old != h {
@@ -242,8 +242,8 @@ func (c *Checker) shared(s *run, site int, m message) {
 	}
 }
 
-// followed judges proofs and keys: they are of the slot, context and set of the site's shares, and
-// keys are those of all its pairs with sites outside, of a site inside.
+// followed judges proofs and keys: they have the slot, context and set of the site's shares, and
+// the keys come from a site inside and are those of all its pairs with sites outside.
 func (c *Checker) followed(s *run, site int, m message) {
 	at := place{m.query, m.slot}
 	label := len("covey secagg keys v2\x00")

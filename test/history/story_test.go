@@ -229,8 +229,8 @@ func (st *story) config() secagg.Config {
 	return c
 }
 
-// dealt is a setup's messages and what the sites hold after it. All stories are of one proposal, or
-// of that and waiting for all sites, so that two setups do for all.
+// dealt is a setup's messages and what the sites hold after it. All stories have one proposal, or
+// that one with waiting for all sites, so two setups are enough.
 type dealt struct {
 	*parties.Group
 	inbox         [][][]byte

@@ -18,8 +18,8 @@ import (
 // A corrupt site that makes its announcement and boxes by itself, as docs/protocol.md says and not
 // with internal/secagg, so that it can lie in one place and be right in all others.
 
-// announcement is a site's of the complete graph, of its secrets. A lie about a secret is what the
-// commitments are of in its place, by kind and slot.
+// announcement makes a site's announcement on the complete graph from its secrets. A lie about a
+// secret is what the commitments are made for in its place, by kind and slot.
 func announcement(c secagg.Config, site int, sec secagg.Secrets, key ed25519.PrivateKey, lie map[[2]int]*edwards25519.Scalar) []byte {
 	transport, err := ecdh.X25519().NewPrivateKey(sec.Transport[:])
 	if err != nil {

@@ -1,10 +1,10 @@
-// Package hostile holds a coordinator that does what it likes: it speaks the wire protocol
-// with real agents, has the CA's and the signing key and all that up to η corrupt sites know,
-// and tries to see more than the one sum a query that it is allowed. What it saw is then
-// judged by linear algebra over ℚ (checker): which combinations of uploads cancel every unknown
-// key is what it can read. Lawful is one a query, with equal coefficients, over the honest sites of
-// one U of at least U_min. TestCheckerSees leaves out each of nine rules at otherwise honest sites,
-// and the checker must name the break. It is of tests alone.
+// Package hostile holds a coordinator that does what it likes: it speaks the wire protocol with
+// real agents, has the CA's and the signing key and all that up to η corrupt sites know, and tries
+// to see more than the one sum a query that it is allowed. What it saw is then judged by linear
+// algebra over ℚ (checker): which combinations of uploads cancel every unknown key is what it can
+// read. Lawful is one a query, with equal coefficients, over the honest sites of one U of at least
+// U_min. TestCheckerSees leaves out each of nine rules at otherwise honest sites, and the checker
+// must name the break. Only tests use it.
 //
 // In the model of TestEveryInterleaving "at most one sum" takes L6 (one signature a slot) and L8
 // (one opening a query): each opening takes q-η honest sites, each honest site helps in one, and

@@ -44,8 +44,8 @@ func (k *knowledge) told(g whole, slot int8, sets [2][]int, r loose) {
 	}
 }
 
-// opens judges a state for two survivor sets: how many sums are open, whether one is of too few
-// sites, and whether both kinds of a site's secrets are. gone are shares that were sent before
+// opens judges a state for two survivor sets: how many sums are open, whether one has too few
+// sites, and whether both kinds of a site's secrets are open. gone are shares that were sent before
 // those in the state, where a rule is left out.
 func (g whole) opens(sets [2][]int, gone [4]int, r loose) (sums int, few, both bool) {
 	for slot := range int8(2) {
@@ -167,7 +167,7 @@ type judged struct {
 	gone  [4]uint8
 }
 
-// verdict is of a state's uploads and shares, for all pairs of sets.
+// verdict judges a state's uploads and shares, for all pairs of sets.
 type verdict struct {
 	open   bool
 	broken string

@@ -19,7 +19,7 @@ import (
 const (
 	sharesLabel = "covey secagg shares v2\x00"
 	keysLabel   = "covey secagg keys v2\x00"
-	// headSize is of what comes before shares and keys, behind the label: what the release
+	// headSize is the size of what comes before shares and keys, after the label: what the release
 	// signature signs, and the helper.
 	headSize = len("covey secagg release v2\x00") + 32 + 4 + 32 + 32 + 2
 )
@@ -94,8 +94,8 @@ func combination(g *edwards25519.Scalar, values []*edwards25519.Scalar) *edwards
 	return sum
 }
 
-// place is a dealer's commitment to what it shares at x: values[0] is of the polynomial that masks
-// the combination.
+// place is a dealer's commitment to what it shares at x: values[0] is that of the polynomial that
+// masks the combination.
 func place(header [32]byte, x, kinds int, values []*edwards25519.Scalar) [32]byte {
 	first := labelled("mask leaf", header[:], u16(x), values[0].Bytes())
 	leaves := first[:]
@@ -106,7 +106,7 @@ func place(header [32]byte, x, kinds int, values []*edwards25519.Scalar) [32]byt
 	return labelled("place", header[:], u16(x), leaves)
 }
 
-// polynomial is of one slot secret: kind "b" or "e".
+// polynomial returns that of one slot secret: kind "b" or "e".
 func polynomial(secret [32]byte, kind string, slot, site, threshold int) []*edwards25519.Scalar {
 	out := make([]*edwards25519.Scalar, threshold)
 	for k := range out {

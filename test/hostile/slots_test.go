@@ -408,7 +408,7 @@ func TestRandomCoordinator(t *testing.T) {
 						w.prove(i, a, u, rng.IntN(5))
 					}
 				}
-				// Nobody needs to have uploaded in one slot: the result is of whoever did.
+				// Nobody needs to have uploaded in one slot: the result covers those who did.
 				for _, i := range honest {
 					w.upload(i, f.at(2, 1))
 				}

@@ -33,7 +33,7 @@ type split struct {
 }
 
 // splits lists all ordered pairs of lawful sets, each with every way to tell the sites: with six
-// and seven sites all ways where the first set is of all sites, two elsewhere.
+// and seven sites all ways if the first set has all sites, two otherwise.
 func splits(n, least, honest int) (out []split) {
 	sets := subsets(n, least)
 	for _, u := range sets {

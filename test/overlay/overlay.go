@@ -1,5 +1,5 @@
-// Package overlay gives the compiler other text for files of the tree: builds with a promise
-// broken, and nothing in the tree changes. It is of tests alone.
+// Package overlay gives the compiler other text for files of the tree, so that tests build with a
+// promise broken and change nothing in the tree.
 package overlay
 
 import (

@@ -187,8 +187,8 @@ func TestKills(t *testing.T) {
 			time.Sleep(200*time.Millisecond + time.Duration(rand.ExpFloat64()*float64(500*time.Millisecond)))
 			p.Start()
 		})
-		// Mostly one at a time, so that the figure is of one loss; now and then while
-		// the one before is not over.
+		// Mostly one at a time, so that the figure describes one loss; now and then while the one
+		// before is not over.
 		if rng.IntN(4) > 0 {
 			f.progress(at)
 		}

@@ -91,7 +91,7 @@ func Answer(p *study.Plan, a study.Ask, rng *rand.Rand, wide bool) []int64 {
 		sigma *= math.Sqrt(float64(p.Thresholds.Sites) / float64(p.Honest))
 	}
 	for i := range v {
-		if Decides(p) { // noise would leave nothing, and no count stand out of it
+		if Decides(p) { // noise would leave nothing, and no count would stand out from it
 			out[i] = int64(math.Round(v[i]))
 			if q.Kind == study.KindHistogram {
 				out[i] *= 1 << 20
@@ -279,7 +279,7 @@ func MustPlan(t testing.TB, text string, units ...int) *study.Plan {
 	return p
 }
 
-// Decides reports whether a plan is of so few units that auto has a choice.
+// Decides reports whether a plan has so few units that auto has a choice.
 func Decides(p *study.Plan) bool {
 	return slices.ContainsFunc(p.Queries, func(q study.Query) bool { return q.Branch != "" })
 }

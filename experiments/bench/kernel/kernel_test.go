@@ -20,8 +20,8 @@ var megabytes = flag.Int("mb", 512, "MB of float64 rows; 8 with -short")
 
 // BenchmarkSum measures one power step in k directions. Implementations are read (the machine's
 // limit: every value once), covey's paths, and two products without clipping between them and
-// without rounding, which favors those. MB/s is of the rows as they are stored, cpu-ns/op the time
-// of all cores. It fails where two paths return other integers.
+// without rounding, which favors those. MB/s counts the rows as they are stored, cpu-ns/op the time
+// of all cores. It fails if two paths return different integers.
 func BenchmarkSum(b *testing.B) {
 	dims, ks := []int{64, 256, 1000, 4000}, []int{1, 2, 4, 8, 16}
 	if testing.Short() {

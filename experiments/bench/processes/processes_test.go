@@ -29,7 +29,7 @@ type shape struct{ sites, rows, columns, components int }
 // BenchmarkProcesses measures a study by covariance of ten components with a private center, of
 // 60,000 rows of 800 columns at four sites. Coordinator and agents are processes that share this
 // machine and its loopback. wall-s lasts from the command that proposes it, which the agents'
-// configurations approve, to the end of `study watch`; first-wall-s is of the study before, in
+// configurations approve, to the end of `study watch`; first-wall-s is that of the study before, in
 // which each agent reads its file. peak-MB is the most that any agent held (VmHWM) over both, and
 // bound-MB what it may hold: 1.6 times its rows as float64, and 64 MB.
 //
