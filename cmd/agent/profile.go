@@ -189,7 +189,7 @@ func printProfile(w io.Writer, r *profile.Report) {
 		sample = max(sample, c.Sample)
 	}
 	if sample > 0 {
-		fmt.Fprintf(w, "  Quantiles of columns with more values are of %d at random.\n", sample)
+		fmt.Fprintf(w, "  Quantiles of columns with more values come from %d at random.\n", sample)
 	}
 	var texts []profile.Column
 	for _, c := range r.Columns {

@@ -117,7 +117,7 @@ func TestProfileSaysOfASample(t *testing.T) {
 	for sample, want := range map[int]bool{0: false, 4096: true} {
 		var out bytes.Buffer
 		printProfile(&out, &profile.Report{Columns: []profile.Column{{Name: "age", Quantiles: make([]float64, 5), Sample: sample}, {Name: "sex"}}})
-		if got := strings.Contains(out.String(), "Quantiles of columns with more values are of 4096 at random."); got != want {
+		if got := strings.Contains(out.String(), "Quantiles of columns with more values come from 4096 at random."); got != want {
 			t.Errorf("%d: %s", sample, out.String())
 		}
 	}

@@ -69,7 +69,7 @@ func Open(dir string, options ...grpc.DialOption) (*Client, error) {
 	case name == "":
 		return nil, &NotJoinedError{dir}
 	case name != c.config.Analyst:
-		return nil, &ConfigError{File: filepath.Join(dir, File), Key: "analyst", Reason: "the certificate is of " + name}
+		return nil, &ConfigError{File: filepath.Join(dir, File), Key: "analyst", Reason: "the certificate belongs to " + name}
 	}
 	return c, nil
 }

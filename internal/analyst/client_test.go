@@ -69,7 +69,7 @@ func TestCertificatesName(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Open(c.dir)
-	wantErr[*ConfigError](t, err, "analyst: the certificate is of ada")
+	wantErr[*ConfigError](t, err, "analyst: the certificate belongs to ada")
 }
 
 // TestFindsLeader: followers are passed by, the leader that they name is asked next if analyst.toml

@@ -54,7 +54,7 @@ func (r *Rows) String() string { return r.raw.String() }
 func (r *Rows) GoString() string { return r.String() }
 
 // ErrKind is a planned query of no known kind.
-var ErrKind = errors.New("answer: a planned query is of no known kind")
+var ErrKind = errors.New("answer: a planned query has no known kind")
 
 // Answer is this site's exact sum for an ask that Plan.Check found in order: the query's
 // Values integers, in units of the ask's grid. site is its roster index.

@@ -98,7 +98,7 @@ func Of(a, b *result.Result, ofA, ofB *worth.Report) (*Report, error) {
 // numbers: loadings on them would not mean the same.
 func align(a, b *result.Result, p, q *study.Plan) ([]int, error) {
 	if a.Digest == b.Digest {
-		return nil, refuse("both files are of one study")
+		return nil, refuse("both files belong to one study")
 	}
 	if a.D != b.D {
 		return nil, refuse("one has %d columns, the other %d", a.D, b.D)
@@ -299,7 +299,7 @@ func notes(a, b *result.Result, p, q *study.Plan) []string {
 		out = append(out, fmt.Sprintf("One has %d components, the other %d: those without a partner are in no pair.", a.K, b.K))
 	}
 	if a.ScaleNote != "" || a.LevelsNote != "" {
-		out = append(out, "Scales were learned: components are of each study's own correlations, and a column's spread may have changed without any angle.")
+		out = append(out, "Scales were learned: components are those of each study's own correlations, and a column's spread may have changed without any angle.")
 	}
 	if differ := choices(a, b, p, q); len(differ) > 0 {
 		out = append(out, fmt.Sprintf("The studies differ in %s: part of an angle may come of that.", strings.Join(differ, ", ")))

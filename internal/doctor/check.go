@@ -128,7 +128,7 @@ func CheckStudy(c *siteconfig.Config, text []byte) []Finding {
 	plan, self, small, err := planOf(c, spec, text, rows.Units)
 	if small != nil {
 		out = append(out, Finding{Code: CheckDryRun, Check: "units of all sites", OK: true, Warning: true,
-			Result: fmt.Sprintf("the other sites must have more than this one; the dry run is of %d units at each. With as many as here: %s", manyUnits, enroll.Plain(small)),
+			Result: fmt.Sprintf("the other sites must have more than this one; the dry run assumes %d units at each. With as many as here: %s", manyUnits, enroll.Plain(small)),
 			Do:     "ask the analyst how many units the other sites have"})
 	}
 	if err == nil {

@@ -98,7 +98,7 @@ func (c Config) Validate() error {
 // trust whoever proposed them.
 func (c Config) validateSparse() error {
 	if g := c.Sparse; g.Sites != len(c.Identity) || g.Corrupt != c.Corrupt || g.MinSurvivors != c.MinSurvivors {
-		return configError("the sparse graph's numbers are of another study")
+		return configError("the sparse graph's numbers belong to another study")
 	}
 	if c.known != nil && c.known.sparse == c.Sparse {
 		return nil

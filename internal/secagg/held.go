@@ -65,7 +65,7 @@ func (h SlotHeld) MarshalBinary() ([]byte, error) {
 // UnmarshalSlotHeld reads what MarshalBinary wrote.
 func UnmarshalSlotHeld(raw []byte) (SlotHeld, error) {
 	if len(raw) < 6 {
-		return SlotHeld{}, configError("what a slot holds is of %d bytes, at least 6 are needed", len(raw))
+		return SlotHeld{}, configError("what a slot holds has %d bytes, at least 6 are needed", len(raw))
 	}
 	var n [3]int
 	for i := range n {

@@ -163,7 +163,7 @@ func (f Figures) Shown() Figures {
 func (f Figures) Warnings() []string {
 	var out []string
 	if f.Changed {
-		out = append(out, "the data set is not what was approved: these figures are of it as it is now, and no sum of the study is")
+		out = append(out, "the data set is not what was approved: these figures describe it as it is now, but no sum of the study uses it")
 	}
 	if f.Faulty > 0 {
 		out = append(out, fmt.Sprintf("%d of this site's %d rows have a value at fault, the first: %s", f.Faulty, f.Rows, f.Fault))

@@ -139,7 +139,7 @@ func (s *analysis) Propose(of grpc.ClientStreamingServer[covey.ProposeRequest, c
 		return m.GetFrame().GetData(), m.GetFrame().GetLast(), err
 	}, MaxProposed+proposedMore)
 	if err == ErrTooLong {
-		return status.Errorf(codes.ResourceExhausted, "a proposal is of at most %d bytes", MaxProposed)
+		return status.Errorf(codes.ResourceExhausted, "a proposal has at most %d bytes", MaxProposed)
 	}
 	if err != nil {
 		return err

@@ -219,7 +219,7 @@ func (s simulated) print(out io.Writer) {
 			}
 			text := "found: " + strings.Join(found, ", ")
 			if len(found) > 1 {
-				text += "; the shares and angles above are of different numbers of them, and fewer are easier"
+				text += "; the shares and angles above are for different numbers of components, and fewer are easier"
 			}
 			line("components", "%s", text)
 		}
