@@ -1,6 +1,6 @@
-// Package shelf keeps bytes that are rarely read on disk, for as long as a process runs. They are
-// in a file without a name, which the system removes however the process ends. A shelf is not a
-// store: its content can be made again from one.
+// Package shelf keeps rarely read bytes on disk, for as long as a process runs. They are in a file
+// without a name, which the system removes however the process ends. A shelf is not a store: its
+// content can be made again from one.
 package shelf
 
 import (

@@ -1,4 +1,4 @@
-// Package command is what tests of the three commands share.
+// Package command has what tests of the three commands share.
 package command
 
 import (

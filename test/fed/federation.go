@@ -1,6 +1,6 @@
-// Package fed builds whole federations for tests and measurements: New's run in this process,
-// coordinators and agents as their operators would start them, each with its own folder, keys and
-// ledger; NewFleet's are processes of the two commands.
+// Package fed builds whole federations for tests and measurements, with coordinators and agents as
+// their operators would start them, each with its own folder, keys and ledger. Those of New run in
+// this process; those of NewFleet are processes of the two commands.
 package fed
 
 import (

@@ -1,4 +1,4 @@
-// Package lines is a log, or a screen, that a test reads while something writes it.
+// Package lines collects a log, or a screen, that a test reads while something writes it.
 package lines
 
 import (

@@ -1,5 +1,5 @@
-// Package port is a coordinator's port for tests of the rooms of a site: over real TLS it spends
-// join files, answers calls and hands each link to the test.
+// Package port is a coordinator's port for tests of a site's packages: over real TLS it spends join
+// files, answers calls and hands each link to the test.
 package port
 
 import (
