@@ -36,6 +36,7 @@ var arrows = map[string][]string{
 	// Readers of formats, which the commands that read them import.
 	"internal/dataset/server":   {"internal/dataset"},
 	"internal/dataset/mariadb":  {"internal/dataset", "internal/dataset/server"},
+	"internal/dataset/npy":      {"internal/dataset"},
 	"internal/dataset/parquet":  {"internal/dataset"},
 	"internal/dataset/postgres": {"internal/dataset", "internal/dataset/server"},
 	"internal/rowcache":         {"internal/dataset"},
@@ -67,7 +68,7 @@ var arrows = map[string][]string{
 	"internal/siteconfig":  {"internal/dataset", "internal/noise", "internal/notify", "internal/pki", "internal/strict", "internal/proposal", "internal/study"},
 	"internal/egress":      {"internal/proposal", "internal/study"},
 	"internal/sitedata":    {"internal/clip", "internal/dataset", "internal/proposal", "internal/study"},
-	"internal/simulate":    {"internal/aggregate", "internal/answer", "internal/clip", "internal/dataset", "internal/linalg", "internal/noise", "internal/siteconfig", "internal/sitedata", "internal/result", "internal/proposal", "internal/study", "internal/worth"},
+	"internal/simulate":    {"internal/aggregate", "internal/answer", "internal/clip", "internal/dataset", "internal/dataset/npy", "internal/linalg", "internal/noise", "internal/siteconfig", "internal/sitedata", "internal/result", "internal/proposal", "internal/study", "internal/worth"},
 	"internal/score":       {"internal/clip", "internal/dataset", "internal/linalg", "internal/sitedata", "internal/result", "internal/proposal", "internal/study"},
 	"internal/profile":     {"internal/dataset", "internal/siteconfig", "internal/strict", "internal/proposal"},
 	"internal/proposals":   {"internal/frame", "internal/packed", "internal/siteconfig", "internal/proposal", "internal/study"},
@@ -101,7 +102,7 @@ var arrows = map[string][]string{
 	// Runs a command on a container's first start; the image has no shell.
 	"deploy/image/once": {},
 	"deploy/release":    {},
-	"cmd/agent":         {"cmd/internal/cli", "internal/control", "internal/chain", "internal/chainwatch", "internal/proposals", "internal/sitepage", "internal/agent", "internal/holding", "internal/profile", "internal/sitedata", "internal/doctor", "internal/enroll", "internal/egress", "internal/siteconfig", "internal/frame", "internal/clip", "internal/result", "internal/proposal", "internal/study", "internal/pki", "internal/ledger", "internal/limits", "internal/score", "internal/wire", "internal/dataset", "internal/dataset/mariadb", "internal/dataset/parquet", "internal/dataset/postgres", "internal/memory", "internal/noise"},
+	"cmd/agent":         {"cmd/internal/cli", "internal/control", "internal/chain", "internal/chainwatch", "internal/proposals", "internal/sitepage", "internal/agent", "internal/holding", "internal/profile", "internal/sitedata", "internal/doctor", "internal/enroll", "internal/egress", "internal/siteconfig", "internal/frame", "internal/clip", "internal/result", "internal/proposal", "internal/study", "internal/pki", "internal/ledger", "internal/limits", "internal/score", "internal/wire", "internal/dataset", "internal/dataset/mariadb", "internal/dataset/parquet", "internal/dataset/postgres", "internal/memory", "internal/noise", "internal/dataset/npy"},
 	"cmd/analyst":       {"cmd/internal/cli", "internal/analyst", "internal/dataset/parquet", "internal/enroll", "internal/frame", "internal/pki", "internal/report", "internal/sheet", "internal/result", "internal/proposal", "internal/study", "internal/wire", "internal/worth"},
 	"cmd/internal/cli":  {"internal/compare", "internal/draft", "internal/frame", "internal/pki", "internal/simulate", "internal/result", "internal/proposal", "internal/study", "internal/worth"},
 	// The demo runs agents in the coordinator's process; nothing else there may.
@@ -118,7 +119,7 @@ var arrows = map[string][]string{
 	"experiments/bench/kernel":  {},
 	"experiments/bench/masks":   {},
 	"experiments/performance":   {},
-	"experiments/bench/project": {"experiments/bench/table", "internal/dataset", "internal/dataset/parquet", "internal/score", "internal/siteconfig", "internal/result", "internal/proposal", "internal/study"},
+	"experiments/bench/project": {"experiments/bench/table", "internal/dataset", "internal/dataset/npy", "internal/dataset/parquet", "internal/score", "internal/siteconfig", "internal/result", "internal/proposal", "internal/study"},
 	"experiments/bench/table":   {},
 	"experiments/bench/plain":   {"internal/clip", "internal/answer", "internal/noise", "internal/pki", "internal/secagg", "internal/proposal", "internal/study", "internal/wire", "proto/covey/v1"},
 	// Servers for tests; built under the tags mariadb and postgres alone.

@@ -15,6 +15,7 @@ import (
 	"covey/internal/clip"
 	"covey/internal/dataset"
 	_ "covey/internal/dataset/mariadb"
+	_ "covey/internal/dataset/npy"
 	_ "covey/internal/dataset/parquet"
 	_ "covey/internal/dataset/postgres"
 	"covey/internal/enroll"

@@ -14,6 +14,7 @@ import (
 	"covey/internal/answer"
 	"covey/internal/clip"
 	"covey/internal/coordinator"
+	_ "covey/internal/dataset/npy"
 	"covey/internal/proposal"
 	"covey/internal/siteconfig"
 	"covey/internal/study"

@@ -2,8 +2,6 @@ package dataset
 
 import (
 	"math"
-	"os"
-	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -19,35 +17,30 @@ func TestConstantsDecideNothing(t *testing.T) {
 		for _, v := range values {
 			text += strconv.FormatFloat(v, 'g', -1, 64) + "\n"
 		}
-		matrix := filepath.Join(t.TempDir(), "a.npy")
-		if err := os.WriteFile(matrix, npy(header("'<f8'", "False", "(3, 1)"), doubles(values...)), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		for _, s := range []Source{{Path: write(t, text)}, {Path: matrix, Names: []string{"a"}}} {
-			rapid.Check(t, func(t *rapid.T) {
-				q := Request{Missing: MissingError, Precision: rapid.SampledFrom([]Precision{Float64, Float32}).Draw(t, "precision")}
-				// What study.toml allows.
-				scale := math.Ldexp(1, rapid.IntRange(-332, 332).Draw(t, "scale"))
-				offset := rapid.Float64Range(-1e100, 1e100).Draw(t, "offset")
-				q.Columns = []Column{{"a", offset, scale}}
-				r, err := Read(s, q, ReadOptions{})
-				if (err == nil) != (name == "good") {
-					t.Fatalf("%s, %v: %v", s.Path, q.Columns, err)
-				}
-				if err != nil {
-					return
-				}
-				for i, v := range values {
-					want := (v - offset) / scale
-					if q.Precision == Float32 {
-						if want = max(-math.MaxFloat32, min(want, math.MaxFloat32)); r.Values32[i] != float32(want) {
-							t.Fatalf("%s, %v: %v", s.Path, q.Columns, r.Values32[i])
-						}
-					} else if end := math.Nextafter(Limit, 0); r.Values[i] != max(-end, min(want, end)) {
-						t.Fatalf("%s, %v: %v", s.Path, q.Columns, r.Values[i])
+		s := Source{Path: write(t, text)}
+		rapid.Check(t, func(t *rapid.T) {
+			q := Request{Missing: MissingError, Precision: rapid.SampledFrom([]Precision{Float64, Float32}).Draw(t, "precision")}
+			// What study.toml allows.
+			scale := math.Ldexp(1, rapid.IntRange(-332, 332).Draw(t, "scale"))
+			offset := rapid.Float64Range(-1e100, 1e100).Draw(t, "offset")
+			q.Columns = []Column{{"a", offset, scale}}
+			r, err := Read(s, q, ReadOptions{})
+			if (err == nil) != (name == "good") {
+				t.Fatalf("%s, %v: %v", s.Path, q.Columns, err)
+			}
+			if err != nil {
+				return
+			}
+			for i, v := range values {
+				want := (v - offset) / scale
+				if q.Precision == Float32 {
+					if want = max(-math.MaxFloat32, min(want, math.MaxFloat32)); r.Values32[i] != float32(want) {
+						t.Fatalf("%s, %v: %v", s.Path, q.Columns, r.Values32[i])
 					}
+				} else if end := math.Nextafter(Limit, 0); r.Values[i] != max(-end, min(want, end)) {
+					t.Fatalf("%s, %v: %v", s.Path, q.Columns, r.Values[i])
 				}
-			})
-		}
+			}
+		})
 	}
 }

@@ -17,8 +17,9 @@
 // Nothing is learned from the data: no column is centred, scaled, guessed or
 // reordered.
 //
-// A format is a file of this package that opens a [source], gives each row's
-// fields to a [builder] and ends with [source.finish]. CSV is the first.
+// CSV is read here. The reader of any other format is a package beneath this one, which registers
+// itself ([Register], [RegisterQuery]): it is given a [File], or a [Query], and hands each row's
+// fields to a [Builder].
 //
 // The rules are in internal/sitedata.
 package dataset

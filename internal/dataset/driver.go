@@ -5,9 +5,9 @@ import (
 	"strconv"
 )
 
-// A format whose reader is much code is a room of its own beneath this one, which registers itself
-// as the drivers of database/sql do. A program reads what it imports: the agent imports all of
-// them, and the coordinator, which holds the federation's keys, none.
+// A format whose reader is much code is a package of its own beneath this one, which registers
+// itself as the drivers of database/sql do. A program reads what it imports: the agent imports all
+// of them, and the coordinator, which holds the federation's keys, that of NPY alone.
 
 // Table is a source's rows, as a driver reads them. An error of its is an [*Error] that carries no
 // value.
@@ -40,7 +40,7 @@ var (
 	queryDrivers = map[string]QueryDriver{}
 )
 
-// Register makes a format readable. It is called by the init of the room that reads it.
+// Register makes a format readable. It is called by the init of the package that reads it.
 func Register(format Format, open func(*File) (Table, error)) { fileDrivers[format] = open }
 
 // RegisterQuery makes queries to a kind of server possible, likewise.
@@ -48,12 +48,18 @@ func RegisterQuery(server string, d QueryDriver) { queryDrivers[server] = d }
 
 // File is a file that a driver reads here and there. It is hashed at the same time, from its first
 // byte to its last, and belongs to its caller, who closes it.
-type File struct{ src *source }
+type File struct {
+	src   *source
+	names []string
+}
 
 func (f *File) Path() string { return f.src.path }
 
 // Size is in bytes, when the file was opened.
 func (f *File) Size() int64 { return f.src.before.Size() }
+
+// Names are the columns of a matrix without names of its own ([Source]).
+func (f *File) Names() []string { return f.names }
 
 func (f *File) ReadAt(p []byte, at int64) (int, error) { return f.src.file.ReadAt(p, at) }
 
@@ -68,12 +74,12 @@ func (t driven) word() string          { return t.read }
 func (t driven) rows(b *builder) error { return t.Rows(Builder{b}) }
 
 // drive opens a file with its format's driver.
-func drive(format Format, src *source) (table, error) {
+func drive(format Format, src *source, names []string) (table, error) {
 	open := fileDrivers[format]
 	if open == nil {
 		return nil, &Error{File: src.path, Reason: fmt.Sprintf("this program does not read %s: the agent does", format)}
 	}
-	t, err := open(&File{src})
+	t, err := open(&File{src, names})
 	if err != nil {
 		return nil, err
 	}

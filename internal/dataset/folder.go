@@ -202,7 +202,7 @@ func (s Source) scanFolder(q Request, o ReadOptions, prepare func(*builder), hea
 	prepare(b)
 	schema := ""
 	for i, part := range f.parts {
-		t, err := drive(Parquet, part)
+		t, err := drive(Parquet, part, nil)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -268,12 +268,8 @@ func (s Source) table(src *source) (table, error) {
 		return openText(src, src, s.Mapping)
 	case CSVGzip:
 		return openGzip(src, s.Mapping)
-	case Parquet:
-		return drive(Parquet, src)
-	case NPY:
-		return openNPY(src, s.Names)
-	case NPZ:
-		return openNPZ(src, s.Names)
+	case Parquet, NPY, NPZ:
+		return drive(s.Kind(), src, s.Names)
 	case "":
 		return nil, &Error{Schema: SchemaFormat, File: s.Path, Reason: fmt.Sprintf("its name ends in none of %s, and no format is given", ends())}
 	}

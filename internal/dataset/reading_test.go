@@ -1,16 +1,12 @@
 package dataset
 
 import (
-	"encoding/binary"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-
-	"covey/test/cost"
 )
 
 // mixed asks for a number, levels, a boolean and a date.
@@ -88,9 +84,8 @@ func TestReadingsMissing(t *testing.T) {
 	}
 }
 
-// One table is the same rows in every format that a test here can write, in memory and from a cache
-// file.
-func TestReadingsFormats(t *testing.T) {
+// Text is the same rows in either precision; package npy has a test of the same cells.
+func TestReadingsText(t *testing.T) {
 	q := Request{
 		Columns:  []Column{{"a", 0, 1}, {"b", 0, 1}},
 		Readings: []Reading{{Levels: []string{"1", "2.5", "-3"}}, {As: Boolean}},
@@ -105,31 +100,19 @@ func TestReadingsFormats(t *testing.T) {
 		0, 0, 0, 1, 1, // an infinity is no level
 		0, 0, 0, 0, 0, // 2 is no boolean
 	}
-	csv := write(t, "a,b\n1,1\n2.5,0\n-3,1\n7,1\n,1\ninf,1\n1,2\n")
-	var raw []byte
-	for _, v := range []float64{1, 1, 2.5, 0, -3, 1, 7, 1, math.NaN(), 1, math.Inf(1), 1, 1, 2} {
-		raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(v))
-	}
-	array := cost.File(t, "x.npy", npy("{'descr': '<f8', 'fortran_order': False, 'shape': (7, 2), }", raw))
-	for _, s := range []Source{{Path: csv}, {Path: array, Names: []string{"a", "b"}}} {
-		for _, precision := range []Precision{Float64, Float32} {
-			q.Precision = precision
-			r, err := Read(s, q, ReadOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := r.Values
-			for _, v := range r.Values32 {
-				got = append(got, float64(v))
-			}
-			if !slices.Equal(got, want) || r.D != 5 || !slices.Equal(r.Absent, []int{4, 6}) {
-				t.Errorf("%s, %s: %v, %v", s.Path, precision, got, r.Absent)
-			}
+	s := Source{Path: write(t, "a,b\n1,1\n2.5,0\n-3,1\n7,1\n,1\ninf,1\n1,2\n")}
+	for _, q.Precision = range []Precision{Float64, Float32} {
+		r, err := Read(s, q, ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	q.Readings = []Reading{{}, {As: Days}}
-	if _, err := Read(Source{Path: array, Names: []string{"a", "b"}}, q, ReadOptions{}); err == nil || err.(*Error).Schema != SchemaFormat {
-		t.Errorf("dates of a dtype of numbers: %v", err)
+		got := r.Values
+		for _, v := range r.Values32 {
+			got = append(got, float64(v))
+		}
+		if !slices.Equal(got, want) || r.D != 5 || !slices.Equal(r.Absent, []int{4, 6}) {
+			t.Errorf("%s: %v, %v", q.Precision, got, r.Absent)
+		}
 	}
 }
 

@@ -1,14 +1,11 @@
 package dataset
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"math"
 	"strings"
 	"testing"
-
-	"covey/test/cost"
 )
 
 // repeated is n times the same text.
@@ -89,42 +86,6 @@ func TestReaderThatGivesNothing(t *testing.T) {
 type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
-
-// What a header may say, and what is refused before anything is made for it.
-func TestArrayBounds(t *testing.T) {
-	head := func(descr, shape string) string {
-		return "{'descr': " + descr + ", 'fortran_order': False, 'shape': " + shape + ", }"
-	}
-	for text, want := range map[string]error{
-		head("'<f8'", "(2147483647,)"):                       nil,
-		head("'<f8'", "(2147483648,)"):                       errShape,
-		head("'<f8'", "(2147483648, 1)"):                     errShape,
-		head("'<f8'", "(0, 9223372036854775807)"):            errShape,
-		head("'<f8'", "(18446744073709551616, 1)"):           errNPYHeader,
-		head("'<f8'", "(2147483647, 131073)"):                errShape,
-		head("'<f8'", "(1, 1048576)"):                        nil,
-		head("'<f8'", "(1, 1048577)"):                        errWide,
-		head("'<f8'", "("+strings.Repeat("1, ", 40)+")"):     errShape,
-		head("'<U4095'", "(1,)"):                             nil,
-		head("'|S0'", "(1,)"):                                errDtype,
-		head("'<U4096'", "(1,)"):                             errDtype,
-		head("'<f8', 'descr': '<f8'", "(1, 1)"):              errNPYHeader,
-		head("'<f8'", "(1, 1), 'fortran_order': False"):      errNPYHeader,
-		head("'<f8'", "(1, 1)") + " and more":                errNPYHeader,
-		"{'descr': '<f8', 'shape': (1, 1), }":                errNPYHeader,
-		"{'descr': '<f8', 'fortran_order': 0, 'shape': (), ": errNPYHeader,
-	} {
-		if a, err := parseArray(text); err != want || (a == nil) != (err != nil) {
-			t.Errorf("%s: %v, want %v", text, err, want)
-		}
-	}
-	raw := append([]byte("\x93NUMPY\x02\x00"), 0xff, 0xff, 0xff, 0x7f)
-	cost.Bounded(t, 4<<20, func() {
-		if _, err := readArray(bytes.NewReader(append(raw, make([]byte, 100)...))); err != errNPYHeader {
-			t.Errorf("a header of 2 GiB: %v", err)
-		}
-	})
-}
 
 // A row of nobody is refused whatever else it lacks: dropped, it would count for the unit of the
 // row before it.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"covey/internal/dataset"
+	_ "covey/internal/dataset/npy"
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/sitedata"

@@ -14,6 +14,7 @@ import (
 
 	"covey/internal/clip"
 	"covey/internal/dataset"
+	_ "covey/internal/dataset/npy"
 	"covey/internal/rowcache"
 	"covey/internal/sitedata"
 )

@@ -18,6 +18,7 @@ import (
 	"pgregory.net/rapid"
 
 	"covey/internal/dataset"
+	_ "covey/internal/dataset/npy"
 	_ "covey/internal/dataset/parquet"
 	"covey/internal/proposal"
 	"covey/internal/siteconfig"

@@ -19,6 +19,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"covey/internal/dataset"
+	_ "covey/internal/dataset/npy"
 	_ "covey/internal/dataset/parquet"
 	"covey/internal/linalg"
 	"covey/internal/proposal"

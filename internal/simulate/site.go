@@ -10,6 +10,7 @@ import (
 
 	"covey/internal/clip"
 	"covey/internal/dataset"
+	_ "covey/internal/dataset/npy" // of every program; Parquet is of those that import its reader
 	"covey/internal/proposal"
 	"covey/internal/siteconfig"
 	"covey/internal/sitedata"

@@ -170,6 +170,20 @@ func TestLevels(t *testing.T) {
 	}
 }
 
+// TestSiteOfArrays: every program that simulates reads NPY and NPZ.
+func TestSiteOfArrays(t *testing.T) {
+	s, err := proposal.ParseSpec([]byte("name = \"s\"\ndataset = \"d\"\ndelta = 1e-6\nepsilon = 8\n" +
+		"[[columns]]\nname = \"c0\"\noffset = 0\nscale = 1\n[[columns]]\nname = \"c2\"\noffset = 0\nscale = 1\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"c-f8.npy", "vectors.npz"} {
+		if _, err := ReadSite(filepath.Join("../dataset/npy/testdata/numpy", name), s); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestFreshNoise: studies of one call, and of two keys, differ in noise and nonce; those of one key
 // do not.
 func TestFreshNoise(t *testing.T) {

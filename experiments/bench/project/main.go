@@ -20,6 +20,7 @@ import (
 
 	"covey/experiments/bench/table"
 	"covey/internal/dataset"
+	_ "covey/internal/dataset/npy"
 	_ "covey/internal/dataset/parquet"
 	"covey/internal/proposal"
 	"covey/internal/result"

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"covey/internal/dataset"
+	_ "covey/internal/dataset/npy"
 	_ "covey/internal/dataset/parquet"
 )
 

@@ -1,4 +1,4 @@
-package dataset
+package npy
 
 import (
 	"encoding/binary"
@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"covey/internal/dataset"
 )
 
 // The header of an NPY array (NumPy enhancement proposal 1): a magic word, a version, a length and
@@ -134,7 +136,7 @@ func parseArray(text string) (*array, error) {
 		return nil, errDtype
 	case !shaped || a.d < 1:
 		return nil, errShape
-	case a.n > MaxRows || a.n > 0 && a.d > MaxValues/a.n || a.d > MaxValues:
+	case a.n > dataset.MaxRows || a.n > 0 && a.d > dataset.MaxValues/a.n || a.d > dataset.MaxValues:
 		return nil, errShape
 	case a.d > maxColumns: // each is given a name, of however few rows
 		return nil, errWide
@@ -282,7 +284,7 @@ func (t dtype) append(out, raw []byte) []byte {
 	case 'u':
 		return strconv.AppendUint(out, t.unsigned(raw), 10)
 	}
-	return AppendNumber(out, t.number(raw))
+	return dataset.AppendNumber(out, t.number(raw))
 }
 
 // numbers puts every stride-th value of raw, from the first on, into out.

@@ -1,4 +1,6 @@
-package dataset
+// Package npy reads NPY files and NPZ archives of them, which NumPy writes, for package dataset. A
+// program that imports it can.
+package npy
 
 import (
 	"archive/zip"
@@ -10,13 +12,20 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/flate"
+
+	"covey/internal/dataset"
 )
+
+func init() {
+	dataset.Register(dataset.NPY, func(src *dataset.File) (dataset.Table, error) { return openNPY(src) })
+	dataset.Register(dataset.NPZ, func(src *dataset.File) (dataset.Table, error) { return openNPZ(src) })
+}
 
 // npyTable is an NPY file, or an NPZ archive of several. A matrix is the table, C or Fortran order;
 // each vector of an archive is a column beside it, under its own name. Numbers are float32,
 // float64 and integers; NaN is a missing value. Text may be the unit.
 type npyTable struct {
-	src   *source
+	src   *dataset.File
 	parts []*part
 	names []string
 	of    []place // of each name
@@ -39,28 +48,28 @@ type place struct {
 	column int
 }
 
-func openNPY(src *source, names []string) (*npyTable, error) {
+func openNPY(src *dataset.File) (*npyTable, error) {
 	t := &npyTable{src: src}
-	a, err := readArray(io.NewSectionReader(src.file, 0, src.before.Size()))
-	if err == nil && a.length() != src.before.Size()-a.begin {
+	a, err := readArray(io.NewSectionReader(src, 0, src.Size()))
+	if err == nil && a.length() != src.Size()-a.begin {
 		err = errLength
 	}
 	if err != nil {
 		return nil, t.bad("", err)
 	}
-	data := io.NewSectionReader(src.file, a.begin, a.length())
+	data := io.NewSectionReader(src, a.begin, a.length())
 	t.parts = []*part{{array: a, at: data, open: func() (io.ReadCloser, error) {
 		return io.NopCloser(io.NewSectionReader(data, 0, a.length())), nil
 	}}}
-	return t, t.table(names)
+	return t, t.table(src.Names())
 }
 
 // maxParts bounds the arrays of an archive.
 const maxParts = 1 << 16
 
-func openNPZ(src *source, names []string) (*npyTable, error) {
+func openNPZ(src *dataset.File) (*npyTable, error) {
 	t := &npyTable{src: src}
-	z, err := zip.NewReader(src.file, src.before.Size())
+	z, err := zip.NewReader(src, src.Size())
 	if err != nil || len(z.File) > maxParts {
 		return nil, t.bad("", errZip)
 	}
@@ -77,9 +86,9 @@ func openNPZ(src *source, names []string) (*npyTable, error) {
 		t.parts = append(t.parts, p)
 	}
 	if len(t.parts) == 0 {
-		return nil, &Error{File: src.path, Reason: "the archive holds no array"}
+		return nil, &dataset.Error{File: src.Path(), Reason: "the archive holds no array"}
 	}
-	return t, t.table(names)
+	return t, t.table(src.Names())
 }
 
 const errZip = arrayFault("not NPZ, cut off, or damaged")
@@ -88,7 +97,7 @@ const errZip = arrayFault("not NPZ, cut off, or damaged")
 const maxDeflation = 1033
 
 // archived is an array of an archive.
-func archived(src *source, f *zip.File, name string) (*part, error) {
+func archived(src *dataset.File, f *zip.File, name string) (*part, error) {
 	if f.Method != zip.Store && f.Method != zip.Deflate {
 		return nil, errZip
 	}
@@ -105,7 +114,7 @@ func archived(src *source, f *zip.File, name string) (*part, error) {
 		return nil, errLength
 	}
 	// or a row's memory is taken before it is missed
-	if f.UncompressedSize64/maxDeflation > uint64(src.before.Size()) {
+	if f.UncompressedSize64/maxDeflation > uint64(src.Size()) {
 		return nil, errZip
 	}
 	p := &part{array: a, name: name, open: func() (io.ReadCloser, error) {
@@ -117,10 +126,10 @@ func archived(src *source, f *zip.File, name string) (*part, error) {
 	}}
 	if f.Method == zip.Store {
 		offset, err := f.DataOffset()
-		if err != nil || offset > src.before.Size()-int64(f.UncompressedSize64) {
+		if err != nil || offset > src.Size()-int64(f.UncompressedSize64) {
 			return nil, errZip
 		}
-		p.at = io.NewSectionReader(src.file, offset+a.begin, a.length())
+		p.at = io.NewSectionReader(src, offset+a.begin, a.length())
 	}
 	return p, nil
 }
@@ -140,7 +149,7 @@ func (t *npyTable) table(names []string) error {
 	}
 	if matrix != nil {
 		if len(names) > 0 && len(names) != matrix.d {
-			return &Error{File: t.src.path, Reason: fmt.Sprintf("names has %d names, the matrix %d columns", len(names), matrix.d)}
+			return &dataset.Error{File: t.src.Path(), Reason: fmt.Sprintf("names has %d names, the matrix %d columns", len(names), matrix.d)}
 		}
 		for j := range matrix.d {
 			name := fmt.Sprintf("c%d", j)
@@ -150,46 +159,45 @@ func (t *npyTable) table(names []string) error {
 			t.names, t.of = append(t.names, name), append(t.of, place{matrix, j})
 		}
 	} else if len(names) > 0 {
-		return &Error{File: t.src.path, Reason: "names are given, but there is no matrix; vectors have names of their own"}
+		return &dataset.Error{File: t.src.Path(), Reason: "names are given, but there is no matrix; vectors have names of their own"}
 	}
 	for _, p := range t.parts {
 		if p != matrix {
-			t.names, t.of = append(t.names, trim(p.name)), append(t.of, place{p, 0})
+			t.names, t.of = append(t.names, dataset.Trim(p.name)), append(t.of, place{p, 0})
 		}
 		if p.n != t.parts[0].n {
 			return t.bad(p.name, arrayFault("has another number of rows than the first array"))
 		}
 	}
 	t.n = t.parts[0].n
-	if i, j := twins(t.names); j > 0 {
-		return &Error{Schema: SchemaColumns, File: t.src.path, Column: t.names[i], Reason: "two columns have this name"}
+	if i, j := dataset.Twins(t.names); j > 0 {
+		return &dataset.Error{Schema: dataset.SchemaColumns, File: t.src.Path(), Column: t.names[i], Reason: "two columns have this name"}
 	}
-	t.src.hashBeside()
 	return nil
 }
 
 // bad words a fault of an array, or of the whole file if it has no name.
-func (t *npyTable) bad(array string, err error) *Error {
+func (t *npyTable) bad(array string, err error) *dataset.Error {
 	_, ours := errors.AsType[arrayFault](err)
 	if _, file := errors.AsType[*fs.PathError](err); !ours && !file {
 		err = errZip // the archive's own words, or an end that comes too early
 	}
 	if array == "" {
-		return unreadable(t.src.path, err)
+		return dataset.Unreadable(t.src.Path(), err)
 	}
-	return &Error{File: t.src.path, Reason: fmt.Sprintf("array %q: %v", array, err)}
+	return &dataset.Error{File: t.src.Path(), Reason: fmt.Sprintf("array %q: %v", array, err)}
 }
 
-func (t *npyTable) word() string     { return "row" }
-func (t *npyTable) header() []string { return t.names }
+// Header implements dataset.Table.
+func (t *npyTable) Header() []string { return t.names }
 
 func (t *npyTable) find(name string) (place, error) {
 	for i, n := range t.names {
-		if trim(n) == name {
+		if dataset.Trim(n) == name {
 			return t.of[i], nil
 		}
 	}
-	return place{}, &Error{Schema: SchemaColumns, File: t.src.path, Column: name, Reason: fmt.Sprintf("none of the %d columns has this name", len(t.names)), Near: Near(name, t.names)}
+	return place{}, &dataset.Error{Schema: dataset.SchemaColumns, File: t.src.Path(), Column: name, Reason: fmt.Sprintf("none of the %d columns has this name", len(t.names)), Near: dataset.Near(name, t.names)}
 }
 
 // feed gives the values of one column, or of all columns of a matrix in C order, n rows at a
@@ -244,7 +252,8 @@ func (f *feed) next(n int) error {
 // maxRaw bounds what a feed reads at a time, if it is more than one row.
 const maxRaw = 1 << 20
 
-func (t *npyTable) rows(b *builder) error {
+// Rows implements dataset.Table.
+func (t *npyTable) Rows(b dataset.Builder) error {
 	var feeds []*feed
 	defer func() {
 		for _, f := range feeds {
@@ -273,42 +282,40 @@ func (t *npyTable) rows(b *builder) error {
 		most = min(most, max(1, maxRaw/(f.width*at.part.dtype.size)))
 		return f, at, nil
 	}
-	of, places := make([]*feed, len(b.asked)), make([]place, len(b.asked))
-	for j, c := range b.asked {
+	of, places := make([]*feed, len(b.Columns())), make([]place, len(b.Columns()))
+	for j, c := range b.Columns() {
 		var err error
 		if of[j], places[j], err = column(c.Name); err != nil {
 			return err
 		}
-		text, r := places[j].part.dtype.text(), b.reader(j)
+		text := places[j].part.dtype.text()
 		switch {
-		case text && r == nil:
-			return &Error{Schema: SchemaFormat, File: t.src.path, Column: c.Name, Reason: "its dtype is text and no number"}
-		case !text && r != nil && r.As == Days:
-			return &Error{Schema: SchemaFormat, File: t.src.path, Column: c.Name, Reason: "its dtype is a number; a date must be text"}
+		case text && !b.Texts(j):
+			return &dataset.Error{Schema: dataset.SchemaFormat, File: t.src.Path(), Column: c.Name, Reason: "its dtype is text and no number"}
+		case !text && b.Reading(j).As == dataset.Days:
+			return &dataset.Error{Schema: dataset.SchemaFormat, File: t.src.Path(), Column: c.Name, Reason: "its dtype is a number; a date must be text"}
 		}
 	}
 	var units *feed
 	var who place
-	if b.whom != "" {
+	if b.Unit() != "" {
 		var err error
-		if units, who, err = column(b.whom); err != nil {
+		if units, who, err = column(b.Unit()); err != nil {
 			return err
 		}
 	}
-	if b.reserve != nil {
-		// an archive may lie about its rows
-		b.reserve(float64(min(int64(t.n), t.src.before.Size())))
-	}
+	// an archive may lie about its rows
+	b.Reserve(float64(min(int64(t.n), t.src.Size())))
 	return t.send(b, most, feeds, of, places, units, who)
 }
 
 // send returns all rows to b.
-func (t *npyTable) send(b *builder, most int, feeds, of []*feed, places []place, units *feed, who place) error {
+func (t *npyTable) send(b dataset.Builder, most int, feeds, of []*feed, places []place, units *feed, who place) error {
 	fields := make([][]float64, len(of))
 	var names [][]byte
 	var text []byte
 	for done := 0; done < t.n; {
-		n := min(b.room(), most, t.n-done)
+		n := min(b.Room(), most, t.n-done)
 		for _, f := range feeds {
 			if err := f.next(n); err != nil {
 				return t.bad(f.part.name, err)
@@ -319,14 +326,14 @@ func (t *npyTable) send(b *builder, most int, feeds, of []*feed, places []place,
 				fields[j] = make([]float64, n)
 			}
 			fields[j] = fields[j][:n]
-			if b.reader(j) == nil {
+			if !b.Texts(j) {
 				f.part.dtype.numbers(fields[j], f.raw[f.offset(places[j]):], f.width)
 				continue
 			}
 			for i := range fields[j] {
 				at := f.offset(places[j]) + i*f.width*f.part.dtype.size
 				text = f.part.dtype.append(text[:0], f.raw[at:at+f.part.dtype.size])
-				fields[j][i] = b.cell(j, string(text))
+				fields[j][i] = b.Cell(j, text)
 			}
 		}
 		if units != nil {
@@ -337,7 +344,7 @@ func (t *npyTable) send(b *builder, most int, feeds, of []*feed, places []place,
 				names = append(names, text[from:len(text):len(text)])
 			}
 		}
-		if err := b.columnar(n, fields, names); err != nil {
+		if err := b.Columnar(n, fields, names); err != nil {
 			return err
 		}
 		done += n
