@@ -148,7 +148,7 @@ func init() {
 			{"internal/dataset/npy/header.go", "case a.n > dataset.MaxRows || a.n > 0", "case a.n > 0"},
 		}, in("dataset/npy", "TestArrayBounds"), killer{}},
 		{"texts of any length", 0, []edit{
-			{"internal/dataset/npy/header.go", "return t, size > 0 && size < 1<<12", "return t, size > 0"},
+			{"internal/dataset/npy/dtype.go", "return t, size > 0 && size < 1<<12", "return t, size > 0"},
 		}, in("dataset/npy", "TestArrayBounds"), killer{}},
 		{"a row of nobody that is dropped", 0, []edit{
 			{"internal/dataset/rows.go", "\tcase b.nobody:", "\tcase b.nobody && !b.drop:"},
@@ -205,7 +205,7 @@ func init() {
 			{"internal/dataset/column.go", "return field == \"NA\"", "return field[0]|0x20 == 'n' && field[1]|0x20 == 'a'"},
 		}, in("dataset", "TestMissingWords"), killer{}},
 		{"texts of no length", 0, []edit{
-			{"internal/dataset/npy/header.go", "case 'S':\n\t\treturn t, size > 0", "case 'S':\n\t\treturn t, true"},
+			{"internal/dataset/npy/dtype.go", "case 'S':\n\t\treturn t, size > 0", "case 'S':\n\t\treturn t, true"},
 		}, in("dataset/npy", "TestArrayBounds"), killer{}},
 	})
 }

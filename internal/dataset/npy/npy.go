@@ -3,15 +3,10 @@
 package npy
 
 import (
-	"archive/zip"
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"strings"
-
-	"github.com/klauspost/compress/flate"
 
 	"covey/internal/dataset"
 )
@@ -62,76 +57,6 @@ func openNPY(src *dataset.File) (*npyTable, error) {
 		return io.NopCloser(io.NewSectionReader(data, 0, a.length())), nil
 	}}}
 	return t, t.table(src.Names())
-}
-
-// maxParts bounds the arrays of an archive.
-const maxParts = 1 << 16
-
-func openNPZ(src *dataset.File) (*npyTable, error) {
-	t := &npyTable{src: src}
-	z, err := zip.NewReader(src, src.Size())
-	if err != nil || len(z.File) > maxParts {
-		return nil, t.bad("", errZip)
-	}
-	z.RegisterDecompressor(zip.Deflate, flate.NewReader)
-	for _, f := range z.File {
-		name, ok := strings.CutSuffix(f.Name, ".npy")
-		if !ok {
-			continue
-		}
-		p, err := archived(src, f, name)
-		if err != nil {
-			return nil, t.bad(name, err)
-		}
-		t.parts = append(t.parts, p)
-	}
-	if len(t.parts) == 0 {
-		return nil, &dataset.Error{File: src.Path(), Reason: "the archive holds no array"}
-	}
-	return t, t.table(src.Names())
-}
-
-const errZip = arrayFault("not NPZ, cut off, or damaged")
-
-// maxDeflation is above how many bytes one byte of DEFLATE can stand for (258 in two bits).
-const maxDeflation = 1033
-
-// archived is an array of an archive.
-func archived(src *dataset.File, f *zip.File, name string) (*part, error) {
-	if f.Method != zip.Store && f.Method != zip.Deflate {
-		return nil, errZip
-	}
-	head, err := f.Open()
-	if err != nil {
-		return nil, errZip
-	}
-	defer head.Close()
-	a, err := readArray(head)
-	if err != nil {
-		return nil, err
-	}
-	if uint64(a.begin)+uint64(a.length()) != f.UncompressedSize64 {
-		return nil, errLength
-	}
-	// or a row's memory is taken before it is missed
-	if f.UncompressedSize64/maxDeflation > uint64(src.Size()) {
-		return nil, errZip
-	}
-	p := &part{array: a, name: name, open: func() (io.ReadCloser, error) {
-		r, err := f.Open()
-		if err == nil {
-			_, err = io.CopyN(io.Discard, r, a.begin)
-		}
-		return r, err
-	}}
-	if f.Method == zip.Store {
-		offset, err := f.DataOffset()
-		if err != nil || offset > src.Size()-int64(f.UncompressedSize64) {
-			return nil, errZip
-		}
-		p.at = io.NewSectionReader(src, offset+a.begin, a.length())
-	}
-	return p, nil
 }
 
 // table names the columns: the matrix's by names, or c0 and so on, then the vectors.
@@ -198,55 +123,6 @@ func (t *npyTable) find(name string) (place, error) {
 		}
 	}
 	return place{}, &dataset.Error{Schema: dataset.SchemaColumns, File: t.src.Path(), Column: name, Reason: fmt.Sprintf("none of the %d columns has this name", len(t.names)), Near: dataset.Near(name, t.names)}
-}
-
-// feed gives the values of one column, or of all columns of a matrix in C order, n rows at a
-// time.
-type feed struct {
-	part  *part
-	width int // columns that raw holds
-	from  io.ReadCloser
-	in    io.Reader
-	raw   []byte
-}
-
-func (t *npyTable) feed(at place) (f *feed, err error) {
-	p := at.part
-	f = &feed{part: p, width: 1}
-	switch {
-	case !p.fortran || p.d == 1:
-		f.width = p.d
-		if f.from, err = p.open(); err != nil {
-			return nil, t.bad(p.name, err)
-		}
-		f.in = f.from
-	case p.at != nil:
-		column := int64(p.n) * int64(p.dtype.size)
-		f.in = io.NewSectionReader(p.at, int64(at.column)*column, column)
-	default:
-		return nil, t.bad(p.name, arrayFault("is compressed and in Fortran order, so that rows are all over it; save it in C order (numpy.ascontiguousarray), or with numpy.savez"))
-	}
-	if f.width == 1 {
-		f.in = bufio.NewReaderSize(f.in, 64<<10)
-	}
-	return f, nil
-}
-
-func (f *feed) close() {
-	if f.from != nil {
-		f.from.Close() // only read from
-	}
-}
-
-// next reads n rows.
-func (f *feed) next(n int) error {
-	size := n * f.width * f.part.dtype.size
-	if cap(f.raw) < size {
-		f.raw = make([]byte, size)
-	}
-	f.raw = f.raw[:size]
-	_, err := io.ReadFull(f.in, f.raw)
-	return err
 }
 
 // maxRaw bounds what a feed reads at a time, if it is more than one row.
@@ -359,12 +235,4 @@ func (t *npyTable) send(b dataset.Builder, most int, feeds, of []*feed, places [
 		}
 	}
 	return nil
-}
-
-// offset is where a column's first value is in raw.
-func (f *feed) offset(at place) int {
-	if f.width == 1 {
-		return 0
-	}
-	return at.column * f.part.dtype.size
 }
