@@ -13,8 +13,8 @@ import (
 // maxParts bounds the arrays of an archive.
 const maxParts = 1 << 16
 
-func openNPZ(src *dataset.File) (*npyTable, error) {
-	t := &npyTable{src: src}
+func openArchive(src *dataset.File) (*table, error) {
+	t := &table{src: src}
 	z, err := zip.NewReader(src, src.Size())
 	if err != nil || len(z.File) > maxParts {
 		return nil, t.bad("", errZip)
@@ -25,7 +25,7 @@ func openNPZ(src *dataset.File) (*npyTable, error) {
 		if !ok {
 			continue
 		}
-		p, err := archived(src, f, name)
+		p, err := archivedArray(src, f, name)
 		if err != nil {
 			return nil, t.bad(name, err)
 		}
@@ -34,7 +34,7 @@ func openNPZ(src *dataset.File) (*npyTable, error) {
 	if len(t.parts) == 0 {
 		return nil, &dataset.Error{File: src.Path(), Reason: "the archive holds no array"}
 	}
-	return t, t.table(src.Names())
+	return t, t.nameColumns(src.Names())
 }
 
 const errZip = arrayFault("not NPZ, cut off, or damaged")
@@ -42,8 +42,8 @@ const errZip = arrayFault("not NPZ, cut off, or damaged")
 // maxDeflation is above how many bytes one byte of DEFLATE can stand for (258 in two bits).
 const maxDeflation = 1033
 
-// archived is an array of an archive.
-func archived(src *dataset.File, f *zip.File, name string) (*part, error) {
+// archivedArray returns an array of an archive.
+func archivedArray(src *dataset.File, f *zip.File, name string) (*part, error) {
 	if f.Method != zip.Store && f.Method != zip.Deflate {
 		return nil, errZip
 	}

@@ -15,7 +15,8 @@ type feed struct {
 	raw   []byte
 }
 
-func (t *npyTable) feed(at place) (f *feed, err error) {
+// feed opens the one that has a column's values.
+func (t *table) feed(at place) (f *feed, err error) {
 	p := at.part
 	f = &feed{part: p, width: 1}
 	switch {
@@ -52,12 +53,4 @@ func (f *feed) next(n int) error {
 	f.raw = f.raw[:size]
 	_, err := io.ReadFull(f.in, f.raw)
 	return err
-}
-
-// offset is where a column's first value is in raw.
-func (f *feed) offset(at place) int {
-	if f.width == 1 {
-		return 0
-	}
-	return at.column * f.part.dtype.size
 }

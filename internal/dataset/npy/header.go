@@ -33,12 +33,12 @@ type arrayFault string
 func (f arrayFault) Error() string { return string(f) }
 
 const (
-	errNotNPY    = arrayFault("not NPY, cut off, or of a version that is not known here")
-	errNPYHeader = arrayFault("its header is not one that NumPy writes")
-	errShape     = arrayFault("must be an array of one or two dimensions")
-	errDtype     = arrayFault("its dtype is not supported; numbers and fixed-length text are")
-	errWide      = arrayFault("it has more than 2^20 columns")
-	errLength    = arrayFault("it has fewer or more bytes than its shape says")
+	errNotNPY = arrayFault("not NPY, cut off, or of a version that is not known here")
+	errHeader = arrayFault("its header is not one that NumPy writes")
+	errShape  = arrayFault("must be an array of one or two dimensions")
+	errDtype  = arrayFault("its dtype is not supported; numbers and fixed-length text are")
+	errWide   = arrayFault("it has more than 2^20 columns")
+	errLength = arrayFault("it has fewer or more bytes than its shape says")
 )
 
 // readArray reads a header.
@@ -59,7 +59,7 @@ func readArray(r io.Reader) (*array, error) {
 		return nil, errNotNPY
 	}
 	if length > maxHeader {
-		return nil, errNPYHeader
+		return nil, errHeader
 	}
 	text := make([]byte, length)
 	if _, err := io.ReadFull(r, text); err != nil {
@@ -79,12 +79,12 @@ func parseArray(text string) (*array, error) {
 	a, seen := &array{}, map[string]bool{}
 	var plain, shaped bool
 	if !p.take("{") {
-		return nil, errNPYHeader
+		return nil, errHeader
 	}
 	for !p.take("}") {
-		key, ok := p.word()
+		key, ok := p.quoted()
 		if !ok || seen[key] || !p.take(":") {
-			return nil, errNPYHeader
+			return nil, errHeader
 		}
 		seen[key] = true
 		switch key {
@@ -94,7 +94,7 @@ func parseArray(text string) (*array, error) {
 				return nil, errDtype
 			}
 			var descr string
-			if descr, ok = p.word(); ok {
+			if descr, ok = p.quoted(); ok {
 				a.dtype, plain = parseDtype(descr)
 			}
 		case "fortran_order":
@@ -116,12 +116,12 @@ func parseArray(text string) (*array, error) {
 			ok = false
 		}
 		if !ok || !p.take(",") && !strings.HasPrefix(p.rest(), "}") {
-			return nil, errNPYHeader
+			return nil, errHeader
 		}
 	}
 	switch {
 	case p.rest() != "" || len(seen) != 3:
-		return nil, errNPYHeader
+		return nil, errHeader
 	case !plain:
 		return nil, errDtype
 	case !shaped || a.d < 1:

@@ -21,8 +21,8 @@ func (p *literal) take(token string) bool {
 	return ok
 }
 
-// word takes a string without escapes.
-func (p *literal) word() (string, bool) {
+// quoted takes a string without escapes.
+func (p *literal) quoted() (string, bool) {
 	text := p.rest()
 	if text == "" || text[0] != '\'' && text[0] != '"' {
 		return "", false

@@ -12,14 +12,14 @@ import (
 )
 
 func init() {
-	dataset.Register(dataset.NPY, func(src *dataset.File) (dataset.Table, error) { return openNPY(src) })
-	dataset.Register(dataset.NPZ, func(src *dataset.File) (dataset.Table, error) { return openNPZ(src) })
+	dataset.Register(dataset.NPY, func(src *dataset.File) (dataset.Table, error) { return openArray(src) })
+	dataset.Register(dataset.NPZ, func(src *dataset.File) (dataset.Table, error) { return openArchive(src) })
 }
 
-// npyTable is an NPY file, or an NPZ archive of several. A matrix is the table, C or Fortran order;
+// table is an NPY file, or an NPZ archive of several. A matrix is the table, C or Fortran order;
 // each vector of an archive is a column beside it, under its own name. Numbers are float32,
 // float64 and integers; NaN is a missing value. Text may be the unit.
-type npyTable struct {
+type table struct {
 	src   *dataset.File
 	parts []*part
 	names []string
@@ -43,8 +43,8 @@ type place struct {
 	column int
 }
 
-func openNPY(src *dataset.File) (*npyTable, error) {
-	t := &npyTable{src: src}
+func openArray(src *dataset.File) (*table, error) {
+	t := &table{src: src}
 	a, err := readArray(io.NewSectionReader(src, 0, src.Size()))
 	if err == nil && a.length() != src.Size()-a.begin {
 		err = errLength
@@ -56,11 +56,11 @@ func openNPY(src *dataset.File) (*npyTable, error) {
 	t.parts = []*part{{array: a, at: data, open: func() (io.ReadCloser, error) {
 		return io.NopCloser(io.NewSectionReader(data, 0, a.length())), nil
 	}}}
-	return t, t.table(src.Names())
+	return t, t.nameColumns(src.Names())
 }
 
-// table names the columns: the matrix's by names, or c0 and so on, then the vectors.
-func (t *npyTable) table(names []string) error {
+// nameColumns names the columns: the matrix's by names, or c0 and so on, then the vectors.
+func (t *table) nameColumns(names []string) error {
 	var matrix *part
 	alone := len(t.parts) == 1
 	for _, p := range t.parts {
@@ -102,7 +102,7 @@ func (t *npyTable) table(names []string) error {
 }
 
 // bad words a fault of an array, or of the whole file if it has no name.
-func (t *npyTable) bad(array string, err error) *dataset.Error {
+func (t *table) bad(array string, err error) *dataset.Error {
 	_, ours := errors.AsType[arrayFault](err)
 	if _, file := errors.AsType[*fs.PathError](err); !ours && !file {
 		err = errZip // the archive's own words, or an end that comes too early
@@ -114,9 +114,9 @@ func (t *npyTable) bad(array string, err error) *dataset.Error {
 }
 
 // Header implements dataset.Table.
-func (t *npyTable) Header() []string { return t.names }
+func (t *table) Header() []string { return t.names }
 
-func (t *npyTable) find(name string) (place, error) {
+func (t *table) find(name string) (place, error) {
 	for i, n := range t.names {
 		if dataset.Trim(n) == name {
 			return t.of[i], nil
@@ -125,114 +125,31 @@ func (t *npyTable) find(name string) (place, error) {
 	return place{}, &dataset.Error{Schema: dataset.SchemaColumns, File: t.src.Path(), Column: name, Reason: fmt.Sprintf("none of the %d columns has this name", len(t.names)), Near: dataset.Near(name, t.names)}
 }
 
-// maxRaw bounds what a feed reads at a time, if it is more than one row.
-const maxRaw = 1 << 20
-
 // Rows implements dataset.Table.
-func (t *npyTable) Rows(b dataset.Builder) error {
-	var feeds []*feed
-	defer func() {
-		for _, f := range feeds {
-			f.close()
-		}
-	}()
-	// A matrix in C order is read once for all its columns.
-	shared := map[*part]*feed{}
-	most := t.n
-	column := func(name string) (*feed, place, error) {
-		at, err := t.find(name)
-		if err != nil {
-			return nil, at, err
-		}
-		if f := shared[at.part]; f != nil {
-			return f, at, nil
-		}
-		f, err := t.feed(at)
-		if err != nil {
-			return nil, at, err
-		}
-		feeds = append(feeds, f)
-		if f.width > 1 || at.part.d == 1 {
-			shared[at.part] = f
-		}
-		most = min(most, max(1, maxRaw/(f.width*at.part.dtype.size)))
-		return f, at, nil
-	}
-	of, places := make([]*feed, len(b.Columns())), make([]place, len(b.Columns()))
+func (t *table) Rows(b dataset.Builder) error {
+	s := &scan{table: t, most: t.n, shared: map[*part]*feed{}}
+	defer s.close()
 	for j, c := range b.Columns() {
-		var err error
-		if of[j], places[j], err = column(c.Name); err != nil {
+		v, err := s.view(c.Name)
+		if err != nil {
 			return err
 		}
-		text := places[j].part.dtype.text()
+		text := v.part.dtype.text()
 		switch {
 		case text && !b.Texts(j):
 			return &dataset.Error{Schema: dataset.SchemaFormat, File: t.src.Path(), Column: c.Name, Reason: "its dtype is text and no number"}
 		case !text && b.Reading(j).As == dataset.Days:
 			return &dataset.Error{Schema: dataset.SchemaFormat, File: t.src.Path(), Column: c.Name, Reason: "its dtype is a number; a date must be text"}
 		}
+		s.columns = append(s.columns, v)
 	}
-	var units *feed
-	var who place
 	if b.Unit() != "" {
 		var err error
-		if units, who, err = column(b.Unit()); err != nil {
+		if s.unit, err = s.view(b.Unit()); err != nil {
 			return err
 		}
 	}
 	// an archive may lie about its rows
 	b.Reserve(float64(min(int64(t.n), t.src.Size())))
-	return t.send(b, most, feeds, of, places, units, who)
-}
-
-// send returns all rows to b.
-func (t *npyTable) send(b dataset.Builder, most int, feeds, of []*feed, places []place, units *feed, who place) error {
-	fields := make([][]float64, len(of))
-	var names [][]byte
-	var text []byte
-	for done := 0; done < t.n; {
-		n := min(b.Room(), most, t.n-done)
-		for _, f := range feeds {
-			if err := f.next(n); err != nil {
-				return t.bad(f.part.name, err)
-			}
-		}
-		for j, f := range of {
-			if cap(fields[j]) < n {
-				fields[j] = make([]float64, n)
-			}
-			fields[j] = fields[j][:n]
-			if !b.Texts(j) {
-				f.part.dtype.numbers(fields[j], f.raw[f.offset(places[j]):], f.width)
-				continue
-			}
-			for i := range fields[j] {
-				at := f.offset(places[j]) + i*f.width*f.part.dtype.size
-				text = f.part.dtype.append(text[:0], f.raw[at:at+f.part.dtype.size])
-				fields[j][i] = b.Cell(j, text)
-			}
-		}
-		if units != nil {
-			names, text = names[:0], text[:0]
-			for i := range n {
-				from, at := len(text), units.offset(who)+i*units.width*units.part.dtype.size
-				text = units.part.dtype.append(text, units.raw[at:at+units.part.dtype.size])
-				names = append(names, text[from:len(text):len(text)])
-			}
-		}
-		if err := b.Columnar(n, fields, names); err != nil {
-			return err
-		}
-		done += n
-	}
-	for _, f := range feeds {
-		if f.from == nil {
-			continue
-		}
-		// An archive's checksum is compared at the end.
-		if _, err := io.ReadFull(f.in, make([]byte, 1)); err != io.EOF {
-			return t.bad(f.part.name, errZip)
-		}
-	}
-	return nil
+	return s.send(b)
 }
