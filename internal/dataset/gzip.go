@@ -11,11 +11,20 @@ import (
 // openGzip reads a CSV file that gzip packed; several members one after another are one
 // file. The pin is of the packed bytes, and so is progress.
 func openGzip(src *source, m Mapping) (table, error) {
+	in, err := unpack(src)
+	if err != nil {
+		return nil, err
+	}
+	return openText(src, in, m)
+}
+
+// unpack returns the bytes that gzip packed.
+func unpack(src *source) (io.Reader, error) {
 	z, err := gzip.NewReader(src)
 	if err != nil {
 		return nil, unreadable(src.path, packed(err))
 	}
-	return openText(src, &gunzip{z}, m)
+	return &gunzip{z}, nil
 }
 
 type gunzip struct{ z *gzip.Reader }
@@ -39,4 +48,26 @@ func packed(err error) error {
 		return errPacked
 	}
 	return err
+}
+
+// Head returns the first bytes of a text file, unpacked, at most n of them. The error is an
+// *[Error].
+func Head(s Source, n int) ([]byte, error) {
+	src, err := open(s.Path, ReadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	defer src.close()
+	var in io.Reader = src
+	if s.Kind() == CSVGzip {
+		if in, err = unpack(src); err != nil {
+			return nil, err
+		}
+	}
+	head := make([]byte, n)
+	n, err = io.ReadFull(in, head)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, unreadable(s.Path, err)
+	}
+	return head[:n], nil
 }

@@ -93,7 +93,7 @@ type Level struct {
 func Of(c *siteconfig.Config, d siteconfig.Dataset, spec *proposal.Spec, o dataset.ReadOptions) (*Report, error) {
 	source := c.Source(d)
 	said := source.Mapping
-	guessed, err := dataset.Guess(source)
+	guessed, err := guess(source)
 	if err != nil {
 		return nil, err
 	}

@@ -1,13 +1,12 @@
-package dataset
+package profile
 
 import (
 	"bytes"
 	"encoding/csv"
-	"io"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/klauspost/compress/gzip"
+	"covey/internal/dataset"
 )
 
 // guessBytes is how much of a file's beginning is looked at, and guessLines how many lines of it.
@@ -16,50 +15,33 @@ const (
 	guessLines = 200
 )
 
-// Guess returns the mapping of a data set whose file is text, with what it does not say of how the
+// guess returns the mapping of a data set whose file is text, with what it does not say of how the
 // text is written filled in from the file's beginning; what is in order as it is, stays. The error
-// is an *[Error].
-func Guess(s Source) (Mapping, error) {
-	m := s.Mapping
-	kind := s.Kind()
-	if s.Query != nil || kind != CSV && kind != CSVGzip {
-		return m, nil
+// is a *dataset.Error.
+func guess(s dataset.Source) (dataset.Mapping, error) {
+	if !textual(s) {
+		return s.Mapping, nil
 	}
-	src, err := open(s.Path, ReadOptions{})
+	head, err := dataset.Head(s, guessBytes)
 	if err != nil {
-		return m, err
+		return s.Mapping, err
 	}
-	defer src.close()
-	var in io.Reader = src
-	if kind == CSVGzip {
-		z, err := gzip.NewReader(src)
-		if err != nil {
-			return m, unreadable(s.Path, packed(err))
-		}
-		in = &gunzip{z}
-	}
-	head := make([]byte, guessBytes)
-	n, err := io.ReadFull(in, head)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return m, unreadable(s.Path, err)
-	}
-	return guess(m, head[:n], n == len(head)), nil
+	return guessText(s.Mapping, head, len(head) == guessBytes), nil
 }
 
-// guess fills a mapping in from a file's first bytes; cut reports whether there are more.
-func guess(m Mapping, head []byte, cut bool) Mapping {
+// guessText fills a mapping in from a file's first bytes; cut reports whether there are more.
+func guessText(m dataset.Mapping, head []byte, cut bool) dataset.Mapping {
 	if m.Encoding == "" {
 		m.Encoding = guessEncoding(head, cut)
 	}
-	_, text, err := decode(bytes.NewReader(head), m.Encoding, "")
-	if err != nil {
+	text, ok := m.Encoding.Decode(head)
+	if !ok {
 		m.Encoding = "" // the mark says so
-		if _, text, err = decode(bytes.NewReader(head), m.Encoding, ""); err != nil {
+		if text, ok = m.Encoding.Decode(head); !ok {
 			return m
 		}
 	}
-	all, _ := io.ReadAll(text) // of memory; what an encoding does not know it replaces
-	lines := strings.SplitAfter(string(all), "\n")
+	lines := strings.SplitAfter(text, "\n")
 	if cut && len(lines) > 1 {
 		lines = lines[:len(lines)-1]
 	}
@@ -68,9 +50,9 @@ func guess(m Mapping, head []byte, cut bool) Mapping {
 	return guessMarks(m, lines)
 }
 
-func guessEncoding(head []byte, cut bool) Encoding {
+func guessEncoding(head []byte, cut bool) dataset.Encoding {
 	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
-		return UTF16
+		return dataset.UTF16
 	}
 	if cut { // maybe within a character
 		for n := 0; n < utf8.UTFMax && len(head) > 0 && !utf8.RuneStart(head[len(head)-1]); n++ {
@@ -81,14 +63,14 @@ func guessEncoding(head []byte, cut bool) Encoding {
 		}
 	}
 	if !utf8.Valid(head) {
-		return Windows1252
+		return dataset.Windows1252
 	}
 	return ""
 }
 
-// counts returns how many fields each line has, as lines of their own, and how many of them hold
-// something.
-func counts(lines []string, comma rune) (fields, filled []int) {
+// countFields returns how many fields each line has, as lines of their own, and how many of them
+// hold something.
+func countFields(lines []string, comma rune) (fields, filled []int) {
 	for _, line := range lines {
 		r := csv.NewReader(strings.NewReader(line))
 		r.Comma, r.FieldsPerRecord, r.LazyQuotes = comma, -1, true
@@ -98,7 +80,7 @@ func counts(lines []string, comma rune) (fields, filled []int) {
 		}
 		n := 0
 		for _, field := range record {
-			if trim(field) != "" {
+			if dataset.Trim(field) != "" {
 				n++
 			}
 		}
@@ -107,10 +89,10 @@ func counts(lines []string, comma rune) (fields, filled []int) {
 	return fields, filled
 }
 
-// common returns the most common number of fields above one, how many lines have it, and the first
-// of them that may be a header: at least half of its fields hold something.
-func common(lines []string, comma rune) (fields, have, first int) {
-	all, filled := counts(lines, comma)
+// commonFields returns the most common number of fields above one, how many lines have it, and the
+// first of them that may be a header: at least half of its fields hold something.
+func commonFields(lines []string, comma rune) (fields, have, first int) {
+	all, filled := countFields(lines, comma)
 	seen := map[int]int{}
 	for _, n := range all {
 		if n > 1 {
@@ -132,7 +114,7 @@ func common(lines []string, comma rune) (fields, have, first int) {
 
 // guessFields finds separator and preamble, where they are not said and a comma-separated table
 // that begins on the first line is not what is there.
-func guessFields(m Mapping, lines []string) Mapping {
+func guessFields(m dataset.Mapping, lines []string) dataset.Mapping {
 	filled := 0
 	for _, line := range lines {
 		if strings.TrimSpace(line) != "" {
@@ -144,7 +126,7 @@ func guessFields(m Mapping, lines []string) Mapping {
 		said = rune(m.Separator[0])
 	}
 	skip := min(m.SkipRows, len(lines))
-	if n, k, first := common(lines[skip:], said); n > 1 && first == 0 && 10*k >= 8*filled {
+	if n, k, first := commonFields(lines[skip:], said); n > 1 && first == 0 && 10*k >= 8*filled {
 		return m
 	}
 	best, score, preamble := said, 0, 0
@@ -152,7 +134,7 @@ func guessFields(m Mapping, lines []string) Mapping {
 		if m.Separator != "" && s != said {
 			continue
 		}
-		n, k, first := common(lines[skip:], s)
+		n, k, first := commonFields(lines[skip:], s)
 		if n < 2 || 2*k < filled { // most of what was looked at is no table then
 			continue
 		}
@@ -174,7 +156,7 @@ func guessFields(m Mapping, lines []string) Mapping {
 
 // guessMarks finds the decimal mark and the one between thousands, where they are not said and no
 // number is written with a point.
-func guessMarks(m Mapping, lines []string) Mapping {
+func guessMarks(m dataset.Mapping, lines []string) dataset.Mapping {
 	if m.Decimal != "" {
 		return m
 	}
@@ -184,25 +166,25 @@ func guessMarks(m Mapping, lines []string) Mapping {
 		r.Comma = rune(m.Separator[0])
 	}
 	commas, points, grouped := 0, 0, 0
-	german := &cells{decimal: ",", thousands: "."}
+	plain, german := dataset.Mapping{}.Cell(), dataset.Mapping{Decimal: ",", Thousands: "."}.Cell()
 	for {
 		fields, err := r.Read()
 		if err != nil {
 			break
 		}
 		for _, field := range fields {
-			field = trim(field)
+			field = dataset.Trim(field)
 			switch {
 			case strings.Count(field, ",") == 1 && !strings.Contains(field, "."):
-				if _, reason := german.number(field); reason == "" {
+				if _, reason := german(field); reason == "" {
 					commas++
 				}
 			case strings.Count(field, ",") == 1 && strings.Contains(field, "."):
-				if _, reason := german.number(field); reason == "" {
+				if _, reason := german(field); reason == "" {
 					grouped++
 				}
 			case strings.Count(field, ".") == 1:
-				if _, reason := parse(field); reason == "" {
+				if _, reason := plain(field); reason == "" {
 					points++
 				}
 			}
