@@ -42,48 +42,6 @@ const (
 // comes near overflow.
 const Limit = 0x1p480
 
-// check returns the first fault of what is asked for.
-func (q Request) check() error {
-	if err := check(q.Columns, q.Unit, q.Missing, q.Precision); err != nil {
-		return err
-	}
-	return q.checkReadings()
-}
-
-// check is of columns and what goes with all of them.
-func check(columns []Column, unit string, missing Missing, precision Precision) error {
-	switch missing {
-	case MissingError, MissingDropRow, MissingDropFaulty, MissingGaps:
-	default:
-		return &Error{Reason: `missing must be "error" or "drop-row"`}
-	}
-	if precision != "" && precision != Float64 && precision != Float32 {
-		return &Error{Reason: `precision must be "float64" or "float32"`}
-	}
-	if len(columns) == 0 {
-		return &Error{Reason: "no columns are asked for"}
-	}
-	seen := make(map[string]bool, len(columns))
-	for _, c := range columns {
-		switch {
-		case trim(c.Name) == "":
-			return &Error{Reason: "a column without a name is asked for"}
-		case c.Name != trim(c.Name):
-			return &Error{Column: c.Name, Reason: "the name has spaces around it"}
-		case seen[c.Name]:
-			return &Error{Column: c.Name, Reason: "is asked for twice"}
-		case c.Name == unit:
-			return &Error{Column: c.Name, Reason: "is the unit column, which cannot be a column of numbers, too"}
-		case math.IsNaN(c.Offset) || math.IsInf(c.Offset, 0):
-			return &Error{Column: c.Name, Reason: "offset is not finite"}
-		case !(c.Scale > 0) || math.IsInf(c.Scale, 0):
-			return &Error{Column: c.Name, Reason: "scale is not finite and above 0"}
-		}
-		seen[c.Name] = true
-	}
-	return checkUnit(unit)
-}
-
 // Precision says in which numbers rows are kept. Reading and scaling are in float64
 // either way.
 type Precision string
@@ -132,15 +90,4 @@ func parse(field string) (v float64, reason string) {
 		return 0, "not a number"
 	}
 	return v, ""
-}
-
-// checkUnit returns the fault of a unit column's name; none is in order.
-func checkUnit(name string) error {
-	switch {
-	case name != "" && trim(name) == "":
-		return &Error{Reason: "the unit column's name is blank"}
-	case name != trim(name):
-		return &Error{Column: name, Reason: "the name has spaces around it"}
-	}
-	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 )
 
 // DateForms are the forms in which a site's text may have dates: day, month and year with one mark
@@ -75,3 +76,61 @@ func clock(rest string) bool {
 	}
 	return rest != "" && timeOfDay(rest)
 }
+
+// The first and the last day of a date that is read.
+var (
+	firstDay = day(0, time.January, 1)
+	lastDay  = day(9999, time.December, 31)
+)
+
+// day is a date in days since 1970-01-01.
+func day(y int, m time.Month, d int) int {
+	return int(time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Unix() / 86400)
+}
+
+// date reads YYYY-MM-DD, which T or a space and a time of day may follow, as days since 1970-01-01.
+func date(field string) (int, bool) {
+	if len(field) < 10 || field[4] != '-' || field[7] != '-' {
+		return 0, false
+	}
+	y, okY := digits(field[:4])
+	m, okM := digits(field[5:7])
+	d, okD := digits(field[8:10])
+	if !okY || !okM || !okD || !timeOfDay(field[10:]) {
+		return 0, false
+	}
+	return dayOf(y, m, d)
+}
+
+// dayOf is day of numbers that may be of no day.
+func dayOf(y, m, d int) (int, bool) {
+	t := time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC)
+	return int(t.Unix() / 86400), t.Year() == y && int(t.Month()) == m && t.Day() == d // whole days: exact before 1970 too
+}
+
+func digits(text string) (int, bool) {
+	n := 0
+	for i := range len(text) {
+		c := text[i]
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = 10*n + int(c-'0')
+	}
+	return n, true
+}
+
+// timeOfDay reports whether what follows a date is nothing, or T or a space and what times of day
+// and zones are written with, hours and minutes at least.
+func timeOfDay(rest string) bool {
+	if rest == "" {
+		return true
+	}
+	if len(rest) < 6 || rest[0] != 'T' && rest[0] != ' ' || rest[3] != ':' {
+		return false
+	}
+	return timeLetters(rest[1:])
+}
+
+// timeLetters reports whether a text has only what times of day and zones are written with.
+func timeLetters(text string) bool { return strings.Trim(text, "0123456789:.,+-Z ") == "" }

@@ -2,7 +2,9 @@ package dataset
 
 import (
 	"fmt"
+	"math"
 	"strconv"
+	"time"
 )
 
 // A format whose reader is much code is a package of its own beneath this one, which registers
@@ -143,4 +145,33 @@ func Unreadable(path string, err error) *Error { return unreadable(path, err) }
 // and -0.
 func AppendNumber(out []byte, v float64) []byte {
 	return strconv.AppendFloat(out, v+0, 'g', -1, 64)
+}
+
+// Reading returns how the cells of column j become numbers.
+func (b Builder) Reading(j int) Reading {
+	if b.b.readers == nil {
+		return Reading{}
+	}
+	return b.b.readers[j].Reading
+}
+
+// Texts reports whether cells of column j are given as text ([Builder.Text], [Builder.Cell]),
+// whatever the source holds them as: its type is then not for the driver to refuse.
+func (b Builder) Texts(j int) bool { return b.Reading(j).text() }
+
+// Cell returns what Columnar takes of a column of which Texts is true, given a cell as text: a
+// number's shortest digits, true or false. It keeps nothing of field.
+func (b Builder) Cell(j int, field []byte) float64 { return b.b.cell(j, string(field)) }
+
+// Day returns what Columnar takes of a column of Days, given a day since 1970-01-01: brought to the
+// years 0 to 9999; NaN is a missing value. A mapping has it as YYYY-MM-DD.
+func (b Builder) Day(j int, since float64) float64 {
+	day := max(float64(firstDay), min(math.Floor(since), float64(lastDay)))
+	if m := b.b.mapped; m != nil && len(m.missing)+len(m.columns[j].Names) > 0 && !math.IsNaN(day) {
+		text := time.Unix(int64(day)*86400, 0).UTC().Format(time.DateOnly)
+		if named := m.text(j, text); named != text {
+			return b.b.readers[j].noLevel(named)
+		}
+	}
+	return day - float64(b.b.readers[j].Epoch)
 }

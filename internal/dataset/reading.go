@@ -1,11 +1,8 @@
 package dataset
 
 import (
-	"fmt"
 	"math"
 	"slices"
-	"strings"
-	"time"
 )
 
 // As is what the cells of a column are read as.
@@ -57,50 +54,6 @@ func (r Reading) cells() int {
 
 // text reports whether cells are read as text, whatever the source holds them as.
 func (r Reading) text() bool { return len(r.Levels) > 0 || r.As != Number }
-
-// reading returns what is asked of column j.
-func (q Request) reading(j int) Reading {
-	if j < len(q.Readings) {
-		return q.Readings[j]
-	}
-	return Reading{}
-}
-
-// Width is the length of a row.
-func (q Request) Width() int {
-	d := 0
-	for j := range q.Columns {
-		d += q.reading(j).width()
-	}
-	return d
-}
-
-// checkReadings returns the first fault of what is asked for.
-func (q Request) checkReadings() error {
-	if n := len(q.Readings); n != 0 && n != len(q.Columns) {
-		return &Error{Reason: fmt.Sprintf("%d readings for %d columns", n, len(q.Columns))}
-	}
-	for j, r := range q.Readings {
-		bad := func(reason string) error { return &Error{Column: q.Columns[j].Name, Reason: reason} }
-		if r.Indicator && q.Missing != MissingGaps {
-			return bad("has a number for cells without a value, which the study does not keep")
-		}
-		if r.As != Number && r.As != Boolean && r.As != Days {
-			return bad(`is to be read as none of a number, "boolean" and "days"`)
-		}
-		if len(r.Levels) > 0 && r.As != Number {
-			return bad("has levels and is read as something else, too")
-		}
-		seen := map[string]bool{}
-		for _, text := range r.Levels {
-			if text != trim(text) || isMissing(text) || seen[text] {
-				return bad("has a level that is a missing value, has spaces around it, or appears twice")
-			}
-			seen[text] = true
-		}
-	}
-	return nil
-}
 
 // reader makes a column's number of its cells: of a column with levels the index of the cell's.
 type reader struct {
@@ -248,91 +201,4 @@ func boolean(field string) float64 {
 		return 0
 	}
 	return math.NaN()
-}
-
-// The first and the last day of a date that is read.
-var (
-	firstDay = day(0, time.January, 1)
-	lastDay  = day(9999, time.December, 31)
-)
-
-// day is a date in days since 1970-01-01.
-func day(y int, m time.Month, d int) int {
-	return int(time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Unix() / 86400)
-}
-
-// date reads YYYY-MM-DD, which T or a space and a time of day may follow, as days since 1970-01-01.
-func date(field string) (int, bool) {
-	if len(field) < 10 || field[4] != '-' || field[7] != '-' {
-		return 0, false
-	}
-	y, okY := digits(field[:4])
-	m, okM := digits(field[5:7])
-	d, okD := digits(field[8:10])
-	if !okY || !okM || !okD || !timeOfDay(field[10:]) {
-		return 0, false
-	}
-	return dayOf(y, m, d)
-}
-
-// dayOf is day of numbers that may be of no day.
-func dayOf(y, m, d int) (int, bool) {
-	t := time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC)
-	return int(t.Unix() / 86400), t.Year() == y && int(t.Month()) == m && t.Day() == d // whole days: exact before 1970 too
-}
-
-func digits(text string) (int, bool) {
-	n := 0
-	for i := range len(text) {
-		c := text[i]
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		n = 10*n + int(c-'0')
-	}
-	return n, true
-}
-
-// timeOfDay reports whether what follows a date is nothing, or T or a space and what times of day
-// and zones are written with, hours and minutes at least.
-func timeOfDay(rest string) bool {
-	if rest == "" {
-		return true
-	}
-	if len(rest) < 6 || rest[0] != 'T' && rest[0] != ' ' || rest[3] != ':' {
-		return false
-	}
-	return timeLetters(rest[1:])
-}
-
-// timeLetters reports whether a text has only what times of day and zones are written with.
-func timeLetters(text string) bool { return strings.Trim(text, "0123456789:.,+-Z ") == "" }
-
-// Reading returns how the cells of column j become numbers.
-func (b Builder) Reading(j int) Reading {
-	if b.b.readers == nil {
-		return Reading{}
-	}
-	return b.b.readers[j].Reading
-}
-
-// Texts reports whether cells of column j are given as text ([Builder.Text], [Builder.Cell]),
-// whatever the source holds them as: its type is then not for the driver to refuse.
-func (b Builder) Texts(j int) bool { return b.Reading(j).text() }
-
-// Cell returns what Columnar takes of a column of which Texts is true, given a cell as text: a
-// number's shortest digits, true or false. It keeps nothing of field.
-func (b Builder) Cell(j int, field []byte) float64 { return b.b.cell(j, string(field)) }
-
-// Day returns what Columnar takes of a column of Days, given a day since 1970-01-01: brought to the
-// years 0 to 9999; NaN is a missing value. A mapping has it as YYYY-MM-DD.
-func (b Builder) Day(j int, since float64) float64 {
-	day := max(float64(firstDay), min(math.Floor(since), float64(lastDay)))
-	if m := b.b.mapped; m != nil && len(m.missing)+len(m.columns[j].Names) > 0 && !math.IsNaN(day) {
-		text := time.Unix(int64(day)*86400, 0).UTC().Format(time.DateOnly)
-		if named := m.text(j, text); named != text {
-			return b.b.readers[j].noLevel(named)
-		}
-	}
-	return day - float64(b.b.readers[j].Epoch)
 }

@@ -42,10 +42,3 @@ func (s Source) Recipe(q Request) [32]byte {
 func number64(h hash.Hash, v float64) {
 	h.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(v)))
 }
-
-func (q Request) precision() Precision {
-	if q.Precision == "" {
-		return Float64
-	}
-	return q.Precision
-}

@@ -1,117 +1,91 @@
 package dataset
 
 import (
-	"crypto/sha256"
-	"errors"
-	"hash"
-	"io"
-	"io/fs"
-	"os"
-	"sync/atomic"
+	"fmt"
+	"strconv"
 )
 
-const bufferSize = 256 << 10
-
-// source is a file that is hashed as it is read.
-type source struct {
-	path     string
-	file     *os.File
-	before   fs.FileInfo
-	hash     hash.Hash
-	read     int64
-	progress func(read, total int64)
-	beside   chan error  // what hashBeside ends with; nil if it does not run
-	stop     atomic.Bool // hashBeside, early
+// Source says where a data set's rows are.
+type Source struct {
+	// Path of a file, or of a folder of Parquet files ([folder]).
+	Path string
+	// Format of the file; empty: what its name says.
+	Format Format
+	// Names are the columns of an NPY or NPZ matrix, which has no names of its own; empty: c0, c1
+	// and so on. Nothing for other formats.
+	Names []string
+	// Query is asked of a server instead of reading a file; nil: there is a file.
+	Query *Query
+	// Mapping says how the table becomes the one that is asked for.
+	Mapping Mapping
 }
 
-func open(path string, o ReadOptions) (*source, error) {
-	f, err := os.Open(path)
+// Kind is the format given, or what the name says; empty if neither says one.
+func (s Source) Kind() Format {
+	if s.Format != "" {
+		return s.Format
+	}
+	return FormatOf(s.Path)
+}
+
+// Words is what the source is, for people: a format, "folder of parquet", or a server's kind.
+func (s Source) Words() string {
+	switch {
+	case s.Query != nil:
+		return s.Query.server()
+	case s.isFolder():
+		return "folder of parquet"
+	}
+	return string(s.Kind())
+}
+
+// describe returns the words that say how the source's bytes become a table. Where they
+// come from is none of it: bytes that moved are the same data set.
+func (s Source) describe(word func(string)) {
+	s.Mapping.Words(word)
+	if s.Query != nil {
+		s.Query.describe(word)
+		return
+	}
+	word(string(s.Kind()))
+	word(strconv.Itoa(len(s.Names)))
+	for _, name := range s.Names {
+		word(name)
+	}
+}
+
+// Pin is the SHA-256 that [Rows] would have, without a look at a value; a query is asked.
+func (s Source) Pin(o ReadOptions) ([32]byte, error) {
+	if s.Query == nil {
+		return s.pin(o)
+	}
+	info, err := Inspect(s, "", o)
+	return info.SHA256, err
+}
+
+// pin hashes the source.
+func (s Source) pin(o ReadOptions) ([32]byte, error) {
+	if s.isFolder() {
+		return s.pinFolder(o)
+	}
+	src, err := open(s.Path, o)
 	if err != nil {
-		return nil, unreadable(path, err)
+		return [32]byte{}, err
 	}
-	before, err := f.Stat()
-	if err == nil && before.IsDir() {
-		err = errors.New("is a directory")
-	}
-	if err != nil {
-		f.Close()
-		return nil, unreadable(path, err)
-	}
-	s := &source{path: path, file: f, before: before, hash: sha256.New(), progress: o.Progress}
-	return s, nil
+	defer src.close()
+	return src.finish()
 }
 
-// Read hands a parser the bytes that are hashed, from the first to the last.
-func (s *source) Read(p []byte) (int, error) {
-	n, err := s.file.Read(p)
-	s.took(p[:n])
-	return n, err
-}
-
-func (s *source) took(p []byte) {
-	s.hash.Write(p) // never fails (hash.Hash)
-	s.read += int64(len(p))
-	if s.progress != nil && len(p) > 0 {
-		s.progress(s.read, s.before.Size())
+func (s Source) table(src *source) (table, error) {
+	switch s.Kind() {
+	case CSV:
+		return openText(src, src, s.Mapping)
+	case CSVGzip:
+		return openGzip(src, s.Mapping)
+	case Parquet, NPY, NPZ:
+		return drive(s.Kind(), src, s.Names)
+	case "":
+		return nil, &Error{Schema: SchemaFormat, File: s.Path, Reason: fmt.Sprintf("its name ends in none of %s, and no format is given", ends())}
 	}
-}
-
-// hashBeside hashes the file on a goroutine of its own, for a parser that reads here and there.
-func (s *source) hashBeside() {
-	s.beside = make(chan error, 1)
-	go func() {
-		buffer, at := make([]byte, bufferSize), int64(0)
-		for !s.stop.Load() {
-			n, err := s.file.ReadAt(buffer, at)
-			s.took(buffer[:n])
-			if at += int64(n); err != nil {
-				if err == io.EOF {
-					err = nil
-				}
-				s.beside <- err
-				return
-			}
-		}
-		s.beside <- nil
-	}()
-}
-
-// finish reads what a parser may have left, gives the hash of all bytes and
-// refuses a regular file that was written to meanwhile: what was read may be half
-// of the old and half of the new.
-func (s *source) finish() (sum [32]byte, err error) {
-	if s.beside != nil {
-		err = <-s.beside
-		s.beside = nil
-	} else {
-		_, err = io.CopyBuffer(io.Discard, s, make([]byte, bufferSize))
-	}
-	if err != nil {
-		return sum, unreadable(s.path, err)
-	}
-	after, err := s.file.Stat()
-	if err != nil {
-		return sum, unreadable(s.path, err)
-	}
-	if s.before.Mode().IsRegular() && (after.Size() != s.before.Size() || !after.ModTime().Equal(s.before.ModTime())) {
-		return sum, &Error{File: s.path, Reason: "the file changed while it was read"}
-	}
-	return [32]byte(s.hash.Sum(nil)), nil
-}
-
-func (s *source) close() {
-	if s.beside != nil {
-		s.stop.Store(true)
-		<-s.beside
-	}
-	s.file.Close() // only read from: nothing to lose
-}
-
-// unreadable names the fault without the path, which the Error gives itself.
-func unreadable(path string, err error) *Error {
-	reason := err
-	if p, ok := errors.AsType[*fs.PathError](err); ok {
-		reason = p.Err
-	}
-	return &Error{File: path, Reason: "cannot be read: " + reason.Error(), Err: err}
+	return nil, &Error{Schema: SchemaFormat, File: s.Path, Reason: fmt.Sprintf("format must be one of %s", ends())}
 }

@@ -9,7 +9,7 @@ func init() {
 		derive    = "internal/clip/derive.go"
 		studyGap  = "internal/study/gap.go"
 		studyForm = "internal/study/form.go"
-		rows      = "internal/dataset/rows.go"
+		builder   = "internal/dataset/builder.go"
 		data      = "internal/siteconfig/dataset.go"
 		standard  = "internal/study/standardize.go"
 		queryGrid = "internal/query/grid.go"
@@ -58,7 +58,7 @@ func init() {
 			{"internal/clip/column.go", " && !c.m.gap(i, j) }", " }"},
 		}, in("clip", "TestColumnsSkipGaps"), killer{}},
 		{"gaps: a file's are NaN in the sums", 0, []edit{
-			{rows, "		b.row[j] = 0\n", ""},
+			{builder, "		b.row[j] = 0\n", ""},
 		}, in("dataset", "TestGapsAreKept"), killer{}},
 		{"gaps: in a cache file they stay where a unit's rows were", 0, []edit{
 			{"internal/rowcache/convert.go", "from.gaps[int(i)*stride:][:stride]", "from.gaps[int(order[0]+i*0)*stride:][:stride]"},

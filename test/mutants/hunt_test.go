@@ -151,10 +151,10 @@ func init() {
 			{"internal/dataset/npy/dtype.go", "return t, size > 0 && size < 1<<12", "return t, size > 0"},
 		}, in("dataset/npy", "TestArrayBounds"), killer{}},
 		{"a row of nobody that is dropped", 0, []edit{
-			{"internal/dataset/rows.go", "\tcase b.nobody:", "\tcase b.nobody && !b.drop:"},
+			{"internal/dataset/builder.go", "\tcase b.nobody:", "\tcase b.nobody && !b.drop:"},
 		}, in("dataset", "TestRowOfNobody"), killer{}},
 		{"more rows than 32 bits count", 0, []edit{
-			{"internal/dataset/rows.go", "\tcase b.count == MaxRows:", "\tcase false:"},
+			{"internal/dataset/builder.go", "\tcase b.count == MaxRows:", "\tcase false:"},
 		}, in("dataset", "TestMostRows"), killer{}},
 		{"an agent starts in another site's folder", 0, []edit{
 			{"internal/agent/agent.go", "if name := a.site.Name(); name != a.config.Site {", "if name := a.site.Name(); name == \"\" {"},

@@ -5,7 +5,7 @@ package mutants
 const (
 	datasetCell     = "internal/dataset/cell.go"
 	datasetMapping  = "internal/dataset/mapping.go"
-	datasetRead     = "internal/dataset/read.go"
+	datasetSource   = "internal/dataset/source.go"
 	siteDataset     = "internal/siteconfig/dataset.go"
 	profileColumn   = "internal/profile/column.go"
 	profileJudge    = "internal/profile/judge.go"
@@ -21,7 +21,7 @@ func init() {
 			{datasetMapping, "			word(f.Names[text])\n", "			_ = f.Names[text]\n"},
 		}, in("siteconfig", "TestMappingIsPinned"), killer{}},
 		{"mapping: not in a cache file's name", 0, []edit{
-			{datasetRead, "	s.Mapping.Words(word)\n", ""},
+			{datasetSource, "	s.Mapping.Words(word)\n", ""},
 		}, in("dataset", "TestMappingWords"), killer{}},
 		{"mapping: a converted value beyond the bound", 0, []edit{
 			{datasetCell, "	return math.Copysign(math.Nextafter(limit, 0), v)\n", "	return v\n"},

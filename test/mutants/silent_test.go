@@ -3,14 +3,14 @@
 package mutants
 
 const (
-	datasetRows = "internal/dataset/rows.go"
-	figures     = "internal/sitedata/figures.go"
-	agentRows   = "internal/holding/rows.go"
-	agentOwn    = "internal/agent/session.go"
-	studyKept   = "internal/study/kept.go"
-	studyCourse = "internal/study/course.go"
-	studyWrites = "internal/studyfile/written.go"
-	clipFold    = "internal/clip/fold.go"
+	datasetBuilder = "internal/dataset/builder.go"
+	figures        = "internal/sitedata/figures.go"
+	agentRows      = "internal/holding/rows.go"
+	agentOwn       = "internal/agent/session.go"
+	studyKept      = "internal/study/kept.go"
+	studyCourse    = "internal/study/course.go"
+	studyWrites    = "internal/studyfile/written.go"
+	clipFold       = "internal/clip/fold.go"
 )
 
 // What values decide, what is counted of rows, and what a site's operator is shown.
@@ -38,7 +38,7 @@ func init() {
 			{"internal/agent/decision.go", "s.unattended = by == ledger.ByPolicy", "s.unattended = by != \"\""},
 		}, in("agent", "TestFaultsStayHere/operator"), killer{}},
 		{"rows: a faulty one is in the sums", 0, []edit{
-			{datasetRows, "b.drop = b.missing == MissingDropFaulty", "b.drop = false"},
+			{datasetBuilder, "b.drop = b.missing == MissingDropFaulty", "b.drop = false"},
 		}, in("dataset", "TestFaultyRowsAreLeftOut"), killer{}},
 		{"rows: one left out is counted as kept", 0, []edit{
 			{clipFold, "				if !f.m.gone(i) {\n					f.v[0]++", "				if i >= 0 {\n					f.v[0]++"},
