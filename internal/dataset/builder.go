@@ -12,24 +12,24 @@ const blockValues = 16 << 10
 // sink takes rows in order, whole rows each time. It must not keep block.
 type sink func(block []float64) error
 
-// builder turns a table's fields into rows, one row at a time: begin, put, text and whose
-// for its fields in any order, end. Of several faults of a row, the unit's comes first
+// builder turns a table's fields into rows, one row at a time: begin; put, text and setUnit
+// for its fields in any order; end. Of several faults of a row, the unit's comes first
 // and then that of the first column asked for.
 type builder struct {
-	file, word string
-	columns    []Column
-	unit       string   // the unit column; empty: every row is a unit
-	asked      []Column // columns under the source's names
-	whom       string   // the unit column's there
-	mapped     *cells   // nil: as they are
-	missing    Missing
-	strict     bool
-	precision  Precision
-	limit      float64 // of a magnitude, before offset and scale and after
-	sink       sink
+	file, word    string
+	columns       []Column
+	unit          string   // the unit column; empty: every row is a unit
+	sourceColumns []Column // columns under the source's names
+	sourceUnit    string   // the unit column's there
+	mapped        *cells   // nil: as they are
+	missing       Missing
+	strict        bool
+	precision     Precision
+	limit         float64 // of a magnitude, before offset and scale and after
+	sink          sink
 
-	readers []reader // of columns; nil: all are of numbers
-	d       int      // the length of a row
+	encoders []encoder // of columns; nil: all are of numbers
+	d        int       // the length of a row
 
 	block   []float64 // rows that sink has not got
 	row     []float64 // the one under way, the end of block
@@ -37,25 +37,25 @@ type builder struct {
 	scratch []float64
 	at      int // its line, or its number
 
-	drop     bool
-	lost     []int // columns of the row without a value
-	empty    []int // places in the row that are gaps
-	gaps     []byte
-	faulty   int
-	first    *Error
-	bad      int // first column at fault, len(columns) if none is
-	reason   string
-	nobody   bool // the unit is missing
-	number   int  // of its unit
-	seen     map[string]int
-	units    []int32
-	absent   []int
-	odds     []bool                    // of columnar
-	see      func(row []float64) error // instead of all else ([Survey])
-	count    int                       // rows, the one under way not among them
-	before   int                       // of them, in the files before this one
-	reserve  func(rows float64)
-	consumed func() (read, total float64) // how many of the file's bytes are rows by now; nil: nobody knows
+	drop        bool
+	lost        []int // columns of the row without a value
+	empty       []int // places in the row that are gaps
+	gaps        []byte
+	faulty      int
+	firstFault  *Error
+	faultColumn int // the first at fault, len(columns) if none is
+	reason      string
+	noUnit      bool // the unit is missing
+	number      int  // of its unit
+	seen        map[string]int
+	units       []int32
+	absent      []int
+	odds        []bool                    // of columnar
+	survey      func(row []float64) error // instead of all else ([Survey])
+	count       int                       // rows, the one under way not among them
+	before      int                       // of them, in the files before this one
+	reserve     func(rows float64)
+	consumed    func() (read, total float64) // how many of the file's bytes are rows by now; nil: nobody knows
 
 	streams bool     // rows are handed on and forgotten ([Stream])
 	handed  int      // of them
@@ -64,39 +64,34 @@ type builder struct {
 	names   []string // the units of the rows not yet handed on
 }
 
-func newBuilder(file, word string, columns []Column, unit string, missing Missing, precision Precision, s sink) *builder {
-	b := &builder{file: file, word: word, columns: columns, unit: unit, asked: columns, whom: unit, missing: missing, precision: precision, sink: s, limit: Limit, d: len(columns)}
-	if precision == Float32 {
+// newBuilder returns the builder of the rows of a source, which faults call file; they count what
+// word says. The caller gives it a sink.
+func newBuilder(file, word string, q Request, m Mapping) (b *builder, err error) {
+	b = &builder{file: file, word: word, columns: q.Columns, unit: q.Unit, mapped: newCells(m, q.Columns), missing: q.Missing, strict: q.Strict, precision: q.Precision, limit: Limit}
+	if b.sourceColumns, b.sourceUnit, err = m.sourceNames(q); err != nil {
+		return nil, err
+	}
+	if b.precision == Float32 {
 		b.limit = limit32
 	}
-	rows := 1
-	if len(columns) > 0 {
-		rows = max(1, blockValues/len(columns))
-	}
-	b.block = make([]float64, 0, rows*len(columns))
-	if unit != "" {
+	if b.unit != "" {
 		b.seen = map[string]int{}
 	}
-	return b
-}
-
-// maps makes the builder's cells and names those of a mapping.
-func (b *builder) maps(m Mapping) (err error) {
-	b.mapped = newCells(m, b.columns)
-	b.asked, b.whom, err = m.asked(Request{Columns: b.columns, Unit: b.unit})
-	return err
+	b.encode(q)
+	b.block = make([]float64, 0, max(1, blockValues/max(1, b.d))*b.d)
+	return b, nil
 }
 
 // begin starts the row of a line.
 func (b *builder) begin(at int) {
 	b.row = b.block[len(b.block) : len(b.block)+b.d]
-	if b.raw = b.row; b.readers != nil {
+	if b.raw = b.row; b.encoders != nil {
 		b.raw = b.scratch
 	}
-	b.at, b.drop, b.bad, b.nobody, b.empty, b.lost = at, false, len(b.columns), false, b.empty[:0], b.lost[:0]
+	b.at, b.drop, b.faultColumn, b.noUnit, b.empty, b.lost = at, false, len(b.columns), false, b.empty[:0], b.lost[:0]
 }
 
-// put returns a column its number, not yet offset and scaled; NaN is a missing value.
+// put gives a column its number, not yet offset and scaled; NaN is a missing value.
 func (b *builder) put(j int, v float64) { b.raw[j] = v }
 
 // scale offsets and scales the row. Whether a number is a value is decided before: what
@@ -104,9 +99,9 @@ func (b *builder) put(j int, v float64) { b.raw[j] = v }
 // the largest value to any digit by asking which are refused. Whatever they take beyond the
 // limit is brought to the nearest below it.
 func (b *builder) scale() {
-	if b.readers != nil {
+	if b.encoders != nil {
 		for j, raw := range b.raw {
-			if r := &b.readers[j]; r.index == nil {
+			if r := &b.encoders[j]; r.index == nil {
 				b.row[r.first] = b.scaled(j, raw)
 			} else {
 				b.level(j, b.row[r.first:r.first+r.width()], raw)
@@ -122,7 +117,7 @@ func (b *builder) scale() {
 // scaled offsets and scales one number.
 func (b *builder) scaled(j int, raw float64) float64 {
 	c := &b.columns[j]
-	if b.mapped != nil && math.Abs(raw) < b.limit && b.reader(j) == nil {
+	if b.mapped != nil && math.Abs(raw) < b.limit && b.encoder(j) == nil {
 		raw = b.mapped.convert(j, raw, b.limit)
 	}
 	v := raw
@@ -197,9 +192,9 @@ func (b *builder) numeral(j int, field string) (v float64, reason string) {
 	return b.mapped.number(b.mapped.text(j, field))
 }
 
-// text returns a column its field as text.
+// text gives a column its field as text.
 func (b *builder) text(j int, field string) {
-	if b.reader(j) != nil {
+	if b.encoder(j) != nil {
 		b.put(j, b.cell(j, field))
 		return
 	}
@@ -214,20 +209,20 @@ func (b *builder) text(j int, field string) {
 }
 
 func (b *builder) fault(j int, reason string) {
-	if j < b.bad {
-		b.bad, b.reason = j, reason
+	if j < b.faultColumn {
+		b.faultColumn, b.reason = j, reason
 	}
 }
 
-// whose returns the row its unit. Values are compared as text: 7, 07 and 7.0
+// setUnit gives the row its unit. Values are compared as text: 7, 07 and 7.0
 // are three units. A missing value (the same as in a number's column) is a fault
 // whatever becomes of missing numbers: nobody can tell whose row it is, and rows
 // of many people taken for one unit, or of one for many, would not be protected as
 // the study says.
-func (b *builder) whose(field string) {
+func (b *builder) setUnit(field string) {
 	field = trim(field)
-	if isMissing(field) || b.mapped != nil && b.mapped.nobody(field) {
-		b.nobody = true
+	if isMissing(field) || b.mapped != nil && b.mapped.missingUnit(field) {
+		b.noUnit = true
 		return
 	}
 	if b.streams {
@@ -244,8 +239,8 @@ func (b *builder) whose(field string) {
 
 // end offsets and scales the row, checks it and takes it.
 func (b *builder) end() error {
-	if b.see != nil {
-		err := b.see(b.row)
+	if b.survey != nil {
+		err := b.survey(b.row)
 		b.count++
 		return err
 	}
@@ -257,16 +252,16 @@ func (b *builder) end() error {
 // is dropped: whether a fault is reported does not depend on a missing value beside it.
 func (b *builder) take() error {
 	switch {
-	case b.nobody:
+	case b.noUnit:
 		return &Error{File: b.file, Row: b.at, word: b.word, Column: b.unit, Reason: "the unit is missing"}
-	case b.bad < len(b.columns) && (b.strict || b.missing != MissingDropFaulty && b.missing != MissingGaps):
+	case b.faultColumn < len(b.columns) && (b.strict || b.missing != MissingDropFaulty && b.missing != MissingGaps):
 		return b.faultOf()
 	case b.count == MaxRows:
 		return &Error{File: b.file, Row: b.at, word: b.word, Reason: "more than 2^31-1 rows"}
 	}
-	if b.bad < len(b.columns) {
-		if b.first == nil {
-			b.first = b.faultOf()
+	if b.faultColumn < len(b.columns) {
+		if b.firstFault == nil {
+			b.firstFault = b.faultOf()
 		}
 		b.faulty++
 		b.drop = b.missing == MissingDropFaulty
@@ -295,7 +290,7 @@ func (b *builder) take() error {
 
 // faultOf is the row's first fault of a value.
 func (b *builder) faultOf() *Error {
-	return &Error{File: b.file, Row: b.at, word: b.word, Column: b.columns[b.bad].Name, Reason: b.reason, Value: true}
+	return &Error{File: b.file, Row: b.at, word: b.word, Column: b.columns[b.faultColumn].Name, Reason: b.reason, Value: true}
 }
 
 // What a source may hold at most: a row's unit is kept in 32 bits, and the length of a file of all
@@ -330,7 +325,7 @@ func (b *builder) finish() (*Rows, error) {
 	if b.gaps != nil && !b.streams {
 		b.gaps = append(b.gaps, make([]byte, b.count*GapStride(b.d)-len(b.gaps))...)
 	}
-	r := &Rows{Gaps: b.gaps, Rows: b.count, Units: b.count, D: b.d, Dropped: b.left + len(b.absent), Faulty: b.faulty, Fault: b.first, Absent: b.absent}
+	r := &Rows{Gaps: b.gaps, Rows: b.count, Units: b.count, D: b.d, Dropped: b.left + len(b.absent), Faulty: b.faulty, Fault: b.firstFault, Absent: b.absent}
 	if b.seen != nil {
 		r.Units = len(b.seen)
 	}

@@ -121,9 +121,9 @@ func (c *cells) convert(j int, v, limit float64) float64 {
 	return math.Copysign(math.Nextafter(limit, 0), v)
 }
 
-// nobody reports whether a field is a missing value's text that is no number: a code such as -9 may
-// be a unit's name.
-func (c *cells) nobody(field string) bool {
+// missingUnit reports whether a field is a missing value's text that is no number: a code such as
+// -9 may be a unit's name.
+func (c *cells) missingUnit(field string) bool {
 	if !c.missing[field] {
 		return false
 	}

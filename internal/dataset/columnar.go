@@ -14,7 +14,7 @@ func (b *builder) room() int {
 // columns[j], NaN where one is missing (of a column that is read as text what [builder.cell]
 // returns), and names the rows' units, if there is a unit column.
 func (b *builder) columnar(n int, fields [][]float64, names [][]byte) error {
-	if b.see != nil {
+	if b.survey != nil {
 		return b.shown(n, fields, names)
 	}
 	d := b.d
@@ -27,7 +27,7 @@ func (b *builder) columnar(n int, fields [][]float64, names [][]byte) error {
 	// Eight columns at a time: as many as share a cache line of a row.
 	for lo := 0; lo < len(b.columns); lo += 8 {
 		for j := lo; j < min(lo+8, len(b.columns)); j++ {
-			if r := b.reader(j); r != nil && r.index != nil {
+			if r := b.encoder(j); r != nil && r.index != nil {
 				r.levels(rows, fields[j][:n], odd, d)
 			} else {
 				b.column(j, rows[b.start(j):], fields[j][:n], odd)
@@ -43,7 +43,7 @@ func (b *builder) columnar(n int, fields [][]float64, names [][]byte) error {
 			b.scale()
 		}
 		if b.seen != nil {
-			b.whose(string(names[i]))
+			b.setUnit(string(names[i]))
 		}
 		if err := b.take(); err != nil {
 			return err
@@ -60,7 +60,7 @@ func (b *builder) shown(n int, fields [][]float64, names [][]byte) error {
 			b.put(j, fields[j][i])
 		}
 		if b.seen != nil {
-			b.whose(string(names[i]))
+			b.setUnit(string(names[i]))
 		}
 		if err := b.end(); err != nil {
 			return err
@@ -74,7 +74,7 @@ func (b *builder) shown(n int, fields [][]float64, names [][]byte) error {
 func (b *builder) column(j int, out, in []float64, odd []bool) {
 	d, limit, c := b.d, b.limit, b.columns[j]
 	at := 0
-	if b.mapped != nil && b.reader(j) == nil {
+	if b.mapped != nil && b.encoder(j) == nil {
 		for i, raw := range in {
 			if math.Abs(raw) < limit {
 				raw = b.mapped.convert(j, raw, limit)
@@ -110,7 +110,7 @@ func (b *builder) column(j int, out, in []float64, odd []bool) {
 
 // levels writes a column's numbers, by the indices of its levels, into rows of d, and marks those
 // that have none.
-func (r *reader) levels(rows, in []float64, odd []bool, d int) {
+func (r *encoder) levels(rows, in []float64, odd []bool, d int) {
 	width := r.width()
 	for i, index := range in {
 		out := rows[i*d+r.first:][:width]

@@ -19,7 +19,7 @@ const maxRecord = 64 << 20
 // csvTable is a CSV file whose header was read.
 type csvTable struct {
 	path   string
-	src    *source
+	src    *hashedFile
 	csv    *csv.Reader
 	record recordBound
 	raw    *bufio.Reader // unpacked bytes
@@ -41,7 +41,7 @@ type record struct {
 }
 
 // openText reads the header of a file that is written as m says.
-func openText(src *source, in io.Reader, m Mapping) (*csvTable, error) {
+func openText(src *hashedFile, in io.Reader, m Mapping) (*csvTable, error) {
 	t := &csvTable{path: src.path, src: src, record: recordBound{in: in}, base: m.SkipRows, end: m.SkipRows, comma: ',', last: m.SkipLast}
 	var err error
 	if t.raw, t.text, err = decode(&t.record, m.Encoding, t.path); err != nil {
@@ -263,17 +263,17 @@ func (t *csvTable) row() (record, error) {
 // rows adds every record to b. The first fault in a line's order of columns asked for is
 // reported, and only of a record with as many fields as the header.
 func (t *csvTable) rows(b *builder) error {
-	places := make([]int, len(b.asked))
-	for j, c := range b.asked {
+	places := make([]int, len(b.sourceColumns))
+	for j, c := range b.sourceColumns {
 		var err error
 		if places[j], err = t.find(c.Name); err != nil {
 			return err
 		}
 	}
 	unit := -1
-	if b.whom != "" {
+	if b.sourceUnit != "" {
 		var err error
-		if unit, err = t.find(b.whom); err != nil {
+		if unit, err = t.find(b.sourceUnit); err != nil {
 			return err
 		}
 	}
@@ -294,7 +294,7 @@ func (t *csvTable) rows(b *builder) error {
 			b.text(j, r.fields[at])
 		}
 		if unit >= 0 {
-			b.whose(r.fields[unit])
+			b.setUnit(r.fields[unit])
 		}
 		if err := b.end(); err != nil {
 			return err

@@ -75,17 +75,13 @@ func TestMappingOfDates(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	// a typed date has no form
-	b := newBuilder("x", "row", []Column{{"us", 0, 1}}, "", MissingError, Float64, nil)
-	b.reads(Request{Columns: b.columns, Readings: []Reading{{As: Days}}})
-	if err := b.maps(m); err != nil || (Builder{b}).Day(0, 5) != 5 {
+	q = Request{Columns: []Column{{"us", 0, 1}}, Readings: []Reading{{As: Days}}, Missing: MissingError}
+	if (Builder{built(t, "row", q, m)}).Day(0, 5) != 5 {
 		t.Error("a typed date is read by the form of text")
 	}
 	// and its codes for a missing value, and names, are as YYYY-MM-DD
 	m = Mapping{Dates: "DD/MM/YYYY", MissingValues: []string{"9999-12-31"}, Columns: map[string]From{"us": {Names: map[string]string{"1900-01-01": "NA", "1970-01-02": "1970-01-11"}}}}
-	b.reads(Request{Columns: b.columns, Readings: []Reading{{As: Days}}})
-	if err := b.maps(m); err != nil {
-		t.Fatal(err)
-	}
+	b := built(t, "row", q, m)
 	for _, since := range []float64{2932896, 2932896.9, 1e9, -25567, math.NaN()} {
 		if v := (Builder{b}).Day(0, since); !math.IsNaN(v) {
 			t.Errorf("%v, which stands for a missing value, is %v", since, v)
@@ -132,12 +128,8 @@ func TestMappingOfDatesInWords(t *testing.T) {
 // No date takes memory of its own.
 func TestDatesAllocateNothing(t *testing.T) {
 	text := []byte(" 31.05.2024 3:45 PM")
-	q := Request{Columns: []Column{{"d", 0, 1}}, Readings: []Reading{{As: Days}}}
-	b := newBuilder("x", "row", q.Columns, "", MissingError, Float64, nil)
-	b.reads(q)
-	if err := b.maps(Mapping{Dates: "DD.MM.YYYY"}); err != nil {
-		t.Fatal(err)
-	}
+	q := Request{Columns: []Column{{"d", 0, 1}}, Readings: []Reading{{As: Days}}, Missing: MissingError}
+	b := built(t, "row", q, Mapping{Dates: "DD.MM.YYYY"})
 	if n := testing.AllocsPerRun(100, func() {
 		if math.IsNaN((Builder{b}).Cell(0, text)) {
 			t.Fatal("it is no date")

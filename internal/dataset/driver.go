@@ -51,7 +51,7 @@ func RegisterQuery(server string, d QueryDriver) { queryDrivers[server] = d }
 // File is a file that a driver reads here and there. It is hashed at the same time, from its first
 // byte to its last, and belongs to its caller, who closes it.
 type File struct {
-	src   *source
+	src   *hashedFile
 	names []string
 }
 
@@ -76,7 +76,7 @@ func (t driven) word() string          { return t.read }
 func (t driven) rows(b *builder) error { return t.Rows(Builder{b}) }
 
 // drive opens a file with its format's driver.
-func drive(format Format, src *source, names []string) (table, error) {
+func drive(format Format, src *hashedFile, names []string) (table, error) {
 	open := fileDrivers[format]
 	if open == nil {
 		return nil, &Error{File: src.path, Reason: fmt.Sprintf("this program does not read %s: the agent does", format)}
@@ -94,10 +94,10 @@ func drive(format Format, src *source, names []string) (table, error) {
 type Builder struct{ b *builder }
 
 // Columns are those that a row holds, in order, under the names that the source has for them.
-func (b Builder) Columns() []Column { return b.b.asked }
+func (b Builder) Columns() []Column { return b.b.sourceColumns }
 
 // Unit is the source's name of the unit column; empty: every row is a unit.
-func (b Builder) Unit() string { return b.b.whom }
+func (b Builder) Unit() string { return b.b.sourceUnit }
 
 // Reserve makes room for so many rows more, where rows are kept.
 func (b Builder) Reserve(rows float64) {
@@ -119,14 +119,14 @@ func (b Builder) Columnar(n int, fields [][]float64, names [][]byte) error {
 // Begin starts the next row.
 func (b Builder) Begin() { b.b.begin(b.b.count - b.b.before + 1) }
 
-// Put returns a column its number; NaN is a missing value.
+// Put gives a column its number; NaN is a missing value.
 func (b Builder) Put(j int, v float64) { b.b.put(j, v) }
 
-// Text returns a column its field as text.
+// Text gives a column its field as text.
 func (b Builder) Text(j int, field []byte) { b.b.text(j, string(field)) }
 
-// Whose returns the row its unit.
-func (b Builder) Whose(field []byte) { b.b.whose(string(field)) }
+// SetUnit gives the row its unit.
+func (b Builder) SetUnit(field []byte) { b.b.setUnit(string(field)) }
 
 // End checks the row and takes it.
 func (b Builder) End() error { return b.b.end() }
@@ -149,10 +149,10 @@ func AppendNumber(out []byte, v float64) []byte {
 
 // Reading returns how the cells of column j become numbers.
 func (b Builder) Reading(j int) Reading {
-	if b.b.readers == nil {
+	if b.b.encoders == nil {
 		return Reading{}
 	}
-	return b.b.readers[j].Reading
+	return b.b.encoders[j].Reading
 }
 
 // Texts reports whether cells of column j are given as text ([Builder.Text], [Builder.Cell]),
@@ -170,8 +170,8 @@ func (b Builder) Day(j int, since float64) float64 {
 	if m := b.b.mapped; m != nil && len(m.missing)+len(m.columns[j].Names) > 0 && !math.IsNaN(day) {
 		text := time.Unix(int64(day)*86400, 0).UTC().Format(time.DateOnly)
 		if named := m.text(j, text); named != text {
-			return b.b.readers[j].noLevel(named)
+			return b.b.encoders[j].noLevel(named)
 		}
 	}
-	return day - float64(b.b.readers[j].Epoch)
+	return day - float64(b.b.encoders[j].Epoch)
 }

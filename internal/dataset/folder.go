@@ -25,7 +25,7 @@ type folder struct {
 	path  string
 	root  *os.Root
 	names []string
-	parts []*source
+	parts []*hashedFile
 	sums  [][32]byte // of the parts that were read
 }
 
@@ -122,7 +122,7 @@ func (f *folder) open(o ReadOptions) error {
 			file.Close()
 			return unreadable(label, err)
 		}
-		part := &source{path: label, file: file, before: before, hash: sha256.New()}
+		part := &hashedFile{path: label, file: file, before: before, hash: sha256.New()}
 		f.parts = append(f.parts, part)
 		total += before.Size()
 	}
@@ -167,7 +167,7 @@ func (f *folder) finish() (sum [32]byte, err error) {
 }
 
 // took ends a part.
-func (f *folder) took(part *source) error {
+func (f *folder) took(part *hashedFile) error {
 	sum, err := part.finish()
 	f.sums = append(f.sums, sum)
 	return err
@@ -194,11 +194,10 @@ func (s Source) scanFolder(q Request, o ReadOptions, prepare func(*builder), hea
 		return nil, nil, err
 	}
 	defer f.close()
-	b := newBuilder(s.Path, "row", q.Columns, q.Unit, q.Missing, q.Precision, nil)
-	if err := b.maps(s.Mapping); err != nil {
+	b, err := newBuilder(s.Path, "row", q, s.Mapping)
+	if err != nil {
 		return nil, nil, err
 	}
-	b.reads(q)
 	prepare(b)
 	schema := ""
 	for i, part := range f.parts {

@@ -119,7 +119,7 @@ func TestGapsOfColumns(t *testing.T) {
 	var out [2]*Rows
 	for at := range out {
 		var m memory
-		b := newBuilder("file", "row", columns, "", MissingGaps, Float64, nil)
+		b := built(t, "row", Request{Columns: columns, Missing: MissingGaps}, Mapping{})
 		m.into(b)
 		for i := 0; i < n; {
 			if at == 0 {

@@ -10,7 +10,7 @@ import (
 
 // openGzip reads a CSV file that gzip packed; several members one after another are one
 // file. The pin is of the packed bytes, and so is progress.
-func openGzip(src *source, m Mapping) (table, error) {
+func openGzip(src *hashedFile, m Mapping) (table, error) {
 	in, err := unpack(src)
 	if err != nil {
 		return nil, err
@@ -19,7 +19,7 @@ func openGzip(src *source, m Mapping) (table, error) {
 }
 
 // unpack returns the bytes that gzip packed.
-func unpack(src *source) (io.Reader, error) {
+func unpack(src *hashedFile) (io.Reader, error) {
 	z, err := gzip.NewReader(src)
 	if err != nil {
 		return nil, unreadable(src.path, packed(err))

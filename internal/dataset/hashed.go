@@ -12,8 +12,8 @@ import (
 
 const bufferSize = 256 << 10
 
-// source is a file that is hashed as it is read.
-type source struct {
+// hashedFile is a file that is hashed as it is read.
+type hashedFile struct {
 	path     string
 	file     *os.File
 	before   fs.FileInfo
@@ -24,7 +24,7 @@ type source struct {
 	stop     atomic.Bool // hashBeside, early
 }
 
-func open(path string, o ReadOptions) (*source, error) {
+func open(path string, o ReadOptions) (*hashedFile, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, unreadable(path, err)
@@ -37,18 +37,18 @@ func open(path string, o ReadOptions) (*source, error) {
 		f.Close()
 		return nil, unreadable(path, err)
 	}
-	s := &source{path: path, file: f, before: before, hash: sha256.New(), progress: o.Progress}
+	s := &hashedFile{path: path, file: f, before: before, hash: sha256.New(), progress: o.Progress}
 	return s, nil
 }
 
 // Read hands a parser the bytes that are hashed, from the first to the last.
-func (s *source) Read(p []byte) (int, error) {
+func (s *hashedFile) Read(p []byte) (int, error) {
 	n, err := s.file.Read(p)
 	s.took(p[:n])
 	return n, err
 }
 
-func (s *source) took(p []byte) {
+func (s *hashedFile) took(p []byte) {
 	s.hash.Write(p) // never fails (hash.Hash)
 	s.read += int64(len(p))
 	if s.progress != nil && len(p) > 0 {
@@ -57,7 +57,7 @@ func (s *source) took(p []byte) {
 }
 
 // hashBeside hashes the file on a goroutine of its own, for a parser that reads here and there.
-func (s *source) hashBeside() {
+func (s *hashedFile) hashBeside() {
 	s.beside = make(chan error, 1)
 	go func() {
 		buffer, at := make([]byte, bufferSize), int64(0)
@@ -79,7 +79,7 @@ func (s *source) hashBeside() {
 // finish reads what a parser may have left, gives the hash of all bytes and
 // refuses a regular file that was written to meanwhile: what was read may be half
 // of the old and half of the new.
-func (s *source) finish() (sum [32]byte, err error) {
+func (s *hashedFile) finish() (sum [32]byte, err error) {
 	if s.beside != nil {
 		err = <-s.beside
 		s.beside = nil
@@ -99,7 +99,7 @@ func (s *source) finish() (sum [32]byte, err error) {
 	return [32]byte(s.hash.Sum(nil)), nil
 }
 
-func (s *source) close() {
+func (s *hashedFile) close() {
 	if s.beside != nil {
 		s.stop.Store(true)
 		<-s.beside

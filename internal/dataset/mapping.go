@@ -237,9 +237,9 @@ func (m Mapping) source(name string) string {
 	return name
 }
 
-// asked returns columns under the source's names, the unit's too. No two are of one column of the
-// source.
-func (m Mapping) asked(q Request) (columns []Column, unit string, err error) {
+// sourceNames returns columns under the source's names, the unit's too. No two are of one column of
+// the source.
+func (m Mapping) sourceNames(q Request) (columns []Column, unit string, err error) {
 	if len(m.Columns) == 0 {
 		return q.Columns, q.Unit, nil
 	}

@@ -157,11 +157,11 @@ func TestMappingOfLevels(t *testing.T) {
 // Typed numbers are converted as text is.
 func TestMappingOfNumbers(t *testing.T) {
 	m := Mapping{MissingValues: []string{"-9"}, Columns: map[string]From{"a": {Name: "x", Multiply: 2, Add: 1}}}
-	b := newBuilder("x", "row", []Column{{"a", 1, 2}, {"b", 0, 1}}, "", MissingDropRow, Float64, nil)
+	b := built(t, "row", Request{Columns: []Column{{"a", 1, 2}, {"b", 0, 1}}, Missing: MissingDropRow}, m)
 	var mem memory
 	mem.into(b)
-	if err := b.maps(m); err != nil || b.asked[0].Name != "x" || b.asked[1].Name != "b" {
-		t.Fatalf("%v %v", b.asked, err)
+	if b.sourceColumns[0].Name != "x" || b.sourceColumns[1].Name != "b" {
+		t.Fatal(b.sourceColumns)
 	}
 	if err := b.columnar(3, [][]float64{{3, -9, 4}, {5, 6, -9}}, nil); err != nil {
 		t.Fatal(err)
@@ -243,10 +243,7 @@ func TestConversionsStayBounded(t *testing.T) {
 			}
 			text += strings.Repeat("footer\n", m.SkipLast)
 			r := new(memory)
-			b := newBuilder("x.csv", "line", []Column{at, {"b", 0, 1}}, "", MissingDropFaulty, precision, nil)
-			if err := b.maps(m); err != nil {
-				t.Fatal(err)
-			}
+			b := built(t, "line", Request{Columns: []Column{at, {"b", 0, 1}}, Missing: MissingDropFaulty, Precision: precision}, m)
 			r.into(b)
 			table, err := textOf(text, m)
 			if err != nil {
@@ -298,7 +295,7 @@ func (s sized) Size() int64 { return s.size }
 
 // textOf opens a text in memory.
 func textOf(text string, m Mapping) (*csvTable, error) {
-	return openText(&source{path: "x.csv", before: sized{size: int64(len(text))}}, strings.NewReader(text), m)
+	return openText(&hashedFile{path: "x.csv", before: sized{size: int64(len(text))}}, strings.NewReader(text), m)
 }
 
 // Two mappings that read a source in different ways differ in their words, whatever their texts.

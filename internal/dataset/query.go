@@ -157,11 +157,10 @@ func (q Query) scan(m Mapping, r Request, prepare func(*builder), header *[]stri
 	if header != nil {
 		*header = t.Header()
 	}
-	b := newBuilder(q.Name(), "row", r.Columns, r.Unit, r.Missing, r.Precision, nil)
-	if err := b.maps(m); err != nil {
+	b, err := newBuilder(q.Name(), "row", r, m)
+	if err != nil {
 		return nil, nil, err
 	}
-	b.reads(r)
 	prepare(b)
 	if err := t.Rows(Builder{b}); err != nil {
 		return nil, nil, m.named(err, r.Columns, r.Unit)

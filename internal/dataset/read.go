@@ -133,11 +133,10 @@ func (s Source) scan(q Request, o ReadOptions, prepare func(*builder), header *[
 	if header != nil {
 		*header = t.header()
 	}
-	b := newBuilder(s.Path, t.word(), q.Columns, q.Unit, q.Missing, q.Precision, nil)
-	if err := b.maps(s.Mapping); err != nil {
+	b, err := newBuilder(s.Path, t.word(), q, s.Mapping)
+	if err != nil {
 		return nil, nil, err
 	}
-	b.reads(q)
 	prepare(b)
 	if err := t.rows(b); err != nil {
 		return nil, nil, s.Mapping.named(err, q.Columns, q.Unit)

@@ -55,24 +55,24 @@ func (r Reading) cells() int {
 // text reports whether cells are read as text, whatever the source holds them as.
 func (r Reading) text() bool { return len(r.Levels) > 0 || r.As != Number }
 
-// reader makes a column's number of its cells: of a column with levels the index of the cell's.
-type reader struct {
+// encoder makes a column's number of its cells: of a column with levels the index of the cell's.
+type encoder struct {
 	Reading
 	first int            // of the column's numbers in a row
 	index map[string]int // of Levels
 }
 
-// reads makes the builder's columns those of a request with readings. It is called before the first
-// row.
-func (b *builder) reads(q Request) {
-	b.strict = q.Strict
+// encode gives the builder what makes numbers of its columns' cells, where a column is more than
+// its number, and the length of a row.
+func (b *builder) encode(q Request) {
+	b.d = len(b.columns)
 	if !slices.ContainsFunc(q.Readings, func(r Reading) bool { return r.text() || r.Indicator }) {
 		return
 	}
-	b.readers = make([]reader, len(b.columns))
+	b.encoders = make([]encoder, len(b.columns))
 	b.d = 0
-	for j := range b.readers {
-		r := &b.readers[j]
+	for j := range b.encoders {
+		r := &b.encoders[j]
 		r.Reading, r.first = q.reading(j), b.d
 		b.d += r.width()
 		if len(r.Levels) == 0 {
@@ -84,43 +84,42 @@ func (b *builder) reads(q Request) {
 		}
 	}
 	b.scratch = make([]float64, len(b.columns))
-	b.block = make([]float64, 0, max(1, blockValues/max(1, b.d))*b.d)
 }
 
-// reader returns column j's, nil if its cells are numbers.
-func (b *builder) reader(j int) *reader {
-	if b.readers == nil || !b.readers[j].text() {
+// encoder returns column j's, nil if its cells are numbers.
+func (b *builder) encoder(j int) *encoder {
+	if b.encoders == nil || !b.encoders[j].text() {
 		return nil
 	}
-	return &b.readers[j]
+	return &b.encoders[j]
 }
 
 // start returns where column j's numbers begin in a row.
 func (b *builder) start(j int) int {
-	if b.readers == nil {
+	if b.encoders == nil {
 		return j
 	}
-	return b.readers[j].first
+	return b.encoders[j].first
 }
 
 // cells returns how many numbers of a row are gaps where a cell of column j is one.
 func (b *builder) cells(j int) int {
-	if b.readers == nil {
+	if b.encoders == nil {
 		return 1
 	}
-	return b.readers[j].cells()
+	return b.encoders[j].cells()
 }
 
 // indicate sets the row's indicators, given the columns without a value.
 func (b *builder) indicate() {
-	for j := range b.readers {
-		if r := &b.readers[j]; r.Indicator {
+	for j := range b.encoders {
+		if r := &b.encoders[j]; r.Indicator {
 			b.row[r.first+r.cells()] = 0
 		}
 	}
 	for _, j := range b.lost {
-		if b.readers != nil && b.readers[j].Indicator {
-			b.row[b.readers[j].first+b.readers[j].cells()] = 1
+		if b.encoders != nil && b.encoders[j].Indicator {
+			b.row[b.encoders[j].first+b.encoders[j].cells()] = 1
 		}
 	}
 }
@@ -135,7 +134,7 @@ func (b *builder) named(j int, field string) string {
 
 // cell returns the number of a cell of a column that is read as text; NaN is a missing value.
 func (b *builder) cell(j int, field string) float64 {
-	r := &b.readers[j]
+	r := &b.encoders[j]
 	form := b.mapped.form(j, field)
 	field = b.named(j, field)
 	if r.As == Days && form != "" {

@@ -154,8 +154,7 @@ func TestReadingsRefused(t *testing.T) {
 
 // No cell takes memory of its own.
 func TestReadingsAllocateNothing(t *testing.T) {
-	b := newBuilder("x", "row", mixed.Columns, "", MissingDropRow, Float64, func([]float64) error { return nil })
-	b.reads(mixed)
+	b := built(t, "row", mixed, Mapping{})
 	cells := [][]byte{[]byte(" F g "), []byte("something else"), []byte("YES"), []byte("2024-05-31 10:00:00+00")}
 	if n := testing.AllocsPerRun(100, func() {
 		b.begin(1)

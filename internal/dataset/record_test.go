@@ -92,7 +92,7 @@ func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 func TestRowOfNobody(t *testing.T) {
 	q := Request{Columns: []Column{{"a", 0, 1}}, Unit: "u", Missing: MissingDropRow}
 	_, rows := Read(Source{Path: write(t, "u,a\np,1\n,NA\n")}, q, ReadOptions{})
-	b := newBuilder("x.npz", "row", q.Columns, q.Unit, q.Missing, Float64, func([]float64) error { return nil })
+	b := built(t, "row", q, Mapping{})
 	columns := b.columnar(2, [][]float64{{1, math.NaN()}}, [][]byte{[]byte("p"), nil})
 	for _, err := range []error{rows, columns} {
 		if e, ok := errors.AsType[*Error](err); !ok || e.Column != "u" || e.Reason != "the unit is missing" {
@@ -103,7 +103,7 @@ func TestRowOfNobody(t *testing.T) {
 
 // A row's number fits 32 bits.
 func TestMostRows(t *testing.T) {
-	b := newBuilder("x.csv", "row", []Column{{"a", 0, 1}}, "", MissingError, Float64, func([]float64) error { return nil })
+	b := built(t, "row", Request{Columns: []Column{{"a", 0, 1}}, Missing: MissingError}, Mapping{})
 	for count, want := range map[int]bool{MaxRows - 1: true, MaxRows: false} {
 		b.count = count
 		b.begin(count + 1)

@@ -3,7 +3,20 @@ package dataset
 import (
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 )
+
+// built is a builder of rows that nobody keeps.
+func built(t rapid.TB, word string, q Request, m Mapping) *builder {
+	t.Helper()
+	b, err := newBuilder("x", word, q, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.sink = func([]float64) error { return nil }
+	return b
+}
 
 // checkSchema compares what an error says in words with what it says of the schema: faults in rows
 // have none.

@@ -76,7 +76,7 @@ func (s Source) pin(o ReadOptions) ([32]byte, error) {
 	return src.finish()
 }
 
-func (s Source) table(src *source) (table, error) {
+func (s Source) table(src *hashedFile) (table, error) {
 	switch s.Kind() {
 	case CSV:
 		return openText(src, src, s.Mapping)

@@ -34,7 +34,7 @@ func Survey(s Source, unit string, o ReadOptions, see Surveyor) error {
 		return s.surveyText(unit, o, see)
 	}
 	var names []string
-	_, _, err := s.scan(Request{Missing: MissingDropFaulty}, ReadOptions{}, func(b *builder) { b.see = func([]float64) error { return errSeen } }, &names)
+	_, _, err := s.scan(Request{Missing: MissingDropFaulty}, ReadOptions{}, func(b *builder) { b.survey = func([]float64) error { return errSeen } }, &names)
 	if err != nil && !errors.Is(err, errSeen) {
 		return err
 	}
@@ -54,7 +54,7 @@ func Survey(s Source, unit string, o ReadOptions, see Surveyor) error {
 		}
 		seen := false
 		_, _, err := s.scan(q, o, func(b *builder) {
-			b.see = func(row []float64) error {
+			b.survey = func(row []float64) error {
 				seen = true
 				see.Row(b.at, b.unitAt())
 				for j, v := range row {
@@ -83,7 +83,7 @@ var errSeen = &Error{Reason: "seen"}
 // unitAt is which unit the row under way is of, -1 where that is missing.
 func (b *builder) unitAt() int {
 	switch {
-	case b.nobody:
+	case b.noUnit:
 		return -1
 	case b.seen == nil:
 		return b.count

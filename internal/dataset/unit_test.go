@@ -150,7 +150,7 @@ func TestUnitMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := newBuilder(path, "line", nil, "u", MissingError, "", nil)
+	b := built(t, "line", Request{Unit: "u", Missing: MissingError}, Mapping{})
 	before := heap()
 	if err := table.rows(b); err != nil {
 		t.Fatal(err)

@@ -151,7 +151,7 @@ func init() {
 			{"internal/dataset/npy/dtype.go", "return t, size > 0 && size < 1<<12", "return t, size > 0"},
 		}, in("dataset/npy", "TestArrayBounds"), killer{}},
 		{"a row of nobody that is dropped", 0, []edit{
-			{"internal/dataset/builder.go", "\tcase b.nobody:", "\tcase b.nobody && !b.drop:"},
+			{"internal/dataset/builder.go", "\tcase b.noUnit:", "\tcase b.noUnit && !b.drop:"},
 		}, in("dataset", "TestRowOfNobody"), killer{}},
 		{"more rows than 32 bits count", 0, []edit{
 			{"internal/dataset/builder.go", "\tcase b.count == MaxRows:", "\tcase false:"},

@@ -262,7 +262,7 @@ func (t *answer) read(b dataset.Builder) error {
 			put(b, j, values[i], number)
 		}
 		if who >= 0 {
-			b.Whose(name(number, values[who]))
+			b.SetUnit(name(number, values[who]))
 		}
 		if err := b.End(); err != nil {
 			return err

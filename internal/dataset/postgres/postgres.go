@@ -175,7 +175,7 @@ func (t *postgresTable) Rows(b dataset.Builder) error {
 			}
 		}
 		if who >= 0 {
-			b.Whose(values[who])
+			b.SetUnit(values[who])
 		}
 		if err := b.End(); err != nil {
 			return err
