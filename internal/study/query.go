@@ -2,13 +2,10 @@ package study
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
-	"covey/internal/noise"
 	"covey/internal/proposal"
 	"covey/internal/query"
-	"covey/internal/secagg"
 	"covey/internal/standardize"
 )
 
@@ -41,45 +38,6 @@ const (
 	KindScores    = query.Scores
 	KindPicture   = query.Picture
 )
-
-// Parts of the budget that no key of study.toml sets.
-const (
-	rowsShare     = 0.015 // kept rows per unit: a third finds the bound, where a unit is not a row
-	histogramPart = 0.2   // of what a mean or a variance costs, to find its bound
-	totalPart     = 0.25  // of what explained variance costs, for the total
-)
-
-// radius_share and bound_share of many units, where the proposal leaves them to their number.
-const (
-	radiusShare = 0.04
-	boundShare  = 0.01
-	fewUnits    = 4000
-)
-
-// boundShare is the part of the budget that a private norm bound takes. Few units need more, to
-// show two peaks of their lengths; where noise limits a covariance they cannot spare it.
-func (p *planner) boundShare() float64 {
-	switch s := p.Proposal.Spec; {
-	case s.BoundShare > 0:
-		return s.BoundShare
-	case p.N < 2*fewUnits && p.Iota <= iotaEnough:
-		return proposal.BoundShareFew
-	default:
-		return boundShare
-	}
-}
-
-// radiusShare is the part of the budget that private radii take.
-func (p *planner) radiusShare() float64 {
-	switch s := p.Proposal.Spec; {
-	case s.RadiusShare > 0:
-		return s.RadiusShare
-	case p.N < fewUnits:
-		return proposal.RadiusShareFew
-	default:
-		return radiusShare
-	}
-}
 
 // Query is one planned private sum.
 type Query struct {
@@ -233,14 +191,6 @@ func (p *planner) addMethods(left float64) {
 	}
 }
 
-// stepShare is the part of a run's budget for power steps that round t takes.
-func stepShare(schedule string, t, rounds int) float64 {
-	if schedule == proposal.ScheduleRising {
-		return float64(t+1) / float64(rounds*(rounds+1)/2)
-	}
-	return 1 / float64(rounds)
-}
-
 // varianceQueries are those of explained variance, after which come pictures alone.
 func (p *planner) varianceQueries() []Query {
 	s := p.Proposal.Spec
@@ -275,205 +225,4 @@ func (p *planner) values(q Query) int {
 		return q.Kind.Definition().Values(len(p.Layout.Single(q.Kind)), 0)
 	}
 	return q.Kind.Definition().Values(p.D, p.columns(q))
-}
-
-// Curve is how the charges of the plan, and so of any set of its queries, become (ε, δ): what a
-// ledger keeps with them. Those of accountant = "paper" are ρ of zCDP.
-func (p *Plan) Curve() noise.Curve {
-	if p.Proposal.Spec.Accountant == proposal.AccountantGDP {
-		return noise.GDP
-	}
-	return noise.ZCDP
-}
-
-// sigmaTolerance is how far below the plan's an agent takes a σ: both sides compute it by one
-// formula, and another processor may round the last bit of its float part differently.
-const sigmaTolerance = 1e-9
-
-// charge sets a query's noise and its ρ; multiplier is σ/Δ of a query that takes the whole budget.
-// The charge of σ = Multiplier·Δ falls with Δ, if at all, and so is that of the least Δ that any
-// radius makes; rounding σ up to its grid (noise.Sigma) only lowers the true one.
-func (p *planner) charge(q *Query, multiplier float64) error {
-	q.Multiplier = multiplier / math.Sqrt(q.share)
-	q.Rho = noise.RhoOf(1, q.Multiplier)
-	if p.Noise.Chooses(*q) {
-		e, err := p.Curve().SelectEpsilon(q.Rho)
-		if err != nil {
-			return err
-		}
-		q.Rho = p.Curve().SelectRho(e)
-		return nil
-	}
-	least := p.Noise.Sensitivity(*q, 1)
-	if p.Curve() == noise.GDP {
-		q.Multiplier = noise.BridgeMultiplier(q.Rho, least) * (1 + 2*sigmaTolerance)
-		// of the least σ that agents take: no more than was bought
-		q.Rho = max(q.Rho, noise.BridgeRho(least, q.Multiplier*least*(1-sigmaTolerance)))
-	}
-	if p.Honest == 0 {
-		return p.bridged(noise.BridgeKappa(q.Values, noise.Carried{}), 0)
-	}
-	// The sum of shares is only close to the law; how close depends on σ in grid steps.
-	sigma, err := p.sigma(*q, 1)
-	if err != nil {
-		return err
-	}
-	share, err := p.Noise.Share(sigma)
-	if err != nil {
-		return err
-	}
-	// Whatever the number of survivors turns out to be.
-	kappa := 0.0
-	for _, carried := range share.Carried(p.Thresholds.MinSurvivors, p.Noise.apart()) {
-		q.Rho = max(q.Rho, noise.DistributedRho(least, carried, q.Values))
-		kappa = max(kappa, noise.BridgeKappa(q.Values, carried))
-	}
-	return p.bridged(kappa, share[0].Sigma)
-}
-
-// checkNoise refuses a plan of which a query may be due and could never be asked: σ in grid steps
-// grows with R/g, which is below 2^17.
-func (p *planner) checkNoise() error {
-	for _, q := range p.Queries {
-		if _, err := p.sigma(q, math.Nextafter(2, 1)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// sigma is a query's noise at a radius, and the field's error where it is too wide to be drawn.
-func (p *planner) sigma(q Query, radius float64) (noise.Sigma, error) {
-	sigma, err := p.Noise.Sigma(q, radius)
-	if err != nil {
-		return 0, proposal.FieldErrorf("epsilon", "%v is too small: noise of a query of kind %s would be over 2^52 grid steps wide", p.Proposal.Spec.Epsilon, q.Kind)
-	}
-	return sigma, nil
-}
-
-// bridged refuses a query whose K is too large for the Gaussian's curve.
-func (p *planner) bridged(kappa float64, share noise.Sigma) error {
-	if p.Curve() == noise.GDP && !(kappa <= noise.MaxKappa) {
-		return proposal.FieldErrorf("accountant", `"gdp" needs wider shares of noise than %.3g of a count's grid steps: use "zcdp"`, share.Float())
-	}
-	return nil
-}
-
-// setSlots adds the charges up and counts slots: of two branches, the longer.
-func (p *planner) setSlots() error {
-	queries := p.Queries.Left(0)
-	p.Rho = most(p.Queries, func(q Query) float64 { return q.Rho })
-	spare := p.Proposal.Spec.SpareSlots
-	waits := p.Proposal.Spec.Waits() // and gives no slot up
-	if spare == 0 && !waits {
-		spare = max(4, queries/4)
-	}
-	p.Slots = queries + spare
-	if p.Slots > proposal.MaxSlots {
-		return proposal.FieldErrorf("spare_slots", "%d queries and %d spare slots are more than %d", queries, spare, proposal.MaxSlots)
-	}
-	if err := setupFits(p.Thresholds, p.Slots); err != nil {
-		return err
-	}
-	// What the closeness of distributed noise adds must not push the sum over.
-	if s := p.Proposal.Spec; s.Accountant != proposal.AccountantPaper {
-		if most, err := p.allowed(); err != nil || p.Rho > most {
-			return proposal.FieldErrorf("noise", "the charges add up to ρ = %.15g, epsilon and delta allow %.15g", p.Rho, most)
-		}
-	}
-	return nil
-}
-
-// multiplier returns σ/Δ of one query that takes the whole budget.
-func (p *planner) multiplier() (float64, error) {
-	s := p.Proposal.Spec
-	if s.Accountant == proposal.AccountantPaper {
-		// τ = 4R√(T ln(1/δ̄))/(nε) on the mean of T queries of sensitivity 2R/n
-		// is σ = 2Δ√(T ln(1/δ̄))/ε on their sums; one query with the whole
-		// budget has that without √T.
-		return 2 * math.Sqrt(math.Log(1/p.Paper.DeltaBar)) / s.Epsilon, nil
-	}
-	rho, err := p.allowed()
-	if err != nil {
-		return 0, err
-	}
-	if rho == 0 {
-		return 0, proposal.FieldErrorf("delta", "must be above %.2g, what the checks of %d releases take of it, got %g", p.refusals(0), len(p.Queries), s.Delta)
-	}
-	// The sum of the charges, each rounded upward, must stay within rho.
-	rho *= 1 - 1e-12
-	return noise.SigmaFor(rho, 1), nil
-}
-
-// allowed is the largest ρ that the charges may add up to: what epsilon and delta leave of it after
-// this plan's refusals, and no more than a population's budget of the same epsilon and delta holds.
-// That sets aside what more releases cost, so that without it the budget had no room for the study.
-func (p *planner) allowed() (float64, error) {
-	s := p.Proposal.Spec
-	budget, err := p.Curve().BudgetRho(s.Epsilon, s.Delta)
-	if err != nil {
-		return 0, err
-	}
-	rho, err := p.Curve().RhoLess(s.Epsilon, s.Delta, p.refusals)
-	return min(rho, budget), err
-}
-
-// refusals is what the checks of releases cost of δ where all queries, both branches of auto, are
-// charged rho together: each by its own part of it (docs/privacy.md). A choice is not checked, and
-// nobody can check a sum of distributed shares.
-func (p *planner) refusals(rho float64) float64 {
-	sum := 0.0
-	for _, q := range p.Queries {
-		if p.Honest == 0 && !p.Noise.Chooses(q) {
-			sum += noise.RefusedByNeighbor(q.share * rho)
-		}
-	}
-	return sum
-}
-
-// setRing chooses the narrowest ring that holds n units' vectors plus 40σ.
-func (p *planner) setRing() error {
-	need := 0.0
-	for _, q := range p.Queries {
-		// A radius that is not known yet: Grid keeps R/g below 2^17.
-		per, sensitivity := 0x1p17+math.Sqrt(float64(q.Values)), 2*0x1p17+math.Sqrt(float64(q.Values))
-		if q.Kind == KindPower && p.Radius > 0 {
-			ratio := p.Radius / Grid(p.Radius)
-			per, sensitivity = ratio+math.Sqrt(float64(q.Values)), 2*ratio+math.Sqrt(float64(q.Values))
-		}
-		switch def := q.Kind.Definition(); {
-		case def.CountDelta != nil: // a unit's vector is no longer than Δ
-			sensitivity = def.CountSensitivity(query.ColumnGrid, q.Values)
-			per = sensitivity
-		case def.Counts:
-			per, sensitivity = 1/countGrid, query.HistogramSensitivity/countGrid
-		}
-		sigma := q.Multiplier * p.Noise.atSites(sensitivity)
-		if p.Honest > 0 { // all parts of all sites' shares, where Honest of them would do
-			sigma *= math.Sqrt(float64(p.Thresholds.Sites) / float64(p.Honest))
-		}
-		units := p.N
-		if q.Kind == KindLevels {
-			units = p.Proposal.Units()
-		}
-		need = max(need, float64(units)*per+40*sigma)
-	}
-	for _, bits := range secagg.Widths {
-		if need < math.Ldexp(1, int(bits)-1) {
-			p.Bits = bits
-			break
-		}
-	}
-	if p.Bits == 0 {
-		return proposal.FieldErrorf("roster", "a ring of 64 bits cannot hold the sum: n(R/g+√d)+40σ is 2^%.1f, the bound 2^63", math.Log2(need))
-	}
-	for i := range p.Queries {
-		q := &p.Queries[i]
-		q.Lanes = q.Values
-		if p.Honest == 0 {
-			q.Lanes += secagg.NoiseLaneCount(p.Bits)
-		}
-		q.Bytes = q.Lanes * int(p.Bits) / 8
-	}
-	return nil
 }

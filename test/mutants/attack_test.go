@@ -12,7 +12,7 @@ func init() {
 			{"internal/dataset/mariadb/mariadb.go", "case !number && !b.Texts(j):", "case !number:"},
 		}, in("dataset/mariadb", "TestReadings"), killer{}},
 		{"attack: plan: the ring has room for pairs where units are counted", 0, []edit{
-			{"internal/study/query.go", "			units = p.Proposal.Units()\n", "			units = p.N\n"},
+			{studyRing, "			units = p.Proposal.Units()\n", "			units = p.N\n"},
 		}, in("study", "TestRingHoldsCountsOfUnpairedUnits"), killer{}},
 		{"attack: spec: levels are standardized", 0, []edit{
 			{"internal/proposal/standardize.go", "		case c.Levels != nil:\n", "		case c.Levels != nil && false:\n"},

@@ -21,7 +21,7 @@ func init() {
 			{curve, "const MaxKappa = 0x1p-120", "const MaxKappa = 0x1p-20"},
 		}, in("noise", "TestKappa"), killer{}},
 		{"a plan does not look at K", 0, []edit{
-			{studyQuery, "!(kappa <= noise.MaxKappa)", "kappa < 0"},
+			{studyCharge, "!(kappa <= noise.MaxKappa)", "kappa < 0"},
 		}, in("study", "TestClosenessIsCharged"), killer{}},
 		{"the Gaussian's δ is not rounded up", 0, []edit{
 			{curve, "first - second + (first+second)*share + 0x1p-1000", "first - second + 0*share"},
@@ -30,8 +30,8 @@ func init() {
 			{curve, "	if c == GDP {\n		return new(big.Rat).Mul(", "	if c == \"\" {\n		return new(big.Rat).Mul("},
 		}, in("noise", "TestSelectionIsGaussian"), killer{}},
 		{"a plan without the bridge's r has the bridge's curve", 0, []edit{
-			{studyQuery, "q.Rho = max(q.Rho, noise.BridgeRho(", "_ = max(q.Rho, noise.BridgeRho("},
-			{studyQuery, "q.Multiplier = noise.BridgeMultiplier(q.Rho, least) * (1 + 2*sigmaTolerance)", "_ = noise.BridgeMultiplier"},
+			{studyCharge, "q.Rho = max(q.Rho, noise.BridgeRho(", "_ = max(q.Rho, noise.BridgeRho("},
+			{studyCharge, "q.Multiplier = noise.BridgeMultiplier(q.Rho, least) * (1 + 2*sigmaTolerance)", "_ = noise.BridgeMultiplier"},
 		}, in("study", "TestAnyPlanKeepsItsEpsilon"), killer{}},
 		{"U_min is less than all sites that are waited for", 0, []edit{
 			{"internal/proposal/thresholds.go", "		least = n\n", "		least = 0\n"},

@@ -18,7 +18,7 @@ func init() {
 			in("study", "TestLevelShares"), killer{}},
 		{"scales of levels that no release has", 0, []edit{{"internal/study/history.go", "!slices.EqualFunc(a.Scale, want.Scale, Near)", "!slices.EqualFunc(a.Scale, want.Scale, func(x, y float64) bool { return true })"}},
 			in("study", "TestAnyLevelsRelease"), killer{}},
-		{"a part in a level that is left out", 0, []edit{{"internal/study/moments.go", "if len(in) == d || len(in) < k {", "if len(in) <= d {"}},
+		{"a part in a level that is left out", 0, []edit{{studyMoment, "if len(in) == d || len(in) < k {", "if len(in) <= d {"}},
 			in("answer", "TestStudyOfLevels"), killer{}},
 		{"rare levels in no coordinate", 0, []edit{{"internal/answer/answer.go", "if joins != nil {\n\t\tif rows, err = rows.Join(joins)", "if joins != nil && site < 0 {\n\t\tif rows, err = rows.Join(joins)"}},
 			in("answer", "TestJoinedLevelIsOther"), killer{}},

@@ -5,7 +5,6 @@ package mutants
 func init() {
 	const (
 		course     = "internal/study/course.go"
-		moments    = "internal/study/moments.go"
 		components = "internal/study/components.go"
 		derive     = "internal/clip/derive.go"
 		answer     = "internal/answer/answer.go"
@@ -14,18 +13,18 @@ func init() {
 	tables = append(tables, []mutant{
 		{"auto pays for deciding where public sizes decide", 0, []edit{{"internal/study/method.go", "case p.Iota <= iotaEnough:", "case p.Iota <= iotaEnough/2:"}}, in("study", "TestIota"), killer{}},
 		{"ι forgets the other sites' shares", 0, []edit{{"internal/study/plan.go", "noise.SigmaFor(rho, 1) * p.NoiseFactor", "noise.SigmaFor(rho, 1)"}}, in("study", "TestIota"), killer{}},
-		{"the covariance is never clipped high", 0, []edit{{moments, "		if wider {\n", "		if false && wider {\n"}}, in("study", "TestMomentsFollow"), killer{}},
-		{"rows are clipped low where noise does not limit", 0, []edit{{moments, "few || p.Iota <= iotaSmall {", "few {"}}, in("study", "TestClipsOfHeavyTails"), killer{}},
+		{"the covariance is never clipped high", 0, []edit{{studyParts, "		if wider {\n", "		if false && wider {\n"}}, in("study", "TestMomentsFollow"), killer{}},
+		{"rows are clipped low where noise does not limit", 0, []edit{{studyParts, "few || p.Iota <= iotaSmall {", "few {"}}, in("study", "TestClipsOfHeavyTails"), killer{}},
 		{"close eigenvalues look like a hidden direction", 0, []edit{
-			{moments, "excess += float64(s*s) / (values[i] - v)", "excess += 0 * (values[i] - v)"},
-			{moments, "> float64(sure*noise)+float64(missed*top), nil", "> float64(0*noise)+float64(missed*top), nil"},
+			{studyWider, "excess += float64(s*s) / (values[i] - v)", "excess += 0 * (values[i] - v)"},
+			{studyWider, "> float64(sure*noise)+float64(missed*top), nil", "> float64(0*noise)+float64(missed*top), nil"},
 		}, in("study", "TestWider"), killer{}},
 		{"noise looks like a hidden direction", 0, []edit{
-			{moments, "values[clear] > standsClear*s*math.Sqrt(2*float64(d))", "values[clear] > 0*s"},
-			{moments, "> float64(sure*noise)+float64(missed*top), nil", "> float64(0*noise)+float64(missed*top), nil"},
+			{studyWider, "values[clear] > standsClear*s*math.Sqrt(2*float64(d))", "values[clear] > 0*s"},
+			{studyWider, "> float64(sure*noise)+float64(missed*top), nil", "> float64(0*noise)+float64(missed*top), nil"},
 		}, in("study", "TestWider"), killer{}},
-		{"a part clipped too low is added", 0, []edit{{moments, "		case r.Radius < last.Radius:\n			continue\n", ""}}, in("study", "TestPooledMoment"), killer{}},
-		{"parts of a covariance are added without their weights", 0, []edit{{moments, "w := ratio / (tau * tau)", "w := ratio / (tau / tau)"}}, in("study", "TestPooledMoment"), killer{}},
+		{"a part clipped too low is added", 0, []edit{{studyMoment, "		case r.Radius < last.Radius:\n			continue\n", ""}}, in("study", "TestPooledMoment"), killer{}},
+		{"parts of a covariance are added without their weights", 0, []edit{{studyMoment, "w := ratio / (tau * tau)", "w := ratio / (tau / tau)"}}, in("study", "TestPooledMoment"), killer{}},
 		{"the first mean has no part in the center", 0, []edit{{course, "sum += float64(ratio * ratio)", "sum += 0 * ratio"}}, in("study", "TestCenterCountsEachMean"), killer{}},
 		{"a mean that was clipped shorter has a part in the center", 0, []edit{{course, "e.Radius >= float64(asWide*t.r.Radius)", "true"}}, in("study", "TestCenterCountsEachMean"), killer{}},
 		{"a mean at the default radius has a part in the center", 0, []edit{{course, "e.Radius != defaultRadius && ", ""}}, in("study", "TestCenterCountsEachMean"), killer{}},

@@ -8,7 +8,7 @@ func init() {
 	tables = append(tables, []mutant{
 		{"radius: a bin of noise far away counts like one nearby", 0, []edit{{grid, "return counts[j] >= farther*floor", "return counts[j] >= floor"}, {grid, "if most < 0.5*float64(units) {", "if false {"}}, in("study", "TestRadiusIsOfRows"), killer{}},
 		{"radius: a bin of noise alone may hold a quarter of the units", 0, []edit{{grid, "if floor > alone {", "if false {"}}, in("study", "TestRadiusIsOfRows"), killer{}},
-		{"radius: noise of the units' size makes a tail", 0, []edit{{"internal/study/moments.go", "also.near = tailNoisy", "also.near = tailNear"}}, in("study", "TestClipsOfTwoPeaks"), killer{}},
+		{"radius: noise of the units' size makes a tail", 0, []edit{{studyClip, "also.near = tailNoisy", "also.near = tailNear"}}, in("study", "TestClipsOfTwoPeaks"), killer{}},
 		{"radius: counts that round make one beyond the histogram", 0, []edit{{grid, "min(high, low+float64(", "max(0, low+float64("}}, in("study", "TestRadiusIsOfTheHistogram"), killer{}},
 		{"radius: one that every site refuses is asked", 0, []edit{{roundSlot, "err = s.plan.Check(open)", "err = nil"}}, in("round", "TestUnfitAskEndsTheStudy"), killer{}},
 		{"radius: what is not read counts as read", 0, []edit{{grid, "int(float64(r.Units)/r.Grid)) == 0 {", "int(float64(r.Units)/r.Grid)) < 0 {"}}, in("study", "TestUnread"), killer{}},

@@ -47,7 +47,7 @@ func init() {
 			{"internal/study/release.go", "		leave(v, r.Scale)\n", ""},
 		}, in("answer", "TestStandardizedStudy"), killer{}},
 		{"standardize: noise of left-out columns in the covariance", 0, []edit{
-			{"internal/study/moments.go", "if r.Scale[i] == 0 || s == 0 {", "if s < 0 {"},
+			{studyMoment, "if r.Scale[i] == 0 || s == 0 {", "if s < 0 {"},
 		}, in("answer", "TestStandardizedStudy"), killer{}},
 		{"standardize: no last diagonal", 0, []edit{
 			{rules, "factors[j] = math.Sqrt(v / in[len(in)/2])", "factors[j] = 1"},

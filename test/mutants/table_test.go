@@ -7,7 +7,14 @@ import "covey/internal/clip"
 const (
 	release      = "internal/aggregate/release.go"
 	upload       = "internal/aggregate/upload.go"
-	studyQuery   = "internal/study/query.go"
+	studyCharge  = "internal/study/charge.go"
+	studyClip    = "internal/study/clip.go"
+	studyMoment  = "internal/study/moment.go"
+	studyParts   = "internal/study/parts.go"
+	studyPeaks   = "internal/study/peaks.go"
+	studyRing    = "internal/study/ring.go"
+	studyShares  = "internal/study/shares.go"
+	studyWider   = "internal/study/wider.go"
 	studyGrid    = "internal/study/grid.go"
 	queryGrid    = "internal/query/grid.go"
 	clipSum      = "internal/clip/sum.go"
@@ -110,7 +117,7 @@ func mutants() []mutant {
 			{clipPower, "		clampRows(s, norms[lo:hi], l)\n", "		if l := l; lo == height {\n			l.bound *= 1 << 60\n			clampRows(s, norms[lo:hi], l)\n		} else {\n			clampRows(s, norms[lo:hi], l)\n		}\n"},
 		}, in("clip", "TestEveryBlockIsClipped"), threeSteps},
 		{"histogram charge missing: from the sum", 9, []edit{
-			{studyQuery, "func(q Query) float64 { return q.Rho }", "func(q Query) float64 { return map[bool]float64{q.Kind != KindHistogram: q.Rho}[true] }"},
+			{studyCharge, "func(q Query) float64 { return q.Rho }", "func(q Query) float64 { return map[bool]float64{q.Kind != KindHistogram: q.Rho}[true] }"},
 		}, in("study", "TestBudget"), histograms},
 		{"histogram charge missing: at the site", 9, []edit{
 			{"internal/responder/upload.go", "open.query.Context, q.s.plan.Queries[ask.Query].Rho, func", "open.query.Context, map[bool]float64{ask.Kind != study.KindHistogram: q.s.plan.Queries[ask.Query].Rho}[true], func"},
@@ -121,7 +128,7 @@ func mutants() []mutant {
 		}, in("coordinator", "TestSameSumSameNoise"), oneStep},
 		{"distributed share too small after a dropout", 11, []edit{
 			{"internal/study/noise.go", "noise.NewShare(total, n.thresholds.MinSurvivors,", "noise.NewShare(total, n.thresholds.Sites,"},
-			{studyQuery, "share.Carried(p.Thresholds.MinSurvivors,", "share.Carried(p.Thresholds.Sites,"},
+			{studyCharge, "share.Carried(p.Thresholds.MinSurvivors,", "share.Carried(p.Thresholds.Sites,"},
 		}, in("study", "TestDistributedPlan"), distributed},
 		{"charge after release", 12, []edit{
 			{"internal/ledger/upload.go", "				func() error { return r.charge(query, rho, true) },\n", ""},
@@ -205,9 +212,9 @@ var further = []mutant{
 		{"internal/graph/error.go", "	if len(u) < least {\n", "	if len(u) < least-1 {\n"},
 	}, in("secagg", "TestNothingBelowTheLeastSurvivors"), killer{}},
 	{"what the release check may refuse is not set aside", 0, []edit{
-		{studyQuery, "sum += noise.RefusedByNeighbor(", "sum += 0 * noise.RefusedByNeighbor("},
+		{studyCharge, "sum += noise.RefusedByNeighbor(", "sum += 0 * noise.RefusedByNeighbor("},
 	}, in("study", "TestLargeEpsilon"), killer{}},
 	{"a study takes more of ρ than a budget of its epsilon and delta holds", 0, []edit{
-		{studyQuery, "return min(rho, budget), err", "return min(rho, 2*budget), err"},
+		{studyCharge, "return min(rho, budget), err", "return min(rho, 2*budget), err"},
 	}, in("study", "TestAnyPlanKeepsItsEpsilon"), killer{}},
 }

@@ -1,0 +1,53 @@
+package study
+
+import "math"
+
+// twoPeaks reports whether a histogram of lengths, of noise spread on each count, has two peaks
+// that stand out, and clearly less between them, in bins of one to four together. Lengths of
+// elliptical rows have one peak, whatever their tail. Clusters whose centers differ in length have
+// several, and what is short there is another kind of row, not a part of the same. The lowest bin,
+// which holds the rows that were left out, does not count. With near a lower peak is enough around
+// the fullest bin.
+func twoPeaks(noised []int64, spread float64, near bool) bool {
+	for width := 1; width <= 4; width *= 2 {
+		s := spread * math.Sqrt(float64(width))
+		floor := standsOut(s, len(noised)/width)
+		for first := 1; first <= width; first++ {
+			var counts []float64
+			fullest := 0
+			for at := first; at+width <= len(noised); at += width {
+				count := 0.0
+				for _, v := range noised[at : at+width] {
+					count += float64(v)
+				}
+				if counts = append(counts, count); count > counts[fullest] {
+					fullest = len(counts) - 1
+				}
+			}
+			around := counts[max(0, fullest-reach/width):min(len(counts), fullest+reach/width+1)]
+			if apart(counts, floor, dips*s) || near && apart(around, nearPeak*s, nearDips*s) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// apart reports whether two counts reach floor and are at least dip above one between them.
+func apart(counts []float64, floor, dip float64) bool {
+	before := make([]float64, len(counts)) // the highest count before each
+	highest := 0.0
+	for i, count := range counts {
+		before[i] = highest
+		highest = max(highest, count)
+	}
+	highest = 0 // of those behind
+	for i := len(counts) - 1; i >= 0; i-- {
+		peak := min(before[i], highest)
+		if peak >= floor && peak-max(0, counts[i]) >= dip {
+			return true
+		}
+		highest = max(highest, counts[i])
+	}
+	return false
+}
