@@ -2,8 +2,12 @@ package result
 
 import (
 	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
 
 	"covey/internal/packed"
+	"covey/internal/study"
 )
 
 // Outputs are vectors by the name of an output; in JSON each vector is packed.
@@ -35,4 +39,78 @@ func (o *Outputs) UnmarshalJSON(text []byte) error {
 		}
 	}
 	return nil
+}
+
+// checkOutputs makes the result of the releases, and of the course that they end in, anew: what is
+// computed in floats must be near, all else equal.
+func (r *Result) checkOutputs(p *study.Plan, releases []study.Release, c study.Course) error {
+	want, err := newResult(p, releases, c, 0)
+	// a value at a threshold may have fallen on its other side on another processor
+	for _, slack := range []float64{cutSlack, -cutSlack} {
+		if err == nil && want.K != r.K {
+			want, err = newResult(p, releases, c, slack)
+		}
+	}
+	if err != nil {
+		return unverified(-1, "releases", "%s", strings.TrimPrefix(err.Error(), "study: "))
+	}
+	if study.Near(r.NoiseToSignal, want.NoiseToSignal) {
+		want.NoiseToSignal = r.NoiseToSignal
+	}
+	want.Releases, want.Proposal, want.Signatures, want.Chain, want.Signature = r.Releases, r.Proposal, r.Signatures, r.Chain, r.Signature
+	want.put(Evidence{r.ProposerSignature, r.Approvals, r.Transcript, r.Confirmations, r.Certificates, r.ChainHead})
+	want.SiteSignatures = r.SiteSignatures
+	for field := range reflect.TypeFor[Result]().Fields() {
+		mine, theirs := reflect.ValueOf(*want).FieldByIndex(field.Index), reflect.ValueOf(*r).FieldByIndex(field.Index)
+		same := reflect.DeepEqual(mine.Interface(), theirs.Interface())
+		if name := strings.TrimSuffix(field.Tag.Get("json"), ",omitempty"); slices.Contains(computed, name) {
+			same = alike(mine, theirs)
+		}
+		if !same {
+			return unverified(-1, strings.TrimSuffix(field.Tag.Get("json"), ",omitempty"), "does not follow from the proposal and the releases")
+		}
+	}
+	return nil
+}
+
+// computed are the keys whose numbers come out of more than copying and adding.
+var computed = []string{
+	"mean_", "scale_", "rows_per_unit", "components_", "outputs", "explained_variance_", "explained_variance_interval_",
+	"explained_variance_ratio_", "total_variance_", "total_variance_interval_", "rows_kept_", "rows_kept_interval_",
+	"filled_", "filled_interval_",
+}
+
+// alike is equality, but of floats: those may differ as verifyTolerance says.
+func alike(a, b reflect.Value) bool {
+	switch a.Kind() {
+	case reflect.Float64:
+		return study.NearVector([]float64{a.Float()}, []float64{b.Float()})
+	case reflect.Slice, reflect.Array:
+		if a.Len() != b.Len() {
+			return false
+		}
+		for i := range a.Len() {
+			if !alike(a.Index(i), b.Index(i)) {
+				return false
+			}
+		}
+		return true
+	case reflect.Pointer:
+		if a.IsNil() || b.IsNil() {
+			return a.IsNil() && b.IsNil()
+		}
+		return alike(a.Elem(), b.Elem())
+	case reflect.Map:
+		if a.Len() != b.Len() {
+			return false
+		}
+		for _, key := range a.MapKeys() {
+			if v := b.MapIndex(key); !v.IsValid() || !alike(a.MapIndex(key), v) {
+				return false
+			}
+		}
+		return true
+	default:
+		return reflect.DeepEqual(a.Interface(), b.Interface())
+	}
 }

@@ -2,12 +2,8 @@ package result
 
 import (
 	"bytes"
-	"crypto/ed25519"
-	"errors"
 	"fmt"
 	"io"
-	"reflect"
-	"slices"
 	"strings"
 
 	"covey/internal/chain"
@@ -197,22 +193,6 @@ func (r *Result) check(plan *study.Plan, before func(query int, of Checked) bool
 	return hashes, setup, nil
 }
 
-// parsePlanned reads a result file, and the plan of the proposal in it.
-func parsePlanned(file io.Reader) (*Result, *study.Plan, error) {
-	r, err := parse(file)
-	if err != nil {
-		return nil, nil, err
-	}
-	if proposal.DigestOf(r.Proposal) != r.Digest {
-		return nil, nil, unverified(-1, "digest", "is not the proposal's, %v", proposal.DigestOf(r.Proposal))
-	}
-	plan, err := study.NewPlan(r.Proposal)
-	if err != nil {
-		return nil, nil, unverified(-1, "proposal", "gives no plan: %s", strings.TrimPrefix(err.Error(), "study: "))
-	}
-	return r, plan, nil
-}
-
 // Release returns the SHA-256 of the exact signed bytes of a query's release, and whether the
 // result has one.
 func (v *Verified) Release(query int) (proposal.Digest, bool) {
@@ -267,155 +247,4 @@ func (v *Verified) Rows() [][2]string {
 		rows = append(rows, [2]string{"pictures", v.pictured})
 	}
 	return rows
-}
-
-func verifies(p *study.Plan, input, signature []byte) bool {
-	return ed25519.Verify(ed25519.PublicKey(p.Proposal.Coordinator), input, signature)
-}
-
-// checkReleases checks every release in its place, but for signatures that were checked before. It
-// returns the SHA-256 of each as it was signed, the last link of their chain and the course that
-// they end in.
-func (r *Result) checkReleases(p *study.Plan, checked func(i int, hash proposal.Digest) bool) (hashes []proposal.Digest, link proposal.Digest, c study.Course, err error) {
-	link, c = firstLink(r.Digest), p.Start()
-	slot := -1
-	for i, release := range r.Releases {
-		if c.Query == len(p.Queries) || c.End != "" {
-			return nil, link, c, unverified(-1, "releases", "has %d releases, the study ended with %d", len(r.Releases), i)
-		}
-		encoded, err := release.Encode()
-		if err != nil {
-			return nil, link, c, unverified(i, "releases", "%v", err)
-		}
-		hash := proposal.DigestOf(encoded)
-		if !checked(i, hash) && !verifies(p, study.SigningInput(encoded), r.Signatures[i]) {
-			return nil, link, c, unverified(i, "signatures", "is not the coordinator key's over this release")
-		}
-		hashes, link = append(hashes, hash), nextLink(link, SignedRelease{encoded, r.Signatures[i]})
-		if c, err = follow(p, c, slot, release, r.Releases[:i]); err != nil {
-			return nil, link, c, err
-		}
-		slot = release.Slot
-	}
-	if c.Query != len(p.Queries) {
-		return nil, link, c, unverified(-1, "releases", "has %d releases, and query %d is not among them", len(r.Releases), c.Query)
-	}
-	return hashes, link, c, nil
-}
-
-// follow checks a release in its place, after those before it, the last of which was of a slot, and
-// returns the course after it.
-func follow(p *study.Plan, c study.Course, slot int, release study.Release, before []study.Release) (study.Course, error) {
-	i := len(before)
-	if release.Query != c.Query {
-		return c, unverified(i, "query", "%d stands in the place of %d", release.Query, c.Query)
-	}
-	if release.Slot <= slot {
-		return c, unverified(i, "slot", "%d does not come after slot %d of the query before", release.Slot, slot)
-	}
-	// Each charge is within the tolerance of the plan's: so is their sum.
-	if err := p.CheckRelease(release); err != nil {
-		if m, ok := errors.AsType[*study.MismatchError](err); ok {
-			return c, unverified(i, m.Field, "%s", m.Reason)
-		}
-		return c, unverified(i, "release", "%v", err)
-	}
-	if err := p.CheckCourse(c, release.Ask()); err != nil {
-		if m, ok := errors.AsType[*study.MismatchError](err); ok {
-			return c, unverified(i, m.Field, "%s", m.Reason)
-		}
-		return c, unverified(i, "release", "%v", err)
-	}
-	next, err := p.Next(c, release, before)
-	if err != nil {
-		return c, unverified(i, "noised", "%v", err)
-	}
-	return next, nil
-}
-
-// parseCanonical reads a release that is in its one encoding, so that no two
-// readers of the same signed bytes see different values.
-func parseCanonical(query int, encoded []byte) (study.Release, error) {
-	release, err := study.ParseRelease(encoded)
-	if err != nil {
-		return study.Release{}, unverified(query, "releases", "is no release")
-	}
-	if again, err := release.Encode(); err != nil || !bytes.Equal(again, encoded) {
-		return study.Release{}, unverified(query, "releases", "is a release in another encoding than the only valid one")
-	}
-	return release, nil
-}
-
-// checkOutputs makes the result of the releases, and of the course that they end in, anew: what is
-// computed in floats must be near, all else equal.
-func (r *Result) checkOutputs(p *study.Plan, releases []study.Release, c study.Course) error {
-	want, err := newResult(p, releases, c, 0)
-	// a value at a threshold may have fallen on its other side on another processor
-	for _, slack := range []float64{cutSlack, -cutSlack} {
-		if err == nil && want.K != r.K {
-			want, err = newResult(p, releases, c, slack)
-		}
-	}
-	if err != nil {
-		return unverified(-1, "releases", "%s", strings.TrimPrefix(err.Error(), "study: "))
-	}
-	if study.Near(r.NoiseToSignal, want.NoiseToSignal) {
-		want.NoiseToSignal = r.NoiseToSignal
-	}
-	want.Releases, want.Proposal, want.Signatures, want.Chain, want.Signature = r.Releases, r.Proposal, r.Signatures, r.Chain, r.Signature
-	want.put(Evidence{r.ProposerSignature, r.Approvals, r.Transcript, r.Confirmations, r.Certificates, r.ChainHead})
-	want.SiteSignatures = r.SiteSignatures
-	for field := range reflect.TypeFor[Result]().Fields() {
-		mine, theirs := reflect.ValueOf(*want).FieldByIndex(field.Index), reflect.ValueOf(*r).FieldByIndex(field.Index)
-		same := reflect.DeepEqual(mine.Interface(), theirs.Interface())
-		if name := strings.TrimSuffix(field.Tag.Get("json"), ",omitempty"); slices.Contains(computed, name) {
-			same = alike(mine, theirs)
-		}
-		if !same {
-			return unverified(-1, strings.TrimSuffix(field.Tag.Get("json"), ",omitempty"), "does not follow from the proposal and the releases")
-		}
-	}
-	return nil
-}
-
-// computed are the keys whose numbers come out of more than copying and adding.
-var computed = []string{
-	"mean_", "scale_", "rows_per_unit", "components_", "outputs", "explained_variance_", "explained_variance_interval_",
-	"explained_variance_ratio_", "total_variance_", "total_variance_interval_", "rows_kept_", "rows_kept_interval_",
-	"filled_", "filled_interval_",
-}
-
-// alike is equality, but of floats: those may differ as verifyTolerance says.
-func alike(a, b reflect.Value) bool {
-	switch a.Kind() {
-	case reflect.Float64:
-		return study.NearVector([]float64{a.Float()}, []float64{b.Float()})
-	case reflect.Slice, reflect.Array:
-		if a.Len() != b.Len() {
-			return false
-		}
-		for i := range a.Len() {
-			if !alike(a.Index(i), b.Index(i)) {
-				return false
-			}
-		}
-		return true
-	case reflect.Pointer:
-		if a.IsNil() || b.IsNil() {
-			return a.IsNil() && b.IsNil()
-		}
-		return alike(a.Elem(), b.Elem())
-	case reflect.Map:
-		if a.Len() != b.Len() {
-			return false
-		}
-		for _, key := range a.MapKeys() {
-			if v := b.MapIndex(key); !v.IsValid() || !alike(a.MapIndex(key), v) {
-				return false
-			}
-		}
-		return true
-	default:
-		return reflect.DeepEqual(a.Interface(), b.Interface())
-	}
 }

@@ -48,7 +48,7 @@ func init() {
 			{"internal/worth/sentence.go", "score > 0 {", "score > 1e9 {"},
 		}, in("worth", "TestLearnedConstantsHaveABound"), killer{}},
 		{"learned: a prediction loses what public constants do", 0, []edit{
-			{"internal/worth/predict.go", "shares[i] = max(min(v, best.Blind), 1-learnedLoss*(1-v))", "shares[i] = max(min(v, best.Blind), v)"},
+			{"internal/worth/forecast.go", "shares[i] = max(min(v, best.Blind), 1-learnedLoss*(1-v))", "shares[i] = max(min(v, best.Blind), v)"},
 		}, in("worth", "TestPredictionOfLearnedConstants"), killer{}},
 	})
 }

@@ -26,7 +26,7 @@ func init() {
 			{"internal/noise/check.go", "rho, err := c.RhoLess(eps, delta, budgetRefusals)", "rho, err := c.Rho(eps, delta)"},
 		}, in("noise", "TestBudgetRho"), killer{}},
 		{"a result may name another adjacency than its proposal", 0, []edit{
-			{"internal/result/verify.go", "if study.Near(r.NoiseToSignal, want.NoiseToSignal) {", "want.Adjacency = r.Adjacency\n\tif study.Near(r.NoiseToSignal, want.NoiseToSignal) {"},
+			{"internal/result/outputs.go", "if study.Near(r.NoiseToSignal, want.NoiseToSignal) {", "want.Adjacency = r.Adjacency\n\tif study.Near(r.NoiseToSignal, want.NoiseToSignal) {"},
 		}, in("result", "TestResultSaysAdjacency"), killer{}},
 	})
 }

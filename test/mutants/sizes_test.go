@@ -5,7 +5,7 @@ package mutants
 // Packed numbers, and result files that are read as they come: a second form of one value, and a
 // file with content that nobody signed.
 func init() {
-	const packed, strict, verify = "internal/packed/packed.go", "internal/result/strict.go", "internal/result/verify.go"
+	const packed, strict, transcript = "internal/packed/packed.go", "internal/result/strict.go", "internal/result/transcript.go"
 	tables = append(tables, []mutant{
 		{"packed: numbers in more bytes than they need", 0, []edit{
 			{packed, "if best, _ := out.width(); best != w {", "if best, _ := out.width(); best != w && false {"},
@@ -44,7 +44,7 @@ func init() {
 			{strict, "if _, err := d.Token(); !errors.Is(err, io.EOF) {", "if false {"},
 		}, in("result", "TestVerifyIsStrict"), killer{}},
 		{"result: a release that nobody signed", 0, []edit{
-			{verify, "if !checked(i, hash) && !verifies(p, study.SigningInput(encoded), r.Signatures[i]) {", "if !checked(i, hash) && len(r.Signatures[i]) == 0 {"},
+			{transcript, "if !checked(i, hash) && !verifies(p, study.SigningInput(encoded), r.Signatures[i]) {", "if !checked(i, hash) && len(r.Signatures[i]) == 0 {"},
 		}, in("result", "TestVerifyRefusesSigned"), killer{}},
 		{"result: a coordinator signs a release in another form", 0, []edit{
 			{"internal/result/sealed.go", "release, err := parseCanonical(i, s.Encoded)", "release, err := study.ParseRelease(s.Encoded)\n		_ = i"},

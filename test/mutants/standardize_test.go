@@ -20,7 +20,7 @@ func init() {
 			{"internal/result/result.go", "	unit := r.standard(p, c, releases)\n", "	unit := 1.0\n"},
 		}, in("simulate", "TestLearnedScalesAreDeviations"), killer{}},
 		{"a total of noise sets learned scales", 0, []edit{
-			{"internal/result/result.go", "	if !(spread <= mostSpread) {", "	if false {"},
+			{"internal/result/deviation.go", "	if !(spread <= mostSpread) {", "	if false {"},
 		}, in("result", "TestNoisyTotalSetsNoScale"), killer{}},
 		{"a total far above the scales is no doubt", 0, []edit{
 			{"internal/worth/constants.go", "	if all && r.TotalInterval", "	if false && r.TotalInterval"},

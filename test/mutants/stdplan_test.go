@@ -53,7 +53,7 @@ func init() {
 			{rules, "factors[j] = math.Sqrt(v / in[len(in)/2])", "factors[j] = 1"},
 		}, in("study", "TestCorrelation"), killer{}},
 		{"standardize: a result's scales are not what was learned", 0, []edit{
-			{"internal/result/result.go", "		r.Scale[j] *= s\n", ""},
+			{"internal/result/constants.go", "		r.Scale[j] *= s\n", ""},
 		}, in("answer", "TestStandardizedStudy"), killer{}},
 		{"standardize: rows far away overflow", 0, []edit{
 			{"internal/clip/standard.go", "		limit[j] = min(limit[j], top(m.d))\n", "		_ = j\n"},

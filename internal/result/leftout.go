@@ -1,0 +1,29 @@
+package result
+
+import (
+	"covey/internal/standardize"
+	"covey/internal/study"
+)
+
+// LeftOut is a column that a study left out.
+type LeftOut struct {
+	Column string             `json:"column"`
+	Why    standardize.Reason `json:"why"`
+}
+
+// Words say why for people.
+func (l LeftOut) Words() string {
+	switch l.Why {
+	case standardize.Constant:
+		return "it has one value, as far as its noised counts show"
+	case study.OutJoined:
+		return "it is rare by its noised count, and its rows count as the column's other"
+	case study.OutRare:
+		return "too few rows have it, as far as its noised count shows"
+	case study.OutEven:
+		return "by the noised count, too few rows lack a value, or too few have one"
+	case study.OutSingle:
+		return "fewer than two levels of the column stand out from the noise"
+	}
+	return "its counts do not stand out from the noise"
+}

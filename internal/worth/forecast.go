@@ -1,0 +1,275 @@
+package worth
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"covey/internal/proposal"
+	"covey/internal/study"
+)
+
+// falls are the family's members, from slow to steep.
+var falls = []float64{0.05, 0.2, 1, 5}
+
+// forecast holds what the simulations of a plan share.
+type forecast struct {
+	plan    *study.Plan
+	means   []study.Query // of a released center
+	moments []study.Query
+	steps   []study.Query
+}
+
+// newForecast returns the forecast of a plan to simulate.
+func newForecast(p *study.Plan) (*forecast, error) {
+	s := p.Proposal.Spec
+	switch {
+	case s.Profile == proposal.ProfilePaper || s.Accountant == proposal.AccountantPaper:
+		return nil, fmt.Errorf("%w for the paper's profile", ErrNoPrediction)
+	case s.Standardizes() && s.Method == proposal.MethodPower:
+		return nil, fmt.Errorf("%w for power iteration where a study learns the columns' constants", ErrNoPrediction)
+	case s.Standardizes() && !(p.Learning.Score >= leastScore):
+		return nil, fmt.Errorf("%w where a study is too small to learn the columns' constants well", ErrNoPrediction)
+	case p.Shares().Levels > 0:
+		return nil, fmt.Errorf("%w for columns with levels", ErrNoPrediction)
+	case s.KeepsGaps():
+		return nil, fmt.Errorf("%w where cells without a value are kept: how many there are decides", ErrNoPrediction)
+	case s.Unit != "":
+		return nil, fmt.Errorf("%w for units of several rows: how alike a unit's rows are decides", ErrNoPrediction)
+	case s.Components == proposal.ComponentsAuto:
+		return nil, fmt.Errorf("%w for a number of components that the study finds", ErrNoPrediction)
+	case s.Subspace == proposal.SubspaceDeflation && p.K > 1:
+		return nil, fmt.Errorf("%w for components one after another", ErrNoPrediction)
+	case p.K > mostPredicted:
+		return nil, fmt.Errorf("%w for more than %d components", ErrNoPrediction, mostPredicted)
+	}
+	f := &forecast{plan: p}
+	for _, q := range p.Queries {
+		switch {
+		case q.Kind == study.KindMean && !s.Standardizes():
+			f.means = append(f.means, q)
+		case q.Kind == study.KindMoment:
+			f.moments = append(f.moments, q)
+		case q.Kind == study.KindPower && q.Run == 0 && !s.Standardizes():
+			f.steps = append(f.steps, q)
+		}
+	}
+	if float64(len(f.steps))*float64(p.D)*float64(p.K*p.K) > mostWork {
+		return nil, fmt.Errorf("%w for power iteration of so many rounds, columns and components: it would take long", ErrNoPrediction)
+	}
+	return f, nil
+}
+
+// at is the case of one spectrum, with so many times the units. Of two methods it is the better:
+// auto decides much like that.
+func (f *forecast) at(fall, units float64) Case {
+	lambda := make([]float64, f.plan.D)
+	sum := 0.0
+	for j := range lambda {
+		lambda[j] = 1 / (1 + fall*float64(j))
+		sum += lambda[j]
+	}
+	for j := range lambda { // columns of unit variance
+		lambda[j] *= float64(len(lambda)) / sum
+	}
+	top := 0.0
+	for _, v := range lambda[:f.plan.K] {
+		top += v
+	}
+	best := Case{Fall: fall, Blind: float64(f.plan.K) / top} // the mean eigenvalue is 1
+	take := func(method string, run func(rng *rand.Rand) float64) {
+		shares := make([]float64, predictRuns)
+		var group errgroup.Group
+		group.SetLimit(runtime.GOMAXPROCS(0))
+		for i := range shares {
+			group.Go(func() error {
+				shares[i] = run(rand.New(rand.NewPCG(predictSeed, uint64(i))))
+				return nil
+			})
+		}
+		group.Wait()
+		if f.plan.Proposal.Spec.Standardizes() {
+			for i, v := range shares {
+				shares[i] = max(min(v, best.Blind), 1-learnedLoss*(1-v))
+			}
+		}
+		slices.Sort(shares)
+		if m := shares[len(shares)/2]; best.Method == "" || m > best.Median {
+			best.Method, best.Median, best.Lowest = method, m, shares[0]
+		}
+	}
+	if len(f.moments) > 0 {
+		c := f.covariance(lambda, units)
+		take(proposal.MethodCovariance, c.run)
+	}
+	if len(f.steps) > 0 {
+		s := f.power(lambda, units)
+		take(proposal.MethodPower, func(rng *rand.Rand) float64 { return s.captures(rng, lambda) })
+	}
+	return best
+}
+
+// needed searches the units by halving the logarithm.
+func (f *forecast) needed(fall float64) int {
+	low, high := 1.0, 1000.0
+	if f.at(fall, high).Median < enough {
+		return 0
+	}
+	for high/low > 1.1 {
+		if mid := math.Sqrt(low * high); f.at(fall, mid).Median < enough {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	n := high * float64(f.plan.N)
+	step := math.Pow(10, math.Floor(math.Log10(n))-1) // two digits
+	return int(math.Ceil(n/step) * step)
+}
+
+// noise is the standard deviation of a query's mean of units on each number, in squared units of
+// the columns, at a radius.
+func (f *forecast) noise(q study.Query, radius, units float64) float64 {
+	sigma, err := f.plan.Noise.Sigma(q, radius)
+	if err != nil {
+		return math.Inf(1)
+	}
+	return sigma.Float() * study.Grid(radius) * f.plan.NoiseFactor / (float64(f.plan.N) * units)
+}
+
+// lengths returns sorted samples of ‖y‖² of normal rows.
+func lengths(lambda []float64, rng *rand.Rand) []float64 {
+	sum, square := 0.0, 0.0
+	for _, v := range lambda {
+		sum += v
+		square += 2 * v * v
+	}
+	// The sum of squares by a gamma law of the same mean and variance.
+	shape, out := sum*sum/square, make([]float64, 400)
+	for i := range out {
+		// Wilson and Hilferty's cube.
+		v := 1 / (9 * shape)
+		out[i] = sum * math.Pow(max(0.01, 1-v+math.Sqrt(v)*rng.NormFloat64()), 3)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// center returns the variance of a released center's noise on each number, for rows of these
+// squared lengths about offsets that are the means; 0 where none is released.
+func (f *forecast) center(squares []float64, units float64) float64 {
+	precision := 0.0
+	for _, q := range f.means {
+		s := f.noise(q, math.Sqrt(squares[int(0.9*float64(len(squares)-1))]), units)
+		precision += 1 / (s * s)
+	}
+	if precision == 0 {
+		return 0
+	}
+	return 1 / precision
+}
+
+func (f *forecast) covariance(lambda []float64, units float64) *noisy {
+	p := f.plan
+	squares := lengths(lambda, rand.New(rand.NewPCG(1, 1)))
+	precision := 0.0
+	for i, q := range f.moments {
+		bound, public := p.Proposal.Spec.NormBound.Public()
+		bound *= bound
+		if !public {
+			quantile := p.ClipQuantile(i)
+			bound = squares[int(quantile*float64(len(squares)-1))]
+		}
+		part := 0.0
+		for _, v := range squares {
+			part += v * min(1, bound/v) / float64(len(squares))
+		}
+		s := f.noise(q, bound, units) / (part / float64(p.D)) // of the trace
+		precision += 1 / (s * s)
+	}
+	out := &noisy{k: p.K, s: 1 / math.Sqrt(precision), n: float64(p.N) * units, center: f.center(squares, units)}
+	if p.Proposal.Spec.Standardizes() {
+		out.learned = 2 / float64(p.D)
+	}
+	head := min(p.D, max(2*p.K, mostSimulated*2/3))
+	if p.D <= mostSimulated {
+		head = p.D
+	}
+	rest := p.D - head
+	groups := min(rest, mostSimulated/3)
+	for j := range head {
+		out.lambda, out.weight = append(out.lambda, lambda[j]), append(out.weight, 1)
+	}
+	for g := range groups {
+		from, to := head+g*rest/groups, head+(g+1)*rest/groups
+		mean := 0.0
+		for _, v := range lambda[from:to] {
+			mean += v / float64(to-from)
+		}
+		out.lambda, out.weight = append(out.lambda, mean), append(out.weight, float64(to-from))
+	}
+	return out
+}
+
+// power is the shape of the plan's power iteration on rows of a spectrum.
+func (f *forecast) power(lambda []float64, units float64) *shape {
+	p := f.plan
+	s := &shape{d: p.D, k: p.K, n: float64(p.N) * units, sphere: p.Method.Sphere}
+	s.center = f.center(lengths(lambda, rand.New(rand.NewPCG(1, 1))), units)
+	rng := rand.New(rand.NewPCG(2, 2))
+	a, length, quantile := lambda, math.Sqrt(float64(p.D)), p.Method.StepQuantile()
+	if s.sphere {
+		a, length = sphere(lambda), 1
+		sum := 0.0
+		for _, v := range a {
+			sum += v
+		}
+		a = slices.Clone(a)
+		for i := range a {
+			a[i] /= sum
+		}
+	}
+	// ‖Xᵀy‖ of normal rows once X has found the leading directions, and of a random X.
+	radius := func(top []float64) float64 {
+		all := make([]float64, 400)
+		for i := range all {
+			sum := 0.0
+			for _, v := range top {
+				g := rng.NormFloat64()
+				sum += v * g * g
+			}
+			all[i] = math.Sqrt(sum) * length
+		}
+		slices.Sort(all)
+		return all[int(quantile*float64(len(all)-1))]
+	}
+	mean := 0.0
+	for _, v := range a {
+		mean += v / float64(len(a))
+	}
+	start := make([]float64, s.k)
+	for i := range start {
+		start[i] = mean
+	}
+	early, late := radius(start), radius(a[:s.k])
+	theta := 0.0
+	for _, v := range a[:s.k] {
+		theta += v / float64(s.k)
+	}
+	theta *= quantile // what a clip leaves of the signal, about
+	for t, q := range f.steps {
+		at := late
+		if public := p.Radius; public > 0 {
+			at = public
+		} else if t < 2 {
+			at = (early + late) / 2
+		}
+		s.tau = append(s.tau, f.noise(q, at, units)/theta)
+	}
+	s.pooled = p.Output(s.tau[len(s.tau)-1]*math.Sqrt(float64(p.D))) == proposal.OutputPooled
+	return s
+}
