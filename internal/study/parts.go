@@ -63,11 +63,11 @@ func (t *transition) moment() error {
 		c.Radii[KindMoment] = high
 	case 2:
 		c.Radii[KindMoment] = low
-		wider, err := wider(moments[0], moments[1], t.D, t.K, t.parts().sure)
+		hides, err := hidden(moments[0], moments[1], t.D, t.K, t.parts().sure)
 		if err != nil {
 			return err
 		}
-		if wider {
+		if hides {
 			c.Radii[KindMoment] = high
 		}
 	}

@@ -25,7 +25,7 @@ func twoPeaks(noised []int64, spread float64, near bool) bool {
 				}
 			}
 			around := counts[max(0, fullest-reach/width):min(len(counts), fullest+reach/width+1)]
-			if apart(counts, floor, dips*s) || near && apart(around, nearPeak*s, nearDips*s) {
+			if separated(counts, floor, dips*s) || near && separated(around, nearPeak*s, nearDips*s) {
 				return true
 			}
 		}
@@ -33,8 +33,8 @@ func twoPeaks(noised []int64, spread float64, near bool) bool {
 	return false
 }
 
-// apart reports whether two counts reach floor and are at least dip above one between them.
-func apart(counts []float64, floor, dip float64) bool {
+// separated reports whether two counts reach floor and are at least dip above one between them.
+func separated(counts []float64, floor, dip float64) bool {
 	before := make([]float64, len(counts)) // the highest count before each
 	highest := 0.0
 	for i, count := range counts {

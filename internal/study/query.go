@@ -67,6 +67,37 @@ func (q Query) sum() Kind { return cmp.Or(q.Of, q.Kind) }
 
 // setQueries lists the queries and splits the budget over them.
 func (p *planner) setQueries() error {
+	if err := p.checkValues(); err != nil {
+		return err
+	}
+	left := p.addFirst()
+	last := append(p.varianceQueries(), p.pictureQueries()...)
+	for _, q := range last {
+		left -= q.share
+	}
+	p.addMethods(left)
+	p.Queries = append(p.Queries, last...)
+	multiplier, err := p.multiplier()
+	if err != nil {
+		return err
+	}
+	for i := range p.Queries {
+		p.Queries[i].Index = i
+		p.Queries[i].Values = p.values(p.Queries[i])
+		if err := p.charge(&p.Queries[i], multiplier); err != nil {
+			return err
+		}
+		if q := p.Queries[i]; q.Kind == KindLambda || q.Kind == KindSelect {
+			if err := p.setGroups(q); err != nil {
+				return err
+			}
+		}
+	}
+	return p.setSlots()
+}
+
+// checkValues refuses a study whose queries would sum more numbers than a message holds.
+func (p *planner) checkValues() error {
 	s := p.Proposal.Spec
 	if n := p.D * p.block; n > proposal.MaxValues && p.Method.Name != proposal.MethodCovariance {
 		return proposal.FieldErrorf("components", "a power step has at most %d numbers, %s and %d components have %d", proposal.MaxValues, proposal.ColumnsText(len(s.Columns), p.D), p.block, n)
@@ -77,7 +108,14 @@ func (p *planner) setQueries() error {
 	if n := p.values(Query{Kind: KindPicture}); s.Picture && n > proposal.MaxValues {
 		return proposal.FieldErrorf("picture_by", "a picture has at most %d numbers, one of %d sites has %d", proposal.MaxValues, p.Thresholds.Sites, n)
 	}
-	left := 1.0
+	return nil
+}
+
+// addFirst adds the queries that come before those that find the components, in the order in which
+// they are asked, and returns what they leave of the budget.
+func (p *planner) addFirst() (left float64) {
+	s := p.Proposal.Spec
+	left = 1.0
 	buy := func(q Query, share float64) {
 		q.share = share
 		left -= share
@@ -118,29 +156,7 @@ func (p *planner) setQueries() error {
 	if p.Method.Name != proposal.MethodPower && s.NormBound == proposal.BoundPrivate {
 		buy(Query{Kind: KindHistogram, Of: KindTotal}, p.boundShare())
 	}
-	last := append(p.varianceQueries(), p.pictureQueries()...)
-	for _, q := range last {
-		left -= q.share
-	}
-	p.addMethods(left)
-	p.Queries = append(p.Queries, last...)
-	multiplier, err := p.multiplier()
-	if err != nil {
-		return err
-	}
-	for i := range p.Queries {
-		p.Queries[i].Index = i
-		p.Queries[i].Values = p.values(p.Queries[i])
-		if err := p.charge(&p.Queries[i], multiplier); err != nil {
-			return err
-		}
-		if q := p.Queries[i]; q.Kind == KindLambda || q.Kind == KindSelect {
-			if err := p.setGroups(q); err != nil {
-				return err
-			}
-		}
-	}
-	return p.setSlots()
+	return left
 }
 
 // addMethods adds the queries that find the components, with left of the budget.

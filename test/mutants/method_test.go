@@ -13,15 +13,15 @@ func init() {
 	tables = append(tables, []mutant{
 		{"auto pays for deciding where public sizes decide", 0, []edit{{"internal/study/method.go", "case p.Iota <= iotaEnough:", "case p.Iota <= iotaEnough/2:"}}, in("study", "TestIota"), killer{}},
 		{"ι forgets the other sites' shares", 0, []edit{{"internal/study/plan.go", "noise.SigmaFor(rho, 1) * p.NoiseFactor", "noise.SigmaFor(rho, 1)"}}, in("study", "TestIota"), killer{}},
-		{"the covariance is never clipped high", 0, []edit{{studyParts, "		if wider {\n", "		if false && wider {\n"}}, in("study", "TestMomentsFollow"), killer{}},
+		{"the covariance is never clipped high", 0, []edit{{studyParts, "		if hides {\n", "		if false && hides {\n"}}, in("study", "TestMomentsFollow"), killer{}},
 		{"rows are clipped low where noise does not limit", 0, []edit{{studyParts, "few || p.Iota <= iotaSmall {", "few {"}}, in("study", "TestClipsOfHeavyTails"), killer{}},
 		{"close eigenvalues look like a hidden direction", 0, []edit{
-			{studyWider, "excess += float64(s*s) / (values[i] - v)", "excess += 0 * (values[i] - v)"},
-			{studyWider, "> float64(sure*noise)+float64(missed*top), nil", "> float64(0*noise)+float64(missed*top), nil"},
+			{studyHidden, "excess += float64(s*s) / (values[i] - v)", "excess += 0 * (values[i] - v)"},
+			{studyHidden, "> float64(sure*noise)+float64(missed*top), nil", "> float64(0*noise)+float64(missed*top), nil"},
 		}, in("study", "TestWider"), killer{}},
 		{"noise looks like a hidden direction", 0, []edit{
-			{studyWider, "values[clear] > standsClear*s*math.Sqrt(2*float64(d))", "values[clear] > 0*s"},
-			{studyWider, "> float64(sure*noise)+float64(missed*top), nil", "> float64(0*noise)+float64(missed*top), nil"},
+			{studyHidden, "values[clear] > standsClear*s*math.Sqrt(2*float64(d))", "values[clear] > 0*s"},
+			{studyHidden, "> float64(sure*noise)+float64(missed*top), nil", "> float64(0*noise)+float64(missed*top), nil"},
 		}, in("study", "TestWider"), killer{}},
 		{"a part clipped too low is added", 0, []edit{{studyMoment, "		case r.Radius < last.Radius:\n			continue\n", ""}}, in("study", "TestPooledMoment"), killer{}},
 		{"parts of a covariance are added without their weights", 0, []edit{{studyMoment, "w := ratio / (tau * tau)", "w := ratio / (tau / tau)"}}, in("study", "TestPooledMoment"), killer{}},

@@ -14,7 +14,7 @@ const (
 	studyPeaks   = "internal/study/peaks.go"
 	studyRing    = "internal/study/ring.go"
 	studyShares  = "internal/study/shares.go"
-	studyWider   = "internal/study/wider.go"
+	studyHidden  = "internal/study/hidden.go"
 	studyGrid    = "internal/study/grid.go"
 	queryGrid    = "internal/query/grid.go"
 	clipSum      = "internal/clip/sum.go"

@@ -31,11 +31,11 @@ func TestOthers(t *testing.T) {
 	for _, v := range values[k:] {
 		variance += (v - mean) * (v - mean) / (d - k)
 	}
-	got, spread := others(m, values[:k])
+	got, spread := bulk(m, values[:k])
 	if math.Abs(got-mean) > 1e-9 || math.Abs(spread-variance) > 1e-9 {
 		t.Errorf("mean %v, variance %v; want %v, %v", got, spread, mean, variance)
 	}
-	if a, b := others(m, values); a != 0 || b != 0 {
+	if a, b := bulk(m, values); a != 0 || b != 0 {
 		t.Errorf("of no others: %v, %v", a, b)
 	}
 }
@@ -69,7 +69,7 @@ func TestWiderOfManyColumns(t *testing.T) {
 		"the same":       {matrix(0.01, 1, 0.8, 0), false},
 		"another behind": {matrix(0.01, 1, 0.8, 2), true},
 	} {
-		if got, err := wider(low, c.high, d, 2, p.parts().sure); err != nil || got != c.want {
+		if got, err := hidden(low, c.high, d, 2, p.parts().sure); err != nil || got != c.want {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
 	}

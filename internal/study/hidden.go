@@ -8,10 +8,10 @@ import (
 	"covey/internal/linalg"
 )
 
-// wider reports whether the longest rows show directions that those clipped low do not: whether of
+// hidden reports whether the longest rows show directions that those clipped low do not: whether of
 // the variance of the high clip, along its leading directions that stand clear of noise, the
 // components of the low clip have less than they should.
-func wider(low, high Release, d, k int, sure float64) (bool, error) {
+func hidden(low, high Release, d, k int, sure float64) (bool, error) {
 	m := momentOf(high).matrix(d)
 	seen := d
 	if d > linalg.DenseEigen { // all of them would take long, and every site computes this
@@ -21,7 +21,7 @@ func wider(low, high Release, d, k int, sure float64) (bool, error) {
 	if !ok {
 		return false, noConvergence()
 	}
-	rest, spread := others(m, values)
+	rest, spread := bulk(m, values)
 	s := high.Tau()
 	clear := 0
 	for clear < k && values[clear] > standsClear*s*math.Sqrt(2*float64(d)) {
@@ -45,6 +45,19 @@ func wider(low, high Release, d, k int, sure float64) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	got, common, ok := captured(m, components, w[:clear])
+	if !ok {
+		return false, noConvergence()
+	}
+	noise := s * math.Sqrt(max(0, 2*(float64(clear)-common))) // of top - got
+	return top-excess-got > float64(sure*noise)+float64(missed*top), nil
+}
+
+// captured returns the variance of m along as many directions in the span of components as leading
+// has, those with the most, and tr(PQ), where P projects onto these and Q onto leading. It reports
+// false where eigenvalues do not converge.
+func captured(m *mat.SymDense, components, leading [][]float64) (variance, common float64, ok bool) {
+	d, k := m.SymmetricDim(), len(components)
 	inside, row := mat.NewSymDense(k, nil), make([]float64, d)
 	for i, a := range components {
 		through := make([]float64, d) // m times a
@@ -60,11 +73,10 @@ func wider(low, high Release, d, k int, sure float64) (bool, error) {
 	}
 	has, u, ok := linalg.Eigen(inside)
 	if !ok {
-		return false, noConvergence()
+		return 0, 0, false
 	}
-	got, common := 0.0, 0.0 // common is tr(PQ) of the two spans
-	for i := range clear {
-		got += has[k-1-i]
+	for i := range leading {
+		variance += has[k-1-i]
 		x := make([]float64, d)
 		for a, v := range components {
 			f := u.At(a, k-1-i)
@@ -72,18 +84,17 @@ func wider(low, high Release, d, k int, sure float64) (bool, error) {
 				x[l] += float64(f * v[l])
 			}
 		}
-		for j := range clear {
-			c := linalg.Dot(x, w[j])
+		for _, w := range leading {
+			c := linalg.Dot(x, w)
 			common += float64(c * c)
 		}
 	}
-	noise := s * math.Sqrt(max(0, 2*(float64(clear)-common))) // of top - got
-	return top-excess-got > float64(sure*noise)+float64(missed*top), nil
+	return variance, common, true
 }
 
-// others returns the mean and the variance of a matrix's eigenvalues but the leading ones; 0, 0
+// bulk returns the mean and the variance of a matrix's eigenvalues but the leading ones; 0, 0
 // where there are no others.
-func others(m *mat.SymDense, leading []float64) (mean, variance float64) {
+func bulk(m *mat.SymDense, leading []float64) (mean, variance float64) {
 	d := m.SymmetricDim()
 	n := float64(d - len(leading))
 	if n == 0 {
