@@ -50,14 +50,3 @@ func decode(in io.Reader, e Encoding, path string) (raw, text *bufio.Reader, _ e
 	}
 	return buffer, buffer, nil
 }
-
-// Decode returns the beginning of a text file as UTF-8. It reports false where a byte order mark
-// says that the file is in another encoding.
-func (e Encoding) Decode(head []byte) (string, bool) {
-	_, text, err := decode(bytes.NewReader(head), e, "")
-	if err != nil {
-		return "", false
-	}
-	all, _ := io.ReadAll(text) // of memory; what an encoding does not know it replaces
-	return string(all), true
-}

@@ -22,6 +22,12 @@ const (
 // Formats lists the formats of files.
 var Formats = []Format{CSV, CSVGzip, Parquet, NPY, NPZ}
 
+// Text reports whether files of the format are text, of which a [Mapping] says how it is written.
+func (f Format) Text() bool { return f == CSV || f == CSVGzip }
+
+// Unnamed reports whether a format has no names for the columns of a matrix ([Source.Names]).
+func (f Format) Unnamed() bool { return f == NPY || f == NPZ }
+
 // FormatOf returns the format that a file's name says, or "".
 func FormatOf(path string) Format {
 	name := strings.ToLower(filepath.Base(path))
@@ -34,6 +40,7 @@ func FormatOf(path string) Format {
 	return ""
 }
 
+// ends lists the ends of files' names.
 func ends() string {
 	var out []string
 	for _, f := range Formats {

@@ -49,25 +49,3 @@ func packed(err error) error {
 	}
 	return err
 }
-
-// Head returns the first bytes of a text file, unpacked, at most n of them. The error is an
-// *[Error].
-func Head(s Source, n int) ([]byte, error) {
-	src, err := open(s.Path, ReadOptions{})
-	if err != nil {
-		return nil, err
-	}
-	defer src.close()
-	var in io.Reader = src
-	if s.Kind() == CSVGzip {
-		if in, err = unpack(src); err != nil {
-			return nil, err
-		}
-	}
-	head := make([]byte, n)
-	n, err = io.ReadFull(in, head)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return nil, unreadable(s.Path, err)
-	}
-	return head[:n], nil
-}

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 )
 
@@ -76,16 +77,17 @@ func (s Source) pin(o ReadOptions) ([32]byte, error) {
 	return src.finish()
 }
 
+// table opens a file as its format has it.
 func (s Source) table(src *hashedFile) (table, error) {
-	switch s.Kind() {
-	case CSV:
+	switch kind := s.Kind(); {
+	case kind == CSV:
 		return openText(src, src, s.Mapping)
-	case CSVGzip:
+	case kind == CSVGzip:
 		return openGzip(src, s.Mapping)
-	case Parquet, NPY, NPZ:
-		return drive(s.Kind(), src, s.Names)
-	case "":
+	case kind == "":
 		return nil, &Error{Schema: SchemaFormat, File: s.Path, Reason: fmt.Sprintf("its name ends in none of %s, and no format is given", ends())}
+	case slices.Contains(Formats, kind):
+		return drive(kind, src, s.Names)
 	}
 	return nil, &Error{Schema: SchemaFormat, File: s.Path, Reason: fmt.Sprintf("format must be one of %s", ends())}
 }

@@ -30,7 +30,7 @@ type Surveyor interface {
 func Survey(s Source, unit string, o ReadOptions, see Surveyor) error {
 	unit = s.Mapping.source(unit)
 	s.Mapping.Columns, s.Mapping.MissingValues = nil, nil
-	if kind := s.Kind(); s.Query == nil && (kind == CSV || kind == CSVGzip) {
+	if s.Query == nil && s.Kind().Text() {
 		return s.surveyText(unit, o, see)
 	}
 	var names []string

@@ -113,7 +113,7 @@ func Of(c *siteconfig.Config, d siteconfig.Dataset, spec *proposal.Spec, o datas
 }
 
 func textual(s dataset.Source) bool {
-	return s.Query == nil && (s.Kind() == dataset.CSV || s.Kind() == dataset.CSVGzip)
+	return s.Query == nil && s.Kind().Text()
 }
 
 // sight sees a data set's rows.

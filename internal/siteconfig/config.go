@@ -322,7 +322,7 @@ func (c *Config) checkQuery(key string, d Dataset) error {
 // checkNames checks the columns' names of a data set that has none of its own.
 func (c *Config) checkNames(key string, d Dataset) error {
 	f := c.Source(d).Kind()
-	if len(d.Names) > 0 && f != dataset.NPY && f != dataset.NPZ {
+	if len(d.Names) > 0 && !f.Unnamed() {
 		return c.Errorf(key+".names", "are for .npy and .npz; the columns of other formats have their own")
 	}
 	for i, name := range d.Names {

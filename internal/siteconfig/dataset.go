@@ -118,7 +118,7 @@ func (d Dataset) Keeper() string {
 // of all else.
 func (d Dataset) Unnamed() string {
 	kind := dataset.Source{Path: d.Path, Format: dataset.Format(d.Format)}.Kind()
-	if d.Query != "" || len(d.Names) > 0 || kind != dataset.NPY && kind != dataset.NPZ {
+	if d.Query != "" || len(d.Names) > 0 || !kind.Unnamed() {
 		return ""
 	}
 	return `names = ["...", "..."] of the data set in agent.toml names a matrix's columns, in their order; without it they are c0, c1 and so on`

@@ -110,7 +110,7 @@ func (c *Config) checkMapping(key string, d Dataset) error {
 	if err != nil {
 		return c.Errorf(key, "%v", err)
 	}
-	if f := c.Source(d).Kind(); m.Text() && f != dataset.CSV && f != dataset.CSVGzip {
+	if f := c.Source(d).Kind(); m.Text() && !f.Text() {
 		return c.Errorf(key+".format", "separator, decimal, thousands, encoding, skip_rows and skip_last are for csv and csv.gz")
 	}
 	return nil
