@@ -187,7 +187,7 @@ func (s analysts) fits(offered wire.Proposal, digest proposal.Digest, by proposa
 	m := s.c.machine.lock()
 	if err = m.federation().Fits(&p, by, now); err == nil {
 		if _, known = m.find(digest); !known {
-			err = m.mayPropose(&p, now, func(r filed) bool {
+			err = m.mayPropose(&p, now, func(r outline.Study) bool {
 				return over(m.told(r, now)) // or the place of one would show its end before its time
 			})
 		}
@@ -216,7 +216,7 @@ func (m *leader) federation() analysis.Federation {
 // mayPropose reports why a study cannot be taken as the state is: at most so many are an analyst's,
 // and the analyst has to be one still. Of those that are over, over says which hold no place. It is
 // deterministic where that is nil, and all of them hold none: at is the entry's.
-func (m *replicated) mayPropose(p *proposal.Proposal, at time.Time, over func(filed) bool) error {
+func (m *replicated) mayPropose(p *proposal.Proposal, at time.Time, over func(outline.Study) bool) error {
 	if by := p.Proposer; by != nil {
 		if h := m.who.Analysts[by.Name]; h.Revoked || !by.Same(h.Party()) {
 			return &analysis.Refusal{Reason: "proposer: is not an analyst of this federation"}
@@ -224,7 +224,7 @@ func (m *replicated) mayPropose(p *proposal.Proposal, at time.Time, over func(fi
 	}
 	return analysis.Allowed(p, at, func(yield func(analysis.Earlier) bool) {
 		for _, r := range m.all {
-			e := analysis.Earlier{Proposal: r.proposal(), Proposed: m.dates[r.digest].Proposed, Over: r.terminal()}
+			e := analysis.Earlier{Proposal: r.Proposal(), Proposed: m.dates[r.Digest].Proposed, Over: r.Terminal()}
 			if by := e.Proposal.Proposer; e.Over && over != nil && by != nil && by.Name == p.Proposer.Name {
 				e.Over = over(r)
 			}
@@ -370,11 +370,11 @@ func (a audience) of(digest proposal.Digest) (wire.Told, bool) {
 	return a.tell(r)
 }
 
-func (a audience) tell(r filed) (wire.Told, bool) {
+func (a audience) tell(r outline.Study) (wire.Told, bool) {
 	if a.who.Role != pki.RoleAnalyst {
 		return wire.Told{}, false
 	}
-	p, by := r.proposal(), partyOf(a.who)
+	p, by := r.Proposal(), partyOf(a.who)
 	if !p.Reads(by) {
 		return wire.Told{}, false
 	}
@@ -385,26 +385,14 @@ func (a audience) tell(r filed) (wire.Told, bool) {
 
 // told is what those who may know of a study are told of it during a tick. Its answers are shared,
 // and never written to.
-func (m *leader) told(r filed, now time.Time) wire.Told {
-	s, tick := m.shown[r.digest], now.Truncate(analysis.Tick)
+func (m *leader) told(r outline.Study, now time.Time) wire.Told {
+	s, tick := m.shown[r.Digest], now.Truncate(analysis.Tick)
 	if !s.tick.Equal(tick) {
-		s = shown{tick, analysis.Tell(seenBy(r, m.dates[r.digest], m.words[r.digest]), now)}
-		m.shown[r.digest] = s
+		s = shown{tick, analysis.Tell(r.ForAnalysts(m.dates[r.Digest], m.words[r.Digest]), now)}
+		m.shown[r.Digest] = s
 	}
 	return s.told
 }
 
 // over reports whether a study shows as over.
 func over(t wire.Told) bool { return t.Phase == wire.PhaseCompleted || t.Phase == wire.PhaseEnded }
-
-func seenBy(r filed, at dates, words map[int]Word) analysis.Study {
-	out := analysis.Study{Digest: r.digest, Proposal: r.proposal(), Status: r.status(), Done: r.releases(), Proposed: at.Proposed, Ended: at.Ended}
-	if c := r.closed; c != nil {
-		out.Code, out.Words, out.Queries = c.View.Code, c.Words, c.View.Queries
-		return out
-	}
-	p := r.state.Plan()
-	out.Code, out.Words, out.Queries = r.state.Code, outline.WordsOf(p, words), out.Done+p.Queries.Left(r.state.Query)
-	out.Waiting, out.Overdue = r.state.WaitingFor(), r.state.Overdue()
-	return out
-}

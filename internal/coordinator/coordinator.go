@@ -176,18 +176,18 @@ func (c *Coordinator) fromSite(digest proposal.Digest, l *link, handle func(*ses
 	if !ok {
 		return nil
 	}
-	site := r.site(l.site)
+	site := r.Site(l.site)
 	if site < 0 {
 		return errors.New("link: a message about a study that the site is not in")
 	}
 	m.sighted(l.site, nil)
-	if r.closed != nil {
+	if r.Closed != nil {
 		m.tellEnd(l, r, site)
 		return nil
 	}
-	if e := handle(m.session(digest, r.state), site); e != nil {
-		before := r.state.Heard(site)
-		l.changed = m.step(digest, r.state, e) || r.state.Heard(site) != before
+	if e := handle(m.session(digest, r.State), site); e != nil {
+		before := r.State.Heard(site)
+		l.changed = m.step(digest, r.State, e) || r.State.Heard(site) != before
 	}
 	return nil
 }

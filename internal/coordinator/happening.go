@@ -75,23 +75,9 @@ func names(h *Happening, role pki.Role, name string) {
 	}
 }
 
-// dates are when a study was proposed and when it was over, with a result or without: the journal
-// forgets. A time is zero where there is none yet.
-type dates struct {
-	Proposed time.Time `json:"proposed,omitzero"`
-	Ended    time.Time `json:"ended,omitzero"`
-}
-
 // date notes what an applied entry of a study's says of its dates. What was noted first stays.
 func (m *replicated) date(digest proposal.Digest, e entry) {
-	at := m.dates[digest]
-	if e.Round.Kind == round.EntryProposed && at.Proposed.IsZero() {
-		at.Proposed = e.At
-	}
-	if at.Ended.IsZero() && m.studies[digest].Terminal() {
-		at.Ended = e.At
-	}
-	m.dates[digest] = at
+	m.dates[digest] = m.dates[digest].After(*e.Round, e.At, m.studies[digest].Terminal())
 }
 
 // record journals what the log has committed, and lets the leader log it.

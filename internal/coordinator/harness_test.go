@@ -321,12 +321,12 @@ func (f *federation) state() *round.State {
 	m := f.c.machine.lock()
 	defer f.c.machine.unlock()
 	r, _ := m.find(f.plan.Digest)
-	if r.closed != nil {
-		state, _, err := r.closed.Load()
+	if r.Closed != nil {
+		state, _, err := r.Closed.Load()
 		must.Do(f.t, err)
 		return state
 	}
-	now := *r.state
+	now := *r.State
 	return &now
 }
 

@@ -3,6 +3,7 @@ package coordinator
 import (
 	"slices"
 
+	"covey/internal/outline"
 	"covey/internal/round"
 	"covey/internal/wire"
 )
@@ -25,8 +26,8 @@ func set(tags []wire.Tag) map[wire.Tag]bool {
 }
 
 // misses reports whether a site has to hear of a study that is over.
-func (k known) misses(r filed) bool {
-	t := wire.TagOf(r.digest)
+func (k known) misses(r outline.Study) bool {
+	t := wire.TagOf(r.Digest)
 	switch {
 	case k.open[t]:
 		return true
@@ -37,17 +38,17 @@ func (k known) misses(r filed) bool {
 	}
 	// The site's ledger does not hold it. That is in order where it came to nothing; a site that
 	// was in a sum has lost what it spent, and must hear of it (AG-20).
-	return r.releases() > 0
+	return r.Releases() > 0
 }
 
 // greet tells the site of a new link how its studies stand: every one under way, and of those that
 // are over the ones that it misses.
 func (m *leader) greet(l *link) {
 	l.untold = make([]bool, len(m.order))
-	m.each(l.site, func(at int, r filed, site int) {
+	m.each(l.site, func(at int, r outline.Study, site int) {
 		switch {
-		case r.closed == nil:
-			m.step(r.digest, r.state, round.Connected{Site: site})
+		case r.Closed == nil:
+			m.step(r.Digest, r.State, round.Connected{Site: site})
 		case l.known.misses(r):
 			m.tellOver(r, site)
 		default:
@@ -58,8 +59,8 @@ func (m *leader) greet(l *link) {
 
 // tellEnd is for a site that says something about a study which is over: it has not heard so,
 // though it did not name the study when the link began. Once a link.
-func (m *leader) tellEnd(l *link, r filed, site int) {
-	if at := slices.Index(m.order, r.digest); at >= 0 && at < len(l.untold) && l.untold[at] {
+func (m *leader) tellEnd(l *link, r outline.Study, site int) {
+	if at := slices.Index(m.order, r.Digest); at >= 0 && at < len(l.untold) && l.untold[at] {
 		l.untold[at] = false
 		m.tellOver(r, site)
 	}

@@ -75,12 +75,12 @@ func (m *leader) step(digest proposal.Digest, state *round.State, e round.Event)
 
 // each goes over the studies that a site is in: at is the place in the machine's order, site the
 // roster index.
-func (m *leader) each(name string, do func(at int, r filed, site int)) {
+func (m *leader) each(name string, do func(at int, r outline.Study, site int)) {
 	if !m.leading {
 		return
 	}
 	for at, r := range m.all {
-		if i := r.site(name); i >= 0 {
+		if i := r.Site(name); i >= 0 {
 			do(at, r, i)
 		}
 	}
@@ -88,9 +88,9 @@ func (m *leader) each(name string, do func(at int, r filed, site int)) {
 
 // tell hands an event to every study under way that a site is in.
 func (m *leader) tell(name string, of func(site int) round.Event) {
-	m.each(name, func(_ int, r filed, site int) {
-		if r.state != nil { // of one that is over no link is remembered
-			m.step(r.digest, r.state, of(site))
+	m.each(name, func(_ int, r outline.Study, site int) {
+		if r.State != nil { // of one that is over no link is remembered
+			m.step(r.Digest, r.State, of(site))
 		}
 	})
 }

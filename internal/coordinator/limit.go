@@ -45,8 +45,8 @@ func (c *Coordinator) expect(l *link) {
 	}
 	l.limit = max(l.limit, wire.ShortMessage)
 	for _, digest := range m.order[l.studies:] {
-		if r, ok := m.find(digest); ok && r.site(l.site) >= 0 {
-			l.limit = max(l.limit, r.limit())
+		if r, ok := m.find(digest); ok && r.Site(l.site) >= 0 {
+			l.limit = max(l.limit, r.Limit())
 		}
 	}
 	l.studies = len(m.order)

@@ -78,7 +78,7 @@ type replicated struct {
 	closed  map[proposal.Digest]*outline.Closed // over
 	shelf   *shelf.Shelf
 	order   []proposal.Digest // as proposed
-	dates   map[proposal.Digest]dates
+	dates   map[proposal.Digest]outline.Dates
 	people  people.Register // who may log in at the pages
 	journal outline.Journal // what was committed, for people
 	chain   chain.Log
@@ -107,7 +107,7 @@ func NewMachineIn(dir string) (*Machine, error) {
 func newReplicated(on *shelf.Shelf) replicated {
 	return replicated{
 		who: membership.New(), counts: analysis.Counts{}, closed: map[proposal.Digest]*outline.Closed{}, shelf: on,
-		studies: map[proposal.Digest]*round.State{}, words: map[proposal.Digest]map[int]Word{}, dates: map[proposal.Digest]dates{}, chained: map[proposal.Digest]uint64{}, regrouped: make(chan struct{}, 1),
+		studies: map[proposal.Digest]*round.State{}, words: map[proposal.Digest]map[int]Word{}, dates: map[proposal.Digest]outline.Dates{}, chained: map[proposal.Digest]uint64{}, regrouped: make(chan struct{}, 1),
 	}
 }
 

@@ -101,8 +101,8 @@ func (c *Coordinator) Story(digest proposal.Digest) (Story, bool) {
 	}
 	s := Story{View: m.view(r)}
 	var durable round.Durable
-	if r.state != nil {
-		s.Plan, durable = r.state.Plan(), r.state.Durable // what it holds never changes
+	if r.State != nil {
+		s.Plan, durable = r.State.Plan(), r.State.Durable // what it holds never changes
 	}
 	times := map[int]time.Time{}
 	for _, h := range m.journal {
@@ -111,8 +111,8 @@ func (c *Coordinator) Story(digest proposal.Digest) (Story, bool) {
 		}
 	}
 	c.machine.unlock()
-	if r.closed != nil {
-		state, _, err := r.closed.Load()
+	if r.Closed != nil {
+		state, _, err := r.Closed.Load()
 		if err != nil {
 			c.log.Error("a study that is over cannot be read again", "study", digest, "error", err)
 			return Story{}, false

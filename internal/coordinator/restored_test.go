@@ -67,7 +67,7 @@ func everything(t *testing.T, s *story, m *Machine, at time.Time) []string {
 		l := c.machine.lock()
 		r, _ := l.find(v.Digest)
 		told, ok := audience{l, ada, c.now()}.tell(r)
-		add("reads", told, ok, r.limit(), l.chainOf(v.Digest), known{}.misses(r), known{all: true}.misses(r), at)
+		add("reads", told, ok, r.Limit(), l.chainOf(v.Digest), known{}.misses(r), known{all: true}.misses(r), at)
 		c.machine.unlock()
 		for i, member := range s.roster {
 			err := server{c}.reads(admission.Client{Role: pki.RoleSite, Name: member.Name, Identity: member.Identity}, v.Digest)

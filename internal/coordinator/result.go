@@ -78,13 +78,13 @@ func (s server) reads(who admission.Client, digest proposal.Digest) error {
 		switch {
 		case !ok:
 			return errNoStudy
-		case told.Phase != wire.PhaseCompleted || r.status() != round.StatusCompleted:
+		case told.Phase != wire.PhaseCompleted || r.Status() != round.StatusCompleted:
 			return status.Error(codes.NotFound, "the study has no result, or not yet")
 		}
 		return nil
 	}
-	if !ok || r.status() != round.StatusCompleted ||
-		!slices.ContainsFunc(r.proposal().Roster, func(member proposal.Member) bool {
+	if !ok || r.Status() != round.StatusCompleted ||
+		!slices.ContainsFunc(r.Proposal().Roster, func(member proposal.Member) bool {
 			return member.Name == who.Name && slices.Equal(member.Identity, who.Identity)
 		}) {
 		return errNoResult

@@ -27,8 +27,8 @@ func (c *Coordinator) AwaitedOf(role pki.Role, name string) []RevokedStudy {
 	defer c.machine.unlock()
 	out := []RevokedStudy{}
 	for _, r := range m.all {
-		digest, state := r.digest, r.state
-		if r.terminal() {
+		digest, state := r.Digest, r.State
+		if r.Terminal() {
 			continue
 		}
 		p := state.Plan()

@@ -23,17 +23,17 @@ import (
 
 // snapshot is the object.
 type snapshot struct {
-	Who     membership.State                 `json:"members"`
-	Counts  analysis.Counts                  `json:"counts,omitempty"`
-	Order   []proposal.Digest                `json:"order"` // of all studies, as proposed
-	Studies []round.Durable                  `json:"studies,omitempty"`
-	Closed  []*outline.Closed                `json:"closed,omitempty"`
-	Words   map[proposal.Digest]map[int]Word `json:"words,omitempty"`
-	Dates   map[proposal.Digest]dates        `json:"dates,omitempty"`
-	People  people.Register                  `json:"people,omitempty"`
-	Journal outline.Journal                  `json:"journal,omitempty"`
-	Chain   chain.Log                        `json:"chain,omitzero"`
-	Chained map[proposal.Digest]uint64       `json:"chained,omitempty"`
+	Who     membership.State                  `json:"members"`
+	Counts  analysis.Counts                   `json:"counts,omitempty"`
+	Order   []proposal.Digest                 `json:"order"` // of all studies, as proposed
+	Studies []round.Durable                   `json:"studies,omitempty"`
+	Closed  []*outline.Closed                 `json:"closed,omitempty"`
+	Words   map[proposal.Digest]map[int]Word  `json:"words,omitempty"`
+	Dates   map[proposal.Digest]outline.Dates `json:"dates,omitempty"`
+	People  people.Register                   `json:"people,omitempty"`
+	Journal outline.Journal                   `json:"journal,omitempty"`
+	Chain   chain.Log                         `json:"chain,omitzero"`
+	Chained map[proposal.Digest]uint64        `json:"chained,omitempty"`
 }
 
 // Snapshot returns a function that writes the state as it is now, at any later time. It shares with
@@ -70,10 +70,10 @@ func (m *replicated) durable() snapshot {
 		s.Words[d] = maps.Clone(words)
 	}
 	for _, r := range m.all {
-		if r.closed != nil {
-			s.Closed = append(s.Closed, r.closed)
+		if r.Closed != nil {
+			s.Closed = append(s.Closed, r.Closed)
 		} else {
-			s.Studies = append(s.Studies, r.state.Durable)
+			s.Studies = append(s.Studies, r.State.Durable)
 		}
 	}
 	return s

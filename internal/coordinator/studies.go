@@ -113,8 +113,8 @@ func (c *Coordinator) Find(ref string) (proposal.Digest, error) {
 	defer c.machine.unlock()
 	var found []proposal.Digest
 	for _, r := range m.all {
-		if proposal.Refers(ref, r.digest, r.proposal().Spec.Name) {
-			found = append(found, r.digest)
+		if proposal.Refers(ref, r.Digest, r.Proposal().Spec.Name) {
+			found = append(found, r.Digest)
 		}
 	}
 	slices.Reverse(found)
@@ -131,7 +131,7 @@ var ErrOver = errors.New("the study is over")
 func (c *Coordinator) Abort(digest proposal.Digest) error {
 	m := c.machine.lock()
 	r, ok := m.find(digest)
-	over := ok && r.terminal()
+	over := ok && r.Terminal()
 	c.machine.unlock()
 	switch {
 	case !ok:
@@ -164,16 +164,16 @@ func (c *Coordinator) whole(digest proposal.Digest) (now, error) {
 		c.machine.unlock()
 		return now{}, &proposal.UnknownError{Ref: digest.String()}
 	}
-	if r.state != nil {
+	if r.State != nil {
 		defer c.machine.unlock()
-		return now{r.state.Durable, r.proposal().Roster, maps.Clone(m.words[digest])}, nil
+		return now{r.State.Durable, r.Proposal().Roster, maps.Clone(m.words[digest])}, nil
 	}
 	c.machine.unlock()
-	state, words, err := r.closed.Load()
+	state, words, err := r.Closed.Load()
 	if err != nil {
 		return now{}, fmt.Errorf("study %s cannot be read again: %w", digest, err)
 	}
-	return now{state.Durable, r.proposal().Roster, words}, nil
+	return now{state.Durable, r.Proposal().Roster, words}, nil
 }
 
 // UnfinishedError is a result asked for before the study completed.
@@ -214,7 +214,7 @@ func (c *Coordinator) Watch(ctx context.Context, digest proposal.Digest, see fun
 		}
 		changed := m.changed
 		r, _ := m.find(digest)
-		view, over := m.view(r), r.terminal()
+		view, over := m.view(r), r.Terminal()
 		c.machine.unlock()
 		if err := see(view); err != nil || over {
 			return err

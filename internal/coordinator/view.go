@@ -31,7 +31,7 @@ func (c *Coordinator) Name(digest proposal.Digest) string {
 	m := c.machine.lock()
 	defer c.machine.unlock()
 	if r, ok := m.find(digest); ok {
-		return r.proposal().Spec.Name
+		return r.Proposal().Spec.Name
 	}
 	return ""
 }
@@ -48,29 +48,29 @@ func (c *Coordinator) Views() []View {
 }
 
 // view returns a study's, and reads nothing from disk.
-func (m *leader) view(r filed) (v View) {
-	if c := r.closed; c != nil {
+func (m *leader) view(r outline.Study) (v View) {
+	if c := r.Closed; c != nil {
 		v = c.View
 		v.Sites = slices.Clone(v.Sites)
 	} else {
-		l := m.lasts[r.digest].After(r.state.Plan(), r.state.Releases)
-		m.lasts[r.digest] = l
-		v = m.outline(r.digest, r.state, l)
+		l := m.lasts[r.Digest].After(r.State.Plan(), r.State.Releases)
+		m.lasts[r.Digest] = l
+		v = m.outline(r.Digest, r.State, l)
 	}
 	for i := range v.Sites {
 		in := &v.Sites[i]
 		l := m.links[in.Name]
 		in.Connected = l != nil
-		if r.terminal() {
+		if r.Terminal() {
 			continue
 		}
-		if in.Barred = m.barred(r.state.Plan().Proposal.Roster[i]); in.Barred != "" {
+		if in.Barred = m.barred(r.State.Plan().Proposal.Roster[i]); in.Barred != "" {
 			in.Connected = false
 		} else if l != nil && l.broken {
 			in.Refused = study.CodeBrokenChain
 		}
 	}
-	if s := m.sessions[r.digest]; s != nil {
+	if s := m.sessions[r.Digest]; s != nil {
 		v.Faults = s.faults
 		if v.Status == round.StatusRunning {
 			v.Deadline = s.deadline

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"covey/internal/membership"
+	"covey/internal/outline"
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/round"
@@ -64,7 +65,7 @@ func TestViewsReadReleasesOnce(t *testing.T) {
 			return testing.AllocsPerRun(20, func() {
 				m := f.c.machine.lock()
 				defer f.c.machine.unlock()
-				m.view(filed{f.plan.Digest, state, nil})
+				m.view(outline.Study{Digest: f.plan.Digest, State: state})
 			})
 		}
 		before := look()

@@ -61,7 +61,7 @@ func init() {
 		{"analyst: the end tells the reason", 0, []edit{{told, "case slices.Contains(ends, s.Code):", "case true:"}}, reason, killer{}},
 		{"analyst: a study is anybody's to know", 0, []edit{{serves, "	if !p.Reads(by) {\n", "	if false {\n"}}, port, killer{}},
 		{"analyst: a reader withdraws", 0, []edit{{serves, "case !ok || !told.Own:", "case !ok:"}}, port, killer{}},
-		{"analyst: a result before it shows", 0, []edit{{"internal/coordinator/result.go", "case told.Phase != wire.PhaseCompleted || r.status() != round.StatusCompleted:", "case told.Phase == wire.PhaseCompleted && false || r.status() != round.StatusCompleted:"}}, life, killer{}},
+		{"analyst: a result before it shows", 0, []edit{{"internal/coordinator/result.go", "case told.Phase != wire.PhaseCompleted || r.Status() != round.StatusCompleted:", "case told.Phase == wire.PhaseCompleted && false || r.Status() != round.StatusCompleted:"}}, life, killer{}},
 		{"analyst: who is slow is named", 0, []edit{{told, "a.Awaited = s.Overdue && slices", "a.Awaited = slices"}}, in("analysis", "TestAwaited"), killer{}},
 		{"analyst: times to the second", 0, []edit{{told, "s.Proposed.Truncate(Tick)", "s.Proposed"}}, in("analysis", "TestTimesAreRounded"), killer{}},
 		{"analyst: a result without its proposer's signature", 0, []edit{{"internal/result/sites.go", "p.Proposal.CheckSignature(p.Digest, r.ProposerSignature) != nil", "false"}}, in("result", "TestVerifyProposer"), killer{}},

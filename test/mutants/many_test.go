@@ -38,7 +38,7 @@ func init() {
 		{"many: a full disk loses bytes", 0, []edit{{"internal/shelf/shelf.go", "	item.held = b\n", ""}}, in("shelf", "TestShelf"), killer{}},
 		{"many: a summary has what the leader alone knows", 0, []edit{{"internal/coordinator/leader.go", "	state.Step(round.Led{}) // of no link: nothing follows\n", ""}}, in("coordinator", "TestLeaderClosesAsFollowers"), killer{}},
 		{"many: a restored summary bounds no message", 0, []edit{{closed, "`json:\"limit\"`", "`json:\"-\"`"}}, alike, killer{}},
-		{"many: a study that is over is read as a site says hello", 0, []edit{{"internal/coordinator/closed.go", "	if r.releases() > 0 {\n		l.SendLater(", "	if r.releases() > 0 {\n		func(f func() ([]byte, error)) { b, _ := f(); l.Send(b, stream.About{}) }("}}, in("coordinator", "TestTellingAnEndReadsNothing"), killer{}},
+		{"many: a study that is over is read as a site says hello", 0, []edit{{"internal/coordinator/closed.go", "	if r.Releases() > 0 {\n		l.SendLater(", "	if r.Releases() > 0 {\n		func(f func() ([]byte, error)) { b, _ := f(); l.Send(b, stream.About{}) }("}}, in("coordinator", "TestTellingAnEndReadsNothing"), killer{}},
 		{"many: nothing is a message", 0, []edit{{"internal/stream/stream.go", "if err != nil || raw == nil {", "if err != nil {"}}, in("stream", "TestNothingMadeLateIsNotSent"), killer{}},
 		{"many: places in the chain are not restored", 0, []edit{{snapshot, "		fresh.chained[study] = n\n", "		_ = n\n"}}, alike, killer{}},
 	})

@@ -45,7 +45,7 @@ func init() {
 			{leaderSees, "s.fault(r.Site, study.CodeFinal)", "_ = r"},
 		}, in("coordinator", "TestUnsignedResultIsAFault"), killer{}},
 		{"pace: every refusal changes something", 0, []edit{
-			{"internal/coordinator/coordinator.go", "l.changed = m.step(digest, r.state, e) || r.state.Heard(site) != before", "l.changed = m.step(digest, r.state, e) || r.state.Heard(site) == before || true"},
+			{"internal/coordinator/coordinator.go", "l.changed = m.step(digest, r.State, e) || r.State.Heard(site) != before", "l.changed = m.step(digest, r.State, e) || r.State.Heard(site) == before || true"},
 		}, in("coordinator", "TestRepeatedRefusalsTellNothing"), killer{}},
 		{"pace: a broken chain is logged for each message", 0, []edit{
 			{"internal/coordinator/server.go", "case l.said[no] || m.Code", "case m.Code"},
