@@ -32,17 +32,10 @@ func (c registry) InviteAs(role pki.Role, name string, addresses []string, valid
 		return pki.Join{}, err
 	}
 	m := c.machine.lock()
-	taken := m.who.Vacant(role, name)
-	old, ok := m.who.Holders(role)[name]
+	err := m.who.MayInvite(role, name, again)
 	c.machine.unlock()
-	if taken != nil {
-		return pki.Join{}, taken
-	}
-	switch known := ok && !old.Revoked; {
-	case known && !again:
-		return pki.Join{}, &membership.JoinError{Reason: fmt.Sprintf("%s %q has already joined; revoke it first, or give --again to keep its identity key", role, name)}
-	case !known && again:
-		return pki.Join{}, &membership.JoinError{Reason: fmt.Sprintf("%s %q has not joined, or was revoked: it cannot join again; leave --again out", role, name)}
+	if err != nil {
+		return pki.Join{}, err
 	}
 	i := membership.InviteOf(role, name)
 	i.Again = again

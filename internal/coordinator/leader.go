@@ -38,7 +38,7 @@ type leader struct {
 func (m *leader) led(s *session) round.Led {
 	out := round.Led{Graph: s.graph()}
 	for i, member := range s.plan.Proposal.Roster {
-		if m.barred(member) != "" {
+		if m.who.Barred(member) != "" {
 			out.Barred = append(out.Barred, i)
 		}
 		if m.links[member.Name] != nil {

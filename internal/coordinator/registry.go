@@ -1,10 +1,6 @@
 package coordinator
 
 import (
-	"bytes"
-	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	"covey/internal/membership"
@@ -18,13 +14,7 @@ type registry struct{ *core }
 func (c registry) Addresses(self string) []string {
 	m := c.machine.lock()
 	defer c.machine.unlock()
-	out := slices.Clone(m.who.Nodes[self].Addresses)
-	for _, id := range slices.Sorted(maps.Keys(m.who.Nodes)) {
-		if id != self {
-			out = append(out, m.who.Nodes[id].Addresses...)
-		}
-	}
-	return out
+	return m.who.Addresses(self)
 }
 
 // Knows reports whether a coordinator was given the keys and not removed since.
@@ -40,13 +30,7 @@ func (c registry) Knows(id string) bool {
 func (c registry) Members() pki.Members {
 	m := c.machine.lock()
 	defer c.machine.unlock()
-	out := pki.Members{Version: m.who.Changes, Keys: map[string][]byte{}}
-	for id, n := range m.who.Nodes {
-		if len(n.Key) > 0 {
-			out.Keys[id] = n.Key
-		}
-	}
-	return out
+	return m.who.Members()
 }
 
 // Regrouped delivers when the coordinators have changed; several changes may be one delivery, and
@@ -57,33 +41,20 @@ func (c registry) Regrouped() <-chan struct{} {
 	return m.regrouped
 }
 
-// Expected returns the coordinators that are not known by an address yet: those that were given the
-// keys, and the ends of the unused join files.
+// Expected returns the coordinators that are not known by an address yet (membership.State).
 func (c registry) Expected() (given []string, invited []membership.Invite) {
 	m := c.machine.lock()
 	defer c.machine.unlock()
-	for id, n := range m.who.Nodes {
-		if len(n.Addresses) == 0 {
-			given = append(given, id)
-		}
-	}
-	for _, i := range m.who.Invites {
-		if i.Node != "" {
-			invited = append(invited, i)
-		}
-	}
-	slices.Sort(given)
-	slices.SortFunc(invited, func(a, b membership.Invite) int { return strings.Compare(a.Node, b.Node) })
-	return given, invited
+	return m.who.Expected()
 }
 
 // PutNode records where agents reach a coordinator, and its key, if that is new. What is empty
 // stays as it was.
 func (c registry) PutNode(n membership.Node) error {
 	m := c.machine.lock()
-	old, ok := m.who.Nodes[n.ID]
+	known := m.who.Knows(n)
 	c.machine.unlock()
-	if ok && (len(n.Addresses) == 0 || slices.Equal(old.Addresses, n.Addresses)) && (len(n.Key) == 0 || bytes.Equal(old.Key, n.Key)) {
+	if known {
 		return nil
 	}
 	return c.apply(entry{Node: &n})

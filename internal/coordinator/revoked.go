@@ -38,12 +38,12 @@ func (c *Coordinator) AwaitedOf(role pki.Role, name string) []RevokedStudy {
 			}
 			continue
 		}
-		if !slices.ContainsFunc(p.Proposal.Roster, func(in proposal.Member) bool { return in.Name == name && m.is(in) }) {
+		if !slices.ContainsFunc(p.Proposal.Roster, func(in proposal.Member) bool { return in.Name == name && m.who.Is(in) }) {
 			continue
 		}
 		left := 0
 		for _, in := range p.Proposal.Roster {
-			if m.barred(in) == "" {
+			if m.who.Barred(in) == "" {
 				left++
 			}
 		}
@@ -51,22 +51,4 @@ func (c *Coordinator) AwaitedOf(role pki.Role, name string) []RevokedStudy {
 			GoesOn: state.Status == round.StatusRunning && p.Proposal.Spec.OnDropout == proposal.DropoutContinue && left >= p.Thresholds.MinSurvivors})
 	}
 	return out
-}
-
-// barred says why a roster's member cannot come back to its studies; empty if it can.
-func (m *replicated) barred(member proposal.Member) string {
-	switch {
-	case !m.is(member):
-		return "other key"
-	case m.who.Sites[member.Name].Revoked:
-		return "revoked"
-	}
-	return ""
-}
-
-// is reports whether a roster's member is the site that has its name now: the name may have joined
-// again with another key.
-func (m *replicated) is(member proposal.Member) bool {
-	s, ok := m.who.Sites[member.Name]
-	return ok && string(s.Identity) == string(member.Identity)
 }

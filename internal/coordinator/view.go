@@ -64,7 +64,7 @@ func (m *leader) view(r outline.Study) (v View) {
 		if r.Terminal() {
 			continue
 		}
-		if in.Barred = m.barred(r.State.Plan().Proposal.Roster[i]); in.Barred != "" {
+		if in.Barred = m.who.Barred(r.State.Plan().Proposal.Roster[i]); in.Barred != "" {
 			in.Connected = false
 		} else if l != nil && l.broken {
 			in.Refused = study.CodeBrokenChain

@@ -1,9 +1,13 @@
 package membership
 
 import (
+	"bytes"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
+	"covey/internal/pki"
 	"covey/internal/proposal"
 )
 
@@ -75,4 +79,44 @@ func (s *State) Spend(e SpendEntry) error {
 	s.Nodes[e.Node] = Node{ID: e.Node}
 	s.Changes++
 	return nil
+}
+
+// Addresses returns the sites' addresses of all coordinators, self's first.
+func (s *State) Addresses(self string) []string {
+	out := slices.Clone(s.Nodes[self].Addresses)
+	for _, id := range slices.Sorted(maps.Keys(s.Nodes)) {
+		if id != self {
+			out = append(out, s.Nodes[id].Addresses...)
+		}
+	}
+	return out
+}
+
+// Members returns the coordinators that may connect to each other.
+func (s *State) Members() pki.Members {
+	out := pki.Members{Version: s.Changes, Keys: map[string][]byte{}}
+	for id, n := range s.Nodes {
+		if len(n.Key) > 0 {
+			out.Keys[id] = n.Key
+		}
+	}
+	return out
+}
+
+// Expected returns the coordinators that are not known by an address yet: those that were given the
+// keys, and the ends of the unused join files.
+func (s *State) Expected() (given []string, invited []Invite) {
+	for id, n := range s.Nodes {
+		if len(n.Addresses) == 0 {
+			given = append(given, id)
+		}
+	}
+	slices.Sort(given)
+	return given, s.Invited(RoleNode)
+}
+
+// Knows reports whether all that is not empty in a node is in the state already.
+func (s *State) Knows(n Node) bool {
+	old, ok := s.Nodes[n.ID]
+	return ok && (len(n.Addresses) == 0 || slices.Equal(old.Addresses, n.Addresses)) && (len(n.Key) == 0 || bytes.Equal(old.Key, n.Key))
 }

@@ -176,6 +176,40 @@ func (s *State) RoleOf(name string) pki.Role {
 	return pki.RoleSite
 }
 
+// Is reports whether a roster's member is the site that has its name now: the name may have joined
+// again with another key.
+func (s *State) Is(member proposal.Member) bool {
+	h, ok := s.Sites[member.Name]
+	return ok && bytes.Equal(h.Identity, member.Identity)
+}
+
+// Barred returns why a roster's member cannot come back to its studies; empty if it can.
+func (s *State) Barred(member proposal.Member) string {
+	switch {
+	case !s.Is(member):
+		return "other key"
+	case s.Sites[member.Name].Revoked:
+		return "revoked"
+	}
+	return ""
+}
+
+// MayInvite checks a join file that is to be given out to a site or an analyst: again is for one
+// that has joined.
+func (s *State) MayInvite(role pki.Role, name string, again bool) error {
+	if err := s.Vacant(role, name); err != nil {
+		return err
+	}
+	old, ok := s.Holders(role)[name]
+	switch known := ok && !old.Revoked; {
+	case known && !again:
+		return &JoinError{Reason: fmt.Sprintf("%s %q has already joined; revoke it first, or give --again to keep its identity key", role, name)}
+	case !known && again:
+		return &JoinError{Reason: fmt.Sprintf("%s %q has not joined, or was revoked: it cannot join again; leave --again out", role, name)}
+	}
+	return nil
+}
+
 // Vacant returns an error for a name that one of the other role has or had: a name stays one
 // party's, on certificates, in rosters and in what people read.
 func (s *State) Vacant(role pki.Role, name string) error {

@@ -37,7 +37,7 @@ func init() {
 			{"internal/coordinator/enroll.go", "return round.Barred{Site: site}", "return round.Disconnected{Site: site}"},
 		}, in("coordinator", "TestRevokedIsNotWaitedFor"), killer{}},
 		{"left: another key under a revoked name is the site", 0, []edit{
-			{"internal/coordinator/revoked.go", "	case !m.is(member):\n", "	case false:\n"},
+			{"internal/membership/state.go", "	case !s.Is(member):\n", "	case false:\n"},
 		}, in("coordinator", "TestRevokedIsNotWaitedFor"), killer{}},
 		{"overdue: a passed deadline of uploads is that of shares too", 0, []edit{
 			{"internal/round/deadline.go", "return s.late(s.timed()) }", "return s.late(s.timed()) || s.late(PhaseUpload) }"},
