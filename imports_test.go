@@ -46,7 +46,7 @@ var arrows = map[string][]string{
 	"internal/frame":            {},
 	// The one room of the generated messages.
 	"internal/wire":       {"internal/chain", "internal/frame", "internal/noise", "internal/pki", "internal/proposal", "internal/study", "proto/covey/v1"},
-	"internal/stream":     {"internal/proposal", "internal/wire"},
+	"internal/stream":     {"internal/chain", "internal/proposal", "internal/wire"},
 	"internal/admission":  {"internal/pki", "internal/wire"},
 	"internal/membership": {"internal/pki", "internal/proposal"},
 	"internal/analysis":   {"internal/proposal", "internal/round", "internal/study", "internal/wire"},

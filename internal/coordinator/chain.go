@@ -1,7 +1,6 @@
 package coordinator
 
 import (
-	"crypto/ed25519"
 	"crypto/sha256"
 
 	"covey/internal/chain"
@@ -10,7 +9,6 @@ import (
 	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/stream"
-	"covey/internal/wire"
 )
 
 // What of the log goes into its chain (internal/chain): sites that join and are revoked, proposals,
@@ -54,16 +52,6 @@ func (m *replicated) steps(e round.Entry, s *round.State, over bool) {
 // start's before the first.
 func (m *replicated) chainOf(study proposal.Digest) chain.Head { return m.chain.At(m.chained[study]) }
 
-// sign signs with the key that signs releases. Most sites are shown the same.
-func (m *leader) sign(base, head chain.Head) []byte {
-	s := chain.Signed{Head: head, Base: base}
-	if m.signed.Signature == nil || m.signed.Head != head || m.signed.Base != base {
-		s.Signature = ed25519.Sign(m.authority.SigningKey(), s.SigningInput())
-		m.signed = s
-	}
-	return m.signed.Signature
-}
-
 // follow begins a link's place in the chain, with the head that the site says it kept. That it is
 // not of this chain is for the site to find, and for the operator here to read.
 func (m *leader) follow(l *link, kept chain.Head) {
@@ -78,32 +66,12 @@ func (m *leader) follow(l *link, kept chain.Head) {
 // show tells a site the chain since it was shown it last, up to the present head. What waits to be
 // sent of it already is sent in one with the rest, so that no queue grows with the chain.
 func (m *leader) show(l *link) {
-	if err := l.SendHeads(l.shown, m.pieces); err != nil {
+	since := func(base uint64) ([]stream.Outgoing, error) {
+		return m.heads.Since(base, &m.chain, m.authority.SigningKey())
+	}
+	if err := l.SendHeads(l.shown, since); err != nil {
 		m.log.Error("a message does not encode", "site", l.site, "error", err)
 		return
 	}
 	l.shown = m.chain.Head().Number
 }
-
-// pieces are the messages that show the chain from a base on.
-func (m *leader) pieces(base uint64) (out []stream.Outgoing, err error) {
-	for {
-		steps := m.chain.Since(base)
-		next := m.chain.At(base + uint64(len(steps)))
-		from := m.chain.At(base)
-		head := wire.Head{Shown: chain.Shown{Base: from, Steps: steps, Signature: m.sign(from, next)}}
-		o := stream.Outgoing{Head: true, Base: base}
-		if len(steps) > fewSteps { // for one site alone
-			o.Encode = func() ([]byte, error) { return wire.Encode(head) }
-		} else if o.Raw, err = wire.Encode(head); err != nil {
-			return nil, err
-		}
-		out, base = append(out, o), next.Number
-		if base == m.chain.Head().Number {
-			return out, nil
-		}
-	}
-}
-
-// fewSteps are serialized at once.
-const fewSteps = 1 << 10

@@ -2,10 +2,10 @@ package coordinator
 
 import (
 	"covey/internal/admission"
-	"covey/internal/chain"
 	"covey/internal/outline"
 	"covey/internal/proposal"
 	"covey/internal/round"
+	"covey/internal/stream"
 )
 
 // leader is what a coordinator knows: what the log has committed, and what it remembers while it
@@ -32,7 +32,7 @@ type leader struct {
 	lasts     map[proposal.Digest]outline.Last
 	shown     map[proposal.Digest]shown // to analysts
 	proposing map[string]int            // proposals on their way, by analyst
-	signed    chain.Signed              // what sites were shown last
+	heads     stream.Heads              // what sites are shown of the chain
 }
 
 func (m *leader) led(s *session) round.Led {
