@@ -40,8 +40,8 @@ type Door struct {
 	said map[string]string // the last refusal that was logged, by name: agents try again and again
 }
 
-// Options put the door into a server.
-func (d *Door) Options() []grpc.ServerOption {
+// options put the door into a server.
+func (d *Door) options() []grpc.ServerOption {
 	return []grpc.ServerOption{grpc.ChainUnaryInterceptor(d.call), grpc.ChainStreamInterceptor(d.stream)}
 }
 

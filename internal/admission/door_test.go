@@ -31,7 +31,7 @@ func TestAgentVersion(t *testing.T) {
 	door := func() *Door {
 		return &Door{Program: "covey-coordinator", Log: slog.New(slog.NewTextHandler(&logs, nil))}
 	}
-	s := grpc.NewServer(door().Options()...)
+	s := grpc.NewServer(door().options()...)
 	covey.RegisterFederationServer(s, covey.UnimplementedFederationServer{})
 	healthv1.RegisterHealthServer(s, healthv1.UnimplementedHealthServer{})
 	pipe := bufconn.Listen(1 << 16)

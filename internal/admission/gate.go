@@ -14,8 +14,8 @@ import (
 
 // Limits of the sites' port (docs/operations.md, "What one caller can take").
 const (
-	// HandshakeTime bounds a TLS handshake and the first words of HTTP/2 after it.
-	HandshakeTime = 10 * time.Second
+	// handshakeTime bounds a TLS handshake and the first words of HTTP/2 after it.
+	handshakeTime = 10 * time.Second
 	// maxStrangers is how many connections there are at a time that have not shown a client
 	// certificate, those in the handshake among them. One more ends the oldest of the host that has
 	// most.
@@ -25,16 +25,16 @@ const (
 	// maxConnections is how many a client has at a time; one more ends its oldest. An agent has
 	// one, and where it lost its network without a word others are left until their pings fail.
 	maxConnections = 4
-	// MaxStreams is how many calls a connection has at a time. An agent has its link, and now and
+	// maxStreams is how many calls a connection has at a time. An agent has its link, and now and
 	// then another.
-	MaxStreams = 8
-	// MaxHeaders bounds the head of a call, in bytes.
-	MaxHeaders = 8 << 10
-	// StreamWindow is how far a stream's sender may be ahead of its reader, in bytes.
-	StreamWindow = 1 << 20
-	// ConnWindow bounds the bytes under way on a connection: gRPC returns them as soon as they have
+	maxStreams = 8
+	// maxHeaders bounds the head of a call, in bytes.
+	maxHeaders = 8 << 10
+	// streamWindow is how far a stream's sender may be ahead of its reader, in bytes.
+	streamWindow = 1 << 20
+	// connWindow bounds the bytes under way on a connection: gRPC returns them as soon as they have
 	// arrived.
-	ConnWindow = 2 * StreamWindow
+	connWindow = 2 * streamWindow
 
 	// Handshakes: hostRate a second and hostBurst at once from one host, allRate and allBurst from
 	// all. What comes faster waits, for queueTime at most: hundreds of sites behind one address are

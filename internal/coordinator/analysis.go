@@ -253,7 +253,7 @@ func (s analysts) Watch(ctx context.Context, digest proposal.Digest, once bool, 
 		return err
 	}
 	began, _ := s.c.machine.Holder(who.Role, who.Name)
-	expired := s.c.expiry(ctx)
+	expired := admission.Expiry(ctx, s.c.now)
 	var last wire.Told
 	for first := true; ; first = false {
 		m := s.c.machine.lock()
@@ -281,7 +281,7 @@ func (s analysts) Watch(ctx context.Context, digest proposal.Digest, once bool, 
 		select {
 		case <-time.After(now.Truncate(analysis.Tick).Add(analysis.Tick).Sub(now)):
 		case <-expired:
-			return errExpired
+			return admission.ErrExpired
 		case <-changed: // the registry, or who leads
 		case <-ctx.Done():
 			return ctx.Err()

@@ -12,7 +12,6 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
-	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/status"
 
 	"covey/internal/admission"
@@ -29,9 +28,6 @@ import (
 var Software = wire.This(program).Software
 
 const program = "covey-coordinator"
-
-// frameOverhead is what gRPC and protobuf put around a frame's bytes.
-const frameOverhead = 1 << 10
 
 // Options of a coordinator.
 type Options struct {
@@ -142,22 +138,10 @@ func (c *Coordinator) Server() *grpc.Server {
 		_, err := c.admit(leaf)
 		return status.Code(err) == codes.PermissionDenied // not where another node may know more
 	}
-	s := grpc.NewServer(append(door.Options(),
-		grpc.Creds(gate),
-		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: wire.KeepaliveTime / 2, PermitWithoutStream: true}),
-		grpc.KeepaliveParams(keepalive.ServerParameters{Time: wire.KeepaliveTime, Timeout: wire.KeepaliveTimeout}),
-		grpc.MaxRecvMsgSize(wire.Max+frameOverhead),
-		grpc.ConnectionTimeout(admission.HandshakeTime),
-		// Without it a connection has as many handlers as it likes (CVE-2023-44487, grpc-go 6703).
-		grpc.MaxConcurrentStreams(admission.MaxStreams),
-		grpc.MaxHeaderListSize(admission.MaxHeaders),
-		// gRPC would let a window grow to 16 MiB, read or not.
-		grpc.StaticStreamWindowSize(admission.StreamWindow),
-		grpc.StaticConnWindowSize(admission.ConnWindow),
-	)...)
+	s := admission.Server(gate, door)
 	wire.Register(s, server{c})
 	wire.RegisterAnalysis(s, analysts{server{c}})
-	healthv1.RegisterHealthServer(s, health{c: c})
+	healthv1.RegisterHealthServer(s, admission.Health{Leading: c.Leading})
 	return s
 }
 

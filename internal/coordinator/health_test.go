@@ -14,6 +14,7 @@ import (
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
 
+	"covey/internal/admission"
 	"covey/test/site"
 )
 
@@ -45,13 +46,13 @@ func TestHealth(t *testing.T) {
 		}
 		return r.GetStatus()
 	}
-	if ask("") != healthv1.HealthCheckResponse_SERVING || ask(FederationService) != healthv1.HealthCheckResponse_NOT_SERVING {
+	if ask("") != healthv1.HealthCheckResponse_SERVING || ask(admission.FederationService) != healthv1.HealthCheckResponse_NOT_SERVING {
 		t.Error("a coordinator that follows")
 	}
 	if err := c.Lead(&memoryLog{machine: m}); err != nil {
 		t.Fatal(err)
 	}
-	if ask(FederationService) != healthv1.HealthCheckResponse_SERVING {
+	if ask(admission.FederationService) != healthv1.HealthCheckResponse_SERVING {
 		t.Error("a coordinator that leads")
 	}
 	if _, err := healthv1.NewHealthClient(conn).Check(t.Context(), &healthv1.HealthCheckRequest{Service: "x"}); status.Code(err) != codes.NotFound {

@@ -3,21 +3,16 @@ package coordinator
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"log/slog"
 	"net"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/peer"
 
-	"covey/internal/admission"
 	"covey/internal/pki"
 	"covey/internal/wire"
 )
@@ -176,32 +171,4 @@ func TestQuantumSafeLinks(t *testing.T) {
 			t.Errorf("demanded %v: the log says %q", demanded, log.String())
 		}
 	}
-}
-
-// TestExpiryFollowsTheClock: a stream ends with its certificate by the machine's clock, which may
-// pass the end while timers stand still, as in a machine that sleeps; and not before.
-func TestExpiryFollowsTheClock(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var ahead atomic.Int64
-		c := &Coordinator{core: &core{now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }}}
-		leaf := &x509.Certificate{NotAfter: time.Now().Add(90 * 24 * time.Hour)}
-		ctx := peer.NewContext(t.Context(), &peer.Peer{AuthInfo: admission.Caller{TLSInfo: credentials.TLSInfo{State: tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{leaf}}}}}})
-		expired := c.expiry(ctx)
-		over := func() bool {
-			time.Sleep(2 * time.Minute)
-			select {
-			case <-expired:
-				return true
-			default:
-				return false
-			}
-		}
-		if over() {
-			t.Fatal("it ends 90 days early")
-		}
-		ahead.Store(int64(90 * 24 * time.Hour)) // it slept
-		if !over() {
-			t.Error("it outlives its certificate")
-		}
-	})
 }

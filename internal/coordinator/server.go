@@ -74,33 +74,9 @@ func (c *Coordinator) admit(leaf *x509.Certificate) (admission.Client, error) {
 	}
 	// TLS has looked as the connection began, which may be months ago.
 	if now := c.now(); now.Before(leaf.NotBefore) || now.After(leaf.NotAfter) {
-		return admission.Client{}, errExpired
+		return admission.Client{}, admission.ErrExpired
 	}
 	return admission.Client{Role: role, Name: name, Identity: h.Identity}, nil
-}
-
-var errExpired = status.Error(codes.Unauthenticated, "the certificate is not valid now")
-
-// expiry ends a stream with the certificate that its connection showed: the next one shows the
-// renewed certificate. It is nil where no TLS is. The clock is looked at again and again: a timer
-// stands still while a machine sleeps, and does not see a clock that is set.
-func (c *Coordinator) expiry(ctx context.Context) <-chan struct{} {
-	leaf := admission.LeafOf(ctx)
-	if leaf == nil {
-		return nil
-	}
-	ended := make(chan struct{})
-	go func() {
-		for left := leaf.NotAfter.Sub(c.now()); left > 0; left = leaf.NotAfter.Sub(c.now()) {
-			select {
-			case <-time.After(min(left, time.Minute)):
-			case <-ctx.Done():
-				return
-			}
-		}
-		close(ended)
-	}()
-	return ended
 }
 
 // Renew replaces a client's certificate before it ends.
@@ -166,8 +142,8 @@ func (s server) Link(ctx context.Context, open wire.Stream) error {
 		err = failed
 	case <-l.Done():
 		err = l.Why()
-	case <-s.c.expiry(ctx):
-		return errExpired
+	case <-admission.Expiry(ctx, s.c.now):
+		return admission.ErrExpired
 	case <-s.c.stopping:
 		return status.Error(codes.Unavailable, "the coordinator stops")
 	}

@@ -200,7 +200,7 @@ func TestStatusesAreOnThePage(t *testing.T) {
 		}
 	}
 	word := regexp.MustCompile(`([a-z])([A-Z])`)
-	for _, path := range []string{"internal/admission/door.go", "internal/coordinator/server.go", "internal/wire/call.go"} {
+	for _, path := range []string{"internal/admission/door.go", "internal/admission/expiry.go", "internal/coordinator/server.go", "internal/wire/call.go"} {
 		found := regexp.MustCompile(`\bcodes\.([A-Z]\w+)`).FindAllStringSubmatch(document(t, path), -1)
 		if len(found) == 0 {
 			t.Errorf("%s has no status; the pattern must be wrong", path)
