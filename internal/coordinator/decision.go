@@ -73,14 +73,6 @@ func approvals(roster []proposal.Member, words map[int]Word) []result.Blob {
 	return out
 }
 
-// SignedDecision is one site's decision for people and programs to check.
-type SignedDecision struct {
-	Site        string       `json:"site"`
-	Identity    proposal.Key `json:"identity"`
-	Fingerprint string       `json:"fingerprint"`
-	Word
-}
-
 // Decisions returns a study's decisions so far, in the roster's order.
 func (c *Coordinator) Decisions(digest proposal.Digest) ([]SignedDecision, error) {
 	w, err := c.whole(digest)
@@ -90,7 +82,7 @@ func (c *Coordinator) Decisions(digest proposal.Digest) ([]SignedDecision, error
 	out := []SignedDecision{}
 	for i, site := range w.roster {
 		if word, ok := w.words[i]; ok {
-			out = append(out, SignedDecision{site.Name, site.Identity, pki.Fingerprint([]byte(site.Identity)), word})
+			out = append(out, SignedDecision{Site: site.Name, Identity: site.Identity, Fingerprint: pki.Fingerprint([]byte(site.Identity)), Word: word})
 		}
 	}
 	return out, nil

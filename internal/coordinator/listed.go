@@ -2,16 +2,7 @@ package coordinator
 
 import (
 	"covey/internal/membership"
-	"covey/internal/outline"
 	"covey/internal/pki"
-)
-
-// Names under which others know the lists.
-type (
-	SitesReply    = outline.SitesReply
-	ListedSite    = outline.ListedSite
-	AnalystsReply = outline.AnalystsReply
-	ListedAnalyst = outline.ListedAnalyst
 )
 
 // Sites lists the sites that have joined, and the unused join files.

@@ -9,38 +9,7 @@ import (
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/round"
-	"covey/internal/study"
 )
-
-// Overview is what this coordinator knows at a moment, for people who watch. A
-// coordinator that follows has it from the log; links, deadlines and who is awaited are the
-// leader's alone. Nothing in it is un-noised.
-type Overview struct {
-	Leading    bool         `json:"leading"`
-	Studies    []View       `json:"studies"` // the newest first
-	Sites      []SiteStatus `json:"sites"`   // by name
-	Happenings []Happening  `json:"happenings"`
-	// Key and CA are fingerprints: of the key that signs results, and of the CA certificate.
-	Key string `json:"key"`
-	CA  string `json:"ca"`
-	// Expires is the end of this coordinator's own certificate.
-	Expires time.Time `json:"expires"`
-	// QuantumSafe reports whether this coordinator demands quantum-safe links, Refused how many
-	// callers offered none since this process began.
-	QuantumSafe bool `json:"quantum_safe_links,omitempty"`
-	Refused     int  `json:"links_refused,omitempty"`
-}
-
-// SiteStatus is a site, whatever studies it is in.
-type SiteStatus struct {
-	Name        string    `json:"name"`
-	Fingerprint string    `json:"fingerprint"`
-	Joined      time.Time `json:"joined"`
-	Revoked     bool      `json:"revoked,omitempty"`
-	Connected   bool      `json:"connected"`
-	Late        bool      `json:"late"` // awaited by a study past its deadline
-	Sighting
-}
 
 // Overview returns it, with at most most happenings, the newest first.
 func (c *Coordinator) Overview(most int) Overview {
@@ -79,16 +48,6 @@ func (c *Coordinator) Changed() <-chan struct{} {
 	m := c.machine.lock()
 	defer c.machine.unlock()
 	return m.changed
-}
-
-// Story is one study so far.
-type Story struct {
-	View
-	Plan   *study.Plan
-	Rounds []round.View // released, in order
-	// Method is decided, X in force: the components after the last step.
-	Method string
-	X      []float64
 }
 
 // Story returns a study's; false if there is none. One that is over is read from the disk.

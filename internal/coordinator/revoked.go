@@ -8,18 +8,6 @@ import (
 	"covey/internal/round"
 )
 
-// RevokedStudy is a study that a revoked site was in. Nobody can come back in its place: the roster
-// has its key.
-type RevokedStudy struct {
-	Digest proposal.Digest `json:"digest"`
-	Name   string          `json:"name"`
-	Status round.Status    `json:"status"`
-	// GoesOn reports whether the study needs the site no more: it runs, its on_dropout is
-	// "continue", and enough of its sites are not revoked. Any other study waits until it is ended.
-	// It needs no proposer: that of an analyst goes on.
-	GoesOn bool `json:"goes_on"`
-}
-
 // AwaitedOf returns the studies under way that have a site in their roster, or that an analyst has
 // proposed, as proposed.
 func (c *Coordinator) AwaitedOf(role pki.Role, name string) []RevokedStudy {

@@ -3,26 +3,10 @@ package coordinator
 import (
 	"crypto/x509"
 	"encoding/pem"
-	"time"
 
 	"covey/internal/frame"
 	"covey/internal/pki"
-	"covey/internal/study"
 )
-
-// Sighting is what a site or an analyst last showed this coordinator; it outlives the link.
-type Sighting struct {
-	At       time.Time `json:"at,omitzero"` // of its last message
-	Software string    `json:"software,omitempty"`
-	// end of the certificate that it showed, or was given since
-	Expires time.Time `json:"expires,omitzero"`
-	// Authority is the CA that its certificate is of, by fingerprint, as it last told.
-	Authority string `json:"authority,omitempty"`
-	// KeyExchange is of the last link, or of an analyst's last connection.
-	KeyExchange pki.KeyExchange `json:"key_exchange,omitzero"`
-	// Faults are its messages that failed a check, since this coordinator was started.
-	Faults map[study.Code]int `json:"faults,omitempty"`
-}
 
 // sighted notes a message of a site, and what its link knows.
 func (m *leader) sighted(site string, l *link) {

@@ -11,11 +11,21 @@ import (
 
 // Names under which others know this package's answers.
 type (
-	View      = outline.View
-	SiteView  = outline.SiteView
-	Fault     = outline.Fault
-	Word      = outline.Word
-	Happening = outline.Happening
+	View           = outline.View
+	SiteView       = outline.SiteView
+	Fault          = outline.Fault
+	Word           = outline.Word
+	Happening      = outline.Happening
+	Overview       = outline.Overview
+	SiteStatus     = outline.SiteStatus
+	Sighting       = outline.Sighting
+	Story          = outline.Story
+	RevokedStudy   = outline.RevokedStudy
+	SignedDecision = outline.SignedDecision
+	SitesReply     = outline.SitesReply
+	ListedSite     = outline.ListedSite
+	AnalystsReply  = outline.AnalystsReply
+	ListedAnalyst  = outline.ListedAnalyst
 )
 
 // View returns a study's.

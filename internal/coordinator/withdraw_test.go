@@ -229,7 +229,9 @@ func TestRevokeNamesTheStudies(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := f.c.AwaitedOf(pki.RoleSite, "site-3")
-		want := []RevokedStudy{{running, "test", round.StatusRunning, true}, {proposed, "waits", round.StatusProposed, false}}
+		want := []RevokedStudy{
+			{Digest: running, Name: "test", Status: round.StatusRunning, GoesOn: true}, {Digest: proposed, Name: "waits", Status: round.StatusProposed},
+		}
 		if !slices.Equal(got, want) {
 			t.Errorf("got  %+v\nwant %+v", got, want)
 		}
