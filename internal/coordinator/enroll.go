@@ -3,7 +3,6 @@ package coordinator
 import (
 	"context"
 	"crypto/ed25519"
-	"crypto/x509"
 	"fmt"
 	"time"
 
@@ -12,9 +11,6 @@ import (
 	"covey/internal/proposal"
 	"covey/internal/round"
 )
-
-// MaxInvite bounds how long a join file may be good for.
-const MaxInvite = 30 * 24 * time.Hour
 
 // Invite makes a join file's content for a site and records its token's hash.
 func (c registry) Invite(site string, addresses []string, valid time.Duration) (pki.Join, error) {
@@ -28,7 +24,7 @@ func (c registry) InviteAs(role pki.Role, name string, addresses []string, valid
 	if err := pki.ValidName(name); err != nil {
 		return pki.Join{}, err
 	}
-	if err := checkValid(valid); err != nil {
+	if err := membership.CheckValid(valid); err != nil {
 		return pki.Join{}, err
 	}
 	m := c.machine.lock()
@@ -40,13 +36,6 @@ func (c registry) InviteAs(role pki.Role, name string, addresses []string, valid
 	i := membership.InviteOf(role, name)
 	i.Again = again
 	return c.giveOut(i, addresses, valid)
-}
-
-func checkValid(valid time.Duration) error {
-	if valid <= 0 || valid > MaxInvite {
-		return &membership.JoinError{Reason: fmt.Sprintf("a join file is valid for more than 0 and at most %v, not %v", MaxInvite, valid)}
-	}
-	return nil
 }
 
 // giveOut makes a join file's content and records its token's hash.
@@ -123,7 +112,7 @@ func (c registry) join(_ context.Context, token []byte, name string, csr, identi
 	// every study wait for its disk.
 	hash := t.Hash()
 	now := c.now()
-	attempt := membership.JoinEntry{Token: tokenKey(hash), Name: name, Key: proposal.Key(identity), TLS: requestKey(csr), Now: now}
+	attempt := membership.JoinEntry{Token: tokenKey(hash), Name: name, Key: proposal.Key(identity), TLS: proposal.Key(pki.RequestKey(csr)), Now: now}
 	role, again, err := c.machine.joinable(attempt)
 	if err != nil {
 		return nil, err
@@ -143,15 +132,4 @@ func (c registry) join(_ context.Context, token []byte, name string, csr, identi
 	}
 	c.log.Info(string(role)+" joined", "name", name, "identity", pki.Fingerprint(identity))
 	return certificate, nil
-}
-
-// requestKey is the key that a certificate request asks for; nothing of a request that is not in
-// order: Issue refuses it.
-func requestKey(csr []byte) proposal.Key {
-	if r, err := x509.ParseCertificateRequest(csr); err == nil {
-		if key, ok := r.PublicKey.(ed25519.PublicKey); ok {
-			return proposal.Key(key)
-		}
-	}
-	return nil
 }

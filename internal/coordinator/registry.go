@@ -71,7 +71,7 @@ func (c registry) InviteNode(id string, peers []string, valid time.Duration) (pk
 	if err := pki.ValidName(id); err != nil {
 		return pki.Join{}, err
 	}
-	if err := checkValid(valid); err != nil {
+	if err := membership.CheckValid(valid); err != nil {
 		return pki.Join{}, err
 	}
 	return c.giveOut(membership.Invite{Node: id}, peers, valid)

@@ -9,6 +9,7 @@ import (
 	"covey/internal/admission"
 	"covey/internal/chain"
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/test/site"
 )
 
@@ -20,7 +21,7 @@ func TestRenewalIsSeen(t *testing.T) {
 		defer f.c.Close()
 		_, csr := site.Keys(t, t.TempDir(), "site-0")
 		joined := f.c.machine.state.who.Sites["site-0"]
-		joined.TLS = requestKey(csr)
+		joined.TLS = proposal.Key(pki.RequestKey(csr))
 		f.c.machine.state.who.Sites["site-0"] = joined
 		raw, err := f.auth.Issue(pki.RoleSite, "site-0", csr, time.Now())
 		if err != nil {

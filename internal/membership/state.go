@@ -210,6 +210,17 @@ func (s *State) MayInvite(role pki.Role, name string, again bool) error {
 	return nil
 }
 
+// maxInvite bounds how long a join file may be good for.
+const maxInvite = 30 * 24 * time.Hour
+
+// CheckValid returns an error unless a join file may be good for so long.
+func CheckValid(valid time.Duration) error {
+	if valid <= 0 || valid > maxInvite {
+		return &JoinError{Reason: fmt.Sprintf("a join file is valid for more than 0 and at most %v, not %v", maxInvite, valid)}
+	}
+	return nil
+}
+
 // Vacant returns an error for a name that one of the other role has or had: a name stays one
 // party's, on certificates, in rosters and in what people read.
 func (s *State) Vacant(role pki.Role, name string) error {

@@ -253,6 +253,17 @@ func (a *Authority) Issue(role Role, name string, csrDER []byte, now time.Time) 
 	return issueRequest(a.cas.Load().pair, role, name, csrDER, now)
 }
 
+// RequestKey returns the key that a certificate request asks for; nothing of a request that is not
+// in order: Issue refuses it.
+func RequestKey(csr []byte) ed25519.PublicKey {
+	if r, err := x509.ParseCertificateRequest(csr); err == nil {
+		if key, ok := r.PublicKey.(ed25519.PublicKey); ok {
+			return key
+		}
+	}
+	return nil
+}
+
 func issueRequest(ca pair, role Role, name string, csrDER []byte, now time.Time) (certPEM []byte, err error) {
 	if err := ValidName(name); err != nil {
 		return nil, err
