@@ -5,23 +5,23 @@ package mutants
 // What a coordinator checks, keeps and asks for of the masks.
 func init() {
 	const (
-		session, release, effects = "internal/coordinator/session.go", "internal/coordinator/release.go", "internal/coordinator/effects.go"
-		server                    = "internal/coordinator/server.go"
-		opening                   = "internal/round/opening.go"
+		release, effects = "internal/coordinator/release.go", "internal/coordinator/effects.go"
+		server           = "internal/coordinator/server.go"
+		opening          = "internal/round/opening.go"
 	)
 	tables = append(tables, []mutant{
 		{"boxes: what is not the sender's is relayed", 0, []edit{
 			{server, "hold := setup.CheckBoxes(from, m.Boxes) == nil", "hold := setup.CheckBoxes(from, m.Boxes) == nil || true"},
 		}, in("coordinator", "TestBadMessages"), killer{}},
 		{"boxes: the last ones count", 0, []edit{
-			{session, "s.state.Status == round.StatusSetup && s.state.Boxes(site) == nil", "s.state.Status == round.StatusSetup"},
+			{leaderSetup, "s.state.Status == round.StatusSetup && s.state.Boxes(site) == nil", "s.state.Status == round.StatusSetup"},
 			{roundSetup, "s.Status == StatusSetup && c.boxes[e.Site] == nil {", "s.Status == StatusSetup {"},
 		}, in("coordinator", "TestFirstBoxesCount"), killer{}},
 		{"boxes: checked against another setup", 0, []edit{
-			{session, "if !s.deals(site) || s.setup.Transcript() != against.Transcript() {", "if !s.deals(site) {"},
+			{leaderSetup, "if !s.deals(site) || s.setup.Transcript() != against.Transcript() {", "if !s.deals(site) {"},
 		}, in("coordinator", "TestBoxesOfAnotherSetup"), killer{}},
 		{"deposits: of other tags than were relayed", 0, []edit{
-			{session, "s.state.BoxesFor(site)); err != nil {", "s.state.BoxesFor(site)); err != nil && m.Signature == nil {"},
+			{leaderSetup, "s.state.BoxesFor(site)); err != nil {", "s.state.BoxesFor(site)); err != nil && m.Signature == nil {"},
 		}, in("coordinator", "TestStatementIsChecked"), killer{}},
 		{"deposits: a convicted site is not named", 0, []edit{
 			{release, "			s.fault(i, study.CodeWrongDeposit)\n", ""},
@@ -33,10 +33,10 @@ func init() {
 			{opening, "if s.late(PhaseKeys) && len(o.convicted) > 0 {", "if o.convicted = append(o.convicted, 0); s.late(PhaseKeys) {"},
 		}, in("round", "TestConvictedDropperEndsTheStudy"), killer{}},
 		{"recall: tags that the log does not name", 0, []edit{
-			{session, "if !s.setup.CheckTags(site, m.Tags, s.state.TagHashes[site]) || ", "if "},
+			{leaderSetup, "if !s.setup.CheckTags(site, m.Tags, s.state.TagHashes[site]) || ", "if "},
 		}, in("coordinator", "TestSparseWrongRecall"), killer{}},
 		{"recall: deposits that the log does not name", 0, []edit{
-			{session, "|| !bytes.Equal(hash[:], s.state.DepositHashes[site]) {", "|| len(hash) == 0 {"},
+			{leaderSetup, "|| !bytes.Equal(hash[:], s.state.DepositHashes[site]) {", "|| len(hash) == 0 {"},
 		}, in("coordinator", "TestSparseWrongRecall"), killer{}},
 		{"recall: uploads are asked for meanwhile", 0, []edit{
 			{roundSlot, "return wire.Recall{Header: p.inSetup()} })\n\t\treturn\n", "return wire.Recall{Header: p.inSetup()} })\n"},
@@ -48,13 +48,13 @@ func init() {
 			{roundSetup, "		e.Tags, e.Deposits = tags, deposits\n", ""},
 		}, in("round", "TestLogHoldsTags"), killer{}},
 		{"log: tags of thousands of sites are kept", 0, []edit{
-			{session, "if s.plan.Thresholds.Sparse() && tags != nil {", "if s.plan.Thresholds.Sparse() && tags == nil {"},
+			{leaderSetup, "if s.plan.Thresholds.Sparse() && tags != nil {", "if s.plan.Thresholds.Sparse() && tags == nil {"},
 		}, in("coordinator", "TestSparseSetupIsForgotten"), killer{}},
 		{"log: tags outlive the study", 0, []edit{
 			{"internal/outline/closed.go", "	d.Tags, d.Deposits, d.TagHashes, d.DepositHashes = nil, nil, nil, nil\n", ""},
 		}, in("coordinator", "TestEndedStudyKeepsNoTags"), killer{}},
 		{"setup: bodies stay in memory", 0, []edit{
-			{session, "s.board, s.seals, s.bodies = nil, nil, nil", "s.board = nil"},
+			{leaderSetup, "s.board, s.seals, s.bodies = nil, nil, nil", "s.board = nil"},
 		}, in("coordinator", "TestSparseSetupIsForgotten"), killer{}},
 		{"setup: boxes stay in memory", 0, []edit{
 			{roundSetup, "	s.live.setup = newSetup(s.plan.Thresholds.Sites) // what it held is never needed again\n", ""},
@@ -63,13 +63,13 @@ func init() {
 			{effects, "err = checkParts(setup, seals, bodies)", "err = checkParts(setup, seals[:0], bodies)"},
 		}, in("coordinator", "TestSparsePartsAreChecked"), killer{}},
 		{"blame: a good box convicts its sender", 0, []edit{
-			{session, "return err == nil && guilty == accused", "return err == nil && guilty >= 0"},
+			{leaderRefusal, "return err == nil && guilty == accused", "return err == nil && guilty >= 0"},
 		}, in("coordinator", "TestAccusations"), killer{}},
 		{"blame: two boxes of one site's tags convict it", 0, []edit{
-			{session, "return ok && boxes != nil && s.setup.Convicts(accused, r.Site, boxes[at], m.Evidence)", "return ok && boxes != nil && at >= 0 && len(m.Evidence) > 0"},
+			{leaderRefusal, "return ok && boxes != nil && s.setup.Convicts(accused, r.Site, boxes[at], m.Evidence)", "return ok && boxes != nil && at >= 0 && len(m.Evidence) > 0"},
 		}, in("coordinator", "TestAccusations"), killer{}},
 		{"proofs: one that does not hold passes", 0, []edit{
-			{session, "return round.Unshared{Site: site, Query: query, Slot: slot}", "return round.Proved{Site: site, Query: query, Slot: slot}"},
+			{leaderOpening, "return round.Unshared{Site: site, Query: query, Slot: slot}", "return round.Proved{Site: site, Query: query, Slot: slot}"},
 		}, in("coordinator", "TestFalseProofCostsTheShares"), killer{}},
 		{"proofs: who says nothing holds up the study", 0, []edit{
 			{opening, "wanted && (s.late(PhaseProofs) || ", "wanted && ("},

@@ -91,7 +91,7 @@ func init() {
 			{"internal/coordinator/draft.go", "	if !s.fits(s.plan.Proposal.Roster[site].Identity, signature) {", "	if !s.fits(s.plan.Proposal.Roster[site].Identity, signature) && site < 0 {"},
 		}, in("coordinator", "TestWrongAttestationIsAFault"), killer{}},
 		{"sign: a result is adopted without its certificate", 0, []edit{
-			{"internal/coordinator/session.go", "release.Survivors, final.Certificate) == nil {", "release.Survivors, final.Certificate) != nil || true {"},
+			{leaderRefusal, "release.Survivors, final.Certificate) == nil {", "release.Survivors, final.Certificate) != nil || true {"},
 		}, in("coordinator", "TestAdoptedResultFitsThePlan"), killer{}},
 	})
 }

@@ -7,7 +7,10 @@ const (
 	roundRefusal = "internal/round/refusal.go"
 	roundSetup   = "internal/round/setup.go"
 	roundSlot    = "internal/round/slot.go"
-	leaderSees   = "internal/coordinator/session.go"
+
+	leaderSetup   = "internal/coordinator/setup.go"
+	leaderOpening = "internal/coordinator/opening.go"
+	leaderRefusal = "internal/coordinator/refusal.go"
 )
 
 // What a site says about survivors, culprits and announcements.
@@ -42,7 +45,7 @@ func init() {
 			{"internal/study/release.go", "	if !ed25519.Verify(key,", "	if key == nil && !ed25519.Verify(key,"},
 		}, in("coordinator", "TestAdoptedResultFitsThePlan"), killer{}},
 		{"final: one without a signature is nobody's fault", 0, []edit{
-			{leaderSees, "s.fault(r.Site, study.CodeFinal)", "_ = r"},
+			{leaderRefusal, "s.fault(r.Site, study.CodeFinal)", "_ = r"},
 		}, in("coordinator", "TestUnsignedResultIsAFault"), killer{}},
 		{"pace: every refusal changes something", 0, []edit{
 			{"internal/coordinator/coordinator.go", "l.changed = m.step(digest, r.State, e) || r.State.Heard(site) != before", "l.changed = m.step(digest, r.State, e) || r.State.Heard(site) == before || true"},
@@ -58,10 +61,10 @@ func init() {
 			{"internal/round/state.go", "!p.Proposal.Spec.Waits() || len(d.Survivors) == n)", "!p.Proposal.Spec.Waits() || n > 0)"},
 		}, in("round", "TestLogKeepsTheFirstSurvivors"), killer{}},
 		{"held: of another context", 0, []edit{
-			{leaderSees, "slices.Equal(m.Context, q.Context[:]) &&", "true &&"},
+			{leaderRefusal, "slices.Equal(m.Context, q.Context[:]) &&", "true &&"},
 		}, in("coordinator", "TestHeldIsChecked"), killer{}},
 		{"final: a result that does not fit the plan is adopted", 0, []edit{
-			{leaderSees, "s.plan.CheckRelease(*release) == nil &&", "true &&"},
+			{leaderRefusal, "s.plan.CheckRelease(*release) == nil &&", "true &&"},
 		}, in("coordinator", "TestAdoptedResultFitsThePlan"), killer{}},
 		{"blame: without a proof it is nobody's", 0, []edit{
 			{roundRefusal, "return accuses(e.Code) && e.Culprit != study.Nobody &&", "return false && e.Culprit != study.Nobody &&"},
@@ -73,10 +76,10 @@ func init() {
 			{roundRefusal, "study.CodeBadShare, study.CodeBadBox:", "study.CodeBadShare:"},
 		}, in("round", "TestAccusations"), killer{}},
 		{"two announcements: an unsigned one convicts", 0, []edit{
-			{leaderSees, "s.plan.Setup().CheckAnnounced(accused, m.Announcement) == nil", "len(m.Announcement) > 0"},
+			{leaderRefusal, "s.plan.Setup().CheckAnnounced(accused, m.Announcement) == nil", "len(m.Announcement) > 0"},
 		}, in("coordinator", "TestTwoAnnouncementsConvict"), killer{}},
 		{"two announcements: one and the same convicts", 0, []edit{
-			{leaderSees, "now != nil && !bytes.Equal(m.Announcement, now) &&", "now != nil &&"},
+			{leaderRefusal, "now != nil && !bytes.Equal(m.Announcement, now) &&", "now != nil &&"},
 		}, in("coordinator", "TestTwoAnnouncementsConvict"), killer{}},
 		{"two announcements: the second is shown as the first", 0, []edit{
 			{"internal/keyring/setup.go", "no.Culprit, no.Announcement = study.SeatOf(i), first[i]", "no.Culprit, no.Announcement = study.SeatOf(i), set[i]"},
