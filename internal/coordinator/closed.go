@@ -25,7 +25,7 @@ func (m *leader) close(digest proposal.Digest) {
 	delete(m.words, digest)
 	delete(m.lasts, digest)
 	if kept := m.sessions[digest]; kept != nil {
-		m.sessions[digest] = &session{leader: m, faults: kept.faults}
+		m.sessions[digest] = &memory{Session: new(Session), faults: kept.faults}
 	}
 }
 

@@ -67,7 +67,7 @@ func New(o Options) *Coordinator {
 	defer all.machine.unlock()
 	*m = leader{
 		core: all, replicated: m.replicated, term: m.term, links: map[string]*link{}, opened: map[string][]*link{}, paces: map[string]*admission.Pace{},
-		sessions: map[proposal.Digest]*session{}, changed: make(chan struct{}), sightings: map[string]Sighting{}, lasts: map[proposal.Digest]outline.Last{}, shown: map[proposal.Digest]shown{}, proposing: map[string]int{},
+		sessions: map[proposal.Digest]*memory{}, changed: make(chan struct{}), sightings: map[string]Sighting{}, lasts: map[proposal.Digest]outline.Last{}, shown: map[proposal.Digest]shown{}, proposing: map[string]int{},
 	}
 	return &Coordinator{
 		core: all, registry: registry{all}, log: all.log, quantumSafe: o.QuantumSafe, refused: admission.Refused{Log: all.log},
@@ -88,8 +88,8 @@ func (c *Coordinator) Lead(log Log) error {
 		if state == nil {
 			continue // it is over: whoever connects can be told so
 		}
-		s := m.session(digest, state)
-		if err := s.restore(); err != nil {
+		s := m.remember(digest, state)
+		if err := s.Restore(); err != nil {
 			return fmt.Errorf("study %s: the committed setup: %w", digest, err)
 		}
 		m.step(digest, state, m.led(s))
@@ -112,8 +112,7 @@ func (c *Coordinator) Follow() {
 		state.Step(round.Followed{})
 	}
 	for _, s := range m.sessions {
-		s.leave()
-		s.wipe()
+		s.Leave()
 	}
 	clear(m.sessions)
 	for _, l := range m.links {
@@ -147,7 +146,7 @@ func (c *Coordinator) Server() *grpc.Server {
 
 // fromSite lets handle look at a site's message and gives its event to the study. A stream that has
 // not said hello, or was replaced since, speaks for nobody.
-func (c *Coordinator) fromSite(digest proposal.Digest, l *link, handle func(*session, int) round.Event) error {
+func (c *Coordinator) fromSite(digest proposal.Digest, l *link, handle func(*memory, int) round.Event) error {
 	m := c.machine.lock()
 	defer c.machine.unlock()
 	if !m.leading {
@@ -169,7 +168,7 @@ func (c *Coordinator) fromSite(digest proposal.Digest, l *link, handle func(*ses
 		m.tellEnd(l, r, site)
 		return nil
 	}
-	if e := handle(m.session(digest, r.State), site); e != nil {
+	if e := handle(m.remember(digest, r.State), site); e != nil {
 		before := r.State.Heard(site)
 		l.changed = m.step(digest, r.State, e) || r.State.Heard(site) != before
 	}

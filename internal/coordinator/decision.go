@@ -13,15 +13,15 @@ import (
 
 // decided takes a site's word only if its identity key signed it: a certificate alone, which
 // whoever holds the CA's key can make, approves nothing.
-func (s *session) decided(site int, verdict study.Verdict, code study.Code, signature []byte) round.Event {
+func (s *memory) decided(site int, verdict study.Verdict, code study.Code, signature []byte) round.Event {
 	if verdict == study.VerdictPending {
 		return round.Decided{Site: site, Verdict: verdict, Code: code}
 	}
 	if verdict == study.VerdictApproved {
 		code = "" // a reason is a rejection's
 	}
-	if !study.CheckDecision(s.plan.Proposal.Roster[site], s.plan.Digest, verdict, code, signature) {
-		s.fault(site, study.CodeNotApproved)
+	if !study.CheckDecision(s.Plan.Proposal.Roster[site], s.Plan.Digest, verdict, code, signature) {
+		s.Fault(site, study.CodeNotApproved)
 		return nil
 	}
 	if s.words == nil {

@@ -14,11 +14,11 @@ import (
 // before one is asked, since a result that is computed again on another processor may differ in its
 // last digits, and a site signs no second. A result that cannot be made is logged; the next leader
 // tries again.
-func (m *leader) draft(digest proposal.Digest, s *session) {
-	c, state, term := m.core, s.state, m.term
+func (m *leader) draft(digest proposal.Digest, s *memory) {
+	c, state, term := m.core, s.State, m.term
 	evidence := evidence(state.Durable, m.approvals(s))
-	evidence.Transcript, evidence.ChainHead = s.setup.Transcript(), m.chainOf(digest)
-	plan, body, signed := s.plan, state.Body, signedReleases(state.Durable)
+	evidence.Transcript, evidence.ChainHead = s.Transcript(), m.chainOf(digest)
+	plan, body, signed := s.Plan, state.Body, signedReleases(state.Durable)
 	c.background(func() {
 		var draft result.Draft
 		r, err := result.Sign(plan, body, signed, evidence, c.authority.SigningKey())
@@ -48,8 +48,8 @@ func evidence(d round.Durable, approvals []result.Blob) result.Evidence {
 }
 
 // approvals are those of a study under way.
-func (m *leader) approvals(s *session) []result.Blob {
-	return approvals(s.plan.Proposal.Roster, m.words[s.plan.Digest])
+func (m *leader) approvals(s *memory) []result.Blob {
+	return approvals(s.Plan.Proposal.Roster, m.words[s.Plan.Digest])
 }
 
 func signedReleases(d round.Durable) (all []result.SignedRelease) {
@@ -59,30 +59,34 @@ func signedReleases(d round.Durable) (all []result.SignedRelease) {
 	return all
 }
 
-// asking adds to a question for a signature what the state machine does not hold.
-func (m *leader) asking(s *session, ask wire.Attest) wire.Attest {
+// whole adds to a question for a signature what the state machine does not hold.
+func (m *leader) whole(s *memory, w wire.Message) wire.Message {
+	ask, ok := w.(wire.Attest)
+	if !ok {
+		return w
+	}
 	for _, b := range m.approvals(s) {
 		ask.Approvals = append(ask.Approvals, b)
 	}
-	ask.Proposer = s.state.Signature
+	ask.Proposer = s.State.Signature
 	return ask
 }
 
 // attested takes a site's signature on the committed draft if it is one.
-func (s *session) attested(site int, signature []byte) round.Event {
-	if s.state.Status != round.StatusSigning || s.state.Draft == nil {
+func (s *memory) attested(site int, signature []byte) round.Event {
+	if s.State.Status != round.StatusSigning || s.State.Draft == nil {
 		return nil
 	}
 	if s.fits == nil {
-		fits, err := result.Draft(s.state.Draft).Attested()
+		fits, err := result.Draft(s.State.Draft).Attested()
 		if err != nil {
-			s.leader.log.Error("the draft in the log is not that of a result", "study", s.plan.Digest, "error", err)
+			s.log.Error("the draft in the log is not that of a result", "study", s.Plan.Digest, "error", err)
 			return nil
 		}
 		s.fits = fits
 	}
-	if !s.fits(s.plan.Proposal.Roster[site].Identity, signature) {
-		s.fault(site, study.CodeBadResult)
+	if !s.fits(s.Plan.Proposal.Roster[site].Identity, signature) {
+		s.Fault(site, study.CodeBadResult)
 		return nil
 	}
 	return round.Attested{Site: site, Signature: slices.Clone(signature)}

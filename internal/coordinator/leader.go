@@ -24,7 +24,7 @@ type leader struct {
 	links    map[string]*link           // by site name
 	opened   map[string][]*link         // all open streams, by site name, oldest first
 	paces    map[string]*admission.Pace // by site name
-	sessions map[proposal.Digest]*session
+	sessions map[proposal.Digest]*memory
 	changed  chan struct{}   // closed and replaced at every change
 	seen     outline.Journal // what this coordinator alone has seen
 	// sightings are of sites and analysts, by name, while this coordinator led.
@@ -35,9 +35,9 @@ type leader struct {
 	heads     stream.Heads              // what sites are shown of the chain
 }
 
-func (m *leader) led(s *session) round.Led {
-	out := round.Led{Graph: s.graph()}
-	for i, member := range s.plan.Proposal.Roster {
+func (m *leader) led(s *memory) round.Led {
+	out := round.Led{Graph: s.Graph()}
+	for i, member := range s.Plan.Proposal.Roster {
 		if m.who.Barred(member) != "" {
 			out.Barred = append(out.Barred, i)
 		}
@@ -46,17 +46,6 @@ func (m *leader) led(s *session) round.Led {
 		}
 	}
 	return out
-}
-
-// session returns a study's leader memory.
-func (m *leader) session(digest proposal.Digest, state *round.State) *session {
-	s := m.sessions[digest]
-	if s == nil {
-		s = &session{leader: m, plan: state.Plan()}
-		m.sessions[digest] = s
-	}
-	s.state = state
-	return s
 }
 
 // step hands an event to a study, runs the effects and reports whether there are any. An event of
@@ -106,11 +95,8 @@ func (m *leader) run(digest proposal.Digest, state *round.State, effects []round
 	if !m.leading {
 		return
 	}
-	s := m.session(digest, state)
-	s.turn()
-	if state.Status == round.StatusRunning && s.kept.TagHashes == nil {
-		s.prepared()
-	}
+	s := m.remember(digest, state)
+	s.Turn()
 	for _, e := range effects {
 		switch e := e.(type) {
 		case round.Send:
@@ -118,9 +104,9 @@ func (m *leader) run(digest proposal.Digest, state *round.State, effects []round
 		case round.Propose:
 			m.propose(e.Entry)
 		case round.VerifySetup:
-			m.verify(digest, s, e.Announcements)
+			m.work(digest, s, s.Verify(e.Announcements))
 		case round.DrawGraph:
-			m.draw(digest, s, e.Nonces)
+			m.work(digest, s, s.Draw(e.Nonces))
 		case round.Open:
 			m.open(digest, s, e)
 		case round.Draft:
@@ -128,32 +114,22 @@ func (m *leader) run(digest proposal.Digest, state *round.State, effects []round
 		case round.SetDeadline:
 			m.deadline(digest, s, e)
 		case round.Drop:
-			s.drop(e)
+			s.Drop(e)
 		case round.Doubt:
-			s.fault(e.Site, e.Code)
+			s.Fault(e.Site, e.Code)
 		case round.Late:
 			m.log.Warn("a deadline has passed", "study", digest, "query", e.Query, "phase", e.Phase, "waiting_for", e.Sites[:min(len(e.Sites), 20)], "sites", len(e.Sites))
 		case round.SetRest:
 			m.later(e.After, nil, digest, round.Rested{})
 		case round.SetExpiry:
-			m.later(e.At.Sub(m.now()), s.turned, digest, round.Lapsed{}) // by this leader's clock
+			m.later(e.At.Sub(m.now()), s.Turned(), digest, round.Lapsed{}) // by this leader's clock
 		}
 	}
-	for _, e := range s.settle() {
+	for _, e := range s.Settle() {
 		m.step(digest, state, e)
 	}
 	if state.Terminal() {
 		m.over(state, s)
 	}
 	m.notify()
-}
-
-// over forgets what only a study under way needs, here and in the leader's part of its state: keys,
-// shares and sums are much, and studies are many. Every site with a link was told the end just now;
-// one that comes later is told if it misses it (greet).
-func (m *leader) over(state *round.State, s *session) {
-	s.leave()
-	s.wipe()
-	*s = session{leader: m, state: state, plan: s.plan, faults: s.faults}
-	state.Step(round.Led{}) // of no link: nothing follows
 }

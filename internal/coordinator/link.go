@@ -3,6 +3,7 @@ package coordinator
 import (
 	"crypto/x509"
 	"errors"
+	"log/slog"
 
 	"covey/internal/admission"
 	"covey/internal/pki"
@@ -47,6 +48,20 @@ type denial struct {
 
 func newLink(site string) *link {
 	return &link{Stream: stream.New(), site: site, said: map[denial]bool{}}
+}
+
+// refuses notes a no, and logs it once.
+func (l *link) refuses(digest proposal.Digest, code study.Code, log *slog.Logger) {
+	no := denial{digest, code}
+	switch {
+	case l.said[no] || code == study.CodeHeld || code == study.CodeOutOfOrder || code == study.CodeFinal: // an answer
+	case code == study.CodeBrokenChain:
+		l.broken = true
+		log.Error("a site answers no query: this coordinator's chain does not extend the one that it kept")
+	default:
+		log.Warn("a site refuses to take part in a study")
+	}
+	l.said[no] = true
 }
 
 var (

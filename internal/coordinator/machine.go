@@ -208,7 +208,7 @@ func (m *leader) commit(e round.Entry, at time.Time) error {
 		m.studies[e.Study] = s
 		m.order = append(m.order, e.Study)
 		if m.leading {
-			m.step(e.Study, s, m.led(m.session(e.Study, s)))
+			m.step(e.Study, s, m.led(m.remember(e.Study, s)))
 		}
 		return nil
 	}

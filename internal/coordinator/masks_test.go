@@ -9,11 +9,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"covey/internal/aggregate"
 	"covey/internal/proposal"
 	"covey/internal/round"
-	"covey/internal/secagg"
 	"covey/internal/study"
+	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
 )
 
@@ -374,16 +373,22 @@ func TestBoxesOfAnotherSetup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, other := newFederation(t, 4, nil), newFederation(t, 4, nil)
 		defer func() { f.c.Close(); other.c.Close() }()
-		f.sites[1].mute = func(m *covey.SiteMessage) bool { return m.GetBoxes() != nil }
-		f.pump(nil)
-		other.pump(nil)
-		s := f.c.machine.lock().sessions[f.plan.Digest]
+		for _, f := range []*federation{f, other} {
+			f.sites[1].mute = func(m *covey.SiteMessage) bool { return m.GetBoxes() != nil }
+			f.pump(nil)
+		}
+		s, another := f.c.machine.lock().sessions[f.plan.Digest], other.c.machine.lock().sessions[other.plan.Digest]
 		defer f.c.machine.unlock()
-		if e := s.dealt(1, f.sites[1].boxes, other.sites[1].setup, true); e != nil {
+		defer other.c.machine.unlock()
+		_, check := s.Hear(1, wire.Boxes{Boxes: f.sites[1].boxes})
+		here, done := *s.Session, check()
+		*s.Session = *another.Session // while they were checked
+		if e := done(); e != nil {
 			t.Errorf("%+v", e)
 		}
-		if e := s.dealt(1, f.sites[1].boxes, f.sites[1].setup, true); e == nil {
-			t.Error("the same setup at a site and here differs")
+		*s.Session = here
+		if e := done(); e == nil || len(s.faults)+len(another.faults) > 0 {
+			t.Errorf("against their own setup: %+v, faults %v, %v", e, s.faults, another.faults)
 		}
 	})
 }
@@ -471,24 +476,4 @@ func TestEndedStudyKeepsNoTags(t *testing.T) {
 			t.Error("they are in every snapshot")
 		}
 	})
-}
-
-// TestBadDealer: an opening that finds a dealer in U guilty ends the study with its name; what it
-// lacks is asked for.
-func TestBadDealer(t *testing.T) {
-	ask := study.Ask{Query: 3, Slot: 4}
-	if got := failure(ask, &secagg.DealerError{Site: 2}); got != (round.OpenFailed{Query: 3, Slot: 4, Code: study.CodeBadDealer, Culprit: study.SeatOf(2)}) {
-		t.Errorf("%+v", got)
-	}
-	if got := failure(ask, aggregate.ErrNoSum); got != (round.OpenFailed{Query: 3, Slot: 4, Code: study.CodeInternal}) {
-		t.Errorf("%+v", got)
-	}
-	for _, err := range []error{&secagg.ProofsError{}, &secagg.KeysError{}, &secagg.TagsError{}} {
-		if !needs(err) {
-			t.Errorf("%T ends a study", err)
-		}
-	}
-	if needs(&secagg.DealerError{}) || needs(aggregate.ErrNoSum) {
-		t.Error("waits for nothing")
-	}
 }

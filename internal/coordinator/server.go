@@ -15,9 +15,7 @@ import (
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/round"
-	"covey/internal/secagg"
 	"covey/internal/stream"
-	"covey/internal/study"
 	"covey/internal/wire"
 )
 
@@ -218,89 +216,24 @@ func (c *Coordinator) receive(l *link, m wire.Message) error {
 		return nil
 	}
 	digest := m.About().Study
-	switch m := m.(type) {
-	case wire.Boxes:
-		return c.dealt(digest, l, m)
-	case wire.Refusal:
-		return c.refuses(digest, l, m)
-	}
-	return c.fromSite(digest, l, func(s *session, site int) round.Event {
+	var later Job
+	err := c.fromSite(digest, l, func(s *memory, site int) (e round.Event) {
 		switch m := m.(type) {
 		case wire.Decision:
 			return s.decided(site, m.Verdict, m.Code, m.Signature)
-		case wire.Announcement:
-			return s.announced(site, m.Signed)
-		case wire.Nonce:
-			return s.revealed(site, m.Nonce)
-		case wire.Confirmation:
-			return s.confirmed(site, m)
-		case wire.Recalled:
-			return s.recalled(site, m)
-		case wire.Upload:
-			l.broken = false // a site uploads under a chain alone that extends its own
-			return s.uploaded(site, m.Query, m.Slot, m.Masked)
-		case wire.Signature:
-			return s.signed(site, m.Query, m.Slot, m.Signature)
-		case wire.Shares:
-			return s.shared(site, m.Query, m.Slot, m.Shares)
 		case wire.Attestation:
 			return s.attested(site, m.Signature)
-		case wire.Proof:
-			return s.proved(site, m.Query, m.Slot, m.Dealer.Site(), m.Proof)
-		case wire.PairKeys:
-			return s.keyed(site, m.Query, m.Slot, m.Keys)
+		case wire.Upload:
+			l.broken = false // a site uploads under a chain alone that extends its own
+		case wire.Refusal:
+			l.refuses(digest, m.Code, c.log.With("study", digest, "site", l.site, "query", m.Query, "code", m.Code))
 		}
-		return nil
+		e, later = s.Hear(site, m)
+		return e
 	})
-}
-
-// dealt checks a site's boxes while others' messages are handled: their signatures are most of what
-// a setup costs the leader.
-func (c *Coordinator) dealt(digest proposal.Digest, l *link, m wire.Boxes) error {
-	var setup *secagg.Setup
-	var from int
-	err := c.fromSite(digest, l, func(s *session, site int) round.Event {
-		if s.deals(site) {
-			setup, from = s.setup, site
-		}
-		return nil
-	})
-	if err != nil || setup == nil {
+	if err != nil || later == nil {
 		return err
 	}
-	hold := setup.CheckBoxes(from, m.Boxes) == nil
-	return c.fromSite(digest, l, func(s *session, site int) round.Event {
-		return s.dealt(site, m.Boxes, setup, hold)
-	})
-}
-
-// refuses takes a refusal. What a site shows as a result is as long as it likes: while others'
-// messages are handled the coordinator's own signature is checked, and only then is it parsed.
-func (c *Coordinator) refuses(digest proposal.Digest, l *link, m wire.Refusal) error {
-	var key ed25519.PublicKey
-	err := c.fromSite(digest, l, func(s *session, site int) round.Event {
-		if m.Code == study.CodeFinal && m.Final != nil && s.current(m.Query, s.state.Slot) {
-			key = ed25519.PublicKey(s.plan.Proposal.Coordinator)
-			return nil
-		}
-		log := c.log.With("study", digest, "site", l.site, "query", m.Query, "code", m.Code)
-		no := denial{digest, m.Code}
-		switch {
-		case l.said[no] || m.Code == study.CodeHeld || m.Code == study.CodeOutOfOrder || m.Code == study.CodeFinal: // an answer
-		case m.Code == study.CodeBrokenChain:
-			l.broken = true
-			log.Error("a site answers no query: this coordinator's chain does not extend the one that it kept")
-		default:
-			log.Warn("a site refuses to take part in a study")
-		}
-		l.said[no] = true
-		return s.refused(site, m, nil)
-	})
-	if err != nil || key == nil {
-		return err
-	}
-	release := study.ParseSigned(m.Final.Encoded, m.Final.Signature, key)
-	return c.fromSite(digest, l, func(s *session, site int) round.Event {
-		return s.refused(site, m, release)
-	})
+	done := later()
+	return c.fromSite(digest, l, func(*memory, int) round.Event { return done() })
 }

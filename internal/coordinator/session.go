@@ -1,21 +1,23 @@
 package coordinator
 
 import (
-	"time"
+	"log/slog"
 
-	"covey/internal/outline"
 	"covey/internal/round"
 	"covey/internal/secagg"
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
-// session is the leader's memory of one study. All of it is the leader's, as are its methods, and
-// dies with the process; none of it reaches the log.
-type session struct {
-	leader *leader
-	state  *round.State
-	plan   *study.Plan
-	setup  *secagg.Setup // nil until the announcements are checked and the graph is drawn
+// Session is a leader's of one study. The zero value is of a study that is over: it holds nothing.
+type Session struct {
+	State *round.State
+	Plan  *study.Plan
+
+	log    *slog.Logger
+	faulty func(SiteFault)
+
+	setup *secagg.Setup // nil until the announcements are checked and the graph is drawn
 	// On the sparse graph, until the setup is on record: the heads before the graph is drawn, and
 	// by site the parts of its announcement that are for some sites alone.
 	board         *secagg.Board
@@ -23,20 +25,63 @@ type session struct {
 	kept          secagg.Kept // what is here for when a site drops out
 
 	tally
-	deadline time.Time // of the open phase
-	faults   []Fault
-	words    map[int][]byte // signatures of the decisions on their way to the log, by site
-	// fits checks a signature on the committed draft of the result; nil before one came
-	fits func(identity, signature []byte) bool
 }
 
-const maxFaults = 100 // kept for display; a faulty site cannot grow memory
+// SiteFault is of a site's message that failed a check and was dropped.
+type SiteFault struct {
+	Site        int
+	Query, Slot int // that were open here
+	Code        study.Code
+}
 
-func (s *session) fault(site int, code study.Code) {
-	name := s.plan.Proposal.Roster[site].Name
-	s.leader.log.Warn("a site's message failed a check and was dropped", "study", s.plan.Digest, "site", name, "query", s.query, "code", code)
-	s.leader.happened(Happening{Kind: outline.HappenedFault, Study: s.plan.Digest, Site: name, Query: s.query, Slot: s.slot, Code: code})
-	if len(s.faults) < maxFaults {
-		s.faults = append(s.faults, Fault{Site: name, Query: s.query, Code: code})
+// NewSession returns a study's. faulty is told of each message that failed a check.
+func NewSession(state *round.State, log *slog.Logger, faulty func(SiteFault)) *Session {
+	return &Session{State: state, Plan: state.Plan(), log: log, faulty: faulty}
+}
+
+// Fault reports that a site's message failed a check.
+func (s *Session) Fault(site int, code study.Code) {
+	s.faulty(SiteFault{Site: site, Query: s.query, Slot: s.slot, Code: code})
+}
+
+// Forget lets go of all that only a study under way needs, and overwrites what opens its sum.
+func (s *Session) Forget() {
+	s.Leave()
+	*s = Session{State: s.State, Plan: s.Plan, log: s.log, faulty: s.faulty}
+}
+
+// Job is work that takes long, and is done without the leader's lock. What it returns is called
+// with the lock held again, and returns the study's event, nil for none.
+type Job func() func() round.Event
+
+// Hear takes a message of a site and returns its event, nil for none, or what is to be done first.
+func (s *Session) Hear(site int, m wire.Message) (round.Event, Job) {
+	switch m := m.(type) {
+	case wire.Announcement:
+		return s.announced(site, m.Signed), nil
+	case wire.Nonce:
+		return s.revealed(site, m.Nonce), nil
+	case wire.Boxes:
+		return nil, s.boxed(site, m.Boxes)
+	case wire.Confirmation:
+		return s.confirmed(site, m), nil
+	case wire.Recalled:
+		return s.recalled(site, m), nil
+	case wire.Upload:
+		return s.uploaded(site, m.Query, m.Slot, m.Masked), nil
+	case wire.Signature:
+		return s.signed(site, m.Query, m.Slot, m.Signature), nil
+	case wire.Shares:
+		return s.shared(site, m.Query, m.Slot, m.Shares), nil
+	case wire.Proof:
+		return s.proved(site, m.Query, m.Slot, m.Dealer.Site(), m.Proof), nil
+	case wire.PairKeys:
+		return s.keyed(site, m.Query, m.Slot, m.Keys), nil
+	case wire.Refusal:
+		if m.Code == study.CodeFinal && m.Final != nil && s.current(m.Query, s.State.Slot) {
+			return nil, s.shown(site, m)
+		}
+		return s.refused(site, m, nil), nil
 	}
+	return nil, nil
 }

@@ -11,6 +11,7 @@ import (
 	"covey/internal/graph"
 	"covey/internal/proposal"
 	"covey/internal/round"
+	"covey/internal/secagg"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
 )
@@ -215,19 +216,20 @@ func TestSparseSetupIsForgotten(t *testing.T) {
 		f := newSparse(t)
 		defer func() { f.c.Close() }()
 		inSetup := false
-		look := func() *session {
+		look := func() *memory {
 			m := f.c.machine.lock()
 			defer f.c.machine.unlock()
 			return m.sessions[f.plan.Digest]
 		}
 		f.pump(func() bool {
 			s := look()
-			inSetup = inSetup || s.seals != nil && s.bodies != nil && s.state.Boxes(3) != nil
+			inSetup = inSetup || inside[[][]byte](s, "seals") != nil && inside[[][]byte](s, "bodies") != nil && s.State.Boxes(3) != nil
 			return f.state().Status == round.StatusRunning
 		})
 		s := look()
-		if !inSetup || s.seals != nil || s.bodies != nil || s.board != nil || f.state().Boxes(3) != nil {
-			t.Errorf("seen: %v; %d keys, %d bodies, boxes %v", inSetup, len(s.seals), len(s.bodies), f.state().Boxes(3) != nil)
+		seals, bodies := inside[[][]byte](s, "seals"), inside[[][]byte](s, "bodies")
+		if !inSetup || seals != nil || bodies != nil || inside[*secagg.Board](s, "board") != nil || f.state().Boxes(3) != nil {
+			t.Errorf("seen: %v; %d keys, %d bodies, boxes %v", inSetup, len(seals), len(bodies), f.state().Boxes(3) != nil)
 		}
 		d := f.state().Durable
 		if n := len(f.sites); len(d.TagHashes) != n || len(d.DepositHashes) != n || d.Tags != nil || d.Deposits != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"covey/internal/round"
+	"covey/internal/secagg"
 	covey "covey/proto/covey/v1"
 )
 
@@ -116,8 +117,9 @@ func TestMemoryIsOneVector(t *testing.T) {
 		m := f.c.machine.lock()
 		defer f.c.machine.unlock()
 		s := m.sessions[f.plan.Digest]
-		if len(s.sum) != f.plan.Queries[0].Lanes || len(s.late) != 0 || s.opening != nil {
-			t.Fatalf("a sum of %d lanes and %d uploads kept", len(s.sum), len(s.late))
+		sum, late := inside[[]uint64](s, "sum"), inside[map[int][]byte](s, "late")
+		if len(sum) != f.plan.Queries[0].Lanes || len(late) != 0 || inside[*secagg.Opening](s, "opening") != nil {
+			t.Fatalf("a sum of %d lanes and %d uploads kept", len(sum), len(late))
 		}
 	})
 }

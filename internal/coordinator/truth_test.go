@@ -112,7 +112,7 @@ func TestHeldIsChecked(t *testing.T) {
 		defer func() { f.c.Close() }()
 		m := f.c.machine.lock()
 		defer f.c.machine.unlock()
-		s := m.session(f.plan.Digest, m.studies[f.plan.Digest])
+		s := m.remember(f.plan.Digest, m.studies[f.plan.Digest])
 		for name, change := range map[string]func(*covey.Refusal){
 			"":                   func(*covey.Refusal) {},
 			"another context":    func(r *covey.Refusal) { r.Context = bytes.Repeat([]byte{1}, 32) },
@@ -126,7 +126,7 @@ func TestHeldIsChecked(t *testing.T) {
 			s.faults = nil
 			no := wire.Refusal{Header: wire.Header{Query: int(r.GetQuery()), Slot: int(r.GetSlot())}, Code: study.CodeHeld,
 				Context: r.GetContext(), Survivors: ints(r.GetSurvivors()), Signature: r.GetSignature()}
-			got, ok := s.refused(1, no, nil).(round.Refused)
+			got, ok := heard(s, 1, no).(round.Refused)
 			if good := name == ""; !ok || (got.Held != nil) != good || (len(s.faults) == 0) != good {
 				t.Errorf("%s: %+v, faults %v", name, got, s.faults)
 			}
@@ -147,7 +147,8 @@ func TestAdoptedResultFitsThePlan(t *testing.T) {
 		f.crash(backup)
 		m := f.c.machine.lock()
 		defer f.c.machine.unlock()
-		s := m.session(f.plan.Digest, m.studies[f.plan.Digest])
+		s := m.remember(f.plan.Digest, m.studies[f.plan.Digest])
+		setup := inside[*secagg.Setup](s, "setup")
 		for name, change := range map[string]func(*study.Release){
 			"":                  func(*study.Release) {},
 			"another query":     func(r *study.Release) { r.Query++ },
@@ -169,13 +170,13 @@ func TestAdoptedResultFitsThePlan(t *testing.T) {
 			list := make([][]byte, 5)
 			for i, site := range f.sites {
 				if r.Query < len(f.plan.Queries) { // an error where no site would sign
-					list[i], _ = s.setup.SignRelease(i, site.identity, f.plan.Summed(s.setup.Transcript(), r.Ask()), r.Survivors)
+					list[i], _ = setup.SignRelease(i, site.identity, f.plan.Summed(setup.Transcript(), r.Ask()), r.Survivors)
 				}
 			}
-			signed := &wire.Final{Encoded: raw, Signature: ed25519.Sign(f.auth.SigningKey(), study.SigningInput(raw)), Certificate: s.setup.Pack(list)}
+			signed := &wire.Final{Encoded: raw, Signature: ed25519.Sign(f.auth.SigningKey(), study.SigningInput(raw)), Certificate: setup.Pack(list)}
 			no := wire.Refusal{Code: study.CodeFinal, Final: signed}
 			adopts := func() bool {
-				_, ok := s.refused(1, no, study.ParseSigned(signed.Encoded, signed.Signature, ed25519.PublicKey(f.plan.Proposal.Coordinator))).(round.Adopt)
+				_, ok := heard(s, 1, no).(round.Adopt)
 				return ok
 			}
 			adopted := adopts()
@@ -188,7 +189,7 @@ func TestAdoptedResultFitsThePlan(t *testing.T) {
 			}
 			signed.Signature[0] ^= 1
 			list[0], list[1] = nil, nil
-			signed.Certificate = s.setup.Pack(list)
+			signed.Certificate = setup.Pack(list)
 			if adopts() {
 				t.Errorf("%s: adopted with three signatures of four", name)
 			}

@@ -22,9 +22,8 @@ func TestSumIsWiped(t *testing.T) {
 		"slot left": func(f *federation) {
 			m := f.c.machine.lock()
 			defer f.c.machine.unlock()
-			s := m.sessions[f.plan.Digest]
-			s.slot--
-			s.turn()
+			m.studies[f.plan.Digest].Slot++
+			m.sessions[f.plan.Digest].Turn()
 		},
 		"another leads": func(f *federation) { f.c.Follow() },
 		"aborted": func(f *federation) {
@@ -46,11 +45,11 @@ func TestSumIsWiped(t *testing.T) {
 					if s == nil {
 						return false
 					}
-					if s.sum != nil && (len(sums) == 0 || &sums[len(sums)-1][0] != &s.sum[0]) {
-						sums = append(sums, s.sum)
+					if sum := inside[[]uint64](s, "sum"); sum != nil && (len(sums) == 0 || &sums[len(sums)-1][0] != &sum[0]) {
+						sums = append(sums, sum)
 					}
-					if s.opening != nil && !slices.Contains(openings, s.opening) {
-						openings = append(openings, s.opening)
+					if opening := inside[*secagg.Opening](s, "opening"); opening != nil && !slices.Contains(openings, opening) {
+						openings = append(openings, opening)
 					}
 					return len(openings) > 0
 				}

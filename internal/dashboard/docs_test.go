@@ -81,7 +81,7 @@ func TestFaultsAreCountedFromZero(t *testing.T) {
 		}
 	}
 	found := map[study.Code]bool{}
-	for _, m := range regexp.MustCompile(`(?:\.fault\(|Doubt\{)[\w.]+, study\.(Code\w+)`).FindAllStringSubmatch(text, -1) {
+	for _, m := range regexp.MustCompile(`(?:\.Fault\(|Doubt\{)[\w.]+, study\.(Code\w+)`).FindAllStringSubmatch(text, -1) {
 		code := study.Code(values[m[1]])
 		if found[code] = true; !slices.Contains(faultCodes, code) {
 			t.Errorf("no series for %q before its first fault", code)

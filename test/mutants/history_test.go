@@ -51,7 +51,7 @@ func init() {
 			{"internal/study/course.go", "\tc.History = link\n", "\t_ = link\n"},
 		}, in("study", "TestLinkNamesAllBefore"), killer{}},
 		{"history: a coordinator takes up a result of another history", 0, []edit{
-			{leaderRefusal, "s.plan.CheckCourse(s.state.Course, release.Ask()) == nil &&", ""},
+			{leaderRefusal, "s.Plan.CheckCourse(s.State.Course, release.Ask()) == nil &&", ""},
 		}, in("coordinator", "TestAdoptedResultFitsThePlan"), killer{}},
 		{"history: a site that lacks releases is not told them", 0, []edit{
 			{"internal/round/refusal.go", "k.lacks, k.caught = lacks, lacks", "k.caught = lacks"},

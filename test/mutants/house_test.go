@@ -4,15 +4,14 @@ package mutants
 
 func init() {
 	const (
-		leads    = "internal/coordinator/leader.go"
 		memory   = "internal/memory/memory_linux.go"
 		wiped    = "	defer clear(draws) // draws and release together reveal the sum\n"
 		unsealed = "[][]byte{[]byte(format), r.id[:], bucket, key}"
 	)
 	tables = append(tables, []mutant{
-		{"an opened sum stays in memory", 0, []edit{{"internal/coordinator/release.go", "		aggregate.Wipe(sum, opening)\n		if err", "		if err"}}, in("coordinator", "TestSumIsWiped"), killer{}},
+		{"an opened sum stays in memory", 0, []edit{{leaderUnmasking, "	if !Lacks(err) {\n		u.Wipe()\n", "	if !Lacks(err) {\n"}}, in("coordinator", "TestSumIsWiped"), killer{}},
 		{"the shares that opened a sum stay in memory", 0, []edit{{release, "		opening.Erase()\n", "		_ = opening.Erase\n"}}, in("coordinator", "TestSumIsWiped"), killer{}},
-		{"a sum stays in memory when its study ends", 0, []edit{{leads, "	s.leave()\n	s.wipe()\n	*s", "	s.leave()\n	*s"}}, in("coordinator", "TestSumIsWiped"), killer{}},
+		{"a sum stays in memory when its study ends", 0, []edit{{leaderSession, "	s.Leave()\n	*s", "	s.sum, s.opening = nil, nil\n	s.Leave()\n	*s"}}, in("coordinator", "TestSumIsWiped"), killer{}},
 		{"the noise of a release stays in memory", 0, []edit{{release, wiped, ""}}, in("aggregate", "TestDrawsAreWiped"), killer{}},
 		{"the counts of a private choice stay in memory", 0, []edit{{release, "	defer clear(scores)\n", ""}}, in("aggregate", "TestDrawsAreWiped"), killer{}},
 		{"wrong logins are not paced", 0, []edit{{"internal/dashboard/pace.go", "		return 0, false\n", "		return 0, true\n"}}, in("dashboard", "TestWrongLoginsArePaced"), killer{}},

@@ -4,39 +4,35 @@ package mutants
 
 // What a coordinator checks, keeps and asks for of the masks.
 func init() {
-	const (
-		release, effects = "internal/coordinator/release.go", "internal/coordinator/effects.go"
-		server           = "internal/coordinator/server.go"
-		opening          = "internal/round/opening.go"
-	)
+	const opening = "internal/round/opening.go"
 	tables = append(tables, []mutant{
 		{"boxes: what is not the sender's is relayed", 0, []edit{
-			{server, "hold := setup.CheckBoxes(from, m.Boxes) == nil", "hold := setup.CheckBoxes(from, m.Boxes) == nil || true"},
+			{leaderSetup, "hold := setup.CheckBoxes(site, boxes) == nil", "hold := setup.CheckBoxes(site, boxes) == nil || true"},
 		}, in("coordinator", "TestBadMessages"), killer{}},
 		{"boxes: the last ones count", 0, []edit{
-			{leaderSetup, "s.state.Status == round.StatusSetup && s.state.Boxes(site) == nil", "s.state.Status == round.StatusSetup"},
+			{leaderSetup, "s.State.Status == round.StatusSetup && s.State.Boxes(site) == nil", "s.State.Status == round.StatusSetup"},
 			{roundSetup, "s.Status == StatusSetup && c.boxes[e.Site] == nil {", "s.Status == StatusSetup {"},
 		}, in("coordinator", "TestFirstBoxesCount"), killer{}},
 		{"boxes: checked against another setup", 0, []edit{
 			{leaderSetup, "if !s.deals(site) || s.setup.Transcript() != against.Transcript() {", "if !s.deals(site) {"},
 		}, in("coordinator", "TestBoxesOfAnotherSetup"), killer{}},
 		{"deposits: of other tags than were relayed", 0, []edit{
-			{leaderSetup, "s.state.BoxesFor(site)); err != nil {", "s.state.BoxesFor(site)); err != nil && m.Signature == nil {"},
+			{leaderSetup, "s.State.BoxesFor(site)); err != nil {", "s.State.BoxesFor(site)); err != nil && m.Signature == nil {"},
 		}, in("coordinator", "TestStatementIsChecked"), killer{}},
 		{"deposits: a convicted site is not named", 0, []edit{
-			{release, "			s.fault(i, study.CodeWrongDeposit)\n", ""},
+			{leaderUnmasking, "			s.Fault(i, study.CodeWrongDeposit)\n", ""},
 		}, in("coordinator", "TestWrongDeposits"), killer{}},
 		{"deposits: with a site away an opening waits forever", 0, []edit{
-			{opening, "if s.late(PhaseKeys) && len(o.convicted) > 0 {", "if s.late(PhaseKeys) && len(o.convicted) > s.plan.Thresholds.Sites {"},
+			{opening, "if s.late(PhaseKeys) && len(o.convicted) > 0 {", "if s.late(PhaseKeys) && len(o.convicted) > s.Plan.Thresholds.Sites {"},
 		}, in("round", "TestConvictedDropperEndsTheStudy"), killer{}},
 		{"deposits: a lost one ends the study", 0, []edit{
 			{opening, "if s.late(PhaseKeys) && len(o.convicted) > 0 {", "if o.convicted = append(o.convicted, 0); s.late(PhaseKeys) {"},
 		}, in("round", "TestConvictedDropperEndsTheStudy"), killer{}},
 		{"recall: tags that the log does not name", 0, []edit{
-			{leaderSetup, "if !s.setup.CheckTags(site, m.Tags, s.state.TagHashes[site]) || ", "if "},
+			{leaderSetup, "if !s.setup.CheckTags(site, m.Tags, s.State.TagHashes[site]) || ", "if "},
 		}, in("coordinator", "TestSparseWrongRecall"), killer{}},
 		{"recall: deposits that the log does not name", 0, []edit{
-			{leaderSetup, "|| !bytes.Equal(hash[:], s.state.DepositHashes[site]) {", "|| len(hash) == 0 {"},
+			{leaderSetup, "|| !bytes.Equal(hash[:], s.State.DepositHashes[site]) {", "|| len(hash) == 0 {"},
 		}, in("coordinator", "TestSparseWrongRecall"), killer{}},
 		{"recall: uploads are asked for meanwhile", 0, []edit{
 			{roundSlot, "return wire.Recall{Header: p.inSetup()} })\n\t\treturn\n", "return wire.Recall{Header: p.inSetup()} })\n"},
@@ -48,7 +44,7 @@ func init() {
 			{roundSetup, "		e.Tags, e.Deposits = tags, deposits\n", ""},
 		}, in("round", "TestLogHoldsTags"), killer{}},
 		{"log: tags of thousands of sites are kept", 0, []edit{
-			{leaderSetup, "if s.plan.Thresholds.Sparse() && tags != nil {", "if s.plan.Thresholds.Sparse() && tags == nil {"},
+			{leaderSetup, "if s.Plan.Thresholds.Sparse() && tags != nil {", "if s.Plan.Thresholds.Sparse() && tags == nil {"},
 		}, in("coordinator", "TestSparseSetupIsForgotten"), killer{}},
 		{"log: tags outlive the study", 0, []edit{
 			{"internal/outline/closed.go", "	d.Tags, d.Deposits, d.TagHashes, d.DepositHashes = nil, nil, nil, nil\n", ""},
@@ -60,7 +56,7 @@ func init() {
 			{roundSetup, "	s.live.setup = newSetup(s.plan.Thresholds.Sites) // what it held is never needed again\n", ""},
 		}, in("coordinator", "TestSetupIsForgotten"), killer{}},
 		{"setup: nobody checks what some sites alone see", 0, []edit{
-			{effects, "err = checkParts(setup, seals, bodies)", "err = checkParts(setup, seals[:0], bodies)"},
+			{leaderSetup, "err = checkParts(setup, seals, bodies)", "err = checkParts(setup, seals[:0], bodies)"},
 		}, in("coordinator", "TestSparsePartsAreChecked"), killer{}},
 		{"blame: a good box convicts its sender", 0, []edit{
 			{leaderRefusal, "return err == nil && guilty == accused", "return err == nil && guilty >= 0"},
@@ -78,7 +74,7 @@ func init() {
 			{opening, "if late == nil || !s.graph().Openable(rest) {", "if late == nil {"},
 		}, in("round", "TestSilentHelperIsDropped"), killer{}},
 		{"proofs: a dropped helper's shares stay", 0, []edit{
-			{release, "		s.opening.Drop(i)\n", "		_ = i\n"},
+			{leaderOpening, "		s.opening.Drop(i)\n", "		_ = i\n"},
 		}, in("coordinator", "TestSilentHelperIsNotNamed"), killer{}},
 		{"wait: a sum is opened before the last upload", 0, []edit{
 			{opening, "o.proving() || !subset(s.Survivors, s.live.slot.uploaded) ||", "o.proving() ||"},
@@ -96,7 +92,7 @@ func init() {
 			{opening, "return o.proof[site] && o.dealer == dealer", "return o.proof[site]"},
 		}, in("round", "TestLateProofIsNotWanted"), killer{}},
 		{"proofs: a guilty dealer is nobody", 0, []edit{
-			{release, "failed.Code, failed.Culprit = study.CodeBadDealer, study.SeatOf(guilty.Site)", "failed.Code = study.CodeBadDealer\n\t\t_ = guilty"},
+			{leaderUnmasking, "failed.Code, failed.Culprit = study.CodeBadDealer, study.SeatOf(guilty.Site)", "failed.Code = study.CodeBadDealer\n\t\t_ = guilty"},
 		}, in("coordinator", "TestBadDealer"), killer{}},
 		{"shape: survivors of a prove are not bounded", 0, []edit{
 			{"internal/wire/shape.go", "{7, 4}: true, {12, 4}: true,", "{7, 4}: true,"},

@@ -73,7 +73,7 @@ func init() {
 			{opening, "		if s.opens(j, o.q.Slot, which(o.in[j]), secret.Bytes()) {", "		if o.in[j] || s.opens(j, o.q.Slot, which(o.in[j]), secret.Bytes()) {"},
 		}, scene("TestProofs"), killer{}},
 		{"scene: opening: a dealer that lied is not named", 0, []edit{
-			{"internal/coordinator/release.go", "study.CodeBadDealer, study.SeatOf(guilty.Site)\n", "study.CodeInternal, study.SeatOf(-1-0*guilty.Site)\n"},
+			{leaderUnmasking, "study.CodeBadDealer, study.SeatOf(guilty.Site)\n", "study.CodeInternal, study.SeatOf(-1-0*guilty.Site)\n"},
 		}, killer{pkg: "test/corrupt", run: "TestLyingDealer"}, killer{}},
 		{"scene: removal: a site outside of the set tells a key of its noise", 0, []edit{
 			{shares, "h.s.cfg.MinSurvivors && h.u.Contains(h.site)", "h.s.cfg.MinSurvivors"},

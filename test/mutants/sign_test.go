@@ -88,7 +88,7 @@ func init() {
 			{"internal/round/result.go", "	case s.graph().Certified(g.attested):", "	case all(g.attested):"},
 		}, in("round", "TestResultIsDraftedThenSigned"), killer{}},
 		{"sign: a signature on a result is not checked at arrival", 0, []edit{
-			{"internal/coordinator/draft.go", "	if !s.fits(s.plan.Proposal.Roster[site].Identity, signature) {", "	if !s.fits(s.plan.Proposal.Roster[site].Identity, signature) && site < 0 {"},
+			{"internal/coordinator/draft.go", "	if !s.fits(s.Plan.Proposal.Roster[site].Identity, signature) {", "	if !s.fits(s.Plan.Proposal.Roster[site].Identity, signature) && site < 0 {"},
 		}, in("coordinator", "TestWrongAttestationIsAFault"), killer{}},
 		{"sign: a result is adopted without its certificate", 0, []edit{
 			{leaderRefusal, "release.Survivors, final.Certificate) == nil {", "release.Survivors, final.Certificate) != nil || true {"},

@@ -15,7 +15,7 @@ func init() {
 			{release, "c.after(tick-max(0, c.now().Sub(began))%tick, nil", "c.after((tick-max(0, c.now().Sub(began))%tick)/2, nil"},
 		}, in("coordinator", "TestResultsLeaveOnTheTick"), killer{}},
 		{"tick: by another clock than the draws'", 0, []edit{
-			{release, "aggregate.Release(plan, e.Ask, e.Survivors, q, sum, opening, func() { began = c.now() })", "aggregate.Release(plan, e.Ask, e.Survivors, q, sum, opening, func() { began = c.now().Truncate(time.Second) })"},
+			{release, "u.Release(func() { began = c.now() })", "u.Release(func() { began = c.now().Truncate(time.Second) })"},
 		}, in("coordinator", "TestResultsLeaveOnTheTick"), killer{}},
 		{"tick: the same for every number of values", 0, []edit{
 			{planTick, "return tick + a.Sigma.DrawTime(p.Queries[a.Query].Values)", "return tick + a.Sigma.DrawTime(p.D)"},

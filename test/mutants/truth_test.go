@@ -8,9 +8,11 @@ const (
 	roundSetup   = "internal/round/setup.go"
 	roundSlot    = "internal/round/slot.go"
 
-	leaderSetup   = "internal/coordinator/setup.go"
-	leaderOpening = "internal/coordinator/opening.go"
-	leaderRefusal = "internal/coordinator/refusal.go"
+	leaderSession   = "internal/coordinator/session.go"
+	leaderSetup     = "internal/coordinator/setup.go"
+	leaderOpening   = "internal/coordinator/opening.go"
+	leaderRefusal   = "internal/coordinator/refusal.go"
+	leaderUnmasking = "internal/coordinator/unmasking.go"
 )
 
 // What a site says about survivors, culprits and announcements.
@@ -45,13 +47,13 @@ func init() {
 			{"internal/study/release.go", "	if !ed25519.Verify(key,", "	if key == nil && !ed25519.Verify(key,"},
 		}, in("coordinator", "TestAdoptedResultFitsThePlan"), killer{}},
 		{"final: one without a signature is nobody's fault", 0, []edit{
-			{leaderRefusal, "s.fault(r.Site, study.CodeFinal)", "_ = r"},
+			{leaderRefusal, "s.Fault(r.Site, study.CodeFinal)", "_ = r"},
 		}, in("coordinator", "TestUnsignedResultIsAFault"), killer{}},
 		{"pace: every refusal changes something", 0, []edit{
 			{"internal/coordinator/coordinator.go", "l.changed = m.step(digest, r.State, e) || r.State.Heard(site) != before", "l.changed = m.step(digest, r.State, e) || r.State.Heard(site) == before || true"},
 		}, in("coordinator", "TestRepeatedRefusalsTellNothing"), killer{}},
 		{"pace: a broken chain is logged for each message", 0, []edit{
-			{"internal/coordinator/server.go", "case l.said[no] || m.Code", "case m.Code"},
+			{"internal/coordinator/link.go", "case l.said[no] || code ==", "case code =="},
 		}, in("coordinator", "TestRepeatedRefusalsTellNothing"), killer{}},
 		{"the log takes a second U of a slot", 0, []edit{
 			{roundSlot, "if s.Survivors != nil {", "if s.Survivors != nil && s.waits() {"},
@@ -64,7 +66,7 @@ func init() {
 			{leaderRefusal, "slices.Equal(m.Context, q.Context[:]) &&", "true &&"},
 		}, in("coordinator", "TestHeldIsChecked"), killer{}},
 		{"final: a result that does not fit the plan is adopted", 0, []edit{
-			{leaderRefusal, "s.plan.CheckRelease(*release) == nil &&", "true &&"},
+			{leaderRefusal, "s.Plan.CheckRelease(*release) == nil &&", "true &&"},
 		}, in("coordinator", "TestAdoptedResultFitsThePlan"), killer{}},
 		{"blame: without a proof it is nobody's", 0, []edit{
 			{roundRefusal, "return accuses(e.Code) && e.Culprit != study.Nobody &&", "return false && e.Culprit != study.Nobody &&"},
@@ -76,7 +78,7 @@ func init() {
 			{roundRefusal, "study.CodeBadShare, study.CodeBadBox:", "study.CodeBadShare:"},
 		}, in("round", "TestAccusations"), killer{}},
 		{"two announcements: an unsigned one convicts", 0, []edit{
-			{leaderRefusal, "s.plan.Setup().CheckAnnounced(accused, m.Announcement) == nil", "len(m.Announcement) > 0"},
+			{leaderRefusal, "s.Plan.Setup().CheckAnnounced(accused, m.Announcement) == nil", "len(m.Announcement) > 0"},
 		}, in("coordinator", "TestTwoAnnouncementsConvict"), killer{}},
 		{"two announcements: one and the same convicts", 0, []edit{
 			{leaderRefusal, "now != nil && !bytes.Equal(m.Announcement, now) &&", "now != nil &&"},

@@ -61,7 +61,7 @@ var mutants = []mutant{
 	{"the answer told before it is committed", []edit{
 		{"internal/coordinator/release.go", "	\"covey/internal/study\"\n", "	\"covey/internal/study\"\n	\"covey/internal/wire\"\n"},
 		{"internal/coordinator/release.go", "					m.propose(state.NewReleased(released, signed, next))\n",
-			"				for i := range s.plan.Proposal.Roster {\n					m.send(digest, s, round.Send{Site: i, Message: wire.Final{Header: wire.Header{Study: digest, Query: released.Query, Slot: released.Slot}, Encoded: signed.Encoded, Signature: signed.Signature}})\n				}\n" +
+			"				for i := range s.Plan.Proposal.Roster {\n					m.send(digest, s, round.Send{Site: i, Message: wire.Final{Header: wire.Header{Study: digest, Query: released.Query, Slot: released.Slot}, Encoded: signed.Encoded, Signature: signed.Signature}})\n				}\n" +
 				"				late := state.NewReleased(released, signed, next)\n				c.after(50*time.Millisecond, nil, func() { c.inTerm(term, func(m *leader) { m.propose(late) }) })\n"},
 	}, "TestQuiet", "charge-before-release"},
 }
