@@ -3,6 +3,7 @@ package coordinator
 import (
 	"covey/internal/outline"
 	"covey/internal/proposal"
+	"covey/internal/session"
 	"covey/internal/stream"
 	"covey/internal/wire"
 )
@@ -25,7 +26,7 @@ func (m *leader) close(digest proposal.Digest) {
 	delete(m.words, digest)
 	delete(m.lasts, digest)
 	if kept := m.sessions[digest]; kept != nil {
-		m.sessions[digest] = &memory{Session: new(Session), faults: kept.faults}
+		m.sessions[digest] = &memory{Session: new(session.Session), faults: kept.faults}
 	}
 }
 

@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"log/slog"
 	"slices"
 
 	"covey/internal/proposal"
@@ -73,14 +74,14 @@ func (m *leader) whole(s *memory, w wire.Message) wire.Message {
 }
 
 // attested takes a site's signature on the committed draft if it is one.
-func (s *memory) attested(site int, signature []byte) round.Event {
+func (s *memory) attested(site int, signature []byte, log *slog.Logger) round.Event {
 	if s.State.Status != round.StatusSigning || s.State.Draft == nil {
 		return nil
 	}
 	if s.fits == nil {
 		fits, err := result.Draft(s.State.Draft).Attested()
 		if err != nil {
-			s.log.Error("the draft in the log is not that of a result", "study", s.Plan.Digest, "error", err)
+			log.Error("the draft in the log is not that of a result", "study", s.Plan.Digest, "error", err)
 			return nil
 		}
 		s.fits = fits

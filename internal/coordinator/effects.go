@@ -6,6 +6,7 @@ import (
 
 	"covey/internal/proposal"
 	"covey/internal/round"
+	"covey/internal/session"
 	"covey/internal/stream"
 	"covey/internal/wire"
 )
@@ -53,7 +54,7 @@ func (m *leader) propose(e round.Entry) {
 }
 
 // work does what takes long for a study, and hands it the event.
-func (m *leader) work(digest proposal.Digest, s *memory, do Job) {
+func (m *leader) work(digest proposal.Digest, s *memory, do session.Job) {
 	c, term := m.core, m.term
 	c.background(func() {
 		done := do()

@@ -6,12 +6,13 @@ import (
 	"covey/internal/outline"
 	"covey/internal/proposal"
 	"covey/internal/round"
+	"covey/internal/session"
 )
 
 // memory is the leader's of one study. All of it is the leader's, as are its methods, and dies with
 // the process; none of it reaches the log.
 type memory struct {
-	*Session
+	*session.Session
 	deadline time.Time // of the open phase
 	faults   []Fault
 	words    map[int][]byte // signatures of the decisions on their way to the log, by site
@@ -24,7 +25,7 @@ func (m *leader) remember(digest proposal.Digest, state *round.State) *memory {
 	s := m.sessions[digest]
 	if s == nil {
 		s = &memory{}
-		s.Session = NewSession(state, m.log, func(f SiteFault) { m.fault(s, f) })
+		s.Session = session.New(state, m.log, func(f session.Fault) { m.fault(s, f) })
 		m.sessions[digest] = s
 	}
 	s.State = state
@@ -34,7 +35,7 @@ func (m *leader) remember(digest proposal.Digest, state *round.State) *memory {
 const maxFaults = 100 // kept for display; a faulty site cannot grow memory
 
 // fault notes a message that failed a check.
-func (m *leader) fault(s *memory, f SiteFault) {
+func (m *leader) fault(s *memory, f session.Fault) {
 	digest, name := s.Plan.Digest, s.Plan.Proposal.Roster[f.Site].Name
 	m.log.Warn("a site's message failed a check and was dropped", "study", digest, "site", name, "query", f.Query, "code", f.Code)
 	m.happened(Happening{Kind: outline.HappenedFault, Study: digest, Site: name, Query: f.Query, Slot: f.Slot, Code: f.Code})

@@ -5,6 +5,7 @@ import (
 
 	"covey/internal/proposal"
 	"covey/internal/round"
+	"covey/internal/session"
 	"covey/internal/study"
 )
 
@@ -16,7 +17,7 @@ func (m *leader) open(digest proposal.Digest, s *memory, e round.Open) {
 	c.background(func() {
 		var began time.Time
 		released, err := u.Release(func() { began = c.now() })
-		if Lacks(err) {
+		if session.Lacks(err) {
 			if !c.inTerm(term, func(m *leader) {
 				if lacks := u.Resume(err); lacks != nil {
 					m.step(digest, s.State, lacks)
@@ -55,5 +56,5 @@ func (m *leader) open(digest proposal.Digest, s *memory, e round.Open) {
 // unreleased ends a study at a sum that was not released.
 func (c *core) unreleased(term int, digest proposal.Digest, of study.Ask, err error) {
 	c.log.Error("a sum was not released", "study", digest, "query", of.Query, "slot", of.Slot, "error", err)
-	c.event(term, digest, Failed(of, err))
+	c.event(term, digest, session.Failed(of, err))
 }

@@ -15,6 +15,7 @@ import (
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/round"
+	"covey/internal/session"
 	"covey/internal/stream"
 	"covey/internal/wire"
 )
@@ -216,13 +217,13 @@ func (c *Coordinator) receive(l *link, m wire.Message) error {
 		return nil
 	}
 	digest := m.About().Study
-	var later Job
+	var later session.Job
 	err := c.fromSite(digest, l, func(s *memory, site int) (e round.Event) {
 		switch m := m.(type) {
 		case wire.Decision:
 			return s.decided(site, m.Verdict, m.Code, m.Signature)
 		case wire.Attestation:
-			return s.attested(site, m.Signature)
+			return s.attested(site, m.Signature, c.log)
 		case wire.Upload:
 			l.broken = false // a site uploads under a chain alone that extends its own
 		case wire.Refusal:

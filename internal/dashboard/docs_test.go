@@ -69,7 +69,7 @@ func TestMetricsAreOnThePage(t *testing.T) {
 // the alert on it needs.
 func TestFaultsAreCountedFromZero(t *testing.T) {
 	text, values := "", codes(t)
-	for _, pattern := range []string{"coordinator", "round"} {
+	for _, pattern := range []string{"coordinator", "session", "round"} {
 		files, err := filepath.Glob(filepath.Join("..", pattern, "*.go"))
 		if err != nil {
 			t.Fatal(err)

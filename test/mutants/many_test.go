@@ -30,7 +30,7 @@ func init() {
 		{"many: a snapshot shares verdicts", 0, []edit{{"internal/round/approval.go", "	d.Verdicts = slices.Clone(d.Verdicts)\n", "	_ = slices.Clone(d.Verdicts)\n"}}, held, killer{}},
 		{"many: a snapshot is written between entries", 0, []edit{{"internal/replica/machine.go", "	return image(write), nil\n", "	var b bytes.Buffer\n	if err := write(&b); err != nil {\n		return nil, err\n	}\n	return image(func(w io.Writer) error { _, err := w.Write(b.Bytes()); return err }), nil\n"}, {"internal/replica/machine.go", "import (\n", "import (\n	\"bytes\"\n"}}, in("replica", "TestEntriesDuringSnapshot"), killer{}},
 		{"many: a study that is over is read at the start", 0, []edit{{snapshot, "		fresh.closed[c.View.Digest] = c\n", "		if _, _, err := c.Load(); err != nil {\n			return fresh, err\n		}\n		fresh.closed[c.View.Digest] = c\n"}}, over, killer{}},
-		{"many: a study that is over stays in memory", 0, []edit{{"internal/coordinator/closed.go", "		m.sessions[digest] = &memory{Session: new(Session), faults: kept.faults}\n", "		_ = kept\n"}}, in("coordinator", "TestOverIsForgotten"), killer{}},
+		{"many: a study that is over stays in memory", 0, []edit{{"internal/coordinator/closed.go", "		m.sessions[digest] = &memory{Session: new(session.Session), faults: kept.faults}\n", "		_ = kept\n"}}, in("coordinator", "TestOverIsForgotten"), killer{}},
 		{"many: another study's bytes", 0, []edit{{closed, "if proposal.DigestOf(r.State.Body) != c.View.Digest || ", "if "}}, over, killer{}},
 		{"many: a summary of other sites", 0, []edit{{closed, "len(v.Sites) != n || ", ""}}, over, killer{}},
 		{"many: a study is proposed again", 0, []edit{{"internal/coordinator/machine.go", "if m.closed[e.Study] != nil || ", "if "}}, over, killer{}},

@@ -93,7 +93,7 @@ func init() {
 		}, in("round", "TestLateProofIsNotWanted"), killer{}},
 		{"proofs: a guilty dealer is nobody", 0, []edit{
 			{leaderUnmasking, "failed.Code, failed.Culprit = study.CodeBadDealer, study.SeatOf(guilty.Site)", "failed.Code = study.CodeBadDealer\n\t\t_ = guilty"},
-		}, in("coordinator", "TestBadDealer"), killer{}},
+		}, in("session", "TestBadDealer"), killer{}},
 		{"shape: survivors of a prove are not bounded", 0, []edit{
 			{"internal/wire/shape.go", "{7, 4}: true, {12, 4}: true,", "{7, 4}: true,"},
 		}, in("wire", "TestShapeBoundsLists"), killer{}},

@@ -8,11 +8,11 @@ const (
 	roundSetup   = "internal/round/setup.go"
 	roundSlot    = "internal/round/slot.go"
 
-	leaderSession   = "internal/coordinator/session.go"
-	leaderSetup     = "internal/coordinator/setup.go"
-	leaderOpening   = "internal/coordinator/opening.go"
-	leaderRefusal   = "internal/coordinator/refusal.go"
-	leaderUnmasking = "internal/coordinator/unmasking.go"
+	leaderSession   = "internal/session/session.go"
+	leaderSetup     = "internal/session/setup.go"
+	leaderOpening   = "internal/session/opening.go"
+	leaderRefusal   = "internal/session/refusal.go"
+	leaderUnmasking = "internal/session/unmasking.go"
 )
 
 // What a site says about survivors, culprits and announcements.

@@ -1,4 +1,10 @@
-package coordinator
+// Package session is a leader's part in the secure aggregation of one study: it checks what sites
+// send of its setup and of the open slot, adds their masked uploads, and opens the sum. What it
+// makes of a message is an event for internal/round, which decides.
+//
+// A Session is behind its leader's lock. What takes long is a Job, or an Unmasking, and is done
+// without it. All dies with the process and is asked for again; none of it reaches the log.
+package session
 
 import (
 	"log/slog"
@@ -15,7 +21,7 @@ type Session struct {
 	Plan  *study.Plan
 
 	log    *slog.Logger
-	faulty func(SiteFault)
+	faulty func(Fault)
 
 	setup *secagg.Setup // nil until the announcements are checked and the graph is drawn
 	// On the sparse graph, until the setup is on record: the heads before the graph is drawn, and
@@ -27,21 +33,21 @@ type Session struct {
 	tally
 }
 
-// SiteFault is of a site's message that failed a check and was dropped.
-type SiteFault struct {
+// Fault is of a site's message that failed a check and was dropped.
+type Fault struct {
 	Site        int
 	Query, Slot int // that were open here
 	Code        study.Code
 }
 
-// NewSession returns a study's. faulty is told of each message that failed a check.
-func NewSession(state *round.State, log *slog.Logger, faulty func(SiteFault)) *Session {
+// New returns a study's. faulty is told of each message that failed a check.
+func New(state *round.State, log *slog.Logger, faulty func(Fault)) *Session {
 	return &Session{State: state, Plan: state.Plan(), log: log, faulty: faulty}
 }
 
 // Fault reports that a site's message failed a check.
 func (s *Session) Fault(site int, code study.Code) {
-	s.faulty(SiteFault{Site: site, Query: s.query, Slot: s.slot, Code: code})
+	s.faulty(Fault{Site: site, Query: s.query, Slot: s.slot, Code: code})
 }
 
 // Forget lets go of all that only a study under way needs, and overwrites what opens its sum.

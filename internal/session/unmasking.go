@@ -1,4 +1,4 @@
-package coordinator
+package session
 
 import (
 	"crypto/ed25519"
