@@ -5,13 +5,15 @@ package mutants
 // Analysts at the coordinator: who may call what, what may be proposed, and what is told.
 func init() {
 	const (
-		door    = "internal/admission/door.go"
-		members = "internal/membership/state.go"
-		serves  = "internal/coordinator/analysis.go"
-		fit     = "internal/analysis/fit.go"
-		quota   = "internal/analysis/quota.go"
-		counts  = "internal/analysis/counts.go"
-		told    = "internal/analysis/told.go"
+		door     = "internal/admission/door.go"
+		members  = "internal/membership/state.go"
+		serves   = "internal/coordinator/analysis.go"
+		proposes = "internal/coordinator/propose.go"
+		tells    = "internal/coordinator/audience.go"
+		fit      = "internal/analysis/fit.go"
+		quota    = "internal/analysis/quota.go"
+		counts   = "internal/analysis/counts.go"
+		told     = "internal/analysis/told.go"
 	)
 	port, walk := in("coordinator", "TestRefusedAtThePort"), in("coordinator", "TestEveryMethodForEveryRole")
 	life, reason, day := in("coordinator", "TestAnalystsStudy"), in("coordinator", "TestTellsNoReason"), in("coordinator", "TestOneCountADay")
@@ -33,7 +35,7 @@ func init() {
 		{"analyst: a revocation wakes nobody", 0, []edit{{"internal/coordinator/enroll.go", "	m.notify() // whoever watches is looked up again\n", ""}}, in("coordinator", "TestRevokedWatchEnds"), killer{}},
 		{"analyst: a name is two parties'", 0, []edit{{members, "taken && role != other && role != RoleNode", "taken && role != other && role == RoleNode"}}, in("coordinator", "TestOneNamespace"), killer{}},
 		{"analyst: a join does not look at the other role", 0, []edit{{members, "	if err := s.Vacant(role, name); err != nil { // the other one was quicker", "	if err := s.Vacant(RoleNode, name); err != nil { // the other one was quicker"}}, in("coordinator", "TestOneNamespace"), killer{}},
-		{"analyst: a proposal needs no signature", 0, []edit{{serves, "p.CheckSignature(digest, offered.Signature); err != nil", "p.CheckSignature(digest, offered.Signature); false"}}, port, killer{}},
+		{"analyst: a proposal needs no signature", 0, []edit{{proposes, "p.CheckSignature(digest, offered.Signature); err != nil", "p.CheckSignature(digest, offered.Signature); false"}}, port, killer{}},
 		{"analyst: a proposal is anybody's", 0, []edit{{fit, "case !p.Proposer.Same(by):", "case false:"}}, port, killer{}},
 		{"analyst: a proposal is nobody's", 0, []edit{{fit, "	case p.Proposer == nil:\n		return", "	case p.Proposer == nil && by.Name == \"\":\n		return"},
 			{fit, "case !p.Proposer.Same(by):", "case p.Proposer != nil && !p.Proposer.Same(by):"}}, port, killer{}},
@@ -41,7 +43,7 @@ func init() {
 		{"analyst: a proposal without an end", 0, []edit{{fit, "case p.Spec.Expires == \"\":", "case false:"}}, port, killer{}},
 		{"analyst: an end of any date", 0, []edit{{fit, "p.Spec.Dated(now); err != nil", "p.Spec.Dated(now); false && err != nil"}}, port, killer{}},
 		{"analyst: a roster of any keys", 0, []edit{{fit, "key := f.Site(m.Name); key == nil || !bytes.Equal(key, m.Identity)", "key := f.Site(m.Name); key == nil"}}, port, killer{}},
-		{"analyst: a roster of revoked sites", 0, []edit{{serves, "if h := all[name]; !h.Revoked {", "if h := all[name]; true {"}}, port, killer{}},
+		{"analyst: a roster of revoked sites", 0, []edit{{proposes, "if h := all[name]; !h.Revoked {", "if h := all[name]; true {"}}, port, killer{}},
 		{"analyst: a roster of any counts", 0, []edit{{fit, "!ok || n != m.Units", "!ok || n < 0"}}, port, killer{}},
 		{"analyst: a roster of counts never told", 0, []edit{{fit, "!ok || n != m.Units", "ok && n != m.Units"}}, port, killer{}},
 		{"analyst: readers of any keys", 0, []edit{{fit, "key := f.Analyst(r.Name); key == nil || !bytes.Equal(key, r.Identity)", "key := f.Analyst(r.Name); key == nil"}}, port, killer{}},
@@ -50,7 +52,7 @@ func init() {
 		{"analyst: six open", 0, []edit{{quota, "case open >= MaxOpen:", "case open > MaxOpen:"}}, quotas, killer{}},
 		{"analyst: any number a day", 0, []edit{{quota, "case day >= MaxDay:", "case false:"}}, quotas, killer{}},
 		{"analyst: the log takes what is over the quota", 0, []edit{{"internal/coordinator/machine.go", "m.mayPropose(&s.Plan().Proposal, at, nil); err != nil", "m.mayPropose(&s.Plan().Proposal, at, nil); false && err != nil"}}, quotas, killer{}},
-		{"analyst: what is refused was written", 0, []edit{{serves, "			err = m.mayPropose(&p, now, func", "			_ = m.mayPropose(&p, now, func"}}, port, killer{}},
+		{"analyst: what is refused was written", 0, []edit{{proposes, "			err = m.mayPropose(&p, now, func", "			_ = m.mayPropose(&p, now, func"}}, port, killer{}},
 		{"analyst: a count of the moment", 0, []edit{{counts, "return !told || old.Day < dayOf(at)", "return !told || old.Day <= dayOf(at)"}}, day, killer{}},
 		{"analyst: a count of another day's clock", 0, []edit{{counts, "return !told || old.Day < dayOf(at)", "return !told || old.Day != dayOf(at)"}}, day, killer{}},
 		{"analyst: counts are not in snapshots", 0, []edit{{"internal/coordinator/snapshot.go", "		fresh.counts = s.Counts\n", ""}}, day, killer{}},
@@ -59,7 +61,7 @@ func init() {
 		{"analyst: the end shows when a site said no", 0, []edit{{told, "				if t.Ended.Before(shows) {", "				if false {"}}, reason, killer{}},
 		{"analyst: every reason is told", 0, []edit{{told, "if slices.Contains(faults, w.Code) {", "if true {"}}, reason, killer{}},
 		{"analyst: the end tells the reason", 0, []edit{{told, "case slices.Contains(ends, s.Code):", "case true:"}}, reason, killer{}},
-		{"analyst: a study is anybody's to know", 0, []edit{{serves, "	if !p.Reads(by) {\n", "	if false {\n"}}, port, killer{}},
+		{"analyst: a study is anybody's to know", 0, []edit{{tells, "	if !p.Reads(by) {\n", "	if false {\n"}}, port, killer{}},
 		{"analyst: a reader withdraws", 0, []edit{{serves, "case !ok || !told.Own:", "case !ok:"}}, port, killer{}},
 		{"analyst: a result before it shows", 0, []edit{{"internal/coordinator/result.go", "case told.Phase != wire.PhaseCompleted || r.Status() != round.StatusCompleted:", "case told.Phase == wire.PhaseCompleted && false || r.Status() != round.StatusCompleted:"}}, life, killer{}},
 		{"analyst: who is slow is named", 0, []edit{{told, "a.Awaited = s.Overdue && slices", "a.Awaited = slices"}}, in("analysis", "TestAwaited"), killer{}},
