@@ -39,11 +39,21 @@ func (r *Result) FilledText() string {
 	if len(r.Filled) == 0 {
 		return ""
 	}
-	var sum, error float64
+	// The mean is over columns as they were released: a column with levels has several coordinates,
+	// an indicator no cells, and shares cut off at 0 are too high on average.
+	var share, half float64
+	for _, rel := range r.Releases {
+		if rel.Kind != study.KindFilled {
+			continue
+		}
+		z := rel.Z()
+		for _, v := range z {
+			share += v / float64(len(z))
+		}
+		share, half = max(0, min(share, 1)), normal95*rel.Tau()
+	}
 	var most []string
 	for j, v := range r.Filled {
-		sum += v / float64(len(r.Filled))
-		error = max(error, (r.FilledInterval[j][1]-r.FilledInterval[j][0])/2)
 		if v > mostly {
 			most = append(most, fmt.Sprintf("%q (%.0f%%)", r.Columns[j], 100*v))
 		}
@@ -52,7 +62,7 @@ func (r *Result) FilledText() string {
 	if r.Missing == proposal.MissingFill {
 		what = "filled from the rest of their row"
 	}
-	text := fmt.Sprintf("about %.3g%% of the cells had no value and were %s (filled_ has each column's share, 95%%: within %.2g points)", 100*sum, what, 100*error)
+	text := fmt.Sprintf("about %.3g%% of the cells had no value and were %s (filled_ has each column's share, 95%%: within %.2g points)", 100*share, what, 100*half)
 	if len(most) > 0 {
 		const shown = 5
 		rest := ""

@@ -2,6 +2,7 @@ package result
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/test/runs"
+	"covey/test/texts"
 )
 
 // TestFilledText: people are told how many cells were empty and in which columns most were, in the
@@ -24,7 +26,8 @@ func TestFilledText(t *testing.T) {
 	if text := r.FilledText(); text != "" {
 		t.Errorf("without gaps: %q", text)
 	}
-	r.count(p, []study.Release{runs.Filled(t, p, rand.New(rand.NewPCG(1, 1)), shares)})
+	r.Releases = []study.Release{runs.Filled(t, p, rand.New(rand.NewPCG(1, 1)), shares)}
+	r.count(p, r.Releases)
 	text := r.FilledText()
 	for _, want := range []string{"of the cells had no value and were filled from the rest of their row", "more than half of the cells are empty in \"c2\"", "and 1 more", "mostly not observed"} {
 		if !strings.Contains(text, want) {
@@ -36,6 +39,36 @@ func TestFilledText(t *testing.T) {
 	}
 	if v := (&Verified{gaps: text}); !slices.ContainsFunc(v.Rows(), func(row [2]string) bool { return row[1] == text }) {
 		t.Error("verify does not say it")
+	}
+}
+
+// TestFilledTextCountsCells: the share is of cells, so that indicators do not lower it, and
+// negative noise is not cut off before the mean; a share is within the whole half of its interval,
+// though the interval itself ends at 0.
+func TestFilledTextCountsCells(t *testing.T) {
+	text := texts.Minimal[:strings.Index(texts.Minimal, "[[columns]]")]
+	text = strings.Replace(text, "explained_variance = \"none\"\ncenter = \"public\"", "missing = \"fill\"\nnoise = \"distributed\"\nmethod = \"covariance\"", 1)
+	for j := range 4 {
+		text += fmt.Sprintf("[[columns]]\nname = \"c%d\"\noffset = 0.0\nscale = 1.0\nindicator = true\n", j)
+	}
+	p := runs.MustPlan(t, text, 9000, 9000, 9000, 9000, 9000)
+	for _, share := range []float64{0, 0.4} {
+		release := runs.Filled(t, p, rand.New(rand.NewPCG(1, 1)), slices.Repeat([]float64{share}, 4))
+		half := normal95 * release.Tau()
+		for j, v := range []float64{1, -1, 2, -2} { // noise that cancels
+			release.Noised[j] = int64((share + v*half/2) * float64(release.Units) / release.Grid)
+		}
+		r := &Result{Columns: make([]string, 8), Releases: []study.Release{release}}
+		r.count(p, r.Releases)
+		got := r.FilledText()
+		var percent, within float64
+		if _, err := fmt.Sscanf(got, "about %f%% of the cells", &percent); err != nil || math.Abs(percent-100*share) > 0.1 {
+			t.Errorf("%q, want %g%%", got, 100*share)
+		}
+		_, after, _ := strings.Cut(got, "within ")
+		if _, err := fmt.Sscanf(after, "%f points", &within); err != nil || math.Abs(within-100*half) > 5*half {
+			t.Errorf("%q, want within %.2g points", got, 100*half)
+		}
 	}
 }
 
