@@ -234,8 +234,9 @@ func TestDecision(t *testing.T) {
 		if w := v.do("POST", path, form, nil); w.Code != http.StatusSeeOther || w.Header().Get("Location") != path {
 			t.Fatalf("%s: %d, %s", word, w.Code, w.Body)
 		}
-		if w := v.do("POST", path, form, nil); w.Code != http.StatusUnprocessableEntity {
-			t.Errorf("%s twice: %d", word, w.Code)
+		if w := v.do("POST", path, form, nil); w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), "This form changed nothing") ||
+			strings.Contains(w.Body.String(), "Nothing was decided") || strings.Contains(w.Body.String(), "Not taken") {
+			t.Errorf("%s twice: %d, %s", word, w.Code, w.Body)
 		}
 		if got := len(v.site.approved)*10 + len(v.site.rejected); got != map[string]int{"approve": 10, "reject": 1}[word] {
 			t.Errorf("%s: approved %v, rejected %v", word, v.site.approved, v.site.rejected)

@@ -110,7 +110,7 @@ func (p *Page) show(w http.ResponseWriter, r *http.Request, s *session, id propo
 		}
 	}
 	title := frame.Word(d.Name)
-	if alert != "" {
+	if alert != "" && m.Open {
 		title = "Not taken: " + title
 	}
 	p.render(w, code, "study", page{Title: title, Form: s.form, Body: m})
