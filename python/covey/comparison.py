@@ -33,8 +33,10 @@ def compare(a: Result, b: Result) -> Comparison:
 
     Scales that the studies learned are each one's own: then correlations are compared. Raises ComparisonError where the
     columns, their units of measurement, texts or public scales, or, without centering, their offsets differ, where one
-    of the results is simulated, and of archives, which do not say what their columns are.
+    of the results is simulated, of two results of one study, and of archives, which do not say what their columns are.
     """
+    if a.digest == b.digest:
+        raise ComparisonError("both results are of one study")
     mine, other = set(a.feature_names_in_), set(b.feature_names_in_)
     if mine != other:
         apart = sorted(mine ^ other)

@@ -9,6 +9,7 @@ import covey
 from .samples import PROPOSAL, load, made, proposed
 
 PLAIN = {"left_out_": ..., "pictures_": ..., "score_histograms_": ...}
+ANOTHER = proposed(PROPOSAL + "# another\n")  # a study of the same text, so that both can be compared
 
 
 class Pictures(unittest.TestCase):
@@ -56,7 +57,7 @@ class Pictures(unittest.TestCase):
 
 class Comparisons(unittest.TestCase):
     def two(self, **changes):
-        return load(made(**PLAIN)), load(made(**PLAIN, **changes))
+        return load(made(**PLAIN)), load(made(**PLAIN, **ANOTHER, **changes))
 
     def test_signs_and_order(self):
         a = load(made(**PLAIN))
@@ -92,17 +93,17 @@ class Comparisons(unittest.TestCase):
         for name, refused in (("a", True), ("b", True), ("b is missing", False), ("c=x", False)):
             scale = a.scale_.copy()
             scale[a.feature_names_in_.index(name)] *= 2
-            b = load(made(**PLAIN, scale_=scale.tolist()))
+            b = load(made(**PLAIN, **ANOTHER, scale_=scale.tolist()))
             if refused:
                 with self.assertRaisesRegex(covey.ComparisonError, "is divided by"):
                     covey.compare(a, b)
             else:
                 np.testing.assert_allclose(covey.compare(a, b).angles, 0, atol=1e-9)
-        moved = load(made(**PLAIN, offset_=[7, 2, 0, 0, 0, 0]))
+        moved = load(made(**PLAIN, **ANOTHER, offset_=[7, 2, 0, 0, 0, 0]))
         with self.assertRaisesRegex(covey.ComparisonError, "'a' has another offset"):
             covey.compare(a, moved)
         private = {**PLAIN, "center": "private"}
-        covey.compare(load(made(**private)), load(made(**private, offset_=[7, 2, 0, 0, 0, 0])))
+        covey.compare(load(made(**private)), load(made(**private, **ANOTHER, offset_=[7, 2, 0, 0, 0, 0])))
 
     def test_other_columns(self):
         """Columns of one name that are not the same numbers are refused, as by "analyst compare"."""
@@ -113,30 +114,32 @@ class Comparisons(unittest.TestCase):
             ("name = 'a'", "name = 'a'\nstandardize = 'private'", "'a' has a learned scale in one alone"),
         ):
             other = load(made(**PLAIN, **proposed(PROPOSAL.replace(was, now))))
-            covey.compare(other, other)
+            covey.compare(other, load(made(**PLAIN, **proposed(PROPOSAL.replace(was, now) + "# another\n"))))
             with self.assertRaisesRegex(covey.ComparisonError, why):
                 covey.compare(a, other)
         names = ["a", "b", "b is missing", "c=y", "c=x", "c=other"]
         levels = load(made(**PLAIN, **proposed(PROPOSAL.replace("'x', 'y'", "'y', 'x'")), feature_names_in_=names))
         with self.assertRaisesRegex(covey.ComparisonError, "'c=x' is read in two ways, or has other levels"):
             covey.compare(a, levels)
-        archive = load(made(**{**PLAIN, "proposal": ...}))
+        archive = load(made(**{**PLAIN, "proposal": ..., "digest": "0" * 64}))
         with self.assertRaisesRegex(covey.ComparisonError, "load the result files"):
             covey.compare(a, archive)
 
     def test_matched(self):
         """Components that trade places are one another's partners."""
         a = load(made(**PLAIN))
-        c = covey.compare(a, load(made(**PLAIN, components_=a.components_[::-1].tolist())))
+        c = covey.compare(a, load(made(**PLAIN, **ANOTHER, components_=a.components_[::-1].tolist())))
         self.assertEqual(c.pairs, ((1, 2), (2, 1)))
         np.testing.assert_allclose(c.angles, 0, atol=1e-9)
 
     def test_refused(self):
         a = load(made(**PLAIN))
-        other = load(made(**{**PLAIN, "proposal": ...}, feature_names_in_=list("abcdef")))
+        with self.assertRaisesRegex(covey.ComparisonError, "of one study"):
+            covey.compare(a, load(made(**PLAIN)))
+        other = load(made(**{**PLAIN, "proposal": ..., "digest": "0" * 64}, feature_names_in_=list("abcdef")))
         with self.assertRaises(covey.ComparisonError):
             covey.compare(a, other)
         with self.assertRaisesRegex(covey.ComparisonError, "simulated"):
-            covey.compare(a, load(made(**PLAIN, simulated=True), allow_simulated=True))
-        left = load(made(**{**PLAIN, "left_out_": [{"column": "c=x", "why": "weak"}]}))
+            covey.compare(a, load(made(**PLAIN, **ANOTHER, simulated=True), allow_simulated=True))
+        left = load(made(**{**PLAIN, **ANOTHER, "left_out_": [{"column": "c=x", "why": "weak"}]}))
         self.assertEqual(covey.compare(a, left).left_out_of_one, ("c=x",))
