@@ -30,6 +30,8 @@ func newForecast(p *study.Plan) (*forecast, error) {
 	switch {
 	case s.Profile == proposal.ProfilePaper || s.Accountant == proposal.AccountantPaper:
 		return nil, fmt.Errorf("%w for the paper's profile", ErrNoPrediction)
+	case s.Start != nil:
+		return nil, fmt.Errorf("%w for a given start: how near it is to the answer decides", ErrNoPrediction)
 	case s.Standardizes() && s.Method == proposal.MethodPower:
 		return nil, fmt.Errorf("%w for power iteration where a study learns the columns' constants", ErrNoPrediction)
 	case s.Standardizes() && !(p.Learning.Score >= leastScore):

@@ -105,9 +105,14 @@ func TestPredictionIsMet(t *testing.T) {
 // TestNoPrediction: what is not simulated has no figure, and says why.
 func TestNoPrediction(t *testing.T) {
 	for word, change := range map[string]func(*proposal.Spec){
-		"several rows":      func(s *proposal.Spec) { s.Unit = "patient" },
-		"20 components":     func(s *proposal.Spec) { s.Components = 21 },
-		"take long":         func(s *proposal.Spec) { s.Method, s.Components, s.Rounds = proposal.MethodPower, 20, 500 },
+		"several rows":  func(s *proposal.Spec) { s.Unit = "patient" },
+		"20 components": func(s *proposal.Spec) { s.Components = 21 },
+		"take long":     func(s *proposal.Spec) { s.Method, s.Components, s.Rounds = proposal.MethodPower, 20, 500 },
+		"given start": func(s *proposal.Spec) {
+			v := make([]float64, 80)
+			v[0], v[41] = 1, 1
+			s.Method, s.Start = proposal.MethodPower, &proposal.Start{Vectors: v}
+		},
 		"one after another": func(s *proposal.Spec) { s.Method, s.Subspace = proposal.MethodPower, proposal.SubspaceDeflation },
 	} {
 		s := spec(40, 2, proposal.MethodAuto)
