@@ -140,6 +140,17 @@ func TestAnalystTotal(t *testing.T) {
 	if d, err := s.agent.Views.Study(fourth); err != nil || !approved(fourth) || d.Total.Before != 0 || d.Total.Limit != 0 {
 		t.Errorf("another analyst: %+v, %v", d.Total, err)
 	}
+	// Nor has ada's new key: the operator is told of the old one, whose studies the total leaves
+	// out.
+	const warned = "with another key ("
+	if d, _ := s.agent.Views.Study(fourth); strings.Contains(strings.Join(d.Warnings, "\n"), warned) {
+		t.Errorf("warned of bob's only key: %q", d.Warnings)
+	}
+	anew, fifth := c.offerBy("ada", bob, 5, epsilon(0.2))
+	s.ask(anew)
+	if d, err := s.agent.Views.Study(fifth); err != nil || !strings.Contains(strings.Join(d.Warnings, "\n"), warned+print+")") {
+		t.Errorf("by a new key: %q, %v", d.Warnings, err)
+	}
 	// An export holds who proposed what, and a restored ledger counts it.
 	for _, v := range s.agent.Views.Ledger().Studies {
 		if v.Digest == id && (v.Proposer == nil || !bytes.Equal(v.Proposer.Identity, ada.Public().(ed25519.PublicKey))) {

@@ -108,6 +108,7 @@ func (vs *Views) Study(id proposal.Digest) (StudyDetail, error) {
 	if by := s.plan.Proposal.Proposer; by != nil {
 		analyst := analystOf(policy, *by)
 		d.Analyst, d.Total = &analyst, allowed.Total()
+		d.Warnings = append(d.Warnings, allowed.OtherKeys()...)
 	}
 	for _, r := range s.plan.Proposal.Readers {
 		d.Readers = append(d.Readers, analystOf(policy, r))

@@ -4,8 +4,10 @@
 package limits
 
 import (
+	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -196,6 +198,25 @@ func (s Study) Total() *Total {
 		t.Fits = used.SpentRho+used.ReservedRho+s.Plan.Rho <= limit*(1+1e-12) // as the ledger compares
 	}
 	return &t
+}
+
+// OtherKeys warns of studies on the ledger whose proposer had this one's name and another key.
+func (s Study) OtherKeys() []string {
+	by, keys := s.Plan.Proposal.Proposer, []string(nil)
+	if by == nil {
+		return nil
+	}
+	for _, e := range s.Ledger.Studies() {
+		if e.Proposer.Name == by.Name && !bytes.Equal(e.Proposer.Key, by.Identity) {
+			keys = append(keys, pki.Fingerprint(e.Proposer.Key))
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	slices.Sort(keys)
+	return []string{fmt.Sprintf("earlier studies here were signed by an analyst %.80q with another key (%s): ask the analyst, and not through the coordinator, whether this key is theirs; its total of ε leaves those studies out",
+		by.Name, strings.Join(slices.Compact(keys), ", "))}
 }
 
 // Rules returns each of the site's limits held against the study, that on its proposer's total
