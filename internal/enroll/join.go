@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -96,7 +97,11 @@ func (n Newcomer) Join(ctx context.Context, file []byte, dir string, now time.Ti
 			return err
 		}
 	}
+	nobody := &pki.JoinError{Reason: fmt.Sprintf("--again keeps the keys of %s, from where nobody has joined: name the folder that has them, or leave --again out", dir)}
 	holder, err := pki.LoadHolder(n.Role, dir)
+	if n.Again && errors.Is(err, fs.ErrNotExist) {
+		return nobody
+	}
 	if err != nil {
 		return err
 	}
@@ -104,7 +109,7 @@ func (n Newcomer) Join(ctx context.Context, file []byte, dir string, now time.Ti
 	case was != "" && !n.Again:
 		return &JoinedError{dir, n.Role}
 	case was == "" && n.Again:
-		return pki.ErrNotJoined
+		return nobody
 	case n.Again && was != name:
 		return &pki.JoinError{Field: string(role), Reason: fmt.Sprintf("is %q, and %s is %s %q", name, dir, role, was)}
 	}

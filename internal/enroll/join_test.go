@@ -60,6 +60,27 @@ func TestJoin(t *testing.T) {
 	}
 }
 
+// TestJoinAgainNeedsKeys: who gives --again on a new machine is told what to do, and the file stays
+// unused.
+func TestJoinAgainNeedsKeys(t *testing.T) {
+	s, ctx := port.New(t), port.Bounded(t)
+	text, dir, again := s.Invite(t, nil), filepath.Join(t.TempDir(), "alpha"), Site
+	again.Again = true
+	for _, made := range []bool{false, true} { // with keys that a join which failed has left
+		if made {
+			if err := pki.NewKeys(dir); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := must.As[*pki.JoinError](t, again.Join(ctx, text, dir, time.Now())); !strings.Contains(err.Error(), "leave --again out") {
+			t.Errorf("with keys %v: %v", made, err)
+		}
+	}
+	if err := Join(ctx, text, dir, time.Now()); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestJoinHandsOutAnotherCA has the right coordinator answer with a certificate
 // of a CA that the join file does not pin.
 func TestJoinHandsOutAnotherCA(t *testing.T) {

@@ -330,7 +330,7 @@ func (s *State) MayJoin(e JoinEntry) (role pki.Role, again bool, err error) {
 			return refuse("%s %q has already joined; revoke it first", role, name)
 		}
 		if !bytes.Equal(old.Identity, e.Key) {
-			return refuse("this join file lets %s %q join again with the identity key that it has, and no other", role, name)
+			return refuse("this join file lets %s %q join again with the identity key that it has, and no other: if that key is lost, the coordinator's operator revokes %s and makes a new join file", role, name, name)
 		}
 	} else if invite.Again {
 		return refuse("%s %q was revoked since; a new join file is needed", role, name)
