@@ -182,12 +182,16 @@ func (m *studyModel) facts(s coordinator.Story) {
 	if s.Method != "" && s.Method != spec.Method {
 		method += ": " + s.Method
 	}
+	sums, missing := strconv.Itoa(s.Plan.Thresholds.Sites), "is waited for"
+	if !spec.Waits() && !s.Plan.Thresholds.Whole() {
+		sums, missing = fmt.Sprintf("%d to %s", s.Plan.Thresholds.MinSurvivors, sums), "is left out"
+	}
 	m.Stated, m.Statements = proposal.StatementsTitle, spec.Statements()
 	m.Facts = []fact{
 		{"Data set", spec.Dataset}, {"Units", sheet.Grouped(s.Plan.N)}, {"Columns", columnsText(s.Plan)},
-		{"Components", s.Plan.Proposal.Spec.ComponentsWords()}, {"Method", method}, {"Sites in a sum", fmt.Sprintf("%d to %d", s.Plan.Thresholds.MinSurvivors, s.Plan.Thresholds.Sites)},
+		{"Components", s.Plan.Proposal.Spec.ComponentsWords()}, {"Method", method}, {"Sites in a sum", sums},
 		{"Proposed by", cmp.Or(s.Proposer, "the operator")},
-		{"A missing site", map[string]string{proposal.DropoutWait: "is waited for", proposal.DropoutContinue: "is left out"}[spec.OnDropout]},
+		{"A missing site", missing},
 	}
 }
 

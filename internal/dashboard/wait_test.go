@@ -3,6 +3,7 @@ package dashboard
 import (
 	"crypto/ed25519"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -55,6 +56,29 @@ func newTold(t *testing.T, dropout string) (*Dashboard, *told, *clock) {
 		Leading: true, Expires: time.Now().Add(1000 * time.Hour), Sites: []coordinator.SiteStatus{{Name: "north", Connected: true}, {Name: "south"}, {Name: "west", Revoked: true}}}}
 	d.source = s
 	return d, s, now
+}
+
+// TestMissingSite: where every sum needs all sites, none is left out, whatever on_dropout is.
+func TestMissingSite(t *testing.T) {
+	for _, c := range []struct {
+		dropout      string
+		survivors    int
+		sums, leaves string
+	}{
+		{proposal.DropoutWait, 3, "3", "is waited for"},
+		{proposal.DropoutContinue, 3, "3", "is waited for"},
+		{proposal.DropoutContinue, 2, "2 to 3", "is left out"},
+	} {
+		_, s, _ := newTold(t, c.dropout)
+		s.story.Plan.Thresholds.MinSurvivors = c.survivors
+		var m studyModel
+		m.facts(s.story)
+		for _, want := range []fact{{"Sites in a sum", c.sums}, {"A missing site", c.leaves}} {
+			if !slices.Contains(m.Facts, want) {
+				t.Errorf("%s with %d of 3: %v, want %v", c.dropout, c.survivors, m.Facts, want)
+			}
+		}
+	}
 }
 
 // TestUntilWhen: a page says for whom a study waits and what ends that: a deadline only where one
