@@ -3,6 +3,7 @@ package analyst
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"google.golang.org/grpc"
@@ -21,7 +22,9 @@ func (c *Client) List(ctx context.Context) (all []wire.Told, err error) {
 }
 
 // Find returns the study that a person's word means: a whole digest, the beginning of one of at
-// least 4 digits, or a name. The error is an [*UnknownStudyError] or a call's.
+// least 4 digits, or a name. Of several studies of one's own it means the one that is not over, or
+// else the one that completed: who proposes again what failed uses the same name. The error is an
+// [*UnknownStudyError] or a call's.
 func (c *Client) Find(ctx context.Context, ref string) (wire.Told, error) {
 	all, err := c.List(ctx)
 	if err != nil {
@@ -32,6 +35,15 @@ func (c *Client) Find(ctx context.Context, ref string) (wire.Told, error) {
 	for _, t := range all {
 		if proposal.Refers(ref, t.Study, t.Name) {
 			found, digests = append(found, t), append(digests, t.Study)
+		}
+	}
+	if len(found) > 1 && !slices.ContainsFunc(found, func(t wire.Told) bool { return !t.Own }) {
+		over := func(t wire.Told) bool { return t.Phase == wire.PhaseEnded || t.Phase == wire.PhaseCompleted }
+		ended := func(t wire.Told) bool { return t.Phase == wire.PhaseEnded }
+		for _, out := range []func(wire.Told) bool{over, ended} {
+			if left := slices.DeleteFunc(slices.Clone(found), out); len(left) == 1 {
+				return left[0], nil
+			}
 		}
 	}
 	if len(found) != 1 {

@@ -51,6 +51,37 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// TestFindOfOneName: who proposed again under the same name means the study that is not over, or
+// else the one that has a result; a study of somebody else never takes its place.
+func TestFindOfOneName(t *testing.T) {
+	h, ctx := port.NewHub(t), port.Bounded(t)
+	c := join(t, h)
+	for _, test := range []struct {
+		phases []wire.Phase
+		others bool
+		want   int // 0: none
+	}{
+		{[]wire.Phase{wire.PhaseEnded, wire.PhaseCompleted}, false, 2},
+		{[]wire.Phase{wire.PhaseCompleted, wire.PhaseProposed}, false, 2},
+		{[]wire.Phase{wire.PhaseRunning, wire.PhaseCompleted, wire.PhaseEnded}, false, 1},
+		{[]wire.Phase{wire.PhaseCompleted, wire.PhaseCompleted}, false, 0},
+		{[]wire.Phase{wire.PhaseEnded, wire.PhaseEnded}, false, 0},
+		{[]wire.Phase{wire.PhaseSetup, wire.PhaseRunning, wire.PhaseCompleted}, false, 0},
+		{[]wire.Phase{wire.PhaseEnded, wire.PhaseCompleted}, true, 0},
+	} {
+		h.Told = nil
+		for i, phase := range test.phases {
+			h.Told = append(h.Told, wire.Told{Study: proposal.Digest{byte(i + 1)}, Name: "vitals", Phase: phase, Own: i == 0 || !test.others})
+		}
+		got, err := c.Find(ctx, "vitals")
+		if test.want == 0 {
+			wantErr[*UnknownStudyError](t, err)
+		} else if err != nil || got.Study != (proposal.Digest{byte(test.want)}) {
+			t.Errorf("%v: %v, %v", test.phases, got.Study, err)
+		}
+	}
+}
+
 // TestWatch: a watch goes on at the coordinator that leads after the one that did was lost, says
 // that it looks for it, and ends with the study.
 func TestWatch(t *testing.T) {
