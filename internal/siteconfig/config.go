@@ -255,7 +255,7 @@ func (c *Config) check() error {
 			return c.Errorf(key+".format", "must be one of %v, got %q", dataset.Formats, d.Format)
 		}
 		if d.Query == "" && d.Format == "" && dataset.FormatOf(d.Path) == "" {
-			return c.Errorf(key+".path", `the name ends in none of %v; give format, which is "parquet" for a folder of Parquet files`, dataset.Formats)
+			return c.Errorf(key+".path", `the name ends in none of %v; give format, which is "csv" for text and "parquet" for a folder of Parquet files. Of a workbook, save the sheet as CSV`, dataset.Formats)
 		}
 		if err := c.checkNames(key, d); err != nil {
 			return err

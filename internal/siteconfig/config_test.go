@@ -58,7 +58,7 @@ func TestConfigIsStrict(t *testing.T) {
 		{"a server of a file", `name = "rows"`, "name = \"rows\"\nserver = \"mariadb\"", "dataset[0].query", "must be given with"},
 		{"MariaDB's comment", `path = "data/rows.csv"`, "query = \"select 1 # order by 1\"\ndsn_file = \"a\"\nserver = \"mariadb\"", "dataset[0].query", "ORDER BY"},
 		{"a query's time", `path = "data/rows.csv"`, "query = \"select 1 order by 1\"\ndsn_file = \"a\"\nquery_timeout = \"10\"", "dataset[0].query_timeout", "1s..24h"},
-		{"no known end", `path = "data/rows.csv"`, `path = "data/rows.xls"`, "dataset[0].path", "ends in none of"},
+		{"no known end", `path = "data/rows.csv"`, `path = "data/rows.xls"`, "dataset[0].path", "save the sheet as CSV"},
 		{"a folder of no format", `path = "data/rows.csv"`, `path = "data/rows"`, "dataset[0].path", `"parquet" for a folder`},
 		{"format", `name = "rows"`, "name = \"rows\"\nformat = \"xls\"", "dataset[0].format", "must be one of [csv csv.gz parquet npy npz]"},
 		{"names of a csv file", `name = "rows"`, "name = \"rows\"\nnames = [\"a\"]", "dataset[0].names", "have their own"},
