@@ -19,6 +19,12 @@ const clipSentence = "This does not cover what the clip hides: a row beyond the 
 // bound was 0.99.
 const pairsSentence = "Rows were compared in pairs within a site, so this covers only variance within sites; differences between site means play no part."
 
+// spansSentence is of components whose share is 1 however they turned out.
+const spansSentence = "There are as many components as columns, which capture all of the variance whatever they are: their share says nothing."
+
+// spans reports whether the components span all columns that are not left out.
+func spans(r *result.Result) bool { return r.K >= r.D-len(r.LeftOut) }
+
 // say writes the sentences. why is the reason for which figures are left out, if any.
 func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 	tell := func(format string, args ...any) { out.Sentences = append(out.Sentences, fmt.Sprintf(format, args...)) }
@@ -40,6 +46,9 @@ func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 		tell("Of the variance that %s, %s about %s, and at least %s (95%% bound: noise, sampling and unfinished rounds). "+
 			"Variance refers to the distribution that the rows were drawn from (second moment about the center), not to these rows; with heavy tails a few large rows can dominate these.",
 			any, these, percent(out.Share.Estimate), percent(out.Share.Lower))
+	}
+	if spans(r) && why == "" {
+		tell("%s", spansSentence)
 	}
 	if r.Center == proposal.CenterPairs {
 		tell("%s", pairsSentence)

@@ -32,3 +32,13 @@ func TestShortRowsAreSaidWhereTrue(t *testing.T) {
 		}
 	}
 }
+
+// TestComponentsOfAllColumns: what as many components as columns capture is no finding.
+func TestComponentsOfAllColumns(t *testing.T) {
+	for k, want := range map[int]bool{1: false, 2: true} {
+		p, r := law{second: diagonal(2, 1), radius: 8, rng: seeded(22)}.run(t, spec(2, k, proposal.MethodCovariance), 600_000)
+		if got := of(t, p, r); got.Share == nil || says(got, "their share says nothing") != want {
+			t.Errorf("%d of 2: %q", k, got.Sentences)
+		}
+	}
+}

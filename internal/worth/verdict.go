@@ -48,6 +48,9 @@ func (out *Report) Verdict(r *result.Result) Verdict {
 	for _, text := range out.Constants {
 		doubt("%s", text)
 	}
+	if spans(r) {
+		doubt("%s", spansSentence)
+	}
 	if out.Unfinished {
 		doubt("The iteration had not finished: more rounds would turn the components further.")
 	}
