@@ -3,6 +3,7 @@ package worth
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -120,6 +121,30 @@ func TestNoPrediction(t *testing.T) {
 		if p, err := predict(t, s, 6000); p != nil || !errors.Is(err, ErrNoPrediction) || !strings.Contains(err.Error(), word) {
 			t.Errorf("%s: %v, %v", word, p, err)
 		}
+	}
+}
+
+// TestReadmePredicts: the front page has what a study with defaults is told.
+func TestReadmePredicts(t *testing.T) {
+	page, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := spec(32, 1, proposal.MethodAuto)
+	s.Center, s.ExplainedVariance = "", "" // as a study file without them
+	few, err := predict(t, s, 300)
+	if err != nil {
+		t.Fatal(err)
+	}
+	many, err := predict(t, s, 2001)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow, steep, more := few.Cases[0], few.Cases[len(falls)-1], many.Cases
+	want := fmt.Sprintf("captures %.0f%% (slowly falling spectrum, where a blind guess has %.0f%%) or %.0f%% (steep spectrum) of the best possible variance with 300 units, and %.0f%% to nearly all with 2,000 units",
+		100*slow.Median, 100*slow.Blind, 100*steep.Median, 100*more[0].Median)
+	if !strings.Contains(strings.Join(strings.Fields(string(page)), " "), want) || more[len(falls)-1].Median < 0.99 {
+		t.Errorf("README.md does not say %q, to %.3f", want, more[len(falls)-1].Median)
 	}
 }
 
