@@ -43,7 +43,7 @@ func describe(v coordinator.View) string {
 	case round.StatusSetup:
 		text := fmt.Sprintf("setup, %s", sites)
 		if missing := awaited(v, false); len(missing) > 0 {
-			text += ", waiting for " + shared.Few(missing) + ", with no deadline"
+			text += ", waiting for " + shared.Few(missing) + ", until approvals expire"
 		}
 		return text
 	case round.StatusRunning:

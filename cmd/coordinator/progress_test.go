@@ -56,7 +56,7 @@ func TestDescribeWaits(t *testing.T) {
 		want string
 	}{
 		{coordinator.View{Status: round.StatusProposed, Waiting: []string{"north"}}, "waiting for approval by north, with no deadline"},
-		{coordinator.View{Status: round.StatusSetup, Waiting: []string{"north", "south"}}, "waiting for south, with no deadline"},
+		{coordinator.View{Status: round.StatusSetup, Waiting: []string{"north", "south"}}, "waiting for south, until approvals expire"},
 		{coordinator.View{Status: round.StatusRunning, Waiting: []string{"south"}, Deadline: at}, "waiting for south, overdue since 03:04:05"},
 		{coordinator.View{Status: round.StatusRunning, Waiting: []string{"north"}, Deadline: at, Overdue: true}, "waiting for north, overdue since 03:04:05"},
 		{coordinator.View{Status: round.StatusRunning, Waiting: []string{"south"}}, "waiting for south, without refuses (bad_result), east (data), west (revoked), 3/5 sites"},

@@ -143,7 +143,7 @@ func sentence(s coordinator.Story, leading bool) string {
 	case round.StatusProposed:
 		return "Each site's operator, or its policy, decides. The study begins when all have approved; it waits for that " + map[bool]string{true: "without a deadline.", false: "until the proposal expires."}[s.Expires.IsZero()]
 	case round.StatusSetup:
-		return "The sites make one-time keys, share them and sign the setup over the digest. Each of them is waited for, without a deadline."
+		return "The sites make one-time keys, share them and sign the setup over the digest. Each of them is waited for until the approvals expire: at the proposal's time, or else after 30 days."
 	case round.StatusRunning:
 		what := "Query " + strconv.Itoa(s.Released+1) + ": " + describe(s.Kind, s.Of, s.Round, s.Run, s.Plan)
 		if !leading {

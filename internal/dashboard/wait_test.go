@@ -92,7 +92,7 @@ func TestUntilWhen(t *testing.T) {
 		no            string
 	}{
 		{"approvals", proposal.DropoutContinue, coordinator.View{Status: round.StatusProposed}, []string{"Awaiting <strong>north</strong>, <strong>west (revoked)</strong>" + endless, "without a deadline"}, "Until"},
-		{"a setup", proposal.DropoutContinue, coordinator.View{Status: round.StatusSetup}, []string{"Awaiting <strong>north</strong>, <strong>west (revoked)</strong>" + endless, "without a deadline"}, "Until"},
+		{"a setup", proposal.DropoutContinue, coordinator.View{Status: round.StatusSetup}, []string{"Awaiting <strong>north</strong>, <strong>west (revoked)</strong>" + endless, "until the approvals expire"}, "Until"},
 		{"uploads", proposal.DropoutContinue, coordinator.View{Status: round.StatusRunning, Phase: "upload"}, []string{"Until <time", "awaiting <strong>north</strong>"}, endless},
 		{"uploads of all", proposal.DropoutWait, coordinator.View{Status: round.StatusRunning, Phase: "upload"}, []string{"Awaiting <strong>north</strong>", "due by <time", endless}, "Until"},
 		{"too few uploads", proposal.DropoutContinue, coordinator.View{Status: round.StatusRunning, Phase: "upload", Overdue: true}, []string{"Awaiting <strong>north</strong>", "overdue since <time", endless}, "Until"},
