@@ -73,6 +73,12 @@ func TestHeader(t *testing.T) {
 	if strings.Contains(string(text), "4711") || strings.Contains(string(text), "FILL IN") {
 		t.Errorf("%s", text)
 	}
+	if strings.Contains(string(text), "title") {
+		t.Errorf("several names are a title:\n%s", text)
+	}
+	if d, err := Header(&oneLine{t: t, rest: "Auszug der Klinik\n"}, "north.csv"); err != nil || !strings.Contains(strings.Join(d.Notes, " "), "If it is a title, delete it") {
+		t.Errorf("a title: %q, %v", d.Notes, err)
+	}
 	// blanks say what to fill in; the unit column is not among the columns
 	text, err = d.Text(Blanks{Delta: 1e-6, Unit: "age"})
 	if err != nil || strings.Count(string(text), "# FILL IN") != 3 || strings.Contains(string(text), `"age",`) || !strings.Contains(string(text), `unit = "age"`) {

@@ -50,6 +50,9 @@ func Header(r io.Reader, what string) (Draft, error) {
 		seen[name] = true
 	}
 	d.Notes = append(d.Notes, fmt.Sprintf("%d of %d columns are in it, all taken as numbers: give categories their levels, and delete what is not a measurement.", kept, len(names)))
+	if len(names) == 1 {
+		d.Notes = append(d.Notes, "This line has a single name. If it is a title, delete it, so that the first line names the columns.")
+	}
 	if len(ids) > 0 {
 		d.Notes = append(d.Notes, "Left out, because it looks like an identifier: "+strings.Join(ids, ", ")+".")
 	}
