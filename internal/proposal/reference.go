@@ -31,7 +31,7 @@ type UnknownError struct {
 
 func (e *UnknownError) Error() string {
 	if len(e.Matches) == 0 {
-		return fmt.Sprintf("no study %.80q", e.Ref)
+		return fmt.Sprintf("no study %.80q: \"study list\" shows all", e.Ref)
 	}
 	var newest []string
 	for _, d := range e.Matches[:min(len(e.Matches), maxMatches)] {

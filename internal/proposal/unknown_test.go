@@ -9,7 +9,7 @@ import (
 // newest few.
 func TestUnknownNames(t *testing.T) {
 	e := &UnknownError{Ref: "blood"}
-	if e.Error() != `no study "blood"` {
+	if e.Error() != `no study "blood": "study list" shows all` {
 		t.Errorf("%v", e)
 	}
 	for i := range maxMatches + 2 {
