@@ -21,7 +21,7 @@ func asked(c *siteconfig.Config, p proposal.Proposal) (siteconfig.Dataset, study
 		return d, study.CodeData, fmt.Errorf("it asks for data set %q, which agent.toml does not have", spec.Dataset)
 	}
 	if spec.Unit != d.Unit {
-		return d, study.CodeUnit, fmt.Errorf("its units are not those of the data set: the study's unit is %q, that of data set %q %q", spec.Unit, d.Name, d.Unit)
+		return d, study.CodeUnit, fmt.Errorf("its units are not those of the data set: the study's unit is %q, that of data set %q %q, where \"\" is a row. Once unit says the same in study.toml and agent.toml, it can be proposed again", spec.Unit, d.Name, d.Unit)
 	}
 	if err := c.Policy.Refuses(p); err != nil {
 		return d, study.CodeRejected, err

@@ -23,7 +23,7 @@ func TestRefusedStaysInView(t *testing.T) {
 		why          string
 		shows        bool // the proposal
 	}{
-		{"by its unit", autoPolicy, func(c *standIn) { c.plan.Proposal.Spec.Unit = "patient" }, nil, stateRefused, study.CodeUnit, `the study's unit is "patient", that of data set "rows" ""`, true},
+		{"by its unit", autoPolicy, func(c *standIn) { c.plan.Proposal.Spec.Unit = "patient" }, nil, stateRefused, study.CodeUnit, `the study's unit is "patient", that of data set "rows" "", where "" is a row. Once unit`, true},
 		{"by its columns", autoPolicy, func(c *standIn) { c.plan.Proposal.Spec.Columns[1].Name = "absent" }, nil, stateRefused, study.CodeColumns, `column "absent"`, true},
 		{"by the policy", autoPolicy + `outside = "reject"`, func(c *standIn) { c.plan.Proposal.Spec.Epsilon = 1.2 }, nil, stateRefused, study.CodeRejected, "max_epsilon: ε = 1.2 is outside 1", true},
 		{"by the budget", autoPolicy, func(c *standIn) { c.plan.Proposal.Spec.Epsilon = 9 }, nil, stateRefused, study.CodeBudget, `of 0.0455349 there is 0.0455349 left: at δ = 1e-06 a study of epsilon = 1.3 would fit; or set budget.epsilon to at least 9 in agent.toml, and run: agent reload. This proposal is over here: the study must be proposed again`, true},
