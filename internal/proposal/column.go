@@ -163,7 +163,7 @@ func (s *Spec) checkCoordinates() error {
 		return FieldErrorf("columns", "at most %d, each level counted and one more for each column with levels, got %d", MaxColumns, d)
 	}
 	if s.MostComponents() > d {
-		return FieldErrorf("components", "%d of %s", s.Components, ColumnsText(len(s.Columns), d))
+		return FieldErrorf("components", "%d of %s: ask for no more than that", s.Components, ColumnsText(len(s.Columns), d))
 	}
 	if d == len(s.Columns) {
 		return nil

@@ -195,7 +195,7 @@ func TestBadInput(t *testing.T) {
 		{"type", with("rounds = \"many\""), "toml: line"},
 		{"no components", with("components = 0"), "components: must be positive, got 0"},
 		{"negative components", with("components = -1"), "components: must be in 1..100, got -1"},
-		{"too many components", with("components = 3"), "components: 3 of 2 columns"},
+		{"too many components", with("components = 3"), "components: 3 of 2 columns: ask for no more"},
 		{"bad method", with("method = \"svd\""), "method: must be one of"},
 		{"bad subspace", with("subspace = \"lanczos\""), "subspace: must be one of"},
 		{"deflated covariance", with("method = \"covariance\"\nsubspace = \"deflation\""), "subspace: is of method"},
