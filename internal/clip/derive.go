@@ -76,10 +76,7 @@ func (m *Matrix) Sphere() (*Matrix, error) {
 			values := rows.widened(&from.wide)
 			for i, norm := range norms {
 				row := out[i*m.d : (i+1)*m.d]
-				if norm == 0 {
-					clear(row)
-					continue
-				}
+				norm = infiniteIfZero(norm) // over which the row is zeros
 				for j, v := range values[i*m.d : (i+1)*m.d] {
 					row[j] = v / norm // at most 1, but for its rounding
 				}

@@ -11,6 +11,21 @@ func clamp(c, b float64) float64 {
 	return math.Float64frombits(min(bits&^sign, math.Float64bits(b)) | bits&sign)
 }
 
+// zeroBelow is x ≥ 0, but 0 if it is less than least. No branch: a mispredicted one takes longer
+// than a short row, and would show how many rows of zeros are mixed with others.
+func zeroBelow(x, least float64) float64 {
+	bits := math.Float64bits(x)
+	return math.Float64frombits(bits &^ uint64(int64(bits-math.Float64bits(least))>>63))
+}
+
+// infiniteIfZero is x ≥ 0, but infinite if it is 0: a bound over it is then 0. No branch, as in
+// zeroBelow.
+func infiniteIfZero(x float64) float64 {
+	const inf = 0x7ff << 52
+	bits := math.Float64bits(x)
+	return math.Float64frombits(bits + inf*((bits-1)>>63))
+}
+
 // clampRows turns products s into coefficients clamp(s·scale, ±bound/norm) of rows with these
 // norms, on the path in use.
 func clampRows(s, norms []float64, l limit) {
@@ -21,11 +36,7 @@ func clampRows(s, norms []float64, l limit) {
 
 func clampPortable(s, norms []float64, l limit) {
 	for i, norm := range norms {
-		b := 0.0
-		if norm > 0 {
-			b = l.bound / norm
-		}
-		s[i] = clamp(s[i]*l.scale, b)
+		s[i] = clamp(s[i]*l.scale, l.bound/infiniteIfZero(norm))
 	}
 }
 
@@ -45,10 +56,10 @@ func clampBlockPortable(s, norms, w []float64, h, first int, l limit) {
 		for j := range w {
 			w[j] = s[j*h+i]
 		}
-		length, e, ok := measure(w)
-		down, c := 0.0, 0.0
-		if ok && norms[i] > 0 {
-			down, c = math.Ldexp(1, -e), min(math.Ldexp(l.scale, e), l.bound/norms[i]/length)
+		length, e := measure(w)
+		down, c := math.Ldexp(1, -e), min(math.Ldexp(l.scale, e), l.bound/infiniteIfZero(norms[i])/infiniteIfZero(length))
+		if math.IsNaN(c) { // of a length that is not finite: there is none
+			c = 0
 		}
 		for j, x := range w {
 			s[j*h+i] = c * (x * down)

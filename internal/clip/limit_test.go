@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"covey/internal/query"
 )
@@ -119,5 +120,75 @@ func TestCoefficientsOfManyDirections(t *testing.T) {
 				t.Errorf("%s differs", pathNames[p])
 			}
 		})
+	}
+}
+
+// What stands in for branches on lengths is exact at its edges.
+func TestNoLength(t *testing.T) {
+	inf := math.Inf(1)
+	for _, x := range []float64{0x1p-1074, 0x1p-1022, 0x1p-480, 1, math.MaxFloat64, inf} {
+		if got := infiniteIfZero(x); got != x {
+			t.Errorf("infiniteIfZero(%v) = %v", x, got)
+		}
+	}
+	if got := infiniteIfZero(0); got != inf {
+		t.Errorf("infiniteIfZero(0) = %v", got)
+	}
+	below := math.Nextafter(tinySquare, 0)
+	for x, want := range map[float64]float64{0: 0, 0x1p-1074: 0, below: 0, tinySquare: tinySquare, 1: 1, math.MaxFloat64: math.MaxFloat64} {
+		if got := zeroBelow(x, tinySquare); got != want {
+			t.Errorf("zeroBelow(%v) = %v", x, got)
+		}
+	}
+}
+
+// TestZeroRowsTakeAsLong: rows of zeros take as long as others, mixed with them or alone. Of 60
+// sums the shortest counts. A branch on whether a row has a length would take about twice as long
+// on a random half of zeros, and half as long on wide rows of zeros alone.
+func TestZeroRowsTakeAsLong(t *testing.T) {
+	plain := func(m *Matrix) (*Matrix, error) { return m, nil }
+	for _, c := range []struct {
+		name  string
+		n, d  int
+		zeros float64 // the share of rows
+		rows  func(*Matrix) (*Matrix, error)
+	}{
+		{"half of the rows", 1 << 16, 2, 0.5, plain},
+		{"half of the rows of a sphere", 1 << 16, 2, 0.5, (*Matrix).Sphere},
+		{"all rows of a sphere", 1 << 12, 32, 1, (*Matrix).Sphere},
+	} {
+		rng := rand.New(rand.NewPCG(43, 44))
+		table := func(zeros float64) *Matrix {
+			values := make([]float64, c.n*c.d)
+			for row := range slices.Chunk(values, c.d) {
+				zero := rng.Float64() < zeros
+				for j := range row {
+					if row[j] = 0; !zero { // a page that nobody wrote to reads faster
+						row[j] = 1 + rng.Float64()
+					}
+				}
+			}
+			m, err := NewMatrix(c.d, values)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return m
+		}
+		tables := []*Matrix{table(0), table(c.zeros)}
+		best := [2]time.Duration{math.MaxInt64, math.MaxInt64}
+		for range 60 {
+			for i, m := range tables {
+				began := time.Now()
+				m, err := c.rows(m)
+				if err != nil {
+					t.Fatal(err)
+				}
+				mustSum(t, m, Query{Map: Mean, Radius: 1, Grid: 0x1p-16}, 1)
+				best[i] = min(best[i], time.Since(began))
+			}
+		}
+		if ratio := float64(best[1]) / float64(best[0]); ratio > 1.4 || ratio < 0.7 {
+			t.Errorf("%s are zeros: the sum takes %.2f times as long as without", c.name, ratio)
+		}
 	}
 }

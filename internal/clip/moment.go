@@ -10,10 +10,7 @@ func (m *Matrix) momentRows(l limit, height int, norms []float64) func(acc []uin
 	return func(acc []uint64, lo, hi int) {
 		c := scratch[:hi-lo]
 		for i, norm := range norms[lo:hi] {
-			c[i] = 0
-			if norm > 0 {
-				c[i] = min(l.scale, l.bound/(norm*norm))
-			}
+			c[i] = min(l.scale, l.bound/infiniteIfZero(norm*norm))
 		}
 		rows := from.widened(lo, hi)
 		if path(active.Load()) == portable {

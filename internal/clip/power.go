@@ -31,10 +31,7 @@ func (m *Matrix) meanRows(l limit, height int, norms []float64) func(acc []uint6
 	return func(acc []uint64, lo, hi int) {
 		c := scratch[:hi-lo]
 		for i, norm := range norms[lo:hi] {
-			c[i] = 0
-			if norm > 0 {
-				c[i] = min(l.scale, l.bound/norm)
-			}
+			c[i] = min(l.scale, l.bound/infiniteIfZero(norm))
 		}
 		from.rows(lo, hi).accumulate(acc, c)
 	}

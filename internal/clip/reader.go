@@ -66,9 +66,6 @@ func (r *reader) norms(out []float64, rows stored) {
 	for i := range out {
 		row := values[i*d : (i+1)*d]
 		dots(out[i:i+1], row, row, 0)
-		if out[i] < tinySquare {
-			out[i] = 0
-		}
-		out[i] = math.Sqrt(out[i])
+		out[i] = math.Sqrt(zeroBelow(out[i], tinySquare))
 	}
 }

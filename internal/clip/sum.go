@@ -106,15 +106,15 @@ type limit struct{ scale, bound float64 }
 // largest magnitude, so that no square overflows and length ≥ 1. It is computed from v·2^-e, which
 // is exact but for values that far below the largest that they underflow. Squares are added in runs
 // of 1024 and the runs' sums then: a term goes through at most 2^10+2^14 additions for 2^24 values.
-// ok is false if v is negligible, of length 0, or not finite, of length NaN. A negligible one takes
-// as long as others: how many rows are zeros along a direction would show.
-func measure(v []float64) (length float64, e int, ok bool) {
+// One that is negligible is of length 0, one that is not finite of length NaN. A negligible one
+// takes as long as others: how many rows are zeros along a direction would show.
+func measure(v []float64) (length float64, e int) {
 	peak := 0.0
 	for _, x := range v {
 		peak = max(peak, math.Abs(x)) // a NaN stays
 	}
 	if !(peak <= math.MaxFloat64) {
-		return math.NaN(), 0, false
+		return math.NaN(), 0
 	}
 	e = int(math.Float64bits(peak)>>52) - 1023 // normal, if not negligible
 	down := math.Ldexp(1, -e)
@@ -132,12 +132,12 @@ func measure(v []float64) (length float64, e int, ok bool) {
 	if peak < negligible {
 		total, e = 0, 0
 	}
-	return math.Sqrt(total), e, total > 0
+	return math.Sqrt(total), e
 }
 
 // size is the length of v for a histogram.
 func size(v []float64) float64 {
-	length, e, _ := measure(v)
+	length, e := measure(v)
 	return length * math.Ldexp(1, e) // Ldexp of a zero would be faster
 }
 
@@ -146,16 +146,13 @@ func size(v []float64) float64 {
 // integer. There is none: at most 2^22 rows of norm at most 2^500(1+2^-29) make sums of products
 // below 2^1023.
 func addClipped(acc []uint64, v []float64, l limit) {
-	length, e, ok := measure(v)
+	length, e := measure(v)
 	if math.IsNaN(length) {
 		return
 	}
 	down := math.Ldexp(1, -e)
 	// 2^e·scale is a power of two, or infinite: then the other is the smaller.
-	c := min(math.Ldexp(l.scale, e), l.bound/length)
-	if !ok {
-		c = 0
-	}
+	c := min(math.Ldexp(l.scale, e), l.bound/infiniteIfZero(length))
 	for j, x := range v {
 		acc[j] += math.Float64bits(math.FMA(c, x*down, round)) - roundBits
 	}

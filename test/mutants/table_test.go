@@ -96,16 +96,16 @@ func mutants() []mutant {
 			{clipSum, "bound: ratio * margin}", "bound: ratio * margin * math.Sqrt2}"},
 		}, in("clip", "TestReplacementNeverExceedsSensitivity"), oneStep},
 		{"clip off by √2: the portable kernel", 7, []edit{
-			{clipLimit, "			b = l.bound / norm\n", "			b = math.Sqrt2 * l.bound / norm\n"},
+			{clipLimit, "l.bound/infiniteIfZero(norm))", "math.Sqrt2*l.bound/infiniteIfZero(norm))"},
 		}, in("clip", "TestReplacementNeverExceedsSensitivity").with(portable), oneStep.with(portable)},
 		{"clip off by √2: the portable kernel of blocks", 7, []edit{
-			{clipLimit, "l.bound/norms[i]/length)", "math.Sqrt2*l.bound/norms[i]/length)"},
+			{clipLimit, "l.bound/infiniteIfZero(norms[i])", "math.Sqrt2*l.bound/infiniteIfZero(norms[i])"},
 		}, in("clip", "TestReplacingUnitsNeverExceedsSensitivity").with(portable), killer{}},
 		{"clip off by √2: means", 7, []edit{
-			{clipPower, "				c[i] = min(l.scale, l.bound/norm)", "				c[i] = min(l.scale, 1.4142*l.bound/norm)"},
+			{clipPower, "min(l.scale, l.bound/infiniteIfZero(norm))", "min(l.scale, 1.4142*l.bound/infiniteIfZero(norm))"},
 		}, in("clip", "TestReplacingUnitsNeverExceedsSensitivity"), killer{}}, // the audit's short form is too short for a part of the charge
 		{"clip off by √2: moments", 7, []edit{
-			{"internal/clip/moment.go", "min(l.scale, l.bound/(norm*norm))", "min(l.scale, math.Sqrt2*l.bound/(norm*norm))"},
+			{"internal/clip/moment.go", "min(l.scale, l.bound/infiniteIfZero(norm*norm))", "min(l.scale, math.Sqrt2*l.bound/infiniteIfZero(norm*norm))"},
 		}, in("clip", "TestReplacingUnitsNeverExceedsSensitivity"), audited("covariance")},
 		{"a moment's second panel of the first one's columns", 0, []edit{
 			{"internal/clip/moment.go", "copy(tail, rows[i*d+first:])", "copy(tail, rows[i*d:])"},
