@@ -71,8 +71,8 @@ type columns struct {
 // one is a unit's weight in a column, in grid steps.
 const one = 1 / query.ColumnGrid
 
-// has reports whether row i has a value in column j that counts.
-func (c columns) has(i, j int) bool { return !c.skip[j] && !c.m.gone(i) && !c.m.gap(i, j) }
+// has reports whether row i has a value in column j that counts, if the row is there.
+func (c columns) has(i, j int) bool { return !c.skip[j] && !c.m.gap(i, j) }
 
 // oneHots adds what a unit has in the bins of each column, so many, of which bins appends those of
 // a value: at most one of each level.
@@ -89,17 +89,17 @@ func (c columns) oneHots(size int, bins func(to []int, x float64) []int) func(ac
 				if !c.has(i, j) {
 					continue
 				}
-				there++
+				there += c.m.there(i)
 				own = bins(own[:0], rows[(i-first)*c.m.d+j])
 				for _, b := range own {
 					if counts[b] == 0 {
 						filled = append(filled, b)
 					}
-					counts[b]++
+					counts[b] += c.m.there(i)
 				}
 			}
 			for _, b := range filled { // at most 2^22 rows: no overflow
-				acc[at*size+b] += counts[b] * one / there // down: a level's sum stays within one
+				acc[at*size+b] += counts[b] * one / max(1, there) // down: a level's sum stays within one
 				counts[b] = 0
 			}
 			filled = filled[:0]
@@ -118,11 +118,12 @@ func (c columns) octaves() func(acc []uint64, unit int) {
 				continue
 			}
 			own, x := acc[at*query.OctaveBins:(at+1)*query.OctaveBins], row[j]
-			zero := one * (1 - filled(x))
+			there := one * c.m.there(unit)
+			zero := there * (1 - filled(x))
 			own[0] += zero
 			first := 1
 			for _, l := range query.OctaveLevels {
-				own[first+l.Bin(x)] += one - zero
+				own[first+l.Bin(x)] += there - zero
 				first += l.Bins
 			}
 		}
@@ -148,19 +149,17 @@ func (c columns) moments() func(acc []uint64, unit int) {
 		first, end := c.m.unit(unit)
 		rows := from.widened(first, end)
 		for at, j := range c.of {
-			sum, square, there := 0.0, 0.0, 0
+			sum, square, there := 0.0, 0.0, uint64(0)
 			for i := first; i < end; i++ {
 				if c.has(i, j) {
-					z := rows[(i-first)*c.m.d+j]
+					z := rows[(i-first)*c.m.d+j] // 0 of a row that is absent
 					sum += z
 					square += float64(z * z)
-					there++
+					there += c.m.there(i)
 				}
 			}
-			v[at], v[d+at] = 0, 1
-			if there > 0 {
-				v[at], v[d+at] = sum/float64(there), square/float64(there)
-			}
+			some := float64(max(1, there))
+			v[at], v[d+at] = sum/some, square/some+float64(1-min(1, there)) // 0 and 1 of none
 		}
 		addClipped(acc[:d], v[:d], values)
 		addClipped(acc[d:], v[d:], squares)

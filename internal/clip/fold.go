@@ -52,9 +52,7 @@ func (f *fold) unit(i int) {
 			}
 		case Rows:
 			for i := lo; i < hi; i++ {
-				if !f.m.gone(i) {
-					f.v[0]++
-				}
+				f.v[0] += float64(f.m.there(i))
 			}
 		default: // no code here but the table's
 			add := f.q.Map.definition().Map

@@ -179,6 +179,18 @@ func (m *Matrix) unit(i int) (first, end int) {
 // for one that counts.
 func (m *Matrix) gone(i int) bool { return m.absent != nil && m.absent[i] }
 
+// there is 0 if row i stands for no row, else 1, in the same time: how many rows a site left out is
+// for the site alone.
+func (m *Matrix) there(i int) uint64 {
+	gone := uint64(0)
+	if m.absent != nil {
+		if m.absent[i] { // a move and no branch, as both are bits
+			gone = 1
+		}
+	}
+	return 1 - gone
+}
+
 // String returns the shape, never the values: a matrix is a site's private data.
 func (m *Matrix) String() string { return fmt.Sprintf("clip.Matrix(%d×%d) [redacted]", m.N(), m.d) }
 

@@ -41,17 +41,19 @@ func (r *reader) rows(lo, hi int) stored {
 		r.next = r.from.next
 		return values
 	}
-	if n := (hi - lo) * d; cap(r.out) < n {
+	h := hi - lo
+	if n := (h + 1) * d; cap(r.out) < n {
 		r.out = make([]float64, n)
 	}
-	out := r.out[:(hi-lo)*d]
+	out := r.out[:h*d]
 	r.make(out, lo, hi)
-	if r.m.absent != nil {
-		for i, gone := range r.m.absent[lo:hi] {
-			if gone { // it stays zeros, whatever the step made of it
-				clear(out[i*d : (i+1)*d])
-			}
-		}
+	// An absent row stays zeros, whatever the step made of it. For any other one a row behind the
+	// last is cleared, so that the time tells nothing of how many rows are absent, nor whether any
+	// is.
+	all, m := r.out[:(h+1)*d], r.m
+	for i := range h {
+		at := d * (i + (h-i)*int(m.there(lo+i)))
+		clear(all[at : at+d])
 	}
 	r.next = r.from.next
 	return stored{wide: out, far: int(r.next - uintptr(unsafe.Pointer(unsafe.SliceData(out))))}

@@ -51,11 +51,11 @@ func Scores(m *Matrix, g ScoreGrid, workers int) ([]int64, error) {
 		return nil, err
 	}
 	k := len(g.Deviations)
-	return m.oneHots(k, query.ScoreBins, workers, func(bins []int, _ int, row []float64) []int {
+	return m.oneHots(k, query.ScoreBins, workers, func(bins []int, _ int, row []float64) ([]int, uint64) {
 		for l := range k {
 			bins = append(bins, g.bin(row, l, query.ScoreBins))
 		}
-		return bins
+		return bins, 1
 	}), nil
 }
 
@@ -77,19 +77,19 @@ func Picture(m *Matrix, g ScoreGrid, x, y, groups int, group func(i int) int, wo
 	case groups < 1 || groups > MaxValues/bins:
 		return nil, &QueryError{"groups", "are none, or more than an answer can count"}
 	}
-	return m.oneHots(1, bins*groups, workers, func(at []int, i int, row []float64) []int {
-		own := group(i)
+	return m.oneHots(1, bins*groups, workers, func(at []int, i int, row []float64) ([]int, uint64) {
+		own, in := group(i), uint64(1)
 		if own < 0 || own >= groups {
-			return at
+			own, in = 0, 0
 		}
-		return append(at, own*bins+g.bin(row, x, query.PictureBins)*query.PictureBins+g.bin(row, y, query.PictureBins))
+		return append(at, own*bins+g.bin(row, x, query.PictureBins)*query.PictureBins+g.bin(row, y, query.PictureBins)), in
 	}), nil
 }
 
 // oneHots counts units in so many blocks of bins: a row of values row, number i of m, is in one bin
-// of each block, as bins appends them, or in none of any. A unit is the average of its rows that
-// are in any, rounded down.
-func (m *Matrix) oneHots(blocks, size, workers int, bins func(to []int, i int, row []float64) []int) []int64 {
+// of each block, as bins appends them with 1, or in none of any: with 0, in the same time. A unit
+// is the average of its rows that are in any, rounded down.
+func (m *Matrix) oneHots(blocks, size, workers int, bins func(to []int, i int, row []float64) ([]int, uint64)) []int64 {
 	return signed(share(m.N(), m.height(blockBytes), blocks*size, workers, func() func([]uint64, int, int) {
 		from := m.reader()
 		var own, filled []int
@@ -99,24 +99,21 @@ func (m *Matrix) oneHots(blocks, size, workers int, bins func(to []int, i int, r
 				first, end := m.unit(u)
 				there := uint64(0)
 				for i := first; i < end; i++ {
-					if m.gone(i) {
-						continue
-					}
 					row := from.widened(i, i+1)
-					if own = bins(own[:0], i, row); len(own) == 0 {
-						continue
-					}
-					there++
+					at, in := bins(own[:0], i, row)
+					own = at
+					in *= m.there(i)
+					there += in
 					for block, b := range own {
 						at := block*size + b
 						if counts[at] == 0 {
 							filled = append(filled, at)
 						}
-						counts[at]++
+						counts[at] += in
 					}
 				}
 				for _, at := range filled { // at most 2^22 rows: no overflow
-					acc[at] += counts[at] * one / there // down: a block's sum stays within one
+					acc[at] += counts[at] * one / max(1, there) // down: a block's sum stays within one
 					counts[at] = 0
 				}
 				filled = filled[:0]

@@ -9,11 +9,11 @@ func init() {
 		counts = "internal/clip/score.go"
 	)
 	tables = append(tables, []mutant{
-		{"picture: a unit's rows each count", 0, []edit{{counts, "+= counts[at] * one / there", "+= counts[at] * one"}},
+		{"picture: a unit's rows each count", 0, []edit{{counts, "+= counts[at] * one / max(1, there)", "+= counts[at] * one"}},
 			in("clip", "TestReplacedUnitMovesScoresByDelta"), killer{}},
-		{"picture: averages rounded up", 0, []edit{{counts, "+= counts[at] * one / there", "+= (counts[at]*one + there - 1) / there"}},
+		{"picture: averages rounded up", 0, []edit{{counts, "+= counts[at] * one / max(1, there)", "+= (counts[at]*one + there - 1) / max(1, there)"}},
 			in("clip", "TestScores"), killer{}},
-		{"picture: rows that are left out count", 0, []edit{{counts, "if m.gone(i) {\n\t\t\t\t\t\tcontinue\n\t\t\t\t\t}\n", ""}},
+		{"picture: rows that are left out count", 0, []edit{{counts, "in *= m.there(i)\n", ""}},
 			in("clip", "TestScores"), killer{}},
 		{"picture: what lies beyond is in no bin", 0, []edit{{"internal/query/picture.go", "(max(-PictureReach, min(z, PictureReach)) + PictureReach)", "(z + PictureReach)"}},
 			in("query", "TestScoreBins"), killer{}},

@@ -26,10 +26,10 @@ func init() {
 			{"internal/worth/constants.go", "	if all && r.TotalInterval", "	if false && r.TotalInterval"},
 		}, in("simulate", "TestTotalDoubtsScales"), killer{}},
 		{"averaged one-hots are rounded to nearest", 0, []edit{
-			{clipColumn, "acc[at*size+b] += counts[b] * one / there", "acc[at*size+b] += (counts[b]*one + there/2) / there"},
+			{clipColumn, "acc[at*size+b] += counts[b] * one / max(1, there)", "acc[at*size+b] += (counts[b]*one + there/2) / max(1, there)"},
 		}, columns, killer{}},
 		{"a unit's rows are added and not averaged", 0, []edit{
-			{clipColumn, "acc[at*size+b] += counts[b] * one / there", "acc[at*size+b] += counts[b] * one"},
+			{clipColumn, "acc[at*size+b] += counts[b] * one / max(1, there)", "acc[at*size+b] += counts[b] * one"},
 		}, columns, killer{}},
 		{"a tree has the noise of one level", 0, []edit{
 			{queryGrid, "up(math.Sqrt(float64(2*levels*(values/bins))))", "up(math.Sqrt(float64(2*(values/bins))))"},
@@ -47,7 +47,7 @@ func init() {
 			{clipColumn, "bound: query.SquareNorm * math.Sqrt(3) * root * one * margin", "bound: 0x1p40"},
 		}, columns, killer{}},
 		{"a column that is left out is counted", 0, []edit{
-			{clipColumn, "return !c.skip[j] && !c.m.gone(i)", "return !c.m.gone(i)"},
+			{clipColumn, "return !c.skip[j] && !c.m.gap(i, j)", "return !c.m.gap(i, j)"},
 		}, in("clip", "TestColumnsSkip"), killer{}},
 	})
 }
