@@ -36,7 +36,7 @@ func marks(text []byte) int {
 func onlyKnown(text []byte, into reflect.Type) error {
 	var p unstable.Parser
 	p.Reset(text)
-	w := walk{&p}
+	w := walk{&p, into == reflect.TypeFor[*Proposal]()}
 	at, path := into, ""
 	for p.NextExpression() {
 		e := p.Expression()
@@ -54,7 +54,13 @@ func onlyKnown(text []byte, into reflect.Type) error {
 	return nil
 }
 
-type walk struct{ parser *unstable.Parser }
+// walk goes through a text. The decoder takes keys in any case of letters. Where they are exact
+// none counts but as documented: of "epsilon" and "Epsilon" the later one would count here, and
+// the first to another reader of the same signed bytes.
+type walk struct {
+	parser *unstable.Parser
+	exact  bool
+}
 
 // pair looks at one key and what is in its value.
 func (w walk) pair(e *unstable.Node, at reflect.Type, path string) error {
@@ -93,7 +99,7 @@ func (w walk) key(e *unstable.Node, at reflect.Type, path string) (reflect.Type,
 			path += "."
 		}
 		path += strict.PlainKey(name)
-		of := fieldOf(item(at), name)
+		of := fieldOf(item(at), name, w.exact)
 		if of == nil {
 			shown := path
 			if len(shown) > maxKeyShown {
@@ -119,8 +125,8 @@ func item(t reflect.Type) reflect.Type {
 }
 
 // fieldOf returns the type of a struct's field of a key, as the decoder finds it: in any case of
-// letters. Nil for none.
-func fieldOf(t reflect.Type, key string) reflect.Type {
+// letters, unless it is to be exact. Nil for none.
+func fieldOf(t reflect.Type, key string, exact bool) reflect.Type {
 	if t.Kind() != reflect.Struct {
 		return nil
 	}
@@ -136,7 +142,7 @@ func fieldOf(t reflect.Type, key string) reflect.Type {
 	want := strings.ToLower(key)
 	for _, f := range known.([]field) {
 		// EqualFold alone also takes ſ for s
-		if f.lower == want && strings.EqualFold(f.name, key) {
+		if f.name == key || !exact && f.lower == want && strings.EqualFold(f.name, key) {
 			return f.of
 		}
 	}

@@ -2,6 +2,7 @@ package proposal
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"reflect"
@@ -58,10 +59,10 @@ func TestUnknownKeysAreCheap(t *testing.T) {
 }
 
 // TestOnlyKnownAgrees: what the walk lets through holds no key that the decoder knows nothing of,
-// and what it refuses the decoder would refuse.
+// and what it refuses the decoder would refuse, but for keys in other letters.
 func TestOnlyKnownAgrees(t *testing.T) {
 	texts := unknownKeys(2)
-	texts["none"] = "version=2\n[study]\nname='x'\nDEADLINES.Round='1s'\nlambda={x=1}\n[[study.columns]]\nname='a'\n[[roster]]\nunits=2\n"
+	texts["none"] = "version=2\n[study]\nname='x'\ndeadlines.round='1s'\nlambda={x=1}\n[[study.columns]]\nname='a'\n[[roster]]\nunits=2\n"
 	texts["a word for a table"] = "study=1\n"
 	for what, text := range texts {
 		var p Proposal
@@ -74,6 +75,29 @@ func TestOnlyKnownAgrees(t *testing.T) {
 		// which is the table's text to the decoder
 		if err == nil && walked != nil && what != "below a word" {
 			t.Errorf("%s: %v", what, walked)
+		}
+	}
+}
+
+// TestKeysAreExact: a key in other letters is none. Two readers of the same signed bytes, of which
+// one minds the case, would see two values.
+func TestKeysAreExact(t *testing.T) {
+	spec, err := ParseSpec([]byte("name = 'x'\ndataset = 'rows'\nepsilon = 1.0\ndelta = 1e-6\n[[columns]]\nname = 'a'\nscale = 1.0\n[[columns]]\nname = 'b'\nscale = 1.0\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := func(b byte) Key { return bytes.Repeat([]byte{b}, 32) }
+	body, err := Propose(spec, []Member{{"a", key(1), 10}, {"b", key(2), 10}, {"c", key(3), 10}}, ed25519.PublicKey(key(4)), [32]byte{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for of, with := range map[string]string{
+		"epsilon = 1.0": "epsilon = 1.0\nEpsilon = 7.0", "[study]": "[Study]\nepsilon = 7.0\n[study]", "units = 10": "units = 10\nUNITS = 11",
+	} {
+		text := strings.Replace(string(body), of, with, 1)
+		_, err := Parse([]byte(text))
+		if at, ok := errors.AsType[*FieldError](err); text == string(body) || !ok || !strings.Contains(at.Reason, "unknown key") {
+			t.Errorf("%q: %v", with, err)
 		}
 	}
 }

@@ -21,7 +21,7 @@
 // The rules of docs/protocol.md that this package keeps, at length.
 //
 //   - S1: The digest MUST be of the proposal's exact bytes, which MUST hold every parameter in its
-//     final form.
+//     final form, under keys in lower case.
 //   - S2: A query's context ctx MUST bind digest, transcript, query, slot, its kind and
 //     round by the plan, history, X, center, found, scale, fill, deviations, R, g, σ, ring and
 //     lanes.
