@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"maps"
 	"math"
@@ -71,12 +72,20 @@ func Local(c *siteconfig.Config) []Finding {
 				Result: fmt.Sprintf("a budget of epsilon = %g promises its people little: all studies together may change the odds about one person by a factor of e^ε = %.3g", b.Epsilon, math.Exp(b.Epsilon)), Do: "lower budget.epsilon; 1 to 3 is usual"})
 		}
 	}
+	first := map[[sha256.Size]byte]siteconfig.Dataset{}
 	for _, d := range c.Datasets {
 		info, err := dataset.Inspect(c.Source(d), d.Unit, dataset.ReadOptions{})
 		add(CheckData, "data set "+d.Name, fmt.Sprintf("%s, %d columns, SHA-256 %x…, budget of %q", sizeOf(info.Rows, info.Units, d.Unit), len(info.Header), info.SHA256[:6], d.Population), unnamed(d, err))
 		if names := absent(c.Source(d).Mapping, info.Header); err == nil && len(names) > 0 {
 			out = append(out, Finding{Code: CheckData, Check: "data set " + d.Name, OK: true, Warning: true,
 				Result: fmt.Sprintf("[dataset.columns] names columns that the source does not have: %d, the first %s", len(names), names[0]), Do: "write the names as the source's header has them"})
+		}
+		// Each population has a budget of its own: the same people in two have two.
+		if same, twice := first[info.SHA256]; err == nil && twice && same.Population != d.Population {
+			out = append(out, Finding{Code: CheckConfig, Check: "data set " + d.Name, OK: true, Warning: true,
+				Result: fmt.Sprintf("its rows are those of data set %q, whose budget is that of %q: studies of the two may spend both budgets on the same people", same.Name, same.Population), Do: "name one population in both, unless their units are other people"})
+		} else if err == nil && !twice {
+			first[info.SHA256] = d
 		}
 	}
 	if len(c.Datasets) == 0 {
