@@ -158,8 +158,9 @@ func TestZeroRowsTakeAsLong(t *testing.T) {
 	}
 	plain := mean(func(m *Matrix) (*Matrix, error) { return m, nil })
 	centered := mean(func(m *Matrix) (*Matrix, error) { return m.Less(slices.Repeat([]float64{0.5}, m.D())) })
+	of := []int{0, 1, 2, 3, 4, 5, 6, 7}
 	count := func(kind query.Kind) func(*Matrix) ([]int64, error) {
-		return func(m *Matrix) ([]int64, error) { return Columns(m, kind, []int{0, 1}, nil, 1) }
+		return func(m *Matrix) ([]int64, error) { return Columns(m, kind, of[:m.D()], nil, 1) }
 	}
 	grid := ScoreGrid{X: []float64{1, 0, 0, 1}, Deviations: []float64{1, 1}}
 	picture := func(m *Matrix) ([]int64, error) {
@@ -175,16 +176,18 @@ func TestZeroRowsTakeAsLong(t *testing.T) {
 		n, d   int
 		zeros  float64 // the share of rows
 		absent bool
+		cells  bool // zeros is the share of cells
 		sum    func(*Matrix) ([]int64, error)
 	}{
-		{"half of the rows", 1 << 16, 2, 0.5, false, plain},
-		{"half of the rows of a sphere", 1 << 16, 2, 0.5, false, mean((*Matrix).Sphere)},
-		{"all rows of a sphere", 1 << 12, 32, 1, false, mean((*Matrix).Sphere)},
-		{"half of the rows, absent,", 1 << 16, 2, 0.5, true, centered},
-		{"all rows, absent, of scores", 1 << 12, 2, 1, true, func(m *Matrix) ([]int64, error) { return Scores(m, grid, 1) }},
-		{"all rows, absent, of a picture", 1 << 12, 2, 1, true, picture},
-		{"all rows, absent, of octaves", 1 << 12, 2, 1, true, count(query.Octaves)},
-		{"all rows, absent, of a tree", 1 << 12, 2, 1, true, count(query.Tree)},
+		{"half of the rows", 1 << 16, 2, 0.5, false, false, plain},
+		{"half of the rows of a sphere", 1 << 16, 2, 0.5, false, false, mean((*Matrix).Sphere)},
+		{"all rows of a sphere", 1 << 12, 32, 1, false, false, mean((*Matrix).Sphere)},
+		{"half of the rows, absent,", 1 << 16, 2, 0.5, true, false, centered},
+		{"half of the cells, of octaves,", 1 << 13, 8, 0.5, false, true, count(query.Octaves)},
+		{"all rows, absent, of scores", 1 << 12, 2, 1, true, false, func(m *Matrix) ([]int64, error) { return Scores(m, grid, 1) }},
+		{"all rows, absent, of a picture", 1 << 12, 2, 1, true, false, picture},
+		{"all rows, absent, of octaves", 1 << 12, 2, 1, true, false, count(query.Octaves)},
+		{"all rows, absent, of a tree", 1 << 12, 2, 1, true, false, count(query.Tree)},
 	} {
 		rng := rand.New(rand.NewPCG(43, 44))
 		table := func(zeros float64) *Matrix {
@@ -192,6 +195,9 @@ func TestZeroRowsTakeAsLong(t *testing.T) {
 			for i := range c.n {
 				zero := rng.Float64() < zeros
 				for j := range c.d {
+					if c.cells {
+						zero = rng.Float64() < zeros
+					}
 					if values[i*c.d+j] = 0; !zero { // a page that nobody wrote to reads faster
 						values[i*c.d+j] = 1 + rng.Float64()
 					}

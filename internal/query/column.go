@@ -45,7 +45,15 @@ var OctaveLevels = [...]OctaveLevel{{-42, 4, 21}, {-40, 8, 10}}
 // could differ between machines.
 func (l OctaveLevel) Bin(x float64) int {
 	e := int(math.Float64bits(x)>>52&0x7ff) - 1023 // |x| in [2^e, 2^(e+1)), or below 2^-1022
-	return max(0, min((e-l.First)/l.Width, l.Bins-1))
+	return within((e-l.First)/l.Width, l.Bins-1)
+}
+
+// within returns x, brought to 0 or most if it is not between them. No branch: how many zeros are
+// mixed with other numbers would show in the time.
+func within(x, most int) int {
+	x &^= x >> 63
+	over := x - most
+	return most + over&(over>>63)
 }
 
 // Bin returns the bin of z. What lies beyond [-1, 1] is in the end bins, or where these are.
