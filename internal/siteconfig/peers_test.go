@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/study"
 )
@@ -103,5 +104,32 @@ func TestAttackPolicyPrefersCentral(t *testing.T) {
 				t.Errorf("noise %q, on_dropout %q, allowed %q: %v", c.noise, c.dropout, c.allowed, r)
 			}
 		}
+	}
+}
+
+// TestAttackOtherLeader: with coordinator_key the policy approves no study of another signing key,
+// which a holder of the CA's key alone would have to use.
+func TestAttackOtherLeader(t *testing.T) {
+	ours, theirs := proposal.Key(make([]byte, 32)), append(proposal.Key{1}, make([]byte, 31)...)
+	text := strings.Replace(goodConfig, "[policy]\n", "[policy]\ncoordinator_key = \""+pki.Fingerprint([]byte(ours))+"\"\n", 1)
+	config, err := Parse([]byte(text), File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		key    proposal.Key
+		within bool
+	}{{ours, true}, {theirs, false}} {
+		plan := &study.Plan{}
+		plan.Proposal.Coordinator = c.key
+		rules := config.Policy.Judge(plan, 0)
+		at := slices.IndexFunc(rules, func(r PolicyRule) bool { return r.Rule == "coordinator_key" })
+		if at < 0 || rules[at].OK != c.within {
+			t.Errorf("%x: %v", c.key[:1], rules)
+		}
+	}
+	_, err = Parse([]byte(strings.Replace(text, pki.Fingerprint([]byte(ours)), "here", 1)), File)
+	if at, ok := errors.AsType[*Error](err); !ok || at.Key != "policy.coordinator_key" {
+		t.Errorf("a key that is no fingerprint: %v", err)
 	}
 }

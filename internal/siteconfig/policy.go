@@ -57,6 +57,10 @@ type Policy struct {
 	// operator read it to this one's; any if not given. "within-limits" needs them: who has the
 	// CA's key can make up sites, and a sum over this site and made-up ones is this site's own.
 	Peers map[string]string `toml:"peers,omitempty"`
+	// CoordinatorKey is the fingerprint of the key that signs releases, as the coordinator's
+	// operator read it to this site's; any key if not given. Who has the CA's key, and the way to
+	// the sites, can pass for a coordinator, but has not this key.
+	CoordinatorKey string `toml:"coordinator_key,omitempty"`
 	// Analysts are those whose proposals may be approved without the operator, by name, each with
 	// its key. If not given, no analyst's may be, but those of the coordinator's operator, which
 	// nobody signs; if given, the operator's may not.
@@ -151,6 +155,9 @@ func (p *Policy) check(c *Config) error {
 			return c.Errorf(key, "must be a fingerprint, six groups of four letters and digits, got %q", p.Peers[name])
 		}
 	}
+	if p.CoordinatorKey != "" && !fingerprintForm.MatchString(p.CoordinatorKey) {
+		return c.Errorf("policy.coordinator_key", "must be a fingerprint, six groups of four letters and digits, got %q", p.CoordinatorKey)
+	}
 	if err := p.checkAnalysts(c); err != nil {
 		return err
 	}
@@ -198,6 +205,9 @@ func (p *Policy) Judge(plan *study.Plan, self int) []PolicyRule {
 		add("max_delta", fmt.Sprintf("%g", p.MaxDelta), fmt.Sprintf("δ = %g", s.Delta), s.Delta <= p.MaxDelta)
 	} else {
 		add("approve", `"ask"`, "every study", false)
+	}
+	if key := pki.Fingerprint([]byte(plan.Proposal.Coordinator)); p.CoordinatorKey != "" {
+		add("coordinator_key", p.CoordinatorKey, key, key == p.CoordinatorKey)
 	}
 	if rule, applies := p.judgeProposer(plan.Proposal.Proposer); applies {
 		out = append(out, rule)

@@ -91,6 +91,7 @@ approve = "ask"          # or "within-limits", with the limits below
 # max_epsilon = 1.0      # of one study
 # max_delta = 1e-6
 # peers = { south = "abcd-efgh-ijkl-mnop-qrst-uvwx" }   # other sites, by the fingerprints that they read to you; needed
+# coordinator_key = "abcd-efgh-ijkl-mnop-qrst-uvwx"     # that signs releases, as the coordinator's operator read it to you
 # noise = ["distributed"]            # nobody sees exact sums; "central" shows them to the coordinator's leader
 # on_dropout = ["wait"]              # if not given, "continue" too where noise is distributed
 # min_sites = 3
