@@ -157,9 +157,10 @@ func WritePictures(w io.Writer, r *result.Result) error {
 	return c.WriteAll(lines)
 }
 
-// plain keeps a spreadsheet from reading a name as a formula.
+// plain keeps a spreadsheet from reading a name as a formula. Some also read the wide signs of East
+// Asian keyboards as the beginning of one.
 func plain(s string) string {
-	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
+	if strings.IndexAny(s, "=+-@\t\r＝＋－＠") == 0 {
 		return "'" + s
 	}
 	return s

@@ -185,8 +185,8 @@ func TestNoiseVariance(t *testing.T) {
 // TestCSVHasNoFormula: the names of columns are their proposer's, and a spreadsheet is where tables
 // are opened.
 func TestCSVHasNoFormula(t *testing.T) {
-	r := sample(4, 2, 3, proposal.SubspaceBlock, 0.01)
-	copy(r.Columns, []string{"=HYPERLINK(\"https://x.example\")", "+1", "-1", "@x"})
+	r := sample(6, 2, 3, proposal.SubspaceBlock, 0.01)
+	copy(r.Columns, []string{"=HYPERLINK(\"https://x.example\")", "+1", "-1", "@x", "＝1", "＠x"})
 	for _, of := range [][]*worth.Report{nil, {{}}} {
 		var b bytes.Buffer
 		if err := WriteCSV(&b, r, of...); err != nil {
@@ -200,7 +200,7 @@ func TestCSVHasNoFormula(t *testing.T) {
 			t.Errorf("header %q", table[0])
 		}
 		for _, name := range table[0] {
-			if strings.ContainsAny(name[:1], "=+-@") {
+			if strings.IndexAny(name, "=+-@＝＠") == 0 {
 				t.Errorf("a spreadsheet takes the name %q for a formula", name)
 			}
 		}

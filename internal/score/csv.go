@@ -96,7 +96,7 @@ func appendShortest(out []byte, v float64) []byte {
 // quoted is a unit's name as a field. A spreadsheet would take one that begins as a formula does
 // for one: it gets an apostrophe before it.
 func quoted(name string) string {
-	if name != "" && strings.ContainsRune("=+-@\t\r'", rune(name[0])) {
+	if strings.IndexAny(name, "=+-@\t\r'＝＋－＠") == 0 { // the wide signs are of East Asian keyboards
 		name = "'" + name
 	}
 	if !strings.ContainsAny(name, "\",\r\n# \t") {
