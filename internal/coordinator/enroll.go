@@ -120,6 +120,11 @@ func (c registry) join(_ context.Context, token []byte, name string, csr, identi
 	if err := pki.CheckIdentityProof(identity, name, hash, csr, proof); err != nil {
 		return nil, &membership.JoinError{Reason: "the proof of the identity key is wrong"}
 	}
+	if err := c.machine.lock().who.Claimed(attempt); err != nil {
+		c.machine.unlock()
+		return nil, err
+	}
+	c.machine.unlock()
 	certificate, err := c.authority.Issue(role, name, csr, now)
 	if err != nil {
 		return nil, &membership.JoinError{Reason: "the certificate request is not valid"}

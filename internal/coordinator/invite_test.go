@@ -89,6 +89,43 @@ func TestNewestJoinFileAlone(t *testing.T) {
 	})
 }
 
+// TestSecondName: RE-18. A key that was revoked, as one that a thief may have, joins under no other
+// name, and the file for that name stays good for new keys.
+func TestSecondName(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 2, nil)
+		defer f.c.Close()
+		keys, csr := site.Keys(t, t.TempDir(), "clinic")
+		other, err := keys.CSR("clinic-2")
+		if err != nil {
+			t.Fatal(err)
+		}
+		enter := func(name string, csr []byte, j pki.Join) error {
+			_, err := f.c.join(t.Context(), j.Token.Bytes(), name, csr, its(keys), keys.ProveIdentity(name, j.Token.Hash(), csr))
+			return err
+		}
+		invite := func(name string) pki.Join {
+			j, err := f.c.Invite(name, []string{"h:1"}, time.Hour)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return j
+		}
+		if err := errors.Join(enter("clinic", csr, invite("clinic")), f.c.Revoke(pki.RoleSite, "clinic")); err != nil {
+			t.Fatal(err)
+		}
+		second := invite("clinic-2")
+		before := len(f.log.all())
+		err = enter("clinic-2", other, second)
+		if _, ok := errors.AsType[*membership.JoinError](err); !ok || !strings.Contains(err.Error(), `those of "clinic"`) || len(f.log.all()) != before {
+			t.Errorf("revoked keys under another name: %v", err)
+		}
+		if err := joiner(t, f.c, "clinic-2", its)(second); err != nil {
+			t.Errorf("new keys: %v", err)
+		}
+	})
+}
+
 // TestAnotherSitesIdentity: PKI-7. A join with an identity key that its sender has not the private
 // half of is refused, before anything is written, and its file stays good.
 func TestAnotherSitesIdentity(t *testing.T) {

@@ -343,6 +343,22 @@ func (s *State) MayJoin(e JoinEntry) (role pki.Role, again bool, err error) {
 	return role, false, nil
 }
 
+// Claimed returns an error for a join with a key that another name has, or that was revoked under
+// it: a thief for whose sake it was may still have it. It is for the leader alone, before the join
+// is in the log, where it would be taken.
+func (s *State) Claimed(e JoinEntry) error {
+	for _, all := range []map[string]Holder{s.Sites, s.Analysts} {
+		for _, h := range all {
+			for _, k := range append(slices.Clone(h.Past), h.Identity, h.TLS) {
+				if h.Name != e.Name && len(k) > 0 && (bytes.Equal(e.Key, k) || bytes.Equal(e.TLS, k)) {
+					return &JoinError{Reason: fmt.Sprintf("these keys are those of %q, or were: join with new ones, into an empty folder", h.Name)}
+				}
+			}
+		}
+	}
+	return nil
+}
+
 // Invited returns the unused join files of a role, by name.
 func (s *State) Invited(role pki.Role) (out []Invite) {
 	for _, i := range s.Invites {

@@ -84,3 +84,26 @@ func TestRevokedKeys(t *testing.T) {
 		}
 	}
 }
+
+// TestClaimed: neither key of a membership joins under a second name, be it revoked or not; its own
+// name may have it (TestRevokedKeys).
+func TestClaimed(t *testing.T) {
+	key := func(b byte) proposal.Key { return bytes.Repeat([]byte{b}, ed25519.PublicKeySize) }
+	s := New()
+	s.Sites["north"] = Holder{Name: "north", Identity: key(1), TLS: key(2), Past: []proposal.Key{key(3)}}
+	s.Sites["old"] = Holder{Name: "old", Identity: key(4), Revoked: true}
+	s.Analysts["ada"] = Holder{Name: "ada", Identity: key(5), TLS: key(6)}
+	for _, c := range []struct {
+		name          string
+		identity, tls proposal.Key
+		ok            bool
+	}{
+		{"west", key(7), key(8), true}, {"west", key(7), nil, true}, {"north", key(1), key(2), true},
+		{"west", key(1), key(8), false}, {"west", key(7), key(2), false}, {"west", key(3), key(8), false},
+		{"west", key(4), key(8), false}, {"west", key(5), key(8), false}, {"ada", key(5), key(2), false},
+	} {
+		if err := s.Claimed(JoinEntry{Name: c.name, Key: c.identity, TLS: c.tls}); (err == nil) != c.ok {
+			t.Errorf("%s, %x, %x: %v", c.name, c.identity[:1], c.tls, err)
+		}
+	}
+}

@@ -94,4 +94,6 @@
 //   - RE-17: A revocation MUST stay in the log's state until every certificate of that membership
 //     has ended, by the time of the log's entries; it leaves 120 days after (`pki.ClientValidity`
 //     and 30 days more). A used join file leaves at once, an unused one 30 days after its end.
+//   - RE-18: A leader MUST refuse a join with a key that another name in the log's state has, or
+//     that was revoked under it.
 package pki
