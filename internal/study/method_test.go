@@ -360,6 +360,10 @@ func TestStart(t *testing.T) {
 		if !slices.Equal(x, vectors) || p.Proposal.Spec.Start.Result != (proposal.Digest{9}) {
 			t.Errorf("%s starts at %v", subspace, x)
 		}
+		// who decides sees that the proposer chose them
+		if w := strings.Join(p.Warnings(), "\n"); !strings.Contains(w, "said to be of study 090000000000;") || !strings.Contains(w, "it is that row") {
+			t.Errorf("%s: %s", subspace, w)
+		}
 	}
 	bad := func(change func(*proposal.Start)) error {
 		spec, err := proposal.ParseSpec([]byte(texts.With(texts.Four, `method = "power"`, "components = 2")))

@@ -26,6 +26,13 @@ func (p *Plan) Warnings() []string {
 	if s := p.Proposal.Spec; s.OnDropout == proposal.DropoutContinue && s.Noise == proposal.NoiseCentral {
 		w = append(w, `on_dropout = "continue" with central noise: a hostile coordinator could subtract the exact sums of two rounds with different survivors and learn a site's sum (docs/threat-model.md)`)
 	}
+	if s := p.Proposal.Spec; s.Start != nil {
+		text := fmt.Sprintf("start: the study begins at directions that its proposer gives, said to be of study %.12s; nothing checks this", s.Start.Result.String())
+		if s.Noise == proposal.NoiseCentral {
+			text += ". With central noise the coordinator's leader reads the exact sum along them: along a column that is 0 in all rows but one, it is that row"
+		}
+		w = append(w, text)
+	}
 	if small := p.Learning.warning(); small != "" {
 		w = append(w, small)
 	}
