@@ -25,7 +25,8 @@ func (chainShowCmd) Run(t *terminal) error {
 	if err := t.Print(v, func(w io.Writer) { printChain(w, v) }); err != nil || v.Broken == "" {
 		return err
 	}
-	return errors.New("the coordinator's chain does not extend the one that this site kept")
+	return errors.New("the coordinator's chain does not extend the one that this site kept: call the coordinator's operator. If a backup was restored, " +
+		"and the head that is read to you is the one shown, run \"agent chain accept HEAD\"; otherwise keep this output, and suspect the coordinator")
 }
 
 type chainAcceptCmd struct {

@@ -52,7 +52,7 @@ func TestChainCommands(t *testing.T) {
 	}
 	broken := offering(t, chainwatch.View{Broken: "why"})
 	out.Reset()
-	if got := run(t.Context(), []string{"-C", broken, "chain", "show"}, &out, &out); got != 1 || !strings.Contains(out.String(), "BROKEN: why") {
+	if got := run(t.Context(), []string{"-C", broken, "chain", "show"}, &out, &out); got != 1 || !strings.Contains(out.String(), "BROKEN: why") || !strings.Contains(out.String(), "chain accept HEAD") {
 		t.Errorf("a broken chain: exit status %d\n%s", got, out.String())
 	}
 	out.Reset()
@@ -70,7 +70,7 @@ func TestCheckAsksTheRunningAgent(t *testing.T) {
 	}{
 		{agent.Status{Linked: true, Coordinator: "hub:1", Datasets: []holding.Status{{Name: "rows", Studies: 1, Data: holding.DataSame}}}, []string{`ok +running agent +linked to hub:1`}},
 		{agent.Status{LinkError: "x\x1b", Chain: chainwatch.View{Broken: "why"}, Datasets: []holding.Status{{Name: "rows", Studies: 1, Data: holding.DataChanged}, {Name: "people", Studies: 1, Data: holding.DataMaybe}}},
-			[]string{`WARN +data set rows +changed: it is not what`, `WARN +data set people +looks changed: it is not what`, `WARN +running agent +answers no query: why`, `WARN +running agent +no link: x`}},
+			[]string{`WARN +data set rows +changed: it is not what`, `WARN +data set people +looks changed: it is not what`, `WARN +running agent +answers no query: why\n.*do: call the coordinator's operator: .*chain accept HEAD`, `WARN +running agent +no link: x`}},
 	} {
 		var out bytes.Buffer
 		run(t.Context(), []string{"-C", offering(t, c.status), "check"}, &out, &out)

@@ -118,7 +118,7 @@ func (c *checkCmd) ofRunning(t *terminal) (out []doctor.Finding) {
 		out = append(out, doctor.Warned(doctor.CheckBudget, "ledger", limits.Older(l.Beyond)))
 	}
 	if s.Chain.Broken != "" {
-		out = append(out, doctor.Warned(doctor.CheckLink, "running agent", "answers no query: "+frame.Cleaned(s.Chain.Broken)))
+		out = append(out, doctor.Warned(doctor.CheckChain, "running agent", "answers no query: "+frame.Cleaned(s.Chain.Broken)))
 	}
 	if !s.Linked {
 		return append(out, doctor.Warned(doctor.CheckLink, "running agent", "no link: "+cmp.Or(frame.Cleaned(s.LinkError), "none was tried yet")))

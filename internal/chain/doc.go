@@ -34,5 +34,6 @@
 //   - CH-7: Another chain MUST be taken only on the word of the site's operator, who names the
 //     link shown. The site then forgets the chain but for that head, is shown all of it on a new
 //     link, and MUST refuse one that does not lead there. It MUST log both heads.
-//   - CH-8: A leader MUST log both heads where a hello has one that is not of its chain.
+//   - CH-8: A leader MUST log both heads where a hello has one that is not of its chain, and show
+//     its own at once: there may be no query to come until the site's operator has accepted it.
 package chain

@@ -53,14 +53,20 @@ func (m *replicated) steps(e round.Entry, s *round.State, over bool) {
 func (m *replicated) chainOf(study proposal.Digest) chain.Head { return m.chain.At(m.chained[study]) }
 
 // follow begins a link's place in the chain, with the head that the site says it kept. That it is
-// not of this chain is for the site to find, and for the operator here to read.
+// not of this chain is for the site to find, at once, and for both operators to read.
 func (m *leader) follow(l *link, kept chain.Head) {
 	now := m.chain.Head()
-	l.shown = min(kept.Number, now.Number)
-	if kept.Number > 0 && (kept.Number > now.Number || m.chain.At(kept.Number) != kept) {
+	l.kept, l.shown = kept, min(kept.Number, now.Number)
+	if m.astray(l) {
 		m.log.Error("a site kept a head that is not in this coordinator's chain: was the coordinators' log restored from a backup, or is there another coordinator? "+
 			"The site answers no queries until the chain goes on from there, or its operator runs \"agent chain accept\"", "site", l.site, "kept", kept, "head", now)
+		m.show(l)
 	}
+}
+
+// astray reports whether a site refuses this chain, or will at the next query.
+func (m *leader) astray(l *link) bool {
+	return l.broken || l.kept.Number > m.chain.Head().Number || l.kept.Number > 0 && m.chain.At(l.kept.Number) != l.kept
 }
 
 // show tells a site the chain since it was shown it last, up to the present head. What waits to be

@@ -4,6 +4,7 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -313,12 +314,13 @@ func TestLongChain(t *testing.T) {
 }
 
 // TestKeptElsewhere: a site that kept another head, or one that this log does not reach, is in the
-// coordinator's log with both heads; one that kept an older head is not.
+// coordinator's log with both heads, is listed as such, and is shown this head without a query, to
+// accept it; one that kept an older head is not.
 func TestKeptElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 3, nil)
 		defer func() { f.c.Close() }()
-		f.pump(nil)
+		f.finish() // no query comes any more
 		now := f.chain().Head()
 		for what, c := range map[string]struct {
 			kept chain.Head
@@ -336,7 +338,11 @@ func TestKeptElsewhere(t *testing.T) {
 			s := f.sites[0]
 			s.down, s.link = false, newLink(s.name)
 			f.c.linked(s.link, nil, c.kept)
+			shown := slices.ContainsFunc(s.link.Take(), func(o stream.Outgoing) bool { return o.Head })
 			f.pump(nil)
+			if listed := f.c.Sites().Sites[0].BrokenChain; listed != c.said || shown != c.said {
+				t.Errorf("%s: listed as broken: %v, shown the head: %v", what, listed, shown)
+			}
 			if said := strings.Contains(f.logs.String(), "not in this coordinator's chain"); said != c.said ||
 				said && !strings.Contains(f.logs.String(), c.kept.String()) {
 				t.Errorf("%s: %v:\n%s", what, said, f.logs.String())

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 
 	"covey/internal/admission"
+	"covey/internal/chain"
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/stream"
@@ -24,8 +25,9 @@ type link struct {
 	// untold are studies that were over before this link, and whose end it was not told, by place
 	// in the machine's order. Guarded by the machine's lock.
 	untold []bool
-	// shown is the number of the head of the chain that was sent last. Guarded by the machine's
-	// lock.
+	// kept is the head of the chain that the site said it kept, and shown the number of the one
+	// that was sent last. Guarded by the machine's lock.
+	kept  chain.Head
 	shown uint64
 	// said are its refusals, each of which is logged once; broken is that it said so of the chain.
 	// Guarded by the machine's lock.

@@ -15,7 +15,7 @@ func (c *Coordinator) Sites() SitesReply {
 	for _, s := range sites {
 		listed := ListedSite{Holder: s, Fingerprint: pki.Fingerprint([]byte(s.Identity))}
 		if l := m.links[s.Name]; l != nil {
-			listed.Connected, listed.Datasets, listed.KeyExchange, listed.BrokenChain = true, l.units, l.exchange, l.broken
+			listed.Connected, listed.Datasets, listed.KeyExchange, listed.BrokenChain = true, l.units, l.exchange, m.astray(l)
 		}
 		out.Sites = append(out.Sites, listed)
 	}

@@ -51,6 +51,7 @@ const (
 	CheckNoAnswer     Code = "no_answer"
 	CheckChanged      Code = "data_changed"
 	CheckLink         Code = "link"
+	CheckChain        Code = "chain"
 )
 
 // remedies say what to do where a line is not in order.
@@ -91,6 +92,7 @@ var remedies = map[Code]string{
 	CheckVersion:      "upgrade the side that is behind",
 	CheckChanged:      "put the approved file back and restart the agent, or reject the study at this site",
 	CheckLink:         "the agent tries again by itself; if it persists, read its log",
+	CheckChain:        "call the coordinator's operator: if a backup was restored, compare the heads of agent chain show, then agent chain accept HEAD; otherwise keep this agent's log",
 	CheckNoAnswer:     "try again; if it persists, ask the coordinator's operator to read its log",
 }
 

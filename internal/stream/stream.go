@@ -87,7 +87,8 @@ func (s *Stream) SendHeads(base uint64, pieces func(base uint64) ([]Outgoing, er
 	}
 	s.queue = slices.DeleteFunc(s.queue, func(o Outgoing) bool { return o.Head })
 	s.queue = slices.Insert(s.queue, at, heads...)
-	return nil // the message that follows wakes the writer
+	s.woken()
+	return nil
 }
 
 func (s *Stream) enqueue(m Outgoing) {
@@ -97,6 +98,10 @@ func (s *Stream) enqueue(m Outgoing) {
 	}
 	s.queue = append(s.queue, m)
 	s.mu.Unlock()
+	s.woken()
+}
+
+func (s *Stream) woken() {
 	select {
 	case s.wake <- struct{}{}:
 	default: // the writer is already due to look

@@ -41,6 +41,12 @@ func TestRestoredCoordinator(t *testing.T) {
 		f.Must(c.Stop())
 		f.Must(errors.Join(os.RemoveAll(c.Dir), os.Rename(backup, c.Dir)))
 		f.Must(c.Start())
+		f.Await("sites are shown the chain with no study under way", func() bool {
+			return !slices.ContainsFunc(f.Sites, func(s *Part) bool {
+				v, err := s.Agent().Chain.View()
+				return err != nil || v.Shown == nil || v.Broken == ""
+			})
+		})
 		next := f.Propose(spec("next"))
 		f.Await("the sites find the chain broken", func() bool { return log.Count("DOES NOT EXTEND") >= 3 })
 		if v := f.When(next, func(v coordinator.View) bool { return len(v.Waiting) == 3 }); v.Status != round.StatusRunning || v.Released != 0 {

@@ -109,7 +109,7 @@ func init() {
 			{"internal/stream/stream.go", "\t\t\tat, base = i, waits.Base\n", "\t\t\tat = i\n"},
 		}, in("coordinator", "TestLongChain"), killer{}},
 		{"chain: a head elsewhere is nobody's business", 0, []edit{
-			{leaderChain, "if kept.Number > 0 && (kept.Number > now.Number || m.chain.At(kept.Number) != kept) {", "if false {"},
+			{leaderChain, "\tif m.astray(l) {", "\tif false {"},
 		}, in("coordinator", "TestKeptElsewhere"), killer{}},
 		{"chain: a site that waits is out of the study", 0, []edit{
 			{"internal/round/mend.go", "study.CodeStore, study.CodeBrokenChain:", "study.CodeStore:"},
