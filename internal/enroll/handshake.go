@@ -3,6 +3,7 @@ package enroll
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -70,7 +71,11 @@ type HandshakeError struct{ Err error }
 
 // Error repeats names of a certificate that nobody has vouched for yet.
 func (e *HandshakeError) Error() string {
-	return "the TLS handshake with the coordinator failed: " + frame.Cleaned(e.Err.Error())
+	text := "the TLS handshake with the coordinator failed: " + frame.Cleaned(e.Err.Error())
+	if _, other := errors.AsType[x509.UnknownAuthorityError](e.Err); other {
+		text += "; if its operator changed the CA, ask for a join file with --again"
+	}
+	return text
 }
 
 // Unwrap returns the reason, such as an x509 error.

@@ -187,6 +187,9 @@ func enroll(ctx context.Context, join pki.Join, holder *pki.Holder, options []gr
 			return nil, nil, &JoinRefusedError{status.Convert(err).Message()}
 		}
 		err = seen.Explain(err)
+		if _, ok := errors.AsType[*pki.WrongCAError](err); ok {
+			return nil, nil, fmt.Errorf("%w; if the CA was changed since the file was made, ask for a new file; otherwise this is not the file's coordinator", err)
+		}
 		if _, ok := errors.AsType[*HandshakeError](err); ok {
 			return nil, nil, err
 		}
