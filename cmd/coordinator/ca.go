@@ -18,10 +18,11 @@ type caCmd struct {
 // Help is kong's longer text.
 func (caCmd) Help() string {
 	return `A CA is changed in two commands. "ca new" makes the next one: coordinators and agents trust both, and
-agents fetch certificates of the new one within minutes. Once "ca list" names nobody,
-"ca retire" puts it in force, and the old one opens nothing. A site that was away all that
-time must join again ("site invite --again"). Studies go on meanwhile; identity keys and the
-key that signs results stay.`
+agents fetch certificates of the new one within minutes, and an analyst's next command does. Once
+"ca list" names nobody, "ca retire" puts it in force, and the old one opens nothing. A site that was
+away all that time, or an analyst who ran no command, must join again ("site invite --again",
+"analyst invite --again"). Studies go on meanwhile; identity keys and the key that signs results
+stay.`
 }
 
 type caListCmd struct{}
@@ -47,32 +48,51 @@ func (c *caRetireCmd) Run(s *terminal) error {
 	if c.Force {
 		path += "?force=true"
 	}
-	if err := askCA(s, "POST", path); err != nil {
+	var cut node.Cut
+	if err := list(s, "POST", path, func(w io.Writer, r node.RetireReply) {
+		cut = r.Cut
+		printCA(w, r.CAReply)
+	}); err != nil {
 		return err
 	}
 	fmt.Fprintln(s.Err, "the old CA is no longer trusted; join files made before now no longer work")
+	for _, of := range []struct {
+		names []string
+		what  string
+	}{
+		{cut.Sites, "cut off until they join again: `coordinator site invite SITE --again`"},
+		{cut.Analysts, "cut off until they join again, unless they ran a command since `ca new`: `coordinator analyst invite NAME --again`"},
+		{cut.Invited, "need a new join file"},
+	} {
+		if len(of.names) > 0 {
+			fmt.Fprintf(s.Err, "%s: %s\n", strings.Join(of.names, ", "), of.what)
+		}
+	}
 	return nil
 }
 
-func askCA(s *terminal, method, path string) error {
-	return list(s, method, path, func(w io.Writer, r node.CAReply) {
-		fmt.Fprintf(w, "in force\t%s\tends %s\n", r.Present, r.Expires.Format(time.DateOnly))
-		if r.Next != "" {
-			fmt.Fprintf(w, "next\t%s\n", r.Next)
+func askCA(s *terminal, method, path string) error { return list(s, method, path, printCA) }
+
+func printCA(w io.Writer, r node.CAReply) {
+	fmt.Fprintf(w, "in force\t%s\tends %s\n", r.Present, r.Expires.Format(time.DateOnly))
+	if r.Next != "" {
+		fmt.Fprintf(w, "next\t%s\n", r.Next)
+	}
+	if r.Old != "" {
+		fmt.Fprintf(w, "previous, still trusted\t%s\n", r.Old)
+	}
+	if r.Next != "" || r.Old != "" {
+		if len(r.Coordinators) > 0 {
+			fmt.Fprintf(w, "coordinators not ready\t%s\n", strings.Join(r.Coordinators, ", "))
 		}
-		if r.Old != "" {
-			fmt.Fprintf(w, "previous, still trusted\t%s\n", r.Old)
+		if len(r.Waiting) > 0 {
+			fmt.Fprintf(w, "sites not ready\t%s\n", strings.Join(r.Waiting, ", "))
 		}
-		if r.Next != "" || r.Old != "" {
-			if len(r.Coordinators) > 0 {
-				fmt.Fprintf(w, "coordinators not ready\t%s\n", strings.Join(r.Coordinators, ", "))
-			}
-			if len(r.Waiting) > 0 {
-				fmt.Fprintf(w, "sites not ready\t%s\n", strings.Join(r.Waiting, ", "))
-			}
-			if len(r.Waiting)+len(r.Coordinators) == 0 {
-				fmt.Fprintf(w, "ready\tall sites and coordinators\n")
-			}
+		if len(r.Analysts) > 0 {
+			fmt.Fprintf(w, "analysts not ready\t%s: those who run no command before `ca retire` must join again\n", strings.Join(r.Analysts, ", "))
 		}
-	})
+		if len(r.Waiting)+len(r.Coordinators) == 0 {
+			fmt.Fprintf(w, "ready\tall sites and coordinators\n")
+		}
+	}
 }

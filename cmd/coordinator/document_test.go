@@ -26,6 +26,7 @@ func TestShapesAreOnThePage(t *testing.T) {
 		"coordinator study show":      coordinator.View{},
 		"coordinator study approvals": approvalsReply{},
 		"coordinator ca list":         node.CAReply{},
+		"coordinator ca retire":       node.RetireReply{},
 		"coordinator raft peers":      node.PeersReply{},
 	})
 }

@@ -58,14 +58,14 @@ func (c registry) standing(site string, issuer []byte) []pki.Voucher {
 	return all
 }
 
-// Stragglers are the sites that a CA's coming into force would cut off: their certificates, as far
-// as this leader was told, are of another.
-func (c registry) Stragglers(fingerprint string) []string {
-	sites, _ := c.machine.Holders(pki.RoleSite)
+// Stragglers are the sites or the analysts that a CA's coming into force would cut off: their
+// certificates, as far as this leader was told, are of another.
+func (c registry) Stragglers(role pki.Role, fingerprint string) []string {
+	holders, _ := c.machine.Holders(role)
 	m := c.machine.lock()
 	defer c.machine.unlock()
 	var out []string
-	for _, s := range sites {
+	for _, s := range holders {
 		if !s.Revoked && m.sightings[s.Name].Authority != fingerprint {
 			out = append(out, s.Name)
 		}

@@ -33,7 +33,7 @@ func TestCASteps(t *testing.T) {
 			t.Error("begun twice")
 		}
 		refused(membership.CARetire)
-		if late := f.c.Stragglers(next); len(late) != 3 {
+		if late := f.c.Stragglers(pki.RoleSite, next); len(late) != 3 {
 			t.Errorf("not ready: %v", late)
 		}
 		if all := f.c.Authorities().All(); len(all) != 2 || all[0].Fingerprint() != next || len(all[0].Endorsement) == 0 {

@@ -143,10 +143,12 @@ func (n *Node) leaderHandler() *http.ServeMux {
 		return n.rotation.state(r.Context())
 	})
 	handle("POST /v1/ca/retire", func(r *http.Request) (any, error) {
-		if err := n.rotation.retire(r.Context(), r.URL.Query().Get("force") == "true"); err != nil {
+		cut, err := n.rotation.retire(r.Context(), r.URL.Query().Get("force") == "true")
+		if err != nil {
 			return nil, err
 		}
-		return n.rotation.state(r.Context())
+		state, err := n.rotation.state(r.Context())
+		return RetireReply{state, cut}, err
 	})
 	return mux
 }

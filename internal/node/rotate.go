@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
 	"covey/internal/membership"
+	"covey/internal/pki"
 )
 
 // A change of CAs goes by the log, which holds certificates, and each coordinator brings its folder
@@ -25,9 +27,24 @@ type CAReply struct {
 	// Waiting are sites whose certificates are not of the next CA yet, or, once it is in force, of
 	// it.
 	Waiting []string `json:"waiting_sites,omitempty"`
+	// Analysts are such analysts: each moves with its next command, and nobody waits for it.
+	Analysts []string `json:"waiting_analysts,omitempty"`
 	// Coordinators are those that do not hold the next CA's key, or have not promoted it, with why.
 	Coordinators []string  `json:"waiting_coordinators,omitempty"`
 	Expires      time.Time `json:"expires"` // the present one's end
+}
+
+// Cut is whom the end of a CA cuts off: they join again, or need a new join file.
+type Cut struct {
+	Sites    []string `json:"sites,omitempty"`
+	Analysts []string `json:"analysts,omitempty"`
+	Invited  []string `json:"invited,omitempty"`
+}
+
+// RetireReply is the state after a CA was retired.
+type RetireReply struct {
+	CAReply
+	Cut Cut `json:"cut_off"`
 }
 
 // heldReply is what one coordinator's folder holds.
@@ -123,7 +140,8 @@ func (c *rotation) state(ctx context.Context) (CAReply, error) {
 	if target == "" {
 		target = r.Present
 	}
-	r.Waiting = c.n.Coordinator.Stragglers(target)
+	r.Waiting = c.n.Coordinator.Stragglers(pki.RoleSite, target)
+	r.Analysts = c.n.Coordinator.Stragglers(pki.RoleAnalyst, target)
 	var err error
 	r.Coordinators, err = c.behind(ctx, func(h heldReply) bool { return h.Next == target || h.Present == target })
 	return r, err
@@ -164,26 +182,27 @@ const promoteTime = 30 * time.Second
 
 // retire puts the next CA into the present one's place and ends the trust in that one, after all
 // coordinators hold the next one and all sites have certificates of it; force does not wait for
-// sites, which must then join again. It can be called again after it failed half-way. The leader's.
-func (c *rotation) retire(ctx context.Context, force bool) error {
+// sites, which must then join again. Unused join files name the old CA: they are withdrawn. It can
+// be called again after it failed half-way. The leader's.
+func (c *rotation) retire(ctx context.Context, force bool) (cut Cut, err error) {
 	r, err := c.state(ctx)
 	switch {
 	case err != nil:
-		return err
+		return cut, err
 	case r.Next == "" && r.Old == "":
-		return &membership.CAError{Reason: "no change of CAs is under way: `coordinator ca new` begins one"}
+		return cut, &membership.CAError{Reason: "no change of CAs is under way: `coordinator ca new` begins one"}
 	case r.Next != "" && len(r.Coordinators) > 0:
-		return &membership.CAError{Reason: fmt.Sprintf("coordinators do not hold the next CA yet: %q; bring them back, or `coordinator raft remove` those that are gone", r.Coordinators)}
+		return cut, &membership.CAError{Reason: fmt.Sprintf("coordinators do not hold the next CA yet: %q; bring them back, or `coordinator raft remove` those that are gone", r.Coordinators)}
 	case len(r.Waiting) > 0 && !force:
-		return &membership.CAError{Reason: fmt.Sprintf("sites have no certificate of the next CA yet: %q; their agents fetch it within minutes of being connected (--force cuts those sites off: they must join again)", r.Waiting)}
+		return cut, &membership.CAError{Reason: fmt.Sprintf("sites have no certificate of the next CA yet: %q; their agents fetch it within minutes of being connected (--force cuts those sites off: they must join again)", r.Waiting)}
 	}
 	if r.Next != "" {
 		if err := c.n.Coordinator.StepCA(membership.CAPromote); err != nil {
-			return err
+			return cut, err
 		}
 	}
 	if err := c.reconcile(ctx); err != nil {
-		return err
+		return cut, err
 	}
 	// The others follow within a second or two; one that did not could not be reached any more.
 	target := c.n.authority.Fingerprint()
@@ -192,7 +211,7 @@ func (c *rotation) retire(ctx context.Context, force bool) error {
 	for {
 		late, err := c.behind(ctx, func(h heldReply) bool { return h.Present == target })
 		if err != nil {
-			return err
+			return cut, err
 		}
 		if len(late) == 0 {
 			break
@@ -200,11 +219,32 @@ func (c *rotation) retire(ctx context.Context, force bool) error {
 		select {
 		case <-time.After(rotationTick):
 		case <-ctx.Done():
-			return &membership.CAError{Reason: fmt.Sprintf("the next CA is in force and the old one is still trusted: coordinators are behind: %q; run this again when they are back", late)}
+			return cut, &membership.CAError{Reason: fmt.Sprintf("the next CA is in force and the old one is still trusted: coordinators are behind: %q; run this again when they are back", late)}
 		}
 	}
 	if err := c.n.Coordinator.StepCA(membership.CARetire); err != nil {
-		return err
+		return cut, err
 	}
-	return c.reconcile(ctx)
+	cut = Cut{Sites: r.Waiting, Analysts: r.Analysts}
+	if cut.Invited, err = c.withdraw(); err != nil {
+		return cut, err
+	}
+	return cut, c.reconcile(ctx)
+}
+
+// withdraw withdraws all unused join files, and returns whose they were.
+func (c *rotation) withdraw() (names []string, err error) {
+	_, invited := c.n.Coordinator.Expected()
+	invited = slices.Concat(invited, c.n.Coordinator.Sites().Invited, c.n.Coordinator.Analysts().Invited)
+	for _, i := range invited {
+		role, name := i.Whose()
+		n, err := c.n.Coordinator.Withdraw(role, name)
+		if err != nil {
+			return names, err
+		}
+		if n > 0 && c.n.now().Before(i.Expires) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
 }
