@@ -40,7 +40,7 @@ var Meanings = []Meaning{
 	{study.CodeLeft, "The site left for good: its operator took it out after the setup began, or it lost its records.", "`agent study show` there has the reason; after a lost ledger, `agent ledger recover`. The study goes on if enough are left."},
 	{study.CodeRolledBack, "The site left: its ledger is older than what it had sent.", "Run `agent ledger recover` there. Find out who restored the old files."},
 	{study.CodeWithdrawn, "The site's operator took its approval back before the study began.", "Ask the site. It can join only a new proposal."},
-	{study.CodeExpired, "The proposal expired before every site approved, or at the site before its first sum, at `expires` or 30 days after its approval.", "Propose again with a later `expires`; `study show` names who had not approved."},
+	{study.CodeExpired, "The proposal expired before every site approved, or at the site before its first sum, at `expires` or 30 days after its approval.", "Propose again with a later `expires`; `study show` names who had not approved. If a site says so too early, its clock is wrong: `agent check` there."},
 	{study.CodeRetracted, "The analyst took the study back.", "Ask the analyst."},
 	{study.CodeBadSignature, "The named analyst did not sign this proposal, or it was altered.", "Ask the analyst; the coordinator may have altered it."},
 	{study.CodeTooMany, "The site takes no more proposals now. From one analyst it takes 5 open, 20 new in 24 hours, one open of a name and data set, 3 MiB each; of all, 100 or 64 MiB may wait for its operator.", "Withdraw an open proposal, or wait a day. If the site's `agent study list` shows many that wait, its operator must `approve` or `reject` some. Then propose again: this proposal is over."},

@@ -246,6 +246,9 @@ func (p *probing) call(options []grpc.DialOption) {
 		switch c := status.Code(err); {
 		case version:
 			code = CheckVersion
+		case enroll.CertificateEnded(err) && time.Now().Before(p.site.Certificate().NotAfter):
+			p.add(CheckClock, "coordinator", "", fmt.Errorf("the coordinator refuses this site's certificate as expired, and by this machine's clock it lasts until %s", stamp(p.site.Certificate().NotAfter)))
+			return
 		case refused, c == codes.PermissionDenied, c == codes.Unauthenticated:
 			code = CheckRefusedSite
 		case c == codes.Unimplemented:

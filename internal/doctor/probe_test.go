@@ -179,6 +179,11 @@ func TestProbeCall(t *testing.T) {
 				return nil, status.Error(codes.PermissionDenied, "the site is revoked or has not joined")
 			}
 		}, CheckRefusedSite},
+		"clock ahead": {func(s *port.Server) {
+			s.Stands = func(*covey.StandingRequest) (*covey.StandingResponse, error) {
+				return nil, status.Error(codes.Unavailable, `connection error: desc = "error reading server preface: remote error: tls: expired certificate"`)
+			}
+		}, CheckClock},
 		"fails": {func(s *port.Server) {
 			s.Stands = func(*covey.StandingRequest) (*covey.StandingResponse, error) {
 				return nil, status.Error(codes.Internal, "x")

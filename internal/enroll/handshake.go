@@ -9,6 +9,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -71,6 +72,11 @@ type HandshakeError struct{ Err error }
 
 // Error repeats names of a certificate that nobody has vouched for yet.
 func (e *HandshakeError) Error() string {
+	if invalid, ok := errors.AsType[x509.CertificateInvalidError](e.Err); ok && invalid.Reason == x509.Expired && invalid.Cert != nil {
+		// x509's own text has the present time: a log that says what is new would have every try.
+		return fmt.Sprintf("the TLS handshake with the coordinator failed: its certificate is valid from %s to %s, which is not now by this machine's clock: compare clocks",
+			invalid.Cert.NotBefore.UTC().Format(time.RFC3339), invalid.Cert.NotAfter.UTC().Format(time.RFC3339))
+	}
 	text := "the TLS handshake with the coordinator failed: " + frame.Cleaned(e.Err.Error())
 	if _, other := errors.AsType[x509.UnknownAuthorityError](e.Err); other {
 		text += "; if its operator changed the CA, ask for a join file with --again"
@@ -96,16 +102,38 @@ func Plain(err error) string {
 	if err == nil {
 		return ""
 	}
+	if CertificateEnded(err) {
+		return "the coordinator refuses this certificate as expired: it has ended, or clocks differ"
+	}
 	if why := unreached(err); why != "" {
 		return "nobody answers there: " + why
 	}
 	if s, ok := status.FromError(err); ok {
+		if why, broken := brokenOff(s); broken {
+			return "the connection broke off: " + why
+		}
 		return fmt.Sprintf("%s: %s", s.Code(), frame.Quoted(s.Message())) // the coordinator's words
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return "no answer in time"
 	}
 	return err.Error()
+}
+
+// CertificateEnded reports whether the other end refused this one's certificate as past its end. It
+// says so once the client's handshake is over, and gRPC passes on the text alone.
+func CertificateEnded(err error) bool {
+	s, ok := status.FromError(err)
+	return ok && s.Code() == codes.Unavailable && strings.HasPrefix(s.Message(), "connection error: ") && strings.Contains(s.Message(), "remote error: tls: expired certificate")
+}
+
+// brokenOff returns the system's word for a connection that broke, without the ports, which are
+// others at every try.
+func brokenOff(s *status.Status) (string, bool) {
+	if m := s.Message(); s.Code() == codes.Unavailable && (strings.HasPrefix(m, "read tcp ") || strings.HasPrefix(m, "write tcp ")) {
+		return frame.Quoted(m[strings.LastIndex(m, ": ")+len(": "):]), true
+	}
+	return "", false
 }
 
 // unreached returns why gRPC made no connection, quoted, without its framing; empty of another

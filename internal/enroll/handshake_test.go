@@ -1,9 +1,11 @@
 package enroll
 
 import (
+	"crypto/tls"
 	"crypto/x509"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestCertificatesNamesArePrintable: the names in a certificate reach the operator in the words of
@@ -16,5 +18,21 @@ func TestCertificatesNamesArePrintable(t *testing.T) {
 		if strings.ContainsAny(text, "\n\x1b\u202e") || !strings.Contains(text, "linked to b") {
 			t.Errorf("%q", text)
 		}
+	}
+}
+
+// TestHandshakeErrorStays: what is logged once a change of state does not change with the time, and
+// says what to compare or to ask for.
+func TestHandshakeErrorStays(t *testing.T) {
+	from := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	of := func(now string) string {
+		invalid := x509.CertificateInvalidError{Cert: &x509.Certificate{NotBefore: from, NotAfter: from.AddDate(1, 0, 0)}, Reason: x509.Expired, Detail: "current time " + now}
+		return (&HandshakeError{&tls.CertificateVerificationError{Err: invalid}}).Error()
+	}
+	if of("a") != of("b") || !strings.Contains(of("a"), "valid from 2026-01-02T03:04:05Z to 2027-01-02T03:04:05Z, which is not now by this machine's clock") {
+		t.Errorf("%s; %s", of("a"), of("b"))
+	}
+	if text := (&HandshakeError{&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}}).Error(); !strings.Contains(text, "ask for a join file with --again") {
+		t.Error(text)
 	}
 }

@@ -24,6 +24,11 @@ func TestDialErrorInWords(t *testing.T) {
 		{codes.PermissionDenied, "this site was revoked", `PermissionDenied: "this site was revoked"`, `the coordinator at ["hub:7443"] refuses: "this site was revoked"`},
 		{codes.Unavailable, "the coordinator stops", `Unavailable: "the coordinator stops"`, `no coordinator answers at ["hub:7443"]: Unavailable: "the coordinator stops"`},
 		{codes.Internal, framed + `x"`, "", ""},
+		{codes.Unavailable, `connection error: desc = "error reading server preface: remote error: tls: expired certificate"`,
+			"the coordinator refuses this certificate as expired: it has ended, or clocks differ",
+			`no coordinator answers at ["hub:7443"]: the coordinator refuses this certificate as expired: it has ended, or clocks differ`},
+		{codes.Unavailable, "the coordinator says: remote error: tls: expired certificate", `Unavailable: "the coordinator says: remote error: tls: expired certificate"`, ""},
+		{codes.Unavailable, "write tcp 127.0.0.1:39712->127.0.0.1:9301: write: broken pipe", `the connection broke off: "broken pipe"`, ""},
 	} {
 		err := status.Error(c.code, c.text)
 		if got := Plain(err); c.plain != "" && got != c.plain {
