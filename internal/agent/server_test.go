@@ -21,6 +21,7 @@ import (
 	"covey/internal/ledger"
 	"covey/internal/pki"
 	"covey/internal/siteconfig"
+	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
 	"covey/test/lines"
 	"covey/test/must"
@@ -93,6 +94,33 @@ func TestLink(t *testing.T) {
 	defer a.Close()
 	if got := a.Views.Egress().Link["hello"].Messages; got != 4 {
 		t.Errorf("%d hellos counted after a restart, want 4", got)
+	}
+}
+
+// TestLeaderMovedAway: where the leader is at an address that agent.toml does not name, the status
+// says so whichever address was tried last, and the log says each address's error once.
+func TestLeaderMovedAway(t *testing.T) {
+	s := port.New(t)
+	config, _ := joined(t, s)
+	config.Coordinator = append(config.Coordinator, "127.0.0.1:1") // nobody
+	log := &lines.Log{}
+	a := must.Get(New(Options{Config: config, Logger: slog.New(slog.NewTextHandler(log, nil))}))(t)
+	ctx, cancel := context.WithCancel(port.Bounded(t))
+	ran := make(chan error, 1)
+	go func() { ran <- a.Run(ctx) }()
+	for i := range 4 {
+		(<-s.Links).End <- wire.NotLeader([]string{"moved:1"})
+		if i == 0 {
+			log.Wait(t, "nobody answers there")
+			if err := a.uplink.Stands().Err; err == nil || !strings.Contains(err.Error(), `names ["moved:1"], which agent.toml does not name: if the operator tells you so, add it`) {
+				t.Errorf("after another address's turn: %v", err)
+			}
+		}
+	}
+	cancel()
+	<-ran
+	if n := log.Count("no link to the coordinator"); n != 2 {
+		t.Errorf("%d lines say that there is no link, want one an address:\n%s", n, log)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"sync"
@@ -141,13 +142,14 @@ func (u *Uplink) begin(l *link, address string, exchange pki.KeyExchange) bool {
 
 // Stay keeps a link open until ctx ends: it tries the
 // coordinators' addresses in order, again and again, waiting longer after each round
-// of failures. One that does not lead may say who does. A change of state is logged
-// once.
+// of failures. One that does not lead may say who does. What an address fails with is logged
+// once until a link stands: among several the errors alternate.
 func (u *Uplink) Stay(ctx context.Context) error {
 	wait := backoff.NewExponentialBackOff()
 	// and half of that as jitter
 	wait.InitialInterval, wait.MaxInterval = 250*time.Millisecond, 8*time.Second
-	said, elsewhere := "", false
+	said, elsewhere := map[string]bool{}, false
+	var moved error // while the leader is where it is not called
 	addresses := rota{configured: u.o.Addresses}
 	for {
 		address := addresses.next()
@@ -160,31 +162,41 @@ func (u *Uplink) Stay(ctx context.Context) error {
 		}
 		if settled {
 			wait.Reset()
-			said = ""
+			clear(said)
+			moved = nil
 		}
 		if _, ok := errors.AsType[*enroll.NotLeaderError](err); !ok && !settled && err != errAgain {
 			// The coordinator's end of the handshake shows as a broken pipe.
 			err = cmp.Or(u.o.Holder.Ended(u.o.Now()), err)
 		}
-		u.set(nil, Standing{Address: address, Err: err})
 		if err == errAgain {
+			u.set(nil, Standing{Address: address, Err: err})
 			addresses.again()
 			continue
 		}
-		if addresses.heard(err) && !elsewhere {
-			elsewhere = true
-			u.o.Log.Warn("the coordinator that leads is at an address that agent.toml does not name, and is not called there; if its operator tells you so, add it to coordinator",
-				"asked", address, "error", enroll.Plain(err))
-		}
-		if _, ok := errors.AsType[*enroll.NotLeaderError](err); ok {
+		_, follows := errors.AsType[*enroll.NotLeaderError](err)
+		switch away := addresses.heard(err); {
+		case away:
+			moved = fmt.Errorf("%w, which agent.toml does not name: if the operator tells you so, add it to coordinator and restart the agent", err)
+			if !elsewhere {
+				elsewhere = true
+				u.o.Log.Warn("the coordinator that leads is at an address that agent.toml does not name, and is not called there; if its operator tells you so, add it to coordinator",
+					"asked", address, "error", enroll.Plain(err))
+			}
+		case follows:
+			moved = nil
 			wait.Reset() // an election takes about a second
 		}
+		u.set(nil, Standing{Address: address, Err: cmp.Or(moved, err)})
 		if addresses.atOnce() {
 			continue
 		}
-		if now := enroll.Plain(err); now != said {
+		if now := enroll.Plain(err); !said[address+now] {
 			u.o.Log.Warn("no link to the coordinator; trying again", "address", address, "error", now)
-			said = now
+			if len(said) == maxSaid { // the coordinator has the choice of some words
+				clear(said)
+			}
+			said[address+now] = true
 		}
 		select {
 		case <-time.After(wait.NextBackOff()):
@@ -193,6 +205,9 @@ func (u *Uplink) Stay(ctx context.Context) error {
 		}
 	}
 }
+
+// maxSaid bounds what Stay remembers to have logged.
+const maxSaid = 100
 
 // settleTime is how long a link lives before it counts as one: a coordinator
 // that takes the handshake and then refuses the site must not be asked four
