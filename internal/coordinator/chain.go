@@ -64,9 +64,9 @@ func (m *leader) follow(l *link, kept chain.Head) {
 	}
 }
 
-// astray reports whether a site refuses this chain, or will at the next query.
+// astray reports whether a site with a link refuses this chain, or will at the next query.
 func (m *leader) astray(l *link) bool {
-	return l.broken || l.kept.Number > m.chain.Head().Number || l.kept.Number > 0 && m.chain.At(l.kept.Number) != l.kept
+	return l != nil && (l.broken || l.kept.Number > m.chain.Head().Number || l.kept.Number > 0 && m.chain.At(l.kept.Number) != l.kept)
 }
 
 // show tells a site the chain since it was shown it last, up to the present head. What waits to be

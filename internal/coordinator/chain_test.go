@@ -340,7 +340,7 @@ func TestKeptElsewhere(t *testing.T) {
 			f.c.linked(s.link, nil, c.kept)
 			shown := slices.ContainsFunc(s.link.Take(), func(o stream.Outgoing) bool { return o.Head })
 			f.pump(nil)
-			if listed := f.c.Sites().Sites[0].BrokenChain; listed != c.said || shown != c.said {
+			if listed := f.c.Sites().Sites[0].BrokenChain; listed != f.c.Overview(0).Sites[0].BrokenChain || listed != c.said || shown != c.said {
 				t.Errorf("%s: listed as broken: %v, shown the head: %v", what, listed, shown)
 			}
 			if said := strings.Contains(f.logs.String(), "not in this coordinator's chain"); said != c.said ||

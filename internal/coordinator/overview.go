@@ -36,7 +36,7 @@ func (c *Coordinator) Overview(most int) Overview {
 	for _, s := range sites {
 		o.Sites = append(o.Sites, SiteStatus{
 			Name: s.Name, Fingerprint: pki.Fingerprint([]byte(s.Identity)), Joined: s.Joined, Revoked: s.Revoked,
-			Connected: m.links[s.Name] != nil, Late: late[s.Name], Sighting: m.sightings[s.Name],
+			Connected: m.links[s.Name] != nil, Late: late[s.Name], BrokenChain: m.astray(m.links[s.Name]), Sighting: m.sightings[s.Name],
 		})
 	}
 	o.Happenings = outline.Latest(m.journal, m.seen, most)

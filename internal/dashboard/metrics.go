@@ -43,6 +43,7 @@ var (
 	mSiteConnected = gauge("site_connected", "1 if the site has a link here; leader only.", "site")
 	mSiteSafe      = gauge("site_quantum_safe", "1 if the site's link is quantum-safe; connected sites, leader only.", "site")
 	mSiteLate      = gauge("site_late", "1 if a study waits for the site past its deadline; leader only.", "site")
+	mSiteChain     = gauge("site_chain_broken", "1 if the site kept another chain of the log and answers no query; connected sites, leader only.", "site")
 	mSiteSeen      = gauge("site_last_message_timestamp_seconds", "Time of the site's last message here.", "site")
 	mSiteEnd       = gauge("site_certificate_end_timestamp_seconds", "End of the certificate that the site last showed here.", "site")
 	mSiteFaults    = counter("site_faults_total", "Messages that failed a check, by code (docs/errors.md).", "site", "code")
@@ -58,7 +59,7 @@ var (
 	mStudyRho      = gauge("study_rho", "ρ, planned and charged at most.", "study", "name", "what")
 
 	all = []metric{
-		mLeading, mLeader, mVoters, mReached, mTolerates, mServer, mRefused, mStreams, mSiteConnected, mSiteSafe, mSiteLate, mSiteSeen, mSiteEnd, mSiteFaults,
+		mLeading, mLeader, mVoters, mReached, mTolerates, mServer, mRefused, mStreams, mSiteConnected, mSiteSafe, mSiteLate, mSiteChain, mSiteSeen, mSiteEnd, mSiteFaults,
 		mStudies, mStudyReleased, mStudyLeft, mStudyOverdue, mStudyAwaited, mStudyRetried, mStudySites, mStudyEpsilon, mStudyRho,
 	}
 )
@@ -135,6 +136,7 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 			put(mSiteLate, one(s.Late), s.Name)
 			if s.Connected {
 				put(mSiteSafe, one(s.KeyExchange.QuantumSafe), s.Name)
+				put(mSiteChain, one(s.BrokenChain), s.Name)
 			}
 		}
 		if !s.At.IsZero() {

@@ -280,6 +280,9 @@ func (d *Dashboard) sites(p *page, o coordinator.Overview) {
 			row.State = status{"revoked", "bad", "✕"}
 		case !o.Leading:
 			row.State = status{"joined", "wait", "○"}
+		case s.BrokenChain:
+			row.State = status{"broken chain", "bad", "✕"}
+			p.Notices = append(p.Notices, notice{"bad", fmt.Sprintf("%s kept another chain of the coordinators' log, and answers no query. After a restored backup see docs/operations.md; otherwise suspect a second coordinator.", s.Name)})
 		case s.Late:
 			row.State = status{"late", "warn", "!"}
 		case s.Connected:

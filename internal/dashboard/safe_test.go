@@ -58,3 +58,23 @@ func TestKeyExchangesAreShown(t *testing.T) {
 		}
 	}
 }
+
+// TestBrokenChainOnThePage: a site that answers no query because of the chain does not look
+// connected alone, and its series is one for the alert.
+func TestBrokenChainOnThePage(t *testing.T) {
+	for _, broken := range []bool{false, true} {
+		d, s, _ := newSeveral(t)
+		s.overview.Sites[0].BrokenChain = broken
+		_, page := body(t, d, "GET", "/", goodToken)
+		if strings.Contains(page, "north kept another chain") != broken || strings.Contains(page, "broken chain") != broken {
+			t.Errorf("%v: %s", broken, page)
+		}
+		want := `covey_site_chain_broken{site="north"} 0`
+		if broken {
+			want = `covey_site_chain_broken{site="north"} 1`
+		}
+		if _, text := body(t, d, "GET", "/metrics", goodToken); !strings.Contains(text, want+"\n") || strings.Contains(text, `covey_site_chain_broken{site="south"}`) {
+			t.Errorf("no %s", want)
+		}
+	}
+}

@@ -36,6 +36,7 @@ type SiteStatus struct {
 	Revoked     bool      `json:"revoked,omitempty"`
 	Connected   bool      `json:"connected"`
 	Late        bool      `json:"late"` // awaited by a study past its deadline
+	BrokenChain bool      `json:"broken_chain,omitempty"`
 	Sighting
 }
 
