@@ -3,6 +3,7 @@ package uplink
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"time"
 
 	"google.golang.org/grpc"
@@ -25,7 +26,8 @@ func (u *Uplink) renewals(ctx context.Context, conn grpc.ClientConnInterface) {
 		if ctx.Err() != nil {
 			return // with the link, and the next one asks again
 		}
-		if err != nil {
+		// That the two share no protocol ends the link, which says so once and not at every try.
+		if _, link := errors.AsType[*enroll.VersionError](err); err != nil && !link {
 			u.o.Log.Warn("the coordinator was not asked which CAs are in force, or its answer is refused; it is tried again", "error", enroll.Plain(err))
 		}
 		leaf, issuer := u.o.Holder.Certificate(), u.o.Holder.Issuer()

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
+	"covey/internal/enroll"
 	"covey/internal/pki"
 	covey "covey/proto/covey/v1"
 )
@@ -26,7 +27,8 @@ type direct struct {
 	authority *pki.Authority
 	vouchers  []pki.Voucher // nil for the CA alone
 	down      bool
-	slow      bool // a renewal is not answered while its caller waits
+	fails     error // of every call
+	slow      bool  // a renewal is not answered while its caller waits
 	renewals  int
 }
 
@@ -39,6 +41,9 @@ func (d *direct) Invoke(ctx context.Context, _ string, args, reply any, _ ...grp
 	defer d.mu.Unlock()
 	if d.down {
 		return errors.New("down")
+	}
+	if d.fails != nil {
+		return d.fails
 	}
 	var answer proto.Message
 	switch r := args.(type) {
@@ -120,6 +125,13 @@ func TestRenewalEndsWithItsLink(t *testing.T) {
 		if log.Len() > 0 {
 			t.Errorf("a link that ended: %s", log.String())
 		}
+		_, _, fresh := issued(t, 0)
+		u.o.Holder = fresh
+		try(&direct{authority: authority, fails: &enroll.VersionError{}})
+		if log.Len() > 0 {
+			t.Errorf("a link that another protocol ends: %s", log.String())
+		}
+		u.o.Holder = site
 		try(&direct{authority: authority, down: true})
 		if !strings.Contains(log.String(), "the certificate was not renewed") {
 			t.Errorf("a coordinator that fails: %s", log.String())
