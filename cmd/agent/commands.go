@@ -50,8 +50,11 @@ func (c *joinCmd) Run(t *terminal) error {
 	}
 	t.Say("Joining at %s (at most %v for each address)\nunder the CA with this fingerprint, which the coordinator's operator can read to you:\n  %s",
 		strings.Join(join.Coordinator, ", "), enroll.JoinTimeout, join.Fingerprint)
-	as := enroll.Site
+	as, before := enroll.Site, ""
 	as.Again = c.Again
+	if holder, err := pki.LoadHolder(pki.RoleSite, dir); c.Again && err == nil && holder.Issuer() != nil {
+		before = pki.CAFingerprint(holder.Issuer())
+	}
 	if err := as.Join(t.Ctx, text, dir, time.Now()); err != nil {
 		if t.Ctx.Err() != nil {
 			return errors.New("interrupted: try the same join file again")
@@ -69,6 +72,14 @@ func (c *joinCmd) Run(t *terminal) error {
 		Fingerprint string    `json:"fingerprint"`
 		Expires     time.Time `json:"certificate_expires"`
 	}{join.Site, dir, filepath.Join(dir, siteconfig.File), siteconfig.FingerprintOf(site), site.Certificate().NotAfter}
+	if c.Again {
+		t.Say("Site %s has joined again, with the keys that it had; agent.toml stays as it is.", joined.Site)
+		if before != "" && before != join.Fingerprint {
+			t.Say("Its CA is another one now; it was\n  %s\nIf the coordinator's operator has not told you that it changed, this is another federation: ask your own for a new file, and join again with it.", before)
+		}
+		t.Say("The join file is used up; delete it. Then: agent -C DIR check, where DIR has agent.toml")
+		return t.Print(joined, func(w io.Writer) { fmt.Fprintln(w, joined.Fingerprint) })
+	}
 	t.Say("Site %s has joined. Fill in %s, then: agent -C %s check", joined.Site, joined.Config, shared.Shell(dir))
 	t.Say("The join file is used up; delete it. Tell the other sites your key's fingerprint, and not through this coordinator:")
 	return t.Print(joined, func(w io.Writer) { fmt.Fprintln(w, joined.Fingerprint) })
