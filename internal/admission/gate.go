@@ -3,6 +3,7 @@ package admission
 import (
 	"crypto/x509"
 	"errors"
+	"log/slog"
 	"net"
 	"sync"
 	"time"
@@ -62,6 +63,9 @@ type Gate struct {
 	// for it. Whoever shows it stays a stranger. Nobody is, if it is nil.
 	Refused func(leaf *x509.Certificate) bool
 
+	log   *slog.Logger
+	ended refusedHosts // whose certificate had ended
+
 	mu        sync.Mutex
 	all       Bucket
 	hosts     *Hosts[host]
@@ -96,8 +100,8 @@ type Caller struct {
 }
 
 // NewGate puts the bounds around a port's TLS.
-func NewGate(tls credentials.TransportCredentials) *Gate {
-	return &Gate{TransportCredentials: tls, all: NewBucket(allRate, allBurst), hosts: NewHosts(newHost, (*host).idle), clients: map[string][]*entrant{}}
+func NewGate(tls credentials.TransportCredentials, log *slog.Logger) *Gate {
+	return &Gate{TransportCredentials: tls, log: log, all: NewBucket(allRate, allBurst), hosts: NewHosts(newHost, (*host).idle), clients: map[string][]*entrant{}}
 }
 
 // Clone returns the same gate: one port has one count.
@@ -121,6 +125,7 @@ func (g *Gate) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, er
 	conn, info, err := g.TransportCredentials.ServerHandshake(raw)
 	if err != nil {
 		g.leave(e)
+		g.tell(raw.RemoteAddr(), err)
 		return nil, nil, err
 	}
 	tls, ok := info.(credentials.TLSInfo)
@@ -132,6 +137,20 @@ func (g *Gate) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, er
 	}
 	m := newMeter(conn, e.name == "", func() { g.leave(e) })
 	return m, Caller{tls, m}, nil
+}
+
+// tell logs that a caller's certificate is not good now, once for a host: a site that is away for
+// this, or all sites where this machine's clock is wrong, do not know more than that they are
+// refused. Who made the certificate was not looked at.
+func (g *Gate) tell(from net.Addr, why error) {
+	invalid, ok := errors.AsType[x509.CertificateInvalidError](why)
+	if !ok || invalid.Reason != x509.Expired || invalid.Cert == nil {
+		return
+	}
+	if host, first := g.ended.first(from); first {
+		g.log.Warn("a caller was refused: by this machine's clock its certificate is not good now. If the clock is right, it joins again: coordinator site invite SITE --again, or analyst invite",
+			"host", host, "from", invalid.Cert.NotBefore.UTC(), "to", invalid.Cert.NotAfter.UTC())
+	}
 }
 
 // enter counts a connection and says how long it has to wait until its handshake may begin.

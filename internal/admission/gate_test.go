@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/url"
 	"sync/atomic"
@@ -64,7 +65,7 @@ func newDoor(t *testing.T) *door {
 	h := &handshakes{}
 	// nobody waits any more
 	t.Cleanup(func() { time.Sleep(queueTime + strangerTime); synctest.Wait() })
-	return &door{t, NewGate(h), h}
+	return &door{t, NewGate(h, slog.New(slog.DiscardHandler)), h}
 }
 
 // knock begins a connection; in tells its handshake's end.
@@ -266,7 +267,7 @@ func TestHostsAreForgotten(t *testing.T) {
 	if a, b := hostOf(&net.TCPAddr{IP: net.ParseIP("192.0.2.1")}), hostOf(&net.TCPAddr{IP: net.ParseIP("::ffff:192.0.2.1")}); a != b {
 		t.Errorf("%s and %s are one address", a, b)
 	}
-	g, now := NewGate(nil), time.Now()
+	g, now := NewGate(nil, nil), time.Now()
 	for i := range 3 * MaxHosts {
 		g.hostOf(&net.TCPAddr{IP: net.IPv4(10, byte(i>>16), byte(i>>8), byte(i))}, now).bucket.Spend(now, 1)
 	}

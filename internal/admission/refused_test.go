@@ -2,12 +2,16 @@ package admission
 
 import (
 	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"log/slog"
 	"net"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"google.golang.org/grpc/credentials"
 )
 
 // TestRefusedHostsAreBounded: callers without a certificate do not fill the log.
@@ -19,6 +23,43 @@ func TestRefusedHostsAreBounded(t *testing.T) {
 	}
 	if n := strings.Count(log.String(), "\n"); n != maxRefusedHosts || r.Count() != 3*maxRefusedHosts {
 		t.Errorf("%d lines, %d counted", n, r.Count())
+	}
+}
+
+// refusing stands in for TLS that refuses a certificate.
+type refusing struct {
+	credentials.TransportCredentials
+	why error
+}
+
+func (r refusing) ServerHandshake(net.Conn) (net.Conn, credentials.AuthInfo, error) {
+	return nil, nil, r.why
+}
+
+// TestEndedCertificatesAreLogged: that a certificate is not good now by this machine's clock is in
+// the log, once for a host and for no more than a few, and nothing is of other refusals.
+func TestEndedCertificatesAreLogged(t *testing.T) {
+	ended := x509.CertificateInvalidError{Cert: &x509.Certificate{NotAfter: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}, Reason: x509.Expired}
+	for _, c := range []struct {
+		why   error
+		lines int
+	}{
+		{&tls.CertificateVerificationError{Err: ended}, maxRefusedHosts},
+		{&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, 0},
+		{net.ErrClosed, 0},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var log strings.Builder
+			g := NewGate(refusing{why: c.why}, slog.New(slog.NewTextHandler(&log, nil)))
+			for i := range 4 * maxRefusedHosts {
+				host := i / 2 // twice each
+				g.ServerHandshake(at(fmt.Sprintf("10.0.%d.%d:99", host/200, host%200)))
+				time.Sleep(time.Second)
+			}
+			if n := strings.Count(log.String(), "\n"); n != c.lines || n > 0 && !strings.Contains(log.String(), "2026-01-02T03:04:05") {
+				t.Errorf("%v: %d lines, want %d: %.300s", c.why, n, c.lines, log.String())
+			}
+		})
 	}
 }
 

@@ -132,7 +132,7 @@ func (c *Coordinator) Close() {
 // Server makes the gRPC server of the sites' port.
 func (c *Coordinator) Server() *grpc.Server {
 	door := &admission.Door{Program: program, Log: c.log, Admit: c.admit}
-	gate := admission.NewGate(credentials.NewTLS(c.sitesTLS()))
+	gate := admission.NewGate(credentials.NewTLS(c.sitesTLS()), c.log)
 	gate.Refused = func(leaf *x509.Certificate) bool {
 		_, err := c.admit(leaf)
 		return status.Code(err) == codes.PermissionDenied // not where another node may know more

@@ -93,7 +93,7 @@ var remedies = map[Code]string{
 	CheckChanged:      "put the approved file back and restart the agent, or reject the study at this site",
 	CheckLink:         "the agent tries again by itself; if it persists, read its log",
 	CheckChain:        "call the coordinator's operator: if a backup was restored, compare the heads of agent chain show, then agent chain accept HEAD; otherwise keep this agent's log",
-	CheckNoAnswer:     "try again; if it persists, ask the coordinator's operator to read its log",
+	CheckNoAnswer:     "try again; if it persists, compare clocks with the coordinator's operator, whose log has more",
 }
 
 // Finding is one thing that Check looked at.
