@@ -2,6 +2,7 @@ package node
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"crypto/tls"
@@ -115,11 +116,22 @@ func (n *Node) tryEnter(ctx context.Context) error {
 	if leader := n.leaderPeer(); leader != "" {
 		addresses = []string{leader}
 	}
-	err := errors.New("no leader yet")
+	var why error
 	for _, address := range addresses {
-		if err = n.post(ctx, address, "/v1/raft/enter", n.self()); err == nil {
+		err := n.post(ctx, address, "/v1/raft/enter", n.self())
+		if err == nil {
 			return nil
 		}
+		why = telling(why, err)
+	}
+	return cmp.Or(why, errors.New("no leader yet"))
+}
+
+// telling returns the later of two coordinators' errors, or the earlier if nobody was reached for
+// the later: an address that is out of use does not hide that another said no.
+func telling(was, err error) error {
+	if at, ok := errors.AsType[*net.OpError](err); ok && at.Op == "dial" && was != nil {
+		return was
 	}
 	return err
 }

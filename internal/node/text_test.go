@@ -64,3 +64,14 @@ func (q queue) Accept() (net.Conn, error) {
 }
 func (q queue) Close() error { close(q.conns); return nil }
 func (queue) Addr() net.Addr { return &net.TCPAddr{} }
+
+// TestTelling: what a coordinator that was removed is told is not hidden by an address of another
+// that is out of use.
+func TestTelling(t *testing.T) {
+	no, away := errors.New("this one was removed"), &net.OpError{Op: "dial", Err: errors.New("refused")}
+	for _, c := range []struct{ was, err, want error }{{nil, away, away}, {no, away, no}, {away, no, no}, {away, away, away}, {nil, no, no}} {
+		if got := telling(c.was, c.err); got != c.want {
+			t.Errorf("of %v and %v: %v", c.was, c.err, got)
+		}
+	}
+}
