@@ -35,5 +35,6 @@
 //     link shown. The site then forgets the chain but for that head, is shown all of it on a new
 //     link, and MUST refuse one that does not lead there. It MUST log both heads.
 //   - CH-8: A leader MUST log both heads where a hello has one that is not of its chain, and show
-//     its own at once: there may be no query to come until the site's operator has accepted it.
+//     its own at once, and whenever it lists sites: there may be no query to come until the site's
+//     operator has accepted the head that the leader's operator reads out.
 package chain

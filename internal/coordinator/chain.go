@@ -52,8 +52,7 @@ func (m *replicated) steps(e round.Entry, s *round.State, over bool) {
 // start's before the first.
 func (m *replicated) chainOf(study proposal.Digest) chain.Head { return m.chain.At(m.chained[study]) }
 
-// follow begins a link's place in the chain, with the head that the site says it kept. That it is
-// not of this chain is for the site to find, at once, and for both operators to read.
+// follow begins a link's place in the chain. A kept head that is not of it both operators read.
 func (m *leader) follow(l *link, kept chain.Head) {
 	now := m.chain.Head()
 	l.kept, l.shown = kept, min(kept.Number, now.Number)

@@ -340,6 +340,14 @@ func TestKeptElsewhere(t *testing.T) {
 			f.c.linked(s.link, nil, c.kept)
 			shown := slices.ContainsFunc(s.link.Take(), func(o stream.Outgoing) bool { return o.Head })
 			f.pump(nil)
+			s.link.Take()
+			m := f.c.machine.lock()
+			m.chain.Append(chain.Step{9})
+			f.c.machine.unlock()
+			f.c.Sites()
+			if again := slices.ContainsFunc(s.link.Take(), func(o stream.Outgoing) bool { return o.Head }); again != c.said || again && s.link.shown != f.chain().Head().Number {
+				t.Errorf("%s: shown the head that is listed: %v", what, again)
+			}
 			if listed := f.c.Sites().Sites[0].BrokenChain; listed != f.c.Overview(0).Sites[0].BrokenChain || listed != c.said || shown != c.said {
 				t.Errorf("%s: listed as broken: %v, shown the head: %v", what, listed, shown)
 			}

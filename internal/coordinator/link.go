@@ -22,15 +22,13 @@ type link struct {
 	leaf     *x509.Certificate // that it showed; nil where no TLS is
 	software string            // as it calls itself
 	exchange pki.KeyExchange   // zero where no TLS is
-	// untold are studies that were over before this link, and whose end it was not told, by place
-	// in the machine's order. Guarded by the machine's lock.
+	// Guarded by the machine's lock. untold are studies that were over before this link, and whose
+	// end it was not told, by place in the machine's order; kept is the head of the chain that the
+	// site said it kept, and shown the number of the one that was sent last; said are its refusals,
+	// each of which is logged once, and broken is that it said so of the chain.
 	untold []bool
-	// kept is the head of the chain that the site said it kept, and shown the number of the one
-	// that was sent last. Guarded by the machine's lock.
-	kept  chain.Head
-	shown uint64
-	// said are its refusals, each of which is logged once; broken is that it said so of the chain.
-	// Guarded by the machine's lock.
+	kept   chain.Head
+	shown  uint64
 	said   map[denial]bool
 	broken bool
 

@@ -16,6 +16,9 @@ func (c *Coordinator) Sites() SitesReply {
 		listed := ListedSite{Holder: s, Fingerprint: pki.Fingerprint([]byte(s.Identity))}
 		if l := m.links[s.Name]; l != nil {
 			listed.Connected, listed.Datasets, listed.KeyExchange, listed.BrokenChain = true, l.units, l.exchange, m.astray(l)
+			if listed.BrokenChain { // its operator is to read the head that is printed here
+				m.show(l)
+			}
 		}
 		out.Sites = append(out.Sites, listed)
 	}
