@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"text/tabwriter"
 	"time"
 
@@ -35,6 +36,34 @@ func sums(w io.Writer, runs int) error {
 			return 0
 		})
 	}
+	// mixed are many rows: the given share of them, or of their cells, is 0, or absent.
+	mixed := func(n, d int, share float64, cells, gone bool) *clip.Matrix {
+		rng := rand.New(rand.NewPCG(43, 44))
+		values, absent := make([]float64, n*d), []int(nil)
+		for i := range n {
+			zero := rng.Float64() < share
+			for j := range d {
+				if cells {
+					zero = rng.Float64() < share
+				}
+				if values[i*d+j] = 0; !zero { // a page that nobody wrote to reads faster
+					values[i*d+j] = 1 + rng.Float64()
+				}
+			}
+			if zero && gone {
+				absent = append(absent, i)
+			}
+		}
+		m, err := clip.NewMatrix(d, values, absent...)
+		if err != nil {
+			failed = err
+		}
+		return m
+	}
+	const many = 1 << 16
+	pairs, halfZero, halfGone := mixed(many, 2, 0, false, false), mixed(many, 2, 0.5, false, false), mixed(many, 2, 0.5, false, true)
+	cells, halfCells := mixed(many/8, 8, 0, true, false), mixed(many/8, 8, 0.5, true, false)
+	few, allGone := mixed(many/16, 2, 0, false, false), mixed(many/16, 2, 1, false, true)
 	zeros, ones := rows(func(int) float64 { return 0 }), rows(func(int) float64 { return 1 })
 	first, last, second := only(0), only(d-1), only(1)
 	if failed != nil {
@@ -46,6 +75,13 @@ func sums(w io.Writer, runs int) error {
 	}
 	x[0] = 1
 	levels := clip.Indicator{First: 0, Width: d}
+	mean := func(m *clip.Matrix, err error) ([]int64, error) {
+		if err != nil {
+			return nil, err
+		}
+		return clip.Sum(m, clip.Query{Map: clip.Mean, Radius: 1, Grid: 0x1p-16}, 1)
+	}
+	plane := clip.ScoreGrid{X: []float64{1, 0, 0, 1}, Deviations: []float64{1, 1}}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "\nsum\tof\tand of\ttime of the slower by the other's\t")
 	for _, c := range []struct {
@@ -70,6 +106,13 @@ func sums(w io.Writer, runs int) error {
 		{"total", "zeros", "ones", zeros, ones, func(m *clip.Matrix) ([]int64, error) {
 			return clip.Sum(m, clip.Query{Map: clip.Total, Radius: 1, Grid: 0x1p-16}, 1)
 		}},
+		{"mean", "numbers", "half zeros", pairs, halfZero, func(m *clip.Matrix) ([]int64, error) { return mean(m, nil) }},
+		{"mean of a sphere", "numbers", "half zeros", pairs, halfZero, func(m *clip.Matrix) ([]int64, error) { return mean(m.Sphere()) }},
+		{"centered mean", "numbers", "half left out", pairs, halfGone, func(m *clip.Matrix) ([]int64, error) { return mean(m.Less([]float64{0.5, 0.5})) }},
+		{"octaves", "numbers", "half zero cells", cells, halfCells, func(m *clip.Matrix) ([]int64, error) { return clip.Columns(m, query.Octaves, of[:8], nil, 1) }},
+		{"octaves", "numbers", "all left out", few, allGone, func(m *clip.Matrix) ([]int64, error) { return clip.Columns(m, query.Octaves, of[:2], nil, 1) }},
+		{"tree", "numbers", "all left out", few, allGone, func(m *clip.Matrix) ([]int64, error) { return clip.Columns(m, query.Tree, of[:2], nil, 1) }},
+		{"scores", "numbers", "all left out", few, allGone, func(m *clip.Matrix) ([]int64, error) { return clip.Scores(m, plane, 1) }},
 	} {
 		best := [2]time.Duration{math.MaxInt64, math.MaxInt64}
 		for range runs {

@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	"covey/internal/query"
 )
@@ -138,95 +137,6 @@ func TestNoLength(t *testing.T) {
 	for x, want := range map[float64]float64{0: 0, 0x1p-1074: 0, below: 0, tinySquare: tinySquare, 1: 1, math.MaxFloat64: math.MaxFloat64} {
 		if got := zeroBelow(x, tinySquare); got != want {
 			t.Errorf("zeroBelow(%v) = %v", x, got)
-		}
-	}
-}
-
-// TestZeroRowsTakeAsLong: rows of zeros, and rows that are absent, take as long as others, mixed
-// with them or alone. Of 60 sums the shortest counts. A branch on whether a row has a length would
-// take about twice as long on a random half of zeros; where absent rows were skipped, they took no
-// time.
-func TestZeroRowsTakeAsLong(t *testing.T) {
-	mean := func(rows func(*Matrix) (*Matrix, error)) func(*Matrix) ([]int64, error) {
-		return func(m *Matrix) ([]int64, error) {
-			m, err := rows(m)
-			if err != nil {
-				return nil, err
-			}
-			return Sum(m, Query{Map: Mean, Radius: 1, Grid: 0x1p-16}, 1)
-		}
-	}
-	plain := mean(func(m *Matrix) (*Matrix, error) { return m, nil })
-	centered := mean(func(m *Matrix) (*Matrix, error) { return m.Less(slices.Repeat([]float64{0.5}, m.D())) })
-	of := []int{0, 1, 2, 3, 4, 5, 6, 7}
-	count := func(kind query.Kind) func(*Matrix) ([]int64, error) {
-		return func(m *Matrix) ([]int64, error) { return Columns(m, kind, of[:m.D()], nil, 1) }
-	}
-	grid := ScoreGrid{X: []float64{1, 0, 0, 1}, Deviations: []float64{1, 1}}
-	picture := func(m *Matrix) ([]int64, error) {
-		return Picture(m, grid, 0, 1, 1, func(i int) int {
-			if m.gone(i) { // as of a row without a level
-				return -1
-			}
-			return 0
-		}, 1)
-	}
-	for _, c := range []struct {
-		name   string
-		n, d   int
-		zeros  float64 // the share of rows
-		absent bool
-		cells  bool // zeros is the share of cells
-		sum    func(*Matrix) ([]int64, error)
-	}{
-		{"half of the rows", 1 << 16, 2, 0.5, false, false, plain},
-		{"half of the rows of a sphere", 1 << 16, 2, 0.5, false, false, mean((*Matrix).Sphere)},
-		{"all rows of a sphere", 1 << 12, 32, 1, false, false, mean((*Matrix).Sphere)},
-		{"half of the rows, absent,", 1 << 16, 2, 0.5, true, false, centered},
-		{"half of the cells, of octaves,", 1 << 13, 8, 0.5, false, true, count(query.Octaves)},
-		{"all rows, absent, of scores", 1 << 12, 2, 1, true, false, func(m *Matrix) ([]int64, error) { return Scores(m, grid, 1) }},
-		{"all rows, absent, of a picture", 1 << 12, 2, 1, true, false, picture},
-		{"all rows, absent, of octaves", 1 << 12, 2, 1, true, false, count(query.Octaves)},
-		{"all rows, absent, of a tree", 1 << 12, 2, 1, true, false, count(query.Tree)},
-	} {
-		rng := rand.New(rand.NewPCG(43, 44))
-		table := func(zeros float64) *Matrix {
-			values, absent := make([]float64, c.n*c.d), []int(nil)
-			for i := range c.n {
-				zero := rng.Float64() < zeros
-				for j := range c.d {
-					if c.cells {
-						zero = rng.Float64() < zeros
-					}
-					if values[i*c.d+j] = 0; !zero { // a page that nobody wrote to reads faster
-						values[i*c.d+j] = 1 + rng.Float64()
-					}
-				}
-				if zero && c.absent {
-					absent = append(absent, i)
-				}
-			}
-			m, err := NewMatrix(c.d, values, absent...)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return m
-		}
-		tables := []*Matrix{table(0), table(c.zeros)}
-		best := [2]time.Duration{math.MaxInt64, math.MaxInt64}
-		for range 60 {
-			for i, m := range tables {
-				began := time.Now()
-				if _, err := c.sum(m); err != nil {
-					t.Fatal(err)
-				}
-				best[i] = min(best[i], time.Since(began))
-			}
-		}
-		if ratio := float64(best[1]) / float64(best[0]); ratio > 1.4 || ratio < 0.7 {
-			t.Errorf("%s are zeros: the sum takes %.2f times as long as without", c.name, ratio)
-		} else {
-			t.Logf("%s: %.2f", c.name, ratio)
 		}
 	}
 }
