@@ -1,6 +1,7 @@
 package worth
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -103,12 +104,16 @@ func falling(v []float64) []float64 {
 
 // mixing is the variance of the matrix between directions i and j: of the noise, and of n rows
 // against their law.
-func (a *spectrum) mixing(i, j int) float64 { return a.noise(i, j) + a.xi[i]*a.xi[j]/a.n }
+func (a *spectrum) mixing(i, j int) float64 {
+	return a.noise(i, j) + a.xi[i]*a.xi[j]/a.n
+}
 
-// tilt is the mean squared tangent by which direction j moves direction i, to first order.
+// tilt is the mean squared tangent by which direction j moves direction i, to first order; of a
+// correlation matrix with what the clip put there, which the reserve of a share covers.
 func (a *spectrum) tilt(i, j int) float64 {
 	gap := a.mu[i] - a.mu[j]
-	return a.mixing(i, j) / (gap * gap)
+	turn := a.learned.turn(i, j)
+	return (a.mixing(i, j) + turn*turn) / (gap * gap)
 }
 
 // edge is the largest eigenvalue of noise alone.
@@ -230,6 +235,9 @@ func spectrumOf(p *study.Plan, r *result.Result) (*spectrum, [][]float64, error)
 	}
 	a := &spectrum{mu: c.Values, s: c.Tau, n: sampleOf(r), learned: newLearned(c)}
 	a.xi = a.shrink()
+	if a.learned.turns = clipTurns(c, a.xi, r.Radius); a.learned.turns == nil {
+		return nil, nil, fmt.Errorf("worth: the eigenvalues of a covariance do not converge")
+	}
 	return a, c.Vectors, nil
 }
 

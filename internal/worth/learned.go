@@ -3,7 +3,10 @@ package worth
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/mat"
 
 	"covey/internal/linalg"
 	"covey/internal/result"
@@ -19,6 +22,7 @@ type learned struct {
 	turned []float64    // the same between (i + (i+1))/√2 and (i - (i+1))/√2
 	factor []float64    // F of each coordinate of the study; 0 of those left out
 	drawn  [][3]float64 // of i and i+1, as sampled returns them
+	turns  [][]float64  // as clipTurns returns them
 }
 
 // newLearned computes the variances: s is the standard deviation of E's diagonal, s/√2 that of the
@@ -116,13 +120,96 @@ func sampled(v [][]float64, values []float64, c float64) [][3]float64 {
 	return out
 }
 
+// turn is what the clip put between eigenvectors i and j; 0 of a covariance.
+func (l *learned) turn(i, j int) float64 {
+	if l == nil || l.turns == nil {
+		return 0
+	}
+	return l.turns[i][j]
+}
+
+// clipTurns returns, between a correlation matrix's eigenvectors, what is in it that the clip of
+// rows at a squared length of bound put there: rows were clipped first and divided by the diagonal
+// then. Clipping keeps the eigenvectors of normal rows' covariance, but takes more off columns that
+// go with the first of them, such as copies of each other, and the division turns what is left. xi
+// are the eigenvalues without noise. The covariance that such rows have is found by draws.
+func clipTurns(c *study.Correlation, xi []float64, bound float64) [][]float64 {
+	d := len(c.In)
+	v, level := mat.NewDense(d, d, nil), 0.0 // eigenvectors are rows
+	for i := range d {
+		for l, j := range c.In {
+			v.Set(i, l, c.Vectors[i][j])
+		}
+		level += xi[i] / float64(d)
+	}
+	var rows, scaled, all mat.Dense
+	rows.Apply(func(i, l int, x float64) float64 { return x * math.Sqrt(xi[i]) * c.Factors[l] }, v)
+	scaled.Mul(rows.T(), &rows)
+	moment := mat.NewSymDense(d, nil)
+	for i := range d {
+		for j := i; j < d; j++ {
+			moment.SetSym(i, j, scaled.At(i, j))
+		}
+	}
+	values, vectors, ok := linalg.Eigen(moment)
+	if !ok {
+		return nil
+	}
+	full := unlimited(values, bound)
+	rows.Apply(func(l, i int, x float64) float64 { return x * math.Sqrt(full[i]) }, vectors)
+	all.Mul(&rows, rows.T())
+	scaled.Apply(func(i, j int, x float64) float64 { return level * x / math.Sqrt(all.At(i, i)*all.At(j, j)) }, &all)
+	var left, out mat.Dense
+	left.Mul(v, &scaled)
+	out.Mul(&left, v.T())
+	turns := make([][]float64, d)
+	for i := range turns {
+		turns[i] = mat.Row(nil, i, &out)
+		turns[i][i] -= xi[i]
+	}
+	return turns
+}
+
+// unlimited returns the variances of normal rows whose second moment has these values, once rows
+// were clipped at a squared length of bound.
+func unlimited(values []float64, bound float64) []float64 {
+	const draws, rounds = 1000, 30
+	rng := rand.New(rand.NewPCG(3, 3)) // the same for everybody
+	squares, mean := make([]float64, draws*len(values)), make([]float64, len(values))
+	for at := range squares {
+		g := rng.NormFloat64()
+		squares[at] = g * g
+		mean[at%len(values)] += g * g / draws
+	}
+	out := make([]float64, len(values))
+	for i, x := range values {
+		out[i] = max(0, x)
+	}
+	for range rounds {
+		left := make([]float64, len(values))
+		for at := 0; at < len(squares); at += len(values) {
+			row := squares[at : at+len(values)]
+			w := min(1, bound/linalg.Dot(row, out)) / draws
+			for i, g := range row {
+				left[i] += w * g / mean[i]
+			}
+		}
+		for i, x := range values {
+			out[i] = min(max(0, x)/left[i], 4*out[i])
+		}
+	}
+	return out
+}
+
 // gap bounds, with probability 0.95, the gap of a double eigenvalue x between i and i+1,
 // squared: of two normal numbers of the variances and the covariance of the noise and of n rows
-// together, the sum of the squares, fitted by a gamma law.
+// together, the sum of the squares, fitted by a gamma law; and what the clip adds.
 func (l *learned) gap(i int, x, n float64) float64 {
 	rows := 4 * x * x / n
 	a, b, c := 4*l.pairs[i][i+1]+rows*l.drawn[i][0], 4*l.turned[i]+rows*l.drawn[i][1], rows*l.drawn[i][2]
-	return (a + b) * chiSquared95((a+b)*(a+b)/(a*a+b*b+2*c*c))
+	split, across := l.turn(i, i)-l.turn(i+1, i+1), 2*l.turn(i, i+1)
+	random := (a + b) * chiSquared95((a+b)*(a+b)/(a*a+b*b+2*c*c))
+	return random + split*split + across*across
 }
 
 // Signs that a column is not like those that the bounds were measured on, in what learning
