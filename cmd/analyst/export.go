@@ -130,7 +130,7 @@ func (c *exportCmd) plot(t *cli.Terminal, r *result.Result, of *worth.Report) er
 	if err != nil {
 		return err
 	}
-	if len(r.Pictures) > 0 && r.VarianceNote == result.VarianceUnread {
+	if len(r.Pictures) > 0 && r.VarianceUnknown() {
 		t.Say("pictures are not drawn: %s", r.VarianceNote)
 	}
 	if err := os.MkdirAll(c.Plots, 0o755); err != nil {

@@ -33,6 +33,12 @@ var kinds = map[string]func(z, heavy float64) float64{
 	"likert": func(z, _ float64) float64 { // 1 to 5, 80% of them 3
 		return 3 + math.Copysign(float64(min(2, int(math.Abs(z)/1.2816)+int(math.Abs(z)/2.0537))), z)
 	},
+	"flag": func(z, _ float64) float64 { // 1, and 2 for 6%
+		if z > 1.5548 {
+			return 2
+		}
+		return 1
+	},
 	"ceiling": func(z, _ float64) float64 { // 15 for 80%, and from there down to 3
 		return max(3, 15-math.Round(7*max(0, -0.8416-z)))
 	},
@@ -52,10 +58,10 @@ const (
 // Columns returns tables of d columns whose correlations come from a named spectrum, turned to no
 // direction in particular. Kind is "normal", "far", "mixed", or what every column is: "lognormal",
 // "skewed", "binary", "integers", "zeros", "sparse", "ceiling" or "t4"; every other one of
-// "constant" is one, and two of three of "coded" have one frequent value that is not 0. Units are
-// over five decades, 0 or 1 and counts have none. What is looked for are the components of the
-// rows' own correlation matrix. Known is the same rows, each column less its own mean, over its own
-// standard deviation and kept within limit.
+// "constant" and of "flag" is one, and two of three of "coded" have one frequent value that is not
+// 0. Units are over five decades, 0 or 1 and counts have none. What is looked for are the
+// components of the rows' own correlation matrix. Known is the same rows, each column less its own
+// mean, over its own standard deviation and kept within limit.
 func Columns(spectrum, kind string, d int, limit float64) (learned, known Source, err error) {
 	lambda, err := Spectrum(spectrum, d)
 	if err != nil {
@@ -121,12 +127,14 @@ func rawColumns(lambda []float64, kind string, n int, rng *rand.Rand) []float64 
 			of[j], away = "normal", farAway
 		case "constant":
 			of[j] = []string{"normal", "constant"}[j%2]
+		case "flag":
+			of[j] = []string{"flag", "normal"}[j%2]
 		case "coded":
 			of[j] = []string{"coded", "likert", "normal"}[j%3]
 		}
 		unit[j], mean[j] = math.Pow(10, 5*rng.Float64()-2), away*(2*rng.Float64()-1)
 		switch of[j] {
-		case "binary", "integers", "coded", "likert", "ceiling":
+		case "binary", "integers", "coded", "likert", "flag", "ceiling":
 			unit[j], mean[j] = 1, 0
 		case "zeros", "sparse", "lognormal":
 			mean[j] = 0

@@ -208,7 +208,7 @@ func (m *resultModel) draw(r *result.Result) {
 		return
 	}
 	if len(all) == 0 && len(r.Pictures) > 0 {
-		m.Undrawn = result.VarianceUnread
+		m.Undrawn = r.VarianceNote
 	}
 	for _, d := range all {
 		var b bytes.Buffer

@@ -18,7 +18,7 @@ import (
 // known: bins are then of no known width in standard deviations. It returns an [*Error] for
 // histograms that no study released.
 func Drawings(r *result.Result) ([]Drawing, error) {
-	if r.VarianceNote == result.VarianceUnread {
+	if r.VarianceUnknown() {
 		return nil, nil
 	}
 	var out []Drawing

@@ -26,6 +26,16 @@ func (r *Result) standard(p *study.Plan, c study.Course, releases []study.Releas
 		return 1
 	}
 	ratio, doubts := want/r.TotalVariance, p.ScaleDoubts(c, releases)
+	alike := 0.0
+	for j, column := range c.Columns {
+		if column.Most > mostPower {
+			alike += p.UnitTraceOf(c, j)
+		}
+	}
+	most, value := mostMoment, valueMoment
+	if r.Method == proposal.MethodPower {
+		most, value = mostPower, valuePower
+	}
 	for i, v := range r.ExplainedVariance {
 		around, scales, lean := r.VarianceInterval[i], 0.0, 0.0
 		for j, x := range r.Components[i] {
@@ -33,19 +43,20 @@ func (r *Result) standard(p *study.Plan, c study.Course, releases []study.Releas
 			if !(part > 0) {
 				continue
 			}
-			if r.Method == proposal.MethodPower && c.Columns[j].Narrow {
-				lean += x * x
+			if r.Method == proposal.MethodPower && c.Columns[j].Most > moreThanHalf {
+				tails = valueDoubt
 			}
-			if r.Method == proposal.MethodPower && c.Columns[j].Zero > mostUnits {
-				tails = zerosDoubt
+			if c.Columns[j].Most > most {
+				lean += x*x - part/want
 			}
 			scales = math.Hypot(scales, (x*x-part/want)*math.Hypot(doubts[j], tails))
 		}
 		half := around[1] - v                                               // around[0] may be cut at 0
 		below := math.Hypot(half, v*math.Hypot(spread, scalesBelow*scales)) // of a ratio, to first order
 		above := math.Hypot(half, v*math.Hypot(spread, normal95*scales))
+		below, above = below+v*value*max(0, -lean), above+v*value*max(0, lean)
 		r.ExplainedVariance[i] = v * ratio
-		r.VarianceInterval[i] = [2]float64{max(0, v-below-v*oneValue*lean) * ratio, (v + above) * ratio}
+		r.VarianceInterval[i] = [2]float64{max(0, v-below) * ratio, (v + above) * ratio}
 	}
 	r.TotalVariance = want
 	r.TotalInterval = &[2]float64{max(0, 1-spread) * want, (1 + spread) * want}
@@ -56,6 +67,9 @@ func (r *Result) standard(p *study.Plan, c study.Course, releases []study.Releas
 	}
 	r.ScaleNote = scaleNote
 	r.VarianceNote += varianceNotLearned
+	if alike > mostAlike*want {
+		r.forget(VarianceOneValue)
+	}
 	return unit
 }
 

@@ -48,7 +48,7 @@ func (r *Result) picture(p *study.Plan, releases []study.Release, unit float64) 
 			for l, deviation := range rel.Deviations {
 				r.Scores = append(r.Scores, ScoreHistogram{Component: l + 1, Edges: scoreEdges(deviation/unit, study.ScoreBins), Counts: counts[l*study.ScoreBins : (l+1)*study.ScoreBins], Sigma: sigma})
 			}
-			r.PictureNote = pictureNote(s, r.VarianceNote == VarianceUnread)
+			r.PictureNote = pictureNote(s, r.VarianceUnknown())
 		case study.KindPicture:
 			x, y := p.Pictures.Pair(p.Queries[rel.Query])
 			picture := Picture{Pair: [2]int{x + 1, y + 1}, By: s.PictureBy, Column: s.PictureColumn, Sigma: sigma,

@@ -77,7 +77,7 @@ type Result struct {
 	// Outputs holds all, so that another choice costs nothing; not reordered.
 	Outputs Outputs `json:"outputs"`
 	// ExplainedVariance and what belongs to it is null where it was not bought, or is not known
-	// ([VarianceUnread]).
+	// ([Result.VarianceUnknown]).
 	ExplainedVariance []float64    `json:"explained_variance_"`
 	VarianceInterval  [][2]float64 `json:"explained_variance_interval_"`
 	VarianceRatio     []float64    `json:"explained_variance_ratio_"`

@@ -359,36 +359,61 @@ func TestIntervalsCoverScales(t *testing.T) {
 	}
 }
 
-// TestIntervalsOfMostlyOneValue: by power iteration the interval of a component that is a column of
-// mostly one value reaches farther down, and one that is mostly zero is known less well; a
-// covariance sets both scales once more.
+// TestIntervalsOfMostlyOneValue: where one column has one value in most units, the variance of a
+// component along it can be higher than is given, and of another lower; a covariance, which sets
+// scales once more, bears more such units. Where most columns are like that nothing is given.
 func TestIntervalsOfMostlyOneValue(t *testing.T) {
 	p, c, releases := standardized(t)
 	want := p.UnitTrace(c)
 	at := slices.IndexFunc(c.Scale, func(s float64) bool { return s != 0 })
-	one := make([]float64, p.D)
-	one[at] = 1
-	interval := func(method string, narrow bool, zero float64) [2]float64 {
+	along, across := make([]float64, p.D), make([]float64, p.D)
+	along[at], across[slices.IndexFunc(c.Scale[at+1:], func(s float64) bool { return s != 0 })+at+1] = 1, 1
+	var every []int
+	for j := range along {
+		every = append(every, j)
+	}
+	learned := func(method string, x []float64, most float64, columns ...int) *Result {
 		c := c
 		c.Columns = slices.Clone(c.Columns)
-		c.Columns[at].Narrow, c.Columns[at].Zero = narrow, zero
+		for j := range c.Columns {
+			c.Columns[j].Most = 0
+		}
+		for _, j := range columns {
+			c.Columns[j].Most = most
+		}
 		r := &Result{
-			Method: method, Components: [][]float64{one}, ExplainedVariance: []float64{2}, VarianceInterval: [][2]float64{{1.9, 2.1}},
-			TotalVariance: want, TotalInterval: &[2]float64{want, want},
+			Method: method, Components: [][]float64{x}, ExplainedVariance: []float64{2}, VarianceInterval: [][2]float64{{1.9, 2.1}}, VarianceRatio: []float64{2 / want},
+			TotalVariance: want, TotalInterval: &[2]float64{want, want}, VarianceNote: varianceNote,
 		}
 		r.standard(p, c, releases)
-		return r.VarianceInterval[0]
+		return r
 	}
-	plain := interval(proposal.MethodPower, false, 0)
-	if got := interval(proposal.MethodPower, true, 0); math.Abs(plain[0]-got[0]-2*0.32) > 1e-9 || got[1] != plain[1] {
-		t.Errorf("mostly one value: %v, else %v", got, plain)
-	}
-	if got := interval(proposal.MethodPower, false, 0.8); !(got[0] < plain[0]-0.1) || !(got[1] > plain[1]+0.05) {
-		t.Errorf("mostly zero: %v, else %v", got, plain)
-	}
-	normal := interval(proposal.MethodCovariance, false, 0)
-	if got := interval(proposal.MethodCovariance, true, 0.8); got != normal {
-		t.Errorf("of a covariance: %v, else %v", got, normal)
+	for _, c := range []struct {
+		method     string
+		x          []float64
+		most       float64
+		down, upTo float64
+	}{
+		{proposal.MethodPower, along, 0.7, 0, 2 * 0.75 * (1 - 1/want)},
+		{proposal.MethodPower, across, 0.7, 2 * 0.75 / want, 0},
+		{proposal.MethodCovariance, along, 0.9, 0, 2 * 0.55 * (1 - 1/want)},
+		{proposal.MethodCovariance, across, 0.9, 2 * 0.55 / want, 0},
+		{proposal.MethodCovariance, across, 0.8, 0, 0},
+	} {
+		few := 0.0
+		if c.method == proposal.MethodPower {
+			few = 0.6 // less well known, no more
+		}
+		plain, got := learned(c.method, c.x, few, at).VarianceInterval[0], learned(c.method, c.x, c.most, at).VarianceInterval[0]
+		if math.Abs(plain[0]-got[0]-c.down) > 1e-9 || math.Abs(got[1]-plain[1]-c.upTo) > 1e-9 {
+			t.Errorf("%s, %v of a column are one value: %v, else %v; want %v more below, %v above", c.method, c.most, got, plain, c.down, c.upTo)
+		}
+		if none := learned(c.method, c.x, 0).VarianceInterval[0]; few > 0 && !(plain[0] < none[0]-0.01 && plain[1] > none[1]+0.01) {
+			t.Errorf("half of a column is one value: %v, else %v", plain, none)
+		}
+		if r := learned(c.method, c.x, 0.7, every...); !r.VarianceUnknown() || r.VarianceNote != VarianceOneValue || r.VarianceRatio != nil || r.TotalInterval != nil || r.TotalVariance != 0 {
+			t.Errorf("%s, all columns are mostly one value: %v in %v, %q", c.method, r.ExplainedVariance, r.VarianceInterval, r.VarianceNote)
+		}
 	}
 }
 

@@ -56,11 +56,20 @@ func (r *Result) explain(c study.Course, releases []study.Release) {
 			r.VarianceNote = note
 		}
 	}
-	if unknown { // but for the order, which pictures have, too
-		r.ExplainedVariance, r.VarianceInterval, r.VarianceRatio, r.TotalVariance, r.TotalInterval = nil, nil, nil, 0, nil
-		r.VarianceNote = VarianceUnread
+	if unknown {
+		r.forget(VarianceUnread)
 	}
 }
+
+// forget takes explained variance back, for a reason; but for the order, which pictures have, too.
+func (r *Result) forget(why string) {
+	r.ExplainedVariance, r.VarianceInterval, r.VarianceRatio, r.TotalVariance, r.TotalInterval = nil, nil, nil, 0, nil
+	r.VarianceNote = why
+}
+
+// VarianceUnknown reports whether explained variance was bought and is not known; VarianceNote says
+// why.
+func (r *Result) VarianceUnknown() bool { return r.VarianceNote != "" && r.ExplainedVariance == nil }
 
 // mostSpread is the half-width of the total's interval, of the total, up to which it sets scales: a
 // scale errs by half as much.
@@ -72,12 +81,18 @@ const (
 	// tailDoubt is a standard deviation of δ in addition to that from noise: scales come from
 	// values kept within other limits than those summed later, which matters if tails are heavy.
 	tailDoubt = 0.08
-	// zerosDoubt is tailDoubt of a column that is zero in most units, by power iteration.
-	zerosDoubt, mostUnits = 0.14, 0.5
-	// oneValue is by how much of itself the variance of a column whose tree shows no width is too
-	// high, by power iteration: values beside the one that most units have were clipped, so that
-	// δ is 0.37 ± 0.07 (experiments/run, kind "ceiling"). A covariance sets such scales once more.
-	oneValue = 0.32
+	// valueDoubt is tailDoubt of a column of which one value has more than half of the units, by
+	// power iteration.
+	valueDoubt, moreThanHalf = 0.14, 0.5
+	// Of a column of which one value has even more units, mostPower or mostMoment by method, others
+	// are far from it and are cut off, so that δ is as low as by -valuePower or -valueMoment: flags
+	// of 3 to 8% of the units have that. All such columns err alike. A covariance sets their scales
+	// once more.
+	mostPower, valuePower   = 0.65, 0.75
+	mostMoment, valueMoment = 0.85, 0.55
+	// Where mostAlike of the columns have one value in mostPower of the units, their scales err
+	// against each other, and by how much is not known.
+	mostAlike = 0.8
 	// scalesBelow is how many standard deviations an interval reaches below: directions were looked
 	// for in columns of these scales, and lean to those that are too small.
 	scalesBelow = 3
@@ -86,6 +101,9 @@ const (
 // VarianceUnread is the note of a result whose explained variance was bought but is not known:
 // nobody knows where the scores behind it were clipped.
 const VarianceUnread = "explained variance is not known: there are too few units at this ε to tell how large scores are"
+
+// VarianceOneValue is the same of a result of which nothing tells how far learned scales err.
+const VarianceOneValue = "explained variance is not known: most columns have one value in most units, and what learned scales leave of the others is not known"
 
 // varianceNote says what the intervals cover, varianceNoteOfUnits where a variance was divided by a
 // noised number of rows per unit.
@@ -96,7 +114,7 @@ const (
 
 	varianceNot = "it holds for a component picked before looking: of several nearly equal variances the first listed is too high, since they are listed by the noised ones; it covers neither how other rows from the same source would vary (with few rows for the columns, new rows have less variance), nor what clipping took from the largest rows, which lowers the variance (with heavy tails, by much)"
 
-	varianceNotLearned = "; with learned constants it describes values kept within 3 scales of their center, in these values' own deviations, and covers about what errors of learned scales add, less often if most of a column is one value: by power iteration the variance of a component that depends on such a column is then too high, by up to a half, and intervals are wider; if columns are skewed or have heavy tails, the values themselves are less correlated, and their variances are lower, in tests by up to a quarter: no released value shows by how much"
+	varianceNotLearned = "; with learned constants it describes values kept within 3 scales of their center, in these values' own deviations, and covers about what errors of learned scales add: if most of a column is one value, components that depend on other columns can have up to a third less variance than is given, and intervals are wider; if columns are skewed or have heavy tails, the values themselves are less correlated, and their variances are lower, in tests by up to a quarter: no released value shows by how much"
 )
 
 // normal95 is the half-width of a normal law's central 95% in standard deviations.

@@ -341,3 +341,28 @@ func TestWeakColumns(t *testing.T) {
 		}
 	}
 }
+
+// TestMost: the share of units that one value has is seen, wherever the value is; of a column
+// without such a value it is small.
+func TestMost(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 9))
+	for name, c := range map[string]struct {
+		often, other func() float64
+		share        float64
+	}{
+		"zeros":    {func() float64 { return 0 }, rng.ExpFloat64, 0.8},
+		"a code":   {func() float64 { return 1 }, func() float64 { return 2 }, 0.95},
+		"a limit":  {func() float64 { return 15 }, func() float64 { return 3 + 10*rng.Float64() }, 0.7},
+		"a normal": {rng.NormFloat64, rng.NormFloat64, 0},
+	} {
+		values := make([]float64, units)
+		for i := range values {
+			if values[i] = c.other(); rng.Float64() < c.share {
+				values[i] = c.often()
+			}
+		}
+		if got := learned(values, 0.005, rng).Most; math.Abs(got-c.share) > 0.05 {
+			t.Errorf("%s: one value has %.2f of the units, it is %.2f", name, got, c.share)
+		}
+	}
+}

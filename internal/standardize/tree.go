@@ -101,6 +101,14 @@ func Tree(h []float64, tau float64, columns []Column) []Column {
 
 func place(counts []float64, tau float64, c Column, fits []float64) Column {
 	whole := 1.0
+	c.Most = c.Zero
+	for _, t := range codes() {
+		most := 1.0
+		for _, r := range t.runs { // every level has one bin for a value
+			most = min(most, counts[r.first])
+		}
+		c.Most = max(c.Most, most)
+	}
 	if c.SkipZeros {
 		whole -= c.Zero
 		for _, b := range query.AppendTree(nil, 0) {

@@ -90,8 +90,8 @@ func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 	if text := r.PictureText(); text != "" {
 		tell("%s.", capital(text))
 	}
-	if r.VarianceNote == result.VarianceUnread {
-		tell("%s.", capital(result.VarianceUnread))
+	if r.VarianceUnknown() {
+		tell("%s.", capital(r.VarianceNote))
 	}
 	for _, text := range out.Constants {
 		tell("%s", text)

@@ -405,7 +405,7 @@ func TestAlarm(t *testing.T) {
 		}
 	}
 	p, r := law{second: second, whole: second, radius: 8, rng: seeded(9)}.run(t, s, 60_000)
-	r.VarianceNote = result.VarianceUnread
+	r.VarianceNote, r.ExplainedVariance = result.VarianceUnread, nil
 	if got := of(t, p, r); !says(got, "Explained variance is not known") {
 		t.Errorf("%q", got.Sentences)
 	}
