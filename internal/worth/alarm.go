@@ -75,6 +75,43 @@ func (a *spectrum) longer(r *result.Result, vectors [][]float64) *bool {
 	return out
 }
 
+// sure is how many standard deviations of noise rows beyond the clip stand out by, and what is
+// between them and the others is lower by. That noise does that alone has a probability below
+// 10^-6.
+const sure = 6
+
+// hidden returns true where a histogram of squared lengths has a peak of its own beyond the clip,
+// as of rows with a code such as 999 for a missing value: lengths of elliptical rows have one peak,
+// whatever their tail, and what such rows vary by is cut off. It is nil elsewhere: rows that are
+// few for the noise are not seen.
+func hidden(p *study.Plan, r *result.Result) *bool {
+	for _, rel := range r.Releases {
+		if rel.Kind != study.KindHistogram || p.Queries[rel.Query].Of != study.KindTotal {
+			continue
+		}
+		for width := 1; width <= 4; width *= 2 {
+			enough := sure * rel.Spread() * math.Sqrt(float64(width))
+			highest, lowest := 0.0, 0.0 // so far, and since then
+			// The lowest bin has no place: rows that were left out are in it.
+			for at := 1; at+width <= len(rel.Noised); at++ {
+				count := 0.0
+				for _, v := range rel.Noised[at : at+width] {
+					count += float64(v)
+				}
+				if study.BinEdge(at-1) >= r.Radius && min(highest, count) >= max(0, lowest)+enough {
+					yes := true
+					return &yes
+				}
+				if count > highest {
+					highest, lowest = count, count
+				}
+				lowest = min(lowest, count)
+			}
+		}
+	}
+	return nil
+}
+
 // differs compares another matrix, packed, of noise tau, with the eigenvectors.
 func (a *spectrum) differs(packed []float64, tau float64, vectors [][]float64, k int) bool {
 	all := len(vectors[0])

@@ -289,7 +289,7 @@ func (out *Report) covariance(p *study.Plan, r *result.Result) (string, error) {
 		}
 		out.Components = append(out.Components, c)
 	}
-	out.Alarm = either(a.alarm(r, rank), a.longer(r, vectors))
+	out.Alarm = either(either(a.alarm(r, rank), a.longer(r, vectors)), hidden(p, r))
 	return "", nil
 }
 
