@@ -34,7 +34,10 @@ func (m *leader) open(digest proposal.Digest, s *memory, e round.Open) {
 		// On the tick, so that the sampling time reveals nothing. What comes before the draws and
 		// after the tick takes a time that depends on public numbers and on what is released.
 		tick := plan.Tick(e.Ask)
-		c.after(tick-max(0, c.now().Sub(began))%tick, nil, func() {
+		left := tick - max(0, c.now().Sub(began))%tick
+		due := c.now().Add(left)
+		sleepFraction(left)
+		c.after(due.Sub(c.now()), nil, func() {
 			signed, err := u.Sign(c.authority.SigningKey(), released)
 			var next study.Course
 			if err == nil {

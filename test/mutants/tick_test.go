@@ -12,7 +12,7 @@ func init() {
 	)
 	tables = append(tables, []mutant{
 		{"tick: releases leave when they are ready", 0, []edit{
-			{release, "c.after(tick-max(0, c.now().Sub(began))%tick, nil", "c.after((tick-max(0, c.now().Sub(began))%tick)/2, nil"},
+			{release, "left := tick - max(0, c.now().Sub(began))%tick", "left := (tick - max(0, c.now().Sub(began))%tick) / 2"},
 		}, in("coordinator", "TestResultsLeaveOnTheTick"), killer{}},
 		{"tick: by another clock than the draws'", 0, []edit{
 			{release, "u.Release(func() { began = c.now() })", "u.Release(func() { began = c.now().Truncate(time.Second) })"},
