@@ -23,7 +23,7 @@ func init() {
 			{leaderUnmasking, "			s.Fault(i, study.CodeWrongDeposit)\n", ""},
 		}, in("coordinator", "TestWrongDeposits"), killer{}},
 		{"deposits: with a site away an opening waits forever", 0, []edit{
-			{opening, "if s.late(PhaseKeys) && len(o.convicted) > 0 {", "if s.late(PhaseKeys) && len(o.convicted) > s.Plan.Thresholds.Sites {"},
+			{opening, "if s.late(PhaseKeys) && len(o.convicted) > 0 {", "if s.late(PhaseKeys) && len(o.convicted) > s.plan.Thresholds.Sites {"},
 		}, in("round", "TestConvictedDropperEndsTheStudy"), killer{}},
 		{"deposits: a lost one ends the study", 0, []edit{
 			{opening, "if s.late(PhaseKeys) && len(o.convicted) > 0 {", "if o.convicted = append(o.convicted, 0); s.late(PhaseKeys) {"},
