@@ -16,6 +16,7 @@
 //	accuracy simulate   what study simulate says of the demo's files, against demos
 //	accuracy plan       what study plan answers, against studies of fresh rows
 //	accuracy stop       rounds that go on while the direction moves, against fixed ones
+//	accuracy fool       bounds and alarms on tables that are made to fool them
 //	accuracy gaps       cells without a value: filled, taken as zeros, their rows dropped
 //	accuracy mixed      tables of numbers and categories against factor analysis of mixed data
 //	accuracy standardize  constants that studies learn, against known ones
@@ -48,6 +49,7 @@ var experiments = map[string]func(*flag.FlagSet) func(w io.Writer) (missed int, 
 	"dppca":       histograms,
 	"explained":   fewUnits,
 	"figures":     figures,
+	"fool":        fool,
 	"gaps":        gaps,
 	"mixed":       mixed,
 	"noise":       noises,
