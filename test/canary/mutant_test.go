@@ -40,14 +40,17 @@ var mutants = []struct {
 	}, "", "wrap keys"},
 }
 
-// TestMutants builds each and runs a study on it, with -long.
+// TestMutants builds each and runs a study on it, with -long. Without it, TestSearcherFinds plants
+// what they let out, and here their edits must only fit the sources.
 func TestMutants(t *testing.T) {
 	found := 0
-	if !*long {
-		t.Log("the long form alone builds mutants: TestSearcherFinds plants what they let out")
-		return
-	}
 	for _, m := range mutants {
+		if !*long {
+			if _, err := overlay.Write(t.TempDir(), m.edits); err != nil {
+				t.Errorf("%s: %v", m.name, err)
+			}
+			continue
+		}
 		t.Run(m.name, func(t *testing.T) {
 			_, k, leaks := canary(t, m.edits, m.noise)
 			if m.where == "" {
@@ -68,5 +71,7 @@ func TestMutants(t *testing.T) {
 			t.Errorf("not found: %v", leaks)
 		})
 	}
-	t.Logf("figure: %d planted leaks found", found)
+	if *long {
+		t.Logf("figure: %d planted leaks found", found)
+	}
 }
