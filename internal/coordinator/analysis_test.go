@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/ed25519"
+	"crypto/sha256"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -34,7 +35,8 @@ type asker struct {
 }
 
 func (f *federation) asker(name string) *asker {
-	a := &asker{f, name, ed25519.NewKeyFromSeed(bytes.Repeat([]byte(name[:1]), ed25519.SeedSize))}
+	seed := sha256.Sum256([]byte(name))
+	a := &asker{f, name, ed25519.NewKeyFromSeed(seed[:])}
 	f.apply(entry{Invite: &membership.InviteEntry{Token: name, Invite: membership.Invite{Analyst: name, Expires: time.Now().Add(time.Hour)}}})
 	f.apply(entry{Join: &membership.JoinEntry{Token: name, Name: name, Key: a.party().Identity, Now: time.Now()}})
 	return a

@@ -11,8 +11,8 @@ type uploadRecord struct {
 	Context []byte `json:"context"`
 }
 
-// uploadFits is nil unless this site uploaded in the slot for another query or
-// context: a leader that says two things about one slot is answered no more.
+// uploadFits is nil unless this site uploaded in the slot for another query or context: a leader
+// that says two things about one slot gets no further answer.
 func (r *record) uploadFits(query, slot int, context *[32]byte) error {
 	var u uploadRecord
 	ok, err := r.load(uploadBucket, index(slot), &u)

@@ -15,7 +15,8 @@ import (
 // used one at once, and a revoked member 30 days after the last certificate that it can have. A
 // member that is not revoked is kept, as is one whose time of revocation is not known.
 func TestForgo(t *testing.T) {
-	key := proposal.Key(bytes.Repeat([]byte{1}, ed25519.PublicKeySize))
+	keys := byte(0)
+	key := func() proposal.Key { keys++; return bytes.Repeat([]byte{keys}, ed25519.PublicKeySize) }
 	began := time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)
 	day := 24 * time.Hour
 	s := New()
@@ -27,7 +28,7 @@ func TestForgo(t *testing.T) {
 			if err := s.Invite(InviteEntry{Token: name, Invite: i}); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.Join(JoinEntry{Token: name, Name: name, Key: key, Now: began}); err != nil {
+			if err := s.Join(JoinEntry{Token: name, Name: name, Key: key(), Now: began}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -42,7 +43,7 @@ func TestForgo(t *testing.T) {
 	if len(s.Invites) != 0 {
 		t.Errorf("used join files stay: %v", s.Invites)
 	}
-	s.Sites["old"] = Holder{Name: "old", Identity: key, Revoked: true}
+	s.Sites["old"] = Holder{Name: "old", Identity: key(), Revoked: true}
 	s.Invites["unused"] = Invite{Site: "late", Expires: began}
 	certificates := began.Add(pki.ClientValidity) // the last one's end
 	for _, c := range []struct {

@@ -29,7 +29,7 @@ func TestMayJoin(t *testing.T) {
 		i.Expires = ends
 		s.Invites[token] = i
 	}
-	for _, e := range []JoinEntry{entry("taken", "south", 1), entry("revoked", "gone", 1)} {
+	for _, e := range []JoinEntry{entry("taken", "south", 1), entry("revoked", "gone", 11)} {
 		if err := s.Join(e); err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +56,7 @@ func TestMayJoin(t *testing.T) {
 		"once more, another key":   {altered(taken, func(e *JoinEntry) { e.Key = key(9) }), "", false},
 		"once more, another TLS":   {altered(taken, func(e *JoinEntry) { e.TLS = key(9) }), "", false},
 		"once more, another token": {altered(taken, func(e *JoinEntry) { e.Token = "before" }), "", false},
-		"once more, revoked":       {entry("revoked", "gone", 1), "", false},
+		"once more, revoked":       {entry("revoked", "gone", 11), "", false},
 		"while it is there":        {entry("joined", "east", 1), "", false},
 		"again, its key":           {entry("again", "east", 1), pki.RoleSite, false},
 		"again, another key":       {entry("again", "east", 2), "", false},
@@ -68,7 +68,7 @@ func TestMayJoin(t *testing.T) {
 			t.Errorf("%s: %q, %t, %v", name, role, was, err)
 		}
 	}
-	for _, e := range []JoinEntry{entry("fresh", "north", 1), entry("nothing", "west", 1)} {
+	for _, e := range []JoinEntry{entry("fresh", "north", 21), entry("nothing", "west", 31)} {
 		before := s.Sites["north"]
 		err := s.Join(e)
 		if _, invited := s.Invites["fresh"]; invited || s.Sites["north"].Token != "fresh" || (err == nil) != (e.Token == "fresh") {

@@ -291,6 +291,9 @@ func (s *State) Join(e JoinEntry) error {
 	if again || err != nil {
 		return err
 	}
+	if err := s.Claimed(e); err != nil { // two joins of one key may have been on their way
+		return err
+	}
 	past := s.Holders(role)[e.Name].spent()
 	delete(s.Invites, e.Token)
 	s.Holders(role)[e.Name] = Holder{Name: e.Name, Identity: e.Key, TLS: e.TLS, Joined: e.Now, Token: e.Token, Past: past}
@@ -343,9 +346,9 @@ func (s *State) MayJoin(e JoinEntry) (role pki.Role, again bool, err error) {
 	return role, false, nil
 }
 
-// Claimed returns an error for a join with a key that another name has, or that was revoked under
-// it: a thief for whose sake it was may still have it. It is for the leader alone, before the join
-// is in the log, where it would be taken.
+// Claimed returns an error for a join with a key that another name has, or had: whoever stole a
+// revoked key may still have it (RE-18). The leader asks before it fills the log, and after the
+// proof of the identity key: the error has a name in it.
 func (s *State) Claimed(e JoinEntry) error {
 	for _, all := range []map[string]Holder{s.Sites, s.Analysts} {
 		for _, h := range all {

@@ -106,4 +106,11 @@ func TestClaimed(t *testing.T) {
 			t.Errorf("%s, %x, %x: %v", c.name, c.identity[:1], c.tls, err)
 		}
 	}
+	// The log takes the first of two that were on their way.
+	for _, name := range []string{"west", "east"} {
+		must.Do(t, s.Invite(InviteEntry{Token: name, Invite: Invite{Site: name}}))
+		if err := s.Join(JoinEntry{Token: name, Name: name, Key: key(9), TLS: key(10)}); (err == nil) != (name == "west") {
+			t.Errorf("%s joins with the same key: %v", name, err)
+		}
+	}
 }

@@ -81,6 +81,18 @@ func init() {
 		{"a revoked key joins again after another's revocation", 0, []edit{
 			{"internal/membership/state.go", ", Token: e.Token, Past: past}", ", Token: e.Token}\n	_ = past"},
 		}, in("membership", "TestRevokedKeys"), killer{}},
+		{"join: one key has two names", 0, []edit{
+			{"internal/membership/state.go", "if err := s.Claimed(e); err != nil {", "if err := s.Claimed(e); err != nil && false {"},
+		}, in("membership", "TestClaimed"), killer{}},
+		{"join: the log is filled with keys of others", 0, []edit{
+			{"internal/coordinator/enroll.go", "if err := c.machine.lock().who.Claimed(attempt); err != nil {", "if err := c.machine.lock().who.Claimed(attempt); err != nil && false {"},
+		}, in("coordinator", "TestSecondName"), killer{}},
+		{"a policy approves for any signing key", 0, []edit{
+			{"internal/siteconfig/policy.go", `add("coordinator_key", p.CoordinatorKey, key, key == p.CoordinatorKey)`, `add("coordinator_key", p.CoordinatorKey, key, true)`},
+		}, in("siteconfig", "TestAttackOtherLeader"), killer{}},
+		{"a signed proposal's keys count in any case", 0, []edit{
+			{"internal/proposal/known.go", "if f.name == key || !exact && ", "if f.name == key || "},
+		}, in("proposal", "TestKeysAreExact"), killer{}},
 		{"a policy approves fewer corrupt sites than usual", 0, []edit{
 			{"internal/siteconfig/policy.go", `fmt.Sprintf("corrupt = %d", eta), eta >= least)`, `fmt.Sprintf("corrupt = %d", eta), true)`},
 		}, in("siteconfig", "TestAttackFewCorrupt"), killer{}},
