@@ -29,10 +29,12 @@ var Encodings = []Encoding{UTF8, Latin1, Windows1252, UTF16}
 // U+FFFD. In a UTF-8 file they stay as they are, since no name or number has them.
 func decode(in io.Reader, e Encoding, path string) (raw, text *bufio.Reader, _ error) {
 	buffer := bufio.NewReaderSize(in, bufferSize)
-	mark, _ := buffer.Peek(3) // a short file or a failing one shows at the first record
+	mark, _ := buffer.Peek(4) // a short file or a failing one shows at the first record
 	utf8 := bytes.HasPrefix(mark, []byte("\xef\xbb\xbf"))
 	utf16 := bytes.HasPrefix(mark, []byte("\xff\xfe")) || bytes.HasPrefix(mark, []byte("\xfe\xff"))
 	switch {
+	case bytes.HasPrefix(mark, []byte("PK\x03\x04")):
+		return nil, nil, &Error{Schema: SchemaFormat, File: path, Row: 1, Reason: "the file is a ZIP archive, such as a workbook, and no text", Remedy: "save the workbook's sheet as CSV"}
 	case utf16 && e != UTF16:
 		return nil, nil, &Error{Schema: SchemaFormat, File: path, Row: 1, Reason: "the file is UTF-16; save it as UTF-8", Remedy: `set encoding = "utf-16" for the data set in agent.toml`}
 	case utf8 && e != "" && e != UTF8:
