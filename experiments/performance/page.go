@@ -45,7 +45,12 @@ func makePage(root, text string) (made string, files map[string][]byte, err erro
 			if err != nil {
 				return "", nil, fmt.Errorf("%s: %w", t.name, err)
 			}
-			content = fmt.Sprintf("[%s](figures/performance/%s.csv), %g min:\n\n%s\n", t.name, t.name, t.minutes, strings.TrimSpace(t.show(s)))
+			content = fmt.Sprintf("[%s](figures/performance/%s.csv), %g min", t.name, t.name, t.minutes)
+			if t.show == nil {
+				content += ".\n"
+			} else {
+				content += ":\n\n" + strings.TrimSpace(t.show(s)) + "\n"
+			}
 		} else if !errors.Is(err, os.ErrNotExist) {
 			return "", nil, err
 		}
