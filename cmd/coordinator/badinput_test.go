@@ -56,7 +56,7 @@ var badInputs = []struct {
 	{"radius", "delta = 1e-6", "delta = 1e-6\nradius = -3.0", plan, []string{"radius", "-3"}},
 	{"rounds", "delta = 1e-6", "delta = 1e-6\nrounds = -1", plan, []string{"rounds", "-1"}},
 	{"few survivors", "delta = 1e-6", "delta = 1e-6\nmin_survivors = 1", plan, []string{"min_survivors", "got 1"}},
-	{"one site", "", "", "study validate study.toml --units 3000", []string{"sites", "at least 2"}},
+	{"one site", "", "", "study validate study.toml --units 3000", []string{"--units 3000", "at least 2 sites", "a count per site"}},
 	{"no units", "", "", "study validate study.toml --units 0,10,10", []string{"units"}},
 	{"other sites", "delta = 1e-6", "delta = 1e-6\nsites = [\"a\", \"b\"]", plan, []string{"--units has 3 counts, the study names 2 sites"}},
 	{"no site's name", "delta = 1e-6", "delta = 1e-6\nsites = [\"a\", \"B\", \"c\"]", plan, []string{"study.toml: sites", `"B"`, "a-z"}},

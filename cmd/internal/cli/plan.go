@@ -106,6 +106,8 @@ func (c *Plan) spec(text []byte) (proposal.Spec, error) {
 		return proposal.Spec{}, Bad("--units is what is solved for: give --sites-count")
 	case c.Solve != worth.SolveUnits && len(c.Units) == 0:
 		return proposal.Spec{}, Bad("--solve %s needs the sites' counts: --units 1610,4906,12082, one count per site", c.Solve)
+	case len(c.Units) == 1:
+		return proposal.Spec{}, Bad(oneCount, c.Units[0])
 	case c.Solve != worth.SolveUnits && c.Sites != 0 || c.Sites < 0 || c.Sites > math.MaxInt16:
 		return proposal.Spec{}, Bad("--sites-count goes with --solve units, got %d", c.Sites)
 	}

@@ -101,6 +101,9 @@ func (c *Validate) plan(text []byte, ask func(text []byte) (*study.Plan, error))
 		plan, err := ask(text)
 		return plan, InFile(c.File, err)
 	}
+	if len(c.Units) == 1 {
+		return nil, Bad(oneCount, c.Units[0])
+	}
 	if len(spec.Sites) > 0 && len(spec.Sites) != len(c.Units) {
 		return nil, Bad("--units has %d counts, the study names %d sites", len(c.Units), len(spec.Sites))
 	}
@@ -110,6 +113,9 @@ func (c *Validate) plan(text []byte, ask func(text []byte) (*study.Plan, error))
 	}
 	return plan, err
 }
+
+// oneCount answers somebody who gave the units of all sites together.
+const oneCount = "--units %d is one site's count, and a study needs at least 2 sites: give a count per site, such as --units 1610,4906,12082"
 
 // Warn says what a plan warns of.
 func (t *Terminal) Warn(warnings []string) {
@@ -159,7 +165,7 @@ func PrintPlan(out io.Writer, p *study.Plan, prediction []string) error {
 			}
 		}
 		fmt.Fprintf(w, "standardize\tprivate: the constants of %d of %d columns are learned, for %.3g%% of the budget\n", learned, len(s.Columns), 100*shares.Standardize)
-		fmt.Fprintf(w, "\ta plain column's counts should exceed the noise by %.1f of its standard deviations\n", p.Learning.Score)
+		fmt.Fprintf(w, "\tscore %.1f: a plain column's counts should exceed the noise by so many standard deviations\n", p.Learning.Score)
 	}
 	fmt.Fprintf(w, "components\t%s, %s; center %s; explained variance %s\n", p.Proposal.Spec.ComponentsWords(), s.Subspace, center, s.ExplainedVariance)
 	if share := shares.Filled; share > 0 {
