@@ -125,9 +125,9 @@ func tomlError(err error) error {
 	}
 	if at, ok := errors.AsType[*toml.DecodeError](err); ok {
 		line, _ := at.Position()
-		return &JoinError{Reason: fmt.Sprintf("line %d: not TOML, or a value of the wrong type", line)}
+		return &JoinError{Reason: fmt.Sprintf("line %d: not TOML, or a value of the wrong type; use the file as the coordinator's operator made it", line)}
 	}
-	return &JoinError{Reason: "not TOML"}
+	return &JoinError{Reason: "not TOML; use the file as the coordinator's operator made it"}
 }
 
 // check serves both directions.

@@ -69,7 +69,7 @@ func ParseTable(text string) (Table, error) {
 		}
 	}
 	if t.N == 0 || t.Spectrum == "" {
-		return t, fmt.Errorf("n and spectrum are wanted: %s", TableForm)
+		return t, fmt.Errorf("give n and spectrum, as in %s", TableForm)
 	}
 	if t.N < t.Sites*t.PerUnit {
 		return t, fmt.Errorf("n must be at least one unit a site, %d, got %d", t.Sites*t.PerUnit, t.N)

@@ -13,8 +13,8 @@ func TestParseTable(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"":                                      "must be one of n, d",
-		"n=100":                                 "n and spectrum are wanted",
-		"spectrum=pow1":                         "n and spectrum are wanted",
+		"n=100":                                 "give n and spectrum",
+		"spectrum=pow1":                         "give n and spectrum",
 		"n=0,spectrum=pow1":                     "n must be in 1..",
 		"n=1e5,spectrum=pow1":                   "n must be in 1..",
 		"n=100,spectrum=":                       "spectrum must be one of slowS",
