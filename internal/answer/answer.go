@@ -175,7 +175,7 @@ func within(counts []int64, p *study.Plan, k study.Kind) []int64 {
 	return out
 }
 
-// as returns the rows as the ask wants them: with rare levels joined, paired, less the centre,
+// as returns the rows as the ask wants them: with rare levels joined, paired, less the center,
 // divided by the scales and kept within the plan's limits, with their gaps filled, divided by their
 // lengths, off what was found. Each step is a function of a unit's rows and of what the ask holds,
 // and leaves every number finite, so that the clip, which comes last, bounds what a unit adds

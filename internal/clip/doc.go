@@ -6,7 +6,7 @@
 // once to grid g, and added to the other units' as integers (docs/protocol.md). [Histogram] counts
 // units by the size of their map, from which a private radius is taken; [Groups] counts groups of
 // units by their top eigenvalue. [Matrix.Less], [Matrix.Sphere], [Matrix.Off] and [Matrix.Pairs]
-// make the rows that a query of centred, normalized, deflated or paired data wants.
+// make the rows of a query about centered, normalized, deflated or paired data.
 //
 // A unit is a row ([NewMatrix]) or several ([NewUnits]). The results are exact sums and are NOT
 // private by themselves: the caller masks them, or adds noise scaled to

@@ -14,7 +14,7 @@
 // one value of a unit column ("patient_id"). What leaves the site of that column is
 // the number of its values, which is public as the number of units always is.
 //
-// Nothing is learned from the data: no column is centred, scaled, guessed or
+// Nothing is learned from the data: no column is centered, scaled, guessed or
 // reordered.
 //
 // CSV is read here. The reader of any other format is a package beneath this one, which registers

@@ -7,7 +7,7 @@ import "math"
 //
 //	δ = Φ(a) - e^ε·Φ(b),  a = μ/2 - ε/μ,  b = -μ/2 - ε/μ.
 //
-// It is to the nearest, and not a bound for the discrete law: GDP is, by the bridge.
+// It is computed to the nearest float64, and is no bound for the discrete Gaussian; that of GDP is.
 func AnalyticDelta(sensitivity, sigma float64, rounds int, eps float64) float64 {
 	mu := sensitivity * math.Sqrt(float64(rounds)) / sigma
 	a, b := mu/2-eps/mu, -mu/2-eps/mu

@@ -43,7 +43,7 @@ type Authority struct {
 
 // Init makes a coordinator's keys and certificates in dir, which it makes too if
 // need be: a CA good for ten years, a server certificate for hosts, localhost,
-// 127.0.0.1 and ::1, and the signing key. It gives a [*HostError] for a bad host and
+// 127.0.0.1 and ::1, and the signing key. It returns a [*HostError] for a bad host and
 // an [*ExistsError] if any of the files is there; nothing is written then.
 //
 // A crash inside leaves some of the files. Load then names the first that is

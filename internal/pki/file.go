@@ -34,7 +34,7 @@ func ReplaceFile(path string, data []byte, mode fs.FileMode) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// createFile writes a file whole, or gives an [*ExistsError] and touches nothing.
+// createFile writes a whole file, or returns an [*ExistsError] and touches nothing.
 func createFile(path string, data []byte, mode fs.FileMode) error {
 	tmp, err := writeTemp(path, data, mode)
 	if err != nil {

@@ -30,7 +30,7 @@ type Machine interface {
 	Restore(snapshot io.Reader) error
 }
 
-// machine is a Machine as raft wants it.
+// machine adapts a Machine to raft.
 type machine struct {
 	m Machine
 	*latch

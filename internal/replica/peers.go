@@ -17,7 +17,7 @@ type Stream interface {
 	Dial(address string, timeout time.Duration) (net.Conn, error)
 }
 
-// layer is a Stream as raft wants it.
+// layer adapts a Stream to raft.
 type layer struct{ Stream }
 
 func (l layer) Dial(address raft.ServerAddress, timeout time.Duration) (net.Conn, error) {

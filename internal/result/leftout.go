@@ -11,7 +11,7 @@ type LeftOut struct {
 	Why    standardize.Reason `json:"why"`
 }
 
-// Words say why for people.
+// Words returns why in words.
 func (l LeftOut) Words() string {
 	switch l.Why {
 	case standardize.Constant:

@@ -13,7 +13,7 @@ import (
 // Outputs are vectors by the name of an output; in JSON each vector is packed.
 type Outputs map[string][][]float64
 
-// MarshalJSON writes them.
+// MarshalJSON writes the vectors packed, by name.
 func (o Outputs) MarshalJSON() ([]byte, error) {
 	out := make(map[string][]packed.Floats, len(o))
 	for name, vectors := range o {

@@ -1,8 +1,8 @@
 // Package round is the state machine of one study: decisions, setup, queries,
-// retries, result (docs/protocol.md). It is pure: Step takes a state and
-// an event and gives effects. Deadlines are events; randomness, sums, signatures'
-// verification and the network belong to internal/coordinator, which runs
-// the effects on the leader and none of them on a follower.
+// retries, result (docs/protocol.md). It is pure: Step takes a state and an event, and returns
+// effects. Deadlines are events; randomness, sums, the verification of signatures and the network
+// belong to internal/coordinator, which runs the effects on the leader and none of them on a
+// follower.
 //
 // What must survive a crash is in Durable and changes only by a Committed
 // event. Everything else is what the leader has seen since it began to lead: a

@@ -22,10 +22,10 @@ func (s *Setup) Accusation(sec Secrets, box []byte) []byte {
 	return slices.Concat(sec.Transport[:], sec.Seal[:], box)
 }
 
-// Judge returns who is guilty, from or to, of a box that site `to` accuses site `from` for: from,
-// if its signed box does not hold when opened with the secrets of to's announcement, or its body is
-// of no numbers below ℓ, and else to, of a false accusation. body is from's on the sparse graph,
-// nil on the complete one; an error means that it is not.
+// Judge returns who is guilty where site `to` accuses site `from` of a bad box. It is from, if the
+// signed box fails a check when opened with the secrets of to's announcement, or if its body has a
+// number that is not below ℓ. Otherwise it is to, of a false accusation. body is from's on the
+// sparse graph, nil on the complete one; an error means that it is not.
 func (s *Setup) Judge(from, to int, accusation, body []byte) (guilty int, err error) {
 	if from < 0 || from >= s.cfg.sites() || to < 0 || to >= s.cfg.sites() || from == to {
 		return 0, configError("an accusation of %d by %d of %d sites", from, to, s.cfg.sites())

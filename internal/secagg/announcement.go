@@ -97,7 +97,7 @@ type Setup struct {
 }
 
 // Verify checks all N announcements of the complete graph: lengths, signatures by the roster's
-// keys, transport keys, canonical scalars. A *SiteError names a site whose does not hold.
+// keys, transport keys, canonical scalars. A *SiteError names a site whose announcement fails.
 func Verify(cfg Config, announcements [][]byte) (*Setup, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func Verify(cfg Config, announcements [][]byte) (*Setup, error) {
 
 // Restore is Verify for announcements that all N sites have confirmed: after a restart, or on a new
 // leader. It checks the confirmations too. On the sparse graph announcements are heads, and nonces
-// are wanted; nil on the complete one. Errors as Verify's, Board.Draw's and CheckConfirmations'.
+// are required; nil on the complete one. Errors as Verify's, Board.Draw's and CheckConfirmations'.
 func Restore(cfg Config, announcements, nonces, confirmations [][]byte) (*Setup, error) {
 	s, err := restored(cfg, announcements, nonces)
 	if err != nil {

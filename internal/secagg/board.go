@@ -65,7 +65,7 @@ type Board struct {
 }
 
 // VerifyHeads checks all N heads: lengths, signatures by the roster's keys, transport keys. A
-// *SiteError names a site whose does not hold.
+// *SiteError names a site whose head fails a check.
 func VerifyHeads(cfg Config, heads [][]byte) (*Board, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err

@@ -20,7 +20,8 @@ func nextInChain(key [chainKeySize]byte, u int) [chainKeySize]byte {
 	return [chainKeySize]byte(derive(key[:], nil, "noise chain", chainKeySize, u16(u)))
 }
 
-// NoiseComponentKey keys the component of noise of level l, of the chain's key of u; l is below u.
+// NoiseComponentKey returns the key of the noise component of level l < u, which follows from the
+// chain's key of u.
 func NoiseComponentKey(key [chainKeySize]byte, u, l int) [32]byte {
 	for at := u; at > l+1; at-- {
 		key = nextInChain(key, at)
@@ -28,7 +29,7 @@ func NoiseComponentKey(key [chainKeySize]byte, u, l int) [32]byte {
 	return [32]byte(derive(key[:], nil, "noise component", 32, u16(l)))
 }
 
-// NoiseComponentKeys are the keys of several levels below u, which fall, of the chain's key of u.
+// NoiseComponentKeys returns those of several levels, all below u, in descending order.
 func NoiseComponentKeys(key [chainKeySize]byte, u int, levels []int) [][32]byte {
 	out := make([][32]byte, len(levels))
 	for i, l := range levels {

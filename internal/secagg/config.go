@@ -35,8 +35,8 @@ type known struct {
 	sparse   graph.Numbers
 }
 
-// Checked validates, and gives a Config that remembers it: with thousands of keys, Validate takes a
-// good part of a second, and each step of a setup validates.
+// Checked validates c and returns a Config that remembers it: with thousands of keys, Validate
+// takes a good part of a second, and each step of a setup validates.
 func (c Config) Checked() (Config, error) {
 	if err := c.Validate(); err != nil {
 		return c, err

@@ -95,7 +95,7 @@ func (s *Setup) CheckStatement(site int, deposits, signature []byte, boxes [][]b
 	return nil
 }
 
-// DepositHash is what the log keeps of a site's deposits where they are much.
+// DepositHash is what the log keeps of a site's deposits on the sparse graph.
 func (s *Setup) DepositHash(site int, deposits []byte) [32]byte {
 	return hash("deposit hash", s.transcript[:], u16(site), deposits)
 }

@@ -58,7 +58,7 @@ func UnmarshalSecrets(raw []byte) (Secrets, error) {
 }
 
 // NewSecrets draws one seed from crypto/rand, expands it to independent secrets
-// and forgets it: no slot's secret can be had from another's.
+// and forgets it: no slot's secret follows from another's.
 func NewSecrets(cfg Config) (Secrets, error) {
 	if err := cfg.Validate(); err != nil {
 		return Secrets{}, err

@@ -11,7 +11,7 @@ import (
 )
 
 // Course is where a study stands: the next query, and everything that its releases so
-// far decide about it. A Course is never changed: Next gives a new one, so that its
+// far decide about it. A Course is never changed: Next returns a new one, so that its
 // slices may be shared.
 type Course struct {
 	Query int `json:"query"` // len(Plan.Queries) when nothing is left to ask

@@ -8,7 +8,7 @@
 //
 // The tolerance of AG-40 is for the last digits of X_0 and σ, which hold logarithms and
 // exponentials. So does the bound that a histogram's bin must reach: once in 10^10 bins it is
-// within a last digit of a whole number, and two processors may part. The site then refuses
+// within a last digit of a whole number, and two processors may differ. The site then refuses
 // (plan_mismatch), the study ends or goes on without it, and nothing is charged twice.
 //
 // A site cannot see whether a release is the sum with its noise, nor whether all sites were told

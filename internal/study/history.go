@@ -87,7 +87,7 @@ func nearCenter(a, b, scale []float64) bool {
 	return true
 }
 
-// Near reports whether a is b but for what two processors may differ in, relative to b.
+// Near reports whether a equals b up to what two processors may differ by, relative to b.
 func Near(a, b float64) bool { return math.Abs(a-b) <= verifyTolerance*math.Abs(b) }
 
 // NearVector is absolute for what is at most 1, such as coordinates of unit vectors.

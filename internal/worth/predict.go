@@ -85,7 +85,7 @@ func Predict(p *study.Plan) (*Prediction, error) {
 	return out, nil
 }
 
-// Lines say it for people.
+// Lines returns the prediction in words.
 func (a *Prediction) Lines() []string {
 	slow, steep := a.Cases[0], a.Cases[len(a.Cases)-1]
 	out := []string{

@@ -244,7 +244,7 @@ func round3(low, high float64) []float64 {
 	return append(out, high)
 }
 
-// Lines say it for people.
+// Lines returns the answer in words.
 func (a *Solution) Lines() []string {
 	value := func(v float64) string {
 		switch a.Open {
