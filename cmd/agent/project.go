@@ -235,6 +235,9 @@ func (b *bounded) Read(p []byte) (int, error) {
 // write makes the file, whole or not at all, and notes its length and hash.
 func (c *projectCmd) write(content func(io.WriteSeeker) error, done *projection) error {
 	f, err := os.OpenFile(c.Out, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return shared.Bad("%s: file exists and is not overwritten: delete it, or name another with --out", c.Out)
+	}
 	if err != nil {
 		return &shared.InputError{Err: err}
 	}

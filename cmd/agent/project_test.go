@@ -2,6 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -32,5 +35,20 @@ func TestProjectionAsksForUnits(t *testing.T) {
 		if text := p.text(); strings.Contains(text, "another unit of measurement") != asked {
 			t.Errorf("%d of 90 flagged: %s", flagged, text)
 		}
+	}
+}
+
+// TestProjectionKeepsAFile: a file that is there stays as it is, and the error says what to do.
+func TestProjectionKeepsAFile(t *testing.T) {
+	c := projectCmd{Out: filepath.Join(t.TempDir(), "scores.csv")}
+	if err := os.WriteFile(c.Out, []byte("kept"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := c.write(func(io.WriteSeeker) error { return nil }, &projection{})
+	if err == nil || !strings.Contains(err.Error(), "scores.csv: file exists and is not overwritten") || !strings.Contains(err.Error(), "--out") {
+		t.Errorf("%v", err)
+	}
+	if text, err := os.ReadFile(c.Out); err != nil || string(text) != "kept" {
+		t.Errorf("%q, %v", text, err)
 	}
 }
