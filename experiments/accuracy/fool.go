@@ -18,6 +18,8 @@ func fool(f *flag.FlagSet) func(io.Writer) (int, error) {
 	seed := f.Uint64("seed", 1, "the first study's seed")
 	components := f.Int("components", 1, "k")
 	epsilon := f.Float64("epsilon", 1, "ε")
+	method := f.String("method", proposal.MethodAuto, "covariance, power or auto")
+	variance := f.String("variance", proposal.VariancePrivate, "explained variance: private, or none")
 	return func(w io.Writer) (int, error) {
 		t := columns(w, "table\tgiven\theld\tmean bound\tmean captured\tleast captured\talarms\t")
 		for _, source := range run.Fooling() {
@@ -28,7 +30,8 @@ func fool(f *flag.FlagSet) func(io.Writer) (int, error) {
 					return 0, err
 				}
 				spec := run.Spec(source.D, *epsilon)
-				spec.Method, spec.Center, spec.Components = proposal.MethodAuto, proposal.CenterPrivate, proposal.Components(*components)
+				spec.Method, spec.Center, spec.Components = *method, proposal.CenterPrivate, proposal.Components(*components)
+				spec.ExplainedVariance = *variance
 				plan, r, err := run.Study{Spec: spec, Fixed: true}.Planned(m, *seed+uint64(i))
 				if err != nil {
 					return 0, err

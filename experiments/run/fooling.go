@@ -90,6 +90,52 @@ var fooling = []struct {
 			row[j] = flag(row[j] > 1.5+0.06*float64(j))
 		}
 	}},
+	{"one lognormal column", func(_ *rand.Rand, row []float64, _ int) { row[3] = math.Exp(row[3]) }},
+	{"exponential", func(_ *rand.Rand, row []float64, _ int) {
+		for j := range row {
+			row[j] = -math.Log(math.Erfc(row[j]/math.Sqrt2) / 2)
+		}
+	}},
+	{"all longer, t4", func(rng *rand.Rand, row []float64, _ int) {
+		longer := student(rng, 4)
+		for j := range row {
+			row[j] *= longer
+		}
+	}},
+	// Nothing was tuned on those that follow.
+	{"heavy tails, t4", func(rng *rand.Rand, row []float64, _ int) {
+		for j := range row {
+			row[j] *= student(rng, 4)
+		}
+	}},
+	{"Pareto, 3 columns", func(_ *rand.Rand, row []float64, _ int) {
+		for j := range 3 {
+			row[j] = math.Pow(math.Erfc(row[j]/math.Sqrt2)/2, -1/2.5)
+		}
+	}},
+	{"2 columns of counts", func(_ *rand.Rand, row []float64, _ int) {
+		for j := range 2 {
+			row[j] = math.Floor(math.Exp(1.5 * row[j]))
+		}
+	}},
+	{"5% far in 4 columns", func(rng *rand.Rand, row []float64, _ int) {
+		if rng.Float64() < 0.05 {
+			for j := range 4 {
+				row[j] = 6 * rng.NormFloat64()
+			}
+		}
+	}},
+	{"sums of logistic", func(rng *rand.Rand, row []float64, _ int) {
+		for j := range row {
+			u := rng.Float64()
+			row[j] = 2*row[j] + math.Log(u/(1-u))
+		}
+	}},
+	{"rounded, bounded", func(_ *rand.Rand, row []float64, _ int) {
+		for j := range row {
+			row[j] = max(-2, min(2, math.Round(2*row[j])/2))
+		}
+	}},
 }
 
 func flag(set bool) float64 {

@@ -76,9 +76,9 @@ func (a *spectrum) longer(r *result.Result, vectors [][]float64) *bool {
 }
 
 // sure is how many standard deviations of noise rows beyond the clip stand out by, and what is
-// between them and the others is lower by. That noise does that alone has a probability below
-// 10^-6.
-const sure = 6
+// between them and the others is lower by. That noise does that alone, in
+// any of the bins, has a probability below 0.002.
+const sure = 4.75
 
 // hidden returns true where a histogram of squared lengths has a peak of its own beyond the clip,
 // as of rows with a code such as 999 for a missing value: lengths of elliptical rows have one peak,

@@ -34,7 +34,8 @@ func TestHiddenRows(t *testing.T) {
 		want            bool
 	}{
 		"a code":            {3, 900, 20, true},
-		"few of a code":     {3, 300, 20, false},
+		"not many of it":    {3, 750, 20, true},
+		"few of a code":     {3, 80, 20, false},
 		"a code in the sum": {3, 900, 1000, false},
 		"a heavy tail":      {1, 0, 20, false},
 		"a low clip":        {3, 0, 6, false},

@@ -84,6 +84,9 @@ func (out *Report) power(p *study.Plan, r *result.Result) (string, error) {
 	if blurred(r, mostBlurredRounds*theta, edge*theta) {
 		return blurredWhy, nil
 	}
+	if stretched(p, r) {
+		return heavyWhy, nil
+	}
 	mine := features(seen, vectors)
 	draws := sky.draw(p)
 	rank := ranks(r.Components, vectors)

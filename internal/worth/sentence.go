@@ -102,6 +102,9 @@ func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 	if text := short(p, r); text != "" && why == "" {
 		tell("%s", text)
 	}
+	if out.Share != nil && r.TotalInterval == nil && !p.Proposal.Spec.Standardizes() {
+		tell("%s", unboughtSentence)
+	}
 	if out.Share != nil && r.K == 1 && stepped(r) {
 		tell("%s", closeSentence)
 	}
@@ -130,6 +133,9 @@ func limited(r *result.Result) string {
 // groupsSentence is for studies in which the directions of rows decided more than their lengths:
 // groups1-pow1, d = 100, n = 10,000, captures 0.991 where the bound is 0.994 (docs/experiments.md).
 const groupsSentence = " If rows come in groups with different averages, such as women and men, the components can be some degrees farther off than these bounds say, and capture 1% less."
+
+// unboughtSentence is for figures that explained variance might have taken away ([spectrum.heavy]).
+const unboughtSentence = "Explained variance was not bought, so heavy tails could not be seen: where it shows them, no such figures are given."
 
 // closeSentence warns of two variances that rounds hardly tell from equal ones, which would cost
 // nothing (docs/figures/worth-close.csv).

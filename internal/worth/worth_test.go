@@ -238,7 +238,7 @@ func TestHalfOfTheTotalIsSeparated(t *testing.T) {
 	} {
 		s := spec(len(c.lambda), 1, proposal.MethodPower)
 		s.ExplainedVariance, s.Rounds = proposal.VariancePrivate, 12
-		p, r := law{second: diagonal(c.lambda...), radius: 4, rng: seeded(8)}.run(t, s, 50_000)
+		p, r := law{second: diagonal(c.lambda...), radius: 8, rng: seeded(8)}.run(t, s, 50_000)
 		got := of(t, p, r).Components[0]
 		if got.Separated != c.want {
 			t.Errorf("%s: %+v", name, got)

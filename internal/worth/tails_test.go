@@ -1,0 +1,175 @@
+package worth
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"covey/internal/linalg"
+	"covey/internal/noise"
+	"covey/internal/proposal"
+	"covey/internal/result"
+	"covey/internal/study"
+)
+
+// rowsOf makes rows of which directions have variances, changed.
+func rowsOf(rng *rand.Rand, n int, variances []float64, change func(row []float64)) [][]float64 {
+	out := make([][]float64, n)
+	for i := range out {
+		out[i] = make([]float64, len(variances))
+		for j, v := range variances {
+			out[i][j] = math.Sqrt(v) * rng.NormFloat64()
+		}
+		change(out[i])
+	}
+	return out
+}
+
+// TestHeavyTails: rows that vary more beyond the clip than normal rows would have heavy tails, and
+// normal and bounded rows have none, at a low and a high clip and whatever their spectrum. With
+// 20,000 rows the mean squared length has a standard deviation of at most 1%, most of which its
+// clipped mean shares; the excess of normal rows is at most 1.
+func TestHeavyTails(t *testing.T) {
+	const n = 20_000
+	p, _ := planned(t, spec(8, 1, proposal.MethodCovariance), n)
+	rng := seeded(31)
+	spectra := map[string][]float64{
+		"flat":  slices.Repeat([]float64{1}, 8),
+		"steep": {1, 0.3, 0.1, 0.05, 0.05, 0.05, 0.05, 0.05},
+		"one":   {1, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01},
+	}
+	for name, c := range map[string]struct {
+		change                func(row []float64)
+		kept, interval, total float64 // the total's clip, in clips
+		want                  bool
+	}{
+		"normal":              {func([]float64) {}, 1, 0.02, 4, false},
+		"normal, some left":   {func([]float64) {}, 0.7, 0.02, 4, false},
+		"bounded":             {func(row []float64) { row[0] = max(-1, min(1, row[0])) }, 1, 0.02, 4, false},
+		"t3 in each":          {func(row []float64) { student(rng, row, 3) }, 1, 0.02, 4, true},
+		"t3 in each, some":    {func(row []float64) { student(rng, row, 3) }, 0.7, 0.02, 4, true},
+		"a column of costs":   {func(row []float64) { row[0] = math.Exp(2 * rng.NormFloat64()) }, 1, 0.02, 4, true},
+		"t3 in noise":         {func(row []float64) { student(rng, row, 3) }, 1, 2, 4, false},
+		"a total not farther": {func([]float64) {}, 1, 0.02, 1.2, true},
+	} {
+		for spectrum, variances := range spectra {
+			rows := rowsOf(rng, n, variances, c.change)
+			var lengths []float64
+			total := 0.0
+			for _, row := range rows {
+				lengths = append(lengths, linalg.Dot(row, row))
+				total += linalg.Dot(row, row) / n
+			}
+			slices.Sort(lengths)
+			for _, quantile := range []float64{0.5, 0.93} {
+				bound := lengths[int(quantile*n)]
+				moment := mat.NewSymDense(8, nil)
+				for _, row := range rows {
+					moment.SymRankOne(moment, c.kept*min(1, bound/linalg.Dot(row, row))/n, mat.NewVecDense(8, row))
+				}
+				var eigen mat.EigenSym
+				if !eigen.Factorize(moment, false) {
+					t.Fatal("no eigenvalues")
+				}
+				mu := eigen.Values(nil)
+				slices.Reverse(mu)
+				half := c.interval / 2 * total
+				r := &result.Result{
+					N: n, Radius: bound, TotalVariance: total, TotalInterval: &[2]float64{total - half, total + half},
+					RowsKept: c.kept * n, RowsKeptInterval: &[2]float64{c.kept * n, c.kept * n},
+					Releases: []study.Release{{Kind: study.KindTotal, Radius: c.total * bound, Units: n}},
+				}
+				if got := newSpectrum(mu, 1e-6, n, 0).heavy(p, r); got != c.want {
+					t.Errorf("%s, %s, clipped at quantile %v: heavy tails %v", name, spectrum, quantile, got)
+				}
+				if r.TotalInterval = nil; newSpectrum(mu, 1e-6, n, 0).heavy(p, r) {
+					t.Errorf("%s: heavy tails with no total", name)
+				}
+			}
+		}
+	}
+}
+
+// student makes each number of a row one of t, with so many degrees of freedom.
+func student(rng *rand.Rand, row []float64, degrees int) {
+	for j := range row {
+		sum := 0.0
+		for range degrees {
+			g := rng.NormFloat64()
+			sum += g * g
+		}
+		row[j] *= math.Sqrt(float64(degrees) / sum)
+	}
+}
+
+// TestStretched is the same of power iteration, from the histogram of squared lengths.
+func TestStretched(t *testing.T) {
+	const n, spread = 40_000, 60
+	s := spec(8, 1, proposal.MethodPower)
+	s.ExplainedVariance = proposal.VariancePrivate
+	p, _ := planned(t, s, n)
+	query := slices.IndexFunc(p.Queries, func(q study.Query) bool { return q.Kind == study.KindHistogram && q.Of == study.KindTotal })
+	rng := seeded(32)
+	for name, c := range map[string]struct {
+		change func(row []float64)
+		spread float64
+		want   bool
+	}{
+		"normal":            {func([]float64) {}, spread, false},
+		"t3 in each":        {func(row []float64) { student(rng, row, 3) }, spread, true},
+		"costs":             {func(row []float64) { row[1] = math.Exp(2 * rng.NormFloat64()) }, spread, true},
+		"costs, all noise":  {func(row []float64) { row[1] = math.Exp(2 * rng.NormFloat64()) }, n, false},
+		"normal, no median": {func([]float64) {}, n, false},
+	} {
+		rows := rowsOf(rng, n, []float64{1, 0.8, 0.6, 0.5, 0.4, 0.4, 0.4, 0.4}, c.change)
+		rel := study.Release{
+			Query: query, Kind: study.KindHistogram, Units: n, Grid: 1,
+			Sigma: noise.Sigma(c.spread * 1024), Noised: make([]int64, study.HistogramBins),
+		}
+		total, first := 0.0, 0.0
+		for _, row := range rows {
+			length := linalg.Dot(row, row)
+			total, first = total+length/n, first+row[0]*row[0]/n
+			j := 0
+			for study.BinEdge(j) < length {
+				j++
+			}
+			rel.Noised[j]++
+		}
+		for j := range rel.Noised {
+			rel.Noised[j] += int64(c.spread * rng.NormFloat64())
+		}
+		r := &result.Result{
+			N: n, TotalVariance: total, TotalInterval: &[2]float64{0.99 * total, 1.01 * total},
+			ExplainedVariance: []float64{first}, VarianceInterval: [][2]float64{{0.98 * first, 1.02 * first}},
+			Releases: []study.Release{rel},
+		}
+		if got := stretched(p, r); got != c.want {
+			t.Errorf("%s: heavy tails %v", name, got)
+		}
+	}
+}
+
+// TestHeavyTailsHaveNoBound: a study of such rows has no figures, and says why.
+func TestHeavyTailsHaveNoBound(t *testing.T) {
+	for _, method := range []string{proposal.MethodCovariance, proposal.MethodPower} {
+		s := spec(12, 1, method)
+		s.ExplainedVariance = proposal.VariancePrivate
+		second := diagonal(4, 2, 1, 1, 1, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5)
+		var whole mat.SymDense
+		whole.ScaleSym(3, second)
+		for heavy, l := range map[bool]law{
+			false: {second: second, radius: 16, rng: seeded(33)},
+			true:  {second: second, whole: &whole, radius: 16, rng: seeded(33)},
+		} {
+			p, r := l.run(t, s, 60_000)
+			out := of(t, p, r)
+			if (out.Uncalibrated == heavyWhy) != heavy || (out.Share == nil) != heavy || heavy && len(out.Components) > 0 {
+				t.Errorf("%s: heavy tails %v: %+v", method, heavy, out)
+			}
+		}
+	}
+}
