@@ -22,6 +22,12 @@ const pairsSentence = "Rows were compared in pairs within a site, so this covers
 // spansSentence is of components whose share is 1 however they turned out.
 const spansSentence = "There are as many components as columns, which capture all of the variance whatever they are: their share says nothing."
 
+// unseen reports whether there are figures that heavy tails would have taken away, had explained
+// variance been bought.
+func (out *Report) unseen(r *result.Result) bool {
+	return out.Share != nil && r.TotalInterval == nil && r.ScaleNote == ""
+}
+
 // spans reports whether the components span all columns that are not left out.
 func spans(r *result.Result) bool { return r.K >= r.D-len(r.LeftOut) }
 
@@ -102,7 +108,7 @@ func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 	if text := short(p, r); text != "" && why == "" {
 		tell("%s", text)
 	}
-	if out.Share != nil && r.TotalInterval == nil && !p.Proposal.Spec.Standardizes() {
+	if out.unseen(r) {
 		tell("%s", unboughtSentence)
 	}
 	if out.Share != nil && r.K == 1 && stepped(r) {

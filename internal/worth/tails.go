@@ -85,6 +85,10 @@ func stretched(p *study.Plan, r *result.Result) bool {
 // left out: their noise would hide it sooner, and rows in them make the median smaller.
 func mostMedian(rel study.Release, kept float64) float64 {
 	const near = 16 // bins, four octaves
+	half := kept * float64(rel.Units) / rel.Grid / 2
+	if 4*rel.Spread()*math.Sqrt(2*near) > half {
+		return 0
+	}
 	fullest := 1
 	for j := 1; j < len(rel.Noised); j++ {
 		if rel.Noised[j] > rel.Noised[fullest] {
@@ -92,7 +96,7 @@ func mostMedian(rel study.Release, kept float64) float64 {
 		}
 	}
 	from := max(1, fullest-near)
-	sum, half := 0.0, kept*float64(rel.Units)/rel.Grid/2
+	sum := 0.0
 	for j := from; j < min(len(rel.Noised), fullest+near); j++ {
 		sum += float64(rel.Noised[j])
 		if sum-1.645*rel.Spread()*math.Sqrt(float64(j-from+1)) >= half {

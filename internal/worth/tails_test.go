@@ -16,14 +16,14 @@ import (
 )
 
 // rowsOf makes rows of which directions have variances, changed.
-func rowsOf(rng *rand.Rand, n int, variances []float64, change func(row []float64)) [][]float64 {
+func rowsOf(rng *rand.Rand, n int, variances []float64, change func(rng *rand.Rand, row []float64)) [][]float64 {
 	out := make([][]float64, n)
 	for i := range out {
 		out[i] = make([]float64, len(variances))
 		for j, v := range variances {
 			out[i][j] = math.Sqrt(v) * rng.NormFloat64()
 		}
-		change(out[i])
+		change(rng, out[i])
 	}
 	return out
 }
@@ -36,26 +36,27 @@ func TestHeavyTails(t *testing.T) {
 	const n = 20_000
 	p, _ := planned(t, spec(8, 1, proposal.MethodCovariance), n)
 	rng := seeded(31)
-	spectra := map[string][]float64{
-		"flat":  slices.Repeat([]float64{1}, 8),
-		"steep": {1, 0.3, 0.1, 0.05, 0.05, 0.05, 0.05, 0.05},
-		"one":   {1, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01},
+	spectra := [][]float64{
+		slices.Repeat([]float64{1}, 8),
+		{1, 0.3, 0.1, 0.05, 0.05, 0.05, 0.05, 0.05},
+		{1, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01},
 	}
-	for name, c := range map[string]struct {
-		change                func(row []float64)
+	for _, c := range []struct {
+		name                  string
+		change                func(rng *rand.Rand, row []float64)
 		kept, interval, total float64 // the total's clip, in clips
 		want                  bool
 	}{
-		"normal":              {func([]float64) {}, 1, 0.02, 4, false},
-		"normal, some left":   {func([]float64) {}, 0.7, 0.02, 4, false},
-		"bounded":             {func(row []float64) { row[0] = max(-1, min(1, row[0])) }, 1, 0.02, 4, false},
-		"t3 in each":          {func(row []float64) { student(rng, row, 3) }, 1, 0.02, 4, true},
-		"t3 in each, some":    {func(row []float64) { student(rng, row, 3) }, 0.7, 0.02, 4, true},
-		"a column of costs":   {func(row []float64) { row[0] = math.Exp(2 * rng.NormFloat64()) }, 1, 0.02, 4, true},
-		"t3 in noise":         {func(row []float64) { student(rng, row, 3) }, 1, 2, 4, false},
-		"a total not farther": {func([]float64) {}, 1, 0.02, 1.2, true},
+		{"normal", func(*rand.Rand, []float64) {}, 1, 0.02, 4, false},
+		{"normal, some left", func(*rand.Rand, []float64) {}, 0.7, 0.02, 4, false},
+		{"bounded", func(_ *rand.Rand, row []float64) { row[0] = max(-1, min(1, row[0])) }, 1, 0.02, 4, false},
+		{"t3 in each", func(rng *rand.Rand, row []float64) { student(rng, row, 3) }, 1, 0.02, 4, true},
+		{"t3 in each, some", func(rng *rand.Rand, row []float64) { student(rng, row, 3) }, 0.7, 0.02, 4, true},
+		{"a column of costs", func(rng *rand.Rand, row []float64) { row[0] = math.Exp(2 * rng.NormFloat64()) }, 1, 0.02, 4, true},
+		{"t3 in noise", func(rng *rand.Rand, row []float64) { student(rng, row, 3) }, 1, 2, 4, false},
+		{"a total not farther", func(*rand.Rand, []float64) {}, 1, 0.02, 1.2, true},
 	} {
-		for spectrum, variances := range spectra {
+		for _, variances := range spectra {
 			rows := rowsOf(rng, n, variances, c.change)
 			var lengths []float64
 			total := 0.0
@@ -83,10 +84,10 @@ func TestHeavyTails(t *testing.T) {
 					Releases: []study.Release{{Kind: study.KindTotal, Radius: c.total * bound, Units: n}},
 				}
 				if got := newSpectrum(mu, 1e-6, n, 0).heavy(p, r); got != c.want {
-					t.Errorf("%s, %s, clipped at quantile %v: heavy tails %v", name, spectrum, quantile, got)
+					t.Errorf("%s, %v, clipped at quantile %v: heavy tails %v", c.name, variances, quantile, got)
 				}
 				if r.TotalInterval = nil; newSpectrum(mu, 1e-6, n, 0).heavy(p, r) {
-					t.Errorf("%s: heavy tails with no total", name)
+					t.Errorf("%s: heavy tails with no total", c.name)
 				}
 			}
 		}
@@ -113,16 +114,17 @@ func TestStretched(t *testing.T) {
 	p, _ := planned(t, s, n)
 	query := slices.IndexFunc(p.Queries, func(q study.Query) bool { return q.Kind == study.KindHistogram && q.Of == study.KindTotal })
 	rng := seeded(32)
-	for name, c := range map[string]struct {
-		change func(row []float64)
+	for _, c := range []struct {
+		name   string
+		change func(rng *rand.Rand, row []float64)
 		spread float64
 		want   bool
 	}{
-		"normal":            {func([]float64) {}, spread, false},
-		"t3 in each":        {func(row []float64) { student(rng, row, 3) }, spread, true},
-		"costs":             {func(row []float64) { row[1] = math.Exp(2 * rng.NormFloat64()) }, spread, true},
-		"costs, all noise":  {func(row []float64) { row[1] = math.Exp(2 * rng.NormFloat64()) }, n, false},
-		"normal, no median": {func([]float64) {}, n, false},
+		{"normal", func(*rand.Rand, []float64) {}, spread, false},
+		{"t3 in each", func(rng *rand.Rand, row []float64) { student(rng, row, 3) }, spread, true},
+		{"costs", func(rng *rand.Rand, row []float64) { row[1] = math.Exp(2 * rng.NormFloat64()) }, spread, true},
+		{"costs, all noise", func(rng *rand.Rand, row []float64) { row[1] = math.Exp(2 * rng.NormFloat64()) }, n, false},
+		{"normal, no median", func(*rand.Rand, []float64) {}, n, false},
 	} {
 		rows := rowsOf(rng, n, []float64{1, 0.8, 0.6, 0.5, 0.4, 0.4, 0.4, 0.4}, c.change)
 		rel := study.Release{
@@ -148,7 +150,7 @@ func TestStretched(t *testing.T) {
 			Releases: []study.Release{rel},
 		}
 		if got := stretched(p, r); got != c.want {
-			t.Errorf("%s: heavy tails %v", name, got)
+			t.Errorf("%s: heavy tails %v", c.name, got)
 		}
 	}
 }

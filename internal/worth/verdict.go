@@ -57,6 +57,9 @@ func (out *Report) Verdict(r *result.Result) Verdict {
 	if s := out.Share; s != nil && (s.Lower < leastLower || s.Estimate-s.Lower > mostSpread) {
 		doubt("The bound is wide: the noise leaves room for %s or %s.", percent(s.Lower), percent(s.Estimate))
 	}
+	if out.unseen(r) {
+		doubt("%s", unboughtSentence)
+	}
 	apart := 0
 	for _, c := range out.Components {
 		if c.Separated {

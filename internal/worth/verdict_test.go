@@ -24,6 +24,8 @@ func TestVerdictDoesNotFlatter(t *testing.T) {
 		{"nothing", func(*Report, *result.Result) {}, Sound, "At least 95.0% of the variance that 2 components could capture; about 97.0%", ""},
 		{"alarm", func(o *Report, _ *result.Result) { o.Alarm = &yes }, Doubtful, "At least 95.0%", "do not rely on the bounds"},
 		{"unfinished", func(o *Report, _ *result.Result) { o.Unfinished = true }, Doubtful, "At least", "had not finished"},
+		{"heavy tails unseen", func(_ *Report, r *result.Result) { r.TotalInterval = nil }, Doubtful, "At least 95.0%", "heavy tails could not be seen"},
+		{"tails of learned columns", func(_ *Report, r *result.Result) { r.TotalInterval, r.ScaleNote = nil, "learned" }, Sound, "At least 95.0%", ""},
 		{"a low bound", func(o *Report, _ *result.Result) { o.Share = &Share{0.55, 0.45} }, Doubtful, "At least 45.0%", "wide"},
 		{"a wide bound", func(o *Report, _ *result.Result) { o.Share = &Share{0.99, 0.7} }, Doubtful, "At least 70.0%", "wide"},
 		{"one not separated", func(o *Report, _ *result.Result) { o.Components[1].Separated = false }, Doubtful, "At least", "1 of 2 components"},
@@ -49,7 +51,7 @@ func TestVerdictDoesNotFlatter(t *testing.T) {
 		{"not calibrated", func(o *Report, _ *result.Result) { o.Share, o.Uncalibrated = nil, "the paper's profile" }, Unknown, "cannot be stated", "the paper's profile"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			out, r := good(), &result.Result{K: 2, D: 5}
+			out, r := good(), &result.Result{K: 2, D: 5, TotalInterval: &[2]float64{4, 6}}
 			c.change(out, r)
 			v := out.Verdict(r)
 			if v.Trust != c.trust || !strings.Contains(v.Headline, c.headline) || !strings.Contains(strings.Join(v.Doubts, " "), c.doubt) || c.doubt == "" && len(v.Doubts) > 0 {
