@@ -32,7 +32,8 @@ const (
 )
 
 // spectrum is a released covariance M + E as its bounds see it: eigenvalues mu, descending, of
-// noise with deviation s on the diagonal and s/√2 off it, over n units.
+// noise with deviation s on the diagonal and s/√2 off it, over rows that say as much as n normal
+// ones.
 type spectrum struct {
 	mu []float64
 	s  float64
@@ -227,7 +228,9 @@ func spectrumOf(p *study.Plan, r *result.Result) (*spectrum, [][]float64, error)
 		if err != nil {
 			return nil, nil, err
 		}
-		return newSpectrum(mu, tau, int(sampleOf(r)), study.CenterNoise(r.Releases)), vectors, nil
+		a := newSpectrum(mu, tau, int(sampleOf(r)), study.CenterNoise(r.Releases))
+		a.n /= longTails(p, r, a.xi)
+		return a, vectors, nil
 	}
 	c, err := p.Correlation(r.Releases)
 	if err != nil {
@@ -235,6 +238,7 @@ func spectrumOf(p *study.Plan, r *result.Result) (*spectrum, [][]float64, error)
 	}
 	a := &spectrum{mu: c.Values, s: c.Tau, n: sampleOf(r), learned: newLearned(c)}
 	a.xi = a.shrink()
+	a.n /= longTails(p, r, a.xi)
 	if a.learned.turns = clipTurns(c, a.xi, r.Radius); a.learned.turns == nil {
 		return nil, nil, fmt.Errorf("worth: the eigenvalues of a covariance do not converge")
 	}
