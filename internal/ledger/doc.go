@@ -21,7 +21,8 @@
 // its last commit, each durable with one fsync; and keys, a flat file of 32-byte
 // wrap keys; all 0600. Each secret (setup secrets, slot secrets) is sealed with
 // AES-256-GCM under a wrap key of its own, a slot's upload and shares under that
-// of its secret.
+// of its secret, and what a setup leaves until its study is finished under that of
+// the announcement.
 // Erasing it overwrites those 32 bytes in place with zeros and fsyncs. Removing
 // the database entry alone would not do: bbolt frees pages without wiping them.
 //
@@ -99,7 +100,8 @@
 //   - L12: A final query MUST be refused everything but its one final result, proofs and keys
 //     included.
 //   - L13: A secret's wrap key MUST be fsynced before the sealed secret is committed. A slot's
-//     upload and shares are sealed under the key of its secret.
+//     upload and shares are sealed under the key of its secret, what a setup leaves but for secrets
+//     under that of its announcement.
 //   - L14: Erasing MUST overwrite the wrap key with zeros and fsync it before the entry is
 //     removed, and MUST NOT begin before the record of the erasure is durable. An erased secret
 //     cannot be stored anew.

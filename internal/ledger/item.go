@@ -195,10 +195,10 @@ func (r *record) keep(bucket []byte, keys, values [][]byte) error {
 	return nil
 }
 
-// keepWith seals a value under the key of a slot's secret, with which it is erased: no key is made,
-// and none fsynced. ErrAbsent or ErrErased if the slot has no secret.
-func (r *record) keepWith(slot int, bucket, key, value []byte) error {
-	v := r.get(slotBucket, index(slot))
+// keepWith seals a value under the key of another item, with which it is erased: no key is made,
+// and none fsynced. ErrAbsent or ErrErased if there is no such item.
+func (r *record) keepWith(other spot, bucket, key, value []byte) error {
+	v := r.get(other.bucket, other.key)
 	if v == nil {
 		return ErrAbsent
 	}

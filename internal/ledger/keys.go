@@ -20,8 +20,9 @@ const (
 	keysMagic = "covey keys v1\n\x00\x00" // 16 bytes; the ledger's 16-byte id follows
 )
 
-// wrapKey seals one item, that of a slot's secret also the slot's upload and shares, which are
-// erased with it. It is used for nothing else.
+// wrapKey seals one item. That of a slot's secret also seals the slot's upload and shares, that of
+// a setup's announcement what else the setup leaves: they are erased with it. It is used for
+// nothing else.
 type wrapKey [keySize]byte
 
 func (wrapKey) String() string               { return "[redacted]" }

@@ -33,7 +33,8 @@ func (j *Journal) PutSetup(kind string, value []byte) ([]byte, error) {
 }
 
 // putSetup stores all values in one transaction with also, unless there is one of the first kind.
-// It returns the value of the first kind on record.
+// It returns the value of the first kind on record. What comes after the announcement is sealed
+// under its key: both stay until the study is finished, and no key has to be fsynced before.
 func (j *Journal) putSetup(first string, values map[string][]byte, also func(*record) error) ([]byte, error) {
 	var on []byte
 	err := j.write(of("setup."+first, j.study), func(r *record) (err error) {
@@ -52,7 +53,16 @@ func (j *Journal) putSetup(first string, values map[string][]byte, also func(*re
 			keys, all = append(keys, key), append(all, values[kind])
 		}
 		on = slices.Clone(values[first])
-		return r.keep(setupBucket, keys, all)
+		announced := spot{setupBucket, []byte(SetupAnnouncement)}
+		if r.get(announced.bucket, announced.key) == nil {
+			return r.keep(setupBucket, keys, all)
+		}
+		for i, key := range keys {
+			if err := r.keepWith(announced, setupBucket, key, all[i]); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, err

@@ -56,7 +56,7 @@ func (r *record) share(query, slot int, context *[32]byte, survivors, shares []b
 		func() error {
 			return r.save(shareBucket, index(query), signedRecord{query, slot, context[:], survivors, nil})
 		},
-		func() error { return r.keepWith(slot, shareBytes, index(query), shares) },
+		func() error { return r.keepWith(spot{slotBucket, index(slot)}, shareBytes, index(query), shares) },
 	)
 }
 

@@ -67,7 +67,7 @@ func (j *Journal) Upload(query, slot int, context [32]byte, rho float64, compute
 			return first(
 				func() error { return r.charge(query, rho, true) },
 				func() error { return r.save(uploadBucket, index(slot), uploadRecord{query, context[:]}) },
-				func() error { return r.keepWith(slot, uploadBytes, index(slot), value) },
+				func() error { return r.keepWith(spot{slotBucket, index(slot)}, uploadBytes, index(slot), value) },
 				func() error {
 					if signature == nil {
 						return nil

@@ -64,6 +64,9 @@ func init() {
 		{"setup: a closed one keeps its secrets", 0, []edit{
 			{stored, "[]string{SetupConfirmation, SetupClosed}", "[]string{SetupConfirmation}"},
 		}, in("agent", "TestBadBoxIsProven"), killer{}},
+		{"setup: what it leaves is erased with its secrets", 0, []edit{
+			{stored, "spot{setupBucket, []byte(SetupAnnouncement)}", "spot{setupBucket, []byte(SetupSecrets)}"},
+		}, in("ledger", "TestSetupMakesKeysTwice"), killer{}},
 		{"setup: what the coordinator relayed names its sender", 0, []edit{
 			{"internal/secagg/box.go", "return parcel{}, &RelayError{w.from, \"a box without", "return parcel{}, siteError(w.from, \"a box without"},
 			{"internal/secagg/box.go", "the sender's signature\"}", "the sender's signature\")"},
