@@ -347,7 +347,11 @@ func (l *Ledger) finishErasures(studies ...[32]byte) error {
 	// the view does not know to be due yet.
 	l.erasing.Lock()
 	defer l.erasing.Unlock()
-	var pending [][32]byte
+	type debt struct {
+		id    [32]byte
+		spots []spot
+	}
+	var pending []debt // what is due stays due
 	err := l.view(func(tx *bbolt.Tx) error {
 		if studies == nil {
 			err := tx.Bucket(studiesBucket).ForEachBucket(func(k []byte) error {
@@ -367,7 +371,7 @@ func (l *Ledger) finishErasures(studies ...[32]byte) error {
 				return err
 			}
 			if len(spots) > 0 {
-				pending = append(pending, id)
+				pending = append(pending, debt{id, spots})
 			}
 		}
 		return nil
@@ -376,14 +380,9 @@ func (l *Ledger) finishErasures(studies ...[32]byte) error {
 		return err
 	}
 	// The keys are zeroed durably; Open puts the rest on record again if it is lost.
-	return l.updateLater(of("erase", pending[0]), func(tx *bbolt.Tx) error {
-		for _, id := range pending {
-			r := l.record(tx, id)
-			spots, err := r.due()
-			if err == nil {
-				err = r.erase(spots)
-			}
-			if err != nil {
+	return l.updateLater(of("erase", pending[0].id), func(tx *bbolt.Tx) error {
+		for _, p := range pending {
+			if err := l.record(tx, p.id).erase(p.spots); err != nil {
 				return err
 			}
 		}
