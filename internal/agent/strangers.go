@@ -33,8 +33,8 @@ func (g *strangers) ignores(r wire.Message) bool {
 		return false
 	}
 	id := r.About().Study
-	e, known := g.a.ledger.Study(id)
-	if e.State == ledger.Approved {
+	state, known := g.a.ledger.State(id)
+	if state == ledger.Approved {
 		return false
 	}
 	if known || g.a.pending.Has(id) {
@@ -86,7 +86,7 @@ func (g *strangers) answer(r wire.Message, code study.Code) wire.Message {
 // session: a coordinator can ask without end, and must not have a long proposal's made each time.
 func (g *strangers) idles(r wire.Message) (wire.Message, bool) {
 	id := r.About().Study
-	if e, _ := g.a.ledger.Study(id); e.State == ledger.Approved {
+	if state, _ := g.a.ledger.State(id); state == ledger.Approved {
 		return nil, false
 	}
 	switch r.(type) {
@@ -101,7 +101,7 @@ func (g *strangers) idles(r wire.Message) (wire.Message, bool) {
 	}
 	at.mu.Lock()
 	defer at.mu.Unlock()
-	if e, _ := g.a.ledger.Study(id); e.State == ledger.Approved { // meanwhile
+	if state, _ := g.a.ledger.State(id); state == ledger.Approved { // meanwhile
 		return nil, false
 	}
 	return at.unapproved(r), true

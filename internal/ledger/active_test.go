@@ -41,6 +41,9 @@ func TestActive(t *testing.T) {
 			if one, ok := l.Study(s.Study); !ok || !reflect.DeepEqual(one, s) {
 				t.Errorf("%+v by itself, %+v in the list", one, s)
 			}
+			if state, ok := l.State(s.Study); !ok || state != s.State {
+				t.Errorf("%q by itself, %q in the list", state, s.State)
+			}
 		}
 	}
 	check(0, 1, 2, 3)
@@ -61,8 +64,14 @@ func TestActive(t *testing.T) {
 	if _, ok := l.Study([32]byte{9}); ok {
 		t.Error("a study that is not there is found")
 	}
+	if state, ok := l.State([32]byte{9}); ok || state != "" {
+		t.Errorf("a study that is not there is %q", state)
+	}
 	l.Close()
 	if _, ok := l.Study([32]byte{2}); ok || l.Active() != nil {
 		t.Error("a closed ledger answers")
+	}
+	if state, ok := l.State([32]byte{2}); ok || state == Approved {
+		t.Error("a closed ledger says how a study stands")
 	}
 }

@@ -114,6 +114,17 @@ func (l *Ledger) Study(id [32]byte) (s StudyEntry, ok bool) {
 	return s, ok && err == nil
 }
 
+// State returns how a study stands, without what Study adds up; false if there is none, or the
+// ledger has failed.
+func (l *Ledger) State(id [32]byte) (state State, ok bool) {
+	err := l.view(func(tx *bbolt.Tx) error {
+		e, on, err := l.record(tx, id).entry()
+		state, ok = e.State, on
+		return err
+	})
+	return state, ok && err == nil
+}
+
 func (l *Ledger) each(tx *bbolt.Tx, fn func(StudyEntry)) error {
 	return l.eachEntry(tx, func(s StudyEntry, _ *entry) { fn(s) })
 }
