@@ -29,7 +29,7 @@ func (s *Responder) follow() (*history, error) {
 	}
 	h := s.history
 	for h.course.End == "" && h.course.Query < len(s.plan.Queries) {
-		release, ok, err := s.results.release(h.course.Query)
+		release, encoded, ok, err := s.results.release(h.course.Query)
 		if err != nil || !ok {
 			return h, err
 		}
@@ -39,7 +39,7 @@ func (s *Responder) follow() (*history, error) {
 		}
 		var earlier []study.Release
 		for _, query := range s.plan.Queries.Earlier(release.Query) {
-			e, ok, err := s.results.release(query)
+			e, _, ok, err := s.results.release(query)
 			if err == nil && !ok {
 				err = errForked // the course went another way than these results
 			}
@@ -48,7 +48,7 @@ func (s *Responder) follow() (*history, error) {
 			}
 			earlier = append(earlier, e)
 		}
-		next, err := s.plan.Next(h.course, release, earlier)
+		next, err := s.plan.NextOf(h.course, release, encoded, earlier)
 		if err != nil {
 			return h, err
 		}

@@ -70,19 +70,20 @@ func (rs *results) erased() error {
 	return err
 }
 
-// release returns a query's signed result: that which is on its way to the disk, or on record.
-func (rs *results) release(query int) (study.Release, bool, error) {
+// release returns a query's signed result, and the bytes that were signed: that which is on its way
+// to the disk, or on record.
+func (rs *results) release(query int) (release study.Release, encoded []byte, ok bool, err error) {
 	for _, w := range []*recording{rs.recording, rs.latest} {
 		if w != nil && w.query == query {
-			return w.release, true, nil
+			return w.release, w.final.Encoded, true, nil
 		}
 	}
 	held, ok := rs.final(query)
 	if !ok {
-		return study.Release{}, false, nil
+		return release, nil, false, nil
 	}
-	release, err := study.ParseRelease(held.Encoded)
-	return release, err == nil, err
+	release, err = study.ParseRelease(held.Encoded)
+	return release, held.Encoded, err == nil, err
 }
 
 // final returns the result on record of a query. None is on its way to the disk while a

@@ -29,7 +29,11 @@ func ReadSimulated(file io.Reader) (*Result, error) {
 		if c.Query == len(p.Queries) || c.End != "" {
 			return nil, unverified(-1, "releases", "has %d releases, the study ended with %d", len(r.Releases), i)
 		}
-		if c, err = follow(p, c, slot, release, releases); err != nil {
+		encoded, err := release.Encode()
+		if err != nil {
+			return nil, unverified(i, "releases", "%v", err)
+		}
+		if c, err = follow(p, c, slot, release, encoded, releases); err != nil {
 			return nil, err
 		}
 		slot = release.Slot

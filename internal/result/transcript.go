@@ -30,7 +30,7 @@ func (r *Result) checkReleases(p *study.Plan, checked func(i int, hash proposal.
 			return nil, link, c, unverified(i, "signatures", "is not the coordinator key's over this release")
 		}
 		hashes, link = append(hashes, hash), nextLink(link, SignedRelease{encoded, r.Signatures[i]})
-		if c, err = follow(p, c, slot, release, r.Releases[:i]); err != nil {
+		if c, err = follow(p, c, slot, release, encoded, r.Releases[:i]); err != nil {
 			return nil, link, c, err
 		}
 		slot = release.Slot
@@ -42,8 +42,8 @@ func (r *Result) checkReleases(p *study.Plan, checked func(i int, hash proposal.
 }
 
 // follow checks a release in its place, after those before it, the last of which was of a slot, and
-// returns the course after it.
-func follow(p *study.Plan, c study.Course, slot int, release study.Release, before []study.Release) (study.Course, error) {
+// returns the course after it. encoded are the release's bytes.
+func follow(p *study.Plan, c study.Course, slot int, release study.Release, encoded []byte, before []study.Release) (study.Course, error) {
 	i := len(before)
 	if release.Query != c.Query {
 		return c, unverified(i, "query", "%d stands in the place of %d", release.Query, c.Query)
@@ -64,7 +64,7 @@ func follow(p *study.Plan, c study.Course, slot int, release study.Release, befo
 		}
 		return c, unverified(i, "release", "%v", err)
 	}
-	next, err := p.Next(c, release, before)
+	next, err := p.NextOf(c, release, encoded, before)
 	if err != nil {
 		return c, unverified(i, "noised", "%v", err)
 	}

@@ -70,13 +70,19 @@ func (p *Plan) Start() Course {
 // order: all, or those that Earlier lists. Every site runs it: whoever holds the same releases
 // finds the same, but for the last digits of what CheckCourse compares.
 func (p *Plan) Next(c Course, r Release, earlier []Release) (Course, error) {
+	encoded, err := r.Encode()
+	if err != nil {
+		return Course{}, mismatch(r.Query, "release", "does not encode")
+	}
+	return p.NextOf(c, r, encoded, earlier)
+}
+
+// NextOf is Next of a release whose encoded bytes are at hand.
+func (p *Plan) NextOf(c Course, r Release, encoded []byte, earlier []Release) (_ Course, err error) {
 	if r.Query != c.Query || c.Query >= len(p.Queries) || len(r.Noised) != p.Noise.released(p.Queries[c.Query]) {
 		return Course{}, mismatch(r.Query, "query", "is not the one that is due, %d, or has %d values", c.Query, len(r.Noised))
 	}
-	link, err := r.link()
-	if err != nil {
-		return Course{}, err
-	}
+	link := Link(encoded)
 	c.History = link
 	q := p.Queries[r.Query]
 	radii := make(map[Kind]float64) // also where a snapshot left an empty one out

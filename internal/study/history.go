@@ -20,14 +20,6 @@ func Link(encoded []byte) proposal.Digest {
 	return proposal.Digest(h.Sum(nil))
 }
 
-func (r Release) link() (proposal.Digest, error) {
-	encoded, err := r.Encode()
-	if err != nil {
-		return proposal.Digest{}, mismatch(r.Query, "release", "does not encode")
-	}
-	return Link(encoded), nil
-}
-
 // CheckCourse is nil if an ask is what follows from the releases that led to the course: its query,
 // of the same history, about its vectors with its radius. A number may be off by its last digits,
 // which differ between processors (docs/protocol.md); Check compares g and σ with R. The error is a
