@@ -61,6 +61,15 @@
 // shares are recorded with the upload. Transactions that wait share one; every few hundred queries
 // the log is committed to ledger.db, which takes two.
 //
+// Those three stay. The erasure follows a durable result: a zeroed key of which the log says
+// nothing shows a restored log (L17, L18). Were the result recorded with the next upload, the
+// erasure would move from beside the next sum to after it, where this site's next answer waits for
+// it, and the secrets would lie on disk for as long as a sum takes.
+//
+// A setup on the complete graph costs eight: the announcement with its secrets, and the
+// confirmation with the slots, two each, of keys and of the log; one each for the announcements,
+// the boxes, the erasure of the secrets and what all confirmed.
+//
 // A charge in one transaction with the upload is as safe as a charge before it. A query reveals
 // its uploads and what follows from them, nothing else. An upload leaves once its transaction is
 // durable (AG-5), and the query's charge is in that transaction or an earlier one: after any crash

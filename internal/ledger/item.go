@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"go.etcd.io/bbolt"
 )
@@ -255,7 +256,7 @@ func (r *record) erase(spots []spot) error {
 		if err != nil {
 			return err
 		}
-		if !it.erased {
+		if !it.erased && !slices.Contains(places, it.place) {
 			places = append(places, it.place)
 		}
 	}

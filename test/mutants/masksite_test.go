@@ -66,7 +66,7 @@ func init() {
 		}, in("agent", "TestBadBoxIsProven"), killer{}},
 		{"setup: what it leaves is erased with its secrets", 0, []edit{
 			{stored, "spot{setupBucket, []byte(SetupAnnouncement)}", "spot{setupBucket, []byte(SetupSecrets)}"},
-		}, in("ledger", "TestSetupMakesKeysTwice"), killer{}},
+		}, in("ledger", "TestSyncsOfASetup"), killer{}},
 		{"setup: what the coordinator relayed names its sender", 0, []edit{
 			{"internal/secagg/box.go", "return parcel{}, &RelayError{w.from, \"a box without", "return parcel{}, siteError(w.from, \"a box without"},
 			{"internal/secagg/box.go", "the sender's signature\"}", "the sender's signature\")"},
