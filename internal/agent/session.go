@@ -28,7 +28,9 @@ type session struct {
 // handle answers one request about this study. Called with mu held.
 func (s *session) handle(r wire.Message) wire.Message {
 	approval, approved := s.agent.ledger.Approved(s.plan.Digest)
-	if _, over := r.(wire.Ended); approved && !over {
+	// Until a study may expire, what this site was charged, which is added up, need not be known.
+	at := expiresAt(s.asks, ledger.StudyEntry{State: ledger.Approved, Time: approval.Time})
+	if _, over := r.(wire.Ended); approved && !over && !s.agent.now().Before(at) {
 		if why := s.expired(); why != nil {
 			s.lapse(why)
 			return s.agent.strangers.answer(r, study.CodeNotApproved)

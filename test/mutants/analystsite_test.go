@@ -114,7 +114,7 @@ func init() {
 			{expiry, "case e.State == ledger.Approved && e.Queries > 0:", "case false:"},
 		}, in("agent", "TestExpiryBeforeTheFirstSum"), killer{}},
 		{"expiry: a setup goes on with what has expired", 0, []edit{
-			{"internal/agent/session.go", "approved && !over {", "approved && over {"},
+			{"internal/agent/session.go", "approved && !over && ", "approved && over && "},
 		}, in("agent", "TestExpiryBeforeTheFirstSum"), killer{}},
 		{"expiry: the digest is not barred", 0, []edit{
 			{expiry, "if err := a.Decisions.finish(approval, code, \"\", why); err != nil {\n\t\t\treturn nil\n\t\t}", "a.sessions.forget(id)"},
