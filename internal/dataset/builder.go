@@ -16,83 +16,70 @@ type sink func(block []float64) error
 // for its fields in any order; end. Of several faults of a row, the unit's comes first
 // and then that of the first column asked for.
 type builder struct {
-	file, word    string
-	columns       []Column
-	unit          string   // the unit column; empty: every row is a unit
-	sourceColumns []Column // columns under the source's names
-	sourceUnit    string   // the unit column's there
-	mapped        *cells   // nil: as they are
-	missing       Missing
-	strict        bool
-	precision     Precision
-	limit         float64 // of a magnitude, before offset and scale and after
-	sink          sink
+	layout
+	row   current
+	taken tally
 
-	encoders []encoder // of columns; nil: all are of numbers
-	d        int       // the length of a row
+	file, word string // of faults
+	missing    Missing
+	strict     bool
 
 	block   []float64 // rows that sink has not got
-	row     []float64 // the one under way, the end of block
-	raw     []float64 // its numbers by column: row itself, or scratch where columns have levels
-	scratch []float64
-	at      int // its line, or its number
+	scratch []float64 // for a row's numbers by column, where columns have levels
+	odds    []bool    // of columnar
+	sink    sink
+	survey  func(row []float64) error // instead of all else ([Survey])
 
-	drop        bool
-	lost        []int // columns of the row without a value
-	empty       []int // places in the row that are gaps
-	gaps        []byte
-	faulty      int
-	firstFault  *Error
-	faultColumn int // the first at fault, len(columns) if none is
-	reason      string
-	noUnit      bool // the unit is missing
-	number      int  // of its unit
-	seen        map[string]int
-	units       []int32
-	absent      []int
-	odds        []bool                    // of columnar
-	survey      func(row []float64) error // instead of all else ([Survey])
-	count       int                       // rows, the one under way not among them
-	before      int                       // of them, in the files before this one
-	reserve     func(rows float64)
-	consumed    func() (read, total float64) // how many of the file's bytes are rows by now; nil: nobody knows
+	reserve  func(rows float64)           // makes room for so many more; nil: none are kept
+	consumed func() (read, total float64) // how many of the file's bytes are rows by now; nil: nobody knows
+}
 
-	streams bool     // rows are handed on and forgotten ([Stream])
-	handed  int      // of them
-	left    int      // of those that were handed on, dropped
-	name    string   // the unit of the row under way
-	names   []string // the units of the rows not yet handed on
+// current is the row under way.
+type current struct {
+	at     int       // its line, or its number
+	values []float64 // the end of the builder's block
+	raw    []float64 // its numbers by column: values itself, or scratch
+	lost   []int     // columns without a value that are gaps
+	drop   bool
+
+	fault  int // the first column at fault, the number of columns if none is
+	reason string
+
+	noUnit bool   // the unit is missing
+	unit   int    // its number
+	name   string // the unit itself, where rows are streamed
 }
 
 // newBuilder returns the builder of the rows of a source, which faults call file; they count what
 // word says. The caller gives it a sink.
-func newBuilder(file, word string, q Request, m Mapping) (b *builder, err error) {
-	b = &builder{file: file, word: word, columns: q.Columns, unit: q.Unit, mapped: newCells(m, q.Columns), missing: q.Missing, strict: q.Strict, precision: q.Precision, limit: Limit}
-	if b.sourceColumns, b.sourceUnit, err = m.sourceNames(q); err != nil {
+func newBuilder(file, word string, q Request, m Mapping) (*builder, error) {
+	l, err := newLayout(q, m)
+	if err != nil {
 		return nil, err
 	}
-	if b.precision == Float32 {
-		b.limit = limit32
-	}
+	b := &builder{layout: l, file: file, word: word, missing: q.Missing, strict: q.Strict}
 	if b.unit != "" {
-		b.seen = map[string]int{}
+		b.taken.seen = map[string]int{}
 	}
-	b.encode(q)
+	if b.encoders != nil {
+		b.scratch = make([]float64, len(b.columns))
+	}
 	b.block = make([]float64, 0, max(1, blockValues/max(1, b.d))*b.d)
 	return b, nil
 }
 
 // begin starts the row of a line.
 func (b *builder) begin(at int) {
-	b.row = b.block[len(b.block) : len(b.block)+b.d]
-	if b.raw = b.row; b.encoders != nil {
-		b.raw = b.scratch
+	r := &b.row
+	r.values = b.block[len(b.block) : len(b.block)+b.d]
+	if r.raw = r.values; b.encoders != nil {
+		r.raw = b.scratch
 	}
-	b.at, b.drop, b.faultColumn, b.noUnit, b.empty, b.lost = at, false, len(b.columns), false, b.empty[:0], b.lost[:0]
+	r.at, r.drop, r.fault, r.noUnit, r.lost = at, false, len(b.columns), false, r.lost[:0]
 }
 
 // put gives a column its number, not yet offset and scaled; NaN is a missing value.
-func (b *builder) put(j int, v float64) { b.raw[j] = v }
+func (b *builder) put(j int, v float64) { b.row.raw[j] = v }
 
 // scale offsets and scales the row. Whether a number is a value is decided before: what
 // is refused MUST NOT depend on Offset and Scale, or whoever proposes them would learn
@@ -100,17 +87,17 @@ func (b *builder) put(j int, v float64) { b.raw[j] = v }
 // limit is brought to the nearest below it.
 func (b *builder) scale() {
 	if b.encoders != nil {
-		for j, raw := range b.raw {
+		for j, raw := range b.row.raw {
 			if r := &b.encoders[j]; r.index == nil {
-				b.row[r.first] = b.scaled(j, raw)
+				b.row.values[r.first] = b.scaled(j, raw)
 			} else {
-				b.level(j, b.row[r.first:r.first+r.width()], raw)
+				b.level(j, b.row.values[r.first:r.first+r.width()], raw)
 			}
 		}
 		return
 	}
-	for j, raw := range b.row {
-		b.row[j] = b.scaled(j, raw)
+	for j, raw := range b.row.values {
+		b.row.values[j] = b.scaled(j, raw)
 	}
 }
 
@@ -153,43 +140,39 @@ func (b *builder) odd(j int, raw float64) {
 	case b.missing == MissingError:
 		b.fault(j, reasonMissing)
 	case b.missing != MissingGaps:
-		b.drop = true
+		b.row.drop = true
 	}
 	if b.missing == MissingGaps {
-		b.lost = append(b.lost, j)
-		for at := range b.cells(j) {
-			b.empty = append(b.empty, b.start(j)+at)
-		}
+		b.row.lost = append(b.row.lost, j)
 	}
 }
 
 // gap marks the row's cells without a value, and puts 0 in their place. Rows before it that have
 // none are made room for now: of a file without gaps there are no bits at all.
 func (b *builder) gap() {
-	stride, at := GapStride(b.d), b.count-b.handed
-	if want := (at + 1) * stride; len(b.gaps) < want {
-		b.gaps = append(b.gaps, make([]byte, want-len(b.gaps))...)
-	}
-	bits := b.gaps[at*stride:]
-	for _, j := range b.empty {
-		bits[j/8] |= 1 << (j % 8)
-		b.row[j] = 0
+	stride, at := GapStride(b.d), b.taken.rows-b.taken.first
+	b.taken.cover(at+1, stride)
+	bits := b.taken.gaps[at*stride:]
+	for _, j := range b.row.lost {
+		for k := b.start(j); k < b.start(j)+b.cells(j); k++ {
+			bits[k/8] |= 1 << (k % 8)
+			b.row.values[k] = 0
+		}
 	}
 }
 
-func (b *builder) beyond() string {
-	if b.precision == Float32 {
-		return "the value is beyond float32"
+// indicate sets the row's indicators.
+func (b *builder) indicate() {
+	for j := range b.encoders {
+		if r := &b.encoders[j]; r.Indicator {
+			b.row.values[r.first+r.cells()] = 0
+		}
 	}
-	return "the value is 2^480 or more"
-}
-
-// numeral reads a field of text.
-func (b *builder) numeral(j int, field string) (v float64, reason string) {
-	if b.mapped == nil {
-		return parse(field)
+	for _, j := range b.row.lost {
+		if b.encoders != nil && b.encoders[j].Indicator {
+			b.row.values[b.encoders[j].first+b.encoders[j].cells()] = 1
+		}
 	}
-	return b.mapped.number(b.mapped.text(j, field))
 }
 
 // text gives a column its field as text.
@@ -209,8 +192,8 @@ func (b *builder) text(j int, field string) {
 }
 
 func (b *builder) fault(j int, reason string) {
-	if j < b.faultColumn {
-		b.faultColumn, b.reason = j, reason
+	if j < b.row.fault {
+		b.row.fault, b.row.reason = j, reason
 	}
 }
 
@@ -221,27 +204,21 @@ func (b *builder) fault(j int, reason string) {
 // the study says.
 func (b *builder) setUnit(field string) {
 	field = trim(field)
-	if isMissing(field) || b.mapped != nil && b.mapped.missingUnit(field) {
-		b.noUnit = true
-		return
+	switch {
+	case isMissing(field) || b.mapped != nil && b.mapped.missingUnit(field):
+		b.row.noUnit = true
+	case b.taken.streams:
+		b.row.name = strings.Clone(field) // not its line
+	default:
+		b.row.unit = b.taken.number(field)
 	}
-	if b.streams {
-		b.name = strings.Clone(field) // not its line
-		return
-	}
-	i, ok := b.seen[field]
-	if !ok {
-		i = len(b.seen)
-		b.seen[strings.Clone(field)] = i // not its line
-	}
-	b.number = i
 }
 
 // end offsets and scales the row, checks it and takes it.
 func (b *builder) end() error {
 	if b.survey != nil {
-		err := b.survey(b.row)
-		b.count++
+		err := b.survey(b.row.values)
+		b.taken.rows++
 		return err
 	}
 	b.scale()
@@ -251,36 +228,38 @@ func (b *builder) end() error {
 // take checks the row, which is offset and scaled, and takes it. A row is validated whole before it
 // is dropped: whether a fault is reported does not depend on a missing value beside it.
 func (b *builder) take() error {
+	row, t := &b.row, &b.taken
+	faulty := row.fault < len(b.columns)
 	switch {
-	case b.noUnit:
-		return &Error{File: b.file, Row: b.at, word: b.word, Column: b.unit, Reason: "the unit is missing"}
-	case b.faultColumn < len(b.columns) && (b.strict || b.missing != MissingDropFaulty && b.missing != MissingGaps):
+	case row.noUnit:
+		return &Error{File: b.file, Row: row.at, word: b.word, Column: b.unit, Reason: "the unit is missing"}
+	case faulty && (b.strict || b.missing != MissingDropFaulty && b.missing != MissingGaps):
 		return b.faultOf()
-	case b.count == MaxRows:
-		return &Error{File: b.file, Row: b.at, word: b.word, Reason: "more than 2^31-1 rows"}
+	case t.rows == MaxRows:
+		return &Error{File: b.file, Row: row.at, word: b.word, Reason: "more than 2^31-1 rows"}
 	}
-	if b.faultColumn < len(b.columns) {
-		if b.firstFault == nil {
-			b.firstFault = b.faultOf()
+	if faulty {
+		if t.fault == nil {
+			t.fault = b.faultOf()
 		}
-		b.faulty++
-		b.drop = b.missing == MissingDropFaulty
+		t.faulty++
+		row.drop = b.missing == MissingDropFaulty
 	}
-	if len(b.empty) > 0 {
+	if len(row.lost) > 0 {
 		b.gap()
 	}
 	b.indicate()
-	if b.drop {
-		clear(b.row)
-		b.absent = append(b.absent, b.count)
+	if row.drop {
+		clear(row.values)
+		t.drop()
 	}
 	switch {
-	case b.seen != nil && b.streams:
-		b.names = append(b.names, b.name)
-	case b.seen != nil:
-		b.units = append(b.units, int32(b.number))
+	case b.unit != "" && t.streams:
+		t.names = append(t.names, row.name)
+	case b.unit != "":
+		t.units = append(t.units, int32(row.unit))
 	}
-	b.count++
+	t.rows++
 	b.block = b.block[:len(b.block)+b.d]
 	if len(b.block)+b.d > cap(b.block) {
 		return b.flush()
@@ -290,15 +269,8 @@ func (b *builder) take() error {
 
 // faultOf is the row's first fault of a value.
 func (b *builder) faultOf() *Error {
-	return &Error{File: b.file, Row: b.at, word: b.word, Column: b.columns[b.faultColumn].Name, Reason: b.reason, Value: true}
+	return &Error{File: b.file, Row: b.row.at, word: b.word, Column: b.columns[b.row.fault].Name, Reason: b.row.reason, Value: true}
 }
-
-// What a source may hold at most: a row's unit is kept in 32 bits, and the length of a file of all
-// values stays within an int64 by far.
-const (
-	MaxRows   = 1<<31 - 1
-	MaxValues = 1 << 48
-)
 
 // flush hands on what was gathered.
 func (b *builder) flush() error {
@@ -315,31 +287,18 @@ func (b *builder) finish() (*Rows, error) {
 	if err := b.flush(); err != nil {
 		return nil, err
 	}
-	if b.count == 0 {
+	t := &b.taken
+	if t.rows == 0 {
 		reason := "has no rows"
 		if b.word == "line" {
 			reason = "no rows follow the header"
 		}
 		return nil, &Error{File: b.file, Reason: reason}
 	}
-	if b.gaps != nil && !b.streams {
-		b.gaps = append(b.gaps, make([]byte, b.count*GapStride(b.d)-len(b.gaps))...)
-	}
-	r := &Rows{Gaps: b.gaps, Rows: b.count, Units: b.count, D: b.d, Dropped: b.left + len(b.absent), Faulty: b.faulty, Fault: b.firstFault, Absent: b.absent}
-	if b.seen != nil {
-		r.Units = len(b.seen)
+	t.coverAll(GapStride(b.d))
+	r := &Rows{Gaps: t.gaps, Rows: t.rows, Units: t.rows, D: b.d, Dropped: t.dropped, Faulty: t.faulty, Fault: t.fault, Absent: t.absent}
+	if b.unit != "" {
+		r.Units = len(t.seen)
 	}
 	return r, nil
-}
-
-// unitColumn returns [Rows.Unit].
-func (b *builder) unitColumn() []int {
-	if b.seen == nil {
-		return nil
-	}
-	out := make([]int, len(b.units))
-	for i, u := range b.units {
-		out[i] = int(u)
-	}
-	return out
 }

@@ -35,14 +35,14 @@ func (b *builder) columnar(n int, fields [][]float64, names [][]byte) error {
 		}
 	}
 	for i := range n {
-		b.begin(b.count - b.before + 1)
+		b.begin(b.taken.next())
 		if odd[i] { // with words for what is no value, in the order of columns
 			for j := range fields {
 				b.put(j, fields[j][i])
 			}
 			b.scale()
 		}
-		if b.seen != nil {
+		if b.unit != "" {
 			b.setUnit(string(names[i]))
 		}
 		if err := b.take(); err != nil {
@@ -55,11 +55,11 @@ func (b *builder) columnar(n int, fields [][]float64, names [][]byte) error {
 // shown passes rows on as they are.
 func (b *builder) shown(n int, fields [][]float64, names [][]byte) error {
 	for i := range n {
-		b.begin(b.count + 1)
+		b.begin(b.taken.rows + 1)
 		for j := range fields {
 			b.put(j, fields[j][i])
 		}
-		if b.seen != nil {
+		if b.unit != "" {
 			b.setUnit(string(names[i]))
 		}
 		if err := b.end(); err != nil {
@@ -71,13 +71,13 @@ func (b *builder) shown(n int, fields [][]float64, names [][]byte) error {
 
 // column offsets and scales the numbers of a column into every len(columns)-th of out, and marks
 // rows that are not done with that: one is no value, or to be brought below the limit.
-func (b *builder) column(j int, out, in []float64, odd []bool) {
-	d, limit, c := b.d, b.limit, b.columns[j]
+func (l *layout) column(j int, out, in []float64, odd []bool) {
+	d, limit, c := l.d, l.limit, l.columns[j]
 	at := 0
-	if b.mapped != nil && b.encoder(j) == nil {
+	if l.mapped != nil && l.encoder(j) == nil {
 		for i, raw := range in {
 			if math.Abs(raw) < limit {
-				raw = b.mapped.convert(j, raw, limit)
+				raw = l.mapped.convert(j, raw, limit)
 			}
 			v := (raw - c.Offset) / c.Scale
 			if !(math.Abs(raw) < limit && math.Abs(v) < limit) {

@@ -117,7 +117,7 @@ func (b Builder) Columnar(n int, fields [][]float64, names [][]byte) error {
 }
 
 // Begin starts the next row.
-func (b Builder) Begin() { b.b.begin(b.b.count - b.b.before + 1) }
+func (b Builder) Begin() { b.b.begin(b.b.taken.next()) }
 
 // Put gives a column its number; NaN is a missing value.
 func (b Builder) Put(j int, v float64) { b.b.put(j, v) }

@@ -217,7 +217,7 @@ func (s Source) scanFolder(q Request, o ReadOptions, prepare func(*builder), hea
 		if its != schema {
 			return nil, nil, &Error{Schema: SchemaFormat, File: part.path, Reason: "its columns or their types are not those of the first file"}
 		}
-		b.file, b.before = part.path, b.count
+		b.file, b.taken.before = part.path, b.taken.rows
 		if err := t.rows(b); err != nil {
 			return nil, nil, s.Mapping.named(err, q.Columns, q.Unit)
 		}

@@ -12,7 +12,7 @@ const sampleRows = 1024
 // if that is not known. An unpacked row has at least two bytes a column, so at most about four
 // times a file's size is reserved.
 func (b *builder) expected() float64 {
-	rows := float64(b.count - b.before)
+	rows := float64(b.taken.rows - b.taken.before)
 	if b.consumed == nil || rows < sampleRows {
 		return 0
 	}

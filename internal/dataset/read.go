@@ -38,7 +38,7 @@ func Read(s Source, q Request, o ReadOptions) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Values, r.Values32, r.Unit = m.values, m.values32, b.unitColumn()
+	r.Values, r.Values32, r.Unit = m.values, m.values32, b.taken.unitColumn()
 	return r, nil
 }
 
@@ -51,7 +51,7 @@ func ReadTo(s Source, q Request, o ReadOptions, take func(block []float64) error
 	if err != nil {
 		return nil, nil, err
 	}
-	return r, b.units, nil
+	return r, b.taken.units, nil
 }
 
 // Validate is [Read] for its errors and counts: it keeps no values.
@@ -68,12 +68,12 @@ func Look(s Source, q Request, o ReadOptions, visit func(row []float64, dropped 
 		shown := make([]float64, d)
 		b.sink = func(block []float64) error {
 			for ; len(block) > 0; block = block[d:] {
-				dropped := gone < len(b.absent) && b.absent[gone] == at
+				dropped := gone < len(b.taken.absent) && b.taken.absent[gone] == at
 				if dropped {
 					gone++
 				}
 				row := block[:d]
-				if bits := b.gaps[min(at*GapStride(d), len(b.gaps)):]; len(bits) > 0 {
+				if bits := b.taken.gaps[min(at*GapStride(d), len(b.taken.gaps)):]; len(bits) > 0 {
 					copy(shown, row)
 					for j := range shown {
 						if bits[j/8]>>(j%8)&1 != 0 {

@@ -105,7 +105,7 @@ func TestRowOfNobody(t *testing.T) {
 func TestMostRows(t *testing.T) {
 	b := built(t, "row", Request{Columns: []Column{{"a", 0, 1}}, Missing: MissingError}, Mapping{})
 	for count, want := range map[int]bool{MaxRows - 1: true, MaxRows: false} {
-		b.count = count
+		b.taken.rows = count
 		b.begin(count + 1)
 		b.put(0, 1)
 		err := b.end()

@@ -21,29 +21,23 @@ type Block struct {
 // alone, and Units is 0. An error of visit ends it; every other is an [*Error].
 func Stream(s Source, q Request, o ReadOptions, visit func(Block) error) (*Rows, error) {
 	r, _, err := s.read(q, o, func(b *builder) {
-		b.streams = true
+		t := &b.taken
+		t.streams = true
 		b.sink = func(values []float64) error {
-			rows := len(values) / b.d
 			if b.precision == Float32 {
 				for i, v := range values {
 					values[i] = float64(float32(v))
 				}
 			}
-			out := Block{First: b.handed, Values: values}
-			if len(b.gaps) > 0 {
-				b.gaps = append(b.gaps, make([]byte, rows*GapStride(b.d)-len(b.gaps))...)
-				out.Gaps = b.gaps
+			out := Block{First: t.first, Values: values, Absent: t.absent}
+			if t.coverAll(GapStride(b.d)); len(t.gaps) > 0 {
+				out.Gaps = t.gaps
 			}
-			for i := range b.absent {
-				b.absent[i] -= b.handed
-			}
-			out.Absent = b.absent
-			if b.seen != nil {
-				out.Units = b.names
+			if b.unit != "" {
+				out.Units = t.names
 			}
 			err := visit(out)
-			b.handed, b.left = b.handed+rows, b.left+len(b.absent)
-			b.gaps, b.absent, b.names = b.gaps[:0], b.absent[:0], b.names[:0]
+			t.forget()
 			return err
 		}
 	})

@@ -56,7 +56,7 @@ func Survey(s Source, unit string, o ReadOptions, see Surveyor) error {
 		_, _, err := s.scan(q, o, func(b *builder) {
 			b.survey = func(row []float64) error {
 				seen = true
-				see.Row(b.at, b.unitAt())
+				see.Row(b.row.at, b.unitAt())
 				for j, v := range row {
 					see.Number(places[j], v)
 				}
@@ -83,12 +83,12 @@ var errSeen = &Error{Reason: "seen"}
 // unitAt is which unit the row under way is of, -1 where that is missing.
 func (b *builder) unitAt() int {
 	switch {
-	case b.noUnit:
+	case b.row.noUnit:
 		return -1
-	case b.seen == nil:
-		return b.count
+	case b.unit == "":
+		return b.taken.rows
 	}
-	return b.number
+	return b.row.unit
 }
 
 func (s Source) surveyText(unit string, o ReadOptions, see Surveyor) error {

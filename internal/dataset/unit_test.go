@@ -156,8 +156,8 @@ func TestUnitMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	grown := int64(heap()) - int64(before)
-	if len(b.seen) != units {
-		t.Fatalf("%d units, want %d", len(b.seen), units)
+	if len(b.taken.seen) != units {
+		t.Fatalf("%d units, want %d", len(b.taken.seen), units)
 	}
 	// The lines of the units alone would be 2 MB.
 	if limit := int64(units * wide / 4); grown > limit {

@@ -58,7 +58,7 @@ func init() {
 			{"internal/clip/column.go", " && !c.m.gap(i, j) }", " }"},
 		}, in("clip", "TestColumnsSkipGaps"), killer{}},
 		{"gaps: a file's are NaN in the sums", 0, []edit{
-			{builder, "		b.row[j] = 0\n", ""},
+			{builder, "			b.row.values[k] = 0\n", ""},
 		}, in("dataset", "TestGapsAreKept"), killer{}},
 		{"gaps: in a cache file they stay where a unit's rows were", 0, []edit{
 			{"internal/rowcache/convert.go", "from.gaps[int(i)*stride:][:stride]", "from.gaps[int(order[0]+i*0)*stride:][:stride]"},

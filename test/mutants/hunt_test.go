@@ -163,10 +163,10 @@ func init() {
 			{"internal/dataset/npy/dtype.go", "return t, size > 0 && size < 1<<12", "return t, size > 0"},
 		}, in("dataset/npy", "TestArrayBounds"), killer{}},
 		{"a row of nobody that is dropped", 0, []edit{
-			{"internal/dataset/builder.go", "\tcase b.noUnit:", "\tcase b.noUnit && !b.drop:"},
+			{"internal/dataset/builder.go", "\tcase row.noUnit:", "\tcase row.noUnit && !row.drop:"},
 		}, in("dataset", "TestRowOfNobody"), killer{}},
 		{"more rows than 32 bits count", 0, []edit{
-			{"internal/dataset/builder.go", "\tcase b.count == MaxRows:", "\tcase false:"},
+			{"internal/dataset/builder.go", "\tcase t.rows == MaxRows:", "\tcase false:"},
 		}, in("dataset", "TestMostRows"), killer{}},
 		{"an agent starts in another site's folder", 0, []edit{
 			{"internal/agent/agent.go", "if name := a.site.Name(); name != a.config.Site {", "if name := a.site.Name(); name == \"\" {"},

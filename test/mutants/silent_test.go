@@ -38,7 +38,7 @@ func init() {
 			{"internal/agent/decision.go", "s.unattended = by == ledger.ByPolicy", "s.unattended = by != \"\""},
 		}, in("agent", "TestFaultsStayHere/operator"), killer{}},
 		{"rows: a faulty one is in the sums", 0, []edit{
-			{datasetBuilder, "b.drop = b.missing == MissingDropFaulty", "b.drop = false"},
+			{datasetBuilder, "row.drop = b.missing == MissingDropFaulty", "row.drop = false"},
 		}, in("dataset", "TestFaultyRowsAreLeftOut"), killer{}},
 		{"rows: one left out is counted as kept", 0, []edit{
 			{clipFold, "f.v[0] += float64(f.m.there(i))", "f.v[0]++"},
