@@ -88,12 +88,12 @@ var arrows = map[string][]string{
 	"internal/aggregate":   {"internal/noise", "internal/secagg", "internal/study"},
 	"internal/session":     {"internal/aggregate", "internal/graph", "internal/round", "internal/secagg", "internal/study", "internal/wire"},
 	"internal/coordinator": {"internal/admission", "internal/frame", "internal/stream", "internal/session", "internal/analysis", "internal/chain", "internal/membership", "internal/outline", "internal/people", "internal/shelf", "internal/result", "internal/proposal", "internal/study", "internal/round", "internal/pki", "internal/wire"},
-	"internal/operator":    {"internal/coordinator", "internal/membership", "internal/people", "internal/pki", "internal/proposal", "internal/study"},
-	"internal/dashboard":   {"internal/coordinator", "internal/frame", "internal/outline", "internal/people", "internal/round", "internal/sheet", "internal/result", "internal/proposal", "internal/study", "internal/noise", "internal/picture", "internal/pki", "internal/style", "internal/worth"},
+	"internal/operator":    {"internal/coordinator", "internal/membership", "internal/outline", "internal/people", "internal/pki", "internal/proposal", "internal/study"},
+	"internal/dashboard":   {"internal/frame", "internal/outline", "internal/people", "internal/round", "internal/sheet", "internal/result", "internal/proposal", "internal/study", "internal/noise", "internal/picture", "internal/pki", "internal/style", "internal/worth"},
 	"internal/sitepage":    {"internal/agent", "internal/limits", "internal/doctor", "internal/egress", "internal/frame", "internal/ledger", "internal/pki", "internal/proposal", "internal/siteconfig", "internal/sitedata", "internal/study", "internal/style"},
 	"internal/style":       {},
-	"internal/trace":       {"internal/coordinator", "internal/outline", "internal/round", "internal/proposal"},
-	"internal/node":        {"internal/admission", "internal/coordinator", "internal/operator", "internal/membership", "internal/notify", "internal/people", "internal/round", "internal/frame", "internal/dashboard", "internal/replica", "internal/pki", "internal/strict", "internal/proposal"},
+	"internal/trace":       {"internal/outline", "internal/round", "internal/proposal"},
+	"internal/node":        {"internal/admission", "internal/coordinator", "internal/operator", "internal/outline", "internal/membership", "internal/notify", "internal/people", "internal/round", "internal/frame", "internal/dashboard", "internal/replica", "internal/pki", "internal/strict", "internal/proposal"},
 	"test/history":         {"internal/failpoint", "internal/packed", "internal/round", "internal/proposal", "internal/study", "internal/secagg", "internal/noise", "proto/covey/v1"},
 	"test/sim":             {"internal/result", "internal/agent", "internal/failpoint", "internal/ledger", "internal/node", "internal/replica", "internal/round", "internal/proposal", "internal/study", "test/fed", "test/history", "test/network", "test/site"},
 	// Writes the assembly of internal/clip.
@@ -107,7 +107,7 @@ var arrows = map[string][]string{
 	"cmd/analyst":       {"cmd/internal/cli", "internal/analyst", "internal/dataset/parquet", "internal/enroll", "internal/frame", "internal/pki", "internal/report", "internal/sheet", "internal/result", "internal/proposal", "internal/study", "internal/wire", "internal/worth"},
 	"cmd/internal/cli":  {"internal/compare", "internal/draft", "internal/frame", "internal/pki", "internal/simulate", "internal/result", "internal/proposal", "internal/study", "internal/worth"},
 	// The demo runs agents in the coordinator's process; nothing else there may.
-	"cmd/coordinator": {"cmd/internal/cli", "internal/coordinator", "internal/operator", "internal/membership", "internal/frame", "internal/people", "internal/round", "internal/result", "internal/proposal", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/enroll", "internal/siteconfig", "internal/memory", "internal/simulate", "internal/trace", "internal/worth"},
+	"cmd/coordinator": {"cmd/internal/cli", "internal/coordinator", "internal/operator", "internal/outline", "internal/membership", "internal/frame", "internal/people", "internal/round", "internal/result", "internal/proposal", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/enroll", "internal/siteconfig", "internal/memory", "internal/simulate", "internal/trace", "internal/worth"},
 	// A module of its own, which may import the rooms above.
 	"experiments/run":      {"internal/query", "internal/result", "internal/proposal", "internal/study", "internal/answer", "internal/clip", "internal/noise", "internal/simulate"},
 	"experiments/accuracy": {"experiments/run", "internal/linalg", "internal/noise", "internal/picture", "internal/simulate", "internal/standardize", "internal/result", "internal/proposal", "internal/study", "internal/worth"},
@@ -128,7 +128,7 @@ var arrows = map[string][]string{
 	"test/mariatest": {"test/dbtest"},
 	"test/pgtest":    {"test/dbtest"},
 	// What several rooms of tests share.
-	"test/fed":     {"internal/agent", "internal/enroll", "internal/siteconfig", "internal/coordinator", "internal/node", "internal/round", "internal/result", "internal/proposal", "test/must", "test/network", "test/site"},
+	"test/fed":     {"internal/agent", "internal/enroll", "internal/siteconfig", "internal/outline", "internal/node", "internal/round", "internal/result", "internal/proposal", "test/must", "test/network", "test/site"},
 	"test/browser": {},
 	"test/network": {},
 	"test/overlay": {},

@@ -17,7 +17,7 @@ import (
 	shared "covey/cmd/internal/cli"
 	"covey/internal/agent"
 	"covey/internal/control"
-	"covey/internal/coordinator"
+	"covey/internal/outline"
 	"covey/internal/proposal"
 	"covey/internal/siteconfig"
 	"covey/test/browser"
@@ -101,7 +101,7 @@ func TestBrowser(t *testing.T) {
 	fresh := func(name, more string) (proposal.Digest, string) {
 		t.Helper()
 		id := f.Propose(pageStudy(name, more))
-		f.When(id, func(v coordinator.View) bool { return len(v.Waiting) == 1 })
+		f.When(id, func(v outline.View) bool { return len(v.Waiting) == 1 })
 		f.Await("the proposal", func() bool {
 			v, err := ask[agent.StudyDetail](&terminal{&shared.Terminal{Ctx: t.Context()}, dir}, "GET", "studies", id.String())
 			return err == nil && v.State == "pending"

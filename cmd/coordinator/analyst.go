@@ -5,8 +5,8 @@ import (
 	"io"
 	"slices"
 
-	"covey/internal/coordinator"
 	"covey/internal/frame"
+	"covey/internal/outline"
 )
 
 type analystCmd struct {
@@ -27,7 +27,7 @@ type analystsCmd struct{}
 
 // Run lists analysts.
 func (c *analystsCmd) Run(s *terminal) error {
-	return list(s, "GET", "/v1/analysts", func(w io.Writer, r coordinator.AnalystsReply) {
+	return list(s, "GET", "/v1/analysts", func(w io.Writer, r outline.AnalystsReply) {
 		fmt.Fprintln(w, "ANALYST\tSTATE\tKEY EXCHANGE\tIDENTITY\tOPEN STUDIES")
 		for _, a := range r.Analysts {
 			state := "joined"
@@ -37,7 +37,7 @@ func (c *analystsCmd) Run(s *terminal) error {
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\n", a.Name, state, a.KeyExchange, a.Fingerprint, a.Open)
 		}
 		for _, i := range r.Invited {
-			joined := slices.ContainsFunc(r.Analysts, func(a coordinator.ListedAnalyst) bool { return a.Name == i.Analyst })
+			joined := slices.ContainsFunc(r.Analysts, func(a outline.ListedAnalyst) bool { return a.Name == i.Analyst })
 			if state := invited(i, joined); state != "" {
 				fmt.Fprintf(w, "%s\t%s\t\t\t\n", i.Analyst, state)
 			}

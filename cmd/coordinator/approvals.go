@@ -6,7 +6,7 @@ import (
 	"time"
 
 	shared "covey/cmd/internal/cli"
-	"covey/internal/coordinator"
+	"covey/internal/outline"
 	"covey/internal/proposal"
 	"covey/internal/study"
 )
@@ -17,18 +17,18 @@ type approvalsCmd struct {
 
 // approvalsReply is approvals --json.
 type approvalsReply struct {
-	Digest    proposal.Digest              `json:"digest"`
-	Decisions []coordinator.SignedDecision `json:"decisions"`
+	Digest    proposal.Digest          `json:"digest"`
+	Decisions []outline.SignedDecision `json:"decisions"`
 }
 
 // Run checks the signatures here, with the keys in the proposal, and not at the coordinator.
 func (c *approvalsCmd) Run(s *terminal) error {
-	v, err := ask[coordinator.View](s, "GET", c.path(""), nil)
+	v, err := ask[outline.View](s, "GET", c.path(""), nil)
 	if err != nil {
 		return err
 	}
 	r := approvalsReply{Digest: v.Digest}
-	if r.Decisions, err = ask[[]coordinator.SignedDecision](s, "GET", c.path("/decisions"), nil); err != nil {
+	if r.Decisions, err = ask[[]outline.SignedDecision](s, "GET", c.path("/decisions"), nil); err != nil {
 		return err
 	}
 	for _, d := range r.Decisions {

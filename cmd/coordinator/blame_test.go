@@ -5,14 +5,14 @@ import (
 	"strings"
 	"testing"
 
-	"covey/internal/coordinator"
+	"covey/internal/outline"
 	"covey/internal/round"
 	"covey/internal/study"
 )
 
 // TestAccusationIsPrinted: `study show` and `study watch` say who accuses nobody by name.
 func TestAccusationIsPrinted(t *testing.T) {
-	v := coordinator.View{Status: round.StatusEnded, Code: study.CodeBadBox, Accuser: "b"}
+	v := outline.View{Status: round.StatusEnded, Code: study.CodeBadBox, Accuser: "b"}
 	var b bytes.Buffer
 	if err := printView(&b, v); err != nil {
 		t.Fatal(err)

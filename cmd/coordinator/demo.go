@@ -20,7 +20,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	shared "covey/cmd/internal/cli"
-	"covey/internal/coordinator"
+	"covey/internal/outline"
 	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/round"
@@ -323,11 +323,11 @@ func (c *demoCmd) study(s *terminal, dir string, spec proposal.Spec) (*demoRepor
 	s.Warn(plan.Warnings())
 	began := time.Now()
 	show := newProgress(s.Err)
-	var last coordinator.View
+	var last outline.View
 	ctx, cancel := context.WithCancelCause(s.Ctx)
 	defer cancel(nil)
 	go func() { cancel(f.failed()) }() // a part that fails ends the wait
-	err = f.watch(ctx, plan.Digest, func(v coordinator.View) error {
+	err = f.watch(ctx, plan.Digest, func(v outline.View) error {
 		last = v
 		show.see(v)
 		return f.fault(v)
@@ -466,7 +466,7 @@ func (f *federation) connected(ctx context.Context, spec proposal.Spec) error {
 
 // fault stops the leader and the chosen site's agent, and returns the agent, at the start
 // of the chosen rounds.
-func (f *federation) fault(v coordinator.View) error {
+func (f *federation) fault(v outline.View) error {
 	if v.Status != round.StatusProposed && v.Status != round.StatusSetup {
 		f.faultLeader(v)
 	}

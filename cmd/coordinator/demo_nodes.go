@@ -10,6 +10,7 @@ import (
 
 	"covey/internal/coordinator"
 	"covey/internal/node"
+	"covey/internal/outline"
 	"covey/internal/proposal"
 )
 
@@ -131,7 +132,7 @@ func (f *federation) leader() *runningNode {
 }
 
 // watch follows the study from leader to leader.
-func (f *federation) watch(ctx context.Context, digest proposal.Digest, see func(coordinator.View) error) error {
+func (f *federation) watch(ctx context.Context, digest proposal.Digest, see func(outline.View) error) error {
 	for {
 		leader := f.leader()
 		err := coordinator.ErrNotLeader
@@ -151,7 +152,7 @@ func (f *federation) watch(ctx context.Context, digest proposal.Digest, see func
 
 // faultLeader stops the coordinator that leads at the start of the chosen round, and
 // notes when the study went on.
-func (f *federation) faultLeader(v coordinator.View) {
+func (f *federation) faultLeader(v outline.View) {
 	if f.demo.KillLeaderAtRound != 0 && v.Round+1 >= f.demo.KillLeaderAtRound && f.leadersKilled == 0 {
 		leader := f.leader()
 		leader.stop()

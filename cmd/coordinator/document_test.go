@@ -3,9 +3,9 @@ package main
 import (
 	"testing"
 
-	"covey/internal/coordinator"
 	"covey/internal/node"
 	"covey/internal/operator"
+	"covey/internal/outline"
 	"covey/test/command"
 )
 
@@ -16,14 +16,14 @@ func TestCommandsHaveHelp(t *testing.T) { command.Helped(t, &cli{}, "coordinator
 func TestShapesAreOnThePage(t *testing.T) {
 	command.Shaped(t, "../..", map[string]any{
 		"coordinator account":         account{},
-		"coordinator analyst list":    coordinator.AnalystsReply{},
+		"coordinator analyst list":    outline.AnalystsReply{},
 		"coordinator analyst revoke":  operator.RevokeReply{},
 		"coordinator page list":       node.PeopleReply{},
-		"coordinator site list":       coordinator.SitesReply{},
+		"coordinator site list":       outline.SitesReply{},
 		"coordinator site revoke":     operator.RevokeReply{},
 		"coordinator study create":    operator.CreateReply{},
-		"coordinator study list":      []coordinator.View{},
-		"coordinator study show":      coordinator.View{},
+		"coordinator study list":      []outline.View{},
+		"coordinator study show":      outline.View{},
 		"coordinator study approvals": approvalsReply{},
 		"coordinator ca list":         node.CAReply{},
 		"coordinator ca retire":       node.RetireReply{},

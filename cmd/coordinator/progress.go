@@ -8,7 +8,7 @@ import (
 	"time"
 
 	shared "covey/cmd/internal/cli"
-	"covey/internal/coordinator"
+	"covey/internal/outline"
 	"covey/internal/result"
 	"covey/internal/round"
 	"covey/internal/study"
@@ -19,7 +19,7 @@ type progress struct{ *shared.Progress }
 
 func newProgress(out io.Writer) *progress { return &progress{shared.NewProgress(out)} }
 
-func (p *progress) see(v coordinator.View) {
+func (p *progress) see(v outline.View) {
 	more := ""
 	open := v.Status == round.StatusRunning && !v.Overdue || v.Status == round.StatusSigning
 	if len(v.Waiting) > 0 && open && len(awaited(v, false)) == 0 {
@@ -29,7 +29,7 @@ func (p *progress) see(v coordinator.View) {
 }
 
 // describe says in one line where a study stands, for whom it waits and until when.
-func describe(v coordinator.View) string {
+func describe(v outline.View) string {
 	connected := 0
 	for _, s := range v.Sites {
 		if s.Connected {
@@ -84,7 +84,7 @@ func describe(v coordinator.View) string {
 }
 
 // privacy is the study's bound and how much of it is charged.
-func privacy(v coordinator.View) string {
+func privacy(v outline.View) string {
 	rho, most := v.Charged()
 	share := 0.0
 	if v.RhoPlanned > 0 {
@@ -94,7 +94,7 @@ func privacy(v coordinator.View) string {
 }
 
 // step says what the open query is for.
-func step(v coordinator.View) string {
+func step(v outline.View) string {
 	if v.Kind == study.KindPower || v.Of == study.KindPower || v.Kind == "" {
 		text := fmt.Sprintf("round %d/%d", v.Round+1, v.Rounds)
 		if v.Runs > 1 {
@@ -111,7 +111,7 @@ func step(v coordinator.View) string {
 
 // awaited are the awaited sites that cannot answer just now, each with why; with all, the others
 // too.
-func awaited(v coordinator.View, all bool) []string {
+func awaited(v outline.View, all bool) []string {
 	var out []string
 	for _, s := range v.Sites {
 		if !slices.Contains(v.Waiting, s.Name) {
@@ -130,7 +130,7 @@ func awaited(v coordinator.View, all bool) []string {
 }
 
 // without are the sites that a running study goes on without, each with why.
-func without(v coordinator.View) []string {
+func without(v outline.View) []string {
 	var out []string
 	for _, s := range v.Sites {
 		if why := cmp.Or(s.Barred, refuses(s)); why != "" && !slices.Contains(v.Waiting, s.Name) {
@@ -141,7 +141,7 @@ func without(v coordinator.View) []string {
 }
 
 // refuses is the code with which a site refuses on its link; empty if it does not, or has none.
-func refuses(s coordinator.SiteView) string {
+func refuses(s outline.SiteView) string {
 	if !s.Connected {
 		return ""
 	}

@@ -14,6 +14,7 @@ import (
 	shared "covey/cmd/internal/cli"
 	"covey/internal/coordinator"
 	"covey/internal/operator"
+	"covey/internal/outline"
 	"covey/internal/round"
 	"covey/internal/study"
 )
@@ -22,10 +23,10 @@ import (
 // one writes over it, and says for whom the study waits and until when before what can be cut off.
 func TestProgressFits(t *testing.T) {
 	noise := 0.009
-	v := coordinator.View{
+	v := outline.View{
 		Status: round.StatusRunning, Kind: study.KindPower, Round: 2, Rounds: 12, Released: 4, Queries: 21, Epsilon: 1, Rho: 0.07, RhoPlanned: 1,
 		NoiseToSignal: &noise, Waiting: []string{"good"}, Deadline: time.Now().Add(time.Hour),
-		Sites: []coordinator.SiteView{{Name: "fair", Connected: true}, {Name: "good"}, {Name: "very-good", Connected: true}},
+		Sites: []outline.SiteView{{Name: "fair", Connected: true}, {Name: "good"}, {Name: "very-good", Connected: true}},
 	}
 	until := "waiting for good, due by " + v.Deadline.Local().Format(time.TimeOnly)
 	for _, width := range []int{1, 20, 60, 80, 200} {
@@ -49,27 +50,27 @@ func TestProgressFits(t *testing.T) {
 // TestDescribeWaits: whoever is awaited is named, with the end of the wait or that it has none.
 func TestDescribeWaits(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
-	sites := []coordinator.SiteView{{Name: "north", Connected: true}, {Name: "south"}, {Name: "refuses", Connected: true, Unsigned: study.CodeBadResult},
+	sites := []outline.SiteView{{Name: "north", Connected: true}, {Name: "south"}, {Name: "refuses", Connected: true, Unsigned: study.CodeBadResult},
 		{Name: "east", Connected: true, Refused: study.CodeData}, {Name: "west", Barred: "revoked"}}
 	for _, c := range []struct {
-		view coordinator.View
+		view outline.View
 		want string
 	}{
-		{coordinator.View{Status: round.StatusProposed, Waiting: []string{"north"}}, "waiting for approval by north, with no deadline"},
-		{coordinator.View{Status: round.StatusSetup, Waiting: []string{"north", "south"}}, "waiting for south, until approvals expire"},
-		{coordinator.View{Status: round.StatusRunning, Waiting: []string{"south"}, Deadline: at}, "waiting for south, overdue since 03:04:05"},
-		{coordinator.View{Status: round.StatusRunning, Waiting: []string{"north"}, Deadline: at, Overdue: true}, "waiting for north, overdue since 03:04:05"},
-		{coordinator.View{Status: round.StatusRunning, Waiting: []string{"south"}}, "waiting for south, without refuses (bad_result), east (data), west (revoked), 3/5 sites"},
-		{coordinator.View{Status: round.StatusSigning, Released: 21}, "all 21 queries released, waiting for the sites to sign the result, with no deadline, 3/5 sites"},
-		{coordinator.View{Status: round.StatusSigning, Waiting: []string{"north", "south"}}, "waiting for south to sign"},
-		{coordinator.View{Status: round.StatusSigning, Waiting: []string{"refuses"}}, "waiting for refuses (bad_result) to sign"},
-		{coordinator.View{Status: round.StatusRunning, Waiting: []string{"north", "east"}}, "waiting for east (data), without"},
-		{coordinator.View{Status: round.StatusRunning, Waiting: []string{"north", "west"}}, "waiting for west (revoked, cannot come back: abort the study), without"},
-		{coordinator.View{Status: round.StatusProposed, Waiting: []string{"north", "west"}}, "waiting for approval by north, west (revoked, cannot come back: abort the study), with"},
-		{coordinator.View{Status: round.StatusRunning, Waiting: []string{"north", "east"}, Overdue: true, Deadline: at}, "waiting for north, east (data), overdue"},
-		{coordinator.View{Status: round.StatusEnded, Released: 4, Queries: 21, Rounds: 12}, "ended after 4 of 21 queries"},
-		{coordinator.View{Status: round.StatusEnded, Queries: 21, Epsilon: 1, RhoAsked: 0.25, RhoPlanned: 1}, "ε = 1 (at most 25% charged)"},
-		{coordinator.View{Status: round.StatusEnded, Queries: 21, Epsilon: 1, RhoPlanned: 1}, "ε = 1 (0% charged)"},
+		{outline.View{Status: round.StatusProposed, Waiting: []string{"north"}}, "waiting for approval by north, with no deadline"},
+		{outline.View{Status: round.StatusSetup, Waiting: []string{"north", "south"}}, "waiting for south, until approvals expire"},
+		{outline.View{Status: round.StatusRunning, Waiting: []string{"south"}, Deadline: at}, "waiting for south, overdue since 03:04:05"},
+		{outline.View{Status: round.StatusRunning, Waiting: []string{"north"}, Deadline: at, Overdue: true}, "waiting for north, overdue since 03:04:05"},
+		{outline.View{Status: round.StatusRunning, Waiting: []string{"south"}}, "waiting for south, without refuses (bad_result), east (data), west (revoked), 3/5 sites"},
+		{outline.View{Status: round.StatusSigning, Released: 21}, "all 21 queries released, waiting for the sites to sign the result, with no deadline, 3/5 sites"},
+		{outline.View{Status: round.StatusSigning, Waiting: []string{"north", "south"}}, "waiting for south to sign"},
+		{outline.View{Status: round.StatusSigning, Waiting: []string{"refuses"}}, "waiting for refuses (bad_result) to sign"},
+		{outline.View{Status: round.StatusRunning, Waiting: []string{"north", "east"}}, "waiting for east (data), without"},
+		{outline.View{Status: round.StatusRunning, Waiting: []string{"north", "west"}}, "waiting for west (revoked, cannot come back: abort the study), without"},
+		{outline.View{Status: round.StatusProposed, Waiting: []string{"north", "west"}}, "waiting for approval by north, west (revoked, cannot come back: abort the study), with"},
+		{outline.View{Status: round.StatusRunning, Waiting: []string{"north", "east"}, Overdue: true, Deadline: at}, "waiting for north, east (data), overdue"},
+		{outline.View{Status: round.StatusEnded, Released: 4, Queries: 21, Rounds: 12}, "ended after 4 of 21 queries"},
+		{outline.View{Status: round.StatusEnded, Queries: 21, Epsilon: 1, RhoAsked: 0.25, RhoPlanned: 1}, "ε = 1 (at most 25% charged)"},
+		{outline.View{Status: round.StatusEnded, Queries: 21, Epsilon: 1, RhoPlanned: 1}, "ε = 1 (0% charged)"},
 	} {
 		c.view.Sites = sites
 		if got := describe(c.view); !strings.Contains(got, c.want) {
@@ -83,7 +84,7 @@ func TestDescribeWaits(t *testing.T) {
 func TestWatchInterrupted(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	dir := serveSocket(t, func(w http.ResponseWriter, r *http.Request) {
-		json.NewEncoder(w).Encode(coordinator.View{Status: round.StatusProposed, Waiting: []string{"north"}})
+		json.NewEncoder(w).Encode(outline.View{Status: round.StatusProposed, Waiting: []string{"north"}})
 		http.NewResponseController(w).Flush()
 		interrupt()
 		<-r.Context().Done()
@@ -104,7 +105,7 @@ func TestWatchBeforeALeader(t *testing.T) {
 			operator.Reply(w, nil, coordinator.ErrNotLeader)
 			return
 		}
-		json.NewEncoder(w).Encode(coordinator.View{Status: round.StatusCompleted})
+		json.NewEncoder(w).Encode(outline.View{Status: round.StatusCompleted})
 	})
 	var out bytes.Buffer
 	watch := watchCmd{studyRef{Study: "weights"}}

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"covey/internal/coordinator"
 	"covey/internal/frame"
 	"covey/internal/membership"
 	"covey/internal/operator"
+	"covey/internal/outline"
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/round"
@@ -113,7 +113,7 @@ func invited(i membership.Invite, joined bool) string {
 type sitesCmd struct{}
 
 func (c *sitesCmd) Run(s *terminal) error {
-	return list(s, "GET", "/v1/sites", func(w io.Writer, r coordinator.SitesReply) {
+	return list(s, "GET", "/v1/sites", func(w io.Writer, r outline.SitesReply) {
 		fmt.Fprintln(w, "SITE\tSTATE\tKEY EXCHANGE\tIDENTITY\tDATA SETS")
 		for _, site := range r.Sites {
 			state := "joined"
@@ -130,7 +130,7 @@ func (c *sitesCmd) Run(s *terminal) error {
 			fmt.Fprintln(w, datasets(site))
 		}
 		for _, i := range r.Invited {
-			joined := slices.ContainsFunc(r.Sites, func(s coordinator.ListedSite) bool { return s.Name == i.Site })
+			joined := slices.ContainsFunc(r.Sites, func(s outline.ListedSite) bool { return s.Name == i.Site })
 			if state := invited(i, joined); state != "" {
 				fmt.Fprintf(w, "%s\t%s\t\t\t\n", i.Site, state)
 			}
@@ -156,7 +156,7 @@ func (c *revokeCmd) Run(s *terminal) error {
 }
 
 // withoutSite says what becomes of a study without a site that was revoked.
-func withoutSite(r coordinator.RevokedStudy, site string) string {
+func withoutSite(r outline.RevokedStudy, site string) string {
 	study := fmt.Sprintf("study %.12s (%s) is %s", r.Digest, frame.Word(r.Name), r.Status)
 	switch {
 	case r.GoesOn:
@@ -168,7 +168,7 @@ func withoutSite(r coordinator.RevokedStudy, site string) string {
 }
 
 // datasets returns what a site offers, as its column shows it: the names are the site's own words.
-func datasets(site coordinator.ListedSite) string {
+func datasets(site outline.ListedSite) string {
 	var sets []string
 	for _, name := range slices.Sorted(maps.Keys(site.Datasets)) {
 		sets = append(sets, fmt.Sprintf("%s (%d)", frame.Word(name), site.Datasets[name]))

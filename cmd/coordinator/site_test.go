@@ -10,8 +10,8 @@ import (
 
 	shared "covey/cmd/internal/cli"
 	"covey/internal/chain"
-	"covey/internal/coordinator"
 	"covey/internal/membership"
+	"covey/internal/outline"
 	"covey/internal/proposal"
 	"covey/internal/study"
 )
@@ -21,7 +21,7 @@ import (
 func TestSitesWithABrokenChain(t *testing.T) {
 	head, key := chain.Head{Number: 7, Link: chain.Link{1, 2}}, make(proposal.Key, 32)
 	dir := serveSocket(t, func(w http.ResponseWriter, _ *http.Request) {
-		json.NewEncoder(w).Encode(coordinator.SitesReply{Chain: head, Sites: []coordinator.ListedSite{
+		json.NewEncoder(w).Encode(outline.SitesReply{Chain: head, Sites: []outline.ListedSite{
 			{Holder: membership.Holder{Name: "north", Identity: key, TLS: key}, Connected: true},
 			{Holder: membership.Holder{Name: "south", Identity: key, TLS: key}, Connected: true, BrokenChain: true},
 		}})
@@ -40,7 +40,7 @@ func TestSitesWithABrokenChain(t *testing.T) {
 // TestLinksOfAStudy: `study show` says which sites cannot take part, and why.
 func TestLinksOfAStudy(t *testing.T) {
 	var out bytes.Buffer
-	printView(&out, coordinator.View{Sites: []coordinator.SiteView{
+	printView(&out, outline.View{Sites: []outline.SiteView{
 		{Name: "north", Connected: true}, {Name: "south"}, {Name: "east", Connected: true, Refused: study.CodeData}, {Name: "west", Barred: "other key"},
 	}})
 	rows := map[string]string{}
@@ -66,7 +66,7 @@ func TestSitesNamesAreQuoted(t *testing.T) {
 		"größen":                  `größen (5)`,
 		"with\u00a0hidden\u200bs": `"with\u00a0hidden\u200bs" (5)`,
 	} {
-		if got := datasets(coordinator.ListedSite{Datasets: map[string]int{name: 5}}); got != want {
+		if got := datasets(outline.ListedSite{Datasets: map[string]int{name: 5}}); got != want {
 			t.Errorf("%q is printed as %s, want %s", name, got, want)
 		}
 	}

@@ -14,9 +14,9 @@ import (
 	"time"
 
 	shared "covey/cmd/internal/cli"
-	"covey/internal/coordinator"
 	"covey/internal/frame"
 	"covey/internal/operator"
+	"covey/internal/outline"
 	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/round"
@@ -96,7 +96,7 @@ func (c *createCmd) proposal(client *client, id proposal.Digest) (proposal.Propo
 // again warns of studies that are most often the same one, proposed twice: those of the same name
 // that are not over, and those that asked the same and are completed.
 func (c *createCmd) again(client *client, r operator.CreateReply) []string {
-	var views []coordinator.View
+	var views []outline.View
 	if err := client.do("GET", "/v1/studies", nil, &views); err != nil {
 		return nil // it is proposed all the same
 	}
@@ -121,7 +121,7 @@ func (c *createCmd) again(client *client, r operator.CreateReply) []string {
 type studiesCmd struct{}
 
 func (c *studiesCmd) Run(s *terminal) error {
-	return list(s, "GET", "/v1/studies", func(w io.Writer, views []coordinator.View) {
+	return list(s, "GET", "/v1/studies", func(w io.Writer, views []outline.View) {
 		fmt.Fprintln(w, "DIGEST\tNAME\tSTATUS\tROUND\tε\tPROPOSED BY\tWAITING FOR")
 		for _, v := range views {
 			status, at := string(v.Status), fmt.Sprintf("%d/%d", v.Round, v.Rounds)
@@ -152,7 +152,7 @@ func (c *studiesCmd) Run(s *terminal) error {
 }
 
 // proposedBy names who proposed a study.
-func proposedBy(v coordinator.View) string {
+func proposedBy(v outline.View) string {
 	if v.Proposer == "" {
 		return "operator"
 	}
@@ -175,14 +175,14 @@ func (c *showCmd) Run(s *terminal) error {
 	if c.Proposal {
 		return s.copy(c.path("/proposal"))
 	}
-	v, err := ask[coordinator.View](s, "GET", c.path(""), nil)
+	v, err := ask[outline.View](s, "GET", c.path(""), nil)
 	if err != nil {
 		return err
 	}
 	return s.Print(v, func(w io.Writer) { printView(w, v) })
 }
 
-func printView(out io.Writer, v coordinator.View) error {
+func printView(out io.Writer, v outline.View) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "study\t%s\ndigest\t%s\nstatus\t%s\n", frame.Printable(v.Name), v.Digest, describe(v))
 	if v.Proposer != "" {
@@ -274,7 +274,7 @@ func (c *watchCmd) follow(s *terminal, client *client, show *progress, lost *tim
 	defer body.Close()
 	lines := json.NewDecoder(bufio.NewReader(body))
 	for {
-		var v coordinator.View
+		var v outline.View
 		if err := lines.Decode(&v); err != nil {
 			return false, errors.New("the coordinator stopped before the study was over; watch again when it is back")
 		}
@@ -294,7 +294,7 @@ func (c *watchCmd) follow(s *terminal, client *client, show *progress, lost *tim
 }
 
 // ended returns the error of a study that ended without a result.
-func ended(v coordinator.View) error {
+func ended(v outline.View) error {
 	if v.Status != round.StatusEnded {
 		return nil
 	}
@@ -307,7 +307,7 @@ func ended(v coordinator.View) error {
 type abortCmd struct{ studyRef }
 
 func (c *abortCmd) Run(s *terminal) error {
-	v, err := ask[coordinator.View](s, "GET", c.path(""), nil)
+	v, err := ask[outline.View](s, "GET", c.path(""), nil)
 	if err != nil {
 		return err
 	}

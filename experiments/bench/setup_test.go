@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"covey/internal/coordinator"
+	"covey/internal/outline"
 	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/test/fed"
@@ -87,7 +87,7 @@ func (t task) approve(c *fed.Federation, o order) (*approval, error) {
 	}
 	a, began := &approval{digest: d, done: make(chan error, 1)}, make(chan bool, 1)
 	go func() {
-		a.done <- c.Leader().Coordinator.Watch(context.Background(), d, func(v coordinator.View) error {
+		a.done <- c.Leader().Coordinator.Watch(context.Background(), d, func(v outline.View) error {
 			switch {
 			case v.Status == round.StatusProposed:
 				return nil

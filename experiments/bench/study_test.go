@@ -13,8 +13,8 @@ import (
 	"covey/experiments/bench/table"
 	"covey/internal/answer"
 	"covey/internal/clip"
-	"covey/internal/coordinator"
 	_ "covey/internal/dataset/npy"
+	"covey/internal/outline"
 	"covey/internal/proposal"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
@@ -58,7 +58,7 @@ func masked(f *fed.Federation, spec proposal.Spec) (s spent, err error) {
 	s.trace.quorum = thresholds.Quorum
 	var start time.Time
 	var used time.Duration
-	err = f.Study(context.Background(), spec, func() { start, used = time.Now(), cpu() }, func(at time.Time, v coordinator.View) { s.trace.see(at, v) })
+	err = f.Study(context.Background(), spec, func() { start, used = time.Now(), cpu() }, func(at time.Time, v outline.View) { s.trace.see(at, v) })
 	s.wall, s.cpu = time.Since(start), cpu()-used
 	return s, err
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"covey/internal/coordinator"
+	"covey/internal/outline"
 	"covey/internal/round"
 )
 
@@ -19,7 +19,7 @@ type trace struct {
 	spent   map[string]time.Duration // on each of phases, over all queries
 
 	at   time.Time // of the last view
-	view coordinator.View
+	view outline.View
 	open time.Time // when the open query was first seen
 }
 
@@ -38,7 +38,7 @@ const (
 )
 
 // see takes a view, and adds the time since the last one to where that was.
-func (t *trace) see(now time.Time, v coordinator.View) {
+func (t *trace) see(now time.Time, v outline.View) {
 	before := t.view
 	switch {
 	case t.at.IsZero():
@@ -61,9 +61,9 @@ func (t *trace) see(now time.Time, v coordinator.View) {
 }
 
 // phase returns what a running study is at.
-func (t *trace) phase(v coordinator.View) string {
+func (t *trace) phase(v outline.View) string {
 	enough := len(v.Sites)-len(v.Waiting) >= t.quorum
-	away := slices.ContainsFunc(v.Sites, func(s coordinator.SiteView) bool { return !s.Uploaded })
+	away := slices.ContainsFunc(v.Sites, func(s outline.SiteView) bool { return !s.Uploaded })
 	switch {
 	case v.Phase == "open" && enough:
 		return opening
@@ -83,15 +83,15 @@ func (t *trace) phase(v coordinator.View) string {
 func TestTrace(t *testing.T) {
 	start := time.Unix(0, 0)
 	seen := trace{quorum: 2}
-	sites := func(uploaded ...bool) (out []coordinator.SiteView) {
+	sites := func(uploaded ...bool) (out []outline.SiteView) {
 		for _, u := range uploaded {
-			out = append(out, coordinator.SiteView{Uploaded: u})
+			out = append(out, outline.SiteView{Uploaded: u})
 		}
 		return out
 	}
 	none, every := sites(false, false, false), sites(true, true, true)
 	all := []string{"a", "b", "c"}
-	for i, v := range []coordinator.View{
+	for i, v := range []outline.View{
 		{Status: round.StatusSetup},
 		{Status: round.StatusRunning, Phase: "upload", Sites: none, Waiting: all},
 		{Status: round.StatusRunning, Phase: "sign", Sites: none, Waiting: all},

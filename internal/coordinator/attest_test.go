@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"covey/internal/membership"
+	"covey/internal/outline"
 	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/round"
@@ -234,7 +235,7 @@ func TestWrongAttestationIsAFault(t *testing.T) {
 		f.comesTo(f.drafted)
 		f.pump(nil)
 		v := f.view()
-		if v.Status != round.StatusSigning || !slices.Equal(v.Waiting, []string{"site-0", "site-3"}) || !slices.Equal(v.Faults, []Fault{{Site: "site-0", Query: len(f.plan.Queries), Code: study.CodeBadResult}, {Site: "site-3", Query: len(f.plan.Queries), Code: study.CodeBadResult}}) {
+		if v.Status != round.StatusSigning || !slices.Equal(v.Waiting, []string{"site-0", "site-3"}) || !slices.Equal(v.Faults, []outline.Fault{{Site: "site-0", Query: len(f.plan.Queries), Code: study.CodeBadResult}, {Site: "site-3", Query: len(f.plan.Queries), Code: study.CodeBadResult}}) {
 			t.Fatalf("%s, waiting for %v: %v", v.Status, v.Waiting, v.Faults)
 		}
 	})

@@ -67,7 +67,7 @@ func New(o Options) *Coordinator {
 	defer all.machine.unlock()
 	*m = leader{
 		core: all, replicated: m.replicated, term: m.term, links: map[string]*link{}, opened: map[string][]*link{}, paces: map[string]*admission.Pace{},
-		sessions: map[proposal.Digest]*memory{}, changed: make(chan struct{}), sightings: map[string]Sighting{}, lasts: map[proposal.Digest]outline.Last{}, shown: map[proposal.Digest]shown{}, proposing: map[string]int{},
+		sessions: map[proposal.Digest]*memory{}, changed: make(chan struct{}), sightings: map[string]outline.Sighting{}, lasts: map[proposal.Digest]outline.Last{}, shown: map[proposal.Digest]shown{}, proposing: map[string]int{},
 	}
 	return &Coordinator{
 		core: all, registry: registry{all}, log: all.log, quantumSafe: o.QuantumSafe, refused: admission.Refused{Log: all.log},
@@ -82,7 +82,7 @@ func (c *Coordinator) Lead(log Log) error {
 	defer c.machine.unlock()
 	m.raft, m.leading = log, true
 	m.term++
-	m.happened(Happening{Kind: outline.HappenedLeads})
+	m.happened(outline.Happening{Kind: outline.HappenedLeads})
 	for _, digest := range m.order {
 		state := m.studies[digest]
 		if state == nil {
@@ -107,7 +107,7 @@ func (c *Coordinator) Follow() {
 	}
 	m.leading = false
 	m.term++
-	m.happened(Happening{Kind: outline.HappenedFollows})
+	m.happened(outline.Happening{Kind: outline.HappenedFollows})
 	for _, state := range m.studies {
 		state.Step(round.Followed{})
 	}
@@ -194,7 +194,7 @@ func (c *Coordinator) linked(l *link, units map[string]int, kept chain.Head) {
 	if old != l {
 		m.follow(l, kept)
 		c.log.Info("site connected", "site", l.site)
-		m.happened(Happening{Kind: outline.HappenedConnected, Site: l.site})
+		m.happened(outline.Happening{Kind: outline.HappenedConnected, Site: l.site})
 		m.greet(l)
 	}
 	l.known = known{}
@@ -210,7 +210,7 @@ func (c *Coordinator) dropped(l *link) {
 	}
 	delete(m.links, l.site)
 	c.log.Info("site disconnected", "site", l.site)
-	m.happened(Happening{Kind: outline.HappenedDisconnected, Site: l.site})
+	m.happened(outline.Happening{Kind: outline.HappenedDisconnected, Site: l.site})
 	m.tell(l.site, func(site int) round.Event { return round.Disconnected{Site: site} })
 	m.notify()
 }

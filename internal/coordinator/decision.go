@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"covey/internal/outline"
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/result"
@@ -54,14 +55,14 @@ func (m *leader) decide(e round.Entry, signature []byte, at time.Time) error {
 		return err
 	}
 	if m.words[e.Study] == nil {
-		m.words[e.Study] = map[int]Word{}
+		m.words[e.Study] = map[int]outline.Word{}
 	}
-	m.words[e.Study][e.Site] = Word{Verdict: e.Verdict, Code: e.Code, Signature: signature, At: at}
+	m.words[e.Study][e.Site] = outline.Word{Verdict: e.Verdict, Code: e.Code, Signature: signature, At: at}
 	return nil
 }
 
 // approvals returns the sites' signed approvals by roster index, or nil if one is missing.
-func approvals(roster []proposal.Member, words map[int]Word) []result.Blob {
+func approvals(roster []proposal.Member, words map[int]outline.Word) []result.Blob {
 	out := make([]result.Blob, len(roster))
 	for i := range out {
 		word, ok := words[i]
@@ -74,15 +75,15 @@ func approvals(roster []proposal.Member, words map[int]Word) []result.Blob {
 }
 
 // Decisions returns a study's decisions so far, in the roster's order.
-func (c *Coordinator) Decisions(digest proposal.Digest) ([]SignedDecision, error) {
+func (c *Coordinator) Decisions(digest proposal.Digest) ([]outline.SignedDecision, error) {
 	w, err := c.whole(digest)
 	if err != nil {
 		return nil, err
 	}
-	out := []SignedDecision{}
+	out := []outline.SignedDecision{}
 	for i, site := range w.roster {
 		if word, ok := w.words[i]; ok {
-			out = append(out, SignedDecision{Site: site.Name, Identity: site.Identity, Fingerprint: pki.Fingerprint([]byte(site.Identity)), Word: word})
+			out = append(out, outline.SignedDecision{Site: site.Name, Identity: site.Identity, Fingerprint: pki.Fingerprint([]byte(site.Identity)), Word: word})
 		}
 	}
 	return out, nil

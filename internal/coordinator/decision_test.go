@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"covey/internal/outline"
 	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/round"
@@ -40,7 +41,7 @@ func TestDecisionsMustBeSigned(t *testing.T) {
 				if v.Status != round.StatusProposed || len(v.Waiting) != 1 || v.Waiting[0] != "site-0" {
 					t.Fatalf("%s, waiting for %v: the forged word counts", v.Status, v.Waiting)
 				}
-				if len(v.Faults) != 1 || v.Faults[0] != (Fault{Site: "site-0", Code: study.CodeNotApproved}) {
+				if len(v.Faults) != 1 || v.Faults[0] != (outline.Fault{Site: "site-0", Code: study.CodeNotApproved}) {
 					t.Errorf("faults %v", v.Faults)
 				}
 				if words, _ := f.c.Decisions(f.plan.Digest); len(words) != 2 {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"covey/internal/outline"
 	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/study"
@@ -59,7 +60,7 @@ func TestUnsignedResultIsAFault(t *testing.T) {
 				t.Fatal(err, f.sites[3].link.changed)
 			}
 		}
-		if got, of := f.view().Faults, (Fault{Site: "site-3", Code: study.CodeFinal}); !slices.Equal(got, []Fault{of, of, of}) {
+		if got, of := f.view().Faults, (outline.Fault{Site: "site-3", Code: study.CodeFinal}); !slices.Equal(got, []outline.Fault{of, of, of}) {
 			t.Errorf("%+v", got)
 		}
 	})

@@ -14,7 +14,7 @@ import (
 // note journals a committed entry that changed something. It is deterministic: the time is the
 // entry's.
 func (m *leader) note(e entry) {
-	h := Happening{At: e.At}
+	h := outline.Happening{At: e.At}
 	switch {
 	case e.Invite != nil:
 		h.Kind, h.Site, h.Analyst, h.Node = outline.HappenedInvited, e.Invite.Site, e.Invite.Analyst, e.Invite.Node
@@ -62,12 +62,12 @@ func (m *leader) note(e entry) {
 		m.date(h.Study, e)
 	}
 	if e.Round != nil && e.Round.Kind == round.EntryReleased && m.studies[h.Study].Terminal() {
-		m.record(Happening{At: e.At, Kind: string(round.EntryEnded), Study: h.Study, Code: m.studies[h.Study].Code})
+		m.record(outline.Happening{At: e.At, Kind: string(round.EntryEnded), Study: h.Study, Code: m.studies[h.Study].Code})
 	}
 }
 
 // names notes a site or an analyst.
-func names(h *Happening, role pki.Role, name string) {
+func names(h *outline.Happening, role pki.Role, name string) {
 	if role == pki.RoleAnalyst {
 		h.Analyst = name
 	} else {
@@ -81,7 +81,7 @@ func (m *replicated) date(digest proposal.Digest, e entry) {
 }
 
 // record journals what the log has committed, and lets the leader log it.
-func (m *leader) record(h Happening) {
+func (m *leader) record(h outline.Happening) {
 	m.journal.Add(h)
 	if s := m.studies[h.Study]; s != nil && m.leading {
 		h.Log(m.log.With("study", h.Study, "name", s.Plan().Proposal.Spec.Name))
@@ -89,7 +89,7 @@ func (m *leader) record(h Happening) {
 }
 
 // happened journals what this coordinator alone has seen.
-func (m *leader) happened(h Happening) {
+func (m *leader) happened(h outline.Happening) {
 	h.At = m.now().UTC()
 	m.seen.Add(h)
 	if h.Kind == outline.HappenedFault {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"covey/internal/outline"
 	"covey/internal/round"
 	"covey/internal/study"
 )
@@ -34,7 +35,7 @@ func TestLeaderLogsStudies(t *testing.T) {
 		tell := func() string {
 			m := open.c.machine.lock()
 			defer open.c.machine.unlock()
-			m.record(Happening{Kind: string(round.EntryEnded), Study: open.plan.Digest, Code: study.CodeRejected, Site: "site-2"})
+			m.record(outline.Happening{Kind: string(round.EntryEnded), Study: open.plan.Digest, Code: study.CodeRejected, Site: "site-2"})
 			return open.logs.String()
 		}
 		const end = "name=test code=rejected site=site-2"

@@ -20,6 +20,7 @@ import (
 	"covey/internal/chain"
 	"covey/internal/membership"
 	"covey/internal/noise"
+	"covey/internal/outline"
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/round"
@@ -301,7 +302,7 @@ func (f *federation) deliver(s *fakeSite, late stream.Outgoing) {
 }
 
 // finish lets time pass until the study is over.
-func (f *federation) finish() View {
+func (f *federation) finish() outline.View {
 	f.t.Helper()
 	for range 500 {
 		f.pump(nil)
@@ -311,10 +312,10 @@ func (f *federation) finish() View {
 		time.Sleep(100 * time.Millisecond) // of the bubble's clock
 	}
 	f.t.Fatalf("the study does not end: %+v", f.view())
-	return View{}
+	return outline.View{}
 }
 
-func (f *federation) view() View { return f.c.View(f.plan.Digest) }
+func (f *federation) view() outline.View { return f.c.View(f.plan.Digest) }
 
 // state is a copy of the study's state as it is now.
 func (f *federation) state() *round.State {

@@ -10,6 +10,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"covey/internal/outline"
 	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/wire"
@@ -33,8 +34,8 @@ func longLived(t *testing.T, completed int) (*federation, []proposal.Digest) {
 		t.Fatal(err)
 	}
 	var r struct {
-		State round.Durable `json:"state"`
-		Words map[int]Word  `json:"words,omitempty"`
+		State round.Durable        `json:"state"`
+		Words map[int]outline.Word `json:"words,omitempty"`
 	}
 	if err := json.Unmarshal(raw[len(raw)-int(s.Closed[0].Size):], &r); err != nil {
 		t.Fatal(err)

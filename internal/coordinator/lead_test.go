@@ -17,6 +17,7 @@ import (
 
 	"covey/internal/chain"
 	"covey/internal/membership"
+	"covey/internal/outline"
 	"covey/internal/pki"
 	"covey/internal/round"
 	covey "covey/proto/covey/v1"
@@ -70,7 +71,7 @@ func TestStoppedLeaderProposesNothing(t *testing.T) {
 		if err := f.c.Abort(f.plan.Digest); !errors.Is(err, ErrNotLeader) {
 			t.Errorf("abort: %v", err)
 		}
-		if err := f.c.Watch(t.Context(), f.plan.Digest, func(View) error { return nil }); !errors.Is(err, ErrNotLeader) {
+		if err := f.c.Watch(t.Context(), f.plan.Digest, func(outline.View) error { return nil }); !errors.Is(err, ErrNotLeader) {
 			t.Errorf("watch: %v", err)
 		}
 	})

@@ -28,7 +28,7 @@ type leader struct {
 	changed  chan struct{}   // closed and replaced at every change
 	seen     outline.Journal // what this coordinator alone has seen
 	// sightings are of sites and analysts, by name, while this coordinator led.
-	sightings map[string]Sighting
+	sightings map[string]outline.Sighting
 	lasts     map[proposal.Digest]outline.Last
 	shown     map[proposal.Digest]shown // to analysts
 	proposing map[string]int            // proposals on their way, by analyst

@@ -2,18 +2,19 @@ package coordinator
 
 import (
 	"covey/internal/membership"
+	"covey/internal/outline"
 	"covey/internal/pki"
 )
 
 // Sites lists the sites that have joined, and the unused join files.
-func (c *Coordinator) Sites() SitesReply {
+func (c *Coordinator) Sites() outline.SitesReply {
 	sites, invited := c.machine.Holders(pki.RoleSite)
-	out := SitesReply{Sites: []ListedSite{}, Invited: append([]membership.Invite{}, invited...)}
+	out := outline.SitesReply{Sites: []outline.ListedSite{}, Invited: append([]membership.Invite{}, invited...)}
 	m := c.machine.lock()
 	defer c.machine.unlock()
 	out.Chain = m.chain.Head()
 	for _, s := range sites {
-		listed := ListedSite{Holder: s, Fingerprint: pki.Fingerprint([]byte(s.Identity))}
+		listed := outline.ListedSite{Holder: s, Fingerprint: pki.Fingerprint([]byte(s.Identity))}
 		if l := m.links[s.Name]; l != nil {
 			listed.Connected, listed.Datasets, listed.KeyExchange, listed.BrokenChain = true, l.units, l.exchange, m.astray(l)
 			if listed.BrokenChain { // its operator is to read the head that is printed here
@@ -26,11 +27,11 @@ func (c *Coordinator) Sites() SitesReply {
 }
 
 // Analysts lists the analysts who have joined, and the unused join files.
-func (c *Coordinator) Analysts() AnalystsReply {
+func (c *Coordinator) Analysts() outline.AnalystsReply {
 	analysts, invited := c.machine.Holders(pki.RoleAnalyst)
-	out := AnalystsReply{Analysts: []ListedAnalyst{}, Invited: append([]membership.Invite{}, invited...)}
+	out := outline.AnalystsReply{Analysts: []outline.ListedAnalyst{}, Invited: append([]membership.Invite{}, invited...)}
 	for _, a := range analysts {
-		out.Analysts = append(out.Analysts, ListedAnalyst{Holder: a, Fingerprint: pki.Fingerprint([]byte(a.Identity)), Open: len(c.AwaitedOf(pki.RoleAnalyst, a.Name))})
+		out.Analysts = append(out.Analysts, outline.ListedAnalyst{Holder: a, Fingerprint: pki.Fingerprint([]byte(a.Identity)), Open: len(c.AwaitedOf(pki.RoleAnalyst, a.Name))})
 	}
 	m := c.machine.lock()
 	defer c.machine.unlock()

@@ -72,10 +72,10 @@ func (m *Machine) unlock() { m.mu.Unlock() }
 // replicated is what the log has committed, the same at every coordinator.
 type replicated struct {
 	who     membership.State
-	counts  analysis.Counts                     // as analysts were told
-	studies map[proposal.Digest]*round.State    // under way
-	words   map[proposal.Digest]map[int]Word    // of those, decisions as signed, by roster index
-	closed  map[proposal.Digest]*outline.Closed // over
+	counts  analysis.Counts                          // as analysts were told
+	studies map[proposal.Digest]*round.State         // under way
+	words   map[proposal.Digest]map[int]outline.Word // of those, decisions as signed, by roster index
+	closed  map[proposal.Digest]*outline.Closed      // over
 	shelf   *shelf.Shelf
 	order   []proposal.Digest // as proposed
 	dates   map[proposal.Digest]outline.Dates
@@ -107,7 +107,7 @@ func NewMachineIn(dir string) (*Machine, error) {
 func newReplicated(on *shelf.Shelf) replicated {
 	return replicated{
 		who: membership.New(), counts: analysis.Counts{}, closed: map[proposal.Digest]*outline.Closed{}, shelf: on,
-		studies: map[proposal.Digest]*round.State{}, words: map[proposal.Digest]map[int]Word{}, dates: map[proposal.Digest]outline.Dates{}, chained: map[proposal.Digest]uint64{}, regrouped: make(chan struct{}, 1),
+		studies: map[proposal.Digest]*round.State{}, words: map[proposal.Digest]map[int]outline.Word{}, dates: map[proposal.Digest]outline.Dates{}, chained: map[proposal.Digest]uint64{}, regrouped: make(chan struct{}, 1),
 	}
 }
 

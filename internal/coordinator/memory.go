@@ -14,7 +14,7 @@ import (
 type memory struct {
 	*session.Session
 	deadline time.Time // of the open phase
-	faults   []Fault
+	faults   []outline.Fault
 	words    map[int][]byte // signatures of the decisions on their way to the log, by site
 	// fits checks a signature on the committed draft of the result; nil before one came
 	fits func(identity, signature []byte) bool
@@ -38,9 +38,9 @@ const maxFaults = 100 // kept for display; a faulty site cannot grow memory
 func (m *leader) fault(s *memory, f session.Fault) {
 	digest, name := s.Plan.Digest, s.Plan.Proposal.Roster[f.Site].Name
 	m.log.Warn("a site's message failed a check and was dropped", "study", digest, "site", name, "query", f.Query, "code", f.Code)
-	m.happened(Happening{Kind: outline.HappenedFault, Study: digest, Site: name, Query: f.Query, Slot: f.Slot, Code: f.Code})
+	m.happened(outline.Happening{Kind: outline.HappenedFault, Study: digest, Site: name, Query: f.Query, Slot: f.Slot, Code: f.Code})
 	if len(s.faults) < maxFaults {
-		s.faults = append(s.faults, Fault{Site: name, Query: f.Query, Code: f.Code})
+		s.faults = append(s.faults, outline.Fault{Site: name, Query: f.Query, Code: f.Code})
 	}
 }
 

@@ -12,11 +12,11 @@ import (
 )
 
 // Overview returns it, with at most most happenings, the newest first.
-func (c *Coordinator) Overview(most int) Overview {
+func (c *Coordinator) Overview(most int) outline.Overview {
 	sites, _ := c.machine.Holders(pki.RoleSite)
 	key := c.authority.SigningKey().Public().(ed25519.PublicKey)
-	o := Overview{
-		Studies: []View{}, Sites: []SiteStatus{}, Key: pki.Fingerprint(key), CA: c.authority.Fingerprint(),
+	o := outline.Overview{
+		Studies: []outline.View{}, Sites: []outline.SiteStatus{}, Key: pki.Fingerprint(key), CA: c.authority.Fingerprint(),
 		Expires: c.authority.ServerCertificate().NotAfter, QuantumSafe: c.quantumSafe, Refused: c.refused.Count(),
 	}
 	m := c.machine.lock()
@@ -34,7 +34,7 @@ func (c *Coordinator) Overview(most int) Overview {
 	}
 	slices.Reverse(o.Studies)
 	for _, s := range sites {
-		o.Sites = append(o.Sites, SiteStatus{
+		o.Sites = append(o.Sites, outline.SiteStatus{
 			Name: s.Name, Fingerprint: pki.Fingerprint([]byte(s.Identity)), Joined: s.Joined, Revoked: s.Revoked,
 			Connected: m.links[s.Name] != nil, Late: late[s.Name], BrokenChain: m.astray(m.links[s.Name]), Sighting: m.sightings[s.Name],
 		})
@@ -51,14 +51,14 @@ func (c *Coordinator) Changed() <-chan struct{} {
 }
 
 // Story returns a study's; false if there is none. One that is over is read from the disk.
-func (c *Coordinator) Story(digest proposal.Digest) (Story, bool) {
+func (c *Coordinator) Story(digest proposal.Digest) (outline.Story, bool) {
 	m := c.machine.lock()
 	r, ok := m.find(digest)
 	if !ok {
 		c.machine.unlock()
-		return Story{}, false
+		return outline.Story{}, false
 	}
-	s := Story{View: m.view(r)}
+	s := outline.Story{View: m.view(r)}
 	var durable round.Durable
 	if r.State != nil {
 		s.Plan, durable = r.State.Plan(), r.State.Durable // what it holds never changes
@@ -74,7 +74,7 @@ func (c *Coordinator) Story(digest proposal.Digest) (Story, bool) {
 		state, _, err := r.Closed.Load()
 		if err != nil {
 			c.log.Error("a study that is over cannot be read again", "study", digest, "error", err)
-			return Story{}, false
+			return outline.Story{}, false
 		}
 		s.Plan, durable = state.Plan(), state.Durable
 	}

@@ -81,7 +81,9 @@ func TestOverview(t *testing.T) {
 		if err := restored(read, raw); err != nil {
 			t.Fatal(err)
 		}
-		own := slices.DeleteFunc(o.Happenings, func(h Happening) bool { return h.Kind == outline.HappenedConnected || h.Kind == outline.HappenedLeads })
+		own := slices.DeleteFunc(o.Happenings, func(h outline.Happening) bool {
+			return h.Kind == outline.HappenedConnected || h.Kind == outline.HappenedLeads
+		})
 		for name, m := range map[string]*Machine{"replayed": replayed, "restored": read} {
 			other := New(Options{Authority: f.auth, Machine: m, Logger: f.c.log})
 			defer other.Close()
@@ -191,7 +193,7 @@ func TestShownHoldsNothingUnNoised(t *testing.T) {
 	})
 }
 
-func count(all []Happening, kind string) int {
+func count(all []outline.Happening, kind string) int {
 	n := 0
 	for _, h := range all {
 		if h.Kind == kind {

@@ -14,6 +14,7 @@ import (
 
 	"covey/internal/admission"
 	"covey/internal/membership"
+	"covey/internal/outline"
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/round"
@@ -61,8 +62,8 @@ func everything(t *testing.T, s *story, m *Machine, at time.Time) []string {
 		found, err := c.Find(v.Digest.String())
 		add("found", found, err, c.Name(v.Digest), c.View(v.Digest))
 		ctx, cancel := context.WithCancel(context.Background())
-		var seen []View
-		err = c.Watch(ctx, v.Digest, func(v View) error { seen = append(seen, v); cancel(); return nil })
+		var seen []outline.View
+		err = c.Watch(ctx, v.Digest, func(v outline.View) error { seen = append(seen, v); cancel(); return nil })
 		add("watched", seen, err)
 		l := c.machine.lock()
 		r, _ := l.find(v.Digest)

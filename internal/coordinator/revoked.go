@@ -3,6 +3,7 @@ package coordinator
 import (
 	"slices"
 
+	"covey/internal/outline"
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/round"
@@ -10,10 +11,10 @@ import (
 
 // AwaitedOf returns the studies under way that have a site in their roster, or that an analyst has
 // proposed, as proposed.
-func (c *Coordinator) AwaitedOf(role pki.Role, name string) []RevokedStudy {
+func (c *Coordinator) AwaitedOf(role pki.Role, name string) []outline.RevokedStudy {
 	m := c.machine.lock()
 	defer c.machine.unlock()
-	out := []RevokedStudy{}
+	out := []outline.RevokedStudy{}
 	for _, r := range m.all {
 		digest, state := r.Digest, r.State
 		if r.Terminal() {
@@ -22,7 +23,7 @@ func (c *Coordinator) AwaitedOf(role pki.Role, name string) []RevokedStudy {
 		p := state.Plan()
 		if role == pki.RoleAnalyst {
 			if by := p.Proposal.Proposer; by != nil && by.Same(m.who.Analysts[name].Party()) {
-				out = append(out, RevokedStudy{Digest: digest, Name: p.Proposal.Spec.Name, Status: state.Status, GoesOn: true})
+				out = append(out, outline.RevokedStudy{Digest: digest, Name: p.Proposal.Spec.Name, Status: state.Status, GoesOn: true})
 			}
 			continue
 		}
@@ -35,7 +36,7 @@ func (c *Coordinator) AwaitedOf(role pki.Role, name string) []RevokedStudy {
 				left++
 			}
 		}
-		out = append(out, RevokedStudy{Digest: digest, Name: p.Proposal.Spec.Name, Status: state.Status,
+		out = append(out, outline.RevokedStudy{Digest: digest, Name: p.Proposal.Spec.Name, Status: state.Status,
 			GoesOn: state.Status == round.StatusRunning && p.Proposal.Spec.OnDropout == proposal.DropoutContinue && left >= p.Thresholds.MinSurvivors})
 	}
 	return out

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/metadata"
 
+	"covey/internal/outline"
 	"covey/internal/pki"
 	"covey/internal/wire"
 )
@@ -101,7 +102,7 @@ func TestKeyExchangesAreListed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		site := func() (s ListedSite) {
+		site := func() (s outline.ListedSite) {
 			for _, one := range o.c.Sites().Sites {
 				if one.Name == "alpha" {
 					s = one

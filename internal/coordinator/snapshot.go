@@ -23,17 +23,17 @@ import (
 
 // snapshot is the object.
 type snapshot struct {
-	Who     membership.State                  `json:"members"`
-	Counts  analysis.Counts                   `json:"counts,omitempty"`
-	Order   []proposal.Digest                 `json:"order"` // of all studies, as proposed
-	Studies []round.Durable                   `json:"studies,omitempty"`
-	Closed  []*outline.Closed                 `json:"closed,omitempty"`
-	Words   map[proposal.Digest]map[int]Word  `json:"words,omitempty"`
-	Dates   map[proposal.Digest]outline.Dates `json:"dates,omitempty"`
-	People  people.Register                   `json:"people,omitempty"`
-	Journal outline.Journal                   `json:"journal,omitempty"`
-	Chain   chain.Log                         `json:"chain,omitzero"`
-	Chained map[proposal.Digest]uint64        `json:"chained,omitempty"`
+	Who     membership.State                         `json:"members"`
+	Counts  analysis.Counts                          `json:"counts,omitempty"`
+	Order   []proposal.Digest                        `json:"order"` // of all studies, as proposed
+	Studies []round.Durable                          `json:"studies,omitempty"`
+	Closed  []*outline.Closed                        `json:"closed,omitempty"`
+	Words   map[proposal.Digest]map[int]outline.Word `json:"words,omitempty"`
+	Dates   map[proposal.Digest]outline.Dates        `json:"dates,omitempty"`
+	People  people.Register                          `json:"people,omitempty"`
+	Journal outline.Journal                          `json:"journal,omitempty"`
+	Chain   chain.Log                                `json:"chain,omitzero"`
+	Chained map[proposal.Digest]uint64               `json:"chained,omitempty"`
 }
 
 // Snapshot returns a function that writes the state as it is now, at any later time. It shares with
@@ -64,7 +64,7 @@ func (m *Machine) Snapshot() (func(io.Writer) error, error) {
 func (m *replicated) durable() snapshot {
 	s := snapshot{
 		Who: m.who.Clone(), Counts: m.counts.Clone(), Order: m.order, Journal: m.journal, Chain: m.chain, People: m.people,
-		Words: make(map[proposal.Digest]map[int]Word, len(m.words)), Dates: maps.Clone(m.dates), Chained: maps.Clone(m.chained),
+		Words: make(map[proposal.Digest]map[int]outline.Word, len(m.words)), Dates: maps.Clone(m.dates), Chained: maps.Clone(m.chained),
 	}
 	for d, words := range m.words {
 		s.Words[d] = maps.Clone(words)

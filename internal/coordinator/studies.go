@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"covey/internal/membership"
+	"covey/internal/outline"
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/result"
@@ -152,7 +153,7 @@ func (c *Coordinator) Body(digest proposal.Digest) ([]byte, error) {
 type now struct {
 	round.Durable
 	roster []proposal.Member
-	words  map[int]Word
+	words  map[int]outline.Word
 }
 
 // whole returns a study's state now, which is not to be written to. One that is over is read from
@@ -205,7 +206,7 @@ func (c *Coordinator) Result(digest proposal.Digest) (*result.Result, error) {
 // Watch calls see with the view of a study now and after every change, until it is over, see fails,
 // ctx ends or this node leads no more (ErrNotLeader). Changes that come faster than see returns are
 // seen together.
-func (c *Coordinator) Watch(ctx context.Context, digest proposal.Digest, see func(View) error) error {
+func (c *Coordinator) Watch(ctx context.Context, digest proposal.Digest, see func(outline.View) error) error {
 	for {
 		m := c.machine.lock()
 		if !m.leading {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"covey/internal/outline"
 	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/secagg"
@@ -96,7 +97,7 @@ func TestHeldOfOneSite(t *testing.T) {
 						t.Errorf("query %d is over %v, in slot %d", r.Query, r.Survivors, r.Slot)
 					}
 				}
-				if !slices.Contains(v.Faults, Fault{Site: f.sites[4].name, Code: study.CodeHeld}) {
+				if !slices.Contains(v.Faults, outline.Fault{Site: f.sites[4].name, Code: study.CodeHeld}) {
 					t.Errorf("nobody is named: %+v", v.Faults)
 				}
 			})

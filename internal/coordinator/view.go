@@ -9,27 +9,8 @@ import (
 	"covey/internal/study"
 )
 
-// Names under which others know this package's answers.
-type (
-	View           = outline.View
-	SiteView       = outline.SiteView
-	Fault          = outline.Fault
-	Word           = outline.Word
-	Happening      = outline.Happening
-	Overview       = outline.Overview
-	SiteStatus     = outline.SiteStatus
-	Sighting       = outline.Sighting
-	Story          = outline.Story
-	RevokedStudy   = outline.RevokedStudy
-	SignedDecision = outline.SignedDecision
-	SitesReply     = outline.SitesReply
-	ListedSite     = outline.ListedSite
-	AnalystsReply  = outline.AnalystsReply
-	ListedAnalyst  = outline.ListedAnalyst
-)
-
 // View returns a study's.
-func (c *Coordinator) View(digest proposal.Digest) View {
+func (c *Coordinator) View(digest proposal.Digest) outline.View {
 	m := c.machine.lock()
 	defer c.machine.unlock()
 	r, _ := m.find(digest)
@@ -47,10 +28,10 @@ func (c *Coordinator) Name(digest proposal.Digest) string {
 }
 
 // Views returns all studies', as proposed.
-func (c *Coordinator) Views() []View {
+func (c *Coordinator) Views() []outline.View {
 	m := c.machine.lock()
 	defer c.machine.unlock()
-	out := []View{}
+	out := []outline.View{}
 	for _, r := range m.all {
 		out = append(out, m.view(r))
 	}
@@ -58,7 +39,7 @@ func (c *Coordinator) Views() []View {
 }
 
 // view returns a study's, and reads nothing from disk.
-func (m *leader) view(r outline.Study) (v View) {
+func (m *leader) view(r outline.Study) (v outline.View) {
 	if c := r.Closed; c != nil {
 		v = c.View
 		v.Sites = slices.Clone(v.Sites)
@@ -90,7 +71,7 @@ func (m *leader) view(r outline.Study) (v View) {
 }
 
 // outline is a study's view but for what this leader alone knows.
-func (m *replicated) outline(digest proposal.Digest, state *round.State, last outline.Last) View {
+func (m *replicated) outline(digest proposal.Digest, state *round.State, last outline.Last) outline.View {
 	at := m.dates[digest]
 	return outline.Of(state, last, at.Proposed, at.Ended)
 }

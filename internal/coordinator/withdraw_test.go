@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"covey/internal/outline"
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/round"
@@ -58,7 +59,7 @@ func TestWithdrawnApproval(t *testing.T) {
 			if len(words) != 2 || words[0].Code != study.CodeWithdrawn || words[0].Verdict != study.VerdictRejected {
 				t.Errorf("%s: on record %+v", when, words)
 			}
-			told := slices.ContainsFunc(f.c.Overview(100).Happenings, func(h Happening) bool {
+			told := slices.ContainsFunc(f.c.Overview(100).Happenings, func(h outline.Happening) bool {
 				return h.Kind == string(round.EntryDecided) && h.Site == "site-0" && h.Code == study.CodeWithdrawn
 			})
 			if !told {
@@ -229,7 +230,7 @@ func TestRevokeNamesTheStudies(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := f.c.AwaitedOf(pki.RoleSite, "site-3")
-		want := []RevokedStudy{
+		want := []outline.RevokedStudy{
 			{Digest: running, Name: "test", Status: round.StatusRunning, GoesOn: true}, {Digest: proposed, Name: "waits", Status: round.StatusProposed},
 		}
 		if !slices.Equal(got, want) {

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"covey/internal/coordinator"
+	"covey/internal/outline"
 	"covey/internal/proposal"
 	"covey/internal/result"
 )
@@ -60,7 +60,7 @@ func newChart(id, title, about string) chart {
 }
 
 // charts draws the power steps so far: how far each turned its block, and its noise.
-func charts(s coordinator.Story) []chart {
+func charts(s outline.Story) []chart {
 	if s.Method == proposal.MethodCovariance {
 		return nil
 	}

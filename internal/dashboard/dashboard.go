@@ -55,7 +55,7 @@ import (
 	"sync"
 	"time"
 
-	"covey/internal/coordinator"
+	"covey/internal/outline"
 	"covey/internal/people"
 	"covey/internal/pki"
 	"covey/internal/proposal"
@@ -65,8 +65,8 @@ import (
 
 // Source is the coordinator that is shown. *coordinator.Coordinator is one.
 type Source interface {
-	Overview(most int) coordinator.Overview
-	Story(proposal.Digest) (coordinator.Story, bool)
+	Overview(most int) outline.Overview
+	Story(proposal.Digest) (outline.Story, bool)
 	Result(proposal.Digest) (*result.Result, error)
 	Changed() <-chan struct{}
 }

@@ -22,7 +22,7 @@ import (
 	"testing"
 	"time"
 
-	"covey/internal/coordinator"
+	"covey/internal/outline"
 	"covey/internal/people"
 	"covey/internal/proposal"
 	"covey/internal/result"
@@ -31,17 +31,17 @@ import (
 
 // empty is a coordinator that knows nothing but its studies.
 type empty struct {
-	views   []coordinator.View
+	views   []outline.View
 	changed chan struct{}
 	crew    *crew
 }
 
-func (e *empty) Overview(int) coordinator.Overview {
-	return coordinator.Overview{Leading: true, Studies: e.views, Expires: time.Now().Add(1000 * time.Hour), Key: "key-print", CA: "ca-print"}
+func (e *empty) Overview(int) outline.Overview {
+	return outline.Overview{Leading: true, Studies: e.views, Expires: time.Now().Add(1000 * time.Hour), Key: "key-print", CA: "ca-print"}
 }
-func (e *empty) Story(proposal.Digest) (coordinator.Story, bool) { return coordinator.Story{}, false }
-func (e *empty) Result(proposal.Digest) (*result.Result, error)  { return nil, errors.New("no") }
-func (e *empty) Changed() <-chan struct{}                        { return e.changed }
+func (e *empty) Story(proposal.Digest) (outline.Story, bool)    { return outline.Story{}, false }
+func (e *empty) Result(proposal.Digest) (*result.Result, error) { return nil, errors.New("no") }
+func (e *empty) Changed() <-chan struct{}                       { return e.changed }
 
 const goodToken = "the-token-of-these-tests-0123456789" // ana's, who is an operator
 

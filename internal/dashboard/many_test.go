@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"covey/internal/coordinator"
+	"covey/internal/outline"
 	"covey/internal/proposal"
 	"covey/internal/round"
 )
@@ -19,9 +19,9 @@ type unstoried struct {
 	t *testing.T
 }
 
-func (s unstoried) Story(proposal.Digest) (coordinator.Story, bool) {
+func (s unstoried) Story(proposal.Digest) (outline.Story, bool) {
 	s.t.Error("a list asks for a whole study")
-	return coordinator.Story{}, false
+	return outline.Story{}, false
 }
 
 // TestManyStudies: the list of 1,120 studies and the metrics ask for no study as a whole; with -v
@@ -29,7 +29,7 @@ func (s unstoried) Story(proposal.Digest) (coordinator.Story, bool) {
 func TestManyStudies(t *testing.T) {
 	d, s, now := newTold(t, proposal.DropoutWait)
 	one := s.story.View
-	one.Sites = make([]coordinator.SiteView, 5)
+	one.Sites = make([]outline.SiteView, 5)
 	one.Status = round.StatusProposed
 	for i := range 1120 - len(s.overview.Studies) {
 		v := one

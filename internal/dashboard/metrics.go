@@ -6,8 +6,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"covey/internal/coordinator"
 	"covey/internal/frame"
+	"covey/internal/outline"
 	"covey/internal/round"
 	"covey/internal/study"
 )
@@ -170,7 +170,7 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-func (c collector) study(put func(metric, float64, ...string), v coordinator.View, leading bool) {
+func (c collector) study(put func(metric, float64, ...string), v outline.View, leading bool) {
 	id := v.Digest.String()
 	of := func(m metric, value float64, more ...string) { put(m, value, append([]string{id, v.Name}, more...)...) }
 	of(mStudyReleased, float64(v.Released))

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"covey/internal/coordinator"
 	"covey/internal/outline"
 	"covey/internal/pki"
 	"covey/internal/proposal"
@@ -102,7 +101,7 @@ type studyRow struct {
 // status of a study as shown: never by colour alone.
 type status struct{ Text, Class, Mark string }
 
-func statusOf(v coordinator.View) status {
+func statusOf(v outline.View) status {
 	switch v.Status {
 	case round.StatusProposed:
 		return status{"awaits approval", "wait", "◔"}
@@ -183,7 +182,7 @@ func (d *Dashboard) model(in sight, digest proposal.Digest) page {
 		}
 		p.Study, p.Title = d.study(in, s, o), s.Name+" · Covey"
 		p.Notices = append(p.Notices, studyNotices(s)...)
-		o.Happenings = slices.DeleteFunc(o.Happenings, func(h coordinator.Happening) bool { return h.Study != digest })
+		o.Happenings = slices.DeleteFunc(o.Happenings, func(h outline.Happening) bool { return h.Study != digest })
 		d.happenings(&p, o)
 		return p
 	}
@@ -201,12 +200,12 @@ func (d *Dashboard) model(in sight, digest proposal.Digest) page {
 }
 
 // over reports whether nothing more happens in a study.
-func over(v coordinator.View) bool {
+func over(v outline.View) bool {
 	return v.Status == round.StatusCompleted || v.Status == round.StatusEnded
 }
 
 // row is a study in the list: dates and state, and of one under way who is awaited.
-func (d *Dashboard) row(in sight, v coordinator.View, o coordinator.Overview) studyRow {
+func (d *Dashboard) row(in sight, v outline.View, o outline.Overview) studyRow {
 	row := studyRow{
 		Name: v.Name, Path: "/studies/" + v.Digest.String(), Digest: v.Digest, Status: statusOf(v), Code: v.Code,
 		Proposed: dated(v.Proposed, "2 Jan 2006"), Ended: dated(v.Ended, "2 Jan 2006"), Progress: fmt.Sprintf("%d of %d queries", v.Released, v.Queries), Epsilon: number(v.Epsilon),
@@ -234,7 +233,7 @@ const (
 )
 
 // stale returns why what is shown may be out of date, or "".
-func (d *Dashboard) stale(o coordinator.Overview, c Cluster) string {
+func (d *Dashboard) stale(o outline.Overview, c Cluster) string {
 	if o.Leading || c.Self == "" {
 		return ""
 	}
@@ -268,7 +267,7 @@ func role(leads bool, c Cluster) string {
 	return "follows " + c.Leader
 }
 
-func (d *Dashboard) sites(p *page, o coordinator.Overview) {
+func (d *Dashboard) sites(p *page, o outline.Overview) {
 	connected, joined := 0, 0
 	for _, s := range o.Sites {
 		row := siteRow{Name: s.Name, Fingerprint: s.Fingerprint, Software: s.Software, Seen: d.moment(s.At, true), Days: "–"}
@@ -330,7 +329,7 @@ func weak(link string, k pki.KeyExchange) notice {
 	return notice{"warn", fmt.Sprintf("%s is not quantum-safe: its key exchange is %s. Take tlsmlkem=0 out of GODEBUG at both ends, or upgrade the older one; quantum_safe_links refuses such links.", link, k.Group)}
 }
 
-func (d *Dashboard) peers(p *page, o coordinator.Overview, c Cluster) {
+func (d *Dashboard) peers(p *page, o outline.Overview, c Cluster) {
 	t := tile{Label: "Coordinator " + c.Self, Value: role(o.Leading, c)}
 	left := c.Tolerates()
 	switch {
@@ -371,7 +370,7 @@ func (d *Dashboard) peers(p *page, o coordinator.Overview, c Cluster) {
 	p.Tiles = append(p.Tiles, t)
 }
 
-func (d *Dashboard) happenings(p *page, o coordinator.Overview) {
+func (d *Dashboard) happenings(p *page, o outline.Overview) {
 	names := map[proposal.Digest]string{}
 	for _, v := range o.Studies {
 		names[v.Digest] = v.Name
@@ -395,7 +394,7 @@ func (d *Dashboard) happenings(p *page, o coordinator.Overview) {
 }
 
 // say returns a line of the log; "" for what only the strip of rounds shows.
-func say(h coordinator.Happening) string {
+func say(h outline.Happening) string {
 	who := h.Site
 	if h.Node != "" {
 		who = "coordinator " + h.Node

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"covey/internal/coordinator"
+	"covey/internal/outline"
 	"covey/internal/round"
 	"covey/internal/study"
 )
@@ -46,7 +46,7 @@ func (p *progress) add(class string, n int) {
 	p.Part, p.Open, p.Todo = p.Part || class == "part", p.Open || class == "open", p.Todo || class == "todo"
 }
 
-func newProgress(s coordinator.Story, leading bool) progress {
+func newProgress(s outline.Story, leading bool) progress {
 	p := progress{Queries: max(s.View.Queries, s.Released, 1)}
 	sites, part, retried := len(s.Plan.Proposal.Roster), 0, 0
 	for _, r := range s.Rounds {
@@ -97,7 +97,7 @@ func newProgress(s coordinator.Story, leading bool) progress {
 const mostRows = 120
 
 // table lists the released rounds in numbers.
-func (d *Dashboard) table(m *studyModel, s coordinator.Story) {
+func (d *Dashboard) table(m *studyModel, s outline.Story) {
 	sites := len(s.Plan.Proposal.Roster)
 	before := time.Time{}
 	for _, r := range s.Rounds {

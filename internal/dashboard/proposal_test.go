@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"covey/internal/coordinator"
+	"covey/internal/outline"
 	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/study"
@@ -14,13 +14,13 @@ import (
 // TestProposalOnThePage: a page says when a proposal expires, and that a site took its approval
 // back.
 func TestProposalOnThePage(t *testing.T) {
-	show := func(change func(*coordinator.View, *coordinator.Overview, time.Time)) string {
+	show := func(change func(*outline.View, *outline.Overview, time.Time)) string {
 		d, s, now := newTold(t, proposal.DropoutWait)
 		v := &s.story.View
 		v.Status, v.Waiting = round.StatusProposed, []string{"north"}
-		v.Sites = []coordinator.SiteView{{Name: "north", Verdict: study.VerdictPending}, {Name: "south", Verdict: study.VerdictApproved}, {Name: "west", Verdict: study.VerdictPending}}
+		v.Sites = []outline.SiteView{{Name: "north", Verdict: study.VerdictPending}, {Name: "south", Verdict: study.VerdictApproved}, {Name: "west", Verdict: study.VerdictPending}}
 		change(v, &s.overview, now.now())
-		s.overview.Studies = []coordinator.View{*v}
+		s.overview.Studies = []outline.View{*v}
 		main, err := d.main(everything(d), v.Digest)
 		if err != nil {
 			t.Fatal(err)
@@ -35,15 +35,15 @@ func TestProposalOnThePage(t *testing.T) {
 			}
 		}
 	}
-	page := show(func(v *coordinator.View, _ *coordinator.Overview, now time.Time) { v.Expires = now.Add(time.Hour) })
+	page := show(func(v *outline.View, _ *outline.Overview, now time.Time) { v.Expires = now.Add(time.Hour) })
 	has(page, "The proposal expires <time datetime=", "waits for that until the proposal expires.", "until they answer, the proposal expires or an operator ends the study")
 	if strings.Contains(page, "without a deadline") {
 		t.Error("the page says that an expiry is none")
 	}
-	page = show(func(v *coordinator.View, o *coordinator.Overview, now time.Time) {
+	page = show(func(v *outline.View, o *outline.Overview, now time.Time) {
 		v.Status, v.Code, v.Culprit, v.Waiting = round.StatusEnded, study.CodeWithdrawn, "south", nil
 		v.Sites[1].Verdict, v.Sites[1].Code = study.VerdictRejected, study.CodeWithdrawn
-		o.Happenings = []coordinator.Happening{
+		o.Happenings = []outline.Happening{
 			{At: now, Kind: string(round.EntryDecided), Study: v.Digest, Site: "south", Verdict: study.VerdictRejected, Code: study.CodeWithdrawn},
 			{At: now, Kind: string(round.EntryEnded), Study: v.Digest, Code: study.CodeExpired},
 		}

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strconv"
 
-	"covey/internal/coordinator"
 	"covey/internal/frame"
+	"covey/internal/outline"
 	"covey/internal/picture"
 	"covey/internal/proposal"
 	"covey/internal/result"
@@ -296,7 +296,7 @@ func (d *Dashboard) report(w http.ResponseWriter, r *http.Request, v visitor) {
 }
 
 // subject is a study as its report sees it.
-func (d *Dashboard) subject(s coordinator.Story) (sheet.Subject, error) {
+func (d *Dashboard) subject(s outline.Story) (sheet.Subject, error) {
 	subject := sheet.Subject{Plan: s.Plan, State: statusOf(s.View).Text, Proposed: s.View.Proposed, Ended: s.View.Ended, Rho: s.Rho, Open: s.RhoAsked, Key: d.source.Overview(0).Key}
 	for i, site := range s.Sites {
 		a := sheet.Approval{Verdict: "not yet"}

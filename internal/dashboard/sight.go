@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"covey/internal/coordinator"
+	"covey/internal/outline"
 	"covey/internal/people"
 	"covey/internal/proposal"
 	"covey/internal/study"
@@ -38,20 +38,20 @@ func (s sight) key() string {
 	return b.String()
 }
 
-func (s sight) overview(most int) coordinator.Overview {
+func (s sight) overview(most int) outline.Overview {
 	if s.whole {
 		return s.d.source.Overview(most)
 	}
 	o := s.d.coarse.overview(s.d)
-	o.Studies = slices.DeleteFunc(slices.Clone(o.Studies), func(v coordinator.View) bool { return !s.as.Sees(v.Digest) })
+	o.Studies = slices.DeleteFunc(slices.Clone(o.Studies), func(v outline.View) bool { return !s.as.Sees(v.Digest) })
 	return o
 }
 
 // story returns a study's story; false alike for a study that does not exist and for one that the
 // visitor may not see.
-func (s sight) story(digest proposal.Digest) (coordinator.Story, bool) {
+func (s sight) story(digest proposal.Digest) (outline.Story, bool) {
 	if !s.as.Sees(digest) {
-		return coordinator.Story{}, false
+		return outline.Story{}, false
 	}
 	if s.whole {
 		return s.d.source.Story(digest)
@@ -67,8 +67,8 @@ const window = 10 * time.Second
 type coarse struct {
 	mu      sync.Mutex
 	from    time.Time // of the window
-	all     coordinator.Overview
-	stories map[proposal.Digest]coordinator.Story // of studies under way, and of others that were asked for
+	all     outline.Overview
+	stories map[proposal.Digest]outline.Story // of studies under way, and of others that were asked for
 }
 
 // look looks at the coordinator if nobody has in this window. Called with the lock held.
@@ -78,9 +78,9 @@ func (c *coarse) look(d *Dashboard) {
 		return
 	}
 	full := d.source.Overview(0)
-	c.from, c.stories = from, map[proposal.Digest]coordinator.Story{}
+	c.from, c.stories = from, map[proposal.Digest]outline.Story{}
 	// Named one by one: what is new there is not a viewer's until somebody says so here.
-	c.all = coordinator.Overview{Leading: full.Leading, Key: full.Key, CA: full.CA, Studies: make([]coordinator.View, 0, len(full.Studies))}
+	c.all = outline.Overview{Leading: full.Leading, Key: full.Key, CA: full.CA, Studies: make([]outline.View, 0, len(full.Studies))}
 	for _, v := range full.Studies {
 		c.all.Studies = append(c.all.Studies, blind(v))
 		if !over(v) {
@@ -90,15 +90,15 @@ func (c *coarse) look(d *Dashboard) {
 }
 
 // tell returns a study's story. Called with the lock held.
-func (c *coarse) tell(d *Dashboard, digest proposal.Digest) (coordinator.Story, bool) {
+func (c *coarse) tell(d *Dashboard, digest proposal.Digest) (outline.Story, bool) {
 	if s, ok := c.stories[digest]; ok {
 		return s, true
 	}
 	full, ok := d.source.Story(digest)
 	if !ok {
-		return coordinator.Story{}, false
+		return outline.Story{}, false
 	}
-	s := coordinator.Story{View: blind(full.View), Plan: full.Plan, Method: full.Method, X: full.X, Rounds: slices.Clone(full.Rounds)}
+	s := outline.Story{View: blind(full.View), Plan: full.Plan, Method: full.Method, X: full.X, Rounds: slices.Clone(full.Rounds)}
 	for i := range s.Rounds {
 		s.Rounds[i].At, s.Rounds[i].Retried = time.Time{}, 0
 	}
@@ -106,19 +106,19 @@ func (c *coarse) tell(d *Dashboard, digest proposal.Digest) (coordinator.Story, 
 	return s, true
 }
 
-func (c *coarse) overview(d *Dashboard) coordinator.Overview {
+func (c *coarse) overview(d *Dashboard) outline.Overview {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.look(d)
 	return c.all
 }
 
-func (c *coarse) story(d *Dashboard, digest proposal.Digest) (coordinator.Story, bool) {
+func (c *coarse) story(d *Dashboard, digest proposal.Digest) (outline.Story, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.look(d)
-	if !slices.ContainsFunc(c.all.Studies, func(v coordinator.View) bool { return v.Digest == digest }) {
-		return coordinator.Story{}, false // it was proposed since
+	if !slices.ContainsFunc(c.all.Studies, func(v outline.View) bool { return v.Digest == digest }) {
+		return outline.Story{}, false // it was proposed since
 	}
 	return c.tell(d, digest)
 }
@@ -130,8 +130,8 @@ var shownCodes = []study.Code{study.CodeCompleted, study.CodeAborted, study.Code
 
 // blind returns what a viewer sees of a study's view: its terms, its releases, who decided what and
 // who is awaited, not for how long.
-func blind(v coordinator.View) coordinator.View {
-	out := coordinator.View{
+func blind(v outline.View) outline.View {
+	out := outline.View{
 		Name: v.Name, Digest: v.Digest, Status: v.Status, Proposer: v.Proposer, Readers: v.Readers, Proposed: v.Proposed.Truncate(time.Minute), Ended: v.Ended.Truncate(time.Minute),
 		Query: v.Query, Released: v.Released, Queries: v.Queries, Left: v.Left, Kind: v.Kind, Round: v.Round, Of: v.Of, Run: v.Run, Runs: v.Runs,
 		Rounds: v.Rounds, Method: v.Method, Expires: v.Expires, Waiting: v.Waiting, Survivors: v.Survivors,
@@ -141,7 +141,7 @@ func blind(v coordinator.View) coordinator.View {
 		out.Code = v.Code
 	}
 	for _, s := range v.Sites {
-		site := coordinator.SiteView{Name: s.Name, Units: s.Units, Verdict: s.Verdict, Signed: s.Signed}
+		site := outline.SiteView{Name: s.Name, Units: s.Units, Verdict: s.Verdict, Signed: s.Signed}
 		if slices.Contains(shownCodes, s.Code) {
 			site.Code = s.Code
 		}

@@ -28,16 +28,16 @@ import (
 // several is a coordinator with studies of several plans and a lot to tell.
 type several struct {
 	empty
-	stories  []coordinator.Story
-	overview coordinator.Overview
+	stories  []outline.Story
+	overview outline.Overview
 	result   *result.Result
 }
 
-func (s *several) Overview(int) coordinator.Overview { return s.overview }
-func (s *several) Story(d proposal.Digest) (coordinator.Story, bool) {
-	at := slices.IndexFunc(s.stories, func(s coordinator.Story) bool { return s.Digest == d })
+func (s *several) Overview(int) outline.Overview { return s.overview }
+func (s *several) Story(d proposal.Digest) (outline.Story, bool) {
+	at := slices.IndexFunc(s.stories, func(s outline.Story) bool { return s.Digest == d })
 	if at < 0 {
-		return coordinator.Story{}, false
+		return outline.Story{}, false
 	}
 	return s.stories[at], true
 }
@@ -60,17 +60,17 @@ func newSeveral(t *testing.T) (*Dashboard, *several, *clock) {
 		story.Proposed, story.View.Expires = now.now().Add(-time.Hour-13*time.Second), now.now().Add(48*time.Hour)
 		story.Status, story.Released, story.View.Queries, story.Left = round.StatusRunning, 1, 3, 2
 		story.Phase, story.Deadline, story.Overdue, story.Waiting = "upload", now.now().Add(77*time.Minute), true, []string{"south"}
-		story.Faults = []coordinator.Fault{{Site: "west", Code: study.CodeBadShare}}
-		story.Sites = []coordinator.SiteView{
+		story.Faults = []outline.Fault{{Site: "west", Code: study.CodeBadShare}}
+		story.Sites = []outline.SiteView{
 			{Name: "north", Units: 1000, Connected: true, Verdict: study.VerdictApproved, Uploaded: true, Signed: true},
 			{Name: "south", Units: 1000, Verdict: study.VerdictApproved, Signed: true}, {Name: "west", Units: 1000, Connected: true, Verdict: study.VerdictApproved, Uploaded: true, Signed: true, Refused: study.CodeLeft}}
 		story.Rounds = []round.View{{Kind: study.KindPower, Survivors: []int{0, 1, 2}, At: now.now().Add(-37 * time.Second), Retried: 2, NoiseToSignal: 0.1, Turn: -1}}
 		s.stories = append(s.stories, story)
 	}
-	s.overview = coordinator.Overview{Leading: true, Expires: now.now().Add(3 * 24 * time.Hour), Key: "key-print", CA: "ca-print",
-		Studies: []coordinator.View{s.stories[0].View, s.stories[1].View},
-		Sites:   []coordinator.SiteStatus{{Name: "north", Fingerprint: "north-print", Connected: true, Sighting: coordinator.Sighting{Software: "covey-agent/9"}}, {Name: "south", Fingerprint: "south-print"}},
-		Happenings: []coordinator.Happening{
+	s.overview = outline.Overview{Leading: true, Expires: now.now().Add(3 * 24 * time.Hour), Key: "key-print", CA: "ca-print",
+		Studies: []outline.View{s.stories[0].View, s.stories[1].View},
+		Sites:   []outline.SiteStatus{{Name: "north", Fingerprint: "north-print", Connected: true, Sighting: outline.Sighting{Software: "covey-agent/9"}}, {Name: "south", Fingerprint: "south-print"}},
+		Happenings: []outline.Happening{
 			{At: now.now(), Kind: outline.HappenedInvited, Site: "new-site"}, {At: now.now(), Kind: outline.HappenedConnected, Site: "north"},
 			{At: now.now(), Kind: outline.HappenedFault, Site: "west", Study: proposal.Digest{1}}, {At: now.now(), Kind: string(round.EntryProposed), Study: proposal.Digest{1}}},
 	}
@@ -317,7 +317,7 @@ func TestViewersTimesAreCoarse(t *testing.T) {
 // TestBlindNamesEachField: what is new of a study is no viewer's until blind says so, and all that
 // is hidden stays hidden.
 func TestBlindNamesEachField(t *testing.T) {
-	full := coordinator.View{}
+	full := outline.View{}
 	v := reflect.ValueOf(&full).Elem()
 	for i := range v.NumField() {
 		if f := v.Field(i); f.Kind() == reflect.String {
@@ -332,8 +332,8 @@ func TestBlindNamesEachField(t *testing.T) {
 	}
 	at := time.Date(2026, 5, 4, 12, 0, 59, 0, time.UTC)
 	full.Proposed, full.Ended, full.Deadline, full.Expires = at, at, at, at
-	full.Waiting, full.Faults = []string{"north"}, []coordinator.Fault{{Site: "north"}}
-	full.Sites = []coordinator.SiteView{{Name: "north", Units: 3, Connected: true, Verdict: study.VerdictRejected, Code: study.CodeBudget, Uploaded: true, Signed: true, Refused: study.CodeData, Barred: "revoked"}}
+	full.Waiting, full.Faults = []string{"north"}, []outline.Fault{{Site: "north"}}
+	full.Sites = []outline.SiteView{{Name: "north", Units: 3, Connected: true, Verdict: study.VerdictRejected, Code: study.CodeBudget, Uploaded: true, Signed: true, Refused: study.CodeData, Barred: "revoked"}}
 	out := reflect.ValueOf(blind(full))
 	var hidden []string
 	for i := range out.NumField() {
@@ -344,7 +344,7 @@ func TestBlindNamesEachField(t *testing.T) {
 	if want := []string{"Code", "Culprit", "Accuser", "Slot", "Slots", "Phase", "Deadline", "Overdue", "Faults"}; !slices.Equal(hidden, want) {
 		t.Errorf("hidden is %v, want %v", hidden, want)
 	}
-	if got := blind(full); got.Ended.Second() != 0 || got.Proposed.Second() != 0 || got.Sites[0] != (coordinator.SiteView{Name: "north", Units: 3, Verdict: study.VerdictRejected, Signed: true}) {
+	if got := blind(full); got.Ended.Second() != 0 || got.Proposed.Second() != 0 || got.Sites[0] != (outline.SiteView{Name: "north", Units: 3, Verdict: study.VerdictRejected, Signed: true}) {
 		t.Errorf("%+v", got)
 	}
 }

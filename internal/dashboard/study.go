@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"covey/internal/coordinator"
 	"covey/internal/noise"
+	"covey/internal/outline"
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/round"
@@ -82,7 +82,7 @@ type privacyModel struct {
 	Unit, Noise, Collusion  string
 }
 
-func (d *Dashboard) study(in sight, s coordinator.Story, o coordinator.Overview) *studyModel {
+func (d *Dashboard) study(in sight, s outline.Story, o outline.Overview) *studyModel {
 	p := s.Plan
 	m := &studyModel{
 		Name: s.Name, Path: "/studies/" + s.Digest.String(), Digest: s.Digest, Status: statusOf(s.View), Overdue: s.Overdue,
@@ -113,21 +113,21 @@ func (d *Dashboard) study(in sight, s coordinator.Story, o coordinator.Overview)
 
 // waiting names the awaited sites, and to operators those that cannot answer now: one that is
 // revoked does not come back.
-func waiting(in sight, v coordinator.View, o coordinator.Overview) []string {
+func waiting(in sight, v outline.View, o outline.Overview) []string {
 	if !in.whole {
 		return v.Waiting
 	}
 	var out []string
 	for _, awaited := range v.Waiting {
 		name := awaited
-		at := slices.IndexFunc(o.Sites, func(site coordinator.SiteStatus) bool { return site.Name == name })
+		at := slices.IndexFunc(o.Sites, func(site outline.SiteStatus) bool { return site.Name == name })
 		switch {
 		case at >= 0 && o.Sites[at].Revoked:
 			name += " (revoked)"
 		case at < 0 || !o.Sites[at].Connected:
 			name += " (away)"
 		}
-		if i := slices.IndexFunc(v.Sites, func(site coordinator.SiteView) bool {
+		if i := slices.IndexFunc(v.Sites, func(site outline.SiteView) bool {
 			return site.Name == awaited && cmp.Or(site.Unsigned, site.Refused) != ""
 		}); i >= 0 {
 			name += " (" + string(cmp.Or(v.Sites[i].Unsigned, v.Sites[i].Refused)) + ")"
@@ -138,7 +138,7 @@ func waiting(in sight, v coordinator.View, o coordinator.Overview) []string {
 }
 
 // sentence says in words where a study stands.
-func sentence(s coordinator.Story, leading bool) string {
+func sentence(s outline.Story, leading bool) string {
 	switch s.Status {
 	case round.StatusProposed:
 		return "Each site's operator, or its policy, decides. The study begins when all have approved; it waits for that " + map[bool]string{true: "without a deadline.", false: "until the proposal expires."}[s.Expires.IsZero()]
@@ -176,7 +176,7 @@ func describe(kind, of study.Kind, t, run int, p *study.Plan) string {
 	return kind.Title(of)
 }
 
-func (m *studyModel) facts(s coordinator.Story) {
+func (m *studyModel) facts(s outline.Story) {
 	spec := s.Plan.Proposal.Spec
 	method := spec.Method
 	if s.Method != "" && s.Method != spec.Method {
@@ -195,7 +195,7 @@ func (m *studyModel) facts(s coordinator.Story) {
 	}
 }
 
-func (m *studyModel) approvals(in sight, s coordinator.Story, o coordinator.Overview) {
+func (m *studyModel) approvals(in sight, s outline.Story, o outline.Overview) {
 	prints := map[string]string{}
 	for _, site := range o.Sites {
 		prints[site.Name] = site.Fingerprint
@@ -237,7 +237,7 @@ func short3(v float64) string {
 
 // privacy is what was planned and what is charged, by the conversion of internal/noise,
 // which rounds up; with the paper's accountant ε is the proposal's for the whole.
-func (m *studyModel) privacy(s coordinator.Story) {
+func (m *studyModel) privacy(s outline.Story) {
 	spec, t := s.Plan.Proposal.Spec, s.Plan.Thresholds
 	rho, most := s.View.Charged()
 	m.Privacy = privacyModel{
@@ -259,7 +259,7 @@ func (m *studyModel) privacy(s coordinator.Story) {
 
 // charged is the ε of what was charged so far, at the study's δ, and never more than
 // was planned.
-func charged(rho float64, v coordinator.View) float64 {
+func charged(rho float64, v outline.View) float64 {
 	e, err := noise.Curve(v.Curve).Epsilon(rho, v.Delta)
 	if err != nil {
 		return v.Epsilon
@@ -267,7 +267,7 @@ func charged(rho float64, v coordinator.View) float64 {
 	return min(e, v.Epsilon)
 }
 
-func studyNotices(s coordinator.Story) []notice {
+func studyNotices(s outline.Story) []notice {
 	if s.Overdue && len(s.Waiting) > 0 {
 		return []notice{{"warn", fmt.Sprintf("%s is past its deadline and waits for %s. At those sites: `agent status`.", s.Name, strings.Join(s.Waiting, ", "))}}
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"covey/internal/coordinator"
+	"covey/internal/outline"
 	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/round"
@@ -264,7 +264,7 @@ func TestEndedSaysHow(t *testing.T) {
 	v := &s.story.View
 	v.Status, v.Code, v.Culprit, v.Rho, v.Released, v.Queries = round.StatusEnded, study.CodeWithdrawn, "south", s.story.Plan.Rho/2, 3, 9
 	v.Proposed, v.Ended = now.now().Add(-48*time.Hour), now.now()
-	s.overview.Studies = []coordinator.View{*v}
+	s.overview.Studies = []outline.View{*v}
 	list, err := d.main(everything(d), proposal.Digest{})
 	if err != nil {
 		t.Fatal(err)

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"covey/internal/coordinator"
+	"covey/internal/outline"
 	"covey/internal/round"
 	"covey/internal/study"
 )
@@ -26,7 +26,7 @@ func TestAccusationOnThePage(t *testing.T) {
 		if !strings.Contains(b.String(), c.page) {
 			t.Errorf("the page lacks %q", c.page)
 		}
-		if got := say(coordinator.Happening{Kind: string(round.EntryEnded), Site: c.culprit, Accuser: c.accuser}); got != c.log {
+		if got := say(outline.Happening{Kind: string(round.EntryEnded), Site: c.culprit, Accuser: c.accuser}); got != c.log {
 			t.Errorf("the log says %q, want %q", got, c.log)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"covey/internal/coordinator"
+	"covey/internal/outline"
 	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/round"
@@ -18,15 +18,15 @@ import (
 // told is a coordinator with one study.
 type told struct {
 	empty
-	overview coordinator.Overview
-	story    coordinator.Story
+	overview outline.Overview
+	story    outline.Story
 	result   *result.Result
 	asked    int // for it
 	reading  func()
 }
 
-func (s *told) Overview(int) coordinator.Overview               { return s.overview }
-func (s *told) Story(proposal.Digest) (coordinator.Story, bool) { return s.story, true }
+func (s *told) Overview(int) outline.Overview               { return s.overview }
+func (s *told) Story(proposal.Digest) (outline.Story, bool) { return s.story, true }
 func (s *told) Result(proposal.Digest) (result *result.Result, err error) {
 	s.asked++
 	if s.reading != nil {
@@ -51,9 +51,9 @@ func newTold(t *testing.T, dropout string) (*Dashboard, *told, *clock) {
 		t.Fatal(err)
 	}
 	d, base, now := newTest(t)
-	view := coordinator.View{Name: "test", Digest: plan.Digest, Delta: 1e-6, Epsilon: 1, RhoPlanned: plan.Rho}
-	s := &told{empty: *base, result: &result.Result{}, story: coordinator.Story{View: view, Plan: plan}, overview: coordinator.Overview{
-		Leading: true, Expires: time.Now().Add(1000 * time.Hour), Sites: []coordinator.SiteStatus{{Name: "north", Connected: true}, {Name: "south"}, {Name: "west", Revoked: true}}}}
+	view := outline.View{Name: "test", Digest: plan.Digest, Delta: 1e-6, Epsilon: 1, RhoPlanned: plan.Rho}
+	s := &told{empty: *base, result: &result.Result{}, story: outline.Story{View: view, Plan: plan}, overview: outline.Overview{
+		Leading: true, Expires: time.Now().Add(1000 * time.Hour), Sites: []outline.SiteStatus{{Name: "north", Connected: true}, {Name: "south"}, {Name: "west", Revoked: true}}}}
 	d.source = s
 	return d, s, now
 }
@@ -87,15 +87,15 @@ func TestUntilWhen(t *testing.T) {
 	const endless = ", until they answer or an operator ends the study: <code>coordinator study abort "
 	for _, c := range []struct {
 		name, dropout string
-		view          coordinator.View
+		view          outline.View
 		want          []string
 		no            string
 	}{
-		{"approvals", proposal.DropoutContinue, coordinator.View{Status: round.StatusProposed}, []string{"Awaiting <strong>north</strong>, <strong>west (revoked)</strong>" + endless, "without a deadline"}, "Until"},
-		{"a setup", proposal.DropoutContinue, coordinator.View{Status: round.StatusSetup}, []string{"Awaiting <strong>north</strong>, <strong>west (revoked)</strong>" + endless, "until the approvals expire"}, "Until"},
-		{"uploads", proposal.DropoutContinue, coordinator.View{Status: round.StatusRunning, Phase: "upload"}, []string{"Until <time", "awaiting <strong>north</strong>"}, endless},
-		{"uploads of all", proposal.DropoutWait, coordinator.View{Status: round.StatusRunning, Phase: "upload"}, []string{"Awaiting <strong>north</strong>", "due by <time", endless}, "Until"},
-		{"too few uploads", proposal.DropoutContinue, coordinator.View{Status: round.StatusRunning, Phase: "upload", Overdue: true}, []string{"Awaiting <strong>north</strong>", "overdue since <time", endless}, "Until"},
+		{"approvals", proposal.DropoutContinue, outline.View{Status: round.StatusProposed}, []string{"Awaiting <strong>north</strong>, <strong>west (revoked)</strong>" + endless, "without a deadline"}, "Until"},
+		{"a setup", proposal.DropoutContinue, outline.View{Status: round.StatusSetup}, []string{"Awaiting <strong>north</strong>, <strong>west (revoked)</strong>" + endless, "until the approvals expire"}, "Until"},
+		{"uploads", proposal.DropoutContinue, outline.View{Status: round.StatusRunning, Phase: "upload"}, []string{"Until <time", "awaiting <strong>north</strong>"}, endless},
+		{"uploads of all", proposal.DropoutWait, outline.View{Status: round.StatusRunning, Phase: "upload"}, []string{"Awaiting <strong>north</strong>", "due by <time", endless}, "Until"},
+		{"too few uploads", proposal.DropoutContinue, outline.View{Status: round.StatusRunning, Phase: "upload", Overdue: true}, []string{"Awaiting <strong>north</strong>", "overdue since <time", endless}, "Until"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d, s, now := newTold(t, c.dropout)
@@ -105,7 +105,7 @@ func TestUntilWhen(t *testing.T) {
 			if view.Status == round.StatusRunning {
 				view.Deadline = now.now().Add(time.Minute)
 			}
-			s.story.View, s.overview.Studies = view, []coordinator.View{view}
+			s.story.View, s.overview.Studies = view, []outline.View{view}
 			main, err := d.main(everything(d), view.Digest)
 			if err != nil {
 				t.Fatal(err)

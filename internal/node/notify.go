@@ -3,8 +3,8 @@ package node
 import (
 	"time"
 
-	"covey/internal/coordinator"
 	"covey/internal/notify"
+	"covey/internal/outline"
 	"covey/internal/pki"
 	"covey/internal/round"
 )
@@ -39,7 +39,7 @@ func (n *Node) facts() []notify.Fact {
 }
 
 // studyFacts returns what people may be told of studies: never who is at fault.
-func studyFacts(views []coordinator.View, now time.Time) (out []notify.Fact) {
+func studyFacts(views []outline.View, now time.Time) (out []notify.Fact) {
 	for _, v := range views {
 		add := func(e notify.Event) {
 			out = append(out, notify.Fact{Event: e, Study: v.Digest.String(), Name: v.Name})

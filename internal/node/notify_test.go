@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"covey/internal/coordinator"
 	"covey/internal/notify"
+	"covey/internal/outline"
 	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/study"
@@ -19,20 +19,20 @@ import (
 func TestStudyFacts(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct {
-		view coordinator.View
+		view outline.View
 		want string
 	}{
-		"proposed":      {coordinator.View{Status: round.StatusProposed}, "proposed"},
-		"expires late":  {coordinator.View{Status: round.StatusProposed, Expires: now.Add(25 * time.Hour)}, "proposed"},
-		"expires soon":  {coordinator.View{Status: round.StatusProposed, Expires: now.Add(23 * time.Hour)}, "proposed overdue"},
-		"running":       {coordinator.View{Status: round.StatusRunning}, "proposed"},
-		"late":          {coordinator.View{Status: round.StatusRunning, Overdue: true}, "proposed overdue"},
-		"completed":     {coordinator.View{Status: round.StatusCompleted}, "proposed completed"},
-		"ended in time": {coordinator.View{Status: round.StatusEnded, Expires: now, Code: study.CodeAborted}, "proposed ended"},
+		"proposed":      {outline.View{Status: round.StatusProposed}, "proposed"},
+		"expires late":  {outline.View{Status: round.StatusProposed, Expires: now.Add(25 * time.Hour)}, "proposed"},
+		"expires soon":  {outline.View{Status: round.StatusProposed, Expires: now.Add(23 * time.Hour)}, "proposed overdue"},
+		"running":       {outline.View{Status: round.StatusRunning}, "proposed"},
+		"late":          {outline.View{Status: round.StatusRunning, Overdue: true}, "proposed overdue"},
+		"completed":     {outline.View{Status: round.StatusCompleted}, "proposed completed"},
+		"ended in time": {outline.View{Status: round.StatusEnded, Expires: now, Code: study.CodeAborted}, "proposed ended"},
 	} {
 		c.view.Name, c.view.Digest = "heart", proposal.Digest{1}
 		var got []string
-		for _, f := range studyFacts([]coordinator.View{c.view}, now) {
+		for _, f := range studyFacts([]outline.View{c.view}, now) {
 			if f.Name != "heart" || f.Study != c.view.Digest.String() {
 				t.Errorf("%s: %+v", name, f)
 			}

@@ -11,6 +11,7 @@ import (
 
 	"covey/internal/coordinator"
 	"covey/internal/membership"
+	"covey/internal/outline"
 	"covey/internal/people"
 	"covey/internal/pki"
 	"covey/internal/proposal"
@@ -38,7 +39,7 @@ type RevokeReply struct {
 	Analyst string `json:"analyst,omitempty"`
 	// Studies are those that are not over and have the site in their roster, or are the analyst's,
 	// as proposed.
-	Studies []coordinator.RevokedStudy `json:"studies"`
+	Studies []outline.RevokedStudy `json:"studies"`
 }
 
 // CreateReply is a new study.
@@ -157,7 +158,7 @@ func Handler(c *coordinator.Coordinator, addresses func() []string) *http.ServeM
 		}
 		out := json.NewEncoder(w)
 		flush := http.NewResponseController(w)
-		c.Watch(r.Context(), d, func(v coordinator.View) error {
+		c.Watch(r.Context(), d, func(v outline.View) error {
 			if err := out.Encode(v); err != nil {
 				return err
 			}

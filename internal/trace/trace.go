@@ -18,7 +18,6 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
-	"covey/internal/coordinator"
 	"covey/internal/outline"
 	"covey/internal/proposal"
 	"covey/internal/round"
@@ -26,8 +25,8 @@ import (
 
 // Source is the coordinator that is traced. *coordinator.Coordinator is one.
 type Source interface {
-	Overview(most int) coordinator.Overview
-	Story(proposal.Digest) (coordinator.Story, bool)
+	Overview(most int) outline.Overview
+	Story(proposal.Digest) (outline.Story, bool)
 	Changed() <-chan struct{}
 }
 
@@ -80,13 +79,13 @@ func (r *reader) run(ctx context.Context) {
 type reader struct {
 	s    Source
 	t    trace.Tracer
-	last coordinator.Happening // that was read
+	last outline.Happening // that was read
 	open map[proposal.Digest]*progress
 }
 
 // read reads what is new. It emits spans only where tell is true.
-func (r *reader) read(ctx context.Context, newestFirst []coordinator.Happening, tell bool) {
-	var news []coordinator.Happening
+func (r *reader) read(ctx context.Context, newestFirst []outline.Happening, tell bool) {
+	var news []outline.Happening
 	for _, h := range newestFirst {
 		if h == r.last {
 			break
@@ -132,11 +131,11 @@ func (r *reader) read(ctx context.Context, newestFirst []coordinator.Happening, 
 type progress struct {
 	proposed, begun, survivors, signed time.Time
 	sites                              int
-	abandoned                          []coordinator.Happening
+	abandoned                          []outline.Happening
 }
 
 // query emits a released query's spans.
-func query(ctx context.Context, s Source, t trace.Tracer, h coordinator.Happening, p progress) {
+func query(ctx context.Context, s Source, t trace.Tracer, h outline.Happening, p progress) {
 	attributes := []attribute.KeyValue{
 		attribute.String("covey.study", h.Study.String()), attribute.Int("covey.query", h.Query), attribute.Int("covey.slot", h.Slot),
 		attribute.Int("covey.retried", len(p.abandoned)),
@@ -169,7 +168,7 @@ func query(ctx context.Context, s Source, t trace.Tracer, h coordinator.Happenin
 }
 
 // whole emits a study's span, the parent of its queries'.
-func whole(ctx context.Context, s Source, t trace.Tracer, h coordinator.Happening, proposed time.Time) {
+func whole(ctx context.Context, s Source, t trace.Tracer, h outline.Happening, proposed time.Time) {
 	attributes := []attribute.KeyValue{attribute.String("covey.study", h.Study.String()), attribute.String("covey.code", string(h.Code))}
 	if story, ok := s.Story(h.Study); ok {
 		attributes = append(attributes, attribute.String("covey.name", story.Name), attribute.Int("covey.queries", story.Released), attribute.Int("covey.sites", story.Plan.Thresholds.Sites))

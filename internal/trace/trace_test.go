@@ -15,7 +15,6 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
-	"covey/internal/coordinator"
 	"covey/internal/outline"
 	"covey/internal/proposal"
 	"covey/internal/round"
@@ -26,7 +25,7 @@ import (
 type told struct {
 	mu      sync.Mutex
 	leading bool
-	all     []coordinator.Happening // the oldest first
+	all     []outline.Happening // the oldest first
 	changed chan struct{}
 	read    chan int // how many it had when they were read; nil where nobody asks
 	window  int      // of what happened, how much an Overview has; 0 for all
@@ -34,7 +33,7 @@ type told struct {
 	waits   bool // the study is for all sites
 }
 
-func (s *told) Overview(int) coordinator.Overview {
+func (s *told) Overview(int) outline.Overview {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.read != nil {
@@ -45,16 +44,16 @@ func (s *told) Overview(int) coordinator.Overview {
 	if s.window > 0 {
 		all = all[:min(len(all), s.window)]
 	}
-	return coordinator.Overview{Leading: s.leading, Happenings: all}
+	return outline.Overview{Leading: s.leading, Happenings: all}
 }
 
-func (s *told) Story(d proposal.Digest) (coordinator.Story, bool) {
+func (s *told) Story(d proposal.Digest) (outline.Story, bool) {
 	thresholds := proposal.Thresholds{Sites: 5}
 	if s.waits {
 		thresholds.MinSurvivors = 5
 	}
-	return coordinator.Story{
-		View: coordinator.View{Name: "vitals", Released: 2},
+	return outline.Story{
+		View: outline.View{Name: "vitals", Released: 2},
 		Plan: &study.Plan{Queries: []study.Query{{Kind: study.KindHistogram}, {Index: 1, Kind: study.KindPower, Round: 0}}, Thresholds: thresholds},
 	}, true
 }
@@ -65,7 +64,7 @@ func (s *told) Changed() <-chan struct{} {
 	return s.changed
 }
 
-func (s *told) add(kind string, h coordinator.Happening) {
+func (s *told) add(kind string, h outline.Happening) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h.At, h.Kind = time.Now().Add(-s.behind), kind
@@ -78,22 +77,22 @@ var digest = proposal.DigestOf([]byte("a study"))
 
 // tell lets a study happen, a second a step.
 func tell(s *told) {
-	step := func(kind round.EntryKind, h coordinator.Happening) {
+	step := func(kind round.EntryKind, h outline.Happening) {
 		time.Sleep(time.Second)
 		h.Study = digest
 		s.add(string(kind), h)
 	}
-	step(round.EntryProposed, coordinator.Happening{})
-	step(round.EntryPrepared, coordinator.Happening{})
-	step(round.EntrySurvivors, coordinator.Happening{Sites: 5})
-	step(round.EntryOpening, coordinator.Happening{})
-	step(round.EntryReleased, coordinator.Happening{})
-	step(round.EntrySurvivors, coordinator.Happening{Query: 1, Slot: 1, Sites: 5})
-	step(round.EntryAbandoned, coordinator.Happening{Query: 1, Slot: 1})
-	step(round.EntrySurvivors, coordinator.Happening{Query: 1, Slot: 2, Sites: 4})
-	step(round.EntryOpening, coordinator.Happening{Query: 1, Slot: 2})
-	step(round.EntryReleased, coordinator.Happening{Query: 1, Slot: 2})
-	s.add(outline.HappenedCompleted, coordinator.Happening{Study: digest, Code: study.CodeCompleted})
+	step(round.EntryProposed, outline.Happening{})
+	step(round.EntryPrepared, outline.Happening{})
+	step(round.EntrySurvivors, outline.Happening{Sites: 5})
+	step(round.EntryOpening, outline.Happening{})
+	step(round.EntryReleased, outline.Happening{})
+	step(round.EntrySurvivors, outline.Happening{Query: 1, Slot: 1, Sites: 5})
+	step(round.EntryAbandoned, outline.Happening{Query: 1, Slot: 1})
+	step(round.EntrySurvivors, outline.Happening{Query: 1, Slot: 2, Sites: 4})
+	step(round.EntryOpening, outline.Happening{Query: 1, Slot: 2})
+	step(round.EntryReleased, outline.Happening{Query: 1, Slot: 2})
+	s.add(outline.HappenedCompleted, outline.Happening{Study: digest, Code: study.CodeCompleted})
 }
 
 // named returns spans by name, in the order of their beginning.
@@ -126,7 +125,7 @@ func TestSpansOfAStudyThatWaits(t *testing.T) {
 		defer stop()
 		for _, kind := range []round.EntryKind{round.EntryProposed, round.EntryPrepared, round.EntryOpening, round.EntryReleased} {
 			time.Sleep(time.Second)
-			s.add(string(kind), coordinator.Happening{Study: digest})
+			s.add(string(kind), outline.Happening{Study: digest})
 		}
 		time.Sleep(time.Minute)
 		spans := out.GetSpans()
@@ -226,7 +225,7 @@ func TestOnlyTheLeaderTells(t *testing.T) {
 		if n := len(out.GetSpans()); n != 0 {
 			t.Errorf("%d spans of what was before", n)
 		}
-		s.add(string(round.EntryEnded), coordinator.Happening{Study: digest, Code: study.CodeAborted})
+		s.add(string(round.EntryEnded), outline.Happening{Study: digest, Code: study.CodeAborted})
 		time.Sleep(time.Minute)
 		if got := out.GetSpans(); len(got) != 1 || got[0].Status.Code != codes.Error || value(got[0], "covey.code") != "aborted" {
 			t.Errorf("%+v", got)
@@ -253,7 +252,7 @@ func TestExport(t *testing.T) {
 	// Committed after the start, whatever the clocks' grain.
 	s.mu.Lock()
 	later := time.Now().Add(time.Hour)
-	s.all = []coordinator.Happening{{At: later, Kind: string(round.EntryProposed), Study: digest}, {At: later.Add(1), Kind: string(round.EntryEnded), Study: digest}}
+	s.all = []outline.Happening{{At: later, Kind: string(round.EntryProposed), Study: digest}, {At: later.Add(1), Kind: string(round.EntryEnded), Study: digest}}
 	close(s.changed)
 	s.changed = make(chan struct{})
 	s.mu.Unlock()

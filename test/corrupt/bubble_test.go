@@ -13,8 +13,8 @@ import (
 	"google.golang.org/grpc"
 
 	"covey/internal/agent"
-	"covey/internal/coordinator"
 	"covey/internal/node"
+	"covey/internal/outline"
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/result"
@@ -95,7 +95,7 @@ func (f *bubble) study(name string, change func(*proposal.Spec)) proposal.Digest
 // completed wants a study's end with a result that verifies, within its budget (P3), and is right:
 // the rows of all sites have one strong column, and eight rounds make a start within 10^-9 of the
 // plane across it right. Below 0.9 noise of 0.002 of the signal is not seen.
-func (f *bubble) completed(d proposal.Digest) (coordinator.View, []study.Release) {
+func (f *bubble) completed(d proposal.Digest) (outline.View, []study.Release) {
 	f.T.Helper()
 	v, releases, r := f.private(d)
 	if x := r.Components[0]; math.Abs(x[0]) < 0.9 {
@@ -105,7 +105,7 @@ func (f *bubble) completed(d proposal.Digest) (coordinator.View, []study.Release
 }
 
 // private is completed for a study whose values a corrupt site has spoilt.
-func (f *bubble) private(d proposal.Digest) (coordinator.View, []study.Release, *result.Result) {
+func (f *bubble) private(d proposal.Digest) (outline.View, []study.Release, *result.Result) {
 	f.T.Helper()
 	v := f.Finish(d)
 	if v.Status != round.StatusCompleted {
@@ -140,7 +140,7 @@ func (f *bubble) ended(d proposal.Digest, code study.Code) {
 
 // faults are the codes of what the corrupt site was caught at, each once; any other site's is an
 // error.
-func (f *bubble) faults(v coordinator.View) []study.Code {
+func (f *bubble) faults(v outline.View) []study.Code {
 	f.T.Helper()
 	var out []study.Code
 	for _, fault := range v.Faults {

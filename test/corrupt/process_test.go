@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"covey/internal/coordinator"
 	"covey/internal/enroll"
+	"covey/internal/outline"
 	"covey/internal/proposal"
 	"covey/internal/siteconfig"
 	"covey/test/fed"
@@ -52,7 +52,7 @@ func run(c *fed.Federation, spec proposal.Spec) (rounds []time.Duration, err err
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	released, at := 0, time.Time{}
-	err = c.Study(ctx, spec, func() {}, func(now time.Time, v coordinator.View) {
+	err = c.Study(ctx, spec, func() {}, func(now time.Time, v outline.View) {
 		if v.Released <= released {
 			return
 		}

@@ -13,7 +13,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	"covey/internal/coordinator"
+	"covey/internal/outline"
 	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/siteconfig"
@@ -104,7 +104,7 @@ func TestRounds(t *testing.T) {
 		})
 		d := f.study("tricks", func(s *proposal.Spec) { s.Rounds = 12 })
 		caught := map[int][]study.Code{}
-		v := f.When(d, func(v coordinator.View) bool {
+		v := f.When(d, func(v outline.View) bool {
 			for _, fault := range v.Faults {
 				if fault.Site != f.sites[mallory] {
 					t.Fatalf("%s is named for %s", fault.Site, fault.Code)
@@ -284,7 +284,7 @@ func TestTwoAgents(t *testing.T) {
 			f.Must(os.Chmod(filepath.Join(twin, name), 0o600))
 		}
 		d := f.study("twins", func(s *proposal.Spec) { s.Rounds, s.Deadlines.Tick = 6, proposal.Duration(500*time.Millisecond) })
-		f.When(d, func(v coordinator.View) bool { return v.Status == round.StatusRunning && v.Released > 0 })
+		f.When(d, func(v outline.View) bool { return v.Status == round.StatusRunning && v.Released > 0 })
 		a, err := f.AgentIn(f.Sites[0], twin) // another's way to the coordinator, without the proxy
 		f.Must(err)
 		var work sync.WaitGroup

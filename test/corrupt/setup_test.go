@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"covey/internal/coordinator"
+	"covey/internal/outline"
 	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/secagg"
@@ -95,7 +95,7 @@ func TestSetup(t *testing.T) {
 			d := f.study(c.name, nil)
 			switch c.code {
 			case "":
-				f.When(d, func(v coordinator.View) bool { return v.Status == round.StatusSetup })
+				f.When(d, func(v outline.View) bool { return v.Status == round.StatusSetup })
 				time.Sleep(time.Minute) // of deadlines.round = 2 s
 				v := f.node.Coordinator.View(d)
 				if v.Status != round.StatusSetup || !slices.Equal(v.Waiting, f.sites[mallory:]) {

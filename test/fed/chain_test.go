@@ -11,7 +11,7 @@ import (
 
 	"covey/internal/agent"
 	"covey/internal/chain"
-	"covey/internal/coordinator"
+	"covey/internal/outline"
 	"covey/internal/round"
 	"covey/test/lines"
 	"covey/test/network"
@@ -49,7 +49,7 @@ func TestRestoredCoordinator(t *testing.T) {
 		})
 		next := f.Propose(spec("next"))
 		f.Await("the sites find the chain broken", func() bool { return log.Count("DOES NOT EXTEND") >= 3 })
-		if v := f.When(next, func(v coordinator.View) bool { return len(v.Waiting) == 3 }); v.Status != round.StatusRunning || v.Released != 0 {
+		if v := f.When(next, func(v outline.View) bool { return len(v.Waiting) == 3 }); v.Status != round.StatusRunning || v.Released != 0 {
 			t.Fatalf("%+v", v)
 		}
 		var shown []chain.Head

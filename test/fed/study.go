@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"covey/internal/coordinator"
+	"covey/internal/outline"
 	"covey/internal/proposal"
 	"covey/internal/round"
 )
@@ -62,13 +62,13 @@ func (f *Federation) CreateWithin(spec proposal.Spec, limit time.Duration) (d pr
 }
 
 // Over reports whether a study has ended, in whatever way.
-func Over(v coordinator.View) bool {
+func Over(v outline.View) bool {
 	return v.Status == round.StatusCompleted || v.Status == round.StatusEnded
 }
 
 // Until waits until something is so of a study, as who leads then sees it.
-func (f *Federation) Until(d proposal.Digest, limit time.Duration, what func(coordinator.View) bool) (v coordinator.View, err error) {
-	return RetryFor(f, limit, func() (coordinator.View, error) {
+func (f *Federation) Until(d proposal.Digest, limit time.Duration, what func(outline.View) bool) (v outline.View, err error) {
+	return RetryFor(f, limit, func() (outline.View, error) {
 		n, err := f.lead()
 		if err != nil {
 			return v, err
@@ -82,7 +82,7 @@ func (f *Federation) Until(d proposal.Digest, limit time.Duration, what func(coo
 
 // Study runs a study to its result. began is called when every site has approved, which means that
 // all rows are in memory; see, if not nil, with every view from then on and its time.
-func (f *Federation) Study(ctx context.Context, spec proposal.Spec, began func(), see func(time.Time, coordinator.View)) error {
+func (f *Federation) Study(ctx context.Context, spec proposal.Spec, began func(), see func(time.Time, outline.View)) error {
 	d, err := f.Create(spec)
 	if err != nil {
 		return err
@@ -90,9 +90,9 @@ func (f *Federation) Study(ctx context.Context, spec proposal.Spec, began func()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	defer context.AfterFunc(f.ctx, func() { stop(context.Cause(f.ctx)) })()
-	var last coordinator.View
+	var last outline.View
 	started := false
-	err = f.Leader().Coordinator.Watch(ctx, d, func(v coordinator.View) error {
+	err = f.Leader().Coordinator.Watch(ctx, d, func(v outline.View) error {
 		now := time.Now()
 		if last = v; v.Status == round.StatusProposed {
 			return nil

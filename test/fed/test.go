@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"covey/internal/coordinator"
+	"covey/internal/outline"
 	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/test/must"
@@ -70,7 +70,7 @@ func (f *Test) Propose(spec proposal.Spec) proposal.Digest {
 }
 
 // When waits until something is so of a study.
-func (f *Test) When(d proposal.Digest, what func(coordinator.View) bool) coordinator.View {
+func (f *Test) When(d proposal.Digest, what func(outline.View) bool) outline.View {
 	f.T.Helper()
 	v, err := f.Until(d, f.o.Patience, what)
 	if errors.Is(err, errNotYet) {
@@ -81,7 +81,7 @@ func (f *Test) When(d proposal.Digest, what func(coordinator.View) bool) coordin
 }
 
 // Finish waits for a study's end.
-func (f *Test) Finish(d proposal.Digest) coordinator.View {
+func (f *Test) Finish(d proposal.Digest) outline.View {
 	f.T.Helper()
 	return f.When(d, Over)
 }
