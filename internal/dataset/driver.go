@@ -66,13 +66,10 @@ func (f *File) Names() []string { return f.names }
 func (f *File) ReadAt(p []byte, at int64) (int, error) { return f.src.file.ReadAt(p, at) }
 
 // driven is a driver's table as one of this package.
-type driven struct {
-	Table
-	read string // what a fault counts
-}
+type driven struct{ Table }
 
 func (t driven) header() []string      { return t.Header() }
-func (t driven) word() string          { return t.read }
+func (t driven) word() string          { return "row" }
 func (t driven) rows(b *builder) error { return t.Rows(Builder{b}) }
 
 // drive opens a file with its format's driver.
@@ -86,7 +83,7 @@ func drive(format Format, src *hashedFile, names []string) (table, error) {
 		return nil, err
 	}
 	src.hashBeside()
-	return driven{t, "row"}, nil
+	return driven{t}, nil
 }
 
 // Builder takes a driver's rows: one by one ([Builder.Begin], a field for each column and the unit

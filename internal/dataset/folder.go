@@ -25,6 +25,7 @@ type folder struct {
 	root  *os.Root
 	names []string
 	parts []*hashedFile
+	first table      // of the first part; nil where no rows are read
 	sums  [][32]byte // of the parts that were read
 }
 
@@ -139,10 +140,10 @@ func (f *folder) changed() error {
 	return &Error{File: f.path, Reason: "the folder changed while it was read"}
 }
 
-// finish lists the folder again and returns its pin: SHA-256 over "covey folder 1\n", the number of
+// pin lists the folder again and returns its pin: SHA-256 over "covey folder 1\n", the number of
 // files in 64 bits, and for each file in order its name, behind its length in 64 bits, its size in
 // 64 bits, and its SHA-256; little-endian.
-func (f *folder) finish() (sum [32]byte, err error) {
+func (f *folder) pin() (sum [32]byte, err error) {
 	names, err := f.list()
 	if err != nil || !slices.Equal(names, f.names) || len(f.sums) != len(names) {
 		return sum, f.changed()
@@ -186,54 +187,53 @@ type schemed interface {
 	Schema() string
 }
 
-// scanFolder is scan of a folder.
-func (s Source) scanFolder(q Request, o ReadOptions, prepare func(*builder), header *[]string) (*Rows, *builder, error) {
-	f, err := openFolder(s.Path, o)
-	if err != nil {
-		return nil, nil, err
+// schemaOf returns "" for a table that cannot be compared.
+func schemaOf(t table) string {
+	if t, ok := t.(driven).Table.(schemed); ok {
+		return t.Schema()
 	}
-	defer f.close()
-	b, err := newBuilder(s.Path, "row", q, s.Mapping)
+	return ""
+}
+
+// openTables is openFolder that opens the first file's table, too.
+func openTables(path string, o ReadOptions) (*folder, error) {
+	f, err := openFolder(path, o)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	prepare(b)
-	schema := ""
+	if f.first, err = drive(Parquet, f.parts[0], nil); err != nil {
+		f.close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func (f *folder) header() []string { return f.first.header() }
+func (f *folder) word() string     { return f.first.word() }
+
+// rows hands the files' rows to b, each file's numbered for itself.
+func (f *folder) rows(b *builder) error {
+	t, schema := f.first, schemaOf(f.first)
 	for i, part := range f.parts {
-		t, err := drive(Parquet, part, nil)
-		if err != nil {
-			return nil, nil, err
-		}
-		its := ""
-		if t, ok := t.(driven).Table.(schemed); ok {
-			its = t.Schema()
-		}
-		if i == 0 {
-			schema = its
-			if header != nil {
-				*header = t.header()
+		if i > 0 {
+			var err error
+			if t, err = drive(Parquet, part, nil); err != nil {
+				return err
 			}
 		}
-		if its != schema {
-			return nil, nil, &Error{Schema: SchemaFormat, File: part.path, Reason: "its columns or their types are not those of the first file"}
+		if schemaOf(t) != schema {
+			return &Error{Schema: SchemaFormat, File: part.path, Reason: "its columns or their types are not those of the first file"}
 		}
 		b.file, b.taken.before = part.path, b.taken.rows
 		if err := t.rows(b); err != nil {
-			return nil, nil, s.Mapping.named(err, q.Columns, q.Unit)
+			return err
 		}
 		if err := f.took(part); err != nil {
-			return nil, nil, err
+			return err
 		}
 	}
-	b.file = s.Path
-	r, err := b.finish()
-	if err != nil {
-		return nil, nil, err
-	}
-	if r.SHA256, err = f.finish(); err != nil {
-		return nil, nil, err
-	}
-	return r, b, nil
+	b.file = f.path
+	return nil
 }
 
 // pinFolder is pin of a folder.
@@ -248,5 +248,5 @@ func (s Source) pinFolder(o ReadOptions) ([32]byte, error) {
 			return [32]byte{}, err
 		}
 	}
-	return f.finish()
+	return f.pin()
 }

@@ -176,7 +176,7 @@ func TestFolderChanges(t *testing.T) {
 					}
 				}
 				now(3)
-				_, err := f.finish()
+				_, err := f.pin()
 				return err
 			}()
 			f.close()

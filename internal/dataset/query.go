@@ -140,35 +140,27 @@ func (q Query) describe(word func(string)) {
 	}
 }
 
-// scan asks the query and gives its rows to a builder.
-func (q Query) scan(m Mapping, r Request, prepare func(*builder), header *[]string) (*Rows, *builder, error) {
+// answered is the answer to a query as an input.
+type answered struct {
+	driven
+	answer Answer
+}
+
+func (a answered) pin() ([32]byte, error) { return a.answer.Pin(), nil }
+func (a answered) close()                 { a.answer.Close() }
+
+// open asks the query.
+func (q Query) open() (input, error) {
 	if err := q.Check(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	driver := queryDrivers[q.server()]
 	if driver == nil {
-		return nil, nil, &Error{File: q.Name(), Reason: "this program asks no queries: the agent does"}
+		return nil, &Error{File: q.Name(), Reason: "this program asks no queries: the agent does"}
 	}
-	t, err := driver.Ask(q)
+	answer, err := driver.Ask(q)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	defer t.Close()
-	if header != nil {
-		*header = t.Header()
-	}
-	b, err := newBuilder(q.Name(), "row", r, m)
-	if err != nil {
-		return nil, nil, err
-	}
-	prepare(b)
-	if err := t.Rows(Builder{b}); err != nil {
-		return nil, nil, m.named(err, r.Columns, r.Unit)
-	}
-	rows, err := b.finish()
-	if err != nil {
-		return nil, nil, err
-	}
-	rows.SHA256 = t.Pin()
-	return rows, b, nil
+	return answered{driven{answer}, answer}, nil
 }

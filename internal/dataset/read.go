@@ -27,6 +27,14 @@ type table interface {
 	rows(b *builder) error
 }
 
+// input is a source that is open.
+type input interface {
+	table
+	// pin returns [Rows.SHA256] of all that rows read.
+	pin() ([32]byte, error)
+	close()
+}
+
 // Read reads the named columns into memory, in the order given. Every error is an
 // [*Error], or [ErrMost] where Most is set. A fault is reported for the first row that has one.
 func Read(s Source, q Request, o ReadOptions) (*Rows, error) {
@@ -115,37 +123,27 @@ func (s Source) read(q Request, o ReadOptions, prepare func(*builder)) (*Rows, *
 }
 
 func (s Source) scan(q Request, o ReadOptions, prepare func(*builder), header *[]string) (*Rows, *builder, error) {
-	if s.Query != nil {
-		return s.Query.scan(s.Mapping, q, prepare, header)
-	}
-	if s.isFolder() {
-		return s.scanFolder(q, o, prepare, header)
-	}
-	src, err := open(s.Path, o)
+	in, err := s.open(o)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer src.close()
-	t, err := s.table(src)
-	if err != nil {
-		return nil, nil, err
-	}
+	defer in.close()
 	if header != nil {
-		*header = t.header()
+		*header = in.header()
 	}
-	b, err := newBuilder(s.Path, t.word(), q, s.Mapping)
+	b, err := newBuilder(s.name(), in.word(), q, s.Mapping)
 	if err != nil {
 		return nil, nil, err
 	}
 	prepare(b)
-	if err := t.rows(b); err != nil {
+	if err := in.rows(b); err != nil {
 		return nil, nil, s.Mapping.named(err, q.Columns, q.Unit)
 	}
 	r, err := b.finish()
 	if err != nil {
 		return nil, nil, err
 	}
-	if r.SHA256, err = src.finish(); err != nil {
+	if r.SHA256, err = in.pin(); err != nil {
 		return nil, nil, err
 	}
 	return r, b, nil

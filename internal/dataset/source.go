@@ -64,6 +64,44 @@ func (s Source) Pin(o ReadOptions) ([32]byte, error) {
 	return info.SHA256, err
 }
 
+// name is what faults call the source.
+func (s Source) name() string {
+	if s.Query != nil {
+		return s.Query.Name()
+	}
+	return s.Path
+}
+
+// open opens the source.
+func (s Source) open(o ReadOptions) (input, error) {
+	if s.Query != nil {
+		return s.Query.open()
+	}
+	if s.isFolder() {
+		return openTables(s.Path, o)
+	}
+	return s.openFile(o)
+}
+
+// openedFile is a file as an input.
+type openedFile struct {
+	table
+	src *hashedFile
+}
+
+func (f openedFile) pin() ([32]byte, error) { return f.src.finish() }
+func (f openedFile) close()                 { f.src.close() }
+
+func (s Source) openFile(o ReadOptions) (f openedFile, err error) {
+	if f.src, err = open(s.Path, o); err != nil {
+		return f, err
+	}
+	if f.table, err = s.table(f.src); err != nil {
+		f.close()
+	}
+	return f, err
+}
+
 // pin hashes the source.
 func (s Source) pin(o ReadOptions) ([32]byte, error) {
 	if s.isFolder() {

@@ -92,22 +92,18 @@ func (b *builder) unitAt() int {
 }
 
 func (s Source) surveyText(unit string, o ReadOptions, see Surveyor) error {
-	src, err := open(s.Path, o)
+	f, err := s.openFile(o)
 	if err != nil {
 		return err
 	}
-	defer src.close()
-	t, err := s.table(src)
-	if err != nil {
-		return err
-	}
-	names := t.header()
+	defer f.close()
+	names := f.header()
 	who := slices.Index(names, unit)
 	if unit == "" {
 		who = -1
 	}
 	see.Header(names, who)
-	return t.(*csvTable).survey(who, see)
+	return f.table.(*csvTable).survey(who, see)
 }
 
 // survey shows a text file's records.

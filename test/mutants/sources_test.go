@@ -48,7 +48,7 @@ func init() {
 			{folderGo, "	slices.Sort(names)\n", "	slices.Sort(names)\n	slices.Reverse(names)\n"},
 		}, in("dataset", "TestFolderPin"), killer{}},
 		{"a folder's file with other columns", 0, []edit{
-			{folderGo, "if its != schema {", "if its != schema && i > maxFiles {"},
+			{folderGo, "if schemaOf(t) != schema {", "if schemaOf(t) != schema && i > maxFiles {"},
 		}, killer{pkg: "internal/dataset/parquet", run: "TestBadParquetFolder"}, killer{}},
 		{"a page's header of any depth", 0, []edit{
 			{"internal/dataset/parquet/parquet.go", "		if err := c.heads.next(); err != nil {\n			return err\n		}\n", ""},
