@@ -210,37 +210,10 @@ func whenOf(s agent.StudyView) string {
 }
 
 func printStudy(w io.Writer, s agent.StudyDetail) {
-	fmt.Fprintf(w, "study    %s\ndigest   %s\nstate    %s", frame.Word(s.Name), s.Digest, stateOf(s.StudyView))
-	switch {
-	case s.By == "":
-	case s.State == string(ledger.Finished): // on the ledger is who approved it, not who ended it
-		fmt.Fprintf(w, "; approved by %s", s.By)
-	default:
-		fmt.Fprintf(w, ", by %s", s.By)
-	}
-	fmt.Fprintln(w)
-	if when := whenOf(s.StudyView); when != "" {
-		fmt.Fprintf(w, "when     %s\n", when)
-	}
-	if s.Why != "" {
-		fmt.Fprintf(w, "why      %s\n", s.Why)
-	}
-	left := egress.Total(s.Sent)
-	if left.Messages > 0 {
-		fmt.Fprintf(w, "left     %d messages, %d bytes, as \"agent egress\" has them by kind\n", left.Messages, left.Bytes)
-	} else {
-		fmt.Fprintln(w, "left     egress.jsonl does not count this study's messages separately; \"agent egress --each\" has all")
-	}
+	printState(w, s)
 	leaves := "What leaves this site, from its approval on"
 	if over := s.State != "pending" && s.State != string(ledger.Approved); over || s.Plan == nil {
-		if imported(s.StudyView) {
-			fmt.Fprintf(w, "spent    ρ = %.6g, by an export of the ledger before this one\n", s.SpentRho)
-		} else {
-			fmt.Fprintf(w, "charged  ρ = %.6g over %d queries\n", s.SpentRho-s.ForfeitRho, s.Queries)
-		}
-		if s.ForfeitRho > 0 && !imported(s.StudyView) {
-			fmt.Fprintf(w, "spent    ρ = %.6g more, since what was sent is not known\n", s.ForfeitRho)
-		}
+		printSpent(w, s.StudyView)
 		if s.Plan == nil {
 			return
 		}
@@ -266,44 +239,9 @@ func printStudy(w io.Writer, s agent.StudyDetail) {
 	})
 	fmt.Fprintln(w, "\n"+leaves)
 	printLeaves(w, s.Leaves)
-	fmt.Fprintln(w, "\nRoster (compare the fingerprints, and not through the coordinator)")
-	table(w, func(line func(string, ...any)) {
-		known := ""
-		if slices.ContainsFunc(s.Roster, func(m agent.RosterLine) bool { return m.Known != "" }) {
-			known = "IN POLICY.PEERS"
-		}
-		line("  SITE\tUNITS\tKEY\t%s", known)
-		for _, m := range s.Roster {
-			name := frame.Word(m.Name)
-			if m.Self {
-				name += " (this site)"
-			}
-			line("  %s\t%d\t%s\t%s", name, m.Units, m.Fingerprint, m.Known)
-		}
-	})
+	printRoster(w, s.Roster)
 	fmt.Fprintf(w, "\nReleases are signed by the coordinator's key %s\n", s.Key)
-	if b := s.Budget; b != nil {
-		fmt.Fprintf(w, "\nLedger of population %q (ρ)\n", b.Population)
-		table(w, func(line func(string, ...any)) {
-			by := ""
-			if b.Curve != "" {
-				by = ", by " + b.Curve
-			}
-			line("  cap\t%.6g%s", b.CapRho, by)
-			line("  spent by others\t%.6g", b.SpentRho)
-			line("  reserved by others\t%.6g", b.ReservedRho)
-			left, takes := limits.Apart(b.LeftRho+b.StudyRho, b.StudyRho)
-			line("  left before this study\t%s", left)
-			line("  this study\t%s", takes)
-			line("  left after\t%.6g", b.LeftRho)
-			if b.Fits {
-				line("  more such studies\t%s", b.Others())
-			}
-		})
-		if !b.Fits {
-			fmt.Fprintln(w, "  IT DOES NOT FIT:", frame.Cleaned(b.Remedy))
-		}
-	}
+	printBudget(w, s.Budget)
 	printPolicy(w, s)
 	if since := s.Since; since != nil {
 		section(w, fmt.Sprintf("Since study %.12s (%s), approved here on %s, from the same proposer", since.Digest, frame.Word(since.Name), since.Approved.UTC().Format(time.DateOnly)), orNothing(since.Changes))
@@ -311,6 +249,43 @@ func printStudy(w io.Writer, s agent.StudyDetail) {
 	section(w, "Warnings", s.Warnings)
 	title, stated := s.Plan.Proposal.Stated()
 	section(w, title, stated)
+}
+
+// printState shows what became of a study here, and how much has left the site for it.
+func printState(w io.Writer, s agent.StudyDetail) {
+	fmt.Fprintf(w, "study    %s\ndigest   %s\nstate    %s", frame.Word(s.Name), s.Digest, stateOf(s.StudyView))
+	switch {
+	case s.By == "":
+	case s.State == string(ledger.Finished): // on the ledger is who approved it, not who ended it
+		fmt.Fprintf(w, "; approved by %s", s.By)
+	default:
+		fmt.Fprintf(w, ", by %s", s.By)
+	}
+	fmt.Fprintln(w)
+	if when := whenOf(s.StudyView); when != "" {
+		fmt.Fprintf(w, "when     %s\n", when)
+	}
+	if s.Why != "" {
+		fmt.Fprintf(w, "why      %s\n", s.Why)
+	}
+	left := egress.Total(s.Sent)
+	if left.Messages > 0 {
+		fmt.Fprintf(w, "left     %d messages, %d bytes, as \"agent egress\" has them by kind\n", left.Messages, left.Bytes)
+	} else {
+		fmt.Fprintln(w, "left     egress.jsonl does not count this study's messages separately; \"agent egress --each\" has all")
+	}
+}
+
+// printSpent shows what a study that is over here took of the budget.
+func printSpent(w io.Writer, s agent.StudyView) {
+	if imported(s) {
+		fmt.Fprintf(w, "spent    ρ = %.6g, by an export of the ledger before this one\n", s.SpentRho)
+	} else {
+		fmt.Fprintf(w, "charged  ρ = %.6g over %d queries\n", s.SpentRho-s.ForfeitRho, s.Queries)
+	}
+	if s.ForfeitRho > 0 && !imported(s) {
+		fmt.Fprintf(w, "spent    ρ = %.6g more, since what was sent is not known\n", s.ForfeitRho)
+	}
 }
 
 // printParties shows who proposed a study, what its proposer has had of the population, and who may
@@ -417,6 +392,52 @@ func printReadings(w io.Writer, columns []proposal.Column) {
 
 // levelsShown is how many characters of a column's levels are shown; JSON has all.
 const levelsShown = 500
+
+// printRoster shows the sites' keys.
+func printRoster(w io.Writer, roster []agent.RosterLine) {
+	fmt.Fprintln(w, "\nRoster (compare the fingerprints, and not through the coordinator)")
+	table(w, func(line func(string, ...any)) {
+		known := ""
+		if slices.ContainsFunc(roster, func(m agent.RosterLine) bool { return m.Known != "" }) {
+			known = "IN POLICY.PEERS"
+		}
+		line("  SITE\tUNITS\tKEY\t%s", known)
+		for _, m := range roster {
+			name := frame.Word(m.Name)
+			if m.Self {
+				name += " (this site)"
+			}
+			line("  %s\t%d\t%s\t%s", name, m.Units, m.Fingerprint, m.Known)
+		}
+	})
+}
+
+// printBudget shows what a study leaves of the budget.
+func printBudget(w io.Writer, b *limits.Budget) {
+	if b == nil {
+		return
+	}
+	fmt.Fprintf(w, "\nLedger of population %q (ρ)\n", b.Population)
+	table(w, func(line func(string, ...any)) {
+		by := ""
+		if b.Curve != "" {
+			by = ", by " + b.Curve
+		}
+		line("  cap\t%.6g%s", b.CapRho, by)
+		line("  spent by others\t%.6g", b.SpentRho)
+		line("  reserved by others\t%.6g", b.ReservedRho)
+		left, takes := limits.Apart(b.LeftRho+b.StudyRho, b.StudyRho)
+		line("  left before this study\t%s", left)
+		line("  this study\t%s", takes)
+		line("  left after\t%.6g", b.LeftRho)
+		if b.Fits {
+			line("  more such studies\t%s", b.Others())
+		}
+	})
+	if !b.Fits {
+		fmt.Fprintln(w, "  IT DOES NOT FIT:", frame.Cleaned(b.Remedy))
+	}
+}
 
 // printPolicy shows every limit of the site's policy beside what the study has.
 func printPolicy(w io.Writer, s agent.StudyDetail) {

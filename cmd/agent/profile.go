@@ -141,41 +141,70 @@ func printProfile(w io.Writer, r *profile.Report) {
 		size += fmt.Sprintf(" of %d units (%s)", r.Units, frame.Word(r.Unit))
 	}
 	wrap(w, "", fmt.Sprintf("Data set %s: %s, %d columns. What follows is this site's own data, computed without noise: do not pass it on. Nothing was written or sent.", frame.Word(r.Dataset), size, r.Header))
-	if len(r.Faults) > 0 {
-		place := "FIRST ROW"
-		if r.Lines {
-			place = "FIRST LINE"
-		}
-		fmt.Fprintf(w, "\nWhat cannot be read\n  %-*s  %7s  %10s  %s\n", nameWidth, "COLUMN", "COUNT", place, "FAULT")
-		for _, f := range r.Faults {
-			name := "(the file)"
-			if f.Column != "" {
-				name = short(f.Column, nameWidth)
-			}
-			first := "-"
-			if f.First > 0 {
-				first = fmt.Sprint(f.First)
-			}
-			what := f.What
-			if len(f.Names) > 0 {
-				var names []string
-				for _, n := range f.Names {
-					names = append(names, frame.Quoted(short(n, 40)))
-				}
-				what += "; near: " + strings.Join(names, ", ")
-			}
-			if f.Do != "" {
-				what += " (" + f.Do + ")"
-			}
-			wrap(w, fmt.Sprintf("  %s  %7d  %10s  ", pad(name, nameWidth), f.Count, first), what)
-		}
+	printFaults(w, r)
+	printQuantiles(w, r.Columns)
+	printTexts(w, r.Columns)
+	if len(r.Look) > 0 {
+		fmt.Fprintln(w, "\nLook at")
 	}
-	if len(r.Columns) > 0 {
-		fmt.Fprintf(w, "\nColumns\n  %-*s  %-13s %8s %8s %8s %8s %8s %8s %8s\n", nameWidth-8, "COLUMN", "KIND", "VALUES", "MISSING", "5%", "25%", "50%", "75%", "95%")
+	for _, l := range r.Look {
+		text := l.Text
+		if l.Column != "" {
+			text = short(l.Column, 40) + ": " + text
+		}
+		wrap(w, "  - ", text)
 	}
-	for i, c := range r.Columns {
+	if len(r.Paste) > 0 {
+		fmt.Fprintln(w, "\nLines for this [[dataset]] in agent.toml: check each, then paste it")
+	}
+	for _, line := range r.Paste {
+		fmt.Fprintln(w, "  "+line)
+	}
+}
+
+// printFaults prints what cannot be read.
+func printFaults(w io.Writer, r *profile.Report) {
+	if len(r.Faults) == 0 {
+		return
+	}
+	place := "FIRST ROW"
+	if r.Lines {
+		place = "FIRST LINE"
+	}
+	fmt.Fprintf(w, "\nWhat cannot be read\n  %-*s  %7s  %10s  %s\n", nameWidth, "COLUMN", "COUNT", place, "FAULT")
+	for _, f := range r.Faults {
+		name := "(the file)"
+		if f.Column != "" {
+			name = short(f.Column, nameWidth)
+		}
+		first := "-"
+		if f.First > 0 {
+			first = fmt.Sprint(f.First)
+		}
+		what := f.What
+		if len(f.Names) > 0 {
+			var names []string
+			for _, n := range f.Names {
+				names = append(names, frame.Quoted(short(n, 40)))
+			}
+			what += "; near: " + strings.Join(names, ", ")
+		}
+		if f.Do != "" {
+			what += " (" + f.Do + ")"
+		}
+		wrap(w, fmt.Sprintf("  %s  %7d  %10s  ", pad(name, nameWidth), f.Count, first), what)
+	}
+}
+
+// printQuantiles prints each column's counts and quantiles.
+func printQuantiles(w io.Writer, columns []profile.Column) {
+	if len(columns) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\nColumns\n  %-*s  %-13s %8s %8s %8s %8s %8s %8s %8s\n", nameWidth-8, "COLUMN", "KIND", "VALUES", "MISSING", "5%", "25%", "50%", "75%", "95%")
+	for i, c := range columns {
 		if i == 10*columnsShown {
-			fmt.Fprintf(w, "  … and %d more (--json has all)\n", len(r.Columns)-i)
+			fmt.Fprintf(w, "  … and %d more (--json has all)\n", len(columns)-i)
 			break
 		}
 		line := fmt.Sprintf("  %s  %-13s %8d %8d", pad(short(c.Name, nameWidth-8), nameWidth-8), c.Kind, c.Values, c.Missing)
@@ -185,14 +214,18 @@ func printProfile(w io.Writer, r *profile.Report) {
 		fmt.Fprintln(w, line)
 	}
 	sample := 0
-	for _, c := range r.Columns {
+	for _, c := range columns {
 		sample = max(sample, c.Sample)
 	}
 	if sample > 0 {
 		fmt.Fprintf(w, "  Quantiles of columns with more values come from %d at random.\n", sample)
 	}
+}
+
+// printTexts prints the texts of columns that have some, with how many rows have each.
+func printTexts(w io.Writer, columns []profile.Column) {
 	var texts []profile.Column
-	for _, c := range r.Columns {
+	for _, c := range columns {
 		if len(c.Levels)+c.Rarer > 0 {
 			texts = append(texts, c)
 		}
@@ -215,22 +248,6 @@ func printProfile(w io.Writer, r *profile.Report) {
 			parts = append(parts, "and others")
 		}
 		wrap(w, "  "+short(c.Name, nameWidth)+": ", strings.Join(parts, ", "))
-	}
-	if len(r.Look) > 0 {
-		fmt.Fprintln(w, "\nLook at")
-	}
-	for _, l := range r.Look {
-		text := l.Text
-		if l.Column != "" {
-			text = short(l.Column, 40) + ": " + text
-		}
-		wrap(w, "  - ", text)
-	}
-	if len(r.Paste) > 0 {
-		fmt.Fprintln(w, "\nLines for this [[dataset]] in agent.toml: check each, then paste it")
-	}
-	for _, line := range r.Paste {
-		fmt.Fprintln(w, "  "+line)
 	}
 }
 
