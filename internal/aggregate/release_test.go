@@ -1,15 +1,14 @@
 package aggregate
 
 import (
-	"crypto/ed25519"
 	"errors"
-	"fmt"
 	"slices"
 	"testing"
 
 	"covey/internal/noise"
 	"covey/internal/proposal"
 	"covey/internal/study"
+	"covey/test/runs"
 )
 
 func choicePlan(t *testing.T) *study.Plan {
@@ -19,20 +18,7 @@ func choicePlan(t *testing.T) *study.Plan {
 		Name:   "choice", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, Radius: proposal.RadiusPaper, Lambda: proposal.LambdaPrivate, LambdaRange: []float64{1, 4},
 		Columns: []proposal.Column{{Name: "a"}, {Name: "b"}},
 	}
-	var roster []proposal.Member
-	for i := range 3 {
-		key := ed25519.NewKeyFromSeed(append(make([]byte, 31), byte(i+1))).Public().(ed25519.PublicKey)
-		roster = append(roster, proposal.Member{Name: fmt.Sprint("site-", i), Identity: proposal.Key(key), Units: 8000})
-	}
-	body, err := proposal.Propose(spec, roster, ed25519.PublicKey(roster[0].Identity), [32]byte{1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := study.NewPlan(body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return runs.PlanOf(t, spec, 8000, 8000, 8000)
 }
 
 // TestChoice: the leader releases the index of a candidate and nothing of the counts; a

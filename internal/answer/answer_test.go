@@ -1,7 +1,6 @@
 package answer
 
 import (
-	"crypto/ed25519"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"covey/internal/clip"
 	"covey/internal/proposal"
 	"covey/internal/study"
+	"covey/test/runs"
 )
 
 const d = 4
@@ -34,26 +34,7 @@ func planOf(t *testing.T, units int, change func(*proposal.Spec)) *study.Plan {
 	if spec.Method == "" { // on rows as they are
 		spec.Method, spec.Rows = proposal.MethodPower, proposal.RowsPlain
 	}
-	return planned(t, spec, units)
-}
-
-// planned returns the plan of a study at three sites.
-func planned(t *testing.T, spec proposal.Spec, units int) *study.Plan {
-	t.Helper()
-	var roster []proposal.Member
-	for i := range 3 {
-		key := ed25519.NewKeyFromSeed(append(make([]byte, 31), byte(i+1))).Public().(ed25519.PublicKey)
-		roster = append(roster, proposal.Member{Name: fmt.Sprint("site-", i), Identity: proposal.Key(key), Units: units})
-	}
-	body, err := proposal.Propose(spec, roster, ed25519.PublicKey(roster[0].Identity), [32]byte{1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := study.NewPlan(body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return runs.PlanOf(t, spec, units, units, units)
 }
 
 func valuesOf(n int) []float64 {

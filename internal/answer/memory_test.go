@@ -8,6 +8,7 @@ import (
 
 	"covey/internal/clip"
 	"covey/internal/proposal"
+	"covey/test/runs"
 )
 
 // TestNoStudyCopiesTheRows: whatever a study does to its rows, none of its queries allocates a copy
@@ -41,7 +42,7 @@ func TestNoStudyCopiesTheRows(t *testing.T) {
 				}
 				spec.Columns = append(spec.Columns, c)
 			}
-			p := planned(t, spec, n)
+			p := runs.PlanOf(t, spec, n, n, n)
 			values, gaps, rng := make([]float64, n*d), []byte(nil), rand.New(rand.NewPCG(3, 4))
 			for i := range values {
 				values[i] = rng.NormFloat64()

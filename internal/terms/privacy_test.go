@@ -1,14 +1,13 @@
 package terms
 
 import (
-	"crypto/ed25519"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"covey/internal/proposal"
 	"covey/internal/study"
+	"covey/test/runs"
 )
 
 // wordsPlan is a plan of so many sites.
@@ -16,20 +15,7 @@ func wordsPlan(t *testing.T, sites int, change func(*proposal.Spec)) *study.Plan
 	t.Helper()
 	s := proposal.Spec{Center: proposal.CenterPublic, Name: "words", Dataset: "rows", Epsilon: 2, Delta: 1e-6, Columns: []proposal.Column{{Name: "a", Scale: 1}, {Name: "b", Scale: 1}}}
 	change(&s)
-	var roster []proposal.Member
-	for i := range sites {
-		key := ed25519.NewKeyFromSeed([]byte(fmt.Sprintf("%032d", i))).Public().(ed25519.PublicKey)
-		roster = append(roster, proposal.Member{Name: fmt.Sprint("site-", i), Identity: proposal.Key(key), Units: 1000})
-	}
-	body, err := proposal.Propose(s, roster, ed25519.NewKeyFromSeed(make([]byte, 32)).Public().(ed25519.PublicKey), [32]byte{1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := study.NewPlan(body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return runs.PlanOf(t, s, slices.Repeat([]int{1000}, sites)...)
 }
 
 // TestPrivacyWords: whoever approves reads what ε means in a number, that it rests on cryptography,

@@ -279,6 +279,20 @@ func MustPlan(t testing.TB, text string, units ...int) *study.Plan {
 	return p
 }
 
+// PlanOf is the plan of a study over a roster of so many units.
+func PlanOf(t testing.TB, spec proposal.Spec, units ...int) *study.Plan {
+	t.Helper()
+	body, err := proposal.Propose(spec, texts.Roster(units...), texts.Signer.Public().(ed25519.PublicKey), [32]byte{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := study.NewPlan(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 // Decides reports whether a plan has so few units that auto has a choice.
 func Decides(p *study.Plan) bool {
 	return slices.ContainsFunc(p.Queries, func(q study.Query) bool { return q.Branch != "" })
