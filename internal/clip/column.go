@@ -35,7 +35,7 @@ func Columns(m *Matrix, kind query.Kind, of []int, skip []bool, workers int) ([]
 		return nil, &QueryError{"kind", "is not about single columns"}
 	case len(of) == 0:
 		return nil, &QueryError{"columns", "are none"}
-	case def.Values(len(of), 0) > MaxValues:
+	case def.Values(len(of), 0) > query.MaxValues:
 		return nil, &QueryError{"kind", "has more than 2^24 values"}
 	case len(skip) != 0 && len(skip) != m.d:
 		return nil, &QueryError{"skip", "has not an entry for each column of a row"}

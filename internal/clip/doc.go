@@ -48,8 +48,8 @@
 // [MaxUnitRows] = 2^22 rows of norm about 2^500), it depends on the unit alone, and it is z that is
 // clipped. With w = z·2^-e, the largest in [1, 2), v = round(f·w_j), f the smaller of 2^e/g and
 // (R/g)(1-2^-30)/‖w‖. ‖w‖ is computed in runs of 1024, so at most 2^10+2^14+1 roundings act on a
-// term for L up to [MaxValues] = 2^24: a relative loss under 2^-38. The same code clips variances,
-// totals and numbers of rows where a unit is one row.
+// term for L up to [query.MaxValues] = 2^24: a relative loss under 2^-38. The same code clips
+// variances, totals and numbers of rows where a unit is one row.
 //
 // # Maps that are not negative
 //

@@ -23,7 +23,7 @@ func Levels(m *Matrix, columns []Indicator, workers int) ([]int64, error) {
 			return nil, &QueryError{"columns", "are not those of a row"}
 		}
 	}
-	if len(columns) > MaxValues/query.LevelBins {
+	if len(columns) > query.MaxValues/query.LevelBins {
 		return nil, &QueryError{"columns", "are more than an answer can count"}
 	}
 	return signed(share(m.N(), m.height(blockBytes), query.LevelBins*len(columns), workers, func() func([]uint64, int, int) {

@@ -7,15 +7,6 @@ import (
 	"covey/internal/query"
 )
 
-// Limits of a [Query].
-const (
-	MinRadius = query.MinRadius
-	MaxRadius = query.MaxRadius
-	MinRatio  = query.MinRatio
-	MaxRatio  = query.MaxRatio
-	MaxValues = query.MaxValues
-)
-
 // Tolerances of a set of directions. Sensitivity depends on neither.
 const (
 	unitTolerance  = 1e-9 // how far the norm of a query's direction may be from 1
@@ -45,22 +36,22 @@ func (q Query) Values(d int) int {
 	return 1
 }
 
-// Validate checks the query for rows of length d: a known map of at most [MaxValues] values; X of 1
-// to d directions of length d, finite, each of norm 1 within 1e-9, each two orthogonal within 1e-6,
-// or no X where the map has none; Radius in [2^-200, 2^200]; Grid a power of two with Radius/Grid
-// in [2^16, 2^40]. It looks at public values only, so a refusal says nothing about rows. Every
-// error is a [*QueryError].
+// Validate checks the query for rows of length d: a known map of at most [query.MaxValues] values;
+// X of 1 to d directions of length d, finite, each of norm 1 within 1e-9, each two orthogonal
+// within 1e-6, or no X where the map has none; Radius in [2^-200, 2^200]; Grid a power of two with
+// Radius/Grid in [2^16, 2^40]. It looks at public values only, so a refusal says nothing about
+// rows. Every error is a [*QueryError].
 func (q Query) Validate(d int) error {
 	if err := q.validateMap(d); err != nil {
 		return err
 	}
-	if !(q.Radius >= MinRadius && q.Radius <= MaxRadius) {
+	if !(q.Radius >= query.MinRadius && q.Radius <= query.MaxRadius) {
 		return &QueryError{"radius", "is not in [2^-200, 2^200]"}
 	}
 	if f, _ := math.Frexp(q.Grid); f != 0.5 {
 		return &QueryError{"grid", "is not a power of two"}
 	}
-	if r := q.Radius / q.Grid; !(r >= MinRatio && r <= MaxRatio) {
+	if r := q.Radius / q.Grid; !(r >= query.MinRatio && r <= query.MaxRatio) {
 		return &QueryError{"grid", "is not between radius/2^40 and radius/2^16"}
 	}
 	return nil
@@ -71,7 +62,7 @@ func (q Query) validateMap(d int) error {
 	if q.Map.definition().Map == nil {
 		return &QueryError{"map", "is not known"}
 	}
-	if q.Values(d) > MaxValues {
+	if q.Values(d) > query.MaxValues {
 		return &QueryError{"map", "has more than 2^24 values"}
 	}
 	if q.Map.definition().Directions != query.None {

@@ -16,7 +16,7 @@ import (
 func radii() *rapid.Generator[float64] {
 	return rapid.Custom(func(t *rapid.T) float64 {
 		r := math.Ldexp(rapid.Float64Range(1, 2).Draw(t, "mantissa"), rapid.IntRange(-200, 199).Draw(t, "exponent"))
-		return min(max(r, MinRadius), MaxRadius)
+		return min(max(r, query.MinRadius), query.MaxRadius)
 	})
 }
 
@@ -33,7 +33,7 @@ func TestGrid(t *testing.T) {
 	})
 	for r, want := range map[float64]float64{
 		1: 0x1p-16, math.Nextafter(1, 0): 0x1p-17, math.Nextafter(1, 2): 0x1p-16,
-		8: 0x1p-13, 7.99: 0x1p-14, MinRadius: 0x1p-216, MaxRadius: 0x1p184,
+		8: 0x1p-13, 7.99: 0x1p-14, query.MinRadius: 0x1p-216, query.MaxRadius: 0x1p184,
 	} {
 		if g := query.Grid(r); g != want {
 			t.Errorf("query.Grid(%v) = %v, want %v", r, g, want)
@@ -50,7 +50,7 @@ func TestSensitivityIsRoundedUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := radii().Draw(t, "radius")
 		g := math.Ldexp(query.Grid(r), -rapid.IntRange(0, 23).Draw(t, "finer"))
-		n := rapid.IntRange(1, MaxValues).Draw(t, "values")
+		n := rapid.IntRange(1, query.MaxValues).Draw(t, "values")
 		kind := rapid.SampledFrom(maps).Draw(t, "map")
 		factor, values := big.NewFloat(2).SetPrec(300), n
 		if kind == Total || kind == Rows {
@@ -88,7 +88,7 @@ func TestSensitivityIsRoundedUp(t *testing.T) {
 		d    int
 	}{
 		{0, 1, 1}, {-1, 0x1p-16, 1}, {1, 0.75 * 0x1p-16, 1}, {1, 0x1p-15, 1}, {1, 0x1p-41, 1}, {math.NaN(), 1, 1},
-		{1, math.NaN(), 1}, {1, 0, 1}, {1, -0x1p-16, 1}, {1, 0x1p-16, 0}, {1, 0x1p-16, MaxValues + 1}, {0x1p201, 0x1p185, 1},
+		{1, math.NaN(), 1}, {1, 0, 1}, {1, -0x1p-16, 1}, {1, 0x1p-16, 0}, {1, 0x1p-16, query.MaxValues + 1}, {0x1p201, 0x1p185, 1},
 	} {
 		if s := Power.definition().Sensitivity(c.r, c.g, c.d); !math.IsInf(s, 1) {
 			t.Errorf("Sensitivity(%v, %v, %d) = %v, want +Inf", c.r, c.g, c.d, s)

@@ -245,7 +245,7 @@ func TestUnitsAtTheEndsOfFloat64(t *testing.T) {
 	top := math.Nextafter(valueLimit(d), 0)
 	huge := mustUnits(t, d, slices.Repeat([]float64{top, top}, rows), []int{rows})
 	for _, kind := range maps {
-		q := Query{Map: kind, Radius: MaxRadius, Grid: query.Grid(MaxRadius)}
+		q := Query{Map: kind, Radius: query.MaxRadius, Grid: query.Grid(query.MaxRadius)}
 		if kind.directed() {
 			q.X = []float64{math.Sqrt2 / 2, math.Sqrt2 / 2}
 		}
@@ -265,7 +265,7 @@ func TestUnitsAtTheEndsOfFloat64(t *testing.T) {
 				rows = append(rows, v, v)
 			}
 			m := mustUnits(t, d, rows, lengths)
-			q.Radius, q.Grid = MinRadius, MinRadius/MaxRatio
+			q.Radius, q.Grid = query.MinRadius, query.MinRadius/query.MaxRatio
 			for _, x := range mustSum(t, m, q, 1) {
 				if x != 0 {
 					t.Errorf("map %d: a tiny unit adds %v", kind, x)

@@ -177,7 +177,7 @@ func TestClippedRowsKeepTheMargin(t *testing.T) {
 // A tiny row's exact contribution rounds to zero at the smallest radius and finest grid, and zero
 // is what it gets.
 func TestTinyRowsContributeNothing(t *testing.T) {
-	q := Query{X: []float64{1, 0}, Radius: MinRadius, Grid: MinRadius / MaxRatio}
+	q := Query{X: []float64{1, 0}, Radius: query.MinRadius, Grid: query.MinRadius / query.MaxRatio}
 	for _, v := range []float64{0, 0x1p-1074, 0x1p-1000, 0x1p-481, 0x1p-480, 0x1p-479, 0x1p-300} {
 		got := mustSum(t, mustMatrix(t, 2, []float64{v, -v}), q, 1)
 		if got[0] != 0 || got[1] != 0 {
@@ -246,9 +246,9 @@ func anyRadius(rng *rand.Rand, trial int) float64 {
 	radius := math.Ldexp(1+rng.Float64(), rng.IntN(20)-10)
 	switch trial % 10 {
 	case 0:
-		radius = MinRadius
+		radius = query.MinRadius
 	case 1:
-		radius = MaxRadius
+		radius = query.MaxRadius
 	case 2:
 		radius = 1
 	}

@@ -74,7 +74,7 @@ func Picture(m *Matrix, g ScoreGrid, x, y, groups int, group func(i int) int, wo
 	switch k := len(g.Deviations); {
 	case x < 0 || y < 0 || x >= k || y >= k:
 		return nil, &QueryError{"pair", "names a direction that is not there"}
-	case groups < 1 || groups > MaxValues/bins:
+	case groups < 1 || groups > query.MaxValues/bins:
 		return nil, &QueryError{"groups", "are none, or more than an answer can count"}
 	}
 	return m.oneHots(1, bins*groups, workers, func(at []int, i int, row []float64) ([]int, uint64) {

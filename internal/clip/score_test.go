@@ -70,7 +70,7 @@ func TestScores(t *testing.T) {
 			t.Errorf("%s is taken by a picture", what)
 		}
 	}
-	for _, bad := range [][3]int{{0, 2, 1}, {-1, 0, 1}, {0, 1, 0}, {0, 1, MaxValues}} {
+	for _, bad := range [][3]int{{0, 2, 1}, {-1, 0, 1}, {0, 1, 0}, {0, 1, query.MaxValues}} {
 		if _, err := Picture(m, axes, bad[0], bad[1], bad[2], all, 1); err == nil {
 			t.Errorf("%v is taken", bad)
 		}
