@@ -189,40 +189,25 @@ func (s *Spec) check() error {
 	if s.SpareSlots < 0 || s.SpareSlots > MaxSlots {
 		return FieldErrorf("spare_slots", "must be in 0..%d, got %d", MaxSlots, s.SpareSlots)
 	}
-	if err := s.checkStandardize(); err != nil {
-		return err
+	for _, check := range []func() error{
+		s.checkStandardize, s.checkDetail, s.checkLeveled, s.checkIndicators, s.checkRadius, s.checkPicture, s.checkModel,
+		s.Expires.check, s.checkAbout, s.Deadlines.check, s.checkColumns,
+	} {
+		if err := check(); err != nil {
+			return err
+		}
 	}
-	if err := s.checkDetail(); err != nil {
-		return err
+	return nil
+}
+
+func (d Deadlines) check() error {
+	if d.Round < Duration(100*time.Millisecond) || d.Round > Duration(30*24*time.Hour) {
+		return FieldErrorf("deadlines.round", "must be in 100ms..720h, got %v", time.Duration(d.Round))
 	}
-	if err := s.checkLeveled(); err != nil {
-		return err
+	if d.Tick < Duration(time.Millisecond) || d.Tick > d.Round {
+		return FieldErrorf("deadlines.tick", "must be in 1ms..deadlines.round, got %v", time.Duration(d.Tick))
 	}
-	if err := s.checkIndicators(); err != nil {
-		return err
-	}
-	if err := s.checkRadius(); err != nil {
-		return err
-	}
-	if err := s.checkPicture(); err != nil {
-		return err
-	}
-	if err := s.checkModel(); err != nil {
-		return err
-	}
-	if err := s.Expires.check(); err != nil {
-		return err
-	}
-	if err := s.checkAbout(); err != nil {
-		return err
-	}
-	if s.Deadlines.Round < Duration(100*time.Millisecond) || s.Deadlines.Round > Duration(30*24*time.Hour) {
-		return FieldErrorf("deadlines.round", "must be in 100ms..720h, got %v", time.Duration(s.Deadlines.Round))
-	}
-	if s.Deadlines.Tick < Duration(time.Millisecond) || s.Deadlines.Tick > s.Deadlines.Round {
-		return FieldErrorf("deadlines.tick", "must be in 1ms..deadlines.round, got %v", time.Duration(s.Deadlines.Tick))
-	}
-	return s.checkColumns()
+	return nil
 }
 
 func (s *Spec) checkRadius() error {

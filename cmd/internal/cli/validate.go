@@ -199,8 +199,16 @@ func PrintPlan(out io.Writer, p *study.Plan, prediction []string) error {
 	}
 	fmt.Fprintf(w, "wire\tb = %d bits per number, at most %d bytes of masked sums from each site; `agent study show` lists all messages\n", p.Bits, p.Queries.Bytes())
 	fmt.Fprintf(w, "noise\t%s\n", p.Noise.Words())
+	printQueries(w, p.Queries)
+	if said := s.Statements(); len(said) > 0 {
+		fmt.Fprintf(w, "\n%s\n  %s\n", proposal.StatementsTitle, strings.Join(said, "\n  "))
+	}
+	return w.Flush()
+}
+
+func printQueries(w io.Writer, queries study.Queries) {
 	fmt.Fprintln(w, "\nQUERY\tKIND\tROUND\tσ/Δ\tρ\tBYTES\t")
-	for _, q := range p.Queries {
+	for _, q := range queries {
 		kind := string(q.Kind)
 		if q.Of != "" {
 			kind += " of " + string(q.Of)
@@ -214,8 +222,4 @@ func PrintPlan(out io.Writer, p *study.Plan, prediction []string) error {
 		}
 		fmt.Fprintf(w, "%d\t%s\t%d\t%.4g\t%.4g\t%d\t%s\n", q.Index+1, kind, q.Round, q.Multiplier, q.Rho, q.Bytes, only)
 	}
-	if said := s.Statements(); len(said) > 0 {
-		fmt.Fprintf(w, "\n%s\n  %s\n", proposal.StatementsTitle, strings.Join(said, "\n  "))
-	}
-	return w.Flush()
 }
