@@ -1,7 +1,9 @@
 package dataset
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -124,7 +126,7 @@ func (m Mapping) Check(unit string) error {
 		if why := formFault(f.Dates); why != "" {
 			return bad(key+".dates", "%s", why)
 		}
-		for _, text := range sorted(f.Names) {
+		for _, text := range slices.Sorted(maps.Keys(f.Names)) {
 			for _, v := range []string{text, f.Names[text]} {
 				if why := textFault(v); why != "" {
 					return bad(key+".names", "a text %s", why)
@@ -170,24 +172,10 @@ func (m Mapping) form(name string) string {
 	return m.Dates
 }
 
-func (m Mapping) decimal() string {
-	if m.Decimal == "" {
-		return "."
-	}
-	return m.Decimal
-}
+func (m Mapping) decimal() string { return cmp.Or(m.Decimal, ".") }
 
 // names returns the mapped columns' names in order of bytes.
-func (m Mapping) names() []string { return sorted(m.Columns) }
-
-func sorted[V any](m map[string]V) []string {
-	out := make([]string, 0, len(m))
-	for name := range m {
-		out = append(out, name)
-	}
-	slices.Sort(out)
-	return out
-}
+func (m Mapping) names() []string { return slices.Sorted(maps.Keys(m.Columns)) }
 
 // Text reports whether the mapping says how a text file is written, which no other format takes.
 func (m Mapping) Text() bool {
@@ -221,7 +209,7 @@ func (m Mapping) Words(word func(string)) {
 		word(strconv.FormatUint(math.Float64bits(f.Multiply), 16))
 		word(strconv.FormatUint(math.Float64bits(f.Add), 16))
 		word(f.Dates)
-		texts := sorted(f.Names)
+		texts := slices.Sorted(maps.Keys(f.Names))
 		list(texts)
 		for _, text := range texts {
 			word(f.Names[text])
@@ -229,13 +217,8 @@ func (m Mapping) Words(word func(string)) {
 	}
 }
 
-// source returns what the source calls a column of a study.
-func (m Mapping) source(name string) string {
-	if f, ok := m.Columns[name]; ok && f.Name != "" {
-		return f.Name
-	}
-	return name
-}
+// Source returns what the source calls a column of a study.
+func (m Mapping) Source(name string) string { return cmp.Or(m.Columns[name].Name, name) }
 
 // sourceNames returns columns under the source's names, the unit's too. No two are of one column of
 // the source.
@@ -245,12 +228,12 @@ func (m Mapping) sourceNames(q Request) (columns []Column, unit string, err erro
 	}
 	of := make(map[string]string, len(q.Columns)+1)
 	if q.Unit != "" {
-		unit = m.source(q.Unit)
+		unit = m.Source(q.Unit)
 		of[unit] = q.Unit
 	}
 	for _, c := range q.Columns {
 		name := c.Name
-		c.Name = m.source(name)
+		c.Name = m.Source(name)
 		if other, twice := of[c.Name]; twice {
 			return nil, "", &Error{Schema: SchemaColumns, Column: name, Reason: fmt.Sprintf("comes from %q, and so does %q", c.Name, other)}
 		}
@@ -266,7 +249,7 @@ func (m Mapping) named(err error, columns []Column, unit string) error {
 	if !ok || e.Schema == "" || len(m.Columns) == 0 {
 		return err
 	}
-	of := func(name string) bool { return e.Column == m.source(name) && m.source(name) != name }
+	of := func(name string) bool { return e.Column == m.Source(name) && m.Source(name) != name }
 	at := slices.IndexFunc(columns, func(c Column) bool { return of(c.Name) })
 	switch {
 	case at >= 0:

@@ -231,7 +231,7 @@ func TestConversionsStayBounded(t *testing.T) {
 		precision := rapid.SampledFrom([]Precision{Float64, Float32}).Draw(t, "precision")
 		at := Column{"a", rapid.Float64Range(-1e100, 1e100).Draw(t, "offset"), math.Ldexp(1, rapid.IntRange(-332, 332).Draw(t, "scale"))}
 		read := func(m Mapping, at Column) []float64 {
-			name := m.source("a")
+			name := m.Source("a")
 			comma := m.Separator
 			if comma == "" {
 				comma = ","

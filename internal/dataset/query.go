@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -68,12 +69,7 @@ func (q Query) Limit() time.Duration {
 }
 
 // server is the kind that holds.
-func (q Query) server() string {
-	if q.Server != "" {
-		return q.Server
-	}
-	return Postgres
-}
+func (q Query) server() string { return cmp.Or(q.Server, Postgres) }
 
 // MaxDSN bounds a connection string, in bytes.
 const MaxDSN = 64 << 10

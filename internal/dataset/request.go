@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 )
@@ -119,9 +120,4 @@ func checkUnit(name string) error {
 	return nil
 }
 
-func (q Request) precision() Precision {
-	if q.Precision == "" {
-		return Float64
-	}
-	return q.Precision
-}
+func (q Request) precision() Precision { return cmp.Or(q.Precision, Float64) }

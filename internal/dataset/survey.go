@@ -28,7 +28,7 @@ type Surveyor interface {
 // says how its text is written counts, and the unit's name. The error is an *[Error], of what makes
 // it no table at all.
 func Survey(s Source, unit string, o ReadOptions, see Surveyor) error {
-	unit = s.Mapping.source(unit)
+	unit = s.Mapping.Source(unit)
 	s.Mapping.Columns, s.Mapping.MissingValues = nil, nil
 	if s.Query == nil && s.Kind().Text() {
 		return s.surveyText(unit, o, see)

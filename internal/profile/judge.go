@@ -187,7 +187,7 @@ func (s *sight) judge(j int, c *column, p *paste) {
 		delete(c.kinds, isTruth)
 	}
 	others, most := 0, ""
-	for _, kind := range sorted(c.kinds) {
+	for _, kind := range slices.Sorted(maps.Keys(c.kinds)) {
 		if n := c.kinds[kind].count; kind != isStand {
 			others += n
 			if most == "" || n > c.kinds[most].count {
@@ -220,7 +220,7 @@ func (s *sight) judge(j int, c *column, p *paste) {
 		return
 	}
 	if wanted == nil && numbers || wanted != nil && wanted.number {
-		for _, kind := range sorted(c.kinds) {
+		for _, kind := range slices.Sorted(maps.Keys(c.kinds)) {
 			t := c.kinds[kind]
 			r.Faults = append(r.Faults, Fault{Column: name, What: "not a number: " + kind, Count: t.count, First: t.first, Do: remedies[kind]})
 		}
@@ -235,7 +235,7 @@ func (s *sight) judge(j int, c *column, p *paste) {
 		r.Faults = append(r.Faults, Fault{Column: name, What: "missing value", Count: c.missing, First: c.gap, Do: `ask for missing = "drop-row" in the study`})
 	}
 	var alone []string // that may stand for a missing value in this column alone
-	for _, text := range sorted(c.stand) {
+	for _, text := range slices.Sorted(maps.Keys(c.stand)) {
 		if own := s.levelOf(text); own == "" {
 			p.missing(text)
 		} else {
@@ -384,7 +384,7 @@ func (s *sight) identifier(j int, c *column) {
 const mostShown = 12
 
 func shownLevels(c *column) (out []Level, rarer int, more bool) {
-	for _, text := range sorted(c.levels) {
+	for _, text := range slices.Sorted(maps.Keys(c.levels)) {
 		l := c.levels[text]
 		if len(l.units) < leastUnits {
 			rarer++

@@ -112,7 +112,7 @@ func columnLine(name string, f dataset.From) string {
 	}
 	if len(f.Names) > 0 {
 		var names []string
-		for _, text := range sorted(f.Names) {
+		for _, text := range slices.Sorted(maps.Keys(f.Names)) {
 			names = append(names, quote(text)+" = "+quote(f.Names[text]))
 		}
 		parts = append(parts, "names = { "+strings.Join(names, ", ")+" }")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"hash/maphash"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -172,14 +173,14 @@ func (s *sight) Header(names []string, unit int) {
 				s.label[j] = fmt.Sprint("field ", j+1)
 			}
 		}
-		for _, name := range sorted(s.mapping.Columns) {
-			if j, ok := at[sourceName(s.mapping, name)]; ok {
+		for _, name := range slices.Sorted(maps.Keys(s.mapping.Columns)) {
+			if j, ok := at[s.mapping.Source(name)]; ok {
 				s.label[j], s.from[j] = name, s.mapping.Columns[name]
 			}
 		}
 	} else {
 		for _, c := range s.spec.Columns {
-			j, ok := at[sourceName(s.mapping, c.Name)]
+			j, ok := at[s.mapping.Source(c.Name)]
 			if !ok {
 				s.absent = append(s.absent, c.Name)
 				continue
@@ -389,22 +390,6 @@ func identifies(name string) bool {
 		}
 	}
 	return false
-}
-
-func sourceName(m dataset.Mapping, name string) string {
-	if f := m.Columns[name]; f.Name != "" {
-		return f.Name
-	}
-	return name
-}
-
-func sorted[V any](m map[string]V) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.Sort(out)
-	return out
 }
 
 func plural(n int, one, many string) string {

@@ -2,6 +2,7 @@ package replica
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -152,30 +153,22 @@ func open(m Machine, opts Options, on stores) (*Node, error) {
 
 func config(opts Options) *raft.Config {
 	c := raft.DefaultConfig()
-	c.LocalID = raft.ServerID(orElse(opts.ID, "1"))
+	c.LocalID = raft.ServerID(cmp.Or(opts.ID, "1"))
 	c.Logger = newBridge(opts.Logger)
 	election := 50 * time.Millisecond
 	if opts.Stream != nil {
 		election = time.Second
 	}
-	c.HeartbeatTimeout = orElse(opts.Election, election)
+	c.HeartbeatTimeout = cmp.Or(opts.Election, election)
 	c.ElectionTimeout = c.HeartbeatTimeout
 	c.LeaderLeaseTimeout = c.HeartbeatTimeout
 	c.CommitTimeout = min(max(c.HeartbeatTimeout/10, time.Millisecond), 50*time.Millisecond)
-	c.SnapshotThreshold = orElse(opts.SnapshotThreshold, 1024)
+	c.SnapshotThreshold = cmp.Or(opts.SnapshotThreshold, 1024)
 	c.SnapshotInterval = snapshotInterval
 	c.TrailingLogs = c.SnapshotThreshold / 4
 	c.NoSnapshotRestoreOnStart = false // the machine lives in memory only
 	c.NoLegacyTelemetry = true
 	return c
-}
-
-func orElse[T comparable](v, otherwise T) T {
-	var zero T
-	if v == zero {
-		return otherwise
-	}
-	return v
 }
 
 // start runs raft's own start in a goroutine of its own, which a failing store
@@ -218,7 +211,7 @@ func (n *Node) start(m Machine, opts Options, st *store, snaps *snapshots) error
 	if alone, err := n.alone(c.LocalID); err != nil || !alone {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), orElse(opts.Timeout, 30*time.Second))
+	ctx, cancel := context.WithTimeout(context.Background(), cmp.Or(opts.Timeout, 30*time.Second))
 	defer cancel()
 	if err := n.lead(ctx); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net"
@@ -36,7 +37,7 @@ func transport(opts Options, id raft.ServerID) (raft.ServerAddress, raft.Transpo
 		return raft.NewInmemTransport(raft.ServerAddress(id))
 	}
 	t := raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
-		Stream: layer{opts.Stream}, MaxPool: peerPool, Timeout: orElse(opts.PeerTimeout, peerTimeout), Logger: newBridge(opts.Logger),
+		Stream: layer{opts.Stream}, MaxPool: peerPool, Timeout: cmp.Or(opts.PeerTimeout, peerTimeout), Logger: newBridge(opts.Logger),
 		// No pipelining. When the reader of a pipeline's answers has ended (a follower
 		// refused an entry), raft's sender can wait forever for a place in it, a
 		// follower then hears heartbeats and no entries, and Shutdown waits for the

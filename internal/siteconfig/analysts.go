@@ -2,7 +2,9 @@ package siteconfig
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 
 	"covey/internal/pki"
 	"covey/internal/proposal"
@@ -20,7 +22,7 @@ type Analyst struct {
 // checkAnalysts checks [policy.analysts]. A key is listed once: what is spent is counted by key.
 func (p *Policy) checkAnalysts(c *Config) error {
 	keys := map[string]string{}
-	for _, name := range sortedKeys(p.Analysts) {
+	for _, name := range slices.Sorted(maps.Keys(p.Analysts)) {
 		key, a := "policy.analysts."+name, p.Analysts[name]
 		if err := pki.ValidName(name); err != nil {
 			return c.Errorf("policy.analysts", "%v", err)

@@ -2,6 +2,7 @@ package siteconfig
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -45,7 +46,7 @@ func (e Entry) differs(c proposal.Column) string {
 
 // checkDictionary refuses what no study can equal.
 func (c *Config) checkDictionary(key string, dictionary map[string]Entry) error {
-	for _, name := range sortedKeys(dictionary) {
+	for _, name := range slices.Sorted(maps.Keys(dictionary)) {
 		e := dictionary[name]
 		if e.Offset != nil && (math.IsNaN(*e.Offset) || math.IsInf(*e.Offset, 0)) {
 			return c.Errorf(key+"."+name+".offset", "must be finite, got %v", *e.Offset)

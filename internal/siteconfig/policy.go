@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -146,7 +147,7 @@ func (p *Policy) check(c *Config) error {
 	default:
 		return c.Errorf("policy.approve", "must be %q or %q, got %q", ApproveAsk, ApproveWithinLimits, p.Approve)
 	}
-	for _, name := range sortedKeys(p.Peers) {
+	for _, name := range slices.Sorted(maps.Keys(p.Peers)) {
 		key := fmt.Sprintf("policy.peers.%s", name)
 		if err := pki.ValidName(name); err != nil {
 			return c.Errorf("policy.peers", "%v", err)
@@ -161,7 +162,7 @@ func (p *Policy) check(c *Config) error {
 	if err := p.checkAnalysts(c); err != nil {
 		return err
 	}
-	for _, name := range sortedKeys(p.Datasets) {
+	for _, name := range slices.Sorted(maps.Keys(p.Datasets)) {
 		key := fmt.Sprintf("policy.dataset.%s", name)
 		if _, ok := c.Dataset(name); !ok {
 			return c.Errorf(key, "no [[dataset]] is named %q", name)
@@ -183,15 +184,6 @@ func oneOf(c *Config, key string, given []string, allowed ...string) error {
 		}
 	}
 	return nil
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // Judge reports of each limit whether a plan is within it; self is this site's place in the roster.
@@ -307,7 +299,7 @@ func (p *Policy) Unattended() string {
 	}
 	from := "proposed by the coordinator's own operator, without a signature"
 	if p.Analysts != nil {
-		from = fmt.Sprintf("proposed and signed by a listed analyst (%s)", named(sortedKeys(p.Analysts), len(p.Analysts), "analyst"))
+		from = fmt.Sprintf("proposed and signed by a listed analyst (%s)", named(slices.Sorted(maps.Keys(p.Analysts)), len(p.Analysts), "analyst"))
 	}
 	corrupt, pictures := "", ""
 	if p.MinCorrupt > 0 {
@@ -317,7 +309,7 @@ func (p *Policy) Unattended() string {
 		pictures = "; this site may be pictured by itself, with noise"
 	}
 	return fmt.Sprintf("without the operator: any number of studies until a budget is spent, each %s, up to ε = %g and δ = %g, of at least %d sites, all of them listed (%s), %s, %s%s",
-		from, p.MaxEpsilon, p.MaxDelta, p.MinSites, named(sortedKeys(p.Peers), len(p.Peers), "peer"), columns, noise, corrupt+pictures)
+		from, p.MaxEpsilon, p.MaxDelta, p.MinSites, named(slices.Sorted(maps.Keys(p.Peers)), len(p.Peers), "peer"), columns, noise, corrupt+pictures)
 }
 
 // Outside returns the rules that a study does not keep; none means that the policy approves it.
