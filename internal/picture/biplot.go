@@ -113,7 +113,7 @@ func biplot(r *result.Result, p result.Picture) (Drawing, error) {
 
 // heading is the study's name, and of a simulated one says so.
 func heading(r *result.Result) string {
-	name := short(r.Name, 40)
+	name := Short(r.Name, 40)
 	if r.Simulated {
 		return "SIMULATED, " + name
 	}
@@ -263,7 +263,7 @@ func (d *Drawing) arrows(r *result.Result, pair [2]int) int {
 		}
 		y := max(a.labelY, last[side]+11)
 		last[side] = y
-		d.text(a.labelX, y, tickSize, anchor, short(a.name, 22)).Bold = true
+		d.text(a.labelX, y, tickSize, anchor, Short(a.name, 22)).Bold = true
 	}
 	return len(all)
 }
@@ -271,8 +271,8 @@ func (d *Drawing) arrows(r *result.Result, pair [2]int) int {
 // minus writes a number with a true minus sign.
 func minus(v int) string { return strings.Replace(strconv.Itoa(v), "-", "−", 1) }
 
-// short cuts a text to n letters.
-func short(s string, n int) string {
+// Short cuts a text to n letters.
+func Short(s string, n int) string {
 	letters := []rune(s)
 	if len(letters) <= n {
 		return s

@@ -25,7 +25,7 @@ func groups(r *result.Result, p result.Picture) (Drawing, error) {
 	rows := (shown + columns - 1) / columns
 	of := "by site"
 	if p.By == proposal.PictureByColumn {
-		of = "by " + short(p.Column, 30)
+		of = "by " + Short(p.Column, 30)
 	}
 	d := Drawing{
 		Name: fmt.Sprintf("groups-%d-%d", p.Pair[0], p.Pair[1]), Title: fmt.Sprintf("%s: components %d and %d, %s", heading(r), p.Pair[0], p.Pair[1], of),
@@ -36,7 +36,7 @@ func groups(r *result.Result, p result.Picture) (Drawing, error) {
 		x, y := left+float64(g%columns)*(side+gap), top+float64(g/columns)*(side+44)
 		name := ""
 		if g < len(p.Groups) {
-			name = short(p.Groups[g], 18)
+			name = Short(p.Groups[g], 18)
 		}
 		d.text(x, y-5, labelSize, -1, fmt.Sprintf("%s: %s units", name, approx(density.Total[g])))
 		if slices.Max(density.Shown[g]) > 0 {

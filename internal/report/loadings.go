@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"covey/internal/picture"
 	"covey/internal/result"
 	"covey/internal/worth"
 )
@@ -54,7 +55,7 @@ func loadings(r *result.Result, of []*worth.Report) ([]Plot, error) {
 		plus, minus := make(plotter.Values, len(shown)), make(plotter.Values, len(shown))
 		top := 0.0
 		for at, j := range shown {
-			names[at] = short(r.Columns[j], 32)
+			names[at] = picture.Short(r.Columns[j], 32)
 			plus[at], minus[at] = max(0, v[j]), min(0, v[j])
 			top = max(top, math.Abs(v[j]))
 			if intervals != nil {

@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"strconv"
-	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -106,7 +105,7 @@ const (
 // newPlot makes an empty drawing in this package's style.
 func newPlot(r *result.Result, title, x, y string) *plot.Plot {
 	p := plot.New()
-	p.Title.Text = short(r.Name, 40) + ": " + title
+	p.Title.Text = picture.Short(r.Name, 40) + ": " + title
 	if r.Simulated {
 		p.Title.Text = "SIMULATED, " + p.Title.Text
 	}
@@ -126,15 +125,6 @@ func newPlot(r *result.Result, title, x, y string) *plot.Plot {
 		a.Tick.Length = 4
 	}
 	return p
-}
-
-// short cuts a text to n letters. Line breaks cannot be in it (proposal.Parse).
-func short(s string, n int) string {
-	letters := []rune(s)
-	if len(letters) <= n {
-		return s
-	}
-	return strings.TrimRight(string(letters[:n-1]), " ") + "…"
 }
 
 // even ticks about six round numbers.
