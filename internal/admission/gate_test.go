@@ -259,7 +259,7 @@ func TestAllHandshakesAreRationed(t *testing.T) {
 	})
 }
 
-// TestHostsAreForgotten: addresses are kept count of one by one for MaxHosts at most; IPv6 by /64.
+// TestHostsAreForgotten: addresses are kept count of one by one for maxHosts at most; IPv6 by /64.
 func TestHostsAreForgotten(t *testing.T) {
 	if a, b := hostOf(&net.TCPAddr{IP: net.ParseIP("2001:db8::1")}), hostOf(&net.TCPAddr{IP: net.ParseIP("2001:db8::ffff:2")}); a != b {
 		t.Errorf("%s and %s are one network", a, b)
@@ -268,10 +268,10 @@ func TestHostsAreForgotten(t *testing.T) {
 		t.Errorf("%s and %s are one address", a, b)
 	}
 	g, now := NewGate(nil, nil), time.Now()
-	for i := range 3 * MaxHosts {
+	for i := range 3 * maxHosts {
 		g.hostOf(&net.TCPAddr{IP: net.IPv4(10, byte(i>>16), byte(i>>8), byte(i))}, now).bucket.Spend(now, 1)
 	}
-	if g.hosts.Len() > MaxHosts+1 {
+	if g.hosts.Len() > maxHosts+1 {
 		t.Errorf("%d hosts are kept", g.hosts.Len())
 	}
 	g.hostOf(&net.TCPAddr{IP: net.IPv4(11, 0, 0, 1)}, now.Add(time.Minute))

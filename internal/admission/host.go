@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// MaxHosts are those that are kept count of each for itself; all others count as one.
-const MaxHosts = 4096
+// maxHosts are those that are kept count of each for itself; all others count as one.
+const maxHosts = 4096
 
 // Hosts keeps a value for each host that connects. Make one with [NewHosts]; it is not safe for use
 // by several goroutines.
@@ -29,7 +29,7 @@ func (h *Hosts[T]) Of(address net.Addr, now time.Time) *T {
 	if v := h.all[name]; v != nil {
 		return v
 	}
-	if len(h.all) >= MaxHosts && now.Sub(h.pruned) >= time.Second {
+	if len(h.all) >= maxHosts && now.Sub(h.pruned) >= time.Second {
 		h.pruned = now
 		for name, v := range h.all {
 			if h.idle(v, now) {
@@ -37,7 +37,7 @@ func (h *Hosts[T]) Of(address net.Addr, now time.Time) *T {
 			}
 		}
 	}
-	if len(h.all) >= MaxHosts {
+	if len(h.all) >= maxHosts {
 		name = ""
 	}
 	v := h.all[name]

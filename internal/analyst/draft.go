@@ -20,8 +20,8 @@ import (
 // maxClockGap is how far the coordinator's clock may be from this one before it is said.
 const maxClockGap = 2 * time.Minute
 
-// Expiry is used for a study whose file has none: an analyst's proposal does not wait forever.
-const Expiry = "336h"
+// expiry is used for a study whose file has none: an analyst's proposal does not wait forever.
+const expiry = "336h"
 
 // Draft is a proposal of this analyst's that was not sent.
 type Draft struct {
@@ -47,7 +47,7 @@ func (c *Client) Draft(ctx context.Context, spec proposal.Spec, trusted []string
 		}
 	}
 	if spec.Expires == "" {
-		spec.Expires = Expiry
+		spec.Expires = expiry
 	}
 	spec, err := spec.Dated(c.now())
 	if err != nil {

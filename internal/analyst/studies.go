@@ -82,8 +82,8 @@ func unknown(err error, id proposal.Digest) error {
 	return err
 }
 
-// WatchPatience is how long a watch looks for a coordinator that leads.
-const WatchPatience = time.Minute
+// watchPatience is how long a watch looks for a coordinator that leads.
+const watchPatience = time.Minute
 
 // watchTime bounds one stream of a watch: studies wait for people, so that it is long.
 const watchTime = 365 * 24 * time.Hour
@@ -121,9 +121,9 @@ func (c *Client) Watch(ctx context.Context, id proposal.Digest, see func(wire.To
 		}
 		if since.IsZero() {
 			since = c.now()
-			gone(since.Add(WatchPatience))
+			gone(since.Add(watchPatience))
 		}
-		if c.now().Sub(since) > WatchPatience {
+		if c.now().Sub(since) > watchPatience {
 			return err
 		}
 		select {

@@ -21,9 +21,9 @@ type Population struct {
 	Declared bool `json:"declared"`
 }
 
-// Below says what it means that a budget is less than what is spent and reserved; it is empty for
+// below says what it means that a budget is less than what is spent and reserved; it is empty for
 // any other.
-func (p Population) Below() string {
+func (p Population) below() string {
 	if used := p.SpentRho + p.ReservedRho; !p.Declared || used <= p.CapRho*(1+1e-9) {
 		return ""
 	}
@@ -31,10 +31,10 @@ func (p Population) Below() string {
 		p.Name, p.CapRho, p.SpentRho, p.ReservedRho)
 }
 
-// Below returns what Below says of populations.
+// Below returns what below says of populations.
 func Below(all []Population) (out []string) {
 	for _, p := range all {
-		if words := p.Below(); words != "" {
+		if words := p.below(); words != "" {
 			out = append(out, words)
 		}
 	}

@@ -14,11 +14,11 @@ func TestBelow(t *testing.T) {
 		{Name: "a", CapRho: 0.3, Declared: true},
 		{Name: "a", SpentRho: 1}, // agent.toml has no budget of it
 	} {
-		if words := p.Below(); words != "" {
+		if words := p.below(); words != "" {
 			t.Errorf("%+v: %s", p, words)
 		}
 	}
-	words := Population{Name: "a", CapRho: 0.25, SpentRho: 0.125, ReservedRho: 0.1875, Declared: true}.Below()
+	words := Population{Name: "a", CapRho: 0.25, SpentRho: 0.125, ReservedRho: 0.1875, Declared: true}.below()
 	for _, want := range []string{`"a"`, "0.25", "0.125", "0.1875", "no further study", "takes nothing back"} {
 		if !strings.Contains(words, want) {
 			t.Errorf("%q is not in %q", want, words)

@@ -44,8 +44,8 @@ const (
 	SocketFile = "operator.sock"
 )
 
-// DefaultName is a coordinator's if it is given none.
-const DefaultName = "1"
+// defaultName is a coordinator's if it is given none.
+const defaultName = "1"
 
 // ConfigError is a configuration that cannot be.
 type ConfigError struct {
@@ -122,7 +122,7 @@ func InitOwn(dir string, c Config, certFile, keyFile string, now time.Time) erro
 
 func (c Config) init(dir string, makeKeys func(hosts []string) error) error {
 	if c.Name == "" {
-		c.Name = DefaultName
+		c.Name = defaultName
 	}
 	if err := c.check(); err != nil {
 		return err
@@ -161,7 +161,7 @@ func ReadConfig(dir string) (Config, error) {
 		return Config{}, bad("%s: %v", file, err)
 	}
 	if c.Name == "" {
-		c.Name = DefaultName // a folder made before coordinators had names
+		c.Name = defaultName // a folder made before coordinators had names
 	}
 	if err := c.check(); err != nil {
 		key := "name" // a *pki.NameError

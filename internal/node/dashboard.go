@@ -186,7 +186,7 @@ func (n *Node) clusterWith(reached map[string]bool) dashboard.Cluster {
 	}
 	exchanges := map[string]pki.KeyExchange{}
 	if n.port != nil {
-		exchanges = n.port.KeyExchanges()
+		exchanges = n.port.keyExchanges()
 	}
 	for _, p := range peers {
 		shown := dashboard.Peer{Name: p.ID, Address: p.Address, Voter: p.Voter, Reached: p.ID == n.Config.Name || reached[p.ID], KeyExchange: exchanges[p.ID]}

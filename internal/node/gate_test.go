@@ -33,9 +33,9 @@ func (l *pipeNet) from(host string) Dialer {
 }
 
 // greet lets a port's raft answer everybody with a byte.
-func greet(p *Port) {
+func greet(p *port) {
 	for {
-		c, err := p.Raft().Accept()
+		c, err := p.raft().Accept()
 		if err != nil {
 			return
 		}
@@ -47,8 +47,8 @@ func greet(p *Port) {
 }
 
 // greeted dials and reads the byte within a second.
-func greeted(p *Port) error {
-	c, err := p.Raft().Dial("two", time.Second)
+func greeted(p *port) error {
+	c, err := p.raft().Dial("two", time.Second)
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func TestJoinersAreRationed(t *testing.T) {
 		var in atomic.Int32
 		go func() {
 			for {
-				c, err := p.Joiners().Accept()
+				c, err := p.joiners().Accept()
 				if err != nil {
 					return
 				}
@@ -178,10 +178,10 @@ func TestRecheckEndsConnections(t *testing.T) {
 			return !out.Load() && key.Equal(a.NodeKey()) && !key.Equal(b.NodeKey())
 		})
 		accepted, dialled := make(chan net.Conn, 2), make(chan net.Conn, 2)
-		for _, p := range []*Port{one, two} {
+		for _, p := range []*port{one, two} {
 			go func() {
 				for {
-					c, err := p.Raft().Accept()
+					c, err := p.raft().Accept()
 					if err != nil {
 						return
 					}
@@ -189,8 +189,8 @@ func TestRecheckEndsConnections(t *testing.T) {
 				}
 			}()
 		}
-		for _, p := range []*Port{one, two} {
-			c, err := p.Raft().Dial("x", time.Second)
+		for _, p := range []*port{one, two} {
+			c, err := p.raft().Dial("x", time.Second)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -203,21 +203,21 @@ func TestRecheckEndsConnections(t *testing.T) {
 				go func() { _, err := c.Read(make([]byte, 1)); c.Close(); ended <- err }()
 			}
 		}
-		two.Recheck()
+		two.recheck()
 		synctest.Wait()
 		if len(ended) != 0 {
 			t.Fatalf("%d connections of a member ended", len(ended))
 		}
 		out.Store(true)
-		two.Recheck()
+		two.recheck()
 		synctest.Wait()
 		if len(ended) != 4 {
 			t.Errorf("%d of 4 ends noticed", len(ended))
 		}
-		if _, err := two.Raft().Dial("x", time.Second); err == nil {
+		if _, err := two.raft().Dial("x", time.Second); err == nil {
 			t.Error("dialled one that is no member")
 		}
-		if c, err := one.Raft().Dial("x", time.Second); err == nil {
+		if c, err := one.raft().Dial("x", time.Second); err == nil {
 			if _, err := c.Read(make([]byte, 1)); err == nil {
 				t.Error("accepted one that is no member")
 			}
@@ -254,7 +254,7 @@ func TestFloodEndsItsOwn(t *testing.T) {
 	})
 }
 
-// TestRemovedWhileItShakesHands: PEER-6. Recheck cannot end what is not settled, so settling looks
+// TestRemovedWhileItShakesHands: PEER-6. recheck cannot end what is not settled, so settling looks
 // again.
 func TestRemovedWhileItShakesHands(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -267,7 +267,7 @@ func TestRemovedWhileItShakesHands(t *testing.T) {
 		if err := greeted(one); err == nil {
 			t.Error("was let in")
 		}
-		if c, err := two.Raft().Dial("one", time.Second); err == nil {
+		if c, err := two.raft().Dial("one", time.Second); err == nil {
 			t.Error("was dialled")
 			c.Close()
 		}

@@ -138,7 +138,7 @@ func telling(was, err error) error {
 
 // post sends one request to another coordinator over a connection of its own.
 func (n *Node) post(ctx context.Context, address, path string, body any) error {
-	conn, err := n.port.DialOperator(ctx, address)
+	conn, err := n.port.dialOperator(ctx, address)
 	if err != nil {
 		return err
 	}
@@ -288,7 +288,7 @@ func fetchEstate(ctx context.Context, join pki.Join, key ed25519.PublicKey, dial
 
 // ask posts to another coordinator and gives its answer.
 func (n *Node) ask(ctx context.Context, address, path string, body any) ([]byte, error) {
-	conn, err := n.port.DialOperator(ctx, address)
+	conn, err := n.port.dialOperator(ctx, address)
 	if err != nil {
 		return nil, err
 	}

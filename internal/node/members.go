@@ -69,7 +69,7 @@ func (m *members) keep() {
 	}
 	m.mu.Unlock()
 	if m.n.port != nil {
-		m.n.port.Recheck()
+		m.n.port.recheck()
 	}
 }
 
@@ -127,7 +127,7 @@ func (m *members) hear(ctx context.Context, address string) {
 	if !again || old.Version != list.Version {
 		m.n.log.Info("the list of coordinators was learned from another coordinator", "address", address, "version", list.Version)
 	}
-	m.n.port.Recheck()
+	m.n.port.recheck()
 }
 
 // unhear forgets the members of which other coordinators told, and ends connections admitted only
@@ -138,7 +138,7 @@ func (m *members) unhear() {
 	m.heard = nil
 	m.mu.Unlock()
 	if told > 0 {
-		m.n.port.Recheck()
+		m.n.port.recheck()
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 )
 
 // thief is a coordinator's folder of a federation's CA, with a key of its own, and its port.
-func thief(t *testing.T, w *wires, of *pki.Authority, name string) *Port {
+func thief(t *testing.T, w *wires, of *pki.Authority, name string) *port {
 	t.Helper()
 	dir := t.TempDir()
 	if err := pki.InitNode(dir, of.Estate(), of.Fingerprint(), nil, time.Now()); err != nil {
@@ -34,7 +34,7 @@ func thief(t *testing.T, w *wires, of *pki.Authority, name string) *Port {
 }
 
 // portOf is a port that shows certificates of a folder in any name.
-func portOf(t *testing.T, w *wires, a *pki.Authority, name string) *Port {
+func portOf(t *testing.T, w *wires, a *pki.Authority, name string) *port {
 	t.Helper()
 	own, err := a.PeerTLS(name, time.Now)
 	if err != nil {
@@ -57,7 +57,7 @@ func TestRemovedHasNoVoice(t *testing.T) {
 	pairOver(t, func(t *testing.T, w *wires, one, two *Node) {
 		// A connection that is kept, from before.
 		kept := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return two.port.DialOperator(ctx, one.Config.PeerAddress)
+			return two.port.dialOperator(ctx, one.Config.PeerAddress)
 		}}}
 		post := func() error {
 			answer, err := kept.Post("http://one/v1/raft/add", "", strings.NewReader(`{"name":"ghost","valid":"1h"}`))
@@ -83,7 +83,7 @@ func TestRemovedHasNoVoice(t *testing.T) {
 		if err := post(); err == nil {
 			t.Error("a connection of before the removal serves still")
 		}
-		ports := map[string]*Port{
+		ports := map[string]*port{
 			"its own":                   two.port,
 			"another's name":            portOf(t, w, two.authority, "one"),
 			"a new name":                portOf(t, w, two.authority, "ghost"),
@@ -98,7 +98,7 @@ func TestRemovedHasNoVoice(t *testing.T) {
 				"/v1/raft/members": "",
 				"/v1/ca/held":      "",
 			} {
-				conn, err := p.DialOperator(t.Context(), one.Config.PeerAddress)
+				conn, err := p.dialOperator(t.Context(), one.Config.PeerAddress)
 				if err == nil {
 					_, err = exchange(t.Context(), conn, path, body)
 				}
@@ -106,7 +106,7 @@ func TestRemovedHasNoVoice(t *testing.T) {
 					t.Errorf("%s: %s is answered", what, path)
 				}
 			}
-			if c, err := p.Raft().Dial(one.Config.PeerAddress, time.Second); err == nil {
+			if c, err := p.raft().Dial(one.Config.PeerAddress, time.Second); err == nil {
 				if _, err := c.Read(make([]byte, 1)); err == nil || !strings.Contains(err.Error(), "certificate") {
 					t.Errorf("%s: raft: %v", what, err)
 				}
@@ -118,7 +118,7 @@ func TestRemovedHasNoVoice(t *testing.T) {
 			addresses = append(addresses, fmt.Sprintf("thief-%d:1", i+1))
 		}
 		for _, address := range addresses {
-			if c, err := one.port.DialOperator(t.Context(), address); err == nil {
+			if c, err := one.port.dialOperator(t.Context(), address); err == nil {
 				t.Errorf("%s is talked to", address)
 				c.Close()
 			}

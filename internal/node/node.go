@@ -87,7 +87,7 @@ type Node struct {
 
 	authority *pki.Authority
 	replica   *replica.Node
-	port      *Port // nil for a coordinator that is alone
+	port      *port // nil for a coordinator that is alone
 	sites     net.Listener
 	operator  net.Listener // nil without Control
 	watchers  net.Listener // nil without a dashboard, as the next
@@ -169,7 +169,7 @@ func Open(dir string, o Options) (_ *Node, err error) {
 		if err := n.listenPeers(); err != nil {
 			return nil, err
 		}
-		replicated.Stream, replicated.Address, replicated.Join = n.port.Raft(), n.Config.PeerAddress, len(n.Config.Peers) > 0
+		replicated.Stream, replicated.Address, replicated.Join = n.port.raft(), n.Config.PeerAddress, len(n.Config.Peers) > 0
 	}
 	if n.replica, err = replica.Open(dir, machine, replicated); err != nil {
 		return nil, err
@@ -301,10 +301,10 @@ func (n *Node) Run(ctx context.Context) error {
 		serve(n.operatorHandler(forward), n.operator)
 	}
 	if n.port != nil {
-		serve(n.peerHandler(), n.port.Operators())
+		serve(n.peerHandler(), n.port.operators())
 		s := joinServer(ctx, n.joinerHandler())
 		servers = append(servers, s)
-		g.Go(func() error { return ignoreClosed(s.Serve(n.port.Joiners())) })
+		g.Go(func() error { return ignoreClosed(s.Serve(n.port.joiners())) })
 		g.Go(func() error { n.enter(ctx); return nil })
 		g.Go(func() error { n.members.ask(ctx); return nil })
 	}

@@ -62,7 +62,7 @@ func (n *Node) operatorHandler(forward *forwarder) http.Handler {
 		given, invited := n.Coordinator.Expected()
 		reply := PeersReply{Self: n.Config.Name, Leader: n.replica.LeaderID(), Peers: peers, Given: given, Invited: invited}
 		if n.port != nil {
-			reply.KeyExchanges = n.port.KeyExchanges()
+			reply.KeyExchanges = n.port.keyExchanges()
 		}
 		// Tried now, not as last seen: the person who asks may be about to stop a machine.
 		c := n.clusterWith(n.reach(r.Context()))
@@ -285,7 +285,7 @@ type forwarder struct {
 func (n *Node) forwarder() *forwarder {
 	f := &forwarder{n: n, transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
-			return n.port.DialOperator(ctx, address)
+			return n.port.dialOperator(ctx, address)
 		},
 		// One leader at a time, and a watch may be long.
 		MaxIdleConnsPerHost: 2, IdleConnTimeout: 30 * time.Second,

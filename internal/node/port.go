@@ -26,11 +26,11 @@ const handshakeTime = 10 * time.Second
 // Dialer opens a connection to host:port.
 type Dialer func(ctx context.Context, address string) (net.Conn, error)
 
-// Port is a coordinator's port for other coordinators: one TCP port, TLS 1.3 with certificates of
+// port is a coordinator's port for other coordinators: one TCP port, TLS 1.3 with certificates of
 // the federation's own CA and keys that the log has on both sides, and three protocols told apart
 // by ALPN: raft, operators' requests passed on to the leader, and the one call of a coordinator
 // that joins, which has no certificate yet. A branch accepts what is connected for each.
-type Port struct {
+type port struct {
 	listener net.Listener
 	tls      *pki.PeerTLS
 	dial     Dialer
@@ -44,8 +44,8 @@ type Port struct {
 }
 
 // newPort serves on a listener, which Close closes. dial reaches other ports.
-func newPort(l net.Listener, own *pki.PeerTLS, dial Dialer) *Port {
-	p := &Port{listener: l, tls: own, dial: dial, branches: map[string]*branch{}, gate: newGate(), open: map[net.Conn]*tls.Conn{}}
+func newPort(l net.Listener, own *pki.PeerTLS, dial Dialer) *port {
+	p := &port{listener: l, tls: own, dial: dial, branches: map[string]*branch{}, gate: newGate(), open: map[net.Conn]*tls.Conn{}}
 	for _, name := range []string{raftProtocol, operatorProtocol, joinProtocol} {
 		p.branches[name] = &branch{port: p, conns: make(chan net.Conn), done: make(chan struct{})}
 	}
@@ -53,21 +53,21 @@ func newPort(l net.Listener, own *pki.PeerTLS, dial Dialer) *Port {
 	return p
 }
 
-// Raft is the branch that internal/replica talks through.
-func (p *Port) Raft() *Raft { return &Raft{p.branches[raftProtocol]} }
+// raft is the branch that internal/replica talks through.
+func (p *port) raft() *raftBranch { return &raftBranch{p.branches[raftProtocol]} }
 
-// Operators is the branch of requests passed on by other coordinators.
-func (p *Port) Operators() net.Listener { return p.branches[operatorProtocol] }
+// operators is the branch of requests passed on by other coordinators.
+func (p *port) operators() net.Listener { return p.branches[operatorProtocol] }
 
-// Joiners is the branch of new coordinators, who have shown no certificate.
-func (p *Port) Joiners() net.Listener { return p.branches[joinProtocol] }
+// joiners is the branch of new coordinators, who have shown no certificate.
+func (p *port) joiners() net.Listener { return p.branches[joinProtocol] }
 
-// DialOperator reaches another coordinator's Operators.
-func (p *Port) DialOperator(ctx context.Context, address string) (net.Conn, error) {
+// dialOperator reaches another coordinator's operators.
+func (p *port) dialOperator(ctx context.Context, address string) (net.Conn, error) {
 	return p.reach(ctx, operatorProtocol, address)
 }
 
-// dialJoin reaches a coordinator's Joiners from where there is no certificate yet;
+// dialJoin reaches a coordinator's joiners from where there is no certificate yet;
 // its CA is known by fingerprint ([*pki.WrongCAError]).
 func dialJoin(ctx context.Context, dial Dialer, address, fingerprint string) (net.Conn, error) {
 	conn, err := secure(ctx, dial, address, pki.NodeJoinTLS(fingerprint, joinProtocol))
@@ -77,7 +77,7 @@ func dialJoin(ctx context.Context, dial Dialer, address, fingerprint string) (ne
 	return plain{conn, func() {}}, nil
 }
 
-func (p *Port) reach(ctx context.Context, protocol, address string) (net.Conn, error) {
+func (p *port) reach(ctx context.Context, protocol, address string) (net.Conn, error) {
 	conn, err := secure(ctx, p.dial, address, p.tls.Client(protocol))
 	if err != nil {
 		return nil, err
@@ -93,9 +93,9 @@ func (p *Port) reach(ctx context.Context, protocol, address string) (net.Conn, e
 	return plain{conn, func() { p.leave(raw) }}, nil
 }
 
-// settle notes whom a connection goes to, so that Recheck finds it, and looks once more: who it is
+// settle notes whom a connection goes to, so that recheck finds it, and looks once more: who it is
 // may have been removed while the handshake ran.
-func (p *Port) settle(raw net.Conn, conn *tls.Conn) error {
+func (p *port) settle(raw net.Conn, conn *tls.Conn) error {
 	p.mu.Lock()
 	if _, open := p.open[raw]; open {
 		p.open[raw] = conn
@@ -104,8 +104,8 @@ func (p *Port) settle(raw net.Conn, conn *tls.Conn) error {
 	return p.tls.Check(conn.ConnectionState())
 }
 
-// Recheck ends the connections of coordinators that are let in no longer, accepted and dialled.
-func (p *Port) Recheck() {
+// recheck ends the connections of coordinators that are let in no longer, accepted and dialled.
+func (p *port) recheck() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for raw, conn := range p.open {
@@ -115,9 +115,9 @@ func (p *Port) Recheck() {
 	}
 }
 
-// KeyExchanges returns those of open connections with other coordinators, by name: of several the
+// keyExchanges returns those of open connections with other coordinators, by name: of several the
 // weakest.
-func (p *Port) KeyExchanges() map[string]pki.KeyExchange {
+func (p *port) keyExchanges() map[string]pki.KeyExchange {
 	out := map[string]pki.KeyExchange{}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -158,7 +158,7 @@ func explain(err error) error {
 
 // Close ends the port, its branches and every connection of them: raft leaves those that
 // it keeps for later open.
-func (p *Port) Close() error {
+func (p *port) Close() error {
 	p.mu.Lock()
 	p.closed = true
 	for c := range p.open {
@@ -173,7 +173,7 @@ func (p *Port) Close() error {
 	return err
 }
 
-func (p *Port) accept() {
+func (p *port) accept() {
 	config := p.tls.Server(joinProtocol, raftProtocol, operatorProtocol)
 	for {
 		raw, err := p.listener.Accept()
@@ -191,13 +191,13 @@ func (p *Port) accept() {
 	}
 }
 
-func (p *Port) isClosed() bool {
+func (p *port) isClosed() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.closed
 }
 
-func (p *Port) enter(c net.Conn) bool {
+func (p *port) enter(c net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -209,7 +209,7 @@ func (p *Port) enter(c net.Conn) bool {
 }
 
 // admit makes the handshake, which says who it is, and hands the connection on.
-func (p *Port) admit(e *entrant, config *tls.Config) {
+func (p *port) admit(e *entrant, config *tls.Config) {
 	raw := e.raw
 	leave := func() {
 		p.gate.leave(e)
@@ -259,7 +259,7 @@ func (c plain) Close() error {
 }
 
 // leave closes a connection and forgets it.
-func (p *Port) leave(c net.Conn) {
+func (p *port) leave(c net.Conn) {
 	c.Close()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -268,7 +268,7 @@ func (p *Port) leave(c net.Conn) {
 
 // branch is the listener of one protocol.
 type branch struct {
-	port  *Port
+	port  *port
 	conns chan net.Conn
 	done  chan struct{}
 	once  sync.Once
@@ -293,11 +293,11 @@ func (b *branch) Close() error {
 // Addr is the port's.
 func (b *branch) Addr() net.Addr { return b.port.listener.Addr() }
 
-// Raft is the branch that raft accepts from and dials through.
-type Raft struct{ *branch }
+// raftBranch is the branch that raft accepts from and dials through.
+type raftBranch struct{ *branch }
 
 // Dial reaches another coordinator's raft.
-func (r *Raft) Dial(address string, timeout time.Duration) (net.Conn, error) {
+func (r *raftBranch) Dial(address string, timeout time.Duration) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	return r.port.reach(ctx, raftProtocol, address)

@@ -52,7 +52,7 @@ func authority(t *testing.T) *pki.Authority {
 	return site.Authority(t, t.TempDir(), time.Now())
 }
 
-func open(t *testing.T, a *pki.Authority, id string, l *pipeNet, to *pipeNet) *Port {
+func open(t *testing.T, a *pki.Authority, id string, l *pipeNet, to *pipeNet) *port {
 	t.Helper()
 	tls, err := a.PeerTLS(id, time.Now)
 	if err != nil {
@@ -80,8 +80,8 @@ func TestBranches(t *testing.T) {
 			io.Copy(c, c)
 			c.Close()
 		}
-		go echo(two.Raft())
-		go echo(two.Joiners())
+		go echo(two.raft())
+		go echo(two.joiners())
 		say := func(c net.Conn, err error) {
 			t.Helper()
 			if err != nil {
@@ -93,15 +93,15 @@ func TestBranches(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		say(one.Raft().Dial("two", time.Second))
+		say(one.raft().Dial("two", time.Second))
 		say(dialJoin(t.Context(), there.dial, "two", a.Fingerprint()))
 		if _, err := dialJoin(t.Context(), there.dial, "two", authority(t).Fingerprint()); err == nil {
 			t.Error("joined a coordinator of another CA")
 		}
 		server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "yes") })}
-		go server.Serve(two.Operators())
+		go server.Serve(two.operators())
 		client := http.Client{Transport: &http.Transport{
-			DialContext: func(ctx context.Context, _, address string) (net.Conn, error) { return one.DialOperator(ctx, address) },
+			DialContext: func(ctx context.Context, _, address string) (net.Conn, error) { return one.dialOperator(ctx, address) },
 		}}
 		answer, err := client.Get("http://two/")
 		if err != nil {
@@ -135,14 +135,14 @@ func TestSilentCallersAreDropped(t *testing.T) {
 			t.Errorf("%d handshakes at once", n)
 		}
 		go func() {
-			c, err := two.Raft().Accept()
+			c, err := two.raft().Accept()
 			if err == nil {
 				c.Write([]byte("x"))
 				c.Close()
 			}
 		}()
 		began := time.Now()
-		c, err := one.Raft().Dial("two", time.Minute)
+		c, err := one.raft().Dial("two", time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -162,7 +162,7 @@ func TestSilentCallersAreDropped(t *testing.T) {
 	})
 }
 
-func (p *Port) connections() int {
+func (p *port) connections() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.open)
@@ -175,12 +175,12 @@ func TestCloseEndsConnections(t *testing.T) {
 		one, two := open(t, a, "one", here, there), open(t, a, "two", there, here)
 		accepted := make(chan net.Conn, 1)
 		go func() {
-			c, err := two.Raft().Accept()
+			c, err := two.raft().Accept()
 			if err == nil {
 				accepted <- c
 			}
 		}()
-		dialled, err := one.Raft().Dial("two", time.Second)
+		dialled, err := one.raft().Dial("two", time.Second)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -204,7 +204,7 @@ func TestCloseEndsEverything(t *testing.T) {
 		a, here := authority(t), newPipeNet()
 		p := open(t, a, "one", here, here)
 		ended := make(chan error, 3)
-		for _, l := range []net.Listener{p.Raft(), p.Operators(), p.Joiners()} {
+		for _, l := range []net.Listener{p.raft(), p.operators(), p.joiners()} {
 			go func() { _, err := l.Accept(); ended <- err }()
 		}
 		silent, err := here.dial(t.Context(), "one")

@@ -42,12 +42,12 @@ func TestQuantumSafePeers(t *testing.T) {
 	pairOver(t, func(t *testing.T, w *wires, one, two *Node) {
 		want := pki.KeyExchange{Group: "X25519MLKEM768", QuantumSafe: true}
 		until(t, "the links", func() error {
-			if got := one.port.KeyExchanges()["two"]; got != want {
+			if got := one.port.keyExchanges()["two"]; got != want {
 				return errors.New(got.String())
 			}
 			return nil
 		})
-		if got := two.port.KeyExchanges()["one"]; got != want {
+		if got := two.port.keyExchanges()["one"]; got != want {
 			t.Errorf("%+v", got)
 		}
 		if c := one.cluster(); len(c.Peers) != 2 || c.Peers[0].KeyExchange == c.Peers[1].KeyExchange {
@@ -69,7 +69,7 @@ func TestQuantumSafePeers(t *testing.T) {
 			conn.SetReadDeadline(time.Now().Add(time.Second))
 			_, err = conn.Read(make([]byte, 1))
 			if at, ok := errors.AsType[net.Error](err); ok && at.Timeout() {
-				if got := one.port.KeyExchanges()["two"]; !got.Weak() || got.Group != "X25519" {
+				if got := one.port.keyExchanges()["two"]; !got.Weak() || got.Group != "X25519" {
 					t.Errorf("of several the weakest: %+v", got)
 				}
 				return nil // it waits for a request
@@ -99,7 +99,7 @@ func TestQuantumSafeFederation(t *testing.T) {
 	defer p.Close()
 	go func() {
 		for {
-			c, err := p.Operators().Accept()
+			c, err := p.operators().Accept()
 			if err != nil {
 				return
 			}

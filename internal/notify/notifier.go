@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Every is how often a [Notifier] asks for facts, and looks for notices that are due.
-const Every = 30 * time.Second
+// every is how often a [Notifier] asks for facts, and looks for notices that are due.
+const every = 30 * time.Second
 
 // shown is how many digits of a digest a notice has.
 const shown = 12
@@ -69,7 +69,7 @@ func (n *Notifier) Run(ctx context.Context) {
 	for {
 		n.Step(ctx)
 		select {
-		case <-time.After(Every):
+		case <-time.After(every):
 		case <-ctx.Done():
 			return
 		}
@@ -132,7 +132,7 @@ func (n *Notifier) learn(targets []Target, now time.Time) (changed bool) {
 func (n *Notifier) enqueue(f Fact, targets []Target, now time.Time) {
 	notice := Notice{ID: rand.Text(), Event: f.Event, Study: f.Study[:min(shown, len(f.Study))], Time: now.UTC().Truncate(time.Second)}
 	for _, t := range targets {
-		if !t.Wants(f.Event) {
+		if !t.wants(f.Event) {
 			continue
 		}
 		notice.Name = ""
@@ -198,11 +198,11 @@ func (n *Notifier) deliver(ctx context.Context, targets []Target) (tried bool) {
 		failed[w.Target] = true
 		log := n.o.Logger.With("event", w.Event, "to", targets[at].Place(), "tries", w.Failed+1, "error", err)
 		if ctx.Err() == nil {
-			if w.Failed++; w.Failed > len(Tries) {
+			if w.Failed++; w.Failed > len(tries) {
 				log.Error("a notice was not delivered and is given up")
 				continue
 			}
-			w.Next = now.Add(Tries[w.Failed-1])
+			w.Next = now.Add(tries[w.Failed-1])
 			log.Warn("a notice was not delivered; it is tried again", "at", w.Next)
 		}
 		left = append(left, w)

@@ -114,7 +114,7 @@ func TestNoticeIsTriedForADay(t *testing.T) {
 	b.facts = []Fact{{Awaiting, digest, "heart-attacks"}}
 	r.status = http.StatusServiceUnavailable
 	b.after(0)
-	for _, wait := range Tries {
+	for _, wait := range tries {
 		b.after(wait - time.Second) // not yet
 		b.open()
 		b.after(time.Second)
@@ -377,7 +377,7 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := Check(slices.Repeat([]Target{{Command: []string{"/b"}}}, MaxTargets+1)); err == nil {
+	if err := Check(slices.Repeat([]Target{{Command: []string{"/b"}}}, maxTargets+1)); err == nil {
 		t.Error("any number of targets")
 	}
 }

@@ -24,8 +24,8 @@ const (
 	maxFile   = 64 << 20
 )
 
-// Tries are how long after each failed try the next one follows: eight tries in a day.
-var Tries = []time.Duration{time.Minute, 4 * time.Minute, 15 * time.Minute, time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour}
+// tries are how long after each failed try the next one follows: eight tries in a day.
+var tries = []time.Duration{time.Minute, 4 * time.Minute, 15 * time.Minute, time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour}
 
 // remembered is how long a fact counts as told since it was last noted to hold: one that comes and
 // goes is two notices a day at most.
@@ -69,7 +69,7 @@ func load(dir string) (s state, found bool, err error) {
 	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
-	odd := func(w waiting) bool { return w.Failed < 0 || w.Failed > len(Tries) }
+	odd := func(w waiting) bool { return w.Failed < 0 || w.Failed > len(tries) }
 	if len(raw) > maxFile || d.Decode(&s) != nil || len(s.Waiting) > maxQueued || s.Told == nil || slices.ContainsFunc(s.Waiting, odd) {
 		return state{}, false, fmt.Errorf("%s: is damaged; remove it: what was not sent yet is then lost", path)
 	}

@@ -47,7 +47,7 @@ type Target struct {
 
 // What a configuration may hold.
 const (
-	MaxTargets  = 10
+	maxTargets  = 10
 	maxArgument = 4096
 	minKey      = 32
 	maxKey      = 4096
@@ -65,8 +65,8 @@ func wrong(key, format string, args ...any) error {
 // Check checks targets as they are written, without a look at their files. The error is a
 // *[TargetError].
 func Check(targets []Target) error {
-	if len(targets) > MaxTargets {
-		return wrong("notify", "there are %d of at most %d", len(targets), MaxTargets)
+	if len(targets) > maxTargets {
+		return wrong("notify", "there are %d of at most %d", len(targets), maxTargets)
 	}
 	for _, t := range targets {
 		if err := t.check(); err != nil {
@@ -133,8 +133,8 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Wants reports whether the target is told of an event.
-func (t Target) Wants(e Event) bool { return len(t.Events) == 0 || slices.Contains(t.Events, e) }
+// wants reports whether the target is told of an event.
+func (t Target) wants(e Event) bool { return len(t.Events) == 0 || slices.Contains(t.Events, e) }
 
 // Under returns targets with the relative paths of key files taken from a folder.
 func Under(dir string, targets []Target) []Target {

@@ -58,13 +58,13 @@ func Close(v View, state *round.State, words map[int]Word, on *shelf.Shelf) (*Cl
 		return nil, err
 	}
 	p := state.Plan()
-	c := &Closed{View: v, Proposal: p.Proposal, Words: WordsOf(p, words), Limit: wire.LargestOfSite(p), Size: int64(len(text)), rest: on.Put(text)}
+	c := &Closed{View: v, Proposal: p.Proposal, Words: wordsOf(p, words), Limit: wire.LargestOfSite(p), Size: int64(len(text)), rest: on.Put(text)}
 	c.Proposal.Spec.Columns, c.Proposal.Graph = nil, nil
 	return c, nil
 }
 
-// WordsOf returns decisions by site, without their signatures.
-func WordsOf(p *study.Plan, words map[int]Word) []analysis.Word {
+// wordsOf returns decisions by site, without their signatures.
+func wordsOf(p *study.Plan, words map[int]Word) []analysis.Word {
 	out := make([]analysis.Word, len(p.Proposal.Roster))
 	for i := range out { // not over words: those of a snapshot may be of anybody
 		word := words[i]

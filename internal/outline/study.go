@@ -67,7 +67,7 @@ func (s Study) ForAnalysts(at Dates, words map[int]Word) analysis.Study {
 		return out
 	}
 	p := s.State.Plan()
-	out.Code, out.Words, out.Queries = s.State.Code, WordsOf(p, words), out.Done+p.Queries.Left(s.State.Query)
+	out.Code, out.Words, out.Queries = s.State.Code, wordsOf(p, words), out.Done+p.Queries.Left(s.State.Query)
 	out.Waiting, out.Overdue = s.State.WaitingFor(), s.State.Overdue()
 	return out
 }

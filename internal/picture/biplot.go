@@ -150,7 +150,7 @@ func hides(hidden float64, peaks []int, sigma float64) string {
 
 // drawnBin is how many units a lone bin needs so that a coefficient of it is drawn. Each of its two
 // finest levels halves it.
-func drawnBin(sigma float64) float64 { return 2 * Threshold * sigma }
+func drawnBin(sigma float64) float64 { return 2 * threshold * sigma }
 
 // axis names a component's axis.
 func axis(r *result.Result, component int) string {

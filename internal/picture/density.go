@@ -71,9 +71,9 @@ func New(p result.Picture) (*Density, error) {
 	return out, nil
 }
 
-// Threshold is the smallest wavelet coefficient that is drawn, in deviations of the noise of one
+// threshold is the smallest wavelet coefficient that is drawn, in deviations of the noise of one
 // count.
-var Threshold = math.Sqrt(2 * math.Log(bins*bins))
+var threshold = math.Sqrt(2 * math.Log(bins*bins))
 
 // window is the side of the squares whose wavelets are taken.
 const window = 4
@@ -86,7 +86,7 @@ func denoise(counts []float64, sigma float64) []float64 {
 		for y := 1 - window; y < bins; y++ {
 			var v [window][window]float64
 			each(x, y, func(i, j, bin int) { v[i][j] = counts[bin] })
-			shrink(&v, Threshold*sigma)
+			shrink(&v, threshold*sigma)
 			each(x, y, func(i, j, bin int) { out[bin] += v[i][j] / (window * window) })
 		}
 	}

@@ -23,7 +23,7 @@ func newCSV(to io.Writer, t *table) (*csvSink, error) {
 		head = append(head, "unit")
 	}
 	head = append(append(head, names...), "note")
-	_, err := io.WriteString(to, "# "+Header+"\n"+strings.Join(head, ",")+"\n")
+	_, err := io.WriteString(to, "# "+header+"\n"+strings.Join(head, ",")+"\n")
 	return &csvSink{to, t, flag}, err
 }
 
@@ -47,7 +47,7 @@ func (c *csvSink) encode(out []byte, p *part) []byte {
 		}
 		out = append(out, ',')
 		if math.IsNaN(row[0]) {
-			out = append(out, Note...)
+			out = append(out, note...)
 		}
 		out = append(out, '\n')
 	}

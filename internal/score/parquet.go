@@ -45,7 +45,7 @@ func newParquet(to io.Writer, t *table) *parquetSink {
 	}
 	add(reflect.TypeFor[string](), "note,optional")
 	schema := parquet.SchemaOf(reflect.New(reflect.StructOf(fields)).Interface())
-	w := parquet.NewGenericWriter[any](to, schema, parquet.KeyValueMetadata("note", Header))
+	w := parquet.NewGenericWriter[any](to, schema, parquet.KeyValueMetadata("note", header))
 	return &parquetSink{w: w, columns: w.ColumnWriters(), flag: flag, t: t}
 }
 
@@ -100,7 +100,7 @@ func (s *parquetSink) take(parts []*part, _ []byte) error {
 		})
 	}
 	if err == nil {
-		null, note := parquet.NullValue().Level(0, 0, at), parquet.ByteArrayValue([]byte(Note)).Level(0, 1, at)
+		null, note := parquet.NullValue().Level(0, 0, at), parquet.ByteArrayValue([]byte(note)).Level(0, 1, at)
 		err = put(func(to []parquet.Value, p *part) []parquet.Value {
 			for i := 0; i < len(p.numbers); i += p.width {
 				if math.IsNaN(p.numbers[i]) {

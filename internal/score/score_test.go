@@ -265,7 +265,7 @@ func TestRowsLeftOut(t *testing.T) {
 	}
 	for i, left := range []bool{false, true, true, false} {
 		line := lines[i+1]
-		if (line[2] == "") != left || (line[len(line)-1] == Note) != left {
+		if (line[2] == "") != left || (line[len(line)-1] == note) != left {
 			t.Errorf("row %d: %q", i+1, line)
 		}
 	}

@@ -19,11 +19,11 @@ const (
 	NPY     Format = "npy"
 )
 
-// Note is what stands in the note of a row without scores.
-const Note = "left out: a value is missing or at fault"
+// note is what stands in the note of a row without scores.
+const note = "left out: a value is missing or at fault"
 
-// Header is the first line of a CSV file, without the # before it: whoever opens the file reads it.
-const Header = "individual data of this site, not private: with the components of the result these scores are nearly the rows"
+// header is the first line of a CSV file, without the # before it: whoever opens the file reads it.
+const header = "individual data of this site, not private: with the components of the result these scores are nearly the rows"
 
 // table says what is written of a row.
 type table struct {

@@ -21,10 +21,10 @@ const (
 	CacheMemory = "memory" // no file
 )
 
-// SmallRows is up to how many bytes a file's rows stay in memory by default, which is faster than a
+// smallRows is up to how many bytes a file's rows stay in memory by default, which is faster than a
 // cache file. It counts rows as a study reads them: a packed file of a few bytes may hold a great
 // many.
-const SmallRows = 4 << 20
+const smallRows = 4 << 20
 
 // InMemory returns how many bytes of rows a study reads into memory rather than into a cache file.
 func (d Dataset) InMemory() int {
@@ -32,7 +32,7 @@ func (d Dataset) InMemory() int {
 	case d.Cache == CacheMemory:
 		return math.MaxInt
 	case d.Cache == "" && d.Query == "":
-		return SmallRows
+		return smallRows
 	}
 	return 0
 }

@@ -31,7 +31,7 @@ func init() {
 			{notifier, "f.Study[:min(shown, len(f.Study))]", "f.Study"},
 		}, in("notify", "TestNoticeIsTriedForADay"), killer{}},
 		{"notify: it is tried for ever", 0, []edit{
-			{notifier, "w.Failed > len(Tries)", "w.Failed < 0"}, {notifier, "Tries[w.Failed-1]", "Tries[min(w.Failed, len(Tries))-1]"},
+			{notifier, "w.Failed > len(tries)", "w.Failed < 0"}, {notifier, "tries[w.Failed-1]", "tries[min(w.Failed, len(tries))-1]"},
 		}, in("notify", "TestNoticeIsTriedForADay"), killer{}},
 		{"notify: what is long over is news", 0, []edit{
 			{notifier, "!told && !old", "!told && (!old || true)"},
