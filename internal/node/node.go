@@ -103,25 +103,29 @@ type Node struct {
 	now       func() time.Time
 }
 
+func (o *Options) setDefaults() {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Listen == nil {
+		o.Listen = func(address string) (net.Listener, error) { return net.Listen("tcp", address) }
+	}
+	if o.Dial == nil {
+		o.Dial = func(ctx context.Context, address string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "tcp", address)
+		}
+	}
+}
+
 // Open opens a data folder's log; it listens already. A coordinator that is alone
 // leads when Open returns; others lead when they are elected, while Run runs.
 // Errors: *ConfigError, internal/pki's, replica.ErrLocked, *replica.StoreError, or of listening.
 func Open(dir string, o Options) (_ *Node, err error) {
+	o.setDefaults()
 	n := &Node{options: o, log: o.Logger, now: o.Now}
-	if n.log == nil {
-		n.log = slog.New(slog.DiscardHandler)
-	}
-	if n.now == nil {
-		n.now = time.Now
-	}
-	if n.options.Listen == nil {
-		n.options.Listen = func(address string) (net.Listener, error) { return net.Listen("tcp", address) }
-	}
-	if n.options.Dial == nil {
-		n.options.Dial = func(ctx context.Context, address string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, "tcp", address)
-		}
-	}
 	if n.Config, err = ReadConfig(dir); err != nil {
 		return nil, err
 	}
