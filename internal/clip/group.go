@@ -8,16 +8,13 @@ import (
 	"covey/internal/query"
 )
 
-// GroupBins is the number of bins of [Groups], one to an octave from 2^-256 to 2^256.
-const GroupBins = query.GroupBins
-
 // Groups counts groups by the largest eigenvalue of (1/size) Σ y yᵀ over their rows, into
-// [GroupBins] bins: bin j covers [2^(j-256), 2^(j-255)), bin 0 also everything below (zero groups
-// included), bin 511 also everything above. A group is size consecutive units; units at the end
-// that do not fill one are left out. A group's bin depends on its rows alone, so replacing one unit
-// changes the counts by at most [query.HistogramSensitivity] in L2, whatever the rounding of the
-// eigenvalue. They are exact counts of private groups: mask them or add noise before they leave the
-// site.
+// [query.GroupBins] bins: bin j covers [2^(j-256), 2^(j-255)), bin 0 also everything below (zero
+// groups included), bin 511 also everything above. A group is size consecutive units; units at the
+// end that do not fill one are left out. A group's bin depends on its rows alone, so replacing one
+// unit changes the counts by at most [query.HistogramSensitivity] in L2, whatever the rounding of
+// the eigenvalue. They are exact counts of private groups: mask them or add noise before they leave
+// the site.
 //
 // workers as in [Sum]; each holds a copy of a group and a square matrix of the smaller of d and its
 // rows. A size below 1 is a [*QueryError].
@@ -25,7 +22,7 @@ func Groups(m *Matrix, size, workers int) ([]int64, error) {
 	if size < 1 {
 		return nil, &QueryError{"group size", "is below 1"}
 	}
-	return signed(share(m.N()/size, 1, GroupBins, workers, func() func([]uint64, int, int) {
+	return signed(share(m.N()/size, 1, query.GroupBins, workers, func() func([]uint64, int, int) {
 		from := m.reader()
 		return func(acc []uint64, lo, hi int) {
 			for i := lo; i < hi; i++ {

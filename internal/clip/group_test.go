@@ -67,7 +67,7 @@ func TestGroupsCountTopEigenvalues(t *testing.T) {
 					values[i] *= math.Ldexp(1, i/(5*d)%7-3)
 				}
 				m := mustUnits(t, d, values, lengths)
-				want := make([]int64, GroupBins)
+				want := make([]int64, query.GroupBins)
 				for g := range m.N() / size {
 					first, _ := m.unit(g * size)
 					_, end := m.unit((g+1)*size - 1)
@@ -99,7 +99,7 @@ func TestGroupBins(t *testing.T) {
 	}
 	// One row a group: the eigenvalue is the square of its norm.
 	m := mustMatrix(t, 2, []float64{1, 0, 0, 2, 1e150, 0, 0, 0, 1e-200, 1e-200, 3, 4, 0x1p-1074, 0})
-	want := make([]int64, GroupBins)
+	want := make([]int64, query.GroupBins)
 	want[256], want[258], want[511], want[0], want[260] = 1, 1, 1, 3, 1
 	if got := mustGroups(t, m, 1, 1); !slices.Equal(got, want) {
 		t.Errorf("got %v", got)
@@ -110,7 +110,7 @@ func TestGroupBins(t *testing.T) {
 			t.Errorf("size %d: %v", size, err)
 		}
 	}
-	if got := mustGroups(t, m, 8, 1); !slices.Equal(got, make([]int64, GroupBins)) {
+	if got := mustGroups(t, m, 8, 1); !slices.Equal(got, make([]int64, query.GroupBins)) {
 		t.Error("a group that is not full counts")
 	}
 }

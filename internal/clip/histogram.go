@@ -6,9 +6,6 @@ import (
 	"covey/internal/query"
 )
 
-// HistogramBins is the number of bins of [Histogram], four to an octave from 2^-64 to 2^64.
-const HistogramBins = query.HistogramBins
-
 // bin is the index of the bin of p ≥ 0, exact by comparisons: no logarithm whose last bit could
 // differ between machines. Within an octave the mantissa bits order as the values do; they are
 // compared by the borrow of a subtraction, since which bin comes next is random and a mispredicted
@@ -24,16 +21,16 @@ func bin(p float64) int {
 	over := func(edge float64) int { // 1 if p's mantissa is at least edge's
 		return int((math.Float64bits(edge)&mantissa - 1 - bits&mantissa) >> 63)
 	}
-	at := 4*octave + HistogramBins/2 + over(query.Quarter1) + over(query.Quarter2) + over(query.Quarter3)
-	return max(0, min(at, HistogramBins-1))
+	at := 4*octave + query.HistogramBins/2 + over(query.Quarter1) + over(query.Quarter2) + over(query.Quarter3)
+	return max(0, min(at, query.HistogramBins-1))
 }
 
 // Histogram counts the units by the size of their map before clipping, the one that [Sum] clips to
-// R, into [HistogramBins] bins: bin j covers [2^((j-256)/4), 2^((j-255)/4)), bin 0 also everything
-// below (zero rows included), bin 511 also everything above and what overflows. The counts add up
-// to n. A unit's bin depends on that unit alone: replacing it changes the counts by at most
-// [query.HistogramSensitivity] in L2, whatever the rounding of its size. They are exact counts of
-// private units: mask them or add noise before they leave the site.
+// R, into [query.HistogramBins] bins: bin j covers [2^((j-256)/4), 2^((j-255)/4)), bin 0 also
+// everything below (zero rows included), bin 511 also everything above and what overflows. The
+// counts add up to n. A unit's bin depends on that unit alone: replacing it changes the counts by
+// at most [query.HistogramSensitivity] in L2, whatever the rounding of its size. They are exact
+// counts of private units: mask them or add noise before they leave the site.
 //
 // The map and X are checked as in [Query.Validate]; Radius and Grid are ignored. workers as in
 // [Sum].
@@ -51,9 +48,9 @@ func histogram(m *Matrix, q Query, workers, blockBytes int) ([]int64, error) {
 	var counts []uint64
 	norms := m.normsFor(q.Map, workers)
 	if height := m.height(blockBytes); m.starts == nil && q.Map == Power {
-		counts = share(m.N(), height, HistogramBins, workers, func() func([]uint64, int, int) { return m.powerSizes(q, height, norms) })
+		counts = share(m.N(), height, query.HistogramBins, workers, func() func([]uint64, int, int) { return m.powerSizes(q, height, norms) })
 	} else {
-		counts = share(m.N(), 1, HistogramBins, workers, func() func([]uint64, int, int) {
+		counts = share(m.N(), 1, query.HistogramBins, workers, func() func([]uint64, int, int) {
 			f := newFold(m, q, norms, blockBytes)
 			return func(acc []uint64, lo, hi int) {
 				for i := lo; i < hi; i++ {

@@ -20,7 +20,7 @@ func mustHistogram(tb testing.TB, m *Matrix, q Query, workers int) []int64 {
 }
 
 func TestBinEdges(t *testing.T) {
-	for j := range HistogramBins {
+	for j := range query.HistogramBins {
 		// The edge is 2^((j-255)/4) to the nearest float: its fourth power brackets the power of
 		// two.
 		e := query.BinEdge(j)
@@ -41,7 +41,7 @@ func TestBinEdges(t *testing.T) {
 		if got := bin(math.Nextafter(e, 0)); got != j {
 			t.Errorf("just below edge %d: bin %d", j, got)
 		}
-		if got, want := bin(e), min(j+1, HistogramBins-1); got != want {
+		if got, want := bin(e), min(j+1, query.HistogramBins-1); got != want {
 			t.Errorf("at edge %d: bin %d", j, got)
 		}
 	}
@@ -54,7 +54,7 @@ func TestBinEdges(t *testing.T) {
 		}
 	}
 	for _, p := range []float64{query.BinEdge(510), 0x1p64, 1e300, math.MaxFloat64, math.Inf(1)} {
-		if got := bin(p); got != HistogramBins-1 {
+		if got := bin(p); got != query.HistogramBins-1 {
 			t.Errorf("bin(%v) = %d", p, got)
 		}
 	}
@@ -72,14 +72,14 @@ func TestHistogramCounts(t *testing.T) {
 		-1e-200, 1e-200, // tiny row
 		1e-12, 0, // 1e-24 < 2^-64
 	})
-	want := make([]int64, HistogramBins)
+	want := make([]int64, query.HistogramBins)
 	want[256], want[271], want[0], want[511] = 2, 1, 4, 1
 	for workers := range 4 {
 		if got := mustHistogram(t, m, Query{X: []float64{1, 0}}, workers); !slices.Equal(got, want) {
 			t.Errorf("workers=%d: got %v", workers, got)
 		}
 	}
-	if got := mustHistogram(t, mustMatrix(t, 2, nil), Query{X: []float64{1, 0}}, 0); !slices.Equal(got, make([]int64, HistogramBins)) {
+	if got := mustHistogram(t, mustMatrix(t, 2, nil), Query{X: []float64{1, 0}}, 0); !slices.Equal(got, make([]int64, query.HistogramBins)) {
 		t.Error("no rows: counts are not zero")
 	}
 }
@@ -124,7 +124,7 @@ func TestHistogramReplacement(t *testing.T) {
 		for range 20 {
 			copy(values[rng.IntN(5)*d:], hostileRow(rng, d, q))
 			after := mustHistogram(t, mustMatrix(t, d, values), q, 1)
-			diff := make([]int64, HistogramBins)
+			diff := make([]int64, query.HistogramBins)
 			sum := int64(0)
 			for j := range diff {
 				diff[j] = after[j] - before[j]

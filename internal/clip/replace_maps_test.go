@@ -255,7 +255,7 @@ func TestUnitsAtTheEndsOfFloat64(t *testing.T) {
 		if v := mustSum(t, huge, q, 1); exceeds(v, 0x1p16+1) || !exceeds(v, 0x1p16-1) {
 			t.Errorf("map %d: a huge unit has length %v", kind, length(v))
 		}
-		if mustHistogram(t, huge, q, 1)[HistogramBins-1] != 1 {
+		if mustHistogram(t, huge, q, 1)[query.HistogramBins-1] != 1 {
 			t.Errorf("map %d: a huge unit is not in the last bin", kind)
 		}
 		for _, lengths := range [][]int{nil, {1}, {2}} {

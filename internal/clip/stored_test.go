@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"covey/internal/query"
 )
 
 // A matrix stored as float32 is the matrix of the same values stored as float64, in all that is
@@ -229,7 +231,7 @@ func TestBlocksAllocateNothing(t *testing.T) {
 		for name, body := range map[string]func([]uint64, int, int){
 			"power": m.powerRows(one, l, n, m.lengths(1)), "block": m.blockRows(several, l, n, m.lengths(1)), "mean": m.meanRows(l, n, m.lengths(1)), "moment": m.momentRows(l, n, m.lengths(1)), "sizes": m.powerSizes(several, n, m.lengths(1)),
 		} {
-			acc := make([]uint64, map[string]int{"power": d, "block": k * d, "mean": d, "moment": d * (d + 1) / 2, "sizes": HistogramBins}[name])
+			acc := make([]uint64, map[string]int{"power": d, "block": k * d, "mean": d, "moment": d * (d + 1) / 2, "sizes": query.HistogramBins}[name])
 			for _, p := range supported() {
 				on(p, func() {
 					if got := testing.AllocsPerRun(3, func() { body(acc, 0, n) }); got != 0 {

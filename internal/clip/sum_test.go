@@ -300,7 +300,7 @@ func TestUnitsDoNotInteract(t *testing.T) {
 		d, m, alone, rng := drawn(t)
 		q := queryOf(rng, rapid.SampledFrom(maps).Draw(t, "map"), d, rapid.IntRange(1, min(d, 5)).Draw(t, "k"),
 			math.Exp(rapid.Float64Range(-5, 5).Draw(t, "log R")), rapid.IntRange(0, 23).Draw(t, "finer"))
-		want, counts := make([]int64, q.Values(d)), make([]int64, HistogramBins)
+		want, counts := make([]int64, q.Values(d)), make([]int64, query.HistogramBins)
 		for _, one := range alone {
 			v, err := Sum(one, q, 1)
 			if err != nil {
