@@ -89,7 +89,7 @@ def _archive(data: bytes) -> Dict[str, Any]:
     except (ValueError, OSError, zipfile.BadZipFile, EOFError, KeyError, NotImplementedError, RuntimeError, MemoryError, zipfile.zlib.error) as e:  # type: ignore[attr-defined]
         raise ResultError("the file is not a NumPy archive of a result") from e
     for name, value in fields.items():
-        if value.dtype.kind not in "fiU":
+        if not isinstance(value, np.ndarray) or value.dtype.kind not in "fiU":  # bytes of any other file
             raise ResultError(f"{name} is neither numbers nor texts")
         if value.dtype.kind == "U" and name not in ("feature_names_in_", "left_out_", "sites", "worth") and not GROUPS.fullmatch(name):
             if value.shape != (1,):

@@ -202,6 +202,11 @@ class Reader(unittest.TestCase):
             z.writestr("mean_.npy", z.read("mean_.npy"))
         with self.assertRaisesRegex(covey.ResultError, "twice"):
             load(twice.getvalue())
+        workbook = io.BytesIO(self.archive())
+        with zipfile.ZipFile(workbook, "a") as z:
+            z.writestr("xl/workbook.xml", "<workbook/>")
+        with self.assertRaisesRegex(covey.ResultError, "xl/workbook.xml is neither numbers nor texts"):
+            load(workbook.getvalue())
         bomb = io.BytesIO(self.archive())
         with zipfile.ZipFile(bomb, "a", zipfile.ZIP_DEFLATED) as z:
             z.writestr("big.npy", bytes(1 << 20))
