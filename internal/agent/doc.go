@@ -70,10 +70,10 @@
 //     answered in the setup. It MUST first finish the study on its ledger, which frees the
 //     reservation, then answer all questions of proposal and setup with that signed decision.
 //   - AG-33: A site MUST NOT approve a proposal that has expired by its own clock. An approval
-//     expires, too, at the proposal's `expires` or else 30 days after it, until the site is
-//     charged for its first sum: the site MUST first finish the study on its ledger, in one
-//     fsynced line that frees the reservation and bars the digest whatever its clock says later,
-//     and then answer with a signed `expired`, or leave once its setup has begun there.
+//     expires, too, at the proposal's `expires` but at most 90 days after it, or else 30 days after
+//     it, until the site is charged for its first sum: the site MUST first finish the study on its
+//     ledger, in one fsynced line that frees the reservation and bars the digest whatever its clock
+//     says later, and then answer with a signed `expired`, or leave once its setup has begun there.
 //   - AG-50: An approval MUST record the site's configuration of the data set, and the study MUST
 //     keep to it until it ends, whatever `agent.toml` says. Of another place it MUST take only the
 //     rows that were pinned.

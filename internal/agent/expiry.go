@@ -23,13 +23,17 @@ const (
 
 // expiresAt returns when a study expires by this site's own clock, of which the ledger says e: when
 // its proposal says, or unbegun after its approval; the zero time, never, once this site was
-// charged for its first sum, and where nobody has approved what says nothing.
+// charged for its first sum, and where nobody has approved what says nothing. Only the coordinator
+// checks that a proposal's expiry is near: here an approval lasts no longer than an honest one lets
+// it, or a proposal could hold its part of the budget forever.
 func expiresAt(p proposal.Proposal, e ledger.StudyEntry) time.Time {
 	switch at := p.Expires(); {
 	case e.State == ledger.Approved && e.Queries > 0:
 		return time.Time{}
 	case at.IsZero() && e.State == ledger.Approved:
 		return e.Time.Add(unbegun)
+	case e.State == ledger.Approved && at.After(e.Time.Add(proposal.MaxExpiry)):
+		return e.Time.Add(proposal.MaxExpiry)
 	default:
 		return at
 	}

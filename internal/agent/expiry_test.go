@@ -82,6 +82,7 @@ func TestExpiryBeforeTheFirstSum(t *testing.T) {
 	}{
 		"at expires":         {at.Format(time.RFC3339), nil, nil, study.CodeExpired},
 		"after 30 days":      {"", nil, nil, study.CodeExpired},
+		"after 90 days":      {"9999-12-31T23:59:59Z", nil, nil, study.CodeExpired},
 		"when shown":         {"", nil, func(_ *standIn, s *testSite) { s.agent.Views.Studies() }, study.CodeExpired},
 		"when approved":      {"", nil, func(c *standIn, s *testSite) { s.agent.Decisions.Approve(c.plan.Digest) }, study.CodeExpired},
 		"when begun late":    {"", nil, func(c *standIn, s *testSite) { s.ask(wire.Announce{Header: wire.Header{Study: c.plan.Digest}}) }, study.CodeExpired},
@@ -103,8 +104,11 @@ func TestExpiryBeforeTheFirstSum(t *testing.T) {
 				c.begin(in)
 			}
 			until := at
-			if c.expires == "" {
+			switch c.expires {
+			case "":
 				until = testNow.Add(unbegun)
+			case "9999-12-31T23:59:59Z": // which no honest coordinator proposes
+				until = testNow.Add(proposal.MaxExpiry)
 			}
 			if v := s.agent.Views.View(id); (v.Expires == nil) != (c.code == "") || v.Expires != nil && !v.Expires.Equal(until) {
 				t.Errorf("before: it expires at %v", v.Expires)

@@ -110,6 +110,9 @@ func init() {
 		{"expiry: an approval that nobody dated lasts for ever", 0, []edit{
 			{expiry, "return e.Time.Add(unbegun)", "return at"},
 		}, in("agent", "TestExpiryBeforeTheFirstSum"), killer{}},
+		{"expiry: an approval lasts as long as its proposal says", 0, []edit{
+			{expiry, "return e.Time.Add(proposal.MaxExpiry)", "return at"},
+		}, in("agent", "TestExpiryBeforeTheFirstSum"), killer{}},
 		{"expiry: a study expires after its first sum", 0, []edit{
 			{expiry, "case e.State == ledger.Approved && e.Queries > 0:", "case false:"},
 		}, in("agent", "TestExpiryBeforeTheFirstSum"), killer{}},
