@@ -1,6 +1,9 @@
 package ledger
 
 import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"reflect"
 	"testing"
 	"time"
@@ -73,5 +76,35 @@ func TestActive(t *testing.T) {
 	}
 	if state, ok := l.State([32]byte{2}); ok || state == Approved {
 		t.Error("a closed ledger says how a study stands")
+	}
+}
+
+// TestFinishedStudiesTakeLittle: what a study's proposal took is free again once the study is over,
+// so that studies which are approved and ended one after another do not fill the disk.
+func TestFinishedStudiesTakeLittle(t *testing.T) {
+	dir := t.TempDir()
+	l, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	const size, studies = 1 << 20, 16
+	text, rng := make([]byte, size), rand.NewChaCha8([32]byte{})
+	for i := range byte(studies) {
+		rng.Read(text)
+		a := Approval{Study: [32]byte{i}, Name: "x", Population: "people", Proposal: text, Rho: 0.1, CapRho: 1, By: ByPolicy, Time: time.Unix(int64(i), 0)}
+		if err := l.Approve(a); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Finish(a.Study, "aborted"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	info, err := os.Stat(filepath.Join(dir, dbName))
+	if err != nil || info.Size() > studies/2*size {
+		t.Errorf("after %d studies of %d bytes the ledger has %d, %v", studies, size, info.Size(), err)
+	}
+	if _, ok := l.Proposal([32]byte{1}); ok {
+		t.Error("a finished study's proposal is there")
 	}
 }

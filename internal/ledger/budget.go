@@ -393,7 +393,12 @@ func (r *record) end(e *entry, code string, forfeit bool) error {
 		e.Forfeit = max(0, e.Rho-spent)
 	}
 	e.State, e.Code = Finished, code
-	return r.save(nil, entryKey, *e)
+	if err := r.save(nil, entryKey, *e); err != nil {
+		return err
+	}
+	// Nobody reads it again, and a coordinator whose proposals a policy approves can end any
+	// number: each may have 32 MiB.
+	return r.l.do(r.tx, change{op: opDelete, path: [][]byte{studiesBucket, r.id[:]}, key: proposalKey})
 }
 
 // Population returns a budget by name: that of a fresh population if nothing is on record.

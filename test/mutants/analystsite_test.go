@@ -110,6 +110,9 @@ func init() {
 		{"expiry: an approval that nobody dated lasts for ever", 0, []edit{
 			{expiry, "return e.Time.Add(unbegun)", "return at"},
 		}, in("agent", "TestExpiryBeforeTheFirstSum"), killer{}},
+		{"ledger: the proposal of a study that is over stays", 0, []edit{
+			{"internal/ledger/budget.go", "change{op: opDelete, path: [][]byte{studiesBucket, r.id[:]}, key: proposalKey}", "change{op: opMake, path: [][]byte{studiesBucket, r.id[:]}}"},
+		}, in("ledger", "TestFinishedStudiesTakeLittle"), killer{}},
 		{"expiry: an approval lasts as long as its proposal says", 0, []edit{
 			{expiry, "return e.Time.Add(proposal.MaxExpiry)", "return at"},
 		}, in("agent", "TestExpiryBeforeTheFirstSum"), killer{}},
