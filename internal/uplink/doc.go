@@ -22,7 +22,7 @@
 //   - AG-27: A decision whose link ended meanwhile MUST be sent on the present link, behind its
 //     hello, or its study be in the next hello.
 //   - AG-28: While answers are not read, a site MUST keep a bounded number of them and MUST NOT
-//     read further questions.
+//     read further questions. It MUST read at most 100,000 messages at once, and then 50 a second.
 //   - AG-34: Each message that leaves MUST be recorded under the study that it names.
 //   - AG-36: A message longer than the approved studies need (the bound is 33 to 512 MiB) MUST end
 //     the link. Before it is decoded it MUST be one body, once, of at most two entries for each

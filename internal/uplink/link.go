@@ -171,6 +171,9 @@ func (l *link) read(receive func() (data []byte, last bool, err error)) error {
 		if err := l.u.hit(failpoint.Receive, failpoint.After, raw); err != nil {
 			return err
 		}
+		if err := l.u.asked.wait(l.ctx); err != nil {
+			return err
+		}
 		r, err := wire.DecodeCoordinator(raw)
 		if err != nil {
 			return err

@@ -50,7 +50,8 @@ type Options struct {
 
 // Uplink keeps a site's link. It is safe for use by several goroutines.
 type Uplink struct {
-	o Options
+	o     Options
+	asked pace
 
 	mu     sync.Mutex
 	link   *link                    // nil while there is none

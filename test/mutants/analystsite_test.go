@@ -110,6 +110,12 @@ func init() {
 		{"expiry: an approval that nobody dated lasts for ever", 0, []edit{
 			{expiry, "return e.Time.Add(unbegun)", "return at"},
 		}, in("agent", "TestExpiryBeforeTheFirstSum"), killer{}},
+		{"link: questions are read as fast as they come", 0, []edit{
+			{"internal/uplink/pace.go", "if early <= 0 {", "if early <= 0 || true {"},
+		}, in("uplink", "TestAttackEndlessQuestions"), killer{}},
+		{"link: each link begins anew to count questions", 0, []edit{
+			{"internal/uplink/link.go", "l.u.asked.wait(l.ctx)", "new(pace).wait(l.ctx)"},
+		}, in("uplink", "TestAttackEndlessQuestions"), killer{}},
 		{"ledger: the proposal of a study that is over stays", 0, []edit{
 			{"internal/ledger/budget.go", "change{op: opDelete, path: [][]byte{studiesBucket, r.id[:]}, key: proposalKey}", "change{op: opMake, path: [][]byte{studiesBucket, r.id[:]}}"},
 		}, in("ledger", "TestFinishedStudiesTakeLittle"), killer{}},
