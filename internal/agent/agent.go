@@ -74,6 +74,8 @@ type Agent struct {
 	stock    *holding.Stock
 	uplink   *uplink.Uplink
 
+	unsigned sync.Mutex // held while the policy decides on what nobody signed: how many are open counts
+
 	work sync.WaitGroup // everything that Run starts
 	once sync.Once      // Close
 

@@ -88,6 +88,10 @@ func (s *session) decide() wire.Decision {
 		// It was left to the operator and stays there, whatever the policy says by now.
 		return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictPending}
 	}
+	if s.plan.Proposal.Proposer == nil {
+		a.unsigned.Lock()
+		defer a.unsigned.Unlock()
+	}
 	rules := s.limits(s.under, s.dataset).Rules()
 	if beyond := siteconfig.Outside(rules); len(beyond) > 0 {
 		return s.outside(log, beyond)

@@ -219,10 +219,20 @@ func (s Study) OtherKeys() []string {
 		by.Name, strings.Join(slices.Compact(keys), ", "))}
 }
 
-// Rules returns each of the site's limits held against the study, that on its proposer's total
-// included.
+// Rules returns each of the site's limits held against the study, those on its proposer's total and
+// on what nobody signed included.
 func (s Study) Rules() []siteconfig.PolicyRule {
 	rules := s.Config.Policy.Judge(s.Plan, s.Self)
+	if s.Plan.Proposal.Proposer == nil && s.Config.Policy.Approve == siteconfig.ApproveWithinLimits {
+		open := 0
+		for _, e := range s.Ledger.Active() {
+			if e.By == ledger.ByPolicy && len(e.Proposer.Key) == 0 && e.Study != s.Plan.Digest {
+				open++
+			}
+		}
+		rules = append(rules, siteconfig.PolicyRule{Rule: "approve", Limit: fmt.Sprintf("%d open studies that nobody signed", siteconfig.MaxUnsigned),
+			Study: fmt.Sprintf("%d with this one", open+1), OK: open < siteconfig.MaxUnsigned})
+	}
 	if t := s.Total(); t != nil && t.Limit > 0 {
 		rules = append(rules, siteconfig.PolicyRule{Rule: "analysts.max_epsilon_total", Limit: fmt.Sprintf("%g", t.Limit),
 			Study: fmt.Sprintf("ε = %.4g with what %q has had", t.After, s.Plan.Proposal.Proposer.Name), OK: t.Fits})

@@ -12,5 +12,6 @@
 //   - AG-54: Of one analyst's key a site MUST take at most 5 proposals that are open (being
 //     decided, waiting, or approved and not over), one open of a name and data set, and 20 new
 //     ones in 24 hours of its clock, each of at most 3 MiB; it MUST answer any more with
-//     `too_many`. The day's count is on disk before a proposal is looked at.
+//     `too_many`. The day's count is on disk before a proposal is looked at. A policy MUST NOT
+//     approve a proposal that nobody signed while 20 such studies that it approved are not over.
 package proposals

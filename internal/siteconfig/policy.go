@@ -23,6 +23,10 @@ const (
 	OutsideReject       = "reject"
 )
 
+// MaxUnsigned is how many studies that nobody signed may be approved by a policy and not over. Each
+// holds the site's rows, in memory or in a cache file, and may take next to nothing of a budget.
+const MaxUnsigned = 20
+
 // Policy says which studies the site approves without asking its operator: those within all limits
 // below. One outside waits for the operator, or is rejected, as Outside says.
 type Policy struct {
@@ -297,7 +301,7 @@ func (p *Policy) Unattended() string {
 	if slices.Contains(p.Noise, proposal.NoiseCentral) {
 		noise = "central noise too: the coordinator's leader sees the exact sums of each, and two studies that differ by a row or a site reveal that row or that site"
 	}
-	from := "proposed by the coordinator's own operator, without a signature"
+	from := fmt.Sprintf("proposed by the coordinator's own operator, without a signature (%d open at a time)", MaxUnsigned)
 	if p.Analysts != nil {
 		from = fmt.Sprintf("proposed and signed by a listed analyst (%s)", named(slices.Sorted(maps.Keys(p.Analysts)), len(p.Analysts), "analyst"))
 	}

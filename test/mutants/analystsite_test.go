@@ -110,6 +110,9 @@ func init() {
 		{"expiry: an approval that nobody dated lasts for ever", 0, []edit{
 			{expiry, "return e.Time.Add(unbegun)", "return at"},
 		}, in("agent", "TestExpiryBeforeTheFirstSum"), killer{}},
+		{"a policy approves any number that nobody signed", 0, []edit{
+			{"internal/limits/limits.go", "OK: open < siteconfig.MaxUnsigned", "OK: true"},
+		}, in("agent", "TestAttackManyUnsigned"), killer{}},
 		{"link: questions are read as fast as they come", 0, []edit{
 			{"internal/uplink/pace.go", "if early <= 0 {", "if early <= 0 || true {"},
 		}, in("uplink", "TestAttackEndlessQuestions"), killer{}},
