@@ -443,3 +443,21 @@ func TestOwnAnnouncement(t *testing.T) {
 	want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: id}})
 	refused(s, wire.Deal{Header: wire.Header{Study: id}, Announcements: announced}, study.CodeRolledBack)
 }
+
+// TestFinalBeforeTheSetup: a result that the coordinator signed before this site confirmed any
+// setup is dropped, approved study or not: no certificate can be checked.
+func TestFinalBeforeTheSetup(t *testing.T) {
+	c := newStandIn(t, 3, autoPolicy, nil)
+	s, q := c.sites[0], c.query(0, 0, c.plan.Start().X)
+	made := c.release(q, c.everyone(), make([]int64, c.plan.Queries[0].Values))
+	for _, step := range []func(){func() {}, c.approve} {
+		step()
+		if said := s.agent.handle(made); said != nil {
+			t.Errorf("it is answered %+v", said)
+		}
+		if _, ok := s.agent.ledger.Journal(c.plan.Digest).FinalResult(0); ok {
+			t.Error("it is recorded")
+		}
+	}
+	want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: c.plan.Digest}})
+}

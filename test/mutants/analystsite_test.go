@@ -113,6 +113,9 @@ func init() {
 		{"a policy approves any number that nobody signed", 0, []edit{
 			{"internal/limits/limits.go", "OK: open < siteconfig.MaxUnsigned", "OK: true"},
 		}, in("agent", "TestAttackManyUnsigned"), killer{}},
+		{"a result before the setup ends the agent", 0, []edit{
+			{"internal/responder/final.go", "} else if setup == nil {", "} else if setup == nil && false {"},
+		}, in("agent", "TestFinalBeforeTheSetup"), killer{}},
 		{"link: questions are read as fast as they come", 0, []edit{
 			{"internal/uplink/pace.go", "if early <= 0 {", "if early <= 0 || true {"},
 		}, in("uplink", "TestAttackEndlessQuestions"), killer{}},
