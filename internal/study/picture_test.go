@@ -121,5 +121,9 @@ func TestPictureWarning(t *testing.T) {
 		if strings.Contains(w, "pictures will be coarse") != (c.warns != "") || !strings.Contains(w, c.warns) {
 			t.Errorf("%d units: %q, want %q", c.units, w, c.warns)
 		}
+		// A level may be one site's name.
+		if by := strings.Contains(c.text, `picture_by = "column"`); strings.Contains(w, `a level of "b" that one site alone has shows that site`) != by {
+			t.Errorf("by column %t: %q", by, w)
+		}
 	}
 }

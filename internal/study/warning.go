@@ -36,6 +36,9 @@ func (p *Plan) Warnings() []string {
 	if small := p.Learning.warning(); small != "" {
 		w = append(w, small)
 	}
+	if s := p.Proposal.Spec; s.PictureBy == proposal.PictureByColumn {
+		w = append(w, fmt.Sprintf(`picture_by = "column": the picture of a level of %q that one site alone has shows that site, as picture_by = "site" would, and picture_by_site in its policy does not refuse it`, s.PictureColumn))
+	}
 	if coarse := p.pictureWarning(); coarse != "" {
 		w = append(w, coarse)
 	}
