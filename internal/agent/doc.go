@@ -68,7 +68,8 @@
 //     `[[dataset]]`, else of rows. A proposal with another `unit` MUST be refused with `unit`.
 //   - AG-31: A rejection `withdrawn` takes an approval back. A site MUST NOT send it once it has
 //     answered in the setup. It MUST first finish the study on its ledger, which frees the
-//     reservation, then answer all questions of proposal and setup with that signed decision.
+//     reservation, then answer all questions of proposal and setup with that signed decision. Of a
+//     study that others ended, with whatever code, it MUST NOT sign `withdrawn` or `expired`.
 //   - AG-33: A site MUST NOT approve a proposal that has expired by its own clock. An approval
 //     expires, too, at the proposal's `expires` but at most 90 days after it, or else 30 days after
 //     it, until the site is charged for its first sum: the site MUST first finish the study on its

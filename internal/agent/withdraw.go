@@ -45,7 +45,7 @@ func (ds *Decisions) withdraw(id proposal.Digest, s *session) error {
 	if !approved {
 		e, ok := ds.a.ledger.Study(id)
 		switch {
-		case ok && e.Code == string(study.CodeWithdrawn):
+		case ok && withdrew(e) && e.Code == string(study.CodeWithdrawn):
 			ds.a.post(ds.withdrawal(id, study.CodeWithdrawn))
 			return nil
 		case ok:
@@ -76,7 +76,7 @@ func (ds *Decisions) withdraw(id proposal.Digest, s *session) error {
 func (ds *Decisions) finish(approval ledger.Approval, code study.Code, by string, why error) error {
 	id := proposal.Digest(approval.Study)
 	body, _ := ds.a.ledger.Proposal(id)
-	if err := ds.a.ledger.Finish(id, string(code)); err != nil {
+	if err := ds.a.ledger.Leave(id, string(code)); err != nil {
 		ds.a.failed(err)
 		return err
 	}
@@ -86,10 +86,11 @@ func (ds *Decisions) finish(approval ledger.Approval, code study.Code, by string
 	return nil
 }
 
-// withdrew reports whether a study is over because its approval was taken back, or expired, before
-// its setup began here.
+// withdrew reports whether a study is over because its approval was taken back, or expired, here
+// before its setup began. A coordinator ends a study with the same codes where another site's was,
+// and this site MUST NOT sign that its own was.
 func withdrew(e ledger.StudyEntry) bool {
-	return e.State == ledger.Finished && (e.Code == string(study.CodeWithdrawn) || e.Code == string(study.CodeExpired))
+	return e.Own && e.State == ledger.Finished && (e.Code == string(study.CodeWithdrawn) || e.Code == string(study.CodeExpired))
 }
 
 // withdrawal is the signed word that ends a study that this site had approved.

@@ -104,3 +104,30 @@ func TestNothingToWithdraw(t *testing.T) {
 		t.Errorf("after that: %+v", d)
 	}
 }
+
+// TestAttackWordOfAnother: a coordinator that ends a study here with the code of a withdrawal, as
+// it does where another site withdrew, gets no signature on it that this site withdrew or let its
+// approval expire.
+func TestAttackWordOfAnother(t *testing.T) {
+	for _, code := range []study.Code{study.CodeWithdrawn, study.CodeExpired} {
+		c, s := approvedAt(t)
+		id := c.plan.Digest
+		s.ask(wire.Ended{Header: wire.Header{Study: id}, Code: code})
+		for _, when := range []string{"at once", "after a crash"} {
+			if e, _ := s.agent.ledger.Study(id); e.State != ledger.Finished || e.Code != string(code) {
+				t.Errorf("%s, %s: %+v", code, when, e)
+			}
+			refused(s, wire.Announce{Header: wire.Header{Study: id}}, study.CodeLeft)
+			if d := want[wire.Decision](s, wire.Proposal{Body: c.body}); d.Verdict != study.VerdictRejected || d.Code != study.CodeLeft {
+				t.Errorf("%s, %s: the proposal is answered %+v", code, when, d)
+			}
+			var posted []wire.Message
+			s.agent.post = func(m wire.Message) { posted = append(posted, m) }
+			must.As[*ledger.StateError](t, s.agent.Decisions.Withdraw(id))
+			if len(posted) != 0 {
+				t.Errorf("%s, %s: the coordinator is told %+v", code, when, posted)
+			}
+			s.restart()
+		}
+	}
+}

@@ -348,14 +348,22 @@ func (r *record) charged() (rho float64, n int, err error) {
 // again, and every secret left in its journal is erased before Finish returns.
 // code says why, in a word of the caller's ("done", "aborted"); the first one
 // stays. Final results remain readable.
-func (l *Ledger) Finish(study [32]byte, code string) error { return l.finish(study, code, false) }
+func (l *Ledger) Finish(study [32]byte, code string) error {
+	return l.finish(study, code, false, false)
+}
+
+// Leave is Finish by the site's own word, which [StudyEntry.Own] tells from the same code of
+// another's.
+func (l *Ledger) Leave(study [32]byte, code string) error { return l.finish(study, code, false, true) }
 
 // Forfeit is Finish for a study of which this ledger no longer knows all that
 // was sent: in the same transaction what is left of its approved ρ counts as
 // spent.
-func (l *Ledger) Forfeit(study [32]byte, code string) error { return l.finish(study, code, true) }
+func (l *Ledger) Forfeit(study [32]byte, code string) error {
+	return l.finish(study, code, true, false)
+}
 
-func (l *Ledger) finish(study [32]byte, code string, forfeit bool) error {
+func (l *Ledger) finish(study [32]byte, code string, forfeit, own bool) error {
 	if !printable(code, 1) {
 		return &FieldError{Field: "code", Reason: "must be 1 to 200 characters of text"}
 	}
@@ -372,6 +380,7 @@ func (l *Ledger) finish(study [32]byte, code string, forfeit bool) error {
 		case Finished:
 			return nil
 		case Approved:
+			e.Own = own
 			return r.end(&e, code, forfeit)
 		}
 		return &StateError{Study: study, State: e.State}

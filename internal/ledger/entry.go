@@ -27,6 +27,7 @@ type StudyEntry struct {
 	By               string
 	Time             time.Time
 	Code             string
+	Own              bool // Code is this site's own word (Leave)
 }
 
 // entry is the stored form of a study's standing.
@@ -43,6 +44,7 @@ type entry struct {
 	By         string    `json:"by"`
 	Time       time.Time `json:"time"`
 	Code       string    `json:"code,omitempty"`
+	Own        bool      `json:"own,omitempty"`
 	Forfeit    float64   `json:"forfeit_rho,omitempty"`
 }
 
@@ -203,7 +205,7 @@ func (r *record) standing() (s StudyEntry, e entry, err error) {
 		return s, e, err
 	}
 	s = StudyEntry{Study: r.id, Name: e.Name, Population: e.Population, State: e.State, Rho: e.Rho, GDP: e.GDP,
-		SpentRho: spent + e.Forfeit, ForfeitRho: e.Forfeit, Queries: n, LatestFinal: p.FinalQuery, By: e.By, Time: e.Time, Code: e.Code}
+		SpentRho: spent + e.Forfeit, ForfeitRho: e.Forfeit, Queries: n, LatestFinal: p.FinalQuery, By: e.By, Time: e.Time, Code: e.Code, Own: e.Own}
 	copy(s.DataSHA256[:], e.Data)
 	if e.Proposer != nil {
 		s.Proposer = *e.Proposer

@@ -113,6 +113,9 @@ func init() {
 		{"a policy approves any number that nobody signed", 0, []edit{
 			{"internal/limits/limits.go", "OK: open < siteconfig.MaxUnsigned", "OK: true"},
 		}, in("agent", "TestAttackManyUnsigned"), killer{}},
+		{"a site signs that it withdrew where another did", 0, []edit{
+			{"internal/agent/withdraw.go", "return e.Own && e.State", "return e.State"},
+		}, in("agent", "TestAttackWordOfAnother"), killer{}},
 		{"a result before the setup ends the agent", 0, []edit{
 			{"internal/responder/final.go", "} else if setup == nil {", "} else if setup == nil && false {"},
 		}, in("agent", "TestFinalBeforeTheSetup"), killer{}},
