@@ -14,13 +14,26 @@ import (
 	"covey/internal/proposal"
 )
 
-// maxChanges bounds the lines of Changes.
+// maxChanges bounds the lines of Changes about who takes part, and those about what is asked.
 const maxChanges = 40
 
 // Changes returns what a proposal asks differently from an earlier one, a line each. All of both is
 // compared but the nonce, which makes every proposal another one. The proposer's own words
 // are not repeated.
 func Changes(before, now proposal.Proposal) []string {
+	var who []string
+	if !bytes.Equal(before.Coordinator, now.Coordinator) {
+		who = append(who, "another coordinator's key signs what is released")
+	}
+	if before.Asker() != now.Asker() {
+		who = append(who, "the proposer is "+now.Asker()+" (was "+before.Asker()+")")
+	}
+	if before.Proposer != nil && now.Proposer != nil && !bytes.Equal(before.Proposer.Identity, now.Proposer.Identity) {
+		who = append(who, "the proposer has A DIFFERENT KEY")
+	}
+	site := func(m proposal.Member) string { return m.Name }
+	who = append(who, named("site", before.Roster, now.Roster, site, memberChanges)...)
+	who = append(who, named("reader", before.Readers, now.Readers, func(p proposal.Party) string { return p.Name }, partyChanges)...)
 	old, current := keysOf(before.Spec), keysOf(now.Spec)
 	var out []string
 	for _, key := range slices.Sorted(maps.Keys(current)) {
@@ -44,20 +57,32 @@ func Changes(before, now proposal.Proposal) []string {
 	if !reflect.DeepEqual(before.Graph, now.Graph) {
 		out = append(out, "the graph of which sites hold each other's shares changed")
 	}
-	if !bytes.Equal(before.Coordinator, now.Coordinator) {
-		out = append(out, "another coordinator's key signs what is released")
-	}
-	if before.Asker() != now.Asker() {
-		out = append(out, "the proposer is "+now.Asker()+" (was "+before.Asker()+")")
-	}
-	if before.Proposer != nil && now.Proposer != nil && !bytes.Equal(before.Proposer.Identity, now.Proposer.Identity) {
-		out = append(out, "the proposer has A DIFFERENT KEY")
-	}
-	out = append(out, named("reader", before.Readers, now.Readers, func(p proposal.Party) string { return p.Name }, partyChanges)...)
 	out = append(out, named("column", before.Spec.Columns, now.Spec.Columns, func(c proposal.Column) string { return c.Name }, columnChanges)...)
-	out = append(out, named("site", before.Roster, now.Roster, func(m proposal.Member) string { return m.Name }, memberChanges)...)
-	if more := len(out) - maxChanges; more > 0 {
-		out = append(out[:maxChanges], fmt.Sprintf("… and %d more", more))
+	out = append(out, named("site", both(before.Roster, now.Roster), now.Roster, site, unitChanges)...)
+	// Who takes part, and what is asked, each have their lines: a proposer must not hide either
+	// behind many changes of the other.
+	return append(few(who), few(out)...)
+}
+
+// few returns the first lines, and how many more there are.
+func few(lines []string) []string {
+	if more := len(lines) - maxChanges; more > 0 {
+		return append(lines[:maxChanges], fmt.Sprintf("… and %d more", more))
+	}
+	return lines
+}
+
+// both returns now's members with the units that they had before, where they were there.
+func both(before, now []proposal.Member) []proposal.Member {
+	units := map[string]int{}
+	for _, m := range before {
+		units[m.Name] = m.Units
+	}
+	out := slices.Clone(now)
+	for i, m := range out {
+		if n, had := units[m.Name]; had {
+			out[i].Units = n
+		}
 	}
 	return out
 }
@@ -158,9 +183,12 @@ func partyChanges(was, p proposal.Party) []string {
 }
 
 func memberChanges(was, m proposal.Member) []string {
-	out := partyChanges(proposal.Party{Identity: was.Identity}, proposal.Party{Identity: m.Identity})
-	if was.Units != m.Units {
-		out = append(out, fmt.Sprintf("%d units (was %d)", m.Units, was.Units))
+	return partyChanges(proposal.Party{Identity: was.Identity}, proposal.Party{Identity: m.Identity})
+}
+
+func unitChanges(was, m proposal.Member) []string {
+	if was.Units == m.Units {
+		return nil
 	}
-	return out
+	return []string{fmt.Sprintf("%d units (was %d)", m.Units, was.Units)}
 }

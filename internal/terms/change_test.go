@@ -1,6 +1,7 @@
 package terms
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -118,7 +119,15 @@ func TestChangesInWords(t *testing.T) {
 	for range 1000 {
 		now.Spec.Columns = append(now.Spec.Columns, proposal.Column{Name: strings.Repeat("x", len(now.Spec.Columns)+1)})
 	}
-	if lines := Changes(before, now); len(lines) != maxChanges+1 || !strings.Contains(lines[maxChanges], "more") {
-		t.Errorf("%d lines, the last %q", len(lines), lines[len(lines)-1])
+	// However many columns changed, and sites, neither hides the other.
+	lines := Changes(before, now)
+	if len(lines) != 1+maxChanges+1 || lines[0] != `site "site-2": A DIFFERENT KEY` || !strings.Contains(lines[1+maxChanges], "more") {
+		t.Errorf("%d lines, the first %q, the last %q", len(lines), lines[0], lines[len(lines)-1])
+	}
+	for i := range 1000 {
+		now.Roster = append(now.Roster, proposal.Member{Name: fmt.Sprint("made-up-", i)})
+	}
+	if lines := Changes(before, now); len(lines) != 2*(maxChanges+1) || !slices.Contains(lines, "epsilon = 4 (was 2)") {
+		t.Errorf("%d lines: %q", len(lines), lines)
 	}
 }
