@@ -300,6 +300,18 @@ func TestLateResultsAreNoEvidence(t *testing.T) {
 	c.stays(s)
 }
 
+// TestStoppedInTheSetup: a site that starts again in the middle of a setup, after messages that are
+// on record and before others, stays in the study.
+func TestStoppedInTheSetup(t *testing.T) {
+	c := newStandIn(t, 3, autoPolicy, nil)
+	c.approve()
+	s := c.sites[0]
+	said := want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: c.plan.Digest}})
+	s.agent.egress.Record(uplink.Describe(said, 1), testNow)
+	s.restart()
+	c.stays(s)
+}
+
 // TestRestoredAlone restores the ledger without the egress log beside it: the log is
 // a witness, before any link.
 func TestRestoredAlone(t *testing.T) {
