@@ -2,6 +2,7 @@ package result
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -179,10 +180,14 @@ func (r *Result) check(plan *study.Plan, before func(query int, of Checked) bool
 	if r.ChainHead.Number <= uint64(len(releases)) { // the proposal's entry comes before theirs
 		return nil, nil, unverified(-1, "chain_head", "is of entry %d of the coordinators' log, which has %d releases of the study", r.ChainHead.Number, len(releases))
 	}
-	if err := r.checkOutputs(plan, releases, c); err != nil {
-		return nil, nil, err
-	}
+	stated := r.checkOutputs(plan, releases, c)
 	setup, err := r.checkSites(plan, releases, func(i int) bool { return checked(i, hashes[i]) })
+	if stated != nil {
+		if err == nil {
+			stated = r.signedAs(plan, setup, stated)
+		}
+		return nil, nil, stated
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -191,6 +196,20 @@ func (r *Result) check(plan *study.Plan, before func(query int, of Checked) bool
 		return nil, nil, unverified(-1, "signature", "is not the coordinator key's over this result")
 	}
 	return hashes, setup, nil
+}
+
+// signedAs returns stated, an error of checkOutputs. Where the coordinator and enough sites signed
+// the result as it is, they computed it alike: it adds that their version may state it otherwise.
+func (r *Result) signedAs(plan *study.Plan, setup *secagg.Witness, stated error) error {
+	whole, err := r.signingInput()
+	if err != nil || !verifies(plan, whole, r.Signature) {
+		return stated
+	}
+	input, err := r.siteInput()
+	if bad, ok := errors.AsType[*VerifyError](stated); ok && err == nil && setup.CheckPacked(input, r.SiteSignatures) == nil {
+		bad.Reason += ", as this version computes it, but the coordinator and enough sites signed it: verify it with the version that made it"
+	}
+	return stated
 }
 
 // Release returns the SHA-256 of the exact signed bytes of a query's release, and whether the

@@ -245,6 +245,32 @@ func TestVerifyRefusesResults(t *testing.T) {
 	t.Logf("figure: %d bad inputs: fields of a result", count)
 }
 
+// TestVerifyOtherVersion: a result that all signed as it is may be another version's, and says so;
+// one that somebody changed later says no such thing.
+func TestVerifyOtherVersion(t *testing.T) {
+	_, body, signed := course(t, public, nil)
+	for name, c := range map[string]struct {
+		change func(r *Result)
+		hint   bool
+	}{
+		"all signed it":           {func(r *Result) { r.MethodWhy = "other words"; reseal(t, r) }, true},
+		"changed later":           {func(r *Result) { r.MethodWhy = "other words" }, false},
+		"no site signed it":       {func(r *Result) { r.MethodWhy = "other words"; reseal(t, r); r.SiteSignatures = nil }, false},
+		"another coordinator":     {func(r *Result) { r.MethodWhy = "other words"; reseal(t, r); r.Signature[5] ^= 1 }, false},
+		"sites confirmed nothing": {func(r *Result) { r.MethodWhy = "other words"; r.Confirmations[0][0] ^= 1; reseal(t, r) }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := signResult(t, body, signed)
+			c.change(r)
+			_, err := Verify(file(t, r))
+			bad, ok := errors.AsType[*VerifyError](err)
+			if !ok || bad.What != "method_why" || strings.Contains(bad.Reason, "version that made it") != c.hint {
+				t.Errorf("%v; wanted the hint: %v", err, c.hint)
+			}
+		})
+	}
+}
+
 // TestVerifySignature: what the recomputing lets pass or cannot see.
 func TestVerifySignature(t *testing.T) {
 	count := 0
