@@ -74,6 +74,11 @@ func (c *raftPeersCmd) Run(s *terminal) error {
 		tolerance += "; not reached: " + strings.Join(unreached, ", ")
 	}
 	fmt.Fprintln(s.Err, tolerance)
+	for _, name := range unreached {
+		if why := r.Why[name]; why != "" {
+			fmt.Fprintf(s.Err, "%s: %s\n", name, why)
+		}
+	}
 	return nil
 }
 

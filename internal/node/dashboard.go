@@ -177,8 +177,8 @@ func (n *Node) cluster() dashboard.Cluster {
 	return n.clusterWith(n.reached.peers)
 }
 
-// clusterWith is the coordinators as this one knows them, of which it reached those.
-func (n *Node) clusterWith(reached map[string]bool) dashboard.Cluster {
+// clusterWith is the coordinators as this one knows them, and reached them.
+func (n *Node) clusterWith(reached map[string]error) dashboard.Cluster {
 	c := dashboard.Cluster{Self: n.Config.Name, Leader: n.replica.LeaderID(), Heard: n.replica.Heard(), Behind: n.replica.Behind()}
 	peers, err := n.replica.Peers()
 	if err != nil {
@@ -189,7 +189,8 @@ func (n *Node) clusterWith(reached map[string]bool) dashboard.Cluster {
 		exchanges = n.port.keyExchanges()
 	}
 	for _, p := range peers {
-		shown := dashboard.Peer{Name: p.ID, Address: p.Address, Voter: p.Voter, Reached: p.ID == n.Config.Name || reached[p.ID], KeyExchange: exchanges[p.ID]}
+		why, tried := reached[p.ID]
+		shown := dashboard.Peer{Name: p.ID, Address: p.Address, Voter: p.Voter, Reached: p.ID == n.Config.Name || tried && why == nil, KeyExchange: exchanges[p.ID]}
 		if n.port == nil {
 			shown.Address = "" // in memory
 		}
@@ -198,10 +199,10 @@ func (n *Node) clusterWith(reached map[string]bool) dashboard.Cluster {
 	return c
 }
 
-// reached says which others answered when last tried.
+// reached says how the others answered when last tried: reach.
 type reached struct {
 	mu    sync.Mutex
-	peers map[string]bool
+	peers map[string]error
 }
 
 // probeEvery is how often the others are tried while somebody may watch, and how long a try may
@@ -223,10 +224,10 @@ func (n *Node) probe(ctx context.Context) {
 	}
 }
 
-// reach asks the others, all at once, and returns those that answered. A handshake is no answer: it
-// is over here before the other has looked at this one's certificate.
-func (n *Node) reach(ctx context.Context) map[string]bool {
-	found := map[string]bool{}
+// reach asks the others, all at once, and returns nil for each that answered, or why it did not. A
+// handshake is no answer: it is over here before the other has looked at this one's certificate.
+func (n *Node) reach(ctx context.Context) map[string]error {
+	found := map[string]error{}
 	if n.port == nil {
 		return found
 	}
@@ -240,11 +241,10 @@ func (n *Node) reach(ctx context.Context) map[string]bool {
 			continue
 		}
 		all.Go(func() {
-			if n.post(ctx, p.Address, "/v1/ca/held", nil) == nil {
-				mu.Lock()
-				found[p.ID] = true
-				mu.Unlock()
-			}
+			err := n.post(ctx, p.Address, "/v1/ca/held", nil)
+			mu.Lock()
+			found[p.ID] = err
+			mu.Unlock()
 		})
 	}
 	all.Wait()

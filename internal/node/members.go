@@ -31,6 +31,12 @@ type members struct {
 // askMembers is how often a coordinator that knows no leader asks the others who the members are.
 const askMembers = time.Second
 
+// No leader is known for leaderless before the log says so, and again every stillLeaderless.
+const (
+	leaderless      = 10 * time.Second
+	stillLeaderless = time.Hour
+)
+
 // newest returns the latest list that this coordinator had from the log.
 func (m *members) newest() pki.Members {
 	latest := m.n.Coordinator.Members()
@@ -90,6 +96,7 @@ func (m *members) follow(ctx context.Context) {
 func (m *members) ask(ctx context.Context) {
 	tick := time.NewTicker(askMembers)
 	defer tick.Stop()
+	say := time.Now().Add(leaderless)
 	for {
 		select {
 		case <-tick.C:
@@ -100,22 +107,31 @@ func (m *members) ask(ctx context.Context) {
 			if m.newest().Keys[leader] != nil { // the log has come as far as who leads
 				m.unhear()
 			}
+			say = time.Now().Add(leaderless)
 			continue
 		}
+		why := map[string]string{}
 		for _, address := range m.n.others() {
-			m.hear(ctx, address)
+			if err := m.hear(ctx, address); err != nil {
+				why[address] = err.Error()
+			}
+		}
+		if !time.Now().Before(say) && ctx.Err() == nil {
+			m.n.log.Warn("no leader is known, and studies wait until most coordinators reach each other", "not_reached", why)
+			say = time.Now().Add(stillLeaderless)
 		}
 	}
 }
 
-// hear takes another coordinator's list, if it is later than the one here.
-func (m *members) hear(ctx context.Context, address string) {
+// hear takes another coordinator's list, if it is later than the one here. The error is of reaching
+// it.
+func (m *members) hear(ctx context.Context, address string) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*askMembers)
 	defer cancel()
 	var list pki.Members
 	raw, err := m.n.ask(ctx, address, "/v1/raft/members", "")
 	if err != nil || json.Unmarshal(raw, &list) != nil || list.Version <= m.newest().Version {
-		return
+		return err
 	}
 	m.mu.Lock()
 	old, again := m.heard[address]
@@ -128,6 +144,7 @@ func (m *members) hear(ctx context.Context, address string) {
 		m.n.log.Info("the list of coordinators was learned from another coordinator", "address", address, "version", list.Version)
 	}
 	m.n.port.recheck()
+	return nil
 }
 
 // unhear forgets the members of which other coordinators told, and ends connections admitted only

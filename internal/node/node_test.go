@@ -153,23 +153,63 @@ func TestWrongClock(t *testing.T) {
 			w, said := newWires(t), &lines.Log{}
 			dir, nodes, stops := fleet(t, w, "one", "two")
 			defer stops["one"]()
-			if one := nodes[0].reach(t.Context()); !one["two"] {
-				t.Errorf("reached: %v", one)
+			if why, tried := nodes[0].reach(t.Context())["two"]; why != nil || !tried {
+				t.Errorf("reached: %v, %v", tried, why)
 			}
 			stops["two"]()
 			two, stop := startAt(t, w, filepath.Join(dir, "two"), ahead, said)
 			defer stop()
 			time.Sleep(time.Minute)
 			for _, n := range []*Node{nodes[0], two} {
-				if got := n.reach(t.Context()); len(got) > 0 {
-					t.Errorf("%v ahead: %s reaches %v", ahead, n.Config.Name, got)
+				for name, why := range n.reach(t.Context()) {
+					if why == nil || !strings.Contains(why.Error(), "compare the clocks") {
+						t.Errorf("%v ahead: %s reaches %s: %v", ahead, n.Config.Name, name, why)
+					}
 				}
 			}
-			if n := said.Count("compare the clocks"); n != 1 {
-				t.Errorf("%v ahead: said %d times in\n%s", ahead, n, said.String())
+			// once as it enters, and once as it knows no leader
+			if n, last := said.Count("compare the clocks"), said.Count("no leader is known"); n != 2 || last != 1 {
+				t.Errorf("%v ahead: said %d times, %d of them later, in\n%s", ahead, n, last, said.String())
 			}
 		})
 	}
+}
+
+// TestNoLeaderIsSaid: a coordinator that knows no leader logs whom it does not reach and why, again
+// only after an hour or another loss, and tells `raft peers`.
+func TestNoLeaderIsSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, said := newWires(t), &lines.Log{}
+		dir, _, stops := fleet(t, w, "one", "two")
+		stops["two"]()
+		stops["one"]()
+		one, stop := startAt(t, w, filepath.Join(dir, "one"), 0, said)
+		defer stop()
+		count := func(wait time.Duration, want int) {
+			t.Helper()
+			time.Sleep(wait)
+			if n := said.Count("no leader is known"); n != want {
+				t.Errorf("said %d times and not %d in\n%s", n, want, said.String())
+			}
+		}
+		count(leaderless-2*askMembers, 0)
+		count(time.Minute, 1)
+		if text := said.String(); !strings.Contains(text, "not_reached") || !strings.Contains(text, "two:") {
+			t.Errorf("it does not say whom:\n%s", text)
+		}
+		answer := httptest.NewRecorder()
+		one.operatorHandler(nil).ServeHTTP(answer, httptest.NewRequest("GET", "/v1/raft/peers", nil))
+		var reply PeersReply
+		if err := json.Unmarshal(answer.Body.Bytes(), &reply); err != nil || len(reply.Why) != 1 || reply.Why["two"] == "" {
+			t.Errorf("raft peers: %v, %+v", err, reply)
+		}
+		count(stillLeaderless-2*time.Minute, 1)
+		count(2*time.Minute, 2)
+		_, again := startAt(t, w, filepath.Join(dir, "two"), 0, &lines.Log{})
+		time.Sleep(time.Minute)
+		again()
+		count(time.Minute, 3)
+	})
 }
 
 // TestJoinFilesNameAddressesOnce: coordinators that were each given all addresses name none twice.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"covey/internal/coordinator"
+	"covey/internal/frame"
 	"covey/internal/membership"
 	"covey/internal/operator"
 	"covey/internal/people"
@@ -30,6 +31,8 @@ type PeersReply struct {
 	// fail before nothing goes on; -1 where most are already not reached.
 	Reached []string `json:"reached"`
 	MayFail int      `json:"may_fail"`
+	// Why has the reason for each of Peers that did not answer, by its name.
+	Why map[string]string `json:"why,omitempty"`
 	// KeyExchanges has the key exchange of each open connection to another coordinator, by its
 	// name.
 	KeyExchanges map[string]pki.KeyExchange `json:"key_exchanges,omitempty"`
@@ -60,16 +63,19 @@ func (n *Node) operatorHandler(forward *forwarder) http.Handler {
 	mux.HandleFunc("GET /v1/raft/peers", operator.Answer(func(r *http.Request) (any, error) {
 		peers, err := n.replica.Peers()
 		given, invited := n.Coordinator.Expected()
-		reply := PeersReply{Self: n.Config.Name, Leader: n.replica.LeaderID(), Peers: peers, Given: given, Invited: invited}
+		reply := PeersReply{Self: n.Config.Name, Leader: n.replica.LeaderID(), Peers: peers, Why: map[string]string{}, Given: given, Invited: invited}
 		if n.port != nil {
 			reply.KeyExchanges = n.port.keyExchanges()
 		}
 		// Tried now, not as last seen: the person who asks may be about to stop a machine.
-		c := n.clusterWith(n.reach(r.Context()))
+		tried := n.reach(r.Context())
+		c := n.clusterWith(tried)
 		reply.MayFail = c.Tolerates()
 		for _, p := range c.Peers {
 			if p.Reached {
 				reply.Reached = append(reply.Reached, p.Name)
+			} else if err := tried[p.Name]; err != nil {
+				reply.Why[p.Name] = frame.Printable(err.Error())
 			}
 		}
 		return reply, err
