@@ -176,7 +176,7 @@ func TestBadKeys(t *testing.T) {
 func TestBadExports(t *testing.T) {
 	f := newBadFolder(t)
 	f.refused(t, "there is a ledger.db", "ledger", "recover", "--yes", "--from", filepath.Join(f.dir, "export.json"))
-	f.refused(t, "nothing is wrong with it", "ledger", "recover", "--yes")
+	f.refused(t, "its files fit together, so nothing was changed; if they are from a backup", "ledger", "recover", "--yes")
 	aside := filepath.Join(t.TempDir(), "ledger")
 	if err := os.Rename(filepath.Join(f.dir, "ledger"), aside); err != nil {
 		t.Fatal(err)

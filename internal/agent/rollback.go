@@ -27,7 +27,8 @@ func (s *session) rolledBack(r wire.Message, evidence string) wire.Message {
 // all of its approved ρ counts as spent.
 func (s *session) leave(evidence string) error {
 	s.agent.log.Error("THE LEDGER IS OLDER THAN WHAT THIS SITE HAS ALREADY SENT (a restored backup, or a snapshot of its machine?): "+
-		"this site leaves the study for good, and all of the study's ρ counts as spent",
+		"this site leaves the study for good, and all of the study's ρ counts as spent; other charges may be missing: "+
+		"stop the agent, move the ledger's folder away and run agent ledger recover --from the latest export",
 		"study", s.plan.Digest, "name", s.plan.Proposal.Spec.Name, "evidence", evidence,
 		"population", s.dataset.Population, "rho", s.plan.Rho)
 	if err := s.agent.ledger.Forfeit(s.plan.Digest, string(study.CodeRolledBack)); err != nil {

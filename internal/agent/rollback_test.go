@@ -62,7 +62,7 @@ func copyDir(t *testing.T, to, from string) {
 // words if evidence is ""), and stays out.
 func (c *standIn) hasLeft(s *testSite, evidence string) {
 	c.t.Helper()
-	if log := s.log.String(); evidence != "" && (!strings.Contains(log, "THE LEDGER IS OLDER") || !strings.Contains(log, evidence) ||
+	if log := s.log.String(); evidence != "" && (!strings.Contains(log, "THE LEDGER IS OLDER") || !strings.Contains(log, "recover --from the latest export") || !strings.Contains(log, evidence) ||
 		strings.Count(log, "level=ERROR") != 1) {
 		c.t.Errorf("the log does not say once that the ledger is older, by %q:\n%s", evidence, log)
 	}

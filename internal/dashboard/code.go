@@ -38,7 +38,7 @@ var Meanings = []Meaning{
 	{study.CodeRetriesSpent, "No spare slot is left for another try.", "Find out which sites dropped out; propose again."},
 	{study.CodeInternal, "An internal check failed. Nothing was released.", "Report it, with the coordinator's log of that minute."},
 	{study.CodeLeft, "The site left for good: its operator took it out, or it lost its records.", "`agent study show` there has the reason; after a lost ledger, `agent ledger recover`. The study goes on if enough are left."},
-	{study.CodeRolledBack, "The site left: its ledger is older than what it had sent.", "Run `agent ledger recover` there. Find out who restored the old files."},
+	{study.CodeRolledBack, "The site left: its ledger is older than what it had sent.", "Its ledger may lack other charges, too: stop the agent, move `ledger/` away and run `agent ledger recover --from` the latest export. Find out who restored the old files."},
 	{study.CodeWithdrawn, "The site's operator took its approval back before the study began.", "Ask the site. It can join only a new proposal."},
 	{study.CodeExpired, "The proposal expired before every site approved, or at the site before its first sum, at `expires` or 30 days after its approval.", "Propose again with a later `expires`; `study show` names who had not approved. If a site says so too early, its clock is wrong: `agent check` there."},
 	{study.CodeRetracted, "The analyst took the study back.", "Ask the analyst."},

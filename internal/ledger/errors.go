@@ -14,8 +14,8 @@ var (
 	ErrErased = errors.New("ledger: the secret was erased")
 	// ErrAbsent is returned for a slot that never held a secret.
 	ErrAbsent = errors.New("ledger: no such secret was stored")
-	// ErrHealthy is returned by Recover for a ledger with which nothing is wrong.
-	ErrHealthy = errors.New("ledger: nothing is wrong with it, so nothing was changed")
+	// ErrHealthy is returned by Recover for a ledger whose files fit together.
+	ErrHealthy = errors.New("ledger: its files fit together, so nothing was changed; if they are from a backup, later charges are missing: move the folder away, and give --from the latest export")
 	// ErrExists is returned by Restore where a ledger.db is.
 	ErrExists = errors.New("ledger: there is a ledger.db, so nothing was changed; without --from its budgets are kept, and a damaged one has to be moved away first")
 )
