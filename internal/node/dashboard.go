@@ -241,7 +241,10 @@ func (n *Node) reach(ctx context.Context) map[string]error {
 			continue
 		}
 		all.Go(func() {
-			err := n.post(ctx, p.Address, "/v1/ca/held", nil)
+			conn, err := n.port.reach(ctx, operatorProtocol, p.Address, p.ID)
+			if err == nil {
+				_, err = exchange(ctx, conn, "/v1/ca/held", nil)
+			}
 			mu.Lock()
 			found[p.ID] = err
 			mu.Unlock()

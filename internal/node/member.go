@@ -59,6 +59,9 @@ func (n *Node) admit(ctx context.Context, m member) error {
 	} else if !n.Coordinator.Knows(m.ID) {
 		return &membership.JoinError{Reason: "this coordinator was removed, or joined with a file of another federation: `coordinator raft add` makes a new one"}
 	}
+	if has := n.at(m.Peer); has != "" && has != m.ID {
+		return &membership.JoinError{Reason: fmt.Sprintf("%s is the peer address of coordinator %s: if that one is lost, `coordinator raft remove %s`", m.Peer, has, has)}
+	}
 	if err := n.Coordinator.PutNode(as); err != nil {
 		return err
 	}
@@ -79,6 +82,17 @@ func (n *Node) member(m member) (bool, error) {
 		}
 	}
 	return false, err
+}
+
+// at returns whose peer address is one, "" for nobody's.
+func (n *Node) at(address string) string {
+	peers, _ := n.replica.Peers() // none while the process ends
+	for _, p := range peers {
+		if p.Address == address {
+			return p.ID
+		}
+	}
+	return ""
 }
 
 // enterWait is the pause before the leader is asked again.
@@ -127,9 +141,13 @@ func (n *Node) tryEnter(ctx context.Context) error {
 	return cmp.Or(why, errors.New("no leader yet"))
 }
 
-// telling returns the later of two coordinators' errors, or the earlier if nobody was reached for
-// the later: an address that is out of use does not hide that another said no.
+// telling returns the later of two coordinators' errors, or the earlier if that is a leader's no,
+// or nobody was reached for the later: an address that is out of use does not hide that another
+// said no.
 func telling(was, err error) error {
+	if _, no := errors.AsType[*membership.JoinError](was); no {
+		return was
+	}
 	if at, ok := errors.AsType[*net.OpError](err); ok && at.Op == "dial" && was != nil {
 		return was
 	}
@@ -138,11 +156,7 @@ func telling(was, err error) error {
 
 // post sends one request to another coordinator over a connection of its own.
 func (n *Node) post(ctx context.Context, address, path string, body any) error {
-	conn, err := n.port.dialOperator(ctx, address)
-	if err != nil {
-		return err
-	}
-	_, err = exchange(ctx, conn, path, body)
+	_, err := n.ask(ctx, address, path, body)
 	return err
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"covey/internal/operator"
 	"covey/internal/pki"
+	"covey/test/lines"
 )
 
 // thief is a coordinator's folder of a federation's CA, with a key of its own, and its port.
@@ -281,6 +282,51 @@ func fleet(t *testing.T, w *wires, names ...string) (dir string, nodes []*Node, 
 		})
 	}
 	return dir, nodes, stops
+}
+
+// TestNoneVotesForALostOne: a coordinator that is started at the addresses of a lost one, before
+// that one is removed, is not taken for it, and both sides say what to do; then it enters.
+func TestNoneVotesForALostOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, said := newWires(t), &lines.Log{}
+		dir, nodes, stops := fleet(t, w, "one", "two", "three")
+		defer stops["one"]()
+		defer stops["two"]()
+		one := nodes[0]
+		file, err := one.AddNode("four", time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stops["three"]()
+		as := config("four")
+		as.PeerListen, as.PeerAddress = config("three").PeerListen, config("three").PeerAddress
+		if err := Join(t.Context(), filepath.Join(dir, "four"), file, as, w.from("four"), time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		four, stop := startAt(t, w, filepath.Join(dir, "four"), 0, said)
+		defer stop()
+		time.Sleep(time.Minute)
+		if peers, err := four.Peers(); err != nil || len(peers) != 0 {
+			t.Errorf("it was sent the log in the place of the lost one: %v, %v", peers, err)
+		}
+		for _, n := range nodes[:2] {
+			if why := n.reach(t.Context())["three"]; why == nil || !strings.Contains(why.Error(), "coordinator four answers there: if three is lost, `coordinator raft remove three`") {
+				t.Errorf("%s reaches the lost one: %v", n.Config.Name, why)
+			}
+		}
+		if !strings.Contains(said.String(), "host-three:2 is the peer address of coordinator three: if that one is lost, `coordinator raft remove three`") {
+			t.Errorf("the new one does not say why it waits:\n%s", said.String())
+		}
+		if err := one.remove(t.Context(), "three"); err != nil {
+			t.Fatal(err)
+		}
+		until(t, "four to enter", func() error {
+			if peers, err := four.Peers(); err != nil || len(peers) != 3 || one.reach(t.Context())["four"] != nil {
+				return fmt.Errorf("%v, %w", peers, err)
+			}
+			return nil
+		})
+	})
 }
 
 // TestMembersOfTheFuture: of the log's list and the folder's the later counts.

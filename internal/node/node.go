@@ -178,6 +178,10 @@ func Open(dir string, o Options) (_ *Node, err error) {
 	if n.replica, err = replica.Open(dir, machine, replicated); err != nil {
 		return nil, err
 	}
+	if n.port != nil {
+		owner := n.at
+		n.port.owner.Store(&owner)
+	}
 	if o.Control {
 		if n.operator, err = listenUnix(filepath.Join(dir, SocketFile)); err != nil {
 			return nil, err

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"covey/internal/pki"
@@ -36,6 +37,8 @@ type port struct {
 	dial     Dialer
 	branches map[string]*branch
 	gate     *gate
+	// owner returns whose address is one, "" for nobody's; nil until the log is open.
+	owner atomic.Pointer[func(address string) string]
 
 	mu     sync.Mutex
 	open   map[net.Conn]*tls.Conn // accepted or dialled, in the handshake (nil) or past it
@@ -64,7 +67,7 @@ func (p *port) joiners() net.Listener { return p.branches[joinProtocol] }
 
 // dialOperator reaches another coordinator's operators.
 func (p *port) dialOperator(ctx context.Context, address string) (net.Conn, error) {
-	return p.reach(ctx, operatorProtocol, address)
+	return p.reach(ctx, operatorProtocol, address, "")
 }
 
 // dialJoin reaches a coordinator's joiners from where there is no certificate yet;
@@ -77,10 +80,16 @@ func dialJoin(ctx context.Context, dial Dialer, address, fingerprint string) (ne
 	return plain{conn, func() {}}, nil
 }
 
-func (p *port) reach(ctx context.Context, protocol, address string) (net.Conn, error) {
+// reach connects. Another coordinator than the one with that name, if it is not empty, is not taken
+// for it: at the address of a lost one it would vote for it, without what that one had stored.
+func (p *port) reach(ctx context.Context, protocol, address, name string) (net.Conn, error) {
 	conn, err := secure(ctx, p.dial, address, p.tls.Client(protocol))
 	if err != nil {
 		return nil, err
+	}
+	if is, err := pki.NodeName(conn.ConnectionState().PeerCertificates[0]); err == nil && name != "" && is != name {
+		conn.Close()
+		return nil, fmt.Errorf("coordinator %s answers there: if %s is lost, `coordinator raft remove %s`", is, name, name)
 	}
 	raw := conn.NetConn()
 	if !p.enter(raw) {
@@ -296,9 +305,13 @@ func (b *branch) Addr() net.Addr { return b.port.listener.Addr() }
 // raftBranch is the branch that raft accepts from and dials through.
 type raftBranch struct{ *branch }
 
-// Dial reaches another coordinator's raft.
+// Dial reaches the raft of the coordinator whose address it is.
 func (r *raftBranch) Dial(address string, timeout time.Duration) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
-	return r.port.reach(ctx, raftProtocol, address)
+	name := ""
+	if owner := r.port.owner.Load(); owner != nil {
+		name = (*owner)(address)
+	}
+	return r.port.reach(ctx, raftProtocol, address, name)
 }
