@@ -53,15 +53,23 @@ func (c *initCmd) Run(s *terminal) error {
 		return c.join(s, config)
 	case own:
 		if err := node.InitOwn(c.Dir, config, c.CACert, c.CAKey, time.Now()); err != nil {
-			return err
+			return c.halfMade(err)
 		}
 	default:
 		if err := node.Init(c.Dir, config, time.Now()); err != nil {
-			return err
+			return c.halfMade(err)
 		}
 	}
 	fmt.Fprintf(s.Err, "made %s: keep ca.key and signing.key safe, everything rests on them\n", c.Dir)
 	return c.done(s)
+}
+
+// halfMade adds to err, of a folder with keys and without a configuration, what it may be.
+func (c *initCmd) halfMade(err error) error {
+	if _, e := os.Stat(filepath.Join(c.Dir, node.ConfigFile)); shared.Is[*pki.ExistsError](err) && errors.Is(e, os.ErrNotExist) {
+		return fmt.Errorf("%w, and there is no %s: if an init failed there, as on a full disk, empty the folder and try again (with --join, by a new `coordinator raft add`); if it was in use, bring that file back", err, node.ConfigFile)
+	}
+	return err
 }
 
 // done prints what people compare, and what comes next.
@@ -100,7 +108,7 @@ func (c *initCmd) join(s *terminal, config node.Config) error {
 		return new(net.Dialer).DialContext(ctx, "tcp", address)
 	}
 	if err := node.Join(s.Ctx, c.Dir, text, config, dial, time.Now()); err != nil {
-		return err
+		return c.halfMade(err)
 	}
 	fmt.Fprintf(s.Err, "made %s with the federation's keys: keep ca.key and signing.key safe, everything rests on them\nthe join file is used up; delete it\n", c.Dir)
 	return c.done(s)

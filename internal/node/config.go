@@ -142,7 +142,7 @@ func (c Config) write(dir string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(dir, ConfigFile), text, 0o600)
+	return pki.ReplaceFile(filepath.Join(dir, ConfigFile), text, 0o600) // whole, or not at all
 }
 
 // ReadConfig reads a data folder's. The error is a *ConfigError or an I/O error.
