@@ -79,3 +79,24 @@ func TestSinkEndsOnce(t *testing.T) {
 		t.Errorf("closed %d times, cancelled %d times", whole.closed, whole.cancelled)
 	}
 }
+
+// What a snapshot left that was cut short takes no room after the next start; whole ones stay.
+func TestSnapshotCutShortIsRemoved(t *testing.T) {
+	dir := t.TempDir()
+	n := mustOpen(t, dir, &list{}, Options{})
+	apply(t, n, numbered(0, 30)...)
+	must(t, n.Snapshot())
+	must(t, n.Close())
+	folder := filepath.Join(dir, "raft", "snapshots")
+	whole, err := os.ReadDir(folder)
+	must(t, err)
+	must(t, os.Mkdir(filepath.Join(folder, "7-208-1795999821309.tmp"), 0o755))
+	must(t, os.WriteFile(filepath.Join(folder, "7-208-1795999821309.tmp", "state.bin"), make([]byte, 1000), 0o600))
+	m := &list{}
+	mustOpen(t, dir, m, Options{})
+	left, err := os.ReadDir(folder)
+	must(t, err)
+	if len(whole) != 1 || len(left) != 1 || left[0].Name() != whole[0].Name() || len(m.all()) != 30 {
+		t.Errorf("%v became %v, with %d entries", whole, left, len(m.all()))
+	}
+}

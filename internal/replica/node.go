@@ -103,7 +103,11 @@ func Open(dir string, m Machine, opts Options) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	snaps, err := raft.NewFileSnapshotStoreWithLogger(path, retain, newBridge(opts.Logger))
+	err = removeCutShort(filepath.Join(path, "snapshots")) // db is open here alone
+	var snaps raft.SnapshotStore
+	if err == nil {
+		snaps, err = raft.NewFileSnapshotStoreWithLogger(path, retain, newBridge(opts.Logger))
+	}
 	if err == nil { // neither store fsyncs the name of what it made here
 		err = errors.Join(syncDir(path), syncDir(dir))
 	}
@@ -111,6 +115,21 @@ func Open(dir string, m Machine, opts Options) (*Node, error) {
 		return nil, errors.Join(&StoreError{Op: "opened its directory", Err: err}, db.Close())
 	}
 	return open(m, opts, stores{owner: dir, logs: db, stable: db, snaps: snaps, snapDir: filepath.Join(path, "snapshots"), close: db.Close})
+}
+
+// removeCutShort removes what snapshots left that a crash or a full disk cut short: raft leaves it
+// there for good.
+func removeCutShort(dir string) error {
+	all, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	for _, e := range all {
+		if filepath.Ext(e.Name()) == ".tmp" {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
+		}
+	}
+	return err
 }
 
 // openBolt opens the bbolt file; bbolt panics on some damaged files.
