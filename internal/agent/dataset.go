@@ -95,7 +95,9 @@ func (s *session) pinned(approval ledger.Approval) study.Code {
 // pinnedAs is pinned of the data set as the session has it.
 func (s *session) pinnedAs(approval ledger.Approval) study.Code {
 	log := s.agent.log.With("study", s.plan.Digest, "dataset", s.dataset.Name)
-	if err := s.rows.Load(s.plan, s.dataset, s.unattended); err != nil {
+	err := s.rows.Load(s.plan, s.dataset, s.unattended)
+	if err != nil {
+		s.stands("an approved study could not use it when last asked: " + err.Error())
 		_, units := errors.AsType[*sitedata.UnitsError](err)
 		// Rows with a value at fault were not approved. That they were read no further than the
 		// fault must not show.
@@ -107,6 +109,7 @@ func (s *session) pinnedAs(approval ledger.Approval) study.Code {
 		log.Error("the data set cannot be used", "error", err)
 		return study.CodeData
 	}
+	s.stands("") // Views tells by itself what has changed
 	if s.rows.Pin() != approval.DataSHA256 {
 		s.rows.Release() // a file that is put back is read again
 		log.Error("the data set is not the one that was approved", "error", "its bytes, or how agent.toml reads them (columns, separator, missing_values, names, precision and the like), have changed")

@@ -373,6 +373,9 @@ func TestChangedData(t *testing.T) {
 	// That a value of it is no number is nobody else's business.
 	s.write("rows.csv", "c0,c1,c2\n1,2,x\n")
 	refused(s, q, study.CodeDataChanged)
+	if v := s.agent.Views.Datasets(false)[0]; !strings.HasPrefix(v.Fault, "an approved study could not use it when last asked: ") {
+		t.Errorf("the operator is not told why: %+v", v)
+	}
 	if e, _ := s.agent.ledger.Study(c.plan.Digest); e.SpentRho != 0 {
 		t.Errorf("refused queries were charged ρ = %v", e.SpentRho)
 	}
@@ -380,6 +383,9 @@ func TestChangedData(t *testing.T) {
 	// sent again whatever happened to the file since.
 	s.write("rows.csv", string(text))
 	first := want[wire.Upload](s, q)
+	if v := s.agent.Views.Datasets(false)[0]; v.Fault != "" {
+		t.Errorf("the operator is told of a fault that is over: %+v", v)
+	}
 	s.restart()
 	s.write("rows.csv", "c0,c1,c2\n1,2,3\n")
 	same(t, "upload", first.Masked, want[wire.Upload](s, q).Masked)

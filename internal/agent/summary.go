@@ -30,6 +30,7 @@ type summary struct {
 	dataset siteconfig.Dataset
 	under   *siteconfig.Config // before an approval: what dataset is of
 
+	fault   string           // why the rows of the approval were not to be had when last asked; with the sessions' mu held
 	planned []egress.Planned // nil until somebody asks (leaves); with the sessions' mu held
 
 	// mu is held while one request, or one decision of the operator, is worked on.
@@ -68,6 +69,20 @@ func (s *summary) unapproved(r wire.Message) wire.Message {
 		return nil
 	}
 	return refuse(r, study.CodeNotApproved)
+}
+
+// stands keeps what the operator is told of the rows: fault, empty where they are to be had.
+func (s *summary) stands(fault string) {
+	s.agent.sessions.mu.Lock()
+	defer s.agent.sessions.mu.Unlock()
+	s.fault = fault
+}
+
+// stood returns what stands kept.
+func (s *summary) stood() string {
+	s.agent.sessions.mu.Lock()
+	defer s.agent.sessions.mu.Unlock()
+	return s.fault
 }
 
 // leaves returns what will have left of the study at its end; metrics read it again and again.

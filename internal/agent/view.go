@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"crypto/ed25519"
 	"time"
 
@@ -62,8 +63,9 @@ func (vs *Views) Status() (Status, error) {
 // or, if hash, by all its bytes.
 func (vs *Views) Datasets(hash bool) []holding.Status {
 	type used struct {
-		d    siteconfig.Dataset
-		pins [][32]byte
+		d     siteconfig.Dataset
+		pins  [][32]byte
+		fault string // of a study that could not have the rows
 	}
 	var all []used
 	find := func(d siteconfig.Dataset) *used {
@@ -87,13 +89,14 @@ func (vs *Views) Datasets(hash bool) []holding.Status {
 		if s := vs.a.sessions.listed(e.Study); s != nil {
 			_, d := s.terms()
 			u := find(d)
-			u.pins = append(u.pins, approval.DataSHA256)
+			u.pins, u.fault = append(u.pins, approval.DataSHA256), cmp.Or(s.stood(), u.fault)
 		}
 	}
 	out := []holding.Status{}
 	for i, u := range all {
 		v := vs.a.stock.Status(vs.a.config.Source(u.d), u.d, u.pins, hash)
 		v.Offered = i < len(config.Datasets)
+		v.Fault = cmp.Or(v.Fault, u.fault)
 		out = append(out, v)
 	}
 	return out

@@ -24,7 +24,7 @@ type Status struct {
 	Data string `json:"data,omitempty"`
 	// Read is when this process last read it, for a study or to count its units.
 	Read  *time.Time `json:"read,omitempty"`
-	Fault string     `json:"fault,omitempty"` // why it cannot be looked at
+	Fault string     `json:"fault,omitempty"` // why it cannot be looked at, or used
 }
 
 // What [Status].Data says.
