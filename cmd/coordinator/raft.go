@@ -74,9 +74,9 @@ func (c *raftPeersCmd) Run(s *terminal) error {
 		tolerance += "; not reached: " + strings.Join(unreached, ", ")
 	}
 	fmt.Fprintln(s.Err, tolerance)
-	for _, name := range unreached {
-		if why := r.Why[name]; why != "" {
-			fmt.Fprintf(s.Err, "%s: %s\n", name, why)
+	for _, p := range r.Peers {
+		if why := r.Why[p.ID]; why != "" {
+			fmt.Fprintf(s.Err, "%s: %s\n", p.ID, why)
 		}
 	}
 	return nil

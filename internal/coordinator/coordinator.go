@@ -1,7 +1,9 @@
 package coordinator
 
 import (
+	"bytes"
 	"context"
+	"crypto/ed25519"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -89,6 +91,10 @@ func (c *Coordinator) Lead(log Log) error {
 			continue // it is over: whoever connects can be told so
 		}
 		s := m.remember(digest, state)
+		if own, its := m.signingKey(), s.Plan.Proposal.Coordinator; !bytes.Equal(own, its) {
+			m.log.Error("this coordinator's signing.key is not the one of the study, which goes on under no other: put the signing.key of the time of its proposal into every coordinator's folder",
+				"study", digest, "name", s.Plan.Proposal.Spec.Name, "here", pki.Fingerprint(ed25519.PublicKey(own)), "of_the_study", pki.Fingerprint(ed25519.PublicKey(its)))
+		}
 		if err := s.Restore(); err != nil {
 			return fmt.Errorf("study %s: the committed setup: %w", digest, err)
 		}

@@ -54,6 +54,27 @@ func TestTermsAreApart(t *testing.T) {
 	})
 }
 
+// TestOtherSigningKeyIsSaid: one who takes the lead with another signing key than a study's says
+// so, since sites only see a chain that is not the study's.
+func TestOtherSigningKeyIsSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 3, nil)
+		defer func() { f.c.Close() }()
+		count := func() int {
+			return strings.Count(f.logs.String(), "this coordinator's signing.key is not the one of the study")
+		}
+		f.crash(-1)
+		if count() != 0 {
+			t.Errorf("said of the same key:\n%s", f.logs.String())
+		}
+		f.auth = newAuthority(t)
+		f.crash(-1)
+		if count() != 1 {
+			t.Errorf("said %d times:\n%s", count(), f.logs.String())
+		}
+	})
+}
+
 // TestStoppedLeaderProposesNothing: what is under way when the lead is lost comes to
 // nothing, and operators are told.
 func TestStoppedLeaderProposesNothing(t *testing.T) {

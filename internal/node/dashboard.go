@@ -4,6 +4,9 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -190,6 +193,9 @@ func (n *Node) clusterWith(reached map[string]error) dashboard.Cluster {
 	}
 	for _, p := range peers {
 		why, tried := reached[p.ID]
+		if _, other := errors.AsType[*otherKeyError](why); other {
+			why = nil // it is there
+		}
 		shown := dashboard.Peer{Name: p.ID, Address: p.Address, Voter: p.Voter, Reached: p.ID == n.Config.Name || tried && why == nil, KeyExchange: exchanges[p.ID]}
 		if n.port == nil {
 			shown.Address = "" // in memory
@@ -224,8 +230,16 @@ func (n *Node) probe(ctx context.Context) {
 	}
 }
 
-// reach asks the others, all at once, and returns nil for each that answered, or why it did not. A
-// handshake is no answer: it is over here before the other has looked at this one's certificate.
+// otherKeyError is of a coordinator that answers and could not go on with this one's studies.
+type otherKeyError struct{ its, own string }
+
+func (e *otherKeyError) Error() string {
+	return fmt.Sprintf("its signing.key is %s, this one's %s: one cannot go on with the other's studies. Put the same signing.key into every folder", e.its, e.own)
+}
+
+// reach asks the others, all at once, and returns nil for each that answered and could go on with
+// this one's studies, or what is wrong. A handshake is no answer: it is over here before the other
+// has looked at this one's certificate.
 func (n *Node) reach(ctx context.Context) map[string]error {
 	found := map[string]error{}
 	if n.port == nil {
@@ -243,7 +257,12 @@ func (n *Node) reach(ctx context.Context) map[string]error {
 		all.Go(func() {
 			conn, err := n.port.reach(ctx, operatorProtocol, p.Address, p.ID)
 			if err == nil {
-				_, err = exchange(ctx, conn, "/v1/ca/held", nil)
+				var raw []byte
+				raw, err = exchange(ctx, conn, "/v1/ca/held", nil)
+				var held heldReply
+				if err == nil && json.Unmarshal(raw, &held) == nil && held.Signing != "" && held.Signing != n.signing() {
+					err = &otherKeyError{held.Signing, n.signing()}
+				}
 			}
 			mu.Lock()
 			found[p.ID] = err

@@ -3,11 +3,13 @@ package node
 import (
 	"context"
 	"crypto/ed25519"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -326,6 +328,45 @@ func TestNoneVotesForALostOne(t *testing.T) {
 			}
 			return nil
 		})
+	})
+}
+
+// TestOtherSigningKeyIsListed: a coordinator that could not go on with the others' studies is named
+// at either side, as one that answers.
+func TestOtherSigningKeyIsListed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWires(t)
+		dir, nodes, stops := fleet(t, w, "one", "two")
+		defer stops["one"]()
+		if why := nodes[0].reach(t.Context())["two"]; why != nil {
+			t.Fatal(why)
+		}
+		stops["two"]()
+		if err := Init(filepath.Join(dir, "fresh"), config("fresh"), time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(filepath.Join(dir, "fresh", "signing.key"), filepath.Join(dir, "two", "signing.key")); err != nil {
+			t.Fatal(err)
+		}
+		two, stop := start(t, w, filepath.Join(dir, "two"))
+		defer stop()
+		until(t, "two to lead or follow", func() error {
+			if two.leaderPeer() == "" {
+				return errors.New("not yet")
+			}
+			return nil
+		})
+		for of, why := range map[string]error{"one": nodes[0].reach(t.Context())["two"], "two": two.reach(t.Context())["one"]} {
+			if why == nil || !strings.Contains(why.Error(), "Put the same signing.key into every folder") {
+				t.Errorf("at %s: %v", of, why)
+			}
+		}
+		answer := httptest.NewRecorder()
+		nodes[0].operatorHandler(nil).ServeHTTP(answer, httptest.NewRequest("GET", "/v1/raft/peers", nil))
+		var reply PeersReply
+		if err := json.Unmarshal(answer.Body.Bytes(), &reply); err != nil || len(reply.Reached) != 2 || !strings.Contains(reply.Why["two"], "signing.key") {
+			t.Errorf("raft peers: %v, %+v", err, reply)
+		}
 	})
 }
 

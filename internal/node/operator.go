@@ -31,7 +31,7 @@ type PeersReply struct {
 	// fail before nothing goes on; -1 where most are already not reached.
 	Reached []string `json:"reached"`
 	MayFail int      `json:"may_fail"`
-	// Why has the reason for each of Peers that did not answer, by its name.
+	// Why has what is wrong with each of Peers that did not answer or has another signing key.
 	Why map[string]string `json:"why,omitempty"`
 	// KeyExchanges has the key exchange of each open connection to another coordinator, by its
 	// name.
@@ -74,7 +74,8 @@ func (n *Node) operatorHandler(forward *forwarder) http.Handler {
 		for _, p := range c.Peers {
 			if p.Reached {
 				reply.Reached = append(reply.Reached, p.Name)
-			} else if err := tried[p.Name]; err != nil {
+			}
+			if err := tried[p.Name]; err != nil {
 				reply.Why[p.Name] = frame.Printable(err.Error())
 			}
 		}
@@ -198,7 +199,7 @@ func (n *Node) peerHandler() http.Handler {
 	})
 	handle("POST /v1/ca/held", func(*http.Request) (any, error) {
 		present, next, _ := n.authority.Rotation()
-		return heldReply{present, next}, nil
+		return heldReply{present, next, n.signing()}, nil
 	})
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if !n.Coordinator.Leading() {

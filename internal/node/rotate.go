@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"crypto/ed25519"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -47,8 +48,14 @@ type RetireReply struct {
 	Cut Cut `json:"cut_off"`
 }
 
-// heldReply is what one coordinator's folder holds.
-type heldReply struct{ Present, Next string }
+// heldReply is what a coordinator's folder holds, by fingerprints: CAs, and the signing key, which
+// is empty from a version that does not tell.
+type heldReply struct{ Present, Next, Signing string }
+
+// signing returns the fingerprint of this coordinator's signing key.
+func (n *Node) signing() string {
+	return pki.Fingerprint(n.authority.SigningKey().Public().(ed25519.PublicKey))
+}
 
 // rotation changes the CAs of one coordinator's folder.
 type rotation struct {
