@@ -143,6 +143,7 @@ func again(t *terminal, client *analyst.Client, d *analyst.Draft) (out []string)
 	if err != nil {
 		return nil // proposing says it
 	}
+	var same []string
 	for _, s := range all {
 		switch {
 		case !analyst.Over(s.Phase) && s.Name == d.Plan.Proposal.Spec.Name:
@@ -153,11 +154,11 @@ func again(t *terminal, client *analyst.Client, d *analyst.Draft) (out []string)
 				continue
 			}
 			if p, err := proposal.Parse(kept); err == nil && d.Plan.Proposal.Again(p) {
-				out = append(out, d.Plan.AgainText(s.Study, s.Name))
+				same = append(same, d.Plan.AgainText(s.Study, s.Name))
 			}
 		}
 	}
-	return out
+	return append(out, study.Again(same)...)
 }
 
 // fingerprints puts those of --trust into the form in which keys print.

@@ -100,7 +100,7 @@ func (c *createCmd) again(client *client, r operator.CreateReply) []string {
 	if err := client.do("GET", "/v1/studies", nil, &views); err != nil {
 		return nil // it is proposed all the same
 	}
-	var out []string
+	var out, same []string
 	for _, v := range views {
 		switch {
 		case v.Digest == r.Digest || v.Status == round.StatusEnded:
@@ -109,13 +109,13 @@ func (c *createCmd) again(client *client, r operator.CreateReply) []string {
 				continue // as Again would find, of a proposal that is not read
 			}
 			if p, err := c.proposal(client, v.Digest); err == nil && r.Plan.Proposal.Again(p) {
-				out = append(out, r.Plan.AgainText(v.Digest, v.Name))
+				same = append(same, r.Plan.AgainText(v.Digest, v.Name))
 			}
 		case v.Name == r.Plan.Proposal.Spec.Name:
 			out = append(out, fmt.Sprintf("study %.12s has the same name and is not over: each takes privacy budget of its own; `coordinator study abort %.12s` ends it", v.Digest, v.Digest))
 		}
 	}
-	return out
+	return append(out, study.Again(same)...)
 }
 
 type studiesCmd struct{}

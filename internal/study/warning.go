@@ -53,3 +53,15 @@ func (p *Plan) AgainText(completed proposal.Digest, name string) string {
 	return fmt.Sprintf("study %.12s (%.80q) asked the same and is completed: its result costs nothing to read, and this study charges ρ = %.6g (ε = %g) again to everyone in the rows",
 		completed.String(), name, p.Rho, p.Proposal.Spec.Epsilon)
 }
+
+// maxAgain is how many of AgainText are shown one by one.
+const maxAgain = 3
+
+// Again returns texts of AgainText, and of more than a few the first ones and how many there are: a
+// study that is repeated every month must not hide its other warnings.
+func Again(texts []string) []string {
+	if len(texts) <= maxAgain {
+		return texts
+	}
+	return append(texts[:maxAgain:maxAgain], fmt.Sprintf("%d more completed studies asked the same", len(texts)-maxAgain))
+}
