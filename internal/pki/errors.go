@@ -1,6 +1,7 @@
 package pki
 
 import (
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -72,6 +73,11 @@ type CertificateError struct {
 // Error repeats names of a certificate that nobody may have vouched for: x509 looks at them before
 // the chain. What is not printed as itself is a space in it.
 func (e *CertificateError) Error() string {
+	// x509's own text has the present time: a log that says what is new would have every try.
+	if bad, ok := errors.AsType[x509.CertificateInvalidError](e.Err); ok && bad.Reason == x509.Expired && bad.Cert != nil {
+		return fmt.Sprintf("certificate: %s: it is valid from %s to %s, which is not now by this machine's clock: compare clocks", e.Reason,
+			bad.Cert.NotBefore.UTC().Format(time.RFC3339), bad.Cert.NotAfter.UTC().Format(time.RFC3339))
+	}
 	if e.Err != nil {
 		text := strings.Map(func(r rune) rune {
 			if !strconv.IsPrint(r) {
