@@ -60,6 +60,32 @@ func TestNoiseOfTheCenter(t *testing.T) {
 	}
 }
 
+// TestNoiseOfTheCenterWithoutFigures: a study too small for figures still has components and
+// explained variances, which the center's noise may be. That is said where it may, and only there.
+func TestNoiseOfTheCenterWithoutFigures(t *testing.T) {
+	for _, c := range []struct {
+		variance, center string
+		n                int
+		said             bool
+	}{
+		{proposal.VariancePrivate, proposal.CenterPrivate, 180, true},
+		{proposal.VariancePrivate, proposal.CenterPrivate, 1800, false},
+		{proposal.VariancePrivate, proposal.CenterPublic, 180, false},
+		{proposal.VarianceNone, proposal.CenterPrivate, 180, true},
+		{proposal.VarianceNone, proposal.CenterPrivate, 1800, false},
+		{proposal.VarianceNone, proposal.CenterPublic, 180, false},
+	} {
+		s := spec(40, 1, proposal.MethodCovariance)
+		s.Center, s.ExplainedVariance, s.Epsilon = c.center, c.variance, 4
+		p, r := law{second: diagonal(append([]float64{2, 1}, slices.Repeat([]float64{0.1}, 38)...)...), radius: 4, rng: seeded(8)}.run(t, s, c.n)
+		got := of(t, p, r)
+		const said = "may be this noise and not the rows"
+		if v := got.Verdict(r); got.Uncalibrated == "" || (r.ExplainedVariance != nil) != (c.variance == proposal.VariancePrivate) || says(got, said) != c.said || strings.Contains(strings.Join(v.Doubts, " "), said) != c.said {
+			t.Errorf("%s variance, %s center, %d units: noise %v, variance %v, %q, %q", c.variance, c.center, c.n, 40*study.CenterNoise(r.Releases), r.ExplainedVariance, got.Sentences, v.Doubts)
+		}
+	}
+}
+
 // TestPredictionOfFewUnits: studies of few units capture less than is predicted, and that is said.
 func TestPredictionOfFewUnits(t *testing.T) {
 	for _, n := range []int{leastUnits - 2, leastUnits + 1} { // three sites of as many

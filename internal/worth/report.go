@@ -185,6 +185,28 @@ func blurred(r *result.Result, most, edge float64) bool {
 	return float64(r.D)*study.CenterNoise(r.Releases) > max(most, edge)
 }
 
+// centered returns the sentence that a component may be the noise of a released center; empty where
+// that noise is small. Studies with figures have it counted. Without explained variances it is held
+// against the squared lengths of rows, up to which the center's mean was clipped.
+func centered(r *result.Result) string {
+	noise := float64(r.D) * study.CenterNoise(r.Releases)
+	least := 0.0
+	for _, v := range r.ExplainedVariance {
+		least += mostBlurred * v / float64(len(r.ExplainedVariance))
+	}
+	if r.ExplainedVariance == nil {
+		for _, rel := range r.Releases {
+			if rel.Kind == study.KindMean {
+				least = mostBlurredRounds * rel.Radius * rel.Radius
+			}
+		}
+	}
+	if noise <= least {
+		return ""
+	}
+	return fmt.Sprintf("Rows were centered by a released mean, whose noise alone is a direction with a variance of about %.3g: a component, its explained variance, and a cut after it, may be this noise and not the rows. More units or fewer columns lower it; center = \"public\" or \"pairs\" has none.", noise)
+}
+
 const blurredWhy = "a center whose noise may be a component: too few units for the columns, or offsets far from their means"
 
 // tiltReserve is added to the squared tangent of every angle's bound, for the reason of

@@ -99,6 +99,9 @@ func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 	if r.VarianceUnknown() {
 		tell("%s.", capital(r.VarianceNote))
 	}
+	if text := centered(r); text != "" && out.Share == nil && why != blurredWhy {
+		tell("%s", text)
+	}
 	for _, text := range out.Constants {
 		tell("%s", text)
 	}

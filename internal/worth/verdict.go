@@ -45,6 +45,9 @@ func (out *Report) Verdict(r *result.Result) Verdict {
 	if out.Alarm != nil && *out.Alarm {
 		doubt("Large rows look different from small rows: do not rely on the bounds.")
 	}
+	if text := centered(r); text != "" && out.Share == nil && out.Uncalibrated != blurredWhy {
+		doubt("%s", text)
+	}
 	for _, text := range out.Constants {
 		doubt("%s", text)
 	}
