@@ -39,6 +39,9 @@ func (p *Plan) Warnings() []string {
 	if s := p.Proposal.Spec; s.PictureBy == proposal.PictureByColumn {
 		w = append(w, fmt.Sprintf(`picture_by = "column": the picture of a level of %q that one site alone has shows that site, as picture_by = "site" would, and picture_by_site in its policy does not refuse it`, s.PictureColumn))
 	}
+	if share := p.centerNoise(); share > mostCenterNoise {
+		w = append(w, fmt.Sprintf("center: %d units are few for %d columns: the noise of the released mean is a direction with about %.2g times the variance of all columns together, and a component may be this noise; more units, fewer columns, or center = \"public\" or \"pairs\" help", p.N, p.D, share))
+	}
 	if coarse := p.pictureWarning(); coarse != "" {
 		w = append(w, coarse)
 	}
@@ -46,6 +49,26 @@ func (p *Plan) Warnings() []string {
 		w = append(w, fmt.Sprintf("delta = %.2g is not small against 1/n = %.2g", p.Proposal.Spec.Delta, 1/float64(p.N)))
 	}
 	return w
+}
+
+// mostCenterNoise is the part of the total variance above which people are told of the noise of a
+// released mean: components of high-dimensional rows often have less.
+const mostCenterNoise = 0.1
+
+// centerNoise is the squared length of the noise of a released mean, over that of a row up to which
+// the mean is clipped; 0 without one.
+func (p *Plan) centerNoise() float64 {
+	precision := 0.0
+	for _, q := range p.Queries {
+		if q.Kind == KindMean {
+			tau := q.Multiplier * p.Noise.Sensitivity(q, 1) * Grid(1) * p.NoiseFactor / float64(p.N)
+			precision += 1 / (tau * tau)
+		}
+	}
+	if precision == 0 {
+		return 0
+	}
+	return float64(p.D) / precision
 }
 
 // AgainText warns of a study that asks what a completed one asked.

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -73,6 +74,23 @@ func TestEpsilonWarning(t *testing.T) {
 		p := mustPlan(t, strings.Replace(texts.Minimal, "epsilon = 1.0", "epsilon = "+epsilon, 1), 90_000, 90_000, 90_000)
 		if got := strings.Contains(strings.Join(p.Warnings(), "\n"), "promises little"); got != want {
 			t.Errorf("epsilon = %s: %q", epsilon, p.Warnings())
+		}
+	}
+}
+
+// TestCenterNoiseWarning: a proposer and approvers read that few units leave a mean that is mostly
+// noise, which a component may be. Where no mean is released, or units are many, there is nothing
+// to warn of.
+func TestCenterNoiseWarning(t *testing.T) {
+	for _, c := range []struct {
+		center  string
+		columns int
+		units   int
+		want    bool
+	}{{"private", 50, 100, true}, {"private", 50, 3000, false}, {"private", 3, 100, false}, {"public", 50, 100, false}, {"pairs", 50, 100, false}} {
+		p := mustPlan(t, fmt.Sprintf("name = \"s\"\ndataset = \"rows\"\nepsilon = 1.0\ndelta = 1e-6\ncenter = %q\ncolumns = [\"c0..c%d\"]\ndefaults = { offset = 0, scale = 1 }\n", c.center, c.columns-1), c.units, c.units, c.units)
+		if got := strings.Contains(strings.Join(p.Warnings(), "\n"), "the noise of the released mean"); got != c.want || p.D != c.columns {
+			t.Errorf("%+v: %d columns, noise %.3g, %q", c, p.D, p.centerNoise(), p.Warnings())
 		}
 	}
 }
