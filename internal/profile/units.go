@@ -111,22 +111,30 @@ func named(name string) string {
 	return ""
 }
 
-// headed looks at what the header of column j says of the unit, where neither the values were
-// looked at nor agent.toml converts them. It adds a line with the table's factor, if there is one.
+// headed looks at what the header of column j says of the unit, where agent.toml does not convert
+// it, and values were not looked at or would be as plausible converted. It adds a line with the
+// table's factor, if there is one.
 func (s *sight) headed(j int, w *want, p *paste) {
 	name, from := s.label[j], s.from[j]
-	if w == nil || !w.number || w.measure == "" || w.constants || w.plausible != nil {
+	if w == nil || !w.number || w.measure == "" {
 		return
 	}
-	has, measure := named(s.header[j]), known(w.measure)
-	if s.values || has == "" || measure == "" || from.Multiply != 0 || from.Add != 0 {
+	has, measure, either := named(s.header[j]), known(w.measure), ""
+	unsure := s.values || has == "" || measure == "" || from.Multiply != 0 || from.Add != 0
+	if w.constants || w.plausible != nil {
+		q := s.columns[j].order()
+		if unsure || len(q) == 0 || !w.has(q, 2, 0.2) || !slices.ContainsFunc(fits(name+" "+s.header[j], q, w), func(c conversion) bool { return c.from == has }) {
+			return
+		}
+		either = ", and its values are plausible in both"
+	} else if unsure {
 		s.unchecked = append(s.unchecked, key(name))
 		return
 	}
 	if has == measure {
 		return
 	}
-	s.look(name, AboutUnit, fmt.Sprintf("its header says %s where the study expects %s", has, measure))
+	s.look(name, AboutUnit, fmt.Sprintf("its header says %s where the study expects %s%s", has, measure, either))
 	for _, c := range conversions {
 		if c.from == has && c.to == measure && slices.ContainsFunc(words(name+" "+s.header[j]), func(w string) bool { return slices.Contains(c.of, w) }) {
 			from.Name, from.Multiply, from.Add = s.header[j], c.multiply, c.add
