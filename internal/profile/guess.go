@@ -155,7 +155,7 @@ func guessFields(m dataset.Mapping, lines []string) dataset.Mapping {
 }
 
 // guessMarks finds the decimal mark and the one between thousands, where they are not said and no
-// number is written with a point.
+// number is written with a point but before three last digits.
 func guessMarks(m dataset.Mapping, lines []string) dataset.Mapping {
 	if m.Decimal != "" {
 		return m
@@ -165,7 +165,7 @@ func guessMarks(m dataset.Mapping, lines []string) dataset.Mapping {
 	if m.Separator != "" {
 		r.Comma = rune(m.Separator[0])
 	}
-	commas, points, grouped := 0, 0, 0
+	commas, fractions, points, thousands, grouped := 0, 0, 0, 0, 0
 	plain, german := dataset.Mapping{}.Cell(), dataset.Mapping{Decimal: ",", Thousands: "."}.Cell()
 	for {
 		fields, err := r.Read()
@@ -178,6 +178,9 @@ func guessMarks(m dataset.Mapping, lines []string) dataset.Mapping {
 			case strings.Count(field, ",") == 1 && !strings.Contains(field, "."):
 				if _, reason := german(field); reason == "" {
 					commas++
+					if !isGroup(field, ",") {
+						fractions++
+					}
 				}
 			case strings.Count(field, ",") == 1 && strings.Contains(field, "."):
 				if _, reason := german(field); reason == "" {
@@ -186,15 +189,20 @@ func guessMarks(m dataset.Mapping, lines []string) dataset.Mapping {
 			case strings.Count(field, ".") == 1:
 				if _, reason := plain(field); reason == "" {
 					points++
+					if isGroup(field, ".") {
+						thousands++
+					}
 				}
 			}
 		}
 	}
-	if commas+grouped < 3 || points > commas+grouped {
+	// 200.000 beside 12,5 has three zeros, and beside 1,250 maybe decimals.
+	marked := thousands > 0 && thousands == points && fractions >= 3
+	if commas+grouped < 3 || !marked && points > commas+grouped {
 		return m
 	}
 	switch {
-	case grouped > 0 && m.Thousands == "":
+	case (grouped > 0 || marked) && m.Thousands == "":
 		m.Decimal, m.Thousands = ",", "."
 	case points == 0 && m.Thousands != ",":
 		m.Decimal = ","

@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"strings"
 	"testing"
 
 	"golang.org/x/text/encoding"
@@ -32,6 +33,29 @@ func TestEncodingIsGuessed(t *testing.T) {
 		}
 		if got := guessText(dataset.Mapping{}, []byte(raw), false).Encoding; got != want {
 			t.Errorf("%v is taken for %q, want %q", with, got, want)
+		}
+	}
+}
+
+// TestMarksAreGuessed: 200.000 is 200 thousand beside numbers such as 12,5, which have the decimal
+// mark otherwise; not beside 1,250 alone, nor where a point is before other than three digits.
+func TestMarksAreGuessed(t *testing.T) {
+	for cells, want := range map[string][2]string{
+		"12,5;200.000":       {",", "."},
+		"1.234,5;200.000":    {",", "."},
+		"12,5;200.000;7":     {",", "."},
+		"12,5;200":           {",", ""},
+		"1,250;200.000":      {},
+		"12,5;0.125":         {},
+		"12,5;200.000;0.5":   {},
+		"12,5;2000.125":      {},
+		"200.000;198.500":    {},
+		"12,5;1.5":           {},
+		"12,5;1.200.000;1,5": {",", ""}, // what else it is, the columns' faults say
+	} {
+		text := "a;b;c\n" + strings.Repeat(cells+strings.Repeat(";", 2-strings.Count(cells, ";"))+"\n", 10)
+		if m := guessText(dataset.Mapping{}, []byte(text), false); m.Separator != ";" || m.Decimal != want[0] || m.Thousands != want[1] {
+			t.Errorf("%s: decimal %q, thousands %q", cells, m.Decimal, m.Thousands)
 		}
 	}
 }

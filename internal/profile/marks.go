@@ -13,16 +13,23 @@ type groups struct {
 }
 
 func (g *groups) add(field, mark string) {
-	whole, part, marked := strings.Cut(strings.TrimLeft(field, "+-"), mark)
+	whole, _, marked := strings.Cut(strings.TrimLeft(field, "+-"), mark)
 	switch {
 	case !marked && (len(whole) > 3 || !digit(whole)):
 		g.large++
 	case !marked:
-	case len(part) == 3 && digit(part) && len(whole) <= 3 && digit(whole) && whole != "" && whole[0] != '0':
+	case isGroup(field, mark):
 		g.three++
 	default:
 		g.fractions++
 	}
+}
+
+// isGroup reports whether a number has the mark once, as one between thousands: before three last
+// digits, behind one to three that do not begin with 0.
+func isGroup(field, mark string) bool {
+	whole, part, _ := strings.Cut(strings.TrimLeft(field, "+-"), mark)
+	return len(part) == 3 && digit(part) && len(whole) <= 3 && digit(whole) && whole != "" && whole[0] != '0'
 }
 
 // marks reports columns whose decimal mark may be one between thousands: 4.295 beside 987. Where no
