@@ -45,8 +45,12 @@ func (s *sight) report(said dataset.Mapping) {
 	if s.nobody.count > 0 {
 		r.Faults = append(r.Faults, Fault{Column: r.Unit, What: "the unit is missing", Count: s.nobody.count, First: s.nobody.first, Do: "take these rows out of the export"})
 	}
+	do := s.unnamed
+	if do == "" && s.spec != nil && s.spec.KeepsGaps() {
+		do = "if this site does not have it, an empty column of this name in the export: the study keeps rows without a value"
+	}
 	for _, name := range s.absent {
-		r.Faults = append(r.Faults, Fault{Column: name, What: fmt.Sprintf("none of the header's %d fields has this name", len(s.header)), Count: 1, First: 1 + s.mapping.SkipRows, Names: s.near(name), Do: s.unnamed})
+		r.Faults = append(r.Faults, Fault{Column: name, What: fmt.Sprintf("none of the header's %d fields has this name", len(s.header)), Count: 1, First: 1 + s.mapping.SkipRows, Names: s.near(name), Do: do})
 	}
 	if s.values {
 		s.look("", AboutText, "some names in the header are numbers, so none is shown: is there a header line? Without one the first record is taken for it")

@@ -117,3 +117,15 @@ func TestMissingInOneColumn(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// TestAbsentColumns: a site without a column can take part where the study keeps gaps, and is told
+// how; elsewhere an empty column would leave all its rows out.
+func TestAbsentColumns(t *testing.T) {
+	for missing, want := range map[string]bool{proposal.MissingFill: true, proposal.MissingZero: true, proposal.MissingDropRow: false, proposal.MissingError: false} {
+		spec := &proposal.Spec{Missing: missing, Columns: []proposal.Column{{Name: "x", Scale: 1}, {Name: "hour", Scale: 1}}}
+		r := profiled(t, "x\n"+strings.Repeat("1\n2\n", 30), "", spec)
+		if len(r.Faults) != 1 || r.Faults[0].Column != "hour" || strings.Contains(r.Faults[0].Do, "an empty column") != want {
+			t.Errorf("%s: %+v", missing, r.Faults)
+		}
+	}
+}
