@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -87,6 +88,9 @@ func (c *projectCmd) Run(t *terminal) error {
 		q.Missing = dataset.MissingDropFaulty
 	}
 	done := &projection{File: c.Out, Digest: r.Digest, Rotated: rotated}
+	if r.VarianceUnknown() {
+		done.unknown = r.VarianceNote
+	}
 	options := score.Options{Format: format, Quantiles: c.Quantile, Gaps: plan.Proposal.Spec.KeepsGaps(), Read: dataset.ReadOptions{Progress: progress(t.Err)}}
 	err = c.write(func(to io.WriteSeeker) (err error) {
 		done.Summary, err = score.Project(m, config.Source(d), q, to, options)
@@ -113,6 +117,7 @@ type projection struct {
 	Rotated *score.Rotation `json:"rotated,omitempty"`
 	Bytes   int64           `json:"bytes"`
 	SHA256  string          `json:"sha256"`
+	unknown string          // why variances that the study bought are not known
 }
 
 // text is the summary in words.
@@ -123,7 +128,7 @@ func (p *projection) text() string {
 	}
 	for i, l := range p.Limits {
 		if l.T2 == 0 && l.SPE == 0 {
-			text += "\nNo row is flagged: the study did not buy the variances that the limits of T² and of the squared prediction error need."
+			text += "\nNo row is flagged: " + cmp.Or(p.unknown, "the study did not buy explained variance") + "; the limits of T² and of the squared prediction error need it."
 			break
 		}
 		kept := max(1, p.Rows-p.LeftOut)

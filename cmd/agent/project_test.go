@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/result"
 	"covey/internal/score"
 )
 
@@ -50,5 +51,16 @@ func TestProjectionKeepsAFile(t *testing.T) {
 	}
 	if text, err := os.ReadFile(c.Out); err != nil || string(text) != "kept" {
 		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// TestProjectionWithoutVariances: a study that paid for variances which noise hid is not said to
+// have saved them.
+func TestProjectionWithoutVariances(t *testing.T) {
+	for unknown, want := range map[string]string{"": "the study did not buy", result.VarianceUnread: "too few units at this ε"} {
+		p := &projection{Summary: &score.Summary{Rows: 100, Limits: []score.Limit{{Quantile: 0.99}}, Flagged: []int{0}}, unknown: unknown}
+		if text := p.text(); !strings.Contains(text, "No row is flagged") || !strings.Contains(text, want) || unknown != "" && strings.Contains(text, "did not buy") {
+			t.Errorf("%q: %s", unknown, text)
+		}
 	}
 }

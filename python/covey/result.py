@@ -169,7 +169,7 @@ class Result:
 
     def _variance(self, what: str) -> Array:
         if self.explained_variance_ is None:
-            raise NotBoughtError(f"the study did not buy explained variance, without which there is no {what}")
+            raise NotBoughtError(f"the result has no explained variance (not bought, or hidden by noise), without which there is no {what}")
         return self.explained_variance_
 
     def _component(self, number: int) -> int:
