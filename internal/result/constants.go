@@ -65,3 +65,14 @@ func (r *Result) LearnedText() string {
 	}
 	return fmt.Sprintf("the constants that the study's columns leave out were learned; left out, and with no part in any component, are %s", strings.Join(out, ", "))
 }
+
+// ScalesText says by how much learned scales are too small, and explained variances too large,
+// where the released total variance did not set them; empty where it did, and where none were
+// learned.
+func (r *Result) ScalesText() string {
+	rest, learned := strings.CutPrefix(r.ScaleNote, scaleNoteOf+"; ")
+	if !learned || r.ScaleNote == scaleNote {
+		return ""
+	}
+	return rest
+}

@@ -446,7 +446,7 @@ func TestScalesBesideLevels(t *testing.T) {
 	for half, want := range map[float64]string{0.1: " weigh 1.50 times (95%: ", 0.4: " weigh 1.50 times (95%: ", 0.9: "between 0.65 and 1"} {
 		own := 1.5 * learned
 		r := &Result{Scale: []float64{1}, ScaleNote: scaleNoteUnset, TotalVariance: levels + own, TotalInterval: &[2]float64{levels + own*(1-half), levels + own*(1+half)}}
-		if unit := r.standard(p, c, releases); unit != 1 || r.Scale[0] != 1 || !strings.Contains(r.ScaleNote, want) {
+		if unit := r.standard(p, c, releases); unit != 1 || r.Scale[0] != 1 || !strings.Contains(r.ScaleNote, want) || !strings.Contains(r.ScalesText(), want) || strings.HasPrefix(r.ScalesText(), "scale_") {
 			t.Errorf("± %v: scales times %v, %q", half, unit, r.ScaleNote)
 		}
 		wide := math.Hypot(own*half, 1.96*tau)

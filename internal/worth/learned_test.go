@@ -132,6 +132,23 @@ func TestLearnedConstantsHaveABound(t *testing.T) {
 	}
 }
 
+// TestScalesThatNoTotalSet: variances that are divided by scales which are too small are said to be
+// too large, beside whatever interval; not where the total set the scales.
+func TestScalesThatNoTotalSet(t *testing.T) {
+	for _, set := range []bool{true, false} {
+		s := learnedSpec(8, 1, proposal.MethodCovariance)
+		s.ExplainedVariance = proposal.VariancePrivate
+		if !set { // a column of known constants has another factor than the rest
+			s.Columns[2].Standardize, s.Columns[2].Offset, s.Columns[2].Scale = "", 5, 1
+		}
+		p, r := correlated(20, plain).run(t, s, 12_000)
+		got := of(t, p, r)
+		if r.ExplainedVariance == nil || says(got, "scales are too small by") == set || says(got, "Their intervals do not cover this") == set {
+			t.Errorf("set by the total, %v: %q, %q", set, r.ScaleNote, got.Sentences)
+		}
+	}
+}
+
 func unbounded(t *testing.T, p *study.Plan, r *result.Result, want string) {
 	t.Helper()
 	got := of(t, p, r)

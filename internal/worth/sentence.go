@@ -78,6 +78,9 @@ func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 	if text := r.LearnedText(); text != "" {
 		tell("%s. A scale is the standard deviation of values clipped at 2 to 4 scales: below the column's own if its tails are heavy, and wrong if a site has the column in another unit of measurement, which nothing here shows.", capital(text))
 	}
+	if text := r.ScalesText(); text != "" && r.ExplainedVariance != nil {
+		tell("%s. Their intervals do not cover this.", capital(text))
+	}
 	if text := r.LevelsText(); text != "" {
 		tell("%s.", capital(text))
 	}
