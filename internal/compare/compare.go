@@ -90,7 +90,10 @@ func Of(a, b *result.Result, ofA, ofB *worth.Report) (*Report, error) {
 	out.Spaces = append(out.Spaces, spaces(a.Components, turned, ofA, ofB, out.Pairs)...)
 	most := min(a.K, b.K)
 	out.Principal = principal(a.Components[:most], turned[:most])
-	out.Notes = notes(a, b, p, q)
+	if alarmed(ofA) || alarmed(ofB) {
+		out.Notes = append(out.Notes, fmt.Sprintf("In %s large rows look different from small ones, so that no bound is to be relied on: no interval is given.", map[[2]bool]string{{true, false}: "A", {false, true}: "B", {true, true}: "both results"}[[2]bool{alarmed(ofA), alarmed(ofB)}]))
+	}
+	out.Notes = append(out.Notes, notes(a, b, p, q)...)
 	return out, nil
 }
 
@@ -157,8 +160,14 @@ func pairs(a, b [][]float64, ofA, ofB *worth.Report) []Pair {
 	return out
 }
 
+// alarmed reports whether a result's bounds are not to be relied on, and so are no interval's.
+func alarmed(of *worth.Report) bool { return of.Alarm != nil && *of.Alarm }
+
 // bound returns the bound on a component's angle to the direction of infinitely many rows, or nil.
 func bound(of *worth.Report, i int) *float64 {
+	if alarmed(of) {
+		return nil
+	}
 	if i >= len(of.Components) || !of.Components[i].Separated {
 		return nil
 	}
@@ -232,7 +241,7 @@ func partners(group []int, matched []Pair, of func(Pair) (from, to int)) []int {
 
 // groupBound returns the bound on a group's span; nil where these components are no group.
 func groupBound(of *worth.Report, group []int) *float64 {
-	if at := group[0] - 1; at < len(of.Components) && slices.Equal(sorted(of.Components[at].Group), group) {
+	if at := group[0] - 1; at < len(of.Components) && !alarmed(of) && slices.Equal(sorted(of.Components[at].Group), group) {
 		return of.Components[at].GroupAngle
 	}
 	return nil

@@ -97,6 +97,36 @@ func TestDifferent(t *testing.T) {
 	}
 }
 
+// TestNoIntervalsFromAlarms: bounds that a result says not to rely on are no interval's.
+func TestNoIntervalsFromAlarms(t *testing.T) {
+	a, b := resultOf(t, same, 1, three, unit(0), unit(90)), resultOf(t, same, 2, three, unit(40), unit(130))
+	yes, no := true, false
+	for _, of := range []func() *worth.Report{func() *worth.Report { return separated(3, 2) }, func() *worth.Report { return tied(3) }} {
+		for _, c := range []struct {
+			a, b *bool
+			want string
+		}{{&yes, &no, "In A large"}, {&no, &yes, "In B large"}, {&yes, &yes, "In both results large"}, {&no, nil, ""}} {
+			ofA, ofB := of(), of()
+			ofA.Alarm, ofB.Alarm = c.a, c.b
+			got := compared(t, a, b, ofA, ofB)
+			intervals := 0
+			for _, p := range got.Pairs {
+				if p.Interval != nil {
+					intervals++
+				}
+			}
+			for _, s := range got.Spaces {
+				if s.Interval != nil {
+					intervals++
+				}
+			}
+			if (intervals > 0) != (c.want == "") || strings.Contains(got.Notes[0], "large rows look different") != (c.want != "") || !strings.HasPrefix(got.Notes[0], c.want) {
+				t.Errorf("%s: %d intervals, %q", c.want, intervals, got.Notes)
+			}
+		}
+	}
+}
+
 // TestTurnedTie: two directions of equal variance may come out turned by any angle. Singly nothing
 // is said of them; their plane is the same within its bounds, and that is not called the same.
 func TestTurnedTie(t *testing.T) {
