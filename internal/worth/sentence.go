@@ -42,6 +42,8 @@ func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 	case why != "":
 		tell("No share of captured variance is given: it is not calibrated for this study (%s).", why)
 		tell("What was released shows this: %s.", released(p, r))
+	case out.Share != nil && spans(r): // a share and a bound would look like a finding
+		tell("%s", spansSentence)
 	case out.Share == nil:
 		tell("Nothing stands out from the noise; at this budget no share can be given.")
 	case p.Proposal.Spec.Standardizes():
@@ -52,9 +54,6 @@ func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 		tell("Of the variance that %s, %s about %s, and at least %s (95%% bound: noise, sampling and unfinished rounds). "+
 			"Variance refers to the distribution that the rows were drawn from (second moment about the center), not to these rows; with heavy tails a few large rows can dominate these.",
 			any, these, percent(out.Share.Estimate), percent(out.Share.Lower))
-	}
-	if spans(r) && why == "" {
-		tell("%s", spansSentence)
 	}
 	if r.Center == proposal.CenterPairs {
 		tell("%s", pairsSentence)

@@ -94,6 +94,8 @@ func (out *Report) Verdict(r *result.Result) Verdict {
 	case out.Share == nil:
 		v.Trust, v.Headline = Unknown, "Nothing stands out from the noise"
 		v.Doubts = append([]string{"At this budget the components may be noise alone: do not interpret them."}, v.Doubts...)
+	case spans(r):
+		v.Headline = "As many components as columns: no share would say anything"
 	default:
 		any := "one component could"
 		if r.K > 1 {

@@ -33,10 +33,10 @@ func TestVerdictDoesNotFlatter(t *testing.T) {
 			r.LeftOut, r.LevelsNote = []result.LeftOut{{Column: "x=other"}}, "of levels"
 		}, Doubtful, "At least", "1 of 5 numbers of a row are left out"},
 		{"columns left out", func(_ *Report, r *result.Result) { r.LeftOut = []result.LeftOut{{Column: "x"}} }, Doubtful, "At least", "1 of 5 columns are left out"},
-		{"as many components as columns", func(_ *Report, r *result.Result) { r.D = 2 }, Doubtful, "At least", "their share says nothing"},
+		{"as many components as columns", func(_ *Report, r *result.Result) { r.D = 2 }, Doubtful, "As many components as columns", "their share says nothing"},
 		{"as many as are left", func(_ *Report, r *result.Result) {
 			r.LeftOut = []result.LeftOut{{Column: "x"}, {Column: "y"}, {Column: "z"}}
-		}, Doubtful, "At least", "their share says nothing"},
+		}, Doubtful, "As many components as columns", "their share says nothing"},
 		{"rows left out", func(_ *Report, r *result.Result) {
 			r.RowsKept, r.RowsKeptInterval, r.Releases = 700, &[2]float64{650, 750}, []study.Release{{Kind: study.KindRows, Units: 1000}}
 		}, Doubtful, "At least", "Rows kept: about 700 (95%: 650 to 750) of 1000 rows, the others had a missing value"},
