@@ -33,6 +33,9 @@ func (c *Plan) Run(t *Terminal) error {
 			return Bad("nothing is left to solve for: --units and the file's epsilon are given; --solve epsilon or --solve components solves for one of them anyway")
 		}
 	}
+	if err := counts(c.Units); err != nil {
+		return err
+	}
 	spec, err := c.spec(text)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -104,6 +105,9 @@ func (c *Validate) plan(text []byte, ask func(text []byte) (*study.Plan, error))
 	if len(c.Units) == 1 {
 		return nil, Bad(oneCount, c.Units[0])
 	}
+	if err := counts(c.Units); err != nil {
+		return nil, err
+	}
 	if len(spec.Sites) > 0 && len(spec.Sites) != len(c.Units) {
 		return nil, Bad("--units has %d counts, the study names %d sites", len(c.Units), len(spec.Sites))
 	}
@@ -116,6 +120,14 @@ func (c *Validate) plan(text []byte, ask func(text []byte) (*study.Plan, error))
 
 // oneCount answers somebody who gave the units of all sites together.
 const oneCount = "--units %d is one site's count, and a study needs at least 2 sites: give a count per site, such as --units 1610,4906,12082"
+
+// counts checks the numbers of --units, of which no study file is to blame.
+func counts(units []int) error {
+	if i := slices.IndexFunc(units, func(n int) bool { return n < 1 || n > proposal.MaxUnits }); i >= 0 {
+		return Bad("--units: a site has 1 to 2^40 units, got %d; leave out sites that take no part", units[i])
+	}
+	return nil
+}
 
 // Warn says what a plan warns of.
 func (t *Terminal) Warn(warnings []string) {

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"covey/internal/proposal"
@@ -24,5 +25,15 @@ func TestUnranged(t *testing.T) {
 	}
 	if got := unranged(s); len(got) != 11 || got[10] != "and others" {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestUnitsAreTheFlags: a count that no site can have is the flag's fault, not the study file's.
+func TestUnitsAreTheFlags(t *testing.T) {
+	for bad, units := range map[string][]int{"got 0": {0, 1, 1}, "got -3": {5, -3}, "got 1099511627777": {1, proposal.MaxUnits + 1}, "": {1, proposal.MaxUnits}} {
+		err := counts(units)
+		if (err != nil) != (bad != "") || err != nil && (!strings.HasPrefix(err.Error(), "--units: ") || !strings.Contains(err.Error(), bad)) {
+			t.Errorf("%v: %v", units, err)
+		}
 	}
 }
