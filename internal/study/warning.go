@@ -39,8 +39,8 @@ func (p *Plan) Warnings() []string {
 	if s := p.Proposal.Spec; s.PictureBy == proposal.PictureByColumn {
 		w = append(w, fmt.Sprintf(`picture_by = "column": the picture of a level of %q that one site alone has shows that site, as picture_by = "site" would, and picture_by_site in its policy does not refuse it`, s.PictureColumn))
 	}
-	if share := p.centerNoise(); share > mostCenterNoise {
-		w = append(w, fmt.Sprintf("center: %d units are few for %d columns: the noise of the released mean is a direction with about %.2g times the variance of all columns together, and a component may be this noise; more units, fewer columns, or center = \"public\" or \"pairs\" help", p.N, p.D, share))
+	if share := p.centerNoise(); share > mostCenterNoise(p.D) {
+		w = append(w, fmt.Sprintf("center: %d units are few for %d columns: the noise of the released mean is a direction with about %.2g times the variance of all columns together, and a component may be this noise; more units or fewer columns help, and with given constants center = \"public\" or \"pairs\"", p.N, p.D, share))
 	}
 	if coarse := p.pictureWarning(); coarse != "" {
 		w = append(w, coarse)
@@ -51,22 +51,28 @@ func (p *Plan) Warnings() []string {
 	return w
 }
 
-// mostCenterNoise is the part of the total variance above which people are told of the noise of a
-// released mean: components of high-dimensional rows often have less.
-const mostCenterNoise = 0.1
+// mostCenterNoise is the part of the total variance of d columns above which people are told of the
+// noise of a released mean: half of what a first component has where eigenvalues fall like
+// 1/(1+0.2·j).
+func mostCenterNoise(d int) float64 { return 0.5 / (1 + 5*math.Log1p(0.2*float64(d))) }
 
-// centerNoise is the squared length of the noise of a released mean, over that of a row up to which
-// the mean is clipped; 0 without one.
+// centerNoise is the squared length of the noise of a released mean, over that of a row: up to
+// which the mean is clipped, or which it has by learned scales. It is 0 without a mean.
 func (p *Plan) centerNoise() float64 {
-	precision := 0.0
+	precision, learned := 0.0, 0.0
 	for _, q := range p.Queries {
-		if q.Kind == KindMean {
-			tau := q.Multiplier * p.Noise.Sensitivity(q, 1) * Grid(1) * p.NoiseFactor / float64(p.N)
-			precision += 1 / (tau * tau)
+		tau := func(radius, grid float64) float64 {
+			return q.Multiplier * p.Noise.Sensitivity(q, radius) * grid * p.NoiseFactor / float64(p.N)
+		}
+		switch q.Kind {
+		case KindMean:
+			precision += 1 / (tau(1, Grid(1)) * tau(1, Grid(1)))
+		case KindMoments: // of 2z: the last one moves the center
+			learned = tau(0, p.Noise.grid(q, 0)) / 2
 		}
 	}
 	if precision == 0 {
-		return 0
+		return learned * learned // a row's squared length is the number of columns, too
 	}
 	return float64(p.D) / precision
 }

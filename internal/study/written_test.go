@@ -82,13 +82,19 @@ func TestEpsilonWarning(t *testing.T) {
 // noise, which a component may be. Where no mean is released, or units are many, there is nothing
 // to warn of.
 func TestCenterNoiseWarning(t *testing.T) {
+	const given = "defaults = { offset = 0, scale = 1 }"
 	for _, c := range []struct {
-		center  string
-		columns int
-		units   int
-		want    bool
-	}{{"private", 50, 100, true}, {"private", 50, 3000, false}, {"private", 3, 100, false}, {"public", 50, 100, false}, {"pairs", 50, 100, false}} {
-		p := mustPlan(t, fmt.Sprintf("name = \"s\"\ndataset = \"rows\"\nepsilon = 1.0\ndelta = 1e-6\ncenter = %q\ncolumns = [\"c0..c%d\"]\ndefaults = { offset = 0, scale = 1 }\n", c.center, c.columns-1), c.units, c.units, c.units)
+		center   string
+		constant string
+		columns  int
+		units    int
+		want     bool
+	}{
+		{"private", given, 50, 100, true}, {"private", given, 50, 3000, false}, {"private", given, 3, 100, false},
+		{"public", given, 50, 100, false}, {"pairs", given, 50, 100, false},
+		{"private", `standardize = "private"`, 100, 900, true}, {"private", `standardize = "private"`, 100, 3000, false}, {"private", `standardize = "private"`, 6, 900, false},
+	} {
+		p := mustPlan(t, fmt.Sprintf("name = \"s\"\ndataset = \"rows\"\nepsilon = 1.0\ndelta = 1e-6\ncenter = %q\ncolumns = [\"c0..c%d\"]\n%s\n", c.center, c.columns-1, c.constant), c.units, c.units, c.units)
 		if got := strings.Contains(strings.Join(p.Warnings(), "\n"), "the noise of the released mean"); got != c.want || p.D != c.columns {
 			t.Errorf("%+v: %d columns, noise %.3g, %q", c, p.D, p.centerNoise(), p.Warnings())
 		}

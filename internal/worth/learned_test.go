@@ -149,6 +149,22 @@ func TestScalesThatNoTotalSet(t *testing.T) {
 	}
 }
 
+// TestNoiseOfLearnedMeans: so few units that a study can just learn its constants leave means whose
+// noise is as large as a component, which the result says; more units do not.
+func TestNoiseOfLearnedMeans(t *testing.T) {
+	for _, variance := range []string{proposal.VariancePrivate, proposal.VarianceNone} {
+		for n, said := range map[int]bool{2700: true, 60_000: false} {
+			s := learnedSpec(100, 1, proposal.MethodCovariance)
+			s.ExplainedVariance = variance
+			p, r := correlatedOf(100, 24, plain).run(t, s, n)
+			if got := of(t, p, r); says(got, "may be this noise and not the rows") != said {
+				noise, rows := centerNoise(r)
+				t.Errorf("%d units: noise %.3g of %.3g, variances %v, %q", n, noise, rows, r.ExplainedVariance, got.Sentences)
+			}
+		}
+	}
+}
+
 func unbounded(t *testing.T, p *study.Plan, r *result.Result, want string) {
 	t.Helper()
 	got := of(t, p, r)

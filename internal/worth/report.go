@@ -1,6 +1,7 @@
 package worth
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -186,25 +187,38 @@ func blurred(r *result.Result, most, edge float64) bool {
 }
 
 // centered returns the sentence that a component may be the noise of a released center; empty where
-// that noise is small. Studies with figures have it counted. Without explained variances it is held
-// against the squared lengths of rows, up to which the center's mean was clipped.
+// that noise is small. Studies with figures have it counted, or are large. Without explained
+// variances it is held against the squared lengths of rows.
 func centered(r *result.Result) string {
-	noise := float64(r.D) * study.CenterNoise(r.Releases)
+	noise, rows := centerNoise(r)
 	least := 0.0
 	for _, v := range r.ExplainedVariance {
 		least += mostBlurred * v / float64(len(r.ExplainedVariance))
 	}
 	if r.ExplainedVariance == nil {
-		for _, rel := range r.Releases {
-			if rel.Kind == study.KindMean {
-				least = mostBlurredRounds * rel.Radius * rel.Radius
-			}
-		}
+		least = mostBlurredRounds * rows
 	}
 	if noise <= least {
 		return ""
 	}
-	return fmt.Sprintf("Rows were centered by a released mean, whose noise alone is a direction with a variance of about %.3g: a component, its explained variance, and a cut after it, may be this noise and not the rows. More units or fewer columns lower it; center = \"public\" or \"pairs\" has none.", noise)
+	return fmt.Sprintf("Rows were centered by a released mean, whose noise alone is a direction with a variance of about %.3g: a component, its explained variance, and a cut after it, may be this noise and not the rows. More units or fewer columns lower it; with given constants, center = \"public\" or \"pairs\" has none.", noise)
+}
+
+// centerNoise returns the mean squared length of the noise of a released center, and that of rows,
+// or their clip where scales are given.
+func centerNoise(r *result.Result) (noise, rows float64) {
+	for _, rel := range slices.Backward(r.Releases) {
+		switch rel.Kind {
+		case study.KindMean:
+			return float64(r.D) * study.CenterNoise(r.Releases), rel.Radius * rel.Radius
+		case study.KindMoments: // the last one's means, which are of 2z, move the center
+			in := float64(len(rel.Noised)/2 - len(r.LeftOut))
+			of := cmp.Or(r.PerUnit, 1)
+			half := rel.Tau() / 2 / of
+			return in * half * half, in
+		}
+	}
+	return 0, 0
 }
 
 const blurredWhy = "a center whose noise may be a component: too few units for the columns, or offsets far from their means"
