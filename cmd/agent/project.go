@@ -88,8 +88,11 @@ func (c *projectCmd) Run(t *terminal) error {
 		q.Missing = dataset.MissingDropFaulty
 	}
 	done := &projection{File: c.Out, Digest: r.Digest, Rotated: rotated}
-	if r.VarianceUnknown() {
+	switch {
+	case r.VarianceUnknown():
 		done.unknown = r.VarianceNote
+	case r.Center == proposal.CenterPairs && len(r.ExplainedVariance) > 0:
+		done.unknown = "explained variance is about each site's mean, which a study of pairs does not release, and rows are projected about the offsets"
 	}
 	options := score.Options{Format: format, Quantiles: c.Quantile, Gaps: plan.Proposal.Spec.KeepsGaps(), Read: dataset.ReadOptions{Progress: progress(t.Err)}}
 	err = c.write(func(to io.WriteSeeker) (err error) {
@@ -117,7 +120,7 @@ type projection struct {
 	Rotated *score.Rotation `json:"rotated,omitempty"`
 	Bytes   int64           `json:"bytes"`
 	SHA256  string          `json:"sha256"`
-	unknown string          // why variances that the study bought are not known
+	unknown string          // why variances that the study bought cannot be used
 }
 
 // text is the summary in words.
@@ -128,7 +131,7 @@ func (p *projection) text() string {
 	}
 	for i, l := range p.Limits {
 		if l.T2 == 0 && l.SPE == 0 {
-			text += "\nNo row is flagged: " + cmp.Or(p.unknown, "the study did not buy explained variance") + "; the limits of T² and of the squared prediction error need it."
+			text += "\nNo row is flagged: " + cmp.Or(p.unknown, "the study did not buy explained variance") + "; T² and its limit, and that of the squared prediction error, need it."
 			break
 		}
 		kept := max(1, p.Rows-p.LeftOut)

@@ -135,9 +135,11 @@ func (m *Model) checkComponents() error {
 	return nil
 }
 
-// setVariances reads what the laws of T² and of the squared prediction error need.
+// setVariances reads what the laws of T² and of the squared prediction error need. The variances of
+// a study of pairs are about each site's mean, which it does not release, and rows are projected
+// about the offsets.
 func (m *Model) setVariances(r *result.Result) error {
-	if len(r.ExplainedVariance) == 0 {
+	if len(r.ExplainedVariance) == 0 || r.Center == proposal.CenterPairs {
 		return nil
 	}
 	if len(r.ExplainedVariance) != m.k {
@@ -163,8 +165,8 @@ func (m *Model) setVariances(r *result.Result) error {
 	return nil
 }
 
-// HasT2 reports whether rows have T²: the study bought the variances that it divides by, and none
-// is 0.
+// HasT2 reports whether rows have T²: the study bought the variances that it divides by, none is 0,
+// and they are about the center that rows have here.
 func (m *Model) HasT2() bool { return m.variances != nil }
 
 // Scores are what is found of the rows of a block.

@@ -406,6 +406,23 @@ func TestVariancesNotBought(t *testing.T) {
 	}
 }
 
+// TestPairsHaveNoT2: variances within sites are not about the offsets, by which all rows would seem
+// far out where these are not the sites' means.
+func TestPairsHaveNoT2(t *testing.T) {
+	for _, center := range []string{proposal.CenterPrivate, proposal.CenterPairs, proposal.CenterPublic} {
+		r, p := sample(t, 3, 1, func(s *proposal.Spec) { s.Center = center })
+		r.Center = center
+		m, err := New(r, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		limits, err := m.Limits([]float64{0.99})
+		if want := center != proposal.CenterPairs; err != nil || m.HasT2() != want || (limits[0].T2 > 0) != want || (limits[0].SPE > 0) != want {
+			t.Errorf("%s: %+v, %v", center, limits, err)
+		}
+	}
+}
+
 // TestPlainIsStepwise: the fast path's numbers are those of the functions that answer a study's
 // queries, to the bit.
 func TestPlainIsStepwise(t *testing.T) {

@@ -134,9 +134,11 @@ class Result:
     def hotelling_t2(self, X: Any) -> Array:
         """Hotelling's T² of each row: (n,), the sum of its squared scores over the explained variances.
 
-        Raises NotBoughtError where explained variance was not bought, or a component's is 0.
+        Raises NotBoughtError where explained variance was not bought, or a component's is 0, and for center = "pairs".
         """
         variance = self._variance("T²")
+        if str(self.raw.get("center")) == "pairs":
+            raise NotBoughtError("a study of pairs releases no mean, from which T² is measured")
         if not (variance > 0).all():
             raise NotBoughtError(f"component {int((variance <= 0).argmax()) + 1} has the noised variance 0, so that T² has no meaning")
         out: Array = np.sum(self.transform(X) ** 2 / variance, axis=1)
