@@ -73,6 +73,7 @@ func (s *sight) report(said dataset.Mapping) {
 		s.look("", AboutMeasure, "units of measurement are not checked against values, since the study gives no range: "+strings.Join(s.unchecked, ", "))
 	}
 	s.twins()
+	s.kindred()
 	s.marks(paste)
 	if r.Unit != "" && s.unit < 0 && s.unnamed == "" {
 		paste.notes = append(paste.notes, fmt.Sprintf(`# %s = "its name in the file"`, key(r.Unit)))

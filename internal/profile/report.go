@@ -99,7 +99,7 @@ func Of(c *siteconfig.Config, d siteconfig.Dataset, spec *proposal.Spec, o datas
 		return nil, err
 	}
 	source.Mapping = guessed
-	s := &sight{r: &Report{Dataset: d.Name, Unit: d.Unit, Lines: textual(source)}, spec: spec, mapping: guessed, random: rand.New(rand.NewPCG(1, 2)), units: map[int]bool{}, unnamed: d.Unnamed()}
+	s := &sight{r: &Report{Dataset: d.Name, Unit: d.Unit, Lines: textual(source)}, spec: spec, mapping: guessed, random: rand.New(rand.NewPCG(1, 2)), units: map[int]bool{}, kin: kin{seen: map[uint64]bool{}}, unnamed: d.Unnamed()}
 	if spec != nil {
 		s.readings = d.Request(*spec).Readings
 		if spec.Unit != d.Unit {
@@ -141,6 +141,7 @@ type sight struct {
 	at, of    int
 	unnamed   string       // what may help where the header lacks a column
 	units     map[int]bool // that were seen, where there is a unit column
+	kin       kin
 	nobody    tally
 	broken    map[string]*tally
 	reasons   []string
@@ -258,6 +259,7 @@ func (s *sight) Row(at, unit int) {
 		s.nobody.add(at)
 		return
 	}
+	s.kin.fresh = !s.units[unit]
 	s.units[unit] = true
 }
 
@@ -265,6 +267,9 @@ func (s *sight) Row(at, unit int) {
 func (s *sight) Text(j int, field string) {
 	if sums(field) {
 		s.foot()
+	}
+	if j == s.unit && s.of >= 0 {
+		s.kin.add(field, s.seed)
 	}
 	c := s.columns[j]
 	if c == nil {
