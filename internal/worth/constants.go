@@ -32,7 +32,7 @@ func doubted(p *study.Plan, r *result.Result) []string {
 		return at.Level < 0 && !at.Gap && c.Standardize != proposal.StandardizePrivate && (c.Offset != 0 || c.Scale != 1)
 	}
 	var out, far []string
-	noise := normal95 * math.Sqrt(study.CenterNoise(r.Releases))
+	noise := normal95 * math.Sqrt(centerVariance(r))
 	for j, v := range r.Mean {
 		if given(j) && math.Abs(v)-noise > farMean {
 			far = append(far, fmt.Sprintf("%q (%.1f scales)", r.Columns[j], v))

@@ -38,7 +38,8 @@ type spectrum struct {
 	mu []float64
 	s  float64
 	n  float64
-	// center is [study.CenterNoise]: two directions of its noise add their product to the matrix.
+	// center is [centerVariance] times the share of units whose rows are in the sums: two
+	// directions of its noise add their product to the matrix.
 	center float64
 	// xi estimates the eigenvalues of M.
 	xi []float64
@@ -228,7 +229,7 @@ func spectrumOf(p *study.Plan, r *result.Result) (*spectrum, [][]float64, error)
 		if err != nil {
 			return nil, nil, err
 		}
-		a := newSpectrum(mu, tau, int(sampleOf(r)), study.CenterNoise(r.Releases))
+		a := newSpectrum(mu, tau, int(sampleOf(r)), keptShare(r)*centerVariance(r))
 		a.n /= longTails(p, r, a.xi)
 		return a, vectors, nil
 	}

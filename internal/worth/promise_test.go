@@ -60,6 +60,35 @@ func TestNoiseOfTheCenter(t *testing.T) {
 	}
 }
 
+// TestNoiseOfTheCenterOfFewRows: where most rows are left out, a mean of the rest has more noise
+// than one of all units, and figures that hold without gaps are not given.
+func TestNoiseOfTheCenterOfFewRows(t *testing.T) {
+	second := diagonal(2, 1, 0.5, 0.4, 0.3, 0.2, 0.1, 0.1)
+	for method, square := range map[string]float64{proposal.MethodCovariance: 0.35, proposal.MethodPower: 0.09} {
+		s := spec(8, 1, method)
+		s.Center = proposal.CenterPrivate
+		p, r := law{second: second, radius: 4, rng: seeded(8)}.run(t, s, 12_000)
+		for i, rel := range r.Releases {
+			if rel.Kind == study.KindMean {
+				r.Releases[i].Grid *= math.Sqrt(2*square/8) / rel.Tau()
+			}
+		}
+		all := of(t, p, r)
+		r.PerUnit, r.RowsKept, r.RowsKeptInterval = 0.3, 3600, &[2]float64{3500, 3700}
+		r.Releases = append(r.Releases, study.Release{Kind: study.KindRows, Units: 12_000})
+		got := of(t, p, r)
+		if all.Share == nil || got.Share != nil || !says(got, "offsets far") {
+			t.Errorf("%s: %+v with all rows, %q", method, all.Share, got.Sentences)
+		}
+		if method == proposal.MethodPower {
+			continue
+		}
+		if a, _, err := spectrumOf(p, r); err != nil || math.Abs(a.center*0.3*8-square) > 1e-9 {
+			t.Errorf("the noise of the center is %v in sums, %v", a.center*8, err)
+		}
+	}
+}
+
 // TestNoiseOfTheCenterWithoutFigures: a study too small for figures still has components and
 // explained variances, which the center's noise may be. That is said where it may, and only there.
 func TestNoiseOfTheCenterWithoutFigures(t *testing.T) {

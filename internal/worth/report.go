@@ -183,7 +183,15 @@ const mostBlurred, mostBlurredRounds = 0.2, 0.05
 // off by e has e's direction with variance ‖e‖². most is the variance that is let through, edge is
 // what the sums' own noise fills.
 func blurred(r *result.Result, most, edge float64) bool {
-	return float64(r.D)*study.CenterNoise(r.Releases) > max(most, edge)
+	return float64(r.D)*keptShare(r)*centerVariance(r) > max(most, edge)
+}
+
+// centerVariance returns the variance of the noise of each number of the center that rows are less.
+// The noise is that of a sum over all units, which is divided by the rows in it: where most rows
+// are left out, it has more.
+func centerVariance(r *result.Result) float64 {
+	rows := cmp.Or(r.PerUnit, 1)
+	return study.CenterNoise(r.Releases) / (rows * rows)
 }
 
 // centered returns the sentence that a component may be the noise of a released center; empty where
@@ -210,7 +218,7 @@ func centerNoise(r *result.Result) (noise, rows float64) {
 	for _, rel := range slices.Backward(r.Releases) {
 		switch rel.Kind {
 		case study.KindMean:
-			return float64(r.D) * study.CenterNoise(r.Releases), rel.Radius * rel.Radius
+			return float64(r.D) * centerVariance(r), rel.Radius * rel.Radius
 		case study.KindMoments: // the last one's means, which are of 2z, move the center
 			in := float64(len(rel.Noised)/2 - len(r.LeftOut))
 			of := cmp.Or(r.PerUnit, 1)
