@@ -40,19 +40,16 @@ func (t *transition) bounds() (low, high float64) {
 // clips are the low and the high B² by the histogram r of ‖y‖². Where it has two peaks, or little
 // noise and no heavy tail, both are the high one.
 func (t *transition) clips(r Release) (low, high float64) {
-	units := int(float64(r.Units) / r.Grid) // in the grid steps of the counts
+	noised, units := t.lengths(r)
 	also := tail{near: tailNear}
 	if r.Spread() > tailNoise*float64(units) {
 		also.near = tailNoisy
 	}
-	peaks := twoPeaks(r.Noised, r.Spread(), t.Iota <= iotaEnough)
+	peaks := twoPeaks(noised, r.Spread(), t.Iota <= iotaEnough)
 	if peaks {
 		also.together = peakBins
 	}
-	// of the kept rows: the others are in the lowest bin
-	quantile := func(q float64) float64 {
-		return quantileOf(r.Noised, r.Spread(), 1-(1-q)*t.kept(), units, also)
-	}
+	quantile := func(q float64) float64 { return quantileOf(noised, r.Spread(), q, units, also) }
 	low, high = quantile(clipLow), quantile(clipHigh)
 	if peaks {
 		low = high

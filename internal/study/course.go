@@ -142,12 +142,9 @@ func (t *transition) radius() {
 			c.Radii[k] = defaultRadius
 		}
 	}
-	units := int(float64(r.Units) / r.Grid) // in the grid steps of the counts
-	// of the kept rows: the others are in the lowest bin
-	quantile := func(q float64) float64 {
-		return quantileRadius(r.Noised, r.Spread(), 1-(1-q)*t.kept(), units)
-	}
-	last := 2 * quantileRadius(r.Noised, r.Spread(), 1, units)
+	noised, units := t.lengths(r)
+	quantile := func(q float64) float64 { return quantileRadius(noised, r.Spread(), q, units) }
+	last := 2 * quantile(1)
 	switch q.Of {
 	case KindTotal: // also bounds the trace, by which the covariance is clipped
 		if _, public := t.publicRadius(KindMoment); !public {

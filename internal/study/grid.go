@@ -72,12 +72,17 @@ func quantileOf(noised []int64, spread, quantile float64, units int, also tail) 
 // Unread reports whether one of a study's histograms of lengths left no radius: a default that
 // knows nothing of the rows was in force then, of the center or of what the components are of.
 func (p *Plan) Unread(releases []Release) bool {
+	t := &transition{Plan: p, c: &Course{}}
 	for _, r := range releases {
 		q := p.Queries[r.Query]
+		if q.Kind == KindRows {
+			t.r = r
+			t.rows()
+		}
 		if q.Kind != KindHistogram || q.Of == KindVariance || q.Of == KindTotal && !slices.ContainsFunc(p.Queries, func(o Query) bool { return o.Kind == KindMoment }) {
 			continue
 		}
-		if quantileRadius(r.Noised, r.Spread(), 0.5, int(float64(r.Units)/r.Grid)) == 0 {
+		if noised, units := t.lengths(r); quantileRadius(noised, r.Spread(), 0.5, units) == 0 {
 			return true
 		}
 	}

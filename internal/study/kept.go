@@ -1,6 +1,10 @@
 package study
 
-import "covey/internal/proposal"
+import (
+	"slices"
+
+	"covey/internal/proposal"
+)
 
 // countsRows reports whether the study asks how many rows are kept. Where rows with a missing value
 // are left out, n counts rows that are in no sum, and what is found of rows must not be divided by
@@ -39,4 +43,15 @@ func (t *transition) kept() float64 {
 		return 1
 	}
 	return t.c.RowsPerUnit()
+}
+
+// lengths are a histogram's counts of the kept rows alone, and how many these are, in grid steps.
+// The others are in the lowest bin: where they are most of the units, that bin would stand out of
+// the noise alone, and a radius be that of nothing.
+func (t *transition) lengths(r Release) (noised []int64, units int) {
+	units = int(float64(r.Units) / r.Grid)
+	kept := int(float64(t.kept() * float64(units)))
+	noised = slices.Clone(r.Noised)
+	noised[0] -= int64(units - kept)
+	return noised, kept
 }

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,5 +35,34 @@ func TestPaperCountsNothing(t *testing.T) {
 	_, err := proposal.ParseSpec([]byte(texts.With(texts.Minimal, `profile = "paper"`, "lambda = 1.0", "rounds = 2", `missing = "drop-row"`)))
 	if err == nil || !strings.Contains(err.Error(), "missing") {
 		t.Errorf("paper with rows left out: %v", err)
+	}
+}
+
+// TestLengthsAreOfKeptRows: rows that are left out fill the lowest bin of a histogram of lengths,
+// which stands out of any noise. The radius is still the quantile of the others, or nothing where
+// noise hides these: never the lowest bin's edge, of rows that are 1e-19 long.
+func TestLengthsAreOfKeptRows(t *testing.T) {
+	p := mustPlan(t, texts.With(texts.Minimal, `missing = "drop-row"`), 3000, 3000, 4000)
+	q := Query{Kind: KindHistogram, Of: KindPower}
+	for kept, read := range map[float64]bool{1: true, 0.5: true, 0.2: true, 0.03: false} {
+		r := Release{Noised: make([]int64, HistogramBins), Sigma: 30 << 10, Grid: 1, Units: 10_000}
+		r.Noised[0] = int64((1 - kept) * 10_000)
+		for j := 256; j < 276; j++ {
+			r.Noised[j] = int64(kept * 10_000 / 20)
+		}
+		course := Course{Radii: map[Kind]float64{}, PerUnit: kept}
+		(&transition{p, q, r, nil, &course}).radius()
+		got := course.Radii[KindPower]
+		if read && !(got > BinEdge(263) && got < BinEdge(276)) || !read && got != defaultRadius {
+			t.Errorf("with %v of the rows the radius is %v; rows end at %v", kept, got, BinEdge(275))
+		}
+		rows := Release{Query: 0, Noised: []int64{int64(kept * 10_000)}, Sigma: 10 << 10, Grid: 1, Units: 10_000}
+		r.Query = slices.IndexFunc(p.Queries, func(q Query) bool { return q.Kind == KindHistogram })
+		if p.Queries[0].Kind != KindRows || r.Query < 0 || p.Queries[r.Query].Of == KindVariance {
+			t.Fatalf("queries are %v", p.Queries)
+		}
+		if p.Unread([]Release{rows, r}) == read {
+			t.Errorf("with %v of the rows, unread is %v", kept, read)
+		}
 	}
 }

@@ -47,7 +47,7 @@ func init() {
 			{studyCourse, "z[j] /= c.RowsPerUnit() * c.seen(j)", "z[j] /= max(1, c.RowsPerUnit()) * c.seen(j)"},
 		}, in("result", "TestKeptRowsScaleTheResult"), killer{}},
 		{"rows: the quantile is of those left out, too", 0, []edit{
-			{studyCourse, "1-(1-q)*t.kept()", "q"},
+			{studyKept, "noised[0] -= int64(units - kept)", "kept = units"},
 		}, in("study", "TestRadiusIsOfKeptRows"), killer{}},
 		{"rows: what noise leaves of none is divided by", 0, []edit{
 			{studyKept, "least = min(1, 2*t.r.Tau())", "least = 0"},
