@@ -449,6 +449,11 @@ func TestOwnAnnouncement(t *testing.T) {
 func TestFinalBeforeTheSetup(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, nil)
 	s, q := c.sites[0], c.query(0, 0, c.plan.Start().X)
+	defer func() {
+		if p := recover(); p != nil {
+			t.Errorf("it ends the agent: %v", p)
+		}
+	}()
 	made := c.release(q, c.everyone(), make([]int64, c.plan.Queries[0].Values))
 	for _, step := range []func(){func() {}, c.approve} {
 		step()
