@@ -42,6 +42,9 @@ func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 	case why != "":
 		tell("No share of captured variance is given: it is not calibrated for this study (%s).", why)
 		tell("What was released shows this: %s.", released(p, r))
+		if why == heavyWhy {
+			tell("%s", logarithmsSentence)
+		}
 	case out.Share != nil && spans(r): // a share and a bound would look like a finding
 		tell("%s", spansSentence)
 	case out.Share == nil:
@@ -144,6 +147,9 @@ func limited(r *result.Result) string {
 // groupsSentence is for studies in which the directions of rows decided more than their lengths:
 // groups1-pow1, d = 100, n = 10,000, captures 0.991 where the bound is 0.994 (docs/experiments.md).
 const groupsSentence = " If rows come in groups with different averages, such as women and men, the components can be some degrees farther off than these bounds say, and capture 1% less."
+
+// logarithmsSentence says what may help against heavy tails.
+const logarithmsSentence = "Where columns are skewed, as costs and counts are, a study of their logarithms has shorter tails."
 
 // unboughtSentence is for figures that explained variance might have taken away ([spectrum.heavy]).
 const unboughtSentence = "Explained variance was not bought, so heavy tails could not be seen: where it shows them, no such figures are given."
