@@ -150,7 +150,7 @@ func (vs *Views) shown(id proposal.Digest) *session {
 // again warns of the completed studies that asked the same, and of what studies of the data set
 // were charged to other budgets, as far as their proposals are kept; and of an older ledger.
 func (vs *Views) again(s *session) []string {
-	var out, same []string
+	var same []string
 	elsewhere, population := map[string]float64{}, s.population()
 	for _, e := range vs.a.ledger.Studies() {
 		before, err := vs.kept(e.Study)
@@ -164,7 +164,7 @@ func (vs *Views) again(s *session) []string {
 			elsewhere[e.Population] += rho
 		}
 	}
-	out = study.Again(same)
+	out := study.Again(same)
 	if older := limits.Older(vs.a.strangers.beyond()); older != "" {
 		out = append(out, older)
 	}

@@ -15,7 +15,7 @@ import (
 
 // TestAttackManyUnsigned: AG-54. However little of the budget its proposals take, a coordinator has
 // a policy approve only so many that nobody signed at a time, each of which holds the site's rows:
-// the next waits for the operator, and is approved by the policy no more. One that is over makes
+// the next waits for the operator, and the policy does not approve it later. One that is over makes
 // room.
 func TestAttackManyUnsigned(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, nil)

@@ -90,8 +90,17 @@ func Of(a, b *result.Result, ofA, ofB *worth.Report) (*Report, error) {
 	out.Spaces = append(out.Spaces, spaces(a.Components, turned, ofA, ofB, out.Pairs)...)
 	most := min(a.K, b.K)
 	out.Principal = principal(a.Components[:most], turned[:most])
-	if alarmed(ofA) || alarmed(ofB) {
-		out.Notes = append(out.Notes, fmt.Sprintf("In %s large rows look different from small ones, so that no bound is to be relied on: no interval is given.", map[[2]bool]string{{true, false}: "A", {false, true}: "B", {true, true}: "both results"}[[2]bool{alarmed(ofA), alarmed(ofB)}]))
+	in := ""
+	switch inA, inB := alarmed(ofA), alarmed(ofB); {
+	case inA && inB:
+		in = "both results"
+	case inA:
+		in = "A"
+	case inB:
+		in = "B"
+	}
+	if in != "" {
+		out.Notes = append(out.Notes, fmt.Sprintf("In %s large rows look different from small ones, so that no bound is to be relied on: no interval is given.", in))
 	}
 	out.Notes = append(out.Notes, notes(a, b, p, q)...)
 	return out, nil

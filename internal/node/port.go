@@ -87,9 +87,15 @@ func (p *port) reach(ctx context.Context, protocol, address, name string) (net.C
 	if err != nil {
 		return nil, err
 	}
-	if is, err := pki.NodeName(conn.ConnectionState().PeerCertificates[0]); err == nil && name != "" && is != name {
-		conn.Close()
-		return nil, fmt.Errorf("coordinator %s answers there: if %s is lost, `coordinator raft remove %s`", is, name, name)
+	if name != "" {
+		is, err := pki.NodeName(conn.ConnectionState().PeerCertificates[0])
+		if err == nil && is != name {
+			err = fmt.Errorf("coordinator %s answers there: if %s is lost, `coordinator raft remove %s`", is, name, name)
+		}
+		if err != nil {
+			conn.Close()
+			return nil, err
+		}
 	}
 	raw := conn.NetConn()
 	if !p.enter(raw) {

@@ -12,7 +12,7 @@ import (
 )
 
 // TestAttackEndlessQuestions: AG-28. A coordinator that asks without end, on one link after the
-// other, and takes every answer, makes a site answer so often and no more.
+// other, and takes every answer, makes a site answer no faster than its pace.
 func TestAttackEndlessQuestions(t *testing.T) {
 	raw := coordinatorMessage(t, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Announce{Announce: &covey.Announce{Study: make([]byte, 32)}}})
 	synctest.Test(t, func(t *testing.T) {

@@ -76,8 +76,8 @@ func (a *spectrum) longer(r *result.Result, vectors [][]float64) *bool {
 }
 
 // sure is how many standard deviations of noise rows beyond the clip stand out by, and what is
-// between them and the others is lower by. That noise does that alone, in
-// any of the bins, has a probability below 0.002.
+// between them and the others is lower by. That noise does that alone, in any of the bins, has a
+// probability below 0.002.
 const sure = 4.75
 
 // hidden returns true where a histogram of squared lengths has a peak of its own beyond the clip,

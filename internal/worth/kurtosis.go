@@ -34,7 +34,10 @@ func longTails(p *study.Plan, r *result.Result, xi []float64) float64 {
 			}
 		}
 		second, fourth = second+clipped*r.Radius, fourth+clipped*r.Radius*r.Radius
-		most = max(most, rows*fourth/(second*second)/(1+2*squares/(sum*sum)))
+		// Noise alone can make these numbers anything: what is no number widens nothing.
+		if ratio := rows * fourth / (second * second) / (1 + 2*squares/(sum*sum)); second > 0 && ratio > most {
+			most = ratio
+		}
 	}
 	return most
 }

@@ -22,8 +22,8 @@ const pairsSentence = "Rows were compared in pairs within a site, so this covers
 // spansSentence is of components whose share is 1 however they turned out.
 const spansSentence = "There are as many components as columns, which capture all of the variance whatever they are: their share says nothing."
 
-// unseen reports whether there are figures that heavy tails would have taken away, had explained
-// variance been bought.
+// unseen reports whether there are figures that heavy tails would have taken away, were explained
+// variance known.
 func (out *Report) unseen(r *result.Result) bool {
 	return out.Share != nil && r.TotalInterval == nil && r.ScaleNote == ""
 }
@@ -152,7 +152,7 @@ const groupsSentence = " If rows come in groups with different averages, such as
 const logarithmsSentence = "Where columns are skewed, as costs and counts are, a study of their logarithms has shorter tails."
 
 // unboughtSentence is for figures that explained variance might have taken away ([spectrum.heavy]).
-const unboughtSentence = "Explained variance was not bought, so heavy tails could not be seen: where it shows them, no such figures are given."
+const unboughtSentence = "No explained variance is known here, so heavy tails could not be seen: where it shows them, no such figures are given."
 
 // closeSentence warns of two variances that rounds hardly tell from equal ones, which would cost
 // nothing (docs/figures/worth-close.csv).

@@ -56,7 +56,7 @@ func (a *spectrum) heavy(p *study.Plan, r *result.Result) bool {
 // stretched is [spectrum.heavy] of power iteration, which clips no covariance: it reports whether
 // the mean squared length is larger than that of normal rows with the same median.
 func stretched(p *study.Plan, r *result.Result) bool {
-	if r.TotalInterval == nil {
+	if r.TotalInterval == nil || !(r.TotalVariance > 0) {
 		return false
 	}
 	median := 0.0
@@ -66,15 +66,18 @@ func stretched(p *study.Plan, r *result.Result) bool {
 		}
 	}
 	total := r.TotalInterval[0]
-	// The fewest directions that have these variances, so that lengths differ most.
+	// The fewest directions, of those that there are, that have these variances, so that lengths
+	// differ most.
 	square, rest, most := 0.0, 1.0, 1.0
 	for _, v := range r.VarianceInterval {
 		part := min(rest, most, v[1]/r.TotalVariance)
 		square, rest, most = square+part*part, rest-part, part
 	}
-	for ; rest > 0 && most > 0; rest -= most {
-		part := min(rest, most)
-		square += part * part
+	if left := r.D - len(r.VarianceInterval); left > 0 && rest > 0 {
+		most = max(most, rest/float64(left))
+		whole := math.Floor(rest / most)
+		last := rest - whole*most
+		square += whole*most*most + last*last
 	}
 	shape := 1 / square / 2
 	return median > 0 && total > mostExcess*median*shape/mathext.GammaIncRegInv(shape, 0.5)

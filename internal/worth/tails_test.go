@@ -79,7 +79,7 @@ func TestHeavyTails(t *testing.T) {
 				slices.Reverse(mu)
 				half := c.interval / 2 * total
 				r := &result.Result{
-					N: n, Radius: bound, TotalVariance: total, TotalInterval: &[2]float64{total - half, total + half},
+					N: n, D: 8, Radius: bound, TotalVariance: total, TotalInterval: &[2]float64{total - half, total + half},
 					RowsKept: c.kept * n, RowsKeptInterval: &[2]float64{c.kept * n, c.kept * n},
 					Releases: []study.Release{{Kind: study.KindTotal, Radius: c.total * bound, Units: n}},
 				}
@@ -145,12 +145,53 @@ func TestStretched(t *testing.T) {
 			rel.Noised[j] += int64(c.spread * rng.NormFloat64())
 		}
 		r := &result.Result{
-			N: n, TotalVariance: total, TotalInterval: &[2]float64{0.99 * total, 1.01 * total},
+			N: n, D: 8, TotalVariance: total, TotalInterval: &[2]float64{0.99 * total, 1.01 * total},
 			ExplainedVariance: []float64{first}, VarianceInterval: [][2]float64{{0.98 * first, 1.02 * first}},
 			Releases: []study.Release{rel},
 		}
 		if got := stretched(p, r); got != c.want {
 			t.Errorf("%s: heavy tails %v", c.name, got)
+		}
+	}
+}
+
+// TestTailsOfNothing: variances that noise made zero, or next to it, and lengths that are noise
+// alone end nothing, and widen nothing.
+func TestTailsOfNothing(t *testing.T) {
+	const n = 40_000
+	s := spec(8, 1, proposal.MethodPower)
+	s.ExplainedVariance = proposal.VariancePrivate
+	p, _ := planned(t, s, n)
+	query := slices.IndexFunc(p.Queries, func(q study.Query) bool { return q.Kind == study.KindHistogram && q.Of == study.KindTotal })
+	rel := study.Release{Query: query, Kind: study.KindHistogram, Units: n, Grid: 1, Sigma: noise.Sigma(60 * 1024), Noised: make([]int64, study.HistogramBins)}
+	rel.Noised[256] = n
+	defer func() {
+		if p := recover(); p != nil {
+			t.Errorf("it panics: %v", p)
+		}
+	}()
+	for _, v := range [][2]float64{{0, 0}, {0, 1e-300}, {0, 1e-9}, {0, 1}, {0, 1e300}} {
+		for i, total := range []float64{0, 1e-300, 1, 1e300, 0, 1e-300, 1, 1e300} {
+			r := &result.Result{
+				N: n, D: 1 + 7*(i/4), TotalVariance: total, TotalInterval: &[2]float64{0, total},
+				ExplainedVariance: []float64{0}, VarianceInterval: [][2]float64{v}, Releases: []study.Release{rel},
+			}
+			if stretched(p, r) {
+				t.Errorf("variance up to %v of %v: heavy tails", v[1], total)
+			}
+		}
+	}
+	p, _ = planned(t, spec(12, 1, proposal.MethodCovariance), n)
+	rel.Query = slices.IndexFunc(p.Queries, func(q study.Query) bool { return q.Kind == study.KindHistogram && q.Of == study.KindTotal })
+	for _, count := range []int64{0, n, -n, 1 << 40, -1 << 40} {
+		for j := range rel.Noised {
+			rel.Noised[j] = count
+		}
+		for _, xi := range [][]float64{make([]float64, 12), slices.Repeat([]float64{1}, 12)} {
+			got := longTails(p, &result.Result{N: n, Radius: 16, Releases: []study.Release{rel}}, xi)
+			if !(got >= 1) || math.IsInf(got, 0) {
+				t.Errorf("counts of %d: %v times as much", count, got)
+			}
 		}
 	}
 }
