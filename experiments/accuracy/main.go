@@ -4,14 +4,13 @@
 //
 //	accuracy utility    Gaussian rows against the listed values of reference.csv
 //	accuracy targets    the errors that studies of listed laws may have
-//	accuracy auto       method = "auto" against the methods that it chooses from, on many laws
 //	accuracy practical  the practical profile: components, means, subspaces, variance
 //	accuracy noise      distributed noise against central, at 5, 10 and 20 sites, and a dropout
 //	accuracy center     a released center against offsets that are the means
 //	accuracy explained  explained variance where units are few for the noise
 //	accuracy components  components = "auto": how often it finds the number of spikes
 //	accuracy worth      coverage of what a result says of its own worth
-//	accuracy table      both of these on all laws, in both noise modes, in pieces
+//	accuracy table      method = "auto" and what it chooses from, and coverage, on all laws
 //	accuracy predict    what validate predicts, against what studies capture
 //	accuracy simulate   what study simulate says of the demo's files, against demos
 //	accuracy plan       what study plan answers, against studies of fresh rows
@@ -43,7 +42,6 @@ import (
 // experiments are the subcommands. Each registers its flags and returns the function that measures,
 // which writes tables to w and returns how many of its bounds are missed.
 var experiments = map[string]func(*flag.FlagSet) func(w io.Writer) (missed int, err error){
-	"auto":        auto,
 	"center":      centers,
 	"components":  countOf,
 	"dppca":       histograms,

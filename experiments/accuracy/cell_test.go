@@ -28,15 +28,20 @@ func TestAuto(t *testing.T) {
 			t.Fatal(err)
 		}
 		law := run.Law{Source: source, Family: family, N: c.n, K: c.k}
-		got, err := cell{law, proposal.NoiseCentral}.compare(0, 6)
+		in := cell{law, proposal.NoiseCentral}
+		lines, err := in.lines(0, 6, -1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if why := got.limits(law); why != "" {
+		of := linesOf(lines, in)
+		got := of[proposal.MethodAuto]
+		best := max(of[proposal.MethodPower].captured, of[proposal.MethodCovariance].captured)
+		_, low := behind(of)
+		if why := limits(law, got.iota, best, got.captured, of[wideClip].captured, low); why != "" {
 			t.Errorf("%v: behind: %s", law, why)
 		}
-		if c.open != (got.iota > 0.3) || c.power != (got.chose > 0.5) {
-			t.Errorf("%v: ι = %.2f, power in %.0f%%", law, got.iota, 100*got.chose)
+		if c.open != (got.iota > 0.3) || c.power != (got.power > 3) {
+			t.Errorf("%v: ι = %.2f, power in %d of %d", law, got.iota, got.power, got.runs)
 		}
 	}
 }
