@@ -28,6 +28,7 @@ func table(f *flag.FlagSet) func(io.Writer) (int, error) {
 	bounds := f.Int("bounds", 10, "of so many of a line by power iteration bounds are judged, of other lines of all; below 0: of none")
 	first := f.Uint64("seed", 30_000, "the first study's seed")
 	only := f.String("data", "", "only laws whose line (name d=D n=N k=K) has this in it")
+	named := f.String("laws", "", "in place of the listed laws, \"name:d:n:k\" with a space between")
 	noise := f.String("noise", "", "only this noise mode: central or distributed")
 	columns := f.Int("columns", 512, "only laws of so many columns at most")
 	units := f.Int("units", 1<<30, "only laws of so many units at most")
@@ -36,6 +37,9 @@ func table(f *flag.FlagSet) func(io.Writer) (int, error) {
 	return func(to io.Writer) (missed int, err error) {
 		runtime.GOMAXPROCS(*procs)
 		laws, err := run.Laws()
+		if *named != "" {
+			laws, err = lawsOf(*named)
+		}
 		if err != nil {
 			return 0, err
 		}

@@ -86,24 +86,28 @@ func worthOf(f *flag.FlagSet) func(io.Writer) (int, error) {
 	}
 }
 
-// lawsOf reads laws of one component, each "name:d:n".
+// lawsOf reads laws, each "name:d:n", of one component, or "name:d:n:k".
 func lawsOf(text string) ([]run.Law, error) {
 	var out []run.Law
 	for _, field := range strings.Fields(text) {
 		parts := strings.Split(field, ":")
-		if len(parts) != 3 {
-			return nil, fmt.Errorf("%q is not name:d:n", field)
+		if len(parts) == 3 {
+			parts = append(parts, "1")
 		}
-		d, err := strconv.Atoi(parts[1])
-		n, e := strconv.Atoi(parts[2])
-		if err = errors.Join(err, e); err != nil || d < 2 || n < 1 {
-			return nil, fmt.Errorf("%q is not name:d:n", field)
+		if len(parts) != 4 {
+			return nil, fmt.Errorf("%q is not name:d:n or name:d:n:k", field)
+		}
+		d, e1 := strconv.Atoi(parts[1])
+		n, e2 := strconv.Atoi(parts[2])
+		k, e3 := strconv.Atoi(parts[3])
+		if errors.Join(e1, e2, e3) != nil || d < 2 || n < 1 || k < 1 || k > d {
+			return nil, fmt.Errorf("%q is not name:d:n or name:d:n:k", field)
 		}
 		source, family, err := run.LawNamed(parts[0], d)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, run.Law{Source: source, Family: family, N: n, K: 1})
+		out = append(out, run.Law{Source: source, Family: family, N: n, K: k})
 	}
 	return out, nil
 }
