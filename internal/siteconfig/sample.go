@@ -29,7 +29,7 @@ coordinator = [{{range $i, $a := .Coordinator}}{{if $i}}, {{end}}{{printf "%q" $
 #
 # [[population]]
 # name = "icu-patients"
-# budget = { epsilon = 3.0, delta = 1e-6, accountant = "gdp" }   # or: cap_rho = 0.13
+# budget = { epsilon = 3.0, delta = 1e-6, accountant = "gdp" }   # or: cap_rho = 0.2
 
 # A data set is one file: .csv, .csv.gz, .parquet, .npy or .npz. The coordinator sees
 # its name and its number of rows (of units, where unit is given), never its path or
