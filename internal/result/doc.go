@@ -37,8 +37,8 @@
 //     follows from the proposal and the releases.
 //   - V9: `signature` MUST be the coordinator key's over digest, chain and rest: no bit of a file
 //     can change, unless a site signs again.
-//   - V10: A result that a coordinator signed once MUST verify ever after: later fields are left
-//     out where they are empty.
+//   - V10: A result that a coordinator signed once MUST verify as long as a version speaks its
+//     protocol: later fields are left out where they are empty.
 //   - V11: A coordinator MUST NOT sign a result of a proposal that names another key.
 //   - V12: A site that is listed in a result and never approved its study MUST refuse it (`agent
 //     verify -C DIR`).
