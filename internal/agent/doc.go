@@ -21,10 +21,10 @@
 // # The data directory
 //
 // agent.toml is the configuration (internal/siteconfig). The site's keys and certificate are
-// internal/pki's, ledger/ is internal/ledger's, pending/ holds proposals that
-// await the operator, egress.jsonl one line for each message that left, and
-// agent.sock is the operator's socket. Directories are 0700 and files 0600, but
-// for the two certificates, which anyone may read.
+// internal/pki's, ledger/ is internal/ledger's, pending/ holds proposals that await the operator,
+// past/ how proposals ended, arrivals.json those of the last day, cache/ rows, egress.jsonl one
+// line for each message that left, notify.json notices, and agent.sock is the operator's socket.
+// Directories are 0700 and files 0600, but for the two certificates, which anyone may read.
 //
 // # Rules
 //
