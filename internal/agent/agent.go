@@ -263,11 +263,6 @@ func (a *Agent) newUplink() *uplink.Uplink {
 	})
 }
 
-// refuse makes the refusal of a request.
-func refuse(r wire.Message, code study.Code) wire.Refusal {
-	return wire.Refusal{Header: r.About(), Code: code}
-}
-
 // handle answers one request, nil for silence. It is called by one goroutine at
 // a time for one study.
 //

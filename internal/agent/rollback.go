@@ -18,9 +18,9 @@ import (
 // rolledBack leaves a study because of such evidence, and says so.
 func (s *session) rolledBack(r wire.Message, evidence string) wire.Message {
 	if err := s.leave(evidence); err != nil {
-		return refuse(r, s.store(err))
+		return wire.Refuse(r, s.store(err))
 	}
-	return refuse(r, study.CodeRolledBack)
+	return wire.Refuse(r, study.CodeRolledBack)
 }
 
 // leave ends the study here for good. Nobody can say what else was sent for it, so

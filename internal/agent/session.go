@@ -49,7 +49,7 @@ func (s *session) handle(r wire.Message) wire.Message {
 		return s.responder.Handle(r, approval)
 	}
 	if err := s.responder.Erased(); err != nil {
-		return refuse(r, s.store(err))
+		return wire.Refuse(r, s.store(err))
 	}
 	switch r := r.(type) {
 	case wire.Announce:

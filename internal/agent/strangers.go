@@ -79,7 +79,7 @@ func (g *strangers) answer(r wire.Message, code study.Code) wire.Message {
 	} else if code == study.CodeUnknownStudy {
 		g.log(r.About().Study, askedBeyond)
 	}
-	return refuse(r, code)
+	return wire.Refuse(r, code)
 }
 
 // idles answers a request about a study that is not approved here, but for its end, without its
@@ -128,7 +128,7 @@ func (g *strangers) attested(r wire.Attest) (wire.Message, bool) {
 	signature, err := g.a.ledger.Journal(r.Study).SignResult(sha256.Sum256(r.Draft), func() ([]byte, error) { return nil, ledger.ErrAbsent })
 	if _, ok := errors.AsType[*ledger.ConflictError](err); ok {
 		g.a.log.Error("THE COORDINATOR SHOWS A SECOND RESULT OF THE STUDY: this site has signed another; it is refused", "study", r.Study)
-		return refuse(r, study.CodeSecondResult), true
+		return wire.Refuse(r, study.CodeSecondResult), true
 	}
 	return wire.Attestation{Header: r.Header, Signature: signature}, err == nil
 }

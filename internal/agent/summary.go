@@ -55,7 +55,7 @@ func (s *session) hold() {
 // unapproved answers a request about a study that is not approved here. Called with mu held.
 func (s *summary) unapproved(r wire.Message) wire.Message {
 	if err := s.agent.ledger.Err(); err != nil {
-		return refuse(r, s.store(err))
+		return wire.Refuse(r, s.store(err))
 	}
 	if said, ok := s.agent.strangers.withdrawn(r); ok {
 		return said
@@ -68,7 +68,7 @@ func (s *summary) unapproved(r wire.Message) wire.Message {
 	case wire.Final, wire.Confirmed:
 		return nil
 	}
-	return refuse(r, study.CodeNotApproved)
+	return wire.Refuse(r, study.CodeNotApproved)
 }
 
 // stands keeps what the operator is told of the rows: fault, empty where they are to be had.

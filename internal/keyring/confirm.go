@@ -15,27 +15,27 @@ import (
 // box fails is accused instead, with proof, and the setup is over here.
 func (s *Ring) Confirm(r wire.Confirm) wire.Message {
 	if _, ok, err := s.journal.Setup(setupConfirmation); err != nil {
-		return refuse(r, s.owner.Store(err))
+		return wire.Refuse(r, s.owner.Store(err))
 	} else if ok {
 		return s.confirmedBefore(r)
 	}
 	if closed, ok, err := s.journal.Setup(setupClosed); err != nil {
-		return refuse(r, s.owner.Store(err))
+		return wire.Refuse(r, s.owner.Store(err))
 	} else if ok {
 		return s.accuse(r, closed)
 	}
 	if _, dealt, err := s.journal.Setup(setupBoxes); err != nil {
-		return refuse(r, s.owner.Store(err))
+		return wire.Refuse(r, s.owner.Store(err))
 	} else if !dealt {
-		return refuse(r, study.CodeOutOfOrder)
+		return wire.Refuse(r, study.CodeOutOfOrder)
 	}
 	setup, err := s.verified()
 	if err != nil {
-		return refuse(r, s.owner.Store(err))
+		return wire.Refuse(r, s.owner.Store(err))
 	}
 	sec, err := s.secrets()
 	if err != nil {
-		return refuse(r, s.owner.Store(err))
+		return wire.Refuse(r, s.owner.Store(err))
 	}
 	got, err := setup.Receive(s.self, sec, s.identity, r.Boxes, r.Bodies)
 	if at, ok := errors.AsType[*secagg.SiteError](err); ok {
@@ -45,19 +45,19 @@ func (s *Ring) Confirm(r wire.Confirm) wire.Message {
 	}
 	slots, err := slotItems(sec, got.Held)
 	if err != nil {
-		return refuse(r, s.Internal(err))
+		return wire.Refuse(r, s.Internal(err))
 	}
 	err = s.journal.PutConfirmation(ledger.Confirmed{
 		Slots: slots, Public: got.Public, Deposits: got.Deposits, Statement: got.Statement, Confirmation: got.Confirmation,
 	})
 	if err != nil {
-		return refuse(r, s.owner.Store(err))
+		return wire.Refuse(r, s.owner.Store(err))
 	}
 	// Every later answer of the setup is on record, and each slot now has its own copy of what it
 	// needs, to be erased with it. The record makes the setup's secrets due: a crash before this
 	// leaves them to the next process's Open.
 	if err := s.journal.Erase(); err != nil {
-		return refuse(r, s.owner.Store(err))
+		return wire.Refuse(r, s.owner.Store(err))
 	}
 	return wire.Confirmation{Header: r.Header, Signature: got.Confirmation, Deposits: got.Deposits, Statement: got.Statement}
 }
@@ -70,16 +70,16 @@ func (s *Ring) confirmedBefore(r wire.Confirm) wire.Message {
 	for i, kind := range []string{setupPublic, setupDeposits, setupStatement, setupConfirmation} {
 		var err error
 		if parts[i], err = s.stored(kind); err != nil {
-			return refuse(r, s.owner.Store(err))
+			return wire.Refuse(r, s.owner.Store(err))
 		}
 	}
 	setup, err := s.verified()
 	if err != nil {
-		return refuse(r, s.owner.Store(err))
+		return wire.Refuse(r, s.owner.Store(err))
 	}
 	if owner, evidence, ok := setup.Contradiction(s.self, parts[0], r.Boxes); ok {
 		s.log.Warn("a site's keys are others than those that were confirmed", "study", s.plan.Digest, "site", s.plan.Proposal.Roster[owner].Name)
-		no := refuse(r, study.CodeBadBox)
+		no := wire.Refuse(r, study.CodeBadBox)
 		no.Culprit, no.Evidence = study.SeatOf(owner), evidence
 		return no
 	}
@@ -97,7 +97,7 @@ func (s *Ring) EndSetup(r wire.Confirm, setup *secagg.Setup, sec secagg.Secrets,
 		}
 	}
 	if at.Site == s.self || box == nil {
-		return refuse(r, s.Internal(at))
+		return wire.Refuse(r, s.Internal(at))
 	}
 	s.log.Warn("a check of the setup failed", "study", s.plan.Digest, "code", study.CodeBadShare, "error", at)
 	closed := binary.BigEndian.AppendUint16(nil, uint16(at.Site))
@@ -106,7 +106,7 @@ func (s *Ring) EndSetup(r wire.Confirm, setup *secagg.Setup, sec secagg.Secrets,
 		err = s.journal.Erase() // its slots mask nothing
 	}
 	if err != nil {
-		return refuse(r, s.owner.Store(err))
+		return wire.Refuse(r, s.owner.Store(err))
 	}
 	return s.accuse(r, closed)
 }
@@ -114,9 +114,9 @@ func (s *Ring) EndSetup(r wire.Confirm, setup *secagg.Setup, sec secagg.Secrets,
 // accuse refuses with what EndSetup has put on record.
 func (s *Ring) accuse(r wire.Confirm, closed []byte) wire.Message {
 	if len(closed) < 2 {
-		return refuse(r, s.Internal(errStored))
+		return wire.Refuse(r, s.Internal(errStored))
 	}
-	no := refuse(r, study.CodeBadShare)
+	no := wire.Refuse(r, study.CodeBadShare)
 	no.Culprit, no.Evidence = study.SeatOf(int(binary.BigEndian.Uint16(closed))), closed[2:]
 	return no
 }
@@ -157,28 +157,28 @@ func (s *Ring) Confirmed(r wire.Confirmed) wire.Message {
 		return nil
 	}
 	if _, ok, err := s.journal.Setup(setupConfirmation); err != nil {
-		return refuse(r, s.owner.Store(err))
+		return wire.Refuse(r, s.owner.Store(err))
 	} else if !ok {
 		lost, err := s.lostConfirmation(r)
 		switch {
 		case err != nil:
-			return refuse(r, s.owner.Store(err))
+			return wire.Refuse(r, s.owner.Store(err))
 		case lost:
 			return s.owner.RolledBack(r, FoundConfirmation)
 		}
-		return refuse(r, study.CodeOutOfOrder)
+		return wire.Refuse(r, study.CodeOutOfOrder)
 	}
 	setup, err := s.verified()
 	if err != nil {
-		return refuse(r, s.owner.Store(err))
+		return wire.Refuse(r, s.owner.Store(err))
 	}
 	if err := setup.CheckConfirmations(r.Signatures); err != nil {
 		// The coordinator checked them when they came: nobody else is named.
 		s.log.Warn("a check of the setup failed", "study", s.plan.Digest, "code", study.CodeBadConfirmation, "error", err)
-		return refuse(r, study.CodeBadConfirmation)
+		return wire.Refuse(r, study.CodeBadConfirmation)
 	}
 	if _, err := s.journal.PutSetup(setupConfirmed, encodeList(r.Signatures)); err != nil {
-		return refuse(r, s.owner.Store(err))
+		return wire.Refuse(r, s.owner.Store(err))
 	}
 	s.Setup, s.checked = setup, nil
 	return nil
@@ -189,21 +189,21 @@ func (s *Ring) Confirmed(r wire.Confirmed) wire.Message {
 func (s *Ring) Recall(r wire.Recall) wire.Message {
 	deposits, ok, err := s.journal.Setup(setupDeposits)
 	if err != nil {
-		return refuse(r, s.owner.Store(err))
+		return wire.Refuse(r, s.owner.Store(err))
 	}
 	if !ok {
-		return refuse(r, study.CodeOutOfOrder)
+		return wire.Refuse(r, study.CodeOutOfOrder)
 	}
 	boxes, err := s.storedList(setupBoxes)
 	if err != nil {
-		return refuse(r, s.owner.Store(err))
+		return wire.Refuse(r, s.owner.Store(err))
 	}
 	setup, err := s.verified()
 	if err != nil {
-		return refuse(r, s.owner.Store(err))
+		return wire.Refuse(r, s.owner.Store(err))
 	}
 	if setup.Config().Whole() { // there are none
-		return refuse(r, study.CodeOutOfOrder)
+		return wire.Refuse(r, study.CodeOutOfOrder)
 	}
 	return wire.Recalled{Header: r.Header, Tags: setup.Tags(s.self, boxes), Deposits: deposits}
 }

@@ -12,7 +12,7 @@ import (
 // can make one that suits the graph.
 func (s *Ring) Reveal(r wire.Reveal) wire.Message {
 	if !s.plan.Thresholds.Sparse() {
-		return refuse(r, study.CodeOutOfOrder)
+		return wire.Refuse(r, study.CodeOutOfOrder)
 	}
 	no := s.shown(r, r.Announcements, func() (err error) {
 		s.board, err = secagg.VerifyHeads(s.config(), r.Announcements)
@@ -28,7 +28,7 @@ func (s *Ring) Reveal(r wire.Reveal) wire.Message {
 	}
 	sec, err := s.secrets()
 	if err != nil {
-		return refuse(r, s.owner.Store(err))
+		return wire.Refuse(r, s.owner.Store(err))
 	}
 	return wire.Nonce{Header: r.Header, Nonce: sec.Nonce[:]}
 }
@@ -37,31 +37,31 @@ func (s *Ring) Reveal(r wire.Reveal) wire.Message {
 // graph. The first set wins.
 func (s *Ring) draw(r wire.Deal) wire.Message {
 	if len(r.Announcements) != 0 {
-		return refuse(r, study.CodeOutOfOrder)
+		return wire.Refuse(r, study.CodeOutOfOrder)
 	}
 	if _, ok, err := s.journal.Setup(setupAnnouncements); err != nil {
-		return refuse(r, s.owner.Store(err))
+		return wire.Refuse(r, s.owner.Store(err))
 	} else if !ok {
-		return refuse(r, study.CodeOutOfOrder)
+		return wire.Refuse(r, study.CodeOutOfOrder)
 	}
 	stored, ok, err := s.journal.Setup(setupNonces)
 	if err != nil {
-		return refuse(r, s.owner.Store(err))
+		return wire.Refuse(r, s.owner.Store(err))
 	}
 	set := encodeList(r.Nonces)
 	if ok {
 		if !bytes.Equal(stored, set) {
-			return refuse(r, study.CodeBadAnnouncement)
+			return wire.Refuse(r, study.CodeBadAnnouncement)
 		}
 		return nil
 	}
 	if s.board == nil {
 		heads, err := s.storedList(setupAnnouncements)
 		if err != nil {
-			return refuse(r, s.owner.Store(err))
+			return wire.Refuse(r, s.owner.Store(err))
 		}
 		if s.board, err = secagg.VerifyHeads(s.config(), heads); err != nil {
-			return refuse(r, s.Internal(err))
+			return wire.Refuse(r, s.Internal(err))
 		}
 	}
 	setup, err := s.board.Draw(r.Nonces)
@@ -69,7 +69,7 @@ func (s *Ring) draw(r wire.Deal) wire.Message {
 		return s.blame(r, study.CodeBadAnnouncement, err)
 	}
 	if _, err := s.journal.PutSetup(setupNonces, set); err != nil {
-		return refuse(r, s.owner.Store(err))
+		return wire.Refuse(r, s.owner.Store(err))
 	}
 	s.checked, s.board = setup, nil
 	return nil

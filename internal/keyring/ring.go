@@ -70,11 +70,6 @@ func New(plan *study.Plan, self int, identity ed25519.PrivateKey, journal *ledge
 	return &Ring{plan: plan, self: self, identity: identity, journal: journal, log: log, owner: owner}
 }
 
-// refuse makes the refusal of a request.
-func refuse(r wire.Message, code study.Code) wire.Refusal {
-	return wire.Refusal{Header: r.About(), Code: code}
-}
-
 // config is what the setup of a study binds. It is validated once: with thousands of keys that
 // takes a good part of a second. An invalid one is refused where it is used.
 func (s *Ring) config() secagg.Config {

@@ -36,11 +36,11 @@ const (
 func (s *Ring) Announce(r wire.Announce) wire.Message {
 	signed, ok, err := s.journal.Setup(setupAnnouncement)
 	if err != nil {
-		return refuse(r, s.owner.Store(err))
+		return wire.Refuse(r, s.owner.Store(err))
 	}
 	if !ok {
 		if signed, err = s.newAnnouncement(); err != nil {
-			return refuse(r, s.owner.Store(err))
+			return wire.Refuse(r, s.owner.Store(err))
 		}
 	}
 	return wire.Announcement{Header: r.Header, Signed: signed}
@@ -81,21 +81,21 @@ func (s *Ring) secrets() (secagg.Secrets, error) {
 func (s *Ring) shown(r wire.Message, set [][]byte, verify func() error) wire.Message {
 	if len(set) == len(s.plan.Proposal.Roster) {
 		if made, err := s.madeAnnouncement(set[s.self]); err != nil {
-			return refuse(r, s.owner.Store(err))
+			return wire.Refuse(r, s.owner.Store(err))
 		} else if made {
 			return s.owner.RolledBack(r, FoundAnnouncement)
 		}
 	}
 	own, ok, err := s.journal.Setup(setupAnnouncement)
 	if err != nil {
-		return refuse(r, s.owner.Store(err))
+		return wire.Refuse(r, s.owner.Store(err))
 	}
 	if !ok {
-		return refuse(r, study.CodeOutOfOrder)
+		return wire.Refuse(r, study.CodeOutOfOrder)
 	}
 	stored, ok, err := s.journal.Setup(setupAnnouncements)
 	if err != nil {
-		return refuse(r, s.owner.Store(err))
+		return wire.Refuse(r, s.owner.Store(err))
 	}
 	encoded := encodeList(set)
 	if ok && !bytes.Equal(stored, encoded) {
@@ -105,13 +105,13 @@ func (s *Ring) shown(r wire.Message, set [][]byte, verify func() error) wire.Mes
 		return nil
 	}
 	if len(set) != len(s.plan.Proposal.Roster) || !bytes.Equal(set[s.self], s.head(own)) {
-		return refuse(r, study.CodeBadAnnouncement)
+		return wire.Refuse(r, study.CodeBadAnnouncement)
 	}
 	if err := verify(); err != nil {
 		return s.blame(r, study.CodeBadAnnouncement, err)
 	}
 	if _, err := s.journal.PutSetup(setupAnnouncements, encoded); err != nil {
-		return refuse(r, s.owner.Store(err))
+		return wire.Refuse(r, s.owner.Store(err))
 	}
 	return nil
 }
@@ -119,10 +119,10 @@ func (s *Ring) shown(r wire.Message, set [][]byte, verify func() error) wire.Mes
 // differs refuses a second set of announcements, and shows the recorded form of the first one that
 // differs: with the coordinator's it convicts a site that signed two.
 func (s *Ring) differs(r wire.Message, stored []byte, set [][]byte) wire.Message {
-	no := refuse(r, study.CodeBadAnnouncement)
+	no := wire.Refuse(r, study.CodeBadAnnouncement)
 	first, err := decodeList(stored)
 	if err != nil {
-		return refuse(r, s.Internal(err))
+		return wire.Refuse(r, s.Internal(err))
 	}
 	for i := range first {
 		if i != s.self && len(set) == len(first) && !bytes.Equal(first[i], set[i]) {
@@ -163,23 +163,23 @@ func (s *Ring) Deal(r wire.Deal) wire.Message {
 		return no
 	}
 	if dealt, ok, err := s.journal.Setup(setupBoxes); err != nil {
-		return refuse(r, s.owner.Store(err))
+		return wire.Refuse(r, s.owner.Store(err))
 	} else if ok {
 		return s.boxes(r, dealt)
 	}
 	setup, err := s.verified()
 	if err != nil {
-		return refuse(r, s.owner.Store(err))
+		return wire.Refuse(r, s.owner.Store(err))
 	}
 	sec, err := s.secrets()
 	if err != nil {
-		return refuse(r, s.owner.Store(err))
+		return wire.Refuse(r, s.owner.Store(err))
 	}
 	var seals [][]byte // of the complete graph's announcements
 	if s.plan.Thresholds.Sparse() {
 		seals = r.Keys
 		if to := setup.Graph().Recipients(s.self); len(seals) != len(to) {
-			return refuse(r, study.CodeBadAnnouncement)
+			return wire.Refuse(r, study.CodeBadAnnouncement)
 		}
 	}
 	sealed, err := setup.Deal(s.self, sec, s.identity, seals)
@@ -188,11 +188,11 @@ func (s *Ring) Deal(r wire.Deal) wire.Message {
 	} else if _, ok := errors.AsType[*secagg.SiteError](err); ok {
 		return s.blame(r, study.CodeBadAnnouncement, err)
 	} else if err != nil {
-		return refuse(r, s.Internal(err))
+		return wire.Refuse(r, s.Internal(err))
 	}
 	dealt, err := s.journal.PutSetup(setupBoxes, encodeList(sealed))
 	if err != nil {
-		return refuse(r, s.owner.Store(err))
+		return wire.Refuse(r, s.owner.Store(err))
 	}
 	return s.boxes(r, dealt)
 }
@@ -205,7 +205,7 @@ var (
 func (s *Ring) boxes(r wire.Deal, dealt []byte) wire.Message {
 	sealed, err := decodeList(dealt)
 	if err != nil {
-		return refuse(r, s.Internal(err))
+		return wire.Refuse(r, s.Internal(err))
 	}
 	return wire.Boxes{Header: r.Header, Boxes: sealed}
 }
@@ -291,7 +291,7 @@ func (s *Ring) Ready() (bool, error) {
 // blame refuses because of a site's message, and names it. What only the coordinator can have
 // altered names nobody.
 func (s *Ring) blame(r wire.Message, code study.Code, err error) wire.Message {
-	no := refuse(r, code)
+	no := wire.Refuse(r, code)
 	if at, ok := errors.AsType[*secagg.SiteError](err); ok && at.Site >= 0 && at.Site < len(s.plan.Proposal.Roster) {
 		no.Culprit = study.SeatOf(at.Site)
 	}

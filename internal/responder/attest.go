@@ -25,18 +25,18 @@ type attestation struct {
 // that a result of others gets no signature. One result of a study, ever.
 func (t *attestation) attest(r wire.Attest) wire.Message {
 	if ready, err := t.s.ring.Ready(); err != nil {
-		return refuse(r, t.s.owner.Store(err))
+		return wire.Refuse(r, t.s.owner.Store(err))
 	} else if !ready {
-		return refuse(r, study.CodeOutOfOrder)
+		return wire.Refuse(r, study.CodeOutOfOrder)
 	}
 	h, err := t.s.follow()
 	switch {
 	case errors.Is(err, errForked):
-		return refuse(r, study.CodeForked)
+		return wire.Refuse(r, study.CodeForked)
 	case err != nil:
-		return refuse(r, t.s.ring.Internal(err))
+		return wire.Refuse(r, t.s.ring.Internal(err))
 	case h.course.End != "" || h.course.Query < len(t.s.plan.Queries):
-		no := refuse(r, study.CodeOutOfOrder)
+		no := wire.Refuse(r, study.CodeOutOfOrder)
 		no.Lacks = 1 + h.releases // a coordinator tells the next one
 		return no
 	}
@@ -98,23 +98,23 @@ func (t *attestation) unattested(r wire.Attest, err error) wire.Message {
 	log := t.s.log.With("study", t.s.plan.Digest)
 	if _, ok := errors.AsType[*ledger.ConflictError](err); ok {
 		log.Error("THE COORDINATOR SHOWS A SECOND RESULT OF THE STUDY: this site has signed another; it is refused")
-		return refuse(r, study.CodeSecondResult)
+		return wire.Refuse(r, study.CodeSecondResult)
 	}
 	if bad, ok := errors.AsType[*result.VerifyError](err); ok {
 		log.Error("the result does not verify; it is not signed", "error", bad)
-		return refuse(r, study.CodeBadResult)
+		return wire.Refuse(r, study.CodeBadResult)
 	}
 	if errors.Is(err, errOffChain) {
 		log.Error("the result is not signed", "why", err)
-		return refuse(r, study.CodeBrokenChain)
+		return wire.Refuse(r, study.CodeBrokenChain)
 	}
 	if _, ok := errors.AsType[*ledger.StateError](err); ok {
-		return refuse(r, study.CodeLeft)
+		return wire.Refuse(r, study.CodeLeft)
 	}
 	if t.s.ledger.Err() != nil {
-		return refuse(r, t.s.owner.Store(err))
+		return wire.Refuse(r, t.s.owner.Store(err))
 	}
-	return refuse(r, t.s.ring.Internal(err))
+	return wire.Refuse(r, t.s.ring.Internal(err))
 }
 
 // certified checks the certificate of a release whose signature was checked: that the sites signed

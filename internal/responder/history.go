@@ -64,21 +64,21 @@ func (s *Responder) lawful(r wire.Query, ask study.Ask) (wire.Refusal, bool) {
 	switch {
 	case errors.Is(err, errForked):
 		log.Error("the results on record belong to two histories; this site answers no query of the study", "error", err)
-		return refuse(r, study.CodeForked), false
+		return wire.Refuse(r, study.CodeForked), false
 	case err != nil:
-		return refuse(r, s.ring.Internal(err)), false
+		return wire.Refuse(r, s.ring.Internal(err)), false
 	case ask.Query != h.course.Query:
-		no := refuse(r, study.CodeOutOfOrder)
+		no := wire.Refuse(r, study.CodeOutOfOrder)
 		no.Lacks = 1 + h.releases // a coordinator tells the next one
 		return no, false
 	}
 	if err := s.plan.CheckCourse(h.course, ask); err != nil {
 		if m, ok := errors.AsType[*study.MismatchError](err); ok && m.Field == study.FieldHistory {
 			log.Error("the coordinator's query follows from other results than those that it sent this site; it is refused", "held", h.course.History)
-			return refuse(r, study.CodeForked), false
+			return wire.Refuse(r, study.CodeForked), false
 		}
 		log.Error("a query does not follow from the results before it; it is refused", "error", err)
-		return refuse(r, study.CodePlanMismatch), false
+		return wire.Refuse(r, study.CodePlanMismatch), false
 	}
 	return wire.Refusal{}, true
 }

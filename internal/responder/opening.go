@@ -22,15 +22,15 @@ func (q *answers) prove(r wire.Prove) wire.Message {
 	}
 	public, err := q.s.ring.Public()
 	if err != nil {
-		return refuse(r, q.s.owner.Store(err))
+		return wire.Refuse(r, q.s.owner.Store(err))
 	}
 	dealer := r.Dealer.Site()
 	if _, _, ok := q.s.ring.Setup.Graph().Find(q.s.self, dealer); !ok {
-		return refuse(r, study.CodeOutOfOrder)
+		return wire.Refuse(r, study.CodeOutOfOrder)
 	}
 	proof, err := q.s.ring.Setup.Proof(q.s.self, dealer, q.open.query, u, public)
 	if err != nil {
-		return refuse(r, q.s.ring.Internal(err))
+		return wire.Refuse(r, q.s.ring.Internal(err))
 	}
 	return wire.Proof{Header: r.Header, Dealer: r.Dealer, Proof: proof}
 }
@@ -45,7 +45,7 @@ func (q *answers) keys(r wire.Keys) wire.Message {
 		return no
 	}
 	if q.s.ring.Setup.Config().Whole() || !slices.Contains(u, q.s.self) {
-		return refuse(r, study.CodeOutOfOrder)
+		return wire.Refuse(r, study.CodeOutOfOrder)
 	}
 	own, held, err := q.s.ring.Slot(r.Slot)
 	if err != nil {
@@ -53,7 +53,7 @@ func (q *answers) keys(r wire.Keys) wire.Message {
 	}
 	keys, err := q.s.ring.Setup.Keys(q.s.self, own, held, q.open.query, u)
 	if err != nil {
-		return refuse(r, q.s.ring.Internal(err))
+		return wire.Refuse(r, q.s.ring.Internal(err))
 	}
 	return wire.PairKeys{Header: r.Header, Keys: keys}
 }
@@ -67,11 +67,11 @@ func (q *answers) shared(r wire.Message, survivors []int) (secagg.Survivors, wir
 	at := r.About()
 	// Where every site is waited for, shares are on record with the upload, before a certificate.
 	if q.s.waits() && !q.open.checked {
-		return nil, refuse(r, study.CodeOutOfOrder)
+		return nil, wire.Refuse(r, study.CodeOutOfOrder)
 	}
 	u := secagg.Survivors(survivors)
 	if q.s.ring.Setup.Graph().Acceptable(u) != nil {
-		return nil, refuse(r, study.CodeTooFewSurvivors)
+		return nil, wire.Refuse(r, study.CodeTooFewSurvivors)
 	}
 	if err := q.s.journal.Shared(at.Query, at.Slot, q.open.query.Context, u.Bytes()); err != nil {
 		return nil, q.s.forbidden(r, err)

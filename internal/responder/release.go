@@ -21,7 +21,7 @@ func (q *answers) sign(r wire.Release) wire.Message {
 	}
 	u := secagg.Survivors(r.Survivors)
 	if q.s.ring.Setup.Graph().Acceptable(u) != nil {
-		return refuse(r, study.CodeTooFewSurvivors)
+		return wire.Refuse(r, study.CodeTooFewSurvivors)
 	}
 	signed, err := q.s.journal.Sign(r.Query, r.Slot, q.open.query.Context, u.Bytes(), func() ([]byte, error) {
 		return q.s.ring.Setup.SignRelease(q.s.self, q.s.identity, q.open.query, u)
@@ -31,7 +31,7 @@ func (q *answers) sign(r wire.Release) wire.Message {
 	}
 	// What a signature, or shares, that were on record have not written.
 	if err := q.s.ledger.KeepChain(); err != nil {
-		return refuse(r, q.s.owner.Store(err))
+		return wire.Refuse(r, q.s.owner.Store(err))
 	}
 	return wire.Signature{Header: r.Header, Signature: signed}
 }
@@ -47,10 +47,10 @@ func (q *answers) openShares(r wire.Open) wire.Message {
 	}
 	u, certificate := secagg.Survivors(r.Survivors), secagg.Certificate(r.Certificate)
 	if q.s.ring.Setup.Graph().Acceptable(u) != nil {
-		return refuse(r, study.CodeTooFewSurvivors)
+		return wire.Refuse(r, study.CodeTooFewSurvivors)
 	}
 	if lost, err := q.s.evidence.lostSignature(u, certificate); err != nil {
-		return refuse(r, q.s.owner.Store(err))
+		return wire.Refuse(r, q.s.owner.Store(err))
 	} else if lost {
 		return q.s.owner.RolledBack(r, FoundRelease)
 	}
@@ -59,7 +59,7 @@ func (q *answers) openShares(r wire.Open) wire.Message {
 	if packed := q.s.ring.Setup.Pack(certificate); len(certificate) == len(q.s.plan.Proposal.Roster) && q.s.ring.Setup.CheckReleased(q.open.query, u, packed) == nil {
 		q.open.certified = string(u.Bytes()) + string(packed)
 	} else if err := q.s.ring.Setup.CheckCertificate(q.open.query, u, certificate); err != nil {
-		return refuse(r, study.CodeBadCertificate)
+		return wire.Refuse(r, study.CodeBadCertificate)
 	}
 	q.open.checked = true
 	sent, err := q.s.journal.OpenShares(r.Query, r.Slot, q.open.query.Context, u.Bytes(), func() ([]byte, error) {
@@ -69,7 +69,7 @@ func (q *answers) openShares(r wire.Open) wire.Message {
 		return q.s.forbidden(r, err)
 	}
 	if err := q.s.ledger.KeepChain(); err != nil {
-		return refuse(r, q.s.owner.Store(err))
+		return wire.Refuse(r, q.s.owner.Store(err))
 	}
 	return wire.Shares{Header: r.Header, Shares: sent}
 }
@@ -81,7 +81,7 @@ func (q *answers) notOpen(r wire.Message) (wire.Refusal, bool) {
 	}
 	at := r.About()
 	if q.open == nil || q.open.ask.Query != at.Query || q.open.ask.Slot != at.Slot {
-		return refuse(r, study.CodeOutOfOrder), true
+		return wire.Refuse(r, study.CodeOutOfOrder), true
 	}
 	return wire.Refusal{}, false
 }
@@ -106,33 +106,33 @@ func (s *Responder) forbidden(r wire.Message, err error) wire.Message {
 				return no
 			}
 		}
-		return refuse(r, study.CodeOutOfOrder)
+		return wire.Refuse(r, study.CodeOutOfOrder)
 	}
 	if _, ok := errors.AsType[*ledger.ConflictError](err); ok {
 		// Another query or context under masks that were used.
-		return refuse(r, study.CodePlanMismatch)
+		return wire.Refuse(r, study.CodePlanMismatch)
 	}
 	if _, ok := errors.AsType[*ledger.ChargeError](err); ok {
-		return refuse(r, study.CodeBudget)
+		return wire.Refuse(r, study.CodeBudget)
 	}
 	if errors.Is(err, ledger.ErrErased) {
-		return refuse(r, study.CodeOutOfOrder)
+		return wire.Refuse(r, study.CodeOutOfOrder)
 	}
 	if _, ok := errors.AsType[*clip.QueryError](err); ok {
-		return refuse(r, study.CodePlanMismatch)
+		return wire.Refuse(r, study.CodePlanMismatch)
 	}
 	if errors.Is(err, ledger.ErrAbsent) {
-		return refuse(r, study.CodeLeft)
+		return wire.Refuse(r, study.CodeLeft)
 	}
 	if s.ledger.Err() != nil {
-		return refuse(r, s.owner.Store(err))
+		return wire.Refuse(r, s.owner.Store(err))
 	}
-	return refuse(r, s.ring.Internal(err))
+	return wire.Refuse(r, s.ring.Internal(err))
 }
 
 // held refuses with the survivor set that this site signed.
 func (s *Responder) held(r wire.Message, signed ledger.Signed) wire.Refusal {
-	no := refuse(r, study.CodeHeld)
+	no := wire.Refuse(r, study.CodeHeld)
 	no.Query, no.Slot, no.Context, no.Signature = signed.Query, signed.Slot, signed.Context[:], signed.Signature
 	// of our own store; empty if it does not read
 	no.Survivors, _ = decodeSurvivors(signed.Survivors)

@@ -79,7 +79,7 @@ func New(o Options) *Responder {
 func (s *Responder) Handle(r wire.Message, approval ledger.Approval) wire.Message {
 	if _, ok := r.(wire.Query); !ok { // which makes its sum meanwhile
 		if err := s.results.erased(); err != nil {
-			return refuse(r, s.owner.Store(err))
+			return wire.Refuse(r, s.owner.Store(err))
 		}
 	}
 	switch r := r.(type) {
@@ -130,12 +130,7 @@ func (s *Responder) chained(r wire.Message) (wire.Refusal, bool) {
 	case err == nil:
 		return wire.Refusal{}, true
 	case s.ledger.Err() != nil:
-		return refuse(r, s.owner.Store(err)), false
+		return wire.Refuse(r, s.owner.Store(err)), false
 	}
-	return refuse(r, study.CodeBrokenChain), false
-}
-
-// refuse makes the refusal of a request.
-func refuse(r wire.Message, code study.Code) wire.Refusal {
-	return wire.Refusal{Header: r.About(), Code: code}
+	return wire.Refuse(r, study.CodeBrokenChain), false
 }

@@ -23,7 +23,7 @@ func Final(j *ledger.Journal, query int) (wire.Final, bool) {
 // FinalRefusal answers a question about a query that is over with its signed result; also after the
 // study is over here.
 func FinalRefusal(l *ledger.Ledger, r wire.Message) (wire.Refusal, bool) {
-	no := refuse(r, study.CodeFinal)
+	no := wire.Refuse(r, study.CodeFinal)
 	held, ok := Final(l.Journal(r.About().Study), no.Query)
 	if !ok {
 		return wire.Refusal{}, false

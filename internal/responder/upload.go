@@ -20,21 +20,21 @@ func (q *answers) upload(r wire.Query, approval ledger.Approval) wire.Message {
 	// the answer is the result that is being written
 	if w := q.s.results.recording; w != nil && r.Ask.Query <= w.query {
 		if err := q.s.results.written(); err != nil {
-			return refuse(r, q.s.owner.Store(err))
+			return wire.Refuse(r, q.s.owner.Store(err))
 		}
 	}
 	if no, ok := FinalRefusal(q.s.ledger, r); ok {
 		return no
 	}
 	if ready, err := q.s.ring.Ready(); err != nil {
-		return refuse(r, q.s.owner.Store(err))
+		return wire.Refuse(r, q.s.owner.Store(err))
 	} else if !ready {
-		return refuse(r, study.CodeOutOfOrder)
+		return wire.Refuse(r, study.CodeOutOfOrder)
 	}
 	ask := q.s.plan.Queries.Fill(r.Ask)
 	if err := q.s.plan.Check(ask); err != nil {
 		q.s.log.Error("a query does not fit the approved plan", "study", q.s.plan.Digest, "error", err)
-		return refuse(r, study.CodePlanMismatch)
+		return wire.Refuse(r, study.CodePlanMismatch)
 	}
 	if no, ok := q.s.lawful(r, ask); !ok {
 		return no
@@ -51,7 +51,7 @@ func (q *answers) upload(r wire.Query, approval ledger.Approval) wire.Message {
 		defer q.abandonSum()
 	}
 	if err := q.s.results.written(); err != nil {
-		return refuse(r, q.s.owner.Store(err))
+		return wire.Refuse(r, q.s.owner.Store(err))
 	}
 	fresh := false
 	masked, err := q.s.journal.Upload(ask.Query, ask.Slot, open.query.Context, q.s.plan.Queries[ask.Query].Rho, func() ([]byte, error) {
@@ -63,13 +63,13 @@ func (q *answers) upload(r wire.Query, approval ledger.Approval) wire.Message {
 	}, q.opening(open)...)
 	switch {
 	case data != "" && errors.Is(err, holding.ErrChanged):
-		return refuse(r, data)
+		return wire.Refuse(r, data)
 	case err != nil:
 		return q.s.forbidden(r, err)
 	}
 	// What the upload has not written: it was on record.
 	if err := q.s.ledger.KeepChain(); err != nil {
-		return refuse(r, q.s.owner.Store(err))
+		return wire.Refuse(r, q.s.owner.Store(err))
 	}
 	q.open = open
 	sent := wire.Upload{Header: wire.Header{Study: q.s.plan.Digest, Query: ask.Query, Slot: ask.Slot}, Masked: masked}

@@ -266,6 +266,9 @@ func (m Refusal) body() proto.Message {
 	return b
 }
 
+// Refuse returns the refusal of a request.
+func Refuse(r Message, code study.Code) Refusal { return Refusal{Header: r.About(), Code: code} }
+
 func (m Proposal) body() proto.Message { return &covey.Proposal{Body: m.Body, Signature: m.Signature} }
 func (m Announce) body() proto.Message { return &covey.Announce{} }
 func (m Reveal) body() proto.Message   { return &covey.Reveal{Announcements: m.Announcements} }

@@ -27,10 +27,10 @@ func init() {
 			{chainFollower, "\terr := f.trim()\n\treturn f.fresh, err", "\treturn f.fresh, nil"},
 		}, in("chain", "TestKeptMeanwhile"), killer{}},
 		{"chain: an old signature leaves before the head is kept", 0, []edit{
-			{"internal/responder/release.go", "\tif err := q.s.ledger.KeepChain(); err != nil {\n\t\treturn refuse(r, q.s.owner.Store(err))\n\t}\n\treturn wire.Signature{", "\treturn wire.Signature{"},
+			{"internal/responder/release.go", "\tif err := q.s.ledger.KeepChain(); err != nil {\n\t\treturn wire.Refuse(r, q.s.owner.Store(err))\n\t}\n\treturn wire.Signature{", "\treturn wire.Signature{"},
 		}, in("agent", "TestChainIsKeptBeforeOldAnswers"), killer{}},
 		{"chain: old shares leave before the head is kept", 0, []edit{
-			{"internal/responder/release.go", "\tif err := q.s.ledger.KeepChain(); err != nil {\n\t\treturn refuse(r, q.s.owner.Store(err))\n\t}\n\treturn wire.Shares{", "\treturn wire.Shares{"},
+			{"internal/responder/release.go", "\tif err := q.s.ledger.KeepChain(); err != nil {\n\t\treturn wire.Refuse(r, q.s.owner.Store(err))\n\t}\n\treturn wire.Shares{", "\treturn wire.Shares{"},
 		}, in("agent", "TestChainIsKeptBeforeOldAnswers"), killer{}},
 		{"chain: a shorter one", 0, []edit{
 			{chainFollower, "case f.at.Number < last.Number:", "case false:"},

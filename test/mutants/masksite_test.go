@@ -105,7 +105,7 @@ func init() {
 			{"internal/uplink/planned.go", "if n := size.deposits(owners); n > 0 {", "if n := size.deposits(owners); n < 0 {"},
 		}, in("agent", "TestPlannedSetup"), killer{}},
 		{"recall: before the confirmation", 0, []edit{
-			{confirm, "	if !ok {\n		return refuse(r, study.CodeOutOfOrder)\n	}\n	boxes, err", "	_ = ok\n	boxes, err"},
+			{confirm, "	if !ok {\n		return wire.Refuse(r, study.CodeOutOfOrder)\n	}\n	boxes, err", "	_ = ok\n	boxes, err"},
 		}, in("agent", "TestRecall"), killer{}},
 	})
 }
