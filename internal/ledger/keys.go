@@ -52,19 +52,24 @@ type keyFile struct {
 // has committed the id to the database first, so that a key file without its
 // database is always a loss and never a start that was cut short.
 func createKeys(dir string, id [16]byte) error {
-	tmp := filepath.Join(dir, keysName+".new")
+	return createFile(dir, keysName, append([]byte(keysMagic), id[:]...))
+}
+
+// createFile makes a file under dir, durably, in place of any other.
+func createFile(dir, name string, content []byte) error {
+	tmp := filepath.Join(dir, name+".new")
 	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(append([]byte(keysMagic), id[:]...))
+	_, err = f.Write(content)
 	if err == nil {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	if err := os.Rename(tmp, filepath.Join(dir, keysName)); err != nil {
+	if err := os.Rename(tmp, filepath.Join(dir, name)); err != nil {
 		return err
 	}
 	return syncDir(dir)

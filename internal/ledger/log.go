@@ -51,24 +51,9 @@ type commitLog struct {
 
 // createLog makes the log of ledger id under dir, durably, in place of any other.
 func createLog(dir string, id [16]byte) error {
-	tmp := filepath.Join(dir, logName+".new")
-	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
 	head := make([]byte, logPage+logGrow)
 	copy(head, append([]byte(logMagic), id[:]...))
-	_, err = f.Write(head)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(tmp, filepath.Join(dir, logName)); err != nil {
-		return err
-	}
-	return syncDir(dir)
+	return createFile(dir, logName, head)
 }
 
 // openLog opens the log of ledger id: another ledger's is a *LostError.
