@@ -226,18 +226,13 @@ func parseHead(text string) (l chain.Link, err error) {
 
 // badInput reports whether an error is the request's fault.
 func badInput(err error) bool {
-	_, field := errors.AsType[*proposal.FieldError](err)
-	_, unknown := errors.AsType[*proposal.UnknownError](err)
-	_, budget := errors.AsType[*ledger.BudgetError](err)
-	_, state := errors.AsType[*ledger.StateError](err)
-	_, data := errors.AsType[*sitedata.DataError](err)
-	_, late := errors.AsType[*agent.TooLateError](err)
-	_, not := errors.AsType[*agent.NotApprovedError](err)
-	_, config := errors.AsType[*siteconfig.Error](err)
-	_, restart := errors.AsType[*agent.RestartError](err)
-	_, anew := errors.AsType[*agent.AnewError](err)
-	_, none := errors.AsType[*agent.NoResultError](err)
-	_, head := errors.AsType[*chainwatch.Error](err)
-	data = data || none || late || not || config || restart || anew || head
-	return field || unknown || budget || state || data
+	return is[*proposal.FieldError](err) || is[*proposal.UnknownError](err) || is[*siteconfig.Error](err) || is[*sitedata.DataError](err) ||
+		is[*ledger.BudgetError](err) || is[*ledger.StateError](err) || is[*chainwatch.Error](err) ||
+		is[*agent.TooLateError](err) || is[*agent.NotApprovedError](err) || is[*agent.NoResultError](err) ||
+		is[*agent.RestartError](err) || is[*agent.AnewError](err)
+}
+
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
 }
