@@ -248,43 +248,51 @@ func (c *Config) check() error {
 			return c.Errorf(key+".name", "%q appears twice", d.Name)
 		}
 		datasets[d.Name] = true
-		if err := c.checkQuery(key, d); err != nil {
+		if err := c.checkDataset(key, d); err != nil {
 			return err
-		}
-		if f := dataset.Format(d.Format); f != "" && !slices.Contains(dataset.Formats, f) {
-			return c.Errorf(key+".format", "must be one of %v, got %q", dataset.Formats, d.Format)
-		}
-		if d.Query == "" && d.Format == "" && dataset.FormatOf(d.Path) == "" {
-			return c.Errorf(key+".path", `the name ends in none of %v; give format, which is "csv" for text and "parquet" for a folder of Parquet files. Of a workbook, save the sheet as CSV`, dataset.Formats)
-		}
-		if err := c.checkNames(key, d); err != nil {
-			return err
-		}
-		if err := c.checkMapping(key, d); err != nil {
-			return err
-		}
-		if !slices.Contains([]string{"", string(dataset.Float64), string(dataset.Float32)}, d.Precision) {
-			return c.Errorf(key+".precision", `must be "float64" or "float32", got %q`, d.Precision)
-		}
-		if !slices.Contains([]string{"", CacheStudy, CacheKeep, CacheMemory}, d.Cache) {
-			return c.Errorf(key+".cache", `must be "study", "keep" or "memory", got %q`, d.Cache)
-		}
-		if !populations[d.Population] {
-			return c.Errorf(key+".population", "no [[population]] is named %q", d.Population)
-		}
-		if d.Unit != "" {
-			if err := checkText(d.Unit); err != nil {
-				return c.Errorf(key+".unit", "%v", err)
-			}
-			if d.Unit != strings.Trim(d.Unit, " \t") {
-				return c.Errorf(key+".unit", "has spaces around it")
-			}
-		}
-		if d.Workers < 0 || d.Workers > 1024 {
-			return c.Errorf(key+".workers", "must be in 0..1024, got %d", d.Workers)
 		}
 	}
 	return c.Policy.check(c)
+}
+
+// checkDataset checks a [[dataset]] table but for its name.
+func (c *Config) checkDataset(key string, d Dataset) error {
+	if err := c.checkQuery(key, d); err != nil {
+		return err
+	}
+	if f := dataset.Format(d.Format); f != "" && !slices.Contains(dataset.Formats, f) {
+		return c.Errorf(key+".format", "must be one of %v, got %q", dataset.Formats, d.Format)
+	}
+	if d.Query == "" && d.Format == "" && dataset.FormatOf(d.Path) == "" {
+		return c.Errorf(key+".path", `the name ends in none of %v; give format, which is "csv" for text and "parquet" for a folder of Parquet files. Of a workbook, save the sheet as CSV`, dataset.Formats)
+	}
+	if err := c.checkNames(key, d); err != nil {
+		return err
+	}
+	if err := c.checkMapping(key, d); err != nil {
+		return err
+	}
+	if !slices.Contains([]string{"", string(dataset.Float64), string(dataset.Float32)}, d.Precision) {
+		return c.Errorf(key+".precision", `must be "float64" or "float32", got %q`, d.Precision)
+	}
+	if !slices.Contains([]string{"", CacheStudy, CacheKeep, CacheMemory}, d.Cache) {
+		return c.Errorf(key+".cache", `must be "study", "keep" or "memory", got %q`, d.Cache)
+	}
+	if !slices.ContainsFunc(c.Populations, func(p Population) bool { return p.Name == d.Population }) {
+		return c.Errorf(key+".population", "no [[population]] is named %q", d.Population)
+	}
+	if d.Unit != "" {
+		if err := checkText(d.Unit); err != nil {
+			return c.Errorf(key+".unit", "%v", err)
+		}
+		if d.Unit != strings.Trim(d.Unit, " \t") {
+			return c.Errorf(key+".unit", "has spaces around it")
+		}
+	}
+	if d.Workers < 0 || d.Workers > 1024 {
+		return c.Errorf(key+".workers", "must be in 0..1024, got %d", d.Workers)
+	}
+	return nil
 }
 
 // maxQueryTimeout bounds a statement: a site that reads for longer has lost its study.
