@@ -194,68 +194,73 @@ func (s simulated) print(out io.Writer) {
 		line("ended", "%d of them without a result: %s; docs/errors.md has what to do", s.Ended[code], code)
 	}
 	if s.Captured != nil {
-		shares := func(v simulate.Spread) string {
-			return fmt.Sprintf("%.4f in the median, 5%% of studies under %.4f, the worst %.4f", v.Median, v.Tail, v.Worst)
-		}
-		angles := func(v simulate.Spread) string {
-			return fmt.Sprintf("%.3g° in the median, 5%% of studies over %.3g°, the worst %.3g°", v.Median, v.Tail, v.Worst)
-		}
-		captured, angle, each := s.Captured, s.Angle, s.Angles
-		of := "of the variance that as many components of the pooled rows have, under the study's constants and without privacy"
-		if s.Correlated != nil { // what such a study is about
-			captured, angle, each = s.Correlated, s.AngleCorrelated, s.AnglesCorrelated
-			of = "of what as many components of the pooled rows' correlations have, without privacy"
-		}
-		line("captured", "%s", shares(*captured))
-		line("", "%s", of)
-		if s.CapturedLaw != nil {
-			line("of the law", "%s", shares(*s.CapturedLaw))
-		}
-		line("angle", "%s: the largest between the spans", angles(*angle))
-		if s.auto {
-			var found []string
-			for _, k := range slices.Sorted(maps.Keys(s.Components)) {
-				found = append(found, fmt.Sprintf("%d in %d", k, s.Components[k]))
-			}
-			text := "found: " + strings.Join(found, ", ")
-			if len(found) > 1 {
-				text += "; the shares and angles above are for different numbers of components, and fewer are easier"
-			}
-			line("components", "%s", text)
-		}
-		if len(each) > 1 {
-			for i, v := range each {
-				text := angles(v)
-				if with := s.with(i + 1); with < s.with(1) {
-					text += fmt.Sprintf(", of the %d studies that have it", with)
-				}
-				line(fmt.Sprintf("component %d", i+1), "%s", text)
-			}
-		}
-		switch done := s.Times; {
-		case s.Bounds == 0:
-			line("its own bound", "no study stated one: it is not calibrated for such studies")
-		default:
-			for _, n := range s.Ended {
-				done -= n
-			}
-			of := "variance"
-			if s.Correlated != nil {
-				of = "correlations"
-			}
-			line("its own bound", "%d of %d studies stated a lower bound, %.4f in the median, on captured %s; for these pooled rows it held in %d", s.Bounds, done, s.Lower.Median, of, s.Held)
-		}
-		if s.Correlated != nil {
-			line("as scores", "captured %s", shares(*s.Captured))
-			line("", "angle %s", angles(*s.Angle))
-			line("", "for scores, which are divided by the learned scales and share their error")
-		}
-		var methods []string
-		for _, m := range slices.Sorted(maps.Keys(s.Methods)) {
-			methods = append(methods, fmt.Sprintf("%s in %d", m, s.Methods[m]))
-		}
-		line("method", "%s", strings.Join(methods, ", "))
+		s.printCaptured(line)
 	}
 	line("a real one costs", "ε = %g, δ = %g: ρ = %.6g of each site's budget; %d queries, at most %d bytes of masked sums from each site, besides keys, shares and signatures", s.Epsilon, s.Delta, s.Rho, s.Queries, s.Bytes)
 	w.Flush()
+}
+
+// printCaptured prints how near the components are to those of the pooled rows.
+func (s simulated) printCaptured(line func(name, format string, args ...any)) {
+	shares := func(v simulate.Spread) string {
+		return fmt.Sprintf("%.4f in the median, 5%% of studies under %.4f, the worst %.4f", v.Median, v.Tail, v.Worst)
+	}
+	angles := func(v simulate.Spread) string {
+		return fmt.Sprintf("%.3g° in the median, 5%% of studies over %.3g°, the worst %.3g°", v.Median, v.Tail, v.Worst)
+	}
+	captured, angle, each := s.Captured, s.Angle, s.Angles
+	of := "of the variance that as many components of the pooled rows have, under the study's constants and without privacy"
+	if s.Correlated != nil { // what such a study is about
+		captured, angle, each = s.Correlated, s.AngleCorrelated, s.AnglesCorrelated
+		of = "of what as many components of the pooled rows' correlations have, without privacy"
+	}
+	line("captured", "%s", shares(*captured))
+	line("", "%s", of)
+	if s.CapturedLaw != nil {
+		line("of the law", "%s", shares(*s.CapturedLaw))
+	}
+	line("angle", "%s: the largest between the spans", angles(*angle))
+	if s.auto {
+		var found []string
+		for _, k := range slices.Sorted(maps.Keys(s.Components)) {
+			found = append(found, fmt.Sprintf("%d in %d", k, s.Components[k]))
+		}
+		text := "found: " + strings.Join(found, ", ")
+		if len(found) > 1 {
+			text += "; the shares and angles above are for different numbers of components, and fewer are easier"
+		}
+		line("components", "%s", text)
+	}
+	if len(each) > 1 {
+		for i, v := range each {
+			text := angles(v)
+			if with := s.with(i + 1); with < s.with(1) {
+				text += fmt.Sprintf(", of the %d studies that have it", with)
+			}
+			line(fmt.Sprintf("component %d", i+1), "%s", text)
+		}
+	}
+	switch done := s.Times; {
+	case s.Bounds == 0:
+		line("its own bound", "no study stated one: it is not calibrated for such studies")
+	default:
+		for _, n := range s.Ended {
+			done -= n
+		}
+		of := "variance"
+		if s.Correlated != nil {
+			of = "correlations"
+		}
+		line("its own bound", "%d of %d studies stated a lower bound, %.4f in the median, on captured %s; for these pooled rows it held in %d", s.Bounds, done, s.Lower.Median, of, s.Held)
+	}
+	if s.Correlated != nil {
+		line("as scores", "captured %s", shares(*s.Captured))
+		line("", "angle %s", angles(*s.Angle))
+		line("", "for scores, which are divided by the learned scales and share their error")
+	}
+	var methods []string
+	for _, m := range slices.Sorted(maps.Keys(s.Methods)) {
+		methods = append(methods, fmt.Sprintf("%s in %d", m, s.Methods[m]))
+	}
+	line("method", "%s", strings.Join(methods, ", "))
 }
