@@ -31,29 +31,10 @@ func (m *leader) note(e entry) {
 	case e.Forget != nil:
 		h.Kind, h.Node = outline.HappenedRemoved, e.Forget.Node
 	case e.Round != nil:
-		r := e.Round
-		if r.Kind == round.EntryDrafted {
+		if e.Round.Kind == round.EntryDrafted {
 			return // nobody outside sees it
 		}
-		h.Kind, h.Study, h.Code, h.Query, h.Slot, h.Sites, h.Verdict = string(r.Kind), r.Study, r.Code, r.Query, r.Slot, len(r.Survivors), r.Verdict
-		roster := m.studies[r.Study].Plan().Proposal.Roster // applied, so known
-		switch {
-		case r.Kind == round.EntryDecided:
-			h.Site = roster[r.Site].Name
-			if r.Verdict != study.VerdictRejected {
-				h.Code = "" // a reason is a rejection's
-			}
-		case r.Kind == round.EntryAttested:
-			h.Kind, h.Code, h.Query, h.Slot = outline.HappenedCompleted, study.CodeCompleted, 0, 0
-		case r.Kind == round.EntryEnded:
-			name := func(s study.Seat) string {
-				if i := s.Site(); i >= 0 && i < len(roster) {
-					return roster[i].Name
-				}
-				return ""
-			}
-			h.Site, h.Accuser = name(r.Culprit), name(r.Accuser)
-		}
+		m.noteRound(&h, e.Round)
 	default: // a new coordinator's token is spent and its key noted: it enters next; unused join files are withdrawn
 		return
 	}
@@ -63,6 +44,29 @@ func (m *leader) note(e entry) {
 	}
 	if e.Round != nil && e.Round.Kind == round.EntryReleased && m.studies[h.Study].Terminal() {
 		m.record(outline.Happening{At: e.At, Kind: string(round.EntryEnded), Study: h.Study, Code: m.studies[h.Study].Code})
+	}
+}
+
+// noteRound notes an applied entry of a study's.
+func (m *leader) noteRound(h *outline.Happening, r *round.Entry) {
+	h.Kind, h.Study, h.Code, h.Query, h.Slot, h.Sites, h.Verdict = string(r.Kind), r.Study, r.Code, r.Query, r.Slot, len(r.Survivors), r.Verdict
+	roster := m.studies[r.Study].Plan().Proposal.Roster // applied, so known
+	switch r.Kind {
+	case round.EntryDecided:
+		h.Site = roster[r.Site].Name
+		if r.Verdict != study.VerdictRejected {
+			h.Code = "" // a reason is a rejection's
+		}
+	case round.EntryAttested:
+		h.Kind, h.Code, h.Query, h.Slot = outline.HappenedCompleted, study.CodeCompleted, 0, 0
+	case round.EntryEnded:
+		name := func(s study.Seat) string {
+			if i := s.Site(); i >= 0 && i < len(roster) {
+				return roster[i].Name
+			}
+			return ""
+		}
+		h.Site, h.Accuser = name(r.Culprit), name(r.Accuser)
 	}
 }
 
