@@ -39,29 +39,33 @@ func Levels(m *Matrix, columns []Indicator, workers int) ([]int64, error) {
 		return func(acc []uint64, lo, hi int) {
 			for i := lo; i < hi; i++ {
 				first, end := m.unit(i)
-				rows := from.widened(first, end)
-				for at, c := range columns {
-					there := uint64(0)
-					for row := c.First; row < len(rows); row += m.d {
-						for l, v := range rows[row : row+c.Width] {
-							if v != 0 {
-								counts[l]++
-								there++
-								break
-							}
-						}
-					}
-					for l, n := range counts[:c.Width] {
-						if n > 0 { // at most 2^22 rows: no overflow
-							// down: the sum stays within one
-							acc[query.LevelBins*at+l] += n * one / there
-							counts[l] = 0
-						}
-					}
-				}
+				addUnitLevels(acc, from.widened(first, end), m.d, columns, &counts)
 			}
 		}
 	})), nil
+}
+
+// addUnitLevels is what Levels adds for a unit of rows of d values. counts are zeros, also after.
+func addUnitLevels(acc []uint64, rows []float64, d int, columns []Indicator, counts *[query.LevelBins]uint64) {
+	for at, c := range columns {
+		there := uint64(0)
+		for row := c.First; row < len(rows); row += d {
+			for l, v := range rows[row : row+c.Width] {
+				if v != 0 {
+					counts[l]++
+					there++
+					break
+				}
+			}
+		}
+		for l, n := range counts[:c.Width] {
+			if n > 0 { // at most 2^22 rows: no overflow
+				// down: the sum stays within one
+				acc[query.LevelBins*at+l] += n * one / there
+				counts[l] = 0
+			}
+		}
+	}
 }
 
 // addLevels is what Levels adds for a row that is a unit.

@@ -8,7 +8,7 @@ func init() {
 			in("clip", "TestReplacedUnitMovesLevelsByDelta"), killer{}},
 		{"averages of levels rounded up", 0, []edit{{"internal/clip/level.go", "+= n * one / there", "+= (n*one + there - 1) / there"}},
 			in("clip", "TestLevels"), killer{}},
-		{"a row in every level of a column", 0, []edit{{"internal/clip/level.go", "there++\n\t\t\t\t\t\t\t\tbreak", "there = 1"}},
+		{"a row in every level of a column", 0, []edit{{"internal/clip/level.go", "there++\n\t\t\t\t\tbreak", "there = 1"}},
 			in("clip", "TestReplacedUnitMovesLevelsByDelta"), killer{}},
 		{"noise of levels for one column", 0, []edit{{"internal/query/table.go", "CountDelta: oneHots(LevelBins, 1)", "CountDelta: func(ratio float64, _ int) float64 { return HistogramSensitivity * ratio }"}},
 			in("study", "TestLevelsPlan"), killer{}},
