@@ -67,8 +67,8 @@ func (b *Bucket) Full(now time.Time) bool {
 	return b.Tokens >= b.Burst
 }
 
-// Spend takes tokens and returns how long to wait until there is no debt.
-func (b *Bucket) Spend(now time.Time, cost float64) time.Duration {
+// spend takes tokens and returns how long to wait until there is no debt.
+func (b *Bucket) spend(now time.Time, cost float64) time.Duration {
 	b.fill(now)
 	b.Tokens -= cost
 	if b.Tokens >= 0 {
@@ -80,7 +80,7 @@ func (b *Bucket) Spend(now time.Time, cost float64) time.Duration {
 // Queue takes one token and returns how long to wait for it; it takes none if that is longer than
 // most.
 func (b *Bucket) Queue(now time.Time, most time.Duration) (time.Duration, bool) {
-	wait := b.Spend(now, 1)
+	wait := b.spend(now, 1)
 	if wait > most {
 		b.Tokens++
 		return 0, false
@@ -97,9 +97,9 @@ type Pace struct {
 // NewPace returns a full one.
 func NewPace(rate, burst float64) *Pace { return &Pace{bucket: NewBucket(rate, burst)} }
 
-// Spend is [Bucket.Spend].
+// Spend is [Bucket.spend].
 func (p *Pace) Spend(now time.Time, cost float64) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.bucket.Spend(now, cost)
+	return p.bucket.spend(now, cost)
 }

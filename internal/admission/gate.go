@@ -258,7 +258,7 @@ type paced struct {
 func (p *paced) Accept() (net.Conn, error) {
 	c, err := p.Listener.Accept()
 	if err == nil {
-		if wait := p.bucket.Spend(time.Now(), 1); wait > 0 {
+		if wait := p.bucket.spend(time.Now(), 1); wait > 0 {
 			time.Sleep(wait)
 		}
 	}

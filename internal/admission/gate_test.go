@@ -269,7 +269,7 @@ func TestHostsAreForgotten(t *testing.T) {
 	}
 	g, now := NewGate(nil, nil), time.Now()
 	for i := range 3 * maxHosts {
-		g.hostOf(&net.TCPAddr{IP: net.IPv4(10, byte(i>>16), byte(i>>8), byte(i))}, now).bucket.Spend(now, 1)
+		g.hostOf(&net.TCPAddr{IP: net.IPv4(10, byte(i>>16), byte(i>>8), byte(i))}, now).bucket.spend(now, 1)
 	}
 	if g.hosts.Len() > maxHosts+1 {
 		t.Errorf("%d hosts are kept", g.hosts.Len())

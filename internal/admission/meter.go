@@ -82,9 +82,9 @@ func (m *Meter) Read(p []byte) (int, error) {
 	}
 	cost, data := m.count(p[:n])
 	now := time.Now()
-	wait := m.frames.Spend(now, cost-float64(m.written.Swap(0))/bytesAFrame)
+	wait := m.frames.spend(now, cost-float64(m.written.Swap(0))/bytesAFrame)
 	m.mu.Lock()
-	wait = max(wait, m.data.Spend(now, float64(data)))
+	wait = max(wait, m.data.spend(now, float64(data)))
 	if m.left >= 0 {
 		if m.left -= int64(n); m.left < 0 {
 			m.mu.Unlock()

@@ -28,16 +28,16 @@ func (e *NoResultError) Error() string {
 	return "the coordinator has no result of study " + e.Study.String()[:12] + " for this site: it has not completed, or this site is not in it"
 }
 
-// ErrNotLinked is a question to the coordinator while there is no link to one.
-var ErrNotLinked = errors.New("there is no link to the coordinator; \"agent status\" says why")
+// errNotLinked is a question to the coordinator while there is no link to one.
+var errNotLinked = errors.New("there is no link to the coordinator; \"agent status\" says why")
 
 // Result fetches the result file of a study from the coordinator that this agent is linked to, and
 // checks it against this site's ledger. It keeps nothing of it. Errors: *[result.VerifyError],
-// *[NoResultError], [ErrNotLinked].
+// *[NoResultError], [errNotLinked].
 func (vs *Views) Result(ctx context.Context, id proposal.Digest) ([]byte, error) {
 	conn := vs.a.uplink.Calls()
 	if conn == nil {
-		return nil, ErrNotLinked
+		return nil, errNotLinked
 	}
 	ctx, cancel := context.WithTimeout(ctx, resultTime)
 	defer cancel()

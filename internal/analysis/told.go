@@ -13,8 +13,8 @@ import (
 const (
 	// Tick is what times are rounded to, and how often what is told of a study changes.
 	Tick = 10 * time.Second
-	// VerdictTick is the same of verdicts.
-	VerdictTick = time.Minute
+	// verdictTick is the same of verdicts.
+	verdictTick = time.Minute
 )
 
 // Word is a site's decision; it is zero for a site that has not decided.
@@ -65,7 +65,7 @@ func Tell(s Study, now time.Time) wire.Told {
 	for i, m := range s.Proposal.Roster {
 		a := wire.Answer{Site: m.Name, Verdict: study.VerdictPending}
 		w := s.Words[i]
-		if shows := w.At.Truncate(VerdictTick).Add(VerdictTick); w.Verdict == "" || now.Before(shows) {
+		if shows := w.At.Truncate(verdictTick).Add(verdictTick); w.Verdict == "" || now.Before(shows) {
 			hidden = hidden || w.Verdict != ""
 		} else {
 			a.Verdict = w.Verdict

@@ -23,8 +23,8 @@ type Link [32]byte
 // start is the link before the first entry.
 func start() Link { return sha256.Sum256([]byte(linkLabel)) }
 
-// Next returns the link that follows with a step.
-func (l Link) Next(s Step) Link {
+// next returns the link that follows with a step.
+func (l Link) next(s Step) Link {
 	h := sha256.New()
 	h.Write([]byte(linkLabel))
 	h.Write(l[:])

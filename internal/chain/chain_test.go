@@ -17,7 +17,7 @@ func TestGolden(t *testing.T) {
 		"proposed": {Link(Proposed(study)).String(), "5df4b4f0eff18a088fb69561f9e0d645592d187f4403c3736c27d7e81ecd0ffd"},
 		"released": {Link(Released(study, []byte("release"))).String(), "c55a38e0996283eb531b1459f0d3a5e5e60e8b31a1a0b0b75206b1436262b8e0"},
 		"ended":    {Link(Ended(study, "completed")).String(), "ffabf230f069aadf97e9e10a5ab6b0cde311738f45ff3f0829f892bd86988c1a"},
-		"link 1":   {start().Next(Step{1}).String(), "d1e50639d14f05c591d63df1850a651a9e4d8ba42f0ab701313afc5a52f2bb08"},
+		"link 1":   {start().next(Step{1}).String(), "d1e50639d14f05c591d63df1850a651a9e4d8ba42f0ab701313afc5a52f2bb08"},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: %s, want %s", what, c.got, c.want)

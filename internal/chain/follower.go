@@ -110,7 +110,7 @@ func (f *Follower) Take(s Shown) error {
 		f.compare(kept)
 	}
 	for _, step := range s.Steps {
-		f.at = Head{f.at.Number + 1, f.at.Link.Next(step)}
+		f.at = Head{f.at.Number + 1, f.at.Link.next(step)}
 		kept, ok, err := f.record.At(f.at.Number)
 		if err != nil {
 			return err
@@ -212,5 +212,5 @@ func (f *Follower) Holds(h Head, s Step) (bool, error) {
 		return false, err
 	}
 	before, ok, err := f.held(h.Number - 1)
-	return ok && before.Next(s) == l, err
+	return ok && before.next(s) == l, err
 }

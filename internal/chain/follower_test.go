@@ -365,7 +365,7 @@ func FuzzFollow(f *testing.F) {
 		last, whole, _ := k.Last()
 		link := start()
 		for n := uint64(1); n <= last.Number; n++ {
-			link = link.Next(k[n].Step)
+			link = link.next(k[n].Step)
 			if k[n].Link != link || n <= 3 && link != mine.At(n).Link {
 				t.Fatalf("entry %d does not follow", n)
 			}

@@ -17,7 +17,7 @@ type Log struct {
 
 // Append extends the chain.
 func (l *Log) Append(s Step) {
-	l.links = append(l.links, l.Head().Link.Next(s))
+	l.links = append(l.links, l.Head().Link.next(s))
 	l.steps = append(l.steps, s)
 }
 

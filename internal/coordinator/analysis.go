@@ -64,7 +64,7 @@ func (s analysts) Watch(ctx context.Context, digest proposal.Digest, once bool, 
 	if err != nil {
 		return err
 	}
-	began, _ := s.c.machine.Holder(who.Role, who.Name)
+	began, _ := s.c.machine.holder(who.Role, who.Name)
 	expired := admission.Expiry(ctx, s.c.now)
 	var last wire.Told
 	for first := true; ; first = false {

@@ -61,7 +61,7 @@ func (c registry) standing(site string, issuer []byte) []pki.Voucher {
 // Stragglers are the sites or the analysts that a CA's coming into force would cut off: their
 // certificates, as far as this leader was told, are of another.
 func (c registry) Stragglers(role pki.Role, fingerprint string) []string {
-	holders, _ := c.machine.Holders(role)
+	holders, _ := c.machine.holders(role)
 	m := c.machine.lock()
 	defer c.machine.unlock()
 	var out []string

@@ -73,7 +73,7 @@ func TestJoinAgain(t *testing.T) {
 			t.Error("a site that never joined is invited again")
 		}
 		join := func(token pki.Token, site int, name string) error {
-			old, _ := f.c.machine.Holder(pki.RoleSite, name)
+			old, _ := f.c.machine.holder(pki.RoleSite, name)
 			key := old.Identity
 			if site < 0 {
 				key = make([]byte, 32)
@@ -105,7 +105,7 @@ func TestJoinAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		old, _ := f.c.machine.Holder(pki.RoleSite, "site-0")
+		old, _ := f.c.machine.holder(pki.RoleSite, "site-0")
 		attempt := membership.JoinEntry{Token: tokenKey(fresh.Token.Hash()), Name: "site-0", Key: old.Identity, Now: time.Now()}
 		if _, _, err := f.c.machine.joinable(attempt); err == nil {
 			t.Error("a revoked key joins again with a new file")

@@ -60,7 +60,7 @@ func (c registry) Withdraw(role pki.Role, name string) (int, error) {
 	if !c.Leading() {
 		return 0, ErrNotLeader
 	}
-	_, invited := c.machine.Holders(role)
+	_, invited := c.machine.holders(role)
 	unused := 0
 	for _, i := range invited {
 		if _, n := i.Whose(); n == name {
@@ -76,7 +76,7 @@ func (c registry) Withdraw(role pki.Role, name string) (int, error) {
 // Revoke ends the membership of a site or an analyst, and its streams.
 func (c registry) Revoke(role pki.Role, name string) error {
 	// This is what the log would answer, without a line in it.
-	if _, known := c.machine.Holder(role, name); !known {
+	if _, known := c.machine.holder(role, name); !known {
 		return &membership.JoinError{Reason: fmt.Sprintf("no %s %.80q", role, name)}
 	}
 	if err := c.apply(entry{Revoke: &membership.ClientEntry{Role: role, Name: name}}); err != nil {

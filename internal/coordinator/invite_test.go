@@ -68,7 +68,7 @@ func TestNewestJoinFileAlone(t *testing.T) {
 		for i, j := range []pki.Join{first, second, again} {
 			refused(fmt.Sprint("after the revocation, file ", i), joiner(t, f.c, "clinic", its)(j))
 		}
-		if _, left := f.c.machine.Holders(pki.RoleSite); len(left) != 1 || left[0].Site != "other" {
+		if _, left := f.c.machine.holders(pki.RoleSite); len(left) != 1 || left[0].Site != "other" {
 			t.Errorf("after the revocation there are %v", left)
 		}
 		third := invite("clinic")

@@ -8,7 +8,7 @@ import (
 
 // Sites lists the sites that have joined, and the unused join files.
 func (c *Coordinator) Sites() outline.SitesReply {
-	sites, invited := c.machine.Holders(pki.RoleSite)
+	sites, invited := c.machine.holders(pki.RoleSite)
 	out := outline.SitesReply{Sites: []outline.ListedSite{}, Invited: append([]membership.Invite{}, invited...)}
 	m := c.machine.lock()
 	defer c.machine.unlock()
@@ -28,7 +28,7 @@ func (c *Coordinator) Sites() outline.SitesReply {
 
 // Analysts lists the analysts who have joined, and the unused join files.
 func (c *Coordinator) Analysts() outline.AnalystsReply {
-	analysts, invited := c.machine.Holders(pki.RoleAnalyst)
+	analysts, invited := c.machine.holders(pki.RoleAnalyst)
 	out := outline.AnalystsReply{Analysts: []outline.ListedAnalyst{}, Invited: append([]membership.Invite{}, invited...)}
 	for _, a := range analysts {
 		out.Analysts = append(out.Analysts, outline.ListedAnalyst{Holder: a, Fingerprint: pki.Fingerprint([]byte(a.Identity)), Open: len(c.AwaitedOf(pki.RoleAnalyst, a.Name))})

@@ -229,16 +229,16 @@ func (m *Machine) joinable(e membership.JoinEntry) (role pki.Role, again bool, e
 	return l.who.MayJoin(e)
 }
 
-// Holder returns a site or an analyst that joined.
-func (m *Machine) Holder(role pki.Role, name string) (membership.Holder, bool) {
+// holder returns a site or an analyst that joined.
+func (m *Machine) holder(role pki.Role, name string) (membership.Holder, bool) {
 	l := m.lock()
 	defer m.unlock()
 	h, ok := l.who.Holders(role)[name]
 	return h, ok
 }
 
-// Holders returns all of a role by name, and the pending invites of that role by name.
-func (m *Machine) Holders(role pki.Role) ([]membership.Holder, []membership.Invite) {
+// holders returns all of a role by name, and the pending invites of that role by name.
+func (m *Machine) holders(role pki.Role) ([]membership.Holder, []membership.Invite) {
 	l := m.lock()
 	defer m.unlock()
 	return membership.ByName(l.who.Holders(role)), l.who.Invited(role)

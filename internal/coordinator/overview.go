@@ -13,7 +13,7 @@ import (
 
 // Overview returns it, with at most most happenings, the newest first.
 func (c *Coordinator) Overview(most int) outline.Overview {
-	sites, _ := c.machine.Holders(pki.RoleSite)
+	sites, _ := c.machine.holders(pki.RoleSite)
 	key := c.authority.SigningKey().Public().(ed25519.PublicKey)
 	o := outline.Overview{
 		Studies: []outline.View{}, Sites: []outline.SiteStatus{}, Key: pki.Fingerprint(key), CA: c.authority.Fingerprint(),

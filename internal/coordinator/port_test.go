@@ -193,7 +193,7 @@ func (o *office) draws(p *person, name string, readers ...string) draft {
 	o.t.Helper()
 	var names []string // others may have joined that have no link
 	for _, s := range o.sites {
-		if h, _ := o.c.machine.Holder(pki.RoleSite, s.name); !h.Revoked {
+		if h, _ := o.c.machine.holder(pki.RoleSite, s.name); !h.Revoked {
 			names = append(names, s.name)
 		}
 	}

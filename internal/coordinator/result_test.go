@@ -21,7 +21,7 @@ func TestReads(t *testing.T) {
 		defer func() { f.c.Close() }()
 		id, name := f.plan.Digest, f.plan.Proposal.Roster[0].Name
 		reads := func(name string, of proposal.Digest) bool {
-			h, _ := f.c.machine.Holder(pki.RoleSite, name)
+			h, _ := f.c.machine.holder(pki.RoleSite, name)
 			return server{f.c}.reads(admission.Client{Role: pki.RoleSite, Name: name, Identity: h.Identity}, of) == nil
 		}
 		if reads(name, id) {

@@ -124,7 +124,7 @@ func TestForgottenStaysOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		known := func() bool { _, known := f.c.machine.Holder(pki.RoleSite, "clinic"); return known }
+		known := func() bool { _, known := f.c.machine.holder(pki.RoleSite, "clinic"); return known }
 		out := func(when string) {
 			t.Helper()
 			if _, err := f.c.admit(parse(t, late)); status.Code(err) != codes.PermissionDenied {
@@ -171,7 +171,7 @@ func TestForgottenStaysOut(t *testing.T) {
 		if _, err := f.c.admit(parse(t, late)); status.Code(err) != codes.PermissionDenied {
 			t.Errorf("after another site joined under the name: %v", err)
 		}
-		if h, _ := f.c.machine.Holder(pki.RoleSite, "clinic"); bytes.Equal(h.Identity, public) {
+		if h, _ := f.c.machine.holder(pki.RoleSite, "clinic"); bytes.Equal(h.Identity, public) {
 			t.Error("the name has the old key")
 		}
 	})

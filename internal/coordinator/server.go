@@ -56,7 +56,7 @@ func (c *Coordinator) admit(leaf *x509.Certificate) (admission.Client, error) {
 	if err != nil {
 		return admission.Client{}, status.Error(codes.Unauthenticated, "the certificate names neither a site nor an analyst")
 	}
-	h, ok := c.machine.Holder(role, name)
+	h, ok := c.machine.holder(role, name)
 	if !ok && !c.Leading() {
 		return admission.Client{}, c.notLeader() // it has not heard of every join yet
 	}

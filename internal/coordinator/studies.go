@@ -98,7 +98,7 @@ func (c *Coordinator) planned(spec proposal.Spec, nonce [32]byte) (body []byte, 
 // readers returns analysts who have joined, with their keys.
 func (c *Coordinator) readers(names []string) (out []proposal.Party, err error) {
 	for _, name := range names {
-		h, ok := c.machine.Holder(pki.RoleAnalyst, name)
+		h, ok := c.machine.holder(pki.RoleAnalyst, name)
 		if !ok || h.Revoked {
 			return nil, proposal.FieldErrorf("readers", "no analyst %.80q has joined", name)
 		}

@@ -8,8 +8,8 @@ type Meaning struct {
 	Means, ToDo string
 }
 
-// Meanings are all codes, in the order of internal/study's.
-var Meanings = []Meaning{
+// meanings are all codes, in the order of internal/study's.
+var meanings = []Meaning{
 	{study.CodeNotApproved, "The site has not approved this digest.", "Run `agent study show` there, then `approve` or `reject`."},
 	{study.CodeBudget, "The site's population has too little privacy budget left.", "Propose a smaller ε, or ask the data's owner for a larger budget."},
 	{study.CodeData, "The site's data set cannot be read, or has another number of units.", "`agent status` there says why, and `agent check --study PROPOSAL` tries it; its output has exact figures: keep it there. A running study asks the site again within a minute of the data's return."},
@@ -53,7 +53,7 @@ var Meanings = []Meaning{
 
 // meaning of a code; a code that this version does not know is shown bare.
 func meaning(code study.Code) Meaning {
-	for _, m := range Meanings {
+	for _, m := range meanings {
 		if m.Code == code {
 			return m
 		}

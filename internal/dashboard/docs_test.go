@@ -169,7 +169,7 @@ func TestCodesAreOnThePage(t *testing.T) {
 	for _, v := range found {
 		values[v] = true
 	}
-	for _, m := range Meanings {
+	for _, m := range meanings {
 		if !values[string(m.Code)] {
 			t.Errorf("%s is no code", m.Code)
 		}
@@ -181,7 +181,7 @@ func TestCodesAreOnThePage(t *testing.T) {
 			t.Errorf("docs/errors.md lists %s, which is no code", row[1])
 		}
 	}
-	if !slices.IsSortedFunc(Meanings, func(a, b Meaning) int {
+	if !slices.IsSortedFunc(meanings, func(a, b Meaning) int {
 		return strings.Index(docs, "|`"+string(a.Code)+"`|") - strings.Index(docs, "|`"+string(b.Code)+"`|")
 	}) {
 		t.Error("the page has another order")

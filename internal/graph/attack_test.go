@@ -84,7 +84,7 @@ func (c cutter) cut(start int) (acceptable, split int) {
 			}
 		}
 		if len(u) >= n.MinSurvivors {
-			if u = c.g.Largest(u); c.g.Acceptable(u) == nil {
+			if u = c.g.largest(u); c.g.Acceptable(u) == nil {
 				acceptable++
 				if c.split(u) {
 					split++

@@ -156,11 +156,11 @@ func (g *Graph) Acceptable(u []int) error {
 	return nil
 }
 
-// Largest is the largest set of present sites of which each has r mask neighbors in the set, nil
+// largest is the largest set of present sites of which each has r mask neighbors in the set, nil
 // if only the empty set is one: sites with too few are left out until none is. The result does not
 // depend on the order, as no site of any such set is ever left out. Indices that are no site's are
 // ignored; U_min is Acceptable's to check.
-func (g *Graph) Largest(present []int) []int {
+func (g *Graph) largest(present []int) []int {
 	in := make([]bool, g.numbers.Sites)
 	for _, i := range present {
 		if i >= 0 && i < len(in) {

@@ -271,7 +271,7 @@ func TestAcceptable(t *testing.T) {
 			t.Errorf("%q: %v", want, err)
 		}
 	}
-	if got := g.Largest(without(neighbors[:last+1])); slices.Contains(got, 7) || len(got) != len(all)-last-2 {
+	if got := g.largest(without(neighbors[:last+1])); slices.Contains(got, 7) || len(got) != len(all)-last-2 {
 		t.Errorf("%d of the sites, 7 among them: %v", len(got), slices.Contains(got, 7))
 	}
 }
@@ -310,7 +310,7 @@ func TestLargest(t *testing.T) {
 		}
 		// strangers do not matter
 		given := append([]int{-1}, append(sitesOf(present), n, n+1)...)
-		if got := g.Largest(given); !slices.Equal(got, sitesOf(union)) {
+		if got := g.largest(given); !slices.Equal(got, sitesOf(union)) {
 			t.Fatalf("%v of %v, want %v", got, sitesOf(present), sitesOf(union))
 		}
 	})
@@ -341,7 +341,7 @@ func TestQueriesGoThrough(t *testing.T) {
 				present = append(present, i)
 			}
 		}
-		if u := g.Largest(present); !slices.Equal(u, present) || g.Acceptable(u) != nil {
+		if u := g.largest(present); !slices.Equal(u, present) || g.Acceptable(u) != nil {
 			t.Errorf("%d of %d present sites: %v", len(u), len(present), g.Acceptable(u))
 		}
 		live := func(of []int) (n int) {
@@ -390,7 +390,7 @@ func BenchmarkGraph(b *testing.B) {
 		})
 		b.Run("largest/"+name, func(b *testing.B) {
 			for b.Loop() {
-				g.Largest(present)
+				g.largest(present)
 			}
 		})
 	}

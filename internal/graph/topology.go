@@ -80,5 +80,5 @@ func (t *Topology) Openable(shared []bool) bool {
 
 // Largest implements round.Graph.
 func (t *Topology) Largest(present []int) []int {
-	return slices.Clone([]int(t.graph.Largest(present)))
+	return slices.Clone([]int(t.graph.largest(present)))
 }

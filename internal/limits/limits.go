@@ -72,7 +72,7 @@ func (s Study) Budget() Budget {
 func Of(plan *study.Plan, population siteconfig.Population, used ledger.Population) Budget {
 	gdp := plan.Curve() == noise.GDP
 	b := Budget{Population: used.Name, SpentRho: used.SpentRho, ReservedRho: used.ReservedRho, StudyRho: plan.Rho}
-	b.CapRho, b.Curve = Cap(population, used, gdp)
+	b.CapRho, b.Curve = capOf(population, used, gdp)
 	zcdp, bridged, _ := population.Caps(used.Bridged) // check read both before
 	room := used.Room(zcdp, bridged, plan.Rho, gdp, 1+maxMore)
 	b.Fits, b.More = room > 0, max(0, room-1) // as the ledger decides
@@ -138,10 +138,10 @@ func Apart(a, b float64) (string, string) {
 	}
 }
 
-// Cap returns the cap that binds a declared population, and the curve by which its budget converts
+// capOf returns the cap that binds a population, and the curve by which its budget converts
 // ("" if the cap is in ρ). gdp says whether the study to be charged has the bridge; pass true if
 // there is no study.
-func Cap(p siteconfig.Population, used ledger.Population, gdp bool) (rho float64, curve string) {
+func capOf(p siteconfig.Population, used ledger.Population, gdp bool) (rho float64, curve string) {
 	old, more, _ := p.Caps(used.Bridged) // check read both before
 	rho = used.Cap(old, more, gdp)
 	switch {

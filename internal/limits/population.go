@@ -49,7 +49,7 @@ func Populations(config *siteconfig.Config, l *ledger.Ledger) []Population {
 	}
 	for _, p := range config.Populations {
 		used := l.Population(p.Name)
-		limit, curve := Cap(p, used, true)
+		limit, curve := capOf(p, used, true)
 		add(used, limit, curve, true)
 	}
 	for _, used := range l.Populations() {

@@ -197,7 +197,7 @@ func (s *State) Barred(member proposal.Member) string {
 // MayInvite checks a join file that is to be given out to a site or an analyst: again is for one
 // that has joined.
 func (s *State) MayInvite(role pki.Role, name string, again bool) error {
-	if err := s.Vacant(role, name); err != nil {
+	if err := s.vacant(role, name); err != nil {
 		return err
 	}
 	old, ok := s.Holders(role)[name]
@@ -221,9 +221,9 @@ func CheckValid(valid time.Duration) error {
 	return nil
 }
 
-// Vacant returns an error for a name that one of the other role has or had: a name stays one
+// vacant returns an error for a name that one of the other role has or had: a name stays one
 // party's, on certificates, in rosters and in what people read.
-func (s *State) Vacant(role pki.Role, name string) error {
+func (s *State) vacant(role pki.Role, name string) error {
 	for _, other := range []pki.Role{pki.RoleSite, pki.RoleAnalyst} {
 		if _, taken := s.Holders(other)[name]; taken && role != other && role != RoleNode {
 			return &JoinError{Reason: fmt.Sprintf("the name %q already belongs to a %s; choose another", name, other)}
@@ -235,7 +235,7 @@ func (s *State) Vacant(role pki.Role, name string) error {
 // Invite records a join file that is given out.
 func (s *State) Invite(e InviteEntry) error {
 	role, name := e.Whose()
-	if err := s.Vacant(role, name); err != nil {
+	if err := s.vacant(role, name); err != nil {
 		return err
 	}
 	// the newest alone lets in: an older one may be anywhere
@@ -324,7 +324,7 @@ func (s *State) MayJoin(e JoinEntry) (role pki.Role, again bool, err error) {
 	case e.Now.After(invite.Expires):
 		return refuse("this join file expired on %s", invite.Expires.UTC().Format(time.RFC3339))
 	}
-	if err := s.Vacant(role, name); err != nil { // the other one was quicker
+	if err := s.vacant(role, name); err != nil { // the other one was quicker
 		return "", false, err
 	}
 	old, ok := s.Holders(role)[name]

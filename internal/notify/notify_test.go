@@ -76,7 +76,7 @@ func receive(t *testing.T, key []byte) *receiver {
 		if err = errors.Join(err, json.Unmarshal(body, &n)); err != nil {
 			t.Error(err)
 		}
-		at, mac, _ := strings.Cut(q.Header.Get(SignatureHeader), ".")
+		at, mac, _ := strings.Cut(q.Header.Get(signatureHeader), ".")
 		seconds, _ := strconv.ParseInt(at, 10, 64)
 		if want := hex.EncodeToString(signature(key, seconds, n.ID, body)); mac != want {
 			t.Errorf("signed %s, want %s", mac, want)

@@ -26,9 +26,9 @@ const (
 	maxBody     = 2048
 )
 
-// SignatureHeader holds the time of the try, in seconds since 1970, a point, and [signature] in
+// signatureHeader holds the time of the try, in seconds since 1970, a point, and [signature] in
 // hex.
-const SignatureHeader = "Covey-Signature"
+const signatureHeader = "Covey-Signature"
 
 // signature returns HMAC-SHA-256 under a webhook's key over the time of a try in decimal, a point,
 // the notice's id, a point, and the body (RFC 2104). A receiver that compares it, and refuses times
@@ -96,7 +96,7 @@ func (t Target) send(ctx context.Context, n Notice, body []byte, now time.Time, 
 	seconds := now.Unix()
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("User-Agent", "covey")
-	r.Header.Set(SignatureHeader, strconv.FormatInt(seconds, 10)+"."+hex.EncodeToString(signature(key, seconds, n.ID, body)))
+	r.Header.Set(signatureHeader, strconv.FormatInt(seconds, 10)+"."+hex.EncodeToString(signature(key, seconds, n.ID, body)))
 	reply, err := web.Do(r)
 	if err != nil {
 		switch {

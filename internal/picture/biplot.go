@@ -185,14 +185,14 @@ func (d *Drawing) frame(left, top, side float64, every int) {
 		if v == 0 {
 			opacity = 0.3
 		}
-		d.line(Ink, 0.6, opacity, [2]float64{left + at(v), top}, [2]float64{left + at(v), bottom})
-		d.line(Ink, 0.6, opacity, [2]float64{left, bottom - at(v)}, [2]float64{right, bottom - at(v)})
+		d.line(ink, 0.6, opacity, [2]float64{left + at(v), top}, [2]float64{left + at(v), bottom})
+		d.line(ink, 0.6, opacity, [2]float64{left, bottom - at(v)}, [2]float64{right, bottom - at(v)})
 	}
-	d.line(Ink, 0.8, 0.6, [2]float64{left, top}, [2]float64{left, bottom}, [2]float64{right, bottom}, [2]float64{right, top}, [2]float64{left, top})
+	d.line(ink, 0.8, 0.6, [2]float64{left, top}, [2]float64{left, bottom}, [2]float64{right, bottom}, [2]float64{right, top}, [2]float64{left, top})
 	for v := -study.PictureReach; v <= study.PictureReach; v += 2 * every {
 		s := minus(v)
-		d.line(Ink, 0.8, 0.6, [2]float64{left + at(v), bottom}, [2]float64{left + at(v), bottom + 3})
-		d.line(Ink, 0.8, 0.6, [2]float64{left - 3, bottom - at(v)}, [2]float64{left, bottom - at(v)})
+		d.line(ink, 0.8, 0.6, [2]float64{left + at(v), bottom}, [2]float64{left + at(v), bottom + 3})
+		d.line(ink, 0.8, 0.6, [2]float64{left - 3, bottom - at(v)}, [2]float64{left, bottom - at(v)})
 		d.text(left+at(v), bottom+14, tickSize, 0, s)
 		d.text(left-6, bottom-at(v)+3, tickSize, 1, s)
 	}

@@ -93,10 +93,10 @@ func histograms(r *result.Result) (Drawing, error) {
 				d.rect(x+step*float64(j), y+height-min(tall, noise), step-0.6, min(tall, noise), 0, 0.35)
 			}
 		}
-		d.line(Ink, 0.8, 0.6, [2]float64{x, y + height}, [2]float64{x + width, y + height})
+		d.line(ink, 0.8, 0.6, [2]float64{x, y + height}, [2]float64{x + width, y + height})
 		for v := -study.PictureReach; v <= study.PictureReach; v += 2 {
 			at := x + width*float64(v+study.PictureReach)/(2*study.PictureReach)
-			d.line(Ink, 0.8, 0.6, [2]float64{at, y + height}, [2]float64{at, y + height + 3})
+			d.line(ink, 0.8, 0.6, [2]float64{at, y + height}, [2]float64{at, y + height + 3})
 			d.text(at, y+height+13, tickSize, 0, minus(v))
 		}
 		d.text(x-5, y+7, tickSize, 1, approx(most))

@@ -14,18 +14,18 @@ import (
 // Hue is what something is drawn with: a color for each group, or the reader's own.
 type Hue int
 
-// Ink is the color of the text around the drawing; hues from 0 are those of [Hues], over and over.
-const Ink Hue = -1
+// ink is the color of the text around the drawing; hues from 0 are those of [hues], over and over.
+const ink Hue = -1
 
-// Hues are told apart by everybody, on a light ground and on a dark one: those of Okabe and Ito,
+// hues are told apart by everybody, on a light ground and on a dark one: those of Okabe and Ito,
 // the blue between their two. Arrows have the second.
 var Hues = []string{"#2b8ccb", "#d55e00", "#009e73", "#cc79a7", "#e69f00"}
 
 const arrowHue Hue = 1
 
-// CSS returns the color as hexadecimal digits; of Ink, a dark gray.
+// CSS returns the color as hexadecimal digits; of ink, a dark gray.
 func (h Hue) CSS() string {
-	if h == Ink {
+	if h == ink {
 		return "#333333"
 	}
 	return Hues[int(h)%len(Hues)]
@@ -70,7 +70,7 @@ func (d *Drawing) line(h Hue, width, opacity float64, points ...[2]float64) {
 }
 
 func (d *Drawing) text(x, y, size float64, anchor int, s string) *Text {
-	d.Texts = append(d.Texts, Text{X: x, Y: y, Size: size, Anchor: anchor, Hue: Ink, S: s})
+	d.Texts = append(d.Texts, Text{X: x, Y: y, Size: size, Anchor: anchor, Hue: ink, S: s})
 	return &d.Texts[len(d.Texts)-1]
 }
 
@@ -118,7 +118,7 @@ func (d *Drawing) WriteSVG(w io.Writer, alone bool) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %s %s" font-family="Liberation Sans,Arial,Helvetica,sans-serif"`, num(d.Width), num(d.Height))
 	if alone {
-		fmt.Fprintf(&b, ` width="%spt" height="%spt" color="%s"`, num(d.Width), num(d.Height), Ink.CSS())
+		fmt.Fprintf(&b, ` width="%spt" height="%spt" color="%s"`, num(d.Width), num(d.Height), ink.CSS())
 	} else {
 		b.WriteString(` role="img"`)
 	}
@@ -142,7 +142,7 @@ func (d *Drawing) WriteSVG(w io.Writer, alone bool) error {
 		} else {
 			fmt.Fprintf(&b, `Z" fill-opacity="%s" fill="`, num(s.Opacity))
 		}
-		if s.Hue == Ink {
+		if s.Hue == ink {
 			b.WriteString(`currentColor"/>`)
 		} else {
 			fmt.Fprintf(&b, `%s" class="hue-%d"/>`, s.Hue.CSS(), int(s.Hue)%len(Hues)+1)
@@ -150,7 +150,7 @@ func (d *Drawing) WriteSVG(w io.Writer, alone bool) error {
 	}
 	for _, t := range d.Texts {
 		fmt.Fprintf(&b, `<text x="%s" y="%s" font-size="%s" fill="`, num(t.X), num(t.Y), num(t.Size))
-		if t.Hue == Ink {
+		if t.Hue == ink {
 			b.WriteString(`currentColor"`)
 		} else {
 			b.WriteString(t.Hue.CSS() + `"`)

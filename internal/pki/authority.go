@@ -168,8 +168,8 @@ func (a *Authority) CA() *x509.Certificate { return a.cas.Load().cert }
 // ServerCertificate returns the server certificate in use; it must not be changed.
 func (a *Authority) ServerCertificate() *x509.Certificate { return a.server.Load() }
 
-// CAPool returns a new pool of the CA and, while a federation changes it, of the other one.
-func (a *Authority) CAPool() *x509.CertPool { return pool(a.cas.Load().trusted()...) }
+// caPool returns a new pool of the CA and, while a federation changes it, of the other one.
+func (a *Authority) caPool() *x509.CertPool { return pool(a.cas.Load().trusted()...) }
 
 // SigningKey returns the key that signs released results. The caller must not
 // change or store it.
@@ -201,7 +201,7 @@ func (a *Authority) serverTLS() *tls.Config {
 			return &tls.Certificate{Certificate: [][]byte{leaf.Raw, a.CA().Raw}, PrivateKey: a.serverKey(), Leaf: leaf}, nil
 		},
 		ClientAuth: tls.VerifyClientCertIfGiven,
-		ClientCAs:  a.CAPool(),
+		ClientCAs:  a.caPool(),
 		// Runs after the chain is verified.
 		VerifyConnection: func(s tls.ConnectionState) error {
 			if len(s.PeerCertificates) == 0 {

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// MembersFile is a coordinator's note of which coordinators there are. It holds public keys alone.
-const MembersFile = "members.json"
+// membersFile is a coordinator's note of which coordinators there are. It holds public keys alone.
+const membersFile = "members.json"
 
 // Members are the coordinators that may connect to each other, as their log has them.
 type Members struct {
@@ -39,12 +39,12 @@ func SaveMembers(dir string, m Members) error {
 	if err != nil {
 		return err
 	}
-	return ReplaceFile(filepath.Join(dir, MembersFile), append(raw, '\n'), publicMode)
+	return ReplaceFile(filepath.Join(dir, membersFile), append(raw, '\n'), publicMode)
 }
 
 // LoadMembers reads the note; the zero value where there is none yet. The error is a [*FileError].
 func LoadMembers(dir string) (Members, error) {
-	path := filepath.Join(dir, MembersFile)
+	path := filepath.Join(dir, membersFile)
 	raw, err := readFile(path, false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Members{}, nil

@@ -106,7 +106,7 @@ func (p *PeerTLS) Server(joining string, protocols ...string) *tls.Config {
 	}
 	member := base()
 	member.NextProtos = protocols
-	member.ClientAuth, member.ClientCAs = tls.RequireAndVerifyClientCert, p.authority.CAPool()
+	member.ClientAuth, member.ClientCAs = tls.RequireAndVerifyClientCert, p.authority.caPool()
 	member.VerifyConnection = p.Check
 	stranger := base()
 	stranger.NextProtos = []string{joining}
@@ -116,7 +116,7 @@ func (p *PeerTLS) Server(joining string, protocols ...string) *tls.Config {
 			return stranger, nil
 		}
 		now := member.Clone()
-		now.GetConfigForClient, now.ClientCAs = nil, p.authority.CAPool() // CAs change
+		now.GetConfigForClient, now.ClientCAs = nil, p.authority.caPool() // CAs change
 		return now, nil
 	}
 	if p.safe {
@@ -128,7 +128,7 @@ func (p *PeerTLS) Server(joining string, protocols ...string) *tls.Config {
 // Client returns the configuration for dialling another coordinator for a protocol.
 func (p *PeerTLS) Client(protocol string) *tls.Config {
 	c := &tls.Config{
-		MinVersion: tls.VersionTLS13, Time: p.now, ServerName: nodeHost, RootCAs: p.authority.CAPool(), NextProtos: []string{protocol},
+		MinVersion: tls.VersionTLS13, Time: p.now, ServerName: nodeHost, RootCAs: p.authority.caPool(), NextProtos: []string{protocol},
 		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return p.certificate() },
 		VerifyConnection:     p.Check,
 	}
@@ -268,7 +268,7 @@ func InitNode(dir string, e Estate, fingerprint string, hosts []string, now time
 // Vacant reports whether a folder holds none of a coordinator's files ([*ExistsError]).
 func Vacant(dir string) error {
 	var paths []string
-	for _, name := range []string{caKeyFile, caFile, serverKeyFile, serverFile, signingFile, nextKeyFile, nextFile, oldFile, MembersFile} {
+	for _, name := range []string{caKeyFile, caFile, serverKeyFile, serverFile, signingFile, nextKeyFile, nextFile, oldFile, membersFile} {
 		paths = append(paths, filepath.Join(dir, name))
 	}
 	return absent(paths...)

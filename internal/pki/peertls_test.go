@@ -164,10 +164,10 @@ func TestMembersFile(t *testing.T) {
 		t.Errorf("%+v, %v", m, err)
 	}
 	for _, text := range []string{"", "{", `{"version":-1}`, `{"keys":{"x":5}}`, `{"other":1}`} {
-		if err := os.WriteFile(filepath.Join(dir, MembersFile), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, membersFile), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := LoadMembers(dir); err == nil || !strings.Contains(err.Error(), MembersFile) {
+		if _, err := LoadMembers(dir); err == nil || !strings.Contains(err.Error(), membersFile) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

@@ -95,7 +95,7 @@ func TestWrongCA(t *testing.T) {
 	// And a site of another CA is refused by the coordinator.
 	stranger := member(t, other, "north")
 	c := pin(t, stranger, "covey.example.org")
-	c.RootCAs = a.CAPool()
+	c.RootCAs = a.caPool()
 	clientErr, serverErr = dial(t, at(a.ServerTLS(), start), c, refused)
 	must.As[x509.UnknownAuthorityError](t, serverErr)
 	if clientErr == nil {

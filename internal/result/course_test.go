@@ -141,7 +141,7 @@ func signResult(t testing.TB, body []byte, signed []SignedRelease) *Result {
 		t.Fatal(err)
 	}
 	r.put(evidenceOf(t, p, signed))
-	r.Proposal, r.Signatures, r.Chain = body, signatures(signed), ChainOf(r.Digest, signed)
+	r.Proposal, r.Signatures, r.Chain = body, signatures(signed), chainOf(r.Digest, signed)
 	reseal(t, r)
 	return r
 }

@@ -43,10 +43,10 @@ const (
 	siteLabel   = "covey result site v1\x00"
 )
 
-// ChainOf is the last link of a study's hash chain: link 0 is H(label ‖ digest) and
+// chainOf is the last link of a study's hash chain: link 0 is H(label ‖ digest) and
 // link i H(label ‖ link i-1 ‖ release i ‖ its signature), where H is SHA-256 and
 // label, release and signature stand behind their lengths.
-func ChainOf(digest proposal.Digest, signed []SignedRelease) proposal.Digest {
+func chainOf(digest proposal.Digest, signed []SignedRelease) proposal.Digest {
 	link := firstLink(digest)
 	for _, s := range signed {
 		link = nextLink(link, s)
@@ -144,7 +144,7 @@ func Sign(plan *study.Plan, body []byte, signed []SignedRelease, e Evidence, key
 		return nil, err
 	}
 	r.put(e)
-	r.Proposal, r.Signatures, r.Chain = body, signatures(signed), ChainOf(r.Digest, signed)
+	r.Proposal, r.Signatures, r.Chain = body, signatures(signed), chainOf(r.Digest, signed)
 	if err := r.checkPeople(plan); err != nil {
 		return nil, err
 	}

@@ -168,7 +168,7 @@ func TestVerifyRefusesSigned(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := signResult(t, body, signed)
 			c.change(r)
-			r.Chain = ChainOf(r.Digest, sealedOf(t, r))
+			r.Chain = chainOf(r.Digest, sealedOf(t, r))
 			reseal(t, r)
 			refuses(t, file(t, r), c.what, c.query)
 		})

@@ -165,16 +165,16 @@ func (m *Model) setVariances(r *result.Result) error {
 	return nil
 }
 
-// HasT2 reports whether rows have T²: the study bought the variances that it divides by, none is 0,
+// hasT2 reports whether rows have T²: the study bought the variances that it divides by, none is 0,
 // and they are about the center that rows have here.
-func (m *Model) HasT2() bool { return m.variances != nil }
+func (m *Model) hasT2() bool { return m.variances != nil }
 
 // Scores are what is found of the rows of a block.
 type Scores struct {
 	// Values are the rows' scores: of row i those on component l are Values[i*k+l]. Zeros of a row
 	// that is left out.
 	Values []float64
-	// T2 is Σ (score/standard deviation)², by the released variances; nil where [Model.HasT2] is
+	// T2 is Σ (score/standard deviation)², by the released variances; nil where [Model.hasT2] is
 	// false.
 	T2 []float64
 	// SPE is the squared distance of a row from the components' span, in squared units of the
@@ -183,8 +183,8 @@ type Scores struct {
 	SPE []float64
 }
 
-// Block projects the rows of a block, whose values it may change.
-func (m *Model) Block(b dataset.Block) (*Scores, error) {
+// block projects the rows of a block, whose values it may change.
+func (m *Model) block(b dataset.Block) (*Scores, error) {
 	if b.Gaps == nil && m.joins == nil && !m.scaled {
 		return m.plain(b)
 	}

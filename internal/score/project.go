@@ -32,13 +32,13 @@ const batchValues = 64 << 10
 
 // Project reads a data set once and writes its rows' scores to to, in memory that the number of
 // rows does not change: blocks are projected by as many goroutines as there are processors and
-// written in order. Errors are those of [dataset.Stream], of [Model.Block] and of to.
+// written in order. Errors are those of [dataset.Stream], of [Model.block] and of to.
 func Project(m *Model, s dataset.Source, q dataset.Request, to io.WriteSeeker, o Options) (*Summary, error) {
 	limits, err := m.Limits(o.Quantiles)
 	if err != nil {
 		return nil, err
 	}
-	t := &table{k: m.k, t2: m.HasT2(), limits: limits, units: q.Unit != "", filled: o.Gaps}
+	t := &table{k: m.k, t2: m.hasT2(), limits: limits, units: q.Unit != "", filled: o.Gaps}
 	out := &Summary{Limits: limits, Flagged: make([]int, len(limits))}
 	out.Columns, _ = t.numbers()
 	t.width = len(out.Columns)
@@ -134,7 +134,7 @@ func (p *pool) send() {
 // project fills in a batch's parts.
 func (p *pool) project(b *batch) error {
 	for _, block := range b.blocks {
-		s, err := p.m.Block(block)
+		s, err := p.m.block(block)
 		if err != nil {
 			return err
 		}

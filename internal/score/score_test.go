@@ -396,7 +396,7 @@ func TestVariancesNotBought(t *testing.T) {
 		t.Fatal(err)
 	}
 	limits, err := m.Limits([]float64{0.99})
-	if err != nil || limits[0].T2 != 0 || limits[0].SPE != 0 || m.HasT2() {
+	if err != nil || limits[0].T2 != 0 || limits[0].SPE != 0 || m.hasT2() {
 		t.Errorf("%+v, %v", limits, err)
 	}
 	for _, q := range []float64{0, 1, -1, math.NaN()} {
@@ -417,7 +417,7 @@ func TestPairsHaveNoT2(t *testing.T) {
 			t.Fatal(err)
 		}
 		limits, err := m.Limits([]float64{0.99})
-		if want := center != proposal.CenterPairs; err != nil || m.HasT2() != want || (limits[0].T2 > 0) != want || (limits[0].SPE > 0) != want {
+		if want := center != proposal.CenterPairs; err != nil || m.hasT2() != want || (limits[0].T2 > 0) != want || (limits[0].SPE > 0) != want {
 			t.Errorf("%s: %+v, %v", center, limits, err)
 		}
 	}

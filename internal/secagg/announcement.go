@@ -35,7 +35,7 @@ func Announce(cfg Config, self int, sec Secrets, key ed25519.PrivateKey) ([]byte
 // announce is Announce with the key of the mask polynomial, which it overwrites.
 func announce(cfg Config, self int, sec Secrets, mask *[32]byte, key ed25519.PrivateKey) ([]byte, error) {
 	defer clear(mask[:])
-	if err := cfg.Validate(); err != nil {
+	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
 	if self < 0 || self >= cfg.sites() || len(sec.Slots) != cfg.Slots {
@@ -99,7 +99,7 @@ type Setup struct {
 // Verify checks all N announcements of the complete graph: lengths, signatures by the roster's
 // keys, transport keys, canonical scalars. A *SiteError names a site whose announcement fails.
 func Verify(cfg Config, announcements [][]byte) (*Setup, error) {
-	if err := cfg.Validate(); err != nil {
+	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
 	if len(announcements) != cfg.sites() || cfg.sparse() {

@@ -67,7 +67,7 @@ type Board struct {
 // VerifyHeads checks all N heads: lengths, signatures by the roster's keys, transport keys. A
 // *SiteError names a site whose head fails a check.
 func VerifyHeads(cfg Config, heads [][]byte) (*Board, error) {
-	if err := cfg.Validate(); err != nil {
+	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
 	if !cfg.sparse() || len(heads) != cfg.sites() {

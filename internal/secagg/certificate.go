@@ -16,7 +16,7 @@ func (w *Witness) releaseBytes(q Query, u Survivors) []byte {
 }
 
 func (w *Witness) lawful(q Query, u Survivors) error {
-	if err := w.Validate(q); err != nil {
+	if err := w.validate(q); err != nil {
 		return err
 	}
 	return ofGraph(w.graph.Acceptable(u))

@@ -69,7 +69,7 @@ func TestOneCertificateASlot(t *testing.T) {
 		if best := (honest + 2*cfg.Corrupt) / 2; best >= cfg.Quorum {
 			t.Errorf("N = %d: two sets can have %d signatures each, q = %d", n, best, cfg.Quorum)
 		}
-		if err := cfg.Validate(); err != nil {
+		if err := cfg.validate(); err != nil {
 			t.Errorf("N = %d: %v", n, err)
 		}
 	}

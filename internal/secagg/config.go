@@ -15,7 +15,7 @@ const (
 )
 
 // Config is what all sites and the coordinator agree on before a setup. The
-// caller computes the thresholds; Validate checks that they are safe.
+// caller computes the thresholds; validate checks that they are safe.
 type Config struct {
 	Study        [32]byte            // digest
 	Identity     []ed25519.PublicKey // of each site, roster order
@@ -35,10 +35,10 @@ type known struct {
 	sparse   graph.Numbers
 }
 
-// Checked validates c and returns a Config that remembers it: with thousands of keys, Validate
+// Checked validates c and returns a Config that remembers it: with thousands of keys, validate
 // takes a good part of a second, and each step of a setup validates.
 func (c Config) Checked() (Config, error) {
-	if err := c.Validate(); err != nil {
+	if err := c.validate(); err != nil {
 		return c, err
 	}
 	k := &known{sparse: c.Sparse, identity: make([]byte, 0, ed25519.PublicKeySize*len(c.Identity))}
@@ -63,10 +63,10 @@ func (c Config) keysKnown() bool {
 	return true
 }
 
-// Validate checks the bounds that the protocol's safety rests on: two
+// validate checks the bounds that the protocol's safety rests on: two
 // certificates for one slot would need 2q signatures of N sites of which η sign twice,
 // so 2q > N+η; a sum of U_min sites holds two that are not corrupt.
-func (c Config) Validate() error {
+func (c Config) validate() error {
 	n := len(c.Identity)
 	if c.sparse() {
 		if err := c.validateSparse(); err != nil {

@@ -17,7 +17,7 @@ func TestCheckedIsOfTheseAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := good.Validate(); err != nil {
+	if err := good.validate(); err != nil {
 		t.Fatal(err)
 	}
 	low := append(ed25519.PublicKey{1}, make([]byte, 31)...) // the identity
@@ -34,7 +34,7 @@ func TestCheckedIsOfTheseAlone(t *testing.T) {
 	} {
 		c := good
 		kept := slices.Clone(good.Identity)
-		if change(&c); c.Validate() == nil {
+		if change(&c); c.validate() == nil {
 			t.Errorf("%s passes", name)
 		}
 		copy(good.Identity, kept)

@@ -18,16 +18,16 @@ type Query struct {
 	Chain bool
 }
 
-// Validate checks a query against the setup.
-func (w *Witness) Validate(q Query) error {
+// validate checks a query against the setup.
+func (w *Witness) validate(q Query) error {
 	if q.Slot < 0 || q.Slot >= w.cfg.Slots {
 		return configError("slot %d, must be below %d", q.Slot, w.cfg.Slots)
 	}
 	if !slices.Contains(Widths, q.Bits) {
 		return configError("a ring of %d bits, must be one of %v", q.Bits, Widths)
 	}
-	if q.Lanes < 1 || q.Lanes > MaxLanes {
-		return configError("%d lanes, must be 1..%d", q.Lanes, MaxLanes)
+	if q.Lanes < 1 || q.Lanes > maxLanes {
+		return configError("%d lanes, must be 1..%d", q.Lanes, maxLanes)
 	}
 	return nil
 }
@@ -40,7 +40,7 @@ func (w *Witness) Validate(q Query) error {
 // slot. Two different vectors under one slot and ctx would reveal their difference: the
 // caller's journal MUST let a slot be masked once.
 func (s *Setup) Mask(self int, own SlotSecret, held SlotHeld, q Query, v []uint64) error {
-	if err := s.Validate(q); err != nil {
+	if err := s.validate(q); err != nil {
 		return err
 	}
 	if len(v) != q.Lanes || self < 0 || self >= s.cfg.sites() {

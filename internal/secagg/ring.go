@@ -8,8 +8,8 @@ import (
 // Widths are the rings' b in bits: whole bytes on the wire.
 var Widths = []uint{32, 40, 48, 56, 64}
 
-// MaxLanes bounds a vector.
-const MaxLanes = 1 << 26
+// maxLanes bounds a vector.
+const maxLanes = 1 << 26
 
 func ringMask(bits uint) uint64 { return ^uint64(0) >> (64 - bits) }
 
@@ -37,7 +37,7 @@ func Unpack(raw []byte, bits uint, lanes int) ([]uint64, error) {
 	if !slices.Contains(Widths, bits) {
 		return nil, configError("a ring of %d bits, must be one of %v", bits, Widths)
 	}
-	if lanes < 0 || lanes > MaxLanes || len(raw) != lanes*int(bits/8) {
+	if lanes < 0 || lanes > maxLanes || len(raw) != lanes*int(bits/8) {
 		return nil, configError("a vector of %d bytes, must be %d numbers of %d bits", len(raw), lanes, bits)
 	}
 	out := make([]uint64, lanes)

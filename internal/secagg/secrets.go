@@ -60,7 +60,7 @@ func UnmarshalSecrets(raw []byte) (Secrets, error) {
 // NewSecrets draws one seed from crypto/rand, expands it to independent secrets
 // and forgets it: no slot's secret follows from another's.
 func NewSecrets(cfg Config) (Secrets, error) {
-	if err := cfg.Validate(); err != nil {
+	if err := cfg.validate(); err != nil {
 		return Secrets{}, err
 	}
 	var seed [32]byte

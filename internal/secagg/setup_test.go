@@ -75,7 +75,7 @@ func TestConfigRefuses(t *testing.T) {
 		c.Identity = slices.Clone(c.Identity)
 		change(&c)
 		_, err := NewSecrets(c)
-		for _, err := range []error{c.Validate(), err} {
+		for _, err := range []error{c.validate(), err} {
 			if _, ok := errors.AsType[*ConfigError](err); !ok {
 				t.Errorf("%s: was accepted", name)
 			}

@@ -19,7 +19,7 @@ type Witness struct {
 // sites made this transcript, and no other, is for CheckConfirmations: without all N of them
 // anybody may have chosen it, and with it the committee of the sparse graph.
 func NewWitness(cfg Config, transcript [32]byte) (*Witness, error) {
-	if err := cfg.Validate(); err != nil {
+	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
 	w := &Witness{cfg: cfg, transcript: transcript}

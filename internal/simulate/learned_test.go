@@ -63,7 +63,7 @@ func TestBoundOfLearnedConstants(t *testing.T) {
 	}
 	// Of public constants nothing is said of correlations.
 	public := trials(t, spec(t, 4, "method = \"covariance\"\n"), "n=3000,spectrum=exp0.5,sites=3", 1)
-	if v := public.Pooled.Correlated(&result.Result{}); v != nil {
+	if v := public.Pooled.correlated(&result.Result{}); v != nil {
 		t.Error(*v)
 	}
 }

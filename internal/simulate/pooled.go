@@ -260,11 +260,11 @@ func (p *Pooled) near(vectors *mat.Dense) Fit {
 	return out
 }
 
-// Correlated is the fit to the pooled rows' correlations where the study learns its columns'
+// correlated is the fit to the pooled rows' correlations where the study learns its columns'
 // constants: what such a study is about and its bound is of. Components are taken as they are: what
 // Fit turns them by has the error of the learned scales in it. Columns that are left out have no
 // part. It is nil for other studies, whose bound is about variance under public constants.
-func (p *Pooled) Correlated(r *result.Result) *Fit {
+func (p *Pooled) correlated(r *result.Result) *Fit {
 	if slices.ContainsFunc(p.columns, func(c proposal.Column) bool { return c.Standardize != proposal.StandardizePrivate || len(c.Levels) > 0 }) {
 		return nil
 	}

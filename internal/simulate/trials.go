@@ -48,7 +48,7 @@ type Outcome struct {
 	Angle       float64  `json:"angle_degrees"` // the largest, between the spans
 	Method      string   `json:"method"`
 	Components  int      `json:"components"` // that the study found or was asked for
-	// Correlated is [Pooled.Correlated], with what it captures and its angle.
+	// Correlated is [Pooled.correlated], with what it captures and its angle.
 	Correlated         *Fit     `json:"-"`
 	CapturedCorrelated *float64 `json:"captured_correlations,omitempty"`
 	AngleCorrelated    *float64 `json:"angle_correlations_degrees,omitempty"`
@@ -118,12 +118,12 @@ func (t Trials) one(i int, out *Outcome) (*result.Result, error) {
 	r.Simulated, r.Proposal = true, body
 	out.Fit = t.Pooled.Fit(r, r.Components)
 	out.Captured, out.Angle, out.Method, out.Components = out.Fit.Captured, out.Fit.Angle, r.Method, r.K
-	if c := t.Pooled.Correlated(r); c != nil {
+	if c := t.Pooled.correlated(r); c != nil {
 		out.Correlated, out.CapturedCorrelated, out.AngleCorrelated = c, &c.Captured, &c.Angle
 	}
 	if t.Law != nil {
 		fit := t.Law.Fit(r, r.Components)
-		out.CapturedLaw = &cmp.Or(t.Law.Correlated(r), &fit).Captured
+		out.CapturedLaw = &cmp.Or(t.Law.correlated(r), &fit).Captured
 	}
 	of, err := worth.Of(p, r)
 	if err != nil {

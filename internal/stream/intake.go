@@ -19,8 +19,8 @@ const MaxLate = 8
 // on.
 const StalledAfter = 30 * time.Second
 
-// ErrStalled is why a stream ends that sends or takes nothing for StalledAfter.
-var ErrStalled = errors.New("link: a message was begun and not continued")
+// errStalled is why a stream ends that sends or takes nothing for StalledAfter.
+var errStalled = errors.New("link: a message was begun and not continued")
 
 // Intake bounds what one stream has in memory: a place among the large messages, taken with the
 // first frame and given back when the message has been handled.
@@ -46,7 +46,7 @@ func (in *Intake) Frame(ctx context.Context, last bool) error {
 		case <-in.stream.done:
 			return in.stream.why
 		}
-		in.timer = time.AfterFunc(StalledAfter, func() { in.stream.Close(ErrStalled) })
+		in.timer = time.AfterFunc(StalledAfter, func() { in.stream.Close(errStalled) })
 	}
 	if last && in.timer != nil {
 		in.timer.Stop()

@@ -44,7 +44,7 @@ func TestLargeMessagesWaitForAPlace(t *testing.T) {
 		}
 		time.Sleep(StalledAfter + time.Second)
 		<-first.done
-		if !errors.Is(first.why, ErrStalled) {
+		if !errors.Is(first.why, errStalled) {
 			t.Fatal(first.why)
 		}
 		one.Release()

@@ -175,7 +175,7 @@ func (s *Stream) writeLate(stop <-chan struct{}, places chan struct{}, encode fu
 	if err != nil || raw == nil {
 		return err
 	}
-	timer := time.AfterFunc(StalledAfter, func() { s.Close(ErrStalled) })
+	timer := time.AfterFunc(StalledAfter, func() { s.Close(errStalled) })
 	defer timer.Stop()
 	return wire.Send(raw, func(data []byte, last bool) error {
 		timer.Reset(StalledAfter)

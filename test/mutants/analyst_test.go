@@ -34,7 +34,7 @@ func init() {
 		{"analyst: a watch outlives a revocation", 0, []edit{{serves, "case is.Revoked || is.Token != began.Token:", "case is.Name == \"\" && is.Token != began.Token:"}}, in("coordinator", "TestRevokedWatchEnds"), killer{}},
 		{"analyst: a revocation wakes nobody", 0, []edit{{"internal/coordinator/enroll.go", "	m.notify() // whoever watches is looked up again\n", ""}}, in("coordinator", "TestRevokedWatchEnds"), killer{}},
 		{"analyst: a name is two parties'", 0, []edit{{members, "taken && role != other && role != RoleNode", "taken && role != other && role == RoleNode"}}, in("coordinator", "TestOneNamespace"), killer{}},
-		{"analyst: a join does not look at the other role", 0, []edit{{members, "	if err := s.Vacant(role, name); err != nil { // the other one was quicker", "	if err := s.Vacant(RoleNode, name); err != nil { // the other one was quicker"}}, in("coordinator", "TestOneNamespace"), killer{}},
+		{"analyst: a join does not look at the other role", 0, []edit{{members, "	if err := s.vacant(role, name); err != nil { // the other one was quicker", "	if err := s.vacant(RoleNode, name); err != nil { // the other one was quicker"}}, in("coordinator", "TestOneNamespace"), killer{}},
 		{"analyst: a proposal needs no signature", 0, []edit{{proposes, "p.CheckSignature(digest, offered.Signature); err != nil", "p.CheckSignature(digest, offered.Signature); false"}}, port, killer{}},
 		{"analyst: a proposal is anybody's", 0, []edit{{fit, "case !p.Proposer.Same(by):", "case false:"}}, port, killer{}},
 		{"analyst: a proposal is nobody's", 0, []edit{{fit, "	case p.Proposer == nil:\n		return", "	case p.Proposer == nil && by.Name == \"\":\n		return"},

@@ -121,7 +121,7 @@ func init() {
 			{"internal/responder/attest.go", "if no, ok := t.s.chained(r); !ok {\n\t\treturn no\n\t}\n\tsignature, err := ", "signature, err := "},
 		}, in("agent", "TestAttestNeedsTheChain"), killer{}},
 		{"chain: a result's head is any entry's", 0, []edit{
-			{chainFollower, "return ok && before.Next(s) == l, err", "return ok && before.Next(s) != Link{}, err"},
+			{chainFollower, "return ok && before.next(s) == l, err", "return ok && before.next(s) != Link{}, err"},
 		}, in("agent", "TestOneChainAResult"), killer{}},
 		{"chain: a result's head is not signed", 0, []edit{
 			{"internal/result/sealed.go", "rest.Digest, rest.Chain = proposal.Digest{}, proposal.Digest{}\n", "rest.Digest, rest.Chain, rest.ChainHead = proposal.Digest{}, proposal.Digest{}, chain.Head{}\n"},

@@ -25,7 +25,7 @@ func (c *Compare) Run(t *Terminal) error {
 	var results [2]*result.Result
 	var of [2]*worth.Report
 	for i, path := range []string{c.A, c.B} {
-		r, v, err := (&Verify{File: path}).Read(t)
+		r, v, err := (&Verify{File: path}).read(t)
 		if err != nil {
 			return err
 		}

@@ -90,15 +90,15 @@ func (t *Terminal) Confirm(question, undone, without string) error {
 	if f, ok := t.In.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
 		return Bad("stdin is not a terminal: %s", without)
 	}
-	if !t.Agreed(question) {
+	if !t.agreed(question) {
 		return Bad("%s: the answer was not yes", undone)
 	}
 	return nil
 }
 
-// Agreed asks a question and reports whether the answer is yes. Ctrl-C is a no: the read that it
+// agreed asks a question and reports whether the answer is yes. Ctrl-C is a no: the read that it
 // leaves behind ends with the process.
-func (t *Terminal) Agreed(question string) bool {
+func (t *Terminal) agreed(question string) bool {
 	fmt.Fprint(t.Err, question)
 	answer := make(chan string, 1)
 	go func() {

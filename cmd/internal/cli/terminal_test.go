@@ -14,7 +14,7 @@ import (
 func TestAgreed(t *testing.T) {
 	for typed, want := range map[string]bool{"yes\n": true, "y\n": false, "YES\n": false, "\n": false, "": false, "yes": true} {
 		term := &Terminal{Ctx: t.Context(), In: strings.NewReader(typed), Err: io.Discard}
-		if got := term.Agreed("?"); got != want {
+		if got := term.agreed("?"); got != want {
 			t.Errorf("%q agrees: %v", typed, got)
 		}
 	}
@@ -22,10 +22,10 @@ func TestAgreed(t *testing.T) {
 	in, keyboard := io.Pipe() // nothing is typed
 	defer keyboard.Close()
 	interrupt()
-	if (&Terminal{Ctx: ctx, In: in, Err: io.Discard}).Agreed("?") {
+	if (&Terminal{Ctx: ctx, In: in, Err: io.Discard}).agreed("?") {
 		t.Error("Ctrl-C agrees")
 	}
-	if (&Terminal{Ctx: ctx, In: strings.NewReader("yes\n"), Err: io.Discard}).Agreed("?") {
+	if (&Terminal{Ctx: ctx, In: strings.NewReader("yes\n"), Err: io.Discard}).agreed("?") {
 		t.Error("yes after Ctrl-C agrees")
 	}
 }

@@ -59,7 +59,7 @@ func (c *Verify) Check(t *Terminal, l Ledger) error {
 	if want != "" && !IsFingerprint(want) {
 		return Bad("--key must be a fingerprint, six groups of four letters and digits, got %q", c.Key)
 	}
-	r, v, err := c.Read(t)
+	r, v, err := c.read(t)
 	if err != nil {
 		return err
 	}
@@ -117,8 +117,8 @@ func parties(v *result.Verified) (rows [][2]string) {
 	return rows
 }
 
-// Read reads the result if it verifies. Errors: those of Refuse, and *[InputError].
-func (c *Verify) Read(t *Terminal) (*result.Result, *result.Verified, error) {
+// read reads the result if it verifies. Errors: those of Refuse, and *[InputError].
+func (c *Verify) read(t *Terminal) (*result.Result, *result.Verified, error) {
 	file, err := os.Open(c.File)
 	if err != nil {
 		return nil, nil, &InputError{err}
