@@ -49,8 +49,8 @@ const (
 )
 
 var (
-	errTooFast    = errors.New("coordinator: too many connections from this host")
-	errOverloaded = errors.New("coordinator: too many connections")
+	errTooFast    = errors.New("admission: too many connections from this host")
+	errOverloaded = errors.New("admission: too many connections")
 )
 
 // Gate is the sites' port's TLS, with bounds on what can be held or done by connections that have

@@ -42,7 +42,7 @@ const (
 	prefaceLength     = 24
 )
 
-var errStranger = errors.New("coordinator: a caller without a certificate sent too much")
+var errStranger = errors.New("admission: a caller without a certificate sent too much")
 
 // Meter is a connection behind its TLS that looks at the heads of the HTTP/2 frames that come and
 // holds the reader back when there are more of them than an agent has reason to send: gRPC

@@ -18,7 +18,7 @@ type history struct {
 	queries  []int // of those releases, in their order
 }
 
-var errForked = errors.New("agent: a result on record does not follow from those before it")
+var errForked = errors.New("responder: a result on record does not follow from those before it")
 
 // follow goes on over the results that this site holds, and returns where they lead. It is a
 // *study.MismatchError, or errForked, where a result on record is of another course: this site then

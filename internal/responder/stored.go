@@ -35,7 +35,7 @@ func FinalRefusal(l *ledger.Ledger, r wire.Message) (wire.Refusal, bool) {
 	return no, true
 }
 
-var errStored = errors.New("agent: what is stored does not parse")
+var errStored = errors.New("responder: what is stored does not parse")
 
 // encodeFinal is the stored form of a signed release: its signature, its certificate behind its
 // length, the release.

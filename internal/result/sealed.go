@@ -130,10 +130,10 @@ func (r *Result) put(e Evidence) {
 // took nothing that did not hold, and sites (Attest) and readers (Verify) check all of it.
 func Sign(plan *study.Plan, body []byte, signed []SignedRelease, e Evidence, key ed25519.PrivateKey) (*Result, error) {
 	if proposal.DigestOf(body) != plan.Digest {
-		return nil, errors.New("study: the plan belongs to another proposal")
+		return nil, errors.New("result: the plan belongs to another proposal")
 	}
 	if !ed25519.PublicKey(plan.Proposal.Coordinator).Equal(key.Public()) {
-		return nil, errors.New("study: the signing key is not the proposal's coordinator key")
+		return nil, errors.New("result: the signing key is not the proposal's coordinator key")
 	}
 	releases, err := parseSigned(signed)
 	if err != nil {
