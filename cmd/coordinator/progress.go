@@ -8,6 +8,7 @@ import (
 	"time"
 
 	shared "covey/cmd/internal/cli"
+	"covey/internal/frame"
 	"covey/internal/outline"
 	"covey/internal/result"
 	"covey/internal/round"
@@ -88,9 +89,9 @@ func privacy(v outline.View) string {
 	rho, most := v.Charged()
 	share := 0.0
 	if v.RhoPlanned > 0 {
-		share = 100 * rho / v.RhoPlanned
+		share = rho / v.RhoPlanned
 	}
-	return fmt.Sprintf("ε = %g (%s%.0f%% charged)", v.Epsilon, most, share)
+	return fmt.Sprintf("ε = %g (%s%s charged)", v.Epsilon, most, frame.Percent(share, 0))
 }
 
 // step says what the open query is for.

@@ -71,6 +71,7 @@ func TestDescribeWaits(t *testing.T) {
 		{outline.View{Status: round.StatusEnded, Released: 4, Queries: 21, Rounds: 12}, "ended after 4 of 21 queries"},
 		{outline.View{Status: round.StatusEnded, Queries: 21, Epsilon: 1, RhoAsked: 0.25, RhoPlanned: 1}, "ε = 1 (at most 25% charged)"},
 		{outline.View{Status: round.StatusEnded, Queries: 21, Epsilon: 1, RhoPlanned: 1}, "ε = 1 (0% charged)"},
+		{outline.View{Status: round.StatusEnded, Queries: 21, Epsilon: 1, Rho: 0.004, RhoPlanned: 1}, "ε = 1 (< 1% charged)"},
 	} {
 		c.view.Sites = sites
 		if got := describe(c.view); !strings.Contains(got, c.want) {

@@ -21,7 +21,7 @@ import (
 func found() (*result.Result, *worth.Report) {
 	no, angle := false, 3.0
 	r := &result.Result{Columns: []string{"age", "height", "weight"}, D: 3, K: 2, Method: proposal.MethodCovariance, Output: proposal.OutputCovariance,
-		Components: [][]float64{{0.2, 0.1, 0.97}, {-0.3, 0.94, 0.1}}, ExplainedVariance: []float64{2, 1}, VarianceInterval: [][2]float64{{1.95, 2.05}, {0.9, 1.1}}, VarianceRatio: []float64{0.6, 0.3}, TotalInterval: &[2]float64{3.2, 3.4}}
+		Components: [][]float64{{0.2, 0.1, 0.97}, {-0.3, 0.94, 0.1}}, ExplainedVariance: []float64{2, 1}, VarianceInterval: [][2]float64{{1.95, 2.05}, {0.9, 1.1}}, VarianceRatio: []float64{0.6, 0.3}, TotalVariance: 10. / 3, TotalInterval: &[2]float64{3.2, 3.4}}
 	of := &worth.Report{Share: &worth.Share{Estimate: 0.98, Lower: 0.96}, Alarm: &no, Sentences: []string{"It is good."}}
 	for i := range 2 {
 		of.Components = append(of.Components, worth.Component{Number: i + 1, Angle: &angle, Separated: true, Group: []int{i + 1}, Loadings: [][2]float64{{-0.1, 0.4}, {0.05, 0.15}, {0.9, 1}}})

@@ -1,13 +1,38 @@
 package result
 
-import "strconv"
+import (
+	"math"
+	"strconv"
 
-// ShareText is a component's part of the total variance, in percent, with a decimal where the
-// noise leaves one known. Components count from 0. Ratios were bought.
+	"covey/internal/frame"
+)
+
+// ShareText is a component's part of the total variance, in percent, with a decimal where the noise
+// leaves one known. Where noise made the variance larger than the total, or nothing of it, the text
+// is the end of the share that both intervals leave known. No rounding makes all or nothing of a
+// share. Components count from 0. Ratios were bought.
 func (r *Result) ShareText(component int) string {
-	in, decimals := r.VarianceInterval[component], 1
-	if in[1]-in[0] > 0.1*r.ExplainedVariance[component] {
+	if r.D-len(r.LeftOut) == 1 { // there is no other direction, whatever the noise made of both
+		return "100%"
+	}
+	v, in, share := r.ExplainedVariance[component], r.VarianceInterval[component], r.VarianceRatio[component]
+	low, high, decimals := 0.0, math.Inf(1), 1
+	if t := r.TotalInterval; t != nil {
+		low, high = in[0]/t[1], in[1]/t[0] // NaN of 0/0
+		if t[1]-t[0] > 0.1*r.TotalVariance {
+			decimals = 0
+		}
+	}
+	if in[1]-in[0] > 0.1*v {
 		decimals = 0
 	}
-	return strconv.FormatFloat(100*r.VarianceRatio[component], 'f', decimals, 64) + "%"
+	switch {
+	case share >= 1 && low >= 0.01:
+		return "≥ " + strconv.FormatFloat(math.Floor(min(100, 100*low)), 'f', 0, 64) + "%"
+	case share <= 0 && high <= 0.99:
+		return "≤ " + strconv.FormatFloat(math.Ceil(100*high), 'f', 0, 64) + "%"
+	case share >= 1 || share <= 0:
+		return "not known"
+	}
+	return frame.Percent(share, decimals)
 }

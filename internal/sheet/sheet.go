@@ -264,7 +264,7 @@ func (m *model) privacy(s Subject) {
 		if s.Open > 0 {
 			most, why = "at most ", " A site charges a query before its first answer, also of one that was never released."
 		}
-		charged = fmt.Sprintf("Charged to each site's privacy budget: %s%s of the study's ρ = %s.%s", most, percent(all/p.Rho), Number(p.Rho), why)
+		charged = fmt.Sprintf("Charged to each site's privacy budget: %s%s of the study's ρ = %s.%s", most, frame.Percent(all/p.Rho, 1), Number(p.Rho), why)
 	}
 	m.Privacy = append(m.Privacy, charged)
 }
@@ -362,8 +362,6 @@ func oneIn(v float64) string {
 	}
 	return "1 in " + Grouped(int(math.Floor(min(1/v, 1e15))))
 }
-
-func percent(v float64) string { return strconv.FormatFloat(100*v, 'f', 1, 64) + "%" }
 
 // Number writes what people compare: four digits are enough.
 func Number(v float64) string {

@@ -99,7 +99,7 @@ func TestOpenQueryIsCharged(t *testing.T) {
 }
 
 func released(p *study.Plan) (*result.Result, *worth.Report) {
-	r := &result.Result{K: 2, D: p.D, Rho: p.Rho, Components: [][]float64{{0.9, -0.4, 0.001}, {0.1, 0.2, 0.97}}, ExplainedVariance: []float64{2, 1}, VarianceInterval: [][2]float64{{1.95, 2.05}, {0.9, 1.1}}, VarianceRatio: []float64{0.5, 0.25}, TotalInterval: &[2]float64{3.9, 4.1}, Releases: []study.Release{{Query: 0, Survivors: []int{0, 1, 2}}, {Query: 1, Survivors: []int{0, 2}}}}
+	r := &result.Result{K: 2, D: p.D, Rho: p.Rho, Components: [][]float64{{0.9, -0.4, 0.001}, {0.1, 0.2, 0.97}}, ExplainedVariance: []float64{2, 1}, VarianceInterval: [][2]float64{{1.95, 2.05}, {0.9, 1.1}}, VarianceRatio: []float64{0.5, 0.25}, TotalVariance: 4, TotalInterval: &[2]float64{3.9, 4.1}, Releases: []study.Release{{Query: 0, Survivors: []int{0, 1, 2}}, {Query: 1, Survivors: []int{0, 2}}}}
 	for _, c := range p.Proposal.Spec.Columns {
 		r.Columns = append(r.Columns, c.Name)
 	}

@@ -206,8 +206,13 @@ func share(rho, limit float64) string {
 	return fmt.Sprintf("%s%% (ρ = %.4g)", percent(rho, limit), rho)
 }
 
+// percent has three digits; only what leaves nothing of the limit is all of it.
 func percent(rho, limit float64) string {
-	return strconv.FormatFloat(100*rho/limit, 'g', 3, 64)
+	text := strconv.FormatFloat(100*rho/limit, 'g', 3, 64)
+	if text == "100" && rho < (1-1e-9)*limit {
+		return "> 99.9"
+	}
+	return text
 }
 
 // parts lays shares of a cap out, cut at its end.

@@ -44,7 +44,7 @@ func TestSharesAboveAll(t *testing.T) {
 		{0.2, []float64{0.651, 0.402}, []string{" 65% of", " 40% of"}, true},
 		{0.01, []float64{0.651, 0.302}, []string{" 65.1% of", " 30.2% of"}, false},
 		{0.2, []float64{0.336, 0.336, 0.328}, []string{" 34% of", " 33% of"}, false}, // 101 by rounding alone
-		{0.01, []float64{1.02}, []string{" 102.0% of"}, true},
+		{0.01, []float64{0.99999, 0.02}, []string{" > 99.9% of", " 2.0% of"}, true},
 	} {
 		text := of(c.half, c.ratios...)
 		for _, want := range c.want {
@@ -55,6 +55,15 @@ func TestSharesAboveAll(t *testing.T) {
 		if strings.Contains(text, "add up to more than 100%") != c.noted {
 			t.Errorf("%v: %q", c.ratios, text)
 		}
+	}
+}
+
+// TestShareAboveTotal: of one variance that noise made larger than the total, the bound is given
+// and explained.
+func TestShareAboveTotal(t *testing.T) {
+	r := &result.Result{D: 3, ExplainedVariance: []float64{6.9}, VarianceInterval: [][2]float64{{6.3, 7.5}}, VarianceRatio: []float64{1}, TotalVariance: 6, TotalInterval: &[2]float64{5, 7}}
+	if text := VarianceText(r); !strings.Contains(text, ", ≥ 90% of the total\n") || !strings.Contains(text, "larger than the total") || strings.Contains(text, "add up") {
+		t.Errorf("%q", text)
 	}
 }
 
