@@ -145,11 +145,11 @@ func (c *demoCmd) Run(s *terminal) error {
 		fmt.Fprintf(s.Err, "kept everything in %s: see README.md there\n", dir)
 	}
 	if report.Captured < enough && report.Output == proposal.OutputRandom {
-		return fmt.Errorf("the component captures %.3f of the best possible variance, under %g: Algorithm 1 returns a random iterate, x_0 among them, and promises no more than a constant probability; --output pooled costs nothing",
-			report.Captured, enough)
+		return fmt.Errorf("the component captures %s of the best possible variance, under %g: Algorithm 1 returns a random iterate, x_0 among them, and promises no more than a constant probability; --output pooled costs nothing",
+			shared.ShareText(report.Captured), enough)
 	}
 	if report.Captured < enough {
-		return fmt.Errorf("the component captures %.3f of the best possible variance, under %g", report.Captured, enough)
+		return fmt.Errorf("the component captures %s of the best possible variance, under %g", shared.ShareText(report.Captured), enough)
 	}
 	return nil
 }
@@ -419,7 +419,7 @@ func (r *demoReport) print(out io.Writer) error {
 		return err
 	}
 	_, err = fmt.Fprintf(out, `
-captured      %.4f of the best possible variance (%s output, %s profile)
+captured      %s of the best possible variance (%s output, %s profile)
 method        %s (%s)
 %sworth         %s
 privacy       ε = %g, δ = %g spent, for replacing any one of %d units (ρ = %.5f)
@@ -428,7 +428,7 @@ rounds        %s, at least %d of %d sites in each sum, last noise-to-signal %.3f
 wire          %d bytes of masked sums from each site, besides keys, shares and signatures
 time          %.1f s
 digest        %s
-`, r.Captured, r.Output, r.Profile, r.Method, r.MethodWhy, shared.VarianceText(r.result), strings.Join(said.Sentences, "\n              "), r.Epsilon, r.Delta, r.N, r.Rho, noiseText[r.Noise], r.result.Done(), r.FewestSurvivors, r.Sites, r.NoiseToSignal, r.bytes, r.Seconds, r.Digest)
+`, shared.ShareText(r.Captured), r.Output, r.Profile, r.Method, r.MethodWhy, shared.VarianceText(r.result), strings.Join(said.Sentences, "\n              "), r.Epsilon, r.Delta, r.N, r.Rho, noiseText[r.Noise], r.result.Done(), r.FewestSurvivors, r.Sites, r.NoiseToSignal, r.bytes, r.Seconds, r.Digest)
 	return err
 }
 

@@ -244,5 +244,5 @@ func spread(v []float64, sign float64) *Spread {
 		s[i] *= sign
 	}
 	slices.Sort(s)
-	return &Spread{sign * worth.Quantile(s, 0.5), sign * worth.Quantile(s, 0.05), sign * s[0]}
+	return &Spread{0 + sign*worth.Quantile(s, 0.5), 0 + sign*worth.Quantile(s, 0.05), 0 + sign*s[0]} // 0 + -0 is 0
 }

@@ -329,3 +329,13 @@ func TestSumOfDifferentNumbers(t *testing.T) {
 		t.Errorf("%v: %+v", err, studies)
 	}
 }
+
+// TestSpreadHasNoNegativeZero: angles are sorted with a sign, and 0 gets none.
+func TestSpreadHasNoNegativeZero(t *testing.T) {
+	s := spread([]float64{0, 0, 0}, -1)
+	for _, v := range []float64{s.Median, s.Tail, s.Worst} {
+		if v != 0 || math.Signbit(v) {
+			t.Errorf("%v: %+v", v, s)
+		}
+	}
+}

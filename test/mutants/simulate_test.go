@@ -39,7 +39,7 @@ func init() {
 			{"internal/simulate/trials.go", "cmp.Or(o.CapturedCorrelated, &o.Captured)", "cmp.Or(&o.Captured, o.CapturedCorrelated)"},
 		}, in("simulate", "TestBoundOfLearnedConstants"), killer{}},
 		{"simulate: the worst is the best", 0, []edit{
-			{"internal/simulate/trials.go", "sign * s[0]}", "sign * s[len(s)-1]}"},
+			{"internal/simulate/trials.go", "0 + sign*s[0]}", "sign * s[len(s)-1]}"},
 		}, in("simulate", "TestSpread"), killer{}},
 		{"worth: power iteration's bound has no reserve", 0, []edit{
 			{"internal/worth/power.go", "missQuantile))-shareReserve)", "missQuantile)))"},

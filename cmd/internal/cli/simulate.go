@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -203,10 +204,10 @@ func (s simulated) print(out io.Writer) {
 // printCaptured prints how near the components are to those of the pooled rows.
 func (s simulated) printCaptured(line func(name, format string, args ...any)) {
 	shares := func(v simulate.Spread) string {
-		return fmt.Sprintf("%.4f in the median, 5%% of studies under %.4f, the worst %.4f", v.Median, v.Tail, v.Worst)
+		return fmt.Sprintf("%s in the median, 5%% of studies under %s, the worst %s", ShareText(v.Median), ShareText(v.Tail), ShareText(v.Worst))
 	}
 	angles := func(v simulate.Spread) string {
-		return fmt.Sprintf("%.3g° in the median, 5%% of studies over %.3g°, the worst %.3g°", v.Median, v.Tail, v.Worst)
+		return fmt.Sprintf("%s in the median, 5%% of studies over %s, the worst %s", angleText(v.Median), angleText(v.Tail), angleText(v.Worst))
 	}
 	captured, angle, each := s.Captured, s.Angle, s.Angles
 	of := "of the variance that as many components of the pooled rows have, under the study's constants and without privacy"
@@ -251,7 +252,7 @@ func (s simulated) printCaptured(line func(name, format string, args ...any)) {
 		if s.Correlated != nil {
 			of = "correlations"
 		}
-		line("its own bound", "%d of %d studies stated a lower bound, %.4f in the median, on captured %s; for these pooled rows it held in %d", s.Bounds, done, s.Lower.Median, of, s.Held)
+		line("its own bound", "%d of %d studies stated a lower bound, %s in the median, on captured %s; for these pooled rows it held in %d", s.Bounds, done, ShareText(s.Lower.Median), of, s.Held)
 	}
 	if s.Correlated != nil {
 		line("as scores", "captured %s", shares(*s.Captured))
