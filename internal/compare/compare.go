@@ -132,7 +132,7 @@ func align(a, b *result.Result, p, q *study.Plan) ([]int, error) {
 		switch {
 		case mine.Measure != theirs.Measure:
 			return nil, refuse("column %q is in %q in one and in %q in the other", name, mine.Measure, theirs.Measure)
-		case mine.As != theirs.As || !slices.Equal(mine.Levels, theirs.Levels):
+		case mine.As != theirs.As || !sameLevels(mine.Levels, theirs.Levels):
 			return nil, refuse("column %q is read in two ways, or has other levels", name)
 		case mine.Standardize != theirs.Standardize:
 			return nil, refuse("column %q has a learned scale in one alone", name)
@@ -143,6 +143,12 @@ func align(a, b *result.Result, p, q *study.Plan) ([]int, error) {
 		}
 	}
 	return order, nil
+}
+
+// sameLevels reports whether two columns have the same levels, in any order: each is a coordinate
+// of its own, found by its name, and what is other is the same text.
+func sameLevels(a, b []string) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
 // pairs matches components, the nearest first.

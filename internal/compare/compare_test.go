@@ -272,3 +272,26 @@ func TestPrincipal(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// TestLevelsInAnotherOrder: levels are found by their names, so that their order makes no angle; a
+// level that one alone has is refused.
+func TestLevelsInAnotherOrder(t *testing.T) {
+	of := func(nonce byte, component []float64, levels ...string) *result.Result {
+		r := resultOf(t, func(s *proposal.Spec) {
+			s.Columns = []proposal.Column{s.Columns[0], {Name: "kind", Levels: levels}}
+			s.CentralDetail = true
+		}, nonce, three, component)
+		r.Columns = []string{"a"}
+		for _, level := range append(levels, proposal.OtherLevel) {
+			r.Columns = append(r.Columns, "kind="+level)
+		}
+		return r
+	}
+	a, b := of(1, []float64{0, 0.6, 0.8, 0}, "x", "y"), of(2, []float64{0, 0.8, 0.6, 0}, "y", "x")
+	if got := compared(t, a, b, separated(1, 1), separated(1, 1)); got.Pairs[0].Angle > 1e-9 {
+		t.Errorf("%+v", got.Pairs)
+	}
+	if _, err := Of(a, of(3, []float64{0, 0.8, 0.6, 0}, "x", "z"), separated(1, 1), separated(1, 1)); err == nil {
+		t.Error("another level was compared")
+	}
+}
