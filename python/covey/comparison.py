@@ -74,7 +74,7 @@ def _alike(a: Result, b: Result, order: List[int]) -> None:
         of, other = mine[j], theirs[order[j]]
         if of.measure != other.measure:
             raise ComparisonError(f"column {name!r} is in {of.measure!r} in one and in {other.measure!r} in the other")
-        if of.kind != other.kind or of.levels != other.levels:
+        if of.kind != other.kind or set(of.levels) != set(other.levels):  # each level is a coordinate, found by its name
             raise ComparisonError(f"column {name!r} is read in two ways, or has other levels")
         if of.learned != other.learned:
             raise ComparisonError(f"column {name!r} has a learned scale in one alone")

@@ -118,9 +118,10 @@ class Comparisons(unittest.TestCase):
             with self.assertRaisesRegex(covey.ComparisonError, why):
                 covey.compare(a, other)
         names = ["a", "b", "b is missing", "c=y", "c=x", "c=other"]
-        levels = load(made(**PLAIN, **proposed(PROPOSAL.replace("'x', 'y'", "'y', 'x'")), feature_names_in_=names))
-        with self.assertRaisesRegex(covey.ComparisonError, "'c=x' is read in two ways, or has other levels"):
-            covey.compare(a, levels)
+        swapped = proposed(PROPOSAL.replace("'x', 'y'", "'y', 'x'"))
+        turned = [[0.6, 0, 0, 0, 0.8, 0], [0, 1, 0, 0, 0, 0]]  # "y" is found by its name, wherever it stands
+        levels = load(made(**PLAIN, **swapped, feature_names_in_=names, components_=[[0.6, 0, 0, 0.8, 0, 0], turned[1]]))
+        np.testing.assert_allclose(covey.compare(load(made(**PLAIN, components_=turned)), levels).angles, 0, atol=1e-9)
         archive = load(made(**{**PLAIN, "proposal": ..., "digest": "0" * 64}))
         with self.assertRaisesRegex(covey.ComparisonError, "load the result files"):
             covey.compare(a, archive)
