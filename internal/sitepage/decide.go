@@ -20,6 +20,14 @@ func (p *Page) decide(w http.ResponseWriter, r *http.Request, s *session) {
 		p.refuse(w, http.StatusNotFound, "There is no such page.")
 		return
 	}
+	// The second click of two, or another tab, is answered by what the first one decided: while the
+	// agent approves, it would be told that nothing was.
+	select {
+	case p.deciding <- struct{}{}:
+		defer func() { <-p.deciding }()
+	case <-r.Context().Done():
+		return
+	}
 	again := func(why string) { p.show(w, r, s, id, http.StatusUnprocessableEntity, why) }
 	d, err := p.source.Study(r.Context(), id)
 	if err != nil {

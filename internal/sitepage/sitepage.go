@@ -54,10 +54,14 @@ type Page struct {
 	door    door
 	// busy is held while checks read the data sets.
 	busy sync.Mutex
+	// deciding has room for the one form that is being decided on.
+	deciding chan struct{}
 }
 
 // New makes a page.
-func New(o Options) *Page { return &Page{source: o.Source, address: o.Address, tell: o.Tell} }
+func New(o Options) *Page {
+	return &Page{source: o.Source, address: o.Address, tell: o.Tell, deciding: make(chan struct{}, 1)}
+}
 
 // Link returns a new link into the page, good once and for LinkFor. The one before is void.
 func (p *Page) Link() string { return "http://" + p.address + "/enter/" + p.door.renew() }

@@ -42,6 +42,7 @@ type site struct {
 	approved []proposal.Digest
 	rejected []proposal.Digest
 	stays    bool // what is decided on stays open, after a second
+	slow     bool // what is approved is so after a second
 }
 
 func (s *site) Status(context.Context) (agent.Status, error) {
@@ -81,7 +82,7 @@ func (s *site) decide(id proposal.Digest, state string) error {
 }
 
 func (s *site) Approve(_ context.Context, id proposal.Digest) error {
-	if s.stays {
+	if s.stays || s.slow {
 		time.Sleep(time.Second)
 	}
 	s.mu.Lock()
@@ -282,6 +283,28 @@ func TestOneOfManyDecides(t *testing.T) {
 		all.Wait()
 		if len(v.site.approved) != 1 {
 			t.Errorf("%d approvals", len(v.site.approved))
+		}
+	})
+}
+
+// TestSecondClickWaits: a form that is sent again while the agent approves is not told that nothing
+// was decided, nor to type new letters: it sees the approval.
+func TestSecondClickWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v, id := visited(t)
+		form := v.form(id)
+		v.site.slow = true
+		told := len(v.told)
+		var first sync.WaitGroup
+		first.Go(func() { v.do("POST", "/studies/"+id.String(), form, nil) })
+		synctest.Wait()
+		w := v.do("POST", "/studies/"+id.String(), form, nil)
+		first.Wait()
+		if body := w.Body.String(); !strings.Contains(body, "This form changed nothing. The study awaits no decision here: approved here.") || strings.Contains(body, "Nothing was decided") {
+			t.Errorf("%d, %s", w.Code, body)
+		}
+		if said := v.told[told:]; len(said) != 1 || !strings.Contains(said[0], "is approved") || len(v.site.approved) != 1 {
+			t.Errorf("approved %v, told %q", v.site.approved, said)
 		}
 	})
 }
