@@ -3,6 +3,7 @@ package profile
 import (
 	"bytes"
 	"encoding/csv"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -68,6 +69,27 @@ func guessEncoding(head []byte, cut bool) dataset.Encoding {
 	return ""
 }
 
+// mostJoined is how many lines a record of quoted fields may have to be seen as one.
+const mostJoined = 20
+
+// records joins lines that a quoted field with line breaks goes over; where no quote closes soon, a
+// line is taken as it is.
+func records(lines []string) []string {
+	var out []string
+	for len(lines) > 0 {
+		n, quotes := 1, strings.Count(lines[0], `"`)
+		for quotes%2 == 1 && n < min(len(lines), mostJoined) {
+			quotes += strings.Count(lines[n], `"`)
+			n++
+		}
+		if quotes%2 == 1 {
+			n = 1
+		}
+		out, lines = append(out, strings.Join(lines[:n], "")), lines[n:]
+	}
+	return out
+}
+
 // countFields returns how many fields each line has, as lines of their own, and how many of them
 // hold something.
 func countFields(lines []string, comma rune) (fields, filled []int) {
@@ -116,7 +138,9 @@ func commonFields(lines []string, comma rune) (fields, have, first int) {
 // that begins on the first line is not what is there.
 func guessFields(m dataset.Mapping, lines []string) dataset.Mapping {
 	filled := 0
-	for _, line := range lines {
+	skip := min(m.SkipRows, len(lines))
+	skipped, after := lines[:skip], records(lines[skip:])
+	for _, line := range slices.Concat(skipped, after) {
 		if strings.TrimSpace(line) != "" {
 			filled++
 		}
@@ -125,8 +149,7 @@ func guessFields(m dataset.Mapping, lines []string) dataset.Mapping {
 	if m.Separator != "" {
 		said = rune(m.Separator[0])
 	}
-	skip := min(m.SkipRows, len(lines))
-	if n, k, first := commonFields(lines[skip:], said); n > 1 && first == 0 && 10*k >= 8*filled {
+	if n, k, first := commonFields(after, said); n > 1 && first == 0 && 10*k >= 8*filled {
 		return m
 	}
 	best, score, preamble := said, 0, 0
@@ -134,7 +157,7 @@ func guessFields(m dataset.Mapping, lines []string) dataset.Mapping {
 		if m.Separator != "" && s != said {
 			continue
 		}
-		n, k, first := commonFields(lines[skip:], s)
+		n, k, first := commonFields(after, s)
 		if n < 2 || 2*k < filled { // most of what was looked at is no table then
 			continue
 		}
@@ -149,7 +172,7 @@ func guessFields(m dataset.Mapping, lines []string) dataset.Mapping {
 		m.Separator = string(best)
 	}
 	if m.SkipRows == 0 {
-		m.SkipRows = preamble
+		m.SkipRows = strings.Count(strings.Join(after[:preamble], ""), "\n") // it counts lines
 	}
 	return m
 }
@@ -160,10 +183,13 @@ func guessMarks(m dataset.Mapping, lines []string) dataset.Mapping {
 	if m.Decimal != "" {
 		return m
 	}
-	r := csv.NewReader(strings.NewReader(strings.Join(lines[min(m.SkipRows+1, len(lines)):], "")))
+	r := csv.NewReader(strings.NewReader(strings.Join(lines[min(m.SkipRows, len(lines)):], "")))
 	r.FieldsPerRecord, r.LazyQuotes, r.ReuseRecord = -1, true, true
 	if m.Separator != "" {
 		r.Comma = rune(m.Separator[0])
+	}
+	if _, err := r.Read(); err != nil { // the header
+		return m
 	}
 	commas, fractions, points, thousands, grouped := 0, 0, 0, 0, 0
 	plain, german := dataset.Mapping{}.Cell(), dataset.Mapping{Decimal: ",", Thousands: "."}.Cell()

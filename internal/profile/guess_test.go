@@ -59,3 +59,21 @@ func TestMarksAreGuessed(t *testing.T) {
 		}
 	}
 }
+
+// TestBrokenFieldsAreOneRecord: a line break in a quoted field, of the header or of rows, makes no
+// preamble, and hides no separator; a quote that nothing closes is a character.
+func TestBrokenFieldsAreOneRecord(t *testing.T) {
+	row := "1,5;2,5;3\r\n"
+	for text, skip := range map[string]int{
+		"id;\"height\n[m]\";age\r\n" + strings.Repeat(row, 9):                             0,
+		"Report\nid;\"height\n[m]\";age\r\n" + strings.Repeat(row, 9):                     1,
+		"\"Report\nof May\"\n\nid;\"height\n[m]\";age\r\n" + strings.Repeat(row, 9):       3,
+		"5\" monitors\nid;height;age\r\n" + strings.Repeat(row, 30):                       1,
+		"id;height;note\r\n" + strings.Repeat("1,5;2,5;\"one\ntwo\n\nthree\"\r\n", 9):     0,
+		"id;height;note\r\n" + strings.Repeat("1,5;2,5;5\" screen\r\n", 9) + "1,5;2,5;\"": 0,
+	} {
+		if m := guessText(dataset.Mapping{}, []byte(text), false); m.Separator != ";" || m.Decimal != "," || m.SkipRows != skip {
+			t.Errorf("%.40q: %+v", text, m)
+		}
+	}
+}
