@@ -165,13 +165,19 @@ func key(name string) string {
 	return quote(name)
 }
 
-// quote is a text in TOML's quotes, without what is not printable.
+// quote is a text in TOML's quotes, with escapes for what is not printable, such as a line break in
+// a header.
 func quote(v string) string {
-	v = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return -1
+	var out strings.Builder
+	for _, r := range v {
+		switch {
+		case r == '\\' || r == '"':
+			out.WriteString(`\` + string(r))
+		case unicode.IsPrint(r):
+			out.WriteRune(r)
+		default:
+			fmt.Fprintf(&out, `\U%08X`, r)
 		}
-		return r
-	}, v)
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(v) + `"`
+	}
+	return `"` + out.String() + `"`
 }
