@@ -67,7 +67,7 @@ func openText(src *hashedFile, in io.Reader, m Mapping) (*csvTable, error) {
 		if strings.Contains(field, "\r") {
 			return nil, &Error{File: t.path, Reason: "lines end with a carriage return alone: save it with LF or CRLF line ends"}
 		}
-		t.names = append(t.names, strings.Clone(trim(field)))
+		t.names = append(t.names, heading(field))
 	}
 	if i, j := twins(t.names); j > 0 {
 		// By position: without a header line the "name" is a value.
@@ -78,6 +78,16 @@ func openText(src *hashedFile, in io.Reader, m Mapping) (*csvTable, error) {
 		t.places[name] = j
 	}
 	return t, nil
+}
+
+// heading is a field of the header as a name: a line break in it, which spreadsheets put there, is
+// a space, since no name in agent.toml has one.
+func heading(field string) string {
+	field = trim(field)
+	if strings.ContainsAny(field, "\n\t") {
+		return strings.Join(strings.Fields(field), " ")
+	}
+	return strings.Clone(field)
 }
 
 // skip passes over lines before the header.
