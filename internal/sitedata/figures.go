@@ -241,6 +241,7 @@ const (
 	sampleValues = 1 << 20
 	sampleLeast  = 64
 	sampleMost   = 4096
+	sampleDigits = 1e-6 // of an offset, which a float32 keeps
 )
 
 func newLook(d int) *look {
@@ -346,9 +347,16 @@ func (l *look) column(j int, c dataset.Column) ColumnFigure {
 	case spread == 0:
 		spread = math.Sqrt(s.square / float64(s.values))
 	}
-	f.Median, f.Spread = c.Offset+c.Scale*middle, c.Scale*spread
+	value := func(scaled float64) float64 {
+		v := c.Offset + c.Scale*scaled
+		if math.Abs(v) < sampleDigits*math.Abs(c.Offset) { // what the sample's rounding left of 0
+			return 0
+		}
+		return v
+	}
+	f.Median, f.Spread = value(middle), c.Scale*spread
 	if s.values >= fewRows {
-		low, high := c.Offset+c.Scale*quantile(0.05), c.Offset+c.Scale*quantile(0.95)
+		low, high := value(quantile(0.05)), value(quantile(0.95))
 		f.Low, f.High = &low, &high
 	}
 	far := middle

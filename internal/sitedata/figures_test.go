@@ -120,3 +120,16 @@ func TestFiguresOfFaults(t *testing.T) {
 		t.Errorf("%+v, %v", f, err)
 	}
 }
+
+// TestZeroIsShownAsZero: a flag's 0 comes back from its scaled value as 0, not as what rounding
+// left.
+func TestZeroIsShownAsZero(t *testing.T) {
+	rows := &dataset.Rows{Rows: 1000, Units: 1000, D: 1}
+	for i := range 1000 {
+		rows.Values = append(rows.Values, (float64(i%10/7)-0.3)/0.5)
+	}
+	f := LookAt(rows, []dataset.Column{{Name: "x", Offset: 0.3, Scale: 0.5}}).Columns[0]
+	if f.Median != 0 || math.Signbit(f.Median) || *f.Low != 0 || math.Abs(*f.High-1) > 1e-6 {
+		t.Errorf("median %v, %v to %v", f.Median, *f.Low, *f.High)
+	}
+}
