@@ -1,6 +1,9 @@
 package agent
 
 import (
+	"errors"
+	"fmt"
+
 	"covey/internal/ledger"
 	"covey/internal/proposal"
 	"covey/internal/proposals"
@@ -30,6 +33,25 @@ func (e *endings) put(one proposals.Past, body []byte, why error) {
 	if err := e.past.Put(one); err != nil {
 		e.a.log.Error("how a proposal ended is not kept for \"study list\"", "study", one.Digest, "error", err)
 	}
+}
+
+// elsewhere says whose doing an end is that the coordinator tells of: without it a site that
+// approved reads "rejected" of its own study. Nobody signed the coordinator's word.
+func elsewhere(code study.Code) error {
+	what, ok := map[study.Code]string{
+		study.CodeRejected:  "another site rejected it",
+		study.CodeWithdrawn: "another site took its approval back",
+		study.CodeExpired:   "not every site had approved it in time",
+		study.CodeRetracted: "its analyst took it back",
+		study.CodeAborted:   "its operator ended it",
+	}[code]
+	switch {
+	case code == study.CodeCompleted:
+		return nil
+	case !ok:
+		return fmt.Errorf("the coordinator ended it: docs/errors.md has what %s means", code)
+	}
+	return errors.New("the coordinator says that " + what)
 }
 
 // closed is endings.put with what the session knows.

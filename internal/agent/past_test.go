@@ -31,11 +31,19 @@ func TestRefusedStaysInView(t *testing.T) {
 		{"by the coordinator", `approve = "ask"`, nil, func(c *standIn, s *testSite) error {
 			s.ask(wire.Ended{Header: wire.Header{Study: c.plan.Digest}, Code: study.CodeAborted})
 			return nil
-		}, stateEnded, study.CodeAborted, "", true},
+		}, stateEnded, study.CodeAborted, "the coordinator says that its operator ended it", true},
 		{"after the approval", autoPolicy, nil, func(c *standIn, s *testSite) error {
 			s.ask(wire.Ended{Header: wire.Header{Study: c.plan.Digest}, Code: study.CodeAborted})
 			return nil
-		}, string(ledger.Finished), study.CodeAborted, "", true},
+		}, string(ledger.Finished), study.CodeAborted, "the coordinator says that", true},
+		{"by another site", autoPolicy, nil, func(c *standIn, s *testSite) error {
+			s.ask(wire.Ended{Header: wire.Header{Study: c.plan.Digest}, Code: study.CodeRejected})
+			return nil
+		}, string(ledger.Finished), study.CodeRejected, "another site rejected it", true},
+		{"by a fault", autoPolicy, nil, func(c *standIn, s *testSite) error {
+			s.ask(wire.Ended{Header: wire.Header{Study: c.plan.Digest}, Code: study.CodeBadDealer})
+			return nil
+		}, string(ledger.Finished), study.CodeBadDealer, "docs/errors.md has what bad_dealer means", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newStandIn(t, 3, c.policy, nil)

@@ -105,13 +105,13 @@ func (s *session) ended(code study.Code) {
 		return
 	}
 	log.Info("study ended")
-	s.closed(string(ledger.Finished), code, "coordinator", nil)
+	s.closed(string(ledger.Finished), code, "coordinator", elsewhere(code))
 	s.agent.sessions.forget(s.plan.Digest)
 }
 
 // dropped forgets a proposal that ended before this site approved it.
 func (s *session) dropped(code study.Code) {
-	s.closed(stateEnded, code, "coordinator", nil)
+	s.closed(stateEnded, code, "coordinator", elsewhere(code))
 	if err := s.agent.pending.Remove(s.plan.Digest); err != nil {
 		s.agent.log.Error("a proposal that ended cannot be removed", "study", s.plan.Digest, "error", err)
 	}
