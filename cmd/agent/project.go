@@ -11,6 +11,7 @@ import (
 	"hash"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -87,7 +88,7 @@ func (c *projectCmd) Run(t *terminal) error {
 	if q.Missing == dataset.MissingError {
 		q.Missing = dataset.MissingDropFaulty
 	}
-	done := &projection{File: c.Out, Digest: r.Digest, Rotated: rotated}
+	done := &projection{File: c.Out, Digest: r.Digest, Rotated: rotated, unsure: unsure(r)}
 	switch {
 	case r.VarianceUnknown():
 		done.unknown = r.VarianceNote
@@ -121,6 +122,28 @@ type projection struct {
 	Bytes   int64           `json:"bytes"`
 	SHA256  string          `json:"sha256"`
 	unknown string          // why variances that the study bought cannot be used
+	unsure  bool            // whether the limits come from variances that are mostly noise
+}
+
+// mostUnsure is the share of a variance that noise may move it by without a word.
+const mostUnsure = 0.25
+
+// unsure reports whether noise may move a variance that the limits come from by more than
+// mostUnsure: each component's, or what the total leaves to other directions.
+func unsure(r *result.Result) bool {
+	if r.TotalInterval == nil {
+		return false
+	}
+	half := func(in [2]float64) float64 { return (in[1] - in[0]) / 2 }
+	rest, of := r.TotalVariance, half(*r.TotalInterval)
+	for i, v := range r.ExplainedVariance {
+		h := half(r.VarianceInterval[i])
+		if h > mostUnsure*v {
+			return true
+		}
+		rest, of = rest-v, math.Hypot(of, h)
+	}
+	return r.K < r.D-len(r.LeftOut) && of > mostUnsure*rest
 }
 
 // text is the summary in words.
@@ -147,6 +170,9 @@ func (p *projection) text() string {
 			text += " no limit of the squared prediction error, for which the released variances leave nothing;"
 		}
 		text += fmt.Sprintf(" each limit alone flags %.3g%% of normal rows.", 100*(1-l.Quantile))
+		if p.unsure {
+			text += " But noise may move the variances that these limits come from by more than a quarter: many more normal rows, or far fewer, may be flagged."
+		}
 		if l.Quantile >= 0.9 && 2*p.Flagged[i] > kept {
 			text += " More than half are flagged: is a column here in another unit of measurement than the study's?"
 		}

@@ -64,3 +64,31 @@ func TestProjectionWithoutVariances(t *testing.T) {
 		}
 	}
 }
+
+// TestProjectionOfNoise: limits from variances that are mostly noise are not said to flag what they
+// would.
+func TestProjectionOfNoise(t *testing.T) {
+	for name, c := range map[string]struct {
+		v        float64
+		in       [2]float64
+		total    float64
+		of       [2]float64
+		d        int
+		expected bool
+	}{
+		"clear":                      {4, [2]float64{3.8, 4.2}, 7, [2]float64{6.8, 7.2}, 5, false},
+		"a variance of noise":        {0.16, [2]float64{0, 2.3}, 7, [2]float64{6.8, 7.2}, 5, true},
+		"a total of noise":           {4, [2]float64{3.8, 4.2}, 5, [2]float64{4, 6}, 5, true},
+		"a total that plays no part": {4, [2]float64{3.8, 4.2}, 5, [2]float64{4, 6}, 1, false},
+		"more than the total":        {4, [2]float64{3.8, 4.2}, 3.9, [2]float64{3.8, 4}, 5, true},
+	} {
+		r := &result.Result{K: 1, D: c.d, ExplainedVariance: []float64{c.v}, VarianceInterval: [][2]float64{c.in}, TotalVariance: c.total, TotalInterval: &c.of}
+		p := &projection{Summary: &score.Summary{Rows: 100, Limits: []score.Limit{{Quantile: 0.99, T2: 9, SPE: 7}}, Flagged: []int{2}}, unsure: unsure(r)}
+		if text := p.text(); strings.Contains(text, "noise may move the variances") != c.expected {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+	if unsure(&result.Result{}) {
+		t.Error("nothing was bought")
+	}
+}
