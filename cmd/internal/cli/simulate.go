@@ -201,6 +201,26 @@ func (s simulated) print(out io.Writer) {
 	w.Flush()
 }
 
+// ShareText is a captured share to four decimals, never rounded up: only all of it, but for the
+// last digits of sums of floats, is 1.
+func ShareText(v float64) string {
+	if v < 1-1e-9 {
+		v = min(v, math.Floor(1e4*v+1e-6)/1e4)
+	}
+	return Fixed(v, 4)
+}
+
+// angleText is an angle in degrees; of the small ones only the digits that a cosine keeps.
+func angleText(v float64) string {
+	switch {
+	case v < 1e-5:
+		return "0°"
+	case v < 0.001:
+		return "< 0.001°"
+	}
+	return fmt.Sprintf("%.3g°", v)
+}
+
 // printCaptured prints how near the components are to those of the pooled rows.
 func (s simulated) printCaptured(line func(name, format string, args ...any)) {
 	shares := func(v simulate.Spread) string {
