@@ -140,8 +140,8 @@ func (p *Plan) checkRadius(q Query, a Ask) error {
 		if !Near(a.Radius, r) {
 			return mismatch(a.Query, "radius", "is not the plan's %.6g", r)
 		}
-	} else if q.Kind == KindPower && p.Proposal.Spec.Radius == proposal.RadiusPaper {
-		if !(a.Radius >= query.MinRadius && a.Radius <= query.MaxRadius) { // of a private Λ
+	} else if q.Kind == KindPower && p.Proposal.Spec.Radius == proposal.RadiusPaper || p.boundsElsewhere(q.Kind) {
+		if !(a.Radius >= query.MinRadius && a.Radius <= query.MaxRadius) {
 			return mismatch(a.Query, "radius", "is outside 2^-200..2^200")
 		}
 	} else if !(a.Radius >= BinEdge(0) && a.Radius <= 2*BinEdge(HistogramBins-1)) {
@@ -151,6 +151,16 @@ func (p *Plan) checkRadius(q Query, a Ask) error {
 		return mismatch(a.Query, "grid", "is not the radius's %g", Grid(a.Radius))
 	}
 	return nil
+}
+
+// boundsElsewhere reports whether a radius may be the square of another bound, which no histogram
+// of squares need reach ([transition.longest]).
+func (p *Plan) boundsElsewhere(k Kind) bool {
+	if k != KindTotal && k != KindVariance {
+		return false
+	}
+	_, public := p.publicRadius(KindMoment)
+	return public || p.Proposal.Spec.Center == proposal.CenterPrivate && p.Proposal.Spec.Unit == ""
 }
 
 // publicRadius is the radius of a kind of sum, where the proposal fixes it.

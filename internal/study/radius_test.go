@@ -101,3 +101,54 @@ func TestUnreadVariance(t *testing.T) {
 		}
 	}
 }
+
+// TestUnreadIsAsked: where noise leaves nothing of the lengths of rows that are very long or very
+// short, what bounds them instead may lie beyond any histogram. Sites answer under it.
+func TestUnreadIsAsked(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		bin  int // of the lengths of rows, as far as they are read; -1 for none
+	}{
+		{"method = \"covariance\"\nnorm_bound = 1e12", -1},
+		{"method = \"covariance\"\nnorm_bound = 1e-12", -1},
+		{"method = \"covariance\"\nnorm_bound = 1e30", -1},
+		{"method = \"power\"", 500},
+		{"method = \"power\"", 10},
+	} {
+		p := mustPlan(t, texts.With(texts.Four, c.text, `center = "private"`, `explained_variance = "private"`), 90_000, 90_000)
+		course := p.Start()
+		var releases []Release
+		beyond := false
+		for course.Query < len(p.Queries) {
+			q := p.Queries[course.Query]
+			a, err := p.NewAsk(course, course.Query)
+			if err == nil {
+				err = p.Check(a)
+			}
+			if err != nil {
+				t.Fatalf("%s: %s of %s: %v", c.text, q.Kind, q.Of, err)
+			}
+			beyond = beyond || !q.Kind.Definition().Counts && (a.Radius < BinEdge(0) || a.Radius > BinEdge(HistogramBins-1))
+			noised := make([]int64, q.Values)
+			switch {
+			case q.Kind == KindHistogram && q.Of == KindMean && c.bin >= 0:
+				noised[c.bin] = int64(float64(p.N) / a.Grid)
+			case q.Kind == KindPower:
+				noised[0] = 1 << 30
+			case q.Kind == KindMoment:
+				noised[0], noised[p.D] = 1<<31, 1<<30
+			}
+			r, err := p.NewRelease(a, []int{0, 1}, noised)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if course, err = p.Next(course, r, releases); err != nil {
+				t.Fatal(err)
+			}
+			releases = append(releases, r)
+		}
+		if !beyond {
+			t.Errorf("%s: no radius is beyond a histogram", c.text)
+		}
+	}
+}
