@@ -36,7 +36,7 @@ func marks(text []byte) int {
 func onlyKnown(text []byte, into reflect.Type) error {
 	var p unstable.Parser
 	p.Reset(text)
-	w := walk{&p, into == reflect.TypeFor[*Proposal]()}
+	w := walk{&p, into == reflect.TypeFor[*Proposal](), map[string]string{}}
 	at, path := into, ""
 	for p.NextExpression() {
 		e := p.Expression()
@@ -56,10 +56,12 @@ func onlyKnown(text []byte, into reflect.Type) error {
 
 // walk goes through a text. The decoder takes keys in any case of letters. Where they are exact
 // none counts but as documented: of "epsilon" and "Epsilon" the later one would count here, and
-// the first to another reader of the same signed bytes.
+// the first to another reader of the same signed bytes. Elsewhere a key has one spelling, or some
+// of a study's columns would count and others would not.
 type walk struct {
-	parser *unstable.Parser
-	exact  bool
+	parser  *unstable.Parser
+	exact   bool
+	spelled map[string]string // paths, by themselves in lower case
 }
 
 // pair looks at one key and what is in its value.
@@ -110,6 +112,11 @@ func (w walk) key(e *unstable.Node, at reflect.Type, path string) (reflect.Type,
 				reason += fmt.Sprintf("; did you mean %q?", meant)
 			}
 			return nil, "", FieldErrorf(shown, "%s", reason)
+		}
+		if lower := strings.ToLower(path); w.spelled[lower] == "" {
+			w.spelled[lower] = path
+		} else if before := w.spelled[lower]; before != path {
+			return nil, "", FieldErrorf(path, "is also written %q, line %d: write both in lower case", before, w.parser.Shape(part.Raw).Start.Line)
 		}
 		at = of
 	}

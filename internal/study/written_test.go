@@ -31,6 +31,9 @@ func TestColumnsNeedConstants(t *testing.T) {
 		"no offset":       {whole + column(`name = "b"`, "scale = 2"), []string{`"b"`, "offset = 62.0"}},
 		"no scale":        {column(`name = "b"`, "offset = 2"), []string{`columns[0]`, `"b"`}},
 		"inline, none":    {"columns = [{name = \"a\"}]\n", []string{`"a"`}},
+		"two spellings":   {"Epsilon = 50\n" + whole, []string{`Epsilon: is also written "epsilon", line 5`}},
+		"two lists":       {whole + "[[Columns]]\nname = \"b\"\n", []string{`Columns: is also written "columns", line 9`}},
+		"a capital zero":  {"Rounds = 0\n" + whole, []string{"rounds: must be positive"}},
 		"many":            {column(`name = "p"`) + column(`name = "q"`) + whole + column(`name = "r"`) + column(`name = "s"`) + column(`name = "t"`), []string{`"p" (line 5), "q" (line 7), "r" (line 13) and 2 more have no`}},
 	} {
 		spec, err := proposal.ParseSpec([]byte(head + c.text))

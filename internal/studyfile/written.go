@@ -17,7 +17,7 @@ func (f *File) CheckZeros() error {
 		"rounds", "alpha", "lambda", "c", "radius_share", "components", "components_max",
 		"center_share", "variance_share", "lambda_share", "bound_share", "norm_bound", "radius", "corrupt", "dropout", "sites_per_unit",
 	} {
-		if zero(f.written[key]) {
+		if zero(lookup(f.written, key)) {
 			return bad(key, "must be positive, got 0; leave it out for the default")
 		}
 	}
