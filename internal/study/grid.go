@@ -72,6 +72,19 @@ func quantileOf(noised []int64, spread, quantile float64, units int, also tail) 
 // Unread reports whether one of a study's histograms of lengths left no radius: a default that
 // knows nothing of the rows was in force then, of the center or of what the components are of.
 func (p *Plan) Unread(releases []Release) bool {
+	return p.anyLengths(releases, 0.5, func(q Query, radius float64) bool {
+		return radius == 0 && q.Of != KindVariance && (q.Of != KindTotal || slices.ContainsFunc(p.Queries, func(o Query) bool { return o.Kind == KindMoment }))
+	})
+}
+
+// Beyond reports whether a tenth of the units or more are so long that the last bin of a histogram
+// holds them: how long they are nobody knows, and whatever is clipped there is of shorter rows.
+func (p *Plan) Beyond(releases []Release) bool {
+	return p.anyLengths(releases, 0.9, func(q Query, radius float64) bool { return q.Of != KindRows && radius > BinEdge(HistogramBins-2) })
+}
+
+// anyLengths reports whether a quantile of one of a study's histograms of lengths is as asked.
+func (p *Plan) anyLengths(releases []Release, quantile float64, is func(of Query, radius float64) bool) bool {
 	t := &transition{Plan: p, c: &Course{}}
 	for _, r := range releases {
 		q := p.Queries[r.Query]
@@ -79,10 +92,10 @@ func (p *Plan) Unread(releases []Release) bool {
 			t.r = r
 			t.rows()
 		}
-		if q.Kind != KindHistogram || q.Of == KindVariance || q.Of == KindTotal && !slices.ContainsFunc(p.Queries, func(o Query) bool { return o.Kind == KindMoment }) {
+		if q.Kind != KindHistogram || len(r.Noised) == 0 { // of a head
 			continue
 		}
-		if noised, units := t.lengths(r); quantileRadius(noised, r.Spread(), 0.5, units) == 0 {
+		if noised, units := t.lengths(r); is(q, quantileRadius(noised, r.Spread(), quantile, units)) {
 			return true
 		}
 	}

@@ -216,3 +216,30 @@ func TestHeavyTailsHaveNoBound(t *testing.T) {
 		}
 	}
 }
+
+// TestBeyond: rows that the last bin holds were clipped to nobody knows what part of their lengths:
+// no share of theirs is given, whatever the components look like.
+func TestBeyond(t *testing.T) {
+	second := mat.NewSymDense(4, []float64{4, 0, 0, 0, 0, 2, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0.5})
+	s := spec(4, 1, proposal.MethodCovariance)
+	s.ExplainedVariance, s.Epsilon = proposal.VariancePrivate, 4
+	p, r := law{second: second, whole: second, radius: 8, rng: seeded(10)}.run(t, s, 60_000)
+	if got := of(t, p, r); got.Share == nil || says(got, "too low") {
+		t.Fatalf("%+v", got)
+	}
+	moved := 0
+	for i := range r.Releases {
+		rel := &r.Releases[i]
+		if q := p.Queries[rel.Query]; q.Kind != study.KindHistogram || q.Of != study.KindTotal {
+			continue
+		}
+		rel.Noised = make([]int64, study.HistogramBins)
+		units := float64(rel.Units) / rel.Grid
+		rel.Noised[study.HistogramBins-1], rel.Noised[300] = int64(0.2*units), int64(0.8*units)
+		moved++
+	}
+	got := of(t, p, r)
+	if moved == 0 || got.Share != nil || got.Uncalibrated != beyondWhy || !says(got, "any number of times too low") || got.Verdict(r).Trust != Unknown {
+		t.Errorf("%d histograms: %+v", moved, got)
+	}
+}

@@ -11,7 +11,7 @@ func init() {
 		{"radius: noise of the units' size makes a tail", 0, []edit{{studyClip, "also.near = tailNoisy", "also.near = tailNear"}}, in("study", "TestClipsOfTwoPeaks"), killer{}},
 		{"radius: counts that round make one beyond the histogram", 0, []edit{{grid, "min(high, low+float64(", "max(0, low+float64("}}, in("study", "TestRadiusIsOfTheHistogram"), killer{}},
 		{"radius: one that every site refuses is asked", 0, []edit{{roundSlot, "err = s.plan.Check(open)", "err = nil"}}, in("round", "TestUnfitAskEndsTheStudy"), killer{}},
-		{"radius: what is not read counts as read", 0, []edit{{grid, "quantileRadius(noised, r.Spread(), 0.5, units) == 0 {", "quantileRadius(noised, r.Spread(), 0.5, units) < 0 {"}}, in("study", "TestUnread"), killer{}},
+		{"radius: what is not read counts as read", 0, []edit{{grid, "return radius == 0 && q.Of", "return radius < 0 && q.Of"}}, in("study", "TestUnread"), killer{}},
 		{"radius: unread scores are clipped at a number that knows nothing of them", 0, []edit{{"internal/study/course.go", "set(q.Of, cmp.Or(last, t.longest()))", "set(q.Of, last)"}}, in("study", "TestUnreadVariance"), killer{}},
 		{"radius: a total's default bounds scores", 0, []edit{{"internal/study/course.go", "r > 0 && r != defaultRadius {\n		return r\n", "r > 0 {\n		return r\n"}}, in("study", "TestUnreadVariance"), killer{}},
 		{"result: scales of columns of mostly one value are taken for right", 0, []edit{{"internal/result/deviation.go", "below, above = below+v*value*max(0, -lean), above+v*value*max(0, lean)", "_, _ = value, lean"}}, in("result", "TestIntervalsOfMostlyOneValue"), killer{}},
