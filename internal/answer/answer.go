@@ -136,11 +136,19 @@ func (r *Rows) picture(p *study.Plan, site int, a study.Ask, rows *clip.Matrix, 
 	one, groups := func(int) int { return 0 }, 1
 	if first, width := p.Pictures.First, p.Pictures.Width; width > 0 {
 		groups = width
-		var err error
 		// Of the rows as they are: derived ones are the same rows in the same order, but scaled.
-		if one, err = r.raw.LevelOf(clip.Indicator{First: first, Width: width}); err != nil {
+		level, err := r.raw.LevelOf(clip.Indicator{First: first, Width: width})
+		if err != nil {
 			return nil, err
 		}
+		group := []int{-1} // by level, from -1 for none
+		for l := range width {
+			if a.Scale[first+l] == 0 { // rare, and so among all others (DATA-11)
+				l = width - 1
+			}
+			group = append(group, l)
+		}
+		one = func(i int) int { return group[1+level(i)] }
 	}
 	own, err := clip.Picture(rows, grid, x, y, groups, one, workers)
 	if err != nil || p.Proposal.Spec.PictureBy != proposal.PictureBySite {

@@ -332,3 +332,42 @@ func TestPictureLeavesDroppedRowsOut(t *testing.T) {
 		}
 	}
 }
+
+// A level that is joined to its column's other texts is among them in pictures by the column, too:
+// a group of its own would show the few units that have it.
+func TestJoinedLevelHasNoPicture(t *testing.T) {
+	const units = 300
+	p, rng := leveledPlan(t, units, func(s *proposal.Spec) {
+		s.Method, s.Picture, s.PictureBy, s.PictureColumn = proposal.MethodCovariance, true, proposal.PictureByColumn, "color"
+	}), rand.New(rand.NewPCG(9, 9))
+	rows, renamed := make([][][]float64, units), make([][][]float64, units)
+	for u := range rows {
+		row := leveledRow(rng, false)
+		as := slices.Clone(row)
+		if as[2] != 0 {
+			as[2], as[4] = 0, 1
+		}
+		rows[u], renamed[u] = [][]float64{row}, [][]float64{as}
+	}
+	answer := func(rows [][][]float64, scale float64) []int64 {
+		c := p.Start()
+		c.Query = slices.IndexFunc(p.Queries, func(q study.Query) bool { return q.Kind == study.KindPicture })
+		c.Center, c.Scale = make([]float64, leveledD), []float64{1, 0.5, scale, 0.5, 0.5, 1, 0.7, 0.7}
+		c.X, c.Deviations = make([]float64, 2*leveledD), []float64{1, 1}
+		c.X[0], c.X[leveledD+5] = 1, 1
+		a, err := p.NewAsk(c, 0)
+		if err == nil {
+			err = p.Check(a)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return must(t)(New(leveledMatrix(t, rows, false)).Answer(p, 1, a, 1))
+	}
+	if !slices.Equal(answer(rows, 0), answer(renamed, 0)) {
+		t.Error("a joined level is not among the other texts")
+	}
+	if slices.Equal(answer(rows, 0.25), answer(renamed, 0.25)) {
+		t.Error("no row has the level")
+	}
+}
