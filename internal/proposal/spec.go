@@ -371,7 +371,7 @@ func decode(text []byte, into any) error {
 	if err := onlyKnown(text, reflect.TypeOf(into)); err != nil {
 		return err
 	}
-	err := strict.Decode(text, into)
+	err := strict.DecodeSpelled(text, into)
 	bad, ok := errors.AsType[*strict.Error](err)
 	if !ok {
 		return err

@@ -36,8 +36,40 @@ func At(line int) string {
 	return fmt.Sprintf("line %d: ", line)
 }
 
-// Decode reads text into a pointer to a struct. Every error is an *[Error].
+// Decode reads text into a pointer to a struct. Every error is an *[Error]. The decoder takes keys
+// in any case of letters, and of "epsilon" and "Epsilon" the later one: here each has one spelling.
 func Decode(text []byte, into any) error {
+	if err := DecodeSpelled(text, into); err != nil {
+		return err
+	}
+	return spelled(text, reflect.TypeOf(into))
+}
+
+// spelled is the error of a key that is in the document in two spellings. Those of a map are two
+// keys.
+func spelled(text []byte, t reflect.Type) (err error) {
+	first := map[string]string{}
+	walk(text, func(e entry) {
+		lower := ""
+		for i, key := range e.keys {
+			lower += "." + key
+			if of := typeAt(t, e.keys[:i]); key == "" || of == nil || element(of).Kind() != reflect.Struct {
+				continue
+			}
+			path := strings.Join(named(e.keys[:i+1]), ".")
+			lower = lower[:len(lower)-len(key)] + strings.ToLower(key)
+			if before, ok := first[lower]; !ok {
+				first[lower] = path
+			} else if before != path && err == nil {
+				err = &Error{Key: path, Reason: fmt.Sprintf("is also written %q, line %d: write both in lower case", before, 1+bytes.Count(text[:e.offset], []byte("\n")))}
+			}
+		}
+	})
+	return err
+}
+
+// DecodeSpelled is Decode of a text whose keys are known to have one spelling.
+func DecodeSpelled(text []byte, into any) error {
 	err := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().EnableUnmarshalerInterface().Decode(into)
 	if err == nil {
 		return nil

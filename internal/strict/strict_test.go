@@ -52,11 +52,15 @@ func TestDecode(t *testing.T) {
 		"columns = 1":               `line 1 column N: columns must be a list of tables, got a whole number`,
 		"[peers]\nsouth = 1":        `line 2 column N: peers.south must be text in quotes, got a whole number`,
 		"[[columns]]\nname='a'\n[[columns]]\nname='b'\nscale='c'": `line 5 column N: columns[1].scale must be a number, got text in quotes`,
-		"not TOML":                      `line 1 column N: is not TOML: `,
-		"epsilon = 1\nname = 'a":        `line 2 column `,
-		"epsilon = 1\nepsilon = 2":      `line 2 column N: key epsilon is already defined`,
-		"rounds = 99999999999999999999": `line 1`,
-		"[wait]\nround = '5 min'":       `line 2 column N: wait.round: must be a duration`,
+		"not TOML":                                               `line 1 column N: is not TOML: `,
+		"epsilon = 1\nname = 'a":                                 `line 2 column `,
+		"epsilon = 1\nepsilon = 2":                               `line 2 column N: key epsilon is already defined`,
+		"rounds = 99999999999999999999":                          `line 1`,
+		"epsilon = 1\nEpsilon = 2":                               `Epsilon: is also written "epsilon", line 2: write both in lower case`,
+		"[Budget]\ndelta = 1\n[budget]\ndelta = 1":               `budget: is also written "Budget", line 3`,
+		"[[columns]]\nname='a'\nscale=1\n[[columns]]\nScale=2\n": `columns.Scale: is also written "columns.scale", line 5`,
+		"columns = [{name = 'a', Name = 'b'}]":                   `columns.Name: is also written`,
+		"[wait]\nround = '5 min'":                                `line 2 column N: wait.round: must be a duration`,
 	} {
 		var d document
 		err := Decode([]byte(text), &d)
@@ -70,6 +74,9 @@ func TestDecode(t *testing.T) {
 	var d document
 	if err := Decode([]byte("name = 'a'\nepsilon = 1\n[[columns]]\nname = 'x'\n"), &d); err != nil || d.Name != "a" || d.Epsilon != 1 || len(d.Columns) != 1 {
 		t.Errorf("%v, %v", d, err)
+	}
+	if err := Decode([]byte("Name = 'a'\n[peers]\nsouth = 'x'\nSouth = 'y'\n"), &d); err != nil || len(d.Peers) != 2 {
+		t.Errorf("keys of a map, and one key in capitals: %v, %v", d, err)
 	}
 }
 
