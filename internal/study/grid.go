@@ -72,7 +72,8 @@ func quantileOf(noised []int64, spread, quantile float64, units int, also tail) 
 // Unread reports whether one of a study's histograms of lengths left no radius: a default that
 // knows nothing of the rows was in force then, of the center or of what the components are of.
 func (p *Plan) Unread(releases []Release) bool {
-	return p.anyLengths(releases, 0.5, func(q Query, radius float64) bool {
+	return p.anyHistogram(releases, func(q Query, noised []int64, spread float64, units int) bool {
+		radius := quantileRadius(noised, spread, 0.5, units)
 		return radius == 0 && q.Of != KindVariance && (q.Of != KindTotal || slices.ContainsFunc(p.Queries, func(o Query) bool { return o.Kind == KindMoment }))
 	})
 }
@@ -80,11 +81,22 @@ func (p *Plan) Unread(releases []Release) bool {
 // Beyond reports whether a tenth of the units or more are so long that the last bin of a histogram
 // holds them: how long they are nobody knows, and whatever is clipped there is of shorter rows.
 func (p *Plan) Beyond(releases []Release) bool {
-	return p.anyLengths(releases, 0.9, func(q Query, radius float64) bool { return q.Of != KindRows && radius > BinEdge(HistogramBins-2) })
+	return p.anyHistogram(releases, func(q Query, noised []int64, spread float64, units int) bool {
+		return q.Of != KindRows && quantileRadius(noised, spread, 0.9, units) > BinEdge(HistogramBins-2)
+	})
 }
 
-// anyLengths reports whether a quantile of one of a study's histograms of lengths is as asked.
-func (p *Plan) anyLengths(releases []Release, quantile float64, is func(of Query, radius float64) bool) bool {
+// Below reports whether half of the units or more are so short that the first bin of a histogram
+// holds them, surely: no radius is read from there.
+func (p *Plan) Below(releases []Release) bool {
+	return p.anyHistogram(releases, func(q Query, noised []int64, spread float64, units int) bool {
+		return q.Of != KindRows && q.Of != KindVariance && float64(noised[0]) >= max(0.5*float64(units), standsOut(spread, HistogramBins))
+	})
+}
+
+// anyHistogram reports whether one of a study's histograms of lengths is as asked: of what, its
+// counts without rows that were left out, their noise, and the units that they are of.
+func (p *Plan) anyHistogram(releases []Release, is func(q Query, noised []int64, spread float64, units int) bool) bool {
 	t := &transition{Plan: p, c: &Course{}}
 	for _, r := range releases {
 		q := p.Queries[r.Query]
@@ -95,7 +107,7 @@ func (p *Plan) anyLengths(releases []Release, quantile float64, is func(of Query
 		if q.Kind != KindHistogram || len(r.Noised) == 0 { // of a head
 			continue
 		}
-		if noised, units := t.lengths(r); is(q, quantileRadius(noised, r.Spread(), quantile, units)) {
+		if noised, units := t.lengths(r); is(q, noised, r.Spread(), units) {
 			return true
 		}
 	}

@@ -103,8 +103,11 @@ func Of(p *study.Plan, r *result.Result) (*Report, error) {
 	if out.Share != nil && p.Unread(r.Releases) { // else nothing stands out from the noise
 		out, why = &Report{Components: []Component{}, Moved: out.Moved}, "too few units for ε to read how long rows are"
 	}
-	if p.Beyond(r.Releases) {
+	switch {
+	case p.Beyond(r.Releases):
 		out, why = &Report{Components: []Component{}, Moved: out.Moved}, beyondWhy
+	case p.Below(r.Releases):
+		out, why = &Report{Components: []Component{}, Moved: out.Moved}, belowWhy
 	}
 	out.Uncalibrated, out.Constants = why, doubted(p, r)
 	out.say(p, r, why)

@@ -48,6 +48,9 @@ func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 		if why == beyondWhy {
 			tell("%s", beyondSentence)
 		}
+		if why == beyondWhy || why == belowWhy {
+			tell("%s", scalesSentence)
+		}
 	case out.Share != nil && spans(r): // a share and a bound would look like a finding
 		tell("%s", spansSentence)
 	case out.Share == nil:
@@ -154,11 +157,13 @@ const groupsSentence = " If rows come in groups with different averages, such as
 // logarithmsSentence says what may help against heavy tails.
 const logarithmsSentence = "Where columns are skewed, as costs and counts are, a study of their logarithms has shorter tails."
 
-// beyondWhy and beyondSentence are for rows of which no histogram can tell how long they are
-// ([study.Plan.Beyond]).
+// What is said of rows of which no histogram can tell how long they are ([study.Plan.Beyond]), or
+// how short ([study.Plan.Below]).
 const (
 	beyondWhy      = "rows are longer than can be counted, 2^32 after offset and scale, and all such rows were clipped"
-	beyondSentence = "Explained variances are of clipped rows, and can be any number of times too low. Give each column a scale near the usual spread of its values, or let the study learn it."
+	belowWhy       = "most rows, after offset, scale and center, are zeros or shorter than can be counted, 2^-32, and noise hides them"
+	beyondSentence = "Explained variances are of clipped rows, and can be any number of times too low."
+	scalesSentence = "Give each column a scale near the usual spread of its values, or let the study learn it."
 )
 
 // unboughtSentence is for figures that explained variance might have taken away ([spectrum.heavy]).

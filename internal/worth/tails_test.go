@@ -217,29 +217,43 @@ func TestHeavyTailsHaveNoBound(t *testing.T) {
 	}
 }
 
-// TestBeyond: rows that the last bin holds were clipped to nobody knows what part of their lengths:
-// no share of theirs is given, whatever the components look like.
-func TestBeyond(t *testing.T) {
+// TestUncounted: rows that the last bin holds were clipped to nobody knows what part of their
+// lengths, and of those in the first bin nobody knows how short they are: no share is given,
+// whatever the components look like, and what helps is said. It is not more units.
+func TestUncounted(t *testing.T) {
 	second := mat.NewSymDense(4, []float64{4, 0, 0, 0, 0, 2, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0.5})
 	s := spec(4, 1, proposal.MethodCovariance)
 	s.ExplainedVariance, s.Epsilon = proposal.VariancePrivate, 4
 	p, r := law{second: second, whole: second, radius: 8, rng: seeded(10)}.run(t, s, 60_000)
-	if got := of(t, p, r); got.Share == nil || says(got, "too low") {
+	if got := of(t, p, r); got.Share == nil || says(got, "a scale near") {
 		t.Fatalf("%+v", got)
 	}
-	moved := 0
-	for i := range r.Releases {
-		rel := &r.Releases[i]
-		if q := p.Queries[rel.Query]; q.Kind != study.KindHistogram || q.Of != study.KindTotal {
-			continue
+	counted := func(bin int, share float64) (moved int) {
+		for i := range r.Releases {
+			rel := &r.Releases[i]
+			if q := p.Queries[rel.Query]; q.Kind != study.KindHistogram || q.Of != study.KindTotal {
+				continue
+			}
+			rel.Noised = make([]int64, study.HistogramBins)
+			units := float64(rel.Units) / rel.Grid
+			rel.Noised[bin], rel.Noised[300] = int64(share*units), int64((1-share)*units)
+			moved++
 		}
-		rel.Noised = make([]int64, study.HistogramBins)
-		units := float64(rel.Units) / rel.Grid
-		rel.Noised[study.HistogramBins-1], rel.Noised[300] = int64(0.2*units), int64(0.8*units)
-		moved++
+		return moved
 	}
-	got := of(t, p, r)
-	if moved == 0 || got.Share != nil || got.Uncalibrated != beyondWhy || !says(got, "any number of times too low") || got.Verdict(r).Trust != Unknown {
-		t.Errorf("%d histograms: %+v", moved, got)
+	for _, c := range []struct {
+		bin   int
+		share float64
+		why   string
+	}{{study.HistogramBins - 1, 0.2, beyondWhy}, {0, 0.6, belowWhy}} {
+		moved := counted(c.bin, c.share)
+		got := of(t, p, r)
+		if moved == 0 || got.Share != nil || got.Uncalibrated != c.why || !says(got, "a scale near") || says(got, "times too low") != (c.why == beyondWhy) || got.Verdict(r).Trust != Unknown {
+			t.Errorf("bin %d of %d histograms: %+v", c.bin, moved, got)
+		}
+	}
+	counted(0, 0.3)
+	if got := of(t, p, r); got.Uncalibrated == belowWhy {
+		t.Errorf("a third of zeros: %+v", got)
 	}
 }
