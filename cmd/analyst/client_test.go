@@ -180,6 +180,11 @@ func TestStudiesInWords(t *testing.T) {
 	if err := json.Unmarshal(d.out.Bytes(), &v); err != nil || v.Sites[1].Decision != study.VerdictRejected || len(v.Waiting) != 1 {
 		t.Errorf("%+v, %v", v, err)
 	}
+	d.hub.Set(func() { d.hub.Told[0].Answers[2].Gone = true })
+	d.run(cli.ExitOK, "list")
+	d.shows(`in vain for "w\x1b[2Jest"`)
+	d.run(cli.ExitOK, "show abcd")
+	d.shows(`cannot go on without "w\x1b[2Jest", gone from the federation or back with another key: withdraw it and propose anew`, "gone")
 	d.run(cli.ExitBad, "show nothing")
 	d.says(`no study "nothing"`)
 	d.run(cli.ExitBad, "show theirs --proposal")

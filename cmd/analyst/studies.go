@@ -40,6 +40,7 @@ type siteView struct {
 	Decision study.Verdict `json:"decision"`
 	Fault    study.Code    `json:"fault,omitempty"`
 	Awaited  bool          `json:"awaited,omitempty"`
+	Gone     bool          `json:"gone,omitempty"`
 }
 
 func viewOf(t wire.Told) view {
@@ -48,7 +49,7 @@ func viewOf(t wire.Told) view {
 		Released: t.Done, Queries: t.Queries, Proposed: t.Proposed, Ended: t.Ended, Expires: t.Expires,
 	}
 	for _, a := range t.Answers {
-		v.Sites = append(v.Sites, siteView{a.Site, a.Verdict, a.Fault, a.Awaited})
+		v.Sites = append(v.Sites, siteView{a.Site, a.Verdict, a.Fault, a.Awaited, a.Gone})
 		if a.Awaited {
 			v.Waiting = append(v.Waiting, a.Site)
 		}
@@ -86,8 +87,29 @@ func (v view) by() string {
 	return word(v.Proposer)
 }
 
-// describe returns where a study stands and for whom it waits, in a sentence.
+// stuck are the sites without which the study cannot go on, and that cannot come back to it.
+func (v view) stuck() (sites []string) {
+	for _, s := range v.Sites {
+		if s.Gone && (s.Awaited || v.Status != wire.PhaseRunning) {
+			sites = append(sites, s.Site)
+		}
+	}
+	return sites
+}
+
+// describe returns where a study stands, for whom it waits and whether in vain, in a sentence.
 func (v view) describe() string {
+	text := v.stands()
+	if gone := v.stuck(); len(gone) > 0 {
+		text += fmt.Sprintf("; it cannot go on without %s, gone from the federation or back with another key", cli.Few(words(gone)))
+		if v.Own {
+			text += ": withdraw it and propose anew"
+		}
+	}
+	return text
+}
+
+func (v view) stands() string {
 	waits := ""
 	if len(v.Waiting) > 0 {
 		waits = ", waiting for " + cli.Few(words(v.Waiting))
@@ -167,7 +189,11 @@ func (listCmd) Run(t *terminal) error {
 			if v.Status == wire.PhaseProposed && !v.Expires.IsZero() {
 				expires = v.Expires.UTC().Format(time.RFC3339)
 			}
-			fmt.Fprintf(w, "%.12s\t%s\t%s\t%s\t%s\t%s\n", v.Digest, word(v.Name), v.by(), v.status(), expires, cli.Few(words(v.Waiting)))
+			waits := cli.Few(words(v.Waiting))
+			if gone := v.stuck(); len(gone) > 0 {
+				waits = "in vain for " + cli.Few(words(gone))
+			}
+			fmt.Fprintf(w, "%.12s\t%s\t%s\t%s\t%s\t%s\n", v.Digest, word(v.Name), v.by(), v.status(), expires, waits)
 		}
 		w.Flush()
 	})
@@ -243,7 +269,10 @@ func (v view) print(out io.Writer) {
 	fmt.Fprintln(w, "\nSITE\tANSWER\tAWAITED\t")
 	for _, s := range v.Sites {
 		awaited := ""
-		if s.Awaited {
+		switch {
+		case s.Gone:
+			awaited = "gone"
+		case s.Awaited:
 			awaited = "yes"
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", word(s.Site), s.decision(), awaited, s.fault())

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"covey/internal/admission"
+	"covey/internal/analysis"
 	"covey/internal/chain"
 	"covey/internal/membership"
 	"covey/internal/pki"
@@ -418,4 +419,46 @@ func watchEnds(t *testing.T, o *office, name string, end func(), want codes.Code
 	case <-time.After(5 * time.Second):
 		t.Errorf("%s: the watch goes on", name)
 	}
+}
+
+// TestGoneSitesAreTold: who proposed a study is told within a tick that a site cannot come back to
+// it: it was revoked, or joined with another key; and of a study that shows as over, nothing more.
+func TestGoneSitesAreTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 3, nil)
+		defer f.c.Close()
+		f.alone()
+		ada := f.asker("ada")
+		of := ada.proposes()
+		gone := func() (sites []string) {
+			time.Sleep(analysis.Tick)
+			for _, a := range ada.shown(of).Answers {
+				if a.Gone {
+					sites = append(sites, a.Site)
+				}
+			}
+			return sites
+		}
+		if got := gone(); got != nil {
+			t.Errorf("before: %v", got)
+		}
+		if err := f.c.Revoke(pki.RoleSite, "site-1"); err != nil {
+			t.Fatal(err)
+		}
+		if got := gone(); !slices.Equal(got, []string{"site-1"}) {
+			t.Errorf("revoked: %v", got)
+		}
+		m := f.c.machine.lock()
+		m.who.Sites["site-1"] = membership.Holder{Name: "site-1", Identity: make(proposal.Key, 32), Joined: time.Now()}
+		f.c.machine.unlock()
+		if got := gone(); !slices.Equal(got, []string{"site-1"}) {
+			t.Errorf("joined with another key: %v", got)
+		}
+		if err := ada.port().Withdraw(ada.ctx(), of); err != nil {
+			t.Fatal(err)
+		}
+		if got := gone(); got != nil {
+			t.Errorf("of a study that is over: %v", got)
+		}
+	})
 }

@@ -63,6 +63,10 @@ func (m *leader) told(r outline.Study, now time.Time) wire.Told {
 	s, tick := m.shown[r.Digest], now.Truncate(analysis.Tick)
 	if !s.tick.Equal(tick) {
 		s = shown{tick, analysis.Tell(r.ForAnalysts(m.dates[r.Digest], m.words[r.Digest]), now)}
+		// By what is told, not by what is so: that an end does not show yet must not show here.
+		for i := range s.told.Answers {
+			s.told.Answers[i].Gone = !over(s.told) && m.who.Barred(r.Proposal().Roster[i]) != ""
+		}
 		m.shown[r.Digest] = s
 	}
 	return s.told

@@ -63,6 +63,7 @@ type Answer struct {
 	Verdict study.Verdict
 	Fault   study.Code // of the schema, found before a row is read
 	Awaited bool       // the study waits for this site just now
+	Gone    bool       // it cannot come back to this study: revoked, or joined with another key
 }
 
 // AnalysisServer answers analysts; what is an error goes to them as a status.
@@ -205,7 +206,7 @@ func (t Told) message() *covey.Study {
 		QueriesDone: uint32(t.Done), Queries: uint32(t.Queries), ProposedUnix: unixOf(t.Proposed), EndedUnix: unixOf(t.Ended), ExpiresUnix: unixOf(t.Expires),
 	}
 	for _, a := range t.Answers {
-		out.Answers = append(out.Answers, &covey.Answer{Site: a.Site, Verdict: wireVerdict(a.Verdict), Fault: wireCode(a.Fault), Awaited: a.Awaited})
+		out.Answers = append(out.Answers, &covey.Answer{Site: a.Site, Verdict: wireVerdict(a.Verdict), Fault: wireCode(a.Fault), Awaited: a.Awaited, Gone: a.Gone})
 	}
 	return out
 }
@@ -228,7 +229,7 @@ func toldOf(m *covey.Study) (Told, error) {
 	t.Done, t.Queries = int(m.GetQueriesDone()), int(m.GetQueries())
 	t.Proposed, t.Ended, t.Expires = timeOf(m.GetProposedUnix()), timeOf(m.GetEndedUnix()), timeOf(m.GetExpiresUnix())
 	for _, a := range m.GetAnswers() {
-		t.Answers = append(t.Answers, Answer{a.GetSite(), verdictOf(a.GetVerdict()), whyOf(a.GetFault()), a.GetAwaited()})
+		t.Answers = append(t.Answers, Answer{a.GetSite(), verdictOf(a.GetVerdict()), whyOf(a.GetFault()), a.GetAwaited(), a.GetGone()})
 	}
 	return t, nil
 }

@@ -112,7 +112,7 @@ func FuzzProposed(f *testing.F) {
 // be printed as JSON.
 func FuzzTold(f *testing.F) {
 	for _, told := range []Told{
-		{Study: proposal.Digest{1}, Name: "x", Phase: PhaseProposed, Answers: []Answer{{Site: "north", Verdict: study.VerdictPending, Awaited: true}}},
+		{Study: proposal.Digest{1}, Name: "x", Phase: PhaseProposed, Answers: []Answer{{Site: "north", Verdict: study.VerdictPending, Awaited: true, Gone: true}}},
 		{Study: proposal.Digest{2}, Own: true, Phase: PhaseEnded, Code: study.CodeRetracted, Done: 3, Queries: 9, Proposed: time.Unix(10, 0).UTC(), Ended: time.Unix(20, 0).UTC()},
 	} {
 		raw, err := proto.Marshal(told.message())

@@ -14,7 +14,7 @@ func told() Told {
 	at := time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)
 	return Told{
 		Study: proposal.Digest{1}, Name: "weights", Proposer: "ada", Own: true, Phase: PhaseEnded, Code: study.CodeExpired,
-		Answers: []Answer{{"north", study.VerdictApproved, "", false}, {"south", study.VerdictPending, study.CodeColumns, true}},
+		Answers: []Answer{{"north", study.VerdictApproved, "", false, false}, {"south", study.VerdictPending, study.CodeColumns, true, true}},
 		Done:    3, Queries: 21, Proposed: at, Ended: at.Add(time.Hour), Expires: at.Add(time.Hour),
 	}
 }

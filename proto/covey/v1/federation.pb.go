@@ -1021,6 +1021,7 @@ type Answer struct {
 	Verdict       Verdict                `protobuf:"varint,2,opt,name=verdict,proto3,enum=covey.v1.Verdict" json:"verdict,omitempty"`
 	Fault         Code                   `protobuf:"varint,3,opt,name=fault,proto3,enum=covey.v1.Code" json:"fault,omitempty"` // of the schema, found before a row is read; else unspecified
 	Awaited       bool                   `protobuf:"varint,4,opt,name=awaited,proto3" json:"awaited,omitempty"`                // the study waits for this site just now
+	Gone          bool                   `protobuf:"varint,5,opt,name=gone,proto3" json:"gone,omitempty"`                      // it cannot come back to this study: revoked, or joined with another key
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1079,6 +1080,13 @@ func (x *Answer) GetFault() Code {
 func (x *Answer) GetAwaited() bool {
 	if x != nil {
 		return x.Awaited
+	}
+	return false
+}
+
+func (x *Answer) GetGone() bool {
+	if x != nil {
+		return x.Gone
 	}
 	return false
 }
@@ -4501,12 +4509,13 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	" \x01(\x03R\fproposedUnix\x12\x1d\n" +
 	"\n" +
 	"ended_unix\x18\v \x01(\x03R\tendedUnix\x12!\n" +
-	"\fexpires_unix\x18\f \x01(\x03R\vexpiresUnix\"\x89\x01\n" +
+	"\fexpires_unix\x18\f \x01(\x03R\vexpiresUnix\"\x9d\x01\n" +
 	"\x06Answer\x12\x12\n" +
 	"\x04site\x18\x01 \x01(\tR\x04site\x12+\n" +
 	"\averdict\x18\x02 \x01(\x0e2\x11.covey.v1.VerdictR\averdict\x12$\n" +
 	"\x05fault\x18\x03 \x01(\x0e2\x0e.covey.v1.CodeR\x05fault\x12\x18\n" +
-	"\aawaited\x18\x04 \x01(\bR\aawaited\"{\n" +
+	"\aawaited\x18\x04 \x01(\bR\aawaited\x12\x12\n" +
+	"\x04gone\x18\x05 \x01(\bR\x04gone\"{\n" +
 	"\vJoinRequest\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\fR\x05token\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x10\n" +
