@@ -115,10 +115,15 @@ type sitesCmd struct{}
 func (c *sitesCmd) Run(s *terminal) error {
 	return list(s, "GET", "/v1/sites", func(w io.Writer, r outline.SitesReply) {
 		fmt.Fprintln(w, "SITE\tSTATE\tKEY EXCHANGE\tIDENTITY\tDATA SETS")
+		var refused []string
 		for _, site := range r.Sites {
 			state := "joined"
 			if site.Connected {
 				state = "connected"
+			}
+			if site.Refused != "" && !site.Revoked {
+				state = "refused"
+				refused = append(refused, fmt.Sprintf("%s is refused: %s", site.Name, site.Refused))
 			}
 			if site.BrokenChain {
 				state = "BROKEN CHAIN: see operations.md"
@@ -136,6 +141,9 @@ func (c *sitesCmd) Run(s *terminal) error {
 			}
 		}
 		fmt.Fprintf(w, "\nhead of the chain\t%s\n", r.Chain)
+		for _, text := range refused {
+			fmt.Fprintln(w, text)
+		}
 	})
 }
 

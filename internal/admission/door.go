@@ -141,6 +141,14 @@ func (d *Door) refused(leaf *x509.Certificate, err error) {
 	}
 }
 
+// Said returns why the program of a site or an analyst was refused when it last called; empty if
+// it was let in, or has not called.
+func (d *Door) Said(name string) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.said[name]
+}
+
 type clientKey struct{}
 
 // WithClient returns a context that knows who calls, for ClientOf.

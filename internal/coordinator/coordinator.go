@@ -51,6 +51,7 @@ type Coordinator struct {
 
 	quantumSafe bool
 	refused     admission.Refused
+	door        *admission.Door
 
 	reading  chan struct{} // the place of the one result at a time that is put together for a client
 	large    chan struct{} // places of messages of many frames that are being read
@@ -71,10 +72,12 @@ func New(o Options) *Coordinator {
 		core: all, replicated: m.replicated, term: m.term, links: map[string]*link{}, opened: map[string][]*link{}, paces: map[string]*admission.Pace{},
 		sessions: map[proposal.Digest]*memory{}, changed: make(chan struct{}), sightings: map[string]outline.Sighting{}, lasts: map[proposal.Digest]outline.Last{}, shown: map[proposal.Digest]shown{}, proposing: map[string]int{},
 	}
-	return &Coordinator{
+	c := &Coordinator{
 		core: all, registry: registry{all}, log: all.log, quantumSafe: o.QuantumSafe, refused: admission.Refused{Log: all.log},
 		reading: make(chan struct{}, 1), large: make(chan struct{}, stream.MaxLarge), late: make(chan struct{}, stream.MaxLate), stopping: make(chan struct{}),
 	}
+	c.door = &admission.Door{Program: program, Log: c.log, Admit: c.admit}
+	return c
 }
 
 // Lead begins to lead: everything committed is applied on this node, and every
@@ -137,13 +140,12 @@ func (c *Coordinator) Close() {
 
 // Server makes the gRPC server of the sites' port.
 func (c *Coordinator) Server() *grpc.Server {
-	door := &admission.Door{Program: program, Log: c.log, Admit: c.admit}
 	gate := admission.NewGate(credentials.NewTLS(c.sitesTLS()), c.log)
 	gate.Refused = func(leaf *x509.Certificate) bool {
 		_, err := c.admit(leaf)
 		return status.Code(err) == codes.PermissionDenied // not where another node may know more
 	}
-	s := admission.Server(gate, door)
+	s := admission.Server(gate, c.door)
 	wire.Register(s, server{c})
 	wire.RegisterAnalysis(s, analysts{server{c}})
 	healthv1.RegisterHealthServer(s, admission.Health{Leading: c.Leading})

@@ -20,6 +20,8 @@ func (c *Coordinator) Sites() outline.SitesReply {
 			if listed.BrokenChain { // its operator is to read the head that is printed here
 				m.show(l)
 			}
+		} else {
+			listed.Refused = c.door.Said(s.Name)
 		}
 		out.Sites = append(out.Sites, listed)
 	}

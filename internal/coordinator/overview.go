@@ -34,9 +34,13 @@ func (c *Coordinator) Overview(most int) outline.Overview {
 	}
 	slices.Reverse(o.Studies)
 	for _, s := range sites {
+		refused := ""
+		if m.links[s.Name] == nil {
+			refused = c.door.Said(s.Name)
+		}
 		o.Sites = append(o.Sites, outline.SiteStatus{
 			Name: s.Name, Fingerprint: pki.Fingerprint([]byte(s.Identity)), Joined: s.Joined, Revoked: s.Revoked,
-			Connected: m.links[s.Name] != nil, Late: late[s.Name], BrokenChain: m.astray(m.links[s.Name]), Sighting: m.sightings[s.Name],
+			Connected: m.links[s.Name] != nil, Late: late[s.Name], BrokenChain: m.astray(m.links[s.Name]), Refused: refused, Sighting: m.sightings[s.Name],
 		})
 	}
 	o.Happenings = outline.Latest(m.journal, m.seen, most)

@@ -34,6 +34,7 @@ type office struct {
 	address string
 	clock   atomic.Int64 // Unix nanoseconds
 	people  map[string]*person
+	speaks  wire.Version // what who dials says of itself
 }
 
 // person is whoever calls, with the keys that it shows.
@@ -43,10 +44,12 @@ type person struct {
 	dir  string
 	conn *grpc.ClientConn
 	leaf *x509.Certificate
+
+	shown *tls.Certificate
 }
 
 func newOffice(t *testing.T) *office {
-	o := &office{federation: newFederation(t, 3, nil), people: map[string]*person{}}
+	o := &office{federation: newFederation(t, 3, nil), people: map[string]*person{}, speaks: wire.This("covey-test")}
 	morning := time.Now().Truncate(24 * time.Hour).Add(10*time.Hour + 3*time.Second)
 	if morning.After(time.Now()) { // TLS goes by the system's clock: what is issued must be valid already
 		morning = morning.Add(-24 * time.Hour)
@@ -87,7 +90,7 @@ func (o *office) dial(certificate *tls.Certificate) *grpc.ClientConn {
 	if certificate != nil {
 		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return certificate, nil }
 	}
-	said := metadata.Pairs(wire.This("covey-test").Pairs()...)
+	said := metadata.Pairs(o.speaks.Pairs()...)
 	conn, err := grpc.NewClient(o.address, grpc.WithTransportCredentials(credentials.NewTLS(config)),
 		grpc.WithUnaryInterceptor(func(ctx context.Context, method string, in, out any, cc *grpc.ClientConn, call grpc.UnaryInvoker, options ...grpc.CallOption) error {
 			return call(metadata.NewOutgoingContext(ctx, said), method, in, out, cc, options...)
@@ -139,7 +142,7 @@ func (o *office) join(role pki.Role, name string) *person {
 		o.t.Fatal(err)
 	}
 	shown := p.shows(o.t, certificate)
-	p.conn, p.leaf = o.dial(shown), shown.Leaf
+	p.conn, p.leaf, p.shown = o.dial(shown), shown.Leaf, shown
 	o.people[name] = p
 	return p
 }

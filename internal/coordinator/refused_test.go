@@ -473,3 +473,32 @@ func TestQuotas(t *testing.T) {
 		t.Errorf("after a snapshot: %v", err)
 	}
 }
+
+// TestOldProgramsAreListed: a site whose program shares no protocol with the coordinator is listed
+// with the reason, here and for the page, and without it once it calls with another program.
+func TestOldProgramsAreListed(t *testing.T) {
+	o := newOffice(t)
+	clinic := o.join(pki.RoleSite, "clinic")
+	for _, protocol := range []int{wire.Protocol, wire.OldestProtocol - 1, wire.Protocol + 1, wire.Protocol} {
+		o.speaks = wire.Version{Protocol: protocol, Oldest: protocol, Software: "covey-agent/0.9"}
+		_, err := wire.CallStanding(t.Context(), o.dial(clinic.shown), nil)
+		why := ""
+		if protocol != wire.Protocol {
+			why = status.Convert(err).Message()
+		}
+		if (status.Code(err) == codes.FailedPrecondition) != (why != "") || strings.Contains(why, "covey-agent/0.9") != (why != "") {
+			t.Errorf("protocol %d: %v", protocol, err)
+		}
+		for _, s := range o.c.Sites().Sites {
+			if s.Name == "clinic" && s.Refused != why || s.Name != "clinic" && s.Refused != "" {
+				t.Errorf("protocol %d: %s is listed with %q", protocol, s.Name, s.Refused)
+			}
+		}
+		for _, s := range o.c.Overview(0).Sites {
+			if s.Name == "clinic" && s.Refused != why {
+				t.Errorf("protocol %d: the page has %q", protocol, s.Refused)
+			}
+		}
+		o.unpaced()
+	}
+}

@@ -282,6 +282,9 @@ func (d *Dashboard) sites(p *page, o outline.Overview) {
 		case s.BrokenChain:
 			row.State = status{"broken chain", "bad", "✕"}
 			p.Notices = append(p.Notices, notice{"bad", fmt.Sprintf("%s kept another chain of the coordinators' log, and answers no query. After a restored backup see docs/operations.md; otherwise suspect a second coordinator.", s.Name)})
+		case s.Refused != "":
+			row.State = status{"refused", "bad", "✕"}
+			p.Notices = append(p.Notices, notice{"bad", fmt.Sprintf("%s is refused: %s.", s.Name, s.Refused)})
 		case s.Late:
 			row.State = status{"late", "warn", "!"}
 		case s.Connected:

@@ -78,3 +78,15 @@ func TestBrokenChainOnThePage(t *testing.T) {
 		}
 	}
 }
+
+// TestRefusedOnThePage: a site whose program is refused does not look away alone.
+func TestRefusedOnThePage(t *testing.T) {
+	d, s, _ := newSeveral(t)
+	s.overview.Sites[0].Refused = "an agent <of> yesterday: upgrade the agent"
+	_, page := body(t, d, "GET", "/", goodToken)
+	for _, want := range []string{"</span> refused</span>", "north is refused: an agent &lt;of&gt; yesterday: upgrade the agent."} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q on\n%s", want, page)
+		}
+	}
+}

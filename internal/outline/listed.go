@@ -23,6 +23,8 @@ type ListedSite struct {
 	KeyExchange pki.KeyExchange `json:"key_exchange,omitzero"`
 	// BrokenChain says that the site answers no query: the chain does not extend the one it kept.
 	BrokenChain bool `json:"broken_chain,omitempty"`
+	// Refused is why this coordinator refuses the site's program, which shares no protocol with it.
+	Refused string `json:"refused,omitempty"`
 }
 
 // AnalystsReply lists analysts.

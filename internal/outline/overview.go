@@ -37,6 +37,7 @@ type SiteStatus struct {
 	Connected   bool      `json:"connected"`
 	Late        bool      `json:"late"` // awaited by a study past its deadline
 	BrokenChain bool      `json:"broken_chain,omitempty"`
+	Refused     string    `json:"refused,omitempty"` // why its program is, which shares no protocol
 	Sighting
 }
 
