@@ -92,17 +92,27 @@ func (e *NoLeaderError) Unwrap() error { return e.Err }
 type UnknownStudyError struct {
 	Ref     string
 	Matches []proposal.Digest
+	Signed  []proposal.Digest // in this folder, whether the coordinator knows them or not
 }
 
 func (e *UnknownStudyError) Error() string {
+	if len(e.Matches) == 0 && len(e.Signed) > 0 {
+		return fmt.Sprintf("the coordinator tells of no study %.80q, and this folder has signed one (%s): it was refused or never arrived; or the coordinator was restored from an older backup, and then sites may have answered it, and charged it. Ask its operator before you propose it again",
+			e.Ref, some(e.Signed))
+	}
 	if len(e.Matches) == 0 {
 		return fmt.Sprintf("no study %.80q is this analyst's or for it to read: analyst list shows those that are", e.Ref)
 	}
-	var newest []string
-	for _, d := range e.Matches[max(0, len(e.Matches)-5):] {
-		newest = append(newest, d.String()[:12])
+	return fmt.Sprintf("%d studies match %.80q; give the digest of one, such as %s", len(e.Matches), e.Ref, some(e.Matches))
+}
+
+// some are the last few digests, each long enough to be given.
+func some(digests []proposal.Digest) string {
+	var out []string
+	for _, d := range digests[max(0, len(digests)-5):] {
+		out = append(out, d.String()[:12])
 	}
-	return fmt.Sprintf("%d studies match %.80q; give the digest of one, such as %s", len(e.Matches), e.Ref, strings.Join(newest, ", "))
+	return strings.Join(out, ", ")
 }
 
 // AnswerError is an answer that no coordinator in order would make.

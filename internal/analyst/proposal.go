@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"google.golang.org/grpc"
 
@@ -86,4 +87,24 @@ func (c *Client) Kept(id proposal.Digest) ([]byte, error) {
 		return nil, &KeptError{c.path(id)}
 	}
 	return body, err
+}
+
+// signed returns the proposals in this folder that a person's word refers to. What cannot be read
+// is none: it is asked for the words of another error.
+func (c *Client) signed(ref string) (out []proposal.Digest) {
+	paths, _ := filepath.Glob(filepath.Join(c.dir, Proposals, "*.toml"))
+	for _, path := range paths {
+		id, err := proposal.ParseDigest(strings.TrimSuffix(filepath.Base(path), ".toml"))
+		if err != nil {
+			continue
+		}
+		body, err := c.Kept(id)
+		if err != nil {
+			continue
+		}
+		if p, err := proposal.Parse(body); err == nil && proposal.Refers(ref, id, p.Spec.Name) {
+			out = append(out, id)
+		}
+	}
+	return out
 }

@@ -102,6 +102,35 @@ func TestKeptBeforeSent(t *testing.T) {
 	}
 }
 
+// TestForgottenProposal: of a study that was signed here, and that the coordinator does not know, a
+// person hears that it may have run before a backup was restored.
+func TestForgottenProposal(t *testing.T) {
+	h, ctx := port.NewHub(t), port.Bounded(t)
+	c := join(t, h)
+	d, err := c.Draft(ctx, spec(t, ""), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Propose(ctx, d); err != nil {
+		t.Fatal(err)
+	}
+	h.Set(func() { h.Told = nil })
+	id := d.Plan.Digest
+	for _, ref := range []string{"weights", id.String()[:6], strings.ToUpper(id.String())} {
+		_, err := c.Find(ctx, ref)
+		wantErr[*UnknownStudyError](t, err, "this folder has signed one ("+id.String()[:12]+")", "older backup", "Ask its operator")
+	}
+	_, err = c.Study(ctx, id)
+	wantErr[*UnknownStudyError](t, err, "this folder has signed one")
+	if err := os.WriteFile(c.path(id), []byte("changed"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, ref := range []string{"weights", "other"} {
+		_, err := c.Find(ctx, ref)
+		wantErr[*UnknownStudyError](t, err, "analyst list shows those that are")
+	}
+}
+
 // TestLostAnswer: a proposal whose answer is lost is looked for, and sent once more if it is not
 // there, the same bytes.
 func TestLostAnswer(t *testing.T) {

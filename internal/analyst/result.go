@@ -39,7 +39,7 @@ func (c *Client) Result(ctx context.Context, id proposal.Digest, trusted []strin
 		file, err = wire.CallResult(ctx, conn, id[:])
 		return err
 	})
-	if _, none := unknown(err, id).(*UnknownStudyError); none {
+	if _, none := c.unknown(err, id).(*UnknownStudyError); none {
 		return nil, &NoResultError{id}
 	}
 	if err != nil {

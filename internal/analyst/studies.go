@@ -47,7 +47,7 @@ func (c *Client) Find(ctx context.Context, ref string) (wire.Told, error) {
 		}
 	}
 	if len(found) != 1 {
-		return wire.Told{}, &UnknownStudyError{ref, digests}
+		return wire.Told{}, &UnknownStudyError{Ref: ref, Matches: digests, Signed: c.signed(ref)}
 	}
 	return found[0], nil
 }
@@ -63,7 +63,7 @@ func (c *Client) Study(ctx context.Context, id proposal.Digest) (told wire.Told,
 	if err == nil && told.Study != id {
 		err = &AnswerError{"it says nothing of the study"}
 	}
-	return told, unknown(err, id)
+	return told, c.unknown(err, id)
 }
 
 // about refuses an answer about another study.
@@ -75,9 +75,9 @@ func about(t wire.Told, id proposal.Digest) error {
 }
 
 // unknown names the study that a coordinator does not know.
-func unknown(err error, id proposal.Digest) error {
+func (c *Client) unknown(err error, id proposal.Digest) error {
 	if refused, ok := errors.AsType[*RefusedError](err); ok && refused.Unknown {
-		return &UnknownStudyError{Ref: id.String()}
+		return &UnknownStudyError{Ref: id.String(), Signed: c.signed(id.String())}
 	}
 	return err
 }
@@ -117,7 +117,7 @@ func (c *Client) Watch(ctx context.Context, id proposal.Digest, see func(wire.To
 		case err == nil:
 			err = errors.New("the coordinator ended the watch before the study was over")
 		case !reached || !passing(err):
-			return unknown(err, id)
+			return c.unknown(err, id)
 		}
 		if since.IsZero() {
 			since = c.now()
@@ -142,5 +142,5 @@ func (c *Client) Withdraw(ctx context.Context, id proposal.Digest) error {
 	err := c.call(ctx, callTime, func(ctx context.Context, conn *grpc.ClientConn) error {
 		return wire.CallWithdraw(ctx, conn, id)
 	})
-	return unknown(err, id)
+	return c.unknown(err, id)
 }
