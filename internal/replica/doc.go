@@ -7,7 +7,8 @@
 //
 // An entry whose Apply returned without an error is fsynced on a majority and
 // is applied, once and in the same order, by every machine, now and after any
-// restart. A leader that has called Barrier has applied everything committed.
+// restart. A leader that has called Barrier has applied everything committed. Where most nodes were
+// restored from an older backup, another one ends rather than delete what it has applied.
 //
 // # Failure
 //

@@ -32,11 +32,15 @@ type Machine interface {
 
 // machine adapts a Machine to raft.
 type machine struct {
-	m Machine
+	m    Machine
+	mark *mark
 	*latch
 }
 
-func (f *machine) Apply(l *raft.Log) any { return f.m.Apply(l.Data) }
+func (f *machine) Apply(l *raft.Log) any {
+	f.mark.applied(l.Index)
+	return f.m.Apply(l.Data)
+}
 
 // Snapshot holds up no entry longer than the machine's does: raft calls Persist beside Apply.
 func (f *machine) Snapshot() (raft.FSMSnapshot, error) {

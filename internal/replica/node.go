@@ -74,6 +74,7 @@ type Node struct {
 	latch     *latch
 	transport raft.Transport
 	close     func() error // the stores
+	mark      *mark
 
 	// Others wait for the goroutine that stops or closes on a channel, not a
 	// lock: time in a synctest bubble stands still while a lock is waited for.
@@ -114,7 +115,7 @@ func Open(dir string, m Machine, opts Options) (*Node, error) {
 	if err != nil {
 		return nil, errors.Join(&StoreError{Op: "opened its directory", Err: err}, db.Close())
 	}
-	return open(m, opts, stores{owner: dir, logs: db, stable: db, snaps: snaps, snapDir: filepath.Join(path, "snapshots"), close: db.Close})
+	return open(m, opts, stores{owner: dir, logs: db, stable: db, snaps: snaps, snapDir: filepath.Join(path, "snapshots"), mark: filepath.Join(path, "applied"), close: db.Close})
 }
 
 // removeCutShort removes what snapshots left that a crash or a full disk cut short: raft leaves it
@@ -156,14 +157,24 @@ type stores struct {
 	snaps   raft.SnapshotStore
 	snapDir string
 	owner   string // the data folder
+	mark    string // the mark's file; "" for none
 	close   func() error
 }
 
 func open(m Machine, opts Options, on stores) (*Node, error) {
 	l := newLatch()
-	n := &Node{latch: l, close: on.close, stopped: make(chan struct{}), halted: make(chan struct{}), closed: make(chan struct{})}
 	st := &store{logs: on.logs, stable: on.stable, owner: on.owner, latch: l}
+	n := &Node{latch: l, close: on.close, mark: &st.mark, stopped: make(chan struct{}), halted: make(chan struct{}), closed: make(chan struct{})}
 	snaps := &snapshots{SnapshotStore: on.snaps, dir: on.snapDir, owner: on.owner, latch: l}
+	if on.mark != "" {
+		end, err := st.LastIndex()
+		if err == nil {
+			err = st.mark.open(on.mark, end)
+		}
+		if err != nil {
+			return nil, errors.Join(err, n.Close())
+		}
+	}
 	if err := n.start(m, opts, st, snaps); err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
@@ -213,7 +224,7 @@ func (n *Node) start(m Machine, opts Options, st *store, snaps *snapshots) error
 			err = raft.BootstrapCluster(c, st, newborn{st}, snaps, transport, one)
 		}
 		if err == nil || errors.Is(err, raft.ErrCantBootstrap) {
-			n.raft, err = raft.NewRaft(c, &machine{m, n.latch}, st, st, snaps, transport)
+			n.raft, err = raft.NewRaft(c, &machine{m, &st.mark, n.latch}, st, st, snaps, transport)
 		}
 	}()
 	<-started
@@ -448,6 +459,7 @@ func (n *Node) Close() error {
 		if n.close != nil {
 			n.closeErr = n.close()
 		}
+		n.closeErr = errors.Join(n.closeErr, n.mark.close())
 		close(n.closed)
 	}
 	<-n.closed

@@ -91,6 +91,7 @@ type store struct {
 	logs   raft.LogStore
 	stable raft.StableStore
 	owner  string // the data folder
+	mark   mark
 	*latch
 }
 
@@ -153,7 +154,16 @@ func (s *store) hitLogs(logs []*raft.Log, phase failpoint.Phase) error {
 	return first
 }
 
+// DeleteRange deletes what a snapshot covers, or an end that the leader's log contradicts; but not
+// one that was applied here, so that no decision is lost with it.
 func (s *store) DeleteRange(min, max uint64) error {
+	last, err := s.LastIndex()
+	if err != nil {
+		return err
+	}
+	if max >= last && min <= s.mark.index.Load() {
+		return s.set("followed the leader", contradicted{min})
+	}
 	return s.do("compacted the log", func() error { return s.logs.DeleteRange(min, max) })
 }
 

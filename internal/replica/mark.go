@@ -1,0 +1,60 @@
+package replica
+
+import (
+	"encoding/binary"
+	"fmt"
+	"os"
+	"sync/atomic"
+)
+
+// mark is the index of the latest entry that was applied here, over restarts: raft forgets it, and
+// deletes what a leader's log contradicts. No such entry was ever decided, unless most nodes were
+// restored from an older backup. Then this node may have the only copy of what they lack.
+//
+// It is written without fsync and its errors are none: one that was lost protects fewer entries.
+type mark struct {
+	index atomic.Uint64
+	file  *os.File // nil for stores in memory
+}
+
+// open reads the mark of an earlier run. One beyond the log's end is of another log.
+func (m *mark) open(path string, end uint64) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	m.file = file
+	var b [16]byte
+	if _, err := file.ReadAt(b[:], 0); err == nil {
+		if at := binary.BigEndian.Uint64(b[:]); binary.BigEndian.Uint64(b[8:]) == ^at { // else it was cut short
+			m.index.Store(min(at, end))
+		}
+	}
+	return nil
+}
+
+// applied notes an entry. It is called in the order of the log.
+func (m *mark) applied(index uint64) {
+	if index <= m.index.Load() {
+		return // after a start
+	}
+	m.index.Store(index)
+	if m.file != nil {
+		m.file.WriteAt(binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, index), ^index), 0)
+	}
+}
+
+func (m *mark) close() error {
+	if m.file == nil {
+		return nil
+	}
+	return m.file.Close()
+}
+
+// contradicted is the error of a leader that has another entry than one applied here.
+type contradicted struct{ index uint64 }
+
+func (e contradicted) Error() string {
+	return fmt.Sprintf("the coordinator that leads has another log from entry %d on, which was decided here: were others restored from an older backup? Nothing was deleted here. Stop them all, and put this one's folder raft/ in place of theirs: operations.md, what to back up",
+		e.index)
+}

@@ -1,0 +1,80 @@
+package replica
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/raft"
+)
+
+// TestDecidedIsNotDeleted: where a leader's log contradicts this one, entries that were not applied
+// here are deleted, and what was applied is not, also after a restart: the node ends instead. A log
+// that is compacted goes on.
+func TestDecidedIsNotDeleted(t *testing.T) {
+	for _, c := range []struct {
+		min, max    uint64
+		contradicts bool
+	}{
+		{1, 4, false}, {7, 10, false}, {10, 10, false}, {6, 10, true}, {1, 10, true}, {5, 12, true},
+	} {
+		logs := raft.NewInmemStore()
+		for i := uint64(1); i <= 10; i++ {
+			must(t, logs.StoreLog(&raft.Log{Index: i}))
+		}
+		path := filepath.Join(t.TempDir(), "applied")
+		var before mark
+		must(t, before.open(path, 10))
+		for i := uint64(3); i <= 6; i++ {
+			before.applied(i)
+		}
+		before.applied(2) // a start applies the log anew
+		must(t, before.close())
+
+		s := &store{logs: logs, latch: newLatch()}
+		must(t, s.mark.open(path, 10))
+		err := s.DeleteRange(c.min, c.max)
+		if at, ok := errors.AsType[contradicted](err); ok != c.contradicts || ok && (at.index != c.min || s.get() == nil) {
+			t.Errorf("%d to %d: %v", c.min, c.max, err)
+		}
+		first, _ := logs.FirstIndex()
+		last, _ := logs.LastIndex()
+		if gone := first != 1 || last != 10; gone == c.contradicts {
+			t.Errorf("%d to %d: %d to %d are left", c.min, c.max, first, last)
+		}
+		must(t, s.mark.close())
+	}
+}
+
+// TestMarkOfARun: the mark is that of the last entry, is read by the next run, and counts for
+// nothing beyond the log's end, or where it was cut short.
+func TestMarkOfARun(t *testing.T) {
+	dir := t.TempDir()
+	n := mustOpen(t, dir, &list{}, Options{})
+	apply(t, n, numbered(0, 5)...)
+	last := n.mark.index.Load()
+	must(t, n.Close())
+	if last < 5 {
+		t.Fatalf("%d after 5 entries", last)
+	}
+	path := filepath.Join(dir, "raft", "applied")
+	for end, want := range map[uint64]uint64{last + 3: last, last: last, last - 2: last - 2, 0: 0} {
+		var m mark
+		must(t, m.open(path, end))
+		if got := m.index.Load(); got != want {
+			t.Errorf("%d with a log to %d, want %d", got, end, want)
+		}
+		must(t, m.close())
+	}
+	for _, text := range []string{"", "cut", strings.Repeat("\x01", 16)} {
+		must(t, os.WriteFile(path, []byte(text), 0o600))
+		var m mark
+		must(t, m.open(path, last))
+		if got := m.index.Load(); got != 0 {
+			t.Errorf("%q is %d", text, got)
+		}
+		must(t, m.close())
+	}
+}
