@@ -19,6 +19,7 @@ import (
 	"covey/internal/result"
 	"covey/internal/round"
 	"covey/internal/stream"
+	"covey/internal/study"
 	covey "covey/proto/covey/v1"
 )
 
@@ -354,6 +355,28 @@ func TestKeptElsewhere(t *testing.T) {
 			if said := strings.Contains(f.logs.String(), "not in this coordinator's chain"); said != c.said ||
 				said && !strings.Contains(f.logs.String(), c.kept.String()) {
 				t.Errorf("%s: %v:\n%s", what, said, f.logs.String())
+			}
+		}
+	})
+}
+
+// TestKeptElsewhereShowsInStudies: a site that says on connecting that it kept another chain is
+// shown so in the studies that it is in, before a query meets its refusal.
+func TestKeptElsewhereShowsInStudies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 3, nil)
+		defer f.c.Close()
+		for _, far := range []bool{false, true} {
+			f.drop(0)
+			s, kept := f.sites[0], f.chain().Head()
+			if far {
+				kept.Number++
+			}
+			s.down, s.link = false, newLink(s.name)
+			f.c.linked(s.link, nil, kept)
+			v := f.view()
+			if got := v.Sites[0].Refused == study.CodeBrokenChain; v.Status != round.StatusProposed || got != far || v.Sites[1].Refused != "" {
+				t.Errorf("%v: %+v", far, v)
 			}
 		}
 	})

@@ -57,7 +57,7 @@ func (m *leader) view(r outline.Study) (v outline.View) {
 		}
 		if in.Barred = m.who.Barred(r.State.Plan().Proposal.Roster[i]); in.Barred != "" {
 			in.Connected = false
-		} else if l != nil && l.broken {
+		} else if m.astray(l) {
 			in.Refused = study.CodeBrokenChain
 		}
 	}
