@@ -60,6 +60,7 @@ func (u *Uplink) follow(ctx context.Context, conn grpc.ClientConnInterface) (mov
 	if err != nil {
 		return false, err
 	}
+	u.compareClocks(s.Clock)
 	changed, err := u.o.Holder.Trust(s.Authorities, u.o.Now())
 	if err != nil {
 		return false, err
@@ -72,6 +73,26 @@ func (u *Uplink) follow(ctx context.Context, conn grpc.ClientConnInterface) (mov
 		u.o.Log.Warn("the federation changes its CA: these are trusted now; compare them with what its operator says", "authorities", trusted)
 	}
 	return s.Authorities[0].Fingerprint() != pki.CAFingerprint(u.o.Holder.Issuer()), nil
+}
+
+// maxSkew is how far the two clocks may be apart before it is logged: certificates tolerate an
+// hour, and proposals expire by each one's own clock.
+const maxSkew = 5 * time.Minute
+
+// compareClocks logs that the coordinator's clock is far from this one, and that it is no more.
+func (u *Uplink) compareClocks(theirs time.Time) {
+	apart := u.o.Now().Sub(theirs)
+	far := apart.Abs() > maxSkew
+	u.mu.Lock()
+	was := u.skewed
+	u.skewed = far
+	u.mu.Unlock()
+	switch {
+	case far && !was:
+		u.o.Log.Warn("this machine's clock and the coordinator's are far apart: proposals expire too early or too late, and beyond an hour certificates fail; set the wrong one (NTP)", "apart", apart.Abs().Round(time.Second), "this_one_is_ahead", apart > 0)
+	case !far && was:
+		u.o.Log.Info("this machine's clock and the coordinator's agree again")
+	}
 }
 
 func (u *Uplink) renew(ctx context.Context, conn grpc.ClientConnInterface) (done bool) {

@@ -29,6 +29,7 @@ type direct struct {
 	down      bool
 	fails     error // of every call
 	slow      bool  // a renewal is not answered while its caller waits
+	ahead     time.Duration
 	renewals  int
 }
 
@@ -59,7 +60,7 @@ func (d *direct) Invoke(ctx context.Context, _ string, args, reply any, _ ...grp
 		d.renewals++
 		answer = &covey.RenewResponse{Certificate: certificate}
 	case *covey.StandingRequest:
-		out := &covey.StandingResponse{UnixNanoseconds: time.Now().UnixNano()}
+		out := &covey.StandingResponse{UnixNanoseconds: time.Now().Add(d.ahead).UnixNano()}
 		for _, v := range d.vouchers {
 			out.Authorities = append(out.Authorities, &covey.Authority{Certificate: v.Certificate, Endorsement: v.Endorsement})
 		}
@@ -135,6 +136,34 @@ func TestRenewalEndsWithItsLink(t *testing.T) {
 		try(&direct{authority: authority, down: true})
 		if !strings.Contains(log.String(), "the certificate was not renewed") {
 			t.Errorf("a coordinator that fails: %s", log.String())
+		}
+	})
+}
+
+// TestClocksApart: an agent whose clock is far from the coordinator's logs it once, whichever is
+// ahead, and again only after they agreed.
+func TestClocksApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, authority, site := issued(t, 0)
+		u := newUplink(t, nil)
+		var log bytes.Buffer
+		u.o.Holder, u.o.Log = site, slog.New(slog.NewTextHandler(&log, nil))
+		for _, c := range []struct {
+			ahead time.Duration
+			says  string
+		}{
+			{4 * time.Minute, ""}, {-6 * time.Minute, "apart=6m0s this_one_is_ahead=true"}, {-30 * time.Minute, ""},
+			{time.Minute, "agree again"}, {0, ""}, {3 * time.Hour, "apart=3h0m0s this_one_is_ahead=false"},
+		} {
+			log.Reset()
+			ctx, end := context.WithCancel(t.Context())
+			u.o.Work.Go(func() { u.renewals(ctx, &direct{authority: authority, ahead: c.ahead}) })
+			time.Sleep(time.Second)
+			end()
+			u.o.Work.Wait()
+			if got := log.String(); !strings.Contains(got, c.says) || c.says == "" && got != "" {
+				t.Errorf("a coordinator %v ahead: %q, want %q", c.ahead, got, c.says)
+			}
 		}
 	})
 }

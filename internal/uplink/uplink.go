@@ -57,6 +57,7 @@ type Uplink struct {
 	link   *link                    // nil while there is none
 	calls  grpc.ClientConnInterface // of the link, for what is asked beside it; nil while there is none
 	stands Standing
+	skewed bool // the clocks were far apart when they were last compared
 }
 
 // Standing is how a site's link stands.
