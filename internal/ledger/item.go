@@ -279,9 +279,9 @@ func (r *record) erase(spots []spot) error {
 
 // due lists the live items that the study's own records say must be gone: all of them once it is
 // finished, those of slots up to the last final one before, and the setup's secrets once it is
-// confirmed or closed. Any other item under a zeroed key was erased by a later ledger.db than this
-// one: a *LostError.
-func (r *record) due() ([]spot, error) {
+// confirmed or closed. With check it reads the keys of all others: an item under a zeroed key was
+// erased by a later ledger.db than this one, a *LostError.
+func (r *record) due(check bool) ([]spot, error) {
 	if r.b == nil {
 		return nil, nil
 	}
@@ -331,6 +331,9 @@ func (r *record) due() ([]spot, error) {
 					return true, nil
 				}
 			}
+			if !check {
+				return false, nil
+			}
 			return false, stays(bucket, key)
 		})
 		if err != nil {
@@ -341,20 +344,17 @@ func (r *record) due() ([]spot, error) {
 	return all, nil
 }
 
-// finishErasures carries out what a crash left due, for one study or, without
-// arguments, for all.
+// finishErasures carries out what is due, for one study or, without arguments, as Open does, for
+// all. Open alone looks at the keys of what stays: a study of many slots has as many at each query.
 func (l *Ledger) finishErasures(studies ...[32]byte) error {
-	// One at a time: due looks at keys from within a view, and must not see some zeroed that
-	// the view does not know to be due yet.
-	l.erasing.Lock()
-	defer l.erasing.Unlock()
 	type debt struct {
 		id    [32]byte
 		spots []spot
 	}
 	var pending []debt // what is due stays due
+	opening := studies == nil
 	err := l.view(func(tx *bbolt.Tx) error {
-		if studies == nil {
+		if opening {
 			err := tx.Bucket(studiesBucket).ForEachBucket(func(k []byte) error {
 				if len(k) != 32 {
 					return errDamaged
@@ -367,7 +367,7 @@ func (l *Ledger) finishErasures(studies ...[32]byte) error {
 			}
 		}
 		for _, id := range studies {
-			spots, err := l.record(tx, id).due()
+			spots, err := l.record(tx, id).due(opening)
 			if err != nil {
 				return err
 			}

@@ -18,6 +18,7 @@ type shadowFile struct {
 	pending       map[int64][]byte
 	before, after func()
 	fail          error
+	reads         int
 }
 
 func (s *shadowFile) WriteAt(p []byte, off int64) (int, error) {
@@ -26,6 +27,7 @@ func (s *shadowFile) WriteAt(p []byte, off int64) (int, error) {
 }
 
 func (s *shadowFile) ReadAt(p []byte, off int64) (int, error) {
+	s.reads++
 	for at, b := range s.pending { // this package reads and writes whole keys
 		if off >= at && off+int64(len(p)) <= at+int64(len(b)) {
 			return copy(p, b[off-at:]), nil
@@ -149,6 +151,27 @@ func TestKeyBeforeValue(t *testing.T) {
 		}
 		if err := read[name].get(mustOpen(t, crash(t, l.dir)).Journal(study(1))); err != nil {
 			t.Errorf("%s, power cut after the reply: %v", name, err)
+		}
+	}
+}
+
+// TestErasureOfAQueryReadsNoKeys: what erasing costs a query does not grow with a study's slots.
+func TestErasureOfAQueryReadsNoKeys(t *testing.T) {
+	l, s := openShadow(t)
+	j := l.Journal(study(1))
+	slots := map[int][]byte{}
+	for slot := range 20 {
+		slots[slot] = []byte("secret")
+	}
+	must(t, j.PutSlots(slots))
+	s.reads = 0
+	must(t, j.Final(0, 3, []byte("z")))
+	if s.reads > 0 {
+		t.Errorf("%d keys were read", s.reads)
+	}
+	for slot := range 20 {
+		if _, err := j.Slot(slot); errors.Is(err, ErrErased) != (slot <= 3) {
+			t.Errorf("slot %d: %v", slot, err)
 		}
 	}
 }

@@ -37,7 +37,6 @@ type Ledger struct {
 	store
 	keys *keyFile
 
-	erasing    sync.Mutex            // held while finishErasures looks and erases
 	journals   map[[32]byte]*Journal // guarded by mu
 	finishedMu sync.Mutex            // held while Active looks
 	finished   map[[32]byte]bool     // studies that Active has seen finished

@@ -132,7 +132,7 @@ func (l *Ledger) examine(id [16]byte) (own bool, err error) {
 				return errDamaged
 			}
 			r := l.record(tx, [32]byte(k))
-			if _, err := r.due(); err != nil {
+			if _, err := r.due(true); err != nil {
 				return err
 			}
 			for _, bucket := range itemBuckets {
