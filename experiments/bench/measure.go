@@ -14,6 +14,16 @@ func cpu() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
+// settle waits until this process does nothing: a site lets go of its rows once it hears of a
+// study's end, which takes a processor and belongs to no later study.
+func settle() {
+	for last, busy := cpu(), true; busy; {
+		time.Sleep(50 * time.Millisecond)
+		now := cpu()
+		busy, last = now-last > 2*time.Millisecond, now
+	}
+}
+
 // onCPU returns what work costs this process, with the collection of garbage that falls within.
 func onCPU(work func() error) (time.Duration, error) {
 	start := cpu()

@@ -96,6 +96,7 @@ func (p *pair) turn(b *testing.B) (without, with spent) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	settle()
 	runtime.GC()
 	start, used := time.Now(), cpu()
 	if _, err := p.unmasked.Study(plan); err != nil {
