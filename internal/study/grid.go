@@ -133,7 +133,7 @@ func binsRadius(noised []int64, spread, quantile float64, width int, also tail, 
 	if floor > alone {
 		floor *= surely
 	}
-	var counts []float64 // 0 where zeroed
+	counts := make([]float64, 0, len(noised)/width) // 0 where zeroed
 	fullest := -1
 	for at := 0; at < len(noised); at += width {
 		sum := 0.0

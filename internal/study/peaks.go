@@ -13,7 +13,7 @@ func twoPeaks(noised []int64, spread float64, near bool) bool {
 		s := spread * math.Sqrt(float64(width))
 		floor := standsOut(s, len(noised)/width)
 		for first := 1; first <= width; first++ {
-			var counts []float64
+			counts := make([]float64, 0, len(noised)/width)
 			fullest := 0
 			for at := first; at+width <= len(noised); at += width {
 				count := 0.0
