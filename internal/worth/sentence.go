@@ -155,7 +155,7 @@ func limited(r *result.Result) string {
 const groupsSentence = " If rows come in groups with different averages, such as women and men, the components can be some degrees farther off than these bounds say, and capture 1% less."
 
 // logarithmsSentence says what may help against heavy tails.
-const logarithmsSentence = "Where columns are skewed, as costs and counts are, a study of their logarithms has shorter tails."
+const logarithmsSentence = "Where columns are skewed, as costs and counts are, a study of their logarithms has shorter tails; where a code such as -999 stands for a missing value, sites must name it in missing_values."
 
 // What is said of rows of which no histogram can tell how long they are ([study.Plan.Beyond]), or
 // how short ([study.Plan.Below]).
@@ -167,7 +167,7 @@ const (
 )
 
 // unboughtSentence is for figures that explained variance might have taken away ([spectrum.heavy]).
-const unboughtSentence = "No explained variance is known here, so heavy tails could not be seen: where it shows them, no such figures are given."
+const unboughtSentence = "No explained variance is known here, so some heavy tails could not be seen: where it shows them, no such figures are given."
 
 // closeSentence warns of two variances that rounds hardly tell from equal ones, which would cost
 // nothing (docs/figures/worth-close.csv).

@@ -11,28 +11,38 @@ import (
 )
 
 const (
-	// mostExcess is how many times the variance of normal rows, beyond noise, rows without heavy
-	// tails may have. It was chosen on the first fifteen tables of `accuracy fool`: those with less
-	// lose at most what the bounds have in reserve, or have tails that no release shows.
-	mostExcess = 1.03
+	// What rows have beyond normal ones counts as a tail above leastExcess of normal rows'
+	// variance, or leastFar of the rows, farther ones weighed less: rows with less lose at most
+	// what the bounds have in reserve. Both were chosen on the first eighteen tables of
+	// `accuracy fool`, seeds 1 to 12.
+	leastExcess, leastFar = 0.05, 0.005
+	// mostChance is the probability with which noise makes tails of normal rows.
+	mostChance = 0.003
 	// leastFarther is how many times the covariance's clip the total's must be to show tails: it is
 	// at least twice the clip where noise does not hide the longest tenth of the rows.
 	leastFarther = 1.5
+	// Rows are far from farTimes the squared length on that farQuantile of normal rows have below
+	// them, over farOctaves of squared lengths; each octave counts half of that before it, for its
+	// noise is the same and its rows are fewer.
+	farTimes, farQuantile, farOctaves = 2, 0.93, 4
+	// mostShift is how far, squared, the center of a histogram may be from the final one, of the
+	// variance: lengths about it are the same then.
+	mostShift = 0.05
 )
 
 const heavyWhy = "heavy tails: rows beyond the clip have much of the variance, or noise hides how much, and the components can miss what only such rows show"
 
-// heavy reports whether the rows vary more than normal rows would of which the clip leaves as much.
-// What rows beyond the clip vary by is not in the components then, and may be in other directions,
-// as in tables of costs or counts. It needs the total variance that was bought, whose clip cuts off
-// less; without it heavy tails are not seen.
+// heavy reports whether the rows vary more, or more of them are far longer than others, than of
+// normal rows of which the clip leaves as much. What rows beyond the clip vary by is not in the
+// components then, and may be in other directions, as in tables of costs or counts. It takes the
+// total variance where that was bought, whose clip cuts off less, and histograms of lengths.
 func (a *spectrum) heavy(p *study.Plan, r *result.Result) bool {
-	if r.TotalInterval == nil || a.learned != nil {
+	if a.learned != nil {
 		return false
 	}
 	for _, rel := range r.Releases {
 		private := p.Proposal.Spec.NormBound == proposal.BoundPrivate
-		if rel.Kind == study.KindTotal && private && rel.Radius < leastFarther*r.Radius {
+		if rel.Kind == study.KindTotal && r.TotalInterval != nil && private && rel.Radius < leastFarther*r.Radius {
 			return true
 		}
 	}
@@ -41,31 +51,29 @@ func (a *spectrum) heavy(p *study.Plan, r *result.Result) bool {
 	for _, v := range a.mu {
 		clipped += v / keptShare(r)
 	}
-	// Of rows clipped to one length: their spectrum is the steepest that these parts can be of, so
-	// that a clip takes most from normal rows.
-	square := 0.0
-	for _, part := range unclip(parts(a.xi)) {
-		square += part * part
+	values := parts(a.xi)
+	for i := range values {
+		values[i] *= clipped
 	}
-	normal := normalTotal(clipped, r.Radius, 1/square)
-	more := normalTotal(clipped+normal95*noise, r.Radius, 1/square)
-	half := math.Hypot((r.TotalInterval[1]-r.TotalInterval[0])/2, more-normal)
-	return r.TotalVariance-half > mostExcess*normal
+	sum, square := 0.0, 0.0
+	for _, v := range unlimited(values, r.Radius) {
+		sum, square = sum+v, square+v*v
+	}
+	if !(square > 0) {
+		return false
+	}
+	degrees := sum * sum / square
+	normal := normalTotal(clipped, r.Radius, degrees)
+	more := normalTotal(clipped+noise, r.Radius, degrees)
+	return beyondNormal(r, lengthsOf(p, r, normal), normal, more-normal, degrees)
 }
 
-// stretched is [spectrum.heavy] of power iteration, which clips no covariance: it reports whether
-// the mean squared length is larger than that of normal rows with the same median.
+// stretched is [spectrum.heavy] of power iteration, which clips no covariance: normal rows are
+// those of which half are as short. It needs the total variance that was bought.
 func stretched(p *study.Plan, r *result.Result) bool {
 	if r.TotalInterval == nil || !(r.TotalVariance > 0) {
 		return false
 	}
-	median := 0.0
-	for _, rel := range r.Releases {
-		if rel.Kind == study.KindHistogram && p.Queries[rel.Query].Of == study.KindTotal {
-			median = mostMedian(rel, keptShare(r))
-		}
-	}
-	total := r.TotalInterval[0]
 	// The fewest directions, of those that there are, that have these variances, so that lengths
 	// differ most.
 	square, rest, most := 0.0, 1.0, 1.0
@@ -79,34 +87,150 @@ func stretched(p *study.Plan, r *result.Result) bool {
 		last := rest - whole*most
 		square += whole*most*most + last*last
 	}
-	shape := 1 / square / 2
-	return median > 0 && total > mostExcess*median*shape/mathext.GammaIncRegInv(shape, 0.5)
+	seen := lengthsOf(p, r, r.TotalVariance)
+	normal, spread := medianTotal(seen, 1/square)
+	return normal > 0 && beyondNormal(r, seen, normal, spread, 1/square)
 }
 
-// mostMedian returns a squared length that is above the median of those that a histogram counts,
-// with probability 0.95 over its noise, or 0 where noise hides it. Bins far below the fullest are
-// left out: their noise would hide it sooner, and rows in them make the median smaller.
-func mostMedian(rel study.Release, kept float64) float64 {
-	const near = 16 // bins, four octaves
-	half := kept * float64(rel.Units) / rel.Grid / 2
-	if 4*rel.Spread()*math.Sqrt(2*near) > half {
-		return 0
-	}
-	fullest := 1
-	for j := 1; j < len(rel.Noised); j++ {
-		if rel.Noised[j] > rel.Noised[fullest] {
-			fullest = j
+// beyondNormal reports whether the total variance, if that was bought, and far rows together are
+// more than those of normal rows of this total variance, known up to spread, and these degrees.
+func beyondNormal(r *result.Result, seen []histogram, normal, spread, degrees float64) bool {
+	square, numbers := 0.0, 0
+	take := func(more, noise, least float64) {
+		if numbers++; more > least {
+			square += more * more / (noise * noise)
 		}
 	}
-	from := max(1, fullest-near)
-	sum := 0.0
-	for j := from; j < min(len(rel.Noised), fullest+near); j++ {
-		sum += float64(rel.Noised[j])
-		if sum-1.645*rel.Spread()*math.Sqrt(float64(j-from+1)) >= half {
-			return study.BinEdge(j)
+	if r.TotalInterval != nil {
+		half := (r.TotalInterval[1] - r.TotalInterval[0]) / 2
+		take(r.TotalVariance-normal, math.Hypot(half/normal95, spread), leastExcess*normal)
+	}
+	if share, noise := far(seen, normal, degrees); noise > 0 {
+		take(share, noise, leastFar)
+	}
+	// Of one or two independent normal numbers, squares of positive ones sum to so much.
+	chance := math.Erfc(math.Sqrt(square/2)) / 2
+	if numbers == 2 {
+		chance += math.Exp(-square/2) / 4
+	}
+	return square > 0 && chance < mostChance
+}
+
+// histogram is a noised one of the lengths of rows less their center.
+type histogram struct {
+	study.Release
+	rows   float64 // that were kept
+	octave int     // bins that an octave of squared lengths has
+}
+
+// lengthsOf returns the histograms of the total and of a released center, but those about another
+// center than the final one. total is about the variance.
+func lengthsOf(p *study.Plan, r *result.Result, total float64) []histogram {
+	var out []histogram
+	for _, rel := range r.Releases {
+		of := p.Queries[rel.Query].Of
+		if rel.Kind != study.KindHistogram || of != study.KindTotal && of != study.KindMean {
+			continue
+		}
+		shift := 0.0
+		for j, v := range r.Mean {
+			if rel.Center != nil {
+				v -= rel.Center[j]
+			}
+			shift += v * v
+		}
+		h := histogram{rel, float64(rel.Units) * keptShare(r), 4}
+		if of == study.KindMean { // of lengths, not of squared ones
+			h.octave = 2
+		}
+		if shift <= mostShift*total {
+			out = append(out, h)
 		}
 	}
-	return 0
+	return out
+}
+
+// edge is the upper edge of bin j, a squared length.
+func (h histogram) edge(j int) float64 {
+	if h.octave == 2 {
+		return study.BinEdge(j) * study.BinEdge(j)
+	}
+	return study.BinEdge(j)
+}
+
+// share and noise are those of the rows that are in a bin, and of its noise.
+func (h histogram) share(j int) float64 { return float64(h.Noised[j]) * h.Grid / h.rows }
+func (h histogram) noise() float64      { return h.Spread() * h.Grid / h.rows }
+
+// far returns how large a share of the rows is far beyond that of normal rows of this total and
+// degrees, and the noise's standard deviation; 0, 0 where no histogram says.
+func far(seen []histogram, normal, degrees float64) (share, noise float64) {
+	shape := degrees / 2
+	below := func(square float64) float64 { return mathext.GammaIncReg(shape, shape*square/normal) }
+	precision, from := 0.0, farTimes*normal*mathext.GammaIncRegInv(shape, farQuantile)/shape
+	for _, h := range seen {
+		at := 1
+		for at < len(h.Noised) && h.edge(at-1) < from {
+			at++
+		}
+		sum, weights := 0.0, 0.0
+		for i := range farOctaves * h.octave {
+			if at+i >= len(h.Noised) {
+				break
+			}
+			w := math.Ldexp(1, -(i / h.octave))
+			sum += w * (h.share(at+i) - (below(h.edge(at+i)) - below(h.edge(at+i-1))))
+			weights += w * w
+		}
+		if variance := weights * h.noise() * h.noise(); variance > 0 {
+			share, precision = share+sum/variance, precision+1/variance
+		}
+	}
+	if precision == 0 {
+		return 0, 0
+	}
+	return share / precision, 1 / math.Sqrt(precision)
+}
+
+// medianTotal returns the total variance of normal rows of these degrees of which as many are
+// shorter than the histograms say, at the edge of a bin next to the median, and the standard
+// deviation of that; 0, 0 where noise hides it. Bins far below the fullest are left out: their
+// noise would hide it sooner, and rows in them make it smaller.
+func medianTotal(seen []histogram, degrees float64) (total, spread float64) {
+	const mostNoise, middle = 0.125, 0.25 // of the rows
+	shape := degrees / 2
+	precision := 0.0
+	for _, h := range seen {
+		fullest := 1
+		for j := 1; j < len(h.Noised); j++ {
+			if h.Noised[j] > h.Noised[fullest] {
+				fullest = j
+			}
+		}
+		from := max(1, fullest-4*h.octave)
+		sum, nearest, share, noise, edge := 0.0, middle, 0.0, 0.0, 0.0
+		for j := from; j < min(len(h.Noised), fullest+4*h.octave); j++ {
+			sum += h.share(j)
+			if off := math.Abs(sum - 0.5); off < nearest {
+				nearest, share, edge = off, sum, h.edge(j)
+				noise = h.noise() * math.Sqrt(float64(j-from+1))
+			}
+			if edge == 0 && sum >= 0.5+middle { // one bin has the middle: the median is at most its edge
+				share, edge, noise = 0.5, h.edge(j), h.noise()*math.Sqrt(float64(j-from+1))
+			}
+		}
+		if edge == 0 || noise > mostNoise {
+			continue
+		}
+		of := func(share float64) float64 { return edge * shape / mathext.GammaIncRegInv(shape, share) }
+		if v := of(share) - of(share+noise); v > 0 {
+			total, precision = total+of(share)/(v*v), precision+1/(v*v)
+		}
+	}
+	if precision == 0 {
+		return 0, 0
+	}
+	return total / precision, 1 / math.Sqrt(precision)
 }
 
 // normalTotal returns the mean squared length of normal rows whose squared lengths, each cut off at

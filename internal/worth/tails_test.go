@@ -257,3 +257,131 @@ func TestUncounted(t *testing.T) {
 		t.Errorf("a third of zeros: %+v", got)
 	}
 }
+
+// TestFarRows: without a total that was bought, histograms of lengths show rows that are farther
+// than normal ones: those of a released center, too, but about offsets only where these are near.
+// What noise may be shows nothing, nor do few far rows.
+func TestFarRows(t *testing.T) {
+	const n, d = 20_000, 8
+	s := spec(d, 1, proposal.MethodCovariance)
+	s.Center = proposal.CenterPrivate
+	p, _ := planned(t, s, n)
+	queries := map[study.Kind]int{}
+	for i, q := range p.Queries {
+		if q.Kind == study.KindHistogram {
+			queries[q.Of] = i
+		}
+	}
+	codes := func(share float64) func(rng *rand.Rand, row []float64) {
+		return func(rng *rand.Rand, row []float64) {
+			if rng.Float64() < share {
+				row[0] = 6
+			}
+		}
+	}
+	normal := func(*rand.Rand, []float64) {}
+	heavy := func(rng *rand.Rand, row []float64) { student(rng, row, 3) }
+	for _, c := range []struct {
+		name          string
+		change        func(rng *rand.Rand, row []float64)
+		total, center float64 // noise of histograms, in rows
+		offset        float64 // of the center's histogram
+		want          bool
+	}{
+		{"normal", normal, 60, 60, 0, false},
+		{"normal, about far offsets", normal, 60, 60, 3, false},
+		{"t3 in each", heavy, 40, 1e5, 0, true},
+		{"t3 in each, by the center's histogram", heavy, 1e5, 60, 0, true},
+		{"t3 in each, about far offsets", heavy, 1e5, 60, 3, false},
+		{"t3 in noise", heavy, 1e5, 1e5, 0, false},
+		{"another kind", codes(0.04), 20, 20, 0, true},
+		{"few of another kind", codes(0.003), 2, 2, 0, false},
+	} {
+		for seed := range uint64(3) {
+			rng := seeded(40 + seed)
+			rows := rowsOf(rng, n, []float64{1, 0.5, 0.4, 0.3, 0.3, 0.3, 0.3, 0.3}, c.change)
+			var all []float64
+			rels := []study.Release{
+				{Query: queries[study.KindMean], Noised: make([]int64, study.HistogramBins), Center: []float64{c.offset, 0, 0, 0, 0, 0, 0, 0}},
+				{Query: queries[study.KindTotal], Noised: make([]int64, study.HistogramBins)},
+			}
+			for _, row := range rows {
+				square, about := linalg.Dot(row, row), 0.0
+				for j, v := range row {
+					v -= rels[0].Center[j]
+					about += v * v
+				}
+				all = append(all, square)
+				for i, length := range []float64{math.Sqrt(about), square} {
+					j := 0
+					for study.BinEdge(j) < length {
+						j++
+					}
+					rels[i].Noised[j]++
+				}
+			}
+			for i, spread := range []float64{c.center, c.total} {
+				rels[i].Kind, rels[i].Units, rels[i].Grid, rels[i].Sigma = study.KindHistogram, n, 1, noise.Sigma(spread*1024)
+				for j := range rels[i].Noised {
+					rels[i].Noised[j] += int64(spread * rng.NormFloat64())
+				}
+			}
+			rels[1].Center = make([]float64, d)
+			slices.Sort(all)
+			bound := all[int(0.93*n)]
+			moment := mat.NewSymDense(d, nil)
+			for _, row := range rows {
+				moment.SymRankOne(moment, min(1, bound/linalg.Dot(row, row))/n, mat.NewVecDense(d, row))
+			}
+			var eigen mat.EigenSym
+			if !eigen.Factorize(moment, false) {
+				t.Fatal("no eigenvalues")
+			}
+			mu := eigen.Values(nil)
+			slices.Reverse(mu)
+			r := &result.Result{N: n, D: d, Radius: bound, Mean: make([]float64, d), Releases: rels}
+			if newSpectrum(mu, 1e-6, n, 0).heavy(p, r) != c.want {
+				t.Errorf("%s, seed %d: heavy tails are not %v", c.name, seed, c.want)
+			}
+		}
+	}
+}
+
+// TestTailsTogether: a variance and far rows that are each less than noise may make show tails
+// together, but not where either is too little to matter.
+func TestTailsTogether(t *testing.T) {
+	rel := study.Release{Units: 100_000, Grid: 1, Sigma: noise.Sigma(1000 * 1024), Noised: make([]int64, study.HistogramBins)}
+	at := 1
+	for study.BinEdge(at) < 50 { // twice what 7% of normal rows are beyond is 25
+		at++
+	}
+	for _, c := range []struct {
+		more, far float64 // standard deviations
+		deviation float64 // of the total
+		rows      int     // all
+		want      bool
+	}{
+		{2.4, 2.4, 0.05, 100_000, true},
+		{2.4, 0, 0.05, 100_000, false},
+		{0, 2.4, 0.05, 100_000, false},
+		{2.4, -3, 0.05, 100_000, false},
+		{-3, 2.4, 0.05, 100_000, false},
+		{3.2, 0, 0.05, 100_000, true},
+		{0, 3.2, 0.05, 100_000, true},
+		{4.8, 0, 0.01, 100_000, false},
+		{0, 4.8, 0.05, 100_000_000, false},
+	} {
+		h := histogram{rel, float64(c.rows), 4}
+		_, spread := far([]histogram{h}, 10, 8)
+		h.Noised = make([]int64, study.HistogramBins)
+		h.Noised[at] = 1e6
+		one, _ := far([]histogram{h}, 10, 8)
+		none, _ := far([]histogram{{rel, float64(c.rows), 4}}, 10, 8)
+		h.Noised[at] = int64(1e6 * (c.far*spread - none) / (one - none))
+		total, half := 10+10*c.deviation*c.more, 1.96*10*c.deviation
+		r := &result.Result{TotalVariance: total, TotalInterval: &[2]float64{total - half, total + half}}
+		if got := beyondNormal(r, []histogram{h}, 10, 0, 8); got != c.want {
+			t.Errorf("%v: heavy tails %v", c, got)
+		}
+	}
+}
