@@ -63,6 +63,12 @@ func (a *spectrum) heavy(p *study.Plan, r *result.Result) bool {
 		return false
 	}
 	degrees := sum * sum / square
+	for _, rel := range r.Releases {
+		// Clipped short, rows are as long as the clip, and their variance says little of the total.
+		if rel.Kind == study.KindMoment && rel.Radius > r.Radius {
+			return beyondMedian(r, lengthsOf(p, r, clipped), degrees)
+		}
+	}
 	normal := normalTotal(clipped, r.Radius, degrees)
 	more := normalTotal(clipped+noise, r.Radius, degrees)
 	return beyondNormal(r, lengthsOf(p, r, normal), normal, more-normal, degrees)
@@ -87,9 +93,13 @@ func stretched(p *study.Plan, r *result.Result) bool {
 		last := rest - whole*most
 		square += whole*most*most + last*last
 	}
-	seen := lengthsOf(p, r, r.TotalVariance)
-	normal, spread := medianTotal(seen, 1/square)
-	return normal > 0 && beyondNormal(r, seen, normal, spread, 1/square)
+	return beyondMedian(r, lengthsOf(p, r, r.TotalVariance), 1/square)
+}
+
+// beyondMedian is beyondNormal for normal rows of which half are as short.
+func beyondMedian(r *result.Result, seen []histogram, degrees float64) bool {
+	normal, spread := medianTotal(seen, degrees)
+	return normal > 0 && beyondNormal(r, seen, normal, spread, degrees)
 }
 
 // beyondNormal reports whether the total variance, if that was bought, and far rows together are

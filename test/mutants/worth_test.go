@@ -25,6 +25,7 @@ func init() {
 		{"worth: any excess of variance is a tail", 0, []edit{{"internal/worth/tails.go", "math.Hypot(half/normal95, spread), leastExcess*normal", "math.Hypot(half/normal95, spread), 0*normal"}}, in("worth", "TestTailsTogether"), killer{}},
 		{"worth: a few far rows are a tail", 0, []edit{{"internal/worth/tails.go", "take(share, noise, leastFar)", "take(share, noise, 0)"}}, in("worth", "TestTailsTogether"), killer{}},
 		{"worth: two numbers are as sure as one", 0, []edit{{"internal/worth/tails.go", "if numbers == 2 {\n\t\tchance +=", "if numbers == 2 {\n\t\tchance -="}}, in("worth", "TestTailsTogether"), killer{}},
+		{"worth: rows clipped short say how long they are", 0, []edit{{"internal/worth/tails.go", "rel.Kind == study.KindMoment && rel.Radius > r.Radius {", "rel.Kind == study.KindMoment && rel.Radius < 0 {"}}, in("worth", "TestFarRows"), killer{}},
 		{"worth: histograms show no tail", 0, []edit{{"internal/worth/tails.go", "if share, noise := far(seen, normal, degrees); noise > 0 {", "if share, noise := far(seen, normal, degrees); noise < 0 {"}}, in("worth", "TestFarRows"), killer{}},
 		{"worth: lengths about far offsets are a tail", 0, []edit{{"internal/worth/tails.go", "if shift <= mostShift*total {", "if shift >= 0 {"}}, in("worth", "TestFarRows"), killer{}},
 		{"worth: a center's lengths are squared ones", 0, []edit{{"internal/worth/tails.go", "h.octave = 2\n", "h.octave = 4\n"}}, in("worth", "TestFarRows"), killer{}},
