@@ -109,24 +109,12 @@ type method struct {
 
 var nonPrivate = method{name: "non-private"}
 
-// profile returns power iteration of twelve rounds on rows as they are, the practical profile's
-// default when the figures were measured, with some fields changed.
+// profile returns the practical profile with some fields changed.
 func profile(name string, epsilon float64, k int, change func(*proposal.Spec)) method {
 	return method{name: name, spec: func(m *run.Data) proposal.Spec {
 		s := run.Spec(m.D, epsilon)
 		s.Components = proposal.Components(k)
-		if change != nil {
-			change(&s)
-		}
-		if s.Method == "" {
-			s.Method = proposal.MethodPower
-		}
-		if s.Method == proposal.MethodPower && (s.Radius == "" || s.Radius == proposal.RadiusPrivate) {
-			s.Rows, s.RadiusShare = proposal.RowsPlain, 0.1
-		}
-		if s.Method == proposal.MethodPower && s.Rounds == 0 {
-			s.Rounds = 12
-		}
+		change(&s)
 		return s
 	}}
 }

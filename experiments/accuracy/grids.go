@@ -26,7 +26,7 @@ func size(s sheet) error {
 			}
 			title := fmt.Sprintf("%s, d = %d", name, c.d)
 			last := method{name: "paper, last", output: proposal.OutputLast}
-			methods := []method{profile("practical", 1, 1, nil), profile("covariance", 1, 1, covariance), paper(1), last, nonPrivate}
+			methods := []method{profile("power", 1, 1, power), profile("covariance", 1, 1, covariance), paper(1), last, nonPrivate}
 			err = s.panel(title, 1, c.ns, func(x float64) (run.Source, int, []method) { return source, int(x), methods })
 			if err != nil {
 				return err
@@ -45,8 +45,8 @@ func epsilon(s sheet) error {
 		}
 		title := name + ", d = 64, n = 20,000"
 		err = s.panel(title, 1, []float64{0.125, 0.25, 0.5, 1, 2, 4, 8}, func(x float64) (run.Source, int, []method) {
-			distributed := profile("practical, distributed", x, 1, func(spec *proposal.Spec) { spec.Noise = proposal.NoiseDistributed })
-			return source, 20_000, []method{profile("practical", x, 1, nil), profile("covariance", x, 1, covariance), profile("auto", x, 1, automatic), nonPrivate, distributed}
+			distributed := profile("auto, distributed", x, 1, func(spec *proposal.Spec) { spec.Noise = proposal.NoiseDistributed })
+			return source, 20_000, []method{profile("power", x, 1, power), profile("covariance", x, 1, covariance), profile("auto", x, 1, automatic), nonPrivate, distributed}
 		})
 		if err != nil {
 			return err
@@ -65,7 +65,9 @@ func rounds(s sheet) error {
 		title := fmt.Sprintf("flatq, d = 64, n = %d", n)
 		err = s.panel(title, 1, []float64{1, 2, 4, 8, 12, 16, 24, 48}, func(x float64) (run.Source, int, []method) {
 			output := func(name string) method {
-				return profile(name, 1, 1, func(spec *proposal.Spec) { spec.Rounds, spec.Output = int(x), name })
+				return profile(name, 1, 1, func(spec *proposal.Spec) {
+					spec.Method, spec.Rounds, spec.Output = proposal.MethodPower, int(x), name
+				})
 			}
 			return source, n, []method{output(proposal.OutputAuto), output(proposal.OutputPooled), output(proposal.OutputLast), output(proposal.OutputRandom)}
 		})
@@ -91,10 +93,13 @@ func radius(s sheet) error {
 		err = s.panel(title, 1, []float64{0.125, 0.25, 0.5, 1, 2, 4, 8, 16}, func(x float64) (run.Source, int, []method) {
 			public := method{name: "public radius", spec: func(m *run.Data) proposal.Spec {
 				spec := run.Spec(m.D, 1)
+				spec.Method, spec.Rows = proposal.MethodPower, proposal.RowsPlain
 				spec.Radius = scalar(x * math.Sqrt(m.Trace()*m.Top()))
 				return spec
 			}}
-			return source, 10_000, []method{public, profile("private radius", 1, 1, nil)}
+			return source, 10_000, []method{public, profile("private radius", 1, 1, func(spec *proposal.Spec) {
+				spec.Method, spec.Rows = proposal.MethodPower, proposal.RowsPlain
+			})}
 		})
 		if err != nil {
 			return err
@@ -113,8 +118,9 @@ func components(s sheet) error {
 			}
 			title := fmt.Sprintf("%s, d = 64, k = %d", name, k)
 			methods := []method{
-				profile("block", 1, k, nil), profile("covariance", 1, k, covariance),
-				profile("deflation", 1, k, func(spec *proposal.Spec) { spec.Subspace = proposal.SubspaceDeflation }), nonPrivate, profile("auto", 1, k, automatic),
+				profile("block", 1, k, power), profile("covariance", 1, k, covariance), profile("deflation", 1, k, func(spec *proposal.Spec) {
+					spec.Method, spec.Subspace = proposal.MethodPower, proposal.SubspaceDeflation
+				}), nonPrivate, profile("auto", 1, k, automatic),
 			}
 			err = s.panel(title, k, []float64{5000, 20_000, 80_000}, func(x float64) (run.Source, int, []method) { return source, int(x), methods })
 			if err != nil {
@@ -135,7 +141,7 @@ func diamonds(s sheet) error {
 	for _, k := range []int{1, 2, 3} {
 		title := fmt.Sprintf("the diamonds, k = %d", k)
 		err = s.panel(title, k, []float64{0.25, 0.5, 1, 2, 4}, func(x float64) (run.Source, int, []method) {
-			return source, m.N, []method{profile("practical", x, k, nil), profile("covariance", x, k, covariance), profile("auto", x, k, automatic)}
+			return source, m.N, []method{profile("power", x, k, power), profile("covariance", x, k, covariance), profile("auto", x, k, automatic)}
 		})
 		if err != nil {
 			return err

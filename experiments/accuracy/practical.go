@@ -56,7 +56,7 @@ func five(to io.Writer, times int) (missed int, err error) {
 		name   string
 		change func(*proposal.Spec)
 	}{
-		{"practical", func(*proposal.Spec) {}},
+		{"all defaults", func(*proposal.Spec) {}},
 		{"with explained variance", func(s *proposal.Spec) { s.ExplainedVariance = proposal.VariancePrivate }},
 		{"output last", func(s *proposal.Spec) { s.Output = proposal.OutputLast }},
 		{"output pooled", func(s *proposal.Spec) { s.Output = proposal.OutputPooled }},
