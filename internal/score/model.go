@@ -183,8 +183,8 @@ type Scores struct {
 	SPE []float64
 }
 
-// block projects the rows of a block, whose values it may change.
-func (m *Model) block(b dataset.Block) (*Scores, error) {
+// Block projects the rows of a block, whose values it may change.
+func (m *Model) Block(b dataset.Block) (*Scores, error) {
 	if b.Gaps == nil && m.joins == nil && !m.scaled {
 		return m.plain(b)
 	}

@@ -134,7 +134,7 @@ func (p *pool) send() {
 // project fills in a batch's parts.
 func (p *pool) project(b *batch) error {
 	for _, block := range b.blocks {
-		s, err := p.m.block(block)
+		s, err := p.m.Block(block)
 		if err != nil {
 			return err
 		}
