@@ -274,15 +274,8 @@ func behind(group []int, k int) string {
 
 func ceil(v float64) float64 { return float64(int(v + 0.999999)) }
 
-// percent writes a share as a percentage that is never rounded up, with a decimal, or above 99.9%
-// with as many as show how much is lacking.
-func percent(v float64) string {
-	decimals, unit := 1, 1000.0
-	for decimals < 5 && v < 1 && (1-v)*unit < 1-1e-9 {
-		decimals, unit = decimals+1, unit*10
-	}
-	return fmt.Sprintf("%.*f%%", decimals, math.Floor(v*unit+1e-6)/unit*100)
-}
+// percent writes a share as a percentage that is never rounded up.
+func percent(v float64) string { return fmt.Sprintf("%.1f%%", float64(int(v*1000))/10) }
 
 // Note is what is known of a component in a few words.
 func (c Component) Note() string {

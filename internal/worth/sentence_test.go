@@ -43,12 +43,3 @@ func TestComponentsOfAllColumns(t *testing.T) {
 		}
 	}
 }
-
-// TestPercent: no share is rounded up, and none below 1 is all.
-func TestPercent(t *testing.T) {
-	for v, want := range map[float64]string{0: "0.0%", 0.0004: "0.0%", 0.9: "90.0%", 0.57: "57.0%", 0.9899: "98.9%", 0.999: "99.9%", 0.9993: "99.93%", 0.9999: "99.99%", 0.99996: "99.996%", 1 - 1e-9: "99.99999%", 1: "100.0%"} {
-		if got := percent(v); got != want {
-			t.Errorf("%v: %q, want %q", v, got, want)
-		}
-	}
-}
