@@ -62,7 +62,7 @@ func init() {
 		mask("shares of both kinds", "TestSharesAreOfOneKind", edit{maskShares, "		out = append(out, share.Bytes()...)\n	}\n	if h.chained", "		out = append(out, share.Bytes()...)\n	}\n	if k := len(places) - 1; !s.cfg.Whole() && u.Contains(places[k].Dealer) {\n		copy(out[len(out)-32*len(places):], held.e[k].Bytes())\n	}\n	if h.chained"}),
 		mask("keys of a site outside of U", "TestSharesAreOfOneKind", edit{maskShares, "s.cfg.Whole() || !u.Contains(self) || len", "s.cfg.Whole() || len"}),
 		mask("keys of pairs inside U", "TestSharesAreOfOneKind", edit{maskShares, "		if u.Contains(i) {\n			continue // never", "		if false {\n			continue // never"}),
-		mask("shares, proofs and keys for any U", "TestNothingBelowTheLeastSurvivors", edit{maskShares, "	if err := s.lawful(q, u); err != nil {", "	if err := errors.Join(s.Validate(q), u.Validate(s.cfg.sites(), 0)); err != nil {"}),
+		mask("shares, proofs and keys for any U", "TestNothingBelowTheLeastSurvivors", edit{maskShares, "	if err := s.lawful(q, u); err != nil {", "	if err := errors.Join(s.validate(q), u.Validate(s.cfg.sites(), 0)); err != nil {"}),
 		mask("the chain's key at U_min", "TestChainOfShares", edit{maskShares, "len(h.u) > h.s.cfg.MinSurvivors", "len(h.u) >= h.s.cfg.MinSurvivors"}),
 		mask("the chain's key from outside of U", "TestChainOfShares", edit{maskShares, "h.s.cfg.MinSurvivors && h.u.Contains(h.site)", "h.s.cfg.MinSurvivors"}),
 		mask("a component is its level's key", "TestNoiseChain", edit{maskChain, "	for at := u; at > l+1; at-- {", "	for at := u; at > l; at-- {"}),

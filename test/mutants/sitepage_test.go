@@ -40,7 +40,8 @@ func init() {
 		{"site page: no typed name", 0, []edit{{decide, "case strings.TrimSpace(r.PostForm.Get(\"name\")) != d.Name:", "case false:"}}, refused, killer{}},
 		{"site page: any letters", 0, []edit{{door, "case subtle.ConstantTimeCompare([]byte(letters), []byte(typed)) == 1:", "case subtle.ConstantTimeCompare([]byte(letters), []byte(typed)) >= 0:"}}, refused, killer{}},
 		{"site page: letters decide twice", 0, []edit{{door, "\t\tdelete(s.letters, id)\n", ""}}, in("sitepage", "TestLettersAreUsedOnce"), killer{}},
-		{"site page: of two requests with the same letters both decide", 0, []edit{{door, "\t\tdelete(s.letters, id)\n\t\treturn lettersRight\n", "\t\treturn lettersRight\n"}, {decide, "\tcase lettersRight:\n", "\tcase lettersRight:\n\t\tdefer func() { p.door.mu.Lock(); delete(s.letters, id); p.door.mu.Unlock() }()\n"}}, in("sitepage", "TestOneOfManyDecides"), killer{}},
+		{"site page: of two requests with the same letters both decide", 0, []edit{{door, "\t\tdelete(s.letters, id)\n\t\treturn lettersRight\n", "\t\treturn lettersRight\n"}, {decide, "\tcase lettersRight:\n", "\tcase lettersRight:\n\t\tdefer func() { p.door.mu.Lock(); delete(s.letters, id); p.door.mu.Unlock() }()\n"}, {decide, "\tcase p.deciding <- struct{}{}:\n\t\tdefer func() { <-p.deciding }()\n", "\tdefault:\n"}}, in("sitepage", "TestOneOfManyDecides"), killer{}},
+		{"site page: a second click does not wait", 0, []edit{{decide, "\tcase p.deciding <- struct{}{}:\n\t\tdefer func() { <-p.deciding }()\n", "\tdefault:\n"}}, in("sitepage", "TestSecondClickWaits"), killer{}},
 		{"site page: guesses without end", 0, []edit{{door, "s.wrong++; s.wrong >= maxWrong", "s.wrong++; false"}}, in("sitepage", "TestStolenCookieReads"), killer{}},
 		{"site page: guesses are counted by proposal", 0, []edit{
 			{door, "\tif s.wrong++; s.wrong >= maxWrong {", "\tif s.letters[proposal.Digest{}] += \"x\"; len(s.letters[id])+len(s.letters[proposal.Digest{}]) > 100 {"},
