@@ -69,6 +69,9 @@ func openText(src *hashedFile, in io.Reader, m Mapping) (*csvTable, error) {
 		}
 		t.names = append(t.names, heading(field))
 	}
+	if len(fields) == 1 && strings.Contains(fields[0], "\t") { // they are what parts it (without)
+		t.names[0] = strings.Clone(trim(fields[0]))
+	}
 	if i, j := twins(t.names); j > 0 {
 		// By position: without a header line the "name" is a value.
 		return nil, &Error{Schema: SchemaColumns, File: t.path, Row: t.base + 1, Reason: fmt.Sprintf("fields %d and %d of the header are the same", i+1, j+1), Remedy: "give one of the two another name in the export"}

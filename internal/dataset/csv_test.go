@@ -87,6 +87,10 @@ func TestLineBreakInHeader(t *testing.T) {
 	if _, err := ReadCSV(write(t, "\"height\n[m]\",height [m]\n1,2\n"), columns, "", MissingError); err == nil {
 		t.Error("two columns of one name are read")
 	}
+	_, err := ReadCSV(write(t, "x\theight [m]\n1\t2\n"), columns, "", MissingError)
+	if e, ok := err.(*Error); !ok || !strings.HasPrefix(e.Remedy, `set separator = "tab"`) {
+		t.Errorf("separated by tabs: %v", err)
+	}
 }
 
 // Every way in which a file can be bad, and the whole text that it gets.
