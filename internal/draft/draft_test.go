@@ -45,6 +45,17 @@ func (r *oneLine) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// TestBrokenHeader: a line break or tab in a name is a space, as it is for agents.
+func TestBrokenHeader(t *testing.T) {
+	d, err := Header(strings.NewReader("id,\"height \r\n [m]\",\"a\tb\",c\u00a0d\n1,2,3,4\n"), "north.csv")
+	if err != nil || len(d.Columns) != 2 || d.Columns[0].Name != "height [m]" || d.Columns[1].Name != "a b" {
+		t.Errorf("%+v, %v", d, err)
+	}
+	if _, err := Header(strings.NewReader("\"height\n[m]\",height [m]\n"), "north.csv"); err == nil {
+		t.Error("two columns of one name")
+	}
+}
+
 // TestHeader: a header becomes a study of numbers in the order of the file, in the shortest form,
 // with constants that are learned; nothing after it is read.
 func TestHeader(t *testing.T) {

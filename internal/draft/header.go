@@ -33,7 +33,9 @@ func Header(r io.Reader, what string) (Draft, error) {
 	var ids, odd []string
 	seen := map[string]bool{}
 	for _, name := range names {
-		name = strings.Trim(name, " \t")
+		if name = strings.Trim(name, " \t"); strings.ContainsAny(name, "\n\t") {
+			name = strings.Join(strings.Fields(name), " ") // as agents read it
+		}
 		switch {
 		case name == "":
 			blank++
