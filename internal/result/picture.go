@@ -34,7 +34,8 @@ type ScoreHistogram struct {
 }
 
 // picture fills pictures and score histograms in, of scores that are divided by unit. Of sites that
-// are not in the sum a picture has no group: noise alone is in their blocks.
+// are not in the sum, and of levels that are among their column's others, a picture has no group:
+// noise alone is in their blocks.
 func (r *Result) picture(p *study.Plan, releases []study.Release, unit float64) {
 	s := p.Proposal.Spec
 	for _, rel := range releases {
@@ -56,6 +57,9 @@ func (r *Result) picture(p *study.Plan, releases []study.Release, unit float64) 
 			const bins = study.PictureBins * study.PictureBins
 			for at, name := range p.Pictures.Groups {
 				if s.PictureBy == proposal.PictureBySite && !slices.Contains(rel.Survivors, at) {
+					continue
+				}
+				if last := p.Pictures.Width - 1; at < last && rel.Scale[p.Pictures.First+at] == 0 {
 					continue
 				}
 				if s.PictureBy != "" {
@@ -85,7 +89,7 @@ func pictureNote(s proposal.Spec, unread bool) string {
 	}
 	switch s.PictureBy {
 	case proposal.PictureByColumn:
-		text += fmt.Sprintf("; groups are the levels of %q, and a row without one is in no group", s.PictureColumn)
+		text += fmt.Sprintf("; groups are the levels of %q, those that left_out_ has are in its other, and a row without one is in no group", s.PictureColumn)
 	case proposal.PictureBySite:
 		text += "; each group shows an institution: ε and δ protect units, not sites, and blocks are not authenticated, so that a corrupt site can fill another's"
 	}

@@ -20,6 +20,7 @@ import (
 func TestPictureIsOfTheResult(t *testing.T) {
 	all := maps.Clone(texts.Studies)
 	all["pictures of filled rows"] = texts.With(texts.Pictured, `missing = "fill"`)
+	joined := false
 	for name, text := range all {
 		if !strings.Contains(text, "picture = true") {
 			continue
@@ -55,9 +56,14 @@ func TestPictureIsOfTheResult(t *testing.T) {
 			if picture.Sigma != sigma || picture.By != p.Proposal.Spec.PictureBy {
 				t.Errorf("%s: picture %d is by %q with σ = %v, want %v", name, i, picture.By, picture.Sigma, sigma)
 			}
-			groups := map[string][]string{"": nil, proposal.PictureBySite: r.Sites, proposal.PictureByColumn: {"y", "n", "x", "other"}}[picture.By]
-			if picture.By == proposal.PictureByColumn {
-				groups = append(slices.Clone(p.Proposal.Spec.Columns[1].Levels), "other")
+			groups := map[string][]string{"": nil, proposal.PictureBySite: r.Sites}[picture.By]
+			if picture.By == proposal.PictureByColumn { // what is joined has no group
+				column := p.Proposal.Spec.Columns[1]
+				out := func(level string) bool {
+					return slices.ContainsFunc(r.LeftOut, func(l LeftOut) bool { return l.Column == column.Name+"="+level })
+				}
+				groups = append(slices.DeleteFunc(slices.Clone(column.Levels), out), "other")
+				joined = joined || len(groups) == len(column.Levels) && strings.Contains(r.PictureNote, "left_out_")
 			}
 			if !slices.Equal(picture.Groups, groups) || len(picture.Counts) != max(1, len(groups)) {
 				t.Errorf("%s: groups are %q, want %q", name, picture.Groups, groups)
@@ -66,6 +72,9 @@ func TestPictureIsOfTheResult(t *testing.T) {
 		if (p.Proposal.Spec.PictureBy == proposal.PictureBySite) != strings.Contains(r.PictureNote, "blocks are not authenticated") || r.PictureNote == "" {
 			t.Errorf("%s: the note is %q", name, r.PictureNote)
 		}
+	}
+	if !joined {
+		t.Error("no level is joined")
 	}
 }
 
