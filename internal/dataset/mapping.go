@@ -140,6 +140,9 @@ func (m Mapping) Check(unit string) error {
 // maxMapped bounds the columns of a mapping, as a study's are.
 const maxMapped = 100_000
 
+// Nameable reports whether a mapping can have a text, of a cell or of a column's name.
+func Nameable(v string) bool { return textFault(v) == "" }
+
 // textFault is why a text cannot be in a mapping: what is compared with a cell has no spaces around
 // it, and what is printed has no line breaks.
 func textFault(v string) string {

@@ -3,10 +3,16 @@ package profile
 import (
 	"strings"
 	"unicode"
+
+	"covey/internal/dataset"
 )
 
 // stands are texts that exports write for a missing value, in lower case.
 var stands = []string{"null", "n/a", "na", "#n/a", "#na", "-", "--", ".", "none", "nil", "?", "missing", "unknown", "nd", "n.d.", "k.a.", "#value!", "#div/0!", "#null!"}
+
+// mostBlank bounds the bytes of other blanks around one, such as a no-break space, which
+// missing_values have to name, too.
+const mostBlank = 8
 
 // Kinds of what a cell holds that is no number.
 const (
@@ -21,13 +27,14 @@ const (
 )
 
 // notNumber returns the kind of a cell that is no number, by its form. stand is the text of stands
-// that it is.
+// that it is, as missing_values have to name it.
 func notNumber(field string) (kind, stand string) {
+	whole := dataset.Trim(field)
 	field = strings.TrimSpace(field)
 	lower := strings.ToLower(field)
 	for _, s := range stands {
-		if lower == s {
-			return isStand, field
+		if lower == s && len(whole) <= len(field)+mostBlank {
+			return isStand, whole
 		}
 	}
 	switch lower {

@@ -240,7 +240,7 @@ func (s *sight) judge(j int, c *column, p *paste) {
 		r.Faults = append(r.Faults, Fault{Column: name, What: "missing value", Count: c.missing, First: c.gap, Do: `ask for missing = "drop-row" in the study`})
 	}
 	var alone []string // that may stand for a missing value in this column alone
-	for _, text := range slices.Sorted(maps.Keys(c.stand)) {
+	for _, text := range p.nameable(name, slices.Sorted(maps.Keys(c.stand))) {
 		if own := s.levelOf(text); own == "" {
 			p.missing(text)
 		} else {
@@ -352,7 +352,9 @@ func (s *sight) suspect(j int, c *column, numbers bool, wanted *want, alone []st
 		}
 	}
 	names, open, into := c.renamed(wanted)
-	p.open(name, from, names, open, into)
+	same := p.nameable(name, slices.Sorted(maps.Keys(names)))
+	maps.DeleteFunc(names, func(text, _ string) bool { return !slices.Contains(same, text) })
+	p.open(name, from, names, p.nameable(name, open), into)
 	if len(names) > 0 {
 		from.Names = maps.Clone(from.Names)
 		if from.Names == nil {
@@ -361,12 +363,12 @@ func (s *sight) suspect(j int, c *column, numbers bool, wanted *want, alone []st
 		maps.Copy(from.Names, names)
 		why, meant = "if these are the same", true
 	}
-	if meant {
+	if meant && (from.Name == "" || len(p.nameable(name, []string{from.Name})) > 0) {
 		p.column(name, from, why)
 	}
 	var limits []string
 	if wanted != nil && wanted.number {
-		limits = c.compared()
+		limits = p.nameable(name, c.compared())
 	}
 	p.alone(name, from, slices.Concat(alone, s.codes(j, c, p)), limits)
 }

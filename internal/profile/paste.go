@@ -27,6 +27,22 @@ func (p *paste) missing(text string) {
 	}
 }
 
+// nameable returns the texts that agent.toml can name, and adds a note of the others.
+func (p *paste) nameable(name string, texts []string) []string {
+	texts, unnamed := slices.Clone(texts), []string(nil)
+	texts = slices.DeleteFunc(texts, func(text string) bool {
+		if dataset.Nameable(text) {
+			return false
+		}
+		unnamed = append(unnamed, quote(text))
+		return true
+	})
+	if len(unnamed) > 0 {
+		p.notes = append(p.notes, fmt.Sprintf("# change in the export, since agent.toml cannot name it: %s: %s", key(name), strings.Join(unnamed, ", ")))
+	}
+	return texts
+}
+
 func (p *paste) code(text string) {
 	if !slices.Contains(p.coded, text) && !slices.Contains(p.said.MissingValues, text) {
 		p.coded = append(p.coded, text)

@@ -24,11 +24,15 @@ import (
 	"covey/internal/siteconfig"
 )
 
+// config is the agent.toml of a site with one data set.
+func config(file, keys string) string {
+	return "site = \"a\"\ncoordinator = [\"127.0.0.1:1\"]\n[[population]]\nname = \"p\"\ncap_rho = 0.5\n[[dataset]]\nname = \"icu\"\npopulation = \"p\"\npath = \"" + file + "\"\n" + keys
+}
+
 // site is a site with one data set.
 func site(t testing.TB, dir, file, text, keys string) (*siteconfig.Config, siteconfig.Dataset) {
 	t.Helper()
-	config := "site = \"a\"\ncoordinator = [\"127.0.0.1:1\"]\n[[population]]\nname = \"p\"\ncap_rho = 0.5\n[[dataset]]\nname = \"icu\"\npopulation = \"p\"\npath = \"" + file + "\"\n" + keys
-	c, err := siteconfig.Parse([]byte(config), filepath.Join(dir, siteconfig.File))
+	c, err := siteconfig.Parse([]byte(config(file, keys)), filepath.Join(dir, siteconfig.File))
 	if err != nil {
 		t.Fatal(err)
 	}
