@@ -1,7 +1,6 @@
 package parquet
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"slices"
@@ -55,7 +54,7 @@ func aFixed(i int) parquet.Value {
 	return parquet.FixedLenByteArrayValue([]byte{'a', 'b', 'c', byte('a' + i/20), byte('a' + i%20)})
 }
 
-var allCodecs = []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Brotli, &parquet.Zstd, &parquet.Lz4Raw}
+var allCodecs = []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Brotli, &parquet.Zstd}
 
 // read reads column a as a number, or as the unit.
 func read(t testing.TB, raw []byte, unit bool) (rows, units int, values []float64, err error) {
@@ -115,6 +114,29 @@ func TestParquetEncodings(t *testing.T) {
 	t.Logf("figure: %d kinds of Parquet files are read", count)
 }
 
+// TestParquetCompressions: what the library would read as other values than were written is
+// refused.
+func TestParquetCompressions(t *testing.T) {
+	for _, o := range [][]parquet.WriterOption{first, second} {
+		b := oneColumn(t, double, aDouble, as(o, &parquet.Lz4Raw)...)
+		_, _, _, err := read(t, b.together(t), false)
+		if e, ok := errors.AsType[*dataset.Error](err); !ok || e.Schema != dataset.SchemaFormat || !strings.Contains(e.Reason, "LZ4") {
+			t.Errorf("LZ4: %v", err)
+		}
+		b = oneColumn(t, double, aDouble, o...)
+		b.rows(20)
+		b.meta.NumRows = 40
+		other := b.meta.RowGroups[0]
+		other.Columns = slices.Clone(other.Columns)
+		other.Columns[0].MetaData.Codec = format.Snappy
+		b.meta.RowGroups = append(b.meta.RowGroups, other)
+		_, _, _, err = read(t, b.together(t), false)
+		if e, ok := errors.AsType[*dataset.Error](err); !ok || e.Schema != dataset.SchemaFormat || !strings.Contains(e.Reason, "two ways") {
+			t.Errorf("two codecs: %v", err)
+		}
+	}
+}
+
 // unpacked returns pages' bytes, of which the first front are not packed.
 func (b *broken) unpacked(t testing.TB, codec compress.Codec) (out []struct {
 	bytes []byte
@@ -144,7 +166,7 @@ func TestParquetDamagedNumbers(t *testing.T) {
 	refused, whole := 0, 0
 	rapid.Check(t, func(r *rapid.T) {
 		c := rapid.SampledFrom(allColumns).Draw(r, "column")
-		codec := rapid.SampledFrom([]compress.Codec{&parquet.Uncompressed, &parquet.Gzip, &parquet.Brotli, &parquet.Zstd, &parquet.Lz4Raw}).Draw(r, "codec")
+		codec := rapid.SampledFrom([]compress.Codec{&parquet.Uncompressed, &parquet.Gzip, &parquet.Brotli, &parquet.Zstd}).Draw(r, "codec")
 		node := c.node
 		if rapid.Bool().Draw(r, "optional") {
 			node = parquet.Optional(node)
@@ -205,63 +227,6 @@ func TestParquetDamagedNumbers(t *testing.T) {
 	// the few checks of -short may all be refused
 	if !testing.Short() && (refused == 0 || whole == 0) {
 		t.Errorf("%d refused, %d read", refused, whole)
-	}
-}
-
-// Bytes that are no block of LZ4, and every block that is written.
-func TestIsBlock(t *testing.T) {
-	for name, b := range map[string][]byte{
-		"ends with a match":         {0x14, 'a', 1, 0},
-		"more literals than it has": {0x50, 'a', 'b'},
-		"endless literals":          {0xf0, 255, 255},
-		"a match of nothing":        {0x10, 'a', 0, 0, 0},
-		"a match before its start":  {0x10, 'a', 2, 0, 0x10, 'b'},
-		"a match without its end":   {0x1f, 'a', 1, 0, 255},
-		"half an offset":            {0x10, 'a', 1},
-		"a match that is not there": {0x1a, 'a'},
-	} {
-		if isBlock(b) {
-			t.Errorf("%s: %x is a block", name, b)
-		}
-	}
-	for n := range 400 {
-		values := bytes.Repeat([]byte("abcdefgh\x00\x00\x00\x00zyx"), 1+n*n/16)[:n*n/16]
-		for i := range values[:len(values)/3] {
-			values[i] += byte(i * i * n)
-		}
-		b, err := parquet.Lz4Raw.Encode(nil, values)
-		if err != nil || !isBlock(b) {
-			t.Fatalf("%d bytes: %v, %x is no block", len(values), err, b)
-		}
-	}
-}
-
-// The library takes all of the machine's memory for a page that it cannot unpack. So it never sees
-// one that is no block: here one that it could unpack, and one that it might unpack a second time,
-// as a dictionary.
-func TestParquetDamagedLZ4(t *testing.T) {
-	for name, c := range map[string]struct {
-		options []parquet.WriterOption
-		harm    func(*broken)
-	}{
-		"first version":  {first, func(b *broken) { b.last().set([]byte{0x14, 'a', 1, 0}) }},
-		"second version": {second, func(b *broken) { b.last().set([]byte{0x14, 'a', 1, 0}) }},
-		"a dictionary":   {second, func(b *broken) { b.pages[0].set([]byte{0x14, 'a', 1, 0}) }},
-		"two in one":     {second, func(b *broken) { b.last().head.DictionaryPageHeader.Valid = true }},
-	} {
-		b := oneColumn(t, indexed, aDouble, as(c.options, &parquet.Lz4Raw)...)
-		c.harm(b)
-		if _, _, _, err := read(t, b.together(t), false); err == nil || !strings.Contains(err.Error(), `column "a": is damaged: a page is not the LZ4`) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	b := oneColumn(t, parquet.Optional(double), aDouble, as(second, &parquet.Lz4Raw)...)
-	p := b.last() // whose bytes are as they are, which would be no block
-	plain := oneColumn(t, parquet.Optional(double), aDouble, second...).last()
-	p.body, p.head.DataPageHeaderV2.V.IsCompressed = plain.body, thrift.New(false)
-	p.head.CompressedPageSize = int32(len(p.body))
-	if rows, _, values, err := read(t, b.together(t), false); err != nil || rows != 40 || values[39] != 39 {
-		t.Errorf("%d rows, %v", rows, err)
 	}
 }
 

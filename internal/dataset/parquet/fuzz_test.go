@@ -40,7 +40,7 @@ func FuzzParquet(f *testing.F) {
 		}
 		pages = append(pages, raw[:n])
 	}
-	for i, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Zstd, &parquet.Gzip, &parquet.Lz4Raw, &parquet.Brotli} {
+	for i, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Zstd, &parquet.Gzip, &parquet.Brotli} {
 		options := []parquet.WriterOption{parquet.Compression(codec), parquet.DataPageVersion(1 + i%2)}
 		add(writeParquet(f, some, options...))
 		add(writeParquet(f, more, options...))

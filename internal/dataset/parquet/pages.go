@@ -1,7 +1,6 @@
 package parquet
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -26,7 +25,6 @@ type headers struct {
 	t      *parquetTable
 	column string
 	bytes  *io.SectionReader // those that the library takes for the column's pages
-	lz4    bool              // how the library takes them to be compressed
 	at     int64
 	short  [shortHeader]byte
 }
@@ -36,7 +34,7 @@ func (t *parquetTable) headers(m *format.ColumnMetaData, c *parquet.Column) *hea
 	if m.DictionaryPageOffset != 0 {
 		from = m.DictionaryPageOffset
 	}
-	return &headers{t: t, column: dataset.Trim(c.Name()), bytes: io.NewSectionReader(t.src, from, m.TotalCompressedSize), lz4: c.Compression().CompressionCodec() == format.Lz4Raw}
+	return &headers{t: t, column: dataset.Trim(c.Name()), bytes: io.NewSectionReader(t.src, from, m.TotalCompressedSize)}
 }
 
 // next goes over what the library reads for one page of rows: a dictionary may come first. The
@@ -50,11 +48,6 @@ func (h *headers) next() error {
 		h.at += int64(used) + int64(head.CompressedPageSize)
 		if head.CompressedPageSize < 0 || h.at > h.bytes.Size() {
 			return errPage // it would be given memory before it is read
-		}
-		if h.lz4 {
-			if err := h.unpacks(&head); err != nil {
-				return err
-			}
 		}
 		if head.Type != format.DictionaryPage {
 			return nil
@@ -92,75 +85,22 @@ func (h *headers) header() (head format.PageHeader, used int, err error) {
 	}
 }
 
-// unpacks refuses a page, which ends at h.at, whose bytes are no block of LZ4: the library takes
-// twice the memory, again and again, until it is enough for them, and it never is.
-func (h *headers) unpacks(head *format.PageHeader) error {
-	raw := make([]byte, head.CompressedPageSize)
-	if _, err := h.bytes.ReadAt(raw, h.at-int64(len(raw))); err != nil {
-		return err
-	}
-	ok := true
-	if v2 := &head.DataPageHeaderV2.V; head.Type == format.DataPageV2 {
-		// The library may also unpack it as a dictionary, from its beginning.
-		ok = !head.DictionaryPageHeader.Valid
-		if v2.IsCompressed.Valid && !v2.IsCompressed.V && ok {
-			return nil
-		}
-		levels := int64(v2.RepetitionLevelsByteLength) + int64(v2.DefinitionLevelsByteLength)
-		if levels < 0 || levels > int64(len(raw)) {
-			return errPage
-		}
-		raw = raw[levels:]
-	}
-	if !ok || !isBlock(raw) {
-		return h.t.damaged(h.column, "a page is not the LZ4 that its header says it is")
-	}
-	return nil
-}
-
-// isBlock reports whether b is a block of LZ4 as encoders write it, or empty: sequences of literals
-// and a match, which lies behind, and then literals alone.
-func isBlock(b []byte) bool {
-	ok := true
-	length := func(n byte) int {
-		sum := int(n)
-		for more := n == 15; more; b = b[1:] {
-			if ok = len(b) > 0; !ok {
-				return 0
-			}
-			sum += int(b[0])
-			more = b[0] == 255
-		}
-		return sum
-	}
-	for written, first := 0, true; ; first = false {
-		if len(b) == 0 {
-			return first
-		}
-		token := b[0]
-		b = b[1:]
-		literals := length(token >> 4)
-		if !ok || literals > len(b) {
-			return false
-		}
-		b = b[literals:]
-		written += literals
-		if len(b) == 0 {
-			return token&15 == 0
-		}
-		if len(b) < 2 {
-			return false
-		}
-		back := int(binary.LittleEndian.Uint16(b))
-		b = b[2:]
-		if back == 0 || back > written {
-			return false
-		}
-		written += 4 + length(token&15)
-		if !ok {
-			return false
+// packed returns why a column's compression is not read; empty where it is. The library would read
+// other values than were written, and say nothing.
+func (t *parquetTable) packed(c *parquet.Column) string {
+	groups := t.file.Metadata().RowGroups
+	for _, group := range groups {
+		switch codec := group.Columns[c.Index()].MetaData.Codec; {
+		case codec == format.Lz4Raw || codec == format.Lz4:
+			// It loses what it unpacks, where that is as long as the page's header says: values
+			// would be what was in memory before.
+			return "is compressed with LZ4, which is not read: write the file with zstd, gzip or snappy"
+		case codec != groups[0].Columns[c.Index()].MetaData.Codec:
+			// It unpacks all as the first.
+			return "is compressed in two ways, which is not read: write the file anew, with one"
 		}
 	}
+	return ""
 }
 
 // whole returns the days of points in time, a day being so many units: of integers, since a float64

@@ -18,8 +18,8 @@ import (
 )
 
 // parquetTable is a Parquet file. Columns of numbers are FLOAT, DOUBLE, and INT32 and INT64
-// that stand for integers; null is a missing value, and so is NaN. Any encoding and compression
-// that the library reads will do.
+// that stand for integers; null is a missing value, and so is NaN. Any encoding that the
+// library reads will do, and any compression that it reads right.
 type parquetTable struct {
 	src  *dataset.File
 	file *parquet.File
@@ -98,6 +98,9 @@ func (t *parquetTable) find(name string) (*parquet.Column, error) {
 	c := all[at]
 	if !c.Leaf() || c.Repeated() || c.MaxDefinitionLevel() > 1 {
 		return nil, &dataset.Error{Schema: dataset.SchemaFormat, File: t.src.Path(), Column: name, Reason: "is not one value a row, but a list or a group"}
+	}
+	if why := t.packed(c); why != "" {
+		return nil, &dataset.Error{Schema: dataset.SchemaFormat, File: t.src.Path(), Column: name, Reason: why}
 	}
 	return c, nil
 }
