@@ -1,8 +1,10 @@
 package parquet
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -112,6 +114,36 @@ func TestParquetEncodings(t *testing.T) {
 		}
 	}
 	t.Logf("figure: %d kinds of Parquet files are read", count)
+}
+
+// TestParquetLargePages: pages of any length that hardly get shorter are read as they were written.
+func TestParquetLargePages(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, codec := range allCodecs {
+		for i, rows := range []int{300, 520, 5000, 70_000} {
+			for _, node := range []parquet.Node{double, parquet.Optional(double), parquet.Encoded(double, &parquet.ByteStreamSplit)} {
+				var out bytes.Buffer
+				options := as([][]parquet.WriterOption{first, second}[i%2], codec)
+				w := parquet.NewWriter(&out, append(options, parquet.NewSchema("t", parquet.Group{"a": node}), parquet.PageBufferSize(1<<(12+2*i)))...)
+				level, want := 0, make([]float64, rows)
+				if node.Optional() {
+					level = 1
+				}
+				for row := range want {
+					want[row] = rng.Float64()
+					if _, err := w.WriteRows([]parquet.Row{{parquet.DoubleValue(want[row]).Level(0, level, 0)}}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := w.Close(); err != nil {
+					t.Fatal(err)
+				}
+				if _, _, values, err := read(t, out.Bytes(), false); err != nil || !slices.Equal(values, want) {
+					t.Errorf("%v: %d rows: other values, %v", codec, rows, err)
+				}
+			}
+		}
+	}
 }
 
 // TestParquetCompressions: what the library would read as other values than were written is
