@@ -14,10 +14,10 @@ import (
 // Hue is what something is drawn with: a color for each group, or the reader's own.
 type Hue int
 
-// ink is the color of the text around the drawing; hues from 0 are those of [hues], over and over.
+// ink is the color of the text around the drawing; hues from 0 are those of [Hues], over and over.
 const ink Hue = -1
 
-// hues are told apart by everybody, on a light ground and on a dark one: those of Okabe and Ito,
+// Hues are told apart by everybody, on a light ground and on a dark one: those of Okabe and Ito,
 // the blue between their two. Arrows have the second.
 var Hues = []string{"#2b8ccb", "#d55e00", "#009e73", "#cc79a7", "#e69f00"}
 
