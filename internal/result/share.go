@@ -32,7 +32,7 @@ func (r *Result) ShareText(component int) string {
 	case share <= 0 && high <= 0.99:
 		return "≤ " + strconv.FormatFloat(math.Ceil(100*high), 'f', 0, 64) + "%"
 	case share >= 1 || share <= 0:
-		return "not known"
+		return "unknown part"
 	}
 	return frame.Percent(share, decimals)
 }

@@ -65,6 +65,10 @@ func TestShareAboveTotal(t *testing.T) {
 	if text := VarianceText(r); !strings.Contains(text, ", ≥ 90% of the total\n") || !strings.Contains(text, "larger than the total") || strings.Contains(text, "add up") {
 		t.Errorf("%q", text)
 	}
+	r.VarianceInterval[0][0], r.TotalInterval[1] = 0, 12
+	if text := VarianceText(r); !strings.Contains(text, ", unknown part of the total\n") {
+		t.Errorf("%q", text)
+	}
 }
 
 // TestFixed: no zero has a sign.
