@@ -45,7 +45,7 @@ func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 		if why == heavyWhy {
 			tell("%s", logarithmsSentence)
 		}
-		if why == beyondWhy {
+		if why == beyondWhy && r.ExplainedVariance != nil {
 			tell("%s", beyondSentence)
 		}
 		if why == beyondWhy || why == belowWhy {
@@ -167,7 +167,7 @@ const (
 )
 
 // unboughtSentence is for figures that explained variance might have taken away ([spectrum.heavy]).
-const unboughtSentence = "No explained variance is known here, so some heavy tails could not be seen: where it shows them, no such figures are given."
+const unboughtSentence = "No explained variance is known here, so heavy tails may have gone unseen: where it shows them, no such figures are given."
 
 // closeSentence warns of two variances that rounds hardly tell from equal ones, which would cost
 // nothing (docs/figures/worth-close.csv).

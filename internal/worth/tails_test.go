@@ -252,6 +252,12 @@ func TestUncounted(t *testing.T) {
 			t.Errorf("bin %d of %d histograms: %+v", c.bin, moved, got)
 		}
 	}
+	counted(study.HistogramBins-1, 0.2)
+	variances := r.ExplainedVariance
+	if r.ExplainedVariance = nil; says(of(t, p, r), "times too low") {
+		t.Error("variances that nobody knows are too low")
+	}
+	r.ExplainedVariance = variances
 	counted(0, 0.3)
 	if got := of(t, p, r); got.Uncalibrated == belowWhy {
 		t.Errorf("a third of zeros: %+v", got)
