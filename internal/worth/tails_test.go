@@ -117,24 +117,28 @@ func TestStretched(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(rng *rand.Rand, row []float64)
+		kept   int // rows
 		spread float64
 		want   bool
 	}{
-		{"normal", func(*rand.Rand, []float64) {}, spread, false},
-		{"t3 in each", func(rng *rand.Rand, row []float64) { student(rng, row, 3) }, spread, true},
-		{"costs", func(rng *rand.Rand, row []float64) { row[1] = math.Exp(2 * rng.NormFloat64()) }, spread, true},
-		{"costs, all noise", func(rng *rand.Rand, row []float64) { row[1] = math.Exp(2 * rng.NormFloat64()) }, n, false},
-		{"normal, no median", func(*rand.Rand, []float64) {}, n, false},
+		{"normal", func(*rand.Rand, []float64) {}, n, spread, false},
+		{"normal, half left", func(*rand.Rand, []float64) {}, n / 2, spread, false},
+		{"t3 in each", func(rng *rand.Rand, row []float64) { student(rng, row, 3) }, n, spread, true},
+		{"t3 in each, half left", func(rng *rand.Rand, row []float64) { student(rng, row, 3) }, n / 2, spread, true},
+		{"costs", func(rng *rand.Rand, row []float64) { row[1] = math.Exp(2 * rng.NormFloat64()) }, n, spread, true},
+		{"costs, all noise", func(rng *rand.Rand, row []float64) { row[1] = math.Exp(2 * rng.NormFloat64()) }, n, n, false},
+		{"normal, no median", func(*rand.Rand, []float64) {}, n, n, false},
 	} {
-		rows := rowsOf(rng, n, []float64{1, 0.8, 0.6, 0.5, 0.4, 0.4, 0.4, 0.4}, c.change)
+		rows := rowsOf(rng, c.kept, []float64{1, 0.8, 0.6, 0.5, 0.4, 0.4, 0.4, 0.4}, c.change)
 		rel := study.Release{
 			Query: query, Kind: study.KindHistogram, Units: n, Grid: 1,
 			Sigma: noise.Sigma(c.spread * 1024), Noised: make([]int64, study.HistogramBins),
 		}
-		total, first := 0.0, 0.0
+		rel.Noised[0] = int64(n - c.kept)
+		total, first, kept := 0.0, 0.0, float64(c.kept)
 		for _, row := range rows {
 			length := linalg.Dot(row, row)
-			total, first = total+length/n, first+row[0]*row[0]/n
+			total, first = total+length/kept, first+row[0]*row[0]/kept
 			j := 0
 			for study.BinEdge(j) < length {
 				j++
@@ -147,7 +151,7 @@ func TestStretched(t *testing.T) {
 		r := &result.Result{
 			N: n, D: 8, TotalVariance: total, TotalInterval: &[2]float64{0.99 * total, 1.01 * total},
 			ExplainedVariance: []float64{first}, VarianceInterval: [][2]float64{{0.98 * first, 1.02 * first}},
-			Releases: []study.Release{rel},
+			RowsKept: kept, RowsKeptInterval: &[2]float64{kept, kept}, Releases: []study.Release{rel},
 		}
 		if got := stretched(p, r); got != c.want {
 			t.Errorf("%s: heavy tails %v", c.name, got)
@@ -376,18 +380,21 @@ func TestTailsTogether(t *testing.T) {
 	for _, c := range []struct {
 		more, far float64 // standard deviations
 		deviation float64 // of the total
+		spread    float64 // of that of normal rows
 		rows      int     // all
 		want      bool
 	}{
-		{2.4, 2.4, 0.05, 100_000, true},
-		{2.4, 0, 0.05, 100_000, false},
-		{0, 2.4, 0.05, 100_000, false},
-		{2.4, -3, 0.05, 100_000, false},
-		{-3, 2.4, 0.05, 100_000, false},
-		{3.2, 0, 0.05, 100_000, true},
-		{0, 3.2, 0.05, 100_000, true},
-		{4.8, 0, 0.01, 100_000, false},
-		{0, 4.8, 0.05, 100_000_000, false},
+		{2.4, 2.4, 0.05, 0, 100_000, true},
+		{2.4, 0, 0.05, 0, 100_000, false},
+		{0, 2.4, 0.05, 0, 100_000, false},
+		{2.4, -3, 0.05, 0, 100_000, false},
+		{-3, 2.4, 0.05, 0, 100_000, false},
+		{3.2, 0, 0.05, 0, 100_000, true},
+		{0, 3.2, 0.05, 0, 100_000, true},
+		{4.8, 0, 0.01, 0, 100_000, false},
+		{0, 4.8, 0.05, 0, 100_000_000, false},
+		{3.2, 0, 0.05, 0.5, 100_000, false}, // as much noise again
+		{5, 0, 0.05, 0.5, 100_000, true},
 	} {
 		h := histogram{rel, float64(c.rows), 4}
 		_, spread := far([]histogram{h}, 10, 8)
@@ -398,7 +405,7 @@ func TestTailsTogether(t *testing.T) {
 		h.Noised[at] = int64(1e6 * (c.far*spread - none) / (one - none))
 		total, half := 10+10*c.deviation*c.more, 1.96*10*c.deviation
 		r := &result.Result{TotalVariance: total, TotalInterval: &[2]float64{total - half, total + half}}
-		if got := beyondNormal(r, []histogram{h}, 10, 0, 8); got != c.want {
+		if got := beyondNormal(r, []histogram{h}, 10, c.spread, 8); got != c.want {
 			t.Errorf("%v: heavy tails %v", c, got)
 		}
 	}

@@ -30,6 +30,8 @@ func init() {
 		{"worth: lengths about far offsets are a tail", 0, []edit{{"internal/worth/tails.go", "if shift <= mostShift*total {", "if shift >= 0 {"}}, in("worth", "TestFarRows"), killer{}},
 		{"worth: a center's lengths are squared ones", 0, []edit{{"internal/worth/tails.go", "h.octave = 2\n", "h.octave = 4\n"}}, in("worth", "TestFarRows"), killer{}},
 		{"worth: noise of the total looks like a tail", 0, []edit{{"internal/worth/tails.go", "math.Hypot(half/normal95, spread), leastExcess", "math.Hypot(half/normal95/100, spread), leastExcess"}}, in("worth", "TestHeavyTails"), killer{}},
+		{"worth: noise of normal rows looks like a tail", 0, []edit{{"internal/worth/tails.go", "math.Hypot(half/normal95, spread), leastExcess", "math.Hypot(half/normal95, 0*spread), leastExcess"}}, in("worth", "TestTailsTogether"), killer{}},
+		{"worth: lengths are of rows that were left out, too", 0, []edit{{"internal/worth/tails.go", "float64(rel.Units) * keptShare(r), 4}", "float64(rel.Units), 4}"}}, in("worth", "TestStretched"), killer{}},
 		{"worth: a total clipped as the covariance shows tails", 0, []edit{{"internal/worth/tails.go", "private && rel.Radius < leastFarther*r.Radius", "private && rel.Radius < 0"}}, in("worth", "TestHeavyTails"), killer{}},
 		{"worth: rows that were left out look like a tail", 0, []edit{{"internal/worth/tails.go", "clipped += v / keptShare(r)", "clipped += v"}}, in("worth", "TestHeavyTails"), killer{}},
 		{"worth: heavy tails have a bound by covariance", 0, []edit{{"internal/worth/covariance.go", "if a.heavy(p, r) {", "if false {"}}, in("worth", "TestHeavyTailsHaveNoBound"), killer{}},
