@@ -45,10 +45,10 @@ func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 		if why == heavyWhy {
 			tell("%s", logarithmsSentence)
 		}
-		if why == beyondWhy && r.ExplainedVariance != nil {
-			tell("%s", beyondSentence)
-		}
 		if why == beyondWhy || why == belowWhy {
+			if r.ExplainedVariance != nil {
+				tell("%s", uncountedSentence)
+			}
 			tell("%s", scalesSentence)
 		}
 	case out.Share != nil && spans(r): // a share and a bound would look like a finding
@@ -160,10 +160,10 @@ const logarithmsSentence = "Where columns are skewed, as costs and counts are, a
 // What is said of rows of which no histogram can tell how long they are ([study.Plan.Beyond]), or
 // how short ([study.Plan.Below]).
 const (
-	beyondWhy      = "rows are longer than can be counted, 2^32 after offset and scale, and all such rows were clipped"
-	belowWhy       = "most rows, after offset, scale and center, are zeros or shorter than can be counted, 2^-32, and noise hides them"
-	beyondSentence = "Explained variances are of clipped rows, and can be any number of times too low."
-	scalesSentence = "Give each column a scale near the usual spread of its values, or let the study learn it."
+	beyondWhy         = "rows are longer than can be counted, 2^32 after offset and scale, and all such rows were clipped"
+	belowWhy          = "most rows, after offset, scale and center, are zeros or shorter than can be counted, 2^-32, and noise hides them"
+	uncountedSentence = "Explained variances are of clipped rows, and can be any number of times too low."
+	scalesSentence    = "Give each column a scale near the usual spread of its values, or let the study learn it."
 )
 
 // unboughtSentence is for figures that explained variance might have taken away ([spectrum.heavy]).
