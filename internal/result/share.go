@@ -9,8 +9,8 @@ import (
 
 // ShareText is a component's part of the total variance, in percent, with a decimal where the noise
 // leaves one known. Where noise made the variance larger than the total, or nothing of it, the text
-// is the end of the share that both intervals leave known. No rounding makes all or nothing of a
-// share. Components count from 0. Ratios were bought.
+// is the end of the share that both intervals leave known, if any. No rounding makes all or nothing
+// of a share. Components count from 0. Ratios were bought.
 func (r *Result) ShareText(component int) string {
 	if r.D-len(r.LeftOut) == 1 { // there is no other direction, whatever the noise made of both
 		return "100%"
@@ -27,8 +27,8 @@ func (r *Result) ShareText(component int) string {
 		decimals = 0
 	}
 	switch {
-	case share >= 1 && low >= 0.01:
-		return "≥ " + strconv.FormatFloat(math.Floor(min(100, 100*low)), 'f', 0, 64) + "%"
+	case share >= 1 && low >= 0.01 && low < 1: // else the intervals contradict each other: a clip made them so
+		return "≥ " + strconv.FormatFloat(math.Floor(100*low), 'f', 0, 64) + "%"
 	case share <= 0 && high <= 0.99:
 		return "≤ " + strconv.FormatFloat(math.Ceil(100*high), 'f', 0, 64) + "%"
 	case share >= 1 || share <= 0:

@@ -19,6 +19,7 @@ func TestShareText(t *testing.T) {
 		{7, 6.9, [2]float64{6.3, 7.5}, 6, [2]float64{5, 7}, "≥ 90%"}, // the ratio is 115%
 		{7, 6, [2]float64{5.98, 6.02}, 6, [2]float64{5.98, 6.02}, "≥ 99%"},
 		{7, 6, [2]float64{0, 13}, 5, [2]float64{0, 12}, "unknown part"},
+		{7, 6.9, [2]float64{6.3, 7.5}, 4, [2]float64{3, 5}, "unknown part"}, // more than all
 		{7, 0, [2]float64{0, 0.1}, 6, [2]float64{5, 7}, "≤ 2%"},
 		{7, 0, [2]float64{0, 9}, 6, [2]float64{5, 7}, "unknown part"},
 		{7, 1, [2]float64{0, 2}, 0, [2]float64{0, 1}, "unknown part"},
