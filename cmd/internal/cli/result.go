@@ -52,19 +52,27 @@ func (t *Terminal) PrintResult(r *result.Result) error {
 
 // VarianceText is a line for each explained variance with its interval, where it was bought.
 func VarianceText(r *result.Result) string {
-	text, printed, sum, beyond := "", 0.0, 0.0, false
+	text, printed, sum, beyond, unknown := "", 0.0, 0.0, false, false
 	for i, v := range r.ExplainedVariance {
 		in, share := r.VarianceInterval[i], r.ShareText(i)
-		text += fmt.Sprintf("variance %-4d %.3f (95%%: %.3f to %.3f), %s of the total\n", i+1, v, in[0], in[1], share)
+		number := "%.3f"
+		if in[1] < 0.01 || in[1] >= 1e6 { // or a variance in small units would look like none
+			number = "%.3g"
+		}
+		text += fmt.Sprintf("variance %-4d "+number+" (95%%: "+number+" to "+number+"), %s of the total\n", i+1, v, in[0], in[1], share)
 		shown, err := strconv.ParseFloat(strings.TrimSuffix(share, "%"), 64)
 		if err != nil { // it is said to be above or below a bound
 			shown = 100 * r.VarianceRatio[i]
 		}
 		printed, sum = printed+shown, sum+r.VarianceRatio[i]
 		beyond = beyond || strings.HasPrefix(share, "≥") || strings.HasPrefix(share, "≤")
+		unknown = unknown || strings.HasPrefix(share, "unknown")
 	}
 	if beyond {
 		text += "              ≥, ≤: noise made the variance larger than the total, or nothing of it; the bound (95%) is what both intervals leave\n"
+	}
+	if unknown {
+		text += "              unknown part: the two intervals leave any part, or contradict each other, as where one was clipped shorter\n"
 	}
 	if printed > 100.05 && sum > 1 { // else only rounding makes it so
 		text += "              these shares add up to more than 100%: both the variances and the total have noise\n"

@@ -66,8 +66,19 @@ func TestShareAboveTotal(t *testing.T) {
 		t.Errorf("%q", text)
 	}
 	r.VarianceInterval[0][0], r.TotalInterval[1] = 0, 12
-	if text := VarianceText(r); !strings.Contains(text, ", unknown part of the total\n") {
+	if text := VarianceText(r); !strings.Contains(text, ", unknown part of the total\n") || !strings.Contains(text, "contradict") {
 		t.Errorf("%q", text)
+	}
+}
+
+// TestVarianceInSmallUnits: a variance that is no zero does not look like one.
+func TestVarianceInSmallUnits(t *testing.T) {
+	for half, want := range map[float64]string{1e-7: "1e-06 (95%: 9e-07 to 1.1e-06)", 1: "0.000 (95%: -1.000 to 1.000)"} {
+		v := 1e-6
+		r := &result.Result{D: 3, ExplainedVariance: []float64{v}, VarianceInterval: [][2]float64{{v - half, v + half}}, VarianceRatio: []float64{0.5}, TotalVariance: 2 * v, TotalInterval: &[2]float64{v, 3 * v}}
+		if text := VarianceText(r); !strings.Contains(text, want) {
+			t.Errorf("%q, want %q", text, want)
+		}
 	}
 }
 
