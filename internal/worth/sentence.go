@@ -76,11 +76,9 @@ func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 	if len(out.Moved) > 0 {
 		tell("The last round turned the answer by %.1f degrees, including noise.", out.Moved[len(out.Moved)-1])
 	}
-	last := ""
 	for _, c := range out.Components {
-		if text := c.sentence(r.K); text != last { // those of a group have one together
+		if text := c.sentence(r.K); !slices.Contains(out.Sentences, text) { // those of a group have one together
 			tell("%s", text)
-			last = text
 		}
 	}
 	if text := r.LearnedText(); text != "" {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"covey/internal/proposal"
+	"covey/internal/result"
 )
 
 // TestShortRowsAreSaidWhereTrue: noise is blamed only where it is why lengths do not count, and no
@@ -40,6 +41,31 @@ func TestComponentsOfAllColumns(t *testing.T) {
 		p, r := law{second: diagonal(2, 1), radius: 8, rng: seeded(22)}.run(t, spec(2, k, proposal.MethodCovariance), 600_000)
 		if got := of(t, p, r); got.Share == nil || says(got, "their share says nothing") != want || says(got, "at least 9") == want || strings.HasPrefix(got.Verdict(r).Headline, "At least") == want {
 			t.Errorf("%d of 2: %q", k, got.Sentences)
+		}
+	}
+}
+
+// TestPercent: a share is shown to a tenth of a percent and never rounded up.
+func TestPercent(t *testing.T) {
+	for v, want := range map[float64]string{0: "0.0%", 0.57: "57.0%", 0.9899: "98.9%", 0.99996: "99.9%", 1: "100.0%"} {
+		if got := percent(v); got != want {
+			t.Errorf("%v: %q, want %q", v, got, want)
+		}
+	}
+}
+
+// TestGroupsAreSaidOnce: components of a group need not be neighbors, since they are ordered by
+// their noised variances.
+func TestGroupsAreSaidOnce(t *testing.T) {
+	p, _ := planned(t, spec(5, 4, proposal.MethodCovariance), 6000)
+	out, angle := &Report{Share: &Share{Estimate: 0.99, Lower: 0.98}}, 20.0
+	for i, group := range [][]int{{1, 3}, {2, 4}, {1, 3}, {2, 4}} {
+		out.Components = append(out.Components, Component{Number: i + 1, Group: group, GroupAngle: &angle})
+	}
+	out.say(p, &result.Result{N: 6000, D: 5, K: 4}, "")
+	for _, text := range []string{"Components 1 and 3 ", "Components 2 and 4 "} {
+		if n := strings.Count(strings.Join(out.Sentences, "\n"), text); n != 1 {
+			t.Errorf("%q is said %d times: %q", text, n, out.Sentences)
 		}
 	}
 }
