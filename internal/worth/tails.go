@@ -204,8 +204,9 @@ func far(seen []histogram, normal, degrees float64) (share, noise float64) {
 
 // medianTotal returns the total variance of normal rows of these degrees of which as many are
 // shorter than the histograms say, at the edge of a bin next to the median, and the standard
-// deviation of that; 0, 0 where noise hides it. Bins far below the fullest are left out: their
-// noise would hide it sooner, and rows in them make it smaller.
+// deviation of that; 0, 0 where noise hides it. Rows are counted from the longest, four octaves
+// beyond the fullest bin: those in bins far below it, such as zeros, count without the noise of
+// these.
 func medianTotal(seen []histogram, degrees float64) (total, spread float64) {
 	const mostNoise, middle = 0.125, 0.25 // of the rows
 	shape := degrees / 2
@@ -217,16 +218,16 @@ func medianTotal(seen []histogram, degrees float64) (total, spread float64) {
 				fullest = j
 			}
 		}
-		from := max(1, fullest-4*h.octave)
-		sum, nearest, share, noise, edge := 0.0, middle, 0.0, 0.0, 0.0
-		for j := from; j < min(len(h.Noised), fullest+4*h.octave); j++ {
-			sum += h.share(j)
-			if off := math.Abs(sum - 0.5); off < nearest {
-				nearest, share, edge = off, sum, h.edge(j)
-				noise = h.noise() * math.Sqrt(float64(j-from+1))
+		last := min(len(h.Noised)-1, fullest+4*h.octave)
+		below, nearest, share, noise, edge := 1.0, middle, 0.0, 0.0, 0.0
+		for j := last; j >= max(1, fullest-4*h.octave); j-- {
+			below -= h.share(j) // of rows that bins below j hold
+			spread := h.noise() * math.Sqrt(float64(last-j+1))
+			if off := math.Abs(below - 0.5); off < nearest {
+				nearest, share, edge, noise = off, below, h.edge(j-1), spread
 			}
-			if edge == 0 && sum >= 0.5+middle { // one bin has the middle: the median is at most its edge
-				share, edge, noise = 0.5, h.edge(j), h.noise()*math.Sqrt(float64(j-from+1))
+			if edge == 0 && below <= 0.5-middle { // one bin has the middle, and the median
+				share, edge, noise = 0.5, h.edge(j), spread
 			}
 		}
 		if edge == 0 || noise > mostNoise {

@@ -126,6 +126,11 @@ func TestStretched(t *testing.T) {
 		{"t3 in each", func(rng *rand.Rand, row []float64) { student(rng, row, 3) }, n, spread, true},
 		{"t3 in each, half left", func(rng *rand.Rand, row []float64) { student(rng, row, 3) }, n / 2, spread, true},
 		{"costs", func(rng *rand.Rand, row []float64) { row[1] = math.Exp(2 * rng.NormFloat64()) }, n, spread, true},
+		{"t3 in each, of 55 in 100", func(rng *rand.Rand, row []float64) {
+			if student(rng, row, 3); rng.Float64() < 0.45 {
+				clear(row)
+			}
+		}, n, spread, true},
 		{"costs, all noise", func(rng *rand.Rand, row []float64) { row[1] = math.Exp(2 * rng.NormFloat64()) }, n, n, false},
 		{"normal, no median", func(*rand.Rand, []float64) {}, n, n, false},
 	} {
