@@ -38,7 +38,7 @@ func FuzzSnapshotFiles(f *testing.F) {
 			t.Fatal(err)
 		}
 		l := newLatch()
-		return &snapshots{SnapshotStore: files, dir: filepath.Join(dir, "snapshots"), latch: l}, l
+		return &snapshots{SnapshotStore: files, dir: filepath.Join(dir, "snapshots"), log: &store{}, latch: l}, l
 	}
 	home := f.TempDir()
 	s, _ := openIn(f, home)

@@ -8,8 +8,9 @@ import (
 )
 
 // mark is the index of the latest entry that was applied here, over restarts: raft forgets it, and
-// deletes what a leader's log contradicts. No such entry was ever decided, unless most nodes were
-// restored from an older backup. Then this node may have the only copy of what they lack.
+// deletes what a leader's log contradicts, or puts the leader's snapshot before it. No such entry
+// was ever decided, unless most nodes were restored from an older backup. Then this node may have
+// the only copy of what they lack.
 //
 // It is written without fsync and its errors are none: one that was lost protects fewer entries.
 type mark struct {
@@ -51,10 +52,15 @@ func (m *mark) close() error {
 	return m.file.Close()
 }
 
+// contradicts ends the node, before it loses anything.
+func (s *store) contradicts(index uint64) error {
+	return s.set("followed the leader", contradicted{index})
+}
+
 // contradicted is the error of a leader that has another entry than one applied here.
 type contradicted struct{ index uint64 }
 
 func (e contradicted) Error() string {
-	return fmt.Sprintf("the coordinator that leads has another log from entry %d on, which was decided here: were others restored from an older backup? Nothing was deleted here. Stop them all, and put this one's folder raft/ in place of theirs: operations.md, what to back up",
+	return fmt.Sprintf("the coordinator that leads has another entry %d than the one that was decided here: were others restored from an older backup? Nothing was deleted here. Stop them all, and put this one's folder raft/ in place of theirs: operations.md, what to back up",
 		e.index)
 }

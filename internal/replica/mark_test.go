@@ -48,6 +48,42 @@ func TestDecidedIsNotDeleted(t *testing.T) {
 	}
 }
 
+// TestDecidedIsNotReplaced: a leader that compacted its other log sends a snapshot, which is not
+// put before what was applied here; one of this log is, whether this node makes it or a leader.
+func TestDecidedIsNotReplaced(t *testing.T) {
+	for _, c := range []struct {
+		index, term uint64
+		contradicts bool
+	}{
+		{11, 4, false}, {10, 3, false}, {8, 3, false}, {7, 2, false}, {4, 2, false}, {3, 1, false},
+		{10, 4, true}, {8, 4, true}, {7, 3, true}, {4, 3, true}, {3, 4, true},
+	} {
+		logs, l := raft.NewInmemStore(), newLatch()
+		for i := uint64(5); i <= 10; i++ {
+			must(t, logs.StoreLog(&raft.Log{Index: i, Term: 2 + i/8}))
+		}
+		log := &store{logs: logs, latch: l}
+		s := &snapshots{SnapshotStore: raft.NewInmemSnapshotStore(), log: log, latch: l}
+		_, trans := raft.NewInmemTransport("")
+		create := func(index, term uint64) error {
+			sink, err := s.Create(1, index, term, raft.Configuration{}, 1, trans)
+			if err == nil {
+				err = sink.Close()
+			}
+			return err
+		}
+		must(t, create(4, 2))
+		log.mark.applied(10)
+		err := create(c.index, c.term)
+		if at, ok := errors.AsType[contradicted](err); ok != c.contradicts || (err != nil) != ok || ok && (at.index != c.index || l.get() == nil) {
+			t.Errorf("%d of term %d: %v", c.index, c.term, err)
+		}
+		if all, _ := s.SnapshotStore.List(); c.contradicts && all[0].Index != 4 {
+			t.Errorf("%d of term %d is in place of the snapshot before", c.index, c.term)
+		}
+	}
+}
+
 // TestMarkOfARun: the mark is that of the last entry, is read by the next run, and counts for
 // nothing beyond the log's end, or where it was cut short.
 func TestMarkOfARun(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/hashicorp/raft"
@@ -162,7 +163,7 @@ func (s *store) DeleteRange(min, max uint64) error {
 		return err
 	}
 	if max >= last && min <= s.mark.index.Load() {
-		return s.set("followed the leader", contradicted{min})
+		return s.contradicts(min)
 	}
 	return s.do("compacted the log", func() error { return s.logs.DeleteRange(min, max) })
 }
@@ -231,10 +232,20 @@ type snapshots struct {
 	raft.SnapshotStore
 	dir   string
 	owner string // the data folder
+	log   *store
 	*latch
 }
 
+// Create begins a snapshot of this machine, or one that a leader sends, but none that would put
+// another past in place of what was applied here.
 func (s *snapshots) Create(version raft.SnapshotVersion, index, term uint64, c raft.Configuration, cIndex uint64, t raft.Transport) (sink raft.SnapshotSink, err error) {
+	if index <= s.log.mark.index.Load() {
+		if ours, err := s.ours(index, term); err != nil {
+			return nil, err
+		} else if !ours {
+			return nil, s.log.contradicts(index)
+		}
+	}
 	err = s.do("made a snapshot", func() (err error) {
 		sink, err = s.SnapshotStore.Create(version, index, term, c, cIndex, t)
 		return err
@@ -243,6 +254,17 @@ func (s *snapshots) Create(version raft.SnapshotVersion, index, term uint64, c r
 		return nil, err
 	}
 	return &snapshotSink{SnapshotSink: sink, s: s}, nil
+}
+
+// ours reports whether an entry is of this node's log, or as far as snapshots tell where the log is
+// compacted: terms only grow, and a leader that knows less than this node was elected later.
+func (s *snapshots) ours(index, term uint64) (bool, error) {
+	var l raft.Log
+	if err := s.log.GetLog(index, &l); !errors.Is(err, raft.ErrLogNotFound) {
+		return l.Term == term, err
+	}
+	all, err := s.List()
+	return slices.ContainsFunc(all, func(m *raft.SnapshotMeta) bool { return m.Index >= index && m.Term >= term }), err
 }
 
 func (s *snapshots) List() (all []*raft.SnapshotMeta, err error) {

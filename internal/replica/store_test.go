@@ -163,7 +163,7 @@ func TestLatch(t *testing.T) {
 	f, on := newFaulty(t)
 	l := newLatch()
 	s := &store{logs: on.logs, stable: on.stable, latch: l}
-	snaps := &snapshots{SnapshotStore: on.snaps, latch: l}
+	snaps := &snapshots{SnapshotStore: on.snaps, log: s, latch: l}
 	f.arm("Set", 0)
 	if err := s.Set(nil, nil); !errors.Is(err, errDisk) {
 		t.Fatal(err)
