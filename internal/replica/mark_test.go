@@ -113,4 +113,12 @@ func TestMarkOfARun(t *testing.T) {
 		}
 		must(t, m.close())
 	}
+	must(t, os.Remove(path))
+	must(t, os.Mkdir(path, 0o700))
+	_, err := Open(dir, &list{}, Options{})
+	if failed, ok := errors.AsType[*StoreError](err); !ok || !strings.Contains(failed.Error(), path) {
+		t.Errorf("a mark that cannot be opened: %v", err)
+	}
+	must(t, os.Remove(path))
+	mustOpen(t, dir, &list{}, Options{}) // the store is free again
 }

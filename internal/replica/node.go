@@ -169,7 +169,7 @@ func open(m Machine, opts Options, on stores) (*Node, error) {
 	if on.mark != "" {
 		end, err := st.LastIndex()
 		if err == nil {
-			err = st.mark.open(on.mark, end)
+			err = st.do("opened its mark", func() error { return st.mark.open(on.mark, end) })
 		}
 		if err != nil {
 			return nil, errors.Join(err, n.Close())
