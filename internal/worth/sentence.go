@@ -273,7 +273,7 @@ func behind(group []int, k int) string {
 func ceil(v float64) float64 { return float64(int(v + 0.999999)) }
 
 // percent writes a share as a percentage that is never rounded up.
-func percent(v float64) string { return fmt.Sprintf("%.1f%%", float64(int(v*1000))/10) }
+func percent(v float64) string { return fmt.Sprintf("%.1f%%", math.Floor(v*1000+1e-6)/10) }
 
 // Note is what is known of a component in a few words.
 func (c Component) Note() string {
