@@ -49,7 +49,7 @@ func (c *exportCmd) Run(t *cli.Terminal) error {
 		return err
 	}
 	if r.Simulated && c.Report != "" {
-		return cli.Bad("%s is not from a study that took place: there is nothing to report", c.File)
+		return cli.Bad("%s is not from a study that took place: there is nothing to report, so leave --report out", c.File)
 	}
 	if r.Simulated {
 		of.Sentences = slices.Insert(of.Sentences, 0, "SIMULATED: no site took part, nobody signed it, and it proves nothing.")
@@ -147,11 +147,15 @@ func (c *exportCmd) plot(t *cli.Terminal, r *result.Result, of *worth.Report) er
 	return nil
 }
 
-// possible refuses files in folders that are not there, before the first is written.
+// possible refuses files in folders that are not there, and standard output, before the first file
+// is written.
 func (c *exportCmd) possible() error {
 	for _, path := range []string{c.NPZ, c.CSV, c.Worth, c.Report, c.Pictures} {
 		if path == "" {
 			continue
+		}
+		if path == "-" {
+			return cli.Bad(`"-" is no file: export writes files, nothing to standard output`)
 		}
 		folder := filepath.Dir(path)
 		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
