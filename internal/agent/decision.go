@@ -187,7 +187,11 @@ func (ds *Decisions) Approve(id proposal.Digest) error {
 	s, code := ds.a.sessions.of(id)
 	if s == nil {
 		if e, ok := ds.a.ledger.Study(id); ok {
-			return &ledger.StateError{Study: id, State: e.State}
+			var err error = &ledger.StateError{Study: id, State: e.State}
+			if e.State == ledger.Rejected || e.State == ledger.Finished {
+				err = fmt.Errorf("%w, and no longer offered: only a new proposal can be approved", err)
+			}
+			return err
 		}
 		if code == study.CodeUnknownStudy {
 			return ds.a.endings.unknown(id)

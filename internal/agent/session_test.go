@@ -132,7 +132,11 @@ func TestLeaving(t *testing.T) {
 	if p.ReservedRho != 0 || p.SpentRho != c.plan.Queries[0].Rho {
 		t.Errorf("after leaving: %+v, want nothing reserved and one query spent", p)
 	}
-	must.As[*ledger.StateError](t, s.agent.Decisions.Approve(c.plan.Digest))
+	err := s.agent.Decisions.Approve(c.plan.Digest)
+	must.As[*ledger.StateError](t, err)
+	if !strings.Contains(err.Error(), "only a new proposal can be approved") {
+		t.Errorf("approved after the end: %v", err)
+	}
 }
 
 func TestProposalsThatDoNotFit(t *testing.T) {
