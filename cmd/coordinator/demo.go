@@ -146,10 +146,10 @@ func (c *demoCmd) Run(s *terminal) error {
 	}
 	if report.Captured < enough && report.Output == proposal.OutputRandom {
 		return fmt.Errorf("the component captures %s of the best possible variance, under %g: Algorithm 1 returns a random iterate, x_0 among them, and promises no more than a constant probability; --output pooled costs nothing",
-			shared.ShareText(report.Captured), enough)
+			shared.CapturedText(report.Captured), enough)
 	}
 	if report.Captured < enough {
-		return fmt.Errorf("the component captures %s of the best possible variance, under %g", shared.ShareText(report.Captured), enough)
+		return fmt.Errorf("the component captures %s of the best possible variance, under %g", shared.CapturedText(report.Captured), enough)
 	}
 	return nil
 }
@@ -428,7 +428,7 @@ rounds        %s, at least %d of %d sites in each sum, last noise-to-signal %.3f
 wire          %d bytes of masked sums from each site, besides keys, shares and signatures
 time          %.1f s
 digest        %s
-`, shared.ShareText(r.Captured), r.Output, r.Profile, r.Method, r.MethodWhy, shared.VarianceText(r.result), strings.Join(said.Sentences, "\n              "), r.Epsilon, r.Delta, r.N, r.Rho, noiseText[r.Noise], r.result.Done(), r.FewestSurvivors, r.Sites, r.NoiseToSignal, r.bytes, r.Seconds, r.Digest)
+`, shared.CapturedText(r.Captured), r.Output, r.Profile, r.Method, r.MethodWhy, shared.VarianceText(r.result), strings.Join(said.Sentences, "\n              "), r.Epsilon, r.Delta, r.N, r.Rho, noiseText[r.Noise], r.result.Done(), r.FewestSurvivors, r.Sites, r.NoiseToSignal, r.bytes, r.Seconds, r.Digest)
 	return err
 }
 

@@ -89,12 +89,12 @@ func (c *Client) Kept(id proposal.Digest) ([]byte, error) {
 	return body, err
 }
 
-// signed returns the proposals in this folder that a person's word refers to. What cannot be read
-// is none: it is asked for the words of another error.
+// signed returns the proposals in this folder that a person's word refers to. It skips files that
+// it cannot read: its caller reports another error already.
 func (c *Client) signed(ref string) (out []proposal.Digest) {
-	paths, _ := filepath.Glob(filepath.Join(c.dir, Proposals, "*.toml"))
-	for _, path := range paths {
-		id, err := proposal.ParseDigest(strings.TrimSuffix(filepath.Base(path), ".toml"))
+	files, _ := os.ReadDir(filepath.Join(c.dir, Proposals))
+	for _, file := range files {
+		id, err := proposal.ParseDigest(strings.TrimSuffix(file.Name(), ".toml"))
 		if err != nil {
 			continue
 		}

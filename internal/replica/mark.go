@@ -12,7 +12,8 @@ import (
 // was ever decided, unless most nodes were restored from an older backup. Then this node may have
 // the only copy of what they lack.
 //
-// It is written without fsync and its errors are none: one that was lost protects fewer entries.
+// It is written without fsync, and errors of writing it are ignored: a mark that is behind protects
+// fewer entries.
 type mark struct {
 	index atomic.Uint64
 	file  *os.File // nil for stores in memory

@@ -79,7 +79,8 @@ func (u *Uplink) follow(ctx context.Context, conn grpc.ClientConnInterface) (mov
 // hour, and proposals expire by each one's own clock.
 const maxSkew = 5 * time.Minute
 
-// compareClocks logs that the coordinator's clock is far from this one, and that it is no more.
+// compareClocks logs that the coordinator's clock is far from this one, and later that it agrees
+// again.
 func (u *Uplink) compareClocks(theirs time.Time) {
 	apart := u.o.Now().Sub(theirs)
 	far := apart.Abs() > maxSkew

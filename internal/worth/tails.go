@@ -63,6 +63,9 @@ func (a *spectrum) heavy(p *study.Plan, r *result.Result) bool {
 		return false
 	}
 	degrees := sum * sum / square
+	if math.IsNaN(degrees) { // no quantile's search ends on it
+		return true
+	}
 	for _, rel := range r.Releases {
 		// Clipped short, rows are as long as the clip, and their variance says little of the total.
 		if rel.Kind == study.KindMoment && rel.Radius > r.Radius {
@@ -84,7 +87,7 @@ func stretched(p *study.Plan, r *result.Result) bool {
 	// differ most.
 	square, rest, most := 0.0, 1.0, 1.0
 	for _, v := range r.VarianceInterval {
-		part := min(rest, most, v[1]/r.TotalVariance)
+		part := max(0, min(rest, most, v[1]/r.TotalVariance))
 		square, rest, most = square+part*part, rest-part, part
 	}
 	if left := r.D - len(r.VarianceInterval); left > 0 && rest > 0 {
@@ -92,6 +95,9 @@ func stretched(p *study.Plan, r *result.Result) bool {
 		whole := math.Floor(rest / most)
 		last := rest - whole*most
 		square += whole*most*most + last*last
+	}
+	if math.IsNaN(square) { // no quantile's search ends on it
+		return true
 	}
 	return beyondMedian(r, lengthsOf(p, r, r.TotalVariance), 1/square)
 }
@@ -222,12 +228,12 @@ func medianTotal(seen []histogram, degrees float64) (total, spread float64) {
 		below, nearest, share, noise, edge := 1.0, middle, 0.0, 0.0, 0.0
 		for j := last; j >= max(1, fullest-4*h.octave); j-- {
 			below -= h.share(j) // of rows that bins below j hold
-			spread := h.noise() * math.Sqrt(float64(last-j+1))
+			counted := h.noise() * math.Sqrt(float64(last-j+1))
 			if off := math.Abs(below - 0.5); off < nearest {
-				nearest, share, edge, noise = off, below, h.edge(j-1), spread
+				nearest, share, edge, noise = off, below, h.edge(j-1), counted
 			}
 			if edge == 0 && below <= 0.5-middle { // one bin has the middle, and the median
-				share, edge, noise = 0.5, h.edge(j), spread
+				share, edge, noise = 0.5, h.edge(j), counted
 			}
 		}
 		if edge == 0 || noise > mostNoise {

@@ -190,6 +190,13 @@ func TestTailsOfNothing(t *testing.T) {
 			}
 		}
 	}
+	r := &result.Result{
+		N: n, D: 8, TotalVariance: 1, TotalInterval: &[2]float64{0, 1}, ExplainedVariance: []float64{0},
+		VarianceInterval: [][2]float64{{math.NaN(), math.NaN()}}, Releases: []study.Release{rel},
+	}
+	if !stretched(p, r) {
+		t.Error("a variance that is no number: no heavy tails")
+	}
 	p, _ = planned(t, spec(12, 1, proposal.MethodCovariance), n)
 	rel.Query = slices.IndexFunc(p.Queries, func(q study.Query) bool { return q.Kind == study.KindHistogram && q.Of == study.KindTotal })
 	for _, count := range []int64{0, n, -n, 1 << 40, -1 << 40} {

@@ -201,9 +201,9 @@ func (s simulated) print(out io.Writer) {
 	w.Flush()
 }
 
-// ShareText is a captured share to four decimals, never rounded up: only all of it, but for the
+// CapturedText is a captured share to four decimals, never rounded up: only all of it, but for the
 // last digits of sums of floats, is 1.
-func ShareText(v float64) string {
+func CapturedText(v float64) string {
 	if v < 1-1e-9 {
 		v = min(v, math.Floor(1e4*v+1e-6)/1e4)
 	}
@@ -224,7 +224,7 @@ func angleText(v float64) string {
 // printCaptured prints how near the components are to those of the pooled rows.
 func (s simulated) printCaptured(line func(name, format string, args ...any)) {
 	shares := func(v simulate.Spread) string {
-		return fmt.Sprintf("%s in the median, 5%% of studies under %s, the worst %s", ShareText(v.Median), ShareText(v.Tail), ShareText(v.Worst))
+		return fmt.Sprintf("%s in the median, 5%% of studies under %s, the worst %s", CapturedText(v.Median), CapturedText(v.Tail), CapturedText(v.Worst))
 	}
 	angles := func(v simulate.Spread) string {
 		return fmt.Sprintf("%s in the median, 5%% of studies over %s, the worst %s", angleText(v.Median), angleText(v.Tail), angleText(v.Worst))
@@ -272,7 +272,7 @@ func (s simulated) printCaptured(line func(name, format string, args ...any)) {
 		if s.Correlated != nil {
 			of = "correlations"
 		}
-		line("its own bound", "%d of %d studies stated a lower bound, %s in the median, on captured %s; for these pooled rows it held in %d", s.Bounds, done, ShareText(s.Lower.Median), of, s.Held)
+		line("its own bound", "%d of %d studies stated a lower bound, %s in the median, on captured %s; for these pooled rows it held in %d", s.Bounds, done, CapturedText(s.Lower.Median), of, s.Held)
 	}
 	if s.Correlated != nil {
 		line("as scores", "captured %s", shares(*s.Captured))

@@ -2,10 +2,10 @@ package cli
 
 import "testing"
 
-// TestShareText: no share is rounded up, and only all of the variance is 1.
-func TestShareText(t *testing.T) {
+// TestCapturedText: no share is rounded up, and only all of the variance is 1.
+func TestCapturedText(t *testing.T) {
 	for v, want := range map[float64]string{1: "1.0000", 1 - 1e-15: "1.0000", 1 + 1e-15: "1.0000", 0.99996: "0.9999", 0.9999: "0.9999", 0.95: "0.9500", 0.00009: "0.0000", 0: "0.0000"} {
-		if got := ShareText(v); got != want {
+		if got := CapturedText(v); got != want {
 			t.Errorf("%v: %q, want %q", v, got, want)
 		}
 	}
