@@ -24,7 +24,7 @@ import (
 )
 
 type checkCmd struct {
-	Study   string        `type:"existingfile" help:"A study.toml or a proposal: read its data set as the study would, numbers and all."`
+	Study   string        `type:"existingfile" placeholder:"FILE" help:"A study.toml or a proposal: read its data set as the study would, down to each value."`
 	Timeout time.Duration `default:"10s" help:"How long to wait for the coordinator (${default})."`
 }
 

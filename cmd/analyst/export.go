@@ -23,7 +23,7 @@ type exportCmd struct {
 	NPZ    string `name:"npz" placeholder:"FILE" help:"Write a NumPy archive with scikit-learn's names (docs/results.md)."`
 	CSV    string `name:"csv" placeholder:"FILE" help:"Write a table, one line for each component."`
 	Worth  string `placeholder:"FILE" help:"Write what the result is worth as JSON: bounds of captured variance, angles, loadings."`
-	Report string `placeholder:"FILE" help:"Write one page for an ethics board as HTML, to be read and printed anywhere: what was asked, by whom approved, what left each site, what it is worth."`
+	Report string `placeholder:"FILE" help:"Write one page for an ethics board as HTML, to be read and printed anywhere: what was asked, who approved it, what left each site, what it is worth."`
 	Plots  string `placeholder:"DIR" help:"Draw explained variance, loadings, convergence, noise and pictures of scores, as SVG and PNG."`
 
 	Pictures string `placeholder:"FILE" help:"Write the histograms of scores as a table, one line for each bin."`

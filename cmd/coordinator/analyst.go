@@ -12,7 +12,7 @@ import (
 type analystCmd struct {
 	Invite inviteAnalystCmd `cmd:"" help:"Make a join file for an analyst."`
 	List   analystsCmd      `cmd:"" help:"List analysts and pending invites."`
-	Revoke revokeAnalystCmd `cmd:"" help:"End an analyst's membership: its calls end at once, its studies go on."`
+	Revoke revokeAnalystCmd `cmd:"" help:"End an analyst's membership: the analyst's calls end at once, and studies go on."`
 }
 
 type inviteAnalystCmd struct {

@@ -19,8 +19,8 @@ type pageCmd struct {
 }
 
 type pageInviteCmd struct {
-	Name        string        `arg:"" help:"The person's name: lower-case letters, digits and dashes. One who may log in already gets a new token, and the old one no longer works."`
-	Role        people.Role   `enum:"viewer,operator,metrics" default:"viewer" help:"viewer sees studies and results; operator all that the page shows; metrics is a program's that reads /metrics (${default})."`
+	Name        string        `arg:"" help:"The person's name: lower-case letters, digits and dashes. Anyone who can log in already gets a new token, and the old one no longer works."`
+	Role        people.Role   `enum:"viewer,operator,metrics" default:"viewer" help:"viewer sees studies and results; operator sees all that the page shows; metrics is for a program that reads /metrics (${default})."`
 	Studies     []string      `placeholder:"STUDY,..." help:"All that a viewer sees, by digest or name; every study, later ones too, if not given."`
 	Valid       time.Duration `default:"2160h" help:"How long the login is good for, at most 8784h (${default})."`
 	Certificate bool          `xor:"way" help:"Make no token: the person logs in by a client certificate of the page's --dashboard-client-ca with this common name."`

@@ -11,8 +11,8 @@ import (
 
 // Init writes a first study file, of a header or a data dictionary.
 type Init struct {
-	Header     string  `xor:"from" required:"" type:"path" placeholder:"FILE" help:"A CSV whose first line names the columns; no byte after that line is read."`
-	Dictionary string  `xor:"from" required:"" type:"path" placeholder:"FILE" help:"In place of --header, a data dictionary: a CSV with a line for each column, as REDCap exports one."`
+	Header     string  `xor:"from" type:"path" placeholder:"FILE" help:"A CSV whose first line names the columns; no byte after that line is read."`
+	Dictionary string  `xor:"from" type:"path" placeholder:"FILE" help:"In place of --header, a data dictionary: a CSV with a line for each column, as REDCap exports it."`
 	Out        string  `type:"path" placeholder:"FILE" help:"Write to this file, which must not exist, instead of stdout."`
 	Name       string  `help:"The study's name."`
 	Dataset    string  `help:"The name under which the sites offer the table."`
@@ -25,6 +25,9 @@ type Init struct {
 // Run prints the file, or makes it.
 func (c *Init) Run(t *Terminal) error {
 	file, read := c.Header, draft.Header
+	if c.Header == "" && c.Dictionary == "" { // not kong's "required": its usage would show both flags
+		return Bad("give --header FILE or --dictionary FILE")
+	}
 	if c.Dictionary != "" {
 		file, read = c.Dictionary, draft.Dictionary
 	} else if c.Constants == "public" {

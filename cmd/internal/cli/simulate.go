@@ -24,16 +24,16 @@ type Simulate struct {
 	Files     []string `arg:"" optional:"" help:"One for each site: a file of rows with the study's columns, or an agent.toml (or its folder), whose data set and mapping are then read."`
 	Synthetic string   `placeholder:"SHAPE" help:"Draw a table instead: n=20000,spectrum=slow0.2 and, if wanted, d, sites, tails, gaps, per_unit."`
 	Times     int      `default:"20" help:"How many studies."`
-	Result    string   `placeholder:"FILE" help:"Write the first study's result to this new file, to try the export on it. It is marked, and verifies nowhere."`
-	Values    bool     `help:"Print even where stdout is not a terminal. Of real files it prints exact figures of the pooled rows."`
+	Result    string   `placeholder:"FILE" help:"Write the first study's result to this new file, to try the export on it. It is marked as simulated and never verifies."`
+	Values    bool     `help:"Print even where stdout is not a terminal. With real files it prints exact figures of the pooled rows."`
 }
 
 // Help is kong's longer text.
 func (Simulate) Help() string {
-	return `Runs the study's own queries on the rows, with noise drawn anew each time, and holds each result
-against the principal components of the pooled rows without privacy. Keys and masks are left out:
-they cancel in every sum. It opens no ledger and sends nothing. What it prints of real files is exact
-and outside all accounting: choose nothing from it that goes into a study on the same rows.
+	return `Runs the study's own queries on the rows, with noise drawn anew each time, and compares each result
+with the principal components of the pooled rows without privacy. Keys and masks are left out: they
+cancel in every sum. It opens no ledger and sends nothing. What it prints about real files is exact,
+and no budget counts it: use nothing of it to choose a study on the same rows.
 
 --synthetic draws rows of a spectrum in a random basis: ` + simulate.Spectra + `.
 tails=3 makes them heavy, gaps=0.05 empties cells.`
