@@ -1,7 +1,7 @@
-// Package agent is a site's daemon: it decides on proposals by the operator's word and the site's
-// policy, and brings each request about an approved study to where it is answered
-// (docs/protocol.md): those of the setup by internal/keyring, those of the queries by
-// internal/responder. The link that they come by is internal/uplink's.
+// Package agent is a site's daemon: it decides on proposals as its operator and its policy say, and
+// passes each request about an approved study to the package that answers it (docs/protocol.md):
+// internal/keyring for the setup, internal/responder for the queries. The requests come over
+// internal/uplink's link.
 //
 // Nothing here trusts the coordinator. A study's digest is computed from the
 // bytes that came; every query is checked against the plan of those bytes; what

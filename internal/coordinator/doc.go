@@ -1,7 +1,7 @@
 // Package coordinator runs the effects of internal/round: it holds the links of the sites, has
 // internal/session open masked sums and make them private, and publishes what the log has committed
-// (docs/protocol.md). What it knows for good is in Machine, which changes only through the Log;
-// everything else dies with the process and is asked for again.
+// (docs/protocol.md). What must outlive the process is in Machine, which changes only through the
+// Log; everything else dies with the process and is asked for again.
 //
 // A message of a site comes in at server.receive. Its session makes an event of it, round.State
 // makes effects of that (leader.step), and leader.run does them: a message goes out (leader.send),

@@ -1,7 +1,7 @@
 // Package responder answers the queries of a study that a site approved: with a masked sum over its
-// rows, its signature on who is in the sum, the shares that open it, and what stands in for those
-// of others. It takes the coordinator's signed releases, follows by them what comes next, and signs
-// the study's result at the end.
+// rows, its signature on who is in the sum, the shares that open it, and proofs and keys if these
+// are not enough. It takes the coordinator's signed releases, follows by them what comes next, and
+// signs the study's result at the end.
 //
 // Nothing here trusts the coordinator: a query is checked against the plan and against what
 // this site was told before. What leaves is first charged and then stored in the ledger, and sent

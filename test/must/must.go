@@ -1,4 +1,4 @@
-// Package must ends a test where something that has to work does not.
+// Package must ends a test if something that has to work fails.
 package must
 
 import "errors"

@@ -1,5 +1,5 @@
-// Package postgres asks the queries of package dataset of PostgreSQL servers. A program that
-// imports it can.
+// Package postgres runs the queries of package dataset on PostgreSQL servers. A program can once it
+// imports this package.
 package postgres
 
 import (

@@ -1,4 +1,4 @@
-// Package server is what the rooms of all database servers share.
+// Package server is what packages postgres and mariadb share.
 package server
 
 import (
