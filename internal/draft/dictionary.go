@@ -124,8 +124,8 @@ func Dictionary(r io.Reader, what string) (Draft, error) {
 		if err != nil {
 			return Draft{}, errors.New("is not a CSV: " + strings.TrimPrefix(err.Error(), "parse error on "))
 		}
-		line, _ := rows.FieldPos(0)
-		if err := b.row(line, row); err != nil {
+		n, _ := rows.FieldPos(0)
+		if err := b.row(n, row); err != nil {
 			return Draft{}, err
 		}
 	}
@@ -179,53 +179,79 @@ func (b *book) note(format string, args ...any) {
 	b.draft.Notes = append(b.draft.Notes, fmt.Sprintf(format, args...))
 }
 
-// row reads one line.
-func (b *book) row(line int, row []string) error {
-	get := func(part int) string {
-		if at := b.at[part]; at >= 0 && at < len(row) {
-			return strings.TrimSpace(row[at])
-		}
-		return ""
+// line is one line of a dictionary: a column of the table.
+type line struct {
+	*book
+	cells []string
+}
+
+// get returns the text of a part, empty where the line has none.
+func (l line) get(part int) string {
+	if at := l.at[part]; at >= 0 && at < len(l.cells) {
+		return strings.TrimSpace(l.cells[at])
 	}
-	name := get(partName)
+	return ""
+}
+
+// row reads the line numbered n.
+func (b *book) row(n int, cells []string) error {
+	l := line{b, cells}
+	name := l.get(partName)
 	if name == "" {
 		return nil
 	}
 	if at := b.seen[name]; at > 0 {
-		return fmt.Errorf("line %d: %.100q is also on line %d", line, name, at)
+		return fmt.Errorf("line %d: %.100q is also on line %d", n, name, at)
 	}
-	b.seen[name] = line
-	what := kindOf(get(partType))
-	if check := kindOf(get(partCheck)); what == unsaid && check != unsaid {
-		what = check // the type was a text box
-	}
-	levels := levelsOf(get(partLevels))
-	if what != aNumber && what != aBoolean && what != manyLevels && len(levels) > 0 || what == aNumber && len(levels) > 1 && !formula(get(partType)) {
-		what = aLevel
-	}
-	low, lowOK := bound(get(partLow))
-	high, highOK := bound(get(partHigh))
-	if what == unsaid && (lowOK || highOK || get(partMeasure) != "" || b.at[partType] < 0) {
-		what = aNumber
-	}
-	c := Column{Name: name, About: get(partAbout)}
-	switch id := strings.ToLower(get(partIdentifier)); {
+	b.seen[name] = n
+	levels := levelsOf(l.get(partLevels))
+	what := l.kind(levels)
+	switch {
 	case !printable(name):
 		b.leave(name, "its name has characters that are not printed")
-		return nil
-	case id == "y" || id == "yes" || id == "true" || id == "1" || id == "x" || id == "" && what != aLevel && likeID(name):
+	case l.identifies(what == aLevel):
 		b.leave(name, "it is or looks like an identifier")
-		return nil
+	default:
+		l.add(Column{Name: name, About: l.get(partAbout)}, what, levels)
 	}
+	return nil
+}
+
+// kind returns what the column's values are, by all that the line says.
+func (l line) kind(levels []string) kind {
+	what := kindOf(l.get(partType))
+	if check := kindOf(l.get(partCheck)); what == unsaid && check != unsaid {
+		what = check // the type was a text box
+	}
+	if what != aNumber && what != aBoolean && what != manyLevels && len(levels) > 0 || what == aNumber && len(levels) > 1 && !formula(l.get(partType)) {
+		what = aLevel
+	}
+	_, low := bound(l.get(partLow))
+	_, high := bound(l.get(partHigh))
+	if what == unsaid && (low || high || l.get(partMeasure) != "" || l.at[partType] < 0) {
+		what = aNumber
+	}
+	return what
+}
+
+// identifies reports whether the column says whose a row is. Where the dictionary does not say so,
+// the name does, but not that of a column with levels.
+func (l line) identifies(hasLevels bool) bool {
+	switch strings.ToLower(l.get(partIdentifier)) {
+	case "y", "yes", "true", "1", "x":
+		return true
+	case "":
+		return !hasLevels && likeID(l.get(partName))
+	}
+	return false
+}
+
+// add adds the column to the draft, or leaves it out.
+func (l line) add(c Column, what kind, levels []string) {
 	switch what {
 	case aNumber:
-		c.Measure = b.measure(name, get(partMeasure))
-		switch {
-		case lowOK && highOK && low < high:
-			c.Range = []float64{low, high}
-		case get(partLow) != "" || get(partHigh) != "":
-			b.note("%q has no range: it needs a lowest and a highest number, got %q and %q.", name, get(partLow), get(partHigh))
-		}
+		c.Measure = l.measure(c.Name, l.get(partMeasure))
+		c.Range = l.limits(c.Name)
 	case aBoolean:
 		c.As = proposal.AsBoolean
 	case aDate:
@@ -233,24 +259,37 @@ func (b *book) row(line int, row []string) error {
 	case aLevel:
 		var why string
 		if c.Levels, why = usable(levels); why != "" {
-			b.leave(name, why)
-			return nil
+			l.leave(c.Name, why)
+			return
 		}
 	case manyLevels:
-		for _, l := range levels {
-			b.draft.Columns = append(b.draft.Columns, Column{Name: name + "___" + l, As: proposal.AsBoolean, About: c.About})
+		for _, level := range levels {
+			l.draft.Columns = append(l.draft.Columns, Column{Name: c.Name + "___" + level, As: proposal.AsBoolean, About: c.About})
 		}
 		if len(levels) == 0 {
-			b.leave(name, "its choices are not given")
+			l.leave(c.Name, "its choices are not given")
 		}
-		return nil
+		return
 	case noColumn:
-		return nil
+		return
 	default:
-		b.leave(name, "it is text without levels, or its type is unknown")
-		return nil
+		l.leave(c.Name, "it is text without levels, or its type is unknown")
+		return
 	}
-	b.draft.Columns = append(b.draft.Columns, c)
+	l.draft.Columns = append(l.draft.Columns, c)
+}
+
+// limits returns the lowest and the highest value of a column of numbers, nil where they are not
+// two numbers.
+func (l line) limits(name string) []float64 {
+	low, lowOK := bound(l.get(partLow))
+	high, highOK := bound(l.get(partHigh))
+	switch {
+	case lowOK && highOK && low < high:
+		return []float64{low, high}
+	case l.get(partLow) != "" || l.get(partHigh) != "":
+		l.note("%q has no range: it needs a lowest and a highest number, got %q and %q.", name, l.get(partLow), l.get(partHigh))
+	}
 	return nil
 }
 
