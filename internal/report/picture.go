@@ -157,11 +157,15 @@ func WritePictures(w io.Writer, r *result.Result) error {
 	return c.WriteAll(lines)
 }
 
-// plain keeps a spreadsheet from reading a name as a formula. Some also read the wide signs of East
-// Asian keyboards as the beginning of one.
+// plain keeps a spreadsheet from reading a name, or what it takes for a cell of its own, as a
+// formula: where commas are in numbers, a semicolon is what parts cells. Some also read the wide
+// signs of East Asian keyboards as the beginning of one.
 func plain(s string) string {
-	if strings.IndexAny(s, "=+-@\t\r＝＋－＠") == 0 {
-		return "'" + s
+	cells := strings.Split(s, ";")
+	for i, cell := range cells {
+		if strings.IndexAny(cell, "=+-@\t\r＝＋－＠") == 0 {
+			cells[i] = "'" + cell
+		}
 	}
-	return s
+	return strings.Join(cells, ";")
 }

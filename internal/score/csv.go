@@ -94,11 +94,16 @@ func appendShortest(out []byte, v float64) []byte {
 }
 
 // quoted is a unit's name as a field. A spreadsheet would take one that begins as a formula does
-// for one: it gets an apostrophe before it.
+// for one: it gets an apostrophe before it. So does what follows a semicolon, which parts cells
+// where commas are in numbers.
 func quoted(name string) string {
-	if strings.IndexAny(name, "=+-@\t\r'＝＋－＠") == 0 { // the wide signs are of East Asian keyboards
-		name = "'" + name
+	cells := strings.Split(name, ";")
+	for i, cell := range cells {
+		if strings.IndexAny(cell, "=+-@\t\r'＝＋－＠") == 0 { // the wide signs are of East Asian keyboards
+			cells[i] = "'" + cell
+		}
 	}
+	name = strings.Join(cells, ";")
 	if !strings.ContainsAny(name, "\",\r\n# \t") {
 		return name
 	}

@@ -250,7 +250,7 @@ func TestRowsLeftOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := write(t, []string{"id", "c0", "c1"}, [][]string{{"=1+2", "1", "2"}, {"b,\"c", "NA", "2"}, {"＠x", "3", "oops"}, {"#9", "4", "5"}})
+	s := write(t, []string{"id", "c0", "c1"}, [][]string{{"=1+2", "1", "2"}, {"b,\"c", "NA", "2"}, {"＠x", "3", "oops"}, {"#9;=1+2", "4", "5"}})
 	q := siteconfig.Dataset{}.Request(p.Proposal.Spec)
 	q.Unit = "id"
 	text, sum := project(t, m, s, q, Options{Format: CSV, Quantiles: []float64{0.99}})
@@ -258,7 +258,7 @@ func TestRowsLeftOut(t *testing.T) {
 	if sum.LeftOut != 2 || len(lines) != 5 {
 		t.Fatalf("%+v, %q", sum, text)
 	}
-	for i, want := range []string{"'=1+2", "b,\"c", "'＠x", "#9"} {
+	for i, want := range []string{"'=1+2", "b,\"c", "'＠x", "#9;'=1+2"} {
 		if lines[i+1][1] != want {
 			t.Errorf("unit %q, want %q", lines[i+1][1], want)
 		}
