@@ -15,6 +15,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/net/netutil"
+
 	"covey/internal/dashboard"
 	"covey/internal/pki"
 )
@@ -139,16 +141,21 @@ type DashboardError struct{ Err error }
 func (e *DashboardError) Error() string { return "dashboard: " + e.Err.Error() }
 func (e *DashboardError) Unwrap() error { return e.Err }
 
+// maxVisitors bounds the connections to the page. Whoever reaches its port can hold them without a
+// word, and each takes a file descriptor from the sites' port and from the log.
+const maxVisitors = 512
+
 // openDashboard listens for the page, where it is configured.
 func (n *Node) openDashboard() error {
 	d := n.Config.Dashboard
 	if d.Listen == "" {
 		return nil
 	}
-	var err error
-	if n.watchers, err = n.options.Listen(d.Listen); err != nil {
+	l, err := n.options.Listen(d.Listen)
+	if err != nil {
 		return &DashboardError{err}
 	}
+	n.watchers = netutil.LimitListener(l, maxVisitors)
 	n.board = dashboard.New(dashboard.Options{
 		Source: n.Coordinator, Cluster: n.cluster, People: n.Coordinator.People, Hosts: d.names(), Logger: n.log, Now: n.now,
 	})

@@ -1,12 +1,19 @@
 package node
 
 import (
+	"bufio"
+	"context"
 	"errors"
+	"fmt"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"covey/internal/pki"
@@ -98,4 +105,73 @@ func TestFederationIsNoOperators(t *testing.T) {
 	if renewed, err := pair.get(nil); err != nil || renewed == first {
 		t.Errorf("after a renewal: %v", err)
 	}
+}
+
+// counted counts the connections that were taken from a listener.
+type counted struct {
+	net.Listener
+	taken *atomic.Int64
+}
+
+func (c counted) Accept() (net.Conn, error) {
+	conn, err := c.Listener.Accept()
+	if err == nil {
+		c.taken.Add(1)
+	}
+	return conn, err
+}
+
+// TestSilentVisitors: connections to the page that say nothing take no more than a bounded part of
+// the process's file descriptors, and end; then the page answers.
+func TestSilentVisitors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, dir := newWires(t), filepath.Join(t.TempDir(), "one")
+		if err := Init(dir, config("one"), time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		const page = "host-one:3"
+		var taken atomic.Int64
+		listen := func(address string) (net.Listener, error) {
+			l, err := w.Listen(address)
+			if err == nil && address == page {
+				l = counted{l, &taken}
+			}
+			return l, err
+		}
+		n, err := Open(dir, Options{Election: 100 * time.Millisecond, Listen: listen, Dial: w.from("one"), Dashboard: &Dashboard{Listen: page, PlainHTTP: true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- n.Run(ctx) }()
+		defer func() {
+			stop()
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}()
+		dial := func() net.Conn {
+			c, err := w.Dial(t.Context(), "host-far", page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return c
+		}
+		for range maxVisitors + 100 {
+			defer dial().Close()
+			synctest.Wait()
+		}
+		if got := taken.Load(); got != maxVisitors {
+			t.Errorf("%d silent connections were taken at once, want %d", got, maxVisitors)
+		}
+		time.Sleep(3 * requestTime)
+		c := dial()
+		defer c.Close()
+		fmt.Fprint(c, "GET /style.css HTTP/1.1\r\nHost: host-one\r\nConnection: close\r\n\r\n")
+		answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil || answer.StatusCode != http.StatusOK {
+			t.Errorf("after the silent ones the page answers %v, %v", answer, err)
+		}
+	})
 }
