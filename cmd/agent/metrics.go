@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"golang.org/x/net/netutil"
 
 	"covey/internal/agent"
 	"covey/internal/egress"
@@ -119,12 +120,17 @@ func metricsHandler(a shown, names []string) http.Handler {
 	})
 }
 
+// maxScrapers bounds the connections to the metrics. Whoever reaches their port can hold them
+// without a word, and each takes a file descriptor from the ledger, whose first error ends the
+// agent.
+const maxScrapers = 64
+
 // serveMetrics serves them until ctx ends.
 func serveMetrics(ctx context.Context, l net.Listener, h http.Handler) error {
 	s := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, MaxHeaderBytes: 16 << 10}
 	stop := context.AfterFunc(ctx, func() { s.Close() })
 	defer stop()
-	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+	if err := s.Serve(netutil.LimitListener(l, maxScrapers)); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil

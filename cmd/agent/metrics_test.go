@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"covey/internal/agent"
@@ -106,4 +107,44 @@ func TestMetricsEnd(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
+}
+
+// silent is a listener with callers that wait to be taken, and say nothing.
+type silent chan net.Conn
+
+func (s silent) Accept() (net.Conn, error) {
+	if c, ok := <-s; ok {
+		return c, nil
+	}
+	return nil, net.ErrClosed
+}
+
+func (s silent) Close() error { close(s); return nil }
+func (silent) Addr() net.Addr { return &net.TCPAddr{} }
+
+// TestSilentScrapers: connections that say nothing take no more than a bounded part of the
+// process's file descriptors.
+func TestSilentScrapers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		callers := make(silent, maxScrapers+10)
+		for range cap(callers) {
+			here, there := net.Pipe()
+			defer here.Close()
+			callers <- there
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- serveMetrics(ctx, callers, metricsHandler(quiet{}, nil)) }()
+		synctest.Wait()
+		if left := len(callers); left != 10 {
+			t.Errorf("%d of %d callers wait, want 10", left, cap(callers))
+		}
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		for there := range callers {
+			there.Close()
+		}
+	})
 }
