@@ -18,7 +18,8 @@
 //   - LIM-4: A connection's calls and their heads MUST be bounded, and a stream's sender MUST be
 //     at most 1 MiB ahead of its reader. A site MUST have at most two streams of Link, its link
 //     and the next. A message on a stream that has not said hello, or whose site opened another
-//     since, MUST end that stream and change nothing.
+//     since, MUST end that stream and change nothing. A client MUST be sent one result at a time,
+//     and a caller that takes none of it for 30 s MUST lose the call.
 //   - LIM-5: A plan of more than 4 GiB of tags and deposits (64 bytes a pair and slot), or of more
 //     than 256 MiB in the log, MUST be refused. A message MUST be no longer than what the studies
 //     of its site's roster entries need (64 KiB in none), or the link ends. Before it is decoded

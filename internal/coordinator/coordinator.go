@@ -69,7 +69,7 @@ func New(o Options) *Coordinator {
 	m := all.machine.lock()
 	defer all.machine.unlock()
 	*m = leader{
-		core: all, replicated: m.replicated, term: m.term, links: map[string]*link{}, opened: map[string][]*link{}, paces: map[string]*admission.Pace{},
+		core: all, replicated: m.replicated, term: m.term, links: map[string]*link{}, opened: map[string][]*link{}, paces: map[string]*admission.Pace{}, places: map[string]chan struct{}{},
 		sessions: map[proposal.Digest]*memory{}, changed: make(chan struct{}), sightings: map[string]outline.Sighting{}, lasts: map[proposal.Digest]outline.Last{}, shown: map[proposal.Digest]shown{}, proposing: map[string]int{},
 	}
 	c := &Coordinator{

@@ -24,6 +24,7 @@ type leader struct {
 	links    map[string]*link           // by site name
 	opened   map[string][]*link         // all open streams, by site name, oldest first
 	paces    map[string]*admission.Pace // by site name
+	places   map[string]chan struct{}   // of results that are sent, by client
 	sessions map[proposal.Digest]*memory
 	changed  chan struct{}   // closed and replaced at every change
 	seen     outline.Journal // what this coordinator alone has seen

@@ -47,6 +47,14 @@ func (s server) Result(ctx context.Context, raw []byte) ([]byte, error) {
 		s.c.log.Warn("a result was not given out", string(who.Role), who.Name, "study", digest)
 		return nil, err
 	}
+	// Its file is in memory until the call ends: one of each client's.
+	place := s.c.placeOf(who.Name)
+	select {
+	case place <- struct{}{}:
+		context.AfterFunc(ctx, func() { <-place })
+	case <-ctx.Done():
+		return nil, status.FromContextError(ctx.Err()).Err()
+	}
 	select {
 	case s.c.reading <- struct{}{}:
 		defer func() { <-s.c.reading }()
@@ -64,6 +72,19 @@ func (s server) Result(ctx context.Context, raw []byte) ([]byte, error) {
 	}
 	s.c.log.Info("a result was given out", string(who.Role), who.Name, "study", digest, "bytes", len(file))
 	return file, nil
+}
+
+// placeOf returns the place of a client's one result at a time. There are no more of them than
+// clients that have joined.
+func (c *Coordinator) placeOf(client string) chan struct{} {
+	m := c.machine.lock()
+	defer c.machine.unlock()
+	place := m.places[client]
+	if place == nil {
+		place = make(chan struct{}, 1)
+		m.places[client] = place
+	}
+	return place
 }
 
 // reads returns an error unless a client may read the result of a study, and there is one. A site

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -80,15 +81,54 @@ func TestHungUpClientWaitsForNoResult(t *testing.T) {
 		if err := <-answered; status.Code(err) != codes.Canceled {
 			t.Errorf("hung up: %v", err)
 		}
-		go ask(base)
+		ctx, ended := context.WithCancel(base)
+		go ask(ctx)
 		synctest.Wait()
 		<-f.c.reading
 		if err := <-answered; err != nil {
 			t.Errorf("after the other: %v", err)
 		}
+		ended()
 		go ask(base)
 		if err := <-answered; err != nil {
 			t.Errorf("once more: %v", err)
+		}
+	})
+}
+
+// TestOneResultAClient: a client gets one result at a time, since its file is in memory until the
+// call ends; another client's comes meanwhile.
+func TestOneResultAClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 3, nil)
+		defer func() { f.c.Close() }()
+		f.finish()
+		answered := make(chan error, 3)
+		ask := func(i int) context.CancelFunc {
+			from := f.plan.Proposal.Roster[i]
+			ctx, end := context.WithCancel(admission.WithClient(t.Context(), admission.Client{Role: pki.RoleSite, Name: from.Name, Identity: from.Identity}))
+			go func() {
+				_, err := server{f.c}.Result(ctx, f.plan.Digest[:])
+				answered <- err
+			}()
+			time.Sleep(time.Minute)
+			return end
+		}
+		first := ask(0)
+		if err := <-answered; err != nil {
+			t.Fatal(err)
+		}
+		defer ask(0)()
+		if len(answered) > 0 {
+			t.Errorf("a second result, while the first is sent: %v", <-answered)
+		}
+		defer ask(1)()
+		if err := <-answered; err != nil {
+			t.Errorf("another client's: %v", err)
+		}
+		first()
+		if err := <-answered; err != nil {
+			t.Errorf("the second, once the first call is over: %v", err)
 		}
 	})
 }

@@ -85,10 +85,31 @@ func (s *federation) Result(r *covey.ResultRequest, to grpc.ServerStreamingServe
 	if err != nil {
 		return err
 	}
-	return Send(file, func(data []byte, last bool) error {
-		return to.Send(&covey.ResultResponse{Frame: &covey.Frame{Data: data, Last: last}})
-	})
+	// A caller that takes nothing would keep the file in memory as long as it likes.
+	took, sent := make(chan struct{}), make(chan error, 1)
+	go func() {
+		sent <- Send(file, func(data []byte, last bool) error {
+			select {
+			case took <- struct{}{}:
+			case <-to.Context().Done():
+				return to.Context().Err()
+			}
+			return to.Send(&covey.ResultResponse{Frame: &covey.Frame{Data: data, Last: last}})
+		})
+	}()
+	for stalled := time.NewTimer(resultStalled); ; stalled.Reset(resultStalled) {
+		select {
+		case <-took:
+		case err := <-sent:
+			return err
+		case <-stalled.C: // the stream's end, which follows, ends the write
+			return status.Error(codes.Aborted, "the result was not taken for 30 s")
+		}
+	}
 }
+
+// resultStalled is how long a caller may take none of a result's frames.
+const resultStalled = 30 * time.Second
 
 func (s *federation) Link(of grpc.BidiStreamingServer[covey.LinkRequest, covey.LinkResponse]) error {
 	return s.to.Link(of.Context(), Stream{
