@@ -88,8 +88,8 @@ func lowest(d, sigma, bound float64) (s float64, ok bool) {
 const lnReject = 64 * math.Ln2
 
 // maxRefused is the largest charge of one query whose refusals are bounded: of 4, with 4e-10. No
-// plan charges one query more: where one has the whole budget that shows from ε = 18 up (δ =
-// 10^-6).
+// plan charges one query more: where one has the whole budget that shows from ε = 16.9 up (δ =
+// 10^-6; zCDP's curve: 17.9).
 const maxRefused = 4
 
 // RefusedByNeighbor bounds, rounded up, the probability that CheckReleased refuses noise that was
