@@ -190,8 +190,8 @@ func Parse(text []byte, file string) (*Config, error) {
 		return nil, &Error{File: file, Key: bad.Key, Reason: bad.Reason}
 	}
 	err := c.check()
-	if err == nil && len(c.Policy.Analysts) == 0 && strict.Line(text, "policy.analysts") != strict.Line(text, "policy") {
-		err = c.Errorf("policy.analysts", "lists nobody: give NAME = { key = FINGERPRINT }, or leave it out")
+	if err == nil {
+		err = c.Policy.checkGiven(c, func(key string) bool { return strict.Has(text, key) })
 	}
 	if bad, ok := errors.AsType[*Error](err); ok {
 		bad.Line = strict.Line(text, bad.Key)

@@ -181,6 +181,44 @@ func (p *Policy) check(c *Config) error {
 	return c.checkDictionary("policy.dictionary", p.Dictionary)
 }
 
+// checkGiven refuses limits that are given and decode like those that are not, which limit nothing:
+// an empty list would let in any analyst or column, and a limit of 0 any epsilon.
+func (p *Policy) checkGiven(c *Config, given func(key string) bool) error {
+	empty, zero := map[string]string{}, []string(nil)
+	if len(p.Analysts) == 0 {
+		empty["policy.analysts"] = "nobody: give NAME = { key = FINGERPRINT }"
+	}
+	const column = "no column: give NAME = { measure = ..., offset = ..., scale = ... }"
+	if len(p.Dictionary) == 0 {
+		empty["policy.dictionary"] = column
+	}
+	for name, own := range p.Datasets {
+		if len(own.Dictionary) == 0 {
+			empty["policy.dataset."+name+".dictionary"] = column
+		}
+		if own.MaxEpsilon == 0 {
+			zero = append(zero, "policy.dataset."+name+".max_epsilon")
+		}
+	}
+	for name, a := range p.Analysts {
+		if a.MaxEpsilonTotal == 0 {
+			zero = append(zero, "policy.analysts."+name+".max_epsilon_total")
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(empty)) {
+		if given(key) {
+			return c.Errorf(key, "lists %s, or leave it out", empty[key])
+		}
+	}
+	slices.Sort(zero)
+	for _, key := range zero {
+		if given(key) {
+			return c.Errorf(key, `must be positive, got 0, which would be no limit: leave it out, or to let nothing in, use approve = "ask"`)
+		}
+	}
+	return nil
+}
+
 func oneOf(c *Config, key string, given []string, allowed ...string) error {
 	for i, v := range given {
 		if !slices.Contains(allowed, v) {

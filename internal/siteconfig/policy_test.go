@@ -2,7 +2,9 @@ package siteconfig
 
 import (
 	"crypto/ed25519"
+	"errors"
 	"math"
+	"strings"
 	"testing"
 
 	"covey/internal/pki"
@@ -77,5 +79,32 @@ func TestPolicyLimits(t *testing.T) {
 	ask := Policy{Approve: ApproveAsk}
 	if out := Outside(ask.Judge(plan(same), 0)); len(out) == 0 {
 		t.Error(`approve = "ask" approved a study`)
+	}
+}
+
+// TestLimitsThatLimitNothing: a list without entries, and a limit of 0, decode like those that are
+// not given, and would let in what they seem to keep out.
+func TestLimitsThatLimitNothing(t *testing.T) {
+	budgets := strings.Replace(goodConfig, "cap_rho = 0.25", "budget = { epsilon = 3.0, delta = 1e-6 }", 1)
+	const ada = `ada = { key = "abcd-efgh-ijkl-mnop-qrst-uvwx"`
+	for _, c := range []struct{ lines, key string }{
+		{"[policy.dictionary]\n", "policy.dictionary"},
+		{"[policy.dictionary]\n[policy.dictionary.age]\n", ""}, // which lists a column
+		{"dictionary = {}\n", "policy.dictionary"},
+		{"[policy.dataset.rows]\n[policy.dataset.rows.dictionary]\n", "policy.dataset.rows.dictionary"},
+		{"[policy.dataset.rows]\nmax_epsilon = 0\n", "policy.dataset.rows.max_epsilon"},
+		{"[policy.dataset.rows]\nmax_epsilon = -0.0\n", "policy.dataset.rows.max_epsilon"},
+		{"[policy.analysts]\n" + ada + ", max_epsilon_total = 0.0 }\n", "policy.analysts.ada.max_epsilon_total"},
+		{"[policy.dictionary]\nage = {}\n[policy.dataset.rows]\nmax_epsilon = 0.5\n[policy.analysts]\n" + ada + ", max_epsilon_total = 1.0 }\n", ""},
+		{"[policy.dataset.rows]\n", ""},
+	} {
+		config, err := Parse([]byte(budgets+c.lines), "/site/agent.toml")
+		bad, _ := errors.AsType[*Error](err)
+		if c.key == "" && err != nil || c.key != "" && (bad == nil || bad.Key != c.key || !strings.Contains(bad.Reason, "leave it out")) {
+			t.Errorf("%q: %v", c.lines, err)
+		}
+		if err == nil && strings.Contains(c.lines, "age") && len(config.Policy.Dictionary) != 1 {
+			t.Errorf("%q lists %v", c.lines, config.Policy.Dictionary)
+		}
 	}
 }

@@ -150,6 +150,13 @@ func Line(text []byte, key string) int {
 	return 1 + bytes.Count(text[:at], []byte("\n"))
 }
 
+// Has reports whether a document gives a key or table, named as Line takes it: a table without
+// entries decodes like one that is not there.
+func Has(text []byte, key string) (has bool) {
+	walk(text, func(e entry) { has = has || e.path == key || strings.HasPrefix(e.path, key+".") })
+	return has
+}
+
 // offset is where a line begins, from 1.
 func offset(text []byte, line int) (at int) {
 	for range line - 1 {

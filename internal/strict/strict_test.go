@@ -96,6 +96,19 @@ func TestLine(t *testing.T) {
 	}
 }
 
+// TestHas: a key is there with whatever value, and a table with no entries, or of empty tables.
+func TestHas(t *testing.T) {
+	text := []byte("[policy]\npeers = { south = { zero = 0 } }\n[policy.analysts]\n[policy.dictionary.age]\n")
+	for key, want := range map[string]bool{
+		"policy": true, "policy.peers": true, "policy.peers.south.zero": true, "policy.analysts": true, "policy.dictionary": true,
+		"policy.peer": false, "policy.peers.south.one": false, "policy.analysts.ada": false, "peers": false,
+	} {
+		if got := Has(text, key); got != want {
+			t.Errorf("%s: %t", key, got)
+		}
+	}
+}
+
 // TestNearest: what is as near to one name as to another was not meant.
 func TestNearest(t *testing.T) {
 	names := []string{"epsilon", "delta", "c", "max_epsilon", "path", "part"}

@@ -38,8 +38,14 @@ func init() {
 			{analysts, "case by == nil && p.Analysts == nil:", "case by == nil:"},
 		}, in("agent", "TestOnlyListedAnalysts"), killer{}},
 		{"analyst: a list of nobody is no list", 0, []edit{
-			{"internal/siteconfig/config.go", "if err == nil && len(c.Policy.Analysts) == 0 &&", "if false &&"},
+			{"internal/siteconfig/policy.go", "if len(p.Analysts) == 0 {", "if false {"},
 		}, in("siteconfig", "TestAnalystsAreChecked"), killer{}},
+		{"policy: an empty dictionary is none", 0, []edit{
+			{"internal/siteconfig/policy.go", "if len(p.Dictionary) == 0 {", "if false {"},
+		}, in("siteconfig", "TestLimitsThatLimitNothing"), killer{}},
+		{"policy: a limit of 0 is none", 0, []edit{
+			{"internal/siteconfig/policy.go", "if own.MaxEpsilon == 0 {", "if false {"},
+		}, in("siteconfig", "TestLimitsThatLimitNothing"), killer{}},
 		{"analyst: a key is listed twice", 0, []edit{
 			{analysts, "if other, twice := keys[a.Key]; twice {", "if other, twice := keys[a.Key]; twice && false {"},
 		}, in("siteconfig", "TestAnalystsAreChecked"), killer{}},
