@@ -59,6 +59,9 @@ func TestDictionary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if words := c.Policy.Unattended(); !strings.Contains(words, `as the dictionary has them (4), but on data sets with lists of their own ("rows") of what those have`) {
+		t.Error(words)
+	}
 	if r := judge(c, []proposal.Column{{Name: "bmi", Scale: 2}}); !r.OK || r.Rule != "dataset.rows.dictionary" {
 		t.Error(r)
 	}

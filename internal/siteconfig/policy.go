@@ -335,6 +335,15 @@ func (p *Policy) Unattended() string {
 	if p.Dictionary != nil {
 		columns += fmt.Sprintf(", as the dictionary has them (%d)", len(p.Dictionary))
 	}
+	var own []string // in place of those
+	for _, name := range slices.Sorted(maps.Keys(p.Datasets)) {
+		if of := p.Datasets[name]; of.Columns != nil || of.Dictionary != nil {
+			own = append(own, name)
+		}
+	}
+	if own != nil {
+		columns += fmt.Sprintf(", but on data sets with lists of their own (%s) of what those have", named(own, len(own), "data set"))
+	}
 	noise := "with distributed noise: nobody sees an exact sum"
 	if slices.Contains(p.Noise, proposal.NoiseCentral) {
 		noise = "central noise too: the coordinator's leader sees the exact sums of each, and two studies that differ by a row or a site reveal that row or that site"
