@@ -20,6 +20,7 @@ import (
 	"time"
 
 	shared "covey/cmd/internal/cli"
+	"covey/internal/agent"
 	"covey/internal/dataset"
 	"covey/internal/egress"
 	"covey/internal/frame"
@@ -65,7 +66,7 @@ func (c *projectCmd) Run(t *terminal) error {
 	if !ok {
 		return config.Errorf("dataset", "no data set is named %q", c.Dataset)
 	}
-	r, plan, err := c.result(t)
+	r, plan, h, err := c.result(t)
 	if err != nil {
 		return err
 	}
@@ -106,6 +107,7 @@ func (c *projectCmd) Run(t *terminal) error {
 	if err != nil {
 		return err
 	}
+	done.Changed = otherRows(h, plan.Proposal.Spec, d, done.Read)
 	if err := record(t, config, done); err != nil {
 		return errors.Join(fmt.Errorf("egress.jsonl has no line about the file, which is removed: %w", err), os.Remove(c.Out))
 	}
@@ -119,6 +121,7 @@ type projection struct {
 	Digest proposal.Digest `json:"digest"`
 	*score.Summary
 	Rotated *score.Rotation `json:"rotated,omitempty"`
+	Changed bool            `json:"changed,omitempty"` // the rows are not those of the study
 	Bytes   int64           `json:"bytes"`
 	SHA256  string          `json:"sha256"`
 	unknown string          // why variances that the study bought cannot be used
@@ -149,6 +152,9 @@ func unsure(r *result.Result) bool {
 // text is the summary in words.
 func (p *projection) text() string {
 	text := fmt.Sprintf("%s: %d rows, mode 0600. These are individual data of this site and NOT private: with the result's components they are nearly the rows. Nothing was sent.", p.File, p.Rows)
+	if p.Changed {
+		text += "\nThese are not the rows that the study used: the data set, or its mapping in agent.toml, has changed since."
+	}
 	if p.LeftOut > 0 {
 		text += fmt.Sprintf("\n%d rows have no scores: the study would leave them out, since a value is missing or at fault.", p.LeftOut)
 	}
@@ -180,6 +186,12 @@ func (p *projection) text() string {
 	return text
 }
 
+// otherRows reports whether the rows that were read are others than the study's, as far as the
+// ledger knows which those were. Of another data set say tells.
+func otherRows(h *agent.Held, spec proposal.Spec, d siteconfig.Dataset, read [32]byte) bool {
+	return h != nil && h.Data != proposal.Digest{} && spec.Dataset == d.Name && d.Pin(read) != h.Data
+}
+
 // say tells what a reader of scores should know of the result.
 func (c *projectCmd) say(t *terminal, name string, spec proposal.Spec) {
 	if spec.Dataset != name {
@@ -202,27 +214,28 @@ func rotationText(r *score.Rotation) string {
 	return text
 }
 
-// result reads the result file, or fetches that of a study, and checks it.
-func (c *projectCmd) result(t *terminal) (*result.Result, *study.Plan, error) {
+// result reads the result file, or fetches that of a study, and checks it. What this site has on
+// record of the study is nil where there is no ledger.
+func (c *projectCmd) result(t *terminal) (*result.Result, *study.Plan, *agent.Held, error) {
 	r, v, err := c.read(t)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	h, why := held(t, v.Digest)
 	switch {
 	case h != nil && h.Approved():
 		if err := h.Check(v); err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 	case !c.Foreign && h == nil:
-		return nil, nil, shared.Bad("the result cannot be compared with this site's ledger (%s): --foreign uses it as it is", why)
+		return nil, nil, nil, shared.Bad("the result cannot be compared with this site's ledger (%s): --foreign uses it as it is", why)
 	case !c.Foreign:
-		return nil, nil, shared.Bad("study %s was not approved here: --foreign uses its result, if you trust the person who gave it to you", v.Digest.String()[:12])
+		return nil, nil, nil, shared.Bad("study %s was not approved here: --foreign uses its result, if you trust the person who gave it to you", v.Digest.String()[:12])
 	default:
 		t.Say("This site did not approve study %s; its result is signed by the key in it, and only you can tell whose key that is.", v.Digest.String()[:12])
 	}
 	plan, err := study.NewPlan(r.Proposal)
-	return r, plan, err
+	return r, plan, h, err
 }
 
 // read reads the result of the file, or of the study, if it verifies.

@@ -8,8 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/agent"
+	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/score"
+	"covey/internal/siteconfig"
 )
 
 // TestProjectionKeys: the keys of --json are lower-case, as everywhere.
@@ -90,5 +93,35 @@ func TestProjectionOfNoise(t *testing.T) {
 	}
 	if unsure(&result.Result{}) {
 		t.Error("nothing was bought")
+	}
+}
+
+// TestProjectionOfOtherRows: of rows, or a mapping, that changed since the study it is said, and
+// nothing where the ledger does not know what the study used, or of another data set.
+func TestProjectionOfOtherRows(t *testing.T) {
+	d := siteconfig.Dataset{Name: "icu", Path: "icu.csv"}
+	mapped := d
+	mapped.Columns = map[string]any{"age": map[string]any{"multiply": 2.0}}
+	spec := proposal.Spec{Dataset: "icu"}
+	held := &agent.Held{Data: d.Pin([32]byte{1})}
+	for name, c := range map[string]struct {
+		h       *agent.Held
+		dataset string
+		d       siteconfig.Dataset
+		read    byte
+		want    bool
+	}{
+		"the same":         {held, "icu", d, 1, false},
+		"other bytes":      {held, "icu", d, 2, true},
+		"another mapping":  {held, "icu", mapped, 1, true},
+		"another data set": {held, "ward", d, 2, false},
+		"an export's":      {&agent.Held{}, "icu", d, 2, false},
+		"no ledger":        {nil, "icu", d, 2, false},
+	} {
+		spec.Dataset = c.dataset
+		p := &projection{Summary: &score.Summary{Rows: 100}, Changed: otherRows(c.h, spec, c.d, [32]byte{c.read})}
+		if text := p.text(); p.Changed != c.want || strings.Contains(text, "not the rows that the study used") != c.want {
+			t.Errorf("%s: %t, %s", name, p.Changed, text)
+		}
 	}
 }

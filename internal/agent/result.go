@@ -69,6 +69,9 @@ type Held struct {
 	State ledger.State `json:"state"`
 	// Releases are the signed releases that this site was told, each as its query and its hash.
 	Releases []HeldRelease `json:"releases,omitempty"`
+	// Data is the pin of the rows that were approved (siteconfig.Dataset.Pin), zeros where it is
+	// not known: of nothing approved, and of a ledger that came from an export.
+	Data proposal.Digest `json:"data"`
 }
 
 // HeldRelease is a release on record: the SHA-256 of its exact signed bytes.
@@ -85,7 +88,7 @@ func HeldIn(l *ledger.Ledger, id proposal.Digest) Held {
 	h := Held{State: ledger.Unknown}
 	for _, s := range l.Studies() {
 		if s.Study == id {
-			h.State = s.State
+			h.State, h.Data = s.State, s.DataSHA256
 		}
 	}
 	journal := l.Journal(id)

@@ -7,6 +7,8 @@ import (
 	"covey/internal/ledger"
 	"covey/internal/proposal"
 	"covey/internal/result"
+	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // TestHeldCheck: a result is good here if it was approved here, and has every release that this
@@ -29,5 +31,27 @@ func TestHeldCheck(t *testing.T) {
 		if c.what == "" && err != nil || c.what != "" && (bad == nil || bad.What != c.what) {
 			t.Errorf("%s: %v, want %q", name, err, c.what)
 		}
+	}
+}
+
+// TestHeldHasThePin: what is on record of a study tells which rows it used, after it is over too.
+func TestHeldHasThePin(t *testing.T) {
+	f := newStandIn(t, 3, autoPolicy, nil)
+	s := f.sites[0]
+	if h := s.agent.Views.Holds(f.plan.Digest); h.Data != (proposal.Digest{}) {
+		t.Errorf("of no study %x", h.Data)
+	}
+	if d := want[wire.Decision](s, wire.Proposal{Body: f.body}); d.Verdict != study.VerdictApproved {
+		t.Fatalf("%+v", d)
+	}
+	approval, _ := s.agent.ledger.Approved(f.plan.Digest)
+	if h := s.agent.Views.Holds(f.plan.Digest); approval.DataSHA256 == [32]byte{} || h.Data != approval.DataSHA256 {
+		t.Errorf("%x, approved were %x", h.Data, approval.DataSHA256)
+	}
+	if err := s.agent.Decisions.Withdraw(f.plan.Digest); err != nil {
+		t.Fatal(err)
+	}
+	if h := s.agent.Views.Holds(f.plan.Digest); h.Data != approval.DataSHA256 {
+		t.Errorf("%x of a study that is over", h.Data)
 	}
 }

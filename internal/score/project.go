@@ -25,6 +25,8 @@ type Summary struct {
 	Columns []string `json:"columns"`       // numbers of a row, in order
 	Limits  []Limit  `json:"limits,omitempty"`
 	Flagged []int    `json:"flagged,omitempty"` // rows above either limit, at each quantile
+	// Read is the SHA-256 of the data set as it was read now.
+	Read [32]byte `json:"-"`
 }
 
 // batchValues are projected together: what a channel costs is then little.
@@ -47,10 +49,11 @@ func Project(m *Model, s dataset.Source, q dataset.Request, to io.WriteSeeker, o
 		return nil, err
 	}
 	p := newPool(m, t, sink, out)
-	_, err = dataset.Stream(s, q, o.Read, p.add)
+	read, err := dataset.Stream(s, q, o.Read, p.add)
 	if err = errors.Join(err, p.finish()); err != nil {
 		return nil, err
 	}
+	out.Read = read.SHA256
 	return out, sink.close(out.Rows)
 }
 

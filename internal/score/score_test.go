@@ -3,6 +3,7 @@ package score
 import (
 	"bytes"
 	"crypto/ed25519"
+	"crypto/sha256"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -116,6 +117,9 @@ func project(t testing.TB, m *Model, s dataset.Source, q dataset.Request, o Opti
 	text, err := os.ReadFile(f.Name())
 	if err != nil {
 		t.Fatal(err)
+	}
+	if bytes, err := os.ReadFile(s.Path); err != nil || sum.Read != sha256.Sum256(bytes) {
+		t.Errorf("read %x, %v", sum.Read, err)
 	}
 	return text, sum
 }
