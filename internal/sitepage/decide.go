@@ -45,8 +45,8 @@ func (p *Page) decide(w http.ResponseWriter, r *http.Request, s *session) {
 	case word != "approve" && word != "reject":
 		again("Choose one: approve or reject.")
 		return
-	case strings.TrimSpace(r.PostForm.Get("name")) != d.Name:
-		again("The name that you typed is not this study's.")
+	case !names(r.PostForm.Get("name"), d.Name):
+		again("The name that you typed is not this study's. Copy it from the top of this page, without quotation marks.")
 		return
 	}
 	switch p.door.guess(s, id, strings.ToUpper(strings.TrimSpace(r.PostForm.Get("letters")))) {
@@ -73,6 +73,13 @@ func (p *Page) decide(w http.ResponseWriter, r *http.Request, s *session) {
 	}
 	p.tell("Study " + name(id, d.Name) + " is " + did + ", from the page.")
 	back(w, r, id)
+}
+
+// names reports whether a person typed a study's name, as it is or as the page shows it: a browser
+// shows several spaces as one, and frame.Word a quote as an apostrophe and a backslash twice.
+func names(typed, name string) bool {
+	plain := func(s string) string { return strings.ReplaceAll(strings.Join(strings.Fields(s), " "), `"`, "'") }
+	return plain(typed) == plain(name) || plain(typed) == plain(frame.Printable(name))
 }
 
 // name names a study at the terminal.

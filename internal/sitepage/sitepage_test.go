@@ -309,6 +309,29 @@ func TestSecondClickWaits(t *testing.T) {
 	})
 }
 
+// TestNamesAreTypedAsShown: a name that a page cannot show as it is can be typed as it is shown; a
+// name that looks the same, or nearly, is another one.
+func TestNamesAreTypedAsShown(t *testing.T) {
+	for _, c := range []struct {
+		name, typed string
+		ok          bool
+	}{
+		{"blood", " blood ", true}, {`a"b`, "a'b", true}, {`a"b`, `a"b`, true}, {"a  b", "a b", true}, {`a\b`, `a\b`, true}, {`a\b`, `a\\b`, true},
+		{"blood", "Blood", false}, {"blood", "", false}, {"blood", "bloo", false}, {"a b", "ab", false}, {"аda", "ada", false},
+	} {
+		v, id := visited(t)
+		d := v.site.studies[id]
+		d.Name = c.name
+		v.site.studies[id] = d
+		form := v.form(id)
+		form.Set("name", c.typed)
+		w := v.do("POST", "/studies/"+id.String(), form, nil)
+		if v.site.untouched() == c.ok || !c.ok && !strings.Contains(w.Body.String(), "Copy it from the top") {
+			t.Errorf("%q typed as %q: %d", c.name, c.typed, w.Code)
+		}
+	}
+}
+
 // TestRefusedRequests: what must not decide does not, and every reply forbids framing, script and
 // the cache.
 func TestRefusedRequests(t *testing.T) {

@@ -37,7 +37,7 @@ func init() {
 			{door, "\td.session = &session{cookie: sha256.Sum256([]byte(cookie))", "\tif d.session != nil {\n\t\treturn cookie, entryGood\n\t}\n\td.session = &session{cookie: sha256.Sum256([]byte(cookie))"},
 		}, in("sitepage", "TestSessionEnds"), killer{}},
 		{"site page: the form's digest is not looked at", 0, []edit{{decide, "r.PostForm.Get(\"digest\") != id.String() || ", ""}}, refused, killer{}},
-		{"site page: no typed name", 0, []edit{{decide, "case strings.TrimSpace(r.PostForm.Get(\"name\")) != d.Name:", "case false:"}}, refused, killer{}},
+		{"site page: no typed name", 0, []edit{{decide, "case !names(r.PostForm.Get(\"name\"), d.Name):", "case false:"}}, refused, killer{}},
 		{"site page: any letters", 0, []edit{{door, "case subtle.ConstantTimeCompare([]byte(letters), []byte(typed)) == 1:", "case subtle.ConstantTimeCompare([]byte(letters), []byte(typed)) >= 0:"}}, refused, killer{}},
 		{"site page: letters decide twice", 0, []edit{{door, "\t\tdelete(s.letters, id)\n", ""}}, in("sitepage", "TestLettersAreUsedOnce"), killer{}},
 		{"site page: of two requests with the same letters both decide", 0, []edit{{door, "\t\tdelete(s.letters, id)\n\t\treturn lettersRight\n", "\t\treturn lettersRight\n"}, {decide, "\tcase lettersRight:\n", "\tcase lettersRight:\n\t\tdefer func() { p.door.mu.Lock(); delete(s.letters, id); p.door.mu.Unlock() }()\n"}, {decide, "\tcase p.deciding <- struct{}{}:\n\t\tdefer func() { <-p.deciding }()\n", "\tdefault:\n"}}, in("sitepage", "TestOneOfManyDecides"), killer{}},
