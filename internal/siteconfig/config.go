@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -298,6 +299,11 @@ func (c *Config) checkDataset(key string, d Dataset) error {
 // maxQueryTimeout bounds a statement: a site that reads for longer has lost its study.
 const maxQueryTimeout = 24 * time.Hour
 
+var (
+	variable   = regexp.MustCompile(`^[-._a-zA-Z][-._a-zA-Z0-9]*$`)
+	connection = regexp.MustCompile(`(?i)://|password *=|@(tcp|unix)?\(`) // of PostgreSQL or MariaDB
+)
+
 // checkQuery checks where a data set's rows come from.
 func (c *Config) checkQuery(key string, d Dataset) error {
 	switch {
@@ -311,6 +317,11 @@ func (c *Config) checkQuery(key string, d Dataset) error {
 		return c.Errorf(key+".path", "give path or query, not both")
 	case (d.DSNFile == "") == (d.DSNEnv == ""):
 		return c.Errorf(key+".dsn_file", "give dsn_file or dsn_env with a query")
+	// Errors and logs name the file or the variable: it must not be the password.
+	case d.DSNEnv != "" && !variable.MatchString(d.DSNEnv):
+		return c.Errorf(key+".dsn_env", "must be the name of an environment variable, not the connection string that it holds")
+	case connection.MatchString(d.DSNFile):
+		return c.Errorf(key+".dsn_file", "must be the path of a file, not the connection string that it holds")
 	}
 	if d.Server != "" && !slices.Contains(dataset.Servers, d.Server) {
 		return c.Errorf(key+".server", "must be one of %q, got %q", dataset.Servers, d.Server)

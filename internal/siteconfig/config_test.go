@@ -51,6 +51,10 @@ func TestConfigIsStrict(t *testing.T) {
 		{"no path", `path = "data/rows.csv"`, "", "dataset[0].path", "must be given"},
 		{"path and query", `name = "rows"`, "name = \"rows\"\nquery = \"select 1 order by 1\"", "dataset[0].path", "not both"},
 		{"a query without a server", `path = "data/rows.csv"`, "query = \"select 1 order by 1\"", "dataset[0].dsn_file", "give dsn_file or dsn_env"},
+		{"a variable that is a connection string", `path = "data/rows.csv"`, "query = \"select 1 order by 1\"\ndsn_env = \"postgres://u:hidden@h/x\"", "dataset[0].dsn_env", "must be the name of"},
+		{"a file that is a URL", `path = "data/rows.csv"`, "query = \"select 1 order by 1\"\ndsn_file = \"postgres://u:hidden@h/x\"", "dataset[0].dsn_file", "must be the path of"},
+		{"a file that is words", `path = "data/rows.csv"`, "query = \"select 1 order by 1\"\ndsn_file = \"host=h password=hidden\"", "dataset[0].dsn_file", "must be the path of"},
+		{"a file that is MariaDB's", `path = "data/rows.csv"`, "query = \"select 1 order by 1\"\ndsn_file = \"u:hidden@tcp(h:3306)/x\"", "dataset[0].dsn_file", "must be the path of"},
 		{"two servers", `path = "data/rows.csv"`, "query = \"select 1 order by 1\"\ndsn_file = \"a\"\ndsn_env = \"B\"", "dataset[0].dsn_file", "give dsn_file or dsn_env"},
 		{"a server without a query", `name = "rows"`, "name = \"rows\"\ndsn_file = \"a\"", "dataset[0].query", "must be given with"},
 		{"a query without an order", `path = "data/rows.csv"`, "query = \"select 1\"\ndsn_file = \"a\"", "dataset[0].query", "ORDER BY"},
@@ -89,7 +93,7 @@ func TestConfigIsStrict(t *testing.T) {
 			if !ok {
 				t.Fatalf("got %v, want a *Error", err)
 			}
-			if at.File != "agent.toml" || at.Key != c.key || !strings.Contains(at.Reason, c.reason) {
+			if at.File != "agent.toml" || at.Key != c.key || !strings.Contains(at.Reason, c.reason) || strings.Contains(at.Error(), "hidden") {
 				t.Errorf("got key %q reason %q, want %q and %q within", at.Key, at.Reason, c.key, c.reason)
 			}
 		})
