@@ -119,6 +119,9 @@ func printFigures(w io.Writer, f sitedata.Figures) {
 	if stated {
 		fmt.Fprintln(w, "  * "+proposal.StatementsTitle)
 	}
+	if text := f.Unchecked(); text != "" {
+		fmt.Fprintln(w, text)
+	}
 }
 
 // statedOf returns what a proposer wrote of a column: two cells of a table.

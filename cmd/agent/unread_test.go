@@ -19,3 +19,12 @@ func TestUnreadColumn(t *testing.T) {
 		t.Error(screen)
 	}
 }
+
+// TestUncheckedUnitsAreSaid: a table without a warning does not look as if units had been checked.
+func TestUncheckedUnitsAreSaid(t *testing.T) {
+	var out bytes.Buffer
+	printFigures(&out, sitedata.Figures{Columns: []sitedata.ColumnFigure{{Name: "age", Learned: true}, {Name: "height", Scale: 1}}})
+	if !strings.Contains(out.String(), "Of 1 of these 2 columns nothing checks the unit of measurement") {
+		t.Error(out.String())
+	}
+}

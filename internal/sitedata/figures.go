@@ -185,6 +185,21 @@ func (f Figures) Warnings() []string {
 	return out
 }
 
+// Unchecked says of how many columns nothing checks the unit of measurement: no warning then does
+// not mean that all is well. It is empty if there is none.
+func (f Figures) Unchecked() string {
+	n := 0
+	for _, c := range f.Columns {
+		if c.Learned && !c.Unread && (len(c.Range) != 2 || c.Low == nil) {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Of %d of these %d columns nothing checks the unit of measurement, since the study learns their constants and its proposer gives no range: compare the medians with what you expect.", n, len(f.Columns))
+}
+
 // unitQuestion ends a warning that another unit of measurement may explain.
 const unitQuestion = "is it in the unit of measurement that the study expects?"
 

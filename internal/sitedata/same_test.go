@@ -55,3 +55,26 @@ func TestLearnedColumnsHaveNoUnit(t *testing.T) {
 		t.Errorf("a spread of %v", s)
 	}
 }
+
+// TestNoWarningIsNotInOrder: of a column whose constants the study learns and that has no range, or
+// of which too few values are here to hold against one, it is said that nothing is checked.
+func TestNoWarningIsNotInOrder(t *testing.T) {
+	low := 1.0
+	plausible := []float64{1, 2}
+	for name, c := range map[string]struct {
+		column ColumnFigure
+		said   bool
+	}{
+		"learned":                   {ColumnFigure{Learned: true, Low: &low, Measure: "cm"}, true},
+		"learned, with a range":     {ColumnFigure{Learned: true, Low: &low, Range: plausible}, false},
+		"learned, of few values":    {ColumnFigure{Learned: true, Range: plausible}, true},
+		"learned, without a value":  {ColumnFigure{Learned: true, Unread: true}, false},
+		"constants of the proposer": {ColumnFigure{Low: &low}, false},
+		"levels":                    {ColumnFigure{Levels: 2}, false},
+	} {
+		f := Figures{Columns: []ColumnFigure{{Name: "other", Low: &low}, c.column}}
+		if said := f.Unchecked(); (said != "") != c.said || c.said && !strings.HasPrefix(said, "Of 1 of these 2 columns nothing checks the unit") {
+			t.Errorf("%s: %q", name, said)
+		}
+	}
+}

@@ -33,6 +33,7 @@ type studyPage struct {
 	Stated      bool // some column has a unit or a range of the proposer's
 	NoFigures   string
 	OwnWarnings []string
+	Unchecked   string // what no warning of those can be about
 	Leaves      []egress.Alike
 	Messages    int
 	LeavesBytes string
@@ -143,7 +144,7 @@ func pageOf(d agent.StudyDetail) studyPage {
 	}
 	m.NoFigures = d.FiguresError
 	if d.Figures != nil {
-		m.OwnWarnings = d.Figures.Warnings()
+		m.OwnWarnings, m.Unchecked = d.Figures.Warnings(), d.Figures.Unchecked()
 	}
 	m.Columns = columnsOf(spec.Columns, d.Figures)
 	for _, c := range m.Columns {

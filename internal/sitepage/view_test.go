@@ -62,6 +62,20 @@ func TestProposalInPlainWords(t *testing.T) {
 	}
 }
 
+// TestUncheckedUnitsAreSaid: a page without a warning does not look as if units had been checked.
+func TestUncheckedUnitsAreSaid(t *testing.T) {
+	const said = "Of 1 of these 2 columns nothing checks the unit of measurement"
+	v, id := visited(t)
+	v.site.figures.Rows = 1000
+	if page := v.get("/studies/" + id.String()); strings.Contains(page, said) {
+		t.Error("of constants of the proposer")
+	}
+	v.site.figures.Columns[1].Learned = true
+	if page := v.get("/studies/" + id.String()); !strings.Contains(page, said) {
+		t.Error("of learned constants nothing is said")
+	}
+}
+
 // TestBrokenChainIsSaid: the first page says that no query is answered, and why.
 func TestBrokenChainIsSaid(t *testing.T) {
 	v, _ := visited(t)
