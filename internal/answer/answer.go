@@ -220,7 +220,7 @@ func (r *Rows) as(p *study.Plan, site int, a study.Ask) (*clip.Matrix, error) {
 		}
 	}
 	if len(a.Fill) > 0 {
-		if rows, err = rows.Fill(a.Fill); err != nil {
+		if rows, err = rows.Fill(a.Fill, p.Layout.Own()); err != nil {
 			return nil, fmt.Errorf("answer: fill: %w", err)
 		}
 	}

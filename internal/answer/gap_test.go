@@ -219,3 +219,27 @@ func TestGapIsTheCenter(t *testing.T) {
 		}
 	}
 }
+
+// TestGapIsNotPredictedFromBeingOne: that a column has no value says nothing of what it is:
+// iterated, such a fill makes a component of itself, of a variance that no rows have.
+func TestGapIsNotPredictedFromBeingOne(t *testing.T) {
+	p := planOf(t, 40, func(s *proposal.Spec) {
+		s.Missing, s.Method = proposal.MissingFill, proposal.MethodPower
+		s.Columns = []proposal.Column{{Name: "a", Scale: 1}, {Name: "b", Scale: 1, Indicator: true}}
+	})
+	raw, err := clip.NewGapped(3, []float64{1, 0, 1}, []byte{1 << 1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := New(raw).as(p, 0, study.Ask{Fill: []float64{0.48, 0.64, 0.6}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, want := range []float64{1, 0.64 * 0.48 / (0.48*0.48 + 0.05), 1} {
+		got, square, axis := []float64{0}, []float64{0}, make([]float64, 3)
+		axis[j] = 1
+		if err := rows.Along(got, square, axis); err != nil || math.Abs(got[0]-want) > 1e-12 {
+			t.Errorf("coordinate %d is %v, want %v, %v", j, got[0], want, err)
+		}
+	}
+}

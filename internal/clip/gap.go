@@ -119,6 +119,10 @@ func (m *Matrix) full(lo, hi int) bool {
 //
 //	V_j (V_OᵀV_O + fillRidge·I)⁻¹ V_Oᵀ y_O.
 //
+// own is, for each column, that of its indicator, or -1; nil where there is none. An indicator is 1
+// in each row whose gap is filled, and in no row beside the column's values: it says nothing of
+// them, and no gap of its column counts it into O, nor do the row's other gaps. It keeps its value.
+//
 // Its length is at most 2.3 times that of y_O. A row without a value stays zeros, and so do all
 // gaps where there are no directions. What is not finite would be 0, and what a matrix cannot hold
 // is brought to the nearest that it can. The units stay; the result has no gaps. A [*QueryError]
@@ -126,7 +130,7 @@ func (m *Matrix) full(lo, hi int) bool {
 //
 // A row of the result depends on the row and V alone. How long it takes depends on how many cells
 // are gaps (docs/threat-model.md, limit 5).
-func (m *Matrix) Fill(v []float64) (*Matrix, error) {
+func (m *Matrix) Fill(v []float64, own []int) (*Matrix, error) {
 	if len(v) == 0 || m.gaps == nil {
 		return m, nil
 	}
@@ -137,6 +141,7 @@ func (m *Matrix) Fill(v []float64) (*Matrix, error) {
 	products := productsOf(m.d, v)
 	filled := m.derived(func(from *reader) func([]float64, int, int) {
 		f, most := newFill(m.d, v, products), top(m.d)
+		f.own = own
 		return func(out []float64, lo, hi int) {
 			copy(out, from.widened(lo, hi))
 			far := int(from.next - uintptr(unsafe.Pointer(unsafe.SliceData(out))))
@@ -157,7 +162,7 @@ func (m *Matrix) Fill(v []float64) (*Matrix, error) {
 					}
 					row := out[(i-lo)*m.d : (i-lo+1)*m.d]
 					f.row(row, m.gapsOf(i))
-					for _, j := range f.gaps {
+					for _, j := range f.gaps[:f.filled] {
 						row[j] = min(max(row[j], -most), most)
 					}
 				}
@@ -204,7 +209,9 @@ type fill struct {
 	gram     []float64 // of length triangle(k): a lower triangle row by row, then its Cholesky factor
 	a        []float64 // k: a row's products with the directions, then its place along them
 	along    []float64 // likewise, direction by direction, of rows that follow each other
-	gaps     []int
+	own      []int     // as of Fill
+	gaps     []int     // the row's, then their columns' indicators
+	filled   int       // how many gaps the row has
 }
 
 func newFill(d int, v, products []float64) *fill {
@@ -221,6 +228,8 @@ func newFill(d int, v, products []float64) *fill {
 // row fills the gaps of a row, which hold 0. a holds the row's products with the directions.
 func (f *fill) row(y []float64, gaps []byte) {
 	f.gaps = places(f.gaps[:0], gaps)
+	f.filled = len(f.gaps)
+	f.hide(y)
 	k := f.k
 	// V_OᵀV_O is what the gaps leave of the unit matrix.
 	clear(f.gram)
@@ -243,7 +252,7 @@ func (f *fill) row(y []float64, gaps []byte) {
 	if !f.solve() {
 		return
 	}
-	for _, j := range f.gaps {
+	for _, j := range f.gaps[:f.filled] {
 		sum := 0.0
 		for l, v := range f.v[j*k : (j+1)*k] {
 			sum += float64(v * f.a[l])
@@ -253,6 +262,25 @@ func (f *fill) row(y []float64, gaps []byte) {
 			sum = 0
 		}
 		y[j] = sum
+	}
+}
+
+// hide adds the indicators of the row's gaps to what is not counted, and takes them off a.
+func (f *fill) hide(y []float64) {
+	if f.own == nil {
+		return
+	}
+	last := -1
+	for _, j := range f.gaps[:f.filled] {
+		at := f.own[j]
+		if at < 0 || at == last { // as it is of all levels of a column
+			continue
+		}
+		last = at
+		f.gaps = append(f.gaps, at)
+		for l, v := range f.v[at*f.k : (at+1)*f.k] {
+			f.a[l] -= float64(v * y[at])
+		}
 	}
 }
 

@@ -233,7 +233,7 @@ func TestFillOfARowIsItsOwn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		filled, err := all.Fill(v)
+		filled, err := all.Fill(v, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -245,7 +245,7 @@ func TestFillOfARowIsItsOwn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			mine, err := alone.Fill(v)
+			mine, err := alone.Fill(v, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -272,6 +272,46 @@ func TestFillOfARowIsItsOwn(t *testing.T) {
 	})
 }
 
+// TestFillIsNotOfItsIndicator: a gap is filled as if its column's indicator were one too, which
+// keeps its value. Other columns' indicators count.
+func TestFillIsNotOfItsIndicator(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 2))
+	const d, k = 9, 3
+	own := []int{-1, 7, 7, -1, 8, -1, -1, -1, -1}
+	v := directionsOf(rng, k, d)
+	fill := func(y []float64, own []int, gaps ...int) []float64 {
+		t.Helper()
+		y, bits := slices.Clone(y), make([]byte, gapStride(d))
+		for _, j := range gaps {
+			y[j] = 0
+			bits[j/8] |= 1 << (j % 8)
+		}
+		filled, err := gapped(t, d, y, bits, nil).Fill(v, own)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rowOf(filled, 0)
+	}
+	for _, gaps := range [][]int{{1, 2}, {2}, {4}, {0}, {0, 1, 2, 3, 4}, {3, 5}} {
+		y := gaussian(rng, d)
+		hidden := slices.Clone(gaps)
+		for _, j := range gaps {
+			if own[j] >= 0 && !slices.Contains(hidden, own[j]) {
+				hidden = append(hidden, own[j])
+			}
+		}
+		got, want := fill(y, own, gaps...), fill(y, nil, hidden...)
+		for j := range d {
+			if slices.Contains(hidden[len(gaps):], j) {
+				want[j] = y[j]
+			}
+			if !(math.Abs(got[j]-want[j]) <= 1e-12) {
+				t.Errorf("gaps %v: cell %d is %v, want %v", gaps, j, got[j], want[j])
+			}
+		}
+	}
+}
+
 // TestFillWithoutProducts: with too many directions for a table of their products, cells are filled
 // with the same values, to the bit. So they are on every path, whatever rows without a gap lie
 // between.
@@ -289,7 +329,7 @@ func TestFillWithoutProducts(t *testing.T) {
 			clear(gaps[i*gapStride(d) : (i+1)*gapStride(d)])
 		}
 		m := gapped(t, d, values, gaps, nil)
-		filled, err := m.Fill(v)
+		filled, err := m.Fill(v, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -319,7 +359,7 @@ func TestRowsWithoutGapsAreNotCopied(t *testing.T) {
 	values, gaps := slices.Repeat([]float64{1}, n*d), make([]byte, n*gapStride(d))
 	values[4*d+d-1], gaps[5*gapStride(d)-1] = 0, 1<<((d-1)%8)
 	m := gapped(t, d, values, gaps, nil)
-	filled, err := m.Fill(append([]float64{1}, make([]float64, d-1)...))
+	filled, err := m.Fill(append([]float64{1}, make([]float64, d-1)...), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -350,7 +390,7 @@ func TestFillNearlyOrthonormal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := m.Fill(v)
+		f, err := m.Fill(v, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -363,7 +403,7 @@ func TestFillNearlyOrthonormal(t *testing.T) {
 	m := gapped(t, d, make([]float64, d), []byte{1}, nil)
 	for _, v := range [][]float64{{1, 0, 0}, {2, 0, 0, 0}, {math.NaN(), 0, 0, 0}, {1, 0, 0, 0, 1, 0, 0, 0}} {
 		var bad *QueryError
-		if _, err := m.Fill(v); !errors.As(err, &bad) {
+		if _, err := m.Fill(v, nil); !errors.As(err, &bad) {
 			t.Errorf("directions %v: %v", v, err)
 		}
 	}

@@ -123,7 +123,7 @@ func derivedOf(t *testing.T, m *Matrix) map[string]*Matrix {
 	scaled, err := m.Standardize(center, one, inf)
 	add("standard", scaled, err)
 	for name, m := range map[string]*Matrix{"rows": m, "less": less, "standard": scaled} {
-		filled, err := m.Fill(x)
+		filled, err := m.Fill(x, nil)
 		add(name+", fill", filled, err)
 		off, err := filled.Off(x)
 		add(name+", fill, off", off, err)

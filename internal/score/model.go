@@ -43,6 +43,7 @@ type Model struct {
 	scaled     bool      // a scale is not 1
 	moved      bool      // a center is not 0
 	fills      bool
+	own        []int     // indicators, as clip.Matrix.Fill takes them
 	components []float64 // k of length d, one after another
 	turn       []float64 // k×k, of [Model.Rotate]; nil: none
 	variances  []float64 // of the rows along each component; nil where they were not bought
@@ -100,6 +101,7 @@ func New(r *result.Result, p *study.Plan) (*Model, error) {
 	}
 	m.scaled = m.scaled || m.width < d
 	m.joins = p.Layout.JoinLevels(m.scale)
+	m.own = p.Layout.Own()
 	for i, v := range r.Components {
 		if len(v) != d {
 			return bad("components_", "component %d has %d loadings, for %d columns", i+1, len(v), d)
@@ -222,7 +224,7 @@ func (m *Model) stepwise(b dataset.Block) (*Scores, error) {
 		rows, err = rows.Less(m.center)
 	}
 	if err == nil && m.fills {
-		rows, err = rows.Fill(m.components)
+		rows, err = rows.Fill(m.components, m.own)
 	}
 	if err != nil {
 		return nil, err

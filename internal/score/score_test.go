@@ -449,3 +449,23 @@ func TestPlainIsStepwise(t *testing.T) {
 		t.Errorf("other numbers: %v", err)
 	}
 }
+
+// TestGapIsNotPredictedFromBeingOne: as in the study, a cell is filled from other columns alone.
+func TestGapIsNotPredictedFromBeingOne(t *testing.T) {
+	r, p := sample(t, 2, 1, func(s *proposal.Spec) { s.Missing, s.Columns[1].Indicator = proposal.MissingFill, true })
+	v := []float64{0.48, 0.64, 0.6}
+	r.Components = [][]float64{v}
+	m, err := New(r, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := m.Block(dataset.Block{Values: []float64{2, 0, 1}, Gaps: []byte{1 << 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, says := (2-m.center[0])/m.scale[0], (1-m.center[2])/m.scale[2]
+	want := v[0]*a + v[1]*(v[1]*v[0]*a/(v[0]*v[0]+0.05)) + v[2]*says
+	if math.Abs(s.Values[0]-want) > 1e-12 {
+		t.Errorf("a score of %v, want %v", s.Values[0], want)
+	}
+}

@@ -34,6 +34,12 @@ func TestIndicators(t *testing.T) {
 	if got := fmt.Sprint(p.Layout.Places()); got != "[0 1 3 7]" || p.Queries[0].Values != 4 {
 		t.Errorf("gaps are counted at %s, %d numbers", got, p.Queries[0].Values)
 	}
+	if got := fmt.Sprint(p.Layout.Own()); got != "[-1 2 -1 6 6 6 -1 8 -1]" {
+		t.Errorf("columns' own are at %s", got)
+	}
+	if own := runs.MustPlan(t, texts.Minimal, 9000, 9000, 9000, 9000, 9000).Layout.Own(); own != nil {
+		t.Errorf("own %v of no column", own)
+	}
 	if first, width := p.Layout.Indicators(); fmt.Sprint(first, width) != "[3] [3]" {
 		t.Errorf("levels are at %v, %v", first, width)
 	}

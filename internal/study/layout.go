@@ -1,6 +1,8 @@
 package study
 
 import (
+	"slices"
+
 	"covey/internal/proposal"
 	"covey/internal/standardize"
 )
@@ -70,6 +72,26 @@ func (l *Layout) Places() []int {
 	for i, c := range l.columns {
 		out[i] = at
 		at += c.Width()
+	}
+	return out
+}
+
+// Own returns, for each coordinate, the one that says where its column has no value, -1 where the
+// column has none; nil where no column has.
+func (l *Layout) Own() []int {
+	var out []int
+	for at, c := range l.Coordinates {
+		if !c.Gap {
+			continue
+		}
+		if out == nil {
+			out = slices.Repeat([]int{-1}, len(l.Coordinates))
+		}
+		for j, of := range l.Coordinates {
+			if of.Column == c.Column && !of.Gap {
+				out[j] = at
+			}
+		}
 	}
 	return out
 }

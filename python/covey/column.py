@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime
 import re
 from dataclasses import dataclass
-from typing import Any, Iterable, List, Optional, Tuple
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,7 @@ _EPOCH = datetime.date(1970, 1, 1).toordinal()
 
 OTHER = "other"
 DAYS = "days since "
+MISSING = " is missing"
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Column:
         if self.levels:
             names = [f"{self.name}={level}" for level in (*self.levels, OTHER)]
         if self.indicator:
-            names.append(f"{self.name} is missing")
+            names.append(self.name + MISSING)
         return names
 
     def numbers(self, cells: Any, strict: bool) -> Array:
@@ -198,6 +199,20 @@ def widths(columns: Iterable[Column]) -> List[Tuple[int, Column]]:
 def named(columns: Iterable[Column]) -> List[str]:
     """The names of all coordinates, in order."""
     return [name for column in columns for name in column.coordinates()]
+
+
+def own(names: Sequence[str], columns: Optional[Iterable[Column]]) -> Dict[int, int]:
+    """The coordinate that says of another that its column has no value; by their names where columns are not known."""
+    if columns is not None:
+        return {at + j: at + column.cells for at, column in widths(columns) if column.indicator for j in range(column.cells)}
+    out: Dict[int, int] = {}
+    for says, name in enumerate(names):
+        of = name[: -len(MISSING)] if name.endswith(MISSING) else None
+        j = says - 1
+        while of is not None and j >= 0 and (names[j] == of or names[j].startswith(f"{of}=")):
+            out[j] = says
+            j -= 1
+    return out
 
 
 def joined(columns: Iterable[Column], left_out: Iterable[Optional[str]]) -> List[Tuple[int, int]]:

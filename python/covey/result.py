@@ -12,7 +12,7 @@ from typing import Any, Mapping, Optional, Tuple
 import numpy as np
 
 from . import fill, rows
-from .column import Array, Column, joined
+from .column import Array, Column, joined, own
 from .errors import NotBoughtError, RowsError
 from .picture import Biplot, Picture, ScoreHistogram
 
@@ -103,9 +103,10 @@ class Result:
         if not np.isfinite(out).all():
             raise RowsError(f"row {int(np.nonzero(~np.isfinite(out))[0][0])} has a value that is infinite in scaled columns")
         if self.missing == "fill" and gaps.any():
+            says = own(self.feature_names_in_, self.columns)
             step = max(1, CHUNK // (self.n_features_in_ + self.n_components_**2))
             for at in range(0, len(out), step):
-                fill.fill(out[at : at + step], gaps[at : at + step], self.components_)
+                fill.fill(out[at : at + step], gaps[at : at + step], self.components_, says)
         return out
 
     def transform(self, X: Any) -> Array:

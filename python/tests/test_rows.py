@@ -42,6 +42,10 @@ class Rows(unittest.TestCase):
         got = r.scaled({"a": [3], "b": [""], "c": ["x"]})
         np.testing.assert_allclose(got[0, 1], 0.8 * 0.6 * 0.5 / (0.36 + 0.05))
         np.testing.assert_allclose(r.scaled({"a": [""], "b": [""], "c": [""]})[0, [0, 1, 3, 4, 5]], 0)
+        # That b is missing, 1/0.5 - 0.5 in each such row, predicts nothing of b, and is kept.
+        r = load(made(n_components_=1, components_=[[0.48, 0.64, 0.6, 0, 0, 0]], explained_variance_=[2.5], explained_variance_interval_=[[2, 3]], explained_variance_ratio_=[0.5], pictures_=..., score_histograms_=...))
+        got = r.scaled({"a": [3], "b": [""], "c": ["x"]})
+        np.testing.assert_allclose(got[0, 1:3], [0.64 * 0.48 * 0.5 / (0.48**2 + 0.05), 1.5])
 
     def test_refused(self):
         r = load(made())

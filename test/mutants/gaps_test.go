@@ -30,6 +30,12 @@ func init() {
 		{"fill: of a row remembers the row before", 0, []edit{
 			{gap, "	clear(f.gram)\n", ""},
 		}, in("clip", "TestFillOfARowIsItsOwn"), killer{}},
+		{"fill: from its own indicator", 0, []edit{
+			{gap, "	f.hide(y)\n", ""},
+		}, in("clip", "TestFillIsNotOfItsIndicator"), killer{}},
+		{"fill: a study's rows from their own indicators", 0, []edit{
+			{"internal/answer/answer.go", "rows.Fill(a.Fill, p.Layout.Own())", "rows.Fill(a.Fill, nil)"},
+		}, in("answer", "TestGapIsNotPredictedFromBeingOne"), killer{}},
 		{"fill: without a ridge", 0, []edit{
 			{gap, "f.gram[l*(l+3)/2] = 1 + fillRidge", "f.gram[l*(l+3)/2] = 1"},
 		}, in("clip", "TestFillIsThePrediction"), killer{}},
