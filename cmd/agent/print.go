@@ -449,19 +449,21 @@ func printPolicy(w io.Writer, s agent.StudyDetail) {
 	}
 	verdict := "within all limits"
 	for _, r := range s.Policy {
-		if !r.OK && s.State == "pending" {
-			verdict = "outside, so you decide"
-		} else if !r.OK {
-			verdict = "outside"
+		switch {
+		case r.OK:
+		case r.Asks(): // which comes first
+			verdict += "; it leaves every study to you"
+		default:
+			verdict = "outside" + map[bool]string{true: ", so you decide"}[s.State == "pending"]
 		}
 	}
 	fmt.Fprintf(w, "\nWhat this site's policy says: %s\n", verdict)
 	table(w, func(line func(string, ...any)) {
 		line("  RULE\tLIMIT\tSTUDY\t")
 		for _, r := range s.Policy {
-			mark := "ok"
-			if !r.OK {
-				mark = "OUTSIDE"
+			mark := map[bool]string{true: "ok", false: "OUTSIDE"}[r.OK]
+			if r.Asks() {
+				mark = "you decide"
 			}
 			line("  %s\t%s\t%s\t%s", r.Rule, r.Limit, r.Study, mark)
 		}

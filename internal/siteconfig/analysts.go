@@ -94,6 +94,8 @@ func (p *Policy) judgeProposer(by *proposal.Party) (PolicyRule, bool) {
 	switch {
 	case by == nil && p.Analysts == nil:
 		return rule, false
+	case p.Analysts == nil && p.Approve != ApproveWithinLimits: // nobody is listed, and nobody let in
+		return rule, false
 	case by == nil:
 		rule.Study = "nobody's signature: proposed at the coordinator's own machine"
 		return rule, true

@@ -95,6 +95,12 @@ type PolicyRule struct {
 	OK    bool   `json:"ok"`
 }
 
+// asksAlways is the rule of a policy that asks about every study: it says nothing of this one.
+var asksAlways = PolicyRule{Rule: "approve", Limit: `"ask"`, Study: "every study"}
+
+// Asks reports whether the rule leaves every study to the operator.
+func (r PolicyRule) Asks() bool { return r == asksAlways }
+
 func (r PolicyRule) String() string {
 	if r.OK {
 		return fmt.Sprintf("%s: %s is within %s", r.Rule, r.Study, r.Limit)
@@ -238,7 +244,7 @@ func (p *Policy) Judge(plan *study.Plan, self int) []PolicyRule {
 		add("max_epsilon", fmt.Sprintf("%g", p.MaxEpsilon), fmt.Sprintf("ε = %g", s.Epsilon), s.Epsilon <= p.MaxEpsilon)
 		add("max_delta", fmt.Sprintf("%g", p.MaxDelta), fmt.Sprintf("δ = %g", s.Delta), s.Delta <= p.MaxDelta)
 	} else {
-		add("approve", `"ask"`, "every study", false)
+		out = append(out, asksAlways)
 	}
 	if key := pki.Fingerprint([]byte(plan.Proposal.Coordinator)); p.CoordinatorKey != "" {
 		add("coordinator_key", p.CoordinatorKey, key, key == p.CoordinatorKey)

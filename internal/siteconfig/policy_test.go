@@ -76,9 +76,16 @@ func TestPolicyLimits(t *testing.T) {
 	if allows.Refuses(bySite.Proposal) != nil || within.Refuses(bySite.Proposal) == nil || within.Refuses(plan(same).Proposal) != nil {
 		t.Error("pictures of this site are refused by the wrong policy")
 	}
-	ask := Policy{Approve: ApproveAsk}
-	if out := Outside(ask.Judge(plan(same), 0)); len(out) == 0 {
-		t.Error(`approve = "ask" approved a study`)
+	ask := Policy{Approve: ApproveAsk, MinSites: 3}
+	signed := func(p *proposal.Proposal) { p.Proposer = &proposal.Party{Name: "ada", Identity: key(8)} }
+	for _, change := range []func(*proposal.Proposal){same, signed} {
+		if out := Outside(ask.Judge(plan(change), 0)); len(out) != 1 || !out[0].Asks() {
+			t.Errorf(`approve = "ask" says %v of a study within all limits`, out)
+		}
+	}
+	ask.Analysts = map[string]Analyst{"bob": {Key: pki.Fingerprint([]byte(key(9)))}}
+	if out := Outside(ask.Judge(plan(signed), 0)); len(out) != 2 || out[1].Rule != "analysts" || out[1].Asks() {
+		t.Errorf("of an analyst who is not listed: %v", out)
 	}
 }
 

@@ -130,7 +130,9 @@ func pageOf(d agent.StudyDetail) studyPage {
 	m.Epsilon = fmt.Sprintf("ε = %g, δ = %g", spec.Epsilon, spec.Delta)
 	groups, total := egress.Group(d.Leaves)
 	m.Leaves, m.Messages, m.LeavesBytes = groups, len(d.Leaves), size(total)
-	m.Outside = len(siteconfig.Outside(d.Policy))
+	for _, r := range siteconfig.Outside(d.Policy) {
+		m.Outside += least(!r.Asks())
+	}
 	m.StatedTitle, m.Statements = d.Plan.Proposal.Stated()
 	if b := d.Budget; b != nil {
 		m.Cost = &cost{Budget: *b, Parts: parts(b.CapRho, b.SpentRho, b.ReservedRho, b.StudyRho),

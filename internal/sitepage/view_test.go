@@ -62,6 +62,23 @@ func TestProposalInPlainWords(t *testing.T) {
 	}
 }
 
+// TestAskingIsNoRuleThatIsBroken: a site that decides every study itself is not told of each that
+// it breaks a rule, but of one that does.
+func TestAskingIsNoRuleThatIsBroken(t *testing.T) {
+	v, id := visited(t)
+	d := v.site.studies[id]
+	ask := siteconfig.Policy{Approve: siteconfig.ApproveAsk, MinSites: 3}
+	for min, said := range map[int]bool{3: false, 4: true} {
+		ask.MinSites = min
+		d.Policy = ask.Judge(d.Plan, 0)
+		v.site.studies[id] = d
+		page := v.get("/studies/" + id.String())
+		if strings.Contains(page, "It does not meet 1 of this site") != said || strings.Contains(page, "It does not meet") != said || !strings.Contains(page, "<td>you decide</td>") {
+			t.Errorf("min_sites = %d:\n%s", min, page)
+		}
+	}
+}
+
 // TestUncheckedUnitsAreSaid: a page without a warning does not look as if units had been checked.
 func TestUncheckedUnitsAreSaid(t *testing.T) {
 	const said = "Of 1 of these 2 columns nothing checks the unit of measurement"
