@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -98,7 +99,7 @@ func (c *projectCmd) Run(t *terminal) error {
 	}
 	options := score.Options{Format: format, Quantiles: c.Quantile, Gaps: plan.Proposal.Spec.KeepsGaps(), Read: dataset.ReadOptions{Progress: progress(t.Err)}}
 	err = c.write(func(to io.WriteSeeker) (err error) {
-		done.Summary, err = score.Project(m, config.Source(d), q, to, options)
+		done.Summary, err = score.Project(m, config.Source(d), q, &interruptible{to, t.Ctx}, options)
 		return err
 	}, done)
 	if options.Read.Progress != nil {
@@ -301,6 +302,21 @@ func (c *projectCmd) write(content func(io.WriteSeeker) error, done *projection)
 	return nil
 }
 
+// interruptible is written to until Ctrl-C.
+type interruptible struct {
+	io.WriteSeeker
+	ctx context.Context
+}
+
+func (i *interruptible) Write(p []byte) (int, error) {
+	if i.ctx.Err() != nil {
+		return 0, errInterrupted
+	}
+	return i.WriteSeeker.Write(p)
+}
+
+var errInterrupted = errors.New("interrupted: no file was left")
+
 // finish writes through a buffer.
 func finish(f *os.File, content func(io.WriteSeeker) error) error {
 	w := &buffered{bufio.NewWriterSize(f, 1<<20), f}
@@ -336,6 +352,9 @@ func hashed(f *os.File, h hash.Hash) (int64, string, error) {
 // file is its own then.
 func record(t *terminal, config *siteconfig.Config, done *projection) error {
 	_, err := ask[struct{}](t, "POST", "studies", done.Digest.String(), "local", strconv.FormatInt(done.Bytes, 10), done.SHA256)
+	if err != nil && t.Ctx.Err() != nil {
+		return errInterrupted
+	}
 	if !shared.Is[*shared.DialError](err) {
 		return err
 	}

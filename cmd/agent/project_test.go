@@ -1,13 +1,17 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	shared "covey/cmd/internal/cli"
 	"covey/internal/agent"
 	"covey/internal/proposal"
 	"covey/internal/result"
@@ -123,5 +127,29 @@ func TestProjectionOfOtherRows(t *testing.T) {
 		if text := p.text(); p.Changed != c.want || strings.Contains(text, "not the rows that the study used") != c.want {
 			t.Errorf("%s: %t, %s", name, p.Changed, text)
 		}
+	}
+}
+
+// TestProjectionInterrupted: Ctrl-C ends a long projection, and leaves no file without a record.
+func TestProjectionInterrupted(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	c := projectCmd{Out: filepath.Join(t.TempDir(), "scores.csv")}
+	err := c.write(func(to io.WriteSeeker) error {
+		w := &interruptible{to, ctx}
+		if _, err := w.Write([]byte("a row")); err != nil {
+			t.Error(err)
+		}
+		interrupt()
+		_, err := w.Write([]byte("another"))
+		return err
+	}, &projection{})
+	if !errors.Is(err, errInterrupted) {
+		t.Errorf("%v", err)
+	}
+	if _, err := os.Stat(c.Out); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a part of the file is left: %v", err)
+	}
+	if err := record(&terminal{&shared.Terminal{Ctx: ctx}, t.TempDir()}, &siteconfig.Config{}, &projection{}); !errors.Is(err, errInterrupted) {
+		t.Errorf("recorded: %v", err)
 	}
 }

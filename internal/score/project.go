@@ -1,7 +1,6 @@
 package score
 
 import (
-	"errors"
 	"io"
 	"runtime"
 	"slices"
@@ -50,7 +49,10 @@ func Project(m *Model, s dataset.Source, q dataset.Request, to io.WriteSeeker, o
 	}
 	p := newPool(m, t, sink, out)
 	read, err := dataset.Stream(s, q, o.Read, p.add)
-	if err = errors.Join(err, p.finish()); err != nil {
+	if failed := p.finish(); failed != nil { // add may have returned it
+		err = failed
+	}
+	if err != nil {
 		return nil, err
 	}
 	out.Read = read.SHA256
