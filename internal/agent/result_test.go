@@ -55,3 +55,20 @@ func TestHeldHasThePin(t *testing.T) {
 		t.Errorf("%x of a study that is over", h.Data)
 	}
 }
+
+// TestRejectedHasNoCurve: a study that charges nothing does not look like one by zCDP, after which
+// a budget would allow less.
+func TestRejectedHasNoCurve(t *testing.T) {
+	f := newStandIn(t, 3, `approve = "ask"`, nil)
+	s := f.sites[0]
+	want[wire.Decision](s, wire.Proposal{Body: f.body})
+	if v := s.agent.Views.View(f.plan.Digest); v.Curve != "gdp" {
+		t.Errorf("pending: %q", v.Curve)
+	}
+	if err := s.agent.Decisions.Reject(f.plan.Digest); err != nil {
+		t.Fatal(err)
+	}
+	if v := s.agent.Views.View(f.plan.Digest); v.State != "rejected" || v.Curve != "" {
+		t.Errorf("%s: %q", v.State, v.Curve)
+	}
+}

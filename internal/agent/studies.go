@@ -57,7 +57,7 @@ func (vs *Views) stands(id proposal.Digest) StudyView {
 	before, over := vs.a.endings.past.Get(id)
 	if e, ok := vs.a.ledger.Study(id); ok {
 		v := StudyView{Digest: id, Name: e.Name, State: string(e.State), Code: e.Code, Population: e.Population,
-			Rho: e.Rho, Curve: curveOf(e.GDP), SpentRho: e.SpentRho, ForfeitRho: e.ForfeitRho, Queries: e.Queries, Proposer: party(e.Proposer), By: e.By, Time: &e.Time}
+			Rho: e.Rho, Curve: curveOf(e), SpentRho: e.SpentRho, ForfeitRho: e.ForfeitRho, Queries: e.Queries, Proposer: party(e.Proposer), By: e.By, Time: &e.Time}
 		if over && e.State != ledger.Approved {
 			v.Name, v.Why, v.Ended = before.Name, before.Why, &before.Time
 			if v.Proposer == nil {
@@ -78,8 +78,12 @@ func (vs *Views) stands(id proposal.Digest) StudyView {
 	return v
 }
 
-func curveOf(gdp bool) string {
-	if gdp {
+// curveOf is the curve of what a study charges or may: none of one that was never approved.
+func curveOf(e ledger.StudyEntry) string {
+	switch {
+	case e.Rho == 0:
+		return ""
+	case e.GDP:
 		return string(noise.GDP)
 	}
 	return string(noise.ZCDP)
