@@ -216,6 +216,9 @@ func (p *Policy) checkGiven(c *Config, given func(key string) bool) error {
 			return c.Errorf(key, "lists %s, or leave it out", empty[key])
 		}
 	}
+	if key := "policy.coordinator_key"; p.CoordinatorKey == "" && given(key) {
+		return c.Errorf(key, "must be a fingerprint: empty, any key would do; leave it out for that")
+	}
 	slices.Sort(zero)
 	for _, key := range zero {
 		if given(key) {
