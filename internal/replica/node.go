@@ -165,6 +165,9 @@ func open(m Machine, opts Options, on stores) (*Node, error) {
 	l := newLatch()
 	st := &store{logs: on.logs, stable: on.stable, owner: on.owner, latch: l}
 	n := &Node{latch: l, close: on.close, mark: &st.mark, stopped: make(chan struct{}), halted: make(chan struct{}), closed: make(chan struct{})}
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
 	snaps := &snapshots{SnapshotStore: on.snaps, dir: on.snapDir, owner: on.owner, log: st, latch: l}
 	if on.mark != "" {
 		end, err := st.LastIndex()
