@@ -36,4 +36,6 @@
 //     only.
 //   - LOG-7: Replication MUST NOT be pipelined: raft v1.7.3 can leave a follower without entries
 //     forever.
+//   - LOG-8: A copied log MUST begin a term that the log it was copied from never has: raft takes
+//     entries of one index and term for the same. (Linux, where files have a time of birth.)
 package replica

@@ -115,7 +115,7 @@ func Open(dir string, m Machine, opts Options) (*Node, error) {
 	if err != nil {
 		return nil, errors.Join(&StoreError{Op: "opened its directory", Err: err}, db.Close())
 	}
-	return open(m, opts, stores{owner: dir, logs: db, stable: db, snaps: snaps, snapDir: filepath.Join(path, "snapshots"), mark: filepath.Join(path, "applied"), close: db.Close})
+	return open(m, opts, stores{owner: dir, logs: db, stable: db, snaps: snaps, snapDir: filepath.Join(path, "snapshots"), mark: filepath.Join(path, "applied"), place: place(filepath.Join(path, "raft.db")), close: db.Close})
 }
 
 // removeCutShort removes what snapshots left that a crash or a full disk cut short: raft leaves it
@@ -158,6 +158,7 @@ type stores struct {
 	snapDir string
 	owner   string // the data folder
 	mark    string // the mark's file; "" for none
+	place   []byte // of the log's file; nil if it cannot be told from a copy
 	close   func() error
 }
 
@@ -178,7 +179,7 @@ func open(m Machine, opts Options, on stores) (*Node, error) {
 			return nil, errors.Join(err, n.Close())
 		}
 	}
-	if err := n.start(m, opts, st, snaps); err != nil {
+	if err := n.start(m, opts, st, snaps, on.place); err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
 	return n, nil
@@ -206,7 +207,7 @@ func config(opts Options) *raft.Config {
 
 // start runs raft's own start in a goroutine of its own, which a failing store
 // may end, and waits for the node to lead and to have caught up.
-func (n *Node) start(m Machine, opts Options, st *store, snaps *snapshots) error {
+func (n *Node) start(m Machine, opts Options, st *store, snaps *snapshots, place []byte) error {
 	c := config(opts)
 	addr, transport := transport(opts, c.LocalID)
 	n.transport = transport
@@ -220,7 +221,10 @@ func (n *Node) start(m Machine, opts Options, st *store, snaps *snapshots) error
 			}
 		}()
 		one := raft.Configuration{Servers: []raft.Server{{Suffrage: raft.Voter, ID: c.LocalID, Address: addr}}}
-		if err = begun(st, snaps); err != nil {
+		if err = begun(st, snaps); err == nil {
+			err = settle(st, place)
+		}
+		if err != nil {
 			return
 		}
 		if !opts.Join {
