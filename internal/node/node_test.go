@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -435,6 +436,39 @@ func TestTheCAsEndIsLogged(t *testing.T) {
 		time.Sleep(time.Minute)
 		if renewed, told := said.Count("certificate is renewed"), said.Count("coordinator ca new"); renewed != 1 || told != 1 {
 			t.Errorf("%d renewals, told %d times", renewed, told)
+		}
+	})
+}
+
+// TestFailedRenewalIsSaidOnce: a certificate that cannot be written is tried every second, told of
+// when it begins and each day, and renewed once it can be.
+func TestFailedRenewalIsSaidOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, said := newWires(t), &lines.Log{}
+		dir := filepath.Join(t.TempDir(), "one")
+		if err := Init(dir, config("one"), time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		ca, err := pki.Load(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, stop := startAt(t, w, dir, time.Until(ca.ServerCertificate().NotAfter)-pki.RenewBefore-10*time.Second, said)
+		defer stop()
+		file := filepath.Join(dir, "server.crt")
+		if err := errors.Join(os.Remove(file), os.MkdirAll(filepath.Join(file, "in the way"), 0o700)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Minute)
+		if n := said.Count("the server certificate is not renewed"); n != 1 || said.Count(file+": ") != 1 || said.Count("tmp-") != 0 {
+			t.Errorf("told %d times: %s", n, said)
+		}
+		if err := os.RemoveAll(file); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if said.Count("the server certificate is renewed") != 1 {
+			t.Errorf("%s", said)
 		}
 	})
 }

@@ -71,7 +71,7 @@ func (c *rotation) follow(ctx context.Context) {
 	for {
 		err := c.reconcile(ctx)
 		if now := fmt.Sprint(err); err != nil && ctx.Err() == nil && now != said {
-			c.n.log.Warn("the next CA is not in place here; trying again", "error", err)
+			c.n.log.Warn("this coordinator's CAs or certificate are not as they should be; trying again", "error", err)
 			said = now
 		} else if err == nil {
 			said = ""
@@ -105,7 +105,7 @@ func (c *rotation) reconcile(ctx context.Context) error {
 	}
 	// does nothing if the CA in force issued the server's certificate
 	if err := c.n.renew(); err != nil {
-		return err
+		return fmt.Errorf("the server certificate is not renewed: %w", err)
 	}
 	if old != "" && log.Old.Fingerprint() == "" && log.Next.Fingerprint() == "" && log.Present.Fingerprint() == present {
 		if err := c.n.authority.DropOld(); err != nil {

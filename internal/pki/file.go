@@ -29,7 +29,7 @@ func ReplaceFile(path string, data []byte, mode fs.FileMode) error {
 	}
 	if err := os.Rename(tmp, path); err != nil {
 		os.Remove(tmp)
-		return err
+		return unwritten(path, err)
 	}
 	return syncDir(filepath.Dir(path))
 }
@@ -48,7 +48,7 @@ func createFile(path string, data []byte, mode fs.FileMode) error {
 			return err
 		}
 		if err := os.Rename(tmp, path); err != nil {
-			return err
+			return unwritten(path, err)
 		}
 	}
 	return syncDir(filepath.Dir(path))
@@ -60,15 +60,26 @@ func writeTemp(path string, data []byte, mode fs.FileMode) (string, error) {
 	tmp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp-"+rand.Text()[:12])
 	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
-		return "", err
+		return "", unwritten(path, err)
 	}
 	_, err = f.Write(data)
 	err = errors.Join(err, f.Sync(), f.Close())
 	if err != nil {
 		os.Remove(tmp)
-		return "", err
+		return "", unwritten(path, err)
 	}
 	return tmp, nil
+}
+
+// unwritten is the error of writing a file by way of another, whose name is random: what is tried
+// again is told as the same, and a person is told of the file that they know.
+func unwritten(path string, err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		err = e.Err
+	} else if e, ok := errors.AsType[*os.LinkError](err); ok {
+		err = e.Err
+	}
+	return &fs.PathError{Op: "write", Path: path, Err: err}
 }
 
 // syncDir makes a new name durable. Windows has no such call.
