@@ -3,7 +3,10 @@ package enroll
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"net"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -21,8 +24,8 @@ func TestCertificatesNamesArePrintable(t *testing.T) {
 	}
 }
 
-// TestHandshakeErrorStays: what is logged once a change of state does not change with the time, and
-// says what to compare or to ask for.
+// TestHandshakeErrorStays: what is logged once a change of state does not change with the time or
+// the caller's port, and says what to compare, ask for or do.
 func TestHandshakeErrorStays(t *testing.T) {
 	from := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	of := func(now string) string {
@@ -31,6 +34,12 @@ func TestHandshakeErrorStays(t *testing.T) {
 	}
 	if of("a") != of("b") || !strings.Contains(of("a"), "valid from 2026-01-02T03:04:05Z to 2027-01-02T03:04:05Z, which is not now by this machine's clock") {
 		t.Errorf("%s; %s", of("a"), of("b"))
+	}
+	reset := func(port int) string {
+		return (&HandshakeError{&net.OpError{Op: "read", Net: "tcp", Source: &net.TCPAddr{Port: port}, Addr: &net.TCPAddr{Port: 7443}, Err: os.NewSyscallError("read", syscall.ECONNRESET)}}).Error()
+	}
+	if reset(39712) != reset(39714) || !strings.Contains(reset(1), "broke off: read: connection reset by peer") {
+		t.Errorf("%s; %s", reset(39712), reset(39714))
 	}
 	if text := (&HandshakeError{&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}}).Error(); !strings.Contains(text, "ask for a join file with --again") {
 		t.Error(text)

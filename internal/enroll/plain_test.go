@@ -29,6 +29,8 @@ func TestDialErrorInWords(t *testing.T) {
 			`no coordinator answers at ["hub:7443"]: the coordinator refuses this certificate as expired: it has ended, or clocks differ`},
 		{codes.Unavailable, "the coordinator says: remote error: tls: expired certificate", `Unavailable: "the coordinator says: remote error: tls: expired certificate"`, ""},
 		{codes.Unavailable, "write tcp 127.0.0.1:39712->127.0.0.1:9301: write: broken pipe", `the connection broke off: "broken pipe"`, ""},
+		{codes.Unavailable, `connection error: desc = "error reading server preface: read tcp 127.0.0.1:39712->127.0.0.1:9301: read: connection reset by peer"`,
+			`the connection broke off: "connection reset by peer"`, ""},
 	} {
 		err := status.Error(c.code, c.text)
 		if got := Plain(err); c.plain != "" && got != c.plain {
