@@ -194,7 +194,7 @@ func exchange(ctx context.Context, conn net.Conn, path string, body any) ([]byte
 		return nil, fmt.Errorf("the other coordinator refuses this one (%w): this one was removed (`coordinator raft add` makes a new one), or the other has not heard of it yet", refused.Err)
 	}
 	if err != nil {
-		return nil, err
+		return nil, explain(err)
 	}
 	defer answer.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(answer.Body, maxRequest))

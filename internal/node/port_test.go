@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -224,4 +225,43 @@ func TestCloseEndsEverything(t *testing.T) {
 		}
 		silent.Close()
 	})
+}
+
+// resetting is a connection that the other end resets once something was sent.
+type resetting struct {
+	net.Conn
+	port int
+}
+
+func (c resetting) Write(p []byte) (int, error) { return len(p), nil }
+
+func (c resetting) Read([]byte) (int, error) {
+	return 0, &net.OpError{Op: "read", Net: "tcp", Source: &net.TCPAddr{Port: c.port}, Addr: &net.TCPAddr{Port: 7444}, Err: syscall.ECONNRESET}
+}
+
+// TestBrokenConnectionInWords: what is tried every second, and logged where it is new, does not
+// change with the port that it is tried from, in the handshake and after it.
+func TestBrokenConnectionInWords(t *testing.T) {
+	tls, err := authority(t).PeerTLS("one", time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := map[string]bool{}
+	for port := range 3 {
+		here, there := net.Pipe()
+		defer here.Close()
+		defer there.Close()
+		broken := resetting{here, 40000 + port}
+		_, err := secure(t.Context(), func(context.Context, string) (net.Conn, error) { return broken, nil }, "two:7444", tls.Client(operatorProtocol))
+		_, later := exchange(t.Context(), broken, "/v1/raft/members", "")
+		for _, err := range []error{err, later} {
+			if err == nil || !errors.Is(err, syscall.ECONNRESET) {
+				t.Fatal(err)
+			}
+			said[err.Error()] = true
+		}
+	}
+	if len(said) != 1 {
+		t.Errorf("%v", said)
+	}
 }
