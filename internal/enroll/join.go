@@ -3,11 +3,13 @@ package enroll
 import (
 	"context"
 	"crypto/ed25519"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"google.golang.org/grpc"
@@ -69,7 +71,7 @@ func Join(ctx context.Context, file []byte, dir string, now time.Time, options .
 // Join spends a join file: it makes the data directory dir (./NAME if empty),
 // the keys there, and gets the certificate. It ends with a configuration to
 // fill in, unless there is one. A join that failed on the way can be tried again
-// in the same directory: the keys stay.
+// in the same directory: the keys stay, and a certificate that came is not asked for again.
 //
 // Errors: *pki.JoinError, *pki.ExpiredError, *JoinedError, *JoinRefusedError,
 // *HandshakeError with *pki.WrongCAError or *pki.CertificateError within, *VersionError,
@@ -105,7 +107,10 @@ func (n Newcomer) Join(ctx context.Context, file []byte, dir string, now time.Ti
 	if err != nil {
 		return err
 	}
+	path := filepath.Join(dir, n.File)
 	switch was := holder.Name(); {
+	case was == name && !n.Again && missing(path) && trusts(holder, join.Fingerprint):
+		return n.configure(path, join) // the last try came as far as that
 	case was != "" && !n.Again:
 		return &JoinedError{dir, n.Role}
 	case was == "" && n.Again:
@@ -127,15 +132,31 @@ func (n Newcomer) Join(ctx context.Context, file []byte, dir string, now time.Ti
 	if err := save(certificate, authority, now); err != nil {
 		return err
 	}
-	path := filepath.Join(dir, n.File)
 	if _, err := os.Lstat(path); err == nil {
 		return nil // its owner's own
 	}
+	return n.configure(path, join)
+}
+
+func missing(path string) bool {
+	_, err := os.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+func trusts(holder *pki.Holder, fingerprint string) bool {
+	return slices.ContainsFunc(holder.Authorities(), func(ca *x509.Certificate) bool { return pki.CAFingerprint(ca) == fingerprint })
+}
+
+// configure writes the configuration to fill in, last.
+func (n Newcomer) configure(path string, join pki.Join) error {
 	text, err := n.Sample(join)
 	if err != nil {
 		return err
 	}
-	return siteconfig.WriteFile(path, text)
+	if err := siteconfig.WriteFile(path, text); err != nil {
+		return fmt.Errorf("this %s has joined, and %s is not written; once it can be, the same command again does that: %w", n.Role, path, err)
+	}
+	return nil
 }
 
 // DialError is a coordinator that was not reached at any of its addresses, or gives no answer there

@@ -60,6 +60,36 @@ func TestJoin(t *testing.T) {
 	}
 }
 
+// TestJoinWithoutRoomForTheConfiguration: a site that got its certificate and no configuration is
+// told so, and the same file writes it later, without another certificate; another site's, or
+// another federation's, does not.
+func TestJoinWithoutRoomForTheConfiguration(t *testing.T) {
+	s, ctx := port.New(t), port.Bounded(t)
+	text, dir := s.Invite(t, nil), filepath.Join(t.TempDir(), "alpha")
+	cramped := Site
+	cramped.File = "no/room" // the folder is not there
+	if err := cramped.Join(ctx, text, dir, time.Now()); err == nil || !strings.Contains(err.Error(), "this site has joined") || !strings.Contains(err.Error(), "the same command again") {
+		t.Fatal(err)
+	}
+	read := func() string {
+		certificate, err := os.ReadFile(filepath.Join(dir, "tls.crt"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(certificate)
+	}
+	before := read()
+	must.As[*JoinedError](t, Join(ctx, s.Invite(t, func(j *pki.Join) { j.Site = "beta" }), dir, time.Now()))
+	must.As[*JoinedError](t, Join(ctx, port.New(t).Invite(t, nil), dir, time.Now()))
+	if err := Join(ctx, text, dir, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if config, err := siteconfig.Read(dir); err != nil || config.Site != "alpha" || config.Coordinator[0] != s.Address || read() != before {
+		t.Errorf("config %+v, %v", config, err)
+	}
+	must.As[*JoinedError](t, Join(ctx, text, dir, time.Now()))
+}
+
 // TestJoinAgainNeedsKeys: who gives --again on a new machine is told what to do, and the file stays
 // unused.
 func TestJoinAgainNeedsKeys(t *testing.T) {
