@@ -472,3 +472,61 @@ func TestFailedRenewalIsSaidOnce(t *testing.T) {
 		}
 	})
 }
+
+// TestEndedCAIsReplaced: after the CA's end a coordinator does not start, and says what to do; with
+// clocks set back they replace the CA, and go on by the right clock.
+func TestEndedCAIsReplaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, begun := newWires(t), time.Now()
+		dir, nodes, stops := fleet(t, w, "one", "two")
+		old := nodes[0].authority.Fingerprint()
+		ends := nodes[0].authority.CA().NotAfter.Sub(begun)
+		for _, stop := range stops {
+			stop()
+		}
+		past := func() time.Time { return time.Now().Add(ends) }
+		_, err := Open(filepath.Join(dir, "one"), Options{Listen: w.Listen, Dial: w.from("one"), Now: past, Logger: slog.New(slog.DiscardHandler)})
+		if err == nil || !strings.Contains(err.Error(), "the CA ended on ") || !strings.Contains(err.Error(), "operations.md") {
+			t.Fatalf("after the end: %v", err)
+		}
+		both := func(ahead time.Duration) (nodes []*Node, stop func()) {
+			one, stopOne := startAt(t, w, filepath.Join(dir, "one"), ahead, io.Discard)
+			two, stopTwo := startAt(t, w, filepath.Join(dir, "two"), ahead, io.Discard)
+			until(t, "two to follow or lead", func() error { return led(two) })
+			return []*Node{one, two}, func() { stopOne(); stopTwo() }
+		}
+		nodes, stop := both(ends - 24*time.Hour)
+		until(t, "a new CA", func() error {
+			for _, n := range nodes {
+				if n.Coordinator.Leading() {
+					_, err := n.Coordinator.StartCA()
+					return err
+				}
+			}
+			return errors.New("nobody leads")
+		})
+		until(t, "the old one to be retired", func() error {
+			for _, n := range nodes {
+				if n.Coordinator.Leading() {
+					_, err := n.rotation.retire(t.Context(), true)
+					return err
+				}
+			}
+			return errors.New("nobody leads")
+		})
+		time.Sleep(time.Minute)
+		stop()
+		nodes, stop = both(ends + time.Hour)
+		defer stop()
+		for _, n := range nodes {
+			for name, why := range n.reach(t.Context()) {
+				if why != nil {
+					t.Errorf("%s does not reach %s: %v", n.Config.Name, name, why)
+				}
+			}
+			if in := n.authority.Fingerprint(); in == old || len(n.Coordinator.Members().Keys) != 2 || n.authority.ServerCertificate().NotAfter.Before(past()) {
+				t.Errorf("%s has CA %s, before %s", n.Config.Name, in, old)
+			}
+		}
+	})
+}

@@ -5,7 +5,6 @@ import (
 	"crypto/ed25519"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -319,5 +318,3 @@ func matches(cert *x509.Certificate, key crypto.Signer) bool {
 	pub, ok := cert.PublicKey.(interface{ Equal(crypto.PublicKey) bool })
 	return ok && pub.Equal(key.Public())
 }
-
-var errPast = errors.New("the CA certificate has ended; a new `init` is needed")

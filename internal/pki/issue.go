@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"fmt"
 	"math/big"
 	"net"
 	"net/url"
@@ -76,7 +77,8 @@ func issueClient(ca *x509.Certificate, caKey crypto.Signer, role Role, name stri
 // leaf is a certificate's frame: it does not outlive the CA.
 func leaf(ca *x509.Certificate, now time.Time, validity time.Duration) (*x509.Certificate, error) {
 	if !now.Before(ca.NotAfter) {
-		return nil, &CertificateError{"cannot be issued", errPast}
+		return nil, &CertificateError{Reason: fmt.Sprintf("cannot be issued: the CA ended on %s by this machine's clock. Set the clock if it is wrong; if it is right, the CA can still be replaced, and nothing is lost: operations.md, when certificates end",
+			ca.NotAfter.UTC().Format(time.DateOnly))}
 	}
 	end := now.Add(validity)
 	if end.After(ca.NotAfter) {
