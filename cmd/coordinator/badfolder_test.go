@@ -2,12 +2,17 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"io"
+	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
+	"covey/internal/replica"
 	"covey/test/command"
 )
 
@@ -88,4 +93,25 @@ func TestBadFolder(t *testing.T) {
 		})
 	}
 	t.Logf("figure: %d bad inputs: data folders of a coordinator", len(badFolders))
+}
+
+// TestFolderOfAnother: a file of the folder that may not be used is said with what to do about it,
+// a port that may not be is not.
+func TestFolderOfAnother(t *testing.T) {
+	owned := &fs.PathError{Op: "chmod", Path: "hub/raft", Err: syscall.EPERM}
+	for _, c := range []struct {
+		err  error
+		says bool
+	}{
+		{&replica.StoreError{Op: "narrowed its directory's mode", Err: owned}, true},
+		{&fs.PathError{Op: "open", Path: "hub/.shelf-1", Err: syscall.EACCES}, true},
+		{&fs.PathError{Op: "write", Path: "hub/server.crt", Err: syscall.EROFS}, true},
+		{&net.OpError{Op: "listen", Net: "tcp", Err: os.NewSyscallError("bind", syscall.EACCES)}, false},
+		{&fs.PathError{Op: "write", Path: "hub/raft/raft.db", Err: syscall.ENOSPC}, false},
+	} {
+		err := notOwned(c.err, "the hub")
+		if !errors.Is(err, c.err) || strings.HasSuffix(err.Error(), ": serve as the user who owns 'the hub'; let all in it be that user's (chown -R USER 'the hub'), on a file system that can be written") != c.says {
+			t.Error(err)
+		}
+	}
 }

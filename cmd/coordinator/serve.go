@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
 	"os"
@@ -142,6 +143,15 @@ func (c *serveCmd) dashboard() (*node.Dashboard, error) {
 	return &node.Dashboard{Listen: c.Dashboard, Hosts: m.Host, Certificate: m.Cert, Key: m.Key, ClientCA: m.ClientCA, PlainHTTP: m.Plain}, nil
 }
 
+// notOwned adds to err, of a file in the folder that may not be used, what to do: one start as root
+// leaves files that the coordinator's own user cannot open.
+func notOwned(err error, dir string) error {
+	if _, network := errors.AsType[*net.OpError](err); network || !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS) {
+		return err
+	}
+	return fmt.Errorf("%w: serve as the user who owns %s; let all in it be that user's (chown -R USER %[2]s), on a file system that can be written", err, shared.Shell(dir))
+}
+
 // inUse says of a port that is taken where its address is set.
 func (c *serveCmd) inUse(err error, config string) error {
 	if !errors.Is(err, syscall.EADDRINUSE) {
@@ -173,7 +183,7 @@ func (c *serveCmd) Run(s *terminal) error {
 	memory.Keep().Log(log) // before the keys are read
 	n, err := node.Open(s.dir, node.Options{Logger: log, Control: true, HandOver: true, Dashboard: board})
 	if err != nil {
-		return c.inUse(err, filepath.Join(s.dir, node.ConfigFile))
+		return notOwned(c.inUse(err, filepath.Join(s.dir, node.ConfigFile)), s.dir)
 	}
 	if address, tls := n.Watching(); address != nil {
 		scheme := "http"
