@@ -21,6 +21,7 @@ const standingEvery = 10 * time.Minute
 // renewals keeps the certificate good for more than pki.RenewBefore, and of the CA that the
 // federation changes to, as long as the link lives. The keys stay.
 func (u *Uplink) renewals(ctx context.Context, conn grpc.ClientConnInterface) {
+	var told time.Time // of the CA's end
 	for {
 		moved, err := u.follow(ctx, conn)
 		if ctx.Err() != nil {
@@ -38,6 +39,9 @@ func (u *Uplink) renewals(ctx context.Context, conn grpc.ClientConnInterface) {
 				// if it is over.
 				u.follow(ctx, conn)
 			}
+		} else if now := u.o.Now(); soon && now.Sub(told) >= 24*time.Hour {
+			told = now
+			u.o.Log.Warn("this certificate ends together with the federation's CA, and is not renewed: ask the coordinator's operator whether `coordinator ca new` was run", "ends", leaf.NotAfter.UTC())
 		}
 		select {
 		case <-time.After(standingEvery):

@@ -169,19 +169,23 @@ func TestClocksApart(t *testing.T) {
 }
 
 // TestRenewalBesideTheCAsEnd: a certificate that ends with its CA is not replaced every ten minutes
-// by one that does, too.
+// by one that does, too; the log says so once a day.
 func TestRenewalBesideTheCAsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, authority, site := issued(t, 0)
 		time.Sleep(time.Until(authority.CA().NotAfter) - 20*24*time.Hour)
 		u := newUplink(t, nil)
-		u.o.Holder = site
+		var log bytes.Buffer
+		u.o.Holder, u.o.Log = site, slog.New(slog.NewTextHandler(&log, nil))
 		hub := &direct{authority: authority}
 		ctx, end := context.WithCancel(t.Context())
 		u.o.Work.Go(func() { u.renewals(ctx, hub) })
-		time.Sleep(24 * time.Hour)
+		time.Sleep(36 * time.Hour)
 		end()
 		u.o.Work.Wait()
+		if told := strings.Count(log.String(), "ends together with the federation's CA"); told != 2 {
+			t.Errorf("told %d times in a day and a half: %s", told, log.String())
+		}
 		if hub.renewals != 1 || !site.Certificate().NotAfter.Equal(authority.CA().NotAfter) {
 			t.Errorf("%d renewals, to %v", hub.renewals, site.Certificate().NotAfter)
 		}
