@@ -139,17 +139,18 @@ func (g *Gate) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, er
 	return m, Caller{tls, m}, nil
 }
 
-// tell logs that a caller's certificate is not good now, once for a host: a site that is away for
-// this, or all sites where this machine's clock is wrong, do not know more than that they are
-// refused. Who made the certificate was not looked at.
+// tell logs that a caller's certificate is not good now, once a day for a name and host: a site
+// that is away for this, or all sites where this machine's clock is wrong, do not know more than
+// that they are refused. Who made the certificate was not looked at: its name may be another's.
 func (g *Gate) tell(from net.Addr, why error) {
 	invalid, ok := errors.AsType[x509.CertificateInvalidError](why)
 	if !ok || invalid.Reason != x509.Expired || invalid.Cert == nil {
 		return
 	}
-	if host, first := g.ended.first(from); first {
+	_, name, _ := pki.RoleOf(invalid.Cert) // empty of a certificate that names nobody
+	if host, first := g.ended.first(from, name); first {
 		g.log.Warn("a caller was refused: by this machine's clock its certificate is not good now. If the clock is right, it joins again: coordinator site invite SITE --again, or analyst invite",
-			"host", host, "from", invalid.Cert.NotBefore.UTC(), "to", invalid.Cert.NotAfter.UTC())
+			"host", host, "says_it_is", name, "from", invalid.Cert.NotBefore.UTC(), "to", invalid.Cert.NotAfter.UTC())
 	}
 }
 

@@ -6,33 +6,37 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
-// maxRefusedHosts bounds the hosts whose refusal is logged: callers without a certificate could
-// fill the log.
+// maxRefusedHosts bounds the callers whose refusal is logged in a day: those without a certificate
+// could fill the log.
 const maxRefusedHosts = 100
 
-// refusedHosts are those whose refusal was logged.
+// refusedHosts are those whose refusal was logged today.
 type refusedHosts struct {
 	mu    sync.Mutex
+	since time.Time
 	hosts map[string]bool
 }
 
-// first returns an address's host, and reports whether it is a new one, to be logged.
-func (r *refusedHosts) first(from net.Addr) (host string, ok bool) {
+// first returns an address's host, and reports whether a caller of that name there, which may be
+// empty, is to be logged: a day later it is new again.
+func (r *refusedHosts) first(from net.Addr, name string) (host string, ok bool) {
 	host = from.String()
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
+	if part, _, err := net.SplitHostPort(host); err == nil {
+		host = part
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.hosts[host] || len(r.hosts) >= maxRefusedHosts {
+	if time.Since(r.since) >= 24*time.Hour {
+		r.since, r.hosts = time.Now(), map[string]bool{}
+	}
+	who := host + " " + name
+	if r.hosts[who] || len(r.hosts) >= maxRefusedHosts {
 		return host, false
 	}
-	if r.hosts == nil {
-		r.hosts = map[string]bool{}
-	}
-	r.hosts[host] = true
+	r.hosts[who] = true
 	return host, true
 }
 
@@ -44,10 +48,10 @@ type Refused struct {
 	hosts refusedHosts
 }
 
-// Refuse notes a caller, and logs its host the first time.
+// Refuse notes a caller, and logs its host, once a day.
 func (r *Refused) Refuse(h *tls.ClientHelloInfo) {
 	r.n.Add(1)
-	host, first := r.hosts.first(h.Conn.RemoteAddr())
+	host, first := r.hosts.first(h.Conn.RemoteAddr(), "")
 	if !first {
 		return
 	}

@@ -3,9 +3,11 @@ package admission
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"crypto/x509/pkix"
 	"fmt"
 	"log/slog"
 	"net"
+	"net/url"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -61,6 +63,27 @@ func TestEndedCertificatesAreLogged(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestEndedCertificatesOfOneHost: sites behind one address are told apart by the names that they
+// show, and each is told of once a day.
+func TestEndedCertificatesOfOneHost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		g := NewGate(refusing{}, slog.New(slog.NewTextHandler(&log, nil)))
+		for range 50 { // more than two days, an hour apart
+			for _, name := range []string{"north", "south", "not a name"} {
+				shown := &x509.Certificate{Subject: pkix.Name{CommonName: name}, URIs: []*url.URL{{Scheme: "covey", Host: "site", Path: "/" + name}}}
+				g.tell(at("10.0.0.1:99").RemoteAddr(), x509.CertificateInvalidError{Cert: shown, Reason: x509.Expired})
+			}
+			time.Sleep(time.Hour)
+		}
+		for _, as := range []string{"says_it_is=north ", "says_it_is=south ", `says_it_is="" `} {
+			if n := strings.Count(log.String(), as); n != 3 {
+				t.Errorf("%s: %d lines: %s", as, n, log.String())
+			}
+		}
+	})
 }
 
 // at is a connection from an address.
