@@ -27,8 +27,9 @@ func (u *Uplink) renewals(ctx context.Context, conn grpc.ClientConnInterface) {
 		if ctx.Err() != nil {
 			return // with the link, and the next one asks again
 		}
-		// That the two share no protocol ends the link, which says so once and not at every try.
-		if _, link := errors.AsType[*enroll.VersionError](err); err != nil && !link {
+		// That the two share no protocol ends the link, which says so once and not at every try. So
+		// does what refuses the site, of which this call may hear first, on each link.
+		if _, link := errors.AsType[*enroll.VersionError](err); u.unasked(enroll.Plain(err)) && !link {
 			u.o.Log.Warn("the coordinator was not asked which CAs are in force, or its answer is refused; it is tried again", "error", enroll.Plain(err))
 		}
 		leaf, issuer := u.o.Holder.Certificate(), u.o.Holder.Issuer()
@@ -49,6 +50,16 @@ func (u *Uplink) renewals(ctx context.Context, conn grpc.ClientConnInterface) {
 			return
 		}
 	}
+}
+
+// unasked notes why the last question was not answered, empty where it was, and reports whether
+// that is to be logged.
+func (u *Uplink) unasked(why string) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	was := u.why
+	u.why = why
+	return why != "" && why != was
 }
 
 // follow takes over the CAs that are in force, and says whether this site's certificate is to be

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
 	"covey/internal/enroll"
@@ -136,6 +138,28 @@ func TestRenewalEndsWithItsLink(t *testing.T) {
 		try(&direct{authority: authority, down: true})
 		if !strings.Contains(log.String(), "the certificate was not renewed") {
 			t.Errorf("a coordinator that fails: %s", log.String())
+		}
+	})
+}
+
+// TestRefusedQuestionIsSaidOnce: a coordinator that refuses the question about CAs on link after
+// link, as of a revoked site, is told of once, and again after it answered.
+func TestRefusedQuestionIsSaidOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, authority, site := issued(t, 0)
+		u := newUplink(t, nil)
+		var log bytes.Buffer
+		u.o.Holder, u.o.Log = site, slog.New(slog.NewTextHandler(&log, nil))
+		revoked := status.Error(codes.PermissionDenied, "the site is revoked")
+		for i, fails := range []error{revoked, revoked, revoked, nil, revoked, revoked} {
+			ctx, end := context.WithCancel(t.Context())
+			u.o.Work.Go(func() { u.renewals(ctx, &direct{authority: authority, fails: fails}) })
+			time.Sleep(time.Hour)
+			end()
+			u.o.Work.Wait()
+			if told, want := strings.Count(log.String(), "the site is revoked"), 1+i/4; told != want {
+				t.Errorf("link %d: told %d times, want %d", i, told, want)
+			}
 		}
 	})
 }
