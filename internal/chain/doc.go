@@ -37,4 +37,6 @@
 //   - CH-8: A leader MUST log both heads where a hello has one that is not of its chain, and show
 //     its own at once, and whenever it lists sites: there may be no query to come until the site's
 //     operator has accepted the head that the leader's operator reads out.
+//   - CH-9: An entry of the log MUST have the head that its proposer had applied, and a coordinator
+//     whose chain does not have it MUST end: the log was decided twice.
 package chain

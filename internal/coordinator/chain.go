@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"crypto/sha256"
+	"fmt"
 
 	"covey/internal/chain"
 	"covey/internal/membership"
@@ -14,6 +15,17 @@ import (
 // What of the log goes into its chain (internal/chain): sites that join and are revoked, proposals,
 // releases, drafts of results and the ends of studies, each where it is applied and changed
 // something. So the chain is a function of the log, the same at every coordinator.
+
+// DivergedError is an entry by a leader that decided another past than this coordinator, in terms
+// and places that raft takes for the same. Its coordinator must end.
+type DivergedError struct{ Theirs, Ours chain.Head }
+
+func (e *DivergedError) Error() string {
+	return fmt.Sprintf("the coordinator that leads has decided another past (chain %v) than this one (%v): were coordinators restored from an older backup, or a snapshot of a machine? Nothing was deleted here. Stop them all, delete the folders raft/, and copy there the one of the coordinator with the newer past: operations.md, what to back up", e.Theirs, e.Ours)
+}
+
+// Diverged marks it for internal/replica.
+func (*DivergedError) Diverged() {}
 
 // joins extends the chain by a site's join. One that was taken before, whose reply was lost, is
 // none.

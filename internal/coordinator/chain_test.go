@@ -424,3 +424,63 @@ func TestBrokenChainEndsNothing(t *testing.T) {
 		})
 	}
 }
+
+// TestDivergedLogEndsTheNode: an entry of a leader that decided another past, behind what this
+// coordinator decided or in its place, changes nothing and ends it; one from before later entries
+// does not.
+func TestDivergedLogEndsTheNode(t *testing.T) {
+	var lines [][]byte
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 3, nil)
+		defer func() { f.c.Close() }()
+		f.finish()
+		lines = f.log.all()
+	})
+	headed := 0
+	m := NewMachine()
+	for _, line := range lines {
+		var e entry
+		if err := json.Unmarshal(line, &e); err != nil {
+			t.Fatal(err)
+		}
+		if e.Head.Number > 0 {
+			headed++
+		}
+		if err, ok := m.Apply(line).(*DivergedError); ok {
+			t.Fatalf("entry of the log's own leader: %v", err)
+		}
+	}
+	if headed < len(lines)/2 {
+		t.Errorf("%d of %d entries have a head", headed, len(lines))
+	}
+	now := m.state.chain.Head()
+	if now.Number < 3 {
+		t.Fatalf("the chain has %d entries", now.Number)
+	}
+	other := m.state.chain.At(now.Number - 1)
+	other.Link[0] ^= 1
+	before, err := encoded(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := "nobody"
+	for _, c := range []struct {
+		head chain.Head
+		ends bool
+	}{
+		{chain.Head{}, false}, {now, false}, {m.state.chain.At(1), false},
+		{other, true}, {chain.Head{Number: now.Number + 1, Link: now.Link}, true},
+	} {
+		line, err := json.Marshal(entry{Head: c.head, Dismiss: &name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer := m.Apply(line)
+		if _, ends := answer.(interface{ Diverged() }); ends != c.ends {
+			t.Errorf("%v: %v", c.head, answer)
+		}
+	}
+	if after, err := encoded(m); err != nil || string(after) != string(before) {
+		t.Errorf("the state changed: %v", err)
+	}
+}

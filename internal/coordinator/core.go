@@ -33,16 +33,19 @@ func (c *core) Leading() bool {
 
 // apply puts an entry into the log and waits until it is applied here.
 func (c *core) apply(e entry) error {
-	e.At = c.now().UTC().Truncate(time.Millisecond)
-	line, err := json.Marshal(e)
-	if err != nil {
-		return err
-	}
 	m := c.machine.lock()
-	log, leading := m.raft, m.leading
+	log, leading, head := m.raft, m.leading, m.chain.Head()
 	c.machine.unlock()
 	if !leading {
 		return ErrNotLeader
+	}
+	e.At = c.now().UTC().Truncate(time.Millisecond)
+	if head.Number > 0 {
+		e.Head = head
+	}
+	line, err := json.Marshal(e)
+	if err != nil {
+		return err
 	}
 	answer, err := log.Apply(c.ctx, line)
 	if err != nil {

@@ -30,7 +30,8 @@ type Log interface {
 
 // entry is one line of the coordinator's log. Exactly one field is set.
 type entry struct {
-	At     time.Time               `json:"at,omitzero"` // when the leader proposed it, for people
+	At     time.Time               `json:"at,omitzero"`   // when the leader proposed it, for people
+	Head   chain.Head              `json:"head,omitzero"` // of the chain as the leader had applied it
 	Invite *membership.InviteEntry `json:"invite,omitempty"`
 	Join   *membership.JoinEntry   `json:"join,omitempty"`
 	Revoke *membership.ClientEntry `json:"revoke,omitempty"`
@@ -120,6 +121,9 @@ func (m *Machine) Apply(line []byte) any {
 	}
 	l := m.lock()
 	defer m.unlock()
+	if e.Head != (chain.Head{}) && !l.chain.Has(e.Head) {
+		return &DivergedError{Theirs: e.Head, Ours: l.chain.Head()}
+	}
 	if err := l.take(e); err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"covey/internal/admission"
+	"covey/internal/chain"
 	"covey/internal/membership"
 	"covey/internal/pki"
 	"covey/internal/proposal"
@@ -78,6 +79,7 @@ func newStory(t *testing.T, auth *pki.Authority, columns int) *story {
 			if e.Round == nil {
 				out.members = append(out.members, line)
 			} else {
+				e.Head = chain.Head{} // it is told again after other entries
 				out.lines = append(out.lines, e)
 			}
 		}

@@ -16,7 +16,8 @@ type Machine interface {
 	// map order, and never samples noise (docs/protocol.md): noise is
 	// in the entry. It may keep entry but not change it. An entry that makes no
 	// sense must be answered with an error value, the same everywhere, and
-	// change nothing; a panic here is a panic on every node.
+	// change nothing; a panic here is a panic on every node. An error with the method Diverged says
+	// that the log contradicts what was decided here, and ends this node.
 	Apply(entry []byte) any
 
 	// Snapshot returns what writes the state after the entries applied so far. It is called between
@@ -39,7 +40,14 @@ type machine struct {
 
 func (f *machine) Apply(l *raft.Log) any {
 	f.mark.applied(l.Index)
-	return f.m.Apply(l.Data)
+	answer := f.m.Apply(l.Data)
+	if err, ok := answer.(interface {
+		error
+		Diverged()
+	}); ok {
+		f.set("followed the leader", err)
+	}
+	return answer
 }
 
 // Snapshot holds up no entry longer than the machine's does: raft calls Persist beside Apply.

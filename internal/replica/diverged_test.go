@@ -1,0 +1,38 @@
+package replica
+
+import (
+	"errors"
+	"testing"
+)
+
+// elsewhere is a machine to which one entry shows that another past was decided.
+type elsewhere struct{ list }
+
+type diverged struct{}
+
+func (diverged) Error() string { return "another past" }
+func (diverged) Diverged()     {}
+
+func (m *elsewhere) Apply(entry []byte) any {
+	if string(entry) == "of another past" {
+		return diverged{}
+	}
+	return m.list.Apply(entry)
+}
+
+// TestDivergedMachineEndsTheNode: a machine's error that says so ends the node, its log kept.
+func TestDivergedMachineEndsTheNode(t *testing.T) {
+	dir := t.TempDir()
+	n := mustOpen(t, dir, &elsewhere{}, Options{})
+	apply(t, n, "an entry")
+	n.Apply(t.Context(), []byte("of another past"))
+	for name, err := range map[string]error{"Failed": <-n.Failed(), "Barrier": n.Barrier(t.Context())} {
+		if _, failed := errors.AsType[*StoreError](err); !failed || !errors.Is(err, diverged{}) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	must(t, n.Close())
+	if _, err := Open(dir, &elsewhere{}, Options{}); !errors.Is(err, diverged{}) {
+		t.Errorf("the next start: %v", err)
+	}
+}
