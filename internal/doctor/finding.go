@@ -85,7 +85,7 @@ var remedies = map[Code]string{
 	CheckKeyExchange:  "take tlsmlkem=0 out of GODEBUG here and at the coordinator, or upgrade the older program; what is recorded of this link can be opened by a later quantum computer",
 	CheckWrongCA:      "compare the fingerprint with the coordinator's operator; if it changed its CA, ask for a join file with --again",
 	CheckWrongName:    "use one of the names that the certificate is for in agent.toml, or ask the coordinator's operator to add this one to addresses",
-	CheckServerEnded:  "check this machine's clock; if it is right, ask the coordinator's operator to restart it: that renews",
+	CheckServerEnded:  "check this machine's clock; if it is right, ask the coordinator's operator to read its log: it renews by itself, unless its folder cannot be written or its CA ends",
 	CheckClockBehind:  "set this machine's clock (NTP)",
 	CheckClock:        "set this machine's clock (NTP), or tell the coordinator's operator that theirs is wrong",
 	CheckRefusedSite:  "ask the coordinator's operator whether this site was revoked; then a new join file is needed",
