@@ -294,9 +294,10 @@ func (out *Report) covariance(p *study.Plan, r *result.Result) (string, error) {
 		}
 		out.Components = append(out.Components, c)
 	}
+	out.reorder(rank)
 	out.Alarm = either(either(a.alarm(r, rank), a.longer(r, vectors)), hidden(p, r))
 	if a.heavy(p, r) {
-		out.Share, out.Components = nil, []Component{}
+		out.Share, out.Components, out.order = nil, []Component{}, nil
 		return heavyWhy, nil
 	}
 	return "", nil

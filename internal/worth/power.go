@@ -311,6 +311,7 @@ func (out *Report) infer(mine []float64, draws []draw, rank []int) error {
 		}
 		out.Components = append(out.Components, c)
 	}
+	out.reorder(rank)
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"covey/internal/proposal"
 	"covey/internal/result"
@@ -37,6 +38,9 @@ type Report struct {
 	Uncalibrated string `json:"not_calibrated,omitempty"`
 	// Sentences say it all for people, the share first.
 	Sentences []string `json:"sentences"`
+
+	// order is what found the components puts them in, where their variances put them in another.
+	order []int
 }
 
 // Share is an estimate and a 95% lower bound.
@@ -233,6 +237,40 @@ func centerNoise(r *result.Result) (noise, rows float64) {
 		}
 	}
 	return 0, 0
+}
+
+// reorder notes the order of components by rank, their places in what found them, where it puts two
+// that are told apart the other way round: variances, which have more noise, decided how they are
+// listed.
+func (out *Report) reorder(rank []int) {
+	crossed := false
+	for j, c := range out.Components {
+		for i, before := range out.Components[:j] {
+			apart := (before.Separated || c.Separated) && !slices.Contains(before.Group, c.Number)
+			crossed = crossed || apart && rank[i] > rank[j]
+		}
+	}
+	if !crossed {
+		return
+	}
+	for _, c := range out.Components {
+		out.order = append(out.order, c.Number)
+	}
+	slices.SortStableFunc(out.order, func(a, b int) int { return cmp.Compare(rank[a-1], rank[b-1]) })
+}
+
+// orderText returns that nobody knows which of two components has more variance; empty where what
+// found them does not contradict their order.
+func (out *Report) orderText(r *result.Result) string {
+	if out.order == nil {
+		return ""
+	}
+	found := "rounds that found them put"
+	if r.Method == proposal.MethodCovariance {
+		found = "covariance that they were found in puts"
+	}
+	return fmt.Sprintf("Components are listed by noised variances; the %s them in another order (%s): which of those has more variance is not known.",
+		found, strings.ReplaceAll(strings.Trim(fmt.Sprint(out.order), "[]"), " ", ", "))
 }
 
 const blurredWhy = "a center whose noise may be a component: too few units for the columns, or offsets far from their means"

@@ -81,6 +81,9 @@ func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 			tell("%s", text)
 		}
 	}
+	if text := out.orderText(r); text != "" {
+		tell("%s", text)
+	}
 	if text := r.LearnedText(); text != "" {
 		tell("%s. A scale is the standard deviation of values clipped at 2 to 4 scales: below the column's own if its tails are heavy, and wrong if a site has the column in another unit of measurement, which nothing here shows.", capital(text))
 	}

@@ -54,6 +54,33 @@ func TestPercent(t *testing.T) {
 	}
 }
 
+// TestOrderInDoubtIsSaid: noised variances decide how components are listed, and may put two that
+// are told apart into another order than the covariance or the rounds that found them.
+func TestOrderInDoubtIsSaid(t *testing.T) {
+	steep, turned := diagonal(3, 2, 0.1, 0.1), diagonal(2, 3, 0.1, 0.1)
+	for name, c := range map[string]struct {
+		law    law
+		method string
+		want   string
+	}{
+		"covariance":                {law{second: steep, whole: turned}, proposal.MethodCovariance, "the covariance that they were found in puts them in another order (2, 1)"},
+		"covariance, in order":      {law{second: steep, whole: steep}, proposal.MethodCovariance, ""},
+		"covariance, equal":         {law{second: diagonal(2, 2, 0.1, 0.1), whole: turned}, proposal.MethodCovariance, ""},
+		"power iteration":           {law{second: steep, whole: turned}, proposal.MethodPower, "the rounds that found them put them in another order (2, 1)"},
+		"power iteration, in order": {law{second: steep, whole: steep}, proposal.MethodPower, ""},
+	} {
+		s := spec(4, 2, c.method)
+		s.ExplainedVariance = proposal.VariancePrivate
+		c.law.radius, c.law.rng = 8, seeded(31)
+		p, r := c.law.run(t, s, 60_000)
+		got := of(t, p, r)
+		doubts := strings.Join(got.Verdict(r).Doubts, "\n")
+		if got.Share == nil || says(got, "in another order") != (c.want != "") || !says(got, c.want) || !strings.Contains(doubts, c.want) {
+			t.Errorf("%s: %q, doubts %q, variances %v", name, got.Sentences, doubts, r.ExplainedVariance)
+		}
+	}
+}
+
 // TestGroupsAreSaidOnce: components of a group need not be neighbors, since they are ordered by
 // their noised variances.
 func TestGroupsAreSaidOnce(t *testing.T) {

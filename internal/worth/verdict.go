@@ -72,6 +72,9 @@ func (out *Report) Verdict(r *result.Result) Verdict {
 	if n := len(out.Components); n > apart {
 		doubt("%d of %d components cannot be told apart from others: do not interpret their loadings singly.", n-apart, n)
 	}
+	if text := out.orderText(r); text != "" {
+		doubt("%s", text)
+	}
 	if n := summed(r); n < r.N {
 		doubt("Some sums lacked a site: %d of %d units are in every sum behind the components, and these statements cover only their distribution.", n, r.N)
 	}
