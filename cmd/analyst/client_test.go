@@ -144,6 +144,13 @@ func TestProposing(t *testing.T) {
 	}
 	d.run(cli.ExitBad, "propose renamed.toml")
 	d.says("(\"weights\") asked the same and is completed")
+	if strings.Contains(d.errs.String(), "does not tell of it") {
+		t.Errorf("all are told of:\n%s", d.errs.String())
+	}
+	// As after a restore: what was completed is gone from the coordinator, not from this folder.
+	d.hub.Set(func() { d.hub.Told = d.hub.Told[1:] })
+	d.run(cli.ExitBad, "propose renamed.toml")
+	d.says("warning: this folder has signed what asks the same (" + id.String()[:12] + "), and the coordinator does not tell of it")
 
 	d.hub.Set(func() { d.hub.Offered.Coordinator = port.Public(port.Seeded(77)) })
 	d.run(cli.ExitBad, "propose study.toml --yes")

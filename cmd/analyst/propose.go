@@ -158,6 +158,13 @@ func again(t *terminal, client *analyst.Client, d *analyst.Draft) (out []string)
 			}
 		}
 	}
+	if lost := client.Untold(d.Plan.Proposal, all); len(lost) > 0 {
+		var ids []string
+		for _, id := range lost {
+			ids = append(ids, fmt.Sprintf("%.12s", id))
+		}
+		out = append(out, fmt.Sprintf("this folder has signed what asks the same (%s), and the coordinator does not tell of it: it was refused or never arrived; or the coordinator was restored from an older backup, and then sites may have charged it already, and would charge again. Ask its operator first", cli.Few(ids)))
+	}
 	return append(out, study.Again(same)...)
 }
 

@@ -89,20 +89,35 @@ func (c *Client) Kept(id proposal.Digest) ([]byte, error) {
 	return body, err
 }
 
-// signed returns the proposals in this folder that a person's word refers to. It skips files that
-// it cannot read: its caller reports another error already.
-func (c *Client) signed(ref string) (out []proposal.Digest) {
+// signed returns the proposals in this folder that a person's word refers to.
+func (c *Client) signed(ref string) []proposal.Digest {
+	return c.those(func(id proposal.Digest, p proposal.Proposal) bool { return proposal.Refers(ref, id, p.Spec.Name) }, nil)
+}
+
+// Untold returns the proposals in this folder that ask what p asks, and that a coordinator which
+// tells of all these studies does not tell of.
+func (c *Client) Untold(p proposal.Proposal, all []wire.Told) []proposal.Digest {
+	told := map[proposal.Digest]bool{}
+	for _, t := range all {
+		told[t.Study] = true
+	}
+	return c.those(func(_ proposal.Digest, before proposal.Proposal) bool { return p.Again(before) }, told)
+}
+
+// those returns the proposals in this folder that are meant, without some. It skips files that it
+// cannot read: its callers have something else to say.
+func (c *Client) those(meant func(proposal.Digest, proposal.Proposal) bool, without map[proposal.Digest]bool) (out []proposal.Digest) {
 	files, _ := os.ReadDir(filepath.Join(c.dir, Proposals))
 	for _, file := range files {
 		id, err := proposal.ParseDigest(strings.TrimSuffix(file.Name(), ".toml"))
-		if err != nil {
+		if err != nil || without[id] {
 			continue
 		}
 		body, err := c.Kept(id)
 		if err != nil {
 			continue
 		}
-		if p, err := proposal.Parse(body); err == nil && proposal.Refers(ref, id, p.Spec.Name) {
+		if p, err := proposal.Parse(body); err == nil && meant(id, p) {
 			out = append(out, id)
 		}
 	}
