@@ -325,6 +325,7 @@ func notes(a, b *result.Result, p, q *study.Plan) []string {
 	if a.ScaleNote != "" || a.LevelsNote != "" {
 		out = append(out, "Scales were learned: components are those of each study's own correlations, and a column's spread may have changed without any angle.")
 	}
+	out = append(out, started(a, b, p, q)...)
 	if differ := choices(a, b, p, q); len(differ) > 0 {
 		out = append(out, fmt.Sprintf("The studies differ in %s: part of an angle may come of that.", strings.Join(differ, ", ")))
 	}
@@ -332,6 +333,22 @@ func notes(a, b *result.Result, p, q *study.Plan) []string {
 		out = append(out, "The studies left out other columns: every component has 0 there.")
 	}
 	return append(out, "Of people in both studies the privacy losses add up; this comparison adds nothing to them.")
+}
+
+// started warns of components that were near each other before any row was read.
+func started(a, b *result.Result, p, q *study.Plan) (out []string) {
+	of, other := p.Proposal.Spec.Start, q.Proposal.Spec.Start
+	const near = "that components are near each other may be the start and not the rows."
+	if of != nil && other != nil && of.Result == other.Result {
+		return []string{fmt.Sprintf("Both were started from components of study %.12s: %s", of.Result, near)}
+	}
+	if other != nil && other.Result == a.Digest {
+		out = append(out, "B was started from A's components: "+near)
+	}
+	if of != nil && of.Result == b.Digest {
+		out = append(out, "A was started from B's components: "+near)
+	}
+	return out
 }
 
 // sites are those in every sum that the components rest on: one that was away is not.
