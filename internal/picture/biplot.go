@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"covey/internal/result"
 	"covey/internal/study"
@@ -221,7 +222,7 @@ func (d *Drawing) arrows(r *result.Result, pair [2]int) int {
 		labelX, labelY float64
 	}
 	var all []arrow
-	for j, name := range r.Columns {
+	for j, name := range Names(r.Columns, 22) {
 		a := arrow{name: name}
 		for i, to := range []*float64{&a.x, &a.y} {
 			c := pair[i] - 1
@@ -263,13 +264,32 @@ func (d *Drawing) arrows(r *result.Result, pair [2]int) int {
 		}
 		y := max(a.labelY, last[side]+11)
 		last[side] = y
-		d.text(a.labelX, y, tickSize, anchor, Short(a.name, 22)).Bold = true
+		d.text(a.labelX, y, tickSize, anchor, a.name).Bold = true
 	}
 	return len(all)
 }
 
 // minus writes a number with a true minus sign.
 func minus(v int) string { return strings.Replace(strconv.Itoa(v), "-", "−", 1) }
+
+// Names cuts columns' names to n letters. One that is then like another, or whose letters a bitmap
+// lacks, has the column's number before it: an arrow or a bar without a name says nothing.
+func Names(columns []string, n int) []string {
+	out, same := make([]string, len(columns)), map[string]int{}
+	for j, name := range columns {
+		out[j] = Short(name, n)
+		same[out[j]]++
+	}
+	lacks := func(r rune) bool {
+		return !unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Common, unicode.Inherited)
+	}
+	for j, name := range columns {
+		if same[Short(name, n)] > 1 || strings.ContainsFunc(name, lacks) {
+			out[j] = Short(fmt.Sprintf("%d: %s", j+1, name), n)
+		}
+	}
+	return out
+}
 
 // Short cuts a text to n letters.
 func Short(s string, n int) string {

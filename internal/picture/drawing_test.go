@@ -245,3 +245,12 @@ func TestBadResults(t *testing.T) {
 		}
 	}
 }
+
+// TestNames: what is drawn tells columns apart, and none has a name that a bitmap cannot show.
+func TestNames(t *testing.T) {
+	columns := []string{"visit1_blood_pressure_systolic", "重量", "visit1_blood_pressure_diastolic", "Körpergröße", "вес (кг)", "α-HCG", "visit1_blood_sugar_fasting"}
+	want := []string{"1: visit1_blood_press…", "2: 重量", "3: visit1_blood_press…", "Körpergröße", "вес (кг)", "α-HCG", "visit1_blood_sugar_fa…"}
+	if got := Names(columns, 22); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -26,6 +26,7 @@ const (
 // result is worth is given, the loadings' intervals or that they are not determined.
 func loadings(r *result.Result, of []*worth.Report) ([]Plot, error) {
 	var out []Plot
+	short := picture.Names(r.Columns, 32)
 	for i, v := range r.Components {
 		shown := make([]int, r.D)
 		for j := range shown {
@@ -55,7 +56,7 @@ func loadings(r *result.Result, of []*worth.Report) ([]Plot, error) {
 		plus, minus := make(plotter.Values, len(shown)), make(plotter.Values, len(shown))
 		top := 0.0
 		for at, j := range shown {
-			names[at] = picture.Short(r.Columns[j], 32)
+			names[at] = short[j]
 			plus[at], minus[at] = max(0, v[j]), min(0, v[j])
 			top = max(top, math.Abs(v[j]))
 			if intervals != nil {
