@@ -42,6 +42,10 @@ func TestComponentsOfAllColumns(t *testing.T) {
 		if got := of(t, p, r); got.Share == nil || says(got, "their share says nothing") != want || says(got, "at least 9") == want || strings.HasPrefix(got.Verdict(r).Headline, "At least") == want {
 			t.Errorf("%d of 2: %q", k, got.Sentences)
 		}
+		p, r = law{second: diagonal(2, 1), radius: 8, rng: seeded(22)}.run(t, spec(2, k, proposal.MethodPower), 600_000)
+		if got := of(t, p, r); len(got.Moved) == 0 || says(got, "The last round turned the answer by") == want {
+			t.Errorf("%d of 2 by power iteration: %q", k, got.Sentences)
+		}
 	}
 }
 
