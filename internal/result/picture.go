@@ -96,10 +96,21 @@ func pictureNote(s proposal.Spec, unread bool) string {
 	return text
 }
 
-// PictureText says which pictures a result has; empty where it has none.
+// PictureText says which pictures a result has, and how many of those that were paid for it has
+// not; empty where none were.
 func (r *Result) PictureText() string {
+	asked := 0
+	for _, rel := range r.Releases {
+		if rel.Kind == study.KindPicture {
+			asked++
+		}
+	}
+	lost := ""
+	if n := asked - len(r.Pictures); n > 0 { // cut with the components
+		lost = fmt.Sprintf("%d of %d pictures that were asked for are not shown: the study found fewer components than they are of", n, asked)
+	}
 	if len(r.Pictures) == 0 {
-		return ""
+		return lost
 	}
 	var pairs []string
 	for _, picture := range r.Pictures {
@@ -112,6 +123,9 @@ func (r *Result) PictureText() string {
 		text += fmt.Sprintf(", by %q", first.Column)
 	case proposal.PictureBySite:
 		text += ", by site: each group shows an institution, and blocks are not authenticated"
+	}
+	if lost != "" {
+		text += "; " + lost
 	}
 	return text
 }

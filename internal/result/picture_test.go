@@ -162,3 +162,28 @@ func TestVerifyRefusesOtherPictures(t *testing.T) {
 		t.Errorf("a release on another grid: %v", err)
 	}
 }
+
+// TestPicturesThatAreNotShownAreSaid: a study that finds fewer components than it has pictures of
+// has paid for these all the same.
+func TestPicturesThatAreNotShownAreSaid(t *testing.T) {
+	pair := study.Release{Kind: study.KindPicture}
+	for _, c := range []struct {
+		r     Result
+		wants []string
+	}{
+		{Result{}, nil},
+		{Result{Releases: []study.Release{pair}, Pictures: []Picture{{Pair: [2]int{1, 2}}}}, []string{"on components 1 and 2"}},
+		{Result{Releases: []study.Release{pair, pair}, Pictures: []Picture{{Pair: [2]int{1, 2}}}}, []string{"on components 1 and 2", "1 of 2 pictures that were asked for are not shown"}},
+		{Result{Releases: []study.Release{pair}}, []string{"1 of 1 pictures that were asked for are not shown"}},
+	} {
+		text := c.r.PictureText()
+		for _, want := range c.wants {
+			if !strings.Contains(text, want) {
+				t.Errorf("%q lacks %q", text, want)
+			}
+		}
+		if (text == "") != (c.wants == nil) || strings.Contains(text, "not shown") != (len(c.r.Releases) > len(c.r.Pictures)) {
+			t.Errorf("%q", text)
+		}
+	}
+}
