@@ -76,6 +76,10 @@ func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 	if len(out.Moved) > 0 && !spans(r) { // all columns span the same in every round
 		tell("The last round turned the answer by %.1f degrees, including noise.", out.Moved[len(out.Moved)-1])
 	}
+	if start := p.Proposal.Spec.Start; start != nil && !spans(r) {
+		tell("The components are within %.1f degrees of the start that was given: what the rounds did not turn may be the start, and not what the rows show.",
+			moved([]round{{x: columns(start.Vectors, r.D), z: r.Components}})[0])
+	}
 	for _, c := range out.Components {
 		if text := c.sentence(r.K); !slices.Contains(out.Sentences, text) { // those of a group have one together
 			tell("%s", text)

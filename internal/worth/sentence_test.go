@@ -49,6 +49,22 @@ func TestComponentsOfAllColumns(t *testing.T) {
 	}
 }
 
+// TestGivenStartIsSaid: a component that rounds hardly turn agrees with its start whatever the rows
+// show. The second of these is any of three equal ones, and starts at one of them.
+func TestGivenStartIsSaid(t *testing.T) {
+	s := spec(4, 2, proposal.MethodPower)
+	s.Start, s.Rounds = &proposal.Start{Vectors: []float64{1, 0, 0, 0, 0, 1, 0, 0}}, 2
+	p, r := law{second: diagonal(3, 1, 1, 1), radius: 8, rng: seeded(41)}.run(t, s, 6_000_000)
+	if got := of(t, p, r); !says(got, "The components are within 0.") || !says(got, "may be the start") {
+		t.Errorf("%q", got.Sentences)
+	}
+	s.Start = nil
+	p, r = law{second: diagonal(3, 1, 1, 1), radius: 8, rng: seeded(41)}.run(t, s, 6_000_000)
+	if got := of(t, p, r); says(got, "may be the start") {
+		t.Errorf("%q", got.Sentences)
+	}
+}
+
 // TestPercent: a share is shown to a tenth of a percent and never rounded up.
 func TestPercent(t *testing.T) {
 	for v, want := range map[float64]string{0: "0.0%", 0.57: "57.0%", 0.9899: "98.9%", 0.99996: "99.9%", 1: "100.0%"} {
