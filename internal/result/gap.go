@@ -52,15 +52,18 @@ func (r *Result) FilledText() string {
 		}
 		share, half = max(0, min(share, 1)), normal95*rel.Tau()
 	}
+	what := "taken as the center"
+	if r.Missing == proposal.MissingFill {
+		what = "filled from the rest of their row"
+	}
+	if half >= mostly { // a share would be read as one
+		return fmt.Sprintf("noise hides how many cells had no value and were %s: each column's share in filled_ can be off by more than %.0f points", what, 100*mostly)
+	}
 	var most []string
 	for j, v := range r.Filled {
 		if v > mostly {
 			most = append(most, fmt.Sprintf("%q (%.0f%%)", r.Columns[j], 100*v))
 		}
-	}
-	what := "taken as the center"
-	if r.Missing == proposal.MissingFill {
-		what = "filled from the rest of their row"
 	}
 	text := fmt.Sprintf("about %.3g%% of the cells had no value and were %s (filled_ has each column's share, 95%%: within %.2g points)", 100*share, what, 100*half)
 	if len(most) > 0 {

@@ -72,6 +72,21 @@ func TestFilledTextCountsCells(t *testing.T) {
 	}
 }
 
+// TestNoiseHidesFilled: where noise alone moves a share by half of all cells, no share is named.
+func TestNoiseHidesFilled(t *testing.T) {
+	p := runs.GapPlan(t, 3, proposal.NoiseDistributed)
+	release := runs.Filled(t, p, rand.New(rand.NewPCG(1, 1)), []float64{0, 0.1, 0.9})
+	r := &Result{Columns: []string{"a", "b", "c"}, Releases: []study.Release{release}}
+	r.count(p, r.Releases)
+	if text := r.FilledText(); !strings.Contains(text, "about ") || !strings.Contains(text, `"c" (`) {
+		t.Errorf("%q", text)
+	}
+	r.Releases[0].Units = int(float64(release.Units) * 2 * normal95 * release.Tau()) // noise of half the cells
+	if text := r.FilledText(); !strings.HasPrefix(text, "noise hides how many cells had no value") || strings.Contains(text, `"c"`) {
+		t.Errorf("%q", text)
+	}
+}
+
 // TestFilledIntervalsCover: the share of empty cells is released with intervals of which 95% cover
 // the true one: of 40 columns × 60 seeded many at least 93% (right ones fail here with probability
 // below 10^-5), in both noise modes.
