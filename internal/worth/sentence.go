@@ -73,7 +73,7 @@ func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 	if out.Unfinished {
 		tell("The iteration had not finished: about %s, perhaps as low as %s. More rounds, or method = \"covariance\", would help.", percent(out.Share.Estimate), percent(out.Share.Lower))
 	}
-	if len(out.Moved) > 0 && !spans(r) { // all columns span the same in every round
+	if len(out.Moved) > 0 && p.K < r.D-len(r.LeftOut) { // all columns span the same in every round
 		tell("The last round turned the answer by %.1f degrees, including noise.", out.Moved[len(out.Moved)-1])
 	}
 	if start := p.Proposal.Spec.Start; start != nil && !spans(r) {

@@ -47,6 +47,13 @@ func TestComponentsOfAllColumns(t *testing.T) {
 			t.Errorf("%d of 2 by power iteration: %q", k, got.Sentences)
 		}
 	}
+	// The study asks about both columns, and finds one component.
+	s := spec(2, 1, proposal.MethodPower)
+	s.Components, s.ComponentsMax, s.ExplainedVariance = proposal.ComponentsAuto, 2, proposal.VariancePrivate
+	p, r := law{second: diagonal(2, 0.1), radius: 8, rng: seeded(22)}.run(t, s, 600_000)
+	if got := of(t, p, r); r.K != 1 || len(got.Moved) == 0 || says(got, "The last round turned the answer by") {
+		t.Errorf("%d of at most 2 by power iteration: %q", r.K, got.Sentences)
+	}
 }
 
 // TestGivenStartIsSaid: a component that rounds hardly turn agrees with its start whatever the rows
