@@ -56,8 +56,11 @@ func VarianceText(r *result.Result) string {
 	for i, v := range r.ExplainedVariance {
 		in, share := r.VarianceInterval[i], r.ShareText(i)
 		number := "%.3f"
-		if in[1] < 0.01 || in[1] >= 1e6 { // or a variance in small units would look like none
+		switch {
+		case in[1] < 0.01 || in[1] >= 1e6: // or a variance in small units would look like none
 			number = "%.3g"
+		case in[1] >= 1000:
+			number = "%.0f"
 		}
 		text += fmt.Sprintf("variance %-4d "+number+" (95%%: "+number+" to "+number+"), %s of the total\n", i+1, v, in[0], in[1], share)
 		shown, err := strconv.ParseFloat(strings.TrimSuffix(share, "%"), 64)

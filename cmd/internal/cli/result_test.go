@@ -71,10 +71,17 @@ func TestShareAboveTotal(t *testing.T) {
 	}
 }
 
-// TestVarianceInSmallUnits: a variance that is no zero does not look like one.
-func TestVarianceInSmallUnits(t *testing.T) {
-	for half, want := range map[float64]string{1e-7: "1e-06 (95%: 9e-07 to 1.1e-06)", 1: "0.000 (95%: -1.000 to 1.000)"} {
-		v := 1e-6
+// TestVarianceInOtherUnits: a variance that is no zero does not look like one, and a large one does
+// not look exact.
+func TestVarianceInOtherUnits(t *testing.T) {
+	for _, c := range []struct {
+		v, half float64
+		want    string
+	}{
+		{1e-6, 1e-7, "1e-06 (95%: 9e-07 to 1.1e-06)"}, {1e-6, 1, "0.000 (95%: -1.000 to 1.000)"},
+		{162731.5, 146359.5, "162732 (95%: 16372 to 309091)"}, {990, 9, "990.000 (95%: 981.000 to 999.000)"}, {2e6, 1e6, "2e+06 (95%: 1e+06 to 3e+06)"},
+	} {
+		v, half, want := c.v, c.half, c.want
 		r := &result.Result{D: 3, ExplainedVariance: []float64{v}, VarianceInterval: [][2]float64{{v - half, v + half}}, VarianceRatio: []float64{0.5}, TotalVariance: 2 * v, TotalInterval: &[2]float64{v, 3 * v}}
 		if text := VarianceText(r); !strings.Contains(text, want) {
 			t.Errorf("%q, want %q", text, want)
