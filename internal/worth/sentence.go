@@ -124,7 +124,7 @@ func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 	if out.Alarm != nil && *out.Alarm {
 		tell("Large rows look different from small rows here: do not rely on the bounds.")
 	}
-	if text := short(p, r); text != "" && why == "" {
+	if text := short(p, r); text != "" && out.Share != nil { // it is about the bounds
 		tell("%s", text)
 	}
 	if out.unseen(r) {

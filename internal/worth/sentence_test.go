@@ -35,6 +35,16 @@ func TestShortRowsAreSaidWhereTrue(t *testing.T) {
 	}
 }
 
+// TestNoBoundIsNotCompared: where nothing stands out there are no bounds to be farther off than.
+func TestNoBoundIsNotCompared(t *testing.T) {
+	s := spec(16, 1, proposal.MethodPower)
+	s.Rows, s.Epsilon = proposal.RowsSphere, 0.01
+	p, r := law{second: diagonal(slices.Repeat([]float64{1}, 16)...), radius: 8, rng: seeded(23)}.run(t, s, 2400)
+	if got := of(t, p, r); got.Share != nil || got.Uncalibrated != "" || says(got, "these bounds") {
+		t.Errorf("%q", got.Sentences)
+	}
+}
+
 // TestComponentsOfAllColumns: what as many components as columns capture is no finding.
 func TestComponentsOfAllColumns(t *testing.T) {
 	for k, want := range map[int]bool{1: false, 2: true} {
