@@ -270,6 +270,13 @@ func (out *Report) covariance(p *study.Plan, r *result.Result) (string, error) {
 		out.Share = nil
 		return blurredWhy, nil
 	}
+	first, total := 0.0, 0.0
+	for i, v := range a.xi {
+		if total += v; i < r.K {
+			first += v
+		}
+	}
+	out.Share.Blind = blind(first, total, r)
 	rank := ranks(r.Components, vectors[:min(p.K, len(vectors))])
 	if slices.Max(rank) >= r.K {
 		out.Share = nil
@@ -301,6 +308,15 @@ func (out *Report) covariance(p *study.Plan, r *result.Result) (string, error) {
 		return heavyWhy, nil
 	}
 	return "", nil
+}
+
+// blind is what as many directions picked without looking capture, on average, of the variance that
+// the first have, where all have a total.
+func blind(first, total float64, r *result.Result) float64 {
+	if !(first > 0) {
+		return 0
+	}
+	return max(0, min(1, float64(r.K)/float64(r.D-len(r.LeftOut))*total/first))
 }
 
 // either is true where one of a and b is, nil where both are.

@@ -93,6 +93,13 @@ func (out *Report) power(p *study.Plan, r *result.Result) (string, error) {
 	if err := out.infer(mine, draws, rank); err != nil {
 		return "", err
 	}
+	top := 0.0
+	for _, v := range r.ExplainedVariance {
+		top += v
+	}
+	if r.TotalInterval != nil {
+		out.Share.Blind = blind(top, r.TotalVariance, r)
+	}
 	out.outweighs(r)
 	return "", nil
 }

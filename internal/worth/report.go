@@ -47,6 +47,24 @@ type Report struct {
 type Share struct {
 	Estimate float64 `json:"estimate"`
 	Lower    float64 `json:"lower_95"`
+	// Blind is about what components picked without looking capture on average: of few columns, or
+	// of many components, a large share that says nothing. It is 0 where no total is known.
+	Blind float64 `json:"blind,omitempty"`
+}
+
+// mostBlind is the share from which a blind guess is told of.
+const mostBlind = 0.5
+
+// blindText says what a blind guess captures, where that is much; little, whether the bound leaves
+// room for no more.
+func (s *Share) blindText() (text string, little bool) {
+	switch {
+	case s.Blind > 0 && s.Blind >= s.Lower:
+		return fmt.Sprintf("A blind guess captures about %s, so this share says little.", percent(s.Blind)), true
+	case s.Blind >= mostBlind:
+		return fmt.Sprintf("A blind guess captures about %s.", percent(s.Blind)), false
+	}
+	return "", false
 }
 
 // Component is what is known of one component.

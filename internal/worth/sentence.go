@@ -64,6 +64,11 @@ func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 			"Variance refers to the distribution that the rows were drawn from (second moment about the center), not to these rows; with heavy tails a few large rows can dominate these.",
 			any, these, percent(out.Share.Estimate), percent(out.Share.Lower))
 	}
+	if out.Share != nil && !spans(r) {
+		if text, _ := out.Share.blindText(); text != "" {
+			tell("%s", text)
+		}
+	}
 	if r.Center == proposal.CenterPairs {
 		tell("%s", pairsSentence)
 	}

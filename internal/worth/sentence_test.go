@@ -1,6 +1,7 @@
 package worth
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -63,6 +64,44 @@ func TestComponentsOfAllColumns(t *testing.T) {
 	p, r := law{second: diagonal(2, 0.1), radius: 8, rng: seeded(22)}.run(t, s, 600_000)
 	if got := of(t, p, r); r.K != 1 || len(got.Moved) == 0 || says(got, "The last round turned the answer by") {
 		t.Errorf("%d of at most 2 by power iteration: %q", r.K, got.Sentences)
+	}
+}
+
+// TestBlindGuessIsSaid: of few columns, or of many components, any directions capture much: k/d of
+// the total.
+func TestBlindGuessIsSaid(t *testing.T) {
+	for name, c := range map[string]struct {
+		values []float64
+		k      int
+		method string
+		want   string
+		little bool
+	}{
+		"flat":                  {[]float64{1, 1, 1, 1}, 3, proposal.MethodCovariance, "A blind guess captures about 99.", true},
+		"many":                  {[]float64{3, 1, 1, 1}, 3, proposal.MethodCovariance, "A blind guess captures about ", false},
+		"few":                   {[]float64{8, 1, 1, 1, 1, 1}, 1, proposal.MethodCovariance, "", false},
+		"many, power iteration": {[]float64{3, 1, 1, 1}, 3, proposal.MethodPower, "A blind guess captures about ", false},
+		"few, power iteration":  {[]float64{4, 1, 1, 1}, 1, proposal.MethodPower, "", false},
+	} {
+		s := spec(len(c.values), c.k, c.method)
+		s.ExplainedVariance = proposal.VariancePrivate
+		p, r := law{second: diagonal(c.values...), radius: 8, rng: seeded(51)}.run(t, s, 60_000)
+		got := of(t, p, r)
+		first, total := 0.0, 0.0
+		for i, v := range c.values {
+			if total += v; i < c.k {
+				first += v
+			}
+		}
+		right := float64(c.k) / float64(len(c.values)) * total / first
+		if got.Share == nil || math.Abs(got.Share.Blind-right) > 0.03 {
+			t.Errorf("%s: %+v, want a blind guess of %.3f", name, got.Share, right)
+			continue
+		}
+		doubts := strings.Join(got.Verdict(r).Doubts, "\n")
+		if says(got, "A blind guess") != (c.want != "") || !says(got, c.want) || says(got, "says little") != c.little || strings.Contains(doubts, "says little") != c.little {
+			t.Errorf("%s: %q, doubts %q", name, got.Sentences, doubts)
+		}
 	}
 }
 

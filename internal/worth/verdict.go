@@ -54,6 +54,11 @@ func (out *Report) Verdict(r *result.Result) Verdict {
 	if spans(r) {
 		doubt("%s", spansSentence)
 	}
+	if out.Share != nil && !spans(r) {
+		if text, little := out.Share.blindText(); little {
+			doubt("%s", text)
+		}
+	}
 	if out.Unfinished {
 		doubt("The iteration had not finished: more rounds would turn the components further.")
 	}

@@ -12,7 +12,7 @@ import (
 func TestVerdictDoesNotFlatter(t *testing.T) {
 	yes, no := true, false
 	good := func() *Report {
-		return &Report{Share: &Share{0.97, 0.95}, Components: []Component{{Number: 1, Separated: true}, {Number: 2, Separated: true}}, Alarm: &no}
+		return &Report{Share: &Share{Estimate: 0.97, Lower: 0.95}, Components: []Component{{Number: 1, Separated: true}, {Number: 2, Separated: true}}, Alarm: &no}
 	}
 	for _, c := range []struct {
 		name     string
@@ -26,8 +26,8 @@ func TestVerdictDoesNotFlatter(t *testing.T) {
 		{"unfinished", func(o *Report, _ *result.Result) { o.Unfinished = true }, Doubtful, "At least", "had not finished"},
 		{"heavy tails unseen", func(_ *Report, r *result.Result) { r.TotalInterval = nil }, Doubtful, "At least 95.0%", "heavy tails may have gone unseen"},
 		{"tails of learned columns", func(_ *Report, r *result.Result) { r.TotalInterval, r.ScaleNote = nil, "learned" }, Sound, "At least 95.0%", ""},
-		{"a low bound", func(o *Report, _ *result.Result) { o.Share = &Share{0.55, 0.45} }, Doubtful, "At least 45.0%", "wide"},
-		{"a wide bound", func(o *Report, _ *result.Result) { o.Share = &Share{0.99, 0.7} }, Doubtful, "At least 70.0%", "wide"},
+		{"a low bound", func(o *Report, _ *result.Result) { o.Share = &Share{Estimate: 0.55, Lower: 0.45} }, Doubtful, "At least 45.0%", "wide"},
+		{"a wide bound", func(o *Report, _ *result.Result) { o.Share = &Share{Estimate: 0.99, Lower: 0.7} }, Doubtful, "At least 70.0%", "wide"},
 		{"one not separated", func(o *Report, _ *result.Result) { o.Components[1].Separated = false }, Doubtful, "At least", "1 of 2 components"},
 		{"a level left out", func(_ *Report, r *result.Result) {
 			r.LeftOut, r.LevelsNote = []result.LeftOut{{Column: "x=other"}}, "of levels"
