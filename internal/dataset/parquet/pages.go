@@ -27,6 +27,10 @@ type headers struct {
 	bytes  *io.SectionReader // those that the library takes for the column's pages
 	at     int64
 	short  [shortHeader]byte
+
+	int32, optional bool // the column's type
+	codec           format.CompressionCodec
+	wide            *widePage // the page that is next, if the library would read it wrong
 }
 
 func (t *parquetTable) headers(m *format.ColumnMetaData, c *parquet.Column) *headers {
@@ -34,7 +38,9 @@ func (t *parquetTable) headers(m *format.ColumnMetaData, c *parquet.Column) *hea
 	if m.DictionaryPageOffset != 0 {
 		from = m.DictionaryPageOffset
 	}
-	return &headers{t: t, column: dataset.Trim(c.Name()), bytes: io.NewSectionReader(t.src, from, m.TotalCompressedSize)}
+	h := &headers{t: t, column: dataset.Trim(c.Name()), bytes: io.NewSectionReader(t.src, from, m.TotalCompressedSize)}
+	h.int32, h.optional, h.codec = c.Type().Kind() == parquet.Int32, c.MaxDefinitionLevel() > 0, m.Codec
+	return h
 }
 
 // next goes over what the library reads for one page of rows: a dictionary may come first. The
@@ -50,7 +56,8 @@ func (h *headers) next() error {
 			return errPage // it would be given memory before it is read
 		}
 		if head.Type != format.DictionaryPage {
-			return nil
+			h.wide, err = h.read(&head, h.at-int64(head.CompressedPageSize))
+			return err
 		}
 	}
 }

@@ -18,8 +18,8 @@ import (
 )
 
 // parquetTable is a Parquet file. Columns of numbers are FLOAT, DOUBLE, and INT32 and INT64
-// that stand for integers; null is a missing value, and so is NaN. Any encoding that the
-// library reads will do, and any compression that it reads right.
+// that stand for integers; null is a missing value, and so is NaN. Any encoding will do, and any
+// compression that the library reads right.
 type parquetTable struct {
 	src  *dataset.File
 	file *parquet.File
@@ -250,12 +250,15 @@ func (c *cursor) turn() error {
 			return err
 		}
 		page, err := c.pages.ReadPage()
-		if err != nil {
+		if c.page, c.row, c.at = page, 0, 0; c.heads.wide != nil { // whatever it is to the library
+			c.levels, c.length, c.values = c.heads.wide.levels, c.heads.wide.rows, c.heads.wide.of(c.wide)
+		} else if err != nil {
 			return err
-		}
-		c.page, c.levels, c.row, c.at, c.length = page, page.DefinitionLevels(), 0, 0, int(page.NumRows())
-		if c.values, err = c.open(page); err != nil {
-			return err
+		} else {
+			c.levels, c.length = page.DefinitionLevels(), int(page.NumRows())
+			if c.values, err = c.open(page); err != nil {
+				return err
+			}
 		}
 		present := c.length
 		if len(c.levels) == 0 {

@@ -1,0 +1,136 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/rle"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// widePage is a page of INT32 whose differences take more than 32 bits each, or whose first value is
+// beyond INT32, as DuckDB writes numbers that lie far apart. The library unpacks the differences to
+// other numbers than were packed, and says nothing.
+type widePage struct {
+	rows   int
+	levels []byte // nil: every row has a value
+	values []int32
+}
+
+// read returns a page at body that the library would read wrong; nil for any other.
+func (h *headers) read(head *format.PageHeader, body int64) (*widePage, error) {
+	v2 := &head.DataPageHeaderV2
+	encoding, rows, front := head.DataPageHeader.V.Encoding, head.DataPageHeader.V.NumValues, int64(0)
+	if v2.Valid {
+		encoding, rows = v2.V.Encoding, v2.V.NumValues
+		front = int64(v2.V.RepetitionLevelsByteLength) + int64(v2.V.DefinitionLevelsByteLength)
+	}
+	if !h.int32 || encoding != format.DeltaBinaryPacked {
+		return nil, nil
+	}
+	page := make([]byte, head.CompressedPageSize) // which next found to be no longer than the column
+	if _, err := h.bytes.ReadAt(page, body); err != nil {
+		return nil, err
+	}
+	if front < 0 || front > int64(len(page)) {
+		return nil, errPage
+	}
+	levels, page := page[:front], page[front:]
+	if h.codec != format.Uncompressed && !(v2.Valid && v2.V.IsCompressed.Valid && !v2.V.IsCompressed.V) {
+		var err error
+		if page, err = parquet.LookupCompressionCodec(h.codec).Decode(nil, page); err != nil {
+			return nil, err
+		}
+	}
+	if h.optional && !v2.Valid { // behind their length
+		if len(page) < 4 || uint64(binary.LittleEndian.Uint32(page)) > uint64(len(page)-4) {
+			return nil, errPage
+		}
+		end := 4 + int(binary.LittleEndian.Uint32(page))
+		levels, page = page[4:end], page[end:]
+	}
+	if _, wide := differences(page, false); !wide {
+		return nil, nil
+	}
+	out := &widePage{rows: int(rows)}
+	if h.optional {
+		var err error
+		if out.levels, err = (&rle.Encoding{BitWidth: 1}).DecodeLevels(nil, levels); err != nil {
+			return nil, err
+		}
+		if out.rows < 0 || len(out.levels) < out.rows {
+			return nil, errPage
+		}
+		out.levels = out.levels[:out.rows]
+	}
+	out.values, _ = differences(page, true)
+	return out, nil
+}
+
+// differences goes over DELTA_BINARY_PACKED values and reports whether any takes more bits than
+// INT32 has; it returns them, as far as b goes, if they are to be kept.
+func differences(b []byte, keep bool) (out []int32, wide bool) {
+	number := func() uint64 {
+		v, n := binary.Uvarint(b)
+		b = b[max(n, 0):]
+		return v
+	}
+	signed := func() int64 {
+		v, n := binary.Varint(b)
+		b = b[max(n, 0):]
+		return v
+	}
+	block, runs, left, last := number(), number(), number(), signed()
+	if left == 0 || runs == 0 || runs > block || block > 1<<16 { // the library refuses it, or has no values
+		return nil, false
+	}
+	if wide = last < math.MinInt32 || last > math.MaxInt32; keep {
+		out = append(out, int32(last))
+	}
+	for left--; left > 0 && len(b) > 0; {
+		least := signed()
+		widths := b[:min(runs, uint64(len(b)))]
+		b = b[len(widths):]
+		for _, bits := range widths {
+			n := min(left, block/runs)
+			if n == 0 { // the width of a run without values may be anything
+				break
+			}
+			wide = wide || bits > 32
+			run := b[:min(block/runs*uint64(bits)/8, uint64(len(b)))]
+			b, left = b[len(run):], left-n
+			if !keep {
+				continue
+			}
+			if bits > 64 || n*uint64(bits) > 8*uint64(len(run)) {
+				return out, wide
+			}
+			for i := range n {
+				last += least + int64(unpacked(run, i*uint64(bits), uint64(bits))) // modulo 2^64, and so 2^32
+				out = append(out, int32(last))
+			}
+		}
+	}
+	return out, wide
+}
+
+// unpacked returns the number of so many bits at a bit, the lowest first.
+func unpacked(b []byte, at, bits uint64) (v uint64) {
+	for k := range bits {
+		v |= uint64(b[(at+k)/8]>>((at+k)%8)&1) << k
+	}
+	return v
+}
+
+// of returns the page's values as a column of its type has them.
+func (p *widePage) of(unsigned bool) pageValues {
+	if !unsigned {
+		return pageValues{int32s: p.values}
+	}
+	var v pageValues
+	for _, n := range p.values {
+		v.uint32s = append(v.uint32s, uint32(n))
+	}
+	return v
+}
