@@ -28,9 +28,10 @@ type headers struct {
 	at     int64
 	short  [shortHeader]byte
 
-	int32, optional bool // the column's type
-	codec           format.CompressionCodec
-	wide            *widePage // the page that is next, if the library would read it wrong
+	typ      parquet.Type
+	optional bool
+	codec    format.CompressionCodec
+	own      *ownPage // the page that is next, if the library would read it wrong
 }
 
 func (t *parquetTable) headers(m *format.ColumnMetaData, c *parquet.Column) *headers {
@@ -39,7 +40,7 @@ func (t *parquetTable) headers(m *format.ColumnMetaData, c *parquet.Column) *hea
 		from = m.DictionaryPageOffset
 	}
 	h := &headers{t: t, column: dataset.Trim(c.Name()), bytes: io.NewSectionReader(t.src, from, m.TotalCompressedSize)}
-	h.int32, h.optional, h.codec = c.Type().Kind() == parquet.Int32, c.MaxDefinitionLevel() > 0, m.Codec
+	h.typ, h.optional, h.codec = c.Type(), c.MaxDefinitionLevel() > 0, m.Codec
 	return h
 }
 
@@ -56,7 +57,7 @@ func (h *headers) next() error {
 			return errPage // it would be given memory before it is read
 		}
 		if head.Type != format.DictionaryPage {
-			h.wide, err = h.read(&head, h.at-int64(head.CompressedPageSize))
+			h.own, err = h.read(&head, h.at-int64(head.CompressedPageSize))
 			return err
 		}
 	}

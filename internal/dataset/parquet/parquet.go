@@ -228,8 +228,7 @@ type cursor struct {
 }
 
 func newCursor(chunk parquet.ColumnChunk, c *parquet.Column, heads *headers) *cursor {
-	unsigned, _ := integer(c.Type())
-	return &cursor{heads: heads, pages: chunk.Pages(), typ: c.Type(), wide: unsigned}
+	return &cursor{heads: heads, pages: chunk.Pages(), typ: c.Type(), wide: unsigned(c.Type())}
 }
 
 func (c *cursor) close() {
@@ -250,8 +249,8 @@ func (c *cursor) turn() error {
 			return err
 		}
 		page, err := c.pages.ReadPage()
-		if c.page, c.row, c.at = page, 0, 0; c.heads.wide != nil { // whatever it is to the library
-			c.levels, c.length, c.values = c.heads.wide.levels, c.heads.wide.rows, c.heads.wide.of(c.wide)
+		if c.page, c.row, c.at = page, 0, 0; c.heads.own != nil { // whatever it is to the library
+			c.levels, c.length, c.values = c.heads.own.levels, c.heads.own.rows, c.heads.own.values
 		} else if err != nil {
 			return err
 		} else {

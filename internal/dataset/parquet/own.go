@@ -9,24 +9,25 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// widePage is a page of INT32 whose differences take more than 32 bits each, or whose first value is
-// beyond INT32, as DuckDB writes numbers that lie far apart. The library unpacks the differences to
-// other numbers than were packed, and says nothing.
-type widePage struct {
+// ownPage is a page that is read here, since the library reads other values than were written, and
+// says nothing: INT32 whose differences take more than 32 bits each, or whose first value is beyond
+// INT32, as DuckDB writes numbers that lie far apart; and booleans by runs, as Arrow writes them.
+type ownPage struct {
 	rows   int
 	levels []byte // nil: every row has a value
-	values []int32
+	values pageValues
 }
 
 // read returns a page at body that the library would read wrong; nil for any other.
-func (h *headers) read(head *format.PageHeader, body int64) (*widePage, error) {
+func (h *headers) read(head *format.PageHeader, body int64) (*ownPage, error) {
 	v2 := &head.DataPageHeaderV2
 	encoding, rows, front := head.DataPageHeader.V.Encoding, head.DataPageHeader.V.NumValues, int64(0)
 	if v2.Valid {
 		encoding, rows = v2.V.Encoding, v2.V.NumValues
 		front = int64(v2.V.RepetitionLevelsByteLength) + int64(v2.V.DefinitionLevelsByteLength)
 	}
-	if !h.int32 || encoding != format.DeltaBinaryPacked {
+	kind := h.typ.Kind()
+	if !(kind == parquet.Int32 && encoding == format.DeltaBinaryPacked || kind == parquet.Boolean && encoding == format.RLE) {
 		return nil, nil
 	}
 	page := make([]byte, head.CompressedPageSize) // which next found to be no longer than the column
@@ -43,20 +44,38 @@ func (h *headers) read(head *format.PageHeader, body int64) (*widePage, error) {
 			return nil, err
 		}
 	}
-	if h.optional && !v2.Valid { // behind their length
-		if len(page) < 4 || uint64(binary.LittleEndian.Uint32(page)) > uint64(len(page)-4) {
-			return nil, errPage
+	if h.optional && !v2.Valid {
+		var err error
+		if levels, page, err = counted(page); err != nil {
+			return nil, err
 		}
-		end := 4 + int(binary.LittleEndian.Uint32(page))
-		levels, page = page[4:end], page[end:]
 	}
-	if _, wide := differences(page, false); !wide {
+	out := &ownPage{rows: int(rows)}
+	if kind == parquet.Boolean {
+		runs, _, err := counted(page)
+		if err != nil {
+			return nil, err
+		}
+		bits, err := single.DecodeLevels(nil, runs)
+		if err != nil {
+			return nil, err
+		}
+		out.values = pageValues{bytes: make([]byte, (len(bits)+7)/8), count: len(bits)}
+		for i, bit := range bits {
+			out.values.bytes[i/8] |= bit & 1 << (i % 8)
+		}
+	} else if _, wide := differences(page, false); !wide {
 		return nil, nil
+	} else if values, _ := differences(page, true); unsigned(h.typ) {
+		for _, v := range values {
+			out.values.uint32s = append(out.values.uint32s, uint32(v))
+		}
+	} else {
+		out.values.int32s = values
 	}
-	out := &widePage{rows: int(rows)}
 	if h.optional {
 		var err error
-		if out.levels, err = (&rle.Encoding{BitWidth: 1}).DecodeLevels(nil, levels); err != nil {
+		if out.levels, err = single.DecodeLevels(nil, levels); err != nil {
 			return nil, err
 		}
 		if out.rows < 0 || len(out.levels) < out.rows {
@@ -64,8 +83,25 @@ func (h *headers) read(head *format.PageHeader, body int64) (*widePage, error) {
 		}
 		out.levels = out.levels[:out.rows]
 	}
-	out.values, _ = differences(page, true)
 	return out, nil
+}
+
+// single is of runs of single bits, one byte each once they are decoded.
+var single = &rle.Encoding{BitWidth: 1}
+
+// counted parts what comes behind its length in bytes from what follows.
+func counted(b []byte) (first, rest []byte, err error) {
+	if len(b) < 4 || uint64(binary.LittleEndian.Uint32(b)) > uint64(len(b)-4) {
+		return nil, nil, errPage
+	}
+	end := 4 + int(binary.LittleEndian.Uint32(b))
+	return b[4:end], b[end:], nil
+}
+
+// unsigned reports whether a type of integers has no negative ones.
+func unsigned(typ parquet.Type) bool {
+	unsigned, _ := integer(typ)
+	return unsigned
 }
 
 // differences goes over DELTA_BINARY_PACKED values and reports whether any takes more bits than
@@ -119,18 +155,6 @@ func differences(b []byte, keep bool) (out []int32, wide bool) {
 func unpacked(b []byte, at, bits uint64) (v uint64) {
 	for k := range bits {
 		v |= uint64(b[(at+k)/8]>>((at+k)%8)&1) << k
-	}
-	return v
-}
-
-// of returns the page's values as a column of its type has them.
-func (p *widePage) of(unsigned bool) pageValues {
-	if !unsigned {
-		return pageValues{int32s: p.values}
-	}
-	var v pageValues
-	for _, n := range p.values {
-		v.uint32s = append(v.uint32s, uint32(n))
 	}
 	return v
 }
