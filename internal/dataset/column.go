@@ -86,7 +86,7 @@ func parse(field string) (v float64, reason string) {
 		}
 		return 0, "the value is infinite"
 	}
-	if err != nil || math.IsNaN(v) {
+	if err != nil || math.IsNaN(v) || strings.IndexByte(field, '_') >= 0 { // 120_80 is Go's 12080
 		return 0, "not a number"
 	}
 	return v, ""

@@ -116,6 +116,7 @@ func TestBadInput(t *testing.T) {
 		{"duplicate, spaces", "a,b,a \n1,2,3\n", "line 1: fields 1 and 3 of the header are the same", "", 1, true},
 		{"nameless twins", "a,b,,\n1,2,,\n3,x,,\n", `line 3, column "b": not a number`, "b", 3, false},
 		{"no header", "41.5,41.5\n1,2\n", "line 1: fields 1 and 2 of the header are the same", "", 1, true},
+		{"two numbers in one", "a,b\n1,120_80\n", `line 2, column "b": not a number`, "b", 2, false},
 		{"short row", "a,b\n1,2\n3\n", "line 3: 1 fields, the header has 2", "", 3, true},
 		{"long row", "a,b\n1,2,3\n", "line 2: 3 fields, the header has 2", "", 2, true},
 		{"bare quote", "a,b\n1,2\n3,x\"41.5\n", `line 3: a quote (") inside a field that does not begin with one`, "", 3, true},
