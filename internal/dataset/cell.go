@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -65,6 +66,15 @@ func (c *cells) form(j int, field string) string {
 // number reads a field of text as [parse] does.
 func (c *cells) number(field string) (v float64, reason string) { return parse(c.plain(field)) }
 
+// coded reports whether a field of text is a number that stands for a missing value.
+func (c *cells) coded(field string) bool {
+	if c == nil || len(c.codes) == 0 || field == "" || !strings.Contains("0123456789+-.,", field[:1]) {
+		return false
+	}
+	v, reason := c.number(strings.Clone(field)) // which a caller's bytes need not outlive
+	return reason == "" && slices.Contains(c.codes, v)
+}
+
 // plain is a number as strconv reads it. Any other field stays one that is
 // not a number: with another mark before the fraction, a number has no point.
 func (c *cells) plain(field string) string {
@@ -81,7 +91,8 @@ func (c *cells) plain(field string) string {
 	return strings.Replace(field, c.decimal, ".", 1)
 }
 
-// ungrouped takes the marks between groups of three digits out of a number.
+// ungrouped takes the marks between groups of three digits out of a number. A first group of 0 is
+// none: 0.125 is an eighth with another mark before its fraction.
 func (c *cells) ungrouped(field string) string {
 	mark := c.thousands
 	if mark == " " { // which exports write in one of three ways
@@ -92,6 +103,9 @@ func (c *cells) ungrouped(field string) string {
 		return field
 	}
 	groups := strings.Split(strings.TrimLeft(whole, "+-"), mark)
+	if strings.HasPrefix(groups[0], "0") {
+		return field
+	}
 	for i, g := range groups {
 		if len(g) != 3 && (i > 0 || len(g) == 0 || len(g) > 3) || strings.Trim(g, "0123456789") != "" {
 			return field
@@ -103,10 +117,8 @@ func (c *cells) ungrouped(field string) string {
 // convert is a column's number in the study's unit of measurement, below limit in magnitude; NaN is
 // a missing value. v is finite or NaN.
 func (c *cells) convert(j int, v, limit float64) float64 {
-	for _, code := range c.codes {
-		if v == code {
-			return math.NaN()
-		}
+	if slices.Contains(c.codes, v) {
+		return math.NaN()
 	}
 	f := &c.columns[j]
 	if !f.numeric() {

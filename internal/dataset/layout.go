@@ -107,7 +107,7 @@ func (l *layout) named(j int, field string) string {
 // cell returns the number of a cell of a column that is read as text; NaN is a missing value.
 func (l *layout) cell(j int, field string) float64 {
 	r := &l.encoders[j]
-	form := l.mapped.form(j, field)
+	form, was := l.mapped.form(j, field), trim(field)
 	field = l.named(j, field)
 	if r.As == Days && form != "" {
 		day, ok := formed(form, field)
@@ -117,6 +117,9 @@ func (l *layout) cell(j int, field string) float64 {
 		return float64(day - r.Epoch)
 	}
 	if r.index != nil {
+		if field == was && l.mapped.coded(field) {
+			return math.NaN()
+		}
 		if i, ok := r.index[field]; ok {
 			return float64(i)
 		}

@@ -88,6 +88,8 @@ func TestMappingFaults(t *testing.T) {
 		"point where the mark is a comma": {"a;b\n1.5;2\n", Mapping{Separator: ";", Decimal: ","}, `line 2, column "a": not a number`},
 		"two commas":                      {"a;b\n1,2,3;2\n", Mapping{Separator: ";", Decimal: ","}, `line 2, column "a": not a number`},
 		"groups of two":                   {"a;b\n12.34;2\n", Mapping{Separator: ";", Decimal: ",", Thousands: "."}, `line 2, column "a": not a number`},
+		"a fraction behind another mark":  {"a;b\n0.125;2\n", Mapping{Separator: ";", Decimal: ",", Thousands: "."}, `line 2, column "a": not a number`},
+		"another, with a sign":            {"a;b\n-0,125;2\n", Mapping{Separator: ";", Thousands: ","}, `line 2, column "a": not a number`},
 		"a mark in the fraction":          {"a;b\n1,234.567;2\n", Mapping{Separator: ";", Decimal: ",", Thousands: "."}, `line 2, column "a": not a number`},
 		"thousands that are not said":     {"a;b\n1.234,5;2\n", Mapping{Separator: ";", Decimal: ","}, `line 2, column "a": not a number`},
 		"below a preamble":                {"x\ny\na,b\n1,2\n3,q\n", Mapping{SkipRows: 2}, `line 5, column "b": not a number`},
@@ -144,6 +146,12 @@ func TestMappingOfLevels(t *testing.T) {
 	q := Request{Columns: []Column{{"sex", 0, 1}}, Readings: []Reading{{Levels: []string{"F", "M"}}}, Missing: MissingDropRow}
 	r, err := values(t, "x.csv", "Geschlecht\nw\n m \nF\ndivers\n?\n", m, q)
 	if want := []float64{1, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0}; err != nil || !slices.Equal(r.Values, want) || !slices.Equal(r.Absent, []int{4}) {
+		t.Errorf("%v %v, want %v; %v", r.Values, r.Absent, want, err)
+	}
+	// A code is one however a cell writes it, as in a column of numbers.
+	q.Readings[0].Levels = []string{"1", "2"}
+	r, err = values(t, "x.csv", "Geschlecht\n1\n-9.0\n-9\n-90\n", Mapping{MissingValues: []string{"-9"}, Columns: m.Columns}, q)
+	if want := []float64{1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}; err != nil || !slices.Equal(r.Values, want) || !slices.Equal(r.Absent, []int{1, 2}) {
 		t.Errorf("%v %v, want %v; %v", r.Values, r.Absent, want, err)
 	}
 	// of dates and booleans no number is converted
