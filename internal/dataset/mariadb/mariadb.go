@@ -235,6 +235,8 @@ func (t *answer) read(b dataset.Builder) error {
 			return "its type is a number and no date"
 		case !number && !b.Texts(j):
 			return "its type is not a number; cast it in the query (cast(... as double))"
+		case t.types[i] == "bit":
+			return "its type is bits, whose bytes are no text; write it as a number in the query (... + 0)"
 		}
 		return ""
 	})
@@ -259,7 +261,11 @@ func (t *answer) read(b dataset.Builder) error {
 			t.Value(raw)
 		}
 		for j, i := range at {
-			put(b, j, values[i], number)
+			v := values[i]
+			if text, ok := v.([]byte); ok && t.types[i] == "decimal" && b.Texts(j) {
+				v = server.Digits(text)
+			}
+			put(b, j, v, number)
 		}
 		if who >= 0 {
 			b.SetUnit(name(number, values[who]))

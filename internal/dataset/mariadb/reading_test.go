@@ -13,7 +13,7 @@ import (
 // TestReadings: a cell that a study reads as text is its text, whatever its type, as in a file. No
 // number of a column is taken for the place of a level, and none ends the reading.
 func TestReadings(t *testing.T) {
-	const tiny, double, single, words = 1, 5, 4, 253 // types of the protocol
+	const tiny, double, single, words, bits, decimal = 1, 5, 4, 253, 16, 246 // types of the protocol
 	float := func(v float64) []byte { return binary.LittleEndian.AppendUint64(nil, math.Float64bits(v)) }
 	days := dataset.Reading{As: dataset.Days, Epoch: 10957}
 	for _, c := range []struct {
@@ -33,6 +33,11 @@ func TestReadings(t *testing.T) {
 		{words, text("E"), dataset.Reading{Levels: []string{"E"}}, []float64{1, 0}},
 		{words, text("Yes"), dataset.Reading{As: dataset.Boolean}, []float64{1}},
 		{words, text("2000-01-03 00:00:00"), days, []float64{2}},
+		{decimal, text("7.00"), dataset.Reading{Levels: []string{"7"}}, []float64{1, 0}},
+		{decimal, text("70"), dataset.Reading{Levels: []string{"7"}}, []float64{0, 1}},
+		{decimal, text("-0.50"), dataset.Reading{Levels: []string{"-0.5"}}, []float64{1, 0}},
+		{decimal, text("0.00"), dataset.Reading{As: dataset.Boolean}, []float64{0}},
+		{bits, text("\x01"), dataset.Reading{As: dataset.Boolean}, nil},
 		{words, text("E"), dataset.Reading{}, nil},
 		{double, float(1), days, nil},
 	} {

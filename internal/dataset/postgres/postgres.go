@@ -137,8 +137,9 @@ func (t *postgresTable) begin() error {
 	return nil
 }
 
-// Types of numbers, as pg_type names them by OID.
+// Types, as pg_type names them by OID.
 const (
+	oidBool                         = 16
 	oidInt8, oidInt2, oidInt4       = 20, 21, 23
 	oidFloat4, oidFloat8, oidNumber = 700, 701, 1700
 )
@@ -168,10 +169,15 @@ func (t *postgresTable) Rows(b dataset.Builder) error {
 		}
 		b.Begin()
 		for j, i := range at {
-			if t.fields[i].DataTypeOID == oidFloat4 && !b.Texts(j) {
-				float4(b, j, values[i])
-			} else {
-				b.Text(j, values[i])
+			switch text := values[i]; {
+			case t.fields[i].DataTypeOID == oidFloat4 && !b.Texts(j):
+				float4(b, j, text)
+			case t.fields[i].DataTypeOID == oidNumber && b.Texts(j):
+				b.Text(j, server.Digits(text))
+			case t.fields[i].DataTypeOID == oidBool && len(text) == 1: // t or f; nothing is NULL
+				b.Text(j, strconv.AppendBool(nil, text[0] == 't'))
+			default:
+				b.Text(j, text)
 			}
 		}
 		if who >= 0 {

@@ -2,6 +2,7 @@
 package server
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -82,4 +83,16 @@ func (a *Answer) find(name string) (int, error) {
 		}
 	}
 	return 0, &dataset.Error{Schema: dataset.SchemaColumns, File: a.query.Name(), Column: name, Reason: fmt.Sprintf("none of the query's %d columns has this name", len(a.names)), Near: dataset.Near(name, a.names)}
+}
+
+// Digits returns a decimal's shortest digits, since a level is written so: 7 for a server's 7.00.
+func Digits(text []byte) []byte {
+	if bytes.IndexByte(text, '.') < 0 {
+		return text
+	}
+	text = bytes.TrimRight(bytes.TrimRight(text, "0"), ".")
+	if string(text) == "-0" {
+		return text[1:]
+	}
+	return text
 }
