@@ -25,13 +25,21 @@ type hashedFile struct {
 }
 
 func open(path string, o ReadOptions) (*hashedFile, error) {
+	// Before it is opened: a pipe would wait for a writer, and is there once, where a study reads
+	// its rows anew.
+	before, err := os.Stat(path)
+	if err == nil {
+		err = regular(before)
+	}
+	if err != nil {
+		return nil, unreadable(path, err)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, unreadable(path, err)
 	}
-	before, err := f.Stat()
-	if err == nil && before.IsDir() {
-		err = errors.New("is a directory")
+	if before, err = f.Stat(); err == nil {
+		err = regular(before)
 	}
 	if err != nil {
 		f.Close()
@@ -39,6 +47,16 @@ func open(path string, o ReadOptions) (*hashedFile, error) {
 	}
 	s := &hashedFile{path: path, file: f, before: before, hash: sha256.New(), progress: o.Progress}
 	return s, nil
+}
+
+func regular(info fs.FileInfo) error {
+	switch {
+	case info.IsDir():
+		return errors.New("is a directory")
+	case !info.Mode().IsRegular():
+		return errors.New("is a pipe or a device, and no file")
+	}
+	return nil
 }
 
 // Read hands a parser the bytes that are hashed, from the first to the last.
@@ -77,7 +95,7 @@ func (s *hashedFile) hashBeside() {
 }
 
 // finish reads what a parser may have left, gives the hash of all bytes and
-// refuses a regular file that was written to meanwhile: what was read may be half
+// refuses a file that was written to meanwhile: what was read may be half
 // of the old and half of the new.
 func (s *hashedFile) finish() (sum [32]byte, err error) {
 	if s.beside != nil {
@@ -93,7 +111,7 @@ func (s *hashedFile) finish() (sum [32]byte, err error) {
 	if err != nil {
 		return sum, unreadable(s.path, err)
 	}
-	if s.before.Mode().IsRegular() && (after.Size() != s.before.Size() || !after.ModTime().Equal(s.before.ModTime())) {
+	if after.Size() != s.before.Size() || !after.ModTime().Equal(s.before.ModTime()) {
 		return sum, &Error{File: s.path, Reason: "the file changed while it was read"}
 	}
 	return [32]byte(s.hash.Sum(nil)), nil
