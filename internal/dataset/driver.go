@@ -160,11 +160,15 @@ func (b Builder) Texts(j int) bool { return b.Reading(j).text() }
 // number's shortest digits, true or false. It keeps nothing of field.
 func (b Builder) Cell(j int, field []byte) float64 { return b.b.cell(j, string(field)) }
 
-// Day returns what Columnar takes of a column of Days, given a day since 1970-01-01: brought to the
-// years 0 to 9999; NaN is a missing value. A mapping has it as YYYY-MM-DD.
+// Day returns what Columnar takes of a column of Days, given a day since 1970-01-01. NaN is a
+// missing value, as a day outside the years 0 to 9999 is, which no text can have: writers put an
+// infinite date at either end of their type. A mapping has it as YYYY-MM-DD.
 func (b Builder) Day(j int, since float64) float64 {
-	day := max(float64(firstDay), min(math.Floor(since), float64(lastDay)))
-	if m := b.b.mapped; m != nil && len(m.missing)+len(m.columns[j].Names) > 0 && !math.IsNaN(day) {
+	day := math.Floor(since)
+	if !(day >= float64(firstDay) && day <= float64(lastDay)) {
+		return math.NaN()
+	}
+	if m := b.b.mapped; m != nil && len(m.missing)+len(m.columns[j].Names) > 0 {
 		text := time.Unix(int64(day)*86400, 0).UTC().Format(time.DateOnly)
 		if named := m.text(j, text); named != text {
 			return b.b.encoders[j].noLevel(named)

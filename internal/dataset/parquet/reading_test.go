@@ -55,7 +55,7 @@ func TestReadings(t *testing.T) {
 		{"yes", dataset.Reading{Levels: []string{"true"}}, []float64{1, 0, 0, 1, 1, 0}},
 		{"yes", dataset.Reading{As: dataset.Boolean}, []float64{1, 0, 1}},
 		{"whole", dataset.Reading{As: dataset.Boolean}, []float64{1, 0, 0}},
-		{"day", days, []float64{0, -1, -719528 - 10957}},
+		{"day", days, []float64{0, -1, 0}}, // an infinite date is missing, as in text
 		{"time", days, []float64{1, -10958, -10957}},
 		{"nano", days, []float64{1, -10958, -10957}},
 		{"nanos", days, []float64{1, -10958, -10957}},
