@@ -187,7 +187,7 @@ func Reason(err error) string {
 func Parse(text []byte, file string) (*Config, error) {
 	c := &Config{file: file, dir: filepath.Dir(file)}
 	text = bytes.TrimPrefix(text, []byte("\ufeff")) // some editors begin a file with it
-	if bad, ok := errors.AsType[*strict.Error](strict.Decode(text, c)); ok {
+	if bad, ok := errors.AsType[*strict.Error](c.decode(text)); ok {
 		return nil, &Error{File: file, Key: bad.Key, Reason: bad.Reason}
 	}
 	err := c.check()
