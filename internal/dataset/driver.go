@@ -138,10 +138,15 @@ func Twins(names []string) (first, again int) { return twins(names) }
 // itself.
 func Unreadable(path string, err error) *Error { return unreadable(path, err) }
 
-// AppendNumber writes a number that is a unit's name: 7 and 7.0 are one number, and so are 0
-// and -0.
-func AppendNumber(out []byte, v float64) []byte {
-	return strconv.AppendFloat(out, v+0, 'g', -1, 64)
+// AppendNumber writes a number that is a unit's name or may be a level: the shortest digits of no
+// other number of so many bits, without an exponent from 0.0001 up to 10^15, as PostgreSQL and
+// people write it. 7 and 7.0 are one number, and so are 0 and -0.
+func AppendNumber(out []byte, v float64, bits int) []byte {
+	form := byte('g')
+	if size := math.Abs(v); size >= 1e-4 && size < 1e15 {
+		form = 'f'
+	}
+	return strconv.AppendFloat(out, v+0, form, -1, bits)
 }
 
 // Reading returns how the cells of column j become numbers.

@@ -286,11 +286,6 @@ func put(b dataset.Builder, j int, v driver.Value, number []byte) {
 	case []byte: // a text, a date, a decimal, or an integer beyond int64
 		b.Text(j, n)
 		return
-	case float32:
-		if b.Texts(j) { // its own shortest digits
-			b.Text(j, strconv.AppendFloat(number, float64(n)+0, 'g', -1, 32))
-			return
-		}
 	}
 	if b.Texts(j) {
 		b.Text(j, name(number, v))
@@ -339,9 +334,9 @@ func name(out []byte, v driver.Value) []byte {
 	case int64:
 		return strconv.AppendInt(out, v, 10)
 	case float32:
-		return dataset.AppendNumber(out, float64(v))
+		return dataset.AppendNumber(out, float64(v), 32)
 	case float64:
-		return dataset.AppendNumber(out, v)
+		return dataset.AppendNumber(out, v, 64)
 	case []byte:
 		return v
 	}

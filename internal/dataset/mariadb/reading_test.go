@@ -24,6 +24,7 @@ func TestReadings(t *testing.T) {
 	}{
 		{double, float(1), dataset.Reading{Levels: []string{"1", "2"}}, []float64{1, 0, 0}},
 		{double, float(2), dataset.Reading{Levels: []string{"1", "2"}}, []float64{0, 1, 0}},
+		{double, float(1e6), dataset.Reading{Levels: []string{"1000000"}}, []float64{1, 0}},
 		{double, float(1e300), dataset.Reading{Levels: []string{"1"}}, []float64{0, 1}},
 		{double, float(-3), dataset.Reading{Levels: []string{"1"}}, []float64{0, 1}},
 		{double, nil, dataset.Reading{Levels: []string{"1"}}, []float64{0, 0}},

@@ -101,7 +101,7 @@ func (t dtype) append(out, raw []byte) []byte {
 	case 'u':
 		return strconv.AppendUint(out, t.unsigned(raw), 10)
 	}
-	return dataset.AppendNumber(out, t.number(raw))
+	return dataset.AppendNumber(out, t.number(raw), 8*t.size)
 }
 
 // numbers puts every stride-th value of raw, from the first on, into out.

@@ -530,9 +530,9 @@ func (v *pageValues) append(out []byte, at int) []byte {
 	case v.bytes != nil:
 		return strconv.AppendBool(out, v.bytes[at/8]>>(at%8)&1 == 1)
 	case v.doubles != nil:
-		return dataset.AppendNumber(out, v.doubles[at])
+		return dataset.AppendNumber(out, v.doubles[at], 64)
 	case v.floats != nil:
-		return dataset.AppendNumber(out, float64(v.floats[at]))
+		return dataset.AppendNumber(out, float64(v.floats[at]), 32)
 	case v.int32s != nil:
 		return strconv.AppendInt(out, int64(v.int32s[at]), 10)
 	case v.int64s != nil:

@@ -83,3 +83,18 @@ func TestReadings(t *testing.T) {
 		}
 	}
 }
+
+// A level is written as its number is, whatever type holds it.
+func TestLevelsOfFloats(t *testing.T) {
+	type row struct {
+		Single float32 `parquet:"single"`
+		Double float64 `parquet:"double"`
+	}
+	s := dataset.Source{Path: writeParquet(t, []row{{0.1, 1234567}, {1000000, 0.1}, {1234567, 1000000}})}
+	for column, want := range map[string][]float64{"single": {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}, "double": {0, 0, 1, 0, 1, 0, 0, 0, 0, 1, 0, 0}} {
+		q := dataset.Request{Columns: []dataset.Column{{Name: column, Scale: 1}}, Readings: []dataset.Reading{{Levels: []string{"0.1", "1000000", "1234567"}}}, Missing: dataset.MissingError}
+		if r, err := dataset.Read(s, q, dataset.ReadOptions{}); err != nil || !slices.Equal(r.Values, want) {
+			t.Errorf("%s: %v, %v, want %v", column, r.Values, err, want)
+		}
+	}
+}

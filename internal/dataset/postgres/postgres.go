@@ -170,7 +170,7 @@ func (t *postgresTable) Rows(b dataset.Builder) error {
 		b.Begin()
 		for j, i := range at {
 			switch text := values[i]; {
-			case t.fields[i].DataTypeOID == oidFloat4 && !b.Texts(j):
+			case t.fields[i].DataTypeOID == oidFloat4:
 				float4(b, j, text)
 			case t.fields[i].DataTypeOID == oidNumber && b.Texts(j):
 				b.Text(j, server.Digits(text))
@@ -193,13 +193,17 @@ func (t *postgresTable) Rows(b dataset.Builder) error {
 	return nil
 }
 
-// float4 returns a column the float32 that its digits name, not the float64.
+// float4 returns a column the float32 that its digits name, not the float64; as text without the
+// exponent that the server writes from 10^6 on.
 func float4(b dataset.Builder, j int, field []byte) {
-	if v, err := strconv.ParseFloat(string(field), 32); err == nil {
+	switch v, err := strconv.ParseFloat(string(field), 32); {
+	case err != nil:
+		b.Text(j, field)
+	case b.Texts(j):
+		b.Text(j, dataset.AppendNumber(nil, v, 32))
+	default:
 		b.Put(j, v)
-		return
 	}
-	b.Text(j, field)
 }
 
 // refused words a fault of the server by its code: its own text may hold values.
