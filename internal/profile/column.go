@@ -65,7 +65,8 @@ type column struct {
 	grouped         groups // how cells have the decimal mark
 	ids             map[string]struct{}
 	manyIDs         bool
-	unused          string
+	unused          string // why its type is no number's
+	fits            bool   // it is what the study reads, if not numbers
 }
 
 func newColumn(identifier bool) *column {

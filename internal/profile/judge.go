@@ -219,7 +219,7 @@ func (s *sight) judge(j int, c *column, p *paste) {
 	}
 	r.Columns = append(r.Columns, out)
 	if c.unused != "" {
-		if wanted != nil {
+		if wanted != nil && !c.fits {
 			r.Faults = append(r.Faults, Fault{Column: name, What: c.unused, Count: 1})
 		}
 		return

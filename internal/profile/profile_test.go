@@ -209,11 +209,14 @@ func TestProfileOfParquet(t *testing.T) {
 		Word string   `parquet:"word"`
 		Lab  *float64 `parquet:"lab,optional"`
 		ID   string   `parquet:"id"`
+		Sex  string   `parquet:"sex"`
+		Ill  bool     `parquet:"ill"`
+		Cost int64    `parquet:"cost,decimal(2:9)"`
 	}
 	var rows []row
 	for i := range 80 {
 		v := float64(i)
-		r := row{Age: 30 + v, Word: "x", ID: fmt.Sprint(i / 2), Lab: &v}
+		r := row{Age: 30 + v, Word: "x", ID: fmt.Sprint(i / 2), Lab: &v, Sex: "F"}
 		if i%8 == 0 {
 			r.Lab = nil
 		}
@@ -224,7 +227,8 @@ func TestProfileOfParquet(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, d := site(t, dir, "icu.parquet", "", "unit = \"id\"\n[dataset.columns]\nlab = { multiply = 2 }\n")
-	spec := &proposal.Spec{Missing: proposal.MissingError, Columns: []proposal.Column{{Name: "age", Offset: 70, Scale: 20}, {Name: "lab", Offset: 80, Scale: 50}, {Name: "word", Scale: 1}, {Name: "bmi", Scale: 1}}}
+	spec := &proposal.Spec{Missing: proposal.MissingError, Columns: []proposal.Column{{Name: "age", Offset: 70, Scale: 20}, {Name: "lab", Offset: 80, Scale: 50}, {Name: "word", Scale: 1}, {Name: "bmi", Scale: 1},
+		{Name: "sex", Levels: []string{"F"}}, {Name: "ill", As: proposal.AsBoolean, Scale: 1}, {Name: "cost", Levels: []string{"7"}}}}
 	r, err := Of(c, d, spec, dataset.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -237,9 +241,14 @@ func TestProfileOfParquet(t *testing.T) {
 		said = append(said, f.String(r.Lines))
 	}
 	text := strings.Join(said, "\n")
-	for _, want := range []string{`column "bmi": none of the header's 4 fields has this name`, `column "word": `, `column "lab": missing value, 10 times, first at row 1`} {
+	for _, want := range []string{`column "bmi": none of the header's 7 fields has this name`, `column "word": `, `column "cost": `, `column "lab": missing value, 10 times, first at row 1`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not said:\n%s", want, text)
+		}
+	}
+	for _, fine := range []string{`"sex"`, `"ill"`} { // which the study reads as they are
+		if strings.Contains(text, fine) {
+			t.Errorf("%s is said to be at fault:\n%s", fine, text)
 		}
 	}
 	if q := r.Columns[slices.IndexFunc(r.Columns, func(c Column) bool { return c.Name == "lab" })].Quantiles; len(q) != 5 || q[2] < 70 || q[2] > 90 {

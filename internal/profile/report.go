@@ -109,6 +109,7 @@ func Of(c *siteconfig.Config, d siteconfig.Dataset, spec *proposal.Spec, o datas
 	if err := dataset.Survey(source, d.Unit, o, s); err != nil {
 		return nil, err
 	}
+	s.typed(source)
 	s.report(said)
 	return s.r, nil
 }
