@@ -108,3 +108,82 @@ func TestOutsideThePromise(t *testing.T) {
 		})
 	}
 }
+
+// TestShortRowsOnTheSphere: rows at the mean have the direction of the center's noise once they are
+// divided by their lengths, and rows of zeros that of the mean. Neither has a bound, whatever the
+// unit of measurement; normal rows have one.
+func TestShortRowsOnTheSphere(t *testing.T) {
+	const d, sites = 12, 5
+	for _, c := range []struct {
+		name   string
+		each   int
+		unit   float64
+		keys   string
+		row    func(i int, row []float64)
+		told   string
+		bounds int
+	}{
+		{"normal rows", 1600, 1, "rows = \"sphere\"", func(int, []float64) {}, "", 2},
+		{"normal rows, in small units", 1600, 1e-3, "rows = \"sphere\"", func(int, []float64) {}, "", 2},
+		{"normal rows, in large units", 1600, 1e3, "rows = \"sphere\"", func(int, []float64) {}, "", 2},
+		{"few normal rows", 500, 1e-3, "rows = \"sphere\"", func(int, []float64) {}, "as many as noise can hide", 0},
+		{"one in five at the mean", 1600, 1e-3, "rows = \"sphere\"\nexplained_variance = \"none\"", func(i int, row []float64) {
+			if i%5 == 0 {
+				clear(row)
+			}
+		}, "that of the center's noise", 0},
+		{"one in four zeros", 1600, 1, "rows = \"sphere\"", func(i int, row []float64) {
+			if i%4 == 0 {
+				clear(row)
+				return
+			}
+			for j := range row {
+				row[j] += 0.3
+			}
+		}, "short rows, such as rows of zeros, have a direction", 0},
+		{"one in four zeros, rows as they are", 1600, 1, "rows = \"plain\"", func(i int, row []float64) {
+			if i%4 == 0 {
+				clear(row)
+				return
+			}
+			for j := range row {
+				row[j] += 0.3
+			}
+		}, "", 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := spec(t, d, "method = \"power\"\nnoise = \"central\"\n"+c.keys)
+			s.Epsilon = 1
+			rng := rand.New(rand.NewPCG(5, 5))
+			x := over(t, Trials{Spec: s, Times: 2, Key: [32]byte{3}}, sites, func(int) *dataset.Rows {
+				r := &dataset.Rows{Rows: c.each, Units: c.each, D: d, Values: make([]float64, c.each*d)}
+				for i := range c.each {
+					row := r.Values[i*d : (i+1)*d]
+					for j := range row {
+						row[j] = rng.NormFloat64() / math.Sqrt(1+0.5*float64(j))
+					}
+					c.row(i, row)
+					for j := range row {
+						row[j] *= c.unit
+					}
+				}
+				return r
+			})
+			studies, first, err := x.Run(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum := Sum(studies, 0)
+			if sum.Bounds != c.bounds || sum.Held != sum.Bounds {
+				t.Errorf("%d bounds, %d held, captured %+v", sum.Bounds, sum.Held, sum.Captured)
+			}
+			report, err := worth.Read(first)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if all := strings.Join(report.Sentences, " "); !strings.Contains(all, c.told) || (c.bounds > 0) == strings.Contains(all, "short rows count little") {
+				t.Errorf("%q is not told: %q", c.told, report.Sentences)
+			}
+		})
+	}
+}

@@ -81,7 +81,12 @@ func (out *Report) power(p *study.Plan, r *result.Result) (string, error) {
 	if edge > 1 {
 		return "", nil
 	}
-	if blurred(r, mostBlurredRounds*theta, edge*theta) {
+	switch {
+	case sky.sphere:
+		if why := astray(p, r, theta, seen[len(seen)-1].tau); why != "" {
+			return why, nil
+		}
+	case blurred(r, mostBlurredRounds*theta, edge*theta):
 		return blurredWhy, nil
 	}
 	if stretched(p, r) {
