@@ -428,7 +428,7 @@ rounds        %s, at least %d of %d sites in each sum, last noise-to-signal %.3f
 wire          %d bytes of masked sums from each site, besides keys, shares and signatures
 time          %.1f s
 digest        %s
-`, shared.CapturedText(r.Captured), r.Output, r.Profile, r.Method, r.MethodWhy, shared.VarianceText(r.result), strings.Join(said.Sentences, "\n              "), r.Epsilon, r.Delta, r.N, r.Rho, noiseText[r.Noise], r.result.Done(), r.FewestSurvivors, r.Sites, r.NoiseToSignal, r.bytes, r.Seconds, r.Digest)
+`, shared.CapturedText(r.Captured), r.Output, r.Profile, r.Method, r.MethodWhy, shared.VarianceText(said.Shown(r.result)), strings.Join(said.Sentences, "\n              "), r.Epsilon, r.Delta, r.N, r.Rho, noiseText[r.Noise], r.result.Done(), r.FewestSurvivors, r.Sites, r.NoiseToSignal, r.bytes, r.Seconds, r.Digest)
 	return err
 }
 

@@ -155,6 +155,7 @@ func (d *Dashboard) weigh(digest proposal.Digest, r *result.Result) *worth.Repor
 
 // newResultModel returns what is shown of a result; of is nil if what it is worth is not known yet.
 func newResultModel(r *result.Result, of *worth.Report) *resultModel {
+	r = of.Shown(r)
 	m := &resultModel{Output: r.Output, Method: r.Method, More: max(0, len(r.Components)-mostShown)}
 	out := map[int]bool{} // coordinates that are left out
 	for _, l := range r.LeftOut {

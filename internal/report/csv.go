@@ -33,6 +33,9 @@ func WriteCSV(w io.Writer, r *result.Result, of ...*worth.Report) error {
 	if err := check(r); err != nil {
 		return err
 	}
+	if len(of) > 0 {
+		r = of[0].Shown(r)
+	}
 	c := csv.NewWriter(w)
 	var privacy, named []string
 	if r.Adjacency != "" {

@@ -30,6 +30,9 @@ func WriteNPZ(w io.Writer, r *result.Result, of ...*worth.Report) error {
 	if err := check(r); err != nil {
 		return err
 	}
+	if len(of) > 0 {
+		r = of[0].Shown(r)
+	}
 	z := npz.NewWriter(w)
 	drawn, err := pictureArrays(r)
 	if err != nil {

@@ -36,6 +36,9 @@ func Plots(r *result.Result, of ...*worth.Report) ([]Plot, error) {
 	if err := check(r); err != nil {
 		return nil, err
 	}
+	if len(of) > 0 {
+		r = of[0].Shown(r)
+	}
 	var out []Plot
 	bars := func(r *result.Result) ([]Plot, error) { return loadings(r, of) }
 	for _, draw := range []func(*result.Result) ([]Plot, error){scree, bars, convergence, noiseToSignal, pictures} {

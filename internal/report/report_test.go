@@ -245,6 +245,16 @@ func TestCSV(t *testing.T) {
 			}
 		}
 	}
+	var archive, drawing bytes.Buffer
+	share := "," + number(r.VarianceRatio[0]) + ","
+	apart := &worth.Report{Apart: true}
+	plots, err := Plots(r, apart)
+	if b.Reset(); err != nil || WriteCSV(&b, r, apart) != nil || WriteNPZ(&archive, r, apart) != nil || plots[0].WriteSVG(&drawing) != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(b.String(), share) || bytes.Contains(archive.Bytes(), []byte("explained_variance_ratio_")) || strings.Contains(drawing.String(), ">"+r.ShareText(0)+"<") {
+		t.Errorf("shares that say nothing are written: %s", &b)
+	}
 	r.ExplainedVariance, r.VarianceInterval, r.VarianceRatio = nil, nil, nil
 	if err := WriteCSV(&b, r); err != nil || !strings.Contains(b.String(), "\n1,,,,,"+number(r.Components[0][0])+",") {
 		t.Errorf("without explained variance: %v\n%s", err, &b)

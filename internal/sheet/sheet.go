@@ -281,7 +281,7 @@ func (m *model) worth(s Subject) {
 	if s.Result == nil {
 		return
 	}
-	r := s.Result
+	r := s.Worth.Shown(s.Result)
 	if s.Worth != nil {
 		v := s.Worth.Verdict(r)
 		m.Verdict = &v

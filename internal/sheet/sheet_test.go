@@ -117,6 +117,11 @@ func TestResultOnOneSheet(t *testing.T) {
 	if !strings.Contains(text, `class="verdict doubtful"`) || strings.Contains(text, `class="verdict sound"`) {
 		t.Error("a component that is not separated leaves the verdict sound")
 	}
+	of.Apart = true
+	if text := plain(write(t, Of(p, r, of), "")); strings.Contains(text, "1 50.0%") || !strings.Contains(text, "1 – separated") {
+		t.Errorf("a share that says nothing is shown: %s", text)
+	}
+	of.Apart = false
 	words := plain(text)
 	for _, want := range []string{
 		"At least 95.0% of the variance", "1 of 2 components cannot be told apart", "1 50.0% separated, within 4° measure_1 +0.90, measure_2 \u22120.40 2 25%", "not separated: do not interpret do not interpret",

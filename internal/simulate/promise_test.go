@@ -187,3 +187,48 @@ func TestShortRowsOnTheSphere(t *testing.T) {
 		})
 	}
 }
+
+// TestSharesOfTwoScales: where a tenth of the rows is ten times as large as others, explained and
+// total variance are of what each one's own clip left, and no share is shown. Normal rows have one.
+func TestSharesOfTwoScales(t *testing.T) {
+	const d, each, sites = 8, 2400, 5
+	for _, missing := range []string{"error", "fill"} {
+		for _, factor := range []float64{1, 10} {
+			t.Run(fmt.Sprintf("%s %g", missing, factor), func(t *testing.T) {
+				s := spec(t, d, "method = \"covariance\"\nnoise = \"distributed\"\nmissing = \""+missing+"\"\n")
+				s.Epsilon = 1
+				rng := rand.New(rand.NewPCG(9, 9))
+				x := over(t, Trials{Spec: s, Times: 1, Key: [32]byte{3}}, sites, func(int) *dataset.Rows {
+					r := &dataset.Rows{Rows: each, Units: each, D: d, Values: make([]float64, each*d)}
+					for i := range each {
+						by := 1.0
+						if i%10 == 0 {
+							by = factor
+						}
+						for j := range d {
+							r.Values[i*d+j] = by * rng.NormFloat64() / math.Sqrt(1+float64(j))
+						}
+					}
+					return r
+				})
+				_, r, err := x.Run(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				report, err := worth.Read(r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				wide := factor > 1
+				told := strings.Contains(strings.Join(report.Sentences, " "), "No component's share of the total variance is shown")
+				shown := len(report.Shown(r).VarianceRatio)
+				if told != wide || (shown == 0) != wide || len(r.VarianceRatio) != 1 {
+					t.Errorf("told %v, %d shares shown, ratios %v: %q", told, shown, r.VarianceRatio, report.Sentences)
+				}
+				if v := report.Verdict(r); wide && v.Trust == worth.Sound {
+					t.Error("the verdict is sound")
+				}
+			})
+		}
+	}
+}

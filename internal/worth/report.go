@@ -33,6 +33,9 @@ type Report struct {
 	// Constants are sentences on given constants that released values speak against: a site's unit
 	// of measurement may be another. That there are none proves nothing.
 	Constants []string `json:"constants_in_doubt,omitempty"`
+	// Apart reports whether rows beyond the clips of explained variances and of the total, each of
+	// its own, have so much of both that no share of the total is to be shown ([Report.Shown]).
+	Apart bool `json:"variance_shares_unknown,omitempty"`
 	// Uncalibrated is why no share can be given for a study of this shape; empty where one could
 	// be.
 	Uncalibrated string `json:"not_calibrated,omitempty"`
@@ -132,6 +135,7 @@ func Of(p *study.Plan, r *result.Result) (*Report, error) {
 		out, why = &Report{Components: []Component{}, Moved: out.Moved}, belowWhy
 	}
 	out.Uncalibrated, out.Constants = why, doubted(p, r)
+	out.Apart = out.apart(p, r)
 	out.say(p, r, why)
 	return out, nil
 }

@@ -126,6 +126,9 @@ func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 	if text := centered(r); text != "" && out.Share == nil && why != blurredWhy {
 		tell("%s", text)
 	}
+	if out.Apart {
+		tell("%s", apartSentence)
+	}
 	for _, text := range out.Constants {
 		tell("%s", text)
 	}

@@ -48,6 +48,9 @@ func (out *Report) Verdict(r *result.Result) Verdict {
 	if text := centered(r); text != "" && out.Share == nil && out.Uncalibrated != blurredWhy {
 		doubt("%s", text)
 	}
+	if out.Apart {
+		doubt("%s", apartSentence)
+	}
 	for _, text := range out.Constants {
 		doubt("%s", text)
 	}

@@ -119,6 +119,9 @@ func init() {
 		{"worth: short rows with a direction of their own have a bound", 0, []edit{
 			{"internal/worth/astray.go", "> part+math.Sqrt(square) {", "> part+math.Sqrt(square)+k {"},
 		}, in("simulate", "TestShortRowsOnTheSphere"), killer{}},
+		{"worth: shares of two clips are shown", 0, []edit{
+			{"internal/worth/shown.go", "|| stretched(p, r)", "|| false && stretched(p, r)"},
+		}, in("simulate", "TestSharesOfTwoScales"), killer{}},
 		{"worth: pairs are not said to be of single sites", 0, []edit{
 			{"internal/worth/sentence.go", "tell(\"%s\", pairsSentence)", "_ = pairsSentence"},
 		}, in("worth", "TestPairsAreWithinSites"), killer{}},

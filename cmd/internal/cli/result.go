@@ -46,7 +46,7 @@ func (t *Terminal) PrintResult(r *result.Result) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(t.Err, "method %s (%s): %s\n%s", r.Method, r.MethodWhy, r.Done(), VarianceText(r))
+	fmt.Fprintf(t.Err, "method %s (%s): %s\n%s", r.Method, r.MethodWhy, r.Done(), VarianceText(of.Shown(r)))
 	return nil
 }
 
@@ -54,7 +54,7 @@ func (t *Terminal) PrintResult(r *result.Result) error {
 func VarianceText(r *result.Result) string {
 	text, printed, sum, beyond, unknown := "", 0.0, 0.0, false, false
 	for i, v := range r.ExplainedVariance {
-		in, share := r.VarianceInterval[i], r.ShareText(i)
+		in := r.VarianceInterval[i]
 		number := "%.3f"
 		switch {
 		case in[1] < 0.01 || in[1] >= 1e6: // or a variance in small units would look like none
@@ -62,7 +62,13 @@ func VarianceText(r *result.Result) string {
 		case in[1] >= 1000:
 			number = "%.0f"
 		}
-		text += fmt.Sprintf("variance %-4d "+number+" (95%%: "+number+" to "+number+"), %s of the total\n", i+1, v, in[0], in[1], share)
+		text += fmt.Sprintf("variance %-4d "+number+" (95%%: "+number+" to "+number+")", i+1, v, in[0], in[1])
+		if len(r.VarianceRatio) == 0 {
+			text += "\n"
+			continue
+		}
+		share := r.ShareText(i)
+		text += fmt.Sprintf(", %s of the total\n", share)
 		shown, err := strconv.ParseFloat(strings.TrimSuffix(share, "%"), 64)
 		if err != nil { // it is said to be above or below a bound
 			shown = 100 * r.VarianceRatio[i]

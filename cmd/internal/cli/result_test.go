@@ -18,6 +18,10 @@ func TestVarianceTextNamesTheClip(t *testing.T) {
 	if text := VarianceText(r); !strings.Contains(text, ", 87% of the total") || strings.Contains(text, "more than 100%") {
 		t.Errorf("%q", text)
 	}
+	r.VarianceRatio = nil
+	if text := VarianceText(r); !strings.Contains(text, "0.770 to 0.890)\n") || strings.Contains(text, "of the total") {
+		t.Errorf("no share is known: %q", text)
+	}
 	if text := VarianceText(&result.Result{}); text != "" {
 		t.Errorf("nothing was bought: %q", text)
 	}
