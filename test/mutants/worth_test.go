@@ -6,7 +6,7 @@ package mutants
 func init() {
 	tables = append(tables, []mutant{
 		{"worth: the bound is the estimate", 0, []edit{
-			{"internal/worth/covariance.go", "Lower: max(0, 1-e-shareReserve)", "Lower: max(0, 1-e/2)"},
+			{"internal/worth/covariance.go", "Lower: max(0, 1-most*e/2-shareReserve)", "Lower: max(0, 1-e/2)"},
 		}, in("worth", "TestCovarianceAgainstAnotherComputation"), killer{}},
 		{"worth: sampling is not counted", 0, []edit{
 			{"internal/worth/covariance.go", "return a.noise(i, j) + a.xi[i]*a.xi[j]/a.n", "return a.noise(i, j)"},
@@ -122,6 +122,9 @@ func init() {
 		{"worth: shares of two clips are shown", 0, []edit{
 			{"internal/worth/shown.go", "|| stretched(p, r)", "|| false && stretched(p, r)"},
 		}, in("simulate", "TestSharesOfTwoScales"), killer{}},
+		{"worth: the loss to one direction is bounded like that to many", 0, []edit{
+			{"internal/worth/covariance.go", "most = max(most, chiSquared95(e*e/4/square))", "most = max(most, 0*square)"},
+		}, in("worth", "TestCloseDirectionsAreBounded"), killer{}},
 		{"worth: pairs are not said to be of single sites", 0, []edit{
 			{"internal/worth/sentence.go", "tell(\"%s\", pairsSentence)", "_ = pairsSentence"},
 		}, in("worth", "TestPairsAreWithinSites"), killer{}},
