@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"fmt"
 	"syscall"
 	"time"
 )
@@ -15,13 +16,17 @@ func cpu() time.Duration {
 }
 
 // settle waits until this process does nothing: a site lets go of its rows once it hears of a
-// study's end, which takes a processor and belongs to no later study.
-func settle() {
-	for last, busy := cpu(), true; busy; {
+// study's end, which takes a processor and belongs to no later study. It waits no longer than most.
+func settle(most time.Duration) error {
+	for began, last := time.Now(), cpu(); time.Since(began) < most; {
 		time.Sleep(50 * time.Millisecond)
 		now := cpu()
-		busy, last = now-last > 2*time.Millisecond, now
+		if now-last <= 2*time.Millisecond {
+			return nil
+		}
+		last = now
 	}
+	return fmt.Errorf("this process is still busy after %v: what follows cannot be measured by itself", most)
 }
 
 // onCPU returns what work costs this process, with the collection of garbage that falls within.

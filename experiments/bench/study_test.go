@@ -96,7 +96,9 @@ func (p *pair) turn(b *testing.B) (without, with spent) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	settle()
+	if err := settle(time.Minute); err != nil {
+		b.Fatal(err)
+	}
 	runtime.GC()
 	start, used := time.Now(), cpu()
 	if _, err := p.unmasked.Study(plan); err != nil {
