@@ -185,11 +185,11 @@ func (r *record) keep(bucket []byte, keys, values [][]byte) error {
 		return stored("wrote the key file", err)
 	}
 	for i, key := range keys {
-		sealed, err := wraps[i].seal(values[i], r.name(bucket, key))
+		sealed, err := wraps[i].seal(item{place: first + uint64(i)}.encode(), values[i], r.name(bucket, key))
 		if err != nil {
 			return stored("sealed a secret", err)
 		}
-		if err := r.put(bucket, key, item{place: first + uint64(i), sealed: sealed}.encode()); err != nil {
+		if err := r.put(bucket, key, sealed); err != nil {
 			return err
 		}
 	}
@@ -215,11 +215,11 @@ func (r *record) keepWith(other spot, bucket, key, value []byte) error {
 		return err
 	}
 	defer clear(k[:])
-	sealed, err := k.seal(value, r.name(bucket, key))
+	sealed, err := k.seal(item{place: it.place}.encode(), value, r.name(bucket, key))
 	if err != nil {
 		return stored("sealed a secret", err)
 	}
-	return r.put(bucket, key, item{place: it.place, sealed: sealed}.encode())
+	return r.put(bucket, key, sealed)
 }
 
 // spot is where an item is stored.

@@ -168,14 +168,14 @@ func newKey() wrapKey {
 	return k
 }
 
-// seal encrypts value under k; name binds the ciphertext to its place in the
+// seal appends value to b, encrypted under k; name binds the ciphertext to its place in the
 // database, so that entries cannot be swapped.
-func (k *wrapKey) seal(value, name []byte) ([]byte, error) {
+func (k *wrapKey) seal(b, value, name []byte) ([]byte, error) {
 	aead, err := k.aead()
 	if err != nil {
 		return nil, err
 	}
-	return aead.Seal(nil, nil, value, name), nil
+	return aead.Seal(b, nil, value, name), nil
 }
 
 func (k *wrapKey) open(sealed, name []byte) ([]byte, error) {

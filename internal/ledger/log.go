@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -106,25 +107,24 @@ func (c *commitLog) begin(base uint64) {
 // nothing to replay.
 func (c *commitLog) begun(base uint64) bool { return c.taken() && c.base == base && c.next == 0 }
 
-// fits reports whether the changes may be appended; if not, they are committed to ledger.db.
-func (c *commitLog) fits(changes []byte) bool {
-	return c.end+pages(logHead+len(changes)) <= logLimit
-}
+// fits reports whether a record may be appended; if not, its changes are committed to ledger.db.
+func (c *commitLog) fits(record []byte) bool { return c.end+pages(len(record)) <= logLimit }
 
 func pages(n int) int64 { return (int64(n) + logPage - 1) / logPage * logPage }
 
-// append writes a record. It is durable once sync of the number that is returned has returned.
-// One at a time.
-func (c *commitLog) append(changes []byte) (uint64, error) {
-	b := make([]byte, pages(logHead+len(changes)))
+// append writes a record of changes, before which it has room for the head, and which it fills in.
+// It is durable once sync of the number that is returned has returned. One at a time.
+func (c *commitLog) append(record []byte) (uint64, error) {
+	n, whole := len(record), int(pages(len(record)))
+	b := slices.Grow(record, whole-n)[:whole]
+	clear(b[n:])
 	copy(b[32:], c.id[:])
 	binary.BigEndian.PutUint64(b[48:], c.base)
 	binary.BigEndian.PutUint64(b[56:], c.next)
 	binary.BigEndian.PutUint64(b[64:], max(c.durable.Load(), c.first)-c.first)
 	copy(b[72:], c.prev[:])
-	binary.BigEndian.PutUint32(b[104:], uint32(len(changes)))
-	copy(b[logHead:], changes)
-	sum := sha256.Sum256(b[32 : logHead+len(changes)])
+	binary.BigEndian.PutUint32(b[104:], uint32(n-logHead))
+	sum := sha256.Sum256(b[32:n])
 	copy(b, sum[:])
 	if need := c.end + int64(len(b)); need > c.size {
 		grown := make([]byte, max(logGrow, int(need-c.size)))
@@ -246,8 +246,16 @@ const (
 )
 
 func appendChange(b []byte, op byte, path [][]byte, rest ...[]byte) []byte {
+	parts := append(path[:len(path):len(path)], rest...)
+	size := 2 + 4*len(parts)
+	for _, part := range parts {
+		size += len(part)
+	}
+	if cap(b)-len(b) < size {
+		b = slices.Grow(b, size+logPage) // small changes follow a large one
+	}
 	b = append(b, op, byte(len(path)))
-	for _, part := range append(path[:len(path):len(path)], rest...) {
+	for _, part := range parts {
 		b = append(binary.BigEndian.AppendUint32(b, uint32(len(part))), part...)
 	}
 	return b

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 
 	"go.etcd.io/bbolt"
@@ -24,7 +25,7 @@ type store struct {
 	txMu    sync.Mutex          // held while tx is used
 	tx      *bbolt.Tx           // what db holds and the log's changes; nil if it has to be begun (again)
 	marks   []place             // in the write under way, for failpoint alone
-	changes []byte              // of the write under way, as the log has them
+	changes []byte              // the log's record of the write under way; nil if it changes nothing
 	last    map[[32]byte]uint64 // the log's last record about a study that somebody waits for
 	decoded map[[32]byte]*decoded
 
@@ -231,10 +232,19 @@ func (s *store) commit() error {
 
 // do makes a change, and notes it for the log.
 func (s *store) do(tx *bbolt.Tx, c change) error {
+	if s.changes == nil {
+		s.changes = make([]byte, logHead, logPage)
+	}
 	switch c.op {
 	case opPut:
 		s.changes = appendChange(s.changes, c.op, c.path, c.key, c.value)
-		c.value = bytes.Clone(c.value) // bbolt keeps it
+		// bbolt keeps the value until ledger.db is written: a large one is that in the record,
+		// which nobody changes there; a small one would keep a page.
+		if n := len(c.value); n < logPage {
+			c.value = bytes.Clone(c.value)
+		} else {
+			c.value = slices.Clip(s.changes[len(s.changes)-n:])
+		}
 	case opDelete:
 		s.changes = appendChange(s.changes, c.op, c.path, c.key)
 	default:
