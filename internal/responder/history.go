@@ -1,7 +1,6 @@
 package responder
 
 import (
-	"bytes"
 	"errors"
 
 	"covey/internal/study"
@@ -87,7 +86,7 @@ func (s *Responder) lawful(r wire.Query, ask study.Ask) (wire.Refusal, bool) {
 // followed the study up to its query, it is about what comes next. One of a later query waits on
 // record for those before it.
 func (s *Responder) succeeds(release study.Release, encoded []byte) error {
-	if again, err := release.Encode(); err != nil || !bytes.Equal(again, encoded) {
+	if !release.EncodedAs(encoded) {
 		return errors.New("it is not in its only valid encoding")
 	}
 	h, err := s.follow()

@@ -1,7 +1,6 @@
 package result
 
 import (
-	"bytes"
 	"crypto/ed25519"
 	"errors"
 	"io"
@@ -78,7 +77,7 @@ func parseCanonical(query int, encoded []byte) (study.Release, error) {
 	if err != nil {
 		return study.Release{}, unverified(query, "releases", "is no release")
 	}
-	if again, err := release.Encode(); err != nil || !bytes.Equal(again, encoded) {
+	if !release.EncodedAs(encoded) {
 		return study.Release{}, unverified(query, "releases", "is a release in another encoding than the only valid one")
 	}
 	return release, nil

@@ -1,6 +1,7 @@
 package study_test
 
 import (
+	"math"
 	"reflect"
 	"runtime"
 	"testing"
@@ -45,5 +46,48 @@ func TestParseHead(t *testing.T) {
 		if head, err := study.ParseHead([]byte(bad)); err == nil {
 			t.Errorf("%q has the head %+v", bad, head)
 		}
+	}
+}
+
+// TestEncodedAs: a release is encoded as Encode's bytes and as no others, which are compared
+// without a second copy of them.
+func TestEncodedAs(t *testing.T) {
+	r := study.Release{Study: proposal.Digest{1}, Query: 3, Kind: study.KindPower, Survivors: []int{0, 2}, Units: 7,
+		X: packed.Floats{1, 0}, Radius: 3, Grid: 0.25, Sigma: 9, Rho: 0.125, Noised: packed.Ints{1, -300}}
+	for _, noised := range []packed.Ints{nil, {1, -300}, {1, 2, 3, 1 << 40, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5}} {
+		r.Noised = noised
+		encoded, err := r.Encode()
+		if err != nil || !r.EncodedAs(encoded) {
+			t.Fatalf("%s: %v", encoded, err)
+		}
+		for i := range encoded {
+			for _, other := range [][]byte{encoded[:i], append(encoded[:i:i], encoded[i+1:]...), append(append(encoded[:i:i], ' '), encoded[i:]...),
+				append(append(encoded[:i:i], encoded[i]^1), encoded[i+1:]...)} {
+				if r.EncodedAs(other) {
+					t.Fatalf("%s is taken for %s", other, encoded)
+				}
+			}
+		}
+		if r.EncodedAs(append(encoded, ' ')) {
+			t.Error("a longer one is taken")
+		}
+	}
+	r.Radius = math.NaN()
+	if r.EncodedAs(nil) {
+		t.Error("what does not encode is taken for nothing")
+	}
+	r.Radius, r.Noised = 3, make(packed.Ints, 2_001_000)
+	long, err := r.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var began, ended runtime.MemStats
+	runtime.ReadMemStats(&began)
+	if !r.EncodedAs(long) {
+		t.Error("a long one is not its own")
+	}
+	runtime.ReadMemStats(&ended)
+	if n := int(ended.TotalAlloc - began.TotalAlloc); n > 2*len(long) {
+		t.Errorf("%d bytes are allocated to compare %d", n, len(long))
 	}
 }

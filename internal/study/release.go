@@ -54,6 +54,22 @@ const releaseLabel = "covey release v1\x00"
 // Encode returns the bytes of r that are stored, sent and, behind SigningInput, signed.
 func (r Release) Encode() ([]byte, error) { return json.Marshal(r) }
 
+// EncodedAs reports whether encoded is what Encode returns, of which it makes no second copy: most
+// of it is the text of Noised, which is the last.
+func (r Release) EncodedAs(encoded []byte) bool {
+	noised, err := r.Noised.MarshalText()
+	if err != nil {
+		return false
+	}
+	r.Noised = nil
+	head, err := r.Encode()
+	const end = `"}` // of a release without noised values, too
+	head, ok := bytes.CutSuffix(head, []byte(end))
+	rest, same := bytes.CutPrefix(encoded, head)
+	text, ended := bytes.CutSuffix(rest, []byte(end))
+	return err == nil && ok && same && ended && bytes.Equal(text, noised)
+}
+
 // SigningInput is what the coordinator signs for encoded release bytes.
 func SigningInput(encoded []byte) []byte { return append([]byte(releaseLabel), encoded...) }
 

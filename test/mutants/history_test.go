@@ -23,7 +23,7 @@ func init() {
 			{siteHistory, "\treturn s.plan.CheckCourse(h.course, release.Ask())\n", "\treturn nil\n"},
 		}, in("agent", "TestResultsOffTheCourse"), killer{}},
 		{"history: a result in another encoding", 0, []edit{
-			{siteHistory, "err != nil || !bytes.Equal(again, encoded) {", "err != nil || !bytes.Equal(again, again) {"},
+			{siteHistory, "if !release.EncodedAs(encoded) {", "if len(encoded) == 0 {"},
 		}, in("agent", "TestResultsOffTheCourse"), killer{}},
 		{"history: x off the rule", 0, []edit{
 			{studyHistory, "case !NearVector(a.X, want.X):", "case false:"},
