@@ -101,9 +101,10 @@ func (c Config) deal(self int, sec *Secrets, mask *[32]byte, transport, sealHash
 	// f_0 is bound to all that the challenge binds but the places, which it is part of: under one
 	// mask two announcements never have one f_0.
 	all := hash("secrets", d.secrets)
-	f0 := make(polynomial, threshold)
+	f0, from := make(polynomial, threshold), extract(mask[:], nil)
+	defer clear(from)
 	for i := range f0 {
-		f0[i] = deriveScalar(mask[:], "mask polynomial", commit.header[:], transport, sealHash, all[:], u16(i))
+		f0[i] = from.scalar("mask polynomial", commit.header[:], transport, sealHash, all[:], u16(i))
 	}
 	places := make([][32]byte, k)
 	atOnce(k, func(i int) {

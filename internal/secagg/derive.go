@@ -39,20 +39,35 @@ func scalarOf(v uint64) *edwards25519.Scalar {
 
 // derive is HKDF-SHA-256 (RFC 5869) with labelled info.
 func derive(secret, salt []byte, label string, length int, info ...[]byte) []byte {
+	return extract(secret, salt).expand(label, length, info...)
+}
+
+// extracted is HKDF's pseudorandom key, of which several things are derived.
+type extracted []byte
+
+func extract(secret, salt []byte) extracted {
+	key, err := hkdf.Extract(sha256.New, secret, salt)
+	if err != nil {
+		panic(err) // only where FIPS 140 forbids the hash
+	}
+	return key
+}
+
+func (e extracted) expand(label string, length int, info ...[]byte) []byte {
 	full := []byte("covey secagg v2 " + label + "\x00")
 	for _, part := range info {
 		full = append(full, part...)
 	}
-	out, err := hkdf.Key(sha256.New, secret, salt, string(full), length)
+	out, err := hkdf.Expand(sha256.New, e, string(full), length)
 	if err != nil {
 		panic(err) // only for lengths over 255 hashes, which callers stay below
 	}
 	return out
 }
 
-// deriveScalar returns a scalar within 2^-250 of uniform.
-func deriveScalar(secret []byte, label string, info ...[]byte) *edwards25519.Scalar {
-	wide := derive(secret, nil, label, 64, info...)
+// scalar returns a scalar within 2^-250 of uniform.
+func (e extracted) scalar(label string, info ...[]byte) *edwards25519.Scalar {
+	wide := e.expand(label, 64, info...)
 	defer clear(wide)
 	return reduced(wide)
 }

@@ -76,7 +76,7 @@ func TestKeysBindEverything(t *testing.T) {
 			for _, site := range []int{2, 3} {
 				for which := range 2 {
 					for k := range 2 {
-						put(sec.coefficient(which, slot, site, k).Bytes(), "coefficient ", i, slot, site, which, k)
+						put(extract(sec[:], nil).coefficient(which, slot, site, k).Bytes(), "coefficient ", i, slot, site, which, k)
 					}
 				}
 			}

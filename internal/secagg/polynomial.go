@@ -16,20 +16,24 @@ type polynomial []*edwards25519.Scalar
 
 // polynomial returns the one of a site's secret of a slot.
 func (s *SlotSecret) polynomial(which, slot, site, threshold int) polynomial {
-	p := make(polynomial, threshold)
+	p, from := make(polynomial, threshold), extract(s[:], nil)
+	defer clear(from)
 	for k := range p {
-		p[k] = s.coefficient(which, slot, site, k)
+		p[k] = from.coefficient(which, slot, site, k)
 	}
 	return p
 }
 
 // secret returns the polynomial's constant term.
 func (s *SlotSecret) secret(which, slot, site int) *edwards25519.Scalar {
-	return s.coefficient(which, slot, site, 0)
+	from := extract(s[:], nil)
+	defer clear(from)
+	return from.coefficient(which, slot, site, 0)
 }
 
-func (s *SlotSecret) coefficient(which, slot, site, k int) *edwards25519.Scalar {
-	return deriveScalar(s[:], secretLabels[which], u32(slot), u16(site), u16(k))
+// coefficient is of a slot's secret.
+func (e extracted) coefficient(which, slot, site, k int) *edwards25519.Scalar {
+	return e.scalar(secretLabels[which], u32(slot), u16(site), u16(k))
 }
 
 // at evaluates the polynomial.
