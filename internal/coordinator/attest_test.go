@@ -51,7 +51,7 @@ func (s *fakeSite) attest(f *federation, m *covey.Attest) *covey.SiteMessage {
 		whole, err := result.Draft(m.GetDraft()).Whole(f.state().Body, signed, e)
 		var signature []byte
 		if err == nil {
-			signature, err = whole.Attest(f.plan, s.identity, nil)
+			signature, err = whole.Attest(f.plan, f.plan.Setup(), s.identity, nil)
 		}
 		if err != nil {
 			f.t.Logf("%s: %v", s.name, err)

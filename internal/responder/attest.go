@@ -55,7 +55,7 @@ func (t *attestation) attest(r wire.Attest) wire.Message {
 		if !t.s.chain.Holds(whole.ChainHead, chain.Released(t.s.plan.Digest, last)) {
 			return nil, errOffChain
 		}
-		return whole.Attest(t.s.plan, t.s.identity, func(query int, of result.Checked) bool {
+		return whole.Attest(t.s.plan, t.s.ring.Setup.Config(), t.s.identity, func(query int, of result.Checked) bool {
 			return t.checked[query] == checkedOf(t.s.ring.Setup, of)
 		})
 	})

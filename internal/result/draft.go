@@ -80,12 +80,13 @@ type Checked struct {
 }
 
 // Attest is a site's signature on a result that verifies but for the sites' signatures, with its
-// identity key: the same function checks it here and in Verify. It does not check signatures and
-// certificates of releases of which before, if not nil, reports that the site checked them before,
-// against the same setup. That a site signs one result of a study, ever, is for its journal. The
-// error is a *VerifyError.
-func (r *Result) Attest(plan *study.Plan, key ed25519.PrivateKey, before func(query int, of Checked) bool) ([]byte, error) {
-	if _, _, err := r.check(plan, before); err != nil {
+// identity key: the same function checks it here and in Verify. own is the plan's setup that the
+// site took part in: what it found of the roster's keys is not computed again. Attest does not
+// check signatures and certificates of releases of which before, if not nil, reports that the site
+// checked them before, against the same setup. That a site signs one result of a study, ever, is
+// for its journal. The error is a *VerifyError.
+func (r *Result) Attest(plan *study.Plan, own secagg.Config, key ed25519.PrivateKey, before func(query int, of Checked) bool) ([]byte, error) {
+	if _, _, err := r.check(plan, own, before); err != nil {
 		return nil, err
 	}
 	input, err := r.siteInput()

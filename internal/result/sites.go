@@ -8,13 +8,13 @@ import (
 	"covey/internal/study"
 )
 
-// checkSites checks what the sites signed on the way, and returns the setup that they confirmed.
-// certified reports whether a release's certificate was checked before.
-func (r *Result) checkSites(p *study.Plan, releases []study.Release, certified func(release int) bool) (*secagg.Witness, error) {
+// checkSites checks what the sites signed on the way, and returns the setup that they confirmed, of
+// the plan's numbers. certified reports whether a release's certificate was checked before.
+func (r *Result) checkSites(p *study.Plan, numbers secagg.Config, releases []study.Release, certified func(release int) bool) (*secagg.Witness, error) {
 	if err := r.checkPeople(p); err != nil {
 		return nil, err
 	}
-	setup, err := secagg.NewWitness(p.Setup(), r.Transcript)
+	setup, err := secagg.NewWitness(numbers, r.Transcript)
 	if err != nil {
 		return nil, unverified(-1, "transcript", "%s", strings.TrimPrefix(err.Error(), "secagg: "))
 	}

@@ -153,7 +153,7 @@ func TestDraft(t *testing.T) {
 	list := make([][]byte, 5)
 	for i, key := range texts.Keys(5) {
 		other := p.Proposal.Roster[(i+1)%5].Identity
-		if list[i], err = whole.Attest(p, key, nil); err != nil || !attested(p.Proposal.Roster[i].Identity, list[i]) || attested(other, list[i]) {
+		if list[i], err = whole.Attest(p, p.Setup(), key, nil); err != nil || !attested(p.Proposal.Roster[i].Identity, list[i]) || attested(other, list[i]) {
 			t.Fatalf("site %d: %v", i, err)
 		}
 	}
@@ -191,7 +191,7 @@ func TestDraft(t *testing.T) {
 		}
 		whole, err := draft.Whole(body, signed, e)
 		if err == nil {
-			_, err = whole.Attest(p, texts.Keys(1)[0], nil)
+			_, err = whole.Attest(p, p.Setup(), texts.Keys(1)[0], nil)
 		}
 		if err == nil {
 			t.Errorf("a site signs a result with %s changed", name)
@@ -217,7 +217,7 @@ func FuzzDraft(f *testing.F) {
 		if again, err := r.Draft(); err != nil || !bytes.Equal(again, raw) {
 			t.Fatalf("%v", err)
 		}
-		r.check(p, nil) // whatever it says, nothing panics
+		r.check(p, p.Setup(), nil) // whatever it says, nothing panics
 	})
 }
 

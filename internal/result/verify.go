@@ -118,7 +118,7 @@ func Read(file io.Reader) (*Result, *Verified, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	hashes, setup, err := r.check(plan, nil)
+	hashes, setup, err := r.check(plan, plan.Setup(), nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -158,8 +158,8 @@ func Read(file io.Reader) (*Result, *Verified, error) {
 
 // check is all that a result must be before sites sign it: Verify but for their signatures. It
 // returns the SHA-256 of each release as it was signed, and the setup that follows from the
-// transcript. before is Attest's.
-func (r *Result) check(plan *study.Plan, before func(query int, of Checked) bool) ([]proposal.Digest, *secagg.Witness, error) {
+// transcript. numbers are the plan's setup, and before is Attest's.
+func (r *Result) check(plan *study.Plan, numbers secagg.Config, before func(query int, of Checked) bool) ([]proposal.Digest, *secagg.Witness, error) {
 	if r.Simulated {
 		return nil, nil, unverified(-1, WhatSimulated, "no site took part and nobody signed it")
 	}
@@ -181,7 +181,7 @@ func (r *Result) check(plan *study.Plan, before func(query int, of Checked) bool
 		return nil, nil, unverified(-1, "chain_head", "is of entry %d of the coordinators' log, which has %d releases of the study", r.ChainHead.Number, len(releases))
 	}
 	stated := r.checkOutputs(plan, releases, c)
-	setup, err := r.checkSites(plan, releases, func(i int) bool { return checked(i, hashes[i]) })
+	setup, err := r.checkSites(plan, numbers, releases, func(i int) bool { return checked(i, hashes[i]) })
 	if stated != nil {
 		if err == nil {
 			stated = r.signedAs(plan, setup, stated)

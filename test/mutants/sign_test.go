@@ -36,7 +36,7 @@ func init() {
 			{"internal/result/verify.go", "r.SiteSignatures); err != nil {", "r.SiteSignatures); err != nil && len(r.SiteSignatures) > 0 {"},
 		}, in("result", "TestVerifySites"), killer{}},
 		{"sign: a site signs without verifying", 0, []edit{
-			{"internal/result/draft.go", "	if _, _, err := r.check(plan, before); err != nil {", "	if _, _, err := r.check(plan, before); err != nil && plan == nil {"},
+			{"internal/result/draft.go", "	if _, _, err := r.check(plan, own, before); err != nil {", "	if _, _, err := r.check(plan, own, before); err != nil && plan == nil {"},
 		}, in("result", "TestDraft"), killer{}},
 		{"sign: a site signs two results", 0, []edit{
 			{"internal/ledger/result.go", "	case ok:\n		return nil, &ConflictError", "	case ok && len(on.Draft) == 0:\n		return nil, &ConflictError"},
