@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -112,5 +114,26 @@ func TestWatchBeforeALeader(t *testing.T) {
 	watch := watchCmd{studyRef{Study: "weights"}}
 	if err := watch.Run(&terminal{&shared.Terminal{Ctx: t.Context(), Out: io.Discard, Err: &out}, dir}); err != nil || !strings.Contains(out.String(), "no coordinator leads; looking for one until") {
 		t.Errorf("%v\n%s", err, out.String())
+	}
+}
+
+// TestListNeverGoesBack: what the list shows of a study's course only grows, where rounds begin
+// anew for the next component and queries without rounds follow them.
+func TestListNeverGoesBack(t *testing.T) {
+	course := []outline.View{
+		{Status: round.StatusRunning, Kind: study.KindPower, Round: 11, Rounds: 12, Runs: 2, Released: 11, Queries: 25},
+		{Status: round.StatusRunning, Kind: study.KindPower, Run: 1, Rounds: 12, Runs: 2, Released: 12, Queries: 25},
+		{Status: round.StatusRunning, Kind: study.KindVariance, Rounds: 12, Runs: 2, Released: 24, Queries: 25},
+		{Status: round.StatusSigning, Rounds: 12, Released: 25, Queries: 25},
+		{Status: round.StatusCompleted, Round: 24, Rounds: 12, Released: 25, Queries: 25},
+		{Status: round.StatusEnded, Released: 3, Queries: 25},
+	}
+	dir := serveSocket(t, func(w http.ResponseWriter, r *http.Request) { json.NewEncoder(w).Encode(course) })
+	var out bytes.Buffer
+	if err := new(studiesCmd).Run(&terminal{&shared.Terminal{Ctx: t.Context(), Out: &out, Err: io.Discard}, dir}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := regexp.MustCompile(`\d+/\d+`).FindAllString(out.String(), -1), []string{"11/25", "12/25", "24/25", "25/25", "25/25", "3/25"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v of\n%s", got, want, out.String())
 	}
 }

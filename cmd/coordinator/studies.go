@@ -122,31 +122,19 @@ type studiesCmd struct{}
 
 func (c *studiesCmd) Run(s *terminal) error {
 	return list(s, "GET", "/v1/studies", func(w io.Writer, views []outline.View) {
-		fmt.Fprintln(w, "DIGEST\tNAME\tSTATUS\tROUND\tε\tPROPOSED BY\tWAITING FOR")
+		fmt.Fprintln(w, "DIGEST\tNAME\tSTATUS\tQUERIES\tε\tPROPOSED BY\tWAITING FOR")
 		for _, v := range views {
-			status, at := string(v.Status), fmt.Sprintf("%d/%d", v.Round, v.Rounds)
+			status := string(v.Status)
 			switch v.Status {
 			case round.StatusProposed:
 				if !v.Expires.IsZero() {
 					status += " until " + v.Expires.UTC().Format(time.RFC3339)
 				}
-			case round.StatusCompleted:
-				if at = result.DoneText(v.Method, v.Round); v.Method != proposal.MethodCovariance {
-					at = fmt.Sprintf("%d/%d", v.Round, max(v.Round, v.Rounds))
-				}
-			case round.StatusRunning:
-				if v.Method == proposal.MethodCovariance {
-					at = v.Method
-					break
-				}
-				// the one that is open, as `study watch` counts
-				at = fmt.Sprintf("%d/%d", v.Round+1, v.Rounds)
-			case round.StatusSigning:
-				at = fmt.Sprintf("%d/%d", v.Rounds, v.Rounds)
 			case round.StatusEnded:
-				status, at = strings.TrimSpace(fmt.Sprintf("%s: %s %s", v.Status, v.Code, v.Blame())), "-"
+				status = strings.TrimSpace(fmt.Sprintf("%s: %s %s", v.Status, v.Code, v.Blame()))
 			}
-			fmt.Fprintf(w, "%.12s\t%s\t%s\t%s\t%g\t%s\t%s\n", v.Digest, frame.Word(v.Name), status, at, v.Epsilon, proposedBy(v), strings.Join(v.Waiting, " "))
+			// not rounds, which begin anew for the next component and do not count what comes after
+			fmt.Fprintf(w, "%.12s\t%s\t%s\t%d/%d\t%g\t%s\t%s\n", v.Digest, frame.Word(v.Name), status, v.Released, v.Queries, v.Epsilon, proposedBy(v), strings.Join(v.Waiting, " "))
 		}
 	})
 }
