@@ -93,6 +93,7 @@ type studyRow struct {
 	Code     study.Code
 	Awaited  []string
 	Deadline *moment
+	Expires  bool // the deadline ends the study; any other need not end the wait
 	Overdue  bool
 	Progress string
 	Epsilon  string
@@ -219,7 +220,7 @@ func (d *Dashboard) row(in sight, v outline.View, o outline.Overview) studyRow {
 	if !over(v) && o.Leading {
 		row.Awaited, row.Deadline, row.Overdue = waiting(in, v, o), d.moment(v.Deadline, true), v.Overdue
 		if v.Status == round.StatusProposed {
-			row.Deadline = d.moment(v.Expires, true)
+			row.Deadline, row.Expires = d.moment(v.Expires, true), true
 		}
 	}
 	return row
@@ -307,7 +308,7 @@ func (d *Dashboard) sites(p *page, o outline.Overview) {
 			row.Days = strconv.Itoa(days)
 			if days < soon && !s.Revoked {
 				row.DaysClass = "warn"
-				p.Notices = append(p.Notices, notice{"warn", fmt.Sprintf("The certificate of %s ends in %s; its agent renews it while it is connected.", s.Name, count(days, "day"))})
+				p.Notices = append(p.Notices, certificateNotice(s.Name, days))
 			}
 		}
 		p.Sites = append(p.Sites, row)
@@ -325,6 +326,15 @@ func (d *Dashboard) sites(p *page, o outline.Overview) {
 	if days := daysLeft(o.Expires, d.now()); days < soon {
 		p.Notices = append(p.Notices, notice{"warn", fmt.Sprintf("This coordinator's own certificate ends in %s and was not renewed: read its log.", count(days, "day"))})
 	}
+}
+
+// certificateNotice warns that a site's certificate ends, or has ended, after which the site cannot
+// come back by itself.
+func certificateNotice(site string, days int) notice {
+	if days < 0 {
+		return notice{"bad", fmt.Sprintf("The certificate of %s that this coordinator last saw has ended. Unless another coordinator has renewed it, %s cannot connect: give it a file of `coordinator site invite %s --again`.", site, site, site)}
+	}
+	return notice{"warn", fmt.Sprintf("The certificate of %s ends in %s; its agent renews it while it is connected.", site, count(days, "day"))}
 }
 
 // weak warns that a quantum computer can open what was recorded of a link.

@@ -112,7 +112,7 @@ func (d *Dashboard) study(in sight, s outline.Story, o outline.Overview) *studyM
 }
 
 // waiting names the awaited sites, and to operators those that cannot answer now: one that is
-// revoked does not come back.
+// barred does not come back.
 func waiting(in sight, v outline.View, o outline.Overview) []string {
 	if !in.whole {
 		return v.Waiting
@@ -124,6 +124,8 @@ func waiting(in sight, v outline.View, o outline.Overview) []string {
 		switch {
 		case at >= 0 && o.Sites[at].Revoked:
 			name += " (revoked)"
+		case barred(v, awaited):
+			name += " (another key now)"
 		case at < 0 || !o.Sites[at].Connected:
 			name += " (away)"
 		}
@@ -135,6 +137,11 @@ func waiting(in sight, v outline.View, o outline.Overview) []string {
 		out = append(out, name)
 	}
 	return out
+}
+
+// barred reports whether a site cannot come back to the study.
+func barred(v outline.View, name string) bool {
+	return slices.ContainsFunc(v.Sites, func(site outline.SiteView) bool { return site.Name == name && site.Barred != "" })
 }
 
 // sentence says in words where a study stands.
@@ -267,11 +274,14 @@ func charged(rho float64, v outline.View) float64 {
 	return min(e, v.Epsilon)
 }
 
-func studyNotices(s outline.Story) []notice {
-	if s.Overdue && len(s.Waiting) > 0 {
-		return []notice{{"warn", fmt.Sprintf("%s is past its deadline and waits for %s. At those sites: `agent status`.", s.Name, strings.Join(s.Waiting, ", "))}}
+func studyNotices(s outline.Story) (out []notice) {
+	vain := slices.DeleteFunc(slices.Clone(s.Waiting), func(name string) bool { return !barred(s.View, name) })
+	if len(vain) > 0 {
+		out = append(out, notice{"bad", fmt.Sprintf("%s waits in vain for %s, which is revoked or has another key now and cannot come back to this study. End it, `coordinator study abort %s`, and propose anew.", s.Name, strings.Join(vain, ", "), short(s.Digest))})
+	} else if s.Overdue && len(s.Waiting) > 0 {
+		out = append(out, notice{"warn", fmt.Sprintf("%s is past its deadline and waits for %s. At those sites: `agent status`.", s.Name, strings.Join(s.Waiting, ", "))})
 	}
-	return nil
+	return out
 }
 
 // columnsText says how many columns a study has, and how many numbers a row where levels make more

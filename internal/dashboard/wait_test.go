@@ -123,7 +123,7 @@ func TestUntilWhen(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for words, said := range map[string]bool{"overdue since <time": view.Overdue, ", until <time": !view.Overdue && !view.Deadline.IsZero()} {
+			for words, said := range map[string]bool{"overdue since <time": view.Overdue, ", due by <time": !view.Overdue && !view.Deadline.IsZero(), ", until <time": false} {
 				if strings.Contains(string(list.main), words) != said {
 					t.Errorf("the list says %q: %v", words, !said)
 				}
@@ -221,6 +221,38 @@ func TestFormerLeaderWarnsOfNoCertificate(t *testing.T) {
 		}
 		if strings.Contains(string(main.main), "The certificate of north ends in") != s.overview.Leading {
 			t.Errorf("leading %v", s.overview.Leading)
+		}
+	}
+}
+
+// TestEndedCertificate: a site whose certificate has ended does not come back by itself.
+func TestEndedCertificate(t *testing.T) {
+	d, s, now := newTold(t, proposal.DropoutWait)
+	s.overview.Sites[1].Expires = now.now().Add(-time.Hour)
+	main, err := d.main(everything(d), proposal.Digest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := string(main.main); !strings.Contains(text, "The certificate of south that this coordinator last saw has ended") || !strings.Contains(text, "coordinator site invite south --again") || strings.Contains(text, "-1 day") {
+		t.Error("the page does not say what to do")
+	}
+}
+
+// TestWaitsInVain: where an awaited site cannot come back, a page says that the study must be
+// ended.
+func TestWaitsInVain(t *testing.T) {
+	d, s, _ := newTold(t, proposal.DropoutWait)
+	v := &s.story.View
+	v.Status, v.Kind, v.Phase, v.Left, v.Overdue, v.Waiting = round.StatusRunning, study.KindPower, "upload", 1, true, []string{"north", "south"}
+	v.Sites = []outline.SiteView{{Name: "north", Barred: "other key"}, {Name: "south"}, {Name: "west", Barred: "revoked"}}
+	s.overview.Studies = []outline.View{*v}
+	for page, want := range map[proposal.Digest]string{v.Digest: "test waits in vain for north, which", {}: "Awaiting <strong>north (another key now)</strong>, <strong>south (away)</strong>"} {
+		main, err := d.main(everything(d), page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(main.main), want) {
+			t.Errorf("the page lacks %q", want)
 		}
 	}
 }
