@@ -121,6 +121,7 @@ type model struct {
 
 	Sent     []sentRow
 	MoreSent int
+	Unsent   string // what of the queries listed was not sent, or was sent besides
 	Sends    []string
 
 	Privacy []string
@@ -215,7 +216,7 @@ func (m *model) asked(s Subject) {
 func (m *model) sent(s Subject) {
 	p := s.Plan
 	asked := s.Asked
-	m.Sends = append(m.Sends, "No row, no file and no name left a site. For each query a site sends one list of numbers: a sum over all of its units, under a mask that makes it random to everybody; only the total over sites can be opened. Besides, a site sends its signed decision, one-time keys and their shares, and signatures, in which there is nothing of its data.")
+	m.Sends = append(m.Sends, "No row, no file and no name left a site. For each query, and each time it is asked again, a site sends one list of numbers: a sum over all of its units, under a mask that makes it random to everybody; only the total over sites can be opened. Besides, a site sends its signed decision, one-time keys and their shares, and signatures, in which there is nothing of its data.")
 	if len(asked) == 0 {
 		m.Sends[0] = strings.NewReplacer("No row, no file and no name left a site.", "No row, no file and no name leaves a site.").Replace(m.Sends[0])
 		for q := range p.Queries {
@@ -238,6 +239,14 @@ func (m *model) sent(s Subject) {
 		}
 		row.Times = 1
 		m.Sent = append(m.Sent, row)
+	}
+	switch over := s.Result == nil && !s.Ended.IsZero(); {
+	case s.Open > 0 && len(s.Asked) > 0:
+		m.Unsent = "One more query was asked and is not released: sites may have sent it."
+	case s.Open > 0 && over:
+		m.Unsent = "The study ended before any of these was released. Sites may have sent the first."
+	case over && len(s.Asked) == 0:
+		m.Unsent = "The study ended before any of these was sent."
 	}
 	if len(m.Sent) > mostSent {
 		for _, r := range m.Sent[mostSent:] {

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"covey/internal/proposal"
 	"covey/internal/result"
@@ -94,6 +95,35 @@ func TestOpenQueryIsCharged(t *testing.T) {
 		text := plain(write(t, Subject{Plan: p, Rho: c.released, Open: c.open}, ""))
 		if !strings.Contains(text, c.want) || c.open > 0 && strings.Contains(text, "Nothing has been charged") {
 			t.Errorf("ρ = %g released and %g open: no %q", c.released, c.open, c.want)
+		}
+	}
+}
+
+// TestUnsentIsSaid: the sheet of a study without a result says what was sent besides the released
+// queries, and that planned ones were not sent.
+func TestUnsentIsSaid(t *testing.T) {
+	p, over := planned(t, 3, 4, nil), time.Unix(1e9, 0)
+	const more, first, none = "One more query was asked", "Sites may have sent the first", "before any of these was sent"
+	for _, c := range []struct {
+		subject Subject
+		want    string
+	}{
+		{Subject{Plan: p}, ""},
+		{Subject{Plan: p, Open: p.Rho / 4}, ""},
+		{Subject{Plan: p, Open: p.Rho / 4, Asked: []int{0}}, more},
+		{Subject{Plan: p, Open: p.Rho / 4, Asked: []int{0}, Ended: over}, more},
+		{Subject{Plan: p, Asked: []int{0}, Ended: over}, ""},
+		{Subject{Plan: p, Open: p.Rho / 4, Ended: over}, first},
+		{Subject{Plan: p, Ended: over}, none},
+	} {
+		text := plain(write(t, c.subject, ""))
+		for _, note := range []string{more, first, none} {
+			if strings.Contains(text, note) != (note == c.want) {
+				t.Errorf("open %g, asked %v, ended %v: %q", c.subject.Open, c.subject.Asked, c.subject.Ended, note)
+			}
+		}
+		if !strings.Contains(text, "and each time it is asked again") {
+			t.Error("a query that is asked again is sent again")
 		}
 	}
 }
