@@ -19,8 +19,9 @@ type progress struct {
 	Stretches []stretch
 	// Text says what the bar shows, in numbers.
 	Text string
-	// Part, Open and Todo report whether the bar has stretches of these classes.
-	Part, Open, Todo bool
+	// Part, Open and Todo report whether the bar has stretches of these classes, and Over that what
+	// is to do is not done any more.
+	Part, Open, Todo, Over bool
 }
 
 // stretch is a run of neighboring queries in one state: full if every site is in the sum, part if
@@ -47,7 +48,7 @@ func (p *progress) add(class string, n int) {
 }
 
 func newProgress(s outline.Story, leading bool) progress {
-	p := progress{Queries: max(s.View.Queries, s.Released, 1)}
+	p := progress{Queries: max(s.View.Queries, s.Released, 1), Over: over(s.View)}
 	sites, part, retried := len(s.Plan.Proposal.Roster), 0, 0
 	for _, r := range s.Rounds {
 		if len(r.Survivors) < sites {

@@ -257,6 +257,25 @@ func TestWaitsInVain(t *testing.T) {
 	}
 }
 
+// TestNothingToComeOfAnEndedStudy: the bar of a study that is over promises no more queries.
+func TestNothingToComeOfAnEndedStudy(t *testing.T) {
+	d, s, now := newTold(t, proposal.DropoutWait)
+	v := &s.story.View
+	v.Released, v.Queries, v.Kind, v.Phase = 1, 9, study.KindPower, "upload"
+	s.story.Rounds = []round.View{{Kind: study.KindPower, At: now.now(), NoiseToSignal: -1, Turn: -1, Survivors: []int{0, 1, 2}}}
+	for status, want := range map[round.Status]string{round.StatusRunning: "to come</li>", round.StatusEnded: "never asked or not released</li>"} {
+		v.Status = status
+		now.add(time.Second)
+		main, err := d.main(everything(d), v.Digest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := string(main.main); !strings.Contains(text, want) || status == round.StatusEnded && strings.Contains(text, "to come") {
+			t.Errorf("%s: the page lacks %q", status, want)
+		}
+	}
+}
+
 // TestTookIsNotNegative: the leader of the next round may have a clock that is behind.
 func TestTookIsNotNegative(t *testing.T) {
 	d, s, now := newTold(t, proposal.DropoutWait)
