@@ -157,3 +157,34 @@ func TestUnreadVarianceDrawsNoPicture(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestBitmapsLackNoCharacter: what a bitmap's font cannot draw is a box, in plots and pictures, so
+// that each bar and arrow has a name.
+func TestBitmapsLackNoCharacter(t *testing.T) {
+	drawn := func(name string) (out [][]byte) {
+		r := pictured()
+		r.Columns[0] = name
+		plots, err := Plots(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range plots {
+			if p.Name == "loadings-1" || p.Name == "biplot-1-2" {
+				var b bytes.Buffer
+				if err := p.WritePNG(&b); err != nil {
+					t.Fatal(err)
+				}
+				out = append(out, b.Bytes())
+			}
+		}
+		return out
+	}
+	boxes := drawn("血圧")
+	for i, other := range [][][]byte{drawn("\u200a"), drawn("血圧血圧")} {
+		for j := range boxes {
+			if len(boxes) != 2 || bytes.Equal(boxes[j], other[j]) {
+				t.Errorf("%d: the characters are not drawn in plot %d of %d", i, j, len(boxes))
+			}
+		}
+	}
+}

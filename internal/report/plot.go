@@ -6,8 +6,10 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
@@ -83,9 +85,26 @@ const dotsPerInch = 192
 // WritePNG writes the drawing as a bitmap of 192 dots to the inch.
 func (p Plot) WritePNG(w io.Writer) error {
 	c := vgimg.NewWith(vgimg.UseWH(p.width, p.height), vgimg.UseDPI(dotsPerInch))
-	p.draw(draw.New(c))
+	p.draw(draw.New(bitmap{c}))
 	_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
 	return err
+}
+
+// bitmap draws a box for each character that its font lacks, such as Chinese or Arabic, where
+// nothing would be drawn: two names could look the same, or a bar have none.
+type bitmap struct{ *vgimg.Canvas }
+
+func (b bitmap) FillString(f font.Face, at vg.Point, text string) {
+	b.Canvas.FillString(f, at, boxed(f, text))
+}
+
+func boxed(f font.Face, text string) string {
+	return strings.Map(func(r rune) rune {
+		if i, err := f.Face.GlyphIndex(nil, r); err != nil || i == 0 {
+			return '□'
+		}
+		return r
+	}, text)
 }
 
 // The colours that Okabe and Ito chose to be told apart by everybody.
