@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -33,22 +34,27 @@ func loadings(r *result.Result, of []*worth.Report) ([]Plot, error) {
 			shown[j] = j
 		}
 		title := fmt.Sprintf("component %d", i+1)
+		var under []string // on a line of its own, which no long name cuts off
 		if r.D > allColumns {
 			slices.SortStableFunc(shown, func(a, b int) int { return cmp.Compare(math.Abs(v[b]), math.Abs(v[a])) })
 			shown = shown[:topColumns]
-			title += fmt.Sprintf(", the %d largest loadings of %d", topColumns, r.D)
+			under = append(under, fmt.Sprintf("the %d largest loadings of %d", topColumns, r.D))
 		}
 		var intervals [][2]float64
-		if len(of) > 0 && i < len(of[0].Components) {
-			switch c := of[0].Components[i]; {
-			case c.Loadings != nil:
-				intervals = c.Loadings
-				title += ", separated, 95% intervals"
-			case c.Separated:
-				title += ", separated; loadings' intervals are not known"
-			default:
-				title += ": not separated, do not interpret"
-			}
+		switch {
+		case len(of) == 0:
+		case i >= len(of[0].Components):
+			under = append(under, "what it is worth is not known: do not interpret")
+		case of[0].Components[i].Loadings != nil:
+			intervals = of[0].Components[i].Loadings
+			under = append(under, "separated, 95% intervals")
+		case of[0].Components[i].Separated:
+			under = append(under, "separated, but the loadings' intervals are not known")
+		default:
+			under = append(under, "not separated: do not interpret")
+		}
+		if len(under) > 0 {
+			title += "\n" + strings.Join(under, "; ")
 		}
 		slices.Reverse(shown) // the axis goes up, a list goes down
 		p := newPlot(r, title, "loading", "")
@@ -99,7 +105,7 @@ func loadings(r *result.Result, of []*worth.Report) ([]Plot, error) {
 		p.X.Min, p.X.Max = -1.05*top, 1.05*top
 		p.X.Tick.Marker = even{}
 		p.Y.Min, p.Y.Max = -0.5, float64(len(shown))-0.5
-		out = append(out, Plot{Name: fmt.Sprintf("loadings-%d", i+1), plot: p, width: plotWidth, height: vg.Length(115 + barPitch*len(shown))})
+		out = append(out, Plot{Name: fmt.Sprintf("loadings-%d", i+1), plot: p, width: plotWidth, height: vg.Length(130 + barPitch*len(shown))})
 	}
 	return out, nil
 }

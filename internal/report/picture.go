@@ -18,11 +18,13 @@ import (
 	"covey/internal/picture"
 	"covey/internal/result"
 	"covey/internal/study"
+	"covey/internal/worth"
 )
 
 // pictures are the drawings of histograms of scores: of each pair of components a biplot, and
-// groups where there are several; and all components' histograms.
-func pictures(r *result.Result) ([]Plot, error) {
+// groups where there are several; and all components' histograms. Where not all components are
+// known to be separated, the first sentence under each says so.
+func pictures(r *result.Result, of []*worth.Report) ([]Plot, error) {
 	if _, err := pictureArrays(r); err != nil {
 		return nil, err
 	}
@@ -30,8 +32,12 @@ func pictures(r *result.Result) ([]Plot, error) {
 	if err != nil {
 		return nil, fault("pictures_", "%v", err)
 	}
+	loose := len(of) > 0 && (len(of[0].Components) < len(r.Components) || slices.ContainsFunc(of[0].Components, func(c worth.Component) bool { return !c.Separated }))
 	var out []Plot
 	for _, d := range all {
+		if loose {
+			d.Words = slices.Insert(slices.Clone(d.Words), 0, "Some components cannot be told apart, or that is not known: do not interpret their axes and arrows.")
+		}
 		d = d.Captioned()
 		out = append(out, Plot{Name: d.Name, drawing: &d, width: vg.Length(d.Width), height: vg.Length(d.Height)})
 	}

@@ -8,12 +8,14 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"covey/internal/picture"
 	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/study"
+	"covey/internal/worth"
 )
 
 // pictured is a sample with a picture by site and a histogram of each component.
@@ -185,6 +187,40 @@ func TestBitmapsLackNoCharacter(t *testing.T) {
 			if len(boxes) != 2 || bytes.Equal(boxes[j], other[j]) {
 				t.Errorf("%d: the characters are not drawn in plot %d of %d", i, j, len(boxes))
 			}
+		}
+	}
+}
+
+// TestPlotsOfUnknownWorth: what the page folds away and calls nothing to interpret, a drawing in a
+// file does, too: a component that is not separated, and one of which nothing is known.
+func TestPlotsOfUnknownWorth(t *testing.T) {
+	good := worth.Component{Number: 1, Separated: true}
+	for _, c := range []struct {
+		of      *worth.Report
+		caveats []bool // by component; and of the pictures
+	}{
+		{&worth.Report{Uncalibrated: "heavy tails"}, []bool{true, true, true}},
+		{&worth.Report{Components: []worth.Component{good, {Number: 2}}}, []bool{false, true, true}},
+		{&worth.Report{Components: []worth.Component{good, good}}, []bool{false, false, false}},
+	} {
+		plots, err := Plots(pictured(), c.of)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := map[string]bool{"loadings-1": c.caveats[0], "loadings-2": c.caveats[1], "biplot-1-2": c.caveats[2], "groups-1-2": c.caveats[2]}
+		for _, p := range plots {
+			var b bytes.Buffer
+			if err := p.WriteSVG(&b); err != nil {
+				t.Fatal(err)
+			}
+			want, known := names[p.Name]
+			if said := strings.Contains(b.String(), "do not interpret") || strings.Contains(b.String(), "cannot be told apart"); known && said != want {
+				t.Errorf("%s of %+v: a caveat %v, want %v", p.Name, c.of, said, want)
+			}
+			delete(names, p.Name)
+		}
+		if len(names) > 0 {
+			t.Errorf("not drawn: %v", names)
 		}
 	}
 }

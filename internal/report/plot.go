@@ -43,7 +43,8 @@ func Plots(r *result.Result, of ...*worth.Report) ([]Plot, error) {
 	}
 	var out []Plot
 	bars := func(r *result.Result) ([]Plot, error) { return loadings(r, of) }
-	for _, draw := range []func(*result.Result) ([]Plot, error){scree, bars, convergence, noiseToSignal, pictures} {
+	scores := func(r *result.Result) ([]Plot, error) { return pictures(r, of) }
+	for _, draw := range []func(*result.Result) ([]Plot, error){scree, bars, convergence, noiseToSignal, scores} {
 		plots, err := draw(r)
 		if err != nil {
 			return nil, err

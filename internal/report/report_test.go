@@ -376,7 +376,7 @@ func TestConvergence(t *testing.T) {
 				t.Fatalf("%s, component %d: %d points, want %d", subspace, i, len(points), r.Rounds)
 			}
 			for round, p := range points {
-				if p.X != float64(round) || round == 0 && p.Y < 10 || round == r.Rounds-1 && p.Y > 5 {
+				if p.X != float64(round+1) || round == 0 && p.Y < 10 || round == r.Rounds-1 && p.Y > 5 {
 					t.Errorf("%s, component %d, point %d: %v° in round %v", subspace, i, round, p.Y, p.X)
 				}
 			}

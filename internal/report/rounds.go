@@ -43,13 +43,14 @@ func convergence(r *result.Result) ([]Plot, error) {
 			return nil, err
 		}
 	}
-	p.X.Min, p.X.Max, p.X.Tick.Marker = 0, float64(max(1, r.Rounds-1)), counting{}
+	p.X.Min, p.X.Max, p.X.Tick.Marker = 1, float64(max(2, r.Rounds)), counting{}
 	p.Y.Min, p.Y.Max, p.Y.Padding = 0, 95, 0
 	p.Y.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0°"}, {Value: 15, Label: "15°"}, {Value: 30, Label: "30°"}, {Value: 45, Label: "45°"}, {Value: 60, Label: "60°"}, {Value: 75, Label: "75°"}, {Value: 90, Label: "90°"}}
 	return []Plot{{Name: "convergence", plot: p, width: plotWidth, height: plotHeight}}, nil
 }
 
-// course is a component's angle over the rounds.
+// course is a component's angle over the rounds, which are counted from 1 as everywhere that people
+// read.
 func course(r *result.Result, steps []result.Step, i int) plotter.XYs {
 	run := -1
 	if r.Subspace == proposal.SubspaceDeflation {
@@ -58,7 +59,7 @@ func course(r *result.Result, steps []result.Step, i int) plotter.XYs {
 	var out plotter.XYs
 	for _, s := range steps {
 		if run < 0 || s.Run == run {
-			out = append(out, plotter.XY{X: float64(s.Round), Y: angle(r.Components[i], s.X)})
+			out = append(out, plotter.XY{X: float64(s.Round + 1), Y: angle(r.Components[i], s.X)})
 		}
 	}
 	return out
@@ -96,7 +97,7 @@ func noiseToSignal(r *result.Result) ([]Plot, error) {
 		v := math.Log10(max(leastNoise, min(mostNoise, s.NoiseToSignal)))
 		beyond = beyond || s.NoiseToSignal > mostNoise
 		low, high = min(low, v), max(high, v)
-		lines[s.Run] = append(lines[s.Run], plotter.XY{X: float64(s.Round), Y: v})
+		lines[s.Run] = append(lines[s.Run], plotter.XY{X: float64(s.Round + 1), Y: v})
 	}
 	if len(lines) == 0 {
 		return nil, nil
@@ -107,13 +108,12 @@ func noiseToSignal(r *result.Result) ([]Plot, error) {
 	}
 	p := newPlot(r, title, "round", "noise of the step over its signal")
 	p.Add(grid())
-	last := float64(max(1, r.Rounds-1))
 	for i, points := range lines[:min(len(lines), mostLines)] {
 		if err := addLine(p, i, points, label("run", len(lines), i)); err != nil {
 			return nil, err
 		}
 	}
-	p.X.Min, p.X.Max, p.X.Tick.Marker = 0, last, counting{}
+	p.X.Min, p.X.Max, p.X.Tick.Marker = 1, float64(max(2, r.Rounds)), counting{}
 	p.Y.Tick.Marker = decades{}
 	p.Y.Min, p.Y.Max = low-0.1, high+0.1
 	// the legend is above
