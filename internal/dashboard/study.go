@@ -154,7 +154,7 @@ func sentence(s outline.Story, leading bool) string {
 	case round.StatusRunning:
 		what := "Query " + strconv.Itoa(s.Released+1) + ": " + describe(s.Kind, s.Of, s.Round, s.Run, s.Plan)
 		if !leading {
-			return what + "."
+			return what + ". The page of the coordinator that leads says who is awaited."
 		}
 		return what + ". " + map[string]string{
 			"upload": "Sites upload masked sums.",

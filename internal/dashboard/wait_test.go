@@ -276,6 +276,29 @@ func TestNothingToComeOfAnEndedStudy(t *testing.T) {
 	}
 }
 
+// TestFollowerKnowsNoFaults: what only the leader knows, another coordinator's page does not show
+// as nothing: that no message failed a check, or that nobody is awaited.
+func TestFollowerKnowsNoFaults(t *testing.T) {
+	const none, elsewhere = `<td class="num">0</td><td><code>`, "leads says who is awaited"
+	for _, leading := range []bool{true, false} {
+		d, s, _ := newTold(t, proposal.DropoutWait)
+		s.overview.Leading = leading
+		s.story.Status, s.story.Kind, s.story.Phase, s.story.Left = round.StatusRunning, study.KindPower, "upload", 1
+		for page, said := range map[proposal.Digest]struct {
+			text string
+			want bool
+		}{{}: {none, leading}, s.story.Digest: {elsewhere, !leading}} {
+			main, err := d.main(everything(d), page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(string(main.main), said.text) != said.want {
+				t.Errorf("leading %v: the page says %q: %v", leading, said.text, !said.want)
+			}
+		}
+	}
+}
+
 // TestTookIsNotNegative: the leader of the next round may have a clock that is behind.
 func TestTookIsNotNegative(t *testing.T) {
 	d, s, now := newTold(t, proposal.DropoutWait)
