@@ -65,6 +65,7 @@ func charts(s outline.Story) []chart {
 		return nil
 	}
 	var turns, noises [][]point
+	beyond := false
 	for _, r := range s.Rounds {
 		if r.NoiseToSignal < 0 {
 			continue
@@ -73,6 +74,7 @@ func charts(s outline.Story) []chart {
 			turns, noises = append(turns, nil), append(noises, nil)
 		}
 		at := float64(r.Round + 1)
+		beyond = beyond || r.NoiseToSignal > mostNoise
 		noises[r.Run] = append(noises[r.Run], point{at, math.Log10(max(leastNoise, min(mostNoise, r.NoiseToSignal))), short3(r.NoiseToSignal)})
 		if r.Turn >= 0 {
 			turns[r.Run] = append(turns[r.Run], point{at, r.Turn, fmt.Sprintf("%.1f°", r.Turn)})
@@ -91,7 +93,11 @@ func charts(s outline.Story) []chart {
 			low, high = min(low, p.y-0.1), max(high, p.y+0.1)
 		}
 	}
-	noise := newChart("noise", "Noise to signal", "The noise of each step over its signal. A small value does not mean that the iteration has finished.")
+	about := "The noise of each step over its signal. A small value does not mean that the iteration has finished."
+	if beyond {
+		about += fmt.Sprintf(" Values above %g are drawn at %g.", mostNoise, mostNoise)
+	}
+	noise := newChart("noise", "Noise to signal", about)
 	decades := map[float64]string{}
 	for e := math.Ceil(low); e <= high; e++ {
 		decades[e] = strconv.FormatFloat(math.Pow(10, e), 'g', 3, 64)

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"crypto/ed25519"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -295,6 +296,22 @@ func TestFollowerKnowsNoFaults(t *testing.T) {
 			if strings.Contains(string(main.main), said.text) != said.want {
 				t.Errorf("leading %v: the page says %q: %v", leading, said.text, !said.want)
 			}
+		}
+	}
+}
+
+// TestClippedNoiseIsSaid: a step's noise that is above the chart's axis is not drawn as a smaller
+// one without a word.
+func TestClippedNoiseIsSaid(t *testing.T) {
+	_, s, _ := newTold(t, proposal.DropoutWait)
+	for _, c := range []struct {
+		noise float64
+		said  bool
+	}{{9, false}, {11, true}, {math.MaxFloat64, true}} {
+		s.story.Rounds = []round.View{{Kind: study.KindPower, NoiseToSignal: c.noise, Turn: -1}}
+		all := charts(s.story)
+		if len(all) != 2 || strings.Contains(all[1].About, "above 10 are drawn at 10") != c.said {
+			t.Errorf("%g: %+v", c.noise, all)
 		}
 	}
 }
