@@ -237,7 +237,11 @@ func places(r *result.Result) string {
 
 // released is what released values and public sizes show of a study without figures.
 func released(p *study.Plan, r *result.Result) string {
-	out := fmt.Sprintf("the noise of the last step is %.2g of what it measured", r.NoiseToSignal)
+	alone := "1" // of a power step; the largest eigenvalue of a matrix of noise is near τ√(2d)
+	if r.Output == proposal.OutputCovariance {
+		alone = "0.5"
+	}
+	out := fmt.Sprintf("the noise of the last step is %.2g of what it measured, where noise alone has about %s or more", r.NoiseToSignal, alone)
 	if r.NoiseToSignal == math.MaxFloat64 {
 		out = "nothing but noise was left in the last step"
 	}
