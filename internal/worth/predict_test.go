@@ -141,7 +141,7 @@ func TestReadmePredicts(t *testing.T) {
 		t.Fatal(err)
 	}
 	slow, steep, more := few.Cases[0], few.Cases[len(falls)-1], many.Cases
-	want := fmt.Sprintf("captures %.0f%% (slowly falling spectrum, where a blind guess has %.0f%%) or %.0f%% (steep spectrum) of the best possible variance with 300 units, and %.0f%% to nearly all with 2,000 units",
+	want := fmt.Sprintf("with 32 columns of known scale and 300 units, `coordinator study validate` predicts that one component captures %.0f%% of the best possible variance (slowly falling spectrum, where a blind guess has %.0f%%) or %.0f%% (steep spectrum), and with 2,000 units %.0f%% to nearly all",
 		100*slow.Median, 100*slow.Blind, 100*steep.Median, 100*more[0].Median)
 	if !strings.Contains(strings.Join(strings.Fields(string(page)), " "), want) || more[len(falls)-1].Median < 0.99 {
 		t.Errorf("README.md does not say %q, to %.3f", want, more[len(falls)-1].Median)
