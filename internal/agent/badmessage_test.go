@@ -227,6 +227,7 @@ func TestBadMessages(t *testing.T) {
 		"another dealer's":     {open(with(mine, 1, mine[2])), study.CodeBadBox},
 		"for another receiver": {open(with(mine, 1, c.boxes[2][1])), study.CodeBadBox},
 		"bodies":               {wire.Confirm{Header: wire.Header{Study: id}, Boxes: mine, Bodies: mine}, study.CodeBadBox},
+		"a graph's nonce":      {wire.Reveal{Header: wire.Header{Study: id}, Announcements: announced}, study.CodeOutOfOrder},
 		"tags before that":     {wire.Recall{Header: wire.Header{Study: id}}, study.CodeOutOfOrder},
 	})
 	for i, site := range c.sites {

@@ -139,6 +139,44 @@ func TestClosedIsOnRecordFirst(t *testing.T) {
 	}
 }
 
+// TestSeedsLeaveWithAnAccusationAlone: a fault that is this site's own, or of a box that was not
+// shown, ends no setup, and the seeds that would prove it stay.
+func TestSeedsLeaveWithAnAccusationAlone(t *testing.T) {
+	c, h := dealt(t, 5)
+	sess := c.sites[0].session(c)
+	sec, _, err := sess.secrets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine := c.boxesFor(0)
+	for _, at := range []struct {
+		site  int
+		boxes [][]byte
+	}{{0, mine}, {2, nil}, {2, mine[:1]}, {9, mine}} {
+		no, ok := sess.ring.EndSetup(wire.Confirm{Header: h, Boxes: at.boxes}, c.setup, sec, &secagg.SiteError{Site: at.site, Err: errors.ErrUnsupported}).(wire.Refusal)
+		if !ok || no.Code != study.CodeInternal || no.Evidence != nil || no.Culprit != 0 {
+			t.Errorf("site %d, %d boxes: %q of %d with %d bytes of evidence", at.site, len(at.boxes), no.Code, no.Culprit, len(no.Evidence))
+		}
+		if _, ok, err := sess.journal.Setup(ledger.SetupClosed); ok || err != nil {
+			t.Fatalf("site %d, %d boxes: the setup is closed (%v)", at.site, len(at.boxes), err)
+		}
+	}
+}
+
+// TestNoWitnessBeforeTheConfirmation: certificates are checked for a setup that the site confirmed.
+// Until then it knows of none, though the announcements are on record.
+func TestNoWitnessBeforeTheConfirmation(t *testing.T) {
+	c, h := dealt(t, 5)
+	s := c.sites[0]
+	if setup, err := s.session(c).ring.Witness(); setup != nil || err != nil {
+		t.Errorf("a setup (%t), %v before this site confirmed", setup != nil, err)
+	}
+	want[wire.Confirmation](s, wire.Confirm{Header: h, Boxes: c.boxesFor(0)})
+	if setup, err := s.session(c).ring.Witness(); err != nil || setup == nil || setup.Transcript() != c.setup.Transcript() {
+		t.Errorf("a setup (%t), %v after it, or another", setup != nil, err)
+	}
+}
+
 // TestSecondBoxIsProven: a site that confirmed one box of an owner and is shown another with other
 // tags sends what convicts the owner. Whatever else it is shown, it answers what is on record.
 func TestSecondBoxIsProven(t *testing.T) {

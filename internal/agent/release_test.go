@@ -355,6 +355,12 @@ func TestSetupComesFirst(t *testing.T) {
 	}
 	refused(s, wire.Deal{Header: wire.Header{Study: id}, Announcements: announced[:2]}, study.CodeBadAnnouncement)
 	refused(s, wire.Deal{Header: wire.Header{Study: id}, Announcements: [][]byte{announced[1], announced[0], announced[2]}}, study.CodeBadAnnouncement)
+	// What stands in its own place is the coordinator's word: a site does not name itself.
+	for _, set := range [][][]byte{with(announced, 0, announced[1]), flipped(announced, 0, 40), flipped(announced, 0, -1)} {
+		if no := refused(s, wire.Deal{Header: wire.Header{Study: id}, Announcements: set}, study.CodeBadAnnouncement); no.Culprit != 0 {
+			t.Errorf("culprit %d of another announcement in the site's own place", no.Culprit)
+		}
+	}
 	want[wire.Boxes](s, wire.Deal{Header: wire.Header{Study: id}, Announcements: announced})
 	// The first set that was dealt for is the only one, however good another is.
 	refused(s, wire.Deal{Header: wire.Header{Study: id}, Announcements: [][]byte{announced[0], announced[2], announced[1]}}, study.CodeBadAnnouncement)

@@ -135,6 +135,8 @@ func TestNonceComesAfterTheBoard(t *testing.T) {
 		}
 	}
 	deal := wire.Deal{Header: wire.Header{Study: id}, Nonces: firstNonces, Keys: seals}
+	// announcements have no place in it, not even those on record
+	refused(s, wire.Deal{Header: deal.Header, Nonces: deal.Nonces, Keys: deal.Keys, Announcements: first}, study.CodeOutOfOrder)
 	dealt := want[wire.Boxes](s, deal).Boxes
 	s.restart()
 	if again := want[wire.Boxes](s, deal).Boxes; !slices.EqualFunc(dealt, again, bytes.Equal) {

@@ -34,6 +34,24 @@ func init() {
 		{"setup: a nonce leaves only while the secrets are there", 0, []edit{
 			{"internal/keyring/reveal.go", "setupNonces); err == nil {\n\t\treturn wire.Nonce", "setupNonces); err == nil && len(nonces) == 0 {\n\t\treturn wire.Nonce"},
 		}, in("agent", "TestNonceComesAfterTheBoard"), killer{}},
+		{"setup: a nonce of the complete graph", 0, []edit{
+			{"internal/keyring/reveal.go", "	if !s.plan.Thresholds.Sparse() {", "	if false {"},
+		}, in("agent", "TestBadMessages"), killer{}},
+		{"setup: announcements with the nonces", 0, []edit{
+			{"internal/keyring/reveal.go", "if len(r.Announcements) != 0 {", "if false {"},
+		}, in("agent", "TestNonceComesAfterTheBoard"), killer{}},
+		{"setup: a site names itself of another announcement in its place", 0, []edit{
+			{setup, " || !bytes.Equal(set[s.self], s.head(own)) {", " || len(own) == 0 {"},
+		}, in("agent", "TestSetupComesFirst"), killer{}},
+		{"setup: seeds leave of a fault of its own", 0, []edit{
+			{confirm, "if at.Site == s.self || box == nil {", "if box == nil && at.Site != s.self {"},
+		}, in("agent", "TestSeedsLeaveWithAnAccusationAlone"), killer{}},
+		{"setup: seeds leave for a box that was not shown", 0, []edit{
+			{confirm, "if at.Site == s.self || box == nil {", "if at.Site == s.self {"},
+		}, in("agent", "TestSeedsLeaveWithAnAccusationAlone"), killer{}},
+		{"setup: certificates count before the confirmation", 0, []edit{
+			{"internal/keyring/ring.go", "journal.Setup(setupConfirmation); err != nil || !ok {", "journal.Setup(setupConfirmation); err != nil || ok && !ok {"},
+		}, in("agent", "TestNoWitnessBeforeTheConfirmation"), killer{}},
 		{"setup: boxes leave before they are stored", 0, []edit{
 			{setup, "dealt, err := s.journal.PutSetup(setupBoxes, encodeList(sealed))", "dealt, err := encodeList(sealed), error(nil)"},
 		}, in("agent", "TestReplayAfterRestart"), killer{}},
