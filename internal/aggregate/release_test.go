@@ -7,6 +7,7 @@ import (
 
 	"covey/internal/noise"
 	"covey/internal/proposal"
+	"covey/internal/secagg"
 	"covey/internal/study"
 	"covey/test/runs"
 )
@@ -65,6 +66,30 @@ func TestChoice(t *testing.T) {
 	if len(chosen) != 3 {
 		t.Errorf("of equal candidates only %v are chosen", chosen)
 	}
+}
+
+// TestNothingToOpen: what is not a sum of the query's, or has no opening, is not opened.
+func TestNothingToOpen(t *testing.T) {
+	p := choicePlan(t)
+	ask, err := p.NewAsk(p.Start(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := func(what string, lanes int, opening *secagg.Opening) {
+		t.Helper()
+		defer func() {
+			if failed := recover(); failed != nil {
+				t.Errorf("%s is opened: %v", what, failed)
+			}
+		}()
+		_, err := Release(p, ask, []int{0, 1, 2}, secagg.Query{Lanes: 3}, make([]uint64, lanes), opening, func() { t.Errorf("%s: the masks are said to be off", what) })
+		if err != ErrNoSum {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	refused("a sum without an opening", 3, nil)
+	refused("no sum", 0, &secagg.Opening{})
+	refused("a sum that is short", 2, &secagg.Opening{})
 }
 
 // TestReleaseWithoutNoiseIsRefused: R11. A sampler that draws nothing, or a third of its noise over

@@ -52,6 +52,9 @@ func (s *site) onLink(l *chain.Log, key ed25519.PrivateKey) error {
 // lacks what the site was told, or that forks. A fork is kept once the operator accepts its head.
 func TestWatch(t *testing.T) {
 	s := newSite(t)
+	if s.Holds(chain.Head{}, chain.Step{}) {
+		t.Error("a chain is held before any link")
+	}
 	var mine, other chain.Log
 	other.Append(chain.Step{7})
 	if err := s.onLink(&other, texts.Signer); err != errUnlinked {
@@ -109,5 +112,10 @@ func TestFailedLedger(t *testing.T) {
 	}
 	if s.Holds(chain.Head{}, chain.Step{}) {
 		t.Error("a chain is held")
+	}
+	// it is this site's fault, not the coordinator's
+	err := s.Extend(s.plan, func() (chain.Step, error) { return chain.Step{}, nil })
+	if !errors.Is(err, ledger.ErrClosed) || strings.Contains(s.log.String(), "DOES NOT EXTEND") {
+		t.Errorf("%v, and the log says %q", err, s.log.String())
 	}
 }
