@@ -2,14 +2,18 @@ package aggregate
 
 import (
 	"errors"
+	"io"
 	"slices"
 	"testing"
+	"testing/iotest"
 
 	"covey/internal/noise"
 	"covey/internal/proposal"
 	"covey/internal/secagg"
 	"covey/internal/study"
+	"covey/test/must"
 	"covey/test/runs"
+	"covey/test/texts"
 )
 
 func choicePlan(t *testing.T) *study.Plan {
@@ -90,6 +94,50 @@ func TestNothingToOpen(t *testing.T) {
 	refused("a sum without an opening", 3, nil)
 	refused("no sum", 0, &secagg.Opening{})
 	refused("a sum that is short", 2, &secagg.Opening{})
+}
+
+// TestNoUploadWithoutItsNoise: a share of noise that cannot be drawn ends the upload before its
+// masks.
+func TestNoUploadWithoutItsNoise(t *testing.T) {
+	p := runs.PlanOf(t, must.Get(proposal.ParseSpec([]byte(texts.Studies["distributed"])))(t), 2000, 2000, 2000, 2000, 2000)
+	ask, err := p.NewAsk(p.Start(), 0)
+	if err != nil || p.Honest == 0 {
+		t.Fatal(err, p.Honest)
+	}
+	ask.Sigma = 0
+	defer func() {
+		if failed := recover(); failed != nil { // there is no setup to mask with
+			t.Errorf("a sum without its noise came as far as the masks: %v", failed)
+		}
+	}()
+	values := p.Queries[0].Values
+	out, err := Upload(p, nil, 0, ask, secagg.Query{Bits: p.Bits, Lanes: values}, make([]int64, values), secagg.SlotSecret{1}, secagg.SlotHeld{})
+	if _, ok := errors.AsType[*noise.ParameterError](err); !ok || out != nil {
+		t.Errorf("%d bytes, %v", len(out), err)
+	}
+}
+
+// TestNoReleaseWithoutItsNoise: where the draws fail, early or late, or the choice does, nothing is
+// released.
+func TestNoReleaseWithoutItsNoise(t *testing.T) {
+	sigma, err := noise.SigmaAtLeast(1 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := choicePlan(t)
+	ask, err := p.NewAsk(p.Start(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, bytes := range []int64{0, 1, 40} {
+		source := func() io.Reader { return io.LimitReader(noise.NewKeyed([32]byte{5}), bytes) }
+		if out, err := addNoise(make([]uint64, 64), 40, sigma, source()); out != nil || err == nil {
+			t.Errorf("%d bytes of randomness: %v, %v", bytes, out, err)
+		}
+	}
+	if _, err := Privatize(p, ask, []uint64{0, 3, 0}, p.Bits, iotest.ErrReader(io.ErrUnexpectedEOF)); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("a choice without randomness: %v", err)
+	}
 }
 
 // TestReleaseWithoutNoiseIsRefused: R11. A sampler that draws nothing, or a third of its noise over

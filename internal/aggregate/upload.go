@@ -4,8 +4,6 @@
 package aggregate
 
 import (
-	"errors"
-
 	"covey/internal/secagg"
 	"covey/internal/study"
 )
@@ -27,16 +25,11 @@ func Upload(p *study.Plan, setup *secagg.Setup, self int, ask study.Ask, q secag
 	if err != nil {
 		return nil, err
 	}
-	if len(v) != q.Lanes {
-		return nil, errLanes
-	}
 	if err := setup.Mask(self, own, held, q, v); err != nil {
 		return nil, err
 	}
 	return secagg.Pack(v, q.Bits), nil
 }
-
-var errLanes = errors.New("a sum's length differs from the plan")
 
 // AddShare adds all parts of this site's share of distributed noise. They are a function of the
 // slot's secret and ctx: an upload that is computed again after a crash is the same, and another

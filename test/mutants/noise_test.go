@@ -42,7 +42,7 @@ func init() {
 			{upload, "secagg.NoiseComponentKeys(root, sites, removable.Levels())...", "slices.Repeat(keys, len(removable))..."},
 			{upload, "		root := secagg.NoiseChain(own, q.Context, sites, sites)\n", ""},
 			{upload, "		sites := p.Thresholds.Sites\n", ""},
-			{upload, "	\"errors\"\n", "	\"errors\"\n	\"slices\"\n"},
+			{upload, "import (\n", "import (\n	\"slices\"\n\n"},
 		}, in("agent", "TestShareIsThePlans"), killer{}},
 		{"a site lets more be taken away than its sum does not need", 0, []edit{
 			{shares, "NoiseChain(own, q.Context, s.cfg.sites(), len(u))", "NoiseChain(own, q.Context, s.cfg.sites(), min(len(u)+1, s.cfg.sites()))"},
@@ -68,6 +68,12 @@ func init() {
 		{"noise that all need is waited for", 0, []edit{
 			{opening, "s.unheard) && s.removes(ask) {", "s.unheard) && (s.removes(ask) || true) {"},
 		}, in("round", "TestNoNoiseNoWait"), killer{}},
+		{"an upload leaves without the noise that failed", 0, []edit{
+			{"internal/aggregate/upload.go", "		err = AddShare(p, v, own, q, ask)\n", "		AddShare(p, v, own, q, ask)\n"},
+		}, in("aggregate", "TestNoUploadWithoutItsNoise"), killer{}},
+		{"a release of draws that failed", 0, []edit{
+			{"internal/aggregate/release.go", "sigma.Draw(source, draws); err != nil {", "sigma.Draw(source, draws); false && err != nil {"},
+		}, in("aggregate", "TestNoReleaseWithoutItsNoise"), killer{}},
 		{"a release names others' noise as taken away", 0, []edit{
 			{plan, "		rest = rest[at+1:]\n", "		rest = rest[:]\n"},
 		}, in("study", "TestCheckReleaseOfRemovedNoise"), killer{}},
