@@ -102,6 +102,13 @@ func TestNonceComesAfterTheBoard(t *testing.T) {
 		t.Errorf("culprit %d, want 8", no.Culprit)
 	}
 	g.nonces[0] = want[wire.Nonce](s, wire.Reveal{Header: wire.Header{Study: id}, Announcements: g.heads}).Nonce
+	// A graph without somebody's nonce, least of all this site's, is the coordinator's to choose.
+	for _, few := range [][][]byte{nil, g.nonces[1:], g.nonces[:n-1]} {
+		refused(s, wire.Deal{Header: wire.Header{Study: id}, Nonces: few}, study.CodeBadAnnouncement)
+		if _, ok, err := s.session(c).journal.Setup("nonces"); ok || err != nil {
+			t.Errorf("%d nonces are on record (%v)", len(few), err)
+		}
+	}
 	// Somebody who has seen the nonce makes another announcement: it comes too late.
 	first := slices.Clone(g.heads)
 	firstNonces, firstSeals, firstBodies := slices.Clone(g.nonces), slices.Clone(g.seals), slices.Clone(g.bodies)

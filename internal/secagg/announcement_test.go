@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -179,6 +180,59 @@ func TestMaskPolynomial(t *testing.T) {
 	}
 }
 
+func isConfig(err error) bool {
+	_, ok := errors.AsType[*ConfigError](err)
+	return ok
+}
+
+// drawn is Board.Draw, and an error of neither kind where that does not return.
+func drawn(b *Board, nonces [][]byte) (s *Setup, err error) {
+	defer func() {
+		if failed := recover(); failed != nil {
+			s, err = nil, fmt.Errorf("%v", failed)
+		}
+	}()
+	return b.Draw(nonces)
+}
+
+// TestNoSuchSite: of a site that the setup does not have, and of the other graph's messages, no
+// check looks further, whatever is shown: indices come from sites and from the coordinator.
+func TestNoSuchSite(t *testing.T) {
+	g, sparse := sharedGroup(t, 3), sharedSparse(t)
+	if _, err := VerifyHeads(g.cfg, g.sent); !isConfig(err) {
+		t.Errorf("heads of the complete graph: %v", err)
+	}
+	if _, err := VerifyHeads(sparse.cfg, sparse.sent[:69]); !isConfig(err) {
+		t.Errorf("a head too few: %v", err)
+	}
+	for _, site := range []int{-1, 3} {
+		// in what says that it is that site's
+		raw := append(g.cfg.header(site), g.sent[0][g.cfg.headerSize():]...)
+		if err := g.cfg.CheckAnnounced(site, raw); !isConfig(err) {
+			t.Errorf("an announcement of site %d: %v", site, err)
+		}
+		for _, way := range [][2]int{{site, 0}, {0, site}, {1, 1}} {
+			if _, err := g.setup.Judge(way[0], way[1], make([]byte, accusationSize), nil); !isConfig(err) {
+				t.Errorf("an accusation of %d by %d: %v", way[0], way[1], err)
+			}
+		}
+		if err := g.setup.CheckStatement(site, nil, nil, nil); !isConfig(err) {
+			t.Errorf("deposits of site %d: %v", site, err)
+		}
+	}
+	for _, site := range []int{-1, 70} {
+		if err := sparse.setup.CheckKey(site, sparse.seals[0]); !isConfig(err) {
+			t.Errorf("a key of site %d: %v", site, err)
+		}
+		if err := sparse.setup.CheckBody(site, sparse.bodies[0]); !isConfig(err) {
+			t.Errorf("a body of site %d: %v", site, err)
+		}
+	}
+	if _, err := UnmarshalSlotHeld(make([]byte, 5)); !isConfig(err) {
+		t.Errorf("what is stored of a slot, cut short: %v", err)
+	}
+}
+
 // TestSparseAnnouncements: every part of a head, a nonce, an ML-KEM key and a body is bound: what
 // is changed or exchanged on the way is refused, and its site not named for it.
 func TestSparseAnnouncements(t *testing.T) {
@@ -196,6 +250,15 @@ func TestSparseAnnouncements(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Whoever may leave nonces out, or add some, draws as many graphs as it likes.
+	for name, nonces := range map[string][][]byte{"no nonce": nil, "without the last nonce": g.nonces[:len(g.nonces)-1],
+		"a nonce of nobody": append(slices.Clone(g.nonces), g.nonces[0])} {
+		if s, err := drawn(board, nonces); s != nil || !isConfig(err) {
+			t.Errorf("%s: a graph is drawn: %v", name, err)
+		}
+	}
+	names(t, "an empty nonce", board.CheckNonce(5, nil), 5)
+	names(t, "a nonce that is longer", board.CheckNonce(5, append(slices.Clone(g.nonces[5]), 0)), 5)
 	_, err = board.Draw(replace(g.nonces, 5, g.nonces[6]))
 	names(t, "another site's nonce", err, 5)
 	names(t, "a flipped nonce", board.CheckNonce(5, flip(g.nonces[5], 0)), 5)
@@ -250,8 +313,8 @@ func TestSparseAnnouncements(t *testing.T) {
 	other, _ := VerifyHeads(g.cfg, g.sent)
 	commitment := commitNonce(0, nonces[0])
 	other.nonces[0] = commitment[:]
-	drawn, err := other.Draw(nonces)
-	if err != nil || slices.Equal(drawn.graph.Committee(), g.setup.graph.Committee()) {
+	again, err := other.Draw(nonces)
+	if err != nil || slices.Equal(again.graph.Committee(), g.setup.graph.Committee()) {
 		t.Errorf("another nonce, the same graph: %v", err)
 	}
 }
