@@ -1,0 +1,39 @@
+package ledger
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"testing"
+
+	"go.etcd.io/bbolt"
+)
+
+// TestDamagedChargeAllowsNone: a charge on record that does not read counts as no other number, so
+// that nothing is charged beside it, nor again in its place.
+func TestDamagedChargeAllowsNone(t *testing.T) {
+	number := func(x float64) []byte { return binary.BigEndian.AppendUint64(nil, math.Float64bits(x)) }
+	for name, damage := range map[string][]byte{"short": number(1.5)[:7], "long": append(number(1.5), 0), "empty": {},
+		"negative": number(-1.5), "no number": number(math.NaN()), "infinite": number(math.Inf(1))} {
+		l := mustOpen(t, t.TempDir())
+		must(t, l.Approve(approval(1, 2)))
+		must(t, l.Charge(study(1), 0, 1.5))
+		must(t, l.update(of("test", study(1)), func(tx *bbolt.Tx) error {
+			id := study(1)
+			return tx.Bucket(studiesBucket).Bucket(id[:]).Bucket(chargeBucket).Put(index(0), damage)
+		}))
+		for _, query := range []int{0, 1} {
+			if err := l.Charge(study(1), query, 1.5); !errors.Is(err, errDamaged) {
+				t.Errorf("%s: query %d is charged: %v", name, query, err)
+			}
+			_, err := l.Journal(study(1)).Upload(query, query, [32]byte{1}, 1.5, func() ([]byte, error) {
+				t.Errorf("%s: an upload of query %d is made", name, query)
+				return []byte("masked"), nil
+			})
+			if !errors.Is(err, errDamaged) {
+				t.Errorf("%s: query %d: %v", name, query, err)
+			}
+		}
+		must(t, l.Close())
+	}
+}
