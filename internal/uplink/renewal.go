@@ -21,7 +21,6 @@ const standingEvery = 10 * time.Minute
 // renewals keeps the certificate good for more than pki.RenewBefore, and of the CA that the
 // federation changes to, as long as the link lives. The keys stay.
 func (u *Uplink) renewals(ctx context.Context, conn grpc.ClientConnInterface) {
-	var told time.Time // of the CA's end
 	for {
 		moved, err := u.follow(ctx, conn)
 		if ctx.Err() != nil {
@@ -40,8 +39,7 @@ func (u *Uplink) renewals(ctx context.Context, conn grpc.ClientConnInterface) {
 				// if it is over.
 				u.follow(ctx, conn)
 			}
-		} else if now := u.o.Now(); soon && now.Sub(told) >= 24*time.Hour {
-			told = now
+		} else if soon && u.endUntold() {
 			u.o.Log.Warn("this certificate ends together with the federation's CA, and is not renewed: ask the coordinator's operator whether `coordinator ca new` was run", "ends", leaf.NotAfter.UTC())
 		}
 		select {
@@ -60,6 +58,19 @@ func (u *Uplink) unasked(why string) bool {
 	was := u.why
 	u.why = why
 	return why != "" && why != was
+}
+
+// endUntold reports whether the end of the CA is to be logged now: once a day, on however many
+// links.
+func (u *Uplink) endUntold() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	now := u.o.Now()
+	if now.Sub(u.ends) < 24*time.Hour {
+		return false
+	}
+	u.ends = now
+	return true
 }
 
 // follow takes over the CAs that are in force, and says whether this site's certificate is to be

@@ -57,8 +57,9 @@ type Uplink struct {
 	link   *link                    // nil while there is none
 	calls  grpc.ClientConnInterface // of the link, for what is asked beside it; nil while there is none
 	stands Standing
-	skewed bool   // the clocks were far apart when they were last compared
-	why    string // the coordinator did not say last which CAs are in force; empty if it did
+	skewed bool      // the clocks were far apart when they were last compared
+	why    string    // the coordinator did not say last which CAs are in force; empty if it did
+	ends   time.Time // when the CA's end was last logged
 }
 
 // Standing is how a site's link stands.
