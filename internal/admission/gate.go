@@ -62,6 +62,9 @@ type Gate struct {
 	// a revoked holder, or of one before the name's holder of now, whose connections are not to end
 	// for it. Whoever shows it stays a stranger. Nobody is, if it is nil.
 	Refused func(leaf *x509.Certificate) bool
+	// Issued reports whether the federation's CA made a certificate, which may have ended. Nobody's
+	// is, if it is nil.
+	Issued func(leaf *x509.Certificate) bool
 
 	log   *slog.Logger
 	ended refusedHosts // whose certificate had ended
@@ -141,13 +144,17 @@ func (g *Gate) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, er
 
 // tell logs that a caller's certificate is not good now, once a day for a name and host: a site
 // that is away for this, or all sites where this machine's clock is wrong, do not know more than
-// that they are refused. Who made the certificate was not looked at: its name may be another's.
+// that they are refused. What another CA made has no name here: who calls could choose it, and fill
+// the log. Whether the caller has the certificate's key was not looked at.
 func (g *Gate) tell(from net.Addr, why error) {
 	invalid, ok := errors.AsType[x509.CertificateInvalidError](why)
 	if !ok || invalid.Reason != x509.Expired || invalid.Cert == nil {
 		return
 	}
-	_, name, _ := pki.RoleOf(invalid.Cert) // empty of a certificate that names nobody
+	name := ""
+	if g.Issued != nil && g.Issued(invalid.Cert) {
+		_, name, _ = pki.RoleOf(invalid.Cert) // empty of a certificate that names nobody
+	}
 	if host, first := g.ended.first(from, name); first {
 		g.log.Warn("a caller was refused: by this machine's clock its certificate is not good now. If the clock is right, it joins again: coordinator site invite SITE --again, or analyst invite",
 			"host", host, "says_it_is", name, "from", invalid.Cert.NotBefore.UTC(), "to", invalid.Cert.NotAfter.UTC())

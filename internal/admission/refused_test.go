@@ -65,16 +65,23 @@ func TestEndedCertificatesAreLogged(t *testing.T) {
 	}
 }
 
-// TestEndedCertificatesOfOneHost: sites behind one address are told apart by the names that they
-// show, and each is told of once a day.
+// TestEndedCertificatesOfOneHost: sites behind one address are told apart by the names that the CA
+// gave them, and each is told of once a day, whatever names others make up there.
 func TestEndedCertificatesOfOneHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
 		g := NewGate(refusing{}, slog.New(slog.NewTextHandler(&log, nil)))
-		for range 50 { // more than two days, an hour apart
+		g.Issued = func(leaf *x509.Certificate) bool { return !strings.HasPrefix(leaf.Subject.CommonName, "made-up") }
+		named := func(name string) {
+			shown := &x509.Certificate{Subject: pkix.Name{CommonName: name}, URIs: []*url.URL{{Scheme: "covey", Host: "site", Path: "/" + name}}}
+			g.tell(at("10.0.0.1:99").RemoteAddr(), x509.CertificateInvalidError{Cert: shown, Reason: x509.Expired})
+		}
+		for i := range 50 { // more than two days, an hour apart
+			for j := range maxRefusedHosts {
+				named(fmt.Sprintf("made-up-%d-%d", i, j))
+			}
 			for _, name := range []string{"north", "south", "not a name"} {
-				shown := &x509.Certificate{Subject: pkix.Name{CommonName: name}, URIs: []*url.URL{{Scheme: "covey", Host: "site", Path: "/" + name}}}
-				g.tell(at("10.0.0.1:99").RemoteAddr(), x509.CertificateInvalidError{Cert: shown, Reason: x509.Expired})
+				named(name)
 			}
 			time.Sleep(time.Hour)
 		}
@@ -82,6 +89,9 @@ func TestEndedCertificatesOfOneHost(t *testing.T) {
 			if n := strings.Count(log.String(), as); n != 3 {
 				t.Errorf("%s: %d lines: %s", as, n, log.String())
 			}
+		}
+		if strings.Contains(log.String(), "made-up") {
+			t.Error(log.String())
 		}
 	})
 }

@@ -3,6 +3,7 @@ package coordinator
 import (
 	"context"
 	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -80,5 +81,18 @@ func TestPlaceOfARevokedHolder(t *testing.T) {
 	}
 	if err := <-over; status.Code(err) != codes.PermissionDenied {
 		t.Errorf("the connection of the name's holder ended before its revocation: %v", err)
+	}
+}
+
+// TestEndedCertificateIsNamed: the log says whose certificate has ended.
+func TestEndedCertificateIsNamed(t *testing.T) {
+	o := newOffice(t)
+	o.clock.Store(time.Now().AddDate(-2, 0, 0).UnixNano())
+	if _, err := wire.CallStanding(t.Context(), o.issued(pki.RoleSite, "north", o.keys("north")), nil); err == nil {
+		t.Error("a certificate that has ended is let in")
+	}
+	o.server.Stop()
+	if !strings.Contains(o.logs.String(), "says_it_is=north") {
+		t.Error(o.logs.String())
 	}
 }

@@ -170,6 +170,11 @@ func (a *Authority) ServerCertificate() *x509.Certificate { return a.server.Load
 // caPool returns a new pool of the CA and, while a federation changes it, of the other one.
 func (a *Authority) caPool() *x509.CertPool { return pool(a.cas.Load().trusted()...) }
 
+// Issued reports whether one of the CAs signed a certificate, whenever that ends.
+func (a *Authority) Issued(leaf *x509.Certificate) bool {
+	return slices.ContainsFunc(a.cas.Load().trusted(), func(ca *x509.Certificate) bool { return leaf.CheckSignatureFrom(ca) == nil })
+}
+
 // SigningKey returns the key that signs released results. The caller must not
 // change or store it.
 func (a *Authority) SigningKey() ed25519.PrivateKey { return a.signing() }

@@ -241,6 +241,9 @@ func TestIssue(t *testing.T) {
 	if got := cert.NotAfter.Sub(start); got != 90*days {
 		t.Fatal(got)
 	}
+	if !a.Issued(cert) || newAuthority(t).Issued(cert) {
+		t.Fatal("a certificate is not its CA's, or another's")
+	}
 	again, err := parseCertificate(issue(t, a, s, "north-1", start))
 	if err != nil || again.SerialNumber.Cmp(cert.SerialNumber) == 0 {
 		t.Fatal("two certificates have one serial number")
