@@ -153,7 +153,11 @@ func TestAnalystsStudy(t *testing.T) {
 			}
 			time.Sleep(10 * time.Second)
 		}
-		read := func(a *asker) ([]byte, error) { return server{f.c}.Result(a.ctx(), of[:]) }
+		read := func(a *asker) ([]byte, error) {
+			ctx, end := context.WithCancel(a.ctx()) // as a call ends, for the client's next one
+			defer end()
+			return server{f.c}.Result(ctx, of[:])
+		}
 		if v := f.finish(); v.Status != round.StatusCompleted {
 			t.Fatalf("%+v", v)
 		}
