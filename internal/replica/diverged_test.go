@@ -20,7 +20,8 @@ func (m *elsewhere) Apply(entry []byte) any {
 	return m.list.Apply(entry)
 }
 
-// TestDivergedMachineEndsTheNode: a machine's error that says so ends the node, its log kept.
+// TestDivergedMachineEndsTheNode: a machine's error that says so ends the node, its log kept;
+// neither it nor a copy starts again.
 func TestDivergedMachineEndsTheNode(t *testing.T) {
 	dir := t.TempDir()
 	n := mustOpen(t, dir, &elsewhere{}, Options{})
@@ -32,7 +33,9 @@ func TestDivergedMachineEndsTheNode(t *testing.T) {
 		}
 	}
 	must(t, n.Close())
-	if _, err := Open(dir, &elsewhere{}, Options{}); !errors.Is(err, diverged{}) {
-		t.Errorf("the next start: %v", err)
+	for _, dir := range []string{crash(t, dir), dir} {
+		if _, err := Open(dir, &elsewhere{}, Options{}); !errors.Is(err, diverged{}) {
+			t.Errorf("the next start: %v", err)
+		}
 	}
 }
