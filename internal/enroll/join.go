@@ -109,7 +109,7 @@ func (n Newcomer) Join(ctx context.Context, file []byte, dir string, now time.Ti
 	}
 	path := filepath.Join(dir, n.File)
 	switch was := holder.Name(); {
-	case was == name && !n.Again && missing(path) && trusts(holder, join.Fingerprint):
+	case was == name && !n.Again && missing(path) && trusts(holder, join.Fingerprint) && now.Before(holder.Certificate().NotAfter):
 		return n.configure(path, join) // the last try came as far as that
 	case was != "" && !n.Again:
 		return &JoinedError{dir, n.Role}

@@ -62,7 +62,7 @@ func TestJoin(t *testing.T) {
 
 // TestJoinWithoutRoomForTheConfiguration: a site that got its certificate and no configuration is
 // told so, and the same file writes it later, without another certificate; another site's, or
-// another federation's, does not.
+// another federation's, does not, nor any once the certificate has ended.
 func TestJoinWithoutRoomForTheConfiguration(t *testing.T) {
 	s, ctx := port.New(t), port.Bounded(t)
 	text, dir := s.Invite(t, nil), filepath.Join(t.TempDir(), "alpha")
@@ -81,6 +81,8 @@ func TestJoinWithoutRoomForTheConfiguration(t *testing.T) {
 	before := read()
 	must.As[*JoinedError](t, Join(ctx, s.Invite(t, func(j *pki.Join) { j.Site = "beta" }), dir, time.Now()))
 	must.As[*JoinedError](t, Join(ctx, port.New(t).Invite(t, nil), dir, time.Now()))
+	later := time.Now().AddDate(1, 0, 0)
+	must.As[*JoinedError](t, Join(ctx, s.Invite(t, func(j *pki.Join) { j.Expires = later.Add(time.Hour) }), dir, later))
 	if err := Join(ctx, text, dir, time.Now()); err != nil {
 		t.Fatal(err)
 	}
