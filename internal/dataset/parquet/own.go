@@ -1,11 +1,12 @@
 package parquet
 
 import (
+	"bytes"
 	"encoding/binary"
+	"hash/crc32"
 	"math"
 
 	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/encoding/rle"
 	"github.com/parquet-go/parquet-go/format"
 )
 
@@ -34,7 +35,8 @@ func (h *headers) read(head *format.PageHeader, body int64) (*ownPage, error) {
 	if _, err := h.bytes.ReadAt(page, body); err != nil {
 		return nil, err
 	}
-	if front < 0 || front > int64(len(page)) {
+	sum := uint32(head.CRC) // 0: none, as the library has it, whose errors no longer count
+	if front < 0 || front > int64(len(page)) || rows < 0 || sum != 0 && sum != crc32.ChecksumIEEE(page) {
 		return nil, errPage
 	}
 	levels, page := page[:front], page[front:]
@@ -56,7 +58,7 @@ func (h *headers) read(head *format.PageHeader, body int64) (*ownPage, error) {
 		if err != nil {
 			return nil, err
 		}
-		bits, err := single.DecodeLevels(nil, runs)
+		bits, err := singles(runs, out.rows)
 		if err != nil {
 			return nil, err
 		}
@@ -64,9 +66,9 @@ func (h *headers) read(head *format.PageHeader, body int64) (*ownPage, error) {
 		for i, bit := range bits {
 			out.values.bytes[i/8] |= bit & 1 << (i % 8)
 		}
-	} else if _, wide := differences(page, false); !wide {
+	} else if _, wide := differences(page, out.rows, false); !wide {
 		return nil, nil
-	} else if values, _ := differences(page, true); unsigned(h.typ) {
+	} else if values, _ := differences(page, out.rows, true); unsigned(h.typ) {
 		for _, v := range values {
 			out.values.uint32s = append(out.values.uint32s, uint32(v))
 		}
@@ -75,19 +77,42 @@ func (h *headers) read(head *format.PageHeader, body int64) (*ownPage, error) {
 	}
 	if h.optional {
 		var err error
-		if out.levels, err = single.DecodeLevels(nil, levels); err != nil {
+		if out.levels, err = singles(levels, out.rows); err != nil {
 			return nil, err
 		}
-		if out.rows < 0 || len(out.levels) < out.rows {
+		if len(out.levels) < out.rows {
 			return nil, errPage
 		}
-		out.levels = out.levels[:out.rows]
 	}
 	return out, nil
 }
 
-// single is of runs of single bits, one byte each once they are decoded.
-var single = &rle.Encoding{BitWidth: 1}
+// singles returns the first n of runs of single bits, one byte each; fewer where b has fewer. The
+// library would take memory for as many as a run claims.
+func singles(b []byte, n int) (out []byte, err error) {
+	for len(b) > 0 && len(out) < n {
+		run, used := binary.Uvarint(b)
+		if used <= 0 {
+			return nil, errPage
+		}
+		b = b[used:]
+		count, packed := run>>1, run&1 == 1
+		if packed && count > uint64(len(b)) || !packed && count > 0 && len(b) == 0 {
+			return nil, errPage
+		}
+		switch {
+		case packed: // a byte is a group of eight
+			for i := range min(8*int(count), n-len(out)) {
+				out = append(out, b[i/8]>>(i%8)&1)
+			}
+			b = b[count:]
+		case count > 0:
+			out = append(out, bytes.Repeat(b[:1], int(min(count, uint64(n-len(out)))))...)
+			b = b[1:]
+		}
+	}
+	return out, nil
+}
 
 // counted parts what comes behind its length in bytes from what follows.
 func counted(b []byte) (first, rest []byte, err error) {
@@ -104,9 +129,9 @@ func unsigned(typ parquet.Type) bool {
 	return unsigned
 }
 
-// differences goes over DELTA_BINARY_PACKED values and reports whether any takes more bits than
-// INT32 has; it returns them, as far as b goes, if they are to be kept.
-func differences(b []byte, keep bool) (out []int32, wide bool) {
+// differences goes over DELTA_BINARY_PACKED values, n at most, and reports whether any takes more
+// bits than INT32 has; it returns them, as far as b goes, if they are to be kept.
+func differences(b []byte, n int, keep bool) (out []int32, wide bool) {
 	number := func() uint64 {
 		v, n := binary.Uvarint(b)
 		b = b[max(n, 0):]
@@ -118,6 +143,7 @@ func differences(b []byte, keep bool) (out []int32, wide bool) {
 		return v
 	}
 	block, runs, left, last := number(), number(), number(), signed()
+	left = min(left, uint64(n))
 	if left == 0 || runs == 0 || runs > block || block > 1<<16 { // the library refuses it, or has no values
 		return nil, false
 	}

@@ -1,7 +1,9 @@
 package parquet
 
 import (
+	"bytes"
 	"encoding/binary"
+	"hash/crc32"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -127,6 +129,32 @@ func TestParquetRunsOfBooleans(t *testing.T) {
 			if cut == 0 && (err != nil || !slices.Equal(r.Values, want)) {
 				t.Fatalf("%v: other values, %v", codec, err)
 			}
+		}
+	})
+}
+
+// A page that is not what its checksum says is an error, and runs take no memory for more values
+// than the page says that it has.
+func TestParquetOwnDamage(t *testing.T) {
+	for _, o := range [][]parquet.WriterOption{first, second} {
+		for _, wrong := range []uint32{0, 1} {
+			raw := inPlace(t, parquet.Encoded(parquet.Leaf(parquet.Int32Type), &parquet.DeltaBinaryPacked), anInt32, o, &parquet.Zstd, packedDeltas(64, make([]int64, 40)))
+			b := takeApart(t, raw)
+			b.last().head.CRC = int32(crc32.ChecksumIEEE(b.last().body) + wrong)
+			if _, _, got, err := read(t, b.together(t), false); (err != nil) != (wrong > 0) || err == nil && len(got) != 40 {
+				t.Errorf("checksum off by %d: %d rows, %v", wrong, len(got), err)
+			}
+		}
+	}
+	claims := append(binary.AppendUvarint(nil, 1<<16), 1, 0xff, 0xff, 0xff, 0x7f, 0) // 2^28-1 values
+	claims = append(append(claims, 0, 33), make([]byte, 1<<16*33/8)...)
+	claims = append(claims, make([]byte, 1<<13)...) // 2^12 runs of 2^16 zeros
+	cost.Bounded(t, 1<<20, func() {
+		if out, wide := differences(claims, 40, true); len(out) != 40 || !wide {
+			t.Errorf("%d values, %t", len(out), wide)
+		}
+		if out, err := singles(bytes.Repeat(run(1<<31-1, 1), 100), 40); len(out) != 40 || err != nil {
+			t.Errorf("%d levels, %v", len(out), err)
 		}
 	})
 }
