@@ -66,13 +66,20 @@ func (c *cells) form(j int, field string) string {
 // number reads a field of text as [parse] does.
 func (c *cells) number(field string) (v float64, reason string) { return parse(c.plain(field)) }
 
-// coded reports whether a field of text is a number that stands for a missing value.
+// coded reports whether a field of text, which may be a level, is a number that stands for a
+// missing value.
 func (c *cells) coded(field string) bool {
-	if c == nil || len(c.codes) == 0 || field == "" || !strings.Contains("0123456789+-.,", field[:1]) {
+	if c == nil || len(c.codes) == 0 || field == "" || !strings.Contains("0123456789+-.,", field[:1]) || Padded(field) {
 		return false
 	}
 	v, reason := c.number(strings.Clone(field)) // which a caller's bytes need not outlive
 	return reason == "" && slices.Contains(c.codes, v)
+}
+
+// Padded reports whether a text begins with a 0 that a number does not need: as a level, 09 is a
+// month or a code, and not the number that 9 is.
+func Padded(text string) bool {
+	return len(text) > 1 && text[0] == '0' && '0' <= text[1] && text[1] <= '9'
 }
 
 // plain is a number as strconv reads it. Any other field stays one that is

@@ -154,6 +154,12 @@ func TestMappingOfLevels(t *testing.T) {
 	if want := []float64{1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}; err != nil || !slices.Equal(r.Values, want) || !slices.Equal(r.Absent, []int{1, 2}) {
 		t.Errorf("%v %v, want %v; %v", r.Values, r.Absent, want, err)
 	}
+	// 09 is a month, whatever 9 stands for.
+	q.Readings[0].Levels = []string{"09", "10"}
+	r, err = values(t, "x.csv", "Geschlecht\n09\n9.0\n10\n08\n", Mapping{MissingValues: []string{"9", "8"}, Columns: m.Columns}, q)
+	if want := []float64{1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1}; err != nil || !slices.Equal(r.Values, want) || !slices.Equal(r.Absent, []int{1}) {
+		t.Errorf("%v %v, want %v; %v", r.Values, r.Absent, want, err)
+	}
 	// of dates and booleans no number is converted
 	q = Request{Columns: []Column{{"d", 0, 1}}, Readings: []Reading{{As: Days}}, Missing: MissingDropRow}
 	r, err = values(t, "x.csv", "d\n1969-12-23\n1900-01-01\n", Mapping{MissingValues: []string{"-9", "1900-01-01"}, Columns: map[string]From{"d": {Multiply: 2}}}, q)

@@ -147,3 +147,12 @@ func TestRangeIsCounted(t *testing.T) {
 		t.Errorf("quantiles of %d", r.Columns[0].Sample)
 	}
 }
+
+// TestPaddedLevels: as the study reads it, 09 is a level or none, and 9.0 missing, where 9 is.
+func TestPaddedLevels(t *testing.T) {
+	spec := &proposal.Spec{Missing: "gaps", Columns: []proposal.Column{{Name: "month", Levels: []string{"09", "10"}}}}
+	r := profiled(t, "month\n"+strings.Repeat("09\n9.0\n10\n08\n", 10), "missing_values = [\"9\", \"8\"]\n", spec)
+	if c := r.Columns[0]; c.Missing != 10 || !strings.Contains(looks(r, AboutLevels), "10 cells hold none of the study's levels") {
+		t.Errorf("%d missing; %s", c.Missing, looks(r, AboutLevels))
+	}
+}

@@ -284,6 +284,9 @@ func (s *sight) Text(j int, field string) {
 		field = name
 	}
 	v, reason := s.cell(field)
+	if r := s.reads[j]; r != nil && len(r.Levels) > 0 && math.IsNaN(v) && dataset.Padded(field) && !slices.Contains(s.mapping.MissingValues, field) {
+		v, reason = dataset.Mapping{}.Cell()(field) // as the study reads it: 09, where 9 is missing
+	}
 	if r := s.reads[j]; r != nil && (reason != "" || !math.IsNaN(v)) {
 		if kind, _ := notNumber(field); reason == "" || kind != isStand {
 			v := r.Of(field)
