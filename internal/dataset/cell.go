@@ -99,7 +99,7 @@ func (c *cells) plain(field string) string {
 }
 
 // ungrouped takes the marks between groups of three digits out of a number. A first group of 0 is
-// none: 0.125 is an eighth with another mark before its fraction.
+// none: 0.125 is an eighth with another mark before its fraction. 001.234 is padded with zeros.
 func (c *cells) ungrouped(field string) string {
 	mark := c.thousands
 	if mark == " " { // which exports write in one of three ways
@@ -110,7 +110,7 @@ func (c *cells) ungrouped(field string) string {
 		return field
 	}
 	groups := strings.Split(strings.TrimLeft(whole, "+-"), mark)
-	if strings.HasPrefix(groups[0], "0") {
+	if groups[0] == "0" {
 		return field
 	}
 	for i, g := range groups {

@@ -48,6 +48,7 @@ func TestMapping(t *testing.T) {
 		"decimal commas":       {"a;b\n1,5;-2,25e1\n", Mapping{Separator: ";", Decimal: ","}, []float64{1.5, -22.5}},
 		"quoted decimal comma": {"a,b\n\"1,5\",2\n", Mapping{Decimal: ","}, []float64{1.5, 2}},
 		"thousands":            {"a;b\n1.234.567,5;-12.345\n", Mapping{Separator: ";", Decimal: ",", Thousands: "."}, []float64{1234567.5, -12345}},
+		"padded thousands":     {"a;b\n001.234,50;-000.125\n", Mapping{Separator: ";", Decimal: ",", Thousands: "."}, []float64{1234.5, -125}},
 		"thousands by spaces":  {"a,b\n1 234.5,1\u00a0234\u202f567\n", Mapping{Thousands: " "}, []float64{1234.5, 1234567}},
 		"thousands by quotes":  {"a,b\n1'234,7\n", Mapping{Thousands: "'"}, []float64{1234, 7}},
 		"Latin-1":              {latin("a,größe\n1,2\n"), Mapping{Encoding: Latin1, Columns: map[string]From{"b": {Name: "größe"}}}, []float64{1, 2}},
