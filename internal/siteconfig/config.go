@@ -192,7 +192,7 @@ func Parse(text []byte, file string) (*Config, error) {
 	}
 	err := c.check()
 	if err == nil {
-		err = c.Policy.checkGiven(c, func(key string) bool { return strict.Has(text, key) })
+		err = c.Policy.checkGiven(c, strict.Given(text, c, "policy"))
 	}
 	if bad, ok := errors.AsType[*Error](err); ok {
 		bad.Line = strict.Line(text, bad.Key)

@@ -189,7 +189,7 @@ func (p *Policy) check(c *Config) error {
 
 // checkGiven refuses limits that are given and decode like those that are not, which limit nothing:
 // an empty list would let in any analyst or column, and a limit of 0 any epsilon.
-func (p *Policy) checkGiven(c *Config, given func(key string) bool) error {
+func (p *Policy) checkGiven(c *Config, given map[string]bool) error {
 	empty, zero := map[string]string{}, []string(nil)
 	if len(p.Analysts) == 0 {
 		empty["policy.analysts"] = "nobody: give NAME = { key = FINGERPRINT }"
@@ -212,16 +212,16 @@ func (p *Policy) checkGiven(c *Config, given func(key string) bool) error {
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(empty)) {
-		if given(key) {
+		if given[key] {
 			return c.Errorf(key, "lists %s, or leave it out", empty[key])
 		}
 	}
-	if key := "policy.coordinator_key"; p.CoordinatorKey == "" && given(key) {
+	if key := "policy.coordinator_key"; p.CoordinatorKey == "" && given[key] {
 		return c.Errorf(key, "must be a fingerprint: empty, any key would do; leave it out for that")
 	}
 	slices.Sort(zero)
 	for _, key := range zero {
-		if given(key) {
+		if given[key] {
 			return c.Errorf(key, `must be positive, got 0, which would be no limit: leave it out, or to let nothing in, use approve = "ask"`)
 		}
 	}

@@ -98,6 +98,8 @@ func TestLimitsThatLimitNothing(t *testing.T) {
 		{"[policy.dictionary]\n", "policy.dictionary"},
 		{"[policy.dictionary]\n[policy.dictionary.age]\n", ""}, // which lists a column
 		{"dictionary = {}\n", "policy.dictionary"},
+		{"[policy.Dictionary]\n", "policy.dictionary"}, // the decoder takes any case of letters
+		{"[policy.Dataset.rows]\nMax_Epsilon = 0\n", "policy.dataset.rows.max_epsilon"},
 		{"coordinator_key = \"\"\n", "policy.coordinator_key"},
 		{"[policy.dataset.rows]\n[policy.dataset.rows.dictionary]\n", "policy.dataset.rows.dictionary"},
 		{"[policy.dataset.rows]\nmax_epsilon = 0\n", "policy.dataset.rows.max_epsilon"},

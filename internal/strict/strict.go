@@ -150,11 +150,28 @@ func Line(text []byte, key string) int {
 	return 1 + bytes.Count(text[:at], []byte("\n"))
 }
 
-// Has reports whether a document gives a key or table, named as Line takes it: a table without
-// entries decodes like one that is not there.
-func Has(text []byte, key string) (has bool) {
-	walk(text, func(e entry) { has = has || e.path == key || strings.HasPrefix(e.path, key+".") })
-	return has
+// Given returns the keys and tables that a document gives in a table at its top, lists' items left
+// out: a table without entries decodes like one that is not there. A field of into, a pointer to a
+// struct, is in lower case, as the decoder takes it in any.
+func Given(text []byte, into any, top string) map[string]bool {
+	given, t := map[string]bool{}, reflect.TypeOf(into)
+	walk(text, func(e entry) {
+		if len(e.keys) == 0 || !strings.EqualFold(e.keys[0], top) {
+			return
+		}
+		path := ""
+		for i, key := range e.keys {
+			if key == "" {
+				return
+			}
+			if of := typeAt(t, e.keys[:i]); of != nil && element(of).Kind() == reflect.Struct {
+				key = strings.ToLower(key)
+			}
+			path += "." + key
+			given[path[1:]] = true
+		}
+	})
+	return given
 }
 
 // offset is where a line begins, from 1.

@@ -96,15 +96,23 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// TestHas: a key is there with whatever value, and a table with no entries, or of empty tables.
-func TestHas(t *testing.T) {
-	text := []byte("[policy]\npeers = { south = { zero = 0 } }\n[policy.analysts]\n[policy.dictionary.age]\n")
+// TestGiven: a key is there with whatever value, and a table with no entries, or of empty tables;
+// a field in any case of letters, and a name in its own.
+func TestGiven(t *testing.T) {
+	var into struct {
+		Policy struct {
+			Peers      map[string]struct{ Zero int }  `toml:"peers"`
+			Analysts   map[string]int                 `toml:"analysts"`
+			Dictionary map[string]struct{ Scale int } `toml:"dictionary"`
+		} `toml:"policy"`
+	}
+	given := Given([]byte("[policy]\npeers = { South = { Zero = 0 } }\n[Policy.Analysts]\n[policy.dictionary.age]\n[other.policy]\n"), &into, "policy")
 	for key, want := range map[string]bool{
-		"policy": true, "policy.peers": true, "policy.peers.south.zero": true, "policy.analysts": true, "policy.dictionary": true,
-		"policy.peer": false, "policy.peers.south.one": false, "policy.analysts.ada": false, "peers": false,
+		"policy": true, "policy.peers": true, "policy.peers.South.zero": true, "policy.analysts": true, "policy.dictionary": true,
+		"policy.peer": false, "policy.peers.South.one": false, "policy.peers.south": false, "policy.analysts.ada": false, "peers": false, "other.policy": false,
 	} {
-		if got := Has(text, key); got != want {
-			t.Errorf("%s: %t", key, got)
+		if given[key] != want {
+			t.Errorf("%s: %t", key, !want)
 		}
 	}
 }
