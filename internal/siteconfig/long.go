@@ -36,7 +36,7 @@ func (c *Config) decodeParts(rest []byte, parts []columnLines) bool {
 	}
 	for _, part := range parts {
 		columns := map[string]any{}
-		if part.dataset >= len(c.Datasets) || strict.DecodeSpelled(part.text, &columns) != nil {
+		if part.dataset < 0 || part.dataset >= len(c.Datasets) || strict.DecodeSpelled(part.text, &columns) != nil {
 			return false
 		}
 		d := &c.Datasets[part.dataset]

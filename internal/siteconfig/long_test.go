@@ -29,12 +29,14 @@ func TestLongColumns(t *testing.T) {
 	}
 	head := "site = \"a\"\ncoordinator = [\"x:1\"]\n[[population]]\nname = \"p\"\ncap_rho = 1.0\n"
 	for name, text := range map[string]string{
-		"two":           head + table("d") + "[[dataset]]\nname = \"short\"\npath = \"x.csv\"\npopulation = \"p\"\n" + table("e") + "[policy]\n",
-		"twice, far":    head + table("d", `c3 = "again"`),
-		"twice, dotted": head + table("d", `c2.dates = "again"`),
-		"two headers":   head + table("d") + "[dataset.columns.c3]\nadd = 1\n",
-		"no TOML":       head + table("d", `c9999 = `),
-		"unknown":       head + table("d") + "[policy]\nunknown = 1\n",
+		"two":            head + table("d") + "[[dataset]]\nname = \"short\"\npath = \"x.csv\"\npopulation = \"p\"\n" + table("e") + "[policy]\n",
+		"twice, far":     head + table("d", `c3 = "again"`),
+		"twice, dotted":  head + table("d", `c2.dates = "again"`),
+		"two headers":    head + table("d") + "[dataset.columns.c3]\nadd = 1\n",
+		"no TOML":        head + table("d", `c9999 = `),
+		"no data set":    head + "[dataset.columns]\n" + strings.Join(lines, "\n"),
+		"before its own": head + "[dataset.columns]\n" + strings.Join(lines, "\n") + "\n[dataset]\nname = \"d\"\n",
+		"unknown":        head + table("d") + "[policy]\nunknown = 1\n",
 	} {
 		var want, got Config
 		wrong, err := strict.Decode([]byte(text), &want), got.decode([]byte(text))
