@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -319,5 +320,36 @@ func TestProfileOfMatrix(t *testing.T) {
 		if !strings.Contains(f.Do, "names = [") {
 			t.Errorf("%+v", f)
 		}
+	}
+}
+
+// A column of levels whose cells cannot be read is not said to be in order.
+func TestTypedDamage(t *testing.T) {
+	type row struct {
+		Age int64  `parquet:"age"`
+		Sex string `parquet:"sex"`
+	}
+	rows := slices.Repeat([]row{{40, "female female female"}, {50, "male male male male"}}, 20)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "icu.parquet")
+	if err := parquet.WriteFile(file, rows); err != nil {
+		t.Fatal(err)
+	}
+	c, d := site(t, dir, "icu.parquet", "", "")
+	spec := &proposal.Spec{Missing: proposal.MissingError, Columns: []proposal.Column{{Name: "age", Scale: 1}, {Name: "sex", Levels: []string{"F"}}}}
+	if r, err := Of(c, d, spec, dataset.ReadOptions{}); err != nil || r.Rows != 40 {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := bytes.Index(raw, []byte("female female"))
+	raw[at-1] = 0x7f // a text's length
+	if err := os.WriteFile(file, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := Of(c, d, spec, dataset.ReadOptions{}); err == nil {
+		t.Errorf("of a damaged column: %+v", r.Columns)
 	}
 }

@@ -109,7 +109,9 @@ func Of(c *siteconfig.Config, d siteconfig.Dataset, spec *proposal.Spec, o datas
 	if err := dataset.Survey(source, d.Unit, o, s); err != nil {
 		return nil, err
 	}
-	s.typed(source)
+	if err := s.typed(source); err != nil {
+		return nil, err
+	}
 	s.report(said)
 	return s.r, nil
 }

@@ -8,11 +8,13 @@ import (
 	"covey/internal/dataset"
 )
 
-var errEnough = errors.New("the types are known")
+// errEnough is of the kind that drivers pass on.
+var errEnough = &dataset.Error{Reason: "the types are known"}
 
 // typed finds out which columns that are no numbers are what the study reads them as: levels, true
-// or false, or dates. For the others there is the reason.
-func (s *sight) typed(source dataset.Source) {
+// or false, or dates. For the others there is the reason. The error is of cells that cannot be
+// read.
+func (s *sight) typed(source dataset.Source) error {
 	source.Mapping.Columns = nil // by the source's own names
 	var q dataset.Request
 	var at []int
@@ -33,6 +35,9 @@ func (s *sight) typed(source dataset.Source) {
 			i = slices.IndexFunc(q.Columns, func(c dataset.Column) bool { return c.Name == e.Column })
 		}
 		if i < 0 {
+			if err != nil && !errors.Is(err, errEnough) && s.r.Rows > 0 {
+				return err
+			}
 			break
 		}
 		s.columns[at[i]].unused = e.Reason
@@ -41,4 +46,5 @@ func (s *sight) typed(source dataset.Source) {
 	for _, j := range at {
 		s.columns[j].fits = true
 	}
+	return nil
 }
