@@ -171,7 +171,9 @@ func (t *postgresTable) Rows(b dataset.Builder) error {
 		for j, i := range at {
 			switch text := values[i]; {
 			case t.fields[i].DataTypeOID == oidFloat4:
-				float4(b, j, text)
+				float(b, j, text, 32)
+			case t.fields[i].DataTypeOID == oidFloat8 && b.Texts(j):
+				float(b, j, text, 64)
 			case t.fields[i].DataTypeOID == oidNumber && b.Texts(j):
 				b.Text(j, server.Digits(text))
 			case t.fields[i].DataTypeOID == oidBool && len(text) == 1: // t or f; nothing is NULL
@@ -193,14 +195,14 @@ func (t *postgresTable) Rows(b dataset.Builder) error {
 	return nil
 }
 
-// float4 returns a column the float32 that its digits name, not the float64; as text without the
-// exponent that the server writes from 10^6 on.
-func float4(b dataset.Builder, j int, field []byte) {
-	switch v, err := strconv.ParseFloat(string(field), 32); {
+// float returns a column the float32 that its digits name, not the float64; as text without the
+// exponent that the server writes from 10^6 on, and -0 as 0.
+func float(b dataset.Builder, j int, field []byte, bits int) {
+	switch v, err := strconv.ParseFloat(string(field), bits); {
 	case err != nil:
 		b.Text(j, field)
 	case b.Texts(j):
-		b.Text(j, dataset.AppendNumber(nil, v, 32))
+		b.Text(j, dataset.AppendNumber(nil, v, bits))
 	default:
 		b.Put(j, v)
 	}

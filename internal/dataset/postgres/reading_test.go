@@ -16,10 +16,10 @@ import (
 func TestPostgresReadings(t *testing.T) {
 	_, dsn := pgtest.Server(t)
 	file := cost.File(t, "db.dsn", []byte(dsn+"\n"))
-	s := dataset.Source{Query: &dataset.Query{DSNFile: file, SQL: `select id, color, code, sold, day, at, small, exact from (values
- (1, 'E', 7, true, date '2000-01-01', timestamptz '2000-01-02 00:30:00+02', 1.5::real, 7.00),
- (2, ' F', 8, false, date '1999-12-31', timestamptz '2000-01-02 00:30:00+00', 1000000::real, -0.50),
- (3, '', 9, null, date 'infinity', null, 7::real, 70)) v(id, color, code, sold, day, at, small, exact) order by id`}}
+	s := dataset.Source{Query: &dataset.Query{DSNFile: file, SQL: `select id, color, code, sold, day, at, small, exact, double from (values
+ (1, 'E', 7, true, date '2000-01-01', timestamptz '2000-01-02 00:30:00+02', 1.5::real, 7.00, '-0'::float8),
+ (2, ' F', 8, false, date '1999-12-31', timestamptz '2000-01-02 00:30:00+00', 1000000::real, -0.50, 1e15),
+ (3, '', 9, null, date 'infinity', null, 7::real, 70, 1e-5)) v(id, color, code, sold, day, at, small, exact, double) order by id`}}
 	days := dataset.Reading{As: dataset.Days, Epoch: 10957}
 	for _, c := range []struct {
 		column  string
@@ -32,6 +32,7 @@ func TestPostgresReadings(t *testing.T) {
 		{"sold", dataset.Reading{As: dataset.Boolean}, []float64{1, 0, 0}},
 		{"sold", dataset.Reading{Levels: []string{"true", "false"}}, []float64{1, 0, 0, 0, 1, 0, 0, 0, 0}},
 		{"exact", dataset.Reading{Levels: []string{"7", "-0.5"}}, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1}},
+		{"double", dataset.Reading{Levels: []string{"0", "1e+15", "1e-05"}}, []float64{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}},
 		{"day", days, []float64{0, -1, 0}},
 		{"at", days, []float64{0, 1, 0}},
 		{"color", dataset.Reading{}, nil},
