@@ -179,14 +179,23 @@ func (c *column) datesRemedy() string {
 
 // judge reports on one column.
 func (s *sight) judge(j int, c *column, p *paste) {
-	name, r := s.label[j], s.r
-	out := Column{Name: name, Values: c.values, Missing: c.missing, Quantiles: c.quantiles()}
-	if out.Quantiles != nil {
-		out.Sample = c.sampled()
+	name := s.label[j]
+	wanted := s.wanted(name)
+	kind, numbers := c.kind()
+	s.r.Columns = append(s.r.Columns, s.shown(j, c, kind, wanted))
+	if c.unused != "" {
+		if wanted != nil && !c.fits {
+			s.r.Faults = append(s.r.Faults, Fault{Column: name, What: c.unused, Count: 1})
+		}
+		return
 	}
-	if s.header[j] != name && !s.values {
-		out.From = s.header[j]
-	}
+	s.unread(j, c, numbers, wanted)
+	s.suspect(j, c, numbers, wanted, s.standing(name, c, p), p)
+}
+
+// kind is what most of a column's cells are, and whether at least half of those with a value are
+// numbers.
+func (c *column) kind() (kind string, numbers bool) {
 	if t, b := c.kinds[isText], c.kinds[isTruth]; t != nil && b != nil { // m and f, say
 		t.count, t.first = t.count+b.count, min(t.first, b.first)
 		delete(c.kinds, isTruth)
@@ -200,30 +209,38 @@ func (s *sight) judge(j int, c *column, p *paste) {
 			}
 		}
 	}
-	numbers := c.values > 0 && c.values >= others
+	numbers = c.values > 0 && c.values >= others
 	switch {
 	case c.unused != "":
-		out.Kind = "no numbers"
+		return "no numbers", numbers
 	case c.values+others == 0:
-		out.Kind = "empty"
+		return "empty", numbers
 	case !numbers:
-		out.Kind = most
+		return most, numbers
 	case c.whole == c.values:
-		out.Kind = "whole numbers"
-	default:
-		out.Kind = "numbers"
+		return "whole numbers", numbers
 	}
-	wanted := s.wanted(name)
-	if out.Kind == isText || out.Kind == isTruth || wanted != nil && len(c.levels) > 0 && !wanted.number {
+	return "numbers", numbers
+}
+
+// shown is what a report shows of a column.
+func (s *sight) shown(j int, c *column, kind string, wanted *want) Column {
+	out := Column{Name: s.label[j], Kind: kind, Values: c.values, Missing: c.missing, Quantiles: c.quantiles()}
+	if out.Quantiles != nil {
+		out.Sample = c.sampled()
+	}
+	if s.header[j] != out.Name && !s.values {
+		out.From = s.header[j]
+	}
+	if kind == isText || kind == isTruth || wanted != nil && len(c.levels) > 0 && !wanted.number {
 		out.Levels, out.Rarer, out.More = shownLevels(c)
 	}
-	r.Columns = append(r.Columns, out)
-	if c.unused != "" {
-		if wanted != nil && !c.fits {
-			r.Faults = append(r.Faults, Fault{Column: name, What: c.unused, Count: 1})
-		}
-		return
-	}
+	return out
+}
+
+// unread reports the cells that the study, or whoever asks for numbers, does not read.
+func (s *sight) unread(j int, c *column, numbers bool, wanted *want) {
+	name, r := s.label[j], s.r
 	if wanted == nil && numbers || wanted != nil && wanted.number {
 		for _, kind := range slices.Sorted(maps.Keys(c.kinds)) {
 			t := c.kinds[kind]
@@ -239,7 +256,11 @@ func (s *sight) judge(j int, c *column, p *paste) {
 	if c.missing > 0 && s.spec != nil && s.spec.Missing == proposal.MissingError {
 		r.Faults = append(r.Faults, Fault{Column: name, What: "missing value", Count: c.missing, First: c.gap, Do: `ask for missing = "drop-row" in the study`})
 	}
-	var alone []string // that may stand for a missing value in this column alone
+}
+
+// standing proposes a column's texts that may stand for a missing value, and returns those that may
+// in this column alone.
+func (s *sight) standing(name string, c *column, p *paste) (alone []string) {
 	for _, text := range p.nameable(name, slices.Sorted(maps.Keys(c.stand))) {
 		if own := s.levelOf(text); own == "" {
 			p.missing(text)
@@ -248,7 +269,7 @@ func (s *sight) judge(j int, c *column, p *paste) {
 			alone = append(alone, text)
 		}
 	}
-	s.suspect(j, c, numbers, wanted, alone, p)
+	return alone
 }
 
 // want is what a study asks of a column.
@@ -300,77 +321,106 @@ func (s *sight) wanted(name string) *want {
 // suspect says what may be wrong with numbers that can be read, and adds the column's line.
 func (s *sight) suspect(j int, c *column, numbers bool, wanted *want, alone []string, p *paste) {
 	name := s.label[j]
-	look := func(about, format string, args ...any) { s.look(name, about, fmt.Sprintf(format, args...)) }
-	_, meant := s.meant[name]
-	from, why := s.from[j], ""
-	if meant {
-		from.Name = s.header[j]
+	l := proposedLine{from: s.from[j]}
+	if _, l.meant = s.meant[name]; l.meant {
+		l.from.Name = s.header[j]
 	}
-	switch {
-	case c.values+c.missing == 0 && len(c.kinds) == 0 && s.r.Rows > 0, c.values == 0 && c.missing > 0 && len(c.kinds) == 0:
-		look(AboutConstant, "no cell has a value")
-	case numbers && c.least == c.most && c.values > 1 && len(c.kinds) == 0:
-		look(AboutConstant, "has the same value in every row")
-	case len(c.levels) == 1 && c.values == 0 && !c.more:
-		look(AboutConstant, "has the same text in every row")
-	}
+	s.unvaried(name, c, numbers)
 	if n := c.far(); n > 0 {
 		of := ""
 		if c.sampled() > 0 {
 			of = fmt.Sprintf(" of %d that were looked at", c.sampled())
 		}
-		look(AboutFar, "%s a hundred spreads from the middle", plural(n, "value"+of+" lies", "values"+of+" lie"))
+		s.look(name, AboutFar, fmt.Sprintf("%s a hundred spreads from the middle", plural(n, "value"+of+" lies", "values"+of+" lie")))
 	}
-	if q := c.order(); numbers && wanted != nil && (wanted.constants || wanted.plausible != nil) && len(c.sample) >= 20 {
-		if !wanted.has(q, 2, 0.2) || wanted.plausible != nil && 20*c.outside >= c.values {
-			found := fits(name+" "+s.header[j], q, wanted)
-			for _, f := range found {
-				look(AboutUnit, "looks like %s where the study expects %s", f.from, f.to)
-			}
-			if len(found) > 0 && from.Multiply == 0 && from.Add == 0 {
-				f := found[0]
-				from.Multiply, from.Add, why = f.multiply, f.add, fmt.Sprintf("if it is in %s", f.from)
-				meant = true
-			}
-			switch {
-			case len(found) > 0 || wanted.plausible != nil && 20*s.unexplained(j) < c.values:
-			case wanted.constants:
-				look(AboutConstants, "its values are not near the study's offset and scale: is it in another unit?")
-			default:
-				look(AboutConstants, "%d of its %d values lie outside the study's plausible range, %v to %v: is it in another unit?", c.outside, c.values, wanted.plausible[0], wanted.plausible[1])
-			}
-		}
+	if numbers && wanted != nil && (wanted.constants || wanted.plausible != nil) && len(c.sample) >= 20 {
+		s.inUnit(j, c, wanted, &l)
 	}
 	s.headed(j, wanted, p)
 	if wanted != nil && wanted.reading.As == dataset.Days && c.unread.count > 0 {
-		switch len(c.dates) {
-		case 0:
-		case 1:
-			from.Dates, why, meant = c.dates[0], "if all of the column's dates are written so", true
-		default:
-			p.notes = append(p.notes, fmt.Sprintf("# dates of %s: say which number is the day: %s", key(name), strings.Join(c.dates, " or ")))
-		}
+		l.dated(name, c.dates, p)
 	}
-	names, open, into := c.renamed(wanted)
-	same := p.nameable(name, slices.Sorted(maps.Keys(names)))
-	maps.DeleteFunc(names, func(text, _ string) bool { return !slices.Contains(same, text) })
-	p.open(name, from, names, p.nameable(name, open), into)
-	if len(names) > 0 {
-		from.Names = maps.Clone(from.Names)
-		if from.Names == nil {
-			from.Names = map[string]string{}
-		}
-		maps.Copy(from.Names, names)
-		why, meant = "if these are the same", true
-	}
-	if meant && (from.Name == "" || len(p.nameable(name, []string{from.Name})) > 0) {
-		p.column(name, from, why)
+	l.renamed(name, c, wanted, p)
+	if l.meant && (l.from.Name == "" || len(p.nameable(name, []string{l.from.Name})) > 0) {
+		p.column(name, l.from, l.why)
 	}
 	var limits []string
 	if wanted != nil && wanted.number {
 		limits = p.nameable(name, c.compared())
 	}
-	p.alone(name, from, slices.Concat(alone, s.codes(j, c, p)), limits)
+	p.alone(name, l.from, slices.Concat(alone, s.codes(j, c, p)), limits)
+}
+
+// unvaried says of a column that no two of its rows differ.
+func (s *sight) unvaried(name string, c *column, numbers bool) {
+	switch {
+	case c.values+c.missing == 0 && len(c.kinds) == 0 && s.r.Rows > 0, c.values == 0 && c.missing > 0 && len(c.kinds) == 0:
+		s.look(name, AboutConstant, "no cell has a value")
+	case numbers && c.least == c.most && c.values > 1 && len(c.kinds) == 0:
+		s.look(name, AboutConstant, "has the same value in every row")
+	case len(c.levels) == 1 && c.values == 0 && !c.more:
+		s.look(name, AboutConstant, "has the same text in every row")
+	}
+}
+
+// inUnit says of numbers that are not where the study has them which unit of measurement may be
+// theirs.
+func (s *sight) inUnit(j int, c *column, wanted *want, l *proposedLine) {
+	name, q := s.label[j], c.order()
+	if wanted.has(q, 2, 0.2) && (wanted.plausible == nil || 20*c.outside < c.values) {
+		return
+	}
+	found := fits(name+" "+s.header[j], q, wanted)
+	for _, f := range found {
+		s.look(name, AboutUnit, fmt.Sprintf("looks like %s where the study expects %s", f.from, f.to))
+	}
+	if len(found) > 0 && l.from.Multiply == 0 && l.from.Add == 0 {
+		f := found[0]
+		l.from.Multiply, l.from.Add, l.why = f.multiply, f.add, fmt.Sprintf("if it is in %s", f.from)
+		l.meant = true
+	}
+	switch {
+	case len(found) > 0 || wanted.plausible != nil && 20*s.unexplained(j) < c.values:
+	case wanted.constants:
+		s.look(name, AboutConstants, "its values are not near the study's offset and scale: is it in another unit?")
+	default:
+		s.look(name, AboutConstants, fmt.Sprintf("%d of its %d values lie outside the study's plausible range, %v to %v: is it in another unit?", c.outside, c.values, wanted.plausible[0], wanted.plausible[1]))
+	}
+}
+
+// proposedLine is a column's line for agent.toml.
+type proposedLine struct {
+	from  dataset.From
+	why   string // when it is right
+	meant bool   // there is something to propose
+}
+
+// dated proposes the form that all of a column's dates have, unless two forms fit.
+func (l *proposedLine) dated(name string, forms []string, p *paste) {
+	switch len(forms) {
+	case 0:
+	case 1:
+		l.from.Dates, l.why, l.meant = forms[0], "if all of the column's dates are written so", true
+	default:
+		p.notes = append(p.notes, fmt.Sprintf("# dates of %s: say which number is the day: %s", key(name), strings.Join(forms, " or ")))
+	}
+}
+
+// renamed proposes the study's texts for those of the column.
+func (l *proposedLine) renamed(name string, c *column, wanted *want, p *paste) {
+	names, open, into := c.renamed(wanted)
+	same := p.nameable(name, slices.Sorted(maps.Keys(names)))
+	maps.DeleteFunc(names, func(text, _ string) bool { return !slices.Contains(same, text) })
+	p.open(name, l.from, names, p.nameable(name, open), into)
+	if len(names) == 0 {
+		return
+	}
+	l.from.Names = maps.Clone(l.from.Names)
+	if l.from.Names == nil {
+		l.from.Names = map[string]string{}
+	}
+	maps.Copy(l.from.Names, names)
+	l.why, l.meant = "if these are the same", true
 }
 
 // identifier warns of a column that says whose a row is, where the data set has no unit.

@@ -45,7 +45,7 @@ func init() {
 			{profileJudge, "if len(l.units) < leastUnits {", "if len(l.units) < 1 {"},
 		}, in("profile", "TestProfileShowsNobody"), killer{}},
 		{"profile: a fitted factor", 0, []edit{
-			{profileJudge, "from.Multiply, from.Add, why = f.multiply, f.add,", "from.Multiply, from.Add, why = wanted.offset/q[2], 0,"},
+			{profileJudge, "l.from.Multiply, l.from.Add, l.why = f.multiply, f.add,", "l.from.Multiply, l.from.Add, l.why = wanted.offset/q[2], 0,"},
 		}, in("profile", "TestFactorsAreOfTheTable"), killer{}},
 		{"profile: a level of one letter begins a word", 0, []edit{
 			{"internal/profile/names.go", "utf8.RuneCountInString(level) < 2 || ", ""},
