@@ -301,7 +301,7 @@ const maxQueryTimeout = 24 * time.Hour
 
 var (
 	variable   = regexp.MustCompile(`^[-._a-zA-Z][-._a-zA-Z0-9]*$`)
-	connection = regexp.MustCompile(`(?i)://|password *=|@(tcp|unix)?\(`) // of PostgreSQL or MariaDB
+	connection = regexp.MustCompile(`(?i)://|password *=|@(tcp|unix)?\(|^[^/]*:.*@\w*/`) // of PostgreSQL or MariaDB
 )
 
 // checkQuery checks where a data set's rows come from.

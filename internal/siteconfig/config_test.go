@@ -55,6 +55,7 @@ func TestConfigIsStrict(t *testing.T) {
 		{"a file that is a URL", `path = "data/rows.csv"`, "query = \"select 1 order by 1\"\ndsn_file = \"postgres://u:hidden@h/x\"", "dataset[0].dsn_file", "must be the path of"},
 		{"a file that is words", `path = "data/rows.csv"`, "query = \"select 1 order by 1\"\ndsn_file = \"host=h password=hidden\"", "dataset[0].dsn_file", "must be the path of"},
 		{"a file that is MariaDB's", `path = "data/rows.csv"`, "query = \"select 1 order by 1\"\ndsn_file = \"u:hidden@tcp(h:3306)/x\"", "dataset[0].dsn_file", "must be the path of"},
+		{"a file that is MariaDB's, without a host", `path = "data/rows.csv"`, "query = \"select 1 order by 1\"\ndsn_file = \"u:hidden@/x\"", "dataset[0].dsn_file", "must be the path of"},
 		{"two servers", `path = "data/rows.csv"`, "query = \"select 1 order by 1\"\ndsn_file = \"a\"\ndsn_env = \"B\"", "dataset[0].dsn_file", "give dsn_file or dsn_env"},
 		{"a server without a query", `name = "rows"`, "name = \"rows\"\ndsn_file = \"a\"", "dataset[0].query", "must be given with"},
 		{"a query without an order", `path = "data/rows.csv"`, "query = \"select 1\"\ndsn_file = \"a\"", "dataset[0].query", "ORDER BY"},
