@@ -34,7 +34,8 @@ type Report struct {
 	// of measurement may be another. That there are none proves nothing.
 	Constants []string `json:"constants_in_doubt,omitempty"`
 	// Apart reports whether rows beyond the clips of explained variances and of the total, each of
-	// its own, have so much of both that no share of the total is to be shown ([Report.Shown]).
+	// its own, have so much of both, or may have behind the noise, that no share of the total is to
+	// be shown ([Report.Shown]).
 	Apart bool `json:"variance_shares_unknown,omitempty"`
 	// Uncalibrated is why no share can be given for a study of this shape; empty where one could
 	// be.

@@ -7,12 +7,17 @@ import (
 
 // apartSentence is for tables of two scales, such as costs. Among those of `accuracy fool` shares
 // were a third of the true ones to five times as large.
-const apartSentence = "No component's share of the total variance is shown: both are variances of clipped rows, each with a clip of its own, and here rows beyond the clip have much of them. Such a share can be several times too high or too low."
+const apartSentence = "No component's share of the total variance is shown: both are variances of clipped rows, each with a clip of its own, and here rows beyond the clip have much of them, or noise hides how much. Such a share can be several times too high or too low."
 
-// apart reports whether released values show rows that much of the total is clipped off of, and of
-// a component's variance less or more.
+// apart reports whether released values show, or their noise may hide, rows that much of the total
+// is clipped off of, and of a component's variance less or more.
 func (out *Report) apart(p *study.Plan, r *result.Result) bool {
-	if r.TotalInterval == nil || p.Proposal.Spec.Standardizes() || r.LevelsNote != "" || r.Unit != "" {
+	switch {
+	case r.TotalInterval == nil:
+		return false
+	case out.Uncalibrated == beyondWhy:
+		return true
+	case p.Proposal.Spec.Standardizes() || r.LevelsNote != "" || r.Unit != "":
 		return false
 	}
 	return out.Uncalibrated == heavyWhy || out.Alarm != nil && *out.Alarm || stretched(p, r)
