@@ -165,7 +165,7 @@ func newResultModel(r *result.Result, of *worth.Report) *resultModel {
 	if of != nil {
 		v := of.Verdict(r)
 		m.Verdict, m.Sentences = &v, of.Sentences
-		if s := of.Share; s != nil {
+		if s := of.Share; s != nil && r.K < r.D-len(r.LeftOut) { // else a full bar says nothing
 			m.Share = &shareBar{100 * s.Lower, 100 * max(0, s.Estimate-s.Lower)}
 		}
 	}

@@ -71,10 +71,10 @@ func TestUntrustworthyDoesNotLookGood(t *testing.T) {
 		{"none separated", func(_ *result.Result, o *worth.Report) {
 			o.Components = []worth.Component{{Number: 1, Group: []int{1, 2}}, {Number: 2, Group: []int{1, 2}}}
 		}, "doubtful", "2 of 2 components", 2, true},
-		{"columns left out", func(r *result.Result, _ *worth.Report) {
+		{"columns left out, and as many components as others", func(r *result.Result, _ *worth.Report) {
 			r.LeftOut = []result.LeftOut{{Column: "height", Why: standardize.Weak}}
 			r.Components = [][]float64{{0.2, 0, 0.98}, {0.98, 0, -0.2}}
-		}, "doubtful", "Left out: height (its counts do not stand out from the noise)", 0, true},
+		}, "doubtful", "Left out: height (its counts do not stand out from the noise)", 0, false},
 		{"noise alone", func(_ *result.Result, o *worth.Report) { o.Share, o.Components = nil, nil }, "unknown", "Nothing stands out from the noise", 2, false},
 		{"not calibrated", func(_ *result.Result, o *worth.Report) {
 			o.Share, o.Components, o.Uncalibrated = nil, nil, "units of several rows"

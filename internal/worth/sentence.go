@@ -168,7 +168,7 @@ func limited(r *result.Result) string {
 
 // groupsSentence is for studies in which the directions of rows decided more than their lengths:
 // groups1-pow1, d = 100, n = 10,000, captures 0.991 where the bound is 0.994 (docs/experiments.md).
-const groupsSentence = " If rows come in groups with different averages, such as women and men, the components can be some degrees farther off than these bounds say, and capture 1% less."
+const groupsSentence = " If rows come in groups with different averages, such as women and men, the components can be some degrees farther off than these bounds say"
 
 // zerosSentence is for rows divided by their lengths whose variance is not known ([astray]): a
 // fifth of zeros left 0.3 of the variance, d = 64, n = 8,000, where the bound was 0.98.
@@ -212,6 +212,10 @@ func stepped(r *result.Result) bool {
 // low, or power iteration found the components on the unit sphere. It is empty elsewhere, and where
 // auto took steps on the sphere and then a covariance of the rows as they are.
 func short(p *study.Plan, r *result.Result) string {
+	groups := groupsSentence + ", and capture 1% less."
+	if spans(r) { // all directions together capture all
+		groups = groupsSentence + "."
+	}
 	if r.Method == proposal.MethodPower {
 		more := ""
 		switch {
@@ -221,9 +225,9 @@ func short(p *study.Plan, r *result.Result) string {
 			more = zerosSentence
 		}
 		if p.Proposal.Spec.Rows == proposal.RowsSphere {
-			return "Rows were divided by their lengths, as asked (rows = \"sphere\")." + groupsSentence + more
+			return "Rows were divided by their lengths, as asked (rows = \"sphere\")." + groups + more
 		}
-		return "Noise is the limit here, so rows were divided by their lengths." + groupsSentence + more
+		return "Noise is the limit here, so rows were divided by their lengths." + groups + more
 	}
 	var clips []float64
 	for _, rel := range r.Releases {
@@ -232,7 +236,7 @@ func short(p *study.Plan, r *result.Result) string {
 		}
 	}
 	if len(clips) > 1 && clips[len(clips)-1] < slices.Max(clips) {
-		return "Noise is the limit here, so rows were clipped short." + groupsSentence
+		return "Noise is the limit here, so rows were clipped short." + groups
 	}
 	return ""
 }

@@ -57,6 +57,12 @@ func TestComponentsOfAllColumns(t *testing.T) {
 		if got := of(t, p, r); len(got.Moved) == 0 || says(got, "The last round turned the answer by") == want {
 			t.Errorf("%d of 2 by power iteration: %q", k, got.Sentences)
 		}
+		s := spec(2, k, proposal.MethodPower)
+		s.Rows = proposal.RowsSphere
+		p, r = law{second: diagonal(0.7, 0.3), radius: 8, rng: seeded(22)}.run(t, s, 600_000)
+		if got := of(t, p, r); got.Share == nil || !says(got, "in groups with different averages") || says(got, "capture 1% less") == want {
+			t.Errorf("%d of 2 on the sphere: %q", k, got.Sentences)
+		}
 	}
 	// The study asks about both columns, and finds one component.
 	s := spec(2, 1, proposal.MethodPower)
