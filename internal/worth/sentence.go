@@ -194,13 +194,14 @@ const unboughtSentence = "No explained variance is known here, so heavy tails ma
 const closeSentence = "If another direction has at least 0.8 of this one's variance, the bound can be too high: in simulations of such tables it held in 142 of 168 studies at ε = 1, and in 180 of 240 at ε = 4."
 
 // alone reports whether released variances leave less than 0.8 of the first component's variance to
-// all other directions together. On the sphere they are of other rows than the component.
+// all other directions together, whatever the clip took off the total. On the sphere they are of
+// other rows than the component.
 func (out *Report) alone(p *study.Plan, r *result.Result) bool {
 	if p.Method.Sphere || out.Apart || r.TotalInterval == nil || len(r.VarianceInterval) == 0 {
 		return false
 	}
 	least := r.VarianceInterval[0][0]
-	return r.TotalInterval[1]-least < 0.8*least
+	return clippedTotal*r.TotalInterval[1]-least < 0.8*least
 }
 
 // stepped reports whether power iteration found the components.
