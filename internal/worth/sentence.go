@@ -86,7 +86,7 @@ func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 	}
 	if start := p.Proposal.Spec.Start; start != nil && !spans(r) {
 		tell("The components are within %.1f degrees of the start that was given: what the rounds did not turn may be the start, and not what the rows show.",
-			moved([]round{{x: columns(start.Vectors, r.D), z: r.Components}})[0])
+			math.Ceil(10*moved([]round{{x: columns(start.Vectors, r.D), z: r.Components}})[0])/10)
 	}
 	for _, c := range out.Components {
 		if text := c.sentence(r.K); !slices.Contains(out.Sentences, text) { // those of a group have one together

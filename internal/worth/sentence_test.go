@@ -120,6 +120,10 @@ func TestGivenStartIsSaid(t *testing.T) {
 	if got := of(t, p, r); !says(got, "The components are within 0.") || !says(got, "may be the start") {
 		t.Errorf("%q", got.Sentences)
 	}
+	r.Components = [][]float64{{1, 0, 0, 0}, {0, math.Cos(0.0005), math.Sin(0.0005), 0}} // 0.029 degrees
+	if got := of(t, p, r); !says(got, "The components are within 0.1 degrees") {
+		t.Errorf("rounded down: %q", got.Sentences)
+	}
 	s.Start = nil
 	p, r = law{second: diagonal(3, 1, 1, 1), radius: 8, rng: seeded(41)}.run(t, s, 6_000_000)
 	if got := of(t, p, r); says(got, "may be the start") {
