@@ -339,7 +339,10 @@ func notes(a, b *result.Result, p, q *study.Plan) []string {
 func started(a, b *result.Result, p, q *study.Plan) (out []string) {
 	of, other := p.Proposal.Spec.Start, q.Proposal.Spec.Start
 	const near = "that components are near each other may be the start and not the rows."
-	if of != nil && other != nil && of.Result == other.Result {
+	if of != nil && other != nil && slices.Equal(of.Vectors, other.Vectors) {
+		return []string{"Both were started from the same directions: " + near}
+	}
+	if of != nil && other != nil && of.Result == other.Result && of.Result != (proposal.Digest{}) { // which no start needs
 		return []string{fmt.Sprintf("Both were started from components of study %.12s: %s", of.Result, near)}
 	}
 	if other != nil && other.Result == a.Digest {

@@ -300,18 +300,20 @@ func TestLevelsInAnotherOrder(t *testing.T) {
 // before any row is read.
 func TestCommonStartIsSaid(t *testing.T) {
 	a := resultOf(t, same, 1, three, unit(0))
-	from := func(of proposal.Digest, nonce byte) *result.Result {
+	from := func(of proposal.Digest, turn float64, nonce byte) *result.Result {
 		return resultOf(t, func(s *proposal.Spec) {
-			s.Method, s.Start = proposal.MethodPower, &proposal.Start{Result: of, Vectors: unit(0)}
+			s.Method, s.Start = proposal.MethodPower, &proposal.Start{Result: of, Vectors: unit(turn)}
 		}, nonce, three, unit(1))
 	}
-	b, c, other := from(a.Digest, 2), from(a.Digest, 3), from(proposal.Digest{9}, 4)
+	b, c, other := from(a.Digest, 0, 2), from(a.Digest, 1, 3), from(proposal.Digest{9}, 2, 4)
+	nameless, too, again := from(proposal.Digest{}, 0, 5), from(proposal.Digest{}, 1, 6), from(proposal.Digest{9}, 1, 7)
 	for _, test := range []struct {
 		a, b *result.Result
 		want string
 	}{
 		{a, b, "B was started from A's components: "}, {b, a, "A was started from B's components: "},
 		{b, c, "Both were started from components of study " + a.Digest.String()[:12]}, {a, other, ""}, {b, other, ""},
+		{nameless, too, ""}, {too, again, "Both were started from the same directions: "},
 	} {
 		said := strings.Join(compared(t, test.a, test.b, separated(1, 1), separated(1, 1)).Notes, "\n")
 		if !strings.Contains(said, test.want) || strings.Contains(said, "may be the start") != (test.want != "") {
