@@ -72,6 +72,7 @@ type ColumnFigure struct {
 	// Same is the share of rows that have the column's most common value.
 	Same     float64  `json:"same"`
 	Learned  bool     `json:"learned,omitempty"` // offset and scale, by the study
+	boolean  bool     // of no unit of measurement
 	Warnings []string `json:"warnings,omitempty"`
 }
 
@@ -136,7 +137,9 @@ func (l *look) figures(rows *dataset.Rows, q dataset.Request) Figures {
 			first += levels + 1
 		} else {
 			l.learned[first] = r.Learned
-			f.Columns = append(f.Columns, l.column(first, c))
+			figure := l.column(first, c)
+			figure.boolean = r.As == dataset.Boolean
+			f.Columns = append(f.Columns, figure)
 			first++
 		}
 		if r.Indicator {
@@ -190,7 +193,7 @@ func (f Figures) Warnings() []string {
 func (f Figures) Unchecked() string {
 	n := 0
 	for _, c := range f.Columns {
-		if c.Learned && !c.Unread && (len(c.Range) != 2 || c.Low == nil) {
+		if c.Learned && !c.boolean && !c.Unread && (len(c.Range) != 2 || c.Low == nil) {
 			n++
 		}
 	}

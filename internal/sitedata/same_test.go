@@ -69,6 +69,7 @@ func TestNoWarningIsNotInOrder(t *testing.T) {
 		"learned, with a range":     {ColumnFigure{Learned: true, Low: &low, Range: plausible}, false},
 		"learned, of few values":    {ColumnFigure{Learned: true, Range: plausible}, true},
 		"learned, without a value":  {ColumnFigure{Learned: true, Unread: true}, false},
+		"learned, true or false":    {ColumnFigure{Learned: true, Low: &low, boolean: true}, false},
 		"constants of the proposer": {ColumnFigure{Low: &low}, false},
 		"levels":                    {ColumnFigure{Levels: 2}, false},
 	} {
