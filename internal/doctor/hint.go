@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"covey/internal/dataset"
 	"covey/internal/pki"
@@ -33,6 +34,8 @@ func hint(code Code, err error) string {
 		return "let the agent's user read it and enter the folders above it, and run agent check as that user"
 	case len(bad.Near) > 0:
 		return fmt.Sprintf("the data set has %q: if one of these is the column, name it under [dataset.columns] in agent.toml", bad.Near)
+	case bad.Schema == dataset.SchemaColumns && strings.HasPrefix(bad.Reason, "none of the "):
+		return "if the data set has the column under another name, write that name under [dataset.columns] in agent.toml; otherwise ask the analyst to change the study"
 	case bad.Missing():
 		return `ask the analyst for a study that takes missing values: missing = "fill" or "zero" keeps such rows, "drop-row" leaves them out; or complete the file`
 	}

@@ -22,6 +22,7 @@ import (
 func TestHints(t *testing.T) {
 	for want, fault := range map[string]*dataset.Error{
 		`has ["Age (years)"]`:     {Schema: dataset.SchemaColumns, Column: "age", Reason: "none of the header's 2 fields has this name", Near: []string{"Age (years)"}},
+		"under another name":      {Schema: dataset.SchemaColumns, Column: "sex", Reason: "none of the header's 2 fields has this name"},
 		`missing = "fill"`:        {Row: 3, Column: "age", Reason: "the value is missing", Value: true},
 		"fix the file at the nam": {Row: 3, Column: "age", Reason: "not a number", Value: true},
 	} {
