@@ -93,6 +93,9 @@ func DecodeSpelled(text []byte, into any) error {
 	if strings.HasSuffix(reason, "value out of range") {
 		reason = "the number is beyond 1.8e308, or 2^63 without a point" // in place of strconv's words
 	}
+	if name, again := strings.CutSuffix(reason, " already exists"); again && strings.HasPrefix(name, "table ") {
+		reason = "a second " + name + ": put these lines below the header of the first, and delete this header"
+	}
 	if broken != nil || !found {
 		reason = "is not TOML: " + reason
 	} else if want := wanted(typeAt(reflect.TypeOf(into), at.keys)); want != "" && want != kinds[at.kind] && !(want == kinds[unstable.Float] && at.kind == unstable.Integer) {

@@ -55,6 +55,7 @@ func TestDecode(t *testing.T) {
 		"not TOML":                                               `line 1 column N: is not TOML: `,
 		"epsilon = 1\nname = 'a":                                 `line 2 column `,
 		"epsilon = 1\nepsilon = 2":                               `line 2 column N: key epsilon is already defined`,
+		"[budget]\ndelta = 1\n[budget]\ndelta = 2":               `line 3 column N: a second table budget: put these lines below the header of the first`,
 		"rounds = 99999999999999999999":                          `line 1`,
 		"epsilon = 1\nEpsilon = 2":                               `Epsilon: is also written "epsilon", line 2: write both in lower case`,
 		"[Budget]\ndelta = 1\n[budget]\ndelta = 1":               `budget: is also written "Budget", line 3`,
