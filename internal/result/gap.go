@@ -66,6 +66,16 @@ func (r *Result) FilledText() string {
 		}
 	}
 	text := fmt.Sprintf("about %.3g%% of the cells had no value and were %s (filled_ has each column's share, 95%%: within %.2g points)", 100*share, what, 100*half)
+	// Beyond twice the half, noise alone makes hardly one of many columns look emptier than it is.
+	at := 0
+	for j, v := range r.Filled {
+		if v > r.Filled[at] {
+			at = j
+		}
+	}
+	if len(most) == 0 && r.Filled[at] > share+2*half {
+		text += fmt.Sprintf("; the emptiest column is %q, with about %.2g%% of its cells", r.Columns[at], 100*r.Filled[at])
+	}
 	if len(most) > 0 {
 		const shown = 5
 		rest := ""

@@ -72,6 +72,21 @@ func TestFilledTextCountsCells(t *testing.T) {
 	}
 }
 
+// TestFilledTextNamesTheEmptiest: a mean over columns hides one that has all the gaps, and noise
+// alone makes no column stand out.
+func TestFilledTextNamesTheEmptiest(t *testing.T) {
+	p := runs.GapPlan(t, 8, proposal.NoiseDistributed)
+	for _, share := range []float64{0, 0.3} {
+		shares := make([]float64, 8)
+		shares[2] = share
+		r := &Result{Columns: strings.Split("a b c d e f g h", " "), Releases: []study.Release{runs.Filled(t, p, rand.New(rand.NewPCG(1, 1)), shares)}}
+		r.count(p, r.Releases)
+		if text := r.FilledText(); strings.Contains(text, `the emptiest column is "c", with about `) != (share > 0) || share == 0 && strings.Contains(text, "emptiest") {
+			t.Errorf("%g: %q", share, text)
+		}
+	}
+}
+
 // TestNoiseHidesFilled: where noise alone moves a share by half of all cells, no share is named.
 func TestNoiseHidesFilled(t *testing.T) {
 	p := runs.GapPlan(t, 3, proposal.NoiseDistributed)
