@@ -263,12 +263,12 @@ func unlike(p *study.Plan, r *result.Result) string {
 		}
 		x := last.Z()[at] / (math.Sqrt2 * last.Tau())
 		if math.Abs(x) > skewedOne {
-			return fmt.Sprintf("learned constants of columns that are skewed or have heavy tails, including %q", r.Columns[j])
+			return fmt.Sprintf("learned constants of columns that are skewed, have heavy tails, or come in other units from some sites, including %q", r.Columns[j])
 		}
 		sum, in = sum+x*x, in+1
 	}
 	if sum > in+skewedAll*math.Sqrt(2*in) {
-		return "learned constants of columns that are skewed or have heavy tails"
+		return "learned constants of columns that are skewed, have heavy tails, or come in other units from some sites"
 	}
 	return ""
 }
