@@ -47,7 +47,7 @@ func (s *sight) report(said dataset.Mapping) {
 	}
 	do := s.unnamed
 	if do == "" && s.spec != nil && s.spec.KeepsGaps() {
-		do = "if this site does not have it, an empty column of this name in the export: the study keeps rows without a value"
+		do = "if this site does not have it, add an empty column of this name to the export: the study keeps rows without a value"
 	}
 	for _, name := range s.absent {
 		r.Faults = append(r.Faults, Fault{Column: name, What: fmt.Sprintf("none of the header's %d fields has this name", len(s.header)), Count: 1, First: 1 + s.mapping.SkipRows, Names: s.near(name), Do: do})
@@ -372,11 +372,11 @@ func (s *sight) inUnit(j int, c *column, wanted *want, l *proposedLine) {
 	}
 	found := fits(name+" "+s.header[j], q, wanted)
 	for _, f := range found {
-		s.look(name, AboutUnit, fmt.Sprintf("looks like %s where the study expects %s", f.from, f.to))
+		s.look(name, AboutUnit, fmt.Sprintf("looks like %s where the study expects %s", spoken(f.from), spoken(f.to)))
 	}
 	if len(found) > 0 && l.from.Multiply == 0 && l.from.Add == 0 {
 		f := found[0]
-		l.from.Multiply, l.from.Add, l.why = f.multiply, f.add, fmt.Sprintf("if it is in %s", f.from)
+		l.from.Multiply, l.from.Add, l.why = f.multiply, f.add, "if it is in "+spoken(f.from)
 		l.meant = true
 	}
 	switch {

@@ -97,6 +97,14 @@ func known(text string) string {
 	return ""
 }
 
+// spoken is a unit in a sentence, where "in" would be read as the preposition.
+func spoken(unit string) string {
+	if unit == "in" {
+		return "inches"
+	}
+	return unit
+}
+
 // named is the unit that a column's name says in brackets, or as its last word; empty without one
 // that the table has. A letter, "in" and "fraction" are one in brackets alone.
 func named(name string) string {
@@ -134,11 +142,11 @@ func (s *sight) headed(j int, w *want, p *paste) {
 	if has == measure {
 		return
 	}
-	s.look(name, AboutUnit, fmt.Sprintf("its header says %s where the study expects %s%s", has, measure, either))
+	s.look(name, AboutUnit, fmt.Sprintf("its header says %s where the study expects %s%s", spoken(has), spoken(measure), either))
 	for _, c := range conversions {
 		if c.from == has && c.to == measure && slices.ContainsFunc(words(name+" "+s.header[j]), func(w string) bool { return slices.Contains(c.of, w) }) {
 			from.Name, from.Multiply, from.Add = s.header[j], c.multiply, c.add
-			p.notes = append(p.notes, "# "+columnLine(name, from)+"  # if it is in "+has)
+			p.notes = append(p.notes, "# "+columnLine(name, from)+"  # if it is in "+spoken(has))
 			return
 		}
 	}
