@@ -210,7 +210,7 @@ func (b *book) row(n int, cells []string) error {
 	case !printable(name):
 		b.leave(name, "its name has characters that are not printed")
 	case l.identifies(what == aLevel):
-		b.leave(name, "it is or looks like an identifier")
+		b.leave(name, "it is, or looks like, an identifier")
 	default:
 		l.add(Column{Name: name, About: l.get(partAbout)}, what, levels)
 	}
@@ -305,7 +305,7 @@ func (b *book) measure(name, text string) string {
 // done adds what was left out.
 func (b *book) done() Draft {
 	for _, why := range b.why {
-		b.note("Left out, for %s: %s.", why, strings.Join(b.left[why], ", "))
+		b.note("Left out, because %s: %s.", why, strings.Join(b.left[why], ", "))
 	}
 	levels, days, several := false, false, false
 	for _, c := range b.draft.Columns {
