@@ -94,7 +94,7 @@ func (t Table) Draw(spec proposal.Spec, key [32]byte) ([]*Site, *Pooled, error) 
 	case t.D != 0 && t.D != d:
 		return nil, nil, fmt.Errorf("d = %d, the study has %d columns", t.D, d)
 	case d != len(spec.Columns):
-		return nil, nil, fmt.Errorf("a synthetic table has columns of numbers alone, without levels and indicators")
+		return nil, nil, fmt.Errorf("a synthetic table has columns of numbers alone, without levels and indicators: give files of made-up or earlier rows instead")
 	case t.Gaps > 0 && spec.Missing == proposal.MissingError:
 		return nil, nil, fmt.Errorf("gaps = %g, and the study refuses missing values", t.Gaps)
 	case t.PerUnit > 1 && spec.Unit == "":
