@@ -229,7 +229,7 @@ func (n *Node) joinAddresses() []string {
 // AddNode makes a new coordinator's join file; the leader alone can.
 func (n *Node) AddNode(name string, valid time.Duration) ([]byte, error) {
 	if n.port == nil {
-		return nil, &membership.JoinError{Reason: "this coordinator has no peer port: set peer_listen and peer_address in " + ConfigFile + " and restart it"}
+		return nil, &membership.JoinError{Reason: "this coordinator has no peer port: set peer_listen = \":PORT\" and peer_address = \"HOST:PORT\" in " + ConfigFile + " and restart it"}
 	}
 	peers, err := n.replica.Peers()
 	if err != nil {
