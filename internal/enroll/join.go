@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc"
@@ -168,7 +169,7 @@ type DialError struct {
 
 func (e *DialError) Error() string {
 	if c := status.Code(e.Err); c == codes.PermissionDenied || c == codes.Unauthenticated {
-		return fmt.Sprintf("the coordinator at %q refuses: %s", e.Addresses, frame.Quoted(status.Convert(e.Err).Message()))
+		return fmt.Sprintf("the coordinator at %s refuses: %s", strings.Join(e.Addresses, ", "), frame.Quoted(status.Convert(e.Err).Message()))
 	}
 	if why := unreached(e.Err); why != "" {
 		return fmt.Sprintf("no coordinator answers at %q: %s. Check the address and this machine's network, or ask the coordinator's operator whether it runs", e.Addresses, why)

@@ -21,7 +21,7 @@ func TestDialErrorInWords(t *testing.T) {
 		{codes.Unavailable, framed + `the proxy says "no: never""`,
 			`nobody answers there: "the proxy says 'no: never'"`,
 			`no coordinator answers at ["hub:7443"]: "the proxy says 'no: never'". Check the address and this machine's network, or ask the coordinator's operator whether it runs`},
-		{codes.PermissionDenied, "this site was revoked", `PermissionDenied: "this site was revoked"`, `the coordinator at ["hub:7443"] refuses: "this site was revoked"`},
+		{codes.PermissionDenied, "this site was revoked", `PermissionDenied: "this site was revoked"`, `the coordinator at hub:7443 refuses: "this site was revoked"`},
 		{codes.Unavailable, "the coordinator stops", `Unavailable: "the coordinator stops"`, `no coordinator answers at ["hub:7443"]: Unavailable: "the coordinator stops"`},
 		{codes.Internal, framed + `x"`, "", ""},
 		{codes.Unavailable, `connection error: desc = "error reading server preface: remote error: tls: expired certificate"`,
