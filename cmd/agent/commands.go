@@ -231,8 +231,13 @@ func (c *decision) agreed(t *terminal, question, undone string) (agent.StudyDeta
 		return s, err
 	}
 	// a withdrawal is told again, to a coordinator that may not have heard of it
-	if s.State == string(ledger.Finished) && (question == "Approve" || s.Code != string(study.CodeWithdrawn)) {
-		return s, shared.Bad("study %.12s is over here: %s (%s)", s.Digest, s.State, s.Code)
+	again := s.State == string(ledger.Finished) && question != "Approve" && s.Code == string(study.CodeWithdrawn)
+	if open := s.State == "pending" || s.State == string(ledger.Approved); !open && !again {
+		text := fmt.Sprintf("study %.12s is over here: %s (%s)", s.Digest, s.State, s.Code)
+		if s.Why != "" {
+			text += ": " + s.Why
+		}
+		return s, shared.Bad("%s", text)
 	}
 	if c.Yes {
 		if _, err := proposal.ParseDigest(c.Study); err != nil {
