@@ -263,6 +263,9 @@ func (c *studyApproveCmd) Run(t *terminal) error {
 	}
 	done, err := ask[agent.StudyDetail](t, "POST", "studies", s.Digest.String(), "approve")
 	if err != nil {
+		if strings.HasPrefix(err.Error(), "data set ") {
+			t.Say("Not approved: the rows cannot be read as this study asks. What to change: agent check --study FILE, where FILE is,\nin the data folder, pending/%s.toml.gz", s.Digest)
+		}
 		return err
 	}
 	if err := same(done.Digest, s.Digest); err != nil {

@@ -132,6 +132,17 @@ func TestOperatorCommands(t *testing.T) {
 		_, said = agent(2, "study", "approve", ref, "--yes")
 		has(said, "whole digest")
 	}
+	// Rows that the study cannot read leave it pending, and the next step is named.
+	rows := filepath.Join(dir, "rows.csv")
+	for _, text := range []string{"x,z\n1,2\n3,4\n", "x,y\n1,2\n3,4\n"} {
+		if err := os.WriteFile(rows, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(text, "x,z") {
+			_, said = agent(2, "study", "approve", id.String(), "--yes")
+			has(said, "Not approved: ", "agent check --study FILE", "pending/"+id.String()+".toml.gz", "has this name")
+		}
+	}
 	out, said = agent(0, "study", "approve", id.String(), "--yes")
 	has(said, "warning: ", "colludes with the coordinator")
 	if out != id.String()+"\n" {

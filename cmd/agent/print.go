@@ -226,7 +226,7 @@ func printStudy(w io.Writer, s agent.StudyDetail) {
 	printParties(w, s)
 	fmt.Fprintf(w, "data     %s, %s\n", frame.Word(s.Dataset), proposal.ColumnsText(len(s.Plan.Proposal.Spec.Columns), s.Plan.D))
 	if s.State == "pending" {
-		fmt.Fprintln(w, "rows     go into a sum once you approve, not before; a dry run: agent check --study FILE,\n         where FILE is pending/DIGEST.toml.gz in the data folder")
+		fmt.Fprintf(w, "rows     go into a sum once you approve, not before; a dry run: agent check --study FILE,\n         where FILE is, in the data folder, pending/%s.toml.gz\n", s.Digest)
 	}
 	printColumns(w, s)
 
