@@ -77,8 +77,12 @@ func (n *Noise) Words() string {
 		return "central: the coordinator's leader sees exact sums over all sites in them"
 	}
 	sites, least := n.thresholds.Sites, n.thresholds.MinSurvivors
-	text := fmt.Sprintf("distributed: each site adds its share, %d of them carry all of it; nobody sees an exact sum; over all %d sites %.3g times central noise",
-		sites-n.apart(), sites, n.NoiseFactor)
+	carry := "1 of them carries"
+	if n := sites - n.apart(); n != 1 {
+		carry = fmt.Sprintf("%d of them carry", n)
+	}
+	text := fmt.Sprintf("distributed: each site adds its share, %s all of it; nobody sees an exact sum; over all %d sites %.3g times central noise",
+		carry, sites, n.NoiseFactor)
 	if least < sites {
 		text += fmt.Sprintf(", over %d of them, the fewest, %.3g; at most %.3g where sites go while a sum is opened", least, n.Over(least), math.Sqrt(float64(sites)/float64(n.Honest)))
 	}
