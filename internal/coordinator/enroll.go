@@ -77,7 +77,7 @@ func (c registry) Withdraw(role pki.Role, name string) (int, error) {
 func (c registry) Revoke(role pki.Role, name string) error {
 	// This is what the log would answer, without a line in it.
 	if _, known := c.machine.holder(role, name); !known {
-		return &membership.JoinError{Reason: fmt.Sprintf("no %s %.80q", role, name)}
+		return &membership.JoinError{Reason: fmt.Sprintf("no %s %.80q; `coordinator %s list` has all", role, name, role)}
 	}
 	if err := c.apply(entry{Revoke: &membership.ClientEntry{Role: role, Name: name}}); err != nil {
 		return err
