@@ -169,12 +169,24 @@ type DialError struct {
 
 func (e *DialError) Error() string {
 	if c := status.Code(e.Err); c == codes.PermissionDenied || c == codes.Unauthenticated {
-		return fmt.Sprintf("the coordinator at %s refuses: %s", strings.Join(e.Addresses, ", "), frame.Quoted(status.Convert(e.Err).Message()))
+		return fmt.Sprintf("the coordinator at %s refuses: %s", e.at(), frame.Quoted(status.Convert(e.Err).Message()))
 	}
 	if why := unreached(e.Err); why != "" {
-		return fmt.Sprintf("no coordinator answers at %q: %s. Check the address and this machine's network, or ask the coordinator's operator whether it runs", e.Addresses, why)
+		return fmt.Sprintf("no coordinator answers at %s: %s. Check the address and this machine's network, or ask the coordinator's operator whether it runs", e.at(), why)
 	}
-	return fmt.Sprintf("no coordinator answers at %q: %s", e.Addresses, Plain(e.Err))
+	return fmt.Sprintf("no coordinator answers at %s: %s", e.at(), Plain(e.Err))
+}
+
+// at returns the addresses for a terminal, in quotes where one is not plain: a join file may have
+// made it up.
+func (e *DialError) at() string {
+	words := make([]string, len(e.Addresses))
+	for i, a := range e.Addresses {
+		if words[i] = frame.Quoted(a); frame.Word(strings.ReplaceAll(a, ":", "")) == strings.ReplaceAll(a, ":", "") {
+			words[i] = a
+		}
+	}
+	return strings.Join(words, ", ")
 }
 
 // Unwrap returns the last address's error.

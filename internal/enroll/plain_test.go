@@ -1,6 +1,8 @@
 package enroll
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
 	"google.golang.org/grpc/codes"
@@ -17,16 +19,16 @@ func TestDialErrorInWords(t *testing.T) {
 	}{
 		{codes.Unavailable, framed + `dial tcp 10.0.0.1:7443: connect: connection refused"`,
 			`nobody answers there: "connection refused"`,
-			`no coordinator answers at ["hub:7443"]: "connection refused". Check the address and this machine's network, or ask the coordinator's operator whether it runs`},
+			`no coordinator answers at hub:7443: "connection refused". Check the address and this machine's network, or ask the coordinator's operator whether it runs`},
 		{codes.Unavailable, framed + `the proxy says "no: never""`,
 			`nobody answers there: "the proxy says 'no: never'"`,
-			`no coordinator answers at ["hub:7443"]: "the proxy says 'no: never'". Check the address and this machine's network, or ask the coordinator's operator whether it runs`},
+			`no coordinator answers at hub:7443: "the proxy says 'no: never'". Check the address and this machine's network, or ask the coordinator's operator whether it runs`},
 		{codes.PermissionDenied, "this site was revoked", `PermissionDenied: "this site was revoked"`, `the coordinator at hub:7443 refuses: "this site was revoked"`},
-		{codes.Unavailable, "the coordinator stops", `Unavailable: "the coordinator stops"`, `no coordinator answers at ["hub:7443"]: Unavailable: "the coordinator stops"`},
+		{codes.Unavailable, "the coordinator stops", `Unavailable: "the coordinator stops"`, `no coordinator answers at hub:7443: Unavailable: "the coordinator stops"`},
 		{codes.Internal, framed + `x"`, "", ""},
 		{codes.Unavailable, `connection error: desc = "error reading server preface: remote error: tls: expired certificate"`,
 			"the coordinator refuses this certificate as expired: it has ended, or clocks differ",
-			`no coordinator answers at ["hub:7443"]: the coordinator refuses this certificate as expired: it has ended, or clocks differ`},
+			`no coordinator answers at hub:7443: the coordinator refuses this certificate as expired: it has ended, or clocks differ`},
 		{codes.Unavailable, "the coordinator says: remote error: tls: expired certificate", `Unavailable: "the coordinator says: remote error: tls: expired certificate"`, ""},
 		{codes.Unavailable, "write tcp 127.0.0.1:39712->127.0.0.1:9301: write: broken pipe", `the connection broke off: "broken pipe"`, ""},
 		{codes.Unavailable, `connection error: desc = "error reading server preface: read tcp 127.0.0.1:39712->127.0.0.1:9301: read: connection reset by peer"`,
@@ -39,5 +41,8 @@ func TestDialErrorInWords(t *testing.T) {
 		if got := (&DialError{[]string{"hub:7443"}, err}).Error(); c.dial != "" && got != c.dial {
 			t.Errorf("%s\nwant %s", got, c.dial)
 		}
+	}
+	if got := (&DialError{[]string{"hub:1", "h\x1b[2J:2", "it works"}, errors.New("x")}).Error(); !strings.Contains(got, "at hub:1, \"h") || !strings.Contains(got, ", \"it works\": ") || strings.Contains(got, "\x1b") {
+		t.Errorf("%q", got)
 	}
 }
