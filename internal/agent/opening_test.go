@@ -25,11 +25,9 @@ func shares(t *testing.T) (c *standIn, q wire.Query, u []int, sum []uint64, sent
 		if i == 4 {
 			continue
 		}
-		v, err := secagg.Unpack(up.Masked, sq.Bits, sq.Lanes)
-		if err != nil {
+		if err := secagg.SumPacked(sum, up.Masked, sq.Bits); err != nil {
 			t.Fatal(err)
 		}
-		secagg.SumInto(sum, v, sq.Bits)
 	}
 	certificate := c.certify(q, u)
 	for _, s := range c.sites {

@@ -200,22 +200,26 @@ func FuzzSignatures(f *testing.F) {
 	})
 }
 
-func FuzzUnpack(f *testing.F) {
-	f.Add([]byte{1, 2, 3, 4}, uint(32), 1)
-	f.Add(make([]byte, 35), uint(56), 5)
-	f.Add([]byte{1}, uint(8), -1)
-	f.Add([]byte{1}, uint(0), 1<<62)
-	f.Fuzz(func(t *testing.T, raw []byte, bits uint, lanes int) {
-		v, err := Unpack(raw, bits, lanes)
+func FuzzSumPacked(f *testing.F) {
+	f.Add([]byte{1, 2, 3, 4}, uint(32), uint16(1))
+	f.Add(make([]byte, 35), uint(56), uint16(5))
+	f.Add([]byte{1}, uint(8), uint16(1))
+	f.Add([]byte{}, uint(0), uint16(1<<15))
+	f.Add([]byte{1, 2, 3, 4}, uint(32), uint16(2))
+	f.Fuzz(func(t *testing.T, raw []byte, bits uint, lanes uint16) {
+		sum := make([]uint64, lanes)
+		err := SumPacked(sum, raw, bits)
+		if fits := slices.Contains(Widths, bits) && len(raw) == len(sum)*int(bits/8); fits != (err == nil) {
+			t.Fatalf("%d bytes to %d numbers of %d bits: %v", len(raw), lanes, bits, err)
+		}
 		if err != nil {
-			if _, ok := errors.AsType[*ConfigError](err); !ok {
-				t.Fatal(err)
+			if _, ok := errors.AsType[*ConfigError](err); !ok || !slices.Equal(sum, make([]uint64, lanes)) {
+				t.Fatalf("not a *ConfigError, or the sum is changed: %v", err)
 			}
 			return
 		}
-		sum := make([]uint64, lanes)
-		if err := SumPacked(sum, raw, bits); err != nil || !slices.Equal(sum, v) || len(v) != lanes || !bytes.Equal(Pack(v, bits), raw) {
-			t.Fatalf("another vector, or other bytes the second time: %v", err)
+		if !bytes.Equal(Pack(sum, bits), raw) {
+			t.Fatal("other bytes the second time")
 		}
 	})
 }

@@ -32,24 +32,8 @@ func Pack(v []uint64, bits uint) []byte {
 	return out[:len(v)*width]
 }
 
-// Unpack reads lanes coordinates of the wire form.
-func Unpack(raw []byte, bits uint, lanes int) ([]uint64, error) {
-	if !slices.Contains(Widths, bits) {
-		return nil, configError("a ring of %d bits, must be one of %v", bits, Widths)
-	}
-	if lanes < 0 || lanes > maxLanes || len(raw) != lanes*int(bits/8) {
-		return nil, configError("a vector of %d bytes, must be %d numbers of %d bits", len(raw), lanes, bits)
-	}
-	out := make([]uint64, lanes)
-	for i := range out {
-		out[i] = load(raw[i*int(bits/8):], bits)
-	}
-	return out, nil
-}
-
-// SumPacked adds a vector in the wire form to a running sum in Z_2^b, as Unpack and SumInto
-// do, without the vector between them: a sum of many uploads needs the memory of one. The sum
-// is as it was if raw does not fit it.
+// SumPacked adds a vector in the wire form to a running sum in Z_2^b. The sum is as it was if raw
+// does not fit it.
 func SumPacked(sum []uint64, raw []byte, bits uint) error {
 	if !slices.Contains(Widths, bits) {
 		return configError("a ring of %d bits, must be one of %v", bits, Widths)

@@ -160,8 +160,8 @@ func (c *Checker) unmasked(s *run, site int, m message) {
 	if parts == nil || parts.vector[site] == nil {
 		return
 	}
-	v, err := secagg.Unpack(m.body, s.plan.Bits, s.plan.Queries[m.query].Lanes)
-	if err != nil {
+	v := make([]uint64, s.plan.Queries[m.query].Lanes)
+	if secagg.SumPacked(v, m.body, s.plan.Bits) != nil {
 		return
 	}
 	mask, equal := ^uint64(0)>>(64-s.plan.Bits), 0

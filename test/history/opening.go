@@ -173,12 +173,10 @@ func (c *Checker) rightSum(s *run, r study.Release) {
 	}
 	sum := make([]uint64, q.Lanes)
 	for _, i := range r.Survivors {
-		masked, err := secagg.Unpack(s.uploads[at][i], q.Bits, q.Lanes)
-		if err != nil {
+		if secagg.SumPacked(sum, s.uploads[at][i], q.Bits) != nil {
 			fail("the wire shows no upload of survivor %d, or one of another size", i)
 			return
 		}
-		secagg.SumInto(sum, masked, q.Bits)
 	}
 	opening, err := setup.NewOpening(q, r.Survivors, s.kept())
 	if err != nil {
