@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"crypto/mlkem"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -70,6 +71,23 @@ func TestRelayedBoxes(t *testing.T) {
 	}
 	if later.setup.CheckConfirmation(1, g.received[1].Confirmation) == nil {
 		t.Error("a confirmation of another study")
+	}
+}
+
+// TestBoxesOfOtherSites: boxes and commitments of more sites than a site hears from are not
+// taken for those of fewer, and no sender is blamed for commitments that were left out.
+func TestBoxesOfOtherSites(t *testing.T) {
+	g := sharedSparse(t)
+	boxes, bodies := g.boxesFor(1), g.bodiesFor(1)
+	for name, given := range map[string][2][][]byte{
+		"a box more":        {append(slices.Clone(boxes), boxes[0]), bodies},
+		"a commitment more": {boxes, append(slices.Clone(bodies), bodies[0])},
+		"no commitments":    {boxes, nil},
+	} {
+		_, err := g.setup.Receive(1, g.secrets[1], g.keys[1], given[0], given[1])
+		if _, ok := errors.AsType[*ConfigError](err); !ok {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

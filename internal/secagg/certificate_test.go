@@ -194,3 +194,15 @@ func TestSurvivors(t *testing.T) {
 		}
 	})
 }
+
+// TestReleaseOfNoSite: nobody signs U in the place of a site that the study does not have.
+func TestReleaseOfNoSite(t *testing.T) {
+	g := sharedGroup(t, 5)
+	q := Query{Context: labelled("no site"), Bits: 64, Lanes: 1}
+	for _, self := range []int{-1, 5} {
+		_, err := g.setup.SignRelease(self, g.keys[0], q, without(5))
+		if _, ok := errors.AsType[*ConfigError](err); !ok {
+			t.Errorf("site %d of 5: %v", self, err)
+		}
+	}
+}

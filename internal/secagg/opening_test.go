@@ -129,3 +129,19 @@ func TestWholeOpens(t *testing.T) {
 		}
 	}
 }
+
+// TestOpeningNeedsWhatWasKept: a sum is not opened without the tags and deposits of exactly the
+// study's sites.
+func TestOpeningNeedsWhatWasKept(t *testing.T) {
+	g := sharedGroup(t, 5)
+	q := Query{Context: labelled("kept"), Bits: 64, Lanes: 1}
+	more, fewer := g.kept, g.kept
+	more.Tags = append(slices.Clone(g.kept.Tags), nil)
+	fewer.Deposits = g.kept.Deposits[:4]
+	for name, kept := range map[string]Kept{"nothing": {}, "tags of six": more, "deposits of four": fewer} {
+		_, err := g.setup.NewOpening(q, without(5), kept)
+		if _, ok := errors.AsType[*ConfigError](err); !ok {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

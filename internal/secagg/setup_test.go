@@ -62,6 +62,8 @@ func TestConfigRefuses(t *testing.T) {
 	good, _ := testConfig(5, 3)
 	for name, change := range map[string]func(*Config){
 		"one site":       func(c *Config) { c.Identity = c.Identity[:1] },
+		"many sites":     func(c *Config) { *c, _ = testConfig(MaxSites+1, 3) },
+		"less than none": func(c *Config) { c.Corrupt = -1 },
 		"quorum":         func(c *Config) { c.Quorum-- },
 		"large quorum":   func(c *Config) { c.Quorum = 6 },
 		"survivors":      func(c *Config) { c.MinSurvivors-- },
