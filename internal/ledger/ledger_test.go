@@ -131,6 +131,12 @@ func TestLost(t *testing.T) {
 	must(t, o.Journal(study(1)).PutSlots(map[int][]byte{0: {1}, 1: {2}}))
 	must(t, o.Close())
 
+	inStudy := func(d string, change func(*bbolt.Bucket) error) error {
+		db, err := bbolt.Open(filepath.Join(d, dbName), 0o600, nil)
+		must(t, err)
+		id := study(1)
+		return errors.Join(db.Update(func(tx *bbolt.Tx) error { return change(tx.Bucket(studiesBucket).Bucket(id[:])) }), db.Close())
+	}
 	cases := map[string]func(dir string) error{
 		"no key file":         func(d string) error { return os.Remove(filepath.Join(d, keysName)) },
 		"no database":         func(d string) error { return os.Remove(filepath.Join(d, dbName)) },
@@ -151,12 +157,13 @@ func TestLost(t *testing.T) {
 			return errors.Join(db.Update(func(tx *bbolt.Tx) error { return tx.Bucket(metaBucket).Put(formatKey, []byte("v9")) }), db.Close())
 		},
 		"damaged item": func(d string) error {
-			db, err := bbolt.Open(filepath.Join(d, dbName), 0o600, nil)
-			must(t, err)
-			id := study(1)
-			return errors.Join(db.Update(func(tx *bbolt.Tx) error {
-				return tx.Bucket(studiesBucket).Bucket(id[:]).Bucket(slotBucket).Put(index(0), []byte{7})
-			}), db.Close())
+			return inStudy(d, func(b *bbolt.Bucket) error { return b.Bucket(slotBucket).Put(index(0), []byte{7}) })
+		},
+		"damaged entry": func(d string) error {
+			return inStudy(d, func(b *bbolt.Bucket) error { return b.Put(entryKey, []byte("{")) })
+		},
+		"damaged progress": func(d string) error {
+			return inStudy(d, func(b *bbolt.Bucket) error { return b.Put(progressKey, []byte("{")) })
 		},
 	}
 	for name, harm := range cases {
@@ -167,13 +174,30 @@ func TestLost(t *testing.T) {
 			if l != nil {
 				l.Close()
 			}
-			if _, ok := errors.AsType[*LostError](err); !ok {
-				t.Errorf("Open: %v, want a *LostError", err)
+			_, lost := errors.AsType[*LostError](err)
+			if _, failed := errors.AsType[*StoreError](err); !lost || failed {
+				t.Errorf("Open: %v, want a *LostError and no *StoreError", err)
 			}
 			if _, err := os.Stat(filepath.Join(d, dbName)); name == "no database" && err == nil {
 				t.Error("Open made a new database beside the old keys")
 			}
 		})
+	}
+}
+
+// TestKeyCutOff: a secret whose key is not in the file any more is lost, not erased.
+func TestKeyCutOff(t *testing.T) {
+	dir := t.TempDir()
+	l := mustOpen(t, dir)
+	must(t, l.Approve(approval(1, 1)))
+	j := l.Journal(study(1))
+	must(t, j.PutSlot(0, []byte("secret")))
+	for _, size := range []int64{keySize + keySize/2, keySize} {
+		must(t, os.Truncate(filepath.Join(dir, keysName), size))
+		_, err := j.Slot(0)
+		if lost, ok := errors.AsType[*LostError](err); !ok || lost.File != keysName || !lost.Budgets {
+			t.Errorf("%d bytes: %v, want a *LostError of the key file with budgets", size, err)
+		}
 	}
 }
 

@@ -287,6 +287,17 @@ func TestDamagedLog(t *testing.T) {
 	}
 }
 
+// TestAnothersRecords: a disk may show in a log what another ledger's left there. Its records fit
+// this one's from the first on, and none is taken up.
+func TestAnothersRecords(t *testing.T) {
+	dir, log := records(t, 1)
+	_, other := records(t, 4)
+	l := mustOpen(t, putLog(t, dir, append(log[:logPage:logPage], other[logPage:]...)))
+	if all := l.Studies(); len(all) != 0 {
+		t.Errorf("another ledger's records are taken up: %+v", all)
+	}
+}
+
 func flipped(b []byte, at int) []byte {
 	b = bytes.Clone(b)
 	b[at] ^= 1

@@ -33,6 +33,15 @@ func init() {
 		{"commits: another ledger's log", 0, []edit{
 			{log, "if !bytes.Equal(head[:], append([]byte(logMagic), id[:]...)) {", "if bytes.Equal(head[:], nil) {"},
 		}, in("ledger", "TestDamagedLog"), killer{}},
+		{"commits: another ledger's record", 0, []edit{
+			{log, " || [16]byte(b[32:48]) != c.id {", " {"},
+		}, in("ledger", "TestAnothersRecords"), killer{}},
+		{"commits: a key that is cut off was erased", 0, []edit{
+			{"internal/ledger/keys.go", "case err == io.EOF && n < keySize:", "case err == io.EOF && n < 0:"},
+		}, in("ledger", "TestKeyCutOff"), killer{}},
+		{"commits: what is due of a damaged study", 0, []edit{
+			{items, "	p, err := r.progress()\n	if err != nil {\n		return nil, err\n	}\n	finished", "	p, _ := r.progress()\n	finished"},
+		}, in("ledger", "TestLost"), killer{}},
 		{"commits: a torn record", 0, []edit{
 			{log, "return r, sha256.Sum256(b[32:logHead+n]) == r.sum", "return r, true"},
 		}, in("ledger", "TestTornRecord"), killer{}},
