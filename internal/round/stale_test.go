@@ -33,6 +33,8 @@ func TestStaleEntries(t *testing.T) {
 	h.want(StatusCompleted)
 	prepared, survivors := *h.last(EntryPrepared, 0, 0), *h.last(EntrySurvivors, 0, 0)
 	opening, released := *h.last(EntryOpening, 0, 0), *h.last(EntryReleased, 0, 0)
+	n := len(h.log)
+	drafted, completed := h.log[n-2], h.log[n-1]
 	other := proposed(t, 5, func(s *proposal.Spec) { s.Rounds = 3 })
 	another := func(e Entry, change func(*Entry)) Entry { change(&e); return e }
 	again := prepared
@@ -54,6 +56,10 @@ func TestStaleEntries(t *testing.T) {
 		"opening twice":              {EntryOpening, another(opening, func(e *Entry) { e.Certificate = certificate })},
 		"opening of a slot released": {EntryReleased, opening},
 		"released twice":             {EntryReleased, released},
+		"drafted before the end":     {EntryPrepared, drafted},
+		"drafted twice":              {EntryDrafted, another(drafted, func(e *Entry) { e.Draft = []byte("another") })},
+		"completed while it runs":    {EntryReleased, completed},
+		"completed by nobody":        {EntryDrafted, another(completed, func(e *Entry) { e.Attestations = make([][]byte, 5) })},
 		"abandoned after the end":    {"", another(survivors, func(e *Entry) { e.Kind = EntryAbandoned })},
 		"ended after the end":        {"", Entry{Kind: EntryEnded, Code: study.CodeAborted}},
 	} {
@@ -73,6 +79,15 @@ func TestStaleEntries(t *testing.T) {
 		if !reflect.DeepEqual(s.Durable, before) || s.Plan() != plan {
 			t.Errorf("%s: the state changed", name)
 		}
+	}
+	s := &State{}
+	for _, e := range h.log[:n-2] {
+		if _, err := s.Step(Committed{e}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.Step(Committed{completed}); !stale(err) || s.Status != StatusSigning {
+		t.Errorf("completed without a draft: %v, %s", err, s.Status)
 	}
 }
 

@@ -57,6 +57,26 @@ func TestCheckRefuses(t *testing.T) {
 	}
 }
 
+// TestCountsHaveTheirGrid: sigma is in grid steps, so that counts of another grid would have other
+// noise.
+func TestCountsHaveTheirGrid(t *testing.T) {
+	p := mustPlan(t, texts.Minimal, 1000, 1000, 1000)
+	good, err := p.NewAsk(p.Start(), 0)
+	if err != nil || good.Kind != KindHistogram || p.Check(good) != nil {
+		t.Fatal(good.Kind, err, p.Check(good))
+	}
+	for name, change := range map[string]func(*Ask){
+		"a finer grid": func(a *Ask) { a.Grid /= 1024 }, "a coarser grid": func(a *Ask) { a.Grid *= 1024 },
+		"a radius": func(a *Ask) { a.Radius = 1 }, "a radius with its grid": func(a *Ask) { a.Radius = 4; a.Grid = Grid(4) },
+	} {
+		a := good
+		change(&a)
+		if _, ok := errors.AsType[*MismatchError](p.Check(a)); !ok {
+			t.Errorf("%s of counts was accepted", name)
+		}
+	}
+}
+
 func TestPrivateRadiusMustBeAnEdgeInRange(t *testing.T) {
 	p := mustPlan(t, texts.Minimal, 1000, 1000, 1000)
 	a, err := askOf(p, 1, 1, BinEdge(300))

@@ -66,6 +66,29 @@ func TestShares(t *testing.T) {
 	}
 }
 
+// TestNextTakesTheDueRelease: a course goes on from the release that it asked for, with all of its
+// values, and from no other.
+func TestNextTakesTheDueRelease(t *testing.T) {
+	p, a := testAsk(t)
+	due, err := p.NewRelease(a, []int{0, 1, 2}, []int64{5, 6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(*Release, *Course){
+		"that is due":          func(*Release, *Course) {},
+		"of a later query":     func(r *Release, _ *Course) { r.Query++ },
+		"of a query before":    func(_ *Release, c *Course) { c.Query++ },
+		"of two steps' values": func(r *Release, _ *Course) { r.Noised = append(r.Noised[:2:2], 7, 8) },
+	} {
+		r, c := due, p.Start()
+		c.Query = a.Query
+		change(&r, &c)
+		if _, err := p.Next(c, r, nil); (err == nil) != (name == "that is due") {
+			t.Errorf("a release %s: %v", name, err)
+		}
+	}
+}
+
 // TestScaleRefuses: with too few units a private Λ is refused, and the error says
 // how many are needed; where no octave stands out the study ends.
 func TestScaleRefuses(t *testing.T) {

@@ -21,6 +21,18 @@ func init() {
 		{"a slot's certificate is replaced", 0, []edit{
 			{"internal/round/slot.go", "if s.Survivors == nil || s.Certificate != nil {", "if s.Survivors == nil {"},
 		}, in("round", "TestStaleEntries"), killer{}},
+		{"a result is drafted while the study runs", 0, []edit{
+			{"internal/round/result.go", "	case s.Status != StatusSigning:\n", "	case s.Status != StatusSigning && s.Status != StatusRunning:\n"},
+		}, in("round", "TestStaleEntries"), killer{}},
+		{"a result that nobody signed", 0, []edit{
+			{"internal/round/result.go", "if s.Draft == nil || count(e.Attestations) == 0 {", "if s.Draft == nil {"},
+		}, in("round", "TestStaleEntries"), killer{}},
+		{"counts are asked for on another grid", 0, []edit{
+			{"internal/study/ask.go", "a.Radius != 0 || a.Grid != want {", "a.Radius != 0 && a.Grid != want {"},
+		}, in("study", "TestCountsHaveTheirGrid"), killer{}},
+		{"a course goes on from another query's release", 0, []edit{
+			{"internal/study/course.go", "if r.Query != c.Query || ", "if "},
+		}, in("study", "TestNextTakesTheDueRelease"), killer{}},
 		{"an entry after the end counts", 0, []edit{
 			{"internal/round/entry.go", "if s.plan == nil || s.Terminal() {", "if s.plan == nil {"},
 		}, in("round", "TestStaleEntries"), killer{}},
