@@ -57,6 +57,28 @@ func TestNothingElseFollowsAnApproval(t *testing.T) {
 	}
 }
 
+// TestOnlyTheLeaderDecides: a node that does not lead proposes nothing to the log, and a leader no
+// verdict that is none, or of no site.
+func TestOnlyTheLeaderDecides(t *testing.T) {
+	h := approvals(t, nil)
+	digest := h.state.plan.Digest
+	for _, e := range []Entry{{Site: 2, Verdict: study.VerdictPending}, {Site: -1, Verdict: study.VerdictApproved}, {Site: 3, Verdict: study.VerdictApproved}} {
+		if h.state.decides(e.Site, e.Verdict, e.Code) {
+			t.Errorf("%q of site %d of 3 decides", e.Verdict, e.Site)
+		}
+	}
+	body := proposed(t, 3, nil)
+	follower := &State{}
+	if _, err := follower.Step(Committed{Entry{Kind: EntryProposed, Study: digest, Body: body}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range []Event{Connected{Site: 0}, Decided{Site: 0, Verdict: study.VerdictApproved}, Lapsed{}} {
+		if effects, err := follower.Step(e); err != nil || len(effects) > 0 {
+			t.Errorf("a follower answers %T with %v, %v", e, effects, err)
+		}
+	}
+}
+
 // TestWithdrawalAfterTheLastApproval counts while the setup is under way, which the site had not
 // begun when it withdrew, and not once the study runs.
 func TestWithdrawalAfterTheLastApproval(t *testing.T) {

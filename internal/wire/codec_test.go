@@ -147,6 +147,9 @@ func TestDecodeRefuses(t *testing.T) {
 		want error
 	}{
 		"short digest":            {&covey.Announce{Study: id[:31]}, ErrNoStudy},
+		"head of a long link":     {&covey.Head{Base: 7, BaseHead: append(id[:], 0), Steps: chain.Join([]chain.Step{{1}})}, ErrHead},
+		"head of torn steps":      {&covey.Head{Base: 7, BaseHead: id[:], Steps: chain.Join([]chain.Step{{1}})[1:]}, ErrHead},
+		"head of too many steps":  {&covey.Head{Base: 7, BaseHead: id[:], Steps: chain.Join(make([]chain.Step, chain.MaxSteps+1))}, ErrHead},
 		"no digest":               {&covey.Ended{}, ErrNoStudy},
 		"big query":               {&covey.Query{Study: id[:], Query: big}, ErrNumber},
 		"short history":           {&covey.Query{Study: id[:], History: id[:31]}, ErrHistory},
@@ -170,7 +173,7 @@ func TestDecodeRefuses(t *testing.T) {
 			decode = DecodeSite
 		}
 		if got, err := decode(outer(t, c.body)); !errors.Is(err, c.want) || got != nil {
-			t.Errorf("%s: %+v, %v", name, got, err)
+			t.Errorf("%s: %T, %v", name, got, err)
 		}
 	}
 	later := []byte{0xfa, 0x07, 0} // a body of a later version

@@ -1,9 +1,12 @@
 package wire
 
 import (
+	"context"
 	"reflect"
 	"testing"
 	"time"
+
+	"google.golang.org/grpc"
 
 	"covey/internal/proposal"
 	"covey/internal/study"
@@ -45,5 +48,41 @@ func TestTold(t *testing.T) {
 	}
 	if _, err := toldOf(nil); err != errShape {
 		t.Error(err)
+	}
+}
+
+// desk notes which study it is asked about.
+type desk struct {
+	AnalysisServer
+	of *[]proposal.Digest
+}
+
+func (d desk) Withdraw(_ context.Context, of proposal.Digest) error {
+	*d.of = append(*d.of, of)
+	return nil
+}
+
+func (d desk) Watch(_ context.Context, of proposal.Digest, _ bool, _ func(Told) error) error {
+	*d.of = append(*d.of, of)
+	return nil
+}
+
+// stream is of a call whose answers nobody reads.
+type stream struct {
+	grpc.ServerStreamingServer[covey.WatchResponse]
+}
+
+func (stream) Context() context.Context { return context.Background() }
+
+// TestDigestIsWhole: what is longer or shorter than a digest stands for no study.
+func TestDigestIsWhole(t *testing.T) {
+	var asked []proposal.Digest
+	s := &analysis{to: desk{of: &asked}}
+	for _, digest := range [][]byte{nil, id[:31], append(id[:], 0)} {
+		_, withdrawing := s.Withdraw(t.Context(), &covey.WithdrawRequest{Study: digest})
+		watching := s.Watch(&covey.WatchRequest{Study: digest}, stream{})
+		if withdrawing != errNoDigest || watching != errNoDigest || len(asked) > 0 {
+			t.Errorf("%d bytes: %v, %v, asked about %v", len(digest), withdrawing, watching, asked)
+		}
 	}
 }

@@ -33,6 +33,15 @@ func init() {
 		{"a course goes on from another query's release", 0, []edit{
 			{"internal/study/course.go", "if r.Query != c.Query || ", "if "},
 		}, in("study", "TestNextTakesTheDueRelease"), killer{}},
+		{"a follower proposes what a site decides", 0, []edit{
+			{"internal/round/leader.go", "	if !s.live.leading || s.Terminal() {\n		return nil\n	}\n	switch", "	if s.Terminal() {\n		return nil\n	}\n	switch"},
+		}, in("round", "TestOnlyTheLeaderDecides"), killer{}},
+		{"an upload that was not asked for is added", 0, []edit{
+			{"internal/session/slot.go", "	if !s.current(query, slot) {\n		return nil\n	}\n	if len(masked)", "	if len(masked)"},
+		}, in("session", "TestMessagesThatNobodyAskedFor"), killer{}},
+		{"a head with more steps than a message shows", 0, []edit{
+			{"internal/wire/message.go", "if err != nil || len(steps) > chain.MaxSteps {", "if err != nil || len(steps) > 2*chain.MaxSteps {"},
+		}, in("wire", "TestDecodeRefuses"), killer{}},
 		{"an entry after the end counts", 0, []edit{
 			{"internal/round/entry.go", "if s.plan == nil || s.Terminal() {", "if s.plan == nil {"},
 		}, in("round", "TestStaleEntries"), killer{}},
