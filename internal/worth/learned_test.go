@@ -303,6 +303,11 @@ func TestCorrelationOfReleases(t *testing.T) {
 	if _, err := p.Correlation(nil); err == nil {
 		t.Error("no releases have a correlation")
 	}
+	gaps := *p
+	gaps.Proposal.Spec.Missing = proposal.MissingFill
+	if _, err := gaps.Correlation(r.Releases); err == nil {
+		t.Error("rows with gaps have a correlation")
+	}
 }
 
 // TestSkewedTogether: columns none of which stands out alone are skewed together.
