@@ -259,6 +259,21 @@ func TestAllHandshakesAreRationed(t *testing.T) {
 	})
 }
 
+// TestQueueIsBounded: what all hosts ask for beyond what can begin in queueTime is refused.
+func TestQueueIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDoor(t)
+		most := int(allBurst + allRate*queueTime.Seconds())
+		for i := range most + 10 {
+			_, server := net.Pipe()
+			_, _, err := d.gate.enter(from{server, fmt.Sprintf("10.0.%d.%d", i/200, i%200)}, time.Now())
+			if want := i >= most; (err == errOverloaded) != want || !want && err != nil {
+				t.Fatalf("connection %d, of which %d may wait: %v", i+1, most, err)
+			}
+		}
+	})
+}
+
 // TestHostsAreForgotten: addresses are kept count of one by one for maxHosts at most; IPv6 by /64.
 func TestHostsAreForgotten(t *testing.T) {
 	if a, b := hostOf(&net.TCPAddr{IP: net.ParseIP("2001:db8::1")}), hostOf(&net.TCPAddr{IP: net.ParseIP("2001:db8::ffff:2")}); a != b {
