@@ -17,10 +17,9 @@ from .errors import RowsError, warn
 
 Array = npt.NDArray[np.float64]
 
-_DIGITS, _HEX_DIGITS = r"[0-9]+(?:_[0-9]+)*", r"[0-9a-fA-F]+(?:_[0-9a-fA-F]+)*"
-# Go's strconv.ParseFloat: decimal and hexadecimal numbers, with _ between digits
-_NUMBER = re.compile(rf"[+-]?(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?:[eE][+-]?{_DIGITS})?")
-_HEX = re.compile(rf"[+-]?0[xX]_?(?:{_HEX_DIGITS}(?:\.(?:{_HEX_DIGITS})?)?|\.{_HEX_DIGITS})[pP][+-]?{_DIGITS}")
+# Go's strconv.ParseFloat without its _ between digits: decimal and hexadecimal numbers
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_HEX = re.compile(r"[+-]?0[xX](?:[0-9a-fA-F]+(?:\.[0-9a-fA-F]*)?|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+")
 _DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[T ](?=..:..)[0-9:.,+\-Z ]+)?")
 _TRUE = frozenset(("true", "t", "yes", "y", "1"))
 _FALSE = frozenset(("false", "f", "no", "n", "0"))
@@ -149,11 +148,11 @@ def missing(text: str) -> bool:
 
 
 def _parse(text: str) -> float:
-    """A number as Go's strconv.ParseFloat reads it; infinite or NaN of what is not finite or no number."""
+    """A number as an agent reads it; infinite or NaN of what is not finite or no number."""
     if _NUMBER.fullmatch(text):
         return float(text)
     try:
-        return float.fromhex(text.replace("_", "")) if _HEX.fullmatch(text) else float("nan")
+        return float.fromhex(text) if _HEX.fullmatch(text) else float("nan")
     except OverflowError:
         return float("inf")
 
