@@ -119,14 +119,14 @@ func (m *Matrix) full(lo, hi int) bool {
 //
 //	V_j (V_OᵀV_O + fillRidge·I)⁻¹ V_Oᵀ y_O.
 //
-// own is, for each column, that of its indicator, or -1; nil where there is none. An indicator is 1
-// in each row whose gap is filled, and in no row beside the column's values: it says nothing of
-// them, and no gap of its column counts it into O, nor do the row's other gaps. It keeps its value.
+// own has, for each column, the column of its indicator, or -1; nil if no column has one. An
+// indicator is 1 exactly in the rows whose gap is filled. It says nothing about the values, so that
+// O leaves out the indicators of all gaps of the row. They keep their value.
 //
-// Its length is at most 2.3 times that of y_O. A row without a value stays zeros, and so do all
-// gaps where there are no directions. What is not finite would be 0, and what a matrix cannot hold
-// is brought to the nearest that it can. The units stay; the result has no gaps. A [*QueryError]
-// reports directions that are not orthonormal within 1e-6.
+// The length of a row's predictions is at most 2.3 times that of y_O. A row without a value stays
+// zeros, and so do all gaps where there are no directions. What is not finite would be 0, and what
+// a matrix cannot hold is brought to the nearest that it can. The units stay; the result has no
+// gaps. A [*QueryError] reports directions that are not orthonormal within 1e-6.
 //
 // A row of the result depends on the row and V alone. How long it takes depends on how many cells
 // are gaps (docs/threat-model.md, limit 5).

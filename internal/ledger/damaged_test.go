@@ -9,8 +9,8 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// TestDamagedChargeAllowsNone: a charge on record that does not read counts as no other number, so
-// that nothing is charged beside it, nor again in its place.
+// TestDamagedChargeAllowsNone: a recorded charge that cannot be read does not count as 0. No other
+// query of the study is charged, and neither is this one again.
 func TestDamagedChargeAllowsNone(t *testing.T) {
 	number := func(x float64) []byte { return binary.BigEndian.AppendUint64(nil, math.Float64bits(x)) }
 	for name, damage := range map[string][]byte{"short": number(1.5)[:7], "long": append(number(1.5), 0), "empty": {},

@@ -17,7 +17,7 @@ var (
 
 // settle begins a term that no other copy of this log has had, if the file of the log is another
 // one than that of the last run: every copy of a file has a birth and inode of its own. Where the
-// file system tells neither, or a whole disk was put back, it does nothing.
+// file system tells neither, or a whole disk was restored, it does nothing.
 func settle(s *store, place []byte) error {
 	if len(place) == 0 {
 		return nil

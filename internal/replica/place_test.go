@@ -60,9 +60,10 @@ func TestCopyBeginsAnotherTerm(t *testing.T) {
 	}
 }
 
-// TestRestoredMajorityMeetsNewerLog: two of three coordinators are put back to a backup and go on;
-// the third, which has decided more since, ends and keeps it. The first election after the backup
-// and the first after its restore are in the same term unless the restored ones begin another.
+// TestRestoredMajorityMeetsNewerLog: two of three coordinators are restored from a backup and go
+// on; the third, which has decided more since, ends and keeps its log. The first election after the
+// backup and the first after its restore are in the same term unless the restored ones begin
+// another.
 func TestRestoredMajorityMeetsNewerLog(t *testing.T) {
 	birthIsKnown(t, func() string {
 		dir := t.TempDir()

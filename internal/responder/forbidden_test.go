@@ -12,8 +12,9 @@ import (
 	"covey/internal/wire"
 )
 
-// TestRefusalsOfTheLedger: a rule of the ledger that a request would break is no fault of this
-// site. What other checks refuse before, too, has its code here, and is not internal.
+// TestRefusalsOfTheLedger: a request that would break a rule of the ledger is refused with the code
+// of that rule, and not with "internal": the fault is the requester's. This also holds for requests
+// that other checks refuse first.
 func TestRefusalsOfTheLedger(t *testing.T) {
 	c := newStandIn(t, 3, proposal.DropoutWait)
 	s, r := c.respond(), wire.Query{Study: c.plan.Digest, Ask: c.ask(c.plan.Start(), 0)}

@@ -57,8 +57,8 @@ func TestNothingElseFollowsAnApproval(t *testing.T) {
 	}
 }
 
-// TestOnlyTheLeaderDecides: a node that does not lead proposes nothing to the log, and a leader no
-// verdict that is none, or of no site.
+// TestOnlyTheLeaderDecides: a node that does not lead proposes nothing to the log, and a leader
+// proposes no invalid verdict, and none of a site that is not in the study.
 func TestOnlyTheLeaderDecides(t *testing.T) {
 	h := approvals(t, nil)
 	digest := h.state.plan.Digest

@@ -250,7 +250,7 @@ func TestSparseAnnouncements(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Whoever may leave nonces out, or add some, draws as many graphs as it likes.
+	// A coordinator that may leave nonces out, or add some, can draw graphs until it likes one.
 	for name, nonces := range map[string][][]byte{"no nonce": nil, "without the last nonce": g.nonces[:len(g.nonces)-1],
 		"a nonce of nobody": append(slices.Clone(g.nonces), g.nonces[0])} {
 		if s, err := drawn(board, nonces); s != nil || !isConfig(err) {

@@ -19,8 +19,8 @@ type columnLines struct {
 	text    []byte
 }
 
-// decode is strict.Decode into c. Long lists of columns are decoded by parts; where anything is
-// wrong, all is decoded at once, so that what is said of it is the same.
+// decode is strict.Decode into c. Long lists of columns are decoded in parts. If anything is
+// wrong, the whole text is decoded at once, which gives the usual error.
 func (c *Config) decode(text []byte) error {
 	empty := *c
 	if rest, parts := apart(text); parts != nil && c.decodeParts(rest, parts) {
@@ -54,7 +54,7 @@ func (c *Config) decodeParts(rest []byte, parts []columnLines) bool {
 }
 
 // apart takes long [dataset.columns] out of a configuration, all but their headers. parts is nil
-// where there are none.
+// if the configuration has no long ones.
 func apart(text []byte) (rest []byte, parts []columnLines) {
 	var p unstable.Parser
 	p.Reset(text)

@@ -188,8 +188,8 @@ func (f Figures) Warnings() []string {
 	return out
 }
 
-// Unchecked says of how many columns nothing checks the unit of measurement: no warning then does
-// not mean that all is well. It is empty if there is none.
+// Unchecked says for how many columns nothing checks the unit of measurement, where the absence of
+// a warning means nothing. It is empty if all are checked.
 func (f Figures) Unchecked() string {
 	n := 0
 	for _, c := range f.Columns {

@@ -56,11 +56,11 @@ type Share struct {
 	Blind float64 `json:"blind,omitempty"`
 }
 
-// mostBlind is the share from which a blind guess is told of.
+// mostBlind is the share from which a blind guess is mentioned.
 const mostBlind = 0.5
 
-// blindText says what a blind guess captures, where that is much; little, whether the bound leaves
-// room for no more.
+// blindText says what a blind guess captures, if that is much. little reports whether this is as
+// much as the lower bound, so that the share says little.
 func (s *Share) blindText() (text string, little bool) {
 	switch {
 	case s.Blind > 0 && s.Blind >= s.Lower:
