@@ -195,11 +195,18 @@ func fields(bench string) map[string]string {
 	return out
 }
 
+// aims are the most that a ratio of the masks may be and, of setup, the bytes.
+var aims = map[string]string{
+	"Round/N=100 agent-ms": "0.55", "Round/N=100 coordinator-ms": "0.35", "Round/N=100 up-B": "1.03",
+	"Round/N=1000 agent-ms": "1", "Round/N=1000 coordinator-ms": "1", "Round/N=1000 up-B": "1",
+	"Setup/N=10 up-B": "40,000 B", "Setup/N=100 agent-ms": "0.15", "Setup/N=100 up-B": "400,000 B",
+	"Setup/N=1000 agent-ms": "0.2", "Setup/N=1000 up-B": "1.7",
+}
+
 func showMasks(s summary) string {
-	out := [][]string{{"", "median", "aim"}}
+	out := [][]string{{"", "before", "now", "now / before", "aim"}}
 	what := map[string]string{"Round": "round", "Setup": "setup (20 slots)", "Noise": "its distributed noise"}
 	units := map[string]string{"agent-ms": "agent ms", "coordinator-ms": "coordinator ms", "up-B": "bytes up"}
-	aims := map[string]string{"Setup/N=10 up-B": "40,000", "Setup/N=100 up-B": "400,000"}
 	for _, l := range s.lines {
 		unit, ok := units[l.unit]
 		if !ok {
@@ -208,7 +215,11 @@ func showMasks(s summary) string {
 		parts := strings.Split(strings.TrimPrefix(l.bench, "Masks/"), "/")
 		var n float64
 		fmt.Sscan(fields(l.bench)["N"], &n)
-		out = append(out, []string{fmt.Sprintf("%s, N=%s, %s", what[parts[0]], count(n), unit), number(l.median), aims[parts[0]+"/"+parts[1]+" "+l.unit]})
+		before, ratio := s.median(l.bench, "before-"+l.unit, 1), s.within(l.bench, "ratio-"+l.unit)
+		if ratio == missing {
+			before = "none"
+		}
+		out = append(out, []string{fmt.Sprintf("%s, N=%s, %s", what[parts[0]], count(n), unit), before, number(l.median), ratio, aims[parts[0]+"/"+parts[1]+" "+l.unit]})
 	}
 	return markdown(out...)
 }
@@ -225,11 +236,11 @@ func showStudy(s summary) string {
 }
 
 func showProcesses(s summary) string {
-	out := [][]string{{"", "median"}}
+	out := [][]string{{"", "7d9e52ab", "now"}}
 	for _, row := range []struct{ name, unit string }{
 		{"wall time, s", "wall-s"}, {"wall time of the first study, s", "first-wall-s"}, {"an agent's peak, MB", "peak-MB"}, {"what it may be, MB", "bound-MB"},
 	} {
-		out = append(out, []string{row.name, s.median("Processes/build=now", row.unit, 1)})
+		out = append(out, []string{row.name, s.median("Processes/build=before", row.unit, 1), s.median("Processes/build=now", row.unit, 1)})
 	}
 	return markdown(out...)
 }
