@@ -145,3 +145,24 @@ func top(weights []float64) float64 {
 	}
 	return all[to-1].top
 }
+
+// Lacking returns which part of what columns lack, each so much, their counts h do not have: noised
+// counts as of Octaves, of units that are averages of the rows that have a value. All columns are
+// read together, and of each the fewest bins that hold every value once, which have least noise.
+func Lacking(h, lacks []float64) float64 {
+	wide := query.OctaveLevels[len(query.OctaveLevels)-1].Bins
+	along, square := 0.0, 0.0
+	for j, l := range lacks {
+		column := sanes(h[j*query.OctaveBins : (j+1)*query.OctaveBins])
+		without := 1 - column[0]
+		for _, v := range column[len(column)-wide:] {
+			without -= v
+		}
+		along += float64(without * l)
+		square += float64(l * l)
+	}
+	if square == 0 {
+		return 1
+	}
+	return max(0, min(along/square, 1))
+}

@@ -26,6 +26,9 @@ type Course struct {
 	// Observed is the share of rows in which each coordinate has a value, as far as the released
 	// count says; empty where none is released.
 	Observed []float64 `json:"observed,omitempty"`
+	// Present is the share of units of several rows that have a value in each coordinate, as far as
+	// counts of columns say; empty where Observed and PerUnit say it.
+	Present []float64 `json:"present,omitempty"`
 	// Deviations are those of scores on the components, by released variances, where the study has
 	// pictures; empty before they are released.
 	Deviations []float64 `json:"deviations,omitempty"`

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"covey/internal/proposal"
+	"covey/internal/standardize"
 )
 
 const (
@@ -42,7 +43,7 @@ func (t *transition) filled() {
 		return
 	}
 	c.Center, c.Scale = make([]float64, t.D), make([]float64, t.D)
-	z, least, in := r.Z(), max(rareSigmas*r.Tau(), rareShare), 0
+	z, least, in := r.Z(), max(standardize.RareSigmas*r.Tau(), rareShare), 0
 	for j, at := range t.Layout.Coordinates {
 		c.Scale[j] = 1
 		if at.Gap {

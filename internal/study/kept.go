@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"covey/internal/proposal"
+	"covey/internal/standardize"
 )
 
 // countsRows reports whether the study asks how many rows are kept. Where rows with a missing value
@@ -36,22 +37,50 @@ func (c Course) RowsPerUnit() float64 {
 	return c.PerUnit
 }
 
-// kept is the share of units that have a row, as far as it is known: of units of several rows
-// it is taken to be 1.
-func (t *transition) kept() float64 {
-	if t.Proposal.Spec.Unit != "" {
-		return 1
-	}
-	return t.c.RowsPerUnit()
+// kept is the share of units that have a row, as far as the count of kept rows says: a unit has at
+// least one of them. Units of several rows may be fewer, which lengths and present see.
+func (t *transition) kept() float64 { return min(1, t.c.RowsPerUnit()) }
+
+// emptied reports whether units of several rows may have lost all of them.
+func (t *transition) emptied() bool {
+	s := t.Proposal.Spec
+	return s.Unit != "" && s.Missing == proposal.MissingDropRow
 }
 
 // lengths are a histogram's counts of the kept rows alone, and how many these are, in grid steps.
 // The others are in the lowest bin: where they are most of the units, that bin would stand out of
-// the noise alone, and a radius be that of nothing.
+// the noise alone, and a radius be that of nothing. Of units of several rows the bin itself says
+// how many are empty.
 func (t *transition) lengths(r Release) (noised []int64, units int) {
 	units = int(float64(r.Units) / r.Grid)
 	kept := int(float64(t.kept() * float64(units)))
+	if t.emptied() {
+		kept = min(kept, max(units-int(r.Noised[0]), int(2*r.Spread()), 1))
+	}
 	noised = slices.Clone(r.Noised)
 	noised[0] -= int64(units - kept)
 	return noised, kept
+}
+
+// present returns the share of units that have a value in each coordinate, by the counts z of
+// octaves: of units of several rows, which count once however many rows have one. It returns nil
+// where what is known of rows says it.
+func (t *transition) present(z []float64, of []int) []float64 {
+	if t.Proposal.Spec.Unit == "" || !t.emptied() && t.c.Observed == nil {
+		return nil
+	}
+	lacks, counted := make([]float64, t.D), make([]float64, len(of))
+	for j := range lacks {
+		if lacks[j] = 1 - t.c.seen(j); t.emptied() {
+			lacks[j] = 1
+		}
+	}
+	for at, j := range of {
+		counted[at] = lacks[j]
+	}
+	part, least := standardize.Lacking(z, counted), min(1, 2*t.r.Tau())
+	for j, l := range lacks {
+		lacks[j] = max(least, min(t.kept(), 1-float64(part*l)))
+	}
+	return lacks
 }

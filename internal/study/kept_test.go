@@ -66,3 +66,25 @@ func TestLengthsAreOfKeptRows(t *testing.T) {
 		}
 	}
 }
+
+// TestLengthsAreOfUnitsWithRows: the same of units of several rows, where the count of kept rows
+// does not say how many units have none.
+func TestLengthsAreOfUnitsWithRows(t *testing.T) {
+	p := mustPlan(t, texts.With(texts.Minimal, `missing = "drop-row"`, `unit = "id"`), 3000, 3000, 4000)
+	q := Query{Kind: KindHistogram, Of: KindPower}
+	for with, read := range map[float64]bool{1: true, 0.5: true, 0.2: true, 0.03: false, 0: false} {
+		r := Release{Noised: make([]int64, HistogramBins), Sigma: 30 << 10, Grid: 1, Units: 10_000}
+		r.Noised[0] = int64((1 - with) * 10_000)
+		for j := 256; j < 276; j++ {
+			r.Noised[j] = int64(with * 10_000 / 20)
+		}
+		for _, perUnit := range []float64{max(with, 0.01), 3} {
+			course := Course{Radii: map[Kind]float64{}, PerUnit: perUnit}
+			(&transition{p, q, r, nil, &course}).radius()
+			got := course.Radii[KindPower]
+			if read && !(got > BinEdge(263) && got < BinEdge(276)) || !read && got != defaultRadius {
+				t.Errorf("with %v of the units, of %v rows, the radius is %v; rows end at %v", with, perUnit, got, BinEdge(275))
+			}
+		}
+	}
+}

@@ -5,15 +5,11 @@ import (
 
 	"covey/internal/proposal"
 	"covey/internal/query"
+	"covey/internal/standardize"
 )
 
-// Rare levels. A level whose released count is below rareSigmas standard deviations of its noise,
-// or below rareShare of the units, joins the column's other texts: 1/√p of a count that is mostly
-// noise would make a few rows longer than all others.
-const (
-	rareSigmas = 4.0
-	rareShare  = 0.002
-)
+// rareShare of the units is the least that a level is not joined to its column's other texts with.
+const rareShare = 0.002
 
 // levels_share: so much that levels of levelShown of the units stand out of the noise, within
 // bounds.
@@ -32,7 +28,7 @@ func (p *Plan) levelsShare() float64 {
 	units := p.Proposal.Units()
 	// of the whole budget
 	sigma := p.fullMultiplier * float64(p.SitesPerUnit) * math.Sqrt(float64(2*columns))
-	ratio := rareSigmas * sigma / (levelShown * float64(units))
+	ratio := standardize.RareSigmas * sigma / (levelShown * float64(units))
 	return max(levelsShareLow, min(float64(ratio*ratio), levelsShareMost))
 }
 
@@ -61,7 +57,7 @@ func (t *transition) levels() {
 		for l := range counts {
 			counts[l] = float64(r.Noised[column*query.LevelBins+l]) * r.Grid
 		}
-		shares := levelShares(counts, sigma, rareShare*float64(units))
+		shares := standardize.LevelShares(counts, sigma, rareShare*float64(units))
 		for l, share := range shares {
 			c.Center[at+l], c.Scale[at+l] = share, math.Sqrt(share)
 		}
@@ -80,37 +76,4 @@ func (t *transition) levels() {
 		return
 	}
 	c.X = within(c.X, c.Scale)
-}
-
-// levelShares returns the shares of a column's levels, and of all other texts, which are last, by
-// their noised counts: 0 for those that are left out. They add up to one, or are all 0 where less
-// than two are left, which tell no row from another.
-func levelShares(counts []float64, sigma, least float64) []float64 {
-	out := make([]float64, len(counts))
-	other := len(counts) - 1
-	joined, kept, total := 1, 0, 0.0
-	rest := counts[other]
-	for l, n := range counts[:other] {
-		if n >= max(rareSigmas*sigma, least) {
-			out[l] = n
-			total += n
-			kept++
-		} else {
-			rest += n
-			joined++
-		}
-	}
-	if rest >= max(rareSigmas*sigma*math.Sqrt(float64(joined)), least) {
-		out[other] = rest
-		total += rest
-		kept++
-	}
-	if kept < 2 {
-		clear(out)
-		return out
-	}
-	for l := range out {
-		out[l] /= total
-	}
-	return out
 }

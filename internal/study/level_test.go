@@ -76,7 +76,7 @@ func TestLevelShares(t *testing.T) {
 		{"one level", []float64{100, 1}, 1, 2, []float64{0, 0}, []standardize.Reason{OutSingle, OutSingle}},
 		{"nothing", []float64{0, 0, 0}, 1, 2, []float64{0, 0, 0}, []standardize.Reason{OutSingle, OutSingle, OutSingle}},
 	} {
-		got := levelShares(c.counts, c.sigma, c.least)
+		got := standardize.LevelShares(c.counts, c.sigma, c.least)
 		if !slices.EqualFunc(got, c.want, func(a, b float64) bool { return math.Abs(a-b) < 1e-12 }) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}

@@ -89,15 +89,21 @@ func (t *transition) learn() {
 	all, columns := r.Z(), make([]standardize.Column, t.D) // empty where others are counted
 	learned := q.Kind == KindMoments && q.Round == standardize.MomentRounds-1
 	of := t.Layout.Single(q.Kind)
+	if q.Kind == KindOctaves {
+		c.Present = t.present(all, of)
+	}
 	for _, j := range t.Layout.numbers {
 		at, _ := slices.BinarySearch(of, j)
 		z, asked := columnOf(q.Kind, all, at, len(of)), []standardize.Column{{}}
 		if len(c.Columns) > 0 {
 			asked[0] = c.Columns[j]
 		}
-		// of the rows with a value there: the others have no counts, and in a moment query z = 0
+		// of the units with a value there: the others have no counts, and in a moment query z = 0
 		// and z² = 1
 		kept := t.kept() * c.seen(j)
+		if c.Present != nil {
+			kept = c.Present[j]
+		}
 		if q.Kind == KindMoments {
 			z[1] -= 1 - kept
 		}

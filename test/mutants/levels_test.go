@@ -14,7 +14,7 @@ func init() {
 			in("study", "TestLevelsPlan"), killer{}},
 		{"levels with central noise", 0, []edit{{"internal/proposal/standardize.go", "if s.Leveled() > 0 {", "if s.Leveled() < 0 {"}},
 			in("study", "TestLevelsPlan"), killer{}},
-		{"rare levels on their own", 0, []edit{{"internal/study/level.go", "if n >= max(rareSigmas*sigma, least) {", "if n > 0 {"}},
+		{"rare levels on their own", 0, []edit{{"internal/standardize/level.go", "if n >= max(RareSigmas*sigma, least) {", "if n > 0 {"}},
 			in("study", "TestLevelShares"), killer{}},
 		{"scales of levels that no release has", 0, []edit{{"internal/study/history.go", "!slices.EqualFunc(a.Scale, want.Scale, Near)", "!slices.EqualFunc(a.Scale, want.Scale, func(x, y float64) bool { return true })"}},
 			in("study", "TestAnyLevelsRelease"), killer{}},
