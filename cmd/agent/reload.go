@@ -28,7 +28,7 @@ func (c *reloadCmd) Run(t *terminal) error {
 		t.Say("%s", frame.Cleaned(words))
 	}
 	if len(done.Changed) == 0 {
-		t.Say("agent.toml has not changed since it was last read.")
+		t.Say("agent.toml has not changed since it was last read. The coordinator is told again how many units each data set has.")
 	} else {
 		t.Say("agent.toml was read again. Studies under way keep the data sets that were approved; proposals still wait for you.")
 	}

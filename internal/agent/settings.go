@@ -84,11 +84,11 @@ func (s *Settings) reload(yes bool) (Reloaded, error) {
 	s.current.Store(next)
 	done.Below = limits.Below(limits.Populations(next, s.a.ledger))
 	s.a.stock.Forget()
-	for _, key := range done.Changed {
-		if strings.HasPrefix(strings.TrimLeft(key, "+-"), "dataset") || key == "policy.quantum_safe_links" {
-			s.a.uplink.Again()
-			break
-		}
+	// a file may have other rows where agent.toml has not changed: a new hello counts them
+	if len(done.Changed) == 0 || slices.ContainsFunc(done.Changed, func(key string) bool {
+		return strings.HasPrefix(strings.TrimLeft(key, "+-"), "dataset") || key == "policy.quantum_safe_links"
+	}) {
+		s.a.uplink.Again()
 	}
 	return done, nil
 }

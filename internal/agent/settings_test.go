@@ -293,7 +293,8 @@ func TestReloadLogsKeys(t *testing.T) {
 	}
 }
 
-// What is offered now the coordinator hears at once, by a new link; a new policy alone ends none.
+// What is offered now the coordinator hears at once, by a new link, also where a file alone has
+// changed; a new policy ends none.
 func TestReloadSaysHello(t *testing.T) {
 	server := port.New(t)
 	config, dir := joined(t, server)
@@ -329,8 +330,25 @@ func TestReloadSaysHello(t *testing.T) {
 	default:
 	}
 	change("absent.csv", "rows.csv")
-	if h := (<-server.Links).Receive(t).GetHello(); len(h.GetDatasets()) != 3 {
+	h := (<-server.Links).Receive(t).GetHello()
+	if len(h.GetDatasets()) != 3 {
 		t.Errorf("%v", h)
+	}
+	rows := filepath.Join(dir, "rows.csv")
+	text, err := os.ReadFile(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := bytes.LastIndexByte(bytes.TrimSuffix(text, []byte("\n")), '\n')
+	if err := os.WriteFile(rows, append(text, text[last+1:]...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if done, err := a.Settings.Reload(false); err != nil || len(done.Changed) > 0 {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	before, now := h.GetDatasets()[0].GetUnits(), (<-server.Links).Receive(t).GetHello().GetDatasets()[0].GetUnits()
+	if now != before+1 {
+		t.Errorf("%d units, and with a row more %d", before, now)
 	}
 	cancel()
 	if err := <-ran; !errors.Is(err, context.Canceled) {

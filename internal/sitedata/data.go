@@ -83,7 +83,7 @@ func (e *DataError) Unwrap() error { return e.Err }
 type UnitsError struct{ Has, Roster int }
 
 func (e *UnitsError) Error() string {
-	return "the data set has another number of units than the roster says"
+	return "the data set has another number of units than the roster says: bring back the rows that it had, or run agent reload, which tells the coordinator the new number, and let the study be proposed again"
 }
 
 // Matrix returns rows as the kernel takes them, without copying values that lie unit by unit.
