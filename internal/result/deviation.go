@@ -14,17 +14,18 @@ import (
 // values that were clipped row by row, and more so where columns go together. All scales are too
 // small by one factor then, and the total, which was hardly clipped, is too large by its square.
 func (r *Result) standard(p *study.Plan, c study.Course, releases []study.Release) float64 {
-	want := p.UnitTrace(c)
-	if r.TotalVariance > 0 && want == 0 {
+	seen := p.UnitTrace(c)
+	if r.TotalVariance > 0 && seen == 0 {
 		r.besideLevels(p.LevelTrace(c, releases))
 	}
-	if !(want > 0) || !(r.TotalVariance > 0) {
+	if !(seen > 0) || !(r.TotalVariance > 0) {
 		return 1
 	}
 	spread := (r.TotalInterval[1] - r.TotalInterval[0]) / 2 / r.TotalVariance
 	if !(spread <= mostSpread) {
 		return 1
 	}
+	want := r.withFills(p, c, seen)
 	ratio, doubts := want/r.TotalVariance, p.ScaleDoubts(c, releases)
 	alike := 0.0
 	for j, column := range c.Columns {
@@ -47,9 +48,9 @@ func (r *Result) standard(p *study.Plan, c study.Course, releases []study.Releas
 				tails = valueDoubt
 			}
 			if c.Columns[j].Most > most {
-				lean += x*x - part/want
+				lean += x*x - part/seen
 			}
-			scales = math.Hypot(scales, (x*x-part/want)*math.Hypot(doubts[j], tails))
+			scales = math.Hypot(scales, (x*x-part/seen)*math.Hypot(doubts[j], tails))
 		}
 		half := around[1] - v                                               // around[0] may be cut at 0
 		below := math.Hypot(half, v*math.Hypot(spread, scalesBelow*scales)) // of a ratio, to first order
@@ -67,10 +68,34 @@ func (r *Result) standard(p *study.Plan, c study.Course, releases []study.Releas
 	}
 	r.ScaleNote = scaleNote
 	r.VarianceNote += varianceNotLearned
-	if alike > mostAlike*want {
+	if alike > mostAlike*seen {
 		r.forget(VarianceOneValue)
 	}
 	return unit
+}
+
+// withFills is the total variance that rows have when every column's scale is its deviation: seen
+// is that of the cells with a value, and filled ones have about the part of their column's that
+// the components have of it.
+func (r *Result) withFills(p *study.Plan, c study.Course, seen float64) float64 {
+	if p.Proposal.Spec.Missing != proposal.MissingFill {
+		return seen
+	}
+	filled := 0.0
+	for i, v := range r.ExplainedVariance {
+		for j, x := range r.Components[i] {
+			if c.Scale[j] > 0 {
+				filled += (1 - p.UnitTraceOf(c, j)) * v * x * x
+			}
+		}
+	}
+	all := 0.0
+	for _, s := range c.Scale {
+		if s > 0 {
+			all++
+		}
+	}
+	return min(all, seen/max(0.01, 1-filled/r.TotalVariance))
 }
 
 // besideLevels says in the note by how much the scales of so many learned columns are too small,

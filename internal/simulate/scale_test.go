@@ -49,6 +49,45 @@ func TestLearnedScalesAreDeviations(t *testing.T) {
 	}
 }
 
+// TestScalesOfFilledTables: a filled cell has a part of its column's variance, and one that is not
+// there has none. Scales are near the columns' deviations, and variances those of complete rows.
+// Noise is keyed.
+func TestScalesOfFilledTables(t *testing.T) {
+	const d, sites, each, load = 6, 3, 6000, 0.7
+	for gaps, near := range map[float64]float64{0.2: 0.02, 0.5: 0.05} {
+		s := spec(t, d, "standardize = \"private\"\nmissing = \"fill\"\ncomponents = 2\n", "")
+		rng := rand.New(rand.NewPCG(3, 8))
+		x := over(t, Trials{Spec: s, Times: 1, Key: [32]byte{7}}, sites, func(int) *dataset.Rows {
+			out := table(each, func() []float64 {
+				factor, row := rng.NormFloat64(), make([]float64, d)
+				for j := range row {
+					row[j] = 20 + 3*(load*factor+math.Sqrt(1-load*load)*rng.NormFloat64())
+				}
+				return row
+			})
+			out.Gaps = make([]byte, out.Rows)
+			for cell := range out.Values {
+				if rng.Float64() < gaps {
+					out.Gaps[cell/d] |= 1 << (cell % d)
+					out.Values[cell] = 0
+				}
+			}
+			return out
+		})
+		_, r, err := x.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		mean := 0.0
+		for _, scale := range r.Scale {
+			mean += scale / 3 / d
+		}
+		if want := 1 + (d-1)*load*load; math.Abs(mean-1) > near || math.Abs(r.ExplainedVariance[0]/want-1) > near {
+			t.Errorf("%v of the cells: scales are %.3f of the deviations, variance %.3f, want %.3f", gaps, mean, r.ExplainedVariance[0], want)
+		}
+	}
+}
+
 // table is rows of which each is made up.
 func table(rows int, row func() []float64) *dataset.Rows {
 	out := &dataset.Rows{Rows: rows, Units: rows}
