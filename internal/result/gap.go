@@ -56,8 +56,12 @@ func (r *Result) FilledText() string {
 	if r.Missing == proposal.MissingFill {
 		what = "filled from the rest of their row"
 	}
+	cells := "cells"
+	if r.Center == proposal.CenterPairs { // either row of a pair may lack the value
+		cells = "differences of pairs"
+	}
 	if half >= mostly { // a share would be read as one
-		return fmt.Sprintf("noise hides how many cells had no value and were %s: each column's share in filled_ can be off by more than %.0f points", what, 100*mostly)
+		return fmt.Sprintf("noise hides how many %s had no value and were %s: each column's share in filled_ can be off by more than %.0f points", cells, what, 100*mostly)
 	}
 	var most []string
 	for j, v := range r.Filled {
@@ -65,7 +69,7 @@ func (r *Result) FilledText() string {
 			most = append(most, fmt.Sprintf("%q (%.0f%%)", r.Columns[j], 100*v))
 		}
 	}
-	text := fmt.Sprintf("about %.3g%% of the cells had no value and were %s (filled_ has each column's share, 95%%: within %.2g points)", 100*share, what, 100*half)
+	text := fmt.Sprintf("about %.3g%% of the %s had no value and were %s (filled_ has each column's share, 95%%: within %.2g points)", 100*share, cells, what, 100*half)
 	// Beyond twice the half, noise alone makes hardly one of many columns look emptier than it is.
 	at := 0
 	for j, v := range r.Filled {
@@ -74,7 +78,7 @@ func (r *Result) FilledText() string {
 		}
 	}
 	if len(most) == 0 && r.Filled[at] > share+2*half {
-		text += fmt.Sprintf("; the emptiest column is %q, with about %.2g%% of its cells", r.Columns[at], 100*r.Filled[at])
+		text += fmt.Sprintf("; the emptiest column is %q, with about %.2g%% of its %s", r.Columns[at], 100*r.Filled[at], cells)
 	}
 	if len(most) > 0 {
 		const shown = 5
@@ -82,7 +86,7 @@ func (r *Result) FilledText() string {
 		if n := len(most) - shown; n > 0 {
 			most, rest = most[:shown], fmt.Sprintf(" and %d more", n)
 		}
-		text += "; more than half of the cells are empty in " + strings.Join(most, ", ") + rest + ": what the result says about these columns is mostly not observed"
+		text += "; more than half of the " + cells + " are empty in " + strings.Join(most, ", ") + rest + ": what the result says about these columns is mostly not observed"
 	}
 	return text
 }

@@ -37,6 +37,10 @@ func TestFilledText(t *testing.T) {
 	if strings.Contains(text, `"c1"`) {
 		t.Errorf("%q names a column with few gaps", text)
 	}
+	r.Center = proposal.CenterPairs // a difference lacks what either row does, so that shares are no rows'
+	if text := r.FilledText(); !strings.Contains(text, "of the differences of pairs had no value") || strings.Contains(text, "cells") {
+		t.Errorf("of pairs: %q", text)
+	}
 	if v := (&Verified{gaps: text}); !slices.ContainsFunc(v.Rows(), func(row [2]string) bool { return row[1] == text }) {
 		t.Error("verify does not say it")
 	}
