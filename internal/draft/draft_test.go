@@ -56,6 +56,29 @@ func TestBrokenHeader(t *testing.T) {
 	}
 }
 
+// TestOpenQuote: a quote that is not closed makes no name of the rows below the header, and one
+// within a name ends nothing.
+func TestOpenQuote(t *testing.T) {
+	for _, text := range []string{"age;\"bmi\n61;secret\n", "age,\"bmi\n61,\"secret\"\n", "age,\"bmi\n61,\"\"secret\"\"\n", "\"age\n", "\ufeff\"age\n61", "\"age\"secret\n"} {
+		if d, err := Header(strings.NewReader(text), "north.csv"); !errors.Is(err, errQuote) {
+			t.Errorf("%q: %+v, %v", text, d.Columns, err)
+		}
+	}
+	for text, names := range map[string][]string{
+		"age,height 5\",bmi\n":                         {"age", "height 5\"", "bmi"},
+		"\ufeff\"age\",\"a \"\"b\"\"\",\"\",\"c\"\r\n": {"age", "a \"b\"", "c"},
+	} {
+		d, err := Header(&oneLine{t: t, rest: text}, "north.csv")
+		var got []string
+		for _, c := range d.Columns {
+			got = append(got, c.Name)
+		}
+		if err != nil || !slices.Equal(got, names) {
+			t.Errorf("%q: %q, %v", text, got, err)
+		}
+	}
+}
+
 // TestHeader: a header becomes a study of numbers in the order of the file, in the shortest form,
 // with constants that are learned; nothing after it is read.
 func TestHeader(t *testing.T) {

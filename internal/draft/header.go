@@ -67,21 +67,36 @@ func Header(r io.Reader, what string) (Draft, error) {
 	return d, nil
 }
 
+// errQuote is a header whose end cannot be told: what follows it may be values.
+var errQuote = errors.New("the first line has a name that begins with a quote and is not closed by one before the next separator: correct it, since what follows may be values")
+
 // firstLine reads up to the first line end outside quotes, a byte at a time: what follows it is
-// never asked for, so that a pipe which has no more yet does not hold it up.
+// never asked for, so that a pipe which has no more yet does not hold it up. A quote counts where a
+// name begins; one that is left open would take the rows below for a name.
 func firstLine(r io.Reader) ([]byte, error) {
 	var line []byte
-	one, within := make([]byte, 1), false
+	one := make([]byte, 1)
+	begins, within, closed := true, false, false
 	for len(line) < maxLine {
 		n, err := r.Read(one)
 		if n == 1 {
-			if one[0] == '"' {
-				within = !within
+			b := one[0]
+			ends := b == '\n' || b == '\r' || slices.Contains(commas, rune(b))
+			switch {
+			case within:
+				within, closed = b != '"', b == '"'
+			case closed && b == '"': // doubled, which stands for one
+				within, closed = true, false
+			case closed && !ends:
+				return nil, errQuote
+			default:
+				within, closed = begins && b == '"', false
 			}
-			if one[0] == '\n' && !within {
+			if b == '\n' && !within {
 				break
 			}
-			line = append(line, one[0])
+			line = append(line, b)
+			begins = ends || string(line) == "\ufeff"
 			continue
 		}
 		if errors.Is(err, io.EOF) {
@@ -93,6 +108,9 @@ func firstLine(r io.Reader) ([]byte, error) {
 	}
 	if len(line) == maxLine {
 		return nil, fmt.Errorf("the first line is longer than %d bytes", maxLine)
+	}
+	if within {
+		return nil, errQuote
 	}
 	return text(line)
 }
