@@ -19,8 +19,16 @@ type deadlines struct{ set, passed map[Phase]bool }
 func newDeadlines() deadlines { return deadlines{map[Phase]bool{}, map[Phase]bool{}} }
 
 func (e Expired) observe(s *State) {
-	if s.open(e.Query, e.Slot) {
-		s.live.slot.deadlines.passed[e.Phase] = true
+	if !s.open(e.Query, e.Slot) {
+		return
+	}
+	s.live.slot.deadlines.passed[e.Phase] = true
+	if e.Phase == PhaseUpload {
+		for i, in := range s.live.slot.uploaded {
+			if !in {
+				s.live.links[i].missed++
+			}
+		}
 	}
 }
 

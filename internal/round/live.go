@@ -36,6 +36,7 @@ type link struct {
 	barred    bool      // no link of the roster's key can come any more
 	asked     asked     // what it was already asked
 	left      departure // what the site refused with
+	missed    int       // deadlines for uploads that passed in a row without the site's
 	// 1 + the release that the site lacks and is told with the next prompts; 0 for none
 	lacks int
 	// how many releases, from the first on, the site was told in the open slot because it lacked
@@ -45,6 +46,14 @@ type link struct {
 
 // gone reports whether a site is barred, or said no on its link and was not asked again since.
 func (k *link) gone() bool { return k.barred || k.left.code != "" && !k.left.again }
+
+// patience is how many deadlines in a row queries wait for a site that has no link. Then they go on
+// without it where they can, until it is back: one that is gone for good would else cost every
+// query of a long study its deadline.
+const patience = 5
+
+// absent reports whether a site is not waited for because it has been away for so long.
+func (k *link) absent() bool { return !k.connected && k.missed >= patience }
 
 // pardon forgets what sites refused with.
 func (l *live) pardon() {
@@ -76,7 +85,7 @@ func (Followed) observe(s *State) { s.live.reset(s.plan.Thresholds.Sites) }
 
 func (e Connected) observe(s *State) {
 	k := &s.live.links[e.Site]
-	*k = link{connected: true, barred: k.barred}
+	*k = link{connected: true, barred: k.barred, missed: k.missed}
 }
 
 func (e Disconnected) observe(s *State) { s.live.links[e.Site].connected = false }

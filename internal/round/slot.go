@@ -42,7 +42,9 @@ func (e Uploaded) observe(s *State) {
 		return
 	}
 	s.live.slot.uploaded[e.Site] = true
-	if k := &s.live.links[e.Site]; k.left.mends() {
+	k := &s.live.links[e.Site]
+	k.missed = 0
+	if k.left.mends() {
 		k.left = departure{}
 	}
 }
@@ -163,7 +165,7 @@ func (s leader) adopt(e Adopt) []Effect {
 // answered reports whether every site has uploaded, or does not in the open slot.
 func (s *State) answered() bool {
 	for i, in := range s.live.slot.uploaded {
-		if !in && !s.live.links[i].gone() {
+		if k := &s.live.links[i]; !in && !k.gone() && !k.absent() {
 			return false
 		}
 	}

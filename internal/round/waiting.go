@@ -55,7 +55,7 @@ func (s *State) Phase() string {
 // not sign the result is named, with its reason.
 func (s *State) spared(site int) bool {
 	k := &s.live.links[site]
-	return k.barred || s.Status == StatusRunning && k.gone()
+	return k.barred || s.Status == StatusRunning && (k.gone() || k.absent())
 }
 
 // spares reports whether the study can go on without those that are spared. It then waits for none

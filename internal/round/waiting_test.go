@@ -1,6 +1,7 @@
 package round
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -76,5 +77,90 @@ func TestCertificateNeedsTheUploads(t *testing.T) {
 	h.expire(PhaseOpen)
 	if h.last(EntryAbandoned, 0, 0) == nil {
 		t.Fatal("the slot was not given up")
+	}
+}
+
+// TestGoneSiteCostsFewDeadlines: with "continue", queries wait in vain for a site without a link
+// for a few deadlines in a row, and no more. They wait for it again once it is back, however often
+// its link ends before it uploads, and as many deadlines once it has uploaded.
+func TestGoneSiteCostsFewDeadlines(t *testing.T) {
+	const away = 2
+	h := newHarness(t, 5, func(s *proposal.Spec) { s.Rounds = 30 })
+	h.mute["upload"] = true
+	h.run()
+	clear(h.mute)
+	h.down[away] = true
+	h.crash()
+	h.run()
+	waits := func(want bool) {
+		t.Helper()
+		if got := slices.Contains(h.state.WaitingFor(), away) && h.state.Status == StatusRunning; got != want {
+			t.Fatalf("query %d is %s and waits for the site: %v, want %v", h.state.Query, h.state.Status, got, want)
+		}
+	}
+	lapse := func() {
+		t.Helper()
+		for range patience {
+			waits(true)
+			h.expire(PhaseUpload)
+		}
+	}
+	until := func(query int) {
+		t.Helper()
+		for h.state.Query < query && h.one() {
+			if h.state.Status == StatusRunning && slices.Contains(h.state.WaitingFor(), away) {
+				t.Fatalf("query %d waits for the site", h.state.Query)
+			}
+		}
+		if h.state.Query != query {
+			t.Fatalf("query %d stands", h.state.Query)
+		}
+	}
+	for range patience - 1 {
+		waits(true)
+		h.expire(PhaseUpload)
+	}
+	waits(true)
+	h.event(Expired{Query: h.state.Query, Slot: h.state.Slot, Phase: PhaseUpload})
+	until(10)
+
+	h.down[away], h.mute[fmt.Sprint("upload ", away)] = false, true
+	for range 2 {
+		h.event(Connected{away}) // in a query that has enough without it, or the next
+		h.run()
+		waits(true)
+		h.event(Disconnected{away})
+		until(h.state.Query + 3)
+	}
+
+	clear(h.mute)
+	h.event(Connected{away})
+	for h.state.Query < 25 && h.one() {
+	}
+	if u := h.last(EntrySurvivors, 24, 24); u == nil || !slices.Contains(u.Survivors, away) {
+		t.Fatal("the site that is back is in no sum")
+	}
+	h.down[away] = true
+	h.event(Disconnected{away})
+	h.run()
+	lapse()
+	h.run()
+	h.want(StatusCompleted)
+}
+
+// TestTooFewWithoutTheAbsent: where the others are too few, a site without a link is waited for,
+// however many deadlines pass, and named.
+func TestTooFewWithoutTheAbsent(t *testing.T) {
+	h := muted(t, 5, nil) // U_min is 4
+	h.event(Disconnected{1})
+	h.event(Disconnected{2})
+	for _, i := range []int{0, 3, 4} {
+		h.event(Uploaded{Site: i})
+	}
+	for i := range 3 * patience { // a deadline is set once a slot; a new leader sets it again
+		h.event(Expired{Phase: PhaseUpload})
+		if got := h.state.WaitingFor(); !slices.Equal(got, []int{1, 2}) || h.state.Survivors != nil {
+			t.Fatalf("after %d deadlines U = %v, waiting for %v", i+1, h.state.Survivors, got)
+		}
 	}
 }

@@ -25,8 +25,11 @@ func init() {
 			{roundSlot, "!s.late(PhaseUpload) && !s.answered()", "!s.late(PhaseUpload)"},
 		}, in("round", "TestWhoLeftIsNotWaitedFor"), killer{}},
 		{"left: a query does not wait for who is away", 0, []edit{
-			{roundSlot, "if !in && !s.live.links[i].gone() {", "if !in && s.live.links[i].connected && !s.live.links[i].gone() {"},
+			{"internal/round/live.go", "!k.connected && k.missed >= patience", "!k.connected"},
 		}, in("round", "TestSiteThatDropsIsLeftBehindAtTheDeadline"), killer{}},
+		{"left: every query waits for who is gone", 0, []edit{
+			{"internal/round/live.go", "!k.connected && k.missed >= patience", "false"},
+		}, in("round", "TestGoneSiteCostsFewDeadlines"), killer{}},
 		{"left: nobody is waited for where too few are left", 0, []edit{
 			{"internal/round/waiting.go", ">= s.plan.Thresholds.MinSurvivors\n", ">= 0\n"},
 		}, in("round", "TestTooFewAreLeft"), killer{}},
