@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/json"
@@ -482,5 +483,38 @@ func TestDivergedLogEndsTheNode(t *testing.T) {
 	}
 	if after, err := encoded(m); err != nil || string(after) != string(before) {
 		t.Errorf("the state changed: %v", err)
+	}
+}
+
+// TestSnapshotOfAnotherPast: a leader's snapshot whose chain does not extend this coordinator's is
+// not restored, and ends it; one of the same past, of as many entries or more, is.
+func TestSnapshotOfAnotherPast(t *testing.T) {
+	with := func(names ...string) *Machine {
+		m := NewMachine()
+		for _, name := range names {
+			m.state.chain.Append(chain.Joined(name, "token", nil, nil))
+		}
+		return m
+	}
+	for _, c := range []struct {
+		ours, theirs []string
+		ends         bool
+	}{
+		{nil, []string{"a", "b"}, false}, {[]string{"a"}, []string{"a", "b"}, false}, {[]string{"a", "b"}, []string{"a", "b"}, false},
+		{[]string{"a", "b"}, []string{"a"}, true}, {[]string{"a", "b"}, []string{"a", "c", "d"}, true}, {[]string{"a"}, nil, true},
+	} {
+		m := with(c.ours...)
+		raw, err := encoded(with(c.theirs...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := m.state.chain.Head()
+		err = m.Restore(bytes.NewReader(raw))
+		if _, ends := err.(interface{ Diverged() }); ends != c.ends || (err != nil) != ends {
+			t.Errorf("%q after %q: %v", c.theirs, c.ours, err)
+		}
+		if c.ends && m.state.chain.Head() != before {
+			t.Errorf("%q is in place of %q", c.theirs, c.ours)
+		}
 	}
 }

@@ -80,6 +80,8 @@ func (m *replicated) durable() snapshot {
 }
 
 // Restore replaces the state by a snapshot's. It reads only the summaries of studies that are over.
+// One whose chain does not extend this state's is of another past: a leader's that was restored
+// from an older backup, and has compacted its log since.
 func (m *Machine) Restore(from io.Reader) error {
 	fresh, err := m.read(bufio.NewReaderSize(from, 1<<20))
 	if err != nil {
@@ -87,6 +89,9 @@ func (m *Machine) Restore(from io.Reader) error {
 	}
 	l := m.lock()
 	defer m.unlock()
+	if ours := l.chain.Head(); !fresh.chain.Has(ours) {
+		return &DivergedError{Theirs: fresh.chain.Head(), Ours: ours}
+	}
 	fresh.regrouped = l.regrouped
 	l.replicated = fresh
 	l.wake()

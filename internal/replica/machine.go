@@ -27,24 +27,29 @@ type Machine interface {
 	Snapshot() (write func(io.Writer) error, err error)
 
 	// Restore replaces the whole state by a written one. An error ends the
-	// node.
+	// node. One with the method Diverged says that what was written lacks what was decided here: it
+	// is a leader's, and is not kept.
 	Restore(snapshot io.Reader) error
 }
 
 // machine adapts a Machine to raft.
 type machine struct {
-	m    Machine
-	mark *mark
+	m     Machine
+	mark  *mark
+	snaps *snapshots
 	*latch
+}
+
+// divergence is an error of a Machine that was shown another past than its own.
+type divergence interface {
+	error
+	Diverged()
 }
 
 func (f *machine) Apply(l *raft.Log) any {
 	f.mark.applied(l.Index)
 	answer := f.m.Apply(l.Data)
-	if err, ok := answer.(interface {
-		error
-		Diverged()
-	}); ok {
+	if err, ok := answer.(divergence); ok {
 		f.set("followed the leader", err)
 	}
 	return answer
@@ -62,7 +67,11 @@ func (f *machine) Snapshot() (raft.FSMSnapshot, error) {
 func (f *machine) Restore(r io.ReadCloser) error {
 	defer r.Close()
 	// Whatever raft does about it, this machine's state is not to be used.
-	if err := f.m.Restore(r); err != nil {
+	err := f.m.Restore(r)
+	if _, ok := err.(divergence); ok {
+		return f.snaps.discard()
+	}
+	if err != nil {
 		return f.set("restored a snapshot", err)
 	}
 	return nil

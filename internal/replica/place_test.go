@@ -3,6 +3,7 @@ package replica
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -64,85 +65,113 @@ func TestCopyBeginsAnotherTerm(t *testing.T) {
 // on; the third, which has decided more since, ends and keeps its log. The first election after the
 // backup and the first after its restore are in the same term unless the restored ones begin
 // another.
+// Where these have compacted their log meanwhile, it ends at their snapshot, which is not kept.
 func TestRestoredMajorityMeetsNewerLog(t *testing.T) {
 	birthIsKnown(t, func() string {
 		dir := t.TempDir()
 		must(t, mustOpen(t, dir, &list{}, Options{}).Close())
 		return dir
 	}())
-	synctest.Test(t, func(t *testing.T) {
-		network := &pipes{open: map[string]*pipe{}}
-		dirs := map[string]string{"1": t.TempDir(), "2": t.TempDir(), "3": t.TempDir()}
-		nodes, machines := map[string]*Node{}, map[string]*list{}
-		start := func(ids ...string) {
-			for _, id := range ids {
-				machines[id] = &list{}
-				n, err := Open(dirs[id], machines[id], Options{ID: id, Address: id + ":1", Stream: network.listen(id + ":1"), Join: id != "1"})
-				must(t, err)
-				nodes[id] = n
-			}
+	for _, compacted := range []bool{false, true} {
+		t.Run(fmt.Sprint("compacted ", compacted), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { meetsNewerLog(t, compacted) })
+		})
+	}
+}
+
+func meetsNewerLog(t *testing.T, compacted bool) {
+	threshold := uint64(0)
+	if compacted {
+		threshold = 4
+	}
+	network := &pipes{open: map[string]*pipe{}}
+	dirs := map[string]string{"1": t.TempDir(), "2": t.TempDir(), "3": t.TempDir()}
+	nodes, machines := map[string]*Node{}, map[string]*grows{}
+	start := func(ids ...string) {
+		for _, id := range ids {
+			machines[id] = &grows{}
+			n, err := Open(dirs[id], machines[id], Options{ID: id, Address: id + ":1", Stream: network.listen(id + ":1"), Join: id != "1", SnapshotThreshold: threshold})
+			must(t, err)
+			nodes[id] = n
 		}
-		stop := func() {
-			for id, n := range nodes {
-				must(t, n.Close())
-				delete(nodes, id)
-			}
+	}
+	stop := func() {
+		for id, n := range nodes {
+			must(t, n.Close())
+			delete(nodes, id)
 		}
-		leader := func() *Node {
-			for range 600 {
-				for _, n := range nodes {
-					if n.Leader() && n.Barrier(t.Context()) == nil {
-						return n
-					}
+	}
+	leader := func() *Node {
+		for range 600 {
+			for _, n := range nodes {
+				if n.Leader() && n.Barrier(t.Context()) == nil {
+					return n
 				}
-				time.Sleep(100 * time.Millisecond)
 			}
-			t.Fatal("nobody leads")
-			return nil
+			time.Sleep(100 * time.Millisecond)
 		}
-		start("1", "2", "3")
-		must(t, leader().Add(t.Context(), "2", "2:1"))
-		must(t, leader().Add(t.Context(), "3", "3:1"))
-		apply(t, leader(), numbered(0, 5)...)
-		time.Sleep(time.Minute)
-		stop()
-		backups := map[string]string{"1": crash(t, dirs["1"]), "2": crash(t, dirs["2"])}
+		t.Fatal("nobody leads")
+		return nil
+	}
+	start("1", "2", "3")
+	must(t, leader().Add(t.Context(), "2", "2:1"))
+	must(t, leader().Add(t.Context(), "3", "3:1"))
+	apply(t, leader(), numbered(0, 5)...)
+	time.Sleep(time.Minute)
+	stop()
+	backups := map[string]string{"1": crash(t, dirs["1"]), "2": crash(t, dirs["2"])}
 
-		start("1", "2", "3")
-		apply(t, leader(), "lost 1", "lost 2", "lost 3")
-		time.Sleep(time.Minute)
-		stop()
-		want := append(numbered(0, 5), "lost 1", "lost 2", "lost 3")
-		if got := machines["3"].all(); !slices.Equal(got, want) {
-			t.Fatalf("%q", got)
-		}
+	start("1", "2", "3")
+	apply(t, leader(), "lost 1", "lost 2", "lost 3")
+	time.Sleep(time.Minute)
+	stop()
+	want := append(numbered(0, 5), "lost 1", "lost 2", "lost 3")
+	if got := machines["3"].all(); !slices.Equal(got, want) {
+		t.Fatalf("%q", got)
+	}
 
-		for id, dir := range backups {
-			dirs[id] = dir
+	for id, dir := range backups {
+		dirs[id] = dir
+	}
+	start("1", "2")
+	apply(t, leader(), "new 1", "new 2", "new 3")
+	if compacted {
+		apply(t, leader(), numbered(0, 50)...)
+		must(t, leader().Snapshot())
+	}
+	start("3")
+	for i := range 5 {
+		if _, err := leader().Apply(t.Context(), fmt.Append(nil, "newer ", i)); err != nil {
+			t.Fatal(err)
 		}
-		start("1", "2")
-		apply(t, leader(), "new 1", "new 2", "new 3")
-		start("3")
-		for i := range 5 {
-			if _, err := leader().Apply(t.Context(), fmt.Append(nil, "newer ", i)); err != nil {
-				t.Fatal(err)
-			}
-			time.Sleep(time.Minute)
-		}
-		select {
-		case err := <-nodes["3"].Failed():
-			if _, ok := errors.AsType[contradicted](err); !ok {
-				t.Error(err)
-			}
-		default:
-			t.Errorf("3 goes on with %q, 1 has %q", machines["3"].all(), machines["1"].all())
-		}
-		stop()
-		start("3")
 		time.Sleep(time.Minute)
-		stop()
-		if got := machines["3"].all(); len(got) > len(want) || !slices.Equal(got, want[:len(got)]) {
-			t.Errorf("3 has %q", got)
+	}
+	select {
+	case err := <-nodes["3"].Failed():
+		if _, ok := errors.AsType[contradicted](err); !ok {
+			t.Error(err)
 		}
-	})
+	default:
+		t.Errorf("3 goes on with %q, 1 has %q", machines["3"].all(), machines["1"].all())
+	}
+	stop()
+	start("3")
+	time.Sleep(time.Minute)
+	stop()
+	if got := machines["3"].all(); len(got) > len(want) || !slices.Equal(got, want[:len(got)]) {
+		t.Errorf("3 has %q", got)
+	}
+}
+
+// grows is a list that notices a snapshot which lacks what it has.
+type grows struct{ list }
+
+func (m *grows) Restore(r io.Reader) error {
+	before := m.all()
+	err := m.list.Restore(r)
+	if got := m.all(); err == nil && (len(got) < len(before) || !slices.Equal(got[:len(before)], before)) {
+		m.entries = before
+		return diverged{}
+	}
+	return err
 }

@@ -233,6 +233,7 @@ type snapshots struct {
 	dir   string
 	owner string // the data folder
 	log   *store
+	last  *raft.SnapshotMeta // opened
 	*latch
 }
 
@@ -276,7 +277,18 @@ func (s *snapshots) List() (all []*raft.SnapshotMeta, err error) {
 // would go on with an older state where it can.
 func (s *snapshots) Open(id string) (meta *raft.SnapshotMeta, r io.ReadCloser, err error) {
 	err = s.do("opened a snapshot", func() (err error) { meta, r, err = s.SnapshotStore.Open(id); return err })
+	s.last = meta
 	return meta, r, err
+}
+
+// discard ends the node and removes the snapshot that was opened last, which a leader with another
+// past has sent: the log and an older snapshot are still here, since raft compacts after a restore.
+func (s *snapshots) discard() error {
+	err := s.log.contradicts(s.last.Index)
+	if s.dir == "" {
+		return err
+	}
+	return errors.Join(err, os.RemoveAll(filepath.Join(s.dir, s.last.ID)), syncDir(s.dir))
 }
 
 type snapshotSink struct {
