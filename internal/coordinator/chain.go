@@ -21,7 +21,7 @@ import (
 type DivergedError struct{ Theirs, Ours chain.Head }
 
 func (e *DivergedError) Error() string {
-	return fmt.Sprintf("the coordinator that leads has decided another past (chain %v) than this one (%v): were coordinators restored from an older backup, or a snapshot of a machine? This log now ends with that one's entries, and no copy of it starts. Stop all coordinators, keep this one's folder raft/ elsewhere, and put a copy of the leading one's there: operations.md, what to back up", e.Theirs, e.Ours)
+	return fmt.Sprintf("the coordinator that leads has decided another past (chain %v) than this one (%v): were coordinators restored from an older backup, or a snapshot of a machine? This log now ends with that one's entries, and no copy of it starts. Stop all coordinators, keep this one's folder raft/ elsewhere, and put a copy of the leading one's there: operations.md, what to back up. If none was restored, or this is the only one, its log was applied otherwise by another version of this program: delete nothing, start that version, and report it", e.Theirs, e.Ours)
 }
 
 // Diverged marks it for internal/replica.
