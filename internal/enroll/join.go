@@ -72,7 +72,7 @@ func Join(ctx context.Context, file []byte, dir string, now time.Time, options .
 // Join spends a join file: it makes the data directory dir (./NAME if empty),
 // the keys there, and gets the certificate. It ends with a configuration to
 // fill in, unless there is one. A join that failed on the way can be tried again
-// in the same directory: the keys stay, and a certificate that came is not asked for again.
+// in the same directory: the keys stay, and so does a certificate that came.
 //
 // Errors: *pki.JoinError, *pki.ExpiredError, *JoinedError, *JoinRefusedError,
 // *HandshakeError with *pki.WrongCAError or *pki.CertificateError within, *VersionError,
@@ -111,7 +111,11 @@ func (n Newcomer) Join(ctx context.Context, file []byte, dir string, now time.Ti
 	path := filepath.Join(dir, n.File)
 	switch was := holder.Name(); {
 	case was == name && !n.Again && missing(path) && trusts(holder, join.Fingerprint) && now.Before(holder.Certificate().NotAfter):
-		return n.configure(path, join) // the last try came as far as that
+		// The last try came as far as that, unless the keys were revoked since: the coordinator knows.
+		if _, _, err := enroll(ctx, join, holder, options); err != nil {
+			return err
+		}
+		return n.configure(path, join)
 	case was != "" && !n.Again:
 		return &JoinedError{dir, n.Role}
 	case was == "" && n.Again:

@@ -1,6 +1,7 @@
 package enroll
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -62,7 +63,7 @@ func TestJoin(t *testing.T) {
 
 // TestJoinWithoutRoomForTheConfiguration: a site that got its certificate and no configuration is
 // told so, and the same file writes it later, without another certificate; another site's, or
-// another federation's, does not, nor any once the certificate has ended.
+// another federation's, does not, nor any once the certificate has ended or the keys are revoked.
 func TestJoinWithoutRoomForTheConfiguration(t *testing.T) {
 	s, ctx := port.New(t), port.Bounded(t)
 	text, dir := s.Invite(t, nil), filepath.Join(t.TempDir(), "alpha")
@@ -83,6 +84,13 @@ func TestJoinWithoutRoomForTheConfiguration(t *testing.T) {
 	must.As[*JoinedError](t, Join(ctx, port.New(t).Invite(t, nil), dir, time.Now()))
 	later := time.Now().AddDate(1, 0, 0)
 	must.As[*JoinedError](t, Join(ctx, s.Invite(t, func(j *pki.Join) { j.Expires = later.Add(time.Hour) }), dir, later))
+	spent := maps.Clone(s.Spent)
+	clear(s.Spent)
+	must.As[*JoinRefusedError](t, Join(ctx, text, dir, time.Now()))
+	if _, err := siteconfig.Read(dir); err == nil {
+		t.Error("a site whose keys are revoked has joined")
+	}
+	maps.Copy(s.Spent, spent)
 	if err := Join(ctx, text, dir, time.Now()); err != nil {
 		t.Fatal(err)
 	}

@@ -31,6 +31,7 @@ type Server struct {
 	Issues    *pki.Authority // of site certificates
 	Address   string
 	Tokens    map[[32]byte]string
+	Spent     map[[32]byte]string // the identity key that spent a token: it may again
 	Links     chan *ServerLink
 	renewed   chan string
 	Ahead     time.Duration
@@ -51,7 +52,7 @@ type ServerLink struct {
 func New(t *testing.T, change ...func(*tls.Config)) *Server {
 	t.Helper()
 	authority := site.Authority(t, filepath.Join(t.TempDir(), "coordinator"), time.Now())
-	s := &Server{Authority: authority, Issues: authority, Tokens: map[[32]byte]string{}, Links: make(chan *ServerLink, 4), renewed: make(chan string, 1)}
+	s := &Server{Authority: authority, Issues: authority, Tokens: map[[32]byte]string{}, Spent: map[[32]byte]string{}, Links: make(chan *ServerLink, 4), renewed: make(chan string, 1)}
 	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	s.Address = l.Addr().String()
 	s.Version = wire.This("a stand-in").Pairs()
@@ -72,13 +73,14 @@ func (s *Server) Join(_ context.Context, r *covey.JoinRequest) (*covey.JoinRespo
 		return nil, status.Error(codes.InvalidArgument, "not a token")
 	}
 	hash := token.Hash()
-	if s.Tokens[hash] != r.GetName() {
+	if by, ok := s.Spent[hash]; s.Tokens[hash] != r.GetName() && (!ok || by != string(r.GetIdentity())) {
 		return nil, status.Error(codes.PermissionDenied, "the join file was used before")
 	}
 	if err := pki.CheckIdentityProof(r.GetIdentity(), r.GetName(), hash, r.GetCsr(), r.GetProof()); err != nil {
 		return nil, status.Error(codes.PermissionDenied, err.Error())
 	}
 	delete(s.Tokens, hash)
+	s.Spent[hash] = string(r.GetIdentity())
 	certificate, err := s.Issues.Issue(pki.RoleSite, r.GetName(), r.GetCsr(), time.Now())
 	if err != nil {
 		return nil, status.Error(codes.InvalidArgument, "csr")
