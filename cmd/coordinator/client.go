@@ -151,10 +151,14 @@ func (c *client) saveJoin(path string, request any, out string) (text []byte, er
 	return text, err
 }
 
+// roomForSecret is more than a secret takes: join files are under 64 KiB.
+const roomForSecret = 64 << 10
+
 // saveSecret writes what get returns to a file, with mode 0600 and over nothing; "-" is stdout. The
-// file is made before get asks: a secret that cannot be written is not given out.
+// file is made, and its blocks taken, before get asks: a secret that cannot be written is not given
+// out, and voids no earlier one.
 func saveSecret(out string, get func() ([]byte, error)) (err error) {
-	f := os.Stdout
+	f, wrote := os.Stdout, 0
 	if out != "-" {
 		f, err = os.OpenFile(out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if errors.Is(err, os.ErrExist) {
@@ -171,10 +175,19 @@ func saveSecret(out string, get func() ([]byte, error)) (err error) {
 				os.Remove(out)
 			}
 		}()
+		if _, err := f.Write(make([]byte, roomForSecret)); err != nil {
+			return fmt.Errorf("%s: nothing was made, and earlier files still work: %w", out, err)
+		}
+		defer func() {
+			if err == nil {
+				err = f.Truncate(int64(wrote))
+			}
+		}()
+		f.Seek(0, io.SeekStart)
 	}
 	text, err := get()
 	if err == nil {
-		_, err = f.Write(text)
+		wrote, err = f.Write(text)
 	}
 	return err
 }
