@@ -37,6 +37,7 @@ type machine struct {
 	m     Machine
 	mark  *mark
 	snaps *snapshots
+	index uint64 // up to where m has this run's entries
 	*latch
 }
 
@@ -48,11 +49,28 @@ type divergence interface {
 
 func (f *machine) Apply(l *raft.Log) any {
 	f.mark.applied(l.Index)
+	f.index = l.Index
 	answer := f.m.Apply(l.Data)
 	if err, ok := answer.(divergence); ok {
 		f.set("followed the leader", err)
 	}
 	return answer
+}
+
+// recall applies what was applied before this run and no leader has confirmed in it, so that the
+// machine can judge a leader's snapshot.
+func (f *machine) recall() error {
+	for f.index < f.mark.index.Load() {
+		var l raft.Log
+		if err := f.snaps.log.GetLog(f.index+1, &l); err != nil {
+			return f.set("read the log", err)
+		}
+		f.index++
+		if l.Type == raft.LogCommand {
+			f.Apply(&l)
+		}
+	}
+	return f.get()
 }
 
 // Snapshot holds up no entry longer than the machine's does: raft calls Persist beside Apply.
@@ -67,9 +85,16 @@ func (f *machine) Snapshot() (raft.FSMSnapshot, error) {
 func (f *machine) Restore(r io.ReadCloser) error {
 	defer r.Close()
 	// Whatever raft does about it, this machine's state is not to be used.
+	from := sourceOf(r)
+	if from.sent {
+		if err := f.recall(); err != nil {
+			return err
+		}
+	}
+	f.index = from.meta.Index
 	err := f.m.Restore(r)
 	if _, ok := err.(divergence); ok {
-		return f.snaps.discard()
+		return f.snaps.discard(from.meta)
 	}
 	if err != nil {
 		return f.set("restored a snapshot", err)

@@ -231,7 +231,7 @@ func (n *Node) start(m Machine, opts Options, st *store, snaps *snapshots, place
 			err = raft.BootstrapCluster(c, st, newborn{st}, snaps, transport, one)
 		}
 		if err == nil || errors.Is(err, raft.ErrCantBootstrap) {
-			n.raft, err = raft.NewRaft(c, &machine{m, &st.mark, snaps, n.latch}, st, st, snaps, transport)
+			n.raft, err = raft.NewRaft(c, &machine{m: m, mark: &st.mark, snaps: snaps, latch: n.latch}, st, st, snaps, transport)
 		}
 	}()
 	<-started

@@ -64,26 +64,25 @@ func TestCopyBeginsAnotherTerm(t *testing.T) {
 // TestRestoredMajorityMeetsNewerLog: two of three coordinators are restored from a backup and go
 // on; the third, which has decided more since, ends and keeps its log. The first election after the
 // backup and the first after its restore are in the same term unless the restored ones begin
-// another.
-// Where these have compacted their log meanwhile, it ends at their snapshot, which is not kept.
+// another. Where these have compacted their log meanwhile, it ends at their snapshot, which is not
+// kept.
 func TestRestoredMajorityMeetsNewerLog(t *testing.T) {
 	birthIsKnown(t, func() string {
 		dir := t.TempDir()
 		must(t, mustOpen(t, dir, &list{}, Options{}).Close())
 		return dir
 	}())
-	for _, compacted := range []bool{false, true} {
-		t.Run(fmt.Sprint("compacted ", compacted), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { meetsNewerLog(t, compacted) })
+	for _, c := range []struct {
+		compacted bool
+		threshold uint64
+	}{{false, 0}, {true, 4}, {true, 40}} { // 3 has snapshots of its own, or none
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { meetsNewerLog(t, c.compacted, c.threshold) })
 		})
 	}
 }
 
-func meetsNewerLog(t *testing.T, compacted bool) {
-	threshold := uint64(0)
-	if compacted {
-		threshold = 4
-	}
+func meetsNewerLog(t *testing.T, compacted bool, threshold uint64) {
 	network := &pipes{open: map[string]*pipe{}}
 	dirs := map[string]string{"1": t.TempDir(), "2": t.TempDir(), "3": t.TempDir()}
 	nodes, machines := map[string]*Node{}, map[string]*grows{}

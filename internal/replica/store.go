@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/hashicorp/raft"
 
@@ -233,7 +234,7 @@ type snapshots struct {
 	dir   string
 	owner string // the data folder
 	log   *store
-	last  *raft.SnapshotMeta // opened
+	made  atomic.Bool // one was created in this run
 	*latch
 }
 
@@ -254,6 +255,7 @@ func (s *snapshots) Create(version raft.SnapshotVersion, index, term uint64, c r
 	if err != nil {
 		return nil, err
 	}
+	s.made.Store(true)
 	return &snapshotSink{SnapshotSink: sink, s: s}, nil
 }
 
@@ -277,18 +279,37 @@ func (s *snapshots) List() (all []*raft.SnapshotMeta, err error) {
 // would go on with an older state where it can.
 func (s *snapshots) Open(id string) (meta *raft.SnapshotMeta, r io.ReadCloser, err error) {
 	err = s.do("opened a snapshot", func() (err error) { meta, r, err = s.SnapshotStore.Open(id); return err })
-	s.last = meta
-	return meta, r, err
+	if err != nil {
+		return nil, nil, err
+	}
+	return meta, source{r, *meta, s.made.Load()}, nil
 }
 
-// discard ends the node and removes the snapshot that was opened last, which a leader with another
-// past has sent: the log and an older snapshot are still here, since raft compacts after a restore.
-func (s *snapshots) discard() error {
-	err := s.log.contradicts(s.last.Index)
+// source is a snapshot that was opened. It is a leader's if it was sent, where it is restored: raft
+// restores its own at the start alone.
+type source struct {
+	io.ReadCloser
+	meta raft.SnapshotMeta
+	sent bool
+}
+
+// sourceOf returns what raft has wrapped.
+func sourceOf(r io.ReadCloser) source {
+	if w, ok := r.(raft.ReadCloserWrapper); ok {
+		r = w.WrappedReadCloser()
+	}
+	s, _ := r.(source)
+	return s
+}
+
+// discard ends the node and removes a snapshot that a leader with another past has sent: the log
+// and an older snapshot are still here, since raft compacts after a restore.
+func (s *snapshots) discard(meta raft.SnapshotMeta) error {
+	err := s.log.contradicts(meta.Index)
 	if s.dir == "" {
 		return err
 	}
-	return errors.Join(err, os.RemoveAll(filepath.Join(s.dir, s.last.ID)), syncDir(s.dir))
+	return errors.Join(err, os.RemoveAll(filepath.Join(s.dir, meta.ID)), syncDir(s.dir))
 }
 
 type snapshotSink struct {
