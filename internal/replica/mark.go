@@ -62,6 +62,6 @@ func (s *store) contradicts(index uint64) error {
 type contradicted struct{ index uint64 }
 
 func (e contradicted) Error() string {
-	return fmt.Sprintf("the coordinator that leads, with its entry %d, contradicts what was decided here: were others restored from an older backup? Nothing was deleted here. Stop them all, delete their folders raft/, and copy this one's there: operations.md, what to back up",
+	return fmt.Sprintf("the coordinator that leads, with its entry %d, contradicts what was decided here: were others restored from an older backup? Nothing was deleted here. To go on with this one's log, stop them all, delete their folders raft/, and copy this one's there; to go on with theirs, keep this one's elsewhere and put a copy of theirs here: operations.md, what to back up",
 		e.index)
 }
