@@ -3,6 +3,8 @@ package ledger
 import (
 	"errors"
 	"fmt"
+	"strings"
+	"syscall"
 )
 
 var (
@@ -28,7 +30,11 @@ type StoreError struct {
 }
 
 func (e *StoreError) Error() string {
-	return "ledger: the store failed while it " + e.Op + ": " + e.Err.Error()
+	text := "ledger: the store failed while it " + e.Op + ": " + e.Err.Error()
+	if strings.Contains(text, syscall.ENOSPC.Error()) { // bbolt keeps its words, not always the error
+		text += "; free some space and start the agent again, and delete nothing in ledger/: studies wait"
+	}
+	return text
 }
 
 func (e *StoreError) Unwrap() error { return e.Err }

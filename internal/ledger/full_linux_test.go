@@ -76,6 +76,9 @@ func fillUp(t *testing.T, dir string, limit bool) {
 		if failed == nil || !strings.Contains(failed.Error(), want.Error()) {
 			t.Fatalf("the disk is full: %v, want %q", failed, want)
 		}
+		if told := strings.Contains(failed.Error(), "free some space"); told != (want == syscall.ENOSPC) {
+			t.Errorf("what to do next is told %v: %v", told, failed)
+		}
 		if err := l.Charge(study(1), next, 1); err != error(failed) {
 			t.Errorf("after the failure: %v", err)
 		}

@@ -68,7 +68,7 @@ func fillUp(t *testing.T, dir string) {
 				acked = append(acked, entry)
 			}
 		}
-		if failed, ok := errors.AsType[*StoreError](err); !ok || !strings.Contains(failed.Error(), syscall.ENOSPC.Error()) {
+		if failed, ok := errors.AsType[*StoreError](err); !ok || !strings.Contains(failed.Error(), syscall.ENOSPC.Error()) || !strings.Contains(failed.Error(), "free some space") {
 			t.Fatalf("the disk is full: %v", err)
 		}
 		node.Close()

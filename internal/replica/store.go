@@ -7,8 +7,10 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 
 	"github.com/hashicorp/raft"
 
@@ -23,7 +25,11 @@ type StoreError struct {
 }
 
 func (e *StoreError) Error() string {
-	return "replica: the store failed while it " + e.Op + ": " + e.Err.Error()
+	text := "replica: the store failed while it " + e.Op + ": " + e.Err.Error()
+	if strings.Contains(text, syscall.ENOSPC.Error()) { // bbolt keeps its words, not always the error
+		text += "; free some space and start this coordinator again, and delete nothing in raft/: studies wait"
+	}
+	return text
 }
 
 func (e *StoreError) Unwrap() error { return e.Err }
