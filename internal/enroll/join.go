@@ -111,7 +111,7 @@ func (n Newcomer) Join(ctx context.Context, file []byte, dir string, now time.Ti
 	path := filepath.Join(dir, n.File)
 	switch was := holder.Name(); {
 	case was == name && !n.Again && missing(path) && trusts(holder, join.Fingerprint) && now.Before(holder.Certificate().NotAfter):
-		// The last try came as far as that, unless the keys were revoked since: the coordinator knows.
+		// The last try came as far as that, unless the keys were revoked since.
 		if _, _, err := enroll(ctx, join, holder, options); err != nil {
 			return err
 		}
