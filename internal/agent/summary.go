@@ -5,6 +5,7 @@ import (
 
 	"covey/internal/egress"
 	"covey/internal/holding"
+	"covey/internal/ledger"
 	"covey/internal/limits"
 	"covey/internal/noise"
 	"covey/internal/proposal"
@@ -60,7 +61,9 @@ func (s *summary) unapproved(r wire.Message) wire.Message {
 	if said, ok := s.agent.strangers.withdrawn(r); ok {
 		return said
 	}
-	if _, known := s.agent.ledger.Study(s.id); !known {
+	if e, known := s.agent.ledger.Study(s.id); e.State == ledger.Finished {
+		return s.agent.strangers.answer(r, study.CodeLeft) // it was left while the request waited
+	} else if !known {
 		// it is pending here, and going on elsewhere
 		s.agent.strangers.log(s.id, askedBeyond)
 	}

@@ -73,7 +73,7 @@ func TestWithdrawal(t *testing.T) {
 }
 
 // TestTooLateToWithdraw: once the site has answered in the setup, nothing changes: its ρ stays
-// reserved. It may still leave.
+// reserved. It may still leave, and what was asked before that is answered so.
 func TestTooLateToWithdraw(t *testing.T) {
 	c, s := approvedAt(t)
 	id := c.plan.Digest
@@ -83,9 +83,15 @@ func TestTooLateToWithdraw(t *testing.T) {
 		t.Errorf("reserved %+v after it was too late", p)
 	}
 	want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: id}})
+	under, _ := s.agent.sessions.of(id)
 	if err := s.agent.Decisions.Reject(id); err != nil {
 		t.Fatal(err)
 	}
+	under.mu.Lock()
+	if no, _ := under.handle(wire.Query{Study: id}).(wire.Refusal); no.Code != study.CodeLeft {
+		t.Errorf("a query that waited while the site left is refused with %q", no.Code)
+	}
+	under.mu.Unlock()
 	refused(s, wire.Announce{Header: wire.Header{Study: id}}, study.CodeLeft)
 	if e, _ := s.agent.ledger.Study(id); e.State != ledger.Finished || e.Code != string(study.CodeLeft) {
 		t.Errorf("left: %+v", e)

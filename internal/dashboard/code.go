@@ -37,7 +37,7 @@ var meanings = []Meaning{
 	{study.CodeNoScale, "Noise hides Λ, or the scales of so many columns that fewer are left than components.", "Use more units, a larger ε, fewer components (components_max), or public constants, lambda or radius."},
 	{study.CodeRetriesSpent, "No spare slot is left for another try.", "Find out which sites dropped out; propose again."},
 	{study.CodeInternal, "An internal check failed. Nothing was released.", "Report it, with the coordinator's log of that minute."},
-	{study.CodeLeft, "The site left for good: its operator took it out, or it lost its records.", "`agent study show` there has the reason; after a lost ledger, `agent ledger recover`. The study goes on if enough are left."},
+	{study.CodeLeft, "The site left for good: its operator took it out, or it lost its records.", "`agent study show` there has the reason; after a lost ledger, `agent ledger recover`. The study goes on if enough are left, and else ends."},
 	{study.CodeRolledBack, "The site left: its ledger is older than what it had sent.", "Its ledger may lack other charges, too: stop the agent, move `ledger/` away and run `agent ledger recover --from` the latest export. Find out who restored the old files."},
 	{study.CodeWithdrawn, "The site's operator took its approval back before the study began.", "Ask the site. It can join only a new proposal."},
 	{study.CodeExpired, "The proposal expired before every site approved, or at the site before its first sum, at `expires` or 30 days after its approval.", "Propose again with a later `expires`; `study show` names who had not approved. If a site says so too early, its clock is wrong: `agent check` there."},

@@ -178,6 +178,27 @@ func TestTooFewAreLeft(t *testing.T) {
 	h.want(StatusCompleted)
 }
 
+// TestTooFewHaveNotLeft: with "continue" a study ends once too few sites have not left it for good:
+// none of those comes back. Sites that may put right what keeps them away do not count.
+func TestTooFewHaveNotLeft(t *testing.T) {
+	for _, code := range []study.Code{study.CodeLeft, study.CodeRolledBack, study.CodeStore, study.CodePlanMismatch} {
+		h := muted(t, 5, nil) // U_min is 4
+		h.event(Refused{Site: 1, Code: code})
+		h.run()
+		h.want(StatusRunning)
+		h.event(Refused{Site: 3, Code: code})
+		h.run()
+		if code == study.CodeStore || code == study.CodePlanMismatch {
+			h.want(StatusRunning)
+			continue
+		}
+		h.want(StatusEnded)
+		if e := h.log[len(h.log)-1]; h.state.Code != code || e.Culprit != study.SeatOf(3) {
+			t.Errorf("%s: it ended with %s of %v", code, h.state.Code, e.Culprit)
+		}
+	}
+}
+
 // TestLeftWhileItIsSigned: a survivor that says no before it signs, or sends its shares, is not
 // waited for where the others suffice, and is where they do not.
 func TestLeftWhileItIsSigned(t *testing.T) {

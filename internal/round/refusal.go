@@ -42,7 +42,8 @@ func (e Refused) departure() departure {
 }
 
 // observe notes a site's no. A site that cannot take part ends a setup, and a study that waits for
-// every site, unless it may put that right (R24); one that continues goes on without it.
+// every site, unless it may put that right (R24); one that continues goes on without it, or ends
+// where too few have not left for good.
 func (e Refused) observe(s *State) {
 	switch s.Status {
 	case StatusSetup:
@@ -89,6 +90,17 @@ func (s leader) departed() *Entry {
 			if d := s.live.links[i].left; d.code != "" && !(s.Status == StatusRunning && d.mends()) {
 				return &Entry{Kind: EntryEnded, Code: d.code, Culprit: d.culprit, Accuser: d.accuser}
 			}
+		}
+	}
+	if s.Status == StatusRunning {
+		here, last := s.plan.Thresholds.Sites, departure{}
+		for i := range s.live.links {
+			if d := s.live.links[i].left; d.code == study.CodeLeft || d.code == study.CodeRolledBack {
+				here, last = here-1, d // for good, whatever link comes
+			}
+		}
+		if here < s.plan.Thresholds.MinSurvivors {
+			return &Entry{Kind: EntryEnded, Code: last.code, Culprit: last.culprit}
 		}
 	}
 	left := s.plan.Thresholds.Sites

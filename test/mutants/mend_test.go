@@ -30,6 +30,9 @@ func init() {
 		{"left: every query waits for who is gone", 0, []edit{
 			{"internal/round/live.go", "!k.connected && k.missed >= patience", "false"},
 		}, in("round", "TestGoneSiteCostsFewDeadlines"), killer{}},
+		{"left: a study waits for who left for good", 0, []edit{
+			{"internal/round/refusal.go", "if here < s.plan.Thresholds.MinSurvivors {", "if false {"},
+		}, in("round", "TestTooFewHaveNotLeft"), killer{}},
 		{"left: nobody is waited for where too few are left", 0, []edit{
 			{"internal/round/waiting.go", ">= s.plan.Thresholds.MinSurvivors\n", ">= 0\n"},
 		}, in("round", "TestTooFewAreLeft"), killer{}},
