@@ -175,6 +175,9 @@ func (e *DialError) Error() string {
 	if c := status.Code(e.Err); c == codes.PermissionDenied || c == codes.Unauthenticated {
 		return fmt.Sprintf("the coordinator at %s refuses: %s", e.at(), frame.Quoted(status.Convert(e.Err).Message()))
 	}
+	if version, ok := errors.AsType[*VersionError](e.Err); ok { // it answers
+		return fmt.Sprintf("at %s %v", e.at(), version)
+	}
 	if why := unreached(e.Err); why != "" {
 		return fmt.Sprintf("no coordinator answers at %s: %s. Check the address and this machine's network, or ask the coordinator's operator whether it runs", e.at(), why)
 	}

@@ -7,6 +7,8 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"covey/internal/wire"
 )
 
 // TestDialErrorInWords: nobody there and a refusal are told apart, in words without gRPC's.
@@ -41,6 +43,10 @@ func TestDialErrorInWords(t *testing.T) {
 		if got := (&DialError{[]string{"hub:7443"}, err}).Error(); c.dial != "" && got != c.dial {
 			t.Errorf("%s\nwant %s", got, c.dial)
 		}
+	}
+	other := &VersionError{wire.Version{Protocol: 1, Oldest: 1, Software: "a"}, wire.Version{Protocol: 2, Oldest: 2, Software: "c"}}
+	if got := (&DialError{[]string{"hub:7443"}, other}).Error(); got != "at hub:7443 "+other.Error() || !strings.Contains(got, "upgrade the agent") {
+		t.Errorf("%q", got)
 	}
 	if got := (&DialError{[]string{"hub:1", "h\x1b[2J:2", "it works"}, errors.New("x")}).Error(); !strings.Contains(got, "at hub:1, \"h") || !strings.Contains(got, ", \"it works\": ") || strings.Contains(got, "\x1b") {
 		t.Errorf("%q", got)
