@@ -7,7 +7,7 @@ No signature is checked here: `analyst verify FILE` does that, and verify() runs
 """
 
 from .comparison import Comparison, compare
-from .errors import ComparisonError, NotBoughtError, ResultError, RowsError, RowsWarning, SimulatedError, VerificationError
+from .errors import ComparisonError, NotBoughtError, ResultError, RowsError, RowsWarning, SharesWarning, SimulatedError, VerificationError
 from .file import load
 from .picture import Biplot, Picture, ScoreHistogram
 from .program import verify
@@ -26,6 +26,7 @@ __all__ = [
     "RowsError",
     "RowsWarning",
     "ScoreHistogram",
+    "SharesWarning",
     "SimulatedError",
     "VerificationError",
     "compare",

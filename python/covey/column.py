@@ -13,7 +13,7 @@ from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 import numpy as np
 import numpy.typing as npt
 
-from .errors import RowsError, warn
+from .errors import RowsError, RowsWarning, warn
 
 Array = npt.NDArray[np.float64]
 
@@ -96,7 +96,7 @@ class Column:
         lost = [int(row) for row in np.flatnonzero(np.isnan(values)) if not _empty(cells[row])]
         if lost:
             what = "number" if self.kind == "" else "date" if self.kind.startswith(DAYS) else self.kind
-            warn(f"column {self.name!r} has {len(lost)} of {len(cells)} cells that hold no {what}, the first in row {lost[0]}: they count as missing")
+            warn(f"column {self.name!r} has {len(lost)} of {len(cells)} cells that hold no {what}, the first in row {lost[0]}: they count as missing", RowsWarning)
         return values
 
     def _value(self, cell: Any, row: int, strict: bool) -> float:

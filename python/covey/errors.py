@@ -2,6 +2,7 @@
 
 import sys
 import warnings
+from typing import Type
 
 
 class ResultError(ValueError):
@@ -29,12 +30,16 @@ class VerificationError(ValueError):
 
 
 class RowsWarning(UserWarning):
-    """Cells of rows that hold something, and count as missing."""
+    """Cells of rows that hold something, and count as missing, or as other than the study's levels."""
 
 
-def warn(text: str) -> None:
+class SharesWarning(UserWarning):
+    """Shares of the total variance of which nobody has said whether they mean anything."""
+
+
+def warn(text: str, category: Type[Warning]) -> None:
     """Warns at the line of the caller of this package."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
         level, frame = level + 1, frame.f_back
-    warnings.warn(text, RowsWarning, stacklevel=level)
+    warnings.warn(text, category, stacklevel=level)

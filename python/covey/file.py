@@ -240,7 +240,7 @@ def _result(fields: Dict[str, Any]) -> Result:
         method=f.text("method"),
         explained_variance_=variance,
         explained_variance_interval_=interval,
-        explained_variance_ratio_=f.maybe("explained_variance_ratio_", k),
+        shares=f.maybe("explained_variance_ratio_", k),
         total_variance_=f.number("total_variance_", 0, 1e308) if "total_variance_" in fields else None,
         rows_per_unit=f.number("rows_per_unit", 0, 1e308) if "rows_per_unit" in fields else 1.0,
         # a file lacks a number that is 0

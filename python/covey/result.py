@@ -12,11 +12,13 @@ from typing import Any, Mapping, Optional, Tuple
 import numpy as np
 
 from . import fill, rows
-from .column import Array, Column, joined, own
-from .errors import NotBoughtError, RowsError
+from .column import Array, Column, joined, own, widths
+from .errors import NotBoughtError, RowsError, RowsWarning, SharesWarning, warn
 from .picture import Biplot, Picture, ScoreHistogram
 
 CHUNK = 1 << 22  # numbers of rows that are worked on at once
+OTHERS = 0.05  # share of cells that hold no level, beyond twice the study's, that is warned of: about a site's own (agent check)
+LEAST = 20  # cells, of which that is warned
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,7 +41,7 @@ class Result:
     method: str
     explained_variance_: Optional[Array] = None  # (k,), None where it was not bought
     explained_variance_interval_: Optional[Array] = None  # (k, 2)
-    explained_variance_ratio_: Optional[Array] = None  # (k,)
+    shares: Optional[Array] = field(default=None, repr=False)  # (k,), explained_variance_ratio_ as the file has it
     total_variance_: Optional[float] = None
     rows_per_unit: float = 1.0
     rows_kept: Optional[float] = None  # noised, where rows without a value may be left out
@@ -67,15 +69,38 @@ class Result:
         """d."""
         return self.components_.shape[1]
 
+    @property
+    def explained_variance_ratio_(self) -> Optional[Array]:
+        """Each component's share of the total variance: (k,), None where it was not bought or says nothing.
+
+        A result file has shares that say nothing, too, several times too high or too low, and cannot tell: then this
+        warns with SharesWarning. verify() and the archive of "analyst export --npz" can.
+        """
+        if self.shares is not None and not self.judged:
+            warn(
+                'a result file has shares of the total variance even where they say nothing: use none where covey.verify(path)["worth"] '
+                'has "variance_shares_unknown"; the archive of "analyst export --npz" leaves those out',
+                SharesWarning,
+            )
+        return self.shares
+
+    @property
+    def judged(self) -> bool:
+        """Whether the file was written by a program that judged what the result is worth: an archive."""
+        return "worth" in self.raw
+
     def coordinates(self, X: Any) -> Array:
         """The (n, d) raw numbers of rows, in the order of feature_names_in_; NaN is a gap.
 
         X is an (n, d) array of them already, or raw columns by name (a dict of sequences, a structured array, a data
         frame): numbers, texts where the study has levels, dates and booleans as it reads them. A text that is no level
         is the column's other. A level that the study found too rare counts as other, too. A column that the study does
-        not have is ignored. Raises RowsError, and warns with RowsWarning of cells that hold something and are gaps.
+        not have is ignored. Raises RowsError, and warns with RowsWarning of cells that hold something and are gaps, and
+        of a column with far more other texts than in the study: its site may have codes of its own.
         """
         out = rows.coordinates(X, self.feature_names_in_, self.columns, self._keeps_gaps())
+        if rows.by_name(X):
+            self._others(out)
         for level, other in joined(self.columns or (), [self.left_out.get(n) for n in self.feature_names_in_]):
             out[:, other] += out[:, level]
             out[:, level] = np.where(np.isnan(out[:, level]), np.nan, 0.0)
@@ -160,15 +185,26 @@ class Result:
         return Biplot(names=self.feature_names_in_, arrows=arrows, by_variance=scaled, pair=(a + 1, b + 1))
 
     def as_sklearn(self) -> Any:
-        """A fitted sklearn.pipeline.Pipeline of a StandardScaler, "scale", and a PCA, "pca".
+        """A fitted sklearn.pipeline.Pipeline of coordinates, "rows", a StandardScaler, "scale", and a PCA, "pca".
 
-        Its transform equals this one's on complete rows, given as coordinates returns them. The PCA alone is
-        as_sklearn()["pca"]. Without explained variance its explained_variance_ is NaN, and whitening has no meaning.
-        Needs scikit-learn.
+        Its transform equals this one's on complete rows, and takes what coordinates takes. The PCA alone is
+        as_sklearn()["pca"], of scaled rows. Without explained variance its explained_variance_ is NaN, and whitening has
+        no meaning; explained_variance_ratio_ is NaN also of a result file, which cannot tell what it is worth. Needs
+        scikit-learn.
         """
         from .sklearn import pipeline
 
         return pipeline(self)
+
+    def _others(self, out: Array) -> None:
+        for at, column in widths(self.columns or ()):
+            other = at + len(column.levels)
+            cells = out[~np.isnan(out[:, other]), other]
+            # the scale of a level with share p is the root of p
+            share = 0.0 if self.feature_names_in_[other] in self.left_out else float(self.scale_[other]) ** 2
+            if column.levels and len(cells) >= LEAST and cells.mean() > 2 * share + OTHERS:
+                had = f"{100 * share:.3g}%" if share else "next to none"
+                warn(f"column {column.name!r} has {int(cells.sum())} of {len(cells)} cells that hold none of its levels, and in the study {had}: they count as other. Are its levels written another way here?", RowsWarning)
 
     def _variance(self, what: str) -> Array:
         if self.explained_variance_ is None:

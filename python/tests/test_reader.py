@@ -3,6 +3,7 @@
 import io
 import json
 import unittest
+import warnings
 import zipfile
 from unittest import mock
 
@@ -34,6 +35,24 @@ class Reader(unittest.TestCase):
         with self.assertRaises(covey.NotBoughtError):
             r.hotelling_t2(np.zeros((1, 6)))
         self.assertTrue(np.isnan(r.as_sklearn()["pca"].explained_variance_).all())
+
+    def test_shares(self):
+        """A result file does not say whether shares of the total mean anything; an archive has only those that do."""
+        r = load(made())
+        with self.assertWarnsRegex(covey.SharesWarning, "variance_shares_unknown") as caught:
+            np.testing.assert_array_equal(r.explained_variance_ratio_, [0.5, 0.1])
+        self.assertEqual(caught.filename, __file__)
+        self.assertTrue(np.isnan(r.as_sklearn()["pca"].explained_variance_ratio_).all())
+        fields = made(**{name: ... for name in ("proposal", "left_out_", "pictures_", "score_histograms_")})
+        fields.update(feature_names_in_=list("abcdef"), worth=["so much"])
+        for shares in (fields.pop("explained_variance_ratio_"), None):
+            data = io.BytesIO()
+            np.savez(data, **{name: np.atleast_1d(v) if isinstance(v, str) else np.array(v) for name, v in fields.items()}, **({"explained_variance_ratio_": np.array(shares)} if shares else {}))
+            r = load(data.getvalue())
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                self.assertEqual(None if r.explained_variance_ratio_ is None else list(r.explained_variance_ratio_), shares)
+                np.testing.assert_array_equal(r.as_sklearn()["pca"].explained_variance_ratio_, shares or [np.nan] * 2)
 
     def test_simulated(self):
         with self.assertRaises(covey.SimulatedError):

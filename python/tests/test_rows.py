@@ -129,6 +129,32 @@ class Rows(unittest.TestCase):
             r.transform({"a": ["60.5", None], "b": [np.nan, "NA"], "c": ["z", None], "id": ["p1", "p2"]})
             np.testing.assert_array_equal(Column("l", levels=("NA",)).numbers(["NA", ""], strict=False)[0], [1, 0])
 
+    def test_others(self):
+        """Levels that a site writes in its own way are no fault, and all count as other."""
+        r = load(made())  # of which 0.6² have other texts
+
+        def rows(n, others):
+            return {"a": [1] * n, "b": [1] * n, "c": ["else"] * others + ["x"] * (n - others)}
+
+        for n, others in ((19, 19), (20, 15), (100, 77)):
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                r.transform(rows(n, others))
+        with self.assertWarnsRegex(covey.RowsWarning, "^column 'c' has 78 of 100 cells that hold none of its levels, and in the study 36%: they count as other.") as caught:
+            r.transform(rows(100, 78))
+        self.assertEqual(caught.filename, __file__)
+        rare = load(made(left_out_=[{"column": "c=other", "why": "rare"}]))
+        with self.assertWarnsRegex(covey.RowsWarning, "2 of 20 cells that hold none of its levels, and in the study next to none"):
+            rare.transform(rows(20, 2))
+
+    def test_scikit_learn_takes_columns_by_name(self):
+        """In any order: by place, scores would be wrong without a sign of it."""
+        r = load(made())
+        table = {"c": ["x", "z"], "a": [3, 5], "b": [10, -4]}
+        fitted = r.as_sklearn()
+        np.testing.assert_allclose(fitted.transform(table), r.transform(table))
+        np.testing.assert_allclose(fitted.transform(r.coordinates(table)), r.transform(table))
+
     def test_many_rows(self):
         """Chunks change nothing."""
         from unittest import mock
