@@ -3,6 +3,7 @@ package worth
 import (
 	"fmt"
 	"math"
+	"strconv"
 
 	"covey/internal/proposal"
 	"covey/internal/study"
@@ -244,6 +245,13 @@ func round3(low, high float64) []float64 {
 	return append(out, high)
 }
 
+// percent is [percent] with as many digits as the share that was asked for: 99.99% is not "99.9%".
+func (a *Solution) percent(v float64) string {
+	digits := max(1, min(8, len(strconv.FormatFloat(a.Share, 'f', -1, 64))-len("0.00")))
+	unit := math.Pow10(digits)
+	return fmt.Sprintf("%.*f%%", digits, math.Floor(100*unit*v+1e-6)/unit)
+}
+
 // Lines returns the answer in words.
 func (a *Solution) Lines() []string {
 	value := func(v float64) string {
@@ -263,11 +271,11 @@ func (a *Solution) Lines() []string {
 	var out []string
 	switch {
 	case a.Low == 0 && a.High == 0 && a.Open == SolveComponents:
-		out = append(out, fmt.Sprintf("no number of components up to %d is predicted to capture %s", mostPredicted, percent(a.Share)))
+		out = append(out, fmt.Sprintf("no number of components up to %d is predicted to capture %s", mostPredicted, a.percent(a.Share)))
 	case a.Low == 0 && a.High == 0:
-		out = append(out, fmt.Sprintf("no value that was tried, up to %s, is predicted to capture %s", value(map[string]float64{SolveUnits: mostTried, SolveEpsilon: mostEpsilon}[a.Open]), percent(a.Share)))
+		out = append(out, fmt.Sprintf("no value that was tried, up to %s, is predicted to capture %s", value(map[string]float64{SolveUnits: mostTried, SolveEpsilon: mostEpsilon}[a.Open]), a.percent(a.Share)))
 	case a.High == 0:
-		out = append(out, fmt.Sprintf("from %s on, where the spectrum falls steeply; where it falls slowly nothing that was tried is predicted to capture %s", value(a.Low), percent(a.Share)))
+		out = append(out, fmt.Sprintf("from %s on, where the spectrum falls steeply; where it falls slowly nothing that was tried is predicted to capture %s", value(a.Low), a.percent(a.Share)))
 	case a.Open == SolveComponents && a.Low == 0:
 		out = append(out, fmt.Sprintf("up to %s, depending on how fast the spectrum falls; none for some of the family", value(a.High)))
 	case a.Low == a.High:
@@ -281,16 +289,16 @@ func (a *Solution) Lines() []string {
 		case c.Value == 0 && c.Captured == 0:
 			text += "a blind guess captures as much, or nothing is predicted"
 		case c.Value == 0:
-			text += fmt.Sprintf("none; the best that was tried is predicted to capture %s", percent(c.Captured))
+			text += fmt.Sprintf("none; the best that was tried is predicted to capture %s", a.percent(c.Captured))
 		case c.Edge && a.Open == SolveComponents:
-			text += fmt.Sprintf("%s or more, predicted to capture %s", value(c.Value), percent(c.Captured))
+			text += fmt.Sprintf("%s or more, predicted to capture %s", value(c.Value), a.percent(c.Captured))
 		case c.Edge:
-			text += fmt.Sprintf("%s or less, predicted to capture %s", value(c.Value), percent(c.Captured))
+			text += fmt.Sprintf("%s or less, predicted to capture %s", value(c.Value), a.percent(c.Captured))
 		default:
-			text += fmt.Sprintf("%s, predicted to capture %s", value(c.Value), percent(c.Captured))
+			text += fmt.Sprintf("%s, predicted to capture %s", value(c.Value), a.percent(c.Captured))
 		}
 		if c.Blind >= a.Share {
-			text += fmt.Sprintf("; a blind guess captures %s, so this share says little", percent(c.Blind))
+			text += fmt.Sprintf("; a blind guess captures %s, so this share says little", a.percent(c.Blind))
 		}
 		out = append(out, text)
 	}

@@ -176,6 +176,20 @@ func TestEveryRowIsAssumed(t *testing.T) {
 	}
 }
 
+// TestSolveSaysTheShareThatWasAsked: no share below it reads like it.
+func TestSolveSaysTheShareThatWasAsked(t *testing.T) {
+	for _, c := range []struct {
+		share, captured float64
+		said, best      string
+	}{{0.9, 0.8999, "90.0%", "89.9%"}, {0.9999, 0.99989, "99.99%", "99.98%"}, {0.999999, 0.9999989, "99.9999%", "99.9998%"}} {
+		a := Solution{Open: SolveUnits, Share: c.share, Cases: []Solved{{Fall: 1, Captured: c.captured}}}
+		want := "capture " + c.said + "\neigenvalues 1/(1+1·j): none; the best that was tried is predicted to capture " + c.best + "\n"
+		if got := strings.Join(a.Lines(), "\n"); !strings.Contains(got, want) {
+			t.Errorf("%v: %s", c.share, got)
+		}
+	}
+}
+
 // TestSolveSaysWhatItCannot: a share that a blind guess captures, one that nothing captures, ends
 // that were not held against studies, and no prediction at all.
 func TestSolveSaysWhatItCannot(t *testing.T) {
