@@ -33,23 +33,9 @@ func (c *checkCmd) Run(t *terminal) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(t.Ctx, c.Timeout)
-	defer cancel()
-	found := doctor.Check(ctx, config, time.Now())
-	found = append(found, c.ofRunning(t)...)
-	if c.Study != "" {
-		text, err := proposals.ReadFile(c.Study)
-		if err != nil {
-			return err
-		}
-		of := doctor.CheckStudy(config, text)
-		if of[0].Code == doctor.CheckStudyFile {
-			of[0].Check = "study file " + frame.Word(filepath.Base(c.Study))
-		}
-		found = append(found, of...)
-		if plan := of[len(of)-1].Plan; plan != nil {
-			found = append(found, checkBudget(t, config, plan))
-		}
+	found, err := shared.Await(t.Ctx, func() ([]doctor.Finding, error) { return c.findings(t, config) })
+	if err != nil {
+		return err
 	}
 	if err := t.Print(found, func(w io.Writer) { printFindings(w, found) }); err != nil {
 		return err
@@ -64,6 +50,28 @@ func (c *checkCmd) Run(t *terminal) error {
 		return nil
 	}
 	return failed
+}
+
+func (c *checkCmd) findings(t *terminal, config *siteconfig.Config) ([]doctor.Finding, error) {
+	ctx, cancel := context.WithTimeout(t.Ctx, c.Timeout)
+	defer cancel()
+	found := doctor.Check(ctx, config, time.Now())
+	found = append(found, c.ofRunning(t)...)
+	if c.Study != "" {
+		text, err := proposals.ReadFile(c.Study)
+		if err != nil {
+			return nil, err
+		}
+		of := doctor.CheckStudy(config, text)
+		if of[0].Code == doctor.CheckStudyFile {
+			of[0].Check = "study file " + frame.Word(filepath.Base(c.Study))
+		}
+		found = append(found, of...)
+		if plan := of[len(of)-1].Plan; plan != nil {
+			found = append(found, checkBudget(t, config, plan))
+		}
+	}
+	return found, nil
 }
 
 // checkBudget holds a study against the budget of its population, as far as the running agent knows

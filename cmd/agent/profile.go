@@ -59,7 +59,7 @@ func (c *profileCmd) Run(t *terminal) error {
 		}
 	}
 	options := dataset.ReadOptions{Progress: progress(t.Err)}
-	r, err := profile.Of(config, d, spec, options)
+	r, err := shared.Await(t.Ctx, func() (*profile.Report, error) { return profile.Of(config, d, spec, options) })
 	if options.Progress != nil {
 		fmt.Fprintf(shared.Raw(t.Err), "\r%*s\r", progressWidth, "")
 	}

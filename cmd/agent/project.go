@@ -99,7 +99,9 @@ func (c *projectCmd) Run(t *terminal) error {
 	}
 	options := score.Options{Format: format, Quantiles: c.Quantile, Gaps: plan.Proposal.Spec.KeepsGaps(), Read: dataset.ReadOptions{Progress: progress(t.Err)}}
 	err = c.write(func(to io.WriteSeeker) (err error) {
-		done.Summary, err = score.Project(m, config.Source(d), q, &interruptible{to, t.Ctx}, options)
+		done.Summary, err = projected(t.Ctx, func() (*score.Summary, error) {
+			return score.Project(m, config.Source(d), q, to, options)
+		})
 		return err
 	}, done)
 	if options.Read.Progress != nil {
@@ -302,20 +304,17 @@ func (c *projectCmd) write(content func(io.WriteSeeker) error, done *projection)
 	return nil
 }
 
-// interruptible is written to until Ctrl-C.
-type interruptible struct {
-	io.WriteSeeker
-	ctx context.Context
-}
-
-func (i *interruptible) Write(p []byte) (int, error) {
-	if i.ctx.Err() != nil {
-		return 0, errInterrupted
-	}
-	return i.WriteSeeker.Write(p)
-}
-
 var errInterrupted = errors.New("interrupted: no file was left")
+
+// projected returns what project returns, and after Ctrl-C waits for no row: a database may take
+// minutes to the first.
+func projected(ctx context.Context, project func() (*score.Summary, error)) (*score.Summary, error) {
+	done, err := shared.Await(ctx, project)
+	if errors.Is(err, shared.ErrInterrupted) {
+		err = errInterrupted
+	}
+	return done, err
+}
 
 // finish writes through a buffer.
 func finish(f *os.File, content func(io.WriteSeeker) error) error {

@@ -130,17 +130,20 @@ func TestProjectionOfOtherRows(t *testing.T) {
 	}
 }
 
-// TestProjectionInterrupted: Ctrl-C ends a long projection, and leaves no file without a record.
+// TestProjectionInterrupted: Ctrl-C ends a long projection, also one that waits for its first row,
+// and leaves no file without a record.
 func TestProjectionInterrupted(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	c := projectCmd{Out: filepath.Join(t.TempDir(), "scores.csv")}
 	err := c.write(func(to io.WriteSeeker) error {
-		w := &interruptible{to, ctx}
-		if _, err := w.Write([]byte("a row")); err != nil {
-			t.Error(err)
-		}
-		interrupt()
-		_, err := w.Write([]byte("another"))
+		_, err := projected(ctx, func() (*score.Summary, error) {
+			if _, err := to.Write([]byte("a row")); err != nil {
+				t.Error(err)
+			}
+			interrupt()
+			<-t.Context().Done() // a database that does not answer
+			return nil, nil
+		})
 		return err
 	}, &projection{})
 	if !errors.Is(err, errInterrupted) {

@@ -56,6 +56,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 func run(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process, whatever it does
 	program := &shared.Program{Name: "coordinator", Description: description, Software: coordinator.Software, BadInput: badInput}
 	t := &shared.Terminal{Ctx: ctx, In: os.Stdin, Out: stdout, Err: stderr}
 	var c cli

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -32,6 +33,31 @@ func Shell(path string) string {
 		return path
 	}
 	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}
+
+// ErrInterrupted is a command that ended with Ctrl-C.
+var ErrInterrupted = errors.New("interrupted")
+
+// Await returns what work returns, or [ErrInterrupted] as soon as ctx ends: nobody waits for a
+// large file or a slow database then. Work that is left behind ends with the process, so it must
+// change nothing that outlives it.
+func Await[T any](ctx context.Context, work func() (T, error)) (T, error) {
+	type answer struct {
+		value T
+		err   error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		value, err := work()
+		done <- answer{value, err}
+	}()
+	select {
+	case a := <-done:
+		return a.value, a.err
+	case <-ctx.Done():
+		var none T
+		return none, ErrInterrupted
+	}
 }
 
 // Say writes a line of prose.

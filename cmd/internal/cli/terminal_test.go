@@ -71,3 +71,15 @@ func TestShell(t *testing.T) {
 		}
 	}
 }
+
+// TestAwait: what work returns, or nothing of it once the context ends.
+func TestAwait(t *testing.T) {
+	failed := errors.New("failed")
+	if v, err := Await(t.Context(), func() (int, error) { return 3, failed }); v != 3 || err != failed {
+		t.Errorf("%v, %v", v, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	if v, err := Await(ctx, func() (int, error) { cancel(); <-t.Context().Done(); return 3, nil }); v != 0 || err != ErrInterrupted {
+		t.Errorf("%v, %v", v, err)
+	}
+}
