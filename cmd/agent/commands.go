@@ -20,6 +20,7 @@ import (
 	"covey/internal/control"
 	"covey/internal/egress"
 	"covey/internal/enroll"
+	"covey/internal/frame"
 	"covey/internal/ledger"
 	"covey/internal/memory"
 	"covey/internal/pki"
@@ -398,8 +399,8 @@ func (c egressCmd) chain(t *terminal) error {
 	if reply.Chain, err = egress.Verify(config.DataDir(), see); err != nil {
 		return err
 	}
-	t.Say("%s: %d lines, %d messages, %d bytes; hash chain OK; %d lines truncated by a crash.",
-		reply.File, reply.Lines, reply.Messages, reply.Bytes, reply.Cut)
+	t.Say("%s: %s, %s, %s; hash chain OK; %s truncated by a crash.",
+		reply.File, frame.Count(reply.Lines, "line", "lines"), frame.Count(reply.Messages, "message", "messages"), frame.Count(reply.Bytes, "byte", "bytes"), frame.Count(reply.Cut, "line", "lines"))
 	switch _, err := os.Stat(reply.File); {
 	case errors.Is(err, os.ErrNotExist):
 		t.Say("WARNING: the file is missing. If this site has sent anything, somebody deleted it.")

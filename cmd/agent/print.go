@@ -164,7 +164,7 @@ func printStatus(w io.Writer, s agent.Status) {
 		if s.DaysLeft < 0 {
 			line("certificate\tENDED %s: the site must join again (`coordinator site invite %s --again`)", s.Expires.Format(time.DateOnly), s.Site)
 		} else {
-			line("certificate\tends %s, %d days left", s.Expires.Format(time.DateOnly), s.DaysLeft)
+			line("certificate\tends %s, %s left", s.Expires.Format(time.DateOnly), frame.Count(s.DaysLeft, "day", "days"))
 		}
 		line("studies\t%d await you, %d approved", s.Pending, s.Approved)
 	})
@@ -273,7 +273,7 @@ func printState(w io.Writer, s agent.StudyDetail) {
 	}
 	left := egress.Total(s.Sent)
 	if left.Messages > 0 {
-		fmt.Fprintf(w, "left     %d messages, %d bytes, as \"agent egress\" has them by kind\n", left.Messages, left.Bytes)
+		fmt.Fprintf(w, "left     %s, %s, as \"agent egress\" has them by kind\n", frame.Count(left.Messages, "message", "messages"), frame.Count(left.Bytes, "byte", "bytes"))
 	} else {
 		fmt.Fprintln(w, "left     egress.jsonl does not count this study's messages separately; \"agent egress --each\" has all")
 	}
@@ -284,7 +284,7 @@ func printSpent(w io.Writer, s agent.StudyView) {
 	if imported(s) {
 		fmt.Fprintf(w, "spent    ρ = %.6g, by an export of the ledger before this one\n", s.SpentRho)
 	} else {
-		fmt.Fprintf(w, "charged  ρ = %.6g over %d queries\n", s.SpentRho-s.ForfeitRho, s.Queries)
+		fmt.Fprintf(w, "charged  ρ = %.6g over %s\n", s.SpentRho-s.ForfeitRho, frame.Count(s.Queries, "query", "queries"))
 	}
 	if s.ForfeitRho > 0 && !imported(s) {
 		fmt.Fprintf(w, "spent    ρ = %.6g more, since what was sent is not known\n", s.ForfeitRho)

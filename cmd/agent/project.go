@@ -154,12 +154,12 @@ func unsure(r *result.Result) bool {
 
 // text is the summary in words.
 func (p *projection) text() string {
-	text := fmt.Sprintf("%s: %d rows, mode 0600. These are individual data of this site and NOT private: with the result's components they are nearly the rows. Nothing was sent.", p.File, p.Rows)
+	text := fmt.Sprintf("%s: %s, mode 0600. These are individual data of this site and NOT private: with the result's components they are nearly the rows. Nothing was sent.", p.File, frame.Count(p.Rows, "row", "rows"))
 	if p.Changed {
 		text += "\nThese are not the rows that the study used: the data set, or its mapping in agent.toml, has changed since."
 	}
 	if p.LeftOut > 0 {
-		text += fmt.Sprintf("\n%d rows have no scores: the study would leave them out, since a value is missing or at fault.", p.LeftOut)
+		text += fmt.Sprintf("\n%s no scores: the study would leave them out, since a value is missing or at fault.", frame.Count(p.LeftOut, "row has", "rows have"))
 	}
 	for i, l := range p.Limits {
 		if l.T2 == 0 && l.SPE == 0 {
@@ -167,7 +167,7 @@ func (p *projection) text() string {
 			break
 		}
 		kept := max(1, p.Rows-p.LeftOut)
-		text += fmt.Sprintf("\nQuantile %g: %d rows (%.3g%%) are flagged;", l.Quantile, p.Flagged[i], 100*float64(p.Flagged[i])/float64(kept))
+		text += fmt.Sprintf("\nQuantile %g: %s (%.3g%%) flagged;", l.Quantile, frame.Count(p.Flagged[i], "row", "rows"), 100*float64(p.Flagged[i])/float64(kept))
 		if l.T2 > 0 {
 			text += fmt.Sprintf(" T² above %.4g;", l.T2)
 		} else {

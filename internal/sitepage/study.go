@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"covey/internal/agent"
@@ -183,7 +182,7 @@ func shortly(m studyPage) []string {
 	case !m.Over:
 		out = append(out, fmt.Sprintf("No row leaves this site. %d messages do, %s in all: sums over all of your rows, each under a mask, and keys and signatures.", m.Messages, m.LeavesBytes))
 	case m.SentAll > 0:
-		out = append(out, fmt.Sprintf("It is over here. No row left this site. %s did, %s in all; %d of them sums over all of your rows, each under a mask.", plural(m.SentAll, "message", "messages"), m.SentBytes, m.StudyDetail.Sent["upload"].Messages))
+		out = append(out, fmt.Sprintf("It is over here. No row left this site. %s did, %s in all; %d of them sums over all of your rows, each under a mask.", frame.Count(m.SentAll, "message", "messages"), m.SentBytes, m.StudyDetail.Sent["upload"].Messages))
 	default:
 		out = append(out, "It is over here.")
 	}
@@ -206,19 +205,12 @@ func shortly(m studyPage) []string {
 		out = append(out, text)
 	}
 	if n := len(m.Warnings) + len(m.OwnWarnings); n > 0 {
-		out = append(out, plural(n, "warning is below.", "warnings are below."))
+		out = append(out, frame.Count(n, "warning is below.", "warnings are below."))
 	}
 	if m.Outside > 0 {
-		out = append(out, "It does not meet "+plural(m.Outside, "of this site's own rules.", "of this site's own rules."))
+		out = append(out, "It does not meet "+frame.Count(m.Outside, "of this site's own rules.", "of this site's own rules."))
 	}
 	return out
-}
-
-func plural(n int, one, more string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.Itoa(n) + " " + more
 }
 
 // size words a number of bytes.

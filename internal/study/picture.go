@@ -111,20 +111,20 @@ const pictureClear = 400
 // pictureWarning returns what to tell of pictures of too few units for their noise, by public
 // sizes; empty where they are not.
 func (p *Plan) pictureWarning() string {
-	units, of, noise := p.N, "all units", p.pictureNoise()
+	units, of, noise := p.N, "there are %d units in all", p.pictureNoise()
 	switch p.Proposal.Spec.PictureBy {
 	case proposal.PictureBySite:
-		of = "the smallest site"
+		of = "the smallest site has %d"
 		for i := range p.Proposal.Roster {
 			units = min(units, p.units(i))
 		}
 	case proposal.PictureByColumn:
-		units, of = units/len(p.Pictures.Groups), "a group of its even share"
+		units, of = units/len(p.Pictures.Groups), "a group of its even share has %d"
 	}
 	if float64(units) >= pictureClear*noise {
 		return ""
 	}
-	return fmt.Sprintf("pictures will be coarse: the noise of a bin is ± %.3g units, and %s has %d in all, where about %.0f show their shape; take fewer pairs or groups, or a larger picture_share", noise, of, units, pictureClear*noise)
+	return fmt.Sprintf("pictures will be coarse: the noise of a bin is ± %.3g units, and "+of+", where about %.0f show their shape; take fewer pairs or groups, or a larger picture_share", noise, units, pictureClear*noise)
 }
 
 // ByVariance returns the places of components in a release of their variances by falling variance;

@@ -111,7 +111,7 @@ func TestPictureWarning(t *testing.T) {
 		warns string
 	}{
 		{texts.Pictured, []int{7000, 7000, 7000}, ""},
-		{texts.Pictured, []int{1000, 1000, 1000}, "all units has 3000"},
+		{texts.Pictured, []int{1000, 1000, 1000}, "there are 3000 units in all"},
 		{texts.With(texts.Pictured, `picture_by = "site"`), []int{50_000, 50_000, 1000}, "the smallest site has 1000"},
 		{texts.With(texts.Pictured, `picture_by = "site"`), []int{50_000, 50_000, 50_000}, ""},
 		{texts.With(texts.Leveled, "components = 2", "picture = true", `picture_by = "column"`, `picture_column = "b"`), []int{5000, 5000, 5000}, "a group of its even share has 3750"},

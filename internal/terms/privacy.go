@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"covey/internal/frame"
 	"covey/internal/proposal"
 	"covey/internal/study"
 )
@@ -21,7 +22,7 @@ func Privacy(p *study.Plan) []string {
 			"for anyone who sees it all and does not break the cryptography, the odds that one unit was yours and not any other change by a factor of at most e^ε = %.3g, up to δ. "+
 			"A unit is %s; their number is public.", s.Epsilon, s.Delta, p.Adjacency, math.Exp(s.Epsilon), unit),
 		"Of one person at several sites: " + study.AtSites(p.SitesPerUnit) + ".",
-		fmt.Sprintf("It charges ρ = %.6g (by %s) to the population's budget, over at most %d queries in %d rounds.", p.Rho, p.Curve(), p.Queries.Left(0), p.Rounds),
+		fmt.Sprintf("It charges ρ = %.6g (by %s) to the population's budget, over at most %s in %s.", p.Rho, p.Curve(), frame.Count(p.Queries.Left(0), "query", "queries"), frame.Count(p.Rounds, "round", "rounds")),
 		fmt.Sprintf("A sum is opened only over at least %d of the %d sites, and with %d sites' signatures and shares; %s.",
 			t.MinSurvivors, t.Sites, t.Quorum, t.Collusion()),
 		noiseWords(p),
