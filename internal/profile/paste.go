@@ -156,8 +156,16 @@ func (p *paste) text() []string {
 	if len(p.coded) > 0 {
 		out = append(out, "# "+list(slices.Concat(p.stands, p.coded))+"  # if these numbers stand for one")
 	}
+	there := len(p.said.Columns) > 0 // and TOML refuses a table, or a key, twice
+	if there && len(out) > 0 {
+		out = slices.Insert(out, 0, "# above its [dataset.columns], each in place of the line of that key, if there is one:")
+	}
 	if len(p.columns)+len(p.notes) > 0 {
-		out = append(out, "[dataset.columns]")
+		head := "[dataset.columns]"
+		if there {
+			head = "# below its [dataset.columns], each in place of the column's line, if there is one:"
+		}
+		out = append(out, head)
 		lines := make([]string, 0, len(p.names)+len(p.notes))
 		for _, name := range p.names {
 			lines = append(lines, p.columns[name])

@@ -66,3 +66,21 @@ columns = [{ name = "sex", levels = ["F", "M"] }, { name = "ward", levels = ["ic
 		t.Errorf("%v\n%s", err, notes.String())
 	}
 }
+
+// TestPastedBesideWhatIsThere: a table that agent.toml has is not printed again, which TOML would
+// refuse, and other keys would be a column's below it.
+func TestPastedBesideWhatIsThere(t *testing.T) {
+	spec, err := proposal.ParseSpec([]byte("name = \"s\"\ndataset = \"icu\"\nepsilon = 1\ndelta = 1e-6\nstandardize = \"private\"\ncolumns = [\"age\", \"height cm\"]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := "Alter;height\u00a0cm\n" + strings.Repeat("50;160\n61;171\n", 100)
+	alone := profiled(t, text, "", &spec).Paste
+	got := profiled(t, text, "[dataset.columns]\nage = \"Alter\"\n", &spec).Paste
+	if !slices.Contains(alone, "[dataset.columns]") || slices.Contains(got, "[dataset.columns]") {
+		t.Errorf("alone:\n%s\nbeside a table:\n%s", strings.Join(alone, "\n"), strings.Join(got, "\n"))
+	}
+	if len(got) != 4 || !strings.HasPrefix(got[0], "# above its [dataset.columns]") || got[1] != `separator = ";"` || !strings.HasPrefix(got[2], "# below its [dataset.columns]") || got[3] != `"height cm" = "height\U000000A0cm"` {
+		t.Errorf("%q", got)
+	}
+}

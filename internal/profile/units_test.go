@@ -37,7 +37,7 @@ column "crp": its header says mg/dL where the study expects mg/L, and its values
 	if got := looks(r, AboutMeasure); !strings.HasSuffix(got, "range: temp, height") {
 		t.Error(got)
 	}
-	if got, want := strings.Join(r.Paste, "\n"), `[dataset.columns]
+	if got, want := strings.Join(r.Paste, "\n"), `# below its [dataset.columns], each in place of the column's line, if there is one:
 # hb = { from = "Hb g/l", multiply = 0.1 }  # if it is in g/L
 # ldl = { from = "LDL (mmol/l)", multiply = 38.67 }  # if it is in mmol/L
 # crp = { from = "CRP mg/dl", multiply = 10 }  # if it is in mg/dL`; got != want {
