@@ -99,7 +99,8 @@ func TestPageDecides(t *testing.T) {
 		}
 		return reply.StatusCode, string(text)
 	}
-	form := url.Values{"form": {hidden.FindStringSubmatch(page)[1]}, "digest": {id.String()}, "decision": {"approve"}, "name": {"blood"}, "letters": {strings.ToLower(letters)}}
+	seen := regexp.MustCompile(`name="seen" value="([0-9a-f]{64})"`).FindStringSubmatch(page)[1]
+	form := url.Values{"form": {hidden.FindStringSubmatch(page)[1]}, "digest": {id.String()}, "seen": {seen}, "decision": {"approve"}, "name": {"blood"}, "letters": {strings.ToLower(letters)}}
 	if code, page := post(address, form); code != http.StatusOK || !strings.Contains(page, "approved here") || !strings.Contains(page, "study withdraw") {
 		t.Fatalf("%d, %s", code, page)
 	}

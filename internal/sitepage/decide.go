@@ -29,17 +29,21 @@ func (p *Page) decide(w http.ResponseWriter, r *http.Request, s *session) {
 		return
 	}
 	again := func(why string) { p.show(w, r, s, id, http.StatusUnprocessableEntity, why) }
-	d, err := p.source.Study(r.Context(), id)
+	word := r.PostForm.Get("decision")
+	d, err := p.load(r.Context(), id, word == "approve") // a rejection waits for no rows
+	var seen string
+	if err == nil {
+		seen, err = d.Seen()
+	}
 	if err != nil {
 		p.fail(w, s, err)
 		return
 	}
-	word := r.PostForm.Get("decision")
 	switch {
 	case r.PostForm.Get("digest") != id.String() || d.Digest != id:
 		again("This form belongs to another proposal. Read this one, then decide.")
 		return
-	case !open(d):
+	case !d.Open:
 		again("It can no longer be decided on.")
 		return
 	case word != "approve" && word != "reject":
@@ -47,6 +51,10 @@ func (p *Page) decide(w http.ResponseWriter, r *http.Request, s *session) {
 		return
 	case !names(r.PostForm.Get("name"), d.Name):
 		again("The name that you typed is not this study's. Copy it from the top of this page, without quotation marks.")
+		return
+	}
+	if word == "approve" && r.PostForm.Get("seen") != seen {
+		again("This site's rows, budget or rules are not what the page showed. It shows them as they are now: read them, then decide.")
 		return
 	}
 	switch p.door.guess(s, id, strings.ToUpper(strings.TrimSpace(r.PostForm.Get("letters")))) {

@@ -220,7 +220,7 @@ func (v *visit) form(id proposal.Digest) url.Values {
 	if token == nil || len(letters) != letterLen || strings.Contains(page, letters) {
 		v.t.Fatalf("token %v, letters %q, told %q", token, letters, v.told)
 	}
-	return url.Values{"form": {token[1]}, "digest": {id.String()}, "name": {"blood"}, "letters": {letters}, "decision": {"approve"}}
+	return url.Values{"form": {token[1]}, "digest": {id.String()}, "seen": {seenIn(page)}, "name": {"blood"}, "letters": {letters}, "decision": {"approve"}}
 }
 
 // TestDecision: with all that it takes one decision is taken, of the digest that was shown; the
@@ -471,7 +471,7 @@ func TestStolenCookieReads(t *testing.T) {
 	if len(v.told) != 2 || !strings.Contains(v.told[1], short(id)) {
 		t.Errorf("told %q", v.told)
 	}
-	form := url.Values{"form": {token[1]}, "digest": {id.String()}, "name": {"blood"}, "letters": {"IIII"}, "decision": {"approve"}}
+	form := url.Values{"form": {token[1]}, "digest": {id.String()}, "seen": {seenIn(w.Body.String())}, "name": {"blood"}, "letters": {"IIII"}, "decision": {"approve"}}
 	if w := v.do("POST", "/studies/"+id.String(), form, bare); w.Code != http.StatusForbidden {
 		t.Errorf("without a browser's headers: %d", w.Code)
 	}

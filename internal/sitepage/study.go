@@ -1,6 +1,10 @@
 package sitepage
 
 import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -86,34 +90,54 @@ func (p *Page) study(w http.ResponseWriter, r *http.Request, s *session) {
 // show writes a study's page. For one that can be decided on, the terminal prints letters, once
 // until they are used: they are read there or not at all.
 func (p *Page) show(w http.ResponseWriter, r *http.Request, s *session, id proposal.Digest, code int, alert string) {
-	d, err := p.source.Study(r.Context(), id)
-	if err == nil && d.Digest != id {
-		err = errors.New("the agent answers about another study")
-	}
+	m, err := p.load(r.Context(), id, true)
 	if err != nil {
 		p.fail(w, s, err)
 		return
 	}
-	if d.Plan != nil && d.Budget != nil {
-		if f, err := p.source.Figures(r.Context(), id); err != nil {
+	m.Alert = alert
+	if m.Open {
+		if letters, fresh := p.door.letters(s, id); fresh {
+			p.tell("To approve or reject study " + name(id, m.Name) + " on the page, type these letters there:  " + letters)
+		}
+	}
+	title := frame.Word(m.Name)
+	if alert != "" && m.Open {
+		title = "Not taken: " + title
+	}
+	p.render(w, code, "study", page{Title: title, Form: s.form, Body: m})
+}
+
+// load asks the agent for a study and, if figures are asked for, this site's own.
+func (p *Page) load(ctx context.Context, id proposal.Digest, figures bool) (studyPage, error) {
+	d, err := p.source.Study(ctx, id)
+	if err == nil && d.Digest != id {
+		err = errors.New("the agent answers about another study")
+	}
+	if err != nil {
+		return studyPage{}, err
+	}
+	if figures && d.Plan != nil && d.Budget != nil {
+		if f, err := p.source.Figures(ctx, id); err != nil {
 			d.FiguresError = err.Error()
 		} else {
 			f = f.Shown()
 			d.Figures = &f
 		}
 	}
-	m := pageOf(d)
-	m.Alert = alert
-	if m.Open {
-		if letters, fresh := p.door.letters(s, id); fresh {
-			p.tell("To approve or reject study " + name(id, d.Name) + " on the page, type these letters there:  " + letters)
-		}
+	return pageOf(d), nil
+}
+
+// Seen is the hash of what a person reads of this site's own: its rows, budget and rules, which may
+// change before the decision, unlike the proposal, which the digest names.
+func (m studyPage) Seen() (string, error) {
+	var after string
+	if m.Cost != nil {
+		after = m.Cost.After
 	}
-	title := frame.Word(d.Name)
-	if alert != "" && m.Open {
-		title = "Not taken: " + title
-	}
-	p.render(w, code, "study", page{Title: title, Form: s.form, Body: m})
+	text, err := json.Marshal([]any{m.Columns, m.OwnWarnings, m.Unchecked, m.NoFigures, m.Warnings, m.Policy, m.Roster, after})
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:]), err
 }
 
 func pageOf(d agent.StudyDetail) studyPage {
