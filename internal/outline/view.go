@@ -188,7 +188,8 @@ func Of(state *round.State, last Last, proposed, ended time.Time) View {
 type Last struct {
 	count, survivors int
 	steps            int      // power rounds
-	noise            *float64 // of the last one
+	ended            float64  // the worst noise of the last round of deflation's runs before this one
+	noise            *float64 // that, or the last round's if it is worse, as a result has it
 }
 
 // After returns l brought up to date by the releases since, which can be many.
@@ -197,6 +198,15 @@ func (l Last) After(p *study.Plan, releases []round.Released) Last {
 		l = Last{}
 	}
 	var power []byte
+	measure := func() {
+		if power == nil {
+			return
+		}
+		if r, err := study.ParseRelease(power); err == nil {
+			noise := max(l.ended, r.NoiseToSignal(p.D))
+			l.noise = &noise
+		}
+	}
 	for _, raw := range releases[l.count:] {
 		l.count++
 		// without the values: of a leader that begins, hundreds of studies are asked for at once
@@ -206,15 +216,15 @@ func (l Last) After(p *study.Plan, releases []round.Released) Last {
 		}
 		l.survivors = len(head.Survivors)
 		if head.Kind == study.KindPower {
+			if head.Round == 0 && l.steps > 0 {
+				if measure(); l.noise != nil {
+					l.ended = *l.noise
+				}
+			}
 			l.steps++
 			power = raw.Encoded
 		}
 	}
-	if power != nil {
-		if r, err := study.ParseRelease(power); err == nil {
-			noise := r.NoiseToSignal(p.D)
-			l.noise = &noise
-		}
-	}
+	measure()
 	return l
 }
