@@ -209,7 +209,7 @@ func TestUnreadable(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if _, err := InspectCSV(dir, ""); err == nil || err.Error() != dir+": cannot be read: is a directory" {
+	if _, err := InspectCSV(dir, ""); err == nil || err.Error() != dir+": cannot be read: is a directory, and only Parquet files can be read as a folder: write one file of its rows" {
 		t.Fatal(err)
 	}
 }

@@ -52,7 +52,7 @@ func open(path string, o ReadOptions) (*hashedFile, error) {
 func regular(info fs.FileInfo) error {
 	switch {
 	case info.IsDir():
-		return errors.New("is a directory")
+		return errors.New("is a directory, and only Parquet files can be read as a folder: write one file of its rows")
 	case !info.Mode().IsRegular():
 		return errors.New("is a pipe or a device, and no file")
 	}
