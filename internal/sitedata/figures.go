@@ -137,8 +137,7 @@ func (l *look) figures(rows *dataset.Rows, q dataset.Request) Figures {
 			first += levels + 1
 		} else {
 			l.learned[first] = r.Learned
-			figure := l.column(first, c)
-			figure.boolean = r.As == dataset.Boolean
+			figure := l.column(first, c, r.As)
 			f.Columns = append(f.Columns, figure)
 			first++
 		}
@@ -336,9 +335,9 @@ func (l *look) empty(j int, f *ColumnFigure) bool {
 	return f.Unread
 }
 
-// column sums one column up.
-func (l *look) column(j int, c dataset.Column) ColumnFigure {
-	f := ColumnFigure{Name: c.Name, Offset: c.Offset, Scale: c.Scale, Learned: l.learned[j]}
+// column sums one column up, whose cells are read so.
+func (l *look) column(j int, c dataset.Column, as dataset.As) ColumnFigure {
+	f := ColumnFigure{Name: c.Name, Offset: c.Offset, Scale: c.Scale, Learned: l.learned[j], boolean: as == dataset.Boolean}
 	if l.empty(j, &f) {
 		return f
 	}
@@ -352,10 +351,7 @@ func (l *look) column(j int, c dataset.Column) ColumnFigure {
 		return f
 	}
 	slices.Sort(values)
-	quantile := func(q float64) float64 {
-		v := values[int(q*float64(len(values)-1)+0.5)]
-		return max(-math.MaxFloat32, min(math.MaxFloat32, v))
-	}
+	quantile := func(q float64) float64 { return max(-math.MaxFloat32, min(math.MaxFloat32, rank(values, q))) }
 	f.Same = commonest(values)
 	s := l.sums[j]
 	middle, spread := quantile(0.5), (quantile(0.75)-quantile(0.25))/1.349
@@ -387,6 +383,15 @@ func (l *look) column(j int, c dataset.Column) ColumnFigure {
 	if s.least == s.most {
 		add("has the same value in every row")
 		return f
+	}
+	for i, v := range values {
+		values[i] = value(v)
+	}
+	if as != dataset.Number { // dates and truth values are in no unit
+		values = nil
+	}
+	if low, high, share, ok := groups(values); ok {
+		add("has two groups of values, %.0f%% of them near %.3g and the others near %.3g: %s", 100*share, high, low, unit)
 	}
 	if f.Learned { // nothing to compare with
 		return f

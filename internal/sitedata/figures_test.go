@@ -71,7 +71,7 @@ func TestFiguresAreBounded(t *testing.T) {
 		t.Errorf("%d values are kept", got)
 	}
 	for j := range 3 {
-		if f := l.column(j, dataset.Column{Name: "x", Offset: 10, Scale: 4}); math.Abs(f.Median-12) > 1 || math.Abs(f.Spread-8) > 1 {
+		if f := l.column(j, dataset.Column{Name: "x", Offset: 10, Scale: 4}, dataset.Number); math.Abs(f.Median-12) > 1 || math.Abs(f.Spread-8) > 1 {
 			t.Errorf("column %d has the median %v and the spread %v", j, f.Median, f.Spread)
 		}
 	}
