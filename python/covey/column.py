@@ -6,6 +6,7 @@ Cells are read as an agent reads them (docs/study.md, columns): a function of th
 from __future__ import annotations
 
 import datetime
+import decimal
 import re
 from dataclasses import dataclass
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
@@ -114,7 +115,7 @@ class Column:
             value = _parse(cell.strip(" \t"))
             if np.isfinite(value):
                 return value
-        elif isinstance(cell, (bool, int, float)) and np.isfinite(float(cell)):
+        elif isinstance(cell, (bool, int, float, decimal.Decimal)) and np.isfinite(float(cell)):
             return float(cell)
         if not strict:
             return float("nan")
@@ -139,7 +140,7 @@ def _empty(cell: Any) -> bool:
     """Whether a cell says that it has no value."""
     if isinstance(cell, str):
         return missing(cell.strip(" \t"))
-    return cell is None or (isinstance(cell, float) and cell != cell) or type(cell).__name__ in ("NAType", "NaTType")
+    return cell is None or (isinstance(cell, (float, decimal.Decimal)) and cell != cell) or type(cell).__name__ in ("NAType", "NaTType")
 
 
 def missing(text: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Any, List, Optional, Sequence, Tuple
 
 import numpy as np
@@ -40,7 +41,9 @@ def _table(X: Any, columns: Tuple[Column, ...], keeps_gaps: bool) -> Array:
     lost = [column.name for column in columns if column.name not in there]
     if lost:
         more = f" and {len(lost) - 5} more" if len(lost) > 5 else ""
-        raise RowsError(f"there is no column {', '.join(map(repr, lost[:5]))}{more}")
+        near = [name for name in there if isinstance(name, str) and _plain(name) == _plain(lost[0])]
+        hint = f"; {near[0]!a} is near, and names match exactly" if near else ""
+        raise RowsError(f"there is no column {', '.join(map(repr, lost[:5]))}{more}{hint}")
     parts: List[Array] = []
     for column in columns:
         part = column.numbers(X[column.name], strict=not keeps_gaps)
@@ -48,6 +51,11 @@ def _table(X: Any, columns: Tuple[Column, ...], keeps_gaps: bool) -> Array:
             raise RowsError(f"column {column.name!r} has {len(part)} rows, {columns[0].name!r} has {len(parts[0])}")
         parts.append(part)
     return np.concatenate(parts, axis=1) if parts else np.empty((0, len(named(columns))))
+
+
+def _plain(name: str) -> str:
+    """A name without what people do not see in it: spaces around it, case, and how its accents are written."""
+    return unicodedata.normalize("NFKC", name).strip().casefold()
 
 
 def _check(part: Array, column: Column) -> None:

@@ -1,6 +1,7 @@
 """What becomes of rows, by hand."""
 
 import datetime
+import decimal
 import unittest
 import warnings
 
@@ -108,6 +109,9 @@ class Rows(unittest.TestCase):
                 with self.assertWarns(covey.RowsWarning) as caught:
                     np.testing.assert_array_equal(column.numbers(np.array(cells, dtype=object), strict=False)[:, 0], want)
                 self.assertIn(lost, str(caught.warning))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            np.testing.assert_array_equal(Column("m").numbers([decimal.Decimal("1.5"), decimal.Decimal("NaN"), 2], strict=False)[:, 0], [1.5, nan, 2])
         dates = np.array(["2000-01-02T12:00", "NaT"], dtype="datetime64[m]")
         np.testing.assert_array_equal(cases[2][0].numbers(dates, strict=False)[:, 0], [1, nan])
         levels = Column("l", levels=("1", "true"))
@@ -128,6 +132,16 @@ class Rows(unittest.TestCase):
             warnings.simplefilter("error")
             r.transform({"a": ["60.5", None], "b": [np.nan, "NA"], "c": ["z", None], "id": ["p1", "p2"]})
             np.testing.assert_array_equal(Column("l", levels=("NA",)).numbers(["NA", ""], strict=False)[0], [1, 0])
+
+    def test_near_names(self):
+        """Names that look alike and are not the same, as macOS and spreadsheets write them."""
+        r = load(made())
+        for name in ("a ", "A", "\uff41"):
+            with self.assertRaisesRegex(covey.RowsError, "^there is no column 'a'; .* is near, and names match exactly$") as caught:
+                r.transform({name: [1], "b": [1], "c": ["x"]})
+            self.assertIn(ascii(name), str(caught.exception))
+        with self.assertRaisesRegex(covey.RowsError, "^there is no column 'a'$"):
+            r.transform({"d": [1], 7: [1], "b": [1], "c": ["x"]})
 
     def test_others(self):
         """Levels that a site writes in its own way are no fault, and all count as other."""
