@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/csv"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 
@@ -74,8 +75,8 @@ func WriteCSV(w io.Writer, r *result.Result, of ...*worth.Report) error {
 		if len(r.ExplainedVariance) > 0 {
 			row[1], row[2], row[3] = number(r.ExplainedVariance[i]), number(r.VarianceInterval[i][0]), number(r.VarianceInterval[i][1])
 		}
-		if len(r.VarianceRatio) > 0 {
-			row[4] = number(r.VarianceRatio[i])
+		if shares := r.Shares(); len(shares) > 0 && !math.IsNaN(shares[i]) {
+			row[4] = number(shares[i])
 		}
 		row = append(numbers(row, loadings), privacy...)
 		if len(of) > 0 {

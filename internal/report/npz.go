@@ -70,7 +70,7 @@ func arrays(r *result.Result) []array {
 		)
 	}
 	if len(r.VarianceRatio) > 0 {
-		out = append(out, array{"explained_variance_ratio_", r.VarianceRatio})
+		out = append(out, array{"explained_variance_ratio_", r.Shares()})
 	}
 	if r.TotalInterval != nil {
 		out = append(out,

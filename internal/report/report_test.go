@@ -255,7 +255,18 @@ func TestCSV(t *testing.T) {
 	if strings.Contains(b.String(), share) || bytes.Contains(archive.Bytes(), []byte("explained_variance_ratio_")) || strings.Contains(drawing.String(), ">"+r.ShareText(0)+"<") {
 		t.Errorf("shares that say nothing are written: %s", &b)
 	}
+	all := *r // of the total, which noise made of the first component
+	all.VarianceRatio = slices.Concat([]float64{1}, r.VarianceRatio[1:])
+	_, z, _ := open(t, &all)
+	var shares []float64
+	if err := z.Read("explained_variance_ratio_.npy", &shares); err != nil || !math.IsNaN(shares[0]) || !slices.Equal(shares[1:], r.VarianceRatio[1:]) {
+		t.Errorf("%v, shares %v", err, shares)
+	}
+	if b.Reset(); WriteCSV(&b, &all) != nil || !strings.Contains(b.String(), "\n1,"+number(r.ExplainedVariance[0])+","+number(r.VarianceInterval[0][0])+","+number(r.VarianceInterval[0][1])+",,") {
+		t.Errorf("a share that noise made is written: %s", &b)
+	}
 	r.ExplainedVariance, r.VarianceInterval, r.VarianceRatio = nil, nil, nil
+	b.Reset()
 	if err := WriteCSV(&b, r); err != nil || !strings.Contains(b.String(), "\n1,,,,,"+number(r.Components[0][0])+",") {
 		t.Errorf("without explained variance: %v\n%s", err, &b)
 	}

@@ -2,6 +2,7 @@ package result
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"covey/internal/frame"
@@ -35,4 +36,19 @@ func (r *Result) ShareText(component int) string {
 		return "unknown part"
 	}
 	return frame.Percent(share, decimals)
+}
+
+// Shares are the components' parts of the total variance for whoever computes with them: NaN where
+// noise made all or nothing of one, as [Result.ShareText] has no number then either.
+func (r *Result) Shares() []float64 {
+	out := slices.Clone(r.VarianceRatio)
+	for i, v := range out {
+		switch {
+		case r.D-len(r.LeftOut) == 1:
+			out[i] = 1
+		case v >= 1 || v <= 0:
+			out[i] = math.NaN()
+		}
+	}
+	return out
 }

@@ -1,6 +1,10 @@
 package result
 
-import "testing"
+import (
+	"math"
+	"strings"
+	"testing"
+)
 
 // TestShareText: a share that noise made impossible says what the intervals leave known, and
 // rounding makes neither all nor nothing of one.
@@ -36,6 +40,9 @@ func TestShareText(t *testing.T) {
 			ratio = min(1, c.v/c.total) // as [Result.explain] has it
 		}
 		r := &Result{D: c.d, ExplainedVariance: []float64{c.v}, VarianceInterval: [][2]float64{c.in}, VarianceRatio: []float64{ratio}, TotalVariance: c.total, TotalInterval: &c.of}
+		if number := !strings.HasPrefix(c.want, "≥") && !strings.HasPrefix(c.want, "≤") && c.want != "unknown part"; number == math.IsNaN(r.Shares()[0]) || number && c.d == 1 && r.Shares()[0] != 1 {
+			t.Errorf("%+v: a share of %v", c, r.Shares())
+		}
 		if got := r.ShareText(0); got != c.want {
 			t.Errorf("%+v: %q", c, got)
 		}

@@ -240,7 +240,7 @@ def _result(fields: Dict[str, Any]) -> Result:
         method=f.text("method"),
         explained_variance_=variance,
         explained_variance_interval_=interval,
-        shares=f.maybe("explained_variance_ratio_", k),
+        shares=_shares(f, k, alone=d - len(left_out) == 1),
         total_variance_=f.number("total_variance_", 0, 1e308) if "total_variance_" in fields else None,
         rows_per_unit=f.number("rows_per_unit", 0, 1e308) if "rows_per_unit" in fields else 1.0,
         # a file lacks a number that is 0
@@ -254,6 +254,21 @@ def _result(fields: Dict[str, Any]) -> Result:
         simulated=simulated,
         raw=fields,
     )
+
+
+def _shares(f: _Fields, k: int, alone: bool) -> Optional[Array]:
+    """Shares of the total variance: NaN where noise made all or nothing of one, as an archive has it already."""
+    name = "explained_variance_ratio_"
+    value = f.fields.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, np.ndarray):
+        value = f.array(name, k)
+    elif not _has_shape(value, (k,)) or np.isinf(value).any():
+        raise f.fault(name, f"does not have the shape {(k,)}, of numbers and NaN")
+    out: Array = np.ones(k) if alone else np.where((value > 0) & (value < 1), value, np.nan).astype(np.float64)
+    out.setflags(write=False)
+    return out
 
 
 def _loadings_interval(f: _Fields, k: int, d: int) -> Optional[Array]:

@@ -71,7 +71,8 @@ class Result:
 
     @property
     def explained_variance_ratio_(self) -> Optional[Array]:
-        """Each component's share of the total variance: (k,), None where it was not bought or says nothing.
+        """Each component's share of the total variance: (k,), None where it was not bought or says nothing, NaN where
+        noise made all or nothing of one.
 
         A result file has shares that say nothing, too, several times too high or too low, and cannot tell: then this
         warns with SharesWarning. verify() and the archive of "analyst export --npz" can.

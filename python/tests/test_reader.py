@@ -54,6 +54,16 @@ class Reader(unittest.TestCase):
                 self.assertEqual(None if r.explained_variance_ratio_ is None else list(r.explained_variance_ratio_), shares)
                 np.testing.assert_array_equal(r.as_sklearn()["pca"].explained_variance_ratio_, shares or [np.nan] * 2)
 
+    def test_shares_that_noise_made(self):
+        """Of all or nothing, which noise makes of a share, no bar is drawn."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", covey.SharesWarning)
+            np.testing.assert_array_equal(load(made(explained_variance_ratio_=[1, 0.25])).explained_variance_ratio_, [np.nan, 0.25])
+            np.testing.assert_array_equal(load(made(explained_variance_ratio_=[0.5, 0])).explained_variance_ratio_, [0.5, np.nan])
+            for wrong in ([0.5], [0.5, "x"], [[0.5, 0.1]], 0.5):
+                with self.assertRaisesRegex(covey.ResultError, "explained_variance_ratio_"):
+                    load(made(explained_variance_ratio_=wrong))
+
     def test_simulated(self):
         with self.assertRaises(covey.SimulatedError):
             load(made(simulated=True))
