@@ -19,8 +19,8 @@ import (
 // too small: more rows are flagged then.
 type Limit struct {
 	Quantile float64 `json:"quantile"`
-	T2       float64 `json:"t2"`  // 0: none, since the variances are not known
-	SPE      float64 `json:"spe"` // 0: none, since the total variance is not known, or nothing is left of it
+	T2       float64 `json:"t2,omitempty"`  // 0: none, since the variances are not known
+	SPE      float64 `json:"spe,omitempty"` // 0: none, since the total variance is not known, or nothing is left of it
 }
 
 // Limits returns the limits at quantiles, which are above 0 and below 1.
