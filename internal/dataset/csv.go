@@ -191,15 +191,17 @@ func (t *csvTable) without() (reason, remedy string) {
 	if slices.ContainsFunc(t.names, func(name string) bool { return !utf8.ValidString(name) }) {
 		remedy = `the header is not UTF-8: set encoding = "windows-1252", or "latin-1", for the data set in agent.toml`
 	}
-	if len(t.names) > 1 {
-		return fmt.Sprintf("none of the header's %d fields has this name", len(t.names)), remedy
+	reason = fmt.Sprintf("none of the header's %d fields has this name", len(t.names))
+	if len(t.names) == 1 {
+		reason = "the header is one field with another name"
 	}
-	reason = "the header is one field with another name"
 	for _, s := range separators {
 		switch {
 		case s.mark == t.comma:
-			reason += "; fields are separated by " + s.word
-		case strings.ContainsRune(t.names[0], s.mark):
+			if len(t.names) == 1 {
+				reason += "; fields are separated by " + s.word
+			}
+		case strings.Count(strings.Join(t.names, ""), string(s.mark)) >= len(t.names): // more than what separates them
 			key := string(s.mark)
 			if s.mark == '\t' {
 				key = "tab"

@@ -91,6 +91,15 @@ func TestLineBreakInHeader(t *testing.T) {
 	if e, ok := err.(*Error); !ok || !strings.HasPrefix(e.Remedy, `set separator = "tab"`) {
 		t.Errorf("separated by tabs: %v", err)
 	}
+	// a comma in a name makes two fields of a line with semicolons
+	_, err = ReadCSV(write(t, "height [m];pressure, systolic;x\n1;2;3\n"), columns, "", MissingError)
+	if e, ok := err.(*Error); !ok || !strings.HasPrefix(e.Remedy, `set separator = ";"`) {
+		t.Errorf("separated by semicolons: %v", err)
+	}
+	_, err = ReadCSV(write(t, "a;b,c,d\n1,2,3\n"), columns, "", MissingError)
+	if e, ok := err.(*Error); !ok || e.Remedy != "" {
+		t.Errorf("separated by commas: %v", err)
+	}
 }
 
 // Every way in which a file can be bad, and the whole text that it gets.

@@ -49,6 +49,12 @@ func ReadSite(path string, spec proposal.Spec) (*Site, error) {
 		source = c.Source(set)
 	}
 	rows, err := dataset.Read(source, set.Request(spec), dataset.ReadOptions{})
+	if bad, ok := errors.AsType[*dataset.Error](err); ok && bad.Remedy != "" {
+		err = fmt.Errorf("%w: %s", err, bad.Remedy)
+		if !holdsConfig(path) {
+			err = fmt.Errorf("%w (an agent.toml can be given in place of the file)", err)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -164,6 +164,9 @@ func TestLevels(t *testing.T) {
 			t.Errorf("eigenvalue %d: %v of the file, %v by the mapping", i+1, answers[0].values[i], answers[1].values[i])
 		}
 	}
+	if _, err := ReadSite(filepath.Join(dir, "site", "rows.csv"), s); err == nil || !strings.Contains(err.Error(), `set separator = ";"`) || !strings.HasSuffix(err.Error(), "(an agent.toml can be given in place of the file)") {
+		t.Errorf("%v", err)
+	}
 	s.Dataset = "others"
 	if _, err := ReadSite(filepath.Join(dir, "site", "agent.toml"), s); err == nil || !strings.Contains(err.Error(), `no data set "others"`) {
 		t.Errorf("%v", err)
