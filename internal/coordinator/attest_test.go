@@ -48,7 +48,7 @@ func (s *fakeSite) attest(f *federation, m *covey.Attest) *covey.SiteMessage {
 		if len(s.drafts) > 0 {
 			return no(covey.Code_CODE_SECOND_RESULT, 0)
 		}
-		whole, err := result.Draft(m.GetDraft()).Whole(f.state().Body, signed, e)
+		whole, err := result.Draft(m.GetDraft()).Whole(f.state().Body, slices.Values(signed), e)
 		var signature []byte
 		if err == nil {
 			signature, err = whole.Attest(f.plan, f.plan.Setup(), s.identity, nil)

@@ -1,6 +1,7 @@
 package responder
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"errors"
 
@@ -77,16 +78,24 @@ func (t *attestation) whole(r wire.Attest, queries []int) (*result.Result, error
 		return nil, err
 	}
 	e := result.Evidence{Proposer: r.Proposer, Approvals: result.Blobs(r.Approvals), Confirmations: result.Blobs(confirmations)}
-	var signed []result.SignedRelease
-	for _, query := range queries {
-		held, ok := t.s.results.final(query)
-		if !ok {
-			return nil, errStored
+	e.Certificates = make([]result.Blob, len(queries)) // of each release, once it is read
+	lost := false
+	whole, err := result.Draft(r.Draft).Whole(t.s.body, func(yield func(result.SignedRelease) bool) {
+		for i, query := range queries {
+			held, ok := t.s.results.final(query)
+			if lost = !ok; lost {
+				return
+			}
+			// copies: both lie in the bytes of the release, which are not kept
+			e.Certificates[i] = bytes.Clone(held.Certificate)
+			if !yield(result.SignedRelease{Encoded: held.Encoded, Signature: bytes.Clone(held.Signature)}) {
+				return
+			}
 		}
-		signed = append(signed, result.SignedRelease{Encoded: held.Encoded, Signature: held.Signature})
-		e.Certificates = append(e.Certificates, held.Certificate)
+	}, e)
+	if lost {
+		return nil, errStored
 	}
-	whole, err := result.Draft(r.Draft).Whole(t.s.body, signed, e)
 	if err == nil && whole.Transcript != t.s.ring.Setup.Transcript() {
 		err = &result.VerifyError{What: "transcript", Query: -1, Reason: "belongs to another setup than the one that this site confirmed"}
 	}

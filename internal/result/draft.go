@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"encoding/json"
+	"iter"
+	"slices"
 
 	"covey/internal/proposal"
 	"covey/internal/secagg"
@@ -26,8 +28,9 @@ func (r *Result) Draft() (Draft, error) {
 
 // Whole returns the result of a draft with the parts that were taken out of it; transcript and the
 // chain's head are the draft's. It checks that the draft is one, and nothing else. Sites have not
-// signed it.
-func (d Draft) Whole(body []byte, signed []SignedRelease, e Evidence) (*Result, error) {
+// signed it. Releases are taken one by one, and their bytes are not kept: those of a wide study are
+// longer than its numbers.
+func (d Draft) Whole(body []byte, signed iter.Seq[SignedRelease], e Evidence) (*Result, error) {
 	r, err := d.parse()
 	if err != nil {
 		return nil, err
@@ -56,7 +59,7 @@ func (d Draft) parse() (*Result, error) {
 // Complete is Whole with the signatures of sites, by roster index, nil where absent: of those that
 // count as many as are needed.
 func (d Draft) Complete(body []byte, signed []SignedRelease, e Evidence, attestations [][]byte) (*Result, error) {
-	r, err := d.Whole(body, signed, e)
+	r, err := d.Whole(body, slices.Values(signed), e)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"iter"
 	"slices"
 
 	"covey/internal/chain"
@@ -177,8 +178,13 @@ func signatures(signed []SignedRelease) (all []Blob) {
 }
 
 // putReleases fills releases in, with their signatures.
-func (r *Result) putReleases(signed []SignedRelease) (err error) {
-	r.Releases, err = parseSigned(signed)
-	r.Signatures = signatures(signed)
-	return err
+func (r *Result) putReleases(signed iter.Seq[SignedRelease]) error {
+	for s := range signed {
+		release, err := parseCanonical(len(r.Releases), s.Encoded)
+		if err != nil {
+			return err
+		}
+		r.Releases, r.Signatures = append(r.Releases, release), append(r.Signatures, s.Signature)
+	}
+	return nil
 }

@@ -142,7 +142,14 @@ func TestDraft(t *testing.T) {
 	if len(draft) > len(file(t, r))/2 || bytes.Contains(draft, []byte("noised\":\"")) {
 		t.Errorf("a draft of %d bytes, of a file of %d", len(draft), len(file(t, r)))
 	}
-	whole, err := draft.Whole(body, signed, e)
+	var read []byte // each release lies where the one before it did: none is kept
+	whole, err := draft.Whole(body, func(yield func(SignedRelease) bool) {
+		for _, s := range signed {
+			if read = append(read[:0], s.Encoded...); !yield(SignedRelease{read, s.Signature}) {
+				return
+			}
+		}
+	}, e)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +171,7 @@ func TestDraft(t *testing.T) {
 		"nothing": nil, "null": Draft("null"), "spaced": append(slices.Clone(draft), ' '), "the whole": file(t, r),
 		"another case": bytes.Replace(draft, []byte(`"name"`), []byte(`"Name"`), 1), "one key more": append([]byte(`{"x":1,`), draft[1:]...),
 	} {
-		if _, err := bad.Whole(body, signed, e); err == nil {
+		if _, err := bad.Whole(body, slices.Values(signed), e); err == nil {
 			t.Errorf("%s is a draft", name)
 		}
 	}
@@ -189,7 +196,7 @@ func TestDraft(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		whole, err := draft.Whole(body, signed, e)
+		whole, err := draft.Whole(body, slices.Values(signed), e)
 		if err == nil {
 			_, err = whole.Attest(p, p.Setup(), texts.Keys(1)[0], nil)
 		}
@@ -210,7 +217,7 @@ func FuzzDraft(f *testing.F) {
 	f.Add([]byte(draft))
 	f.Add([]byte("{}"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		r, err := Draft(raw).Whole(body, signed, e)
+		r, err := Draft(raw).Whole(body, slices.Values(signed), e)
 		if err != nil {
 			return
 		}
