@@ -28,6 +28,7 @@ func peakOf(p *study.Plan, d siteconfig.Dataset, rows *dataset.Rows) need {
 		unitOfRow = 8 + 8 + 4
 		unitName  = 96 // while the source is read
 		answers   = 9  // an answer as a sum, noised, masked, as bytes, on its way; the release, likewise
+		verified  = 5  // the releases while the site verifies and signs the result, or fetches it
 		collected = 0.4
 	)
 	width := int64(8)
@@ -35,9 +36,9 @@ func peakOf(p *study.Plan, d siteconfig.Dataset, rows *dataset.Rows) need {
 		width = 4
 	}
 	n := int64(rows.Rows)
-	values := 0
+	values, released := 0, 0
 	for _, q := range p.Queries {
-		values = max(values, q.Lanes)
+		values, released = max(values, q.Lanes), released+p.Numbers(q)
 	}
 	workers := int64(d.Workers)
 	if workers <= 0 {
@@ -48,7 +49,8 @@ func peakOf(p *study.Plan, d siteconfig.Dataset, rows *dataset.Rows) need {
 		out.rows += n * int64(dataset.GapStride(p.D))
 	}
 	out.mapped = out.rows > int64(d.InMemory())
-	out.rest = process + workers*(blocks+8*int64(values)) + 8*answers*int64(values) + norms*n
+	// the result is verified once all queries are answered
+	out.rest = process + workers*(blocks+8*int64(values)) + 8*max(answers*int64(values), verified*int64(released)) + norms*n
 	if d.Unit != "" { // and one unit's sum for each worker
 		out.rest += unitOfRow*n + unitName*int64(rows.Units) + 8*workers*int64(values)
 	}

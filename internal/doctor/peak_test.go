@@ -78,6 +78,25 @@ func TestMemoryIsPredicted(t *testing.T) {
 	if got := worker("patient") - worker(""); got != 8*int64(most) {
 		t.Errorf("a worker takes %d bytes more for units of several rows, a unit's sum %d", got, 8*most)
 	}
+	// of many rounds of many directions the result takes more than any answer
+	rest := func(rounds int) (rest int64, released int) {
+		body, err := texts.Propose(texts.With(texts.Minimal, `method = "power"`, fmt.Sprintf("rounds = %d", rounds)), 1000, 1000, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := study.NewPlan(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, q := range p.Queries {
+			released += p.Numbers(q)
+		}
+		return peakOf(p, siteconfig.Dataset{}, rows).rest, released
+	}
+	few, numbers := rest(100)
+	if many, all := rest(500); many-few != 5*8*int64(all-numbers) || all <= numbers {
+		t.Errorf("%d rounds more take %d bytes, of %d numbers", 400, many-few, all-numbers)
+	}
 	for _, c := range []struct {
 		n     need
 		free  int64

@@ -62,6 +62,20 @@ func (p *Plan) form(q Query) form {
 	return f
 }
 
+// Numbers returns how many numbers a release of the query holds: those that it was asked about and
+// the sum.
+func (p *Plan) Numbers(q Query) int {
+	f := p.form(q)
+	vectors := f.x + f.found + f.fill
+	if f.centered {
+		vectors++
+	}
+	if f.scaled {
+		vectors++
+	}
+	return f.d*vectors + f.deviations + p.Noise.released(q)
+}
+
 // columns is how many vectors an ask of the query holds in X.
 func (p *Plan) columns(q Query) int {
 	switch q.sum().Definition().Directions {
