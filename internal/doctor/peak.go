@@ -14,6 +14,9 @@ type need struct {
 	rows   int64 // as the study reads them
 	mapped bool  // they lie in a cache file, of which the system keeps what it has room for
 	rest   int64 // all else
+	// paged: a page of each column besides, while a Parquet file is read; no plan says how long its
+	// pages are, and 1 MB is usual
+	paged bool
 }
 
 func (n need) all() int64 { return n.rows + n.rest }
@@ -49,6 +52,7 @@ func peakOf(p *study.Plan, d siteconfig.Dataset, rows *dataset.Rows) need {
 		out.rows += n * int64(dataset.GapStride(p.D))
 	}
 	out.mapped = out.rows > int64(d.InMemory())
+	out.paged = dataset.Source{Path: d.Path, Format: dataset.Format(d.Format)}.Kind() == dataset.Parquet
 	// the result is verified once all queries are answered
 	out.rest = process + workers*(blocks+8*int64(values)) + 8*max(answers*int64(values), verified*int64(released)) + norms*n
 	if d.Unit != "" { // and one unit's sum for each worker
@@ -66,6 +70,9 @@ func memoryOf(n need, free int64, known bool) Finding {
 	f.Result = fmt.Sprintf("at most about %s, %s of it rows", megabytes(n.all()), megabytes(n.rows))
 	if n.mapped {
 		f.Result += " mapped from a file"
+	}
+	if n.paged {
+		f.Result += ", besides a page of each column while the Parquet file is read"
 	}
 	switch {
 	case !known:

@@ -67,6 +67,11 @@ func TestMemoryIsPredicted(t *testing.T) {
 	if n := peakOf(p, siteconfig.Dataset{}, &dataset.Rows{Rows: 1000, Units: 1000, D: p.D}); n.mapped {
 		t.Errorf("few rows are mapped: %+v", n)
 	}
+	for path, paged := range map[string]bool{"a.parquet": true, "a.csv": false} {
+		if n := peakOf(p, siteconfig.Dataset{Path: path}, rows); n.paged != paged {
+			t.Errorf("%s: %+v", path, n)
+		}
+	}
 	worker := func(unit string) int64 {
 		one, two := siteconfig.Dataset{Unit: unit, Workers: 1}, siteconfig.Dataset{Unit: unit, Workers: 2}
 		return peakOf(p, two, rows).rest - peakOf(p, one, rows).rest
@@ -103,11 +108,12 @@ func TestMemoryIsPredicted(t *testing.T) {
 		known bool
 		warns string
 	}{
-		{need{100, true, 50}, 150, true, ""},
-		{need{100, true, 50}, 149, true, "rows are read from disk for each query"},
-		{need{100, true, 50}, 49, true, "can be killed for lack of memory"},
-		{need{100, false, 50}, 149, true, "can be killed for lack of memory"},
-		{need{math.MaxInt64 / 2, false, 50}, 0, false, ""},
+		{need{rows: 100, mapped: true, rest: 50}, 150, true, ""},
+		{need{rows: 100, mapped: true, rest: 50}, 149, true, "rows are read from disk for each query"},
+		{need{rows: 100, mapped: true, rest: 50}, 49, true, "can be killed for lack of memory"},
+		{need{rows: 100, mapped: false, rest: 50}, 149, true, "can be killed for lack of memory"},
+		{need{rows: math.MaxInt64 / 2, mapped: false, rest: 50}, 0, false, ""},
+		{need{rows: 100, rest: 50, paged: true}, 149, true, "besides a page of each column while the Parquet file is read; this machine has"},
 	} {
 		f := memoryOf(c.n, c.free, c.known)
 		if !f.OK || f.Warning != (c.warns != "") || !strings.Contains(f.Result, c.warns) || c.warns != "" && f.Do == "" {
