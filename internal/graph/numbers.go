@@ -58,13 +58,10 @@ func NewNumbers(sites, corrupt, minSurvivors int, dropout float64) (Numbers, err
 	}
 	n.Holders, n.Threshold = k, o.threshold(k)
 	limit := n.splitLimit()
-	m := smallest(sites-1, func(m int) bool {
+	m := smallest(sites-1, func(m int) bool { // N-1 of them connect all
 		r := o.kept(m, summed)
 		return r > 0 && o.split(m, r, limit) <= limit
 	})
-	if m == 0 {
-		return Numbers{}, refuse("no degree keeps %d sites of %d connected when %d are corrupt and a share of %g drops out: lower the corrupt sites or the dropout share", minSurvivors, sites, corrupt, dropout)
-	}
 	n.Degree, n.MinNeighbors = m, o.kept(m, summed)
 	for n.MinNeighbors > 1 && o.split(m, n.MinNeighbors-1, limit) <= limit {
 		n.MinNeighbors--
@@ -185,12 +182,10 @@ func (o odds) threshold(k int) int {
 	return (k+high)/2 + 1
 }
 
-// holdersStay reports whether T of every site's k holders and of the committee are there. With
-// k = N-1 the sets differ in one site each, and T+1 sites are enough for all.
+// holdersStay reports whether T of every site's k holders and of the committee are there: never
+// where T is above k. With k = N-1 the sets differ in one site each, and T+1 sites are enough for
+// all.
 func (o odds) holdersStay(k, t int, present float64) bool {
-	if t > k {
-		return false
-	}
 	stall := math.Log(float64(o.sites)+1) + o.lf.binomialBelow(k, present, t)
 	if k == o.sites-1 {
 		stall = o.lf.binomialBelow(o.sites, present, t+1)
