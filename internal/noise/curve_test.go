@@ -184,6 +184,18 @@ func TestBridgeOfShares(t *testing.T) {
 	}
 }
 
+// TestPartsOfOneSite: what one honest site adds in parts is no discrete Gaussian: where a part is
+// narrow nothing bounds how far from one it is.
+func TestPartsOfOneSite(t *testing.T) {
+	narrow, wide := Part{Most: 5, Sigma: closeSigma - 1}, Part{Most: 4, Sigma: narrowest}
+	if v := BridgeKappa(1, Carried{Share{narrow}, 1}); v > MaxKappa {
+		t.Errorf("one part of one site has K = %v", v)
+	}
+	if v := BridgeKappa(1, Carried{Share{narrow, wide}, 1}); !math.IsInf(v, 1) {
+		t.Errorf("a narrow part and another have K = %v", v)
+	}
+}
+
 // TestKappa: the normalization of N_Z(x, r²) varies with x by e^(4q) and by less than e^(5q), q =
 // exp(-2π²r²); BridgeKappa has 5q of r = 4 a coordinate.
 func TestKappa(t *testing.T) {

@@ -37,6 +37,16 @@ func TestPaper(t *testing.T) {
 	if p, err = NewPaper(in); err != nil || p.Rounds != 5 || p.DeltaBar != 1e-30 {
 		t.Fatalf("%+v, %v", p, err)
 	}
+	in = PaperInput{C: 3, Lambda: 1, Alpha: 0.2, Epsilon: 0.5, Delta: 1e-6, N: 200_000, D: 16}
+	if p, err = NewPaper(in); err != nil || p.Rounds != 57 { // ⌈15 ln(16e)⌉
+		t.Fatalf("%+v, %v", p, err)
+	}
+	if u := 3 * math.Log(200_000*57*256); !near(p.U, u, 1e-12*u) {
+		t.Errorf("u is %v, want %v", p.U, u)
+	}
+	if tau := 4 * p.Radius * math.Sqrt(57*-math.Log(p.DeltaBar)) / 100_000; !near(p.Tau, tau, 1e-12*tau) {
+		t.Errorf("τ is %v, want %v", p.Tau, tau)
+	}
 	// zCDP needs 0.61 of the paper's noise at ε = 1, δ = 1e-6.
 	best, err := ZCDP.Rho(1, 1e-6)
 	if err != nil {

@@ -92,6 +92,26 @@ func TestPrivateRadiusMustBeAnEdgeInRange(t *testing.T) {
 	}
 }
 
+// TestOnlySquaresMayBeBoundedElsewhere: where a radius is the square of another bound no histogram
+// need reach it, and no other may be beyond it.
+func TestOnlySquaresMayBeBoundedElsewhere(t *testing.T) {
+	p := mustPlan(t, texts.With(texts.Four, `center = "private"`, `explained_variance = "private"`), 1000, 1000, 1000)
+	seen := map[Kind]bool{}
+	for _, q := range p.Queries {
+		if _, public := p.publicRadius(q.Kind); public || q.Kind.Definition().Counts {
+			continue
+		}
+		seen[q.Kind] = true
+		err := p.checkRadius(q, Ask{Query: q.Index, Radius: 0x1p100, Grid: Grid(0x1p100)})
+		if square := q.Kind == KindTotal || q.Kind == KindVariance; square != (err == nil) {
+			t.Errorf("2^100 as the radius of a query of kind %s: %v", q.Kind, err)
+		}
+	}
+	if !seen[KindPower] || !seen[KindTotal] {
+		t.Errorf("of kinds %v", seen)
+	}
+}
+
 // TestContextBinds: ctx changes with every field, so that masks of sites that were
 // asked different things do not cancel.
 func TestContextBinds(t *testing.T) {

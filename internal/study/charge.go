@@ -74,9 +74,6 @@ func (p *planner) multiplier() (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if rho == 0 {
-		return 0, proposal.FieldErrorf("delta", "must be above %.2g, what the checks of %d releases take of it, got %g", p.refusals(0), len(p.Queries), s.Delta)
-	}
 	// The sum of the charges, each rounded upward, must stay within rho.
 	rho *= 1 - 1e-12
 	return noise.SigmaFor(rho, 1), nil
@@ -136,10 +133,9 @@ func (p *planner) checkNoise() error {
 	return nil
 }
 
-// setSlots adds the charges up and counts slots: of two branches, the longer.
+// setSlots counts slots: of two branches, the longer.
 func (p *planner) setSlots() error {
 	queries := p.Queries.Left(0)
-	p.Rho = most(p.Queries, func(q Query) float64 { return q.Rho })
 	spare := p.Proposal.Spec.SpareSlots
 	waits := p.Proposal.Spec.Waits() // and gives no slot up
 	if spare == 0 && !waits {
@@ -149,9 +145,12 @@ func (p *planner) setSlots() error {
 	if p.Slots > proposal.MaxSlots {
 		return proposal.FieldErrorf("spare_slots", "%d queries and %d spare slots are more than %d", queries, spare, proposal.MaxSlots)
 	}
-	if err := setupFits(p.Thresholds, p.Slots); err != nil {
-		return err
-	}
+	return setupFits(p.Thresholds, p.Slots)
+}
+
+// addCharges adds the charges up: of two branches, the larger sum.
+func (p *planner) addCharges() error {
+	p.Rho = most(p.Queries, func(q Query) float64 { return q.Rho })
 	// What the closeness of distributed noise adds must not push the sum over.
 	if s := p.Proposal.Spec; s.Accountant != proposal.AccountantPaper {
 		if most, err := p.allowed(); err != nil || p.Rho > most {

@@ -18,16 +18,20 @@ import (
 // charge says so. (No proposal gives such shares: counts are scaled up for it.)
 func TestClosenessIsCharged(t *testing.T) {
 	const multiplier = 0.0015
-	charge := func(accountant string) (Query, error) {
-		p := mustPlan(t, texts.With(texts.Four, `noise = "distributed"`, `accountant = "`+accountant+`"`), 90_000, 90_000, 90_000, 90_000, 90_000)
+	charge := func(accountant, by string) (Query, error) {
+		p := mustPlan(t, texts.With(texts.Four, `noise = "`+by+`"`, `accountant = "`+accountant+`"`), 90_000, 90_000, 90_000, 90_000, 90_000)
 		q := Query{Kind: KindHistogram, Of: KindPower, Values: HistogramBins, share: 1}
 		return q, (&planner{p}).charge(&q, multiplier)
 	}
-	q, err := charge(proposal.AccountantZCDP)
-	if alone := noise.RhoOf(1, multiplier); err != nil || q.Rho < 1.1*alone {
+	q, err := charge(proposal.AccountantZCDP, proposal.NoiseDistributed)
+	alone := noise.RhoOf(1, multiplier)
+	if err != nil || q.Rho < 1.1*alone {
 		t.Errorf("ρ = %v is charged, one discrete Gaussian of σ is %v (%v)", q.Rho, alone, err)
 	}
-	if _, err := charge(proposal.AccountantGDP); err == nil {
+	if q, err := charge(proposal.AccountantZCDP, proposal.NoiseCentral); err != nil || q.Rho != alone {
+		t.Errorf("ρ = %v is charged for central noise, which is one discrete Gaussian of %v (%v)", q.Rho, alone, err)
+	}
+	if _, err := charge(proposal.AccountantGDP, proposal.NoiseDistributed); err == nil {
 		t.Error("shares too narrow for the bridge have one")
 	}
 }
@@ -36,7 +40,7 @@ func TestClosenessIsCharged(t *testing.T) {
 func TestChargesMustFit(t *testing.T) {
 	p := mustPlan(t, texts.Four, 90_000, 90_000, 90_000)
 	p.Queries[3].Rho *= 1.1
-	if err := (&planner{p}).setSlots(); err == nil {
+	if err := (&planner{p}).addCharges(); err == nil {
 		t.Errorf("ρ = %v was accepted", p.Rho)
 	}
 }

@@ -94,6 +94,9 @@ func TestCheckCourse(t *testing.T) {
 			refused(field, func(a *study.Ask) { of(a)[1] += 1e-8 * linalg.Norm(of(a)) })
 			refused("", func(a *study.Ask) { of(a)[1] *= 1 + 1e-15 })
 		}
+		if len(a.Center) > 0 {
+			refused("center", func(a *study.Ask) { a.Center = a.Center[:1] })
+		}
 		refused("x", func(a *study.Ask) { a.X = append(a.X, 0) })
 		if c, err = p.Next(c, r, releases[:i]); err != nil {
 			t.Fatal(err)

@@ -86,6 +86,22 @@ func TestLevelShares(t *testing.T) {
 	}
 }
 
+// TestNoScalesJoinNoLevels: before the scales are known no level is rare.
+func TestNoScalesJoinNoLevels(t *testing.T) {
+	p := mustPlan(t, texts.Studies["levels"], 90_000, 90_000, 90_000)
+	if first, _ := p.Layout.Indicators(); len(first) == 0 {
+		t.Fatal("the study has no levels")
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			t.Errorf("of no scales: %v", r)
+		}
+	}()
+	if got := p.Layout.JoinLevels(nil); got != nil {
+		t.Errorf("joined %v", got)
+	}
+}
+
 // Whatever the counts are, what follows is finite, adds up to one or to nothing, is above the
 // threshold, and is an ask that every site takes.
 func TestAnyLevelsRelease(t *testing.T) {

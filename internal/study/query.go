@@ -77,6 +77,9 @@ func (p *planner) setQueries() error {
 	}
 	p.addMethods(left)
 	p.Queries = append(p.Queries, last...)
+	if err := p.setSlots(); err != nil { // the checks of no more queries leave some of δ
+		return err
+	}
 	multiplier, err := p.multiplier()
 	if err != nil {
 		return err
@@ -93,7 +96,7 @@ func (p *planner) setQueries() error {
 			}
 		}
 	}
-	return p.setSlots()
+	return p.addCharges()
 }
 
 // checkValues refuses a study whose queries would sum more numbers than a message holds.

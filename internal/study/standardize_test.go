@@ -162,6 +162,10 @@ func TestCorrelation(t *testing.T) {
 	}
 	// What the diagonal leaves open replaces what moments did.
 	scale := []float64{1, 1, 1, 0, 1}
+	none := Release{Kind: KindMoment, Grid: 1e-3, Units: 1, Radius: 1, Scale: make([]float64, p.D), Sigma: 100 * 1024, Noised: make([]int64, len(m.Packed))}
+	if c, err := p.Correlation([]Release{none}); err == nil || !strings.Contains(err.Error(), "every column is left out") {
+		t.Errorf("of no column: %v, %v", c, err)
+	}
 	release := Release{Kind: KindMoment, Grid: 1e-3, Units: 1, Radius: 1, Scale: scale, Sigma: 100 * 1024}
 	for _, v := range m.Packed {
 		release.Noised = append(release.Noised, int64(math.Round(1000*v)))
