@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -116,21 +117,36 @@ func TestOnlySquaresMayBeBoundedElsewhere(t *testing.T) {
 // asked different things do not cancel.
 func TestContextBinds(t *testing.T) {
 	p, good := testAsk(t)
-	seen := map[[32]byte]string{p.Context([32]byte{1}, good): "good", p.Context([32]byte{2}, good): "transcript"}
+	seen := map[[32]byte]string{}
+	differs := func(name string, ctx [32]byte) {
+		if other, ok := seen[ctx]; ok {
+			t.Errorf("%s has the context of %s", name, other)
+		}
+		seen[ctx] = name
+	}
+	differs("what is asked", p.Context([32]byte{1}, good))
+	differs("transcript", p.Context([32]byte{2}, good))
+	for name, change := range map[string]func(*Plan){
+		"digest": func(p *Plan) { p.Digest[31]++ }, "bits": func(p *Plan) { p.Bits++ },
+		"lanes": func(p *Plan) { p.Queries = slices.Clone(p.Queries); p.Queries[good.Query].Lanes++ },
+	} {
+		other := *p
+		change(&other)
+		differs(name, other.Context([32]byte{1}, good))
+	}
 	for name, change := range map[string]func(*Ask){
 		"query": func(a *Ask) { a.Query++ }, "slot": func(a *Ask) { a.Slot++ },
 		"history": func(a *Ask) { a.History[5]++ },
 		"kind":    func(a *Ask) { a.Kind = KindHistogram }, "round": func(a *Ask) { a.Round++ },
 		"x":      func(a *Ask) { a.X = []float64{a.X[1], a.X[0]} },
-		"radius": func(a *Ask) { a.Radius = 4 }, "grid": func(a *Ask) { a.Grid *= 2 }, "sigma": func(a *Ask) { a.Sigma++ },
+		"center": func(a *Ask) { a.Center = []float64{1, 2} }, "found": func(a *Ask) { a.Found = []float64{1, 2} },
+		"scale": func(a *Ask) { a.Scale = []float64{1, 2} }, "fill": func(a *Ask) { a.Fill = []float64{1, 2} },
+		"deviations": func(a *Ask) { a.Deviations = []float64{1, 2} },
+		"radius":     func(a *Ask) { a.Radius = 4 }, "grid": func(a *Ask) { a.Grid *= 2 }, "sigma": func(a *Ask) { a.Sigma++ },
 	} {
 		a := good
 		change(&a)
-		ctx := p.Context([32]byte{1}, a)
-		if other, ok := seen[ctx]; ok {
-			t.Errorf("%s has the context of %s", name, other)
-		}
-		seen[ctx] = name
+		differs(name, p.Context([32]byte{1}, a))
 	}
 }
 
