@@ -55,6 +55,29 @@ func TestRefusalWhileAnEntryIsOnItsWay(t *testing.T) {
 	}
 }
 
+// TestNothingIsOpenedOnceTheStudyEnds: while its end is on its way to the log the sum stays shut,
+// whatever shares come.
+func TestNothingIsOpenedOnceTheStudyEnds(t *testing.T) {
+	h := newHarness(t, 5, nil)
+	h.mute["share"] = true
+	h.run()
+	if h.state.Certificate == nil {
+		t.Fatal("no opening is committed")
+	}
+	h.event(Abort{Code: study.CodeInternal})
+	e := h.until(EntryEnded)
+	for i := range 5 {
+		h.event(Shared{i, 0, 0})
+	}
+	h.run()
+	if h.opened["0"] != 0 {
+		t.Error("the sum was opened")
+	}
+	h.commit(e)
+	h.run()
+	h.want(StatusEnded)
+}
+
 // TestLostEntryIsProposedAgain: what one message of a site asked for is not asked for again by
 // another; a leader whose log did not take the entry (a lead that was to be given away and was
 // kept, say) goes on all the same.

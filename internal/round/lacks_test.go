@@ -66,3 +66,23 @@ func TestLackedReleases(t *testing.T) {
 	want("another link", 0, "final 2", "query 3")
 	want("it lost what it was told", 1, "final 0", "query 3")
 }
+
+// TestReleaseThatIsNone: where the log holds something else than a release, or none yet, nothing is
+// told.
+func TestReleaseThatIsNone(t *testing.T) {
+	h := newHarness(t, 5, nil)
+	if m, ok := h.state.Last(); ok {
+		t.Errorf("before the first release the last is %+v", m)
+	}
+	h.run()
+	h.want(StatusCompleted)
+	if m, ok := h.state.Last(); !ok || m.Query != len(h.state.plan.Queries)-1 {
+		t.Errorf("the last is of query %d, %v", m.Query, ok)
+	}
+	h.state.Releases[len(h.state.Releases)-1].Encoded = []byte("no release")
+	h.event(Disconnected{Site: 4})
+	h.event(Connected{Site: 4})
+	if got := h.sent(4); len(got) > 0 {
+		t.Errorf("the site is sent %q", got)
+	}
+}

@@ -283,6 +283,20 @@ func TestBarredSites(t *testing.T) {
 	}
 }
 
+// TestBarredBeforeTheQueries: before its queries no study goes on without a site.
+func TestBarredBeforeTheQueries(t *testing.T) {
+	for _, status := range []Status{StatusProposed, StatusSetup} {
+		h := newHarness(t, 5, nil)
+		for h.state.Status != status && h.one() {
+		}
+		h.pending = nil
+		h.event(Barred{2})
+		if got := h.state.WaitingFor(); h.state.Status != status || !slices.Equal(got, []int{0, 1, 2, 3, 4}) {
+			t.Errorf("%s: waiting for %v", h.state.Status, got)
+		}
+	}
+}
+
 // TestRefused: what a site refused with is shown while the study runs, and until it uploads.
 func TestRefused(t *testing.T) {
 	h := muted(t, 5, nil)
