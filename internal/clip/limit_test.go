@@ -140,3 +140,23 @@ func TestNoLength(t *testing.T) {
 		}
 	}
 }
+
+// TestFillFitsAMatrix: a prediction beyond what a matrix holds is brought to the nearest that it
+// can.
+func TestFillFitsAMatrix(t *testing.T) {
+	a := math.Sqrt(fillRidge)
+	// The second coordinate is predicted as 2.2 times the first.
+	v := []float64{a, math.Sqrt(1 - a*a)}
+	for _, sign := range []float64{-1, 1} {
+		m, err := NewGapped(2, []float64{sign * top(2), 0}, []byte{2}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m, err = m.Fill(v, nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := rowOf(m, 0); got[0] != sign*top(2) || got[1] != sign*top(2) {
+			t.Errorf("filled %v, the most is %v", got, top(2))
+		}
+	}
+}

@@ -45,6 +45,28 @@ func TestChargesMustFit(t *testing.T) {
 	}
 }
 
+// TestSharesAreTheProposals: what a proposal's keys say of the budget's parts is what the queries
+// that they name are charged, together.
+func TestSharesAreTheProposals(t *testing.T) {
+	for _, extra := range [][]string{nil, {"norm_bound = \"private\"", `method = "covariance"`}} {
+		p := mustPlan(t, texts.With(texts.Four, append(extra, `center = "private"`, "center_share = 0.1", `explained_variance = "private"`, "variance_share = 0.08", `accountant = "zcdp"`)...), 90_000, 90_000, 90_000)
+		center, variance := 0.0, 0.0
+		for _, q := range p.Queries {
+			switch q.sum() {
+			case KindMean:
+				center += q.Rho
+			case KindVariance, KindTotal:
+				if len(extra) == 0 || q.Of != KindTotal { // a private norm bound's histogram is there without
+					variance += q.Rho
+				}
+			}
+		}
+		if math.Abs(center/p.Rho-0.1) > 1e-9 || math.Abs(variance/p.Rho-0.08) > 1e-9 {
+			t.Errorf("%v: the center costs %v of the budget, explained variance %v", extra, center/p.Rho, variance/p.Rho)
+		}
+	}
+}
+
 // TestSelectionIsCharged: a choice costs ε0²/8 of what it bought, no more and hardly less.
 func TestSelectionIsCharged(t *testing.T) {
 	p := mustPlan(t, texts.Studies["scale in a range"], 90_000, 90_000, 90_000)
