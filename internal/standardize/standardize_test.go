@@ -342,6 +342,40 @@ func TestWeakColumns(t *testing.T) {
 	}
 }
 
+// TestConstants: where the line is between a column of one value and one that varies, on both sides
+// of every bound, and that a column which is left out already keeps its reason.
+func TestConstants(t *testing.T) {
+	const tau = 0.01
+	most := 2.5 * tau / math.Sqrt(MomentRounds)
+	for _, c := range []struct {
+		column Column
+		tau    float64
+		want   Reason
+	}{
+		{Column{Narrow: true, Variance: most * 0.999}, tau, Constant},
+		{Column{Narrow: true, Variance: most * 1.001}, tau, In},
+		{Column{Zero: 0.901, Variance: most * 0.999}, tau, Constant},
+		{Column{Zero: 0.899, Variance: most * 0.999}, tau, In},
+		{Column{Variance: 0}, tau, In},
+		{Column{Narrow: true, Variance: 0.0999}, 1, Constant}, // whatever the noise
+		{Column{Narrow: true, Variance: 0.1001}, 1, In},
+		{Column{Narrow: true, Out: Weak}, tau, Weak},
+	} {
+		if got := Constants([]Column{c.column}, c.tau)[0]; got.Out != c.want {
+			t.Errorf("%+v with noise of %v is %v, want %v", c.column, c.tau, got.Out, c.want)
+		}
+	}
+}
+
+// TestBounds: a place beyond the bounds is brought to them.
+func TestBounds(t *testing.T) {
+	for _, c := range [][4]float64{{0x1p50, 1, 0x1p44, 1}, {-0x1p50, 1, -0x1p44, 1}, {3, 0x1p-70, 3, 0x1p-64}, {3, 0x1p50, 3, 0x1p44}, {-0x1p44, 0x1p-64, -0x1p44, 0x1p-64}} {
+		if got := (Column{}).at(c[0], c[1]); got.Center != c[2] || got.Scale != c[3] {
+			t.Errorf("%v and %v become %v and %v", c[0], c[1], got.Center, got.Scale)
+		}
+	}
+}
+
 // TestMost: the share of units that one value has is seen, wherever the value is; of a column
 // without such a value it is small.
 func TestMost(t *testing.T) {
