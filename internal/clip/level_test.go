@@ -130,3 +130,66 @@ func TestReplacedUnitMovesLevelsByDelta(t *testing.T) {
 		t.Errorf("moved by %v at most, Δ is %v", most, delta)
 	}
 }
+
+// TestJoin: each row has its coordinates added to where they are joined, and nothing of the rows
+// before it, and what no matrix holds is brought to the nearest that one can.
+func TestJoin(t *testing.T) {
+	const d, n = 5, 40
+	into := []int{0, 3, 2, 3, 3}
+	rng := rand.New(rand.NewPCG(41, 42))
+	values := gaussian(rng, n*d)
+	for _, j := range []int{1, 3, 4} {
+		values[j] = 0.7 * top(d)
+	}
+	want := make([]float64, n*d)
+	for i := range n {
+		for j, to := range into {
+			want[i*d+to] += values[i*d+j]
+		}
+	}
+	want[3] = top(d)
+	m, err := NewMatrix(d, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	joined, err := m.Join(into)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := joined.reader() // one for all blocks, whose room is used again
+	for _, height := range []int{7, 1, 3} {
+		for lo := 0; lo < n; lo += height {
+			hi := min(lo+height, n)
+			if got := from.widened(lo, hi); !slices.Equal(got, want[lo*d:hi*d]) {
+				t.Fatalf("rows %d to %d are %v, want %v", lo, hi-1, got, want[lo*d:hi*d])
+			}
+		}
+	}
+	for _, bad := range [][]int{nil, {0, 1, 2, 3}, {0, 1, 2, 3, -1}, {0, 1, 2, 3, 5}, {1, 2, 2, 3, 4}} {
+		if _, err := m.Join(bad); err == nil {
+			t.Errorf("joined by %v", bad)
+		}
+	}
+}
+
+// TestLevelsAreOfARow: columns of no row, of more levels than are counted, and more columns than an
+// answer can hold are refused; those at each bound are not.
+func TestLevelsAreOfARow(t *testing.T) {
+	m, err := NewMatrix(query.LevelBins+1, make([]float64, query.LevelBins+1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	most := query.MaxValues / query.LevelBins
+	for _, c := range []struct {
+		columns []Indicator
+		fits    bool
+	}{
+		{[]Indicator{{0, query.LevelBins}}, true}, {[]Indicator{{1, query.LevelBins}}, true}, {[]Indicator{{2, query.LevelBins}}, false},
+		{[]Indicator{{0, query.LevelBins + 1}}, false}, {[]Indicator{{0, 0}}, false}, {[]Indicator{{-1, 1}}, false},
+		{slices.Repeat([]Indicator{{0, 1}}, most), true}, {slices.Repeat([]Indicator{{0, 1}}, most+1), false},
+	} {
+		if _, err := Levels(m, c.columns, 1); (err == nil) != c.fits {
+			t.Errorf("%d columns, the first %v: %v", len(c.columns), c.columns[0], err)
+		}
+	}
+}
