@@ -190,6 +190,7 @@ func TestMapsAreChecked(t *testing.T) {
 		"unknown": {Map(len(definitions)), nil, "map"}, "power of nothing": {Power, nil, "direction"}, "variance of nothing": {Variance, nil, "direction"},
 		"ragged": {Power, axes[:4], "direction"}, "four of three": {Variance, append(axes[:9:9], 0, 0, 1), "direction"},
 		"twice the same": {Power, append(axes[:3:3], 1, 0, 0), "direction"}, "askew": {Variance, []float64{1, 0, 0, 2e-6, 1, 0}, "direction"},
+		"askew the other way":  {Variance, []float64{1, 0, 0, -2e-6, 1, 0}, "direction"},
 		"second not of norm 1": {Power, []float64{1, 0, 0, 0, 1 + 1e-8, 0}, "direction"}, "second nan": {Power, []float64{1, 0, 0, 0, math.NaN(), 0}, "direction"},
 		"mean with directions": {Mean, axes[:3], "direction"}, "moment with directions": {Moment, axes[:3], "direction"},
 		"total with directions": {Total, axes[:3], "direction"}, "rows with directions": {Rows, axes[:3], "direction"},

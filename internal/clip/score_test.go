@@ -62,6 +62,8 @@ func TestScores(t *testing.T) {
 		"deviation 0":      {X: axes.X, Deviations: []float64{1, 0}},
 		"no number":        {X: axes.X, Deviations: []float64{math.NaN(), 1}},
 		"infinite":         {X: axes.X, Deviations: []float64{math.Inf(1), 1}},
+		"too narrow":       {X: axes.X, Deviations: []float64{math.Nextafter(0x1p-400, 0), 1}},
+		"too wide":         {X: axes.X, Deviations: []float64{1, math.Nextafter(0x1p400, math.Inf(1))}},
 	} {
 		if _, err := Scores(m, g, 1); err == nil {
 			t.Errorf("%s is taken", what)
@@ -70,13 +72,15 @@ func TestScores(t *testing.T) {
 			t.Errorf("%s is taken by a picture", what)
 		}
 	}
-	for _, bad := range [][3]int{{0, 2, 1}, {-1, 0, 1}, {0, 1, 0}, {0, 1, query.MaxValues}} {
+	for _, bad := range [][3]int{{0, 2, 1}, {2, 0, 1}, {-1, 0, 1}, {0, -1, 1}, {0, 1, 0}, {0, 1, query.MaxValues/(query.PictureBins*query.PictureBins) + 1}} {
 		if _, err := Picture(m, axes, bad[0], bad[1], bad[2], all, 1); err == nil {
 			t.Errorf("%v is taken", bad)
 		}
 	}
-	if _, err := m.LevelOf(Indicator{2, 2}); err == nil {
-		t.Error("a column that no row has is taken")
+	for _, c := range []Indicator{{2, 2}, {-1, 1}, {0, 0}} {
+		if _, err := m.LevelOf(c); err == nil {
+			t.Errorf("a column %v, which no row has, is taken", c)
+		}
 	}
 }
 

@@ -54,16 +54,22 @@ func TestStandardize(t *testing.T) {
 		{nil, []float64{-1}, []float64{1}, "scale"},
 		{nil, []float64{math.NaN()}, []float64{1}, "scale"},
 		{nil, []float64{inf}, []float64{1}, "scale"},
-		{nil, []float64{0x1p-301}, []float64{1}, "scale"},
-		{nil, []float64{0x1p301}, []float64{1}, "scale"},
+		{nil, []float64{math.Nextafter(0x1p-100, 0)}, []float64{1}, "scale"},
+		{nil, []float64{math.Nextafter(0x1p100, inf)}, []float64{1}, "scale"},
 		{[]float64{math.NaN()}, []float64{1}, []float64{1}, "center"},
-		{[]float64{0x1p301}, []float64{1}, []float64{1}, "center"},
+		{[]float64{math.Nextafter(0x1p150, inf)}, []float64{1}, []float64{1}, "center"},
+		{[]float64{math.Nextafter(-0x1p150, -inf)}, []float64{1}, []float64{1}, "center"},
 		{nil, []float64{1}, []float64{0}, "limit"},
 		{nil, []float64{1}, []float64{math.NaN()}, "limit"},
 	} {
 		_, err := m.Standardize(c.center, c.scale, c.limit)
 		if e, ok := errors.AsType[*QueryError](err); !ok || e.Field != c.field {
 			t.Errorf("%v, %v, %v: %v", c.center, c.scale, c.limit, err)
+		}
+	}
+	for _, c := range [][2]float64{{-0x1p150, 0x1p-100}, {0x1p150, 0x1p100}, {0, 0}} {
+		if _, err := m.Standardize(c[:1], c[1:], []float64{inf}); err != nil {
+			t.Errorf("center %v and scale %v: %v", c[0], c[1], err)
 		}
 	}
 }

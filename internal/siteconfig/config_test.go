@@ -81,6 +81,22 @@ func TestConfigIsStrict(t *testing.T) {
 		{"empty peers", `{ beta = "abcd-efgh-ijkl-mnop-qrst-uvwx" }`, "{}", "policy.peers", "as its operator read it to you"},
 		{"limits without effect", `approve = "within-limits"`, `approve = "ask"`, "policy", "within-limits"},
 		{"dropout word", "max_delta = 1e-6\n", "max_delta = 1e-6\non_dropout = [\"go\"]\n", "policy.on_dropout[0]", `"go"`},
+		{"a data set twice", "[policy]", "[[dataset]]\nname = \"rows\"\npath = \"a.csv\"\npopulation = \"p\"\n[policy]", "dataset[1].name", "twice"},
+		{"too many data sets", "[policy]", strings.Repeat("[[dataset]]\n", maxEntries) + "[policy]", "", "at most 1000 populations and 1000 data sets"},
+		{"too many populations", "[policy]", strings.Repeat("[[population]]\n", maxEntries-1) + "[policy]", "", "at most 1000 populations and 1000 data sets"},
+		{"fewer workers than none", `name = "rows"`, "name = \"rows\"\nworkers = -1", "dataset[0].workers", "0..1024"},
+		{"too many workers", `name = "rows"`, "name = \"rows\"\nworkers = 1025", "dataset[0].workers", "0..1024"},
+		{"a long name", `name = "rows"`, `name = "` + strings.Repeat("r", 201) + `"`, "dataset[0].name", "200"},
+		{"a name with DEL", `name = "rows"`, `name = "ro\u007fws"`, "dataset[0].name", "unprintable"},
+		{"a name of no text", `name = "rows"`, `name = "ro\uFFFDws"`, "dataset[0].name", "unprintable"},
+		{"a query for less than a second", `path = "data/rows.csv"`, "query = \"select 1 order by 1\"\ndsn_file = \"a\"\nquery_timeout = \"999ms\"", "dataset[0].query_timeout", "1s..24h"},
+		{"a query for more than a day", `path = "data/rows.csv"`, "query = \"select 1 order by 1\"\ndsn_file = \"a\"\nquery_timeout = \"24h1s\"", "dataset[0].query_timeout", "1s..24h"},
+		{"epsilon above 1000", "epsilon = 3.0", "epsilon = 1001.0", "population[0]", "epsilon must be"},
+		{"delta 0", "delta = 1e-6 }", "delta = 0.0 }", "population[0]", "delta must be"},
+		{"infinite limit", "max_epsilon = 1.0", "max_epsilon = inf", "policy.max_epsilon", "must be positive"},
+		{"all of delta", "max_delta = 1e-6", "max_delta = 1.0", "policy.max_delta", "(0, 1)"},
+		{"none of delta", "max_delta = 1e-6", "max_delta = -1e-6", "policy.max_delta", "(0, 1)"},
+		{"too many sites", "max_delta = 1e-6\n", "max_delta = 1e-6\nmin_sites = 10001\n", "policy.min_sites", "2.."},
 		{"one site", "max_delta = 1e-6\n", "max_delta = 1e-6\nmin_sites = 1\n", "policy.min_sites", "2.."},
 		{"fewer corrupt sites than none", "max_delta = 1e-6\n", "max_delta = 1e-6\nmin_corrupt = -1\n", "policy.min_corrupt", "1.."},
 	} {
@@ -98,6 +114,24 @@ func TestConfigIsStrict(t *testing.T) {
 				t.Errorf("got key %q reason %q, want %q and %q within", at.Key, at.Reason, c.key, c.reason)
 			}
 		})
+	}
+}
+
+// TestConfigTakesItsBounds: what is as large or as small as it may be is taken.
+func TestConfigTakesItsBounds(t *testing.T) {
+	for _, c := range [][2]string{
+		{`name = "rows"`, "name = \"rows\"\nworkers = 1024"},
+		{`name = "rows"`, `name = "` + strings.Repeat("r", 200) + `"`},
+		{`path = "data/rows.csv"`, "query = \"select 1 order by 1\"\ndsn_file = \"a\"\nquery_timeout = \"1s\""},
+		{`path = "data/rows.csv"`, "query = \"select 1 order by 1\"\ndsn_env = \"A_1\"\nquery_timeout = \"24h\""},
+		{`path = "data/rows.csv"`, "query = \"select 1 order by 1\"\ndsn_file = \"a\""},
+		{"epsilon = 3.0", "epsilon = 1000.0"},
+		{"max_delta = 1e-6\n", "max_delta = 1e-6\nmin_sites = 2\n"},
+		{"max_delta = 1e-6\n", "max_delta = 1e-6\nmin_sites = 10000\n"},
+	} {
+		if _, err := Parse([]byte(strings.Replace(goodConfig, c[0], c[1], 1)), "agent.toml"); err != nil {
+			t.Errorf("%s: %v", c[1], err)
+		}
 	}
 }
 
