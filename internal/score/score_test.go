@@ -410,6 +410,40 @@ func TestVariancesNotBought(t *testing.T) {
 	}
 }
 
+// TestLimitsAreTheLaws: chi-square's quantiles from a table, with as many degrees of freedom as
+// there are components and other directions of the columns that are in.
+func TestLimitsAreTheLaws(t *testing.T) {
+	for _, c := range []struct {
+		k       int
+		out     bool
+		t2, spe float64 // of 0.95; the latter of a mean variance of 1
+	}{{1, false, 3.841459, 7.814728}, {2, false, 5.991465, 5.991465}, {1, true, 3.841459, 5.991465}} {
+		r, p := sample(t, 4, c.k, nil)
+		rest := 3.0 - float64(c.k)
+		if c.out {
+			r.Scale[3], r.LeftOut = 0, []result.LeftOut{{Column: r.Columns[3]}}
+			for _, v := range r.Components {
+				clear(v)
+				v[0] = 1
+			}
+		} else {
+			rest++
+		}
+		r.TotalVariance = 0.7 * rest
+		for _, v := range r.ExplainedVariance {
+			r.TotalVariance += v
+		}
+		m, err := New(r, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		limits, err := m.Limits([]float64{0.95})
+		if err != nil || math.Abs(limits[0].T2-c.t2) > 1e-5 || math.Abs(limits[0].SPE-0.7*c.spe) > 1e-5 {
+			t.Errorf("%+v: %+v, %v", c, limits, err)
+		}
+	}
+}
+
 // TestPairsHaveNoT2: variances within sites are not about the offsets, by which all rows would seem
 // far out where these are not the sites' means.
 func TestPairsHaveNoT2(t *testing.T) {
