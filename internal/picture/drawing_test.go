@@ -246,6 +246,32 @@ func TestBadResults(t *testing.T) {
 	}
 }
 
+// TestTogether: a biplot is of all groups, bin by bin, with the noise of each.
+func TestTogether(t *testing.T) {
+	p := result.Picture{Pair: [2]int{2, 1}, By: proposal.PictureBySite, Groups: []string{"a", "b", "c"}, Sigma: 5}
+	for group := range 3 {
+		counts := make([]float64, bins*bins)
+		counts[0], counts[7+group], counts[bins*bins-1] = 1, 10, float64(group)
+		p.Counts = append(p.Counts, counts)
+	}
+	all := together(p)
+	if len(all.Counts) != 1 || all.Groups != nil || all.By != "" || all.Pair != p.Pair || math.Abs(all.Sigma-5*math.Sqrt(3)) > 1e-12 {
+		t.Errorf("%d groups %q by %q, ± %v", len(all.Counts), all.Groups, all.By, all.Sigma)
+	}
+	for i, v := range all.Counts[0] {
+		if want := map[int]float64{0: 3, 7: 10, 8: 10, 9: 10, bins*bins - 1: 3}[i]; v != want {
+			t.Errorf("bin %d holds %v, want %v", i, v, want)
+		}
+	}
+	if p.Counts[0][0] != 1 {
+		t.Error("a group's own counts changed")
+	}
+	p.Counts = p.Counts[1:2]
+	if one := together(p); one.Sigma != 5 || one.Counts[0][8] != 10 {
+		t.Errorf("of one group: %+v", one)
+	}
+}
+
 // TestNames: what is drawn tells columns apart, and none has a name that a bitmap cannot show.
 func TestNames(t *testing.T) {
 	columns := []string{"visit1_blood_pressure_systolic", "重量", "visit1_blood_pressure_diastolic", "Körpergröße", "вес (кг)", "α-HCG", "visit1_blood_sugar_fasting"}
