@@ -8,6 +8,8 @@ func init() {
 		ask     = "internal/study/ask.go"
 		history = "internal/study/history.go"
 		paper   = "internal/noise/paper.go"
+		level   = "internal/clip/level.go"
+		policy  = "internal/siteconfig/policy.go"
 	)
 	context := in("study", "TestContextBinds")
 	tables = append(tables, []mutant{
@@ -34,5 +36,28 @@ func init() {
 			in("session", "TestLateUploads"), killer{}},
 		{"whatever comes late is held as an upload", 0, []edit{{"internal/session/slot.go", "if len(masked) != s.Plan.Queries[query].Bytes {", "if false {"}},
 			in("session", "TestLateUploads"), killer{}},
+		{"a joined row holds what was read before it", 0, []edit{{level, "			clear(out)\n", ""}}, in("clip", "TestJoin"), killer{}},
+		{"a fill is beyond what a matrix holds", 0, []edit{
+			{"internal/clip/gap.go", "						row[j] = min(max(row[j], -most), most)\n", "						row[j] = min(max(row[j], -8*most), 8*most)\n"},
+		}, in("clip", "TestFillFitsAMatrix"), killer{}},
+		{"directions may be askew one way", 0, []edit{
+			{"internal/clip/query.go", "!(math.Abs(dot(a, x[to:to+d])) <= crossTolerance)", "!(dot(a, x[to:to+d]) <= crossTolerance)"},
+		}, in("clip", "TestMapsAreChecked"), killer{}},
+		{"the total costs more than is said", 0, []edit{{"internal/study/query.go", "		total *= 1 - histogramPart\n", ""}},
+			in("study", "TestSharesAreTheProposals"), killer{}},
+		{"a column that nearly varies is one of one value", 0, []edit{
+			{"internal/standardize/constant.go", "nearly    = 0.9 ", "nearly    = 0.5 "},
+		}, in("standardize", "TestConstants"), killer{}},
+		{"limits of a data set that is not there are taken", 0, []edit{{policy, "if _, ok := c.Dataset(name); !ok {", "if _, ok := c.Dataset(name); false && !ok {"}},
+			in("siteconfig", "TestConfigIsStrict"), killer{}},
+		{"any text is a peer's key", 0, []edit{{policy, "if !fingerprintForm.MatchString(p.Peers[name]) {", "if false {"}},
+			in("siteconfig", "TestConfigIsStrict"), killer{}},
+		{"SPE's limit counts the components' directions", 0, []edit{{"internal/score/law.go", "float64(m.width - m.k)", "float64(m.width)"}},
+			in("score", "TestLimitsAreTheLaws"), killer{}},
+		{"a biplot of all groups has the noise of one", 0, []edit{
+			{"internal/picture/biplot.go", "	p.Sigma *= math.Sqrt(float64(len(p.Counts)))\n", "	p.Sigma *= math.Sqrt(1)\n"},
+		}, in("picture", "TestTogether"), killer{}},
+		{"means that lie farther are not doubted", 0, []edit{{"internal/worth/constants.go", "farMean      = 3 ", "farMean      = 30 "}},
+			in("worth", "TestDoubtedConstants"), killer{}},
 	})
 }
