@@ -228,6 +228,60 @@ func TestDictionary(t *testing.T) {
 	}
 }
 
+// TestDictionaryKinds: what each line of a dictionary makes of a column, alone.
+func TestDictionaryKinds(t *testing.T) {
+	const header = "name,unit,min,max,levels,type,identifier\n"
+	measure := strings.Repeat("m", proposal.MaxMeasure)
+	for _, c := range []struct {
+		line string
+		want *Column // nil where it is left out
+		note string
+	}{
+		{"a,,,,x|y, Radio ,", &Column{Levels: []string{"x", "y"}}, ""},
+		{"a,,,,1|2,integer,", &Column{Levels: []string{"1", "2"}}, ""},
+		{"a,,,,7,integer,", &Column{}, ""},
+		{"a,,,,1|2,slider,", &Column{}, ""},
+		{"a,,,,0|1,yesno,", &Column{As: proposal.AsBoolean}, ""},
+		{"a,cm,,,,,", &Column{Measure: "cm"}, ""},
+		{"a,,1,,,,", &Column{}, `"a" has no range: it needs a lowest and a highest number, got "1" and ""`},
+		{"a,,,9,,,", &Column{}, `"a" has no range: it needs a lowest and a highest number, got "" and "9"`},
+		{"a,,5,5,,number,", &Column{}, `got "5" and "5"`},
+		{"a,,-1e100,1e100,,number,", &Column{Range: []float64{-1e100, 1e100}}, ""},
+		{"a,,-1e101,1,,number,", &Column{}, "has no range"},
+		{"a,,x,1,,number,", &Column{}, "has no range"},
+		{"a," + measure + ",,,,number,", &Column{Measure: measure}, ""},
+		{"a," + measure + "m,,,,number,", &Column{}, `"a" has no measure`},
+		{"a,c\u202em,,,,number,", &Column{}, `"a" has no measure`},
+		{"a,,,,,,", nil, `it is text without levels, or its type is unknown: "a"`},
+		{"a,,,,x|y\u202e,radio,", nil, `a level has characters that are not printed: "a"`},
+		{"a,,,,NA|other,radio,", nil, `its levels are not given: "a"`},
+		{"a,,,,,checkbox,", nil, `its choices are not given: "a"`},
+		{"a,,,,,integer,yes", nil, `identifier: "a"`},
+		{"patient_id,,,,,integer,", nil, `identifier: "patient_id"`},
+		{"patient_id,,,,,integer,no", &Column{}, ""},
+		{"patient_id,,,,x|y,radio,", &Column{Levels: []string{"x", "y"}}, ""},
+		{"a\u202eb,,,,,integer,", nil, "its name has characters that are not printed"},
+	} {
+		d, err := Dictionary(strings.NewReader(header+c.line+"\n"), "d.csv")
+		if err != nil {
+			t.Errorf("%q: %v", c.line, err)
+			continue
+		}
+		switch {
+		case c.want == nil && len(d.Columns) > 0, c.want != nil && len(d.Columns) != 1:
+			t.Errorf("%q has the columns %+v", c.line, d.Columns)
+		case c.want != nil:
+			got := d.Columns[0]
+			if !slices.Equal(got.Levels, c.want.Levels) || !slices.Equal(got.Range, c.want.Range) || got.As != c.want.As || got.Measure != c.want.Measure {
+				t.Errorf("%q is %+v, want %+v", c.line, got, *c.want)
+			}
+		}
+		if notes := strings.Join(d.Notes, "\n"); !strings.Contains(notes, c.note) || c.note == "" && strings.Contains(notes, "has no ") {
+			t.Errorf("%q: no %q in %q", c.line, c.note, d.Notes)
+		}
+	}
+}
+
 func many(n int) string {
 	var out []string
 	for i := range n {
