@@ -62,12 +62,63 @@ func TestBoundsOfASpec(t *testing.T) {
 		{`expires = "2161h"`, "expires: must be a date"},
 		{`expires = "soon"`, "expires: must be a date"},
 		{"delta = none", "delta: must be given"},
+		{"epsilon = -1.0", "epsilon: must be in "},
+		{"epsilon = 100.1", "epsilon: must be in "},
+		{"delta = 1.0", "delta: must be in "},
+		{"delta = -1e-6", "delta: must be in "},
+		{"delta = 9.99e-16", "delta: must be in "},
+		{"rounds = -1", "rounds: must be in 1..500"},
+		{"rounds = 501", "rounds: must be in 1..500"},
+		{"sites_per_unit = -1", "sites_per_unit: must be in 1..10000"},
+		{"sites_per_unit = 10001", "sites_per_unit: must be in 1..10000"},
+		{`output = "best"`, "output: must be one of"},
+		{`on_dropout = "stop"`, "on_dropout: must be one of"},
+		{"on_dropout = \"wait\"\nmin_survivors = 3", `min_survivors: is of no use with on_dropout = "wait"`},
+		{"radius = \"paper\"", "lambda: must be positive"},
+		{"radius = \"paper\"\nlambda = 2e150", "lambda: must be positive and at most 1e150"},
+		{"radius = \"paper\"\nlambda = -1.0", "lambda: must be positive and at most 1e150"},
+		{`lambda = "some"`, `lambda: must be "private" or a number`},
+		{`lambda = "private"`, `lambda: "private" is bought for radius = "paper" alone`},
+		{"radius = \"paper\"\nlambda = 1.0\nlambda_range = [1.0, 2.0]", `lambda_range: needs lambda = "private"`},
+		{"radius = \"paper\"\nlambda = \"private\"\nlambda_range = [2.0, 1.0]", "lambda_range: must be two numbers"},
+		{"radius = \"paper\"\nlambda = \"private\"\nlambda_range = [1e-61, 1.0]", "lambda_range: must be two numbers"},
+		{"radius = \"paper\"\nlambda = \"private\"\nlambda_range = [1.0, 1e61]", "lambda_range: must be two numbers"},
+		{"radius = \"paper\"\nlambda = \"private\"\nlambda_range = [1.0]", "lambda_range: must be two numbers"},
+		{"method = \"covariance\"\nnorm_bound = 1e31", "norm_bound: must be in 2^-100..2^100"},
+		{"method = \"covariance\"\nnorm_bound = 1e-31", "norm_bound: must be in 2^-100..2^100"},
+		{"method = \"covariance\"\nnorm_bound = \"some\"", `norm_bound: must be "private" or a number`},
+		{"method = \"power\"\nnorm_bound = 1.0", `norm_bound: has no effect with method = "power"`},
+		{"method = \"auto\"\nnorm_bound = 1.0", `method: "auto" compares a private radius with a private norm bound`},
+		{"method = \"auto\"\nradius = 1.0", `method: "auto" compares a private radius with a private norm bound`},
+		{"method = \"covariance\"\nsubspace = \"deflation\"", `subspace: is of method = "power"`},
+		{"center = \"pairs\"\nunit = \"patient\"", `center: "pairs" needs one row per unit`},
+		{"center_share = 0.1", "center_share: has no effect"},
+		{"explained_variance = \"none\"\nvariance_share = 0.1", "variance_share: has no effect"},
+		{"center = \"private\"\ncenter_share = 1.0", "center_share: must be in (0, 1)"},
+		{"center = \"private\"\ncenter_share = -0.1", "center_share: must be in (0, 1)"},
+		{"center = \"private\"\ncenter_share = 0.7\nradius_share = 0.22", "epsilon: at least 0.1 of the budget must remain"},
 	} {
 		_, err := proposal.ParseSpec([]byte(with(c[0])))
 		refused(t, c[0], err, c[1])
 	}
 	_, err := proposal.ParseSpec([]byte(texts.Minimal[:strings.Index(texts.Minimal, "[[columns]]")]))
 	refused(t, "no columns", err, "columns: at least one column is needed")
+}
+
+// TestSpecTakesItsBounds: what is as large or as small as it may be is taken.
+func TestSpecTakesItsBounds(t *testing.T) {
+	for _, lines := range []string{
+		"epsilon = 100.0", "delta = 1e-15", "rounds = 500", "sites_per_unit = 10000", "dropout = 0.499",
+		"deadlines.round = \"100ms\"", "deadlines.round = \"720h\"", "deadlines.tick = \"1ms\"",
+		"radius = \"paper\"\nlambda = 1e150",
+		"radius = \"paper\"\nlambda = \"private\"\nlambda_range = [6.223015277861142e-61, 1.6069380442589903e60]",
+		"method = \"covariance\"\nnorm_bound = 1.2676506002282294e30", "method = \"covariance\"\nnorm_bound = 7.888609052210118e-31",
+		"center = \"private\"\ncenter_share = 0.7\nradius_share = 0.1\nexplained_variance = \"none\"",
+	} {
+		if _, err := proposal.ParseSpec([]byte(with(lines))); err != nil {
+			t.Errorf("%s: %v", lines, err)
+		}
+	}
 }
 
 // with returns the smallest study with lines that replace its own of the same key; none removes
