@@ -89,6 +89,45 @@ func TestFlippedAndSwapped(t *testing.T) {
 	}
 }
 
+// TestFewerComponents: the nearest are paired whatever their signs and numbers, in A's order, and
+// what has no partner is said.
+func TestFewerComponents(t *testing.T) {
+	one := resultOf(t, same, 1, three, unit(0))
+	two := resultOf(t, same, 2, three, unit(190), unit(100))
+	for _, c := range []struct {
+		a, b *result.Result
+		of   string
+	}{{one, two, "One has 1 components, the other 2"}, {two, one, "One has 2 components, the other 1"}} {
+		got := compared(t, c.a, c.b, separated(1, c.a.K), separated(1, c.b.K))
+		if len(got.Pairs) != 1 || got.Pairs[0].A != 1 || got.Pairs[0].B != 1 || !got.Pairs[0].Flipped || math.Abs(got.Pairs[0].Angle-10) > 1e-9 ||
+			len(got.Principal) != 1 || math.Abs(got.Principal[0]-10) > 1e-9 || !strings.Contains(strings.Join(got.Notes, " "), c.of) {
+			t.Errorf("%+v", got)
+		}
+	}
+	sin, cos := math.Sincos(math.Pi / 18)
+	a := resultOf(t, same, 3, three, []float64{1, 0, 0, 0}, []float64{0, 1, 0, 0})
+	b := resultOf(t, same, 4, three, []float64{0, 1, 0, 0}, []float64{cos, 0, sin, 0})
+	if got := compared(t, a, b, separated(1, 2), separated(1, 2)).Pairs; got[0].A != 1 || got[0].B != 2 || got[1].A != 2 || got[1].B != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestIntervalsOfAngles: an interval ends at a right angle, and there is none of a component that
+// does not stand apart, whatever bound comes with it.
+func TestIntervalsOfAngles(t *testing.T) {
+	a, b := resultOf(t, same, 1, three, unit(0)), resultOf(t, same, 2, three, unit(80))
+	if got := compared(t, a, b, separated(7, 1), separated(8, 1)).Pairs[0].Interval; got == nil || math.Abs(got[0]-65) > 1e-9 || got[1] != 90 {
+		t.Errorf("%v", got)
+	}
+	not := separated(7, 1)
+	not.Components[0].Separated = false
+	for _, of := range [][2]*worth.Report{{not, separated(8, 1)}, {separated(8, 1), not}, {separated(8, 0), separated(8, 1)}} {
+		if got := compared(t, a, b, of[0], of[1]).Pairs[0]; got.Interval != nil || !strings.Contains(got.Words, "not determined") {
+			t.Errorf("%+v", got)
+		}
+	}
+}
+
 func TestDifferent(t *testing.T) {
 	a, b := resultOf(t, same, 1, three, unit(0)), resultOf(t, same, 2, three, unit(30))
 	p := compared(t, a, b, separated(5, 1), separated(10, 1)).Pairs[0]
