@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"covey/internal/noise"
+	"covey/internal/proposal"
 	"covey/test/texts"
 )
 
@@ -48,6 +49,8 @@ func TestCheckRefuses(t *testing.T) {
 		"radius":   func(a *Ask) { a.Radius *= 2; a.Grid *= 2 },
 		"grid":     func(a *Ask) { a.Grid /= 2 },
 		"sigma":    func(a *Ask) { a.Sigma = noise.Sigma(float64(a.Sigma) * 0.999) },
+		"wider":    func(a *Ask) { a.Sigma = noise.Sigma(float64(a.Sigma) * 1.001) },
+		"slot -1":  func(a *Ask) { a.Slot = -1 },
 	}
 	for name, change := range cases {
 		a := good
@@ -110,6 +113,27 @@ func TestOnlySquaresMayBeBoundedElsewhere(t *testing.T) {
 	}
 	if !seen[KindPower] || !seen[KindTotal] {
 		t.Errorf("of kinds %v", seen)
+	}
+}
+
+// TestPaperRadiusHasBounds: a radius that follows from Λ is one that rows can be clipped to.
+func TestPaperRadiusHasBounds(t *testing.T) {
+	p := mustPlan(t, texts.Studies["scale in a range"], 90_000, 90_000, 90_000)
+	at := slices.IndexFunc(p.Queries, func(q Query) bool { return q.Kind == KindPower })
+	if p.Proposal.Spec.Radius != proposal.RadiusPaper || at < 0 {
+		t.Fatal(p.Proposal.Spec.Radius, at)
+	}
+	for _, c := range []struct {
+		radius float64
+		fits   bool
+	}{{0x1p-200, true}, {math.Nextafter(0x1p-200, 0), false}, {0x1p200, true}, {math.Nextafter(0x1p200, math.Inf(1)), false}, {math.NaN(), false}, {-1, false}} {
+		err := p.checkRadius(p.Queries[at], Ask{Query: at, Radius: c.radius, Grid: Grid(c.radius)})
+		if bad, ok := errors.AsType[*MismatchError](err); c.fits && err != nil || !c.fits && (!ok || bad.Field != "radius") {
+			t.Errorf("a radius of %v: %v", c.radius, err)
+		}
+	}
+	if _, err := p.NewAsk(Course{Query: -1}, 0); err == nil {
+		t.Error("query -1 was asked")
 	}
 }
 

@@ -18,6 +18,7 @@ func init() {
 		{"a context is the same for every ring", 0, []edit{{ask, "	e.u64(uint64(p.Bits))\n", ""}}, context, killer{}},
 		{"a context is the same for every length", 0, []edit{{ask, "	e.u64(uint64(p.Queries[a.Query].Lanes))\n", ""}}, context, killer{}},
 		{"a context is the same for whatever was found", 0, []edit{{ask, "	e.floats(a.Found)\n", ""}}, context, killer{}},
+		{"an ask may have any more noise than the plan's", 0, []edit{{ask, "|| got > w*(1+sigmaTolerance)+1 {", "{"}}, in("study", "TestCheckRefuses"), killer{}},
 		{"any radius may be beyond its histogram", 0, []edit{{ask, "if k != KindTotal && k != KindVariance {", "if false {"}},
 			in("study", "TestOnlySquaresMayBeBoundedElsewhere"), killer{}},
 		{"a center of another length follows", 0, []edit{{history, "	if len(a) != len(b) {\n		return false", "	if false {\n		return false"}},
