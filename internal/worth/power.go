@@ -1,6 +1,7 @@
 package worth
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -18,7 +19,8 @@ const (
 	fitted = 0.4
 	// nearest is how many of them are.
 	nearest = 100
-	// missQuantile of their captured shares bounds the study's, after lossFactor.
+	// missQuantile of their captured shares bounds the study's, after lossFactor where there are
+	// several components; of one, close variances are among the draws.
 	missQuantile = 0.04
 	lossFactor   = 1.1
 	// tiltQuantile of their angles bounds the study's, after tiltFactor.
@@ -95,9 +97,11 @@ func (out *Report) power(p *study.Plan, r *result.Result) (string, error) {
 	mine := features(seen, vectors)
 	draws := sky.draw(p)
 	rank := ranks(r.Components, vectors)
-	if err := out.infer(mine, draws, rank); err != nil {
+	fit, rest, err := learn(draws)
+	if err != nil {
 		return "", err
 	}
+	out.infer(mine, fit, rest, rank)
 	top := 0.0
 	for _, v := range r.ExplainedVariance {
 		top += v
@@ -273,48 +277,64 @@ type draw struct {
 	finished float64   // what as many rounds without noise and sampling would capture
 }
 
+// learn fits a regression to a part of the draws and returns the others with it.
+func learn(draws []draw) (*regression, []draw, error) {
+	cut := int(fitted * float64(len(draws)))
+	fit, err := regress(draws[:cut])
+	return fit, draws[cut:], err
+}
+
 // infer compares the study with simulated ones: a regression predicts each answer from what a study
-// shows, and the nearest in prediction, among those that the regression has not seen, say how far
-// answers spread.
-func (out *Report) infer(mine []float64, draws []draw, rank []int) error {
-	fit, err := regress(draws[:int(fitted*float64(len(draws)))])
-	if err != nil {
-		return err
-	}
-	rest := draws[int(fitted*float64(len(draws))):]
-	near := func(answer func(draw) float64) []draw {
-		weights := fit.solve(answer)
-		at := fit.predict(weights, mine)
-		type reached struct{ distance, place float64 }
-		order := make([]reached, len(rest))
-		for i, d := range rest {
-			order[i] = reached{math.Abs(fit.predict(weights, d.features) - at), float64(i)}
-		}
-		slices.SortFunc(order, func(a, b reached) int {
-			if a.distance != b.distance {
-				if a.distance < b.distance {
-					return -1
-				}
-				return 1
+// shows, and the nearest in prediction, among the rest, which the regression has not seen, say how
+// far answers spread.
+func (out *Report) infer(mine []float64, fit *regression, rest []draw, rank []int) {
+	// like are the draws whose answers are predicted as near to the study's as errors allow.
+	like := func(answers ...func(draw) float64) []draw {
+		distance := make([]float64, len(rest))
+		for _, answer := range answers {
+			weights := fit.solve(answer)
+			at := fit.predict(weights, mine)
+			away, square := make([]float64, len(rest)), 0.0
+			for i, d := range rest {
+				guess := fit.predict(weights, d.features)
+				away[i] = guess - at
+				square += (guess - answer(d)) * (guess - answer(d)) / float64(len(rest))
 			}
-			return int(a.place - b.place)
-		})
-		var like []draw
-		for _, o := range order[:min(nearest, len(order))] {
-			like = append(like, rest[int(o.place)])
+			for i, a := range away {
+				distance[i] += a * a / (square + 1e-12)
+			}
 		}
-		return like
+		order := make([]int, len(rest))
+		for i := range order {
+			order[i] = i
+		}
+		slices.SortFunc(order, func(a, b int) int {
+			return cmp.Or(cmp.Compare(distance[a], distance[b]), cmp.Compare(a, b))
+		})
+		var out []draw
+		for _, i := range order[:min(nearest, len(order))] {
+			out = append(out, rest[i])
+		}
+		return out
 	}
-	like := near(func(d draw) float64 { return math.Log(max(1e-6, 1-d.share)) })
-	shares := values(like, func(d draw) float64 { return d.share })
+	// The logarithm of a loss says how large it usually is, the loss itself whether it may be
+	// large: of two close variances it is mostly small and seldom large, of many that fall slowly
+	// always about the same.
+	lost := func(d draw) float64 { return 1 - d.share }
+	near := like(func(d draw) float64 { return math.Log(max(1e-6, lost(d))) }, lost)
+	shares := values(near, func(d draw) float64 { return d.share })
 	estimate := Quantile(shares, 0.5)
-	out.Share = &Share{Estimate: estimate, Lower: max(0, 1-lossFactor*(1-Quantile(shares, missQuantile))-shareReserve)}
-	lost := Quantile(values(like, func(d draw) float64 { return 1 - d.finished }), 0.5)
-	out.Unfinished = lost > unfinishedLoss && lost > unfinishedPart*(1-estimate)
+	factor := 1.0
+	if len(rank) > 1 {
+		factor = lossFactor
+	}
+	out.Share = &Share{Estimate: estimate, Lower: max(0, 1-factor*(1-Quantile(shares, missQuantile))-shareReserve)}
+	left := Quantile(values(near, func(d draw) float64 { return 1 - d.finished }), 0.5)
+	out.Unfinished = left > unfinishedLoss && left > unfinishedPart*(1-estimate)
 	bounds := make([]float64, len(rank))
 	for i := range rank {
-		like := near(func(d draw) float64 { return math.Log(max(1e-8, d.tilt[i])) })
-		bounds[i] = tiltFactor * tiltFactor * Quantile(values(like, func(d draw) float64 { return d.tilt[i] }), tiltQuantile)
+		near := like(func(d draw) float64 { return math.Log(max(1e-8, d.tilt[i])) })
+		bounds[i] = tiltFactor * tiltFactor * Quantile(values(near, func(d draw) float64 { return d.tilt[i] }), tiltQuantile)
 	}
 	for number, i := range rank {
 		c := Component{Number: number + 1, Group: []int{number + 1}}
@@ -324,7 +344,6 @@ func (out *Report) infer(mine []float64, draws []draw, rank []int) error {
 		out.Components = append(out.Components, c)
 	}
 	out.reorder(rank)
-	return nil
 }
 
 func values(draws []draw, of func(draw) float64) []float64 {

@@ -16,6 +16,20 @@ func noisyShape(d int, tau float64) *shape {
 	return s
 }
 
+// drawn simulates as many studies as a result is compared with.
+func drawn(t *testing.T, s *shape, rng *rand.Rand) (*regression, []draw) {
+	t.Helper()
+	var draws []draw
+	for range s.count() {
+		draws = append(draws, s.one(rng))
+	}
+	fit, rest, err := learn(draws)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fit, rest
+}
+
 // under simulates one study of rows whose law has these eigenvalues, descending, and whose noise is
 // relative to all of the signal.
 func (s *shape) under(rng *rand.Rand, lambda []float64) draw {
@@ -87,23 +101,47 @@ func TestOneOfTwoIsNotSeparated(t *testing.T) {
 		t.Skip("seconds of processor time")
 	}
 	s, rng := noisyShape(24, 0.1), seeded(23)
-	var draws []draw
-	for range 4000 {
-		draws = append(draws, s.one(rng))
-	}
+	fit, rest := drawn(t, s, rng)
 	lambda := slices.Repeat([]float64{0.1}, s.d)
 	lambda[0], lambda[1] = 1, 1
 	separated := 0
 	for range 60 {
 		var got Report
-		if err := got.infer(s.under(rng, lambda).features, draws, []int{0}); err != nil {
-			t.Fatal(err)
-		}
+		got.infer(s.under(rng, lambda).features, fit, rest, []int{0})
 		if got.Components[0].Separated {
 			separated++
 		}
 	}
 	if separated > 3 {
 		t.Errorf("one of two equal components is separated in %d of 60 studies", separated)
+	}
+}
+
+// Rounds hardly tell a second variance of 0.97 of the first from an equal one, and may have stopped
+// at it: the bound holds in 80 of 100 studies at least, and in 88 when measured. Without close
+// variances among the draws it held in 64.
+func TestCloseVariancesAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds of processor time")
+	}
+	s, rng := &shape{d: 24, k: 1, n: 15_000, pooled: true}, seeded(24)
+	for i := range 24 {
+		s.tau = append(s.tau, 0.0085*math.Sqrt(24/float64(i+1)))
+	}
+	fit, rest := drawn(t, s, rng)
+	lambda := slices.Repeat([]float64{0.1}, s.d)
+	lambda[0], lambda[1] = 1, 0.97
+	held := 0
+	for range 100 {
+		var got Report
+		d := s.under(rng, lambda)
+		got.infer(d.features, fit, rest, []int{0})
+		if got.Share.Lower <= d.share {
+			held++
+		}
+	}
+	t.Logf("the bound holds in %d of 100 studies", held)
+	if held < 80 {
+		t.Errorf("the bound holds in %d of 100 studies", held)
 	}
 }

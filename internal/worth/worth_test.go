@@ -192,7 +192,10 @@ func TestPowerBoundsHold(t *testing.T) {
 		s.tau = append(s.tau, 0.08/math.Sqrt(float64(i+1)))
 	}
 	p, _ := law{second: diagonal(2, 1, 0.5, 0.4, 0.3, 0.2, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1), radius: 4, rng: seeded(3)}.run(t, spec(12, 2, proposal.MethodPower), 6000)
-	draws := s.draw(p)
+	fit, rest, err := learn(s.draw(p))
+	if err != nil {
+		t.Fatal(err)
+	}
 	rng := seeded(4)
 	held, angles, angle := 0, 0, 0
 	slack := []float64{}
@@ -200,9 +203,7 @@ func TestPowerBoundsHold(t *testing.T) {
 	for range runs {
 		truth := s.one(rng)
 		var got Report
-		if err := got.infer(truth.features, draws, []int{0, 1}); err != nil {
-			t.Fatal(err)
-		}
+		got.infer(truth.features, fit, rest, []int{0, 1})
 		if got.Share.Lower <= truth.share {
 			held++
 		}
