@@ -395,7 +395,7 @@ var outside = []struct {
 	{"spectra as slow as slow0.05 where ι is above 0.3, by power iteration", "what is left to turn is small in every round and like noise", func(l run.Law, one judged) bool {
 		return l.Elliptical() && strings.Contains(l.Name, "slow0.0") && one.iota > 0.3 && one.method == proposal.MethodPower
 	}},
-	{"spectra whose second component has 0.8 to 0.99 of the first one's variance, of which one is looked for by power iteration", "the rounds look much like those of a second one that is equal, which costs nothing, or far less, which is not mixed in",
+	{"spectra whose second component has 0.8 to 0.99 of the first one's variance, of which one is looked for by power iteration", "the rounds look much like those of a second one that is equal, which costs nothing, or far less; only some of the simulated studies have such pairs",
 		func(l run.Law, one judged) bool {
 			return l.Elliptical() && one.next >= 0.8 && one.next <= 0.99 && one.method == proposal.MethodPower
 		}},
