@@ -25,6 +25,7 @@ type broken struct {
 	pages  []brokenPage // of the first row group
 	footer []byte       // instead of meta
 	size   uint32       // of the footer, claimed; 0: the right one
+	beyond int64        // the column's bytes, claimed; 0: the right ones
 }
 
 type brokenPage struct {
@@ -88,7 +89,7 @@ func (b *broken) together(t testing.TB) []byte {
 		b.meta.RowGroups[i].Ordinal = int16(i)
 		for j := range b.meta.RowGroups[i].Columns {
 			m := &b.meta.RowGroups[i].Columns[j].MetaData
-			m.DictionaryPageOffset, m.DataPageOffset, m.TotalCompressedSize = dictionary, data, int64(len(raw))-4
+			m.DictionaryPageOffset, m.DataPageOffset, m.TotalCompressedSize = dictionary, data, max(b.beyond, int64(len(raw))-4)
 		}
 	}
 	if b.footer == nil {
@@ -216,6 +217,22 @@ func TestParquetClaims(t *testing.T) {
 		"dictionary beyond its pages": {indexed, aDouble, first, func(b *broken) { b.pages[0].head.CompressedPageSize = math.MaxInt32 }, false, badParquetWords},
 		"page beyond its chunk":       {double, aDouble, first, func(b *broken) { b.last().head.CompressedPageSize = math.MaxInt32 }, false, badParquetWords},
 		"dictionary before itself":    {indexed, aDouble, first, func(b *broken) { b.pages[0].head.CompressedPageSize = -64 }, false, badParquetWords},
+
+		// What a page claims to be unpacked: as it says, or as the packing does.
+		"page unpacked":          {double, aDouble, as(first, &parquet.Zstd), func(b *broken) { b.last().head.UncompressedPageSize = math.MaxInt32 }, false, badParquetWords},
+		"dictionary unpacked":    {indexed, aDouble, as(second, &parquet.Gzip), func(b *broken) { b.pages[0].head.UncompressedPageSize = math.MaxInt32 }, false, badParquetWords},
+		"values of a page":       {parquet.Optional(double), aDouble, first, func(b *broken) { b.last().head.DataPageHeader.V.NumValues = math.MaxInt32 }, false, badParquetWords},
+		"values of version 2":    {parquet.String(), aText, second, func(b *broken) { b.last().head.DataPageHeaderV2.V.NumValues = math.MaxInt32 }, true, badParquetWords},
+		"values of a dictionary": {indexed, aDouble, first, func(b *broken) { b.pages[0].head.DictionaryPageHeader.V.NumValues = math.MaxInt32 }, false, badParquetWords},
+		"unpacked by snappy":     {double, aDouble, as(first, &parquet.Snappy), func(b *broken) { b.last().set(binary.AppendUvarint(nil, math.MaxUint32), b.last().body) }, false, badParquetWords},
+		"unpacked by zstd": {parquet.Optional(double), aDouble, as(second, &parquet.Zstd), func(b *broken) {
+			front := b.last().head.DataPageHeaderV2.V.DefinitionLevelsByteLength
+			frame := binary.LittleEndian.AppendUint64([]byte{0x28, 0xB5, 0x2F, 0xFD, 0xC0, 0}, 1<<35) // 32 GiB
+			b.last().set(b.last().body[:front], frame, []byte{1, 0, 0})
+		}, false, badParquetWords},
+		"page beyond the file": {double, aDouble, first, func(b *broken) {
+			b.beyond, b.last().head.CompressedPageSize = 1<<40, math.MaxInt32
+		}, false, badParquetWords},
 
 		// Pages whose numbers do not fit each other.
 		"fewer values":                {double, aDouble, first, func(b *broken) { b.last().head.DataPageHeader.V.NumValues = 39 }, false, "a column has fewer values than its row group has rows"},

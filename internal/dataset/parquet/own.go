@@ -22,10 +22,9 @@ type ownPage struct {
 // read returns a page at body that the library would read wrong; nil for any other.
 func (h *headers) read(head *format.PageHeader, body int64) (*ownPage, error) {
 	v2 := &head.DataPageHeaderV2
-	encoding, rows, front := head.DataPageHeader.V.Encoding, head.DataPageHeader.V.NumValues, int64(0)
+	encoding, rows := head.DataPageHeader.V.Encoding, head.DataPageHeader.V.NumValues
 	if v2.Valid {
 		encoding, rows = v2.V.Encoding, v2.V.NumValues
-		front = int64(v2.V.RepetitionLevelsByteLength) + int64(v2.V.DefinitionLevelsByteLength)
 	}
 	kind := h.typ.Kind()
 	if !(kind == parquet.Int32 && encoding == format.DeltaBinaryPacked || kind == parquet.Boolean && encoding == format.RLE) {
@@ -35,12 +34,13 @@ func (h *headers) read(head *format.PageHeader, body int64) (*ownPage, error) {
 	if _, err := h.bytes.ReadAt(page, body); err != nil {
 		return nil, err
 	}
+	front, packed := h.front(head)
 	sum := uint32(head.CRC) // 0: none, as the library has it, whose errors no longer count
 	if front < 0 || front > int64(len(page)) || rows < 0 || sum != 0 && sum != crc32.ChecksumIEEE(page) {
 		return nil, errPage
 	}
 	levels, page := page[:front], page[front:]
-	if h.codec != format.Uncompressed && !(v2.Valid && v2.V.IsCompressed.Valid && !v2.V.IsCompressed.V) {
+	if packed {
 		var err error
 		if page, err = parquet.LookupCompressionCodec(h.codec).Decode(nil, page); err != nil {
 			return nil, err

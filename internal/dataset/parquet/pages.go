@@ -1,10 +1,12 @@
 package parquet
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
@@ -17,10 +19,13 @@ const (
 	shortHeader = 512
 	// maxPageHeader is Arrow's bound, too: a header with a column's least and largest text is long.
 	maxPageHeader = 16 << 20
+	// What a page may claim whatever the footer says of its column, as writers' footers err.
+	freeBytes, freeValues = 64 << 20, 16 << 20
 )
 
 // headers goes over the headers of a column's pages in a row group, each before the library does:
-// a header's depth would fill the stack, which nothing catches. The pages are left to the library.
+// a header's depth would fill the stack, which nothing catches, and what it claims is given memory
+// before the library looks further. The pages are left to the library.
 type headers struct {
 	t      *parquetTable
 	column string
@@ -31,6 +36,8 @@ type headers struct {
 	typ      parquet.Type
 	optional bool
 	codec    format.CompressionCodec
+	most     int64    // bytes of a page, unpacked
+	values   int64    // of a page, at most
 	own      *ownPage // the page that is next, if the library would read it wrong
 }
 
@@ -39,7 +46,8 @@ func (t *parquetTable) headers(m *format.ColumnMetaData, c *parquet.Column) *hea
 	if m.DictionaryPageOffset != 0 {
 		from = m.DictionaryPageOffset
 	}
-	h := &headers{t: t, column: dataset.Trim(c.Name()), bytes: io.NewSectionReader(t.src, from, m.TotalCompressedSize)}
+	h := &headers{t: t, column: dataset.Trim(c.Name()), bytes: io.NewSectionReader(t.src, from, min(m.TotalCompressedSize, t.src.Size()-from))}
+	h.most, h.values = max(m.TotalUncompressedSize, freeBytes), max(m.NumValues, freeValues)
 	h.typ, h.optional, h.codec = c.Type(), c.MaxDefinitionLevel() > 0, m.Codec
 	return h
 }
@@ -53,7 +61,7 @@ func (h *headers) next() error {
 			return err
 		}
 		h.at += int64(used) + int64(head.CompressedPageSize)
-		if head.CompressedPageSize < 0 || h.at > h.bytes.Size() {
+		if head.CompressedPageSize < 0 || h.at > h.bytes.Size() || h.claims(&head, h.at-int64(head.CompressedPageSize)) {
 			return errPage // it would be given memory before it is read
 		}
 		if head.Type != format.DictionaryPage {
@@ -61,6 +69,43 @@ func (h *headers) next() error {
 			return err
 		}
 	}
+}
+
+// claims reports whether a page at body, or what it is packed as, claims to be longer than its
+// column.
+func (h *headers) claims(head *format.PageHeader, body int64) bool {
+	v1, v2 := &head.DataPageHeader.V, &head.DataPageHeaderV2.V
+	if int64(head.UncompressedPageSize) > h.most || int64(max(v1.NumValues, v2.NumValues, head.DictionaryPageHeader.V.NumValues)) > h.values {
+		return true
+	}
+	front, packed := h.front(head)
+	if !packed || front < 0 {
+		return false
+	}
+	var first [zstd.HeaderMaxSize]byte
+	n, _ := h.bytes.ReadAt(first[:], body+front) // fewer are there: the library will say so
+	var long uint64
+	switch h.codec {
+	case format.Snappy:
+		long, _ = binary.Uvarint(first[:n])
+	case format.Zstd:
+		var frame zstd.Header
+		if frame.Decode(first[:n]) == nil {
+			long = frame.FrameContentSize
+		}
+	}
+	return long > uint64(h.most)
+}
+
+// front returns how many bytes of a page come before those that may be packed, and whether they
+// are.
+func (h *headers) front(head *format.PageHeader) (n int64, packed bool) {
+	packed = h.codec != format.Uncompressed
+	if v2 := &head.DataPageHeaderV2; v2.Valid {
+		n = int64(v2.V.RepetitionLevelsByteLength) + int64(v2.V.DefinitionLevelsByteLength)
+		packed = packed && !(v2.V.IsCompressed.Valid && !v2.V.IsCompressed.V)
+	}
+	return n, packed
 }
 
 // header returns the header at h.at, and how many bytes it takes.

@@ -43,8 +43,9 @@ func openParquet(src *dataset.File) (_ dataset.Table, err error) {
 }
 
 // careful runs f, which calls the library, and words its faults: their texts may hold what is in
-// the file. The library checks much of what it reads and panics at some of the rest. What a page
-// claims it may take memory for before it looks: the process's limit bounds that (docs/data.md).
+// the file. The library checks much of what it reads and panics at some of the rest. A page may
+// claim no more memory than the footer says; where that lies, the process's limit bounds it
+// (docs/data.md).
 func (t *parquetTable) careful(f func() error) (err error) {
 	defer func() {
 		if recover() != nil {
