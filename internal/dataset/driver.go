@@ -122,6 +122,10 @@ func (b Builder) Put(j int, v float64) { b.b.put(j, v) }
 // Text gives a column its field as text.
 func (b Builder) Text(j int, field []byte) { b.b.text(j, string(field)) }
 
+// Date gives a column that is read as days its field of a type that is a date: YYYY-MM-DD, whatever
+// form a mapping says that dates in text have.
+func (b Builder) Date(j int, field []byte) { b.b.put(j, b.b.formed(j, "", string(field))) }
+
 // SetUnit gives the row its unit.
 func (b Builder) SetUnit(field []byte) { b.b.setUnit(string(field)) }
 

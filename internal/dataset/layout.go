@@ -106,8 +106,12 @@ func (l *layout) named(j int, field string) string {
 
 // cell returns the number of a cell of a column that is read as text; NaN is a missing value.
 func (l *layout) cell(j int, field string) float64 {
-	r := &l.encoders[j]
-	form, was := l.mapped.form(j, field), trim(field)
+	return l.formed(j, l.mapped.form(j, field), field)
+}
+
+// formed is cell of a column whose dates have a form; empty: YYYY-MM-DD with all of its digits.
+func (l *layout) formed(j int, form, field string) float64 {
+	r, was := &l.encoders[j], trim(field)
 	field = l.named(j, field)
 	if r.As == Days && form != "" {
 		day, ok := formed(form, field)

@@ -223,6 +223,9 @@ func numeric(name string) bool {
 	return false
 }
 
+// dated reports whether a type's values are dates, which begin YYYY-MM-DD.
+func dated(name string) bool { return name == "date" || name == "datetime" || name == "timestamp" }
+
 // Rows implements dataset.Table.
 func (t *answer) Rows(b dataset.Builder) error {
 	return t.careful("the query failed", func() error { return t.read(b) })
@@ -262,8 +265,12 @@ func (t *answer) read(b dataset.Builder) error {
 		}
 		for j, i := range at {
 			v := values[i]
-			if text, ok := v.([]byte); ok && t.types[i] == "decimal" && b.Texts(j) {
+			switch text, ok := v.([]byte); {
+			case ok && t.types[i] == "decimal" && b.Texts(j):
 				v = server.Digits(text)
+			case ok && b.Reading(j).As == dataset.Days && dated(t.types[i]):
+				b.Date(j, text)
+				continue
 			}
 			put(b, j, v, number)
 		}

@@ -13,7 +13,7 @@ import (
 // TestReadings: a cell that a study reads as text is its text, whatever its type, as in a file. No
 // number of a column is taken for the place of a level, and none ends the reading.
 func TestReadings(t *testing.T) {
-	const tiny, double, single, words, bits, decimal = 1, 5, 4, 253, 16, 246 // types of the protocol
+	const tiny, double, single, words, bits, decimal, date, datetime = 1, 5, 4, 253, 16, 246, 10, 12 // types of the protocol
 	float := func(v float64) []byte { return binary.LittleEndian.AppendUint64(nil, math.Float64bits(v)) }
 	days := dataset.Reading{As: dataset.Days, Epoch: 10957}
 	for _, c := range []struct {
@@ -34,6 +34,9 @@ func TestReadings(t *testing.T) {
 		{words, text("E"), dataset.Reading{Levels: []string{"E"}}, []float64{1, 0}},
 		{words, text("Yes"), dataset.Reading{As: dataset.Boolean}, []float64{1}},
 		{words, text("2000-01-03 00:00:00"), days, []float64{2}},
+		{date, []byte{4, 0xD0, 7, 1, 3}, days, []float64{2}},
+		{datetime, []byte{7, 0xD0, 7, 1, 3, 23, 30, 0}, days, []float64{2}},
+		{date, []byte{4, 0xD0, 7, 1, 3}, dataset.Reading{Levels: []string{"2000-01-03"}}, []float64{1, 0}},
 		{decimal, text("7.00"), dataset.Reading{Levels: []string{"7"}}, []float64{1, 0}},
 		{decimal, text("70"), dataset.Reading{Levels: []string{"7"}}, []float64{0, 1}},
 		{decimal, text("-0.50"), dataset.Reading{Levels: []string{"-0.5"}}, []float64{1, 0}},
@@ -54,7 +57,11 @@ func TestReadings(t *testing.T) {
 		}}
 		q := columnA
 		q.Missing, q.Readings = dataset.MissingDropRow, []dataset.Reading{c.reading}
-		r, err := dataset.Read(f.start(t), q, dataset.ReadOptions{})
+		s := f.start(t)
+		if c.kind == date || c.kind == datetime { // the form of dates in text is none of theirs
+			s.Mapping.Dates = "DD.MM.YYYY"
+		}
+		r, err := dataset.Read(s, q, dataset.ReadOptions{})
 		<-f.ended
 		if c.want == nil {
 			if bad, ok := errors.AsType[*dataset.Error](err); !ok || bad.Schema != dataset.SchemaFormat {

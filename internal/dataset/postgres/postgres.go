@@ -142,7 +142,11 @@ const (
 	oidBool                         = 16
 	oidInt8, oidInt2, oidInt4       = 20, 21, 23
 	oidFloat4, oidFloat8, oidNumber = 700, 701, 1700
+	oidDate, oidTime, oidTimeTZ     = 1082, 1114, 1184 // without and with a time of day
 )
+
+// dated reports whether a type's values are dates, which begin YYYY-MM-DD.
+func dated(oid uint32) bool { return oid == oidDate || oid == oidTime || oid == oidTimeTZ }
 
 // Rows implements dataset.Table.
 func (t *postgresTable) Rows(b dataset.Builder) error {
@@ -178,6 +182,8 @@ func (t *postgresTable) Rows(b dataset.Builder) error {
 				b.Text(j, server.Digits(text))
 			case t.fields[i].DataTypeOID == oidBool && len(text) == 1: // t or f; nothing is NULL
 				b.Text(j, strconv.AppendBool(nil, text[0] == 't'))
+			case b.Reading(j).As == dataset.Days && dated(t.fields[i].DataTypeOID):
+				b.Date(j, text)
 			default:
 				b.Text(j, text)
 			}

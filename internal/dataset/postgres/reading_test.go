@@ -50,4 +50,14 @@ func TestPostgresReadings(t *testing.T) {
 			t.Errorf("%s as %v: %v, %v, want %v", c.column, c.reading, r, err, c.want)
 		}
 	}
+	// The form of dates in text is none of a date's.
+	s.Mapping.Dates = "DD.MM.YYYY"
+	s.Query.SQL = "select * from (values (1, '03.01.2000', date '2000-01-02', timestamp '2000-01-01 10:00', timestamptz '2000-01-02 23:30:00+00')) v(id, text, day, time, at) order by id"
+	q := dataset.Request{Missing: dataset.MissingError}
+	for _, name := range []string{"text", "day", "time", "at"} {
+		q.Columns, q.Readings = append(q.Columns, dataset.Column{Name: name, Scale: 1}), append(q.Readings, days)
+	}
+	if r, err := dataset.Read(s, q, dataset.ReadOptions{}); err != nil || !slices.Equal(r.Values, []float64{2, 1, 0, 1}) {
+		t.Errorf("with a form: %v, %v", r, err)
+	}
 }
