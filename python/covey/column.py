@@ -82,7 +82,7 @@ class Column:
         return out
 
     def _values(self, cells: Any, strict: bool) -> Array:
-        array = np.asarray(cells)
+        array = plain(cells)
         if array.ndim != 1:
             raise RowsError(f"column {self.name!r} has {array.ndim} dimensions, not 1")
         if not self.levels and self.kind == "" and array.dtype.kind in "fiub":
@@ -90,9 +90,11 @@ class Column:
             if np.isinf(values).any():
                 raise RowsError(f"column {self.name!r} has an infinite value in row {int(np.isinf(values).argmax())}")
             return values
+        if array.dtype.kind == "m":  # whose numbers, in a unit that nobody said, would be taken
+            raise RowsError(f"column {self.name!r} has durations: give them as numbers in the study's unit of measurement")
         if array.dtype.kind == "M":
             array = array.astype("datetime64[D]").astype(object)
-        cells = list(_plain(array))
+        cells = [cell.item() if isinstance(cell, (np.bool_, np.integer, np.floating)) and not isinstance(cell, np.timedelta64) else cell for cell in array.tolist()]
         values = np.array([self._value(cell, row, strict) for row, cell in enumerate(cells)], dtype=np.float64)
         lost = [int(row) for row in np.flatnonzero(np.isnan(values)) if not _empty(cells[row])]
         if lost:
@@ -158,10 +160,13 @@ def _parse(text: str) -> float:
         return float("inf")
 
 
-def _plain(array: npt.NDArray[Any]) -> Iterable[Any]:
-    """The cells as Python's own values."""
-    cells: Iterable[Any] = array.tolist()
-    return cells
+def plain(cells: Any) -> npt.NDArray[Any]:
+    """Cells as an array: None where a mask hides one, and each of a list as it is, not as the text of a number beside texts."""
+    array: npt.NDArray[Any] = np.asarray(cells)
+    if isinstance(cells, np.ma.MaskedArray) and np.any(cells.mask):
+        array = array.astype(object)
+        array[np.broadcast_to(cells.mask, array.shape)] = None
+    return np.array(cells, dtype=object) if array.dtype.kind in "US" and isinstance(cells, (list, tuple)) else array
 
 
 def _boolean(cell: Any) -> float:
@@ -172,7 +177,12 @@ def _boolean(cell: Any) -> float:
 
 
 def _days(cell: Any) -> float:
-    """Days since 1970-01-01; NaN of what is no date."""
+    """Days since 1970-01-01, in UTC of a point in time, as in Parquet and databases; NaN of what is no date."""
+    if isinstance(cell, datetime.datetime) and cell.utcoffset():
+        try:
+            cell = cell.astimezone(datetime.timezone.utc)
+        except OverflowError:  # before the year 1, or after 9999
+            return float("nan")
     if isinstance(cell, datetime.date):  # a datetime too
         return float(cell.toordinal() - _EPOCH)
     match = _DATE.fullmatch(cell.strip(" \t")) if isinstance(cell, str) else None

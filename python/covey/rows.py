@@ -7,7 +7,7 @@ from typing import Any, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from .column import Array, Column, named, widths
+from .column import Array, Column, named, plain, widths
 from .errors import RowsError
 
 
@@ -18,11 +18,15 @@ def coordinates(X: Any, names: Sequence[str], columns: Optional[Tuple[Column, ..
     if by_name(X):
         return _table(X, columns, keeps_gaps)
     try:
-        out = np.array(X, dtype=np.float64)
-    except (TypeError, ValueError) as e:
+        rows = plain(X)
+    except ValueError as e:
         raise RowsError("rows are neither numbers nor columns by name") from e
-    if out.ndim != 2 or out.shape[1] != len(names):
-        raise RowsError(f"rows have shape {out.shape}, not (n, {len(names)}): one number for each of feature_names_in_")
+    if rows.ndim != 2 or rows.shape[1] != len(names):
+        raise RowsError(f"rows have shape {rows.shape}, not (n, {len(names)}): one number for each of feature_names_in_")
+    if rows.dtype.kind in "fiub":
+        out = rows.astype(np.float64)
+    else:
+        out = np.concatenate([Column(name).numbers(rows[:, j], strict=True) for j, name in enumerate(names)], axis=1)
     if np.isinf(out).any():
         row, j = (int(i[0]) for i in np.nonzero(np.isinf(out)))
         raise RowsError(f"row {row} has an infinite value in {names[j]!r}")

@@ -23,6 +23,7 @@ class Rows(unittest.TestCase):
             np.testing.assert_array_equal(r.coordinates(table), want)
         self.assertEqual((len(caught.warnings), caught.filename), (1, __file__))
         np.testing.assert_array_equal(r.coordinates(np.array(want)), want)
+        np.testing.assert_array_equal(r.coordinates(np.ma.array(np.nan_to_num(want, nan=7), mask=np.isnan(want))), want)
         records = np.array([(1.0, 2.0, "x")], dtype=[("a", "f8"), ("b", "f8"), ("c", "U5")])
         np.testing.assert_array_equal(r.coordinates(records), want[:1])
         # a level that joined counts as other in numbers, too
@@ -53,7 +54,9 @@ class Rows(unittest.TestCase):
         for rows, why in [
             (np.zeros(6), "shape"),
             (np.zeros((2, 5)), "shape"),
-            ([["a"] * 6], "neither"),
+            ([["a"] * 6], "'a' has no number in row 0"),
+            ([["1_0", 0, 0, 0, 0, 0]], "'a' has no number in row 0"),
+            (np.ones((1, 6), dtype="timedelta64[ns]"), "durations"),
             ([[1, 2, 3], [1]], "neither"),
             ([[np.inf, 0, 0, 0, 0, 0]], "infinite"),
             ([[0, 0, 0, np.nan, 0, 0]], "some levels"),
@@ -114,7 +117,20 @@ class Rows(unittest.TestCase):
             np.testing.assert_array_equal(Column("m").numbers([decimal.Decimal("1.5"), decimal.Decimal("NaN"), 2], strict=False)[:, 0], [1.5, nan, 2])
         dates = np.array(["2000-01-02T12:00", "NaT"], dtype="datetime64[m]")
         np.testing.assert_array_equal(cases[2][0].numbers(dates, strict=False)[:, 0], [1, nan])
+        zone = datetime.timezone(datetime.timedelta(hours=-5))
+        dates = np.array([datetime.datetime(2000, 1, 2, 23, 30, tzinfo=zone), datetime.datetime(2000, 1, 2, 23, 30, tzinfo=datetime.timezone.utc)])
+        np.testing.assert_array_equal(cases[2][0].numbers(dates, strict=False)[:, 0], [2, 1])
+        with self.assertWarns(covey.RowsWarning):
+            cases[2][0].numbers(np.array([datetime.datetime(9999, 12, 31, 23, tzinfo=zone)]), strict=False)
+        with self.assertRaisesRegex(covey.RowsError, "'n' has durations"):
+            cases[1][0].numbers(np.array([1, 2], dtype="timedelta64[ns]"), strict=False)
+        with self.assertRaisesRegex(covey.RowsError, "'n' has no number in row 0"):
+            cases[1][0].numbers(np.array([np.timedelta64(1, "ns")], dtype=object), strict=True)
+        hidden = np.ma.array([1.5, 2.5], mask=[False, True])
+        np.testing.assert_array_equal(cases[1][0].numbers(hidden, strict=True)[:, 0], [1.5, nan])
         levels = Column("l", levels=("1", "true"))
+        np.testing.assert_array_equal(levels.numbers(["1", 1.0, True, np.bool_(True)], strict=False).argmax(axis=1), [0, 0, 1, 1])
+        np.testing.assert_array_equal(levels.numbers(np.array([np.int64(1), "x"], dtype=object), strict=False).argmax(axis=1), [0, 2])
         np.testing.assert_array_equal(levels.numbers(np.array([1, 1.0, True, "1", 2], dtype=object), strict=False).argmax(axis=1), [0, 0, 1, 0, 2])
 
     def test_lost_cells(self):
