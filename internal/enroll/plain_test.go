@@ -44,7 +44,7 @@ func TestDialErrorInWords(t *testing.T) {
 			t.Errorf("%s\nwant %s", got, c.dial)
 		}
 	}
-	other := &VersionError{wire.Version{Protocol: 1, Oldest: 1, Software: "a"}, wire.Version{Protocol: 2, Oldest: 2, Software: "c"}}
+	other := &VersionError{Agent: wire.Version{Protocol: 1, Oldest: 1, Software: "a"}, Coordinator: wire.Version{Protocol: 2, Oldest: 2, Software: "c"}}
 	if got := (&DialError{[]string{"hub:7443"}, other}).Error(); got != "at hub:7443 "+other.Error() || !strings.Contains(got, "upgrade the agent") {
 		t.Errorf("%q", got)
 	}
