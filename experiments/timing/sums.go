@@ -106,6 +106,8 @@ func sums(w io.Writer, runs int) error {
 		{"total", "zeros", "ones", zeros, ones, func(m *clip.Matrix) ([]int64, error) {
 			return clip.Sum(m, clip.Query{Map: clip.Total, Radius: 1, Grid: 0x1p-16}, 1)
 		}},
+		{"groups", "zeros", "ones", zeros, ones, func(m *clip.Matrix) ([]int64, error) { return clip.Groups(m, d, 1) }},
+		{"groups", "zeros", "one column", zeros, first, func(m *clip.Matrix) ([]int64, error) { return clip.Groups(m, d, 1) }},
 		{"mean", "numbers", "half zeros", pairs, halfZero, func(m *clip.Matrix) ([]int64, error) { return mean(m, nil) }},
 		{"mean of a sphere", "numbers", "half zeros", pairs, halfZero, func(m *clip.Matrix) ([]int64, error) { return mean(m.Sphere()) }},
 		{"centered mean", "numbers", "half left out", pairs, halfGone, func(m *clip.Matrix) ([]int64, error) { return mean(m.Less([]float64{0.5, 0.5})) }},

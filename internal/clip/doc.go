@@ -134,8 +134,7 @@
 // without hardware support, and the assembly uses the instruction, in the rounding mode to the
 // nearest that Go programs run in. Each product has an FMA of its own, from the constant: see add4
 // for why they are not chained. Integer addition commutes, so neither lanes, blocks nor workers
-// show. A unit's rows are blended four at a time from its first. Groups is the exception: gonum's
-// kernels differ between processors, and an eigenvalue at a bin's edge may.
+// show. A unit's rows are blended four at a time from its first.
 //
 // # Rules
 //

@@ -3,8 +3,6 @@ package clip
 import (
 	"math"
 
-	"gonum.org/v1/gonum/mat"
-
 	"covey/internal/query"
 )
 
@@ -35,41 +33,104 @@ func Groups(m *Matrix, size, workers int) ([]int64, error) {
 }
 
 // topEigenvalue is the largest eigenvalue of (1/size) Σ y yᵀ as f·2^e. It works on the smaller of
-// the two Gram matrices, which have the same one, of the rows over a power of two: all finite and
-// the largest magnitude in [1, 2), so nothing overflows.
+// the two Gram matrices, which have the same one, and takes the same steps whatever the rows hold,
+// zeros too: else its time would tell a coordinator how many groups have a value, and with columns
+// that are 0 in nearly all rows whether anybody has one.
 func topEigenvalue(rows []float64, d, size int) (f float64, e int) {
 	peak := 0.0
 	for _, v := range rows {
 		peak = max(peak, math.Abs(v))
 	}
-	if peak < negligible { // so is the eigenvalue, far below 2^-256
-		return 0, 0
+	e = exponent(peak)
+	n := len(rows) / d
+	m, length := min(n, d), max(n, d)
+	y, down := make([]float64, len(rows)), math.Ldexp(1, -e)
+	for i := range n {
+		for j, v := range rows[i*d : (i+1)*d] {
+			at := i*d + j
+			if n > d { // by columns
+				at = j*n + i
+			}
+			y[at] = settled(float64(v * down))
+		}
 	}
-	e = int(math.Float64bits(peak)>>52) - 1023
-	down := math.Ldexp(1, -e)
-	scaled := make([]float64, len(rows))
-	for i, v := range rows {
-		scaled[i] = v * down
+	a, trace := make([]float64, m*m), 0.0
+	for i := range m {
+		row := y[i*length : (i+1)*length]
+		dots(a[i*m:i*m+i+1], y[:(i+1)*length], row, 0)
+		for j := range i {
+			a[j*m+i] = a[i*m+j]
+		}
+		trace += a[i*m+i]
 	}
-	y := mat.NewDense(len(rows)/d, d, scaled)
-	var gram mat.SymDense
-	if n, _ := y.Dims(); n <= d {
-		gram.SymOuterK(1, y)
-	} else {
-		gram.SymOuterK(1, y.T())
+	up := exponent(trace)
+	down = math.Ldexp(1, -up)
+	for i, v := range a {
+		a[i] = settled(float64(v * down))
 	}
-	// One is added to every eigenvalue. The largest is at least 1, so it loses nothing; and no
-	// block of the tridiagonal form is tiny then (by interlacing, all its eigenvalues are 1 or
-	// more): gonum's Dsterf panics where it rescales one.
-	for i := range gram.SymmetricDim() {
-		gram.SetSym(i, i, gram.At(i, i)+1)
+	return largest(tridiagonal(a, m)) / float64(size), 2*e + up
+}
+
+// exponent is that of x as [math.Logb] has it, and -1023 of 0 and of what is below 2^-1022.
+func exponent(x float64) int { return int(math.Float64bits(x)>>52) - 1023 }
+
+// settled rounds x, at most 2 in magnitude, to a multiple of 2^-50. A product of two such numbers
+// is 0 or far above 2^-1022, below which a processor takes many times as long.
+func settled(x float64) float64 { return float64(x+6) - 6 }
+
+// tridiagonal returns the diagonal of a symmetric tridiagonal matrix and the squares of what is
+// next to it, behind a 0: of a matrix with the eigenvalues of a, of m rows, which it overwrites
+// (Householder). a is symmetric, and its trace below 2.
+func tridiagonal(a []float64, m int) (diagonal, squares []float64) {
+	diagonal, squares = make([]float64, m), make([]float64, m)
+	work := make([]float64, 2*m)
+	for k := range m {
+		diagonal[k] = a[k*m+k]
+		n := m - k - 1
+		if n == 0 {
+			break
+		}
+		v, w := work[:n], work[m:m+n]
+		copy(v, a[k*m+k+1:(k+1)*m])
+		squares[k+1] = dot(v, v)
+		v[0] += math.Copysign(math.Sqrt(squares[k+1]), v[0])
+		scale := 2 / max(dot(v, v), 0x1p-200) // of zeros, whose reflection is none
+		for i := range w {
+			row := (k + 1 + i) * m
+			dots(w[i:i+1], a[row+k+1:row+m], v, 0)
+			w[i] *= scale
+		}
+		half := dot(v, w) * scale / 2
+		for i := range w {
+			w[i] -= float64(half * v[i])
+		}
+		for i, vi := range v {
+			row, wi := a[(k+1+i)*m+k+1:][:n], w[i]
+			for j := range row {
+				row[j] = settled(row[j] - (float64(vi*w[j]) + float64(wi*v[j])))
+			}
+		}
 	}
-	var eigen mat.EigenSym
-	if eigen.Factorize(&gram, false) {
-		values := eigen.Values(nil)
-		f = values[len(values)-1] - 1
-	} else { // the iteration has no proof that it ends; the trace is within a factor of the rank
-		f = mat.Trace(&gram) - float64(gram.SymmetricDim())
+	return diagonal, squares
+}
+
+// largest returns the largest eigenvalue of tridiagonal's matrix, none of whose are negative, from
+// above and to 2^-50 of the trace.
+func largest(diagonal, squares []float64) float64 {
+	step := 0.0
+	for _, v := range diagonal {
+		step += v
 	}
-	return f / float64(size), 2 * e
+	low := 0.0
+	for range 50 {
+		step /= 2
+		// x is above all eigenvalues where all pivots of x·I - T are positive (Sturm).
+		x, pivot, none := low+step, 1.0, uint64(0)
+		for i, v := range diagonal {
+			pivot = x - v - squares[i]/pivot
+			none |= (math.Float64bits(pivot) - 1) >> 63 // 1 of 0, too
+		}
+		low += step * float64(none)
+	}
+	return low + step
 }
