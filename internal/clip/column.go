@@ -71,8 +71,14 @@ type columns struct {
 // one is a unit's weight in a column, in grid steps.
 const one = 1 / query.ColumnGrid
 
-// has reports whether row i has a value in column j that counts, if the row is there.
-func (c columns) has(i, j int) bool { return !c.skip[j] && !c.m.gap(i, j) }
+// has is 1 if row i is there with a value in column j that counts, else 0. A gap takes as long as a
+// value.
+func (c columns) has(i, j int) uint64 {
+	if c.skip[j] {
+		return 0
+	}
+	return c.m.there(i) * (1 - c.m.gap(i, j))
+}
 
 // oneHots adds what a unit has in the bins of each column, so many, of which bins appends those of
 // a value: at most one of each level.
@@ -86,16 +92,14 @@ func (c columns) oneHots(size int, bins func(to []int, x float64) []int) func(ac
 		for at, j := range c.of {
 			there := uint64(0)
 			for i := first; i < end; i++ {
-				if !c.has(i, j) {
-					continue
-				}
-				there += c.m.there(i)
+				has := c.has(i, j)
+				there += has
 				own = bins(own[:0], rows[(i-first)*c.m.d+j])
 				for _, b := range own {
 					if counts[b] == 0 {
 						filled = append(filled, b)
 					}
-					counts[b] += c.m.there(i)
+					counts[b] += has
 				}
 			}
 			for _, b := range filled { // at most 2^22 rows: no overflow
@@ -114,11 +118,8 @@ func (c columns) octaves() func(acc []uint64, unit int) {
 	return func(acc []uint64, unit int) {
 		row := from.widened(unit, unit+1)
 		for at, j := range c.of {
-			if !c.has(unit, j) {
-				continue
-			}
 			own, x := acc[at*query.OctaveBins:(at+1)*query.OctaveBins], row[j]
-			there := one * c.m.there(unit)
+			there := one * c.has(unit, j)
 			zero := there * (1 - filled(x))
 			own[0] += zero
 			first := 1
@@ -151,12 +152,11 @@ func (c columns) moments() func(acc []uint64, unit int) {
 		for at, j := range c.of {
 			sum, square, there := 0.0, 0.0, uint64(0)
 			for i := first; i < end; i++ {
-				if c.has(i, j) {
-					z := rows[(i-first)*c.m.d+j] // 0 of a row that is absent
-					sum += z
-					square += float64(z * z)
-					there += c.m.there(i)
-				}
+				has := c.has(i, j)
+				z := rows[(i-first)*c.m.d+j] * float64(has)
+				sum += z
+				square += float64(z * z)
+				there += has
 			}
 			some := float64(max(1, there))
 			v[at], v[d+at] = sum/some, square/some+float64(1-min(1, there)) // 0 and 1 of none

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -170,52 +169,6 @@ func TestGroupsTakeAnyRows(t *testing.T) {
 			before = after
 		}
 	})
-}
-
-// How long groups take MUST NOT tell what their rows hold, where a unit is a row: not whether any
-// has a value, nor in how many columns, nor of what size. With a library's eigenvalues numbers take
-// 30 times as long as zeros. Of many runs the shortest counts.
-func TestGroupsTakeAsLongWhateverTheyHold(t *testing.T) {
-	const d, size, groups = 64, 128, 2
-	rng := rand.New(rand.NewPCG(65, 66))
-	rows := func(cell func(i, j int) float64) *Matrix {
-		values := make([]float64, groups*size*d)
-		for at := range values {
-			values[at] = cell(at/d, at%d)
-		}
-		return mustMatrix(t, d, values)
-	}
-	of := func(set bool, v float64) float64 {
-		if set {
-			return v
-		}
-		return 0
-	}
-	names := []string{"zeros", "one cell", "one row", "three columns", "few cells", "numbers", "of all sizes", "nearly zeros"}
-	all := []*Matrix{
-		rows(func(int, int) float64 { return 0 }),
-		rows(func(i, j int) float64 { return of(i%size == 3 && j == 2, 1) }),
-		rows(func(i, _ int) float64 { return of(i%size == 3, rng.NormFloat64()) }),
-		rows(func(_, j int) float64 { return of(j < 3, rng.NormFloat64()) }),
-		rows(func(int, int) float64 { return of(rng.Float64() < 0.02, 1) }),
-		rows(func(int, int) float64 { return rng.NormFloat64() }),
-		rows(func(int, int) float64 { return rng.NormFloat64() * math.Exp2(float64(rng.IntN(800)-400)) }),
-		rows(func(i, j int) float64 { return of(i%size == 0, 1) + 0x1p-500*rng.NormFloat64() }),
-	}
-	least := make([]time.Duration, len(all))
-	for run := range 12 {
-		for i, m := range all {
-			began := time.Now()
-			mustGroups(t, m, size, 1)
-			if took := time.Since(began); run == 0 || took < least[i] {
-				least[i] = took
-			}
-		}
-	}
-	t.Logf("%v: %v", names, least)
-	if fast, slow := slices.Min(least), slices.Max(least); slow > 3*fast {
-		t.Errorf("from %v to %v for groups of one shape: %v of %v", fast, slow, least, names)
-	}
 }
 
 func BenchmarkGroups(b *testing.B) {
