@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -99,6 +100,45 @@ func TestKeysAreExact(t *testing.T) {
 		if at, ok := errors.AsType[*FieldError](err); text == string(body) || !ok || !strings.Contains(at.Reason, "unknown key") {
 			t.Errorf("%q: %v", with, err)
 		}
+	}
+}
+
+// TestProposalHoldsEveryParameter: a proposal without one of its study's lines is refused. If it
+// were filled in, bytes that sites approve and sign would mean what each build's defaults are.
+func TestProposalHoldsEveryParameter(t *testing.T) {
+	count := 0
+	for _, keys := range []string{
+		"", "method = 'covariance'\nnoise = 'distributed'\n", "profile = 'paper'\nlambda = 2.0\nrounds = 5\n",
+		"components = 'auto'\nmissing = 'zero'\nstandardize = 'private'\n", "components = 2\npicture = true\nlambda = 'private'\nradius = 'paper'\n",
+	} {
+		scale := "scale = 1.0\n"
+		if strings.Contains(keys, "standardize") {
+			scale = ""
+		}
+		spec, err := ParseSpec([]byte("name = 'x'\ndataset = 'rows'\nepsilon = 1.0\ndelta = 1e-6\n" + keys + "[[columns]]\nname = 'a'\n" + scale + "[[columns]]\nname = 'b'\n" + scale))
+		if err != nil {
+			t.Fatal(err)
+		}
+		key := func(b byte) Key { return bytes.Repeat([]byte{b}, 32) }
+		body, err := Propose(spec, []Member{{"a", key(1), 10}, {"b", key(2), 10}, {"c", key(3), 10}}, ed25519.PublicKey(key(4)), [32]byte{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.SplitAfter(string(body), "\n")
+		first, last := slices.Index(lines, "[study]\n"), slices.Index(lines, "[[roster]]\n")
+		for i := first; i < last; i++ {
+			columns := i > slices.Index(lines, "[[study.columns]]\n")
+			if own := columns && strings.HasPrefix(lines[i], "standardize"); own || !strings.Contains(lines[i], " = ") || lines[i] == "offset = 0.0\n" {
+				continue // without it the offset and the scale beside it hold, and an offset is 0
+			}
+			count++
+			if _, err := Parse([]byte(strings.Join(slices.Delete(slices.Clone(lines), i, i+1), ""))); err == nil {
+				t.Errorf("%q: a proposal without %q is read", keys, lines[i])
+			}
+		}
+	}
+	if count < 100 {
+		t.Errorf("%d lines", count)
 	}
 }
 

@@ -147,8 +147,8 @@ func (p Proposal) Thresholds() (Thresholds, error) {
 }
 
 // Parse reads a proposal strictly and checks all of it. Both sides plan from
-// what Parse returns, so a field that Parse would fill in MUST already be
-// there: the digest covers every parameter in its final form.
+// what Parse returns, so a field that it would have to fill in is an error: the
+// digest covers every parameter in its final form, whatever a build's defaults are.
 func Parse(body []byte) (Proposal, error) {
 	var p Proposal
 	if n := marks(body); n > maxMarks {
@@ -166,8 +166,13 @@ func Parse(body []byte) (Proposal, error) {
 	if len(p.Coordinator) != ed25519.PublicKeySize {
 		return Proposal{}, FieldErrorf("coordinator", "must be an Ed25519 public key")
 	}
+	given := p.Spec
+	given.Columns = slices.Clone(given.Columns)
 	if err := p.Spec.resolve(); err != nil {
 		return Proposal{}, err
+	}
+	if key := given.differs(p.Spec); key != "" {
+		return Proposal{}, FieldErrorf("study."+key, `must be in a proposal, which has all that decides written out: "coordinator study create" and "analyst propose" write it`)
 	}
 	if err := p.checkExpiry(); err != nil {
 		return Proposal{}, err
@@ -211,6 +216,17 @@ func Parse(body []byte) (Proposal, error) {
 		return Proposal{}, err
 	}
 	return p, nil
+}
+
+// differs returns the first key in which two specs differ, empty if there is none.
+func (s Spec) differs(other Spec) string {
+	a, b := reflect.ValueOf(s), reflect.ValueOf(other)
+	for i := range a.NumField() {
+		if !reflect.DeepEqual(a.Field(i).Interface(), b.Field(i).Interface()) {
+			return keyOf(a.Type().Field(i))
+		}
+	}
+	return ""
 }
 
 // Site is the roster index of the site of that name, -1 for none.
