@@ -75,22 +75,22 @@ func shares(change func(s *covey.Shares)) lie {
 // shares are missing; what fails a check is named (R13, A7), what is not in time is left out (R5),
 // and the result is right.
 func TestRounds(t *testing.T) {
-	tricks := []trick{
+	tricks := []trick{ // few in a row leave it out, or it would not be waited for where its link ends
 		{"an upload of one byte less", upload(func(u *covey.Upload) { u.Masked = u.GetMasked()[1:] }), study.CodePlanMismatch, false},
 		{"an upload of one byte more", upload(func(u *covey.Upload) { u.Masked = append(u.GetMasked(), 0) }), study.CodePlanMismatch, false},
+		{"no signature", quiet(func(m *covey.SiteMessage) bool { return m.GetReleaseSignature() != nil }), "", true},
 		{"an upload of another width", upload(func(u *covey.Upload) { u.Masked = append(u.GetMasked(), u.GetMasked()...) }), study.CodePlanMismatch, false},
+		{"a wrong signature", signature(func(s *covey.ReleaseSignature) { s.Signature[5] ^= 1 }), study.CodeBadCertificate, true},
 		{"an empty upload", upload(func(u *covey.Upload) { u.Masked = nil }), study.CodePlanMismatch, false},
+		{"no shares", quiet(func(m *covey.SiteMessage) bool { return m.GetShares() != nil }), "", true},
 		{"no upload", quiet(func(m *covey.SiteMessage) bool { return m.GetUpload() != nil }), "", false},
+		{"shares with a byte changed", shares(func(s *covey.Shares) { s.Shares[len(s.Shares)-32] ^= 1 }), study.CodeBadShare, true},
 		{"an upload of an earlier query", upload(func(u *covey.Upload) { u.Query-- }), "", false},
+		{"shares cut short", shares(func(s *covey.Shares) { s.Shares = s.GetShares()[:len(s.GetShares())-32] }), study.CodeBadShare, true},
 		{"an upload into an earlier slot", upload(func(u *covey.Upload) { u.Slot-- }), "", false},
+		{"empty shares", shares(func(s *covey.Shares) { s.Shares = nil }), study.CodeBadShare, true},
 		{"an upload into a slot that there is not", upload(func(u *covey.Upload) { u.Slot = 1 << 31 }), "", false},
 		{"an upload of no study", upload(func(u *covey.Upload) { u.Study = make([]byte, 32) }), "", false},
-		{"no signature", quiet(func(m *covey.SiteMessage) bool { return m.GetReleaseSignature() != nil }), "", true},
-		{"a wrong signature", signature(func(s *covey.ReleaseSignature) { s.Signature[5] ^= 1 }), study.CodeBadCertificate, true},
-		{"no shares", quiet(func(m *covey.SiteMessage) bool { return m.GetShares() != nil }), "", true},
-		{"shares with a byte changed", shares(func(s *covey.Shares) { s.Shares[len(s.Shares)-32] ^= 1 }), study.CodeBadShare, true},
-		{"shares cut short", shares(func(s *covey.Shares) { s.Shares = s.GetShares()[:len(s.GetShares())-32] }), study.CodeBadShare, true},
-		{"empty shares", shares(func(s *covey.Shares) { s.Shares = nil }), study.CodeBadShare, true},
 		{"everything twice", func(m *covey.SiteMessage) []*covey.SiteMessage { return append(truth(m), m) }, "", true},
 	}
 	inBubble(t, func(f *bubble) {
