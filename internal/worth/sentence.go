@@ -33,7 +33,21 @@ func spans(r *result.Result) bool { return r.K >= r.D-len(r.LeftOut) }
 
 // say writes the sentences. why is the reason for which figures are left out, if any.
 func (out *Report) say(p *study.Plan, r *result.Result, why string) {
-	tell := func(format string, args ...any) { out.Sentences = append(out.Sentences, fmt.Sprintf(format, args...)) }
+	out.sayShare(p, r, why)
+	out.sayRounds(p, r)
+	out.sayComponents(r)
+	out.sayColumns(r)
+	out.sayRows(r)
+	out.sayDoubts(p, r, why)
+}
+
+func (out *Report) tell(format string, args ...any) {
+	out.Sentences = append(out.Sentences, fmt.Sprintf(format, args...))
+}
+
+// sayShare says how much is captured, or why that is not known, and of what.
+func (out *Report) sayShare(p *study.Plan, r *result.Result, why string) {
+	tell := out.tell
 	these, any := "this component captures", "any one could"
 	if r.K > 1 {
 		these, any = fmt.Sprintf("these %d components capture", r.K), fmt.Sprintf("any %d could", r.K)
@@ -78,6 +92,11 @@ func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 	if r.ComponentsWhy != "" {
 		tell("%s.", capital(r.ComponentsText()))
 	}
+}
+
+// sayRounds says what power iteration left undone.
+func (out *Report) sayRounds(p *study.Plan, r *result.Result) {
+	tell := out.tell
 	if out.Unfinished {
 		tell("The iteration had not finished: about %s, perhaps as low as %s. More rounds, or method = \"covariance\", would help.", percent(out.Share.Estimate), percent(out.Share.Lower))
 	}
@@ -88,6 +107,11 @@ func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 		tell("The components are within %.1f degrees of the start that was given: what the rounds did not turn may be the start, and not what the rows show.",
 			math.Ceil(10*moved([]round{{x: columns(start.Vectors, r.D), z: r.Components}})[0])/10)
 	}
+}
+
+// sayComponents says which components are told apart, and what their order is worth.
+func (out *Report) sayComponents(r *result.Result) {
+	tell := out.tell
 	for _, c := range out.Components {
 		if text := c.sentence(r.K); !slices.Contains(out.Sentences, text) { // those of a group have one together
 			tell("%s", text)
@@ -96,6 +120,11 @@ func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 	if text := out.orderText(r); text != "" {
 		tell("%s", text)
 	}
+}
+
+// sayColumns says how columns were scaled, and which levels were joined.
+func (out *Report) sayColumns(r *result.Result) {
+	tell := out.tell
 	if text := r.LearnedText(); text != "" {
 		tell("%s. A scale is the standard deviation of values clipped at 2 to 4 scales: below the column's own if its tails are heavy, and wrong if a site has the column in another unit of measurement, which nothing here shows.", capital(text))
 	}
@@ -105,6 +134,11 @@ func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 	if text := r.LevelsText(); text != "" {
 		tell("%s.", capital(text))
 	}
+}
+
+// sayRows says which rows and cells are in the sums, and what their variances do not cover.
+func (out *Report) sayRows(r *result.Result) {
+	tell := out.tell
 	if n := summed(r); n < r.N {
 		tell("Some sums lacked a site: %d of %d units are in every sum behind the components, and these statements cover only their distribution.", n, r.N)
 	}
@@ -123,6 +157,11 @@ func (out *Report) say(p *study.Plan, r *result.Result, why string) {
 	if r.VarianceUnknown() {
 		tell("%s.", capital(r.VarianceNote))
 	}
+}
+
+// sayDoubts says what speaks against the figures, and what no figure covers.
+func (out *Report) sayDoubts(p *study.Plan, r *result.Result, why string) {
+	tell := out.tell
 	if text := centered(r); text != "" && out.Share == nil && why != blurredWhy {
 		tell("%s", text)
 	}
