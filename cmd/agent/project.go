@@ -98,7 +98,7 @@ func (c *projectCmd) Run(t *terminal) error {
 		done.unknown = "explained variance is about each site's mean, which a study of pairs does not release, and rows are projected about the offsets"
 	}
 	options := score.Options{Format: format, Quantiles: c.Quantile, Gaps: plan.Proposal.Spec.KeepsGaps(), Read: dataset.ReadOptions{Progress: progress(t.Err)}}
-	err = c.write(func(to io.WriteSeeker) (err error) {
+	err = c.write(t.Ctx, func(to io.WriteSeeker) (err error) {
 		done.Summary, err = projected(t.Ctx, func() (*score.Summary, error) {
 			return score.Project(m, config.Source(d), q, to, options)
 		})
@@ -125,10 +125,15 @@ type projection struct {
 	*score.Summary
 	Rotated *score.Rotation `json:"rotated,omitempty"`
 	Changed bool            `json:"changed,omitempty"` // the rows are not those of the study
-	Bytes   int64           `json:"bytes"`
-	SHA256  string          `json:"sha256"`
-	unknown string          // why variances that the study bought cannot be used
-	unsure  bool            // whether the limits come from variances that are mostly noise
+	written
+	unknown string // why variances that the study bought cannot be used
+	unsure  bool   // whether the limits come from variances that are mostly noise
+}
+
+// written is a file's length and hash.
+type written struct {
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
 }
 
 // mostUnsure is the share of a variance that noise may move it by without a word.
@@ -283,7 +288,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 }
 
 // write makes the file, whole or not at all, and notes its length and hash.
-func (c *projectCmd) write(content func(io.WriteSeeker) error, done *projection) error {
+func (c *projectCmd) write(ctx context.Context, content func(io.WriteSeeker) error, done *projection) error {
 	f, err := os.OpenFile(c.Out, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if errors.Is(err, os.ErrExist) {
 		return shared.Bad("%s: file exists and is not overwritten: delete it, or name another with --out", c.Out)
@@ -296,7 +301,7 @@ func (c *projectCmd) write(content func(io.WriteSeeker) error, done *projection)
 		err = finish(f, content)
 	}
 	if err == nil {
-		done.Bytes, done.SHA256, err = hashed(f, sha256.New())
+		done.written, err = projected(ctx, func() (written, error) { return hashed(f, sha256.New()) })
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return errors.Join(err, os.Remove(c.Out))
@@ -306,10 +311,11 @@ func (c *projectCmd) write(content func(io.WriteSeeker) error, done *projection)
 
 var errInterrupted = errors.New("interrupted: no file was left")
 
-// projected returns what project returns, and after Ctrl-C waits for no row: a database may take
-// minutes to the first.
-func projected(ctx context.Context, project func() (*score.Summary, error)) (*score.Summary, error) {
-	done, err := shared.Await(ctx, project)
+// projected returns what work returns, and after Ctrl-C waits for nothing: a database may take
+// minutes to the first row, and whoever presses it twice ends the process, which would leave a file
+// without a record.
+func projected[T any](ctx context.Context, work func() (T, error)) (T, error) {
+	done, err := shared.Await(ctx, work)
 	if errors.Is(err, shared.ErrInterrupted) {
 		err = errInterrupted
 	}
@@ -339,12 +345,12 @@ func (b *buffered) Seek(offset int64, whence int) (int64, error) {
 	return b.f.Seek(offset, whence)
 }
 
-func hashed(f *os.File, h hash.Hash) (int64, string, error) {
+func hashed(f *os.File, h hash.Hash) (written, error) {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return 0, "", err
+		return written{}, err
 	}
 	n, err := io.Copy(h, f)
-	return n, hex.EncodeToString(h.Sum(nil)), err
+	return written{n, hex.EncodeToString(h.Sum(nil))}, err
 }
 
 // record puts a line of kind local into egress.jsonl: through the agent where one runs, since the

@@ -52,7 +52,7 @@ func TestProjectionKeepsAFile(t *testing.T) {
 	if err := os.WriteFile(c.Out, []byte("kept"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	err := c.write(func(io.WriteSeeker) error { return nil }, &projection{})
+	err := c.write(t.Context(), func(io.WriteSeeker) error { return nil }, &projection{})
 	if err == nil || !strings.Contains(err.Error(), "scores.csv: file exists and is not overwritten") || !strings.Contains(err.Error(), "--out") {
 		t.Errorf("%v", err)
 	}
@@ -131,26 +131,35 @@ func TestProjectionOfOtherRows(t *testing.T) {
 }
 
 // TestProjectionInterrupted: Ctrl-C ends a long projection, also one that waits for its first row,
-// and leaves no file without a record.
+// or whose file is not hashed yet, and leaves no file without a record.
 func TestProjectionInterrupted(t *testing.T) {
-	ctx, interrupt := context.WithCancel(t.Context())
-	c := projectCmd{Out: filepath.Join(t.TempDir(), "scores.csv")}
-	err := c.write(func(to io.WriteSeeker) error {
-		_, err := projected(ctx, func() (*score.Summary, error) {
-			if _, err := to.Write([]byte("a row")); err != nil {
-				t.Error(err)
+	var ctx context.Context
+	for _, answers := range []bool{true, false} {
+		now, interrupt := context.WithCancel(t.Context())
+		ctx = now
+		c := projectCmd{Out: filepath.Join(t.TempDir(), "scores.csv")}
+		err := c.write(ctx, func(to io.WriteSeeker) error {
+			if answers {
+				_, err := to.Write([]byte("a row"))
+				interrupt()
+				return err
 			}
-			interrupt()
-			<-t.Context().Done() // a database that does not answer
-			return nil, nil
-		})
-		return err
-	}, &projection{})
-	if !errors.Is(err, errInterrupted) {
-		t.Errorf("%v", err)
-	}
-	if _, err := os.Stat(c.Out); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a part of the file is left: %v", err)
+			_, err := projected(ctx, func() (*score.Summary, error) {
+				if _, err := to.Write([]byte("a row")); err != nil {
+					t.Error(err)
+				}
+				interrupt()
+				<-t.Context().Done() // a database that does not answer
+				return nil, nil
+			})
+			return err
+		}, &projection{})
+		if !errors.Is(err, errInterrupted) {
+			t.Errorf("%v", err)
+		}
+		if _, err := os.Stat(c.Out); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("a part of the file is left: %v", err)
+		}
 	}
 	if err := record(&terminal{&shared.Terminal{Ctx: ctx}, t.TempDir()}, &siteconfig.Config{}, &projection{}); !errors.Is(err, errInterrupted) {
 		t.Errorf("recorded: %v", err)

@@ -46,6 +46,10 @@ func Await[T any](ctx context.Context, work func() (T, error)) (T, error) {
 		value T
 		err   error
 	}
+	var none T
+	if ctx.Err() != nil {
+		return none, ErrInterrupted
+	}
 	done := make(chan answer, 1)
 	go func() {
 		value, err := work()
@@ -55,7 +59,6 @@ func Await[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	case a := <-done:
 		return a.value, a.err
 	case <-ctx.Done():
-		var none T
 		return none, ErrInterrupted
 	}
 }
