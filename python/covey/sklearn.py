@@ -28,8 +28,15 @@ def pipeline(result: Result) -> Any:
     variance, ratio = result.explained_variance_, result.shares if result.judged else None
     pca.explained_variance_ = nan if variance is None else variance.copy()
     pca.explained_variance_ratio_ = nan.copy() if ratio is None else ratio.copy()
-    rows = result.n_samples_ * max(1.0, result.rows_per_unit) if result.rows_kept is None else result.rows_kept
-    pca.singular_values_ = np.sqrt(pca.explained_variance_ * max(0.0, rows - 1))
+    kept = result.n_samples_ * max(1.0, result.rows_per_unit) if result.rows_kept is None else result.rows_kept
+    pca.singular_values_ = np.sqrt(pca.explained_variance_ * max(0.0, kept - 1))
     noise = result.noise_variance()
     pca.noise_variance_ = float("nan") if noise is None else noise
-    return Pipeline([("rows", FunctionTransformer(result.coordinates)), ("scale", scale), ("pca", pca)])
+    rows = FunctionTransformer(result.coordinates, feature_names_out=_names)
+    rows.n_features_in_ = d
+    return Pipeline([("rows", rows), ("scale", scale), ("pca", pca)])
+
+
+def _names(rows: Any, _: Any) -> Any:
+    """The names of what coordinates returns; no closure, which no pickle holds."""
+    return np.array(rows.func.__self__.feature_names_in_, dtype=object)

@@ -2,6 +2,7 @@
 
 import datetime
 import decimal
+import pickle
 import unittest
 import warnings
 
@@ -184,6 +185,10 @@ class Rows(unittest.TestCase):
         fitted = r.as_sklearn()
         np.testing.assert_allclose(fitted.transform(table), r.transform(table))
         np.testing.assert_allclose(fitted.transform(r.coordinates(table)), r.transform(table))
+        again = pickle.loads(pickle.dumps(fitted))
+        np.testing.assert_allclose(again.transform(table), r.transform(table))
+        self.assertEqual((again.n_features_in_, list(again.get_feature_names_out())), (6, ["pca0", "pca1"]))
+        self.assertEqual(list(again[:2].get_feature_names_out()), list(r.feature_names_in_))
 
     def test_many_rows(self):
         """Chunks change nothing."""
