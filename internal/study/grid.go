@@ -72,8 +72,8 @@ func quantileOf(noised []int64, spread, quantile float64, units int, also tail) 
 // Unread reports whether one of a study's histograms of lengths left no radius: a default that
 // knows nothing of the rows was in force then, of the center or of what the components are of.
 func (p *Plan) Unread(releases []Release) bool {
-	return p.anyHistogram(releases, func(q Query, noised []int64, spread float64, units int) bool {
-		radius := quantileRadius(noised, spread, 0.5, units)
+	return p.anyHistogram(releases, func(q Query, r Release, noised []int64, units int, _ float64) bool {
+		radius := quantileRadius(noised, r.Spread(), 0.5, units)
 		return radius == 0 && q.Of != KindVariance && (q.Of != KindTotal || slices.ContainsFunc(p.Queries, func(o Query) bool { return o.Kind == KindMoment }))
 	})
 }
@@ -81,33 +81,43 @@ func (p *Plan) Unread(releases []Release) bool {
 // Beyond reports whether a tenth of the units or more are so long that the last bin of a histogram
 // holds them: how long they are nobody knows, and whatever is clipped there is of shorter rows.
 func (p *Plan) Beyond(releases []Release) bool {
-	return p.anyHistogram(releases, func(q Query, noised []int64, spread float64, units int) bool {
-		return q.Of != KindRows && quantileRadius(noised, spread, 0.9, units) > BinEdge(HistogramBins-2)
+	return p.anyHistogram(releases, func(q Query, r Release, noised []int64, units int, _ float64) bool {
+		return q.Of != KindRows && quantileRadius(noised, r.Spread(), 0.9, units) > BinEdge(HistogramBins-2)
 	})
 }
 
 // Below reports whether half of the units or more are so short that the first bin of a histogram
-// holds them, surely: no radius is read from there.
+// holds them, surely: no radius is read from there. Units that have no row do not count.
 func (p *Plan) Below(releases []Release) bool {
-	return p.anyHistogram(releases, func(q Query, noised []int64, spread float64, units int) bool {
-		return q.Of != KindRows && q.Of != KindVariance && float64(noised[0]) >= max(0.5*float64(units), standsOut(spread, HistogramBins))
+	return p.anyHistogram(releases, func(q Query, r Release, noised []int64, units int, rowed float64) bool {
+		short, of := float64(noised[0]), float64(units)
+		if rowed > 0 { // lengths takes every unit of the first bin for one without rows
+			all := float64(r.Units) / r.Grid
+			of = rowed * all
+			short = of - (all - float64(r.Noised[0]))
+		}
+		return q.Of != KindRows && q.Of != KindVariance && short >= max(0.5*of, standsOut(r.Spread(), HistogramBins))
 	})
 }
 
 // anyHistogram reports whether one of a study's histograms of lengths is as asked: of what, its
-// counts without rows that were left out, their noise, and the units that they are of.
-func (p *Plan) anyHistogram(releases []Release, is func(q Query, noised []int64, spread float64, units int) bool) bool {
-	t := &transition{Plan: p, c: &Course{}}
+// release, its counts without rows that were left out, the units that they are of, and, where units
+// of several rows may have lost all, the least share that has one.
+func (p *Plan) anyHistogram(releases []Release, is func(q Query, r Release, noised []int64, units int, rowed float64) bool) bool {
+	t, rowed := &transition{Plan: p, c: &Course{}}, 0.0
 	for _, r := range releases {
 		q := p.Queries[r.Query]
 		if q.Kind == KindRows {
 			t.r = r
 			t.rows()
+			if t.emptied() { // no unit counts for more rows than the radius
+				rowed = max(0, min(1, (r.Z()[0]-2*r.Tau())/r.Radius))
+			}
 		}
 		if q.Kind != KindHistogram || len(r.Noised) == 0 { // of a head
 			continue
 		}
-		if noised, units := t.lengths(r); is(q, noised, r.Spread(), units) {
+		if noised, units := t.lengths(r); is(q, r, noised, units, rowed) {
 			return true
 		}
 	}

@@ -88,3 +88,28 @@ func TestLengthsAreOfUnitsWithRows(t *testing.T) {
 		}
 	}
 }
+
+// TestShortUnitsAreNotEmptyOnes: where rows are kept of more units than a histogram shows, most of
+// them are too short to be counted; where units are empty, nothing is short.
+func TestShortUnitsAreNotEmptyOnes(t *testing.T) {
+	p := mustPlan(t, texts.With(texts.Minimal, `missing = "drop-row"`, `unit = "id"`), 3000, 3000, 4000)
+	counted := slices.IndexFunc(p.Queries, func(q Query) bool { return q.Kind == KindRows })
+	lengths := slices.IndexFunc(p.Queries, func(q Query) bool { return q.Kind == KindHistogram && q.Of == KindPower })
+	if counted < 0 || lengths < 0 {
+		t.Fatalf("queries are %v", p.Queries)
+	}
+	for _, c := range []struct {
+		perUnit, most, shown float64
+		short                bool
+	}{
+		{3, 8, 0, true}, {3, 8, 0.1, true}, {3, 8, 0.2, false}, {3, 8, 1, false}, {1.5, 8, 0.5, false},
+		{0.3, 6, 0.1, false}, {0.3, 6, 0, true}, {0.02, 6, 0, false}, {0, 6, 0, false}, {0, 6, 0.9, false},
+	} {
+		rows := Release{Query: counted, Kind: KindRows, Noised: []int64{int64(c.perUnit * 10_000)}, Radius: c.most, Sigma: 10 << 10, Grid: 1, Units: 10_000}
+		r := Release{Query: lengths, Kind: KindHistogram, Noised: make([]int64, HistogramBins), Sigma: 30 << 10, Grid: 1, Units: 10_000}
+		r.Noised[0], r.Noised[260] = int64((1-c.shown)*10_000), int64(c.shown*10_000)
+		if got := p.Below([]Release{rows, r}); got != c.short {
+			t.Errorf("%+v: short is %v", c, got)
+		}
+	}
+}
