@@ -92,8 +92,10 @@
 //   - R24: A refusal that can be put right (`data`, `data_changed`, `store`, `broken_chain`) MUST
 //     end no study that runs. The site MUST be asked again on its next link, and on this one after
 //     a pause, until it uploads: at most once in `deadlines.round` or a minute, whichever is less,
-//     whatever it says. With `on_dropout = "continue"` no query waits for a site that refused: U
-//     MAY be chosen once every other one has uploaded.
+//     whatever it says. With `on_dropout = "continue"` no query waits for a site that refused, nor
+//     for one without a link that missed five deadlines for uploads in a row: U MAY be chosen once
+//     every other one has uploaded. Such a study ends once fewer than U_min sites have not left it
+//     for good (`left`, `rolled_back`), unless these can open its last sum.
 //   - R60: A leader MUST check each box's length and signature when it comes, and take all of a
 //     site's or none (`bad_box`).
 //   - R61: It MUST take a confirmation only with deposits and a statement of the tags that it

@@ -199,6 +199,34 @@ func TestTooFewHaveNotLeft(t *testing.T) {
 	}
 }
 
+// TestTooFewHaveNotLeftForAnotherQuery: the last sum is opened where those who have not left can;
+// an earlier one is not, and nobody is charged for a query after it.
+func TestTooFewHaveNotLeftForAnotherQuery(t *testing.T) {
+	for _, c := range []struct {
+		rounds int
+		left   []int
+		end    Status
+	}{{1, []int{2}, StatusCompleted}, {1, []int{2, 3}, StatusEnded}, {2, []int{2}, StatusEnded}} {
+		h := newHarness(t, 5, func(s *proposal.Spec) { s.Radius, s.Rounds, s.MinSurvivors = "1", c.rounds, 5 }) // four sign and open
+		h.mute["share"] = true
+		h.run()
+		for _, i := range c.left {
+			h.event(Refused{Site: i, Code: study.CodeLeft})
+			h.run()
+		}
+		if c.end == StatusCompleted {
+			for _, i := range []int{0, 1, 3, 4} {
+				h.event(Shared{i, 0, 0})
+			}
+			h.run()
+		}
+		h.want(c.end)
+		if n := h.count("upload", 0); n != 1 || len(h.state.Releases) > 1 {
+			t.Errorf("%+v: %d uploads, %d releases", c, n, len(h.state.Releases))
+		}
+	}
+}
+
 // TestLeftWhileItIsSigned: a survivor that says no before it signs, or sends its shares, is not
 // waited for where the others suffice, and is where they do not.
 func TestLeftWhileItIsSigned(t *testing.T) {

@@ -99,7 +99,8 @@ func (s leader) departed() *Entry {
 				here, last = here-1, d // for good, whatever link comes
 			}
 		}
-		if here < s.plan.Thresholds.MinSurvivors {
+		// The last sum is opened all the same where the others can.
+		if here < s.plan.Thresholds.MinSurvivors && !(s.Survivors != nil && s.plan.Queries.Left(s.Query) == 1 && s.spares()) {
 			return &Entry{Kind: EntryEnded, Code: last.code, Culprit: last.culprit}
 		}
 	}

@@ -31,8 +31,11 @@ func init() {
 			{"internal/round/live.go", "!k.connected && k.missed >= patience", "false"},
 		}, in("round", "TestGoneSiteCostsFewDeadlines"), killer{}},
 		{"left: a study waits for who left for good", 0, []edit{
-			{"internal/round/refusal.go", "if here < s.plan.Thresholds.MinSurvivors {", "if false {"},
+			{"internal/round/refusal.go", "if here < s.plan.Thresholds.MinSurvivors && ", "if false && "},
 		}, in("round", "TestTooFewHaveNotLeft"), killer{}},
+		{"left: the last sum is not opened without who left for good", 0, []edit{
+			{"internal/round/refusal.go", " && !(s.Survivors != nil && s.plan.Queries.Left(s.Query) == 1 && s.spares()) {", " {"},
+		}, in("round", "TestTooFewHaveNotLeftForAnotherQuery"), killer{}},
 		{"left: nobody is waited for where too few are left", 0, []edit{
 			{"internal/round/waiting.go", ">= s.plan.Thresholds.MinSurvivors\n", ">= 0\n"},
 		}, in("round", "TestTooFewAreLeft"), killer{}},
