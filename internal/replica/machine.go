@@ -57,10 +57,10 @@ func (f *machine) Apply(l *raft.Log) any {
 	return answer
 }
 
-// recall applies what was applied before this run and no leader has confirmed in it, so that the
-// machine can judge a leader's snapshot.
-func (f *machine) recall() error {
-	for f.index < f.mark.index.Load() {
+// recall applies what was applied before this run and no leader has confirmed in it, up to where a
+// leader's snapshot is of, so that the machine can judge it.
+func (f *machine) recall(to uint64) error {
+	for to = min(to, f.mark.index.Load()); f.index < to; {
 		var l raft.Log
 		if err := f.snaps.log.GetLog(f.index+1, &l); err != nil {
 			return f.set("read the log", err)
@@ -87,13 +87,13 @@ func (f *machine) Restore(r io.ReadCloser) error {
 	// Whatever raft does about it, this machine's state is not to be used.
 	from := sourceOf(r)
 	if from.sent {
-		if err := f.recall(); err != nil {
+		if err := f.recall(from.meta.Index); err != nil {
 			return err
 		}
 	}
 	f.index = from.meta.Index
 	err := f.m.Restore(r)
-	if _, ok := err.(divergence); ok {
+	if _, ok := err.(divergence); ok && from.sent { // never this node's own
 		return f.snaps.discard(from.meta)
 	}
 	if err != nil {
