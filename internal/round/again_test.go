@@ -1,6 +1,7 @@
 package round
 
 import (
+	"reflect"
 	"testing"
 
 	"covey/internal/proposal"
@@ -52,6 +53,24 @@ func TestRefusalWhileAnEntryIsOnItsWay(t *testing.T) {
 	h.want(StatusEnded)
 	if h.state.Code != study.CodePlanMismatch || h.state.Culprit != 3 {
 		t.Fatalf("code %s of site %d", h.state.Code, h.state.Culprit)
+	}
+}
+
+// TestNothingIsAskedOnceTheStudyEnds: where too many sites leave while a sum is opened, and its
+// release comes to the log before the study's end does, no other is asked about the next query.
+func TestNothingIsAskedOnceTheStudyEnds(t *testing.T) {
+	for _, dropout := range []string{proposal.DropoutWait, proposal.DropoutContinue} {
+		h := newHarness(t, 4, func(s *proposal.Spec) { s.OnDropout = dropout })
+		for opens := false; !opens && h.one(); {
+			opens = len(h.pending) > 0 && reflect.TypeOf(h.pending[0]) == reflect.TypeFor[Open]()
+		}
+		h.event(Refused{Site: 0, Code: study.CodeLeft})
+		h.event(Refused{Site: 3, Code: study.CodeLeft})
+		h.run()
+		h.want(StatusEnded)
+		if n := h.count("upload", 1); n != 1 || len(h.state.Releases) != 1 {
+			t.Errorf("%s: %d uploads, %d releases", dropout, n, len(h.state.Releases))
+		}
 	}
 }
 

@@ -60,6 +60,9 @@ func (s leader) effects() []Effect {
 	if s.plan == nil || !s.live.leading {
 		return nil
 	}
+	if s.Status == StatusRunning && s.departed() != nil {
+		return s.advance() // no site is charged for a query of a study that ends
+	}
 	out := s.prompts()
 	switch s.Status {
 	case StatusProposed:

@@ -36,6 +36,9 @@ func init() {
 		{"left: the last sum is not opened without who left for good", 0, []edit{
 			{"internal/round/refusal.go", " && !(s.Survivors != nil && s.plan.Queries.Left(s.Query) == 1 && s.spares()) {", " {"},
 		}, in("round", "TestTooFewHaveNotLeftForAnotherQuery"), killer{}},
+		{"left: a query is asked of a study that ends", 0, []edit{
+			{"internal/round/leader.go", "if s.Status == StatusRunning && s.departed() != nil {", "if false {"},
+		}, in("round", "TestNothingIsAskedOnceTheStudyEnds"), killer{}},
 		{"left: nobody is waited for where too few are left", 0, []edit{
 			{"internal/round/waiting.go", ">= s.plan.Thresholds.MinSurvivors\n", ">= 0\n"},
 		}, in("round", "TestTooFewAreLeft"), killer{}},
