@@ -3,7 +3,6 @@ package study
 import (
 	"errors"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -223,45 +222,9 @@ func TestBinEdges(t *testing.T) {
 	}
 }
 
-// TestRadiusIsOfTheHistogram: whatever a site makes of the counts, and however they round, a radius
-// is an edge's at most.
-func TestRadiusIsOfTheHistogram(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	for range 100 {
-		counts := make([]int64, HistogramBins)
-		for j := range counts {
-			counts[j] = rng.Int64N(1 << 47)
-		}
-		if got := quantileRadius(counts, 1<<20, 1, 1<<32); got > BinEdge(HistogramBins-1) {
-			t.Fatalf("%v is %v times the last edge", got, got/BinEdge(HistogramBins-1))
-		}
-	}
-}
-
-func TestQuantileRadius(t *testing.T) {
-	const spread = 10
-	counts := make([]int64, HistogramBins)
-	counts[260], counts[264], counts[268] = 500, 390, 110
-	counts[400] = 46 // noise: below 4.65σ
-	within := func(j int, part float64) float64 { return BinEdge(j-1) + part*(BinEdge(j)-BinEdge(j-1)) }
-	if got, want := quantileRadius(counts, spread, 0.9, 1000), within(268, 10.0/110); math.Abs(got-want) > 1e-12*want {
-		t.Fatalf("R = %v, want the 0.9 quantile %v", got, want)
-	}
-	counts[268] = 90
-	if got, want := quantileRadius(counts, spread, 0.9, 1000), within(264, 382.0/390); math.Abs(got-want) > 1e-12*want {
-		t.Fatalf("R = %v, want %v", got, want)
-	}
-	if quantileRadius(counts, spread, 1, 1000) != BinEdge(268) {
-		t.Fatal("the last bin that stands out")
-	}
-	// 400 units in 16 neighboring bins: none of 25 stands out, four together do.
-	thin := make([]int64, HistogramBins)
-	for j := 256; j < 272; j++ {
-		thin[j] = 25
-	}
-	if got := quantileRadius(thin, spread, 0.9, 400); got < BinEdge(267) || got > BinEdge(271) {
-		t.Fatalf("R = %v of thin bins, their 0.9 quantile is %v", got, BinEdge(269))
-	}
+// TestUnreadRadiusStays: a histogram of which noise left nothing keeps the radius in force, or
+// gives the default.
+func TestUnreadRadiusStays(t *testing.T) {
 	p := mustPlan(t, texts.Minimal, 1000, 1000, 1000)
 	for _, c := range []struct{ before, want float64 }{{3, 3}, {0, defaultRadius}} {
 		course := Course{Radii: map[Kind]float64{KindPower: c.before}}

@@ -1,5 +1,7 @@
 package study
 
+import "covey/internal/histogram"
+
 // ClipQuantile is the quantile of ‖y‖² at which a part of the covariance is clipped where long rows
 // show nothing of their own; of a private bound.
 func (p *Plan) ClipQuantile(part int) float64 {
@@ -40,16 +42,16 @@ func (t *transition) bounds() (low, high float64) {
 // clips are the low and the high B² by the histogram r of ‖y‖². Where it has two peaks, or little
 // noise and no heavy tail, both are the high one.
 func (t *transition) clips(r Release) (low, high float64) {
-	noised, units := t.lengths(r)
-	also := tail{near: tailNear}
-	if r.Spread() > tailNoise*float64(units) {
-		also.near = tailNoisy
+	lengths := t.lengths(r)
+	also := histogram.Tail{Near: tailNear}
+	if lengths.Spread > tailNoise*float64(lengths.Units) {
+		also.Near = tailNoisy
 	}
-	peaks := twoPeaks(noised, r.Spread(), t.Iota <= iotaEnough)
+	peaks := lengths.TwoPeaks(t.Iota <= iotaEnough)
 	if peaks {
-		also.together = peakBins
+		also.Together = peakBins
 	}
-	quantile := func(q float64) float64 { return quantileOf(noised, r.Spread(), q, units, also) }
+	quantile := func(q float64) float64 { return lengths.QuantileWith(also, q) }
 	low, high = quantile(clipLow), quantile(clipHigh)
 	if peaks {
 		low = high
@@ -71,8 +73,4 @@ const (
 	tailNoise           = 0.005
 	// peakBins of a tail may stand out as one where lengths have two peaks.
 	peakBins = 4
-	// dips is how many standard deviations two peaks are above what lies between them. Where noise
-	// is not large nearDips do for a peak of nearPeak within reach of the fullest bin: when noise
-	// alone makes one, now and then, the clip that is too high costs little (docs/experiments.md).
-	dips, nearDips, nearPeak = 5, 4, 5
 )

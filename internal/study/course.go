@@ -145,8 +145,7 @@ func (t *transition) radius() {
 			c.Radii[k] = defaultRadius
 		}
 	}
-	noised, units := t.lengths(r)
-	quantile := func(q float64) float64 { return quantileRadius(noised, r.Spread(), q, units) }
+	quantile := t.lengths(r).Quantile
 	last := 2 * quantile(1)
 	switch q.Of {
 	case KindTotal: // also bounds the trace, by which the covariance is clipped

@@ -3,6 +3,7 @@ package study
 import (
 	"slices"
 
+	"covey/internal/histogram"
 	"covey/internal/proposal"
 	"covey/internal/standardize"
 )
@@ -47,19 +48,19 @@ func (t *transition) emptied() bool {
 	return s.Unit != "" && s.Missing == proposal.MissingDropRow
 }
 
-// lengths are a histogram's counts of the kept rows alone, and how many these are, in grid steps.
+// lengths are a histogram's counts of the kept rows alone, in grid steps.
 // The others are in the lowest bin: where they are most of the units, that bin would stand out of
 // the noise alone, and a radius be that of nothing. Of units of several rows the bin itself says
 // how many are empty.
-func (t *transition) lengths(r Release) (noised []int64, units int) {
-	units = int(float64(r.Units) / r.Grid)
+func (t *transition) lengths(r Release) histogram.Noised {
+	units := int(float64(r.Units) / r.Grid)
 	kept := int(float64(t.kept() * float64(units)))
 	if t.emptied() {
 		kept = min(kept, max(units-int(r.Noised[0]), int(2*r.Spread()), 1))
 	}
-	noised = slices.Clone(r.Noised)
+	noised := slices.Clone(r.Noised)
 	noised[0] -= int64(units - kept)
-	return noised, kept
+	return histogram.Noised{Counts: noised, Spread: r.Spread(), Units: kept}
 }
 
 // present returns the share of units that have a value in each coordinate, by the counts z of

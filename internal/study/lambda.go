@@ -3,20 +3,17 @@ package study
 import (
 	"math"
 
+	"covey/internal/histogram"
 	"covey/internal/proposal"
 	"covey/internal/query"
 )
-
-// falseScale bounds the probability with which noise alone makes a bin of a histogram
-// stand out.
-const falseScale = 0.01
 
 // setGroups sizes the groups that a private Λ is read from (the paper, section 1: groups
 // of Õ(d) points populate a histogram over powers of two of their top eigenvalues). The
 // largest of 4d, 2d and d points leaves enough groups, or the study is refused: the
 // larger a group, the less its eigenvalue overestimates λ1. The query is charged already.
 func (p *planner) setGroups(q Query) error {
-	needed := math.Ceil(2 * standsOut(q.Multiplier*p.Noise.atSites(query.HistogramSensitivity), HistogramBins))
+	needed := math.Ceil(2 * histogram.StandsOut(q.Multiplier*p.Noise.atSites(query.HistogramSensitivity), HistogramBins))
 	if p.Noise.Chooses(q) {
 		e, err := p.Curve().SelectEpsilon(q.Rho)
 		if err != nil {
@@ -26,7 +23,7 @@ func (p *planner) setGroups(q Query) error {
 		// The best score is within (2/ε0)·ln(candidates/β) of the largest but with
 		// probability β (McSherry, Talwar 2007).
 		f, _ := e.Float64()
-		needed = math.Ceil(4 * p.Noise.atSites(1) / f * math.Log(float64(hi-lo+1)/falseScale))
+		needed = math.Ceil(4 * p.Noise.atSites(1) / f * math.Log(float64(hi-lo+1)/histogram.FalseScale))
 	}
 	for _, size := range []int{4 * p.D, 2 * p.D, p.D} {
 		p.Groups, p.GroupSize = 0, size
@@ -41,14 +38,6 @@ func (p *planner) setGroups(q Query) error {
 		needed, p.D, needed*float64(p.D), p.Groups, p.N)
 }
 
-// standsOut is the noised count that a bin must reach to be believed: none of bins empty
-// ones does but with probability falseScale (stability, Karwa and Vadhan 2018; here
-// every bin is on the wire, so the threshold is for utility alone). It is 4.66 sigma of 512
-// bins; the true probability is below 0.001, where 4 sigma would give 0.016.
-func standsOut(sigma float64, bins int) float64 {
-	return sigma * math.Sqrt(2*math.Log(float64(bins)/falseScale))
-}
-
 // lambda takes the upper edge of the chosen octave for Λ, and the paper's radius.
 func (t *transition) lambda() {
 	c, q, r := t.c, t.q, t.r
@@ -61,7 +50,7 @@ func (t *transition) lambda() {
 				best = j
 			}
 		}
-		if q.Kind == KindLambda && float64(r.Noised[best]) < standsOut(r.Spread(), len(r.Noised)) {
+		if q.Kind == KindLambda && float64(r.Noised[best]) < histogram.StandsOut(r.Spread(), len(r.Noised)) {
 			c.End = CodeNoScale
 			return
 		}

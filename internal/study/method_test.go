@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"covey/internal/histogram"
 	"covey/internal/noise"
 	"covey/internal/proposal"
 	"covey/test/texts"
@@ -87,7 +88,7 @@ func TestSphereQuantile(t *testing.T) {
 		c := p.Start()
 		r := Release{Noised: counts, Sigma: 1 << 20, Units: 100 << 20, Grid: 1}
 		(&transition{p, p.Queries[0], r, nil, &c}).radius()
-		if got := quantileRadius(counts, r.Spread(), want, r.Units); c.Radii[KindPower] != got {
+		if got := (histogram.Noised{Counts: counts, Spread: r.Spread(), Units: r.Units}).Quantile(want); c.Radii[KindPower] != got {
 			t.Errorf("%s rows: R = %v, the %g quantile is %v", rows, c.Radii[KindPower], want, got)
 		}
 	}
@@ -308,7 +309,7 @@ func TestMomentsFollow(t *testing.T) {
 	}
 	r := Release{Noised: counts, Sigma: 1 << 10, Units: 180_000, Grid: 1}
 	(&transition{large, large.Queries[0], r, nil, &c}).radius()
-	if want := quantileRadius(counts, r.Spread(), 0.93, r.Units); len(large.Queries) != 2 || c.Radii[KindMoment] != want {
+	if want := (histogram.Noised{Counts: counts, Spread: r.Spread(), Units: r.Units}).Quantile(0.93); len(large.Queries) != 2 || c.Radii[KindMoment] != want {
 		t.Errorf("where noise is negligible there are %d queries, and B² is %v, not %v", len(large.Queries), c.Radii[KindMoment], want)
 	}
 }

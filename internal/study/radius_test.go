@@ -1,52 +1,11 @@
 package study
 
 import (
-	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"covey/test/texts"
 )
-
-// TestRadiusIsOfRows: whatever noise makes of a histogram of lengths, no radius is of another scale
-// than the rows. Lengths are within two octaves; noise is 0.2 to 12% of the units in each bin. Of
-// 8,000 histograms none may give a radius beyond six octaves: with 7 standard deviations far away
-// and half of the units in all, noise has a probability below 10^-4 to make one up. Without either
-// rule some dozens are. Under -short it is a tenth of the histograms, for which that probability is
-// smaller still.
-func TestRadiusIsOfRows(t *testing.T) {
-	const units = 4500
-	rng := rand.New(rand.NewPCG(71, 72))
-	read, each := 0, 1000
-	if testing.Short() {
-		each /= 10
-	}
-	for _, part := range []float64{0.002, 0.01, 0.02, 0.04, 0.06, 0.08, 0.12, 0.3} {
-		spread := part * units
-		for range each {
-			noised := make([]int64, HistogramBins)
-			for range units {
-				noised[255+int(math.Round(2*rng.NormFloat64()))]++
-			}
-			for j := range noised {
-				noised[j] += int64(math.Round(spread * rng.NormFloat64()))
-			}
-			for _, q := range []float64{0.15, 0.5, 0.9, 0.93, 1} {
-				r := quantileRadius(noised, spread, q, units)
-				if r != 0 && math.Abs(math.Log2(r)) > 6 {
-					t.Fatalf("noise of %g of the units: the %g quantile is 2^%.1f", part, q, math.Log2(r))
-				}
-				if r != 0 && part <= 0.01 {
-					read++
-				}
-			}
-		}
-	}
-	if all := 2 * each * 5; read < all*99/100 { // of two kinds of histograms and five quantiles
-		t.Errorf("%d of %d quantiles are read where noise is small", read, all)
-	}
-}
 
 // TestUnread: a study is told of whose lengths were not read, and of what nothing depends on it is
 // not.

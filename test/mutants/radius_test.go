@@ -4,14 +4,14 @@ package mutants
 
 // Radii that noise makes up, and what is said of studies whose lengths were not read.
 func init() {
-	const grid = "internal/study/grid.go"
+	const quantile = "internal/histogram/quantile.go"
 	tables = append(tables, []mutant{
-		{"radius: a bin of noise far away counts like one nearby", 0, []edit{{grid, "return counts[j] >= farther*floor", "return counts[j] >= floor"}, {grid, "if most < 0.5*float64(units) {", "if false {"}}, in("study", "TestRadiusIsOfRows"), killer{}},
-		{"radius: a bin of noise alone may hold a quarter of the units", 0, []edit{{grid, "if floor > alone {", "if false {"}}, in("study", "TestRadiusIsOfRows"), killer{}},
-		{"radius: noise of the units' size makes a tail", 0, []edit{{studyClip, "also.near = tailNoisy", "also.near = tailNear"}}, in("study", "TestClipsOfTwoPeaks"), killer{}},
-		{"radius: counts that round make one beyond the histogram", 0, []edit{{grid, "min(high, low+float64(", "max(0, low+float64("}}, in("study", "TestRadiusIsOfTheHistogram"), killer{}},
+		{"radius: a bin of noise far away counts like one nearby", 0, []edit{{quantile, "return counts[j] >= farther*floor", "return counts[j] >= floor"}, {quantile, "if most < 0.5*units {", "if false {"}}, in("histogram", "TestQuantileIsOfRows"), killer{}},
+		{"radius: a bin of noise alone may hold a quarter of the units", 0, []edit{{quantile, "if floor > alone {", "if false {"}}, in("histogram", "TestQuantileIsOfRows"), killer{}},
+		{"radius: noise of the units' size makes a tail", 0, []edit{{studyClip, "also.Near = tailNoisy", "also.Near = tailNear"}}, in("study", "TestClipsOfTwoPeaks"), killer{}},
+		{"radius: counts that round make one beyond the histogram", 0, []edit{{quantile, "min(high, low+float64(", "max(0, low+float64("}}, in("histogram", "TestQuantileIsOfTheHistogram"), killer{}},
 		{"radius: one that every site refuses is asked", 0, []edit{{roundSlot, "err = s.plan.Check(open)", "err = nil"}}, in("round", "TestUnfitAskEndsTheStudy"), killer{}},
-		{"radius: what is not read counts as read", 0, []edit{{grid, "return radius == 0 && q.Of", "return radius < 0 && q.Of"}}, in("study", "TestUnread"), killer{}},
+		{"radius: what is not read counts as read", 0, []edit{{studyGrid, "return lengths.Quantile(0.5) == 0 && q.Of", "return lengths.Quantile(0.5) < 0 && q.Of"}}, in("study", "TestUnread"), killer{}},
 		{"radius: unread scores are clipped at a number that knows nothing of them", 0, []edit{{"internal/study/course.go", "set(q.Of, cmp.Or(last, t.longest()))", "set(q.Of, last)"}}, in("study", "TestUnreadVariance"), killer{}},
 		{"radius: a total's default bounds scores", 0, []edit{{"internal/study/course.go", "r > 0 && r != defaultRadius {\n		return r\n", "r > 0 {\n		return r\n"}}, in("study", "TestUnreadVariance"), killer{}},
 		{"radius: a bound beyond any histogram is refused", 0, []edit{{"internal/study/ask.go", "proposal.RadiusPaper || p.boundsElsewhere(q.Kind) {", "proposal.RadiusPaper {"}}, in("study", "TestUnreadIsAsked"), killer{}},

@@ -1,17 +1,23 @@
-package study
+package histogram
 
 import "math"
 
-// twoPeaks reports whether a histogram of lengths, of noise spread on each count, has two peaks
-// that stand out, and clearly less between them, in bins of one to four together. Lengths of
-// elliptical rows have one peak, whatever their tail. Clusters whose centers differ in length have
-// several, and what is short there is another kind of row, not a part of the same. The lowest bin,
-// which holds the rows that were left out, does not count. With near a lower peak is enough around
-// the fullest bin.
-func twoPeaks(noised []int64, spread float64, near bool) bool {
+// dips is how many standard deviations two peaks are above what lies between them. With near, where
+// noise is not large, nearDips do for a peak of nearPeak within reach of the fullest bin: when
+// noise alone makes one, now and then, the clip that is too high costs little
+// (docs/experiments.md).
+const dips, nearDips, nearPeak = 5, 4, 5
+
+// TwoPeaks reports whether lengths have two peaks that stand out, and clearly less between them, in
+// bins of one to four together. Lengths of elliptical rows have one peak, whatever their tail.
+// Clusters whose centers differ in length have several, and what is short there is another kind of
+// row, not a part of the same. The lowest bin, which holds the rows that were left out, does not
+// count. With near a lower peak is enough around the fullest bin.
+func (h Noised) TwoPeaks(near bool) bool {
+	noised := h.Counts
 	for width := 1; width <= 4; width *= 2 {
-		s := spread * math.Sqrt(float64(width))
-		floor := standsOut(s, len(noised)/width)
+		s := h.Spread * math.Sqrt(float64(width))
+		floor := StandsOut(s, len(noised)/width)
 		for first := 1; first <= width; first++ {
 			counts := make([]float64, 0, len(noised)/width)
 			fullest := 0
