@@ -312,8 +312,8 @@ func (c *projectCmd) write(ctx context.Context, content func(io.WriteSeeker) err
 var errInterrupted = errors.New("interrupted: no file was left")
 
 // projected returns what work returns, and after Ctrl-C waits for nothing: a database may take
-// minutes to the first row, and whoever presses it twice ends the process, which would leave a file
-// without a record.
+// minutes to the first row, and a second Ctrl-C ends the process, which would leave a file without
+// a record.
 func projected[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	done, err := shared.Await(ctx, work)
 	if errors.Is(err, shared.ErrInterrupted) {

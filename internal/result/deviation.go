@@ -85,7 +85,7 @@ func (r *Result) withFills(p *study.Plan, c study.Course, seen float64) float64 
 	for i, v := range r.ExplainedVariance {
 		for j, x := range r.Components[i] {
 			if c.Scale[j] > 0 {
-				filled += (1 - p.UnitTraceOf(c, j)) * v * x * x
+				filled += float64((1 - p.UnitTraceOf(c, j)) * v * x * x)
 			}
 		}
 	}

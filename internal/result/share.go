@@ -38,8 +38,8 @@ func (r *Result) ShareText(component int) string {
 	return frame.Percent(share, decimals)
 }
 
-// Shares are the components' parts of the total variance for whoever computes with them: NaN where
-// noise made all or nothing of one, as [Result.ShareText] has no number then either.
+// Shares are the components' parts of the total variance for code that computes with them: NaN
+// where noise made all or nothing of one, as [Result.ShareText] has no number then either.
 func (r *Result) Shares() []float64 {
 	out := slices.Clone(r.VarianceRatio)
 	for i, v := range out {
