@@ -126,31 +126,27 @@ func (s *Spec) check() error {
 	if err := validText("name", s.Name); err != nil {
 		return err
 	}
-	if strings.TrimSpace(s.Name) != s.Name { // people type it
+	switch {
+	case strings.TrimSpace(s.Name) != s.Name: // people type it
 		return FieldErrorf("name", "must not begin or end with a space, got %q", s.Name)
-	}
-	if looksLikeDigest(s.Name) {
+	case looksLikeDigest(s.Name):
 		return FieldErrorf("name", "must not be four or more hexadecimal digits and nothing else: they stand for a digest; got %q", s.Name)
 	}
 	if err := validText("dataset", s.Dataset); err != nil {
 		return err
 	}
-	if !(s.Epsilon > 0) || s.Epsilon > 100 {
+	switch {
+	case !(s.Epsilon > 0) || s.Epsilon > 100:
 		return FieldErrorf("epsilon", "must be in %s, got %v", bounds["epsilon"], s.Epsilon)
-	}
-	if !(s.Delta > 0 && s.Delta < 1) || s.Delta < 1e-15 {
+	case !(s.Delta > 0 && s.Delta < 1) || s.Delta < 1e-15:
 		return FieldErrorf("delta", "must be in %s, got %v", bounds["delta"], s.Delta)
-	}
-	if s.Alpha != 0 && !(s.Alpha > 0 && s.Alpha < 1) {
+	case s.Alpha != 0 && !(s.Alpha > 0 && s.Alpha < 1):
 		return FieldErrorf("alpha", "must be in (0, 1), got %v", s.Alpha)
-	}
-	if s.Rounds < 0 || s.Rounds > MaxRounds {
+	case s.Rounds < 0 || s.Rounds > MaxRounds:
 		return FieldErrorf("rounds", "must be in 1..%d, got %d", MaxRounds, s.Rounds)
-	}
-	if s.Rounds == 0 && s.Alpha == 0 {
+	case s.Rounds == 0 && s.Alpha == 0:
 		return FieldErrorf("rounds", "must be at least 1, or give alpha")
-	}
-	if !(s.C > 0) || s.C > 1e6 {
+	case !(s.C > 0) || s.C > 1e6:
 		return FieldErrorf("c", "must be in (0, 1e6], got %v", s.C)
 	}
 	if err := s.checkComponents(); err != nil {
@@ -180,18 +176,17 @@ func (s *Spec) check() error {
 			return FieldErrorf(e.field, "must be one of %q, got %q", e.allowed, e.got)
 		}
 	}
-	if s.MinSurvivors != 0 && s.Waits() {
+	switch {
+	case s.MinSurvivors != 0 && s.Waits():
 		return FieldErrorf("min_survivors", `is of no use with on_dropout = "wait": every sum is over all sites; got %d`, s.MinSurvivors)
-	}
-	if !(s.Dropout >= 0 && s.Dropout < 0.5) {
+	case !(s.Dropout >= 0 && s.Dropout < 0.5):
 		return FieldErrorf("dropout", "must be at least 0 and below 0.5, got %g", s.Dropout)
-	}
-	if s.SpareSlots < 0 || s.SpareSlots > MaxSlots {
+	case s.SpareSlots < 0 || s.SpareSlots > MaxSlots:
 		return FieldErrorf("spare_slots", "must be in 0..%d, got %d", MaxSlots, s.SpareSlots)
 	}
 	for _, check := range []func() error{
-		s.checkStandardize, s.checkDetail, s.checkLeveled, s.checkIndicators, s.checkRadius, s.checkPicture, s.checkModel,
-		s.Expires.check, s.checkAbout, s.Deadlines.check, s.checkColumns,
+		s.checkStandardize, s.checkDetail, s.checkLeveled, s.checkIndicators, s.checkRadius, s.checkPicture,
+		s.checkNumbers, s.checkMethod, s.checkStart, s.checkUnit, s.checkShares, s.Expires.check, s.checkAbout, s.Deadlines.check, s.checkColumns,
 	} {
 		if err := check(); err != nil {
 			return err
@@ -295,69 +290,62 @@ func (s *Spec) checkShares() error {
 	return nil
 }
 
-// checkModel checks the choices of what is computed.
-func (s *Spec) checkModel() error {
-	if l, public := s.Lambda.Public(); public {
-		if !(l > 0 && l <= 1e150) {
-			return FieldErrorf("lambda", "must be positive and at most 1e150, got %v", l)
-		}
-	} else if s.Lambda != "" && s.Lambda != LambdaPrivate {
+// checkNumbers checks Λ and the norm bound, which are public numbers or bought.
+func (s *Spec) checkNumbers() error {
+	lambda, publicLambda := s.Lambda.Public()
+	bound, publicBound := s.NormBound.Public()
+	span := s.LambdaRange
+	switch {
+	case publicLambda && !(lambda > 0 && lambda <= 1e150):
+		return FieldErrorf("lambda", "must be positive and at most 1e150, got %v", lambda)
+	case !publicLambda && s.Lambda != "" && s.Lambda != LambdaPrivate:
 		return FieldErrorf("lambda", `must be "private" or a number, got %q`, string(s.Lambda))
-	}
-	if b, public := s.NormBound.Public(); public {
-		if !(b >= 0x1p-100 && b <= 0x1p100) {
-			return FieldErrorf("norm_bound", "must be in 2^-100..2^100, got %v", b)
-		}
-	} else if s.NormBound != "" && s.NormBound != BoundPrivate {
+	case publicBound && !(bound >= 0x1p-100 && bound <= 0x1p100):
+		return FieldErrorf("norm_bound", "must be in 2^-100..2^100, got %v", bound)
+	case !publicBound && s.NormBound != "" && s.NormBound != BoundPrivate:
 		return FieldErrorf("norm_bound", `must be "private" or a number, got %q`, string(s.NormBound))
-	}
-	if s.NormBound != "" && s.Method == MethodPower {
+	case s.NormBound != "" && s.Method == MethodPower:
 		return FieldErrorf("norm_bound", `has no effect with method = "power"`)
-	}
-	if s.Lambda == LambdaPrivate && (s.Radius != RadiusPaper || s.Method == MethodCovariance) {
+	case s.Lambda == LambdaPrivate && (s.Radius != RadiusPaper || s.Method == MethodCovariance):
 		return FieldErrorf("lambda", `"private" is bought for radius = "paper" alone; radius = "private" needs none`)
+	case span != nil && s.Lambda != LambdaPrivate:
+		return FieldErrorf("lambda_range", `needs lambda = "private"`)
+	case span != nil && (len(span) != 2 || !(span[0] >= 0x1p-200) || !(span[1] <= 0x1p200) || !(span[0] < span[1])):
+		return FieldErrorf("lambda_range", "must be two numbers in 2^-200..2^200, the smaller first")
 	}
-	if s.LambdaRange != nil {
-		if s.Lambda != LambdaPrivate {
-			return FieldErrorf("lambda_range", `needs lambda = "private"`)
-		}
-		if len(s.LambdaRange) != 2 || !(s.LambdaRange[0] >= 0x1p-200) || !(s.LambdaRange[1] <= 0x1p200) || !(s.LambdaRange[0] < s.LambdaRange[1]) {
-			return FieldErrorf("lambda_range", "must be two numbers in 2^-200..2^200, the smaller first")
-		}
-	}
-	if s.Center == CenterPairs && s.Unit != "" {
+	return nil
+}
+
+// checkMethod checks what a method cannot have.
+func (s *Spec) checkMethod() error {
+	switch {
+	case s.Center == CenterPairs && s.Unit != "":
 		return FieldErrorf("center", `"pairs" needs one row per unit: the difference of two units of several rows is not a row of either`)
-	}
-	if s.Method == MethodCovariance && s.Subspace != SubspaceBlock {
+	case s.Method == MethodCovariance && s.Subspace != SubspaceBlock:
 		return FieldErrorf("subspace", `is of method = "power"; the covariance has all components at once`)
-	}
-	if s.Method == MethodAuto && (s.Radius != RadiusPrivate || s.NormBound != BoundPrivate) {
+	case s.Method == MethodAuto && (s.Radius != RadiusPrivate || s.NormBound != BoundPrivate):
 		return FieldErrorf("method", `"auto" compares a private radius with a private norm bound`)
+	case s.Rows != RowsPlain && s.Method == MethodCovariance:
+		return FieldErrorf("rows", `%q is of power iteration`, s.Rows)
+	case s.Rows != RowsPlain && s.Radius != RadiusPrivate:
+		return FieldErrorf("rows", `%q needs radius = "private"`, s.Rows)
+	case s.Rows != RowsPlain && s.Unit != "":
+		return FieldErrorf("rows", `%q needs one row per unit`, s.Rows)
 	}
-	if s.Rows != RowsPlain {
-		switch {
-		case s.Method == MethodCovariance:
-			return FieldErrorf("rows", `%q is of power iteration`, s.Rows)
-		case s.Radius != RadiusPrivate:
-			return FieldErrorf("rows", `%q needs radius = "private"`, s.Rows)
-		case s.Unit != "":
-			return FieldErrorf("rows", `%q needs one row per unit`, s.Rows)
-		}
+	return nil
+}
+
+func (s *Spec) checkUnit() error {
+	if s.Unit == "" {
+		return nil
 	}
-	if err := s.checkStart(); err != nil {
+	if err := validColumn("unit", s.Unit); err != nil {
 		return err
 	}
-	if s.Unit != "" {
-		if err := validColumn("unit", s.Unit); err != nil {
-			return err
-		}
-		for _, c := range s.Columns {
-			if c.Name == s.Unit {
-				return FieldErrorf("unit", "%q is also a data column", s.Unit)
-			}
-		}
+	if slices.ContainsFunc(s.Columns, func(c Column) bool { return c.Name == s.Unit }) {
+		return FieldErrorf("unit", "%q is also a data column", s.Unit)
 	}
-	return s.checkShares()
+	return nil
 }
 
 func (s *Spec) checkColumns() error {

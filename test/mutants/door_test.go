@@ -9,7 +9,7 @@ func init() {
 			{"internal/control/control.go", "\t\t\tid, err := proposal.ParseDigest(r.PathValue(\"ref\"))", "\t\t\tid, err := proposal.ParseDigest(r.PathValue(\"ref\"))\n\t\t\tif err != nil {\n\t\t\t\tid, err = a.Views.Find(r.PathValue(\"ref\"))\n\t\t\t}"},
 		}, in("agent", "TestAttackNameIsADigest"), killer{}},
 		{"door: a study's name may be a digest", 0, []edit{
-			{"internal/proposal/resolve.go", "if looksLikeDigest(s.Name) {", "if false {"},
+			{"internal/proposal/resolve.go", "case looksLikeDigest(s.Name):", "case false:"},
 		}, in("proposal", "TestNameIsNoDigest"), killer{}},
 		{"door: within-limits without peers", 0, []edit{
 			{"internal/siteconfig/policy.go", "if len(p.Peers) == 0 {", "if false {"},
