@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"covey/cmd/internal/cli"
 	"covey/internal/pki"
@@ -32,10 +33,10 @@ type exportCmd struct {
 }
 
 func (c *exportCmd) Run(t *cli.Terminal) error {
-	if c.NPZ == "" && c.CSV == "" && c.Plots == "" && c.Worth == "" && c.Report == "" && c.Pictures == "" {
+	if c.Plots == "" && strings.Join(c.files(), "") == "" {
 		return cli.Bad("nothing to write from %s: give --npz, --csv or --plots, or --worth, --report or --pictures", c.File)
 	}
-	for _, path := range []string{c.NPZ, c.CSV, c.Worth, c.Report, c.Pictures} {
+	for _, path := range c.files() {
 		if same(path, c.File) {
 			return cli.Bad("%s is the result itself, which nothing else can replace", path)
 		}
@@ -60,34 +61,20 @@ func (c *exportCmd) Run(t *cli.Terminal) error {
 	if err := c.possible(); err != nil {
 		return err
 	}
-	if c.NPZ != "" {
-		if err := c.write(t, c.NPZ, func(w io.Writer) error { return report.WriteNPZ(w, r, of) }); err != nil {
-			return err
+	for _, f := range []struct {
+		path    string
+		content func(io.Writer) error
+	}{
+		{c.NPZ, func(w io.Writer) error { return report.WriteNPZ(w, r, of) }},
+		{c.CSV, func(w io.Writer) error { return report.WriteCSV(w, r, of) }},
+		{c.Worth, func(w io.Writer) error { return cli.PrintJSON(w, of) }},
+		{c.Report, func(w io.Writer) error { return writeSheet(w, r, of) }},
+		{c.Pictures, func(w io.Writer) error { return report.WritePictures(w, r) }},
+	} {
+		if f.path == "" {
+			continue
 		}
-	}
-	if c.CSV != "" {
-		if err := c.write(t, c.CSV, func(w io.Writer) error { return report.WriteCSV(w, r, of) }); err != nil {
-			return err
-		}
-	}
-	if c.Worth != "" {
-		if err := c.write(t, c.Worth, func(w io.Writer) error { return cli.PrintJSON(w, of) }); err != nil {
-			return err
-		}
-	}
-	if c.Report != "" {
-		plan, err := study.NewPlan(r.Proposal)
-		if err != nil {
-			return err
-		}
-		subject := sheet.Of(plan, r, of)
-		subject.Key = pki.Fingerprint(ed25519.PublicKey(plan.Proposal.Coordinator))
-		if err := c.write(t, c.Report, func(w io.Writer) error { return sheet.Write(w, subject, "") }); err != nil {
-			return err
-		}
-	}
-	if c.Pictures != "" {
-		if err := c.write(t, c.Pictures, func(w io.Writer) error { return report.WritePictures(w, r) }); err != nil {
+		if err := c.write(t, f.path, f.content); err != nil {
 			return err
 		}
 	}
@@ -99,6 +86,21 @@ func (c *exportCmd) Run(t *cli.Terminal) error {
 	return t.Print(struct {
 		Files []string `json:"files"`
 	}{c.written}, func(io.Writer) {}) // as text, each as it was written
+}
+
+// files returns the path of each file but the plots; empty of one that is not asked for.
+func (c *exportCmd) files() []string {
+	return []string{c.NPZ, c.CSV, c.Worth, c.Report, c.Pictures}
+}
+
+func writeSheet(w io.Writer, r *result.Result, of *worth.Report) error {
+	plan, err := study.NewPlan(r.Proposal)
+	if err != nil {
+		return err
+	}
+	subject := sheet.Of(plan, r, of)
+	subject.Key = pki.Fingerprint(ed25519.PublicKey(plan.Proposal.Coordinator))
+	return sheet.Write(w, subject, "")
 }
 
 // read returns a result that verifies, or a simulated one, which all that is written of it says.
@@ -150,7 +152,7 @@ func (c *exportCmd) plot(t *cli.Terminal, r *result.Result, of *worth.Report) er
 // possible refuses files in folders that are not there, and standard output, before the first file
 // is written.
 func (c *exportCmd) possible() error {
-	for _, path := range []string{c.NPZ, c.CSV, c.Worth, c.Report, c.Pictures} {
+	for _, path := range c.files() {
 		if path == "" {
 			continue
 		}
