@@ -297,36 +297,11 @@ func (m Head) body() proto.Message {
 	return &covey.Head{Base: m.Base.Number, BaseHead: m.Base.Link[:], Steps: chain.Join(m.Steps), Signature: m.Signature}
 }
 
-// head reads a head of the chain.
-func head(number uint64, link []byte) (chain.Head, error) {
-	if len(link) != len(chain.Link{}) {
-		return chain.Head{}, ErrHead
-	}
-	return chain.Head{Number: number, Link: chain.Link(link)}, nil
-}
-
 // decode turns a body into its message. Numbers that do not fit are r's to remember.
 func decode(r *reader, h Header, body proto.Message) (Message, error) {
 	switch b := body.(type) {
 	case *covey.Hello:
-		open, err := split(b.GetOpen())
-		if err != nil {
-			return nil, err
-		}
-		over, err := split(b.GetOver())
-		if err != nil {
-			return nil, err
-		}
-		m := Hello{Software: b.GetSoftware(), Open: open, AllOpen: b.GetAllOpen(), Over: over}
-		if b.GetChain() > 0 {
-			if m.Chain, err = head(b.GetChain(), b.GetChainHead()); err != nil {
-				return nil, err
-			}
-		}
-		for _, d := range b.GetDatasets() {
-			m.Datasets = append(m.Datasets, Dataset{d.GetName(), d.GetUnits()})
-		}
-		return m, nil
+		return helloOf(b)
 	case *covey.Decision:
 		return Decision{h, verdictOf(b.GetVerdict()), codeOf(b.GetCode()), b.GetSignature()}, nil
 	case *covey.Announcement:
@@ -350,12 +325,7 @@ func decode(r *reader, h Header, body proto.Message) (Message, error) {
 	case *covey.PairKeys:
 		return PairKeys{h, b.GetKeys()}, nil
 	case *covey.Refusal:
-		m := Refusal{h, codeOf(b.GetCode()), study.Seat(r.int(b.GetCulprit())), b.GetContext(), r.ints(b.GetSurvivors()), b.GetSignature(), nil,
-			b.GetShared(), b.GetAnnouncement(), r.int(b.GetLacks()), b.GetEvidence()}
-		if f := b.GetFinal(); f != nil {
-			m.Final = &Final{Encoded: f.GetReleased(), Signature: f.GetSignature(), Certificate: f.GetCertificate()}
-		}
-		return m, nil
+		return refusalOf(r, h, b), nil
 	case *covey.Proposal:
 		return Proposal{b.GetBody(), b.GetSignature()}, nil
 	case *covey.Announce:
@@ -389,15 +359,57 @@ func decode(r *reader, h Header, body proto.Message) (Message, error) {
 	case *covey.Ended:
 		return Ended{h, codeOf(b.GetCode())}, nil
 	case *covey.Head:
-		base, err := head(b.GetBase(), b.GetBaseHead())
-		if err != nil {
-			return nil, err
-		}
-		steps, err := chain.Split(b.GetSteps())
-		if err != nil || len(steps) > chain.MaxSteps {
-			return nil, ErrHead
-		}
-		return Head{chain.Shown{Base: base, Steps: steps, Signature: b.GetSignature()}}, nil
+		return headOf(b)
 	}
 	return nil, errUnknown
+}
+
+func helloOf(b *covey.Hello) (Message, error) {
+	open, err := split(b.GetOpen())
+	if err != nil {
+		return nil, err
+	}
+	over, err := split(b.GetOver())
+	if err != nil {
+		return nil, err
+	}
+	m := Hello{Software: b.GetSoftware(), Open: open, AllOpen: b.GetAllOpen(), Over: over}
+	if b.GetChain() > 0 {
+		if m.Chain, err = head(b.GetChain(), b.GetChainHead()); err != nil {
+			return nil, err
+		}
+	}
+	for _, d := range b.GetDatasets() {
+		m.Datasets = append(m.Datasets, Dataset{d.GetName(), d.GetUnits()})
+	}
+	return m, nil
+}
+
+func refusalOf(r *reader, h Header, b *covey.Refusal) Message {
+	m := Refusal{h, codeOf(b.GetCode()), study.Seat(r.int(b.GetCulprit())), b.GetContext(), r.ints(b.GetSurvivors()), b.GetSignature(), nil,
+		b.GetShared(), b.GetAnnouncement(), r.int(b.GetLacks()), b.GetEvidence()}
+	if f := b.GetFinal(); f != nil {
+		m.Final = &Final{Encoded: f.GetReleased(), Signature: f.GetSignature(), Certificate: f.GetCertificate()}
+	}
+	return m
+}
+
+func headOf(b *covey.Head) (Message, error) {
+	base, err := head(b.GetBase(), b.GetBaseHead())
+	if err != nil {
+		return nil, err
+	}
+	steps, err := chain.Split(b.GetSteps())
+	if err != nil || len(steps) > chain.MaxSteps {
+		return nil, ErrHead
+	}
+	return Head{chain.Shown{Base: base, Steps: steps, Signature: b.GetSignature()}}, nil
+}
+
+// head reads a head of the chain.
+func head(number uint64, link []byte) (chain.Head, error) {
+	if len(link) != len(chain.Link{}) {
+		return chain.Head{}, ErrHead
+	}
+	return chain.Head{Number: number, Link: chain.Link(link)}, nil
 }
