@@ -111,52 +111,46 @@ func (r PolicyRule) String() string {
 var fingerprintForm = regexp.MustCompile(`^([a-z2-7]{4}-){5}[a-z2-7]{4}$`)
 
 func (p *Policy) check(c *Config) error {
-	if p.Approve == "" {
-		p.Approve = ApproveAsk
-	}
-	if p.Outside == "" {
-		p.Outside = OutsideAsk
-	}
-	if p.MinSites == 0 {
-		p.MinSites = 3
-	}
+	p.Approve, p.Outside, p.MinSites = cmp.Or(p.Approve, ApproveAsk), cmp.Or(p.Outside, OutsideAsk), cmp.Or(p.MinSites, 3)
 	if err := oneOf(c, "policy.on_dropout", p.OnDropout, proposal.DropoutWait, proposal.DropoutContinue); err != nil {
 		return err
 	}
 	if err := oneOf(c, "policy.noise", p.Noise, proposal.NoiseCentral, proposal.NoiseDistributed); err != nil {
 		return err
 	}
-	if p.MinSites < 2 || p.MinSites > proposal.MaxSites {
+	within := p.Approve == ApproveWithinLimits
+	switch {
+	case p.MinSites < 2 || p.MinSites > proposal.MaxSites:
 		return c.Errorf("policy.min_sites", "must be in 2..%d, got %d", proposal.MaxSites, p.MinSites)
-	}
-	if p.MinCorrupt < 0 || p.MinCorrupt >= proposal.MaxSites {
+	case p.MinCorrupt < 0 || p.MinCorrupt >= proposal.MaxSites:
 		return c.Errorf("policy.min_corrupt", "must be in 1..%d, got %d", proposal.MaxSites-1, p.MinCorrupt)
-	}
-	if p.Outside != OutsideAsk && p.Outside != OutsideReject {
+	case p.Outside != OutsideAsk && p.Outside != OutsideReject:
 		return c.Errorf("policy.outside", "must be %q or %q, got %q", OutsideAsk, OutsideReject, p.Outside)
-	}
-	switch p.Approve {
-	case ApproveAsk:
-		if p.MaxEpsilon != 0 || p.MaxDelta != 0 || p.Outside == OutsideReject {
-			return c.Errorf("policy", `max_epsilon, max_delta and outside need approve = "within-limits"`)
-		}
-	case ApproveWithinLimits:
-		if !(p.MaxEpsilon > 0) || math.IsInf(p.MaxEpsilon, 0) {
-			return c.Errorf("policy.max_epsilon", "must be positive, got %v", p.MaxEpsilon)
-		}
-		if !(p.MaxDelta > 0 && p.MaxDelta < 1) {
-			return c.Errorf("policy.max_delta", "must be in (0, 1), got %v", p.MaxDelta)
-		}
-		if len(p.Peers) == 0 {
-			return c.Errorf("policy.peers", `is needed with approve = "within-limits": { NAME = "FINGERPRINT" } of each other site, as its operator read it to you`+
-				` ("agent status" there shows it); without it a study of this site and made-up ones would be approved`)
-		}
-		if p.Noise == nil {
-			p.Noise = []string{proposal.NoiseDistributed}
-		}
-	default:
+	case p.Approve != ApproveAsk && !within:
 		return c.Errorf("policy.approve", "must be %q or %q, got %q", ApproveAsk, ApproveWithinLimits, p.Approve)
+	case !within && (p.MaxEpsilon != 0 || p.MaxDelta != 0 || p.Outside == OutsideReject):
+		return c.Errorf("policy", `max_epsilon, max_delta and outside need approve = "within-limits"`)
+	case within && (!(p.MaxEpsilon > 0) || math.IsInf(p.MaxEpsilon, 0)):
+		return c.Errorf("policy.max_epsilon", "must be positive, got %v", p.MaxEpsilon)
+	case within && !(p.MaxDelta > 0 && p.MaxDelta < 1):
+		return c.Errorf("policy.max_delta", "must be in (0, 1), got %v", p.MaxDelta)
+	case within && len(p.Peers) == 0:
+		return c.Errorf("policy.peers", `is needed with approve = "within-limits": { NAME = "FINGERPRINT" } of each other site, as its operator read it to you`+
+			` ("agent status" there shows it); without it a study of this site and made-up ones would be approved`)
 	}
+	if within && p.Noise == nil {
+		p.Noise = []string{proposal.NoiseDistributed}
+	}
+	for _, check := range []func(*Config) error{p.checkPeers, p.checkAnalysts, p.checkDatasets} {
+		if err := check(c); err != nil {
+			return err
+		}
+	}
+	return c.checkDictionary("policy.dictionary", p.Dictionary)
+}
+
+// checkPeers checks the keys that other sites and the coordinator must have.
+func (p *Policy) checkPeers(c *Config) error {
 	for _, name := range slices.Sorted(maps.Keys(p.Peers)) {
 		key := fmt.Sprintf("policy.peers.%s", name)
 		if err := pki.ValidName(name); err != nil {
@@ -169,9 +163,10 @@ func (p *Policy) check(c *Config) error {
 	if p.CoordinatorKey != "" && !fingerprintForm.MatchString(p.CoordinatorKey) {
 		return c.Errorf("policy.coordinator_key", "must be a fingerprint, six groups of four letters and digits, got %q", p.CoordinatorKey)
 	}
-	if err := p.checkAnalysts(c); err != nil {
-		return err
-	}
+	return nil
+}
+
+func (p *Policy) checkDatasets(c *Config) error {
 	for _, name := range slices.Sorted(maps.Keys(p.Datasets)) {
 		key := fmt.Sprintf("policy.dataset.%s", name)
 		if _, ok := c.Dataset(name); !ok {
@@ -184,7 +179,7 @@ func (p *Policy) check(c *Config) error {
 			return err
 		}
 	}
-	return c.checkDictionary("policy.dictionary", p.Dictionary)
+	return nil
 }
 
 // checkGiven refuses limits that are given and decode like those that are not, which limit nothing:

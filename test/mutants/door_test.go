@@ -12,7 +12,7 @@ func init() {
 			{"internal/proposal/resolve.go", "case looksLikeDigest(s.Name):", "case false:"},
 		}, in("proposal", "TestNameIsNoDigest"), killer{}},
 		{"door: within-limits without peers", 0, []edit{
-			{"internal/siteconfig/policy.go", "if len(p.Peers) == 0 {", "if false {"},
+			{"internal/siteconfig/policy.go", "case within && len(p.Peers) == 0:", "case false:"},
 		}, in("siteconfig", "TestAttackSybilWithinLimits"), killer{}},
 		{"door: a message's entries are not counted", 0, []edit{
 			{"internal/wire/shape.go", "if n < 0 || seen >= s.fields {", "if n < 0 {"},
