@@ -19,8 +19,8 @@ import (
 	"covey/internal/wire"
 )
 
-// PinsFile has the keys that this analyst was shown, and then proposed with.
-const PinsFile = "pins.toml"
+// pinsFile has the keys that this analyst was shown, and then proposed with.
+const pinsFile = "pins.toml"
 
 const maxPins = 4 << 20
 
@@ -50,7 +50,7 @@ func (e *KeyChangedError) Error() string {
 
 // readPins reads the folder's pins; none where there is no file.
 func (c *Client) readPins() (p pins, err error) {
-	path := filepath.Join(c.dir, PinsFile)
+	path := filepath.Join(c.dir, pinsFile)
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return pins{}, nil
@@ -87,7 +87,7 @@ func (c *Client) pin(o wire.Offer, trusted []string) error {
 	if err != nil {
 		return err
 	}
-	return pki.ReplaceFile(filepath.Join(c.dir, PinsFile), text, 0o600)
+	return pki.ReplaceFile(filepath.Join(c.dir, pinsFile), text, 0o600)
 }
 
 // with returns the pins after an offer, and the names that it shows first, the empty one for the

@@ -17,10 +17,10 @@ import (
 	"covey/internal/wire"
 )
 
-// Proposals is the folder of the proposals that were signed: DIGEST.toml, a proposal's exact bytes,
-// and DIGEST.sig, its signature in hex. What was signed can always be shown, even if the
+// proposalsDir is the folder of the proposals that were signed: DIGEST.toml, a proposal's exact
+// bytes, and DIGEST.sig, its signature in hex. What was signed can always be shown, even if the
 // coordinator shows something else.
-const Proposals = "proposals"
+const proposalsDir = "proposals"
 
 // Propose pins a draft's keys, signs it, keeps it and its signature, and sends both. Where the
 // answer is lost it looks whether the proposal is there, and sends the same bytes once more if it
@@ -54,12 +54,12 @@ func (c *Client) Propose(ctx context.Context, d *Draft) error {
 }
 
 func (c *Client) path(id proposal.Digest) string {
-	return filepath.Join(c.dir, Proposals, id.String()+".toml")
+	return filepath.Join(c.dir, proposalsDir, id.String()+".toml")
 }
 
 // keep writes what was signed, the signature first: a proposal that is there has one.
 func (c *Client) keep(id proposal.Digest, body, signature []byte) error {
-	if err := os.MkdirAll(filepath.Join(c.dir, Proposals), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(c.dir, proposalsDir), 0o700); err != nil {
 		return err
 	}
 	path := c.path(id)
@@ -107,7 +107,7 @@ func (c *Client) Untold(p proposal.Proposal, all []wire.Told) []proposal.Digest 
 // those returns the proposals in this folder that are meant, without some. It skips files that it
 // cannot read: its callers have something else to say.
 func (c *Client) those(meant func(proposal.Digest, proposal.Proposal) bool, without map[proposal.Digest]bool) (out []proposal.Digest) {
-	files, _ := os.ReadDir(filepath.Join(c.dir, Proposals))
+	files, _ := os.ReadDir(filepath.Join(c.dir, proposalsDir))
 	for _, file := range files {
 		id, err := proposal.ParseDigest(strings.TrimSuffix(file.Name(), ".toml"))
 		if err != nil || without[id] {

@@ -59,7 +59,7 @@ func TestPropose(t *testing.T) {
 		t.Errorf("expires in %v", left)
 	}
 	for name, want := range map[string][]byte{".toml": got.Body, ".sig": []byte(hex.EncodeToString(got.Signature) + "\n")} {
-		path := filepath.Join(c.dir, Proposals, id.String()+name)
+		path := filepath.Join(c.dir, proposalsDir, id.String()+name)
 		if !bytes.Equal(read(t, path), want) {
 			t.Errorf("%s is not what was sent", path)
 		}
@@ -91,10 +91,10 @@ func TestKeptBeforeSent(t *testing.T) {
 	}
 	// A folder that cannot keep it: nothing is sent.
 	h.Set(func() { h.Fails = nil })
-	if err := os.RemoveAll(filepath.Join(c.dir, Proposals)); err != nil {
+	if err := os.RemoveAll(filepath.Join(c.dir, proposalsDir)); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(c.dir, Proposals), nil, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(c.dir, proposalsDir), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Propose(ctx, d); err == nil || len(h.Proposed) != 0 {
@@ -179,7 +179,7 @@ func TestChangedKeys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		pinned := read(t, filepath.Join(client.dir, PinsFile))
+		pinned := read(t, filepath.Join(client.dir, pinsFile))
 		h.Set(func() { c.change(&h.Offered) })
 		_, err = client.Draft(ctx, s, nil)
 		bad := wantErr[*KeyChangedError](t, err, c.who, "Nothing was proposed", "--trust ")
@@ -189,7 +189,7 @@ func TestChangedKeys(t *testing.T) {
 		if _, err := client.Draft(ctx, s, []string{bad.Was}); err == nil {
 			t.Errorf("%s: trusted by its old key", c.what)
 		}
-		if !bytes.Equal(read(t, filepath.Join(client.dir, PinsFile)), pinned) {
+		if !bytes.Equal(read(t, filepath.Join(client.dir, pinsFile)), pinned) {
 			t.Errorf("%s: a key that was refused is pinned", c.what)
 		}
 		if c.what == "site's and reader's name" {
@@ -242,7 +242,7 @@ func TestBadOffers(t *testing.T) {
 		if bad := wantErr[*AnswerError](t, err); strings.ContainsRune(bad.Error(), 0x1b) {
 			t.Errorf("%s: %q", name, bad.Error())
 		}
-		if _, err := os.Stat(filepath.Join(client.dir, PinsFile)); err == nil {
+		if _, err := os.Stat(filepath.Join(client.dir, pinsFile)); err == nil {
 			t.Errorf("%s: pinned", name)
 		}
 	}
@@ -272,7 +272,7 @@ func TestKeptIsWhatWasSigned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(c.dir, Proposals, d.Plan.Digest.String()+".toml")
+	path := filepath.Join(c.dir, proposalsDir, d.Plan.Digest.String()+".toml")
 	if err := os.WriteFile(path, append(bytes.Clone(d.Body), '\n'), 0o600); err != nil {
 		t.Fatal(err)
 	}

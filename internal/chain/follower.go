@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// MaxEntries is how long a chain a site follows: what one that kept nothing is shown must fit into
+// maxEntries is how long a chain a site follows: what one that kept nothing is shown must fit into
 // its memory.
-const MaxEntries = 1 << 20
+const maxEntries = 1 << 20
 
 // Shown is a piece of a chain as a coordinator shows it: where it begins, the steps from there on,
 // and the coordinator's signature on the head that they lead to.
@@ -60,7 +60,7 @@ func (e *BehindError) Error() string {
 type GapError struct{ At, Base uint64 }
 
 func (e *GapError) Error() string {
-	return fmt.Sprintf("the coordinator shows its chain from entry %d on, where it showed it up to %d, or more than %d entries", e.Base, e.At, MaxEntries)
+	return fmt.Sprintf("the coordinator shows its chain from entry %d on, where it showed it up to %d, or more than %d entries", e.Base, e.At, maxEntries)
 }
 
 // ErrUnshown is a link on which no head was shown.
@@ -101,7 +101,7 @@ func (f *Follower) Take(s Shown) error {
 		return err
 	}
 	fits := s.Base == f.at || !f.begun && ok
-	if !fits || s.Base.Number+uint64(len(s.Steps)) > MaxEntries {
+	if !fits || s.Base.Number+uint64(len(s.Steps)) > maxEntries {
 		f.gap, f.fresh = &GapError{At: f.at.Number, Base: s.Base.Number}, nil
 		return nil
 	}

@@ -137,8 +137,8 @@ func TestFollow(t *testing.T) {
 
 // TestTooLong: a chain ends where a site could not follow it from its start any more.
 func TestTooLong(t *testing.T) {
-	last := Head{MaxEntries, Link{1}}
-	k := kept{MaxEntries: Entry{Head: last}}
+	last := Head{maxEntries, Link{1}}
+	k := kept{maxEntries: Entry{Head: last}}
 	f, _ := follow(t, k)
 	if err := take(t, f, Shown{Base: last}); err != nil {
 		t.Error(err)

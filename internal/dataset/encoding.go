@@ -21,8 +21,8 @@ const (
 	UTF16       Encoding = "utf-16" // in the order of its byte order mark; little-endian without
 )
 
-// Encodings lists them.
-var Encodings = []Encoding{UTF8, Latin1, Windows1252, UTF16}
+// encodings lists them.
+var encodings = []Encoding{UTF8, Latin1, Windows1252, UTF16}
 
 // decode returns a reader of a text file's bytes and one of them as UTF-8, without a byte order
 // mark; both are the same if the file is UTF-8. Bytes that the encoding does not know become

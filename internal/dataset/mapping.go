@@ -77,8 +77,8 @@ func (m Mapping) Check(unit string) error {
 		return bad("thousands", `must be ",", ".", "'" or " ", got %q`, m.Thousands)
 	case m.Thousands == m.decimal():
 		return bad("thousands", "must differ from decimal")
-	case m.Encoding != "" && !slices.Contains(Encodings, m.Encoding):
-		return bad("encoding", "must be one of %q, got %q", Encodings, m.Encoding)
+	case m.Encoding != "" && !slices.Contains(encodings, m.Encoding):
+		return bad("encoding", "must be one of %q, got %q", encodings, m.Encoding)
 	case m.SkipRows < 0 || m.SkipRows > maxSkip:
 		return bad("skip_rows", "must be in 0..%d, got %d", maxSkip, m.SkipRows)
 	case m.SkipLast < 0 || m.SkipLast > maxSkip:

@@ -373,7 +373,7 @@ func FuzzText(f *testing.F) {
 	q := Request{Columns: []Column{{"a", 0, 1}, {"b", 1, 2}}, Missing: MissingDropFaulty}
 	f.Fuzz(func(t *testing.T, raw []byte, encoding, comma byte, before, after uint8) {
 		m := Mapping{
-			Encoding: Encodings[int(encoding)%len(Encodings)], Separator: []string{",", ";", "\t", "|"}[comma%4], Decimal: []string{".", ","}[encoding/4%2],
+			Encoding: encodings[int(encoding)%len(encodings)], Separator: []string{",", ";", "\t", "|"}[comma%4], Decimal: []string{".", ","}[encoding/4%2],
 			SkipRows: int(before % 4), SkipLast: int(after % 4), MissingValues: []string{"-9"}, Columns: map[string]From{"b": {Multiply: 1e300, Add: -1}},
 		}
 		r, err := values(t, "x.csv", string(raw), m, q)

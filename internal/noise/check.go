@@ -126,17 +126,17 @@ func RefusedByNeighbor(rho float64) float64 {
 	return math.Exp(-root*root) * (1 + 0x1p-38)
 }
 
-// BudgetQueries is how many queries BudgetRho sets δ aside for.
-const BudgetQueries = 1 << 12
+// budgetQueries is how many queries BudgetRho sets δ aside for.
+const budgetQueries = 1 << 12
 
 // BudgetRho is the largest ρ that a population's studies may be charged in all, so that everything
-// that they release is (ε, δ)-DP by the curve: RhoLess with what the checks of BudgetQueries
+// that they release is (ε, δ)-DP by the curve: RhoLess with what the checks of budgetQueries
 // releases may refuse, however ρ is split over them. A *ParameterError is for parameters outside
 // RhoLess's bounds and a δ that leaves nothing.
 func (c Curve) BudgetRho(eps, delta float64) (float64, error) {
 	rho, err := c.RhoLess(eps, delta, budgetRefusals)
 	if err == nil && rho == 0 {
-		err = parameter("delta", "must be above %.2g, what the checks of %d releases take of it, got %v", budgetRefusals(0), BudgetQueries, delta)
+		err = parameter("delta", "must be above %.2g, what the checks of %d releases take of it, got %v", budgetRefusals(0), budgetQueries, delta)
 	}
 	return rho, err
 }
@@ -148,12 +148,12 @@ func (c Curve) BudgetEpsilon(rho, delta float64) (float64, error) {
 	return c.Epsilon(rho, (delta-budgetRefusals(max(0, rho)))*(1-0x1p-50)) // as RhoLess has it
 }
 
-// budgetRefusals bounds the sum of RefusedByNeighbor over up to BudgetQueries queries of ρ in all,
+// budgetRefusals bounds the sum of RefusedByNeighbor over up to budgetQueries queries of ρ in all,
 // each of 4 at most, rounded up. Of f(x) = exp(-(√L-√x)²) the second derivative has the sign of
 // (√L-u)²·u - √L/2, u = √x: f is convex on [0.006, 4], and below 3·FalseReject before. So f(x) <=
 // 3·FalseReject + f(m)·x/m for x <= m = min(ρ, 4), and the x add up to ρ.
 func budgetRefusals(rho float64) float64 {
-	return (3*FalseReject*BudgetQueries + RefusedByNeighbor(min(rho, maxRefused))*max(1, rho/maxRefused)) * (1 + 0x1p-50)
+	return (3*FalseReject*budgetQueries + RefusedByNeighbor(min(rho, maxRefused))*max(1, rho/maxRefused)) * (1 + 0x1p-50)
 }
 
 // partition is Z(σ) = Σ_x exp(-x²/(2σ²)), by Poisson summation where that

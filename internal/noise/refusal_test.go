@@ -92,14 +92,14 @@ func TestRefusedByNeighborCoversTheLaws(t *testing.T) {
 	}
 }
 
-// TestBudgetRefusals: no split of a population's ρ over BudgetQueries queries costs more than is
+// TestBudgetRefusals: no split of a population's ρ over budgetQueries queries costs more than is
 // set aside for it.
 func TestBudgetRefusals(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for range 3000 {
 		rho := math.Exp2(rng.Float64()*20 - 15)
 		sum, left := 0.0, rho
-		count := 1 + rng.IntN(BudgetQueries)
+		count := 1 + rng.IntN(budgetQueries)
 		for k := range count {
 			part := min(left, maxRefused)
 			if k < count-1 {

@@ -407,10 +407,10 @@ func TestKeyFile(t *testing.T) {
 func TestDamagedQueue(t *testing.T) {
 	for _, text := range []string{"", "{", "{}", `{"told":{},"other":1}`, `{"told":{},"waiting":[{"failed":-1}]}`, `{"told":{},"waiting":[{"failed":8}]}`} {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, File), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, queueFile), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := New(Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), File) {
+		if _, err := New(Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), queueFile) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -423,7 +423,7 @@ func FuzzQueue(f *testing.F) {
 	f.Add([]byte(`{}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, File), raw, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, queueFile), raw, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		n, err := New(Options{Dir: dir, Targets: func() []Target { return []Target{{Command: []string{"/nonexistent"}}} },

@@ -14,8 +14,8 @@ import (
 	"covey/internal/pki"
 )
 
-// File holds the queue, in a data folder: mode 0600, replaced whole and fsynced.
-const File = "notify.json"
+// queueFile holds the queue, in a data folder: mode 0600, replaced whole and fsynced.
+const queueFile = "notify.json"
 
 // What the queue may hold. A notice that finds its target's part full is dropped, and the log says
 // so.
@@ -59,7 +59,7 @@ type state struct {
 
 // load reads the queue of a data folder; found is false where there is none yet.
 func load(dir string) (s state, found bool, err error) {
-	path := filepath.Join(dir, File)
+	path := filepath.Join(dir, queueFile)
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return state{Told: map[string]time.Time{}}, false, nil
@@ -82,5 +82,5 @@ func (s state) save(dir string) error {
 	if err != nil {
 		return err
 	}
-	return pki.ReplaceFile(filepath.Join(dir, File), raw, 0o600)
+	return pki.ReplaceFile(filepath.Join(dir, queueFile), raw, 0o600)
 }

@@ -25,8 +25,8 @@ const (
 	Expiring  Event = "expiring"  // this program's certificate was not renewed in time
 )
 
-// Events are all of them.
-var Events = []Event{Proposed, Awaiting, Overdue, Completed, Ended, Expiring}
+// events are all of them.
+var events = []Event{Proposed, Awaiting, Overdue, Completed, Ended, Expiring}
 
 // Target is whom to tell: one [[notify]] table of a configuration. It comes from a local file only:
 // no peer can name one.
@@ -86,7 +86,7 @@ func (t Target) check() error {
 		return wrong("notify.key_file", "is of webhooks; a command has none")
 	}
 	for _, e := range t.Events {
-		if !slices.Contains(Events, e) {
+		if !slices.Contains(events, e) {
 			return wrong("notify.events", "%.40q must be one of %s", e, words())
 		}
 	}
@@ -106,7 +106,7 @@ func (t Target) check() error {
 
 func words() string {
 	var all []string
-	for _, e := range Events {
+	for _, e := range events {
 		all = append(all, string(e))
 	}
 	return strings.Join(all, ", ")

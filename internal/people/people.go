@@ -34,7 +34,7 @@ var Roles = []Role{Viewer, Operator, Metrics}
 
 // Bounds of a register.
 const (
-	MaxPeople  = 200
+	maxPeople  = 200
 	MaxStudies = 100                  // that a viewer is limited to
 	MaxValid   = 366 * 24 * time.Hour // of a login
 )
@@ -119,8 +119,8 @@ func (r Register) Put(e Entry) (Register, error) {
 		out[at] = e
 		return out, nil
 	}
-	if len(r) >= MaxPeople {
-		return r, bad("%d people may log in, and more cannot: revoke those whose logins have ended (coordinator page list)", MaxPeople)
+	if len(r) >= maxPeople {
+		return r, bad("%d people may log in, and more cannot: revoke those whose logins have ended (coordinator page list)", maxPeople)
 	}
 	return slices.Concat(r[:at], Register{e}, r[at:]), nil
 }
@@ -136,8 +136,8 @@ func (r Register) Remove(name string) (Register, error) {
 
 // Check returns an [*Error] for a register that Put could not have made.
 func (r Register) Check() error {
-	if len(r) > MaxPeople {
-		return bad("%d people, more than %d", len(r), MaxPeople)
+	if len(r) > maxPeople {
+		return bad("%d people, more than %d", len(r), maxPeople)
 	}
 	for i, e := range r {
 		if err := e.check(); err != nil {

@@ -109,10 +109,10 @@ func TestBadPeople(t *testing.T) {
 		}
 	}
 	var full Register
-	for i := range MaxPeople {
+	for i := range maxPeople {
 		full = put(t, full, person(fmt.Sprintf("p%03d", i), fmt.Sprint(i)))
 	}
-	if r, err := full.Put(person("one-more", "t")); err == nil || len(r) != MaxPeople {
+	if r, err := full.Put(person("one-more", "t")); err == nil || len(r) != maxPeople {
 		t.Errorf("%d people: %v", len(r), err)
 	}
 	if _, err := full.Put(person("p007", "new")); err != nil {

@@ -40,7 +40,7 @@ func groups(r *result.Result, p result.Picture) (Drawing, error) {
 		}
 		d.text(x, y-5, labelSize, -1, fmt.Sprintf("%s: %s units", name, approx(density.Total[g])))
 		if slices.Max(density.Shown[g]) > 0 {
-			tiles(&d, density.Shown[g], x, y, side, Hue(g%len(Hues)))
+			tiles(&d, density.Shown[g], x, y, side, Hue(g%len(hues)))
 		} else {
 			d.text(x+side/2, y+side/2+14, tickSize, 0, "hidden by the noise")
 		}

@@ -14,12 +14,12 @@ import (
 // Hue is what something is drawn with: a color for each group, or the reader's own.
 type Hue int
 
-// ink is the color of the text around the drawing; hues from 0 are those of [Hues], over and over.
+// ink is the color of the text around the drawing; hues from 0 are those of [hues], over and over.
 const ink Hue = -1
 
-// Hues are told apart by everybody, on a light ground and on a dark one: those of Okabe and Ito,
+// hues are told apart by everybody, on a light ground and on a dark one: those of Okabe and Ito,
 // the blue between their two. Arrows have the second.
-var Hues = []string{"#2b8ccb", "#d55e00", "#009e73", "#cc79a7", "#e69f00"}
+var hues = []string{"#2b8ccb", "#d55e00", "#009e73", "#cc79a7", "#e69f00"}
 
 const arrowHue Hue = 1
 
@@ -28,7 +28,7 @@ func (h Hue) CSS() string {
 	if h == ink {
 		return "#333333"
 	}
-	return Hues[int(h)%len(Hues)]
+	return hues[int(h)%len(hues)]
 }
 
 // Shape is a polygon that is filled, or a line where Width is above 0. Coordinates are points of a
@@ -145,7 +145,7 @@ func (d *Drawing) WriteSVG(w io.Writer, alone bool) error {
 		if s.Hue == ink {
 			b.WriteString(`currentColor"/>`)
 		} else {
-			fmt.Fprintf(&b, `%s" class="hue-%d"/>`, s.Hue.CSS(), int(s.Hue)%len(Hues)+1)
+			fmt.Fprintf(&b, `%s" class="hue-%d"/>`, s.Hue.CSS(), int(s.Hue)%len(hues)+1)
 		}
 	}
 	for _, t := range d.Texts {

@@ -19,7 +19,7 @@ type About struct {
 
 // Limits of what a proposer writes, in characters.
 const (
-	MaxAbout   = 500
+	maxAbout   = 500
 	MaxMeasure = 40
 )
 
@@ -62,7 +62,7 @@ func (a About) fields() []aboutField {
 // those that turn the direction of writing among them, are not printable.
 func (s *Spec) checkAbout() error {
 	for _, f := range s.About.fields() {
-		if err := validWords("about."+f.name, f.text, MaxAbout); err != nil {
+		if err := validWords("about."+f.name, f.text, maxAbout); err != nil {
 			return err
 		}
 	}

@@ -17,7 +17,7 @@ func TestWordsOfProposers(t *testing.T) {
 	}
 	seen := map[Digest]string{plain: "nothing"}
 	for _, c := range [][2]string{
-		{`purpose = "p"`, ""}, {`contact = "p"`, ""}, {`ethics = "p"`, ""}, {`purpose = "` + strings.Repeat("é", MaxAbout) + `"`, ""},
+		{`purpose = "p"`, ""}, {`contact = "p"`, ""}, {`ethics = "p"`, ""}, {`purpose = "` + strings.Repeat("é", maxAbout) + `"`, ""},
 		{"", `, measure = "µg/L"`}, {"", ", range = [-1, 2.5]"}, {"", `, measure = "` + strings.Repeat("µ", MaxMeasure) + `"`},
 	} {
 		d, err := digestOf(file(c[0], c[1]))
@@ -30,7 +30,7 @@ func TestWordsOfProposers(t *testing.T) {
 		seen[d] = c[0] + c[1]
 	}
 	for _, c := range [][3]string{
-		{`purpose = "` + strings.Repeat("é", MaxAbout+1) + `"`, "", "about.purpose: at most 500 characters, got 501"},
+		{`purpose = "` + strings.Repeat("é", maxAbout+1) + `"`, "", "about.purpose: at most 500 characters, got 501"},
 		{`contact = "a\nb"`, "", "about.contact: holds a character that is not printed"},
 		{`ethics = "a\u001b[2Jb"`, "", "about.ethics: holds"},
 		{`ethics = "a\u202Eb"`, "", "about.ethics: holds"},   // right-to-left override

@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// MaxPictures is the most pairs of components that a study may picture.
-const MaxPictures = 6
+// maxPictures is the most pairs of components that a study may picture.
+const maxPictures = 6
 
 // The values of Spec.PictureBy.
 const (
@@ -44,8 +44,8 @@ func (s *Spec) checkPicture() error {
 		return FieldErrorf("picture", `needs explained_variance = "private": its grid is made of released variances`)
 	case s.Center == CenterPairs:
 		return FieldErrorf("picture", `is of rows; center = "pairs" has differences of them alone`)
-	case len(s.PicturePairs) == 0 || len(s.PicturePairs) > MaxPictures:
-		return FieldErrorf("picture_pairs", "must be 1 to %d pairs of components, got %d", MaxPictures, len(s.PicturePairs))
+	case len(s.PicturePairs) == 0 || len(s.PicturePairs) > maxPictures:
+		return FieldErrorf("picture_pairs", "must be 1 to %d pairs of components, got %d", maxPictures, len(s.PicturePairs))
 	}
 	for i, pair := range s.PicturePairs {
 		if len(pair) != 2 || min(pair[0], pair[1]) < 1 || max(pair[0], pair[1]) > s.MostComponents() || pair[0] == pair[1] {

@@ -64,9 +64,9 @@ type Member struct {
 	Units int `toml:"units" json:"units"`
 }
 
-// ProposalVersion is the format of a proposal. What a proposal means never changes: another meaning
+// version is the format of a proposal. What a proposal means never changes: another meaning
 // is another number.
-const ProposalVersion = 3
+const version = 3
 
 // Proposal is a Spec with everything filled in that a site approves: the
 // roster with its keys and counts, the coordinator's signing key and a nonce
@@ -123,7 +123,7 @@ func ProposeAs(by *Party, spec Spec, roster []Member, readers []Party, coordinat
 			return nil, err
 		}
 	}
-	p := Proposal{Version: ProposalVersion, Nonce: nonce[:], Coordinator: Key(coordinator), Spec: spec, Proposer: by, Readers: readers, Graph: graph, Roster: roster}
+	p := Proposal{Version: version, Nonce: nonce[:], Coordinator: Key(coordinator), Spec: spec, Proposer: by, Readers: readers, Graph: graph, Roster: roster}
 	body, err := encode(p)
 	if err != nil {
 		return nil, fmt.Errorf("study: encode proposal: %w", err)
@@ -157,8 +157,8 @@ func Parse(body []byte) (Proposal, error) {
 	if err := decode(body, &p); err != nil {
 		return Proposal{}, err
 	}
-	if p.Version != ProposalVersion {
-		return Proposal{}, FieldErrorf("version", "must be %d, got %d", ProposalVersion, p.Version)
+	if p.Version != version {
+		return Proposal{}, FieldErrorf("version", "must be %d, got %d", version, p.Version)
 	}
 	if len(p.Nonce) != 32 {
 		return Proposal{}, FieldErrorf("nonce", "must be 32 bytes")

@@ -69,7 +69,7 @@ func (r *Result) standard(p *study.Plan, c study.Course, releases []study.Releas
 	r.ScaleNote = scaleNote
 	r.VarianceNote += varianceNotLearned
 	if alike > mostAlike*seen {
-		r.forget(VarianceOneValue)
+		r.forget(varianceOneValue)
 	}
 	return unit
 }

@@ -411,7 +411,7 @@ func TestIntervalsOfMostlyOneValue(t *testing.T) {
 		if none := learned(c.method, c.x, 0).VarianceInterval[0]; few > 0 && !(plain[0] < none[0]-0.01 && plain[1] > none[1]+0.01) {
 			t.Errorf("half of a column is one value: %v, else %v", plain, none)
 		}
-		if r := learned(c.method, c.x, 0.7, every...); !r.VarianceUnknown() || r.VarianceNote != VarianceOneValue || r.VarianceRatio != nil || r.TotalInterval != nil || r.TotalVariance != 0 {
+		if r := learned(c.method, c.x, 0.7, every...); !r.VarianceUnknown() || r.VarianceNote != varianceOneValue || r.VarianceRatio != nil || r.TotalInterval != nil || r.TotalVariance != 0 {
 			t.Errorf("%s, all columns are mostly one value: %v in %v, %q", c.method, r.ExplainedVariance, r.VarianceInterval, r.VarianceNote)
 		}
 	}

@@ -102,8 +102,8 @@ const (
 // nobody knows where the scores behind it were clipped.
 const VarianceUnread = "explained variance is not known: there are too few units at this ε to tell how large scores are"
 
-// VarianceOneValue is the same of a result of which nothing tells how far learned scales err.
-const VarianceOneValue = "explained variance is not known: most columns have one value in most units, and what learned scales leave of the others is not known"
+// varianceOneValue is the same of a result of which nothing tells how far learned scales err.
+const varianceOneValue = "explained variance is not known: most columns have one value in most units, and what learned scales leave of the others is not known"
 
 // varianceNote says what the intervals cover, varianceNoteOfUnits where a variance was divided by a
 // noised number of rows per unit.

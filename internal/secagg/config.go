@@ -11,7 +11,7 @@ import (
 // Limits of a setup.
 const (
 	MaxSites = 128 // of the complete graph; a plan takes the sparse one above 64
-	MaxSlots = 1024
+	maxSlots = 1024
 )
 
 // Config is what all sites and the coordinator agree on before a setup. The
@@ -75,8 +75,8 @@ func (c Config) validate() error {
 	} else if err := c.validateComplete(); err != nil {
 		return err
 	}
-	if c.Slots < 1 || c.Slots > MaxSlots {
-		return configError("%d slots, must be 1..%d", c.Slots, MaxSlots)
+	if c.Slots < 1 || c.Slots > maxSlots {
+		return configError("%d slots, must be 1..%d", c.Slots, maxSlots)
 	}
 	if c.keysKnown() {
 		return nil

@@ -30,7 +30,7 @@ func TestCheckedIsOfTheseAlone(t *testing.T) {
 		"a lower threshold":  func(c *Config) { c.Sparse.Threshold-- },
 		"a smaller degree":   func(c *Config) { c.Sparse.Degree-- },
 		"more corrupt":       func(c *Config) { c.Corrupt++ },
-		"too many slots":     func(c *Config) { c.Slots = MaxSlots + 1 },
+		"too many slots":     func(c *Config) { c.Slots = maxSlots + 1 },
 	} {
 		c := good
 		kept := slices.Clone(good.Identity)

@@ -47,7 +47,7 @@ func (s Secrets) MarshalBinary() ([]byte, error) {
 
 // UnmarshalSecrets reads what MarshalBinary wrote.
 func UnmarshalSecrets(raw []byte) (Secrets, error) {
-	if len(raw) < 128 || len(raw)%32 != 0 || len(raw) > 128+32*MaxSlots {
+	if len(raw) < 128 || len(raw)%32 != 0 || len(raw) > 128+32*maxSlots {
 		return Secrets{}, configError("secrets of %d bytes, must be 128 and 32 a slot", len(raw))
 	}
 	s := Secrets{Transport: [32]byte(raw), Seal: [64]byte(raw[32:]), Nonce: [32]byte(raw[96:])}

@@ -69,7 +69,7 @@ func TestConfigRefuses(t *testing.T) {
 		"survivors":      func(c *Config) { c.MinSurvivors-- },
 		"many survivors": func(c *Config) { c.MinSurvivors = 6 },
 		"slots":          func(c *Config) { c.Slots = 0 },
-		"many slots":     func(c *Config) { c.Slots = MaxSlots + 1 },
+		"many slots":     func(c *Config) { c.Slots = maxSlots + 1 },
 		"doubled key":    func(c *Config) { c.Identity[1] = c.Identity[0] },
 		"small key":      func(c *Config) { c.Identity[1] = make([]byte, 32) },
 	} {

@@ -37,7 +37,7 @@ func Start(ctx context.Context, s Source, node string, log *slog.Logger) (stop f
 func start(s Source, node string, processor sdk.SpanProcessor) (stop func()) {
 	provider := sdk.NewTracerProvider(sdk.WithSpanProcessor(processor), sdk.WithIDGenerator(generator{}), sdk.WithSampler(sdk.AlwaysSample()),
 		sdk.WithResource(resource.NewSchemaless(attribute.String("service.name", "covey-coordinator"), attribute.String("service.instance.id", node))))
-	r := newReader(s, provider.Tracer(Name))
+	r := newReader(s, provider.Tracer(instrument))
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {

@@ -30,8 +30,8 @@ type Source interface {
 	Changed() <-chan struct{}
 }
 
-// Name of the spans' instrumentation.
-const Name = "covey"
+// instrument is the name of the spans' instrumentation.
+const instrument = "covey"
 
 // rest is the shortest time between two looks.
 const rest = time.Second

@@ -19,7 +19,7 @@ func init() {
 			{pins, "slices.Contains(trusted, FingerprintOf(is))", "(slices.Contains(trusted, FingerprintOf(is)) || slices.Contains(trusted, FingerprintOf(was)))"},
 		}, in("analyst", "TestChangedKeys"), killer{}},
 		{"analyst's program: pins end with the process", 0, []edit{
-			{pins, "return pki.ReplaceFile(filepath.Join(c.dir, PinsFile), text, 0o600)", "_, _ = filepath.Join, pki.ReplaceFile\n\t_ = text\n\treturn nil"},
+			{pins, "return pki.ReplaceFile(filepath.Join(c.dir, pinsFile), text, 0o600)", "_, _ = filepath.Join, pki.ReplaceFile\n\t_ = text\n\treturn nil"},
 		}, in("analyst", "TestChangedKeys"), killer{}},
 		{"analyst's program: keys that were only shown are pinned", 0, []edit{
 			{draft, "return &Draft{body, plan, fresh, offer, trusted}, nil", "return &Draft{body, plan, fresh, offer, trusted}, c.pin(offer, trusted)"},

@@ -39,7 +39,7 @@ func init() {
 			{chainFollower, "fits := s.Base == f.at || ", "fits := true || "},
 		}, in("chain", "TestFollow"), killer{}},
 		{"chain: without end", 0, []edit{
-			{chainFollower, "if !fits || s.Base.Number+uint64(len(s.Steps)) > MaxEntries {", "if !fits {"},
+			{chainFollower, "if !fits || s.Base.Number+uint64(len(s.Steps)) > maxEntries {", "if !fits {"},
 		}, in("chain", "TestTooLong"), killer{}},
 		{"chain: a gap is forgotten", 0, []edit{
 			{chainFollower, "if f.gap != nil {", "if f.gap = nil; f.gap != nil {"},

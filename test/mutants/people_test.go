@@ -25,8 +25,8 @@ func init() {
 		return mutant{"people: " + name, 0, []edit{{file, old, new}}, in("dashboard", test), killer{}}
 	}
 	tables = append(tables, []mutant{
-		people("any number of them", register, "if len(r) >= MaxPeople {", "if len(r) > 2*MaxPeople {", "TestBadPeople"),
-		people("a snapshot of any number", register, "if len(r) > MaxPeople {", "if len(r) > 2*MaxPeople {", "TestBadPeople"),
+		people("any number of them", register, "if len(r) >= maxPeople {", "if len(r) > 2*maxPeople {", "TestBadPeople"),
+		people("a snapshot of any number", register, "if len(r) > maxPeople {", "if len(r) > 2*maxPeople {", "TestBadPeople"),
 		people("any role", register, "case !slices.Contains(Roles, e.Role):", "case e.Role == \"\":", "TestBadPeople"),
 		people("a limit that limits nobody", register, "len(e.Studies) > 0 && e.Role != Viewer", "len(e.Studies) > MaxStudies && e.Role != Viewer", "TestBadPeople"),
 		people("a certificate and a token", register, "case e.Certificate && e.Hash != \"\":", "case e.Certificate && e.Role == \"\":", "TestBadPeople"),
