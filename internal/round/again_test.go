@@ -83,7 +83,7 @@ func TestNothingIsOpenedOnceTheStudyEnds(t *testing.T) {
 	if h.state.Certificate == nil {
 		t.Fatal("no opening is committed")
 	}
-	h.event(Abort{Code: study.CodeInternal})
+	h.pending = append(h.pending, leader{h.state}.propose(Entry{Kind: EntryEnded, Code: study.CodeInternal})...)
 	e := h.until(EntryEnded)
 	for i := range 5 {
 		h.event(Shared{i, 0, 0})

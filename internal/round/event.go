@@ -16,7 +16,6 @@ type Event interface {
 
 func (Committed) observe(*State) {} // see State.apply
 func (Decided) observe(*State)   {} // the leader puts it into the log, which has the verdicts
-func (Abort) observe(*State)     {} // the leader puts the end into the log
 
 // The events. Their field Site is a roster index.
 type (
@@ -156,8 +155,6 @@ type (
 	Lapsed struct{}
 	// ProposeFailed says that the log did not take the last entry.
 	ProposeFailed struct{}
-	// Abort is the operator's end of a study.
-	Abort struct{ Code study.Code }
 )
 
 // Effect is something that the leader does.

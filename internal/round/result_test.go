@@ -87,7 +87,7 @@ func TestResultWaitsForNobodyTooMany(t *testing.T) {
 	h = newHarness(t, 5, nil)
 	h.mute["attest"] = true
 	h.run()
-	h.event(Abort{study.CodeAborted})
+	h.commit(Entry{Kind: EntryEnded, Code: study.CodeAborted})
 	h.run()
 	h.want(StatusEnded)
 	told := leader{h.state}.prompts()

@@ -272,9 +272,7 @@ func TestAbortEndsAndKeepsCharges(t *testing.T) {
 	for h.state.Query == 0 && h.one() {
 	}
 	charged := h.state.Rho
-	h.pending = nil
-	h.state.live.proposing = false
-	h.event(Abort{study.CodeAborted})
+	h.commit(Entry{Kind: EntryEnded, Code: study.CodeAborted})
 	h.run()
 	h.want(StatusEnded)
 	if h.state.Rho != charged || charged == 0 {

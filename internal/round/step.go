@@ -24,9 +24,6 @@ func (s *State) Step(e Event) ([]Effect, error) {
 	if s.plan == nil {
 		return nil, nil
 	}
-	if e, ok := e.(Abort); ok {
-		return lead.propose(Entry{Kind: EntryEnded, Code: e.Code}), nil
-	}
 	e.observe(s)
 	return append(lead.special(e), lead.effects()...), nil
 }

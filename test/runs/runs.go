@@ -59,7 +59,7 @@ func Answer(p *study.Plan, a study.Ask, rng *rand.Rand, wide bool) []int64 {
 	case study.KindRows:
 		put(0, 2)
 	case study.KindLevels:
-		answerLevels(p, put)
+		answerLevels(put)
 	case study.KindScores:
 		for l := range p.K {
 			put(l*study.ScoreBins+16+l, 1)
@@ -107,7 +107,7 @@ func Answer(p *study.Plan, a study.Ask, rng *rand.Rand, wide bool) []int64 {
 }
 
 // answerLevels makes counts up: y is rare, and of d no two levels are left.
-func answerLevels(p *study.Plan, put func(j int, x float64)) {
+func answerLevels(put func(j int, x float64)) {
 	put(0, 0.5)
 	put(1, 0.0001)
 	put(2, 0.3)
